@@ -1,0 +1,137 @@
+// SPDX-License-Identifier: Apache-2.0
+// CPU-feature levels: which there are, what each hides from the SDK, what a
+// given CPU can be switched to, and what an operator name proves. libc only.
+#ifndef ETP_ISA_ISA_H
+#define ETP_ISA_ISA_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+typedef enum etp_isa_family { ETP_ISA_NONE = 0, ETP_ISA_AARCH64, ETP_ISA_X86_64 } etp_isa_family;
+
+// In order within a family: best first. The values are not stored anywhere.
+typedef enum etp_level {
+    ETP_LEVEL_NONE = 0,
+    ETP_LEVEL_SME2,
+    ETP_LEVEL_SME1,
+    ETP_LEVEL_NEON,
+    ETP_LEVEL_DOTPROD,
+    ETP_LEVEL_BASE,
+    ETP_LEVEL_VNNI,
+    ETP_LEVEL_AVX512,
+    ETP_LEVEL_AVX2,
+    ETP_LEVEL_SSE,
+    ETP_LEVEL_COUNT
+} etp_level;
+
+// x86 features are the flags of cpuinfo's `cpuinfo_isa` in its order; the index
+// of a flag is its byte offset there (ExecuTorch 1.5.1, x86-64).
+#define ETP_X86_FLAGS 86
+typedef struct etp_x86_set {
+    uint64_t bits[2];
+} etp_x86_set;
+
+// What is taken away. Bits of the other family are zero.
+typedef struct etp_isa_mask {
+    etp_isa_family family;
+    uint64_t hwcap, hwcap2; // aarch64: bits to clear, Linux numbering on every OS
+    etp_x86_set x86;        // x86-64: flags to clear
+} etp_isa_mask;
+
+// What a CPU has, as the SDK's cpuinfo library would see it with nothing hidden.
+typedef struct etp_isa_cpu {
+    etp_isa_family family;
+    uint64_t hwcap, hwcap2;              // aarch64
+    uint32_t midr;                       // aarch64 Linux: last processor's MIDR_EL1, 0 unknown
+    uint32_t kernel_major, kernel_minor; // Linux; 0 unknown
+    etp_x86_set x86;
+} etp_isa_cpu;
+
+typedef struct etp_level_info {
+    etp_level level;
+    etp_isa_family family;
+    const char *name;  // "sme2"
+    const char *title; // "SME2 (matrix kernels, second generation)"
+} etp_level_info;
+
+// Room for any mask or CPU in text form, with its NUL.
+#define ETP_ISA_TEXT_MAX 1024
+// Room for any reason given by this room.
+#define ETP_ISA_WHY_MAX 256
+
+// The record of a level; NULL for ETP_LEVEL_NONE and values out of range.
+const etp_level_info *etp_level_get(etp_level level);
+// The level of that name in that family (ETP_ISA_NONE: in any); ETP_LEVEL_NONE if there is none.
+etp_level etp_level_find(etp_isa_family family, const char *name);
+// The levels of a family, best first; returns their number.
+size_t etp_level_list(etp_isa_family family, const etp_level_info **out_first);
+
+const char *etp_isa_family_name(etp_isa_family family); // "aarch64", "x86_64", "none"
+etp_isa_family etp_isa_family_find(const char *name);
+
+// The features a level hides: those of every higher level of its family.
+etp_isa_mask etp_level_mask(etp_level level);
+// The level whose mask is exactly this one, else ETP_LEVEL_NONE.
+etp_level etp_isa_mask_level(const etp_isa_mask *mask);
+
+// Text form of a mask, the value of ETPROF_MASK:
+//   x86_64:none | x86_64:avx512vnni,gfni,... | aarch64:hwcap=0x0,hwcap2=0x2000000000
+// format: bytes written without the NUL, 0 if `cap` is too small.
+// parse: strict (no blanks, no duplicates, lower case, nothing left over); on
+// failure returns false and says why in at most `why_cap` bytes.
+size_t etp_isa_mask_format(const etp_isa_mask *mask, char *buf, size_t cap);
+bool etp_isa_mask_parse(const char *text, etp_isa_mask *out, char *why, size_t why_cap);
+
+// Text form of a CPU, as in the runner's hello line:
+//   x86_64:kernel=6.12,sse3,... | aarch64:hwcap=0x..,hwcap2=0x..,midr=0x..,kernel=6.17
+size_t etp_isa_cpu_format(const etp_isa_cpu *cpu, char *buf, size_t cap);
+bool etp_isa_cpu_parse(const char *text, etp_isa_cpu *out, char *why, size_t why_cap);
+
+// The CPU this process runs on, from CPUID and XGETBV, getauxval or sysctl.
+// On Linux aarch64 it uses the process's getauxval, so a masked process must
+// pass the unmasked values itself (etp_isa_cpu_detect_with).
+void etp_isa_cpu_detect(etp_isa_cpu *out);
+void etp_isa_cpu_detect_with(uint64_t hwcap, uint64_t hwcap2, etp_isa_cpu *out);
+// What is left of a CPU under a mask. The families must agree, else nothing is taken away.
+etp_isa_cpu etp_isa_cpu_masked(const etp_isa_cpu *cpu, const etp_isa_mask *mask);
+
+typedef struct etp_level_state {
+    bool available;            // the CPU has what the level stands for
+    bool switchable;           // and hiding the rest changes what the SDK can choose
+    char how[ETP_ISA_WHY_MAX]; // what is hidden, or why the level cannot be had
+} etp_level_state;
+
+etp_level_state etp_level_state_of(const etp_isa_cpu *cpu, etp_level level);
+// Best available level of a CPU; ETP_LEVEL_NONE for an unknown family.
+etp_level etp_isa_best(const etp_isa_cpu *cpu);
+// What `best` is compared with by default: plain SIMD (neon, avx2), or, where
+// that is the best itself, the next lower switchable level (NONE if none).
+etp_level etp_isa_plain(const etp_isa_cpu *cpu);
+
+// x86 flags by name and by set.
+const char *etp_x86_flag_name(size_t index); // NULL out of range
+int etp_x86_flag_find(const char *name, size_t len); // -1 if unknown
+bool etp_x86_has(const etp_x86_set *set, size_t index);
+void etp_x86_add(etp_x86_set *set, size_t index);
+
+// What a profiled operator's name proves about the kernels behind it.
+typedef enum etp_name_proof {
+    ETP_PROVES_NOTHING = 0,
+    ETP_PROVES_SME,      // PF32, PF16, PQS8: an SME kernel, generation 1 or 2
+    ETP_PROVES_VNNI,     // QDU8: an x86 VNNI kernel
+    ETP_PROVES_NOT_VNNI, // a dynamic linear with QD8: on x86-64 no VNNI kernel; elsewhere nothing
+} etp_name_proof;
+
+// Tokens count only as whole words: "XPF32" and "PF320" prove nothing.
+etp_name_proof etp_isa_name_proof(const char *name, size_t len);
+
+#ifdef __cplusplus
+}
+#endif
+
+#endif

@@ -1,0 +1,143 @@
+// SPDX-License-Identifier: Apache-2.0
+// The runner's protocol, version 1: one command a line on its stdin, one JSON
+// object a line on its stdout. Shared by the runner and the tool. libc only.
+//
+// Every line carries "type". A session is: hello, load, then for each command
+// its iter lines and exactly one done or error. An error before load is fatal
+// and the runner exits with status 1; after an error the exit status is 1.
+//
+//   {"type":"hello","protocol":1,"pid":7,"nonce":"","executorch":"1.5.1","kind":"timed","threads":1,
+//    "mask":{"requested":"x86_64:...","hook":"cpuinfo_initialize","cleared":"x86_64:...","calls":2,"caller":"lib..."},
+//    "cpu":"x86_64:...","flags":"x86_64:..."}
+//   {"type":"load","ns":1,"rss_bytes":1,"hook_calls":2,"method":"forward","inputs":1,"outputs":1}
+//   {"type":"iter","i":0,"start_ns":1,"ns":1}
+//   {"type":"done","cmd":"run","n":10,"bytes":0,"peak_rss_bytes":1}
+//   {"type":"error","code":"method","message":"..."}
+//
+// Times are CLOCK_MONOTONIC nanoseconds. "ns" of an iteration is Method::execute
+// alone: inputs are put back in place before it, outside the measured time.
+//
+//   run N        N iterations. With kind "traced" they are recorded as well.
+//   dump FILE    the trace since the load or the last dump; the recording starts
+//                afresh. `dump -` throws it away: after a warm-up it drops the
+//                load block and the warm-up, so that only what follows is kept.
+//   outputs DIR  outputs of the last iteration as DIR/output-<i>.bin and DIR/outputs.json
+//   quit         as does the end of the input
+#ifndef ETP_WIRE_WIRE_H
+#define ETP_WIRE_WIRE_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+#define ETP_WIRE_PROTOCOL 1
+// Longest line in either direction, with its newline. Longer ones are errors.
+#define ETP_WIRE_LINE_MAX 16384
+// Most iterations of one `run`.
+#define ETP_WIRE_RUN_MAX 1000000
+#define ETP_WIRE_TEXT_MAX 1024
+#define ETP_WIRE_WORD_MAX 64
+
+typedef enum etp_wire_type {
+    ETP_WIRE_UNKNOWN = 0, // a well-formed object whose "type" we do not know: see `word`
+    ETP_WIRE_HELLO,
+    ETP_WIRE_LOAD,
+    ETP_WIRE_ITER,
+    ETP_WIRE_DONE,
+    ETP_WIRE_ERROR
+} etp_wire_type;
+
+// What is absent from a line is zero or empty here, except what the type cannot
+// do without (marked *), whose absence makes the line invalid.
+typedef struct etp_wire_hello {
+    uint64_t protocol; // *
+    uint64_t pid;
+    char nonce[ETP_WIRE_WORD_MAX + 1]; // echo of ETPROF_NONCE: this line is from the process we started
+    char executorch[ETP_WIRE_WORD_MAX + 1];
+    char kind[ETP_WIRE_WORD_MAX + 1];
+    uint64_t threads;
+    struct {
+        char requested[ETP_WIRE_TEXT_MAX]; // ETPROF_MASK, "" without one
+        char hook[ETP_WIRE_WORD_MAX + 1];  // the function that was pre-empted
+        char cleared[ETP_WIRE_TEXT_MAX];   // what was there before and is gone now
+        uint64_t calls;                    // calls by an SDK library that were answered with the mask in force
+        char caller[ETP_WIRE_WORD_MAX + 1]; // file name of the last such library
+    } mask;
+    char cpu[ETP_WIRE_TEXT_MAX];   // etp_isa_cpu text, nothing hidden
+    char flags[ETP_WIRE_TEXT_MAX]; // the same as the SDK sees it, read back
+} etp_wire_hello;
+
+typedef struct etp_wire_load {
+    uint64_t ns; // *
+    uint64_t rss_bytes;
+    uint64_t hook_calls; // mask.calls again, now that the model is loaded
+    char method[ETP_WIRE_TEXT_MAX];
+    uint64_t inputs, outputs;
+} etp_wire_load;
+
+typedef struct etp_wire_iter {
+    uint64_t i;        // * counts from 0 over the whole launch
+    uint64_t start_ns; // *
+    uint64_t ns;       // *
+} etp_wire_iter;
+
+typedef struct etp_wire_done {
+    char cmd[ETP_WIRE_WORD_MAX + 1]; // run, dump, outputs
+    uint64_t n;                      // * iterations of this run; files of outputs; 1 for dump
+    uint64_t bytes;                  // dump and outputs: bytes written
+    uint64_t peak_rss_bytes;
+} etp_wire_done;
+
+// Codes: usage mask level file not_pte data method input memory load execute io kind
+typedef struct etp_wire_error {
+    char code[ETP_WIRE_WORD_MAX + 1]; // *
+    char message[ETP_WIRE_TEXT_MAX];  // *
+} etp_wire_error;
+
+typedef struct etp_wire_msg {
+    etp_wire_type type;
+    char word[ETP_WIRE_WORD_MAX + 1]; // the "type" as it was written
+    union {
+        etp_wire_hello hello;
+        etp_wire_load load;
+        etp_wire_iter iter;
+        etp_wire_done done;
+        etp_wire_error error;
+    } u;
+} etp_wire_msg;
+
+// Writes the line with its newline. Returns its length, 0 when `cap` is too small.
+// Bytes that are not UTF-8 become U+FFFD.
+size_t etp_wire_format(const etp_wire_msg *msg, char *buf, size_t cap);
+
+// Reads one line of `len` bytes (a newline at its end is allowed). Strict JSON:
+// UTF-8, no duplicate of a known key, no nesting beyond 8, integers within
+// uint64. Unknown keys are skipped. On failure returns false and says why in
+// `why` (at most why_cap bytes); `out` is then zero.
+bool etp_wire_parse(const char *line, size_t len, etp_wire_msg *out, char *why, size_t why_cap);
+
+typedef enum etp_wire_verb {
+    ETP_WIRE_VERB_NONE = 0, // an empty line
+    ETP_WIRE_RUN,
+    ETP_WIRE_DUMP,
+    ETP_WIRE_OUTPUTS,
+    ETP_WIRE_QUIT
+} etp_wire_verb;
+
+typedef struct etp_wire_cmd {
+    etp_wire_verb verb;
+    uint64_t n;                   // run
+    char path[ETP_WIRE_LINE_MAX]; // dump and outputs; may hold blanks
+} etp_wire_cmd;
+
+bool etp_wire_cmd_parse(const char *line, size_t len, etp_wire_cmd *out, char *why, size_t why_cap);
+
+#ifdef __cplusplus
+}
+#endif
+
+#endif
