@@ -1,0 +1,26 @@
+# SPDX-License-Identifier: Apache-2.0
+# A room is a folder of src/ built as one object library. DEPS are the rooms it may use; the test
+# `layers` holds the #include lines against the same list, written to rooms.txt.
+set_property(GLOBAL PROPERTY ETP_ROOMS "")
+
+function(etp_room name)
+  cmake_parse_arguments(ROOM "" "" "SOURCES;DEPS;LIBS" ${ARGN})
+  add_library(room_${name} OBJECT ${ROOM_SOURCES})
+  set_target_properties(room_${name} PROPERTIES POSITION_INDEPENDENT_CODE ON)
+  target_link_libraries(room_${name} PRIVATE etp_flags ${ROOM_LIBS})
+  set_property(GLOBAL APPEND PROPERTY ETP_ROOMS ${name})
+  set_property(GLOBAL APPEND PROPERTY ETP_ROOM_LIBS ${ROOM_LIBS})
+  string(REPLACE ";" " " deps "${ROOM_DEPS}")
+  file(APPEND ${PROJECT_BINARY_DIR}/rooms.txt "${name}: ${deps}\n")
+endfunction()
+
+# etp_unit_test(NAME file.c [extra sources] [LIBS …]): a cmocka program linked to the whole library.
+function(etp_unit_test name)
+  cmake_parse_arguments(T "" "" "SOURCES;LIBS;ARGS" ${ARGN})
+  add_executable(test_${name} ${T_SOURCES} ${T_UNPARSED_ARGUMENTS})
+  target_link_libraries(test_${name} PRIVATE etp_flags etprof_static PkgConfig::CMOCKA ${T_LIBS})
+  target_compile_definitions(test_${name} PRIVATE ETP_TEST_SOURCE_DIR="${PROJECT_SOURCE_DIR}")
+  add_test(NAME unit.${name} COMMAND test_${name} ${T_ARGS})
+  set_tests_properties(unit.${name} PROPERTIES SKIP_RETURN_CODE 77 TIMEOUT 300
+    ENVIRONMENT "CMOCKA_MESSAGE_OUTPUT=STDOUT")
+endfunction()

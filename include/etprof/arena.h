@@ -1,0 +1,78 @@
+// SPDX-License-Identifier: Apache-2.0
+// The one way etprof allocates: everything derived from a document lives in its arena and is
+// freed with it. Allocation failure gives NULL; callers report ETP_NOMEM.
+//
+// Thread rule: one thread at a time per arena.
+#ifndef ETPROF_ARENA_H
+#define ETPROF_ARENA_H
+
+#include <stddef.h>
+
+#include <etprof/bytes.h>
+#include <etprof/error.h>
+
+// realloc-shaped: new_size 0 frees. NULL in etp_arena_init means the C library's.
+typedef struct etp_allocator {
+    void *(*resize)(void *ctx, void *ptr, size_t old_size, size_t new_size);
+    void *ctx;
+} etp_allocator;
+
+typedef struct etp_arena_block etp_arena_block;
+
+typedef struct etp_arena { // a zeroed arena is a valid empty one on the C library's allocator
+    etp_arena_block *head;
+    const etp_allocator *alloc;
+    size_t next_block; // size of the next block; grows
+    size_t total;      // bytes handed out
+} etp_arena;
+
+ETP_API void etp_arena_init(etp_arena *arena, const etp_allocator *alloc);
+ETP_API void etp_arena_dispose(etp_arena *arena); // safe on a zeroed arena; leaves it empty
+
+// Zeroed memory aligned for any object, or NULL. A request of 0 bytes gives a valid pointer.
+ETP_API void *etp_arena_alloc(etp_arena *arena, size_t size);
+// As above for n elements, NULL also when the product would wrap.
+ETP_API void *etp_arena_alloc_array(etp_arena *arena, size_t n, size_t elem_size);
+// Not zeroed: for big arrays that the caller fills at once.
+ETP_API void *etp_arena_alloc_raw(etp_arena *arena, size_t n, size_t elem_size);
+// NUL-terminated copy (the NUL is not counted), NULL on out of memory.
+ETP_API char *etp_arena_strdup(etp_arena *arena, etp_str s);
+ETP_API char *etp_arena_printf(etp_arena *arena, const char *fmt, ...) ETP_PRINTF(2, 3);
+
+#define ETP_NEW(arena, type) ((type *)etp_arena_alloc((arena), sizeof(type)))
+#define ETP_NEW_ARRAY(arena, type, n) ((type *)etp_arena_alloc_array((arena), (n), sizeof(type)))
+
+// Grows *ptr (n_cap elements) to hold at least `need` elements; false on out of memory.
+ETP_API bool etp_arena_grow(etp_arena *arena, void *ptr_to_array, size_t *cap, size_t need,
+                            size_t elem_size);
+
+// ETP_PUSH(arena, v, item): v is a struct with fields `items`, `n`, `cap`. Gives false on out of
+// memory. `struct { T *items; size_t n, cap; }` zeroed is the empty vector.
+#define ETP_PUSH(arena, v, item)                                                                   \
+    (((v)->n < (v)->cap ||                                                                         \
+      etp_arena_grow((arena), &(v)->items, &(v)->cap, (v)->n + 1, sizeof *(v)->items))             \
+         ? ((v)->items[(v)->n++] = (item), true)                                                   \
+         : false)
+
+// Checked size arithmetic: false when the result would wrap.
+static inline bool etp_mul_size(size_t a, size_t b, size_t *out)
+{
+    if (b != 0 && a > SIZE_MAX / b) {
+        return false;
+    }
+    *out = a * b;
+    return true;
+}
+
+static inline bool etp_add_size(size_t a, size_t b, size_t *out)
+{
+    if (a > SIZE_MAX - b) {
+        return false;
+    }
+    *out = a + b;
+    return true;
+}
+
+ETP_API etp_status etp_fail_nomem(etp_error *err, const char *what);
+
+#endif

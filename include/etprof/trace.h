@@ -1,0 +1,88 @@
+// SPDX-License-Identifier: Apache-2.0
+// The executions of an ETDump as columns.
+//
+//   bytes ── etp_trace_open ──► etp_trace: event blocks, each a group of executions (RunData) with
+//   equal event lists; per event one column of durations, one entry per execution.
+//
+// Unlike ExecuTorch's Inspector nothing is merged or lost: an event that occurs twice in one
+// execution is two events here, and methods with different event lists are different blocks.
+// Events are in file order, in which an event follows what it contains (events are appended when
+// they end).
+//
+// Times are nanoseconds (ticks × num ÷ den of the options; the file does not hold the ratio).
+// Ownership: everything an etp_trace gives out borrows from it and from the bytes it was opened on
+// until etp_trace_close. Thread rule: immutable after open, any number of readers.
+#ifndef ETPROF_TRACE_H
+#define ETPROF_TRACE_H
+
+#include <etprof/arena.h>
+#include <etprof/bytes.h>
+#include <etprof/error.h>
+
+#define ETP_NO_INDEX UINT32_MAX
+
+typedef struct etp_trace etp_trace;
+
+typedef enum etp_event_kind {
+    ETP_EVENT_EXECUTE,       // "Method::execute"
+    ETP_EVENT_OPERATOR_CALL, // "OPERATOR_CALL", wraps a native_call
+    ETP_EVENT_NATIVE_CALL,   // "native_call_…": a portable kernel
+    ETP_EVENT_DELEGATE_CALL, // "DELEGATE_CALL"
+    ETP_EVENT_DELEGATE_OP,   // an operator inside a delegate
+    ETP_EVENT_CONTROL,       // "JF_CALL", "MOVE_CALL", "FREE_CALL"
+    ETP_EVENT_LOAD,          // "Program::load_method", "Method::init"
+    ETP_EVENT_OTHER          // anything else, e.g. "Method::step" or a user's own event
+} etp_event_kind;
+
+typedef struct etp_trace_event { // equal in every execution of its block
+    etp_str name;                // ProfileEvent.name, or the delegate's id string; may be empty
+    etp_event_kind kind;
+    bool delegated;              // the file gave a delegate debug id
+    int32_t chain, instruction;  // as in the file; -1 for framework events' chain
+    int32_t delegate_id;         // integer delegate id, -1 when none
+    uint32_t parent;             // index of the containing event in the block, ETP_NO_INDEX at the top
+    bool leaf;                   // no event of the block has it as parent
+} etp_trace_event;
+
+typedef struct etp_trace_block {
+    etp_str name; // "Execute", "Default", …
+    const etp_trace_event *events;
+    size_t n_events;
+    const uint32_t *runs; // index of each execution's RunData in the file, ascending
+    size_t n_runs;
+    const uint64_t *durations_ns; // [event * n_runs + run]
+    bool has_execute;             // exactly one Method::execute per execution
+    uint32_t execute;             // its index in events, ETP_NO_INDEX when !has_execute
+    int64_t bundled_input;        // -1 when none
+} etp_trace_block;
+
+typedef struct etp_trace_options { // a zeroed struct means the defaults
+    uint64_t ticks_num, ticks_den; // ns = ticks × num ÷ den; 0 means 1
+    const etp_allocator *alloc;    // NULL: the C library's
+} etp_trace_options;
+
+// Verifies BYTES as an ETDump (size-prefixed or plain) and groups it. BYTES must outlive *out.
+// Errors: ETP_CORRUPT with the byte position, ETP_UNSUPPORTED (not an ETDump, newer version),
+// ETP_NOMEM.
+ETP_API ETP_NODISCARD etp_status etp_trace_open(etp_bytes bytes, const etp_trace_options *options,
+                                                etp_trace **out, etp_error *err);
+ETP_API void etp_trace_close(etp_trace *trace); // NULL is fine
+
+ETP_API size_t etp_trace_block_count(const etp_trace *trace);
+ETP_API const etp_trace_block *etp_trace_block_at(const etp_trace *trace, size_t index);
+
+// Column of one event: n_runs durations.
+static inline const uint64_t *etp_trace_durations(const etp_trace_block *block, uint32_t event)
+{
+    return block->durations_ns + (size_t)event * block->n_runs;
+}
+
+// Duration of EVENT in RUN minus the durations of the events it directly contains. Negative when
+// the parts add up to more than the whole (clocks of different resolution).
+ETP_API int64_t etp_trace_exclusive_ns(const etp_trace_block *block, uint32_t event, size_t run);
+
+// What the Inspector would show for the operator inside a delegate: "Add (ND) #1" → "Add (ND)" and 1;
+// 0 when the name has no counter.
+ETP_API etp_str etp_trace_base_name(etp_str name, uint32_t *out_counter);
+
+#endif

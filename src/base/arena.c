@@ -1,0 +1,180 @@
+// SPDX-License-Identifier: Apache-2.0
+// Arena allocator: a list of blocks, bump pointer in the newest one.
+#include <etprof/arena.h>
+
+#include <stdarg.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+#define ALIGN sizeof(max_align_t)
+#define FIRST_BLOCK ((size_t)4096)
+#define MAX_BLOCK ((size_t)1 << 20)
+
+struct etp_arena_block {
+    etp_arena_block *next;
+    size_t size; // of data
+    size_t used;
+    max_align_t data[];
+};
+
+static void *libc_resize(void *ctx, void *ptr, size_t old_size, size_t new_size)
+{
+    (void)ctx;
+    (void)old_size;
+    if (new_size == 0) {
+        free(ptr);
+        return NULL;
+    }
+    return realloc(ptr, new_size);
+}
+
+static const etp_allocator k_libc = {libc_resize, NULL};
+
+static const etp_allocator *allocator(const etp_arena *arena)
+{
+    return arena->alloc ? arena->alloc : &k_libc;
+}
+
+void etp_arena_init(etp_arena *arena, const etp_allocator *alloc)
+{
+    *arena = (etp_arena){.alloc = alloc};
+}
+
+void etp_arena_dispose(etp_arena *arena)
+{
+    const etp_allocator *alloc = allocator(arena);
+    etp_arena_block *b = arena->head;
+    while (b) {
+        etp_arena_block *next = b->next;
+        alloc->resize(alloc->ctx, b, sizeof *b + b->size, 0);
+        b = next;
+    }
+    *arena = (etp_arena){.alloc = arena->alloc};
+}
+
+static etp_arena_block *add_block(etp_arena *arena, size_t size)
+{
+    size_t next = arena->next_block ? arena->next_block : FIRST_BLOCK;
+    size_t data = size > next ? size : next;
+    size_t bytes = 0;
+    if (!etp_add_size(sizeof(etp_arena_block), data, &bytes)) {
+        return NULL;
+    }
+    const etp_allocator *alloc = allocator(arena);
+    etp_arena_block *b = alloc->resize(alloc->ctx, NULL, 0, bytes);
+    if (!b) {
+        return NULL;
+    }
+    b->size = data;
+    b->used = 0;
+    arena->next_block = next < MAX_BLOCK ? next * 2 : MAX_BLOCK;
+    // A big object gets its own block behind the current one, which stays in use for small ones.
+    if (size > next && arena->head) {
+        b->next = arena->head->next;
+        arena->head->next = b;
+    } else {
+        b->next = arena->head;
+        arena->head = b;
+    }
+    return b;
+}
+
+static void *bump(etp_arena *arena, size_t size)
+{
+    if (size > SIZE_MAX - ALIGN) {
+        return NULL;
+    }
+    size_t rounded = size == 0 ? ALIGN : (size + ALIGN - 1) / ALIGN * ALIGN;
+    etp_arena_block *b = arena->head;
+    if (!b || rounded > b->size - b->used) {
+        b = add_block(arena, rounded);
+        if (!b) {
+            return NULL;
+        }
+    }
+    void *p = (char *)b->data + b->used;
+    b->used += rounded;
+    arena->total += rounded;
+    return p;
+}
+
+void *etp_arena_alloc(etp_arena *arena, size_t size)
+{
+    void *p = bump(arena, size);
+    if (p) {
+        memset(p, 0, size);
+    }
+    return p;
+}
+
+void *etp_arena_alloc_array(etp_arena *arena, size_t n, size_t elem_size)
+{
+    size_t size = 0;
+    return etp_mul_size(n, elem_size, &size) ? etp_arena_alloc(arena, size) : NULL;
+}
+
+void *etp_arena_alloc_raw(etp_arena *arena, size_t n, size_t elem_size)
+{
+    size_t size = 0;
+    return etp_mul_size(n, elem_size, &size) ? bump(arena, size) : NULL;
+}
+
+char *etp_arena_strdup(etp_arena *arena, etp_str s)
+{
+    char *p = s.len < SIZE_MAX ? bump(arena, s.len + 1) : NULL;
+    if (p) {
+        if (s.len) {
+            memcpy(p, s.ptr, s.len);
+        }
+        p[s.len] = '\0';
+    }
+    return p;
+}
+
+char *etp_arena_printf(etp_arena *arena, const char *fmt, ...)
+{
+    va_list ap;
+    va_start(ap, fmt);
+    int n = vsnprintf(NULL, 0, fmt, ap);
+    va_end(ap);
+    char *p = n < 0 ? NULL : bump(arena, (size_t)n + 1);
+    if (p) {
+        va_start(ap, fmt);
+        vsnprintf(p, (size_t)n + 1, fmt, ap);
+        va_end(ap);
+    }
+    return p;
+}
+
+bool etp_arena_grow(etp_arena *arena, void *ptr_to_array, size_t *cap, size_t need,
+                    size_t elem_size)
+{
+    size_t new_cap = *cap < 8 ? 8 : *cap;
+    while (new_cap < need) {
+        if (new_cap > SIZE_MAX / 2) {
+            return false;
+        }
+        new_cap *= 2;
+    }
+    if (new_cap <= *cap) {
+        new_cap = *cap * 2;
+    }
+    void *old = NULL;
+    memcpy(&old, ptr_to_array, sizeof old);
+    void *fresh = etp_arena_alloc_raw(arena, new_cap, elem_size);
+    if (!fresh) {
+        return false;
+    }
+    if (*cap) {
+        memcpy(fresh, old, *cap * elem_size);
+    }
+    memcpy(ptr_to_array, &fresh, sizeof fresh);
+    *cap = new_cap;
+    return true;
+}
+
+etp_status etp_fail_nomem(etp_error *err, const char *what)
+{
+    return etp_fail(err, ETP_NOMEM, "out of memory (%s)", what);
+}

@@ -1,0 +1,41 @@
+// SPDX-License-Identifier: Apache-2.0
+// Comparison and narrowing of borrowed views.
+#include <etprof/bytes.h>
+
+#include <inttypes.h>
+
+int etp_str_cmp(etp_str a, etp_str b)
+{
+    size_t n = a.len < b.len ? a.len : b.len;
+    int c = n ? memcmp(a.ptr, b.ptr, n) : 0;
+    if (c != 0) {
+        return c;
+    }
+    return (a.len > b.len) - (a.len < b.len);
+}
+
+size_t etp_str_find(etp_str s, etp_str needle)
+{
+    if (needle.len == 0) {
+        return 0;
+    }
+    for (size_t i = 0; needle.len <= s.len && i <= s.len - needle.len; i++) {
+        if (memcmp(s.ptr + i, needle.ptr, needle.len) == 0) {
+            return i;
+        }
+    }
+    return s.len;
+}
+
+etp_status etp_bytes_sub(etp_bytes b, uint64_t offset, uint64_t len, const char *what,
+                         etp_bytes *out, etp_error *err)
+{
+    // Subtraction form: offset + len can wrap, b.len - offset cannot.
+    if (offset > b.len || len > b.len - offset) {
+        uint64_t left = offset > b.len ? 0 : b.len - offset;
+        return etp_fail_at(err, ETP_CORRUPT, b.base + offset,
+                           "%s needs %" PRIu64 " bytes, %" PRIu64 " left", what, len, left);
+    }
+    *out = (etp_bytes){b.ptr ? b.ptr + offset : NULL, (size_t)len, b.base + offset};
+    return ETP_OK;
+}

@@ -1,0 +1,37 @@
+// SPDX-License-Identifier: Apache-2.0
+// CSV after RFC 4180: a reader that splits text into rows of borrowed or unescaped cells, and cell
+// writing with minimal quoting.
+#ifndef ETP_BASE_CSV_H
+#define ETP_BASE_CSV_H
+
+#include "base/sink.h"
+
+typedef struct etp_csv_row {
+    etp_str *cells;
+    size_t n, cap;
+    uint64_t offset; // of the row's first byte in the text
+    uint64_t line;   // 1-based
+} etp_csv_row;
+
+typedef struct etp_csv_reader { // fields are private; needs no cleanup
+    etp_str text;
+    size_t pos;
+    uint64_t line;
+    char separator;
+    etp_arena *arena;
+} etp_csv_reader;
+
+// Cells borrow from TEXT where no quotes are involved, else from ARENA. A UTF-8 byte order mark is
+// skipped. SEPARATOR is ',' or '\t'.
+ETP_API void etp_csv_open(etp_csv_reader *r, etp_str text, char separator, etp_arena *arena);
+// Reads the next row into ROW (zeroed before the first call; its storage is reused). Empty lines are
+// skipped. *more is false at the end.
+ETP_API ETP_NODISCARD etp_status etp_csv_next(etp_csv_reader *r, etp_csv_row *row, bool *more,
+                                              etp_error *err);
+// Index of the column named NAME in a header row, or -1.
+ETP_API int etp_csv_column(const etp_csv_row *header, const char *name);
+
+// One cell, quoted only where the separator, a quote or a line break demands it.
+ETP_API void etp_csv_cell(etp_sink *sink, etp_str s, char separator);
+
+#endif

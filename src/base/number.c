@@ -1,0 +1,143 @@
+// SPDX-License-Identifier: Apache-2.0
+// Number parsing and formatting. The C locale is never changed, so printf's decimal point is '.'.
+#include "base/number.h"
+
+#include <inttypes.h>
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+static int digit_value(char c)
+{
+    if (c >= '0' && c <= '9') {
+        return c - '0';
+    }
+    if (c >= 'a' && c <= 'f') {
+        return c - 'a' + 10;
+    }
+    if (c >= 'A' && c <= 'F') {
+        return c - 'A' + 10;
+    }
+    return 99;
+}
+
+bool etp_parse_u64(etp_str s, uint64_t *out)
+{
+    unsigned radix = 10;
+    if (s.len > 2 && s.ptr[0] == '0' && (s.ptr[1] == 'x' || s.ptr[1] == 'X')) {
+        radix = 16;
+        s = (etp_str){s.ptr + 2, s.len - 2};
+    }
+    if (s.len == 0) {
+        return false;
+    }
+    uint64_t v = 0;
+    for (size_t i = 0; i < s.len; i++) {
+        unsigned d = (unsigned)digit_value(s.ptr[i]);
+        if (d >= radix || v > (UINT64_MAX - d) / radix) {
+            return false;
+        }
+        v = v * radix + d;
+    }
+    *out = v;
+    return true;
+}
+
+bool etp_parse_i64(etp_str s, int64_t *out)
+{
+    bool negative = s.len > 0 && s.ptr[0] == '-';
+    if (negative) {
+        s = (etp_str){s.ptr + 1, s.len - 1};
+    }
+    uint64_t magnitude = 0;
+    if (!etp_parse_u64(s, &magnitude)) {
+        return false;
+    }
+    if (negative) {
+        if (magnitude > (uint64_t)INT64_MAX + 1) {
+            return false;
+        }
+        *out = magnitude == (uint64_t)INT64_MAX + 1 ? INT64_MIN : -(int64_t)magnitude;
+        return true;
+    }
+    if (magnitude > INT64_MAX) {
+        return false;
+    }
+    *out = (int64_t)magnitude;
+    return true;
+}
+
+bool etp_parse_double(etp_str s, double *out)
+{
+    char buf[64];
+    if (s.len == 0 || s.len >= sizeof buf) {
+        return false;
+    }
+    for (size_t i = 0; i < s.len; i++) {
+        if (!(s.ptr[i] >= '0' && s.ptr[i] <= '9') && memchr("+-.eE", s.ptr[i], 5) == NULL) {
+            return false; // also keeps inf, nan, hex and blanks away from strtod
+        }
+        buf[i] = s.ptr[i];
+    }
+    buf[s.len] = '\0';
+    char *end = NULL;
+    double v = strtod(buf, &end);
+    if (end != buf + s.len || !isfinite(v)) {
+        return false;
+    }
+    *out = v;
+    return true;
+}
+
+const char *etp_format_double(double v, char buf[static ETP_NUMBER_CHARS])
+{
+    for (int digits = 15; digits <= 17; digits++) {
+        snprintf(buf, ETP_NUMBER_CHARS, "%.*g", digits, v);
+        if (strtod(buf, NULL) == v) {
+            break;
+        }
+    }
+    return buf;
+}
+
+const char *etp_format_ratio(double v, char buf[static ETP_NUMBER_CHARS])
+{
+    snprintf(buf, ETP_NUMBER_CHARS, "%.6g", v);
+    return buf;
+}
+
+const char *etp_format_ns(double ns, char buf[static ETP_NUMBER_CHARS])
+{
+    static const struct {
+        double unit;
+        const char *name;
+    } k_units[] = {{1e9, "s"}, {1e6, "ms"}, {1e3, "µs"}};
+    double magnitude = fabs(ns);
+    for (size_t i = 0; i < sizeof k_units / sizeof *k_units; i++) {
+        if (magnitude >= k_units[i].unit * 0.99995) {
+            double v = ns / k_units[i].unit;
+            int decimals = fabs(v) < 9.9995 ? 3 : fabs(v) < 99.995 ? 2 : 1;
+            snprintf(buf, ETP_NUMBER_CHARS, "%.*f %s", decimals, v, k_units[i].name);
+            return buf;
+        }
+    }
+    snprintf(buf, ETP_NUMBER_CHARS, "%.0f ns", ns);
+    return buf;
+}
+
+const char *etp_format_bytes(uint64_t bytes, char buf[static ETP_NUMBER_CHARS])
+{
+    static const char *const k_names[] = {"B", "kB", "MB", "GB", "TB", "PB", "EB"};
+    double v = (double)bytes;
+    size_t i = 0;
+    for (; v >= 999.95 && i + 1 < sizeof k_names / sizeof *k_names; i++) {
+        v /= 1000;
+    }
+    if (i == 0) {
+        snprintf(buf, ETP_NUMBER_CHARS, "%" PRIu64 " B", bytes);
+    } else {
+        snprintf(buf, ETP_NUMBER_CHARS, "%.*f %s", v < 9.995 ? 2 : v < 99.95 ? 1 : 0, v,
+                 k_names[i]);
+    }
+    return buf;
+}

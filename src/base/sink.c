@@ -1,0 +1,139 @@
+// SPDX-License-Identifier: Apache-2.0
+// String buffer and output sinks.
+#include "base/sink.h"
+
+#include <stdarg.h>
+
+void etp_strbuf_init(etp_strbuf *buf, etp_arena *arena)
+{
+    *buf = (etp_strbuf){.arena = arena};
+}
+
+static bool reserve(etp_strbuf *buf, size_t extra)
+{
+    size_t need = 0;
+    if (!etp_add_size(buf->len, extra, &need) || !etp_add_size(need, 1, &need)) {
+        buf->failed = true;
+        return false;
+    }
+    if (need > buf->cap && !etp_arena_grow(buf->arena, &buf->ptr, &buf->cap, need, 1)) {
+        buf->failed = true;
+        return false;
+    }
+    return true;
+}
+
+void etp_strbuf_append(etp_strbuf *buf, etp_str s)
+{
+    if (!reserve(buf, s.len)) {
+        return;
+    }
+    if (s.len) {
+        memcpy(buf->ptr + buf->len, s.ptr, s.len);
+    }
+    buf->len += s.len;
+    buf->ptr[buf->len] = '\0';
+}
+
+void etp_strbuf_appendz(etp_strbuf *buf, const char *z)
+{
+    etp_strbuf_append(buf, etp_str_from(z));
+}
+
+static void strbuf_vprintf(etp_strbuf *buf, const char *fmt, va_list ap)
+{
+    va_list again;
+    va_copy(again, ap);
+    int n = vsnprintf(NULL, 0, fmt, ap);
+    if (n >= 0 && reserve(buf, (size_t)n)) {
+        vsnprintf(buf->ptr + buf->len, (size_t)n + 1, fmt, again);
+        buf->len += (size_t)n;
+    }
+    va_end(again);
+}
+
+void etp_strbuf_printf(etp_strbuf *buf, const char *fmt, ...)
+{
+    va_list ap;
+    va_start(ap, fmt);
+    strbuf_vprintf(buf, fmt, ap);
+    va_end(ap);
+}
+
+etp_str etp_strbuf_str(const etp_strbuf *buf)
+{
+    return (etp_str){buf->ptr ? buf->ptr : "", buf->len};
+}
+
+static bool write_strbuf(etp_sink *sink, const char *ptr, size_t len)
+{
+    etp_strbuf *buf = sink->target;
+    etp_strbuf_append(buf, (etp_str){ptr, len});
+    return !buf->failed;
+}
+
+static bool write_file(etp_sink *sink, const char *ptr, size_t len)
+{
+    return fwrite(ptr, 1, len, (FILE *)sink->target) == len;
+}
+
+etp_sink etp_sink_strbuf(etp_strbuf *buf)
+{
+    return (etp_sink){.write = write_strbuf, .target = buf};
+}
+
+etp_sink etp_sink_file(FILE *file)
+{
+    return (etp_sink){.write = write_file, .target = file};
+}
+
+void etp_sink_write(etp_sink *sink, etp_str s)
+{
+    if (!sink->failed && s.len && !sink->write(sink, s.ptr, s.len)) {
+        sink->failed = true;
+    }
+}
+
+void etp_sink_z(etp_sink *sink, const char *z)
+{
+    etp_sink_write(sink, etp_str_from(z));
+}
+
+void etp_sink_char(etp_sink *sink, char c)
+{
+    etp_sink_write(sink, (etp_str){&c, 1});
+}
+
+void etp_sink_repeat(etp_sink *sink, char c, size_t n)
+{
+    char chunk[64];
+    memset(chunk, c, sizeof chunk);
+    for (; n > sizeof chunk; n -= sizeof chunk) {
+        etp_sink_write(sink, (etp_str){chunk, sizeof chunk});
+    }
+    etp_sink_write(sink, (etp_str){chunk, n});
+}
+
+void etp_sink_printf(etp_sink *sink, const char *fmt, ...)
+{
+    char small[512];
+    va_list ap;
+    va_start(ap, fmt);
+    int n = vsnprintf(small, sizeof small, fmt, ap);
+    va_end(ap);
+    if (n < 0) {
+        sink->failed = true;
+    } else if ((size_t)n < sizeof small) {
+        etp_sink_write(sink, (etp_str){small, (size_t)n});
+    } else {
+        etp_arena arena = {0};
+        etp_strbuf buf;
+        etp_strbuf_init(&buf, &arena);
+        va_start(ap, fmt);
+        strbuf_vprintf(&buf, fmt, ap);
+        va_end(ap);
+        sink->failed = sink->failed || buf.failed;
+        etp_sink_write(sink, etp_strbuf_str(&buf));
+        etp_arena_dispose(&arena);
+    }
+}

@@ -1,0 +1,41 @@
+// SPDX-License-Identifier: Apache-2.0
+// Where writers put bytes: a string buffer or an open stdio stream. A sink remembers its first
+// failure, so that writers need not check each call; the owner asks once at the end.
+#ifndef ETP_BASE_SINK_H
+#define ETP_BASE_SINK_H
+
+#include <stdio.h>
+
+#include <etprof/arena.h>
+
+typedef struct etp_sink etp_sink;
+struct etp_sink {
+    bool (*write)(etp_sink *sink, const char *ptr, size_t len); // false = failed
+    void *target;
+    bool failed;
+};
+
+// NUL-terminated growing text; `ptr` is never NULL after the first successful append.
+typedef struct etp_strbuf {
+    etp_arena *arena;
+    char *ptr;
+    size_t len, cap;
+    bool failed; // out of memory once: contents are then incomplete
+} etp_strbuf;
+
+ETP_API void etp_strbuf_init(etp_strbuf *buf, etp_arena *arena);
+ETP_API void etp_strbuf_append(etp_strbuf *buf, etp_str s);
+ETP_API void etp_strbuf_appendz(etp_strbuf *buf, const char *z);
+ETP_API void etp_strbuf_printf(etp_strbuf *buf, const char *fmt, ...) ETP_PRINTF(2, 3);
+ETP_API etp_str etp_strbuf_str(const etp_strbuf *buf);
+
+ETP_API etp_sink etp_sink_strbuf(etp_strbuf *buf);
+ETP_API etp_sink etp_sink_file(FILE *file); // borrows FILE until the sink is no longer used
+
+ETP_API void etp_sink_write(etp_sink *sink, etp_str s);
+ETP_API void etp_sink_z(etp_sink *sink, const char *z);
+ETP_API void etp_sink_char(etp_sink *sink, char c);
+ETP_API void etp_sink_repeat(etp_sink *sink, char c, size_t n);
+ETP_API void etp_sink_printf(etp_sink *sink, const char *fmt, ...) ETP_PRINTF(2, 3);
+
+#endif

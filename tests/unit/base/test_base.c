@@ -1,0 +1,214 @@
+// SPDX-License-Identifier: Apache-2.0
+// Tests of the base room: arithmetic of views, arena under memory shortage, numbers, JSON, CSV, SHA-256.
+#include <math.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdlib.h>
+
+#include <cmocka.h>
+
+#include "base/csv.h"
+#include "base/json.h"
+#include "base/number.h"
+#include "base/sha256.h"
+
+static void bytes_sub_refuses_wrapping_ranges(void **state)
+{
+    (void)state;
+    uint8_t data[16] = {0};
+    etp_bytes b = {data, sizeof data, 100}, out;
+    etp_error err;
+    assert_int_equal(etp_bytes_sub(b, 4, 12, "part", &out, &err), ETP_OK);
+    assert_int_equal(out.base, 104);
+    assert_int_equal(etp_bytes_sub(b, 4, 13, "part", &out, &err), ETP_CORRUPT);
+    assert_int_equal(err.offset, 104);
+    assert_string_equal(err.msg, "part needs 13 bytes, 12 left");
+    assert_int_equal(etp_bytes_sub(b, 8, UINT64_MAX - 4, "part", &out, &err), ETP_CORRUPT);
+    assert_int_equal(etp_bytes_sub(b, 17, 0, "part", &out, &err), ETP_CORRUPT);
+}
+
+static void errors_gather_context(void **state)
+{
+    (void)state;
+    etp_error err;
+    etp_status st = etp_fail_at(&err, ETP_CORRUPT, 7, "vector of %d", 3);
+    assert_int_equal(st, ETP_CORRUPT);
+    assert_int_equal(etp_fail_ctx(&err, "block %d", 2), ETP_CORRUPT);
+    assert_string_equal(err.msg, "block 2: vector of 3");
+    assert_int_equal(err.offset, 7);
+    assert_int_equal(etp_status_exit_code(ETP_CORRUPT), 4);
+    assert_int_equal(etp_status_exit_code(ETP_DEVICE), 5);
+    assert_int_equal(etp_fail(NULL, ETP_IO, "x"), ETP_IO);
+}
+
+// Allows `left` allocations, then refuses.
+static void *shortage(void *ctx, void *ptr, size_t old_size, size_t new_size)
+{
+    (void)old_size;
+    int *left = ctx;
+    if (new_size == 0) {
+        free(ptr);
+        return NULL;
+    }
+    return (*left)-- > 0 ? realloc(ptr, new_size) : NULL;
+}
+
+static void arena_reports_shortage_and_frees_all(void **state)
+{
+    (void)state;
+    for (int allowed = 0; allowed < 6; allowed++) {
+        int left = allowed;
+        etp_allocator alloc = {shortage, &left};
+        etp_arena arena;
+        etp_arena_init(&arena, &alloc);
+        struct {
+            int *items;
+            size_t n, cap;
+        } v = {0};
+        bool ok = true;
+        for (int i = 0; ok && i < 20000; i++) {
+            ok = ETP_PUSH(&arena, &v, i);
+        }
+        assert_true(ok == (v.n == 20000));
+        for (size_t i = 0; i < v.n; i++) {
+            assert_int_equal(v.items[i], i);
+        }
+        assert_null(etp_arena_alloc_array(&arena, SIZE_MAX / 2, 4));
+        etp_arena_dispose(&arena);
+        etp_arena_dispose(&arena);
+    }
+}
+
+static void numbers_parse_strictly(void **state)
+{
+    (void)state;
+    uint64_t u = 0;
+    int64_t i = 0;
+    double d = 0;
+    assert_true(etp_parse_u64(ETP_STR("18446744073709551615"), &u) && u == UINT64_MAX);
+    assert_true(etp_parse_u64(ETP_STR("0xff"), &u) && u == 255);
+    assert_false(etp_parse_u64(ETP_STR("18446744073709551616"), &u));
+    assert_false(etp_parse_u64(ETP_STR(" 1"), &u));
+    assert_false(etp_parse_u64(ETP_STR("1 "), &u));
+    assert_false(etp_parse_u64(ETP_STR("-1"), &u));
+    assert_false(etp_parse_u64(ETP_STR(""), &u));
+    assert_true(etp_parse_i64(ETP_STR("-9223372036854775808"), &i) && i == INT64_MIN);
+    assert_false(etp_parse_i64(ETP_STR("9223372036854775808"), &i));
+    assert_true(etp_parse_double(ETP_STR("1.5e3"), &d) && d == 1500.0);
+    assert_false(etp_parse_double(ETP_STR("nan"), &d));
+    assert_false(etp_parse_double(ETP_STR("0x10"), &d));
+    assert_false(etp_parse_double(ETP_STR("1e999"), &d));
+    char buf[ETP_NUMBER_CHARS];
+    assert_string_equal(etp_format_double(0.1, buf), "0.1");
+    assert_string_equal(etp_format_double(3.9, buf), "3.9");
+    assert_string_equal(etp_format_double(1.0 / 3.0, buf), "0.3333333333333333");
+    assert_string_equal(etp_format_ratio(3.9034567, buf), "3.90346");
+    assert_string_equal(etp_format_ns(1234567, buf), "1.235 ms");
+    assert_string_equal(etp_format_ns(-43210, buf), "-43.21 µs");
+    assert_string_equal(etp_format_ns(999, buf), "999 ns");
+    assert_string_equal(etp_format_bytes(10171296, buf), "10.2 MB");
+}
+
+static void json_escapes_and_nests(void **state)
+{
+    (void)state;
+    etp_arena arena = {0};
+    etp_strbuf buf;
+    etp_strbuf_init(&buf, &arena);
+    etp_sink sink = etp_sink_strbuf(&buf);
+    etp_json j;
+    etp_json_init(&j, &sink, false);
+    etp_json_begin_object(&j);
+    etp_json_kv_str(&j, "a\"b", (etp_str){"\x01<b>\\\xFF\n", 7});
+    etp_json_kv_u64(&j, "u", UINT64_MAX);
+    etp_json_kv_double(&j, "nan", NAN);
+    etp_json_key(&j, "v");
+    etp_json_begin_array(&j);
+    etp_json_i64(&j, -1);
+    etp_json_bool(&j, true);
+    etp_json_ratio(&j, 2.0 / 3.0);
+    etp_json_begin_object(&j);
+    etp_json_end(&j);
+    etp_json_end(&j);
+    etp_json_end(&j);
+    etp_json_end_document(&j);
+    assert_false(sink.failed);
+    assert_string_equal(buf.ptr, "{\"a\\\"b\":\"\\u0001<b>\\\\\xEF\xBF\xBD\\n\",\"u\":18446744073709551615,"
+                                 "\"nan\":null,\"v\":[-1,true,0.666667,{}]}\n");
+    etp_arena_dispose(&arena);
+}
+
+static void csv_reads_what_it_writes(void **state)
+{
+    (void)state;
+    static const char *const k_cells[] = {"plain", "with,comma", "with \"quote\"", "two\nlines", ""};
+    etp_arena arena = {0};
+    etp_strbuf buf;
+    etp_strbuf_init(&buf, &arena);
+    etp_sink sink = etp_sink_strbuf(&buf);
+    for (int row = 0; row < 2; row++) {
+        for (size_t i = 0; i < 5; i++) {
+            etp_sink_z(&sink, i ? "," : "");
+            etp_csv_cell(&sink, etp_str_from(k_cells[i]), ',');
+        }
+        etp_sink_z(&sink, row ? "" : "\r\n\n");
+    }
+    etp_csv_reader r;
+    etp_csv_open(&r, etp_strbuf_str(&buf), ',', &arena);
+    etp_csv_row row = {0};
+    bool more = false;
+    etp_error err;
+    for (int n = 0; n < 2; n++) {
+        assert_int_equal(etp_csv_next(&r, &row, &more, &err), ETP_OK);
+        assert_true(more);
+        assert_int_equal(row.n, 5);
+        for (size_t i = 0; i < 5; i++) {
+            assert_true(etp_str_eqz(row.cells[i], k_cells[i]));
+        }
+    }
+    assert_int_equal(row.line, 4);
+    assert_int_equal(etp_csv_next(&r, &row, &more, &err), ETP_OK);
+    assert_false(more);
+    etp_csv_open(&r, ETP_STR("a,\"b\nc"), ',', &arena);
+    assert_int_equal(etp_csv_next(&r, &row, &more, &err), ETP_CORRUPT);
+    assert_int_equal(err.offset, 2);
+    etp_arena_dispose(&arena);
+}
+
+static void sha256_matches_published_vectors(void **state)
+{
+    (void)state;
+    static const struct {
+        const char *text, *hex;
+    } k_vectors[] = {
+        {"", "e3b0c44298fc1c149afbf4c8996fb92427ae41e4649b934ca495991b7852b855"},
+        {"abc", "ba7816bf8f01cfea414140de5dae2223b00361a396177a9cb410ff61f20015ad"},
+        {"abcdbcdecdefdefgefghfghighijhijkijkljklmklmnlmnomnopnopq",
+         "248d6a61d20638b8e5c026930c3e6039a33ce45964ff2167f6ecedd419db06c1"}};
+    for (size_t i = 0; i < 3; i++) {
+        etp_sha256 h;
+        char hex[ETP_SHA256_HEX_CHARS];
+        etp_sha256_init(&h);
+        for (const char *p = k_vectors[i].text; *p; p++) {
+            etp_sha256_update(&h, p, 1);
+        }
+        etp_sha256_hex(&h, hex);
+        assert_string_equal(hex, k_vectors[i].hex);
+    }
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(bytes_sub_refuses_wrapping_ranges),
+        cmocka_unit_test(errors_gather_context),
+        cmocka_unit_test(arena_reports_shortage_and_frees_all),
+        cmocka_unit_test(numbers_parse_strictly),
+        cmocka_unit_test(json_escapes_and_nests),
+        cmocka_unit_test(csv_reads_what_it_writes),
+        cmocka_unit_test(sha256_matches_published_vectors),
+    };
+    return cmocka_run_group_tests_name("base", tests, NULL, NULL);
+}
