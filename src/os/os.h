@@ -1,0 +1,174 @@
+// SPDX-License-Identifier: Apache-2.0
+// Everything etprof asks of the operating system: files, the clock, child processes, signals, the
+// terminal, facts about the CPU. The only room that knows which system it runs on.
+//
+// Paths are NUL-terminated and used as they are; no function goes through a shell. Error messages
+// name the path, so that callers need not.
+#ifndef ETP_OS_OS_H
+#define ETP_OS_OS_H
+
+#include <etprof/arena.h>
+
+// ---- files ----
+
+// A whole file for reading. Files of ETP_OS_MAP_BYTES and more are mapped, smaller ones are read.
+// A mapped file that somebody shortens while it is open ends the process with SIGBUS (the system's
+// rule); everything etprof itself rewrites is replaced by rename, so the mapping stays intact.
+#define ETP_OS_MAP_BYTES ((uint64_t)1 << 20)
+typedef struct etp_file {
+    etp_bytes bytes; // borrows from this struct until etp_file_close
+    etp_arena arena; // private
+    void *mapping;   // private
+} etp_file;
+
+// ETP_IO when it cannot be read, ETP_UNSUPPORTED when it is no regular file or larger than LIMIT.
+ETP_API ETP_NODISCARD etp_status etp_file_open(const char *path, uint64_t limit, etp_file *out,
+                                               etp_error *err);
+ETP_API void etp_file_close(etp_file *file); // safe on a zeroed or closed file
+
+// Small files into an arena. Pseudo files (/proc, /sys) work: their size is not trusted.
+ETP_API ETP_NODISCARD etp_status etp_os_read_text(const char *path, size_t limit, etp_arena *arena,
+                                                  etp_str *out, etp_error *err);
+
+// Writes PATH through a temporary neighbour, fsync and rename: readers see the old or the new file.
+ETP_API ETP_NODISCARD etp_status etp_os_write_atomic(const char *path, etp_str content,
+                                                     etp_error *err);
+// Appends and fsyncs. When not everything could be written the file is cut back to what it was.
+ETP_API ETP_NODISCARD etp_status etp_os_append(const char *path, etp_str content, etp_error *err);
+ETP_API ETP_NODISCARD etp_status etp_os_truncate(const char *path, uint64_t size, etp_error *err);
+// fsync of a file or folder that somebody else wrote.
+ETP_API ETP_NODISCARD etp_status etp_os_sync(const char *path, etp_error *err);
+ETP_API ETP_NODISCARD etp_status etp_os_rename(const char *from, const char *to, etp_error *err);
+ETP_API ETP_NODISCARD etp_status etp_os_unlink(const char *path, etp_error *err); // absent = ok
+// Removes a folder and what is in it; does not follow links. Absent = ok.
+ETP_API ETP_NODISCARD etp_status etp_os_remove_tree(const char *path, etp_error *err);
+
+ETP_API ETP_NODISCARD etp_status etp_os_mkdirs(const char *path, etp_error *err); // existing = ok
+// One level, exclusive. *taken tells whether something of that name was there already.
+ETP_API ETP_NODISCARD etp_status etp_os_mkdir_new(const char *path, bool *taken, etp_error *err);
+// A new folder ROOT/prefix-XXXXXX; ROOT is made when it is not there.
+ETP_API ETP_NODISCARD etp_status etp_os_temp_dir(const char *root, const char *prefix,
+                                                 etp_arena *arena, const char **out,
+                                                 etp_error *err);
+
+typedef struct etp_dir_entry {
+    const char *name;
+    bool is_dir; // links are followed
+    uint64_t size;
+} etp_dir_entry;
+typedef struct etp_dir_list {
+    etp_dir_entry *items; // sorted by name, without "." and ".."
+    size_t n, cap;
+} etp_dir_list;
+ETP_API ETP_NODISCARD etp_status etp_os_list(const char *path, etp_arena *arena, etp_dir_list *out,
+                                             etp_error *err);
+
+ETP_API bool etp_os_is_file(const char *path);
+ETP_API bool etp_os_is_dir(const char *path);
+ETP_API bool etp_os_is_executable(const char *path);
+// Absolute and without "." and ".." where the file exists; NULL on out of memory or no such file.
+ETP_API const char *etp_os_absolute(const char *path, etp_arena *arena);
+ETP_API const char *etp_os_self_exe(etp_arena *arena); // path of this program, NULL when unknown
+ETP_API uint64_t etp_os_free_bytes(const char *path);  // of its file system, UINT64_MAX unknown
+
+// ---- clock and terminal ----
+
+ETP_API uint64_t etp_os_now_ns(void); // monotonic, the clock the runner reports
+ETP_API int64_t etp_os_wall_seconds(void);
+ETP_API void etp_os_sleep_ns(uint64_t ns);
+ETP_API uint64_t etp_os_random_u64(void);
+ETP_API bool etp_os_is_terminal(int fd);
+ETP_API int etp_os_terminal_width(int fd); // columns, 0 when it is no terminal
+
+// ---- child processes ----
+
+typedef struct etp_process_spec {
+    const char *const *argv;      // NULL-terminated; argv[0] is the file, searched nowhere
+    const char *cwd;              // NULL: ours
+    const char *const *env_set;   // NULL-terminated "NAME=VALUE", may be NULL; on top of our own
+    const char *const *env_unset; // NULL-terminated names, may be NULL
+} etp_process_spec;
+
+// A child in a process group of its own, stdin, stdout and stderr being pipes to us. It is killed
+// by the system when we die (Linux) or sees the end of its input (everywhere).
+typedef struct etp_process {
+    int64_t pid; // 0: none
+    int in_fd, out_fd, err_fd; // -1: closed
+    bool ended;
+    int exit_code;   // valid when ended and signal == 0
+    int signal;      // that ended it, 0 when it exited
+    bool killed;     // by etp_process_kill
+    uint64_t start_ns, end_ns;
+    struct { // valid when ended; 0 where the system does not tell
+        uint64_t user_ns, system_ns, peak_rss_bytes;
+        uint64_t minor_faults, major_faults, voluntary_switches, involuntary_switches;
+    } usage;
+} etp_process;
+
+// ETP_ENVIRONMENT when the program cannot be started (missing, not executable, wrong machine).
+ETP_API ETP_NODISCARD etp_status etp_process_start(const etp_process_spec *spec, etp_process *out,
+                                                   etp_error *err);
+// All of it, within the time; ETP_CHILD when the child does not take it.
+ETP_API ETP_NODISCARD etp_status etp_process_write(etp_process *p, etp_str s, uint64_t timeout_ns,
+                                                   etp_error *err);
+typedef enum etp_process_event {
+    ETP_PROCESS_OUT,     // *got bytes of stdout
+    ETP_PROCESS_ERR,     // *got bytes of stderr
+    ETP_PROCESS_EOF,     // both are closed
+    ETP_PROCESS_TIMEOUT, // nothing within the time
+    ETP_PROCESS_WAKE     // a signal was caught (etp_os_interrupted)
+} etp_process_event;
+// Waits for the next piece of output, at most CAP bytes of it.
+ETP_API etp_process_event etp_process_read(etp_process *p, uint64_t timeout_ns, char *buf,
+                                           size_t cap, size_t *got);
+ETP_API void etp_process_close_input(etp_process *p); // the child sees the end of its input
+// Waits for the end; false when it still runs after the time.
+ETP_API bool etp_process_wait(etp_process *p, uint64_t timeout_ns);
+ETP_API void etp_process_kill(etp_process *p);    // the whole group, SIGKILL, and waits
+ETP_API void etp_process_dispose(etp_process *p); // kills what still runs, closes; safe when zeroed
+
+// A program's whole answer: runs it with empty input. *out and *out_err are at most LIMIT bytes each.
+ETP_API ETP_NODISCARD etp_status etp_process_capture(const etp_process_spec *spec,
+                                                     uint64_t timeout_ns, size_t limit,
+                                                     etp_arena *arena, etp_process *out_process,
+                                                     etp_str *out, etp_str *out_err,
+                                                     etp_error *err);
+
+// ---- signals ----
+
+// SIGINT, SIGTERM and SIGHUP set a flag and wake etp_process_read; a second SIGINT or SIGTERM
+// within the session ends the process at once. SIGPIPE is ignored. For the command line only.
+ETP_API ETP_NODISCARD etp_status etp_os_catch_signals(etp_error *err);
+ETP_API int etp_os_interrupted(void); // the signal's number, 0 when none came
+
+// ---- facts ----
+
+typedef struct etp_os_facts {
+    char system[64];  // "Linux 6.18.4"
+    char machine[32]; // "x86_64", "aarch64"
+    char triple[48];  // of the runner bundle: "x86_64-linux-gnu", "arm64-macos"
+    char platform[16]; // of run folders: "linux", "mac"
+    char cpu[128];     // "Intel(R) Xeon(R) …", "" unknown
+    uint32_t cpus;     // logical, usable by this process
+    uint64_t memory_bytes;
+} etp_os_facts;
+ETP_API void etp_os_facts_read(etp_os_facts *out);
+
+// What may disturb a measurement, now. A field that cannot be read is NAN or UINT64_MAX and its name is
+// in `unreadable`.
+typedef struct etp_os_state {
+    uint64_t time_ns;       // monotonic
+    double load1;           // load average over a minute
+    uint64_t memory_free_bytes;
+    double temperature_c;   // hottest zone
+    char temperature_zone[32];
+    uint64_t freq_min_khz, freq_max_khz; // over the CPUs, now
+    char governor[32];      // of the first CPU, "" unreadable
+    int boost;              // 1 on, 0 off, -1 unreadable
+    char power[16];         // "mains", "battery", "" unreadable
+    const char *unreadable[8];
+    size_t n_unreadable;
+} etp_os_state;
+ETP_API void etp_os_state_read(etp_os_state *out);
+
+#endif

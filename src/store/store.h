@@ -1,0 +1,264 @@
+// SPDX-License-Identifier: Apache-2.0
+// The run folder: the one truth about a session. etp_run_writer adds to it block by block,
+// etp_run_open gives it back; docs/run-folder.md describes the files.
+//
+// What has been committed survives any death of the process: a block counts when the manifest, the
+// last file to be written for it, says so, and the reader ignores everything after that.
+//
+// Blocks are numbered from 1, launches from 1 over the whole session, iterations from 0 within a
+// launch (warm-up included). Times are nanoseconds, sizes bytes.
+#ifndef ETP_STORE_STORE_H
+#define ETP_STORE_STORE_H
+
+#include <etprof/arena.h>
+
+#define ETP_RUN_SCHEMA "etprof.run/1"
+#define ETP_RUN_MANIFEST "manifest.json"
+#define ETP_RUN_SAMPLES "samples.csv"
+#define ETP_RUN_ENVIRONMENT "environment.jsonl"
+#define ETP_RUN_DERIVED "derived.json"
+
+typedef enum etp_run_state { ETP_RUN_RUNNING, ETP_RUN_FINISHED, ETP_RUN_INTERRUPTED } etp_run_state;
+
+typedef enum etp_launch_kind { // of a process
+    ETP_LAUNCH_TIMED,
+    ETP_LAUNCH_TRACED,
+    ETP_LAUNCH_CONTROL, // one more baseline launch: the A/A control
+    ETP_LAUNCH_SAMPLED,
+    ETP_LAUNCH_KINDS
+} etp_launch_kind;
+
+typedef enum etp_phase { // of an iteration
+    ETP_PHASE_WARMUP,
+    ETP_PHASE_TIMED,
+    ETP_PHASE_TRACED,
+    ETP_PHASE_SAMPLED,
+    ETP_PHASE_CONTROL,
+    ETP_PHASES
+} etp_phase;
+
+typedef enum etp_lost_reason { // why a launch gave nothing
+    ETP_LOST_CRASH,   // ended by a signal or with a status that says nothing
+    ETP_LOST_HANG,    // no answer within the time
+    ETP_LOST_GARBAGE, // the answer is not the protocol
+    ETP_LOST_MASK,    // the level's mask was not in force
+    ETP_LOST_ERROR,   // the runner said why: detail
+    ETP_LOST_START,   // could not be started
+    ETP_LOST_FILE,    // its trace or outputs are missing, empty or too large
+    ETP_LOST_REASONS
+} etp_lost_reason;
+
+// Static texts as in the files; NULL never. The finders give the enum's count for unknown text.
+ETP_API const char *etp_run_state_name(etp_run_state state);
+ETP_API const char *etp_launch_kind_name(etp_launch_kind kind);
+ETP_API const char *etp_phase_name(etp_phase phase);
+ETP_API const char *etp_lost_reason_name(etp_lost_reason reason);
+
+typedef struct etp_run_model {
+    etp_str path;   // as the user gave it, made absolute
+    etp_str stem;   // file name without ".pte"
+    etp_str sha256; // hex
+    uint64_t bytes;
+} etp_run_model;
+
+typedef struct etp_run_arm {
+    etp_str name;  // the experiment: folder and column of samples.csv; unique
+    etp_str level; // "sme2"; "" when the runner's own choice was left alone
+    uint32_t threads;
+    uint32_t model;        // index in models
+    etp_str runner_sha256; // hex, "" unknown
+    etp_str prefix;        // P of the files: <stem>_<experiment>_t<threads>
+    bool emulated;
+    uint64_t warmup, iterations, traced; // per launch, fixed by the pilot
+} etp_run_arm;
+
+typedef struct etp_run_sample {
+    uint32_t arm, block, launch, iteration;
+    etp_phase phase;
+    uint64_t start_ns, duration_ns;
+} etp_run_sample;
+
+// One process that did its job. Unknown numbers are 0.
+typedef struct etp_run_launch {
+    uint32_t arm, block, launch;
+    uint32_t position; // in its block's order, from 0
+    etp_launch_kind kind;
+    uint64_t pid, start_ns, wall_ns; // spawn to exit
+    uint64_t load_ns;                // loading the program, weight packing included
+    uint64_t first_ns;               // first inference of the process
+    uint64_t rss_bytes;              // after loading
+    uint64_t peak_rss_bytes;
+    uint64_t user_ns, system_ns;
+    uint64_t minor_faults, major_faults, voluntary_switches, involuntary_switches;
+    // What the runner says about its mask, text forms of isa.h:
+    etp_str mask_requested, mask_hook, mask_cleared, mask_caller, flags;
+    uint64_t hook_calls; // by SDK libraries, answered with the mask in force
+} etp_run_launch;
+
+typedef struct etp_run_lost {
+    uint32_t arm, block, launch;
+    etp_launch_kind kind;
+    etp_lost_reason reason;
+    uint32_t attempt; // 1 = the first try
+    bool recovered;   // a later try of the same launch succeeded: the block is not lost
+    etp_str detail;   // one line for people
+} etp_run_lost;
+
+typedef struct etp_run_dump {
+    uint32_t arm, block;
+    etp_str path; // relative to the folder
+} etp_run_dump;
+
+typedef struct etp_run_file {
+    etp_str path; // relative to the folder
+    etp_str sha256;
+    uint64_t bytes;
+} etp_run_file;
+
+typedef struct etp_run_fact { // of the device: "cpu" → "Intel(R) …"
+    etp_str key, value;
+} etp_run_fact;
+
+// Texts and arrays borrow from the arena given to etp_run_open (reader) or from the caller (writer).
+typedef struct etp_run {
+    etp_str dir; // reader: as given to etp_run_open
+    etp_run_state state;
+    etp_str tool_version;
+    etp_str generated_at; // ISO 8601, UTC
+    etp_str platform;     // "linux", "mac", "android"
+    etp_str config;       // path of the config that asked for it, "" none
+    etp_str command;      // the command line that repeats it, "" unknown
+    struct {
+        etp_str version, sha;
+        bool present, dirty;
+    } executorch;
+    etp_str device_spec; // "local", "qemu"
+    etp_str device_cpu;  // isa.h text of what the CPU has
+    bool emulated;
+    struct {
+        etp_run_fact *items;
+        size_t n, cap;
+    } facts;
+    struct {
+        etp_run_model *items;
+        size_t n, cap;
+    } models;
+
+    // plan
+    uint64_t seed;
+    uint32_t blocks_planned; // the goal; with a budget the most that could be
+    double budget_s;         // 0: none
+    uint32_t control_blocks;
+    uint32_t baseline; // index of the baseline arm
+    etp_str method;
+    etp_str inputs; // the runner's --inputs
+    struct {
+        etp_run_arm *items;
+        size_t n, cap;
+    } arms;
+    struct { // order[block − 1] = arm indices as launched, n_arms each
+        uint32_t *items;
+        size_t n, cap;
+    } order;
+
+    // results
+    uint32_t blocks_done; // blocks 1 … blocks_done are in the folder
+    int signal;           // that interrupted the session, 0
+    struct {
+        etp_run_lost *items;
+        size_t n, cap;
+    } lost;
+    struct {
+        etp_str *items; // names of what could not be read from this machine
+        size_t n, cap;
+    } unreadable;
+    struct {
+        etp_run_file *items; // raw files, complete once finished
+        size_t n, cap;
+    } files;
+    struct {
+        etp_str id, text; // what the session noticed: "clock_jump", …
+    } notes[8];
+    size_t n_notes;
+
+    // read from samples.csv, environment.jsonl and the experiments' folders
+    struct {
+        etp_run_sample *items;
+        size_t n, cap;
+    } samples;
+    struct {
+        etp_run_launch *items;
+        size_t n, cap;
+    } launches;
+    struct {
+        etp_run_dump *items; // by arm, then block
+        size_t n, cap;
+    } dumps;
+    uint64_t samples_ignored; // rows after the last whole block, or a torn last row
+    bool selftest_ok;         // the runner proved that masking works with this SDK
+    etp_str selftest;         // its words, "" when it was not run
+} etp_run;
+
+// ---- reading ----
+
+// True when DIR holds a manifest of ours.
+ETP_API bool etp_run_is(const char *dir);
+// Reads a run folder in any state. ETP_CORRUPT with a byte position, ETP_UNSUPPORTED (a newer
+// schema, or somebody else's manifest), ETP_IO, ETP_NOMEM. Every path in it was checked to stay
+// inside the folder; files it names may be missing.
+ETP_API ETP_NODISCARD etp_status etp_run_open(const char *dir, etp_arena *arena, etp_run *out,
+                                              etp_error *err);
+// Compares every raw file with the manifest's hash. *out_bad (may be NULL) names the first that
+// differs; ETP_NO when one does or is missing.
+ETP_API ETP_NODISCARD etp_status etp_run_check_files(const etp_run *run, etp_arena *arena,
+                                                     const char **out_bad, etp_error *err);
+
+// Paths inside the folder, NUL-terminated, NULL on out of memory.
+ETP_API const char *etp_run_path(etp_arena *arena, const char *dir, etp_str relative);
+ETP_API const char *etp_run_dump_name(etp_arena *arena, const etp_run_arm *arm, uint32_t block,
+                                      const char *suffix); // "exp/P.etdump", "exp/P_b2.log"
+ETP_API const char *etp_run_outputs_name(etp_arena *arena, const etp_run_arm *arm);
+
+// ---- writing ----
+
+// Where a session of MODEL goes by default: [out_<model>]/runs/<platform>; relative to the model's
+// own out_ folder when it lies in one, else to the working directory.
+ETP_API const char *etp_run_default_dir(etp_arena *arena, const char *model_path,
+                                        const char *platform);
+// Makes the folder. Without EXACT a taken name becomes <name>.2, .3 …; with it an existing folder
+// must be empty (ETP_USAGE otherwise). *out_dir is what was made.
+ETP_API ETP_NODISCARD etp_status etp_run_claim(const char *wanted, bool exact, etp_arena *arena,
+                                               const char **out_dir, etp_error *err);
+
+typedef struct etp_run_writer { // fields are private
+    const char *dir;
+    etp_arena *arena;
+    etp_run *run;
+    uint64_t samples_bytes, environment_bytes; // committed
+    etp_run_file *hashed; // digests of files that no longer change
+    size_t n_hashed, cap_hashed;
+} etp_run_writer;
+
+// Begins a folder made by etp_run_claim: writes the manifest with state "running". RUN is borrowed
+// and read again by every later call; the caller keeps it up to date (lost, order, facts …).
+ETP_API ETP_NODISCARD etp_status etp_run_begin(const char *dir, etp_arena *arena, etp_run *run,
+                                               etp_run_writer *out, etp_error *err);
+// Continues a folder that etp_run_open has read: cuts off what was not committed.
+ETP_API ETP_NODISCARD etp_status etp_run_resume(const char *dir, etp_arena *arena, etp_run *run,
+                                                etp_run_writer *out, etp_error *err);
+// Makes the next block durable: its samples, launches and free-form environment lines (each a JSON
+// object without newline), then the manifest with blocks_done + 1.
+ETP_API ETP_NODISCARD etp_status etp_run_commit(etp_run_writer *w, const etp_run_sample *samples,
+                                                size_t n_samples, const etp_run_launch *launches,
+                                                size_t n_launches, const etp_str *environment,
+                                                size_t n_environment, etp_error *err);
+// Writes the last manifest, with the hashes of every raw file and the kit's results[].
+ETP_API ETP_NODISCARD etp_status etp_run_finish(etp_run_writer *w, etp_run_state state,
+                                                etp_error *err);
+
+// Writes a derived file (atomically) and records its hash in derived.json. May be called at any
+// time on a folder of any state; refuses the names of raw files.
+ETP_API ETP_NODISCARD etp_status etp_run_write_derived(const char *dir, const char *relative,
+                                                       etp_str content, etp_error *err);
+
+#endif
