@@ -1,0 +1,247 @@
+// SPDX-License-Identifier: Apache-2.0
+// Takes an operator's name apart.
+#include "operators/table.h"
+
+static bool is_digit(char c)
+{
+    return c >= '0' && c <= '9';
+}
+
+static bool is_upper(char c)
+{
+    return c >= 'A' && c <= 'Z';
+}
+
+static bool is_word(char c)
+{
+    return is_digit(c) || is_upper(c) || (c >= 'a' && c <= 'z') || c == '_';
+}
+
+static etp_str trim(etp_str s)
+{
+    while (s.len > 0 && s.ptr[0] == ' ') {
+        s.ptr++;
+        s.len--;
+    }
+    while (s.len > 0 && s.ptr[s.len - 1] == ' ') {
+        s.len--;
+    }
+    return s;
+}
+
+static etp_str drop(etp_str s, size_t n)
+{
+    return (etp_str){s.ptr + n, s.len - n};
+}
+
+// "Add (ND) #12" → "Add (ND)" and 12. A number with a leading zero or beyond 32 bits is no counter.
+static etp_str split_counter(etp_str name, uint32_t *out_counter)
+{
+    *out_counter = 0;
+    size_t at = name.len;
+    while (at > 0 && is_digit(name.ptr[at - 1])) {
+        at--;
+    }
+    size_t digits = name.len - at;
+    if (digits == 0 || digits > 10 || at < 3 || name.ptr[at - 1] != '#' ||
+        name.ptr[at - 2] != ' ' || name.ptr[at] == '0') {
+        return name;
+    }
+    uint64_t value = 0;
+    for (size_t i = at; i < name.len; i++) {
+        value = value * 10 + (uint64_t)(name.ptr[i] - '0');
+    }
+    if (value > UINT32_MAX) {
+        return name;
+    }
+    *out_counter = (uint32_t)value;
+    return (etp_str){name.ptr, at - 2};
+}
+
+// Layouts are made of axis letters only ("NC", "NTHC", "NCHW2NHWC"); data types are not, since all
+// of them carry a width.
+static bool is_layout(etp_str token)
+{
+    if (token.len == 0 || !is_upper(token.ptr[0])) {
+        return false;
+    }
+    for (size_t i = 0; i < token.len; i++) {
+        if (!memchr("NCHWDT2", token.ptr[i], 7)) {
+            return false;
+        }
+    }
+    return true;
+}
+
+static void read_tokens(etp_str list, etp_op_name *op)
+{
+    bool first = true;
+    while (list.len > 0) {
+        const char *comma = memchr(list.ptr, ',', list.len);
+        size_t len = comma ? (size_t)(comma - list.ptr) : list.len;
+        etp_str token = trim((etp_str){list.ptr, len});
+        if (first && is_layout(token)) {
+            op->layout = token;
+        } else if (token.len > 0 && op->n_dtypes < ETP_OP_MAX_DTYPES) {
+            op->dtypes[op->n_dtypes++] = token;
+        }
+        first = false;
+        list = drop(list, comma ? len + 1 : len);
+    }
+}
+
+// "Family (TOKENS)" or "Family (TOKENS) UKERNEL" with tokens of capitals, digits and underscores.
+static bool parse_xnnpack(etp_op_name *op)
+{
+    etp_str s = op->base;
+    size_t open = etp_str_find(s, ETP_STR(" ("));
+    if (s.len == 0 || !is_upper(s.ptr[0]) || open == s.len) {
+        return false;
+    }
+    etp_str inside = drop(s, open + 2);
+    size_t close = etp_str_find(inside, ETP_STR(")"));
+    if (close == inside.len || close == 0) {
+        return false;
+    }
+    etp_str rest = drop(inside, close + 1);
+    inside.len = close;
+    if (rest.len > 0 && rest.ptr[0] != ' ') {
+        return false;
+    }
+    for (size_t i = 0; i < inside.len; i++) {
+        char c = inside.ptr[i];
+        if (!is_upper(c) && !is_digit(c) && c != '_' && c != ',' && c != ' ') {
+            return false;
+        }
+    }
+    op->kind = ETP_OP_XNNPACK;
+    op->family = trim((etp_str){s.ptr, open});
+    op->ukernel = trim(rest);
+    read_tokens(inside, op);
+    return true;
+}
+
+// "name.overload", "ns::name.overload", "torch.ops.ns.name.overload" → name and overload.
+static void split_target(etp_str s, etp_str *out_name, etp_str *out_overload)
+{
+    bool has_namespace = false; // dropped already
+    size_t colons = etp_str_find(s, ETP_STR("::"));
+    if (colons < s.len) {
+        s = drop(s, colons + 2);
+        has_namespace = true;
+    } else if (etp_str_starts(s, ETP_STR("torch.ops."))) {
+        s = drop(s, 10);
+        size_t end = etp_str_find(s, ETP_STR("."));
+        s = drop(s, end < s.len ? end + 1 : 0);
+        has_namespace = true;
+    }
+    size_t dot = etp_str_find(s, ETP_STR("."));
+    if (!has_namespace && dot < s.len) {
+        etp_str after = drop(s, dot + 1);
+        if (etp_str_find(after, ETP_STR(".")) < after.len) {
+            s = after; // three parts: the first is the namespace
+            dot = etp_str_find(s, ETP_STR("."));
+        }
+    }
+    *out_name = (etp_str){s.ptr, dot};
+    *out_overload = dot < s.len ? drop(s, dot + 1) : (etp_str){0};
+}
+
+// A family alone, without any of the marks that would have made it a longer pattern.
+static bool is_plain(etp_str s)
+{
+    for (size_t i = 0; i < s.len; i++) {
+        if (!is_word(s.ptr[i]) && s.ptr[i] != ' ' && s.ptr[i] != '-') {
+            return false;
+        }
+    }
+    return s.len > 0;
+}
+
+void etp_op_parse(etp_str name, etp_op_name *out)
+{
+    *out = (etp_op_name){.kind = ETP_OP_NAMED, .category = ETP_CATEGORY_OTHER};
+    out->base = split_counter(name, &out->counter);
+    out->family = out->base;
+    const etp_op_family *family = NULL;
+    if (etp_str_starts(out->base, ETP_STR("native_call_"))) {
+        out->kind = ETP_OP_KERNEL;
+        split_target(drop(out->base, 12), &out->family, &out->overload);
+        family = etp_op_family_find(out->family, true);
+    } else if (parse_xnnpack(out)) {
+        family = etp_op_family_find(out->family, false);
+    } else if (is_plain(out->base) && (family = etp_op_family_find(out->base, false)) != NULL) {
+        if (is_upper(out->base.ptr[0]) && !etp_str_starts(out->base, ETP_STR("XNN"))) {
+            out->kind = ETP_OP_XNNPACK; // "Invalid Unary Op", and families cut short by hand
+        }
+    } else {
+        etp_str target, overload;
+        split_target(out->base, &target, &overload);
+        if (is_plain(target)) {
+            family = etp_op_family_find(target, true);
+        }
+        if (family) {
+            out->family = target;
+            out->overload = overload;
+        }
+    }
+    if (family) {
+        out->known = true;
+        out->category = family->category;
+        out->note = family->note;
+    }
+}
+
+etp_category etp_op_category(etp_str name)
+{
+    etp_op_name op;
+    etp_op_parse(name, &op);
+    return op.category;
+}
+
+// XNNPACK spells the layout of int8 deconvolution "NC" without SME and "NHWC" with it.
+static etp_str key_layout(const etp_op_name *op)
+{
+    if (etp_str_eqz(op->layout, "NC") && etp_str_eqz(op->family, "Deconvolution")) {
+        return ETP_STR("NHWC");
+    }
+    return op->layout;
+}
+
+size_t etp_op_key(const etp_op_name *op, char *buf, size_t cap)
+{
+    etp_str layout = key_layout(op);
+    const etp_str parts[] = {
+        op->family,
+        op->overload.len > 0 ? ETP_STR(".") : (etp_str){0},
+        op->overload,
+        layout.len > 0 ? ETP_STR(" (") : (etp_str){0},
+        layout,
+        layout.len > 0 ? ETP_STR(")") : (etp_str){0},
+    };
+    size_t need = 0;
+    for (size_t i = 0; i < sizeof parts / sizeof *parts; i++) {
+        if (cap > 0 && need < cap - 1 && parts[i].len > 0) {
+            size_t room = cap - 1 - need;
+            memcpy(buf + need, parts[i].ptr, parts[i].len < room ? parts[i].len : room);
+        }
+        need += parts[i].len;
+    }
+    if (cap > 0) {
+        buf[need < cap - 1 ? need : cap - 1] = '\0';
+    }
+    return need;
+}
+
+bool etp_op_same_key(const etp_op_name *a, const etp_op_name *b)
+{
+    return etp_str_eq(a->family, b->family) && etp_str_eq(a->overload, b->overload) &&
+           etp_str_eq(key_layout(a), key_layout(b));
+}
+
+bool etp_op_is_depthwise(const etp_op_name *op)
+{
+    return op->category == ETP_CATEGORY_CONVOLUTION &&
+           (etp_str_eqz(op->ukernel, "DWConv") || etp_str_eqz(op->ukernel, "VMulCAddC") ||
+            etp_str_eqz(op->family, "XNNDepthwiseConv2d"));
+}
