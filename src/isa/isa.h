@@ -31,7 +31,7 @@ typedef enum etp_level {
 
 // x86 features are the flags of cpuinfo's `cpuinfo_isa` in its order; the index
 // of a flag is its byte offset there (ExecuTorch 1.5.1, x86-64).
-#define ETP_X86_FLAGS 86
+#define ETP_X86_FLAGS 85
 typedef struct etp_x86_set {
     uint64_t bits[2];
 } etp_x86_set;
@@ -68,8 +68,8 @@ typedef struct etp_level_info {
 const etp_level_info *etp_level_get(etp_level level);
 // The level of that name in that family (ETP_ISA_NONE: in any); ETP_LEVEL_NONE if there is none.
 etp_level etp_level_find(etp_isa_family family, const char *name);
-// The levels of a family, best first; returns their number.
-size_t etp_level_list(etp_isa_family family, const etp_level_info **out_first);
+// The levels of a family into `out`, best first; returns their number.
+size_t etp_level_list(etp_isa_family family, etp_level out[ETP_LEVEL_COUNT]);
 
 const char *etp_isa_family_name(etp_isa_family family); // "aarch64", "x86_64", "none"
 etp_isa_family etp_isa_family_find(const char *name);

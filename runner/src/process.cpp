@@ -1,0 +1,127 @@
+// SPDX-License-Identifier: Apache-2.0
+// Facts and settings of this process: clock, memory, CPUs, its end with its parent.
+#include "process.h"
+
+#include <cerrno>
+#include <csignal>
+#include <cstdio>
+#include <cstdlib>
+#include <cstring>
+#include <ctime>
+
+#include <sys/resource.h>
+#include <unistd.h>
+
+#if defined(__linux__)
+#include <sched.h>
+#include <sys/prctl.h>
+#elif defined(__APPLE__)
+#include <mach/mach.h>
+#endif
+
+namespace etprof {
+
+uint64_t now_ns()
+{
+    timespec t;
+    clock_gettime(CLOCK_MONOTONIC, &t);
+    return static_cast<uint64_t>(t.tv_sec) * 1000000000u + static_cast<uint64_t>(t.tv_nsec);
+}
+
+uint64_t rss_bytes()
+{
+#if defined(__linux__)
+    unsigned long long pages = 0;
+    if (std::FILE *f = std::fopen("/proc/self/statm", "r")) {
+        if (std::fscanf(f, "%*u %llu", &pages) != 1) {
+            pages = 0;
+        }
+        std::fclose(f);
+    }
+    return pages * static_cast<uint64_t>(sysconf(_SC_PAGESIZE));
+#elif defined(__APPLE__)
+    mach_task_basic_info info;
+    mach_msg_type_number_t count = MACH_TASK_BASIC_INFO_COUNT;
+    if (task_info(mach_task_self(), MACH_TASK_BASIC_INFO, reinterpret_cast<task_info_t>(&info),
+                  &count) != KERN_SUCCESS) {
+        return 0;
+    }
+    return info.resident_size;
+#endif
+}
+
+uint64_t peak_rss_bytes()
+{
+    rusage usage;
+    if (getrusage(RUSAGE_SELF, &usage) != 0) {
+        return 0;
+    }
+#if defined(__APPLE__)
+    return static_cast<uint64_t>(usage.ru_maxrss);
+#else
+    return static_cast<uint64_t>(usage.ru_maxrss) * 1024;
+#endif
+}
+
+void die_with_parent()
+{
+#if defined(__linux__)
+    (void)prctl(PR_SET_PDEATHSIG, SIGKILL);
+#endif
+}
+
+#if defined(__linux__)
+
+static bool number(const char *&at, int &value)
+{
+    char *end = nullptr;
+    errno = 0;
+    long v = *at >= '0' && *at <= '9' ? std::strtol(at, &end, 10) : -1;
+    if (end == nullptr || errno != 0 || v < 0 || v >= CPU_SETSIZE) {
+        return false;
+    }
+    at = end;
+    value = static_cast<int>(v);
+    return true;
+}
+
+std::optional<Failure> pin(const std::string &cpus)
+{
+    cpu_set_t set;
+    CPU_ZERO(&set);
+    const char *at = cpus.c_str();
+    for (;;) {
+        int first = 0;
+        bool ok = number(at, first);
+        int last = first;
+        if (ok && *at == '-') {
+            at++;
+            ok = number(at, last) && last >= first;
+        }
+        if (!ok || (*at != ',' && *at != '\0')) {
+            return Failure{"usage", "--cpus: '" + cpus + "' is not a list like 0-3,6"};
+        }
+        for (int i = first; i <= last; i++) {
+            CPU_SET(i, &set);
+        }
+        if (*at++ == '\0') {
+            break;
+        }
+    }
+    if (sched_setaffinity(0, sizeof set, &set) != 0) {
+        return Failure{"usage",
+                       "--cpus " + cpus + ": cannot run there: " + std::strerror(errno)};
+    }
+    return std::nullopt;
+}
+
+#else
+
+std::optional<Failure> pin(const std::string &)
+{
+    return Failure{"usage", "--cpus: this system cannot pin threads to CPUs"};
+}
+
+#endif
+
+} // namespace etprof

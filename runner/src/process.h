@@ -1,0 +1,26 @@
+// SPDX-License-Identifier: Apache-2.0
+// Facts and settings of this process: clock, memory, CPUs, its end with its parent.
+#ifndef ETP_RUNNER_PROCESS_H
+#define ETP_RUNNER_PROCESS_H
+
+#include <cstdint>
+#include <optional>
+#include <string>
+
+#include "protocol.h"
+
+namespace etprof {
+
+uint64_t now_ns(); // CLOCK_MONOTONIC
+uint64_t rss_bytes();
+uint64_t peak_rss_bytes();
+
+// The kernel ends this process when its parent ends (Linux; elsewhere the end of stdin does it).
+void die_with_parent();
+
+// Pins this thread and those it will start to a list like "0-3,6".
+std::optional<Failure> pin(const std::string &cpus);
+
+} // namespace etprof
+
+#endif

@@ -1,0 +1,320 @@
+// SPDX-License-Identifier: Apache-2.0
+// One loaded method of one program, executed as the tool commands.
+#include "session.h"
+
+#include <algorithm>
+#include <cerrno>
+#include <cstdio>
+#include <cstdlib>
+#include <cstring>
+
+#include <sys/stat.h>
+
+#include "process.h"
+
+// The SDK ships this library but not its header.
+namespace executorch::extension::threadpool {
+class ThreadPool {
+public:
+    bool _unsafe_reset_threadpool(uint32_t count);
+    size_t get_thread_count() const;
+};
+ThreadPool *get_threadpool();
+} // namespace executorch::extension::threadpool
+
+namespace etprof {
+
+using executorch::runtime::Error;
+using executorch::runtime::EValue;
+
+namespace {
+
+using File = std::unique_ptr<std::FILE, int (*)(std::FILE *)>;
+
+File open_file(const std::string &path, const char *mode)
+{
+    return File(std::fopen(path.c_str(), mode), std::fclose);
+}
+
+std::string reason(Error error)
+{
+    return executorch::runtime::to_string(error);
+}
+
+std::optional<Failure> write_file(const std::string &path, const void *bytes, size_t size)
+{
+    File f = open_file(path, "wb");
+    bool ok = f != nullptr && std::fwrite(bytes, 1, size, f.get()) == size;
+    ok = f != nullptr && std::fclose(f.release()) == 0 && ok;
+    if (!ok) {
+        return Failure{"io", "cannot write " + path + ": " + std::strerror(errno)};
+    }
+    return std::nullopt;
+}
+
+} // namespace
+
+std::optional<Failure> check_program(const std::string &path)
+{
+    File f = open_file(path, "rb");
+    struct stat st;
+    if (f == nullptr || fstat(fileno(f.get()), &st) != 0) {
+        return Failure{"file", "cannot open " + path + ": " + std::strerror(errno)};
+    }
+    if (S_ISDIR(st.st_mode)) {
+        return Failure{"file", path + " is a folder, not a .pte file"};
+    }
+    char head[12] = {0};
+    size_t n = std::fread(head, 1, sizeof head, f.get());
+    if (n == 0) {
+        return Failure{"not_pte", path + " is empty"};
+    }
+    if (n < 8) {
+        return Failure{"not_pte", path + " has only " + std::to_string(n) + " bytes"};
+    }
+    std::string id(head + 4, 4);
+    if (id == "ET12") {
+        return std::nullopt;
+    }
+    if (id == "BP08") {
+        return Failure{"not_pte", path + " is a bundled program; give the .pte it was made from"};
+    }
+    if (id == "ED00" || std::string(head + 8, 4) == "ED00") {
+        return Failure{"not_pte", path + " is an ETDump (a recording), not a program"};
+    }
+    if (id == "FT01") {
+        return Failure{"not_pte", path + " is a .ptd data file; give it with --data"};
+    }
+    if (id.compare(0, 2, "ET") == 0) {
+        return Failure{"not_pte", path + " has program format '" + id +
+                                      "', this runner's SDK reads ET12"};
+    }
+    return Failure{"not_pte", path + " is no ExecuTorch program (no ET12 at byte 4)"};
+}
+
+std::optional<Failure> Session::set_threads()
+{
+    namespace tp = executorch::extension::threadpool;
+    // XNNPACK takes the pool when the method is loaded, so this comes first.
+    if (options_.threads == 1) {
+        no_pool_.emplace(); // held until this session ends
+        return std::nullopt;
+    }
+    tp::ThreadPool *pool = tp::get_threadpool();
+    if (pool == nullptr || !pool->_unsafe_reset_threadpool(options_.threads) ||
+        pool->get_thread_count() != options_.threads) {
+        return Failure{"load", "the SDK could not start " + std::to_string(options_.threads) +
+                                   " threads"};
+    }
+    return std::nullopt;
+}
+
+std::optional<Failure> Session::choose_method()
+{
+    auto found = module_->method_names();
+    if (!found.ok()) {
+        return Failure{"load", options_.model + ": no list of methods: " + reason(found.error())};
+    }
+    std::vector<std::string> names(found->begin(), found->end());
+    std::sort(names.begin(), names.end());
+    std::string list;
+    for (const std::string &name : names) {
+        list += (list.empty() ? "" : ", ") + name;
+    }
+    if (!options_.method.empty()) {
+        method_name_ = options_.method;
+        if (found->count(method_name_) == 0) {
+            return Failure{"method", options_.model + " has no method '" + method_name_ +
+                                         "'; it has: " + list};
+        }
+    } else if (found->count("forward") != 0) {
+        method_name_ = "forward";
+    } else if (names.size() == 1) {
+        method_name_ = names[0];
+    } else {
+        return Failure{"method", options_.model + " has several methods and no 'forward'; choose with --method: " + list};
+    }
+    return std::nullopt;
+}
+
+std::optional<Failure> Session::load(etp_wire_load &out)
+{
+    if (auto failure = set_threads()) {
+        return failure;
+    }
+    uint64_t start = now_ns();
+    std::unique_ptr<executorch::etdump::ETDumpGen> tracer;
+    if (options_.kind == "traced") {
+        tracer = std::make_unique<executorch::etdump::ETDumpGen>();
+        tracer_ = tracer.get();
+    }
+    auto mode = OpenModule::LoadMode::Mmap;
+    module_ = options_.data.empty()
+                  ? std::make_unique<OpenModule>(options_.model, mode, std::move(tracer))
+                  : std::make_unique<OpenModule>(options_.model, options_.data, mode, std::move(tracer));
+    Error error = module_->load();
+    if (error != Error::Ok) {
+        return Failure{"load", options_.model + ": the SDK cannot load the program: " + reason(error)};
+    }
+    if (auto failure = choose_method()) {
+        return failure;
+    }
+    error = module_->load_method(method_name_);
+    if (error != Error::Ok) {
+        return Failure{"load", options_.model + ": the SDK cannot load method '" + method_name_ +
+                                   "': " + reason(error) +
+                                   (options_.data.empty() && error == Error::NotFound
+                                        ? " (does it need a .ptd file, --data?)"
+                                        : "")};
+    }
+    method_ = module_->loaded(method_name_);
+    out.ns = now_ns() - start;
+    out.rss_bytes = rss_bytes();
+    std::snprintf(out.method, sizeof out.method, "%s", method_name_.c_str());
+    out.inputs = method_->inputs_size();
+    out.outputs = method_->outputs_size();
+    recorded_ = tracer_ != nullptr;
+    return inputs_.make(*method_, options_.inputs);
+}
+
+std::optional<Failure> Session::run(uint64_t n, Lines &lines)
+{
+    struct Sample {
+        uint64_t start, ns;
+    };
+    // All memory before the first measurement, and touched.
+    std::vector<Sample> samples(n);
+    const std::vector<EValue> &inputs = inputs_.values();
+    uint64_t sent = 0, last_sent = now_ns();
+    Error error = Error::Ok;
+    auto send = [&](uint64_t upto) {
+        etp_wire_msg msg{};
+        msg.type = ETP_WIRE_ITER;
+        for (; sent < upto; sent++) {
+            msg.u.iter = {done_ + sent, samples[sent].start, samples[sent].ns};
+            lines.send(msg);
+        }
+        lines.flush();
+    };
+    uint64_t i = 0;
+    recorded_ = tracer_ != nullptr;
+    while (i < n && error == Error::Ok) {
+        // Planned memory is reused while the method runs: inputs go in anew each time.
+        for (size_t k = 0; k < inputs.size() && error == Error::Ok; k++) {
+            error = method_->set_input(inputs[k], k);
+        }
+        if (error != Error::Ok) {
+            break;
+        }
+        uint64_t start = now_ns();
+        error = method_->execute();
+        uint64_t end = now_ns();
+        if (error != Error::Ok) {
+            break;
+        }
+        samples[i++] = {start, end - start};
+        // Writing wakes the reader, so short runs are reported at their end and
+        // only slow models, which a second hardly disturbs, as they go.
+        if (end - last_sent > 1000000000u) {
+            send(i);
+            last_sent = now_ns();
+        }
+    }
+    send(i);
+    done_ += i;
+    if (error != Error::Ok) {
+        return Failure{"execute", "iteration " + std::to_string(done_) + " of method '" +
+                                      method_name_ + "' failed: " + reason(error)};
+    }
+    return std::nullopt;
+}
+
+std::optional<Failure> Session::dump(const std::string &path, uint64_t &bytes)
+{
+    if (tracer_ == nullptr) {
+        return Failure{"kind", "dump needs --kind traced, this launch is " + options_.kind};
+    }
+    if (!recorded_) {
+        return Failure{"io", "nothing was recorded since the last dump"};
+    }
+    auto result = tracer_->get_etdump_data();
+    std::unique_ptr<void, void (*)(void *)> owner(result.buf, std::free);
+    recorded_ = false;
+    bytes = 0;
+    if (result.buf == nullptr || result.size == 0) {
+        return Failure{"memory", "the SDK could not build the recording"};
+    }
+    if (path == "-") {
+        return std::nullopt;
+    }
+    bytes = result.size;
+    return write_file(path, result.buf, result.size);
+}
+
+std::optional<Failure> Session::outputs(const std::string &folder, uint64_t &files, uint64_t &bytes)
+{
+    if (done_ == 0) {
+        return Failure{"io", "there are no outputs before the first iteration"};
+    }
+    if (mkdir(folder.c_str(), 0777) != 0 && errno != EEXIST) {
+        return Failure{"io", "cannot make " + folder + ": " + std::strerror(errno)};
+    }
+    std::string json = "{\"outputs\":[";
+    files = bytes = 0;
+    for (size_t i = 0; i < method_->outputs_size(); i++) {
+        const EValue &value = method_->get_output(i);
+        std::string file = "output-" + std::to_string(i) + ".bin";
+        std::string dtype, shape, order;
+        const void *data = nullptr;
+        size_t size = 0;
+        int64_t whole = 0;
+        double real = 0;
+        uint8_t truth = 0;
+        if (value.isTensor()) {
+            const auto &tensor = value.toTensor();
+            dtype = dtype_name(tensor.scalar_type());
+            data = tensor.const_data_ptr();
+            size = tensor.nbytes();
+            for (auto extent : tensor.sizes()) {
+                shape += (shape.empty() ? "" : ",") + std::to_string(extent);
+            }
+            for (auto dim : tensor.dim_order()) {
+                order += (order.empty() ? "" : ",") + std::to_string(dim);
+            }
+        } else if (value.isInt()) {
+            dtype = "int64";
+            whole = value.toInt();
+            data = &whole;
+            size = sizeof whole;
+        } else if (value.isDouble()) {
+            dtype = "float64";
+            real = value.toDouble();
+            data = &real;
+            size = sizeof real;
+        } else if (value.isBool()) {
+            dtype = "bool";
+            truth = value.toBool();
+            data = &truth;
+            size = sizeof truth;
+        } else {
+            file.clear(); // listed without data: neither a tensor nor a number
+        }
+        if (!file.empty()) {
+            if (auto failure = write_file(folder + "/" + file, data, size)) {
+                return failure;
+            }
+            files++;
+            bytes += size;
+        }
+        json += std::string(i == 0 ? "" : ",") + "{\"index\":" + std::to_string(i) + ",\"file\":" +
+                (file.empty() ? "null" : "\"" + file + "\"") + ",\"dtype\":" +
+                (dtype.empty() ? "null" : "\"" + dtype + "\"") + ",\"shape\":[" + shape +
+                "],\"dim_order\":[" + order + "],\"bytes\":" + std::to_string(size) + "}";
+    }
+    json += "]}\n";
+    files++;
+    bytes += json.size();
+    return write_file(folder + "/outputs.json", json.data(), json.size());
+}
+
+} // namespace etprof

@@ -1,0 +1,71 @@
+// SPDX-License-Identifier: Apache-2.0
+// One loaded method of one program, executed as the tool commands.
+#ifndef ETP_RUNNER_SESSION_H
+#define ETP_RUNNER_SESSION_H
+
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include <executorch/devtools/etdump/etdump_flatcc.h>
+#include <executorch/extension/module/module.h>
+#include <executorch/extension/threadpool/threadpool_guard.h>
+
+#include "inputs.h"
+#include "protocol.h"
+
+namespace etprof {
+
+struct Options {
+    std::string model;
+    std::string data;   // .ptd, may be empty
+    std::string method; // empty: forward, or the only one
+    std::string cpus;   // empty: where the system likes
+    std::string inputs = "random:1";
+    std::string kind = "timed";
+    std::string level; // empty: not checked
+    unsigned threads = 1;
+};
+
+// The module hands its method out only through a deprecated call.
+class OpenModule : public executorch::extension::Module {
+public:
+    using Module::Module;
+    executorch::runtime::Method *loaded(const std::string &name)
+    {
+        return methods_.at(name).method.get();
+    }
+};
+
+class Session {
+public:
+    explicit Session(const Options &options) : options_(options) {}
+
+    // Threads, program, method, inputs. Fills `out` for the load line.
+    std::optional<Failure> load(etp_wire_load &out);
+    std::optional<Failure> run(uint64_t n, Lines &lines);
+    std::optional<Failure> dump(const std::string &path, uint64_t &bytes);
+    std::optional<Failure> outputs(const std::string &folder, uint64_t &files, uint64_t &bytes);
+
+private:
+    std::optional<Failure> set_threads();
+    std::optional<Failure> choose_method();
+
+    const Options &options_;
+    std::optional<executorch::extension::threadpool::NoThreadPoolGuard> no_pool_;
+    std::unique_ptr<OpenModule> module_;
+    executorch::etdump::ETDumpGen *tracer_ = nullptr; // owned by the module
+    executorch::runtime::Method *method_ = nullptr;   // owned by the module
+    std::string method_name_;
+    Inputs inputs_;
+    uint64_t done_ = 0;       // iterations of this launch
+    bool recorded_ = false;   // something since the last dump
+};
+
+// The program's file, looked at before the SDK does: its messages name no file.
+std::optional<Failure> check_program(const std::string &path);
+
+} // namespace etprof
+
+#endif
