@@ -1,0 +1,329 @@
+// SPDX-License-Identifier: Apache-2.0
+// The arithmetic of comparisons. Pure functions: arrays in, structs out, no I/O, no state; memory
+// that a function needs beyond its arguments comes from an arena the caller names. Formulas and
+// their sources are in docs/statistics.md.
+//
+// Unknown is NAN, never 0. Ratios are baseline ÷ candidate time: above 1 the candidate is faster.
+// "ln" in a name means natural logarithms of nanoseconds; everything random takes a seed and gives
+// the same result for it on every machine. Inputs must be finite unless said otherwise.
+#ifndef ETPROF_STATS_H
+#define ETPROF_STATS_H
+
+#include <etprof/arena.h>
+#include <etprof/bytes.h>
+#include <etprof/error.h>
+
+// ---- one sample --------------------------------------------------------------------------------
+
+// These three reorder x. NAN when n is 0.
+ETP_API double etp_median(double *x, size_t n);
+// Median of |x − median|; not scaled (multiply by 1.4826 for a normal's standard deviation).
+ETP_API double etp_mad(double *x, size_t n);
+// Linear interpolation between order statistics ("type 7", numpy's default), q in 0…1.
+ETP_API double etp_quantile(double *x, size_t n, double q);
+
+typedef struct etp_moments { // Welford: feed one value at a time; a zeroed struct is empty
+    uint64_t n;
+    double mean, m2;
+} etp_moments;
+ETP_API void etp_moments_add(etp_moments *m, double x);
+ETP_API double etp_moments_variance(const etp_moments *m); // n − 1; NAN below 2
+ETP_API double etp_moments_sd(const etp_moments *m);
+
+typedef struct etp_interval {
+    double estimate, lo, hi; // lo and hi NAN when the data cannot give them
+} etp_interval;
+
+// Mean with its Student-t interval (n − 1 degrees of freedom). One value has no interval.
+ETP_API etp_interval etp_mean_interval(const double *x, size_t n, double confidence);
+// Ranks [lo, hi] (0-based, into the sorted sample) that hold the q-quantile of the population with
+// at least CONFIDENCE, whatever the distribution. False when n is too small for it.
+ETP_API bool etp_quantile_ranks(size_t n, double q, double confidence, size_t *out_lo,
+                                size_t *out_hi);
+
+// ---- distributions -----------------------------------------------------------------------------
+
+ETP_API double etp_normal_cdf(double z);
+ETP_API double etp_normal_quantile(double p); // 0 < p < 1
+ETP_API double etp_beta_cdf(double a, double b, double x); // regularised incomplete beta I_x(a, b)
+ETP_API double etp_t_cdf(double t, double df);
+ETP_API double etp_t_quantile(double p, double df); // 0 < p < 1, any df > 0
+
+// ---- chance and order --------------------------------------------------------------------------
+
+// xoshiro256** seeded with four outputs of splitmix64.
+typedef struct etp_rng {
+    uint64_t s[4];
+} etp_rng;
+ETP_API void etp_rng_init(etp_rng *rng, uint64_t seed);
+ETP_API uint64_t etp_rng_next(etp_rng *rng);
+ETP_API uint64_t etp_rng_below(etp_rng *rng, uint64_t n); // uniform in 0 … n − 1, no bias; n ≥ 1
+ETP_API double etp_rng_unit(etp_rng *rng);                // uniform in [0, 1)
+
+// The order of the arms in BLOCK (numbered from 1): odd blocks a permutation drawn from (seed,
+// block), even blocks the reverse of the block before, so that linear drift cancels over each pair
+// of blocks. out: n_arms indices.
+ETP_API void etp_block_order(uint64_t seed, uint32_t block, uint32_t n_arms, uint32_t *out);
+// Where the control launch of BLOCK goes among the n_arms others: 0 … n_arms.
+ETP_API uint32_t etp_control_position(uint64_t seed, uint32_t block, uint32_t n_arms);
+
+// ---- paired blocks -----------------------------------------------------------------------------
+
+#define ETP_MARGIN_DEFAULT 0.01
+#define ETP_CONFIDENCE 0.95
+#define ETP_MIN_BLOCKS 6 // exact sign-flip p cannot go below 0.05 under this
+#define ETP_CONTROL_BLOCKS 6
+
+typedef enum etp_warmup_class {
+    ETP_WARM_FLAT,     // no change found, nothing dropped
+    ETP_WARM_WARMUP,   // a slower prefix was dropped
+    ETP_WARM_SLOWDOWN, // the prefix was faster: nothing dropped, the launch slowed down
+    ETP_WARM_SHORT     // fewer than 8 iterations: not judged
+} etp_warmup_class;
+ETP_API const char *etp_warmup_class_name(etp_warmup_class c); // "flat", "warmup", "slowdown", "short"
+
+typedef struct etp_warmup {
+    etp_warmup_class kind;
+    size_t change;  // length of the prefix that differs, 0 when flat
+    size_t dropped; // iterations to leave out: change for WARMUP, else 0
+    double step_ln; // median(prefix) − median(rest), 0 when flat
+} etp_warmup;
+// The warm-up rule on the ln durations of one launch in order. SCRATCH: 2·n doubles.
+ETP_API etp_warmup etp_warmup_find(const double *ln, size_t n, double *scratch);
+
+typedef enum etp_verdict {
+    ETP_VERDICT_UNKNOWN,
+    ETP_VERDICT_FASTER,
+    ETP_VERDICT_SLOWER,
+    ETP_VERDICT_SAME
+} etp_verdict;
+ETP_API const char *etp_verdict_name(etp_verdict v); // "unknown", "faster", "slower", "same"
+
+// Two-sided p of |mean| under random signs: all 2^k to k = 20, then 100,000 seeded draws
+// (p = (1 + hits) ÷ 100,001). NAN for k = 0.
+ETP_API double etp_sign_flip_p(const double *x, size_t k, uint64_t seed);
+// Wilcoxon signed-rank, two-sided; zeros left out, ties at mid-ranks; exact to 50 values, then the
+// normal approximation. NAN when nothing is left.
+ETP_API ETP_NODISCARD etp_status etp_wilcoxon_p(const double *x, size_t k, etp_arena *scratch,
+                                                double *out_p, etp_error *err);
+
+typedef struct etp_paired {
+    double estimate, lo, hi; // of the ratio; lo, hi NAN below 2 blocks
+    double mean_ln, sd_ln, half_width_ln;
+    uint32_t blocks;
+    double sign_flip_p;
+    etp_verdict verdict;
+} etp_paired;
+// From one log ratio per complete block.
+ETP_API etp_paired etp_paired_estimate(const double *log_ratios, size_t k, double margin,
+                                       double confidence, uint64_t seed);
+// The verdict alone. lo_ln and hi_ln bound the log ratio.
+ETP_API etp_verdict etp_verdict_of(double lo_ln, double hi_ln, size_t blocks, double sign_flip_p,
+                                   double margin);
+// Fixed-precision stop rule: at least ETP_MIN_BLOCKS and a half-width of at most ln(1 + target).
+ETP_API bool etp_precise_enough(const double *log_ratios, size_t k, double target_rel);
+
+// ---- unpaired samples --------------------------------------------------------------------------
+
+typedef struct etp_unpaired {
+    double p;             // Mann–Whitney, two-sided; exact for small samples, ties at mid-ranks
+    double shift, lo, hi; // Hodges–Lehmann: median of all a − b, with its interval
+    double cliffs_delta;  // P(a > b) − P(a < b)
+    bool exact;
+} etp_unpaired;
+// On logarithms, exp(shift) is the ratio a ÷ b. A and B may be up to 2000 values each.
+ETP_API ETP_NODISCARD etp_status etp_unpaired_compare(const double *a, size_t n_a, const double *b,
+                                                      size_t n_b, double confidence,
+                                                      etp_arena *scratch, etp_unpaired *out,
+                                                      etp_error *err);
+
+// ---- many, and over time -----------------------------------------------------------------------
+
+// Adjusted p-values (Benjamini–Hochberg), NAN stays NAN and does not count. SCRATCH: n indices.
+ETP_API void etp_benjamini_hochberg(const double *p, size_t n, uint32_t *scratch, double *out_q);
+
+// Geometric mean of ratios; interval by seeded bootstrap over the items, NAN below 3.
+ETP_API ETP_NODISCARD etp_status etp_geometric_mean(const double *ratios, size_t n, uint64_t seed,
+                                                    etp_arena *scratch, etp_interval *out,
+                                                    etp_error *err);
+
+typedef struct etp_drift {
+    double slope;     // Theil–Sen: median slope of y per unit of t
+    double p;         // Mann–Kendall, two-sided, ties corrected
+    double intercept; // median of y − slope·t
+} etp_drift;
+ETP_API ETP_NODISCARD etp_status etp_drift_find(const double *t, const double *y, size_t n,
+                                                etp_arena *scratch, etp_drift *out, etp_error *err);
+// Spearman's rank correlation, NAN when either side is constant or n < 3.
+ETP_API ETP_NODISCARD etp_status etp_rank_correlation(const double *x, const double *y, size_t n,
+                                                      etp_arena *scratch, double *out,
+                                                      etp_error *err);
+
+typedef struct etp_change {
+    size_t at; // first index of the new segment
+    double before, after; // means of the segments on both sides
+    double p;  // Welch's t between them
+} etp_change;
+// Change points of a series by recursive E-divisive splits, kept while Welch's p ≤ MAX_P and the
+// means differ by at least MIN_REL. Deterministic. Ascending; n up to 10,000.
+ETP_API ETP_NODISCARD etp_status etp_change_points(const double *x, size_t n, double max_p,
+                                                   double min_rel, etp_arena *arena,
+                                                   etp_change **out, size_t *out_n, etp_error *err);
+
+// Rounds v to integers with sum exactly TOTAL by largest remainder: each gets its floor (after
+// scaling nothing), then the missing units go to the largest fractional parts, ties to the earlier.
+// When Σ floor(v) is too far from TOTAL for one unit each, the difference is dealt out in rounds.
+// SCRATCH: n indices. n ≥ 1.
+ETP_API void etp_round_to_sum(const double *v, size_t n, int64_t total, uint32_t *scratch,
+                              int64_t *out);
+
+// ---- planning ----------------------------------------------------------------------------------
+
+typedef struct etp_pilot { // what a few blocks showed
+    const double *log_ratios; // per block
+    size_t blocks;
+    double within_var;  // pooled variance of ln durations inside a launch
+    double iterations;  // per launch in the pilot
+    double launch_ns;   // cost of a launch without its timed iterations, mean over arms
+    double iteration_ns;
+    uint32_t arms;
+} etp_pilot;
+
+typedef struct etp_plan {
+    double sd_ln;         // of one block's log ratio at `iterations`
+    double between_var;   // part of sd_ln² that more iterations would not remove
+    uint32_t iterations;  // n* per launch, 10 … 1000
+    uint32_t blocks;      // smallest k ≥ 6 that reaches the target; UINT32_MAX: not reachable
+    double half_width_rel; // expected at `blocks`
+    double mde_rel;        // smallest ratio found with 80 % power at `blocks`
+    double total_ns;       // wall time of `blocks`
+} etp_plan;
+// TARGET_REL: wanted half-width of the ratio's interval, e.g. 0.01.
+ETP_API etp_plan etp_plan_make(const etp_pilot *pilot, double target_rel);
+// Expected half-width (relative) of k blocks with standard deviation sd_ln.
+ETP_API double etp_plan_half_width(double sd_ln, uint32_t k);
+// Smallest effect (relative) that k blocks find in 80 % of sessions.
+ETP_API double etp_plan_mde(double sd_ln, uint32_t k);
+
+// ---- a whole session ---------------------------------------------------------------------------
+
+typedef enum etp_sample_use {
+    ETP_SAMPLE_TIMED,   // compared
+    ETP_SAMPLE_CONTROL, // the extra baseline launch: noise floor
+    ETP_SAMPLE_UNUSED   // warm-up, traced, sampled
+} etp_sample_use;
+
+typedef struct etp_sample { // one iteration; rows of one launch in the order of `iteration`
+    uint32_t arm;           // index
+    uint32_t block, launch; // numbers as recorded
+    uint64_t iteration;
+    etp_sample_use use;
+    uint64_t duration_ns; // ≥ 1
+} etp_sample;
+
+typedef struct etp_stats_options { // a zeroed struct means the defaults
+    uint32_t baseline;             // arm index
+    double margin;                 // 0: ETP_MARGIN_DEFAULT
+    double confidence;             // 0: ETP_CONFIDENCE
+    uint64_t seed;                 // of the sign-flip draws
+} etp_stats_options;
+
+enum { // what to be careful about; bits of etp_stats_arm.flags
+    ETP_FLAG_BIMODAL = 1,    // launch values fall into two groups: "launches bimodal"
+    ETP_FLAG_HEAVY_TAIL = 2, // a few launches lie far outside the others: "heavy tail"
+    ETP_FLAG_DRIFT = 4       // launch values move over the session
+};
+// Text of one flag bit: "launches bimodal", "heavy tail", "drift".
+ETP_API const char *etp_stats_flag_name(unsigned flag);
+
+typedef struct etp_launch_stats { // one launch with timed or control iterations
+    uint32_t arm, block, launch;
+    bool control;
+    uint64_t iterations; // before the warm-up rule
+    etp_warmup warmup;
+    double value_ln;  // median of what is kept
+    double within_ln; // standard deviation of what is kept (robust: 1.4826·MAD)
+} etp_launch_stats;
+
+typedef struct etp_stats_arm {
+    uint64_t launches;       // timed launches in complete blocks
+    uint64_t iterations;     // their kept iterations
+    uint64_t warmup_dropped; // and those the warm-up rule left out
+    uint64_t warmups, slowdowns; // launches of these classes
+    double value_ln;         // mean over complete blocks, NAN without one
+    int64_t median_ns;       // exp(value_ln) rounded; −1 without a complete block
+    double drift_per_block;  // Theil–Sen slope of the launch values, relative; NAN below 4 blocks
+    double drift_p;
+    unsigned flags;
+} etp_stats_arm;
+
+typedef struct etp_stats_comparison {
+    uint32_t baseline, candidate;
+    etp_paired paired;
+    double wilcoxon_p;    // NAN without blocks
+    unsigned flags;       // of both arms and of the block ratios
+    uint32_t more_blocks; // to expect before the verdict is known; 0: known already, UINT32_MAX:
+                          // the effect is too close to the margin to say
+} etp_stats_comparison;
+
+typedef struct etp_stats {
+    uint32_t n_arms, baseline;
+    double margin, confidence;
+    etp_stats_arm *arms;
+    etp_stats_comparison *comparisons; // every other arm against the baseline, in arm order
+    uint32_t n_comparisons;
+    uint32_t blocks, blocks_dropped; // complete, incomplete
+    // All blocks seen, ascending, and the launch value of each arm in it (ln, NAN missing; the mean
+    // when an arm was launched more than once): value_ln[i * n_arms + arm].
+    uint32_t *block_numbers;
+    bool *block_complete;
+    double *value_ln;
+    uint32_t n_blocks_seen;
+    // A/A control: log ratio of the baseline against its own repetition per block that has both.
+    double *control_ln;
+    uint32_t control_blocks;
+    etp_interval control;  // of the ratio
+    double noise_floor;    // half-width of the control's interval (relative), NAN below 2
+    bool control_differs;  // the control's interval excludes 1: withholds the headline
+    etp_launch_stats *launches; // by block, launch, arm
+    size_t n_launches;
+} etp_stats;
+
+// The whole analysis. SAMPLES may be in any order. A block is complete when every arm that has any
+// timed iteration at all has one in it. Everything in *out lives in ARENA.
+// Errors: ETP_CORRUPT (a duration of 0, an arm out of range), ETP_UNKNOWN (no timed iteration),
+// ETP_NOMEM.
+ETP_API ETP_NODISCARD etp_status etp_stats_analyze(const etp_sample *samples, size_t n_samples,
+                                                   uint32_t n_arms,
+                                                   const etp_stats_options *options,
+                                                   etp_arena *arena, etp_stats *out, etp_error *err);
+
+typedef struct etp_sample_table {
+    etp_sample *samples;
+    size_t n_samples;
+    etp_str *arms; // names in order of first appearance
+    uint32_t n_arms;
+    bool has_phase, has_launch;
+} etp_sample_table;
+
+// Reads CSV text with the columns experiment, block, iteration, duration_ns; phase and launch are
+// used when there, others ignored. Without a launch column a block is one launch per experiment.
+// Names borrow from TEXT or live in ARENA. ETP_CORRUPT with line and byte position.
+ETP_API ETP_NODISCARD etp_status etp_samples_read_csv(etp_str text, etp_arena *arena,
+                                                      etp_sample_table *out, etp_error *err);
+
+// ---- which arm is the baseline -----------------------------------------------------------------
+
+typedef struct etp_arm_name {
+    etp_str name;   // of the experiment
+    int level_rank; // position of its level in the family's order, best first; −1 unknown
+} etp_arm_name;
+
+// The rule of baselines: WANTED (may be empty) by name; else COMPARE_BASELINE (of a config, may be
+// empty); else the one experiment whose name ends in "off"; else the lowest level when all levels
+// are known and differ; else the first. ETP_USAGE when WANTED or COMPARE_BASELINE name no arm.
+ETP_API ETP_NODISCARD etp_status etp_choose_baseline(const etp_arm_name *arms, size_t n,
+                                                     etp_str wanted, etp_str compare_baseline,
+                                                     uint32_t *out, etp_error *err);
+
+#endif
