@@ -1,0 +1,286 @@
+// SPDX-License-Identifier: Apache-2.0
+// What Linux (and Android) says about itself, in /proc and /sys.
+#include <limits.h>
+#include <math.h>
+#include <sched.h>
+#include <signal.h>
+#include <stdio.h>
+#include <sys/prctl.h>
+#include <sys/utsname.h>
+#include <unistd.h>
+
+#include "base/number.h"
+#include "os/system.h"
+
+#define TEXT_LIMIT ((size_t)4 << 20) // /proc/cpuinfo of the largest machines is near 1 MB
+
+void etp_os_child_follow_parent(pid_t parent)
+{
+    prctl(PR_SET_PDEATHSIG, SIGKILL);
+    if (getppid() != parent) { // it died in between
+        _exit(127);
+    }
+}
+
+uint64_t etp_os_rss_bytes(long ru_maxrss)
+{
+    return (uint64_t)ru_maxrss * 1024u;
+}
+
+bool etp_os_full_sync(int fd)
+{
+    return fsync(fd) == 0;
+}
+
+const char *etp_os_self_exe(etp_arena *arena)
+{
+    char buf[PATH_MAX];
+    ssize_t n = readlink("/proc/self/exe", buf, sizeof buf);
+    if (n <= 0 || (size_t)n == sizeof buf) {
+        return NULL;
+    }
+    return etp_arena_strdup(arena, (etp_str){buf, (size_t)n});
+}
+
+static etp_str trim(etp_str s)
+{
+    while (s.len > 0 && (s.ptr[0] == ' ' || s.ptr[0] == '\t')) {
+        s.ptr++;
+        s.len--;
+    }
+    while (s.len > 0 && strchr(" \t\r\n", s.ptr[s.len - 1])) {
+        s.len--;
+    }
+    return s;
+}
+
+// First line of a file, without its end; false when it cannot be read.
+static bool read_line(const char *path, etp_arena *arena, etp_str *out)
+{
+    etp_str text;
+    if (etp_os_read_text(path, 65536, arena, &text, NULL) != ETP_OK) {
+        return false;
+    }
+    text.len = etp_str_find(text, ETP_STR("\n"));
+    *out = trim(text);
+    return true;
+}
+
+static bool read_number(const char *path, etp_arena *arena, int64_t *out)
+{
+    etp_str line;
+    return read_line(path, arena, &line) && etp_parse_i64(line, out);
+}
+
+static void copy_text(char *dst, size_t cap, etp_str s)
+{
+    size_t n = s.len < cap - 1 ? s.len : cap - 1;
+    if (n > 0) {
+        memcpy(dst, s.ptr, n);
+    }
+    dst[n] = '\0';
+}
+
+// Value of the first line "KEY<blanks>: value" of TEXT, empty when there is none.
+static etp_str key_value(etp_str text, const char *key)
+{
+    while (text.len > 0) {
+        etp_str line = {text.ptr, etp_str_find(text, ETP_STR("\n"))};
+        size_t colon = etp_str_find(line, ETP_STR(":"));
+        if (colon < line.len && etp_str_eqz(trim((etp_str){line.ptr, colon}), key)) {
+            return trim((etp_str){line.ptr + colon + 1, line.len - colon - 1});
+        }
+        size_t step = line.len < text.len ? line.len + 1 : line.len;
+        text.ptr += step;
+        text.len -= step;
+    }
+    return (etp_str){0};
+}
+
+static uint64_t meminfo(etp_str text, const char *key)
+{
+    etp_str v = key_value(text, key); // "16384 kB"
+    uint64_t kb;
+    v.len = etp_str_find(v, ETP_STR(" "));
+    return etp_parse_u64(v, &kb) ? kb * 1024u : UINT64_MAX;
+}
+
+static void cpu_name(etp_os_facts *out, etp_arena *arena)
+{
+    etp_str text;
+    if (etp_os_read_text("/proc/cpuinfo", TEXT_LIMIT, arena, &text, NULL) != ETP_OK) {
+        return;
+    }
+    etp_str name = key_value(text, "model name"); // x86
+    if (name.len == 0) {
+        name = key_value(text, "Hardware"); // older Android
+    }
+    if (name.len == 0 && key_value(text, "CPU part").len > 0) { // arm64 says numbers only
+        etp_str vendor = key_value(text, "CPU implementer"), part = key_value(text, "CPU part");
+        snprintf(out->cpu, sizeof out->cpu, "implementer %.*s part %.*s", ETP_STR_ARG(vendor),
+                 ETP_STR_ARG(part));
+        return;
+    }
+    copy_text(out->cpu, sizeof out->cpu, name);
+}
+
+void etp_os_facts_read(etp_os_facts *out)
+{
+    *out = (etp_os_facts){.platform = "linux"};
+    etp_arena arena = {0};
+    struct utsname u;
+    if (uname(&u) == 0) {
+        snprintf(out->system, sizeof out->system, "%.20s %.40s", u.sysname, u.release);
+        snprintf(out->machine, sizeof out->machine, "%.31s", u.machine);
+    }
+    snprintf(out->triple, sizeof out->triple, "%.31s-linux-gnu", out->machine);
+    cpu_name(out, &arena);
+    cpu_set_t set;
+    if (sched_getaffinity(0, sizeof set, &set) == 0) {
+        out->cpus = (uint32_t)CPU_COUNT(&set);
+    } else {
+        long n = sysconf(_SC_NPROCESSORS_ONLN);
+        out->cpus = n > 0 ? (uint32_t)n : 0;
+    }
+    etp_str text;
+    if (etp_os_read_text("/proc/meminfo", TEXT_LIMIT, &arena, &text, NULL) == ETP_OK) {
+        uint64_t total = meminfo(text, "MemTotal");
+        out->memory_bytes = total == UINT64_MAX ? 0 : total;
+    }
+    etp_arena_dispose(&arena);
+}
+
+static void unreadable(etp_os_state *out, const char *name)
+{
+    if (out->n_unreadable < sizeof out->unreadable / sizeof *out->unreadable) {
+        out->unreadable[out->n_unreadable++] = name;
+    }
+}
+
+static void read_temperature(etp_os_state *out, etp_arena *arena)
+{
+    etp_dir_list zones;
+    if (etp_os_list("/sys/class/thermal", arena, &zones, NULL) != ETP_OK) {
+        zones.n = 0;
+    }
+    for (size_t i = 0; i < zones.n; i++) {
+        char path[512];
+        int64_t milli;
+        if (strncmp(zones.items[i].name, "thermal_zone", 12) != 0) {
+            continue;
+        }
+        snprintf(path, sizeof path, "/sys/class/thermal/%.200s/temp", zones.items[i].name);
+        // Vendors leave zeros and nonsense in zones without a sensor.
+        if (!read_number(path, arena, &milli) || milli <= 0 || milli > 200000) {
+            continue;
+        }
+        double celsius = (double)milli / 1000.0;
+        if (isnan(out->temperature_c) || celsius > out->temperature_c) {
+            etp_str type;
+            out->temperature_c = celsius;
+            snprintf(path, sizeof path, "/sys/class/thermal/%.200s/type", zones.items[i].name);
+            if (read_line(path, arena, &type)) {
+                copy_text(out->temperature_zone, sizeof out->temperature_zone, type);
+            }
+        }
+    }
+    if (isnan(out->temperature_c)) {
+        unreadable(out, "temperature");
+    }
+}
+
+static void read_frequency(etp_os_state *out, etp_arena *arena)
+{
+    long n = sysconf(_SC_NPROCESSORS_CONF);
+    for (long i = 0; i < n && i < 1024; i++) {
+        char path[128];
+        int64_t khz;
+        snprintf(path, sizeof path, "/sys/devices/system/cpu/cpu%ld/cpufreq/scaling_cur_freq", i);
+        if (!read_number(path, arena, &khz) || khz <= 0) {
+            continue;
+        }
+        uint64_t f = (uint64_t)khz;
+        out->freq_min_khz = out->freq_min_khz == UINT64_MAX || f < out->freq_min_khz
+                                ? f
+                                : out->freq_min_khz;
+        out->freq_max_khz = out->freq_max_khz == UINT64_MAX || f > out->freq_max_khz
+                                ? f
+                                : out->freq_max_khz;
+    }
+    if (out->freq_min_khz == UINT64_MAX) {
+        unreadable(out, "cpu frequency");
+    }
+    etp_str governor;
+    if (read_line("/sys/devices/system/cpu/cpu0/cpufreq/scaling_governor", arena, &governor)) {
+        copy_text(out->governor, sizeof out->governor, governor);
+    } else {
+        unreadable(out, "governor");
+    }
+    int64_t v;
+    if (read_number("/sys/devices/system/cpu/cpufreq/boost", arena, &v)) {
+        out->boost = v != 0;
+    } else if (read_number("/sys/devices/system/cpu/intel_pstate/no_turbo", arena, &v)) {
+        out->boost = v == 0;
+    } else {
+        unreadable(out, "boost");
+    }
+}
+
+static void read_power(etp_os_state *out, etp_arena *arena)
+{
+    etp_dir_list list;
+    if (etp_os_list("/sys/class/power_supply", arena, &list, NULL) != ETP_OK) {
+        list.n = 0;
+    }
+    for (size_t i = 0; i < list.n; i++) {
+        char path[512];
+        etp_str type;
+        int64_t online;
+        snprintf(path, sizeof path, "/sys/class/power_supply/%.200s/type", list.items[i].name);
+        if (!read_line(path, arena, &type)) {
+            continue;
+        }
+        if (etp_str_eqz(type, "Battery") && out->power[0] == '\0') {
+            copy_text(out->power, sizeof out->power, ETP_STR("battery"));
+        }
+        snprintf(path, sizeof path, "/sys/class/power_supply/%.200s/online", list.items[i].name);
+        if (!etp_str_eqz(type, "Battery") && read_number(path, arena, &online) && online > 0) {
+            copy_text(out->power, sizeof out->power, ETP_STR("mains"));
+        }
+    }
+    if (out->power[0] == '\0') {
+        unreadable(out, "power source");
+    }
+}
+
+void etp_os_state_read(etp_os_state *out)
+{
+    *out = (etp_os_state){.time_ns = etp_os_now_ns(),
+                          .load1 = NAN,
+                          .memory_free_bytes = UINT64_MAX,
+                          .temperature_c = NAN,
+                          .freq_min_khz = UINT64_MAX,
+                          .freq_max_khz = UINT64_MAX,
+                          .boost = -1};
+    etp_arena arena = {0};
+    etp_str text;
+    if (read_line("/proc/loadavg", &arena, &text)) {
+        text.len = etp_str_find(text, ETP_STR(" "));
+        if (!etp_parse_double(text, &out->load1)) {
+            out->load1 = NAN;
+        }
+    }
+    if (isnan(out->load1)) {
+        unreadable(out, "load");
+    }
+    if (etp_os_read_text("/proc/meminfo", TEXT_LIMIT, &arena, &text, NULL) == ETP_OK) {
+        out->memory_free_bytes = meminfo(text, "MemAvailable");
+    }
+    if (out->memory_free_bytes == UINT64_MAX) {
+        unreadable(out, "free memory");
+    }
+    read_temperature(out, &arena);
+    read_frequency(out, &arena);
+    read_power(out, &arena);
+    etp_arena_dispose(&arena);
+}

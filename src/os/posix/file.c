@@ -1,0 +1,254 @@
+// SPDX-License-Identifier: Apache-2.0
+// Reading and writing files.
+#include <errno.h>
+#include <fcntl.h>
+#include <limits.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <sys/mman.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "base/number.h"
+#include "base/sink.h"
+#include "os/system.h"
+
+static int open_retry(const char *path, int flags)
+{
+    int fd;
+    do {
+        fd = open(path, flags | O_CLOEXEC, 0666);
+    } while (fd < 0 && errno == EINTR);
+    return fd;
+}
+
+// Reads up to LEN bytes; short only at the end of the file. -1 on error.
+static ssize_t read_full(int fd, void *buf, size_t len)
+{
+    size_t done = 0;
+    while (done < len) {
+        ssize_t n = read(fd, (char *)buf + done, len - done);
+        if (n == 0) {
+            break;
+        }
+        if (n < 0 && errno != EINTR) {
+            return -1;
+        }
+        done += n > 0 ? (size_t)n : 0;
+    }
+    return (ssize_t)done;
+}
+
+static bool write_full(int fd, etp_str s)
+{
+    for (size_t done = 0; done < s.len;) {
+        ssize_t n = write(fd, s.ptr + done, s.len - done);
+        if (n < 0 && errno != EINTR) {
+            return false;
+        }
+        done += n > 0 ? (size_t)n : 0;
+    }
+    return true;
+}
+
+static etp_status file_load(const char *path, int fd, uint64_t size, etp_file *out, etp_error *err)
+{
+    if (size >= ETP_OS_MAP_BYTES) {
+        void *map = mmap(NULL, (size_t)size, PROT_READ, MAP_PRIVATE, fd, 0);
+        if (map == MAP_FAILED) {
+            return etp_fail_errno(err, ETP_IO, "cannot map %s", path);
+        }
+        out->mapping = map;
+        out->bytes = (etp_bytes){map, (size_t)size, 0};
+        return ETP_OK;
+    }
+    uint8_t *data = etp_arena_alloc_raw(&out->arena, (size_t)size, 1);
+    if (!data) {
+        return etp_fail_nomem(err, path);
+    }
+    ssize_t got = read_full(fd, data, (size_t)size);
+    if (got < 0) {
+        return etp_fail_errno(err, ETP_IO, "cannot read %s", path);
+    }
+    out->bytes = (etp_bytes){data, (size_t)got, 0};
+    return ETP_OK;
+}
+
+etp_status etp_file_open(const char *path, uint64_t limit, etp_file *out, etp_error *err)
+{
+    *out = (etp_file){0};
+    // O_NONBLOCK: a FIFO of that name must not make us wait for a writer.
+    int fd = open_retry(path, O_RDONLY | O_NONBLOCK);
+    if (fd < 0) {
+        return etp_fail_errno(err, ETP_IO, "cannot open %s", path);
+    }
+    struct stat st;
+    etp_status status;
+    char a[ETP_NUMBER_CHARS], b[ETP_NUMBER_CHARS];
+    if (fstat(fd, &st) != 0) {
+        status = etp_fail_errno(err, ETP_IO, "cannot read %s", path);
+    } else if (!S_ISREG(st.st_mode)) {
+        status = etp_fail(err, S_ISDIR(st.st_mode) ? ETP_IO : ETP_UNSUPPORTED, "%s is %s", path,
+                          S_ISDIR(st.st_mode) ? "a folder, not a file" : "no regular file");
+    } else if ((uint64_t)st.st_size > limit || (uint64_t)st.st_size > SIZE_MAX / 2) {
+        status = etp_fail(err, ETP_UNSUPPORTED, "%s is too large: %s, at most %s", path,
+                          etp_format_bytes((uint64_t)st.st_size, a), etp_format_bytes(limit, b));
+    } else {
+        status = file_load(path, fd, (uint64_t)st.st_size, out, err);
+    }
+    close(fd);
+    if (status != ETP_OK) {
+        etp_file_close(out);
+    }
+    return status;
+}
+
+void etp_file_close(etp_file *file)
+{
+    if (file->mapping) {
+        munmap(file->mapping, file->bytes.len);
+    }
+    etp_arena_dispose(&file->arena);
+    *file = (etp_file){0};
+}
+
+etp_status etp_os_read_text(const char *path, size_t limit, etp_arena *arena, etp_str *out,
+                            etp_error *err)
+{
+    int fd = open_retry(path, O_RDONLY | O_NONBLOCK);
+    if (fd < 0) {
+        return etp_fail_errno(err, ETP_IO, "cannot open %s", path);
+    }
+    etp_strbuf text;
+    etp_strbuf_init(&text, arena);
+    etp_status status = ETP_OK;
+    for (;;) {
+        char buf[8192];
+        ssize_t got = read_full(fd, buf, sizeof buf);
+        if (got < 0) {
+            status = etp_fail_errno(err, ETP_IO, "cannot read %s", path);
+            break;
+        }
+        if ((size_t)got > limit - text.len) {
+            status = etp_fail(err, ETP_UNSUPPORTED, "%s is larger than %zu bytes", path, limit);
+            break;
+        }
+        etp_strbuf_append(&text, (etp_str){buf, (size_t)got});
+        if (text.failed) {
+            status = etp_fail_nomem(err, path);
+            break;
+        }
+        if ((size_t)got < sizeof buf) {
+            break;
+        }
+    }
+    close(fd);
+    *out = etp_strbuf_str(&text);
+    return status;
+}
+
+// The folder's entry must reach the disk too, or a rename may be forgotten in a power cut.
+static void sync_parent(const char *path)
+{
+    etp_arena arena = {0};
+    etp_str s = etp_str_from(path);
+    while (s.len > 0 && s.ptr[s.len - 1] != '/') {
+        s.len--;
+    }
+    const char *parent = s.len == 0 ? "." : etp_arena_strdup(&arena, s);
+    int fd = parent ? open_retry(parent, O_RDONLY | O_DIRECTORY) : -1;
+    if (fd >= 0) {
+        fsync(fd); // some file systems refuse it for folders; the data itself is safe
+        close(fd);
+    }
+    etp_arena_dispose(&arena);
+}
+
+static etp_status write_temp(const char *temp, etp_str content, etp_error *err)
+{
+    int fd = open_retry(temp, O_WRONLY | O_CREAT | O_TRUNC);
+    if (fd < 0) {
+        return etp_fail_errno(err, ETP_IO, "cannot create %s", temp);
+    }
+    bool ok = write_full(fd, content) && etp_os_full_sync(fd);
+    int saved = errno;
+    if (close(fd) != 0 && ok) {
+        ok = false;
+        saved = errno;
+    }
+    errno = saved;
+    return ok ? ETP_OK : etp_fail_errno(err, ETP_IO, "cannot write %s", temp);
+}
+
+etp_status etp_os_write_atomic(const char *path, etp_str content, etp_error *err)
+{
+    etp_arena arena = {0};
+    const char *temp = etp_arena_printf(&arena, "%s.tmp-%ld", path, (long)getpid());
+    etp_status status = temp ? write_temp(temp, content, err) : etp_fail_nomem(err, path);
+    if (status == ETP_OK && rename(temp, path) != 0) {
+        status = etp_fail_errno(err, ETP_IO, "cannot write %s", path);
+    }
+    if (status == ETP_OK) {
+        sync_parent(path);
+    } else if (temp) {
+        unlink(temp);
+    }
+    etp_arena_dispose(&arena);
+    return status;
+}
+
+etp_status etp_os_append(const char *path, etp_str content, etp_error *err)
+{
+    int fd = open_retry(path, O_WRONLY | O_CREAT | O_APPEND);
+    if (fd < 0) {
+        return etp_fail_errno(err, ETP_IO, "cannot open %s", path);
+    }
+    struct stat st;
+    bool ok = fstat(fd, &st) == 0;
+    if (ok && !(write_full(fd, content) && etp_os_full_sync(fd))) {
+        int saved = errno; // the cause; a cut that fails as well would only hide it
+        int ignored = ftruncate(fd, st.st_size);
+        (void)ignored;
+        ok = false;
+        errno = saved;
+    }
+    etp_status status = ok ? ETP_OK : etp_fail_errno(err, ETP_IO, "cannot write %s", path);
+    close(fd);
+    return status;
+}
+
+etp_status etp_os_truncate(const char *path, uint64_t size, etp_error *err)
+{
+    if (truncate(path, (off_t)size) != 0) {
+        return etp_fail_errno(err, ETP_IO, "cannot shorten %s", path);
+    }
+    return ETP_OK;
+}
+
+etp_status etp_os_sync(const char *path, etp_error *err)
+{
+    int fd = open_retry(path, O_RDONLY);
+    if (fd < 0) {
+        return etp_fail_errno(err, ETP_IO, "cannot open %s", path);
+    }
+    bool ok = etp_os_full_sync(fd);
+    etp_status status = ok ? ETP_OK : etp_fail_errno(err, ETP_IO, "cannot write %s", path);
+    close(fd);
+    return status;
+}
+
+etp_status etp_os_rename(const char *from, const char *to, etp_error *err)
+{
+    if (rename(from, to) != 0) {
+        return etp_fail_errno(err, ETP_IO, "cannot rename %s to %s", from, to);
+    }
+    return ETP_OK;
+}
+
+etp_status etp_os_unlink(const char *path, etp_error *err)
+{
+    if (unlink(path) != 0 && errno != ENOENT) {
+        return etp_fail_errno(err, ETP_IO, "cannot remove %s", path);
+    }
+    return ETP_OK;
+}

@@ -1,0 +1,176 @@
+// SPDX-License-Identifier: Apache-2.0
+// Folders and paths.
+#include <dirent.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <limits.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <sys/stat.h>
+#include <sys/statvfs.h>
+#include <unistd.h>
+
+#include "os/system.h"
+
+#define MAX_DEPTH 32
+
+etp_status etp_os_mkdirs(const char *path, etp_error *err)
+{
+    etp_arena arena = {0};
+    char *copy = etp_arena_strdup(&arena, etp_str_from(path));
+    etp_status status = copy ? ETP_OK : etp_fail_nomem(err, path);
+    for (size_t i = 1; status == ETP_OK && copy[i - 1]; i++) {
+        if (copy[i] != '/' && copy[i] != '\0') {
+            continue;
+        }
+        char kept = copy[i];
+        copy[i] = '\0';
+        if (mkdir(copy, 0777) != 0 && errno != EEXIST) {
+            status = etp_fail_errno(err, ETP_IO, "cannot create folder %s", copy);
+        }
+        copy[i] = kept;
+    }
+    if (status == ETP_OK && !etp_os_is_dir(path)) {
+        status = etp_fail(err, ETP_IO, "cannot create folder %s: a file of that name exists", path);
+    }
+    etp_arena_dispose(&arena);
+    return status;
+}
+
+etp_status etp_os_mkdir_new(const char *path, bool *taken, etp_error *err)
+{
+    *taken = false;
+    if (mkdir(path, 0777) == 0) {
+        return ETP_OK;
+    }
+    if (errno == EEXIST) {
+        *taken = true;
+        return ETP_OK;
+    }
+    return etp_fail_errno(err, ETP_IO, "cannot create folder %s", path);
+}
+
+etp_status etp_os_temp_dir(const char *root, const char *prefix, etp_arena *arena, const char **out,
+                           etp_error *err)
+{
+    ETP_TRY(etp_os_mkdirs(root, err));
+    char *path = etp_arena_printf(arena, "%s/%s-XXXXXX", root, prefix);
+    if (!path) {
+        return etp_fail_nomem(err, root);
+    }
+    if (!mkdtemp(path)) {
+        return etp_fail_errno(err, ETP_IO, "cannot create a temporary folder in %s", root);
+    }
+    *out = path;
+    return ETP_OK;
+}
+
+static int by_name(const void *a, const void *b)
+{
+    const etp_dir_entry *x = a, *y = b;
+    return strcmp(x->name, y->name);
+}
+
+etp_status etp_os_list(const char *path, etp_arena *arena, etp_dir_list *out, etp_error *err)
+{
+    *out = (etp_dir_list){0};
+    DIR *dir = opendir(path);
+    if (!dir) {
+        return etp_fail_errno(err, ETP_IO, "cannot open folder %s", path);
+    }
+    etp_status status = ETP_OK;
+    for (;;) {
+        errno = 0;
+        const struct dirent *d = readdir(dir);
+        if (!d) {
+            if (errno != 0) {
+                status = etp_fail_errno(err, ETP_IO, "cannot read folder %s", path);
+            }
+            break;
+        }
+        if (strcmp(d->d_name, ".") == 0 || strcmp(d->d_name, "..") == 0) {
+            continue;
+        }
+        etp_dir_entry e = {.name = etp_arena_strdup(arena, etp_str_from(d->d_name))};
+        struct stat st;
+        if (fstatat(dirfd(dir), d->d_name, &st, 0) == 0) {
+            e.is_dir = S_ISDIR(st.st_mode);
+            e.size = S_ISREG(st.st_mode) ? (uint64_t)st.st_size : 0;
+        }
+        if (!e.name || !ETP_PUSH(arena, out, e)) {
+            status = etp_fail_nomem(err, path);
+            break;
+        }
+    }
+    closedir(dir);
+    if (out->n > 1) {
+        qsort(out->items, out->n, sizeof *out->items, by_name);
+    }
+    return status;
+}
+
+static etp_status remove_tree(const char *path, int depth, etp_error *err)
+{
+    struct stat st;
+    if (lstat(path, &st) != 0) {
+        return errno == ENOENT ? ETP_OK : etp_fail_errno(err, ETP_IO, "cannot remove %s", path);
+    }
+    if (!S_ISDIR(st.st_mode)) {
+        return etp_os_unlink(path, err);
+    }
+    if (depth == MAX_DEPTH) {
+        return etp_fail(err, ETP_IO, "cannot remove %s: more than %d levels of folders", path,
+                        MAX_DEPTH);
+    }
+    etp_arena arena = {0};
+    etp_dir_list list;
+    etp_status status = etp_os_list(path, &arena, &list, err);
+    for (size_t i = 0; status == ETP_OK && i < list.n; i++) {
+        const char *sub = etp_arena_printf(&arena, "%s/%s", path, list.items[i].name);
+        status = sub ? remove_tree(sub, depth + 1, err) : etp_fail_nomem(err, path);
+    }
+    if (status == ETP_OK && rmdir(path) != 0) {
+        status = etp_fail_errno(err, ETP_IO, "cannot remove %s", path);
+    }
+    etp_arena_dispose(&arena);
+    return status;
+}
+
+etp_status etp_os_remove_tree(const char *path, etp_error *err)
+{
+    return remove_tree(path, 0, err);
+}
+
+bool etp_os_is_file(const char *path)
+{
+    struct stat st;
+    return stat(path, &st) == 0 && S_ISREG(st.st_mode);
+}
+
+bool etp_os_is_dir(const char *path)
+{
+    struct stat st;
+    return stat(path, &st) == 0 && S_ISDIR(st.st_mode);
+}
+
+bool etp_os_is_executable(const char *path)
+{
+    return etp_os_is_file(path) && access(path, X_OK) == 0;
+}
+
+const char *etp_os_absolute(const char *path, etp_arena *arena)
+{
+    char *real = realpath(path, NULL);
+    const char *copy = real ? etp_arena_strdup(arena, etp_str_from(real)) : NULL;
+    free(real);
+    return copy;
+}
+
+uint64_t etp_os_free_bytes(const char *path)
+{
+    struct statvfs fs;
+    if (statvfs(path, &fs) != 0) {
+        return UINT64_MAX;
+    }
+    return (uint64_t)fs.f_bavail * (uint64_t)fs.f_frsize;
+}

@@ -1,0 +1,470 @@
+// SPDX-License-Identifier: Apache-2.0
+// Child processes: fork and exec from an argument vector, pipes read with poll, whole groups killed.
+#include <errno.h>
+#include <fcntl.h>
+#include <poll.h>
+#include <signal.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/resource.h>
+#include <sys/wait.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "base/sink.h"
+#include "os/system.h"
+
+extern char **environ;
+
+static void close_fd(int *fd)
+{
+    if (*fd >= 0) {
+        close(*fd);
+        *fd = -1;
+    }
+}
+
+static bool make_pipe(int fds[2])
+{
+    if (pipe(fds) != 0) {
+        fds[0] = fds[1] = -1;
+        return false;
+    }
+    for (int i = 0; i < 2; i++) {
+        // A user who closed stdin, stdout or stderr must not get our pipe in their place.
+        if (fds[i] <= STDERR_FILENO) {
+            int moved = fcntl(fds[i], F_DUPFD, STDERR_FILENO + 1);
+            close(fds[i]);
+            fds[i] = moved;
+        }
+        if (fds[i] < 0 || fcntl(fds[i], F_SETFD, FD_CLOEXEC) != 0) {
+            close_fd(&fds[0]);
+            close_fd(&fds[1]);
+            return false;
+        }
+    }
+    return true;
+}
+
+static size_t list_length(const char *const *list)
+{
+    size_t n = 0;
+    while (list && list[n]) {
+        n++;
+    }
+    return n;
+}
+
+// Does ENTRY ("NAME=VALUE") set NAME, which itself may be followed by "=VALUE"?
+static bool same_name(const char *entry, const char *name)
+{
+    size_t len = strcspn(name, "=");
+    return strncmp(entry, name, len) == 0 && entry[len] == '=';
+}
+
+static char **child_environment(const etp_process_spec *spec, etp_arena *arena)
+{
+    size_t n_ours = list_length((const char *const *)environ);
+    size_t n_set = list_length(spec->env_set);
+    char **env = ETP_NEW_ARRAY(arena, char *, n_ours + n_set + 1);
+    if (!env) {
+        return NULL;
+    }
+    size_t n = 0;
+    for (size_t i = 0; i < n_ours; i++) {
+        bool dropped = false;
+        for (size_t j = 0; j < n_set && !dropped; j++) {
+            dropped = same_name(environ[i], spec->env_set[j]);
+        }
+        for (size_t j = 0; j < list_length(spec->env_unset) && !dropped; j++) {
+            dropped = same_name(environ[i], spec->env_unset[j]);
+        }
+        if (!dropped) {
+            env[n++] = environ[i];
+        }
+    }
+    for (size_t j = 0; j < n_set; j++) {
+        env[n] = etp_arena_strdup(arena, etp_str_from(spec->env_set[j]));
+        if (!env[n++]) {
+            return NULL;
+        }
+    }
+    env[n] = NULL;
+    return env;
+}
+
+static char **child_arguments(const etp_process_spec *spec, etp_arena *arena)
+{
+    size_t n = list_length(spec->argv);
+    char **argv = ETP_NEW_ARRAY(arena, char *, n + 1);
+    for (size_t i = 0; argv && i < n; i++) {
+        argv[i] = etp_arena_strdup(arena, etp_str_from(spec->argv[i]));
+        if (!argv[i]) {
+            return NULL;
+        }
+    }
+    return argv;
+}
+
+typedef struct child_setup {
+    char **argv, **env;
+    const char *cwd;
+    int in_fd, out_fd, err_fd; // the child's ends
+    int report_fd;             // errno goes here when exec fails
+    pid_t parent;
+    sigset_t mask;
+} child_setup;
+
+// Runs in the child: async-signal-safe calls only.
+static void child_exec(const child_setup *s)
+{
+    setpgid(0, 0);
+    etp_os_child_follow_parent(s->parent);
+    const int defaults[] = {SIGINT, SIGTERM, SIGHUP, SIGPIPE, SIGCHLD};
+    for (size_t i = 0; i < sizeof defaults / sizeof *defaults; i++) {
+        signal(defaults[i], SIG_DFL);
+    }
+    sigprocmask(SIG_SETMASK, &s->mask, NULL);
+    int failed = 0;
+    if (dup2(s->in_fd, STDIN_FILENO) < 0 || dup2(s->out_fd, STDOUT_FILENO) < 0 ||
+        dup2(s->err_fd, STDERR_FILENO) < 0 || (s->cwd && chdir(s->cwd) != 0)) {
+        failed = errno;
+    } else {
+        execve(s->argv[0], s->argv, s->env);
+        failed = errno;
+    }
+    ssize_t ignored = write(s->report_fd, &failed, sizeof failed);
+    (void)ignored;
+    _exit(127);
+}
+
+// Waits for the exec to happen or fail; the report pipe closes by itself when it succeeds.
+static int exec_result(int fd)
+{
+    int failed = 0;
+    ssize_t got;
+    do {
+        got = read(fd, &failed, sizeof failed);
+    } while (got < 0 && errno == EINTR);
+    return got == (ssize_t)sizeof failed ? failed : 0;
+}
+
+static etp_status spawn(const etp_process_spec *spec, child_setup *setup, int report[2],
+                        etp_process *out, etp_error *err)
+{
+    // A signal that arrives between fork and exec must not run our handler in the child.
+    sigset_t all;
+    sigfillset(&all);
+    sigprocmask(SIG_SETMASK, &all, &setup->mask);
+    setup->parent = getpid();
+    out->start_ns = etp_os_now_ns();
+    pid_t pid = fork();
+    if (pid == 0) {
+        child_exec(setup);
+    }
+    int fork_errno = errno;
+    sigprocmask(SIG_SETMASK, &setup->mask, NULL);
+    if (pid < 0) {
+        errno = fork_errno;
+        return etp_fail_errno(err, ETP_ENVIRONMENT, "cannot start a process");
+    }
+    setpgid(pid, pid); // the child does it too: whoever comes first
+    close_fd(&report[1]);
+    int failed = exec_result(report[0]);
+    if (failed != 0) {
+        while (waitpid(pid, NULL, 0) < 0 && errno == EINTR) {
+        }
+        errno = failed;
+        return etp_fail_errno(err, ETP_ENVIRONMENT, "cannot start %s", spec->argv[0]);
+    }
+    out->pid = pid;
+    return ETP_OK;
+}
+
+etp_status etp_process_start(const etp_process_spec *spec, etp_process *out, etp_error *err)
+{
+    *out = (etp_process){.in_fd = -1, .out_fd = -1, .err_fd = -1};
+    etp_arena arena = {0};
+    int in[2] = {-1, -1}, sout[2] = {-1, -1}, serr[2] = {-1, -1}, report[2] = {-1, -1};
+    etp_status status = ETP_OK;
+    child_setup setup = {.argv = child_arguments(spec, &arena),
+                         .env = child_environment(spec, &arena),
+                         .cwd = spec->cwd};
+    if (!setup.argv || !setup.env) {
+        status = etp_fail_nomem(err, "arguments of a process");
+        goto done;
+    }
+    if (!make_pipe(in) || !make_pipe(sout) || !make_pipe(serr) || !make_pipe(report)) {
+        status = etp_fail_errno(err, ETP_ENVIRONMENT, "cannot make pipes");
+        goto done;
+    }
+    setup.in_fd = in[0];
+    setup.out_fd = sout[1];
+    setup.err_fd = serr[1];
+    setup.report_fd = report[1];
+    status = spawn(spec, &setup, report, out, err);
+    if (status == ETP_OK) {
+        out->in_fd = in[1];
+        out->out_fd = sout[0];
+        out->err_fd = serr[0];
+        in[1] = sout[0] = serr[0] = -1;
+        fcntl(out->in_fd, F_SETFL, O_NONBLOCK);
+        fcntl(out->out_fd, F_SETFL, O_NONBLOCK);
+        fcntl(out->err_fd, F_SETFL, O_NONBLOCK);
+    }
+done:
+    for (int i = 0; i < 2; i++) {
+        close_fd(&in[i]);
+        close_fd(&sout[i]);
+        close_fd(&serr[i]);
+        close_fd(&report[i]);
+    }
+    etp_arena_dispose(&arena);
+    return status;
+}
+
+// A write into a pipe without reader must give EPIPE, whatever the program around this library does
+// with SIGPIPE: it is blocked for the call, and one that the call caused is taken back.
+static ssize_t write_quietly(int fd, const char *ptr, size_t len)
+{
+    sigset_t pipe_set, old, pending;
+    sigemptyset(&pipe_set);
+    sigaddset(&pipe_set, SIGPIPE);
+    sigpending(&pending);
+    bool was_pending = sigismember(&pending, SIGPIPE) == 1;
+    pthread_sigmask(SIG_BLOCK, &pipe_set, &old);
+    ssize_t n = write(fd, ptr, len);
+    int saved = errno;
+    if (n < 0 && saved == EPIPE && !was_pending) {
+        sigpending(&pending);
+        if (sigismember(&pending, SIGPIPE) == 1) {
+            int number;
+            sigwait(&pipe_set, &number);
+        }
+    }
+    pthread_sigmask(SIG_SETMASK, &old, NULL);
+    errno = saved;
+    return n;
+}
+
+// Milliseconds for poll until DEADLINE, rounded up so that it never spins.
+static int poll_ms(uint64_t deadline)
+{
+    uint64_t now = etp_os_now_ns();
+    if (now >= deadline) {
+        return 0;
+    }
+    uint64_t ms = (deadline - now + 999999) / 1000000;
+    return ms > 3600000 ? 3600000 : (int)ms;
+}
+
+static uint64_t deadline_after(uint64_t timeout_ns)
+{
+    uint64_t now = etp_os_now_ns();
+    return timeout_ns > UINT64_MAX - now ? UINT64_MAX : now + timeout_ns;
+}
+
+etp_status etp_process_write(etp_process *p, etp_str s, uint64_t timeout_ns, etp_error *err)
+{
+    uint64_t deadline = deadline_after(timeout_ns);
+    for (size_t done = 0; done < s.len;) {
+        ssize_t n = p->in_fd < 0 ? (errno = EPIPE, -1)
+                                 : write_quietly(p->in_fd, s.ptr + done, s.len - done);
+        if (n >= 0) {
+            done += (size_t)n;
+        } else if (errno == EAGAIN || errno == EINTR) {
+            struct pollfd fd = {.fd = p->in_fd, .events = POLLOUT};
+            if (poll(&fd, 1, poll_ms(deadline)) == 0 && etp_os_now_ns() >= deadline) {
+                return etp_fail(err, ETP_CHILD, "the process does not read its input");
+            }
+        } else {
+            return etp_fail_errno(err, ETP_CHILD, "the process closed its input");
+        }
+    }
+    return ETP_OK;
+}
+
+static bool read_some(int *fd, char *buf, size_t cap, size_t *got)
+{
+    ssize_t n = read(*fd, buf, cap);
+    if (n > 0) {
+        *got = (size_t)n;
+        return true;
+    }
+    if (n == 0 || (errno != EAGAIN && errno != EINTR)) {
+        close_fd(fd);
+    }
+    return false;
+}
+
+etp_process_event etp_process_read(etp_process *p, uint64_t timeout_ns, char *buf, size_t cap,
+                                   size_t *got)
+{
+    uint64_t deadline = deadline_after(timeout_ns);
+    *got = 0;
+    for (;;) {
+        if (p->out_fd < 0 && p->err_fd < 0) {
+            return ETP_PROCESS_EOF;
+        }
+        struct pollfd fds[3] = {{.fd = p->out_fd, .events = POLLIN},
+                                {.fd = p->err_fd, .events = POLLIN},
+                                {.fd = etp_os_wake_fd(), .events = POLLIN}};
+        int n = poll(fds, 3, poll_ms(deadline));
+        if (n > 0 && fds[2].revents) {
+            etp_os_wake_drain();
+            return ETP_PROCESS_WAKE;
+        }
+        if (n > 0 && fds[0].revents && read_some(&p->out_fd, buf, cap, got)) {
+            return ETP_PROCESS_OUT;
+        }
+        if (n > 0 && fds[1].revents && read_some(&p->err_fd, buf, cap, got)) {
+            return ETP_PROCESS_ERR;
+        }
+        if (n <= 0 && etp_os_now_ns() >= deadline) {
+            return ETP_PROCESS_TIMEOUT;
+        }
+    }
+}
+
+void etp_process_close_input(etp_process *p)
+{
+    close_fd(&p->in_fd);
+}
+
+static uint64_t timeval_ns(struct timeval t)
+{
+    return (uint64_t)t.tv_sec * 1000000000u + (uint64_t)t.tv_usec * 1000u;
+}
+
+// Non-blocking wait; true once the child is gone, and with it what it left in its group.
+static bool reap(etp_process *p)
+{
+    if (p->ended || p->pid <= 0) {
+        return true;
+    }
+    siginfo_t info = {0};
+    if (waitid(P_PID, (id_t)p->pid, &info, WEXITED | WNOHANG | WNOWAIT) == 0 && info.si_pid == 0) {
+        return false;
+    }
+    p->end_ns = etp_os_now_ns();
+    p->ended = true;
+    // While the dead leader is not collected yet its group's number cannot belong to others.
+    kill((pid_t)-p->pid, SIGKILL);
+    int status = 0;
+    struct rusage usage;
+    pid_t got;
+    do {
+        got = wait4((pid_t)p->pid, &status, 0, &usage);
+    } while (got < 0 && errno == EINTR);
+    if (got < 0) { // somebody else reaped it (SIGCHLD ignored): all we know is that it is gone
+        p->exit_code = -1;
+        return true;
+    }
+    p->exit_code = WIFEXITED(status) ? WEXITSTATUS(status) : 0;
+    p->signal = WIFSIGNALED(status) ? WTERMSIG(status) : 0;
+    p->usage.user_ns = timeval_ns(usage.ru_utime);
+    p->usage.system_ns = timeval_ns(usage.ru_stime);
+    p->usage.peak_rss_bytes = etp_os_rss_bytes(usage.ru_maxrss);
+    p->usage.minor_faults = (uint64_t)usage.ru_minflt;
+    p->usage.major_faults = (uint64_t)usage.ru_majflt;
+    p->usage.voluntary_switches = (uint64_t)usage.ru_nvcsw;
+    p->usage.involuntary_switches = (uint64_t)usage.ru_nivcsw;
+    return true;
+}
+
+bool etp_process_wait(etp_process *p, uint64_t timeout_ns)
+{
+    uint64_t deadline = deadline_after(timeout_ns);
+    // There is no portable wait with a time limit. A child that has closed its pipes ends within
+    // microseconds, so short sleeps first; then ever longer ones.
+    uint64_t pause = 100000;
+    while (!reap(p)) {
+        uint64_t now = etp_os_now_ns();
+        if (now >= deadline) {
+            return false;
+        }
+        etp_os_sleep_ns(pause < deadline - now ? pause : deadline - now);
+        pause = pause < 10000000 ? pause * 2 : pause;
+    }
+    return true;
+}
+
+void etp_process_kill(etp_process *p)
+{
+    if (p->pid <= 0 || reap(p)) {
+        return;
+    }
+    p->killed = true;
+    kill((pid_t)-p->pid, SIGKILL);
+    kill((pid_t)p->pid, SIGKILL); // in case it left its group
+    // A process that hangs in the kernel cannot be killed; it is left to the system after a while.
+    uint64_t deadline = deadline_after(5000000000u);
+    while (!reap(p) && etp_os_now_ns() < deadline) {
+        struct timespec pause = {0, 200000};
+        nanosleep(&pause, NULL);
+    }
+}
+
+void etp_process_dispose(etp_process *p)
+{
+    if (p->pid <= 0) {
+        return;
+    }
+    etp_process_kill(p);
+    close_fd(&p->in_fd);
+    close_fd(&p->out_fd);
+    close_fd(&p->err_fd);
+    p->pid = 0;
+}
+
+static void append_within(etp_strbuf *text, size_t limit, const char *ptr, size_t len)
+{
+    size_t room = limit - text->len;
+    etp_strbuf_append(text, (etp_str){ptr, len < room ? len : room});
+}
+
+static uint64_t time_left(uint64_t deadline)
+{
+    uint64_t now = etp_os_now_ns();
+    return now < deadline ? deadline - now : 0;
+}
+
+etp_status etp_process_capture(const etp_process_spec *spec, uint64_t timeout_ns, size_t limit,
+                               etp_arena *arena, etp_process *out_process, etp_str *out,
+                               etp_str *out_err, etp_error *err)
+{
+    uint64_t deadline = deadline_after(timeout_ns);
+    etp_strbuf text, text_err;
+    etp_strbuf_init(&text, arena);
+    etp_strbuf_init(&text_err, arena);
+    ETP_TRY(etp_process_start(spec, out_process, err));
+    etp_process_close_input(out_process);
+    etp_status status = ETP_OK;
+    for (bool open = true; open && status == ETP_OK;) {
+        char buf[8192];
+        size_t got;
+        etp_process_event event =
+            etp_process_read(out_process, time_left(deadline), buf, sizeof buf, &got);
+        open = event != ETP_PROCESS_EOF;
+        if (event == ETP_PROCESS_OUT) {
+            append_within(&text, limit, buf, got);
+        } else if (event == ETP_PROCESS_ERR) {
+            append_within(&text_err, limit, buf, got);
+        } else if (event == ETP_PROCESS_WAKE && etp_os_interrupted() != 0) {
+            status = etp_fail(err, ETP_INTERRUPTED, "interrupted");
+        }
+        if (open && status == ETP_OK && time_left(deadline) == 0) {
+            status = etp_fail(err, ETP_CHILD, "%s did not end in time", spec->argv[0]);
+        }
+    }
+    if (status == ETP_OK && !etp_process_wait(out_process, time_left(deadline))) {
+        status = etp_fail(err, ETP_CHILD, "%s did not end in time", spec->argv[0]);
+    }
+    etp_process_dispose(out_process);
+    if (status == ETP_OK && (text.failed || text_err.failed)) {
+        status = etp_fail_nomem(err, "output of a process");
+    }
+    *out = etp_strbuf_str(&text);
+    *out_err = etp_strbuf_str(&text_err);
+    return status;
+}

@@ -1,0 +1,71 @@
+// SPDX-License-Identifier: Apache-2.0
+// Signals as a flag and a pipe. The state here is the one mutable global of the library: a signal
+// handler has no other way to tell anything.
+#include <errno.h>
+#include <fcntl.h>
+#include <signal.h>
+#include <unistd.h>
+
+#include "os/system.h"
+
+static volatile sig_atomic_t s_caught;
+static int s_pipe[2] = {-1, -1};
+
+static void on_signal(int number)
+{
+    int saved = errno;
+    if (s_caught && number != SIGHUP) { // asked twice: do not make them ask three times
+        signal(number, SIG_DFL);
+        raise(number);
+    }
+    s_caught = number;
+    ssize_t ignored = write(s_pipe[1], "!", 1); // full pipe: the reader is awake already
+    (void)ignored;
+    errno = saved;
+}
+
+etp_status etp_os_catch_signals(etp_error *err)
+{
+    if (s_pipe[0] >= 0) {
+        return ETP_OK;
+    }
+    if (pipe(s_pipe) != 0) {
+        return etp_fail_errno(err, ETP_IO, "cannot make a pipe for signals");
+    }
+    for (int i = 0; i < 2; i++) {
+        fcntl(s_pipe[i], F_SETFD, FD_CLOEXEC);
+        fcntl(s_pipe[i], F_SETFL, O_NONBLOCK);
+    }
+    struct sigaction action = {.sa_handler = on_signal};
+    sigemptyset(&action.sa_mask);
+    const int numbers[] = {SIGINT, SIGTERM, SIGHUP};
+    for (size_t i = 0; i < sizeof numbers / sizeof *numbers; i++) {
+        struct sigaction old;
+        // nohup and `cmd &` in a script start us with these ignored, and mean it.
+        if (sigaction(numbers[i], NULL, &old) == 0 && old.sa_handler == SIG_IGN) {
+            continue;
+        }
+        if (sigaction(numbers[i], &action, NULL) != 0) {
+            return etp_fail_errno(err, ETP_IO, "cannot catch signal %d", numbers[i]);
+        }
+    }
+    signal(SIGPIPE, SIG_IGN);
+    return ETP_OK;
+}
+
+int etp_os_interrupted(void)
+{
+    return s_caught;
+}
+
+int etp_os_wake_fd(void)
+{
+    return s_pipe[0];
+}
+
+void etp_os_wake_drain(void)
+{
+    char sink[16];
+    while (read(s_pipe[0], sink, sizeof sink) > 0) {
+    }
+}

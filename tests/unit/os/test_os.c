@@ -1,0 +1,446 @@
+// SPDX-License-Identifier: Apache-2.0
+// Tests of the os room against the real system: files survive, children are bounded and leave
+// nobody behind.
+#include <errno.h>
+#include <fcntl.h>
+#include <setjmp.h>
+#include <signal.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <sys/resource.h>
+#include <sys/stat.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <cmocka.h>
+
+#include "os/os.h"
+
+#define SECOND 1000000000u
+
+typedef struct fixture {
+    etp_arena arena;
+    const char *dir;
+} fixture;
+
+static int set_up(void **state)
+{
+    static fixture f;
+    f = (fixture){0};
+    *state = &f;
+    return etp_os_temp_dir("os-test", "t", &f.arena, &f.dir, NULL) == ETP_OK ? 0 : -1;
+}
+
+static int tear_down(void **state)
+{
+    fixture *f = *state;
+    etp_status st = etp_os_remove_tree("os-test", NULL);
+    etp_arena_dispose(&f->arena);
+    return st == ETP_OK ? 0 : -1;
+}
+
+static const char *in_dir(fixture *f, const char *name)
+{
+    return etp_arena_printf(&f->arena, "%s/%s", f->dir, name);
+}
+
+static void small_files_are_read_and_large_ones_mapped(void **state)
+{
+    fixture *f = *state;
+    const char *path = in_dir(f, "file");
+    etp_file file;
+    etp_error err;
+    assert_int_equal(etp_os_write_atomic(path, ETP_STR("hello"), &err), ETP_OK);
+    assert_int_equal(etp_file_open(path, 5, &file, &err), ETP_OK);
+    assert_int_equal(file.bytes.len, 5);
+    assert_memory_equal(file.bytes.ptr, "hello", 5);
+    assert_null(file.mapping);
+    etp_file_close(&file);
+    assert_int_equal(etp_file_open(path, 4, &file, &err), ETP_UNSUPPORTED);
+    assert_non_null(strstr(err.msg, "too large"));
+
+    size_t len = (size_t)ETP_OS_MAP_BYTES;
+    char *big = etp_arena_alloc_raw(&f->arena, len, 1);
+    memset(big, 'x', len);
+    assert_int_equal(etp_os_write_atomic(path, (etp_str){big, len}, &err), ETP_OK);
+    assert_int_equal(etp_file_open(path, UINT64_MAX, &file, &err), ETP_OK);
+    assert_non_null(file.mapping);
+    assert_int_equal(file.bytes.len, len);
+    assert_int_equal(file.bytes.ptr[len - 1], 'x');
+    etp_file_close(&file);
+}
+
+static void what_is_no_file_is_refused(void **state)
+{
+    fixture *f = *state;
+    etp_file file;
+    etp_error err;
+    assert_int_equal(etp_file_open(in_dir(f, "absent"), 10, &file, &err), ETP_IO);
+    assert_int_equal(err.os_errno, ENOENT);
+    assert_int_equal(etp_file_open(f->dir, 10, &file, &err), ETP_IO);
+    assert_non_null(strstr(err.msg, "a folder, not a file"));
+    const char *fifo = in_dir(f, "fifo");
+    assert_int_equal(mkfifo(fifo, 0600), 0);
+    assert_int_equal(etp_file_open(fifo, 10, &file, &err), ETP_UNSUPPORTED); // and does not wait
+}
+
+static void append_adds_and_truncate_cuts(void **state)
+{
+    fixture *f = *state;
+    const char *path = in_dir(f, "log");
+    etp_str text;
+    assert_int_equal(etp_os_append(path, ETP_STR("one\n"), NULL), ETP_OK);
+    assert_int_equal(etp_os_append(path, ETP_STR("two\n"), NULL), ETP_OK);
+    assert_int_equal(etp_os_read_text(path, 100, &f->arena, &text, NULL), ETP_OK);
+    assert_true(etp_str_eqz(text, "one\ntwo\n"));
+    assert_int_equal(etp_os_truncate(path, 4, NULL), ETP_OK);
+    assert_int_equal(etp_os_read_text(path, 100, &f->arena, &text, NULL), ETP_OK);
+    assert_true(etp_str_eqz(text, "one\n"));
+    assert_int_equal(etp_os_read_text(path, 3, &f->arena, &text, NULL), ETP_UNSUPPORTED);
+}
+
+static void a_full_disk_keeps_the_old_file(void **state)
+{
+    fixture *f = *state;
+    const char *path = in_dir(f, "log");
+    assert_int_equal(etp_os_append(path, ETP_STR("0123456789"), NULL), ETP_OK);
+    // A size limit of 15 bytes takes the place of a full disk: 5 bytes still fit, then EFBIG.
+    signal(SIGXFSZ, SIG_IGN);
+    struct rlimit old, small;
+    assert_int_equal(getrlimit(RLIMIT_FSIZE, &old), 0);
+    small = old;
+    small.rlim_cur = 15;
+    assert_int_equal(setrlimit(RLIMIT_FSIZE, &small), 0);
+    etp_error append_err, write_err;
+    etp_status append = etp_os_append(path, ETP_STR("aaaaaaaaaaaaaaaaaaaa"), &append_err);
+    etp_status atomic = etp_os_write_atomic(path, ETP_STR("bbbbbbbbbbbbbbbbbbbb"), &write_err);
+    assert_int_equal(setrlimit(RLIMIT_FSIZE, &old), 0);
+    assert_int_equal(append, ETP_IO);
+    assert_int_equal(append_err.os_errno, EFBIG);
+    assert_int_equal(atomic, ETP_IO);
+    assert_int_equal(write_err.os_errno, EFBIG);
+    etp_str text;
+    assert_int_equal(etp_os_read_text(path, 100, &f->arena, &text, NULL), ETP_OK);
+    assert_true(etp_str_eqz(text, "0123456789"));
+    etp_dir_list list; // and no temporary file stays
+    assert_int_equal(etp_os_list(f->dir, &f->arena, &list, NULL), ETP_OK);
+    assert_int_equal(list.n, 1);
+}
+
+static void folders_are_made_listed_and_removed(void **state)
+{
+    fixture *f = *state;
+    etp_error err;
+    assert_int_equal(etp_os_mkdirs(in_dir(f, "a/b/c"), &err), ETP_OK);
+    assert_int_equal(etp_os_mkdirs(in_dir(f, "a/b/c"), &err), ETP_OK);
+    assert_int_equal(etp_os_write_atomic(in_dir(f, "a/z"), ETP_STR("12"), &err), ETP_OK);
+    assert_int_equal(etp_os_mkdirs(in_dir(f, "a/z"), &err), ETP_IO);
+    assert_int_equal(etp_os_mkdirs(in_dir(f, "a/z/y"), &err), ETP_IO);
+    etp_dir_list list;
+    assert_int_equal(etp_os_list(in_dir(f, "a"), &f->arena, &list, &err), ETP_OK);
+    assert_int_equal(list.n, 2);
+    assert_string_equal(list.items[0].name, "b");
+    assert_true(list.items[0].is_dir);
+    assert_string_equal(list.items[1].name, "z");
+    assert_int_equal(list.items[1].size, 2);
+    bool taken;
+    assert_int_equal(etp_os_mkdir_new(in_dir(f, "a"), &taken, &err), ETP_OK);
+    assert_true(taken);
+    // A link to a folder is removed, the folder behind it stays.
+    assert_int_equal(etp_os_mkdirs(in_dir(f, "kept/inner"), &err), ETP_OK);
+    const char *target = etp_os_absolute(in_dir(f, "kept"), &f->arena);
+    assert_int_equal(symlink(target, in_dir(f, "a/link")), 0);
+    assert_int_equal(etp_os_remove_tree(in_dir(f, "a"), &err), ETP_OK);
+    assert_false(etp_os_is_dir(in_dir(f, "a")));
+    assert_true(etp_os_is_dir(in_dir(f, "kept/inner")));
+    assert_int_equal(etp_os_remove_tree(in_dir(f, "a"), &err), ETP_OK);
+}
+
+static etp_status capture(fixture *f, const char *script, uint64_t timeout_ns, etp_process *p,
+                          etp_str *out, etp_str *out_err, etp_error *err)
+{
+    const char *const argv[] = {"/bin/sh", "-c", script, NULL};
+    const char *const set[] = {"ETP_TEST_A=1 2", NULL};
+    const char *const unset[] = {"HOME", NULL};
+    const etp_process_spec spec = {.argv = argv, .cwd = f->dir, .env_set = set, .env_unset = unset};
+    return etp_process_capture(&spec, timeout_ns, 1000, &f->arena, p, out, out_err, err);
+}
+
+static void a_child_gets_its_arguments_environment_and_folder(void **state)
+{
+    fixture *f = *state;
+    etp_process p;
+    etp_str out, err_text;
+    etp_error err;
+    assert_int_equal(capture(f, "echo \"$ETP_TEST_A\" ${HOME-none}; pwd; echo oops >&2; exit 3",
+                             10 * (uint64_t)SECOND, &p, &out, &err_text, &err),
+                     ETP_OK);
+    const char *dir = etp_os_absolute(f->dir, &f->arena);
+    const char *expected = etp_arena_printf(&f->arena, "1 2 none\n%s\n", dir);
+    assert_true(etp_str_eqz(out, expected));
+    assert_true(etp_str_eqz(err_text, "oops\n"));
+    assert_true(p.ended);
+    assert_int_equal(p.exit_code, 3);
+    assert_int_equal(p.signal, 0);
+    assert_true(p.usage.peak_rss_bytes > 100000);
+}
+
+static void output_beyond_the_limit_is_dropped(void **state)
+{
+    fixture *f = *state;
+    etp_process p;
+    etp_str out, err_text;
+    etp_error err;
+    assert_int_equal(capture(f, "i=0; while [ $i -lt 2000 ]; do echo 0123456789; i=$((i+1)); done",
+                             20 * (uint64_t)SECOND, &p, &out, &err_text, &err),
+                     ETP_OK);
+    assert_int_equal(out.len, 1000);
+    assert_int_equal(p.exit_code, 0);
+}
+
+static void a_signal_is_told_from_an_exit(void **state)
+{
+    fixture *f = *state;
+    etp_process p;
+    etp_str out, err_text;
+    etp_error err;
+    assert_int_equal(capture(f, "kill -SEGV $$", 10 * (uint64_t)SECOND, &p, &out, &err_text, &err),
+                     ETP_OK);
+    assert_int_equal(p.signal, SIGSEGV);
+    assert_false(p.killed);
+}
+
+static void a_program_that_cannot_start_is_named(void **state)
+{
+    fixture *f = *state;
+    etp_process p;
+    etp_error err;
+    const char *const missing[] = {"/nonexistent/program", NULL};
+    etp_process_spec spec = {.argv = missing};
+    assert_int_equal(etp_process_start(&spec, &p, &err), ETP_ENVIRONMENT);
+    assert_non_null(strstr(err.msg, "/nonexistent/program"));
+    assert_int_equal(err.os_errno, ENOENT);
+    etp_process_dispose(&p);
+    const char *text = in_dir(f, "no-program");
+    assert_int_equal(etp_os_write_atomic(text, ETP_STR("\x7f" "ELFgarbage"), &err), ETP_OK);
+    assert_int_equal(chmod(text, 0755), 0);
+    const char *const wrong[] = {text, NULL};
+    spec.argv = wrong;
+    assert_int_equal(etp_process_start(&spec, &p, &err), ETP_ENVIRONMENT);
+    assert_int_equal(err.os_errno, ENOEXEC);
+}
+
+static bool gone(int64_t pid)
+{
+    for (int i = 0; i < 200; i++) { // an orphan's death takes a moment to be collected
+        if (kill((pid_t)pid, 0) != 0 && errno == ESRCH) {
+            return true;
+        }
+        char path[64];
+        snprintf(path, sizeof path, "/proc/%lld/stat", (long long)pid);
+        FILE *stat_file = fopen(path, "re");
+        char line[256] = "";
+        if (stat_file) {
+            if (!fgets(line, sizeof line, stat_file)) {
+                line[0] = '\0';
+            }
+            fclose(stat_file);
+        }
+        if (strstr(line, ") Z ")) { // dead, its new parent has not looked yet
+            return true;
+        }
+        etp_os_sleep_ns(5000000);
+    }
+    return false;
+}
+
+static void a_hanging_child_is_killed_with_its_children(void **state)
+{
+    fixture *f = *state;
+    etp_process p;
+    etp_str out, err_text;
+    etp_error err;
+    uint64_t start = etp_os_now_ns();
+    // The grandchild ignores the end of its input and of its parent.
+    assert_int_equal(capture(f, "trap '' TERM HUP INT; sleep 60 & echo $!; wait", SECOND / 2, &p,
+                             &out, &err_text, &err),
+                     ETP_CHILD);
+    assert_true(etp_os_now_ns() - start < 5 * (uint64_t)SECOND);
+    assert_true(p.killed);
+    assert_int_equal(p.signal, SIGKILL);
+    assert_true(gone(atol(out.ptr)));
+}
+
+static void what_a_child_leaves_behind_is_ended(void **state)
+{
+    fixture *f = *state;
+    etp_process p;
+    etp_str out, err_text;
+    etp_error err;
+    assert_int_equal(capture(f, "sleep 60 </dev/null >/dev/null 2>&1 & echo $!", 10 * (uint64_t)SECOND,
+                             &p, &out, &err_text, &err),
+                     ETP_OK);
+    assert_int_equal(p.exit_code, 0);
+    assert_true(gone(atol(out.ptr)));
+}
+
+static void a_child_dies_with_a_killed_parent(void **state)
+{
+    (void)state;
+    int fds[2];
+    assert_int_equal(pipe(fds), 0);
+    pid_t middle = fork();
+    if (middle == 0) { // stands for etprof, and is killed like kill -9 does
+        const char *const argv[] = {"/bin/sleep", "60", NULL};
+        const etp_process_spec spec = {.argv = argv};
+        etp_process p;
+        int64_t pid = etp_process_start(&spec, &p, NULL) == ETP_OK ? p.pid : 0;
+        ssize_t n = write(fds[1], &pid, sizeof pid);
+        (void)n;
+        raise(SIGKILL);
+    }
+    int64_t child = 0;
+    assert_int_equal(read(fds[0], &child, sizeof child), sizeof child);
+    close(fds[0]);
+    close(fds[1]);
+    waitpid(middle, NULL, 0);
+    assert_true(child > 0);
+    assert_true(gone(child));
+}
+
+static void conversation_over_pipes(void **state)
+{
+    (void)state;
+    const char *const argv[] = {"/bin/cat", NULL};
+    const etp_process_spec spec = {.argv = argv};
+    etp_process p;
+    etp_error err;
+    char buf[64];
+    size_t got;
+    assert_int_equal(etp_process_start(&spec, &p, &err), ETP_OK);
+    assert_int_equal(etp_process_read(&p, SECOND / 50, buf, sizeof buf, &got), ETP_PROCESS_TIMEOUT);
+    assert_int_equal(etp_process_write(&p, ETP_STR("ping"), SECOND, &err), ETP_OK);
+    assert_int_equal(etp_process_read(&p, 5 * (uint64_t)SECOND, buf, sizeof buf, &got),
+                     ETP_PROCESS_OUT);
+    assert_int_equal(got, 4);
+    assert_memory_equal(buf, "ping", 4);
+    assert_false(etp_process_wait(&p, SECOND / 50));
+    etp_process_close_input(&p);
+    assert_int_equal(etp_process_read(&p, 5 * (uint64_t)SECOND, buf, sizeof buf, &got),
+                     ETP_PROCESS_EOF);
+    assert_true(etp_process_wait(&p, 5 * (uint64_t)SECOND));
+    assert_int_equal(p.exit_code, 0);
+    // Writing to the dead: an error, not a SIGPIPE that ends the test.
+    assert_int_equal(etp_process_write(&p, ETP_STR("x"), SECOND, &err), ETP_CHILD);
+    etp_process_dispose(&p);
+}
+
+static void writing_to_a_child_that_left_is_an_error(void **state)
+{
+    (void)state;
+    const char *const argv[] = {"/bin/sh", "-c", "exec <&-; sleep 60", NULL};
+    const etp_process_spec spec = {.argv = argv};
+    etp_process p;
+    etp_error err;
+    assert_int_equal(etp_process_start(&spec, &p, &err), ETP_OK);
+    etp_status st = ETP_OK;
+    for (int i = 0; i < 200 && st == ETP_OK; i++) {
+        st = etp_process_write(&p, ETP_STR("x"), SECOND, &err);
+        etp_os_sleep_ns(10000000);
+    }
+    assert_int_equal(st, ETP_CHILD);
+    assert_int_equal(err.os_errno, EPIPE);
+    int64_t pid = p.pid;
+    etp_process_dispose(&p);
+    etp_process_dispose(&p); // twice is fine
+    assert_true(gone(pid));
+}
+
+static void descriptors_do_not_leak(void **state)
+{
+    fixture *f = *state;
+    int before = dup(0);
+    close(before);
+    for (int i = 0; i < 20; i++) {
+        etp_process p;
+        etp_str out, err_text;
+        assert_int_equal(capture(f, "exit 0", 10 * (uint64_t)SECOND, &p, &out, &err_text, NULL),
+                         ETP_OK);
+        const char *const missing[] = {"/nonexistent/program", NULL};
+        const etp_process_spec spec = {.argv = missing};
+        assert_int_equal(etp_process_start(&spec, &p, NULL), ETP_ENVIRONMENT);
+    }
+    int after = dup(0);
+    close(after);
+    assert_int_equal(before, after);
+}
+
+static void facts_are_there(void **state)
+{
+    fixture *f = *state;
+    etp_os_facts facts;
+    etp_os_facts_read(&facts);
+    assert_true(facts.cpus >= 1);
+    assert_true(facts.memory_bytes > 64 << 20);
+    assert_true(strlen(facts.triple) > 5);
+    etp_os_state now;
+    etp_os_state_read(&now);
+    assert_true(now.time_ns > 0);
+    const char *self = etp_os_self_exe(&f->arena);
+    assert_non_null(self);
+    assert_non_null(strstr(self, "test_os"));
+    assert_true(etp_os_is_executable(self));
+    assert_true(etp_os_free_bytes(f->dir) > 0);
+    uint64_t a = etp_os_now_ns();
+    etp_os_sleep_ns(2000000);
+    assert_true(etp_os_now_ns() - a >= 2000000);
+}
+
+// Last: it changes the process's signal handling.
+static void a_signal_wakes_a_reader(void **state)
+{
+    (void)state;
+    assert_int_equal(etp_os_catch_signals(NULL), ETP_OK);
+    const char *const argv[] = {"/bin/sleep", "60", NULL};
+    const etp_process_spec spec = {.argv = argv};
+    etp_process p;
+    char buf[8];
+    size_t got;
+    assert_int_equal(etp_process_start(&spec, &p, NULL), ETP_OK);
+    assert_int_equal(etp_os_interrupted(), 0);
+    raise(SIGTERM);
+    assert_int_equal(etp_process_read(&p, 60 * (uint64_t)SECOND, buf, sizeof buf, &got),
+                     ETP_PROCESS_WAKE);
+    assert_int_equal(etp_os_interrupted(), SIGTERM);
+    etp_process_dispose(&p);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test_setup_teardown(small_files_are_read_and_large_ones_mapped, set_up,
+                                        tear_down),
+        cmocka_unit_test_setup_teardown(what_is_no_file_is_refused, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(append_adds_and_truncate_cuts, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(a_full_disk_keeps_the_old_file, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(folders_are_made_listed_and_removed, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(a_child_gets_its_arguments_environment_and_folder, set_up,
+                                        tear_down),
+        cmocka_unit_test_setup_teardown(output_beyond_the_limit_is_dropped, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(a_signal_is_told_from_an_exit, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(a_program_that_cannot_start_is_named, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(a_hanging_child_is_killed_with_its_children, set_up,
+                                        tear_down),
+        cmocka_unit_test_setup_teardown(what_a_child_leaves_behind_is_ended, set_up, tear_down),
+        cmocka_unit_test(a_child_dies_with_a_killed_parent),
+        cmocka_unit_test(conversation_over_pipes),
+        cmocka_unit_test(writing_to_a_child_that_left_is_an_error),
+        cmocka_unit_test_setup_teardown(descriptors_do_not_leak, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(facts_are_there, set_up, tear_down),
+        cmocka_unit_test(a_signal_wakes_a_reader),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
