@@ -35,7 +35,8 @@ typedef enum etp_event_kind {
 } etp_event_kind;
 
 typedef struct etp_trace_event { // equal in every execution of its block
-    etp_str name;                // ProfileEvent.name, or the delegate's id string; may be empty
+    etp_str name;                // the delegate's id string, else ProfileEvent.name, else the
+                                 // delegate's integer id in decimal; may be empty
     etp_event_kind kind;
     bool delegated;              // the file gave a delegate debug id
     int32_t chain, instruction;  // as in the file; -1 for framework events' chain
@@ -70,6 +71,10 @@ ETP_API void etp_trace_close(etp_trace *trace); // NULL is fine
 
 ETP_API size_t etp_trace_block_count(const etp_trace *trace);
 ETP_API const etp_trace_block *etp_trace_block_at(const etp_trace *trace, size_t index);
+
+// The file itself, with what is not a profile event: debug values, allocations, start ticks
+// (etdump.h).
+ETP_API const struct etp_etdump *etp_trace_dump(const etp_trace *trace);
 
 // Column of one event: n_runs durations.
 static inline const uint64_t *etp_trace_durations(const etp_trace_block *block, uint32_t event)

@@ -4,7 +4,7 @@
 //
 //   static const etp_fb_field k_point_fields[] = {
 //       {"x", ETP_FB_SCALAR, .width = 4},          // field id = index in the array
-//       {"name", ETP_FB_STRING},
+//       {.name = "name", .kind = ETP_FB_STRING},
 //   };
 //   static const etp_fb_schema k_point = ETP_FB_SCHEMA("Point", k_point_fields);
 //
@@ -69,9 +69,9 @@ struct etp_fb_schema {
 typedef struct etp_fb_options { // a zeroed struct means the defaults
     const char *identifier;     // 4 characters expected after the root offset; NULL: not checked
     size_t root_at;             // where the root offset lies: 0, or 4 behind a size prefix
-    // Alignment is counted from ALIGN_PHASE bytes before bytes.ptr[0]: 0 for plain buffers and for
-    // size-prefixed ones given with their prefix, 4 for a buffer whose prefix was cut off.
-    unsigned align_phase;
+    // Alignment is counted from bytes.ptr[0], so give size-prefixed buffers with their prefix.
+    unsigned max_align;  // alignments above this are not checked; 0: all are. Use 4 for a buffer
+                         // whose prefix was cut off, where 8-byte fields sit at 4 mod 8
     unsigned max_depth;  // of nested tables; default 64
     uint64_t max_tables; // visits; default len / 4 + 64: without sharing each visit costs an offset
     uint64_t max_bytes;  // of strings and vectors, shared ones counted each time; default

@@ -28,7 +28,7 @@ typedef struct verifier {
     const uint8_t *p;
     size_t len;
     uint64_t base;
-    size_t phase;
+    size_t max_align;
     uint64_t tables_left, bytes_left;
     unsigned max_depth;
     etp_error *err;
@@ -39,7 +39,7 @@ static etp_status verify_table(verifier *v, const etp_fb_schema *s, size_t pos, 
 
 static bool misaligned(const verifier *v, size_t pos, size_t align)
 {
-    return ((pos + v->phase) & (align - 1)) != 0;
+    return (pos & ((align < v->max_align ? align : v->max_align) - 1)) != 0;
 }
 
 static etp_status fail_field(verifier *v, size_t pos, const etp_fb_schema *s, unsigned id,
@@ -59,11 +59,8 @@ static size_t inline_size(const etp_fb_field *f)
 // Adds field ID at OFF of the table to what PLAN demands of a table's position.
 static bool add_alignment(verifier *v, plan *out, size_t off, size_t width)
 {
-    if (width < 2) {
-        return true;
-    }
-    uint32_t mask = (uint32_t)width - 1;
-    uint32_t want = (uint32_t)(0 - (off + v->phase)) & mask;
+    uint32_t mask = (uint32_t)(width < v->max_align ? width : v->max_align) - 1;
+    uint32_t want = (uint32_t)(0 - off) & mask;
     uint32_t both = mask & out->align_mask;
     if ((want & both) != (out->align_want & both)) {
         return false;
@@ -92,7 +89,6 @@ static etp_status make_plan(verifier *v, const etp_fb_schema *s, size_t pos, siz
     }
     *out = (plan){.schema = NULL, .vtable = vt, .table_size = (uint32_t)table_size};
     out->align_mask = 3;
-    out->align_want = (uint32_t)(0 - v->phase) & 3;
     size_t n = (vt_len - 4) / 2;
     for (unsigned id = 0; id < s->n_fields; id++) {
         const etp_fb_field *f = &s->fields[id];
@@ -332,7 +328,7 @@ etp_status etp_fb_verify(etp_bytes bytes, const etp_fb_schema *root, const etp_f
 {
     const etp_fb_options o = options ? *options : (etp_fb_options){0};
     verifier v = {.p = bytes.ptr, .len = bytes.len, .base = bytes.base, .err = err};
-    v.phase = o.align_phase;
+    v.max_align = o.max_align ? o.max_align : 1 << 15;
     v.max_depth = o.max_depth ? o.max_depth : DEFAULT_DEPTH;
     v.tables_left = o.max_tables ? o.max_tables : bytes.len / 4 + 64;
     v.bytes_left = o.max_bytes ? o.max_bytes : (uint64_t)bytes.len * 16 + (1 << 20);

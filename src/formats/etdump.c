@@ -1,0 +1,377 @@
+// SPDX-License-Identifier: Apache-2.0
+// ETDump files: schema, framing and views.
+#include <etprof/etdump.h>
+
+#include "formats/etdump_view.h"
+
+#define KNOWN_VERSION 0
+
+// ---- schema --------------------------------------------------------------------------------------
+
+static const etp_fb_field k_tensor_fields[] = {
+    [ETP_ED_TENSOR_SCALAR_TYPE] = {"scalar_type", ETP_FB_SCALAR, .width = 1},
+    [ETP_ED_TENSOR_SIZES] = {"sizes", ETP_FB_VECTOR, .width = 8},
+    [ETP_ED_TENSOR_STRIDES] = {"strides", ETP_FB_VECTOR, .width = 8},
+    [ETP_ED_TENSOR_OFFSET] = {"offset", ETP_FB_SCALAR, .width = 8},
+};
+static const etp_fb_schema k_tensor = ETP_FB_SCHEMA("Tensor", k_tensor_fields);
+
+static const etp_fb_field k_tensor_list_fields[] = {
+    {"tensors", ETP_FB_VECTOR_TABLE, .table = &k_tensor},
+};
+static const etp_fb_schema k_tensor_list = ETP_FB_SCHEMA("TensorList", k_tensor_list_fields);
+
+static const etp_fb_field k_int_fields[] = {{"int_val", ETP_FB_SCALAR, .width = 8}};
+static const etp_fb_schema k_int = ETP_FB_SCHEMA("Int", k_int_fields);
+static const etp_fb_field k_bool_fields[] = {{"bool_val", ETP_FB_SCALAR, .width = 1}};
+static const etp_fb_schema k_bool = ETP_FB_SCHEMA("Bool", k_bool_fields);
+static const etp_fb_field k_float_fields[] = {{"float_val", ETP_FB_SCALAR, .width = 4}};
+static const etp_fb_schema k_float = ETP_FB_SCHEMA("Float", k_float_fields);
+static const etp_fb_field k_double_fields[] = {{"double_val", ETP_FB_SCALAR, .width = 8}};
+static const etp_fb_schema k_double = ETP_FB_SCHEMA("Double", k_double_fields);
+
+static const etp_fb_field k_value_fields[] = {
+    [ETP_ED_VALUE_TYPE] = {"val", ETP_FB_SCALAR, .width = 1},
+    [ETP_ED_VALUE_TENSOR] = {"tensor", ETP_FB_TABLE, .table = &k_tensor},
+    [ETP_ED_VALUE_TENSOR_LIST] = {"tensor_list", ETP_FB_TABLE, .table = &k_tensor_list},
+    [ETP_ED_VALUE_INT] = {"int_value", ETP_FB_TABLE, .table = &k_int},
+    [ETP_ED_VALUE_FLOAT] = {"float_value", ETP_FB_TABLE, .table = &k_float},
+    [ETP_ED_VALUE_DOUBLE] = {"double_value", ETP_FB_TABLE, .table = &k_double},
+    [ETP_ED_VALUE_BOOL] = {"bool_value", ETP_FB_TABLE, .table = &k_bool},
+    [ETP_ED_VALUE_OUTPUT] = {"output", ETP_FB_TABLE, .table = &k_bool},
+};
+static const etp_fb_schema k_value = ETP_FB_SCHEMA("Value", k_value_fields);
+
+static const etp_fb_field k_debug_fields[] = {
+    [ETP_ED_DEBUG_CHAIN] = {"chain_index", ETP_FB_SCALAR, .width = 8},
+    [ETP_ED_DEBUG_INSTRUCTION] = {"instruction_id", ETP_FB_SCALAR, .width = 4},
+    [ETP_ED_DEBUG_ENTRY] = {"debug_entry", ETP_FB_TABLE, .table = &k_value},
+    [ETP_ED_DEBUG_DELEGATE_INT] = {"delegate_debug_id_int", ETP_FB_SCALAR, .width = 4},
+    [ETP_ED_DEBUG_DELEGATE_STR] = {.name = "delegate_debug_id_str", .kind = ETP_FB_STRING},
+    [ETP_ED_DEBUG_NAME] = {.name = "name", .kind = ETP_FB_STRING},
+};
+static const etp_fb_schema k_debug = ETP_FB_SCHEMA("DebugEvent", k_debug_fields);
+
+static const etp_fb_field k_allocation_fields[] = {
+    {"allocator_id", ETP_FB_SCALAR, .width = 4},
+    {"allocation_size", ETP_FB_SCALAR, .width = 8},
+};
+static const etp_fb_schema k_allocation = ETP_FB_SCHEMA("AllocationEvent", k_allocation_fields);
+
+static const etp_fb_field k_profile_fields[] = {
+    [ETP_ED_PROFILE_NAME] = {.name = "name", .kind = ETP_FB_STRING},
+    [ETP_ED_PROFILE_CHAIN] = {"chain_index", ETP_FB_SCALAR, .width = 4},
+    [ETP_ED_PROFILE_INSTRUCTION] = {"instruction_id", ETP_FB_SCALAR, .width = 4},
+    [ETP_ED_PROFILE_DELEGATE_INT] = {"delegate_debug_id_int", ETP_FB_SCALAR, .width = 4},
+    [ETP_ED_PROFILE_DELEGATE_STR] = {.name = "delegate_debug_id_str", .kind = ETP_FB_STRING},
+    [ETP_ED_PROFILE_METADATA] = {"delegate_debug_metadata", ETP_FB_VECTOR, .width = 1},
+    [ETP_ED_PROFILE_START] = {"start_time", ETP_FB_SCALAR, .width = 8},
+    [ETP_ED_PROFILE_END] = {"end_time", ETP_FB_SCALAR, .width = 8},
+};
+static const etp_fb_schema k_profile = ETP_FB_SCHEMA("ProfileEvent", k_profile_fields);
+
+static const etp_fb_field k_event_fields[] = {
+    [ETP_ED_EVENT_PROFILE] = {"profile_event", ETP_FB_TABLE, .table = &k_profile},
+    [ETP_ED_EVENT_ALLOCATION] = {"allocation_event", ETP_FB_TABLE, .table = &k_allocation},
+    [ETP_ED_EVENT_DEBUG] = {"debug_event", ETP_FB_TABLE, .table = &k_debug},
+};
+static const etp_fb_schema k_event = ETP_FB_SCHEMA("Event", k_event_fields);
+
+static const etp_fb_field k_allocator_fields[] = {
+    {.name = "name", .kind = ETP_FB_STRING},
+};
+static const etp_fb_schema k_allocator = ETP_FB_SCHEMA("Allocator", k_allocator_fields);
+
+static const etp_fb_field k_run_fields[] = {
+    [ETP_ED_RUN_NAME] = {.name = "name", .kind = ETP_FB_STRING},
+    [ETP_ED_RUN_BUNDLED_INPUT] = {"bundled_input_index", ETP_FB_SCALAR, .width = 4},
+    [ETP_ED_RUN_ALLOCATORS] = {"allocators", ETP_FB_VECTOR_TABLE, .table = &k_allocator},
+    [ETP_ED_RUN_EVENTS] = {"events", ETP_FB_VECTOR_TABLE, .table = &k_event},
+};
+static const etp_fb_schema k_run = ETP_FB_SCHEMA("RunData", k_run_fields);
+
+static const etp_fb_field k_etdump_fields[] = {
+    [ETP_ED_VERSION] = {"version", ETP_FB_SCALAR, .width = 4},
+    [ETP_ED_RUN_DATA] = {"run_data", ETP_FB_VECTOR_TABLE, .table = &k_run},
+};
+static const etp_fb_schema k_etdump = ETP_FB_SCHEMA("ETDump", k_etdump_fields);
+
+// ---- framing -------------------------------------------------------------------------------------
+
+static bool has_at(etp_bytes b, size_t at, const char id[4])
+{
+    return b.len >= at + 4 && memcmp(b.ptr + at, id, 4) == 0;
+}
+
+static etp_status fail_not_etdump(etp_bytes b, etp_error *err)
+{
+    static const struct {
+        size_t at;
+        char id[4];
+        const char *what;
+    } k_others[] = {
+        {4, {'E', 'T', '1', '2'}, "an ExecuTorch program (.pte)"},
+        {4, {'B', 'P', '0', '8'}, "a bundled program (.bpte)"},
+        {4, {'F', 'T', '0', '1'}, "a flat tensor file (.ptd)"},
+        {0, {'P', 'K', 3, 4}, "a zip archive (an ETRecord?)"},
+        {0, {'{', '\n', ' ', ' '}, "JSON"},
+    };
+    if (b.len == 0) {
+        return etp_fail_at(err, ETP_CORRUPT, b.base, "empty file, expected an ETDump");
+    }
+    for (size_t i = 0; i < sizeof k_others / sizeof *k_others; i++) {
+        if (has_at(b, k_others[i].at, k_others[i].id)) {
+            return etp_fail_at(err, ETP_UNSUPPORTED, b.base + k_others[i].at,
+                               "expected an ETDump, this is %s", k_others[i].what);
+        }
+    }
+    if (b.len < 12) {
+        return etp_fail_at(err, ETP_CORRUPT, b.base + b.len,
+                           "%zu bytes are too few for an ETDump", b.len);
+    }
+    return etp_fail_at(err, ETP_UNSUPPORTED, b.base + 4,
+                       "not an ETDump: no identifier \"ED00\" at byte 4 or 8");
+}
+
+static etp_status find_framing(etp_bytes b, etp_etdump_framing *out, etp_error *err)
+{
+    if (has_at(b, 8, "ED00") && etp_load_u32(b.ptr) == b.len - 4) {
+        *out = ETP_ETDUMP_PREFIXED;
+        return ETP_OK;
+    }
+    if (has_at(b, 4, "ED00")) {
+        *out = ETP_ETDUMP_PLAIN;
+        return ETP_OK;
+    }
+    if (has_at(b, 8, "ED00")) {
+        unsigned long long want = etp_load_u32(b.ptr);
+        return etp_fail_at(err, ETP_CORRUPT, b.base,
+                           "size prefix says %llu bytes follow, found %zu%s", want, b.len - 4,
+                           want > b.len - 4 ? " (the file is cut off)" : "");
+    }
+    return fail_not_etdump(b, err);
+}
+
+etp_status etp_etdump_open(etp_bytes bytes, etp_etdump *out, etp_error *err)
+{
+    etp_etdump_framing framing = ETP_ETDUMP_PLAIN;
+    ETP_TRY(find_framing(bytes, &framing, err));
+    bool prefixed = framing == ETP_ETDUMP_PREFIXED;
+    // The runtime aligns from the first byte of the prefix, so a file whose prefix was cut off has
+    // its 8-byte fields at 4 mod 8; nothing in the file tells it from a plain one.
+    const etp_fb_options options = {
+        .identifier = "ED00",
+        .root_at = prefixed ? 4 : 0,
+        .max_align = prefixed ? 0 : 4,
+    };
+    etp_fb_table root;
+    ETP_TRY(etp_fb_verify(bytes, &k_etdump, &options, &root, err));
+    uint32_t version = etp_fb_u32(root, ETP_ED_VERSION, 0);
+    if (version > KNOWN_VERSION) {
+        return etp_fail_at(err, ETP_UNSUPPORTED, etp_fb_position(bytes, root),
+                           "ETDump version %lu, this etprof reads up to %d", (unsigned long)version,
+                           KNOWN_VERSION);
+    }
+    etp_fb_vector runs = etp_fb_vec(root, ETP_ED_RUN_DATA);
+    *out = (etp_etdump){
+        .bytes = bytes,
+        .framing = framing,
+        .version = version,
+        .n_runs = runs.n,
+        .at_runs = runs.items,
+    };
+    return ETP_OK;
+}
+
+// ---- views ---------------------------------------------------------------------------------------
+
+etp_etdump_run etp_etdump_run_at(const etp_etdump *dump, size_t index)
+{
+    etp_fb_table t = etp_fb_vec_table((etp_fb_vector){dump->at_runs, (uint32_t)dump->n_runs}, index);
+    etp_fb_vector events = etp_fb_vec(t, ETP_ED_RUN_EVENTS);
+    etp_fb_vector allocators = etp_fb_vec(t, ETP_ED_RUN_ALLOCATORS);
+    return (etp_etdump_run){
+        .offset = etp_fb_position(dump->bytes, t),
+        .name = etp_fb_str(t, ETP_ED_RUN_NAME),
+        .bundled_input = etp_fb_i32(t, ETP_ED_RUN_BUNDLED_INPUT, -1),
+        .has_events = events.items != NULL,
+        .n_events = events.n,
+        .n_allocators = allocators.n,
+        .at_events = events.items,
+        .at_allocators = allocators.items,
+    };
+}
+
+etp_etdump_event etp_etdump_event_at(const etp_etdump_run *run, size_t index)
+{
+    etp_fb_vector events = {run->at_events, (uint32_t)run->n_events};
+    etp_fb_table t = etp_fb_vec_table(events, index);
+    return (etp_etdump_event){
+        .at_profile = etp_fb_table_field(t, ETP_ED_EVENT_PROFILE).ptr,
+        .at_allocation = etp_fb_table_field(t, ETP_ED_EVENT_ALLOCATION).ptr,
+        .at_debug = etp_fb_table_field(t, ETP_ED_EVENT_DEBUG).ptr,
+    };
+}
+
+etp_str etp_etdump_allocator_name(const etp_etdump_run *run, size_t index)
+{
+    etp_fb_vector v = {run->at_allocators, (uint32_t)run->n_allocators};
+    return etp_fb_str(etp_fb_vec_table(v, index), 0);
+}
+
+bool etp_etdump_profile_of(etp_etdump_event event, etp_etdump_profile *out)
+{
+    if (!event.at_profile) {
+        return false;
+    }
+    etp_fb_table t = etp_fb_table_at(event.at_profile);
+    etp_fb_vector metadata = etp_fb_vec(t, ETP_ED_PROFILE_METADATA);
+    *out = (etp_etdump_profile){
+        .name = etp_fb_str(t, ETP_ED_PROFILE_NAME),
+        .chain_index = etp_fb_i32(t, ETP_ED_PROFILE_CHAIN, 0),
+        .instruction_id = etp_fb_i32(t, ETP_ED_PROFILE_INSTRUCTION, -1),
+        .delegate_id = etp_fb_i32(t, ETP_ED_PROFILE_DELEGATE_INT, -1),
+        .delegate_id_str = etp_fb_str(t, ETP_ED_PROFILE_DELEGATE_STR),
+        .delegate_metadata = {metadata.items, metadata.n, 0},
+        .start = etp_fb_u64(t, ETP_ED_PROFILE_START, 0),
+        .end = etp_fb_u64(t, ETP_ED_PROFILE_END, 0),
+    };
+    return true;
+}
+
+bool etp_etdump_allocation_of(etp_etdump_event event, etp_etdump_allocation *out)
+{
+    if (!event.at_allocation) {
+        return false;
+    }
+    etp_fb_table t = etp_fb_table_at(event.at_allocation);
+    *out = (etp_etdump_allocation){etp_fb_i32(t, 0, 0), etp_fb_u64(t, 1, 0)};
+    return true;
+}
+
+static etp_etdump_tensor tensor_view(etp_fb_table t)
+{
+    etp_fb_vector sizes = etp_fb_vec(t, ETP_ED_TENSOR_SIZES);
+    etp_fb_vector strides = etp_fb_vec(t, ETP_ED_TENSOR_STRIDES);
+    return (etp_etdump_tensor){
+        .scalar_type = etp_fb_i8(t, ETP_ED_TENSOR_SCALAR_TYPE, 0),
+        .n_dims = sizes.n,
+        .n_strides = strides.n,
+        .buffer_offset = etp_fb_i64(t, ETP_ED_TENSOR_OFFSET, 0),
+        .at_sizes = sizes.items,
+        .at_strides = strides.items,
+    };
+}
+
+static etp_etdump_value value_view(etp_fb_table t)
+{
+    static const uint8_t k_field_of[] = {
+        [ETP_ETDUMP_INT] = ETP_ED_VALUE_INT,
+        [ETP_ETDUMP_BOOL] = ETP_ED_VALUE_BOOL,
+        [ETP_ETDUMP_FLOAT] = ETP_ED_VALUE_FLOAT,
+        [ETP_ETDUMP_DOUBLE] = ETP_ED_VALUE_DOUBLE,
+        [ETP_ETDUMP_TENSOR] = ETP_ED_VALUE_TENSOR,
+        [ETP_ETDUMP_TENSOR_LIST] = ETP_ED_VALUE_TENSOR_LIST,
+    };
+    etp_etdump_value out = {.type = ETP_ETDUMP_NULL};
+    out.is_output = etp_fb_bool(etp_fb_table_field(t, ETP_ED_VALUE_OUTPUT), 0, false);
+    unsigned type = etp_fb_u8(t, ETP_ED_VALUE_TYPE, 0);
+    if (type == ETP_ETDUMP_STRING) {
+        out.type = ETP_ETDUMP_STRING;
+        return out;
+    }
+    if (type == 0 || type >= sizeof k_field_of || !etp_fb_has(t, k_field_of[type])) {
+        return out;
+    }
+    out.type = (etp_etdump_value_type)type;
+    etp_fb_table v = etp_fb_table_field(t, k_field_of[type]);
+    switch (out.type) {
+    case ETP_ETDUMP_INT:
+        out.i = etp_fb_i64(v, 0, 0);
+        break;
+    case ETP_ETDUMP_BOOL:
+        out.b = etp_fb_bool(v, 0, false);
+        break;
+    case ETP_ETDUMP_FLOAT:
+        out.d = (double)etp_fb_f32(v, 0, 0);
+        break;
+    case ETP_ETDUMP_DOUBLE:
+        out.d = etp_fb_f64(v, 0, 0);
+        break;
+    case ETP_ETDUMP_TENSOR:
+        out.tensor = tensor_view(v);
+        break;
+    default: {
+        etp_fb_vector list = etp_fb_vec(v, 0);
+        out.n_tensors = list.n;
+        out.at_tensors = list.items;
+        break;
+    }
+    }
+    return out;
+}
+
+bool etp_etdump_debug_of(const etp_etdump *dump, etp_etdump_event event, etp_etdump_debug *out)
+{
+    if (!event.at_debug) {
+        return false;
+    }
+    etp_fb_table t = etp_fb_table_at(event.at_debug);
+    etp_fb_table value = etp_fb_table_field(t, ETP_ED_DEBUG_ENTRY);
+    *out = (etp_etdump_debug){
+        .offset = etp_fb_position(dump->bytes, t),
+        .name = etp_fb_str(t, ETP_ED_DEBUG_NAME),
+        .chain_index = etp_fb_u64(t, ETP_ED_DEBUG_CHAIN, 0),
+        .instruction_id = etp_fb_i32(t, ETP_ED_DEBUG_INSTRUCTION, -1),
+        .delegate_id = etp_fb_i32(t, ETP_ED_DEBUG_DELEGATE_INT, -1),
+        .delegate_id_str = etp_fb_str(t, ETP_ED_DEBUG_DELEGATE_STR),
+        .has_value = value.ptr != NULL,
+        .value = value_view(value),
+    };
+    return true;
+}
+
+etp_etdump_tensor etp_etdump_value_tensor(const etp_etdump_value *value, size_t index)
+{
+    etp_fb_vector v = {value->at_tensors, (uint32_t)value->n_tensors};
+    return tensor_view(etp_fb_vec_table(v, index));
+}
+
+static size_t element_size(int scalar_type) // 0: not a type of whole bytes
+{
+    // ScalarType: BYTE CHAR SHORT INT LONG HALF FLOAT DOUBLE … BOOL QINT8 QUINT8 QINT32 BFLOAT16 …
+    static const uint8_t k_size[] = {1, 1, 2, 4, 8, 2, 4, 8, 4, 8, 16, 1, 1, 1, 4, 2, 0, 0, 0, 0,
+                                     0, 0, 2, 1, 1, 1, 1, 2, 4, 8};
+    return scalar_type >= 0 && (size_t)scalar_type < sizeof k_size ? k_size[scalar_type] : 0;
+}
+
+etp_status etp_etdump_tensor_data(const etp_etdump_tensor *t, etp_bytes buffer, etp_bytes *out,
+                                  etp_error *err)
+{
+    uint64_t len = element_size(t->scalar_type);
+    if (len == 0) {
+        return etp_fail(err, ETP_UNSUPPORTED, "tensor of scalar type %d, which has no known size",
+                        t->scalar_type);
+    }
+    bool fits = true;
+    for (size_t i = 0; i < t->n_dims; i++) { // a 0 anywhere makes the tensor empty
+        if (etp_etdump_tensor_size(t, i) == 0) {
+            *out = (etp_bytes){NULL, 0, buffer.base};
+            return ETP_OK;
+        }
+    }
+    for (size_t i = 0; i < t->n_dims && fits; i++) {
+        int64_t size = etp_etdump_tensor_size(t, i);
+        fits = size > 0 && (uint64_t)size <= buffer.len / len;
+        len *= fits ? (uint64_t)size : 1;
+    }
+    if (!fits || len > buffer.len || t->buffer_offset < 0 ||
+        (uint64_t)t->buffer_offset > buffer.len - len) {
+        return etp_fail(err, ETP_CORRUPT,
+                        "tensor at offset %lld lies outside the debug buffer of %zu bytes",
+                        (long long)t->buffer_offset, buffer.len);
+    }
+    *out = (etp_bytes){buffer.ptr + t->buffer_offset, (size_t)len,
+                       buffer.base + (uint64_t)t->buffer_offset};
+    return ETP_OK;
+}

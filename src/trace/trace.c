@@ -1,0 +1,539 @@
+// SPDX-License-Identifier: Apache-2.0
+// Grouping: each execution's event list is compared with a list seen before, reading its durations
+// on the way; those go to one row per execution first and are turned into columns at the end, when
+// the size of each group is known.
+#include <etprof/etdump.h>
+#include <etprof/trace.h>
+
+#include <stdio.h>
+
+#include "formats/etdump_view.h"
+#include "trace/tree.h"
+
+#define MEMORY_FLOOR ((uint64_t)16 << 20) // memory an ETDump of any size may take
+
+struct etp_trace {
+    etp_arena arena;
+    etp_etdump dump;
+    etp_trace_block *blocks;
+    size_t n_blocks;
+};
+
+typedef struct field_offsets { // of a ProfileEvent table, by its vtable; 0: absent
+    const uint8_t *vtable;
+    uint16_t name, chain, instruction, delegate_id, delegate_str, start, end;
+} field_offsets;
+
+typedef struct signature { // strings point to their length word, NULL when absent
+    const uint8_t *name, *delegate_str;
+    int32_t chain, instruction, delegate_id;
+} signature;
+
+typedef struct raw_event {
+    signature sig;
+    uint64_t start, end;
+} raw_event;
+
+typedef struct group {  // a block under construction
+    etp_etdump_run run; // its first execution
+    uint64_t hash;
+    signature *events;
+    size_t n_events, n_runs;
+    size_t next_same_hash; // index + 1 of the next group in the hash bucket
+    size_t followed_by;    // index + 1 of the group that came after it last time
+} group;
+
+typedef struct grouping {
+    etp_trace *trace;
+    etp_arena scratch;
+    uint64_t num, den;
+    struct {
+        group *items;
+        size_t n, cap;
+    } groups;
+    size_t *buckets; // index + 1 into groups
+    size_t bucket_mask;
+    uint32_t *group_of; // by run
+    uint64_t *rows;     // durations, runs one after the other
+    size_t rows_n, rows_cap;
+    field_offsets offsets;
+    etp_error *err;
+} grouping;
+
+// ---- reading one event ---------------------------------------------------------------------------
+
+static void load_offsets(etp_fb_table t, field_offsets *out)
+{
+    uint16_t at[ETP_ED_PROFILE_END + 1];
+    for (unsigned id = 0; id <= ETP_ED_PROFILE_END; id++) {
+        const uint8_t *p = etp_fb_field_ptr(t, id);
+        at[id] = p ? (uint16_t)(p - t.ptr) : 0;
+    }
+    *out = (field_offsets){
+        .vtable = t.vtable,
+        .name = at[ETP_ED_PROFILE_NAME],
+        .chain = at[ETP_ED_PROFILE_CHAIN],
+        .instruction = at[ETP_ED_PROFILE_INSTRUCTION],
+        .delegate_id = at[ETP_ED_PROFILE_DELEGATE_INT],
+        .delegate_str = at[ETP_ED_PROFILE_DELEGATE_STR],
+        .start = at[ETP_ED_PROFILE_START],
+        .end = at[ETP_ED_PROFILE_END],
+    };
+}
+
+// False when event INDEX of RUN has no profile part.
+static inline bool read_event(grouping *g, const etp_etdump_run *run, size_t index, raw_event *out)
+{
+    etp_fb_table t = etp_ed_profile_table(run, index);
+    if (!t.ptr) {
+        return false;
+    }
+    field_offsets *o = &g->offsets;
+    if (t.vtable != o->vtable) {
+        load_offsets(t, o);
+    }
+    const uint8_t *p = t.ptr;
+    out->sig.name = o->name ? etp_fb_follow(p + o->name) : NULL;
+    out->sig.chain = o->chain ? (int32_t)etp_load_u32(p + o->chain) : 0;
+    out->sig.instruction = o->instruction ? (int32_t)etp_load_u32(p + o->instruction) : -1;
+    out->sig.delegate_id = o->delegate_id ? (int32_t)etp_load_u32(p + o->delegate_id) : -1;
+    out->sig.delegate_str = o->delegate_str ? etp_fb_follow(p + o->delegate_str) : NULL;
+    out->start = o->start ? etp_load_u64(p + o->start) : 0;
+    out->end = o->end ? etp_load_u64(p + o->end) : 0;
+    return true;
+}
+
+static etp_str text_of(const uint8_t *string)
+{
+    return string ? etp_fb_str_at(string) : (etp_str){"", 0};
+}
+
+// An absent string equals an empty one.
+static inline bool same_text(const uint8_t *a, const uint8_t *b)
+{
+    if (!a || !b) {
+        return a == b || etp_load_u32(a ? a : b) == 0;
+    }
+    uint32_t n = etp_load_u32(a);
+    return n == etp_load_u32(b) && memcmp(a + 4, b + 4, n) == 0;
+}
+
+static inline bool same_event(const signature *a, const signature *b)
+{
+    return a->chain == b->chain && a->instruction == b->instruction &&
+           a->delegate_id == b->delegate_id && same_text(a->delegate_str, b->delegate_str) &&
+           same_text(a->name, b->name);
+}
+
+static etp_status duration_ns(const grouping *g, const etp_etdump_run *run, size_t index,
+                              const raw_event *e, uint64_t *out)
+{
+    uint64_t ticks = 0;
+    if (!etp_etdump_elapsed(e->start, e->end, &ticks)) {
+        etp_fb_table t = etp_ed_profile_table(run, index);
+        return etp_fail_at(g->err, ETP_CORRUPT, etp_fb_position(g->trace->dump.bytes, t),
+                           "event ends at tick %llu, before its start at %llu",
+                           (unsigned long long)e->end, (unsigned long long)e->start);
+    }
+    uint64_t whole = ticks / g->den, rest = ticks % g->den;
+    if ((whole > 0 && g->num > UINT64_MAX / 2 / whole) ||
+        (rest > 0 && g->num > UINT64_MAX / 2 / rest)) {
+        return etp_fail(g->err, ETP_CORRUPT, "%llu ticks are too many nanoseconds",
+                        (unsigned long long)ticks);
+    }
+    *out = whole * g->num + rest * g->num / g->den;
+    return ETP_OK;
+}
+
+static inline etp_status store_duration(grouping *g, const etp_etdump_run *run, size_t index,
+                                        const raw_event *e, uint64_t *out)
+{
+    if (e->end >= e->start && g->num == 1 && g->den == 1) {
+        *out = e->end - e->start;
+        return ETP_OK;
+    }
+    return duration_ns(g, run, index, e, out);
+}
+
+// ---- finding the group of an execution -----------------------------------------------------------
+
+static uint64_t mix(uint64_t h, uint64_t v)
+{
+    h = (h ^ v) * 0x9E3779B97F4A7C15u;
+    return h ^ (h >> 32);
+}
+
+static uint64_t mix_text(uint64_t h, etp_str s)
+{
+    h = mix(h, s.len);
+    size_t i = 0;
+    for (; s.len - i >= 8; i += 8) {
+        h = mix(h, etp_load_u64((const uint8_t *)s.ptr + i));
+    }
+    for (; i < s.len; i++) {
+        h = mix(h, (uint8_t)s.ptr[i]);
+    }
+    return h;
+}
+
+static uint64_t hash_run(grouping *g, const etp_etdump_run *run, size_t *out_events)
+{
+    uint64_t h = mix_text(mix(0, (uint32_t)run->bundled_input), run->name);
+    size_t n = 0;
+    for (size_t i = 0; i < run->n_events; i++) {
+        raw_event e;
+        if (!read_event(g, run, i, &e)) {
+            continue;
+        }
+        n++;
+        h = mix(h, (uint64_t)(uint32_t)e.sig.chain << 32 | (uint32_t)e.sig.instruction);
+        h = mix_text(mix(h, (uint32_t)e.sig.delegate_id), text_of(e.sig.delegate_str));
+        h = mix_text(h, text_of(e.sig.name));
+    }
+    *out_events = n;
+    return h;
+}
+
+// Compares RUN with the group and appends its durations to the rows; *out is false, with nothing
+// appended, when the lists differ.
+static etp_status try_group(grouping *g, const etp_etdump_run *run, const group *gr, bool *out)
+{
+    *out = false;
+    if (run->bundled_input != gr->run.bundled_input || run->n_events < gr->n_events ||
+        !etp_str_eq(run->name, gr->run.name)) {
+        return ETP_OK;
+    }
+    uint64_t *row = g->rows + g->rows_n;
+    size_t n = 0;
+    for (size_t i = 0; i < run->n_events; i++) {
+        raw_event e;
+        if (!read_event(g, run, i, &e)) {
+            continue;
+        }
+        if (n == gr->n_events || !same_event(&e.sig, &gr->events[n])) {
+            return ETP_OK;
+        }
+        ETP_TRY(store_duration(g, run, i, &e, &row[n]));
+        n++;
+    }
+    if (n == gr->n_events) {
+        g->rows_n += n;
+        *out = true;
+    }
+    return ETP_OK;
+}
+
+static etp_status new_group(grouping *g, const etp_etdump_run *run, uint64_t hash, size_t n_events)
+{
+    group gr = {.run = *run, .hash = hash, .n_events = n_events};
+    gr.events = etp_arena_alloc_raw(&g->scratch, n_events, sizeof *gr.events);
+    if (!gr.events) {
+        return etp_fail_nomem(g->err, "the events of an execution");
+    }
+    size_t n = 0;
+    for (size_t i = 0; i < run->n_events; i++) {
+        raw_event e;
+        if (read_event(g, run, i, &e)) {
+            gr.events[n++] = e.sig;
+        }
+    }
+    size_t *bucket = &g->buckets[hash & g->bucket_mask];
+    gr.next_same_hash = *bucket;
+    if (!ETP_PUSH(&g->scratch, &g->groups, gr)) {
+        return etp_fail_nomem(g->err, "the list of event blocks");
+    }
+    *bucket = g->groups.n;
+    return ETP_OK;
+}
+
+// *out: index of the group of RUN, whose durations are in the rows then.
+static etp_status find_group(grouping *g, const etp_etdump_run *run, size_t guess, size_t *out)
+{
+    bool found = false;
+    if (guess != 0) {
+        ETP_TRY(try_group(g, run, &g->groups.items[guess - 1], &found));
+        if (found) {
+            *out = guess - 1;
+            return ETP_OK;
+        }
+    }
+    size_t n_events = 0;
+    uint64_t hash = hash_run(g, run, &n_events);
+    for (size_t i = g->buckets[hash & g->bucket_mask]; i != 0;) {
+        const group *gr = &g->groups.items[i - 1];
+        if (gr->hash == hash && i != guess) {
+            ETP_TRY(try_group(g, run, gr, &found));
+            if (found) {
+                *out = i - 1;
+                return ETP_OK;
+            }
+        }
+        i = gr->next_same_hash;
+    }
+    ETP_TRY(new_group(g, run, hash, n_events));
+    *out = g->groups.n - 1;
+    return try_group(g, run, &g->groups.items[*out], &found);
+}
+
+// ---- the finished blocks -------------------------------------------------------------------------
+
+// Hostile files share one event among many lists; honest ones cannot, as events hold times.
+static etp_status check_memory(const grouping *g, uint64_t more)
+{
+    uint64_t limit = MEMORY_FLOOR + 2 * (uint64_t)g->trace->dump.bytes.len;
+    uint64_t used = g->scratch.total + g->trace->arena.total;
+    if (used > limit || more > limit - used) {
+        return etp_fail_at(g->err, ETP_CORRUPT, g->trace->dump.bytes.base,
+                           "more events than %zu bytes can hold: they overlap",
+                           g->trace->dump.bytes.len);
+    }
+    return ETP_OK;
+}
+
+static etp_status fill_event(grouping *g, const signature *raw, etp_trace_event *e)
+{
+    etp_str id = text_of(raw->delegate_str);
+    e->name = id.len ? id : text_of(raw->name);
+    e->chain = raw->chain;
+    e->instruction = raw->instruction;
+    e->delegate_id = raw->delegate_id;
+    e->delegated = raw->delegate_id != -1 || id.len != 0;
+    if (e->name.len == 0 && raw->delegate_id != -1) {
+        char *text = etp_arena_printf(&g->trace->arena, "%ld", (long)raw->delegate_id);
+        if (!text) {
+            return etp_fail_nomem(g->err, "the name of an event");
+        }
+        e->name = etp_str_from(text);
+    }
+    return ETP_OK;
+}
+
+// A column per event out of a row per run, in tiles that stay in the cache.
+static void transpose(const uint64_t *const *rows, size_t n_runs, size_t n_events, uint64_t *out)
+{
+    enum { TILE = 16 };
+    for (size_t r0 = 0; r0 < n_runs; r0 += TILE) {
+        size_t r1 = n_runs - r0 < TILE ? n_runs : r0 + TILE;
+        for (size_t e = 0; e < n_events; e++) {
+            for (size_t r = r0; r < r1; r++) {
+                out[e * n_runs + r] = rows[r][e];
+            }
+        }
+    }
+}
+
+static etp_status finish_block(grouping *g, const group *gr, etp_trace_block *out)
+{
+    etp_arena *arena = &g->trace->arena;
+    etp_trace_event *events = etp_arena_alloc_array(arena, gr->n_events, sizeof *events);
+    uint32_t *open = etp_arena_alloc_raw(&g->scratch, gr->n_events, sizeof *open);
+    if (!events || !open) {
+        return etp_fail_nomem(g->err, "the events of a block");
+    }
+    *out = (etp_trace_block){
+        .name = gr->run.name.ptr ? gr->run.name : (etp_str){"", 0},
+        .events = events,
+        .n_events = gr->n_events,
+        .execute = ETP_NO_INDEX,
+        .bundled_input = gr->run.bundled_input,
+    };
+    for (size_t i = 0; i < gr->n_events; i++) {
+        ETP_TRY(fill_event(g, &gr->events[i], &events[i]));
+    }
+    etp_tree_build(events, gr->n_events, open);
+    size_t n_execute = 0;
+    for (size_t i = 0; i < gr->n_events; i++) {
+        if (events[i].kind == ETP_EVENT_EXECUTE) {
+            n_execute++;
+            out->execute = (uint32_t)i;
+        }
+    }
+    out->has_execute = n_execute == 1;
+    if (!out->has_execute) {
+        out->execute = ETP_NO_INDEX;
+    }
+    return ETP_OK;
+}
+
+static etp_status make_columns(grouping *g)
+{
+    etp_trace *t = g->trace;
+    const uint64_t ***rows = etp_arena_alloc_array(&g->scratch, g->groups.n, sizeof *rows);
+    uint32_t **runs = etp_arena_alloc_array(&g->scratch, g->groups.n, sizeof *runs);
+    if (!rows || !runs) {
+        return etp_fail_nomem(g->err, "the list of event blocks");
+    }
+    for (size_t i = 0; i < g->groups.n; i++) {
+        size_t n = g->groups.items[i].n_runs;
+        rows[i] = etp_arena_alloc_raw(&g->scratch, n, sizeof **rows);
+        runs[i] = etp_arena_alloc_raw(&t->arena, n, sizeof **runs);
+        if (!rows[i] || !runs[i]) {
+            return etp_fail_nomem(g->err, "the executions of an event block");
+        }
+    }
+    const uint64_t *row = g->rows;
+    for (size_t r = 0; r < t->dump.n_runs; r++) {
+        uint32_t i = g->group_of[r];
+        size_t k = t->blocks[i].n_runs++;
+        rows[i][k] = row;
+        runs[i][k] = (uint32_t)r;
+        row += t->blocks[i].n_events;
+    }
+    for (size_t i = 0; i < g->groups.n; i++) {
+        etp_trace_block *b = &t->blocks[i];
+        uint64_t *columns = etp_arena_alloc_raw(&t->arena, b->n_events * b->n_runs, sizeof *columns);
+        if (!columns) {
+            return etp_fail_nomem(g->err, "the durations");
+        }
+        transpose(rows[i], b->n_runs, b->n_events, columns);
+        b->durations_ns = columns;
+        b->runs = runs[i];
+    }
+    return ETP_OK;
+}
+
+// ---- opening -------------------------------------------------------------------------------------
+
+static etp_status prepare(grouping *g)
+{
+    const etp_etdump *dump = &g->trace->dump;
+    uint64_t events = 0;
+    for (size_t r = 0; r < dump->n_runs; r++) {
+        events += etp_etdump_run_at(dump, r).n_events;
+    }
+    size_t buckets = 16;
+    while (buckets < dump->n_runs && buckets < 1 << 16) {
+        buckets *= 2;
+    }
+    // Two copies of the durations, and per run its group, its row and its place in the block.
+    ETP_TRY(check_memory(g, events * 16 + dump->n_runs * 16 + buckets * sizeof *g->buckets));
+    g->bucket_mask = buckets - 1;
+    g->buckets = etp_arena_alloc_array(&g->scratch, buckets, sizeof *g->buckets);
+    g->group_of = etp_arena_alloc_raw(&g->scratch, dump->n_runs, sizeof *g->group_of);
+    g->rows = etp_arena_alloc_raw(&g->scratch, (size_t)events, sizeof *g->rows);
+    return g->buckets && g->group_of && g->rows ? ETP_OK : etp_fail_nomem(g->err, "the durations");
+}
+
+static etp_status group_runs(grouping *g)
+{
+    etp_trace *t = g->trace;
+    ETP_TRY(prepare(g));
+    size_t last = 0; // group of the run before, index + 1
+    for (size_t r = 0; r < t->dump.n_runs; r++) {
+        etp_etdump_run run = etp_etdump_run_at(&t->dump, r);
+        size_t guess = last ? g->groups.items[last - 1].followed_by : 0;
+        size_t i = 0;
+        ETP_TRY(find_group(g, &run, guess ? guess : last, &i));
+        g->groups.items[i].n_runs++;
+        g->group_of[r] = (uint32_t)i;
+        if (last) {
+            g->groups.items[last - 1].followed_by = i + 1;
+        }
+        last = i + 1;
+        ETP_TRY(check_memory(g, 0));
+    }
+    t->n_blocks = g->groups.n;
+    t->blocks = etp_arena_alloc_array(&t->arena, t->n_blocks, sizeof *t->blocks);
+    if (!t->blocks) {
+        return etp_fail_nomem(g->err, "the event blocks");
+    }
+    for (size_t i = 0; i < t->n_blocks; i++) {
+        ETP_TRY(finish_block(g, &g->groups.items[i], &t->blocks[i]));
+        ETP_TRY(check_memory(g, 0));
+    }
+    return make_columns(g);
+}
+
+etp_status etp_trace_open(etp_bytes bytes, const etp_trace_options *options, etp_trace **out,
+                          etp_error *err)
+{
+    const etp_trace_options o = options ? *options : (etp_trace_options){0};
+    *out = NULL;
+    etp_arena arena;
+    etp_arena_init(&arena, o.alloc);
+    etp_trace *t = ETP_NEW(&arena, etp_trace);
+    if (!t) {
+        return etp_fail_nomem(err, "a trace");
+    }
+    t->arena = arena; // the trace lives in its own arena
+    grouping g = {
+        .trace = t,
+        .num = o.ticks_num ? o.ticks_num : 1,
+        .den = o.ticks_den ? o.ticks_den : 1,
+        .err = err,
+    };
+    etp_arena_init(&g.scratch, o.alloc);
+    etp_status status = etp_etdump_open(bytes, &t->dump, err);
+    if (status == ETP_OK) {
+        status = group_runs(&g);
+    }
+    etp_arena_dispose(&g.scratch);
+    if (status != ETP_OK) {
+        etp_trace_close(t);
+        return status;
+    }
+    *out = t;
+    return ETP_OK;
+}
+
+void etp_trace_close(etp_trace *trace)
+{
+    if (trace) {
+        etp_arena arena = trace->arena; // disposing frees TRACE itself
+        etp_arena_dispose(&arena);
+    }
+}
+
+size_t etp_trace_block_count(const etp_trace *trace)
+{
+    return trace->n_blocks;
+}
+
+const etp_trace_block *etp_trace_block_at(const etp_trace *trace, size_t index)
+{
+    return &trace->blocks[index];
+}
+
+const struct etp_etdump *etp_trace_dump(const etp_trace *trace)
+{
+    return &trace->dump;
+}
+
+// ---- questions about events ----------------------------------------------------------------------
+
+int64_t etp_trace_exclusive_ns(const etp_trace_block *block, uint32_t event, size_t run)
+{
+    uint64_t ns = etp_trace_durations(block, event)[run];
+    // Parts come before the whole, and a part's own parts before it: all in front of EVENT.
+    for (uint32_t i = event; i-- > 0;) {
+        if (block->events[i].parent == event) {
+            ns -= etp_trace_durations(block, i)[run];
+        } else if (block->events[i].parent == ETP_NO_INDEX || block->events[i].parent > event) {
+            break;
+        }
+    }
+    return (int64_t)ns;
+}
+
+etp_str etp_trace_base_name(etp_str name, uint32_t *out_counter)
+{
+    *out_counter = 0;
+    size_t digits = 0;
+    while (digits < name.len && digits < 10 && name.ptr[name.len - 1 - digits] >= '0' &&
+           name.ptr[name.len - 1 - digits] <= '9') {
+        digits++;
+    }
+    if (digits == 0 || name.len < digits + 2 || name.ptr[name.len - digits - 1] != '#' ||
+        name.ptr[name.len - digits - 2] != ' ') {
+        return name;
+    }
+    uint64_t counter = 0;
+    for (size_t i = name.len - digits; i < name.len; i++) {
+        counter = counter * 10 + (uint64_t)(name.ptr[i] - '0');
+    }
+    if (counter == 0 || counter > UINT32_MAX) {
+        return name;
+    }
+    *out_counter = (uint32_t)counter;
+    return (etp_str){name.ptr, name.len - digits - 2};
+}

@@ -1,0 +1,81 @@
+// SPDX-License-Identifier: Apache-2.0
+// What an event is and what contains it. Events are appended when they end, so an event follows
+// its parts: walking in file order, a containing event takes over the newest events that nobody
+// contains yet, as far back as they can be its parts.
+#include "trace/tree.h"
+
+static etp_event_kind kind_of(const etp_trace_event *e)
+{
+    static const struct {
+        etp_str name;
+        etp_event_kind kind;
+    } k_names[] = {
+        {{"OPERATOR_CALL", 13}, ETP_EVENT_OPERATOR_CALL},
+        {{"DELEGATE_CALL", 13}, ETP_EVENT_DELEGATE_CALL},
+        {{"Method::execute", 15}, ETP_EVENT_EXECUTE},
+        {{"Method::init", 12}, ETP_EVENT_LOAD},
+        {{"Program::load_method", 20}, ETP_EVENT_LOAD},
+        {{"JF_CALL", 7}, ETP_EVENT_CONTROL},
+        {{"MOVE_CALL", 9}, ETP_EVENT_CONTROL},
+        {{"FREE_CALL", 9}, ETP_EVENT_CONTROL},
+    };
+    if (e->delegated) {
+        return ETP_EVENT_DELEGATE_OP;
+    }
+    for (size_t i = 0; i < sizeof k_names / sizeof *k_names; i++) {
+        if (etp_str_eq(e->name, k_names[i].name)) {
+            return k_names[i].kind;
+        }
+    }
+    return etp_str_starts(e->name, ETP_STR("native_call_")) ? ETP_EVENT_NATIVE_CALL
+                                                            : ETP_EVENT_OTHER;
+}
+
+static bool is_step(const etp_trace_event *e)
+{
+    return e->kind == ETP_EVENT_OTHER && etp_str_eqz(e->name, "Method::step");
+}
+
+static bool is_load_method(const etp_trace_event *e)
+{
+    return e->kind == ETP_EVENT_LOAD && etp_str_eqz(e->name, "Program::load_method");
+}
+
+// Can PART, a finished event, lie inside WHOLE, which ended later?
+static bool contains(const etp_trace_event *whole, const etp_trace_event *part)
+{
+    bool same_instruction = whole->chain == part->chain && whole->instruction == part->instruction;
+    switch (whole->kind) {
+    case ETP_EVENT_EXECUTE:
+        // A block is opened when an execution starts, so all before its end is part of it.
+        return part->kind != ETP_EVENT_EXECUTE && part->kind != ETP_EVENT_LOAD && !is_step(part);
+    case ETP_EVENT_OPERATOR_CALL:
+    case ETP_EVENT_DELEGATE_CALL:
+        // The same instruction comes again in loops: an earlier call of it is no part of this one.
+        return same_instruction &&
+               (part->kind == ETP_EVENT_NATIVE_CALL || part->kind == ETP_EVENT_DELEGATE_OP ||
+                (part->kind == ETP_EVENT_OTHER && !is_step(part)));
+    case ETP_EVENT_LOAD:
+        return !is_load_method(part) && (is_load_method(whole) || part->kind != ETP_EVENT_LOAD);
+    case ETP_EVENT_OTHER:
+        return is_step(whole) && same_instruction && !is_step(part);
+    default:
+        return false;
+    }
+}
+
+void etp_tree_build(etp_trace_event *events, size_t n, uint32_t *scratch)
+{
+    size_t n_open = 0; // scratch[0 .. n_open): events that nothing contains so far
+    for (size_t i = 0; i < n; i++) {
+        etp_trace_event *e = &events[i];
+        e->kind = kind_of(e);
+        e->parent = ETP_NO_INDEX;
+        e->leaf = true;
+        while (n_open > 0 && contains(e, &events[scratch[n_open - 1]])) {
+            events[scratch[--n_open]].parent = (uint32_t)i;
+            e->leaf = false;
+        }
+        scratch[n_open++] = (uint32_t)i;
+    }
+}
