@@ -14,6 +14,7 @@
 #include "hook.h"
 #include "process.h"
 #include "protocol.h"
+#include "selftest.h"
 #include "session.h"
 
 namespace {
@@ -264,6 +265,9 @@ int main(int argc, char **argv)
     etp_hook_get(&hook);
     if (auto failure = check_level(options, hook)) {
         return fail(lines, *failure);
+    }
+    if (mode == Mode::selftest) {
+        return etprof::selftest(hook, lines);
     }
     etp_wire_msg msg{};
     msg.type = ETP_WIRE_HELLO;

@@ -2,7 +2,6 @@
 // Writes protocol lines into a caller's buffer.
 #include "wire/wire.h"
 
-#include <stdarg.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -104,6 +103,26 @@ static void hello(out *o, const etp_wire_hello *h)
     key_string(o, "flags", h->flags);
 }
 
+static void selftest(out *o, const etp_wire_selftest *t)
+{
+    static const char *const k_truth[] = {"null", "false", "true"};
+    key(o, "levels");
+    lit(o, "[");
+    for (size_t i = 0; i < t->count && i < ETP_WIRE_LEVELS_MAX; i++) {
+        const etp_wire_level *l = &t->levels[i];
+        lit(o, i == 0 ? "{" : ",{");
+        o->comma = "";
+        key_string(o, "level", l->level);
+        key(o, "ok");
+        lit(o, k_truth[l->ok]);
+        key_string(o, "linear", l->linear);
+        key_string(o, "conv", l->conv);
+        key_string(o, "why", l->why);
+        lit(o, "}");
+    }
+    lit(o, "]");
+}
+
 static void body(out *o, const etp_wire_msg *m)
 {
     switch (m->type) {
@@ -137,6 +156,10 @@ static void body(out *o, const etp_wire_msg *m)
         key_string(o, "type", "error");
         key_string(o, "code", m->u.error.code);
         key_string(o, "message", m->u.error.message);
+        break;
+    case ETP_WIRE_SELFTEST:
+        key_string(o, "type", "selftest");
+        selftest(o, &m->u.selftest);
         break;
     case ETP_WIRE_UNKNOWN:
         key_string(o, "type", m->word);

@@ -3,7 +3,6 @@
 // hostile: nothing is trusted, nothing is allocated, every text has a bound.
 #include "wire/wire.h"
 
-#include <stdarg.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -329,6 +328,8 @@ typedef struct field {
     char *text; // a string of at most cap - 1 bytes ...
     size_t cap;
     uint64_t *number;           // ... or an integer ...
+    etp_wire_truth *truth;      // ... or true, false, null ...
+    etp_wire_selftest *levels;  // ... or the self-test's list ...
     const struct field *object; // ... or an object with these keys
     size_t object_count;
     bool required;
@@ -392,6 +393,45 @@ static bool object(in *s, const field *fields, size_t count, unsigned depth)
     return true;
 }
 
+#define TEXT(NAME, FIELD, REQUIRED) \
+    {.name = NAME, .text = (FIELD), .cap = sizeof(FIELD), .required = (REQUIRED)}
+#define NUMBER(NAME, FIELD, REQUIRED) {.name = NAME, .number = &(FIELD), .required = (REQUIRED)}
+#define COUNT(ARRAY) (sizeof(ARRAY) / sizeof(ARRAY)[0])
+
+static bool truth(in *s, etp_wire_truth *value)
+{
+    blanks(s);
+    *value = peek(s) == 't' ? ETP_WIRE_TRUE : peek(s) == 'f' ? ETP_WIRE_FALSE : ETP_WIRE_NULL;
+    return skip_word(s);
+}
+
+static bool level_list(in *s, etp_wire_selftest *t, unsigned depth)
+{
+    if (!eat(s, '[', "expected a list")) {
+        return false;
+    }
+    blanks(s);
+    if (peek(s) == ']') {
+        s->at++;
+        return true;
+    }
+    do {
+        if (t->count == ETP_WIRE_LEVELS_MAX) {
+            return bad(s, "too many levels");
+        }
+        etp_wire_level *l = &t->levels[t->count++];
+        const field f[] = {TEXT("level", l->level, true),
+                           {.name = "ok", .truth = &l->ok, .required = true},
+                           TEXT("linear", l->linear, false), TEXT("conv", l->conv, false),
+                           TEXT("why", l->why, false)};
+        if (!object(s, f, COUNT(f), depth + 1)) {
+            return false;
+        }
+        blanks(s);
+    } while (peek(s) == ',' && s->at++ < s->len);
+    return eat(s, ']', "expected ',' or ']'");
+}
+
 static bool value_of(in *s, const field *f, unsigned depth)
 {
     if (f->text != NULL) {
@@ -400,13 +440,14 @@ static bool value_of(in *s, const field *f, unsigned depth)
     if (f->number != NULL) {
         return u64(s, f->number);
     }
+    if (f->truth != NULL) {
+        return truth(s, f->truth);
+    }
+    if (f->levels != NULL) {
+        return level_list(s, f->levels, depth + 1);
+    }
     return object(s, f->object, f->object_count, depth + 1);
 }
-
-#define TEXT(NAME, FIELD, REQUIRED) \
-    {.name = NAME, .text = (FIELD), .cap = sizeof(FIELD), .required = (REQUIRED)}
-#define NUMBER(NAME, FIELD, REQUIRED) {.name = NAME, .number = &(FIELD), .required = (REQUIRED)}
-#define COUNT(ARRAY) (sizeof(ARRAY) / sizeof(ARRAY)[0])
 
 static bool fields_of(in *s, etp_wire_msg *m)
 {
@@ -454,6 +495,10 @@ static bool fields_of(in *s, etp_wire_msg *m)
         const field f[] = {TEXT("code", e->code, true), TEXT("message", e->message, true)};
         return object(s, f, COUNT(f), 0);
     }
+    case ETP_WIRE_SELFTEST: {
+        const field f[] = {{.name = "levels", .levels = &m->u.selftest, .required = true}};
+        return object(s, f, COUNT(f), 0);
+    }
     case ETP_WIRE_UNKNOWN:
         break;
     }
@@ -469,7 +514,8 @@ static etp_wire_type type_of(const char *word)
                    {"load", ETP_WIRE_LOAD},
                    {"iter", ETP_WIRE_ITER},
                    {"done", ETP_WIRE_DONE},
-                   {"error", ETP_WIRE_ERROR}};
+                   {"error", ETP_WIRE_ERROR},
+                   {"selftest", ETP_WIRE_SELFTEST}};
     for (size_t i = 0; i < COUNT(k_types); i++) {
         if (strcmp(k_types[i].word, word) == 0) {
             return k_types[i].type;

@@ -13,6 +13,8 @@
 //   {"type":"iter","i":0,"start_ns":1,"ns":1}
 //   {"type":"done","cmd":"run","n":10,"bytes":0,"peak_rss_bytes":1}
 //   {"type":"error","code":"method","message":"..."}
+// and the only line of `--selftest`, "ok" being true, false or null (these names cannot tell):
+//   {"type":"selftest","levels":[{"level":"vnni","ok":true,"linear":"Fully ...","conv":"Conv...","why":"..."}]}
 //
 // Times are CLOCK_MONOTONIC nanoseconds. "ns" of an iteration is Method::execute
 // alone: inputs are put back in place before it, outside the measured time.
@@ -48,7 +50,8 @@ typedef enum etp_wire_type {
     ETP_WIRE_LOAD,
     ETP_WIRE_ITER,
     ETP_WIRE_DONE,
-    ETP_WIRE_ERROR
+    ETP_WIRE_ERROR,
+    ETP_WIRE_SELFTEST
 } etp_wire_type;
 
 // What is absent from a line is zero or empty here, except what the type cannot
@@ -98,6 +101,23 @@ typedef struct etp_wire_error {
     char message[ETP_WIRE_TEXT_MAX];  // *
 } etp_wire_error;
 
+typedef enum etp_wire_truth { ETP_WIRE_NULL = 0, ETP_WIRE_FALSE, ETP_WIRE_TRUE } etp_wire_truth;
+
+#define ETP_WIRE_LEVELS_MAX 8
+#define ETP_WIRE_NAME_MAX 128
+typedef struct etp_wire_level {
+    char level[ETP_WIRE_WORD_MAX + 1]; // *
+    etp_wire_truth ok;                 // *
+    char linear[ETP_WIRE_NAME_MAX];    // operator name of the dynamic linear, "" if it did not run
+    char conv[ETP_WIRE_NAME_MAX];      // and of the convolution
+    char why[ETP_WIRE_TEXT_MAX];
+} etp_wire_level;
+
+typedef struct etp_wire_selftest {
+    size_t count;
+    etp_wire_level levels[ETP_WIRE_LEVELS_MAX];
+} etp_wire_selftest;
+
 typedef struct etp_wire_msg {
     etp_wire_type type;
     char word[ETP_WIRE_WORD_MAX + 1]; // the "type" as it was written
@@ -107,6 +127,7 @@ typedef struct etp_wire_msg {
         etp_wire_iter iter;
         etp_wire_done done;
         etp_wire_error error;
+        etp_wire_selftest selftest;
     } u;
 } etp_wire_msg;
 
