@@ -51,7 +51,7 @@ typedef struct etp_trace_block {
     size_t n_events;
     const uint32_t *runs; // index of each execution's RunData in the file, ascending
     size_t n_runs;
-    const uint64_t *durations_ns; // [event * n_runs + run]
+    const uint64_t *durations_ns; // [event * n_runs + run]; all of a file sum up to < 2^63
     bool has_execute;             // exactly one Method::execute per execution
     uint32_t execute;             // its index in events, ETP_NO_INDEX when !has_execute
     int64_t bundled_input;        // -1 when none

@@ -55,7 +55,8 @@ typedef struct grouping {
     size_t bucket_mask;
     uint32_t *group_of; // by run
     uint64_t *rows;     // durations, runs one after the other
-    size_t rows_n, rows_cap;
+    size_t rows_n;
+    uint64_t any_bits; // of all durations, or-ed
     field_offsets offsets;
     etp_error *err;
 } grouping;
@@ -125,7 +126,7 @@ static inline bool same_event(const signature *a, const signature *b)
            same_text(a->name, b->name);
 }
 
-static etp_status duration_ns(const grouping *g, const etp_etdump_run *run, size_t index,
+static etp_status duration_ns(grouping *g, const etp_etdump_run *run, size_t index,
                               const raw_event *e, uint64_t *out)
 {
     uint64_t ticks = 0;
@@ -142,6 +143,7 @@ static etp_status duration_ns(const grouping *g, const etp_etdump_run *run, size
                         (unsigned long long)ticks);
     }
     *out = whole * g->num + rest * g->num / g->den;
+    g->any_bits |= *out;
     return ETP_OK;
 }
 
@@ -150,6 +152,7 @@ static inline etp_status store_duration(grouping *g, const etp_etdump_run *run, 
 {
     if (e->end >= e->start && g->num == 1 && g->den == 1) {
         *out = e->end - e->start;
+        g->any_bits |= *out;
         return ETP_OK;
     }
     return duration_ns(g, run, index, e, out);
@@ -273,6 +276,23 @@ static etp_status find_group(grouping *g, const etp_etdump_run *run, size_t gues
     ETP_TRY(new_group(g, run, hash, n_events));
     *out = g->groups.n - 1;
     return try_group(g, run, &g->groups.items[*out], &found);
+}
+
+// Sums over any of the durations fit in an int64_t: a promise of trace.h.
+static etp_status check_sums(const grouping *g)
+{
+    if (g->rows_n == 0 || g->any_bits <= INT64_MAX / (uint64_t)g->rows_n) {
+        return ETP_OK;
+    }
+    uint64_t left = INT64_MAX;
+    for (size_t i = 0; i < g->rows_n; i++) {
+        if (g->rows[i] > left) {
+            return etp_fail_at(g->err, ETP_CORRUPT, g->trace->dump.bytes.base,
+                               "durations add up to more than 2^63 ns");
+        }
+        left -= g->rows[i];
+    }
+    return ETP_OK;
 }
 
 // ---- the finished blocks -------------------------------------------------------------------------
@@ -432,6 +452,7 @@ static etp_status group_runs(grouping *g)
         last = i + 1;
         ETP_TRY(check_memory(g, 0));
     }
+    ETP_TRY(check_sums(g));
     t->n_blocks = g->groups.n;
     t->blocks = etp_arena_alloc_array(&t->arena, t->n_blocks, sizeof *t->blocks);
     if (!t->blocks) {

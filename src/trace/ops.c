@@ -1,0 +1,174 @@
+// SPDX-License-Identifier: Apache-2.0
+// Per-operator statistics of a trace.
+#include "trace/ops.h"
+
+static bool is_call(const etp_trace_event *e)
+{
+    return e->kind == ETP_EVENT_OPERATOR_CALL || e->kind == ETP_EVENT_DELEGATE_CALL;
+}
+
+static bool is_work(const etp_trace_event *e)
+{
+    return e->kind == ETP_EVENT_DELEGATE_OP || e->kind == ETP_EVENT_NATIVE_CALL;
+}
+
+void etp_ops_mark(const etp_trace_block *block, bool *out)
+{
+    const etp_trace_event *events = block->events;
+    for (size_t i = 0; i < block->n_events; i++) {
+        out[i] = is_work(&events[i]) || is_call(&events[i]);
+    }
+    for (size_t i = 0; i < block->n_events; i++) {
+        uint32_t parent = events[i].parent;
+        if (parent != ETP_NO_INDEX && is_work(&events[i]) && is_call(&events[parent])) {
+            out[parent] = false;
+        }
+    }
+}
+
+uint64_t etp_ops_select(const uint64_t *values, size_t n, size_t k, uint64_t lo, uint64_t hi,
+                        uint64_t *scratch)
+{
+    for (;;) {
+        unsigned shift = 0;
+        while ((hi - lo) >> shift > 255) {
+            shift++;
+        }
+        size_t counts[256] = {0};
+        for (size_t i = 0; i < n; i++) {
+            counts[(values[i] - lo) >> shift]++;
+        }
+        size_t bin = 0;
+        while (k >= counts[bin]) {
+            k -= counts[bin++];
+        }
+        if (shift == 0) {
+            return lo + bin;
+        }
+        size_t kept = 0;
+        for (size_t i = 0; i < n; i++) {
+            if ((values[i] - lo) >> shift == bin) {
+                scratch[kept++] = values[i];
+            }
+        }
+        values = scratch;
+        n = kept;
+        lo += (uint64_t)bin << shift;
+        uint64_t last = lo + (((uint64_t)1 << shift) - 1);
+        hi = last < hi ? last : hi;
+    }
+}
+
+// The value at rank (n - 1) × tenths / 10 of N values within [lo, hi].
+static uint64_t percentile(const uint64_t *values, size_t n, unsigned tenths, uint64_t lo,
+                           uint64_t hi, uint64_t *scratch)
+{
+    uint64_t rank = (uint64_t)(n - 1) * tenths;
+    size_t k = (size_t)(rank / 10);
+    uint64_t fraction = rank % 10;
+    uint64_t a = etp_ops_select(values, n, k, lo, hi, scratch);
+    if (fraction == 0) {
+        return a;
+    }
+    size_t up_to_a = 0; // values ≤ a, and the smallest above it
+    uint64_t next = hi;
+    for (size_t i = 0; i < n; i++) {
+        if (values[i] <= a) {
+            up_to_a++;
+        } else if (values[i] < next) {
+            next = values[i];
+        }
+    }
+    uint64_t gap = up_to_a > k + 1 ? 0 : next - a;
+    return a + gap / 10 * fraction + (gap % 10 * fraction + 5) / 10;
+}
+
+static void fill_row(const etp_trace_block *block, etp_op_row *row, uint64_t *scratch)
+{
+    const uint64_t *v = etp_trace_durations(block, row->event);
+    size_t n = block->n_runs;
+    uint64_t lo = UINT64_MAX, hi = 0, total = 0;
+    for (size_t i = 0; i < n; i++) {
+        lo = v[i] < lo ? v[i] : lo;
+        hi = v[i] > hi ? v[i] : hi;
+        total += v[i];
+    }
+    row->calls = n;
+    row->min_ns = lo;
+    row->max_ns = hi;
+    row->total_ns = total;
+    row->mean_ns = total / n + (total % n * 2 >= n ? 1 : 0);
+    row->p50_ns = percentile(v, n, 5, lo, hi, scratch);
+    row->p90_ns = percentile(v, n, 9, lo, hi, scratch);
+}
+
+// The events inside Method::execute lie directly in front of it.
+static uint32_t first_inside(const etp_trace_block *block)
+{
+    uint32_t i = block->execute;
+    while (i > 0 && block->events[i - 1].parent != ETP_NO_INDEX &&
+           block->events[i - 1].parent <= block->execute) {
+        i--;
+    }
+    return i;
+}
+
+static void add_totals(const etp_trace_block *block, const etp_op_row *rows, size_t n,
+                       etp_op_table *out)
+{
+    if (!block->has_execute) {
+        return;
+    }
+    const uint64_t *execute = etp_trace_durations(block, block->execute);
+    uint32_t first = first_inside(block);
+    out->executions += block->n_runs;
+    for (size_t r = 0; r < block->n_runs; r++) {
+        out->execute_ns += (int64_t)execute[r];
+    }
+    for (size_t i = 0; i < n; i++) {
+        if (rows[i].event < first || rows[i].event > block->execute) {
+            continue;
+        }
+        out->operators_ns += (int64_t)rows[i].total_ns;
+        if (block->events[rows[i].event].kind == ETP_EVENT_DELEGATE_OP ||
+            block->events[rows[i].event].kind == ETP_EVENT_DELEGATE_CALL) {
+            out->delegated_ns += (int64_t)rows[i].total_ns;
+        }
+    }
+}
+
+etp_status etp_ops_compute(const etp_trace *trace, etp_arena *arena, etp_op_table *out,
+                           etp_error *err)
+{
+    *out = (etp_op_table){0};
+    size_t n_blocks = etp_trace_block_count(trace), n_events = 0, most_runs = 0, most_events = 0;
+    for (size_t b = 0; b < n_blocks; b++) {
+        const etp_trace_block *block = etp_trace_block_at(trace, b);
+        n_events += block->n_events;
+        most_events = block->n_events > most_events ? block->n_events : most_events;
+        most_runs = block->n_runs > most_runs ? block->n_runs : most_runs;
+    }
+    etp_op_row *rows = ETP_NEW_ARRAY(arena, etp_op_row, n_events);
+    uint64_t *scratch = etp_arena_alloc_raw(arena, most_runs, sizeof *scratch);
+    bool *is_operator = etp_arena_alloc_raw(arena, most_events, sizeof *is_operator);
+    if (!rows || !scratch || !is_operator) {
+        return etp_fail_nomem(err, "the table of operators");
+    }
+    size_t n = 0;
+    for (size_t b = 0; b < n_blocks; b++) {
+        const etp_trace_block *block = etp_trace_block_at(trace, b);
+        size_t first = n;
+        etp_ops_mark(block, is_operator);
+        for (size_t e = 0; e < block->n_events; e++) {
+            if (is_operator[e]) {
+                rows[n] = (etp_op_row){.block = (uint32_t)b, .event = (uint32_t)e};
+                fill_row(block, &rows[n++], scratch);
+            }
+        }
+        add_totals(block, rows + first, n - first, out);
+    }
+    out->rows = rows;
+    out->n_rows = n;
+    out->remainder_ns = out->execute_ns - out->operators_ns;
+    return ETP_OK;
+}
