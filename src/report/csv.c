@@ -1,0 +1,70 @@
+// SPDX-License-Identifier: Apache-2.0
+// A table as CSV: keys as header, raw values (integer nanoseconds, ratios with six digits).
+#include "base/csv.h"
+
+#include <inttypes.h>
+
+#include "base/number.h"
+#include "report/tree.h"
+
+// A spreadsheet would run a text that looks like a formula; an apostrophe makes it text again.
+static void write_text(etp_sink *sink, etp_str s)
+{
+    if (s.len && memchr("=+-@", s.ptr[0], 4)) {
+        char small[256];
+        if (s.len < sizeof small) {
+            small[0] = '\'';
+            memcpy(small + 1, s.ptr, s.len);
+            etp_csv_cell(sink, (etp_str){small, s.len + 1}, ',');
+            return;
+        }
+        // Too long to copy: always quoted, which is allowed.
+        etp_sink_z(sink, "\"'");
+        for (size_t i = 0; i < s.len; i++) {
+            etp_sink_z(sink, s.ptr[i] == '"' ? "\"" : "");
+            etp_sink_char(sink, s.ptr[i]);
+        }
+        etp_sink_char(sink, '"');
+        return;
+    }
+    etp_csv_cell(sink, s, ',');
+}
+
+static void write_cell(etp_sink *sink, const etp_column *col, const etp_cell *c)
+{
+    char buf[ETP_NUMBER_CHARS];
+    switch (c->type) {
+    case ETP_CELL_TEXT:
+        write_text(sink, c->v.text);
+        break;
+    case ETP_CELL_I64:
+        etp_sink_printf(sink, "%" PRId64, c->v.i64);
+        break;
+    case ETP_CELL_U64:
+        etp_sink_printf(sink, "%" PRIu64, c->v.u64);
+        break;
+    case ETP_CELL_DOUBLE:
+        etp_sink_z(sink, col->kind == ETP_KIND_RATIO || col->kind == ETP_KIND_PERCENT
+                             ? etp_format_ratio(c->v.d, buf)
+                             : etp_format_double(c->v.d, buf));
+        break;
+    case ETP_CELL_MISSING:
+        break;
+    }
+}
+
+void etp_table_write_csv(const etp_table *t, etp_sink *sink)
+{
+    for (size_t k = 0; k < t->n_columns; k++) {
+        etp_sink_z(sink, k ? "," : "");
+        etp_csv_cell(sink, etp_str_from(t->columns[k].key), ',');
+    }
+    etp_sink_char(sink, '\n');
+    for (size_t i = 0; i < t->rows.n; i++) {
+        for (size_t k = 0; k < t->n_columns; k++) {
+            etp_sink_z(sink, k ? "," : "");
+            write_cell(sink, &t->columns[k], &t->rows.items[i].cells[k]);
+        }
+        etp_sink_char(sink, '\n');
+    }
+}

@@ -1,0 +1,512 @@
+// SPDX-License-Identifier: Apache-2.0
+// Building the report tree. Every string passes through clean() on its way in.
+#include "report/report.h"
+
+#include <assert.h>
+#include <math.h>
+
+#include "base/json.h"
+#include "report/tree.h"
+
+// ---- strings ----------------------------------------------------------------------------------
+
+static uint32_t code_point(const unsigned char *p, size_t n)
+{
+    switch (n) {
+    case 1:
+        return p[0];
+    case 2:
+        return (uint32_t)(p[0] & 0x1F) << 6 | (p[1] & 0x3F);
+    case 3:
+        return (uint32_t)(p[0] & 0x0F) << 12 | (uint32_t)(p[1] & 0x3F) << 6 | (p[2] & 0x3F);
+    default:
+        return (uint32_t)(p[0] & 0x07) << 18 | (uint32_t)(p[1] & 0x3F) << 12 |
+               (uint32_t)(p[2] & 0x3F) << 6 | (p[3] & 0x3F);
+    }
+}
+
+// Characters that could reorder, hide or break what a reader sees, or that XML forbids.
+static bool is_deceptive(uint32_t c)
+{
+    return (c >= 0x80 && c <= 0x9F) ||     // C1 controls
+           c == 0xAD ||                    // soft hyphen
+           c == 0x61C ||                   // Arabic letter mark
+           (c >= 0x200B && c <= 0x200F) || // zero width, directional marks
+           (c >= 0x2028 && c <= 0x202E) || // line separators, embeddings, overrides
+           (c >= 0x2060 && c <= 0x206F) || // word joiner … isolates
+           c == 0xFEFF || (c & 0xFFFE) == 0xFFFE || (c >= 0xFFF9 && c <= 0xFFFB) ||
+           (c >= 0xE0000 && c <= 0xE007F); // tags
+}
+
+static bool is_harmless(etp_str s)
+{
+    for (size_t i = 0; i < s.len; i++) {
+        unsigned char c = (unsigned char)s.ptr[i];
+        if (c < 0x20 || c > 0x7E) {
+            return false;
+        }
+    }
+    return true;
+}
+
+static void append_control_picture(etp_strbuf *out, unsigned char c)
+{
+    unsigned char low = c == 0x7F ? 0x21 : c;
+    char picture[3] = {(char)0xE2, (char)0x90, (char)(0x80 | low)}; // U+2400 + low
+    etp_strbuf_append(out, (etp_str){picture, 3});
+}
+
+// A copy of S in the report's arena that is safe to show; see report.h. Code keeps line breaks.
+static etp_str clean(etp_report *r, etp_str s, bool code)
+{
+    if (s.len == 0) {
+        return (etp_str){"", 0};
+    }
+    if (is_harmless(s)) {
+        char *copy = etp_arena_strdup(r->arena, s);
+        r->failed = r->failed || !copy;
+        return copy ? (etp_str){copy, s.len} : (etp_str){"", 0};
+    }
+    etp_strbuf out;
+    etp_strbuf_init(&out, r->arena);
+    while (s.len) {
+        bool valid = false;
+        size_t n = etp_utf8_next(s, &valid);
+        unsigned char c = (unsigned char)s.ptr[0];
+        if (code && (c == '\n' || c == '\t')) {
+            etp_strbuf_append(&out, (etp_str){s.ptr, 1});
+        } else if (valid && (c < 0x20 || c == 0x7F)) {
+            append_control_picture(&out, c);
+        } else if (!valid || is_deceptive(code_point((const unsigned char *)s.ptr, n))) {
+            etp_strbuf_appendz(&out, "\xEF\xBF\xBD");
+        } else {
+            etp_strbuf_append(&out, (etp_str){s.ptr, n});
+        }
+        s = (etp_str){s.ptr + n, s.len - n};
+    }
+    r->failed = r->failed || out.failed;
+    return etp_strbuf_str(&out);
+}
+
+static etp_str clean_z(etp_report *r, const char *z)
+{
+    return clean(r, etp_str_from(z), false);
+}
+
+static etp_str format(etp_report *r, const char *fmt, va_list ap)
+{
+    va_list again;
+    va_copy(again, ap);
+    char small[512];
+    int n = vsnprintf(small, sizeof small, fmt, ap);
+    etp_str out = {"", 0};
+    if (n >= 0 && (size_t)n < sizeof small) {
+        out = clean(r, (etp_str){small, (size_t)n}, false);
+    } else if (n >= 0) {
+        char *big = etp_arena_alloc_raw(r->arena, (size_t)n + 1, 1);
+        if (big) {
+            vsnprintf(big, (size_t)n + 1, fmt, again);
+            out = clean(r, (etp_str){big, (size_t)n}, false);
+        }
+        r->failed = r->failed || !big;
+    } else {
+        r->failed = true;
+    }
+    va_end(again);
+    return out;
+}
+
+// ---- report -----------------------------------------------------------------------------------
+
+etp_report *etp_report_create(etp_arena *arena, const char *title)
+{
+    etp_report *r = ETP_NEW(arena, etp_report);
+    if (!r) {
+        return NULL;
+    }
+    r->arena = arena;
+    r->title = clean_z(r, title);
+    r->subtitle = r->footer = r->json_schema = r->json = (etp_str){"", 0};
+    return r;
+}
+
+void etp_report_subtitle(etp_report *r, const char *fmt, ...)
+{
+    if (r) {
+        va_list ap;
+        va_start(ap, fmt);
+        r->subtitle = format(r, fmt, ap);
+        va_end(ap);
+    }
+}
+
+void etp_report_footer(etp_report *r, const char *fmt, ...)
+{
+    if (r) {
+        va_list ap;
+        va_start(ap, fmt);
+        r->footer = format(r, fmt, ap);
+        va_end(ap);
+    }
+}
+
+void etp_report_attach_json(etp_report *r, const char *schema, etp_str json)
+{
+    if (r) {
+        r->json_schema = clean_z(r, schema);
+        r->json = json;
+    }
+}
+
+void etp_report_headline(etp_report *r, const etp_headline *h)
+{
+    if (!r) {
+        return;
+    }
+    etp_card card = {.label = clean_z(r, h->label),
+                     .verdict = clean_z(r, h->verdict),
+                     .interval = clean_z(r, h->interval),
+                     .detail = clean_z(r, h->detail),
+                     .severity = h->severity,
+                     .kind = h->kind,
+                     .value = h->value,
+                     .lo = h->lo,
+                     .hi = h->hi,
+                     .reference = h->reference};
+    r->failed = !ETP_PUSH(r->arena, &r->cards, card) || r->failed;
+}
+
+void etp_report_fact(etp_report *r, const char *label, const char *fmt, ...)
+{
+    if (!r) {
+        return;
+    }
+    va_list ap;
+    va_start(ap, fmt);
+    etp_pair fact = {.key = clean_z(r, label), .value = format(r, fmt, ap)};
+    va_end(ap);
+    r->failed = !ETP_PUSH(r->arena, &r->facts, fact) || r->failed;
+}
+
+static etp_block *add_block(etp_report *r, etp_block_kind kind)
+{
+    etp_block block = {.kind = kind,
+                       .detail = r->detail_level > 0,
+                       .id = {"", 0},
+                       .text = {"", 0},
+                       .caption = {"", 0}};
+    if (!ETP_PUSH(r->arena, &r->blocks, block)) {
+        r->failed = true;
+        return NULL;
+    }
+    return &r->blocks.items[r->blocks.n - 1];
+}
+
+void etp_report_section(etp_report *r, int level, const char *id, const char *title)
+{
+    if (!r) {
+        return;
+    }
+    assert(level == 1 || level == 2);
+    if (level <= r->detail_level) {
+        r->detail_level = 0;
+    }
+    etp_str clean_id = clean_z(r, id), text = clean_z(r, title);
+    etp_block *b = add_block(r, ETP_BLOCK_SECTION);
+    if (b) {
+        b->level = level;
+        b->id = clean_id;
+        b->text = text;
+    }
+}
+
+void etp_report_section_is_detail(etp_report *r)
+{
+    if (!r || r->blocks.n == 0) {
+        return;
+    }
+    etp_block *b = &r->blocks.items[r->blocks.n - 1];
+    assert(b->kind == ETP_BLOCK_SECTION);
+    b->detail = true;
+    if (r->detail_level == 0) { // a level-2 section inside a detail section changes nothing
+        r->detail_level = b->level;
+    }
+}
+
+static void add_paragraph(etp_report *r, etp_severity severity, const char *fmt, va_list ap)
+{
+    etp_str text = format(r, fmt, ap);
+    etp_block *b = add_block(r, ETP_BLOCK_TEXT);
+    if (b) {
+        b->severity = severity;
+        b->text = text;
+    }
+}
+
+void etp_report_text(etp_report *r, const char *fmt, ...)
+{
+    if (r) {
+        va_list ap;
+        va_start(ap, fmt);
+        add_paragraph(r, ETP_PLAIN, fmt, ap);
+        va_end(ap);
+    }
+}
+
+void etp_report_note(etp_report *r, etp_severity severity, const char *fmt, ...)
+{
+    if (r) {
+        va_list ap;
+        va_start(ap, fmt);
+        add_paragraph(r, severity == ETP_PLAIN ? ETP_INFO : severity, fmt, ap);
+        va_end(ap);
+    }
+}
+
+void etp_report_code(etp_report *r, const char *caption, etp_str text)
+{
+    if (!r) {
+        return;
+    }
+    while (text.len && text.ptr[text.len - 1] == '\n') {
+        text.len--;
+    }
+    etp_str clean_caption = clean_z(r, caption), code = clean(r, text, true);
+    etp_block *b = add_block(r, ETP_BLOCK_CODE);
+    if (b) {
+        b->caption = clean_caption;
+        b->text = code;
+    }
+}
+
+etp_keys *etp_report_keys(etp_report *r, const char *title)
+{
+    if (!r) {
+        return NULL;
+    }
+    etp_keys *k = ETP_NEW(r->arena, etp_keys);
+    etp_block *b = add_block(r, ETP_BLOCK_KEYS);
+    if (!k || !b) {
+        r->failed = true;
+        return NULL;
+    }
+    k->report = r;
+    k->title = clean_z(r, title);
+    b->keys = k;
+    return k;
+}
+
+void etp_keys_add(etp_keys *k, etp_severity severity, const char *key, const char *fmt, ...)
+{
+    if (!k) {
+        return;
+    }
+    etp_report *r = k->report;
+    va_list ap;
+    va_start(ap, fmt);
+    etp_pair pair = {.key = clean_z(r, key), .value = format(r, fmt, ap), .severity = severity};
+    va_end(ap);
+    r->failed = !ETP_PUSH(r->arena, &k->pairs, pair) || r->failed;
+}
+
+// ---- tables -----------------------------------------------------------------------------------
+
+static int default_decimals(etp_kind kind)
+{
+    return kind == ETP_KIND_RATIO ? 2 : kind == ETP_KIND_PERCENT ? 1 : 3;
+}
+
+etp_table *etp_report_table(etp_report *r, const char *id, const char *caption,
+                            const etp_column *columns, size_t n_columns)
+{
+    if (!r) {
+        return NULL;
+    }
+    etp_table *t = ETP_NEW(r->arena, etp_table);
+    etp_column *copy = ETP_NEW_ARRAY(r->arena, etp_column, n_columns);
+    etp_block *b = add_block(r, ETP_BLOCK_TABLE);
+    if (!t || !copy || !b) {
+        r->failed = true;
+        return NULL;
+    }
+    for (size_t i = 0; i < n_columns; i++) {
+        const etp_column *in = &columns[i];
+        copy[i] = *in;
+        copy[i].key = clean_z(r, in->key).ptr;
+        copy[i].title = clean_z(r, in->title ? in->title : in->key).ptr;
+        copy[i].unit = in->unit ? clean_z(r, in->unit).ptr : NULL;
+        copy[i].help = in->help ? clean_z(r, in->help).ptr : NULL;
+        copy[i].decimals = in->decimals > 0 ? in->decimals : default_decimals(in->kind);
+    }
+    *t = (etp_table){.report = r,
+                     .id = clean_z(r, id),
+                     .caption = clean_z(r, caption),
+                     .columns = copy,
+                     .n_columns = n_columns};
+    b->table = t;
+    return t;
+}
+
+void etp_table_limit(etp_table *t, size_t n)
+{
+    if (t) {
+        t->limit = n;
+    }
+}
+
+void etp_table_add_row(etp_table *t, const etp_cell *cells, size_t n)
+{
+    if (!t) {
+        return;
+    }
+    assert(n == t->n_columns);
+    etp_report *r = t->report;
+    etp_cell *copy = ETP_NEW_ARRAY(r->arena, etp_cell, t->n_columns);
+    if (!copy) {
+        r->failed = true;
+        return;
+    }
+    for (size_t i = 0; i < n && i < t->n_columns; i++) {
+        copy[i] = cells[i];
+        if (copy[i].type == ETP_CELL_TEXT) {
+            copy[i].v.text = clean(r, copy[i].v.text, false);
+        }
+    }
+    r->failed = !ETP_PUSH(r->arena, &t->rows, ((etp_row){.cells = copy})) || r->failed;
+}
+
+void etp_table_row_is_total(etp_table *t)
+{
+    if (t && t->rows.n) {
+        t->rows.items[t->rows.n - 1].total = true;
+    }
+}
+
+// ---- charts -----------------------------------------------------------------------------------
+
+etp_chart *etp_report_chart(etp_report *r, etp_chart_kind chart, const char *id, const char *title,
+                            etp_kind kind)
+{
+    if (!r) {
+        return NULL;
+    }
+    etp_chart *c = ETP_NEW(r->arena, etp_chart);
+    etp_block *b = add_block(r, ETP_BLOCK_CHART);
+    if (!c || !b) {
+        r->failed = true;
+        return NULL;
+    }
+    *c = (etp_chart){.report = r,
+                     .chart = chart,
+                     .kind = kind,
+                     .id = clean_z(r, id),
+                     .title = clean_z(r, title),
+                     .description = {"", 0},
+                     .x_title = {"", 0},
+                     .y_title = {"", 0}};
+    b->chart = c;
+    return c;
+}
+
+void etp_chart_describe(etp_chart *c, const char *fmt, ...)
+{
+    if (c) {
+        va_list ap;
+        va_start(ap, fmt);
+        c->description = format(c->report, fmt, ap);
+        va_end(ap);
+    }
+}
+
+void etp_chart_axes(etp_chart *c, const char *x_title, const char *y_title)
+{
+    if (c) {
+        c->x_title = clean_z(c->report, x_title);
+        c->y_title = clean_z(c->report, y_title);
+    }
+}
+
+void etp_chart_series(etp_chart *c, const char *label)
+{
+    if (c) {
+        assert(c->entries.n == 0);
+        etp_report *r = c->report;
+        r->failed = !ETP_PUSH(r->arena, &c->series, clean_z(r, label)) || r->failed;
+    }
+}
+
+// Copies N values, anything not finite becomes NAN. NULL in gives N times NAN.
+static const double *copy_values(etp_report *r, const double *values, size_t n)
+{
+    double *copy = ETP_NEW_ARRAY(r->arena, double, n);
+    if (!copy) {
+        r->failed = true;
+        return NULL;
+    }
+    for (size_t i = 0; i < n; i++) {
+        copy[i] = values && isfinite(values[i]) ? values[i] : (double)NAN;
+    }
+    return copy;
+}
+
+static void add_entry(etp_chart *c, etp_chart_entry e, const double *values, const double *lo,
+                      const double *hi, size_t n)
+{
+    etp_report *r = c->report;
+    e.values = copy_values(r, values, n);
+    e.lo = copy_values(r, lo, n);
+    e.hi = copy_values(r, hi, n);
+    e.n_values = n;
+    if (e.values && e.lo && e.hi) {
+        r->failed = !ETP_PUSH(r->arena, &c->entries, e) || r->failed;
+    }
+}
+
+void etp_chart_row(etp_chart *c, const char *label, const double *values, size_t n)
+{
+    if (c) {
+        assert(n == c->series.n);
+        etp_chart_entry e = {.label = clean_z(c->report, label), .note = {"", 0}};
+        add_entry(c, e, values, NULL, NULL, n);
+    }
+}
+
+void etp_chart_point(etp_chart *c, double x, const double *values, const double *lo,
+                     const double *hi, size_t n)
+{
+    if (c) {
+        assert(n == c->series.n && isfinite(x));
+        etp_chart_entry e = {.label = {"", 0}, .note = {"", 0}, .x = x};
+        add_entry(c, e, values, lo, hi, n);
+    }
+}
+
+void etp_chart_interval(etp_chart *c, const char *label, const char *note, double value, double lo,
+                        double hi)
+{
+    if (c) {
+        etp_chart_entry e = {.label = clean_z(c->report, label), .note = clean_z(c->report, note)};
+        add_entry(c, e, &value, &lo, &hi, 1);
+    }
+}
+
+void etp_chart_total(etp_chart *c, const char *label, double value)
+{
+    if (c) {
+        etp_chart_entry e = {
+            .label = clean_z(c->report, label), .note = {"", 0}, .role = ETP_ROLE_TOTAL};
+        add_entry(c, e, &value, NULL, NULL, 1);
+    }
+}
+
+void etp_chart_step(etp_chart *c, const char *label, const char *group, bool muted, double delta,
+                    double lo, double hi)
+{
+    if (c) {
+        etp_chart_entry e = {.label = clean_z(c->report, label),
+                             .note = clean_z(c->report, group),
+                             .role = ETP_ROLE_STEP,
+                             .muted = muted};
+        add_entry(c, e, &delta, &lo, &hi, 1);
+    }
+}

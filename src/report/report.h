@@ -1,0 +1,240 @@
+// SPDX-License-Identifier: Apache-2.0
+// The report tree: what an answer looks like before a format is chosen. Authors append sections,
+// notes, tables and charts; one writer per format turns the tree into bytes.
+//
+// Building never fails visibly: a report remembers that it ran out of memory and etp_report_write
+// says so. Builders copy every string into the report's arena, so arguments may be temporary.
+// Copies are made harmless at that moment: valid UTF-8, control characters shown as pictures (ESC
+// becomes ␛), bidirectional overrides and other invisible characters replaced by U+FFFD. Writers
+// therefore only have to escape for their own syntax.
+//
+// Same tree, same bytes: writers use no locale, clock, path or environment.
+#ifndef ETP_REPORT_REPORT_H
+#define ETP_REPORT_REPORT_H
+
+#include "base/sink.h"
+
+typedef struct etp_report etp_report;
+typedef struct etp_table etp_table;
+typedef struct etp_keys etp_keys;
+typedef struct etp_chart etp_chart;
+
+typedef enum etp_severity {
+    ETP_PLAIN, // no judgement
+    ETP_INFO,
+    ETP_GOOD,
+    ETP_WARN,
+    ETP_BAD
+} etp_severity;
+
+// What a number is. Decides its view ("1.234 ms"), its unit and how data formats write it.
+typedef enum etp_kind {
+    ETP_KIND_TEXT,
+    ETP_KIND_INT,
+    ETP_KIND_NS,      // nanoseconds; a column or chart is shown in one common unit
+    ETP_KIND_BYTES,
+    ETP_KIND_RATIO,   // shown as 3.90×
+    ETP_KIND_PERCENT, // a share 0…1, shown as 12.3 %
+    ETP_KIND_DOUBLE
+} etp_kind;
+
+// ---- report -----------------------------------------------------------------------------------
+
+// The report lives in ARENA. NULL on out of memory, which every function below accepts, so that
+// only etp_report_write's result needs a check.
+ETP_API etp_report *etp_report_create(etp_arena *arena, const char *title);
+ETP_API void etp_report_subtitle(etp_report *r, const char *fmt, ...) ETP_PRINTF(2, 3);
+// One short line at the very end: tool and version, how to reproduce.
+ETP_API void etp_report_footer(etp_report *r, const char *fmt, ...) ETP_PRINTF(2, 3);
+// A machine-readable document to carry along in HTML (already JSON, e.g. etprof.ab/1); SCHEMA
+// names it. Borrows JSON until the report is no longer used.
+ETP_API void etp_report_attach_json(etp_report *r, const char *schema, etp_str json);
+
+// The big number of the first screen. Several comparisons give several cards.
+typedef struct etp_headline {
+    const char *label;       // "sme2 against neon"
+    const char *verdict;     // "faster", "same", "unknown", "withheld: outputs differ"
+    etp_severity severity;   // colour of the verdict
+    double value, lo, hi;    // NAN = none: the verdict then stands alone
+    etp_kind kind;           // usually ETP_KIND_RATIO
+    double reference;        // no-difference point drawn in the strip, usually 1; NAN = no strip
+    const char *interval;    // "95 % interval, 10 blocks"; may be NULL
+    const char *detail;      // one sentence below; may be NULL
+} etp_headline;
+ETP_API void etp_report_headline(etp_report *r, const etp_headline *h);
+// Small label/value pairs below the headlines: "noise floor" "0.8 %".
+ETP_API void etp_report_fact(etp_report *r, const char *label, const char *fmt, ...)
+    ETP_PRINTF(3, 4);
+
+// Starts a section; what follows belongs to it. LEVEL 1 or 2. ID: lower-case letters, digits, '-',
+// unique; the anchor in HTML.
+ETP_API void etp_report_section(etp_report *r, int level, const char *id, const char *title);
+// The section just started (with its level-2 sections) is left out when the style is `brief`.
+ETP_API void etp_report_section_is_detail(etp_report *r);
+
+ETP_API void etp_report_text(etp_report *r, const char *fmt, ...) ETP_PRINTF(2, 3);
+ETP_API void etp_report_note(etp_report *r, etp_severity severity, const char *fmt, ...)
+    ETP_PRINTF(3, 4);
+// Something to paste: shown verbatim, newlines kept.
+ETP_API void etp_report_code(etp_report *r, const char *caption, etp_str text);
+
+// A list "key  value", values wrapped under themselves. TITLE may be NULL.
+ETP_API etp_keys *etp_report_keys(etp_report *r, const char *title);
+ETP_API void etp_keys_add(etp_keys *k, etp_severity severity, const char *key, const char *fmt, ...)
+    ETP_PRINTF(4, 5);
+
+// ---- tables -----------------------------------------------------------------------------------
+
+enum {
+    ETP_COL_UNSORTED = 1,     // no sort button in HTML
+    ETP_COL_BAR = 2,          // a bar of the value's share of the column's maximum
+    ETP_COL_SIGNED = 4,       // differences: positive values carry a plus
+    ETP_COL_LESS_IS_GOOD = 8, // negative values good, positive bad (differences of time)
+    ETP_COL_MORE_IS_GOOD = 16,
+    ETP_COL_MINOR = 32, // first to go when the terminal is narrow
+    ETP_COL_CODE = 64   // names of operators, files: monospace
+};
+
+typedef struct etp_column {
+    const char *key;   // CSV header and JSON key: "median_ns"
+    const char *title; // for people, without unit: "median"
+    etp_kind kind;
+    unsigned flags;    // ETP_COL_…
+    const char *unit;  // NULL: the kind's own
+    int decimals;      // of RATIO, PERCENT, DOUBLE; 0 = the kind's default (2, 1, 3)
+    const char *help;  // tooltip and nothing more; may be NULL
+} etp_column;
+
+typedef enum etp_cell_type {
+    ETP_CELL_MISSING, // shown as –, empty in CSV, null in JSON
+    ETP_CELL_TEXT,
+    ETP_CELL_I64,
+    ETP_CELL_U64,
+    ETP_CELL_DOUBLE
+} etp_cell_type;
+
+typedef struct etp_cell {
+    etp_cell_type type;
+    etp_severity severity;
+    union {
+        etp_str text;
+        int64_t i64;
+        uint64_t u64;
+        double d;
+    } v;
+} etp_cell;
+
+static inline etp_cell etp_cell_missing(void)
+{
+    return (etp_cell){0};
+}
+
+static inline etp_cell etp_cell_str(etp_str s)
+{
+    return (etp_cell){.type = ETP_CELL_TEXT, .v.text = s};
+}
+
+static inline etp_cell etp_cell_z(const char *z) // NULL is missing
+{
+    return z ? etp_cell_str(etp_str_from(z)) : etp_cell_missing();
+}
+
+static inline etp_cell etp_cell_i64(int64_t v)
+{
+    return (etp_cell){.type = ETP_CELL_I64, .v.i64 = v};
+}
+
+static inline etp_cell etp_cell_u64(uint64_t v)
+{
+    return (etp_cell){.type = ETP_CELL_U64, .v.u64 = v};
+}
+
+static inline etp_cell etp_cell_ns(int64_t ns)
+{
+    return etp_cell_i64(ns);
+}
+
+static inline etp_cell etp_cell_double(double v) // not finite is missing
+{
+    return v - v == 0 ? (etp_cell){.type = ETP_CELL_DOUBLE, .v.d = v} : etp_cell_missing();
+}
+
+static inline etp_cell etp_cell_judged(etp_cell c, etp_severity severity)
+{
+    c.severity = severity;
+    return c;
+}
+
+// ID as for sections; also what `--table` selects for CSV. COLUMNS are copied.
+ETP_API etp_table *etp_report_table(etp_report *r, const char *id, const char *caption,
+                                    const etp_column *columns, size_t n_columns);
+// Text and Markdown show the first N rows (and totals) and say how many more there are.
+ETP_API void etp_table_limit(etp_table *t, size_t n);
+// N must be the number of columns.
+ETP_API void etp_table_add_row(etp_table *t, const etp_cell *cells, size_t n);
+// The row just added is a total: set apart, and left at the bottom when sorted.
+ETP_API void etp_table_row_is_total(etp_table *t);
+
+// ETP_ROW(table, etp_cell_z("conv"), etp_cell_ns(120), …)
+#define ETP_ROW(table, ...)                                                                        \
+    etp_table_add_row((table), (const etp_cell[]){__VA_ARGS__},                                    \
+                      sizeof((const etp_cell[]){__VA_ARGS__}) / sizeof(etp_cell))
+
+// ---- charts -----------------------------------------------------------------------------------
+
+typedef enum etp_chart_kind {
+    ETP_CHART_STACKED,   // a bar per row, split by series; horizontal
+    ETP_CHART_COLUMNS,   // the same, upright
+    ETP_CHART_WATERFALL, // total, steps, total
+    ETP_CHART_INTERVALS, // a bar per row with whiskers
+    ETP_CHART_BLOCKS,    // a dot per series and row (block), one row's dots joined by a line
+    ETP_CHART_LINES      // x against y per series, with ranges
+} etp_chart_kind;
+
+// KIND: of the values. Charts with series want all etp_chart_series calls before the first row.
+ETP_API etp_chart *etp_report_chart(etp_report *r, etp_chart_kind chart, const char *id,
+                                    const char *title, etp_kind kind);
+// What the picture shows, for people who cannot see it and as its caption.
+ETP_API void etp_chart_describe(etp_chart *c, const char *fmt, ...) ETP_PRINTF(2, 3);
+ETP_API void etp_chart_axes(etp_chart *c, const char *x_title, const char *y_title);
+ETP_API void etp_chart_series(etp_chart *c, const char *label);
+// STACKED, COLUMNS, BLOCKS: values[i] belongs to series i; NAN = missing.
+ETP_API void etp_chart_row(etp_chart *c, const char *label, const double *values, size_t n);
+// LINES: one x, values with optional ranges (lo and hi both NULL or both n long).
+ETP_API void etp_chart_point(etp_chart *c, double x, const double *values, const double *lo,
+                             const double *hi, size_t n);
+// INTERVALS: lo and hi NAN = no whisker. NOTE ("3.90× faster") may be NULL.
+ETP_API void etp_chart_interval(etp_chart *c, const char *label, const char *note, double value,
+                                double lo, double hi);
+// WATERFALL. A total restarts the running sum at VALUE. A step's DELTA is added to it; LO and HI
+// bound the delta (NAN = unknown). GROUP names the step's kind ("operator", "boundary"); steps that
+// do not describe the model's own work (tracer, unexplained) are `muted`.
+ETP_API void etp_chart_total(etp_chart *c, const char *label, double value);
+ETP_API void etp_chart_step(etp_chart *c, const char *label, const char *group, bool muted,
+                            double delta, double lo, double hi);
+
+// ---- writing ----------------------------------------------------------------------------------
+
+typedef enum etp_format {
+    ETP_FORMAT_TEXT, // for a terminal
+    ETP_FORMAT_MD,   // GitHub Markdown
+    ETP_FORMAT_CSV,  // one table, RFC 4180 with LF
+    ETP_FORMAT_HTML, // one self-contained page
+    ETP_FORMAT_SVG   // one chart as a picture of its own
+} etp_format;
+
+typedef struct etp_report_style { // a zeroed struct is a plain 80-column ASCII file
+    int width;          // TEXT: columns, 0 = 80
+    bool color;         // TEXT: ANSI colours
+    bool unicode;       // TEXT: bars and signs beyond ASCII
+    bool brief;         // leave out sections marked as detail
+    const char *select; // CSV: id of the table, SVG: id of the chart; NULL = the first
+} etp_report_style;
+
+// STYLE may be NULL. Errors: ETP_NOMEM (building or writing ran out of memory), ETP_USAGE (no such
+// table or chart), ETP_IO (the sink failed).
+ETP_API ETP_NODISCARD etp_status etp_report_write(const etp_report *r, etp_format format,
+                                                  const etp_report_style *style, etp_sink *sink,
+                                                  etp_error *err);
+
+#endif

@@ -1,0 +1,301 @@
+// SPDX-License-Identifier: Apache-2.0
+// The report for a terminal: headline, wrapped paragraphs, aligned lists. Tables and charts have
+// files of their own.
+#include "report/text.h"
+
+#include <math.h>
+
+#include "base/json.h"
+
+const char *const k_etp_sgr_severity[5] = {"", "36", "32", "33", "31"};
+static const char k_bold[] = "1";
+static const char k_dim[] = "2";
+
+void etp_text_sgr(etp_text *o, const char *sgr)
+{
+    if (o->color && *sgr) {
+        etp_sink_printf(o->sink, "\x1b[%sm", sgr);
+    }
+}
+
+void etp_text_plain(etp_text *o, const char *sgr)
+{
+    if (o->color && *sgr) {
+        etp_sink_z(o->sink, "\x1b[0m");
+    }
+}
+
+// The ASCII stand-in of one non-ASCII character. One for one, so that widths stay what they were.
+static char ascii_for(etp_str c)
+{
+    static const struct {
+        const char *utf8;
+        char ascii;
+    } k_stand_in[] = {{"×", 'x'}, {"µ", 'u'}, {"–", '-'}, {"—", '-'}, {"−", '-'}, {"…", '~'},
+                      {"→", '>'}, {"·", '|'}, {"±", '~'}, {"’", '\''}, {"“", '"'}, {"”", '"'},
+                      {"≤", '<'}, {"≥", '>'}, {"Δ", 'd'}, {"\u00A0", ' '}, {"\u202F", ' '}};
+    for (size_t i = 0; i < sizeof k_stand_in / sizeof *k_stand_in; i++) {
+        if (etp_str_eqz(c, k_stand_in[i].utf8)) {
+            return k_stand_in[i].ascii;
+        }
+    }
+    return '?';
+}
+
+void etp_text_put(etp_text *o, etp_str s)
+{
+    if (o->unicode) {
+        etp_sink_write(o->sink, s);
+        return;
+    }
+    while (s.len) {
+        bool valid = false;
+        size_t n = etp_utf8_next(s, &valid);
+        etp_sink_char(o->sink, n == 1 ? s.ptr[0] : ascii_for((etp_str){s.ptr, n}));
+        s = (etp_str){s.ptr + n, s.len - n};
+    }
+}
+
+void etp_text_putz(etp_text *o, const char *z)
+{
+    etp_text_put(o, etp_str_from(z));
+}
+
+void etp_text_rule(etp_text *o, size_t width)
+{
+    for (size_t i = 0; i < width; i++) {
+        etp_sink_z(o->sink, o->unicode ? "─" : "-");
+    }
+    etp_sink_char(o->sink, '\n');
+}
+
+void etp_text_cell(etp_text *o, etp_str s, size_t width, bool right)
+{
+    o->scratch.len = 0;
+    etp_str cut = etp_truncate(&o->scratch, s, width, "…");
+    size_t w = etp_width(cut), pad = w < width ? width - w : 0;
+    etp_sink_repeat(o->sink, ' ', right ? pad : 0);
+    etp_text_put(o, cut);
+    etp_sink_repeat(o->sink, ' ', right ? 0 : pad);
+}
+
+void etp_text_wrap(etp_text *o, etp_str s, size_t at, size_t indent)
+{
+    bool first_word = true;
+    while (s.len) {
+        size_t n = etp_str_find(s, ETP_STR(" "));
+        etp_str word = {s.ptr, n};
+        s = n < s.len ? (etp_str){s.ptr + n + 1, s.len - n - 1} : (etp_str){s.ptr + n, 0};
+        size_t w = etp_width(word);
+        if (!first_word && at + 1 + w > o->width) {
+            etp_sink_char(o->sink, '\n');
+            etp_sink_repeat(o->sink, ' ', indent);
+            at = indent;
+            first_word = true;
+        }
+        if (!first_word) {
+            etp_sink_char(o->sink, ' ');
+            at++;
+        }
+        etp_text_put(o, word);
+        at += w;
+        first_word = false;
+    }
+    etp_sink_char(o->sink, '\n');
+}
+
+static void write_card(etp_text *o, const etp_card *card)
+{
+    char buf[ETP_VIEW_CHARS];
+    double max = fmax(fabs(card->value), fmax(fabs(card->lo), fabs(card->hi)));
+    etp_view v = etp_view_for(card->kind, isfinite(max) ? max : 0, NULL, 0);
+    const char *sgr = k_etp_sgr_severity[card->severity];
+    etp_text_sgr(o, k_bold);
+    etp_text_sgr(o, sgr);
+    if (isfinite(card->value)) {
+        etp_text_putz(o, etp_view_value(&v, card->value, buf));
+        etp_sink_char(o->sink, ' ');
+    }
+    etp_text_put(o, card->verdict);
+    etp_text_plain(o, k_bold);
+    if (isfinite(card->lo) && isfinite(card->hi)) {
+        etp_text_putz(o, "  [");
+        etp_text_putz(o, etp_view_number(&v, card->lo, buf));
+        etp_text_putz(o, ", ");
+        etp_text_putz(o, etp_view_value(&v, card->hi, buf));
+        etp_text_putz(o, "]");
+    }
+    if (card->label.len) {
+        etp_text_putz(o, "  ");
+        etp_text_put(o, card->label);
+    }
+    etp_sink_char(o->sink, '\n');
+    if (card->interval.len) {
+        etp_text_sgr(o, k_dim);
+        etp_text_wrap(o, card->interval, 0, 0);
+        etp_text_plain(o, k_dim);
+    }
+    if (card->detail.len) {
+        etp_text_wrap(o, card->detail, 0, 0);
+    }
+}
+
+static void write_facts(etp_text *o, const etp_report *r)
+{
+    size_t at = 0;
+    for (size_t i = 0; i < r->facts.n; i++) {
+        const etp_pair *fact = &r->facts.items[i];
+        size_t w = etp_width(fact->key) + 1 + etp_width(fact->value);
+        if (at && at + 3 + w > o->width) {
+            etp_sink_char(o->sink, '\n');
+            at = 0;
+        }
+        if (at) {
+            etp_text_putz(o, " · ");
+            at += 3;
+        }
+        etp_text_sgr(o, k_dim);
+        etp_text_put(o, fact->key);
+        etp_text_plain(o, k_dim);
+        etp_sink_char(o->sink, ' ');
+        etp_text_put(o, fact->value);
+        at += w;
+    }
+    if (at) {
+        etp_sink_char(o->sink, '\n');
+    }
+}
+
+static void write_head(etp_text *o, const etp_report *r)
+{
+    etp_text_sgr(o, k_bold);
+    etp_text_wrap(o, r->title, 0, 0);
+    etp_text_plain(o, k_bold);
+    if (r->subtitle.len) {
+        etp_text_wrap(o, r->subtitle, 0, 0);
+    }
+    for (size_t i = 0; i < r->cards.n; i++) {
+        etp_sink_char(o->sink, '\n');
+        write_card(o, &r->cards.items[i]);
+    }
+    if (r->facts.n) {
+        etp_sink_char(o->sink, '\n');
+        write_facts(o, r);
+    }
+}
+
+static void write_keys(etp_text *o, const etp_keys *k)
+{
+    size_t key_width = 0;
+    for (size_t i = 0; i < k->pairs.n; i++) {
+        size_t w = etp_width(k->pairs.items[i].key);
+        key_width = w > key_width ? w : key_width;
+    }
+    key_width = key_width > 24 ? 24 : key_width;
+    if (k->title.len) {
+        etp_text_wrap(o, k->title, 0, 0);
+    }
+    for (size_t i = 0; i < k->pairs.n; i++) {
+        const etp_pair *p = &k->pairs.items[i];
+        const char *sgr = p->severity == ETP_PLAIN ? k_bold : k_etp_sgr_severity[p->severity];
+        etp_text_sgr(o, sgr);
+        etp_text_cell(o, p->key, key_width, false);
+        etp_text_plain(o, sgr);
+        etp_text_putz(o, "  ");
+        etp_text_wrap(o, p->value, key_width + 2, key_width + 2);
+    }
+}
+
+static void write_note(etp_text *o, const etp_block *b)
+{
+    static const char *const k_word[] = {"", "note: ", "ok: ", "warning: ", "problem: "};
+    const char *word = k_word[b->severity], *sgr = k_etp_sgr_severity[b->severity];
+    etp_text_sgr(o, sgr);
+    etp_text_putz(o, word);
+    etp_text_plain(o, sgr);
+    etp_text_wrap(o, b->text, strlen(word), 0);
+}
+
+static void write_code(etp_text *o, const etp_block *b)
+{
+    if (b->caption.len) {
+        etp_text_wrap(o, b->caption, 0, 0);
+    }
+    etp_str s = b->text;
+    while (s.len) {
+        size_t n = etp_str_find(s, ETP_STR("\n"));
+        etp_text_putz(o, "    ");
+        etp_text_put(o, (etp_str){s.ptr, n});
+        etp_sink_char(o->sink, '\n');
+        s = n < s.len ? (etp_str){s.ptr + n + 1, s.len - n - 1} : (etp_str){s.ptr + n, 0};
+    }
+}
+
+static void write_section(etp_text *o, const etp_block *b)
+{
+    etp_text_sgr(o, k_bold);
+    etp_text_wrap(o, b->text, 0, 0);
+    etp_text_plain(o, k_bold);
+    if (b->level == 1) {
+        size_t w = etp_width(b->text);
+        etp_text_rule(o, w < o->width ? w : o->width);
+    }
+}
+
+static void write_block(etp_text *o, const etp_block *b)
+{
+    switch (b->kind) {
+    case ETP_BLOCK_SECTION:
+        write_section(o, b);
+        break;
+    case ETP_BLOCK_TEXT:
+        write_note(o, b);
+        break;
+    case ETP_BLOCK_CODE:
+        write_code(o, b);
+        break;
+    case ETP_BLOCK_KEYS:
+        write_keys(o, b->keys);
+        break;
+    case ETP_BLOCK_TABLE:
+        etp_text_table(o, b->table);
+        break;
+    case ETP_BLOCK_CHART:
+        etp_text_chart(o, b->chart);
+        break;
+    }
+}
+
+bool etp_report_write_text(const etp_report *r, const etp_report_style *style, etp_sink *sink)
+{
+    etp_arena arena;
+    etp_arena_init(&arena, r->arena->alloc);
+    int width = style->width ? style->width : 80;
+    etp_text o = {.sink = sink,
+                  .width = (size_t)(width < 40 ? 40 : width),
+                  .color = style->color,
+                  .unicode = style->unicode};
+    etp_strbuf_init(&o.scratch, &arena);
+    write_head(&o, r);
+    bool after_heading = false;
+    for (size_t i = 0; i < r->blocks.n; i++) {
+        const etp_block *b = &r->blocks.items[i];
+        if (!etp_block_shown(b, style)) {
+            continue;
+        }
+        if (!after_heading) {
+            etp_sink_char(sink, '\n');
+        }
+        write_block(&o, b);
+        after_heading = b->kind == ETP_BLOCK_SECTION;
+    }
+    if (r->footer.len) {
+        etp_sink_char(sink, '\n');
+        etp_text_sgr(&o, k_dim);
+        etp_text_wrap(&o, r->footer, 0, 0);
+        etp_text_plain(&o, k_dim);
+    }
+    bool complete = !o.scratch.failed;
+    etp_arena_dispose(&arena);
+    return complete;
+}

@@ -1,0 +1,309 @@
+// SPDX-License-Identifier: Apache-2.0
+// Charts in the terminal: a compact picture out of block characters, always with the numbers.
+#include <math.h>
+
+#include "report/text.h"
+
+#define LABEL_MAX 24
+
+static const char *const k_fill_unicode[] = {"█", "▓", "▒", "░", "▚", "╱", "╳", "·"};
+static const char *const k_fill_ascii[] = {"#", "=", "+", "-", "%", "/", "x", "."};
+// 256-colour numbers close to the palette of the pictures.
+static const char *const k_fill_sgr[] = {"38;5;32",  "38;5;208", "38;5;36",  "38;5;175",
+                                         "38;5;178", "38;5;74",  "38;5;167", "38;5;245"};
+enum { N_FILLS = sizeof k_fill_unicode / sizeof *k_fill_unicode };
+
+static const char *fill(const etp_text *o, size_t series)
+{
+    return (o->unicode ? k_fill_unicode : k_fill_ascii)[series % N_FILLS];
+}
+
+static void repeat(etp_text *o, const char *z, size_t n)
+{
+    for (size_t i = 0; i < n; i++) {
+        etp_sink_z(o->sink, z);
+    }
+}
+
+static size_t cells_of(double share, size_t width)
+{
+    double cells = floor(share * (double)width + 0.5);
+    return cells <= 0 ? 0 : cells >= (double)width ? width : (size_t)cells;
+}
+
+void etp_text_bar(etp_text *o, double share, size_t width, bool pad)
+{
+    static const char *const k_eighths[] = {"", "▏", "▎", "▍", "▌", "▋", "▊", "▉"};
+    size_t used = 0;
+    if (o->unicode) {
+        size_t eighths = cells_of(share, width * 8);
+        repeat(o, "█", eighths / 8);
+        etp_sink_z(o->sink, k_eighths[eighths % 8]);
+        used = eighths / 8 + (eighths % 8 != 0);
+    } else {
+        used = cells_of(share, width);
+        repeat(o, "#", used);
+    }
+    etp_sink_repeat(o->sink, ' ', pad ? width - used : 0);
+}
+
+static size_t label_width(const etp_chart *c)
+{
+    size_t width = 0;
+    for (size_t i = 0; i < c->entries.n; i++) {
+        size_t w = etp_width(c->entries.items[i].label);
+        width = w > width ? w : width;
+    }
+    return width < LABEL_MAX ? width : LABEL_MAX;
+}
+
+static size_t rest(const etp_text *o, size_t used)
+{
+    return o->width > used + 10 ? o->width - used : 10;
+}
+
+static double sum_of(const etp_chart_entry *e)
+{
+    double sum = 0;
+    for (size_t k = 0; k < e->n_values; k++) {
+        sum += isfinite(e->values[k]) ? e->values[k] : 0;
+    }
+    return sum;
+}
+
+// ---- stacked bars -----------------------------------------------------------------------------
+
+static void stacked_bar(etp_text *o, const etp_chart_entry *e, double max, size_t width)
+{
+    double running = 0;
+    size_t at = 0;
+    for (size_t k = 0; k < e->n_values; k++) {
+        running += isfinite(e->values[k]) ? e->values[k] : 0;
+        size_t end = max > 0 ? cells_of(running / max, width) : 0;
+        etp_text_sgr(o, k_fill_sgr[k % N_FILLS]);
+        repeat(o, fill(o, k), end > at ? end - at : 0);
+        etp_text_plain(o, "x");
+        at = end > at ? end : at;
+    }
+}
+
+static void stacked_legend(etp_text *o, const etp_chart *c, const etp_view *v)
+{
+    etp_view share = etp_view_for(ETP_KIND_PERCENT, 1, NULL, 1);
+    size_t name_width = 0;
+    for (size_t k = 0; k < c->series.n; k++) {
+        size_t w = etp_width(c->series.items[k]);
+        name_width = w > name_width ? w : name_width;
+    }
+    name_width = name_width < 28 ? name_width : 28;
+    etp_sink_repeat(o->sink, ' ', name_width + 2);
+    for (size_t i = 0; i < c->entries.n; i++) {
+        etp_text_putz(o, "  ");
+        etp_text_cell(o, c->entries.items[i].label, 18, true);
+    }
+    etp_sink_char(o->sink, '\n');
+    for (size_t k = 0; k < c->series.n; k++) {
+        etp_text_sgr(o, k_fill_sgr[k % N_FILLS]);
+        etp_sink_z(o->sink, fill(o, k));
+        etp_text_plain(o, "x");
+        etp_sink_char(o->sink, ' ');
+        etp_text_cell(o, c->series.items[k], name_width, false);
+        for (size_t i = 0; i < c->entries.n; i++) {
+            const etp_chart_entry *e = &c->entries.items[i];
+            char value[ETP_VIEW_CHARS], percent[ETP_VIEW_CHARS];
+            double sum = sum_of(e);
+            etp_text_putz(o, "  ");
+            etp_text_cell(o, etp_str_from(etp_view_value(v, e->values[k], value)), 10, true);
+            etp_text_cell(o,
+                          etp_str_from(etp_view_number(
+                              &share, sum > 0 ? e->values[k] / sum : (double)NAN, percent)),
+                          8, true);
+        }
+        etp_sink_char(o->sink, '\n');
+    }
+}
+
+static void write_stacked(etp_text *o, const etp_chart *c)
+{
+    etp_view v = etp_view_chart(c);
+    size_t label = label_width(c), width = rest(o, label + 2 + 11);
+    double max = 0;
+    for (size_t i = 0; i < c->entries.n; i++) {
+        max = fmax(max, sum_of(&c->entries.items[i]));
+    }
+    for (size_t i = 0; i < c->entries.n; i++) {
+        const etp_chart_entry *e = &c->entries.items[i];
+        char buf[ETP_VIEW_CHARS];
+        etp_text_cell(o, e->label, label, false);
+        etp_text_putz(o, " ");
+        etp_text_cell(o, etp_str_from(etp_view_value(&v, sum_of(e), buf)), 10, true);
+        etp_text_putz(o, "  ");
+        stacked_bar(o, e, max, width);
+        etp_sink_char(o->sink, '\n');
+    }
+    stacked_legend(o, c, &v);
+}
+
+// ---- waterfall --------------------------------------------------------------------------------
+
+static void write_range(etp_text *o, const etp_view *v, const etp_chart_entry *e)
+{
+    char buf[ETP_VIEW_CHARS];
+    if (e->n_values && isfinite(e->lo[0]) && isfinite(e->hi[0])) {
+        etp_text_putz(o, "  [");
+        etp_text_putz(o, etp_view_number(v, e->lo[0], buf));
+        etp_text_putz(o, ", ");
+        etp_text_putz(o, etp_view_number(v, e->hi[0], buf));
+        etp_text_putz(o, "]");
+    }
+}
+
+static double waterfall_max(const etp_chart *c)
+{
+    double max = 0, running = 0;
+    for (size_t i = 0; i < c->entries.n; i++) {
+        const etp_chart_entry *e = &c->entries.items[i];
+        double v = isfinite(e->values[0]) ? e->values[0] : 0;
+        running = e->role == ETP_ROLE_TOTAL ? v : running + v;
+        max = fmax(max, running);
+    }
+    return max;
+}
+
+static void waterfall_bar(etp_text *o, double from, double to, const etp_chart_entry *e,
+                          double max, size_t width)
+{
+    size_t a = max > 0 ? cells_of(fmin(from, to) / max, width) : 0;
+    size_t b = max > 0 ? cells_of(fmax(from, to) / max, width) : 0;
+    if (from == to) {
+        return;
+    }
+    if (b == a) { // too small to see: one cell all the same
+        b = a < width ? a + 1 : a;
+        a = b - 1;
+    }
+    bool total = e->role == ETP_ROLE_TOTAL;
+    const char *sgr = total ? "1" : e->muted ? "2" : to < from ? "32" : "31";
+    etp_sink_repeat(o->sink, ' ', a);
+    etp_text_sgr(o, sgr);
+    if (o->unicode) {
+        repeat(o, total ? "█" : to < from ? "░" : "▓", b - a);
+    } else {
+        repeat(o, total ? "#" : to < from ? "-" : "+", b - a);
+    }
+    etp_text_plain(o, sgr);
+}
+
+static void write_waterfall(etp_text *o, const etp_chart *c)
+{
+    etp_view v = etp_view_chart(c), step = v;
+    step.sign = true;
+    size_t label = label_width(c), width = rest(o, label + 2 + 12 + 20);
+    double max = waterfall_max(c), running = 0;
+    for (size_t i = 0; i < c->entries.n; i++) {
+        const etp_chart_entry *e = &c->entries.items[i];
+        char buf[ETP_VIEW_CHARS];
+        bool total = e->role == ETP_ROLE_TOTAL;
+        double value = isfinite(e->values[0]) ? e->values[0] : 0;
+        double from = total ? 0 : running, to = total ? value : running + value;
+        const char *sgr = total ? "1" : "";
+        etp_text_sgr(o, sgr);
+        etp_text_cell(o, e->label, label, false);
+        etp_text_putz(o, " ");
+        etp_text_cell(o, etp_str_from(etp_view_value(total ? &v : &step, e->values[0], buf)), 11,
+                      true);
+        etp_text_plain(o, sgr);
+        etp_text_putz(o, "  ");
+        waterfall_bar(o, from, to, e, max, width);
+        write_range(o, &step, e);
+        etp_sink_char(o->sink, '\n');
+        running = to;
+    }
+}
+
+// ---- intervals --------------------------------------------------------------------------------
+
+static void write_intervals(etp_text *o, const etp_chart *c)
+{
+    etp_view v = etp_view_chart(c);
+    size_t label = label_width(c), width = rest(o, label + 2 + 12 + 36);
+    double max = 0;
+    for (size_t i = 0; i < c->entries.n; i++) {
+        max = fmax(max, c->entries.items[i].values[0]);
+    }
+    for (size_t i = 0; i < c->entries.n; i++) {
+        const etp_chart_entry *e = &c->entries.items[i];
+        char buf[ETP_VIEW_CHARS];
+        etp_text_cell(o, e->label, label, false);
+        etp_text_putz(o, " ");
+        etp_text_cell(o, etp_str_from(etp_view_value(&v, e->values[0], buf)), 11, true);
+        etp_text_putz(o, "  ");
+        etp_text_bar(o, max > 0 && isfinite(e->values[0]) ? e->values[0] / max : 0, width, false);
+        write_range(o, &v, e);
+        if (e->note.len) {
+            etp_text_putz(o, "  ");
+            etp_text_put(o, e->note);
+        }
+        etp_sink_char(o->sink, '\n');
+    }
+}
+
+// ---- one line per series ----------------------------------------------------------------------
+
+// Heights between the series' own minimum and maximum, which are printed behind: the series of an
+// A/B comparison differ by far more than each of them varies.
+static void write_sparklines(etp_text *o, const etp_chart *c)
+{
+    static const char *const k_height[] = {"▁", "▂", "▃", "▄", "▅", "▆", "▇", "█"};
+    etp_view v = etp_view_chart(c);
+    size_t label = 0;
+    for (size_t k = 0; k < c->series.n; k++) {
+        size_t w = etp_width(c->series.items[k]);
+        label = w > label ? w : label;
+    }
+    label = label < LABEL_MAX ? label : LABEL_MAX;
+    for (size_t k = 0; k < c->series.n; k++) {
+        double lo = INFINITY, hi = -INFINITY;
+        for (size_t i = 0; i < c->entries.n; i++) {
+            lo = fmin(lo, c->entries.items[i].values[k]);
+            hi = fmax(hi, c->entries.items[i].values[k]);
+        }
+        char a[ETP_VIEW_CHARS], b[ETP_VIEW_CHARS];
+        etp_text_cell(o, c->series.items[k], label, false);
+        etp_text_putz(o, "  ");
+        size_t room = rest(o, label + 30), n = c->entries.n < room ? c->entries.n : room;
+        for (size_t i = 0; o->unicode && i < n; i++) {
+            double y = c->entries.items[i].values[k];
+            size_t height = hi > lo && isfinite(y) ? cells_of((y - lo) / (hi - lo), 7) : 0;
+            etp_sink_z(o->sink, isfinite(y) ? k_height[height] : " ");
+        }
+        etp_sink_printf(o->sink, o->unicode ? "  " : "");
+        etp_text_putz(o, etp_view_number(&v, isfinite(lo) ? lo : (double)NAN, a));
+        etp_text_putz(o, " to ");
+        etp_text_putz(o, etp_view_value(&v, isfinite(hi) ? hi : (double)NAN, b));
+        etp_sink_char(o->sink, '\n');
+    }
+}
+
+void etp_text_chart(etp_text *o, const etp_chart *c)
+{
+    if (c->title.len) {
+        etp_text_wrap(o, c->title, 0, 0);
+    }
+    switch (c->chart) {
+    case ETP_CHART_STACKED:
+    case ETP_CHART_COLUMNS:
+        write_stacked(o, c);
+        break;
+    case ETP_CHART_WATERFALL:
+        write_waterfall(o, c);
+        break;
+    case ETP_CHART_INTERVALS:
+        write_intervals(o, c);
+        break;
+    case ETP_CHART_BLOCKS:
+    case ETP_CHART_LINES:
+        write_sparklines(o, c);
+        break;
+    }
+}

@@ -1,0 +1,125 @@
+// SPDX-License-Identifier: Apache-2.0
+// The report tree as writers see it. Private to the report room.
+#ifndef ETP_REPORT_TREE_H
+#define ETP_REPORT_TREE_H
+
+#include "report/report.h"
+
+typedef enum etp_block_kind {
+    ETP_BLOCK_SECTION,
+    ETP_BLOCK_TEXT, // a paragraph; a note when severity is not ETP_PLAIN
+    ETP_BLOCK_CODE,
+    ETP_BLOCK_KEYS,
+    ETP_BLOCK_TABLE,
+    ETP_BLOCK_CHART
+} etp_block_kind;
+
+typedef struct etp_pair {
+    etp_str key, value;
+    etp_severity severity;
+} etp_pair;
+
+struct etp_keys {
+    etp_report *report;
+    etp_str title;
+    struct {
+        etp_pair *items;
+        size_t n, cap;
+    } pairs;
+};
+
+typedef struct etp_row {
+    const etp_cell *cells;
+    bool total;
+} etp_row;
+
+struct etp_table {
+    etp_report *report;
+    etp_str id, caption;
+    const etp_column *columns; // key, title, unit and help are clean copies; decimals resolved
+    size_t n_columns;
+    size_t limit; // 0 = none
+    struct {
+        etp_row *items;
+        size_t n, cap;
+    } rows;
+};
+
+typedef enum etp_role { ETP_ROLE_VALUE, ETP_ROLE_TOTAL, ETP_ROLE_STEP } etp_role;
+
+typedef struct etp_chart_entry { // one bar, step, block or x
+    etp_str label, note;         // note: group of a step, remark of an interval
+    etp_role role;
+    bool muted;
+    double x;
+    const double *values, *lo, *hi; // n_values each; NAN = missing
+    size_t n_values;
+} etp_chart_entry;
+
+struct etp_chart {
+    etp_report *report;
+    etp_chart_kind chart;
+    etp_kind kind;
+    etp_str id, title, description, x_title, y_title;
+    struct {
+        etp_str *items;
+        size_t n, cap;
+    } series;
+    struct {
+        etp_chart_entry *items;
+        size_t n, cap;
+    } entries;
+};
+
+typedef struct etp_block {
+    etp_block_kind kind;
+    etp_severity severity;
+    int level;   // sections
+    bool detail; // this block is inside a detail section, or is one
+    etp_str id;  // sections
+    etp_str text;
+    etp_str caption; // code
+    etp_keys *keys;
+    etp_table *table;
+    etp_chart *chart;
+} etp_block;
+
+typedef struct etp_card { // a headline
+    etp_str label, verdict, interval, detail;
+    etp_severity severity;
+    etp_kind kind;
+    double value, lo, hi, reference;
+} etp_card;
+
+struct etp_report {
+    etp_arena *arena;
+    bool failed; // out of memory once
+    etp_str title, subtitle, footer, json_schema, json;
+    struct {
+        etp_card *items;
+        size_t n, cap;
+    } cards;
+    struct {
+        etp_pair *items;
+        size_t n, cap;
+    } facts;
+    struct {
+        etp_block *items;
+        size_t n, cap;
+    } blocks;
+    int detail_level; // level of the open detail section, 0 = none
+};
+
+static inline bool etp_block_shown(const etp_block *b, const etp_report_style *style)
+{
+    return !(b->detail && style->brief);
+}
+
+// Writers. The sink remembers failed writes; text also gives false when it ran out of memory.
+bool etp_report_write_text(const etp_report *r, const etp_report_style *style, etp_sink *sink);
+void etp_report_write_md(const etp_report *r, const etp_report_style *style, etp_sink *sink);
+void etp_report_write_html(const etp_report *r, const etp_report_style *style, etp_sink *sink);
+void etp_chart_write_svg(const etp_chart *c, etp_sink *sink); // a document of its own
+void etp_table_write_csv(const etp_table *t, etp_sink *sink);
+
+#endif

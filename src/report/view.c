@@ -1,0 +1,281 @@
+// SPDX-License-Identifier: Apache-2.0
+// Values as people read them.
+#include "report/view.h"
+
+#include <inttypes.h>
+#include <math.h>
+
+#include "base/json.h"
+#include "base/number.h"
+
+typedef struct unit_step {
+    double size;
+    const char *name;
+} unit_step;
+
+static const unit_step k_time[] = {{1e9, "s"}, {1e6, "ms"}, {1e3, "µs"}, {1, "ns"}};
+static const unit_step k_bytes[] = {{1e9, "GB"}, {1e6, "MB"}, {1e3, "kB"}, {1, "B"}};
+
+// The unit in which MAX has digits before the point. Seconds and gigabytes only when large, because
+// a column in ms that reaches 2000 reads better than one in s that starts at 0.001.
+static unit_step pick_unit(const unit_step *steps, size_t n, double max)
+{
+    size_t i = max >= 10 * steps[0].size ? 0 : 1;
+    while (i + 1 < n && max < steps[i].size) {
+        i++;
+    }
+    return steps[i];
+}
+
+static int scaled_decimals(double max) // of a maximum already in its unit: about four digits
+{
+    return max >= 999.95 ? 1 : max >= 9.9995 ? 2 : 3;
+}
+
+etp_view etp_view_for(etp_kind kind, double max, const char *unit, int decimals)
+{
+    etp_view v = {.kind = kind, .divide = 1, .minus = "-"};
+    switch (kind) {
+    case ETP_KIND_NS:
+    case ETP_KIND_BYTES: {
+        unit_step step = kind == ETP_KIND_NS
+                             ? pick_unit(k_time, sizeof k_time / sizeof *k_time, max)
+                             : pick_unit(k_bytes, sizeof k_bytes / sizeof *k_bytes, max);
+        v.divide = step.size;
+        v.unit = step.name;
+        v.decimals = step.size > 1 ? scaled_decimals(max / step.size) : 0;
+        break;
+    }
+    case ETP_KIND_RATIO:
+        v.unit = "×";
+        v.suffix = true;
+        v.decimals = decimals > 0 ? decimals : 2;
+        break;
+    case ETP_KIND_PERCENT:
+        v.unit = "%";
+        v.suffix = true;
+        v.divide = 0.01;
+        v.decimals = decimals > 0 ? decimals : 1;
+        break;
+    case ETP_KIND_DOUBLE:
+        v.decimals = decimals > 0 ? decimals : 3;
+        break;
+    case ETP_KIND_TEXT:
+    case ETP_KIND_INT:
+        break;
+    }
+    if (unit) {
+        v.unit = unit;
+        v.suffix = false;
+    }
+    return v;
+}
+
+double etp_cell_number(const etp_cell *c)
+{
+    switch (c->type) {
+    case ETP_CELL_I64:
+        return (double)c->v.i64;
+    case ETP_CELL_U64:
+        return (double)c->v.u64;
+    case ETP_CELL_DOUBLE:
+        return c->v.d;
+    case ETP_CELL_MISSING:
+    case ETP_CELL_TEXT:
+        break;
+    }
+    return (double)NAN;
+}
+
+double etp_column_max(const etp_table *t, size_t column)
+{
+    double max = 0;
+    for (size_t i = 0; i < t->rows.n; i++) {
+        double v = fabs(etp_cell_number(&t->rows.items[i].cells[column]));
+        if (v > max) { // false for NAN
+            max = v;
+        }
+    }
+    return max;
+}
+
+bool etp_column_is_number(const etp_column *col)
+{
+    return col->kind != ETP_KIND_TEXT;
+}
+
+etp_view etp_view_column(const etp_table *t, size_t column)
+{
+    const etp_column *col = &t->columns[column];
+    etp_view v = etp_view_for(col->kind, etp_column_max(t, column), col->unit, col->decimals);
+    v.sign = (col->flags & ETP_COL_SIGNED) != 0;
+    return v;
+}
+
+etp_view etp_view_chart(const etp_chart *c)
+{
+    double max = 0, running = 0;
+    for (size_t i = 0; i < c->entries.n; i++) {
+        const etp_chart_entry *e = &c->entries.items[i];
+        double sum = 0;
+        for (size_t k = 0; k < e->n_values; k++) {
+            if (isfinite(e->values[k])) {
+                sum += fabs(e->values[k]);
+                max = fmax(max, fabs(e->values[k]));
+            }
+        }
+        running = e->role == ETP_ROLE_STEP ? running + (e->n_values ? e->values[0] : 0) : sum;
+        if (c->chart == ETP_CHART_STACKED || c->chart == ETP_CHART_COLUMNS) {
+            max = fmax(max, sum);
+        } else if (c->chart == ETP_CHART_WATERFALL) {
+            max = fmax(max, fabs(running));
+        }
+    }
+    return etp_view_for(c->kind, max, NULL, 0);
+}
+
+// Rounds to DECIMALS; a zero never carries a sign.
+static void format_fixed(const etp_view *v, double value, char buf[static ETP_VIEW_CHARS])
+{
+    char digits[ETP_VIEW_CHARS - 8];
+    double magnitude = fabs(value);
+    if (magnitude < 1e15) {
+        snprintf(digits, sizeof digits, "%.*f", v->decimals, magnitude);
+    } else {
+        snprintf(digits, sizeof digits, "%.6g", magnitude);
+    }
+    bool zero = strspn(digits, "0.") == strlen(digits);
+    const char *sign = zero ? "" : value < 0 ? v->minus : v->sign ? "+" : "";
+    snprintf(buf, ETP_VIEW_CHARS, "%s%s", sign, digits);
+}
+
+static void append(char buf[static ETP_VIEW_CHARS], const char *a, const char *b)
+{
+    size_t n = strlen(buf);
+    snprintf(buf + n, ETP_VIEW_CHARS - n, "%s%.16s", a, b);
+}
+
+const char *etp_view_number(const etp_view *v, double value, char buf[static ETP_VIEW_CHARS])
+{
+    if (!isfinite(value)) {
+        snprintf(buf, ETP_VIEW_CHARS, "–");
+        return buf;
+    }
+    format_fixed(v, value / v->divide, buf);
+    if (v->suffix && v->unit) {
+        append(buf, strcmp(v->unit, "%") == 0 ? " " : "", v->unit);
+    }
+    return buf;
+}
+
+const char *etp_view_value(const etp_view *v, double value, char buf[static ETP_VIEW_CHARS])
+{
+    etp_view_number(v, value, buf);
+    if (isfinite(value) && v->unit && !v->suffix) {
+        append(buf, " ", v->unit);
+    }
+    return buf;
+}
+
+// Integers exactly: a double would lose digits beyond 2^53.
+static void format_integer(const etp_view *v, const etp_cell *c, char buf[static ETP_VIEW_CHARS])
+{
+    bool negative = c->type == ETP_CELL_I64 && c->v.i64 < 0;
+    uint64_t magnitude = c->type == ETP_CELL_U64 ? c->v.u64
+                         : negative              ? 0 - (uint64_t)c->v.i64
+                                                 : (uint64_t)c->v.i64;
+    const char *sign = negative ? v->minus : v->sign && magnitude ? "+" : "";
+    snprintf(buf, ETP_VIEW_CHARS, "%s%" PRIu64, sign, magnitude);
+}
+
+etp_str etp_view_cell(const etp_view *v, const etp_cell *c, char buf[static ETP_VIEW_CHARS])
+{
+    if (c->type == ETP_CELL_TEXT) {
+        return c->v.text;
+    }
+    bool integer = c->type == ETP_CELL_I64 || c->type == ETP_CELL_U64;
+    if (integer && v->divide == 1 && v->decimals == 0) {
+        format_integer(v, c, buf);
+    } else if (v->kind == ETP_KIND_INT && c->type == ETP_CELL_DOUBLE) {
+        snprintf(buf, ETP_VIEW_CHARS, "%.17g", c->v.d);
+    } else {
+        etp_view_number(v, etp_cell_number(c), buf);
+    }
+    return etp_str_from(buf);
+}
+
+etp_severity etp_cell_judgement(const etp_column *col, const etp_cell *c)
+{
+    double value = etp_cell_number(c);
+    double neutral = col->kind == ETP_KIND_RATIO ? 1 : 0;
+    if (c->severity != ETP_PLAIN || !isfinite(value) || value == neutral) {
+        return c->severity;
+    }
+    if (col->flags & ETP_COL_LESS_IS_GOOD) {
+        return value < neutral ? ETP_GOOD : ETP_BAD;
+    }
+    if (col->flags & ETP_COL_MORE_IS_GOOD) {
+        return value > neutral ? ETP_GOOD : ETP_BAD;
+    }
+    return ETP_PLAIN;
+}
+
+bool etp_row_shown(const etp_table *t, size_t row)
+{
+    if (t->limit == 0 || t->rows.items[row].total || row < t->limit) {
+        return true;
+    }
+    size_t plain = 0;
+    for (size_t i = 0; i < row && plain < t->limit; i++) {
+        plain += !t->rows.items[i].total;
+    }
+    return plain < t->limit;
+}
+
+size_t etp_rows_hidden(const etp_table *t)
+{
+    size_t hidden = 0;
+    for (size_t i = 0; i < t->rows.n; i++) {
+        hidden += !etp_row_shown(t, i);
+    }
+    return hidden;
+}
+
+size_t etp_width(etp_str s)
+{
+    size_t width = 0;
+    for (size_t i = 0; i < s.len; i++) {
+        width += ((unsigned char)s.ptr[i] & 0xC0) != 0x80;
+    }
+    return width;
+}
+
+static size_t byte_of_column(etp_str s, size_t column)
+{
+    size_t i = 0;
+    for (; i < s.len; i++) {
+        if (((unsigned char)s.ptr[i] & 0xC0) != 0x80 && column-- == 0) {
+            break;
+        }
+    }
+    return i;
+}
+
+etp_str etp_truncate(etp_strbuf *buf, etp_str s, size_t width, const char *ellipsis)
+{
+    size_t have = etp_width(s), gap = etp_width(etp_str_from(ellipsis));
+    if (have <= width) {
+        return s;
+    }
+    size_t keep = width > gap ? width - gap : 0;
+    size_t head = keep - keep / 2, tail = keep / 2;
+    size_t a = byte_of_column(s, head), b = byte_of_column(s, have - tail);
+    size_t start = buf->len;
+    etp_strbuf_append(buf, (etp_str){s.ptr, a});
+    etp_strbuf_appendz(buf, ellipsis);
+    etp_strbuf_append(buf, (etp_str){s.ptr + b, s.len - b});
+    if (buf->failed) {
+        return s;
+    }
+    return (etp_str){buf->ptr + start, buf->len - start};
+}

@@ -1,0 +1,73 @@
+// SPDX-License-Identifier: Apache-2.0
+// The one way out of a report: picks the writer and turns its troubles into a status.
+#include "report/tree.h"
+
+static const etp_table *find_table(const etp_report *r, const char *id)
+{
+    for (size_t i = 0; i < r->blocks.n; i++) {
+        const etp_table *t = r->blocks.items[i].table;
+        if (t && (!id || etp_str_eqz(t->id, id))) {
+            return t;
+        }
+    }
+    return NULL;
+}
+
+static const etp_chart *find_chart(const etp_report *r, const char *id)
+{
+    for (size_t i = 0; i < r->blocks.n; i++) {
+        const etp_chart *c = r->blocks.items[i].chart;
+        if (c && (!id || etp_str_eqz(c->id, id))) {
+            return c;
+        }
+    }
+    return NULL;
+}
+
+static etp_status not_found(etp_error *err, const char *what, const char *id)
+{
+    if (!id) {
+        return etp_fail(err, ETP_USAGE, "this report has no %s", what);
+    }
+    return etp_fail(err, ETP_USAGE, "this report has no %s named '%s'", what, id);
+}
+
+etp_status etp_report_write(const etp_report *r, etp_format format, const etp_report_style *style,
+                            etp_sink *sink, etp_error *err)
+{
+    static const etp_report_style k_plain;
+    if (!r || r->failed) {
+        return etp_fail_nomem(err, "report");
+    }
+    style = style ? style : &k_plain;
+    bool complete = true;
+    switch (format) {
+    case ETP_FORMAT_TEXT:
+        complete = etp_report_write_text(r, style, sink);
+        break;
+    case ETP_FORMAT_MD:
+        etp_report_write_md(r, style, sink);
+        break;
+    case ETP_FORMAT_HTML:
+        return etp_fail(err, ETP_UNSUPPORTED, "html reports are not built yet");
+    case ETP_FORMAT_CSV: {
+        const etp_table *t = find_table(r, style->select);
+        if (!t) {
+            return not_found(err, "table", style->select);
+        }
+        etp_table_write_csv(t, sink);
+        break;
+    }
+    case ETP_FORMAT_SVG: {
+        const etp_chart *c = find_chart(r, style->select);
+        if (!c) {
+            return not_found(err, "chart", style->select);
+        }
+        return etp_fail(err, ETP_UNSUPPORTED, "svg charts are not built yet");
+    }
+    }
+    if (!complete) {
+        return etp_fail_nomem(err, "report");
+    }
+    return sink->failed ? etp_fail(err, ETP_IO, "cannot write the report") : ETP_OK;
+}
