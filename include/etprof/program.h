@@ -31,7 +31,7 @@ typedef struct etp_value {
     etp_quant quant;
     etp_str name;     // key of named data or fully qualified name; empty when none
     uint32_t id;      // EValue index, or id in the payload
-    uint32_t bound_to; // partition values: EValue that the delegate call binds, else ETP_NO_INDEX
+    uint32_t external; // partition values: position in the delegate call's args, else ETP_NO_INDEX
 } etp_value;
 
 typedef struct etp_work {

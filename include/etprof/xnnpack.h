@@ -117,8 +117,8 @@ typedef struct etp_xnn_node {
     bool has_min_max;
     float min, max; // fused activation; −inf…inf when absent
     float param;    // LeakyReLU slope, ELU alpha, pad value
-    uint32_t axis;  // concatenation; resize: new height in `axis`, width in `axis2`
-    uint32_t axis2;
+    uint32_t axis;  // concatenation
+    uint32_t new_height, new_width; // resize
     const etp_xnn_window *window; // convolution and pooling, else NULL
     etp_i32s list, list2; // perm | new shape | offsets, sizes | pre, post paddings
 } etp_xnn_node;
@@ -140,6 +140,8 @@ typedef struct etp_xnn_graph {
     const etp_xnn_constant *constants; // entry 0 means "no constant"
     uint32_t n_constants;
     etp_i32s input_ids, output_ids;
+    const uint32_t *index_by_id; // of values, ETP_XNN_NO_ID where there is none
+    uint32_t n_ids;
     uint64_t flatbuffer_bytes, constant_bytes;
 } etp_xnn_graph;
 
