@@ -235,8 +235,6 @@ typedef struct etp_run_writer { // fields are private
     etp_arena *arena;
     etp_run *run;
     uint64_t samples_bytes, environment_bytes; // committed
-    etp_run_file *hashed; // digests of files that no longer change
-    size_t n_hashed, cap_hashed;
 } etp_run_writer;
 
 // Begins a folder made by etp_run_claim: writes the manifest with state "running". RUN is borrowed

@@ -1,0 +1,136 @@
+// SPDX-License-Identifier: Apache-2.0
+// Files computed from the raw ones, and derived.json with their hashes.
+#include <stdio.h>
+
+#include "base/json.h"
+#include "base/sha256.h"
+#include "os/os.h"
+#include "store/internal.h"
+
+#define DERIVED_SCHEMA "etprof.derived/1"
+
+typedef struct file_list {
+    etp_run_file *items;
+    size_t n, cap;
+} file_list;
+
+// A derived.json that cannot be read is written anew: it can always be computed again.
+static void read_list(const char *path, etp_arena *arena, file_list *out)
+{
+    etp_str text;
+    json_t *json;
+    if (!etp_os_is_file(path) ||
+        etp_os_read_text(path, ETP_RUN_MANIFEST_LIMIT, arena, &text, NULL) != ETP_OK ||
+        etp_json_read(text, &json, NULL) != ETP_OK) {
+        return;
+    }
+    etp_status status = ETP_OK;
+    const etp_json_object root = {.object = json, .where = "", .arena = arena, .status = &status};
+    const json_t *array;
+    size_t n = etp_json_get_array(&root, "files", 100000, &array);
+    for (size_t i = 0; i < n && status == ETP_OK; i++) {
+        etp_json_object o = etp_json_element(&root, "files", array, i);
+        etp_run_file f = {.path = etp_json_get_str(&o, "path"),
+                          .sha256 = etp_json_get_str(&o, "sha256"),
+                          .bytes = etp_json_get_u64(&o, "bytes", INT64_MAX)};
+        if (!etp_run_path_ok(f.path) || !ETP_PUSH(arena, out, f)) {
+            break;
+        }
+    }
+    json_decref(json);
+}
+
+static bool put(file_list *list, etp_run_file f, etp_arena *arena)
+{
+    size_t at = 0;
+    while (at < list->n && etp_str_cmp(list->items[at].path, f.path) < 0) {
+        at++;
+    }
+    if (at < list->n && etp_str_eq(list->items[at].path, f.path)) {
+        list->items[at] = f;
+        return true;
+    }
+    if (!ETP_PUSH(arena, list, f)) {
+        return false;
+    }
+    for (size_t i = list->n - 1; i > at; i--) {
+        list->items[i] = list->items[i - 1];
+    }
+    list->items[at] = f;
+    return true;
+}
+
+static etp_str format_list(const file_list *list, etp_arena *arena)
+{
+    etp_strbuf text;
+    etp_strbuf_init(&text, arena);
+    etp_sink sink = etp_sink_strbuf(&text);
+    etp_json j;
+    etp_json_init(&j, &sink, true);
+    etp_json_begin_object(&j);
+    etp_json_kv_z(&j, "schema", DERIVED_SCHEMA);
+    etp_json_key(&j, "files");
+    etp_json_begin_array(&j);
+    for (size_t i = 0; i < list->n; i++) {
+        etp_json_begin_object_inline(&j);
+        etp_json_kv_str(&j, "path", list->items[i].path);
+        etp_json_kv_str(&j, "sha256", list->items[i].sha256);
+        etp_json_kv_u64(&j, "bytes", list->items[i].bytes);
+        etp_json_end(&j);
+    }
+    etp_json_end(&j);
+    etp_json_end(&j);
+    etp_json_end_document(&j);
+    return text.failed ? (etp_str){0} : etp_strbuf_str(&text);
+}
+
+static etp_status make_parent(const char *dir, etp_str relative, etp_arena *arena, etp_error *err)
+{
+    while (relative.len > 0 && relative.ptr[relative.len - 1] != '/') {
+        relative.len--;
+    }
+    if (relative.len == 0) {
+        return ETP_OK;
+    }
+    const char *parent = etp_run_path(arena, dir, (etp_str){relative.ptr, relative.len - 1});
+    return parent ? etp_os_mkdirs(parent, err) : etp_fail_nomem(err, dir);
+}
+
+etp_status etp_run_write_derived(const char *dir, const char *relative, etp_str content,
+                                 etp_error *err)
+{
+    etp_arena arena = {0};
+    etp_str name = etp_str_from(relative);
+    const char *path = etp_run_path(&arena, dir, name);
+    const char *list_path = etp_run_path(&arena, dir, ETP_STR(ETP_RUN_DERIVED));
+    etp_status status = ETP_OK;
+    if (!path || !list_path) {
+        status = etp_fail_nomem(err, relative);
+    } else if (!etp_run_path_ok(name) || etp_run_is_raw(name)) {
+        status = etp_fail(err, ETP_INTERNAL, "%s is no name for a derived file", relative);
+    }
+    if (status == ETP_OK) {
+        status = make_parent(dir, name, &arena, err);
+    }
+    if (status == ETP_OK) {
+        status = etp_os_write_atomic(path, content, err);
+    }
+    if (status == ETP_OK) {
+        file_list list = {0};
+        char hex[ETP_SHA256_HEX_CHARS];
+        etp_sha256 h;
+        etp_sha256_init(&h);
+        etp_sha256_update(&h, content.ptr, content.len);
+        etp_sha256_hex(&h, hex);
+        read_list(list_path, &arena, &list);
+        etp_run_file f = {name, etp_str_from(hex), content.len};
+        etp_str text = {0};
+        if (put(&list, f, &arena)) {
+            text = format_list(&list, &arena);
+        }
+        status = text.len > 0 ? etp_os_write_atomic(list_path, text, err)
+                              : etp_fail_nomem(err, ETP_RUN_DERIVED);
+    }
+    etp_arena_dispose(&arena);
+    return status;
+}

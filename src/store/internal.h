@@ -1,0 +1,73 @@
+// SPDX-License-Identifier: Apache-2.0
+// Shared by the files of this room.
+#ifndef ETP_STORE_INTERNAL_H
+#define ETP_STORE_INTERNAL_H
+
+#include <jansson.h>
+
+#include "store/store.h"
+
+// Budgets of the reader: far above any real session, far below what hurts.
+#define ETP_RUN_MANIFEST_LIMIT ((size_t)64 << 20)
+#define ETP_RUN_ROWS_LIMIT ((size_t)1 << 30) // samples.csv, environment.jsonl
+#define ETP_RUN_MAX_ARMS 1024u
+#define ETP_RUN_MAX_BLOCKS 100000u
+#define ETP_RUN_MAX_DEPTH 16
+
+bool etp_run_state_find(etp_str s, etp_run_state *out);
+bool etp_launch_kind_find(etp_str s, etp_launch_kind *out);
+bool etp_phase_find(etp_str s, etp_phase *out);
+bool etp_lost_reason_find(etp_str s, etp_lost_reason *out);
+
+// ---- JSON in ----
+
+// Parses one document with at most ETP_RUN_MAX_DEPTH levels, without duplicate keys, an object at
+// the top. The caller frees *out with json_decref.
+ETP_NODISCARD etp_status etp_json_read(etp_str text, json_t **out, etp_error *err);
+
+// Getters of one object that remember their first failure, so that a document is read straight down and
+// judged once. Absent or null members give the zero value; a wrong type is the failure.
+typedef struct etp_json_object {
+    const json_t *object;
+    const char *where; // for messages: "plan", "plan.arms[3]"
+    etp_arena *arena;  // texts are copied here
+    etp_error *err;
+    etp_status *status; // shared by the whole document
+} etp_json_object;
+
+etp_str etp_json_get_str(const etp_json_object *o, const char *key);
+uint64_t etp_json_get_u64(const etp_json_object *o, const char *key, uint64_t max);
+uint32_t etp_json_get_u32(const etp_json_object *o, const char *key, uint32_t max);
+double etp_json_get_double(const etp_json_object *o, const char *key);
+bool etp_json_get_bool(const etp_json_object *o, const char *key);
+etp_json_object etp_json_get_object(const etp_json_object *o, const char *key); // object NULL: absent
+// Length of the array of that name, 0 when absent; fails above MAX.
+size_t etp_json_get_array(const etp_json_object *o, const char *key, size_t max,
+                          const json_t **out);
+etp_json_object etp_json_element(const etp_json_object *o, const char *key, const json_t *array,
+                                 size_t i);
+void etp_json_reject(const etp_json_object *o, const char *key, const char *expected);
+
+// ---- parts ----
+
+// Raw files have fixed names, or names like what a launch leaves behind.
+bool etp_run_is_raw(etp_str relative);
+
+// A path that stays inside the folder: relative, no "..", no empty part, no control character.
+bool etp_run_path_ok(etp_str path);
+// A name that is a single such part.
+bool etp_run_name_ok(etp_str name);
+
+ETP_NODISCARD etp_status etp_run_manifest_read(etp_str text, etp_arena *arena, etp_run *out,
+                                               etp_error *err);
+// results[] needs the samples of finished sessions; it is left out while running.
+ETP_NODISCARD etp_status etp_run_manifest_write(const etp_run *run, etp_arena *arena, etp_str *out,
+                                                etp_error *err);
+ETP_NODISCARD etp_status etp_run_samples_read(etp_str text, etp_arena *arena, etp_run *run,
+                                              etp_error *err);
+ETP_NODISCARD etp_status etp_run_environment_read(etp_str text, etp_arena *arena, etp_run *run,
+                                                  etp_error *err);
+ETP_NODISCARD etp_status etp_run_hash_file(const char *path, char out_hex[static 65],
+                                           uint64_t *out_bytes, etp_error *err);
+
+#endif

@@ -1,0 +1,149 @@
+// SPDX-License-Identifier: Apache-2.0
+// Names and places inside a run folder, and where the folder itself goes.
+#include "os/os.h"
+#include "store/internal.h"
+
+bool etp_run_name_ok(etp_str name)
+{
+    if (name.len == 0 || name.len > 200 || etp_str_eqz(name, ".") || etp_str_eqz(name, "..")) {
+        return false;
+    }
+    for (size_t i = 0; i < name.len; i++) {
+        if ((unsigned char)name.ptr[i] < 0x20 || name.ptr[i] == '/' || name.ptr[i] == '\\' ||
+            name.ptr[i] == 0x7f) {
+            return false;
+        }
+    }
+    return true;
+}
+
+bool etp_run_path_ok(etp_str path)
+{
+    while (path.len > 0) {
+        size_t n = etp_str_find(path, ETP_STR("/"));
+        if (!etp_run_name_ok((etp_str){path.ptr, n})) {
+            return false;
+        }
+        if (n == path.len) {
+            return true;
+        }
+        path.ptr += n + 1;
+        path.len -= n + 1;
+    }
+    return false;
+}
+
+bool etp_run_is_raw(etp_str relative)
+{
+    return etp_str_eqz(relative, ETP_RUN_MANIFEST) || etp_str_eqz(relative, ETP_RUN_SAMPLES) ||
+           etp_str_eqz(relative, ETP_RUN_ENVIRONMENT) || etp_str_eqz(relative, ETP_RUN_DERIVED) ||
+           etp_str_ends(relative, ETP_STR(".etdump")) || etp_str_ends(relative, ETP_STR(".log")) ||
+           etp_str_find(relative, ETP_STR("/outputs/")) < relative.len;
+}
+
+const char *etp_run_path(etp_arena *arena, const char *dir, etp_str relative)
+{
+    return etp_arena_printf(arena, "%s/%.*s", dir, ETP_STR_ARG(relative));
+}
+
+const char *etp_run_dump_name(etp_arena *arena, const etp_run_arm *arm, uint32_t block,
+                              const char *suffix)
+{
+    if (block <= 1) {
+        return etp_arena_printf(arena, "%.*s/%.*s%s", ETP_STR_ARG(arm->name),
+                                ETP_STR_ARG(arm->prefix), suffix);
+    }
+    return etp_arena_printf(arena, "%.*s/%.*s_b%u%s", ETP_STR_ARG(arm->name),
+                            ETP_STR_ARG(arm->prefix), block, suffix);
+}
+
+const char *etp_run_outputs_name(etp_arena *arena, const etp_run_arm *arm)
+{
+    return etp_arena_printf(arena, "%.*s/outputs", ETP_STR_ARG(arm->name));
+}
+
+static etp_str base_name(etp_str path)
+{
+    size_t start = path.len;
+    while (start > 0 && path.ptr[start - 1] != '/') {
+        start--;
+    }
+    return (etp_str){path.ptr + start, path.len - start};
+}
+
+// "<model>_<backend>_<precision>" → "<model>": our exporter's names. Others stay as they are.
+static etp_str model_name(etp_str stem)
+{
+    static const char *const k_backends[] = {"_xnnpack_", "_portable_"};
+    for (size_t i = 0; i < sizeof k_backends / sizeof *k_backends; i++) {
+        size_t at = etp_str_find(stem, etp_str_from(k_backends[i]));
+        if (at > 0 && at < stem.len) {
+            return (etp_str){stem.ptr, at};
+        }
+    }
+    return stem;
+}
+
+const char *etp_run_default_dir(etp_arena *arena, const char *model_path, const char *platform)
+{
+    etp_str path = etp_str_from(model_path);
+    // …/out_<model>/artifacts/x.pte: the session belongs beside artifacts/.
+    for (size_t at = 0; at < path.len;) {
+        size_t n = etp_str_find((etp_str){path.ptr + at, path.len - at}, ETP_STR("/"));
+        etp_str part = {path.ptr + at, n};
+        if (at + n < path.len && etp_str_starts(part, ETP_STR("out_"))) {
+            return etp_arena_printf(arena, "%.*s/runs/%s", (int)(at + n), path.ptr, platform);
+        }
+        at += n + 1;
+    }
+    etp_str stem = base_name(path);
+    if (etp_str_ends(stem, ETP_STR(".pte"))) {
+        stem.len -= 4;
+    }
+    etp_str model = model_name(stem);
+    return etp_arena_printf(arena, "out_%.*s/runs/%s", ETP_STR_ARG(model), platform);
+}
+
+static etp_status claim_exact(const char *wanted, etp_arena *arena, etp_error *err)
+{
+    ETP_TRY(etp_os_mkdirs(wanted, err));
+    etp_dir_list list;
+    ETP_TRY(etp_os_list(wanted, arena, &list, err));
+    if (list.n > 0) {
+        return etp_fail(err, ETP_USAGE, "folder %s is not empty: give a new one, or remove it",
+                        wanted);
+    }
+    return ETP_OK;
+}
+
+etp_status etp_run_claim(const char *wanted, bool exact, etp_arena *arena, const char **out_dir,
+                         etp_error *err)
+{
+    *out_dir = wanted;
+    if (exact) {
+        return claim_exact(wanted, arena, err);
+    }
+    etp_str parent = etp_str_from(wanted);
+    while (parent.len > 0 && parent.ptr[parent.len - 1] != '/') {
+        parent.len--;
+    }
+    if (parent.len > 1) {
+        char *dir = etp_arena_strdup(arena, (etp_str){parent.ptr, parent.len - 1});
+        if (!dir) {
+            return etp_fail_nomem(err, wanted);
+        }
+        ETP_TRY(etp_os_mkdirs(dir, err));
+    }
+    for (unsigned i = 1; i < 100000; i++) {
+        bool taken;
+        *out_dir = i == 1 ? wanted : etp_arena_printf(arena, "%s.%u", wanted, i);
+        if (!*out_dir) {
+            return etp_fail_nomem(err, wanted);
+        }
+        ETP_TRY(etp_os_mkdir_new(*out_dir, &taken, err));
+        if (!taken) {
+            return ETP_OK;
+        }
+    }
+    return etp_fail(err, ETP_IO, "folder %s and its numbered successors are all taken", wanted);
+}

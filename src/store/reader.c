@@ -1,0 +1,122 @@
+// SPDX-License-Identifier: Apache-2.0
+// Opens a run folder.
+#include <stdio.h>
+
+#include "base/sha256.h"
+#include "os/os.h"
+#include "store/internal.h"
+
+bool etp_run_is(const char *dir)
+{
+    etp_arena arena = {0};
+    etp_str text;
+    const char *path = etp_run_path(&arena, dir, ETP_STR(ETP_RUN_MANIFEST));
+    bool ours = path && etp_os_is_file(path) &&
+                etp_os_read_text(path, ETP_RUN_MANIFEST_LIMIT, &arena, &text, NULL) == ETP_OK &&
+                etp_str_find(text, ETP_STR("\"etprof.run/")) < text.len;
+    etp_arena_dispose(&arena);
+    return ours;
+}
+
+typedef etp_status (*part_reader)(etp_str text, etp_arena *arena, etp_run *run, etp_error *err);
+
+// Reads one file of the folder with READ. An absent one is fine when OPTIONAL.
+static etp_status read_part(const char *dir, const char *name, size_t limit, bool optional,
+                            part_reader read, etp_arena *arena, etp_run *run, etp_error *err)
+{
+    const char *path = etp_run_path(arena, dir, etp_str_from(name));
+    if (!path) {
+        return etp_fail_nomem(err, name);
+    }
+    if (optional && !etp_os_is_file(path)) {
+        return ETP_OK;
+    }
+    etp_file file;
+    ETP_TRY(etp_file_open(path, limit, &file, err));
+    etp_str text = {(const char *)file.bytes.ptr, file.bytes.len};
+    etp_status status = read(text, arena, run, err);
+    etp_file_close(&file);
+    if (status != ETP_OK) {
+        etp_fail_ctx(err, "%s", path);
+    }
+    return status;
+}
+
+static etp_status find_dumps(const char *dir, etp_arena *arena, etp_run *run, etp_error *err)
+{
+    for (uint32_t arm = 0; arm < run->arms.n; arm++) {
+        for (uint32_t block = 1; block <= run->blocks_done; block++) {
+            const char *name = etp_run_dump_name(arena, &run->arms.items[arm], block, ".etdump");
+            const char *path = name ? etp_run_path(arena, dir, etp_str_from(name)) : NULL;
+            if (!path) {
+                return etp_fail_nomem(err, "dumps");
+            }
+            etp_run_dump d = {arm, block, etp_str_from(name)};
+            if (etp_os_is_file(path) && !ETP_PUSH(arena, &run->dumps, d)) {
+                return etp_fail_nomem(err, "dumps");
+            }
+        }
+    }
+    return ETP_OK;
+}
+
+etp_status etp_run_open(const char *dir, etp_arena *arena, etp_run *out, etp_error *err)
+{
+    *out = (etp_run){.dir = etp_str_from(etp_arena_strdup(arena, etp_str_from(dir)))};
+    if (!etp_os_is_dir(dir)) {
+        return etp_fail(err, ETP_IO, "%s is no folder", dir);
+    }
+    ETP_TRY(read_part(dir, ETP_RUN_MANIFEST, ETP_RUN_MANIFEST_LIMIT, false, etp_run_manifest_read,
+                      arena, out, err));
+    bool empty = out->blocks_done == 0;
+    ETP_TRY(read_part(dir, ETP_RUN_SAMPLES, ETP_RUN_ROWS_LIMIT, empty, etp_run_samples_read, arena,
+                      out, err));
+    ETP_TRY(read_part(dir, ETP_RUN_ENVIRONMENT, ETP_RUN_ROWS_LIMIT, empty,
+                      etp_run_environment_read, arena, out, err));
+    return find_dumps(dir, arena, out, err);
+}
+
+etp_status etp_run_hash_file(const char *path, char out_hex[static 65], uint64_t *out_bytes,
+                             etp_error *err)
+{
+    etp_file file;
+    ETP_TRY(etp_file_open(path, UINT64_MAX, &file, err));
+    etp_sha256 h;
+    etp_sha256_init(&h);
+    etp_sha256_update(&h, file.bytes.ptr, file.bytes.len);
+    etp_sha256_hex(&h, out_hex);
+    *out_bytes = file.bytes.len;
+    etp_file_close(&file);
+    return ETP_OK;
+}
+
+etp_status etp_run_check_files(const etp_run *run, etp_arena *arena, const char **out_bad,
+                               etp_error *err)
+{
+    const char *bad = NULL;
+    etp_status status = ETP_OK;
+    const char *dir = etp_arena_strdup(arena, run->dir);
+    for (size_t i = 0; i < run->files.n && !bad && dir; i++) {
+        const etp_run_file *f = &run->files.items[i];
+        char hex[65];
+        uint64_t bytes;
+        const char *path = etp_run_path(arena, dir, f->path);
+        if (!path) {
+            return etp_fail_nomem(err, "files");
+        }
+        if (etp_run_hash_file(path, hex, &bytes, err) != ETP_OK) {
+            bad = path;
+            status = ETP_NO;
+            if (err) {
+                err->status = ETP_NO;
+            }
+        } else if (bytes != f->bytes || !etp_str_eqz(f->sha256, hex)) {
+            bad = path;
+            status = etp_fail(err, ETP_NO, "%s is not what was recorded", path);
+        }
+    }
+    if (out_bad) {
+        *out_bad = bad;
+    }
+    return status;
+}

@@ -1,0 +1,201 @@
+// SPDX-License-Identifier: Apache-2.0
+// Reads samples.csv and environment.jsonl. Rows of blocks that the manifest does not vouch for and
+// a torn last row are left out and counted; anything else that is wrong is an error with its place.
+#include <stdio.h>
+
+#include "base/csv.h"
+#include "base/number.h"
+#include "store/internal.h"
+
+typedef struct columns {
+    int experiment, block, launch, iteration, phase, start, duration;
+} columns;
+
+static const char k_header[] = "experiment,block,launch,iteration,phase,start_ns,duration_ns";
+
+static etp_status find_columns(const etp_csv_row *row, columns *c, etp_error *err)
+{
+    c->experiment = etp_csv_column(row, "experiment");
+    c->block = etp_csv_column(row, "block");
+    c->launch = etp_csv_column(row, "launch");
+    c->iteration = etp_csv_column(row, "iteration");
+    c->phase = etp_csv_column(row, "phase");
+    c->start = etp_csv_column(row, "start_ns");
+    c->duration = etp_csv_column(row, "duration_ns");
+    if (c->experiment < 0 || c->block < 0 || c->launch < 0 || c->iteration < 0 || c->phase < 0 ||
+        c->start < 0 || c->duration < 0) {
+        return etp_fail_at(err, ETP_CORRUPT, 0, "the header is not %s", k_header);
+    }
+    return ETP_OK;
+}
+
+static bool number(const etp_csv_row *row, int column, uint64_t max, uint64_t *out)
+{
+    return (size_t)column < row->n && etp_parse_u64(row->cells[column], out) && *out <= max;
+}
+
+static uint32_t find_arm(const etp_run *run, etp_str name, uint32_t hint)
+{
+    if (hint < run->arms.n && etp_str_eq(run->arms.items[hint].name, name)) {
+        return hint;
+    }
+    for (uint32_t i = 0; i < run->arms.n; i++) {
+        if (etp_str_eq(run->arms.items[i].name, name)) {
+            return i;
+        }
+    }
+    return UINT32_MAX;
+}
+
+static etp_status read_sample(const etp_run *run, const columns *c, const etp_csv_row *row,
+                              uint32_t hint, etp_run_sample *out, etp_error *err)
+{
+    uint64_t block, launch, iteration;
+    out->arm = (size_t)c->experiment < row->n ? find_arm(run, row->cells[c->experiment], hint)
+                                              : UINT32_MAX;
+    const char *what = NULL;
+    if (out->arm == UINT32_MAX) {
+        what = "experiment is not in the plan";
+    } else if (!number(row, c->block, ETP_RUN_MAX_BLOCKS, &block) || block == 0) {
+        what = "block is no block number";
+    } else if (!number(row, c->launch, UINT32_MAX, &launch)) {
+        what = "launch is no number";
+    } else if (!number(row, c->iteration, UINT32_MAX, &iteration)) {
+        what = "iteration is no number";
+    } else if ((size_t)c->phase >= row->n || !etp_phase_find(row->cells[c->phase], &out->phase)) {
+        what = "phase is unknown";
+    } else if (!number(row, c->start, UINT64_MAX, &out->start_ns)) {
+        what = "start_ns is no number";
+    } else if (!number(row, c->duration, INT64_MAX, &out->duration_ns)) {
+        what = "duration_ns is no number";
+    }
+    if (what) {
+        return etp_fail_at(err, ETP_CORRUPT, row->offset, "line %llu: %s",
+                           (unsigned long long)row->line, what);
+    }
+    out->block = (uint32_t)block;
+    out->launch = (uint32_t)launch;
+    out->iteration = (uint32_t)iteration;
+    return ETP_OK;
+}
+
+etp_status etp_run_samples_read(etp_str text, etp_arena *arena, etp_run *run, etp_error *err)
+{
+    if (text.len > 0 && text.ptr[text.len - 1] != '\n') { // torn in the middle of a write
+        while (text.len > 0 && text.ptr[text.len - 1] != '\n') {
+            text.len--;
+        }
+        run->samples_ignored++;
+    }
+    etp_csv_reader reader;
+    etp_csv_open(&reader, text, ',', arena);
+    etp_csv_row row = {0};
+    bool more;
+    columns c;
+    ETP_TRY(etp_csv_next(&reader, &row, &more, err));
+    if (!more) {
+        return run->blocks_done > 0
+                   ? etp_fail_at(err, ETP_CORRUPT, 0, "no rows, but %u blocks in the manifest",
+                                 run->blocks_done)
+                   : ETP_OK;
+    }
+    ETP_TRY(find_columns(&row, &c, err));
+    uint32_t hint = 0;
+    for (;;) {
+        ETP_TRY(etp_csv_next(&reader, &row, &more, err));
+        if (!more) {
+            break;
+        }
+        etp_run_sample s = {0};
+        ETP_TRY(read_sample(run, &c, &row, hint, &s, err));
+        hint = s.arm;
+        if (s.block > run->blocks_done) {
+            run->samples_ignored++;
+            continue;
+        }
+        if (!ETP_PUSH(arena, &run->samples, s)) {
+            return etp_fail_nomem(err, "samples");
+        }
+    }
+    return ETP_OK;
+}
+
+static void read_launch(const etp_json_object *o, etp_run *run)
+{
+    etp_str arm = etp_json_get_str(o, "experiment");
+    etp_run_launch l = {.arm = find_arm(run, arm, 0),
+                        .block = etp_json_get_u32(o, "block", ETP_RUN_MAX_BLOCKS),
+                        .launch = etp_json_get_u32(o, "launch", UINT32_MAX),
+                        .position = etp_json_get_u32(o, "position", UINT32_MAX),
+                        .pid = etp_json_get_u64(o, "pid", INT64_MAX),
+                        .start_ns = etp_json_get_u64(o, "start_ns", INT64_MAX),
+                        .wall_ns = etp_json_get_u64(o, "wall_ns", INT64_MAX),
+                        .load_ns = etp_json_get_u64(o, "load_ns", INT64_MAX),
+                        .first_ns = etp_json_get_u64(o, "first_ns", INT64_MAX),
+                        .rss_bytes = etp_json_get_u64(o, "rss_bytes", INT64_MAX),
+                        .peak_rss_bytes = etp_json_get_u64(o, "peak_rss_bytes", INT64_MAX),
+                        .user_ns = etp_json_get_u64(o, "user_ns", INT64_MAX),
+                        .system_ns = etp_json_get_u64(o, "system_ns", INT64_MAX),
+                        .minor_faults = etp_json_get_u64(o, "minor_faults", INT64_MAX),
+                        .major_faults = etp_json_get_u64(o, "major_faults", INT64_MAX),
+                        .voluntary_switches = etp_json_get_u64(o, "voluntary_switches", INT64_MAX),
+                        .involuntary_switches =
+                            etp_json_get_u64(o, "involuntary_switches", INT64_MAX),
+                        .hook_calls = etp_json_get_u64(o, "hook_calls", INT64_MAX),
+                        .flags = etp_json_get_str(o, "flags")};
+    etp_json_object mask = etp_json_get_object(o, "mask");
+    l.mask_requested = etp_json_get_str(&mask, "requested");
+    l.mask_hook = etp_json_get_str(&mask, "hook");
+    l.mask_cleared = etp_json_get_str(&mask, "cleared");
+    l.mask_caller = etp_json_get_str(&mask, "caller");
+    if (l.arm == UINT32_MAX) {
+        etp_json_reject(o, "experiment", "in the plan");
+    }
+    if (!etp_launch_kind_find(etp_json_get_str(o, "kind"), &l.kind)) {
+        etp_json_reject(o, "kind", "a kind of launch");
+    }
+    if (*o->status == ETP_OK && l.block <= run->blocks_done &&
+        !ETP_PUSH(o->arena, &run->launches, l)) {
+        *o->status = etp_fail_nomem(o->err, "launches");
+    }
+}
+
+// One line: launches are taken, other lines ("block": what the machine was doing) are for people.
+static etp_status read_line(etp_str line, etp_arena *arena, etp_run *run, etp_error *err)
+{
+    json_t *json;
+    ETP_TRY(etp_json_read(line, &json, err));
+    etp_status status = ETP_OK;
+    const etp_json_object o = {
+        .object = json, .where = "", .arena = arena, .err = err, .status = &status};
+    if (etp_str_eqz(etp_json_get_str(&o, "type"), "launch")) {
+        read_launch(&o, run);
+    }
+    json_decref(json);
+    return status;
+}
+
+etp_status etp_run_environment_read(etp_str text, etp_arena *arena, etp_run *run, etp_error *err)
+{
+    uint64_t number_of_line = 0;
+    for (size_t at = 0; at < text.len;) {
+        etp_str line = {text.ptr + at, 0};
+        line.len = etp_str_find((etp_str){text.ptr + at, text.len - at}, ETP_STR("\n"));
+        number_of_line++;
+        if (at + line.len == text.len) {
+            break; // torn in the middle of a write
+        }
+        etp_status status = line.len == 0 ? ETP_OK : read_line(line, arena, run, err);
+        if (status != ETP_OK) {
+            if (err && err->offset != ETP_NO_OFFSET) {
+                err->offset += at;
+            } else if (err) {
+                err->offset = at;
+            }
+            etp_fail_ctx(err, "line %llu", (unsigned long long)number_of_line);
+            return status;
+        }
+        at += line.len + 1;
+    }
+    return ETP_OK;
+}

@@ -1,0 +1,313 @@
+// SPDX-License-Identifier: Apache-2.0
+// Writes a run folder block by block. Order of each commit: dumps are in place already, then
+// samples, then environment, then the manifest that vouches for them.
+#include <stdio.h>
+
+#include "base/csv.h"
+#include "base/json.h"
+#include "os/os.h"
+#include "store/internal.h"
+
+static const char k_header[] = "experiment,block,launch,iteration,phase,start_ns,duration_ns\n";
+
+static const char *path_of(etp_run_writer *w, const char *name, etp_arena *arena)
+{
+    return etp_run_path(arena, w->dir, etp_str_from(name));
+}
+
+static etp_status write_manifest(etp_run_writer *w, etp_error *err)
+{
+    etp_arena scratch = {0};
+    etp_str text;
+    etp_status status = etp_run_manifest_write(w->run, &scratch, &text, err);
+    const char *path = path_of(w, ETP_RUN_MANIFEST, &scratch);
+    if (status == ETP_OK) {
+        status = path ? etp_os_write_atomic(path, text, err) : etp_fail_nomem(err, "the manifest");
+    }
+    etp_arena_dispose(&scratch);
+    return status;
+}
+
+etp_status etp_run_begin(const char *dir, etp_arena *arena, etp_run *run, etp_run_writer *out,
+                         etp_error *err)
+{
+    *out = (etp_run_writer){.dir = dir, .arena = arena, .run = run};
+    run->state = ETP_RUN_RUNNING;
+    run->blocks_done = 0;
+    const char *samples = path_of(out, ETP_RUN_SAMPLES, arena);
+    if (!samples) {
+        return etp_fail_nomem(err, "the run folder");
+    }
+    ETP_TRY(etp_os_write_atomic(samples, ETP_STR(k_header), err));
+    out->samples_bytes = sizeof k_header - 1;
+    const char *environment = path_of(out, ETP_RUN_ENVIRONMENT, arena);
+    if (!environment) {
+        return etp_fail_nomem(err, "the run folder");
+    }
+    ETP_TRY(etp_os_write_atomic(environment, ETP_STR(""), err));
+    return write_manifest(out, err);
+}
+
+// Length of the part of TEXT whose lines belong to blocks up to LAST. Column BLOCK of a CSV line, or
+// the "block" member of a JSON line, both as this writer wrote them.
+static size_t committed_length(etp_str text, uint32_t last, bool is_csv)
+{
+    size_t at = 0;
+    while (at < text.len) {
+        etp_str rest = {text.ptr + at, text.len - at};
+        size_t n = etp_str_find(rest, ETP_STR("\n"));
+        if (n == rest.len) {
+            break;
+        }
+        etp_str line = {rest.ptr, n};
+        size_t key = etp_str_find(line, is_csv ? ETP_STR(",") : ETP_STR("\"block\":"));
+        key += is_csv ? 1 : 8;
+        unsigned long block = 0;
+        for (size_t i = key; i < n && line.ptr[i] >= '0' && line.ptr[i] <= '9'; i++) {
+            block = block * 10 + (unsigned long)(line.ptr[i] - '0');
+        }
+        if (block > last) { // the header and lines without a block count as block 0
+            break;
+        }
+        at += n + 1;
+    }
+    return at;
+}
+
+// What a launch of a block that was never committed left behind.
+static etp_status remove_leftovers(etp_run_writer *w, uint32_t block, etp_error *err)
+{
+    static const char *const k_suffixes[] = {".etdump", ".log"};
+    for (size_t i = 0; i < 2 * w->run->arms.n; i++) {
+        const char *name =
+            etp_run_dump_name(w->arena, &w->run->arms.items[i / 2], block, k_suffixes[i % 2]);
+        const char *path = name ? path_of(w, name, w->arena) : NULL;
+        if (!path) {
+            return etp_fail_nomem(err, "the run folder");
+        }
+        ETP_TRY(etp_os_unlink(path, err));
+    }
+    return ETP_OK;
+}
+
+static etp_status cut_back(const char *path, uint32_t last, bool is_csv, uint64_t *out_bytes,
+                           etp_error *err)
+{
+    etp_file file;
+    ETP_TRY(etp_file_open(path, ETP_RUN_ROWS_LIMIT, &file, err));
+    etp_str text = {(const char *)file.bytes.ptr, file.bytes.len};
+    size_t keep = committed_length(text, last, is_csv);
+    bool all = keep == text.len;
+    etp_file_close(&file);
+    *out_bytes = keep;
+    return all ? ETP_OK : etp_os_truncate(path, keep, err);
+}
+
+etp_status etp_run_resume(const char *dir, etp_arena *arena, etp_run *run, etp_run_writer *out,
+                          etp_error *err)
+{
+    *out = (etp_run_writer){.dir = dir, .arena = arena, .run = run};
+    if (run->state == ETP_RUN_FINISHED) {
+        return etp_fail(err, ETP_USAGE, "the session in %s is finished", dir);
+    }
+    const char *samples = path_of(out, ETP_RUN_SAMPLES, arena);
+    const char *environment = path_of(out, ETP_RUN_ENVIRONMENT, arena);
+    if (!samples || !environment) {
+        return etp_fail_nomem(err, "the run folder");
+    }
+    ETP_TRY(cut_back(samples, run->blocks_done, true, &out->samples_bytes, err));
+    ETP_TRY(cut_back(environment, run->blocks_done, false, &out->environment_bytes, err));
+    ETP_TRY(remove_leftovers(out, run->blocks_done + 1, err));
+    run->state = ETP_RUN_RUNNING;
+    run->signal = 0;
+    run->files.n = 0;
+    return write_manifest(out, err);
+}
+
+static void write_samples(etp_sink *sink, const etp_run *run, const etp_run_sample *samples,
+                          size_t n)
+{
+    for (size_t i = 0; i < n; i++) {
+        const etp_run_sample *s = &samples[i];
+        etp_csv_cell(sink, run->arms.items[s->arm].name, ',');
+        etp_sink_printf(sink, ",%u,%u,%u,%s,%llu,%llu\n", s->block, s->launch, s->iteration,
+                        etp_phase_name(s->phase), (unsigned long long)s->start_ns,
+                        (unsigned long long)s->duration_ns);
+    }
+}
+
+static void write_launch(etp_sink *sink, const etp_run *run, const etp_run_launch *l)
+{
+    etp_json j;
+    etp_json_init(&j, sink, false);
+    etp_json_begin_object(&j);
+    etp_json_kv_z(&j, "type", "launch");
+    etp_json_kv_u64(&j, "block", l->block);
+    etp_json_kv_u64(&j, "launch", l->launch);
+    etp_json_kv_str(&j, "experiment", run->arms.items[l->arm].name);
+    etp_json_kv_z(&j, "kind", etp_launch_kind_name(l->kind));
+    etp_json_kv_u64(&j, "position", l->position);
+    etp_json_kv_u64(&j, "pid", l->pid);
+    etp_json_kv_u64(&j, "start_ns", l->start_ns);
+    etp_json_kv_u64(&j, "wall_ns", l->wall_ns);
+    etp_json_kv_u64(&j, "load_ns", l->load_ns);
+    etp_json_kv_u64(&j, "first_ns", l->first_ns);
+    etp_json_kv_u64(&j, "rss_bytes", l->rss_bytes);
+    etp_json_kv_u64(&j, "peak_rss_bytes", l->peak_rss_bytes);
+    etp_json_kv_u64(&j, "user_ns", l->user_ns);
+    etp_json_kv_u64(&j, "system_ns", l->system_ns);
+    etp_json_kv_u64(&j, "minor_faults", l->minor_faults);
+    etp_json_kv_u64(&j, "major_faults", l->major_faults);
+    etp_json_kv_u64(&j, "voluntary_switches", l->voluntary_switches);
+    etp_json_kv_u64(&j, "involuntary_switches", l->involuntary_switches);
+    etp_json_key(&j, "mask");
+    etp_json_begin_object(&j);
+    etp_json_kv_str(&j, "requested", l->mask_requested);
+    etp_json_kv_str(&j, "hook", l->mask_hook);
+    etp_json_kv_str(&j, "cleared", l->mask_cleared);
+    etp_json_kv_str(&j, "caller", l->mask_caller);
+    etp_json_end(&j);
+    etp_json_kv_u64(&j, "hook_calls", l->hook_calls);
+    etp_json_kv_str(&j, "flags", l->flags);
+    etp_json_end(&j);
+    etp_json_end_document(&j);
+}
+
+static etp_status append(const char *path, etp_strbuf *text, etp_error *err)
+{
+    if (text->failed || !path) {
+        return etp_fail_nomem(err, "the run folder");
+    }
+    return text->len > 0 ? etp_os_append(path, etp_strbuf_str(text), err) : ETP_OK;
+}
+
+static etp_status append_block(etp_run_writer *w, etp_arena *scratch, const etp_run_sample *samples,
+                               size_t n_samples, const etp_run_launch *launches, size_t n_launches,
+                               const etp_str *environment, size_t n_environment, size_t *out_rows,
+                               size_t *out_lines, etp_error *err)
+{
+    etp_strbuf rows, lines;
+    etp_strbuf_init(&rows, scratch);
+    etp_strbuf_init(&lines, scratch);
+    etp_sink sink = etp_sink_strbuf(&rows);
+    write_samples(&sink, w->run, samples, n_samples);
+    sink = etp_sink_strbuf(&lines);
+    for (size_t i = 0; i < n_environment; i++) {
+        etp_sink_write(&sink, environment[i]);
+        etp_sink_char(&sink, '\n');
+    }
+    for (size_t i = 0; i < n_launches; i++) {
+        write_launch(&sink, w->run, &launches[i]);
+    }
+    ETP_TRY(append(path_of(w, ETP_RUN_SAMPLES, scratch), &rows, err));
+    ETP_TRY(append(path_of(w, ETP_RUN_ENVIRONMENT, scratch), &lines, err));
+    *out_rows = rows.len;
+    *out_lines = lines.len;
+    return ETP_OK;
+}
+
+// After a failure: readers would leave the rows out, but a later commit must not repeat them.
+static void take_back(etp_run_writer *w, etp_arena *scratch)
+{
+    const char *samples = path_of(w, ETP_RUN_SAMPLES, scratch);
+    const char *environment = path_of(w, ETP_RUN_ENVIRONMENT, scratch);
+    bool done = samples && environment &&
+                etp_os_truncate(samples, w->samples_bytes, NULL) == ETP_OK &&
+                etp_os_truncate(environment, w->environment_bytes, NULL) == ETP_OK;
+    (void)done; // the disk fails us already; the manifest protects the readers
+}
+
+etp_status etp_run_commit(etp_run_writer *w, const etp_run_sample *samples, size_t n_samples,
+                          const etp_run_launch *launches, size_t n_launches,
+                          const etp_str *environment, size_t n_environment, etp_error *err)
+{
+    etp_arena scratch = {0};
+    size_t rows = 0, lines = 0;
+    etp_status status = append_block(w, &scratch, samples, n_samples, launches, n_launches,
+                                     environment, n_environment, &rows, &lines, err);
+    if (status == ETP_OK) {
+        w->run->blocks_done++;
+        status = write_manifest(w, err);
+        w->run->blocks_done -= status != ETP_OK;
+    }
+    if (status == ETP_OK) {
+        w->samples_bytes += rows;
+        w->environment_bytes += lines;
+    } else {
+        take_back(w, &scratch);
+    }
+    etp_arena_dispose(&scratch);
+    return status;
+}
+
+// ---- finishing ----
+
+static etp_status add_file(etp_run_writer *w, const char *relative, etp_error *err)
+{
+    char hex[65];
+    etp_run_file f = {.path = etp_str_from(relative)};
+    const char *path = etp_run_path(w->arena, w->dir, f.path);
+    if (!path) {
+        return etp_fail_nomem(err, "files");
+    }
+    ETP_TRY(etp_run_hash_file(path, hex, &f.bytes, err));
+    f.sha256 = etp_str_from(etp_arena_strdup(w->arena, etp_str_from(hex)));
+    if (!f.sha256.ptr || !ETP_PUSH(w->arena, &w->run->files, f)) {
+        return etp_fail_nomem(err, "files");
+    }
+    return ETP_OK;
+}
+
+// Every file below REL, folders in name order: the experiments' folders belong to the session alone.
+static etp_status add_tree(etp_run_writer *w, const char *relative, int depth, etp_error *err)
+{
+    const char *path = etp_run_path(w->arena, w->dir, etp_str_from(relative));
+    if (!path || depth > 4 || !etp_os_is_dir(path)) {
+        return ETP_OK;
+    }
+    etp_dir_list list;
+    ETP_TRY(etp_os_list(path, w->arena, &list, err));
+    for (size_t i = 0; i < list.n; i++) {
+        const char *name = etp_arena_printf(w->arena, "%s/%s", relative, list.items[i].name);
+        if (!name) {
+            return etp_fail_nomem(err, "files");
+        }
+        if (list.items[i].is_dir) {
+            ETP_TRY(add_tree(w, name, depth + 1, err));
+        } else if (etp_run_is_raw(etp_str_from(name))) {
+            ETP_TRY(add_file(w, name, err));
+        }
+    }
+    return ETP_OK;
+}
+
+etp_status etp_run_finish(etp_run_writer *w, etp_run_state state, etp_error *err)
+{
+    w->run->files.n = 0;
+    ETP_TRY(add_file(w, ETP_RUN_SAMPLES, err));
+    ETP_TRY(add_file(w, ETP_RUN_ENVIRONMENT, err));
+    for (size_t i = 0; i < w->run->arms.n; i++) {
+        const char *name = etp_arena_strdup(w->arena, w->run->arms.items[i].name);
+        if (!name) {
+            return etp_fail_nomem(err, "files");
+        }
+        ETP_TRY(add_tree(w, name, 0, err));
+    }
+    // results[] is made from what was written, not from what we remember having written.
+    etp_arena scratch = {0};
+    etp_run back;
+    etp_status status = etp_run_open(w->dir, &scratch, &back, err);
+    if (status == ETP_OK) {
+        w->run->state = state;
+        etp_run *ours = w->run, with_rows = *ours;
+        with_rows.samples.items = back.samples.items;
+        with_rows.samples.n = back.samples.n;
+        with_rows.dumps.items = back.dumps.items;
+        with_rows.dumps.n = back.dumps.n;
+        w->run = &with_rows;
+        status = write_manifest(w, err);
+        w->run = ours;
+    }
+    etp_arena_dispose(&scratch);
+    return status;
+}
