@@ -320,8 +320,8 @@ typedef struct etp_arm_name {
 } etp_arm_name;
 
 // The rule of baselines: WANTED (may be empty) by name; else COMPARE_BASELINE (of a config, may be
-// empty); else the one experiment whose name ends in "off"; else the lowest level when all levels
-// are known and differ; else the first. ETP_USAGE when WANTED or COMPARE_BASELINE name no arm.
+// empty); else the first experiment whose name ends in "off"; else the lowest of the known levels;
+// position decides what is left. ETP_USAGE when WANTED or COMPARE_BASELINE name no arm.
 ETP_API ETP_NODISCARD etp_status etp_choose_baseline(const etp_arm_name *arms, size_t n,
                                                      etp_str wanted, etp_str compare_baseline,
                                                      uint32_t *out, etp_error *err);

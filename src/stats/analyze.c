@@ -1,0 +1,328 @@
+// SPDX-License-Identifier: Apache-2.0
+// The whole analysis of a session: iterations → launch values → complete blocks → ratios.
+#include "stats/internal.h"
+
+#include <math.h>
+#include <stdlib.h>
+
+typedef struct row { // a sample with its place in the caller's array, for a stable order
+    etp_sample sample;
+    size_t at;
+} row;
+
+typedef struct work {
+    const etp_stats_options *options;
+    etp_arena *arena;
+    etp_stats *out;
+    row *rows; // timed and control only
+    size_t n_rows;
+    double *ln, *scratch; // longest launch; scratch twice that
+    bool *has_timed;      // [n_arms]
+} work;
+
+static int compare_u64(uint64_t a, uint64_t b)
+{
+    return (a > b) - (a < b);
+}
+
+static int by_launch(const void *pa, const void *pb)
+{
+    const row *a = pa, *b = pb;
+    const uint64_t ka[] = {a->sample.block, a->sample.launch, a->sample.arm, a->sample.use,
+                           a->sample.iteration, a->at};
+    const uint64_t kb[] = {b->sample.block, b->sample.launch, b->sample.arm, b->sample.use,
+                           b->sample.iteration, b->at};
+    int order = 0;
+    for (size_t i = 0; order == 0 && i < sizeof ka / sizeof *ka; i++) {
+        order = compare_u64(ka[i], kb[i]);
+    }
+    return order;
+}
+
+static bool same_launch(const etp_sample *a, const etp_sample *b)
+{
+    return a->block == b->block && a->launch == b->launch && a->arm == b->arm && a->use == b->use;
+}
+
+static etp_status take_rows(work *w, const etp_sample *samples, size_t n, etp_error *err)
+{
+    w->rows = etp_arena_alloc_raw(w->arena, n, sizeof *w->rows);
+    w->has_timed = ETP_NEW_ARRAY(w->arena, bool, w->out->n_arms);
+    if (!w->rows || !w->has_timed) {
+        return etp_fail_nomem(err, "samples");
+    }
+    for (size_t i = 0; i < n; i++) {
+        if (samples[i].use == ETP_SAMPLE_UNUSED) {
+            continue;
+        }
+        if (samples[i].arm >= w->out->n_arms) {
+            return etp_fail(err, ETP_CORRUPT, "sample %zu: arm %u of %u", i,
+                            (unsigned)samples[i].arm, (unsigned)w->out->n_arms);
+        }
+        if (samples[i].duration_ns == 0) {
+            return etp_fail(err, ETP_CORRUPT, "block %u, launch %u: an iteration of 0 ns",
+                            (unsigned)samples[i].block, (unsigned)samples[i].launch);
+        }
+        if (samples[i].use == ETP_SAMPLE_TIMED) {
+            w->has_timed[samples[i].arm] = true;
+        }
+        w->rows[w->n_rows++] = (row){samples[i], i};
+    }
+    qsort(w->rows, w->n_rows, sizeof *w->rows, by_launch);
+    return ETP_OK;
+}
+
+static etp_launch_stats one_launch(work *w, const row *rows, size_t n)
+{
+    etp_launch_stats out = {
+        .arm = rows->sample.arm,
+        .block = rows->sample.block,
+        .launch = rows->sample.launch,
+        .control = rows->sample.use == ETP_SAMPLE_CONTROL,
+        .iterations = n,
+    };
+    for (size_t i = 0; i < n; i++) {
+        w->ln[i] = log((double)rows[i].sample.duration_ns);
+    }
+    out.warmup = etp_warmup_find(w->ln, n, w->scratch);
+    size_t kept = n - out.warmup.dropped;
+    memcpy(w->scratch, w->ln + out.warmup.dropped, kept * sizeof *w->ln);
+    out.value_ln = etp_median(w->scratch, kept);
+    out.within_ln = 1.4826 * etp_mad(w->scratch, kept);
+    return out;
+}
+
+static etp_status find_launches(work *w, etp_error *err)
+{
+    size_t n_launches = 0, longest = 0, start = 0;
+    for (size_t i = 1; i <= w->n_rows; i++) {
+        if (i == w->n_rows || !same_launch(&w->rows[i].sample, &w->rows[start].sample)) {
+            n_launches++;
+            longest = i - start > longest ? i - start : longest;
+            start = i;
+        }
+    }
+    w->ln = etp_arena_alloc_raw(w->arena, longest, sizeof *w->ln);
+    w->scratch = etp_arena_alloc_raw(w->arena, longest, 2 * sizeof *w->scratch);
+    w->out->launches = ETP_NEW_ARRAY(w->arena, etp_launch_stats, n_launches);
+    if (!w->ln || !w->scratch || !w->out->launches) {
+        return etp_fail_nomem(err, "launches");
+    }
+    start = 0;
+    for (size_t i = 1; i <= w->n_rows; i++) {
+        if (i == w->n_rows || !same_launch(&w->rows[i].sample, &w->rows[start].sample)) {
+            w->out->launches[w->out->n_launches++] = one_launch(w, w->rows + start, i - start);
+            start = i;
+        }
+    }
+    return ETP_OK;
+}
+
+// Mean value of the launches [from, to) of one arm and use; NAN when there is none.
+static double block_value(const etp_launch_stats *l, size_t from, size_t to, uint32_t arm,
+                          bool control)
+{
+    double sum = 0;
+    size_t n = 0;
+    for (size_t i = from; i < to; i++) {
+        if (l[i].arm == arm && l[i].control == control) {
+            sum += l[i].value_ln;
+            n++;
+        }
+    }
+    return n > 0 ? sum / (double)n : (double)NAN;
+}
+
+static etp_status find_blocks(work *w, etp_error *err)
+{
+    etp_stats *out = w->out;
+    const etp_launch_stats *l = out->launches;
+    uint32_t n_blocks = 0;
+    for (size_t i = 0; i < out->n_launches; i++) {
+        n_blocks += i == 0 || l[i].block != l[i - 1].block;
+    }
+    size_t cells = 0;
+    if (!etp_mul_size(n_blocks, out->n_arms, &cells)) {
+        return etp_fail_nomem(err, "blocks");
+    }
+    out->block_numbers = ETP_NEW_ARRAY(w->arena, uint32_t, n_blocks);
+    out->block_complete = ETP_NEW_ARRAY(w->arena, bool, n_blocks);
+    out->value_ln = ETP_NEW_ARRAY(w->arena, double, cells);
+    out->control_ln = ETP_NEW_ARRAY(w->arena, double, n_blocks);
+    if (!out->block_numbers || !out->block_complete || !out->value_ln || !out->control_ln) {
+        return etp_fail_nomem(err, "blocks");
+    }
+    for (size_t from = 0; from < out->n_launches;) {
+        size_t to = from;
+        while (to < out->n_launches && l[to].block == l[from].block) {
+            to++;
+        }
+        size_t b = out->n_blocks_seen++;
+        double *values = out->value_ln + b * out->n_arms;
+        bool complete = true;
+        for (uint32_t arm = 0; arm < out->n_arms; arm++) {
+            values[arm] = block_value(l, from, to, arm, false);
+            complete = complete && (!w->has_timed[arm] || isfinite(values[arm]));
+        }
+        out->block_numbers[b] = l[from].block;
+        out->block_complete[b] = complete;
+        *(complete ? &out->blocks : &out->blocks_dropped) += 1;
+        // Whichever arm was repeated is its own control: the baseline of the plan, which may not be
+        // the one that is asked for now.
+        for (uint32_t arm = 0; arm < out->n_arms; arm++) {
+            double control = block_value(l, from, to, arm, true);
+            if (isfinite(control) && isfinite(values[arm])) {
+                out->control_ln[out->control_blocks++] = values[arm] - control;
+                break;
+            }
+        }
+        from = to;
+    }
+    return ETP_OK;
+}
+
+static bool in_complete_block(const etp_stats *s, uint32_t block)
+{
+    size_t low = 0, high = s->n_blocks_seen;
+    while (high - low > 1) {
+        size_t mid = low + (high - low) / 2;
+        if (s->block_numbers[mid] <= block) {
+            low = mid;
+        } else {
+            high = mid;
+        }
+    }
+    return s->block_numbers[low] == block && s->block_complete[low];
+}
+
+static void sum_up_arms(etp_stats *out)
+{
+    for (size_t i = 0; i < out->n_launches; i++) {
+        const etp_launch_stats *l = &out->launches[i];
+        if (l->control || !in_complete_block(out, l->block)) {
+            continue;
+        }
+        etp_stats_arm *arm = &out->arms[l->arm];
+        arm->launches++;
+        arm->iterations += l->iterations - l->warmup.dropped;
+        arm->warmup_dropped += l->warmup.dropped;
+        arm->warmups += l->warmup.kind == ETP_WARM_WARMUP;
+        arm->slowdowns += l->warmup.kind == ETP_WARM_SLOWDOWN;
+    }
+    for (uint32_t a = 0; a < out->n_arms; a++) {
+        etp_stats_arm *arm = &out->arms[a];
+        double sum = 0;
+        for (size_t b = 0; b < out->n_blocks_seen; b++) {
+            sum += out->block_complete[b] ? out->value_ln[b * out->n_arms + a] : 0;
+        }
+        arm->value_ln = arm->launches > 0 ? sum / out->blocks : (double)NAN;
+        double ns = exp(arm->value_ln);
+        arm->median_ns = isfinite(ns) && ns < 9.2e18 ? (int64_t)llround(ns) : -1;
+        arm->drift_per_block = arm->drift_p = (double)NAN;
+    }
+}
+
+// How many more blocks until the interval is expected to leave the margin's edge, at the spread seen.
+static uint32_t blocks_to_expect(const etp_paired *p, double margin)
+{
+    if (p->verdict != ETP_VERDICT_UNKNOWN) {
+        return 0;
+    }
+    double distance = fabs(fabs(p->mean_ln) - log1p(margin));
+    for (uint32_t k = p->blocks < ETP_MIN_BLOCKS ? ETP_MIN_BLOCKS : p->blocks + 1; k <= 10000;
+         k += 1 + k / 50) {
+        double t = etp_t_quantile(0.975, (double)k - 1);
+        if (p->blocks >= 2 && t * p->sd_ln / sqrt((double)k) < distance) {
+            return k - p->blocks;
+        }
+    }
+    return UINT32_MAX;
+}
+
+static etp_status compare_arms(work *w, etp_error *err)
+{
+    etp_stats *out = w->out;
+    out->comparisons = ETP_NEW_ARRAY(w->arena, etp_stats_comparison, out->n_arms);
+    double *ratios = ETP_NEW_ARRAY(w->arena, double, out->n_blocks_seen);
+    if (!out->comparisons || !ratios) {
+        return etp_fail_nomem(err, "comparisons");
+    }
+    for (uint32_t arm = 0; arm < out->n_arms; arm++) {
+        if (arm == out->baseline) {
+            continue;
+        }
+        size_t k = 0;
+        for (size_t b = 0; b < out->n_blocks_seen; b++) {
+            const double *values = out->value_ln + b * out->n_arms;
+            double ratio = values[out->baseline] - values[arm];
+            if (out->block_complete[b] && isfinite(ratio)) {
+                ratios[k++] = ratio;
+            }
+        }
+        etp_stats_comparison *c = &out->comparisons[out->n_comparisons++];
+        c->baseline = out->baseline;
+        c->candidate = arm;
+        c->paired = etp_paired_estimate(ratios, k, out->margin, out->confidence, w->options->seed);
+        c->more_blocks = blocks_to_expect(&c->paired, out->margin);
+        c->wilcoxon_p = (double)NAN;
+    }
+    return ETP_OK;
+}
+
+static void judge_control(etp_stats *out)
+{
+    etp_interval ln = etp_mean_interval(out->control_ln, out->control_blocks, out->confidence);
+    out->control = (etp_interval){exp(ln.estimate), exp(ln.lo), exp(ln.hi)};
+    out->noise_floor = (ln.hi - ln.lo) / 2;
+    out->control_differs = ln.lo > 0 || ln.hi < 0;
+}
+
+etp_status etp_stats_analyze(const etp_sample *samples, size_t n_samples, uint32_t n_arms,
+                             const etp_stats_options *options, etp_arena *arena, etp_stats *out,
+                             etp_error *err)
+{
+    static const etp_stats_options k_defaults = {0};
+    options = options ? options : &k_defaults;
+    *out = (etp_stats){
+        .n_arms = n_arms,
+        .baseline = options->baseline,
+        .margin = options->margin > 0 ? options->margin : ETP_MARGIN_DEFAULT,
+        .confidence = options->confidence > 0 ? options->confidence : ETP_CONFIDENCE,
+        .arms = ETP_NEW_ARRAY(arena, etp_stats_arm, n_arms),
+    };
+    if (!out->arms) {
+        return etp_fail_nomem(err, "arms");
+    }
+    if (out->baseline >= n_arms) {
+        return etp_fail(err, ETP_CORRUPT, "baseline %u of %u arms", (unsigned)out->baseline,
+                        (unsigned)n_arms);
+    }
+    work w = {.options = options, .arena = arena, .out = out};
+    ETP_TRY(take_rows(&w, samples, n_samples, err));
+    bool any = false;
+    for (uint32_t a = 0; a < n_arms; a++) {
+        any = any || w.has_timed[a];
+    }
+    if (!any) {
+        return etp_fail(err, ETP_UNKNOWN, "there is no timed iteration");
+    }
+    ETP_TRY(find_launches(&w, err));
+    ETP_TRY(find_blocks(&w, err));
+    sum_up_arms(out);
+    judge_control(out);
+    return compare_arms(&w, err);
+}
+
+const char *etp_stats_flag_name(unsigned flag)
+{
+    switch (flag) {
+    case ETP_FLAG_BIMODAL:
+        return "launches bimodal";
+    case ETP_FLAG_HEAVY_TAIL:
+        return "heavy tail";
+    case ETP_FLAG_DRIFT:
+        return "drift";
+    default:
+        return "";
+    }
+}

@@ -1,0 +1,195 @@
+// SPDX-License-Identifier: Apache-2.0
+// Location and spread of one sample.
+#include "stats/internal.h"
+
+#include <math.h>
+#include <stdlib.h>
+
+
+static void swap(double *x, size_t i, size_t j)
+{
+    double t = x[i];
+    x[i] = x[j];
+    x[j] = t;
+}
+
+// Hoare's selection with a median-of-three pivot; three-way, so that equal values cost nothing.
+double etp_select(double *x, size_t n, size_t k)
+{
+    size_t low = 0, high = n; // x[k] lies in [low, high)
+    while (high - low > 1) {
+        size_t mid = low + (high - low) / 2;
+        if (x[mid] < x[low]) {
+            swap(x, mid, low);
+        }
+        if (x[high - 1] < x[low]) {
+            swap(x, high - 1, low);
+        }
+        if (x[high - 1] < x[mid]) {
+            swap(x, high - 1, mid);
+        }
+        double pivot = x[mid];
+        size_t less = low, i = low, more = high;
+        while (i < more) {
+            if (x[i] < pivot) {
+                swap(x, less++, i++);
+            } else if (x[i] > pivot) {
+                swap(x, i, --more);
+            } else {
+                i++;
+            }
+        }
+        if (k < less) {
+            high = less;
+        } else if (k >= more) {
+            low = more;
+        } else {
+            return pivot;
+        }
+    }
+    return x[k];
+}
+
+static int compare_doubles(const void *a, const void *b)
+{
+    double x = *(const double *)a, y = *(const double *)b;
+    return (x > y) - (x < y);
+}
+
+void etp_sort_doubles(double *x, size_t n)
+{
+    if (n > 1) {
+        qsort(x, n, sizeof *x, compare_doubles);
+    }
+}
+
+double etp_median(double *x, size_t n)
+{
+    if (n == 0) {
+        return (double)NAN;
+    }
+    double upper = etp_select(x, n, n / 2);
+    if (n % 2 == 1) {
+        return upper;
+    }
+    double lower = x[0]; // the largest of the smaller half, which selection moved to the front
+    for (size_t i = 1; i < n / 2; i++) {
+        lower = x[i] > lower ? x[i] : lower;
+    }
+    return lower + (upper - lower) / 2;
+}
+
+double etp_mad(double *x, size_t n)
+{
+    double median = etp_median(x, n);
+    for (size_t i = 0; i < n; i++) {
+        x[i] = fabs(x[i] - median);
+    }
+    return etp_median(x, n);
+}
+
+double etp_quantile(double *x, size_t n, double q)
+{
+    if (n == 0) {
+        return (double)NAN;
+    }
+    double at = (double)(n - 1) * q;
+    size_t k = (size_t)at;
+    double lower = etp_select(x, n, k);
+    double part = at - (double)k;
+    if (part <= 0 || k + 1 >= n) {
+        return lower;
+    }
+    double upper = x[k + 1];
+    for (size_t i = k + 2; i < n; i++) {
+        upper = x[i] < upper ? x[i] : upper;
+    }
+    // as numpy: from whichever end is nearer, so that the result never leaves [lower, upper]
+    return part < 0.5 ? lower + (upper - lower) * part : upper - (upper - lower) * (1 - part);
+}
+
+void etp_moments_add(etp_moments *m, double x)
+{
+    m->n++;
+    double delta = x - m->mean;
+    m->mean += delta / (double)m->n;
+    m->m2 += delta * (x - m->mean);
+}
+
+double etp_moments_variance(const etp_moments *m)
+{
+    return m->n < 2 ? (double)NAN : m->m2 / (double)(m->n - 1);
+}
+
+double etp_moments_sd(const etp_moments *m)
+{
+    return sqrt(etp_moments_variance(m));
+}
+
+double etp_mean(const double *x, size_t n, double *out_variance)
+{
+    double sum = 0;
+    for (size_t i = 0; i < n; i++) {
+        sum += x[i];
+    }
+    double mean = n > 0 ? sum / (double)n : (double)NAN;
+    double squares = 0, rest = 0;
+    for (size_t i = 0; i < n; i++) {
+        double d = x[i] - mean;
+        squares += d * d;
+        rest += d; // what rounding left in the mean
+    }
+    *out_variance =
+        n < 2 ? (double)NAN : fmax(0, squares - rest * rest / (double)n) / (double)(n - 1);
+    return mean;
+}
+
+etp_interval etp_mean_interval(const double *x, size_t n, double confidence)
+{
+    double variance;
+    etp_interval out = {.lo = (double)NAN, .hi = (double)NAN};
+    out.estimate = etp_mean(x, n, &variance);
+    if (n >= 2) {
+        double t = etp_t_quantile(0.5 + confidence / 2, (double)(n - 1));
+        double half = t * sqrt(variance / (double)n);
+        out.lo = out.estimate - half;
+        out.hi = out.estimate + half;
+    }
+    return out;
+}
+
+// P(Binomial(n, q) ≤ k) by the incomplete beta function.
+static double binomial_cdf(size_t k, size_t n, double q)
+{
+    return k >= n ? 1 : etp_beta_cdf2((double)(n - k), (double)k + 1, 1 - q, q);
+}
+
+bool etp_quantile_ranks(size_t n, double q, double confidence, size_t *out_lo, size_t *out_hi)
+{
+    double tail = (1 - confidence) / 2;
+    if (n == 0 || binomial_cdf(0, n, q) > tail || 1 - binomial_cdf(n - 1, n, q) > tail) {
+        return false;
+    }
+    // largest rank below the quantile, smallest above it, each wrong with probability ≤ tail
+    size_t lo = 0, high = n;
+    while (high - lo > 1) {
+        size_t mid = lo + (high - lo) / 2;
+        if (binomial_cdf(mid, n, q) <= tail) {
+            lo = mid;
+        } else {
+            high = mid;
+        }
+    }
+    size_t hi = n - 1, low = 0; // smallest h with P(X > h) ≤ tail lies in [low, hi]
+    while (low < hi) {
+        size_t mid = low + (hi - low) / 2;
+        if (1 - binomial_cdf(mid, n, q) <= tail) {
+            hi = mid;
+        } else {
+            low = mid + 1;
+        }
+    }
+    *out_lo = lo;
+    *out_hi = hi;
+    return true;
+}

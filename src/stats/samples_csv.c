@@ -1,0 +1,208 @@
+// SPDX-License-Identifier: Apache-2.0
+// Sample tables from CSV text, anybody's: experiment, block, iteration, duration_ns, and phase and
+// launch where there are.
+#include "stats/internal.h"
+
+#include <stdlib.h>
+
+#include "base/csv.h"
+#include "base/number.h"
+
+enum { EXPERIMENT, BLOCK, ITERATION, DURATION, PHASE, LAUNCH, COLUMNS };
+
+static const char *const k_columns[COLUMNS] = {"experiment",  "block", "iteration",
+                                               "duration_ns", "phase", "launch"};
+
+typedef struct entry { // a sample and the line it came from
+    etp_sample sample;
+    uint64_t line, offset;
+} entry;
+
+typedef struct reader {
+    etp_arena *arena;
+    int column[COLUMNS]; // -1 absent
+    size_t n_columns;
+    struct {
+        etp_str *items;
+        size_t n, cap;
+    } arms;
+    struct {
+        entry *items;
+        size_t n, cap;
+    } entries;
+    uint32_t last_arm;
+} reader;
+
+static etp_status read_header(reader *r, const etp_csv_row *header, etp_error *err)
+{
+    for (int c = 0; c < COLUMNS; c++) {
+        r->column[c] = etp_csv_column(header, k_columns[c]);
+        if (r->column[c] < 0 && c < PHASE) {
+            return etp_fail_at(err, ETP_CORRUPT, header->offset,
+                               "line %llu: no column '%s'; needed are experiment, block, "
+                               "iteration, duration_ns",
+                               (unsigned long long)header->line, k_columns[c]);
+        }
+    }
+    r->n_columns = header->n;
+    return ETP_OK;
+}
+
+static etp_status bad_cell(const etp_csv_row *row, int column, etp_str cell, const char *wanted,
+                           etp_error *err)
+{
+    etp_str shown = {cell.ptr, cell.len < 40 ? cell.len : 40};
+    return etp_fail_at(err, ETP_CORRUPT, row->offset, "line %llu: %s '%.*s' is not %s",
+                       (unsigned long long)row->line, k_columns[column], ETP_STR_ARG(shown),
+                       wanted);
+}
+
+static etp_status read_number(const reader *r, const etp_csv_row *row, int column, uint64_t min,
+                              uint64_t max, uint64_t *out, etp_error *err)
+{
+    etp_str cell = row->cells[r->column[column]];
+    if (!etp_parse_u64(cell, out) || *out < min || *out > max) {
+        return bad_cell(row, column, cell,
+                        min > 0 ? "a whole number from 1 up" : "a whole number", err);
+    }
+    return ETP_OK;
+}
+
+static etp_status find_arm(reader *r, const etp_csv_row *row, uint32_t *out, etp_error *err)
+{
+    etp_str name = row->cells[r->column[EXPERIMENT]];
+    if (name.len == 0) {
+        return bad_cell(row, EXPERIMENT, name, "a name", err);
+    }
+    if (r->last_arm < r->arms.n && etp_str_eq(r->arms.items[r->last_arm], name)) {
+        *out = r->last_arm;
+        return ETP_OK;
+    }
+    uint32_t i = 0;
+    while (i < r->arms.n && !etp_str_eq(r->arms.items[i], name)) {
+        i++;
+    }
+    if (i == 1000) {
+        return etp_fail_at(err, ETP_CORRUPT, row->offset, "line %llu: more than 1000 experiments",
+                           (unsigned long long)row->line);
+    }
+    if (i == r->arms.n && !ETP_PUSH(r->arena, &r->arms, name)) {
+        return etp_fail_nomem(err, "experiments");
+    }
+    *out = r->last_arm = i;
+    return ETP_OK;
+}
+
+static etp_sample_use use_of(const reader *r, const etp_csv_row *row)
+{
+    if (r->column[PHASE] < 0) {
+        return ETP_SAMPLE_TIMED;
+    }
+    etp_str phase = row->cells[r->column[PHASE]];
+    return etp_str_eqz(phase, "timed")     ? ETP_SAMPLE_TIMED
+           : etp_str_eqz(phase, "control") ? ETP_SAMPLE_CONTROL
+                                           : ETP_SAMPLE_UNUSED;
+}
+
+static etp_status read_row(reader *r, const etp_csv_row *row, etp_error *err)
+{
+    if (row->n != r->n_columns) {
+        return etp_fail_at(err, ETP_CORRUPT, row->offset,
+                           "line %llu: %zu cells, the header has %zu",
+                           (unsigned long long)row->line, row->n, r->n_columns);
+    }
+    entry e = {.line = row->line, .offset = row->offset};
+    e.sample.use = use_of(r, row);
+    uint64_t block = 0, launch = 0;
+    ETP_TRY(find_arm(r, row, &e.sample.arm, err));
+    ETP_TRY(read_number(r, row, BLOCK, 0, UINT32_MAX, &block, err));
+    ETP_TRY(read_number(r, row, ITERATION, 0, UINT64_MAX, &e.sample.iteration, err));
+    // 2^62 ns are 146 years; beyond, sums of times would not fit
+    ETP_TRY(read_number(r, row, DURATION, e.sample.use == ETP_SAMPLE_UNUSED ? 0 : 1,
+                        (uint64_t)1 << 62, &e.sample.duration_ns, err));
+    if (r->column[LAUNCH] >= 0) {
+        ETP_TRY(read_number(r, row, LAUNCH, 0, UINT32_MAX, &launch, err));
+    }
+    e.sample.block = (uint32_t)block;
+    e.sample.launch = (uint32_t)launch;
+    return ETP_PUSH(r->arena, &r->entries, e) ? ETP_OK : etp_fail_nomem(err, "samples");
+}
+
+static int compare_samples(const etp_sample *a, const etp_sample *b)
+{
+    const uint64_t ka[] = {a->arm, a->block, a->launch, a->use, a->iteration};
+    const uint64_t kb[] = {b->arm, b->block, b->launch, b->use, b->iteration};
+    for (size_t i = 0; i < sizeof ka / sizeof *ka; i++) {
+        if (ka[i] != kb[i]) {
+            return ka[i] < kb[i] ? -1 : 1;
+        }
+    }
+    return 0;
+}
+
+static int by_key_then_line(const void *pa, const void *pb)
+{
+    const entry *a = pa, *b = pb;
+    int order = compare_samples(&a->sample, &b->sample);
+    return order != 0 ? order : (a->line > b->line) - (a->line < b->line);
+}
+
+// Two rows for one iteration mean that launches were run together under one number: their order,
+// and with it the warm-up rule, would be a guess.
+static etp_status refuse_twins(const reader *r, etp_error *err)
+{
+    for (size_t i = 1; i < r->entries.n; i++) {
+        const entry *a = &r->entries.items[i - 1], *b = &r->entries.items[i];
+        if (b->sample.use != ETP_SAMPLE_UNUSED && compare_samples(&a->sample, &b->sample) == 0) {
+            etp_str name = r->arms.items[b->sample.arm];
+            return etp_fail_at(err, ETP_CORRUPT, b->offset,
+                               "line %llu: experiment '%.*s', block %u, iteration %llu was on line "
+                               "%llu already; several launches in one block need a column 'launch'",
+                               (unsigned long long)b->line, ETP_STR_ARG(name),
+                               (unsigned)b->sample.block, (unsigned long long)b->sample.iteration,
+                               (unsigned long long)a->line);
+        }
+    }
+    return ETP_OK;
+}
+
+etp_status etp_samples_read_csv(etp_str text, etp_arena *arena, etp_sample_table *out,
+                                etp_error *err)
+{
+    *out = (etp_sample_table){0};
+    reader r = {.arena = arena};
+    etp_csv_reader csv;
+    etp_csv_row row = {0};
+    bool more = false;
+    etp_csv_open(&csv, text, ',', arena);
+    ETP_TRY(etp_csv_next(&csv, &row, &more, err));
+    if (!more) {
+        return etp_fail_at(err, ETP_CORRUPT, 0, "empty; a table with a header line was expected");
+    }
+    ETP_TRY(read_header(&r, &row, err));
+    for (;;) {
+        ETP_TRY(etp_csv_next(&csv, &row, &more, err));
+        if (!more) {
+            break;
+        }
+        ETP_TRY(read_row(&r, &row, err));
+    }
+    if (r.entries.n == 0) {
+        return etp_fail_at(err, ETP_CORRUPT, text.len, "a header and no rows");
+    }
+    qsort(r.entries.items, r.entries.n, sizeof *r.entries.items, by_key_then_line);
+    ETP_TRY(refuse_twins(&r, err));
+    out->samples = etp_arena_alloc_raw(arena, r.entries.n, sizeof *out->samples);
+    if (!out->samples) {
+        return etp_fail_nomem(err, "samples");
+    }
+    for (size_t i = 0; i < r.entries.n; i++) {
+        out->samples[i] = r.entries.items[i].sample;
+    }
+    out->n_samples = r.entries.n;
+    out->arms = r.arms.items;
+    out->n_arms = (uint32_t)r.arms.n;
+    out->has_phase = r.column[PHASE] >= 0;
+    out->has_launch = r.column[LAUNCH] >= 0;
+    return ETP_OK;
+}

@@ -1,0 +1,299 @@
+// SPDX-License-Identifier: Apache-2.0
+// The analysis of a whole session, the CSV reader and the choice of the baseline. Expected figures
+// come from numpy and scipy on the same integers, with the rules written out a second time.
+#include <math.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+#include <cmocka.h>
+
+#include <etprof/stats.h>
+
+#define N(array) (sizeof(array) / sizeof *(array))
+
+static void near_rel(double found, double expected, double rel, const char *what)
+{
+    if (!(fabs(found - expected) <= rel * fabs(expected))) {
+        fail_msg("%s: %.17g, should be %.17g", what, found, expected);
+    }
+}
+
+// Three arms, seven blocks with drift, 12 iterations; arm 2 lost block 4, arm 0 warms up in block
+// 3; blocks 1 to 6 carry a control of arm 0.
+static uint64_t duration(uint32_t arm, uint32_t b, uint64_t i, bool control)
+{
+    static const uint64_t k_base[] = {4000000, 2500000, 3000000};
+    uint64_t base = k_base[arm];
+    uint64_t d = base + (b * 7919 + i * 104729 + arm * 1299709 + (control ? 15485863 : 0)) %
+                            (base / 50);
+    d += b * base / 100;
+    return arm == 0 && b == 3 && i < 2 ? d + base / 10 : d;
+}
+
+typedef struct samples {
+    etp_sample *items;
+    size_t n, cap;
+} samples;
+
+static void make_session(etp_arena *arena, samples *s)
+{
+    for (uint32_t b = 1; b <= 7; b++) {
+        for (uint32_t arm = 0; arm < 4; arm++) {
+            bool control = arm == 3;
+            if ((arm == 2 && b == 4) || (control && b == 7)) {
+                continue;
+            }
+            for (uint64_t i = 0; i < 12; i++) {
+                uint32_t a = control ? 0 : arm;
+                etp_sample x = {a, b, b * 10 + arm, i, control ? ETP_SAMPLE_CONTROL : ETP_SAMPLE_TIMED,
+                                duration(a, b, i, control)};
+                assert_true(ETP_PUSH(arena, s, x));
+            }
+        }
+        etp_sample unused = {0, b, b * 10, 99, ETP_SAMPLE_UNUSED, 1};
+        assert_true(ETP_PUSH(arena, s, unused));
+    }
+}
+
+static void whole_session(void **state)
+{
+    (void)state;
+    etp_arena arena = {0};
+    samples s = {0};
+    make_session(&arena, &s);
+    etp_stats r, mixed;
+    etp_error err;
+    assert_int_equal(etp_stats_analyze(s.items, s.n, 3, NULL, &arena, &r, &err), ETP_OK);
+    assert_int_equal(r.blocks, 6);
+    assert_int_equal(r.blocks_dropped, 1);
+    assert_int_equal(r.n_blocks_seen, 7);
+    assert_int_equal(r.n_comparisons, 2);
+    // scipy.stats.t.interval(.95, 5, loc=mean, scale=sem) of the six log ratios, exp
+    near_rel(r.comparisons[0].paired.estimate, 1.600596015143201, 1e-12, "1 estimate");
+    near_rel(r.comparisons[0].paired.lo, 1.599122676925322, 1e-12, "1 lo");
+    near_rel(r.comparisons[0].paired.hi, 1.6020707108088454, 1e-12, "1 hi");
+    near_rel(r.comparisons[1].paired.estimate, 1.3325672388909604, 1e-12, "2 estimate");
+    near_rel(r.comparisons[1].paired.lo, 1.3305204992058675, 1e-12, "2 lo");
+    near_rel(r.comparisons[1].paired.hi, 1.3346171270757128, 1e-12, "2 hi");
+    near_rel(r.comparisons[0].paired.sign_flip_p, 0.03125, 0, "p");
+    assert_int_equal(r.comparisons[0].paired.verdict, ETP_VERDICT_FASTER);
+    assert_int_equal(r.comparisons[0].more_blocks, 0);
+    static const int64_t k_median[] = {4199470, 2623692, 3151413};
+    for (int a = 0; a < 3; a++) {
+        assert_int_equal(r.arms[a].median_ns, k_median[a]);
+        assert_int_equal(r.arms[a].launches, 6);
+        assert_int_equal(r.arms[a].iterations, 72 - (a == 0 ? 2 : 0));
+        assert_int_equal(r.arms[a].warmup_dropped, a == 0 ? 2 : 0);
+    }
+    assert_int_equal(r.control_blocks, 6);
+    near_rel(r.noise_floor, 0.0015134480230818517, 1e-9, "noise floor");
+    near_rel(r.control.estimate, 1.000405365854981, 1e-12, "control");
+    assert_false(r.control_differs);
+
+    // The order of the rows carries nothing.
+    etp_rng rng;
+    etp_rng_init(&rng, 4);
+    for (size_t i = s.n; i > 1; i--) {
+        size_t j = etp_rng_below(&rng, i);
+        etp_sample t = s.items[i - 1];
+        s.items[i - 1] = s.items[j];
+        s.items[j] = t;
+    }
+    assert_int_equal(etp_stats_analyze(s.items, s.n, 3, NULL, &arena, &mixed, &err), ETP_OK);
+    assert_memory_equal(&mixed.comparisons[0].paired, &r.comparisons[0].paired,
+                        sizeof r.comparisons[0].paired);
+    assert_memory_equal(mixed.value_ln, r.value_ln, 21 * sizeof *r.value_ln);
+
+    // Another baseline turns the ratio over; the control stays arm 0's own.
+    etp_stats_options other = {.baseline = 1};
+    assert_int_equal(etp_stats_analyze(s.items, s.n, 3, &other, &arena, &mixed, &err), ETP_OK);
+    near_rel(mixed.comparisons[0].paired.estimate, 1 / r.comparisons[0].paired.estimate, 1e-12,
+             "inverse");
+    assert_int_equal(mixed.comparisons[0].paired.verdict, ETP_VERDICT_SLOWER);
+    assert_int_equal(mixed.control_blocks, 6);
+    etp_arena_dispose(&arena);
+}
+
+static void odd_sessions(void **state)
+{
+    (void)state;
+    etp_arena arena = {0};
+    etp_error err;
+    etp_stats r;
+    etp_sample s[] = {
+        {0, 1, 1, 0, ETP_SAMPLE_TIMED, 200},
+        {1, 1, 2, 0, ETP_SAMPLE_TIMED, 100},
+        {0, 2, 3, 0, ETP_SAMPLE_CONTROL, 100},
+    };
+    assert_int_equal(etp_stats_analyze(s, 3, 2, NULL, &arena, &r, &err), ETP_OK);
+    near_rel(r.comparisons[0].paired.estimate, 2, 1e-14, "one block");
+    assert_true(isnan(r.comparisons[0].paired.lo));
+    assert_int_equal(r.comparisons[0].paired.verdict, ETP_VERDICT_UNKNOWN);
+    assert_int_equal(r.comparisons[0].more_blocks, UINT32_MAX);
+    assert_int_equal(r.blocks, 1);
+    assert_int_equal(r.blocks_dropped, 1); // block 2 has a control and nothing to hold it against
+    assert_int_equal(r.control_blocks, 0);
+    assert_true(isnan(r.noise_floor));
+    // An arm that never ran does not make every block incomplete.
+    assert_int_equal(etp_stats_analyze(s, 3, 3, NULL, &arena, &r, &err), ETP_OK);
+    assert_int_equal(r.blocks, 1);
+    assert_int_equal(r.arms[2].median_ns, -1);
+    assert_true(isnan(r.comparisons[1].paired.estimate));
+    assert_int_equal(r.comparisons[1].paired.blocks, 0);
+    assert_int_equal(etp_stats_analyze(s, 3, 1, NULL, &arena, &r, &err), ETP_CORRUPT);
+    assert_int_equal(etp_stats_analyze(s + 2, 1, 1, NULL, &arena, &r, &err), ETP_UNKNOWN);
+    s[1].duration_ns = 0;
+    assert_int_equal(etp_stats_analyze(s, 3, 2, NULL, &arena, &r, &err), ETP_CORRUPT);
+    etp_stats_options bad = {.baseline = 2};
+    assert_int_equal(etp_stats_analyze(s, 1, 2, &bad, &arena, &r, &err), ETP_CORRUPT);
+    etp_arena_dispose(&arena);
+}
+
+static void csv_tables(void **state)
+{
+    (void)state;
+    etp_arena arena = {0};
+    etp_error err;
+    etp_sample_table t;
+    etp_str text = ETP_STR("note,experiment,block,iteration,duration_ns,phase,launch\n"
+                           "x,neon,1,0,300,timed,4\n"
+                           "\"a,b\",sme2,1,0,100,timed,5\n"
+                           ",neon,1,0,310,control,6\n"
+                           ",neon,1,0,0,warmup,4\n");
+    assert_int_equal(etp_samples_read_csv(text, &arena, &t, &err), ETP_OK);
+    assert_int_equal(t.n_samples, 4);
+    assert_int_equal(t.n_arms, 2);
+    assert_true(etp_str_eqz(t.arms[0], "neon") && etp_str_eqz(t.arms[1], "sme2"));
+    assert_true(t.has_launch && t.has_phase);
+    assert_int_equal(t.samples[0].duration_ns, 300);
+    assert_int_equal(t.samples[1].use, ETP_SAMPLE_UNUSED);
+    assert_int_equal(t.samples[2].use, ETP_SAMPLE_CONTROL);
+    assert_int_equal(t.samples[3].arm, 1);
+    etp_arena_dispose(&arena);
+}
+
+static void csv_refusals(void **state)
+{
+    (void)state;
+#define HEAD "experiment,block,iteration,duration_ns\n"
+    static const struct {
+        const char *text, *message;
+        uint64_t offset;
+    } k_bad[] = {
+        {"", "empty; a table", 0},
+        {"experiment,block,iteration\na,1,0\n", "line 1: no column 'duration_ns'", 0},
+        {HEAD, "a header and no rows", 39},
+        {HEAD "a,1,0\n", "line 2: 3 cells, the header has 4", 39},
+        {HEAD "a,1,0,5\n\na,1,1,-5\n", "line 4: duration_ns '-5' is not a whole number", 48},
+        {HEAD "a,1,0,0\n", "line 2: duration_ns '0' is not a whole number from 1", 39},
+        {HEAD "a,1,0,1e6\n", "line 2: duration_ns '1e6'", 39},
+        {HEAD "a,1,0,99999999999999999999\n", "line 2: duration_ns '99999999999999999999'", 39},
+        {HEAD "a,one,0,5\n", "line 2: block 'one' is not a whole number", 39},
+        {HEAD "a,4294967296,0,5\n", "line 2: block '4294967296'", 39},
+        {HEAD ",1,0,5\n", "line 2: experiment '' is not a name", 39},
+        {HEAD "a,1,0,5\na,1,1,5\na,1,0,6\n",
+         "line 4: experiment 'a', block 1, iteration 0 was on line 2 already", 55},
+        {HEAD "\"a,1,0,5\n", "a quoted cell is not closed", 39},
+    };
+    for (size_t i = 0; i < N(k_bad); i++) {
+        etp_arena arena = {0};
+        etp_error err;
+        etp_sample_table t;
+        assert_int_equal(etp_samples_read_csv(etp_str_from(k_bad[i].text), &arena, &t, &err),
+                         ETP_CORRUPT);
+        if (!strstr(err.msg, k_bad[i].message) || err.offset != k_bad[i].offset) {
+            fail_msg("case %zu: [%s] at %llu", i, err.msg, (unsigned long long)err.offset);
+        }
+        etp_arena_dispose(&arena);
+    }
+}
+
+// Every prefix and every single changed byte either parses or fails cleanly.
+static void csv_survives_damage(void **state)
+{
+    (void)state;
+    static const char k_text[] = "experiment,block,iteration,duration_ns,phase\n"
+                                 "\"a\"\"b\",1,0,300,timed\nb,1,0,200,control\r\nc,2,3,4,x";
+    char copy[sizeof k_text];
+    for (size_t at = 0; at < sizeof k_text - 1; at++) {
+        for (int byte = -1; byte < 256; byte += byte < 0 ? 1 : 7) {
+            etp_arena arena = {0};
+            etp_error err;
+            etp_sample_table t;
+            memcpy(copy, k_text, sizeof k_text);
+            size_t len = byte < 0 ? at : sizeof k_text - 1;
+            if (byte >= 0) {
+                copy[at] = (char)byte;
+            }
+            etp_status st = etp_samples_read_csv((etp_str){copy, len}, &arena, &t, &err);
+            assert_true(st == ETP_OK || st == ETP_CORRUPT);
+            if (st == ETP_OK) {
+                etp_stats r;
+                st = etp_stats_analyze(t.samples, t.n_samples, t.n_arms, NULL, &arena, &r, &err);
+                assert_true(st == ETP_OK || st == ETP_UNKNOWN);
+            }
+            etp_arena_dispose(&arena);
+        }
+    }
+}
+
+static void check_baseline(const char *names, const int *ranks, const char *wanted,
+                           const char *config, const char *expected)
+{
+    etp_arm_name arms[8];
+    size_t n = 0;
+    for (const char *p = names; *p; n++) {
+        size_t len = strcspn(p, " ");
+        arms[n] = (etp_arm_name){{p, len}, ranks ? ranks[n] : -1};
+        p += len + (p[len] == ' ');
+    }
+    uint32_t found = 99;
+    etp_error err;
+    assert_int_equal(etp_choose_baseline(arms, n, etp_str_from(wanted), etp_str_from(config),
+                                         &found, &err),
+                     ETP_OK);
+    if (!etp_str_eqz(arms[found].name, expected)) {
+        fail_msg("[%s]: %.*s, should be %s", names, ETP_STR_ARG(arms[found].name), expected);
+    }
+}
+
+static void baselines(void **state)
+{
+    (void)state;
+    static const int k_sme2_neon[] = {0, 2}, k_neon_sme2[] = {2, 0}, k_three[] = {0, 2, 1};
+    static const int k_same[] = {1, 1}, k_partly[] = {-1, 0, -1};
+    check_baseline("sme2 neon", k_sme2_neon, "", "", "neon");
+    check_baseline("neon sme2", k_neon_sme2, "", "", "neon");
+    check_baseline("sme2 neon sme1", k_three, "", "", "neon");
+    check_baseline("sme2 neon", k_sme2_neon, "sme2", "", "sme2");
+    check_baseline("sme2 neon", k_sme2_neon, "sme2", "neon", "sme2");
+    check_baseline("a b", NULL, "", "b", "b");
+    check_baseline("mac_sme2_on mac_sme2_off", NULL, "", "", "mac_sme2_off");
+    check_baseline("mac_sme2_off mac_sme2_on", NULL, "", "", "mac_sme2_off");
+    check_baseline("neon sme2off", k_neon_sme2, "", "", "sme2off");
+    check_baseline("on off", NULL, "", "", "off");
+    check_baseline("a b", NULL, "", "", "a");
+    check_baseline("a b", k_same, "", "", "a");
+    check_baseline("a b c", k_partly, "", "", "b");
+    etp_arm_name arm = {ETP_STR("a"), -1};
+    uint32_t found;
+    etp_error err;
+    assert_int_equal(etp_choose_baseline(&arm, 1, ETP_STR("b"), (etp_str){0}, &found, &err),
+                     ETP_USAGE);
+    assert_string_equal(err.msg, "baseline: no arm is named 'b'; the first is 'a'");
+    assert_int_equal(etp_choose_baseline(&arm, 0, (etp_str){0}, (etp_str){0}, &found, &err),
+                     ETP_USAGE);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(whole_session), cmocka_unit_test(odd_sessions),
+        cmocka_unit_test(csv_tables),    cmocka_unit_test(csv_refusals),
+        cmocka_unit_test(csv_survives_damage), cmocka_unit_test(baselines),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
