@@ -1,0 +1,178 @@
+// SPDX-License-Identifier: Apache-2.0
+// The runner bundle of a target: where it is, how it is started, what is in it.
+#include <jansson.h>
+
+#include "base/sha256.h"
+#include "device/internal.h"
+
+#define BUNDLE_FILE "bundle.json"
+#define BUNDLE_LIMIT ((size_t)1 << 20)
+#define MAX_START 16
+
+// PATH without its last N parts.
+static etp_str up(const char *path, int n)
+{
+    etp_str s = etp_str_from(path);
+    while (n-- > 0) {
+        while (s.len > 0 && s.ptr[s.len - 1] != '/') {
+            s.len--;
+        }
+        s.len -= s.len > 0;
+    }
+    return s;
+}
+
+static etp_status hash_runner(etp_bundle *b, etp_error *err)
+{
+    etp_file file;
+    ETP_TRY(etp_file_open(b->runner, UINT64_MAX, &file, err));
+    etp_sha256 h;
+    etp_sha256_init(&h);
+    etp_sha256_update(&h, file.bytes.ptr, file.bytes.len);
+    etp_sha256_hex(&h, b->runner_sha256);
+    etp_file_close(&file);
+    return ETP_OK;
+}
+
+static etp_status open_program(const char *path, etp_arena *arena, etp_bundle *out, etp_error *err)
+{
+    out->runner = etp_os_absolute(path, arena);
+    etp_str dir = up(out->runner ? out->runner : path, 1);
+    out->dir = etp_arena_strdup(arena, dir.len ? dir : ETP_STR("/"));
+    const char **start = ETP_NEW_ARRAY(arena, const char *, 2);
+    if (!out->runner || !out->dir || !start) {
+        return etp_fail_nomem(err, "the runner");
+    }
+    start[0] = out->runner;
+    out->start = start;
+    out->sdk_version = out->sdk_sha = out->sdk_digest = "";
+    if (!etp_os_is_executable(out->runner)) {
+        return etp_fail(err, ETP_ENVIRONMENT, "runner %s is not executable", out->runner);
+    }
+    return hash_runner(out, err);
+}
+
+static const char *text_member(const json_t *object, const char *key, etp_arena *arena)
+{
+    const char *z = json_string_value(json_object_get(object, key));
+    const char *copy = etp_arena_strdup(arena, etp_str_from(z ? z : ""));
+    return copy ? copy : "";
+}
+
+// One hash over the hashes of the files: names this SDK in this bundle.
+static const char *digest_files(const json_t *files, etp_arena *arena)
+{
+    etp_sha256 h;
+    char hex[ETP_SHA256_HEX_CHARS];
+    etp_sha256_init(&h);
+    for (size_t i = 0; i < json_array_size(files); i++) {
+        const char *z = json_string_value(json_object_get(json_array_get(files, i), "sha256"));
+        etp_sha256_update(&h, z ? z : "", z ? strlen(z) : 0);
+    }
+    etp_sha256_hex(&h, hex);
+    return etp_arena_strdup(arena, etp_str_from(hex));
+}
+
+static etp_status read_start(const json_t *root, etp_arena *arena, etp_bundle *out, etp_error *err)
+{
+    const json_t *list = json_object_get(root, "start");
+    size_t n = json_array_size(list);
+    const char **start = ETP_NEW_ARRAY(arena, const char *, n + 1);
+    if (!start) {
+        return etp_fail_nomem(err, BUNDLE_FILE);
+    }
+    if (n == 0 || n > MAX_START) {
+        return etp_fail(err, ETP_ENVIRONMENT, "\"start\" is no command line");
+    }
+    for (size_t i = 0; i < n; i++) {
+        const char *z = json_string_value(json_array_get(list, i));
+        start[i] = z ? etp_arena_strdup(arena, etp_str_from(z)) : NULL;
+        if (!start[i]) {
+            return etp_fail(err, ETP_ENVIRONMENT, "\"start\" is no command line");
+        }
+    }
+    out->start = start;
+    out->own_libraries = n > 1;
+    const char *last = start[n - 1];
+    out->runner = last[0] == '/' ? last
+                                 : etp_arena_printf(arena, "%s/%s", out->dir,
+                                                    strncmp(last, "./", 2) == 0 ? last + 2 : last);
+    return out->runner ? ETP_OK : etp_fail_nomem(err, BUNDLE_FILE);
+}
+
+static etp_status open_folder(const char *dir, const char *triple, etp_arena *arena,
+                              etp_bundle *out, etp_error *err)
+{
+    out->dir = etp_os_absolute(dir, arena);
+    const char *path = etp_arena_printf(arena, "%s/" BUNDLE_FILE, dir);
+    if (!out->dir || !path) {
+        return etp_fail_nomem(err, BUNDLE_FILE);
+    }
+    etp_str text;
+    ETP_TRY(etp_os_read_text(path, BUNDLE_LIMIT, arena, &text, err));
+    json_error_t e;
+    json_t *root = json_loadb(text.ptr, text.len, JSON_REJECT_DUPLICATES, &e);
+    if (!root) {
+        return etp_fail(err, ETP_ENVIRONMENT, "%s line %d: %s", path, e.line, e.text);
+    }
+    const char *schema = text_member(root, "schema", arena);
+    const char *theirs = text_member(root, "triple", arena);
+    const json_t *sdk = json_object_get(root, "executorch");
+    out->sdk_version = text_member(sdk, "version", arena);
+    out->sdk_sha = text_member(sdk, "sha", arena);
+    out->sdk_digest = digest_files(json_object_get(root, "files"), arena);
+    etp_status status;
+    if (strcmp(schema, "etprof.bundle/1") != 0) {
+        status = etp_fail(err, ETP_ENVIRONMENT, "schema is \"%s\", not etprof.bundle/1", schema);
+    } else if (triple && strcmp(theirs, triple) != 0) {
+        status = etp_fail(err, ETP_ENVIRONMENT, "the bundle is for %s, the device needs %s", theirs,
+                          triple);
+    } else {
+        status = read_start(root, arena, out, err);
+    }
+    json_decref(root);
+    if (status != ETP_OK) {
+        return etp_fail_ctx(err, "%s", path);
+    }
+    return out->sdk_digest ? hash_runner(out, err) : etp_fail_nomem(err, BUNDLE_FILE);
+}
+
+static bool has_bundle(const char *dir, etp_arena *arena)
+{
+    const char *path = dir ? etp_arena_printf(arena, "%s/" BUNDLE_FILE, dir) : NULL;
+    return path && etp_os_is_file(path);
+}
+
+etp_status etp_bundle_find(const char *runner, const char *program, const char *triple,
+                           etp_arena *arena, etp_bundle *out, etp_error *err)
+{
+    *out = (etp_bundle){0};
+    if (runner) {
+        if (etp_os_is_dir(runner)) {
+            return open_folder(runner, triple, arena, out, err);
+        }
+        if (!etp_os_is_file(runner)) {
+            return etp_fail(err, ETP_ENVIRONMENT, "runner %s does not exist", runner);
+        }
+        const char *real = etp_os_absolute(runner, arena);
+        const char *dir = real ? etp_arena_strdup(arena, up(real, 1)) : NULL;
+        return has_bundle(dir, arena) ? open_folder(dir, triple, arena, out, err)
+                                      : open_program(runner, arena, out, err);
+    }
+    const char *exe = program ? etp_os_absolute(program, arena) : NULL;
+    if (exe) {
+        etp_str prefix = up(exe, 2), build = up(exe, 3);
+        const char *places[] = {
+            etp_arena_printf(arena, "%.*s/libexec/etprof/%s", ETP_STR_ARG(prefix), triple),
+            etp_arena_printf(arena, "%.*s/bundle/%s", ETP_STR_ARG(build), triple)};
+        for (size_t i = 0; i < sizeof places / sizeof *places; i++) {
+            if (has_bundle(places[i], arena)) {
+                return open_folder(places[i], triple, arena, out, err);
+            }
+        }
+    }
+    return etp_fail(err, ETP_ENVIRONMENT,
+                    "no runner for %s: build it with scripts/build-runner %s, or name one with "
+                    "--runner or ETPROF_RUNNER",
+                    triple, triple);
+}

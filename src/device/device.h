@@ -1,0 +1,92 @@
+// SPDX-License-Identifier: Apache-2.0
+// Where measured programs run. A device can make a file readable there, start the runner bundle,
+// bring a file back and tell its state; sessions know nothing else about it.
+//
+// Thread rule: one thread at a time per device.
+#ifndef ETP_DEVICE_DEVICE_H
+#define ETP_DEVICE_DEVICE_H
+
+#include "os/os.h"
+
+typedef struct etp_device etp_device;
+
+// What to start there: bundle.json of a folder, or a bare program of that name.
+typedef struct etp_bundle {
+    const char *dir;          // absolute; the working directory of the start
+    const char *runner;       // absolute path of the runner program
+    const char *const *start; // NULL-terminated: loader and its options, then the runner
+    bool own_libraries;       // starts with its own loader and C library
+    char runner_sha256[65];
+    const char *sdk_version, *sdk_sha; // "" unknown
+    const char *sdk_digest;            // sha256 over all files' hashes, "" for a bare program
+} etp_bundle;
+
+typedef struct etp_device_info {
+    const char *spec;     // as normalised: "local", "qemu:max,sve=off"
+    const char *platform; // of run folders: "linux", "mac", "android"
+    const char *triple;   // of the bundle
+    bool emulated;
+    bool local_pid; // the runner's pid is our child's pid, its clock is our clock
+} etp_device_info;
+
+typedef struct etp_device_fact {
+    const char *key, *value;
+} etp_device_fact;
+typedef struct etp_device_facts {
+    etp_device_fact *items;
+    size_t n, cap;
+} etp_device_facts;
+
+typedef struct etp_device_vtable {
+    // Facts that do not change during a session; texts live in ARENA.
+    etp_status (*probe)(etp_device *d, etp_arena *arena, etp_device_facts *out, etp_error *err);
+    // Makes a local file readable by launches. *out_remote lives in ARENA.
+    etp_status (*push)(etp_device *d, const char *local, etp_arena *arena, const char **out_remote,
+                       etp_error *err);
+    // Starts the bundle with ARGS appended and ENV ("NAME=VALUE") set, both NULL-terminated.
+    etp_status (*start)(etp_device *d, const char *const *args, const char *const *env,
+                        etp_process *out, etp_error *err);
+    // Ends a launch for good, also what of it lives elsewhere. PID is what the runner said, 0 unknown.
+    void (*kill)(etp_device *d, etp_process *p, uint64_t pid);
+    // A place of that name where launches may write; what was there before is gone.
+    etp_status (*scratch)(etp_device *d, const char *name, etp_arena *arena, const char **out_remote,
+                          etp_error *err);
+    // Moves a file or folder that a launch wrote into scratch to LOCAL (replacing it).
+    etp_status (*pull)(etp_device *d, const char *remote, const char *local, etp_error *err);
+    void (*state)(etp_device *d, etp_os_state *out);
+    void (*close)(etp_device *d);
+} etp_device_vtable;
+
+struct etp_device {
+    const etp_device_vtable *ops;
+    etp_device_info info;
+    etp_bundle bundle;
+    etp_arena arena;
+    const char *work_dir; // local folder that is ours until close
+    void *data;           // of the implementation
+};
+
+typedef struct etp_device_options {
+    const char *spec;        // NULL: "local"
+    const char *runner;      // --runner or ETPROF_RUNNER: program or bundle folder; NULL: look up
+    const char *qemu;        // ETPROF_QEMU; NULL: look up
+    const char *search_path; // PATH; may be NULL
+    const char *program;     // etprof's own path, where the look-up of bundles begins; may be NULL
+    const char *work_root;   // temporary folders are made in here; same file system as the results
+} etp_device_options;
+
+// ETP_USAGE for an unknown spec, ETP_ENVIRONMENT when runner or emulator is missing.
+ETP_API ETP_NODISCARD etp_status etp_device_open(const etp_device_options *options,
+                                                 etp_device **out, etp_error *err);
+ETP_API void etp_device_close(etp_device *d); // NULL is fine
+
+// The folders searched for the bundle of TRIPLE are those that `etprof` is installed or built with.
+ETP_API ETP_NODISCARD etp_status etp_bundle_find(const char *runner, const char *program,
+                                                 const char *triple, etp_arena *arena,
+                                                 etp_bundle *out, etp_error *err);
+// Path of a qemu-aarch64 that knows SME2 (10.1 or newer). ETP_ENVIRONMENT when there is none.
+ETP_API ETP_NODISCARD etp_status etp_qemu_find(const char *wanted, const char *search_path,
+                                               const char *program, etp_arena *arena,
+                                               const char **out, etp_error *err);
+
+#endif

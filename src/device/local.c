@@ -1,0 +1,133 @@
+// SPDX-License-Identifier: Apache-2.0
+// This machine as a device, and what an emulator on this machine shares with it.
+#include <stdio.h>
+
+#include "base/number.h"
+#include "device/internal.h"
+
+#define MAX_ARGS 64
+
+etp_status etp_host_probe(etp_device *d, etp_arena *arena, etp_device_facts *out, etp_error *err)
+{
+    (void)d;
+    etp_os_facts f;
+    etp_os_facts_read(&f);
+    bool ok = etp_device_fact_add(out, arena, "system", etp_arena_printf(arena, "%s", f.system)) &&
+              etp_device_fact_add(out, arena, "machine", etp_arena_printf(arena, "%s", f.machine)) &&
+              etp_device_fact_add(out, arena, "cpu", etp_arena_printf(arena, "%s", f.cpu)) &&
+              etp_device_fact_add(out, arena, "cpus", etp_arena_printf(arena, "%u", f.cpus)) &&
+              etp_device_fact_add(out, arena, "memory_bytes",
+                                  etp_arena_printf(arena, "%llu",
+                                                   (unsigned long long)f.memory_bytes));
+    return ok ? ETP_OK : etp_fail_nomem(err, "facts of the device");
+}
+
+etp_status etp_host_push(etp_device *d, const char *local, etp_arena *arena,
+                         const char **out_remote, etp_error *err)
+{
+    (void)d;
+    *out_remote = etp_os_absolute(local, arena);
+    if (!*out_remote) {
+        return etp_os_is_file(local) ? etp_fail_nomem(err, local)
+                                     : etp_fail(err, ETP_IO, "%s does not exist", local);
+    }
+    return ETP_OK;
+}
+
+etp_status etp_host_start(etp_device *d, const char *const *first, const char *const *args,
+                          const char *const *env, etp_process *out, etp_error *err)
+{
+    // Masks come from the session alone. A bundle with its own C library must not get libraries
+    // that were meant for the system's; a bare program may need them.
+    static const char *const k_unset[] = {"ETPROF_MASK", "ETPROF_NONCE", "LD_PRELOAD",
+                                          "LD_LIBRARY_PATH", NULL};
+    static const char *const k_unset_bare[] = {"ETPROF_MASK", "ETPROF_NONCE", NULL};
+    const char *argv[MAX_ARGS + 1];
+    size_t n = 0;
+    const char *const *const parts[] = {first, d->bundle.start, args};
+    for (size_t i = 0; i < sizeof parts / sizeof *parts; i++) {
+        for (size_t k = 0; parts[i] && parts[i][k]; k++) {
+            if (n == MAX_ARGS) {
+                return etp_fail(err, ETP_INTERNAL, "more than %d arguments", MAX_ARGS);
+            }
+            argv[n++] = parts[i][k];
+        }
+    }
+    argv[n] = NULL;
+    const etp_process_spec spec = {.argv = argv,
+                                   .cwd = d->bundle.dir,
+                                   .env_set = env,
+                                   .env_unset = d->bundle.own_libraries ? k_unset : k_unset_bare};
+    return etp_process_start(&spec, out, err);
+}
+
+void etp_host_kill(etp_device *d, etp_process *p, uint64_t pid)
+{
+    (void)d;
+    (void)pid;
+    etp_process_kill(p);
+}
+
+etp_status etp_host_scratch(etp_device *d, const char *name, etp_arena *arena,
+                            const char **out_remote, etp_error *err)
+{
+    const char *path = etp_arena_printf(arena, "%s/%s", d->work_dir, name);
+    if (!path) {
+        return etp_fail_nomem(err, name);
+    }
+    *out_remote = path;
+    return etp_os_remove_tree(path, err);
+}
+
+etp_status etp_host_pull(etp_device *d, const char *remote, const char *local, etp_error *err)
+{
+    (void)d;
+    ETP_TRY(etp_os_remove_tree(local, err));
+    return etp_os_rename(remote, local, err);
+}
+
+void etp_host_state(etp_device *d, etp_os_state *out)
+{
+    (void)d;
+    etp_os_state_read(out);
+}
+
+void etp_host_close(etp_device *d)
+{
+    if (d->work_dir) {
+        etp_status ignored = etp_os_remove_tree(d->work_dir, NULL);
+        (void)ignored; // temporary files that stay harm nobody
+    }
+}
+
+static etp_status local_start(etp_device *d, const char *const *args, const char *const *env,
+                              etp_process *out, etp_error *err)
+{
+    return etp_host_start(d, NULL, args, env, out, err);
+}
+
+static const etp_device_vtable k_local = {
+    .probe = etp_host_probe,
+    .push = etp_host_push,
+    .start = local_start,
+    .kill = etp_host_kill,
+    .scratch = etp_host_scratch,
+    .pull = etp_host_pull,
+    .state = etp_host_state,
+    .close = etp_host_close,
+};
+
+etp_status etp_local_open(etp_device *d, const etp_device_options *o, etp_error *err)
+{
+    etp_os_facts f;
+    etp_os_facts_read(&f);
+    d->ops = &k_local;
+    d->info = (etp_device_info){.spec = "local",
+                                .platform = etp_arena_printf(&d->arena, "%s", f.platform),
+                                .triple = etp_arena_printf(&d->arena, "%s", f.triple),
+                                .local_pid = true};
+    if (!d->info.platform || !d->info.triple) {
+        return etp_fail_nomem(err, "the device");
+    }
+    return etp_bundle_find(o->runner, o->program, d->info.triple, &d->arena, &d->bundle, err);
+}

@@ -1,0 +1,163 @@
+// SPDX-License-Identifier: Apache-2.0
+// An aarch64 Linux processor with SME2 emulated by QEMU's user mode: kernels and names are real,
+// times are not.
+#include <stdio.h>
+
+#include "base/number.h"
+#include "device/internal.h"
+
+#define DEFAULT_CPU "max,sve=off,sme512=on"
+#define TRIPLE "aarch64-linux-gnu"
+
+typedef struct qemu_data {
+    const char *first[4]; // qemu -cpu CPU
+    const char *version;
+} qemu_data;
+
+// "qemu-aarch64 version 10.1.2 (…)": 10.1 or newer, the first that has SME2.
+static bool new_enough(const char *path, etp_arena *arena, const char **out_version)
+{
+    const char *const argv[] = {path, "--version", NULL};
+    const etp_process_spec spec = {.argv = argv};
+    etp_process p;
+    etp_str out, err_text;
+    *out_version = "";
+    if (!etp_os_is_executable(path) ||
+        etp_process_capture(&spec, 10000000000u, 4096, arena, &p, &out, &err_text, NULL) != ETP_OK) {
+        return false;
+    }
+    const etp_str key = ETP_STR("qemu-aarch64 version ");
+    if (!etp_str_starts(out, key)) {
+        return false;
+    }
+    etp_str v = {out.ptr + key.len, out.len - key.len};
+    v.len = strcspn(etp_arena_strdup(arena, v), " \n(");
+    *out_version = etp_arena_strdup(arena, v);
+    etp_str major = {v.ptr, etp_str_find(v, ETP_STR("."))};
+    etp_str rest = {v.ptr + major.len, v.len - major.len};
+    if (rest.len > 0) {
+        rest.ptr++;
+        rest.len--;
+    }
+    etp_str minor = {rest.ptr, etp_str_find(rest, ETP_STR("."))};
+    uint64_t a, b;
+    return *out_version && etp_parse_u64(major, &a) && etp_parse_u64(minor, &b) &&
+           (a > 10 || (a == 10 && b >= 1));
+}
+
+typedef struct path_list {
+    const char **items;
+    size_t n, cap;
+} path_list;
+
+// The places after a named one: PATH, then the cache of the work tree we stand in or were built in.
+static void list_places(const char *search_path, const char *program, etp_arena *arena,
+                        path_list *out)
+{
+    static const char k_cached[] = ".cache/qemu/root/usr/bin/qemu-aarch64";
+    bool ok = true;
+    for (etp_str rest = etp_str_from(search_path); rest.len > 0;) {
+        etp_str dir = {rest.ptr, etp_str_find(rest, ETP_STR(":"))};
+        ok = ok &&
+             ETP_PUSH(arena, out, etp_arena_printf(arena, "%.*s/qemu-aarch64", ETP_STR_ARG(dir))) &&
+             ETP_PUSH(arena, out,
+                      etp_arena_printf(arena, "%.*s/qemu-aarch64-static", ETP_STR_ARG(dir)));
+        size_t step = dir.len < rest.len ? dir.len + 1 : dir.len;
+        rest.ptr += step;
+        rest.len -= step;
+    }
+    ok = ok && ETP_PUSH(arena, out, k_cached);
+    const char *exe = program ? etp_os_absolute(program, arena) : NULL;
+    etp_str tree = etp_str_from(exe); // <tree>/build/<name>/bin/etprof
+    for (int n = 0; n < 4; n++) {
+        while (tree.len > 0 && tree.ptr[tree.len - 1] != '/') {
+            tree.len--;
+        }
+        tree.len -= tree.len > 0;
+    }
+    if (ok && exe) {
+        ok = ETP_PUSH(arena, out, etp_arena_printf(arena, "%.*s/%s", ETP_STR_ARG(tree), k_cached));
+    }
+    (void)ok; // out of memory: fewer places to look at
+}
+
+etp_status etp_qemu_find(const char *wanted, const char *search_path, const char *program,
+                         etp_arena *arena, const char **out, etp_error *err)
+{
+    const char *version, *old = "";
+    if (wanted) {
+        *out = wanted;
+        return new_enough(wanted, arena, &version)
+                   ? ETP_OK
+                   : etp_fail(err, ETP_ENVIRONMENT, "%s is no qemu-aarch64 10.1 or newer%s%s", wanted,
+                              version[0] ? ", but " : "", version);
+    }
+    path_list places = {0};
+    list_places(search_path, program, arena, &places);
+    for (size_t i = 0; i < places.n; i++) {
+        *out = places.items[i];
+        if (*out && new_enough(*out, arena, &version)) {
+            return ETP_OK;
+        }
+        old = *out && version[0] ? version : old;
+    }
+    return etp_fail(err, ETP_ENVIRONMENT,
+                    "no qemu-aarch64 10.1 or newer%s%s: run scripts/qemu, or name one with ETPROF_QEMU",
+                    old[0] ? ", only " : "", old);
+}
+
+static etp_status qemu_probe(etp_device *d, etp_arena *arena, etp_device_facts *out, etp_error *err)
+{
+    const qemu_data *q = d->data;
+    if (!etp_device_fact_add(out, arena, "emulator",
+                             etp_arena_printf(arena, "qemu-aarch64 %s", q->version)) ||
+        !etp_device_fact_add(out, arena, "emulated_cpu", etp_arena_printf(arena, "%s", q->first[2]))) {
+        return etp_fail_nomem(err, "facts of the device");
+    }
+    return etp_host_probe(d, arena, out, err);
+}
+
+static etp_status qemu_start(etp_device *d, const char *const *args, const char *const *env,
+                             etp_process *out, etp_error *err)
+{
+    const qemu_data *q = d->data;
+    return etp_host_start(d, q->first, args, env, out, err);
+}
+
+static const etp_device_vtable k_qemu = {
+    .probe = qemu_probe,
+    .push = etp_host_push,
+    .start = qemu_start,
+    .kill = etp_host_kill,
+    .scratch = etp_host_scratch,
+    .pull = etp_host_pull,
+    .state = etp_host_state,
+    .close = etp_host_close,
+};
+
+etp_status etp_qemu_open(etp_device *d, const etp_device_options *o, const char *cpu, etp_error *err)
+{
+    qemu_data *q = ETP_NEW(&d->arena, qemu_data);
+    const char *spec = cpu ? etp_arena_printf(&d->arena, "qemu:%s", cpu) : "qemu";
+    const char *copy = etp_arena_printf(&d->arena, "%s", cpu ? cpu : DEFAULT_CPU);
+    if (!q || !spec || !copy) {
+        return etp_fail_nomem(err, "the device");
+    }
+    const char *qemu;
+    ETP_TRY(etp_qemu_find(o->qemu, o->search_path, o->program, &d->arena, &qemu, err));
+    qemu = etp_os_absolute(qemu, &d->arena);
+    if (!qemu || !new_enough(qemu, &d->arena, &q->version)) {
+        return etp_fail(err, ETP_ENVIRONMENT, "qemu-aarch64 is gone");
+    }
+    q->first[0] = qemu;
+    q->first[1] = "-cpu";
+    q->first[2] = copy;
+    d->ops = &k_qemu;
+    d->data = q;
+    d->info = (etp_device_info){.spec = spec,
+                                .platform = "linux",
+                                .triple = TRIPLE,
+                                .emulated = true,
+                                .local_pid = true};
+    return etp_bundle_find(o->runner, o->program, TRIPLE, &d->arena, &d->bundle, err);
+}
