@@ -1,0 +1,245 @@
+// SPDX-License-Identifier: Apache-2.0
+// Building the ledger: one row per aligned pair, sums for what is no operator, integers that close.
+#include "explain/ledger.h"
+
+#include <math.h>
+
+#include <etprof/stats.h>
+
+typedef struct maker {
+    const etp_profile *arm[2]; // baseline, candidate
+    const etp_alignment *alignment;
+    etp_arena *arena;
+    etp_arena scratch;
+    etp_ledger *out;
+    double *mean[2]; // per row, before rounding
+    double *block_difference; // scratch of one row, per block
+    size_t n_blocks;          // paired blocks, 0 when the dumps do not pair
+} maker;
+
+int64_t etp_profile_traced_ns(const etp_profile *p)
+{
+    return llround((double)p->execute_total_ns / (double)p->executions);
+}
+
+// Mean exclusive time per execution of one dump, over all rows of a kind or over one row.
+static double dump_mean(const etp_profile *p, uint32_t row, etp_row_kind kind, size_t dump)
+{
+    if (p->per_dump_executions[dump] == 0) {
+        return NAN;
+    }
+    int64_t sum = 0;
+    if (row != ETP_NO_INDEX) {
+        sum = p->rows[row].per_dump_ns[dump];
+    } else {
+        for (size_t i = 0; i < p->n_rows; i++) {
+            sum += p->rows[i].kind == kind ? p->rows[i].per_dump_ns[dump] : 0;
+        }
+    }
+    return (double)sum / (double)p->per_dump_executions[dump];
+}
+
+static double total_mean(const etp_profile *p, etp_row_kind kind)
+{
+    int64_t sum = 0;
+    for (size_t i = 0; i < p->n_rows; i++) {
+        sum += p->rows[i].kind == kind ? p->rows[i].total_ns : 0;
+    }
+    return (double)sum / (double)p->executions;
+}
+
+// Interval of a row's difference from the differences of the single blocks.
+static void interval(maker *m, etp_ledger_row *row, uint32_t base_row, uint32_t cand_row,
+                     bool is_sum)
+{
+    row->lo_ns = row->hi_ns = ETP_NS_UNKNOWN;
+    size_t n = 0;
+    for (size_t k = 0; k < m->n_blocks; k++) {
+        double before = is_sum || base_row != ETP_NO_INDEX
+                            ? dump_mean(m->arm[0], base_row, row->kind, k)
+                            : 0.0;
+        double after = is_sum || cand_row != ETP_NO_INDEX
+                           ? dump_mean(m->arm[1], cand_row, row->kind, k)
+                           : 0.0;
+        if (isfinite(before) && isfinite(after)) {
+            m->block_difference[n++] = after - before;
+        }
+    }
+    if (n < 2) {
+        return;
+    }
+    etp_interval ci = etp_mean_interval(m->block_difference, n, 0.95);
+    row->lo_ns = llround(ci.lo);
+    row->hi_ns = llround(ci.hi);
+}
+
+static etp_status add_row(maker *m, etp_ledger_row row, double base_mean, double cand_mean,
+                          etp_error *err)
+{
+    size_t at = m->out->n;
+    if (!row.id || !row.label || !ETP_PUSH(m->arena, m->out, row)) {
+        return etp_fail_nomem(err, "ledger");
+    }
+    m->mean[0][at] = base_mean;
+    m->mean[1][at] = cand_mean;
+    return ETP_OK;
+}
+
+static const char *label_of(etp_arena *arena, const etp_profile_row *base,
+                            const etp_profile_row *cand)
+{
+    const etp_profile_row *row = base ? base : cand;
+    etp_str shown = row->event == ETP_EVENT_DELEGATE_OP ? row->name : row->parsed.family;
+    if (row->event == ETP_EVENT_NATIVE_CALL && row->parsed.overload.len) {
+        return etp_arena_printf(arena, "%.*s.%.*s [%d]", ETP_STR_ARG(shown),
+                                ETP_STR_ARG(row->parsed.overload), (int)row->instruction);
+    }
+    return etp_arena_printf(arena, "%.*s [%d]", ETP_STR_ARG(shown), (int)row->instruction);
+}
+
+static etp_status operator_rows(maker *m, etp_error *err)
+{
+    for (uint32_t i = 0; i < m->alignment->n; i++) {
+        etp_pair pair = m->alignment->items[i];
+        const etp_profile_row *base =
+            pair.baseline == ETP_NO_INDEX ? NULL : &m->arm[0]->rows[pair.baseline];
+        const etp_profile_row *cand =
+            pair.candidate == ETP_NO_INDEX ? NULL : &m->arm[1]->rows[pair.candidate];
+        const etp_profile_row *any = base ? base : cand;
+        etp_ledger_row row = {
+            .id = etp_arena_printf(m->arena, "op%u", i + 1),
+            .label = label_of(m->arena, base, cand),
+            .kind = !base ? ETP_ROW_INSERTED : !cand ? ETP_ROW_VANISHED : any->kind,
+            .category = (int)any->parsed.category,
+            .bound_ns = ETP_NS_UNKNOWN,
+            .pair = i,
+        };
+        interval(m, &row, pair.baseline, pair.candidate, false);
+        ETP_TRY(add_row(m, row, base ? etp_profile_mean(m->arm[0], base) : 0.0,
+                        cand ? etp_profile_mean(m->arm[1], cand) : 0.0, err));
+    }
+    return ETP_OK;
+}
+
+static uint64_t delegate_operators(const etp_profile *p)
+{
+    uint64_t calls = 0;
+    for (size_t i = 0; i < p->n_rows; i++) {
+        calls += p->rows[i].event == ETP_EVENT_DELEGATE_OP ? p->rows[i].calls : 0;
+    }
+    return (calls + p->executions - 1) / p->executions;
+}
+
+static bool has_kind(const etp_profile *p, etp_row_kind kind)
+{
+    for (size_t i = 0; i < p->n_rows; i++) {
+        if (p->rows[i].kind == kind) {
+            return true;
+        }
+    }
+    return false;
+}
+
+static etp_status sum_row(maker *m, etp_row_kind kind, const char *label, etp_error *err)
+{
+    if (!has_kind(m->arm[0], kind) && !has_kind(m->arm[1], kind)) {
+        return ETP_OK;
+    }
+    etp_ledger_row row = {
+        .id = etp_row_kind_name(kind),
+        .label = label,
+        .kind = kind,
+        .category = -1,
+        .bound_ns = ETP_NS_UNKNOWN,
+        .pair = ETP_NO_INDEX,
+    };
+    if (kind == ETP_ROW_BOUNDARY) {
+        // XNNPACK truncates every operator to whole microseconds; what it cuts off lands here.
+        uint64_t before = delegate_operators(m->arm[0]), after = delegate_operators(m->arm[1]);
+        row.bound_ns = (int64_t)(before > after ? before : after) * 1000;
+    }
+    interval(m, &row, ETP_NO_INDEX, ETP_NO_INDEX, true);
+    return add_row(m, row, total_mean(m->arm[0], kind), total_mean(m->arm[1], kind), err);
+}
+
+static etp_status round_rows(maker *m, etp_error *err)
+{
+    size_t n = m->out->n;
+    int64_t *rounded = ETP_NEW_ARRAY(&m->scratch, int64_t, n);
+    uint32_t *order = ETP_NEW_ARRAY(&m->scratch, uint32_t, n);
+    if (!rounded || !order) {
+        return etp_fail_nomem(err, "ledger");
+    }
+    for (int side = 0; side < 2; side++) {
+        etp_round_to_sum(m->mean[side], n, etp_profile_traced_ns(m->arm[side]), order, rounded);
+        for (size_t i = 0; i < n; i++) {
+            if (side == 0) {
+                m->out->items[i].baseline_ns = rounded[i];
+            } else {
+                m->out->items[i].candidate_ns = rounded[i];
+            }
+        }
+    }
+    return ETP_OK;
+}
+
+static etp_status tracer_row(maker *m, const int64_t median[2], etp_error *err)
+{
+    etp_ledger_row row = {
+        .id = "tracer",
+        .label = "tracer (untraced median − traced mean)",
+        .kind = ETP_ROW_TRACER,
+        .category = -1,
+        .baseline_ns = median[0] - etp_profile_traced_ns(m->arm[0]),
+        .candidate_ns = median[1] - etp_profile_traced_ns(m->arm[1]),
+        .lo_ns = ETP_NS_UNKNOWN,
+        .hi_ns = ETP_NS_UNKNOWN,
+        .bound_ns = ETP_NS_UNKNOWN,
+        .pair = ETP_NO_INDEX,
+    };
+    return ETP_PUSH(m->arena, m->out, row) ? ETP_OK : etp_fail_nomem(err, "ledger");
+}
+
+static etp_status make(maker *m, const int64_t median[2], etp_error *err)
+{
+    size_t most = m->alignment->n + 3;
+    for (int side = 0; side < 2; side++) {
+        m->mean[side] = ETP_NEW_ARRAY(&m->scratch, double, most);
+    }
+    size_t n_dumps = m->arm[0]->n_dumps;
+    m->n_blocks = n_dumps == m->arm[1]->n_dumps ? n_dumps : 0;
+    m->block_difference = ETP_NEW_ARRAY(&m->scratch, double, n_dumps);
+    if (!m->mean[0] || !m->mean[1] || !m->block_difference) {
+        return etp_fail_nomem(err, "ledger");
+    }
+    ETP_TRY(operator_rows(m, err));
+    ETP_TRY(sum_row(m, ETP_ROW_BOUNDARY, "delegate boundary (set-up, reshape, locks)", err));
+    ETP_TRY(sum_row(m, ETP_ROW_FRAMEWORK, "framework (dispatch between instructions)", err));
+    ETP_TRY(sum_row(m, ETP_ROW_UNEXPLAINED, "unexplained", err));
+    ETP_TRY(round_rows(m, err));
+    if (median[0] != ETP_NS_UNKNOWN && median[1] != ETP_NS_UNKNOWN) {
+        ETP_TRY(tracer_row(m, median, err));
+    }
+    for (size_t i = 0; i < m->out->n; i++) {
+        etp_ledger_row *row = &m->out->items[i];
+        row->delta_ns = row->candidate_ns - row->baseline_ns;
+        m->out->baseline_ns += row->baseline_ns;
+        m->out->candidate_ns += row->candidate_ns;
+    }
+    m->out->delta_ns = m->out->candidate_ns - m->out->baseline_ns;
+    return ETP_OK;
+}
+
+etp_status etp_ledger_build(const etp_profile *baseline, const etp_profile *candidate,
+                            const etp_alignment *alignment, int64_t baseline_median_ns,
+                            int64_t candidate_median_ns, etp_arena *arena, etp_ledger *out,
+                            etp_error *err)
+{
+    *out = (etp_ledger){0};
+    maker m = {
+        .arm = {baseline, candidate}, .alignment = alignment, .arena = arena, .out = out};
+    const int64_t median[2] = {baseline_median_ns, candidate_median_ns};
+    etp_status st = make(&m, median, err);
+    etp_arena_dispose(&m.scratch);
+    return st;
+}

@@ -1,0 +1,254 @@
+// SPDX-License-Identifier: Apache-2.0
+// Summing executions into rows.
+#include "explain/profile.h"
+
+#include "base/index.h"
+
+typedef struct row_key {
+    etp_event_kind event;
+    int32_t chain, instruction;
+    etp_str name;
+} row_key;
+
+// One key and the chain of rows that share it (an event repeated inside an execution).
+typedef struct key_entry {
+    row_key key;
+    uint32_t first_row;
+    uint32_t cursor;     // row of the latest occurrence in the block being read
+    uint64_t cursor_block; // serial number of that block
+} key_entry;
+
+typedef struct builder {
+    etp_arena *arena;
+    etp_arena scratch;
+    size_t n_dumps;
+    struct {
+        etp_profile_row *items;
+        size_t n, cap;
+    } rows;
+    struct {
+        uint32_t *items; // next row of the same key, parallel to rows
+        size_t n, cap;
+    } next;
+    struct {
+        key_entry *items;
+        size_t n, cap;
+    } keys;
+    etp_index index;
+    uint64_t block_serial;
+} builder;
+
+typedef struct key_query {
+    const key_entry *keys;
+    row_key key;
+} key_query;
+
+static bool same_key(const void *ctx, uint32_t position)
+{
+    const key_query *q = ctx;
+    const row_key *k = &q->keys[position].key;
+    return k->event == q->key.event && k->chain == q->key.chain &&
+           k->instruction == q->key.instruction && etp_str_eq(k->name, q->key.name);
+}
+
+static uint64_t hash_key(const row_key *k)
+{
+    int32_t head[3] = {(int32_t)k->event, k->chain, k->instruction};
+    uint64_t h = etp_hash_bytes(ETP_HASH_START, head, sizeof head);
+    return etp_hash_bytes(h, k->name.ptr, k->name.len);
+}
+
+const char *etp_row_kind_name(etp_row_kind kind)
+{
+    static const char *const k_names[] = {"operator", "inserted",  "vanished", "portable",
+                                          "boundary", "framework", "tracer",   "unexplained"};
+    return k_names[kind];
+}
+
+static etp_row_kind kind_of(const etp_trace_event *e)
+{
+    switch (e->kind) {
+    case ETP_EVENT_DELEGATE_OP:
+        return ETP_ROW_OPERATOR;
+    case ETP_EVENT_NATIVE_CALL:
+        return ETP_ROW_PORTABLE;
+    case ETP_EVENT_OPERATOR_CALL:
+        return e->leaf ? ETP_ROW_PORTABLE : ETP_ROW_FRAMEWORK;
+    case ETP_EVENT_DELEGATE_CALL:
+        return ETP_ROW_BOUNDARY;
+    case ETP_EVENT_EXECUTE:
+    case ETP_EVENT_CONTROL:
+        return ETP_ROW_FRAMEWORK;
+    case ETP_EVENT_LOAD:
+    case ETP_EVENT_OTHER:
+        break;
+    }
+    return ETP_ROW_UNEXPLAINED;
+}
+
+static etp_status new_row(builder *b, const etp_trace_event *e, uint32_t occurrence,
+                          uint32_t *out, etp_error *err)
+{
+    etp_profile_row row = {
+        .name = e->name,
+        .event = e->kind,
+        .kind = kind_of(e),
+        .delegated = e->delegated,
+        .chain = e->chain,
+        .instruction = e->instruction,
+        .occurrence = occurrence,
+        .per_dump_ns = ETP_NEW_ARRAY(b->arena, int64_t, b->n_dumps),
+    };
+    etp_op_parse(e->name, &row.parsed);
+    if (!row.per_dump_ns || !ETP_PUSH(b->arena, &b->rows, row) ||
+        !ETP_PUSH(&b->scratch, &b->next, ETP_NO_INDEX)) {
+        return etp_fail_nomem(err, "profile rows");
+    }
+    *out = (uint32_t)(b->rows.n - 1);
+    return ETP_OK;
+}
+
+// The row of event E, which may be the n-th of its key in this block.
+static etp_status row_of(builder *b, const etp_trace_event *e, uint32_t *out, etp_error *err)
+{
+    key_query q = {b->keys.items, {e->kind, e->chain, e->instruction, e->name}};
+    uint64_t hash = hash_key(&q.key);
+    uint32_t at = etp_index_find(&b->index, hash, same_key, &q);
+    if (at == ETP_INDEX_NONE) {
+        key_entry entry = {.key = q.key, .cursor_block = b->block_serial};
+        ETP_TRY(new_row(b, e, 0, &entry.first_row, err));
+        entry.cursor = entry.first_row;
+        if (!ETP_PUSH(&b->scratch, &b->keys, entry) ||
+            !etp_index_insert(&b->index, &b->scratch, hash, (uint32_t)(b->keys.n - 1))) {
+            return etp_fail_nomem(err, "profile keys");
+        }
+        *out = entry.cursor;
+        return ETP_OK;
+    }
+    key_entry *entry = &b->keys.items[at];
+    if (entry->cursor_block != b->block_serial) {
+        entry->cursor_block = b->block_serial;
+        entry->cursor = entry->first_row;
+    } else if (b->next.items[entry->cursor] != ETP_NO_INDEX) {
+        entry->cursor = b->next.items[entry->cursor];
+    } else {
+        uint32_t fresh = 0;
+        ETP_TRY(new_row(b, e, b->rows.items[entry->cursor].occurrence + 1, &fresh, err));
+        b->next.items[entry->cursor] = fresh;
+        entry->cursor = fresh;
+    }
+    *out = entry->cursor;
+    return ETP_OK;
+}
+
+static etp_status add_ns(int64_t *sum, int64_t ns, etp_error *err)
+{
+    if (__builtin_add_overflow(*sum, ns, sum)) {
+        return etp_fail(err, ETP_CORRUPT, "durations add up to more than 292 years");
+    }
+    return ETP_OK;
+}
+
+// Sum of an event's durations over the block's executions.
+static etp_status column_sum(const etp_trace_block *block, uint32_t event, int64_t *out,
+                             etp_error *err)
+{
+    const uint64_t *d = etp_trace_durations(block, event);
+    int64_t sum = 0;
+    for (size_t i = 0; i < block->n_runs; i++) {
+        if (d[i] > INT64_MAX) {
+            return etp_fail(err, ETP_CORRUPT, "event '%.*s' lasts more than 292 years",
+                            ETP_STR_ARG(block->events[event].name));
+        }
+        ETP_TRY(add_ns(&sum, (int64_t)d[i], err));
+    }
+    *out = sum;
+    return ETP_OK;
+}
+
+static etp_status add_block(builder *b, const etp_trace_block *block, uint32_t dump,
+                            uint32_t block_index, etp_profile *out, etp_error *err)
+{
+    b->block_serial++;
+    int64_t *exclusive = ETP_NEW_ARRAY(&b->scratch, int64_t, block->n_events);
+    bool *inside = ETP_NEW_ARRAY(&b->scratch, bool, block->n_events);
+    if (!exclusive || !inside) {
+        return etp_fail_nomem(err, "profile sums");
+    }
+    for (uint32_t e = 0; e < block->n_events; e++) {
+        int64_t sum = 0;
+        ETP_TRY(column_sum(block, e, &sum, err));
+        ETP_TRY(add_ns(&exclusive[e], sum, err));
+        uint32_t parent = block->events[e].parent;
+        if (parent != ETP_NO_INDEX) {
+            ETP_TRY(add_ns(&exclusive[parent], -sum, err));
+        }
+        if (e == block->execute) {
+            ETP_TRY(add_ns(&out->execute_total_ns, sum, err));
+            ETP_TRY(add_ns(&out->per_dump_execute_ns[dump], sum, err));
+        }
+    }
+    // Parents follow their parts in file order, so one backward pass tells what is inside.
+    for (uint32_t e = (uint32_t)block->n_events; e-- > 0;) {
+        uint32_t parent = block->events[e].parent;
+        inside[e] = e == block->execute || (parent != ETP_NO_INDEX && inside[parent]);
+    }
+    for (uint32_t e = 0; e < block->n_events; e++) {
+        const etp_trace_event *event = &block->events[e];
+        if (!inside[e]) {
+            continue; // beside Method::execute (load, the caller's own events): not its time
+        }
+        uint32_t at = 0;
+        ETP_TRY(row_of(b, event, &at, err));
+        etp_profile_row *row = &b->rows.items[at];
+        if (row->calls == 0) {
+            row->dump = dump;
+            row->block = block_index;
+            row->event_index = e;
+        }
+        row->calls += block->n_runs;
+        ETP_TRY(add_ns(&row->total_ns, exclusive[e], err));
+        ETP_TRY(add_ns(&row->per_dump_ns[dump], exclusive[e], err));
+    }
+    out->executions += block->n_runs;
+    out->per_dump_executions[dump] += block->n_runs;
+    return ETP_OK;
+}
+
+static etp_status add_traces(builder *b, const etp_trace *const *traces, etp_profile *out,
+                             etp_error *err)
+{
+    for (size_t d = 0; d < b->n_dumps; d++) {
+        for (size_t i = 0; i < etp_trace_block_count(traces[d]); i++) {
+            const etp_trace_block *block = etp_trace_block_at(traces[d], i);
+            if (!block->has_execute) {
+                out->skipped_executions += block->n_runs;
+                continue;
+            }
+            ETP_TRY(add_block(b, block, (uint32_t)d, (uint32_t)i, out, err));
+        }
+    }
+    if (out->executions == 0) {
+        return etp_fail(err, ETP_UNKNOWN, "no execution has a Method::execute event");
+    }
+    return ETP_OK;
+}
+
+etp_status etp_profile_build(const etp_trace *const *traces, size_t n_traces, etp_arena *arena,
+                             etp_profile *out, etp_error *err)
+{
+    *out = (etp_profile){
+        .per_dump_executions = ETP_NEW_ARRAY(arena, uint64_t, n_traces),
+        .per_dump_execute_ns = ETP_NEW_ARRAY(arena, int64_t, n_traces),
+        .n_dumps = n_traces,
+    };
+    if (!out->per_dump_executions || !out->per_dump_execute_ns) {
+        return etp_fail_nomem(err, "profile");
+    }
+    builder b = {.arena = arena, .n_dumps = n_traces};
+    etp_status st = add_traces(&b, traces, out, err);
+    out->rows = b.rows.items;
+    out->n_rows = b.rows.n;
+    etp_arena_dispose(&b.scratch);
+    return st;
+}

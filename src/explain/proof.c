@@ -1,0 +1,233 @@
+// SPDX-License-Identifier: Apache-2.0
+// Proof by operator names.
+#include "explain/proof.h"
+
+static bool has_dtype(const etp_op_name *op, const char *token)
+{
+    for (size_t i = 0; i < op->n_dtypes; i++) {
+        if (etp_str_eqz(op->dtypes[i], token)) {
+            return true;
+        }
+    }
+    return false;
+}
+
+bool etp_op_must_use_sme(const etp_op_name *op)
+{
+    if (op->kind != ETP_OP_XNNPACK || etp_op_is_depthwise(op)) {
+        return false;
+    }
+    bool conv = etp_str_eqz(op->family, "Convolution");
+    bool fc = etp_str_eqz(op->family, "Fully Connected");
+    bool bmm = etp_str_eqz(op->family, "Batch Matrix Multiply");
+    bool gemm = etp_str_eqz(op->ukernel, "GEMM") || etp_str_eqz(op->ukernel, "IGEMM");
+    if (!gemm || !(conv || fc || bmm)) {
+        return false;
+    }
+    if (op->n_dtypes == 1 && has_dtype(op, "F32")) {
+        return true;
+    }
+    if (op->n_dtypes == 1 && has_dtype(op, "F16")) {
+        return true; // with float16 weights; "F16, F32" (float32 weights) never switches
+    }
+    // Static int8 with per-channel weights.
+    if (conv && op->n_dtypes == 1 && has_dtype(op, "QC8")) {
+        return true;
+    }
+    return (conv || fc) && has_dtype(op, "QS8") && has_dtype(op, "QC8W");
+}
+
+etp_status etp_proof_add(etp_proof *proof, etp_arena *arena, etp_proof_line line, etp_error *err)
+{
+    if (line.contradicts) {
+        proof->truth = ETP_CONTRADICTED;
+    } else if (line.supports && proof->truth == ETP_UNPROVEN) {
+        proof->truth = ETP_CONFIRMED;
+    }
+    return ETP_PUSH(arena, &proof->lines, line) ? ETP_OK : etp_fail_nomem(err, "proof");
+}
+
+typedef struct name_counts {
+    uint32_t sme, vnni, not_vnni; // operators whose names prove it
+    uint32_t must_sme;            // that would have to change at an SME level
+    etp_str sme_example, vnni_example, not_vnni_example, must_example;
+} name_counts;
+
+static name_counts count_names(const etp_profile *profile)
+{
+    name_counts c = {0};
+    for (size_t i = 0; i < profile->n_rows; i++) {
+        const etp_profile_row *row = &profile->rows[i];
+        if (row->kind != ETP_ROW_OPERATOR) {
+            continue;
+        }
+        etp_str name = row->parsed.base;
+        switch (etp_isa_name_proof(name.ptr, name.len)) {
+        case ETP_PROVES_SME:
+            c.sme_example = c.sme++ ? c.sme_example : name;
+            break;
+        case ETP_PROVES_VNNI:
+            c.vnni_example = c.vnni++ ? c.vnni_example : name;
+            break;
+        case ETP_PROVES_NOT_VNNI:
+            c.not_vnni_example = c.not_vnni++ ? c.not_vnni_example : name;
+            break;
+        case ETP_PROVES_NOTHING:
+            if (etp_op_must_use_sme(&row->parsed)) {
+                c.must_example = c.must_sme++ ? c.must_example : name;
+            }
+            break;
+        }
+    }
+    return c;
+}
+
+static etp_status say(etp_proof *proof, etp_arena *arena, bool supports, bool contradicts,
+                      const char *text, etp_error *err)
+{
+    if (!text) {
+        return etp_fail_nomem(err, "proof");
+    }
+    return etp_proof_add(proof, arena, (etp_proof_line){"names", text, supports, contradicts}, err);
+}
+
+static etp_status judge_sme_level(const name_counts *c, etp_arena *arena, etp_proof *proof,
+                                  etp_error *err)
+{
+    if (c->sme) {
+        return say(proof, arena, true, false,
+                   etp_arena_printf(arena, "%u operators carry SME names, e.g. '%.*s'", c->sme,
+                                    ETP_STR_ARG(c->sme_example)),
+                   err);
+    }
+    if (c->must_sme) {
+        return say(proof, arena, false, true,
+                   etp_arena_printf(arena, "%u operators would have to run on SME and do not, e.g. "
+                                           "'%.*s'",
+                                    c->must_sme, ETP_STR_ARG(c->must_example)),
+                   err);
+    }
+    return say(proof, arena, false, false, "no operator of this model shows SME in its name", err);
+}
+
+static etp_status judge_no_sme_level(const name_counts *c, etp_arena *arena, etp_proof *proof,
+                                     etp_error *err)
+{
+    if (c->sme) {
+        return say(proof, arena, false, true,
+                   etp_arena_printf(arena, "%u operators carry SME names although SME is hidden, "
+                                           "e.g. '%.*s'",
+                                    c->sme, ETP_STR_ARG(c->sme_example)),
+                   err);
+    }
+    if (c->must_sme) {
+        return say(proof, arena, true, false,
+                   etp_arena_printf(arena, "%u operators that SME would have renamed kept their "
+                                           "names, e.g. '%.*s'",
+                                    c->must_sme, ETP_STR_ARG(c->must_example)),
+                   err);
+    }
+    return say(proof, arena, false, false, "no operator of this model shows SME in its name", err);
+}
+
+static etp_status judge_x86(const name_counts *c, bool vnni_level, etp_arena *arena,
+                            etp_proof *proof, etp_error *err)
+{
+    if (c->vnni) {
+        return say(proof, arena, vnni_level, !vnni_level,
+                   etp_arena_printf(arena, "%u operators carry VNNI names%s, e.g. '%.*s'", c->vnni,
+                                    vnni_level ? "" : " although VNNI is hidden",
+                                    ETP_STR_ARG(c->vnni_example)),
+                   err);
+    }
+    if (c->not_vnni) {
+        return say(proof, arena, !vnni_level, vnni_level,
+                   etp_arena_printf(arena, "%u dynamically quantised operators %s, e.g. '%.*s'",
+                                    c->not_vnni,
+                                    vnni_level ? "would have to run on VNNI and do not"
+                                               : "that VNNI would have renamed kept their names",
+                                    ETP_STR_ARG(c->not_vnni_example)),
+                   err);
+    }
+    return say(proof, arena, false, false,
+               "names of this model's operators are the same at every level", err);
+}
+
+etp_status etp_proof_from_names(const etp_profile *profile, etp_level level, etp_arena *arena,
+                                etp_proof *proof, etp_error *err)
+{
+    const etp_level_info *info = etp_level_get(level);
+    if (!info) {
+        return say(proof, arena, false, false, "no level is claimed", err);
+    }
+    name_counts c = count_names(profile);
+    if (info->family == ETP_ISA_X86_64) {
+        return judge_x86(&c, level == ETP_LEVEL_VNNI, arena, proof, err);
+    }
+    if (level == ETP_LEVEL_SME2 || level == ETP_LEVEL_SME1) {
+        return judge_sme_level(&c, arena, proof, err);
+    }
+    return judge_no_sme_level(&c, arena, proof, err);
+}
+
+static const char *why_not_sme(const etp_op_name *op)
+{
+    if (etp_op_is_depthwise(op)) {
+        return "depthwise: no SME kernel exists";
+    }
+    if (has_dtype(op, "QB4W")) {
+        return "block-wise 4-bit weights: no SME kernel exists";
+    }
+    if (has_dtype(op, "QU8")) {
+        return "quint8: no SME kernel exists";
+    }
+    if (has_dtype(op, "F16") && has_dtype(op, "F32")) {
+        return "fp16 with fp32 weights: no SME kernel exists";
+    }
+    if (has_dtype(op, "QP8")) {
+        return "QP8 kernels exist for NEON and SME under one name";
+    }
+    if (etp_str_starts(op->family, ETP_STR("Deconvolution"))) {
+        return "float deconvolution: no SME kernel exists";
+    }
+    return NULL;
+}
+
+etp_engagement etp_op_engagement(const etp_op_name *op, etp_level level, const char **reason)
+{
+    const etp_level_info *info = etp_level_get(level);
+    *reason = NULL;
+    if (!info) {
+        return ETP_ENGAGEMENT_UNKNOWN;
+    }
+    etp_name_proof proof = etp_isa_name_proof(op->base.ptr, op->base.len);
+    if (info->family == ETP_ISA_X86_64) {
+        if (proof == ETP_PROVES_VNNI) {
+            return ETP_ENGAGED;
+        }
+        if (proof == ETP_PROVES_NOT_VNNI) {
+            *reason = level == ETP_LEVEL_VNNI ? "dynamic linear without VNNI" : "level masked";
+            return ETP_NOT_ENGAGED;
+        }
+        return ETP_ENGAGEMENT_UNKNOWN;
+    }
+    if (proof == ETP_PROVES_SME) {
+        return ETP_ENGAGED;
+    }
+    if (level != ETP_LEVEL_SME2 && level != ETP_LEVEL_SME1) {
+        *reason = "level masked";
+        return etp_op_must_use_sme(op) ? ETP_NOT_ENGAGED : ETP_ENGAGEMENT_UNKNOWN;
+    }
+    *reason = why_not_sme(op);
+    if (has_dtype(op, "QP8")) {
+        return ETP_ENGAGEMENT_UNKNOWN;
+    }
+    if (etp_op_must_use_sme(op)) {
+        *reason = "would have to run on SME and does not";
+        return ETP_NOT_ENGAGED;
+    }
+    if (*reason) {
+        return ETP_NOT_ENGAGED;
+    }
+    return ETP_ENGAGEMENT_UNKNOWN;
+}

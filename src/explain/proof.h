@@ -1,0 +1,46 @@
+// SPDX-License-Identifier: Apache-2.0
+// Did an arm really run at the level it claims? Three-valued: the operator names of its traces
+// confirm it, contradict it, or cannot tell for this model.
+//
+// Names prove a kernel family, no more: PF32, PF16 and PQS8 mean SME (1 or 2), QDU8 means VNNI;
+// QP8 and everything else say nothing.
+#ifndef ETP_EXPLAIN_PROOF_H
+#define ETP_EXPLAIN_PROOF_H
+
+#include "explain/profile.h"
+#include "isa/isa.h"
+
+typedef enum etp_truth { ETP_UNPROVEN, ETP_CONFIRMED, ETP_CONTRADICTED } etp_truth;
+
+typedef struct etp_proof_line {
+    const char *kind; // "mask", "names", "selftest"
+    const char *text; // one line for people
+    bool supports, contradicts;
+} etp_proof_line;
+
+typedef struct etp_proof {
+    etp_truth truth;
+    struct {
+        etp_proof_line *items;
+        size_t n, cap;
+    } lines;
+} etp_proof;
+
+// Whether an operator of this name must change its kernel when an SME level is in force: float and
+// static int8 convolutions (not depthwise), fully connected and batch matrix multiply. False also
+// for everything whose name does not show enough to be sure.
+bool etp_op_must_use_sme(const etp_op_name *op);
+
+// Judges PROFILE, the traces of an arm that claims LEVEL, by its operator names and appends a line.
+ETP_NODISCARD etp_status etp_proof_from_names(const etp_profile *profile, etp_level level,
+                                              etp_arena *arena, etp_proof *proof, etp_error *err);
+// Appends evidence of another kind that has been judged elsewhere.
+ETP_NODISCARD etp_status etp_proof_add(etp_proof *proof, etp_arena *arena, etp_proof_line line,
+                                       etp_error *err);
+
+// Engagement of one operator under a level, from its name alone.
+typedef enum etp_engagement { ETP_ENGAGED, ETP_NOT_ENGAGED, ETP_ENGAGEMENT_UNKNOWN } etp_engagement;
+// *reason is a static text, NULL when there is nothing to add.
+etp_engagement etp_op_engagement(const etp_op_name *op, etp_level level, const char **reason);
+
+#endif
