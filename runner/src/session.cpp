@@ -52,6 +52,32 @@ std::optional<Failure> write_file(const std::string &path, const void *bytes, si
     return std::nullopt;
 }
 
+uint64_t le64(const char *at)
+{
+    uint64_t v = 0;
+    for (int i = 7; i >= 0; i--) {
+        v = v << 8 | static_cast<unsigned char>(at[i]);
+    }
+    return v;
+}
+
+// With an extended header the file says how long it must be.
+std::optional<Failure> check_length(const std::string &path, const char *head, uint64_t size)
+{
+    if (std::memcmp(head + 8, "eh00", 4) != 0) {
+        return std::nullopt;
+    }
+    uint64_t program = le64(head + 16), base = le64(head + 24);
+    unsigned header = static_cast<unsigned char>(head[12]);
+    uint64_t data = header >= 32 ? le64(head + 32) : 0;
+    uint64_t need = base == 0 ? program : std::max(program, base + std::min(data, ~base));
+    if (size < need) {
+        return Failure{"not_pte", path + " is truncated: " + std::to_string(size) + " of " +
+                                      std::to_string(need) + " bytes"};
+    }
+    return std::nullopt;
+}
+
 } // namespace
 
 std::optional<Failure> check_program(const std::string &path)
@@ -64,7 +90,7 @@ std::optional<Failure> check_program(const std::string &path)
     if (S_ISDIR(st.st_mode)) {
         return Failure{"file", path + " is a folder, not a .pte file"};
     }
-    char head[12] = {0};
+    char head[64] = {0};
     size_t n = std::fread(head, 1, sizeof head, f.get());
     if (n == 0) {
         return Failure{"not_pte", path + " is empty"};
@@ -74,7 +100,7 @@ std::optional<Failure> check_program(const std::string &path)
     }
     std::string id(head + 4, 4);
     if (id == "ET12") {
-        return std::nullopt;
+        return check_length(path, head, static_cast<uint64_t>(st.st_size));
     }
     if (id == "BP08") {
         return Failure{"not_pte", path + " is a bundled program; give the .pte it was made from"};
@@ -152,7 +178,8 @@ std::optional<Failure> Session::load(etp_wire_load &out)
     module_ = options_.data.empty()
                   ? std::make_unique<OpenModule>(options_.model, mode, std::move(tracer))
                   : std::make_unique<OpenModule>(options_.model, options_.data, mode, std::move(tracer));
-    Error error = module_->load();
+    // Checks the whole structure, not only the header: a damaged file is an error, not a crash.
+    Error error = module_->load(executorch::runtime::Program::Verification::InternalConsistency);
     if (error != Error::Ok) {
         return Failure{"load", options_.model + ": the SDK cannot load the program: " + reason(error)};
     }
@@ -163,8 +190,8 @@ std::optional<Failure> Session::load(etp_wire_load &out)
     if (error != Error::Ok) {
         return Failure{"load", options_.model + ": the SDK cannot load method '" + method_name_ +
                                    "': " + reason(error) +
-                                   (options_.data.empty() && error == Error::NotFound
-                                        ? " (does it need a .ptd file, --data?)"
+                                   (options_.data.empty()
+                                        ? "; if its weights are in a .ptd file, give it with --data"
                                         : "")};
     }
     method_ = module_->loaded(method_name_);

@@ -1,0 +1,53 @@
+// SPDX-License-Identifier: Apache-2.0
+// What real operator names prove, and that nothing is read into the others.
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "isa/isa.h"
+
+static void names(void **unused)
+{
+    (void)unused;
+    static const struct {
+        const char *name;
+        etp_name_proof proof;
+    } k_cases[] = {
+        {"Convolution (NHWC, PF32) IGEMM #1", ETP_PROVES_SME},
+        {"Fully Connected (NC, PF16) GEMM", ETP_PROVES_SME},
+        {"Batch Matrix Multiply (NC, PF32) GEMM #2", ETP_PROVES_SME},
+        {"Convolution (NHWC, PQS8, QS8, QC8W) IGEMM #3", ETP_PROVES_SME},
+        {"Fully Connected (NC, QDU8, F32, QC8W) GEMM #1", ETP_PROVES_VNNI},
+        {"Fully Connected (NC, QDU8, F32, QB4W) GEMM #1", ETP_PROVES_VNNI},
+        {"Fully Connected (NC, QD8, F32, QC8W) GEMM #1", ETP_PROVES_NOT_VNNI},
+        {"Fully Connected (NC, QP8, F32, QC8W) GEMM #1", ETP_PROVES_NOTHING},
+        {"Convolution (NHWC, F32) DWConv #1", ETP_PROVES_NOTHING},
+        {"Convolution (NHWC, QD8, F32, QC8W) IGEMM", ETP_PROVES_NOTHING},
+        {"Convert (NC, F32, QD8) #1", ETP_PROVES_NOTHING},
+        {"Add (ND) #1", ETP_PROVES_NOTHING},
+        {"native_call_my_PF32x.out", ETP_PROVES_NOTHING},
+        {"XPF32", ETP_PROVES_NOTHING},
+        {"PF320", ETP_PROVES_NOTHING},
+        {"pf32", ETP_PROVES_NOTHING},
+        {"", ETP_PROVES_NOTHING},
+    };
+    for (size_t i = 0; i < sizeof k_cases / sizeof k_cases[0]; i++) {
+        etp_name_proof got = etp_isa_name_proof(k_cases[i].name, strlen(k_cases[i].name));
+        if (got != k_cases[i].proof) {
+            fail_msg("'%s': %d", k_cases[i].name, (int)got);
+        }
+    }
+    // The length counts, not a NUL.
+    assert_int_equal(etp_isa_name_proof("PF32", 3), ETP_PROVES_NOTHING);
+    assert_int_equal(etp_isa_name_proof("PF32 junk", 4), ETP_PROVES_SME);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {cmocka_unit_test(names)};
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
