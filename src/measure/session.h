@@ -1,0 +1,137 @@
+// SPDX-License-Identifier: Apache-2.0
+// A measuring session: etp_session_plan_make says what will be launched, etp_session_run launches
+// it block by block on a device and leaves a run folder. Nothing is analysed here; readers of the
+// folder do that.
+#ifndef ETP_MEASURE_SESSION_H
+#define ETP_MEASURE_SESSION_H
+
+#include "device/device.h"
+#include "isa/isa.h"
+#include "store/store.h"
+
+#define ETP_DEFAULT_BLOCKS 10
+#define ETP_MAX_BLOCKS 1000
+#define ETP_BUDGET_BLOCKS 100 // most blocks of a session that only has a budget
+
+// ---- asking the device ----
+
+// What the runner says about the CPU it runs on, nothing hidden. Texts live in ARENA.
+typedef struct etp_device_cpu {
+    etp_isa_cpu cpu;
+    const char *text;       // isa.h form
+    const char *executorch; // version the runner was built with
+} etp_device_cpu;
+ETP_API ETP_NODISCARD etp_status etp_session_probe(etp_device *device, etp_arena *arena,
+                                                   etp_device_cpu *out, etp_error *err);
+
+// ---- planning ----
+
+typedef struct etp_session_options { // zeroed = the defaults
+    const char *const *models; // paths of .pte files; at least one
+    size_t n_models;
+    const char *const *levels; // none: the best level against plain SIMD; with several models the best alone
+    size_t n_levels;
+    const uint32_t *threads; // none: 1
+    size_t n_threads;
+    const char *const *names; // experiment names, one per arm in the order models × levels × threads;
+    size_t n_names;           // none: <platform>_<level>…
+    const char *baseline;     // name of an experiment or level; NULL: the rule of design "Levels"
+    const char *compare_baseline; // from a config's compare_pairs
+    const char *data;         // .ptd beside the model
+    const char *method;       // NULL: the runner chooses
+    const char *inputs;       // NULL: random:0
+    const char *cpus;         // NULL: not pinned
+    uint32_t blocks;          // 0: ETP_DEFAULT_BLOCKS; emulated: 1
+    double budget_s;          // 0: none
+    uint64_t warmup, iterations, traced; // per launch; 0: the pilot decides
+    bool no_trace;            // timed launches only
+    bool no_control;          // without the A/A control
+    bool has_seed;
+    uint64_t seed;            // 53 bits are used
+    double timeout_s;         // longest silence of a runner; 0: 60, emulated 600
+} etp_session_options;
+
+typedef struct etp_plan_arm {
+    const char *name;   // experiment
+    const char *prefix; // P of its files
+    etp_level level;
+    const char *level_name;
+    char mask[ETP_ISA_TEXT_MAX]; // ETPROF_MASK
+    uint32_t threads;
+    uint32_t model;
+} etp_plan_arm;
+
+typedef struct etp_session_plan { // lives in the arena given to etp_session_plan_make
+    etp_run_model *models;
+    size_t n_models;
+    const char **model_paths; // local, absolute
+    etp_plan_arm *arms;
+    uint32_t n_arms;
+    uint32_t baseline;
+    uint32_t blocks, control_blocks;
+    bool blocks_exact; // asked for: lost blocks are not made up for
+    double budget_s;
+    uint64_t seed;
+    uint64_t warmup, iterations, traced; // 0: the pilot decides
+    bool trace;
+    uint64_t timeout_ns;
+    etp_device_cpu cpu;
+    const char *data, *method, *inputs, *cpus; // paths absolute; NULL where not given
+} etp_session_plan;
+
+// Checks everything that can be known before the first launch: files exist and are programs, levels
+// exist (ETP_USAGE) and can be had on this CPU (ETP_ENVIRONMENT), names are unique.
+ETP_API ETP_NODISCARD etp_status etp_session_plan_make(const etp_session_options *options,
+                                                       const etp_device *device,
+                                                       const etp_device_cpu *cpu, etp_arena *arena,
+                                                       etp_session_plan *out, etp_error *err);
+
+// ---- running ----
+
+typedef struct etp_session_progress {
+    const char *stage;            // "selftest", "pilot", "block"
+    uint32_t block, blocks;       // current (from 1), planned; 0 outside blocks
+    uint32_t launch, launches;    // ended so far, expected in all
+    const char *arm;              // being launched
+    etp_launch_kind kind;
+    double elapsed_s, remaining_s; // remaining NAN while unknown
+} etp_session_progress;
+
+typedef struct etp_session_hooks { // all may be NULL
+    void *ctx;
+    void (*progress)(void *ctx, const etp_session_progress *p);
+    void (*message)(void *ctx, const char *text); // one line worth telling: a lost launch …
+    int (*interrupted)(void *ctx); // signal number that wants the session to end, 0 none;
+                                   // NULL: etp_os_interrupted
+} etp_session_hooks;
+
+typedef struct etp_session_config {
+    const char *dir;       // made by etp_run_claim
+    const char *config;    // path of the config that asked for it, NULL
+    const char *command;   // the line that repeats the session, NULL
+    const char *cache_dir; // for self-tests of emulated devices; NULL: not cached
+    bool no_selftest;
+} etp_session_config;
+
+typedef struct etp_session_result {
+    etp_run_state state;
+    int signal;            // that ended it, 0
+    uint32_t blocks;       // in the folder
+    uint32_t blocks_lost;  // of them without one or more launches
+    uint32_t launches;
+    uint64_t wall_ns;        // of the session
+    uint64_t launch_wall_ns; // Σ over launches, spawn to exit
+    uint64_t timed_wall_ns;  // Σ over timed launches
+    uint64_t timed_ns;       // Σ over their timed iterations
+} etp_session_result;
+
+// Runs PLAN. ETP_OK also when launches were lost or a signal ended it: *out and the folder say so.
+// Errors mean that no block could be measured (ETP_CHILD when every try failed, or what the runner
+// said about model, method or inputs), or that the folder cannot be written (ETP_IO). In each case
+// the folder keeps what there was, with state "interrupted", and no process is left.
+ETP_API ETP_NODISCARD etp_status etp_session_run(etp_device *device, const etp_session_plan *plan,
+                                                 const etp_session_config *config,
+                                                 const etp_session_hooks *hooks,
+                                                 etp_session_result *out, etp_error *err);
+
+#endif
