@@ -1,0 +1,601 @@
+// SPDX-License-Identifier: Apache-2.0
+// Grouping and arithmetic of ExecuTorch's Inspector. Names of its steps: events of a run are
+// collated by (instruction, chain, delegate ids); each profile event then gets a signature without
+// the chain, and a later event with the same signature replaces an earlier one of the run; runs
+// with equal lists of signatures are one block.
+#include "convert/inspector.h"
+
+#include <math.h>
+
+#include "trace/ops.h"
+
+#define NS_PER_MS 1e6
+#define NO_EVENT UINT32_MAX
+
+typedef struct identity { // name and ids as both kinds of events have them
+    etp_str name;
+    int32_t delegate_id;
+    etp_str delegate_id_str;
+} identity;
+
+typedef struct item { // one signature of a run
+    int32_t instruction_id;
+    bool has_profile, has_debug;
+    identity profile, debug;
+    uint32_t event;   // index of the profile event in the run
+    uint32_t collated; // which list of debug events goes with it
+} item;
+
+typedef struct collated { // events of one run with equal instruction, chain and delegate ids
+    int32_t instruction_id;
+    uint64_t chain;
+    bool chain_negative;
+    int32_t delegate_id;
+    etp_str delegate_id_str; // here an absent string differs from an empty one
+    uint32_t first_debug, last_debug;     // of `next` chains, NO_EVENT when none
+    uint32_t first_profile, last_profile; // likewise
+} collated;
+
+typedef struct shape { // what one run's event list amounts to
+    etp_str block_name;
+    int32_t bundled_input;
+    item *items;
+    size_t n_items;
+    etp_etdump_value *values; // debug values of the first run that has this shape
+    struct {
+        size_t first, n;
+    } *debug; // by collated index: range of values
+    uint64_t hash;
+} shape;
+
+typedef struct member { // a run in a block
+    uint32_t run;
+    const shape *shape;
+} member;
+
+typedef struct block {
+    const shape *shape; // of the first member
+    struct {
+        member *items;
+        size_t n, cap;
+    } members;
+    size_t next;        // index + 1 in the same bucket
+    size_t followed_by; // index + 1 of the block that came after it last time
+} block;
+
+typedef struct builder {
+    const etp_etdump *dump;
+    etp_arena *arena;  // results
+    etp_arena scratch; // the rest
+    struct {
+        block *items;
+        size_t n, cap;
+    } blocks;
+    size_t buckets[1024];
+    etp_error *err;
+    // Tables for the run at hand.
+    struct {
+        collated *items;
+        size_t n, cap;
+    } lists;
+    uint32_t *next; // by event: next one of the same kind in its list
+    size_t next_cap;
+    uint32_t *table; // hash table of list or item indices + 1
+    size_t table_cap;
+    uint64_t *bits; // room for the samples of a row, twice
+    size_t bits_cap;
+} builder;
+
+// ---- hashing -------------------------------------------------------------------------------------
+
+static uint64_t mix(uint64_t h, uint64_t v)
+{
+    h = (h ^ v) * 0x9E3779B97F4A7C15u;
+    return h ^ (h >> 32);
+}
+
+static uint64_t mix_str(uint64_t h, etp_str s)
+{
+    h = mix(h, s.len);
+    for (size_t i = 0; i < s.len; i++) {
+        h = mix(h, (uint8_t)s.ptr[i]);
+    }
+    return h;
+}
+
+static bool identity_eq(const identity *a, const identity *b)
+{
+    return a->delegate_id == b->delegate_id && etp_str_eq(a->name, b->name) &&
+           etp_str_eq(a->delegate_id_str, b->delegate_id_str);
+}
+
+static bool item_eq(const item *a, const item *b)
+{
+    return a->instruction_id == b->instruction_id && a->has_profile == b->has_profile &&
+           a->has_debug == b->has_debug &&
+           (!a->has_profile || identity_eq(&a->profile, &b->profile)) &&
+           (!a->has_debug || identity_eq(&a->debug, &b->debug));
+}
+
+static uint64_t item_hash(const item *it)
+{
+    uint64_t h = mix((uint64_t)(it->has_profile ? 1 : 0) | (it->has_debug ? 2 : 0),
+                     (uint32_t)it->instruction_id);
+    const identity *ids[2] = {it->has_profile ? &it->profile : NULL,
+                              it->has_debug ? &it->debug : NULL};
+    for (int i = 0; i < 2; i++) {
+        if (ids[i]) {
+            h = mix_str(mix_str(mix(h, (uint32_t)ids[i]->delegate_id), ids[i]->name),
+                        ids[i]->delegate_id_str);
+        }
+    }
+    return h;
+}
+
+static bool same_list(const collated *a, const collated *b)
+{
+    return a->instruction_id == b->instruction_id && a->chain == b->chain &&
+           a->chain_negative == b->chain_negative && a->delegate_id == b->delegate_id &&
+           !a->delegate_id_str.ptr == !b->delegate_id_str.ptr &&
+           etp_str_eq(a->delegate_id_str, b->delegate_id_str);
+}
+
+static uint64_t list_hash(const collated *c)
+{
+    uint64_t h = mix(mix(c->chain, c->chain_negative), (uint32_t)c->instruction_id);
+    return mix_str(mix(h, (uint32_t)c->delegate_id), c->delegate_id_str);
+}
+
+// ---- one run -------------------------------------------------------------------------------------
+
+static etp_status reserve(builder *b, size_t n_events)
+{
+    size_t table = 16;
+    while (table < 2 * n_events) {
+        table *= 2;
+    }
+    if (n_events > b->next_cap) {
+        b->next = etp_arena_alloc_raw(&b->scratch, n_events, sizeof *b->next);
+        b->next_cap = n_events;
+    }
+    if (table > b->table_cap) {
+        b->table = etp_arena_alloc_raw(&b->scratch, table, sizeof *b->table);
+        b->table_cap = table;
+    }
+    return b->next && b->table ? ETP_OK : etp_fail_nomem(b->err, "Inspector's table");
+}
+
+static size_t clear_table(builder *b, size_t n_entries) // gives the mask
+{
+    size_t size = 16;
+    while (size < 2 * n_entries) {
+        size *= 2;
+    }
+    memset(b->table, 0, size * sizeof *b->table);
+    return size - 1;
+}
+
+static etp_status find_list(builder *b, size_t mask, const collated *key, uint32_t *out)
+{
+    size_t at = (size_t)list_hash(key) & mask;
+    for (; b->table[at] != 0; at = (at + 1) & mask) {
+        *out = b->table[at] - 1;
+        if (same_list(&b->lists.items[*out], key)) {
+            return ETP_OK;
+        }
+    }
+    *out = (uint32_t)b->lists.n;
+    b->table[at] = *out + 1;
+    return ETP_PUSH(&b->scratch, &b->lists, *key) ? ETP_OK
+                                                  : etp_fail_nomem(b->err, "Inspector's table");
+}
+
+static void append(builder *b, uint32_t *first, uint32_t *last, uint32_t event)
+{
+    b->next[event] = NO_EVENT;
+    if (*first == NO_EVENT) {
+        *first = event;
+    } else {
+        b->next[*last] = event;
+    }
+    *last = event;
+}
+
+// Sorts the events of RUN into b->lists, in order of first appearance. *n_values: debug values that
+// are not outputs of the program.
+static etp_status collate(builder *b, const etp_etdump_run *run, size_t *n_values)
+{
+    ETP_TRY(reserve(b, run->n_events));
+    size_t mask = clear_table(b, run->n_events);
+    b->lists.n = 0;
+    *n_values = 0;
+    for (size_t i = 0; i < run->n_events; i++) {
+        etp_etdump_event event = etp_etdump_event_at(run, i);
+        etp_etdump_profile p;
+        etp_etdump_debug d = {0};
+        collated key;
+        bool is_profile = etp_etdump_profile_of(event, &p);
+        if (is_profile) {
+            key = (collated){p.instruction_id, (uint64_t)(int64_t)p.chain_index, p.chain_index < 0,
+                             p.delegate_id, p.delegate_id_str, NO_EVENT, 0, NO_EVENT, 0};
+        } else if (etp_etdump_debug_of(b->dump, event, &d)) {
+            key = (collated){d.instruction_id, d.chain_index, false, d.delegate_id,
+                             d.delegate_id_str, NO_EVENT, 0, NO_EVENT, 0};
+        } else {
+            continue;
+        }
+        uint32_t list = 0;
+        ETP_TRY(find_list(b, mask, &key, &list));
+        collated *c = &b->lists.items[list];
+        if (is_profile) {
+            append(b, &c->first_profile, &c->last_profile, (uint32_t)i);
+        } else if (!d.value.is_output) {
+            append(b, &c->first_debug, &c->last_debug, (uint32_t)i);
+            ++*n_values;
+        }
+    }
+    return ETP_OK;
+}
+
+// Adds IT to the run's items; one that is there already only gets the newer event.
+static void put_item(builder *b, size_t mask, shape *s, const item *it)
+{
+    size_t at = (size_t)item_hash(it) & mask;
+    for (; b->table[at] != 0; at = (at + 1) & mask) {
+        item *old = &s->items[b->table[at] - 1];
+        if (item_eq(old, it)) {
+            old->event = it->event;
+            old->collated = it->collated;
+            return;
+        }
+    }
+    s->items[s->n_items] = *it;
+    b->table[at] = (uint32_t)++s->n_items;
+}
+
+static void put_list(builder *b, const etp_etdump_run *run, size_t mask, shape *s, uint32_t index)
+{
+    const collated *c = &b->lists.items[index];
+    item it = {.instruction_id = c->instruction_id, .event = NO_EVENT, .collated = index};
+    if (c->first_debug != NO_EVENT) {
+        etp_etdump_debug d = {0};
+        etp_etdump_debug_of(b->dump, etp_etdump_event_at(run, c->first_debug), &d);
+        it.has_debug = true;
+        it.debug = (identity){d.name, d.delegate_id, d.delegate_id_str};
+    }
+    if (c->first_profile == NO_EVENT) {
+        if (it.has_debug) { // else nothing but outputs of the program
+            put_item(b, mask, s, &it);
+        }
+        return;
+    }
+    it.has_profile = true;
+    for (uint32_t e = c->first_profile; e != NO_EVENT; e = b->next[e]) {
+        etp_etdump_profile p = {0};
+        etp_etdump_profile_of(etp_etdump_event_at(run, e), &p);
+        it.profile = (identity){p.name, p.delegate_id, p.delegate_id_str};
+        it.event = e;
+        put_item(b, mask, s, &it);
+    }
+}
+
+static etp_status make_shape(builder *b, const etp_etdump_run *run, shape **out)
+{
+    size_t n_values = 0;
+    ETP_TRY(collate(b, run, &n_values));
+    shape *s = ETP_NEW(&b->scratch, shape);
+    if (s) {
+        *s = (shape){.block_name = run->name, .bundled_input = run->bundled_input};
+        s->items = ETP_NEW_ARRAY(&b->scratch, item, run->n_events);
+        s->values = ETP_NEW_ARRAY(b->arena, etp_etdump_value, n_values);
+        s->debug = etp_arena_alloc_array(&b->scratch, b->lists.n, sizeof *s->debug);
+    }
+    if (!s || !s->items || !s->values || !s->debug) {
+        return etp_fail_nomem(b->err, "Inspector's table");
+    }
+    size_t mask = clear_table(b, run->n_events), values = 0;
+    for (uint32_t i = 0; i < b->lists.n; i++) {
+        put_list(b, run, mask, s, i);
+        s->debug[i].first = values;
+        for (uint32_t e = b->lists.items[i].first_debug; e != NO_EVENT; e = b->next[e]) {
+            etp_etdump_debug d = {0};
+            etp_etdump_debug_of(b->dump, etp_etdump_event_at(run, e), &d);
+            s->values[values++] = d.value;
+        }
+        s->debug[i].n = values - s->debug[i].first;
+    }
+    s->hash = mix(mix_str(s->n_items, s->block_name), (uint32_t)s->bundled_input);
+    for (size_t i = 0; i < s->n_items; i++) {
+        s->hash = mix(s->hash, item_hash(&s->items[i]));
+    }
+    *out = s;
+    return ETP_OK;
+}
+
+// ---- runs into blocks ----------------------------------------------------------------------------
+
+static bool shape_eq(const shape *a, const shape *b)
+{
+    if (a->hash != b->hash || a->n_items != b->n_items || a->bundled_input != b->bundled_input ||
+        !etp_str_eq(a->block_name, b->block_name)) {
+        return false;
+    }
+    for (size_t i = 0; i < a->n_items; i++) {
+        if (!item_eq(&a->items[i], &b->items[i])) {
+            return false;
+        }
+    }
+    return true;
+}
+
+// Has RUN the same events, in the same places, as the run that S came from? Then S fits it too.
+static bool same_events(const builder *b, const etp_etdump_run *run, const member *m)
+{
+    etp_etdump_run other = etp_etdump_run_at(b->dump, m->run);
+    if (run->n_events != other.n_events || run->bundled_input != other.bundled_input ||
+        !etp_str_eq(run->name, other.name)) {
+        return false;
+    }
+    for (size_t i = 0; i < run->n_events; i++) {
+        etp_etdump_profile p, q;
+        if (!etp_etdump_profile_of(etp_etdump_event_at(run, i), &p) ||
+            !etp_etdump_profile_of(etp_etdump_event_at(&other, i), &q) ||
+            p.chain_index != q.chain_index || p.instruction_id != q.instruction_id ||
+            p.delegate_id != q.delegate_id || !etp_str_eq(p.name, q.name) ||
+            !p.delegate_id_str.ptr != !q.delegate_id_str.ptr ||
+            !etp_str_eq(p.delegate_id_str, q.delegate_id_str)) {
+            return false;
+        }
+    }
+    return true;
+}
+
+static etp_status add_member(builder *b, size_t place, uint32_t run, const shape *s)
+{
+    member m = {run, s};
+    return ETP_PUSH(&b->scratch, &b->blocks.items[place - 1].members, m)
+               ? ETP_OK
+               : etp_fail_nomem(b->err, "Inspector's table");
+}
+
+// *place: index + 1 of the block of the run before, and then of this one.
+static etp_status place_run(builder *b, uint32_t index, size_t *place)
+{
+    etp_etdump_run run = etp_etdump_run_at(b->dump, index);
+    if (run.n_events == 0) {
+        return ETP_OK;
+    }
+    size_t last = *place;
+    if (last != 0 && b->blocks.items[last - 1].followed_by != 0) {
+        *place = b->blocks.items[last - 1].followed_by;
+    }
+    if (*place != 0) { // most runs repeat what came at this point before
+        const block *guess = &b->blocks.items[*place - 1];
+        const member *m = &guess->members.items[guess->members.n - 1];
+        if (same_events(b, &run, m)) {
+            b->blocks.items[last - 1].followed_by = *place;
+            return add_member(b, *place, index, m->shape);
+        }
+    }
+    shape *s = NULL;
+    ETP_TRY(make_shape(b, &run, &s));
+    size_t *bucket = &b->buckets[s->hash % 1024];
+    size_t i = *bucket;
+    while (i != 0 && !shape_eq(b->blocks.items[i - 1].shape, s)) {
+        i = b->blocks.items[i - 1].next;
+    }
+    if (i == 0) {
+        block new_block = {.shape = s, .next = *bucket};
+        if (!ETP_PUSH(&b->scratch, &b->blocks, new_block)) {
+            return etp_fail_nomem(b->err, "Inspector's table");
+        }
+        i = b->blocks.n;
+        *bucket = i;
+    }
+    if (last != 0) {
+        b->blocks.items[last - 1].followed_by = i;
+    }
+    *place = i;
+    return add_member(b, i, index, s);
+}
+
+// ---- arithmetic ----------------------------------------------------------------------------------
+
+// Inspector takes the counter to be 32 bits wide when an event ends before it starts, and is one
+// tick short then.
+static etp_status elapsed_ms(const etp_etdump_profile *p, bool delegated, double *out,
+                             etp_error *err)
+{
+    if (p->start > p->end && p->start > UINT32_MAX) {
+        return etp_fail(err, ETP_CORRUPT, "event ends at tick %llu, before its start at %llu",
+                        (unsigned long long)p->end, (unsigned long long)p->start);
+    }
+    if (!delegated) {
+        uint64_t ticks = p->start > p->end ? UINT32_MAX - p->start + p->end : p->end - p->start;
+        *out = (double)ticks / NS_PER_MS;
+        return ETP_OK;
+    }
+    double start = (double)p->start / NS_PER_MS, end = (double)p->end / NS_PER_MS;
+    *out = start > end ? (4294967295.0 - start) + end : end - start;
+    return ETP_OK;
+}
+
+// numpy's sum of contiguous doubles.
+static double pairwise_sum(const double *v, size_t n)
+{
+    if (n < 8) {
+        double sum = 0;
+        for (size_t i = 0; i < n; i++) {
+            sum += v[i];
+        }
+        return sum;
+    }
+    if (n > 128) {
+        size_t half = n / 2;
+        half -= half % 8;
+        return pairwise_sum(v, half) + pairwise_sum(v + half, n - half);
+    }
+    double r[8];
+    memcpy(r, v, sizeof r);
+    size_t i = 8;
+    for (; i < n - n % 8; i += 8) {
+        for (size_t k = 0; k < 8; k++) {
+            r[k] += v[i + k];
+        }
+    }
+    double sum = ((r[0] + r[1]) + (r[2] + r[3])) + ((r[4] + r[5]) + (r[6] + r[7]));
+    for (; i < n; i++) {
+        sum += v[i];
+    }
+    return sum;
+}
+
+static uint64_t bits_of(double v)
+{
+    uint64_t bits;
+    memcpy(&bits, &v, sizeof bits);
+    return bits;
+}
+
+static double from_bits(uint64_t bits)
+{
+    double v;
+    memcpy(&v, &bits, sizeof v);
+    return v;
+}
+
+// numpy.percentile, method "linear". BITS: the values, which are not negative, so that their bit
+// patterns order like them.
+static double percentile(const uint64_t *bits, size_t n, double q, const etp_inspector_row *row,
+                         uint64_t *scratch)
+{
+    double v = (double)(n - 1) * q;
+    size_t k = (size_t)floor(v);
+    double t = v - floor(v);
+    uint64_t lo = bits_of(row->min), hi = bits_of(row->max);
+    double a = from_bits(etp_ops_select(bits, n, k, lo, hi, scratch));
+    if (k + 1 == n) {
+        return a;
+    }
+    double b = from_bits(etp_ops_select(bits, n, k + 1, lo, hi, scratch));
+    return t < 0.5 ? a + (b - a) * t : b - (b - a) * (1 - t);
+}
+
+static etp_status add_statistics(builder *b, etp_inspector_row *row)
+{
+    if (row->n > b->bits_cap) {
+        b->bits = etp_arena_alloc_raw(&b->scratch, row->n, 2 * sizeof *b->bits);
+        b->bits_cap = row->n;
+    }
+    uint64_t *bits = b->bits;
+    if (!bits) {
+        return etp_fail_nomem(b->err, "Inspector's table");
+    }
+    row->min = row->max = row->raw_ms[0];
+    for (size_t i = 0; i < row->n; i++) {
+        bits[i] = bits_of(row->raw_ms[i]);
+        row->min = row->raw_ms[i] < row->min ? row->raw_ms[i] : row->min;
+        row->max = row->raw_ms[i] > row->max ? row->raw_ms[i] : row->max;
+    }
+    row->p10 = percentile(bits, row->n, 0.1, row, bits + row->n);
+    row->p50 = percentile(bits, row->n, 0.5, row, bits + row->n);
+    row->p90 = percentile(bits, row->n, 0.9, row, bits + row->n);
+    row->avg = pairwise_sum(row->raw_ms, row->n) / (double)row->n;
+    return ETP_OK;
+}
+
+// ---- rows ----------------------------------------------------------------------------------------
+
+// The debug event's identity, where there is one, wins over the profile event's.
+static etp_status name_row(builder *b, const identity *id, etp_inspector_row *row)
+{
+    row->id_is_int = id->delegate_id != -1;
+    row->delegated = row->id_is_int || id->delegate_id_str.len != 0;
+    row->delegate_id = id->delegate_id;
+    row->delegate_id_str = id->delegate_id_str;
+    etp_str name = row->delegated ? id->delegate_id_str : id->name;
+    if (row->id_is_int) {
+        const char *text = etp_arena_printf(b->arena, "%ld", (long)id->delegate_id);
+        if (!text) {
+            return etp_fail_nomem(b->err, "Inspector's table");
+        }
+        name = etp_str_from(text);
+    }
+    if (name.len != 0) {
+        row->event_name = name;
+    }
+    return ETP_OK;
+}
+
+static etp_status fill_times(builder *b, const block *bl, size_t index, etp_inspector_row *row)
+{
+    size_t n = bl->members.n;
+    double *raw = etp_arena_alloc_raw(b->arena, n, sizeof *raw);
+    uint64_t *start = etp_arena_alloc_raw(b->arena, n, sizeof *start);
+    if (!raw || !start) {
+        return etp_fail_nomem(b->err, "Inspector's table");
+    }
+    for (size_t i = 0; i < n; i++) {
+        const member *m = &bl->members.items[i];
+        etp_etdump_run run = etp_etdump_run_at(b->dump, m->run);
+        etp_etdump_profile p = {0};
+        etp_etdump_profile_of(etp_etdump_event_at(&run, m->shape->items[index].event), &p);
+        ETP_TRY(elapsed_ms(&p, row->delegated, &raw[i], b->err));
+        start[i] = p.start;
+    }
+    row->raw_ms = raw;
+    row->start = start;
+    row->n = n;
+    return add_statistics(b, row);
+}
+
+static etp_status make_rows(builder *b, etp_inspector_table *out)
+{
+    size_t n_rows = 0;
+    for (size_t i = 0; i < b->blocks.n; i++) {
+        n_rows += b->blocks.items[i].shape->n_items;
+    }
+    out->n_rows = 0;
+    out->rows = ETP_NEW_ARRAY(b->arena, etp_inspector_row, n_rows);
+    if (!out->rows) {
+        return etp_fail_nomem(b->err, "Inspector's table");
+    }
+    for (size_t i = 0; i < b->blocks.n; i++) {
+        const block *bl = &b->blocks.items[i];
+        const shape *s = bl->shape;
+        for (size_t k = 0; k < s->n_items; k++) {
+            const item *it = &s->items[k];
+            etp_inspector_row *row = &out->rows[out->n_rows++];
+            *row = (etp_inspector_row){.block_name = s->block_name,
+                                       .instruction_id = it->instruction_id,
+                                       .event_name = {"", 0}};
+            if (it->has_profile) {
+                ETP_TRY(name_row(b, &it->profile, row));
+                ETP_TRY(fill_times(b, bl, k, row));
+            }
+            if (it->has_debug) {
+                ETP_TRY(name_row(b, &it->debug, row));
+                row->debug = s->values + s->debug[it->collated].first;
+                row->n_debug = s->debug[it->collated].n;
+            }
+        }
+    }
+    return ETP_OK;
+}
+
+etp_status etp_inspector_build(const etp_etdump *dump, etp_arena *arena, etp_inspector_table *out,
+                               etp_error *err)
+{
+    builder b = {.dump = dump, .arena = arena, .err = err};
+    etp_arena_init(&b.scratch, arena->alloc);
+    etp_status status = ETP_OK;
+    size_t place = 0;
+    for (size_t r = 0; r < dump->n_runs && status == ETP_OK; r++) {
+        status = place_run(&b, (uint32_t)r, &place);
+    }
+    if (status == ETP_OK) {
+        status = make_rows(&b, out);
+    }
+    etp_arena_dispose(&b.scratch);
+    return status;
+}

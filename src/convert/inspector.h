@@ -1,0 +1,65 @@
+// SPDX-License-Identifier: Apache-2.0
+// The tables of ExecuTorch's Inspector, digit for digit, its losses included: of events with equal
+// name and ids in one run only the last is kept, the chain is not part of an event's identity, and
+// runs of different methods with equal events are averaged together. Use trace.h for the truth.
+//
+// Files on which Inspector fails get the table it would give without what it fails on: allocation
+// events and empty blocks are left out, a missing size prefix does not matter.
+#ifndef ETP_CONVERT_INSPECTOR_H
+#define ETP_CONVERT_INSPECTOR_H
+
+#include <etprof/arena.h>
+#include <etprof/etdump.h>
+
+#include "base/sink.h"
+
+typedef struct etp_inspector_node { // a graph node of the ETRecord
+    etp_str name;                   // "aten_convolution_default_1"
+    etp_str stack_trace;            // ptr NULL: none
+    etp_str module_stack;           // as recorded; ptr NULL: none
+} etp_inspector_node;
+
+typedef struct etp_inspector_row {
+    etp_str block_name; // ptr NULL: none
+    int32_t instruction_id;
+    etp_str event_name;
+    bool delegated;
+    bool id_is_int;            // of a delegated row: its identifier is delegate_id …
+    int32_t delegate_id;       // …
+    etp_str delegate_id_str;   // … or this string
+    const double *raw_ms;      // n values; n 0: an event without times
+    const uint64_t *start;     // ticks
+    size_t n;
+    double p10, p50, p90, avg, min, max;
+    const etp_etdump_value *debug;
+    size_t n_debug;
+    // From an ETRecord; empty without one.
+    etp_str backend_name; // ptr NULL: none
+    const etp_str *op_types;
+    size_t n_op_types;
+    etp_str op_types_text; // Inspector's abbreviation of 5 or more; ptr NULL below
+    const etp_inspector_node *nodes;
+    size_t n_nodes;
+} etp_inspector_row;
+
+typedef struct etp_inspector_table {
+    etp_inspector_row *rows;
+    size_t n_rows;
+} etp_inspector_table;
+
+// Strings borrow from the dump's bytes, the rest lives in ARENA. Errors: ETP_NOMEM; ETP_CORRUPT for
+// an event that ends before it starts.
+ETP_API ETP_NODISCARD etp_status etp_inspector_build(const etp_etdump *dump, etp_arena *arena,
+                                                     etp_inspector_table *out, etp_error *err);
+
+// What Inspector.save_data_to_tsv writes.
+ETP_API void etp_inspector_tsv(const etp_inspector_table *table, etp_sink *sink);
+
+// The rows of Inspector.to_dataframe(): every column, missing values null; a tensor is {dtype,
+// shape, sum, data} or, above 64 elements, the first of them as "head". BUFFER: the debug buffer
+// file, NULL when there is none (tensors are zeros then, as Inspector has it).
+ETP_API ETP_NODISCARD etp_status etp_inspector_json(const etp_inspector_table *table,
+                                                    const etp_bytes *buffer, etp_sink *sink,
+                                                    etp_error *err);
+
+#endif

@@ -1,0 +1,466 @@
+// SPDX-License-Identifier: Apache-2.0
+// Inspector's table as pandas writes it to TSV, and as rows of JSON.
+#include <inttypes.h>
+#include <math.h>
+#include <stdlib.h>
+
+#include "base/csv.h"
+#include "base/json.h"
+#include "base/number.h"
+#include "convert/inspector.h"
+
+#define MAX_DATA 64      // tensor elements shown
+
+// ---- text as Python writes it --------------------------------------------------------------------
+
+// Python's repr of a finite double: shortest digits, exponent below 1e-4 and from 1e16 on.
+static void put_float(etp_sink *sink, double v)
+{
+    char text[ETP_NUMBER_CHARS];
+    for (int digits = 15; digits <= 17; digits++) {
+        snprintf(text, sizeof text, "%.*e", digits - 1, v);
+        if (strtod(text, NULL) == v) {
+            break;
+        }
+    }
+    // d.ddd…e±xx: collect the digits without trailing zeros.
+    char digits[ETP_NUMBER_CHARS];
+    int n = 0;
+    const char *p = text;
+    if (*p == '-') {
+        etp_sink_char(sink, *p++);
+    }
+    for (; *p != 'e'; p++) {
+        if (*p != '.') {
+            digits[n++] = *p;
+        }
+    }
+    while (n > 1 && digits[n - 1] == '0') {
+        n--;
+    }
+    int exponent = (int)strtol(p + 1, NULL, 10);
+    if (exponent < -4 || exponent >= 16) {
+        etp_sink_char(sink, digits[0]);
+        if (n > 1) {
+            etp_sink_char(sink, '.');
+            etp_sink_write(sink, (etp_str){digits + 1, (size_t)n - 1});
+        }
+        etp_sink_printf(sink, "e%c%02d", exponent < 0 ? '-' : '+', abs(exponent));
+        return;
+    }
+    if (exponent < 0) {
+        etp_sink_z(sink, "0.");
+        etp_sink_repeat(sink, '0', (size_t)(-exponent - 1));
+        etp_sink_write(sink, (etp_str){digits, (size_t)n});
+        return;
+    }
+    for (int i = 0; i <= exponent || i < n; i++) {
+        if (i == exponent + 1) {
+            etp_sink_char(sink, '.');
+        }
+        etp_sink_char(sink, i < n ? digits[i] : '0');
+    }
+    if (n <= exponent + 1) {
+        etp_sink_z(sink, ".0");
+    }
+}
+
+// Python's repr of a string without characters that need escapes beyond quotes.
+static void put_repr(etp_sink *sink, etp_str s)
+{
+    bool single = etp_str_find(s, ETP_STR("'")) == s.len;
+    char quote = single || etp_str_find(s, ETP_STR("\"")) != s.len ? '\'' : '"';
+    etp_sink_char(sink, quote);
+    for (size_t i = 0; i < s.len; i++) {
+        if (s.ptr[i] == quote || s.ptr[i] == '\\') {
+            etp_sink_char(sink, '\\');
+        }
+        etp_sink_char(sink, s.ptr[i]);
+    }
+    etp_sink_char(sink, quote);
+}
+
+static void put_op_types(etp_sink *sink, const etp_inspector_row *row)
+{
+    if (row->op_types_text.ptr) {
+        etp_sink_write(sink, row->op_types_text);
+        return;
+    }
+    etp_sink_char(sink, '[');
+    for (size_t i = 0; i < row->n_op_types; i++) {
+        etp_sink_z(sink, i ? ", " : "");
+        put_repr(sink, row->op_types[i]);
+    }
+    etp_sink_char(sink, ']');
+}
+
+// ---- TSV -----------------------------------------------------------------------------------------
+
+static bool is_hidden(const etp_inspector_row *row)
+{
+    return etp_str_find(row->event_name, ETP_STR("OPERATOR_CALL")) != row->event_name.len;
+}
+
+static void put_tsv_row(const etp_inspector_row *row, size_t index, etp_sink *sink)
+{
+    const double numbers[] = {row->p10, row->p50, row->p90, row->avg, row->min, row->max};
+    etp_sink_printf(sink, "%zu\t", index);
+    etp_csv_cell(sink, row->block_name, '\t');
+    etp_sink_char(sink, '\t');
+    etp_csv_cell(sink, row->event_name, '\t');
+    for (size_t i = 0; i < sizeof numbers / sizeof *numbers; i++) {
+        etp_sink_char(sink, '\t');
+        if (row->n > 0) {
+            put_float(sink, numbers[i]);
+        }
+    }
+    etp_sink_char(sink, '\t');
+    put_op_types(sink, row);
+    etp_sink_z(sink, row->delegated ? "\tTrue\t" : "\tFalse\t");
+    etp_csv_cell(sink, row->backend_name, '\t');
+    etp_sink_char(sink, '\t');
+    for (size_t i = 0; i < row->n; i++) {
+        etp_sink_printf(sink, "%s%" PRIu64, i ? ", " : "[", row->start[i]);
+    }
+    etp_sink_z(sink, row->n ? "]\n" : "\n");
+}
+
+void etp_inspector_tsv(const etp_inspector_table *table, etp_sink *sink)
+{
+    etp_sink_z(sink, "\tevent_block_name\tevent_name\tp10 (ms)\tp50 (ms)\tp90 (ms)\tavg (ms)"
+                     "\tmin (ms)\tmax (ms)\top_types\tis_delegated_op\tdelegate_backend_name"
+                     "\tstart_time\n");
+    size_t index = 0;
+    for (size_t i = 0; i < table->n_rows; i++) {
+        if (!is_hidden(&table->rows[i])) {
+            put_tsv_row(&table->rows[i], index++, sink);
+        }
+    }
+}
+
+// ---- JSON ----------------------------------------------------------------------------------------
+
+static const char *torch_name(int scalar_type) // NULL: a type Inspector cannot show
+{
+    switch (scalar_type) {
+    case 0:
+        return "torch.uint8";
+    case 1:
+        return "torch.int8";
+    case 2:
+        return "torch.int16";
+    case 3:
+        return "torch.int32";
+    case 4:
+        return "torch.int64";
+    case 5:
+        return "torch.float16";
+    case 6:
+        return "torch.float32";
+    case 7:
+        return "torch.float64";
+    case 11:
+        return "torch.bool";
+    case 22:
+    case 27:
+        return "torch.uint16";
+    default:
+        return NULL;
+    }
+}
+
+static double half_to_double(uint16_t bits)
+{
+    int exponent = bits >> 10 & 31;
+    double fraction = bits & 1023;
+    double v = ldexp(exponent == 0 ? fraction : fraction + 1024, exponent == 0 ? -24 : exponent - 25);
+    if (exponent == 31) {
+        v = (double)(fraction != 0 ? NAN : INFINITY);
+    }
+    return (bits & 0x8000) != 0 ? -v : v;
+}
+
+static double element(const uint8_t *p, int scalar_type, size_t i)
+{
+    switch (scalar_type) {
+    case 0:
+        return p[i];
+    case 1:
+        return (int8_t)p[i];
+    case 2:
+        return (int16_t)etp_load_u16(p + 2 * i);
+    case 3:
+        return (int32_t)etp_load_u32(p + 4 * i);
+    case 4:
+        return (double)(int64_t)etp_load_u64(p + 8 * i);
+    case 5:
+        return half_to_double(etp_load_u16(p + 2 * i));
+    case 6: {
+        uint32_t bits = etp_load_u32(p + 4 * i);
+        float v;
+        memcpy(&v, &bits, sizeof v);
+        return (double)v;
+    }
+    case 7: {
+        uint64_t bits = etp_load_u64(p + 8 * i);
+        double v;
+        memcpy(&v, &bits, sizeof v);
+        return v;
+    }
+    case 11:
+        return p[i] != 0;
+    default:
+        return etp_load_u16(p + 2 * i);
+    }
+}
+
+static void put_number(etp_json *j, double v) // JSON has no inf and nan
+{
+    if (isfinite(v)) {
+        etp_json_double(j, v);
+    } else {
+        etp_json_z(j, isnan(v) ? "nan" : v < 0 ? "-inf" : "inf");
+    }
+}
+
+// Compensated, so that the sum does not depend on the order of addition.
+static double sum_of(const uint8_t *p, int scalar_type, size_t n)
+{
+    double sum = 0, lost = 0;
+    for (size_t i = 0; i < n; i++) {
+        double v = element(p, scalar_type, i);
+        double next = sum + v;
+        double part = fabs(sum) >= fabs(v) ? (sum - next) + v : (v - next) + sum;
+        lost += isfinite(part) ? part : 0;
+        sum = next;
+    }
+    return sum + lost;
+}
+
+// Elements of T; false when they are more than memory could hold.
+static bool count_elements(const etp_etdump_tensor *t, uint64_t *out)
+{
+    uint64_t n = 1;
+    bool fits = true;
+    for (size_t i = 0; i < t->n_dims; i++) {
+        int64_t size = etp_etdump_tensor_size(t, i);
+        if (size == 0) {
+            *out = 0;
+            return true;
+        }
+        fits = fits && size > 0 && (uint64_t)size <= UINT32_MAX && n <= UINT32_MAX;
+        n *= fits ? (uint64_t)size : 1;
+    }
+    *out = n;
+    return fits;
+}
+
+static etp_status put_tensor(etp_json *j, const etp_etdump_tensor *t, const etp_bytes *buffer,
+                             etp_error *err)
+{
+    const char *dtype = torch_name(t->scalar_type);
+    uint64_t n = 0;
+    if (!dtype) {
+        return etp_fail(err, ETP_UNSUPPORTED, "Inspector has no tensors of scalar type %d",
+                        t->scalar_type);
+    }
+    if (!count_elements(t, &n)) {
+        return etp_fail(err, ETP_CORRUPT, "tensor with an impossible shape");
+    }
+    etp_bytes data = {NULL, 0, 0};
+    if (buffer) {
+        ETP_TRY(etp_etdump_tensor_data(t, *buffer, &data, err));
+    }
+    etp_json_begin_object(j);
+    etp_json_key(j, "tensor");
+    etp_json_begin_object(j);
+    etp_json_kv_z(j, "dtype", dtype);
+    etp_json_key(j, "shape");
+    etp_json_begin_array(j);
+    for (size_t i = 0; i < t->n_dims; i++) {
+        etp_json_i64(j, etp_etdump_tensor_size(t, i));
+    }
+    etp_json_end(j);
+    etp_json_key(j, "sum");
+    put_number(j, data.ptr ? sum_of(data.ptr, t->scalar_type, (size_t)n) : 0);
+    etp_json_key(j, n > MAX_DATA ? "head" : "data");
+    etp_json_begin_array(j);
+    for (size_t i = 0; i < n && i < MAX_DATA; i++) {
+        put_number(j, data.ptr ? element(data.ptr, t->scalar_type, i) : 0);
+    }
+    etp_json_end(j);
+    etp_json_end(j);
+    etp_json_end(j);
+    return ETP_OK;
+}
+
+static etp_status put_value(etp_json *j, const etp_etdump_value *v, const etp_bytes *buffer,
+                            etp_error *err)
+{
+    switch (v->type) {
+    case ETP_ETDUMP_INT:
+        etp_json_i64(j, v->i);
+        return ETP_OK;
+    case ETP_ETDUMP_BOOL:
+        etp_json_bool(j, v->b);
+        return ETP_OK;
+    case ETP_ETDUMP_FLOAT:
+    case ETP_ETDUMP_DOUBLE:
+        put_number(j, v->d);
+        return ETP_OK;
+    case ETP_ETDUMP_TENSOR:
+        return put_tensor(j, &v->tensor, buffer, err);
+    case ETP_ETDUMP_TENSOR_LIST:
+        etp_json_begin_array(j);
+        for (size_t i = 0; i < v->n_tensors; i++) {
+            etp_etdump_tensor t = etp_etdump_value_tensor(v, i);
+            ETP_TRY(put_tensor(j, &t, buffer, err));
+        }
+        etp_json_end(j);
+        return ETP_OK;
+    default:
+        etp_json_null(j);
+        return ETP_OK;
+    }
+}
+
+// A module stack is recorded as "key,path,type" joined by ';'.
+static void put_module_stack(etp_json *j, etp_str stack)
+{
+    if (!stack.ptr) {
+        etp_json_null(j);
+        return;
+    }
+    etp_json_begin_object(j);
+    while (stack.len > 0) {
+        size_t end = etp_str_find(stack, ETP_STR(";"));
+        etp_str entry = {stack.ptr, end};
+        stack = end < stack.len ? (etp_str){stack.ptr + end + 1, stack.len - end - 1}
+                                : (etp_str){NULL, 0};
+        size_t key = etp_str_find(entry, ETP_STR(","));
+        etp_str rest = key < entry.len ? (etp_str){entry.ptr + key + 1, entry.len - key - 1}
+                                       : (etp_str){"", 0};
+        size_t path = etp_str_find(rest, ETP_STR(","));
+        etp_json_key_str(j, (etp_str){entry.ptr, key});
+        etp_json_begin_array(j);
+        etp_json_str(j, (etp_str){rest.ptr, path});
+        if (path < rest.len) {
+            etp_json_str(j, (etp_str){rest.ptr + path + 1, rest.len - path - 1});
+        }
+        etp_json_end(j);
+    }
+    etp_json_end(j);
+}
+
+static void put_nodes(etp_json *j, const etp_inspector_row *row)
+{
+    etp_json_key(j, "stack_traces");
+    etp_json_begin_object(j);
+    for (size_t i = 0; i < row->n_nodes; i++) {
+        etp_json_key_str(j, row->nodes[i].name);
+        if (row->nodes[i].stack_trace.ptr) {
+            etp_json_str(j, row->nodes[i].stack_trace);
+        } else {
+            etp_json_null(j);
+        }
+    }
+    etp_json_end(j);
+    etp_json_key(j, "module_hierarchy");
+    etp_json_begin_object(j);
+    for (size_t i = 0; i < row->n_nodes; i++) {
+        etp_json_key_str(j, row->nodes[i].name);
+        put_module_stack(j, row->nodes[i].module_stack);
+    }
+    etp_json_end(j);
+}
+
+static void put_statistics(etp_json *j, const etp_inspector_row *row)
+{
+    const struct {
+        const char *key;
+        double value;
+    } columns[] = {{"p10 (ms)", row->p10}, {"p50 (ms)", row->p50}, {"p90 (ms)", row->p90},
+                   {"avg (ms)", row->avg}, {"min (ms)", row->min}, {"max (ms)", row->max}};
+    etp_json_key(j, "raw");
+    if (row->n == 0) {
+        etp_json_null(j);
+    } else {
+        etp_json_begin_array(j);
+        for (size_t i = 0; i < row->n; i++) {
+            etp_json_double(j, row->raw_ms[i]);
+        }
+        etp_json_end(j);
+    }
+    for (size_t i = 0; i < sizeof columns / sizeof *columns; i++) {
+        if (row->n == 0) {
+            etp_json_kv_null(j, columns[i].key);
+        } else {
+            etp_json_kv_double(j, columns[i].key, columns[i].value);
+        }
+    }
+}
+
+static etp_status put_json_row(etp_json *j, const etp_inspector_row *row, const etp_bytes *buffer,
+                               etp_error *err)
+{
+    etp_json_begin_object_inline(j);
+    etp_json_kv_str(j, "event_block_name", row->block_name);
+    etp_json_kv_str(j, "event_name", row->event_name);
+    put_statistics(j, row);
+    etp_json_key(j, "op_types");
+    if (row->op_types_text.ptr) {
+        etp_json_str(j, row->op_types_text);
+    } else {
+        etp_json_begin_array(j);
+        for (size_t i = 0; i < row->n_op_types; i++) {
+            etp_json_str(j, row->op_types[i]);
+        }
+        etp_json_end(j);
+    }
+    if (!row->delegated) {
+        etp_json_kv_null(j, "delegate_debug_identifier");
+    } else if (row->id_is_int) {
+        etp_json_kv_i64(j, "delegate_debug_identifier", row->delegate_id);
+    } else {
+        etp_json_kv_str(j, "delegate_debug_identifier", row->delegate_id_str);
+    }
+    put_nodes(j, row);
+    etp_json_kv_bool(j, "is_delegated_op", row->delegated);
+    if (row->backend_name.ptr) {
+        etp_json_kv_str(j, "delegate_backend_name", row->backend_name);
+    } else {
+        etp_json_kv_null(j, "delegate_backend_name");
+    }
+    etp_json_key(j, "debug_data");
+    etp_json_begin_array(j);
+    for (size_t i = 0; i < row->n_debug; i++) {
+        ETP_TRY(put_value(j, &row->debug[i], buffer, err));
+    }
+    etp_json_end(j);
+    etp_json_key(j, "start_time");
+    if (row->n == 0) {
+        etp_json_null(j);
+    } else {
+        etp_json_begin_array(j);
+        for (size_t i = 0; i < row->n; i++) {
+            etp_json_u64(j, row->start[i]);
+        }
+        etp_json_end(j);
+    }
+    etp_json_end(j);
+    return ETP_OK;
+}
+
+etp_status etp_inspector_json(const etp_inspector_table *table, const etp_bytes *buffer,
+                              etp_sink *sink, etp_error *err)
+{
+    etp_json j;
+    etp_json_init(&j, sink, true);
+    etp_json_begin_array(&j);
+    for (size_t i = 0; i < table->n_rows; i++) {
+        ETP_TRY(put_json_row(&j, &table->rows[i], buffer, err));
+    }
+    etp_json_end(&j);
+    etp_json_end_document(&j);
+    return ETP_OK;
+}
