@@ -1,0 +1,70 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
+"""etprof-runner against the bare SDK loop, in paired blocks; prints the ratio and its 95 % interval.
+
+usage: bench/runner/paired.py MODEL.pte [--blocks 20] [--iterations 200] [--warmup 50] [--cpu N]
+
+A block launches both once; the order alternates. A launch's value is the median of its iterations,
+both time Method::execute alone. The interval is Student's t on the blocks' log ratios.
+Target: estimate 0.99 to 1.01 with the interval inside 0.98 to 1.02. Exit status 1 if it is missed.
+"""
+import argparse
+import json
+import math
+import os
+import statistics
+import subprocess
+import sys
+
+ROOT = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
+T95 = {5: 2.571, 7: 2.365, 9: 2.262, 11: 2.201, 14: 2.145, 19: 2.093, 24: 2.064, 29: 2.045, 39: 2.023}
+
+
+def bare(binary, o, pin):
+    done = subprocess.run([binary, o.model, str(o.warmup), str(o.iterations)], check=True,
+                          stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, preexec_fn=pin)
+    return statistics.median(int(x) for x in done.stdout.split())
+
+
+def ours(binary, o, pin):
+    done = subprocess.run([binary, "--model", o.model], check=True, preexec_fn=pin,
+                          input=b"run %d\nrun %d\n" % (o.warmup, o.iterations),
+                          stdout=subprocess.PIPE, stderr=subprocess.DEVNULL)
+    lines = [json.loads(line) for line in done.stdout.splitlines()]
+    return statistics.median(l["ns"] for l in lines if l["type"] == "iter" and l["i"] >= o.warmup)
+
+
+def main():
+    p = argparse.ArgumentParser()
+    p.add_argument("model")
+    p.add_argument("--blocks", type=int, default=20, choices=sorted(k + 1 for k in T95))
+    p.add_argument("--iterations", type=int, default=200)
+    p.add_argument("--warmup", type=int, default=50)
+    p.add_argument("--cpu", type=int, help="run both on this CPU only")
+    o = p.parse_args()
+    bundle = subprocess.run([os.path.join(ROOT, "scripts", "build-runner"), "native"], check=True,
+                            stdout=subprocess.PIPE, stderr=subprocess.DEVNULL).stdout.decode().strip()
+    build = bundle.replace(os.path.join("build", "bundle"), os.path.join("build", "runner"))
+    cmake = os.path.join(ROOT, ".venv", "bin", "cmake")
+    subprocess.run([cmake if os.path.exists(cmake) else "cmake", "--build", build, "--target", "bare"],
+                   check=True, stdout=subprocess.DEVNULL)
+    pin = None if o.cpu is None else lambda: os.sched_setaffinity(0, {o.cpu})
+    logs = []
+    for block in range(o.blocks):
+        if block % 2 == 0:
+            a, b = ours(os.path.join(bundle, "etprof-runner"), o, pin), bare(os.path.join(build, "bare"), o, pin)
+        else:
+            b, a = bare(os.path.join(build, "bare"), o, pin), ours(os.path.join(bundle, "etprof-runner"), o, pin)
+        logs.append(math.log(a / b))
+        print("block %2d  runner %.0f ns  bare %.0f ns  ratio %.4f" % (block + 1, a, b, a / b))
+    mean = statistics.fmean(logs)
+    half = T95[o.blocks - 1] * statistics.stdev(logs) / math.sqrt(o.blocks)
+    estimate, lo, hi = math.exp(mean), math.exp(mean - half), math.exp(mean + half)
+    good = 0.99 <= estimate <= 1.01 and lo > 0.98 and hi < 1.02
+    print("etprof-runner / bare loop: %.4f  95%% [%.4f, %.4f]  %d blocks of %d iterations: %s"
+          % (estimate, lo, hi, o.blocks, o.iterations, "within target" if good else "MISSED"))
+    return 0 if good else 1
+
+
+if __name__ == "__main__":
+    sys.exit(main())
