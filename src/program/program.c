@@ -1,0 +1,446 @@
+// SPDX-License-Identifier: Apache-2.0
+// Opening a program: methods, instructions and partitions from the typed views of the .pte.
+#include "base/index.h"
+#include "program/internal.h"
+
+#define MEMORY_SLACK (32u << 20)
+
+typedef struct document { // what an etp_program lives in
+    etp_program program;  // first: the public handle points here
+    etp_arena arena;
+    etp_pte pte;
+} document;
+
+typedef struct builder {
+    document *doc;
+    etp_arena *arena;
+    uint64_t limit; // of the arena's bytes
+    etp_index blobs; // by position in the file → number of the partition that was read first
+    const etp_partition **by_number;
+    size_t by_number_cap;
+    etp_error *err;
+} builder;
+
+static etp_status check_memory(builder *b)
+{
+    if (b->arena->total > b->limit) {
+        return etp_fail(b->err, ETP_CORRUPT,
+                        "the program describes more than a file of %llu bytes can hold",
+                        (unsigned long long)b->doc->pte.file_size);
+    }
+    return ETP_OK;
+}
+
+// ---- values --------------------------------------------------------------------------------------
+
+static etp_status make_values(builder *b, const etp_pte_method *m, etp_method *out)
+{
+    etp_value *values = ETP_NEW_ARRAY(b->arena, etp_value, m->n_values);
+    if (!values) {
+        return etp_fail_nomem(b->err, "values");
+    }
+    for (uint32_t i = 0; i < m->n_values; i++) {
+        etp_value *v = &values[i];
+        v->kind = m->values[i].kind;
+        v->id = i;
+        v->external = ETP_NO_INDEX;
+        v->bytes = ETP_BYTES_UNKNOWN;
+        if (v->kind != ETP_EVALUE_TENSOR) {
+            continue;
+        }
+        const etp_pte_tensor *t = m->values[i].u.tensor;
+        v->dtype = t->dtype;
+        v->dynamic = t->dynamism != ETP_SHAPE_STATIC;
+        v->constant = t->location == ETP_PTE_DATA_CONSTANT || t->location == ETP_PTE_DATA_EXTERNAL;
+        v->bytes = t->nbytes;
+        v->name = t->fqn;
+        if (!etp_value_set_dims(v, t->sizes, false, b->arena)) {
+            return etp_fail_nomem(b->err, "dimensions");
+        }
+    }
+    out->values = values;
+    out->n_values = m->n_values;
+    return check_memory(b);
+}
+
+static etp_status copy_ids(builder *b, etp_i32s from, const uint32_t **out, uint32_t *out_n)
+{
+    uint32_t *ids = ETP_NEW_ARRAY(b->arena, uint32_t, from.n);
+    if (!ids) {
+        return etp_fail_nomem(b->err, "value indices");
+    }
+    for (uint32_t i = 0; i < from.n; i++) {
+        ids[i] = (uint32_t)etp_i32_at(from, i);
+    }
+    *out = ids;
+    *out_n = from.n;
+    return ETP_OK;
+}
+
+// ---- partitions ----------------------------------------------------------------------------------
+
+// Sizes of a delegate's operands are upper bounds when any argument of its calls is dynamic.
+static bool is_dynamic(const etp_pte_method *m, uint32_t delegate)
+{
+    for (uint32_t c = 0; c < m->n_chains; c++) {
+        for (uint32_t i = 0; i < m->chains[c].n_instructions; i++) {
+            const etp_pte_instruction *in = &m->chains[c].instructions[i];
+            if (in->kind != ETP_INSTR_DELEGATE || in->index != delegate) {
+                continue;
+            }
+            for (uint32_t k = 0; k < in->args.n; k++) {
+                const etp_evalue *v = &m->values[etp_i32_at(in->args, k)];
+                if (v->kind == ETP_EVALUE_TENSOR && v->u.tensor->dynamism != ETP_SHAPE_STATIC) {
+                    return true;
+                }
+            }
+            return false;
+        }
+    }
+    return false;
+}
+
+typedef struct blob_key {
+    const builder *b;
+    const etp_pte_delegate *delegate;
+} blob_key;
+
+static bool same_blob(const void *ctx, uint32_t number)
+{
+    const blob_key *key = ctx;
+    const etp_partition *p = key->b->by_number[number];
+    return p->blob.ptr == key->delegate->data.ptr && p->blob.len == key->delegate->data.len &&
+           etp_str_eq(p->backend, key->delegate->id);
+}
+
+static etp_status make_partition(builder *b, const etp_pte_method *m, uint32_t index,
+                                 etp_partition *out)
+{
+    const etp_pte_delegate *d = &m->delegates[index];
+    uint32_t number = b->doc->program.n_partitions;
+    uint64_t place[2] = {d->data.base, d->data.len};
+    uint64_t hash = etp_hash_bytes(ETP_HASH_START, place, sizeof place);
+    uint32_t first = etp_index_find(&b->blobs, hash, same_blob, &(blob_key){b, d});
+    if (first != ETP_INDEX_NONE) {
+        *out = *b->by_number[first];
+    } else {
+        ETP_TRY(etp_partition_read(d, is_dynamic(m, index), b->arena, out, b->err));
+        if (!etp_index_insert(&b->blobs, b->arena, hash, number)) {
+            return etp_fail_nomem(b->err, "blob index");
+        }
+        first = number;
+    }
+    out->index = index;
+    out->backend = d->id;
+    out->blob = d->data;
+    out->delegate = d;
+    out->number = number;
+    out->same_blob_as = first;
+    if (number >= b->by_number_cap &&
+        !etp_arena_grow(b->arena, &b->by_number, &b->by_number_cap, (size_t)number + 1,
+                        sizeof *b->by_number)) {
+        return etp_fail_nomem(b->err, "partitions");
+    }
+    b->by_number[number] = out;
+    b->doc->program.n_partitions++;
+    return check_memory(b);
+}
+
+// ---- instructions --------------------------------------------------------------------------------
+
+static etp_status operator_name(builder *b, const etp_pte_operator *op, etp_str *out)
+{
+    // Operators of hand-written kernels may lack an overload: then there is no dot.
+    *out = op->name;
+    if (op->overload.len > 0) {
+        char *name = etp_arena_alloc_raw(b->arena, op->name.len + op->overload.len + 1, 1);
+        if (!name) {
+            return etp_fail_nomem(b->err, "operator name");
+        }
+        memcpy(name, op->name.ptr, op->name.len);
+        name[op->name.len] = '.';
+        memcpy(name + op->name.len + 1, op->overload.ptr, op->overload.len);
+        *out = (etp_str){name, op->name.len + op->overload.len + 1};
+    }
+    return ETP_OK;
+}
+
+static bool is_tensor_list(const etp_evalue *v)
+{
+    return v->kind == ETP_EVALUE_TENSOR_LIST || v->kind == ETP_EVALUE_OPTIONAL_TENSOR_LIST;
+}
+
+typedef struct ids {
+    uint32_t *items;
+    size_t n, cap;
+} ids;
+
+// Tensors of argument VALUE (a tensor, or a list of them) to LIST.
+static etp_status push_tensors(builder *b, const etp_pte_method *m, int32_t value, ids *list)
+{
+    const etp_evalue *v = &m->values[value];
+    bool ok = true;
+    if (v->kind == ETP_EVALUE_TENSOR) {
+        ok = ETP_PUSH(b->arena, list, (uint32_t)value);
+    } else if (is_tensor_list(v)) {
+        for (uint32_t i = 0; ok && i < v->u.tensors.n; i++) {
+            int32_t item = etp_i32_at(v->u.tensors, i);
+            if (item >= 0 && m->values[item].kind == ETP_EVALUE_TENSOR) {
+                ok = ETP_PUSH(b->arena, list, (uint32_t)item);
+            }
+        }
+    }
+    return ok ? check_memory(b) : etp_fail_nomem(b->err, "operands");
+}
+
+// Kernel args are the schema's arguments in order (out tensors last), then the returned value: the
+// same out tensor again, or a list of several.
+static etp_status split_kernel_args(builder *b, const etp_pte_method *m,
+                                    const etp_pte_instruction *pte, etp_instruction *out)
+{
+    ids in = {0}, outs = {0};
+    etp_i32s args = pte->args;
+    if (args.n > 0) {
+        int32_t last = etp_i32_at(args, args.n - 1);
+        const etp_evalue *ret = &m->values[last];
+        ETP_TRY(push_tensors(b, m, last, &outs));
+        uint32_t n_returned = is_tensor_list(ret) ? ret->u.tensors.n : 1;
+        uint32_t n_in = args.n - 1;
+        // Out arguments repeat what is returned; an in-place kernel returns an input instead.
+        for (uint32_t k = 0; k < n_returned && n_in > 0; k++) {
+            int32_t want = is_tensor_list(ret)
+                               ? etp_i32_at(ret->u.tensors, n_returned - 1 - k)
+                               : last;
+            if (etp_i32_at(args, n_in - 1) != want) {
+                break;
+            }
+            n_in--;
+        }
+        for (uint32_t i = 0; i < n_in; i++) {
+            ETP_TRY(push_tensors(b, m, etp_i32_at(args, i), &in));
+        }
+    }
+    out->inputs = in.items;
+    out->n_inputs = (uint32_t)in.n;
+    out->outputs = outs.items;
+    out->n_outputs = (uint32_t)outs.n;
+    return ETP_OK;
+}
+
+// XNNPACK's payload says how many inputs come first. For other backends an argument that something
+// earlier has written (WRITTEN) or that is a constant is an input.
+static etp_status split_delegate_args(builder *b, const etp_pte_method *m,
+                                      const etp_pte_instruction *pte, const etp_partition *p,
+                                      const bool *written, etp_instruction *out)
+{
+    ids in = {0}, outs = {0};
+    for (uint32_t i = 0; i < pte->args.n; i++) {
+        int32_t v = etp_i32_at(pte->args, i);
+        bool is_input = p->graph ? i < p->graph->input_ids.n : written[v];
+        ETP_TRY(push_tensors(b, m, v, is_input ? &in : &outs));
+    }
+    out->inputs = in.items;
+    out->n_inputs = (uint32_t)in.n;
+    out->outputs = outs.items;
+    out->n_outputs = (uint32_t)outs.n;
+    return ETP_OK;
+}
+
+static etp_status make_call(builder *b, const etp_pte_method *m, const etp_pte_instruction *pte,
+                            const etp_str *names, const bool *written, const etp_method *method,
+                            etp_instruction *out)
+{
+    if (pte->kind == ETP_INSTR_DELEGATE) {
+        const etp_partition *p = &method->partitions[pte->index];
+        out->partition = pte->index;
+        out->op = p->backend;
+        out->weight_bytes = p->weight_bytes;
+        return split_delegate_args(b, m, pte, p, written, out);
+    }
+    out->op = names[pte->index];
+    ETP_TRY(split_kernel_args(b, m, pte, out));
+    for (uint32_t i = 0; i < out->n_inputs; i++) {
+        const etp_value *v = &method->values[out->inputs[i]];
+        if (v->constant && v->bytes != ETP_BYTES_UNKNOWN) {
+            out->weight_bytes += v->bytes;
+        }
+    }
+    out->work = etp_work_of_kernel(out, pte, m->values, method->values);
+    return ETP_OK;
+}
+
+static void add_work(etp_method *method, const etp_instruction *in)
+{
+    uint64_t macs = 0;
+    if (in->kind == ETP_INSTR_DELEGATE) {
+        const etp_partition *p = &method->partitions[in->partition];
+        macs = p->macs;
+        method->n_unknown_work += p->graph ? p->n_unknown_work : 1;
+    } else if (in->kind == ETP_INSTR_KERNEL && in->work.known) {
+        macs = in->work.macs;
+    } else if (in->kind == ETP_INSTR_KERNEL) {
+        method->n_unknown_work++;
+    }
+    if (macs > UINT64_MAX - method->macs) {
+        method->n_unknown_work++;
+        return;
+    }
+    method->macs += macs;
+}
+
+static etp_status make_chain(builder *b, const etp_pte_method *m, uint32_t chain,
+                             const etp_str *names, bool *written, etp_method *method,
+                             etp_instruction *out)
+{
+    const etp_pte_chain *c = &m->chains[chain];
+    for (uint32_t i = 0; i < c->n_instructions; i++) {
+        const etp_pte_instruction *pte = &c->instructions[i];
+        etp_instruction *in = &out[i];
+        in->kind = pte->kind;
+        in->chain = chain;
+        in->index = i;
+        in->partition = ETP_NO_INDEX;
+        in->frames = c->stacktraces ? &c->stacktraces[i] : NULL;
+        in->target = pte->target;
+        method->n_of_kind[pte->kind]++;
+        if (pte->kind == ETP_INSTR_KERNEL || pte->kind == ETP_INSTR_DELEGATE) {
+            ETP_TRY(make_call(b, m, pte, names, written, method, in));
+            for (uint32_t k = 0; k < in->n_outputs; k++) {
+                written[in->outputs[k]] = true;
+            }
+        } else if (pte->kind == ETP_INSTR_MOVE) {
+            written[pte->target] = true;
+        }
+        add_work(method, in);
+    }
+    return ETP_OK;
+}
+
+static etp_status make_instructions(builder *b, const etp_pte_method *m, etp_method *method)
+{
+    size_t n = 0;
+    for (uint32_t c = 0; c < m->n_chains; c++) {
+        n += m->chains[c].n_instructions;
+    }
+    etp_instruction *instructions = ETP_NEW_ARRAY(b->arena, etp_instruction, n);
+    etp_str *names = ETP_NEW_ARRAY(b->arena, etp_str, m->n_operators);
+    bool *written = ETP_NEW_ARRAY(b->arena, bool, m->n_values);
+    if (!instructions || !names || !written || n >= ETP_NO_INDEX) {
+        return etp_fail_nomem(b->err, "instructions");
+    }
+    for (uint32_t i = 0; i < m->n_operators; i++) {
+        ETP_TRY(operator_name(b, &m->operators[i], &names[i]));
+    }
+    for (uint32_t i = 0; i < m->n_values; i++) {
+        written[i] = method->values[i].constant;
+    }
+    for (uint32_t i = 0; i < m->inputs.n; i++) {
+        written[etp_i32_at(m->inputs, i)] = true;
+    }
+    size_t at = 0;
+    for (uint32_t c = 0; c < m->n_chains; c++) {
+        ETP_TRY(make_chain(b, m, c, names, written, method, instructions + at));
+        at += m->chains[c].n_instructions;
+    }
+    method->instructions = instructions;
+    method->n_instructions = (uint32_t)n;
+    return check_memory(b);
+}
+
+// ---- methods and the program ---------------------------------------------------------------------
+
+static etp_status make_method(builder *b, uint32_t index, etp_method *out)
+{
+    const etp_pte_method *m = &b->doc->pte.methods[index];
+    out->index = index;
+    out->name = m->name;
+    out->pte = m;
+    ETP_TRY(make_values(b, m, out));
+    ETP_TRY(copy_ids(b, m->inputs, &out->inputs, &out->n_inputs));
+    ETP_TRY(copy_ids(b, m->outputs, &out->outputs, &out->n_outputs));
+    etp_partition *partitions = ETP_NEW_ARRAY(b->arena, etp_partition, m->n_delegates);
+    if (!partitions) {
+        return etp_fail_nomem(b->err, "partitions");
+    }
+    out->partitions = partitions;
+    out->n_partitions = m->n_delegates;
+    for (uint32_t i = 0; i < m->n_delegates; i++) {
+        ETP_TRY(make_partition(b, m, i, &partitions[i]));
+    }
+    return make_instructions(b, m, out);
+}
+
+static etp_status build(builder *b)
+{
+    document *doc = b->doc;
+    etp_method *methods = ETP_NEW_ARRAY(b->arena, etp_method, doc->pte.n_methods);
+    if (!methods) {
+        return etp_fail_nomem(b->err, "methods");
+    }
+    doc->program.pte = &doc->pte;
+    doc->program.methods = methods;
+    doc->program.n_methods = doc->pte.n_methods;
+    for (uint32_t i = 0; i < doc->pte.n_methods; i++) {
+        ETP_TRY(make_method(b, i, &methods[i]));
+    }
+    return ETP_OK;
+}
+
+etp_status etp_program_open(etp_bytes bytes, const etp_allocator *alloc, const etp_program **out,
+                            etp_error *err)
+{
+    *out = NULL;
+    etp_arena arena;
+    etp_arena_init(&arena, alloc);
+    document *doc = ETP_NEW(&arena, document);
+    if (!doc) {
+        etp_arena_dispose(&arena);
+        return etp_fail_nomem(err, "program");
+    }
+    builder b = {.doc = doc, .arena = &arena, .err = err};
+    b.limit = 2 * (uint64_t)bytes.len + MEMORY_SLACK;
+    etp_status status = etp_pte_read(bytes, &arena, &doc->pte, err);
+    if (status == ETP_OK) {
+        status = build(&b);
+    }
+    if (status != ETP_OK) {
+        etp_arena_dispose(&arena);
+        return status;
+    }
+    doc->arena = arena; // from here on the document owns the memory that it lives in
+    *out = &doc->program;
+    return ETP_OK;
+}
+
+void etp_program_close(const etp_program *program)
+{
+    if (!program) {
+        return;
+    }
+    document doc;
+    memcpy(&doc, program, sizeof doc); // the document itself goes with its arena
+    etp_arena_dispose(&doc.arena);
+}
+
+const etp_method *etp_program_find_method(const etp_program *program, etp_str name)
+{
+    for (uint32_t i = 0; i < program->n_methods; i++) {
+        if (etp_str_eq(program->methods[i].name, name)) {
+            return &program->methods[i];
+        }
+    }
+    return NULL;
+}
+
+uint32_t etp_method_find_instruction(const etp_method *method, uint32_t chain, uint32_t index)
+{
+    uint32_t at = 0;
+    for (uint32_t c = 0; c < method->pte->n_chains; c++) {
+        uint32_t n = method->pte->chains[c].n_instructions;
+        if (c == chain) {
+            return index < n ? at + index : ETP_NO_INDEX;
+        }
+        at += n;
+    }
+    return ETP_NO_INDEX;
+}
