@@ -1,0 +1,328 @@
+// SPDX-License-Identifier: Apache-2.0
+// Statistics of anybody's samples as a document and as a report.
+#include "answer/stats.h"
+
+#include <math.h>
+
+#include "base/number.h"
+
+static const char *const k_method = "paired-blocks";
+
+const char *etp_stats_withheld(const etp_stats_answer *answer)
+{
+    return answer->stats.control_differs ? "noise_floor" : NULL;
+}
+
+// ---- document -----------------------------------------------------------------------------------
+
+static void speedup_json(const etp_stats_answer *a, const etp_stats_comparison *c, etp_json *j)
+{
+    bool hidden = etp_stats_withheld(a) != NULL;
+    etp_json_key(j, "speedup");
+    etp_json_begin_object_inline(j);
+    etp_json_kv_ratio(j, "estimate", c && !hidden ? c->paired.estimate : (double)NAN);
+    etp_json_kv_ratio(j, "lo", c && !hidden ? c->paired.lo : (double)NAN);
+    etp_json_kv_ratio(j, "hi", c && !hidden ? c->paired.hi : (double)NAN);
+    etp_json_kv_ratio(j, "confidence", a->stats.confidence);
+    etp_json_kv_u64(j, "blocks", c ? c->paired.blocks : 0);
+    etp_json_kv_z(j, "method", k_method);
+    etp_json_end(j);
+}
+
+static void flags_json(unsigned flags, etp_json *j)
+{
+    etp_json_key(j, "flags");
+    etp_json_begin_array_inline(j);
+    for (unsigned bit = 1; bit <= ETP_FLAG_DRIFT; bit <<= 1) {
+        if (flags & bit) {
+            etp_json_z(j, etp_stats_flag_name(bit));
+        }
+    }
+    etp_json_end(j);
+}
+
+// The members of one comparison; C is NULL when there is only one experiment.
+static void comparison_json(const etp_stats_answer *a, const etp_stats_comparison *c, etp_json *j)
+{
+    const char *withheld = etp_stats_withheld(a);
+    etp_json_kv_str(j, "baseline", a->names[a->stats.baseline]);
+    etp_json_key(j, "candidate");
+    if (c) {
+        etp_json_str(j, a->names[c->candidate]);
+    } else {
+        etp_json_null(j);
+    }
+    speedup_json(a, c, j);
+    etp_json_kv_ratio(j, "sign_flip_p",
+                      c && !withheld ? c->paired.sign_flip_p : (double)NAN);
+    etp_json_kv_ratio(j, "wilcoxon_p", c && !withheld ? c->wilcoxon_p : (double)NAN);
+    etp_json_kv_z(j, "verdict",
+                  etp_verdict_name(c && !withheld ? c->paired.verdict : ETP_VERDICT_UNKNOWN));
+    etp_json_kv_ratio(j, "margin", a->stats.margin);
+    etp_json_kv_ratio(j, "noise_floor", a->stats.noise_floor);
+    etp_json_kv_z(j, "withheld", withheld);
+    etp_json_key(j, "more_blocks");
+    if (c && !withheld && c->more_blocks != UINT32_MAX) {
+        etp_json_u64(j, c->more_blocks);
+    } else {
+        etp_json_null(j);
+    }
+    flags_json(c ? c->flags : 0, j);
+}
+
+static void arm_json(const etp_stats_answer *a, uint32_t i, etp_json *j)
+{
+    const etp_stats_arm *arm = &a->stats.arms[i];
+    etp_json_begin_object_inline(j);
+    etp_json_kv_str(j, "name", a->names[i]);
+    etp_json_kv_u64(j, "launches", arm->launches);
+    etp_json_kv_u64(j, "iterations", arm->iterations);
+    etp_json_kv_u64(j, "warmup_dropped", arm->warmup_dropped);
+    etp_json_key(j, "median_ns");
+    if (arm->median_ns >= 0) {
+        etp_json_i64(j, arm->median_ns);
+    } else {
+        etp_json_null(j);
+    }
+    etp_json_kv_u64(j, "launches_warmup", arm->warmups);
+    etp_json_kv_u64(j, "launches_slowdown", arm->slowdowns);
+    etp_json_kv_ratio(j, "drift_per_block", arm->drift_per_block);
+    etp_json_kv_ratio(j, "drift_p", arm->drift_p);
+    flags_json(arm->flags, j);
+    etp_json_end(j);
+}
+
+void etp_stats_json(const void *data, etp_json *j)
+{
+    const etp_stats_answer *a = data;
+    const etp_stats *s = &a->stats;
+    etp_json_begin_object(j);
+    etp_json_kv_z(j, "schema", "etprof.stats/1");
+    comparison_json(a, s->n_comparisons > 0 ? &s->comparisons[0] : NULL, j);
+    etp_json_kv_u64(j, "blocks", s->blocks);
+    etp_json_kv_u64(j, "blocks_dropped", s->blocks_dropped);
+    etp_json_key(j, "control");
+    if (s->control_blocks > 0) {
+        etp_json_begin_object_inline(j);
+        etp_json_kv_ratio(j, "estimate", s->control.estimate);
+        etp_json_kv_ratio(j, "lo", s->control.lo);
+        etp_json_kv_ratio(j, "hi", s->control.hi);
+        etp_json_kv_u64(j, "blocks", s->control_blocks);
+        etp_json_end(j);
+    } else {
+        etp_json_null(j);
+    }
+    etp_json_key(j, "arms");
+    etp_json_begin_array(j);
+    for (uint32_t i = 0; i < s->n_arms; i++) {
+        arm_json(a, i, j);
+    }
+    etp_json_end(j);
+    etp_json_key(j, "comparisons");
+    etp_json_begin_array(j);
+    for (uint32_t i = 0; i < s->n_comparisons; i++) {
+        etp_json_begin_object(j);
+        comparison_json(a, &s->comparisons[i], j);
+        etp_json_end(j);
+    }
+    etp_json_end(j);
+    etp_json_end(j);
+    etp_json_end_document(j);
+}
+
+// ---- report -------------------------------------------------------------------------------------
+
+static etp_severity verdict_severity(etp_verdict v)
+{
+    static const etp_severity k_severity[] = {ETP_WARN, ETP_GOOD, ETP_BAD, ETP_INFO};
+    return k_severity[v];
+}
+
+static const char *verdict_words(const etp_stats_answer *a, const etp_stats_comparison *c,
+                                 etp_arena *arena)
+{
+    const etp_paired *p = &c->paired;
+    if (etp_stats_withheld(a)) {
+        return "withheld: two equal baseline launches differed";
+    }
+    if (p->blocks == 0) {
+        return "unknown: no complete block";
+    }
+    if (p->blocks < ETP_MIN_BLOCKS) {
+        return etp_arena_printf(arena, "unknown (%u of at least %d blocks)", (unsigned)p->blocks,
+                                ETP_MIN_BLOCKS);
+    }
+    if (p->verdict == ETP_VERDICT_UNKNOWN && c->more_blocks != UINT32_MAX) {
+        return etp_arena_printf(arena, "unknown (about %u more blocks would tell)",
+                                (unsigned)c->more_blocks);
+    }
+    return etp_verdict_name(p->verdict);
+}
+
+static void add_headline(const etp_stats_answer *a, const etp_stats_comparison *c, etp_report *r,
+                         etp_arena *arena)
+{
+    const etp_stats *s = &a->stats;
+    bool hidden = etp_stats_withheld(a) != NULL;
+    char before[ETP_NUMBER_CHARS] = "?", after[ETP_NUMBER_CHARS] = "?";
+    const char *words = verdict_words(a, c, arena);
+    const char *label = etp_arena_printf(arena, "%.*s against %.*s",
+                                         ETP_STR_ARG(a->names[c->candidate]),
+                                         ETP_STR_ARG(a->names[c->baseline]));
+    if (s->arms[c->baseline].median_ns >= 0 && s->arms[c->candidate].median_ns >= 0) {
+        (void)etp_format_ns((double)s->arms[c->baseline].median_ns, before);
+        (void)etp_format_ns((double)s->arms[c->candidate].median_ns, after);
+    }
+    etp_headline h = {
+        .label = label ? label : "",
+        .verdict = words ? words : "",
+        .severity = hidden ? ETP_WARN : verdict_severity(c->paired.verdict),
+        .value = hidden ? (double)NAN : c->paired.estimate,
+        .lo = hidden ? (double)NAN : c->paired.lo,
+        .hi = hidden ? (double)NAN : c->paired.hi,
+        .kind = ETP_KIND_RATIO,
+        .reference = 1,
+        .interval = c->paired.blocks < 2
+                        ? NULL
+                        : etp_arena_printf(arena, "%g %% interval, %u blocks", 100 * s->confidence,
+                                           (unsigned)c->paired.blocks),
+        .detail = etp_arena_printf(arena, "%s → %s", before, after),
+    };
+    etp_report_headline(r, &h);
+}
+
+static void add_facts(const etp_stats_answer *a, etp_report *r)
+{
+    const etp_stats *s = &a->stats;
+    if (isfinite(s->noise_floor)) {
+        etp_report_fact(r, "noise floor", "%.2f %% (A/A control, %u blocks)", 100 * s->noise_floor,
+                        (unsigned)s->control_blocks);
+    } else {
+        etp_report_fact(r, "noise floor", "unknown (no control launches)");
+    }
+    etp_report_fact(r, "margin", "%g %%", 100 * s->margin);
+    etp_report_fact(r, "blocks", "%u complete, %u dropped", (unsigned)s->blocks,
+                    (unsigned)s->blocks_dropped);
+}
+
+static void comparisons_table(const etp_stats_answer *a, etp_report *r)
+{
+    static const etp_column k_columns[] = {
+        {.key = "baseline", .title = "baseline", .flags = ETP_COL_CODE},
+        {.key = "candidate", .title = "candidate", .flags = ETP_COL_CODE},
+        {.key = "estimate", .title = "speedup", .kind = ETP_KIND_RATIO, .decimals = 3},
+        {.key = "lo", .title = "from", .kind = ETP_KIND_RATIO, .decimals = 3},
+        {.key = "hi", .title = "to", .kind = ETP_KIND_RATIO, .decimals = 3},
+        {.key = "verdict", .title = "verdict"},
+        {.key = "blocks", .title = "blocks", .kind = ETP_KIND_INT},
+        {.key = "sign_flip_p", .title = "sign-flip p", .kind = ETP_KIND_DOUBLE, .decimals = 4,
+         .flags = ETP_COL_MINOR},
+        {.key = "wilcoxon_p", .title = "Wilcoxon p", .kind = ETP_KIND_DOUBLE, .decimals = 4,
+         .flags = ETP_COL_MINOR},
+        {.key = "withheld", .title = "withheld"},
+    };
+    const char *withheld = etp_stats_withheld(a);
+    etp_table *t = etp_report_table(r, "comparisons", NULL, k_columns,
+                                    sizeof k_columns / sizeof *k_columns);
+    for (uint32_t i = 0; i < a->stats.n_comparisons; i++) {
+        const etp_stats_comparison *c = &a->stats.comparisons[i];
+        const etp_paired *p = &c->paired;
+        double gone = withheld ? (double)NAN : 0;
+        ETP_ROW(t, etp_cell_str(a->names[c->baseline]), etp_cell_str(a->names[c->candidate]),
+                etp_cell_double(p->estimate + gone), etp_cell_double(p->lo + gone),
+                etp_cell_double(p->hi + gone),
+                etp_cell_z(etp_verdict_name(withheld ? ETP_VERDICT_UNKNOWN : p->verdict)),
+                etp_cell_u64(p->blocks), etp_cell_double(p->sign_flip_p + gone),
+                etp_cell_double(c->wilcoxon_p + gone), etp_cell_z(withheld));
+    }
+}
+
+static void arms_table(const etp_stats_answer *a, etp_report *r)
+{
+    static const etp_column k_columns[] = {
+        {.key = "name", .title = "experiment", .flags = ETP_COL_CODE},
+        {.key = "median_ns", .title = "median", .kind = ETP_KIND_NS},
+        {.key = "launches", .title = "launches", .kind = ETP_KIND_INT},
+        {.key = "iterations", .title = "iterations", .kind = ETP_KIND_INT},
+        {.key = "warmup_dropped", .title = "warm-up dropped", .kind = ETP_KIND_INT},
+        {.key = "launches_slowdown", .title = "launches that slowed down", .kind = ETP_KIND_INT,
+         .flags = ETP_COL_MINOR},
+        {.key = "drift_per_block", .title = "drift per block", .kind = ETP_KIND_PERCENT,
+         .decimals = 3, .flags = ETP_COL_MINOR | ETP_COL_SIGNED},
+    };
+    etp_table *t =
+        etp_report_table(r, "arms", NULL, k_columns, sizeof k_columns / sizeof *k_columns);
+    for (uint32_t i = 0; i < a->stats.n_arms; i++) {
+        const etp_stats_arm *arm = &a->stats.arms[i];
+        ETP_ROW(t, etp_cell_str(a->names[i]),
+                arm->median_ns < 0 ? etp_cell_missing() : etp_cell_ns(arm->median_ns),
+                etp_cell_u64(arm->launches), etp_cell_u64(arm->iterations),
+                etp_cell_u64(arm->warmup_dropped), etp_cell_u64(arm->slowdowns),
+                etp_cell_double(arm->drift_per_block));
+    }
+}
+
+static void add_notes(const etp_stats_answer *a, etp_report *r)
+{
+    const etp_stats *s = &a->stats;
+    if (s->control_differs) {
+        etp_report_note(r, ETP_WARN,
+                        "the A/A control found a difference between equal launches (%.4f to %.4f): "
+                        "something besides the arms changed during the session, no headline is given",
+                        s->control.lo, s->control.hi);
+    }
+    for (uint32_t i = 0; i < s->n_arms; i++) {
+        for (unsigned bit = 1; bit <= ETP_FLAG_DRIFT; bit <<= 1) {
+            if (s->arms[i].flags & bit) {
+                etp_report_note(r, bit == ETP_FLAG_DRIFT ? ETP_INFO : ETP_WARN, "%.*s: %s",
+                                ETP_STR_ARG(a->names[i]), etp_stats_flag_name(bit));
+            }
+        }
+    }
+    if (s->n_arms == 1) {
+        etp_report_note(r, ETP_INFO, "one experiment: there is nothing to compare it with");
+    }
+}
+
+static void blocks_chart(const etp_stats_answer *a, etp_report *r, etp_arena *arena)
+{
+    const etp_stats *s = &a->stats;
+    double *values = ETP_NEW_ARRAY(arena, double, s->n_arms);
+    etp_chart *chart = etp_report_chart(r, ETP_CHART_BLOCKS, "blocks", "Launches by block",
+                                        ETP_KIND_NS);
+    if (!values) {
+        return;
+    }
+    etp_chart_describe(chart, "Each dot is one launch: the median of its iterations. Lines join the "
+                              "launches of one block.");
+    for (uint32_t i = 0; i < s->n_arms; i++) {
+        char *name = etp_arena_strdup(arena, a->names[i]);
+        etp_chart_series(chart, name ? name : "");
+    }
+    for (uint32_t b = 0; b < s->n_blocks_seen; b++) {
+        char label[ETP_NUMBER_CHARS];
+        (void)snprintf(label, sizeof label, "%u", (unsigned)s->block_numbers[b]);
+        for (uint32_t i = 0; i < s->n_arms; i++) {
+            values[i] = exp(s->value_ln[(size_t)b * s->n_arms + i]);
+        }
+        etp_chart_row(chart, label, values, s->n_arms);
+    }
+}
+
+const etp_report *etp_stats_report(const etp_stats_answer *a, etp_arena *arena)
+{
+    etp_report *r = etp_report_create(arena, "statistics of samples");
+    etp_report_subtitle(r, "%s", a->source);
+    for (uint32_t i = 0; i < a->stats.n_comparisons; i++) {
+        add_headline(a, &a->stats.comparisons[i], r, arena);
+    }
+    add_facts(a, r);
+    etp_report_section(r, 1, "comparisons", "Comparisons");
+    add_notes(a, r);
+    comparisons_table(a, r);
+    etp_report_section(r, 1, "arms", "Experiments");
+    arms_table(a, r);
+    etp_report_section(r, 1, "blocks", "Blocks");
+    blocks_chart(a, r, arena);
+    return r;
+}
