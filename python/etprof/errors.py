@@ -1,0 +1,30 @@
+# SPDX-License-Identifier: Apache-2.0
+# What can go wrong, each with the exit code that the command line promises for it.
+
+
+class EtprofError(Exception):
+    """A message for the user: what, where, found against expected, what to do."""
+
+    exit_code = 70
+
+
+class CheckFailed(EtprofError):
+    """The answer is no: the exported program does not compute what the model does."""
+
+    exit_code = 1
+
+
+class UsageError(EtprofError):
+    exit_code = 2
+
+
+class BadInput(EtprofError):
+    """A model, data or calibration file that is broken or that the exporter cannot take."""
+
+    exit_code = 4
+
+
+class EnvironmentProblem(EtprofError):
+    """Something is missing or not permitted on this machine."""
+
+    exit_code = 5

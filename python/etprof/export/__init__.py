@@ -1,0 +1,2 @@
+# SPDX-License-Identifier: Apache-2.0
+# Export of PyTorch models; `python -m etprof.export` is the command line.

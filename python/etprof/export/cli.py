@@ -1,0 +1,210 @@
+# SPDX-License-Identifier: Apache-2.0
+# `etprof export`: options, order of work, what is printed, exit codes.
+from __future__ import annotations
+
+import argparse
+import json
+import os
+import signal
+import sys
+import time
+import traceback
+from pathlib import Path
+
+from .. import __version__
+from ..errors import CheckFailed, EtprofError, UsageError
+
+PRECISIONS = ("fp32", "fp16", "int8", "int8-dynamic", "int4")
+DESCRIPTION = """\
+Exports a PyTorch model to <model>_<backend>_<precision>.pte with its .etrecord and example inputs,
+reloads it, runs it in the ExecuTorch runtime, compares it with eager PyTorch and says what was
+delegated. A program that does not pass is kept as .pte.failed and the exit code is 1.
+
+MODEL is one of
+  NAME               a model folder; `etprof models` lists them (model_profiling/models/NAME)
+  torchvision:NAME   random weights
+  timm:NAME          random weights
+  hf:CONFIG          a transformers model type or config.json, random weights
+  executorch:NAME    one of ExecuTorch's own examples
+  FILE.py:Class      a class with get_eager_model() and get_example_inputs()
+  FOLDER             a model folder anywhere (a path with a slash)
+"""
+EXIT_CODES = """\
+exit codes: 0 exported and checked; 1 the program does not compute what the model does; 2 usage,
+unknown model; 4 the model or a data file is broken or cannot be exported; 5 something is missing on
+this machine or cannot be written; 128+N ended by signal N; 70 a bug here
+"""
+
+
+class Interrupted(BaseException):
+    def __init__(self, number):
+        self.number = number
+
+
+class Parser(argparse.ArgumentParser):
+    def error(self, message):
+        raise UsageError(f"{message}; see etprof export --help")
+
+
+def parser() -> argparse.ArgumentParser:
+    p = Parser(
+        prog="etprof export", description=DESCRIPTION, epilog=EXIT_CODES, allow_abbrev=False,
+        formatter_class=argparse.RawDescriptionHelpFormatter,
+    )
+    p.add_argument("source", nargs="?", metavar="MODEL")
+    p.add_argument("--model", metavar="MODEL", help="the same as the operand")
+    p.add_argument("--dtype", choices=PRECISIONS, default="fp32")
+    p.add_argument("--backend", choices=("xnnpack", "portable"), default="xnnpack")
+    p.add_argument("--outdir", "--out", type=Path, metavar="DIR",
+                   help="the artifacts folder (default out_<model>/artifacts)")
+    p.add_argument("--method", action="append", default=[], metavar="NAME[=ATTR]",
+                   help="export the module's method ATTR as NAME; repeat for several")
+    p.add_argument("--dynamic-shape", action="append", default=[], metavar="INPUT:AXIS=MIN..MAX",
+                   help="let an axis of an input vary; repeat for several")
+    p.add_argument("--static", action="store_true", help="ignore the model's own dynamic shapes")
+    p.add_argument("--calibrate", metavar="FILE.npz|N",
+                   help="int8: real samples, or N random ones (default: the example inputs)")
+    p.add_argument("--apply", action="append", default=[], metavar="FIX",
+                   help="apply a fix recipe; `--apply list` shows them")
+    p.add_argument("--no-transforms", dest="transforms", action="store_false",
+                   help="leave out the XNNPACK backend's recommended graph passes")
+    p.add_argument("--inline-delegates", action="store_true",
+                   help="delegate data inside the flatbuffer instead of a segment")
+    p.add_argument("--external-weights", action="store_true", help="weights in a .ptd beside it")
+    p.add_argument("--save-graph", action="store_true", help="write <file>.graph.json")
+    p.add_argument("--fallback", metavar="MODEL",
+                   help="export this model instead when MODEL needs something that is missing")
+    p.add_argument("--seed", type=int, default=0, help="of weights and inputs (default 0)")
+    p.add_argument("--tolerance", type=float, metavar="COSINE",
+                   help="accept this agreement with eager instead of the precision's own limits")
+    p.add_argument("--format", choices=("text", "json"), default="text")
+    p.add_argument("--verbose", action="store_true", help="show the libraries' own messages")
+    p.add_argument("--quiet", action="store_true", help="no progress on stderr")
+    setup = p.add_argument_group("where torch and executorch come from")
+    setup.add_argument("--python", metavar="PATH", help="an interpreter that has them")
+    setup.add_argument("--pip-arg", action="append", default=[], metavar="ARG",
+                       help="pass to pip when they are installed into .venv; repeat for several")
+    setup.add_argument("--wheel-dir", metavar="DIR", help="look for their wheels here too")
+    setup.add_argument("--allow-cuda", action="store_true", help="accept a build with CUDA")
+    return p
+
+
+def parse(argv):
+    options = parser().parse_args(argv)
+    if options.source and options.model and options.source != options.model:
+        raise UsageError(f"two models: '{options.source}' and --model '{options.model}'")
+    options.source = options.source or options.model
+    if options.apply == ["list"]:
+        return options
+    if not options.source:
+        raise UsageError("no model given; `etprof models` lists them")
+    if options.backend == "portable" and options.dtype not in ("fp32", "fp16"):
+        raise UsageError(f"--dtype {options.dtype} needs --backend xnnpack")
+    if options.calibrate is not None and options.dtype != "int8":
+        raise UsageError(f"--calibrate is for --dtype int8, this is {options.dtype}")
+    if options.static and options.dynamic_shape:
+        raise UsageError("--static and --dynamic-shape exclude each other")
+    return options
+
+
+class Talk:
+    """Progress on stderr."""
+
+    def __init__(self, quiet):
+        self.quiet, self.start = quiet, time.monotonic()
+
+    def __call__(self, text):
+        if not self.quiet:
+            print(f"[{time.monotonic() - self.start:5.1f} s] {text}", file=sys.stderr, flush=True)
+
+    def warn(self, text):
+        print(f"etprof export: warning: {text}", file=sys.stderr, flush=True)
+
+
+def keep_stdout_clean():
+    """Libraries print to descriptor 1; our answer goes to a copy of it made before they run."""
+    answer = os.fdopen(os.dup(1), "w", encoding="utf-8")
+    sys.stdout.flush()
+    os.dup2(2, 1)
+    return answer
+
+
+def silence_libraries():
+    import logging
+    import warnings
+
+    warnings.simplefilter("ignore")
+    logging.disable(logging.WARNING)
+    os.environ.setdefault("TORCH_LOGS", "-all")
+
+
+def signals():
+    def stop(number, _frame):
+        raise Interrupted(number)
+
+    previous = {}
+    for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
+        previous[number] = signal.signal(number, stop)
+    return previous
+
+
+def main(argv) -> int:
+    """Runs one export and returns the exit code; prints errors as one line."""
+    previous = None
+    verbose = "--verbose" in argv
+    try:
+        options = parse(argv)
+        if options.apply == ["list"]:
+            from .recipes import describe_all
+
+            print(describe_all())
+            return 0
+        from ..bootstrap import have_packages, run_elsewhere
+
+        if options.python or not have_packages():
+            return run_elsewhere("etprof.export", argv, options)
+        previous = signals()
+        answer = keep_stdout_clean()
+        from .job import run
+
+        entry, tool = run(options, Talk(options.quiet))
+        print_answer(answer, options, entry, tool)
+        answer.close()
+        if entry["state"] != "ok":
+            why = next(c["why"] for c in entry["checks"] if not c["ok"])
+            raise CheckFailed(f"the program does not agree with eager PyTorch: {why}; "
+                              f"it was kept as {entry['kept_as']}")
+        return 0
+    except EtprofError as error:
+        print(f"etprof export: {error}", file=sys.stderr)
+        if verbose and error.__cause__ is not None:
+            traceback.print_exception(error.__cause__)
+        return error.exit_code
+    except Interrupted as stop:
+        print(f"etprof export: stopped by {signal.Signals(stop.number).name}; nothing was written",
+              file=sys.stderr)
+        return 128 + stop.number
+    except BrokenPipeError:
+        return 128 + signal.SIGPIPE
+    except Exception:
+        traceback.print_exc()
+        print("etprof export: this is a bug; please report the lines above", file=sys.stderr)
+        return 70
+    finally:
+        for number, handler in (previous or {}).items():
+            signal.signal(number, handler)
+
+
+def print_answer(stream, options, entry, tool):
+    if options.format == "json":
+        document = {"schema": "etprof.export/1", "tool": tool, "artifacts": [entry]}
+        json.dump(document, stream, indent=2, ensure_ascii=False, allow_nan=False)
+        stream.write("\n")
+        return
+    from .text import render
+
+    stream.write(render(entry))
+
+
+def tool_record(versions):
+    return {"version": __version__, **versions}

@@ -1,0 +1,266 @@
+# SPDX-License-Identifier: Apache-2.0
+# One export from model source to published files.
+from __future__ import annotations
+
+import sys
+from dataclasses import dataclass
+from importlib import metadata
+from pathlib import Path
+
+from ..errors import EnvironmentProblem, UsageError
+from . import source as sources
+
+
+@dataclass
+class Names:
+    stem: str
+
+    @property
+    def pte(self):
+        return self.stem + ".pte"
+
+    @property
+    def etrecord(self):
+        return self.pte + ".etrecord"
+
+    @property
+    def inputs(self):
+        return self.pte + ".inputs"
+
+    @property
+    def graph(self):
+        return self.pte + ".graph.json"
+
+    @property
+    def data(self):
+        return self.stem + ".ptd"
+
+
+def versions() -> dict:
+    found = {"python": "%d.%d.%d" % sys.version_info[:3]}
+    for package in ("torch", "executorch", "torchao", "torchvision", "timm", "transformers"):
+        try:
+            found[package] = metadata.version(package)
+        except metadata.PackageNotFoundError:
+            found[package] = None
+    return found
+
+
+def find_model(options, talk):
+    """The source and the loaded model; --fallback takes over when something is missing."""
+    import torch
+
+    def load(spec):
+        talk(f"building {spec}")
+        torch.manual_seed(options.seed)
+        found = sources.resolve(spec)
+        return found, sources.load(found)
+
+    try:
+        return load(options.source)
+    except EnvironmentProblem as error:
+        if not options.fallback:
+            raise
+        talk.warn(f"{error}; exporting '{options.fallback}' instead")
+        return load(options.fallback)
+
+
+def wanted_methods(model, specs) -> dict:
+    """name -> (module, args, kwargs). Without --method: what the model says, else forward."""
+    if not specs:
+        if model.methods:
+            return {
+                name: (method_module(model.module, name), *entry)
+                for name, entry in model.methods.items()
+            }
+        return {"forward": (model.module, model.args, model.kwargs)}
+    wanted = {}
+    for spec in specs:
+        name, _, attribute = spec.partition("=")
+        attribute = attribute or name
+        if not name.isidentifier():
+            raise UsageError(f"--method {spec}: '{name}' is no method name")
+        if not callable(getattr(model.module, attribute, None)):
+            known = [m for m in vars(type(model.module)) if not m.startswith("_")]
+            raise UsageError(
+                f"--method {spec}: the module has no method '{attribute}'"
+                + sources.suggest(attribute, known)
+            )
+        args, kwargs = model.methods.get(name) or model.methods.get(attribute) or (
+            model.args, model.kwargs)
+        wanted[name] = (method_module(model.module, attribute), args, kwargs)
+    return wanted
+
+
+def method_module(module, attribute):
+    """A module whose forward is another method of MODULE."""
+    from torch import nn
+
+    if attribute == "forward":
+        return module
+
+    class Entry(nn.Module):
+        def __init__(self):
+            super().__init__()
+            self.model = module
+
+        def forward(self, *args, **kwargs):
+            return getattr(self.model, attribute)(*args, **kwargs)
+
+    return Entry().eval()
+
+
+def dynamic_shapes(model, specs, static: bool):
+    """From INPUT:AXIS=MIN..MAX to what torch.export takes; else what the model says."""
+    if static:
+        return None
+    if not specs:
+        return model.dynamic_shapes
+    import inspect
+
+    from torch.export import Dim
+
+    names = list(inspect.signature(model.module.forward).parameters)
+    positional = names[: len(model.args)]
+    shapes = {name: {} for name in [*positional, *model.kwargs]}
+    for spec in specs:
+        try:
+            place, bounds = spec.split("=")
+            name, axis = place.split(":")
+            low, high = (int(b) for b in bounds.split(".."))
+            axis = int(axis)
+        except ValueError as error:
+            raise UsageError(f"--dynamic-shape {spec}: expected INPUT:AXIS=MIN..MAX") from error
+        if name.isdecimal() and int(name) < len(positional):
+            name = positional[int(name)]
+        if name not in shapes:
+            raise UsageError(
+                f"--dynamic-shape {spec}: no input '{name}'; inputs are {', '.join(shapes)}")
+        if not 1 <= low < high:
+            raise UsageError(f"--dynamic-shape {spec}: expected 1 ≤ MIN < MAX")
+        example = dict(zip(positional, model.args)) | model.kwargs
+        rank = getattr(example[name], "dim", lambda: 0)()
+        if not 0 <= axis < rank:
+            raise UsageError(f"--dynamic-shape {spec}: input '{name}' has {rank} axes")
+        extent = example[name].shape[axis]
+        if not low <= extent <= high:
+            raise UsageError(f"--dynamic-shape {spec}: the example input has {extent} there")
+        shapes[name][axis] = Dim(f"{name}_{axis}", min=low, max=high)
+    return {name: axes or None for name, axes in shapes.items()}
+
+
+def run(options, talk):
+    """Returns (entry of export.json, record of the tool). The entry's state decides the exit."""
+    if not options.verbose:
+        from .cli import silence_libraries
+
+        silence_libraries()
+    from .recipes import find
+
+    fixes = [find(name) for name in options.apply]  # before the slow part: it may be a usage error
+    talk("loading torch and executorch")
+    import torch
+
+    found, model = find_model(options, talk)
+    torch.manual_seed(options.seed + 1)  # what follows must not depend on how weights were drawn
+    wanted = wanted_methods(model, options.method)
+    model.dynamic_shapes = dynamic_shapes(model, options.dynamic_shape, options.static)
+    stem = "_".join([model.name, options.backend, options.dtype, *(f.name for f in fixes)])
+    out = options.outdir or Path(f"out_{model.name}") / "artifacts"
+    return make(options, talk, found, model, wanted, fixes, Names(stem), out)
+
+
+def make(options, talk, found, model, wanted, fixes, names, out):
+    from . import artifacts, delegation, lower, verify
+    from .cli import tool_record
+
+    settings = lower.Options(
+        options.backend, options.dtype, options.calibrate, options.inline_delegates,
+        names.stem if options.external_weights else None, fixes, options.transforms,
+    )
+    with artifacts.scratch_folder(out) as scratch:
+        talk(f"exporting {names.stem}")
+        lowered = lower.lower(model, wanted, settings)
+        talk("writing")
+        files = write_files(options, scratch, names, lowered, verify)
+        talk("checking in the ExecuTorch runtime")
+        data = str(scratch / names.data) if names.data in files else None
+        if options.dtype not in ("fp32", "fp16"):
+            load_quantized_kernels()
+        checks = verify.check_program(
+            scratch / names.pte, data, lowered.methods, options.dtype, options.tolerance)
+        ok = all(c["ok"] for c in checks)
+        entry = {
+            "file": names.pte,
+            "state": "ok" if ok else "failed",
+            "kept_as": str(out / (names.pte + ("" if ok else artifacts.FAILED))),
+            "bytes": (scratch / names.pte).stat().st_size,
+            "sha256": artifacts.sha256(scratch / names.pte),
+            "files": file_records(scratch, files, artifacts),
+            "model": {"name": model.name, "source": found.spec, "kind": found.kind,
+                      "license": found.info.get("license"), "weights": found.info.get("weights")},
+            "options": option_record(options, fixes),
+            "methods": [
+                {"name": m.name, "inputs": described_inputs(m, artifacts, verify),
+                 "outputs": artifacts.output_shapes(m)} for m in lowered.methods
+            ],
+            "calibration": lowered.calibration,
+            "checks": checks,
+            "delegation": delegation.summarize(lowered.edge, lowered.rejected, options.backend),
+            "warnings": lowered.warnings,
+        }
+        tool = tool_record(versions())
+        artifacts.publish(scratch, out, files, failed=not ok)
+        artifacts.update_export_json(scratch, out, entry, tool)
+    talk("done")
+    return entry, tool
+
+
+def load_quantized_kernels():
+    """Quantise and dequantise steps that no delegate takes need kernels of their own library."""
+    import executorch.kernels.quantized  # noqa: F401
+
+
+def write_files(options, scratch, names, lowered, verify) -> list:
+    """Everything into the scratch folder; the names in the order of publishing, .pte last."""
+    from . import artifacts
+
+    files = [names.inputs, names.etrecord]
+    artifacts.write_inputs(scratch / names.inputs, lowered.methods, verify.flatten_inputs)
+    lowered.program.get_etrecord().save(str(scratch / names.etrecord))
+    if options.external_weights:
+        lowered.program.write_tensor_data_to_file(str(scratch))
+        if (scratch / names.data).exists():
+            files.append(names.data)
+    if options.save_graph:
+        from .graph import graph_document
+
+        artifacts.write_json(scratch / names.graph, graph_document(lowered.methods[0]))
+        files.append(names.graph)
+    with open(scratch / names.pte, "wb") as file:
+        lowered.program.write_to_file(file)
+    return [*files, names.pte]
+
+
+def file_records(scratch, files, artifacts) -> list:
+    return [
+        {"name": name, "bytes": (scratch / name).stat().st_size,
+         "sha256": artifacts.sha256(scratch / name)}
+        for name in files if (scratch / name).is_file()
+    ]
+
+
+def described_inputs(method, artifacts, verify) -> list:
+    flat = verify.flatten_inputs(method.program, method.args, method.kwargs)
+    names = artifacts.input_names(method.program)
+    return [{"name": str(n), **artifacts.describe_value(v)} for n, v in zip(names, flat)]
+
+
+def option_record(options, fixes) -> dict:
+    return {
+        "dtype": options.dtype, "backend": options.backend, "seed": options.seed,
+        "apply": [f.name for f in fixes], "transforms": options.transforms,
+        "inline_delegates": options.inline_delegates, "external_weights": options.external_weights,
+        "dynamic_shape": options.dynamic_shape, "method": options.method,
+        "calibrate": options.calibrate, "tolerance": options.tolerance,
+    }

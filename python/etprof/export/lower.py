@@ -1,0 +1,228 @@
+# SPDX-License-Identifier: Apache-2.0
+# One model in one precision to one program: the sequence of ExecuTorch calls and its options.
+from __future__ import annotations
+
+import copy
+import logging
+from dataclasses import dataclass, field
+from typing import Any
+
+import torch
+from executorch.backends.xnnpack.partition.xnnpack_partitioner import XnnpackPartitioner
+from executorch.backends.xnnpack.utils.configs import get_transform_passes
+from executorch.exir import (
+    EdgeCompileConfig,
+    ExecutorchBackendConfig,
+    to_edge_transform_and_lower,
+)
+from torch.export import export
+
+from ..errors import BadInput
+from . import precision as prec
+from .source import Model, first_line, user_frame
+
+
+@dataclass
+class Options:
+    backend: str = "xnnpack"
+    dtype: str = "fp32"
+    calibrate: str | None = None
+    inline_delegates: bool = False
+    external_weights: str | None = None  # name of the data file
+    fixes: list = field(default_factory=list)
+    transforms: bool = True
+
+
+@dataclass
+class Method:
+    """One entry point: what is exported, what it is given, what it must answer."""
+
+    name: str
+    module: Any  # eager, in the precision of the program
+    args: tuple
+    kwargs: dict
+    dynamic_shapes: Any
+    reference: Any = None  # outputs of the fp32 model
+    program: Any = None  # torch.export.ExportedProgram that is lowered
+
+
+@dataclass
+class Lowered:
+    methods: list
+    edge: Any
+    program: Any
+    rejected: dict  # node name -> why the partitioner left it alone
+    warnings: list
+    calibration: dict | None
+
+
+class RejectionLog(logging.Handler):
+    """Collects why the XNNPACK partitioner refused nodes; it says so in its debug log only."""
+
+    LOGGER = "executorch.backends.xnnpack"
+
+    def __init__(self):
+        super().__init__(logging.DEBUG)
+        self.reasons: dict[str, str] = {}
+
+    def emit(self, record):
+        why = record.msg
+        if getattr(why, "node", None) is not None and getattr(why, "reason", ""):
+            self.reasons[why.node.name] = why.reason
+
+    def __enter__(self):
+        self._saved = []
+        self._disabled = logging.root.manager.disable
+        logging.disable(logging.NOTSET)
+        for name in list(logging.root.manager.loggerDict):
+            if name.startswith(self.LOGGER + ".partition"):
+                logger = logging.getLogger(name)
+                self._saved.append((logger, logger.level, logger.propagate))
+                logger.setLevel(logging.DEBUG)
+                logger.propagate = False
+                logger.addHandler(self)
+        return self
+
+    def __exit__(self, *_):
+        logging.disable(self._disabled)
+        for logger, level, propagate in self._saved:
+            logger.removeHandler(self)
+            logger.setLevel(level)
+            logger.propagate = propagate
+
+
+def trace(what: str, module, args, kwargs, dynamic_shapes):
+    """torch.export, with its failures turned into one line that names the model's own source."""
+    try:
+        return export(module, args, kwargs, dynamic_shapes=dynamic_shapes)
+    except Exception as error:
+        where = user_frame(error) or frame_in_text(str(error))
+        raise BadInput(
+            f"{what} cannot be exported: {type(error).__name__}: {first_line(error)}"
+            + (f" ({where})" if where else "")
+            + "; see the onboarding guide on data-dependent control flow and shapes"
+        ) from error
+
+
+def frame_in_text(text: str) -> str:
+    """torch.export quotes the user's frame inside its message, not in the traceback."""
+    import re
+
+    frames = re.findall(r'File "([^"]+)", line (\d+)', text)
+    mine = [f"{f}:{n}" for f, n in frames if "site-packages" not in f and not f.startswith("<")]
+    return mine[-1] if mine else ""
+
+
+def run_eager(what: str, module, args, kwargs):
+    try:
+        with torch.no_grad():
+            return module(*copy.deepcopy(args), **copy.deepcopy(kwargs))
+    except Exception as error:
+        where = user_frame(error)
+        raise BadInput(
+            f"{what} fails on its own example inputs: {type(error).__name__}: {first_line(error)}"
+            + (f" ({where})" if where else "")
+        ) from error
+
+
+def in_precision(method: Method, options: Options, model: Model):
+    """Brings a method to its precision. Returns (warnings, calibration)."""
+    dtype = options.dtype
+    if dtype == "fp32":
+        return [], None
+    if dtype == "fp16":
+        method.module = prec.to_half(method.module)
+        method.args = prec.cast_inputs(method.args, torch.float16)
+        method.kwargs = prec.cast_inputs(method.kwargs, torch.float16)
+        return [], None
+    if dtype == "int4":
+        method.module, warnings = prec.quantize_int4(method.module)
+        return warnings, None
+    if dtype == "int8":
+        own = Model(model.name, model.module, method.args, method.kwargs,
+                    calibration=model.calibration)
+        samples, calibration, warnings = prec.read_calibration(options.calibrate, own)
+    else:
+        samples, calibration, warnings = [(method.args, method.kwargs)], None, []
+    method.module = prec.quantize_pt2e(
+        method.module, method.args, method.kwargs, method.dynamic_shapes, samples,
+        dynamic=dtype == "int8-dynamic",
+    )
+    return warnings, calibration
+
+
+def partitioners(options: Options):
+    if options.backend == "portable":
+        return []
+    for fix in options.fixes:
+        replaced = fix.partitioners()
+        if replaced is not None:
+            return replaced
+    return [XnnpackPartitioner()]
+
+
+def prepare(model: Model, wanted: dict, options: Options) -> tuple[list, list, dict | None]:
+    """The methods in the program's precision, traced, with the recipes applied."""
+    methods, warnings, calibration = [], [], None
+    for name, (module, args, kwargs) in wanted.items():
+        what = f"'{model.name}'" if name == "forward" else f"'{model.name}' method {name}"
+        method = Method(name, module, args, kwargs, model.dynamic_shapes)
+        method.reference = run_eager(what, module, args, kwargs)
+        if options.dtype in ("fp16", "int4"):
+            method.module = copy.deepcopy(module)  # methods share the module; casts are in place
+        for fix in options.fixes:
+            method.module = fix.on_module(method.module)
+            method.args, method.kwargs = fix.on_inputs((method.args, method.kwargs))
+        if any(fix.rewrites_graph for fix in options.fixes):
+            traced = trace(what, method.module, method.args, method.kwargs, method.dynamic_shapes)
+            graph = traced.module()
+            for fix in options.fixes:
+                fix.on_graph(graph)
+            method.module = graph
+        more, found = in_precision(method, options, model)
+        warnings += [w for w in more if w not in warnings]
+        calibration = found or calibration
+        method.program = trace(
+            what, method.module, method.args, method.kwargs, method.dynamic_shapes
+        )
+        if options.external_weights and options.backend == "xnnpack":
+            method.program = tag_external(method, options.external_weights)
+        methods.append(method)
+    return methods, warnings, calibration
+
+
+def tag_external(method: Method, tag: str):
+    from executorch.exir.passes.external_constants_pass import (
+        delegate_external_constants_pass_unlifted,
+    )
+
+    graph = method.program.module()
+    delegate_external_constants_pass_unlifted(module=graph, gen_tag_fn=lambda _: tag)
+    return export(graph, method.args, method.kwargs, dynamic_shapes=method.dynamic_shapes)
+
+
+def lower(model: Model, wanted: dict, options: Options) -> Lowered:
+    methods, warnings, calibration = prepare(model, wanted, options)
+    programs = {m.name: m.program for m in methods}
+    parts = partitioners(options)
+    single = list(programs) == ["forward"]
+    passes = get_transform_passes() if options.backend == "xnnpack" and options.transforms else None
+    with RejectionLog() as log:
+        edge = to_edge_transform_and_lower(
+            programs["forward"] if single else programs,
+            partitioner=(parts if single else {name: parts for name in programs}) if parts else None,
+            transform_passes=passes,
+            compile_config=EdgeCompileConfig(
+                _check_ir_validity=options.dtype in ("fp32", "fp16") and not options.fixes
+            ),
+            generate_etrecord=True,
+        )
+    config = ExecutorchBackendConfig(extract_delegate_segments=not options.inline_delegates)
+    if options.external_weights and options.backend == "portable":
+        tag = options.external_weights
+        config = ExecutorchBackendConfig(external_constants=lambda _: tag)
+    # to_executorch changes the graphs it is given; the summary wants them as partitioned.
+    partitioned = {name: edge.exported_program(name) for name in programs}
+    snapshot = {name: copy.deepcopy(p.graph_module) for name, p in partitioned.items()}
+    program = edge.to_executorch(config)
+    return Lowered(methods, snapshot, program, log.reasons, warnings, calibration)

@@ -1,0 +1,163 @@
+# SPDX-License-Identifier: Apache-2.0
+# What each --dtype means: what is cast, what is quantised, with which ranges.
+from __future__ import annotations
+
+from pathlib import Path
+
+import torch
+from torch.export import export
+from torch.utils import _pytree as pytree
+
+from ..errors import BadInput, UsageError
+
+PRECISIONS = ("fp32", "fp16", "int8", "int8-dynamic", "int4")
+HALF_MAX = 65504.0
+
+
+def cast_inputs(tree, dtype):
+    """Floating tensors change type; integer ids and boolean masks stay what they are."""
+
+    def cast(x):
+        if not (isinstance(x, torch.Tensor) and x.is_floating_point()):
+            return x
+        if dtype == torch.float16 and x.numel() and x.abs().max().item() > HALF_MAX:
+            raise BadInput(
+                f"an example input has values up to {x.abs().max().item():g}, "
+                f"more than float16 holds ({HALF_MAX:g}); scale them or export fp32"
+            )
+        return x.to(dtype)
+
+    return pytree.tree_map(cast, tree)
+
+
+def to_half(module):
+    """Half weights and buffers; a weight that overflows is an error, not an infinity."""
+    for name, tensor in [*module.named_parameters(), *module.named_buffers()]:
+        if tensor.is_floating_point() and torch.isfinite(tensor).all():
+            if tensor.numel() and tensor.abs().max().item() > HALF_MAX:
+                raise BadInput(f"weight {name} has values that float16 cannot hold; export fp32")
+    return module.half()
+
+
+def read_calibration(spec: str | None, model):
+    """(samples, description, warnings). A sample is (args, kwargs) of the model's own structure."""
+    if spec is None and model.calibration:
+        samples = [as_sample(s) for s in model.calibration]
+        return samples, {"source": "model", "samples": len(samples)}, []
+    if spec is None:
+        return (
+            [(model.args, model.kwargs)],
+            {"source": "example-inputs", "samples": 1},
+            ["ranges come from the example inputs alone; give real samples with "
+             "--calibrate FILE.npz"],
+        )
+    if spec.isdecimal():
+        count = int(spec)
+        if count < 1:
+            raise UsageError("--calibrate needs at least one sample")
+        samples = [pytree.tree_map(random_like, (model.args, model.kwargs)) for _ in range(count)]
+        return (
+            samples, {"source": "random", "samples": count},
+            [f"ranges come from {count} random samples; give real ones with --calibrate FILE.npz"],
+        )
+    samples = read_npz(Path(spec), model)
+    return samples, {"source": "file", "file": Path(spec).name, "samples": len(samples)}, []
+
+
+def as_sample(sample):
+    return sample if len(sample) == 2 and isinstance(sample[1], dict) else (tuple(sample), {})
+
+
+def random_like(x):
+    if isinstance(x, torch.Tensor) and x.is_floating_point():
+        return torch.randn_like(x)
+    return x
+
+
+def read_npz(path: Path, model):
+    """One array per input (named, or in order), each with a leading axis over the samples."""
+    import numpy
+
+    if not path.is_file():
+        raise UsageError(f"--calibrate {path}: no such file; give FILE.npz or a number")
+    try:
+        with numpy.load(path, allow_pickle=False) as data:
+            arrays = {name: data[name] for name in data.files}
+    except (ValueError, OSError, EOFError, KeyError) as error:
+        raise BadInput(f"{path}: not a readable .npz file: {error}") from error
+    flat, spec = pytree.tree_flatten((model.args, model.kwargs))
+    if len(arrays) != len(flat):
+        raise BadInput(f"{path}: {len(arrays)} arrays, the model takes {len(flat)} inputs")
+    columns = []
+    for (name, array), example in zip(arrays.items(), flat):
+        wanted = tuple(example.shape) if isinstance(example, torch.Tensor) else ()
+        if array.shape[1:] != wanted:
+            raise BadInput(
+                f"{path}: array '{name}' has samples of shape {list(array.shape[1:])}, "
+                f"the input takes {list(wanted)}"
+            )
+        columns.append(torch.from_numpy(array).to(example.dtype))
+    counts = {len(c) for c in columns}
+    if len(counts) != 1 or counts == {0}:
+        raise BadInput(f"{path}: arrays hold {sorted(counts)} samples, expected one equal count ≥ 1")
+    return [pytree.tree_unflatten(list(row), spec) for row in zip(*columns)]
+
+
+def quantize_pt2e(module, args, kwargs, dynamic_shapes, samples, dynamic: bool):
+    """int8 by PT2E for XNNPACK: weights per channel, activations static or per inference."""
+    from executorch.backends.xnnpack.quantizer.xnnpack_quantizer import (
+        XNNPACKQuantizer,
+        get_symmetric_quantization_config,
+    )
+    from torchao.quantization.pt2e.quantize_pt2e import convert_pt2e, prepare_pt2e
+
+    quantizer = XNNPACKQuantizer()
+    config = get_symmetric_quantization_config(is_per_channel=True, is_dynamic=dynamic)
+    if dynamic:
+        # Linear layers only: executorch 1.5.1 also lowers dynamically quantised convolutions, but
+        # what they compute is not what eager computes (measured: cosine 0.974).
+        quantizer.set_operator_type(torch.ops.aten.linear.default, config)
+    else:
+        quantizer.set_global(config)
+    graph = export(module, args, kwargs, dynamic_shapes=dynamic_shapes).module()
+    prepared = prepare_pt2e(graph, quantizer)
+    with torch.no_grad():
+        for sample_args, sample_kwargs in samples:
+            prepared(*sample_args, **sample_kwargs)
+    converted = convert_pt2e(prepared)
+    if not any("dequantize" in str(n.target) for n in converted.graph.nodes):
+        kind = "linear layer" if dynamic else "operator"
+        raise BadInput(
+            f"nothing was quantised: the model has no {kind} that XNNPACK takes in int8; export fp32"
+        )
+    return converted
+
+
+def quantize_int4(module):
+    """Linear layers: weights in 4 bits by groups of 32, activations int8 per token."""
+    from torchao.quantization import quantize_
+    from torchao.quantization.granularity import PerGroup
+    from torchao.quantization.quant_api import Int8DynamicActivationIntxWeightConfig
+
+    group = 32
+    linears = [m for m in module.modules() if isinstance(m, torch.nn.Linear)]
+    fitting = [m for m in linears if m.in_features % group == 0]
+    if not fitting:
+        raise BadInput(
+            "nothing was quantised: int4 needs a linear layer whose input width is a multiple "
+            f"of {group}; this model has {len(linears)} linear layers"
+        )
+    quantize_(
+        module,
+        Int8DynamicActivationIntxWeightConfig(
+            weight_dtype=torch.int4, weight_granularity=PerGroup(group)
+        ),
+        filter_fn=lambda m, _: isinstance(m, torch.nn.Linear) and m.in_features % group == 0,
+    )
+    warnings = []
+    if len(fitting) < len(linears):
+        warnings.append(
+            f"{len(linears) - len(fitting)} of {len(linears)} linear layers stay fp32: "
+            f"their input width is no multiple of {group}"
+        )
+    return module, warnings

@@ -1,0 +1,333 @@
+# SPDX-License-Identifier: Apache-2.0
+# From what the user typed to a model with example inputs. One grammar:
+#   NAME | torchvision:NAME | timm:NAME | hf:CONFIG | executorch:NAME | FILE.py:Class | FOLDER
+from __future__ import annotations
+
+import difflib
+import importlib
+import importlib.util
+import inspect
+import os
+import re
+import sys
+import traceback
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any, Callable
+
+from .. import registry
+from ..errors import BadInput, EnvironmentProblem, EtprofError, UsageError
+
+GRAMMAR = "NAME, torchvision:NAME, timm:NAME, hf:CONFIG, executorch:NAME, FILE.py:Class or FOLDER"
+IMAGE = (1, 3, 224, 224)
+
+
+@dataclass
+class Source:
+    """A model that was found but not built yet."""
+
+    spec: str
+    name: str  # of the files
+    kind: str
+    build: Callable[[], Any]  # returns an object with the EagerModelBase interface
+    info: dict = field(default_factory=dict)
+
+
+@dataclass
+class Model:
+    """A model in eager mode with everything that the exporter wants to know of it."""
+
+    name: str
+    module: Any
+    args: tuple
+    kwargs: dict
+    dynamic_shapes: Any = None
+    methods: dict = field(default_factory=dict)  # name -> (args, kwargs)
+    calibration: list | None = None  # of (args, kwargs)
+
+
+def file_name(text: str) -> str:
+    return re.sub(r"[^A-Za-z0-9.]+", "_", text).strip("_") or "model"
+
+
+def need(package: str, what: str):
+    """Imports an optional package, or says in one line how to get it."""
+    try:
+        return importlib.import_module(package)
+    except ModuleNotFoundError as error:
+        if error.name and error.name.split(".")[0] == package.split(".")[0]:
+            raise EnvironmentProblem(
+                f"{what} needs the package {package}, which is not installed: "
+                f"{sys.executable} -m pip install {install_name(package)}"
+            ) from error
+        raise
+
+
+def install_name(package: str) -> str:
+    # torchvision must match torch; --no-deps keeps pip from replacing a CPU build of torch.
+    return {"torchvision": "--no-deps torchvision==0.28.0"}.get(package, package)
+
+
+class Simple:
+    """The EagerModelBase interface around a builder and the shape of its one image input."""
+
+    def __init__(self, build, shape=IMAGE):
+        self._build, self._shape = build, shape
+
+    def get_eager_model(self):
+        return self._build()
+
+    def get_example_inputs(self):
+        import torch
+
+        return (torch.randn(*self._shape),)
+
+
+# --- the kinds -------------------------------------------------------------------------------
+
+
+def from_torchvision(name: str):
+    from .torchvision_ops import import_torchvision
+
+    torchvision = import_torchvision()
+    known = sorted(torchvision.models.list_models())
+    if name not in known:
+        raise UsageError(f"torchvision has no model '{name}'{suggest(name, known)}")
+    size = 299 if name.startswith("inception") else 224
+    shape = (1, 3, 8, 112, 112) if name in video_models(torchvision) else (1, 3, size, size)
+    options = {"weights": None}
+    if name in ("googlenet", "inception_v3"):
+        options |= {"init_weights": True, "aux_logits": False}
+    if name.startswith(("deeplab", "fcn", "lraspp")):
+        options |= {"weights_backbone": None}
+
+    def build():
+        model = torchvision.models.get_model(name, **options)
+        return FirstOutput(model) if name.startswith(("deeplab", "fcn", "lraspp")) else model
+
+    return Simple(build, shape)
+
+
+def video_models(torchvision):
+    return torchvision.models.list_models(module=torchvision.models.video)
+
+
+def FirstOutput(model):
+    """Segmentation models return a dict of tensors; programs return tensors."""
+    from torch import nn
+
+    class _FirstOutput(nn.Module):
+        def __init__(self):
+            super().__init__()
+            self.model = model
+
+        def forward(self, image):
+            return self.model(image)["out"]
+
+    return _FirstOutput()
+
+
+def from_timm(name: str):
+    timm = need("timm", "timm:NAME")
+    if name not in timm.list_models():
+        raise UsageError(f"timm has no model '{name}'{suggest(name, timm.list_models())}")
+    model = timm.create_model(name, pretrained=False)
+    size = getattr(model, "default_cfg", {}).get("input_size", IMAGE[1:])
+    return Simple(lambda: model, (1, *size))
+
+
+def from_hf(spec: str):
+    """A transformers config (its model type, or a JSON file), random weights, nothing fetched."""
+    transformers = need("transformers", "hf:CONFIG")
+    import torch
+
+    path = Path(spec)
+    try:
+        if path.suffix == ".json":
+            import json
+
+            values = json.loads(path.read_text(encoding="utf-8"))
+            config = transformers.AutoConfig.for_model(values.pop("model_type"), **values)
+        else:
+            config = transformers.AutoConfig.for_model(spec)
+    except (ValueError, KeyError, OSError) as error:
+        raise UsageError(f"hf:{spec} is no model type of transformers and no config file: {error}")
+    config.return_dict = False
+    config.use_cache = False
+
+    class HF:
+        def get_eager_model(self):
+            return TupleOutput(transformers.AutoModel.from_config(config))
+
+        def get_example_inputs(self):
+            if hasattr(config, "image_size"):
+                size = config.image_size
+                return (torch.randn(1, getattr(config, "num_channels", 3), size, size),)
+            return (torch.randint(0, config.vocab_size, (1, 32)),)
+
+    return HF()
+
+
+def TupleOutput(model):
+    from torch import nn
+
+    class _TupleOutput(nn.Module):
+        """Only tensors come out; caches and attention records stay inside."""
+
+        def __init__(self):
+            super().__init__()
+            self.model = model
+
+        def forward(self, x):
+            return self.model(x)[0]
+
+    return _TupleOutput()
+
+
+def from_executorch(name: str):
+    table = importlib.import_module("executorch.examples.models").MODEL_NAME_TO_MODEL
+    if name not in table:
+        raise UsageError(f"ExecuTorch has no example model '{name}'{suggest(name, sorted(table))}")
+    module_name, class_name = table[name]
+    from .torchvision_ops import declare_operators
+
+    declare_operators()
+    try:
+        module = importlib.import_module(f"executorch.examples.models.{module_name}")
+    except ModuleNotFoundError as error:
+        if error.name and not error.name.startswith("executorch"):
+            raise EnvironmentProblem(
+                f"executorch:{name} needs the package {error.name}, which is not installed: "
+                f"{sys.executable} -m pip install {install_name(error.name.split('.')[0])}"
+            ) from error
+        raise
+    return getattr(module, class_name)()
+
+
+def from_file(path: Path, class_name: str):
+    if not path.is_file():
+        raise UsageError(f"{path}: no such file")
+    spec = importlib.util.spec_from_file_location("etprof_model_" + file_name(path.stem), path)
+    module = importlib.util.module_from_spec(spec)
+    sys.modules[spec.name] = module
+    sys.path.insert(0, str(path.parent))  # the file may import its neighbours, as a script could
+    try:
+        spec.loader.exec_module(module)
+    finally:
+        sys.path.remove(str(path.parent))
+    if not hasattr(module, class_name):
+        classes = [n for n, c in vars(module).items() if inspect.isclass(c)]
+        raise UsageError(f"{path} has no class '{class_name}'{suggest(class_name, classes)}")
+    return getattr(module, class_name)()
+
+
+# --- resolution ------------------------------------------------------------------------------
+
+
+def suggest(name: str, known) -> str:
+    near = difflib.get_close_matches(name, list(known), n=3)
+    return "; did you mean " + " or ".join(near) + "?" if near else ""
+
+
+def resolve(spec: str) -> Source:
+    """Finds the model without building it. Unknown names are usage errors with a suggestion."""
+    kinds = {
+        "torchvision": from_torchvision,
+        "timm": from_timm,
+        "hf": from_hf,
+        "executorch": from_executorch,
+    }
+    head, colon, tail = spec.partition(":")
+    if colon and head in kinds:
+        if not tail:
+            raise UsageError(f"'{spec}' names no model after '{head}:'")
+        name = file_name(Path(tail).stem if head == "hf" and tail.endswith(".json") else tail)
+        return Source(spec, name, head, lambda: kinds[head](tail))
+    if colon and head.endswith(".py"):
+        path = Path(head)
+        return Source(spec, file_name(tail), "file", lambda: from_file(path, tail))
+    if spec.endswith(".py"):
+        raise UsageError(f"'{spec}' names no class; write {spec}:ClassName")
+    if os.sep in spec or spec.startswith("."):
+        return folder_source(spec, Path(spec))
+    known = registry.folders()
+    if spec in known:
+        return folder_source(spec, known[spec].path)
+    raise UsageError(
+        f"no model '{spec}'{suggest(spec, known)}; `etprof models` lists them, sources are {GRAMMAR}"
+    )
+
+
+def folder_source(spec: str, path: Path) -> Source:
+    if not path.is_dir():
+        raise UsageError(f"{path}: no such folder")
+    folder = registry.read_folder(path.resolve())
+    return Source(
+        spec, file_name(folder.name), "folder",
+        lambda: registry.load_folder(folder.path).cls(), folder.info,
+    )
+
+
+def user_frame(error: BaseException) -> str:
+    """FILE:LINE of the innermost frame outside this package and the installed libraries."""
+    own = str(Path(__file__).resolve().parents[1])
+    frames = traceback.extract_tb(error.__traceback__)
+    for frame in reversed(frames):
+        if frame.filename.startswith(own) or "site-packages" in frame.filename:
+            continue
+        if frame.filename.startswith("<"):
+            continue
+        return f"{frame.filename}:{frame.lineno}"
+    return ""
+
+
+def first_line(error: BaseException) -> str:
+    text = str(error).strip()
+    return text.splitlines()[0] if text else type(error).__name__
+
+
+def load(source: Source) -> Model:
+    """Builds the model and its example inputs; whatever fails in there is the model's fault."""
+    try:
+        base = source.build()
+        module = base.get_eager_model()
+        args = base.get_example_inputs()
+        kwargs = dict(optional(base, "get_example_kwarg_inputs") or {})
+        model = Model(
+            source.name, module, args, kwargs,
+            dynamic_shapes=optional(base, "get_dynamic_shapes"),
+            methods=dict(optional(base, "get_method_inputs") or {}),
+            calibration=optional(base, "get_calibration_inputs"),
+        )
+    except EtprofError:
+        raise
+    except Exception as error:
+        where = user_frame(error)
+        raise BadInput(
+            f"the model '{source.spec}' cannot be built: {type(error).__name__}: "
+            f"{first_line(error)}" + (f" ({where})" if where else "")
+        ) from error
+    check_shape_of_answers(source, model)
+    model.module = model.module.eval()
+    return model
+
+
+def optional(base, method):
+    return getattr(base, method)() if hasattr(base, method) else None
+
+
+def check_shape_of_answers(source: Source, model: Model):
+    from torch import nn
+
+    if not isinstance(model.module, nn.Module):
+        raise BadInput(
+            f"'{source.spec}': get_eager_model() returned {type(model.module).__name__}, "
+            "expected a torch.nn.Module"
+        )
+    if isinstance(model.args, list):
+        model.args = tuple(model.args)
+    if not isinstance(model.args, tuple):
+        raise BadInput(
+            f"'{source.spec}': get_example_inputs() returned {type(model.args).__name__}, "
+            "expected a tuple of inputs"
+        )

@@ -1,0 +1,220 @@
+# SPDX-License-Identifier: Apache-2.0
+# Reloads the written program, runs it in the ExecuTorch runtime and compares with eager PyTorch.
+from __future__ import annotations
+
+import math
+import os
+import tempfile
+from contextlib import contextmanager
+from dataclasses import dataclass
+
+import torch
+from torch.utils import _pytree as pytree
+
+# Against eager in the same precision the program must agree closely; against the fp32 model it may
+# lose what the precision loses. (relative to the largest reference value, cosine)
+SAME = {
+    "fp32": (1e-3, 0.99999), "fp16": (3e-2, 0.999),
+    "int8": (0.15, 0.99), "int8-dynamic": (0.1, 0.995), "int4": (0.1, 0.99),
+}
+FP32 = {
+    "fp32": (1e-3, 0.99999), "fp16": (5e-2, 0.999),
+    "int8": (None, 0.95), "int8-dynamic": (None, 0.97), "int4": (None, 0.85),
+}
+
+
+@dataclass
+class Figures:
+    max_abs: float
+    max_rel: float
+    cosine: float
+    ok: bool
+    why: str = ""
+
+    def as_json(self, tolerance):
+        relative, cosine = tolerance
+        return {
+            "ok": self.ok,
+            "max_abs": number(self.max_abs),
+            "max_rel": number(self.max_rel),
+            "cosine": number(self.cosine),
+            "tolerance": {"max_rel": relative, "cosine": cosine},
+        }
+
+
+def number(x):
+    return float(f"{x:.6g}") if math.isfinite(x) else None
+
+
+def flatten_inputs(program, args, kwargs):
+    """Inputs in the order in which the program takes them."""
+    from torch.export._tree_utils import reorder_kwargs
+
+    in_spec = program.call_spec.in_spec
+    flat, _ = pytree.tree_flatten((args, reorder_kwargs(kwargs, in_spec)))
+    return flat
+
+
+def compare_tensor(got, want, tolerance) -> Figures:
+    relative, cosine_min = tolerance
+    if tuple(got.shape) != tuple(want.shape):
+        return Figures(math.inf, math.inf, 0.0, False,
+                       f"shape {list(got.shape)}, expected {list(want.shape)}")
+    if got.numel() == 0:
+        return Figures(0.0, 0.0, 1.0, True)
+    if not want.is_floating_point():
+        same = (got == want).double().mean().item()
+        different = (got.double() - want.double()).abs().max().item()
+        ok = same >= cosine_min
+        return Figures(different, 1.0 - same, same, ok,
+                       "" if ok else f"{1 - same:.1%} of the integers differ")
+    got, want = got.double().flatten(), want.double().flatten()
+    if not torch.equal(torch.isfinite(got), torch.isfinite(want)):
+        return Figures(math.inf, math.inf, 0.0, False, "infinities or NaN where eager has none")
+    finite = torch.isfinite(want)
+    got, want = got[finite], want[finite]
+    if want.numel() == 0:
+        return Figures(0.0, 0.0, 1.0, True)
+    max_abs = (got - want).abs().max().item()
+    scale = want.abs().max().item()
+    max_rel = max_abs / scale if scale else (0.0 if max_abs == 0 else math.inf)
+    norms = got.norm().item() * want.norm().item()
+    cosine = (got @ want).item() / norms if norms else float(max_abs == 0)
+    reasons = []
+    if relative is not None and max_rel > relative:
+        reasons.append(f"largest difference is {max_rel:.3g} of the largest value, allowed {relative:g}")
+    if cosine < cosine_min:
+        reasons.append(f"cosine {cosine:.6f}, expected at least {cosine_min:g}")
+    return Figures(max_abs, max_rel, cosine, not reasons, "; ".join(reasons))
+
+
+def compare(got: list, want: list, tolerance) -> Figures:
+    """Worst figures over all outputs."""
+    if len(got) != len(want):
+        return Figures(math.inf, math.inf, 0.0, False, f"{len(got)} outputs, expected {len(want)}")
+    worst = Figures(0.0, 0.0, 1.0, True)
+    for i, (g, w) in enumerate(zip(got, want)):
+        if isinstance(w, torch.Tensor):
+            one = compare_tensor(g, w, tolerance)
+        else:
+            one = Figures(0.0, 0.0, 1.0, g == w, "" if g == w else f"value {g!r}, expected {w!r}")
+        worst = Figures(
+            max(worst.max_abs, one.max_abs), max(worst.max_rel, one.max_rel),
+            min(worst.cosine, one.cosine), worst.ok and one.ok,
+            worst.why or (f"output {i}: {one.why}" if one.why else ""),
+        )
+    return worst
+
+
+def outputs_of(tree) -> list:
+    return [x for x in pytree.tree_flatten(tree)[0] if x is not None]
+
+
+def other_sizes(method):
+    """The example inputs stretched to the bounds of their dynamic axes, where there are any."""
+    if not method.dynamic_shapes:
+        return []
+    ranges = {}
+    symbols = method.program.range_constraints
+    for node in method.program.graph.nodes:
+        if node.op != "placeholder" or not isinstance(node.meta.get("val"), torch.Tensor):
+            continue
+        for axis, extent in enumerate(node.meta["val"].shape):
+            expression = getattr(getattr(extent, "node", None), "expr", None)
+            if expression in symbols:
+                ranges.setdefault(node.name, {})[axis] = symbols[expression]
+    names = [s for s in method.program.graph_signature.user_inputs]
+    flat, spec = pytree.tree_flatten((method.args, method.kwargs))
+    sets = []
+    for pick in ("lower", "upper"):
+        changed = []
+        for name, x in zip(names, flat):
+            for axis, bound in ranges.get(name, {}).items():
+                extent = int(getattr(bound, pick)) if getattr(bound, pick).is_finite else None
+                if extent is None or extent > 4096:
+                    extent = x.shape[axis] + 1
+                index = torch.arange(extent) % x.shape[axis]
+                x = x.index_select(axis, index)
+            changed.append(x)
+        args, kwargs = pytree.tree_unflatten(changed, spec)
+        sets.append((args, kwargs))
+    return sets
+
+
+def check_method(loaded, method, dtype, tolerance_cosine) -> dict:
+    """Figures of one method; `ok` is what decides."""
+    same, fp32 = SAME[dtype], FP32[dtype]
+    if tolerance_cosine is not None:
+        same, fp32 = (None, tolerance_cosine), (None, tolerance_cosine)
+    flat = flatten_inputs(method.program, method.args, method.kwargs)
+    got = loaded.execute(flat)
+    with torch.no_grad():
+        eager = outputs_of(method.module(*method.args, **method.kwargs))
+    against_same = compare(got, eager, same)
+    against_fp32 = compare(got, outputs_of(method.reference), fp32)
+    shapes = []
+    for args, kwargs in other_sizes(method):
+        with torch.no_grad():
+            want = outputs_of(method.module(*args, **kwargs))
+        figures = compare(loaded.execute(flatten_inputs(method.program, args, kwargs)), want, same)
+        inputs = [list(x.shape) for x in pytree.tree_flatten((args, kwargs))[0]]
+        shapes.append({"inputs": inputs, **figures.as_json(same), "why": figures.why or None})
+    checks = [against_same, against_fp32]
+    ok = all(c.ok for c in checks) and all(s["ok"] for s in shapes)
+    why = next((c.why for c in checks if not c.ok), None) or next(
+        (s["why"] for s in shapes if not s["ok"]), None
+    )
+    return {
+        "method": method.name,
+        "ok": ok,
+        "why": why,
+        "against_same_precision": against_same.as_json(same),
+        "against_fp32": against_fp32.as_json(fp32),
+        "other_shapes": shapes,
+    }
+
+
+@contextmanager
+def native_messages():
+    """Collects what the runtime writes to descriptor 2 behind Python's back."""
+    saved = os.dup(2)
+    with tempfile.TemporaryFile() as file:
+        os.dup2(file.fileno(), 2)
+        lines: list[str] = []
+        try:
+            yield lines
+        finally:
+            os.dup2(saved, 2)
+            os.close(saved)
+            file.seek(0)
+            lines += file.read().decode(errors="replace").splitlines()
+
+
+def check_program(pte, data, methods, dtype, tolerance_cosine) -> list:
+    """Loads the file as a user would and checks every method; failures to run count as failed."""
+    from executorch.runtime import Runtime
+
+    results = []
+    with native_messages() as lines:
+        try:
+            program = Runtime.get().load_program(str(pte), data_path=data)
+        except Exception as error:
+            return [failed(m.name, f"the runtime cannot load the program: {error}")
+                    for m in methods]
+        for method in methods:
+            try:
+                loaded = program.load_method(method.name)
+                results.append(check_method(loaded, method, dtype, tolerance_cosine))
+            except Exception as error:
+                results.append(failed(method.name, f"the runtime cannot run the method: {error}"))
+    for result in results:
+        if not result["ok"]:
+            result["runtime_messages"] = lines[-5:]
+    return results
+
+
+def failed(name, why):
+    return {
+        "method": name, "ok": False, "why": why.strip().splitlines()[0],
+        "against_same_precision": None, "against_fp32": None, "other_shapes": [],
+    }
