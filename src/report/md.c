@@ -53,8 +53,7 @@ static void put_code(writer *w, etp_str s)
 static void write_card(writer *w, const etp_card *card)
 {
     char buf[ETP_VIEW_CHARS];
-    double max = fmax(fabs(card->value), fmax(fabs(card->lo), fabs(card->hi)));
-    etp_view v = etp_view_for(card->kind, isfinite(max) ? max : 0, NULL, 0);
+    etp_view v = etp_view_card(card);
     putz(w, "**");
     if (isfinite(card->value)) {
         putz(w, etp_view_value(&v, card->value, buf));
@@ -63,10 +62,11 @@ static void write_card(writer *w, const etp_card *card)
     put(w, card->verdict, false);
     putz(w, "**");
     if (isfinite(card->lo) && isfinite(card->hi)) {
+        etp_view bare = etp_view_bare(&v);
         putz(w, " \\[");
-        putz(w, etp_view_number(&v, card->lo, buf));
+        putz(w, etp_view_number(&bare, card->lo, buf));
         putz(w, ", ");
-        putz(w, etp_view_value(&v, card->hi, buf));
+        putz(w, etp_view_number(&bare, card->hi, buf));
         putz(w, "\\]");
     }
     if (card->label.len) {

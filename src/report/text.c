@@ -107,8 +107,7 @@ void etp_text_wrap(etp_text *o, etp_str s, size_t at, size_t indent)
 static void write_card(etp_text *o, const etp_card *card)
 {
     char buf[ETP_VIEW_CHARS];
-    double max = fmax(fabs(card->value), fmax(fabs(card->lo), fabs(card->hi)));
-    etp_view v = etp_view_for(card->kind, isfinite(max) ? max : 0, NULL, 0);
+    etp_view v = etp_view_card(card);
     const char *sgr = k_etp_sgr_severity[card->severity];
     etp_text_sgr(o, k_bold);
     etp_text_sgr(o, sgr);
@@ -119,10 +118,11 @@ static void write_card(etp_text *o, const etp_card *card)
     etp_text_put(o, card->verdict);
     etp_text_plain(o, k_bold);
     if (isfinite(card->lo) && isfinite(card->hi)) {
+        etp_view bare = etp_view_bare(&v);
         etp_text_putz(o, "  [");
-        etp_text_putz(o, etp_view_number(&v, card->lo, buf));
+        etp_text_putz(o, etp_view_number(&bare, card->lo, buf));
         etp_text_putz(o, ", ");
-        etp_text_putz(o, etp_view_value(&v, card->hi, buf));
+        etp_text_putz(o, etp_view_number(&bare, card->hi, buf));
         etp_text_putz(o, "]");
     }
     if (card->label.len) {

@@ -112,6 +112,20 @@ etp_view etp_view_column(const etp_table *t, size_t column)
     return v;
 }
 
+etp_view etp_view_card(const etp_card *card)
+{
+    double max = fmax(fabs(card->value), fmax(fabs(card->lo), fabs(card->hi))); // ignores NAN
+    return etp_view_for(card->kind, isfinite(max) ? max : 0, NULL, 0);
+}
+
+etp_view etp_view_bare(const etp_view *v)
+{
+    etp_view bare = *v;
+    bare.unit = NULL;
+    bare.suffix = false;
+    return bare;
+}
+
 etp_view etp_view_chart(const etp_chart *c)
 {
     double max = 0, running = 0;

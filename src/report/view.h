@@ -23,6 +23,9 @@ typedef struct etp_view {
 // DECIMALS ≤ 0 = the kind's default.
 etp_view etp_view_for(etp_kind kind, double max, const char *unit, int decimals);
 etp_view etp_view_column(const etp_table *t, size_t column);
+etp_view etp_view_card(const etp_card *card);
+// Without the sign of its unit, for the numbers of "[3.86, 3.95]".
+etp_view etp_view_bare(const etp_view *v);
 etp_view etp_view_chart(const etp_chart *c); // unit in which the chart's values are shown
 
 // The number alone ("1163.00", "3.90×"); "–" when not finite.

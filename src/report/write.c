@@ -63,7 +63,8 @@ etp_status etp_report_write(const etp_report *r, etp_format format, const etp_re
         if (!c) {
             return not_found(err, "chart", style->select);
         }
-        return etp_fail(err, ETP_UNSUPPORTED, "svg charts are not built yet");
+        etp_chart_write_svg(c, sink);
+        break;
     }
     }
     if (!complete) {

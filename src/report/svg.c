@@ -1,0 +1,416 @@
+// SPDX-License-Identifier: Apache-2.0
+// SVG primitives: escaping, text that fits, scales with round ticks, and the frame of a chart.
+#include "report/svg.h"
+
+#include <math.h>
+
+static const double k_margin = 20, k_head = 44; // of a stand-alone picture
+
+void etp_xml(etp_sink *sink, etp_str s)
+{
+    size_t start = 0;
+    for (size_t i = 0; i < s.len; i++) {
+        const char *entity = NULL;
+        switch (s.ptr[i]) {
+        case '&':
+            entity = "&amp;";
+            break;
+        case '<':
+            entity = "&lt;";
+            break;
+        case '>':
+            entity = "&gt;";
+            break;
+        case '"':
+            entity = "&quot;";
+            break;
+        case '\'':
+            entity = "&#39;";
+            break;
+        default:
+            continue;
+        }
+        etp_sink_write(sink, (etp_str){s.ptr + start, i - start});
+        etp_sink_z(sink, entity);
+        start = i + 1;
+    }
+    etp_sink_write(sink, (etp_str){s.ptr + start, s.len - start});
+}
+
+void etp_svg_number(etp_sink *sink, double v)
+{
+    if (!isfinite(v)) {
+        v = 0;
+    }
+    v = fmin(fmax(v, -1e6), 1e6);
+    double tenths = floor(v * 10 + 0.5);
+    if (fmod(tenths, 10) == 0) {
+        etp_sink_printf(sink, "%.0f", tenths / 10 + 0.0);
+    } else {
+        etp_sink_printf(sink, "%.1f", tenths / 10);
+    }
+}
+
+static void attribute(etp_svg *o, const char *name, double v)
+{
+    etp_sink_printf(o->sink, " %s=\"", name);
+    etp_svg_number(o->sink, v);
+    etp_sink_char(o->sink, '"');
+}
+
+static void class_attribute(etp_svg *o, const char *cls)
+{
+    if (*cls) {
+        etp_sink_printf(o->sink, " class=\"%s\"", cls);
+    }
+}
+
+// Fonts differ; this errs on the wide side so that labels do not collide.
+double etp_svg_text_width(etp_str s)
+{
+    double em = 0;
+    for (size_t i = 0; i < s.len; i++) {
+        char c = s.ptr[i];
+        if (((unsigned char)c & 0xC0) == 0x80) {
+            continue;
+        }
+        if (memchr("iljtfI.,:;|'!()[]/ ", c, 19)) {
+            em += 0.33;
+        } else if (memchr("mwMW@%", c, 6)) {
+            em += 0.9;
+        } else if (c >= 'A' && c <= 'Z') {
+            em += 0.68;
+        } else {
+            em += 0.58;
+        }
+    }
+    return em * 12.5;
+}
+
+static etp_str fitted(etp_svg *o, etp_str s, double max_width)
+{
+    double w = etp_svg_text_width(s);
+    if (max_width <= 0 || w <= max_width) {
+        return s;
+    }
+    double columns = floor((double)etp_width(s) * max_width / w);
+    o->scratch.len = 0;
+    return etp_truncate(&o->scratch, s, columns < 2 ? 2 : (size_t)columns, "…");
+}
+
+void etp_svg_text(etp_svg *o, double x, double y, etp_anchor anchor, const char *cls, etp_str s,
+                  double max_width)
+{
+    static const char *const k_anchor[] = {"", " text-anchor=\"middle\"", " text-anchor=\"end\""};
+    etp_sink_z(o->sink, "<text");
+    attribute(o, "x", x);
+    attribute(o, "y", y);
+    etp_sink_z(o->sink, k_anchor[anchor]);
+    class_attribute(o, cls);
+    etp_sink_char(o->sink, '>');
+    etp_xml(o->sink, fitted(o, s, max_width));
+    etp_sink_z(o->sink, "</text>\n");
+}
+
+void etp_svg_textz(etp_svg *o, double x, double y, etp_anchor anchor, const char *cls, const char *z)
+{
+    etp_svg_text(o, x, y, anchor, cls, etp_str_from(z), 0);
+}
+
+void etp_svg_rect(etp_svg *o, double x, double y, double w, double h, const char *cls)
+{
+    etp_sink_z(o->sink, "<rect");
+    attribute(o, "x", x);
+    attribute(o, "y", y);
+    attribute(o, "width", fmax(w, 0));
+    attribute(o, "height", fmax(h, 0));
+    class_attribute(o, cls);
+    etp_sink_z(o->sink, "/>\n");
+}
+
+void etp_svg_line(etp_svg *o, double x1, double y1, double x2, double y2, const char *cls)
+{
+    etp_sink_z(o->sink, "<line");
+    attribute(o, "x1", x1);
+    attribute(o, "y1", y1);
+    attribute(o, "x2", x2);
+    attribute(o, "y2", y2);
+    class_attribute(o, cls);
+    etp_sink_z(o->sink, "/>\n");
+}
+
+static void path_begin(etp_svg *o, const char *cls)
+{
+    etp_sink_z(o->sink, "<path");
+    class_attribute(o, cls);
+    etp_sink_z(o->sink, " d=\"");
+}
+
+static void path_to(etp_svg *o, char command, double x, double y)
+{
+    etp_sink_char(o->sink, command);
+    etp_svg_number(o->sink, x);
+    etp_sink_char(o->sink, ' ');
+    etp_svg_number(o->sink, y);
+}
+
+void etp_svg_whisker(etp_svg *o, double x1, double y1, double x2, double y2, const char *cls)
+{
+    double cap = 4, dx = y1 == y2 ? 0 : cap, dy = y1 == y2 ? cap : 0;
+    path_begin(o, cls);
+    path_to(o, 'M', x1, y1);
+    path_to(o, 'L', x2, y2);
+    path_to(o, 'M', x1 - dx, y1 - dy);
+    path_to(o, 'L', x1 + dx, y1 + dy);
+    path_to(o, 'M', x2 - dx, y2 - dy);
+    path_to(o, 'L', x2 + dx, y2 + dy);
+    etp_sink_z(o->sink, "\"/>\n");
+}
+
+void etp_svg_mark(etp_svg *o, double x, double y, size_t series)
+{
+    static const struct {
+        int n;
+        double xy[4][2];
+    } k_shape[] = {
+        {4, {{-3.6, -3.6}, {3.6, -3.6}, {3.6, 3.6}, {-3.6, 3.6}}}, // square
+        {4, {{0, -5}, {5, 0}, {0, 5}, {-5, 0}}},                   // diamond
+        {3, {{0, -4.8}, {4.6, 3.4}, {-4.6, 3.4}}},                 // triangle
+    };
+    char cls[8];
+    etp_svg_fill(series, cls);
+    if (series % 4 == 0) {
+        etp_sink_z(o->sink, "<circle r=\"4.2\"");
+        attribute(o, "cx", x);
+        attribute(o, "cy", y);
+        class_attribute(o, cls);
+        etp_sink_z(o->sink, "/>\n");
+        return;
+    }
+    size_t k = series % 4 - 1;
+    path_begin(o, cls);
+    for (int i = 0; i < k_shape[k].n; i++) {
+        path_to(o, i ? 'L' : 'M', x + k_shape[k].xy[i][0], y + k_shape[k].xy[i][1]);
+    }
+    etp_sink_z(o->sink, "Z\"/>\n");
+}
+
+void etp_svg_group_begin(etp_svg *o)
+{
+    etp_sink_z(o->sink, "<g><title>");
+}
+
+void etp_svg_tip(etp_svg *o, etp_str s)
+{
+    etp_xml(o->sink, s);
+}
+
+void etp_svg_tipz(etp_svg *o, const char *z)
+{
+    etp_xml(o->sink, etp_str_from(z));
+}
+
+void etp_svg_tip_end(etp_svg *o)
+{
+    etp_sink_z(o->sink, "</title>\n");
+}
+
+void etp_svg_group_end(etp_svg *o)
+{
+    etp_sink_z(o->sink, "</g>\n");
+}
+
+static const char *numbered(char letter, size_t series, char buf[static 8])
+{
+    snprintf(buf, 8, "%c%u", letter, (unsigned)(series % ETP_SVG_COLORS) + 1);
+    return buf;
+}
+
+const char *etp_svg_fill(size_t series, char buf[static 8])
+{
+    return numbered('f', series, buf);
+}
+
+const char *etp_svg_stroke(size_t series, char buf[static 8])
+{
+    return numbered('s', series, buf);
+}
+
+const char *etp_svg_on(size_t series, char buf[static 8])
+{
+    return numbered('o', series, buf);
+}
+
+// ---- scales -----------------------------------------------------------------------------------
+
+double etp_scale_at(const etp_scale *s, double v)
+{
+    double span = s->hi - s->lo;
+    double share = span > 0 && isfinite(span) && isfinite(v) ? (v - s->lo) / span : 0;
+    return s->from + fmin(fmax(share, 0), 1) * (s->to - s->from);
+}
+
+size_t etp_scale_ticks(const etp_scale *s, size_t n, double *ticks, double *step)
+{
+    double span = s->hi - s->lo;
+    *step = 1;
+    if (n < 2 || !(span > 0) || !isfinite(span)) {
+        return 0;
+    }
+    double rough = span / (double)(n - 1), power = pow(10, floor(log10(rough)));
+    if (!(power > 0) || !isfinite(power)) {
+        return 0;
+    }
+    double lead = rough / power;
+    *step = power * (lead <= 1 ? 1 : lead <= 2 ? 2 : lead <= 5 ? 5 : 10);
+    double first = ceil(s->lo / *step - 1e-9);
+    size_t count = 0;
+    while (count < n && (first + (double)count) * *step <= s->hi + *step * 1e-9) {
+        ticks[count] = (first + (double)count) * *step;
+        count++;
+    }
+    return count;
+}
+
+etp_view etp_view_ticks(const etp_view *v, double step)
+{
+    etp_view t = *v;
+    double shown = step / v->divide, decimals = -floor(log10(shown) + 1e-9);
+    t.decimals = decimals <= 0 || !isfinite(decimals) ? 0 : decimals > 9 ? 9 : (int)decimals;
+    return t;
+}
+
+double etp_entry_sum(const etp_chart_entry *e)
+{
+    double sum = 0;
+    for (size_t k = 0; k < e->n_values; k++) {
+        sum += isfinite(e->values[k]) && e->values[k] > 0 ? e->values[k] : 0;
+    }
+    return sum;
+}
+
+// ---- frame ------------------------------------------------------------------------------------
+
+// The same classes as in page.css, with literal colours: programs that show slides know neither
+// custom properties nor, often, dark mode, so light is the default.
+static const char k_sheet_light[] =
+    "text{font:12.5px system-ui,-apple-system,'Segoe UI',Roboto,'Helvetica Neue',Arial,"
+    "'DejaVu Sans',sans-serif;fill:#1d232b;font-variant-numeric:tabular-nums}"
+    ".h{font-size:17px;font-weight:600}.b{font-weight:600}.m{fill:#59636f}.c{font-size:11.5px}"
+    ".bg{fill:#fff}.grid{stroke:#dfe3e8}.axis{stroke:#7c8692}.join{stroke:#aab2bc}"
+    ".wh{stroke:#1d232b;stroke-width:1.3;fill:none}.fg{fill:#0f7f72}.fb{fill:#c2571a}"
+    ".ft{fill:#3d4c5e}.fn{fill:#8d97a3}.hat{stroke:#fff;stroke-width:2}.band{opacity:.22}"
+    ".seg{stroke:#fff;stroke-width:1}"
+    ".f1{fill:#1b5e9e}.f2{fill:#f2a03d}.f3{fill:#0f7f72}.f4{fill:#d9b8e0}.f5{fill:#8c3b2e}"
+    ".f6{fill:#9fd3e8}.f7{fill:#6d5a00}.f8{fill:#c3c8cf}";
+static const char k_sheet_series[] =
+    "path.s1,path.s2,path.s3,path.s4,path.s5,path.s6,path.s7,path.s8{fill:none;stroke-width:1.8}"
+    ".s1{stroke:#1b5e9e}.s2{stroke:#f2a03d}.s3{stroke:#0f7f72}.s4{stroke:#d9b8e0}.s5{stroke:#8c3b2e}"
+    ".s6{stroke:#9fd3e8}.s7{stroke:#6d5a00}.s8{stroke:#c3c8cf}"
+    ".o1,.o3,.o5,.o7{fill:#fff}.o2,.o4,.o6,.o8{fill:#14181d}";
+static const char k_sheet_dark[] =
+    "@media (prefers-color-scheme:dark){text{fill:#e3e7ec}.m{fill:#9da7b3}.bg{fill:#14181d}"
+    ".grid{stroke:#2c333c}.axis{stroke:#78828e}.join{stroke:#4d5763}.wh{stroke:#e3e7ec}"
+    ".fg{fill:#2ba596}.fb{fill:#e8853f}.ft{fill:#9fb0c4}.fn{fill:#737e8a}.hat{stroke:#14181d}"
+    ".seg{stroke:#14181d}.f1{fill:#4a90d9}.f3{fill:#2ba596}.f5{fill:#d9705f}.f7{fill:#b09a2e}"
+    ".f8{fill:#8b919a}.s1{stroke:#4a90d9}.s3{stroke:#2ba596}.s5{stroke:#d9705f}"
+    ".s7{stroke:#b09a2e}.s8{stroke:#8b919a}.o1,.o2,.o3,.o4,.o5,.o6,.o7,.o8{fill:#14181d}}";
+
+static void write_labels(etp_svg *o, const etp_chart *c)
+{
+    char variant = o->narrow ? 'n' : 'w';
+    etp_sink_printf(o->sink, " role=\"img\" aria-labelledby=\"t%u%c d%u%c\">\n", o->serial, variant,
+                    o->serial, variant);
+    etp_sink_printf(o->sink, "<title id=\"t%u%c\">", o->serial, variant);
+    etp_xml(o->sink, c->title);
+    etp_sink_printf(o->sink, "</title>\n<desc id=\"d%u%c\">", o->serial, variant);
+    etp_xml(o->sink, c->description);
+    etp_sink_printf(o->sink, "</desc>\n<defs><pattern id=\"hatch%u%c\" width=\"6\" height=\"6\" "
+                    "patternUnits=\"userSpaceOnUse\" patternTransform=\"rotate(45)\">"
+                    "<rect width=\"6\" height=\"6\" class=\"fn\"/>"
+                    "<line x1=\"0\" y1=\"0\" x2=\"0\" y2=\"6\" class=\"hat\"/></pattern></defs>\n",
+                    o->serial, variant);
+}
+
+void etp_svg_begin(etp_svg *o, const etp_chart *c, double height)
+{
+    double w = o->width, h = height;
+    if (o->standalone) {
+        w += 2 * k_margin;
+        h += k_margin + k_head + (c->description.len ? 24 : 0);
+    }
+    etp_sink_z(o->sink, "<svg xmlns=\"http://www.w3.org/2000/svg\" viewBox=\"0 0 ");
+    etp_svg_number(o->sink, w);
+    etp_sink_char(o->sink, ' ');
+    etp_svg_number(o->sink, h);
+    etp_sink_char(o->sink, '"');
+    if (o->standalone) {
+        attribute(o, "width", w);
+        attribute(o, "height", h);
+    } else {
+        class_attribute(o, o->narrow ? "narrow" : "wide");
+    }
+    write_labels(o, c);
+    if (o->standalone) {
+        etp_sink_z(o->sink, "<style>");
+        etp_sink_z(o->sink, k_sheet_light);
+        etp_sink_z(o->sink, k_sheet_series);
+        etp_sink_z(o->sink, k_sheet_dark);
+        etp_sink_z(o->sink, "</style>\n");
+        etp_svg_rect(o, 0, 0, w, h, "bg");
+        etp_svg_text(o, k_margin, 30, ETP_LEFT, "h", c->title, o->width * 0.72);
+        etp_sink_printf(o->sink, "<g transform=\"translate(%.0f %.0f)\">\n", k_margin, k_head);
+        if (c->description.len) {
+            etp_svg_text(o, 0, height + 22, ETP_LEFT, "m", c->description, o->width);
+        }
+    }
+}
+
+void etp_svg_end(etp_svg *o)
+{
+    etp_sink_z(o->sink, o->standalone ? "</g>\n</svg>\n" : "</svg>\n");
+}
+
+void etp_svg_chart(etp_svg *o, const etp_chart *c)
+{
+    switch (c->chart) {
+    case ETP_CHART_STACKED:
+        etp_svg_stacked(o, c);
+        break;
+    case ETP_CHART_COLUMNS:
+        etp_svg_columns(o, c);
+        break;
+    case ETP_CHART_WATERFALL:
+        etp_svg_waterfall(o, c);
+        break;
+    case ETP_CHART_INTERVALS:
+        etp_svg_intervals(o, c);
+        break;
+    case ETP_CHART_BLOCKS:
+        etp_svg_blocks(o, c);
+        break;
+    case ETP_CHART_LINES:
+        etp_svg_lines(o, c);
+        break;
+    }
+}
+
+void etp_chart_write_svg(const etp_chart *c, etp_sink *sink)
+{
+    etp_arena arena;
+    etp_arena_init(&arena, c->report->arena->alloc);
+    etp_svg o = {.sink = sink, .width = 860, .standalone = true};
+    etp_strbuf_init(&o.scratch, &arena);
+    etp_svg_chart(&o, c);
+    etp_arena_dispose(&arena);
+}
+
+void etp_svg_for_page(etp_sink *sink, const etp_chart *c, unsigned serial, etp_arena *arena)
+{
+    etp_svg o = {.sink = sink, .width = 860, .serial = serial};
+    etp_strbuf_init(&o.scratch, arena);
+    etp_svg_chart(&o, c);
+    o.width = 360;
+    o.narrow = true;
+    etp_svg_chart(&o, c);
+}

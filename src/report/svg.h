@@ -1,0 +1,82 @@
+// SPDX-License-Identifier: Apache-2.0
+// The drawing surface of the chart files: escaped text, shapes with classes, axes. Colours come
+// from CSS classes only: the HTML page and the stand-alone picture each bring their own sheet.
+// Private to the report room.
+#ifndef ETP_REPORT_SVG_H
+#define ETP_REPORT_SVG_H
+
+#include "report/view.h"
+
+#define ETP_SVG_COLORS 8 // classes f1…f8 (fill), s1…s8 (stroke), o1…o8 (text on the fill)
+#define ETP_SVG_BOLD 1.1 // how much wider bold text is
+
+typedef struct etp_svg {
+    etp_sink *sink;
+    etp_strbuf scratch; // for one truncated string at a time
+    double width;       // of the drawing area
+    bool narrow;        // for a phone: labels are shortened, extras left out
+    bool standalone;    // with title, margins, style sheet
+    unsigned serial;    // makes ids unique in a page
+} etp_svg;
+
+typedef enum etp_anchor { ETP_LEFT, ETP_MIDDLE, ETP_RIGHT } etp_anchor;
+
+void etp_svg_begin(etp_svg *o, const etp_chart *c, double height);
+void etp_svg_end(etp_svg *o);
+
+void etp_xml(etp_sink *sink, etp_str s); // text or attribute value, escaped for XML and HTML
+void etp_svg_number(etp_sink *sink, double v);
+double etp_svg_text_width(etp_str s); // estimate at the chart's font size
+
+// Text cut to MAX_WIDTH (0 = as it is). CLS may be "".
+void etp_svg_text(etp_svg *o, double x, double y, etp_anchor anchor, const char *cls, etp_str s,
+                  double max_width);
+void etp_svg_textz(etp_svg *o, double x, double y, etp_anchor anchor, const char *cls,
+                   const char *z);
+void etp_svg_rect(etp_svg *o, double x, double y, double w, double h, const char *cls);
+void etp_svg_line(etp_svg *o, double x1, double y1, double x2, double y2, const char *cls);
+// Horizontal or vertical range with end caps.
+void etp_svg_whisker(etp_svg *o, double x1, double y1, double x2, double y2, const char *cls);
+// A mark whose shape tells series apart without colour.
+void etp_svg_mark(etp_svg *o, double x, double y, size_t series);
+// <g><title>…</title>, a tool tip for what is drawn until the end.
+void etp_svg_group_begin(etp_svg *o);
+void etp_svg_tip(etp_svg *o, etp_str s);
+void etp_svg_tipz(etp_svg *o, const char *z);
+void etp_svg_tip_end(etp_svg *o);
+void etp_svg_group_end(etp_svg *o);
+
+// "f3": class for the colour of SERIES.
+const char *etp_svg_fill(size_t series, char buf[static 8]);
+const char *etp_svg_stroke(size_t series, char buf[static 8]);
+const char *etp_svg_on(size_t series, char buf[static 8]);
+
+typedef struct etp_scale { // data → drawing
+    double lo, hi, from, to;
+} etp_scale;
+
+double etp_scale_at(const etp_scale *s, double v); // clamped to the drawing's range
+// Up to N round values inside the scale; gives how many.
+size_t etp_scale_ticks(const etp_scale *s, size_t n, double *ticks, double *step);
+// The chart's view with as many decimals as STEP needs.
+etp_view etp_view_ticks(const etp_view *v, double step);
+
+// One chart of O's width. Each of these draws a whole picture.
+void etp_svg_chart(etp_svg *o, const etp_chart *c);
+void etp_svg_stacked(etp_svg *o, const etp_chart *c);
+void etp_svg_columns(etp_svg *o, const etp_chart *c);
+void etp_svg_intervals(etp_svg *o, const etp_chart *c);
+void etp_svg_waterfall(etp_svg *o, const etp_chart *c);
+void etp_svg_blocks(etp_svg *o, const etp_chart *c);
+void etp_svg_lines(etp_svg *o, const etp_chart *c);
+// Shared by stacked and columns: one line per series with every bar's value and share. Gives the
+// height used.
+double etp_svg_legend_height(const etp_chart *c);
+void etp_svg_legend(etp_svg *o, const etp_chart *c, double x, double y, double width);
+
+double etp_entry_sum(const etp_chart_entry *e); // of the finite positive values
+
+// Calls draw twice, wide and narrow.
+void etp_svg_for_page(etp_sink *sink, const etp_chart *c, unsigned serial, etp_arena *arena);
+
+#endif

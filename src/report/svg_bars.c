@@ -1,0 +1,284 @@
+// SPDX-License-Identifier: Apache-2.0
+// Bar charts: stacked bars lying or upright with a legend of numbers, and bars with whiskers.
+#include <math.h>
+
+#include "report/svg.h"
+
+static double max_sum(const etp_chart *c)
+{
+    double max = 0;
+    for (size_t i = 0; i < c->entries.n; i++) {
+        max = fmax(max, etp_entry_sum(&c->entries.items[i]));
+    }
+    return max;
+}
+
+static double longest_label(const etp_chart *c, double limit)
+{
+    double w = 0;
+    for (size_t i = 0; i < c->entries.n; i++) {
+        w = fmax(w, etp_svg_text_width(c->entries.items[i].label) * ETP_SVG_BOLD);
+    }
+    return fmin(w, limit);
+}
+
+static double value_of(const etp_chart_entry *e, size_t k)
+{
+    return isfinite(e->values[k]) && e->values[k] > 0 ? e->values[k] : 0;
+}
+
+// "Convolution, neon: 612.4 ms, 52.7 %"
+static void segment_tip(etp_svg *o, const etp_chart *c, const etp_chart_entry *e, size_t k)
+{
+    char buf[ETP_VIEW_CHARS];
+    etp_view v = etp_view_chart(c), share = etp_view_for(ETP_KIND_PERCENT, 1, NULL, 1);
+    double sum = etp_entry_sum(e);
+    etp_svg_group_begin(o);
+    etp_svg_tip(o, c->series.items[k]);
+    etp_svg_tipz(o, ", ");
+    etp_svg_tip(o, e->label);
+    etp_svg_tipz(o, ": ");
+    etp_svg_tipz(o, etp_view_value(&v, e->values[k], buf));
+    etp_svg_tipz(o, ", ");
+    etp_svg_tipz(o, etp_view_value(&share, sum > 0 ? value_of(e, k) / sum : 0, buf));
+    etp_svg_tip_end(o);
+}
+
+// Name and share where there is room for both, else the share, else nothing: the legend has it.
+static void segment_label(etp_svg *o, const etp_chart *c, const etp_chart_entry *e, size_t k,
+                          double x, double y, double w)
+{
+    char text[ETP_VIEW_CHARS], cls[16], on[8];
+    etp_view share = etp_view_for(ETP_KIND_PERCENT, 1, NULL, 1);
+    share.decimals = 0;
+    etp_view_value(&share, value_of(e, k) / etp_entry_sum(e), text);
+    snprintf(cls, sizeof cls, "c %s", etp_svg_on(k, on));
+    double share_width = etp_svg_text_width(etp_str_from(text));
+    double name_width = etp_svg_text_width(c->series.items[k]);
+    if (name_width + 12 <= w) {
+        etp_svg_text(o, x + w / 2, y - 3, ETP_MIDDLE, cls, c->series.items[k], 0);
+        etp_svg_textz(o, x + w / 2, y + 13, ETP_MIDDLE, cls, text);
+    } else if (share_width + 6 <= w) {
+        etp_svg_textz(o, x + w / 2, y + 4, ETP_MIDDLE, cls, text);
+    }
+}
+
+static double legend_name_width(const etp_chart *c, double limit)
+{
+    double w = 0;
+    for (size_t k = 0; k < c->series.n; k++) {
+        w = fmax(w, etp_svg_text_width(c->series.items[k]));
+    }
+    return fmin(w, limit) + 22;
+}
+
+double etp_svg_legend_height(const etp_chart *c)
+{
+    return 24 + 20 * (double)c->series.n;
+}
+
+void etp_svg_legend(etp_svg *o, const etp_chart *c, double x, double y, double width)
+{
+    etp_view v = etp_view_chart(c), share = etp_view_for(ETP_KIND_PERCENT, 1, NULL, 1);
+    double name = legend_name_width(c, o->narrow ? 110 : 200);
+    double room = c->entries.n ? (width - name) / (double)c->entries.n : 0;
+    double column = fmin(room, o->narrow ? 122 : 150);
+    bool with_value = column >= 112, with_share = column >= 44;
+    for (size_t i = 0; i < c->entries.n && with_share; i++) {
+        etp_svg_text(o, x + name + column * (double)(i + 1), y + 12, ETP_RIGHT, "m",
+                     c->entries.items[i].label, column - 8);
+    }
+    for (size_t k = 0; k < c->series.n; k++) {
+        char buf[ETP_VIEW_CHARS], cls[8];
+        double line = y + 32 + 20 * (double)k;
+        etp_svg_rect(o, x, line - 10, 12, 12, etp_svg_fill(k, cls));
+        etp_svg_text(o, x + 20, line, ETP_LEFT, "", c->series.items[k], name - 22);
+        for (size_t i = 0; i < c->entries.n && with_share; i++) {
+            const etp_chart_entry *e = &c->entries.items[i];
+            double right = x + name + column * (double)(i + 1), sum = etp_entry_sum(e);
+            double part = sum > 0 && isfinite(e->values[k]) ? e->values[k] / sum : (double)NAN;
+            etp_svg_textz(o, right, line, ETP_RIGHT, "m", etp_view_value(&share, part, buf));
+            if (with_value) {
+                etp_svg_textz(o, right - 56, line, ETP_RIGHT, "",
+                              etp_view_value(&v, e->values[k], buf));
+            }
+        }
+    }
+}
+
+// ---- lying ------------------------------------------------------------------------------------
+
+// The same series of two neighbouring bars joined by a pale band: what shrank, what grew.
+static void join_bars(etp_svg *o, const etp_chart *c, size_t i, const etp_scale *x, double y1,
+                      double y2)
+{
+    const etp_chart_entry *a = &c->entries.items[i], *b = &c->entries.items[i + 1];
+    double at_a = 0, at_b = 0;
+    for (size_t k = 0; k < c->series.n; k++) {
+        double end_a = at_a + value_of(a, k), end_b = at_b + value_of(b, k);
+        char fill[8];
+        etp_sink_printf(o->sink, "<path class=\"band %s\" d=\"M", etp_svg_fill(k, fill));
+        const double points[4][2] = {{at_a, y1}, {end_a, y1}, {end_b, y2}, {at_b, y2}};
+        for (size_t p = 0; p < 4; p++) {
+            etp_sink_z(o->sink, p ? "L" : "");
+            etp_svg_number(o->sink, etp_scale_at(x, points[p][0]));
+            etp_sink_char(o->sink, ' ');
+            etp_svg_number(o->sink, points[p][1]);
+        }
+        etp_sink_z(o->sink, "Z\"/>\n");
+        at_a = end_a;
+        at_b = end_b;
+    }
+}
+
+static void lying_bar(etp_svg *o, const etp_chart *c, const etp_chart_entry *e, const etp_scale *x,
+                      double y, double h)
+{
+    double running = 0;
+    for (size_t k = 0; k < c->series.n; k++) {
+        double from = etp_scale_at(x, running), to = etp_scale_at(x, running + value_of(e, k));
+        running += value_of(e, k);
+        if (to <= from) {
+            continue;
+        }
+        char cls[16], fill[8];
+        snprintf(cls, sizeof cls, "seg %s", etp_svg_fill(k, fill));
+        segment_tip(o, c, e, k);
+        etp_svg_rect(o, from, y, to - from, h, cls);
+        segment_label(o, c, e, k, from, y + h / 2, to - from);
+        etp_svg_group_end(o);
+    }
+}
+
+void etp_svg_stacked(etp_svg *o, const etp_chart *c)
+{
+    double bar = 40, gap = c->entries.n > 3 ? 14 : 26, n = (double)c->entries.n;
+    double bars = n * bar + (n > 0 ? n - 1 : 0) * gap, legend = etp_svg_legend_height(c);
+    double left = longest_label(c, o->narrow ? 70 : 180) + 10, right = 76;
+    etp_view v = etp_view_chart(c);
+    etp_scale x = {0, max_sum(c), left, o->width - right};
+    etp_svg_begin(o, c, bars + 14 + legend);
+    for (size_t i = 0; i < c->entries.n; i++) {
+        const etp_chart_entry *e = &c->entries.items[i];
+        double y = (double)i * (bar + gap), sum = etp_entry_sum(e);
+        char buf[ETP_VIEW_CHARS];
+        if (i + 1 < c->entries.n) {
+            join_bars(o, c, i, &x, y + bar, y + bar + gap);
+        }
+        etp_svg_text(o, left - 10, y + bar / 2 + 4, ETP_RIGHT, "b", e->label, left - 10);
+        lying_bar(o, c, e, &x, y, bar);
+        etp_svg_textz(o, etp_scale_at(&x, sum) + 8, y + bar / 2 + 4, ETP_LEFT, "b",
+                      etp_view_value(&v, sum, buf));
+    }
+    etp_svg_legend(o, c, left, bars + 10, o->width - left);
+    etp_svg_end(o);
+}
+
+// ---- upright ----------------------------------------------------------------------------------
+
+static void upright_bar(etp_svg *o, const etp_chart *c, const etp_chart_entry *e,
+                        const etp_scale *y, double x, double w)
+{
+    double running = 0;
+    for (size_t k = 0; k < c->series.n; k++) {
+        double from = etp_scale_at(y, running), to = etp_scale_at(y, running + value_of(e, k));
+        running += value_of(e, k);
+        if (from <= to) {
+            continue;
+        }
+        char cls[16], fill[8];
+        snprintf(cls, sizeof cls, "seg %s", etp_svg_fill(k, fill));
+        segment_tip(o, c, e, k);
+        etp_svg_rect(o, x, to, w, from - to, cls);
+        if (from - to >= 34) {
+            segment_label(o, c, e, k, x, (from + to) / 2, w);
+        } else if (from - to >= 15) { // one line
+            segment_label(o, c, e, k, x, (from + to) / 2, fmin(w, 44));
+        }
+        etp_svg_group_end(o);
+    }
+}
+
+void etp_svg_columns(etp_svg *o, const etp_chart *c)
+{
+    double n = fmax((double)c->entries.n, 1), legend = etp_svg_legend_height(c);
+    double plot = o->narrow || n > 3 ? o->width : o->width * 0.44;
+    double height = 340, below = o->narrow || n > 3 ? legend + 20 : 0;
+    double slot = plot / n, bar = fmin(slot * 0.66, 120);
+    etp_view v = etp_view_chart(c);
+    etp_scale y = {0, max_sum(c), height - 28, 22};
+    etp_svg_begin(o, c, fmax(height, below > 0 ? 0 : legend + 40) + below);
+    for (size_t i = 0; i < c->entries.n; i++) {
+        const etp_chart_entry *e = &c->entries.items[i];
+        double middle = slot * ((double)i + 0.5), sum = etp_entry_sum(e);
+        char buf[ETP_VIEW_CHARS];
+        upright_bar(o, c, e, &y, middle - bar / 2, bar);
+        etp_svg_textz(o, middle, etp_scale_at(&y, sum) - 8, ETP_MIDDLE, "b",
+                      etp_view_value(&v, sum, buf));
+        etp_svg_text(o, middle, height - 8, ETP_MIDDLE, "b", e->label, slot - 6);
+    }
+    etp_svg_line(o, 0, y.from, plot, y.from, "axis");
+    if (below > 0) {
+        etp_svg_legend(o, c, 0, height + 8, o->width);
+    } else {
+        etp_svg_legend(o, c, plot + 30, 22, o->width - plot - 30);
+    }
+    etp_svg_end(o);
+}
+
+// ---- bars with whiskers -----------------------------------------------------------------------
+
+static void interval_row(etp_svg *o, const etp_chart *c, const etp_chart_entry *e,
+                         const etp_scale *x, double y, size_t i)
+{
+    etp_view v = etp_view_chart(c);
+    char value[ETP_VIEW_CHARS], lo[ETP_VIEW_CHARS], hi[ETP_VIEW_CHARS], range[128], cls[8];
+    bool known = isfinite(e->lo[0]) && isfinite(e->hi[0]);
+    double end = etp_scale_at(x, e->values[0]);
+    range[0] = '\0';
+    if (known) {
+        snprintf(range, sizeof range, "[%s, %s]", etp_view_number(&v, e->lo[0], lo),
+                 etp_view_number(&v, e->hi[0], hi));
+    }
+    etp_svg_group_begin(o);
+    etp_svg_tip(o, e->label);
+    etp_svg_tipz(o, ": ");
+    etp_svg_tipz(o, etp_view_value(&v, e->values[0], value));
+    etp_svg_tipz(o, " ");
+    etp_svg_tipz(o, range);
+    etp_svg_tip_end(o);
+    etp_svg_text(o, x->from - 10, y + 18, ETP_RIGHT, "b", e->label, x->from - 10);
+    etp_svg_rect(o, x->from, y, end - x->from, 28, etp_svg_fill(i ? 2 : 0, cls));
+    if (known) {
+        double a = etp_scale_at(x, e->lo[0]), b = etp_scale_at(x, e->hi[0]);
+        etp_svg_whisker(o, a, y + 14, b, y + 14, "wh");
+        end = fmax(end, b);
+    }
+    etp_svg_textz(o, end + 10, y + (o->narrow || !known ? 18 : 12), ETP_LEFT, "b", value);
+    double after = end + 10 + etp_svg_text_width(etp_str_from(value)) * ETP_SVG_BOLD + 10;
+    if (e->note.len && !o->narrow) {
+        etp_svg_text(o, after, y + (known ? 12 : 18), ETP_LEFT, "", e->note, o->width - after);
+    }
+    if (known && !o->narrow) {
+        etp_svg_textz(o, end + 10, y + 27, ETP_LEFT, "m c", range);
+    }
+    etp_svg_group_end(o);
+}
+
+void etp_svg_intervals(etp_svg *o, const etp_chart *c)
+{
+    double max = 0, row = 42;
+    for (size_t i = 0; i < c->entries.n; i++) {
+        const etp_chart_entry *e = &c->entries.items[i];
+        max = fmax(max, fmax(e->values[0], e->hi[0])); // fmax ignores NAN
+    }
+    double left = longest_label(c, o->narrow ? 80 : 200) + 10;
+    etp_scale x = {0, max, left, o->width - (o->narrow ? 88 : 220)};
+    double height = row * (double)c->entries.n;
+    etp_svg_begin(o, c, height + 2);
+    etp_svg_line(o, left, 0, left, height - 8, "axis");
+    for (size_t i = 0; i < c->entries.n; i++) {
+        interval_row(o, c, &c->entries.items[i], &x, 3 + row * (double)i, i);
+    }
+    etp_svg_end(o);
+}
