@@ -79,6 +79,7 @@ static void set_cleared(void)
     state.in_force = true;
 }
 
+#if defined(__linux__)
 // Under the lock: counts a call from one of the SDK's libraries.
 static void count_call(const void *return_address)
 {
@@ -93,6 +94,7 @@ static void count_call(const void *return_address)
         (void)snprintf(state.caller, sizeof state.caller, "%s", name);
     }
 }
+#endif
 
 #if defined(__linux__) && defined(__aarch64__)
 

@@ -4,6 +4,7 @@
 #include "selftest.h"
 
 #include <cerrno>
+#include <csignal>
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
@@ -15,6 +16,9 @@
 #include <spawn.h>
 #include <sys/wait.h>
 #include <unistd.h>
+#if defined(__APPLE__)
+#include <mach-o/dyld.h>
+#endif
 
 #include <executorch/devtools/etdump/etdump_flatcc.h>
 #include <executorch/extension/data_loader/buffer_data_loader.h>
@@ -161,14 +165,24 @@ etp_wire_level judge_here(const etp_hook_state &hook)
     return out;
 }
 
-// The command line of this process, its loader included when it was started
-// through one: with /proc/self/exe it starts the same program again.
-std::vector<std::string> own_command()
+// What starts this program again: a path, and the command line of this process
+// with its loader included when it was started through one.
+std::vector<std::string> own_command(std::string &program)
 {
     std::vector<std::string> words;
+#if defined(__APPLE__)
+    char path[4096];
+    uint32_t size = sizeof path;
+    if (_NSGetExecutablePath(path, &size) == 0) {
+        program = path;
+        words = {program, "--selftest"};
+    }
+    return words;
+#endif
+    program = "/proc/self/exe";
     std::string word;
     if (std::FILE *f = std::fopen("/proc/self/cmdline", "rb")) {
-        for (int c; (c = std::fgetc(f)) != EOF;) {
+        for (int c = std::fgetc(f); c != EOF; c = std::fgetc(f)) {
             if (c != 0) {
                 word += static_cast<char>(c);
             } else {
@@ -208,7 +222,8 @@ etp_wire_level judge_child(etp_level level)
     char text[ETP_ISA_TEXT_MAX];
     etp_isa_mask mask = etp_level_mask(level);
     (void)etp_isa_mask_format(&mask, text, sizeof text);
-    std::vector<std::string> words = own_command();
+    std::string program;
+    std::vector<std::string> words = own_command(program);
     std::vector<char *> argv, envp;
     for (std::string &word : words) {
         argv.push_back(word.data());
@@ -233,7 +248,7 @@ etp_wire_level judge_child(etp_level level)
     posix_spawn_file_actions_addclose(&actions, ends[0]);
     posix_spawn_file_actions_addclose(&actions, ends[1]);
     pid_t pid = 0;
-    int error = posix_spawn(&pid, "/proc/self/exe", &actions, nullptr, argv.data(), envp.data());
+    int error = posix_spawn(&pid, program.c_str(), &actions, nullptr, argv.data(), envp.data());
     posix_spawn_file_actions_destroy(&actions);
     close(ends[1]);
     std::string line = error == 0 ? read_all(ends[0], 60000) : "";

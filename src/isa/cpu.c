@@ -15,6 +15,30 @@
 #include <sys/sysctl.h>
 #endif
 
+static const etp_isa_sysctl k_sysctls[] = {
+    {"hw.optional.arm.FEAT_FP16", 1, 9},
+    {"hw.optional.arm.FEAT_FP16", 1, 10},
+    {"hw.optional.arm.FEAT_DotProd", 1, 20},
+    {"hw.optional.arm.FEAT_FHM", 1, 23},
+    {"hw.optional.arm.FEAT_BF16", 2, 14},
+    {"hw.optional.arm.FEAT_I8MM", 2, 13},
+    {"hw.optional.arm.FEAT_SME", 2, 23},
+    {"hw.optional.arm.FEAT_SME2", 2, 37},
+    {"hw.optional.arm.FEAT_SME2p1", 2, 38},
+    {"hw.optional.arm.SME_I16I32", 2, 39},
+    {"hw.optional.arm.SME_BI32I32", 2, 40},
+    {"hw.optional.arm.FEAT_SME_B16B16", 2, 41},
+    {"hw.optional.arm.FEAT_SME_F16F16", 2, 42},
+};
+
+#define SYSCTLS (sizeof k_sysctls / sizeof k_sysctls[0])
+
+const etp_isa_sysctl *etp_isa_sysctls(size_t *out_count)
+{
+    *out_count = SYSCTLS;
+    return k_sysctls;
+}
+
 #if defined(__linux__)
 
 static void read_kernel(etp_isa_cpu *cpu)
@@ -75,23 +99,11 @@ static bool sysctl_on(const char *name)
 // The same bits that Linux would report, so that one table serves both.
 static void read_sysctl(etp_isa_cpu *cpu)
 {
-    static const struct {
-        const char *name;
-        unsigned char word, bit;
-    } k_keys[] = {
-        {"hw.optional.arm.FEAT_FP16", 1, 9},     {"hw.optional.arm.FEAT_FP16", 1, 10},
-        {"hw.optional.arm.FEAT_DotProd", 1, 20}, {"hw.optional.arm.FEAT_FHM", 1, 23},
-        {"hw.optional.arm.FEAT_I8MM", 2, 13},    {"hw.optional.arm.FEAT_BF16", 2, 14},
-        {"hw.optional.arm.FEAT_SME", 2, 23},     {"hw.optional.arm.FEAT_SME2", 2, 37},
-        {"hw.optional.arm.FEAT_SME2p1", 2, 38},  {"hw.optional.arm.SME_I16I32", 2, 39},
-        {"hw.optional.arm.SME_BI32I32", 2, 40},  {"hw.optional.arm.FEAT_SME_B16B16", 2, 41},
-        {"hw.optional.arm.FEAT_SME_F16F16", 2, 42},
-    };
     cpu->hwcap = ETP_HWCAP_ASIMD | 1;
-    for (size_t i = 0; i < sizeof k_keys / sizeof k_keys[0]; i++) {
-        if (sysctl_on(k_keys[i].name)) {
-            uint64_t bit = UINT64_C(1) << k_keys[i].bit;
-            if (k_keys[i].word == 1) {
+    for (size_t i = 0; i < SYSCTLS; i++) {
+        if (sysctl_on(k_sysctls[i].name)) {
+            uint64_t bit = UINT64_C(1) << k_sysctls[i].bit;
+            if (k_sysctls[i].word == 1) {
                 cpu->hwcap |= bit;
             } else {
                 cpu->hwcap2 |= bit;

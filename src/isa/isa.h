@@ -100,6 +100,14 @@ void etp_isa_cpu_detect_with(uint64_t hwcap, uint64_t hwcap2, etp_isa_cpu *out);
 // What is left of a CPU under a mask. The families must agree, else nothing is taken away.
 etp_isa_cpu etp_isa_cpu_masked(const etp_isa_cpu *cpu, const etp_isa_mask *mask);
 
+// macOS: the sysctl keys that stand for HWCAP bits, word 1 = hwcap, 2 = hwcap2.
+typedef struct etp_isa_sysctl {
+    const char *name;
+    unsigned char word, bit;
+} etp_isa_sysctl;
+
+const etp_isa_sysctl *etp_isa_sysctls(size_t *out_count);
+
 typedef struct etp_level_state {
     bool available;            // the CPU has what the level stands for
     bool switchable;           // and hiding the rest changes what the SDK can choose

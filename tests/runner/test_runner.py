@@ -1,10 +1,11 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""Tests of etprof-runner through its protocol: test_runner.py protocol|bad_input|mask|selftest|qemu
+"""Tests of etprof-runner through its protocol: test_runner.py protocol|bad_input|mask|selftest|bundle|qemu|macos
 
 Expected values come from the file formats and from ExecuTorch's own operator names, not from the
 tool that will read these lines. Python's standard library only.
 """
+import hashlib
 import json
 import os
 import platform
@@ -470,7 +471,70 @@ class Qemu(Case):
                 self.assertIn("ETPROF_MASK", found["why"])
 
 
-CASES = {"protocol": Protocol, "bad_input": BadInput, "mask": Mask, "selftest": SelfTest, "qemu": Qemu}
+class Bundle(Case):
+    """What scripts/build-runner lays out: complete, described, started in both ways."""
+
+    def test_description(self):
+        with open(os.path.join(self.bundle, "bundle.json")) as f:
+            doc = json.load(f)
+        self.assertEqual(doc["schema"], "etprof.bundle/1")
+        self.assertTrue(doc["executorch"]["version"].startswith("1.5.1"))
+        self.assertRegex(doc["executorch"]["sha"], "^[0-9a-f]{40}$")
+        listed = {f["path"]: f for f in doc["files"]}
+        for folder, _, names in os.walk(self.bundle):
+            for name in names:
+                path = os.path.relpath(os.path.join(folder, name), self.bundle)
+                if path in ("bundle.json", ".key"):
+                    continue
+                with open(os.path.join(folder, name), "rb") as f:
+                    data = f.read()
+                self.assertEqual(listed.pop(path)["sha256"], hashlib.sha256(data).hexdigest(), path)
+        self.assertEqual(listed, {})
+        self.assertEqual(len(doc["start"]), 4 if sys.platform == "linux" else 1)
+
+    @unittest.skipUnless(sys.platform == "linux", "the loader is Linux's")
+    def test_moved_and_started_both_ways(self):
+        moved = self.path("moved here")
+        shutil.copytree(self.bundle, moved)
+        with open(os.path.join(moved, "bundle.json")) as f:
+            doc = json.load(f)
+        Bundle.folder = moved
+        for start in (doc["start"], doc["direct"]):
+            Bundle.start = start
+            r = self.run_it("--model", LINEAR, commands="run 1\n")
+            self.assertEqual(r.status, 0, r.text + r.stderr)
+        # Through the loader nothing comes from the system.
+        with subprocess.Popen(doc["start"] + ["--model", LINEAR], cwd=moved, env=self.env(),
+                              stdin=subprocess.PIPE, stdout=subprocess.PIPE) as p:
+            p.stdout.readline()
+            with open("/proc/%d/maps" % p.pid) as f:
+                mapped = {line.split(None, 5)[5].strip() for line in f if ".so" in line}
+            p.communicate()
+        self.assertTrue(mapped)
+        self.assertEqual([m for m in mapped if not m.startswith(os.path.realpath(moved))], [])
+        Bundle.folder = None
+
+
+class MacOS(unittest.TestCase):
+    """Compiled and linked for macOS, not run: there was no Mac."""
+
+    def test_files(self):
+        with open(os.path.join(self.bundle, "etprof-runner"), "rb") as f:
+            runner = f.read()
+        with open(os.path.join(self.bundle, "libetprof-mask.dylib"), "rb") as f:
+            mask = f.read()
+        for data, kind in ((runner, 2), (mask, 6)):  # MH_EXECUTE, MH_DYLIB
+            magic, cpu, _, filetype = struct.unpack("<4I", data[:16])
+            self.assertEqual((magic, cpu, filetype), (0xFEEDFACF, 0x0100000C, kind))
+        self.assertIn(b"@loader_path/sdk\0", runner)
+        self.assertIn(b"@rpath/libexecutorch_backend_xnnpack.dylib", runner)
+        self.assertIn(b"__interpose\0", mask)
+        self.assertIn(b"_sysctlbyname", mask)
+        self.assertNotIn(ROOT.encode() + b"/.cache", runner)
+
+
+CASES = {"protocol": Protocol, "bad_input": BadInput, "mask": Mask, "selftest": SelfTest,
+         "bundle": Bundle, "qemu": Qemu, "macos": MacOS}
 
 
 def main():
@@ -483,7 +547,8 @@ def main():
         Case.start = [qemu, "-cpu", "max,sve=off,sme512=on", "./ld-linux-aarch64.so.1",
                       "--library-path", ".", "./etprof-runner"]
     else:
-        Case.start = [os.path.join(build("native"), "etprof-runner")]
+        case.bundle = build("arm64-macos" if case is MacOS else "native")
+        Case.start = [os.path.join(case.bundle, "etprof-runner")]
     suite = unittest.defaultTestLoader.loadTestsFromTestCase(case)
     result = unittest.TextTestRunner(stream=sys.stdout, verbosity=2).run(suite)
     sys.exit(0 if result.wasSuccessful() else 1)
