@@ -49,7 +49,8 @@ etp_status etp_report_write(const etp_report *r, etp_format format, const etp_re
         etp_report_write_md(r, style, sink);
         break;
     case ETP_FORMAT_HTML:
-        return etp_fail(err, ETP_UNSUPPORTED, "html reports are not built yet");
+        etp_report_write_html(r, style, sink);
+        break;
     case ETP_FORMAT_CSV: {
         const etp_table *t = find_table(r, style->select);
         if (!t) {

@@ -1,0 +1,133 @@
+// SPDX-License-Identifier: Apache-2.0
+// Tables of the HTML page: semantic, scrolling inside their box, raw values beside the shown ones
+// for sorting.
+#include <inttypes.h>
+#include <math.h>
+
+#include "base/number.h"
+#include "report/page.h"
+#include "report/svg.h"
+
+enum { TALL = 24 }; // rows from which a table scrolls under a fixed header
+
+static void write_header(etp_sink *sink, const etp_table *t, const etp_view *views)
+{
+    etp_sink_z(sink, "<thead><tr>");
+    for (size_t k = 0; k < t->n_columns; k++) {
+        const etp_column *col = &t->columns[k];
+        etp_sink_z(sink, "<th scope=\"col\"");
+        if (etp_column_is_number(col)) {
+            etp_sink_z(sink, " class=\"n\"");
+        }
+        if (!(col->flags & ETP_COL_UNSORTED)) {
+            etp_sink_printf(sink, " data-sort=\"%s\"", etp_column_is_number(col) ? "n" : "t");
+        }
+        if (col->help && *col->help) {
+            etp_sink_z(sink, " title=\"");
+            etp_xml(sink, etp_str_from(col->help));
+            etp_sink_char(sink, '"');
+        }
+        etp_sink_char(sink, '>');
+        etp_xml(sink, etp_str_from(col->title));
+        if (views[k].unit && !views[k].suffix) {
+            etp_sink_z(sink, " <span class=\"u\">");
+            etp_xml(sink, etp_str_from(views[k].unit));
+            etp_sink_z(sink, "</span>");
+        }
+        etp_sink_z(sink, "</th>");
+    }
+    etp_sink_z(sink, "</tr></thead>\n");
+}
+
+static void write_raw(etp_sink *sink, const etp_cell *c)
+{
+    char buf[ETP_NUMBER_CHARS];
+    etp_sink_z(sink, " data-v=\"");
+    if (c->type == ETP_CELL_I64) {
+        etp_sink_printf(sink, "%" PRId64, c->v.i64);
+    } else if (c->type == ETP_CELL_U64) {
+        etp_sink_printf(sink, "%" PRIu64, c->v.u64);
+    } else {
+        etp_sink_z(sink, etp_format_double(c->v.d, buf));
+    }
+    etp_sink_char(sink, '"');
+}
+
+static void write_classes(etp_sink *sink, const etp_column *col, const etp_cell *c, bool bar)
+{
+    const char *severity = k_etp_css_severity[etp_cell_judgement(col, c)];
+    const char *parts[] = {etp_column_is_number(col) ? "n" : "", bar ? "bar" : "", severity,
+                           c->type == ETP_CELL_MISSING ? "none" : ""};
+    bool first = true;
+    for (size_t i = 0; i < sizeof parts / sizeof *parts; i++) {
+        if (*parts[i]) {
+            etp_sink_printf(sink, first ? " class=\"%s" : " %s", parts[i]);
+            first = false;
+        }
+    }
+    etp_sink_z(sink, first ? "" : "\"");
+}
+
+static void write_cell(etp_sink *sink, const etp_table *t, size_t k, const etp_view *v, double max,
+                       const etp_row *row)
+{
+    const etp_column *col = &t->columns[k];
+    const etp_cell *c = &row->cells[k];
+    char buf[ETP_VIEW_CHARS];
+    double number = etp_cell_number(c);
+    bool bar = (col->flags & ETP_COL_BAR) && max > 0 && isfinite(number) && !row->total;
+    const char *tag = k == 0 ? "th" : "td";
+    etp_sink_printf(sink, "<%s%s", tag, k == 0 ? " scope=\"row\"" : "");
+    write_classes(sink, col, c, bar);
+    if (bar) {
+        etp_sink_printf(sink, " style=\"--w:%.1f%%\"", fabs(number) / max * 100);
+    }
+    if (isfinite(number)) {
+        write_raw(sink, c);
+    }
+    etp_sink_char(sink, '>');
+    if (c->type == ETP_CELL_MISSING) {
+        etp_sink_z(sink, row->total ? "" : "–");
+    } else {
+        bool code = (col->flags & ETP_COL_CODE) && !row->total;
+        etp_sink_z(sink, code ? "<code>" : "");
+        etp_xml(sink, etp_view_cell(v, c, buf));
+        etp_sink_z(sink, code ? "</code>" : "");
+    }
+    etp_sink_printf(sink, "</%s>", tag);
+}
+
+void etp_html_table(etp_sink *sink, const etp_table *t, size_t ordinal)
+{
+    etp_view views[64];
+    double max[64];
+    etp_table narrow = *t; // no report has more columns; a wider one loses those beyond
+    narrow.n_columns = t->n_columns < 64 ? t->n_columns : 64;
+    t = &narrow;
+    for (size_t k = 0; k < t->n_columns; k++) {
+        views[k] = etp_view_column(t, k);
+        views[k].minus = "−";
+        max[k] = etp_column_max(t, k);
+    }
+    etp_sink_printf(sink, "<figure class=\"table\"><div class=\"box%s\" tabindex=\"0\" role=\"region\" "
+                    "aria-labelledby=\"k%zu\">\n<table><caption id=\"k%zu\"><span>",
+                    t->rows.n >= TALL ? " tall" : "", ordinal, ordinal);
+    etp_xml(sink, t->caption);
+    etp_sink_z(sink, "</span></caption>\n");
+    write_header(sink, t, views);
+    bool in_totals = false;
+    etp_sink_z(sink, "<tbody>\n");
+    for (size_t i = 0; i < t->rows.n; i++) {
+        const etp_row *row = &t->rows.items[i];
+        if (row->total && !in_totals) {
+            etp_sink_z(sink, "</tbody>\n<tbody class=\"total\">\n");
+            in_totals = true;
+        }
+        etp_sink_z(sink, "<tr>");
+        for (size_t k = 0; k < t->n_columns; k++) {
+            write_cell(sink, t, k, &views[k], max[k], row);
+        }
+        etp_sink_z(sink, "</tr>\n");
+    }
+    etp_sink_z(sink, "</tbody>\n</table></div></figure>\n");
+}

@@ -1,0 +1,25 @@
+// SPDX-License-Identifier: Apache-2.0
+// What the parts of the HTML writer share. Private to the report room.
+#ifndef ETP_REPORT_PAGE_H
+#define ETP_REPORT_PAGE_H
+
+#include "report/tree.h"
+
+// page.css and page.js, embedded by the build.
+extern const unsigned char k_etp_page_css[];
+extern const size_t k_etp_page_css_len;
+extern const unsigned char k_etp_page_js[];
+extern const size_t k_etp_page_js_len;
+
+extern const char *const k_etp_css_severity[5]; // "", "info", "good", "warn", "bad"
+
+// ID with everything but letters, digits, '-' and '_' replaced: fit for an attribute and a link.
+void etp_html_id(etp_sink *sink, etp_str id);
+void etp_html_table(etp_sink *sink, const etp_table *t, size_t ordinal);
+
+// All tables and charts of R as one JSON document that is safe inside a <script> element.
+void etp_report_write_data(const etp_report *r, etp_sink *sink);
+// JSON text as it may stand inside a <script> element: '<' only occurs in strings and is escaped.
+void etp_script_json(etp_sink *sink, etp_str json);
+
+#endif
