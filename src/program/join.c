@@ -1,0 +1,352 @@
+// SPDX-License-Identifier: Apache-2.0
+// The join of a trace block to a program: which method ran, which instruction and which node each
+// event belongs to. What several methods would explain equally well is reported as ambiguous.
+#include "program/internal.h"
+
+typedef struct candidate {
+    const etp_method *method;
+    etp_join_event *events;
+    const char *reason; // why it does not fit, NULL when it does
+    uint32_t matched;   // events with an instruction
+    uint32_t n_calls, n_calls_seen; // kernel and delegate instructions
+    uint32_t n_named;   // kernels whose name was compared
+    uint32_t misnamed;
+    double fit; // of the delegates' alignments, weighted by operators
+    bool complete;
+} candidate;
+
+typedef struct joiner {
+    const etp_program *program;
+    const etp_trace_block *block;
+    etp_arena *arena;
+    etp_error *err;
+} joiner;
+
+// ---- events to instructions ----------------------------------------------------------------------
+
+// "native_call_add.out" against "aten::add.out": the namespace is missing in most, and kernels
+// registered without an overload have no dot.
+static bool kernel_name_fits(etp_str event, etp_str op)
+{
+    static const etp_str k_prefix = {"native_call_", 12};
+    if (!etp_str_starts(event, k_prefix)) {
+        return false;
+    }
+    etp_str name = {event.ptr + k_prefix.len, event.len - k_prefix.len};
+    if (etp_str_eq(name, op)) {
+        return true; // with namespace
+    }
+    size_t colons = etp_str_find(op, ETP_STR("::"));
+    if (colons < op.len) {
+        op = (etp_str){op.ptr + colons + 2, op.len - colons - 2};
+    }
+    size_t dot = etp_str_find(name, ETP_STR("."));
+    if (dot == name.len) { // no overload in the event
+        op.len = etp_str_find(op, ETP_STR("."));
+    }
+    return etp_str_eq(name, op);
+}
+
+static bool kind_fits(const etp_trace_event *e, etp_instruction_kind kind)
+{
+    switch (e->kind) {
+    case ETP_EVENT_OPERATOR_CALL:
+    case ETP_EVENT_NATIVE_CALL:
+        return kind == ETP_INSTR_KERNEL;
+    case ETP_EVENT_DELEGATE_CALL:
+    case ETP_EVENT_DELEGATE_OP:
+        return kind == ETP_INSTR_DELEGATE;
+    case ETP_EVENT_CONTROL:
+        return (etp_str_eqz(e->name, "JF_CALL") && kind == ETP_INSTR_JUMP_FALSE) ||
+               (etp_str_eqz(e->name, "MOVE_CALL") && kind == ETP_INSTR_MOVE) ||
+               (etp_str_eqz(e->name, "FREE_CALL") && kind == ETP_INSTR_FREE);
+    default:
+        return false;
+    }
+}
+
+static bool has_instruction(const etp_trace_event *e)
+{
+    return e->chain >= 0 && e->instruction >= 0 &&
+           (e->kind == ETP_EVENT_OPERATOR_CALL || e->kind == ETP_EVENT_NATIVE_CALL ||
+            e->kind == ETP_EVENT_DELEGATE_CALL || e->kind == ETP_EVENT_DELEGATE_OP ||
+            e->kind == ETP_EVENT_CONTROL);
+}
+
+static void match_events(const joiner *j, candidate *c, bool *seen)
+{
+    const etp_method *m = c->method;
+    for (uint32_t i = 0; i < j->block->n_events; i++) {
+        const etp_trace_event *e = &j->block->events[i];
+        if (!has_instruction(e)) {
+            continue;
+        }
+        uint32_t at = etp_method_find_instruction(m, (uint32_t)e->chain, (uint32_t)e->instruction);
+        if (at == ETP_NO_INDEX) {
+            c->reason = "the recording has instructions that the program does not have";
+            return;
+        }
+        const etp_instruction *in = &m->instructions[at];
+        if (!kind_fits(e, in->kind)) {
+            c->reason = "the recording and the program disagree about the kind of an instruction";
+            return;
+        }
+        double confidence = 1.0;
+        if (e->kind == ETP_EVENT_NATIVE_CALL) {
+            c->n_named++;
+            if (!kernel_name_fits(e->name, in->op)) {
+                c->misnamed++;
+                confidence = 0.5;
+            }
+        }
+        c->events[i].instruction = at;
+        c->events[i].partition = in->partition;
+        c->events[i].confidence = confidence;
+        c->matched++;
+        seen[at] = true;
+    }
+}
+
+// Operators inside delegates only: a recording at method level, in which kernels leave no trace.
+static bool has_kernel_events(const etp_trace_block *block)
+{
+    for (uint32_t i = 0; i < block->n_events; i++) {
+        etp_event_kind k = block->events[i].kind;
+        if (k == ETP_EVENT_OPERATOR_CALL || k == ETP_EVENT_NATIVE_CALL ||
+            k == ETP_EVENT_DELEGATE_CALL) {
+            return true;
+        }
+    }
+    return false;
+}
+
+static void judge(const joiner *j, candidate *c, const bool *seen)
+{
+    const etp_method *m = c->method;
+    bool with_kernels = has_kernel_events(j->block);
+    for (uint32_t i = 0; i < m->n_instructions; i++) {
+        etp_instruction_kind k = m->instructions[i].kind;
+        if (k == ETP_INSTR_DELEGATE || (k == ETP_INSTR_KERNEL && with_kernels)) {
+            c->n_calls++;
+            c->n_calls_seen += seen[i] ? 1 : 0;
+        }
+    }
+    c->complete = c->n_calls_seen == c->n_calls;
+    if (c->reason) {
+        return;
+    }
+    if (c->matched == 0) {
+        c->reason = "the block has no event that belongs to an instruction";
+    } else if (c->misnamed * 10 > c->n_named) {
+        c->reason = "the kernels of the recording are not those of the program";
+    } else if (!c->complete && j->block->has_execute && m->n_of_kind[ETP_INSTR_JUMP_FALSE] == 0) {
+        c->reason = "instructions of the program are missing in a finished execution";
+    }
+}
+
+// ---- operators to nodes --------------------------------------------------------------------------
+
+// Operators of one delegate call: same parent and instruction, in file order. A recording without
+// DELEGATE_CALL can have several calls of one instruction side by side; counters tell them apart.
+static uint32_t gather(const etp_trace_block *block, uint32_t first, bool *done, uint32_t *members)
+{
+    const etp_trace_event *lead = &block->events[first];
+    bool has_call = lead->parent != ETP_NO_INDEX &&
+                    block->events[lead->parent].kind == ETP_EVENT_DELEGATE_CALL;
+    uint32_t n = 0;
+    for (uint32_t i = first; i < block->n_events; i++) {
+        const etp_trace_event *e = &block->events[i];
+        if (done[i] || e->kind != ETP_EVENT_DELEGATE_OP || e->parent != lead->parent ||
+            e->chain != lead->chain || e->instruction != lead->instruction) {
+            continue;
+        }
+        if (!has_call && i != first && etp_str_eq(e->name, lead->name)) {
+            break; // the same "… #1" again: the next call
+        }
+        done[i] = true;
+        members[n++] = i;
+    }
+    return n;
+}
+
+static etp_status place(const joiner *j, candidate *c, const uint32_t *members, uint32_t n,
+                        etp_str *names, double *explained)
+{
+    uint32_t partition = c->events[members[0]].partition;
+    if (partition == ETP_NO_INDEX || !c->method->partitions[partition].graph) {
+        *explained += n; // nothing to contradict
+        return ETP_OK;
+    }
+    for (uint32_t i = 0; i < n; i++) {
+        names[i] = j->block->events[members[i]].name;
+    }
+    etp_alignment alignment;
+    ETP_TRY(etp_align_operators(&c->method->partitions[partition], names, n, j->arena, &alignment,
+                                j->err));
+    for (uint32_t i = 0; i < n; i++) {
+        etp_join_event *e = &c->events[members[i]];
+        const etp_placed *p = &alignment.placed[i];
+        e->node = p->node;
+        e->nodes = alignment.covered + p->first;
+        e->n_nodes = p->n;
+        e->inserted = p->inserted;
+        e->confidence = p->confidence * alignment.fit;
+    }
+    *explained += alignment.fit * n;
+    return ETP_OK;
+}
+
+static etp_status place_operators(const joiner *j, candidate *c)
+{
+    size_t n_events = j->block->n_events;
+    bool *done = ETP_NEW_ARRAY(j->arena, bool, n_events);
+    uint32_t *members = ETP_NEW_ARRAY(j->arena, uint32_t, n_events);
+    etp_str *names = ETP_NEW_ARRAY(j->arena, etp_str, n_events);
+    if (!done || !members || !names) {
+        return etp_fail_nomem(j->err, "join");
+    }
+    double explained = 0;
+    size_t n_ops = 0;
+    for (uint32_t i = 0; i < n_events; i++) {
+        if (done[i] || j->block->events[i].kind != ETP_EVENT_DELEGATE_OP ||
+            c->events[i].instruction == ETP_NO_INDEX) {
+            continue;
+        }
+        uint32_t n = gather(j->block, i, done, members);
+        n_ops += n;
+        ETP_TRY(place(j, c, members, n, names, &explained));
+    }
+    c->fit = n_ops == 0 ? 1.0 : explained / (double)n_ops;
+    if (c->fit < 0.5) {
+        c->reason = "the operators of the delegates are not those of the program";
+    }
+    return ETP_OK;
+}
+
+// ---- choosing a method ---------------------------------------------------------------------------
+
+static etp_status try_method(const joiner *j, const etp_method *method, candidate *c)
+{
+    bool *seen = ETP_NEW_ARRAY(j->arena, bool, method->n_instructions);
+    c->events = ETP_NEW_ARRAY(j->arena, etp_join_event, j->block->n_events);
+    if (!seen || !c->events) {
+        return etp_fail_nomem(j->err, "join");
+    }
+    c->method = method;
+    for (uint32_t i = 0; i < j->block->n_events; i++) {
+        c->events[i].instruction = c->events[i].partition = c->events[i].node = ETP_NO_INDEX;
+    }
+    match_events(j, c, seen);
+    judge(j, c, seen);
+    return c->reason ? ETP_OK : place_operators(j, c);
+}
+
+static bool same_nodes(const etp_join_event *a, const etp_join_event *b)
+{
+    return a->node == b->node && a->n_nodes == b->n_nodes &&
+           (a->n_nodes == 0 || memcmp(a->nodes, b->nodes, a->n_nodes * sizeof *a->nodes) == 0);
+}
+
+static int type_of(const candidate *c, const etp_join_event *e)
+{
+    return e->node == ETP_NO_INDEX ? 0 : c->method->partitions[e->partition].nodes[e->node].type;
+}
+
+// Keeps in A's events only what B says too.
+static void intersect(candidate *a, const candidate *b, size_t n_events)
+{
+    for (size_t i = 0; i < n_events; i++) {
+        etp_join_event *x = &a->events[i];
+        const etp_join_event *y = &b->events[i];
+        if (x->instruction != y->instruction || x->partition != y->partition) {
+            *x = (etp_join_event){.instruction = ETP_NO_INDEX, .partition = ETP_NO_INDEX,
+                                  .node = ETP_NO_INDEX};
+            continue;
+        }
+        if (!same_nodes(x, y) || type_of(a, x) != type_of(b, y)) {
+            x->node = ETP_NO_INDEX;
+            x->nodes = NULL;
+            x->n_nodes = 0;
+            x->confidence = 0;
+        }
+        x->inserted = x->inserted && y->inserted;
+        x->confidence = x->confidence < y->confidence ? x->confidence : y->confidence;
+    }
+}
+
+// How well a fitting candidate explains the block; higher is better.
+static bool better(const candidate *a, const candidate *b)
+{
+    if (a->misnamed != b->misnamed) {
+        return a->misnamed < b->misnamed;
+    }
+    if (a->complete != b->complete) {
+        return a->complete;
+    }
+    return a->fit > b->fit + 0.02;
+}
+
+static etp_status choose(const joiner *j, candidate *candidates, size_t n, etp_join *out)
+{
+    candidate *best = NULL;
+    uint32_t *list = ETP_NEW_ARRAY(j->arena, uint32_t, n);
+    if (!list) {
+        return etp_fail_nomem(j->err, "join");
+    }
+    out->candidates = list;
+    for (size_t i = 0; i < n; i++) {
+        candidate *c = &candidates[i];
+        if (c->reason) {
+            out->reason = out->reason ? out->reason : c->reason;
+        } else if (!best || better(c, best)) {
+            best = c;
+        }
+    }
+    if (!best) {
+        out->events = candidates ? candidates[0].events : NULL;
+        return ETP_OK;
+    }
+    out->reason = NULL;
+    out->method = best->method->index;
+    out->complete = best->complete;
+    out->events = best->events;
+    for (size_t i = 0; i < n; i++) {
+        if (!candidates[i].reason && !better(best, &candidates[i])) {
+            list[out->n_candidates++] = candidates[i].method->index;
+            if (&candidates[i] != best) {
+                intersect(best, &candidates[i], j->block->n_events);
+                out->ambiguous = true;
+            }
+        }
+    }
+    return ETP_OK;
+}
+
+etp_status etp_join_block(const etp_program *program, const etp_trace_block *block,
+                          etp_arena *arena, etp_join *out, etp_error *err)
+{
+    joiner j = {program, block, arena, err};
+    *out = (etp_join){.method = ETP_NO_INDEX, .n_events = (uint32_t)block->n_events};
+    candidate *candidates = ETP_NEW_ARRAY(arena, candidate, program->n_methods);
+    if (!candidates) {
+        return etp_fail_nomem(err, "join");
+    }
+    for (uint32_t i = 0; i < program->n_methods; i++) {
+        ETP_TRY(try_method(&j, &program->methods[i], &candidates[i]));
+    }
+    ETP_TRY(choose(&j, candidates, program->n_methods, out));
+    if (out->method != ETP_NO_INDEX) {
+        return ETP_OK;
+    }
+    // Nothing fits, nothing is claimed.
+    etp_join_event *none = ETP_NEW_ARRAY(arena, etp_join_event, block->n_events);
+    if (!none) {
+        return etp_fail_nomem(err, "join");
+    }
+    for (size_t i = 0; i < block->n_events; i++) {
+        none[i].instruction = none[i].partition = none[i].node = ETP_NO_INDEX;
+    }
+    out->events = none;
+    out->reason = out->reason ? out->reason : "the program has no method";
+    return ETP_OK;
+}

@@ -1,0 +1,252 @@
+// SPDX-License-Identifier: Apache-2.0
+// Whether an operator's name can stand for a node: families against node types, data types of the
+// name against those of the operands.
+#include "program/internal.h"
+
+#define MAX_TYPES 7
+
+// Operator families as XNNPACK spells them → node types whose work they can do.
+static const struct {
+    const char *family;
+    uint8_t types[MAX_TYPES]; // 0-terminated
+} k_families[] = {
+    {"Add", {ETP_XNN_ADD}},
+    {"Subtract", {ETP_XNN_SUBTRACT, ETP_XNN_ADD}},
+    {"Multiply", {ETP_XNN_MULTIPLY}},
+    {"Divide", {ETP_XNN_DIV, ETP_XNN_MULTIPLY}},
+    {"Minimum", {ETP_XNN_MINIMUM}},
+    {"Maximum", {ETP_XNN_MAXIMUM}},
+    {"PReLU", {ETP_XNN_PRELU}},
+    {"Clamp", {ETP_XNN_CLAMP, ETP_XNN_MINIMUM, ETP_XNN_MAXIMUM}},
+    {"Convert", {ETP_XNN_CONVERT}},
+    {"Convolution", {ETP_XNN_CONV_2D, ETP_XNN_DEPTHWISE_CONV_2D}},
+    {"Fully Connected", {ETP_XNN_FULLY_CONNECTED, ETP_XNN_CONV_2D, ETP_XNN_BATCH_MATRIX_MULTIPLY}},
+    {"Dynamic Fully Connected", {ETP_XNN_FULLY_CONNECTED, ETP_XNN_BATCH_MATRIX_MULTIPLY}},
+    {"Batch Matrix Multiply", {ETP_XNN_BATCH_MATRIX_MULTIPLY, ETP_XNN_FULLY_CONNECTED}},
+    {"Deconvolution", {ETP_XNN_CONV_TRANSPOSE_2D}},
+    {"Transpose", {ETP_XNN_STATIC_TRANSPOSE}},
+    {"Copy",
+     {ETP_XNN_COPY, ETP_XNN_STATIC_RESHAPE, ETP_XNN_CONCATENATE_2, ETP_XNN_CONCATENATE_3,
+      ETP_XNN_CONCATENATE_4, ETP_XNN_CONCATENATE_5}},
+    {"Concatenate",
+     {ETP_XNN_CONCATENATE_2, ETP_XNN_CONCATENATE_3, ETP_XNN_CONCATENATE_4, ETP_XNN_CONCATENATE_5}},
+    {"Static Reshape", {ETP_XNN_STATIC_RESHAPE}},
+    {"Static Expand Dims", {ETP_XNN_STATIC_RESHAPE}},
+    {"Fuse Dims", {ETP_XNN_STATIC_RESHAPE}},
+    {"Split Dims", {ETP_XNN_STATIC_RESHAPE}},
+    {"Slice", {ETP_XNN_STATIC_SLICE}},
+    {"Constant Pad", {ETP_XNN_STATIC_CONSTANT_PAD}},
+    {"Mean", {ETP_XNN_GLOBAL_AVG_POOLING_2D, ETP_XNN_AVG_POOLING_2D}},
+    {"Mean Squared", {ETP_XNN_GLOBAL_AVG_POOLING_2D}},
+    {"Sum", {ETP_XNN_GLOBAL_AVG_POOLING_2D}},
+    {"Global Average Pooling", {ETP_XNN_GLOBAL_AVG_POOLING_2D}},
+    {"Average Pooling", {ETP_XNN_AVG_POOLING_2D, ETP_XNN_GLOBAL_AVG_POOLING_2D}},
+    {"Max Pooling", {ETP_XNN_MAX_POOLING_2D}},
+    {"ArgMax Pooling", {ETP_XNN_ARG_MAX_POOLING_2D}},
+    {"Resize Bilinear", {ETP_XNN_STATIC_RESIZE_BILINEAR_2D}},
+    {"Softmax", {ETP_XNN_SOFTMAX}},
+    {"Scaled Dot-Product Attention", {ETP_XNN_SCALED_DOT_PRODUCT_ATTENTION}},
+    {"Sigmoid", {ETP_XNN_SIGMOID}},
+    {"GELU", {ETP_XNN_GELU}},
+    {"ApproxGELU", {ETP_XNN_GELU}},
+    {"HardSwish", {ETP_XNN_HARDSWISH}},
+    {"LeakyReLU", {ETP_XNN_LEAKY_RELU}},
+    {"Leaky ReLU", {ETP_XNN_LEAKY_RELU}},
+    {"ELU", {ETP_XNN_ELU}},
+    {"Abs", {ETP_XNN_ABS}},
+    {"Floor", {ETP_XNN_FLOOR}},
+    {"Ceiling", {ETP_XNN_CEILING}},
+    {"Square", {ETP_XNN_SQUARE, ETP_XNN_MULTIPLY}},
+    {"Square Root", {ETP_XNN_SQUARE_ROOT}},
+    {"Reciprocal Square Root", {ETP_XNN_RECIPROCAL_SQUARE_ROOT}},
+    {"Negate", {ETP_XNN_NEGATE}},
+    {"Log", {ETP_XNN_LOG}},
+    {"Exp", {ETP_XNN_EXP}},
+    {"TanH", {ETP_XNN_TANH}},
+    {"Sine", {ETP_XNN_SIN}},
+    {"Cosine", {ETP_XNN_COS}},
+};
+
+static const uint8_t *types_of(etp_str family)
+{
+    for (size_t i = 0; i < sizeof k_families / sizeof *k_families; i++) {
+        if (etp_str_eqz(family, k_families[i].family)) {
+            return k_families[i].types;
+        }
+    }
+    return NULL;
+}
+
+void etp_match_prepare(etp_str name, etp_match_op *out)
+{
+    etp_op_parse(name, &out->name);
+    out->types = types_of(out->name.family);
+    out->is_table = etp_str_eqz(out->name.base, "Invalid Unary Op");
+}
+
+// ---- data types ----------------------------------------------------------------------------------
+
+typedef enum kind { KIND_ANY, KIND_F32, KIND_F16, KIND_BF16, KIND_S8, KIND_U8, KIND_DYNAMIC } kind;
+
+static kind kind_of_token(etp_str t)
+{
+    static const struct {
+        const char *token;
+        kind kind;
+    } k_tokens[] = {{"F32", KIND_F32},    {"PF32", KIND_F32},     {"F16", KIND_F16},
+                    {"PF16", KIND_F16},   {"BF16", KIND_BF16},    {"QS8", KIND_S8},
+                    {"QC8", KIND_S8},     {"PQS8", KIND_S8},      {"S8", KIND_S8},
+                    {"QU8", KIND_U8},     {"U8", KIND_U8},        {"QD8", KIND_DYNAMIC},
+                    {"QDU8", KIND_DYNAMIC}, {"QP8", KIND_DYNAMIC}};
+    for (size_t i = 0; i < sizeof k_tokens / sizeof *k_tokens; i++) {
+        if (etp_str_eqz(t, k_tokens[i].token)) {
+            return k_tokens[i].kind;
+        }
+    }
+    return KIND_ANY;
+}
+
+static kind kind_of_dtype(etp_dtype d)
+{
+    switch (d) {
+    case ETP_DTYPE_FLOAT32:
+    case ETP_DTYPE_PFP32:
+        return KIND_F32;
+    case ETP_DTYPE_FLOAT16:
+        return KIND_F16;
+    case ETP_DTYPE_BFLOAT16:
+        return KIND_BF16;
+    case ETP_DTYPE_QINT8:
+    case ETP_DTYPE_QCINT8:
+        return KIND_S8;
+    case ETP_DTYPE_QUINT8:
+        return KIND_U8;
+    case ETP_DTYPE_QDINT8:
+    case ETP_DTYPE_QPINT8:
+        return KIND_DYNAMIC;
+    default:
+        return KIND_ANY;
+    }
+}
+
+// "X8", "X16", "X32", "X64": bits per element of data movement; 0 for other tokens.
+static unsigned bits_of_token(etp_str t)
+{
+    if (t.len < 2 || t.ptr[0] != 'X') {
+        return 0;
+    }
+    unsigned bits = 0;
+    for (size_t i = 1; i < t.len; i++) {
+        if (t.ptr[i] < '0' || t.ptr[i] > '9' || bits > 64) {
+            return 0;
+        }
+        bits = bits * 10 + (unsigned)(t.ptr[i] - '0');
+    }
+    return bits;
+}
+
+static bool dtype_fits(const etp_op_name *op, const etp_value *in)
+{
+    if (op->n_dtypes == 0) {
+        return true;
+    }
+    unsigned bits = bits_of_token(op->dtypes[0]);
+    if (bits != 0) {
+        return bits == etp_dtype_bits(in->dtype);
+    }
+    kind want = kind_of_token(op->dtypes[0]);
+    kind have = kind_of_dtype(in->dtype);
+    return want == KIND_ANY || have == KIND_ANY || want == have;
+}
+
+// ---- costs ---------------------------------------------------------------------------------------
+
+static bool is_pointwise(const etp_node *n)
+{
+    const etp_xnn_window *w = n->xnn->window;
+    return w && w->kernel_h == 1 && w->kernel_w == 1 && w->stride_h == 1 && w->stride_w == 1 &&
+           w->groups == 1 && (w->pad_top | w->pad_right | w->pad_bottom | w->pad_left) == 0;
+}
+
+// Names say more about convolutions than their family.
+static uint32_t convolution_cost(const etp_node *n, const etp_op_name *op)
+{
+    bool says_fc = !etp_str_eqz(op->family, "Convolution");
+    bool says_depthwise = etp_op_is_depthwise(op);
+    if (n->type == ETP_XNN_CONV_2D) {
+        // XNNPACK runs 1 × 1 convolutions as matrix multiplications since 2025; never others.
+        if (says_fc) {
+            return is_pointwise(n) ? 0 : ETP_COST_NEVER;
+        }
+        return (is_pointwise(n) ? ETP_COST_UNIT / 4 : 0) +
+               (says_depthwise ? ETP_COST_UNIT / 2 : 0);
+    }
+    return says_depthwise ? 0 : ETP_COST_UNIT / 2; // a depthwise node
+}
+
+static uint32_t table_cost(const etp_flow *f, uint32_t node)
+{
+    if (!etp_flow_is_unary(f, node)) {
+        return ETP_COST_NEVER;
+    }
+    return etp_flow_lut_start(f, node) != node ? 0 : ETP_COST_UNIT;
+}
+
+uint32_t etp_match_cost(const etp_flow *f, uint32_t node, const etp_match_op *op)
+{
+    const etp_node *n = &f->partition->nodes[node];
+    const uint8_t *types = op->types;
+    if (op->is_table) {
+        return table_cost(f, node);
+    }
+    if (!types) {
+        // A family we do not know may be a node type we do not know, and nothing else.
+        return etp_xnn_type_name(n->type) ? ETP_COST_NEVER : ETP_COST_UNIT;
+    }
+    uint32_t rank = 0;
+    while (rank < MAX_TYPES && types[rank] != 0 && types[rank] != n->type) {
+        rank++;
+    }
+    if (rank == MAX_TYPES || types[rank] == 0) {
+        return ETP_COST_NEVER;
+    }
+    uint32_t cost = 0;
+    if (n->type == ETP_XNN_CONV_2D || n->type == ETP_XNN_DEPTHWISE_CONV_2D) {
+        cost = convolution_cost(n, &op->name);
+    }
+    if (cost < ETP_COST_NEVER && n->n_inputs > 0 &&
+        !dtype_fits(&op->name, &f->partition->values[n->inputs[0]])) {
+        cost += ETP_COST_UNIT / 2;
+    }
+    return cost;
+}
+
+uint32_t etp_skip_node_cost(const etp_flow *f, uint32_t node)
+{
+    switch (etp_flow_fate(f, node)) {
+    case ETP_FATE_INTO_PRODUCER:
+    case ETP_FATE_INTO_TABLE:
+        return ETP_COST_UNIT / 20;
+    case ETP_FATE_INTO_CONSUMER:
+        return ETP_COST_UNIT / 10;
+    case ETP_FATE_STAYS:
+        break;
+    }
+    int type = f->partition->nodes[node].type;
+    bool is_light = type == ETP_XNN_STATIC_RESHAPE || type == ETP_XNN_COPY ||
+                    type == ETP_XNN_STATIC_TRANSPOSE || type == ETP_XNN_CONVERT;
+    return is_light ? ETP_COST_UNIT : 3 * ETP_COST_UNIT;
+}
+
+uint32_t etp_skip_operator_cost(const etp_match_op *op)
+{
+    etp_str family = op->name.family;
+    if (etp_str_eqz(family, "Convert") || etp_str_eqz(family, "Pack LH") ||
+        etp_str_eqz(family, "Copy")) {
+        return ETP_COST_UNIT / 2; // fallbacks to another precision, packing for the matrix unit
+    }
+    if (etp_str_eqz(family, "Transpose") || etp_str_eqz(family, "Sum")) {
+        return ETP_COST_UNIT; // layout rewrites, row sums of quantised operands
+    }
+    return 3 * ETP_COST_UNIT;
+}
