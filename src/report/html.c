@@ -60,11 +60,14 @@ static void strip(page *p, const etp_card *card)
     double room = (hi - lo) * 0.08;
     etp_scale x = {lo - room, hi + room, 4, 316};
     double reference = etp_scale_at(&x, card->reference);
-    z(p, "<svg class=\"strip\" viewBox=\"0 0 320 40\" role=\"img\" aria-label=\"interval\">\n");
+    z(p, "<svg class=\"strip\" viewBox=\"0 0 320 40\" role=\"img\" "
+         "aria-label=\"estimate and interval against no difference\">\n");
     etp_svg_line(&o, 4, 14, 316, 14, "grid");
     etp_svg_line(&o, reference, 4, reference, 24, "axis");
-    etp_svg_textz(&o, reference, 37, reference < 160 ? ETP_LEFT : ETP_RIGHT, "m c",
-                  etp_view_value(&v, card->reference, buf));
+    etp_anchor anchor = reference < 160 ? ETP_LEFT : ETP_RIGHT;
+    char label[ETP_VIEW_CHARS + 20];
+    snprintf(label, sizeof label, "%s no difference", etp_view_value(&v, card->reference, buf));
+    etp_svg_textz(&o, reference, 37, anchor, "m c", label);
     etp_svg_rect(&o, etp_scale_at(&x, card->lo), 10,
                  fmax(etp_scale_at(&x, card->hi) - etp_scale_at(&x, card->lo), 2), 8, "ci");
     etp_sink_z(p->sink, "<circle r=\"5\" cy=\"14\" class=\"est\" cx=\"");

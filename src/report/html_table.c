@@ -75,7 +75,7 @@ static void write_cell(etp_sink *sink, const etp_table *t, size_t k, const etp_v
     const etp_cell *c = &row->cells[k];
     char buf[ETP_VIEW_CHARS];
     double number = etp_cell_number(c);
-    bool bar = (col->flags & ETP_COL_BAR) && max > 0 && isfinite(number) && !row->total;
+    bool bar = max > 0 && isfinite(number) && !row->total;
     const char *tag = k == 0 ? "th" : "td";
     etp_sink_printf(sink, "<%s%s", tag, k == 0 ? " scope=\"row\"" : "");
     write_classes(sink, col, c, bar);
@@ -107,7 +107,7 @@ void etp_html_table(etp_sink *sink, const etp_table *t, size_t ordinal)
     for (size_t k = 0; k < t->n_columns; k++) {
         views[k] = etp_view_column(t, k);
         views[k].minus = "−";
-        max[k] = etp_column_max(t, k);
+        max[k] = etp_bar_max(t, k);
     }
     etp_sink_printf(sink, "<figure class=\"table\"><div class=\"box%s\" tabindex=\"0\" role=\"region\" "
                     "aria-labelledby=\"k%zu\">\n<table><caption id=\"k%zu\"><span>",

@@ -90,10 +90,8 @@
     Array.prototype.forEach.call(table.tBodies[0].rows, function (row, i) { row.order = i; });
     Array.prototype.forEach.call(table.tHead.rows[0].cells, function (th, column) {
       if (!th.hasAttribute('data-sort') || table.tBodies[0].rows.length < 2) return;
-      var button = make('button');
-      while (th.firstChild) button.appendChild(th.firstChild);
-      th.appendChild(button);
-      button.onclick = function () { sort(table, th, column); };
+      th.appendChild(make('button', '', 'Sort by ' + th.textContent));
+      th.onclick = function () { sort(table, th, column); }; // the button's click arrives here too
     });
     addFilter(table);
   });

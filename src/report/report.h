@@ -31,7 +31,7 @@ typedef enum etp_severity {
 typedef enum etp_kind {
     ETP_KIND_TEXT,
     ETP_KIND_INT,
-    ETP_KIND_NS,      // nanoseconds; a column or chart is shown in one common unit
+    ETP_KIND_NS,      // nanoseconds; a table or chart shows them in one common unit
     ETP_KIND_BYTES,
     ETP_KIND_RATIO,   // shown as 3.90×
     ETP_KIND_PERCENT, // a share 0…1, shown as 12.3 %
@@ -87,7 +87,7 @@ ETP_API void etp_keys_add(etp_keys *k, etp_severity severity, const char *key, c
 
 enum {
     ETP_COL_UNSORTED = 1,     // no sort button in HTML
-    ETP_COL_BAR = 2,          // a bar of the value's share of the column's maximum
+    ETP_COL_BAR = 2,          // a bar; bar columns of one kind share their scale
     ETP_COL_SIGNED = 4,       // differences: positive values carry a plus
     ETP_COL_LESS_IS_GOOD = 8, // negative values good, positive bad (differences of time)
     ETP_COL_MORE_IS_GOOD = 16,

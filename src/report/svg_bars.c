@@ -154,8 +154,11 @@ void etp_svg_stacked(etp_svg *o, const etp_chart *c)
 {
     double bar = 40, gap = c->entries.n > 3 ? 14 : 26, n = (double)c->entries.n;
     double bars = n * bar + (n > 0 ? n - 1 : 0) * gap, legend = etp_svg_legend_height(c);
-    double left = longest_label(c, o->narrow ? 70 : 180) + 10, right = 76;
+    double left = longest_label(c, o->narrow ? 70 : 180) + 10;
+    char widest[ETP_VIEW_CHARS];
     etp_view v = etp_view_chart(c);
+    etp_str total = etp_str_from(etp_view_value(&v, max_sum(c), widest));
+    double right = etp_svg_text_width(total) * ETP_SVG_BOLD + 10;
     etp_scale x = {0, max_sum(c), left, o->width - right};
     etp_svg_begin(o, c, bars + 14 + legend);
     for (size_t i = 0; i < c->entries.n; i++) {

@@ -98,7 +98,7 @@ void etp_svg_waterfall(etp_svg *o, const etp_chart *c)
         double note = e->note.len && !o->narrow ? etp_svg_text_width(e->note) + 10 : 0;
         label = fmax(label, etp_svg_text_width(e->label) + note);
     }
-    double left = fmin(label, o->narrow ? 112 : 280) + 12, right = o->narrow ? 76 : 84;
+    double left = fmin(label, o->narrow ? 124 : 280) + 12, right = o->narrow ? 80 : 88;
     etp_scale x = {0, 0, left, o->width - right};
     find_domain(c, &x);
     etp_view v = etp_view_chart(c), signed_view = v;

@@ -46,10 +46,10 @@ static void measure(layout *l, const etp_table *t)
         const etp_column *col = &t->columns[k];
         layout_column *lc = &l->columns[k];
         lc->view = etp_view_column(t, k);
-        lc->max = etp_column_max(t, k);
+        lc->max = etp_bar_max(t, k);
         lc->shown = true;
         lc->right = etp_column_is_number(col);
-        lc->bar = (col->flags & ETP_COL_BAR) && lc->max > 0;
+        lc->bar = lc->max > 0;
         set_title(lc, col);
         lc->width = etp_width(lc->title);
         for (size_t i = 0; i < t->rows.n; i++) {

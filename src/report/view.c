@@ -87,16 +87,34 @@ double etp_cell_number(const etp_cell *c)
     return (double)NAN;
 }
 
-double etp_column_max(const etp_table *t, size_t column)
+static double column_max(const etp_table *t, size_t column, bool totals)
 {
     double max = 0;
     for (size_t i = 0; i < t->rows.n; i++) {
         double v = fabs(etp_cell_number(&t->rows.items[i].cells[column]));
-        if (v > max) { // false for NAN
+        if (v > max && (totals || !t->rows.items[i].total)) { // false for NAN
             max = v;
         }
     }
     return max;
+}
+
+// Over all columns of COLUMN's kind that have all of FLAGS.
+static double table_max(const etp_table *t, size_t column, unsigned flags)
+{
+    double max = 0;
+    for (size_t k = 0; k < t->n_columns; k++) {
+        if (t->columns[k].kind == t->columns[column].kind &&
+            (t->columns[k].flags & flags) == flags) {
+            max = fmax(max, column_max(t, k, false));
+        }
+    }
+    return max;
+}
+
+double etp_bar_max(const etp_table *t, size_t column)
+{
+    return t->columns[column].flags & ETP_COL_BAR ? table_max(t, column, ETP_COL_BAR) : 0;
 }
 
 bool etp_column_is_number(const etp_column *col)
@@ -104,10 +122,16 @@ bool etp_column_is_number(const etp_column *col)
     return col->kind != ETP_KIND_TEXT;
 }
 
+// Times (and sizes) of one table share a unit and its decimals, so that arms can be read side by
+// side; totals do not decide, or the rows of a slow model would all read 0.0.
 etp_view etp_view_column(const etp_table *t, size_t column)
 {
     const etp_column *col = &t->columns[column];
-    etp_view v = etp_view_for(col->kind, etp_column_max(t, column), col->unit, col->decimals);
+    double max = table_max(t, column, 0), own = column_max(t, column, true);
+    etp_view v = etp_view_for(col->kind, max > 0 ? max : own, col->unit, col->decimals);
+    if (v.divide > 1 && own < v.divide) {
+        v.decimals = 3;
+    }
     v.sign = (col->flags & ETP_COL_SIGNED) != 0;
     return v;
 }

@@ -36,7 +36,9 @@ const char *etp_view_value(const etp_view *v, double value, char buf[static ETP_
 etp_str etp_view_cell(const etp_view *v, const etp_cell *c, char buf[static ETP_VIEW_CHARS]);
 
 double etp_cell_number(const etp_cell *c); // NAN for missing and text
-double etp_column_max(const etp_table *t, size_t column); // largest magnitude, 0 when there is none
+// What a full bar stands for: the largest magnitude in all bar columns of this kind, so that the
+// bars of two arms compare. 0 when the column has no bars.
+double etp_bar_max(const etp_table *t, size_t column);
 bool etp_column_is_number(const etp_column *col);
 // Judgement of a cell: its own, else by the column's sense of good.
 etp_severity etp_cell_judgement(const etp_column *col, const etp_cell *c);
