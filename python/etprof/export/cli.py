@@ -167,13 +167,13 @@ def main(argv) -> int:
         answer = keep_stdout_clean()
         from .job import run
 
-        entry, tool = run(options, Talk(options.quiet))
-        print_answer(answer, options, entry, tool)
+        entry, tool, out = run(options, Talk(options.quiet))
+        print_answer(answer, options, entry, tool, out)
         answer.close()
         if entry["state"] != "ok":
             why = next(c["why"] for c in entry["checks"] if not c["ok"])
             raise CheckFailed(f"the program does not agree with eager PyTorch: {why}; "
-                              f"it was kept as {entry['kept_as']}")
+                              f"it was kept as {out / entry['kept_as']}")
         return 0
     except EtprofError as error:
         print(f"etprof export: {error}", file=sys.stderr)
@@ -195,15 +195,16 @@ def main(argv) -> int:
             signal.signal(number, handler)
 
 
-def print_answer(stream, options, entry, tool):
+def print_answer(stream, options, entry, tool, out):
     if options.format == "json":
-        document = {"schema": "etprof.export/1", "tool": tool, "artifacts": [entry]}
+        document = {"schema": "etprof.export/1", "tool": tool, "outdir": str(out),
+                    "artifacts": [entry]}
         json.dump(document, stream, indent=2, ensure_ascii=False, allow_nan=False)
         stream.write("\n")
         return
     from .text import render
 
-    stream.write(render(entry))
+    stream.write(render(entry, out))
 
 
 def tool_record(versions):

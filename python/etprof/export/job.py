@@ -150,7 +150,7 @@ def dynamic_shapes(model, specs, static: bool):
 
 
 def run(options, talk):
-    """Returns (entry of export.json, record of the tool). The entry's state decides the exit."""
+    """(entry of export.json, record of the tool, folder). The entry's state decides the exit."""
     if not options.verbose:
         from .cli import silence_libraries
 
@@ -193,7 +193,7 @@ def make(options, talk, found, model, wanted, fixes, names, out):
         entry = {
             "file": names.pte,
             "state": "ok" if ok else "failed",
-            "kept_as": str(out / (names.pte + ("" if ok else artifacts.FAILED))),
+            "kept_as": names.pte + ("" if ok else artifacts.FAILED),
             "bytes": (scratch / names.pte).stat().st_size,
             "sha256": artifacts.sha256(scratch / names.pte),
             "files": file_records(scratch, files, artifacts),
@@ -213,7 +213,7 @@ def make(options, talk, found, model, wanted, fixes, names, out):
         artifacts.publish(scratch, out, files, failed=not ok)
         artifacts.update_export_json(scratch, out, entry, tool)
     talk("done")
-    return entry, tool
+    return entry, tool, out
 
 
 def load_quantized_kernels():

@@ -14,8 +14,8 @@ def count(n):
     return str(n)
 
 
-def render(entry) -> str:
-    lines = [f"{entry['kept_as']}  {entry['bytes']:,} bytes  sha256 {entry['sha256'][:16]}…"]
+def render(entry, out) -> str:
+    lines = [f"{out / entry['kept_as']}  {entry['bytes']:,} bytes  sha256 {entry['sha256'][:16]}…"]
     for check in entry["checks"]:
         lines += check_lines(check)
     d = entry["delegation"]

@@ -1,0 +1,111 @@
+# SPDX-License-Identifier: Apache-2.0
+# EdgeTAM's image encoder from the user's own checkout (EDGETAM_ROOT, or vendor/EdgeTAM here) and
+# checkpoint (EDGETAM_CHECKPOINT, or checkpoints/edgetam.pt there). Nothing is fetched.
+import hashlib
+import os
+import sys
+from pathlib import Path
+
+import torch
+from etprof.errors import BadInput, EnvironmentProblem
+from torch import nn
+
+SIZE = 1024
+PREFIX = "image_encoder."
+NOTICE = (
+    "EdgeTAM is third-party software under the Apache License 2.0: keep its LICENSE and copyright "
+    "notices when you pass the checkout, the checkpoint or a program made from them on"
+)
+
+
+class Normalized(nn.Module):
+    """Takes an image of 0...1; normalisation belongs to the program, not to its callers."""
+
+    def __init__(self, encoder):
+        super().__init__()
+        self.encoder = encoder
+        self.register_buffer("mean", torch.tensor([0.485, 0.456, 0.406]).reshape(1, 3, 1, 1))
+        self.register_buffer("scale", 1 / torch.tensor([0.229, 0.224, 0.225]).reshape(1, 3, 1, 1))
+
+    def forward(self, image):
+        torch._check(image.shape[-1] == SIZE and image.shape[-2] == SIZE)
+        features = self.encoder((image - self.mean) * self.scale)
+        # A dict cannot leave a program; position encodings are constants and stay behind.
+        return tuple(features["backbone_fpn"])
+
+
+def checkout() -> Path:
+    root = Path(os.environ.get("EDGETAM_ROOT") or Path(__file__).parent / "vendor" / "EdgeTAM")
+    if not (root / "sam2" / "build_sam.py").is_file():
+        raise EnvironmentProblem(
+            f"no EdgeTAM checkout at {root}: clone github.com/facebookresearch/EdgeTAM yourself and "
+            "set EDGETAM_ROOT to it"
+        )
+    if not (root / "LICENSE").is_file():
+        raise EnvironmentProblem(f"{root} has no LICENSE; use a complete checkout")
+    return root
+
+
+def checkpoint(root: Path) -> Path:
+    path = Path(os.environ.get("EDGETAM_CHECKPOINT") or root / "checkpoints" / "edgetam.pt")
+    if not path.is_file():
+        raise EnvironmentProblem(f"no checkpoint at {path}; set EDGETAM_CHECKPOINT to the file")
+    wanted = os.environ.get("EDGETAM_CHECKPOINT_SHA256", "").lower()
+    found = hashlib.sha256(path.read_bytes()).hexdigest()
+    if wanted and wanted != found:
+        raise BadInput(f"{path}: sha256 {found}, expected {wanted}; fetch the checkpoint again")
+    print(f"edgetam_image_encoder: checkpoint sha256 {found}"
+          + ("" if wanted else " (not compared: set EDGETAM_CHECKPOINT_SHA256)"), file=sys.stderr)
+    return path
+
+
+def load_weights(encoder, path: Path):
+    """Every weight of the encoder comes from the file; leaving any at random is an error."""
+    try:
+        state = torch.load(path, map_location="cpu", weights_only=True)
+    except Exception as error:
+        raise BadInput(f"{path}: not a checkpoint that torch reads safely: {error}") from error
+    state = state.get("model", state) if isinstance(state, dict) else {}
+    own = {k[len(PREFIX):]: v for k, v in state.items() if k.startswith(PREFIX)}
+    if not own:
+        raise BadInput(f"{path}: holds no weight named {PREFIX}*; is it EdgeTAM's checkpoint?")
+    missing = sorted(set(encoder.state_dict()) - set(own))
+    unknown = sorted(set(own) - set(encoder.state_dict()))
+    if missing or unknown:
+        raise BadInput(
+            f"{path}: {len(missing)} weights of the encoder are missing, {len(unknown)} unknown "
+            f"(first: {(missing + unknown)[0]}); checkout and checkpoint do not belong together"
+        )
+    encoder.load_state_dict(own, strict=True)
+
+
+class EdgeTamImageEncoder:
+    def get_eager_model(self):
+        root = checkout()
+        weights = checkpoint(root)
+        print(f"edgetam_image_encoder: {NOTICE}", file=sys.stderr)
+        for package in ("hydra", "omegaconf"):
+            try:
+                __import__(package)
+            except ModuleNotFoundError as error:
+                raise EnvironmentProblem(
+                    f"EdgeTAM needs the package {package}, which is not installed: "
+                    f"{sys.executable} -m pip install hydra-core omegaconf"
+                ) from error
+        from hydra import compose, initialize_config_dir
+        from hydra.core.global_hydra import GlobalHydra
+        from hydra.utils import instantiate
+
+        sys.path.insert(0, str(root))
+        try:
+            GlobalHydra.instance().clear()
+            with initialize_config_dir(str(root / "sam2" / "configs"), version_base=None):
+                config = compose("edgetam")
+            encoder = instantiate(config.model.image_encoder, _recursive_=True)
+        finally:
+            sys.path.remove(str(root))
+        load_weights(encoder, weights)
+        return Normalized(encoder).eval()
+
+    def get_example_inputs(self):
+        return (torch.rand(1, 3, SIZE, SIZE),)

@@ -1,0 +1,191 @@
+# SPDX-License-Identifier: Apache-2.0
+# `etprof models`: which models can be exported and what is missing for them; `models new NAME`.
+# Runs without torch: it reads model.json and looks for packages, it imports no model.
+from __future__ import annotations
+
+import argparse
+import importlib.util
+import json
+import os
+import sys
+from pathlib import Path
+
+from . import registry
+from .errors import EnvironmentProblem, EtprofError, UsageError
+
+INSTALL = {
+    "torchvision": "--no-deps torchvision==0.28.0 pillow",
+    "hydra": "hydra-core",
+}
+EXPORT_PACKAGES = ("torch", "executorch", "torchao")
+
+INIT = '''\
+# Makes the model known: `etprof export {name}`.
+from etprof.registry import register_model
+
+from .model import {cls}
+
+register_model("{name}", {cls})
+'''
+
+MODEL = '''\
+# The model that `etprof export {name}` exports. Replace the network; keep the three methods.
+import torch
+from torch import nn
+
+
+class Network(nn.Module):
+    """A small example: put your own network here, or import it from vendor/."""
+
+    def __init__(self):
+        super().__init__()
+        self.conv = nn.Conv2d(3, 16, 3, stride=2, padding=1)
+        self.classifier = nn.Linear(16, 10)
+
+    def forward(self, image):
+        x = torch.relu(self.conv(image)).mean((2, 3), keepdim=True)
+        return self.classifier(torch.flatten(x, 1))
+
+
+class {cls}:
+    def get_eager_model(self):
+        # Load your weights here; fail when one is missing (load_state_dict(..., strict=True)).
+        return Network().eval()
+
+    def get_example_inputs(self):
+        # Shapes, types and value ranges of real use: the program is fixed to these shapes.
+        return (torch.randn(1, 3, 64, 64),)
+
+    # Optional: keyword inputs, axes that vary, real samples for int8.
+    # def get_example_kwarg_inputs(self): return {{}}
+    # def get_dynamic_shapes(self): return None
+    # def get_calibration_inputs(self): return [(torch.randn(1, 3, 64, 64),)]
+'''
+
+INFO = {
+    "description": "what it is",
+    "license": "whose, and under which terms",
+    "weights": "random, seeded",
+    "inputs": ["image 1x3x64x64 float"],
+    "needs": [],
+}
+
+
+def class_name(name: str) -> str:
+    return "".join(part.capitalize() for part in name.split("_")) + "Model"
+
+
+def new_model(name: str, parent: Path) -> Path:
+    """Writes a runnable model folder; refuses to touch an existing one."""
+    if not name.isidentifier() or name != name.lower():
+        raise UsageError(f"models new '{name}': use lower case letters, digits and underscores")
+    folder = parent / name
+    if folder.exists():
+        raise UsageError(f"{folder} exists already")
+    files = {
+        "__init__.py": INIT.format(name=name, cls=class_name(name)),
+        "model.py": MODEL.format(name=name, cls=class_name(name)),
+        registry.INFO_FILE: json.dumps(INFO, indent=2) + "\n",
+        "vendor/README.md": "Upstream code that the model needs, with its licence files.\n",
+    }
+    try:
+        for file, text in files.items():
+            (folder / file).parent.mkdir(parents=True, exist_ok=True)
+            (folder / file).write_text(text, encoding="utf-8")
+    except OSError as error:
+        raise EnvironmentProblem(f"cannot write {folder}: {error.strerror}") from error
+    return folder
+
+
+def present(package: str) -> bool:
+    try:
+        return importlib.util.find_spec(package) is not None
+    except (ImportError, ValueError):
+        return False
+
+
+def missing_for(folder: registry.ModelFolder) -> list[str]:
+    """What has to be done before this model can be exported; empty when nothing."""
+    steps = []
+    packages = [p for p in folder.info.get("needs", []) if not present(p)]
+    if packages:
+        names = " ".join(INSTALL.get(p, p) for p in packages)
+        steps.append(f"pip install {names}")
+    checkout = folder.info.get("checkout")
+    if checkout:
+        root = Path(os.environ.get(checkout["env"]) or folder.path / checkout["vendor"])
+        if not (root / checkout["file"]).is_file():
+            steps.append(f"set {checkout['env']} to a checkout")
+    return steps
+
+
+def listing() -> list[dict]:
+    rows = []
+    for name, folder in sorted(registry.folders().items()):
+        info = folder.info
+        rows.append({
+            "name": name,
+            "description": info.get("description"),
+            "license": info.get("license"),
+            "weights": info.get("weights"),
+            "inputs": info.get("inputs", []),
+            "path": str(folder.path),
+            "missing": missing_for(folder),
+        })
+    return rows
+
+
+def render(rows: list[dict], exporter_ready: bool) -> str:
+    width = max(len(r["name"]) for r in rows) if rows else 0
+    lines = []
+    for r in rows:
+        lines.append(f"{r['name']:{width}}  {r['description'] or ''}")
+        lines.append(f"{'':{width}}  {'; '.join(r['inputs'])} · {r['license'] or 'licence not given'}")
+        for step in r["missing"]:
+            lines.append(f"{'':{width}}  needs: {step}")
+    lines.append("")
+    lines.append("also: torchvision:NAME, timm:NAME, hf:CONFIG, executorch:NAME, FILE.py:Class, FOLDER")
+    if not exporter_ready:
+        lines.append("torch and executorch are not here yet; the first `etprof export` installs them")
+    return "\n".join(lines) + "\n"
+
+
+class Parser(argparse.ArgumentParser):
+    def error(self, message):
+        raise UsageError(f"{message}; see etprof models --help")
+
+
+def main(argv) -> int:
+    p = Parser(prog="etprof models", allow_abbrev=False,
+               description="Lists the models that can be exported, or starts a new one.")
+    p.add_argument("action", nargs="?", choices=("list", "new"), default="list")
+    p.add_argument("name", nargs="?")
+    p.add_argument("--dir", type=Path, default=Path("model_profiling") / "models",
+                   help="where `new` puts the folder (default model_profiling/models)")
+    p.add_argument("--format", choices=("text", "json"), default="text")
+    try:
+        options = p.parse_args(argv)
+        if options.action == "new":
+            if not options.name:
+                raise UsageError("models new needs a name")
+            folder = new_model(options.name, options.dir)
+            print(f"{folder}\nnext: etprof export {options.name}")
+            return 0
+        if options.name:
+            raise UsageError("models list takes no name")
+        rows = listing()
+        ready = all(present(package) for package in EXPORT_PACKAGES)
+        if options.format == "json":
+            json.dump({"schema": "etprof.models/1", "exporter_ready": ready, "models": rows},
+                      sys.stdout, indent=2, ensure_ascii=False)
+            sys.stdout.write("\n")
+        else:
+            sys.stdout.write(render(rows, ready))
+        return 0
+    except EtprofError as error:
+        print(f"etprof models: {error}", file=sys.stderr)
+        return error.exit_code
+
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv[1:]))
