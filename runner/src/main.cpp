@@ -25,11 +25,11 @@ using etprof::Options;
 const char k_usage[] =
     "usage: etprof-runner --model FILE.pte [--data FILE.ptd] [--method NAME] [--threads N]\n"
     "                     [--cpus 0-3,6] [--inputs random:SEED|ones|FILE,...]\n"
-    "                     [--kind timed|traced|sampled] [--level NAME]\n"
+    "                     [--kind timed|traced|sampled] [--rate HZ] [--level NAME]\n"
     "       etprof-runner --probe       print the hello line and end\n"
     "       etprof-runner --selftest    prove on two tiny models that features can be hidden\n"
     "Environment: ETPROF_MASK (features to hide), ETPROF_NONCE (echoed in the hello line).\n"
-    "Commands on stdin: run N, dump FILE, outputs DIR, quit.\n";
+    "Commands on stdin: run N, dump FILE, samples FILE, outputs DIR, quit.\n";
 
 enum class Mode { run, probe, selftest };
 
@@ -38,16 +38,28 @@ std::optional<Failure> usage(const std::string &message)
     return Failure{"usage", message};
 }
 
+bool count(const std::string &text, unsigned long max, unsigned &value)
+{
+    char *end = nullptr;
+    unsigned long n = std::strtoul(text.c_str(), &end, 10);
+    if (text.empty() || text[0] < '0' || text[0] > '9' || *end != '\0' || n < 1 || n > max) {
+        return false;
+    }
+    value = static_cast<unsigned>(n);
+    return true;
+}
+
 std::optional<Failure> parse(int argc, char **argv, Options &o, Mode &mode)
 {
     struct Known {
         const char *name;
         std::string *value;
     };
-    std::string threads = "1";
+    std::string threads = "1", rate = "1000";
     const Known known[] = {{"--model", &o.model},   {"--data", &o.data},     {"--method", &o.method},
                            {"--cpus", &o.cpus},     {"--inputs", &o.inputs}, {"--kind", &o.kind},
-                           {"--level", &o.level},   {"--threads", &threads}};
+                           {"--level", &o.level},   {"--threads", &threads},
+                           {"--rate", &rate}};
     for (int i = 1; i < argc; i++) {
         std::string arg = argv[i];
         if (arg == "--probe" || arg == "--selftest") {
@@ -71,12 +83,12 @@ std::optional<Failure> parse(int argc, char **argv, Options &o, Mode &mode)
             return usage(name + " needs a value");
         }
     }
-    char *end = nullptr;
-    unsigned long n = std::strtoul(threads.c_str(), &end, 10);
-    if (threads.empty() || threads[0] < '0' || threads[0] > '9' || *end != '\0' || n < 1 || n > 1024) {
+    if (!count(threads, 1024, o.threads)) {
         return usage("--threads: '" + threads + "' is not a number from 1 to 1024");
     }
-    o.threads = static_cast<unsigned>(n);
+    if (!count(rate, 10000, o.rate)) {
+        return usage("--rate: '" + rate + "' is not a number from 1 to 10000");
+    }
     if (o.kind != "timed" && o.kind != "traced" && o.kind != "sampled") {
         return usage("--kind: '" + o.kind + "' is not timed, traced or sampled");
     }
@@ -187,6 +199,10 @@ bool obey(const std::string &line, etprof::Session &session, etprof::Lines &line
         done.n = 1;
         failure = session.dump(cmd.path, done.bytes);
         break;
+    case ETP_WIRE_SAMPLES:
+        copy(done.cmd, "samples");
+        failure = session.samples(cmd.path, done.n, done.bytes);
+        break;
     case ETP_WIRE_OUTPUTS:
         copy(done.cmd, "outputs");
         failure = session.outputs(cmd.path, done.n, done.bytes);
@@ -210,9 +226,6 @@ int fail(etprof::Lines &lines, const Failure &failure)
 
 int serve(const Options &o, etprof::Lines &lines)
 {
-    if (o.kind == "sampled") {
-        return fail(lines, {"kind", "sampled launches are not built yet"});
-    }
     if (auto failure = etprof::check_program(o.model)) {
         return fail(lines, *failure);
     }

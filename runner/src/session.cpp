@@ -10,7 +10,11 @@
 
 #include <sys/stat.h>
 
+#include <executorch/runtime/platform/clock.h>
+#include <executorch/runtime/platform/platform.h>
+
 #include "process.h"
+#include "sampler.h"
 
 // The SDK ships this library but not its header.
 namespace executorch::extension::threadpool {
@@ -50,6 +54,15 @@ std::optional<Failure> write_file(const std::string &path, const void *bytes, si
         return Failure{"io", "cannot write " + path + ": " + std::strerror(errno)};
     }
     return std::nullopt;
+}
+
+// CLOCK_MONOTONIC when the SDK's clock, whose ticks stand in recordings, was 0.
+uint64_t tick_zero()
+{
+    uint64_t before = now_ns();
+    uint64_t ticks = executorch::runtime::ticks_to_ns(et_pal_current_ticks());
+    uint64_t after = now_ns();
+    return before + (after - before) / 2 - ticks;
 }
 
 uint64_t le64(const char *at)
@@ -170,7 +183,7 @@ std::optional<Failure> Session::load(etp_wire_load &out)
     }
     uint64_t start = now_ns();
     std::unique_ptr<executorch::etdump::ETDumpGen> tracer;
-    if (options_.kind == "traced") {
+    if (options_.kind != "timed") {
         tracer = std::make_unique<executorch::etdump::ETDumpGen>();
         tracer_ = tracer.get();
     }
@@ -200,7 +213,13 @@ std::optional<Failure> Session::load(etp_wire_load &out)
     std::snprintf(out.method, sizeof out.method, "%s", method_name_.c_str());
     out.inputs = method_->inputs_size();
     out.outputs = method_->outputs_size();
+    out.epoch_ns = tick_zero();
     recorded_ = tracer_ != nullptr;
+    if (options_.kind == "sampled") {
+        if (auto failure = sampler_open(options_.rate)) {
+            return failure;
+        }
+    }
     return inputs_.make(*method_, options_.inputs);
 }
 
@@ -225,6 +244,11 @@ std::optional<Failure> Session::run(uint64_t n, Lines &lines)
     };
     uint64_t i = 0;
     recorded_ = tracer_ != nullptr;
+    if (options_.kind == "sampled") {
+        if (auto failure = sampler_start()) {
+            return failure;
+        }
+    }
     while (i < n && error == Error::Ok) {
         // Planned memory is reused while the method runs: inputs go in anew each time.
         for (size_t k = 0; k < inputs.size() && error == Error::Ok; k++) {
@@ -247,6 +271,7 @@ std::optional<Failure> Session::run(uint64_t n, Lines &lines)
             last_sent = now_ns();
         }
     }
+    sampler_stop();
     send(i);
     done_ += i;
     if (error != Error::Ok) {
@@ -259,7 +284,7 @@ std::optional<Failure> Session::run(uint64_t n, Lines &lines)
 std::optional<Failure> Session::dump(const std::string &path, uint64_t &bytes)
 {
     if (tracer_ == nullptr) {
-        return Failure{"kind", "dump needs --kind traced, this launch is " + options_.kind};
+        return Failure{"kind", "dump needs --kind traced or sampled, this launch is " + options_.kind};
     }
     if (!recorded_) {
         return Failure{"io", "nothing was recorded since the last dump"};
@@ -276,6 +301,14 @@ std::optional<Failure> Session::dump(const std::string &path, uint64_t &bytes)
     }
     bytes = result.size;
     return write_file(path, result.buf, result.size);
+}
+
+std::optional<Failure> Session::samples(const std::string &path, uint64_t &count, uint64_t &bytes)
+{
+    if (options_.kind != "sampled") {
+        return Failure{"kind", "samples needs --kind sampled, this launch is " + options_.kind};
+    }
+    return sampler_write(path, count, bytes);
 }
 
 std::optional<Failure> Session::outputs(const std::string &folder, uint64_t &files, uint64_t &bytes)

@@ -25,6 +25,7 @@ struct Options {
     std::string inputs = "random:1";
     std::string kind = "timed";
     std::string level; // empty: not checked
+    unsigned rate = 1000; // samples a second of CPU time, at most
     unsigned threads = 1;
 };
 
@@ -46,6 +47,7 @@ public:
     std::optional<Failure> load(etp_wire_load &out);
     std::optional<Failure> run(uint64_t n, Lines &lines);
     std::optional<Failure> dump(const std::string &path, uint64_t &bytes);
+    std::optional<Failure> samples(const std::string &path, uint64_t &count, uint64_t &bytes);
     std::optional<Failure> outputs(const std::string &folder, uint64_t &files, uint64_t &bytes);
 
 private:

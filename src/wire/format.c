@@ -135,6 +135,7 @@ static void body(out *o, const etp_wire_msg *m)
         key_u64(o, "ns", m->u.load.ns);
         key_u64(o, "rss_bytes", m->u.load.rss_bytes);
         key_u64(o, "hook_calls", m->u.load.hook_calls);
+        key_u64(o, "epoch_ns", m->u.load.epoch_ns);
         key_string(o, "method", m->u.load.method);
         key_u64(o, "inputs", m->u.load.inputs);
         key_u64(o, "outputs", m->u.load.outputs);

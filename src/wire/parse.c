@@ -473,6 +473,7 @@ static bool fields_of(in *s, etp_wire_msg *m)
         etp_wire_load *l = &m->u.load;
         const field f[] = {NUMBER("ns", l->ns, true), NUMBER("rss_bytes", l->rss_bytes, false),
                            NUMBER("hook_calls", l->hook_calls, false),
+                           NUMBER("epoch_ns", l->epoch_ns, false),
                            TEXT("method", l->method, false), NUMBER("inputs", l->inputs, false),
                            NUMBER("outputs", l->outputs, false)};
         return object(s, f, COUNT(f), 0);
@@ -600,15 +601,21 @@ bool etp_wire_cmd_parse(const char *line, size_t len, etp_wire_cmd *out, char *w
         return u64(&s, &out->n) && (s.at == s.len || bad(&s, "run takes one number")) &&
                ((out->n >= 1 && out->n <= ETP_WIRE_RUN_MAX) || bad(&s, "run takes 1 to 1000000"));
     }
-    bool dump = verb(&s, "dump");
-    if (dump || verb(&s, "outputs")) {
-        out->verb = dump ? ETP_WIRE_DUMP : ETP_WIRE_OUTPUTS;
-        if (s.at == s.len) {
-            return bad(&s, dump ? "dump takes a file" : "outputs takes a folder");
+    static const struct {
+        const char *word;
+        etp_wire_verb verb;
+    } k_paths[] = {{"dump", ETP_WIRE_DUMP}, {"outputs", ETP_WIRE_OUTPUTS}, {"samples", ETP_WIRE_SAMPLES}};
+    for (size_t i = 0; i < COUNT(k_paths); i++) {
+        if (!verb(&s, k_paths[i].word)) {
+            continue;
         }
+        if (s.at == s.len) {
+            return bad(&s, "expected a path");
+        }
+        out->verb = k_paths[i].verb;
         memcpy(out->path, line + s.at, s.len - s.at); // shorter than a line, hence than path
         out->path[s.len - s.at] = '\0';
         return true;
     }
-    return bad(&s, "unknown command; there are run N, dump FILE, outputs DIR, quit");
+    return bad(&s, "unknown command; there are run N, dump FILE, outputs DIR, samples FILE, quit");
 }

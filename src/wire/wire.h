@@ -9,7 +9,7 @@
 //   {"type":"hello","protocol":1,"pid":7,"nonce":"","executorch":"1.5.1","kind":"timed","threads":1,
 //    "mask":{"requested":"x86_64:...","hook":"cpuinfo_initialize","cleared":"x86_64:...","calls":2,"caller":"lib..."},
 //    "cpu":"x86_64:...","flags":"x86_64:..."}
-//   {"type":"load","ns":1,"rss_bytes":1,"hook_calls":2,"method":"forward","inputs":1,"outputs":1}
+//   {"type":"load","ns":1,"rss_bytes":1,"hook_calls":2,"epoch_ns":1,"method":"forward","inputs":1,"outputs":1}
 //   {"type":"iter","i":0,"start_ns":1,"ns":1}
 //   {"type":"done","cmd":"run","n":10,"bytes":0,"peak_rss_bytes":1}
 //   {"type":"error","code":"method","message":"..."}
@@ -19,10 +19,12 @@
 // Times are CLOCK_MONOTONIC nanoseconds. "ns" of an iteration is Method::execute
 // alone: inputs are put back in place before it, outside the measured time.
 //
-//   run N        N iterations. With kind "traced" they are recorded as well.
+//   run N        N iterations. With kinds "traced" and "sampled" they are recorded as well.
 //   dump FILE    the trace since the load or the last dump; the recording starts
 //                afresh. `dump -` throws it away: after a warm-up it drops the
 //                load block and the warm-up, so that only what follows is kept.
+//   samples FILE with kind "sampled": the program counters taken during the runs since
+//                the last time, as CSV (columns in runner/src/sampler.h)
 //   outputs DIR  outputs of the last iteration as DIR/output-<i>.bin and DIR/outputs.json
 //   quit         as does the end of the input
 #ifndef ETP_WIRE_WIRE_H
@@ -78,6 +80,7 @@ typedef struct etp_wire_load {
     uint64_t ns; // *
     uint64_t rss_bytes;
     uint64_t hook_calls; // mask.calls again, now that the model is loaded
+    uint64_t epoch_ns;   // CLOCK_MONOTONIC at tick 0 of the recording: places it among iterations and samples
     char method[ETP_WIRE_TEXT_MAX];
     uint64_t inputs, outputs;
 } etp_wire_load;
@@ -89,9 +92,9 @@ typedef struct etp_wire_iter {
 } etp_wire_iter;
 
 typedef struct etp_wire_done {
-    char cmd[ETP_WIRE_WORD_MAX + 1]; // run, dump, outputs
-    uint64_t n;                      // * iterations of this run; files of outputs; 1 for dump
-    uint64_t bytes;                  // dump and outputs: bytes written
+    char cmd[ETP_WIRE_WORD_MAX + 1]; // run, dump, outputs, samples
+    uint64_t n;                      // * iterations of this run; files of outputs; samples; 1 for dump
+    uint64_t bytes;                  // dump, outputs, samples: bytes written
     uint64_t peak_rss_bytes;
 } etp_wire_done;
 
@@ -146,13 +149,14 @@ typedef enum etp_wire_verb {
     ETP_WIRE_RUN,
     ETP_WIRE_DUMP,
     ETP_WIRE_OUTPUTS,
+    ETP_WIRE_SAMPLES,
     ETP_WIRE_QUIT
 } etp_wire_verb;
 
 typedef struct etp_wire_cmd {
     etp_wire_verb verb;
     uint64_t n;                   // run
-    char path[ETP_WIRE_LINE_MAX]; // dump and outputs; may hold blanks
+    char path[ETP_WIRE_LINE_MAX]; // dump, outputs, samples; may hold blanks
 } etp_wire_cmd;
 
 bool etp_wire_cmd_parse(const char *line, size_t len, etp_wire_cmd *out, char *why, size_t why_cap);

@@ -178,6 +178,39 @@ class Protocol(Case):
         self.assertEqual(r.one("error")["code"], "kind")
         self.assertFalse(os.path.exists(self.path("x")))
 
+    @unittest.skipUnless(sys.platform == "linux", "sampling is Linux's")
+    def test_samples(self):
+        """Program counters of this very process, in time order with its iterations."""
+        conv, file = self.path("conv.pte", embedded("k_selftest_conv")), self.path("s.csv")
+        p = self.popen("--model", conv, "--kind", "sampled")
+        out, err = p.communicate("run 10\ndump -\nsamples /dev/null\nrun 200000\nsamples %s\nsamples %s\n"
+                                 % (file, self.path("again.csv")), timeout=120)
+        self.assertEqual(p.returncode, 0, err)
+        r = Result(p.returncode, out, err)
+        with open(file) as f:
+            rows = f.read().splitlines()
+        self.assertEqual(rows.pop(0), "time_ns,thread,module,address,symbol,streaming")
+        self.assertEqual(len(rows), [d for d in r.of("done") if d["cmd"] == "samples"][1]["n"])
+        self.assertGreaterEqual(len(rows), 20)
+        iters = r.of("iter")
+        in_sdk = 0
+        for row in rows:
+            time_ns, thread, module, address, _, streaming = row.split(",")
+            self.assertEqual(int(thread), p.pid)
+            self.assertGreaterEqual(int(time_ns), iters[10]["start_ns"] - 10**7)
+            self.assertLessEqual(int(time_ns), iters[-1]["start_ns"] + iters[-1]["ns"] + 10**9)
+            if platform.machine() == "x86_64":
+                self.assertEqual(streaming, "")
+            if module.startswith("libexecutorch"):
+                in_sdk += 1
+                sdk = os.path.join(os.path.dirname(self.start[0]), "sdk", module)
+                self.assertLess(int(address, 16), os.path.getsize(sdk) + (1 << 20))
+        self.assertGreater(in_sdk, len(rows) / 2)
+        with open(self.path("again.csv")) as f:
+            self.assertEqual(len(f.readlines()), 1)  # taken once, then forgotten
+        r = self.run_it("--model", LINEAR, commands="samples %s\n" % file)
+        self.assertEqual(r.one("error")["code"], "kind")
+
     def outputs(self, model, *args, name="out"):
         folder = self.path(name)
         r = self.run_it("--model", model, *args, commands="run 2\noutputs %s\n" % folder)

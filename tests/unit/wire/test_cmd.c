@@ -32,6 +32,8 @@ static void good(void **unused)
     assert_true(parse("outputs out"));
     assert_int_equal(cmd.verb, ETP_WIRE_OUTPUTS);
     assert_string_equal(cmd.path, "out");
+    assert_true(parse("samples s.csv"));
+    assert_int_equal(cmd.verb, ETP_WIRE_SAMPLES);
     assert_true(parse("quit"));
     assert_int_equal(cmd.verb, ETP_WIRE_QUIT);
     assert_true(parse("\n"));
@@ -44,7 +46,7 @@ static void bad(void **unused)
     (void)unused;
     static const char *const k_bad[] = {
         "run",      "run 0",   "run -1",  "run 1000001", "run 5x", "run 5 6", "run 99999999999999999999",
-        "dump",     "dump ",   "outputs", "quit now",    "RUN 5",  "runs 5",  "dumpfile",
+        "dump",     "dump ",   "outputs", "samples",  "quit now",    "RUN 5",  "runs 5",  "dumpfile",
         " run 5",   "execute", "run 0x5", "run 1.5",
     };
     for (size_t i = 0; i < sizeof k_bad / sizeof k_bad[0]; i++) {

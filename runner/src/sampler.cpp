@@ -1,0 +1,265 @@
+// SPDX-License-Identifier: Apache-2.0
+// Samples program counters of all threads of this process by their CPU time.
+#include "sampler.h"
+
+#if defined(__linux__)
+
+#include <atomic>
+#include <cerrno>
+#include <csignal>
+#include <cstdio>
+#include <cstdlib>
+#include <cstring>
+#include <ctime>
+#include <memory>
+#include <vector>
+
+#include <dirent.h>
+#include <dlfcn.h>
+#include <link.h>
+#include <sys/syscall.h>
+#include <ucontext.h>
+#include <unistd.h>
+
+#include "process.h"
+
+namespace etprof {
+
+namespace {
+
+enum Streaming : signed char { unknown = -1, no = 0, yes = 1 };
+
+struct Sample {
+    uint64_t time_ns;
+    uintptr_t pc;
+    int thread;
+    Streaming streaming;
+};
+
+constexpr size_t k_max_samples = 1 << 18; // 6 MB: minutes at the rates a kernel grants
+
+std::vector<Sample> samples;
+std::atomic<size_t> taken{0}; // may exceed the room: the rest is counted, not kept
+std::vector<timer_t> timers;
+unsigned rate = 0;
+
+#if defined(__aarch64__)
+
+// The kernel describes vector state in records behind the registers.
+Streaming streaming_of(const ucontext_t *context)
+{
+    constexpr uint32_t k_sve = 0x53564501, k_extra = 0x45585401;
+    const unsigned char *at = reinterpret_cast<const unsigned char *>(context->uc_mcontext.__reserved);
+    const unsigned char *end = at + sizeof context->uc_mcontext.__reserved;
+    for (int records = 0; records < 32 && end - at >= 16; records++) {
+        uint32_t magic, size;
+        std::memcpy(&magic, at, sizeof magic);
+        std::memcpy(&size, at + 4, sizeof size);
+        if (magic == 0 || size < 16) {
+            break;
+        }
+        if (magic == k_sve) {
+            uint16_t flags;
+            std::memcpy(&flags, at + 10, sizeof flags); // after the head and the vector length
+            return (flags & 1) != 0 ? yes : no;
+        }
+        if (magic == k_extra) { // the rest lies elsewhere on the stack
+            uint64_t data;
+            uint32_t bytes;
+            std::memcpy(&data, at + 8, sizeof data);
+            std::memcpy(&bytes, at + 16, sizeof bytes);
+            at = reinterpret_cast<const unsigned char *>(data);
+            end = at + bytes;
+            continue;
+        }
+        if (size > static_cast<size_t>(end - at)) {
+            break;
+        }
+        at += size;
+    }
+    return unknown;
+}
+
+uintptr_t pc_of(const ucontext_t *context)
+{
+    return context->uc_mcontext.pc;
+}
+
+#else
+
+Streaming streaming_of(const ucontext_t *)
+{
+    return unknown;
+}
+
+uintptr_t pc_of(const ucontext_t *context)
+{
+    return static_cast<uintptr_t>(context->uc_mcontext.gregs[REG_RIP]);
+}
+
+#endif
+
+// In the signal: no allocation, no lock, nothing but stores.
+void on_signal(int, siginfo_t *, void *raw)
+{
+    int saved = errno;
+    auto *context = static_cast<const ucontext_t *>(raw);
+    size_t i = taken.fetch_add(1, std::memory_order_relaxed);
+    if (i < samples.size()) {
+        samples[i] = {now_ns(), pc_of(context), static_cast<int>(syscall(SYS_gettid)),
+                      streaming_of(context)};
+    }
+    errno = saved;
+}
+
+const char *base_name(const char *path)
+{
+    const char *slash = std::strrchr(path, '/');
+    return slash != nullptr ? slash + 1 : path;
+}
+
+std::string csv_line(const Sample &s)
+{
+    char number[64];
+    std::snprintf(number, sizeof number, "%llu,%d,", static_cast<unsigned long long>(s.time_ns),
+                  s.thread);
+    std::string line = number;
+    Dl_info info;
+    link_map *map = nullptr;
+    void *extra = nullptr;
+    if (dladdr1(reinterpret_cast<void *>(s.pc), &info, &extra, RTLD_DL_LINKMAP) != 0 &&
+        extra != nullptr) {
+        map = static_cast<link_map *>(extra);
+        std::snprintf(number, sizeof number, ",0x%llx,",
+                      static_cast<unsigned long long>(s.pc - map->l_addr));
+        line += base_name(info.dli_fname);
+        line += number;
+        line += info.dli_sname != nullptr ? info.dli_sname : "";
+    } else {
+        line += ",,";
+    }
+    line += s.streaming == unknown ? ",\n" : s.streaming == yes ? ",1\n" : ",0\n";
+    return line;
+}
+
+} // namespace
+
+std::optional<Failure> sampler_open(unsigned hertz)
+{
+    rate = hertz;
+    samples.assign(k_max_samples, Sample{}); // touched now, not in the signal
+    struct sigaction action {};
+    action.sa_sigaction = on_signal;
+    action.sa_flags = SA_SIGINFO | SA_RESTART;
+    sigemptyset(&action.sa_mask);
+    if (sigaction(SIGPROF, &action, nullptr) != 0) {
+        return Failure{"kind", std::string("cannot sample: ") + std::strerror(errno)};
+    }
+    return std::nullopt;
+}
+
+std::optional<Failure> sampler_start()
+{
+    DIR *tasks = opendir("/proc/self/task");
+    if (tasks == nullptr) {
+        return Failure{"kind", std::string("cannot sample: no list of threads: ") + std::strerror(errno)};
+    }
+    int error = 0;
+    while (dirent *entry = readdir(tasks)) {
+        int thread = std::atoi(entry->d_name);
+        if (thread <= 0) {
+            continue;
+        }
+        // The clock of that thread's CPU time, as the kernel numbers it: it runs
+        // only while the thread does, so waiting threads give no samples.
+        clockid_t clock = static_cast<clockid_t>((~static_cast<unsigned>(thread) << 3) | 6u);
+        sigevent event{};
+        event.sigev_notify = SIGEV_THREAD_ID;
+        event.sigev_signo = SIGPROF;
+#if defined(sigev_notify_thread_id)
+        event.sigev_notify_thread_id = thread;
+#else
+        event._sigev_un._tid = thread;
+#endif
+        timer_t timer;
+        itimerspec period{};
+        period.it_interval.tv_nsec = 1000000000 / rate;
+        period.it_value = period.it_interval;
+        if (timer_create(clock, &event, &timer) != 0) {
+            error = errno;
+            continue;
+        }
+        timers.push_back(timer);
+        if (timer_settime(timer, 0, &period, nullptr) != 0) {
+            error = errno;
+        }
+    }
+    closedir(tasks);
+    if (error != 0) {
+        sampler_stop();
+        return Failure{"kind", std::string("cannot sample: no timer for a thread: ") +
+                                   std::strerror(error)};
+    }
+    return std::nullopt;
+}
+
+void sampler_stop()
+{
+    for (timer_t timer : timers) {
+        (void)timer_delete(timer);
+    }
+    timers.clear();
+}
+
+std::optional<Failure> sampler_write(const std::string &path, uint64_t &count, uint64_t &bytes)
+{
+    size_t n = std::min(taken.load(), samples.size());
+    std::unique_ptr<std::FILE, int (*)(std::FILE *)> f(std::fopen(path.c_str(), "w"), std::fclose);
+    if (f == nullptr) {
+        return Failure{"io", "cannot write " + path + ": " + std::strerror(errno)};
+    }
+    std::string text = "time_ns,thread,module,address,symbol,streaming\n";
+    for (size_t i = 0; i < n; i++) {
+        text += csv_line(samples[i]);
+    }
+    bool ok = std::fwrite(text.data(), 1, text.size(), f.get()) == text.size();
+    ok = std::fclose(f.release()) == 0 && ok;
+    if (!ok) {
+        return Failure{"io", "cannot write " + path + ": " + std::strerror(errno)};
+    }
+    if (taken.load() > n) {
+        std::fprintf(stderr, "etprof-runner: %zu samples beyond the first %zu were not kept\n",
+                     taken.load() - n, n);
+    }
+    taken.store(0);
+    count = n;
+    bytes = text.size();
+    return std::nullopt;
+}
+
+} // namespace etprof
+
+#else
+
+namespace etprof {
+
+std::optional<Failure> sampler_open(unsigned)
+{
+    return Failure{"kind", "sampled launches need Linux"};
+}
+
+std::optional<Failure> sampler_start()
+{
+    return std::nullopt;
+}
+
+void sampler_stop() {}
+
+std::optional<Failure> sampler_write(const std::string &, uint64_t &, uint64_t &)
+{
+    return Failure{"kind", "sampled launches need Linux"};
+}
+
+} // namespace etprof
+
+#endif
