@@ -74,7 +74,8 @@ ETP_API uint64_t etp_os_free_bytes(const char *path);  // of its file system, UI
 // ---- clock and terminal ----
 
 ETP_API uint64_t etp_os_now_ns(void); // monotonic, the clock the runner reports
-ETP_API int64_t etp_os_wall_seconds(void);
+ETP_API int64_t etp_os_wall_seconds(void); // since 1970
+ETP_API const char *etp_os_utc_now(char buf[static 24]); // "2026-11-21T09:00:00Z"
 ETP_API void etp_os_sleep_ns(uint64_t ns);
 ETP_API uint64_t etp_os_random_u64(void);
 ETP_API bool etp_os_is_terminal(int fd);

@@ -25,6 +25,16 @@ int64_t etp_os_wall_seconds(void)
     return (int64_t)time(NULL);
 }
 
+const char *etp_os_utc_now(char buf[static 24])
+{
+    time_t now = time(NULL);
+    struct tm t;
+    if (!gmtime_r(&now, &t) || strftime(buf, 24, "%Y-%m-%dT%H:%M:%SZ", &t) == 0) {
+        buf[0] = '\0';
+    }
+    return buf;
+}
+
 void etp_os_sleep_ns(uint64_t ns)
 {
     struct timespec t = {(time_t)(ns / 1000000000u), (long)(ns % 1000000000u)};

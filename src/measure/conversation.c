@@ -1,0 +1,166 @@
+// SPDX-License-Identifier: Apache-2.0
+// Talking to one started runner.
+#include "measure/conversation.h"
+
+#include <stdio.h>
+
+// A runner that has said its last word gets this long to end.
+#define END_NS ((uint64_t)15 * 1000000000u)
+
+static int default_interrupted(void *ctx)
+{
+    (void)ctx;
+    return etp_os_interrupted();
+}
+
+etp_status etp_talk_start(etp_device *device, const char *const *args, const char *const *env,
+                          etp_arena *arena, etp_talk *out, etp_error *err)
+{
+    out->device = device;
+    out->process = (etp_process){.in_fd = -1, .out_fd = -1, .err_fd = -1};
+    etp_strbuf_init(&out->log, arena);
+    out->log_dropped = out->pid = 0;
+    out->start = out->end = 0;
+    out->out_closed = false;
+    if (!out->interrupted) {
+        out->interrupted = default_interrupted;
+    }
+    return device->ops->start(device, args, env, &out->process, err);
+}
+
+bool etp_talk_send(etp_talk *t, etp_str line)
+{
+    return etp_process_write(&t->process, line, t->timeout_ns, NULL) == ETP_OK;
+}
+
+static void keep_log(etp_talk *t, const char *ptr, size_t len)
+{
+    size_t room = ETP_LOG_LIMIT - t->log.len;
+    size_t kept = len < room ? len : room;
+    etp_strbuf_append(&t->log, (etp_str){ptr, kept});
+    t->log_dropped += len - kept;
+}
+
+// Reads until DEADLINE. OK: there is something new on stdout.
+static etp_talk_result fill(etp_talk *t, uint64_t deadline)
+{
+    for (;;) {
+        if (t->interrupted(t->ctx) != 0) {
+            return ETP_TALK_SIGNAL;
+        }
+        if (t->out_closed || t->process.out_fd < 0) {
+            t->out_closed = true;
+            return ETP_TALK_END;
+        }
+        uint64_t now = etp_os_now_ns();
+        if (now >= deadline) {
+            return ETP_TALK_SILENCE;
+        }
+        // One buffer for both streams; stderr is copied out at once.
+        char text[4096];
+        size_t got;
+        size_t room = sizeof t->buf - t->end;
+        etp_process_event event = etp_process_read(&t->process, deadline - now, text,
+                                                   room < sizeof text ? room : sizeof text, &got);
+        if (event == ETP_PROCESS_OUT) {
+            memcpy(t->buf + t->end, text, got);
+            t->end += got;
+            return ETP_TALK_OK;
+        }
+        if (event == ETP_PROCESS_ERR) {
+            keep_log(t, text, got);
+        } else if (event == ETP_PROCESS_EOF) {
+            t->out_closed = true;
+        }
+    }
+}
+
+etp_talk_result etp_talk_line(etp_talk *t, uint64_t extra_ns, etp_str *out, char *why,
+                              size_t why_cap)
+{
+    uint64_t deadline = etp_os_now_ns() + t->timeout_ns + extra_ns;
+    for (;;) {
+        const char *begin = t->buf + t->start;
+        const char *newline = memchr(begin, '\n', t->end - t->start);
+        if (newline) {
+            *out = (etp_str){begin, (size_t)(newline - begin)};
+            t->start += out->len + 1;
+            return ETP_TALK_OK;
+        }
+        memmove(t->buf, begin, t->end - t->start);
+        t->end -= t->start;
+        t->start = 0;
+        if (t->end == sizeof t->buf) {
+            snprintf(why, why_cap, "a line of more than %d bytes", ETP_WIRE_LINE_MAX);
+            return ETP_TALK_GARBAGE;
+        }
+        etp_talk_result r = fill(t, deadline);
+        if (r == ETP_TALK_END && t->end > 0) {
+            snprintf(why, why_cap, "its last line has no end");
+            return ETP_TALK_GARBAGE;
+        }
+        if (r != ETP_TALK_OK) {
+            return r;
+        }
+    }
+}
+
+etp_talk_result etp_talk_next(etp_talk *t, uint64_t extra_ns, etp_wire_msg *out, char *why,
+                              size_t why_cap)
+{
+    for (;;) {
+        etp_str line;
+        etp_talk_result r = etp_talk_line(t, extra_ns, &line, why, why_cap);
+        if (r != ETP_TALK_OK) {
+            return r;
+        }
+        if (!etp_wire_parse(line.ptr, line.len, out, why, why_cap)) {
+            return ETP_TALK_GARBAGE;
+        }
+        if (out->type != ETP_WIRE_UNKNOWN) { // later runners may say more
+            return ETP_TALK_OK;
+        }
+    }
+}
+
+bool etp_talk_finish(etp_talk *t)
+{
+    etp_process_close_input(&t->process);
+    uint64_t deadline = etp_os_now_ns() + END_NS;
+    for (;;) {
+        char text[4096];
+        size_t got;
+        uint64_t now = etp_os_now_ns();
+        if (now >= deadline || t->interrupted(t->ctx) != 0) {
+            break;
+        }
+        etp_process_event event =
+            etp_process_read(&t->process, deadline - now, text, sizeof text, &got);
+        if (event == ETP_PROCESS_ERR) {
+            keep_log(t, text, got);
+        } else if (event == ETP_PROCESS_EOF) {
+            break;
+        }
+    }
+    uint64_t now = etp_os_now_ns();
+    if (etp_process_wait(&t->process, now < deadline ? deadline - now : 0)) {
+        return true;
+    }
+    etp_talk_kill(t);
+    return false;
+}
+
+void etp_talk_kill(etp_talk *t)
+{
+    t->device->ops->kill(t->device, &t->process, t->pid);
+}
+
+void etp_talk_dispose(etp_talk *t)
+{
+    if (t->process.pid > 0) {
+        if (!t->process.ended) {
+            etp_talk_kill(t);
+        }
+        etp_process_dispose(&t->process);
+    }
+}

@@ -1,0 +1,109 @@
+// SPDX-License-Identifier: Apache-2.0
+// What surrounded a block.
+#include "measure/environment.h"
+
+#include <math.h>
+
+#include "base/json.h"
+
+static void number_or_null(etp_json *j, const char *key, uint64_t v)
+{
+    if (v == UINT64_MAX) {
+        etp_json_kv_null(j, key);
+    } else {
+        etp_json_kv_u64(j, key, v);
+    }
+}
+
+static void text_or_null(etp_json *j, const char *key, const char *z)
+{
+    etp_json_kv_z(j, key, z[0] ? z : NULL);
+}
+
+static void write_state(etp_json *j, const char *key, const etp_os_state *s)
+{
+    etp_json_key(j, key);
+    etp_json_begin_object(j);
+    etp_json_kv_u64(j, "time_ns", s->time_ns);
+    etp_json_kv_double(j, "load1", s->load1); // NAN is written as null
+    number_or_null(j, "memory_free_bytes", s->memory_free_bytes);
+    etp_json_kv_double(j, "temperature_c", s->temperature_c);
+    text_or_null(j, "temperature_zone", s->temperature_zone);
+    number_or_null(j, "freq_min_khz", s->freq_min_khz);
+    number_or_null(j, "freq_max_khz", s->freq_max_khz);
+    text_or_null(j, "governor", s->governor);
+    if (s->boost < 0) {
+        etp_json_kv_null(j, "boost");
+    } else {
+        etp_json_kv_bool(j, "boost", s->boost > 0);
+    }
+    text_or_null(j, "power", s->power);
+    etp_json_end(j);
+}
+
+etp_str etp_environment_line(const etp_run *run, const etp_block_environment *e, etp_arena *arena)
+{
+    etp_strbuf text;
+    etp_strbuf_init(&text, arena);
+    etp_sink sink = etp_sink_strbuf(&text);
+    etp_json j;
+    etp_json_init(&j, &sink, false);
+    etp_json_begin_object(&j);
+    etp_json_kv_z(&j, "type", "block");
+    etp_json_kv_u64(&j, "block", e->block);
+    etp_json_key(&j, "order");
+    etp_json_begin_array(&j);
+    for (uint32_t i = 0; i < e->n_arms; i++) {
+        etp_json_str(&j, run->arms.items[e->order[i]].name);
+    }
+    etp_json_end(&j);
+    if (e->control_position < 0) {
+        etp_json_kv_null(&j, "control_position");
+    } else {
+        etp_json_kv_i64(&j, "control_position", e->control_position);
+    }
+    etp_json_kv_i64(&j, "wall_start_s", e->wall_start);
+    etp_json_kv_i64(&j, "wall_end_s", e->wall_end);
+    write_state(&j, "start", &e->start);
+    write_state(&j, "end", &e->end);
+    etp_json_end(&j);
+    etp_json_end_document(&j);
+    if (text.failed) {
+        return ETP_STR("");
+    }
+    etp_str line = etp_strbuf_str(&text);
+    line.len -= line.len > 0 && line.ptr[line.len - 1] == '\n';
+    return line;
+}
+
+etp_status etp_environment_describe(etp_device *device, etp_arena *arena, etp_run *run,
+                                    etp_error *err)
+{
+    etp_device_facts facts = {0};
+    ETP_TRY(device->ops->probe(device, arena, &facts, err));
+    for (size_t i = 0; i < facts.n; i++) {
+        etp_run_fact f = {etp_str_from(facts.items[i].key), etp_str_from(facts.items[i].value)};
+        if (!ETP_PUSH(arena, &run->facts, f)) {
+            return etp_fail_nomem(err, "facts of the device");
+        }
+    }
+    etp_os_state state;
+    device->ops->state(device, &state);
+    for (size_t i = 0; i < state.n_unreadable; i++) {
+        if (!ETP_PUSH(arena, &run->unreadable, etp_str_from(state.unreadable[i]))) {
+            return etp_fail_nomem(err, "facts of the device");
+        }
+    }
+    // Processes tell their context switches and page faults; nobody tells migrations without tracing.
+    if (!ETP_PUSH(arena, &run->unreadable, ETP_STR("migrations"))) {
+        return etp_fail_nomem(err, "facts of the device");
+    }
+    return ETP_OK;
+}
+
+double etp_environment_jump_s(const etp_block_environment *e)
+{
+    double wall = (double)(e->wall_end - e->wall_start);
+    double steady = (double)(e->end.time_ns - e->start.time_ns) / 1e9;
+    return fabs(wall - steady);
+}

@@ -1,0 +1,26 @@
+// SPDX-License-Identifier: Apache-2.0
+// What surrounded a block: lines for environment.jsonl, and the list of what cannot be read.
+#ifndef ETP_MEASURE_ENVIRONMENT_H
+#define ETP_MEASURE_ENVIRONMENT_H
+
+#include "device/device.h"
+#include "store/store.h"
+
+typedef struct etp_block_environment {
+    uint32_t block;
+    const uint32_t *order; // arm indices
+    uint32_t n_arms;
+    int control_position; // -1: no control launch
+    int64_t wall_start, wall_end; // seconds since 1970
+    etp_os_state start, end;
+} etp_block_environment;
+
+// One JSON line (without newline) in ARENA; empty on out of memory.
+etp_str etp_environment_line(const etp_run *run, const etp_block_environment *e, etp_arena *arena);
+// Facts and unreadable names into RUN.
+ETP_NODISCARD etp_status etp_environment_describe(etp_device *device, etp_arena *arena, etp_run *run,
+                                                  etp_error *err);
+// Seconds that the wall clock moved beyond the steady one: sleep, or a clock that was set.
+double etp_environment_jump_s(const etp_block_environment *e);
+
+#endif

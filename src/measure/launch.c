@@ -1,0 +1,449 @@
+// SPDX-License-Identifier: Apache-2.0
+// One launch from its start to its end. Whatever the runner says is checked: nonce and pid, the
+// mask, the numbering and the clock of its iterations.
+#include "measure/launch.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+
+#include "measure/conversation.h"
+
+#define MAX_ARGS 24
+#define WARMUP_MIN 3
+
+typedef struct launch { // state of one call
+    const etp_launch_request *request;
+    etp_arena *arena;
+    etp_talk *talk;
+    etp_launch_outcome *out;
+    char nonce[17];
+    struct {
+        etp_launch_iteration *items;
+        size_t n, cap;
+    } iterations;
+    char why[512];
+} launch;
+
+static bool lose(launch *l, etp_lost_reason reason, const char *fmt, ...) ETP_PRINTF(3, 4);
+
+// Records the first reason; always false.
+static bool lose(launch *l, etp_lost_reason reason, const char *fmt, ...)
+{
+    if (!l->out->detail) {
+        char text[1400];
+        va_list ap;
+        va_start(ap, fmt);
+        vsnprintf(text, sizeof text, fmt, ap);
+        va_end(ap);
+        l->out->reason = reason;
+        const char *copy = etp_arena_strdup(l->arena, etp_str_from(text));
+        l->out->detail = copy ? copy : "out of memory";
+    }
+    return false;
+}
+
+// ---- how it ended ----
+
+// Last line of its stderr that says something, for the message of a crash.
+static etp_str last_words(etp_str log)
+{
+    while (log.len > 0) {
+        size_t end = log.len;
+        while (log.len > 0 && log.ptr[log.len - 1] != '\n') {
+            log.len--;
+        }
+        etp_str line = {log.ptr + log.len, end - log.len};
+        if (line.len > 0) {
+            line.len = line.len > 300 ? 300 : line.len;
+            return line;
+        }
+        log.len -= log.len > 0;
+    }
+    return log;
+}
+
+// Tells what ended the process when it stopped talking. It has ended or is made to.
+static void explain_end(launch *l)
+{
+    etp_talk *t = l->talk;
+    bool ended = etp_talk_finish(t);
+    etp_str words = last_words(etp_strbuf_str(&t->log));
+    const char *colon = words.len > 0 ? ": " : "";
+    if (!ended) {
+        lose(l, ETP_LOST_HANG, "the runner closed its output and did not end");
+    } else if (t->process.signal != 0) {
+        lose(l, ETP_LOST_CRASH, "the runner was ended by signal %d%s%.*s", t->process.signal, colon,
+             ETP_STR_ARG(words));
+    } else {
+        lose(l, ETP_LOST_CRASH, "the runner ended with status %d%s%.*s", t->process.exit_code, colon,
+             ETP_STR_ARG(words));
+    }
+}
+
+static bool lose_talk(launch *l, etp_talk_result r, const char *doing, uint64_t patience_ns)
+{
+    switch (r) {
+    case ETP_TALK_SIGNAL:
+        l->out->interrupted = true;
+        break;
+    case ETP_TALK_END:
+        explain_end(l);
+        break;
+    case ETP_TALK_SILENCE:
+        lose(l, ETP_LOST_HANG, "no answer for %llu s while %s",
+             (unsigned long long)(patience_ns / 1000000000u), doing);
+        break;
+    case ETP_TALK_GARBAGE:
+        lose(l, ETP_LOST_GARBAGE, "not the runner's protocol while %s: %s", doing, l->why);
+        break;
+    case ETP_TALK_OK:
+        break;
+    }
+    return false;
+}
+
+// Next message, which must be of type WANTED; errors of the runner are taken as its word.
+static bool expect(launch *l, etp_wire_type wanted, uint64_t extra_ns, const char *doing,
+                   etp_wire_msg *msg)
+{
+    etp_talk_result r = etp_talk_next(l->talk, extra_ns, msg, l->why, sizeof l->why);
+    if (r != ETP_TALK_OK) {
+        return lose_talk(l, r, doing, l->talk->timeout_ns + extra_ns);
+    }
+    if (msg->type == ETP_WIRE_ERROR) {
+        snprintf(l->out->code, sizeof l->out->code, "%s", msg->u.error.code);
+        bool mask = strcmp(msg->u.error.code, "mask") == 0;
+        return lose(l, mask ? ETP_LOST_MASK : ETP_LOST_ERROR, "%s", msg->u.error.message);
+    }
+    if (msg->type != wanted) {
+        return lose(l, ETP_LOST_GARBAGE, "unexpected \"%s\" message while %s", msg->word, doing);
+    }
+    return true;
+}
+
+// ---- who is talking, and under which mask ----
+
+static bool same_features(const etp_isa_cpu *a, const etp_isa_cpu *b)
+{
+    return a->family == b->family && a->hwcap == b->hwcap && a->hwcap2 == b->hwcap2 &&
+           a->x86.bits[0] == b->x86.bits[0] && a->x86.bits[1] == b->x86.bits[1];
+}
+
+static bool check_mask(launch *l, const etp_wire_hello *h)
+{
+    const etp_plan_arm *arm = l->request->arm;
+    if (arm->mask[0] == '\0') {
+        return true;
+    }
+    if (strcmp(h->mask.requested, arm->mask) != 0) {
+        return lose(l, ETP_LOST_MASK, "the runner ignores its mask: told %.200s, says %.200s",
+                    arm->mask, h->mask.requested[0] ? h->mask.requested : "nothing");
+    }
+    etp_isa_mask mask;
+    etp_isa_cpu seen;
+    if (h->flags[0] == '\0') { // this runner cannot read back; hook_calls and names are left
+        return true;
+    }
+    if (!etp_isa_mask_parse(arm->mask, &mask, l->why, sizeof l->why) ||
+        !etp_isa_cpu_parse(h->flags, &seen, l->why, sizeof l->why)) {
+        return lose(l, ETP_LOST_GARBAGE, "the runner's \"flags\": %.200s", l->why);
+    }
+    etp_isa_cpu expected = etp_isa_cpu_masked(l->request->cpu, &mask);
+    if (!same_features(&seen, &expected)) {
+        return lose(l, ETP_LOST_MASK,
+                    "the mask is not in force: what the SDK sees is not the CPU without %.300s",
+                    arm->mask);
+    }
+    return true;
+}
+
+static bool keep(launch *l, etp_str *field, const char *text)
+{
+    char *copy = etp_arena_strdup(l->arena, etp_str_from(text));
+    *field = etp_str_from(copy ? copy : "");
+    return copy != NULL;
+}
+
+static bool hear_hello(launch *l)
+{
+    etp_wire_msg msg;
+    if (!expect(l, ETP_WIRE_HELLO, 0, "starting", &msg)) {
+        return false;
+    }
+    const etp_wire_hello *h = &msg.u.hello;
+    etp_talk *t = l->talk;
+    etp_run_launch *r = &l->out->record;
+    r->pid = h->pid;
+    if (h->protocol != ETP_WIRE_PROTOCOL) {
+        return lose(l, ETP_LOST_GARBAGE, "the runner speaks protocol %llu, not %d",
+                    (unsigned long long)h->protocol, ETP_WIRE_PROTOCOL);
+    }
+    if (strcmp(h->nonce, l->nonce) != 0) {
+        return lose(l, ETP_LOST_GARBAGE, "the answer is not from the process that was started");
+    }
+    if (t->device->info.local_pid && h->pid != (uint64_t)t->process.pid) {
+        return lose(l, ETP_LOST_GARBAGE, "the runner says pid %llu, started was %lld",
+                    (unsigned long long)h->pid, (long long)t->process.pid);
+    }
+    t->pid = h->pid;
+    if (!keep(l, &r->mask_requested, h->mask.requested) || !keep(l, &r->mask_hook, h->mask.hook) ||
+        !keep(l, &r->mask_cleared, h->mask.cleared) || !keep(l, &r->flags, h->flags)) {
+        return lose(l, ETP_LOST_START, "out of memory");
+    }
+    if (h->threads != 0 && h->threads != l->request->arm->threads) {
+        return lose(l, ETP_LOST_GARBAGE, "the runner uses %llu threads, told was %u",
+                    (unsigned long long)h->threads, l->request->arm->threads);
+    }
+    if (!keep(l, &r->mask_caller, h->mask.caller)) {
+        return lose(l, ETP_LOST_START, "out of memory");
+    }
+    return check_mask(l, h);
+}
+
+static bool hear_load(launch *l)
+{
+    etp_wire_msg msg;
+    if (!expect(l, ETP_WIRE_LOAD, 0, "loading the model", &msg)) {
+        return false;
+    }
+    etp_run_launch *r = &l->out->record;
+    r->load_ns = msg.u.load.ns;
+    r->rss_bytes = msg.u.load.rss_bytes;
+    r->hook_calls = msg.u.load.hook_calls;
+    if (l->request->arm->mask[0] != '\0' && r->mask_hook.len > 0 && r->hook_calls == 0) {
+        return lose(l, ETP_LOST_MASK, "no library of the SDK asked for CPU features under the mask");
+    }
+    return true;
+}
+
+// ---- iterations ----
+
+static bool take_iteration(launch *l, const etp_wire_iter *it)
+{
+    if (it->i != l->iterations.n) {
+        return lose(l, ETP_LOST_GARBAGE, "iteration %llu after %zu", (unsigned long long)it->i,
+                    l->iterations.n);
+    }
+    if (it->ns == 0 || it->ns > INT64_MAX) {
+        return lose(l, ETP_LOST_GARBAGE, "iteration %llu took %llu ns", (unsigned long long)it->i,
+                    (unsigned long long)it->ns);
+    }
+    if (l->iterations.n > 0) {
+        const etp_launch_iteration *last = &l->iterations.items[l->iterations.n - 1];
+        if (it->start_ns < last->start_ns || it->start_ns - last->start_ns < last->ns) {
+            return lose(l, ETP_LOST_GARBAGE, "iteration %llu starts before the last one ended",
+                        (unsigned long long)it->i);
+        }
+    }
+    etp_launch_iteration item = {it->start_ns, it->ns};
+    if (!ETP_PUSH(l->arena, &l->iterations, item)) {
+        return lose(l, ETP_LOST_START, "out of memory");
+    }
+    return true;
+}
+
+static bool run_iterations(launch *l, uint64_t n)
+{
+    char line[32];
+    snprintf(line, sizeof line, "run %llu\n", (unsigned long long)n);
+    bool sent = etp_talk_send(l->talk, etp_str_from(line));
+    (void)sent; // a runner that does not listen shows in its answer
+    size_t before = l->iterations.n;
+    // The runner may keep quiet over the whole run: ten times what it should take.
+    uint64_t each = l->request->expected_iteration_ns;
+    uint64_t extra = each < UINT64_MAX / 20 / (n + 1) ? 10 * n * each : 0;
+    for (;;) {
+        etp_wire_msg msg;
+        etp_talk_result r = etp_talk_next(l->talk, extra, &msg, l->why, sizeof l->why);
+        if (r != ETP_TALK_OK) {
+            return lose_talk(l, r, "running the model", l->talk->timeout_ns + extra);
+        }
+        if (msg.type == ETP_WIRE_ITER) {
+            if (!take_iteration(l, &msg.u.iter)) {
+                return false;
+            }
+            continue;
+        }
+        if (msg.type == ETP_WIRE_ERROR) {
+            snprintf(l->out->code, sizeof l->out->code, "%s", msg.u.error.code);
+            return lose(l, ETP_LOST_ERROR, "%s", msg.u.error.message);
+        }
+        if (msg.type != ETP_WIRE_DONE || strcmp(msg.u.done.cmd, "run") != 0) {
+            return lose(l, ETP_LOST_GARBAGE, "unexpected \"%s\" message while running", msg.word);
+        }
+        if (msg.u.done.n != n || l->iterations.n - before != n) {
+            return lose(l, ETP_LOST_GARBAGE, "asked for %llu iterations, got %zu",
+                        (unsigned long long)n, l->iterations.n - before);
+        }
+        l->out->record.peak_rss_bytes = msg.u.done.peak_rss_bytes;
+        return true;
+    }
+}
+
+static bool command(launch *l, const char *cmd, const char *path)
+{
+    char *line = etp_arena_printf(l->arena, "%s %s\n", cmd, path);
+    etp_wire_msg msg;
+    if (!line) {
+        return lose(l, ETP_LOST_START, "out of memory");
+    }
+    bool sent = etp_talk_send(l->talk, etp_str_from(line));
+    (void)sent;
+    if (!expect(l, ETP_WIRE_DONE, 0, "writing its files", &msg)) {
+        return false;
+    }
+    if (strcmp(msg.u.done.cmd, cmd) != 0) {
+        return lose(l, ETP_LOST_GARBAGE, "answer to \"%s\" instead of \"%s\"", msg.u.done.cmd, cmd);
+    }
+    return true;
+}
+
+static uint64_t total_ns(const launch *l)
+{
+    uint64_t sum = 0;
+    for (size_t i = 0; i < l->iterations.n; i++) {
+        sum += l->iterations.items[i].ns;
+    }
+    return sum;
+}
+
+// The pilot does not know yet how long an iteration takes: it doubles until it has seen enough.
+static bool warm_up_pilot(launch *l)
+{
+    uint64_t n = 1;
+    for (;;) {
+        if (!run_iterations(l, n)) {
+            return false;
+        }
+        uint64_t sum = total_ns(l), wanted = l->request->pilot_warmup_ns;
+        if (sum >= wanted && l->iterations.n >= WARMUP_MIN) {
+            return true;
+        }
+        uint64_t mean = sum / l->iterations.n + 1;
+        uint64_t left = sum < wanted ? (wanted - sum) / mean + 1 : 1;
+        uint64_t most = 2 * (uint64_t)l->iterations.n; // early iterations are slow: do not trust them far
+        n = left < most ? left : most;
+        n = n < 1 ? 1 : n;
+    }
+}
+
+static bool converse(launch *l)
+{
+    const etp_launch_request *q = l->request;
+    if (!hear_hello(l) || !hear_load(l)) {
+        return false;
+    }
+    if (q->pilot_warmup_ns > 0 ? !warm_up_pilot(l) : q->warmup > 0 && !run_iterations(l, q->warmup)) {
+        return false;
+    }
+    l->out->n_warmup = l->iterations.n;
+    if (q->dump && q->warmup > 0 && !command(l, "dump", "-")) {
+        return false;
+    }
+    if (!run_iterations(l, q->iterations)) {
+        return false;
+    }
+    if (q->dump && !command(l, "dump", q->dump)) {
+        return false;
+    }
+    return !q->outputs || command(l, "outputs", q->outputs);
+}
+
+// ---- from start to end ----
+
+static void build_arguments(const etp_launch_request *q, const char *threads, const char **args)
+{
+    size_t n = 0;
+    const char *const pairs[][2] = {
+        {"--model", q->model},
+        {"--data", q->data},
+        {"--method", q->method},
+        {"--threads", threads},
+        {"--cpus", q->cpus},
+        {"--inputs", q->inputs},
+        {"--kind", q->kind == ETP_LAUNCH_TRACED ? "traced" : "timed"},
+    };
+    for (size_t i = 0; i < sizeof pairs / sizeof *pairs; i++) {
+        if (pairs[i][1]) {
+            args[n++] = pairs[i][0];
+            args[n++] = pairs[i][1];
+        }
+    }
+    args[n] = NULL;
+}
+
+static void record_end(launch *l)
+{
+    const etp_process *p = &l->talk->process;
+    etp_run_launch *r = &l->out->record;
+    r->start_ns = p->start_ns;
+    r->wall_ns = p->ended ? p->end_ns - p->start_ns : 0;
+    r->user_ns = p->usage.user_ns;
+    r->system_ns = p->usage.system_ns;
+    r->minor_faults = p->usage.minor_faults;
+    r->major_faults = p->usage.major_faults;
+    r->voluntary_switches = p->usage.voluntary_switches;
+    r->involuntary_switches = p->usage.involuntary_switches;
+    if (r->peak_rss_bytes == 0 && l->talk->device->info.local_pid) {
+        r->peak_rss_bytes = p->usage.peak_rss_bytes;
+    }
+    r->first_ns = l->iterations.n > 0 ? l->iterations.items[0].ns : 0;
+    r->kind = l->request->kind;
+}
+
+static void finish(launch *l, bool good)
+{
+    etp_talk *t = l->talk;
+    etp_launch_outcome *out = l->out;
+    if (good) {
+        bool sent = etp_talk_send(t, ETP_STR("quit\n"));
+        (void)sent;
+        if (!etp_talk_finish(t)) {
+            out->interrupted = t->interrupted(t->ctx) != 0;
+            good = lose(l, ETP_LOST_HANG, "the runner did not end after its work");
+        } else if (t->process.signal != 0 || t->process.exit_code != 0) {
+            explain_end(l);
+            good = false;
+        }
+    } else if (!t->process.ended) {
+        etp_talk_kill(t);
+    }
+    record_end(l);
+    out->ok = good;
+    out->iterations = l->iterations.items;
+    out->n_iterations = l->iterations.n - out->n_warmup;
+    out->log = etp_strbuf_str(&t->log);
+}
+
+etp_status etp_launch_run(etp_device *device, const etp_launch_request *request, etp_arena *arena,
+                          etp_launch_outcome *out, etp_error *err)
+{
+    *out = (etp_launch_outcome){0};
+    etp_talk *talk = ETP_NEW(arena, etp_talk);
+    if (!talk) {
+        return etp_fail_nomem(err, "a launch");
+    }
+    launch l = {.request = request, .arena = arena, .talk = talk, .out = out};
+    snprintf(l.nonce, sizeof l.nonce, "%016llx", (unsigned long long)etp_os_random_u64());
+    const char *args[MAX_ARGS];
+    char threads[16];
+    snprintf(threads, sizeof threads, "%u", request->arm->threads);
+    build_arguments(request, threads, args);
+    const char *nonce = etp_arena_printf(arena, "ETPROF_NONCE=%s", l.nonce);
+    const char *mask = etp_arena_printf(arena, "ETPROF_MASK=%s", request->arm->mask);
+    if (!nonce || !mask) {
+        return etp_fail_nomem(err, "a launch");
+    }
+    const char *const env[] = {nonce, request->arm->mask[0] ? mask : NULL, NULL};
+    talk->timeout_ns = request->timeout_ns;
+    talk->interrupted = request->interrupted;
+    talk->ctx = request->interrupted_ctx;
+    etp_error start_err;
+    if (etp_talk_start(device, args, env, arena, talk, &start_err) != ETP_OK) {
+        lose(&l, ETP_LOST_START, "%s", start_err.msg);
+        return ETP_OK;
+    }
+    finish(&l, converse(&l));
+    etp_talk_dispose(talk);
+    return ETP_OK;
+}

@@ -1,0 +1,47 @@
+// SPDX-License-Identifier: Apache-2.0
+// One launch: a process of one kind from its start to its end, checked line by line.
+#ifndef ETP_MEASURE_LAUNCH_H
+#define ETP_MEASURE_LAUNCH_H
+
+#include "measure/session.h"
+#include "wire/wire.h"
+
+typedef struct etp_launch_request {
+    const etp_plan_arm *arm;
+    const char *model, *data; // on the device; data may be NULL
+    const char *inputs, *method, *cpus; // NULL: left out
+    etp_launch_kind kind;
+    uint64_t warmup, iterations; // both counts; warm-up may be 0
+    // The pilot: warm-up until this long and this many, then `iterations`. 0: not a pilot.
+    uint64_t pilot_warmup_ns;
+    uint64_t expected_iteration_ns; // 0 unknown; lengthens the patience with long runs
+    const char *dump;    // where to write the trace (device path); kind TRACED only
+    const char *outputs; // where to write the outputs (device path), NULL: not wanted
+    uint64_t timeout_ns;
+    const etp_isa_cpu *cpu; // of the device, nothing hidden
+    int (*interrupted)(void *ctx);
+    void *interrupted_ctx;
+} etp_launch_request;
+
+typedef struct etp_launch_iteration {
+    uint64_t start_ns, ns;
+} etp_launch_iteration;
+
+typedef struct etp_launch_outcome {
+    bool ok;
+    bool interrupted;       // by a signal: neither ok nor lost
+    etp_lost_reason reason; // when !ok
+    char code[ETP_WIRE_WORD_MAX + 1]; // of the runner's error line, "" none
+    const char *detail;     // one line, in the arena; when !ok
+    etp_run_launch record;  // numbers as far as they came; arm, block, launch left 0
+    etp_launch_iteration *iterations; // warm-up first; in the arena
+    uint64_t n_warmup, n_iterations;  // n_iterations without the warm-up
+    etp_str log;            // stderr
+} etp_launch_outcome;
+
+// Everything in *out lives in ARENA. Fails only for reasons of our own (ETP_NOMEM); what the runner
+// does wrong is in *out.
+ETP_NODISCARD etp_status etp_launch_run(etp_device *device, const etp_launch_request *request,
+                                        etp_arena *arena, etp_launch_outcome *out, etp_error *err);
+
+#endif

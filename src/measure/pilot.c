@@ -1,0 +1,71 @@
+// SPDX-License-Identifier: Apache-2.0
+// How many iterations a launch gets. Warm-up: at least 3 and 0.2 s. Timed: 0.5 s, and three times
+// what the launch spends on everything else, so that at least three quarters of it are measurement;
+// between 10 and 1000.
+#include "measure/pilot.h"
+
+#include <math.h>
+
+#include <etprof/stats.h>
+
+#define WARMUP_MIN 3
+#define WARMUP_NS 2e8
+#define TIMED_NS 5e8
+#define TIMED_MIN 10
+#define TIMED_MAX 1000
+#define TRACED_MAX 50
+#define OTHER_FACTOR 3.2 // of the rest of the launch; 3 would be three quarters exactly
+
+static uint64_t count_for(double ns, double each, uint64_t least, uint64_t most)
+{
+    double n = ceil(ns / each);
+    return n < (double)least ? least : n > (double)most ? most : (uint64_t)n;
+}
+
+static uint64_t traced_count(const etp_session_plan *plan, uint64_t iterations)
+{
+    return plan->traced ? plan->traced : iterations < TRACED_MAX ? iterations : TRACED_MAX;
+}
+
+bool etp_pilot_needed(const etp_session_plan *plan)
+{
+    return plan->warmup == 0 || plan->iterations == 0;
+}
+
+etp_arm_counts etp_pilot_fixed(const etp_session_plan *plan)
+{
+    etp_arm_counts c = {.warmup = plan->warmup ? plan->warmup : WARMUP_MIN,
+                        .iterations = plan->iterations ? plan->iterations : TIMED_MIN};
+    c.traced = traced_count(plan, c.iterations);
+    return c;
+}
+
+etp_arm_counts etp_pilot_counts(const etp_session_plan *plan, const etp_launch_outcome *trial,
+                                double *scratch)
+{
+    double spent = 0, warm = 0;
+    for (uint64_t i = 0; i < trial->n_warmup + trial->n_iterations; i++) {
+        spent += (double)trial->iterations[i].ns;
+    }
+    for (uint64_t i = 0; i < trial->n_iterations; i++) {
+        scratch[i] = (double)trial->iterations[trial->n_warmup + i].ns;
+    }
+    double each = fmax(etp_median(scratch, trial->n_iterations), 1);
+    double other = fmax((double)trial->record.wall_ns - spent, 0); // start, load, end
+    etp_arm_counts c = {.iteration_ns = (uint64_t)each};
+    // As many as the trial needed for 0.2 s: early iterations are slower than `each`.
+    while (c.warmup < trial->n_warmup && (c.warmup < WARMUP_MIN || warm < WARMUP_NS)) {
+        warm += (double)trial->iterations[c.warmup++].ns;
+    }
+    uint64_t later = count_for(WARMUP_NS, each, WARMUP_MIN, 1000000);
+    c.warmup = c.warmup > later ? c.warmup : later;
+    c.warmup = plan->warmup ? plan->warmup : c.warmup;
+    double rest = other + (double)c.warmup * each;
+    c.iterations = plan->iterations ? plan->iterations
+                                    : count_for(fmax(TIMED_NS, OTHER_FACTOR * rest), each, TIMED_MIN,
+                                                TIMED_MAX);
+    c.traced = traced_count(plan, c.iterations);
+    c.timed_wall_ns = (uint64_t)(rest + (double)c.iterations * each);
+    c.traced_wall_ns = (uint64_t)(rest + (double)c.traced * each);
+    return c;
+}

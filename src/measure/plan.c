@@ -1,0 +1,408 @@
+// SPDX-License-Identifier: Apache-2.0
+// From what was asked for to what will be launched.
+#include <math.h>
+#include <stdio.h>
+
+#include <etprof/stats.h>
+
+#include "base/sha256.h"
+#include "measure/session.h"
+
+#define SEED_BITS 53 // JSON readers everywhere keep that many
+#define MAX_ARMS 64
+
+// ---- models ----
+
+static etp_str stem_of(const char *path)
+{
+    etp_str s = etp_str_from(path);
+    size_t start = s.len;
+    while (start > 0 && s.ptr[start - 1] != '/') {
+        start--;
+    }
+    s.ptr += start;
+    s.len -= start;
+    if (etp_str_ends(s, ETP_STR(".pte"))) {
+        s.len -= 4;
+    }
+    return s;
+}
+
+// Names that become folder and file names.
+static bool is_plain(etp_str s)
+{
+    if (s.len == 0 || s.len > 120 || s.ptr[0] == '.') {
+        return false;
+    }
+    for (size_t i = 0; i < s.len; i++) {
+        unsigned char c = (unsigned char)s.ptr[i];
+        if (c < 0x20 || c == 0x7f || c == '/' || c == '\\') {
+            return false;
+        }
+    }
+    return true;
+}
+
+static const char *kind_of(etp_bytes b)
+{
+    const char *id = b.len >= 12 ? (const char *)b.ptr : "            ";
+    if (memcmp(id + 4, "ED00", 4) == 0 || memcmp(id + 8, "ED00", 4) == 0) {
+        return "an ETDump (a recording): see etprof ops";
+    }
+    if (memcmp(id + 4, "BP08", 4) == 0) {
+        return "a bundled program; give the .pte it was made from";
+    }
+    if (memcmp(id + 4, "FT01", 4) == 0) {
+        return "a .ptd data file";
+    }
+    return "no ExecuTorch program (no ET12 at byte 4)";
+}
+
+static etp_status read_model(const char *path, etp_arena *arena, etp_run_model *out,
+                             const char **out_path, etp_error *err)
+{
+    etp_file file;
+    ETP_TRY(etp_file_open(path, UINT64_MAX, &file, err));
+    etp_status status = ETP_OK;
+    if (file.bytes.len == 0) {
+        status = etp_fail(err, ETP_CORRUPT, "%s is empty", path);
+    } else if (file.bytes.len < 12) {
+        status = etp_fail(err, ETP_CORRUPT, "%s is no ExecuTorch program: it has only %zu bytes", path,
+                          file.bytes.len);
+    } else if (memcmp(file.bytes.ptr + 4, "ET", 2) != 0) {
+        status = etp_fail(err, ETP_CORRUPT, "%s is %s", path, kind_of(file.bytes));
+    } else if (memcmp(file.bytes.ptr + 4, "ET12", 4) != 0) {
+        status = etp_fail(err, ETP_UNSUPPORTED, "%s has program format '%.4s', this etprof knows ET12",
+                          path, (const char *)file.bytes.ptr + 4);
+    }
+    if (status == ETP_OK) {
+        char hex[ETP_SHA256_HEX_CHARS];
+        etp_sha256 h;
+        etp_sha256_init(&h);
+        etp_sha256_update(&h, file.bytes.ptr, file.bytes.len);
+        etp_sha256_hex(&h, hex);
+        out->bytes = file.bytes.len;
+        out->sha256 = etp_str_from(etp_arena_strdup(arena, etp_str_from(hex)));
+        *out_path = etp_os_absolute(path, arena);
+        out->path = etp_str_from(*out_path);
+        out->stem = etp_str_from(etp_arena_strdup(arena, stem_of(path)));
+        if (!out->sha256.ptr || !*out_path || !out->stem.ptr) {
+            status = etp_fail_nomem(err, path);
+        } else if (!is_plain(out->stem)) {
+            status = etp_fail(err, ETP_USAGE, "%s: the file's name cannot name a folder; rename it",
+                              path);
+        }
+    }
+    etp_file_close(&file);
+    return status;
+}
+
+static etp_status read_models(const etp_session_options *o, etp_arena *arena, etp_session_plan *out,
+                              etp_error *err)
+{
+    if (o->n_models == 0 || o->n_models > MAX_ARMS) {
+        return etp_fail(err, ETP_USAGE, "give 1 to %d models", MAX_ARMS);
+    }
+    out->models = ETP_NEW_ARRAY(arena, etp_run_model, o->n_models);
+    out->model_paths = ETP_NEW_ARRAY(arena, const char *, o->n_models);
+    if (!out->models || !out->model_paths) {
+        return etp_fail_nomem(err, "the plan");
+    }
+    out->n_models = o->n_models;
+    for (size_t i = 0; i < o->n_models; i++) {
+        ETP_TRY(read_model(o->models[i], arena, &out->models[i], &out->model_paths[i], err));
+    }
+    return ETP_OK;
+}
+
+// ---- levels ----
+
+static const char *level_list(etp_isa_family family, const etp_isa_cpu *available_on,
+                              etp_arena *arena)
+{
+    etp_level levels[ETP_LEVEL_COUNT];
+    size_t n = etp_level_list(family, levels);
+    const char *text = "";
+    for (size_t i = 0; i < n && text; i++) {
+        if (!available_on || etp_level_state_of(available_on, levels[i]).available) {
+            text = etp_arena_printf(arena, "%s%s%s", text, text[0] ? ", " : "",
+                                    etp_level_get(levels[i])->name);
+        }
+    }
+    return text ? text : "";
+}
+
+static etp_status check_level(const char *name, const etp_isa_cpu *cpu, etp_arena *arena,
+                              etp_level *out, etp_error *err)
+{
+    *out = etp_level_find(cpu->family, name);
+    if (*out == ETP_LEVEL_NONE) {
+        bool elsewhere = etp_level_find(ETP_ISA_NONE, name) != ETP_LEVEL_NONE;
+        return etp_fail(err, elsewhere ? ETP_ENVIRONMENT : ETP_USAGE,
+                        "%s %s; %s has: %s", elsewhere ? "this processor has no level" : "unknown level",
+                        name, etp_isa_family_name(cpu->family),
+                        level_list(cpu->family, elsewhere ? cpu : NULL, arena));
+    }
+    etp_level_state state = etp_level_state_of(cpu, *out);
+    if (!state.available) {
+        return etp_fail(err, ETP_ENVIRONMENT, "level %s cannot be had on this CPU: %s; it has: %s", name,
+                        state.how, level_list(cpu->family, cpu, arena));
+    }
+    return ETP_OK;
+}
+
+typedef struct level_choice {
+    etp_level items[MAX_ARMS];
+    size_t n;
+} level_choice;
+
+static etp_status choose_levels(const etp_session_options *o, const etp_isa_cpu *cpu,
+                                etp_arena *arena, level_choice *out, etp_error *err)
+{
+    out->n = 0;
+    if (o->n_levels > MAX_ARMS) {
+        return etp_fail(err, ETP_USAGE, "more than %d levels", MAX_ARMS);
+    }
+    for (size_t i = 0; i < o->n_levels; i++) {
+        etp_level level;
+        ETP_TRY(check_level(o->levels[i], cpu, arena, &level, err));
+        for (size_t k = 0; k < out->n; k++) {
+            if (out->items[k] == level && o->n_names == 0) {
+                return etp_fail(err, ETP_USAGE, "level %s is given twice", o->levels[i]);
+            }
+        }
+        out->items[out->n++] = level;
+    }
+    if (out->n > 0) {
+        return ETP_OK;
+    }
+    etp_level best = etp_isa_best(cpu), plain = etp_isa_plain(cpu);
+    if (best == ETP_LEVEL_NONE) {
+        return etp_fail(err, ETP_ENVIRONMENT, "this processor's levels are unknown: give --levels");
+    }
+    out->items[out->n++] = best;
+    // Several models or thread counts are a comparison already.
+    if (o->n_models == 1 && o->n_threads <= 1) {
+        if (plain == ETP_LEVEL_NONE) {
+            return etp_fail(err, ETP_ENVIRONMENT,
+                            "this CPU has one level only (%s): nothing to compare with",
+                            etp_level_get(best)->name);
+        }
+        out->items[out->n++] = plain;
+    }
+    return ETP_OK;
+}
+
+// ---- arms ----
+
+static const char *experiment_name(const etp_session_options *o, const char *platform,
+                                   const level_choice *levels, etp_level level,
+                                   const etp_run_model *model, uint32_t threads, etp_arena *arena)
+{
+    bool has_sme2 = false, has_neon = false;
+    for (size_t i = 0; i < levels->n; i++) {
+        has_sme2 = has_sme2 || levels->items[i] == ETP_LEVEL_SME2;
+        has_neon = has_neon || levels->items[i] == ETP_LEVEL_NEON;
+    }
+    const char *word = etp_level_get(level)->name;
+    if (has_sme2 && has_neon && level == ETP_LEVEL_SME2) {
+        word = "sme2_on";
+    } else if (has_sme2 && has_neon && level == ETP_LEVEL_NEON) {
+        word = "sme2_off";
+    }
+    const char *name = etp_arena_printf(arena, "%s_%s", platform, word);
+    if (name && o->n_models > 1) { // the same experiment on another model is another experiment
+        name = etp_arena_printf(arena, "%.*s_%s", ETP_STR_ARG(model->stem), name);
+    }
+    if (name && o->n_threads > 1) {
+        name = etp_arena_printf(arena, "%s_t%u", name, threads);
+    }
+    return name;
+}
+
+static etp_status add_arm(const etp_session_options *o, const char *platform,
+                          const level_choice *levels, etp_level level, uint32_t model,
+                          uint32_t threads, etp_arena *arena, etp_session_plan *out, etp_error *err)
+{
+    if (out->n_arms == MAX_ARMS) {
+        return etp_fail(err, ETP_USAGE, "more than %d arms (models x levels x threads)", MAX_ARMS);
+    }
+    etp_plan_arm *a = &out->arms[out->n_arms];
+    const etp_run_model *m = &out->models[model];
+    *a = (etp_plan_arm){.level = level,
+                        .level_name = etp_level_get(level)->name,
+                        .threads = threads,
+                        .model = model};
+    a->name = o->n_names > out->n_arms
+                  ? etp_arena_strdup(arena, etp_str_from(o->names[out->n_arms]))
+                  : experiment_name(o, platform, levels, level, m, threads, arena);
+    if (!a->name) {
+        return etp_fail_nomem(err, "the plan");
+    }
+    a->prefix = etp_arena_printf(arena, "%.*s_%s_t%u", ETP_STR_ARG(m->stem), a->name, threads);
+    etp_isa_mask mask = etp_level_mask(level);
+    if (!a->prefix || etp_isa_mask_format(&mask, a->mask, sizeof a->mask) == 0) {
+        return etp_fail_nomem(err, "the plan");
+    }
+    if (!is_plain(etp_str_from(a->name)) || strchr(a->name, ',') || strlen(a->prefix) > 180) {
+        return etp_fail(err, ETP_USAGE, "experiment name \"%s\" cannot name a folder", a->name);
+    }
+    for (uint32_t i = 0; i < out->n_arms; i++) {
+        if (strcmp(out->arms[i].name, a->name) == 0) {
+            return etp_fail(err, ETP_USAGE,
+                            "two arms are called %s: give models, levels and threads that differ",
+                            a->name);
+        }
+    }
+    out->n_arms++;
+    return ETP_OK;
+}
+
+static etp_status make_arms(const etp_session_options *o, const char *platform,
+                            const etp_isa_cpu *cpu, etp_arena *arena, etp_session_plan *out,
+                            etp_error *err)
+{
+    level_choice levels;
+    ETP_TRY(choose_levels(o, cpu, arena, &levels, err));
+    out->arms = ETP_NEW_ARRAY(arena, etp_plan_arm, MAX_ARMS);
+    if (!out->arms) {
+        return etp_fail_nomem(err, "the plan");
+    }
+    size_t n_threads = o->n_threads ? o->n_threads : 1;
+    for (size_t m = 0; m < o->n_models; m++) {
+        for (size_t l = 0; l < levels.n; l++) {
+            for (size_t t = 0; t < n_threads; t++) {
+                uint32_t threads = o->n_threads ? o->threads[t] : 1;
+                if (threads < 1 || threads > 1024) {
+                    return etp_fail(err, ETP_USAGE, "threads: %u is not in 1 to 1024", threads);
+                }
+                ETP_TRY(add_arm(o, platform, &levels, levels.items[l], (uint32_t)m, threads, arena,
+                                out, err));
+            }
+        }
+    }
+    if (o->n_names > 0 && o->n_names != out->n_arms) {
+        return etp_fail(err, ETP_USAGE, "%zu experiment names for %u arms", o->n_names, out->n_arms);
+    }
+    return ETP_OK;
+}
+
+// A level names its arm as long as only one arm has it.
+static const char *arm_of_level(const etp_session_plan *plan, const char *wanted)
+{
+    const char *found = wanted;
+    uint32_t n = 0;
+    for (uint32_t i = 0; wanted && i < plan->n_arms; i++) {
+        if (strcmp(plan->arms[i].name, wanted) == 0) {
+            return wanted;
+        }
+        if (strcmp(plan->arms[i].level_name, wanted) == 0) {
+            found = plan->arms[i].name;
+            n++;
+        }
+    }
+    return n == 1 ? found : wanted;
+}
+
+static etp_status choose_baseline(const etp_session_options *o, etp_arena *arena,
+                                  etp_session_plan *out, etp_error *err)
+{
+    etp_arm_name *names = ETP_NEW_ARRAY(arena, etp_arm_name, out->n_arms);
+    if (!names) {
+        return etp_fail_nomem(err, "the plan");
+    }
+    for (uint32_t i = 0; i < out->n_arms; i++) {
+        names[i] = (etp_arm_name){etp_str_from(out->arms[i].name), (int)out->arms[i].level};
+    }
+    return etp_choose_baseline(names, out->n_arms, etp_str_from(arm_of_level(out, o->baseline)),
+                               etp_str_from(o->compare_baseline), &out->baseline, err);
+}
+
+// ---- the rest ----
+
+static etp_status absolute_file(const char *path, const char *what, etp_arena *arena,
+                                const char **out, etp_error *err)
+{
+    if (!etp_os_is_file(path)) {
+        return etp_fail(err, ETP_IO, "%s %s does not exist", what, path);
+    }
+    *out = etp_os_absolute(path, arena);
+    return *out ? ETP_OK : etp_fail_nomem(err, path);
+}
+
+// "random:SEED" and "ones" stay; the runner works in another folder, so files become absolute.
+static etp_status absolute_inputs(const char *inputs, etp_arena *arena, const char **out,
+                                  etp_error *err)
+{
+    if (strcmp(inputs, "ones") == 0 || strncmp(inputs, "random:", 7) == 0) {
+        *out = inputs;
+        return ETP_OK;
+    }
+    const char *joined = "";
+    for (etp_str rest = etp_str_from(inputs);;) {
+        etp_str part = {rest.ptr, etp_str_find(rest, ETP_STR(","))};
+        const char *file = etp_arena_strdup(arena, part);
+        if (!file) {
+            return etp_fail_nomem(err, inputs);
+        }
+        ETP_TRY(absolute_file(file, "input", arena, &file, err));
+        joined = etp_arena_printf(arena, "%s%s%s", joined, joined[0] ? "," : "", file);
+        if (!joined) {
+            return etp_fail_nomem(err, inputs);
+        }
+        if (part.len == rest.len) {
+            break;
+        }
+        rest.ptr += part.len + 1;
+        rest.len -= part.len + 1;
+    }
+    *out = joined;
+    return ETP_OK;
+}
+
+static etp_status set_counts(const etp_session_options *o, bool emulated, etp_session_plan *out,
+                             etp_error *err)
+{
+    if (o->blocks > ETP_MAX_BLOCKS) {
+        return etp_fail(err, ETP_USAGE, "blocks: %u is more than %d", o->blocks, ETP_MAX_BLOCKS);
+    }
+    if (o->iterations > 1000000 || o->warmup > 1000000 || o->traced > 100000) {
+        return etp_fail(err, ETP_USAGE, "more than 1000000 iterations, or more than 100000 traced");
+    }
+    out->blocks_exact = o->blocks > 0;
+    out->budget_s = o->budget_s;
+    out->warmup = o->warmup;
+    out->iterations = o->iterations;
+    out->traced = o->traced;
+    if (emulated) { // minutes per launch, and the times mean nothing
+        out->blocks = o->blocks ? o->blocks : 1;
+        out->warmup = o->warmup ? o->warmup : 1;
+        out->iterations = o->iterations ? o->iterations : 3;
+    } else {
+        uint32_t most = o->budget_s > 0 ? ETP_BUDGET_BLOCKS : ETP_DEFAULT_BLOCKS;
+        out->blocks = o->blocks ? o->blocks : most;
+    }
+    out->control_blocks = o->no_control || emulated || out->n_arms < 2 ? 0 : ETP_CONTROL_BLOCKS;
+    double seconds = o->timeout_s > 0 ? o->timeout_s : emulated ? 600 : 60;
+    seconds = fmin(fmax(seconds, 0.05), 86400);
+    out->timeout_ns = (uint64_t)(seconds * 1e9);
+    out->trace = !o->no_trace;
+    out->seed = (o->has_seed ? o->seed : etp_os_random_u64()) & (((uint64_t)1 << SEED_BITS) - 1);
+    return ETP_OK;
+}
+
+etp_status etp_session_plan_make(const etp_session_options *options, const etp_device *device,
+                                 const etp_device_cpu *cpu, etp_arena *arena, etp_session_plan *out,
+                                 etp_error *err)
+{
+    *out = (etp_session_plan){.cpu = *cpu, .method = options->method, .cpus = options->cpus};
+    ETP_TRY(read_models(options, arena, out, err));
+    ETP_TRY(make_arms(options, device->info.platform, &cpu->cpu, arena, out, err));
+    ETP_TRY(choose_baseline(options, arena, out, err));
+    ETP_TRY(set_counts(options, device->info.emulated, out, err));
+    ETP_TRY(absolute_inputs(options->inputs ? options->inputs : "random:0", arena, &out->inputs, err));
+    if (options->data) {
+        ETP_TRY(absolute_file(options->data, "data file", arena, &out->data, err));
+    }
+    return ETP_OK;
+}

@@ -1,0 +1,75 @@
+// SPDX-License-Identifier: Apache-2.0
+// Asks the runner which CPU it sees.
+#include <stdio.h>
+
+#include "measure/conversation.h"
+#include "measure/session.h"
+
+#define PROBE_NS ((uint64_t)60 * 1000000000u)
+
+static etp_status explain(etp_talk *talk, etp_talk_result r, const char *why, etp_error *err)
+{
+    if (r == ETP_TALK_SIGNAL) {
+        return etp_fail(err, ETP_INTERRUPTED, "interrupted");
+    }
+    if (r == ETP_TALK_SILENCE) {
+        return etp_fail(err, ETP_CHILD, "the runner does not answer");
+    }
+    if (r == ETP_TALK_GARBAGE) {
+        return etp_fail(err, ETP_CHILD, "the runner does not speak etprof's protocol: %s", why);
+    }
+    bool ended = etp_talk_finish(talk);
+    etp_str log = etp_strbuf_str(&talk->log);
+    log.len = log.len > 300 ? 300 : log.len;
+    while (log.len > 0 && log.ptr[log.len - 1] == '\n') {
+        log.len--;
+    }
+    return etp_fail(err, ETP_ENVIRONMENT, "the runner does not start (%s %d)%s%.*s",
+                    ended && talk->process.signal ? "signal" : "status",
+                    talk->process.signal ? talk->process.signal : talk->process.exit_code,
+                    log.len > 0 ? ": " : "", ETP_STR_ARG(log));
+}
+
+static etp_status ask(etp_talk *talk, etp_arena *arena, etp_device_cpu *out, etp_error *err)
+{
+    etp_wire_msg msg;
+    char why[256];
+    etp_talk_result r = etp_talk_next(talk, 0, &msg, why, sizeof why);
+    if (r != ETP_TALK_OK) {
+        return explain(talk, r, why, err);
+    }
+    if (msg.type == ETP_WIRE_ERROR) {
+        return etp_fail(err, ETP_ENVIRONMENT, "the runner says: %s", msg.u.error.message);
+    }
+    if (msg.type != ETP_WIRE_HELLO || msg.u.hello.protocol != ETP_WIRE_PROTOCOL) {
+        return etp_fail(err, ETP_ENVIRONMENT, "the runner's hello is \"%s\" of another protocol than %d",
+                        msg.word, ETP_WIRE_PROTOCOL);
+    }
+    if (!etp_isa_cpu_parse(msg.u.hello.cpu, &out->cpu, why, sizeof why)) {
+        return etp_fail(err, ETP_CHILD, "the runner's \"cpu\": %s", why);
+    }
+    out->text = etp_arena_strdup(arena, etp_str_from(msg.u.hello.cpu));
+    out->executorch = etp_arena_strdup(arena, etp_str_from(msg.u.hello.executorch));
+    return out->text && out->executorch ? ETP_OK : etp_fail_nomem(err, "the probe");
+}
+
+etp_status etp_session_probe(etp_device *device, etp_arena *arena, etp_device_cpu *out,
+                             etp_error *err)
+{
+    *out = (etp_device_cpu){0};
+    etp_arena scratch = {0};
+    etp_talk *talk = ETP_NEW(&scratch, etp_talk);
+    if (!talk) {
+        return etp_fail_nomem(err, "the probe");
+    }
+    const char *const args[] = {"--probe", NULL};
+    const char *const env[] = {NULL};
+    talk->timeout_ns = PROBE_NS;
+    etp_status status = etp_talk_start(device, args, env, &scratch, talk, err);
+    if (status == ETP_OK) {
+        status = ask(talk, arena, out, err);
+    }
+    etp_talk_dispose(talk);
+    etp_arena_dispose(&scratch);
+    return status;
+}

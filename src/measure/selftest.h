@@ -1,0 +1,20 @@
+// SPDX-License-Identifier: Apache-2.0
+// The runner's proof, on two tiny models, that its masks work with this SDK on this CPU.
+#ifndef ETP_MEASURE_SELFTEST_H
+#define ETP_MEASURE_SELFTEST_H
+
+#include "measure/session.h"
+
+typedef struct etp_selftest_result {
+    bool ran;
+    bool ok;          // no level was contradicted
+    const char *text; // one line for people and the manifest
+} etp_selftest_result;
+
+// Asks once per level of the plan. A device without the option says so in text; only a shortage of
+// memory is an error. CACHE_DIR (may be NULL) remembers the answers for emulated devices.
+ETP_NODISCARD etp_status etp_selftest_run(etp_device *device, const etp_session_plan *plan,
+                                          const char *cache_dir, etp_arena *arena,
+                                          etp_selftest_result *out, etp_error *err);
+
+#endif
