@@ -162,10 +162,10 @@ ETP_API ETP_NODISCARD etp_status etp_rank_correlation(const double *x, const dou
 typedef struct etp_change {
     size_t at; // first index of the new segment
     double before, after; // means of the segments on both sides
-    double p;  // Welch's t between them
+    double p;  // Student's t between them, times the number of places a split could have been
 } etp_change;
-// Change points of a series by recursive E-divisive splits, kept while Welch's p ≤ MAX_P and the
-// means differ by at least MIN_REL. Deterministic. Ascending; n up to 10,000.
+// Change points of a series by recursive E-divisive splits, kept while p ≤ MAX_P and the means
+// differ by at least MIN_REL. Deterministic. Ascending; n up to 10,000.
 ETP_API ETP_NODISCARD etp_status etp_change_points(const double *x, size_t n, double max_p,
                                                    double min_rel, etp_arena *arena,
                                                    etp_change **out, size_t *out_n, etp_error *err);

@@ -1,0 +1,89 @@
+// SPDX-License-Identifier: Apache-2.0
+// How many blocks of how many iterations: from a pilot's variance components (Kalibera and Jones).
+//
+//   one block's log ratio has variance  v(n) = B + π·W/n
+// with W the variance of ln durations inside a launch (the median of n normal values has π/2 · W/n,
+// and a ratio has two medians) and B what differs from launch to launch. With a launch costing L and
+// an iteration C, time for a given precision is least at  n* = √(π·W/B · L/C).
+#include "stats/internal.h"
+
+#include <math.h>
+
+#define ITERATIONS_MIN 10
+#define ITERATIONS_MAX 1000
+#define BLOCKS_MAX 100000
+
+static const double k_pi = 3.14159265358979323846;
+
+// E[s] / σ of a normal sample of k: s underestimates in small samples (0.798 for two).
+static double expected_sd(uint32_t k)
+{
+    // √(2/(k−1)) Γ(k/2)/Γ((k−1)/2), by the recurrence c(k+1) = √((k−1)/k) / c(k)
+    double c = sqrt(2 / k_pi);
+    for (uint32_t i = 2; i < k && i < 1000; i++) {
+        c = sqrt((i - 1) / (double)i) / c;
+    }
+    return c;
+}
+
+double etp_plan_half_width(double sd_ln, uint32_t k)
+{
+    if (k < 2) {
+        return (double)NAN;
+    }
+    double t = etp_t_quantile(0.5 + ETP_CONFIDENCE / 2, k - 1.0);
+    return expm1(t * expected_sd(k) * sd_ln / sqrt(k));
+}
+
+double etp_plan_mde(double sd_ln, uint32_t k)
+{
+    if (k < 2) {
+        return (double)NAN;
+    }
+    double t = etp_t_quantile(0.5 + ETP_CONFIDENCE / 2, k - 1.0) + etp_t_quantile(0.8, k - 1.0);
+    return expm1(t * sd_ln / sqrt(k));
+}
+
+static uint32_t blocks_for(double sd_ln, double target_rel)
+{
+    uint32_t low = ETP_MIN_BLOCKS, high = ETP_MIN_BLOCKS;
+    while (etp_plan_half_width(sd_ln, high) > target_rel) {
+        if (high >= BLOCKS_MAX) {
+            return UINT32_MAX;
+        }
+        low = high;
+        high *= 2;
+    }
+    while (low < high) { // the width falls as k grows
+        uint32_t mid = low + (high - low) / 2;
+        if (etp_plan_half_width(sd_ln, mid) <= target_rel) {
+            high = mid;
+        } else {
+            low = mid + 1;
+        }
+    }
+    return high;
+}
+
+etp_plan etp_plan_make(const etp_pilot *pilot, double target_rel)
+{
+    double variance;
+    (void)etp_mean(pilot->log_ratios, pilot->blocks, &variance);
+    double bias = pilot->blocks >= 2 ? expected_sd((uint32_t)pilot->blocks) : 1;
+    variance /= bias * bias;
+    double inner = k_pi * pilot->within_var;
+    etp_plan out = {.between_var = fmax(0, variance - inner / pilot->iterations)};
+    double n = ITERATIONS_MAX;
+    if (out.between_var > 0) {
+        n = sqrt(inner / out.between_var * pilot->launch_ns / pilot->iteration_ns);
+    }
+    n = fmin(fmax(ceil(n), ITERATIONS_MIN), ITERATIONS_MAX);
+    out.iterations = (uint32_t)n;
+    out.sd_ln = sqrt(out.between_var + inner / n);
+    out.blocks = blocks_for(out.sd_ln, target_rel);
+    uint32_t k = out.blocks == UINT32_MAX ? BLOCKS_MAX : out.blocks;
+    out.half_width_rel = etp_plan_half_width(out.sd_ln, k);
+    out.mde_rel = etp_plan_mde(out.sd_ln, k);
+    out.total_ns = (double)k * pilot->arms * (pilot->launch_ns + n * pilot->iteration_ns);
+    return out;
+}
