@@ -57,12 +57,6 @@ private:
     uint64_t state_;
 };
 
-struct Source {
-    enum Kind { random, ones, files } kind;
-    uint64_t seed;
-    std::vector<std::string> paths;
-};
-
 template <typename T> void store(uint8_t *at, T value)
 {
     std::memcpy(at, &value, sizeof value);
@@ -70,57 +64,31 @@ template <typename T> void store(uint8_t *at, T value)
 
 // One element. Integers stay small and non-negative because they are mostly
 // indices: a token or a class that every table has.
-bool generate(ScalarType type, Random *random, uint8_t *at)
+void generate(ScalarType type, Random *random, uint8_t *at)
 {
     float real = random != nullptr ? random->unit() : 1.0f;
     uint64_t whole = random != nullptr ? random->next() % 10 : 1;
     switch (type) {
-    case ScalarType::Byte: store(at, static_cast<uint8_t>(whole)); return true;
-    case ScalarType::Char: store(at, static_cast<int8_t>(whole)); return true;
-    case ScalarType::Short: store(at, static_cast<int16_t>(whole)); return true;
-    case ScalarType::Int: store(at, static_cast<int32_t>(whole)); return true;
-    case ScalarType::Long: store(at, static_cast<int64_t>(whole)); return true;
-    case ScalarType::UInt16: store(at, static_cast<uint16_t>(whole)); return true;
-    case ScalarType::UInt32: store(at, static_cast<uint32_t>(whole)); return true;
-    case ScalarType::UInt64: store(at, whole); return true;
-    case ScalarType::Bool: store(at, static_cast<uint8_t>(whole & 1)); return true;
-    case ScalarType::Half: store(at, executorch::aten::Half(real)); return true;
-    case ScalarType::BFloat16: store(at, executorch::aten::BFloat16(real)); return true;
-    case ScalarType::Float: store(at, real); return true;
-    case ScalarType::Double: store(at, static_cast<double>(real)); return true;
-    default: return false;
+    case ScalarType::Byte: store(at, static_cast<uint8_t>(whole)); break;
+    case ScalarType::Char: store(at, static_cast<int8_t>(whole)); break;
+    case ScalarType::Short: store(at, static_cast<int16_t>(whole)); break;
+    case ScalarType::Int: store(at, static_cast<int32_t>(whole)); break;
+    case ScalarType::Long: store(at, static_cast<int64_t>(whole)); break;
+    case ScalarType::UInt16: store(at, static_cast<uint16_t>(whole)); break;
+    case ScalarType::UInt32: store(at, static_cast<uint32_t>(whole)); break;
+    case ScalarType::UInt64: store(at, whole); break;
+    case ScalarType::Bool: store(at, static_cast<uint8_t>(whole & 1)); break;
+    case ScalarType::Half: store(at, executorch::aten::Half(real)); break;
+    case ScalarType::BFloat16: store(at, executorch::aten::BFloat16(real)); break;
+    case ScalarType::Float: store(at, real); break;
+    case ScalarType::Double: store(at, static_cast<double>(real)); break;
+    default: break; // the caller has checked
     }
 }
 
 std::string which(size_t index)
 {
     return "input " + std::to_string(index);
-}
-
-std::optional<Failure> read_source(const std::string &spec, Source &source)
-{
-    if (spec == "ones") {
-        source.kind = Source::ones;
-        return std::nullopt;
-    }
-    if (spec.compare(0, 7, "random:") == 0) {
-        const char *digits = spec.c_str() + 7;
-        char *end = nullptr;
-        errno = 0;
-        source.kind = Source::random;
-        source.seed = std::strtoull(digits, &end, 10);
-        if (*digits < '0' || *digits > '9' || *end != '\0' || errno != 0) {
-            return Failure{"usage", "--inputs: '" + spec + "' has no seed that is a number"};
-        }
-        return std::nullopt;
-    }
-    source.kind = Source::files;
-    for (size_t at = 0; at <= spec.size();) {
-        size_t comma = std::min(spec.find(',', at), spec.size());
-        source.paths.push_back(spec.substr(at, comma - at));
-        at = comma + 1;
-    }
-    return std::nullopt;
 }
 
 std::optional<Failure> read_file(const std::string &path, size_t index, size_t bytes, uint8_t *out)
@@ -142,13 +110,99 @@ std::optional<Failure> read_file(const std::string &path, size_t index, size_t b
     return std::nullopt;
 }
 
+// A scalar of a file: 8 bytes, 1 for a bool.
+std::optional<Failure> read_scalar(const std::string &path, size_t index, Tag tag, EValue &value)
+{
+    uint8_t raw[8] = {0};
+    if (tag != Tag::Int && tag != Tag::Double && tag != Tag::Bool) {
+        return Failure{"input", which(index) + ": neither a tensor nor a number"};
+    }
+    if (auto failure = read_file(path, index, tag == Tag::Bool ? 1 : 8, raw)) {
+        return failure;
+    }
+    if (tag == Tag::Int) {
+        int64_t v;
+        std::memcpy(&v, raw, sizeof v);
+        value = EValue(v);
+    } else if (tag == Tag::Double) {
+        double v;
+        std::memcpy(&v, raw, sizeof v);
+        value = EValue(v);
+    } else {
+        value = EValue(raw[0] != 0);
+    }
+    return std::nullopt;
+}
+
 } // namespace
+
+// What --inputs asks for.
+struct Inputs::Source {
+    enum Kind { random, ones, files } kind = files;
+    Random numbers{0};
+    std::vector<std::string> paths;
+
+    std::optional<Failure> read(const std::string &spec)
+    {
+        if (spec == "ones") {
+            kind = ones;
+            return std::nullopt;
+        }
+        if (spec.compare(0, 7, "random:") == 0) {
+            const char *digits = spec.c_str() + 7;
+            char *end = nullptr;
+            errno = 0;
+            kind = random;
+            numbers = Random(std::strtoull(digits, &end, 10));
+            if (*digits < '0' || *digits > '9' || *end != '\0' || errno != 0) {
+                return Failure{"usage", "--inputs: '" + spec + "' has no seed that is a number"};
+            }
+            return std::nullopt;
+        }
+        for (size_t at = 0; at <= spec.size();) {
+            size_t comma = std::min(spec.find(',', at), spec.size());
+            paths.push_back(spec.substr(at, comma - at));
+            at = comma + 1;
+        }
+        return std::nullopt;
+    }
+};
+
+std::optional<Failure> Inputs::add_tensor(const executorch::runtime::TensorInfo &info, size_t index,
+                                          Source &source)
+{
+    ScalarType type = info.scalar_type();
+    std::vector<uint8_t> &bytes = data_[index];
+    bytes.resize(info.nbytes());
+    if (source.kind == Source::files) {
+        if (auto failure = read_file(source.paths[index], index, bytes.size(), bytes.data())) {
+            return failure;
+        }
+    } else if (dtype_name(type)[0] == '\0') {
+        return Failure{"input", which(index) + ": cannot generate values of type " +
+                                    executorch::runtime::toString(type) + "; give files"};
+    } else {
+        size_t step = executorch::runtime::elementSize(type);
+        Random *random = source.kind == Source::random ? &source.numbers : nullptr;
+        for (size_t at = 0; at < bytes.size(); at += step) {
+            generate(type, random, bytes.data() + at);
+        }
+    }
+    std::vector<executorch::aten::SizesType> sizes(info.sizes().begin(), info.sizes().end());
+    std::vector<executorch::aten::DimOrderType> order(info.dim_order().begin(),
+                                                      info.dim_order().end());
+    tensors_.push_back(executorch::extension::for_blob(bytes.data(), std::move(sizes), type)
+                           .dim_order(std::move(order))
+                           .make_tensor_ptr());
+    values_.emplace_back(tensors_.back());
+    return std::nullopt;
+}
 
 std::optional<Failure> Inputs::make(const executorch::runtime::Method &method,
                                     const std::string &spec)
 {
-    Source source{};
-    if (auto failure = read_source(spec, source)) {
+    Source source;
+    if (auto failure = source.read(spec)) {
         return failure;
     }
     auto meta = method.method_meta();
@@ -157,7 +211,6 @@ std::optional<Failure> Inputs::make(const executorch::runtime::Method &method,
         return Failure{"input", "--inputs names " + std::to_string(source.paths.size()) +
                                     " files, the method takes " + std::to_string(count)};
     }
-    Random random(source.seed);
     data_.resize(count);
     for (size_t i = 0; i < count; i++) {
         auto tag = meta.input_tag(i);
@@ -169,32 +222,9 @@ std::optional<Failure> Inputs::make(const executorch::runtime::Method &method,
             if (!info.ok()) {
                 return Failure{"input", which(i) + ": the program does not describe its tensor"};
             }
-            std::vector<uint8_t> &bytes = data_[i];
-            bytes.resize(info->nbytes());
-            if (source.kind == Source::files) {
-                if (auto failure = read_file(source.paths[i], i, bytes.size(), bytes.data())) {
-                    return failure;
-                }
-            } else {
-                size_t step = executorch::runtime::elementSize(info->scalar_type());
-                for (size_t at = 0; at < bytes.size(); at += step) {
-                    if (!generate(info->scalar_type(),
-                                  source.kind == Source::random ? &random : nullptr,
-                                  bytes.data() + at)) {
-                        return Failure{"input", which(i) + ": cannot generate values of type " +
-                                                    executorch::runtime::toString(info->scalar_type()) +
-                                                    "; give files"};
-                    }
-                }
+            if (auto failure = add_tensor(*info, i, source)) {
+                return failure;
             }
-            std::vector<executorch::aten::SizesType> sizes(info->sizes().begin(), info->sizes().end());
-            std::vector<executorch::aten::DimOrderType> order(info->dim_order().begin(),
-                                                              info->dim_order().end());
-            tensors_.push_back(
-                executorch::extension::for_blob(bytes.data(), std::move(sizes), info->scalar_type())
-                    .dim_order(std::move(order))
-                    .make_tensor_ptr());
-            values_.emplace_back(tensors_.back());
             continue;
         }
         // A scalar input of an exported program is a constant that it checks.
@@ -203,24 +233,8 @@ std::optional<Failure> Inputs::make(const executorch::runtime::Method &method,
         EValue value = method.get_input(i);
 #pragma GCC diagnostic pop
         if (source.kind == Source::files && *tag != Tag::None) {
-            uint8_t raw[8] = {0};
-            size_t size = *tag == Tag::Bool ? 1 : 8;
-            if (*tag != Tag::Int && *tag != Tag::Double && *tag != Tag::Bool) {
-                return Failure{"input", which(i) + ": neither a tensor nor a number"};
-            }
-            if (auto failure = read_file(source.paths[i], i, size, raw)) {
+            if (auto failure = read_scalar(source.paths[i], i, *tag, value)) {
                 return failure;
-            }
-            if (*tag == Tag::Int) {
-                int64_t v;
-                std::memcpy(&v, raw, sizeof v);
-                value = EValue(v);
-            } else if (*tag == Tag::Double) {
-                double v;
-                std::memcpy(&v, raw, sizeof v);
-                value = EValue(v);
-            } else {
-                value = EValue(raw[0] != 0);
             }
         }
         values_.push_back(value);

@@ -24,6 +24,10 @@ public:
     const std::vector<executorch::runtime::EValue> &values() const { return values_; }
 
 private:
+    struct Source;
+    std::optional<Failure> add_tensor(const executorch::runtime::TensorInfo &info, size_t index,
+                                      Source &source);
+
     std::vector<std::vector<uint8_t>> data_;
     std::vector<executorch::extension::TensorPtr> tensors_;
     std::vector<executorch::runtime::EValue> values_;

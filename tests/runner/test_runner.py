@@ -418,6 +418,30 @@ class Mask(Case):
             self.assertEqual(seen, flags - hidden)
             self.assertGreaterEqual(result.one("load")["hook_calls"], hello["mask"]["calls"])
 
+    @unittest.skipUnless(platform.machine() == "x86_64" and sys.platform == "linux", "x86-64 Linux")
+    def test_another_layout_is_refused(self):
+        """Another table of flags in place of the SDK's: nothing may be hidden by offset."""
+        code = (b"#define _GNU_SOURCE\n#include <dlfcn.h>\nunsigned char cpuinfo_isa[%d];"
+                b"_Bool cpuinfo_initialize(void) {"
+                b" _Bool ok = ((_Bool (*)(void))dlsym(RTLD_NEXT, \"cpuinfo_initialize\"))();"
+                b" cpuinfo_isa[16] = 0; return ok; }")
+        for size, message in ((86, "has 86 bytes, expected 85"),
+                              (85, "byte 16 (sse3) is 0, CPUID says 1: another layout")):
+            lib = self.path("lib%d.so" % size)
+            source = self.path("fake.c", code % size)
+            if subprocess.run(["cc", "-shared", "-fPIC", "-o", lib, source]).returncode != 0:
+                self.skipTest("no cc")
+            os.environ["LD_PRELOAD"] = lib
+            try:
+                r = self.run_it("--model", LINEAR, mask="x86_64:avx2", commands="run 1\n")
+                unmasked = self.run_it("--model", LINEAR, commands="run 1\n")
+            finally:
+                del os.environ["LD_PRELOAD"]
+            self.assertEqual((r.one("error")["code"], r.status), ("mask", 1))
+            self.assertIn(message, r.one("error")["message"])
+            self.assertEqual(unmasked.status, 0)  # without a mask there is nothing to refuse
+            self.assertEqual(unmasked.one("hello")["flags"], "")
+
     def test_no_mask_claims_nothing(self):
         mask = self.run_it("--probe").one("hello")["mask"]
         self.assertEqual((mask["requested"], mask["cleared"], mask["calls"]), ("", "", 0))
