@@ -13,6 +13,7 @@ typedef struct page {
     etp_arena *arena;
     const etp_report *report;
     size_t ordinal; // of the block being written
+    bool failed;    // out of memory once
 } page;
 
 static void z(page *p, const char *s)
@@ -219,7 +220,7 @@ static void write_chart(page *p, const etp_chart *c)
 {
     z(p, "<figure class=\"chart\">\n");
     element(p, "figcaption", "", c->title);
-    etp_svg_for_page(p->sink, c, (unsigned)p->ordinal, p->arena);
+    p->failed = !etp_svg_for_page(p->sink, c, (unsigned)p->ordinal, p->arena) || p->failed;
     element(p, "p", "caption", c->description);
     z(p, "</figure>\n");
 }
@@ -270,7 +271,7 @@ static void write_scripts(page *p)
     z(p, "</script>\n</body>\n</html>\n");
 }
 
-void etp_report_write_html(const etp_report *r, const etp_report_style *style, etp_sink *sink)
+bool etp_report_write_html(const etp_report *r, const etp_report_style *style, etp_sink *sink)
 {
     etp_arena arena;
     etp_arena_init(&arena, r->arena->alloc);
@@ -300,4 +301,5 @@ void etp_report_write_html(const etp_report *r, const etp_report_style *style, e
     }
     write_scripts(&p);
     etp_arena_dispose(&arena);
+    return !p.failed;
 }

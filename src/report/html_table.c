@@ -99,11 +99,8 @@ static void write_cell(etp_sink *sink, const etp_table *t, size_t k, const etp_v
 
 void etp_html_table(etp_sink *sink, const etp_table *t, size_t ordinal)
 {
-    etp_view views[64];
-    double max[64];
-    etp_table narrow = *t; // no report has more columns; a wider one loses those beyond
-    narrow.n_columns = t->n_columns < 64 ? t->n_columns : 64;
-    t = &narrow;
+    etp_view views[ETP_TABLE_MAX_COLUMNS];
+    double max[ETP_TABLE_MAX_COLUMNS];
     for (size_t k = 0; k < t->n_columns; k++) {
         views[k] = etp_view_column(t, k);
         views[k].minus = "−";

@@ -165,7 +165,9 @@ static inline etp_cell etp_cell_judged(etp_cell c, etp_severity severity)
     return c;
 }
 
-// ID as for sections; also what `--table` selects for CSV. COLUMNS are copied.
+#define ETP_TABLE_MAX_COLUMNS 32
+
+// ID as for sections; also what selects the table for CSV. COLUMNS are copied.
 ETP_API etp_table *etp_report_table(etp_report *r, const char *id, const char *caption,
                                     const etp_column *columns, size_t n_columns);
 // Text and Markdown show the first N rows (and totals) and say how many more there are.

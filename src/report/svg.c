@@ -395,17 +395,19 @@ void etp_svg_chart(etp_svg *o, const etp_chart *c)
     }
 }
 
-void etp_chart_write_svg(const etp_chart *c, etp_sink *sink)
+bool etp_chart_write_svg(const etp_chart *c, etp_sink *sink)
 {
     etp_arena arena;
     etp_arena_init(&arena, c->report->arena->alloc);
     etp_svg o = {.sink = sink, .width = 860, .standalone = true};
     etp_strbuf_init(&o.scratch, &arena);
     etp_svg_chart(&o, c);
+    bool complete = !o.scratch.failed;
     etp_arena_dispose(&arena);
+    return complete;
 }
 
-void etp_svg_for_page(etp_sink *sink, const etp_chart *c, unsigned serial, etp_arena *arena)
+bool etp_svg_for_page(etp_sink *sink, const etp_chart *c, unsigned serial, etp_arena *arena)
 {
     etp_svg o = {.sink = sink, .width = 860, .serial = serial};
     etp_strbuf_init(&o.scratch, arena);
@@ -413,4 +415,5 @@ void etp_svg_for_page(etp_sink *sink, const etp_chart *c, unsigned serial, etp_a
     o.width = 360;
     o.narrow = true;
     etp_svg_chart(&o, c);
+    return !o.scratch.failed;
 }

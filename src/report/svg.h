@@ -76,7 +76,7 @@ void etp_svg_legend(etp_svg *o, const etp_chart *c, double x, double y, double w
 
 double etp_entry_sum(const etp_chart_entry *e); // of the finite positive values
 
-// Calls draw twice, wide and narrow.
-void etp_svg_for_page(etp_sink *sink, const etp_chart *c, unsigned serial, etp_arena *arena);
+// Draws twice, wide and narrow. False = out of memory.
+bool etp_svg_for_page(etp_sink *sink, const etp_chart *c, unsigned serial, etp_arena *arena);
 
 #endif

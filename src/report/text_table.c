@@ -1,11 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 // Tables in the terminal: columns as wide as their content, fitted to the line.
-#include <assert.h>
 #include <math.h>
 
 #include "report/text.h"
 
-#define MAX_COLUMNS 32
 #define BAR_WIDTH 10
 #define MIN_TEXT 12
 
@@ -19,7 +17,7 @@ typedef struct layout_column {
 } layout_column;
 
 typedef struct layout {
-    layout_column columns[MAX_COLUMNS];
+    layout_column columns[ETP_TABLE_MAX_COLUMNS];
     size_t n;
 } layout;
 
@@ -41,7 +39,7 @@ static void set_title(layout_column *lc, const etp_column *col)
 
 static void measure(layout *l, const etp_table *t)
 {
-    l->n = t->n_columns < MAX_COLUMNS ? t->n_columns : MAX_COLUMNS;
+    l->n = t->n_columns;
     for (size_t k = 0; k < l->n; k++) {
         const etp_column *col = &t->columns[k];
         layout_column *lc = &l->columns[k];
@@ -157,7 +155,6 @@ static void write_header(etp_text *o, const layout *l)
 void etp_text_table(etp_text *o, const etp_table *t)
 {
     layout l = {.n = 0};
-    assert(t->n_columns <= MAX_COLUMNS);
     measure(&l, t);
     fit(&l, t, o->width);
     if (t->caption.len) {

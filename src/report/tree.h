@@ -115,11 +115,11 @@ static inline bool etp_block_shown(const etp_block *b, const etp_report_style *s
     return !(b->detail && style->brief);
 }
 
-// Writers. The sink remembers failed writes; text also gives false when it ran out of memory.
+// Writers. The sink remembers failed writes; those with scratch memory give false when it ran out.
 bool etp_report_write_text(const etp_report *r, const etp_report_style *style, etp_sink *sink);
 void etp_report_write_md(const etp_report *r, const etp_report_style *style, etp_sink *sink);
-void etp_report_write_html(const etp_report *r, const etp_report_style *style, etp_sink *sink);
-void etp_chart_write_svg(const etp_chart *c, etp_sink *sink); // a document of its own
+bool etp_report_write_html(const etp_report *r, const etp_report_style *style, etp_sink *sink);
+bool etp_chart_write_svg(const etp_chart *c, etp_sink *sink); // a document of its own
 void etp_table_write_csv(const etp_table *t, etp_sink *sink);
 
 #endif

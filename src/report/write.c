@@ -49,7 +49,7 @@ etp_status etp_report_write(const etp_report *r, etp_format format, const etp_re
         etp_report_write_md(r, style, sink);
         break;
     case ETP_FORMAT_HTML:
-        etp_report_write_html(r, style, sink);
+        complete = etp_report_write_html(r, style, sink);
         break;
     case ETP_FORMAT_CSV: {
         const etp_table *t = find_table(r, style->select);
@@ -64,7 +64,7 @@ etp_status etp_report_write(const etp_report *r, etp_format format, const etp_re
         if (!c) {
             return not_found(err, "chart", style->select);
         }
-        etp_chart_write_svg(c, sink);
+        complete = etp_chart_write_svg(c, sink);
         break;
     }
     }

@@ -1,0 +1,469 @@
+// SPDX-License-Identifier: Apache-2.0
+// Tests of the report room against output written by hand.
+#include <math.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdlib.h>
+
+#include <cmocka.h>
+
+#include "report/svg.h"
+#include "sample.h"
+
+#define NONE ((double)NAN)
+
+static const etp_format k_formats[] = {ETP_FORMAT_TEXT, ETP_FORMAT_MD, ETP_FORMAT_CSV,
+                                       ETP_FORMAT_HTML, ETP_FORMAT_SVG};
+enum { N_FORMATS = sizeof k_formats / sizeof *k_formats };
+
+static const char *render(etp_arena *arena, const etp_report *r, etp_format format,
+                          const etp_report_style *style)
+{
+    etp_strbuf buf;
+    etp_strbuf_init(&buf, arena);
+    etp_sink sink = etp_sink_strbuf(&buf);
+    etp_error err;
+    assert_int_equal(etp_report_write(r, format, style, &sink, &err), ETP_OK);
+    return etp_strbuf_str(&buf).ptr;
+}
+
+static etp_report *small_tree(etp_arena *arena)
+{
+    static const etp_column k_columns[] = {
+        {.key = "name", .title = "operator", .kind = ETP_KIND_TEXT, .flags = ETP_COL_CODE},
+        {.key = "ns", .title = "time", .kind = ETP_KIND_NS, .flags = ETP_COL_BAR},
+        {.key = "delta_ns", .title = "change", .kind = ETP_KIND_NS,
+         .flags = ETP_COL_SIGNED | ETP_COL_LESS_IS_GOOD},
+        {.key = "share", .title = "share", .kind = ETP_KIND_PERCENT},
+        {.key = "speedup", .title = "speedup", .kind = ETP_KIND_RATIO},
+        {.key = "bytes", .title = "weights", .kind = ETP_KIND_BYTES},
+        {.key = "calls", .title = "calls", .kind = ETP_KIND_INT, .flags = ETP_COL_MINOR},
+    };
+    etp_report *r = etp_report_create(arena, "a|b.pte");
+    etp_headline h = {.label = "on against off", .verdict = "faster", .severity = ETP_GOOD,
+                      .value = 2, .lo = 1.95, .hi = 2.05, .kind = ETP_KIND_RATIO, .reference = 1};
+    etp_report_headline(r, &h);
+    etp_report_fact(r, "blocks", "%d", 10);
+    etp_report_section(r, 1, "ops", "Operators");
+    etp_table *t = etp_report_table(r, "ops", "All of them", k_columns, 7);
+    ETP_ROW(t, etp_cell_z("conv `x`"), etp_cell_ns(8000000), etp_cell_ns(-1500000),
+            etp_cell_double(0.8), etp_cell_double(1.1875), etp_cell_u64(2500000), etp_cell_u64(3));
+    ETP_ROW(t, etp_cell_z("=add|2"), etp_cell_ns(2000000), etp_cell_ns(250000),
+            etp_cell_double(0.2), etp_cell_missing(), etp_cell_missing(),
+            etp_cell_u64(UINT64_MAX));
+    ETP_ROW(t, etp_cell_z("all"), etp_cell_ns(10000000), etp_cell_ns(-1250000),
+            etp_cell_double(1), etp_cell_missing(), etp_cell_missing(), etp_cell_missing());
+    etp_table_row_is_total(t);
+    etp_report_note(r, ETP_WARN, "look");
+    etp_report_footer(r, "end");
+    return r;
+}
+
+static void text_is_aligned(void **state)
+{
+    (void)state;
+    etp_arena arena = {0};
+    etp_report_style style = {.width = 90, .unicode = true};
+    assert_string_equal(
+        render(&arena, small_tree(&arena), ETP_FORMAT_TEXT, &style),
+        "a|b.pte\n"
+        "\n"
+        "2.00× faster  [1.95, 2.05]  on against off\n"
+        "\n"
+        "blocks 10\n"
+        "\n"
+        "Operators\n"
+        "─────────\n"
+        "All of them\n"
+        "operator  time (ms)  change (ms)    share  speedup  weights (MB)                 calls\n"
+        "──────────────────────────────────────────────────────────────────────────────────────\n"
+        "conv `x`      8.000       -1.500   80.0 %    1.19×         2.500                     3\n"
+        "=add|2        2.000       +0.250   20.0 %        –             –  18446744073709551615\n"
+        "──────────────────────────────────────────────────────────────────────────────────────\n"
+        "all          10.000       -1.250  100.0 %        –             –                     –\n"
+        "\n"
+        "warning: look\n"
+        "\n"
+        "end\n");
+    etp_arena_dispose(&arena);
+}
+
+static void text_fits_narrow_terminals(void **state)
+{
+    (void)state;
+    static const etp_column k_columns[] = {
+        {.key = "name", .title = "name", .kind = ETP_KIND_TEXT},
+        {.key = "ns", .title = "time", .kind = ETP_KIND_NS,
+         .flags = ETP_COL_BAR | ETP_COL_LESS_IS_GOOD | ETP_COL_SIGNED},
+        {.key = "long", .title = "a title that needs room", .flags = ETP_COL_MINOR},
+    };
+    etp_arena arena = {0};
+    etp_report *r = etp_report_create(&arena, "t");
+    etp_table *t = etp_report_table(r, "t", NULL, k_columns, 3);
+    ETP_ROW(t, etp_cell_z("a name of thirty-six columns, in all"), etp_cell_ns(-2000),
+            etp_cell_z("x"));
+    ETP_ROW(t, etp_cell_z("µ"), etp_cell_ns(1000), etp_cell_z("x"));
+    // ASCII: the minor column and the bar are gone, the name is cut in the middle to 29 columns.
+    etp_report_style narrow = {.width = 40};
+    assert_string_equal(render(&arena, r, ETP_FORMAT_TEXT, &narrow),
+                        "t\n"
+                        "\n"
+                        "name                           time (us)\n"
+                        "----------------------------------------\n"
+                        "a name of thir~olumns, in all     -2.000\n"
+                        "u                                 +1.000\n");
+    // Room for everything: bar of ten cells, half of it for the second row; colours by meaning.
+    etp_report_style wide = {.width = 100, .unicode = true, .color = true};
+    assert_string_equal(
+        render(&arena, r, ETP_FORMAT_TEXT, &wide),
+        "\x1b[1mt\n"
+        "\x1b[0m\n"
+        "\x1b[2mname                                  time (µs)             a title that needs room"
+        "\x1b[0m\n"
+        "───────────────────────────────────────────────────────────────────────────────────\n"
+        "a name of thirty-six columns, in all  \x1b[32m   -2.000\x1b[0m ██████████  x\n"
+        "µ                                     \x1b[31m   +1.000\x1b[0m █████       x\n");
+    etp_arena_dispose(&arena);
+}
+
+static void markdown_is_escaped(void **state)
+{
+    (void)state;
+    etp_arena arena = {0};
+    assert_string_equal(
+        render(&arena, small_tree(&arena), ETP_FORMAT_MD, NULL),
+        "# a\\|b.pte\n"
+        "\n"
+        "**2.00× faster** \\[1.95, 2.05\\] on against off\n"
+        "\n"
+        "blocks **10**\n"
+        "\n"
+        "## Operators\n"
+        "\n"
+        "All of them\n"
+        "\n"
+        "| operator | time (ms) | change (ms) | share | speedup | weights (MB) | calls |\n"
+        "| --- | ---: | ---: | ---: | ---: | ---: | ---: |\n"
+        "| conv \\`x\\` | 8.000 | -1.500 | 80.0 % | 1.19× | 2.500 | 3 |\n"
+        "| `=add\\|2` | 2.000 | +0.250 | 20.0 % | – | – | 18446744073709551615 |\n"
+        "| **`all`** | **10.000** | **-1.250** | **100.0 %** | **–** | **–** | **–** |\n"
+        "\n"
+        "> [!WARNING]\n"
+        "> look\n"
+        "\n"
+        "---\n"
+        "\n"
+        "end\n");
+    etp_arena_dispose(&arena);
+}
+
+static void csv_is_exact_and_guarded(void **state)
+{
+    (void)state;
+    etp_arena arena = {0};
+    assert_string_equal(render(&arena, small_tree(&arena), ETP_FORMAT_CSV, NULL),
+                        "name,ns,delta_ns,share,speedup,bytes,calls\n"
+                        "conv `x`,8000000,-1500000,0.8,1.1875,2500000,3\n"
+                        "'=add|2,2000000,250000,0.2,,,18446744073709551615\n"
+                        "all,10000000,-1250000,1,,,\n");
+    etp_arena_dispose(&arena);
+}
+
+// The guard must also hold for texts longer than its own buffer.
+static void csv_guards_long_text(void **state)
+{
+    (void)state;
+    etp_arena arena = {0};
+    etp_column column = {.key = "k", .title = "k"};
+    char text[400];
+    memset(text, '"', sizeof text - 1);
+    text[0] = '@';
+    text[sizeof text - 1] = '\0';
+    etp_report *r = etp_report_create(&arena, "t");
+    etp_table *t = etp_report_table(r, "t", NULL, &column, 1);
+    ETP_ROW(t, etp_cell_z(text));
+    const char *csv = render(&arena, r, ETP_FORMAT_CSV, NULL);
+    assert_memory_equal(csv, "k\n\"'@\"\"", 7);
+    assert_int_equal(strlen(csv), 2 + 3 + 2 * 398 + 2);
+    etp_arena_dispose(&arena);
+}
+
+static void strings_become_harmless(void **state)
+{
+    (void)state;
+    static const struct {
+        const char *in, *out;
+    } k_cases[] = {
+        {"plain é × 漢", "plain é × 漢"},
+        {"a\x1b[31mb", "a␛[31mb"},
+        {"a\nb\tc\x7f", "a␊b␉c␡"},
+        {"\xc2\x9b" "x", "�x"},                 // C1 control
+        {"\xe2\x80\xaetxt.exe", "�txt.exe"},    // right-to-left override
+        {"\xe2\x81\xa6x\xe2\x80\x8b", "�x�"},   // isolate, zero width space
+        {"\xff\xc0\xaf", "���"},                // not UTF-8, overlong
+        {"\xed\xa0\x80", "���"},                // surrogate
+        {"\xef\xbf\xbe\xef\xbb\xbf", "��"},     // U+FFFE, byte order mark
+        {"\xf0\x9f\xbf\xbf", "�"},              // U+1FFFF
+    };
+    for (size_t i = 0; i < sizeof k_cases / sizeof *k_cases; i++) {
+        etp_arena arena = {0};
+        etp_report *r = etp_report_create(&arena, k_cases[i].in);
+        etp_report_style style = {.unicode = true};
+        char expected[64];
+        snprintf(expected, sizeof expected, "%s\n", k_cases[i].out);
+        assert_string_equal(render(&arena, r, ETP_FORMAT_TEXT, &style), expected);
+        etp_arena_dispose(&arena);
+    }
+}
+
+static void numbers_read_well(void **state)
+{
+    (void)state;
+    static const struct {
+        etp_kind kind;
+        double max, value;
+        const char *text;
+    } k_cases[] = {
+        {ETP_KIND_NS, 1163e6, 1163e6, "1163.0 ms"},  {ETP_KIND_NS, 1163e6, -5e3, "0.0 ms"},
+        {ETP_KIND_NS, 297.9e6, 2.345e6, "2.35 ms"},  {ETP_KIND_NS, 9.5e6, 2.3456e6, "2.346 ms"},
+        {ETP_KIND_NS, 20e9, 1e9, "1.00 s"},          {ETP_KIND_NS, 999, 12, "12 ns"},
+        {ETP_KIND_NS, 45e3, 1500, "1.50 µs"},        {ETP_KIND_BYTES, 2048, 2048, "2.048 kB"},
+        {ETP_KIND_BYTES, 12, 12, "12 B"},            {ETP_KIND_RATIO, 0, 3.904, "3.90×"},
+        {ETP_KIND_PERCENT, 1, 0.1234, "12.3 %"},     {ETP_KIND_DOUBLE, 0, -0.0004, "0.000"},
+        {ETP_KIND_INT, 0, 7, "7"},                   {ETP_KIND_RATIO, 0, NONE, "–"},
+    };
+    for (size_t i = 0; i < sizeof k_cases / sizeof *k_cases; i++) {
+        char buf[ETP_VIEW_CHARS];
+        etp_view v = etp_view_for(k_cases[i].kind, k_cases[i].max, NULL, 0);
+        assert_string_equal(etp_view_value(&v, k_cases[i].value, buf), k_cases[i].text);
+    }
+}
+
+static void charts_have_a_text_form(void **state)
+{
+    (void)state;
+    etp_arena arena = {0};
+    etp_report *r = etp_report_create(&arena, "t");
+    etp_chart *s = etp_report_chart(r, ETP_CHART_STACKED, "s", "Shares", ETP_KIND_NS);
+    etp_chart_series(s, "conv");
+    etp_chart_series(s, "add");
+    etp_chart_row(s, "off", (double[]){3e6, 1e6}, 2);
+    etp_chart_row(s, "on", (double[]){1e6, NONE}, 2);
+    etp_chart *w = etp_report_chart(r, ETP_CHART_WATERFALL, "w", "", ETP_KIND_NS);
+    etp_chart_total(w, "off", 4e6);
+    etp_chart_step(w, "conv", "operator", false, -3e6, -3.1e6, -2.9e6);
+    etp_chart_step(w, "tracer", "tracer", true, 1e6, NONE, NONE);
+    etp_chart_total(w, "on", 2e6);
+    // 40 columns: 40 − 3 − 2 − 11 = 24 for the stacked bars, the least of 10 for the waterfall.
+    etp_report_style style = {.width = 40};
+    assert_string_equal(render(&arena, r, ETP_FORMAT_TEXT, &style),
+                        "t\n"
+                        "\n"
+                        "Shares\n"
+                        "off   4.000 ms  ##################======\n"
+                        "on    1.000 ms  ######\n"
+                        "                       off                  on\n"
+                        "# conv    3.000 ms  75.0 %    1.000 ms 100.0 %\n"
+                        "= add     1.000 ms  25.0 %           -       -\n"
+                        "\n"
+                        "off       4.000 ms  ##########\n"
+                        "conv     -3.000 ms     -------  [-3.100, -2.900]\n"
+                        "tracer   +1.000 ms     ++\n"
+                        "on        2.000 ms  #####\n");
+    etp_arena_dispose(&arena);
+}
+
+static void brief_leaves_out_detail(void **state)
+{
+    (void)state;
+    etp_arena arena = {0};
+    etp_report *r = etp_report_create(&arena, "t");
+    etp_report_section(r, 1, "a", "A");
+    etp_report_section_is_detail(r);
+    etp_report_text(r, "hidden");
+    etp_report_section(r, 2, "b", "B");
+    etp_report_text(r, "hidden");
+    etp_report_section(r, 1, "c", "C");
+    etp_report_text(r, "shown");
+    etp_report_section(r, 2, "d", "D");
+    etp_report_section_is_detail(r);
+    etp_report_section(r, 2, "e", "E");
+    etp_report_style style = {.brief = true};
+    assert_string_equal(render(&arena, r, ETP_FORMAT_TEXT, &style), "t\n\nC\n-\nshown\n\nE\n");
+    assert_string_equal(render(&arena, r, ETP_FORMAT_TEXT, NULL),
+                        "t\n\nA\n-\nhidden\n\nB\nhidden\n\nC\n-\nshown\n\nD\nE\n");
+    etp_arena_dispose(&arena);
+}
+
+static void long_tables_are_limited(void **state)
+{
+    (void)state;
+    etp_arena arena = {0};
+    etp_column column = {.key = "n", .title = "n", .kind = ETP_KIND_INT};
+    etp_report *r = etp_report_create(&arena, "t");
+    etp_table *t = etp_report_table(r, "t", NULL, &column, 1);
+    etp_table_limit(t, 2);
+    for (int i = 1; i <= 5; i++) {
+        ETP_ROW(t, etp_cell_i64(i));
+    }
+    ETP_ROW(t, etp_cell_i64(15));
+    etp_table_row_is_total(t);
+    assert_string_equal(render(&arena, r, ETP_FORMAT_TEXT, NULL),
+                        "t\n\n n\n--\n 1\n 2\n--\n15\n3 more rows\n");
+    assert_non_null(strstr(render(&arena, r, ETP_FORMAT_MD, NULL), "| **15** |\n\n3 more rows\n"));
+    assert_string_equal(render(&arena, r, ETP_FORMAT_CSV, NULL), "n\n1\n2\n3\n4\n5\n15\n");
+    etp_arena_dispose(&arena);
+}
+
+static bool refuse(etp_sink *sink, const char *ptr, size_t len)
+{
+    (void)sink;
+    (void)ptr;
+    (void)len;
+    return false;
+}
+
+static void trouble_becomes_a_status(void **state)
+{
+    (void)state;
+    etp_arena arena = {0};
+    etp_report *r = small_tree(&arena);
+    etp_strbuf buf;
+    etp_strbuf_init(&buf, &arena);
+    etp_sink sink = etp_sink_strbuf(&buf);
+    etp_error err;
+    etp_report_style style = {.select = "nothing"};
+    assert_int_equal(etp_report_write(r, ETP_FORMAT_CSV, &style, &sink, &err), ETP_USAGE);
+    assert_string_equal(err.msg, "this report has no table named 'nothing'");
+    assert_int_equal(etp_report_write(r, ETP_FORMAT_SVG, NULL, &sink, &err), ETP_USAGE);
+    assert_string_equal(err.msg, "this report has no chart");
+    assert_int_equal(etp_report_write(NULL, ETP_FORMAT_MD, NULL, &sink, &err), ETP_NOMEM);
+    for (size_t i = 0; i < N_FORMATS - 1; i++) {
+        etp_sink bad = {.write = refuse};
+        assert_int_equal(etp_report_write(r, k_formats[i], NULL, &bad, &err), ETP_IO);
+    }
+    etp_arena_dispose(&arena);
+}
+
+// Allows `left` allocations, then refuses.
+static void *shortage(void *ctx, void *ptr, size_t old_size, size_t new_size)
+{
+    (void)old_size;
+    int *left = ctx;
+    if (new_size == 0) {
+        free(ptr);
+        return NULL;
+    }
+    return (*left)-- > 0 ? realloc(ptr, new_size) : NULL;
+}
+
+// Fails each allocation of building and of every writer in turn: never a crash, never a success
+// with missing content.
+static void memory_shortage_is_reported(void **state)
+{
+    (void)state;
+    for (size_t f = 0; f < N_FORMATS; f++) {
+        etp_arena plenty = {0};
+        const char *whole = render(&plenty, sample_full(&plenty), k_formats[f], NULL);
+        bool ok = false;
+        for (int allowed = 0; !ok; allowed++) {
+            assert_true(allowed < 1000);
+            int left = allowed;
+            etp_allocator alloc = {shortage, &left};
+            etp_arena arena, out = {0};
+            etp_arena_init(&arena, &alloc);
+            etp_report *r = sample_full(&arena);
+            etp_strbuf buf;
+            etp_strbuf_init(&buf, &out);
+            etp_sink sink = etp_sink_strbuf(&buf);
+            etp_status st = etp_report_write(r, k_formats[f], NULL, &sink, NULL);
+            ok = st == ETP_OK;
+            assert_int_equal(st, ok ? ETP_OK : ETP_NOMEM);
+            if (ok) {
+                assert_string_equal(etp_strbuf_str(&buf).ptr, whole);
+            }
+            etp_arena_dispose(&out);
+            etp_arena_dispose(&arena);
+        }
+        etp_arena_dispose(&plenty);
+    }
+}
+
+static void lines_fit_the_terminal(void **state)
+{
+    (void)state;
+    for (int width = 80; width <= 120; width += 10) {
+        etp_arena arena = {0};
+        etp_report_style style = {.width = width, .unicode = true};
+        const char *p = render(&arena, sample_full(&arena), ETP_FORMAT_TEXT, &style);
+        while (*p) {
+            size_t n = strcspn(p, "\n");
+            assert_true(etp_width((etp_str){p, n}) <= (size_t)width);
+            p += n + 1;
+        }
+        etp_arena_dispose(&arena);
+    }
+}
+
+static void ticks_are_round_and_inside(void **state)
+{
+    (void)state;
+    double ticks[8], step = 0;
+    etp_scale s = {0, 1163, 0, 100};
+    assert_int_equal(etp_scale_ticks(&s, 7, ticks, &step), 6);
+    assert_true(step == 200 && ticks[0] == 0 && ticks[5] == 1000);
+    s = (etp_scale){297.4, 301.6, 0, 100};
+    assert_int_equal(etp_scale_ticks(&s, 4, ticks, &step), 2);
+    assert_true(step == 2 && ticks[0] == 298 && ticks[1] == 300);
+    uint32_t seed = 3;
+    for (int i = 0; i < 20000; i++) {
+        double v[2];
+        for (int k = 0; k < 2; k++) {
+            seed = seed * 1664525u + 1013904223u;
+            v[k] = ((double)(seed >> 8) - 8e6) * pow(10, (double)(seed % 60) - 30);
+        }
+        etp_scale any = {fmin(v[0], v[1]), fmax(v[0], v[1]), 0, 1};
+        size_t n = etp_scale_ticks(&any, 2 + (size_t)i % 7, ticks, &step);
+        assert_true(n <= 8);
+        for (size_t k = 0; k < n; k++) {
+            double slack = step * 1e-6;
+            assert_true(ticks[k] >= any.lo - slack && ticks[k] <= any.hi + slack);
+        }
+    }
+}
+
+static void same_tree_same_bytes(void **state)
+{
+    (void)state;
+    for (size_t f = 0; f < N_FORMATS; f++) {
+        etp_arena a = {0}, b = {0};
+        assert_string_equal(render(&a, sample_hostile(&a), k_formats[f], NULL),
+                            render(&b, sample_hostile(&b), k_formats[f], NULL));
+        etp_arena_dispose(&a);
+        etp_arena_dispose(&b);
+    }
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(text_is_aligned),
+        cmocka_unit_test(text_fits_narrow_terminals),
+        cmocka_unit_test(markdown_is_escaped),
+        cmocka_unit_test(csv_is_exact_and_guarded),
+        cmocka_unit_test(csv_guards_long_text),
+        cmocka_unit_test(strings_become_harmless),
+        cmocka_unit_test(numbers_read_well),
+        cmocka_unit_test(charts_have_a_text_form),
+        cmocka_unit_test(brief_leaves_out_detail),
+        cmocka_unit_test(long_tables_are_limited),
+        cmocka_unit_test(trouble_becomes_a_status),
+        cmocka_unit_test(memory_shortage_is_reported),
+        cmocka_unit_test(lines_fit_the_terminal),
+        cmocka_unit_test(ticks_are_round_and_inside),
+        cmocka_unit_test(same_tree_same_bytes),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
