@@ -373,6 +373,12 @@ void etp_svg_end(etp_svg *o)
 
 void etp_svg_chart(etp_svg *o, const etp_chart *c)
 {
+    if (c->entries.n == 0) {
+        etp_svg_begin(o, c, 30);
+        etp_svg_textz(o, 0, 20, ETP_LEFT, "m", "no data");
+        etp_svg_end(o);
+        return;
+    }
     switch (c->chart) {
     case ETP_CHART_STACKED:
         etp_svg_stacked(o, c);

@@ -1,0 +1,320 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Reads what the report writers wrote with independent parsers. Usage: check_report.py RENDER_REPORT
+
+RENDER_REPORT is the test program that writes the sample reports. The checker first proves on
+broken pages that it would notice."""
+import csv
+import html.parser
+import io
+import json
+import re
+import subprocess
+import sys
+import xml.etree.ElementTree as ET
+
+VOID = {"meta", "br", "hr", "img", "input", "link", "col", "wbr"}
+URL_ATTRIBUTES = {"href", "src", "srcset", "action", "formaction", "data", "poster", "xlink:href", "ping"}
+FORBIDDEN = {"link", "img", "iframe", "object", "embed", "base", "form", "foreignobject", "audio", "video"}
+CHARTS = ("operator_breakdown", "ledger", "latency_comparison", "blocks", "threads")
+
+
+class Page(html.parser.HTMLParser):
+    """Collects structure and problems of one HTML page."""
+
+    def __init__(self, text):
+        super().__init__(convert_charrefs=True)
+        self.problems, self.stack, self.ids = [], [], set()
+        self.references, self.scripts, self.tables, self.styles = set(), [], [], []
+        self.table = None
+        self.cell = None
+        self.feed(text)
+        self.close()
+        if self.stack:
+            self.problems.append(f"not closed: {self.stack}")
+        for reference in sorted(self.references - self.ids):
+            self.problems.append(f"no element has the id {reference!r}")
+
+    def handle_starttag(self, tag, attrs):
+        names = [k for k, _ in attrs]
+        attributes = dict(attrs)
+        if len(set(names)) != len(names):
+            self.problems.append(f"<{tag}> repeats an attribute")
+        if tag in FORBIDDEN:
+            self.problems.append(f"<{tag}> loads or embeds something")
+        for key, value in attrs:
+            if key.startswith("on"):
+                self.problems.append(f"<{tag}> has a handler {key}")
+            if key in URL_ATTRIBUTES and not (value or "").startswith("#"):
+                self.problems.append(f"<{tag} {key}={value!r}> leaves the page")
+            if value and re.search(r"url\((?!#)", value):
+                self.problems.append(f"<{tag} {key}={value!r}> loads something")
+        if "id" in attributes:
+            if attributes["id"] in self.ids:
+                self.problems.append(f"id {attributes['id']!r} twice")
+            self.ids.add(attributes["id"])
+        if (attributes.get("href") or "").startswith("#"):
+            self.references.add(attributes["href"][1:])
+        for key in ("aria-labelledby", "aria-describedby"):
+            self.references.update((attributes.get(key) or "").split())
+        self.references.update(re.findall(r"url\(#([^)]*)\)", attributes.get("fill") or ""))
+        if tag == "table":
+            self.table = {"caption": False, "head": [], "rows": []}
+            self.tables.append(self.table)
+        elif tag == "caption" and self.table is not None:
+            self.table["caption"] = True
+        elif tag == "tr" and self.table is not None:
+            self.row = []
+        elif tag in ("th", "td") and self.table is not None:
+            if tag == "th" and attributes.get("scope") not in ("row", "col"):
+                self.problems.append("<th> without scope")
+            self.cell = {"text": "", "value": attributes.get("data-v"), "scope": attributes.get("scope")}
+        elif tag == "svg" and attributes.get("role") != "img":
+            self.problems.append("<svg> without role")
+        if tag == "script":
+            self.scripts.append([attributes, ""])
+        if tag not in VOID:
+            self.stack.append(tag)
+
+    def handle_startendtag(self, tag, attrs):
+        self.handle_starttag(tag, attrs)
+        if tag not in VOID:
+            self.stack.pop()
+
+    def handle_endtag(self, tag):
+        if not self.stack or self.stack[-1] != tag:
+            self.problems.append(f"</{tag}> closes {self.stack[-1:]}")
+            return
+        self.stack.pop()
+        if tag in ("th", "td") and self.table is not None:
+            self.row.append(self.cell)
+            self.cell = None
+        elif tag == "tr" and self.table is not None:
+            self.table["rows" if self.table["head"] else "head"].append(self.row)
+        elif tag == "table":
+            self.table = None
+
+    def handle_data(self, data):
+        if self.cell is not None:
+            self.cell["text"] += data
+        if self.stack and self.stack[-1] == "script":
+            self.scripts[-1][1] += data
+        elif self.stack and self.stack[-1] == "style":
+            self.styles.append(data)
+
+    def handle_comment(self, data):
+        self.problems.append(f"comment {data[:40]!r}")
+
+
+def check_structure(text, problems):
+    page = Page(text)
+    problems += page.problems
+    if not text.startswith("<!DOCTYPE html>"):
+        problems.append("no doctype")
+    if re.search(r"https?:|//[a-z]+\.|@import|@font-face", re.sub(r'xmlns="[^"]*"', "", text)):
+        problems.append("names a network address")
+    if "default-src 'none'" not in text:
+        problems.append("no content security policy")
+    for n, table in enumerate(page.tables):
+        if not table["caption"]:
+            problems.append(f"table {n} has no caption")
+        width = len(table["head"][0]) if table["head"] else 0
+        for row in table["rows"]:
+            if len(row) != width or (row[0]["scope"] != "row"):
+                problems.append(f"table {n} has an irregular row")
+                break
+    for attributes, body in page.scripts:
+        if attributes.get("type") == "application/json":
+            try:
+                json.loads(body)
+            except ValueError as e:
+                problems.append(f"embedded JSON: {e}")
+    if any(unicode_control(c) for c in text):
+        problems.append("a control or direction character")
+    return page
+
+
+def unicode_control(c):
+    return (ord(c) < 0x20 and c not in "\n\t") or 0x7F <= ord(c) <= 0x9F or 0x202A <= ord(c) <= 0x202E
+
+
+def luminance(color):
+    color = color.lstrip("#")
+    if len(color) == 3:
+        color = "".join(c * 2 for c in color)
+    parts = [int(color[i:i + 2], 16) / 255 for i in (0, 2, 4)]
+    linear = [p / 12.92 if p <= 0.03928 else ((p + 0.055) / 1.055) ** 2.4 for p in parts]
+    return 0.2126 * linear[0] + 0.7152 * linear[1] + 0.0722 * linear[2]
+
+
+def contrast(a, b):
+    x, y = sorted((luminance(a), luminance(b)))
+    return (y + 0.05) / (x + 0.05)
+
+
+def check_contrast(css, problems):
+    """Text against what it stands on in light, dark, system-dark and print colours."""
+    blocks = re.findall(r"([^{}]*:root[^{}]*)\{([^{}]*--bg[^{}]*)\}", css)
+    if len(blocks) != 4:
+        problems.append(f"expected light, dark, system-dark and print colours, found {len(blocks)}")
+        return
+    light = dict(re.findall(r"--([a-z0-9-]+):\s*(#[0-9a-f]+)", blocks[0][1]))
+    for selector, body in blocks:
+        colors = {**light, **dict(re.findall(r"--([a-z0-9-]+):\s*(#[0-9a-f]+)", body))}
+        pairs = [(ink, ground) for ink in ("ink", "dim", "link", "good", "warn", "bad", "info")
+                 for ground in ("bg", "panel")]
+        pairs += [(ink, "row") for ink in ("ink", "good", "bad")] + [("ink", "bar"), ("dim", "bg")]
+        pairs += [("on-dark" if k % 2 else "on-light", f"c{k}") for k in range(1, 9)]
+        for ink, ground in pairs:
+            ratio = contrast(colors[ink], colors[ground])
+            if ratio < 4.5:
+                problems.append(f"{selector.strip()}: {ink} on {ground} has contrast {ratio:.2f}")
+
+
+def check_values(page, text_csv, problems):
+    """The same raw numbers in the CSV, in the cells' data and in the embedded JSON."""
+    data = json.loads(page.scripts[0][1])
+    rows = list(csv.reader(io.StringIO(text_csv)))
+    table = data["tables"][0]
+    if rows[0] != [c["key"] for c in table["columns"]]:
+        problems.append("CSV header differs from the JSON keys")
+    if not len(rows) - 1 == len(table["rows"]) == len(page.tables[0]["rows"]) == 61:
+        problems.append("row counts differ")
+    for line, row, cells in zip(rows[1:], table["rows"], page.tables[0]["rows"]):
+        for k, (a, b, cell) in enumerate(zip(line, row, cells)):
+            kind = table["columns"][k]["kind"]
+            same = a == (b or "") if kind == "text" else (a == "" and b is None) or float(a) == float(b)
+            if kind not in ("text", "ratio") and b is not None:
+                same = same and float(cell["value"]) == float(b)
+            if not same:
+                problems.append(f"column {k}: CSV {a!r}, JSON {b!r}, cell {cell['value']!r}")
+                return
+    if sum(r[2] for r in table["rows"][:-1]) != table["rows"][-1][2]:
+        problems.append("the total is not the sum of its rows")
+
+
+def check_svg(text, problems):
+    try:
+        root = ET.fromstring(text)
+    except ET.ParseError as e:
+        problems.append(f"not XML: {e}")
+        return
+    width, height = map(float, root.get("viewBox").split()[2:])
+    for element in root.iter():
+        tag = element.tag.split("}")[1]
+        if tag in ("script", "foreignObject", "image", "use", "a"):
+            problems.append(f"<{tag}> in a picture")
+        for key, limit in (("x", width), ("y", height), ("x1", width), ("x2", width), ("cx", width),
+                           ("y", height), ("y1", height), ("y2", height), ("cy", height)):
+            if element.get(key) is not None and not -1 <= float(element.get(key)) <= limit + 1:
+                problems.append(f"<{tag} {key}={element.get(key)}> is outside the picture")
+        if tag == "rect" and float(element.get("width")) < 0:
+            problems.append("negative width")
+    names = [e.tag.split("}")[1] for e in list(root)[:2]]
+    if names != ["title", "desc"]:
+        problems.append("title and desc are not first")
+
+
+def check_markdown(text, problems):
+    width = 0
+    fenced = False
+    for line in text.splitlines():
+        if line.startswith("```"):
+            fenced = not fenced
+        if fenced:
+            continue
+        if "<" in re.sub(r"`[^`]*`", "", line):
+            problems.append(f"raw HTML: {line[:60]!r}")
+        if line.startswith("| "):
+            cells = len(re.findall(r"(?<!\\)\|", line))
+            if width and cells != width:
+                problems.append(f"irregular table row: {line[:60]!r}")
+            width = cells
+        else:
+            width = 0
+
+
+def self_test():
+    """Each broken page must be noticed, the sound one must pass."""
+    sound = ("<!DOCTYPE html><html><head><meta content=\"default-src 'none'\"></head><body>"
+             "<table><caption>c</caption><thead><tr><th scope=\"col\">a</th></tr></thead>"
+             "<tbody><tr><th scope=\"row\">b</th></tr></tbody></table>"
+             "<a href=\"#x\">x</a><p id=\"x\"></p></body></html>")
+    broken = {"balance": ("</p>", ""), "address": ("#x", "https://example.org"),
+              "handler": ("<p ", "<p onclick=\"x\" "), "id": ("<p ", "<b id=\"x\"></b><p "),
+              "dead link": ("#x", "#y"), "scope": (' scope="row"', ""), "image": ("<p ", "<img src=\"#\"><p "),
+              "caption": ("<caption>c</caption>", ""), "policy": ("'none'", "'self'"),
+              "json": ("<p ", "<script type=\"application/json\">{</script><p "),
+              "direction": ("c</caption>", "\u202e</caption>"), "css": ("<p ", "<p style=\"a:url(x)\" ")}
+    noticed = []
+    check_structure(sound, noticed)
+    assert not noticed, noticed
+    for name, (old, new) in broken.items():
+        assert old in sound
+        noticed = []
+        check_structure(sound.replace(old, new), noticed)
+        assert noticed, f"the checker does not notice: {name}"
+    for bad in ("<svg/>", "<svg xmlns=\"http://www.w3.org/2000/svg\" viewBox=\"0 0 9 9\"><title/><desc/>"
+                "<text x=\"20\"/></svg>", "<svg"):
+        noticed = []
+        try:
+            check_svg(bad, noticed)
+        except AttributeError:
+            noticed = ["no viewBox"]
+        assert noticed, f"the checker does not notice: {bad}"
+    for bad in ("a <b> c", "| a |\n| a | b |"):
+        noticed = []
+        check_markdown(bad, noticed)
+        assert noticed, f"the checker does not notice: {bad}"
+    assert abs(contrast("#000", "#ffffff") - 21) < 0.01
+
+
+def main():
+    render = sys.argv[1]
+    self_test()
+    problems, count = [], 0
+
+    def run(*args):
+        nonlocal count
+        count += 1
+        done = subprocess.run([render, *args], capture_output=True, check=False)
+        if done.returncode != 0:
+            problems.append(f"{' '.join(args)}: exit {done.returncode} {done.stderr.decode()[-300:]}")
+        return done.stdout.decode("utf-8")
+
+    for tree in ("full", "hostile"):
+        found = []
+        text = run(tree, "html")
+        page = check_structure(text, found)
+        scripts = 3 if tree == "full" else 2
+        if len(page.scripts) != scripts or len(re.findall(r"<script", text)) != scripts:
+            found.append("a script that the writer did not mean")
+        if tree == "full":
+            check_contrast(page.styles[0], found)
+            check_values(page, run("full", "csv"), found)
+            if json.loads(page.scripts[1][1])["note"] != "</script>":
+                found.append("the attached document did not survive")
+        else:
+            rows = list(csv.reader(io.StringIO(run("hostile", "csv"))))
+            if not (rows[1][0].startswith("'=") and all(len(r) == 2 for r in rows)):
+                found.append(f"hostile CSV: {rows[:2]}")
+        problems += [f"{tree} html: {p}" for p in found]
+        found = []
+        check_markdown(run(tree, "md"), found)
+        if any(unicode_control(c) for c in run(tree, "text")):
+            found.append("a control character in text")
+        if not run(tree, "ascii").isascii():
+            found.append("ASCII text is not ASCII")
+        problems += [f"{tree}: {p}" for p in found]
+    charts = [("full", chart) for chart in CHARTS]
+    charts += [("hostile", f"odd-{kind}-{rows}") for kind in range(6) for rows in range(3)]
+    for tree, chart in charts:
+        found = []
+        check_svg(run(tree, "svg", chart), found)
+        problems += [f"{chart}.svg: {p}" for p in found]
+    for problem in problems:
+        print(problem)
+    print(f"{count} documents read back, {len(problems)} problems")
+    return 1 if problems else 0
+
+
+sys.exit(main())
