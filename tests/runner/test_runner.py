@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""Tests of etprof-runner through its protocol: test_runner.py protocol|bad_input|mask|selftest|bundle|qemu|macos
+"""Tests of etprof-runner through its protocol: test_runner.py protocol|bad_input|mask|selftest|bundle|qemu|corpus_x86|corpus_aarch64|macos
 
 Expected values come from the file formats and from ExecuTorch's own operator names, not from the
 tool that will read these lines. Python's standard library only.
@@ -572,6 +572,60 @@ class Bundle(Case):
         Bundle.folder = None
 
 
+def corpus():
+    path = os.environ.get("ETPROF_CORPUS", os.path.join(ROOT, "..", "shared", "corpus"))
+    if not os.path.isdir(os.path.join(path, "dumps")):
+        skip("no reference corpus (ETPROF_CORPUS)")
+    return path
+
+
+def counted_names(path):
+    """Operator names of a recording with how often each stands in it, per execution."""
+    with open(path, "rb") as f:
+        data = f.read()
+    counts = {}
+    for name in re.findall(rb"[A-Z][A-Za-z0-9 ]+\([A-Z0-9, ]+\)[A-Za-z0-9 ]* #\d+", data):
+        counts[name] = counts.get(name, 0) + 1
+    runs = data.count(b"Method::execute")
+    return {name: n / runs for name, n in counts.items()}
+
+
+class Corpus(Case):
+    """Recordings made by another program on the same SDK: same operators at the same level."""
+
+    def compare(self, model, suffix, mask):
+        recorded = os.path.join(self.corpus, "dumps", "%s.%s.etdump" % (model, suffix))
+        dump = self.path("ours.etdump")
+        r = self.run_it("--model", os.path.join(self.corpus, "models", model + ".pte"), "--kind",
+                        "traced", mask=mask, commands="dump -\nrun 1\ndump %s\n" % dump)
+        self.assertEqual(r.status, 0, r.text + r.stderr)
+        self.assertEqual(counted_names(dump), counted_names(recorded), suffix)
+
+    def all_dumps(self, machine, levels):
+        done = 0
+        for file in sorted(os.listdir(os.path.join(self.corpus, "dumps"))):
+            match = re.fullmatch(r"(.*_xnnpack_\w+)\.%s_([a-z0-9]+)\.etdump" % machine, file)
+            if match is None or match.group(2) not in levels or "external" in file or "two_methods" in file:
+                continue
+            with self.subTest(file=file):
+                self.compare(match.group(1), "%s_%s" % (machine, match.group(2)), levels[match.group(2)])
+                done += 1
+        return done
+
+
+class CorpusX86(Corpus):
+    def test_levels(self):
+        if platform.machine() != "x86_64" or "avx512vnni" not in self.run_it("--probe").text:
+            skip("the x86-64 recordings need a CPU with AVX-512 VNNI")
+        self.assertGreaterEqual(self.all_dumps("x86", {
+            "full": X86["vnni"], "novnni": X86["avx512"], "noavx512": X86["avx2"], "sse": X86["sse"]}), 32)
+
+
+class CorpusArm(Corpus):
+    def test_levels(self):
+        self.assertGreaterEqual(self.all_dumps("arm64", ARM), 24)
+
+
 class MacOS(unittest.TestCase):
     """Compiled and linked for macOS, not run: there was no Mac."""
 
@@ -591,14 +645,17 @@ class MacOS(unittest.TestCase):
 
 
 CASES = {"protocol": Protocol, "bad_input": BadInput, "mask": Mask, "selftest": SelfTest,
-         "bundle": Bundle, "qemu": Qemu, "macos": MacOS}
+         "bundle": Bundle, "qemu": Qemu, "corpus_x86": CorpusX86, "corpus_aarch64": CorpusArm,
+         "macos": MacOS}
 
 
 def main():
     if len(sys.argv) != 2 or sys.argv[1] not in CASES:
         sys.exit("usage: test_runner.py " + "|".join(CASES))
     case = CASES[sys.argv[1]]
-    if sys.argv[1] == "qemu":
+    if issubclass(case, Corpus):
+        Corpus.corpus = os.path.abspath(corpus())
+    if case in (Qemu, CorpusArm):
         qemu = script(os.path.join(ROOT, "scripts", "qemu"))
         Case.folder = build("aarch64-linux-gnu")
         Case.start = [qemu, "-cpu", "max,sve=off,sme512=on", "./ld-linux-aarch64.so.1",
