@@ -1,0 +1,161 @@
+// SPDX-License-Identifier: Apache-2.0
+// The one result of "how much faster, and why": what `ab`, `run`, `compare`, `analyze` and `report`
+// show. Built once from a run folder or from bare dumps; ab_json.c and ab_report*.c only present it.
+//
+// Everything lives in one arena. Times are integer nanoseconds, unknown is ETP_NS_UNKNOWN or NAN.
+#ifndef ETP_ANSWER_AB_H
+#define ETP_ANSWER_AB_H
+
+#include "explain/ledger.h"
+#include "explain/proof.h"
+#include "isa/isa.h"
+#include <etprof/stats.h>
+
+typedef struct etp_ab_model {
+    const char *path;   // as recorded
+    const char *sha256; // NULL unknown
+} etp_ab_model;
+
+typedef struct etp_ab_arm {
+    const char *name;       // of the experiment; for bare dumps what tells the file names apart
+    const char *full_name;  // bare dumps: the whole file stem, else NULL
+    const char *level_name; // NULL unknown (bare dumps)
+    etp_level level;
+    uint32_t threads; // 0 unknown
+    uint32_t model;   // index, ETP_NO_INDEX unknown
+    const char *runner_sha256;
+    bool emulated;
+    uint64_t launches;  // timed, kept
+    uint64_t samples;   // timed iterations after the warm-up rule
+    double lo_ns, hi_ns; // 95 % interval of the median over the blocks, NAN unknown
+    int64_t median_ns;  // exp(mean over complete blocks of the launch value); bare dumps: unknown
+    int64_t traced_ns;  // mean Method::execute of the traced launches
+    int64_t load_ns, first_ns, peak_rss_bytes; // medians over the launches
+    etp_proof proof;
+    const etp_profile *profile; // NULL when the arm has no usable dump
+    size_t n_dumps;
+} etp_ab_arm;
+
+typedef struct etp_ab_comparison {
+    uint32_t baseline, candidate; // arms
+    double estimate, lo, hi;      // NAN when withheld or unknown
+    uint32_t blocks;
+    const char *method; // "paired-blocks" or "traced-medians"
+    double sign_flip_p; // NAN unknown
+    const char *verdict; // faster, slower, same, unknown
+    double margin;
+    double noise_floor;   // relative half-width, NAN unknown
+    const char *withheld; // NULL or outputs_differ, proof_failed, noise_floor, emulated
+} etp_ab_comparison;
+
+typedef struct etp_ab_ledger {
+    uint32_t baseline, candidate;
+    etp_ledger ledger;
+} etp_ab_ledger;
+
+typedef struct etp_ab_category {
+    etp_category category;
+    int64_t *ns;     // [n_arms], ETP_NS_UNKNOWN without a profile
+    double *share;   // [n_arms] of traced_ns
+    double *speedup; // [n_comparisons], NAN
+} etp_ab_category;
+
+typedef struct etp_ab_operator {
+    const char *id;
+    const char *label;
+    etp_category category;
+    bool delegated;
+    int32_t chain, instruction;
+    etp_str *names;  // [n_arms], empty = the arm has no such operator
+    int64_t *ns;     // [n_arms], ETP_NS_UNKNOWN likewise
+    double *speedup; // [n_comparisons]
+    etp_engagement engaged; // of the candidate of the first comparison
+    const char *reason;     // NULL
+    double confidence;
+    uint64_t macs;           // ETP_AB_NO_MACS unknown
+    const char *source_file; // NULL unknown
+    uint32_t source_line;
+    const char *module;
+} etp_ab_operator;
+
+#define ETP_AB_NO_MACS UINT64_MAX
+
+typedef struct etp_ab_finding {
+    const char *id; // "F1"
+    const char *severity; // info, good, warn, bad
+    const char *text;
+    const char *const *evidence; // ids of ledger rows, operators, "comparison:0", "arm:neon"
+    size_t n_evidence;
+} etp_ab_finding;
+
+typedef struct etp_ab_lost {
+    const char *arm;
+    uint32_t block;
+    const char *text;
+    bool recovered;
+} etp_ab_lost;
+
+typedef struct etp_ab_correctness {
+    int ok; // 1 same, 0 differ, -1 not compared
+    double max_abs, max_rel, cosine;
+} etp_ab_correctness;
+
+typedef struct etp_ab_shift { // per comparison: where the bottleneck was and is
+    etp_category before, after;
+    double before_share, after_share; // each of its own arm
+    double after_was; // share that the new dominant category had before
+    bool moved;
+} etp_ab_shift;
+
+typedef struct etp_ab_fact {
+    const char *key, *value;
+} etp_ab_fact;
+
+typedef struct etp_ab {
+    etp_arena *arena;
+    const char *title; // model stem
+    const char *dir;   // folder it was read from; not part of documents
+    const char *grade; // "A" … "D"
+    const char *grade_reason;
+    bool bare;         // from dumps alone
+    bool emulated;
+    const char *state; // "finished", "running", "interrupted", NULL for bare dumps
+    int signal;
+    etp_ab_fact *device;
+    size_t n_device;
+    const char *platform;
+    const char *executorch_version, *executorch_sha; // NULL unknown
+    const char *command;  // that repeats the measurement, NULL
+    const char *tool_version; // that measured
+    etp_ab_model *models;
+    size_t n_models;
+    etp_ab_arm *arms;
+    size_t n_arms;
+    uint32_t baseline;
+    uint32_t *shown; // arm indices in the order of reports: the baseline first
+    etp_ab_comparison *comparisons; // each other arm against the baseline
+    etp_ab_ledger *ledgers;         // parallel, n = 0 rows when an arm has no dump
+    etp_ab_shift *shifts;           // parallel
+    size_t n_comparisons;
+    etp_ab_category *categories; // in table order, only those that occur
+    size_t n_categories;
+    etp_ab_operator *operators; // program order
+    uint32_t *by_time;          // their indices, slowest in the baseline first
+    size_t n_operators;
+    struct {
+        etp_ab_finding *items;
+        size_t n, cap;
+    } findings, ruled_out;
+    struct {
+        etp_ab_lost *items;
+        size_t n, cap;
+    } lost;
+    bool block_lost;  // a block is missing for good
+    etp_ab_correctness correctness;
+    // Launch values per block for the raw plot: [block * n_arms + arm] nanoseconds, NAN missing.
+    double *block_values;
+    uint32_t n_blocks;
+    const char *selftest; // the runner's own proof that masking works, NULL
+} etp_ab;
+
+#endif

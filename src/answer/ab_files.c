@@ -1,0 +1,62 @@
+// SPDX-License-Identifier: Apache-2.0
+// Writing the derived files of a run folder.
+#include "answer/ab_files.h"
+
+#include "answer/ab_json.h"
+#include "answer/ab_report.h"
+
+typedef struct writer {
+    const char *dir;
+    etp_arena *arena;
+    const etp_report *report;
+} writer;
+
+static etp_status render(const writer *w, const char *name, etp_format format, const char *select,
+                         etp_error *err)
+{
+    etp_strbuf buf;
+    etp_strbuf_init(&buf, w->arena);
+    etp_sink sink = etp_sink_strbuf(&buf);
+    etp_report_style style = {.unicode = true, .select = select};
+    ETP_TRY(etp_report_write(w->report, format, &style, &sink, err));
+    return etp_run_write_derived(w->dir, name, etp_strbuf_str(&buf), err);
+}
+
+static etp_status document(const etp_ab *ab, const writer *w, etp_str *out, etp_error *err)
+{
+    etp_strbuf buf;
+    etp_strbuf_init(&buf, w->arena);
+    etp_sink sink = etp_sink_strbuf(&buf);
+    etp_json j;
+    etp_json_init(&j, &sink, true);
+    etp_ab_json(ab, &j);
+    if (buf.failed) {
+        return etp_fail_nomem(err, "report.json");
+    }
+    *out = etp_strbuf_str(&buf);
+    return etp_run_write_derived(w->dir, "report.json", *out, err);
+}
+
+static etp_status write_all(const etp_ab *ab, writer *w, etp_error *err)
+{
+    etp_str json = {0};
+    ETP_TRY(document(ab, w, &json, err));
+    w->report = etp_ab_report(ab, w->arena);
+    ETP_TRY(render(w, "report.html", ETP_FORMAT_HTML, NULL, err));
+    ETP_TRY(render(w, "report.md", ETP_FORMAT_MD, NULL, err));
+    ETP_TRY(render(w, "latency_comparison.svg", ETP_FORMAT_SVG, ETP_AB_CHART_LATENCY, err));
+    if (ab->n_categories) {
+        ETP_TRY(render(w, "operator_breakdown_stacked.svg", ETP_FORMAT_SVG, ETP_AB_CHART_BREAKDOWN,
+                       err));
+    }
+    return ETP_OK;
+}
+
+etp_status etp_ab_write_files(const etp_ab_session *session, const char *dir, etp_error *err)
+{
+    etp_arena arena = {0};
+    writer w = {.dir = dir, .arena = &arena};
+    etp_status st = write_all(etp_ab_answer(session), &w, err);
+    etp_arena_dispose(&arena);
+    return st == ETP_OK ? ETP_OK : etp_fail_ctx(err, "%s", dir);
+}

@@ -1,0 +1,372 @@
+// SPDX-License-Identifier: Apache-2.0
+// The document etprof.ab/1. Keys are added, never renamed, within this major version.
+#include "answer/ab_json.h"
+
+#include <math.h>
+
+#include <etprof/version.h>
+
+static void ns(etp_json *j, const char *key, int64_t v)
+{
+    etp_json_key(j, key);
+    if (v == ETP_NS_UNKNOWN) {
+        etp_json_null(j);
+    } else {
+        etp_json_i64(j, v);
+    }
+}
+
+static void ns_item(etp_json *j, int64_t v)
+{
+    if (v == ETP_NS_UNKNOWN) {
+        etp_json_null(j);
+    } else {
+        etp_json_i64(j, v);
+    }
+}
+
+static void header(etp_json *j, const etp_ab *ab)
+{
+    etp_json_kv_z(j, "schema", "etprof.ab/1");
+    etp_json_key(j, "tool");
+    etp_json_begin_object_inline(j);
+    etp_json_kv_z(j, "version", ETP_VERSION);
+    etp_json_kv_z(j, "measured_by", ab->tool_version);
+    etp_json_end(j);
+    etp_json_key(j, "models");
+    etp_json_begin_array(j);
+    for (size_t i = 0; i < ab->n_models; i++) {
+        etp_json_begin_object_inline(j);
+        etp_json_kv_z(j, "path", ab->models[i].path);
+        etp_json_kv_z(j, "sha256", ab->models[i].sha256);
+        etp_json_end(j);
+    }
+    etp_json_end(j);
+    etp_json_key(j, "device");
+    etp_json_begin_object(j);
+    etp_json_kv_z(j, "platform", ab->platform);
+    etp_json_kv_bool(j, "emulated", ab->emulated);
+    for (size_t i = 0; i < ab->n_device; i++) {
+        etp_json_kv_z(j, ab->device[i].key, ab->device[i].value);
+    }
+    etp_json_end(j);
+    etp_json_key(j, "executorch");
+    etp_json_begin_object_inline(j);
+    etp_json_kv_z(j, "version", ab->executorch_version);
+    etp_json_kv_z(j, "sha", ab->executorch_sha);
+    etp_json_end(j);
+    etp_json_kv_z(j, "grade", ab->grade);
+    etp_json_kv_z(j, "grade_reason", ab->grade_reason);
+    etp_json_kv_z(j, "state", ab->state);
+}
+
+static void proof(etp_json *j, const etp_proof *p)
+{
+    etp_json_key(j, "proof");
+    etp_json_begin_object(j);
+    etp_json_key(j, "ok");
+    if (p->truth == ETP_UNPROVEN) {
+        etp_json_null(j);
+    } else {
+        etp_json_bool(j, p->truth == ETP_CONFIRMED);
+    }
+    etp_json_key(j, "evidence");
+    etp_json_begin_array(j);
+    for (size_t i = 0; i < p->lines.n; i++) {
+        const etp_proof_line *line = &p->lines.items[i];
+        etp_json_begin_object_inline(j);
+        etp_json_kv_z(j, "kind", line->kind);
+        etp_json_kv_z(j, "text", line->text);
+        etp_json_kv_z(j, "says",
+                      line->contradicts ? "contradicted" : line->supports ? "confirmed" : "nothing");
+        etp_json_end(j);
+    }
+    etp_json_end(j);
+    etp_json_end(j);
+}
+
+static void arms(etp_json *j, const etp_ab *ab)
+{
+    etp_json_key(j, "arms");
+    etp_json_begin_array(j);
+    for (size_t i = 0; i < ab->n_arms; i++) {
+        const etp_ab_arm *a = &ab->arms[i];
+        etp_json_begin_object(j);
+        etp_json_kv_z(j, "name", a->name);
+        etp_json_kv_z(j, "level", a->level_name);
+        etp_json_key(j, "threads");
+        if (a->threads) {
+            etp_json_u64(j, a->threads);
+        } else {
+            etp_json_null(j);
+        }
+        etp_json_kv_z(j, "model", a->model < ab->n_models ? ab->models[a->model].path : NULL);
+        etp_json_kv_z(j, "runner_sha256", a->runner_sha256);
+        etp_json_kv_bool(j, "emulated", a->emulated);
+        etp_json_kv_u64(j, "launches", a->launches);
+        etp_json_kv_u64(j, "samples", a->samples);
+        ns(j, "median_ns", a->median_ns);
+        ns(j, "traced_ns", a->traced_ns);
+        ns(j, "load_ns", a->load_ns);
+        ns(j, "first_ns", a->first_ns);
+        ns(j, "peak_rss_bytes", a->peak_rss_bytes);
+        etp_json_kv_u64(j, "dumps", a->n_dumps);
+        proof(j, &a->proof);
+        etp_json_end(j);
+    }
+    etp_json_end(j);
+}
+
+static void comparisons(etp_json *j, const etp_ab *ab)
+{
+    etp_json_key(j, "comparisons");
+    etp_json_begin_array(j);
+    for (size_t i = 0; i < ab->n_comparisons; i++) {
+        const etp_ab_comparison *c = &ab->comparisons[i];
+        etp_json_begin_object(j);
+        etp_json_kv_z(j, "baseline", ab->arms[c->baseline].name);
+        etp_json_kv_z(j, "candidate", ab->arms[c->candidate].name);
+        etp_json_key(j, "speedup");
+        etp_json_begin_object_inline(j);
+        etp_json_kv_ratio(j, "estimate", c->estimate);
+        etp_json_kv_ratio(j, "lo", c->lo);
+        etp_json_kv_ratio(j, "hi", c->hi);
+        etp_json_kv_double(j, "confidence", 0.95);
+        etp_json_kv_u64(j, "blocks", c->blocks);
+        etp_json_kv_z(j, "method", c->method);
+        etp_json_end(j);
+        etp_json_kv_ratio(j, "sign_flip_p", c->sign_flip_p);
+        etp_json_kv_z(j, "verdict", c->verdict);
+        etp_json_kv_double(j, "margin", c->margin);
+        etp_json_kv_ratio(j, "noise_floor", c->noise_floor);
+        etp_json_kv_z(j, "withheld", c->withheld);
+        etp_json_end(j);
+    }
+    etp_json_end(j);
+}
+
+static void ledger_row(etp_json *j, const etp_ledger_row *row)
+{
+    etp_json_begin_object_inline(j);
+    etp_json_kv_z(j, "id", row->id);
+    etp_json_kv_z(j, "label", row->label);
+    etp_json_kv_z(j, "kind", etp_row_kind_name(row->kind));
+    etp_json_kv_z(j, "category",
+                  row->category < 0 ? NULL : etp_category_name((etp_category)row->category));
+    etp_json_kv_i64(j, "baseline_ns", row->baseline_ns);
+    etp_json_kv_i64(j, "candidate_ns", row->candidate_ns);
+    etp_json_kv_i64(j, "delta_ns", row->delta_ns);
+    ns(j, "lo_ns", row->lo_ns);
+    ns(j, "hi_ns", row->hi_ns);
+    ns(j, "bound_ns", row->bound_ns);
+    etp_json_end(j);
+}
+
+static void ledgers(etp_json *j, const etp_ab *ab)
+{
+    etp_json_key(j, "ledgers");
+    etp_json_begin_array(j);
+    for (size_t i = 0; i < ab->n_comparisons; i++) {
+        const etp_ab_ledger *l = &ab->ledgers[i];
+        if (l->ledger.n == 0) {
+            continue;
+        }
+        etp_json_begin_object(j);
+        etp_json_kv_z(j, "baseline", ab->arms[l->baseline].name);
+        etp_json_kv_z(j, "candidate", ab->arms[l->candidate].name);
+        etp_json_kv_i64(j, "baseline_ns", l->ledger.baseline_ns);
+        etp_json_kv_i64(j, "candidate_ns", l->ledger.candidate_ns);
+        etp_json_kv_i64(j, "delta_ns", l->ledger.delta_ns);
+        etp_json_key(j, "rows");
+        etp_json_begin_array(j);
+        for (size_t r = 0; r < l->ledger.n; r++) {
+            ledger_row(j, &l->ledger.items[r]);
+        }
+        etp_json_end(j);
+        etp_json_end(j);
+    }
+    etp_json_end(j);
+}
+
+static void ratios(etp_json *j, const char *key, const double *v, size_t n)
+{
+    etp_json_key(j, key);
+    etp_json_begin_array_inline(j);
+    for (size_t i = 0; i < n; i++) {
+        etp_json_ratio(j, v[i]);
+    }
+    etp_json_end(j);
+}
+
+static void categories(etp_json *j, const etp_ab *ab)
+{
+    etp_json_key(j, "categories");
+    etp_json_begin_array(j);
+    for (size_t i = 0; i < ab->n_categories; i++) {
+        const etp_ab_category *c = &ab->categories[i];
+        etp_json_begin_object(j);
+        etp_json_kv_z(j, "category", etp_category_name(c->category));
+        etp_json_kv_z(j, "five", etp_five_name(etp_category_five(c->category)));
+        etp_json_key(j, "arms");
+        etp_json_begin_object(j);
+        for (size_t a = 0; a < ab->n_arms; a++) {
+            etp_json_key(j, ab->arms[a].name);
+            etp_json_begin_object_inline(j);
+            ns(j, "ns", c->ns[a]);
+            etp_json_kv_ratio(j, "share", c->share[a]);
+            etp_json_end(j);
+        }
+        etp_json_end(j);
+        ratios(j, "speedup", c->speedup, ab->n_comparisons);
+        etp_json_end(j);
+    }
+    etp_json_end(j);
+}
+
+static void engaged(etp_json *j, const etp_ab_operator *op)
+{
+    static const char *const k_states[] = {"engaged", "not", "unknown"};
+    etp_json_key(j, "engaged");
+    etp_json_begin_object_inline(j);
+    etp_json_kv_z(j, "state", k_states[op->engaged]);
+    etp_json_kv_z(j, "evidence", op->engaged == ETP_ENGAGED ? "operator name" : NULL);
+    etp_json_kv_z(j, "reason", op->reason);
+    etp_json_end(j);
+}
+
+static void one_operator(etp_json *j, const etp_ab *ab, const etp_ab_operator *op)
+{
+    etp_json_begin_object(j);
+    etp_json_kv_z(j, "id", op->id);
+    etp_json_kv_z(j, "label", op->label);
+    etp_json_kv_z(j, "category", etp_category_name(op->category));
+    etp_json_kv_z(j, "five", etp_five_name(etp_category_five(op->category)));
+    etp_json_kv_bool(j, "delegated", op->delegated);
+    etp_json_kv_i64(j, "chain", op->chain);
+    etp_json_kv_i64(j, "instruction", op->instruction);
+    etp_json_key(j, "names");
+    etp_json_begin_object_inline(j);
+    for (size_t a = 0; a < ab->n_arms; a++) {
+        etp_json_key(j, ab->arms[a].name);
+        etp_json_begin_array_inline(j);
+        if (op->names[a].len) {
+            etp_json_str(j, op->names[a]);
+        }
+        etp_json_end(j);
+    }
+    etp_json_end(j);
+    etp_json_key(j, "ns");
+    etp_json_begin_object_inline(j);
+    for (size_t a = 0; a < ab->n_arms; a++) {
+        etp_json_key(j, ab->arms[a].name);
+        ns_item(j, op->ns[a]);
+    }
+    etp_json_end(j);
+    ratios(j, "speedup", op->speedup, ab->n_comparisons);
+    etp_json_key(j, "macs");
+    if (op->macs == ETP_AB_NO_MACS) {
+        etp_json_null(j);
+    } else {
+        etp_json_u64(j, op->macs);
+    }
+    etp_json_key(j, "source");
+    if (op->source_file) {
+        etp_json_begin_object_inline(j);
+        etp_json_kv_z(j, "file", op->source_file);
+        etp_json_kv_u64(j, "line", op->source_line);
+        etp_json_kv_z(j, "module", op->module);
+        etp_json_end(j);
+    } else {
+        etp_json_null(j);
+    }
+    engaged(j, op);
+    etp_json_kv_ratio(j, "confidence", op->confidence);
+    etp_json_end(j);
+}
+
+static void findings(etp_json *j, const etp_ab *ab)
+{
+    etp_json_key(j, "findings");
+    etp_json_begin_array(j);
+    for (size_t i = 0; i < ab->findings.n; i++) {
+        const etp_ab_finding *f = &ab->findings.items[i];
+        etp_json_begin_object(j);
+        etp_json_kv_z(j, "id", f->id);
+        etp_json_kv_z(j, "severity", f->severity);
+        etp_json_kv_z(j, "text", f->text);
+        etp_json_key(j, "evidence");
+        etp_json_begin_array_inline(j);
+        for (size_t e = 0; e < f->n_evidence; e++) {
+            etp_json_z(j, f->evidence[e]);
+        }
+        etp_json_end(j);
+        etp_json_end(j);
+    }
+    etp_json_end(j);
+    etp_json_key(j, "ruled_out");
+    etp_json_begin_array(j);
+    for (size_t i = 0; i < ab->ruled_out.n; i++) {
+        etp_json_begin_object_inline(j);
+        etp_json_kv_z(j, "id", ab->ruled_out.items[i].id);
+        etp_json_kv_z(j, "text", ab->ruled_out.items[i].text);
+        etp_json_end(j);
+    }
+    etp_json_end(j);
+    etp_json_key(j, "next_fixes");
+    etp_json_begin_array(j);
+    etp_json_end(j);
+}
+
+static void correctness(etp_json *j, const etp_ab *ab)
+{
+    const etp_ab_correctness *c = &ab->correctness;
+    etp_json_key(j, "correctness");
+    etp_json_begin_object_inline(j);
+    etp_json_key(j, "ok");
+    if (c->ok < 0) {
+        etp_json_null(j);
+    } else {
+        etp_json_bool(j, c->ok == 1);
+    }
+    etp_json_kv_ratio(j, "max_abs", c->max_abs);
+    etp_json_kv_ratio(j, "max_rel", c->max_rel);
+    etp_json_kv_ratio(j, "cosine", c->cosine);
+    etp_json_end(j);
+}
+
+static void lost(etp_json *j, const etp_ab *ab)
+{
+    etp_json_key(j, "lost");
+    etp_json_begin_array(j);
+    for (size_t i = 0; i < ab->lost.n; i++) {
+        const etp_ab_lost *l = &ab->lost.items[i];
+        etp_json_begin_object_inline(j);
+        etp_json_kv_z(j, "arm", l->arm);
+        etp_json_kv_u64(j, "block", l->block);
+        etp_json_kv_bool(j, "recovered", l->recovered);
+        etp_json_kv_z(j, "text", l->text);
+        etp_json_end(j);
+    }
+    etp_json_end(j);
+}
+
+void etp_ab_json(const etp_ab *ab, etp_json *j)
+{
+    etp_json_begin_object(j);
+    header(j, ab);
+    arms(j, ab);
+    comparisons(j, ab);
+    ledgers(j, ab);
+    categories(j, ab);
+    etp_json_key(j, "operators");
+    etp_json_begin_array(j);
+    for (size_t i = 0; i < ab->n_operators; i++) {
+        one_operator(j, ab, &ab->operators[i]);
+    }
+    etp_json_end(j);
+    findings(j, ab);
+    correctness(j, ab);
+    lost(j, ab);
+    etp_json_end(j);
+    etp_json_end_document(j);
+}

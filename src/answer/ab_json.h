@@ -1,0 +1,12 @@
+// SPDX-License-Identifier: Apache-2.0
+// Author of etprof.ab/1.
+#ifndef ETP_ANSWER_AB_JSON_H
+#define ETP_ANSWER_AB_JSON_H
+
+#include "answer/ab.h"
+#include "base/json.h"
+
+// Writes the whole document. The caller checks the sink.
+void etp_ab_json(const etp_ab *ab, etp_json *j);
+
+#endif

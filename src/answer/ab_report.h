@@ -1,0 +1,30 @@
+// SPDX-License-Identifier: Apache-2.0
+// Author of the report of an etp_ab: one tree for terminal, HTML, Markdown, CSV and the pictures.
+#ifndef ETP_ANSWER_AB_REPORT_H
+#define ETP_ANSWER_AB_REPORT_H
+
+#include "answer/ab.h"
+#include "report/report.h"
+
+// Ids of charts and tables that callers select.
+#define ETP_AB_CHART_LATENCY "latency"
+#define ETP_AB_CHART_BREAKDOWN "breakdown"
+#define ETP_AB_TABLE_OPERATORS "operators"
+
+// The report lives in ARENA; the answer may go afterwards.
+const etp_report *etp_ab_report(const etp_ab *ab, etp_arena *arena);
+
+// What ran where: operator names of all arms side by side, no times. For emulated runs and reviews.
+const etp_report *etp_ab_proof_report(const etp_ab *ab, etp_arena *arena);
+
+// "faster: 2.31× [2.28, 2.34]", "withheld: emulated": one comparison in words, without its arms.
+const char *etp_ab_headline_text(const etp_ab_comparison *c, etp_arena *arena);
+
+// Sections, in ab_sections.c.
+void etp_ab_category_section(const etp_ab *ab, etp_report *r);
+void etp_ab_ledger_section(const etp_ab *ab, etp_report *r);
+void etp_ab_operator_section(const etp_ab *ab, etp_report *r);
+void etp_ab_blocks_section(const etp_ab *ab, etp_report *r);
+void etp_ab_evidence_section(const etp_ab *ab, etp_report *r);
+
+#endif

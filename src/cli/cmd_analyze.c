@@ -1,0 +1,56 @@
+// SPDX-License-Identifier: Apache-2.0
+// etprof analyze: explain a run folder or bare dumps. Never measures.
+#include <stddef.h>
+
+#include "cli/show_ab.h"
+
+typedef struct analyze_options {
+    const char *baseline;
+    double margin_percent;
+    bool full, proof;
+    etp_opt_list fail_on;
+} analyze_options;
+
+static const etp_opt k_options[] = {
+    {"baseline", 'b', ETP_OPT_STRING, offsetof(analyze_options, baseline), "ARM",
+     "compare the others with this arm", NULL},
+    {"margin", 0, ETP_OPT_NUMBER, offsetof(analyze_options, margin_percent), "PERCENT",
+     "differences below this are 'same' (default 1)", NULL},
+    {"full", 0, ETP_OPT_FLAG, offsetof(analyze_options, full), NULL,
+     "every section, also in text", NULL},
+    {"proof", 0, ETP_OPT_FLAG, offsetof(analyze_options, proof), NULL,
+     "operator names side by side: what ran where", NULL},
+    {"fail-on", 0, ETP_OPT_LIST, offsetof(analyze_options, fail_on), "WORDS", ETP_FAIL_ON_HELP,
+     NULL},
+    {0},
+};
+
+static etp_status run(etp_cli *cli, const void *opts, int argc, char **argv, etp_error *err)
+{
+    const analyze_options *o = opts;
+    etp_ab_options how = {o->baseline, o->margin_percent / 100};
+    etp_show_options show = {
+        .full = o->full,
+        .proof = o->proof,
+        .write_files = false,
+        .fail_on = o->fail_on.items,
+        .n_fail_on = o->fail_on.n,
+    };
+    return etp_show_ab(cli, (const char *const *)argv, (size_t)argc, &how, &show, err);
+}
+
+const etp_command etp_cmd_analyze = {
+    .name = "analyze",
+    .summary = "explain a run folder, or dumps of any runner",
+    .usage = "FOLDER | DUMP...",
+    .description = "A run folder is re-analysed from its raw files. Bare .etdump files (or folders holding them)\n"
+                   "become one arm each; times are then traced ones, the grade is D and there is no verdict.",
+    .examples = "  etprof analyze out_model/runs/linux\n"
+                "  etprof analyze on.etdump off.etdump --baseline off",
+    .opts = k_options,
+    .opts_size = sizeof(analyze_options),
+    .formats = ETP_CLI_STANDARD_FORMATS | ETP_CLI_FORMAT_BIT(ETP_CLI_HTML),
+    .min_args = 1,
+    .max_args = -1,
+    .run = run,
+};

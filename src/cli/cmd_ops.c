@@ -1,0 +1,78 @@
+// SPDX-License-Identifier: Apache-2.0
+// etprof ops DUMP: every operator of one ETDump.
+#include <stddef.h>
+
+#include "answer/ops.h"
+#include "cli/emit.h"
+#include "os/os.h"
+
+#define DUMP_LIMIT ((uint64_t)4 << 30)
+#define PROGRAM_LIMIT ((uint64_t)64 << 30)
+
+typedef struct ops_options {
+    const char *program;
+} ops_options;
+
+static const etp_opt k_options[] = {
+    {"pte", 'p', ETP_OPT_STRING, offsetof(ops_options, program), "FILE",
+     "the program: adds nodes, shapes, work and names of methods", NULL},
+    {0},
+};
+
+typedef struct inputs {
+    etp_file dump, pte;
+    etp_trace *trace;
+    const etp_program *program;
+} inputs;
+
+static etp_status answer_from(etp_cli *cli, const char *path, const ops_options *o, inputs *in,
+                              etp_error *err)
+{
+    ETP_TRY(etp_file_open(path, DUMP_LIMIT, &in->dump, err));
+    if (etp_trace_open(in->dump.bytes, NULL, &in->trace, err) != ETP_OK) {
+        return etp_fail_ctx(err, "%s", path);
+    }
+    if (o->program) {
+        ETP_TRY(etp_file_open(o->program, PROGRAM_LIMIT, &in->pte, err));
+        if (etp_program_open(in->pte.bytes, NULL, &in->program, err) != ETP_OK) {
+            return etp_fail_ctx(err, "%s", o->program);
+        }
+    }
+    etp_ops_answer ops;
+    ETP_TRY(etp_ops_answer_build(in->trace, in->program, path, &cli->arena, &ops, err));
+    etp_cli_answer answer = {
+        .json = etp_ops_json,
+        .data = &ops,
+        .report = cli->format == ETP_CLI_JSON ? NULL : etp_ops_report(&ops, &cli->arena),
+        .csv_table = "operators",
+    };
+    return etp_cli_emit(cli, &answer, err);
+}
+
+static etp_status run(etp_cli *cli, const void *opts, int argc, char **argv, etp_error *err)
+{
+    (void)argc;
+    inputs in = {0};
+    etp_status st = answer_from(cli, argv[0], opts, &in, err);
+    etp_trace_close(in.trace);
+    etp_program_close(in.program);
+    etp_file_close(&in.dump);
+    etp_file_close(&in.pte);
+    return st;
+}
+
+const etp_command etp_cmd_ops = {
+    .name = "ops",
+    .summary = "operators of an ETDump with their times",
+    .usage = "DUMP [--pte MODEL.pte]",
+    .description = "One row per operator: delegate operators, portable kernels, and calls that hold neither.\n"
+                   "Operators plus remainder are Method::execute to the nanosecond.",
+    .examples = "  etprof ops model.etdump\n"
+                "  etprof ops model.etdump --pte model.pte --format json",
+    .opts = k_options,
+    .opts_size = sizeof(ops_options),
+    .formats = ETP_CLI_STANDARD_FORMATS,
+    .min_args = 1,
+    .max_args = 1,
+    .run = run,
+};

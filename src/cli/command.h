@@ -1,0 +1,101 @@
+// SPDX-License-Identifier: Apache-2.0
+// What a verb of the command line is: one const record per cmd_<verb>.c, listed in commands.c.
+// Parsing, help and the "did you mean" hints all come from these records.
+#ifndef ETP_CLI_COMMAND_H
+#define ETP_CLI_COMMAND_H
+
+#include <stdio.h>
+
+#include <etprof/arena.h>
+
+typedef enum etp_opt_type {
+    ETP_OPT_FLAG,   // bool
+    ETP_OPT_STRING, // const char *
+    ETP_OPT_LIST,   // etp_opt_list: comma-separated and repeatable
+    ETP_OPT_COUNT,  // uint64_t ≥ 1
+    ETP_OPT_NUMBER, // double ≥ 0
+    ETP_OPT_CHOICE  // int: index into values[]
+} etp_opt_type;
+
+typedef struct etp_opt_list {
+    const char **items;
+    size_t n, cap;
+} etp_opt_list;
+
+typedef struct etp_opt {
+    const char *name; // without the dashes
+    char short_name;  // 0: none
+    etp_opt_type type;
+    size_t offset;             // of the field in the command's options struct
+    const char *arg;           // shown in help: "FILE"; NULL for flags
+    const char *help;          // one line, lower case, no full stop
+    const char *const *values; // NULL-terminated, for ETP_OPT_CHOICE
+} etp_opt;
+
+typedef enum etp_cli_format {
+    ETP_CLI_TEXT,
+    ETP_CLI_JSON,
+    ETP_CLI_CSV,
+    ETP_CLI_MD,
+    ETP_CLI_HTML,
+    ETP_CLI_INSPECTOR,
+    ETP_CLI_INSPECTOR_JSON,
+    ETP_CLI_FORMATS
+} etp_cli_format;
+
+#define ETP_CLI_FORMAT_BIT(f) (1u << (f))
+#define ETP_CLI_STANDARD_FORMATS                                                                   \
+    (ETP_CLI_FORMAT_BIT(ETP_CLI_TEXT) | ETP_CLI_FORMAT_BIT(ETP_CLI_JSON) |                         \
+     ETP_CLI_FORMAT_BIT(ETP_CLI_CSV) | ETP_CLI_FORMAT_BIT(ETP_CLI_MD))
+
+typedef struct etp_cli {
+    etp_arena arena; // lives until exit
+    etp_cli_format format;
+    bool color;          // on stdout
+    bool progress;       // stderr is a terminal and --quiet was not given
+    bool quiet;
+    unsigned width;      // columns of the terminal, 80 when unknown
+    const char *output;  // --output FILE, NULL = stdout
+    int exit_code;       // worst outcome so far, see etp_cli_outcome
+    const char *program; // path of this executable, NULL when unknown
+    const char *command_line; // as typed, quoted for a shell; NULL on out of memory
+    const char *env_runner, *env_qemu; // ETPROF_RUNNER, ETPROF_QEMU; NULL when unset or empty
+    const char *env_path;              // PATH
+} etp_cli;
+
+typedef struct etp_command {
+    const char *name;
+    const char *summary; // one line
+    const char *usage;   // operands: "MODEL.pte [MODEL2.pte]"
+    const char *description; // paragraphs for `etprof help VERB`; may be NULL
+    const char *examples;    // lines "etprof …", may be NULL
+    const etp_opt *opts;     // ends with a NULL name; may be NULL
+    size_t opts_size;
+    const void *defaults; // opts_size bytes; NULL means all zero
+    unsigned formats;     // ETP_CLI_FORMAT_BITs; 0: the verb has no --format
+    int min_args, max_args; // operands; max_args -1: any number
+    // Returns ETP_OK also when the answer is bad news; that goes through etp_cli_outcome.
+    etp_status (*run)(etp_cli *cli, const void *opts, int argc, char **argv, etp_error *err);
+} etp_command;
+
+// NULL-terminated, in the order of help.
+extern const etp_command *const k_etp_commands[];
+
+// Records an outcome; the process exits with the first of 2, 70, 128+N, 4, 5, 6, 1, 3, 0 that
+// occurred.
+void etp_cli_outcome(etp_cli *cli, int exit_code);
+
+// Parses argv[1…] of a verb into OPTS (opts_size bytes, defaults filled in) and moves the operands
+// to argv[0 … *n_operands). --help sets *help.
+ETP_NODISCARD etp_status etp_options_parse(etp_cli *cli, const etp_command *cmd, int argc,
+                                           char **argv, void *opts, int *n_operands, bool *help,
+                                           etp_error *err);
+// Nearest candidate within two edits, or NULL. CANDIDATES is NULL-terminated.
+const char *etp_suggest(const char *word, const char *const *candidates);
+
+void etp_help_overview(FILE *out, bool all);
+void etp_help_command(FILE *out, const etp_command *cmd);
+const char *etp_cli_format_name(etp_cli_format format);
+const etp_command *etp_command_find(const char *name); // NULL when there is none
+
+#endif

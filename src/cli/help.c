@@ -1,0 +1,89 @@
+// SPDX-License-Identifier: Apache-2.0
+// Help text, generated from the command records.
+#include <string.h>
+
+#include "cli/command.h"
+
+static const char *const k_format_names[ETP_CLI_FORMATS] = {
+    "text", "json", "csv", "md", "html", "inspector", "inspector-json"};
+
+const char *etp_cli_format_name(etp_cli_format format)
+{
+    return k_format_names[format];
+}
+
+const etp_command *etp_command_find(const char *name)
+{
+    for (const etp_command *const *c = k_etp_commands; *c; c++) {
+        if (strcmp((*c)->name, name) == 0) {
+            return *c;
+        }
+    }
+    return NULL;
+}
+
+void etp_help_overview(FILE *out, bool all)
+{
+    fputs("etprof: how much faster is a model with a CPU feature, why, what proves it, what next\n"
+          "\n"
+          "usage: etprof VERB [OPTIONS] [OPERANDS]\n"
+          "\n",
+          out);
+    for (const etp_command *const *c = k_etp_commands; *c; c++) {
+        fprintf(out, "  %-10s %s\n", (*c)->name, (*c)->summary);
+        if (all) {
+            fprintf(out, "  %-10s etprof %s %s\n", "", (*c)->name, (*c)->usage);
+        }
+    }
+    fputs("\n"
+          "Start with   etprof ab MODEL.pte\n"
+          "More about   etprof help VERB, etprof help exit-codes, etprof --version\n",
+          out);
+}
+
+static void option_line(FILE *out, const etp_opt *o)
+{
+    char left[64];
+    char short_form[8] = "    ";
+    if (o->short_name) {
+        snprintf(short_form, sizeof short_form, "-%c, ", o->short_name);
+    }
+    snprintf(left, sizeof left, "%s--%s%s%s", short_form, o->name, o->arg ? " " : "",
+             o->arg ? o->arg : "");
+    fprintf(out, "  %-28s %s", left, o->help);
+    for (int i = 0; o->values && o->values[i]; i++) {
+        fprintf(out, "%s%s", i ? ", " : ": ", o->values[i]);
+    }
+    fputc('\n', out);
+}
+
+void etp_help_command(FILE *out, const etp_command *cmd)
+{
+    fprintf(out, "etprof %s: %s\n\nusage: etprof %s %s\n", cmd->name, cmd->summary, cmd->name,
+            cmd->usage);
+    if (cmd->description) {
+        fprintf(out, "\n%s\n", cmd->description);
+    }
+    fputs("\noptions\n", out);
+    for (const etp_opt *o = cmd->opts; o && o->name; o++) {
+        option_line(out, o);
+    }
+    if (cmd->formats) {
+        fputs("  -f, --format FORMAT          ", out);
+        bool first = true;
+        for (int f = 0; f < ETP_CLI_FORMATS; f++) {
+            if (cmd->formats & ETP_CLI_FORMAT_BIT(f)) {
+                fprintf(out, "%s%s", first ? "" : ", ", k_format_names[f]);
+                first = false;
+            }
+        }
+        fputs("\n  -o, --output FILE            write there instead of to standard output\n", out);
+    }
+    fputs("      --color WHEN             auto, always, never\n"
+          "  -q, --quiet                  no progress, no hints\n"
+          "  -h, --help                   this text\n",
+          out);
+    if (cmd->examples) {
+        fprintf(out, "\nexamples\n%s\n", cmd->examples);
+    }
+}

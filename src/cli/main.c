@@ -1,0 +1,204 @@
+// SPDX-License-Identifier: Apache-2.0
+// Entry point: finds the verb, parses its options, prints errors, decides the exit code. The only
+// file that reads the environment.
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/ioctl.h>
+#include <unistd.h>
+
+#include <etprof/version.h>
+
+#include "base/number.h"
+#include "base/sink.h"
+#include "cli/command.h"
+#include "os/os.h"
+
+static const char k_plain[] = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789"
+                              "-_./,:=+@%";
+
+// Order of `etprof help exit-codes`: the first that occurred wins.
+static int severity(int exit_code)
+{
+    static const int k_order[] = {2, 70, 128, 4, 5, 6, 1, 3, 0};
+    int wanted = exit_code > 128 ? 128 : exit_code;
+    for (int i = 0; i < (int)(sizeof k_order / sizeof *k_order); i++) {
+        if (k_order[i] == wanted) {
+            return i;
+        }
+    }
+    return 1; // an unknown code is our bug
+}
+
+void etp_cli_outcome(etp_cli *cli, int exit_code)
+{
+    if (severity(exit_code) < severity(cli->exit_code)) {
+        cli->exit_code = exit_code;
+    }
+}
+
+static const char *environment(const char *name)
+{
+    const char *v = getenv(name);
+    return v && v[0] ? v : NULL;
+}
+
+static unsigned terminal_width(void)
+{
+    struct winsize size;
+    uint64_t columns = 0;
+    if (isatty(STDOUT_FILENO) && ioctl(STDOUT_FILENO, TIOCGWINSZ, &size) == 0 && size.ws_col) {
+        return size.ws_col;
+    }
+    const char *env = environment("COLUMNS");
+    if (env && etp_parse_u64(etp_str_from(env), &columns) && columns >= 40 && columns <= 400) {
+        return (unsigned)columns;
+    }
+    return 80;
+}
+
+static void print_error(const char *verb, const etp_error *err)
+{
+    fprintf(stderr, "etprof%s%s: %s", verb ? " " : "", verb ? verb : "", err->msg);
+    if (err->offset != ETP_NO_OFFSET) {
+        fprintf(stderr, " (at byte %llu)", (unsigned long long)err->offset);
+    }
+    fputc('\n', stderr);
+}
+
+static int usage_error(const char *word)
+{
+    const char *names[64];
+    size_t n = 0;
+    for (const etp_command *const *c = k_etp_commands; *c && n < 63; c++) {
+        names[n++] = (*c)->name;
+    }
+    names[n] = NULL;
+    const char *near = etp_suggest(word, names);
+    if (near) {
+        fprintf(stderr, "etprof: no verb '%s'; did you mean '%s'?\n", word, near);
+    } else {
+        fprintf(stderr, "etprof: no verb '%s'; see 'etprof help'\n", word);
+    }
+    return 2;
+}
+
+static void print_exit_codes(void)
+{
+    fputs("  0      a complete answer was produced, or the answer is yes\n"
+          "  1      the answer is no: gate failed, something invalid or altered, outputs differ\n"
+          "  2      usage\n"
+          "  3      unknown: not enough data\n"
+          "  4      broken or unsupported input file\n"
+          "  5      environment, I/O, memory, device\n"
+          "  6      a measured program failed, a block was lost, or a proof is false\n"
+          "  128+N  ended by signal N, data saved\n"
+          "  70     a bug of etprof\n"
+          "\nSeveral apply: the first of 2, 70, 128+N, 4, 5, 6, 1, 3, 0.\n",
+          stdout);
+}
+
+// The command line as a shell would take it back.
+static const char *quoted_line(etp_arena *arena, int argc, char **argv)
+{
+    etp_strbuf buf;
+    etp_strbuf_init(&buf, arena);
+    etp_strbuf_appendz(&buf, "etprof");
+    for (int i = 1; i < argc; i++) {
+        etp_strbuf_appendz(&buf, " ");
+        if (argv[i][0] && argv[i][strspn(argv[i], k_plain)] == '\0') {
+            etp_strbuf_appendz(&buf, argv[i]);
+            continue;
+        }
+        etp_strbuf_appendz(&buf, "'");
+        for (const char *p = argv[i]; *p; p++) {
+            etp_strbuf_append(&buf, *p == '\'' ? ETP_STR("'\\''") : (etp_str){p, 1});
+        }
+        etp_strbuf_appendz(&buf, "'");
+    }
+    return buf.failed ? NULL : buf.ptr;
+}
+
+static int help(int argc, char **argv)
+{
+    if (argc < 2 || strcmp(argv[1], "--all") == 0) {
+        etp_help_overview(stdout, argc >= 2);
+        return 0;
+    }
+    if (strcmp(argv[1], "exit-codes") == 0) {
+        print_exit_codes();
+        return 0;
+    }
+    const etp_command *cmd = etp_command_find(argv[1]);
+    if (!cmd) {
+        return usage_error(argv[1]);
+    }
+    etp_help_command(stdout, cmd);
+    return 0;
+}
+
+static int run_command(etp_cli *cli, const etp_command *cmd, int argc, char **argv)
+{
+    etp_error err = {.offset = ETP_NO_OFFSET};
+    void *opts = etp_arena_alloc(&cli->arena, cmd->opts_size);
+    if (!opts) {
+        fputs("etprof: out of memory\n", stderr);
+        return 5;
+    }
+    if (cmd->defaults) {
+        memcpy(opts, cmd->defaults, cmd->opts_size);
+    }
+    int n_operands = 0;
+    bool wants_help = false;
+    etp_status st = etp_options_parse(cli, cmd, argc, argv, opts, &n_operands, &wants_help, &err);
+    if (st == ETP_OK && wants_help) {
+        etp_help_command(stdout, cmd);
+        return 0;
+    }
+    cli->progress = cli->progress && !cli->quiet;
+    if (st == ETP_OK) {
+        st = cmd->run(cli, opts, n_operands, argv, &err);
+    }
+    if (st != ETP_OK) {
+        print_error(cmd->name, &err);
+        etp_cli_outcome(cli, etp_status_exit_code(st));
+    }
+    return cli->exit_code;
+}
+
+int main(int argc, char **argv)
+{
+    etp_cli cli = {
+        .width = terminal_width(),
+        .color = isatty(STDOUT_FILENO) && !environment("NO_COLOR"),
+        .progress = isatty(STDERR_FILENO),
+        .env_runner = environment("ETPROF_RUNNER"),
+        .env_qemu = environment("ETPROF_QEMU"),
+        .env_path = environment("PATH"),
+    };
+    int code = 0;
+    if (argc < 2) {
+        etp_help_overview(stderr, false);
+        return 2;
+    }
+    if (strcmp(argv[1], "--version") == 0 || strcmp(argv[1], "-V") == 0) {
+        printf("etprof %s\n", ETP_VERSION);
+    } else if (strcmp(argv[1], "help") == 0 || strcmp(argv[1], "--help") == 0 ||
+               strcmp(argv[1], "-h") == 0) {
+        code = help(argc - 1, argv + 1);
+    } else {
+        const etp_command *cmd = etp_command_find(argv[1]);
+        cli.program = etp_os_self_exe(&cli.arena);
+        cli.command_line = quoted_line(&cli.arena, argc, argv);
+        code = cmd ? run_command(&cli, cmd, argc - 1, argv + 1) : usage_error(argv[1]);
+    }
+    // A full disk or a closed pipe must not look like success.
+    if (fflush(stdout) != 0 || ferror(stdout)) {
+        if (errno != EPIPE) {
+            fprintf(stderr, "etprof: writing standard output: %s\n", strerror(errno));
+        }
+        code = code ? code : 5;
+    }
+    etp_arena_dispose(&cli.arena);
+    return code;
+}

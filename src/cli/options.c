@@ -1,0 +1,297 @@
+// SPDX-License-Identifier: Apache-2.0
+// Parsing of a verb's options from its table.
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/number.h"
+#include "cli/command.h"
+
+static const char *const k_color_values[] = {"auto", "always", "never", NULL};
+
+typedef struct parse_state {
+    etp_cli *cli;
+    const etp_command *cmd;
+    void *opts;
+    int argc, at;
+    char **argv;
+    bool help;
+    int color; // index into k_color_values
+} parse_state;
+
+static size_t min3(size_t a, size_t b, size_t c)
+{
+    size_t m = a < b ? a : b;
+    return m < c ? m : c;
+}
+
+static size_t edit_distance(const char *a, const char *b)
+{
+    size_t n = strlen(b);
+    size_t row[64];
+    if (n >= sizeof row / sizeof *row) {
+        return SIZE_MAX;
+    }
+    for (size_t j = 0; j <= n; j++) {
+        row[j] = j;
+    }
+    for (size_t i = 1; a[i - 1]; i++) {
+        size_t diagonal = row[0];
+        row[0] = i;
+        for (size_t j = 1; j <= n; j++) {
+            size_t cost = diagonal + (a[i - 1] != b[j - 1]);
+            diagonal = row[j];
+            row[j] = min3(cost, row[j] + 1, row[j - 1] + 1);
+        }
+    }
+    return row[n];
+}
+
+const char *etp_suggest(const char *word, const char *const *candidates)
+{
+    const char *best = NULL;
+    size_t best_distance = 3;
+    for (; *candidates; candidates++) {
+        size_t d = edit_distance(word, *candidates);
+        if (d < best_distance && d < strlen(word)) {
+            best = *candidates;
+            best_distance = d;
+        }
+    }
+    return best;
+}
+
+static etp_status unknown_option(parse_state *s, const char *name, etp_error *err)
+{
+    const char *names[64];
+    size_t n = 0;
+    for (const etp_opt *o = s->cmd->opts; o && o->name && n < 58; o++) {
+        names[n++] = o->name;
+    }
+    names[n++] = "format";
+    names[n++] = "output";
+    names[n++] = "color";
+    names[n++] = "quiet";
+    names[n++] = "help";
+    names[n] = NULL;
+    const char *near = etp_suggest(name, names);
+    if (near) {
+        return etp_fail(err, ETP_USAGE, "%s has no option --%s; did you mean --%s?", s->cmd->name,
+                        name, near);
+    }
+    return etp_fail(err, ETP_USAGE, "%s has no option --%s; see 'etprof help %s'", s->cmd->name,
+                    name, s->cmd->name);
+}
+
+static etp_status choice(const char *option, const char *value, const char *const *values,
+                         int *out, etp_error *err)
+{
+    char all[200] = "";
+    size_t used = 0;
+    for (int i = 0; values[i]; i++) {
+        if (strcmp(values[i], value) == 0) {
+            *out = i;
+            return ETP_OK;
+        }
+        int n = snprintf(all + used, sizeof all - used, "%s%s", i ? ", " : "", values[i]);
+        used += n > 0 && (size_t)n < sizeof all - used ? (size_t)n : 0;
+    }
+    return etp_fail(err, ETP_USAGE, "--%s takes one of %s, not '%s'", option, all, value);
+}
+
+static etp_status append_list(etp_cli *cli, etp_opt_list *list, const char *option,
+                              const char *value, etp_error *err)
+{
+    for (const char *p = value;;) {
+        size_t n = strcspn(p, ",");
+        if (n == 0) {
+            return etp_fail(err, ETP_USAGE, "--%s has an empty item in '%s'", option, value);
+        }
+        const char *item = etp_arena_strdup(&cli->arena, (etp_str){p, n});
+        if (!item || !ETP_PUSH(&cli->arena, list, item)) {
+            return etp_fail_nomem(err, "options");
+        }
+        if (p[n] == '\0') {
+            return ETP_OK;
+        }
+        p += n + 1;
+    }
+}
+
+static etp_status store(parse_state *s, const etp_opt *o, const char *value, etp_error *err)
+{
+    char *field = (char *)s->opts + o->offset;
+    switch (o->type) {
+    case ETP_OPT_FLAG: {
+        bool on = true;
+        memcpy(field, &on, sizeof on);
+        return ETP_OK;
+    }
+    case ETP_OPT_STRING:
+        if (value[0] == '\0') {
+            return etp_fail(err, ETP_USAGE, "--%s needs a value", o->name);
+        }
+        memcpy(field, &value, sizeof value);
+        return ETP_OK;
+    case ETP_OPT_LIST: {
+        etp_opt_list list;
+        memcpy(&list, field, sizeof list);
+        ETP_TRY(append_list(s->cli, &list, o->name, value, err));
+        memcpy(field, &list, sizeof list);
+        return ETP_OK;
+    }
+    case ETP_OPT_COUNT: {
+        uint64_t v = 0;
+        if (!etp_parse_u64(etp_str_from(value), &v) || v == 0) {
+            return etp_fail(err, ETP_USAGE, "--%s takes a whole number from 1, not '%s'", o->name,
+                            value);
+        }
+        memcpy(field, &v, sizeof v);
+        return ETP_OK;
+    }
+    case ETP_OPT_NUMBER: {
+        double v = 0;
+        if (!etp_parse_double(etp_str_from(value), &v) || v < 0) {
+            return etp_fail(err, ETP_USAGE, "--%s takes a number from 0, not '%s'", o->name, value);
+        }
+        memcpy(field, &v, sizeof v);
+        return ETP_OK;
+    }
+    case ETP_OPT_CHOICE: {
+        int v = 0;
+        ETP_TRY(choice(o->name, value, o->values, &v, err));
+        memcpy(field, &v, sizeof v);
+        return ETP_OK;
+    }
+    }
+    return etp_fail(err, ETP_INTERNAL, "option --%s has an unknown type", o->name);
+}
+
+static etp_status format_option(parse_state *s, const char *value, etp_error *err)
+{
+    if (s->cmd->formats == 0) {
+        return etp_fail(err, ETP_USAGE, "%s has no --format", s->cmd->name);
+    }
+    const char *names[ETP_CLI_FORMATS + 1];
+    etp_cli_format formats[ETP_CLI_FORMATS];
+    int n = 0;
+    for (int f = 0; f < ETP_CLI_FORMATS; f++) {
+        if (s->cmd->formats & ETP_CLI_FORMAT_BIT(f)) {
+            formats[n] = (etp_cli_format)f;
+            names[n++] = etp_cli_format_name((etp_cli_format)f);
+        }
+    }
+    names[n] = NULL;
+    int index = 0;
+    ETP_TRY(choice("format", value, names, &index, err));
+    s->cli->format = formats[index];
+    return ETP_OK;
+}
+
+// The value of an option: after '=', or the next word.
+static etp_status take_value(parse_state *s, const char *name, const char *inline_value,
+                             const char **out, etp_error *err)
+{
+    if (inline_value) {
+        *out = inline_value;
+        return ETP_OK;
+    }
+    if (s->at + 1 >= s->argc) {
+        return etp_fail(err, ETP_USAGE, "--%s needs a value", name);
+    }
+    *out = s->argv[++s->at];
+    return ETP_OK;
+}
+
+// Options that every verb has.
+static etp_status shared_option(parse_state *s, const char *name, const char *inline_value,
+                                bool *known, etp_error *err)
+{
+    const char *value = NULL;
+    *known = true;
+    if (strcmp(name, "help") == 0 || strcmp(name, "h") == 0) {
+        s->help = true;
+    } else if (strcmp(name, "quiet") == 0 || strcmp(name, "q") == 0) {
+        s->cli->quiet = true;
+    } else if (strcmp(name, "format") == 0 || strcmp(name, "f") == 0) {
+        ETP_TRY(take_value(s, "format", inline_value, &value, err));
+        return format_option(s, value, err);
+    } else if ((strcmp(name, "output") == 0 || strcmp(name, "o") == 0) && s->cmd->formats) {
+        ETP_TRY(take_value(s, "output", inline_value, &value, err));
+        s->cli->output = value;
+    } else if (strcmp(name, "color") == 0) {
+        ETP_TRY(take_value(s, "color", inline_value, &value, err));
+        ETP_TRY(choice("color", value, k_color_values, &s->color, err));
+    } else {
+        *known = false;
+    }
+    return ETP_OK;
+}
+
+static etp_status one_option(parse_state *s, etp_error *err)
+{
+    const char *word = s->argv[s->at];
+    bool is_long = word[1] == '-';
+    const char *name_start = word + (is_long ? 2 : 1);
+    const char *equals = strchr(name_start, '=');
+    const char *inline_value = is_long && equals ? equals + 1 : NULL;
+    size_t len = inline_value ? (size_t)(equals - name_start) : strlen(name_start);
+    const char *name = etp_arena_strdup(&s->cli->arena, (etp_str){name_start, len});
+    if (!name) {
+        return etp_fail_nomem(err, "options");
+    }
+    if (!is_long && len != 1) {
+        return etp_fail(err, ETP_USAGE, "options are written --name or -x, not '%s'", word);
+    }
+    for (const etp_opt *o = s->cmd->opts; o && o->name; o++) {
+        bool match = is_long ? strcmp(o->name, name) == 0 : o->short_name == name[0];
+        if (!match) {
+            continue;
+        }
+        const char *value = NULL;
+        if (o->type == ETP_OPT_FLAG) {
+            if (inline_value) {
+                return etp_fail(err, ETP_USAGE, "--%s takes no value", o->name);
+            }
+        } else {
+            ETP_TRY(take_value(s, o->name, inline_value, &value, err));
+        }
+        return store(s, o, value, err);
+    }
+    bool known = false;
+    ETP_TRY(shared_option(s, name, inline_value, &known, err));
+    return known ? ETP_OK : unknown_option(s, name, err);
+}
+
+etp_status etp_options_parse(etp_cli *cli, const etp_command *cmd, int argc, char **argv,
+                             void *opts, int *n_operands, bool *help, etp_error *err)
+{
+    parse_state s = {.cli = cli, .cmd = cmd, .opts = opts, .argc = argc, .argv = argv};
+    int operands = 0;
+    bool only_operands = false;
+    for (s.at = 1; s.at < argc; s.at++) {
+        char *word = argv[s.at];
+        if (only_operands || word[0] != '-' || word[1] == '\0') {
+            argv[operands++] = word; // never overtakes s.at
+        } else if (strcmp(word, "--") == 0) {
+            only_operands = true;
+        } else {
+            ETP_TRY(one_option(&s, err));
+        }
+    }
+    if (s.color) {
+        cli->color = s.color == 1;
+    }
+    *help = s.help;
+    *n_operands = operands;
+    if (s.help) {
+        return ETP_OK;
+    }
+    if (operands < cmd->min_args) {
+        return etp_fail(err, ETP_USAGE, "usage: etprof %s %s", cmd->name, cmd->usage);
+    }
+    if (cmd->max_args >= 0 && operands > cmd->max_args) {
+        return etp_fail(err, ETP_USAGE, "unexpected operand '%s'; usage: etprof %s %s",
+                        argv[cmd->max_args], cmd->name, cmd->usage);
+    }
+    return ETP_OK;
+}

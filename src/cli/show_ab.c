@@ -1,0 +1,100 @@
+// SPDX-License-Identifier: Apache-2.0
+// Showing an ab answer.
+#include "cli/show_ab.h"
+
+#include <string.h>
+
+#include "answer/ab_files.h"
+#include "answer/ab_json.h"
+#include "answer/ab_report.h"
+#include "cli/emit.h"
+
+static void ab_json(const void *data, etp_json *j)
+{
+    etp_ab_json(data, j);
+}
+
+static bool contains(const etp_show_options *show, const char *word)
+{
+    for (size_t i = 0; i < show->n_fail_on; i++) {
+        if (strcmp(show->fail_on[i], word) == 0) {
+            return true;
+        }
+    }
+    return false;
+}
+
+static void record_outcome(etp_cli *cli, const etp_ab *ab, const etp_show_options *show)
+{
+    for (size_t i = 0; i < ab->n_arms; i++) {
+        if (ab->arms[i].proof.truth == ETP_CONTRADICTED) {
+            etp_cli_outcome(cli, 6);
+        }
+    }
+    if (ab->block_lost) {
+        etp_cli_outcome(cli, 6);
+    }
+    if (ab->correctness.ok == 0) {
+        etp_cli_outcome(cli, 1);
+    }
+    for (size_t i = 0; i < ab->n_comparisons; i++) {
+        const etp_ab_comparison *c = &ab->comparisons[i];
+        if ((c->withheld && contains(show, "withheld")) ||
+            (!c->withheld && contains(show, c->verdict))) {
+            etp_cli_outcome(cli, 1);
+        }
+    }
+}
+
+static etp_status check_fail_on(const etp_show_options *show, etp_error *err)
+{
+    static const char *const k_words[] = {"slower", "unknown", "withheld", NULL};
+    for (size_t i = 0; i < show->n_fail_on; i++) {
+        bool known = false;
+        for (size_t k = 0; k_words[k]; k++) {
+            known = known || strcmp(show->fail_on[i], k_words[k]) == 0;
+        }
+        if (!known) {
+            return etp_fail(err, ETP_USAGE, "--fail-on takes slower, unknown, withheld, not '%s'",
+                            show->fail_on[i]);
+        }
+    }
+    return ETP_OK;
+}
+
+static etp_status show_session(etp_cli *cli, const etp_ab_session *session,
+                               const etp_show_options *show, etp_error *err)
+{
+    const etp_ab *ab = etp_ab_answer(session);
+    if (show->write_files && etp_ab_run(session)) {
+        ETP_TRY(etp_ab_write_files(session, ab->dir, err));
+    }
+    etp_cli_answer answer = {
+        .json = ab_json,
+        .data = ab,
+        .csv_table = ETP_AB_TABLE_OPERATORS,
+        .brief = !show->full,
+    };
+    if (cli->format != ETP_CLI_JSON) {
+        answer.report = show->proof ? etp_ab_proof_report(ab, &cli->arena)
+                                    : etp_ab_report(ab, &cli->arena);
+    }
+    ETP_TRY(etp_cli_emit(cli, &answer, err));
+    if (ab->dir && cli->format == ETP_CLI_TEXT && !cli->output && !cli->quiet && !show->proof) {
+        fprintf(stderr, "more       %s/report.html · etprof report %s · etprof analyze %s --full\n",
+                ab->dir, ab->dir, ab->dir);
+    }
+    record_outcome(cli, ab, show);
+    return ETP_OK;
+}
+
+etp_status etp_show_ab(etp_cli *cli, const char *const *paths, size_t n_paths,
+                       const etp_ab_options *how, const etp_show_options *show, etp_error *err)
+{
+    ETP_TRY(check_fail_on(show, err));
+    etp_ab_session *session = NULL;
+    ETP_TRY(etp_ab_open(paths, n_paths, how, &session, err));
+    etp_status st = show_session(cli, session, show, err);
+    etp_ab_close(session);
+    return st;
+}

@@ -1,0 +1,25 @@
+// SPDX-License-Identifier: Apache-2.0
+// What ab, run, analyze and report do alike once the raw data is there.
+#ifndef ETP_CLI_SHOW_AB_H
+#define ETP_CLI_SHOW_AB_H
+
+#include "answer/ab_build.h"
+#include "cli/command.h"
+
+typedef struct etp_show_options {
+    bool full;        // every section also in text
+    bool proof;       // operator names side by side instead of times
+    bool write_files; // renew the derived files of the run folder
+    const char *const *fail_on; // "slower", "unknown", "withheld": exit 1 on these
+    size_t n_fail_on;
+} etp_show_options;
+
+// Opens, writes derived files, prints, and records the outcome for the exit code.
+ETP_NODISCARD etp_status etp_show_ab(etp_cli *cli, const char *const *paths, size_t n_paths,
+                                     const etp_ab_options *how, const etp_show_options *show,
+                                     etp_error *err);
+
+// Rows of option tables that several verbs share.
+#define ETP_FAIL_ON_HELP "exit 1 when a verdict is one of slower, unknown, withheld"
+
+#endif
