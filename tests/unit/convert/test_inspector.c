@@ -1,0 +1,209 @@
+// SPDX-License-Identifier: Apache-2.0
+// Inspector's tables, byte for byte against what ExecuTorch's own Inspector wrote.
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+#include <cmocka.h>
+
+#include "convert/inspector.h"
+#include "corpus.h"
+#include "etdump_writer.h"
+
+static etp_str tsv_of(etp_bytes bytes, etp_arena *arena)
+{
+    etp_etdump dump;
+    etp_inspector_table table;
+    etp_error err = {0};
+    if (etp_etdump_open(bytes, &dump, &err) != ETP_OK ||
+        etp_inspector_build(&dump, arena, &table, &err) != ETP_OK) {
+        fail_msg("%s", err.msg);
+    }
+    etp_strbuf text;
+    etp_strbuf_init(&text, arena);
+    etp_sink sink = etp_sink_strbuf(&text);
+    etp_inspector_tsv(&table, &sink);
+    assert_false(sink.failed);
+    return etp_strbuf_str(&text);
+}
+
+static void check_tsv(const char *dump_path, const char *tsv_path)
+{
+    etp_arena arena = {0};
+    etp_file dump = {0}, tsv = {0};
+    etp_error err = {0};
+    if (etp_file_open(dump_path, (uint64_t)1 << 30, &dump, &err) != ETP_OK ||
+        etp_file_open(tsv_path, (uint64_t)1 << 30, &tsv, &err) != ETP_OK) {
+        fail_msg("%s", err.msg);
+    }
+    etp_str got = tsv_of(dump.bytes, &arena);
+    etp_str want = {(const char *)tsv.bytes.ptr, tsv.bytes.len};
+    if (!etp_str_eq(got, want)) {
+        size_t at = 0;
+        while (at < got.len && at < want.len && got.ptr[at] == want.ptr[at]) {
+            at++;
+        }
+        size_t from = at < 60 ? 0 : at - 60;
+        fail_msg("%s differs at byte %zu:\n  %.*s\nInspector has\n  %.*s", dump_path, at,
+                 (int)(got.len - from < 120 ? got.len - from : 120), got.ptr + from,
+                 (int)(want.len - from < 120 ? want.len - from : 120), want.ptr + from);
+    }
+    etp_file_close(&dump);
+    etp_file_close(&tsv);
+    etp_arena_dispose(&arena);
+}
+
+// Every DUMPS/x.etdump that has TABLES/x.etdump.tsv.
+static void check_folder(const char *dumps, const char *tables, size_t at_least)
+{
+    etp_arena arena = {0};
+    etp_dir_list list = {0};
+    etp_error err = {0};
+    size_t n = 0;
+    assert_int_equal(etp_os_list(dumps, &arena, &list, &err), ETP_OK);
+    for (size_t i = 0; i < list.n; i++) {
+        const char *tsv = etp_arena_printf(&arena, "%s/%s.tsv", tables, list.items[i].name);
+        if (etp_str_ends(etp_str_from(list.items[i].name), ETP_STR(".etdump")) &&
+            etp_os_is_file(tsv)) {
+            check_tsv(etp_arena_printf(&arena, "%s/%s", dumps, list.items[i].name), tsv);
+            n++;
+        }
+    }
+    print_message("%zu tables equal\n", n);
+    assert_true(n >= at_least);
+    etp_arena_dispose(&arena);
+}
+
+static void fixtures_equal_inspector(void **state)
+{
+    (void)state;
+    check_folder(ETP_TEST_SOURCE_DIR "/tests/data", ETP_TEST_SOURCE_DIR "/tests/data", 4);
+}
+
+static void corpus_equals_inspector(void **state)
+{
+    (void)state;
+    if (!corpus_dir()) {
+        print_message("skipped: no reference corpus (set ETPROF_CORPUS)\n");
+        skip();
+    }
+    char dumps[1024], tables[1024];
+    snprintf(dumps, sizeof dumps, "%s/dumps", corpus_dir());
+    snprintf(tables, sizeof tables, "%s/inspector", corpus_dir());
+    check_folder(dumps, tables, 80);
+}
+
+// ---- what the corpus does not have; expected values worked out from Inspector's rules ------------
+
+static const char k_header[] =
+    "\tevent_block_name\tevent_name\tp10 (ms)\tp50 (ms)\tp90 (ms)\tavg (ms)\tmin (ms)\tmax (ms)"
+    "\top_types\tis_delegated_op\tdelegate_backend_name\tstart_time\n";
+
+static void expect_tsv(dump_writer *w, etp_arena *arena, const char *rows)
+{
+    etp_str got = tsv_of(dump_finish(w, true), arena);
+    char want[4096];
+    snprintf(want, sizeof want, "%s%s", k_header, rows);
+    if (!etp_str_eqz(got, want)) {
+        fail_msg("%.*s\nexpected\n%s", ETP_STR_ARG(got), want);
+    }
+}
+
+static void kernel(dump_writer *w, const char *name, int32_t chain, int32_t instruction,
+                   uint64_t start, uint64_t end)
+{
+    dump_event(w, &(dump_profile){.name = name, .chain = chain, .instruction = instruction,
+                                  .delegate_id = -1, .start = start, .end = end});
+}
+
+static void the_last_of_equal_events_wins(void **state)
+{
+    (void)state;
+    etp_arena arena = {0};
+    dump_writer w;
+    dump_init(&w, &arena);
+    kernel(&w, "native_call_add.out", 0, 3, 0, 1000000);
+    kernel(&w, "native_call_mul.out", 0, 4, 0, 5000000);
+    kernel(&w, "native_call_add.out", 0, 3, 0, 2000000); // a second round of a loop
+    kernel(&w, "native_call_mul.out", 1, 4, 0, 7000000); // another chain
+    dump_run(&w, "Execute", -1);
+    expect_tsv(&w, &arena,
+               "0\tExecute\tnative_call_add.out\t2.0\t2.0\t2.0\t2.0\t2.0\t2.0\t[]\tFalse\t\t[0]\n"
+               "1\tExecute\tnative_call_mul.out\t7.0\t7.0\t7.0\t7.0\t7.0\t7.0\t[]\tFalse\t\t[0]\n");
+    etp_arena_dispose(&arena);
+}
+
+static void blocks_appear_in_file_order(void **state)
+{
+    (void)state;
+    etp_arena arena = {0};
+    dump_writer w;
+    dump_init(&w, &arena);
+    for (uint64_t i = 0; i < 2; i++) {
+        kernel(&w, "a", 0, 0, i, i + 1000000);
+        dump_run(&w, "Execute", -1);
+        kernel(&w, "b", 0, 0, i, i + 3000000);
+        dump_run(&w, "Execute", -1);
+    }
+    kernel(&w, "xOPERATOR_CALLx", 0, 0, 0, 1); // hidden rows do not count
+    kernel(&w, "c", 0, 0, 0, 123456789000000000);
+    dump_run(&w, "Execute", -1);
+    expect_tsv(&w, &arena,
+               "0\tExecute\ta\t1.0\t1.0\t1.0\t1.0\t1.0\t1.0\t[]\tFalse\t\t[0, 1]\n"
+               "1\tExecute\tb\t3.0\t3.0\t3.0\t3.0\t3.0\t3.0\t[]\tFalse\t\t[0, 1]\n"
+               "2\tExecute\tc\t123456789000.0\t123456789000.0\t123456789000.0\t123456789000.0"
+               "\t123456789000.0\t123456789000.0\t[]\tFalse\t\t[0]\n");
+    etp_arena_dispose(&arena);
+}
+
+// numpy.percentile and numpy.mean of 0.1, 0.2 … 0.9 ms, and the shortest digits of the results.
+static void arithmetic_is_numpys(void **state)
+{
+    (void)state;
+    etp_arena arena = {0};
+    dump_writer w;
+    dump_init(&w, &arena);
+    for (uint64_t i = 1; i <= 9; i++) {
+        kernel(&w, "a", 0, 0, 0, i * 100000);
+        dump_run(&w, "Execute", -1);
+    }
+    expect_tsv(&w, &arena,
+               "0\tExecute\ta\t0.18000000000000002\t0.5\t0.8200000000000001\t0.5\t0.1\t0.9\t[]"
+               "\tFalse\t\t[0, 0, 0, 0, 0, 0, 0, 0, 0]\n");
+    etp_arena_dispose(&arena);
+}
+
+static void what_inspector_fails_on_is_left_out(void **state)
+{
+    (void)state;
+    etp_arena arena = {0};
+    dump_writer w;
+    dump_init(&w, &arena);
+    dump_run_without_events(&w, "Execute");
+    dump_run(&w, "Execute", -1);
+    expect_tsv(&w, &arena, "");
+    dump_init(&w, &arena);
+    dump_allocation(&w, 1, 10);
+    kernel(&w, "a", 0, 0, 0, 1000);
+    dump_run(&w, "Execute", -1);
+    expect_tsv(&w, &arena, "0\tExecute\ta\t0.001\t0.001\t0.001\t0.001\t0.001\t0.001\t[]\tFalse\t\t"
+                           "[0]\n");
+    etp_arena_dispose(&arena);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(fixtures_equal_inspector),
+        cmocka_unit_test(corpus_equals_inspector),
+        cmocka_unit_test(the_last_of_equal_events_wins),
+        cmocka_unit_test(blocks_appear_in_file_order),
+        cmocka_unit_test(arithmetic_is_numpys),
+        cmocka_unit_test(what_inspector_fails_on_is_left_out),
+    };
+    int failed = cmocka_run_group_tests(tests, NULL, NULL);
+    return failed == 0 && !corpus_dir() ? 77 : failed;
+}

@@ -1,0 +1,146 @@
+// SPDX-License-Identifier: Apache-2.0
+// What has to hold for every real dump: nothing lost in grouping, every execution's exclusive times
+// add up to its Method::execute, totals close.
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+
+#include <cmocka.h>
+
+#include <etprof/etdump.h>
+
+#include "corpus.h"
+#include "trace/ops.h"
+
+// Reads the file once more, event by event, without the grouping's code.
+static size_t check_nothing_lost(const etp_trace *t)
+{
+    const etp_etdump *dump = etp_trace_dump(t);
+    size_t runs = 0, events = 0;
+    for (size_t b = 0; b < etp_trace_block_count(t); b++) {
+        const etp_trace_block *block = etp_trace_block_at(t, b);
+        runs += block->n_runs;
+        for (size_t r = 0; r < block->n_runs; r++) {
+            assert_true(r == 0 || block->runs[r] > block->runs[r - 1]);
+            etp_etdump_run run = etp_etdump_run_at(dump, block->runs[r]);
+            assert_true(etp_str_eq(run.name, block->name));
+            assert_int_equal(run.bundled_input, block->bundled_input);
+            uint32_t e = 0;
+            for (size_t i = 0; i < run.n_events; i++) {
+                etp_etdump_profile p;
+                if (!etp_etdump_profile_of(etp_etdump_event_at(&run, i), &p)) {
+                    continue;
+                }
+                assert_in_range(e, 0, block->n_events - 1);
+                const etp_trace_event *want = &block->events[e];
+                uint64_t ticks = 0;
+                assert_true(etp_etdump_elapsed(p.start, p.end, &ticks));
+                assert_int_equal(etp_trace_durations(block, e)[r], ticks);
+                assert_int_equal(want->chain, p.chain_index);
+                assert_int_equal(want->instruction, p.instruction_id);
+                assert_int_equal(want->delegate_id, p.delegate_id);
+                assert_true(p.delegate_id == -1 ||
+                            etp_str_eq(want->name, p.delegate_id_str) || p.delegate_id_str.len == 0);
+                e++;
+            }
+            assert_int_equal(e, block->n_events);
+            events += e;
+        }
+    }
+    assert_int_equal(runs, dump->n_runs);
+    return events;
+}
+
+// Walks up from every event, so that the tree is used in the other direction than by the library.
+static size_t check_closure(const etp_trace *t, const char *path)
+{
+    size_t executions = 0;
+    for (size_t b = 0; b < etp_trace_block_count(t); b++) {
+        const etp_trace_block *block = etp_trace_block_at(t, b);
+        for (size_t r = 0; block->has_execute && r < block->n_runs; r++) {
+            int64_t sum = 0;
+            for (uint32_t e = 0; e < block->n_events; e++) {
+                uint32_t top = e;
+                while (block->events[top].parent != ETP_NO_INDEX) {
+                    assert_true(block->events[top].parent > top);
+                    top = block->events[top].parent;
+                }
+                sum += top == block->execute ? etp_trace_exclusive_ns(block, e, r) : 0;
+            }
+            if (sum != (int64_t)etp_trace_durations(block, block->execute)[r]) {
+                fail_msg("%s: block %zu, execution %zu does not close", path, b, r);
+            }
+            executions++;
+        }
+    }
+    return executions;
+}
+
+static void check_dump(const char *path, size_t *events, size_t *executions)
+{
+    etp_file file;
+    etp_trace *t;
+    open_dump(path, &file, &t);
+    *events += check_nothing_lost(t);
+    size_t n = check_closure(t, path);
+    etp_arena arena = {0};
+    etp_op_table ops;
+    etp_error err = {0};
+    assert_int_equal(etp_ops_compute(t, &arena, &ops, &err), ETP_OK);
+    assert_int_equal(ops.executions, n);
+    assert_true(ops.execute_ns == ops.operators_ns + ops.remainder_ns);
+    assert_in_range(ops.delegated_ns, 0, ops.operators_ns);
+    *executions += n;
+    etp_arena_dispose(&arena);
+    etp_trace_close(t);
+    etp_file_close(&file);
+}
+
+static void check_folder(const char *dir, size_t at_least)
+{
+    etp_arena arena = {0};
+    etp_dir_list list = {0};
+    etp_error err = {0};
+    size_t dumps = 0, events = 0, executions = 0;
+    assert_int_equal(etp_os_list(dir, &arena, &list, &err), ETP_OK);
+    for (size_t i = 0; i < list.n; i++) {
+        if (etp_str_ends(etp_str_from(list.items[i].name), ETP_STR(".etdump"))) {
+            check_dump(etp_arena_printf(&arena, "%s/%s", dir, list.items[i].name), &events,
+                       &executions);
+            dumps++;
+        }
+    }
+    print_message("%zu dumps, %zu events, %zu executions closed\n", dumps, events, executions);
+    assert_true(dumps >= at_least);
+    etp_arena_dispose(&arena);
+}
+
+static void fixtures_close(void **state)
+{
+    (void)state;
+    check_folder(ETP_TEST_SOURCE_DIR "/tests/data", 4);
+}
+
+static void corpus_closes(void **state)
+{
+    (void)state;
+    if (!corpus_dir()) {
+        print_message("skipped: no reference corpus (set ETPROF_CORPUS)\n");
+        skip();
+    }
+    char dir[1024];
+    snprintf(dir, sizeof dir, "%s/dumps", corpus_dir());
+    check_folder(dir, 80);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(fixtures_close),
+        cmocka_unit_test(corpus_closes),
+    };
+    int failed = cmocka_run_group_tests(tests, NULL, NULL);
+    return failed == 0 && !corpus_dir() ? 77 : failed;
+}
