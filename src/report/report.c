@@ -93,7 +93,7 @@ static etp_str clean_z(etp_report *r, const char *z)
     return clean(r, etp_str_from(z), false);
 }
 
-static etp_str format(etp_report *r, const char *fmt, va_list ap)
+static etp_str ETP_PRINTF(2, 0) format(etp_report *r, const char *fmt, va_list ap)
 {
     va_list again;
     va_copy(again, ap);
@@ -233,7 +233,8 @@ void etp_report_section_is_detail(etp_report *r)
     }
 }
 
-static void add_paragraph(etp_report *r, etp_severity severity, const char *fmt, va_list ap)
+static void ETP_PRINTF(3, 0)
+    add_paragraph(etp_report *r, etp_severity severity, const char *fmt, va_list ap)
 {
     etp_str text = format(r, fmt, ap);
     etp_block *b = add_block(r, ETP_BLOCK_TEXT);

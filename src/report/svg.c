@@ -302,19 +302,22 @@ static const char k_sheet_light[] =
     ".ft{fill:#3d4c5e}.fn{fill:#8d97a3}.hat{stroke:#fff;stroke-width:2}.band{opacity:.22}"
     ".seg{stroke:#fff;stroke-width:1}"
     ".f1{fill:#1b5e9e}.f2{fill:#f2a03d}.f3{fill:#0f7f72}.f4{fill:#d9b8e0}.f5{fill:#8c3b2e}"
-    ".f6{fill:#9fd3e8}.f7{fill:#6d5a00}.f8{fill:#c3c8cf}";
+    ".f6{fill:#9fd3e8}.f7{fill:#6d5a00}.f8{fill:#c3c8cf}.f9{fill:#5b3a8c}.f10{fill:#cfe08f}"
+    ".f11{fill:#3f4f5f}.f12{fill:#f4c4cf}";
 static const char k_sheet_series[] =
-    "path.s1,path.s2,path.s3,path.s4,path.s5,path.s6,path.s7,path.s8{fill:none;stroke-width:1.8}"
+    "path[class^='s']{stroke-width:1.8}.s1,.s2,.s3,.s4,.s5,.s6,.s7,.s8,.s9,.s10,.s11,.s12{fill:none}"
     ".s1{stroke:#1b5e9e}.s2{stroke:#f2a03d}.s3{stroke:#0f7f72}.s4{stroke:#d9b8e0}.s5{stroke:#8c3b2e}"
-    ".s6{stroke:#9fd3e8}.s7{stroke:#6d5a00}.s8{stroke:#c3c8cf}"
-    ".o1,.o3,.o5,.o7{fill:#fff}.o2,.o4,.o6,.o8{fill:#14181d}";
+    ".s6{stroke:#9fd3e8}.s7{stroke:#6d5a00}.s8{stroke:#c3c8cf}.s9{stroke:#5b3a8c}"
+    ".s10{stroke:#cfe08f}.s11{stroke:#3f4f5f}.s12{stroke:#f4c4cf}"
+    ".o1,.o3,.o5,.o7,.o9,.o11{fill:#fff}.o2,.o4,.o6,.o8,.o10,.o12{fill:#14181d}";
 static const char k_sheet_dark[] =
     "@media (prefers-color-scheme:dark){text{fill:#e3e7ec}.m{fill:#9da7b3}.bg{fill:#14181d}"
     ".grid{stroke:#2c333c}.axis{stroke:#78828e}.join{stroke:#4d5763}.wh{stroke:#e3e7ec}"
     ".fg{fill:#2ba596}.fb{fill:#e8853f}.ft{fill:#9fb0c4}.fn{fill:#737e8a}.hat{stroke:#14181d}"
     ".seg{stroke:#14181d}.f1{fill:#4a90d9}.f3{fill:#2ba596}.f5{fill:#d9705f}.f7{fill:#b09a2e}"
     ".f8{fill:#8b919a}.s1{stroke:#4a90d9}.s3{stroke:#2ba596}.s5{stroke:#d9705f}"
-    ".s7{stroke:#b09a2e}.s8{stroke:#8b919a}.o1,.o2,.o3,.o4,.o5,.o6,.o7,.o8{fill:#14181d}}";
+    ".f9{fill:#a98be0}.f11{fill:#7f93a8}.s9{stroke:#a98be0}.s11{stroke:#7f93a8}"
+    ".s7{stroke:#b09a2e}.s8{stroke:#8b919a}.o1,.o3,.o5,.o7,.o9,.o11{fill:#14181d}}";
 
 static void write_labels(etp_svg *o, const etp_chart *c)
 {

@@ -7,7 +7,7 @@
 
 #include "report/view.h"
 
-#define ETP_SVG_COLORS 8 // classes f1…f8 (fill), s1…s8 (stroke), o1…o8 (text on the fill)
+#define ETP_SVG_COLORS 12 // classes f1…f12 (fill), s1…s12 (stroke), o1…o12 (text on the fill)
 #define ETP_SVG_BOLD 1.18 // how much wider bold text is
 
 typedef struct etp_svg {

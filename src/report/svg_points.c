@@ -61,7 +61,7 @@ static double block_x(const etp_svg *o, const etp_chart *c, double left, size_t 
 
 static void draw_panel(etp_svg *o, const etp_chart *c, const panel *p)
 {
-    etp_scale y = {INFINITY, -INFINITY, p->top + p->height - 6, p->top + 24};
+    etp_scale y = {(double)INFINITY, -(double)INFINITY, p->top + p->height - 6, p->top + 24};
     for (size_t i = 0; i < c->entries.n; i++) {
         widen(&y, panel_value(p, &c->entries.items[i]));
     }
@@ -206,8 +206,8 @@ static void draw_line(etp_svg *o, const etp_chart *c, size_t k, const etp_scale 
 void etp_svg_lines(etp_svg *o, const etp_chart *c)
 {
     double height = 260, left = labels_width(o), legend = 26;
-    etp_scale x = {INFINITY, -INFINITY, left + 16, o->width - 16};
-    etp_scale y = {0, -INFINITY, height, legend + 10};
+    etp_scale x = {(double)INFINITY, -(double)INFINITY, left + 16, o->width - 16};
+    etp_scale y = {0, -(double)INFINITY, height, legend + 10};
     for (size_t i = 0; i < c->entries.n; i++) {
         const etp_chart_entry *e = &c->entries.items[i];
         widen(&x, e->x);

@@ -6,11 +6,14 @@
 
 #define LABEL_MAX 24
 
-static const char *const k_fill_unicode[] = {"█", "▓", "▒", "░", "▚", "╱", "╳", "·"};
-static const char *const k_fill_ascii[] = {"#", "=", "+", "-", "%", "/", "x", "."};
+static const char *const k_fill_unicode[] = {"█", "▓", "▒", "░", "▚", "╱",
+                                             "╳", "·", "▞", "◦", "═", "┆"};
+static const char *const k_fill_ascii[] = {"#", "=", "+", "-", "%", "/",
+                                           "x", ".", "*", "o", ":", "~"};
 // 256-colour numbers close to the palette of the pictures.
 static const char *const k_fill_sgr[] = {"38;5;32",  "38;5;208", "38;5;36",  "38;5;175",
-                                         "38;5;178", "38;5;74",  "38;5;167", "38;5;245"};
+                                         "38;5;167", "38;5;74",  "38;5;178", "38;5;245",
+                                         "38;5;98",  "38;5;149", "38;5;66",  "38;5;218"};
 enum { N_FILLS = sizeof k_fill_unicode / sizeof *k_fill_unicode };
 
 static const char *fill(const etp_text *o, size_t series)
@@ -263,7 +266,7 @@ static void write_sparklines(etp_text *o, const etp_chart *c)
     }
     label = label < LABEL_MAX ? label : LABEL_MAX;
     for (size_t k = 0; k < c->series.n; k++) {
-        double lo = INFINITY, hi = -INFINITY;
+        double lo = (double)INFINITY, hi = -(double)INFINITY;
         for (size_t i = 0; i < c->entries.n; i++) {
             lo = fmin(lo, c->entries.items[i].values[k]);
             hi = fmax(hi, c->entries.items[i].values[k]);

@@ -163,7 +163,7 @@ def check_contrast(css, problems):
         pairs = [(ink, ground) for ink in ("ink", "dim", "link", "good", "warn", "bad", "info")
                  for ground in ("bg", "panel")]
         pairs += [(ink, "row") for ink in ("ink", "good", "bad")] + [("ink", "bar"), ("dim", "bg")]
-        pairs += [("on-dark" if k % 2 else "on-light", f"c{k}") for k in range(1, 9)]
+        pairs += [("on-dark" if k % 2 else "on-light", f"c{k}") for k in range(1, 13)]
         for ink, ground in pairs:
             ratio = contrast(colors[ink], colors[ground])
             if ratio < 4.5:
