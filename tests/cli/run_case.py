@@ -24,7 +24,7 @@ def matches(expected: str, actual: str) -> bool:
 
 
 def main() -> int:
-    etprof, case = sys.argv[1], pathlib.Path(sys.argv[2])
+    etprof, case = str(pathlib.Path(sys.argv[1]).resolve()), pathlib.Path(sys.argv[2])
     update = "--update" in sys.argv[3:]
     data = str(case.resolve().parent.parent / "data")
     with tempfile.TemporaryDirectory() as tmp:
