@@ -230,7 +230,7 @@ typedef struct etp_stats_options { // a zeroed struct means the defaults
 
 enum { // what to be careful about; bits of etp_stats_arm.flags
     ETP_FLAG_BIMODAL = 1,    // launch values fall into two groups: "launches bimodal"
-    ETP_FLAG_HEAVY_TAIL = 2, // a few launches lie far outside the others: "heavy tail"
+    ETP_FLAG_HEAVY_TAIL = 2, // a launch lies far outside, or many iterations do: "heavy tail"
     ETP_FLAG_DRIFT = 4       // launch values move over the session
 };
 // Text of one flag bit: "launches bimodal", "heavy tail", "drift".
@@ -243,6 +243,7 @@ typedef struct etp_launch_stats { // one launch with timed or control iterations
     etp_warmup warmup;
     double value_ln;  // median of what is kept
     double within_ln; // standard deviation of what is kept (robust: 1.4826·MAD)
+    uint64_t tail;    // kept iterations far above: see etp_stats_arm.tail_share
 } etp_launch_stats;
 
 typedef struct etp_stats_arm {
@@ -252,8 +253,10 @@ typedef struct etp_stats_arm {
     uint64_t warmups, slowdowns; // launches of these classes
     double value_ln;         // mean over complete blocks, NAN without one
     int64_t median_ns;       // exp(value_ln) rounded; −1 without a complete block
+    double tail_share;       // of the kept iterations: more than 5 % and five robust standard
+                             // deviations above their launch's median
     double drift_per_block;  // Theil–Sen slope of the launch values, relative; NAN below 4 blocks
-    double drift_p;
+    double drift_p;          // Mann–Kendall
     unsigned flags;
 } etp_stats_arm;
 

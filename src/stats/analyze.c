@@ -89,6 +89,10 @@ static etp_launch_stats one_launch(work *w, const row *rows, size_t n)
     memcpy(w->scratch, w->ln + out.warmup.dropped, kept * sizeof *w->ln);
     out.value_ln = etp_median(w->scratch, kept);
     out.within_ln = 1.4826 * etp_mad(w->scratch, kept);
+    double far = out.value_ln + fmax(log(1.05), 5 * out.within_ln);
+    for (size_t i = out.warmup.dropped; i < n; i++) {
+        out.tail += w->ln[i] > far;
+    }
     return out;
 }
 
@@ -208,6 +212,7 @@ static void sum_up_arms(etp_stats *out)
         arm->warmup_dropped += l->warmup.dropped;
         arm->warmups += l->warmup.kind == ETP_WARM_WARMUP;
         arm->slowdowns += l->warmup.kind == ETP_WARM_SLOWDOWN;
+        arm->tail_share += (double)l->tail;
     }
     for (uint32_t a = 0; a < out->n_arms; a++) {
         etp_stats_arm *arm = &out->arms[a];
@@ -218,6 +223,7 @@ static void sum_up_arms(etp_stats *out)
         arm->value_ln = arm->launches > 0 ? sum / out->blocks : (double)NAN;
         double ns = exp(arm->value_ln);
         arm->median_ns = isfinite(ns) && ns < 9.2e18 ? (int64_t)llround(ns) : -1;
+        arm->tail_share /= arm->iterations > 0 ? (double)arm->iterations : 1;
         arm->drift_per_block = arm->drift_p = (double)NAN;
     }
 }
@@ -239,14 +245,33 @@ static uint32_t blocks_to_expect(const etp_paired *p, double margin)
     return UINT32_MAX;
 }
 
+static etp_status flag_arms(work *w, double *values, double *times, etp_error *err)
+{
+    etp_stats *out = w->out;
+    for (uint32_t a = 0; a < out->n_arms; a++) {
+        size_t k = 0;
+        for (size_t b = 0; b < out->n_blocks_seen; b++) {
+            double value = out->value_ln[b * out->n_arms + a];
+            if (out->block_complete[b] && isfinite(value)) {
+                times[k] = out->block_numbers[b];
+                values[k++] = value;
+            }
+        }
+        ETP_TRY(etp_find_flags(values, times, k, out->margin, w->arena, &out->arms[a], err));
+    }
+    return ETP_OK;
+}
+
 static etp_status compare_arms(work *w, etp_error *err)
 {
     etp_stats *out = w->out;
     out->comparisons = ETP_NEW_ARRAY(w->arena, etp_stats_comparison, out->n_arms);
     double *ratios = ETP_NEW_ARRAY(w->arena, double, out->n_blocks_seen);
-    if (!out->comparisons || !ratios) {
+    double *times = ETP_NEW_ARRAY(w->arena, double, out->n_blocks_seen);
+    if (!out->comparisons || !ratios || !times) {
         return etp_fail_nomem(err, "comparisons");
     }
+    ETP_TRY(flag_arms(w, ratios, times, err));
     for (uint32_t arm = 0; arm < out->n_arms; arm++) {
         if (arm == out->baseline) {
             continue;
@@ -264,7 +289,8 @@ static etp_status compare_arms(work *w, etp_error *err)
         c->candidate = arm;
         c->paired = etp_paired_estimate(ratios, k, out->margin, out->confidence, w->options->seed);
         c->more_blocks = blocks_to_expect(&c->paired, out->margin);
-        c->wilcoxon_p = (double)NAN;
+        c->flags = out->arms[out->baseline].flags | out->arms[arm].flags;
+        ETP_TRY(etp_wilcoxon_p(ratios, k, w->arena, &c->wilcoxon_p, err));
     }
     return ETP_OK;
 }

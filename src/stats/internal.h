@@ -19,5 +19,9 @@ double etp_double_ranks(const double *key, const uint32_t *order, size_t n, uint
 double etp_mean(const double *x, size_t n, double *out_variance);
 // I_x(a, b) when both x and 1 − x are known without cancellation.
 double etp_beta_cdf2(double a, double b, double x, double one_minus_x);
+// Drift and flags of one arm from its launch values over its complete blocks (times: their numbers,
+// ascending); reads and sets the fields of ARM.
+etp_status etp_find_flags(const double *values, const double *times, size_t k, double margin,
+                          etp_arena *arena, etp_stats_arm *arm, etp_error *err);
 
 #endif

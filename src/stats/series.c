@@ -84,7 +84,7 @@ etp_status etp_drift_find(const double *t, const double *y, size_t n, etp_arena 
     if (!slopes || !values) {
         return etp_fail_nomem(err, "drift");
     }
-    double s = 0, ties, tied;
+    double s = 0, ties = 0, tied = 0;
     for (size_t i = 0; i < m; i++) {
         values[i] = y[i * step];
         for (size_t j = 0; j < i; j++) {
