@@ -19,6 +19,7 @@ from torch.export import export
 
 from ..errors import BadInput
 from . import precision as prec
+from .recipes import require_change
 from .source import Model, first_line, user_frame
 
 
@@ -60,6 +61,7 @@ class RejectionLog(logging.Handler):
     """Collects why the XNNPACK partitioner refused nodes; it says so in its debug log only."""
 
     LOGGER = "executorch.backends.xnnpack"
+    current = None
 
     def __init__(self):
         super().__init__(logging.DEBUG)
@@ -81,14 +83,22 @@ class RejectionLog(logging.Handler):
                 logger.setLevel(logging.DEBUG)
                 logger.propagate = False
                 logger.addHandler(self)
+        RejectionLog.current = self
         return self
 
     def __exit__(self, *_):
+        RejectionLog.current = None
         logging.disable(self._disabled)
         for logger, level, propagate in self._saved:
             logger.removeHandler(self)
             logger.setLevel(level)
             logger.propagate = propagate
+
+
+def note_rejection(node, reason: str):
+    """Lets a recipe's own refusal be found where the partitioner's are."""
+    if RejectionLog.current is not None:
+        RejectionLog.current.reasons[node.name] = reason
 
 
 def trace(what: str, module, args, kwargs, dynamic_shapes):
@@ -177,7 +187,7 @@ def prepare(model: Model, wanted: dict, options: Options) -> tuple[list, list, d
             traced = trace(what, method.module, method.args, method.kwargs, method.dynamic_shapes)
             graph = traced.module()
             for fix in options.fixes:
-                fix.on_graph(graph)
+                require_change(fix, fix.on_graph(graph), model.name)
             method.module = graph
         more, found = in_precision(method, options, model)
         warnings += [w for w in more if w not in warnings]

@@ -1,9 +1,12 @@
 # SPDX-License-Identifier: Apache-2.0
 # Fix recipes: changes to the module, its inputs, its traced graph or the partitioner that keep the
-# numbers and change the operators.
+# numbers and change the operators. Graph recipes work on what torch.export makes of the module.
 from __future__ import annotations
 
-from ..errors import UsageError
+import math
+import operator
+
+from ..errors import BadInput, UsageError
 
 
 class Fix:
@@ -28,8 +31,427 @@ class Fix:
         return None
 
 
+class GraphFix(Fix):
+    """Visits every call of the given operators; `rewrite` returns the replacement or None."""
+
+    rewrites_graph = True
+
+    def targets(self) -> tuple:
+        raise NotImplementedError
+
+    def rewrite(self, build, node):
+        raise NotImplementedError
+
+    def on_graph(self, graph_module) -> int:
+        changed = 0
+        for node in list(graph_module.graph.nodes):
+            if node.op != "call_function" or node.target not in self.targets():
+                continue
+            build = Builder(graph_module, node)
+            replacement = self.rewrite(build, node)
+            if replacement is None:
+                continue
+            node.replace_all_uses_with(replacement)
+            graph_module.graph.erase_node(node)
+            changed += 1
+        graph_module.graph.eliminate_dead_code()
+        graph_module.recompile()
+        return changed
+
+
+class Builder:
+    """Inserts calls before a node; they inherit its place in the source and know their shapes."""
+
+    INHERITED = ("stack_trace", "nn_module_stack", "source_fn_stack", "torch_fn")
+
+    def __init__(self, graph_module, before):
+        self.gm, self.before = graph_module, before
+
+    def __call__(self, target, *args, **kwargs):
+        import torch
+        from torch.fx import map_arg
+
+        with self.gm.graph.inserting_before(self.before):
+            node = self.gm.graph.call_function(target, args, kwargs)
+        for key in self.INHERITED:
+            if key in self.before.meta:
+                node.meta[key] = self.before.meta[key]
+        values = map_arg((args, kwargs), lambda n: n.meta["val"])
+        with mode_of(self.before), torch.no_grad():
+            node.meta["val"] = target(*values[0], **values[1])
+        return node
+
+    def constant(self, like_node, tensor):
+        """A new weight; LIKE_NODE is the get_attr that it stands in for."""
+        import torch
+
+        stem = like_node.target.replace(".", "_") if like_node is not None else "constant"
+        name = stem + "_fixed"
+        while hasattr(self.gm, name):
+            name += "_"
+        self.gm.register_parameter(name, torch.nn.Parameter(tensor, requires_grad=False))
+        with self.gm.graph.inserting_before(self.before):
+            node = self.gm.graph.get_attr(name)
+        with mode_of(self.before) as mode:
+            node.meta["val"] = mode.from_tensor(tensor)
+        return node
+
+
+    def scalar(self, like_node, value):
+        """A number as a weight, so that it takes part in casts; plain numbers stay float32."""
+        import torch
+
+        return self.constant(like_node, torch.tensor([value]))
+
+
+def mode_of(node):
+    """The fake-tensor mode in which the graph's shapes live."""
+    value = node.meta["val"]
+    return (value[0] if isinstance(value, (tuple, list)) else value).fake_mode
+
+
+def weight(graph_module, node):
+    """The tensor behind a get_attr node, or None."""
+    if getattr(node, "op", None) != "get_attr":
+        return None
+    value = graph_module
+    for part in node.target.split("."):
+        value = getattr(value, part)
+    return value.detach()
+
+
+def shape_of(node) -> list:
+    return list(node.meta["val"].shape)
+
+
+def is_static(*nodes) -> bool:
+    return all(isinstance(s, int) for n in nodes for s in n.meta["val"].shape)
+
+
+def only_user(node):
+    return next(iter(node.users)) if len(node.users) == 1 else None
+
+
+def aten():
+    import torch
+
+    return torch.ops.aten
+
+
+def batched_product(build, a, b):
+    """a @ b with all leading axes folded into one, so that nothing has to be broadcast."""
+    lead, m, k, n = shape_of(a)[:-2], shape_of(a)[-2], shape_of(a)[-1], shape_of(b)[-1]
+    count = math.prod(lead)
+    a3 = build(aten().reshape.default, a, [count, m, k])
+    b3 = build(aten().reshape.default, b, [count, k, n])
+    return build(aten().reshape.default, build(aten().bmm.default, a3, b3), [*lead, m, n])
+
+
+class FoldExpand(GraphFix):
+    name = "fold-expand"
+    summary = "batched products with equal leading axes as one bmm, without broadcast copies"
+
+    def targets(self):
+        return (aten().matmul.default,)
+
+    def rewrite(self, build, node):
+        a, b = node.args
+        if not is_static(a, b) or len(shape_of(a)) < 4 or shape_of(a)[:-2] != shape_of(b)[:-2]:
+            return None
+        return batched_product(build, a, b)
+
+
+class DecomposeAttention(GraphFix):
+    name = "decompose-attention"
+    summary = "scaled_dot_product_attention as bmm, softmax, bmm, without the safe softmax"
+
+    def targets(self):
+        return (aten().scaled_dot_product_attention.default,)
+
+    def rewrite(self, build, node):
+        q, k, v, mask, dropout, causal = (list(node.args) + [None, 0.0, False])[:6]
+        options = {"scale": None, "enable_gqa": False, **node.kwargs}
+        if dropout or causal or options["enable_gqa"] or not is_static(q, k, v):
+            return None
+        if shape_of(q)[:-2] != shape_of(k)[:-2]:
+            return None
+        scale = options["scale"] or 1.0 / math.sqrt(shape_of(q)[-1])
+        q = build(aten().mul.Tensor, q, build.scalar(None, scale))
+        scores = batched_product(build, q, build(aten().transpose.int, k, -2, -1))
+        if mask is not None:
+            if mask.meta["val"].dtype.is_floating_point is False:
+                return None  # a boolean mask needs the safe softmax
+            scores = build(aten().add.Tensor, scores, mask)
+        return batched_product(build, build(aten().softmax.int, scores, -1), v)
+
+
+class LayerNorm(GraphFix):
+    name = "layer-norm"
+    summary = "layer norm over the last axis written out, its means as spatial means of a 4-D view"
+
+    def targets(self):
+        return (aten().layer_norm.default,)
+
+    def mean(self, build, like, x):
+        """XNNPACK takes a mean only over both spatial axes of a 4-D tensor."""
+        *lead, last = shape_of(x)
+        flat = build(aten().reshape.default, x, [1, math.prod(lead), 1, last])
+        return build(aten().reshape.default, build(aten().mean.dim, flat, [2, 3], True), [*lead, 1])
+
+    def rewrite(self, build, node):
+        x, shape, scale, shift, eps = (list(node.args) + [None, None, 1e-5])[:5]
+        if len(shape) != 1 or not is_static(x):
+            return None
+        a, like = aten(), scale or shift
+        if like is None:
+            return None
+        centred = build(a.sub.Tensor, x, self.mean(build, like, x))
+        variance = self.mean(build, like, build(a.mul.Tensor, centred, centred))
+        shifted = build(a.add.Tensor, variance, build.scalar(like, eps))
+        y = build(a.mul.Tensor, centred, build(a.rsqrt.default, shifted))
+        if scale is not None:
+            y = build(a.mul.Tensor, y, scale)
+        return build(a.add.Tensor, y, shift) if shift is not None else y
+
+
+class LayerNormLinear(LayerNorm):
+    name = "layer-norm-linear"
+    summary = "layer norm written out, its means as products with a constant column (not for int8)"
+
+    def mean(self, build, like, x):
+        import torch
+
+        width = shape_of(x)[-1]
+        column = build.constant(like, torch.full((1, width), 1.0 / width))
+        return build(aten().linear.default, x, column)
+
+
+class GeluTanh(GraphFix):
+    name = "gelu-tanh"
+    summary = "GELU written out with tanh (differs from exact GELU by at most 5e-4)"
+
+    def targets(self):
+        return (aten().gelu.default,)
+
+    def rewrite(self, build, node):
+        x, a = node.args[0], aten()
+        cube = build(a.mul.Tensor, build(a.mul.Tensor, x, x), x)
+        inner = build(a.add.Tensor, x, build(a.mul.Tensor, cube, build.scalar(None, 0.044715)))
+        scaled = build(a.mul.Tensor, inner, build.scalar(None, math.sqrt(2 / math.pi)))
+        bent = build(a.add.Tensor, build(a.tanh.default, scaled), build.scalar(None, 1.0))
+        return build(a.mul.Tensor, build(a.mul.Tensor, x, build.scalar(None, 0.5)), bent)
+
+
+class UnbindViews(GraphFix):
+    name = "unbind-views"
+    summary = "unbind as slices and reshapes, which delegates take, instead of squeezes"
+
+    def targets(self):
+        return (aten().unbind.int,)
+
+    def rewrite(self, build, node):
+        x, axis = (list(node.args) + [0])[:2]
+        if not is_static(x):
+            return None
+        shape = shape_of(x)
+        axis %= len(shape)
+        rest = shape[:axis] + shape[axis + 1:]
+        for user in list(node.users):
+            if user.target is not operator.getitem:
+                return None
+        for user in list(node.users):
+            i = user.args[1]
+            part = build(aten().slice.Tensor, x, axis, i, i + 1)
+            user.replace_all_uses_with(build(aten().reshape.default, part, rest))
+            build.gm.graph.erase_node(user)
+        return x  # nobody uses the node any more
+
+
+class FoldTransposes(GraphFix):
+    name = "fold-transposes"
+    summary = "permutes that follow each other (also across elementwise operators) become one or none"
+
+    def targets(self):
+        return (aten().permute.default, aten().transpose.int)
+
+    def elementwise(self):
+        a = aten()
+        return (a.relu.default, a.gelu.default, a.sigmoid.default, a.tanh.default,
+                a.hardswish.default, a.silu.default, a.neg.default, a.clamp.default)
+
+    def order(self, node):
+        rank = len(shape_of(node.args[0]))
+        if node.target == aten().permute.default:
+            return [d % rank for d in node.args[1]]
+        order = list(range(rank))
+        i, j = (d % rank for d in node.args[1:3])
+        order[i], order[j] = order[j], order[i]
+        return order
+
+    def rewrite(self, build, node):
+        chain, source = [], node.args[0]
+        while source.op == "call_function" and source.target in self.elementwise():
+            if only_user(source) is None:
+                return None
+            chain.append(source)
+            source = source.args[0]
+        if source.op != "call_function" or source.target not in self.targets():
+            return None
+        if chain and only_user(source) is None:
+            return None
+        first, second = self.order(source), self.order(node)
+        order = [first[d] for d in second]
+        x = source.args[0]
+        if order != sorted(order):
+            x = build(aten().permute.default, x, order)
+        for step in reversed(chain):
+            x = build(step.target, x, *step.args[1:], **step.kwargs)
+        return x
+
+
+class FoldConvBn(GraphFix):
+    name = "fold-conv-bn"
+    summary = "batch norm folded into the weights of the convolution before it"
+
+    def targets(self):
+        return (aten().batch_norm.default,)
+
+    def rewrite(self, build, node):
+        import torch
+
+        conv, gamma, beta, mean, variance, training = node.args[:6]
+        if conv.target != aten().conv2d.default or only_user(conv) is not node or training:
+            return None
+        gm, (x, kernel, *rest) = build.gm, conv.args
+        kernel_value, mean, variance = (weight(gm, n) for n in (kernel, mean, variance))
+        if kernel_value is None or mean is None:
+            return None
+        gamma_value = weight(gm, gamma) if gamma is not None else torch.ones_like(mean)
+        beta_value = weight(gm, beta) if beta is not None else torch.zeros_like(mean)
+        bias = weight(gm, rest[0]) if rest and rest[0] is not None else torch.zeros_like(mean)
+        factor = gamma_value / torch.sqrt(variance + node.args[7])
+        new_kernel = build.constant(kernel, kernel_value * factor.reshape(-1, 1, 1, 1))
+        new_bias = build.constant(kernel, (bias - mean) * factor + beta_value)
+        return build(conv.target, x, new_kernel, new_bias, *rest[1:], **conv.kwargs)
+
+
+class AlignChannels(GraphFix):
+    name = "align-channels"
+    summary = "hidden channels padded with zeros to the kernels' tile of 16"
+    tile = 16
+
+    def targets(self):
+        return (aten().conv2d.default, aten().linear.default)
+
+    def rewrite(self, build, node):
+        """NODE is the consumer; its producer is the same kind of layer, elementwise steps between."""
+        chain, source = [], node.args[0]
+        while source.op == "call_function" and source.target in FoldTransposes().elementwise():
+            if only_user(source) is None:
+                return None
+            chain.append(source)
+            source = source.args[0]
+        if source.op != "call_function" or source.target != node.target:
+            return None
+        if only_user(source) is None or groups(source) != 1 or groups(node) != 1:
+            return None
+        kernel, after = weight(build.gm, source.args[1]), weight(build.gm, node.args[1])
+        if kernel is None or after is None or kernel.shape[0] % self.tile == 0:
+            return None
+        extra = self.tile - kernel.shape[0] % self.tile
+        x = self.padded(build, source, kernel, extra)
+        for step in reversed(chain):
+            x = build(step.target, x, *step.args[1:], **step.kwargs)
+        wide = build.constant(node.args[1], pad_axis(after, 1, extra))
+        return build(node.target, x, wide, *node.args[2:], **node.kwargs)
+
+    def padded(self, build, source, kernel, extra):
+        new_kernel = build.constant(source.args[1], pad_axis(kernel, 0, extra))
+        rest = list(source.args[2:])
+        if rest and rest[0] is not None:
+            bias = weight(build.gm, rest[0])
+            rest[0] = build.constant(rest[0], pad_axis(bias, 0, extra))
+        return build(source.target, source.args[0], new_kernel, *rest, **source.kwargs)
+
+
+def groups(node) -> int:
+    return node.args[6] if node.target == aten().conv2d.default and len(node.args) > 6 else 1
+
+
+def pad_axis(tensor, axis, extra):
+    import torch
+
+    shape = list(tensor.shape)
+    shape[axis] = extra
+    return torch.cat([tensor, tensor.new_zeros(shape)], dim=axis)
+
+
+class ChannelsLast(Fix):
+    name = "channels-last"
+    summary = "image inputs and weights channels last, so that convolutions need no transpose at the border"
+
+    def on_module(self, module):
+        import torch
+
+        return module.to(memory_format=torch.channels_last)
+
+    def on_inputs(self, inputs):
+        import torch
+        from torch.utils import _pytree as pytree
+
+        def convert(x):
+            image = isinstance(x, torch.Tensor) and x.dim() == 4
+            return x.contiguous(memory_format=torch.channels_last) if image else x
+
+        return pytree.tree_map(convert, inputs)
+
+
+class KeepGemv(Fix):
+    name = "keep-gemv"
+    summary = "linear layers with one row stay off the delegate"
+
+    def partitioners(self):
+        from executorch.backends.xnnpack.partition.xnnpack_partitioner import XnnpackPartitioner
+
+        partitioner = XnnpackPartitioner()
+        for target in ("linear.default", "addmm.default", "mm.default"):
+            config = partitioner.target_partitioner_configs.get(target)
+            if config is not None:
+                config.check_constraints = refuse_one_row(config.check_constraints)
+        return [partitioner]
+
+
+def refuse_one_row(check):
+    def checked(node, program):
+        from .lower import note_rejection
+
+        shape = node.meta["val"].shape
+        if math.prod(int(s) for s in shape[:-1]) == 1:
+            note_rejection(node, "one row only, kept off by --apply keep-gemv")
+            return False
+        return check(node, program)
+
+    return checked
+
+
+class PerOp(Fix):
+    name = "per-op"
+    summary = "one delegate for every operator, to see what each costs on its own"
+
+    def partitioners(self):
+        from executorch.backends.xnnpack.partition.xnnpack_partitioner import XnnpackPartitioner
+
+        return [XnnpackPartitioner(per_op_mode=True)]
+
+
 def all_fixes() -> dict:
-    return {cls.name: cls for cls in Fix.__subclasses__()}
+    found, todo = {}, [Fix]
+    while todo:
+        cls = todo.pop()
+        todo += cls.__subclasses__()
+        if cls.name:
+            found[cls.name] = cls
+    return found
 
 
 def find(name: str) -> Fix:
@@ -43,4 +465,10 @@ def find(name: str) -> Fix:
 
 
 def describe_all() -> str:
-    return "\n".join(f"{name:16} {cls.summary}" for name, cls in sorted(all_fixes().items()))
+    return "\n".join(f"{name:20} {cls.summary}" for name, cls in sorted(all_fixes().items()))
+
+
+def require_change(fix: Fix, changed: int, model: str):
+    """A recipe that finds nothing to do must not produce a file that claims it."""
+    if fix.rewrites_graph and changed == 0:
+        raise BadInput(f"--apply {fix.name}: the model '{model}' has no place where it applies")
