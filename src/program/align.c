@@ -147,7 +147,7 @@ static uint32_t walk(aligner *a, const window *w, uint32_t limit)
                 continue;
             }
         }
-        a->placed[op].inserted = a->skip_op[op] <= ETP_COST_UNIT;
+        a->placed[op].inserted = a->skip_op[op] < 2 * ETP_COST_UNIT;
         a->placed[op].confidence = a->placed[op].inserted
                                        ? confidence_of(total, next_best(a, w, i, ETP_NO_INDEX), 0)
                                        : 0.0;

@@ -243,10 +243,10 @@ uint32_t etp_skip_operator_cost(const etp_match_op *op)
     etp_str family = op->name.family;
     if (etp_str_eqz(family, "Convert") || etp_str_eqz(family, "Pack LH") ||
         etp_str_eqz(family, "Copy")) {
-        return ETP_COST_UNIT / 2; // fallbacks to another precision, packing for the matrix unit
+        return ETP_COST_UNIT; // fallbacks to another precision, packing for the matrix unit
     }
     if (etp_str_eqz(family, "Transpose") || etp_str_eqz(family, "Sum")) {
-        return ETP_COST_UNIT; // layout rewrites, row sums of quantised operands
+        return ETP_COST_UNIT + ETP_COST_UNIT / 2; // layout rewrites, row sums of quantised operands
     }
     return 3 * ETP_COST_UNIT;
 }

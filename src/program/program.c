@@ -152,7 +152,7 @@ static etp_status operator_name(builder *b, const etp_pte_operator *op, etp_str 
 {
     // Operators of hand-written kernels may lack an overload: then there is no dot.
     *out = op->name;
-    if (op->overload.len > 0) {
+    if (op->name.len > 0 && op->overload.len > 0) {
         char *name = etp_arena_alloc_raw(b->arena, op->name.len + op->overload.len + 1, 1);
         if (!name) {
             return etp_fail_nomem(b->err, "operator name");

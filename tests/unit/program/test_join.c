@@ -1,0 +1,545 @@
+// SPDX-License-Identifier: Apache-2.0
+// The join of recordings to programs: which method, which instruction, which node, and how sure.
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+#include <cmocka.h>
+
+#include "../corpus.h"
+
+#include "program/internal.h"
+
+static const char k_data[] = ETP_TEST_SOURCE_DIR "/tests/data";
+
+typedef struct joined {
+    etp_file program_file, dump_file;
+    const etp_program *program;
+    etp_trace *trace;
+    etp_arena arena;
+} joined;
+
+static void open_pair(const char *program, const char *dump, joined *j)
+{
+    etp_error err = {0};
+    *j = (joined){0};
+    if (etp_file_open(program, (uint64_t)1 << 32, &j->program_file, &err) != ETP_OK ||
+        etp_program_open(j->program_file.bytes, NULL, &j->program, &err) != ETP_OK) {
+        fail_msg("%s: %s", program, err.msg);
+    }
+    if (dump) {
+        open_dump(dump, &j->dump_file, &j->trace);
+    }
+}
+
+static void close_pair(joined *j)
+{
+    etp_trace_close(j->trace);
+    etp_program_close(j->program);
+    etp_file_close(&j->dump_file);
+    etp_file_close(&j->program_file);
+    etp_arena_dispose(&j->arena);
+}
+
+static etp_join join_block(joined *j, size_t block)
+{
+    etp_join out;
+    etp_error err = {0};
+    assert_int_equal(etp_join_block(j->program, etp_trace_block_at(j->trace, block), &j->arena,
+                                    &out, &err), ETP_OK);
+    assert_int_equal(out.n_events, etp_trace_block_at(j->trace, block)->n_events);
+    return out;
+}
+
+static void open_fixture(const char *program, const char *dump, joined *j)
+{
+    char a[512], b[512];
+    snprintf(a, sizeof a, "%s/%s", k_data, program);
+    snprintf(b, sizeof b, "%s/%s", k_data, dump);
+    open_pair(a, b, j);
+}
+
+// ---- fixtures ------------------------------------------------------------------------------------
+
+static void every_event_of_the_mixed_model(void **state)
+{
+    (void)state;
+    joined j;
+    open_fixture("mixed_xnnpack_fp32.pte", "mixed_xnnpack_fp32.etdump", &j);
+    const etp_trace_block *block = etp_trace_block_at(j.trace, 0);
+    etp_join join = join_block(&j, 0);
+    assert_null(join.reason);
+    assert_int_equal(join.method, 0);
+    assert_false(join.ambiguous);
+    assert_true(join.complete);
+    size_t fc = 0, kernels = 0;
+    for (uint32_t i = 0; i < block->n_events; i++) {
+        const etp_join_event *e = &join.events[i];
+        etp_op_facts f;
+        etp_join_facts(j.program, &join, i, &f);
+        if (block->events[i].kind == ETP_EVENT_DELEGATE_OP) {
+            assert_true(etp_str_eqz(f.node_type, "FullyConnected"));
+            assert_true(etp_str_eqz(f.backend, "XnnpackBackend"));
+            assert_true(f.work.known && f.work.macs > 0);
+            assert_true(f.debug_handle > 0);
+            assert_int_equal(f.n_inputs, 3);
+            assert_true(e->confidence == 1.0);
+            assert_int_equal(e->partition, fc++);
+        } else if (block->events[i].kind == ETP_EVENT_NATIVE_CALL) {
+            assert_true(etp_str_eqz(f.node_type, "aten::cumsum.out"));
+            assert_int_equal(e->instruction, 1);
+            assert_int_equal(f.work.macs, 0);
+            kernels++;
+        } else if (block->events[i].kind == ETP_EVENT_EXECUTE) {
+            assert_int_equal(e->instruction, ETP_NO_INDEX);
+            assert_int_equal(f.debug_handle, -1);
+        }
+    }
+    assert_int_equal(fc, 2);
+    assert_int_equal(kernels, 1);
+    close_pair(&j);
+}
+
+static void load_blocks_belong_to_no_method(void **state)
+{
+    (void)state;
+    joined j;
+    open_fixture("mixed_xnnpack_fp32.pte", "mixed_xnnpack_fp32_load.etdump", &j);
+    bool seen = false;
+    for (size_t b = 0; b < etp_trace_block_count(j.trace); b++) {
+        if (etp_str_eqz(etp_trace_block_at(j.trace, b)->name, "Default")) {
+            etp_join join = join_block(&j, b);
+            assert_int_equal(join.method, ETP_NO_INDEX);
+            assert_non_null(join.reason);
+            seen = true;
+        }
+    }
+    assert_true(seen);
+    close_pair(&j);
+}
+
+static void another_models_recording_is_refused(void **state)
+{
+    (void)state;
+    joined j;
+    open_fixture("linear_portable_fp32.pte", "mixed_xnnpack_fp32.etdump", &j);
+    etp_join join = join_block(&j, 0);
+    assert_int_equal(join.method, ETP_NO_INDEX);
+    assert_non_null(join.reason);
+    for (uint32_t i = 0; i < join.n_events; i++) {
+        etp_op_facts f;
+        assert_int_equal(join.events[i].instruction, ETP_NO_INDEX);
+        assert_true(join.events[i].confidence == 0.0);
+        etp_join_facts(j.program, &join, i, &f);
+        assert_int_equal(f.n_inputs, 0);
+        assert_false(f.work.known);
+    }
+    close_pair(&j);
+    open_fixture("mixed_xnnpack_fp32.pte", "linear_portable_fp32.etdump", &j);
+    assert_int_equal(join_block(&j, 0).method, ETP_NO_INDEX);
+    close_pair(&j);
+    open_fixture("linear_xnnpack_fp32.pte", "mixed_xnnpack_fp32.etdump", &j);
+    assert_int_equal(join_block(&j, 0).method, ETP_NO_INDEX);
+    close_pair(&j);
+}
+
+// ---- alignment of hand-made lists ----------------------------------------------------------------
+
+// A payload with the dataflow we want: values 2i → node i → value 2i+1 would be dull; NODES form a
+// chain, each with one constant of the given data type where it needs one.
+typedef struct chain {
+    etp_partition partition;
+    etp_xnn_graph graph;
+    etp_xnn_value xvalues[32];
+    etp_value values[32];
+    etp_node nodes[16];
+    etp_xnn_node xnn[16];
+    etp_xnn_window window;
+    uint32_t ids[16][3];
+} chain;
+
+typedef struct step {
+    int type;
+    etp_dtype out;
+} step;
+
+static void make_chain(chain *c, etp_dtype in, const step *steps, uint32_t n)
+{
+    static const int64_t k_dims[] = {1, 4, 4, 8}, k_one[] = {1};
+    *c = (chain){.window = {.kernel_h = 3, .kernel_w = 3, .stride_h = 1, .stride_w = 1,
+                            .groups = 1, .pad_top = 1}};
+    for (uint32_t i = 0; i <= n; i++) { // values 0 … n flow, the last one is a scalar constant
+        c->values[i] = (etp_value){.kind = ETP_EVALUE_TENSOR, .dtype = i ? steps[i - 1].out : in,
+                                   .dims = k_dims, .rank = 4, .bytes = 128};
+    }
+    c->values[n + 1] = (etp_value){.kind = ETP_EVALUE_TENSOR, .dtype = ETP_DTYPE_FLOAT32,
+                                   .dims = k_one, .rank = 1, .bytes = 4, .constant = true};
+    for (uint32_t i = 0; i < n; i++) {
+        bool two = steps[i].type == ETP_XNN_ADD || steps[i].type == ETP_XNN_DIV ||
+                   steps[i].type == ETP_XNN_CONV_2D || steps[i].type == ETP_XNN_FULLY_CONNECTED;
+        c->ids[i][0] = i;
+        c->ids[i][1] = n + 1;
+        c->ids[i][2] = i + 1;
+        c->xnn[i].window = steps[i].type == ETP_XNN_CONV_2D ? &c->window : NULL;
+        c->nodes[i] = (etp_node){.index = i, .type = steps[i].type, .inputs = c->ids[i],
+                                 .n_inputs = two ? 2 : 1, .outputs = &c->ids[i][2],
+                                 .n_outputs = 1, .xnn = &c->xnn[i]};
+    }
+    c->graph.values = c->xvalues;
+    c->partition = (etp_partition){.graph = &c->graph, .values = c->values, .n_values = n + 2,
+                                   .nodes = c->nodes, .n_nodes = n};
+}
+
+static etp_alignment align(const chain *c, const char *const *names, uint32_t n, etp_arena *arena)
+{
+    etp_alignment out;
+    etp_error err = {0};
+    etp_str list[32];
+    for (uint32_t i = 0; i < n; i++) {
+        list[i] = etp_str_from(names[i]);
+    }
+    assert_int_equal(etp_align_operators(&c->partition, list, n, arena, &out, &err), ETP_OK);
+    return out;
+}
+
+static void assert_placed(const etp_alignment *a, uint32_t op, uint32_t node, uint32_t first,
+                          uint32_t last)
+{
+    assert_int_equal(a->placed[op].node, node);
+    assert_int_equal(a->placed[op].n, last - first + 1);
+    for (uint32_t i = 0; i < a->placed[op].n; i++) {
+        assert_int_equal(a->covered[a->placed[op].first + i], first + i);
+    }
+}
+
+static void clamps_go_into_their_producer(void **state)
+{
+    (void)state;
+    chain c;
+    etp_arena arena = {0};
+    const step steps[] = {{ETP_XNN_CONV_2D, ETP_DTYPE_FLOAT32}, {ETP_XNN_CLAMP, ETP_DTYPE_FLOAT32},
+                          {ETP_XNN_ADD, ETP_DTYPE_FLOAT32}, {ETP_XNN_CLAMP, ETP_DTYPE_FLOAT32},
+                          {ETP_XNN_CLAMP, ETP_DTYPE_FLOAT32}, {ETP_XNN_SIGMOID, ETP_DTYPE_FLOAT32}};
+    make_chain(&c, ETP_DTYPE_FLOAT32, steps, 6);
+    const char *const names[] = {"Convolution (NHWC, F32) IGEMM #1", "Add (ND) #1", "Clamp (NC) #1",
+                                 "Sigmoid (NC) #1"};
+    etp_alignment a = align(&c, names, 4, &arena);
+    assert_placed(&a, 0, 0, 0, 1); // convolution with its clamp
+    assert_placed(&a, 1, 2, 2, 2);
+    assert_placed(&a, 2, 3, 3, 4); // the first clamp keeps both limits
+    assert_placed(&a, 3, 5, 5, 5);
+    assert_true(a.fit == 1.0);
+    etp_arena_dispose(&arena);
+}
+
+static void tables_cover_their_chain(void **state)
+{
+    (void)state;
+    chain c;
+    etp_arena arena = {0};
+    const step steps[] = {{ETP_XNN_CONV_2D, ETP_DTYPE_QINT8}, {ETP_XNN_CONVERT, ETP_DTYPE_FLOAT32},
+                          {ETP_XNN_HARDSWISH, ETP_DTYPE_FLOAT32}, {ETP_XNN_CONVERT, ETP_DTYPE_QINT8},
+                          {ETP_XNN_CONV_2D, ETP_DTYPE_QINT8}, {ETP_XNN_CONVERT, ETP_DTYPE_FLOAT32}};
+    make_chain(&c, ETP_DTYPE_QINT8, steps, 6);
+    const char *const fused[] = {"Convolution (NHWC, QC8) IGEMM #1", "Invalid Unary Op #1",
+                                 "Convolution (NHWC, QC8) IGEMM #2", "Convert (NC) #1"};
+    etp_alignment a = align(&c, fused, 4, &arena);
+    assert_placed(&a, 1, 2, 1, 3); // named after the hardswish
+    assert_placed(&a, 2, 4, 4, 4);
+    assert_placed(&a, 3, 5, 5, 5);
+    assert_true(a.fit == 1.0 && a.placed[1].confidence > 0.9);
+    // The same program where the runtime did not make a table of it.
+    const char *const plain[] = {"Convolution (NHWC, QC8) IGEMM #1", "Convert (NC) #1",
+                                 "HardSwish (NC) #1", "Convert (NC) #2",
+                                 "Convolution (NHWC, QC8) IGEMM #2", "Convert (NC) #3"};
+    a = align(&c, plain, 6, &arena);
+    for (uint32_t i = 0; i < 6; i++) {
+        assert_placed(&a, i, i, i, i);
+        assert_true(a.placed[i].confidence > 0.9);
+    }
+    etp_arena_dispose(&arena);
+}
+
+static void inserted_converts_have_no_node(void **state)
+{
+    (void)state;
+    chain c;
+    etp_arena arena = {0};
+    const step steps[] = {{ETP_XNN_CONV_2D, ETP_DTYPE_FLOAT16}, {ETP_XNN_SIGMOID, ETP_DTYPE_FLOAT16}};
+    make_chain(&c, ETP_DTYPE_FLOAT16, steps, 2);
+    const char *const names[] = {"Convert (NC) #1", "Convolution (NHWC, F32) IGEMM #1",
+                                 "Sigmoid (NC) #1", "Convert (NC) #2"};
+    etp_alignment a = align(&c, names, 4, &arena);
+    assert_true(a.placed[0].inserted && a.placed[3].inserted);
+    assert_int_equal(a.placed[0].node, ETP_NO_INDEX);
+    assert_placed(&a, 1, 0, 0, 0);
+    assert_placed(&a, 2, 1, 1, 1);
+    assert_true(a.placed[1].confidence < 1.0); // the name says float32, the program float16
+    etp_arena_dispose(&arena);
+}
+
+static void doubt_shows_in_the_confidence(void **state)
+{
+    (void)state;
+    chain c;
+    etp_arena arena = {0};
+    const step steps[] = {{ETP_XNN_ADD, ETP_DTYPE_FLOAT32}, {ETP_XNN_ADD, ETP_DTYPE_FLOAT32},
+                          {ETP_XNN_ADD, ETP_DTYPE_FLOAT32}, {ETP_XNN_SOFTMAX, ETP_DTYPE_FLOAT32}};
+    make_chain(&c, ETP_DTYPE_FLOAT32, steps, 4);
+    const char *const missing[] = {"Add (ND) #1", "Add (ND) #2", "Softmax (NC, F32) #1"};
+    etp_alignment a = align(&c, missing, 3, &arena); // one addition vanished: which one?
+    assert_true(a.fit < 1.0);
+    assert_true(a.placed[0].confidence <= 0.5 && a.placed[1].confidence <= 0.5);
+    assert_true(a.placed[2].confidence > 0.9);
+    const char *const foreign[] = {"Add (ND) #1", "Max Pooling (NHWC, F32) #1", "Add (ND) #2",
+                                   "Add (ND) #3", "Softmax (NC, F32) #1"};
+    a = align(&c, foreign, 5, &arena); // an operator that the program does not have
+    assert_int_equal(a.placed[1].node, ETP_NO_INDEX);
+    assert_false(a.placed[1].inserted);
+    assert_true(a.placed[1].confidence == 0.0);
+    assert_true(a.fit < 1.0);
+    etp_arena_dispose(&arena);
+}
+
+static void nothing_to_align(void **state)
+{
+    (void)state;
+    chain c;
+    etp_arena arena = {0};
+    const step steps[] = {{ETP_XNN_ADD, ETP_DTYPE_FLOAT32}};
+    make_chain(&c, ETP_DTYPE_FLOAT32, steps, 1);
+    etp_alignment a = align(&c, NULL, 0, &arena);
+    assert_true(a.fit < 1.0);
+    c.partition.n_nodes = 0;
+    const char *const names[] = {"Add (ND) #1"};
+    a = align(&c, names, 1, &arena);
+    assert_int_equal(a.placed[0].node, ETP_NO_INDEX);
+    assert_true(a.fit == 0.0);
+    etp_arena_dispose(&arena);
+}
+
+// Longer than one window of the aligner: a chain of 3000 alternating nodes.
+static void long_chains_are_aligned_in_windows(void **state)
+{
+    (void)state;
+    enum { N = 3000 };
+    static etp_value values[N + 1];
+    static etp_node nodes[N];
+    static uint32_t ids[N][2];
+    static const int64_t k_dims[] = {4};
+    static etp_str names[N];
+    etp_xnn_graph graph = {0};
+    etp_arena arena = {0};
+    etp_error err = {0};
+    uint32_t n_ops = 0;
+    for (uint32_t i = 0; i <= N; i++) {
+        values[i] = (etp_value){.kind = ETP_EVALUE_TENSOR, .dtype = ETP_DTYPE_FLOAT32,
+                                .dims = k_dims, .rank = 1, .bytes = 16};
+    }
+    for (uint32_t i = 0; i < N; i++) {
+        ids[i][0] = i;
+        ids[i][1] = i + 1;
+        nodes[i] = (etp_node){.index = i, .inputs = &ids[i][0], .n_inputs = 1,
+                              .outputs = &ids[i][1], .n_outputs = 1,
+                              .type = i % 3 == 0 ? ETP_XNN_SIGMOID
+                                      : i % 3 == 1 ? ETP_XNN_CLAMP : ETP_XNN_TANH};
+        names[n_ops++] = i % 3 == 0   ? ETP_STR("Sigmoid (NC) #1")
+                         : i % 3 == 1 ? ETP_STR("Clamp (NC) #1") : ETP_STR("TanH (NC) #1");
+    }
+    etp_partition p = {.graph = &graph, .values = values, .n_values = N + 1, .nodes = nodes,
+                       .n_nodes = N};
+    etp_alignment a;
+    assert_int_equal(etp_align_operators(&p, names, n_ops, &arena, &a, &err), ETP_OK);
+    assert_true(a.fit == 1.0);
+    for (uint32_t i = 0; i < N; i++) {
+        assert_int_equal(a.placed[i].node, i);
+    }
+    etp_arena_dispose(&arena);
+}
+
+// ---- the corpus ----------------------------------------------------------------------------------
+
+// Node types that no optimisation touches in these models: their k-th operator is their k-th node,
+// which is known without any alignment.
+static bool is_anchor(int type)
+{
+    return type == ETP_XNN_CONV_2D || type == ETP_XNN_DEPTHWISE_CONV_2D ||
+           type == ETP_XNN_FULLY_CONNECTED || type == ETP_XNN_BATCH_MATRIX_MULTIPLY ||
+           type == ETP_XNN_SOFTMAX || type == ETP_XNN_GLOBAL_AVG_POOLING_2D;
+}
+
+static bool is_anchor_name(etp_str name)
+{
+    etp_op_name op;
+    etp_op_parse(name, &op);
+    return etp_str_eqz(op.family, "Convolution") || etp_str_eqz(op.family, "Fully Connected") ||
+           etp_str_eqz(op.family, "Batch Matrix Multiply") || etp_str_eqz(op.family, "Softmax") ||
+           etp_str_eqz(op.family, "Mean");
+}
+
+static void check_anchors(const joined *j, const etp_trace_block *block, const etp_join *join)
+{
+    if (join->ambiguous) {
+        return;
+    }
+    const etp_method *m = &j->program->methods[join->method];
+    uint32_t parent = ETP_NO_INDEX, partition = ETP_NO_INDEX, next = 0;
+    for (uint32_t i = 0; i < block->n_events; i++) {
+        const etp_trace_event *e = &block->events[i];
+        if (e->kind != ETP_EVENT_DELEGATE_OP || !is_anchor_name(e->name)) {
+            continue;
+        }
+        if (e->parent != parent || join->events[i].partition != partition) {
+            parent = e->parent; // the next delegate call
+            partition = join->events[i].partition;
+            next = 0;
+        }
+        const etp_partition *p = &m->partitions[partition];
+        while (next < p->n_nodes && !is_anchor(p->nodes[next].type)) {
+            next++;
+        }
+        assert_true(next < p->n_nodes);
+        assert_int_equal(join->events[i].node, next);
+        next++;
+    }
+}
+
+typedef struct share {
+    double placed, inserted, total;
+} share;
+
+static share placed_share(const etp_trace_block *block, const etp_join *join)
+{
+    share s = {0};
+    for (uint32_t i = 0; i < block->n_events; i++) {
+        if (block->events[i].kind != ETP_EVENT_DELEGATE_OP) {
+            continue;
+        }
+        for (size_t r = 0; r < block->n_runs; r++) {
+            double ns = (double)etp_trace_durations(block, i)[r];
+            s.total += ns;
+            s.placed += join->events[i].node != ETP_NO_INDEX ? ns : 0;
+            s.inserted += join->events[i].inserted ? ns : 0;
+        }
+        assert_true(join->events[i].confidence > 0.85); // these are all clear cases
+    }
+    return s;
+}
+
+static void check_dump(const char *program, const char *dump, double *worst, const char **worst_name)
+{
+    joined j;
+    open_pair(program, dump, &j);
+    bool two_methods = strstr(dump, "two_methods") != NULL;
+    for (size_t b = 0; b < etp_trace_block_count(j.trace); b++) {
+        const etp_trace_block *block = etp_trace_block_at(j.trace, b);
+        etp_join join = join_block(&j, b);
+        if (etp_str_eqz(block->name, "Default")) {
+            assert_int_equal(join.method, ETP_NO_INDEX);
+            continue;
+        }
+        if (join.method == ETP_NO_INDEX) {
+            fail_msg("%s: %s", dump, join.reason);
+        }
+        assert_int_equal(join.ambiguous, two_methods);
+        share s = placed_share(block, &join);
+        if (s.total > 0 && s.placed / s.total < *worst) {
+            *worst = s.placed / s.total;
+            *worst_name = strrchr(dump, '/') + 1;
+        }
+        assert_true(s.placed + s.inserted >= 0.999999 * s.total); // nothing is left unexplained
+        check_anchors(&j, block, &join);
+    }
+    close_pair(&j);
+}
+
+static void corpus_is_placed(void **state)
+{
+    (void)state;
+    const char *dir = corpus_dir();
+    if (!dir) {
+        print_message("skipped: no reference corpus (set ETPROF_CORPUS)\n");
+        skip();
+    }
+    etp_arena arena = {0};
+    etp_dir_list dumps = {0};
+    etp_error err = {0};
+    const char *folder = etp_arena_printf(&arena, "%s/dumps", dir);
+    const char *worst_name = "none";
+    double worst = 1.0;
+    size_t checked = 0;
+    assert_int_equal(etp_os_list(folder, &arena, &dumps, &err), ETP_OK);
+    for (size_t i = 0; i < dumps.n; i++) {
+        const char *name = dumps.items[i].name;
+        const char *dot = strchr(name, '.');
+        if (!etp_str_ends(etp_str_from(name), ETP_STR(".etdump")) || !dot) {
+            continue;
+        }
+        const char *program =
+            etp_arena_printf(&arena, "%s/models/%.*s.pte", dir, (int)(dot - name), name);
+        if (!etp_os_is_file(program)) {
+            continue; // hand-made recordings
+        }
+        check_dump(program, etp_arena_printf(&arena, "%s/%s", folder, name), &worst, &worst_name);
+        checked++;
+    }
+    print_message("%zu recordings, worst share of delegate time on nodes: %.4f (%s)\n", checked,
+                  worst, worst_name);
+    assert_true(checked >= 60);
+    assert_true(worst >= 0.95);
+    etp_arena_dispose(&arena);
+}
+
+// prefill and decode have the same events: nothing that differs between them may be claimed.
+static void ambiguous_methods_claim_nothing_that_differs(void **state)
+{
+    (void)state;
+    const char *dir = corpus_dir();
+    if (!dir) {
+        print_message("skipped: no reference corpus (set ETPROF_CORPUS)\n");
+        skip();
+    }
+    joined j;
+    char program[512], dump[512];
+    snprintf(program, sizeof program, "%s/models/two_methods_xnnpack_fp32.pte", dir);
+    snprintf(dump, sizeof dump, "%s/dumps/two_methods_xnnpack_fp32.x86_full.etdump", dir);
+    open_pair(program, dump, &j);
+    etp_join join = join_block(&j, 0);
+    assert_true(join.ambiguous);
+    assert_int_equal(join.n_candidates, 2);
+    const etp_trace_block *block = etp_trace_block_at(j.trace, 0);
+    size_t fully_connected = 0;
+    for (uint32_t i = 0; i < block->n_events; i++) {
+        etp_op_facts f;
+        etp_join_facts(j.program, &join, i, &f);
+        if (etp_str_eqz(f.node_type, "FullyConnected")) {
+            assert_int_equal(f.n_inputs, 0); // 1 token or 32 tokens: unknown
+            assert_false(f.work.known);
+            assert_true(f.weight_bytes != ETP_BYTES_UNKNOWN); // the same weights in both
+            fully_connected++;
+        }
+    }
+    assert_true(fully_connected > 0);
+    close_pair(&j);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(every_event_of_the_mixed_model),
+        cmocka_unit_test(load_blocks_belong_to_no_method),
+        cmocka_unit_test(another_models_recording_is_refused),
+        cmocka_unit_test(clamps_go_into_their_producer),
+        cmocka_unit_test(tables_cover_their_chain),
+        cmocka_unit_test(inserted_converts_have_no_node),
+        cmocka_unit_test(doubt_shows_in_the_confidence),
+        cmocka_unit_test(nothing_to_align),
+        cmocka_unit_test(long_chains_are_aligned_in_windows),
+        cmocka_unit_test(corpus_is_placed),
+        cmocka_unit_test(ambiguous_methods_claim_nothing_that_differs),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
