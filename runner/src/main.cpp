@@ -11,6 +11,7 @@
 
 #include <executorch/runtime/platform/runtime.h>
 
+#include "crash.h"
 #include "hook.h"
 #include "process.h"
 #include "protocol.h"
@@ -243,6 +244,7 @@ int serve(const Options &o, etprof::Lines &lines)
     etp_hook_state hook;
     etp_hook_get(&hook);
     msg.u.load.hook_calls = hook.calls;
+    etprof::crash_doing("waiting for a command");
     lines.send(msg);
     lines.flush();
     if (auto failure = check_evidence(hook)) {
@@ -267,6 +269,7 @@ int main(int argc, char **argv)
     etprof::die_with_parent();
     (void)std::signal(SIGPIPE, SIG_IGN);
     etprof::Lines lines;
+    etprof::crash_install(lines.fd());
     Options options;
     Mode mode = Mode::run;
     if (auto failure = parse(argc, argv, options, mode)) {

@@ -24,6 +24,7 @@ public:
     void raw(const std::string &line);  // one finished line
     void flush();
     void error(const Failure &failure);
+    int fd() const { return fd_; }
     bool failed() const { return failed_; }
 
 private:

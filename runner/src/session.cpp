@@ -13,6 +13,7 @@
 #include <executorch/runtime/platform/clock.h>
 #include <executorch/runtime/platform/platform.h>
 
+#include "crash.h"
 #include "process.h"
 #include "sampler.h"
 
@@ -181,6 +182,9 @@ std::optional<Failure> Session::load(etp_wire_load &out)
     if (auto failure = set_threads()) {
         return failure;
     }
+    crash_doing(options_.data.empty()
+                    ? "loading the model; if its weights are in a .ptd file, give it with --data"
+                    : "loading the model");
     uint64_t start = now_ns();
     std::unique_ptr<executorch::etdump::ETDumpGen> tracer;
     if (options_.kind != "timed") {
@@ -225,23 +229,24 @@ std::optional<Failure> Session::load(etp_wire_load &out)
 
 std::optional<Failure> Session::run(uint64_t n, Lines &lines)
 {
-    struct Sample {
-        uint64_t start, ns;
-    };
     // All memory before the first measurement, and touched.
-    std::vector<Sample> samples(n);
+    std::vector<Iteration> samples(n);
     const std::vector<EValue> &inputs = inputs_.values();
-    uint64_t sent = 0, last_sent = now_ns();
+    uint64_t last_sent = now_ns();
     Error error = Error::Ok;
-    auto send = [&](uint64_t upto) {
+    Progress progress{samples.data(), done_, 0, 0};
+    auto send = [&] {
         etp_wire_msg msg{};
         msg.type = ETP_WIRE_ITER;
-        for (; sent < upto; sent++) {
-            msg.u.iter = {done_ + sent, samples[sent].start, samples[sent].ns};
+        for (uint64_t k = progress.sent; k < progress.done; k++) {
+            msg.u.iter = {done_ + k, samples[k].start_ns, samples[k].ns};
             lines.send(msg);
         }
         lines.flush();
+        progress.sent = progress.done;
     };
+    crash_doing("executing the method");
+    crash_progress(&progress);
     uint64_t i = 0;
     recorded_ = tracer_ != nullptr;
     if (options_.kind == "sampled") {
@@ -264,15 +269,18 @@ std::optional<Failure> Session::run(uint64_t n, Lines &lines)
             break;
         }
         samples[i++] = {start, end - start};
+        progress.done = i;
         // Writing wakes the reader, so short runs are reported at their end and
         // only slow models, which a second hardly disturbs, as they go.
         if (end - last_sent > 1000000000u) {
-            send(i);
+            send();
             last_sent = now_ns();
         }
     }
     sampler_stop();
-    send(i);
+    send();
+    crash_progress(nullptr);
+    crash_doing("waiting for a command");
     done_ += i;
     if (error != Error::Ok) {
         return Failure{"execute", "iteration " + std::to_string(done_) + " of method '" +

@@ -98,7 +98,8 @@ typedef struct etp_wire_done {
     uint64_t peak_rss_bytes;
 } etp_wire_done;
 
-// Codes: usage mask level file not_pte data method input memory load execute io kind
+// Codes: usage mask level file not_pte method input memory load execute io kind, and
+// crash: the SDK got a fatal signal, of which the process then dies
 typedef struct etp_wire_error {
     char code[ETP_WIRE_WORD_MAX + 1]; // *
     char message[ETP_WIRE_TEXT_MAX];  // *

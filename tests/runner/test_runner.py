@@ -283,6 +283,24 @@ class Protocol(Case):
         self.assertEqual(p.returncode, -signal.SIGSEGV)
         self.assertEqual(seen.count("iter"), 4)
 
+    def test_a_crash_in_a_run_reports_its_iterations(self):
+        p = self.popen("--model", MIXED)
+        p.stdin.write("run 1000000\n")
+        p.stdin.flush()
+        p.stdout.readline(), p.stdout.readline()
+        time.sleep(0.3)  # the first report would come after a second
+        p.send_signal(signal.SIGSEGV)
+        out, _ = p.communicate(timeout=60)
+        lines = [json.loads(line) for line in out.splitlines()]
+        self.assertEqual(p.returncode, -signal.SIGSEGV)
+        error = lines.pop()
+        self.assertEqual((error["type"], error["code"]), ("error", "crash"))
+        self.assertEqual(error["message"],
+                         "the SDK crashed (signal 11, SIGSEGV) while executing the method")
+        self.assertGreater(len(lines), 100)
+        self.assertEqual([l["i"] for l in lines], list(range(len(lines))))
+        self.assertTrue(all(l["type"] == "iter" and l["ns"] > 0 for l in lines))
+
     @unittest.skipUnless(sys.platform == "linux", "the end with the parent is Linux's")
     def test_no_orphan(self):
         """Its parent is killed while somebody else holds the runner's stdin open."""
@@ -339,6 +357,15 @@ class BadInput(Case):
         self.refused("load", "cannot load", *model("d", bytes(damaged)))
         self.refused("load", "--data", "--model",
                      os.path.join(DATA, "linear_portable_fp32_external.pte"))
+
+    def test_a_crash_of_the_sdk_is_said(self):
+        """This SDK dies of an XNNPACK program whose weights are elsewhere."""
+        model = os.path.join(os.environ.get("ETPROF_CORPUS", os.path.join(ROOT, "..", "shared", "corpus")),
+                             "models", "mlp_xnnpack_fp32_external.pte")
+        if not os.path.exists(model):
+            self.skipTest("no reference corpus (ETPROF_CORPUS)")
+        self.refused("crash", "while loading the model; if its weights are in a .ptd file, give it with --data",
+                     "--model", model, status=-signal.SIGSEGV)
 
     def test_method(self):
         self.refused("method", "no method 'backward'; it has: forward",
