@@ -13,6 +13,7 @@ typedef struct page {
     etp_arena *arena;
     const etp_report *report;
     size_t ordinal; // of the block being written
+    etp_str heading; // the last one written
     bool failed;    // out of memory once
 } page;
 
@@ -229,6 +230,7 @@ static void write_block(page *p, const etp_block *b)
 {
     switch (b->kind) {
     case ETP_BLOCK_SECTION:
+        p->heading = b->text;
         etp_sink_printf(p->sink, "<h%d id=\"", b->level + 1);
         section_id(p, p->ordinal);
         z(p, "\">");
@@ -245,7 +247,7 @@ static void write_block(page *p, const etp_block *b)
         write_keys(p, b->keys);
         break;
     case ETP_BLOCK_TABLE:
-        etp_html_table(p->sink, b->table, p->ordinal);
+        etp_html_table(p->sink, b->table, p->ordinal, p->heading);
         break;
     case ETP_BLOCK_CHART:
         write_chart(p, b->chart);
@@ -275,7 +277,7 @@ bool etp_report_write_html(const etp_report *r, const etp_report_style *style, e
 {
     etp_arena arena;
     etp_arena_init(&arena, r->arena->alloc);
-    page p = {.sink = sink, .arena = &arena, .report = r};
+    page p = {.sink = sink, .arena = &arena, .report = r, .heading = r->title};
     write_head(&p);
     write_navigation(&p, style);
     z(&p, "<main>\n");

@@ -53,9 +53,10 @@ static void write_raw(etp_sink *sink, const etp_cell *c)
     etp_sink_char(sink, '"');
 }
 
-static void write_classes(etp_sink *sink, const etp_column *col, const etp_cell *c, bool bar)
+static void write_classes(etp_sink *sink, const etp_column *col, const etp_view *v,
+                          const etp_cell *c, bool bar)
 {
-    const char *severity = k_etp_css_severity[etp_cell_judgement(col, c)];
+    const char *severity = k_etp_css_severity[etp_cell_judgement(col, v, c)];
     const char *parts[] = {etp_column_is_number(col) ? "n" : "", bar ? "bar" : "", severity,
                            c->type == ETP_CELL_MISSING ? "none" : ""};
     bool first = true;
@@ -78,7 +79,7 @@ static void write_cell(etp_sink *sink, const etp_table *t, size_t k, const etp_v
     bool bar = max > 0 && isfinite(number) && !row->total;
     const char *tag = k == 0 ? "th" : "td";
     etp_sink_printf(sink, "<%s%s", tag, k == 0 ? " scope=\"row\"" : "");
-    write_classes(sink, col, c, bar);
+    write_classes(sink, col, v, c, bar);
     if (bar) {
         etp_sink_printf(sink, " style=\"--w:%.1f%%\"", fabs(number) / max * 100);
     }
@@ -97,7 +98,7 @@ static void write_cell(etp_sink *sink, const etp_table *t, size_t k, const etp_v
     etp_sink_printf(sink, "</%s>", tag);
 }
 
-void etp_html_table(etp_sink *sink, const etp_table *t, size_t ordinal)
+void etp_html_table(etp_sink *sink, const etp_table *t, size_t ordinal, etp_str heading)
 {
     etp_view views[ETP_TABLE_MAX_COLUMNS];
     double max[ETP_TABLE_MAX_COLUMNS];
@@ -107,9 +108,10 @@ void etp_html_table(etp_sink *sink, const etp_table *t, size_t ordinal)
         max[k] = etp_bar_max(t, k);
     }
     etp_sink_printf(sink, "<figure class=\"table\"><div class=\"box%s\" tabindex=\"0\" role=\"region\" "
-                    "aria-labelledby=\"k%zu\">\n<table><caption id=\"k%zu\"><span>",
-                    t->rows.n >= TALL ? " tall" : "", ordinal, ordinal);
-    etp_xml(sink, t->caption);
+                    "aria-labelledby=\"k%zu\">\n<table><caption id=\"k%zu\"%s><span>",
+                    t->rows.n >= TALL ? " tall" : "", ordinal, ordinal,
+                    t->caption.len ? "" : " class=\"unseen\"");
+    etp_xml(sink, t->caption.len ? t->caption : heading);
     etp_sink_z(sink, "</span></caption>\n");
     write_header(sink, t, views);
     bool in_totals = false;

@@ -90,7 +90,7 @@ double etp_svg_text_width(etp_str s)
 static etp_str fitted(etp_svg *o, etp_str s, double max_width)
 {
     double w = etp_svg_text_width(s);
-    if (max_width <= 0 || w <= max_width) {
+    if (max_width <= 0 || w <= max_width + 1) { // + 1: callers computed one from the other
         return s;
     }
     double columns = floor((double)etp_width(s) * max_width / w);

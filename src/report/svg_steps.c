@@ -27,6 +27,12 @@ static void find_domain(const etp_chart *c, etp_scale *x)
     }
 }
 
+// The group in words, unless it only repeats the label.
+static bool shows_group(const etp_svg *o, const etp_chart_entry *e)
+{
+    return e->note.len && !o->narrow && !etp_str_eq(e->note, e->label);
+}
+
 static void step_tip(etp_svg *o, const etp_view *v, const etp_chart_entry *e)
 {
     char buf[ETP_VIEW_CHARS];
@@ -95,7 +101,7 @@ void etp_svg_waterfall(etp_svg *o, const etp_chart *c)
     double label = 0, height = ROW * (double)c->entries.n;
     for (size_t i = 0; i < c->entries.n; i++) {
         const etp_chart_entry *e = &c->entries.items[i];
-        double note = e->note.len && !o->narrow ? etp_svg_text_width(e->note) + 10 : 0;
+        double note = shows_group(o, e) ? etp_svg_text_width(e->note) + 10 : 0;
         label = fmax(label, etp_svg_text_width(e->label) + note);
     }
     double left = fmin(label, o->narrow ? 124 : 280) + 12, right = o->narrow ? 80 : 88;
@@ -114,9 +120,9 @@ void etp_svg_waterfall(etp_svg *o, const etp_chart *c)
         double y = ROW * (double)i + 4, from = total ? 0 : running, to = from + value_of(e);
         char buf[ETP_VIEW_CHARS];
         step_tip(o, view, e);
-        double room = e->note.len && !o->narrow ? left - etp_svg_text_width(e->note) - 22 : left - 12;
-        etp_svg_text(o, 0, y + 13, ETP_LEFT, total ? "b" : "", e->label, fmax(room + 1, 60));
-        if (e->note.len && !o->narrow) {
+        double room = left - (shows_group(o, e) ? etp_svg_text_width(e->note) + 22 : 12);
+        etp_svg_text(o, 0, y + 13, ETP_LEFT, total ? "b" : "", e->label, fmax(room, 60));
+        if (shows_group(o, e)) {
             etp_svg_text(o, left - 12, y + 13, ETP_RIGHT, "m c", e->note, left * 0.5);
         }
         if (!total && i > 0) {

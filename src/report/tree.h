@@ -112,7 +112,8 @@ struct etp_report {
 
 static inline bool etp_block_shown(const etp_block *b, const etp_report_style *style)
 {
-    return !(b->detail && style->brief);
+    bool empty = b->keys && b->keys->pairs.n == 0;
+    return !empty && !(b->detail && style->brief);
 }
 
 // Writers. The sink remembers failed writes; those with scratch memory give false when it ran out.

@@ -242,11 +242,12 @@ etp_str etp_view_cell(const etp_view *v, const etp_cell *c, char buf[static ETP_
     return etp_str_from(buf);
 }
 
-etp_severity etp_cell_judgement(const etp_column *col, const etp_cell *c)
+etp_severity etp_cell_judgement(const etp_column *col, const etp_view *v, const etp_cell *c)
 {
     double value = etp_cell_number(c);
     double neutral = col->kind == ETP_KIND_RATIO ? 1 : 0;
-    if (c->severity != ETP_PLAIN || !isfinite(value) || value == neutral) {
+    double visible = 0.5 * pow(10, -v->decimals) * v->divide;
+    if (c->severity != ETP_PLAIN || !isfinite(value) || fabs(value - neutral) < visible) {
         return c->severity;
     }
     if (col->flags & ETP_COL_LESS_IS_GOOD) {

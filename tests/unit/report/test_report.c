@@ -105,14 +105,16 @@ static void text_fits_narrow_terminals(void **state)
     ETP_ROW(t, etp_cell_z("a name of thirty-six columns, in all"), etp_cell_ns(-2000),
             etp_cell_z("x"));
     ETP_ROW(t, etp_cell_z("µ"), etp_cell_ns(1000), etp_cell_z("x"));
-    // ASCII: the minor column and the bar are gone, the name is cut in the middle to 29 columns.
+    // ASCII: the minor column and the bar are gone, the title takes two lines of eight columns, the
+    // name is cut in the middle to the remaining thirty.
     etp_report_style narrow = {.width = 40};
     assert_string_equal(render(&arena, r, ETP_FORMAT_TEXT, &narrow),
                         "t\n"
                         "\n"
-                        "name                           time (us)\n"
+                        "                                    time\n"
+                        "name                                (us)\n"
                         "----------------------------------------\n"
-                        "a name of thir~olumns, in all     -2.000\n"
+                        "a name of thirt~olumns, in all    -2.000\n"
                         "u                                 +1.000\n");
     // Room for everything: bar of ten cells, half of it for the second row; colours by meaning.
     etp_report_style wide = {.width = 100, .unicode = true, .color = true};
