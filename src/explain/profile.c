@@ -65,7 +65,7 @@ const char *etp_row_kind_name(etp_row_kind kind)
     return k_names[kind];
 }
 
-static etp_row_kind kind_of(const etp_trace_event *e)
+etp_row_kind etp_row_kind_of(const etp_trace_event *e)
 {
     switch (e->kind) {
     case ETP_EVENT_DELEGATE_OP:
@@ -92,7 +92,7 @@ static etp_status new_row(builder *b, const etp_trace_event *e, uint32_t occurre
     etp_profile_row row = {
         .name = e->name,
         .event = e->kind,
-        .kind = kind_of(e),
+        .kind = etp_row_kind_of(e),
         .delegated = e->delegated,
         .chain = e->chain,
         .instruction = e->instruction,

@@ -22,6 +22,8 @@ typedef enum etp_row_kind { // kinds of a ledger row
 } etp_row_kind;
 
 const char *etp_row_kind_name(etp_row_kind kind);
+// Of an event inside Method::execute: OPERATOR, PORTABLE, BOUNDARY, FRAMEWORK or UNEXPLAINED.
+etp_row_kind etp_row_kind_of(const etp_trace_event *event);
 
 typedef struct etp_profile_row {
     etp_str name;

@@ -72,7 +72,7 @@ static etp_str base_name(etp_str path)
 }
 
 // "<model>_<backend>_<precision>" → "<model>": our exporter's names. Others stay as they are.
-static etp_str model_name(etp_str stem)
+etp_str etp_run_model_name(etp_str stem)
 {
     static const char *const k_backends[] = {"_xnnpack_", "_portable_"};
     for (size_t i = 0; i < sizeof k_backends / sizeof *k_backends; i++) {
@@ -100,7 +100,7 @@ const char *etp_run_default_dir(etp_arena *arena, const char *model_path, const 
     if (etp_str_ends(stem, ETP_STR(".pte"))) {
         stem.len -= 4;
     }
-    etp_str model = model_name(stem);
+    etp_str model = etp_run_model_name(stem);
     return etp_arena_printf(arena, "out_%.*s/runs/%s", ETP_STR_ARG(model), platform);
 }
 

@@ -221,6 +221,8 @@ ETP_API const char *etp_run_outputs_name(etp_arena *arena, const etp_run_arm *ar
 
 // ---- writing ----
 
+// "<model>" of "<model>_<backend>_<precision>", a name as our exporter gives; others stay whole.
+ETP_API etp_str etp_run_model_name(etp_str stem);
 // Where a session of MODEL goes by default: [out_<model>]/runs/<platform>; relative to the model's
 // own out_ folder when it lies in one, else to the working directory.
 ETP_API const char *etp_run_default_dir(etp_arena *arena, const char *model_path,

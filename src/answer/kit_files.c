@@ -1,0 +1,425 @@
+// SPDX-License-Identifier: Apache-2.0
+// Writes the files that Arm's kit writes too: the session by experiment, names, one file after the
+// other.
+#include "answer/kit_files.h"
+
+#include <math.h>
+#include <stdlib.h>
+
+#include "answer/kit_parts.h"
+#include "base/number.h"
+
+// ---- numbers --------------------------------------------------------------------------------------
+
+void etp_kit_put_ms(etp_sink *sink, int64_t ns)
+{
+    uint64_t magnitude = ns < 0 ? 0 - (uint64_t)ns : (uint64_t)ns;
+    etp_sink_printf(sink, "%s%llu.%06llu", ns < 0 ? "-" : "",
+                    (unsigned long long)(magnitude / 1000000),
+                    (unsigned long long)(magnitude % 1000000));
+}
+
+void etp_kit_put_us(etp_sink *sink, uint64_t ns)
+{
+    etp_sink_printf(sink, "%llu.%03llu", (unsigned long long)(ns / 1000),
+                    (unsigned long long)(ns % 1000));
+}
+
+void etp_kit_put_ratio(etp_sink *sink, double v)
+{
+    char buf[ETP_NUMBER_CHARS];
+    if (isfinite(v)) {
+        etp_sink_z(sink, etp_format_ratio(v, buf));
+    }
+}
+
+void etp_kit_put_ns(etp_sink *sink, int64_t ns)
+{
+    if (ns != ETP_NS_UNKNOWN) {
+        etp_sink_printf(sink, "%lld", (long long)ns);
+    }
+}
+
+void etp_kit_put_threads(etp_sink *sink, uint32_t threads)
+{
+    if (threads) {
+        etp_sink_printf(sink, "%lu", (unsigned long)threads);
+    }
+}
+
+const etp_ab_comparison *etp_kit_comparison_of(const etp_kit *kit, const etp_kit_arm *arm)
+{
+    for (size_t i = 0; i < kit->ab->n_comparisons; i++) {
+        if (kit->ab->comparisons[i].candidate == arm->index) {
+            return &kit->ab->comparisons[i];
+        }
+    }
+    return NULL;
+}
+
+double etp_kit_speedup(const etp_kit *kit, const etp_ab_comparison *c, int64_t before,
+                       int64_t after)
+{
+    bool shown = c && !c->withheld && !kit->ab->emulated && before != ETP_NS_UNKNOWN &&
+                 after != ETP_NS_UNKNOWN && before > 0 && after > 0;
+    return shown ? (double)before / (double)after : (double)NAN;
+}
+
+// ---- names ----------------------------------------------------------------------------------------
+
+// Room for the longest ending within what a name in a run folder may have.
+#define STEM_BYTES 150
+
+// One path component from any text: no separators or control characters, not too long.
+static char *safe_name(etp_str s, etp_arena *arena)
+{
+    s.len = s.len < STEM_BYTES ? s.len : STEM_BYTES;
+    while (s.len == STEM_BYTES && s.len > 0 && ((unsigned char)s.ptr[s.len - 1] & 0xC0) == 0x80) {
+        s.len--; // not in the middle of a character; its first byte goes below
+    }
+    if (s.len > 0 && (unsigned char)s.ptr[s.len - 1] >= 0xC0) {
+        s.len--;
+    }
+    char *name = etp_arena_strdup(arena, s.len ? s : ETP_STR("dump"));
+    for (char *p = name; p && *p; p++) {
+        unsigned char c = (unsigned char)*p;
+        *p = c < 0x20 || c == 0x7f || c == '/' || c == '\\' ? '_' : *p;
+    }
+    if (name && name[0] == '.') {
+        name[0] = '_';
+    }
+    return name;
+}
+
+static bool stem_taken(const etp_kit *kit, const char *folder, const char *stem)
+{
+    for (size_t i = 0; i < kit->n_arms; i++) {
+        if (strcmp(kit->arms[i].folder, folder) == 0 && strcmp(kit->arms[i].stem, stem) == 0) {
+            return true;
+        }
+    }
+    return false;
+}
+
+static etp_status name_arm(etp_kit *kit, etp_kit_arm *arm, etp_error *err)
+{
+    const etp_ab_arm *a = arm->arm;
+    etp_str wanted = etp_str_from(a->full_name ? a->full_name : a->name);
+    arm->folder = "";
+    if (kit->run) {
+        wanted = kit->run->arms.items[arm->index].prefix;
+        arm->folder = etp_arena_printf(kit->arena, "%s/", a->name);
+    }
+    const char *stem = safe_name(wanted, kit->arena);
+    for (unsigned k = 2; stem && arm->folder && stem_taken(kit, arm->folder, stem); k++) {
+        const char *plain = safe_name(wanted, kit->arena);
+        stem = plain ? etp_arena_printf(kit->arena, "%s~%u", plain, k) : NULL;
+    }
+    arm->stem = stem;
+    return stem && arm->folder ? ETP_OK : etp_fail_nomem(err, "file names");
+}
+
+const char *etp_kit_arm_file(const etp_kit *kit, const etp_kit_arm *arm, const char *suffix)
+{
+    return etp_arena_printf(kit->arena, "%s%s%s", arm->folder, arm->stem, suffix);
+}
+
+// What the full names of bare dumps have in common, without a separator at its end.
+static etp_str common_stem(const etp_ab *ab)
+{
+    etp_str s = etp_str_from(ab->n_arms ? ab->arms[0].full_name : NULL);
+    for (size_t i = 1; i < ab->n_arms; i++) {
+        size_t k = 0;
+        const char *other = ab->arms[i].full_name ? ab->arms[i].full_name : "";
+        while (k < s.len && other[k] && other[k] == s.ptr[k]) {
+            k++;
+        }
+        s.len = k;
+    }
+    while (s.len > 0 && ab->n_arms > 1 && strchr("._-/", s.ptr[s.len - 1])) {
+        s.len--;
+    }
+    return s.len ? s : ETP_STR("dumps");
+}
+
+static etp_status name_tables(etp_kit *kit, etp_error *err)
+{
+    etp_str stem = kit->run ? etp_str_from(kit->ab->title) : common_stem(kit->ab);
+    kit->stem = safe_name(stem, kit->arena);
+    kit->model = kit->run ? safe_name(etp_run_model_name(stem), kit->arena) : kit->stem;
+    return kit->stem && kit->model ? ETP_OK : etp_fail_nomem(err, "file names");
+}
+
+// ---- the session by experiment ----------------------------------------------------------------------
+
+static const char *last_part(const char *path)
+{
+    const char *slash = strrchr(path, '/');
+    return slash ? slash + 1 : path;
+}
+
+static int by_block(const void *pa, const void *pb)
+{
+    const etp_ab_dump *const *a = pa, *const *b = pb;
+    return ((*a)->block > (*b)->block) - ((*a)->block < (*b)->block);
+}
+
+static etp_status take_dumps(etp_kit *kit, etp_kit_arm *arm, etp_error *err)
+{
+    const etp_ab_session *s = kit->session;
+    arm->dumps = ETP_NEW_ARRAY(kit->arena, const etp_ab_dump *, s->dumps.n);
+    arm->dump_names = ETP_NEW_ARRAY(kit->arena, const char *, s->dumps.n);
+    if (!arm->dumps || !arm->dump_names) {
+        return etp_fail_nomem(err, "dumps");
+    }
+    for (size_t i = 0; i < s->dumps.n; i++) {
+        if (s->dumps.items[i].arm == arm->index && s->dumps.items[i].trace) {
+            arm->dumps[arm->n_dumps++] = &s->dumps.items[i];
+        }
+    }
+    qsort(arm->dumps, arm->n_dumps, sizeof *arm->dumps, by_block);
+    for (size_t d = 0; d < arm->n_dumps; d++) {
+        arm->dump_names[d] =
+            kit->run ? etp_run_dump_name(kit->arena, &kit->run->arms.items[arm->index],
+                                         arm->dumps[d]->block, ".etdump")
+                     : last_part(arm->dumps[d]->path);
+        if (!arm->dump_names[d]) {
+            return etp_fail_nomem(err, "dumps");
+        }
+    }
+    return ETP_OK;
+}
+
+static etp_status take_latencies(etp_kit *kit, etp_kit_arm *arm, etp_error *err)
+{
+    size_t most = 0;
+    for (size_t d = 0; d < arm->n_dumps; d++) {
+        const etp_trace *trace = arm->dumps[d]->trace;
+        for (size_t b = 0; b < etp_trace_block_count(trace); b++) {
+            most += etp_trace_block_at(trace, b)->n_runs;
+        }
+    }
+    arm->latency_ns = ETP_NEW_ARRAY(kit->arena, uint64_t, most);
+    if (!arm->latency_ns) {
+        return etp_fail_nomem(err, "latencies");
+    }
+    for (size_t d = 0; d < arm->n_dumps; d++) {
+        const etp_trace *trace = arm->dumps[d]->trace;
+        etp_kit_place *places;
+        size_t n;
+        ETP_TRY(etp_kit_places(trace, kit->arena, &places, &n, err));
+        for (size_t r = 0; r < n; r++) {
+            const etp_trace_block *block = etp_trace_block_at(trace, places[r].block);
+            if (block->has_execute) {
+                arm->latency_ns[arm->n_runs++] =
+                    etp_trace_durations(block, block->execute)[places[r].run];
+            }
+        }
+    }
+    return ETP_OK;
+}
+
+static etp_status take_samples(etp_kit *kit, etp_kit_arm *arm, etp_error *err)
+{
+    if (!kit->run) {
+        return ETP_OK;
+    }
+    size_t n = 0;
+    for (size_t i = 0; i < kit->run->samples.n; i++) {
+        const etp_run_sample *s = &kit->run->samples.items[i];
+        n += s->arm == arm->index && s->phase == ETP_PHASE_TIMED;
+    }
+    arm->untraced_ns = ETP_NEW_ARRAY(kit->arena, uint64_t, n);
+    if (!arm->untraced_ns) {
+        return etp_fail_nomem(err, "samples");
+    }
+    for (size_t i = 0; i < kit->run->samples.n; i++) {
+        const etp_run_sample *s = &kit->run->samples.items[i];
+        if (s->arm == arm->index && s->phase == ETP_PHASE_TIMED) {
+            arm->untraced_ns[arm->n_untraced++] = s->duration_ns;
+        }
+    }
+    return ETP_OK;
+}
+
+// Means per inference as whole nanoseconds that add up to the mean Method::execute, by the rule of
+// the ledger: operators one by one, the rest by kind.
+static etp_status round_profile(etp_kit *kit, etp_kit_arm *arm, etp_error *err)
+{
+    const etp_profile *p = arm->arm->profile;
+    if (!p) {
+        return ETP_OK;
+    }
+    size_t n = p->n_rows + 3;
+    double *mean = ETP_NEW_ARRAY(kit->arena, double, n);
+    int64_t *rounded = ETP_NEW_ARRAY(kit->arena, int64_t, n);
+    uint32_t *order = ETP_NEW_ARRAY(kit->arena, uint32_t, n);
+    if (!mean || !rounded || !order) {
+        return etp_fail_nomem(err, "profile");
+    }
+    double *sums = mean + p->n_rows; // boundary, framework, unexplained
+    for (size_t i = 0; i < p->n_rows; i++) {
+        const etp_profile_row *row = &p->rows[i];
+        if (row->kind == ETP_ROW_OPERATOR || row->kind == ETP_ROW_PORTABLE) {
+            mean[i] = etp_profile_mean(p, row);
+        } else {
+            int which = row->kind == ETP_ROW_BOUNDARY ? 0 : row->kind == ETP_ROW_FRAMEWORK ? 1 : 2;
+            sums[which] += etp_profile_mean(p, row);
+        }
+    }
+    etp_round_to_sum(mean, n, arm->arm->traced_ns, order, rounded);
+    for (size_t i = 0; i < p->n_rows; i++) {
+        const etp_profile_row *row = &p->rows[i];
+        if (row->kind == ETP_ROW_OPERATOR || row->kind == ETP_ROW_PORTABLE) {
+            arm->category_ns[row->parsed.category] += rounded[i];
+            arm->category_rows[row->parsed.category]++;
+        } else {
+            rounded[i] = ETP_NS_UNKNOWN;
+        }
+    }
+    arm->row_ns = rounded;
+    arm->boundary_ns = rounded[p->n_rows];
+    arm->framework_ns = rounded[p->n_rows + 1];
+    arm->unexplained_ns = rounded[p->n_rows + 2];
+    return ETP_OK;
+}
+
+static etp_status take_arms(etp_kit *kit, etp_error *err)
+{
+    const etp_ab *ab = kit->ab;
+    kit->arms = ETP_NEW_ARRAY(kit->arena, etp_kit_arm, ab->n_arms);
+    if (!kit->arms) {
+        return etp_fail_nomem(err, "experiments");
+    }
+    for (size_t i = 0; i < ab->n_arms; i++) {
+        etp_kit_arm *arm = &kit->arms[i];
+        arm->index = ab->shown[i];
+        arm->arm = &ab->arms[arm->index];
+        ETP_TRY(name_arm(kit, arm, err));
+        ETP_TRY(take_dumps(kit, arm, err));
+        ETP_TRY(take_latencies(kit, arm, err));
+        ETP_TRY(take_samples(kit, arm, err));
+        ETP_TRY(round_profile(kit, arm, err));
+        kit->n_arms++;
+    }
+    return ETP_OK;
+}
+
+// ---- writing --------------------------------------------------------------------------------------
+
+static etp_status save(etp_kit *kit, const char *name, etp_str content, etp_arena *scratch,
+                       etp_error *err)
+{
+    if (kit->is_run_folder) {
+        return etp_run_write_derived(kit->dir, name, content, err);
+    }
+    const char *path = etp_run_path(scratch, kit->dir, etp_str_from(name));
+    const char *slash = path ? strrchr(path, '/') : NULL;
+    const char *parent =
+        slash ? etp_arena_strdup(scratch, (etp_str){path, (size_t)(slash - path)}) : NULL;
+    if (!parent) {
+        return etp_fail_nomem(err, name);
+    }
+    ETP_TRY(etp_os_mkdirs(parent, err));
+    return etp_os_write_atomic(path, content, err);
+}
+
+static etp_status render(etp_kit *kit, const char *name, etp_kit_render *content,
+                         const etp_kit_arm *arm, etp_error *err)
+{
+    if (!name) {
+        return etp_fail_nomem(err, "file names");
+    }
+    etp_arena scratch = {0};
+    etp_strbuf buf;
+    etp_strbuf_init(&buf, &scratch);
+    etp_sink sink = etp_sink_strbuf(&buf);
+    etp_status st = content(kit, arm, &sink, &scratch, err);
+    if (st == ETP_OK && (sink.failed || buf.failed)) {
+        st = etp_fail_nomem(err, name);
+    }
+    if (st == ETP_OK) {
+        st = save(kit, name, etp_strbuf_str(&buf), &scratch, err);
+    }
+    etp_arena_dispose(&scratch);
+    if (st == ETP_OK && etp_str_ends(etp_str_from(name), ETP_STR(".csv")) &&
+        !ETP_PUSH(kit->arena, &kit->csv_files, name)) {
+        st = etp_fail_nomem(err, name);
+    }
+    return st;
+}
+
+static etp_status write_arm(etp_kit *kit, const etp_kit_arm *arm, etp_error *err)
+{
+    static const struct {
+        const char *suffix;
+        etp_kit_render *render;
+    } k_files[] = {
+        {ETP_KIT_TIMELINE_ALL, etp_kit_timeline_all},
+        {ETP_KIT_TIMELINE_RUN0, etp_kit_timeline_run0},
+        {ETP_KIT_OPS_STATS, etp_kit_ops_stats},
+        {ETP_KIT_ROBUST_STATS, etp_kit_robust_stats},
+    };
+    for (size_t i = 0; i < sizeof k_files / sizeof *k_files; i++) {
+        bool needs_runs = k_files[i].render == etp_kit_robust_stats;
+        if (needs_runs ? arm->n_runs > 0 : arm->n_dumps > 0) {
+            ETP_TRY(render(kit, etp_kit_arm_file(kit, arm, k_files[i].suffix), k_files[i].render,
+                           arm, err));
+        }
+    }
+    return ETP_OK;
+}
+
+static etp_status write_tables(etp_kit *kit, etp_error *err)
+{
+    static const struct {
+        const char *suffix;
+        etp_kit_render *render;
+    } k_files[] = {
+        {"category_summary.csv", etp_kit_category_summary},
+        {"operator_details.csv", etp_kit_operator_details},
+        {"other_top_ops.csv", etp_kit_other_top_ops},
+        {"e2e_latency.csv", etp_kit_e2e_latency},
+        {"comparison.csv", etp_kit_comparison},
+    };
+    for (size_t i = 0; i < sizeof k_files / sizeof *k_files; i++) {
+        if (k_files[i].render == etp_kit_comparison && kit->n_arms < 2) {
+            continue;
+        }
+        const char *name = etp_arena_printf(kit->arena, "%s_%s", kit->model, k_files[i].suffix);
+        ETP_TRY(render(kit, name, k_files[i].render, NULL, err));
+    }
+    return ETP_OK;
+}
+
+static etp_status write_all(etp_kit *kit, etp_error *err)
+{
+    ETP_TRY(take_arms(kit, err));
+    ETP_TRY(name_tables(kit, err));
+    for (size_t i = 0; i < kit->n_arms; i++) {
+        ETP_TRY(write_arm(kit, &kit->arms[i], err));
+    }
+    ETP_TRY(write_tables(kit, err));
+    ETP_TRY(render(kit, "metrics.json", etp_kit_metrics, NULL, err));
+    ETP_TRY(render(kit, "analysis_summary.json", etp_kit_analysis_summary, NULL, err));
+    const char *json = etp_arena_printf(kit->arena, "%s_pipeline_summary.json", kit->stem);
+    const char *md = etp_arena_printf(kit->arena, "%s_pipeline_summary.md", kit->stem);
+    ETP_TRY(render(kit, json, etp_kit_pipeline_json, NULL, err));
+    return render(kit, md, etp_kit_pipeline_md, NULL, err);
+}
+
+etp_status etp_kit_write_files(const etp_ab_session *session, const char *dir, etp_error *err)
+{
+    etp_arena arena = {0};
+    etp_kit kit = {
+        .session = session,
+        .ab = etp_ab_answer(session),
+        .run = etp_ab_run(session),
+        .arena = &arena,
+        .dir = dir,
+        .is_run_folder = etp_run_is(dir),
+    };
+    etp_status st = write_all(&kit, err);
+    etp_arena_dispose(&arena);
+    return st == ETP_OK ? ETP_OK : etp_fail_ctx(err, "%s", dir);
+}
