@@ -166,7 +166,7 @@ static etp_str next_line(etp_str *title, size_t width)
         }
     }
     cut = i == title->len || cut == 0 ? i : cut;
-    etp_str line = {title->ptr, cut};
+    etp_str line = {title->ptr, cut > 0 && title->ptr[cut - 1] == ' ' ? cut - 1 : cut};
     while (cut < title->len && title->ptr[cut] == ' ') {
         cut++;
     }
