@@ -5,6 +5,8 @@
 #include <math.h>
 #include <stdlib.h>
 
+#include "base/number.h"
+
 static const etp_trace_block *block_of(const etp_ops_answer *a, const etp_op_row *row)
 {
     return etp_trace_block_at(a->trace, row->block);
@@ -331,13 +333,14 @@ const etp_report *etp_ops_report(const etp_ops_answer *a, etp_arena *arena)
     }
     if (t->executions) {
         double n = (double)t->executions;
-        etp_keys_add(keys, ETP_PLAIN, "Method::execute", "%.3f ms mean of %zu executions",
-                     (double)t->execute_ns / n / 1e6, t->executions);
-        etp_keys_add(keys, ETP_PLAIN, "operators", "%.3f ms, of which %.1f %% delegated",
-                     (double)t->operators_ns / n / 1e6,
+        char text[ETP_NUMBER_CHARS];
+        etp_keys_add(keys, ETP_PLAIN, "Method::execute", "%s, mean of %zu executions",
+                     etp_format_ns((double)t->execute_ns / n, text), t->executions);
+        etp_keys_add(keys, ETP_PLAIN, "operators", "%s, of which %.1f %% delegated",
+                     etp_format_ns((double)t->operators_ns / n, text),
                      t->operators_ns > 0 ? 100 * (double)t->delegated_ns / (double)t->operators_ns : 0.0);
-        etp_keys_add(keys, ETP_PLAIN, "remainder", "%.3f ms (delegate boundary, framework, truncation)",
-                     (double)t->remainder_ns / n / 1e6);
+        etp_keys_add(keys, ETP_PLAIN, "remainder", "%s (delegate boundary, framework, truncation)",
+                     etp_format_ns((double)t->remainder_ns / n, text));
     } else {
         etp_report_note(r, ETP_WARN, "no execution has a Method::execute event: shares are unknown");
     }

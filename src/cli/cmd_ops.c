@@ -4,31 +4,59 @@
 
 #include "answer/ops.h"
 #include "cli/emit.h"
+#include "convert/inspector.h"
 #include "os/os.h"
 
 #define DUMP_LIMIT ((uint64_t)4 << 30)
 #define PROGRAM_LIMIT ((uint64_t)64 << 30)
 
 typedef struct ops_options {
-    const char *program;
+    const char *program, *buffer;
 } ops_options;
 
 static const etp_opt k_options[] = {
     {"pte", 'p', ETP_OPT_STRING, offsetof(ops_options, program), "FILE",
      "the program: adds nodes, shapes, work and names of methods", NULL},
+    {"debug-buffer", 0, ETP_OPT_STRING, offsetof(ops_options, buffer), "FILE",
+     "debug buffer written beside the dump (inspector-json)", NULL},
     {0},
 };
 
 typedef struct inputs {
-    etp_file dump, pte;
+    etp_file dump, pte, buffer;
     etp_trace *trace;
     const etp_program *program;
 } inputs;
+
+// The tables of ExecuTorch's Inspector, its losses included.
+static etp_status inspector_tables(etp_cli *cli, const ops_options *o, inputs *in, etp_error *err)
+{
+    etp_etdump dump;
+    etp_inspector_table table;
+    etp_strbuf buf;
+    etp_strbuf_init(&buf, &cli->arena);
+    etp_sink sink = etp_sink_strbuf(&buf);
+    if (o->buffer) {
+        ETP_TRY(etp_file_open(o->buffer, DUMP_LIMIT, &in->buffer, err));
+    }
+    ETP_TRY(etp_etdump_open(in->dump.bytes, &dump, err));
+    etp_status st = etp_inspector_build(&dump, &cli->arena, &table, err);
+    if (st == ETP_OK && cli->format == ETP_CLI_INSPECTOR) {
+        etp_inspector_tsv(&table, &sink);
+    } else if (st == ETP_OK) {
+        st = etp_inspector_json(&table, o->buffer ? &in->buffer.bytes : NULL, &sink, err);
+    }
+    ETP_TRY(st);
+    return buf.failed ? etp_fail_nomem(err, "output") : etp_cli_emit_bytes(cli, etp_strbuf_str(&buf), err);
+}
 
 static etp_status answer_from(etp_cli *cli, const char *path, const ops_options *o, inputs *in,
                               etp_error *err)
 {
     ETP_TRY(etp_file_open(path, DUMP_LIMIT, &in->dump, err));
+    if (cli->format == ETP_CLI_INSPECTOR || cli->format == ETP_CLI_INSPECTOR_JSON) {
+        return inspector_tables(cli, o, in, err) == ETP_OK ? ETP_OK : etp_fail_ctx(err, "%s", path);
+    }
     if (etp_trace_open(in->dump.bytes, NULL, &in->trace, err) != ETP_OK) {
         return etp_fail_ctx(err, "%s", path);
     }
@@ -58,6 +86,7 @@ static etp_status run(etp_cli *cli, const void *opts, int argc, char **argv, etp
     etp_program_close(in.program);
     etp_file_close(&in.dump);
     etp_file_close(&in.pte);
+    etp_file_close(&in.buffer);
     return st;
 }
 
@@ -68,10 +97,12 @@ const etp_command etp_cmd_ops = {
     .description = "One row per operator: delegate operators, portable kernels, and calls that hold neither.\n"
                    "Operators plus remainder are Method::execute to the nanosecond.",
     .examples = "  etprof ops model.etdump\n"
-                "  etprof ops model.etdump --pte model.pte --format json",
+                "  etprof ops model.etdump --pte model.pte --format json\n"
+                "  etprof ops model.etdump --format inspector   # what Inspector.save_data_to_tsv writes",
     .opts = k_options,
     .opts_size = sizeof(ops_options),
-    .formats = ETP_CLI_STANDARD_FORMATS,
+    .formats = ETP_CLI_STANDARD_FORMATS | ETP_CLI_FORMAT_BIT(ETP_CLI_INSPECTOR) |
+               ETP_CLI_FORMAT_BIT(ETP_CLI_INSPECTOR_JSON),
     .min_args = 1,
     .max_args = 1,
     .run = run,

@@ -81,7 +81,8 @@ static etp_status show_session(etp_cli *cli, const etp_ab_session *session,
     }
     ETP_TRY(etp_cli_emit(cli, &answer, err));
     if (ab->dir && cli->format == ETP_CLI_TEXT && !cli->output && !cli->quiet && !show->proof) {
-        fprintf(stderr, "more       %s/report.html · etprof report %s · etprof analyze %s --full\n",
+        fflush(stdout); // the hint comes after the answer
+        fprintf(stderr, "\nmore       %s/report.html · etprof report %s · etprof analyze %s --full\n",
                 ab->dir, ab->dir, ab->dir);
     }
     record_outcome(cli, ab, show);
