@@ -189,7 +189,8 @@ typedef enum etp_chart_kind {
     ETP_CHART_COLUMNS,   // the same, upright
     ETP_CHART_WATERFALL, // total, steps, total
     ETP_CHART_INTERVALS, // a bar per row with whiskers
-    ETP_CHART_BLOCKS,    // a dot per series and row (block), one row's dots joined by a line
+    ETP_CHART_BLOCKS,    // a dot per series and row (block), a panel per series; with two series also
+                         // the ratio first ÷ second: give the baseline first to see the speedup
     ETP_CHART_LINES      // x against y per series, with ranges
 } etp_chart_kind;
 

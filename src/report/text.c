@@ -184,14 +184,25 @@ static void write_head(etp_text *o, const etp_report *r)
     }
 }
 
-static void write_keys(etp_text *o, const etp_keys *k)
+// The width of the keys, the same in lists that follow each other.
+static size_t key_column(const etp_report *r, size_t block)
 {
-    size_t key_width = 0;
-    for (size_t i = 0; i < k->pairs.n; i++) {
-        size_t w = etp_width(k->pairs.items[i].key);
-        key_width = w > key_width ? w : key_width;
+    size_t width = 0;
+    while (block > 0 && r->blocks.items[block - 1].kind == ETP_BLOCK_KEYS) {
+        block--;
     }
-    key_width = key_width > 24 ? 24 : key_width;
+    for (; block < r->blocks.n && r->blocks.items[block].kind == ETP_BLOCK_KEYS; block++) {
+        const etp_keys *k = r->blocks.items[block].keys;
+        for (size_t i = 0; i < k->pairs.n; i++) {
+            size_t w = etp_width(k->pairs.items[i].key);
+            width = w > width ? w : width;
+        }
+    }
+    return width < 24 ? width : 24;
+}
+
+static void write_keys(etp_text *o, const etp_keys *k, size_t key_width)
+{
     if (k->title.len) {
         etp_text_wrap(o, k->title, 0, 0);
     }
@@ -242,8 +253,9 @@ static void write_section(etp_text *o, const etp_block *b)
     }
 }
 
-static void write_block(etp_text *o, const etp_block *b)
+static void write_block(etp_text *o, const etp_report *r, size_t block)
 {
+    const etp_block *b = &r->blocks.items[block];
     switch (b->kind) {
     case ETP_BLOCK_SECTION:
         write_section(o, b);
@@ -255,7 +267,7 @@ static void write_block(etp_text *o, const etp_block *b)
         write_code(o, b);
         break;
     case ETP_BLOCK_KEYS:
-        write_keys(o, b->keys);
+        write_keys(o, b->keys, key_column(r, block));
         break;
     case ETP_BLOCK_TABLE:
         etp_text_table(o, b->table);
@@ -286,7 +298,7 @@ bool etp_report_write_text(const etp_report *r, const etp_report_style *style, e
         if (!after_heading) {
             etp_sink_char(sink, '\n');
         }
-        write_block(&o, b);
+        write_block(&o, r, i);
         after_heading = b->kind == ETP_BLOCK_SECTION;
     }
     if (r->footer.len) {

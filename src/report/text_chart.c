@@ -161,23 +161,25 @@ static void write_range(etp_text *o, const etp_view *v, const etp_chart_entry *e
     }
 }
 
-static double waterfall_max(const etp_chart *c)
+// The lowest and highest running sum, zero included: a ledger may dip below zero on its way.
+static void waterfall_domain(const etp_chart *c, double *lo, double *hi)
 {
-    double max = 0, running = 0;
+    double running = 0;
+    *lo = *hi = 0;
     for (size_t i = 0; i < c->entries.n; i++) {
         const etp_chart_entry *e = &c->entries.items[i];
         double v = isfinite(e->values[0]) ? e->values[0] : 0;
         running = e->role == ETP_ROLE_TOTAL ? v : running + v;
-        max = fmax(max, running);
+        *lo = fmin(*lo, running);
+        *hi = fmax(*hi, running);
     }
-    return max;
 }
 
-static void waterfall_bar(etp_text *o, double from, double to, const etp_chart_entry *e,
-                          double max, size_t width)
+static void waterfall_bar(etp_text *o, double from, double to, const etp_chart_entry *e, double lo,
+                          double hi, size_t width)
 {
-    size_t a = max > 0 ? cells_of(fmin(from, to) / max, width) : 0;
-    size_t b = max > 0 ? cells_of(fmax(from, to) / max, width) : 0;
+    size_t a = hi > lo ? cells_of((fmin(from, to) - lo) / (hi - lo), width) : 0;
+    size_t b = hi > lo ? cells_of((fmax(from, to) - lo) / (hi - lo), width) : 0;
     if (from == to) {
         return;
     }
@@ -202,7 +204,8 @@ static void write_waterfall(etp_text *o, const etp_chart *c)
     etp_view v = etp_view_chart(c), step = v;
     step.sign = true;
     size_t label = label_width(c), width = rest(o, label + 2 + 12 + 20);
-    double max = waterfall_max(c), running = 0;
+    double lo = 0, hi = 0, running = 0;
+    waterfall_domain(c, &lo, &hi);
     for (size_t i = 0; i < c->entries.n; i++) {
         const etp_chart_entry *e = &c->entries.items[i];
         char buf[ETP_VIEW_CHARS];
@@ -217,7 +220,7 @@ static void write_waterfall(etp_text *o, const etp_chart *c)
                       true);
         etp_text_plain(o, sgr);
         etp_text_putz(o, "  ");
-        waterfall_bar(o, from, to, e, max, width);
+        waterfall_bar(o, from, to, e, lo, hi, width);
         write_range(o, &step, e);
         etp_sink_char(o->sink, '\n');
         running = to;
@@ -291,7 +294,9 @@ static void write_sparklines(etp_text *o, const etp_chart *c)
 void etp_text_chart(etp_text *o, const etp_chart *c)
 {
     if (c->title.len) {
+        etp_text_sgr(o, "1");
         etp_text_wrap(o, c->title, 0, 0);
+        etp_text_plain(o, "1");
     }
     switch (c->chart) {
     case ETP_CHART_STACKED:

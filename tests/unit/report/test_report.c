@@ -277,6 +277,45 @@ static void charts_have_a_text_form(void **state)
     etp_arena_dispose(&arena);
 }
 
+// A ledger whose tracer row gives back what the steps took too much of dips below zero.
+static void waterfall_may_dip_below_zero(void **state)
+{
+    (void)state;
+    etp_arena arena = {0};
+    etp_report *r = etp_report_create(&arena, "t");
+    etp_chart *w = etp_report_chart(r, ETP_CHART_WATERFALL, "w", "", ETP_KIND_INT);
+    etp_chart_total(w, "off", 6);
+    etp_chart_step(w, "conv", "operator", false, -10, NONE, NONE);
+    etp_chart_step(w, "tracer", "tracer", true, 7, NONE, NONE);
+    etp_chart_total(w, "on", 3);
+    etp_report_style style = {.width = 40}; // ten cells for −4…6
+    assert_string_equal(render(&arena, r, ETP_FORMAT_TEXT, &style),
+                        "t\n"
+                        "\n"
+                        "off              6      ######\n"
+                        "conv           -10  ----------\n"
+                        "tracer          +7  +++++++\n"
+                        "on               3      ###\n");
+    etp_arena_dispose(&arena);
+}
+
+static void lists_in_a_row_share_their_columns(void **state)
+{
+    (void)state;
+    etp_arena arena = {0};
+    etp_report *r = etp_report_create(&arena, "t");
+    etp_keys_add(etp_report_keys(r, NULL), ETP_PLAIN, "why", "a");
+    etp_report_keys(r, "an empty list is not shown");
+    etp_keys_add(etp_report_keys(r, NULL), ETP_PLAIN, "ruled out", "b");
+    etp_report_text(r, "x");
+    etp_keys_add(etp_report_keys(r, "T"), ETP_PLAIN, "k", "%s", "words that run over the line's end");
+    etp_report_style style = {.width = 40};
+    assert_string_equal(render(&arena, r, ETP_FORMAT_TEXT, &style),
+                        "t\n\nwhy        a\n\nruled out  b\n\nx\n\nT\n"
+                        "k  words that run over the line's end\n");
+    etp_arena_dispose(&arena);
+}
+
 static void brief_leaves_out_detail(void **state)
 {
     (void)state;
@@ -459,6 +498,8 @@ int main(void)
         cmocka_unit_test(strings_become_harmless),
         cmocka_unit_test(numbers_read_well),
         cmocka_unit_test(charts_have_a_text_form),
+        cmocka_unit_test(waterfall_may_dip_below_zero),
+        cmocka_unit_test(lists_in_a_row_share_their_columns),
         cmocka_unit_test(brief_leaves_out_detail),
         cmocka_unit_test(long_tables_are_limited),
         cmocka_unit_test(trouble_becomes_a_status),
