@@ -1,3 +1,322 @@
 // SPDX-License-Identifier: Apache-2.0
 // Compares what two arms computed.
 #include "measure/outputs.h"
+
+#include <jansson.h>
+#include <math.h>
+
+#include "os/os.h"
+
+#define LIST_FILE "outputs.json"
+#define LIST_LIMIT ((size_t)1 << 20)
+#define DATA_LIMIT ((uint64_t)1 << 32)
+#define MAX_OUTPUTS 1000
+#define MAX_DIMS 64
+#define MIN_COSINE 0.99
+
+typedef enum kind { KIND_FLOAT32, KIND_FLOAT64, KIND_FLOAT16, KIND_BFLOAT16, KIND_SIGNED, KIND_UNSIGNED } kind;
+
+typedef struct dtype {
+    const char *name;
+    uint8_t size;
+    kind kind;
+} dtype;
+
+static const dtype k_dtypes[] = {
+    {"float32", 4, KIND_FLOAT32},   {"float64", 8, KIND_FLOAT64}, {"float16", 2, KIND_FLOAT16},
+    {"bfloat16", 2, KIND_BFLOAT16}, {"int8", 1, KIND_SIGNED},     {"uint8", 1, KIND_UNSIGNED},
+    {"int16", 2, KIND_SIGNED},      {"uint16", 2, KIND_UNSIGNED}, {"int32", 4, KIND_SIGNED},
+    {"uint32", 4, KIND_UNSIGNED},   {"int64", 8, KIND_SIGNED},    {"uint64", 8, KIND_UNSIGNED},
+    {"bool", 1, KIND_UNSIGNED},
+};
+
+typedef struct output { // one entry of outputs.json
+    const char *file;   // NULL: listed without data
+    const dtype *type;  // NULL: unknown
+    size_t n_dims;
+    uint64_t dims[MAX_DIMS], order[MAX_DIMS];
+    uint64_t elements;
+} output;
+
+typedef struct folder {
+    const char *dir;
+    output *items;
+    size_t n;
+} folder;
+
+// ---- reading a folder ----
+
+static const dtype *find_dtype(const char *name)
+{
+    for (size_t i = 0; name && i < sizeof k_dtypes / sizeof *k_dtypes; i++) {
+        if (strcmp(k_dtypes[i].name, name) == 0) {
+            return &k_dtypes[i];
+        }
+    }
+    return NULL;
+}
+
+// "output-<digits>.bin": nothing else is opened.
+static bool is_file_name(const char *name)
+{
+    size_t n = strlen(name), digits = strspn(name + (n > 7 ? 7 : 0), "0123456789");
+    return n > 11 && n < 32 && strncmp(name, "output-", 7) == 0 && digits > 0 &&
+           strcmp(name + 7 + digits, ".bin") == 0;
+}
+
+static bool read_numbers(const json_t *list, uint64_t *out, size_t n)
+{
+    for (size_t i = 0; i < n; i++) {
+        const json_t *v = json_array_get(list, i);
+        if (!json_is_integer(v) || json_integer_value(v) < 0) {
+            return false;
+        }
+        out[i] = (uint64_t)json_integer_value(v);
+    }
+    return true;
+}
+
+static bool read_output(const json_t *entry, etp_arena *arena, output *out)
+{
+    const json_t *shape = json_object_get(entry, "shape");
+    const json_t *order = json_object_get(entry, "dim_order");
+    const char *file = json_string_value(json_object_get(entry, "file"));
+    out->type = find_dtype(json_string_value(json_object_get(entry, "dtype")));
+    out->n_dims = json_array_size(shape);
+    if (!json_is_object(entry) || out->n_dims > MAX_DIMS ||
+        !read_numbers(shape, out->dims, out->n_dims) ||
+        (json_array_size(order) == out->n_dims && !read_numbers(order, out->order, out->n_dims))) {
+        return false;
+    }
+    out->elements = 1;
+    for (size_t i = 0; i < out->n_dims; i++) {
+        if (out->dims[i] != 0 && out->elements > DATA_LIMIT / out->dims[i]) {
+            return false;
+        }
+        out->elements *= out->dims[i];
+    }
+    if (file && (!is_file_name(file) || !out->type)) {
+        return false;
+    }
+    out->file = file ? etp_arena_strdup(arena, etp_str_from(file)) : NULL;
+    return !file || out->file;
+}
+
+static etp_status read_folder(const char *dir, etp_arena *arena, folder *out, etp_error *err)
+{
+    *out = (folder){.dir = dir};
+    const char *path = etp_arena_printf(arena, "%s/" LIST_FILE, dir);
+    if (!path) {
+        return etp_fail_nomem(err, LIST_FILE);
+    }
+    etp_str text;
+    ETP_TRY(etp_os_read_text(path, LIST_LIMIT, arena, &text, err));
+    json_error_t e;
+    json_t *root = text.len > 0 ? json_loadb(text.ptr, text.len, JSON_REJECT_DUPLICATES, &e) : NULL;
+    const json_t *list = json_object_get(root, "outputs");
+    etp_status status = ETP_OK;
+    if (!json_is_array(list) || json_array_size(list) > MAX_OUTPUTS) {
+        status = etp_fail(err, ETP_CORRUPT, "%s is no list of outputs", path);
+    } else {
+        out->n = json_array_size(list);
+        out->items = ETP_NEW_ARRAY(arena, output, out->n);
+        status = out->items ? ETP_OK : etp_fail_nomem(err, LIST_FILE);
+    }
+    for (size_t i = 0; status == ETP_OK && i < out->n; i++) {
+        if (!read_output(json_array_get(list, i), arena, &out->items[i])) {
+            status = etp_fail(err, ETP_CORRUPT, "%s: output %zu is not described as expected", path, i);
+        }
+    }
+    json_decref(root);
+    return status;
+}
+
+// ---- elements ----
+
+static double half_to_double(uint16_t h)
+{
+    unsigned exponent = h >> 10 & 31u, fraction = h & 1023u;
+    double v = exponent == 0    ? ldexp(fraction, -24)
+               : exponent == 31 ? (fraction ? (double)NAN : (double)INFINITY)
+                                : ldexp(fraction + 1024.0, (int)exponent - 25);
+    return h >> 15 ? -v : v;
+}
+
+static double float_from_bits(uint32_t bits)
+{
+    float f;
+    memcpy(&f, &bits, sizeof f);
+    return (double)f;
+}
+
+static double load(const uint8_t *p, const dtype *t)
+{
+    uint64_t bits = 0;
+    for (unsigned i = 0; i < t->size; i++) { // files are little-endian
+        bits |= (uint64_t)p[i] << 8 * i;
+    }
+    double d;
+    switch (t->kind) {
+    case KIND_FLOAT32:
+        return float_from_bits((uint32_t)bits);
+    case KIND_FLOAT64:
+        memcpy(&d, &bits, sizeof d);
+        return d;
+    case KIND_FLOAT16:
+        return half_to_double((uint16_t)bits);
+    case KIND_BFLOAT16:
+        return float_from_bits((uint32_t)bits << 16);
+    case KIND_SIGNED: {
+        unsigned shift = 64u - 8u * t->size;
+        return (double)((int64_t)(bits << shift) >> shift);
+    }
+    case KIND_UNSIGNED:
+        break;
+    }
+    return (double)bits;
+}
+
+typedef struct tolerance {
+    double absolute, relative; // absolute: part of the largest magnitude, or steps of an integer
+    bool steps;
+} tolerance;
+
+static tolerance tolerance_for(const dtype *t, etp_output_precision precision)
+{
+    static const double k_parts[] = {1e-3, 2e-2, 1e-1};
+    if (t->kind == KIND_SIGNED || t->kind == KIND_UNSIGNED) {
+        bool quantised = precision == ETP_OUTPUTS_INT8 && t->size == 1 && strcmp(t->name, "bool") != 0;
+        return (tolerance){.absolute = quantised ? 2 : 0, .steps = true};
+    }
+    if (precision == ETP_OUTPUTS_FLOAT32 && t->size == 2) {
+        precision = ETP_OUTPUTS_FLOAT16;
+    }
+    return (tolerance){k_parts[precision], k_parts[precision], false};
+}
+
+static void compare_elements(const uint8_t *a, const uint8_t *b, const output *o, tolerance tol,
+                             etp_output_difference *d)
+{
+    double dot = 0, aa = 0, bb = 0;
+    for (uint64_t i = 0; i < o->elements; i++) {
+        double x = load(a + i * o->type->size, o->type);
+        if (isfinite(x)) {
+            d->max_magnitude = fmax(d->max_magnitude, fabs(x));
+        }
+    }
+    double floor_abs = tol.steps ? tol.absolute : tol.absolute * d->max_magnitude;
+    for (uint64_t i = 0; i < o->elements; i++) {
+        double x = load(a + i * o->type->size, o->type), y = load(b + i * o->type->size, o->type);
+        d->nan_a += isnan(x) != 0;
+        d->nan_b += isnan(y) != 0;
+        if ((isnan(x) && isnan(y)) || x == y) {
+            if (isfinite(x)) {
+                dot += x * y;
+                aa += x * x;
+                bb += y * y;
+            }
+            continue;
+        }
+        if (!isfinite(x) || !isfinite(y)) {
+            d->max_abs = INFINITY;
+            d->mismatched++;
+            continue;
+        }
+        dot += x * y;
+        aa += x * x;
+        bb += y * y;
+        double diff = fabs(x - y), larger = fmax(fabs(x), fabs(y));
+        d->max_abs = fmax(d->max_abs, diff);
+        if (larger > floor_abs) {
+            d->max_rel = fmax(d->max_rel, diff / larger);
+        }
+        d->mismatched += diff > floor_abs + tol.relative * larger;
+    }
+    d->cosine = aa == 0 && bb == 0 ? 1 : aa == 0 || bb == 0 ? 0 : dot / sqrt(aa * bb);
+    // Under one large element everything else could be noise and still lie within a part of it.
+    d->within = d->mismatched == 0 && (tol.steps || d->cosine >= MIN_COSINE);
+}
+
+static etp_status open_data(const folder *f, const output *o, etp_arena *arena, etp_file *out,
+                            etp_error *err)
+{
+    const char *path = etp_arena_printf(arena, "%s/%s", f->dir, o->file);
+    if (!path) {
+        return etp_fail_nomem(err, o->file);
+    }
+    ETP_TRY(etp_file_open(path, DATA_LIMIT, out, err));
+    if (out->bytes.len != o->elements * o->type->size) {
+        etp_status status = etp_fail(err, ETP_CORRUPT, "%s has %zu bytes, its shape needs %llu", path,
+                                     out->bytes.len,
+                                     (unsigned long long)(o->elements * o->type->size));
+        etp_file_close(out);
+        return status;
+    }
+    return ETP_OK;
+}
+
+static bool same_layout(const output *a, const output *b)
+{
+    return a->type == b->type && a->n_dims == b->n_dims && !a->file == !b->file &&
+           memcmp(a->dims, b->dims, a->n_dims * sizeof *a->dims) == 0 &&
+           memcmp(a->order, b->order, a->n_dims * sizeof *a->order) == 0;
+}
+
+static void because(etp_outputs_comparison *out, const char *why)
+{
+    out->ok = false;
+    out->why = out->why ? out->why : why;
+}
+
+static etp_status compare_output(const folder *fa, const folder *fb, size_t i,
+                                 etp_output_precision precision, etp_arena *arena,
+                                 etp_outputs_comparison *out, etp_error *err)
+{
+    const output *a = &fa->items[i], *b = &fb->items[i];
+    if (!same_layout(a, b)) {
+        because(out, etp_arena_printf(arena, "output %zu differs in type or shape", i));
+        return ETP_OK;
+    }
+    if (!a->file) {
+        return ETP_OK;
+    }
+    etp_file x, y;
+    ETP_TRY(open_data(fa, a, arena, &x, err));
+    etp_status status = open_data(fb, b, arena, &y, err);
+    if (status == ETP_OK) {
+        etp_output_difference *d = &out->outputs[out->n++];
+        *d = (etp_output_difference){.index = i, .dtype = a->type->name, .elements = a->elements};
+        compare_elements(x.bytes.ptr, y.bytes.ptr, a, tolerance_for(a->type, precision), d);
+        out->max_abs = fmax(out->max_abs, d->max_abs); // fmax passes over a NAN
+        out->max_rel = fmax(out->max_rel, d->max_rel);
+        out->cosine = fmin(out->cosine, d->cosine);
+        if (!d->within) {
+            because(out, etp_arena_printf(arena, "output %zu (%s): %llu of %llu elements differ, by up to %g",
+                                          i, d->dtype, (unsigned long long)d->mismatched,
+                                          (unsigned long long)d->elements, d->max_abs));
+        }
+        etp_file_close(&y);
+    }
+    etp_file_close(&x);
+    return status;
+}
+
+etp_status etp_outputs_compare(const char *dir_a, const char *dir_b, etp_output_precision precision,
+                               etp_arena *arena, etp_outputs_comparison *out, etp_error *err)
+{
+    *out = (etp_outputs_comparison){.ok = true, .max_abs = NAN, .max_rel = NAN, .cosine = NAN};
+    folder a, b;
+    ETP_TRY(read_folder(dir_a, arena, &a, err));
+    ETP_TRY(read_folder(dir_b, arena, &b, err));
+    out->outputs = ETP_NEW_ARRAY(arena, etp_output_difference, a.n);
+    if (!out->outputs) {
+        return etp_fail_nomem(err, "outputs");
+    }
+    if (a.n != b.n) {
+        because(out, etp_arena_printf(arena, "%zu outputs against %zu", a.n, b.n));
+    }
+    for (size_t i = 0; i < a.n && i < b.n; i++) {
+        ETP_TRY(compare_output(&a, &b, i, precision, arena, out, err));
+    }
+    return ETP_OK;
+}

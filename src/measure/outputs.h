@@ -9,10 +9,10 @@ typedef struct etp_output_difference {
     size_t index; // of the output
     const char *dtype;
     uint64_t elements;
-    double max_abs;  // largest |a − b|; NAN when a NaN stands against a number
-    double max_rel;  // largest |a − b| ÷ max(|a|, |b|), over elements above the tolerance's floor
-    double cosine;   // of the two as vectors; 1 when both are zero
-    double max_magnitude; // largest |a|
+    double max_abs;       // largest |a − b|; infinite where a number stands against a NaN or infinity
+    double max_rel;       // largest |a − b| ÷ max(|a|, |b|), over elements above the absolute tolerance
+    double cosine;        // of the two as vectors, NaN and infinite elements left out; 1 when both are zero
+    double max_magnitude; // largest finite |a|
     uint64_t nan_a, nan_b; // NaNs on each side
     uint64_t mismatched;   // elements outside the tolerance
     bool within;
@@ -21,18 +21,29 @@ typedef struct etp_output_difference {
 typedef struct etp_outputs_comparison {
     bool ok; // same shapes and everything within tolerance
     size_t n;
-    etp_output_difference *outputs;
+    etp_output_difference *outputs; // those that could be compared
     double max_abs, max_rel, cosine; // worst over the outputs; NAN when nothing could be compared
     const char *why;                 // first reason for !ok, NULL
 } etp_outputs_comparison;
 
-// Tolerances per dtype, |a − b| ≤ atol × max|a| + rtol × max(|a|, |b|): float32 and float64
-// 1e-3/1e-3, float16 and bfloat16 2e-2/2e-2 (kernels of different levels add in different orders),
-// quantised 8-bit integers 2 steps, other integers and bool exact.
+// How far floating-point outputs may lie apart, as a part of the largest magnitude of the output
+// (absolute part) and of the element (relative part). Kernels of different levels add in different
+// orders, and a quantised model turns a rounding into a whole step.
+typedef enum etp_output_precision {
+    ETP_OUTPUTS_FLOAT32, // 1e-3
+    ETP_OUTPUTS_FLOAT16, // 2e-2; the least that is used for float16 and bfloat16 outputs
+    ETP_OUTPUTS_INT8     // 1e-1
+} etp_output_precision;
+
+// Floating-point outputs must also point the same way: cosine 0.99 or more.
+//
+// PRECISION is that of the program's weights and activations. Integer outputs: int8 and uint8 may differ
+// by 2 steps under ETP_OUTPUTS_INT8, everything else and bool must be equal.
 //
 // Both folders are untrusted. ETP_CORRUPT when one is not what `outputs` writes, ETP_IO when it is
 // missing.
 ETP_API ETP_NODISCARD etp_status etp_outputs_compare(const char *dir_a, const char *dir_b,
+                                                     etp_output_precision precision,
                                                      etp_arena *arena, etp_outputs_comparison *out,
                                                      etp_error *err);
 

@@ -542,7 +542,7 @@ static etp_status run_block(session *s, uint32_t block, etp_error *err)
     s->samples.n = s->samples.cap = 0;
     s->launches.items = NULL;
     s->launches.n = s->launches.cap = 0;
-    block_order order;
+    block_order order = {.control = -1};
     ETP_TRY(order_block(s, block, &order, err));
     bool *lost = ETP_NEW_ARRAY(&s->block_arena, bool, s->plan->n_arms);
     if (!lost) {
