@@ -13,8 +13,8 @@
 
 typedef struct etp_source {
     uint32_t handle;
-    etp_str op;       // edge operator, "aten.addmm.default"; the last one written for the handle
-    etp_str file;     // innermost Python frame of the model's own code; empty when unknown
+    etp_str op;       // edge operator, "aten.addmm.default"; the first of those sharing the handle
+    etp_str file;     // innermost frame outside installed packages, else innermost; may be empty
     uint32_t line;    // 0 when unknown
     etp_str function; // "forward"
     etp_str module;   // module path, "blocks.0.attn.qkv"; empty for the top

@@ -177,7 +177,7 @@ static void align_all(aligner *a)
     }
 }
 
-// ---- what was merged into what -------------------------------------------------------------------
+// ---- what was merged into what ------------------------------------------------------------------
 
 static void own_table(aligner *a, uint32_t op)
 {

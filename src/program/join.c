@@ -22,7 +22,7 @@ typedef struct joiner {
     etp_error *err;
 } joiner;
 
-// ---- events to instructions ----------------------------------------------------------------------
+// ---- events to instructions ---------------------------------------------------------------------
 
 // "native_call_add.out" against "aten::add.out": the namespace is missing in most, and kernels
 // registered without an overload have no dot.
@@ -144,7 +144,7 @@ static void judge(const joiner *j, candidate *c, const bool *seen)
     }
 }
 
-// ---- operators to nodes --------------------------------------------------------------------------
+// ---- operators to nodes -------------------------------------------------------------------------
 
 // Operators of one delegate call: same parent and instruction, in file order. A recording without
 // DELEGATE_CALL can have several calls of one instruction side by side; counters tell them apart.
@@ -223,7 +223,7 @@ static etp_status place_operators(const joiner *j, candidate *c)
     return ETP_OK;
 }
 
-// ---- choosing a method ---------------------------------------------------------------------------
+// ---- choosing a method --------------------------------------------------------------------------
 
 static etp_status try_method(const joiner *j, const etp_method *method, candidate *c)
 {

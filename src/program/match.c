@@ -84,7 +84,7 @@ void etp_match_prepare(etp_str name, etp_match_op *out)
     out->is_table = etp_str_eqz(out->name.base, "Invalid Unary Op");
 }
 
-// ---- data types ----------------------------------------------------------------------------------
+// ---- data types ---------------------------------------------------------------------------------
 
 typedef enum kind { KIND_ANY, KIND_F32, KIND_F16, KIND_BF16, KIND_S8, KIND_U8, KIND_DYNAMIC } kind;
 
@@ -159,7 +159,7 @@ static bool dtype_fits(const etp_op_name *op, const etp_value *in)
     return want == KIND_ANY || have == KIND_ANY || want == have;
 }
 
-// ---- costs ---------------------------------------------------------------------------------------
+// ---- costs --------------------------------------------------------------------------------------
 
 static bool is_pointwise(const etp_node *n)
 {

@@ -31,7 +31,7 @@ static etp_status check_memory(builder *b)
     return ETP_OK;
 }
 
-// ---- values --------------------------------------------------------------------------------------
+// ---- values -------------------------------------------------------------------------------------
 
 static etp_status make_values(builder *b, const etp_pte_method *m, etp_method *out)
 {
@@ -77,7 +77,7 @@ static etp_status copy_ids(builder *b, etp_i32s from, const uint32_t **out, uint
     return ETP_OK;
 }
 
-// ---- partitions ----------------------------------------------------------------------------------
+// ---- partitions ---------------------------------------------------------------------------------
 
 // Sizes of a delegate's operands are upper bounds when any argument of its calls is dynamic.
 static bool is_dynamic(const etp_pte_method *m, uint32_t delegate)
@@ -146,7 +146,7 @@ static etp_status make_partition(builder *b, const etp_pte_method *m, uint32_t i
     return check_memory(b);
 }
 
-// ---- instructions --------------------------------------------------------------------------------
+// ---- instructions -------------------------------------------------------------------------------
 
 static etp_status operator_name(builder *b, const etp_pte_operator *op, etp_str *out)
 {
@@ -347,7 +347,7 @@ static etp_status make_instructions(builder *b, const etp_pte_method *m, etp_met
     return check_memory(b);
 }
 
-// ---- methods and the program ---------------------------------------------------------------------
+// ---- methods and the program --------------------------------------------------------------------
 
 static etp_status make_method(builder *b, uint32_t index, etp_method *out)
 {

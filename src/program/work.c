@@ -82,7 +82,7 @@ static bool traffic(const etp_value *values, const uint32_t *in, uint32_t n_in, 
     return true;
 }
 
-// ---- multiply-accumulates ------------------------------------------------------------------------
+// ---- multiply-accumulates -----------------------------------------------------------------------
 
 // Output size of a window along one axis, or −1 when the window does not fit.
 static int64_t window_out(int64_t in, uint64_t pad, uint64_t kernel, uint64_t dilation,
@@ -221,7 +221,7 @@ static const char *sdpa_macs(const etp_value *q, const etp_value *k, const etp_v
     return fits ? NULL : k_overflow;
 }
 
-// ---- nodes ---------------------------------------------------------------------------------------
+// ---- nodes --------------------------------------------------------------------------------------
 
 static bool is_binary(int type)
 {

@@ -62,7 +62,7 @@ static void open_fixture(const char *program, const char *dump, joined *j)
     open_pair(a, b, j);
 }
 
-// ---- fixtures ------------------------------------------------------------------------------------
+// ---- fixtures -----------------------------------------------------------------------------------
 
 static void every_event_of_the_mixed_model(void **state)
 {
@@ -146,7 +146,7 @@ static void another_models_recording_is_refused(void **state)
     close_pair(&j);
 }
 
-// ---- alignment of hand-made lists ----------------------------------------------------------------
+// ---- alignment of hand-made lists ---------------------------------------------------------------
 
 // A payload with the dataflow we want: values 2i → node i → value 2i+1 would be dull; NODES form a
 // chain, each with one constant of the given data type where it needs one.
@@ -360,7 +360,7 @@ static void long_chains_are_aligned_in_windows(void **state)
     etp_arena_dispose(&arena);
 }
 
-// ---- the corpus ----------------------------------------------------------------------------------
+// ---- the corpus ---------------------------------------------------------------------------------
 
 // Node types that no optimisation touches in these models: their k-th operator is their k-th node,
 // which is known without any alignment.

@@ -42,7 +42,7 @@ static void assert_dims(const etp_value *v, uint32_t rank, const int64_t *dims)
     }
 }
 
-// ---- fixtures ------------------------------------------------------------------------------------
+// ---- fixtures -----------------------------------------------------------------------------------
 
 static void linear_is_one_node(void **state)
 {
@@ -102,7 +102,7 @@ static void kernels_have_operands(void **state)
     close_program(&file, p);
 }
 
-// ---- work by hand --------------------------------------------------------------------------------
+// ---- work by hand -------------------------------------------------------------------------------
 
 // mobilenet_v3_small at 224 × 224 from the table of its paper (arXiv 1905.02244, table 2).
 static uint64_t mobilenet_v3_small(void)
@@ -218,7 +218,7 @@ static void methods_share_weights(void **state)
     close_program(&file, p);
 }
 
-// ---- shapes that contradict each other -----------------------------------------------------------
+// ---- shapes that contradict each other ----------------------------------------------------------
 
 static etp_value tensor(const int64_t *dims, uint32_t rank, bool constant)
 {

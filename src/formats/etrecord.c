@@ -1,0 +1,559 @@
+// SPDX-License-Identifier: Apache-2.0
+// The ETRecord reader: a zip of JSON graphs and torch archives, of which only the JSON is read.
+#include <etprof/etrecord.h>
+
+#include <jansson.h>
+#include <stdlib.h>
+#include <zip.h>
+
+#include "base/number.h"
+
+#define GRAPHS "edge_dialect_exported_program"
+#define MEMORY_SLACK (24u << 20)
+#define BYTES_PER_JSON_VALUE 160u // what jansson needs for a small value, measured generously
+#define MAX_GRAPH_DEPTH 16        // graphs inside the arguments of control flow
+#define MAX_METHODS 4096
+
+typedef struct sources {
+    etp_source *items;
+    size_t n, cap;
+} sources;
+
+typedef struct methods {
+    etp_record_method *items;
+    size_t n, cap;
+} methods;
+
+typedef struct reader {
+    zip_t *zip;
+    etp_arena *arena;
+    uint64_t budget; // bytes of JSON trees
+    etp_error *err;
+} reader;
+
+bool etp_etrecord_probe(etp_bytes bytes)
+{
+    // The marker is the first entry that the exporter writes; its name follows the 30-byte header.
+    return bytes.len >= 41 && memcmp(bytes.ptr, "PK\x03\x04", 4) == 0 &&
+           memcmp(bytes.ptr + 30, "ETRECORD_V0", 11) == 0;
+}
+
+const etp_record_method *etp_etrecord_method(const etp_etrecord *record, etp_str name)
+{
+    for (uint32_t i = 0; i < record->n_methods; i++) {
+        if (etp_str_eq(record->methods[i].name, name)) {
+            return &record->methods[i];
+        }
+    }
+    return NULL;
+}
+
+const etp_source *etp_etrecord_source(const etp_record_method *method, int64_t handle)
+{
+    size_t lo = 0, hi = method ? method->n_sources : 0;
+    while (lo < hi) {
+        size_t mid = lo + (hi - lo) / 2;
+        if (method->sources[mid].handle == handle) {
+            return &method->sources[mid];
+        }
+        if (method->sources[mid].handle < handle) {
+            lo = mid + 1;
+        } else {
+            hi = mid;
+        }
+    }
+    return NULL;
+}
+
+const etp_record_instruction *etp_etrecord_instruction(const etp_record_method *method,
+                                                       uint32_t index)
+{
+    for (uint32_t i = 0; method && i < method->n_instructions; i++) {
+        if (method->instructions[i].index == index) {
+            return &method->instructions[i];
+        }
+    }
+    return NULL;
+}
+
+// ---- text of the record --------------------------------------------------------------------------
+
+static etp_status copy(reader *r, const char *z, etp_str *out)
+{
+    char *text = etp_arena_strdup(r->arena, etp_str_from(z));
+    if (!text) {
+        return etp_fail_nomem(r->err, "ETRecord text");
+    }
+    *out = etp_str_from(text);
+    return ETP_OK;
+}
+
+static etp_str next_line(etp_str *rest)
+{
+    const char *end = rest->len ? memchr(rest->ptr, '\n', rest->len) : NULL;
+    etp_str line = {rest->ptr, end ? (size_t)(end - rest->ptr) : rest->len};
+    size_t used = line.len + (end ? 1 : 0);
+    *rest = (etp_str){rest->ptr + used, rest->len - used};
+    return line;
+}
+
+static etp_str trim_left(etp_str s)
+{
+    while (s.len > 0 && s.ptr[0] == ' ') {
+        s.ptr++;
+        s.len--;
+    }
+    return s;
+}
+
+// Code of installed packages: true for what no model author wrote.
+static bool is_package(etp_str file)
+{
+    return etp_str_find(file, ETP_STR("site-packages/")) < file.len ||
+           etp_str_find(file, ETP_STR("dist-packages/")) < file.len ||
+           etp_str_starts(file, ETP_STR("torch/")) || etp_str_starts(file, ETP_STR("<"));
+}
+
+// `File "PATH", line N, in NAME`
+static bool parse_frame(etp_str line, etp_str *file, uint32_t *number, etp_str *function)
+{
+    line = trim_left(line);
+    if (!etp_str_starts(line, ETP_STR("File \""))) {
+        return false;
+    }
+    line = (etp_str){line.ptr + 6, line.len - 6};
+    size_t quote = etp_str_find(line, ETP_STR("\", line "));
+    if (quote == line.len) {
+        return false;
+    }
+    *file = (etp_str){line.ptr, quote};
+    line = (etp_str){line.ptr + quote + 8, line.len - quote - 8};
+    size_t comma = etp_str_find(line, ETP_STR(","));
+    uint64_t n = 0;
+    if (!etp_parse_u64((etp_str){line.ptr, comma}, &n) || n > UINT32_MAX) {
+        return false;
+    }
+    *number = (uint32_t)n;
+    *function = (etp_str){NULL, 0};
+    size_t in = etp_str_find(line, ETP_STR(", in "));
+    if (in < line.len) {
+        *function = (etp_str){line.ptr + in + 5, line.len - in - 5};
+    }
+    return true;
+}
+
+static void find_frame(etp_source *s)
+{
+    etp_str rest = s->stack;
+    bool own = false;
+    while (rest.len > 0) {
+        etp_str file, function;
+        uint32_t line = 0;
+        if (!parse_frame(next_line(&rest), &file, &line, &function)) {
+            continue;
+        }
+        bool package = is_package(file);
+        if (!package || !own) { // the last own frame, or the last of all
+            s->file = file;
+            s->line = line;
+            s->function = function;
+            own = own || !package;
+        }
+    }
+}
+
+// "key,path,Type;key,path,Type": the last one is the innermost module.
+static void find_module(etp_str stack, etp_source *s)
+{
+    size_t last = 0;
+    for (size_t i = 0; i < stack.len; i++) {
+        last = stack.ptr[i] == ';' ? i + 1 : last;
+    }
+    stack = (etp_str){stack.ptr + last, stack.len - last};
+    size_t first = etp_str_find(stack, ETP_STR(","));
+    if (first == stack.len) {
+        return;
+    }
+    stack = (etp_str){stack.ptr + first + 1, stack.len - first - 1};
+    size_t second = etp_str_find(stack, ETP_STR(","));
+    s->module = (etp_str){stack.ptr, second};
+    if (second < stack.len) {
+        s->module_type = (etp_str){stack.ptr + second + 1, stack.len - second - 1};
+    }
+}
+
+static bool parse_handle(const json_t *v, uint32_t *out)
+{
+    uint64_t handle = 0;
+    if (json_is_integer(v) && json_integer_value(v) >= 0) {
+        handle = (uint64_t)json_integer_value(v);
+    } else if (!json_is_string(v) ||
+               !etp_parse_u64(etp_str_from(json_string_value(v)), &handle)) {
+        return false;
+    }
+    *out = (uint32_t)handle;
+    return handle <= UINT32_MAX;
+}
+
+// ---- graphs --------------------------------------------------------------------------------------
+
+static const char *member(const json_t *object, const char *key)
+{
+    const char *s = json_string_value(json_object_get(object, key));
+    return s ? s : "";
+}
+
+static etp_status add_source(reader *r, const json_t *node, sources *list)
+{
+    const json_t *metadata = json_object_get(node, "metadata");
+    etp_source s = {0};
+    if (!parse_handle(json_object_get(metadata, "debug_handle"), &s.handle)) {
+        return ETP_OK;
+    }
+    static const char k_edge[] = "executorch.exir.dialects.edge.ops.";
+    const char *target = member(node, "target");
+    if (strncmp(target, k_edge, sizeof k_edge - 1) == 0) {
+        target += sizeof k_edge - 1;
+    }
+    etp_str modules = {NULL, 0};
+    ETP_TRY(copy(r, target, &s.op));
+    ETP_TRY(copy(r, member(metadata, "stack_trace"), &s.stack));
+    ETP_TRY(copy(r, member(metadata, "nn_module_stack"), &modules));
+    find_frame(&s);
+    find_module(modules, &s);
+    if (!ETP_PUSH(r->arena, list, s)) {
+        return etp_fail_nomem(r->err, "ETRecord sources");
+    }
+    return ETP_OK;
+}
+
+static etp_status add_graph(reader *r, const json_t *graph, int depth, sources *list)
+{
+    size_t i = 0, k = 0;
+    const json_t *node = NULL, *input = NULL;
+    if (depth > MAX_GRAPH_DEPTH) {
+        return etp_fail(r->err, ETP_CORRUPT, "graphs nested deeper than %d", MAX_GRAPH_DEPTH);
+    }
+    json_array_foreach(json_object_get(graph, "nodes"), i, node) {
+        ETP_TRY(add_source(r, node, list));
+        json_array_foreach(json_object_get(node, "inputs"), k, input) {
+            const json_t *inner =
+                json_object_get(json_object_get(input, "arg"), "as_graph");
+            if (inner) {
+                ETP_TRY(add_graph(r, json_object_get(inner, "graph"), depth + 1, list));
+            }
+        }
+    }
+    return ETP_OK;
+}
+
+static int by_handle(const void *a, const void *b)
+{
+    const etp_source *const *x = a, *const *y = b;
+    if ((*x)->handle != (*y)->handle) {
+        return (*x)->handle > (*y)->handle ? 1 : -1;
+    }
+    return (*x > *y) - (*x < *y); // both point into one array: graph order
+}
+
+// One source for each handle: of several nodes the first one with a stack trace.
+static etp_status merge_handles(reader *r, const sources *list, etp_record_method *out)
+{
+    const etp_source **order = ETP_NEW_ARRAY(r->arena, const etp_source *, list->n);
+    etp_source *merged = ETP_NEW_ARRAY(r->arena, etp_source, list->n);
+    if (!order || !merged) {
+        return etp_fail_nomem(r->err, "ETRecord sources");
+    }
+    for (size_t i = 0; i < list->n; i++) {
+        order[i] = &list->items[i];
+    }
+    if (list->n > 1) {
+        qsort(order, list->n, sizeof *order, by_handle);
+    }
+    uint32_t n = 0;
+    for (size_t i = 0; i < list->n; i++) {
+        if (n == 0 || merged[n - 1].handle != order[i]->handle) {
+            merged[n++] = *order[i];
+        } else if (merged[n - 1].stack.len == 0) {
+            merged[n - 1] = *order[i];
+        }
+    }
+    out->sources = merged;
+    out->n_sources = n;
+    return ETP_OK;
+}
+
+// ---- the zip -------------------------------------------------------------------------------------
+
+// Python writes NaN, Infinity and -Infinity, which JSON does not know. No value we read can be one
+// of them, so a placeholder of the same length takes their place.
+static void blank_constant(char *text, size_t len)
+{
+    static const char *const k_words[] = {"NaN", "Infinity", "-Infinity"};
+    for (size_t i = 0; i < sizeof k_words / sizeof *k_words; i++) {
+        size_t n = strlen(k_words[i]);
+        if (len >= n && memcmp(text, k_words[i], n) == 0) {
+            memset(text, ' ', n);
+            text[0] = '0';
+            return;
+        }
+    }
+}
+
+// Makes TEXT strict JSON and gives what its tree costs at most: values are separated by structure
+// characters outside strings.
+static uint64_t prepare_json(char *text, size_t len)
+{
+    uint64_t values = 1;
+    bool in_string = false;
+    for (size_t i = 0; i < len; i++) {
+        char c = text[i];
+        if (in_string) {
+            if (c == '\\') {
+                i++;
+            } else if (c == '"') {
+                in_string = false;
+            }
+        } else if (c == '"') {
+            in_string = true;
+        } else if (c == ',' || c == ':' || c == '[' || c == '{') {
+            values++;
+        } else if (c == 'N' || c == 'I' || c == '-') {
+            blank_constant(text + i, len - i);
+        }
+    }
+    return values * BYTES_PER_JSON_VALUE + len;
+}
+
+// *out is NULL when there is no such entry; the caller calls json_decref.
+static etp_status read_json(reader *r, const char *name, json_t **out)
+{
+    zip_stat_t stat;
+    etp_arena scratch;
+    zip_file_t *file = NULL;
+    zip_int64_t got = -1;
+    json_error_t error;
+    etp_status status = ETP_OK;
+    *out = NULL;
+    if (zip_stat(r->zip, name, 0, &stat) != 0) {
+        return ETP_OK;
+    }
+    if ((stat.valid & ZIP_STAT_SIZE) == 0 || stat.size > r->budget) {
+        return etp_fail(r->err, ETP_CORRUPT, "entry %s unpacks to %llu bytes, more than allowed",
+                        name, (unsigned long long)stat.size);
+    }
+    etp_arena_init(&scratch, r->arena->alloc);
+    char *text = etp_arena_alloc_raw(&scratch, (size_t)stat.size + 1, 1);
+    if (!text) {
+        status = etp_fail_nomem(r->err, name);
+        goto done;
+    }
+    file = zip_fopen(r->zip, name, 0);
+    got = file ? zip_fread(file, text, stat.size) : -1;
+    if (got < 0 || (uint64_t)got != stat.size) {
+        status = etp_fail(r->err, ETP_CORRUPT, "entry %s cannot be unpacked: %s", name,
+                          file ? zip_file_strerror(file) : zip_strerror(r->zip));
+        goto done;
+    }
+    if (prepare_json(text, (size_t)got) > r->budget) {
+        status = etp_fail(r->err, ETP_CORRUPT, "entry %s holds more values than its size allows",
+                          name);
+        goto done;
+    }
+    *out = json_loadb(text, (size_t)got, 0, &error);
+    if (!*out) {
+        status = etp_fail(r->err, ETP_CORRUPT, "entry %s, line %d: %s", name, error.line,
+                          error.text);
+    }
+done:
+    if (file) {
+        zip_fclose(file);
+    }
+    etp_arena_dispose(&scratch);
+    return status;
+}
+
+static etp_status read_graph(reader *r, const char *entry, etp_record_method *out)
+{
+    json_t *j = NULL;
+    sources list = {0};
+    ETP_TRY(read_json(r, entry, &j));
+    const json_t *graph = json_object_get(json_object_get(j, "graph_module"), "graph");
+    etp_status status = add_graph(r, graph, 0, &list);
+    json_decref(j);
+    if (status != ETP_OK) {
+        return etp_fail_ctx(r->err, "entry %s", entry);
+    }
+    return merge_handles(r, &list, out);
+}
+
+// ---- maps ----------------------------------------------------------------------------------------
+
+static etp_status handles_of(reader *r, const json_t *v, etp_record_instruction *out)
+{
+    size_t n = json_is_array(v) ? json_array_size(v) : 1;
+    uint32_t *handles = ETP_NEW_ARRAY(r->arena, uint32_t, n);
+    if (!handles) {
+        return etp_fail_nomem(r->err, "debug handles");
+    }
+    for (size_t i = 0; i < n; i++) {
+        if (parse_handle(json_is_array(v) ? json_array_get(v, i) : v, &handles[out->n_handles])) {
+            out->n_handles++;
+        }
+    }
+    out->handles = handles;
+    return ETP_OK;
+}
+
+static int by_index(const void *a, const void *b)
+{
+    const etp_record_instruction *x = a, *y = b;
+    return (x->index > y->index) - (x->index < y->index);
+}
+
+// "debug_handle_map" of one method, with the delegates' names from "delegate_map".
+static etp_status read_instructions(reader *r, json_t *map, const json_t *delegates,
+                                    etp_record_method *out)
+{
+    size_t n = json_object_size(map);
+    etp_record_instruction *items = ETP_NEW_ARRAY(r->arena, etp_record_instruction, n);
+    if (!items) {
+        return etp_fail_nomem(r->err, "instructions");
+    }
+    const char *key = NULL;
+    json_t *value = NULL;
+    uint32_t made = 0;
+    json_object_foreach(map, key, value) {
+        uint64_t index = 0;
+        if (!etp_parse_u64(etp_str_from(key), &index) || index > UINT32_MAX) {
+            return etp_fail(r->err, ETP_CORRUPT, "debug_handle_map: \"%.32s\" is no instruction",
+                            key);
+        }
+        items[made].index = (uint32_t)index;
+        ETP_TRY(handles_of(r, value, &items[made]));
+        ETP_TRY(copy(r, member(json_object_get(delegates, key), "name"), &items[made].delegate));
+        made++;
+    }
+    if (made > 0) {
+        qsort(items, made, sizeof *items, by_index);
+    }
+    out->instructions = items;
+    out->n_instructions = made;
+    return ETP_OK;
+}
+
+static etp_status read_maps(reader *r, methods *list)
+{
+    json_t *handles = NULL, *delegates = NULL;
+    etp_status status = read_json(r, "debug_handle_map", &handles);
+    if (status == ETP_OK) {
+        status = read_json(r, "delegate_map", &delegates);
+    }
+    for (size_t i = 0; status == ETP_OK && i < list->n; i++) {
+        const char *name = list->items[i].name.ptr; // made by copy, so NUL-terminated
+        status = read_instructions(r, json_object_get(handles, name),
+                                   json_object_get(delegates, name), &list->items[i]);
+    }
+    json_decref(handles);
+    json_decref(delegates);
+    return status;
+}
+
+// ---- the record ----------------------------------------------------------------------------------
+
+static bool is_weights(etp_str entry)
+{
+    return etp_str_ends(entry, ETP_STR("_state_dict")) ||
+           etp_str_ends(entry, ETP_STR("_constants")) ||
+           etp_str_ends(entry, ETP_STR("_example_inputs"));
+}
+
+static etp_status add_method(reader *r, const char *entry, const char *name, methods *list)
+{
+    etp_record_method m = {0};
+    if (list->n >= MAX_METHODS) {
+        return etp_fail(r->err, ETP_CORRUPT, "more than %d methods", MAX_METHODS);
+    }
+    ETP_TRY(copy(r, name, &m.name));
+    ETP_TRY(read_graph(r, entry, &m));
+    return ETP_PUSH(r->arena, list, m) ? ETP_OK : etp_fail_nomem(r->err, "methods");
+}
+
+static int by_name(const void *a, const void *b)
+{
+    const etp_record_method *x = a, *y = b;
+    return etp_str_cmp(x->name, y->name);
+}
+
+static etp_status read_entries(reader *r, etp_etrecord *out)
+{
+    zip_int64_t n = zip_get_num_entries(r->zip, 0);
+    etp_record_entry *entries = ETP_NEW_ARRAY(r->arena, etp_record_entry, n > 0 ? (size_t)n : 0);
+    methods list = {0};
+    bool has_marker = false;
+    if (!entries) {
+        return etp_fail_nomem(r->err, "entries");
+    }
+    for (zip_int64_t i = 0; i < n; i++) {
+        zip_stat_t stat;
+        if (zip_stat_index(r->zip, (zip_uint64_t)i, 0, &stat) != 0 ||
+            (stat.valid & ZIP_STAT_NAME) == 0) {
+            return etp_fail(r->err, ETP_CORRUPT, "entry %lld of the archive is damaged",
+                            (long long)i);
+        }
+        ETP_TRY(copy(r, stat.name, &entries[i].name));
+        entries[i].size = (stat.valid & ZIP_STAT_SIZE) != 0 ? stat.size : 0;
+        has_marker = has_marker || strcmp(stat.name, "ETRECORD_V0") == 0;
+    }
+    if (!has_marker) {
+        return etp_fail(r->err, ETP_UNSUPPORTED,
+                        "a zip archive, but not an ETRecord: the entry ETRECORD_V0 is missing");
+    }
+    out->entries = entries;
+    out->n_entries = (uint32_t)n;
+    static const char k_prefix[] = GRAPHS "/";
+    for (zip_int64_t i = 0; i < n; i++) {
+        const char *name = entries[i].name.ptr;
+        if (is_weights(entries[i].name)) {
+            continue;
+        }
+        if (strcmp(name, GRAPHS) == 0) { // the spelling of single-method exporters
+            ETP_TRY(add_method(r, name, "forward", &list));
+        } else if (strncmp(name, k_prefix, sizeof k_prefix - 1) == 0) {
+            ETP_TRY(add_method(r, name, name + sizeof k_prefix - 1, &list));
+        }
+    }
+    ETP_TRY(read_maps(r, &list));
+    if (list.n > 0) {
+        qsort(list.items, list.n, sizeof *list.items, by_name);
+    }
+    out->methods = list.items;
+    out->n_methods = (uint32_t)list.n;
+    return ETP_OK;
+}
+
+etp_status etp_etrecord_read(etp_bytes bytes, etp_arena *arena, etp_etrecord *out, etp_error *err)
+{
+    *out = (etp_etrecord){.file_size = bytes.len};
+    etp_error local = {0};
+    zip_error_t why;
+    zip_error_init(&why);
+    if (bytes.len < 4 || memcmp(bytes.ptr, "PK", 2) != 0) {
+        return etp_fail_at(err, ETP_UNSUPPORTED, bytes.base, "not an ETRecord: not a zip archive");
+    }
+    zip_source_t *source = zip_source_buffer_create(bytes.ptr, bytes.len, 0, &why);
+    zip_t *zip = source ? zip_open_from_source(source, ZIP_RDONLY | ZIP_CHECKCONS, &why) : NULL;
+    if (!zip) {
+        etp_status status = etp_fail(err, ETP_CORRUPT, "broken zip archive: %s",
+                                     zip_error_strerror(&why));
+        zip_source_free(source);
+        zip_error_fini(&why);
+        return status;
+    }
+    reader r = {.zip = zip, .arena = arena, .err = err ? err : &local};
+    r.budget = 2 * (uint64_t)bytes.len + MEMORY_SLACK;
+    etp_status status = read_entries(&r, out);
+    zip_discard(zip);
+    zip_error_fini(&why);
+    return status;
+}
