@@ -62,7 +62,7 @@ static etp_status take(reader *r, const char *what, size_t n, size_t size, void 
     return ETP_OK;
 }
 
-// ---- header --------------------------------------------------------------------------------------
+// ---- header -------------------------------------------------------------------------------------
 
 static etp_status read_header(reader *r)
 {
@@ -108,7 +108,7 @@ static etp_status verify(reader *r)
     return etp_fb_verify(f, &etp_xnn_schema, &options, &r->root, r->err);
 }
 
-// ---- constants -----------------------------------------------------------------------------------
+// ---- constants ----------------------------------------------------------------------------------
 
 static etp_status read_old_constants(reader *r)
 {
@@ -160,7 +160,7 @@ static etp_status check_constant(reader *r, etp_fb_table t, uint32_t index)
     return ETP_OK;
 }
 
-// ---- values --------------------------------------------------------------------------------------
+// ---- values -------------------------------------------------------------------------------------
 
 static etp_status read_quant(reader *r, etp_fb_table t, etp_quant *out)
 {
@@ -273,7 +273,7 @@ static etp_status read_values(reader *r)
     return index_values(r, values, v.n);
 }
 
-// ---- nodes ---------------------------------------------------------------------------------------
+// ---- nodes --------------------------------------------------------------------------------------
 
 static etp_status read_ids(reader *r, etp_fb_table body, const etp_xnn_layout *layout,
                            etp_xnn_node *out)

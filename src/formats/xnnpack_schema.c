@@ -12,7 +12,7 @@
 #define IGNORED(n) {.name = (n), .kind = ETP_FB_IGNORE}
 #define NONE ETP_XNN_NO_FIELD
 
-// ---- node tables ---------------------------------------------------------------------------------
+// ---- node tables --------------------------------------------------------------------------------
 
 static const etp_fb_field k_unary_fields[] = {U32("input_id"), U32("output_id"), U32("flags")};
 static const etp_fb_schema k_unary = ETP_FB_SCHEMA("XNNNode1x1", k_unary_fields);
@@ -108,7 +108,7 @@ static const etp_fb_schema k_sdpa = ETP_FB_SCHEMA("XNNScaledDotProductAttention"
 static const etp_xnn_layout k_sdpa_layout = {
     5, {0, 1, 2, 3, 4}, 1 << 4, 1, {5}, 6, NONE, NONE, NONE, NONE, NONE, 0};
 
-// ---- type codes ----------------------------------------------------------------------------------
+// ---- type codes ---------------------------------------------------------------------------------
 
 static const etp_fb_schema *const k_node_tables[ETP_XNN_TYPE_COUNT] = {
     NULL,     &k_binary, &k_fc,     &k_unary,  &k_unary,  &k_shape,  // None … StaticTranspose
@@ -152,7 +152,7 @@ const etp_xnn_layout *etp_xnn_layout_of(uint8_t type)
     return NULL;
 }
 
-// ---- the graph -----------------------------------------------------------------------------------
+// ---- the graph ----------------------------------------------------------------------------------
 
 static const etp_fb_members k_node_members = ETP_FB_MEMBERS(k_node_tables);
 static const etp_fb_field k_min_max_fields[] = {U32("output_min"), U32("output_max")};

@@ -19,7 +19,7 @@
 
 static const char k_data[] = ETP_TEST_SOURCE_DIR "/tests/data";
 
-// ---- names of enums as flatc prints them ---------------------------------------------------------
+// ---- names of enums as flatc prints them --------------------------------------------------------
 
 static etp_dtype scalar_type(const char *name)
 {
@@ -54,7 +54,7 @@ static etp_evalue_kind value_kind(const char *name)
     return ETP_EVALUE_OTHER;
 }
 
-// ---- program.fbs ---------------------------------------------------------------------------------
+// ---- program.fbs --------------------------------------------------------------------------------
 
 static void check_tensor(const json_t *j, const etp_pte_tensor *t)
 {
@@ -240,7 +240,7 @@ static void check_segments(const json_t *j, const etp_pte *pte)
     }
 }
 
-// ---- XNNPACK's schema.fbs ------------------------------------------------------------------------
+// ---- XNNPACK's schema.fbs -----------------------------------------------------------------------
 
 static void check_quant(const json_t *j, const etp_quant *q)
 {
@@ -407,7 +407,7 @@ static void check_payload(const json_t *j, const etp_pte *pte, etp_bytes blob, b
     etp_arena_dispose(&arena);
 }
 
-// ---- whole files ---------------------------------------------------------------------------------
+// ---- whole files --------------------------------------------------------------------------------
 
 // PAYLOADS: folder of flatc's JSON of the payloads, NULL when there is none.
 static void check_pte(const char *path, const char *golden, const char *payloads)
@@ -593,7 +593,7 @@ static void corpus_matches_flatc(void **state)
     assert_true(check_all(models, g_payloads, ".bpte", check_bpte) >= 1);
 }
 
-// ---- what files of other kinds say ---------------------------------------------------------------
+// ---- what files of other kinds say --------------------------------------------------------------
 
 static void wrong_files_are_refused(void **state)
 {
