@@ -45,7 +45,7 @@ X86 = {
 
 
 def skip(reason):
-    print("skip: " + reason)
+    print("skipped: " + reason)
     sys.exit(77)
 
 

@@ -69,7 +69,7 @@ static void agrees_with_the_kernel(void **unused)
     };
     FILE *f = fopen("/proc/cpuinfo", "r");
     if (f == NULL) {
-        print_message("skip: no /proc/cpuinfo\n");
+        print_message("skipped: no /proc/cpuinfo\n");
         skip();
     }
     static char line[65536];
@@ -95,7 +95,7 @@ static void agrees_with_the_kernel(void **unused)
     FILE *f = fopen("/proc/cpuinfo", "r");
     static char line[65536];
     if (f == NULL) {
-        print_message("skip: no /proc/cpuinfo\n");
+        print_message("skipped: no /proc/cpuinfo\n");
         skip();
     }
     while (fgets(line, sizeof line, f) != NULL && strncmp(line, "Features", 8) != 0) {
@@ -106,7 +106,7 @@ static void agrees_with_the_kernel(void **unused)
     assert_int_equal((cpu.hwcap2 >> 23 & 1) != 0, has_word(line, "sme"));
     assert_int_equal((cpu.hwcap2 >> 37 & 1) != 0, has_word(line, "sme2"));
 #else
-    print_message("skip: no second witness on this system\n");
+    print_message("skipped: no second witness on this system\n");
     skip();
 #endif
 }
