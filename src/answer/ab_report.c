@@ -345,7 +345,8 @@ static void reproducibility(const etp_ab *ab, etp_report *r, etp_arena *arena)
     }
     for (size_t i = 0; i < ab->n_device; i++) {
         if (strcmp(ab->device[i].key, "cpu") == 0) {
-            etp_strbuf_printf(&line, " · %s", ab->device[i].value);
+            etp_strbuf_printf(&line, " · %s%s", ab->emulated ? "emulated on " : "",
+                              ab->device[i].value);
         }
     }
     for (size_t i = 0; i < ab->n_comparisons; i++) {
