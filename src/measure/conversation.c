@@ -6,6 +6,7 @@
 
 // A runner that has said its last word gets this long to end.
 #define END_NS ((uint64_t)15 * 1000000000u)
+#define END_SLICE_NS ((uint64_t)20 * 1000000u)
 
 static int default_interrupted(void *ctx)
 {
@@ -105,6 +106,19 @@ etp_talk_result etp_talk_line(etp_talk *t, uint64_t extra_ns, etp_str *out, char
     }
 }
 
+// Adds the beginning of LINE to WHY, with anything but plain text as dots.
+static void quote(etp_str line, char *why, size_t why_cap)
+{
+    char text[61];
+    size_t n = line.len < sizeof text - 1 ? line.len : sizeof text - 1;
+    for (size_t i = 0; i < n; i++) {
+        text[i] = line.ptr[i] >= ' ' && line.ptr[i] <= '~' ? line.ptr[i] : '.';
+    }
+    text[n] = '\0';
+    size_t used = strlen(why);
+    snprintf(why + used, why_cap - used, " in \"%s%s\"", text, n < line.len ? "..." : "");
+}
+
 etp_talk_result etp_talk_next(etp_talk *t, uint64_t extra_ns, etp_wire_msg *out, char *why,
                               size_t why_cap)
 {
@@ -115,6 +129,7 @@ etp_talk_result etp_talk_next(etp_talk *t, uint64_t extra_ns, etp_wire_msg *out,
             return r;
         }
         if (!etp_wire_parse(line.ptr, line.len, out, why, why_cap)) {
+            quote(line, why, why_cap);
             return ETP_TALK_GARBAGE;
         }
         if (out->type != ETP_WIRE_UNKNOWN) { // later runners may say more
@@ -130,16 +145,15 @@ bool etp_talk_finish(etp_talk *t)
     for (;;) {
         char text[4096];
         size_t got;
-        uint64_t now = etp_os_now_ns();
-        if (now >= deadline || t->interrupted(t->ctx) != 0) {
+        if (etp_os_now_ns() >= deadline || t->interrupted(t->ctx) != 0) {
             break;
         }
-        etp_process_event event =
-            etp_process_read(&t->process, deadline - now, text, sizeof text, &got);
+        etp_process_event event = etp_process_read(&t->process, END_SLICE_NS, text, sizeof text, &got);
         if (event == ETP_PROCESS_ERR) {
             keep_log(t, text, got);
-        } else if (event == ETP_PROCESS_EOF) {
-            break;
+        } else if (event == ETP_PROCESS_EOF ||
+                   (event == ETP_PROCESS_TIMEOUT && etp_process_wait(&t->process, 0))) {
+            break; // a helper that it left behind may hold the pipes open
         }
     }
     uint64_t now = etp_os_now_ns();

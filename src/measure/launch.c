@@ -90,8 +90,7 @@ static bool lose_talk(launch *l, etp_talk_result r, const char *doing, uint64_t 
         explain_end(l);
         break;
     case ETP_TALK_SILENCE:
-        lose(l, ETP_LOST_HANG, "no answer for %llu s while %s",
-             (unsigned long long)(patience_ns / 1000000000u), doing);
+        lose(l, ETP_LOST_HANG, "no answer for %.3g s while %s", (double)patience_ns / 1e9, doing);
         break;
     case ETP_TALK_GARBAGE:
         lose(l, ETP_LOST_GARBAGE, "not the runner's protocol while %s: %s", doing, l->why);

@@ -1,0 +1,333 @@
+// SPDX-License-Identifier: Apache-2.0
+// A FAKE etprof-runner for tests: speaks the protocol, runs no model, and misbehaves as its "model" file says.
+//
+// The file begins with 8 bytes "....ET12", then text, one directive a line:
+//   base LEVEL NS              duration reported for every iteration at that level
+//   warm LEVEL N PERCENT       the first N iterations of a launch take PERCENT of it
+//   drift NS                   added per launch that went before (of any level)
+//   on LEVEL KIND NTH WHAT     the NTH launch (from 1, * = all) of that level and kind does WHAT
+// LEVEL and KIND may be *. WHAT: see behave() and main(). Launches are counted in <file>.count.
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "isa/isa.h"
+#include "wire/wire.h"
+
+typedef struct fake {
+    char script[8192];
+    const char *model, *kind, *level, *mask;
+    unsigned threads, nth, total;
+    unsigned long long base_ns, drift_ns, warm_n, warm_percent;
+    char what[64];
+    unsigned long long done;
+    unsigned long long clock_ns;
+} fake;
+
+static void send(const etp_wire_msg *msg)
+{
+    static char line[ETP_WIRE_LINE_MAX];
+    size_t n = etp_wire_format(msg, line, sizeof line);
+    fwrite(line, 1, n, stdout);
+    fflush(stdout);
+}
+
+static void fail(const char *code, const char *message)
+{
+    etp_wire_msg m = {.type = ETP_WIRE_ERROR};
+    snprintf(m.u.error.code, sizeof m.u.error.code, "%s", code);
+    snprintf(m.u.error.message, sizeof m.u.error.message, "%s", message);
+    send(&m);
+}
+
+static void hang(void)
+{
+    for (;;) {
+        pause();
+    }
+}
+
+static void all_features(etp_isa_cpu *cpu)
+{
+    *cpu = (etp_isa_cpu){.family = ETP_ISA_AARCH64,
+                         .hwcap = UINT64_MAX,
+                         .hwcap2 = UINT64_MAX,
+                         .kernel_major = 6,
+                         .kernel_minor = 18};
+}
+
+static int matches(const char *pattern, const char *text)
+{
+    return strcmp(pattern, "*") == 0 || strcmp(pattern, text) == 0;
+}
+
+// Counts this launch in <model>.count: one line per launch, "LEVEL KIND". The pilot counts too.
+static void count_launch(fake *f)
+{
+    char path[4096], level[64], kind[64];
+    snprintf(path, sizeof path, "%s.count", f->model);
+    FILE *file = fopen(path, "a+");
+    rewind(file);
+    f->nth = 1;
+    f->total = 0;
+    while (fscanf(file, "%63s %63s", level, kind) == 2) {
+        f->total++;
+        f->nth += strcmp(level, f->level) == 0 && strcmp(kind, f->kind) == 0;
+    }
+    fprintf(file, "%s %s\n", f->level, f->kind);
+    fclose(file);
+}
+
+static void read_directive(fake *f, const char *line)
+{
+    char level[64], kind[64], nth[16], what[64];
+    unsigned long long a, b;
+    if (sscanf(line, "base %63s %llu", level, &a) == 2 && matches(level, f->level)) {
+        f->base_ns = a;
+    } else if (sscanf(line, "warm %63s %llu %llu", level, &a, &b) == 3 && matches(level, f->level)) {
+        f->warm_n = a;
+        f->warm_percent = b;
+    } else if (sscanf(line, "drift %llu", &a) == 1) {
+        f->drift_ns = a;
+    } else if (sscanf(line, "on %63s %63s %15s %63s", level, kind, nth, what) == 4 &&
+               matches(level, f->level) && matches(kind, f->kind) &&
+               (strcmp(nth, "*") == 0 || (unsigned)atol(nth) == f->nth)) {
+        snprintf(f->what, sizeof f->what, "%s", what);
+    }
+}
+
+static void read_script(fake *f)
+{
+    FILE *file = fopen(f->model, "rb");
+    if (!file) {
+        fail("file", "the fake's script is missing");
+        exit(1);
+    }
+    size_t n = fread(f->script, 1, sizeof f->script - 1, file);
+    fclose(file);
+    f->base_ns = 1000000;
+    f->warm_percent = 100;
+    char *rest = f->script + (n > 8 ? 8 : n);
+    while (*rest) {
+        char *line = rest, *end = strchr(rest, '\n');
+        rest = end ? end + 1 : strchr(rest, '\0');
+        if (end) {
+            *end = '\0';
+        }
+        read_directive(f, line);
+    }
+}
+
+static int is(const fake *f, const char *what)
+{
+    return strcmp(f->what, what) == 0;
+}
+
+static void say_hello(fake *f, int probe)
+{
+    etp_isa_cpu cpu, seen;
+    etp_isa_mask mask;
+    etp_wire_msg m = {.type = ETP_WIRE_HELLO};
+    etp_wire_hello *h = &m.u.hello;
+    char why[256];
+    all_features(&cpu);
+    h->protocol = is(f, "protocol") ? 2 : ETP_WIRE_PROTOCOL;
+    h->pid = (uint64_t)getpid() + (is(f, "wrong_pid") ? 1 : 0);
+    const char *nonce = getenv("ETPROF_NONCE");
+    snprintf(h->nonce, sizeof h->nonce, "%s", is(f, "wrong_nonce") ? "other" : nonce ? nonce : "");
+    snprintf(h->executorch, sizeof h->executorch, "fake");
+    snprintf(h->kind, sizeof h->kind, "%s", f->kind);
+    h->threads = f->threads;
+    seen = cpu;
+    if (f->mask && !is(f, "ignore_mask") && etp_isa_mask_parse(f->mask, &mask, why, sizeof why)) {
+        snprintf(h->mask.requested, sizeof h->mask.requested, "%s", f->mask);
+        snprintf(h->mask.hook, sizeof h->mask.hook, "getauxval");
+        snprintf(h->mask.caller, sizeof h->mask.caller, "libfake.so");
+        etp_isa_mask_format(&mask, h->mask.cleared, sizeof h->mask.cleared);
+        if (!is(f, "pretend_mask")) {
+            seen = etp_isa_cpu_masked(&cpu, &mask);
+        }
+    }
+    etp_isa_cpu_format(&cpu, h->cpu, sizeof h->cpu);
+    if (!probe) {
+        etp_isa_cpu_format(&seen, h->flags, sizeof h->flags);
+    }
+    send(&m);
+}
+
+static void run(fake *f, unsigned long long n)
+{
+    for (unsigned long long i = 0; i < n; i++) {
+        etp_wire_msg m = {.type = ETP_WIRE_ITER};
+        unsigned long long ns = f->base_ns + f->drift_ns * f->total;
+        ns = f->done < f->warm_n ? ns * f->warm_percent / 100 : ns;
+        m.u.iter = (etp_wire_iter){f->done + (is(f, "skip") && f->done > 2), f->clock_ns, ns};
+        f->clock_ns += is(f, "backwards") && f->done == 3 ? 0 : ns + 10;
+        f->done++;
+        send(&m);
+        if (is(f, "crash") && f->done == 2) {
+            fprintf(stderr, "the fake is about to crash\n");
+            fflush(stderr);
+            raise(SIGSEGV);
+        }
+        if (is(f, "hang") && f->done == 2) {
+            hang();
+        }
+        if (is(f, "garbage") && f->done == 2) {
+            printf("Segmentation nonsense {]\n");
+            fflush(stdout);
+        }
+        if (is(f, "short") && i + 2 == n) {
+            break;
+        }
+    }
+    etp_wire_msg m = {.type = ETP_WIRE_DONE};
+    snprintf(m.u.done.cmd, sizeof m.u.done.cmd, "run");
+    m.u.done.n = n;
+    m.u.done.peak_rss_bytes = 5000000;
+    send(&m);
+}
+
+static void write_file(const char *path, const char *text, size_t len)
+{
+    FILE *file = fopen(path, "wb");
+    if (file) {
+        fwrite(text, 1, len, file);
+        fclose(file);
+    }
+}
+
+static void finish(const char *cmd)
+{
+    etp_wire_msg m = {.type = ETP_WIRE_DONE};
+    snprintf(m.u.done.cmd, sizeof m.u.done.cmd, "%s", cmd);
+    m.u.done.n = 1;
+    send(&m);
+}
+
+static void dump(fake *f, const char *path)
+{
+    if (strcmp(path, "-") != 0 && !is(f, "no_dump")) {
+        int bad = is(f, "bad_dump");
+        write_file(path, bad ? "not a trace at all" : "\x08\0\0\0ED00FAKE", bad ? 18 : 12);
+    }
+    finish("dump");
+}
+
+static void outputs(fake *f, const char *dir)
+{
+    char path[ETP_WIRE_LINE_MAX + 32];
+    mkdir(dir, 0777);
+    snprintf(path, sizeof path, "%s/outputs.json", dir);
+    const char list[] = "{\"outputs\":[{\"index\":0,\"file\":\"output-0.bin\",\"dtype\":\"float32\","
+                        "\"shape\":[2],\"dim_order\":[0],\"bytes\":8}]}\n";
+    write_file(path, list, sizeof list - 1);
+    snprintf(path, sizeof path, "%s/output-0.bin", dir);
+    float values[2] = {1.0f, is(f, "other_output") ? 5.0f : 2.0f};
+    char bytes[sizeof values];
+    memcpy(bytes, values, sizeof values);
+    write_file(path, bytes, sizeof bytes);
+    finish("outputs");
+}
+
+static void serve(fake *f)
+{
+    static char line[ETP_WIRE_LINE_MAX];
+    static etp_wire_cmd cmd;
+    char why[256];
+    while (fgets(line, sizeof line, stdin)) {
+        if (!etp_wire_cmd_parse(line, strlen(line), &cmd, why, sizeof why)) {
+            fail("usage", why);
+        } else if (cmd.verb == ETP_WIRE_RUN) {
+            run(f, cmd.n);
+        } else if (cmd.verb == ETP_WIRE_DUMP) {
+            dump(f, cmd.path);
+        } else if (cmd.verb == ETP_WIRE_OUTPUTS) {
+            outputs(f, cmd.path);
+        } else if (cmd.verb == ETP_WIRE_QUIT) {
+            break;
+        }
+    }
+}
+
+// What goes wrong before or between the commands. Does not return when the launch ends there.
+static void behave(fake *f)
+{
+    if (is(f, "silent")) {
+        hang();
+    } else if (is(f, "exit3")) {
+        fprintf(stderr, "the fake gives up\n");
+        exit(3);
+    } else if (is(f, "longline")) {
+        for (int i = 0; i < 3 * ETP_WIRE_LINE_MAX; i++) {
+            putchar('x');
+        }
+        fflush(stdout);
+        hang();
+    } else if (is(f, "spam")) {
+        for (int i = 0; i < 100000; i++) {
+            fprintf(stderr, "line %d of a talkative runner\n", i);
+        }
+    } else if (is(f, "orphan") && fork() == 0) { // a helper that would outlive it
+        char path[4096];
+        snprintf(path, sizeof path, "%s.orphan", f->model);
+        FILE *file = fopen(path, "w");
+        fprintf(file, "%ld", (long)getpid());
+        fclose(file);
+        hang();
+    }
+}
+
+static int selftest(const fake *f)
+{
+    printf("{\"type\":\"selftest\",\"levels\":[{\"level\":\"%s\",\"ok\":true,\"why\":\"fake\"}]}\n", f->level);
+    return 0;
+}
+
+int main(int argc, char **argv)
+{
+    fake f = {.kind = "timed", .level = "none", .threads = 1, .mask = getenv("ETPROF_MASK")};
+    etp_isa_mask mask;
+    char why[256];
+    int probe = 0, self = 0;
+    for (int i = 1; i < argc; i++) {
+        f.model = strcmp(argv[i], "--model") == 0 && i + 1 < argc ? argv[i + 1] : f.model;
+        f.kind = strcmp(argv[i], "--kind") == 0 && i + 1 < argc ? argv[i + 1] : f.kind;
+        f.threads = strcmp(argv[i], "--threads") == 0 && i + 1 < argc ? (unsigned)atol(argv[i + 1])
+                                                                       : f.threads;
+        probe |= strcmp(argv[i], "--probe") == 0;
+        self |= strcmp(argv[i], "--selftest") == 0;
+    }
+    if (f.mask && etp_isa_mask_parse(f.mask, &mask, why, sizeof why) &&
+        etp_isa_mask_level(&mask) != ETP_LEVEL_NONE) {
+        f.level = etp_level_get(etp_isa_mask_level(&mask))->name;
+    }
+    if (probe) {
+        say_hello(&f, 1);
+        return 0;
+    }
+    if (self) {
+        return selftest(&f);
+    }
+    count_launch(&f);
+    read_script(&f);
+    struct timespec t;
+    clock_gettime(CLOCK_MONOTONIC, &t);
+    f.clock_ns = (unsigned long long)t.tv_sec * 1000000000u + (unsigned long long)t.tv_nsec;
+    behave(&f);
+    say_hello(&f, 0);
+    if (strncmp(f.what, "error:", 6) == 0) {
+        fail(f.what + 6, "the fake was told to refuse");
+        return 1;
+    }
+    etp_wire_msg m = {.type = ETP_WIRE_LOAD};
+    m.u.load = (etp_wire_load){.ns = 7000000, .rss_bytes = 4000000, .inputs = 1, .outputs = 1};
+    m.u.load.hook_calls = is(&f, "no_calls") ? 0 : 3;
+    send(&m);
+    serve(&f);
+    return is(&f, "late_exit") ? 9 : 0;
+}

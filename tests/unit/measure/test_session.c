@@ -1,0 +1,731 @@
+// SPDX-License-Identifier: Apache-2.0
+// Whole sessions against a fake runner: what it plants must be in the run folder, what it breaks
+// must cost that launch and nothing else. Expected numbers are worked out by hand.
+#include <errno.h>
+#include <setjmp.h>
+#include <signal.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <sys/resource.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <cmocka.h>
+
+#include "measure/outputs.h"
+#include "measure/session.h"
+
+#define ROOT "session-test"
+
+typedef struct fixture {
+    etp_arena arena;
+    etp_device *device;
+    etp_device_cpu cpu;
+    const char *dir; // of the test
+    char messages[8192];
+    unsigned stop_after; // interrupt once so many launches have begun; 0 never
+    unsigned begun;
+} fixture;
+
+static void on_progress(void *ctx, const etp_session_progress *p)
+{
+    fixture *f = ctx;
+    f->begun += p->arm != NULL;
+}
+
+static void on_message(void *ctx, const char *text)
+{
+    fixture *f = ctx;
+    size_t n = strlen(f->messages);
+    snprintf(f->messages + n, sizeof f->messages - n, "%s\n", text);
+}
+
+static int on_interrupted(void *ctx)
+{
+    const fixture *f = ctx;
+    return f->stop_after > 0 && f->begun > f->stop_after ? SIGINT : 0;
+}
+
+static int set_up(void **state)
+{
+    static fixture f;
+    f = (fixture){0};
+    *state = &f;
+    etp_error err = {0};
+    const etp_device_options o = {.runner = ETP_FAKE_RUNNER, .work_root = ROOT "/work"};
+    if (etp_os_temp_dir(ROOT, "t", &f.arena, &f.dir, &err) != ETP_OK ||
+        etp_device_open(&o, &f.device, &err) != ETP_OK ||
+        etp_session_probe(f.device, &f.arena, &f.cpu, &err) != ETP_OK) {
+        print_error("%s\n", err.msg);
+        return -1;
+    }
+    return 0;
+}
+
+static int tear_down(void **state)
+{
+    fixture *f = *state;
+    etp_device_close(f->device);
+    etp_dir_list left;
+    bool clean = etp_os_list(ROOT "/work", &f->arena, &left, NULL) == ETP_OK && left.n == 0;
+    if (!clean) {
+        print_error("temporary folders were left behind\n");
+    }
+    etp_status st = etp_os_remove_tree(ROOT, NULL);
+    etp_arena_dispose(&f->arena);
+    return st == ETP_OK && clean ? 0 : -1;
+}
+
+static const char *write_model(fixture *f, const char *script)
+{
+    const char *path = etp_arena_printf(&f->arena, "%s/fake_xnnpack_fp32.pte", f->dir);
+    const char *text = etp_arena_printf(&f->arena, "xxxxET12\n\n\n\n%s", script);
+    assert_int_equal(etp_os_write_atomic(path, etp_str_from(text), NULL), ETP_OK);
+    return path;
+}
+
+typedef struct outcome {
+    etp_status status;
+    etp_error err;
+    etp_session_plan plan;
+    etp_session_result result;
+    const char *dir;
+    etp_run run; // read back
+} outcome;
+
+static void session(fixture *f, const char *script, const etp_session_options *options, outcome *o)
+{
+    static const char *const k_levels[] = {"sme2", "neon"};
+    const char *model = write_model(f, script);
+    etp_session_options opts = *options;
+    opts.models = &model;
+    opts.n_models = 1;
+    if (opts.n_levels == 0) {
+        opts.levels = k_levels;
+        opts.n_levels = 2;
+    }
+    opts.has_seed = true;
+    opts.seed = opts.seed ? opts.seed : 42;
+    *o = (outcome){0};
+    assert_int_equal(
+        etp_session_plan_make(&opts, f->device, &f->cpu, &f->arena, &o->plan, &o->err), ETP_OK);
+    const char *wanted = etp_arena_printf(&f->arena, "%s/runs/linux", f->dir);
+    assert_int_equal(etp_run_claim(wanted, false, &f->arena, &o->dir, &o->err), ETP_OK);
+    const etp_session_config config = {.dir = o->dir, .command = "etprof ab fake.pte"};
+    const etp_session_hooks hooks = {f, on_progress, on_message, on_interrupted};
+    o->status = etp_session_run(f->device, &o->plan, &config, &hooks, &o->result, &o->err);
+    etp_error err = {0};
+    if (etp_run_open(o->dir, &f->arena, &o->run, &err) != ETP_OK) {
+        fail_msg("cannot read the folder back: %s", err.msg);
+    }
+}
+
+static const etp_session_options k_small = {
+    .blocks = 3, .warmup = 2, .iterations = 5, .traced = 3, .no_control = true, .timeout_s = 5};
+
+static size_t count_samples(const etp_run *run, uint32_t arm, uint32_t block, etp_phase phase)
+{
+    size_t n = 0;
+    for (size_t i = 0; i < run->samples.n; i++) {
+        const etp_run_sample *s = &run->samples.items[i];
+        n += s->arm == arm && (block == 0 || s->block == block) && s->phase == phase;
+    }
+    return n;
+}
+
+static void a_session_records_what_was_planted(void **state)
+{
+    fixture *f = *state;
+    outcome o;
+    const etp_session_options opts = {.blocks = 8, .warmup = 2, .iterations = 5, .traced = 3};
+    session(f, "base sme2 1000000\nbase neon 2500000\nwarm neon 2 300\n", &opts, &o);
+    assert_int_equal(o.status, ETP_OK);
+    const etp_run *run = &o.run;
+    assert_int_equal(run->state, ETP_RUN_FINISHED);
+    assert_int_equal(run->blocks_done, 8);
+    assert_int_equal(run->lost.n, 0);
+    assert_int_equal(run->arms.n, 2);
+    const char *platform = f->device->info.platform;
+    assert_true(etp_str_eqz(run->arms.items[0].name,
+                            etp_arena_printf(&f->arena, "%s_sme2_on", platform)));
+    assert_true(etp_str_eqz(run->arms.items[1].name,
+                            etp_arena_printf(&f->arena, "%s_sme2_off", platform)));
+    assert_int_equal(run->baseline, 1); // the one named …off
+    // 8 blocks × 2 arms × (timed 2+5, traced 2+3) and in the first 6 a control of 2+5
+    assert_int_equal(run->samples.n, 8 * 2 * (7 + 5) + 6 * 7);
+    assert_int_equal(run->launches.n, 8 * 4 + 6);
+    assert_int_equal(run->dumps.n, 16);
+    assert_int_equal(count_samples(run, 0, 0, ETP_PHASE_TIMED), 40);
+    assert_int_equal(count_samples(run, 0, 0, ETP_PHASE_CONTROL), 0);
+    assert_int_equal(count_samples(run, 1, 0, ETP_PHASE_CONTROL), 30);
+    assert_int_equal(count_samples(run, 1, 7, ETP_PHASE_CONTROL), 0);
+    assert_int_equal(count_samples(run, 1, 0, ETP_PHASE_TRACED), 24);
+    assert_int_equal(count_samples(run, 1, 0, ETP_PHASE_WARMUP), 8 * 4 + 6 * 2);
+    for (size_t i = 0; i < run->samples.n; i++) {
+        const etp_run_sample *s = &run->samples.items[i];
+        uint64_t expected = s->arm == 0                     ? 1000000
+                            : s->phase == ETP_PHASE_WARMUP ? 7500000
+                                                           : 2500000;
+        assert_int_equal(s->duration_ns, expected);
+        assert_true((s->phase == ETP_PHASE_WARMUP) == (s->iteration < 2));
+    }
+    for (uint32_t b = 0; b < 8; b += 2) { // even blocks reverse the one before
+        assert_int_equal(run->order.items[2 * b], run->order.items[2 * b + 3]);
+        assert_int_equal(run->order.items[2 * b + 1], run->order.items[2 * b + 2]);
+    }
+    assert_true(run->launches.items[0].hook_calls == 3);
+    assert_true(run->launches.items[0].load_ns == 7000000);
+    assert_true(etp_str_eqz(run->launches.items[0].mask_hook, "getauxval"));
+    assert_true(run->selftest_ok);
+    assert_int_equal(etp_run_check_files(run, &f->arena, NULL, NULL), ETP_OK);
+    assert_string_equal(f->messages, "");
+}
+
+static void launches_follow_the_seeded_order(void **state)
+{
+    fixture *f = *state;
+    outcome o;
+    static const char *const k_levels[] = {"sme2", "sme1", "neon"};
+    etp_session_options opts = {.blocks = 6, .warmup = 1, .iterations = 1, .traced = 1};
+    opts.levels = k_levels;
+    opts.n_levels = 3;
+    session(f, "", &opts, &o);
+    assert_int_equal(o.status, ETP_OK);
+    for (uint32_t block = 1; block <= 6; block++) {
+        uint32_t timed = 0, traced = 0, last_position = 0;
+        const uint32_t *order = &o.run.order.items[3 * (block - 1)];
+        for (size_t i = 0; i < o.run.launches.n; i++) {
+            const etp_run_launch *l = &o.run.launches.items[i];
+            if (l->block != block) {
+                continue;
+            }
+            assert_true(l->position >= last_position);
+            last_position = l->position;
+            if (l->kind == ETP_LAUNCH_TIMED) {
+                assert_int_equal(traced, 0); // all timed launches come first
+                assert_int_equal(l->arm, order[timed++]);
+            } else if (l->kind == ETP_LAUNCH_TRACED) {
+                assert_int_equal(l->arm, order[traced++]);
+            } else {
+                assert_int_equal(l->arm, o.run.baseline);
+            }
+        }
+        assert_int_equal(timed, 3);
+        assert_int_equal(traced, 3);
+        assert_int_equal(last_position, 6);
+    }
+}
+
+static void the_pilot_fixes_the_counts(void **state)
+{
+    fixture *f = *state;
+    outcome o;
+    const etp_session_options opts = {.blocks = 1, .no_control = true};
+    session(f, "base sme2 1000000\nbase neon 20000000\n", &opts, &o);
+    assert_int_equal(o.status, ETP_OK);
+    // 1 ms: warm-up 0.2 s = 200; timed 3.2 × 0.2 s = 0.64 s = 640; traced at most 50.
+    assert_int_equal(o.run.arms.items[0].warmup, 200);
+    assert_int_equal(o.run.arms.items[0].iterations, 640);
+    assert_int_equal(o.run.arms.items[0].traced, 50);
+    // 20 ms: warm-up 10; timed 0.64 s = 32; traced as many.
+    assert_int_equal(o.run.arms.items[1].warmup, 10);
+    assert_int_equal(o.run.arms.items[1].iterations, 32);
+    assert_int_equal(o.run.arms.items[1].traced, 32);
+}
+
+static void slow_and_fast_models_stay_within_limits(void **state)
+{
+    fixture *f = *state;
+    outcome o;
+    const etp_session_options opts = {.blocks = 1, .no_control = true, .no_trace = true};
+    session(f, "base sme2 100000\nbase neon 900000000\n", &opts, &o);
+    assert_int_equal(o.status, ETP_OK);
+    assert_int_equal(o.run.arms.items[0].warmup, 2000);
+    assert_int_equal(o.run.arms.items[0].iterations, 1000); // at most
+    assert_int_equal(o.run.arms.items[1].warmup, 3);        // at least
+    assert_int_equal(o.run.arms.items[1].iterations, 10);   // 3.2 × 2.7 s would be 9.6
+    assert_int_equal(o.run.dumps.n, 0);
+}
+
+static bool alive(uint64_t pid)
+{
+    return kill((pid_t)pid, 0) == 0;
+}
+
+// One launch of block 2 goes wrong in each of the ways; everything else must be there.
+static void a_bad_launch_costs_that_launch(void **state)
+{
+    static const struct {
+        const char *what, *kind;
+        etp_lost_reason reason;
+        const char *detail;
+    } k_cases[] = {
+        {"crash", "timed", ETP_LOST_CRASH, "signal 11: the fake is about to crash"},
+        {"exit3", "timed", ETP_LOST_CRASH, "status 3: the fake gives up"},
+        {"late_exit", "timed", ETP_LOST_CRASH, "status 9"},
+        {"hang", "timed", ETP_LOST_HANG, "no answer for"},
+        {"silent", "traced", ETP_LOST_HANG, "while starting"},
+        {"garbage", "timed", ETP_LOST_GARBAGE, "in \"Segmentation nonsense {]\""},
+        {"longline", "timed", ETP_LOST_GARBAGE, "a line of more than 16384 bytes"},
+        {"skip", "timed", ETP_LOST_GARBAGE, "iteration 4 after 3"},
+        {"backwards", "timed", ETP_LOST_GARBAGE, "iteration 4 starts before the last one ended"},
+        {"short", "timed", ETP_LOST_GARBAGE, "asked for 2 iterations, got 1"},
+        {"wrong_nonce", "timed", ETP_LOST_GARBAGE, "not from the process that was started"},
+        {"wrong_pid", "timed", ETP_LOST_GARBAGE, "the runner says pid"},
+        {"protocol", "timed", ETP_LOST_GARBAGE, "protocol 2, not 1"},
+        {"ignore_mask", "timed", ETP_LOST_MASK, "the runner ignores its mask"},
+        {"pretend_mask", "timed", ETP_LOST_MASK, "the mask is not in force"},
+        {"no_calls", "timed", ETP_LOST_MASK, "no library of the SDK asked"},
+        {"error:execute", "timed", ETP_LOST_ERROR, "the fake was told to refuse"},
+        {"error:mask", "timed", ETP_LOST_MASK, "the fake was told to refuse"},
+        {"no_dump", "traced", ETP_LOST_FILE, "trace is missing"},
+        {"bad_dump", "traced", ETP_LOST_FILE, "trace is no ETDump (18 bytes)"},
+    };
+    fixture *f = *state;
+    for (size_t i = 0; i < sizeof k_cases / sizeof *k_cases; i++) {
+        outcome o;
+        etp_session_options opts = k_small;
+        opts.timeout_s = 0.4;
+        const char *model = etp_arena_printf(&f->arena, "%s/fake_xnnpack_fp32.pte.count", f->dir);
+        assert_int_equal(etp_os_unlink(model, NULL), ETP_OK);
+        // neon, whose mask hides something, so that ignoring it shows
+        session(f,
+                etp_arena_printf(&f->arena, "on neon %s 2 %s\n", k_cases[i].kind, k_cases[i].what),
+                &opts, &o);
+        print_message("  %s: %s\n", k_cases[i].what,
+                      o.run.lost.n ? (const char *)o.run.lost.items[0].detail.ptr : "nothing lost");
+        assert_int_equal(o.status, ETP_OK);
+        assert_int_equal(o.result.state, ETP_RUN_FINISHED);
+        assert_int_equal(o.result.blocks_lost, 1);
+        assert_int_equal(o.run.blocks_done, 3);
+        assert_int_equal(o.run.lost.n, 1);
+        const etp_run_lost *l = &o.run.lost.items[0];
+        assert_int_equal(l->arm, 1);
+        assert_int_equal(l->block, 2);
+        assert_int_equal(l->reason, k_cases[i].reason);
+        assert_false(l->recovered);
+        const char *detail = etp_arena_strdup(&f->arena, l->detail);
+        assert_non_null(strstr(detail, k_cases[i].detail));
+        bool timed = strcmp(k_cases[i].kind, "timed") == 0;
+        assert_int_equal(l->kind, timed ? ETP_LAUNCH_TIMED : ETP_LAUNCH_TRACED);
+        assert_int_equal(count_samples(&o.run, 1, 2, ETP_PHASE_TIMED), timed ? 0 : 5);
+        assert_int_equal(count_samples(&o.run, 1, 2, ETP_PHASE_TRACED), 0);
+        assert_int_equal(count_samples(&o.run, 0, 0, ETP_PHASE_TIMED), 15);
+        assert_int_equal(count_samples(&o.run, 0, 0, ETP_PHASE_TRACED), 9);
+        assert_int_equal(count_samples(&o.run, 1, 1, ETP_PHASE_TIMED), 5);
+        assert_int_equal(count_samples(&o.run, 1, 3, ETP_PHASE_TIMED), 5);
+        assert_int_equal(o.run.dumps.n, 5);
+        for (size_t k = 0; k < o.run.launches.n; k++) {
+            assert_false(alive(o.run.launches.items[k].pid));
+        }
+        assert_int_equal(etp_run_check_files(&o.run, &f->arena, NULL, NULL), ETP_OK);
+    }
+}
+
+static void lost_blocks_are_made_up_for_within_reason(void **state)
+{
+    fixture *f = *state;
+    outcome o;
+    etp_session_options opts = k_small;
+    opts.blocks = 0; // 10, not exact
+    session(f, "on neon timed 2 crash\n", &opts, &o);
+    assert_int_equal(o.status, ETP_OK);
+    assert_int_equal(o.run.blocks_done, 11);
+    assert_int_equal(o.run.blocks_planned, 10);
+}
+
+static void an_arm_that_always_fails_ends_the_session(void **state)
+{
+    fixture *f = *state;
+    outcome o;
+    etp_session_options opts = k_small;
+    opts.blocks = 10;
+    session(f, "on sme2 * * crash\n", &opts, &o);
+    assert_int_equal(o.status, ETP_OK); // neon was measured: a folder with losses, not an error
+    assert_int_equal(o.run.blocks_done, 3);
+    assert_int_equal(o.run.lost.n, 3);
+    assert_true(o.run.n_notes == 1);
+    assert_int_equal(count_samples(&o.run, 1, 0, ETP_PHASE_TIMED), 15);
+
+    session(f, "on * * * crash\n", &opts, &o);
+    assert_int_equal(o.status, ETP_CHILD);
+    assert_non_null(strstr(o.err.msg, "cannot be measured (crash): the runner was ended by signal 11"));
+    assert_int_equal(o.run.state, ETP_RUN_INTERRUPTED);
+    assert_int_equal(o.run.blocks_done, 0);
+}
+
+static void a_pilot_that_fails_ends_the_session(void **state)
+{
+    fixture *f = *state;
+    outcome o;
+    const etp_session_options opts = {.blocks = 3};
+    session(f, "on sme2 * * exit3\n", &opts, &o);
+    assert_int_equal(o.status, ETP_CHILD);
+    assert_int_equal(o.run.lost.n, 2); // two tries
+    assert_int_equal(o.run.lost.items[0].block, 0);
+    assert_int_equal(o.run.lost.items[1].attempt, 2);
+}
+
+static void two_good_arms_go_on_without_the_third(void **state)
+{
+    fixture *f = *state;
+    outcome o;
+    static const char *const k_levels[] = {"sme2", "sme1", "neon"};
+    etp_session_options opts = {.blocks = 2, .no_control = true, .levels = k_levels, .n_levels = 3};
+    session(f, "base * 50000000\non sme1 * * exit3\n", &opts, &o);
+    assert_int_equal(o.status, ETP_OK);
+    assert_int_equal(o.run.blocks_done, 2);
+    assert_int_equal(count_samples(&o.run, 1, 0, ETP_PHASE_TIMED), 0);
+    assert_true(count_samples(&o.run, 0, 0, ETP_PHASE_TIMED) > 0);
+    assert_true(count_samples(&o.run, 2, 0, ETP_PHASE_TIMED) > 0);
+}
+
+static void what_the_runner_says_about_the_model_is_final(void **state)
+{
+    static const struct {
+        const char *code;
+        etp_status status;
+    } k_cases[] = {{"method", ETP_USAGE},  {"not_pte", ETP_CORRUPT}, {"input", ETP_USAGE},
+                   {"file", ETP_IO},       {"load", ETP_UNSUPPORTED}, {"level", ETP_ENVIRONMENT},
+                   {"mask", ETP_ENVIRONMENT}};
+    fixture *f = *state;
+    for (size_t i = 0; i < sizeof k_cases / sizeof *k_cases; i++) {
+        outcome o;
+        session(f, etp_arena_printf(&f->arena, "on * * * error:%s\n", k_cases[i].code), &k_small,
+                &o);
+        assert_int_equal(o.status, k_cases[i].status);
+        assert_string_equal(o.err.msg, "the fake was told to refuse");
+        assert_int_equal(o.result.launches, 1); // not tried again and again
+        assert_int_equal(o.run.state, ETP_RUN_INTERRUPTED);
+    }
+}
+
+static void an_interruption_keeps_what_was_measured(void **state)
+{
+    fixture *f = *state;
+    outcome o;
+    f->stop_after = 6; // block 2 has 2 of its 4 launches
+    session(f, "", &k_small, &o);
+    assert_int_equal(o.status, ETP_OK);
+    assert_int_equal(o.result.state, ETP_RUN_INTERRUPTED);
+    assert_int_equal(o.result.signal, SIGINT);
+    assert_int_equal(o.run.state, ETP_RUN_INTERRUPTED);
+    assert_int_equal(o.run.signal, SIGINT);
+    assert_int_equal(o.run.blocks_done, 2);
+    assert_int_equal(o.run.launches.n, 6);
+    assert_int_equal(o.run.lost.n, 0);
+    assert_int_equal(count_samples(&o.run, 0, 2, ETP_PHASE_TIMED), 5);
+    assert_int_equal(count_samples(&o.run, 1, 2, ETP_PHASE_TIMED), 5);
+    assert_int_equal(count_samples(&o.run, 0, 2, ETP_PHASE_TRACED), 0);
+    assert_int_equal(etp_run_check_files(&o.run, &f->arena, NULL, NULL), ETP_OK);
+}
+
+static void a_talkative_runner_is_cut_short(void **state)
+{
+    fixture *f = *state;
+    outcome o;
+    etp_session_options opts = k_small;
+    opts.timeout_s = 1;
+    uint64_t start = etp_os_now_ns();
+    session(f, "on * * * spam\n", &opts, &o); // 100,000 lines on stderr stop nothing
+    assert_int_equal(o.status, ETP_OK);
+    assert_int_equal(o.run.lost.n, 0);
+    assert_true(etp_os_now_ns() - start < 60000000000u);
+    const char *log = etp_run_path(&f->arena, o.dir,
+                                   etp_str_from(etp_run_dump_name(&f->arena, &o.run.arms.items[0], 1,
+                                                                  ".log")));
+    etp_str text;
+    assert_int_equal(etp_os_read_text(log, 1 << 20, &f->arena, &text, NULL), ETP_OK);
+    assert_int_equal(text.len, 256 << 10); // the beginning is kept
+    assert_true(etp_str_starts(text, ETP_STR("line 0 of")));
+}
+
+static void helpers_of_a_runner_do_not_outlive_it(void **state)
+{
+    fixture *f = *state;
+    outcome o;
+    etp_session_options opts = k_small;
+    opts.blocks = 1;
+    session(f, "on sme2 timed 1 orphan\n", &opts, &o);
+    etp_str text;
+    const char *path = etp_arena_printf(&f->arena, "%s/fake_xnnpack_fp32.pte.orphan", f->dir);
+    assert_int_equal(etp_os_read_text(path, 100, &f->arena, &text, NULL), ETP_OK);
+    char state_of[64], line[256] = "";
+    snprintf(state_of, sizeof state_of, "/proc/%.*s/stat", ETP_STR_ARG(text));
+    for (int i = 0; i < 200; i++) {
+        FILE *file = fopen(state_of, "re");
+        line[0] = '\0';
+        if (file) {
+            if (!fgets(line, sizeof line, file)) {
+                line[0] = '\0';
+            }
+            fclose(file);
+        }
+        if (line[0] == '\0' || strstr(line, ") Z ")) {
+            return;
+        }
+        etp_os_sleep_ns(5000000);
+    }
+    fail_msg("still there: %s", line);
+}
+
+static void ctrl_c_ends_a_hang_at_once(void **state)
+{
+    fixture *f = *state;
+    const char *wanted = etp_arena_printf(&f->arena, "%s/hang", f->dir);
+    const char *model = write_model(f, "on neon timed 2 hang\n");
+    pid_t child = fork();
+    if (child == 0) {
+        etp_session_options opts = k_small;
+        static const char *const k_levels[] = {"sme2", "neon"};
+        opts.models = &model;
+        opts.n_models = 1;
+        opts.levels = k_levels;
+        opts.n_levels = 2;
+        opts.timeout_s = 300;
+        etp_session_plan plan;
+        etp_session_result result = {0};
+        const char *dir;
+        bool ok = etp_os_catch_signals(NULL) == ETP_OK &&
+                  etp_session_plan_make(&opts, f->device, &f->cpu, &f->arena, &plan, NULL) == ETP_OK &&
+                  etp_run_claim(wanted, true, &f->arena, &dir, NULL) == ETP_OK;
+        const etp_session_config config = {.dir = wanted};
+        ok = ok && etp_session_run(f->device, &plan, &config, NULL, &result, NULL) == ETP_OK;
+        _exit(ok && result.signal == SIGINT ? 0 : 1);
+    }
+    etp_os_sleep_ns(700000000);
+    uint64_t start = etp_os_now_ns();
+    kill(child, SIGINT);
+    int status = 0;
+    waitpid(child, &status, 0);
+    assert_true(etp_os_now_ns() - start < 5000000000u);
+    assert_true(WIFEXITED(status) && WEXITSTATUS(status) == 0);
+    etp_run run;
+    assert_int_equal(etp_run_open(wanted, &f->arena, &run, NULL), ETP_OK);
+    assert_int_equal(run.state, ETP_RUN_INTERRUPTED);
+    assert_int_equal(run.signal, SIGINT);
+    assert_int_equal(count_samples(&run, 1, 1, ETP_PHASE_TIMED), 5);
+}
+
+static void a_full_disk_is_told_and_keeps_whole_blocks(void **state)
+{
+    fixture *f = *state;
+    outcome o;
+    etp_session_options opts = k_small;
+    opts.blocks = 20;
+    signal(SIGXFSZ, SIG_IGN);
+    struct rlimit old, small;
+    assert_int_equal(getrlimit(RLIMIT_FSIZE, &old), 0);
+    small = old;
+    small.rlim_cur = 16000; // environment.jsonl passes this after some blocks
+    assert_int_equal(setrlimit(RLIMIT_FSIZE, &small), 0);
+    session(f, "", &opts, &o);
+    assert_int_equal(setrlimit(RLIMIT_FSIZE, &old), 0);
+    assert_int_equal(o.status, ETP_IO);
+    assert_non_null(strstr(o.err.msg, "cannot write"));
+    assert_true(o.run.blocks_done > 0 && o.run.blocks_done < 20);
+    assert_int_equal(count_samples(&o.run, 0, 0, ETP_PHASE_TIMED), 5 * o.run.blocks_done);
+    assert_int_equal(o.run.samples_ignored, 0);
+}
+
+static void killing_the_tool_loses_no_block(void **state)
+{
+    fixture *f = *state;
+    // The fake's launches are short, so that kills hit every part of the loop.
+    for (uint64_t i = 0; i < 12; i++) {
+        const char *wanted = etp_arena_printf(&f->arena, "%s/killed/%u", f->dir, (unsigned)i);
+        pid_t child = fork();
+        if (child == 0) {
+            static const char *const k_levels[] = {"sme2", "neon"};
+            const char *model = write_model(f, "");
+            etp_session_options opts = {.models = &model, .n_models = 1, .levels = k_levels,
+                                        .n_levels = 2, .blocks = 500, .warmup = 1, .iterations = 2,
+                                        .traced = 1};
+            etp_session_plan plan;
+            etp_session_result result;
+            const char *dir;
+            if (etp_session_plan_make(&opts, f->device, &f->cpu, &f->arena, &plan, NULL) == ETP_OK &&
+                etp_run_claim(wanted, true, &f->arena, &dir, NULL) == ETP_OK) {
+                const etp_session_config config = {.dir = dir};
+                etp_status st = etp_session_run(f->device, &plan, &config, NULL, &result, NULL);
+                (void)st;
+            }
+            _exit(0);
+        }
+        etp_os_sleep_ns(150000000 + i * 13700000);
+        kill(child, SIGKILL);
+        waitpid(child, NULL, 0);
+        etp_run run;
+        etp_error err = {0};
+        if (etp_run_open(wanted, &f->arena, &run, &err) != ETP_OK) {
+            fail_msg("after kill %u: %s", (unsigned)i, err.msg);
+        }
+        assert_int_equal(run.state, ETP_RUN_RUNNING);
+        assert_true(run.blocks_done >= 1);
+        assert_int_equal(count_samples(&run, 0, 0, ETP_PHASE_TIMED), 2 * run.blocks_done);
+        assert_int_equal(count_samples(&run, 1, 0, ETP_PHASE_TIMED), 2 * run.blocks_done);
+        assert_int_equal(run.dumps.n, 2 * run.blocks_done);
+    }
+}
+
+static void a_budget_ends_the_session_after_a_whole_block(void **state)
+{
+    fixture *f = *state;
+    outcome o;
+    etp_session_options opts = k_small;
+    opts.blocks = 0;
+    opts.budget_s = 0.000001;
+    session(f, "", &opts, &o);
+    assert_int_equal(o.status, ETP_OK);
+    assert_int_equal(o.run.state, ETP_RUN_FINISHED);
+    assert_int_equal(o.run.blocks_done, 1); // the first one is always made
+    assert_int_equal(o.run.blocks_planned, ETP_BUDGET_BLOCKS);
+}
+
+static void outputs_of_the_arms_are_kept_and_compared(void **state)
+{
+    fixture *f = *state;
+    outcome o;
+    session(f, "", &k_small, &o);
+    const char *a = etp_run_path(&f->arena, o.dir, etp_str_from(etp_run_outputs_name(&f->arena, &o.run.arms.items[0])));
+    const char *b = etp_run_path(&f->arena, o.dir, etp_str_from(etp_run_outputs_name(&f->arena, &o.run.arms.items[1])));
+    etp_outputs_comparison c;
+    assert_int_equal(etp_outputs_compare(a, b, ETP_OUTPUTS_FLOAT32, &f->arena, &c, NULL), ETP_OK);
+    assert_true(c.ok);
+    session(f, "on neon traced * other_output\n", &k_small, &o);
+    a = etp_run_path(&f->arena, o.dir, etp_str_from(etp_run_outputs_name(&f->arena, &o.run.arms.items[0])));
+    b = etp_run_path(&f->arena, o.dir, etp_str_from(etp_run_outputs_name(&f->arena, &o.run.arms.items[1])));
+    assert_int_equal(etp_outputs_compare(a, b, ETP_OUTPUTS_FLOAT32, &f->arena, &c, NULL), ETP_OK);
+    assert_false(c.ok);
+    assert_true(c.max_abs == 3.0); // 2 against 5
+}
+
+static etp_status plan_error(fixture *f, const etp_session_options *o, etp_error *err)
+{
+    etp_session_plan plan;
+    return etp_session_plan_make(o, f->device, &f->cpu, &f->arena, &plan, err);
+}
+
+static void bad_plans_are_refused_before_anything_starts(void **state)
+{
+    fixture *f = *state;
+    etp_error err;
+    const char *model = write_model(f, "");
+    const char *levels[2] = {"sme2", "neon"};
+    etp_session_options o = {.models = &model, .n_models = 1, .levels = levels, .n_levels = 2};
+    levels[1] = "fast";
+    assert_int_equal(plan_error(f, &o, &err), ETP_USAGE);
+    assert_non_null(strstr(err.msg, "unknown level fast; aarch64 has: sme2, sme1, neon"));
+    levels[1] = "avx2";
+    assert_int_equal(plan_error(f, &o, &err), ETP_ENVIRONMENT);
+    assert_non_null(strstr(err.msg, "this processor has no level avx2"));
+    levels[1] = "sme2";
+    assert_int_equal(plan_error(f, &o, &err), ETP_USAGE);
+    assert_non_null(strstr(err.msg, "given twice"));
+    levels[1] = "neon";
+    o.baseline = "sme3";
+    assert_int_equal(plan_error(f, &o, &err), ETP_USAGE);
+    o.baseline = "sme2"; // a level names its arm
+    assert_int_equal(plan_error(f, &o, &err), ETP_OK);
+    o.inputs = "ones,nowhere.bin";
+    assert_int_equal(plan_error(f, &o, &err), ETP_IO);
+    o.inputs = NULL;
+    const char *missing = "nowhere.pte";
+    o.models = &missing;
+    assert_int_equal(plan_error(f, &o, &err), ETP_IO);
+    static const struct {
+        const char *bytes;
+        size_t len;
+        etp_status status;
+        const char *says;
+    } k_files[] = {{"", 0, ETP_CORRUPT, "is empty"},
+                   {"abc", 3, ETP_CORRUPT, "it has only 3 bytes"},
+                   {"0000ED000000", 12, ETP_CORRUPT, "an ETDump"},
+                   {"0000ET990000", 12, ETP_UNSUPPORTED, "program format 'ET99'"},
+                   {"hello world!", 12, ETP_CORRUPT, "no ExecuTorch program"}};
+    for (size_t i = 0; i < sizeof k_files / sizeof *k_files; i++) {
+        const char *path = etp_arena_printf(&f->arena, "%s/bad.pte", f->dir);
+        assert_int_equal(
+            etp_os_write_atomic(path, (etp_str){k_files[i].bytes, k_files[i].len}, NULL), ETP_OK);
+        o.models = &path;
+        assert_int_equal(plan_error(f, &o, &err), k_files[i].status);
+        assert_non_null(strstr(err.msg, k_files[i].says));
+    }
+}
+
+static void several_models_and_threads_make_distinct_arms(void **state)
+{
+    fixture *f = *state;
+    etp_error err;
+    const char *a = write_model(f, "");
+    const char *b = etp_arena_printf(&f->arena, "%s/other.pte", f->dir);
+    assert_int_equal(etp_os_write_atomic(b, ETP_STR("xxxxET12xxxx"), NULL), ETP_OK);
+    const char *models[] = {a, b};
+    const uint32_t threads[] = {1, 4};
+    const etp_session_options o = {.models = models, .n_models = 2, .threads = threads, .n_threads = 2};
+    etp_session_plan plan;
+    assert_int_equal(etp_session_plan_make(&o, f->device, &f->cpu, &f->arena, &plan, &err), ETP_OK);
+    assert_int_equal(plan.n_arms, 4); // the best level alone: models and threads are the question
+    const char *p = f->device->info.platform;
+    assert_string_equal(plan.arms[3].name, etp_arena_printf(&f->arena, "other_%s_sme2_t4", p));
+    assert_string_equal(plan.arms[3].prefix, etp_arena_printf(&f->arena, "other_other_%s_sme2_t4_t4", p));
+    assert_int_equal(plan.baseline, 0);
+}
+
+static void a_runner_that_is_no_runner_is_told(void **state)
+{
+    fixture *f = *state;
+    etp_error err;
+    etp_device *d;
+    etp_device_cpu cpu;
+    etp_device_options o = {.runner = "/bin/echo", .work_root = ROOT "/work"};
+    assert_int_equal(etp_device_open(&o, &d, &err), ETP_OK);
+    assert_int_equal(etp_session_probe(d, &f->arena, &cpu, &err), ETP_CHILD);
+    assert_non_null(strstr(err.msg, "does not speak etprof's protocol"));
+    etp_device_close(d);
+    o.runner = "/bin/false";
+    assert_int_equal(etp_device_open(&o, &d, &err), ETP_OK);
+    assert_int_equal(etp_session_probe(d, &f->arena, &cpu, &err), ETP_ENVIRONMENT);
+    assert_non_null(strstr(err.msg, "does not start (status 1)"));
+    etp_device_close(d);
+    o.runner = "/nonexistent";
+    assert_int_equal(etp_device_open(&o, &d, &err), ETP_ENVIRONMENT);
+    o.runner = NULL;
+    assert_int_equal(etp_device_open(&o, &d, &err), ETP_ENVIRONMENT);
+    assert_non_null(strstr(err.msg, "scripts/build-runner"));
+    o.spec = "toaster";
+    assert_int_equal(etp_device_open(&o, &d, &err), ETP_USAGE);
+}
+
+#define TEST(name) cmocka_unit_test_setup_teardown(name, set_up, tear_down)
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        TEST(a_session_records_what_was_planted),
+        TEST(launches_follow_the_seeded_order),
+        TEST(the_pilot_fixes_the_counts),
+        TEST(slow_and_fast_models_stay_within_limits),
+        TEST(a_bad_launch_costs_that_launch),
+        TEST(lost_blocks_are_made_up_for_within_reason),
+        TEST(an_arm_that_always_fails_ends_the_session),
+        TEST(a_pilot_that_fails_ends_the_session),
+        TEST(two_good_arms_go_on_without_the_third),
+        TEST(what_the_runner_says_about_the_model_is_final),
+        TEST(an_interruption_keeps_what_was_measured),
+        TEST(a_talkative_runner_is_cut_short),
+        TEST(helpers_of_a_runner_do_not_outlive_it),
+        TEST(ctrl_c_ends_a_hang_at_once),
+        TEST(a_full_disk_is_told_and_keeps_whole_blocks),
+        TEST(killing_the_tool_loses_no_block),
+        TEST(a_budget_ends_the_session_after_a_whole_block),
+        TEST(outputs_of_the_arms_are_kept_and_compared),
+        TEST(bad_plans_are_refused_before_anything_starts),
+        TEST(several_models_and_threads_make_distinct_arms),
+        TEST(a_runner_that_is_no_runner_is_told),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
