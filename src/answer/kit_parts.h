@@ -7,6 +7,19 @@
 #include "answer/ab_session.h"
 #include "base/json.h"
 
+// Means per inference as whole nanoseconds that add up to execute_ns exactly.
+typedef struct etp_kit_means {
+    int64_t *row_ns; // [profile->n_rows] ETP_NS_UNKNOWN for rows that are no operator
+    int64_t category_ns[ETP_CATEGORY_COUNT];
+    size_t category_rows[ETP_CATEGORY_COUNT]; // operators
+    int64_t boundary_ns, framework_ns, unexplained_ns;
+    int64_t execute_ns; // mean Method::execute
+} etp_kit_means;
+#define ETP_KIT_ALL_DUMPS SIZE_MAX
+// Over one dump of the profile or all of them; zeroed when there is no execution.
+ETP_NODISCARD etp_status etp_kit_mean_of(const etp_profile *profile, size_t dump, etp_arena *arena,
+                                         etp_kit_means *out, etp_error *err);
+
 typedef struct etp_kit_arm {
     const etp_ab_arm *arm;
     uint32_t index;
@@ -19,10 +32,7 @@ typedef struct etp_kit_arm {
     size_t n_runs;
     uint64_t *untraced_ns;      // timed iterations in order; empty for bare dumps
     size_t n_untraced;
-    int64_t *row_ns;            // [profile->n_rows] mean per inference; unknown when no operator
-    int64_t category_ns[ETP_CATEGORY_COUNT];
-    size_t category_rows[ETP_CATEGORY_COUNT]; // operators
-    int64_t boundary_ns, framework_ns, unexplained_ns; // with the categories: traced_ns exactly
+    etp_kit_means mean;         // over all dumps; zeroed without a profile
 } etp_kit_arm;
 
 typedef struct etp_kit {
@@ -80,6 +90,11 @@ const etp_ab_comparison *etp_kit_comparison_of(const etp_kit *kit, const etp_kit
 // BEFORE ÷ AFTER, NAN when unknown or when the comparison's figures are withheld.
 double etp_kit_speedup(const etp_kit *kit, const etp_ab_comparison *c, int64_t before,
                        int64_t after);
+
+static inline bool etp_kit_is_operator(etp_row_kind kind)
+{
+    return kind == ETP_ROW_OPERATOR || kind == ETP_ROW_PORTABLE;
+}
 
 // Exact decimals of whole nanoseconds: "1.234567", "1234.567".
 void etp_kit_put_ms(etp_sink *sink, int64_t ns);

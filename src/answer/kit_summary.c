@@ -135,63 +135,52 @@ etp_status etp_kit_metrics(const etp_kit *kit, const etp_kit_arm *none, etp_sink
 
 // ---- analysis_summary.json --------------------------------------------------------------------------
 
-static void put_ms_member(etp_json *j, const char *key, int64_t ns)
-{
-    etp_json_kv_double(j, key, (double)ns / 1e6);
-}
-
-static void put_categories(const etp_kit_arm *arm, const char *key, etp_json *j)
+static void put_categories(const etp_kit_means *mean, const char *key, etp_json *j)
 {
     etp_json_key(j, key);
     etp_json_begin_object(j);
-    for (int c = 0; arm && c < ETP_CATEGORY_COUNT; c++) {
-        if (arm->category_rows[c]) {
-            put_ms_member(j, etp_category_name((etp_category)c), arm->category_ns[c]);
+    for (int c = 0; mean && c < ETP_CATEGORY_COUNT; c++) {
+        if (mean->category_rows[c]) {
+            etp_json_kv_double(j, etp_category_name((etp_category)c),
+                               (double)mean->category_ns[c] / 1e6);
         }
     }
     etp_json_end(j);
 }
 
-// Categories of one dump, means per inference, and what no operator explains.
-static void put_dump(const etp_kit *kit, const etp_kit_arm *arm, size_t d, etp_json *j)
+// As many lines as the Inspector's table of this dump has.
+static uint64_t table_rows(const etp_trace *trace)
 {
-    const etp_trace *trace = arm->dumps[d]->trace;
-    const etp_profile *p = arm->arm->profile;
-    int64_t sums[ETP_CATEGORY_COUNT] = {0}, whole = p ? p->per_dump_execute_ns[d] : 0;
-    uint64_t runs = p ? p->per_dump_executions[d] : 0, rows = 0;
-    int64_t rest = whole;
-    for (size_t i = 0; runs && i < p->n_rows; i++) {
-        const etp_profile_row *row = &p->rows[i];
-        if (row->kind == ETP_ROW_OPERATOR || row->kind == ETP_ROW_PORTABLE) {
-            sums[row->parsed.category] += row->per_dump_ns[d];
-            rest -= row->per_dump_ns[d];
-        }
-    }
+    uint64_t rows = 0;
     for (size_t b = 0; b < etp_trace_block_count(trace); b++) {
         const etp_trace_block *block = etp_trace_block_at(trace, b);
         for (size_t e = 0; e < block->n_events; e++) {
             rows += block->events[e].kind != ETP_EVENT_OPERATOR_CALL;
         }
     }
+    return rows;
+}
+
+static etp_status put_dump(const etp_kit *kit, const etp_kit_arm *arm, size_t d, etp_json *j,
+                           etp_arena *scratch, etp_error *err)
+{
+    const etp_profile *p = arm->arm->profile;
+    uint64_t runs = p ? p->per_dump_executions[d] : 0;
+    etp_kit_means mean;
+    ETP_TRY(etp_kit_mean_of(p, d, scratch, &mean, err));
     etp_json_begin_object(j);
     etp_json_kv_z(j, "etdump", arm->dump_names[d]);
-    etp_json_key(j, "categories_ms");
-    etp_json_begin_object(j);
-    for (int c = 0; runs && c < ETP_CATEGORY_COUNT; c++) {
-        if (sums[c]) {
-            etp_json_kv_double(j, etp_category_name((etp_category)c),
-                               (double)llround((double)sums[c] / (double)runs) / 1e6);
-        }
-    }
-    etp_json_end(j);
-    etp_json_kv_u64(j, "rows", rows);
+    put_categories(&mean, "categories_ms", j);
+    etp_json_kv_u64(j, "rows", table_rows(arm->dumps[d]->trace));
     etp_json_kv_z(j, "csv_timeline", etp_kit_arm_file(kit, arm, ETP_KIT_TIMELINE_ALL));
     etp_json_kv_z(j, "csv_stats", etp_kit_arm_file(kit, arm, ETP_KIT_OPS_STATS));
     etp_json_kv_z(j, "experiment", arm->arm->name);
     etp_json_kv_u64(j, "runs", runs);
-    put_rounded(j, "execute_ns", runs ? (double)whole / (double)runs : (double)NAN);
-    put_rounded(j, "remainder_ns", runs ? (double)rest / (double)runs : (double)NAN);
+    int64_t rest = mean.boundary_ns + mean.framework_ns + mean.unexplained_ns;
+    put_ns(j, "execute_ns", runs ? mean.execute_ns : ETP_NS_UNKNOWN);
+    put_ns(j, "remainder_ns", runs ? rest : ETP_NS_UNKNOWN);
     etp_json_end(j);
+    return ETP_OK;
 }
 
 static void put_experiment(const etp_kit_arm *arm, etp_json *j)
@@ -202,15 +191,15 @@ static void put_experiment(const etp_kit_arm *arm, etp_json *j)
     etp_json_kv_z(j, "experiment", arm->arm->name);
     put_threads(j, arm);
     etp_json_kv_z(j, "level", arm->arm->level_name);
-    put_categories(arm, "categories_ms", j);
+    put_categories(&arm->mean, "categories_ms", j);
     etp_json_key(j, "categories_ns");
     etp_json_begin_object(j);
     for (int c = 0; c < ETP_CATEGORY_COUNT; c++) {
-        if (arm->category_rows[c]) {
+        if (arm->mean.category_rows[c]) {
             etp_five f = etp_category_five((etp_category)c);
-            five[f] += arm->category_ns[c];
+            five[f] += arm->mean.category_ns[c];
             occurs[f] = true;
-            etp_json_kv_i64(j, etp_category_name((etp_category)c), arm->category_ns[c]);
+            etp_json_kv_i64(j, etp_category_name((etp_category)c), arm->mean.category_ns[c]);
         }
     }
     etp_json_end(j);
@@ -223,9 +212,9 @@ static void put_experiment(const etp_kit_arm *arm, etp_json *j)
     }
     etp_json_end(j);
     bool known = arm->arm->profile != NULL;
-    put_ns(j, "boundary_ns", known ? arm->boundary_ns : ETP_NS_UNKNOWN);
-    put_ns(j, "framework_ns", known ? arm->framework_ns : ETP_NS_UNKNOWN);
-    put_ns(j, "unexplained_ns", known ? arm->unexplained_ns : ETP_NS_UNKNOWN);
+    put_ns(j, "boundary_ns", known ? arm->mean.boundary_ns : ETP_NS_UNKNOWN);
+    put_ns(j, "framework_ns", known ? arm->mean.framework_ns : ETP_NS_UNKNOWN);
+    put_ns(j, "unexplained_ns", known ? arm->mean.unexplained_ns : ETP_NS_UNKNOWN);
     put_ns(j, "execute_ns", known ? arm->arm->traced_ns : ETP_NS_UNKNOWN);
     etp_json_end(j);
 }
@@ -233,7 +222,7 @@ static void put_experiment(const etp_kit_arm *arm, etp_json *j)
 etp_status etp_kit_analysis_summary(const etp_kit *kit, const etp_kit_arm *none, etp_sink *sink,
                                     etp_arena *scratch, etp_error *err)
 {
-    (void)none, (void)scratch, (void)err;
+    (void)none;
     etp_json j;
     uint64_t n_dumps = 0;
     etp_json_init(&j, sink, true);
@@ -244,7 +233,7 @@ etp_status etp_kit_analysis_summary(const etp_kit *kit, const etp_kit_arm *none,
         n_dumps += kit->arms[i].n_dumps;
     }
     etp_json_kv_u64(&j, "etdump_count", n_dumps);
-    put_categories(kit->n_arms ? &kit->arms[0] : NULL, "category_totals_ms", &j);
+    put_categories(kit->n_arms ? &kit->arms[0].mean : NULL, "category_totals_ms", &j);
     etp_json_kv_z(&j, "category_totals_of", kit->n_arms ? kit->arms[0].arm->name : NULL);
     etp_json_key(&j, "experiments");
     etp_json_begin_array(&j);
@@ -256,7 +245,7 @@ etp_status etp_kit_analysis_summary(const etp_kit *kit, const etp_kit_arm *none,
     etp_json_begin_array(&j);
     for (size_t i = 0; i < kit->n_arms; i++) {
         for (size_t d = 0; d < kit->arms[i].n_dumps; d++) {
-            put_dump(kit, &kit->arms[i], d, &j);
+            ETP_TRY(put_dump(kit, &kit->arms[i], d, &j, scratch, err));
         }
     }
     etp_json_end(&j);

@@ -46,8 +46,7 @@ static int64_t category_total(const etp_profile *p, etp_category c)
     int64_t sum = 0;
     for (size_t i = 0; i < p->n_rows; i++) {
         const etp_profile_row *row = &p->rows[i];
-        bool is_operator = row->kind == ETP_ROW_OPERATOR || row->kind == ETP_ROW_PORTABLE;
-        sum += is_operator && row->parsed.category == c ? row->total_ns : 0;
+        sum += etp_kit_is_operator(row->kind) && row->parsed.category == c ? row->total_ns : 0;
     }
     return sum;
 }
@@ -57,8 +56,8 @@ static void arm_categories(const etp_kit_arm *arm, etp_sink *s)
     ranked order[ETP_CATEGORY_COUNT];
     size_t n = 0;
     for (uint32_t c = 0; c < ETP_CATEGORY_COUNT; c++) {
-        if (arm->category_rows[c]) {
-            order[n++] = (ranked){arm->category_ns[c], c};
+        if (arm->mean.category_rows[c]) {
+            order[n++] = (ranked){arm->mean.category_ns[c], c};
         }
     }
     qsort(order, n, sizeof *order, slowest_first);
@@ -70,7 +69,7 @@ static void arm_categories(const etp_kit_arm *arm, etp_sink *s)
         etp_kit_put_ms(s, order[i].ns);
         etp_sink_char(s, ',');
         etp_kit_put_ratio(s, percent_of(arm, order[i].ns));
-        etp_sink_printf(s, ",%zu", arm->category_rows[c]);
+        etp_sink_printf(s, ",%zu", arm->mean.category_rows[c]);
         put_experiment(s, arm);
         etp_sink_printf(s, ",%s,%lld\n", etp_five_name(etp_category_five(c)),
                         (long long)order[i].ns);
@@ -97,7 +96,7 @@ static void operator_line(const etp_kit_arm *arm, uint32_t index, etp_sink *s)
 {
     const etp_profile_row *row = &arm->arm->profile->rows[index];
     etp_category c = row->parsed.category;
-    int64_t ns = arm->row_ns[index];
+    int64_t ns = arm->mean.row_ns[index];
     etp_csv_cell(s, row->name, ',');
     etp_sink_printf(s, ",%s,", etp_category_name(c));
     etp_kit_put_ms(s, row->total_ns);
@@ -128,9 +127,9 @@ static etp_status arm_operators(const etp_kit_arm *arm, etp_category only, size_
     }
     size_t n = 0;
     for (uint32_t i = 0; i < p->n_rows; i++) {
-        if (arm->row_ns[i] != ETP_NS_UNKNOWN &&
+        if (arm->mean.row_ns[i] != ETP_NS_UNKNOWN &&
             (only == ETP_CATEGORY_COUNT || p->rows[i].parsed.category == only)) {
-            order[n++] = (ranked){arm->row_ns[i], i};
+            order[n++] = (ranked){arm->mean.row_ns[i], i};
         }
     }
     qsort(order, n, sizeof *order, slowest_first);
@@ -189,10 +188,10 @@ static void latency_line(const etp_kit_arm *arm, etp_sink *s)
         etp_sink_z(s, ",,,");
     }
     put_experiment(s, arm);
-    int64_t parts[] = {arm->arm->traced_ns, 0, arm->boundary_ns, arm->framework_ns,
-                       arm->unexplained_ns};
+    int64_t parts[] = {arm->arm->traced_ns, 0, arm->mean.boundary_ns, arm->mean.framework_ns,
+                       arm->mean.unexplained_ns};
     for (int c = 0; c < ETP_CATEGORY_COUNT; c++) {
-        parts[1] += arm->category_ns[c];
+        parts[1] += arm->mean.category_ns[c];
     }
     for (size_t i = 0; i < sizeof parts / sizeof *parts; i++) {
         etp_sink_char(s, ',');
@@ -259,14 +258,14 @@ static void comparison_header(const etp_kit *kit, etp_sink *sink, etp_arena *scr
 
 static int64_t category_of(const etp_kit_arm *arm, int c)
 {
-    return arm->arm->profile ? arm->category_ns[c] : ETP_NS_UNKNOWN;
+    return arm->arm->profile ? arm->mean.category_ns[c] : ETP_NS_UNKNOWN;
 }
 
 static void put_category_ms(etp_sink *sink, const etp_kit_arm *arm, int c)
 {
     etp_sink_char(sink, ',');
     if (arm->arm->profile) {
-        etp_kit_put_ms(sink, arm->category_ns[c]);
+        etp_kit_put_ms(sink, arm->mean.category_ns[c]);
     }
 }
 
@@ -313,7 +312,7 @@ etp_status etp_kit_comparison(const etp_kit *kit, const etp_kit_arm *none, etp_s
     for (int c = 0; c < ETP_CATEGORY_COUNT; c++) {
         bool occurs = false;
         for (size_t i = 0; i < kit->n_arms; i++) {
-            occurs = occurs || kit->arms[i].category_rows[c] > 0;
+            occurs = occurs || kit->arms[i].mean.category_rows[c] > 0;
         }
         if (occurs) {
             comparison_line(kit, c, sink);
