@@ -251,7 +251,7 @@ static bool same_proof(const etp_ab_arm *a, const etp_ab_arm *b)
     return x && y && a->proof.truth == b->proof.truth && strcmp(x->text, y->text) == 0;
 }
 
-static void proofs(const etp_ab *ab, etp_keys *keys, etp_arena *arena)
+void etp_ab_proof_keys(const etp_ab *ab, etp_keys *keys, etp_arena *arena)
 {
     static const char *const k_words[] = {"level set by mask, not provable from names", "confirmed",
                                           "CONTRADICTED"};
@@ -301,7 +301,7 @@ static void screen(const etp_ab *ab, etp_report *r, etp_arena *arena)
         }
     }
     etp_keys *keys = etp_report_keys(r, NULL);
-    proofs(ab, keys, arena);
+    etp_ab_proof_keys(ab, keys, arena);
     if (ab->correctness.ok >= 0) {
         etp_keys_add(keys, ab->correctness.ok ? ETP_GOOD : ETP_BAD, "outputs",
                      "%s (largest difference %.3g, relative %.3g, cosine %.6f)",
@@ -375,43 +375,5 @@ const etp_report *etp_ab_report(const etp_ab *ab, etp_arena *arena)
     etp_ab_blocks_section(ab, r);
     etp_ab_evidence_section(ab, r);
     reproducibility(ab, r, arena);
-    return r;
-}
-
-const etp_report *etp_ab_proof_report(const etp_ab *ab, etp_arena *arena)
-{
-    enum { MAX_ARMS = 6 };
-    etp_report *r = etp_report_create(arena, ab->title);
-    etp_report_subtitle(r, "what ran where%s", ab->emulated ? " (emulated: no times)" : "");
-    etp_report_section(r, 1, "proof", "Proof per arm");
-    etp_keys *keys = etp_report_keys(r, NULL);
-    proofs(ab, keys, arena);
-    etp_report_section(r, 1, "names", "Operators by name");
-    etp_column columns[MAX_ARMS + 2] = {{.key = "id", .title = "id", .flags = ETP_COL_MINOR}};
-    size_t arms = ab->n_arms < MAX_ARMS ? ab->n_arms : MAX_ARMS;
-    for (size_t a = 0; a < arms; a++) {
-        columns[1 + a] = (etp_column){
-            .key = ab->arms[a].name, .title = ab->arms[a].name, .flags = ETP_COL_CODE};
-    }
-    columns[1 + arms] = (etp_column){.key = "engaged", .title = "feature"};
-    etp_table *t = etp_report_table(r, "names", NULL, columns, arms + 2);
-    static const char *const k_words[] = {"engaged", "not", NULL};
-    size_t same = 0;
-    for (size_t i = 0; i < ab->n_operators; i++) {
-        const etp_ab_operator *op = &ab->operators[i];
-        etp_cell cells[MAX_ARMS + 2] = {etp_cell_z(op->id)};
-        bool differs = false;
-        for (size_t a = 0; a < arms; a++) {
-            cells[1 + a] = op->names[a].len ? etp_cell_str(op->names[a]) : etp_cell_missing();
-            differs = differs || !etp_str_eq(op->names[a], op->names[0]);
-        }
-        if (!differs && op->engaged != ETP_ENGAGED) {
-            same++;
-            continue;
-        }
-        cells[1 + arms] = etp_cell_z(k_words[op->engaged]);
-        etp_table_add_row(t, cells, arms + 2);
-    }
-    etp_report_text(r, "%zu other operators have the same name in every arm.", same);
     return r;
 }

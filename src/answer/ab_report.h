@@ -17,6 +17,9 @@ const etp_report *etp_ab_report(const etp_ab *ab, etp_arena *arena);
 // What ran where: operator names of all arms side by side, no times. For emulated runs and reviews.
 const etp_report *etp_ab_proof_report(const etp_ab *ab, etp_arena *arena);
 
+// Lines "proof": what the evidence says of each arm.
+void etp_ab_proof_keys(const etp_ab *ab, etp_keys *keys, etp_arena *arena);
+
 // "faster: 2.31× [2.28, 2.34]", "withheld: emulated": one comparison in words, without its arms.
 const char *etp_ab_headline_text(const etp_ab_comparison *c, etp_arena *arena);
 
