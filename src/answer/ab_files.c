@@ -4,6 +4,7 @@
 
 #include "answer/ab_json.h"
 #include "answer/ab_report.h"
+#include "answer/kit_files.h"
 
 typedef struct writer {
     const char *dir;
@@ -58,5 +59,8 @@ etp_status etp_ab_write_files(const etp_ab_session *session, const char *dir, et
     writer w = {.dir = dir, .arena = &arena};
     etp_status st = write_all(etp_ab_answer(session), &w, err);
     etp_arena_dispose(&arena);
+    if (st == ETP_OK) {
+        st = etp_kit_write_files(session, dir, err);
+    }
     return st == ETP_OK ? ETP_OK : etp_fail_ctx(err, "%s", dir);
 }

@@ -7,6 +7,7 @@
 typedef struct analyze_options {
     const char *baseline;
     double margin_percent;
+    const char *out;
     bool full, proof;
     etp_opt_list fail_on;
 } analyze_options;
@@ -20,6 +21,8 @@ static const etp_opt k_options[] = {
      "every section, also in text", NULL},
     {"proof", 0, ETP_OPT_FLAG, offsetof(analyze_options, proof), NULL,
      "operator names side by side: what ran where", NULL},
+    {"out", 0, ETP_OPT_STRING, offsetof(analyze_options, out), "DIR",
+     "write the tables as CSV and JSON files there", NULL},
     {"fail-on", 0, ETP_OPT_LIST, offsetof(analyze_options, fail_on), "WORDS", ETP_FAIL_ON_HELP,
      NULL},
     {0},
@@ -32,7 +35,7 @@ static etp_status run(etp_cli *cli, const void *opts, int argc, char **argv, etp
     etp_show_options show = {
         .full = o->full,
         .proof = o->proof,
-        .write_files = false,
+        .tables_dir = o->out,
         .fail_on = o->fail_on.items,
         .n_fail_on = o->fail_on.n,
     };

@@ -7,7 +7,9 @@
 #include "answer/ab_files.h"
 #include "answer/ab_json.h"
 #include "answer/ab_report.h"
+#include "answer/kit_files.h"
 #include "cli/emit.h"
+#include "os/os.h"
 
 static void ab_json(const void *data, etp_json *j)
 {
@@ -68,6 +70,10 @@ static etp_status show_session(etp_cli *cli, const etp_ab_session *session,
     const etp_ab *ab = etp_ab_answer(session);
     if (show->write_files && etp_ab_run(session)) {
         ETP_TRY(etp_ab_write_files(session, ab->dir, err));
+    }
+    if (show->tables_dir) {
+        ETP_TRY(etp_os_mkdirs(show->tables_dir, err));
+        ETP_TRY(etp_kit_write_files(session, show->tables_dir, err));
     }
     etp_cli_answer answer = {
         .json = ab_json,
