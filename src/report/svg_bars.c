@@ -196,7 +196,8 @@ static void upright_bar(etp_svg *o, const etp_chart *c, const etp_chart_entry *e
         if (from - to >= 34) {
             segment_label(o, c, e, k, x, (from + to) / 2, w);
         } else if (from - to >= 15) { // one line
-            segment_label(o, c, e, k, x, (from + to) / 2, fmin(w, 44));
+            double line = fmin(w, 44);
+            segment_label(o, c, e, k, x + (w - line) / 2, (from + to) / 2, line);
         }
         etp_svg_group_end(o);
     }

@@ -15,7 +15,11 @@ import xml.etree.ElementTree as ET
 VOID = {"meta", "br", "hr", "img", "input", "link", "col", "wbr"}
 URL_ATTRIBUTES = {"href", "src", "srcset", "action", "formaction", "data", "poster", "xlink:href", "ping"}
 FORBIDDEN = {"link", "img", "iframe", "object", "embed", "base", "form", "foreignobject", "audio", "video"}
-CHARTS = ("operator_breakdown", "ledger", "latency_comparison", "blocks", "threads")
+ATTRIBUTES = set("""lang charset name content http-equiv id class href scope style title role tabindex
+    type data-v data-sort data-schema aria-label aria-labelledby xmlns viewbox x y x1 x2 y1 y2 cx cy r d
+    width height fill text-anchor patternunits patterntransform""".split())
+CHARTS = ("operator_breakdown", "ledger", "latency_comparison", "blocks", "threads",
+          "upright")
 
 
 class Page(html.parser.HTMLParser):
@@ -42,6 +46,8 @@ class Page(html.parser.HTMLParser):
         if tag in FORBIDDEN:
             self.problems.append(f"<{tag}> loads or embeds something")
         for key, value in attrs:
+            if key not in ATTRIBUTES:
+                self.problems.append(f"<{tag}> has an attribute {key!r} that no writer writes")
             if key.startswith("on"):
                 self.problems.append(f"<{tag}> has a handler {key}")
             if key in URL_ATTRIBUTES and not (value or "").startswith("#"):
@@ -67,7 +73,8 @@ class Page(html.parser.HTMLParser):
         elif tag in ("th", "td") and self.table is not None:
             if tag == "th" and attributes.get("scope") not in ("row", "col"):
                 self.problems.append("<th> without scope")
-            self.cell = {"text": "", "value": attributes.get("data-v"), "scope": attributes.get("scope")}
+            self.cell = {"text": "", "value": attributes.get("data-v"),
+                         "style": attributes.get("style"), "scope": attributes.get("scope")}
         elif tag == "svg" and attributes.get("role") != "img":
             self.problems.append("<svg> without role")
         if tag == "script":
@@ -188,6 +195,12 @@ def check_values(page, text_csv, problems):
             if not same:
                 problems.append(f"column {k}: CSV {a!r}, JSON {b!r}, cell {cell['value']!r}")
                 return
+    longest = max(r[k] or 0 for r in table["rows"][:-1] for k in (2, 3))
+    for row, cells in zip(table["rows"][:-1], page.tables[0]["rows"]):
+        for k in (2, 3):
+            if row[k] and cells[k]["style"] != f"--w:{row[k] / longest * 100:.1f}%":
+                problems.append(f"bar {cells[k]['style']} of {row[k]} in {longest}")
+                return
     if sum(r[2] for r in table["rows"][:-1]) != table["rows"][-1][2]:
         problems.append("the total is not the sum of its rows")
 
@@ -207,11 +220,115 @@ def check_svg(text, problems):
                            ("y", height), ("y1", height), ("y2", height), ("cy", height)):
             if element.get(key) is not None and not -1 <= float(element.get(key)) <= limit + 1:
                 problems.append(f"<{tag} {key}={element.get(key)}> is outside the picture")
-        if tag == "rect" and float(element.get("width")) < 0:
-            problems.append("negative width")
+        if tag == "rect":
+            x, w = float(element.get("x", 0)), float(element.get("width"))
+            if w < 0 or x + w > width + 1:
+                problems.append("a rectangle is outside the picture")
     names = [e.tag.split("}")[1] for e in list(root)[:2]]
     if names != ["title", "desc"]:
         problems.append("title and desc are not first")
+
+
+SVG = "{http://www.w3.org/2000/svg}"
+
+
+def numbers(element, *keys):
+    return [float(element.get(k)) for k in keys]
+
+
+def near(a, b):
+    return abs(a - b) <= 0.21  # coordinates have one decimal
+
+
+def check_stacked(root, chart, problems, upright=False):
+    """Segments touch, and their lengths are to one scale across all bars."""
+    at, line, size = ("y", "x", "height") if upright else ("x", "y", "width")
+    segments = [g for g in root.iter(SVG + "g") if g.find(SVG + "rect") is not None and
+                "seg" in g.find(SVG + "rect").get("class", "")]
+    expected = [v for e in chart["entries"] for v in e["values"] if v]
+    if len(segments) != len(expected):
+        problems.append(f"{len(segments)} segments for {len(expected)} values")
+        return
+    rects = [g.find(SVG + "rect") for g in segments]
+    scale = sum(numbers(r, size)[0] for r in rects) / sum(expected)
+    end = {}
+    for rect, value in zip(rects, expected):
+        x, y, width = numbers(rect, at, line, size)
+        if abs(width - value * scale) > 0.3:
+            problems.append(f"a segment of {width} for {value * scale:.1f}")
+        if upright:
+            x = -(x + width)
+        if not near(end.setdefault(y, x), x):
+            problems.append("segments do not touch")
+        end[y] = x + width
+    if len(set(r.get(line) for r in rects)) != len(chart["entries"]):
+        problems.append("bars share a line")
+
+
+def check_waterfall(root, chart, problems):
+    """Every bar runs from the sum before its step to the sum after it; whiskers end at lo and hi."""
+    groups = [g for g in root.iter(SVG + "g") if g.find(SVG + "title") is not None]
+    first = groups[0].find(SVG + "rect")
+    zero, length = numbers(first, "x", "width")
+    scale = length / chart["entries"][0]["values"][0]
+    running = 0
+    for group, entry in zip(groups, chart["entries"], strict=True):
+        start = 0 if entry["total"] else running
+        running = start + entry["values"][0]
+        x, width = numbers(next(group.iter(SVG + "rect")), "x", "width")
+        a, b = sorted((zero + start * scale, zero + running * scale))
+        if not near(x, a) or not (near(x + width, b) or (near(width, 1.5) and b - a < 1.6)):
+            problems.append(f"{entry['label']}: bar {x}…{x + width}, expected {a:.1f}…{b:.1f}")
+        path = group.find(SVG + "path")
+        if path is not None:
+            check_whisker(path, zero + (start + entry["lo"][0]) * scale,
+                          zero + (start + entry["hi"][0]) * scale, entry["label"], problems)
+    if not any(g.find(SVG + "path") is not None for g in groups):
+        problems.append("no whiskers")
+
+
+def check_whisker(path, lo, hi, label, problems):
+    ends = re.match(r"M([\d.]+) [\d.]+L([\d.]+) ", path.get("d"))
+    if not (near(float(ends[1]), lo) and near(float(ends[2]), hi)):
+        problems.append(f"{label}: whisker {ends[1]}…{ends[2]}, expected {lo:.1f}…{hi:.1f}")
+
+
+def check_intervals(root, chart, problems):
+    groups = [g for g in root.iter(SVG + "g") if g.find(SVG + "title") is not None]
+    for group, entry in zip(groups, chart["entries"], strict=True):
+        zero, width = numbers(group.find(SVG + "rect"), "x", "width")
+        scale = width / entry["values"][0]
+        if not near(width, chart.setdefault("scale", scale) * entry["values"][0]):
+            problems.append("bars have different scales")
+        check_whisker(group.find(SVG + "path"), zero + entry["lo"][0] * scale,
+                      zero + entry["hi"][0] * scale, entry["label"], problems)
+
+
+def check_blocks(root, chart, problems):
+    """Tool tips name every value; the third panel is first ÷ second; more is higher."""
+    tips = {g.find(SVG + "title").text: g for g in root.iter(SVG + "g") if g.find(SVG + "title") is not None}
+    heights = []
+    for entry in chart["entries"]:
+        a, b = entry["values"]
+        ratio = f"{a / b:.2f}×" if a and b else "missing"
+        for name, shown in (("neon", f"{a / 1e6:.1f} ms"), ("neon ÷ sme2", ratio),
+                            ("sme2", f"{b / 1e6:.1f} ms" if b else "missing")):
+            tip = f"block {entry['label']}, {name}: {shown}"
+            if tip not in tips:
+                problems.append(f"no tip {tip!r}")
+                return
+        circle = tips[f"block {entry['label']}, neon: {a / 1e6:.1f} ms"].find(SVG + "circle")
+        heights.append((a, -float(circle.get("cy"))))
+    if [h for _, h in sorted(heights)] != sorted(h for _, h in heights):
+        problems.append("heights do not follow values")
+
+
+def check_upright(root, chart, problems):
+    check_stacked(root, chart, problems, upright=True)
+
+
+GEOMETRY = {"operator_breakdown": check_stacked, "upright": check_upright, "ledger": check_waterfall,
+            "latency_comparison": check_intervals, "blocks": check_blocks}
 
 
 def check_markdown(text, problems):
@@ -244,7 +361,7 @@ def self_test():
               "dead link": ("#x", "#y"), "scope": (' scope="row"', ""), "image": ("<p ", "<img src=\"#\"><p "),
               "caption": ("<caption>c</caption>", ""), "policy": ("'none'", "'self'"),
               "json": ("<p ", "<script type=\"application/json\">{</script><p "),
-              "direction": ("c</caption>", "\u202e</caption>"), "css": ("<p ", "<p style=\"a:url(x)\" ")}
+              "quote": ("<p ", "<p title=\"a\"b\" "), "direction": ("c</caption>", "\u202e</caption>"), "css": ("<p ", "<p style=\"a:url(x)\" ")}
     noticed = []
     check_structure(sound, noticed)
     assert not noticed, noticed
@@ -305,11 +422,18 @@ def main():
         if not run(tree, "ascii").isascii():
             found.append("ASCII text is not ASCII")
         problems += [f"{tree}: {p}" for p in found]
+    data = {c["id"]: c for c in json.loads(Page(run("full", "html")).scripts[0][1])["charts"]}
+    step = data["ledger"]["entries"][1]
+    if (step["values"], step["lo"], step["hi"]) != ([-540300000], [-548000000], [-532600000]):
+        problems.append(f"embedded JSON of a step: {step}")
     charts = [("full", chart) for chart in CHARTS]
     charts += [("hostile", f"odd-{kind}-{rows}") for kind in range(6) for rows in range(3)]
     for tree, chart in charts:
         found = []
-        check_svg(run(tree, "svg", chart), found)
+        text = run(tree, "svg", chart)
+        check_svg(text, found)
+        if tree == "full" and chart in GEOMETRY and not found:
+            GEOMETRY[chart](ET.fromstring(text), data[chart], found)
         problems += [f"{chart}.svg: {p}" for p in found]
     for problem in problems:
         print(problem)
