@@ -23,6 +23,7 @@
 #ifndef ETP_FLATBUF_FLATBUF_H
 #define ETP_FLATBUF_FLATBUF_H
 
+#include <etprof/arena.h>
 #include <etprof/bytes.h>
 #include <etprof/error.h>
 
@@ -51,6 +52,8 @@ typedef struct etp_fb_field {
     uint8_t width;
     uint8_t align; // of a VECTOR's first element; 0 means its width
     bool required;
+    bool varies;  // of a SCALAR: differs between trees that are otherwise repetitions
+    bool repeats; // of a VECTOR_TABLE: its elements often repeat each other, see etp_fb_options
     const etp_fb_schema *table;
     const etp_fb_members *members;
 } etp_fb_field;
@@ -76,7 +79,17 @@ typedef struct etp_fb_options { // a zeroed struct means the defaults
     uint64_t max_tables; // visits; default len / 4 + 64: without sharing each visit costs an offset
     uint64_t max_bytes;  // of strings and vectors, shared ones counted each time; default
                          // 16 × len + 1 MiB
+    struct etp_fb_repeats *repeats; // NULL: every element is looked at in full
 } etp_fb_options;
+
+// Elements of the (one) vector that the schema marks `repeats`: an element which equals an earlier
+// one bit for bit, but for fields marked `varies`, is verified by a plain comparison with it and
+// noted here. Speed only; accepted and refused are the same files.
+typedef struct etp_fb_repeats {
+    etp_arena *arena;  // for SAME_AS and the working memory, a few MiB at most
+    uint32_t *same_as; // out, by element: itself, or an earlier element with the same layout and
+    size_t n;          // contents; NULL when the vector is absent or memory was short
+} etp_fb_repeats;
 
 typedef struct etp_fb_table { // a verified table; a zeroed one is "absent" and has no fields
     const uint8_t *ptr;

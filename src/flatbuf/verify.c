@@ -5,13 +5,18 @@
 
 #include <assert.h>
 
+#include "flatbuf/repeat.h"
+
 #define DEFAULT_DEPTH 64
 #define CACHE_SLOTS 64 // power of two
 #define MAX_REFS 16    // offset fields in one table of a schema
+#define SHAPES 4       // repeating elements are compared with
+#define MAX_SHAPE_MISSES 16
 
 typedef struct ref {
     uint16_t off; // in the table
-    uint16_t id;
+    uint8_t id;
+    uint8_t kind; // etp_fb_kind of the field
 } ref;
 
 typedef struct plan { // what one vtable means for one schema
@@ -33,6 +38,9 @@ typedef struct verifier {
     unsigned max_depth;
     etp_error *err;
     plan cache[CACHE_SLOTS];
+    etp_fb_repeats *repeats;
+    etp_fb_shape shapes[SHAPES];
+    uint32_t followed_by[SHAPES]; // shape that came after it last time
 } verifier;
 
 static etp_status verify_table(verifier *v, const etp_fb_schema *s, size_t pos, unsigned depth);
@@ -114,30 +122,36 @@ static etp_status make_plan(verifier *v, const etp_fb_schema *s, size_t pos, siz
         }
         if (f->kind != ETP_FB_SCALAR) {
             assert(out->n_refs < MAX_REFS);
-            out->refs[out->n_refs++] = (ref){(uint16_t)off, (uint16_t)id};
+            out->refs[out->n_refs++] = (ref){(uint16_t)off, (uint8_t)id, (uint8_t)f->kind};
         }
     }
     out->schema = s;
     return ETP_OK;
 }
 
+static etp_status bad_vtable_offset(verifier *v, const etp_fb_schema *s, size_t pos)
+{
+    return etp_fail_at(v->err, ETP_CORRUPT, v->base + pos,
+                       "%s: vtable offset %ld leads outside the buffer of %zu bytes", s->name,
+                       (long)(int32_t)etp_load_u32(v->p + pos), v->len);
+}
+
 // The plan of the table at POS; NULL with *status set when there is none. It stays valid until the
 // next call, which may need its slot.
-static const plan *find_plan(verifier *v, const etp_fb_schema *s, size_t pos, etp_status *status)
+static inline const plan *find_plan(verifier *v, const etp_fb_schema *s, size_t pos,
+                                    etp_status *status)
 {
-    int64_t soffset = (int32_t)etp_load_u32(v->p + pos);
-    int64_t vt = (int64_t)pos - soffset;
-    if (vt < 0 || (uint64_t)vt >= v->len) {
-        *status = etp_fail_at(v->err, ETP_CORRUPT, v->base + pos,
-                              "%s: vtable offset %lld leads outside the buffer of %zu bytes",
-                              s->name, (long long)soffset, v->len);
+    // Modulo 2^64, so that offsets in front of the buffer are behind its end too.
+    size_t vt = pos - (size_t)(int64_t)(int32_t)etp_load_u32(v->p + pos);
+    if (vt >= v->len) {
+        *status = bad_vtable_offset(v, s, pos);
         return NULL;
     }
     // Which slot is taken changes speed only, never the result.
-    plan *slot = &v->cache[((size_t)vt / 2 + (uintptr_t)s / 8) & (CACHE_SLOTS - 1)];
-    if (slot->schema != s || slot->vtable != (size_t)vt) {
+    plan *slot = &v->cache[(vt / 2 + (uintptr_t)s / 8) & (CACHE_SLOTS - 1)];
+    if (slot->schema != s || slot->vtable != vt) {
         slot->schema = NULL;
-        *status = make_plan(v, s, pos, (size_t)vt, slot);
+        *status = make_plan(v, s, pos, vt, slot);
         if (*status != ETP_OK) {
             return NULL;
         }
@@ -217,6 +231,58 @@ static inline etp_status check_child(verifier *v, const etp_fb_schema *s, unsign
     return verify_table(v, child, pos, depth + 1);
 }
 
+static bool repeats_shape(verifier *v, const etp_fb_shape *shape, size_t pos)
+{
+    if (shape->tables > v->tables_left || shape->bytes > v->bytes_left ||
+        !etp_fb_shape_repeats(shape, (etp_bytes){v->p, v->len, v->base}, v->p + pos)) {
+        return false;
+    }
+    v->tables_left -= shape->tables;
+    v->bytes_left -= shape->bytes;
+    return true;
+}
+
+// The N tables of the vector that is marked `repeats`. Which shapes are kept, and in what order they
+// are tried, changes speed only.
+static etp_status check_repeating(verifier *v, const etp_fb_schema *s, unsigned id, size_t first,
+                                  size_t n, unsigned depth)
+{
+    etp_fb_repeats *r = v->repeats;
+    uint32_t *same_as = etp_arena_alloc_raw(r->arena, n, sizeof *same_as);
+    size_t hits = 0, misses = 0, last = 0;
+    r->same_as = same_as;
+    r->n = same_as ? n : 0;
+    for (size_t i = 0; i < n; i++) {
+        size_t at = first + 4 * i, pos = 0;
+        if (!follow(v, at, &pos)) {
+            return bad_offset(v, at, s, id);
+        }
+        size_t k = v->followed_by[last], tried = 0;
+        while (tried < SHAPES && !repeats_shape(v, &v->shapes[k], pos)) {
+            k = (k + 1) % SHAPES;
+            tried++;
+        }
+        if (tried == SHAPES) {
+            ETP_TRY(verify_table(v, s->fields[id].table, pos, depth + 1));
+            k = misses % SHAPES;
+            bool worth_it = same_as && i + 1 < n && misses++ < MAX_SHAPE_MISSES + hits / 8;
+            if (worth_it && etp_fb_shape_take(&v->shapes[k], s->fields[id].table,
+                                              (etp_bytes){v->p, v->len, v->base}, v->p + pos,
+                                              r->arena)) {
+                v->shapes[k].index = (uint32_t)i;
+            }
+        } else {
+            hits++;
+        }
+        if (same_as) {
+            same_as[i] = tried == SHAPES ? (uint32_t)i : v->shapes[k].index;
+        }
+        v->followed_by[last] = (uint32_t)k;
+        last = k;
+    }
+    return ETP_OK;
+}
+
 static etp_status check_vector(verifier *v, const etp_fb_schema *s, unsigned id, size_t at,
                                unsigned depth)
 {
@@ -233,6 +299,9 @@ static etp_status check_vector(verifier *v, const etp_fb_schema *s, unsigned id,
     size_t first = pos + 4;
     if (n > 0 && misaligned(v, first, f->align ? f->align : width)) {
         return fail_field(v, first, s, id, "vector is misaligned");
+    }
+    if (f->repeats && v->repeats) {
+        return check_repeating(v, s, id, first, n, depth);
     }
     if (f->kind == ETP_FB_VECTOR_TABLE) {
         for (size_t i = 0; i < n; i++) {
@@ -297,27 +366,28 @@ static etp_status verify_table(verifier *v, const etp_fb_schema *s, size_t pos, 
     for (unsigned i = 0, n = p->n_refs; i < n; i++) {
         size_t at = pos + p->refs[i].off;
         unsigned id = p->refs[i].id;
-        const etp_fb_field *f = &s->fields[id];
-        switch (f->kind) {
+        switch (p->refs[i].kind) {
         case ETP_FB_STRING:
             ETP_TRY(check_string(v, s, id, at));
             continue;
+        case ETP_FB_VECTOR:
+            ETP_TRY(check_vector(v, s, id, at, depth));
+            continue;
         case ETP_FB_TABLE:
-            ETP_TRY(check_child(v, s, id, f->table, at, depth));
+            ETP_TRY(check_child(v, s, id, s->fields[id].table, at, depth));
             break;
         case ETP_FB_UNION:
             ETP_TRY(check_union(v, s, id, at, union_type(v, p, pos, id), depth));
             break;
         default:
             ETP_TRY(check_vector(v, s, id, at, depth));
-            if (f->kind == ETP_FB_VECTOR) {
-                continue;
-            }
             break;
         }
-        p = find_plan(v, s, pos, &status); // the child may have taken the slot
-        if (!p) {
-            return status;
+        if (i + 1 < n) { // what was just visited may have taken the slot
+            p = find_plan(v, s, pos, &status);
+            if (!p) {
+                return status;
+            }
         }
     }
     return ETP_OK;
@@ -332,6 +402,7 @@ etp_status etp_fb_verify(etp_bytes bytes, const etp_fb_schema *root, const etp_f
     v.max_depth = o.max_depth ? o.max_depth : DEFAULT_DEPTH;
     v.tables_left = o.max_tables ? o.max_tables : bytes.len / 4 + 64;
     v.bytes_left = o.max_bytes ? o.max_bytes : (uint64_t)bytes.len * 16 + (1 << 20);
+    v.repeats = o.repeats;
     size_t need = o.identifier ? 8 : 4;
     if (bytes.len < o.root_at || bytes.len - o.root_at < need) {
         return etp_fail_at(err, ETP_CORRUPT, bytes.base + bytes.len,

@@ -65,8 +65,8 @@ static const etp_fb_field k_profile_fields[] = {
     [ETP_ED_PROFILE_DELEGATE_INT] = {"delegate_debug_id_int", ETP_FB_SCALAR, .width = 4},
     [ETP_ED_PROFILE_DELEGATE_STR] = {.name = "delegate_debug_id_str", .kind = ETP_FB_STRING},
     [ETP_ED_PROFILE_METADATA] = {"delegate_debug_metadata", ETP_FB_VECTOR, .width = 1},
-    [ETP_ED_PROFILE_START] = {"start_time", ETP_FB_SCALAR, .width = 8},
-    [ETP_ED_PROFILE_END] = {"end_time", ETP_FB_SCALAR, .width = 8},
+    [ETP_ED_PROFILE_START] = {"start_time", ETP_FB_SCALAR, .width = 8, .varies = true},
+    [ETP_ED_PROFILE_END] = {"end_time", ETP_FB_SCALAR, .width = 8, .varies = true},
 };
 static const etp_fb_schema k_profile = ETP_FB_SCHEMA("ProfileEvent", k_profile_fields);
 
@@ -92,7 +92,7 @@ static const etp_fb_schema k_run = ETP_FB_SCHEMA("RunData", k_run_fields);
 
 static const etp_fb_field k_etdump_fields[] = {
     [ETP_ED_VERSION] = {"version", ETP_FB_SCALAR, .width = 4},
-    [ETP_ED_RUN_DATA] = {"run_data", ETP_FB_VECTOR_TABLE, .table = &k_run},
+    [ETP_ED_RUN_DATA] = {"run_data", ETP_FB_VECTOR_TABLE, .repeats = true, .table = &k_run},
 };
 static const etp_fb_schema k_etdump = ETP_FB_SCHEMA("ETDump", k_etdump_fields);
 
@@ -154,6 +154,11 @@ static etp_status find_framing(etp_bytes b, etp_etdump_framing *out, etp_error *
 
 etp_status etp_etdump_open(etp_bytes bytes, etp_etdump *out, etp_error *err)
 {
+    return etp_ed_open(bytes, NULL, out, err);
+}
+
+etp_status etp_ed_open(etp_bytes bytes, etp_fb_repeats *repeats, etp_etdump *out, etp_error *err)
+{
     etp_etdump_framing framing = ETP_ETDUMP_PLAIN;
     ETP_TRY(find_framing(bytes, &framing, err));
     bool prefixed = framing == ETP_ETDUMP_PREFIXED;
@@ -163,6 +168,7 @@ etp_status etp_etdump_open(etp_bytes bytes, etp_etdump *out, etp_error *err)
         .identifier = "ED00",
         .root_at = prefixed ? 4 : 0,
         .max_align = prefixed ? 0 : 4,
+        .repeats = repeats,
     };
     etp_fb_table root;
     ETP_TRY(etp_fb_verify(bytes, &k_etdump, &options, &root, err));

@@ -40,6 +40,10 @@ enum {
 };
 enum { ETP_ED_TENSOR_SCALAR_TYPE, ETP_ED_TENSOR_SIZES, ETP_ED_TENSOR_STRIDES, ETP_ED_TENSOR_OFFSET };
 
+// As etp_etdump_open; REPEATS (may be NULL) receives which runs equal an earlier one but for times.
+ETP_NODISCARD etp_status etp_ed_open(etp_bytes bytes, etp_fb_repeats *repeats, etp_etdump *out,
+                                     etp_error *err);
+
 // The profile part of event INDEX of RUN; ptr NULL when it has none.
 static inline etp_fb_table etp_ed_profile_table(const etp_etdump_run *run, size_t index)
 {

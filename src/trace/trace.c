@@ -43,8 +43,20 @@ typedef struct group {  // a block under construction
     size_t followed_by;    // index + 1 of the group that came after it last time
 } group;
 
+typedef struct layout { // where a run and those that repeat it have their times
+    uint32_t run;         // the run it was taken from
+    bool usable;
+    int32_t *times; // per event: start and end, from the run's table on
+    size_t cap;
+} layout;
+
+#define LAYOUTS 4
+
 typedef struct grouping {
     etp_trace *trace;
+    etp_fb_repeats repeats;
+    layout layouts[LAYOUTS];
+    size_t n_layouts; // ever made
     etp_arena scratch;
     uint64_t num, den;
     struct {
@@ -249,6 +261,78 @@ static etp_status new_group(grouping *g, const etp_etdump_run *run, uint64_t has
     return ETP_OK;
 }
 
+// ---- executions that repeat an earlier one bit for bit, but for their times ----------------------
+
+static const uint8_t *run_ptr(const grouping *g, size_t run)
+{
+    etp_fb_vector runs = {g->trace->dump.at_runs, (uint32_t)g->trace->dump.n_runs};
+    return etp_fb_vec_table(runs, run).ptr;
+}
+
+static bool fill_layout(grouping *g, uint32_t index, size_t n_events, layout *l)
+{
+    etp_etdump_run run = etp_etdump_run_at(&g->trace->dump, index);
+    const uint8_t *from = run_ptr(g, index);
+    size_t n = 0;
+    if (n_events > l->cap) {
+        l->times = etp_arena_alloc_raw(&g->scratch, n_events, 2 * sizeof *l->times);
+        l->cap = l->times ? n_events : 0;
+    }
+    for (size_t i = 0; i < run.n_events && l->cap != 0; i++) {
+        etp_fb_table t = etp_ed_profile_table(&run, i);
+        if (!t.ptr) {
+            continue;
+        }
+        const uint8_t *start = etp_fb_field_ptr(t, ETP_ED_PROFILE_START);
+        const uint8_t *end = etp_fb_field_ptr(t, ETP_ED_PROFILE_END);
+        if (!start || !end) {
+            return false; // a time of 0 that the writer left out
+        }
+        l->times[2 * n] = (int32_t)(start - from);
+        l->times[2 * n + 1] = (int32_t)(end - from);
+        n++;
+    }
+    return n == n_events;
+}
+
+// The layout of run INDEX, NULL when it cannot be had.
+static const layout *find_layout(grouping *g, uint32_t index, size_t n_events)
+{
+    for (size_t i = 0; i < LAYOUTS && i < g->n_layouts; i++) {
+        if (g->layouts[i].run == index) {
+            return g->layouts[i].usable ? &g->layouts[i] : NULL;
+        }
+    }
+    layout *l = &g->layouts[g->n_layouts++ % LAYOUTS];
+    l->run = index;
+    l->usable = fill_layout(g, index, n_events, l);
+    return l->usable ? l : NULL;
+}
+
+// Appends the durations of run INDEX, which is known to repeat run MODEL of group GR.
+static etp_status read_repeated(grouping *g, size_t index, const group *gr, const layout *l)
+{
+    const uint8_t *from = run_ptr(g, index);
+    uint64_t *row = g->rows + g->rows_n;
+    uint64_t bits = 0;
+    bool plain = g->num == 1 && g->den == 1;
+    for (size_t i = 0; i < gr->n_events && plain; i++) {
+        uint64_t start = etp_load_u64(from + l->times[2 * i]);
+        uint64_t end = etp_load_u64(from + l->times[2 * i + 1]);
+        plain = end >= start;
+        row[i] = end - start;
+        bits |= row[i];
+    }
+    if (plain) {
+        g->any_bits |= bits;
+        g->rows_n += gr->n_events;
+        return ETP_OK;
+    }
+    etp_etdump_run run = etp_etdump_run_at(&g->trace->dump, index);
+    bool found = false;
+    return try_group(g, &run, gr, &found);
+}
+
 // *out: index of the group of RUN, whose durations are in the rows then.
 static etp_status find_group(grouping *g, const etp_etdump_run *run, size_t guess, size_t *out)
 {
@@ -440,10 +524,17 @@ static etp_status group_runs(grouping *g)
     ETP_TRY(prepare(g));
     size_t last = 0; // group of the run before, index + 1
     for (size_t r = 0; r < t->dump.n_runs; r++) {
-        etp_etdump_run run = etp_etdump_run_at(&t->dump, r);
+        uint32_t model = r < g->repeats.n ? g->repeats.same_as[r] : (uint32_t)r;
         size_t guess = last ? g->groups.items[last - 1].followed_by : 0;
-        size_t i = 0;
-        ETP_TRY(find_group(g, &run, guess ? guess : last, &i));
+        size_t i = model < r ? g->group_of[model] : 0;
+        const layout *l =
+            model < r ? find_layout(g, model, g->groups.items[i].n_events) : NULL;
+        if (l) {
+            ETP_TRY(read_repeated(g, r, &g->groups.items[i], l));
+        } else {
+            etp_etdump_run run = etp_etdump_run_at(&t->dump, r);
+            ETP_TRY(find_group(g, &run, guess ? guess : last, &i));
+        }
         g->groups.items[i].n_runs++;
         g->group_of[r] = (uint32_t)i;
         if (last) {
@@ -484,7 +575,8 @@ etp_status etp_trace_open(etp_bytes bytes, const etp_trace_options *options, etp
         .err = err,
     };
     etp_arena_init(&g.scratch, o.alloc);
-    etp_status status = etp_etdump_open(bytes, &t->dump, err);
+    g.repeats.arena = &g.scratch;
+    etp_status status = etp_ed_open(bytes, &g.repeats, &t->dump, err);
     if (status == ETP_OK) {
         status = group_runs(&g);
     }

@@ -15,6 +15,7 @@
 #include "etdump_writer.h"
 #include "os/os.h"
 #include "trace/ops.h"
+#include "trace_check.h"
 
 static etp_bytes small_dump(etp_arena *arena, bool prefix, uint32_t version)
 {
@@ -192,13 +193,22 @@ static void tensor_data_stays_inside_the_buffer(void **state)
 static void use_all(etp_bytes bytes, size_t *opened)
 {
     etp_trace *t = NULL;
-    etp_error err = {0};
+    etp_etdump dump;
+    etp_error err = {0}, full_err = {0};
     etp_status status = etp_trace_open(bytes, NULL, &t, &err);
+    // The shortcut for runs that repeat each other may not change what is refused, and why.
+    etp_status full = etp_etdump_open(bytes, &dump, &full_err);
+    if (full != ETP_OK) {
+        assert_int_equal(status, full);
+        assert_string_equal(err.msg, full_err.msg);
+        assert_true(err.offset == full_err.offset);
+    }
     if (status != ETP_OK) {
         assert_true(status == ETP_CORRUPT || status == ETP_UNSUPPORTED);
         assert_true(err.msg[0] != '\0');
         return;
     }
+    check_equals_file(t);
     ++*opened;
     etp_arena arena = {0};
     etp_op_table ops;
@@ -283,6 +293,28 @@ static void broken_debug_events_are_errors(void **state)
     etp_arena_dispose(&arena);
 }
 
+// Several runs of two methods: most of them are recognised as repetitions.
+static void broken_repetitions_are_errors(void **state)
+{
+    (void)state;
+    etp_arena arena = {0};
+    dump_writer w;
+    dump_init(&w, &arena);
+    for (uint64_t i = 0; i < 3; i++) {
+        dump_event(&w, &(dump_profile){.delegate_str = "Add (ND) #1", .delegate_id = -1,
+                                       .start = i, .end = i + 9, .metadata = ""});
+        dump_event(&w, &(dump_profile){.name = "DELEGATE_CALL", .delegate_id = -1, .end = i});
+        dump_run(&w, "Execute", -1);
+        dump_event(&w, &(dump_profile){.name = "native_call_add.out", .chain = 1,
+                                       .instruction = 2, .delegate_id = -1, .end = 2 * i});
+        dump_debug_event(&w, &(dump_debug){.instruction = 0, .delegate_id = -1,
+                                           .value = dump_int(&w, 5, false)});
+        dump_run(&w, "Execute", -1);
+    }
+    cut_and_flip(dump_finish(&w, true));
+    etp_arena_dispose(&arena);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -292,6 +324,7 @@ int main(void)
         cmocka_unit_test(tensor_data_stays_inside_the_buffer),
         cmocka_unit_test(broken_recordings_are_errors),
         cmocka_unit_test(broken_debug_events_are_errors),
+        cmocka_unit_test(broken_repetitions_are_errors),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -12,46 +12,8 @@
 #include <etprof/etdump.h>
 
 #include "corpus.h"
+#include "trace_check.h"
 #include "trace/ops.h"
-
-// Reads the file once more, event by event, without the grouping's code.
-static size_t check_nothing_lost(const etp_trace *t)
-{
-    const etp_etdump *dump = etp_trace_dump(t);
-    size_t runs = 0, events = 0;
-    for (size_t b = 0; b < etp_trace_block_count(t); b++) {
-        const etp_trace_block *block = etp_trace_block_at(t, b);
-        runs += block->n_runs;
-        for (size_t r = 0; r < block->n_runs; r++) {
-            assert_true(r == 0 || block->runs[r] > block->runs[r - 1]);
-            etp_etdump_run run = etp_etdump_run_at(dump, block->runs[r]);
-            assert_true(etp_str_eq(run.name, block->name));
-            assert_int_equal(run.bundled_input, block->bundled_input);
-            uint32_t e = 0;
-            for (size_t i = 0; i < run.n_events; i++) {
-                etp_etdump_profile p;
-                if (!etp_etdump_profile_of(etp_etdump_event_at(&run, i), &p)) {
-                    continue;
-                }
-                assert_in_range(e, 0, block->n_events - 1);
-                const etp_trace_event *want = &block->events[e];
-                uint64_t ticks = 0;
-                assert_true(etp_etdump_elapsed(p.start, p.end, &ticks));
-                assert_int_equal(etp_trace_durations(block, e)[r], ticks);
-                assert_int_equal(want->chain, p.chain_index);
-                assert_int_equal(want->instruction, p.instruction_id);
-                assert_int_equal(want->delegate_id, p.delegate_id);
-                assert_true(p.delegate_id == -1 ||
-                            etp_str_eq(want->name, p.delegate_id_str) || p.delegate_id_str.len == 0);
-                e++;
-            }
-            assert_int_equal(e, block->n_events);
-            events += e;
-        }
-    }
-    assert_int_equal(runs, dump->n_runs);
-    return events;
-}
 
 // Walks up from every event, so that the tree is used in the other direction than by the library.
 static size_t check_closure(const etp_trace *t, const char *path)
@@ -83,7 +45,7 @@ static void check_dump(const char *path, size_t *events, size_t *executions)
     etp_file file;
     etp_trace *t;
     open_dump(path, &file, &t);
-    *events += check_nothing_lost(t);
+    *events += check_equals_file(t);
     size_t n = check_closure(t, path);
     etp_arena arena = {0};
     etp_op_table ops;
