@@ -1,0 +1,454 @@
+// SPDX-License-Identifier: Apache-2.0
+// The run folder: what is written is read back, what was not committed is not, what is hostile is
+// refused.
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+
+#include <cmocka.h>
+
+#include "base/sha256.h"
+#include "os/os.h"
+#include "store/store.h"
+
+#define ROOT "store-test"
+#define RUN ROOT "/run"
+
+static etp_run_model s_model;
+static etp_run_arm s_arms[2];
+
+static int set_up(void **state)
+{
+    static etp_arena arena;
+    arena = (etp_arena){0};
+    *state = &arena;
+    s_model = (etp_run_model){ETP_STR("/m/toy \"x\".pte"), ETP_STR("toy"), ETP_STR("ab12"), 99};
+    s_arms[0] = (etp_run_arm){.name = ETP_STR("linux_sme2_on"), .level = ETP_STR("sme2"),
+                              .threads = 2, .runner_sha256 = ETP_STR("cd34"),
+                              .prefix = ETP_STR("toy_linux_sme2_on_t2"),
+                              .warmup = 3, .iterations = 10, .traced = 5};
+    s_arms[1] = s_arms[0];
+    s_arms[1].name = ETP_STR("linux_sme2_off");
+    s_arms[1].level = ETP_STR("neon");
+    s_arms[1].prefix = ETP_STR("toy_linux_sme2_off_t2");
+    return etp_os_mkdirs(RUN, NULL) == ETP_OK ? 0 : -1;
+}
+
+static int tear_down(void **state)
+{
+    etp_arena_dispose(*state);
+    return etp_os_remove_tree(ROOT, NULL) == ETP_OK ? 0 : -1;
+}
+
+static etp_run new_run(void)
+{
+    etp_run r = {.tool_version = ETP_STR("0.1.0"), .generated_at = ETP_STR("2026-01-02T03:04:05Z"),
+                 .platform = ETP_STR("linux"), .device_spec = ETP_STR("local"), .seed = 9007199254740991u,
+                 .blocks_planned = 10, .control_blocks = 6, .baseline = 1,
+                 .inputs = ETP_STR("random:0"), .command = ETP_STR("etprof ab x.pte")};
+    r.executorch.present = true;
+    r.executorch.version = ETP_STR("1.5.1");
+    r.executorch.sha = ETP_STR("3b60");
+    r.models.items = &s_model;
+    r.models.n = r.models.cap = 1;
+    r.arms.items = s_arms;
+    r.arms.n = r.arms.cap = 2;
+    return r;
+}
+
+static etp_status commit_block(etp_run_writer *w, uint32_t block)
+{
+    const etp_run_sample samples[] = {
+        {0, block, 10 * block, 0, ETP_PHASE_WARMUP, 1000, 3000000},
+        {0, block, 10 * block, 1, ETP_PHASE_TIMED, 2000, 1000000 + block},
+        {1, block, 10 * block + 1, 0, ETP_PHASE_TIMED, 18446744073709551615u, 2000000},
+        {1, block, 10 * block + 2, 0, ETP_PHASE_CONTROL, 4000, 2100000}};
+    const etp_run_launch launches[] = {
+        {.arm = 0, .block = block, .launch = 10 * block, .kind = ETP_LAUNCH_TIMED, .pid = 77,
+         .wall_ns = 5, .load_ns = 6, .first_ns = 3000000, .peak_rss_bytes = 8,
+         .mask_requested = ETP_STR("aarch64:\"quoted\""), .hook_calls = 4}};
+    const etp_str line = ETP_STR("{\"type\":\"block\",\"note\":\"free\"}");
+    return etp_run_commit(w, samples, 4, launches, 1, &line, 1, NULL);
+}
+
+static void begin(etp_arena *arena, etp_run *run, etp_run_writer *w)
+{
+    *run = new_run();
+    assert_int_equal(etp_run_begin(RUN, arena, run, w, NULL), ETP_OK);
+}
+
+static void write_file(const char *path, const char *text)
+{
+    assert_int_equal(etp_os_write_atomic(path, etp_str_from(text), NULL), ETP_OK);
+}
+
+static void a_session_comes_back_as_it_was_written(void **state)
+{
+    etp_arena *arena = *state;
+    etp_run run, back;
+    etp_run_writer w;
+    begin(arena, &run, &w);
+    const etp_run_lost lost = {1, 2, 33, ETP_LAUNCH_TRACED, ETP_LOST_HANG, 1, true,
+                               ETP_STR("line\none \xff")};
+    const uint32_t order[] = {0, 1, 1, 0};
+    for (size_t i = 0; i < 4; i++) {
+        assert_true(ETP_PUSH(arena, &run.order, order[i]));
+    }
+    assert_true(ETP_PUSH(arena, &run.lost, lost));
+    const etp_run_fact fact = {ETP_STR("cpu"), ETP_STR("Test CPU")};
+    assert_true(ETP_PUSH(arena, &run.facts, fact));
+    assert_true(ETP_PUSH(arena, &run.unreadable, ETP_STR("temperature")));
+    run.notes[0].id = ETP_STR("clock_jump");
+    run.notes[0].text = ETP_STR("it jumped");
+    run.n_notes = 1;
+    assert_int_equal(etp_os_mkdirs(RUN "/linux_sme2_on", NULL), ETP_OK);
+    write_file(RUN "/linux_sme2_on/toy_linux_sme2_on_t2.etdump", "dump 1");
+    write_file(RUN "/linux_sme2_on/toy_linux_sme2_on_t2_b2.etdump", "dump 2");
+    write_file(RUN "/linux_sme2_on/toy_linux_sme2_on_t2_b3.etdump", "never committed");
+    assert_int_equal(commit_block(&w, 1), ETP_OK);
+    assert_int_equal(commit_block(&w, 2), ETP_OK);
+    assert_int_equal(etp_run_finish(&w, ETP_RUN_FINISHED, NULL), ETP_OK);
+
+    assert_true(etp_run_is(RUN));
+    assert_int_equal(etp_run_open(RUN, arena, &back, NULL), ETP_OK);
+    assert_int_equal(back.state, ETP_RUN_FINISHED);
+    assert_int_equal(back.seed, 9007199254740991u);
+    assert_int_equal(back.blocks_done, 2);
+    assert_int_equal(back.baseline, 1);
+    assert_true(etp_str_eqz(back.models.items[0].path, "/m/toy \"x\".pte"));
+    assert_int_equal(back.arms.n, 2);
+    assert_true(etp_str_eqz(back.arms.items[1].level, "neon"));
+    assert_int_equal(back.arms.items[0].warmup, 3);
+    assert_int_equal(back.order.n, 4);
+    assert_int_equal(back.order.items[2], 1);
+    assert_int_equal(back.lost.n, 1);
+    assert_int_equal(back.lost.items[0].reason, ETP_LOST_HANG);
+    assert_true(back.lost.items[0].recovered);
+    assert_true(etp_str_eqz(back.lost.items[0].detail, "line\none \xef\xbf\xbd"));
+    assert_true(etp_str_eqz(back.facts.items[0].value, "Test CPU"));
+    assert_true(etp_str_eqz(back.unreadable.items[0], "temperature"));
+    assert_true(etp_str_eqz(back.notes[0].id, "clock_jump"));
+    assert_true(etp_str_eqz(back.executorch.sha, "3b60"));
+    assert_int_equal(back.samples.n, 8);
+    assert_int_equal(back.samples.items[5].duration_ns, 1000002);
+    assert_true(back.samples.items[2].start_ns == 18446744073709551615u);
+    assert_int_equal(back.samples.items[3].phase, ETP_PHASE_CONTROL);
+    assert_int_equal(back.launches.n, 2);
+    assert_int_equal(back.launches.items[0].first_ns, 3000000);
+    assert_true(etp_str_eqz(back.launches.items[1].mask_requested, "aarch64:\"quoted\""));
+    assert_int_equal(back.dumps.n, 2);
+    assert_true(etp_str_eqz(back.dumps.items[1].path,
+                            "linux_sme2_on/toy_linux_sme2_on_t2_b2.etdump"));
+    assert_int_equal(etp_run_check_files(&back, arena, NULL, NULL), ETP_OK);
+}
+
+static void the_kit_finds_its_results(void **state)
+{
+    etp_arena *arena = *state;
+    etp_run run;
+    etp_run_writer w;
+    begin(arena, &run, &w);
+    for (uint32_t b = 1; b <= 3; b++) {
+        assert_int_equal(commit_block(&w, b), ETP_OK);
+    }
+    assert_int_equal(etp_run_finish(&w, ETP_RUN_FINISHED, NULL), ETP_OK);
+    etp_str text;
+    assert_int_equal(etp_os_read_text(RUN "/manifest.json", 1 << 20, arena, &text, NULL), ETP_OK);
+    const char *z = etp_arena_strdup(arena, text);
+    // timed iterations only: 1.000001, 1.000002, 1.000003 ms
+    assert_non_null(strstr(z, "\"latency_ms\": [1.000001, 1.000002, 1.000003]"));
+    assert_non_null(strstr(z, "\"median_ms\": 1.000002"));
+    assert_non_null(strstr(z, "\"min_ms\": 1.000001"));
+    assert_non_null(strstr(z, "\"max_ms\": 1.000003"));
+    assert_non_null(strstr(z, "\"runs\": 3"));
+}
+
+static void a_torn_session_is_read_up_to_its_last_block(void **state)
+{
+    etp_arena *arena = *state;
+    etp_run run, back;
+    etp_run_writer w;
+    begin(arena, &run, &w);
+    assert_int_equal(etp_run_open(RUN, arena, &back, NULL), ETP_OK); // nothing yet
+    assert_int_equal(back.blocks_done, 0);
+    assert_int_equal(commit_block(&w, 1), ETP_OK);
+    // Block 2 got as far as its rows, the last one torn.
+    assert_int_equal(etp_os_append(RUN "/samples.csv",
+                                   ETP_STR("linux_sme2_on,2,30,0,timed,1,2\nlinux_sme2_on,2,30,1,ti"),
+                                   NULL),
+                     ETP_OK);
+    assert_int_equal(etp_os_append(RUN "/environment.jsonl",
+                                   ETP_STR("{\"type\":\"launch\",\"block\":2,\"launch\":30,\"experiment\":"
+                                           "\"linux_sme2_on\",\"kind\":\"timed\"}\n{\"type\":\"lau"),
+                                   NULL),
+                     ETP_OK);
+    assert_int_equal(etp_run_open(RUN, arena, &back, NULL), ETP_OK);
+    assert_int_equal(back.state, ETP_RUN_RUNNING);
+    assert_int_equal(back.blocks_done, 1);
+    assert_int_equal(back.samples.n, 4);
+    assert_int_equal(back.samples_ignored, 2);
+    assert_int_equal(back.launches.n, 1);
+
+    // Going on cuts off what was not committed and adds to the rest.
+    assert_int_equal(etp_os_mkdirs(RUN "/linux_sme2_on", NULL), ETP_OK);
+    write_file(RUN "/linux_sme2_on/toy_linux_sme2_on_t2_b2.etdump", "of the torn block");
+    assert_int_equal(etp_run_resume(RUN, arena, &back, &w, NULL), ETP_OK);
+    assert_false(etp_os_is_file(RUN "/linux_sme2_on/toy_linux_sme2_on_t2_b2.etdump"));
+    assert_int_equal(commit_block(&w, 2), ETP_OK);
+    assert_int_equal(etp_run_finish(&w, ETP_RUN_FINISHED, NULL), ETP_OK);
+    assert_int_equal(etp_run_open(RUN, arena, &back, NULL), ETP_OK);
+    assert_int_equal(back.blocks_done, 2);
+    assert_int_equal(back.samples.n, 8);
+    assert_int_equal(back.samples_ignored, 0);
+    assert_int_equal(back.launches.n, 2);
+    assert_int_equal(etp_run_resume(RUN, arena, &back, &w, NULL), ETP_USAGE); // it is finished
+}
+
+static void altered_files_are_noticed(void **state)
+{
+    etp_arena *arena = *state;
+    etp_run run, back;
+    etp_run_writer w;
+    begin(arena, &run, &w);
+    assert_int_equal(etp_os_mkdirs(RUN "/linux_sme2_on/outputs", NULL), ETP_OK);
+    write_file(RUN "/linux_sme2_on/toy_linux_sme2_on_t2.etdump", "dump 1");
+    write_file(RUN "/linux_sme2_on/outputs/output-0.bin", "12");
+    write_file(RUN "/linux_sme2_on/derived.csv", "derived files are not raw");
+    assert_int_equal(commit_block(&w, 1), ETP_OK);
+    assert_int_equal(etp_run_finish(&w, ETP_RUN_FINISHED, NULL), ETP_OK);
+    assert_int_equal(etp_run_open(RUN, arena, &back, NULL), ETP_OK);
+    assert_int_equal(back.files.n, 4);
+    // echo -n "dump 1" | sha256sum
+    for (size_t i = 0; i < back.files.n; i++) {
+        if (etp_str_ends(back.files.items[i].path, ETP_STR(".etdump"))) {
+            assert_true(etp_str_eqz(
+                back.files.items[i].sha256,
+                "d82d9410cba342804df4b0b6269164858bc753381f82c9744520fbe1cb8b8018"));
+        }
+    }
+    const char *bad;
+    etp_error err;
+    write_file(RUN "/linux_sme2_on/outputs/output-0.bin", "13");
+    assert_int_equal(etp_run_check_files(&back, arena, &bad, &err), ETP_NO);
+    assert_non_null(strstr(bad, "outputs/output-0.bin"));
+    write_file(RUN "/linux_sme2_on/outputs/output-0.bin", "12");
+    assert_int_equal(etp_os_unlink(RUN "/linux_sme2_on/toy_linux_sme2_on_t2.etdump", NULL), ETP_OK);
+    assert_int_equal(etp_run_check_files(&back, arena, &bad, &err), ETP_NO);
+    assert_non_null(strstr(bad, ".etdump"));
+}
+
+#define ARM "{\"name\":\"a\",\"prefix\":\"p\",\"model\":0,\"threads\":1}"
+#define MANIFEST(arms, more)                                                                       \
+    "{\"schema\":\"etprof.run/1\",\"state\":\"finished\",\"models\":[{\"path\":\"m\"}],\"plan\":{"      \
+    "\"baseline\":0,\"arms\":[" arms "]}" more "}"
+
+static void hostile_manifests_are_refused(void **state)
+{
+    etp_arena *arena = *state;
+    static const struct {
+        const char *text;
+        etp_status status;
+        const char *says;
+    } k_cases[] = {
+        {"", ETP_CORRUPT, "the file is empty"},
+        {"{", ETP_CORRUPT, "line 1"},
+        {"[]", ETP_CORRUPT, "no object"},
+        {"\xff\xfe", ETP_CORRUPT, "line 1"},
+        {"{\"schema\":\"etprof.run/1\",\"schema\":\"etprof.run/1\"}", ETP_CORRUPT, "duplicate"},
+        {"{\"schema\":\"etprof.run/2\"}", ETP_UNSUPPORTED, "use a newer etprof"},
+        {"{\"schema\":7}", ETP_UNSUPPORTED, "no etprof manifest"},
+        {"{\"generated_at\":\"x\",\"results\":[]}", ETP_UNSUPPORTED, "no etprof manifest"},
+        {"{\"a\":[[[[[[[[[[[[[[[[[[]]]]]]]]]]]]]]]]]]}", ETP_CORRUPT, "deeper than 16"},
+        {"{\"schema\":\"etprof.run/1\",\"state\":\"done\"}", ETP_CORRUPT, "state is not"},
+        {"{\"schema\":\"etprof.run/1\",\"state\":\"finished\"}", ETP_CORRUPT, "plan is not there"},
+        {MANIFEST("", ""), ETP_CORRUPT, "plan.baseline is not an index into arms"},
+        {MANIFEST("{\"name\":\"../x\",\"prefix\":\"p\"}", ""), ETP_CORRUPT, "plan.arms[0].name"},
+        {MANIFEST("{\"name\":\"x/y\",\"prefix\":\"p\"}", ""), ETP_CORRUPT, "plan.arms[0].name"},
+        {MANIFEST("{\"name\":\"..\",\"prefix\":\"p\"}", ""), ETP_CORRUPT, "plan.arms[0].name"},
+        {MANIFEST("{\"name\":\"x\",\"prefix\":\"/etc/passwd\"}", ""), ETP_CORRUPT, "plan.arms[0].prefix"},
+        {MANIFEST("{\"name\":\"x\",\"prefix\":\"p\",\"model\":1}", ""), ETP_CORRUPT, "index into models"},
+        {MANIFEST(ARM "," ARM, ""), ETP_CORRUPT, "plan.arms[1].name is not unique"},
+        {MANIFEST("3", ""), ETP_CORRUPT, "is not an object"},
+        {MANIFEST(ARM, ",\"blocks_done\":-1"), ETP_CORRUPT, "blocks_done"},
+        {MANIFEST(ARM, ",\"blocks_done\":99999999"), ETP_CORRUPT, "blocks_done"},
+        {MANIFEST(ARM, ",\"blocks_done\":1.5"), ETP_CORRUPT, "blocks_done"},
+        {MANIFEST(ARM, ",\"lost\":[{\"arm\":4,\"kind\":\"timed\",\"reason\":\"hang\"}]"), ETP_CORRUPT, "lost[0].arm"},
+        {MANIFEST(ARM, ",\"lost\":[{\"arm\":0,\"kind\":\"odd\",\"reason\":\"hang\"}]"), ETP_CORRUPT, "lost[0].kind"},
+        {MANIFEST(ARM, ",\"files\":[{\"path\":\"../../etc/passwd\"}]"), ETP_CORRUPT, "files[0].path"},
+        {MANIFEST(ARM, ",\"files\":[{\"path\":\"a//b\"}]"), ETP_CORRUPT, "files[0].path"},
+        {MANIFEST(ARM, ",\"unreadable\":[3]"), ETP_CORRUPT, "unreadable"},
+        {MANIFEST(ARM, ",\"unreadable\":7"), ETP_CORRUPT, "unreadable is not an array"},
+        {MANIFEST(ARM, ",\"tool\":[]"), ETP_CORRUPT, "tool is not an object"},
+        {MANIFEST(ARM, ",\"executorch\":{\"sha\":5}"), ETP_CORRUPT, "executorch.sha"},
+        {MANIFEST(ARM, ",\"executorch\":{\"sha\":\"a\\u0000b\"}"), ETP_CORRUPT, "line 1"},
+    };
+    for (size_t i = 0; i < sizeof k_cases / sizeof *k_cases; i++) {
+        etp_run run;
+        etp_error err = {0};
+        write_file(RUN "/manifest.json", k_cases[i].text);
+        etp_status st = etp_run_open(RUN, arena, &run, &err);
+        if (st != k_cases[i].status || !strstr(err.msg, k_cases[i].says)) {
+            fail_msg("case %zu gave %d \"%s\"", i, (int)st, err.msg);
+        }
+    }
+    etp_run run;
+    write_file(RUN "/manifest.json", MANIFEST(ARM, ",\"new_key\":{\"x\":1}"));
+    assert_int_equal(etp_run_open(RUN, arena, &run, NULL), ETP_OK); // unknown keys are fine
+    etp_error err;
+    assert_int_equal(etp_run_open(ROOT "/none", arena, &run, &err), ETP_IO);
+    assert_int_equal(etp_os_unlink(RUN "/manifest.json", NULL), ETP_OK);
+    assert_int_equal(etp_run_open(RUN, arena, &run, &err), ETP_IO);
+    assert_false(etp_run_is(RUN));
+}
+
+static void hostile_rows_are_refused_with_their_place(void **state)
+{
+    etp_arena *arena = *state;
+    static const struct {
+        const char *text;
+        uint64_t offset;
+        const char *says;
+    } k_cases[] = {
+        {"", 0, "no rows"},
+        {"a,b,c\n", 0, "the header is not"},
+        {"experiment,block,launch,iteration,phase,start_ns,duration_ns\nb,1,1,0,timed,1,2\n", 61,
+         "line 2: experiment is not in the plan"},
+        {"experiment,block,launch,iteration,phase,start_ns,duration_ns\na,0,1,0,timed,1,2\n", 61, "block"},
+        {"experiment,block,launch,iteration,phase,start_ns,duration_ns\na,x,1,0,timed,1,2\n", 61, "block"},
+        {"experiment,block,launch,iteration,phase,start_ns,duration_ns\na,1,1,0,odd,1,2\n", 61, "phase"},
+        {"experiment,block,launch,iteration,phase,start_ns,duration_ns\na,1,1,0,timed,1,-2\n", 61,
+         "duration_ns"},
+        {"experiment,block,launch,iteration,phase,start_ns,duration_ns\na,1,1,0,timed,1,"
+         "18446744073709551616\n",
+         61, "duration_ns"},
+        {"experiment,block,launch,iteration,phase,start_ns,duration_ns\na,1\n", 61, "launch"},
+    };
+    for (size_t i = 0; i < sizeof k_cases / sizeof *k_cases; i++) {
+        etp_run run;
+        etp_error err = {0};
+        write_file(RUN "/manifest.json", MANIFEST(ARM, ",\"blocks_done\":1"));
+        write_file(RUN "/environment.jsonl", "");
+        write_file(RUN "/samples.csv", k_cases[i].text);
+        etp_status st = etp_run_open(RUN, arena, &run, &err);
+        if (st != ETP_CORRUPT || !strstr(err.msg, k_cases[i].says) || err.offset != k_cases[i].offset) {
+            fail_msg("case %zu gave %d \"%s\" at %llu", i, (int)st, err.msg,
+                     (unsigned long long)err.offset);
+        }
+    }
+    etp_run run;
+    etp_error err = {0};
+    write_file(RUN "/samples.csv",
+               "experiment,block,launch,iteration,phase,start_ns,duration_ns\na,1,1,0,timed,1,2\n");
+    write_file(RUN "/environment.jsonl", "{\"type\":\"block\"}\n{\"type\":\"launch\",\"kind\":3}\n");
+    assert_int_equal(etp_run_open(RUN, arena, &run, &err), ETP_CORRUPT);
+    assert_int_equal(err.offset, 17);
+    write_file(RUN "/environment.jsonl", "not json\n");
+    assert_int_equal(etp_run_open(RUN, arena, &run, &err), ETP_CORRUPT);
+}
+
+// Every prefix of a good folder's files: read or refused, never worse.
+static void cut_files_do_no_harm(void **state)
+{
+    etp_arena *arena = *state;
+    etp_run run;
+    etp_run_writer w;
+    begin(arena, &run, &w);
+    assert_int_equal(commit_block(&w, 1), ETP_OK);
+    assert_int_equal(etp_run_finish(&w, ETP_RUN_INTERRUPTED, NULL), ETP_OK);
+    static const char *const k_files[] = {RUN "/manifest.json", RUN "/samples.csv",
+                                          RUN "/environment.jsonl"};
+    for (size_t f = 0; f < 3; f++) {
+        etp_str whole;
+        assert_int_equal(etp_os_read_text(k_files[f], 1 << 20, arena, &whole, NULL), ETP_OK);
+        size_t refused = 0;
+        for (size_t n = 0; n < whole.len; n += 7) {
+            etp_arena scratch = {0};
+            etp_run back;
+            FILE *file = fopen(k_files[f], "wb"); // no fsync: this is done often
+            assert_non_null(file);
+            assert_int_equal(fwrite(whole.ptr, 1, n, file), n);
+            assert_int_equal(fclose(file), 0);
+            etp_status st = etp_run_open(RUN, &scratch, &back, NULL);
+            assert_true(st == ETP_OK || st == ETP_CORRUPT || st == ETP_UNSUPPORTED);
+            refused += st != ETP_OK;
+            etp_arena_dispose(&scratch);
+        }
+        assert_true(f != 0 || refused == (whole.len + 6) / 7); // a cut manifest is no manifest
+        assert_int_equal(etp_os_write_atomic(k_files[f], whole, NULL), ETP_OK);
+    }
+}
+
+static void derived_files_are_listed_with_their_hash(void **state)
+{
+    etp_arena *arena = *state;
+    assert_int_equal(etp_run_write_derived(RUN, "report.json", ETP_STR("abc"), NULL), ETP_OK);
+    assert_int_equal(etp_run_write_derived(RUN, "a/b.csv", ETP_STR("x"), NULL), ETP_OK);
+    assert_int_equal(etp_run_write_derived(RUN, "report.json", ETP_STR("abc"), NULL), ETP_OK);
+    etp_str text;
+    assert_int_equal(etp_os_read_text(RUN "/derived.json", 1 << 20, arena, &text, NULL), ETP_OK);
+    const char *z = etp_arena_strdup(arena, text);
+    // FIPS 180-4's own example: SHA-256 of "abc"
+    assert_string_equal(
+        z, "{\n  \"schema\": \"etprof.derived/1\",\n  \"files\": [\n"
+           "    {\"path\": \"a/b.csv\", \"sha256\": "
+           "\"2d711642b726b04401627ca9fbac32f5c8530fb1903cc4db02258717921a4881\", \"bytes\": 1},\n"
+           "    {\"path\": \"report.json\", \"sha256\": "
+           "\"ba7816bf8f01cfea414140de5dae2223b00361a396177a9cb410ff61f20015ad\", \"bytes\": 3}\n"
+           "  ]\n}\n");
+    static const char *const k_raw[] = {"manifest.json", "samples.csv", "e/P.etdump", "../x", "/x",
+                                        "e/outputs/x.bin", "derived.json", ""};
+    for (size_t i = 0; i < sizeof k_raw / sizeof *k_raw; i++) {
+        assert_int_equal(etp_run_write_derived(RUN, k_raw[i], ETP_STR("x"), NULL), ETP_INTERNAL);
+    }
+}
+
+static void folders_get_their_names(void **state)
+{
+    etp_arena *arena = *state;
+    static const struct {
+        const char *model, *dir;
+    } k_cases[] = {
+        {"toy_cnn_xnnpack_fp32.pte", "out_toy_cnn/runs/linux"},
+        {"a/b/net.pte", "out_net/runs/linux"},
+        {"model_profiling/out_edgetam/artifacts/edgetam_xnnpack_fp16.pte",
+         "model_profiling/out_edgetam/runs/linux"},
+        {"/x/out_m/m.pte", "/x/out_m/runs/linux"},
+        {"out_.pte", "out_out_/runs/linux"},
+        {"noext", "out_noext/runs/linux"},
+    };
+    for (size_t i = 0; i < sizeof k_cases / sizeof *k_cases; i++) {
+        assert_string_equal(etp_run_default_dir(arena, k_cases[i].model, "linux"), k_cases[i].dir);
+    }
+    const char *dir;
+    assert_int_equal(etp_run_claim(ROOT "/out_x/runs/linux", false, arena, &dir, NULL), ETP_OK);
+    assert_string_equal(dir, ROOT "/out_x/runs/linux");
+    assert_int_equal(etp_run_claim(ROOT "/out_x/runs/linux", false, arena, &dir, NULL), ETP_OK);
+    assert_string_equal(dir, ROOT "/out_x/runs/linux.2");
+    assert_int_equal(etp_run_claim(ROOT "/out_x/runs/linux", false, arena, &dir, NULL), ETP_OK);
+    assert_string_equal(dir, ROOT "/out_x/runs/linux.3");
+    etp_error err;
+    assert_int_equal(etp_run_claim(ROOT "/exact/one", true, arena, &dir, &err), ETP_OK);
+    assert_int_equal(etp_run_claim(ROOT "/exact/one", true, arena, &dir, &err), ETP_OK); // empty
+    assert_int_equal(etp_run_claim(ROOT "/exact", true, arena, &dir, &err), ETP_USAGE);
+    assert_non_null(strstr(err.msg, "is not empty"));
+}
+
+#define TEST(name) cmocka_unit_test_setup_teardown(name, set_up, tear_down)
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        TEST(a_session_comes_back_as_it_was_written),
+        TEST(the_kit_finds_its_results),
+        TEST(a_torn_session_is_read_up_to_its_last_block),
+        TEST(altered_files_are_noticed),
+        TEST(hostile_manifests_are_refused),
+        TEST(hostile_rows_are_refused_with_their_place),
+        TEST(cut_files_do_no_harm),
+        TEST(derived_files_are_listed_with_their_hash),
+        TEST(folders_get_their_names),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
