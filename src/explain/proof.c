@@ -197,10 +197,11 @@ etp_engagement etp_op_engagement(const etp_op_name *op, etp_level level, const c
 {
     const etp_level_info *info = etp_level_get(level);
     *reason = NULL;
-    if (!info) {
-        return ETP_ENGAGEMENT_UNKNOWN;
-    }
     etp_name_proof proof = etp_isa_name_proof(op->base.ptr, op->base.len);
+    if (!info) { // nobody said at which level it ran; the name may
+        bool shown = proof == ETP_PROVES_SME || proof == ETP_PROVES_VNNI;
+        return shown ? ETP_ENGAGED : ETP_ENGAGEMENT_UNKNOWN;
+    }
     if (info->family == ETP_ISA_X86_64) {
         if (proof == ETP_PROVES_VNNI) {
             return ETP_ENGAGED;
