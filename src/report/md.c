@@ -13,8 +13,42 @@ static void putz(writer *w, const char *z)
     etp_sink_z(w->sink, z);
 }
 
-// Everything Markdown or the HTML inside it could act on. A first character that would start a
-// list, heading or quote matters only at the start of a line, AT_START.
+static bool is_word(char c)
+{
+    return (c >= '0' && c <= '9') || (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z');
+}
+
+static bool is_digit(char c)
+{
+    return c >= '0' && c <= '9';
+}
+
+// Whether Markdown would act on S[i]. AT_START: S begins a line, where lists, headings and quotes
+// start; everything else matters anywhere, but '_' not between letters.
+static bool is_special(etp_str s, size_t i, bool at_start)
+{
+    char c = s.ptr[i], next = i + 1 < s.len ? s.ptr[i + 1] : ' ';
+    if (c == '_') {
+        return !(i > 0 && is_word(s.ptr[i - 1]) && is_word(next));
+    }
+    if (memchr("\\`*[]|~$", c, 8)) {
+        return true;
+    }
+    if (!at_start) {
+        return false;
+    }
+    if (i > 0 && (c == '.' || c == ')') && next == ' ') {
+        size_t digits = 0;
+        while (digits < i && is_digit(s.ptr[digits])) {
+            digits++;
+        }
+        return digits == i;
+    }
+    return i == 0 && memchr("#+-=", c, 4);
+}
+
+// Text that GitHub shows as it is. "#1" would become a link to an issue and notify its readers; an
+// empty comment between the two keeps it text.
 static void put(writer *w, etp_str s, bool at_start)
 {
     for (size_t i = 0; i < s.len; i++) {
@@ -23,13 +57,13 @@ static void put(writer *w, etp_str s, bool at_start)
             putz(w, c == '<' ? "&lt;" : c == '>' ? "&gt;" : "&amp;");
             continue;
         }
-        bool starts = at_start && i == 0 && memchr("#+-=", c, 4);
-        bool digits_dot = at_start && i > 0 && (c == '.' || c == ')') &&
-                          strspn(s.ptr, "0123456789") == i;
-        if (memchr("\\`*_[]|~$", c, 9) || starts || digits_dot) {
+        if (is_special(s, i, at_start)) {
             etp_sink_char(w->sink, '\\');
         }
         etp_sink_char(w->sink, c);
+        if (c == '#' && i + 1 < s.len && is_digit(s.ptr[i + 1])) {
+            putz(w, "<!-- -->");
+        }
     }
 }
 
@@ -303,10 +337,11 @@ static void write_keys(writer *w, const etp_keys *k)
         putz(w, "\n\n");
     }
     for (size_t i = 0; i < k->pairs.n; i++) {
-        putz(w, "- **");
-        put(w, k->pairs.items[i].key, false);
-        putz(w, "** ");
-        put(w, k->pairs.items[i].value, false);
+        const etp_pair *p = &k->pairs.items[i];
+        putz(w, p->key.len ? "- **" : "  - "); // without a key: more of the one before
+        put(w, p->key, false);
+        putz(w, p->key.len ? "** " : "");
+        put(w, p->value, p->key.len == 0);
         putz(w, "\n");
     }
     putz(w, "\n");

@@ -161,6 +161,47 @@ static void markdown_is_escaped(void **state)
     etp_arena_dispose(&arena);
 }
 
+static void markdown_shows_text_as_it_is(void **state)
+{
+    (void)state;
+    static const struct {
+        const char *in, *out;
+    } k_cases[] = {
+        {"snake_case _x_ a*b", "snake_case \\_x\\_ a\\*b"},
+        {"18.06 ms", "18.06 ms"},
+        {"18. a list", "18\\. a list"},
+        {"1) a list", "1\\) a list"},
+        {"- a list", "\\- a list"},
+        {"# a heading", "\\# a heading"},
+        {"a - b = c", "a - b = c"},
+        {"Add #12 [x](y)", "Add #<!-- -->12 \\[x\\](y)"},
+        {"<b> & \\", "&lt;b&gt; &amp; \\\\"},
+    };
+    for (size_t i = 0; i < sizeof k_cases / sizeof *k_cases; i++) {
+        etp_arena arena = {0};
+        etp_report *r = etp_report_create(&arena, "t");
+        etp_report_text(r, "%s", k_cases[i].in);
+        char expected[128];
+        snprintf(expected, sizeof expected, "# t\n\n%s\n\n", k_cases[i].out);
+        assert_string_equal(render(&arena, r, ETP_FORMAT_MD, NULL), expected);
+        etp_arena_dispose(&arena);
+    }
+}
+
+static void markdown_fences_grow(void **state)
+{
+    (void)state;
+    etp_arena arena = {0};
+    etp_report *r = etp_report_create(&arena, "t");
+    etp_report_code(r, NULL, ETP_STR("a\n````\nb\n\n"));
+    etp_keys *k = etp_report_keys(r, NULL);
+    etp_keys_add(k, ETP_PLAIN, "proof", "one");
+    etp_keys_add(k, ETP_PLAIN, "", "two");
+    assert_string_equal(render(&arena, r, ETP_FORMAT_MD, NULL),
+                        "# t\n\n`````\na\n````\nb\n`````\n\n- **proof** one\n  - two\n\n");
+    etp_arena_dispose(&arena);
+}
+
 static void csv_is_exact_and_guarded(void **state)
 {
     (void)state;
@@ -493,6 +534,8 @@ int main(void)
         cmocka_unit_test(text_is_aligned),
         cmocka_unit_test(text_fits_narrow_terminals),
         cmocka_unit_test(markdown_is_escaped),
+        cmocka_unit_test(markdown_shows_text_as_it_is),
+        cmocka_unit_test(markdown_fences_grow),
         cmocka_unit_test(csv_is_exact_and_guarded),
         cmocka_unit_test(csv_guards_long_text),
         cmocka_unit_test(strings_become_harmless),
