@@ -555,11 +555,17 @@ static void killing_the_tool_loses_no_block(void **state)
             }
             _exit(0);
         }
-        etp_os_sleep_ns(150000000 + i * 13700000);
+        etp_run run = {0};
+        etp_error err = {0};
+        for (int k = 0; k < 1000 && run.blocks_done == 0; k++) { // it has begun
+            etp_os_sleep_ns(10000000);
+            if (etp_run_open(wanted, &f->arena, &run, NULL) != ETP_OK) {
+                run.blocks_done = 0;
+            }
+        }
+        etp_os_sleep_ns(i * 13700000);
         kill(child, SIGKILL);
         waitpid(child, NULL, 0);
-        etp_run run;
-        etp_error err = {0};
         if (etp_run_open(wanted, &f->arena, &run, &err) != ETP_OK) {
             fail_msg("after kill %u: %s", (unsigned)i, err.msg);
         }
