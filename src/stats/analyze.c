@@ -68,7 +68,12 @@ static etp_status take_rows(work *w, const etp_sample *samples, size_t n, etp_er
         }
         w->rows[w->n_rows++] = (row){samples[i], i};
     }
-    qsort(w->rows, w->n_rows, sizeof *w->rows, by_launch);
+    for (size_t i = 1; i < w->n_rows; i++) { // run folders are sorted already
+        if (by_launch(&w->rows[i - 1], &w->rows[i]) > 0) {
+            qsort(w->rows, w->n_rows, sizeof *w->rows, by_launch);
+            break;
+        }
+    }
     return ETP_OK;
 }
 
@@ -228,21 +233,27 @@ static void sum_up_arms(etp_stats *out)
     }
 }
 
-// How many more blocks until the interval is expected to leave the margin's edge, at the spread seen.
+// How many more blocks until the interval is expected to leave the margin's edge, at the spread seen:
+// k ≥ (t·s/distance)², where t depends on k itself.
 static uint32_t blocks_to_expect(const etp_paired *p, double margin)
 {
     if (p->verdict != ETP_VERDICT_UNKNOWN) {
         return 0;
     }
     double distance = fabs(fabs(p->mean_ln) - log1p(margin));
-    for (uint32_t k = p->blocks < ETP_MIN_BLOCKS ? ETP_MIN_BLOCKS : p->blocks + 1; k <= 10000;
-         k += 1 + k / 50) {
-        double t = etp_t_quantile(0.975, (double)k - 1);
-        if (p->blocks >= 2 && t * p->sd_ln / sqrt((double)k) < distance) {
-            return k - p->blocks;
+    double spread = p->sd_ln / distance, k = fmax(p->blocks + 1.0, ETP_MIN_BLOCKS);
+    for (int round = 0; round < 8; round++) {
+        double t = etp_t_quantile(0.5 + ETP_CONFIDENCE / 2, k - 1);
+        double need = ceil(t * t * spread * spread);
+        if (!(need <= 10000)) { // also an unknown spread
+            return UINT32_MAX;
         }
+        if (need <= k) {
+            break;
+        }
+        k = need;
     }
-    return UINT32_MAX;
+    return (uint32_t)k - p->blocks;
 }
 
 static etp_status flag_arms(work *w, double *values, double *times, etp_error *err)

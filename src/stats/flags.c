@@ -2,47 +2,69 @@
 // What to be careful about in an arm's launches: two modes, outlying launches, drift; and heavy
 // tails of its iterations. Flags change no number.
 //
-// Both launch tests are calibrated on normal samples to raise a false flag in 1 % of arms:
+// Both launch tests raise a false flag in 1 % of arms with normal launches:
 //   two modes   sort, split where the sum of squares inside both parts (each ≥ 2 values) is least;
-//               distance of the means ÷ pooled standard deviation inside
-//   outlier     largest |x − median| ÷ (1.4826·MAD)
-// Values are taken after removing a linear trend (Theil–Sen). Two modes that follow each other in
-// time once are a step of the machine, not of the launches: that is drift.
+//               distance of the means ÷ pooled standard deviation inside, against simulated limits
+//   outlier     Grubbs: the most distant value against mean and deviation of the others
+// What is smaller than half the margin of a verdict is not worth a flag.
+// A trend that Mann–Kendall finds (p ≤ 0.01) is taken away first (Theil–Sen): always taking it would
+// hide modes, whose chance order looks like a slope. Two modes that follow each other in time once
+// are a step of the machine, not of the launches: that is drift.
 #include "stats/internal.h"
 
 #include <math.h>
 
 #define TAIL_SHARE 0.05 // of iterations, from here on called a heavy tail
+#define TAIL_COUNT 10   // and at least so many, lest three of sixty count
+#define TREND_P 0.01
+#define FALSE_FLAGS 0.01
 
-// 99 % quantiles on normal samples, 120,000 and more draws each.
+// 99 % quantiles of the distance on normal samples, 120,000 and more draws each.
 static const struct {
-    double k, modes, outlier;
+    double k, modes;
 } k_limits[] = {
-    {6, 9.23, 10.1},  {7, 7.89, 10.7},  {8, 7.02, 7.95},  {9, 6.46, 8.24},
-    {10, 6.02, 6.89}, {12, 5.47, 6.26}, {15, 4.98, 5.96}, {20, 4.50, 5.21},
-    {30, 3.98, 4.79}, {50, 3.56, 4.47}, {100, 3.22, 4.31},
+    {6, 9.23},  {7, 7.89},  {8, 7.02},  {9, 6.46},  {10, 6.02},  {12, 5.47},
+    {15, 4.98}, {20, 4.50}, {30, 3.98}, {50, 3.56}, {100, 3.22},
 };
 
 // Linear in 1/k between the rows, the last row beyond.
-static void limits_for(size_t k, double *modes, double *outlier)
+static double modes_limit(size_t k)
 {
     size_t last = sizeof k_limits / sizeof *k_limits - 1, i = 0;
     while (i < last && k_limits[i + 1].k <= (double)k) {
         i++;
     }
-    *modes = k_limits[i].modes;
-    *outlier = k_limits[i].outlier;
-    if (i < last) {
-        double a = 1 / k_limits[i].k, b = 1 / k_limits[i + 1].k;
-        double part = (a - 1 / (double)k) / (a - b);
-        *modes += part * (k_limits[i + 1].modes - *modes);
-        *outlier += part * (k_limits[i + 1].outlier - *outlier);
+    if (i == last) {
+        return k_limits[last].modes;
     }
+    double a = 1 / k_limits[i].k, b = 1 / k_limits[i + 1].k;
+    double part = (a - 1 / (double)k) / (a - b);
+    return k_limits[i].modes + part * (k_limits[i + 1].modes - k_limits[i].modes);
+}
+
+static bool has_outlier(const double *x, size_t k, double matters)
+{
+    double variance, mean = etp_mean(x, k, &variance), n = (double)k;
+    double largest = 0;
+    for (size_t i = 0; i < k; i++) {
+        largest = fmax(largest, fabs(x[i] - mean));
+    }
+    if (largest < matters) {
+        return false;
+    }
+    // From all k values to mean and deviation of the others: for the most distant value d,
+    // rest variance = ((n−1)·s² − n/(n−1)·d²) / (n−2).
+    double rest = ((n - 1) * variance - n / (n - 1) * largest * largest) / (n - 2);
+    if (!(rest > 0)) {
+        return true; // the others are equal
+    }
+    double t = largest * sqrt(n / (n - 1)) / sqrt(rest);
+    return t > etp_t_quantile(1 - FALSE_FLAGS / (2 * n), n - 2);
 }
 
 // The split of SORTED with the least squares inside; its distance in units of the spread inside,
 // and the value that separates.
-static double two_modes(const double *sorted, size_t k, double *out_border)
+static double two_modes(const double *sorted, size_t k, double matters, double *out_border)
 {
     double total = 0, squares = 0, sum = 0, sum2 = 0, best = INFINITY, distance = 0;
     double origin = sorted[0]; // keeps the sums of squares from cancelling
@@ -63,10 +85,10 @@ static double two_modes(const double *sorted, size_t k, double *out_border)
             distance = rest / b - sum / a;
         }
     }
-    if (!(best > 0)) {
-        return distance > 0 ? INFINITY : 0;
+    if (distance < matters) {
+        return 0;
     }
-    return distance / sqrt(best / ((double)k - 2));
+    return best <= 0 ? (double)INFINITY : distance / sqrt(best / ((double)k - 2));
 }
 
 // One change of side over the whole session.
@@ -79,29 +101,23 @@ static bool is_one_step(const double *in_order, size_t k, double border)
     return changes == 1;
 }
 
-// X: an arm's launch values in block order without their trend. SCRATCH: k doubles.
-static unsigned launch_flags(const double *x, size_t k, double *scratch)
+// X: an arm's launch values in block order without a trend. SCRATCH: k doubles.
+static unsigned launch_flags(const double *x, size_t k, double matters, double *scratch)
 {
-    double modes_limit, outlier_limit, border = 0;
-    limits_for(k, &modes_limit, &outlier_limit);
-    memcpy(scratch, x, k * sizeof *x);
-    double median = etp_median(scratch, k), largest = 0;
-    double mad = etp_mad(scratch, k);
-    for (size_t i = 0; i < k; i++) {
-        largest = fmax(largest, fabs(x[i] - median));
-    }
+    double border = 0;
     memcpy(scratch, x, k * sizeof *x);
     etp_sort_doubles(scratch, k);
-    if (two_modes(scratch, k, &border) > modes_limit) {
+    if (two_modes(scratch, k, matters, &border) > modes_limit(k)) {
         return is_one_step(x, k, border) ? ETP_FLAG_DRIFT : ETP_FLAG_BIMODAL;
     }
-    return largest > outlier_limit * 1.4826 * mad ? ETP_FLAG_HEAVY_TAIL : 0;
+    return has_outlier(x, k, matters) ? ETP_FLAG_HEAVY_TAIL : 0;
 }
 
 etp_status etp_find_flags(const double *values, const double *times, size_t k, double margin,
                           etp_arena *arena, etp_stats_arm *arm, etp_error *err)
 {
-    if (arm->iterations >= 20 && arm->tail_share >= TAIL_SHARE) {
+    if (arm->tail_share >= TAIL_SHARE &&
+        arm->tail_share * (double)arm->iterations > TAIL_COUNT - 0.5) {
         arm->flags |= ETP_FLAG_HEAVY_TAIL;
     }
     etp_drift drift;
@@ -111,7 +127,8 @@ etp_status etp_find_flags(const double *values, const double *times, size_t k, d
     }
     arm->drift_per_block = expm1(drift.slope);
     arm->drift_p = drift.p;
-    if (drift.p <= 0.01 && fabs(drift.slope) * (times[k - 1] - times[0]) > log1p(margin)) {
+    bool moves = drift.p <= TREND_P;
+    if (moves && fabs(drift.slope) * (times[k - 1] - times[0]) > log1p(margin)) {
         arm->flags |= ETP_FLAG_DRIFT;
     }
     if (k < ETP_MIN_BLOCKS) {
@@ -122,8 +139,8 @@ etp_status etp_find_flags(const double *values, const double *times, size_t k, d
         return etp_fail_nomem(err, "flags");
     }
     for (size_t i = 0; i < k; i++) {
-        rest[i] = values[i] - drift.slope * times[i];
+        rest[i] = values[i] - (moves ? drift.slope * times[i] : 0);
     }
-    arm->flags |= launch_flags(rest, k, rest + k);
+    arm->flags |= launch_flags(rest, k, log1p(margin) / 2, rest + k);
     return ETP_OK;
 }

@@ -117,6 +117,73 @@ static void whole_session(void **state)
     etp_arena_dispose(&arena);
 }
 
+// One iteration per launch: the launch values are what is written here, in µs.
+static unsigned flags_of(const double *us, uint32_t k)
+{
+    etp_arena arena = {0};
+    etp_error err;
+    etp_stats r;
+    samples s = {0};
+    static const uint64_t k_calm[] = {53, 57, 51, 59, 55, 50, 58, 52, 56, 54};
+    for (uint32_t b = 0; b < k; b++) {
+        etp_sample x = {0, b + 1, 0, 0, ETP_SAMPLE_TIMED, (uint64_t)(us[b] * 1000)};
+        etp_sample y = {1, b + 1, 0, 0, ETP_SAMPLE_TIMED, 9000 + k_calm[b]};
+        assert_true(ETP_PUSH(&arena, &s, x) && ETP_PUSH(&arena, &s, y));
+    }
+    assert_int_equal(etp_stats_analyze(s.items, s.n, 2, NULL, &arena, &r, &err), ETP_OK);
+    assert_int_equal(r.arms[1].flags, 0);
+    assert_int_equal(r.comparisons[0].flags, r.arms[0].flags);
+    unsigned flags = r.arms[0].flags;
+    etp_arena_dispose(&arena);
+    return flags;
+}
+
+static void shapes_of_launches(void **state)
+{
+    (void)state;
+    static const double k_plain[] = {100.3, 99.6, 100.1, 100.9, 99.2, 100.5, 99.9, 100.0, 99.4, 100.7};
+    assert_int_equal(flags_of(k_plain, 10), 0);
+    static const double k_modes[] = {100.3, 107.6, 100.1, 108.9, 107.2, 100.5, 99.9, 108.0, 99.4, 107.7};
+    assert_int_equal(flags_of(k_modes, 10), ETP_FLAG_BIMODAL);
+    assert_int_equal(flags_of(k_modes, 5), 0); // too few to tell
+    static const double k_step[] = {100.3, 99.6, 100.1, 100.9, 107.2, 108.5, 107.9, 108.0, 107.4, 108.7};
+    assert_int_equal(flags_of(k_step, 10), ETP_FLAG_DRIFT);
+    static const double k_one[] = {100.3, 99.6, 100.1, 115.0, 99.2, 100.5, 99.9, 100.0, 99.4, 100.7};
+    assert_int_equal(flags_of(k_one, 10), ETP_FLAG_HEAVY_TAIL);
+    static const double k_slope[] = {100.3, 100.6, 102.1, 103.9, 103.2, 105.5, 105.9, 107.0, 107.4, 109.7};
+    assert_int_equal(flags_of(k_slope, 10), ETP_FLAG_DRIFT);
+    static const double k_equal[] = {100, 100, 100, 100, 100, 100, 100, 100};
+    assert_int_equal(flags_of(k_equal, 8), 0);
+    static const double k_two_values[] = {100, 101, 100, 100, 101, 101, 100, 101};
+    assert_int_equal(flags_of(k_two_values, 8), ETP_FLAG_BIMODAL);
+    static const double k_one_off[] = {100, 100, 100, 101, 100, 100, 100, 100};
+    assert_int_equal(flags_of(k_one_off, 8), ETP_FLAG_HEAVY_TAIL);
+}
+
+// 13 of 200 iterations take a quarter longer.
+static void slow_iterations(void **state)
+{
+    (void)state;
+    etp_arena arena = {0};
+    etp_error err;
+    etp_stats r;
+    samples s = {0};
+    for (uint32_t b = 1; b <= 10; b++) {
+        for (uint64_t i = 0; i < 20; i++) {
+            uint64_t n = (b - 1) * 10 + i / 2; // every launch has the same 10 values twice
+            uint64_t slow = i % 2 == 1 && n % 8 == 3 ? 25000 : 0;
+            etp_sample x = {0, b, 1, i, ETP_SAMPLE_TIMED, 100000 + i * 7 % 10 * 100 + slow};
+            etp_sample y = {1, b, 2, i, ETP_SAMPLE_TIMED, 100000 + i * 7 % 10 * 100};
+            assert_true(ETP_PUSH(&arena, &s, x) && ETP_PUSH(&arena, &s, y));
+        }
+    }
+    assert_int_equal(etp_stats_analyze(s.items, s.n, 2, NULL, &arena, &r, &err), ETP_OK);
+    near_rel(r.arms[0].tail_share, 13.0 / 200, 1e-12, "tail share"); // n % 8 == 3: 3, 11 … 99
+    assert_int_equal(r.arms[0].flags, ETP_FLAG_HEAVY_TAIL);
+    assert_true(r.arms[1].tail_share == 0 && r.arms[1].flags == 0);
+    etp_arena_dispose(&arena);
+}
+
 static void odd_sessions(void **state)
 {
     (void)state;
@@ -291,7 +358,8 @@ static void baselines(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(whole_session), cmocka_unit_test(odd_sessions),
+        cmocka_unit_test(whole_session), cmocka_unit_test(shapes_of_launches),
+        cmocka_unit_test(slow_iterations), cmocka_unit_test(odd_sessions),
         cmocka_unit_test(csv_tables),    cmocka_unit_test(csv_refusals),
         cmocka_unit_test(csv_survives_damage), cmocka_unit_test(baselines),
     };

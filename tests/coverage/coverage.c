@@ -1,0 +1,272 @@
+// SPDX-License-Identifier: Apache-2.0
+// Do 95 % intervals hold the truth 95 % of the time, and do equal arms stay equal? Whole sessions
+// are simulated and analysed by the library as it is; gates decide the exit code.
+//   coverage [--trials N] [--only TEXT]
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "session.h"
+
+#define RATIO 3.9
+#define ITERATIONS 20
+#define MAX_BLOCKS 64
+
+// Noise of the published table: 2 % per iteration, 3 % of them with a spike of up to 30 %.
+#define NOISE(sd) {.launch_sd = (sd), .iteration_sd = 0.02, .spike_p = 0.03, .spike_scale = 0.3}
+#define WITH(sd, ...)                                                                              \
+    {.launch_sd = (sd), .iteration_sd = 0.02, .spike_p = 0.03, .spike_scale = 0.3, __VA_ARGS__}
+#define ARMS(baseline_, candidate_) .baseline = baseline_, .candidate = candidate_
+#define BOTH(shape_) .baseline = shape_, .candidate = shape_, .same_shape = true
+
+static const cell k_cells[] = {
+    // below six blocks there is no verdict; the interval has to hold nevertheless
+    {"3 blocks, 3 %", 3, 20, BOTH(NOISE(0.03))},
+    {"5 blocks, 0.5 %, drift 8 %", 5, 20, BOTH(NOISE(0.005)), .world = {.linear = 0.08}},
+    {"5 blocks, 3 %", 5, 20, BOTH(NOISE(0.03))},
+    {"5 blocks, 3 %, drift 8 %", 5, 20, BOTH(NOISE(0.03)), .world = {.linear = 0.08}},
+    {"6 blocks, 0.5 %", 6, 20, BOTH(NOISE(0.005))},
+    {"6 blocks, 3 %", 6, 20, BOTH(NOISE(0.03))},
+    {"6 blocks, 0.5 %, drift 8 %", 6, 20, BOTH(NOISE(0.005)), .world = {.linear = 0.08}},
+    {"10 blocks, 0.5 %", 10, 20, BOTH(NOISE(0.005))},
+    {"10 blocks, 3 %", 10, 20, BOTH(NOISE(0.03))},
+    {"10 blocks, 0.5 %, drift 8 %", 10, 20, BOTH(NOISE(0.005)), .world = {.linear = 0.08}},
+    {"10 blocks, 3 %, drift 8 %", 10, 20, BOTH(NOISE(0.03)), .world = {.linear = 0.08}},
+    {"20 blocks, 3 %, drift 8 %", 20, 20, BOTH(NOISE(0.03)), .world = {.linear = 0.08}},
+    // heavier tails, in both arms
+    {"launches t3", 10, 20, BOTH(WITH(0.01, .tail = TAIL_T3))},
+    {"launches exponential", 10, 20, BOTH(WITH(0.02, .tail = TAIL_EXPONENTIAL))},
+    {"launches log-normal", 10, 20, BOTH(WITH(0.02, .tail = TAIL_LOGNORMAL))},
+    {"iterations Pareto", 10, 20, BOTH(WITH(0.005, .pareto_p = 0.15))},
+    {"launches bimodal", 10, 20, BOTH(WITH(0.005, .mode_p = 0.3, .mode_step = 0.06))},
+    {"launches bimodal, 6 blocks", 6, 20, BOTH(WITH(0.005, .mode_p = 0.3, .mode_step = 0.06))},
+    // the machine changes
+    {"linear 8 % and step 5 %", 10, 20, BOTH(NOISE(0.005)),
+     .world = {.linear = 0.08, .step = 0.05}},
+    {"linear 8 % and step 30 %, 6 blocks", 6, 20, BOTH(NOISE(0.005)),
+     .world = {.linear = 0.08, .step = 0.3}},
+    {"linear 30 %", 10, 20, BOTH(NOISE(0.005)), .world = {.linear = 0.3}},
+    {"random walk 1 % a launch", 10, 20, BOTH(NOISE(0.005)), .world = {.walk = 0.01}},
+    {"warm-up 20 %", 10, 20, BOTH(WITH(0.01, .warm = 0.2))},
+    // the arms' noise has different shapes: reported, and to be flagged where it can be seen
+    {"candidate bimodal half, 10 %", 10, 20,
+     ARMS(NOISE(0.005), WITH(0.005, .mode_p = 0.5, .mode_step = 0.1)), .must_flag = true},
+    {"candidate bimodal half, 6 %, 20 blocks", 20, 20,
+     ARMS(NOISE(0.005), WITH(0.005, .mode_p = 0.5, .mode_step = 0.06)), .must_flag = true},
+    {"candidate bimodal 3 in 10, 6 %, 20 blocks", 20, 20,
+     ARMS(NOISE(0.005), WITH(0.005, .mode_p = 0.3, .mode_step = 0.06)), .must_flag = true},
+    {"candidate iterations Pareto", 10, 20, ARMS(NOISE(0.005), WITH(0.005, .pareto_p = 0.15)),
+     .must_flag = true},
+    // too few launches, or too small a step, to see the shape: the misses stay unflagged
+    {"candidate bimodal half, 6 %", 10, 20,
+     ARMS(NOISE(0.005), WITH(0.005, .mode_p = 0.5, .mode_step = 0.06))},
+    {"candidate bimodal 3 in 10, 6 %", 10, 20,
+     ARMS(NOISE(0.005), WITH(0.005, .mode_p = 0.3, .mode_step = 0.06))},
+    {"candidate bimodal 1 in 10, 6 %", 10, 20,
+     ARMS(NOISE(0.005), WITH(0.005, .mode_p = 0.1, .mode_step = 0.06))},
+    {"candidate launches t3", 10, 20, ARMS(NOISE(0.005), WITH(0.01, .tail = TAIL_T3))},
+    {"candidate launches exponential", 10, 20,
+     ARMS(NOISE(0.005), WITH(0.02, .tail = TAIL_EXPONENTIAL))},
+    {"candidate launches log-normal", 10, 20,
+     ARMS(NOISE(0.005), WITH(0.02, .tail = TAIL_LOGNORMAL))},
+};
+
+typedef struct tally {
+    uint64_t trials, covered, called, withheld, flagged, misses, flagged_misses;
+    double half_width;
+    bool ran_out; // of memory or worse
+} tally;
+
+typedef struct bench {
+    etp_sample samples[(2 * MAX_BLOCKS + ETP_CONTROL_BLOCKS) * ITERATIONS];
+    etp_stats stats;
+} bench;
+
+static void run_trial(const cell *c, double ratio, double truth_ln, uint64_t number, bench *b,
+                      tally *t)
+{
+    etp_rng rng;
+    etp_rng_init(&rng, number * 2 + (ratio > 1));
+    size_t n = make_session(c, ratio, number, &rng, b->samples);
+    etp_arena arena = {0};
+    etp_error err;
+    if (etp_stats_analyze(b->samples, n, 2, NULL, &arena, &b->stats, &err) != ETP_OK) {
+        t->ran_out = true;
+        return;
+    }
+    const etp_stats_comparison *found = &b->stats.comparisons[0];
+    unsigned shapes = found->flags & (ETP_FLAG_BIMODAL | ETP_FLAG_HEAVY_TAIL);
+    bool covered = log(found->paired.lo) <= truth_ln && truth_ln <= log(found->paired.hi);
+    t->trials++;
+    t->covered += covered;
+    t->misses += !covered;
+    t->flagged += shapes != 0;
+    t->flagged_misses += !covered && shapes != 0;
+    t->half_width += found->paired.half_width_ln;
+    t->called += found->paired.verdict == ETP_VERDICT_FASTER ||
+                 found->paired.verdict == ETP_VERDICT_SLOWER;
+    t->withheld += b->stats.control_differs;
+    etp_arena_dispose(&arena);
+}
+
+// The difference of the arms that their shapes add to the ratio: equal shapes add none.
+static double shape_bias(const cell *c, uint64_t trials)
+{
+    if (c->same_shape) {
+        return 0;
+    }
+    etp_rng rng;
+    etp_rng_init(&rng, 77);
+    double sum = 0;
+    const uint64_t draws = trials >= 2000 ? 200000 : 100 * trials;
+    for (uint64_t i = 0; i < draws; i++) {
+        sum += launch_value(&c->baseline, c->iterations, &rng) -
+               launch_value(&c->candidate, c->iterations, &rng);
+    }
+    return sum / (double)draws;
+}
+
+static double share(uint64_t part, uint64_t whole)
+{
+    return whole ? (double)part / (double)whole : 0;
+}
+
+// Slack of a gate on a share when there are too few trials to see it sharply: three standard errors.
+static double slack(double p, uint64_t trials)
+{
+    return trials >= 10000 ? 0 : 3 * sqrt(p * (1 - p) / (double)trials);
+}
+
+static bool run_cell(const cell *c, uint64_t trials, bench *b)
+{
+    tally fast = {0}, equal = {0};
+    double bias = shape_bias(c, trials);
+    for (uint64_t i = 1; i <= trials; i++) {
+        run_trial(c, RATIO, log(RATIO) + bias, i, b, &fast);
+        run_trial(c, 1, bias, i, b, &equal);
+    }
+    double coverage = share(fast.covered + equal.covered, fast.trials + equal.trials);
+    double false_calls = share(equal.called, equal.trials);
+    double flagged_misses =
+        share(fast.flagged_misses + equal.flagged_misses, fast.misses + equal.misses);
+    const char *bad = NULL;
+    if (fast.ran_out || equal.ran_out) {
+        bad = "analysis failed";
+    } else if (c->same_shape && c->blocks >= ETP_MIN_BLOCKS) {
+        bad = coverage < 0.94 - slack(0.05, 2 * trials)  ? "coverage below 94 %"
+              : false_calls > 0.05 + slack(0.05, trials) ? "equal arms called different"
+                                                         : NULL;
+    } else if (c->must_flag) {
+        bad = flagged_misses < 0.9 - slack(0.1, fast.misses + equal.misses + 1)
+                  ? "misses not flagged"
+                  : NULL;
+    }
+    char called[16] = "-"; // of arms that are not equal it would say nothing
+    if (c->same_shape) {
+        (void)snprintf(called, sizeof called, "%.2f", 100 * false_calls);
+    }
+    printf("%-42s %6.2f %7.2f %8s %8.2f %8.1f %8.1f  %s\n", c->name, 100 * coverage,
+           100 * fast.half_width / (double)fast.trials, called,
+           100 * share(equal.withheld, equal.trials),
+           100 * share(fast.flagged + equal.flagged, fast.trials + equal.trials),
+           100 * flagged_misses, bad ? bad : (c->same_shape || c->must_flag) ? "ok" : "-");
+    (void)fflush(stdout);
+    return bad == NULL;
+}
+
+// ---- planner ------------------------------------------------------------------------------------
+
+typedef struct plan_case {
+    double launch_sd;
+    uint32_t pilot;
+    double min_within; // share of single plans that has to be within 1.5×; 0: reported only
+} plan_case;
+
+static const plan_case k_plans[] = {{0.005, 2, 0}, {0.005, 6, 0.7}, {0.005, 10, 0.8},
+                                    {0.03, 2, 0},  {0.03, 6, 0.7},  {0.03, 10, 0.8}};
+
+static double session_width(const cell *c, uint64_t number, bench *b, double *ratios,
+                            double *within_var)
+{
+    etp_rng rng;
+    etp_arena arena = {0};
+    etp_rng_init(&rng, number);
+    size_t n = make_session(c, 1, number, &rng, b->samples);
+    double width = (double)NAN, sum = 0;
+    if (etp_stats_analyze(b->samples, n, 2, NULL, &arena, &b->stats, NULL) == ETP_OK) {
+        width = expm1(b->stats.comparisons[0].paired.half_width_ln);
+        for (uint32_t i = 0; i < b->stats.n_blocks_seen; i++) {
+            ratios[i] = b->stats.value_ln[2 * i] - b->stats.value_ln[2 * i + 1];
+        }
+        for (size_t i = 0; i < b->stats.n_launches; i++) {
+            sum += b->stats.launches[i].within_ln * b->stats.launches[i].within_ln;
+        }
+        *within_var = sum / (double)b->stats.n_launches;
+    }
+    etp_arena_dispose(&arena);
+    return width;
+}
+
+// A pilot, the plan made from it, the session that was planned, its width against the prediction.
+static bool run_plan(const plan_case *p, uint64_t trials, bench *b)
+{
+    double ratios[MAX_BLOCKS], within_var, sum_ln = 0, sum_blocks = 0;
+    uint64_t close = 0, done = 0;
+    for (uint64_t i = 1; i <= trials; i++) {
+        cell c = {"pilot", p->pilot, ITERATIONS, BOTH(NOISE(p->launch_sd))};
+        (void)session_width(&c, 2 * i, b, ratios, &within_var);
+        etp_pilot pilot = {ratios, p->pilot, within_var, ITERATIONS, 3e8, 4e6, 2};
+        etp_plan plan = etp_plan_make(&pilot, 3 * p->launch_sd / sqrt(10.0));
+        c.blocks = plan.blocks < MAX_BLOCKS ? plan.blocks : MAX_BLOCKS;
+        c.iterations = plan.iterations < ITERATIONS ? plan.iterations : ITERATIONS;
+        double sd = sqrt(plan.between_var + 3.14159265358979 * within_var / c.iterations);
+        double predicted = etp_plan_half_width(sd, c.blocks);
+        double actual = session_width(&c, 2 * i + 1, b, ratios, &within_var);
+        double off = log(predicted / actual);
+        sum_ln += off;
+        sum_blocks += c.blocks;
+        close += fabs(off) <= log(1.5);
+        done++;
+    }
+    double typical = exp(sum_ln / (double)done), within = share(close, done);
+    bool ok = typical < 1.5 && typical > 1 / 1.5 && within >= p->min_within - slack(0.2, done);
+    printf("launches %4.1f %%, pilot of %2u blocks: predicted ÷ actual width %.2f (geometric mean), "
+           "within 1.5× in %5.1f %% of sessions, %4.1f blocks  %s\n",
+           100 * p->launch_sd, (unsigned)p->pilot, typical, 100 * within,
+           sum_blocks / (double)done, ok ? "ok" : "too far");
+    return ok;
+}
+
+int main(int argc, char **argv)
+{
+    uint64_t trials = 400;
+    const char *only = "";
+    for (int i = 1; i + 1 < argc; i += 2) {
+        if (strcmp(argv[i], "--trials") == 0) {
+            trials = strtoull(argv[i + 1], NULL, 10);
+        } else if (strcmp(argv[i], "--only") == 0) {
+            only = argv[i + 1];
+        }
+    }
+    bench *b = malloc(sizeof *b);
+    if (!b || trials == 0) {
+        free(b);
+        return 2;
+    }
+    printf("%llu sessions of ratio %.1f and as many of ratio 1 per row; %%\n"
+           "%-42s %6s %7s %8s %8s %8s %8s\n",
+           (unsigned long long)trials, RATIO, "cell", "cover", "± width", "A/A diff", "withheld",
+           "flagged", "of misses");
+    bool ok = true;
+    for (size_t i = 0; i < sizeof k_cells / sizeof *k_cells; i++) {
+        if (strstr(k_cells[i].name, only)) {
+            ok = run_cell(&k_cells[i], trials, b) && ok;
+        }
+    }
+    for (size_t i = 0; i < sizeof k_plans / sizeof *k_plans && strstr("planner", only); i++) {
+        ok = run_plan(&k_plans[i], trials / 4 + 1, b) && ok; // two sessions each, and long ones
+    }
+    free(b);
+    return ok ? 0 : 1;
+}
