@@ -82,8 +82,7 @@ etp_status etp_host_scratch(etp_device *d, const char *name, etp_arena *arena,
 etp_status etp_host_pull(etp_device *d, const char *remote, const char *local, etp_error *err)
 {
     (void)d;
-    ETP_TRY(etp_os_remove_tree(local, err));
-    return etp_os_rename(remote, local, err);
+    return etp_os_move(remote, local, err);
 }
 
 void etp_host_state(etp_device *d, etp_os_state *out)

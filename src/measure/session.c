@@ -255,8 +255,6 @@ static etp_status record_loss(session *s, const task *t, const etp_launch_outcom
     if (!detail || !ETP_PUSH(&s->arena, &s->run.lost, l)) {
         return etp_fail_nomem(err, "lost launches");
     }
-    say(s, "%s: %s launch lost (%s): %s", s->plan->arms[t->arm].name, etp_launch_kind_name(t->kind),
-        etp_lost_reason_name(o->reason), detail);
     return ETP_OK;
 }
 
@@ -268,7 +266,7 @@ static etp_status status_of_code(const char *code)
     static const struct {
         const char *code;
         etp_status status;
-    } k_codes[] = {{"usage", ETP_ENVIRONMENT}, {"level", ETP_ENVIRONMENT},
+    } k_codes[] = {{"usage", ETP_USAGE},       {"level", ETP_ENVIRONMENT},
                    {"mask", ETP_ENVIRONMENT},  {"file", ETP_IO},
                    {"not_pte", ETP_CORRUPT},   {"data", ETP_CORRUPT},
                    {"method", ETP_USAGE},      {"input", ETP_USAGE},
@@ -356,10 +354,14 @@ static etp_status launch_task(session *s, const task *t, bool pilot, uint32_t at
     if (!o->ok) {
         ETP_TRY(record_loss(s, t, o, attempt, err));
         etp_status fatal = arm->succeeded ? ETP_OK : status_of_code(o->code);
-        return fatal == ETP_OK ? ETP_OK : etp_fail(err, fatal, "%s", o->detail);
+        if (fatal != ETP_OK) {
+            return etp_fail(err, fatal, "%s", o->detail);
+        }
+        say(s, "%s: %s launch lost (%s): %s", s->plan->arms[t->arm].name,
+            etp_launch_kind_name(t->kind), etp_lost_reason_name(o->reason), o->detail);
     }
-    arm->succeeded = true;
-    return pilot ? ETP_OK : record_launch(s, t, o, err);
+    arm->succeeded = arm->succeeded || o->ok;
+    return pilot || !o->ok ? ETP_OK : record_launch(s, t, o, err);
 }
 
 // A start that failed for want of memory or processes may work a moment later; it is the one loss
@@ -709,6 +711,43 @@ static etp_status measure(session *s, etp_error *err)
     return interrupted(s) != 0 ? ETP_OK : run_blocks(s, err);
 }
 
+// Nothing was measured and nothing will be, whatever the machine: a mistyped method or a broken model
+// should not cost the user a numbered folder.
+static void remove_folder(session *s)
+{
+    static const char *const k_files[] = {ETP_RUN_MANIFEST, ETP_RUN_SAMPLES, ETP_RUN_ENVIRONMENT};
+    etp_status ignored = ETP_OK;
+    for (uint32_t i = 0; i < s->plan->n_arms; i++) {
+        const char *path = etp_run_path(&s->arena, s->config->dir, s->run.arms.items[i].name);
+        ignored = path ? etp_os_remove_tree(path, NULL) : ETP_NOMEM;
+    }
+    for (size_t i = 0; i < sizeof k_files / sizeof *k_files; i++) {
+        const char *path = etp_run_path(&s->arena, s->config->dir, etp_str_from(k_files[i]));
+        ignored = path ? etp_os_unlink(path, NULL) : ETP_NOMEM;
+    }
+    ignored = etp_os_rmdir(s->config->dir, NULL);
+    (void)ignored; // what cannot be removed stays, and is a folder without blocks
+}
+
+static void finish_folder(session *s, etp_status *status, etp_error *err)
+{
+    bool hopeless = *status == ETP_USAGE || *status == ETP_CORRUPT || *status == ETP_UNSUPPORTED ||
+                    *status == ETP_ENVIRONMENT;
+    if (hopeless && s->run.blocks_done == 0) {
+        remove_folder(s);
+        return;
+    }
+    s->run.signal = s->result->signal;
+    etp_error finish_err;
+    etp_status finished = etp_run_finish(&s->writer, s->result->state, &finish_err);
+    if (*status == ETP_OK && finished != ETP_OK) { // else the first error is the cause
+        *status = finished;
+        if (err) {
+            *err = finish_err;
+        }
+    }
+}
+
 etp_status etp_session_run(etp_device *device, const etp_session_plan *plan,
                            const etp_session_config *config, const etp_session_hooks *hooks,
                            etp_session_result *out, etp_error *err)
@@ -726,15 +765,7 @@ etp_status etp_session_run(etp_device *device, const etp_session_plan *plan,
     out->signal = interrupted(&s);
     out->state = status == ETP_OK && out->signal == 0 ? ETP_RUN_FINISHED : ETP_RUN_INTERRUPTED;
     if (s.writing) {
-        s.run.signal = out->signal;
-        etp_error finish_err;
-        etp_status finished = etp_run_finish(&s.writer, out->state, &finish_err);
-        if (status == ETP_OK && finished != ETP_OK) { // else the first error is the cause
-            status = finished;
-            if (err) {
-                *err = finish_err;
-            }
-        }
+        finish_folder(&s, &status, err);
     }
     out->blocks = s.run.blocks_done;
     out->wall_ns = etp_os_now_ns() - s.start_ns;

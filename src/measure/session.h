@@ -127,8 +127,10 @@ typedef struct etp_session_result {
 
 // Runs PLAN. ETP_OK also when launches were lost or a signal ended it: *out and the folder say so.
 // Errors mean that no block could be measured (ETP_CHILD when every try failed, or what the runner
-// said about model, method or inputs), or that the folder cannot be written (ETP_IO). In each case
-// the folder keeps what there was, with state "interrupted", and no process is left.
+// said about model, method or inputs), or that the folder cannot be written (ETP_IO). The folder
+// keeps what there was, with state "interrupted"; when the request itself was wrong and nothing was
+// measured (ETP_USAGE, ETP_CORRUPT, ETP_UNSUPPORTED, ETP_ENVIRONMENT) it is removed. No process is
+// left in any case.
 ETP_API ETP_NODISCARD etp_status etp_session_run(etp_device *device, const etp_session_plan *plan,
                                                  const etp_session_config *config,
                                                  const etp_session_hooks *hooks,

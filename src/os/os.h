@@ -7,6 +7,8 @@
 #ifndef ETP_OS_OS_H
 #define ETP_OS_OS_H
 
+#include "base/sink.h"
+
 #include <etprof/arena.h>
 
 // ---- files ----
@@ -33,6 +35,10 @@ ETP_API ETP_NODISCARD etp_status etp_os_read_text(const char *path, size_t limit
 // Writes PATH through a temporary neighbour, fsync and rename: readers see the old or the new file.
 ETP_API ETP_NODISCARD etp_status etp_os_write_atomic(const char *path, etp_str content,
                                                      etp_error *err);
+// The same for content that is made in pieces: FILL writes them to SINK and need not check it.
+typedef etp_status etp_os_fill(void *ctx, etp_sink *sink, etp_error *err);
+ETP_API ETP_NODISCARD etp_status etp_os_write_atomic_by(const char *path, etp_os_fill *fill,
+                                                        void *ctx, etp_error *err);
 // Appends and fsyncs. When not everything could be written the file is cut back to what it was.
 ETP_API ETP_NODISCARD etp_status etp_os_append(const char *path, etp_str content, etp_error *err);
 ETP_API ETP_NODISCARD etp_status etp_os_truncate(const char *path, uint64_t size, etp_error *err);
@@ -40,6 +46,9 @@ ETP_API ETP_NODISCARD etp_status etp_os_truncate(const char *path, uint64_t size
 ETP_API ETP_NODISCARD etp_status etp_os_sync(const char *path, etp_error *err);
 ETP_API ETP_NODISCARD etp_status etp_os_rename(const char *from, const char *to, etp_error *err);
 ETP_API ETP_NODISCARD etp_status etp_os_unlink(const char *path, etp_error *err); // absent = ok
+ETP_API ETP_NODISCARD etp_status etp_os_rmdir(const char *path, etp_error *err); // must be empty
+// Moves a file or folder, also to another file system; what was at TO is replaced.
+ETP_API ETP_NODISCARD etp_status etp_os_move(const char *from, const char *to, etp_error *err);
 // Removes a folder and what is in it; does not follow links. Absent = ok.
 ETP_API ETP_NODISCARD etp_status etp_os_remove_tree(const char *path, etp_error *err);
 

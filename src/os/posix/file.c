@@ -5,6 +5,7 @@
 #include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 #include <sys/mman.h>
 #include <sys/stat.h>
 #include <unistd.h>
@@ -164,27 +165,69 @@ static void sync_parent(const char *path)
     etp_arena_dispose(&arena);
 }
 
-static etp_status write_temp(const char *temp, etp_str content, etp_error *err)
+// What a sink has been given and the file has not: single cells must not become system calls.
+typedef struct file_stream {
+    int fd;
+    int os_errno; // of the first write that failed
+    size_t n;
+    char buf[1 << 16];
+} file_stream;
+
+static bool stream_put(file_stream *f, etp_str s)
 {
-    int fd = open_retry(temp, O_WRONLY | O_CREAT | O_TRUNC);
-    if (fd < 0) {
+    if (f->os_errno == 0 && !write_full(f->fd, s)) {
+        f->os_errno = errno;
+    }
+    return f->os_errno == 0;
+}
+
+static bool stream_flush(file_stream *f)
+{
+    etp_str s = {f->buf, f->n};
+    f->n = 0;
+    return stream_put(f, s);
+}
+
+static bool stream_write(etp_sink *sink, const char *ptr, size_t len)
+{
+    file_stream *f = sink->target;
+    if (len > sizeof f->buf - f->n && !stream_flush(f)) {
+        return false;
+    }
+    if (len > sizeof f->buf) {
+        return stream_put(f, (etp_str){ptr, len});
+    }
+    memcpy(f->buf + f->n, ptr, len);
+    f->n += len;
+    return true;
+}
+
+static etp_status write_temp(const char *temp, etp_os_fill *fill, void *ctx, etp_error *err)
+{
+    file_stream f = {.fd = open_retry(temp, O_WRONLY | O_CREAT | O_TRUNC)};
+    if (f.fd < 0) {
         return etp_fail_errno(err, ETP_IO, "cannot create %s", temp);
     }
-    bool ok = write_full(fd, content) && etp_os_full_sync(fd);
-    int saved = errno;
-    if (close(fd) != 0 && ok) {
+    etp_sink sink = {.write = stream_write, .target = &f};
+    etp_status status = fill(ctx, &sink, err);
+    bool ok = stream_flush(&f) && etp_os_full_sync(f.fd);
+    int saved = f.os_errno ? f.os_errno : errno;
+    if (close(f.fd) != 0 && ok) {
         ok = false;
         saved = errno;
     }
-    errno = saved;
-    return ok ? ETP_OK : etp_fail_errno(err, ETP_IO, "cannot write %s", temp);
+    if (!ok) {
+        errno = saved;
+        return etp_fail_errno(err, ETP_IO, "cannot write %s", temp);
+    }
+    return status == ETP_OK && sink.failed ? etp_fail_nomem(err, temp) : status;
 }
 
-etp_status etp_os_write_atomic(const char *path, etp_str content, etp_error *err)
+etp_status etp_os_write_atomic_by(const char *path, etp_os_fill *fill, void *ctx, etp_error *err)
 {
     etp_arena arena = {0};
     const char *temp = etp_arena_printf(&arena, "%s.tmp-%ld", path, (long)getpid());
-    etp_status status = temp ? write_temp(temp, content, err) : etp_fail_nomem(err, path);
+    etp_status status = temp ? write_temp(temp, fill, ctx, err) : etp_fail_nomem(err, path);
     if (status == ETP_OK && rename(temp, path) != 0) {
         status = etp_fail_errno(err, ETP_IO, "cannot write %s", path);
     }
@@ -195,6 +238,18 @@ etp_status etp_os_write_atomic(const char *path, etp_str content, etp_error *err
     }
     etp_arena_dispose(&arena);
     return status;
+}
+
+static etp_status fill_text(void *ctx, etp_sink *sink, etp_error *err)
+{
+    (void)err;
+    etp_sink_write(sink, *(etp_str *)ctx);
+    return ETP_OK;
+}
+
+etp_status etp_os_write_atomic(const char *path, etp_str content, etp_error *err)
+{
+    return etp_os_write_atomic_by(path, fill_text, &content, err);
 }
 
 etp_status etp_os_append(const char *path, etp_str content, etp_error *err)

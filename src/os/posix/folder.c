@@ -141,6 +141,55 @@ etp_status etp_os_remove_tree(const char *path, etp_error *err)
     return remove_tree(path, 0, err);
 }
 
+etp_status etp_os_rmdir(const char *path, etp_error *err)
+{
+    if (rmdir(path) != 0) {
+        return etp_fail_errno(err, ETP_IO, "cannot remove %s", path);
+    }
+    return ETP_OK;
+}
+
+static etp_status copy_tree(const char *from, const char *to, int depth, etp_error *err)
+{
+    if (!etp_os_is_dir(from)) {
+        etp_file file;
+        ETP_TRY(etp_file_open(from, UINT64_MAX, &file, err));
+        etp_str content = {(const char *)file.bytes.ptr, file.bytes.len};
+        etp_status status = etp_os_write_atomic(to, content, err);
+        etp_file_close(&file);
+        return status;
+    }
+    if (depth == MAX_DEPTH) {
+        return etp_fail(err, ETP_IO, "cannot copy %s: more than %d levels of folders", from, MAX_DEPTH);
+    }
+    etp_arena arena = {0};
+    etp_dir_list list = {0};
+    etp_status status = etp_os_mkdirs(to, err);
+    if (status == ETP_OK) {
+        status = etp_os_list(from, &arena, &list, err);
+    }
+    for (size_t i = 0; status == ETP_OK && i < list.n; i++) {
+        const char *a = etp_arena_printf(&arena, "%s/%s", from, list.items[i].name);
+        const char *b = etp_arena_printf(&arena, "%s/%s", to, list.items[i].name);
+        status = a && b ? copy_tree(a, b, depth + 1, err) : etp_fail_nomem(err, from);
+    }
+    etp_arena_dispose(&arena);
+    return status;
+}
+
+etp_status etp_os_move(const char *from, const char *to, etp_error *err)
+{
+    ETP_TRY(etp_os_remove_tree(to, err));
+    if (rename(from, to) == 0) {
+        return ETP_OK;
+    }
+    if (errno != EXDEV) {
+        return etp_fail_errno(err, ETP_IO, "cannot move %s to %s", from, to);
+    }
+    ETP_TRY(copy_tree(from, to, 0, err));
+    return etp_os_remove_tree(from, err);
+}
+
 bool etp_os_is_file(const char *path)
 {
     struct stat st;

@@ -114,11 +114,12 @@ static void session(fixture *f, const char *script, const etp_session_options *o
         etp_session_plan_make(&opts, f->device, &f->cpu, &f->arena, &o->plan, &o->err), ETP_OK);
     const char *wanted = etp_arena_printf(&f->arena, "%s/runs/linux", f->dir);
     assert_int_equal(etp_run_claim(wanted, false, &f->arena, &o->dir, &o->err), ETP_OK);
+    assert_true(etp_os_is_dir(o->dir));
     const etp_session_config config = {.dir = o->dir, .command = "etprof ab fake.pte"};
     const etp_session_hooks hooks = {f, on_progress, on_message, on_interrupted};
     o->status = etp_session_run(f->device, &o->plan, &config, &hooks, &o->result, &o->err);
     etp_error err = {0};
-    if (etp_run_open(o->dir, &f->arena, &o->run, &err) != ETP_OK) {
+    if (etp_os_is_dir(o->dir) && etp_run_open(o->dir, &f->arena, &o->run, &err) != ETP_OK) {
         fail_msg("cannot read the folder back: %s", err.msg);
     }
 }
@@ -399,7 +400,8 @@ static void what_the_runner_says_about_the_model_is_final(void **state)
         assert_int_equal(o.status, k_cases[i].status);
         assert_string_equal(o.err.msg, "the fake was told to refuse");
         assert_int_equal(o.result.launches, 1); // not tried again and again
-        assert_int_equal(o.run.state, ETP_RUN_INTERRUPTED);
+        assert_string_equal(f->messages, "");   // the error says it
+        assert_true(etp_os_is_dir(o.dir) == (o.status == ETP_IO)); // a wrong request leaves no folder
     }
 }
 

@@ -130,6 +130,41 @@ static void a_full_disk_keeps_the_old_file(void **state)
     assert_int_equal(list.n, 1);
 }
 
+typedef struct pieces {
+    size_t n; // lines of 10 bytes
+    etp_status result;
+} pieces;
+
+static etp_status fill_pieces(void *ctx, etp_sink *sink, etp_error *err)
+{
+    pieces *p = ctx;
+    for (size_t i = 0; i < p->n; i++) {
+        etp_sink_printf(sink, "%09zu\n", i);
+    }
+    return p->result == ETP_OK ? ETP_OK : etp_fail(err, p->result, "no more pieces");
+}
+
+static void content_in_pieces_is_whole_or_not_there(void **state)
+{
+    fixture *f = *state;
+    const char *path = in_dir(f, "pieces");
+    etp_error err;
+    pieces p = {.n = 20000}; // more than any buffer on the way
+    etp_str text;
+    assert_int_equal(etp_os_write_atomic_by(path, fill_pieces, &p, &err), ETP_OK);
+    assert_int_equal(etp_os_read_text(path, 1 << 20, &f->arena, &text, NULL), ETP_OK);
+    assert_int_equal(text.len, 200000);
+    assert_memory_equal(text.ptr + 199990, "000019999\n", 10);
+    p = (pieces){.n = 3, .result = ETP_CORRUPT};
+    assert_int_equal(etp_os_write_atomic_by(path, fill_pieces, &p, &err), ETP_CORRUPT);
+    assert_string_equal(err.msg, "no more pieces");
+    assert_int_equal(etp_os_read_text(path, 1 << 20, &f->arena, &text, NULL), ETP_OK);
+    assert_int_equal(text.len, 200000); // the old one
+    etp_dir_list list;
+    assert_int_equal(etp_os_list(f->dir, &f->arena, &list, NULL), ETP_OK);
+    assert_int_equal(list.n, 1);
+}
+
 static void folders_are_made_listed_and_removed(void **state)
 {
     fixture *f = *state;
@@ -157,6 +192,33 @@ static void folders_are_made_listed_and_removed(void **state)
     assert_false(etp_os_is_dir(in_dir(f, "a")));
     assert_true(etp_os_is_dir(in_dir(f, "kept/inner")));
     assert_int_equal(etp_os_remove_tree(in_dir(f, "a"), &err), ETP_OK);
+}
+
+static void moving_replaces_and_crosses_file_systems(void **state)
+{
+    fixture *f = *state;
+    etp_error err;
+    etp_str text;
+    assert_int_equal(etp_os_mkdirs(in_dir(f, "from/sub"), &err), ETP_OK);
+    assert_int_equal(etp_os_write_atomic(in_dir(f, "from/sub/x"), ETP_STR("new"), &err), ETP_OK);
+    assert_int_equal(etp_os_mkdirs(in_dir(f, "to/old"), &err), ETP_OK);
+    assert_int_equal(etp_os_move(in_dir(f, "from"), in_dir(f, "to"), &err), ETP_OK);
+    assert_false(etp_os_is_dir(in_dir(f, "from")));
+    assert_false(etp_os_is_dir(in_dir(f, "to/old")));
+    struct stat here, there;
+    if (stat("/dev/shm", &there) != 0 || stat(f->dir, &here) != 0 || here.st_dev == there.st_dev) {
+        print_message("not tried: /dev/shm is no other file system here\n");
+        return;
+    }
+    const char *other;
+    assert_int_equal(etp_os_temp_dir("/dev/shm", "etprof-test", &f->arena, &other, &err), ETP_OK);
+    const char *target = etp_arena_printf(&f->arena, "%s/moved", other);
+    assert_int_equal(etp_os_move(in_dir(f, "to"), target, &err), ETP_OK);
+    assert_false(etp_os_is_dir(in_dir(f, "to")));
+    const char *file = etp_arena_printf(&f->arena, "%s/sub/x", target);
+    assert_int_equal(etp_os_read_text(file, 10, &f->arena, &text, &err), ETP_OK);
+    assert_true(etp_str_eqz(text, "new"));
+    assert_int_equal(etp_os_remove_tree(other, &err), ETP_OK);
 }
 
 static etp_status capture(fixture *f, const char *script, uint64_t timeout_ns, etp_process *p,
@@ -426,7 +488,9 @@ int main(void)
         cmocka_unit_test_setup_teardown(what_is_no_file_is_refused, set_up, tear_down),
         cmocka_unit_test_setup_teardown(append_adds_and_truncate_cuts, set_up, tear_down),
         cmocka_unit_test_setup_teardown(a_full_disk_keeps_the_old_file, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(content_in_pieces_is_whole_or_not_there, set_up, tear_down),
         cmocka_unit_test_setup_teardown(folders_are_made_listed_and_removed, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(moving_replaces_and_crosses_file_systems, set_up, tear_down),
         cmocka_unit_test_setup_teardown(a_child_gets_its_arguments_environment_and_folder, set_up,
                                         tear_down),
         cmocka_unit_test_setup_teardown(output_beyond_the_limit_is_dropped, set_up, tear_down),
