@@ -316,13 +316,19 @@ void etp_ab_blocks_section(const etp_ab *ab, etp_report *r)
     etp_chart_describe(c, "One dot per launch: its median after warm-up. Launches of one block ran "
                           "right after each other and are joined.");
     etp_chart_axes(c, "block", "latency");
-    for (size_t a = 0; a < ab->n_arms; a++) {
-        etp_chart_series(c, ab->arms[a].name);
+    enum { MAX_SERIES = 16 };
+    double values[MAX_SERIES];
+    size_t arms = ab->n_arms < MAX_SERIES ? ab->n_arms : MAX_SERIES;
+    for (size_t i = 0; i < arms; i++) {
+        etp_chart_series(c, ab->arms[ab->shown[i]].name);
     }
     for (uint32_t b = 0; b < ab->n_blocks; b++) {
         char label[16];
         snprintf(label, sizeof label, "%u", b + 1);
-        etp_chart_row(c, label, ab->block_values + (size_t)b * ab->n_arms, ab->n_arms);
+        for (size_t i = 0; i < arms; i++) {
+            values[i] = ab->block_values[(size_t)b * ab->n_arms + ab->shown[i]];
+        }
+        etp_chart_row(c, label, values, arms);
     }
 }
 

@@ -6,6 +6,7 @@
 #include <stdio.h>
 #include <string.h>
 
+ETP_PRINTF(5, 0)
 static void fill(etp_error *err, etp_status status, int os_errno, uint64_t offset, const char *fmt,
                  va_list ap)
 {

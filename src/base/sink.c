@@ -40,6 +40,7 @@ void etp_strbuf_appendz(etp_strbuf *buf, const char *z)
     etp_strbuf_append(buf, etp_str_from(z));
 }
 
+ETP_PRINTF(2, 0)
 static void strbuf_vprintf(etp_strbuf *buf, const char *fmt, va_list ap)
 {
     va_list again;
