@@ -314,21 +314,27 @@ static etp_status take_arms(etp_kit *kit, etp_error *err)
 
 // ---- writing --------------------------------------------------------------------------------------
 
-static etp_status save(etp_kit *kit, const char *name, etp_str content, etp_arena *scratch,
-                       etp_error *err)
+// A file that is being written; its content goes to the disk in pieces.
+typedef struct file_job {
+    const etp_kit *kit;
+    const etp_kit_arm *arm;
+    etp_kit_render *render;
+    etp_arena scratch;
+} file_job;
+
+static etp_status fill(void *ctx, etp_sink *sink, etp_error *err)
+{
+    file_job *job = ctx;
+    return job->render(job->kit, job->arm, sink, &job->scratch, err);
+}
+
+static etp_status save(const etp_kit *kit, const char *name, file_job *job, etp_error *err)
 {
     if (kit->is_run_folder) {
-        return etp_run_write_derived(kit->dir, name, content, err);
+        return etp_run_write_derived_by(kit->dir, name, fill, job, err);
     }
-    const char *path = etp_run_path(scratch, kit->dir, etp_str_from(name));
-    const char *slash = path ? strrchr(path, '/') : NULL;
-    const char *parent =
-        slash ? etp_arena_strdup(scratch, (etp_str){path, (size_t)(slash - path)}) : NULL;
-    if (!parent) {
-        return etp_fail_nomem(err, name);
-    }
-    ETP_TRY(etp_os_mkdirs(parent, err));
-    return etp_os_write_atomic(path, content, err);
+    const char *path = etp_run_path(kit->arena, kit->dir, etp_str_from(name));
+    return path ? etp_os_write_atomic_by(path, fill, job, err) : etp_fail_nomem(err, name);
 }
 
 static etp_status render(etp_kit *kit, const char *name, etp_kit_render *content,
@@ -337,23 +343,29 @@ static etp_status render(etp_kit *kit, const char *name, etp_kit_render *content
     if (!name) {
         return etp_fail_nomem(err, "file names");
     }
-    etp_arena scratch = {0};
-    etp_strbuf buf;
-    etp_strbuf_init(&buf, &scratch);
-    etp_sink sink = etp_sink_strbuf(&buf);
-    etp_status st = content(kit, arm, &sink, &scratch, err);
-    if (st == ETP_OK && (sink.failed || buf.failed)) {
-        st = etp_fail_nomem(err, name);
-    }
-    if (st == ETP_OK) {
-        st = save(kit, name, etp_strbuf_str(&buf), &scratch, err);
-    }
-    etp_arena_dispose(&scratch);
+    file_job job = {.kit = kit, .arm = arm, .render = content};
+    etp_status st = save(kit, name, &job, err);
+    etp_arena_dispose(&job.scratch);
     if (st == ETP_OK && etp_str_ends(etp_str_from(name), ETP_STR(".csv")) &&
         !ETP_PUSH(kit->arena, &kit->csv_files, name)) {
         st = etp_fail_nomem(err, name);
     }
     return st;
+}
+
+// Flat, and in a folder per experiment when there is a run folder to take after.
+static etp_status make_folders(const etp_kit *kit, etp_error *err)
+{
+    if (!kit->is_run_folder) {
+        ETP_TRY(etp_os_mkdirs(kit->dir, err));
+    }
+    for (size_t i = 0; i < kit->n_arms && !kit->is_run_folder; i++) {
+        if (kit->arms[i].folder[0]) {
+            const char *path = etp_run_path(kit->arena, kit->dir, etp_str_from(kit->arms[i].folder));
+            ETP_TRY(path ? etp_os_mkdirs(path, err) : etp_fail_nomem(err, kit->dir));
+        }
+    }
+    return ETP_OK;
 }
 
 static etp_status write_arm(etp_kit *kit, const etp_kit_arm *arm, etp_error *err)
@@ -403,6 +415,7 @@ static etp_status write_all(etp_kit *kit, etp_error *err)
 {
     ETP_TRY(take_arms(kit, err));
     ETP_TRY(name_tables(kit, err));
+    ETP_TRY(make_folders(kit, err));
     for (size_t i = 0; i < kit->n_arms; i++) {
         ETP_TRY(write_arm(kit, &kit->arms[i], err));
     }

@@ -96,14 +96,60 @@ static etp_status make_parent(const char *dir, etp_str relative, etp_arena *aren
     return parent ? etp_os_mkdirs(parent, err) : etp_fail_nomem(err, dir);
 }
 
-etp_status etp_run_write_derived(const char *dir, const char *relative, etp_str content,
-                                 etp_error *err)
+// Hashes what goes through to another sink.
+typedef struct tee {
+    etp_os_fill *fill;
+    void *ctx;
+    etp_sink *to;
+    etp_sha256 hash;
+    uint64_t bytes;
+} tee;
+
+static bool tee_write(etp_sink *sink, const char *ptr, size_t len)
+{
+    tee *t = sink->target;
+    etp_sha256_update(&t->hash, ptr, len);
+    t->bytes += len;
+    etp_sink_write(t->to, (etp_str){ptr, len});
+    return !t->to->failed;
+}
+
+static etp_status tee_fill(void *ctx, etp_sink *sink, etp_error *err)
+{
+    tee *t = ctx;
+    t->to = sink;
+    etp_sha256_init(&t->hash);
+    etp_sink through = {.write = tee_write, .target = t};
+    etp_status status = t->fill(t->ctx, &through, err);
+    sink->failed = sink->failed || through.failed;
+    return status;
+}
+
+static etp_status record(const char *list_path, etp_str name, tee *t, etp_arena *arena,
+                         etp_error *err)
+{
+    char hex[ETP_SHA256_HEX_CHARS];
+    file_list list = {0};
+    etp_str text = {0};
+    etp_sha256_hex(&t->hash, hex);
+    read_list(list_path, arena, &list);
+    etp_run_file f = {name, etp_str_from(hex), t->bytes};
+    if (put(&list, f, arena)) {
+        text = format_list(&list, arena);
+    }
+    return text.len > 0 ? etp_os_write_atomic(list_path, text, err)
+                        : etp_fail_nomem(err, ETP_RUN_DERIVED);
+}
+
+etp_status etp_run_write_derived_by(const char *dir, const char *relative, etp_os_fill *fill,
+                                    void *ctx, etp_error *err)
 {
     etp_arena arena = {0};
     etp_str name = etp_str_from(relative);
     const char *path = etp_run_path(&arena, dir, name);
     const char *list_path = etp_run_path(&arena, dir, ETP_STR(ETP_RUN_DERIVED));
     etp_status status = ETP_OK;
+    tee t = {.fill = fill, .ctx = ctx};
     if (!path || !list_path) {
         status = etp_fail_nomem(err, relative);
     } else if (!etp_run_path_ok(name) || etp_run_is_raw(name)) {
@@ -113,24 +159,24 @@ etp_status etp_run_write_derived(const char *dir, const char *relative, etp_str 
         status = make_parent(dir, name, &arena, err);
     }
     if (status == ETP_OK) {
-        status = etp_os_write_atomic(path, content, err);
+        status = etp_os_write_atomic_by(path, tee_fill, &t, err);
     }
     if (status == ETP_OK) {
-        file_list list = {0};
-        char hex[ETP_SHA256_HEX_CHARS];
-        etp_sha256 h;
-        etp_sha256_init(&h);
-        etp_sha256_update(&h, content.ptr, content.len);
-        etp_sha256_hex(&h, hex);
-        read_list(list_path, &arena, &list);
-        etp_run_file f = {name, etp_str_from(hex), content.len};
-        etp_str text = {0};
-        if (put(&list, f, &arena)) {
-            text = format_list(&list, &arena);
-        }
-        status = text.len > 0 ? etp_os_write_atomic(list_path, text, err)
-                              : etp_fail_nomem(err, ETP_RUN_DERIVED);
+        status = record(list_path, name, &t, &arena, err);
     }
     etp_arena_dispose(&arena);
     return status;
+}
+
+static etp_status fill_text(void *ctx, etp_sink *sink, etp_error *err)
+{
+    (void)err;
+    etp_sink_write(sink, *(etp_str *)ctx);
+    return ETP_OK;
+}
+
+etp_status etp_run_write_derived(const char *dir, const char *relative, etp_str content,
+                                 etp_error *err)
+{
+    return etp_run_write_derived_by(dir, relative, fill_text, &content, err);
 }
