@@ -211,22 +211,36 @@ def tag_external(method: Method, tag: str):
     return export(graph, method.args, method.kwargs, dynamic_shapes=method.dynamic_shapes)
 
 
+def parts_for(programs, parts, single):
+    if not parts:
+        return None
+    return parts if single else {name: parts for name in programs}
+
+
 def lower(model: Model, wanted: dict, options: Options) -> Lowered:
     methods, warnings, calibration = prepare(model, wanted, options)
     programs = {m.name: m.program for m in methods}
     parts = partitioners(options)
     single = list(programs) == ["forward"]
     passes = get_transform_passes() if options.backend == "xnnpack" and options.transforms else None
+    compile_config = EdgeCompileConfig(
+        _check_ir_validity=options.dtype in ("fp32", "fp16") and not options.fixes
+    )
     with RejectionLog() as log:
-        edge = to_edge_transform_and_lower(
-            programs["forward"] if single else programs,
-            partitioner=(parts if single else {name: parts for name in programs}) if parts else None,
-            transform_passes=passes,
-            compile_config=EdgeCompileConfig(
-                _check_ir_validity=options.dtype in ("fp32", "fp16") and not options.fixes
-            ),
-            generate_etrecord=True,
-        )
+        try:
+            edge = to_edge_transform_and_lower(
+                programs["forward"] if single else programs,
+                partitioner=parts_for(programs, parts, single),
+                transform_passes=passes,
+                compile_config=compile_config,
+                generate_etrecord=True,
+            )
+        except Exception as error:
+            cause = error.__cause__ or error
+            raise BadInput(
+                f"ExecuTorch cannot lower '{model.name}' for {options.backend}: "
+                f"{type(cause).__name__}: {first_line(cause)}; --verbose shows where"
+            ) from error
     config = ExecutorchBackendConfig(extract_delegate_segments=not options.inline_delegates)
     if options.external_weights and options.backend == "portable":
         tag = options.external_weights

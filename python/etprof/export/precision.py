@@ -83,7 +83,7 @@ def read_npz(path: Path, model):
     try:
         with numpy.load(path, allow_pickle=False) as data:
             arrays = {name: data[name] for name in data.files}
-    except (ValueError, OSError, EOFError, KeyError) as error:
+    except Exception as error:  # zip, zlib, pickle and numpy each have their own
         raise BadInput(f"{path}: not a readable .npz file: {error}") from error
     flat, spec = pytree.tree_flatten((model.args, model.kwargs))
     if len(arrays) != len(flat):

@@ -388,12 +388,7 @@ def pad_axis(tensor, axis, extra):
 
 class ChannelsLast(Fix):
     name = "channels-last"
-    summary = "image inputs and weights channels last, so that convolutions need no transpose at the border"
-
-    def on_module(self, module):
-        import torch
-
-        return module.to(memory_format=torch.channels_last)
+    summary = "image inputs channels last, so that convolutions need no transpose at the border"
 
     def on_inputs(self, inputs):
         import torch

@@ -1,0 +1,189 @@
+# SPDX-License-Identifier: Apache-2.0
+# Inputs and precisions: what is cast, what is quantised, keyword inputs, axes that vary, methods.
+import unittest
+
+from support import NEEDS_TORCH, ExportCase
+
+EMBED = """
+    class M(nn.Module):
+        def __init__(self):
+            super().__init__()
+            self.table = nn.Embedding(16, 32)
+            self.out = nn.Linear(32, 4)
+
+        def forward(self, ids, mask):
+            return self.out(self.table(ids) * mask.unsqueeze(-1))
+
+    class Embed:
+        def get_eager_model(self):
+            return M()
+        def get_example_inputs(self):
+            return (torch.tensor([[1, 5, 9]]), torch.tensor([[True, False, True]]))
+"""
+
+MLP = """
+    class M(nn.Module):
+        def __init__(self):
+            super().__init__()
+            self.a, self.b = nn.Linear(64, 32), nn.Linear(32, 8)
+
+        def forward(self, x, bias=None):
+            y = self.b(torch.relu(self.a(x)))
+            return y if bias is None else y + bias
+
+        def head(self, x):
+            return self.b(x)
+
+    class Mlp:
+        def get_eager_model(self):
+            return M()
+        def get_example_inputs(self):
+            return (torch.randn(4, 64),)
+"""
+
+
+@NEEDS_TORCH
+class Inputs(ExportCase):
+    def test_integer_and_boolean_inputs_are_not_cast(self):
+        path = self.model_file(EMBED)
+        entry = self.exported(f"{path}:Embed", "--dtype", "fp16").entry
+        self.assertEqual([i["dtype"] for i in entry["methods"][0]["inputs"]], ["int64", "bool"])
+        self.assertEqual(entry["methods"][0]["outputs"][0]["shape"], [1, 3, 4])
+
+    def test_keyword_inputs(self):
+        path = self.model_file(MLP + """
+    class Kw(Mlp):
+        def get_example_kwarg_inputs(self):
+            return {"bias": torch.full((8,), 100.0)}
+        """)
+        entry = self.exported(f"{path}:Kw", "--dtype", "fp16").entry
+        inputs = entry["methods"][0]["inputs"]
+        self.assertEqual([(i["name"], i["dtype"]) for i in inputs],
+                         [("x", "float16"), ("bias", "float16")])
+
+    def test_values_beyond_half_are_refused(self):
+        path = self.model_file(MLP + """
+    class Big(Mlp):
+        def get_example_inputs(self):
+            return (torch.full((4, 64), 1e5),)
+        """)
+        self.refused(4, "float16", f"{path}:Big", "--dtype", "fp16")
+
+    def test_dynamic_shape_is_checked_at_both_ends(self):
+        path = self.model_file(MLP)
+        entry = self.exported(f"{path}:Mlp", "--dynamic-shape", "x:0=2..16").entry
+        shapes = [s["inputs"] for s in entry["checks"][0]["other_shapes"]]
+        self.assertEqual(shapes, [[[2, 64]], [[16, 64]]])
+
+    def test_dynamic_shapes_of_the_model_are_honoured_and_can_be_left_out(self):
+        path = self.model_file(MLP + """
+    class Dyn(Mlp):
+        def get_dynamic_shapes(self):
+            return ({0: torch.export.Dim("rows", min=1, max=8)},)
+        """)
+        entry = self.exported(f"{path}:Dyn").entry
+        self.assertEqual(len(entry["checks"][0]["other_shapes"]), 2)
+        entry = self.exported(f"{path}:Dyn", "--static").entry
+        self.assertEqual(entry["checks"][0]["other_shapes"], [])
+
+    def test_dynamic_shape_mistakes(self):
+        path = self.model_file(MLP)
+        for spec, needle in (("y:0=2..16", "no input 'y'"), ("x:5=2..16", "2 axes"),
+                             ("x:0=9..2", "MIN < MAX"), ("x:0=5..9", "example input has 4"),
+                             ("nonsense", "INPUT:AXIS")):
+            self.refused(2, needle, f"{path}:Mlp", "--dynamic-shape", spec)
+
+
+@NEEDS_TORCH
+class Methods(ExportCase):
+    def test_two_methods(self):
+        path = self.model_file(MLP + """
+    class Two(Mlp):
+        def get_method_inputs(self):
+            return {"forward": ((torch.randn(4, 64),), {}), "head": ((torch.randn(4, 32),), {})}
+        """)
+        for options in ((), ("--method", "forward", "--method", "tail=head")):
+            run = self.exported(f"{path}:Two", *options)
+            names = [m["name"] for m in run.entry["methods"]]
+            self.assertEqual(names, ["forward", "tail" if options else "head"])
+            self.assertTrue(all(c["ok"] for c in run.entry["checks"]))
+            for name in names:
+                file = self.out / (run.entry["file"] + ".inputs") / name / "0.bin"
+                self.assertEqual(file.stat().st_size, 4 * 4 * (64 if name == "forward" else 32))
+
+    def test_unknown_method(self):
+        path = self.model_file(MLP)
+        self.refused(2, "did you mean head", f"{path}:Mlp", "--method", "haed")
+
+
+@NEEDS_TORCH
+class Quantised(ExportCase):
+    def test_dynamic_int8_and_int4(self):
+        path = self.model_file(MLP)
+        for dtype, operator in (("int8-dynamic", "choose_qparams"), ("int4", "dequantize_affine")):
+            entry = self.exported(f"{path}:Mlp", "--dtype", dtype).entry
+            self.assertIn(f"_{dtype}.pte", entry["file"])
+            names = " ".join(o["operator"] for o in entry["delegation"]["operators"])
+            self.assertIn(operator, names)
+
+    def test_weights_are_quantised_per_channel(self):
+        entry = self.exported("toy_cnn", "--dtype", "int8", "--calibrate", "2").entry
+        names = {o["operator"] for o in entry["delegation"]["operators"]}
+        self.assertIn("quantized_decomposed.dequantize_per_channel.default", names)
+
+    def test_nothing_to_quantise_is_an_error_not_a_wrong_tag(self):
+        path = self.model_file("""
+            class Plain:
+                def get_eager_model(self):
+                    return nn.Tanh()
+                def get_example_inputs(self):
+                    return (torch.randn(2, 3),)
+        """)
+        self.refused(4, "nothing was quantised", f"{path}:Plain", "--dtype", "int8")
+        self.refused(4, "nothing was quantised", f"{path}:Plain", "--dtype", "int4")
+
+    def test_calibration_sources(self):
+        import numpy
+
+        run = self.exported("toy_cnn", "--dtype", "int8")
+        self.assertEqual(run.entry["calibration"]["source"], "example-inputs")
+        self.assertTrue(any("--calibrate" in w for w in run.entry["warnings"]))
+        path = self.folder / "samples.npz"
+        numpy.savez(path, image=numpy.random.default_rng(0).normal(
+            size=(3, 1, 3, 96, 96)).astype("float32"))
+        run = self.exported("toy_cnn", "--dtype", "int8", "--calibrate", str(path))
+        self.assertEqual(run.entry["calibration"],
+                         {"source": "file", "file": "samples.npz", "samples": 3})
+        self.assertEqual(run.entry["warnings"], [])
+
+    def test_calibration_ranges_matter(self):
+        import numpy
+
+        digests = set()
+        for scale in (1.0, 30.0):
+            path = self.folder / f"{scale}.npz"
+            numpy.savez(path, image=numpy.full((1, 1, 3, 96, 96), scale, dtype="float32"))
+            run = self.export("toy_cnn", "--dtype", "int8", "--calibrate", str(path),
+                              "--tolerance", "-1", out=self.folder / f"o{scale}")
+            digests.add(run.entry["sha256"])
+        self.assertEqual(len(digests), 2)
+
+    def test_broken_calibration_files(self):
+        import numpy
+
+        bad = self.folder / "bad.npz"
+        bad.write_bytes(b"PK\x03\x04 not a zip")
+        wrong = self.folder / "wrong.npz"
+        numpy.savez(wrong, image=numpy.zeros((2, 1, 3, 95, 96), dtype="float32"))
+        many = self.folder / "many.npz"
+        numpy.savez(many, a=numpy.zeros(2), b=numpy.zeros(2))
+        pickled = self.folder / "pickled.npz"
+        numpy.savez(pickled, a=numpy.array([object()], dtype=object))
+        for path, needle in ((bad, "not a readable"), (wrong, "samples of shape"),
+                             (many, "2 arrays"), (pickled, "not a readable")):
+            self.refused(4, needle, "toy_cnn", "--dtype", "int8", "--calibrate", str(path))
+        self.refused(2, "no such file", "toy_cnn", "--dtype", "int8", "--calibrate", "none.npz")
+
+
+if __name__ == "__main__":
+    unittest.main()

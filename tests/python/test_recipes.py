@@ -1,0 +1,201 @@
+# SPDX-License-Identifier: Apache-2.0
+# Every fix recipe: the numbers stay (the export's own check against the untouched model runs with
+# fp32 limits), the operators change as promised.
+import unittest
+
+from support import NEEDS_TORCH, ExportCase, operators, runtime_events
+
+ATTENTION = """
+    class M(nn.Module):
+        def __init__(self):
+            super().__init__()
+            self.qkv = nn.Linear(32, 96)
+
+        def forward(self, x):
+            b, t, _ = x.shape
+            q, k, v = self.qkv(x).reshape(b, t, 3, 4, 8).permute(2, 0, 3, 1, 4).unbind(0)
+            return self.attend(q, k, v).transpose(1, 2).reshape(b, t, 32)
+
+        def attend(self, q, k, v):
+            return torch.softmax(q @ k.transpose(-2, -1), -1) @ v
+
+    class Sdpa(M):
+        def attend(self, q, k, v):
+            return nn.functional.scaled_dot_product_attention(q, k, v)
+
+    class Base:
+        net = M
+        def get_eager_model(self):
+            return self.net()
+        def get_example_inputs(self):
+            return (torch.randn(2, 10, 32),)
+
+    class Plain(Base):
+        pass
+
+    class Fused(Base):
+        net = Sdpa
+"""
+
+BLOCKS = """
+    class Conv(nn.Module):
+        def __init__(self):
+            super().__init__()
+            self.a = nn.Conv2d(3, 12, 3, padding=1)
+            self.norm = nn.BatchNorm2d(12)
+            self.b = nn.Conv2d(12, 8, 3, bias=False)
+            self.norm.running_mean.uniform_(-1, 1)
+            self.norm.running_var.uniform_(0.5, 2)
+
+        def forward(self, x):
+            return self.b(torch.relu(self.norm(self.a(x))))
+
+    class Wide(nn.Module):
+        def __init__(self):
+            super().__init__()
+            self.a, self.b = nn.Linear(8, 20), nn.Linear(20, 4)
+
+        def forward(self, x):
+            return self.b(nn.functional.gelu(self.a(x)))
+
+    class Turned(nn.Module):
+        def forward(self, x):
+            y = torch.relu(x.permute(0, 2, 3, 1)).permute(0, 3, 1, 2)
+            return torch.sigmoid(y).transpose(1, 2).transpose(1, 3)
+
+    class Norm(nn.Module):
+        def __init__(self):
+            super().__init__()
+            self.norm = nn.LayerNorm(24)
+            self.norm.weight.data.uniform_(0.5, 2)
+            self.norm.bias.data.uniform_(-1, 1)
+
+        def forward(self, x):
+            return self.norm(x * 3.0 + 5.0)
+
+    def source(net, *shape):
+        class Source:
+            def get_eager_model(self):
+                return net()
+            def get_example_inputs(self):
+                return (torch.randn(*shape),)
+        return Source
+
+    ConvNet = source(Conv, 1, 3, 16, 16)
+    WideNet = source(Wide, 5, 8)
+    OneRow = source(Wide, 1, 8)
+    TurnedNet = source(Turned, 1, 3, 4, 5)
+    NormNet = source(Norm, 2, 7, 24)
+"""
+
+
+@NEEDS_TORCH
+class Recipes(ExportCase):
+    def setUp(self):
+        super().setUp()
+        self.path = self.model_file(ATTENTION + BLOCKS)
+
+    def before_after(self, name, *options, apply):
+        before = self.exported(f"{self.path}:{name}", *options).entry
+        fixes = [word for fix in apply for word in ("--apply", fix)]
+        after = self.exported(f"{self.path}:{name}", *options, *fixes).entry
+        self.assertEqual(after["file"], before["file"].replace(
+            ".pte", "_" + "_".join(apply) + ".pte"))
+        if "fp16" not in options:
+            figures = after["checks"][0]["against_fp32"]
+            self.assertLess(figures["max_rel"], 1e-3)
+            self.assertGreater(figures["cosine"], 0.99999)
+        return before, after
+
+    def left(self, entry, operator):
+        return operators(entry).get(operator, (0, 0))[1]
+
+    def test_fold_expand(self):
+        before, after = self.before_after("Plain", "--no-transforms", apply=["fold-expand"])
+        self.assertEqual(self.left(before, "aten.expand_copy.default"), 4)
+        self.assertEqual(self.left(after, "aten.expand_copy.default"), 0)
+
+    def test_decompose_attention(self):
+        before, after = self.before_after("Fused", apply=["decompose-attention"])
+        self.assertEqual(self.left(before, "aten.logical_not.default"), 2)
+        self.assertEqual(self.left(after, "aten.logical_not.default"), 0)
+        self.assertEqual(operators(after)["aten.bmm.default"], (2, 0))
+
+    def test_unbind_views(self):
+        before, after = self.before_after("Plain", apply=["unbind-views"])
+        self.assertEqual(self.left(before, "aten.squeeze_copy.dims"), 3)
+        self.assertEqual(after["delegation"]["nodes_undelegated"], 0)
+        self.assertEqual(after["delegation"]["partitions"], 1)
+
+    def test_layer_norm_variants(self):
+        for fix in ("layer-norm", "layer-norm-linear"):
+            before, after = self.before_after("NormNet", apply=[fix])
+            self.assertEqual(self.left(before, "aten.native_layer_norm.default"), 1)
+            self.assertEqual(after["delegation"]["nodes_undelegated"], 0, fix)
+
+    def test_gelu_tanh_keeps_fp16_on_the_delegate(self):
+        before, after = self.before_after("WideNet", "--dtype", "fp16", apply=["gelu-tanh"])
+        self.assertEqual(self.left(before, "aten.gelu.default"), 1)
+        self.assertEqual(after["delegation"]["nodes_undelegated"], 0)
+        self.assertGreater(after["checks"][0]["against_fp32"]["cosine"], 0.9999)
+
+    def test_fold_conv_bn(self):
+        before, after = self.before_after("ConvNet", "--backend", "portable", apply=["fold-conv-bn"])
+        norm = "aten._native_batch_norm_legit_no_training.default"
+        self.assertEqual(self.left(before, norm), 1)
+        self.assertEqual(self.left(after, norm), 0)
+
+    def test_fold_transposes(self):
+        before, after = self.before_after("TurnedNet", apply=["fold-transposes"])
+        self.assertEqual(operators(before)["aten.permute_copy.default"], (4, 0))
+        self.assertEqual(operators(after)["aten.permute_copy.default"], (1, 0))
+
+    def test_align_channels(self):
+        before, after = self.before_after("WideNet", apply=["align-channels"])
+        # 5x8x20 + 5x20x4 becomes 5x8x32 + 5x32x4
+        self.assertEqual(before["delegation"]["macs"], 5 * 20 * 12)
+        self.assertEqual(after["delegation"]["macs"], 5 * 32 * 12)
+
+    def test_keep_gemv(self):
+        before, after = self.before_after("OneRow", apply=["keep-gemv"])
+        self.assertEqual(operators(before)["aten.linear.default"], (2, 0))
+        left = [u for u in after["delegation"]["undelegated"] if u["macs"]]
+        self.assertEqual(len(left), 2)
+        self.assertTrue(all("keep-gemv" in u["reason"] for u in left), left)
+
+    def test_per_op(self):
+        before, after = self.before_after("WideNet", apply=["per-op"])
+        self.assertEqual(before["delegation"]["partitions"], 1)
+        self.assertEqual(after["delegation"]["partitions"], 3)
+
+    def test_channels_last_drops_the_transpose_at_the_border(self):
+        import torch
+
+        before, after = self.before_after("ConvNet", apply=["channels-last"])
+        x = torch.randn(1, 3, 16, 16)
+        plain = runtime_events(self.out / before["file"], (x,))
+        last = runtime_events(
+            self.out / after["file"], (x.contiguous(memory_format=torch.channels_last),))
+        transposes = [sum("Transpose" in e for e in events) for events in (plain, last)]
+        self.assertLess(transposes[1], transposes[0], (plain, last))
+
+    def test_events_change_as_the_operators_do(self):
+        import torch
+
+        before, after = self.before_after("NormNet", apply=["layer-norm"])
+        x = torch.randn(2, 7, 24)
+        self.assertIn("native_call_native_layer_norm.out",
+                      runtime_events(self.out / before["file"], (x,)))
+        self.assertFalse([e for e in runtime_events(self.out / after["file"], (x,))
+                          if e.startswith("native_call")])
+
+    def test_recipe_without_a_place_is_refused(self):
+        self.refused(4, "no place where it applies", f"{self.path}:WideNet",
+                     "--apply", "decompose-attention")
+
+    def test_unknown_recipe(self):
+        self.refused(2, "did you mean layer-norm", f"{self.path}:NormNet", "--apply", "layernorm")
+
+
+if __name__ == "__main__":
+    unittest.main()

@@ -1,0 +1,270 @@
+# SPDX-License-Identifier: Apache-2.0
+# What the exporter must refuse, how it says so, and that a failed or interrupted export leaves
+# no file under the final name.
+import os
+import signal
+import subprocess
+import sys
+import time
+import unittest
+
+from support import NEEDS_TORCH, ROOT, ExportCase
+
+LINEAR = """
+    class Net(nn.Module):
+        def __init__(self):
+            super().__init__()
+            self.fc = nn.Linear(4, 4)
+
+        def forward(self, x):
+            return self.fc(x)
+
+    class Base:
+        def get_eager_model(self):
+            return Net()
+        def get_example_inputs(self):
+            return (torch.randn(2, 4),)
+"""
+
+
+@NEEDS_TORCH
+class Refused(ExportCase):
+    def test_unknown_model(self):
+        self.refused(2, "did you mean toy_cnn", "toy_cn")
+        self.refused(2, "no model 'zzz'", "zzz")
+        self.refused(2, "no such file", "missing.py:Class")
+        self.refused(2, "no such folder", "./missing")
+        self.refused(2, "names no class", str(self.model_file(LINEAR)))
+        self.refused(2, "did you mean Base", f"{self.model_file(LINEAR)}:Bas")
+        self.refused(2, "no example model", "executorch:mobilnet")
+
+    def test_missing_optional_package(self):
+        try:
+            import timm  # noqa: F401
+        except ModuleNotFoundError:
+            self.refused(5, "pip install timm", "timm:resnet10t")
+
+    def test_import_error_inside_the_model_says_where(self):
+        path = self.model_file("import surely_not_installed\n")
+        run = self.refused(4, "surely_not_installed", f"{path}:Any")
+        self.assertIn("model.py:3", run.err)
+
+    def test_error_in_the_constructor_says_where(self):
+        path = self.model_file("""
+            class Broken:
+                def get_eager_model(self):
+                    raise KeyError("weights")
+                def get_example_inputs(self):
+                    return ()
+        """)
+        self.assertIn("model.py:6", self.refused(4, "KeyError", f"{path}:Broken").err)
+
+    def test_not_a_module(self):
+        path = self.model_file(LINEAR + """
+    class Odd(Base):
+        def get_eager_model(self):
+            return lambda x: x
+        """)
+        self.refused(4, "expected a torch.nn.Module", f"{path}:Odd")
+
+    def test_wrong_shapes_fail_in_eager_first(self):
+        path = self.model_file(LINEAR + """
+    class Wrong(Base):
+        def get_example_inputs(self):
+            return (torch.randn(2, 5),)
+        """)
+        run = self.refused(4, "fails on its own example inputs", f"{path}:Wrong")
+        self.assertIn("model.py:", run.err)
+
+    def test_data_dependent_control_flow(self):
+        path = self.model_file("""
+            class Branch(nn.Module):
+                def forward(self, x):
+                    if x.sum() > 0:
+                        return x + 1
+                    return x - 1
+
+            class Model:
+                def get_eager_model(self):
+                    return Branch()
+                def get_example_inputs(self):
+                    return (torch.ones(3),)
+        """)
+        run = self.refused(4, "cannot be exported", f"{path}:Model")
+        self.assertIn("model.py:6", run.err)
+
+    def test_unwritable_folder(self):
+        blocker = self.folder / "file"
+        blocker.write_text("")
+        run = self.export("toy_cnn", out=blocker / "artifacts")
+        self.assertEqual(run.code, 5, run.err)
+        self.assertIn("cannot write in", run.err)
+        self.assertNotIn("Traceback", run.err)
+
+    def test_fallback_is_loud_and_truthful(self):
+        try:
+            import timm  # noqa: F401
+            self.skipTest("timm is installed here")
+        except ModuleNotFoundError:
+            pass
+        run = self.exported("timm:resnet10t", "--fallback", "toy_cnn")
+        self.assertIn("warning", run.err)
+        self.assertEqual(run.entry["file"], "toy_cnn_xnnpack_fp32.pte")
+        self.assertEqual(run.entry["model"]["source"], "toy_cnn")
+
+
+@NEEDS_TORCH
+class FailedCheck(ExportCase):
+    def drifting(self):
+        """A module whose answer changes from call to call: what was traced is not what it does."""
+        return self.model_file("""
+            class Drift(nn.Module):
+                def __init__(self):
+                    super().__init__()
+                    self.fc = nn.Linear(4, 4)
+                    self.calls = 0
+
+                def forward(self, x):
+                    self.calls += 1
+                    return self.fc(x) + self.calls
+
+            class Model:
+                def get_eager_model(self):
+                    return Drift()
+                def get_example_inputs(self):
+                    return (torch.randn(2, 4),)
+        """)
+
+    def test_failed_check_marks_the_file_and_exits_1(self):
+        run = self.export(f"{self.drifting()}:Model")
+        self.assertEqual(run.code, 1, run.err)
+        names = {p.name for p in self.out.iterdir()}
+        self.assertIn("Model_xnnpack_fp32.pte.failed", names)
+        self.assertNotIn("Model_xnnpack_fp32.pte", names)
+        self.assertEqual(run.entry["state"], "failed")
+        self.assertIn("does not agree", run.err)
+
+    def test_failed_export_takes_the_old_good_file_away(self):
+        good = self.model_file(LINEAR + "\n    class Model(Base): pass\n", "good.py")
+        self.exported(f"{good}:Model")
+        self.assertTrue((self.out / "Model_xnnpack_fp32.pte").exists())
+        self.assertEqual(self.export(f"{self.drifting()}:Model").code, 1)
+        self.assertFalse((self.out / "Model_xnnpack_fp32.pte").exists())
+        self.exported(f"{good}:Model")
+        self.assertFalse((self.out / "Model_xnnpack_fp32.pte.failed").exists())
+
+    def test_damaged_program_is_noticed(self):
+        from unittest import mock
+
+        from etprof.export import job
+
+        real = job.write_files
+
+        def flip(options, scratch, names, lowered, verify):
+            files = real(options, scratch, names, lowered, verify)
+            pte = scratch / names.pte
+            data = bytearray(pte.read_bytes())
+            for i in range(len(data) * 3 // 4, len(data)):  # weights
+                data[i] ^= 0x15
+            pte.write_bytes(data)
+            return files
+
+        with mock.patch.object(job, "write_files", flip):
+            run = self.export("toy_cnn")
+        self.assertEqual(run.code, 1, run.err)
+        self.assertEqual(run.entry["state"], "failed")
+
+    def test_truncated_program_is_noticed(self):
+        from unittest import mock
+
+        from etprof.export import job
+
+        real = job.write_files
+
+        def cut(options, scratch, names, lowered, verify):
+            files = real(options, scratch, names, lowered, verify)
+            pte = scratch / names.pte
+            pte.write_bytes(pte.read_bytes()[:2000])
+            return files
+
+        with mock.patch.object(job, "write_files", cut):
+            run = self.export("toy_cnn")
+        self.assertEqual(run.code, 1, run.err)
+        self.assertIn("cannot load", run.err)
+
+    def test_comparison_itself(self):
+        import torch
+
+        from etprof.export.verify import compare
+
+        ones = torch.ones(4)
+        limits = (1e-3, 0.999)
+        self.assertTrue(compare([ones], [ones], limits).ok)
+        nan = torch.tensor([1.0, float("nan"), 1.0, 1.0])
+        for got in ([ones * 1.01], [-ones], [nan], [torch.ones(5)], [], [ones, ones],
+                    [torch.tensor([1.0, 1.0, 1.0, 1.1])]):
+            self.assertFalse(compare(got, [ones], limits).ok, got)
+        whole = torch.arange(4)
+        self.assertTrue(compare([whole], [whole], limits).ok)
+        self.assertFalse(compare([whole + 1], [whole], limits).ok)
+
+
+@NEEDS_TORCH
+class Interrupted(ExportCase):
+    def start(self):
+        path = self.model_file(LINEAR + """
+    class Slow(Base):
+        def get_eager_model(self):
+            import time
+            print("building", flush=True)
+            time.sleep(60)
+        """)
+        return subprocess.Popen(
+            [sys.executable, "-m", "etprof.export", f"{path}:Slow", "--outdir", str(self.out)],
+            env={**os.environ, "PYTHONPATH": str(ROOT / "python")},
+            stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True)
+
+    def test_signal(self):
+        for number in (signal.SIGINT, signal.SIGTERM):
+            with self.start() as child:
+                for line in child.stderr:
+                    if line.startswith("building"):
+                        break
+                child.send_signal(number)
+                text = child.stderr.read()
+                child.wait(30)
+            self.assertEqual(child.returncode, 128 + number, text)
+            self.assertIn("nothing was written", text)
+            self.assertNothingLeft(self.out)
+
+    def test_kill_leaves_scratch_that_the_next_export_removes(self):
+        self.out.mkdir()
+        dead = subprocess.Popen([sys.executable, "-c", ""])
+        dead.wait()
+        (self.out / f".etprof-export-{dead.pid}").mkdir()
+        mine = self.out / f".etprof-export-{os.getppid()}"
+        mine.mkdir()
+        self.exported("toy_cnn")
+        left = [p.name for p in self.out.iterdir() if p.name.startswith(".")]
+        self.assertEqual(left, [mine.name])
+
+    def test_signal_while_lowering(self):
+        """The scratch folder goes as well, and no half file stays."""
+        done = subprocess.Popen(
+            [sys.executable, "-m", "etprof.export", "image_encoder", "--outdir", str(self.out)],
+            env={**os.environ, "PYTHONPATH": str(ROOT / "python")}, cwd=ROOT,
+            stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True)
+        with done as child:
+            for line in child.stderr:
+                if "exporting" in line:
+                    break
+            time.sleep(0.5)
+            child.terminate()
+            text = child.stderr.read()
+            child.wait(60)
+        self.assertEqual(child.returncode, 128 + signal.SIGTERM, text)
+        self.assertNothingLeft(self.out)
+
+
+if __name__ == "__main__":
+    unittest.main()
