@@ -334,7 +334,7 @@ static etp_status save(const etp_kit *kit, const char *name, file_job *job, etp_
         return etp_run_write_derived_by(kit->dir, name, fill, job, err);
     }
     const char *path = etp_run_path(kit->arena, kit->dir, etp_str_from(name));
-    return path ? etp_os_write_atomic_by(path, fill, job, err) : etp_fail_nomem(err, name);
+    return path ? etp_os_replace_by(path, fill, job, err) : etp_fail_nomem(err, name);
 }
 
 static etp_status render(etp_kit *kit, const char *name, etp_kit_render *content,

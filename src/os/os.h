@@ -35,10 +35,11 @@ ETP_API ETP_NODISCARD etp_status etp_os_read_text(const char *path, size_t limit
 // Writes PATH through a temporary neighbour, fsync and rename: readers see the old or the new file.
 ETP_API ETP_NODISCARD etp_status etp_os_write_atomic(const char *path, etp_str content,
                                                      etp_error *err);
-// The same for content that is made in pieces: FILL writes them to SINK and need not check it.
+// For what can be made again: through a temporary neighbour and rename too, but without waiting for
+// the disk, and in pieces. FILL writes them to SINK and need not check it.
 typedef etp_status etp_os_fill(void *ctx, etp_sink *sink, etp_error *err);
-ETP_API ETP_NODISCARD etp_status etp_os_write_atomic_by(const char *path, etp_os_fill *fill,
-                                                        void *ctx, etp_error *err);
+ETP_API ETP_NODISCARD etp_status etp_os_replace_by(const char *path, etp_os_fill *fill, void *ctx,
+                                                   etp_error *err);
 // Appends and fsyncs. When not everything could be written the file is cut back to what it was.
 ETP_API ETP_NODISCARD etp_status etp_os_append(const char *path, etp_str content, etp_error *err);
 ETP_API ETP_NODISCARD etp_status etp_os_truncate(const char *path, uint64_t size, etp_error *err);

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Files computed from the raw ones, and derived.json with their hashes.
+// Files computed from the raw ones, and derived.json with their hashes. None is fsynced: what a
+// power cut takes can be computed again, and its hash tells.
 #include <stdio.h>
 
 #include "base/json.h"
@@ -125,6 +126,13 @@ static etp_status tee_fill(void *ctx, etp_sink *sink, etp_error *err)
     return status;
 }
 
+static etp_status fill_text(void *ctx, etp_sink *sink, etp_error *err)
+{
+    (void)err;
+    etp_sink_write(sink, *(etp_str *)ctx);
+    return ETP_OK;
+}
+
 static etp_status record(const char *list_path, etp_str name, tee *t, etp_arena *arena,
                          etp_error *err)
 {
@@ -137,7 +145,7 @@ static etp_status record(const char *list_path, etp_str name, tee *t, etp_arena 
     if (put(&list, f, arena)) {
         text = format_list(&list, arena);
     }
-    return text.len > 0 ? etp_os_write_atomic(list_path, text, err)
+    return text.len > 0 ? etp_os_replace_by(list_path, fill_text, &text, err)
                         : etp_fail_nomem(err, ETP_RUN_DERIVED);
 }
 
@@ -159,20 +167,13 @@ etp_status etp_run_write_derived_by(const char *dir, const char *relative, etp_o
         status = make_parent(dir, name, &arena, err);
     }
     if (status == ETP_OK) {
-        status = etp_os_write_atomic_by(path, tee_fill, &t, err);
+        status = etp_os_replace_by(path, tee_fill, &t, err);
     }
     if (status == ETP_OK) {
         status = record(list_path, name, &t, &arena, err);
     }
     etp_arena_dispose(&arena);
     return status;
-}
-
-static etp_status fill_text(void *ctx, etp_sink *sink, etp_error *err)
-{
-    (void)err;
-    etp_sink_write(sink, *(etp_str *)ctx);
-    return ETP_OK;
 }
 
 etp_status etp_run_write_derived(const char *dir, const char *relative, etp_str content,

@@ -262,7 +262,7 @@ ETP_API ETP_NODISCARD etp_status etp_run_finish(etp_run_writer *w, etp_run_state
 // time on a folder of any state; refuses the names of raw files.
 ETP_API ETP_NODISCARD etp_status etp_run_write_derived(const char *dir, const char *relative,
                                                        etp_str content, etp_error *err);
-// The same for content that is made in pieces; see etp_os_write_atomic_by.
+// The same for content that is made in pieces; see etp_os_replace_by.
 ETP_API ETP_NODISCARD etp_status etp_run_write_derived_by(const char *dir, const char *relative,
                                                           etp_os_fill *fill, void *ctx,
                                                           etp_error *err);

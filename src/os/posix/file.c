@@ -202,7 +202,8 @@ static bool stream_write(etp_sink *sink, const char *ptr, size_t len)
     return true;
 }
 
-static etp_status write_temp(const char *temp, etp_os_fill *fill, void *ctx, etp_error *err)
+static etp_status write_temp(const char *temp, etp_os_fill *fill, void *ctx, bool sync,
+                             etp_error *err)
 {
     file_stream f = {.fd = open_retry(temp, O_WRONLY | O_CREAT | O_TRUNC)};
     if (f.fd < 0) {
@@ -210,7 +211,7 @@ static etp_status write_temp(const char *temp, etp_os_fill *fill, void *ctx, etp
     }
     etp_sink sink = {.write = stream_write, .target = &f};
     etp_status status = fill(ctx, &sink, err);
-    bool ok = stream_flush(&f) && etp_os_full_sync(f.fd);
+    bool ok = stream_flush(&f) && (!sync || etp_os_full_sync(f.fd));
     int saved = f.os_errno ? f.os_errno : errno;
     if (close(f.fd) != 0 && ok) {
         ok = false;
@@ -223,17 +224,18 @@ static etp_status write_temp(const char *temp, etp_os_fill *fill, void *ctx, etp
     return status == ETP_OK && sink.failed ? etp_fail_nomem(err, temp) : status;
 }
 
-etp_status etp_os_write_atomic_by(const char *path, etp_os_fill *fill, void *ctx, etp_error *err)
+static etp_status replace(const char *path, etp_os_fill *fill, void *ctx, bool sync, etp_error *err)
 {
     etp_arena arena = {0};
     const char *temp = etp_arena_printf(&arena, "%s.tmp-%ld", path, (long)getpid());
-    etp_status status = temp ? write_temp(temp, fill, ctx, err) : etp_fail_nomem(err, path);
+    etp_status status = temp ? write_temp(temp, fill, ctx, sync, err) : etp_fail_nomem(err, path);
     if (status == ETP_OK && rename(temp, path) != 0) {
         status = etp_fail_errno(err, ETP_IO, "cannot write %s", path);
     }
-    if (status == ETP_OK) {
+    if (status == ETP_OK && sync) {
         sync_parent(path);
-    } else if (temp) {
+    }
+    if (status != ETP_OK && temp) {
         unlink(temp);
     }
     etp_arena_dispose(&arena);
@@ -249,7 +251,12 @@ static etp_status fill_text(void *ctx, etp_sink *sink, etp_error *err)
 
 etp_status etp_os_write_atomic(const char *path, etp_str content, etp_error *err)
 {
-    return etp_os_write_atomic_by(path, fill_text, &content, err);
+    return replace(path, fill_text, &content, true, err);
+}
+
+etp_status etp_os_replace_by(const char *path, etp_os_fill *fill, void *ctx, etp_error *err)
+{
+    return replace(path, fill, ctx, false, err);
 }
 
 etp_status etp_os_append(const char *path, etp_str content, etp_error *err)

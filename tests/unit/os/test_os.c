@@ -151,12 +151,12 @@ static void content_in_pieces_is_whole_or_not_there(void **state)
     etp_error err;
     pieces p = {.n = 20000}; // more than any buffer on the way
     etp_str text;
-    assert_int_equal(etp_os_write_atomic_by(path, fill_pieces, &p, &err), ETP_OK);
+    assert_int_equal(etp_os_replace_by(path, fill_pieces, &p, &err), ETP_OK);
     assert_int_equal(etp_os_read_text(path, 1 << 20, &f->arena, &text, NULL), ETP_OK);
     assert_int_equal(text.len, 200000);
     assert_memory_equal(text.ptr + 199990, "000019999\n", 10);
     p = (pieces){.n = 3, .result = ETP_CORRUPT};
-    assert_int_equal(etp_os_write_atomic_by(path, fill_pieces, &p, &err), ETP_CORRUPT);
+    assert_int_equal(etp_os_replace_by(path, fill_pieces, &p, &err), ETP_CORRUPT);
     assert_string_equal(err.msg, "no more pieces");
     assert_int_equal(etp_os_read_text(path, 1 << 20, &f->arena, &text, NULL), ETP_OK);
     assert_int_equal(text.len, 200000); // the old one
