@@ -264,6 +264,9 @@ typedef struct etp_stats_comparison {
     uint32_t baseline, candidate;
     etp_paired paired;
     double wilcoxon_p;    // NAN without blocks
+    // Of the launch values (ln), baseline against candidate, only when no block is complete: a
+    // weaker comparison that drift can fool. p is NAN otherwise.
+    etp_unpaired unpaired;
     unsigned flags;       // of both arms and of the block ratios
     uint32_t more_blocks; // to expect before the verdict is known; 0: known already, UINT32_MAX:
                           // the effect is too close to the margin to say

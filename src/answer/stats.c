@@ -6,7 +6,19 @@
 
 #include "base/number.h"
 
-static const char *const k_method = "paired-blocks";
+// Launch by launch without blocks: kept apart by name, and never a verdict.
+static bool is_unpaired(const etp_stats_comparison *c)
+{
+    return c && c->paired.blocks == 0 && isfinite(c->unpaired.p);
+}
+
+static etp_interval ratio_of(const etp_stats_comparison *c)
+{
+    if (is_unpaired(c)) {
+        return (etp_interval){exp(c->unpaired.shift), exp(c->unpaired.lo), exp(c->unpaired.hi)};
+    }
+    return (etp_interval){c->paired.estimate, c->paired.lo, c->paired.hi};
+}
 
 const char *etp_stats_withheld(const etp_stats_answer *answer)
 {
@@ -18,14 +30,18 @@ const char *etp_stats_withheld(const etp_stats_answer *answer)
 static void speedup_json(const etp_stats_answer *a, const etp_stats_comparison *c, etp_json *j)
 {
     bool hidden = etp_stats_withheld(a) != NULL;
+    etp_interval ratio = {(double)NAN, (double)NAN, (double)NAN};
+    if (c && !hidden) {
+        ratio = ratio_of(c);
+    }
     etp_json_key(j, "speedup");
     etp_json_begin_object_inline(j);
-    etp_json_kv_ratio(j, "estimate", c && !hidden ? c->paired.estimate : (double)NAN);
-    etp_json_kv_ratio(j, "lo", c && !hidden ? c->paired.lo : (double)NAN);
-    etp_json_kv_ratio(j, "hi", c && !hidden ? c->paired.hi : (double)NAN);
+    etp_json_kv_ratio(j, "estimate", ratio.estimate);
+    etp_json_kv_ratio(j, "lo", ratio.lo);
+    etp_json_kv_ratio(j, "hi", ratio.hi);
     etp_json_kv_ratio(j, "confidence", a->stats.confidence);
     etp_json_kv_u64(j, "blocks", c ? c->paired.blocks : 0);
-    etp_json_kv_z(j, "method", k_method);
+    etp_json_kv_z(j, "method", is_unpaired(c) ? "unpaired-launches" : "paired-blocks");
     etp_json_end(j);
 }
 
@@ -67,6 +83,10 @@ static void comparison_json(const etp_stats_answer *a, const etp_stats_compariso
     } else {
         etp_json_null(j);
     }
+    if (is_unpaired(c) && !withheld) {
+        etp_json_kv_ratio(j, "mann_whitney_p", c->unpaired.p);
+        etp_json_kv_ratio(j, "cliffs_delta", c->unpaired.cliffs_delta);
+    }
     flags_json(c ? c->flags : 0, j);
 }
 
@@ -86,6 +106,7 @@ static void arm_json(const etp_stats_answer *a, uint32_t i, etp_json *j)
     }
     etp_json_kv_u64(j, "launches_warmup", arm->warmups);
     etp_json_kv_u64(j, "launches_slowdown", arm->slowdowns);
+    etp_json_kv_ratio(j, "tail_share", arm->tail_share);
     etp_json_kv_ratio(j, "drift_per_block", arm->drift_per_block);
     etp_json_kv_ratio(j, "drift_p", arm->drift_p);
     flags_json(arm->flags, j);
@@ -145,6 +166,9 @@ static const char *verdict_words(const etp_stats_answer *a, const etp_stats_comp
     if (etp_stats_withheld(a)) {
         return "withheld: two equal baseline launches differed";
     }
+    if (is_unpaired(c)) {
+        return "unknown: no complete block, launches compared without pairs";
+    }
     if (p->blocks == 0) {
         return "unknown: no complete block";
     }
@@ -164,6 +188,7 @@ static void add_headline(const etp_stats_answer *a, const etp_stats_comparison *
 {
     const etp_stats *s = &a->stats;
     bool hidden = etp_stats_withheld(a) != NULL;
+    etp_interval ratio = ratio_of(c);
     char before[ETP_NUMBER_CHARS] = "?", after[ETP_NUMBER_CHARS] = "?";
     const char *words = verdict_words(a, c, arena);
     const char *label = etp_arena_printf(arena, "%.*s against %.*s",
@@ -177,17 +202,22 @@ static void add_headline(const etp_stats_answer *a, const etp_stats_comparison *
         .label = label ? label : "",
         .verdict = words ? words : "",
         .severity = hidden ? ETP_WARN : verdict_severity(c->paired.verdict),
-        .value = hidden ? (double)NAN : c->paired.estimate,
-        .lo = hidden ? (double)NAN : c->paired.lo,
-        .hi = hidden ? (double)NAN : c->paired.hi,
+        .value = hidden ? (double)NAN : ratio.estimate,
+        .lo = hidden ? (double)NAN : ratio.lo,
+        .hi = hidden ? (double)NAN : ratio.hi,
         .kind = ETP_KIND_RATIO,
         .reference = 1,
-        .interval = c->paired.blocks < 2
+        .interval = hidden || c->paired.blocks < 2
                         ? NULL
                         : etp_arena_printf(arena, "%g %% interval, %u blocks", 100 * s->confidence,
                                            (unsigned)c->paired.blocks),
         .detail = etp_arena_printf(arena, "%s → %s", before, after),
     };
+    if (is_unpaired(c)) {
+        h.interval = isfinite(ratio.lo) ? "Hodges–Lehmann interval of launches, unpaired" : NULL;
+        h.detail = etp_arena_printf(arena, "Mann–Whitney p %.3g, Cliff's delta %+.2f",
+                                    c->unpaired.p, c->unpaired.cliffs_delta);
+    }
     etp_report_headline(r, &h);
 }
 
@@ -228,9 +258,10 @@ static void comparisons_table(const etp_stats_answer *a, etp_report *r)
         const etp_stats_comparison *c = &a->stats.comparisons[i];
         const etp_paired *p = &c->paired;
         double gone = withheld ? (double)NAN : 0;
+        etp_interval ratio = ratio_of(c);
         ETP_ROW(t, etp_cell_str(a->names[c->baseline]), etp_cell_str(a->names[c->candidate]),
-                etp_cell_double(p->estimate + gone), etp_cell_double(p->lo + gone),
-                etp_cell_double(p->hi + gone),
+                etp_cell_double(ratio.estimate + gone), etp_cell_double(ratio.lo + gone),
+                etp_cell_double(ratio.hi + gone),
                 etp_cell_z(etp_verdict_name(withheld ? ETP_VERDICT_UNKNOWN : p->verdict)),
                 etp_cell_u64(p->blocks), etp_cell_double(p->sign_flip_p + gone),
                 etp_cell_double(c->wilcoxon_p + gone), etp_cell_z(withheld));
@@ -247,6 +278,8 @@ static void arms_table(const etp_stats_answer *a, etp_report *r)
         {.key = "warmup_dropped", .title = "warm-up dropped", .kind = ETP_KIND_INT},
         {.key = "launches_slowdown", .title = "launches that slowed down", .kind = ETP_KIND_INT,
          .flags = ETP_COL_MINOR},
+        {.key = "tail_share", .title = "slow iterations", .kind = ETP_KIND_PERCENT,
+         .flags = ETP_COL_MINOR},
         {.key = "drift_per_block", .title = "drift per block", .kind = ETP_KIND_PERCENT,
          .decimals = 3, .flags = ETP_COL_MINOR | ETP_COL_SIGNED},
     };
@@ -258,7 +291,7 @@ static void arms_table(const etp_stats_answer *a, etp_report *r)
                 arm->median_ns < 0 ? etp_cell_missing() : etp_cell_ns(arm->median_ns),
                 etp_cell_u64(arm->launches), etp_cell_u64(arm->iterations),
                 etp_cell_u64(arm->warmup_dropped), etp_cell_u64(arm->slowdowns),
-                etp_cell_double(arm->drift_per_block));
+                etp_cell_double(arm->tail_share), etp_cell_double(arm->drift_per_block));
     }
 }
 
@@ -277,6 +310,14 @@ static void add_notes(const etp_stats_answer *a, etp_report *r)
                 etp_report_note(r, bit == ETP_FLAG_DRIFT ? ETP_INFO : ETP_WARN, "%.*s: %s",
                                 ETP_STR_ARG(a->names[i]), etp_stats_flag_name(bit));
             }
+        }
+    }
+    for (uint32_t i = 0; i < s->n_comparisons; i++) {
+        if (is_unpaired(&s->comparisons[i])) {
+            etp_report_note(r, ETP_WARN,
+                            "no block holds all experiments: whatever changed between their "
+                            "launches (heat, load) is in this ratio");
+            break;
         }
     }
     if (s->n_arms == 1) {

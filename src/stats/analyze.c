@@ -273,6 +273,30 @@ static etp_status flag_arms(work *w, double *values, double *times, etp_error *e
     return ETP_OK;
 }
 
+#define UNPAIRED_LAUNCHES 2000
+
+static size_t launches_of(const etp_stats *s, uint32_t arm, double *out)
+{
+    size_t n = 0;
+    for (size_t i = 0; i < s->n_launches && n < UNPAIRED_LAUNCHES; i++) {
+        if (s->launches[i].arm == arm && !s->launches[i].control) {
+            out[n++] = s->launches[i].value_ln;
+        }
+    }
+    return n;
+}
+
+static etp_status compare_unpaired(work *w, etp_stats_comparison *c, etp_error *err)
+{
+    double *a = etp_arena_alloc_raw(w->arena, UNPAIRED_LAUNCHES, 2 * sizeof *a);
+    if (!a) {
+        return etp_fail_nomem(err, "launches");
+    }
+    double *b = a + UNPAIRED_LAUNCHES;
+    size_t n_a = launches_of(w->out, c->baseline, a), n_b = launches_of(w->out, c->candidate, b);
+    return etp_unpaired_compare(a, n_a, b, n_b, w->out->confidence, w->arena, &c->unpaired, err);
+}
+
 static etp_status compare_arms(work *w, etp_error *err)
 {
     etp_stats *out = w->out;
@@ -302,6 +326,10 @@ static etp_status compare_arms(work *w, etp_error *err)
         c->more_blocks = blocks_to_expect(&c->paired, out->margin);
         c->flags = out->arms[out->baseline].flags | out->arms[arm].flags;
         ETP_TRY(etp_wilcoxon_p(ratios, k, w->arena, &c->wilcoxon_p, err));
+        c->unpaired = (etp_unpaired){.p = (double)NAN};
+        if (k == 0) {
+            ETP_TRY(compare_unpaired(w, c, err));
+        }
     }
     return ETP_OK;
 }

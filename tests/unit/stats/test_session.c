@@ -184,6 +184,30 @@ static void slow_iterations(void **state)
     etp_arena_dispose(&arena);
 }
 
+static void sessions_without_pairs(void **state)
+{
+    (void)state;
+    etp_arena arena = {0};
+    etp_error err;
+    etp_stats r;
+    static const uint64_t k_a[] = {401, 398, 405, 400, 399}, k_b[] = {100, 103, 99, 101, 102};
+    samples s = {0};
+    for (uint32_t i = 0; i < 5; i++) {
+        etp_sample a = {0, i, 0, 0, ETP_SAMPLE_TIMED, k_a[i]}, b = {1, i + 5, 0, 0, ETP_SAMPLE_TIMED, k_b[i]};
+        assert_true(ETP_PUSH(&arena, &s, a) && ETP_PUSH(&arena, &s, b));
+    }
+    assert_int_equal(etp_stats_analyze(s.items, s.n, 2, NULL, &arena, &r, &err), ETP_OK);
+    assert_int_equal(r.blocks, 0);
+    assert_int_equal(r.blocks_dropped, 10);
+    assert_int_equal(r.comparisons[0].paired.verdict, ETP_VERDICT_UNKNOWN);
+    // median, 3rd and 23rd of the 25 sorted differences of logarithms; 2 of C(10, 5) orders
+    near_rel(exp(r.comparisons[0].unpaired.shift), 3.97030, 1e-6, "shift");
+    near_rel(exp(r.comparisons[0].unpaired.lo), 3.88350, 1e-6, "lo");
+    near_rel(exp(r.comparisons[0].unpaired.hi), 4.05, 1e-6, "hi");
+    near_rel(r.comparisons[0].unpaired.p, 2.0 / 252, 1e-12, "p");
+    etp_arena_dispose(&arena);
+}
+
 static void odd_sessions(void **state)
 {
     (void)state;
@@ -359,7 +383,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(whole_session), cmocka_unit_test(shapes_of_launches),
-        cmocka_unit_test(slow_iterations), cmocka_unit_test(odd_sessions),
+        cmocka_unit_test(slow_iterations), cmocka_unit_test(sessions_without_pairs), cmocka_unit_test(odd_sessions),
         cmocka_unit_test(csv_tables),    cmocka_unit_test(csv_refusals),
         cmocka_unit_test(csv_survives_damage), cmocka_unit_test(baselines),
     };
