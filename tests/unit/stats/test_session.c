@@ -201,9 +201,9 @@ static void sessions_without_pairs(void **state)
     assert_int_equal(r.blocks_dropped, 10);
     assert_int_equal(r.comparisons[0].paired.verdict, ETP_VERDICT_UNKNOWN);
     // median, 3rd and 23rd of the 25 sorted differences of logarithms; 2 of C(10, 5) orders
-    near_rel(exp(r.comparisons[0].unpaired.shift), 3.97030, 1e-6, "shift");
-    near_rel(exp(r.comparisons[0].unpaired.lo), 3.88350, 1e-6, "lo");
-    near_rel(exp(r.comparisons[0].unpaired.hi), 4.05, 1e-6, "hi");
+    near_rel(exp(r.comparisons[0].unpaired.shift), 401.0 / 101, 1e-12, "shift");
+    near_rel(exp(r.comparisons[0].unpaired.lo), 400.0 / 103, 1e-12, "lo");
+    near_rel(exp(r.comparisons[0].unpaired.hi), 405.0 / 100, 1e-12, "hi");
     near_rel(r.comparisons[0].unpaired.p, 2.0 / 252, 1e-12, "p");
     etp_arena_dispose(&arena);
 }
