@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Opens a device by its specification.
+#include "base/number.h"
 #include "device/internal.h"
 
 bool etp_device_fact_add(etp_device_facts *facts, etp_arena *arena, const char *key,
@@ -25,6 +26,43 @@ static etp_status open_kind(etp_device *d, const etp_device_options *o, etp_erro
                     spec);
 }
 
+// Folders of sessions that were killed: "launches-<pid>-XXXXXX" of a process that is gone.
+static void remove_stale(const char *root, etp_arena *arena)
+{
+    static const char k_prefix[] = "launches-";
+    etp_dir_list list;
+    if (!etp_os_is_dir(root) || etp_os_list(root, arena, &list, NULL) != ETP_OK) {
+        return;
+    }
+    for (size_t i = 0; i < list.n; i++) {
+        etp_str name = etp_str_from(list.items[i].name);
+        uint64_t pid;
+        if (!etp_str_starts(name, ETP_STR(k_prefix))) {
+            continue;
+        }
+        name.ptr += sizeof k_prefix - 1;
+        name.len -= sizeof k_prefix - 1;
+        name.len = etp_str_find(name, ETP_STR("-"));
+        const char *path = etp_arena_printf(arena, "%s/%s", root, list.items[i].name);
+        if (path && etp_parse_u64(name, &pid) && pid <= INT32_MAX && !etp_process_alive((int64_t)pid)) {
+            etp_status ignored = etp_os_remove_tree(path, NULL);
+            (void)ignored;
+        }
+    }
+}
+
+static etp_status make_work_dir(etp_device *d, const char *root, etp_error *err)
+{
+    remove_stale(root, &d->arena);
+    const char *prefix = etp_arena_printf(&d->arena, "launches-%lld", (long long)etp_os_self_pid());
+    if (!prefix) {
+        return etp_fail_nomem(err, "the device");
+    }
+    ETP_TRY(etp_os_temp_dir(root, prefix, &d->arena, &d->work_dir, err));
+    d->work_dir = etp_os_absolute(d->work_dir, &d->arena); // children run in another working directory
+    return d->work_dir ? ETP_OK : etp_fail_nomem(err, "the device");
+}
+
 etp_status etp_device_open(const etp_device_options *options, etp_device **out, etp_error *err)
 {
     *out = NULL;
@@ -36,11 +74,7 @@ etp_status etp_device_open(const etp_device_options *options, etp_device **out, 
     d->arena = arena; // moved: the record lives in the arena that it owns
     etp_status status = open_kind(d, options, err);
     if (status == ETP_OK) {
-        status = etp_os_temp_dir(options->work_root, "launches", &d->arena, &d->work_dir, err);
-    }
-    if (status == ETP_OK) { // children run in another working directory
-        d->work_dir = etp_os_absolute(d->work_dir, &d->arena);
-        status = d->work_dir ? ETP_OK : etp_fail_nomem(err, "the device");
+        status = make_work_dir(d, options->work_root, err);
     }
     if (status != ETP_OK) {
         etp_device_close(d);

@@ -19,6 +19,11 @@ etp_status etp_host_probe(etp_device *d, etp_arena *arena, etp_device_facts *out
               etp_device_fact_add(out, arena, "memory_bytes",
                                   etp_arena_printf(arena, "%llu",
                                                    (unsigned long long)f.memory_bytes));
+    etp_os_details details;
+    ETP_TRY(etp_os_details_read(arena, &details, err));
+    for (size_t i = 0; i < details.n; i++) {
+        ok = ok && etp_device_fact_add(out, arena, details.items[i].key, details.items[i].value);
+    }
     return ok ? ETP_OK : etp_fail_nomem(err, "facts of the device");
 }
 

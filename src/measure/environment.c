@@ -31,6 +31,8 @@ static void write_state(etp_json *j, const char *key, const etp_os_state *s)
     text_or_null(j, "temperature_zone", s->temperature_zone);
     number_or_null(j, "freq_min_khz", s->freq_min_khz);
     number_or_null(j, "freq_max_khz", s->freq_max_khz);
+    number_or_null(j, "cpu_busy_ms", s->cpu_busy_ms);
+    number_or_null(j, "cpu_steal_ms", s->cpu_steal_ms);
     text_or_null(j, "governor", s->governor);
     if (s->boost < 0) {
         etp_json_kv_null(j, "boost");
@@ -94,8 +96,13 @@ etp_status etp_environment_describe(etp_device *device, etp_arena *arena, etp_ru
             return etp_fail_nomem(err, "facts of the device");
         }
     }
-    // Processes tell their context switches and page faults; nobody tells migrations without tracing.
-    if (!ETP_PUSH(arena, &run->unreadable, ETP_STR("migrations"))) {
+    // Page faults and context switches come with a process's end; these only where /proc has them.
+    etp_process_sched sched;
+    etp_process_sched_read(etp_os_self_pid(), &sched);
+    if ((sched.wait_ns == UINT64_MAX &&
+         !ETP_PUSH(arena, &run->unreadable, ETP_STR("time without a cpu"))) ||
+        (sched.migrations == UINT64_MAX &&
+         !ETP_PUSH(arena, &run->unreadable, ETP_STR("migrations")))) {
         return etp_fail_nomem(err, "facts of the device");
     }
     return ETP_OK;

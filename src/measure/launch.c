@@ -394,7 +394,11 @@ static void finish(launch *l, bool good)
 {
     etp_talk *t = l->talk;
     etp_launch_outcome *out = l->out;
+    etp_process_sched sched = {UINT64_MAX, UINT64_MAX};
     if (good) {
+        if (t->device->info.local_pid) {
+            etp_process_sched_read(t->process.pid, &sched);
+        }
         bool sent = etp_talk_send(t, ETP_STR("quit\n"));
         (void)sent;
         if (!etp_talk_finish(t)) {
@@ -408,6 +412,8 @@ static void finish(launch *l, bool good)
         etp_talk_kill(t);
     }
     record_end(l);
+    out->record.wait_ns = sched.wait_ns;
+    out->record.migrations = sched.migrations;
     out->ok = good;
     out->iterations = l->iterations.items;
     out->n_iterations = l->iterations.n - out->n_warmup;

@@ -165,6 +165,26 @@ typedef struct etp_os_facts {
 } etp_os_facts;
 ETP_API void etp_os_facts_read(etp_os_facts *out);
 
+// More about the machine than the struct above has names for: only what could be read.
+typedef struct etp_os_detail {
+    const char *key, *value; // key is static
+} etp_os_detail;
+typedef struct etp_os_details {
+    etp_os_detail *items;
+    size_t n, cap;
+} etp_os_details;
+ETP_API ETP_NODISCARD etp_status etp_os_details_read(etp_arena *arena, etp_os_details *out,
+                                                     etp_error *err);
+
+// How the threads of a living process were scheduled so far; UINT64_MAX unreadable.
+typedef struct etp_process_sched {
+    uint64_t wait_ns;    // ready to run, but no CPU free
+    uint64_t migrations; // from one CPU to another
+} etp_process_sched;
+ETP_API void etp_process_sched_read(int64_t pid, etp_process_sched *out);
+ETP_API bool etp_process_alive(int64_t pid);
+ETP_API int64_t etp_os_self_pid(void);
+
 // What may disturb a measurement, now. A field that cannot be read is NAN or UINT64_MAX and its name is
 // in `unreadable`.
 typedef struct etp_os_state {
@@ -175,9 +195,10 @@ typedef struct etp_os_state {
     char temperature_zone[32];
     uint64_t freq_min_khz, freq_max_khz; // over the CPUs, now
     char governor[32];      // of the first CPU, "" unreadable
+    uint64_t cpu_busy_ms, cpu_steal_ms; // over all CPUs since boot: what others do shows in the difference
     int boost;              // 1 on, 0 off, -1 unreadable
     char power[16];         // "mains", "battery", "" unreadable
-    const char *unreadable[8];
+    const char *unreadable[12];
     size_t n_unreadable;
 } etp_os_state;
 ETP_API void etp_os_state_read(etp_os_state *out);

@@ -120,6 +120,12 @@ etp_status etp_run_samples_read(etp_str text, etp_arena *arena, etp_run *run, et
     return ETP_OK;
 }
 
+static uint64_t count_or_unknown(const etp_json_object *o, const char *key)
+{
+    const json_t *v = json_object_get(o->object, key);
+    return !v || json_is_null(v) ? UINT64_MAX : etp_json_get_u64(o, key, INT64_MAX);
+}
+
 static void read_launch(const etp_json_object *o, etp_run *run)
 {
     etp_str arm = etp_json_get_str(o, "experiment");
@@ -141,6 +147,8 @@ static void read_launch(const etp_json_object *o, etp_run *run)
                         .voluntary_switches = etp_json_get_u64(o, "voluntary_switches", INT64_MAX),
                         .involuntary_switches =
                             etp_json_get_u64(o, "involuntary_switches", INT64_MAX),
+                        .wait_ns = count_or_unknown(o, "wait_ns"),
+                        .migrations = count_or_unknown(o, "migrations"),
                         .hook_calls = etp_json_get_u64(o, "hook_calls", INT64_MAX),
                         .flags = etp_json_get_str(o, "flags")};
     etp_json_object mask = etp_json_get_object(o, "mask");

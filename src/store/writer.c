@@ -136,6 +136,15 @@ static void write_samples(etp_sink *sink, const etp_run *run, const etp_run_samp
     }
 }
 
+static void count_or_null(etp_json *j, const char *key, uint64_t v)
+{
+    if (v == UINT64_MAX) {
+        etp_json_kv_null(j, key);
+    } else {
+        etp_json_kv_u64(j, key, v);
+    }
+}
+
 static void write_launch(etp_sink *sink, const etp_run *run, const etp_run_launch *l)
 {
     etp_json j;
@@ -160,6 +169,8 @@ static void write_launch(etp_sink *sink, const etp_run *run, const etp_run_launc
     etp_json_kv_u64(&j, "major_faults", l->major_faults);
     etp_json_kv_u64(&j, "voluntary_switches", l->voluntary_switches);
     etp_json_kv_u64(&j, "involuntary_switches", l->involuntary_switches);
+    count_or_null(&j, "wait_ns", l->wait_ns);
+    count_or_null(&j, "migrations", l->migrations);
     etp_json_key(&j, "mask");
     etp_json_begin_object(&j);
     etp_json_kv_str(&j, "requested", l->mask_requested);

@@ -64,13 +64,16 @@ void etp_os_facts_read(etp_os_facts *out)
 void etp_os_state_read(etp_os_state *out)
 {
     static const char *const k_unreadable[] = {"free memory", "temperature", "cpu frequency",
-                                               "governor", "boost", "power source"};
+                                               "governor", "boost", "power source",
+                                               "cpu time"};
     *out = (etp_os_state){.time_ns = etp_os_now_ns(),
                           .load1 = NAN,
                           .memory_free_bytes = UINT64_MAX,
                           .temperature_c = NAN,
                           .freq_min_khz = UINT64_MAX,
                           .freq_max_khz = UINT64_MAX,
+                          .cpu_busy_ms = UINT64_MAX,
+                          .cpu_steal_ms = UINT64_MAX,
                           .boost = -1};
     for (size_t i = 0; i < sizeof k_unreadable / sizeof *k_unreadable; i++) {
         out->unreadable[out->n_unreadable++] = k_unreadable[i];
@@ -79,4 +82,32 @@ void etp_os_state_read(etp_os_state *out)
         out->load1 = NAN;
         out->unreadable[out->n_unreadable++] = "load";
     }
+}
+
+etp_status etp_os_details_read(etp_arena *arena, etp_os_details *out, etp_error *err)
+{
+    static const char *const k_keys[] = {"hw.model", "hw.perflevel0.physicalcpu",
+                                         "hw.perflevel1.physicalcpu"};
+    *out = (etp_os_details){0};
+    for (size_t i = 0; i < sizeof k_keys / sizeof *k_keys; i++) {
+        char text[128] = "";
+        int number = 0;
+        size_t len = i == 0 ? sizeof text - 1 : sizeof number;
+        if (sysctlbyname(k_keys[i], i == 0 ? (void *)text : (void *)&number, &len, NULL, 0) != 0) {
+            continue;
+        }
+        const char *copy = i == 0 ? etp_arena_strdup(arena, etp_str_from(text))
+                                  : etp_arena_printf(arena, "%d", number);
+        etp_os_detail d = {k_keys[i], copy};
+        if (!copy || !ETP_PUSH(arena, out, d)) {
+            return etp_fail_nomem(err, "facts of the machine");
+        }
+    }
+    return ETP_OK;
+}
+
+void etp_process_sched_read(int64_t pid, etp_process_sched *out)
+{
+    (void)pid;
+    *out = (etp_process_sched){UINT64_MAX, UINT64_MAX};
 }

@@ -10,9 +10,8 @@
 #include <unistd.h>
 
 #include "base/number.h"
+#include "os/linux/proc.h"
 #include "os/system.h"
-
-#define TEXT_LIMIT ((size_t)4 << 20) // /proc/cpuinfo of the largest machines is near 1 MB
 
 void etp_os_child_follow_parent(pid_t parent)
 {
@@ -54,11 +53,10 @@ static etp_str trim(etp_str s)
     return s;
 }
 
-// First line of a file, without its end; false when it cannot be read.
-static bool read_line(const char *path, etp_arena *arena, etp_str *out)
+bool etp_proc_line(const char *path, etp_arena *arena, etp_str *out)
 {
     etp_str text;
-    if (etp_os_read_text(path, 65536, arena, &text, NULL) != ETP_OK) {
+    if (!path || etp_os_read_text(path, 65536, arena, &text, NULL) != ETP_OK) {
         return false;
     }
     text.len = etp_str_find(text, ETP_STR("\n"));
@@ -69,7 +67,7 @@ static bool read_line(const char *path, etp_arena *arena, etp_str *out)
 static bool read_number(const char *path, etp_arena *arena, int64_t *out)
 {
     etp_str line;
-    return read_line(path, arena, &line) && etp_parse_i64(line, out);
+    return etp_proc_line(path, arena, &line) && etp_parse_i64(line, out);
 }
 
 static void copy_text(char *dst, size_t cap, etp_str s)
@@ -81,8 +79,7 @@ static void copy_text(char *dst, size_t cap, etp_str s)
     dst[n] = '\0';
 }
 
-// Value of the first line "KEY<blanks>: value" of TEXT, empty when there is none.
-static etp_str key_value(etp_str text, const char *key)
+etp_str etp_proc_value(etp_str text, const char *key)
 {
     while (text.len > 0) {
         etp_str line = {text.ptr, etp_str_find(text, ETP_STR("\n"))};
@@ -99,7 +96,7 @@ static etp_str key_value(etp_str text, const char *key)
 
 static uint64_t meminfo(etp_str text, const char *key)
 {
-    etp_str v = key_value(text, key); // "16384 kB"
+    etp_str v = etp_proc_value(text, key); // "16384 kB"
     uint64_t kb;
     v.len = etp_str_find(v, ETP_STR(" "));
     return etp_parse_u64(v, &kb) ? kb * 1024u : UINT64_MAX;
@@ -108,15 +105,15 @@ static uint64_t meminfo(etp_str text, const char *key)
 static void cpu_name(etp_os_facts *out, etp_arena *arena)
 {
     etp_str text;
-    if (etp_os_read_text("/proc/cpuinfo", TEXT_LIMIT, arena, &text, NULL) != ETP_OK) {
+    if (etp_os_read_text("/proc/cpuinfo", ETP_PROC_LIMIT, arena, &text, NULL) != ETP_OK) {
         return;
     }
-    etp_str name = key_value(text, "model name"); // x86
+    etp_str name = etp_proc_value(text, "model name"); // x86
     if (name.len == 0) {
-        name = key_value(text, "Hardware"); // older Android
+        name = etp_proc_value(text, "Hardware"); // older Android
     }
-    if (name.len == 0 && key_value(text, "CPU part").len > 0) { // arm64 says numbers only
-        etp_str vendor = key_value(text, "CPU implementer"), part = key_value(text, "CPU part");
+    if (name.len == 0 && etp_proc_value(text, "CPU part").len > 0) { // arm64 says numbers only
+        etp_str vendor = etp_proc_value(text, "CPU implementer"), part = etp_proc_value(text, "CPU part");
         snprintf(out->cpu, sizeof out->cpu, "implementer %.*s part %.*s", ETP_STR_ARG(vendor),
                  ETP_STR_ARG(part));
         return;
@@ -143,7 +140,7 @@ void etp_os_facts_read(etp_os_facts *out)
         out->cpus = n > 0 ? (uint32_t)n : 0;
     }
     etp_str text;
-    if (etp_os_read_text("/proc/meminfo", TEXT_LIMIT, &arena, &text, NULL) == ETP_OK) {
+    if (etp_os_read_text("/proc/meminfo", ETP_PROC_LIMIT, &arena, &text, NULL) == ETP_OK) {
         uint64_t total = meminfo(text, "MemTotal");
         out->memory_bytes = total == UINT64_MAX ? 0 : total;
     }
@@ -155,6 +152,34 @@ static void unreadable(etp_os_state *out, const char *name)
     if (out->n_unreadable < sizeof out->unreadable / sizeof *out->unreadable) {
         out->unreadable[out->n_unreadable++] = name;
     }
+}
+
+// "cpu  user nice system idle iowait irq softirq steal …" in ticks of 1/100 s, over all CPUs.
+static void read_cpu_time(etp_os_state *out, etp_arena *arena)
+{
+    etp_str line;
+    uint64_t ticks[8], busy = 0;
+    size_t n = 0;
+    if (etp_proc_line("/proc/stat", arena, &line) && etp_str_starts(line, ETP_STR("cpu "))) {
+        for (size_t at = 4; at < line.len && n < 8;) {
+            etp_str word = {line.ptr + at, line.len - at};
+            word.len = etp_str_find(word, ETP_STR(" "));
+            if (word.len > 0 && !etp_parse_u64(word, &ticks[n++])) {
+                break;
+            }
+            at += word.len + 1;
+        }
+    }
+    long hz = sysconf(_SC_CLK_TCK);
+    if (n < 8 || hz <= 0) {
+        unreadable(out, "cpu time");
+        return;
+    }
+    for (size_t i = 0; i < 8; i++) {
+        busy += i == 3 || i == 4 || i == 7 ? 0 : ticks[i]; // idle, waiting for I/O, stolen
+    }
+    out->cpu_busy_ms = busy * 1000 / (uint64_t)hz;
+    out->cpu_steal_ms = ticks[7] * 1000 / (uint64_t)hz;
 }
 
 static void read_temperature(etp_os_state *out, etp_arena *arena)
@@ -179,7 +204,7 @@ static void read_temperature(etp_os_state *out, etp_arena *arena)
             etp_str type;
             out->temperature_c = celsius;
             snprintf(path, sizeof path, "/sys/class/thermal/%.200s/type", zones.items[i].name);
-            if (read_line(path, arena, &type)) {
+            if (etp_proc_line(path, arena, &type)) {
                 copy_text(out->temperature_zone, sizeof out->temperature_zone, type);
             }
         }
@@ -211,7 +236,7 @@ static void read_frequency(etp_os_state *out, etp_arena *arena)
         unreadable(out, "cpu frequency");
     }
     etp_str governor;
-    if (read_line("/sys/devices/system/cpu/cpu0/cpufreq/scaling_governor", arena, &governor)) {
+    if (etp_proc_line("/sys/devices/system/cpu/cpu0/cpufreq/scaling_governor", arena, &governor)) {
         copy_text(out->governor, sizeof out->governor, governor);
     } else {
         unreadable(out, "governor");
@@ -237,7 +262,7 @@ static void read_power(etp_os_state *out, etp_arena *arena)
         etp_str type;
         int64_t online;
         snprintf(path, sizeof path, "/sys/class/power_supply/%.200s/type", list.items[i].name);
-        if (!read_line(path, arena, &type)) {
+        if (!etp_proc_line(path, arena, &type)) {
             continue;
         }
         if (etp_str_eqz(type, "Battery") && out->power[0] == '\0') {
@@ -261,10 +286,12 @@ void etp_os_state_read(etp_os_state *out)
                           .temperature_c = NAN,
                           .freq_min_khz = UINT64_MAX,
                           .freq_max_khz = UINT64_MAX,
+                          .cpu_busy_ms = UINT64_MAX,
+                          .cpu_steal_ms = UINT64_MAX,
                           .boost = -1};
     etp_arena arena = {0};
     etp_str text;
-    if (read_line("/proc/loadavg", &arena, &text)) {
+    if (etp_proc_line("/proc/loadavg", &arena, &text)) {
         text.len = etp_str_find(text, ETP_STR(" "));
         if (!etp_parse_double(text, &out->load1)) {
             out->load1 = NAN;
@@ -273,12 +300,13 @@ void etp_os_state_read(etp_os_state *out)
     if (isnan(out->load1)) {
         unreadable(out, "load");
     }
-    if (etp_os_read_text("/proc/meminfo", TEXT_LIMIT, &arena, &text, NULL) == ETP_OK) {
+    if (etp_os_read_text("/proc/meminfo", ETP_PROC_LIMIT, &arena, &text, NULL) == ETP_OK) {
         out->memory_free_bytes = meminfo(text, "MemAvailable");
     }
     if (out->memory_free_bytes == UINT64_MAX) {
         unreadable(out, "free memory");
     }
+    read_cpu_time(out, &arena);
     read_temperature(out, &arena);
     read_frequency(out, &arena);
     read_power(out, &arena);

@@ -389,6 +389,16 @@ bool etp_process_wait(etp_process *p, uint64_t timeout_ns)
     return true;
 }
 
+int64_t etp_os_self_pid(void)
+{
+    return getpid();
+}
+
+bool etp_process_alive(int64_t pid)
+{
+    return pid > 0 && (kill((pid_t)pid, 0) == 0 || errno == EPERM);
+}
+
 void etp_process_kill(etp_process *p)
 {
     if (p->pid <= 0 || reap(p)) {

@@ -123,6 +123,9 @@ static void a_bundle_starts_in_its_folder_with_a_clean_environment(void **state)
                                         facts.triple);
     assert_int_equal(etp_os_write_atomic(ROOT "/b/bundle.json", etp_str_from(json), NULL), ETP_OK);
     const etp_device_options o = {.runner = ROOT "/b", .work_root = ROOT "/work"};
+    // What a killed session left goes, what a living one has stays.
+    assert_int_equal(etp_os_mkdirs(ROOT "/work/launches-2147483647-abcdef/x", NULL), ETP_OK);
+    assert_int_equal(etp_os_mkdirs(ROOT "/work/launches-1-abcdef", NULL), ETP_OK);
     if (etp_device_open(&o, &d, &err) != ETP_OK) {
         fail_msg("%s", err.msg);
     }
@@ -145,6 +148,8 @@ static void a_bundle_starts_in_its_folder_with_a_clean_environment(void **state)
     assert_string_equal(text, etp_arena_printf(&s_arena,
                                                "%s\n--fixed ./etprof-runner --model a b.pte\n[x86_64:none][][]\n",
                                                d->bundle.dir));
+    assert_false(etp_os_is_dir(ROOT "/work/launches-2147483647-abcdef"));
+    assert_true(etp_os_is_dir(ROOT "/work/launches-1-abcdef"));
     const char *work = etp_arena_printf(&s_arena, "%s", d->work_dir);
     assert_true(etp_os_is_dir(work));
     etp_device_close(d);

@@ -451,6 +451,18 @@ static void facts_are_there(void **state)
     etp_os_state now;
     etp_os_state_read(&now);
     assert_true(now.time_ns > 0);
+    etp_os_details details;
+    assert_int_equal(etp_os_details_read(&f->arena, &details, NULL), ETP_OK);
+    for (size_t i = 0; i < details.n; i++) {
+        assert_true(details.items[i].value[0] != '\0');
+    }
+    etp_process_sched sched;
+    etp_process_sched_read(etp_os_self_pid(), &sched);
+    assert_true(sched.wait_ns == UINT64_MAX || sched.wait_ns < 3600 * (uint64_t)SECOND);
+    etp_process_sched_read(INT32_MAX, &sched);
+    assert_true(sched.wait_ns == UINT64_MAX && sched.migrations == UINT64_MAX);
+    assert_true(etp_process_alive(etp_os_self_pid()));
+    assert_false(etp_process_alive(INT32_MAX));
     const char *self = etp_os_self_exe(&f->arena);
     assert_non_null(self);
     assert_non_null(strstr(self, "test_os"));

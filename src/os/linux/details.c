@@ -1,0 +1,111 @@
+// SPDX-License-Identifier: Apache-2.0
+// What decides how steady this machine can be: virtual machine, quotas, SMT, address randomisation;
+// and how one process was scheduled.
+#include <stdio.h>
+#include <unistd.h>
+
+#include "base/number.h"
+#include "os/linux/proc.h"
+#include "os/system.h"
+
+typedef struct source {
+    const char *key, *path;
+} source;
+
+// Each is one line, taken as it is.
+static const source k_lines[] = {
+    {"cgroup_cpu_max", "/sys/fs/cgroup/cpu.max"},
+    {"smt_active", "/sys/devices/system/cpu/smt/active"},
+    {"isolated_cpus", "/sys/devices/system/cpu/isolated"},
+    {"nohz_full_cpus", "/sys/devices/system/cpu/nohz_full"},
+    {"address_randomisation", "/proc/sys/kernel/randomize_va_space"},
+    {"transparent_hugepages", "/sys/kernel/mm/transparent_hugepage/enabled"},
+    {"perf_event_paranoid", "/proc/sys/kernel/perf_event_paranoid"},
+    {"clock_source", "/sys/devices/system/clocksource/clocksource0/current_clocksource"},
+    {"frequency_driver", "/sys/devices/system/cpu/cpu0/cpufreq/scaling_driver"},
+    {"frequency_max_khz", "/sys/devices/system/cpu/cpu0/cpufreq/cpuinfo_max_freq"},
+    {"model", "/sys/devices/virtual/dmi/id/product_name"},
+};
+
+static bool add(etp_os_details *out, etp_arena *arena, const char *key, etp_str value)
+{
+    const char *copy = etp_arena_strdup(arena, value);
+    etp_os_detail d = {key, copy};
+    return copy && ETP_PUSH(arena, out, d);
+}
+
+etp_status etp_os_details_read(etp_arena *arena, etp_os_details *out, etp_error *err)
+{
+    *out = (etp_os_details){0};
+    etp_arena scratch = {0};
+    etp_str text;
+    bool ok = true;
+    for (size_t i = 0; i < sizeof k_lines / sizeof *k_lines; i++) {
+        if (etp_proc_line(k_lines[i].path, &scratch, &text) && text.len > 0) {
+            ok = ok && add(out, arena, k_lines[i].key, text);
+        }
+    }
+    if (etp_os_read_text("/proc/cpuinfo", ETP_PROC_LIMIT, &scratch, &text, NULL) == ETP_OK) {
+        etp_str flags = etp_proc_value(text, "flags");
+        if (flags.len > 0) { // x86 tells guests so
+            bool guest = etp_str_find(flags, ETP_STR(" hypervisor")) < flags.len;
+            ok = ok && add(out, arena, "virtual_machine", guest ? ETP_STR("yes") : ETP_STR("no"));
+        }
+    }
+    etp_arena_dispose(&scratch);
+    return ok ? ETP_OK : etp_fail_nomem(err, "facts of the machine");
+}
+
+// "12345 678 9": time on a CPU, time waiting for one, time slices.
+static bool waited(const char *task, etp_arena *arena, uint64_t *sum)
+{
+    etp_str line;
+    uint64_t v;
+    if (!etp_proc_line(etp_arena_printf(arena, "%s/schedstat", task), arena, &line)) {
+        return false;
+    }
+    size_t start = etp_str_find(line, ETP_STR(" "));
+    if (start == line.len) {
+        return false;
+    }
+    etp_str rest = {line.ptr + start + 1, line.len - start - 1};
+    rest.len = etp_str_find(rest, ETP_STR(" "));
+    if (!etp_parse_u64(rest, &v)) {
+        return false;
+    }
+    *sum += v;
+    return true;
+}
+
+static bool migrated(const char *task, etp_arena *arena, uint64_t *sum)
+{
+    etp_str text;
+    uint64_t v;
+    const char *path = etp_arena_printf(arena, "%s/sched", task);
+    if (!path || etp_os_read_text(path, ETP_PROC_LIMIT, arena, &text, NULL) != ETP_OK ||
+        !etp_parse_u64(etp_proc_value(text, "se.nr_migrations"), &v)) {
+        return false;
+    }
+    *sum += v;
+    return true;
+}
+
+void etp_process_sched_read(int64_t pid, etp_process_sched *out)
+{
+    etp_arena arena = {0};
+    etp_dir_list tasks;
+    uint64_t wait = 0, moves = 0;
+    bool has_wait = false, has_moves = false;
+    const char *dir = etp_arena_printf(&arena, "/proc/%lld/task", (long long)pid);
+    if (dir && etp_os_list(dir, &arena, &tasks, NULL) == ETP_OK) {
+        has_wait = has_moves = tasks.n > 0;
+        for (size_t i = 0; i < tasks.n; i++) {
+            const char *task = etp_arena_printf(&arena, "%s/%s", dir, tasks.items[i].name);
+            has_wait = task && waited(task, &arena, &wait) && has_wait;
+            has_moves = task && migrated(task, &arena, &moves) && has_moves;
+        }
+    }
+    out->wait_ns = has_wait ? wait : UINT64_MAX;
+    out->migrations = has_moves ? moves : UINT64_MAX;
+    etp_arena_dispose(&arena);
+}

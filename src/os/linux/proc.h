@@ -1,0 +1,15 @@
+// SPDX-License-Identifier: Apache-2.0
+// Reading /proc and /sys. Private to linux/.
+#ifndef ETP_OS_LINUX_PROC_H
+#define ETP_OS_LINUX_PROC_H
+
+#include "os/os.h"
+
+#define ETP_PROC_LIMIT ((size_t)4 << 20) // /proc/cpuinfo of the largest machines is near 1 MB
+
+// First line without blanks at its ends; false when it cannot be read. PATH may be NULL.
+bool etp_proc_line(const char *path, etp_arena *arena, etp_str *out);
+// Value of the first line "KEY<blanks>: value" of TEXT, empty when there is none.
+etp_str etp_proc_value(etp_str text, const char *key);
+
+#endif
