@@ -13,6 +13,7 @@
 #define GIVE_UP_AFTER 3u    // blocks in a row that an arm may lose
 #define EXTRA_BLOCKS 2u     // at most, in place of incomplete ones
 #define CLOCK_JUMP_S 2.5    // wall against steady clock; both are rounded to a second
+#define CONTENDED_SHARE 0.05 // of the launches' wall time, summed over threads
 #define DUMP_LIMIT ((uint64_t)1 << 30)
 
 typedef struct arm_state {
@@ -37,7 +38,7 @@ typedef struct session {
     bool writing;
     arm_state *arms;
     const char *data; // path on the device
-    uint64_t start_ns;
+    uint64_t start_ns, wait_ns; // wait_ns: Σ over launches of being ready without a CPU
     uint32_t next_launch, expected_launches;
     etp_session_progress progress;
     etp_lost_reason fatal_reason;
@@ -320,6 +321,7 @@ static void add_up(session *s, const task *t, const etp_launch_outcome *o)
     etp_session_result *r = s->result;
     r->launches++;
     r->launch_wall_ns += o->record.wall_ns;
+    s->wait_ns += o->record.wait_ns == UINT64_MAX ? 0 : o->record.wait_ns;
     if (t->kind == ETP_LAUNCH_TIMED && t->block > 0 && o->ok) {
         r->timed_wall_ns += o->record.wall_ns;
         for (uint64_t i = 0; i < o->n_iterations; i++) {
@@ -711,6 +713,22 @@ static etp_status measure(session *s, etp_error *err)
     return interrupted(s) != 0 ? ETP_OK : run_blocks(s, err);
 }
 
+// Other work on the machine is the commonest reason of noise, and the one the user can end.
+static void judge_contention(session *s)
+{
+    if (s->result->launch_wall_ns == 0) {
+        return;
+    }
+    double share = (double)s->wait_ns / (double)s->result->launch_wall_ns;
+    if (share > CONTENDED_SHARE) {
+        const char *text = etp_arena_printf(&s->arena,
+                                            "the runner waited for a free CPU during %.0f %% of its "
+                                            "time: other work is running on this machine",
+                                            100 * share);
+        note(s, "cpu_contended", text ? text : "the runner had to wait for a free CPU");
+    }
+}
+
 // Nothing was measured and nothing will be, whatever the machine: a mistyped method or a broken model
 // should not cost the user a numbered folder.
 static void remove_folder(session *s)
@@ -737,6 +755,7 @@ static void finish_folder(session *s, etp_status *status, etp_error *err)
         remove_folder(s);
         return;
     }
+    judge_contention(s);
     s->run.signal = s->result->signal;
     etp_error finish_err;
     etp_status finished = etp_run_finish(&s->writer, s->result->state, &finish_err);
