@@ -203,10 +203,10 @@ static const char *member(const json_t *object, const char *key)
     return s ? s : "";
 }
 
-static etp_status add_source(reader *r, const json_t *node, sources *list)
+static etp_status add_source(reader *r, const json_t *node, bool nested, sources *list)
 {
     const json_t *metadata = json_object_get(node, "metadata");
-    etp_source s = {0};
+    etp_source s = {.nested = nested};
     if (!parse_handle(json_object_get(metadata, "debug_handle"), &s.handle)) {
         return ETP_OK;
     }
@@ -215,12 +215,12 @@ static etp_status add_source(reader *r, const json_t *node, sources *list)
     if (strncmp(target, k_edge, sizeof k_edge - 1) == 0) {
         target += sizeof k_edge - 1;
     }
-    etp_str modules = {NULL, 0};
+    ETP_TRY(copy(r, member(node, "name"), &s.node));
     ETP_TRY(copy(r, target, &s.op));
     ETP_TRY(copy(r, member(metadata, "stack_trace"), &s.stack));
-    ETP_TRY(copy(r, member(metadata, "nn_module_stack"), &modules));
+    ETP_TRY(copy(r, member(metadata, "nn_module_stack"), &s.module_stack));
     find_frame(&s);
-    find_module(modules, &s);
+    find_module(s.module_stack, &s);
     if (!ETP_PUSH(r->arena, list, s)) {
         return etp_fail_nomem(r->err, "ETRecord sources");
     }
@@ -235,7 +235,7 @@ static etp_status add_graph(reader *r, const json_t *graph, int depth, sources *
         return etp_fail(r->err, ETP_CORRUPT, "graphs nested deeper than %d", MAX_GRAPH_DEPTH);
     }
     json_array_foreach(json_object_get(graph, "nodes"), i, node) {
-        ETP_TRY(add_source(r, node, list));
+        ETP_TRY(add_source(r, node, depth > 0, list));
         json_array_foreach(json_object_get(node, "inputs"), k, input) {
             const json_t *inner =
                 json_object_get(json_object_get(input, "arg"), "as_graph");
@@ -280,6 +280,8 @@ static etp_status merge_handles(reader *r, const sources *list, etp_record_metho
     }
     out->sources = merged;
     out->n_sources = n;
+    out->nodes = list->items;
+    out->n_nodes = (uint32_t)list->n;
     return ETP_OK;
 }
 
@@ -389,7 +391,7 @@ static etp_status read_graph(reader *r, const char *entry, etp_record_method *ou
 
 // ---- maps ----------------------------------------------------------------------------------------
 
-static etp_status handles_of(reader *r, const json_t *v, etp_record_instruction *out)
+static etp_status handles_of(reader *r, const json_t *v, const uint32_t **out, uint32_t *out_n)
 {
     size_t n = json_is_array(v) ? json_array_size(v) : 1;
     uint32_t *handles = ETP_NEW_ARRAY(r->arena, uint32_t, n);
@@ -397,11 +399,30 @@ static etp_status handles_of(reader *r, const json_t *v, etp_record_instruction 
         return etp_fail_nomem(r->err, "debug handles");
     }
     for (size_t i = 0; i < n; i++) {
-        if (parse_handle(json_is_array(v) ? json_array_get(v, i) : v, &handles[out->n_handles])) {
-            out->n_handles++;
+        if (parse_handle(json_is_array(v) ? json_array_get(v, i) : v, &handles[*out_n])) {
+            ++*out_n;
         }
     }
-    out->handles = handles;
+    *out = handles;
+    return ETP_OK;
+}
+
+static etp_status read_delegate(reader *r, const json_t *delegate, etp_record_instruction *out)
+{
+    json_t *map = json_object_get(delegate, "delegate_map"), *value = NULL;
+    const char *key = NULL;
+    etp_record_delegate_op *ops =
+        ETP_NEW_ARRAY(r->arena, etp_record_delegate_op, json_object_size(map));
+    if (!ops) {
+        return etp_fail_nomem(r->err, "operators of a delegate");
+    }
+    ETP_TRY(copy(r, member(delegate, "name"), &out->delegate));
+    json_object_foreach(map, key, value) {
+        etp_record_delegate_op *op = &ops[out->n_delegate_ops++];
+        ETP_TRY(copy(r, key, &op->id));
+        ETP_TRY(handles_of(r, value, &op->handles, &op->n_handles));
+    }
+    out->delegate_ops = ops;
     return ETP_OK;
 }
 
@@ -430,8 +451,8 @@ static etp_status read_instructions(reader *r, json_t *map, const json_t *delega
                             key);
         }
         items[made].index = (uint32_t)index;
-        ETP_TRY(handles_of(r, value, &items[made]));
-        ETP_TRY(copy(r, member(json_object_get(delegates, key), "name"), &items[made].delegate));
+        ETP_TRY(handles_of(r, value, &items[made].handles, &items[made].n_handles));
+        ETP_TRY(read_delegate(r, json_object_get(delegates, key), &items[made]));
         made++;
     }
     if (made > 0) {
