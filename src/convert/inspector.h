@@ -10,6 +10,7 @@
 
 #include <etprof/arena.h>
 #include <etprof/etdump.h>
+#include <etprof/etrecord.h>
 
 #include "base/sink.h"
 
@@ -51,6 +52,13 @@ typedef struct etp_inspector_table {
 // an event that ends before it starts.
 ETP_API ETP_NODISCARD etp_status etp_inspector_build(const etp_etdump *dump, etp_arena *arena,
                                                      etp_inspector_table *out, etp_error *err);
+
+// Adds operator types, source and backend names from the record's method "forward", the only one
+// Inspector looks at; without that method (there Inspector fails) nothing is added. TABLE borrows
+// from RECORD afterwards. Errors: ETP_NOMEM.
+ETP_API ETP_NODISCARD etp_status etp_inspector_annotate(etp_inspector_table *table,
+                                                        const etp_etrecord *record,
+                                                        etp_arena *arena, etp_error *err);
 
 // What Inspector.save_data_to_tsv writes.
 ETP_API void etp_inspector_tsv(const etp_inspector_table *table, etp_sink *sink);
