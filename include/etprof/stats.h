@@ -230,7 +230,8 @@ typedef struct etp_stats_options { // a zeroed struct means the defaults
 
 enum { // what to be careful about; bits of etp_stats_arm.flags
     ETP_FLAG_BIMODAL = 1,    // launch values fall into two groups: "launches bimodal"
-    ETP_FLAG_HEAVY_TAIL = 2, // a launch lies far outside, or many iterations do: "heavy tail"
+    ETP_FLAG_HEAVY_TAIL = 2, // a launch lies far outside, or many more iterations do than in the
+                             // arm it is compared with: "heavy tail"
     ETP_FLAG_DRIFT = 4       // launch values move over the session
 };
 // Text of one flag bit: "launches bimodal", "heavy tail", "drift".

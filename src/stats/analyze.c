@@ -308,6 +308,9 @@ static etp_status compare_arms(work *w, etp_error *err)
     }
     ETP_TRY(flag_arms(w, ratios, times, err));
     for (uint32_t arm = 0; arm < out->n_arms; arm++) {
+        etp_compare_tails(&out->arms[out->baseline], &out->arms[arm]);
+    }
+    for (uint32_t arm = 0; arm < out->n_arms; arm++) {
         if (arm == out->baseline) {
             continue;
         }

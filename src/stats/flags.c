@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// What to be careful about in an arm's launches: two modes, outlying launches, drift; and heavy
-// tails of its iterations. Flags change no number.
+// What to be careful about in an arm's launches: two modes, outlying launches, drift; and a tail of
+// slow iterations that the other arm does not have (the median of a launch stands it, but the arms'
+// noise then has different shapes). Flags change no number.
 //
 // Both launch tests raise a false flag in 1 % of arms with normal launches:
 //   two modes   sort, split where the sum of squares inside both parts (each ≥ 2 values) is least;
@@ -14,8 +15,9 @@
 
 #include <math.h>
 
-#define TAIL_SHARE 0.05 // of iterations, from here on called a heavy tail
-#define TAIL_COUNT 10   // and at least so many, lest three of sixty count
+#define TAIL_MORE 0.05 // share of slow iterations beyond the other arm's, from here on flagged
+#define TAIL_TIMES 2   // and so many times the other's: busy machines give every arm a tail
+#define TAIL_COUNT 10  // and at least so many, lest three of sixty count
 #define TREND_P 0.01
 #define FALSE_FLAGS 0.01
 
@@ -116,10 +118,6 @@ static unsigned launch_flags(const double *x, size_t k, double matters, double *
 etp_status etp_find_flags(const double *values, const double *times, size_t k, double margin,
                           etp_arena *arena, etp_stats_arm *arm, etp_error *err)
 {
-    if (arm->tail_share >= TAIL_SHARE &&
-        arm->tail_share * (double)arm->iterations > TAIL_COUNT - 0.5) {
-        arm->flags |= ETP_FLAG_HEAVY_TAIL;
-    }
     etp_drift drift;
     ETP_TRY(etp_drift_find(times, values, k, arena, &drift, err));
     if (k < 4) {
@@ -143,4 +141,20 @@ etp_status etp_find_flags(const double *values, const double *times, size_t k, d
     }
     arm->flags |= launch_flags(rest, k, log1p(margin) / 2, rest + k);
     return ETP_OK;
+}
+
+static bool has_longer_tail(const etp_stats_arm *a, const etp_stats_arm *than)
+{
+    return a->tail_share >= than->tail_share + TAIL_MORE &&
+           a->tail_share >= TAIL_TIMES * than->tail_share &&
+           a->tail_share * (double)a->iterations > TAIL_COUNT - 0.5;
+}
+
+void etp_compare_tails(etp_stats_arm *a, etp_stats_arm *b)
+{
+    if (has_longer_tail(a, b)) {
+        a->flags |= ETP_FLAG_HEAVY_TAIL;
+    } else if (has_longer_tail(b, a)) {
+        b->flags |= ETP_FLAG_HEAVY_TAIL;
+    }
 }

@@ -23,5 +23,7 @@ double etp_beta_cdf2(double a, double b, double x, double one_minus_x);
 // ascending); reads and sets the fields of ARM.
 etp_status etp_find_flags(const double *values, const double *times, size_t k, double margin,
                           etp_arena *arena, etp_stats_arm *arm, etp_error *err);
+// Flags the arm whose iterations have the longer tail, if one has.
+void etp_compare_tails(etp_stats_arm *a, etp_stats_arm *b);
 
 #endif

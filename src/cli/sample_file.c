@@ -1,0 +1,114 @@
+// SPDX-License-Identifier: Apache-2.0
+// Reading of samples for stats and plan.
+#include "cli/sample_file.h"
+
+#include <math.h>
+
+#include "isa/isa.h"
+#include "os/os.h"
+#include "store/store.h"
+
+#define CSV_LIMIT ((size_t)2 << 30)
+
+// The level in an experiment's name: the one word of it that is a level ("fp16_neon"), else -1.
+static int level_rank(etp_str name)
+{
+    int rank = -1;
+    for (size_t at = 0; at < name.len;) {
+        size_t len = 0;
+        while (at + len < name.len && !strchr("_-. ", name.ptr[at + len])) {
+            len++;
+        }
+        char word[16] = "";
+        if (len < sizeof word) {
+            memcpy(word, name.ptr + at, len);
+            etp_level level = etp_level_find(ETP_ISA_NONE, word);
+            if (level != ETP_LEVEL_NONE) {
+                rank = (int)level;
+            }
+        }
+        at += len + 1;
+    }
+    return rank;
+}
+
+static etp_status read_stdin(etp_arena *arena, etp_str *out, etp_error *err)
+{
+    etp_strbuf buf;
+    etp_strbuf_init(&buf, arena);
+    char chunk[65536];
+    size_t n;
+    while ((n = fread(chunk, 1, sizeof chunk, stdin)) > 0) {
+        etp_strbuf_append(&buf, (etp_str){chunk, n});
+        if (buf.failed || buf.len > CSV_LIMIT) {
+            return etp_fail(err, ETP_NOMEM, "standard input is too large");
+        }
+    }
+    if (ferror(stdin)) {
+        return etp_fail_errno(err, ETP_IO, "reading standard input");
+    }
+    *out = etp_strbuf_str(&buf);
+    return ETP_OK;
+}
+
+// What a session spent on a timed launch besides the timed iterations: starting, loading, warming
+// up, and its share of the traced and control launches of the blocks.
+static double launch_cost(const etp_run *run)
+{
+    double wall = 0, timed = 0;
+    size_t launches = 0;
+    for (size_t i = 0; i < run->launches.n; i++) {
+        wall += (double)run->launches.items[i].wall_ns;
+        launches += run->launches.items[i].kind == ETP_LAUNCH_TIMED;
+    }
+    for (size_t i = 0; i < run->samples.n; i++) {
+        if (run->samples.items[i].phase == ETP_PHASE_TIMED) {
+            timed += (double)run->samples.items[i].duration_ns;
+        }
+    }
+    return launches > 0 && wall > timed ? (wall - timed) / (double)launches : (double)NAN;
+}
+
+static etp_status find_baseline(etp_arena *arena, const char *wanted, etp_str recorded,
+                                etp_sample_file *out, etp_error *err)
+{
+    etp_arm_name *arms = ETP_NEW_ARRAY(arena, etp_arm_name, out->table.n_arms);
+    if (!arms) {
+        return etp_fail_nomem(err, "experiments");
+    }
+    for (uint32_t i = 0; i < out->table.n_arms; i++) {
+        arms[i] = (etp_arm_name){out->table.arms[i], level_rank(out->table.arms[i])};
+    }
+    return etp_choose_baseline(arms, out->table.n_arms, etp_str_from(wanted), recorded,
+                               &out->baseline, err);
+}
+
+etp_status etp_sample_file_read(etp_cli *cli, const char *path, const char *wanted,
+                                etp_sample_file *out, etp_error *err)
+{
+    *out = (etp_sample_file){.name = path, .launch_ns = (double)NAN};
+    etp_str text = {0}, recorded = {0};
+    if (strcmp(path, "-") == 0) {
+        out->name = "standard input";
+        ETP_TRY(read_stdin(&cli->arena, &text, err));
+    } else if (etp_run_is(path)) {
+        etp_run run;
+        ETP_TRY(etp_run_open(path, &cli->arena, &run, err));
+        out->launch_ns = launch_cost(&run);
+        if (run.baseline < run.arms.n) {
+            recorded = run.arms.items[run.baseline].name;
+        }
+        const char *csv = etp_run_path(&cli->arena, path, ETP_STR(ETP_RUN_SAMPLES));
+        if (!csv) {
+            return etp_fail_nomem(err, "path");
+        }
+        out->name = csv;
+        ETP_TRY(etp_os_read_text(csv, CSV_LIMIT, &cli->arena, &text, err));
+    } else {
+        ETP_TRY(etp_os_read_text(path, CSV_LIMIT, &cli->arena, &text, err));
+    }
+    if (etp_samples_read_csv(text, &cli->arena, &out->table, err) != ETP_OK) {
+        return etp_fail_ctx(err, "%s", out->name);
+    }
+    return find_baseline(&cli->arena, wanted, recorded, out, err);
+}
