@@ -258,7 +258,7 @@ static etp_status run(etp_cli *cli, const void *opts, int argc, char **argv, etp
     etp_status st = measure(cli, device, &options, o->out, &dir, err);
     etp_device_close(device);
     if (st != ETP_OK) {
-        return dir ? etp_fail_ctx(err, "%s", dir) : st;
+        return st;
     }
     etp_ab_options answer = {.margin = o->margin_percent / 100};
     etp_show_options show = {

@@ -1,0 +1,183 @@
+# SPDX-License-Identifier: Apache-2.0
+"""etprof ab when things go wrong: exit codes, one clear line, no stray process, nothing measured is lost.
+
+The runner is tests/fakes/fake_runner.c: it speaks the protocol, runs no model, and does what the
+text behind the magic of its "model" file says.
+
+usage: ab_misbehaviour.py ETPROF FAKE_RUNNER"""
+import csv
+import json
+import os
+import pathlib
+import signal
+import subprocess
+import sys
+import tempfile
+import time
+
+ETPROF, FAKE = (str(pathlib.Path(p).resolve()) for p in sys.argv[1:3])
+ARGS = ["--levels", "sme2,neon", "--blocks", "6", "--iterations", "8", "--warmup", "3", "--seed", "7",
+        "--quiet", "--out", "run"]
+FAILURES = []
+
+
+def model(directory, *directives):
+    path = pathlib.Path(directory) / "model.pte"
+    path.write_bytes(b"\x10\0\0\0ET12" + "\n".join(("base sme2 1000000", "base neon 3000000", *directives)).encode() + b"\n")
+    return path
+
+
+def strays(directory):
+    """Processes that still run the fake on a model of this test."""
+    found = []
+    for entry in pathlib.Path("/proc").glob("[0-9]*"):
+        try:
+            if directory.encode() in (entry / "cmdline").read_bytes():
+                found.append(entry.name)
+        except OSError:
+            pass
+    return found
+
+
+def run(directory, *extra, timeout=60):
+    return subprocess.run([ETPROF, "ab", "model.pte", *ARGS, "--runner", FAKE, *extra], cwd=directory,
+                          capture_output=True, text=True, timeout=timeout, check=False)
+
+
+def expect(condition, name, what):
+    if not condition:
+        FAILURES.append(name)
+        print(f"{name}: {what}")
+
+
+def manifest(directory):
+    return json.loads((pathlib.Path(directory) / "run" / "manifest.json").read_text())
+
+
+def samples(directory):
+    with open(pathlib.Path(directory) / "run" / "samples.csv", newline="") as f:
+        return list(csv.DictReader(f))
+
+
+def case(name, directives, exit_code, stderr_has=None, extra=(), check=None):
+    with tempfile.TemporaryDirectory() as tmp:
+        model(tmp, *directives)
+        done = run(tmp, *extra)
+        expect(done.returncode == exit_code, name,
+               f"exit {done.returncode}, expected {exit_code}: {done.stderr[-400:]}")
+        if stderr_has:
+            expect(stderr_has in done.stderr + done.stdout, name, f"'{stderr_has}' not in: {done.stderr[-400:]}")
+        time.sleep(0.1)
+        expect(not strays(tmp), name, f"stray processes {strays(tmp)}")
+        if check:
+            check(tmp, done, name)
+
+
+def all_there(tmp, done, name):
+    m = manifest(tmp)
+    expect(m["state"] == "finished", name, m["state"])
+    expect(m["blocks_done"] == 6, name, m["blocks_done"])
+    report = json.loads((pathlib.Path(tmp) / "run" / "report.json").read_text())
+    speedup = report["comparisons"][0]["speedup"]
+    # The fake says 3 ms and 1 ms for every iteration: the ratio is exactly 3.
+    expect(abs(speedup["estimate"] - 3) < 1e-5, name, speedup)
+    expect(report["arms"][0]["median_ns"] in (1000000, 3000000), name, report["arms"][0])
+    # The fake's traces are empty: there is no ledger, and the command says so.
+    expect(report["ledgers"] == [] or all(
+        sum(r["delta_ns"] for r in l["rows"]) == l["delta_ns"] for l in report["ledgers"]), name, "ledger")
+
+
+def block_lost(tmp, done, name):
+    m = manifest(tmp)
+    expect(len(m["lost"]) >= 1, name, m["lost"])
+    kept = {(row["block"], row["experiment"]) for row in samples(tmp) if row["phase"] == "timed"}
+    expect(len(kept) >= 10, name, f"only {len(kept)} launches kept")
+
+
+def withheld(reason):
+    def check(tmp, done, name):
+        report = json.loads((pathlib.Path(tmp) / "run" / "report.json").read_text())
+        expect(report["comparisons"][0]["withheld"] == reason, name, report["comparisons"][0])
+        expect(report["comparisons"][0]["speedup"]["estimate"] is None, name, "estimate not withheld")
+    return check
+
+
+def interrupted(sig, name):
+    """A signal in the middle: what was measured stays and can be analysed, no process is left."""
+    with tempfile.TemporaryDirectory() as tmp:
+        model(tmp, "on neon timed 6 hang")
+        p = subprocess.Popen([ETPROF, "ab", "model.pte", *ARGS, "--runner", FAKE, "--timeout", "50"], cwd=tmp,
+                             stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+        deadline = time.time() + 30
+        while time.time() < deadline:
+            try:
+                if manifest(tmp)["blocks_done"] >= 2:
+                    break
+            except (OSError, ValueError):
+                pass
+            time.sleep(0.05)
+        time.sleep(0.5)
+        p.send_signal(sig)
+        p.communicate(timeout=30)
+        expected = -sig if sig == signal.SIGKILL else 128 + sig
+        expect(p.returncode == expected, name, f"exit {p.returncode}, expected {expected}")
+        deadline = time.time() + 5
+        while strays(tmp) and time.time() < deadline:
+            time.sleep(0.1)
+        expect(not strays(tmp), name, f"stray processes {strays(tmp)}")
+        blocks = manifest(tmp)["blocks_done"]
+        expect(blocks >= 2, name, blocks)
+        again = subprocess.run([ETPROF, "analyze", "run", "--format", "json"], cwd=tmp, capture_output=True,
+                               text=True, timeout=30, check=False)
+        expect(again.returncode in (0, 6), name, f"analyze after {name}: {again.returncode} {again.stderr}")
+        if again.stdout:
+            c = json.loads(again.stdout)["comparisons"][0]
+            expect(2 <= c["speedup"]["blocks"] <= blocks and c["verdict"] == "unknown", name, c)
+
+
+def full_disk():
+    """Output in a file system of 300 kB, in a user and mount namespace of its own."""
+    name = "full disk"
+    script = ("mkdir small && mount -t tmpfs -o size=300k none small && cd small && "
+              "cp ../model.pte . && \"$@\"; code=$?; ls run | head -20 >&2; exit $code")
+    with tempfile.TemporaryDirectory() as tmp:
+        model(tmp)
+        done = subprocess.run(["unshare", "-rm", "sh", "-c", script, "sh", ETPROF, "ab", "model.pte",
+                               *[a if a != "8" else "1000" for a in ARGS], "--runner", FAKE],
+                              cwd=tmp, capture_output=True, text=True, timeout=120, check=False)
+        if "unshare:" in done.stderr or "mount:" in done.stderr:
+            print(f"skipped: {name}: no user namespaces here ({done.stderr.strip()})")
+            return
+        expect(done.returncode == 5, name, f"exit {done.returncode}: {done.stderr[-400:]}")
+        expect("No space left" in done.stderr, name, done.stderr[-400:])
+        expect("manifest.json" in done.stderr, name, done.stderr[-400:])
+
+
+def read_only():
+    name = "read-only folder"
+    with tempfile.TemporaryDirectory() as tmp:
+        model(tmp)
+        (pathlib.Path(tmp) / "run").write_text("a file where the folder should be")
+        done = run(tmp)
+        expect(done.returncode in (2, 5), name, f"exit {done.returncode}: {done.stderr}")
+        expect("run" in done.stderr and len(done.stderr.strip().splitlines()) == 1, name, done.stderr)
+
+
+case("well behaved", [], 0, check=all_there)
+case("crash once", ["on neon timed 3 crash"], 6, check=block_lost)
+case("crash always", ["on neon timed * crash"], 6)
+case("hang once", ["on neon timed 3 hang"], 6, extra=("--timeout", "1"), check=block_lost)
+case("garbage once", ["on sme2 timed 2 garbage"], 6, check=block_lost)
+case("mask ignored", ["on neon * * ignore_mask"], 6, stderr_has="mask")
+case("no hook calls", ["on neon * * no_calls"], 6)
+case("outputs differ", ["on neon * * other_output"], 1, check=withheld("outputs_differ"))
+case("wrong protocol", ["on * * * protocol"], 6, stderr_has="protocol")
+case("orphan helper", ["on neon timed * orphan"], 0)
+case("refuses", ["on * * * error:no_method"], 6, stderr_has="told to refuse")
+interrupted(signal.SIGINT, "SIGINT")
+interrupted(signal.SIGTERM, "SIGTERM")
+interrupted(signal.SIGKILL, "SIGKILL")
+full_disk()
+read_only()
+print(f"{len(FAILURES)} failures" if FAILURES else "all as documented")
+sys.exit(1 if FAILURES else 0)
