@@ -73,12 +73,11 @@ double etp_kit_speedup(const etp_kit *kit, const etp_ab_comparison *c, int64_t b
 // One path component from any text: no separators or control characters, not too long.
 static char *safe_name(etp_str s, etp_arena *arena)
 {
-    s.len = s.len < STEM_BYTES ? s.len : STEM_BYTES;
-    while (s.len == STEM_BYTES && s.len > 0 && ((unsigned char)s.ptr[s.len - 1] & 0xC0) == 0x80) {
-        s.len--; // not in the middle of a character; its first byte goes below
-    }
-    if (s.len > 0 && (unsigned char)s.ptr[s.len - 1] >= 0xC0) {
-        s.len--;
+    if (s.len > STEM_BYTES) {
+        s.len = STEM_BYTES;
+        while (s.len > 0 && ((unsigned char)s.ptr[s.len] & 0xC0) == 0x80) {
+            s.len--; // not in the middle of a character
+        }
     }
     char *name = etp_arena_strdup(arena, s.len ? s : ETP_STR("dump"));
     for (char *p = name; p && *p; p++) {

@@ -158,22 +158,30 @@ static void write_line(const timeline *t, const etp_trace_block *block, const bl
     etp_sink_write(s, text->events[e].tail);
 }
 
+static etp_status prepare_dump(const timeline *t, const etp_ab_dump *dump, block_text **out,
+                               etp_error *err)
+{
+    size_t n_blocks = etp_trace_block_count(dump->trace);
+    *out = ETP_NEW_ARRAY(t->scratch, block_text, n_blocks);
+    if (!*out) {
+        return etp_fail_nomem(err, "timeline");
+    }
+    uint32_t node = 0;
+    for (uint32_t b = 0; b < n_blocks; b++) {
+        const etp_trace_block *block = etp_trace_block_at(dump->trace, b);
+        ETP_TRY(prepare_block(t, block, b, node, dump->block, &(*out)[b], err));
+        node += (uint32_t)block->n_events;
+    }
+    return ETP_OK;
+}
+
 static etp_status write_dump(timeline *t, const etp_ab_dump *dump, etp_error *err)
 {
     const etp_trace *trace = dump->trace;
     etp_kit_place *places;
     size_t n_runs;
-    size_t n_blocks = etp_trace_block_count(trace);
-    block_text *texts = ETP_NEW_ARRAY(t->scratch, block_text, n_blocks);
-    if (!texts) {
-        return etp_fail_nomem(err, "timeline");
-    }
-    uint32_t node = 0;
-    for (uint32_t b = 0; b < n_blocks; b++) {
-        const etp_trace_block *block = etp_trace_block_at(trace, b);
-        ETP_TRY(prepare_block(t, block, b, node, dump->block, &texts[b], err));
-        node += (uint32_t)block->n_events;
-    }
+    block_text *texts;
+    ETP_TRY(prepare_dump(t, dump, &texts, err));
     ETP_TRY(etp_kit_places(trace, t->scratch, &places, &n_runs, err));
     for (size_t r = 0; r < n_runs; r++) {
         const etp_trace_block *block = etp_trace_block_at(trace, places[r].block);
@@ -197,28 +205,32 @@ static etp_status write_dump(timeline *t, const etp_ab_dump *dump, etp_error *er
 }
 
 static etp_status write_timeline(const etp_kit_arm *arm, bool only_run0, etp_sink *sink,
-                                 etp_arena *scratch, etp_error *err)
+                                 etp_error *err)
 {
-    timeline t = {.arm = arm, .sink = sink, .scratch = scratch, .only_run0 = only_run0};
+    timeline t = {.arm = arm, .sink = sink, .only_run0 = only_run0};
     etp_sink_z(sink, k_timeline_header);
-    for (size_t d = 0; d < arm->n_dumps && !(only_run0 && t.next_run > 0); d++) {
-        ETP_TRY(write_dump(&t, arm->dumps[d], err));
+    etp_status st = ETP_OK;
+    for (size_t d = 0; d < arm->n_dumps && st == ETP_OK && !(only_run0 && t.next_run > 0); d++) {
+        etp_arena scratch = {0}; // there may be hundreds of dumps
+        t.scratch = &scratch;
+        st = write_dump(&t, arm->dumps[d], err);
+        etp_arena_dispose(&scratch);
     }
-    return ETP_OK;
+    return st;
 }
 
 etp_status etp_kit_timeline_all(const etp_kit *kit, const etp_kit_arm *arm, etp_sink *sink,
                                 etp_arena *scratch, etp_error *err)
 {
-    (void)kit;
-    return write_timeline(arm, false, sink, scratch, err);
+    (void)kit, (void)scratch;
+    return write_timeline(arm, false, sink, err);
 }
 
 etp_status etp_kit_timeline_run0(const etp_kit *kit, const etp_kit_arm *arm, etp_sink *sink,
                                  etp_arena *scratch, etp_error *err)
 {
-    (void)kit;
-    return write_timeline(arm, true, sink, scratch, err);
+    (void)kit, (void)scratch;
+    return write_timeline(arm, true, sink, err);
 }
 
 // ---- statistics by type ---------------------------------------------------------------------------

@@ -12,6 +12,7 @@
 #include <cmocka.h>
 
 #include "answer/kit_parts.h"
+#include "base/number.h"
 #include "folder.h"
 
 #define LOAD_STEM "mixed_xnnpack_fp32_load"
@@ -121,6 +122,22 @@ static void tables_by_hand(void **state)
     assert_true(etp_str_eqz(cell(&t, 2, "instruction"), "2"));
     assert_true(etp_str_eqz(cell(&t, 1, "total_ms"), "0.001000"));
     assert_true(etp_str_eqz(cell(&t, 2, "total_ms"), "0.000000"));
+    // 100 · 1976 / 10769
+    assert_true(etp_str_eqz(cell(&t, 0, "pct_of_e2e"), "18.349"));
+    t = folder_csv(&f, LOAD_STEM "_category_summary.csv");
+    assert_int_equal(t.rows.n, 2);
+    assert_true(etp_str_eqz(cell(&t, 0, "category"), "Reduction"));
+    assert_true(etp_str_eqz(cell(&t, 0, "pct_of_e2e"), "18.349"));
+    assert_true(etp_str_eqz(cell(&t, 1, "category"), "GEMM"));
+    assert_true(etp_str_eqz(cell(&t, 1, "total_ms"), "0.001000"));
+    // 1000 / 3; boundary and framework have the same remainder, one of the three is rounded up.
+    bool up = etp_str_eqz(cell(&t, 1, "avg_ms"), "0.000334");
+    assert_true(up || etp_str_eqz(cell(&t, 1, "avg_ms"), "0.000333"));
+    t = folder_csv(&f, LOAD_STEM "_e2e_latency.csv");
+    assert_true(etp_str_eqz(cell(&t, 0, "operators_ns"), up ? "2310" : "2309"));
+    assert_true(up || etp_str_eqz(cell(&t, 0, "boundary_ns"), "6190") ||
+                etp_str_eqz(cell(&t, 0, "framework_ns"), "2271"));
+    assert_true(etp_str_eqz(cell(&t, 1, "operator_count"), "2"));
     t = folder_csv(&f, LOAD_STEM "_exec_ops_stats.csv");
     assert_true(etp_str_eqz(cell(&t, 0, "name"), "Method::execute"));
     assert_true(etp_str_eqz(cell(&t, 0, "pct_total"), "100"));
@@ -223,6 +240,29 @@ static void hostile_names(void **state)
     folder_remove(&f);
 }
 
+// 200 bytes of two-byte characters: cut between characters, and still two different names.
+static void long_names(void **state)
+{
+    (void)state;
+    folder f;
+    folder_make(&f);
+    char name[256] = {0};
+    for (size_t i = 0; i < 100; i++) {
+        memcpy(name + 2 * i, "\xC3\xA4", 2);
+    }
+    static const char *const k_ends[] = {"x.etdump", "y.etdump"};
+    assert_int_equal(etp_os_mkdirs(folder_path(&f, "in"), NULL), ETP_OK);
+    for (size_t i = 0; i < 2; i++) {
+        memcpy(name + 200, k_ends[i], 9);
+        folder_copy(&f, fixture(LOAD_STEM ".etdump"), etp_arena_printf(&f.arena, "in/%s", name));
+    }
+    write_kit_files((const char *const[]){folder_path(&f, "in")}, 1, folder_path(&f, "out"));
+    name[150] = '\0'; // 75 characters
+    folder_read(&f, etp_arena_printf(&f.arena, "out/%s_exec_ops_stats.csv", name));
+    folder_read(&f, etp_arena_printf(&f.arena, "out/%s~2_exec_ops_stats.csv", name));
+    folder_remove(&f);
+}
+
 static void no_place_to_write(void **state)
 {
     (void)state;
@@ -257,48 +297,50 @@ static json_t *robust_stats_of(uint64_t *ns, size_t n, etp_arena *arena)
 }
 
 // Figures of make_expected.py:
-//   x = np.array([2_000_000 + 100 * ((8*i) % 21)**2 for i in range(21)] + [9_000_000, 100_000]) / 1e6
+//   x = np.array([2_000_000 + 100 * ((8*i) % 15)**2 for i in range(15)] + [9_000_000, 100_000]) / 1e6
 //   np.percentile(x, p), x.std(ddof=1), scipy.stats.trim_mean(x, 0.05) …
 static void robust_statistics_of_numpy(void **state)
 {
     (void)state;
     etp_arena arena = {0};
-    uint64_t ns[23];
-    for (uint64_t i = 0; i < 21; i++) {
-        ns[i] = 2000000 + 100 * ((8 * i) % 21) * ((8 * i) % 21);
+    uint64_t ns[17];
+    for (uint64_t i = 0; i < 15; i++) {
+        ns[i] = 2000000 + 100 * ((8 * i) % 15) * ((8 * i) % 15);
     }
-    ns[21] = 9000000;
-    ns[22] = 100000;
-    json_t *root = robust_stats_of(ns, 23, &arena);
-    assert_int_equal(json_integer_value(json_object_get(root, "count")), 23);
-    assert_number(root, "mean_ms", 2.2342173913043477);
-    assert_number(root, "median_ms", 2.01);
-    assert_number(root, "std_dev_ms", 1.5278549665379575);
-    assert_number(root, "cv_percent", 68.3843); // 68.38434668…, six digits
+    ns[15] = 9000000;
+    ns[16] = 100000;
+    json_t *root = robust_stats_of(ns, 17, &arena);
+    assert_int_equal(json_integer_value(json_object_get(root, "count")), 17);
+    assert_number(root, "mean_ms", 2.305970588235294);
+    assert_number(root, "median_ms", 2.0049);
+    assert_number(root, "std_dev_ms", 1.7857031327899615);
+    assert_number(root, "cv_percent", 77.4382); // 77.43824409…, six digits
     assert_number(root, "min_ms", 0.1);
     assert_number(root, "max_ms", 9.0);
     const json_t *p = json_object_get(root, "percentiles");
-    assert_number(p, "p50", 2.01);
-    assert_number(p, "p75", 2.02405);
-    assert_number(p, "p90", 2.03536);
-    assert_number(p, "p95", 2.03961);
-    assert_number(p, "p99", 7.468800000000008);
+    assert_number(p, "p50", 2.0049);
+    assert_number(p, "p75", 2.0121);
+    assert_number(p, "p90", 2.01798);
+    assert_number(p, "p95", 3.4156799999999947);
+    assert_number(p, "p99", 7.883135999999999);
     const json_t *o = json_object_get(root, "outliers");
     assert_int_equal(json_integer_value(json_object_get(o, "count")), 2);
-    assert_number(o, "percentage", 8.69565); // 200/23
-    assert_int_equal(json_array_size(json_object_get(o, "values")), 2);
-    assert_number(json_object_get(o, "bounds"), "lower", 1.9690499999999993);
-    assert_number(json_object_get(o, "bounds"), "upper", 2.0570500000000003);
-    assert_number(root, "trimmed_mean_5_ms", 2.0136666666666665);
-    assert_number(root, "trimmed_mean_10_ms", 2.013);
+    assert_number(o, "percentage", 11.7647); // 200/17
+    const json_t *outliers = json_object_get(o, "values");
+    assert_int_equal(json_array_size(outliers), 2);
+    assert_true(json_number_value(json_array_get(outliers, 0)) == 9.0);
+    assert_number(json_object_get(o, "bounds"), "lower", 1.9841);
+    assert_number(json_object_get(o, "bounds"), "upper", 2.0289);
+    assert_number(root, "trimmed_mean_5_ms", 2.305970588235294); // ⌊0.85⌋ cut: the plain mean
+    assert_number(root, "trimmed_mean_10_ms", 2.0067666666666666);
     const json_t *r = json_object_get(root, "robust_stats");
-    assert_int_equal(json_integer_value(json_object_get(r, "count")), 21);
-    assert_number(r, "mean_ms", 2.0136666666666665);
-    assert_number(r, "median_ms", 2.01);
-    assert_number(r, "std_dev_ms", 0.012853650583913216);
-    assert_number(r, "cv_percent", 0.638321); // 0.63832067…
-    assert_int_equal(json_array_size(json_object_get(root, "latencies_ms")), 23);
-    assert_int_equal(json_array_size(json_object_get(root, "run_indices")), 23);
+    assert_int_equal(json_integer_value(json_object_get(r, "count")), 15);
+    assert_number(r, "mean_ms", 2.0067666666666666);
+    assert_number(r, "median_ms", 2.0049);
+    assert_number(r, "std_dev_ms", 0.0064920464159359745);
+    assert_number(r, "cv_percent", 0.323508); // 0.32350778…
+    assert_int_equal(json_array_size(json_object_get(root, "latencies_ms")), 17);
+    assert_int_equal(json_array_size(json_object_get(root, "run_indices")), 17);
     json_decref(root);
     etp_arena_dispose(&arena);
 }
@@ -336,6 +378,7 @@ static void add_arm(session *s, const char *name, const char *level)
         .name = etp_str_from(name),
         .level = etp_str_from(level),
         .threads = 1,
+        .emulated = s->run.emulated,
         .prefix = etp_str_from(etp_arena_printf(&s->f->arena, "toy_xnnpack_fp32_%s_t1", name)),
         .warmup = 3,
         .iterations = 2,
@@ -354,7 +397,7 @@ static void add_dump(session *s, size_t arm, uint32_t block, const char *source)
 
 // Two experiments of two blocks: untraced 100 and 200 µs per inference for the first, half of it for
 // the second.
-static void make_run_folder(session *s, folder *f)
+static void make_run_folder(session *s, folder *f, bool emulated)
 {
     *s = (session){.f = f, .dir = folder_path(f, "run")};
     assert_int_equal(etp_os_mkdirs(s->dir, NULL), ETP_OK);
@@ -363,6 +406,7 @@ static void make_run_folder(session *s, folder *f)
     s->run.tool_version = ETP_STR("0.1.0");
     s->run.executorch.sha = ETP_STR("0123abcd");
     s->run.blocks_planned = 2;
+    s->run.emulated = emulated;
     etp_run_model model = {.path = ETP_STR("/somewhere/toy_xnnpack_fp32.pte"),
                            .stem = ETP_STR("toy_xnnpack_fp32")};
     assert_true(ETP_PUSH(&f->arena, &s->run.models, model));
@@ -418,7 +462,7 @@ static void run_folder(void **state)
     folder f;
     session s;
     folder_make(&f);
-    make_run_folder(&s, &f);
+    make_run_folder(&s, &f, false);
     write_kit_files(&s.dir, 1, s.dir);
     json_t *root = folder_json(&f, "run/manifest.json");
     assert_true(json_is_string(json_object_get(root, "model")));
@@ -435,6 +479,15 @@ static void run_folder(void **state)
     assert_true(etp_str_eqz(cell(&t, t.rows.n - 1, "session_block"), "2"));
     assert_starts(folder_read(&f, "run/toy_comparison.csv"),
                   "category,linux_base_ms,linux_cand_ms,speedup,linux_base_pct,linux_cand_pct,");
+    t = folder_csv(&f, "run/toy_comparison.csv");
+    for (size_t i = 0; i < t.rows.n; i++) { // baseline ÷ candidate, nothing where one has no time
+        double before = 0, after = 0, speedup = 0;
+        assert_true(etp_parse_double(cell(&t, i, "linux_base_ns"), &before));
+        assert_true(etp_parse_double(cell(&t, i, "linux_cand_ns"), &after));
+        bool both = before > 0 && after > 0;
+        assert_int_equal(etp_parse_double(cell(&t, i, "speedup"), &speedup), both);
+        assert_true(!both || fabs(speedup * after - before) < 1e-5 * before);
+    }
     t = folder_csv(&f, "run/toy_e2e_latency.csv");
     assert_int_equal(t.rows.n, 2);
     assert_true(etp_str_eqz(cell(&t, 0, "experiment"), "linux_base"));
@@ -452,7 +505,7 @@ static void pipeline_summary(void **state)
     folder f;
     session s;
     folder_make(&f);
-    make_run_folder(&s, &f);
+    make_run_folder(&s, &f, false);
     write_kit_files(&s.dir, 1, s.dir);
     json_t *root = folder_json(&f, "run/toy_xnnpack_fp32_pipeline_summary.json");
     assert_string_equal(json_string_value(json_object_get(root, "model")), "toy_xnnpack_fp32.pte");
@@ -484,6 +537,29 @@ static void pipeline_summary(void **state)
     folder_remove(&f);
 }
 
+// An emulator's times are no speeds: they stay, what is made of them goes.
+static void withheld_speedups(void **state)
+{
+    (void)state;
+    folder f;
+    session s;
+    folder_make(&f);
+    make_run_folder(&s, &f, true);
+    write_kit_files(&s.dir, 1, s.dir);
+    table t = folder_csv(&f, "run/toy_comparison.csv");
+    assert_true(t.rows.n > 0);
+    for (size_t i = 0; i < t.rows.n; i++) {
+        assert_int_equal(cell(&t, i, "speedup").len, 0);
+        assert_true(cell(&t, i, "linux_base_ms").len > 0);
+    }
+    json_t *root = folder_json(&f, "run/toy_xnnpack_fp32_pipeline_summary.json");
+    json_t *c = json_array_get(json_object_get(root, "comparisons"), 0);
+    assert_string_equal(json_string_value(json_object_get(c, "withheld")), "emulated");
+    assert_true(json_is_null(json_object_get(json_object_get(c, "speedup"), "estimate")));
+    json_decref(root);
+    folder_remove(&f);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -493,11 +569,13 @@ int main(void)
         cmocka_unit_test(summary_closes),
         cmocka_unit_test(same_bytes_again),
         cmocka_unit_test(hostile_names),
+        cmocka_unit_test(long_names),
         cmocka_unit_test(no_place_to_write),
         cmocka_unit_test(robust_statistics_of_numpy),
         cmocka_unit_test(one_run_has_no_spread),
         cmocka_unit_test(run_folder),
         cmocka_unit_test(pipeline_summary),
+        cmocka_unit_test(withheld_speedups),
     };
     int failed = cmocka_run_group_tests_name("kit files", tests, NULL, NULL);
     return failed;
