@@ -12,6 +12,7 @@
 void etp_os_child_follow_parent(pid_t parent);
 // rusage.ru_maxrss in bytes.
 uint64_t etp_os_rss_bytes(long ru_maxrss);
+char **etp_os_environ(void);
 // Makes descriptor FD really reach the disk.
 bool etp_os_full_sync(int fd);
 // End of the pipe that etp_process_read watches for signals, -1 before etp_os_catch_signals.

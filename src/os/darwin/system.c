@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // What macOS says about itself, through sysctl.
+#include <crt_externs.h>
 #include <fcntl.h>
 #include <mach-o/dyld.h>
 #include <math.h>
@@ -14,6 +15,11 @@
 void etp_os_child_follow_parent(pid_t parent)
 {
     (void)parent; // there is no such request; a runner ends when its input does
+}
+
+char **etp_os_environ(void)
+{
+    return *_NSGetEnviron(); // a dylib has no `environ` of its own
 }
 
 uint64_t etp_os_rss_bytes(long ru_maxrss)

@@ -21,6 +21,13 @@ void etp_os_child_follow_parent(pid_t parent)
     }
 }
 
+extern char **environ;
+
+char **etp_os_environ(void)
+{
+    return environ;
+}
+
 uint64_t etp_os_rss_bytes(long ru_maxrss)
 {
     return (uint64_t)ru_maxrss * 1024u;

@@ -14,8 +14,6 @@
 #include "base/sink.h"
 #include "os/system.h"
 
-extern char **environ;
-
 static void close_fd(int *fd)
 {
     if (*fd >= 0) {
@@ -64,7 +62,8 @@ static bool same_name(const char *entry, const char *name)
 
 static char **child_environment(const etp_process_spec *spec, etp_arena *arena)
 {
-    size_t n_ours = list_length((const char *const *)environ);
+    char **ours = etp_os_environ();
+    size_t n_ours = list_length((const char *const *)ours);
     size_t n_set = list_length(spec->env_set);
     char **env = ETP_NEW_ARRAY(arena, char *, n_ours + n_set + 1);
     if (!env) {
@@ -74,13 +73,13 @@ static char **child_environment(const etp_process_spec *spec, etp_arena *arena)
     for (size_t i = 0; i < n_ours; i++) {
         bool dropped = false;
         for (size_t j = 0; j < n_set && !dropped; j++) {
-            dropped = same_name(environ[i], spec->env_set[j]);
+            dropped = same_name(ours[i], spec->env_set[j]);
         }
         for (size_t j = 0; j < list_length(spec->env_unset) && !dropped; j++) {
-            dropped = same_name(environ[i], spec->env_unset[j]);
+            dropped = same_name(ours[i], spec->env_unset[j]);
         }
         if (!dropped) {
-            env[n++] = environ[i];
+            env[n++] = ours[i];
         }
     }
     for (size_t j = 0; j < n_set; j++) {
