@@ -1,0 +1,250 @@
+// SPDX-License-Identifier: Apache-2.0
+// What is launched next: the pilot, then block after block until the goal, the budget or the end of
+// anything to compare.
+#include <math.h>
+#include <stdio.h>
+
+#include <etprof/stats.h>
+
+#include "measure/environment.h"
+#include "measure/state.h"
+
+#define GIVE_UP_AFTER 3u // blocks in a row that an arm may lose
+#define EXTRA_BLOCKS 2u  // at most, in place of incomplete ones
+#define CLOCK_JUMP_S 2.5 // wall against steady clock; both are rounded to a second
+
+// ---- pilot ----
+
+static uint32_t living(const etp_session *s)
+{
+    uint32_t n = 0;
+    for (uint32_t i = 0; i < s->plan->n_arms; i++) {
+        n += !s->arms[i].dead;
+    }
+    return n;
+}
+
+// Can a comparison still come of it?
+static bool worth_going_on(const etp_session *s)
+{
+    return !s->arms[s->plan->baseline].dead && living(s) >= (s->plan->n_arms > 1 ? 2u : 1u);
+}
+
+static etp_status give_up_error(const etp_session *s, etp_error *err)
+{
+    const etp_run_lost *l = s->run.lost.n > 0 ? &s->run.lost.items[s->run.lost.n - 1] : NULL;
+    if (!l) {
+        return etp_fail(err, ETP_INTERNAL, "no arm left");
+    }
+    return etp_fail(err, ETP_CHILD, "%s cannot be measured (%s): %.*s", s->plan->arms[l->arm].name,
+                    etp_lost_reason_name(l->reason), ETP_STR_ARG(l->detail));
+}
+
+static etp_status pilot_arm(etp_session *s, uint32_t arm, etp_error *err)
+{
+    const etp_task t = {.arm = arm, .kind = ETP_LAUNCH_TIMED};
+    etp_launch_outcome o;
+    for (uint32_t attempt = 1; attempt <= 2; attempt++) {
+        ETP_TRY(etp_session_pilot_launch(s, &t, attempt, &o, err));
+        if (o.interrupted) {
+            return ETP_OK;
+        }
+        if (o.ok) {
+            double *scratch = ETP_NEW_ARRAY(&s->block_arena, double, o.n_iterations + 1);
+            if (!scratch) {
+                return etp_fail_nomem(err, "the pilot");
+            }
+            s->arms[arm].counts = etp_pilot_counts(s->plan, &o, scratch);
+            if (attempt == 2) {
+                s->run.lost.items[s->run.lost.n - 1].recovered = true;
+            }
+            return ETP_OK;
+        }
+    }
+    s->arms[arm].dead = true;
+    return ETP_OK;
+}
+
+etp_status etp_session_pilot(etp_session *s, etp_error *err)
+{
+    for (uint32_t i = 0; i < s->plan->n_arms && etp_session_interrupted(s) == 0; i++) {
+        if (!etp_pilot_needed(s->plan)) {
+            s->arms[i].counts = etp_pilot_fixed(s->plan);
+        } else {
+            ETP_TRY(pilot_arm(s, i, err));
+        }
+        etp_run_arm *arm = &s->run.arms.items[i];
+        arm->warmup = s->arms[i].counts.warmup;
+        arm->iterations = s->arms[i].counts.iterations;
+        arm->traced = s->plan->trace ? s->arms[i].counts.traced : 0;
+    }
+    etp_arena_dispose(&s->block_arena);
+    return worth_going_on(s) || etp_session_interrupted(s) != 0 ? ETP_OK : give_up_error(s, err);
+}
+
+// ---- blocks ----
+
+typedef struct block_order {
+    uint32_t *arms; // n_arms
+    int control;    // position among them, −1 none
+} block_order;
+
+static etp_status order_block(etp_session *s, uint32_t block, block_order *out, etp_error *err)
+{
+    uint32_t n = s->plan->n_arms;
+    out->arms = ETP_NEW_ARRAY(&s->block_arena, uint32_t, n);
+    if (!out->arms) {
+        return etp_fail_nomem(err, "a block");
+    }
+    etp_block_order(s->plan->seed, block, n, out->arms);
+    out->control = block <= s->plan->control_blocks
+                       ? (int)etp_control_position(s->plan->seed, block, n)
+                       : -1;
+    for (uint32_t i = 0; i < n; i++) {
+        if (!ETP_PUSH(&s->arena, &s->run.order, out->arms[i])) {
+            return etp_fail_nomem(err, "a block");
+        }
+    }
+    return ETP_OK;
+}
+
+// All timed launches with the control among them, then all traced ones. LOST[arm] tells which arms
+// lost their timed launch; they are spared the traced one.
+static etp_status launch_block(etp_session *s, uint32_t block, const block_order *order, bool *lost,
+                               etp_error *err)
+{
+    uint32_t n = s->plan->n_arms, position = 0;
+    etp_launch_outcome o;
+    for (uint32_t i = 0; i <= n; i++) {
+        if (order->control == (int)i && !s->arms[s->plan->baseline].dead) {
+            const etp_task t = {s->plan->baseline, block, position++, ETP_LAUNCH_CONTROL};
+            ETP_TRY(etp_session_launch(s, &t, &o, err));
+            if (o.interrupted) {
+                return ETP_OK;
+            }
+        }
+        if (i == n || s->arms[order->arms[i]].dead) {
+            continue;
+        }
+        const etp_task t = {order->arms[i], block, position++, ETP_LAUNCH_TIMED};
+        ETP_TRY(etp_session_launch(s, &t, &o, err));
+        if (o.interrupted) {
+            return ETP_OK;
+        }
+        lost[t.arm] = !o.ok;
+    }
+    for (uint32_t i = 0; i < n && s->plan->trace; i++) {
+        const etp_task t = {order->arms[i], block, position, ETP_LAUNCH_TRACED};
+        if (s->arms[t.arm].dead || lost[t.arm]) {
+            continue;
+        }
+        position++;
+        ETP_TRY(etp_session_launch(s, &t, &o, err));
+        if (o.interrupted) {
+            return ETP_OK;
+        }
+    }
+    return ETP_OK;
+}
+
+static bool block_has_loss(const etp_session *s, uint32_t block)
+{
+    for (size_t i = 0; i < s->run.lost.n; i++) {
+        if (s->run.lost.items[i].block == block && !s->run.lost.items[i].recovered) {
+            return true;
+        }
+    }
+    return false;
+}
+
+static void count_losses(etp_session *s, uint32_t block, const bool *lost)
+{
+    for (uint32_t i = 0; i < s->plan->n_arms; i++) {
+        etp_arm_state *arm = &s->arms[i];
+        arm->lost_in_row = lost[i] ? arm->lost_in_row + 1 : 0;
+        if (!arm->dead && arm->lost_in_row >= GIVE_UP_AFTER) {
+            arm->dead = true;
+            etp_session_say(s, "%s: given up after %u lost blocks in a row", s->plan->arms[i].name,
+                GIVE_UP_AFTER);
+            etp_session_note(s, "arm_given_up", "an arm lost several blocks in a row and was not launched again");
+        }
+    }
+    s->result->blocks_lost += block_has_loss(s, block);
+}
+
+static etp_status run_block(etp_session *s, uint32_t block, etp_error *err)
+{
+    s->samples.items = NULL;
+    s->samples.n = s->samples.cap = 0;
+    s->launches.items = NULL;
+    s->launches.n = s->launches.cap = 0;
+    block_order order = {.control = -1};
+    ETP_TRY(order_block(s, block, &order, err));
+    bool *lost = ETP_NEW_ARRAY(&s->block_arena, bool, s->plan->n_arms);
+    if (!lost) {
+        return etp_fail_nomem(err, "a block");
+    }
+    etp_block_environment e = {.block = block,
+                               .order = order.arms,
+                               .n_arms = s->plan->n_arms,
+                               .control_position = order.control,
+                               .wall_start = etp_os_wall_seconds()};
+    s->device->ops->state(s->device, &e.start);
+    ETP_TRY(launch_block(s, block, &order, lost, err));
+    e.wall_end = etp_os_wall_seconds();
+    s->device->ops->state(s->device, &e.end);
+    if (etp_environment_jump_s(&e) > CLOCK_JUMP_S) {
+        etp_session_note(s, "clock_jump", "the wall clock moved against the steady one: sleep, or a set clock");
+    }
+    count_losses(s, block, lost);
+    if (s->launches.n == 0) { // nothing came of it: no block
+        s->run.order.n -= s->plan->n_arms;
+        return ETP_OK;
+    }
+    const etp_str line = etp_environment_line(&s->run, &e, &s->block_arena);
+    return etp_run_commit(&s->writer, s->samples.items, s->samples.n, s->launches.items,
+                          s->launches.n, &line, 1, err);
+}
+
+static bool fits_budget(const etp_session *s, uint32_t block, uint64_t measured_ns, uint32_t measured)
+{
+    if (s->plan->budget_s <= 0 || block == 1) {
+        return true;
+    }
+    double each = (double)etp_session_block_ns(s, block <= s->plan->control_blocks);
+    if (measured > 0) {
+        each = fmax(each, (double)measured_ns / measured);
+    }
+    double elapsed = (double)(etp_os_now_ns() - s->start_ns);
+    return elapsed + each <= s->plan->budget_s * 1e9;
+}
+
+etp_status etp_session_blocks(etp_session *s, etp_error *err)
+{
+    uint32_t goal = s->plan->blocks;
+    uint64_t start = etp_os_now_ns();
+    uint32_t tried = 0;
+    for (uint32_t block = s->run.blocks_done + 1; block <= goal && etp_session_interrupted(s) == 0; tried++) {
+        if (!fits_budget(s, block, etp_os_now_ns() - start, tried)) {
+            break;
+        }
+        uint32_t lost_before = s->result->blocks_lost;
+        etp_status status = run_block(s, block, err);
+        etp_arena_dispose(&s->block_arena);
+        ETP_TRY(status);
+        if (!worth_going_on(s)) {
+            break;
+        }
+        bool lost = s->result->blocks_lost != lost_before;
+        if (lost && !s->plan->blocks_exact && goal < s->plan->blocks + EXTRA_BLOCKS) {
+            goal++;
+        }
+        // A block without any launch does not exist in the folder; its number is used again, but
+        // not for ever.
+        block = s->run.blocks_done + 1;
+        if (tried > goal + GIVE_UP_AFTER) {
+            break;
+        }
+    }
+    return s->run.blocks_done > 0 || etp_session_interrupted(s) != 0 ? ETP_OK : give_up_error(s, err);
+}

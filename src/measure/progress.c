@@ -1,0 +1,87 @@
+// SPDX-License-Identifier: Apache-2.0
+// What a session tells while it runs.
+#include <math.h>
+#include <stdio.h>
+
+#include "measure/state.h"
+
+void etp_session_say(etp_session *s, const char *fmt, ...)
+{
+    char text[1600];
+    if (!s->hooks->message) {
+        return;
+    }
+    va_list ap;
+    va_start(ap, fmt);
+    vsnprintf(text, sizeof text, fmt, ap);
+    va_end(ap);
+    s->hooks->message(s->hooks->ctx, text);
+}
+
+int etp_session_interrupted(void *session)
+{
+    const etp_session *s = session;
+    return s->hooks->interrupted ? s->hooks->interrupted(s->hooks->ctx) : etp_os_interrupted();
+}
+
+static uint64_t expected_wall(const etp_session *s, uint32_t arm, etp_launch_kind kind)
+{
+    const etp_arm_counts *c = &s->arms[arm].counts;
+    uint64_t known = kind == ETP_LAUNCH_TRACED ? c->traced_wall_ns : c->timed_wall_ns;
+    if (known == 0 && s->result->launches > 0) {
+        known = s->result->launch_wall_ns / s->result->launches;
+    }
+    return known;
+}
+
+uint64_t etp_session_block_ns(const etp_session *s, bool control)
+{
+    uint64_t sum = control ? expected_wall(s, s->plan->baseline, ETP_LAUNCH_CONTROL) : 0;
+    for (uint32_t i = 0; i < s->plan->n_arms; i++) {
+        if (!s->arms[i].dead) {
+            sum += expected_wall(s, i, ETP_LAUNCH_TIMED);
+            sum += s->plan->trace ? expected_wall(s, i, ETP_LAUNCH_TRACED) : 0;
+        }
+    }
+    return sum;
+}
+
+void etp_session_show(etp_session *s, const char *stage, const etp_task *t)
+{
+    etp_session_progress *p = &s->progress;
+    p->stage = stage;
+    p->block = t ? t->block : 0;
+    p->blocks = s->run.blocks_planned;
+    p->launch = s->result->launches;
+    p->launches = s->expected_launches;
+    p->arm = t ? s->plan->arms[t->arm].name : NULL;
+    p->kind = t ? t->kind : ETP_LAUNCH_TIMED;
+    double elapsed = (double)(etp_os_now_ns() - s->start_ns);
+    p->elapsed_s = elapsed / 1e9;
+    p->remaining_s = NAN;
+    if (t && t->block > 0 && p->launches > p->launch) {
+        // By the share of launches still to come, priced at what the plan expects of them.
+        uint32_t per_block = s->plan->n_arms * (s->plan->trace ? 2 : 1);
+        double each = (double)etp_session_block_ns(s, false) / per_block;
+        p->remaining_s = (p->launches - p->launch) * each / 1e9;
+        if (s->plan->budget_s > 0) {
+            p->remaining_s = fmin(p->remaining_s, fmax(s->plan->budget_s - p->elapsed_s, 0));
+        }
+    }
+    if (s->hooks->progress) {
+        s->hooks->progress(s->hooks->ctx, p);
+    }
+}
+
+void etp_session_note(etp_session *s, const char *id, const char *text)
+{
+    for (size_t i = 0; i < s->run.n_notes; i++) {
+        if (etp_str_eqz(s->run.notes[i].id, id)) {
+            return;
+        }
+    }
+    if (s->run.n_notes < sizeof s->run.notes / sizeof *s->run.notes) {
+        s->run.notes[s->run.n_notes].id = etp_str_from(id);
+        s->run.notes[s->run.n_notes++].text = etp_str_from(text);
+    }
+}

@@ -1,0 +1,77 @@
+// SPDX-License-Identifier: Apache-2.0
+// State of a running session, shared by the files that run it: session.c begins and ends it,
+// blocks.c decides what is launched next, task.c launches and keeps what comes of it, progress.c
+// tells the user.
+#ifndef ETP_MEASURE_STATE_H
+#define ETP_MEASURE_STATE_H
+
+#include "measure/launch.h"
+#include "measure/pilot.h"
+
+typedef struct etp_arm_state {
+    etp_arm_counts counts;
+    const char *model; // path on the device
+    bool succeeded;    // at least once
+    bool dead;         // given up
+    bool has_outputs;
+    uint32_t lost_in_row;
+} etp_arm_state;
+
+typedef struct etp_session {
+    etp_device *device;
+    const etp_session_plan *plan;
+    const etp_session_config *config;
+    const etp_session_hooks *hooks;
+    etp_session_result *result;
+    etp_arena arena; // until the end
+    etp_arena block_arena;
+    etp_run run;
+    etp_run_writer writer;
+    bool writing;
+    etp_arm_state *arms;
+    const char *data; // path on the device
+    uint64_t start_ns, wait_ns; // wait_ns: Σ over launches of being ready without a CPU
+    uint32_t next_launch, expected_launches;
+    etp_session_progress progress;
+    // the current block
+    struct {
+        etp_run_sample *items;
+        size_t n, cap;
+    } samples;
+    struct {
+        etp_run_launch *items;
+        size_t n, cap;
+    } launches;
+} etp_session;
+
+typedef struct etp_task { // one launch to make
+    uint32_t arm, block, position; // block 0: pilot
+    etp_launch_kind kind;
+} etp_task;
+
+// ---- progress.c ----
+
+void etp_session_say(etp_session *s, const char *fmt, ...) ETP_PRINTF(2, 3);
+// Once per id; TEXT must outlive the session.
+void etp_session_note(etp_session *s, const char *id, const char *text);
+void etp_session_show(etp_session *s, const char *stage, const etp_task *t); // T NULL: no launch
+int etp_session_interrupted(void *session);
+// Wall time that one more block will take; 0 while nothing is known.
+uint64_t etp_session_block_ns(const etp_session *s, bool control);
+
+// ---- task.c ----
+
+// Launches and keeps what comes of it: rows in s->samples and s->launches, files in the folder, a loss in
+// s->run.lost. Errors end the session; a launch that went wrong is no error (o->ok).
+ETP_NODISCARD etp_status etp_session_pilot_launch(etp_session *s, const etp_task *t,
+                                                  uint32_t attempt, etp_launch_outcome *o,
+                                                  etp_error *err);
+ETP_NODISCARD etp_status etp_session_launch(etp_session *s, const etp_task *t,
+                                            etp_launch_outcome *o, etp_error *err);
+
+// ---- blocks.c ----
+
+ETP_NODISCARD etp_status etp_session_pilot(etp_session *s, etp_error *err);
+ETP_NODISCARD etp_status etp_session_blocks(etp_session *s, etp_error *err);
+
+#endif

@@ -1,0 +1,251 @@
+// SPDX-License-Identifier: Apache-2.0
+// Makes one launch and keeps what comes of it: rows, trace, outputs, log, or the reason of its loss.
+#include <stdio.h>
+
+#include "measure/state.h"
+
+#define DUMP_LIMIT ((uint64_t)1 << 30)
+
+// ---- what a launch left ----
+
+static const char *log_name(etp_session *s, const etp_task *t, bool lost)
+{
+    etp_arena *arena = &s->block_arena;
+    const etp_run_arm *arm = &s->run.arms.items[t->arm];
+    if (!lost) {
+        return etp_run_dump_name(arena, arm, t->block, ".log");
+    }
+    const char *suffix = etp_arena_printf(arena, "_%s_lost.log", etp_launch_kind_name(t->kind));
+    return suffix ? etp_run_dump_name(arena, arm, t->block, suffix) : NULL;
+}
+
+static etp_status keep_log(etp_session *s, const etp_task *t, const etp_launch_outcome *o, etp_error *err)
+{
+    const char *name = log_name(s, t, !o->ok);
+    const char *path = name ? etp_run_path(&s->block_arena, s->config->dir, etp_str_from(name)) : NULL;
+    return path ? etp_os_write_atomic(path, o->log, err) : etp_fail_nomem(err, "a log");
+}
+
+// A trace is there, of a bearable size, and begins like one (with or without a size in front).
+static bool is_dump(const char *path, char *why, size_t why_cap)
+{
+    etp_error err;
+    etp_file file;
+    if (etp_file_open(path, DUMP_LIMIT, &file, &err) != ETP_OK) {
+        snprintf(why, why_cap, "its trace: %s", err.msg);
+        return false;
+    }
+    bool ok = file.bytes.len >= 12 && (memcmp(file.bytes.ptr + 4, "ED00", 4) == 0 ||
+                                       memcmp(file.bytes.ptr + 8, "ED00", 4) == 0);
+    if (!ok) {
+        snprintf(why, why_cap, "its trace is no ETDump (%zu bytes)", file.bytes.len);
+    }
+    etp_file_close(&file);
+    return ok;
+}
+
+static etp_status take_dump(etp_session *s, const etp_task *t, const char *remote, etp_launch_outcome *o,
+                            etp_error *err)
+{
+    const char *name = etp_run_dump_name(&s->block_arena, &s->run.arms.items[t->arm], t->block,
+                                         ".etdump");
+    const char *path = name ? etp_run_path(&s->block_arena, s->config->dir, etp_str_from(name)) : NULL;
+    if (!path) {
+        return etp_fail_nomem(err, "a trace");
+    }
+    etp_error pull_err;
+    char why[600];
+    if (s->device->ops->pull(s->device, remote, path, &pull_err) != ETP_OK) {
+        snprintf(why, sizeof why, "its trace is missing: %s", pull_err.msg);
+    } else if (is_dump(path, why, sizeof why)) {
+        return etp_os_sync(path, err);
+    }
+    o->ok = false;
+    o->reason = ETP_LOST_FILE;
+    o->detail = etp_arena_printf(&s->block_arena, "%s", why);
+    return etp_os_unlink(path, err);
+}
+
+static void take_outputs(etp_session *s, const etp_task *t, const char *remote)
+{
+    etp_error err;
+    const char *name = etp_run_outputs_name(&s->block_arena, &s->run.arms.items[t->arm]);
+    const char *path = name ? etp_run_path(&s->block_arena, s->config->dir, etp_str_from(name)) : NULL;
+    if (path && s->device->ops->pull(s->device, remote, path, &err) == ETP_OK) {
+        s->arms[t->arm].has_outputs = true;
+    } else {
+        etp_session_say(s, "outputs of %s could not be kept: %s", s->plan->arms[t->arm].name,
+            path ? err.msg : "out of memory");
+    }
+}
+
+static etp_status record_launch(etp_session *s, const etp_task *t, const etp_launch_outcome *o,
+                                etp_error *err)
+{
+    static const etp_phase k_phase_of[] = {ETP_PHASE_TIMED, ETP_PHASE_TRACED, ETP_PHASE_CONTROL,
+                                           ETP_PHASE_SAMPLED};
+    for (uint64_t i = 0; i < o->n_warmup + o->n_iterations; i++) {
+        etp_run_sample row = {.arm = t->arm,
+                              .block = t->block,
+                              .launch = s->next_launch,
+                              .iteration = (uint32_t)i,
+                              .phase = i < o->n_warmup ? ETP_PHASE_WARMUP : k_phase_of[t->kind],
+                              .start_ns = o->iterations[i].start_ns,
+                              .duration_ns = o->iterations[i].ns};
+        if (!ETP_PUSH(&s->block_arena, &s->samples, row)) {
+            return etp_fail_nomem(err, "samples");
+        }
+    }
+    etp_run_launch l = o->record;
+    l.arm = t->arm;
+    l.block = t->block;
+    l.launch = s->next_launch;
+    l.position = t->position;
+    l.kind = t->kind;
+    return ETP_PUSH(&s->block_arena, &s->launches, l) ? ETP_OK : etp_fail_nomem(err, "launches");
+}
+
+static etp_status record_loss(etp_session *s, const etp_task *t, const etp_launch_outcome *o,
+                              uint32_t attempt, etp_error *err)
+{
+    const char *detail = etp_arena_printf(&s->arena, "%s", o->detail ? o->detail : "");
+    etp_run_lost l = {.arm = t->arm,
+                      .block = t->block,
+                      .launch = s->next_launch,
+                      .kind = t->kind,
+                      .reason = o->reason,
+                      .attempt = attempt,
+                      .detail = etp_str_from(detail)};
+    if (!detail || !ETP_PUSH(&s->arena, &s->run.lost, l)) {
+        return etp_fail_nomem(err, "lost launches");
+    }
+    return ETP_OK;
+}
+
+// ---- one launch ----
+
+// What the runner says about model, method or inputs is not going to change by trying again.
+static etp_status status_of_code(const char *code)
+{
+    static const struct {
+        const char *code;
+        etp_status status;
+    } k_codes[] = {{"usage", ETP_USAGE},       {"level", ETP_ENVIRONMENT},
+                   {"mask", ETP_ENVIRONMENT},  {"file", ETP_IO},
+                   {"not_pte", ETP_CORRUPT},   {"data", ETP_CORRUPT},
+                   {"method", ETP_USAGE},      {"input", ETP_USAGE},
+                   {"load", ETP_UNSUPPORTED},  {"kind", ETP_ENVIRONMENT}};
+    for (size_t i = 0; i < sizeof k_codes / sizeof *k_codes; i++) {
+        if (strcmp(code, k_codes[i].code) == 0) {
+            return k_codes[i].status;
+        }
+    }
+    return ETP_OK;
+}
+
+static etp_status make_request(etp_session *s, const etp_task *t, bool pilot, etp_launch_request *q,
+                               etp_error *err)
+{
+    etp_arm_state *arm = &s->arms[t->arm];
+    bool traced = t->kind == ETP_LAUNCH_TRACED;
+    *q = (etp_launch_request){
+        .arm = &s->plan->arms[t->arm],
+        .model = arm->model,
+        .data = s->data,
+        .inputs = s->plan->inputs,
+        .method = s->plan->method,
+        .cpus = s->plan->cpus,
+        .kind = t->kind,
+        .warmup = arm->counts.warmup,
+        .iterations = traced ? arm->counts.traced : arm->counts.iterations,
+        .expected_iteration_ns = arm->counts.iteration_ns,
+        .timeout_ns = s->plan->timeout_ns,
+        .cpu = &s->plan->cpu.cpu,
+        .interrupted = etp_session_interrupted,
+        .interrupted_ctx = s,
+    };
+    if (pilot) {
+        q->warmup = 0;
+        q->pilot_warmup_ns = ETP_PILOT_WARMUP_NS;
+        q->iterations = ETP_PILOT_ITERATIONS;
+        return ETP_OK;
+    }
+    if (traced) {
+        ETP_TRY(s->device->ops->scratch(s->device, "trace.etdump", &s->block_arena, &q->dump, err));
+    }
+    if (!arm->has_outputs && t->kind == (s->plan->trace ? ETP_LAUNCH_TRACED : ETP_LAUNCH_TIMED)) {
+        ETP_TRY(s->device->ops->scratch(s->device, "outputs", &s->block_arena, &q->outputs, err));
+    }
+    return ETP_OK;
+}
+
+static void add_up(etp_session *s, const etp_task *t, const etp_launch_outcome *o)
+{
+    etp_session_result *r = s->result;
+    r->launches++;
+    r->launch_wall_ns += o->record.wall_ns;
+    s->wait_ns += o->record.wait_ns == UINT64_MAX ? 0 : o->record.wait_ns;
+    if (t->kind == ETP_LAUNCH_TIMED && t->block > 0 && o->ok) {
+        r->timed_wall_ns += o->record.wall_ns;
+        for (uint64_t i = 0; i < o->n_iterations; i++) {
+            r->timed_ns += o->iterations[o->n_warmup + i].ns;
+        }
+    }
+}
+
+// Launches and keeps what comes of it. *ok: the arm has this launch. Errors end the session.
+static etp_status launch_task(etp_session *s, const etp_task *t, bool pilot, uint32_t attempt,
+                              etp_launch_outcome *o, etp_error *err)
+{
+    etp_arm_state *arm = &s->arms[t->arm];
+    etp_launch_request q;
+    ETP_TRY(make_request(s, t, pilot, &q, err));
+    etp_session_show(s, pilot ? "pilot" : "block", t);
+    s->next_launch++;
+    ETP_TRY(etp_launch_run(s->device, &q, &s->block_arena, o, err));
+    add_up(s, t, o);
+    if (o->interrupted) {
+        return ETP_OK;
+    }
+    if (o->ok && q.dump) {
+        ETP_TRY(take_dump(s, t, q.dump, o, err));
+    }
+    if (o->ok && q.outputs) {
+        take_outputs(s, t, q.outputs);
+    }
+    if (!pilot && (q.dump || !o->ok)) {
+        ETP_TRY(keep_log(s, t, o, err));
+    }
+    if (!o->ok) {
+        ETP_TRY(record_loss(s, t, o, attempt, err));
+        etp_status fatal = arm->succeeded ? ETP_OK : status_of_code(o->code);
+        if (fatal != ETP_OK) {
+            return etp_fail(err, fatal, "%s", o->detail);
+        }
+        etp_session_say(s, "%s: %s launch lost (%s): %s", s->plan->arms[t->arm].name,
+            etp_launch_kind_name(t->kind), etp_lost_reason_name(o->reason), o->detail);
+    }
+    arm->succeeded = arm->succeeded || o->ok;
+    return pilot || !o->ok ? ETP_OK : record_launch(s, t, o, err);
+}
+
+// A start that failed for want of memory or processes may work a moment later; it is the one loss
+// that says nothing about the arm.
+etp_status etp_session_launch(etp_session *s, const etp_task *t, etp_launch_outcome *o, etp_error *err)
+{
+    ETP_TRY(launch_task(s, t, false, 1, o, err));
+    if (o->ok || o->interrupted || o->reason != ETP_LOST_START) {
+        return ETP_OK;
+    }
+    size_t lost = s->run.lost.n - 1;
+    etp_os_sleep_ns(500000000);
+    ETP_TRY(launch_task(s, t, false, 2, o, err));
+    s->run.lost.items[lost].recovered = o->ok;
+    return ETP_OK;
+}
+
+etp_status etp_session_pilot_launch(etp_session *s, const etp_task *t, uint32_t attempt,
+                                    etp_launch_outcome *o, etp_error *err)
+{
+    return launch_task(s, t, true, attempt, o, err);
+}
