@@ -176,6 +176,48 @@ static void arithmetic_is_numpys(void **state)
     etp_arena_dispose(&arena);
 }
 
+// 300 samples of (i × 7919² mod 1000003) ns: enough for numpy's sum to split, and the digits tell how
+// it does. Values by numpy.
+static void sums_are_split_as_numpy_does(void **state)
+{
+    (void)state;
+    etp_arena arena = {0};
+    dump_writer w;
+    dump_init(&w, &arena);
+    for (uint64_t i = 0; i < 300; i++) {
+        kernel(&w, "a", 0, 0, 0, i * 7919 * 7919 % 1000003);
+        dump_run(&w, "Execute", -1);
+    }
+    etp_str tsv = tsv_of(dump_finish(&w, true), &arena);
+    static const char k_want[] = "\ta\t0.1015574\t0.499119\t0.9007466000000002\t0.5007454\t0.0"
+                                 "\t0.998238\t[]";
+    if (etp_str_find(tsv, ETP_STR(k_want)) == tsv.len) {
+        fail_msg("%.*s", 400, tsv.ptr);
+    }
+    etp_arena_dispose(&arena);
+}
+
+// Inspector's rule for a wrapped counter is one tick short, and takes place after the division by
+// 1e6 for what a delegate did: 4294967295 ms too much.
+static void wrapped_counters_are_misread_alike(void **state)
+{
+    (void)state;
+    etp_arena arena = {0};
+    dump_writer w;
+    dump_init(&w, &arena);
+    kernel(&w, "a", 0, 0, 4294967286, 5);
+    dump_event(&w, &(dump_profile){.delegate_str = "b", .delegate_id = -1, .start = 4294967286,
+                                   .end = 5});
+    dump_run(&w, "Execute", -1);
+    expect_tsv(&w, &arena,
+               "0\tExecute\ta\t1.4e-05\t1.4e-05\t1.4e-05\t1.4e-05\t1.4e-05\t1.4e-05\t[]\tFalse\t\t"
+               "[4294967286]\n"
+               "1\tExecute\tb\t4294963000.0327187\t4294963000.0327187\t4294963000.0327187"
+               "\t4294963000.0327187\t4294963000.0327187\t4294963000.0327187\t[]\tTrue\t\t"
+               "[4294967286]\n");
+    etp_arena_dispose(&arena);
+}
+
 static void what_inspector_fails_on_is_left_out(void **state)
 {
     (void)state;
@@ -202,6 +244,8 @@ int main(void)
         cmocka_unit_test(the_last_of_equal_events_wins),
         cmocka_unit_test(blocks_appear_in_file_order),
         cmocka_unit_test(arithmetic_is_numpys),
+        cmocka_unit_test(sums_are_split_as_numpy_does),
+        cmocka_unit_test(wrapped_counters_are_misread_alike),
         cmocka_unit_test(what_inspector_fails_on_is_left_out),
     };
     int failed = cmocka_run_group_tests(tests, NULL, NULL);

@@ -10,6 +10,7 @@
 
 #include "flatbuf/builder.h"
 #include "flatbuf/flatbuf.h"
+#include "flatbuf/repeat.h"
 
 // ---- a schema with every kind of field -----------------------------------------------------------
 
@@ -402,6 +403,105 @@ static void misaligned_vectors_are_refused(void **state)
     etp_arena_dispose(&arena);
 }
 
+static void fields_have_to_lie_behind_the_vtable_offset(void **state)
+{
+    (void)state;
+    uint8_t bytes[sizeof k_by_hand];
+    memcpy(bytes, k_by_hand, sizeof bytes);
+    bytes[24 + 4] = 1; // u8 at byte 1 of its table
+    etp_fb_table root;
+    etp_error err = {0};
+    etp_bytes file = {bytes, sizeof bytes, 0};
+    assert_int_equal(etp_fb_verify(file, &k_root, &k_options, &root, &err), ETP_CORRUPT);
+    assert_string_equal(err.msg, "Root.u8: field lies outside its table");
+    assert_int_equal(err.offset, 28);
+}
+
+// ---- repetitions ---------------------------------------------------------------------------------
+
+static const etp_fb_field k_item_fields[] = {
+    {.name = "name", .kind = ETP_FB_STRING},
+    {"value", ETP_FB_SCALAR, .width = 4},
+    {"time", ETP_FB_SCALAR, .width = 8, .varies = true},
+    {"even", ETP_FB_SCALAR, .width = 4}, // makes the size a multiple of 8, so layouts are equal
+};
+static const etp_fb_schema k_item = ETP_FB_SCHEMA("Item", k_item_fields);
+static const etp_fb_field k_list_fields[] = {
+    {"items", ETP_FB_VECTOR_TABLE, .repeats = true, .table = &k_item},
+};
+static const etp_fb_schema k_list = ETP_FB_SCHEMA("List", k_list_fields);
+
+static etp_bytes item_list(etp_arena *arena, const char *const *names, const uint32_t *values,
+                           size_t n)
+{
+    etp_fbb b;
+    etp_fbb_ref refs[16];
+    etp_fbb_init(&b, arena);
+    for (size_t i = 0; i < n; i++) {
+        etp_fbb_ref name = etp_fbb_str(&b, etp_str_from(names[i]));
+        etp_fbb_begin(&b);
+        etp_fbb_add(&b, 2, 8, 1000 + i);
+        etp_fbb_add(&b, 1, 4, values[i]);
+        etp_fbb_add(&b, 3, 4, 7);
+        etp_fbb_add_ref(&b, 0, name);
+        refs[i] = etp_fbb_end(&b);
+    }
+    etp_fbb_ref v = etp_fbb_vec_refs(&b, refs, n);
+    etp_fbb_begin(&b);
+    etp_fbb_add_ref(&b, 0, v);
+    return etp_fbb_finish(&b, etp_fbb_end(&b), NULL, false);
+}
+
+static void repetitions_are_recognised(void **state)
+{
+    (void)state;
+    static const char *const k_names[] = {"one", "one", "two", "one", "two", "one", "one"};
+    static const uint32_t k_values[] = {1, 1, 1, 1, 1, 2, 1};
+    // The first one has the vtable in front of it, so the others lie differently modulo 8.
+    static const uint32_t k_same_as[] = {0, 1, 2, 1, 2, 5, 1};
+    etp_arena arena = {0};
+    etp_fb_repeats repeats = {.arena = &arena};
+    etp_fb_options o = {.repeats = &repeats};
+    etp_fb_table root;
+    etp_error err = {0};
+    etp_bytes file = item_list(&arena, k_names, k_values, 7);
+    assert_int_equal(etp_fb_verify(file, &k_list, &o, &root, &err), ETP_OK);
+    assert_int_equal(repeats.n, 7);
+    for (size_t i = 0; i < 7; i++) {
+        if (repeats.same_as[i] != k_same_as[i]) {
+            fail_msg("element %zu is said to equal %u", i, repeats.same_as[i]);
+        }
+    }
+    etp_arena_dispose(&arena);
+}
+
+// Distances to vtables that no longer fit in 32 bits: only files beyond 2 GiB have them, so the
+// shape is made to look like one of those.
+static void distant_vtables_end_a_repetition(void **state)
+{
+    (void)state;
+    static const char *const k_names[] = {"one", "one", "one"};
+    static const uint32_t k_values[] = {1, 1, 1};
+    etp_arena arena = {0};
+    etp_fb_table root;
+    etp_error err = {0};
+    etp_bytes file = item_list(&arena, k_names, k_values, 3);
+    assert_int_equal(etp_fb_verify(file, &k_list, NULL, &root, &err), ETP_OK);
+    etp_fb_vector items = etp_fb_vec(root, 0);
+    // Elements are written back to front: a later one lies before an earlier one.
+    const uint8_t *first = etp_fb_vec_table(items, 1).ptr, *second = etp_fb_vec_table(items, 2).ptr;
+    etp_fb_shape down = {0}, up = {0};
+    assert_true(etp_fb_shape_take(&down, &k_item, file, first, &arena));
+    assert_true(etp_fb_shape_take(&up, &k_item, file, second, &arena));
+    assert_true(etp_fb_shape_repeats(&down, file, second));
+    assert_true(etp_fb_shape_repeats(&up, file, first));
+    down.nearest = INT32_MIN;
+    up.farthest = INT32_MAX;
+    assert_false(etp_fb_shape_repeats(&down, file, second));
+    assert_false(etp_fb_shape_repeats(&up, file, first));
+    etp_arena_dispose(&arena);
+}
+
 // ---- every length, every byte --------------------------------------------------------------------
 
 static uint64_t visit(etp_fb_table t) // reads everything the schema promises
@@ -488,6 +588,9 @@ int main(void)
         cmocka_unit_test(depth_and_work_are_bounded),
         cmocka_unit_test(shared_strings_are_bounded),
         cmocka_unit_test(misaligned_vectors_are_refused),
+        cmocka_unit_test(fields_have_to_lie_behind_the_vtable_offset),
+        cmocka_unit_test(repetitions_are_recognised),
+        cmocka_unit_test(distant_vtables_end_a_repetition),
         cmocka_unit_test(truncation_and_flips_are_safe),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

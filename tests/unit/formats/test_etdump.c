@@ -315,6 +315,41 @@ static void broken_repetitions_are_errors(void **state)
     etp_arena_dispose(&arena);
 }
 
+// An entry of the run list is made to lead to every place behind it: a tree there may look like one
+// seen before for a while, and then the file ends.
+static void runs_may_lead_anywhere(void **state)
+{
+    (void)state;
+    etp_arena arena = {0};
+    dump_writer w;
+    dump_init(&w, &arena);
+    for (uint64_t i = 0; i < 4; i++) {
+        dump_event(&w, &(dump_profile){.delegate_str = "Add (ND) #1", .delegate_id = -1,
+                                       .start = i, .end = i + 9, .metadata = ""});
+        dump_run(&w, "Execute", -1);
+    }
+    etp_bytes good = dump_finish(&w, true);
+    etp_etdump d;
+    etp_error err = {0};
+    assert_int_equal(etp_etdump_open(good, &d, &err), ETP_OK);
+    size_t opened = 0;
+    for (size_t entry = 1; entry < 4; entry++) {
+        size_t at = (size_t)(d.at_runs - good.ptr) + 4 * entry;
+        for (size_t to = at + 4; to < good.len; to++) {
+            uint8_t *p = malloc(good.len);
+            assert_non_null(p);
+            memcpy(p, good.ptr, good.len);
+            for (size_t i = 0; i < 4; i++) {
+                p[at + i] = (uint8_t)((to - at) >> (8 * i));
+            }
+            use_all((etp_bytes){p, good.len, 0}, &opened);
+            free(p);
+        }
+    }
+    assert_in_range(opened, 12, good.len); // each entry can lead to any of the four runs
+    etp_arena_dispose(&arena);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -325,6 +360,7 @@ int main(void)
         cmocka_unit_test(broken_recordings_are_errors),
         cmocka_unit_test(broken_debug_events_are_errors),
         cmocka_unit_test(broken_repetitions_are_errors),
+        cmocka_unit_test(runs_may_lead_anywhere),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
