@@ -9,7 +9,7 @@
 #include "answer/kit_parts.h"
 #include "base/number.h"
 
-// ---- numbers --------------------------------------------------------------------------------------
+// ---- numbers -----------------------------------------------------------------------------------
 
 void etp_kit_put_ms(etp_sink *sink, int64_t ns)
 {
@@ -65,7 +65,7 @@ double etp_kit_speedup(const etp_kit *kit, const etp_ab_comparison *c, int64_t b
     return shown ? (double)before / (double)after : (double)NAN;
 }
 
-// ---- names ----------------------------------------------------------------------------------------
+// ---- names -------------------------------------------------------------------------------------
 
 // Room for the longest ending within what a name in a run folder may have.
 #define STEM_BYTES 150
@@ -149,7 +149,7 @@ static etp_status name_tables(etp_kit *kit, etp_error *err)
     return kit->stem && kit->model ? ETP_OK : etp_fail_nomem(err, "file names");
 }
 
-// ---- the session by experiment ----------------------------------------------------------------------
+// ---- the session by experiment -----------------------------------------------------------------
 
 static const char *last_part(const char *path)
 {
@@ -311,7 +311,7 @@ static etp_status take_arms(etp_kit *kit, etp_error *err)
     return ETP_OK;
 }
 
-// ---- writing --------------------------------------------------------------------------------------
+// ---- writing -----------------------------------------------------------------------------------
 
 // A file that is being written; its content goes to the disk in pieces.
 typedef struct file_job {
@@ -360,7 +360,8 @@ static etp_status make_folders(const etp_kit *kit, etp_error *err)
     }
     for (size_t i = 0; i < kit->n_arms && !kit->is_run_folder; i++) {
         if (kit->arms[i].folder[0]) {
-            const char *path = etp_run_path(kit->arena, kit->dir, etp_str_from(kit->arms[i].folder));
+            etp_str folder = etp_str_from(kit->arms[i].folder);
+            const char *path = etp_run_path(kit->arena, kit->dir, folder);
             ETP_TRY(path ? etp_os_mkdirs(path, err) : etp_fail_nomem(err, kit->dir));
         }
     }

@@ -70,7 +70,7 @@ static const char *dump_name(const etp_kit_arm *arm)
     return arm->n_dumps ? arm->dump_names[0] : NULL;
 }
 
-// ---- metrics.json ---------------------------------------------------------------------------------
+// ---- metrics.json ------------------------------------------------------------------------------
 
 static etp_status metrics_of(const etp_kit *kit, const etp_kit_arm *arm, etp_json *j,
                              etp_arena *scratch, etp_error *err)
@@ -133,7 +133,7 @@ etp_status etp_kit_metrics(const etp_kit *kit, const etp_kit_arm *none, etp_sink
     return ETP_OK;
 }
 
-// ---- analysis_summary.json --------------------------------------------------------------------------
+// ---- analysis_summary.json ---------------------------------------------------------------------
 
 static void put_categories(const etp_kit_means *mean, const char *key, etp_json *j)
 {
@@ -260,7 +260,7 @@ etp_status etp_kit_analysis_summary(const etp_kit *kit, const etp_kit_arm *none,
     return ETP_OK;
 }
 
-// ---- pipeline summary -------------------------------------------------------------------------------
+// ---- pipeline summary --------------------------------------------------------------------------
 
 static const char *status_of(const etp_kit *kit, const etp_kit_arm *arm)
 {

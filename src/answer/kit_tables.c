@@ -25,7 +25,7 @@ static void put_experiment(etp_sink *s, const etp_kit_arm *arm)
     etp_csv_cell(s, etp_str_from(arm->arm->level_name), ',');
 }
 
-// ---- categories -----------------------------------------------------------------------------------
+// ---- categories --------------------------------------------------------------------------------
 
 typedef struct ranked {
     int64_t ns;
@@ -90,7 +90,7 @@ etp_status etp_kit_category_summary(const etp_kit *kit, const etp_kit_arm *none,
     return ETP_OK;
 }
 
-// ---- operators ------------------------------------------------------------------------------------
+// ---- operators ---------------------------------------------------------------------------------
 
 static void operator_line(const etp_kit_arm *arm, uint32_t index, etp_sink *s)
 {
@@ -164,7 +164,7 @@ etp_status etp_kit_other_top_ops(const etp_kit *kit, const etp_kit_arm *none, et
     return operators(kit, ETP_CATEGORY_OTHER, 2, sink, scratch, err); // the kit keeps two
 }
 
-// ---- end to end -----------------------------------------------------------------------------------
+// ---- end to end --------------------------------------------------------------------------------
 
 static void latency_line(const etp_kit_arm *arm, etp_sink *s)
 {
@@ -220,9 +220,10 @@ etp_status etp_kit_e2e_latency(const etp_kit *kit, const etp_kit_arm *none, etp_
     return ETP_OK;
 }
 
-// ---- comparison -----------------------------------------------------------------------------------
+// ---- comparison --------------------------------------------------------------------------------
 
-static void put_named(etp_sink *sink, const etp_kit_arm *arm, const char *suffix, etp_arena *scratch)
+static void put_named(etp_sink *sink, const etp_kit_arm *arm, const char *suffix,
+                      etp_arena *scratch)
 {
     const char *name = etp_arena_printf(scratch, "%s%s", arm->arm->name, suffix);
     etp_sink_char(sink, ',');

@@ -43,7 +43,7 @@ static bool *mark_inside(const etp_trace_block *block, etp_arena *arena)
     return inside;
 }
 
-// ---- timeline -----------------------------------------------------------------------------------
+// ---- timeline ----------------------------------------------------------------------------------
 
 // What is equal in all lines of one event, rendered once.
 typedef struct event_text {
@@ -233,7 +233,7 @@ etp_status etp_kit_timeline_run0(const etp_kit *kit, const etp_kit_arm *arm, etp
     return write_timeline(arm, true, sink, err);
 }
 
-// ---- statistics by type ---------------------------------------------------------------------------
+// ---- statistics by type ------------------------------------------------------------------------
 
 typedef struct type_stats { // one (type, backend)
     etp_str type;

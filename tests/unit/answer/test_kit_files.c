@@ -39,7 +39,7 @@ static void assert_number(const json_t *object, const char *key, double expected
     }
 }
 
-// ---- bare dumps -----------------------------------------------------------------------------------
+// ---- bare dumps --------------------------------------------------------------------------------
 
 // The columns of Arm's kit stand first, in its order.
 static void columns_of_the_kit(void **state)
@@ -280,7 +280,7 @@ static void no_place_to_write(void **state)
     folder_remove(&f);
 }
 
-// ---- statistics -----------------------------------------------------------------------------------
+// ---- statistics --------------------------------------------------------------------------------
 
 static json_t *robust_stats_of(uint64_t *ns, size_t n, etp_arena *arena)
 {
@@ -297,7 +297,8 @@ static json_t *robust_stats_of(uint64_t *ns, size_t n, etp_arena *arena)
 }
 
 // Figures of make_expected.py:
-//   x = np.array([2_000_000 + 100 * ((8*i) % 15)**2 for i in range(15)] + [9_000_000, 100_000]) / 1e6
+//   x = [2_000_000 + 100 * ((8*i) % 15)**2 for i in range(15)] + [9_000_000, 100_000]
+//   x = np.array(x) / 1e6
 //   np.percentile(x, p), x.std(ddof=1), scipy.stats.trim_mean(x, 0.05) …
 static void robust_statistics_of_numpy(void **state)
 {
@@ -364,7 +365,7 @@ static void one_run_has_no_spread(void **state)
     etp_arena_dispose(&arena);
 }
 
-// ---- a run folder ---------------------------------------------------------------------------------
+// ---- a run folder ------------------------------------------------------------------------------
 
 typedef struct session {
     folder *f;
@@ -385,8 +386,8 @@ static void add_arm(session *s, const char *name, const char *level)
         .traced = 3,
     };
     assert_true(ETP_PUSH(&s->f->arena, &s->run.arms, arm));
-    assert_int_equal(etp_os_mkdirs(folder_path(s->f, etp_arena_printf(&s->f->arena, "run/%s", name)),
-                                   NULL), ETP_OK);
+    const char *path = folder_path(s->f, etp_arena_printf(&s->f->arena, "run/%s", name));
+    assert_int_equal(etp_os_mkdirs(path, NULL), ETP_OK);
 }
 
 static void add_dump(session *s, size_t arm, uint32_t block, const char *source)
@@ -395,8 +396,8 @@ static void add_dump(session *s, size_t arm, uint32_t block, const char *source)
     folder_copy(s->f, fixture(source), etp_arena_printf(&s->f->arena, "run/%s", name));
 }
 
-// Two experiments of two blocks: untraced 100 and 200 µs per inference for the first, half of it for
-// the second.
+// Two experiments of two blocks: untraced 100 and 200 µs per inference for the first, half of it
+// for the second.
 static void make_run_folder(session *s, folder *f, bool emulated)
 {
     *s = (session){.f = f, .dir = folder_path(f, "run")};
@@ -491,7 +492,7 @@ static void run_folder(void **state)
     t = folder_csv(&f, "run/toy_e2e_latency.csv");
     assert_int_equal(t.rows.n, 2);
     assert_true(etp_str_eqz(cell(&t, 0, "experiment"), "linux_base"));
-    // exp(mean of ln of each launch's median): every launch's median is that of ln 100 and ln 200 µs
+    // The median of ln 100 µs and ln 200 µs in every launch: √2 · 100 µs.
     assert_true(etp_str_eqz(cell(&t, 0, "untraced_median_ns"), "141421"));
     root = folder_json(&f, "run/derived.json");
     assert_int_equal(json_array_size(json_object_get(root, "files")), 2 * 4 + 5 + 4);
