@@ -452,26 +452,37 @@ static etp_bytes item_list(etp_arena *arena, const char *const *names, const uin
     return etp_fbb_finish(&b, etp_fbb_end(&b), NULL, false);
 }
 
+// An element said to equal an earlier one does, in contents and layout; and enough of them are.
 static void repetitions_are_recognised(void **state)
 {
     (void)state;
-    static const char *const k_names[] = {"one", "one", "two", "one", "two", "one", "one"};
-    static const uint32_t k_values[] = {1, 1, 1, 1, 1, 2, 1};
-    // The first one has the vtable in front of it, so the others lie differently modulo 8.
-    static const uint32_t k_same_as[] = {0, 1, 2, 1, 2, 5, 1};
+    enum { N = 12 };
+    static const char *const k_names[N] = {"one", "one", "one", "one", "two", "one",
+                                           "one", "one", "one", "one", "two", "one"};
+    static const uint32_t k_values[N] = {1, 1, 1, 1, 1, 1, 1, 2, 1, 1, 1, 1};
     etp_arena arena = {0};
     etp_fb_repeats repeats = {.arena = &arena};
     etp_fb_options o = {.repeats = &repeats};
     etp_fb_table root;
     etp_error err = {0};
-    etp_bytes file = item_list(&arena, k_names, k_values, 7);
+    etp_bytes file = item_list(&arena, k_names, k_values, N);
     assert_int_equal(etp_fb_verify(file, &k_list, &o, &root, &err), ETP_OK);
-    assert_int_equal(repeats.n, 7);
-    for (size_t i = 0; i < 7; i++) {
-        if (repeats.same_as[i] != k_same_as[i]) {
-            fail_msg("element %zu is said to equal %u", i, repeats.same_as[i]);
-        }
+    assert_int_equal(repeats.n, N);
+    etp_fb_vector items = etp_fb_vec(root, 0);
+    size_t repeated = 0;
+    for (size_t i = 0; i < N; i++) {
+        size_t k = repeats.same_as[i];
+        assert_true(k <= i && repeats.same_as[k] == k);
+        etp_fb_table t = etp_fb_vec_table(items, i), u = etp_fb_vec_table(items, k);
+        assert_ptr_equal(t.vtable, u.vtable);
+        assert_true(etp_str_eqz(etp_fb_str(u, 0), k_names[i]));
+        assert_int_equal(etp_fb_u32(u, 1, 0), k_values[i]);
+        assert_int_equal(etp_fb_u64(t, 2, 0), 1000 + i); // times are each element's own
+        assert_true(etp_fb_str(t, 0).ptr - (const char *)t.ptr ==
+                    etp_fb_str(u, 0).ptr - (const char *)u.ptr);
+        repeated += k != i;
     }
+    assert_in_range(repeated, 5, N - 1);
     etp_arena_dispose(&arena);
 }
 
