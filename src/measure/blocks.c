@@ -68,7 +68,11 @@ static etp_status pilot_arm(etp_session *s, uint32_t arm, etp_error *err)
 etp_status etp_session_pilot(etp_session *s, etp_error *err)
 {
     for (uint32_t i = 0; i < s->plan->n_arms && etp_session_interrupted(s) == 0; i++) {
-        if (!etp_pilot_needed(s->plan)) {
+        const etp_run_arm *known = &s->run.arms.items[i];
+        if (s->config->resume && known->iterations > 0) { // what it had before the interruption
+            s->arms[i].counts = (etp_arm_counts){known->warmup, known->iterations, known->traced,
+                                                 0, 0, 0};
+        } else if (!etp_pilot_needed(s->plan)) {
             s->arms[i].counts = etp_pilot_fixed(s->plan);
         } else {
             ETP_TRY(pilot_arm(s, i, err));
@@ -221,7 +225,7 @@ static bool fits_budget(const etp_session *s, uint32_t block, uint64_t measured_
 
 etp_status etp_session_blocks(etp_session *s, etp_error *err)
 {
-    uint32_t goal = s->plan->blocks;
+    uint32_t goal = s->plan->blocks + s->incomplete;
     uint64_t start = etp_os_now_ns();
     uint32_t tried = 0;
     for (uint32_t block = s->run.blocks_done + 1; block <= goal && etp_session_interrupted(s) == 0; tried++) {

@@ -36,6 +36,8 @@ static etp_status describe(etp_session *s, etp_error *err)
     r->baseline = p->baseline;
     r->method = etp_str_from(p->method);
     r->inputs = etp_str_from(p->inputs);
+    r->data = etp_str_from(p->data);
+    r->cpus = etp_str_from(p->cpus);
     for (size_t i = 0; i < p->n_models; i++) {
         if (!ETP_PUSH(&s->arena, &r->models, p->models[i])) {
             return etp_fail_nomem(err, "the session");
@@ -88,18 +90,30 @@ static etp_status test_runner(etp_session *s, etp_error *err)
     return ETP_OK;
 }
 
+static void expect_launches(etp_session *s)
+{
+    uint32_t per_block = s->plan->n_arms * (s->plan->trace ? 2 : 1);
+    uint32_t done = s->run.blocks_done, goal = s->plan->blocks + s->incomplete;
+    s->expected_launches = (goal - (done < goal ? done : goal)) * per_block;
+    for (uint32_t b = done + 1; b <= goal && b <= s->plan->control_blocks; b++) {
+        s->expected_launches++;
+    }
+    s->expected_launches += etp_pilot_needed(s->plan) && !s->config->resume ? s->plan->n_arms : 0;
+}
+
 static etp_status measure(etp_session *s, etp_error *err)
 {
-    ETP_TRY(describe(s, err));
-    ETP_TRY(etp_run_begin(s->config->dir, &s->arena, &s->run, &s->writer, err));
+    if (s->config->resume) {
+        ETP_TRY(etp_session_take_up(s, err));
+        ETP_TRY(etp_run_resume(s->config->dir, &s->arena, &s->run, &s->writer, err));
+    } else {
+        ETP_TRY(describe(s, err));
+        ETP_TRY(etp_run_begin(s->config->dir, &s->arena, &s->run, &s->writer, err));
+    }
     s->writing = true;
     ETP_TRY(push_files(s, err));
     ETP_TRY(test_runner(s, err));
-    uint32_t per_block = s->plan->n_arms * (s->plan->trace ? 2 : 1);
-    s->expected_launches = s->plan->blocks * per_block +
-                           (s->plan->control_blocks < s->plan->blocks ? s->plan->control_blocks
-                                                                      : s->plan->blocks) +
-                           (etp_pilot_needed(s->plan) ? s->plan->n_arms : 0);
+    expect_launches(s);
     ETP_TRY(etp_session_pilot(s, err));
     return etp_session_interrupted(s) != 0 ? ETP_OK : etp_session_blocks(s, err);
 }
@@ -142,7 +156,7 @@ static void finish_folder(etp_session *s, etp_status *status, etp_error *err)
 {
     bool hopeless = *status == ETP_USAGE || *status == ETP_CORRUPT || *status == ETP_UNSUPPORTED ||
                     *status == ETP_ENVIRONMENT;
-    if (hopeless && s->run.blocks_done == 0) {
+    if (hopeless && s->run.blocks_done == 0 && !s->config->resume) {
         remove_folder(s);
         return;
     }
@@ -165,11 +179,11 @@ etp_status etp_session_run(etp_device *device, const etp_session_plan *plan,
     static const etp_session_hooks k_silent = {0};
     *out = (etp_session_result){0};
     etp_session s = {.device = device,
-                 .plan = plan,
-                 .config = config,
-                 .hooks = hooks ? hooks : &k_silent,
-                 .result = out,
-                 .start_ns = etp_os_now_ns()};
+                     .plan = plan,
+                     .config = config,
+                     .hooks = hooks ? hooks : &k_silent,
+                     .result = out,
+                     .start_ns = etp_os_now_ns()};
     s.arms = ETP_NEW_ARRAY(&s.arena, etp_arm_state, plan->n_arms);
     etp_status status = s.arms ? measure(&s, err) : etp_fail_nomem(err, "the session");
     out->signal = etp_session_interrupted(&s);
@@ -177,7 +191,7 @@ etp_status etp_session_run(etp_device *device, const etp_session_plan *plan,
     if (s.writing) {
         finish_folder(&s, &status, err);
     }
-    out->blocks = s.run.blocks_done;
+    out->blocks = s.run.blocks_done - (s.cut_short && s.run.blocks_done > 0);
     out->wall_ns = etp_os_now_ns() - s.start_ns;
     etp_arena_dispose(&s.block_arena);
     etp_arena_dispose(&s.arena);

@@ -86,6 +86,12 @@ ETP_API ETP_NODISCARD etp_status etp_session_plan_make(const etp_session_options
                                                        const etp_device_cpu *cpu, etp_arena *arena,
                                                        etp_session_plan *out, etp_error *err);
 
+// The options that plan the session of RUN once more: same arms, seed, method and inputs. *out borrows
+// from RUN and ARENA. With etp_session_config.resume it goes on where it stopped; without, it is repeated
+// from the beginning. ETP_UNSUPPORTED when the arms of RUN are not models × levels × threads.
+ETP_API ETP_NODISCARD etp_status etp_session_options_of(const etp_run *run, etp_arena *arena,
+                                                        etp_session_options *out, etp_error *err);
+
 // ---- running ----
 
 typedef struct etp_session_progress {
@@ -111,12 +117,13 @@ typedef struct etp_session_config {
     const char *command;   // the line that repeats the session, NULL
     const char *cache_dir; // for self-tests of emulated devices; NULL: not cached
     bool no_selftest;
+    etp_run *resume; // the folder `dir` as etp_run_open read it: go on with it; NULL: a new session
 } etp_session_config;
 
 typedef struct etp_session_result {
     etp_run_state state;
     int signal;            // that ended it, 0
-    uint32_t blocks;       // in the folder
+    uint32_t blocks;       // in the folder, without one that a signal cut short
     uint32_t blocks_lost;  // of them without one or more launches
     uint32_t launches;
     uint64_t wall_ns;        // of the session
@@ -130,7 +137,8 @@ typedef struct etp_session_result {
 // said about model, method or inputs), or that the folder cannot be written (ETP_IO). The folder
 // keeps what there was, with state "interrupted"; when the request itself was wrong and nothing was
 // measured (ETP_USAGE, ETP_CORRUPT, ETP_UNSUPPORTED, ETP_ENVIRONMENT) it is removed. No process is
-// left in any case.
+// left in any case. Resuming: ETP_USAGE when the session is finished, or when model, runner or CPU are
+// not what they were; blocks that are incomplete are made up for.
 ETP_API ETP_NODISCARD etp_status etp_session_run(etp_device *device, const etp_session_plan *plan,
                                                  const etp_session_config *config,
                                                  const etp_session_hooks *hooks,

@@ -28,6 +28,8 @@ typedef struct etp_session {
     etp_run run;
     etp_run_writer writer;
     bool writing;
+    bool cut_short;      // a signal came in the middle of the last block
+    uint32_t incomplete; // blocks of the resumed session that lack an arm
     etp_arm_state *arms;
     const char *data; // path on the device
     uint64_t start_ns, wait_ns; // wait_ns: Σ over launches of being ready without a CPU
@@ -73,5 +75,11 @@ ETP_NODISCARD etp_status etp_session_launch(etp_session *s, const etp_task *t,
 
 ETP_NODISCARD etp_status etp_session_pilot(etp_session *s, etp_error *err);
 ETP_NODISCARD etp_status etp_session_blocks(etp_session *s, etp_error *err);
+
+// ---- resume.c ----
+
+// Fills s->run and s->arms from the folder to go on with, after checking that model, runner, CPU and
+// arms are the same.
+ETP_NODISCARD etp_status etp_session_take_up(etp_session *s, etp_error *err);
 
 #endif

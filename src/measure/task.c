@@ -205,6 +205,7 @@ static etp_status launch_task(etp_session *s, const etp_task *t, bool pilot, uin
     ETP_TRY(etp_launch_run(s->device, &q, &s->block_arena, o, err));
     add_up(s, t, o);
     if (o->interrupted) {
+        s->cut_short = !pilot;
         return ETP_OK;
     }
     if (o->ok && q.dump) {

@@ -100,6 +100,8 @@ static void read_plan(const etp_json_object *root, etp_run *run)
     run->budget_s = etp_json_get_double(&plan, "budget_s");
     run->method = etp_json_get_str(&plan, "method");
     run->inputs = etp_json_get_str(&plan, "inputs");
+    run->data = etp_json_get_str(&plan, "data");
+    run->cpus = etp_json_get_str(&plan, "cpus");
     read_arms(&plan, run);
     run->baseline = etp_json_get_u32(&plan, "baseline", ETP_RUN_MAX_ARMS);
     if (run->baseline >= run->arms.n) {

@@ -87,6 +87,8 @@ static void write_plan(etp_json *j, const etp_run *run)
     etp_json_kv_u64(j, "baseline", run->baseline);
     etp_json_kv_str(j, "method", run->method);
     etp_json_kv_str(j, "inputs", run->inputs);
+    etp_json_kv_str(j, "data", run->data);
+    etp_json_kv_str(j, "cpus", run->cpus);
     write_arms(j, run);
     write_iterations(j, run);
     write_order(j, run);

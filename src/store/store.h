@@ -155,6 +155,7 @@ typedef struct etp_run {
     uint32_t baseline; // index of the baseline arm
     etp_str method;
     etp_str inputs; // the runner's --inputs
+    etp_str data, cpus; // its --data and --cpus, "" not given
     struct {
         etp_run_arm *items;
         size_t n, cap;

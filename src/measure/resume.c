@@ -1,0 +1,185 @@
+// SPDX-License-Identifier: Apache-2.0
+// Going on with a session that was interrupted, and planning one again.
+#include <stdio.h>
+
+#include "measure/state.h"
+
+// ---- options of an old session ----
+
+typedef struct text_set { // in order of first appearance
+    const char **items;
+    size_t n, cap;
+} text_set;
+
+typedef struct number_set {
+    uint32_t *items;
+    size_t n, cap;
+} number_set;
+
+static bool add_text(text_set *set, etp_str s, etp_arena *arena)
+{
+    for (size_t i = 0; i < set->n; i++) {
+        if (etp_str_eqz(s, set->items[i])) {
+            return true;
+        }
+    }
+    const char *copy = etp_arena_strdup(arena, s);
+    return copy && ETP_PUSH(arena, set, copy);
+}
+
+static bool add_number(number_set *set, uint32_t v, etp_arena *arena)
+{
+    for (size_t i = 0; i < set->n; i++) {
+        if (set->items[i] == v) {
+            return true;
+        }
+    }
+    return ETP_PUSH(arena, set, v);
+}
+
+// NULL for "": not given.
+static const char *given(etp_str s, etp_arena *arena)
+{
+    return s.len > 0 ? etp_arena_strdup(arena, s) : NULL;
+}
+
+// The plan makes arms in the order models × levels × threads: RUN's must be that.
+static etp_status check_product(const etp_run *run, const text_set *levels,
+                                const number_set *threads, etp_error *err)
+{
+    size_t i = 0;
+    bool same = run->arms.n == run->models.n * levels->n * threads->n;
+    for (uint32_t m = 0; same && m < run->models.n; m++) {
+        for (size_t l = 0; l < levels->n; l++) {
+            for (size_t t = 0; t < threads->n; t++, i++) {
+                const etp_run_arm *a = &run->arms.items[i];
+                same = same && a->model == m && etp_str_eqz(a->level, levels->items[l]) &&
+                       a->threads == threads->items[t];
+            }
+        }
+    }
+    return same ? ETP_OK
+                : etp_fail(err, ETP_UNSUPPORTED,
+                           "the arms of this session cannot be planned again: they are not models x "
+                           "levels x threads");
+}
+
+etp_status etp_session_options_of(const etp_run *run, etp_arena *arena, etp_session_options *out,
+                                  etp_error *err)
+{
+    text_set models = {0}, levels = {0}, names = {0};
+    number_set threads = {0};
+    bool ok = true;
+    for (size_t i = 0; i < run->models.n; i++) {
+        const char *path = etp_arena_strdup(arena, run->models.items[i].path);
+        ok = ok && path && ETP_PUSH(arena, &models, path);
+    }
+    for (size_t i = 0; i < run->arms.n; i++) {
+        ok = ok && add_text(&levels, run->arms.items[i].level, arena) &&
+             add_number(&threads, run->arms.items[i].threads, arena) &&
+             add_text(&names, run->arms.items[i].name, arena);
+    }
+    if (!ok) {
+        return etp_fail_nomem(err, "the plan");
+    }
+    ETP_TRY(check_product(run, &levels, &threads, err));
+    *out = (etp_session_options){.models = models.items, .n_models = models.n,
+                                 .levels = levels.items, .n_levels = levels.n,
+                                 .threads = threads.items, .n_threads = threads.n,
+                                 .names = names.items, .n_names = names.n,
+                                 .baseline = names.items[run->baseline],
+                                 .data = given(run->data, arena),
+                                 .method = given(run->method, arena),
+                                 .inputs = given(run->inputs, arena),
+                                 .cpus = given(run->cpus, arena),
+                                 .blocks = run->blocks_planned,
+                                 .budget_s = run->budget_s,
+                                 .no_control = run->control_blocks == 0,
+                                 .has_seed = true,
+                                 .seed = run->seed};
+    for (size_t i = 0; i < run->arms.n; i++) { // 0 where the pilot did not come so far
+        out->no_trace = run->arms.items[i].iterations > 0 && run->arms.items[i].traced == 0;
+    }
+    return ETP_OK;
+}
+
+// ---- taking up ----
+
+static etp_status changed(const char *what, etp_error *err)
+{
+    return etp_fail(err, ETP_USAGE, "%s changed since this session began: start a new one", what);
+}
+
+static etp_status check_same(const etp_session *s, const etp_run *old, etp_error *err)
+{
+    const etp_session_plan *p = s->plan;
+    if (old->models.n != p->n_models || old->arms.n != p->n_arms || old->seed != p->seed) {
+        return changed("the plan", err);
+    }
+    for (size_t i = 0; i < p->n_models; i++) {
+        if (!etp_str_eq(old->models.items[i].sha256, p->models[i].sha256)) {
+            return changed("a model", err);
+        }
+    }
+    for (uint32_t i = 0; i < p->n_arms; i++) {
+        const etp_run_arm *a = &old->arms.items[i];
+        if (!etp_str_eqz(a->name, p->arms[i].name) || !etp_str_eqz(a->level, p->arms[i].level_name)) {
+            return changed("the plan", err);
+        }
+        if (!etp_str_eqz(a->runner_sha256, s->device->bundle.runner_sha256)) {
+            return changed("the runner", err);
+        }
+    }
+    if (!etp_str_eqz(old->device_cpu, p->cpu.text)) {
+        return changed("the processor", err);
+    }
+    return ETP_OK;
+}
+
+static uint32_t count_incomplete(const etp_run *run, etp_arena *arena, bool *nomem)
+{
+    size_t n_arms = run->arms.n;
+    bool *has = ETP_NEW_ARRAY(arena, bool, (size_t)run->blocks_done * n_arms + 1);
+    *nomem = !has;
+    uint32_t incomplete = 0;
+    for (size_t i = 0; has && i < run->samples.n; i++) {
+        const etp_run_sample *s = &run->samples.items[i];
+        if (s->phase == ETP_PHASE_TIMED) {
+            has[(s->block - 1) * n_arms + s->arm] = true;
+        }
+    }
+    for (uint32_t b = 0; has && b < run->blocks_done; b++) {
+        bool whole = true;
+        for (size_t a = 0; a < n_arms; a++) {
+            whole = whole && has[b * n_arms + a];
+        }
+        incomplete += !whole;
+    }
+    return incomplete;
+}
+
+etp_status etp_session_take_up(etp_session *s, etp_error *err)
+{
+    const etp_run *old = s->config->resume;
+    ETP_TRY(check_same(s, old, err));
+    s->run = *old;
+    bool nomem;
+    s->incomplete = count_incomplete(old, &s->arena, &nomem);
+    if (nomem) {
+        return etp_fail_nomem(err, "the session");
+    }
+    // The order of a block that was begun and not committed is drawn again, the same.
+    size_t known = (size_t)old->blocks_done * old->arms.n;
+    s->run.order.n = s->run.order.n < known ? s->run.order.n : known;
+    for (size_t i = 0; i < old->launches.n; i++) {
+        const etp_run_launch *l = &old->launches.items[i];
+        s->next_launch = l->launch > s->next_launch ? l->launch : s->next_launch;
+        s->arms[l->arm].succeeded = true;
+    }
+    for (uint32_t i = 0; i < s->plan->n_arms; i++) {
+        const char *name = etp_run_outputs_name(&s->arena, &s->run.arms.items[i]);
+        const char *path = name ? etp_run_path(&s->arena, s->config->dir, etp_str_from(name)) : NULL;
+        s->arms[i].has_outputs = path && etp_os_is_dir(path);
+    }
+    return ETP_OK;
+}

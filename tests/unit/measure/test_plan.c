@@ -1,0 +1,111 @@
+// SPDX-License-Identifier: Apache-2.0
+// What a session refuses before anything is launched, and how arms get their names.
+#define ROOT "plan-test"
+#include "session_fixture.h"
+
+static etp_status plan_error(fixture *f, const etp_session_options *o, etp_error *err)
+{
+    etp_session_plan plan;
+    return etp_session_plan_make(o, f->device, &f->cpu, &f->arena, &plan, err);
+}
+
+static void bad_plans_are_refused_before_anything_starts(void **state)
+{
+    fixture *f = *state;
+    etp_error err;
+    const char *model = write_model(f, "");
+    const char *levels[2] = {"sme2", "neon"};
+    etp_session_options o = {.models = &model, .n_models = 1, .levels = levels, .n_levels = 2};
+    levels[1] = "fast";
+    assert_int_equal(plan_error(f, &o, &err), ETP_USAGE);
+    assert_non_null(strstr(err.msg, "unknown level fast; aarch64 has: sme2, sme1, neon"));
+    levels[1] = "avx2";
+    assert_int_equal(plan_error(f, &o, &err), ETP_ENVIRONMENT);
+    assert_non_null(strstr(err.msg, "this processor has no level avx2"));
+    levels[1] = "sme2";
+    assert_int_equal(plan_error(f, &o, &err), ETP_USAGE);
+    assert_non_null(strstr(err.msg, "given twice"));
+    levels[1] = "neon";
+    o.baseline = "sme3";
+    assert_int_equal(plan_error(f, &o, &err), ETP_USAGE);
+    o.baseline = "sme2"; // a level names its arm
+    assert_int_equal(plan_error(f, &o, &err), ETP_OK);
+    o.inputs = "ones,nowhere.bin";
+    assert_int_equal(plan_error(f, &o, &err), ETP_IO);
+    o.inputs = NULL;
+    const char *missing = "nowhere.pte";
+    o.models = &missing;
+    assert_int_equal(plan_error(f, &o, &err), ETP_IO);
+    static const struct {
+        const char *bytes;
+        size_t len;
+        etp_status status;
+        const char *says;
+    } k_files[] = {{"", 0, ETP_CORRUPT, "is empty"},
+                   {"abc", 3, ETP_CORRUPT, "it has only 3 bytes"},
+                   {"0000ED000000", 12, ETP_CORRUPT, "an ETDump"},
+                   {"0000ET990000", 12, ETP_UNSUPPORTED, "program format 'ET99'"},
+                   {"hello world!", 12, ETP_CORRUPT, "no ExecuTorch program"}};
+    for (size_t i = 0; i < sizeof k_files / sizeof *k_files; i++) {
+        const char *path = etp_arena_printf(&f->arena, "%s/bad.pte", f->dir);
+        assert_int_equal(
+            etp_os_write_atomic(path, (etp_str){k_files[i].bytes, k_files[i].len}, NULL), ETP_OK);
+        o.models = &path;
+        assert_int_equal(plan_error(f, &o, &err), k_files[i].status);
+        assert_non_null(strstr(err.msg, k_files[i].says));
+    }
+}
+
+static void several_models_and_threads_make_distinct_arms(void **state)
+{
+    fixture *f = *state;
+    etp_error err;
+    const char *a = write_model(f, "");
+    const char *b = etp_arena_printf(&f->arena, "%s/other.pte", f->dir);
+    assert_int_equal(etp_os_write_atomic(b, ETP_STR("xxxxET12xxxx"), NULL), ETP_OK);
+    const char *models[] = {a, b};
+    const uint32_t threads[] = {1, 4};
+    const etp_session_options o = {.models = models, .n_models = 2, .threads = threads, .n_threads = 2};
+    etp_session_plan plan;
+    assert_int_equal(etp_session_plan_make(&o, f->device, &f->cpu, &f->arena, &plan, &err), ETP_OK);
+    assert_int_equal(plan.n_arms, 4); // the best level alone: models and threads are the question
+    const char *p = f->device->info.platform;
+    assert_string_equal(plan.arms[3].name, etp_arena_printf(&f->arena, "other_%s_sme2_t4", p));
+    assert_string_equal(plan.arms[3].prefix, etp_arena_printf(&f->arena, "other_other_%s_sme2_t4_t4", p));
+    assert_int_equal(plan.baseline, 0);
+}
+
+static void a_runner_that_is_no_runner_is_told(void **state)
+{
+    fixture *f = *state;
+    etp_error err;
+    etp_device *d;
+    etp_device_cpu cpu;
+    etp_device_options o = {.runner = "/bin/echo", .work_root = ROOT "/work"};
+    assert_int_equal(etp_device_open(&o, &d, &err), ETP_OK);
+    assert_int_equal(etp_session_probe(d, &f->arena, &cpu, &err), ETP_CHILD);
+    assert_non_null(strstr(err.msg, "does not speak etprof's protocol"));
+    etp_device_close(d);
+    o.runner = "/bin/false";
+    assert_int_equal(etp_device_open(&o, &d, &err), ETP_OK);
+    assert_int_equal(etp_session_probe(d, &f->arena, &cpu, &err), ETP_ENVIRONMENT);
+    assert_non_null(strstr(err.msg, "does not start (status 1)"));
+    etp_device_close(d);
+    o.runner = "/nonexistent";
+    assert_int_equal(etp_device_open(&o, &d, &err), ETP_ENVIRONMENT);
+    o.runner = NULL;
+    assert_int_equal(etp_device_open(&o, &d, &err), ETP_ENVIRONMENT);
+    assert_non_null(strstr(err.msg, "scripts/build-runner"));
+    o.spec = "toaster";
+    assert_int_equal(etp_device_open(&o, &d, &err), ETP_USAGE);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        TEST(bad_plans_are_refused_before_anything_starts),
+        TEST(several_models_and_threads_make_distinct_arms),
+        TEST(a_runner_that_is_no_runner_is_told),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
