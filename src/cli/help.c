@@ -37,7 +37,8 @@ void etp_help_overview(FILE *out, bool all)
     }
     fputs("\n"
           "Start with   etprof ab MODEL.pte\n"
-          "More about   etprof help VERB, etprof help exit-codes, etprof --version\n",
+          "More about   etprof help VERB, etprof help exit-codes, etprof --version\n"
+          "             etprof help --man VERB | man -l -, eval \"$(etprof help --completion)\"\n",
           out);
 }
 

@@ -129,11 +129,21 @@ static int help(int argc, char **argv)
         print_exit_codes();
         return 0;
     }
-    const etp_command *cmd = etp_command_find(argv[1]);
-    if (!cmd) {
-        return usage_error(argv[1]);
+    if (strcmp(argv[1], "--completion") == 0) {
+        etp_completion_bash(stdout);
+        return 0;
     }
-    etp_help_command(stdout, cmd);
+    bool manual = strcmp(argv[1], "--man") == 0;
+    const char *verb = manual ? argc > 2 ? argv[2] : "ab" : argv[1];
+    const etp_command *cmd = etp_command_find(verb);
+    if (!cmd) {
+        return usage_error(verb);
+    }
+    if (manual) {
+        etp_manual_command(stdout, cmd);
+    } else {
+        etp_help_command(stdout, cmd);
+    }
     return 0;
 }
 
