@@ -1,0 +1,178 @@
+# SPDX-License-Identifier: Apache-2.0
+# The examples of docs/onboarding.md run as printed, and the EdgeTAM loader with a stand-in checkout.
+import os
+import re
+import sys
+import textwrap
+import types
+import unittest
+from unittest import mock
+
+from support import NEEDS_TORCH, ROOT, ExportCase, operators
+
+GUIDE = ROOT / "docs" / "onboarding.md"
+
+
+def examples():
+    """{file name: code} of the guide."""
+    text = GUIDE.read_text(encoding="utf-8")
+    return dict(re.findall(r"^`(\w+\.py)`\n\n```python\n(.*?)^```$", text, re.M | re.S))
+
+
+@NEEDS_TORCH
+class Guide(ExportCase):
+    def setUp(self):
+        super().setUp()
+        for name, code in examples().items():
+            (self.folder / name).write_text(code)
+
+    def source(self, name, cls="Model"):
+        return f"{self.folder / name}:{cls}"
+
+    def test_all_examples_are_found(self):
+        self.assertEqual(set(examples()), {"wrapper.py", "replace.py", "shapes.py", "control.py"})
+
+    def test_wrapper(self):
+        entry = self.exported(self.source("wrapper.py")).entry
+        shapes = [o["shape"] for o in entry["methods"][0]["outputs"]]
+        self.assertEqual(shapes, [[1, 8, 32, 32], [1, 8]])
+
+    def test_replace(self):
+        before = self.exported(self.source("replace.py", "Before")).entry
+        after = self.exported(self.source("replace.py")).entry
+        self.assertGreater(before["delegation"]["nodes_undelegated"], 0)
+        self.assertEqual(after["delegation"]["nodes_undelegated"], 0)
+
+    def test_replacement_is_the_same_function(self):
+        import torch
+
+        space = {}
+        exec(examples()["replace.py"], space)
+        x = torch.linspace(-30, 30, 601)
+        difference = (space["Mish"]()(x) - space["MishInBackendOperators"]()(x)).abs().max()
+        self.assertLess(difference.item(), 1e-5)
+
+    def test_shapes(self):
+        self.exported(self.source("shapes.py"))
+        entry = self.exported(self.source("shapes.py", "Batches")).entry
+        rows = [s["inputs"][0][0] for s in entry["checks"][0]["other_shapes"]]
+        self.assertEqual(rows, [2, 64])
+
+    def test_control_flow(self):
+        run = self.refused(4, "cannot be exported", self.source("control.py", "Before"))
+        code = examples()["control.py"].splitlines()
+        line = int(re.search(r"control\.py:(\d+)", run.err).group(1))
+        self.assertIn("if x.mean()", code[line - 1])
+        self.exported(self.source("control.py"))
+
+
+@NEEDS_TORCH
+class NewModel(ExportCase):
+    def test_a_new_model_exports_as_it_is(self):
+        from etprof import models
+
+        models.new_model("fresh", self.folder)
+        with mock.patch.dict(os.environ, {"ETPROF_MODELS": str(self.folder)}):
+            entry = self.exported("fresh").entry
+        self.assertEqual(entry["model"]["kind"], "folder")
+        self.assertEqual(entry["file"], "fresh_xnnpack_fp32.pte")
+
+    def test_an_import_error_in_a_folder_is_shown(self):
+        from etprof import models
+
+        models.new_model("bad", self.folder)
+        (self.folder / "bad" / "model.py").write_text("import surely_not_installed\n")
+        self.refused(4, "surely_not_installed", str(self.folder / "bad"))
+
+
+ENCODER = """
+    import torch
+    from torch import nn
+
+    class Encoder(nn.Module):
+        def __init__(self):
+            super().__init__()
+            self.trunk = nn.Conv2d(3, 4, 16, stride=16)
+
+        def forward(self, x):
+            y = self.trunk(x)
+            return {"backbone_fpn": [y, y[:, :, ::2, ::2]], "vision_pos_enc": []}
+"""
+
+
+@NEEDS_TORCH
+class EdgeTam(ExportCase):
+    """The loader's own steps; hydra is replaced by something that builds a small encoder."""
+
+    def setUp(self):
+        super().setUp()
+        import torch
+
+        root = self.folder / "EdgeTAM"
+        (root / "sam2" / "configs").mkdir(parents=True)
+        (root / "sam2" / "build_sam.py").write_text("")
+        (root / "LICENSE").write_text("")
+        space = {}
+        exec(textwrap.dedent(ENCODER), space)
+        self.encoder = space["Encoder"]
+        self.checkpoint = self.folder / "edgetam.pt"
+        self.weights = {f"image_encoder.{k}": v for k, v in self.encoder().state_dict().items()}
+        torch.save({"model": self.weights}, self.checkpoint)
+        self.environment = {"EDGETAM_ROOT": str(root), "EDGETAM_CHECKPOINT": str(self.checkpoint)}
+
+    def hydra(self):
+        package = types.ModuleType("hydra")
+        package.__path__ = []
+        core = types.ModuleType("hydra.core")
+        core.__path__ = []
+        search = types.ModuleType("hydra.core.global_hydra")
+        utils = types.ModuleType("hydra.utils")
+        package.compose = lambda name: types.SimpleNamespace(
+            model=types.SimpleNamespace(image_encoder=name))
+        package.initialize_config_dir = mock.MagicMock()
+        search.GlobalHydra = mock.MagicMock()
+        utils.instantiate = lambda *_, **__: self.encoder()
+        return {"hydra": package, "hydra.core": core, "hydra.core.global_hydra": search,
+                "hydra.utils": utils, "omegaconf": types.ModuleType("omegaconf")}
+
+    def run_with(self, check, **environment):
+        with mock.patch.dict(os.environ, {**self.environment, **environment}), \
+                mock.patch.dict(sys.modules, self.hydra()):
+            return check()
+
+    def test_exports_with_the_weights_of_the_checkpoint(self):
+        run = self.run_with(lambda: self.exported("edgetam_image_encoder"))
+        self.assertIn("Apache", run.err)
+        self.assertIn("sha256", run.err)
+        self.assertEqual([o["shape"] for o in run.entry["methods"][0]["outputs"]],
+                         [[1, 4, 64, 64], [1, 4, 32, 32]])
+        self.assertIn("aten.convolution.default", operators(run.entry))
+
+    def test_missing_checkout_and_checkpoint(self):
+        self.run_with(lambda: self.refused(5, "EDGETAM_ROOT", "edgetam_image_encoder"),
+                      EDGETAM_ROOT="/nonexistent")
+        self.run_with(lambda: self.refused(5, "EDGETAM_CHECKPOINT", "edgetam_image_encoder"),
+                      EDGETAM_CHECKPOINT="/nonexistent")
+
+    def test_wrong_hash(self):
+        self.run_with(lambda: self.refused(4, "expected 00", "edgetam_image_encoder"),
+                      EDGETAM_CHECKPOINT_SHA256="00" * 32)
+
+    def test_missing_weight_is_an_error(self):
+        import torch
+
+        del self.weights["image_encoder.trunk.bias"]
+        torch.save({"model": self.weights}, self.checkpoint)
+        run = self.run_with(lambda: self.export("edgetam_image_encoder"))
+        self.assertEqual(run.code, 4, run.err)
+        self.assertIn("trunk.bias", run.err)
+
+    def test_not_a_checkpoint(self):
+        self.checkpoint.write_bytes(b"<html>not found</html>")
+        run = self.run_with(lambda: self.export("edgetam_image_encoder"))
+        self.assertEqual(run.code, 4, run.err)
+        self.assertIn("not a checkpoint", run.err)
+
+
+if __name__ == "__main__":
+    unittest.main()
