@@ -68,7 +68,9 @@ ETP_API bool etp_etrecord_probe(etp_bytes bytes);
 ETP_API ETP_NODISCARD etp_status etp_etrecord_read(etp_bytes bytes, etp_arena *arena,
                                                    etp_etrecord *out, etp_error *err);
 ETP_API const etp_record_method *etp_etrecord_method(const etp_etrecord *record, etp_str name);
-// NULL when the record does not know the handle. HANDLE −1 gives NULL.
+// Whether a Python file belongs to an installed package: what no model's author wrote.
+ETP_API bool etp_source_is_package(etp_str file);
+// NULL when the record does not know the handle, or METHOD is NULL. HANDLE −1 gives NULL.
 ETP_API const etp_source *etp_etrecord_source(const etp_record_method *method, int64_t handle);
 // Handles of an instruction (one for a kernel, all of a partition for a delegate call), or NULL.
 ETP_API const etp_record_instruction *etp_etrecord_instruction(const etp_record_method *method,

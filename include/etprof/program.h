@@ -13,6 +13,7 @@
 #ifndef ETPROF_PROGRAM_H
 #define ETPROF_PROGRAM_H
 
+#include <etprof/etrecord.h>
 #include <etprof/pte.h>
 #include <etprof/trace.h>
 #include <etprof/xnnpack.h>
@@ -166,5 +167,10 @@ typedef struct etp_op_facts { // what the program says about one event
 
 ETP_API void etp_join_facts(const etp_program *program, const etp_join *join, uint32_t event,
                             etp_op_facts *out);
+
+// Python source of one event: by RECORD (may be NULL), else by the stack traces of the program
+// itself. False when unknown, or different between candidates.
+ETP_API bool etp_join_source(const etp_program *program, const etp_join *join, uint32_t event,
+                             const etp_etrecord *record, etp_source *out);
 
 #endif

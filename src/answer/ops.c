@@ -17,12 +17,14 @@ static const etp_trace_event *event_of(const etp_ops_answer *a, const etp_op_row
     return &block_of(a, row)->events[row->event];
 }
 
-static etp_status join_program(etp_ops_answer *a, etp_arena *arena, etp_error *err)
+static etp_status join_program(etp_ops_answer *a, const etp_etrecord *record, etp_arena *arena,
+                               etp_error *err)
 {
     size_t n_blocks = etp_trace_block_count(a->trace);
+    etp_source *sources = ETP_NEW_ARRAY(arena, etp_source, a->table.n_rows);
     etp_join *joins = ETP_NEW_ARRAY(arena, etp_join, n_blocks);
     a->facts = ETP_NEW_ARRAY(arena, etp_op_facts, a->table.n_rows);
-    if (!joins || !a->facts) {
+    if (!joins || !a->facts || !sources) {
         return etp_fail_nomem(err, "operators");
     }
     for (size_t i = 0; i < n_blocks; i++) {
@@ -33,13 +35,17 @@ static etp_status join_program(etp_ops_answer *a, etp_arena *arena, etp_error *e
         const etp_op_row *row = &a->table.rows[i];
         etp_join_facts(a->program, &joins[row->block], row->event, &a->facts[i]);
         a->confidence[i] = joins[row->block].events[row->event].confidence;
+        if (!etp_join_source(a->program, &joins[row->block], row->event, record, &sources[i])) {
+            sources[i] = (etp_source){0};
+        }
     }
+    a->sources = sources;
     return ETP_OK;
 }
 
 etp_status etp_ops_answer_build(const etp_trace *trace, const etp_program *program,
-                                const char *dump, etp_arena *arena, etp_ops_answer *out,
-                                etp_error *err)
+                                const etp_etrecord *record, const char *dump, etp_arena *arena,
+                                etp_ops_answer *out, etp_error *err)
 {
     *out = (etp_ops_answer){.dump = dump, .trace = trace, .program = program};
     ETP_TRY(etp_ops_compute(trace, arena, &out->table, err));
@@ -52,7 +58,7 @@ etp_status etp_ops_answer_build(const etp_trace *trace, const etp_program *progr
         etp_op_parse(event_of(out, &out->table.rows[i])->name, &out->names[i]);
         out->confidence[i] = NAN;
     }
-    return program ? join_program(out, arena, err) : ETP_OK;
+    return program ? join_program(out, record, arena, err) : ETP_OK;
 }
 
 // ---- document -----------------------------------------------------------------------------------
@@ -175,11 +181,11 @@ static void operator_json(const etp_ops_answer *a, size_t i, etp_json *j)
     etp_json_end(j);
     node_json(a, i, j);
     etp_json_key(j, "source");
-    if (a->sources && a->sources[i].file) {
+    if (a->sources && a->sources[i].file.len > 0) {
         etp_json_begin_object_inline(j);
-        etp_json_kv_z(j, "file", a->sources[i].file);
+        etp_json_kv_str(j, "file", a->sources[i].file);
         etp_json_kv_u64(j, "line", a->sources[i].line);
-        etp_json_kv_z(j, "module", a->sources[i].module);
+        etp_json_kv_str(j, "module", a->sources[i].module);
         etp_json_end(j);
     } else {
         etp_json_null(j);
@@ -245,6 +251,22 @@ static int longest_first(const void *pa, const void *pb)
     return (a->row > b->row) - (a->row < b->row);
 }
 
+// "model.py:26 blocks.0.attn", NULL when unknown.
+static const char *source_text(const etp_ops_answer *a, size_t row, etp_arena *arena)
+{
+    const etp_source *s = a->sources ? &a->sources[row] : NULL;
+    if (!s || s->file.len == 0) {
+        return NULL;
+    }
+    size_t slash = s->file.len;
+    while (slash > 0 && s->file.ptr[slash - 1] != '/') {
+        slash--;
+    }
+    return etp_arena_printf(arena, "%.*s:%u%s%.*s", (int)(s->file.len - slash),
+                            s->file.ptr + slash, s->line, s->module.len ? " " : "",
+                            ETP_STR_ARG(s->module));
+}
+
 static void operator_table(const etp_ops_answer *a, etp_report *r, etp_arena *arena)
 {
     static const etp_column k_columns[] = {
@@ -260,6 +282,7 @@ static void operator_table(const etp_ops_answer *a, etp_report *r, etp_arena *ar
         {.key = "delegated", .title = "delegated", .flags = ETP_COL_MINOR},
         {.key = "block", .title = "block", .kind = ETP_KIND_INT, .flags = ETP_COL_MINOR},
         {.key = "macs", .title = "MACs", .kind = ETP_KIND_INT, .flags = ETP_COL_MINOR},
+        {.key = "source", .title = "source", .flags = ETP_COL_MINOR | ETP_COL_CODE},
     };
     const etp_op_table *t = &a->table;
     by_total *order = ETP_NEW_ARRAY(arena, by_total, t->n_rows);
@@ -270,7 +293,7 @@ static void operator_table(const etp_ops_answer *a, etp_report *r, etp_arena *ar
         order[i] = (by_total){t->rows[i].total_ns, i};
     }
     qsort(order, t->n_rows, sizeof *order, longest_first);
-    etp_table *table = etp_report_table(r, "operators", NULL, k_columns, 12);
+    etp_table *table = etp_report_table(r, "operators", NULL, k_columns, 13);
     etp_table_limit(table, 25);
     for (size_t k = 0; k < t->n_rows; k++) {
         size_t i = order[k].row;
@@ -283,7 +306,8 @@ static void operator_table(const etp_ops_answer *a, etp_report *r, etp_arena *ar
                 etp_cell_u64(row->p50_ns), etp_cell_u64(row->mean_ns), etp_cell_u64(row->p90_ns),
                 etp_cell_u64(row->max_ns), etp_cell_u64(row->calls),
                 etp_cell_z(e->delegated ? "yes" : "no"), etp_cell_u64(row->block),
-                macs ? etp_cell_u64(a->facts[i].work.macs) : etp_cell_missing());
+                macs ? etp_cell_u64(a->facts[i].work.macs) : etp_cell_missing(),
+                etp_cell_z(source_text(a, i, arena)));
     }
 }
 

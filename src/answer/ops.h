@@ -20,19 +20,14 @@ typedef struct etp_ops_answer {
     etp_op_facts *facts;  // [table.n_rows], NULL without a program
     double *confidence;   // [table.n_rows], NAN without a program
     const etp_join *joins; // [blocks], NULL without a program
-    const struct etp_ops_source *sources; // [table.n_rows] from an ETRecord, NULL without one
+    const etp_source *sources; // [table.n_rows], file.len 0 = unknown; NULL without a program
 } etp_ops_answer;
 
-typedef struct etp_ops_source { // where an operator comes from; file NULL = unknown
-    const char *file;
-    uint32_t line;
-    const char *module;
-} etp_ops_source;
-
-// TRACE, PROGRAM (may be NULL) and DUMP must outlive *out, which lives in ARENA.
+// TRACE, PROGRAM, RECORD (both may be NULL) and DUMP must outlive *out, which lives in ARENA.
 ETP_NODISCARD etp_status etp_ops_answer_build(const etp_trace *trace, const etp_program *program,
-                                              const char *dump, etp_arena *arena,
-                                              etp_ops_answer *out, etp_error *err);
+                                              const etp_etrecord *record, const char *dump,
+                                              etp_arena *arena, etp_ops_answer *out,
+                                              etp_error *err);
 void etp_ops_json(const void *answer, etp_json *j); // etprof.ops/1
 const etp_report *etp_ops_report(const etp_ops_answer *answer, etp_arena *arena);
 

@@ -11,21 +11,24 @@
 #define PROGRAM_LIMIT ((uint64_t)64 << 30)
 
 typedef struct ops_options {
-    const char *program, *buffer;
+    const char *program, *record, *buffer;
 } ops_options;
 
 static const etp_opt k_options[] = {
     {"pte", 'p', ETP_OPT_STRING, offsetof(ops_options, program), "FILE",
      "the program: adds nodes, shapes, work and names of methods", NULL},
+    {"etrecord", 'r', ETP_OPT_STRING, offsetof(ops_options, record), "FILE",
+     "the exporter's record: adds source lines and modules (needs --pte)", NULL},
     {"debug-buffer", 0, ETP_OPT_STRING, offsetof(ops_options, buffer), "FILE",
      "debug buffer written beside the dump (inspector-json)", NULL},
     {0},
 };
 
 typedef struct inputs {
-    etp_file dump, pte, buffer;
+    etp_file dump, pte, record_file, buffer;
     etp_trace *trace;
     const etp_program *program;
+    etp_etrecord record;
 } inputs;
 
 // The tables of ExecuTorch's Inspector, its losses included.
@@ -66,8 +69,19 @@ static etp_status answer_from(etp_cli *cli, const char *path, const ops_options 
             return etp_fail_ctx(err, "%s", o->program);
         }
     }
+    if (o->record) {
+        if (!o->program) {
+            return etp_fail(err, ETP_USAGE, "--etrecord needs --pte: the program leads from "
+                                            "operators to the record");
+        }
+        ETP_TRY(etp_file_open(o->record, PROGRAM_LIMIT, &in->record_file, err));
+        if (etp_etrecord_read(in->record_file.bytes, &cli->arena, &in->record, err) != ETP_OK) {
+            return etp_fail_ctx(err, "%s", o->record);
+        }
+    }
     etp_ops_answer ops;
-    ETP_TRY(etp_ops_answer_build(in->trace, in->program, path, &cli->arena, &ops, err));
+    ETP_TRY(etp_ops_answer_build(in->trace, in->program, o->record ? &in->record : NULL, path,
+                                 &cli->arena, &ops, err));
     etp_cli_answer answer = {
         .json = etp_ops_json,
         .data = &ops,
@@ -86,6 +100,7 @@ static etp_status run(etp_cli *cli, const void *opts, int argc, char **argv, etp
     etp_program_close(in.program);
     etp_file_close(&in.dump);
     etp_file_close(&in.pte);
+    etp_file_close(&in.record_file);
     etp_file_close(&in.buffer);
     return st;
 }
@@ -93,7 +108,7 @@ static etp_status run(etp_cli *cli, const void *opts, int argc, char **argv, etp
 const etp_command etp_cmd_ops = {
     .name = "ops",
     .summary = "operators of an ETDump with their times",
-    .usage = "DUMP [--pte MODEL.pte]",
+    .usage = "DUMP [--pte MODEL.pte [--etrecord FILE]]",
     .description = "One row per operator: delegate operators, portable kernels, and calls that hold neither.\n"
                    "Operators plus remainder are Method::execute to the nanosecond.",
     .examples = "  etprof ops model.etdump\n"

@@ -106,8 +106,7 @@ static etp_str trim_left(etp_str s)
     return s;
 }
 
-// Code of installed packages: true for what no model author wrote.
-static bool is_package(etp_str file)
+bool etp_source_is_package(etp_str file)
 {
     return etp_str_find(file, ETP_STR("site-packages/")) < file.len ||
            etp_str_find(file, ETP_STR("dist-packages/")) < file.len ||
@@ -152,7 +151,7 @@ static void find_frame(etp_source *s)
         if (!parse_frame(next_line(&rest), &file, &line, &function)) {
             continue;
         }
-        bool package = is_package(file);
+        bool package = etp_source_is_package(file);
         if (!package || !own) { // the last own frame, or the last of all
             s->file = file;
             s->line = line;

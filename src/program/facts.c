@@ -191,3 +191,68 @@ void etp_join_facts(const etp_program *program, const etp_join *join, uint32_t e
         }
     }
 }
+
+// ---- source --------------------------------------------------------------------------------------
+
+// Frames as the exporter wrote them, outermost first; the record has the same idea of "own code".
+static bool source_of_frames(const etp_pte_frames *frames, etp_source *out)
+{
+    if (!frames || frames->n == 0) {
+        return false;
+    }
+    const etp_pte_frame *best = &frames->items[frames->n - 1];
+    for (uint32_t i = frames->n; i-- > 0;) {
+        if (!etp_source_is_package(frames->items[i].file)) {
+            best = &frames->items[i];
+            break;
+        }
+    }
+    *out = (etp_source){.file = best->file, .function = best->name,
+                        .line = best->line > 0 ? (uint32_t)best->line : 0};
+    return true;
+}
+
+static bool source_in(const etp_program *program, const etp_join *join, uint32_t event,
+                      uint32_t method, const etp_etrecord *record, etp_source *out)
+{
+    const etp_join_event *e = &join->events[event];
+    const etp_method *m = &program->methods[method];
+    const etp_record_method *r = record ? etp_etrecord_method(record, m->name) : NULL;
+    const etp_source *found = NULL;
+    if (e->instruction == ETP_NO_INDEX) {
+        return false;
+    }
+    const etp_instruction *in = &m->instructions[e->instruction];
+    if (e->node != ETP_NO_INDEX) {
+        etp_op_facts facts;
+        facts_in(program, e, method, &facts);
+        found = etp_etrecord_source(r, facts.debug_handle);
+    } else if (in->kind == ETP_INSTR_KERNEL && in->chain == 0) {
+        const etp_record_instruction *i = etp_etrecord_instruction(r, in->index);
+        found = i && i->n_handles > 0 ? etp_etrecord_source(r, i->handles[0]) : NULL;
+    }
+    if (found) {
+        *out = *found;
+        return true;
+    }
+    return in->kind == ETP_INSTR_KERNEL && source_of_frames(in->frames, out);
+}
+
+bool etp_join_source(const etp_program *program, const etp_join *join, uint32_t event,
+                     const etp_etrecord *record, etp_source *out)
+{
+    if (join->method == ETP_NO_INDEX || event >= join->n_events ||
+        !source_in(program, join, event, join->method, record, out)) {
+        return false;
+    }
+    for (uint32_t i = 0; i < join->n_candidates; i++) {
+        etp_source other;
+        if (join->candidates[i] != join->method &&
+            (!source_in(program, join, event, join->candidates[i], record, &other) ||
+             !etp_str_eq(other.file, out->file) || other.line != out->line ||
+             !etp_str_eq(other.module, out->module))) {
+            return false;
+        }
+    }
+    return true;
+}
