@@ -150,6 +150,11 @@ static void shapes_of_launches(void **state)
     assert_int_equal(flags_of(k_step, 10), ETP_FLAG_DRIFT);
     static const double k_one[] = {100.3, 99.6, 100.1, 115.0, 99.2, 100.5, 99.9, 100.0, 99.4, 100.7};
     assert_int_equal(flags_of(k_one, 10), ETP_FLAG_HEAVY_TAIL);
+    static const double k_near[] = {100.3, 99.6, 100.1, 105.0, 99.2, 100.5, 99.9, 100.0, 99.4, 100.7};
+    assert_int_equal(flags_of(k_near, 10), ETP_FLAG_HEAVY_TAIL); // 8 deviations of the others
+    // A late step against a falling trend: no monotone drift, two modes, one change of side.
+    static const double k_late[] = {100.9, 100.7, 100.5, 100.3, 100.1, 99.9, 99.7, 99.5, 107.2, 107.9};
+    assert_int_equal(flags_of(k_late, 10), ETP_FLAG_DRIFT);
     static const double k_slope[] = {100.3, 100.6, 102.1, 103.9, 103.2, 105.5, 105.9, 107.0, 107.4, 109.7};
     assert_int_equal(flags_of(k_slope, 10), ETP_FLAG_DRIFT);
     static const double k_equal[] = {100, 100, 100, 100, 100, 100, 100, 100};
@@ -160,28 +165,38 @@ static void shapes_of_launches(void **state)
     assert_int_equal(flags_of(k_one_off, 8), ETP_FLAG_HEAVY_TAIL);
 }
 
-// 13 of 200 iterations take a quarter longer.
-static void slow_iterations(void **state)
+// Two arms of 200 iterations, every so-and-so-many-th of them a quarter slower, except a launch's
+// first, which would be a warm-up.
+static void tails(uint64_t every_a, uint64_t every_b, double share_a, double share_b,
+                  unsigned flags_a)
 {
-    (void)state;
     etp_arena arena = {0};
     etp_error err;
     etp_stats r;
     samples s = {0};
-    for (uint32_t b = 1; b <= 10; b++) {
+    for (uint32_t b = 0; b < 10; b++) {
         for (uint64_t i = 0; i < 20; i++) {
-            uint64_t n = (b - 1) * 10 + i / 2; // every launch has the same 10 values twice
-            uint64_t slow = i % 2 == 1 && n % 8 == 3 ? 25000 : 0;
-            etp_sample x = {0, b, 1, i, ETP_SAMPLE_TIMED, 100000 + i * 7 % 10 * 100 + slow};
-            etp_sample y = {1, b, 2, i, ETP_SAMPLE_TIMED, 100000 + i * 7 % 10 * 100};
+            uint64_t n = b * 20 + i + 1, ns = 100000 + i * 7 % 10 * 100;
+            etp_sample x = {0, b, 1, i, ETP_SAMPLE_TIMED, ns + (i > 0 && n % every_a == 0 ? 25000 : 0)};
+            etp_sample y = {1, b, 2, i, ETP_SAMPLE_TIMED, ns + (i > 0 && n % every_b == 0 ? 25000 : 0)};
             assert_true(ETP_PUSH(&arena, &s, x) && ETP_PUSH(&arena, &s, y));
         }
     }
     assert_int_equal(etp_stats_analyze(s.items, s.n, 2, NULL, &arena, &r, &err), ETP_OK);
-    near_rel(r.arms[0].tail_share, 13.0 / 200, 1e-12, "tail share"); // n % 8 == 3: 3, 11 … 99
-    assert_int_equal(r.arms[0].flags, ETP_FLAG_HEAVY_TAIL);
-    assert_true(r.arms[1].tail_share == 0 && r.arms[1].flags == 0);
+    near_rel(r.arms[0].tail_share, share_a, 1e-12, "tail share");
+    near_rel(r.arms[1].tail_share, share_b, 1e-12, "tail share");
+    assert_int_equal(r.arms[0].flags, flags_a);
+    assert_int_equal(r.arms[1].flags, 0);
     etp_arena_dispose(&arena);
+}
+
+static void slow_iterations(void **state)
+{
+    (void)state;
+    tails(9, 1000, 21.0 / 200, 0, ETP_FLAG_HEAVY_TAIL);
+    tails(9, 9, 21.0 / 200, 21.0 / 200, 0);  // both alike
+    tails(5, 7, 40.0 / 200, 26.0 / 200, 0);  // seven points more, but not twice
+    tails(23, 1000, 7.0 / 200, 0, 0);        // less than five points
 }
 
 static void sessions_without_pairs(void **state)
@@ -253,16 +268,17 @@ static void csv_tables(void **state)
                            "x,neon,1,0,300,timed,4\n"
                            "\"a,b\",sme2,1,0,100,timed,5\n"
                            ",neon,1,0,310,control,6\n"
-                           ",neon,1,0,0,warmup,4\n");
+                           ",neon,1,0,0,warmup,4\n"
+                           ",neon,1,0,7,warmup,4\n"); // unused rows may repeat
     assert_int_equal(etp_samples_read_csv(text, &arena, &t, &err), ETP_OK);
-    assert_int_equal(t.n_samples, 4);
+    assert_int_equal(t.n_samples, 5);
     assert_int_equal(t.n_arms, 2);
     assert_true(etp_str_eqz(t.arms[0], "neon") && etp_str_eqz(t.arms[1], "sme2"));
     assert_true(t.has_launch && t.has_phase);
     assert_int_equal(t.samples[0].duration_ns, 300);
-    assert_int_equal(t.samples[1].use, ETP_SAMPLE_UNUSED);
-    assert_int_equal(t.samples[2].use, ETP_SAMPLE_CONTROL);
-    assert_int_equal(t.samples[3].arm, 1);
+    assert_int_equal(t.samples[2].use, ETP_SAMPLE_UNUSED);
+    assert_int_equal(t.samples[3].use, ETP_SAMPLE_CONTROL);
+    assert_int_equal(t.samples[4].arm, 1);
     etp_arena_dispose(&arena);
 }
 
