@@ -362,8 +362,8 @@ static void cut_files_do_no_harm(void **state)
     for (size_t f = 0; f < 3; f++) {
         etp_str whole;
         assert_int_equal(etp_os_read_text(k_files[f], 1 << 20, arena, &whole, NULL), ETP_OK);
-        size_t refused = 0;
-        for (size_t n = 0; n < whole.len; n += 7) {
+        size_t refused = 0, cuts = 0;
+        for (size_t n = 0; n + 1 < whole.len; n += 7, cuts++) { // the last newline may be missing
             etp_arena scratch = {0};
             etp_run back;
             FILE *file = fopen(k_files[f], "wb"); // no fsync: this is done often
@@ -375,7 +375,7 @@ static void cut_files_do_no_harm(void **state)
             refused += st != ETP_OK;
             etp_arena_dispose(&scratch);
         }
-        assert_true(f != 0 || refused == (whole.len + 6) / 7); // a cut manifest is no manifest
+        assert_true(f != 0 || refused == cuts); // a cut manifest is no manifest
         assert_int_equal(etp_os_write_atomic(k_files[f], whole, NULL), ETP_OK);
     }
 }
