@@ -99,6 +99,7 @@ static inline bool etp_kit_is_operator(etp_row_kind kind)
 // Exact decimals of whole nanoseconds: "1.234567", "1234.567".
 void etp_kit_put_ms(etp_sink *sink, int64_t ns);
 void etp_kit_put_us(etp_sink *sink, uint64_t ns);
+void etp_kit_put_i64(etp_sink *sink, int64_t v);
 void etp_kit_put_ratio(etp_sink *sink, double v);  // empty when not finite
 void etp_kit_put_ns(etp_sink *sink, int64_t ns);   // empty when unknown
 void etp_kit_put_threads(etp_sink *sink, uint32_t threads); // empty when unknown

@@ -152,9 +152,16 @@ static void write_line(const timeline *t, const etp_trace_block *block, const bl
     etp_sink_char(s, ',');
     uint64_t whole = block->has_execute ? etp_trace_durations(block, block->execute)[run] : 0;
     etp_kit_put_ratio(s, whole ? 100 * ((double)ns / (double)whole) : (double)NAN);
-    etp_sink_printf(s, ",%lu,%lld,", (unsigned long)text->first_node + e, (long long)run_index);
+    etp_sink_char(s, ',');
+    etp_kit_put_i64(s, (int64_t)text->first_node + e);
+    etp_sink_char(s, ',');
+    etp_kit_put_i64(s, run_index);
+    etp_sink_char(s, ',');
     etp_csv_cell(s, block->name, ',');
-    etp_sink_printf(s, ",%llu,%lld", (unsigned long long)ns, (long long)text->exclusive[e]);
+    etp_sink_char(s, ',');
+    etp_kit_put_i64(s, (int64_t)ns);
+    etp_sink_char(s, ',');
+    etp_kit_put_i64(s, text->exclusive[e]);
     etp_sink_write(s, text->events[e].tail);
 }
 
