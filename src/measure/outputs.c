@@ -218,7 +218,7 @@ static void compare_elements(const uint8_t *a, const uint8_t *b, const output *o
             continue;
         }
         if (!isfinite(x) || !isfinite(y)) {
-            d->max_abs = INFINITY;
+            d->max_abs = (double)INFINITY;
             d->mismatched++;
             continue;
         }
@@ -304,7 +304,8 @@ static etp_status compare_output(const folder *fa, const folder *fb, size_t i,
 etp_status etp_outputs_compare(const char *dir_a, const char *dir_b, etp_output_precision precision,
                                etp_arena *arena, etp_outputs_comparison *out, etp_error *err)
 {
-    *out = (etp_outputs_comparison){.ok = true, .max_abs = NAN, .max_rel = NAN, .cosine = NAN};
+    *out = (etp_outputs_comparison){.ok = true, .max_abs = (double)NAN,
+                                    .max_rel = (double)NAN, .cosine = (double)NAN};
     folder a, b;
     ETP_TRY(read_folder(dir_a, arena, &a, err));
     ETP_TRY(read_folder(dir_b, arena, &b, err));

@@ -58,7 +58,7 @@ void etp_session_show(etp_session *s, const char *stage, const etp_task *t)
     p->kind = t ? t->kind : ETP_LAUNCH_TIMED;
     double elapsed = (double)(etp_os_now_ns() - s->start_ns);
     p->elapsed_s = elapsed / 1e9;
-    p->remaining_s = NAN;
+    p->remaining_s = (double)NAN;
     if (t && t->block > 0 && p->launches > p->launch) {
         // By the share of launches still to come, priced at what the plan expects of them.
         uint32_t per_block = s->plan->n_arms * (s->plan->trace ? 2 : 1);

@@ -68,7 +68,7 @@ static bool has_outlier(const double *x, size_t k, double matters)
 // and the value that separates.
 static double two_modes(const double *sorted, size_t k, double matters, double *out_border)
 {
-    double total = 0, squares = 0, sum = 0, sum2 = 0, best = INFINITY, distance = 0;
+    double total = 0, squares = 0, sum = 0, sum2 = 0, best = (double)INFINITY, distance = 0;
     double origin = sorted[0]; // keeps the sums of squares from cancelling
     for (size_t i = 0; i < k; i++) {
         double v = sorted[i] - origin;

@@ -148,7 +148,7 @@ etp_status etp_rank_correlation(const double *x, const double *y, size_t n, etp_
 // One value changes sides at a time, so each step costs n.
 static size_t best_divide(const double *x, size_t n)
 {
-    double left = 0, right = 0, cross = 0, best = -INFINITY;
+    double left = 0, right = 0, cross = 0, best = -(double)INFINITY;
     size_t at = 0;
     for (size_t i = 0; i < n; i++) {
         for (size_t j = 0; j < i; j++) {

@@ -73,9 +73,9 @@ void etp_os_state_read(etp_os_state *out)
                                                "governor", "boost", "power source",
                                                "cpu time"};
     *out = (etp_os_state){.time_ns = etp_os_now_ns(),
-                          .load1 = NAN,
+                          .load1 = (double)NAN,
                           .memory_free_bytes = UINT64_MAX,
-                          .temperature_c = NAN,
+                          .temperature_c = (double)NAN,
                           .freq_min_khz = UINT64_MAX,
                           .freq_max_khz = UINT64_MAX,
                           .cpu_busy_ms = UINT64_MAX,
@@ -85,7 +85,7 @@ void etp_os_state_read(etp_os_state *out)
         out->unreadable[out->n_unreadable++] = k_unreadable[i];
     }
     if (getloadavg(&out->load1, 1) != 1) {
-        out->load1 = NAN;
+        out->load1 = (double)NAN;
         out->unreadable[out->n_unreadable++] = "load";
     }
 }

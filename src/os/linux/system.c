@@ -288,9 +288,9 @@ static void read_power(etp_os_state *out, etp_arena *arena)
 void etp_os_state_read(etp_os_state *out)
 {
     *out = (etp_os_state){.time_ns = etp_os_now_ns(),
-                          .load1 = NAN,
+                          .load1 = (double)NAN,
                           .memory_free_bytes = UINT64_MAX,
-                          .temperature_c = NAN,
+                          .temperature_c = (double)NAN,
                           .freq_min_khz = UINT64_MAX,
                           .freq_max_khz = UINT64_MAX,
                           .cpu_busy_ms = UINT64_MAX,
@@ -301,7 +301,7 @@ void etp_os_state_read(etp_os_state *out)
     if (etp_proc_line("/proc/loadavg", &arena, &text)) {
         text.len = etp_str_find(text, ETP_STR(" "));
         if (!etp_parse_double(text, &out->load1)) {
-            out->load1 = NAN;
+            out->load1 = (double)NAN;
         }
     }
     if (isnan(out->load1)) {

@@ -94,8 +94,8 @@ static void broken_bundles_are_refused(void **state)
         "{\"schema\":\"etprof.bundle/1\",\"triple\":\"t1\"}",
         "{\"schema\":\"etprof.bundle/1\",\"triple\":\"t1\",\"start\":[]}",
         "{\"schema\":\"etprof.bundle/1\",\"triple\":\"t1\",\"start\":[1]}",
-        "{\"schema\":\"etprof.bundle/1\",\"triple\":\"t1\",\"start\":[\"a\",\"a\",\"a\",\"a\",\"a\",\"a\","
-        "\"a\",\"a\",\"a\",\"a\",\"a\",\"a\",\"a\",\"a\",\"a\",\"a\",\"a\"]}"};
+        ("{\"schema\":\"etprof.bundle/1\",\"triple\":\"t1\",\"start\":[\"a\",\"a\",\"a\",\"a\",\"a\",\"a\","
+        "\"a\",\"a\",\"a\",\"a\",\"a\",\"a\",\"a\",\"a\",\"a\",\"a\",\"a\"]}")};
     for (size_t i = 0; i < sizeof k_bad / sizeof *k_bad; i++) {
         etp_bundle b;
         etp_error err;
