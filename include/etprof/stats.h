@@ -244,8 +244,18 @@ typedef struct etp_launch_stats { // one launch with timed or control iterations
     etp_warmup warmup;
     double value_ln;  // median of what is kept
     double within_ln; // standard deviation of what is kept (robust: 1.4826·MAD)
+    size_t first;     // position of its first iteration in the sorted samples; private
     uint64_t tail;    // kept iterations far above: see etp_stats_arm.tail_share
 } etp_launch_stats;
+
+// Of single iterations, for the tail that people feel; nothing is removed. lo and hi are order
+// statistics that hold the quantile with the session's confidence, −1 when there are too few
+// iterations. They take iterations as independent, which those of one launch are not quite.
+typedef struct etp_tail_quantile {
+    double q;
+    int64_t ns, lo_ns, hi_ns;
+} etp_tail_quantile;
+#define ETP_TAIL_QUANTILES 3 // 0.5, 0.9, 0.99
 
 typedef struct etp_stats_arm {
     uint64_t launches;       // timed launches in complete blocks
@@ -256,6 +266,7 @@ typedef struct etp_stats_arm {
     int64_t median_ns;       // exp(value_ln) rounded; −1 without a complete block
     double tail_share;       // of the kept iterations: more than 5 % and five robust standard
                              // deviations above their launch's median
+    etp_tail_quantile quantiles[ETP_TAIL_QUANTILES]; // of the kept iterations in complete blocks
     double drift_per_block;  // Theil–Sen slope of the launch values, relative; NAN below 4 blocks
     double drift_p;          // Mann–Kendall
     unsigned flags;

@@ -90,6 +90,16 @@ static void comparison_json(const etp_stats_answer *a, const etp_stats_compariso
     flags_json(c ? c->flags : 0, j);
 }
 
+static void ns_json(etp_json *j, const char *key, int64_t ns)
+{
+    etp_json_key(j, key);
+    if (ns >= 0) {
+        etp_json_i64(j, ns);
+    } else {
+        etp_json_null(j);
+    }
+}
+
 static void arm_json(const etp_stats_answer *a, uint32_t i, etp_json *j)
 {
     const etp_stats_arm *arm = &a->stats.arms[i];
@@ -98,18 +108,24 @@ static void arm_json(const etp_stats_answer *a, uint32_t i, etp_json *j)
     etp_json_kv_u64(j, "launches", arm->launches);
     etp_json_kv_u64(j, "iterations", arm->iterations);
     etp_json_kv_u64(j, "warmup_dropped", arm->warmup_dropped);
-    etp_json_key(j, "median_ns");
-    if (arm->median_ns >= 0) {
-        etp_json_i64(j, arm->median_ns);
-    } else {
-        etp_json_null(j);
-    }
+    ns_json(j, "median_ns", arm->median_ns);
     etp_json_kv_u64(j, "launches_warmup", arm->warmups);
     etp_json_kv_u64(j, "launches_slowdown", arm->slowdowns);
     etp_json_kv_ratio(j, "tail_share", arm->tail_share);
     etp_json_kv_ratio(j, "drift_per_block", arm->drift_per_block);
     etp_json_kv_ratio(j, "drift_p", arm->drift_p);
     flags_json(arm->flags, j);
+    etp_json_key(j, "quantiles");
+    etp_json_begin_array(j);
+    for (size_t k = 0; k < ETP_TAIL_QUANTILES; k++) {
+        etp_json_begin_object_inline(j);
+        etp_json_kv_ratio(j, "q", arm->quantiles[k].q);
+        ns_json(j, "ns", arm->quantiles[k].ns);
+        ns_json(j, "lo_ns", arm->quantiles[k].lo_ns);
+        ns_json(j, "hi_ns", arm->quantiles[k].hi_ns);
+        etp_json_end(j);
+    }
+    etp_json_end(j);
     etp_json_end(j);
 }
 
@@ -268,11 +284,18 @@ static void comparisons_table(const etp_stats_answer *a, etp_report *r)
     }
 }
 
+static etp_cell known_ns(int64_t ns)
+{
+    return ns < 0 ? etp_cell_missing() : etp_cell_ns(ns);
+}
+
 static void arms_table(const etp_stats_answer *a, etp_report *r)
 {
     static const etp_column k_columns[] = {
         {.key = "name", .title = "experiment", .flags = ETP_COL_CODE},
         {.key = "median_ns", .title = "median", .kind = ETP_KIND_NS},
+        {.key = "p90_ns", .title = "P90", .kind = ETP_KIND_NS, .flags = ETP_COL_MINOR},
+        {.key = "p99_ns", .title = "P99", .kind = ETP_KIND_NS, .flags = ETP_COL_MINOR},
         {.key = "launches", .title = "launches", .kind = ETP_KIND_INT},
         {.key = "iterations", .title = "iterations", .kind = ETP_KIND_INT},
         {.key = "warmup_dropped", .title = "warm-up dropped", .kind = ETP_KIND_INT},
@@ -288,7 +311,8 @@ static void arms_table(const etp_stats_answer *a, etp_report *r)
     for (uint32_t i = 0; i < a->stats.n_arms; i++) {
         const etp_stats_arm *arm = &a->stats.arms[i];
         ETP_ROW(t, etp_cell_str(a->names[i]),
-                arm->median_ns < 0 ? etp_cell_missing() : etp_cell_ns(arm->median_ns),
+                known_ns(arm->median_ns), known_ns(arm->quantiles[1].ns),
+                known_ns(arm->quantiles[2].ns),
                 etp_cell_u64(arm->launches), etp_cell_u64(arm->iterations),
                 etp_cell_u64(arm->warmup_dropped), etp_cell_u64(arm->slowdowns),
                 etp_cell_double(arm->tail_share), etp_cell_double(arm->drift_per_block));

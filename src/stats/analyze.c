@@ -120,7 +120,9 @@ static etp_status find_launches(work *w, etp_error *err)
     start = 0;
     for (size_t i = 1; i <= w->n_rows; i++) {
         if (i == w->n_rows || !same_launch(&w->rows[i].sample, &w->rows[start].sample)) {
-            w->out->launches[w->out->n_launches++] = one_launch(w, w->rows + start, i - start);
+            etp_launch_stats *l = &w->out->launches[w->out->n_launches++];
+            *l = one_launch(w, w->rows + start, i - start);
+            l->first = start;
             start = i;
         }
     }
@@ -231,6 +233,47 @@ static void sum_up_arms(etp_stats *out)
         arm->tail_share /= arm->iterations > 0 ? (double)arm->iterations : 1;
         arm->drift_per_block = arm->drift_p = (double)NAN;
     }
+}
+
+static etp_tail_quantile quantile_of(const double *sorted, size_t n, double q, double confidence)
+{
+    etp_tail_quantile out = {q, -1, -1, -1};
+    size_t lo, hi;
+    if (n > 0) {
+        out.ns = (int64_t)llround(etp_quantile_sorted(sorted, n, q));
+    }
+    if (etp_quantile_ranks(n, q, confidence, &lo, &hi)) {
+        out.lo_ns = (int64_t)llround(sorted[lo]);
+        out.hi_ns = (int64_t)llround(sorted[hi]);
+    }
+    return out;
+}
+
+static etp_status find_quantiles(work *w, etp_error *err)
+{
+    static const double k_q[ETP_TAIL_QUANTILES] = {0.5, 0.9, 0.99};
+    etp_stats *out = w->out;
+    double *ns = etp_arena_alloc_raw(w->arena, w->n_rows, sizeof *ns);
+    if (!ns) {
+        return etp_fail_nomem(err, "iterations");
+    }
+    for (uint32_t a = 0; a < out->n_arms; a++) {
+        size_t n = 0;
+        for (size_t i = 0; i < out->n_launches; i++) {
+            const etp_launch_stats *l = &out->launches[i];
+            if (l->arm != a || l->control || !in_complete_block(out, l->block)) {
+                continue;
+            }
+            for (size_t k = l->warmup.dropped; k < l->iterations; k++) {
+                ns[n++] = (double)w->rows[l->first + k].sample.duration_ns;
+            }
+        }
+        etp_sort_doubles(ns, n);
+        for (size_t k = 0; k < ETP_TAIL_QUANTILES; k++) {
+            out->arms[a].quantiles[k] = quantile_of(ns, n, k_q[k], out->confidence);
+        }
+    }
+    return ETP_OK;
 }
 
 // How many more blocks until the interval is expected to leave the margin's edge, at the spread seen:
@@ -377,6 +420,7 @@ etp_status etp_stats_analyze(const etp_sample *samples, size_t n_samples, uint32
     ETP_TRY(find_launches(&w, err));
     ETP_TRY(find_blocks(&w, err));
     sum_up_arms(out);
+    ETP_TRY(find_quantiles(&w, err));
     judge_control(out);
     return compare_arms(&w, err);
 }

@@ -7,6 +7,7 @@
 
 // Reorders x so that x[k] is the k-th smallest, smaller values before it, larger after.
 double etp_select(double *x, size_t n, size_t k);
+double etp_quantile_sorted(const double *x, size_t n, double q); // etp_quantile of sorted values
 void etp_sort_doubles(double *x, size_t n);
 // Sorts indices by a total order (heap sort: no recursion, no library whose result could differ).
 typedef bool (*etp_before)(const void *ctx, uint32_t a, uint32_t b);

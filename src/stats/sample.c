@@ -88,6 +88,12 @@ double etp_mad(double *x, size_t n)
     return etp_median(x, n);
 }
 
+// As numpy: from whichever end is nearer, so that the result never leaves [lower, upper].
+static double between(double lower, double upper, double part)
+{
+    return part < 0.5 ? lower + (upper - lower) * part : upper - (upper - lower) * (1 - part);
+}
+
 double etp_quantile(double *x, size_t n, double q)
 {
     if (n == 0) {
@@ -96,16 +102,24 @@ double etp_quantile(double *x, size_t n, double q)
     double at = (double)(n - 1) * q;
     size_t k = (size_t)at;
     double lower = etp_select(x, n, k);
-    double part = at - (double)k;
-    if (part <= 0 || k + 1 >= n) {
+    if (k + 1 >= n) {
         return lower;
     }
-    double upper = x[k + 1];
+    double upper = x[k + 1]; // selection left the larger values behind it
     for (size_t i = k + 2; i < n; i++) {
         upper = x[i] < upper ? x[i] : upper;
     }
-    // as numpy: from whichever end is nearer, so that the result never leaves [lower, upper]
-    return part < 0.5 ? lower + (upper - lower) * part : upper - (upper - lower) * (1 - part);
+    return between(lower, upper, at - (double)k);
+}
+
+double etp_quantile_sorted(const double *x, size_t n, double q)
+{
+    if (n == 0) {
+        return (double)NAN;
+    }
+    double at = (double)(n - 1) * q;
+    size_t k = (size_t)at;
+    return k + 1 < n ? between(x[k], x[k + 1], at - (double)k) : x[k];
 }
 
 void etp_moments_add(etp_moments *m, double x)

@@ -88,6 +88,15 @@ static void whole_session(void **state)
         assert_int_equal(r.arms[a].iterations, 72 - (a == 0 ? 2 : 0));
         assert_int_equal(r.arms[a].warmup_dropped, a == 0 ? 2 : 0);
     }
+    // np.quantile of arm 1's 72 iterations; from scipy.stats.binom.cdf(k, 72, q) the
+    // ranks of the intervals: 28 to 45 for the median, 59 to 70 for P90, none above P99
+    static const int64_t k_tails[3][3] = {
+        {2625301, 2595756, 2656865}, {2696952, 2684871, 2713245}, {2719345, -1, -1}};
+    for (int k = 0; k < 3; k++) {
+        const etp_tail_quantile *q = &r.arms[1].quantiles[k];
+        assert_true(q->ns == k_tails[k][0] && q->lo_ns == k_tails[k][1] &&
+                    q->hi_ns == k_tails[k][2]);
+    }
     assert_int_equal(r.control_blocks, 6);
     near_rel(r.noise_floor, 0.0015134480230818517, 1e-9, "noise floor");
     near_rel(r.control.estimate, 1.000405365854981, 1e-12, "control");
