@@ -33,7 +33,7 @@ static uint8_t *push(etp_fbb *b, size_t n)
         b->cap = cap;
     }
     b->used += n;
-    return b->buf + b->cap - b->used;
+    return b->buf ? b->buf + b->cap - b->used : NULL; // nothing asked for of nothing
 }
 
 static void put_le(uint8_t *p, size_t width, uint64_t value)

@@ -511,6 +511,36 @@ static void overlapping_events_are_refused(void **state)
     etp_arena_dispose(&arena);
 }
 
+// Within the verifier's budget (a padding string pays for it), but each event would cost some 100
+// bytes of memory for 4 bytes of file.
+static void memory_follows_the_size_of_the_file(void **state)
+{
+    (void)state;
+    etp_arena arena = {0};
+    dump_writer w;
+    dump_init(&w, &arena);
+    enum { EVENTS = 500000 };
+    char *text = etp_arena_alloc(&arena, 4 * EVENTS + 1);
+    assert_non_null(text);
+    memset(text, 'x', 4 * EVENTS);
+    event(&w, text, 0, 0, 0, 1);
+    dump_run(&w, "padding", -1);
+    event(&w, "y", 0, 0, 0, 1);
+    etp_fbb_ref shared = w.events.items[0];
+    for (size_t i = 1; i < EVENTS - 100; i++) {
+        assert_true(ETP_PUSH(&arena, &w.events, shared));
+    }
+    dump_run(&w, "Execute", -1);
+    etp_bytes bytes = dump_finish(&w, true);
+    etp_etdump dump;
+    etp_trace *t = NULL;
+    etp_error err = {0};
+    assert_int_equal(etp_etdump_open(bytes, &dump, &err), ETP_OK); // needs no memory
+    assert_int_equal(etp_trace_open(bytes, NULL, &t, &err), ETP_CORRUPT);
+    assert_non_null(strstr(err.msg, "they overlap"));
+    etp_arena_dispose(&arena);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -527,6 +557,7 @@ int main(void)
         cmocka_unit_test(base_names_lose_their_counter),
         cmocka_unit_test(running_out_of_memory_is_an_error),
         cmocka_unit_test(overlapping_events_are_refused),
+        cmocka_unit_test(memory_follows_the_size_of_the_file),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
