@@ -356,6 +356,43 @@ static void csv_survives_damage(void **state)
     }
 }
 
+// Allows `left` allocations, then refuses.
+static void *shortage(void *ctx, void *ptr, size_t old_size, size_t new_size)
+{
+    (void)old_size;
+    int *left = ctx;
+    if (new_size == 0) {
+        free(ptr);
+        return NULL;
+    }
+    return (*left)-- > 0 ? realloc(ptr, new_size) : NULL;
+}
+
+static void memory_shortage_is_an_error(void **state)
+{
+    (void)state;
+    etp_arena arena = {0};
+    samples s = {0};
+    make_session(&arena, &s);
+    etp_error err;
+    bool done = false;
+    int failures = 0;
+    for (int allowed = 0; !done && allowed < 1000; allowed++) {
+        int left = allowed;
+        etp_allocator alloc = {shortage, &left};
+        etp_arena small;
+        etp_arena_init(&small, &alloc);
+        etp_stats r;
+        etp_status st = etp_stats_analyze(s.items, s.n, 3, NULL, &small, &r, &err);
+        done = st == ETP_OK;
+        failures += st == ETP_NOMEM;
+        assert_true(done || st == ETP_NOMEM);
+        etp_arena_dispose(&small);
+    }
+    assert_true(done && failures >= 2);
+    etp_arena_dispose(&arena);
+}
+
 static void check_baseline(const char *names, const int *ranks, const char *wanted,
                            const char *config, const char *expected)
 {
@@ -410,7 +447,7 @@ int main(void)
         cmocka_unit_test(whole_session), cmocka_unit_test(shapes_of_launches),
         cmocka_unit_test(slow_iterations), cmocka_unit_test(sessions_without_pairs), cmocka_unit_test(odd_sessions),
         cmocka_unit_test(csv_tables),    cmocka_unit_test(csv_refusals),
-        cmocka_unit_test(csv_survives_damage), cmocka_unit_test(baselines),
+        cmocka_unit_test(csv_survives_damage), cmocka_unit_test(memory_shortage_is_an_error), cmocka_unit_test(baselines),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -197,6 +197,9 @@ static void paired_estimate(void **state)
     // scipy.stats.permutation_test((x,), np.mean, permutation_type='samples', n_resamples=inf)
     near_rel(p.sign_flip_p, 0.03125, 0, "p");
     assert_int_equal(p.verdict, ETP_VERDICT_UNKNOWN); // 1.005 … 1.026 straddles the margin
+    // half-width 0.0105564: between ln 1.0106 and ln 1.0107
+    assert_true(etp_precise_enough(k_x, 7, 0.0107) && !etp_precise_enough(k_x, 7, 0.0106));
+    assert_false(etp_precise_enough(k_x, 5, 10));
     p = etp_paired_estimate(k_x, 7, 0.001, 0.95, 1);
     assert_int_equal(p.verdict, ETP_VERDICT_FASTER);
     p = etp_paired_estimate(k_x, 7, 0.05, 0.95, 1);
