@@ -136,9 +136,18 @@ class EdgeTam(ExportCase):
                 "hydra.utils": utils, "omegaconf": types.ModuleType("omegaconf")}
 
     def run_with(self, check, **environment):
-        with mock.patch.dict(os.environ, {**self.environment, **environment}), \
-                mock.patch.dict(sys.modules, self.hydra()):
-            return check()
+        # Only these names: what an export imports meanwhile must stay imported.
+        saved = {name: sys.modules.get(name) for name in self.hydra()}
+        sys.modules.update(self.hydra())
+        try:
+            with mock.patch.dict(os.environ, {**self.environment, **environment}):
+                return check()
+        finally:
+            for name, module in saved.items():
+                if module is None:
+                    del sys.modules[name]
+                else:
+                    sys.modules[name] = module
 
     def test_exports_with_the_weights_of_the_checkpoint(self):
         run = self.run_with(lambda: self.exported("edgetam_image_encoder"))
