@@ -1,0 +1,50 @@
+// SPDX-License-Identifier: Apache-2.0
+// Which instruction set a piece of machine code is written in, told from the encodings alone.
+#ifndef ETP_BINARY_CODE_H
+#define ETP_BINARY_CODE_H
+
+#include "binary/elf.h"
+
+// In order within a machine: what a CPU needs to have, least first.
+typedef enum etp_code {
+    ETP_CODE_UNKNOWN, // nothing could be decoded
+    ETP_CODE_SCALAR,  // no vector instruction
+    // x86-64
+    ETP_CODE_SSE,
+    ETP_CODE_AVX2,     // any VEX-encoded vector instruction: AVX, AVX2, FMA3, F16C
+    ETP_CODE_AVX_VNNI, // VPDPBUSD and its kin, VEX-encoded
+    ETP_CODE_AVX512,   // any EVEX-encoded instruction or mask register
+    ETP_CODE_AVX512_VNNI,
+    ETP_CODE_AMX,
+    // aarch64
+    ETP_CODE_NEON,
+    ETP_CODE_DOTPROD,
+    ETP_CODE_I8MM, // with BF16 products, which came with it
+    ETP_CODE_SVE,
+    ETP_CODE_SME,
+    ETP_CODE_SME2,
+    ETP_CODES
+} etp_code;
+
+typedef struct etp_code_count {
+    uint32_t instructions; // decoded
+    uint32_t of[ETP_CODES]; // by what each needs
+    bool whole; // everything was decoded
+} etp_code_count;
+
+// "avx512-vnni", "AVX-512 VNNI". The finder gives ETP_CODES for unknown text.
+ETP_API const char *etp_code_name(etp_code code);
+ETP_API const char *etp_code_title(etp_code code);
+ETP_API etp_code etp_code_find(etp_str name);
+
+// Goes through CODE, which begins at an instruction, from its begin: the result is what its most
+// demanding instruction needs. x86 stops at the first byte that is no instruction.
+ETP_API ETP_NODISCARD etp_status etp_code_of(etp_machine machine, etp_bytes code,
+                                             etp_code_count *out_count, etp_code *out,
+                                             etp_error *err);
+// One A64 instruction.
+ETP_API etp_code etp_code_of_a64(uint32_t instruction);
+// One x86-64 instruction of known length.
+ETP_API etp_code etp_code_of_x86(const uint8_t *bytes, size_t len);
+
+#endif
