@@ -16,10 +16,9 @@ apt_missing() {
     have_cc() { command -v cc >/dev/null && command -v c++ >/dev/null; }
     have_cc || missing+=(build-essential)
     command -v pkg-config >/dev/null || missing+=(pkg-config)
-    local pair
-    for pair in jansson:libjansson-dev libzip:libzip-dev libzstd:libzstd-dev sqlite3:libsqlite3-dev \
-        cmocka:libcmocka-dev capstone:libcapstone-dev; do
-        pkg-config --exists "${pair%%:*}" 2>/dev/null || missing+=("${pair#*:}")
+    local name
+    for name in jansson libzip cmocka capstone; do
+        pkg-config --exists "$name" 2>/dev/null || missing+=("lib${name#lib}-dev")
     done
     python3 -m pip --version >/dev/null 2>&1 || missing+=(python3-pip)
     python3 -c 'import ensurepip, venv' >/dev/null 2>&1 || missing+=(python3-venv)
@@ -30,36 +29,37 @@ apt_missing() {
     printf '%s ' "${missing[@]}"
 }
 
+homebrew_line() {
+    local name absent=""
+    for name in jansson libzip cmocka capstone; do
+        pkg-config --exists "$name" 2>/dev/null || absent="$absent $name"
+    done
+    [ -z "$absent" ] || die "please run: brew install pkg-config$absent"
+}
+
+# install_system_packages [COMMAND=PACKAGES …]: what every build needs, and these when the command is missing.
 install_system_packages() {
-    case "$(uname -s)" in
-        Darwin)
-            local formula missing=""
-            for formula in jansson libzip zstd sqlite cmocka capstone; do
-                pkg-config --exists "${formula/sqlite/sqlite3}" 2>/dev/null || missing="$missing $formula"
-            done
-            if [ -n "$missing" ]; then
-                die "please run: brew install pkg-config$missing"
-            fi
-            return ;;
-    esac
-    local missing
-    missing=$(apt_missing "$@")
-    missing=${missing%% }
-    [ -n "${missing// /}" ] || return 0
-    local line="apt-get install -y --no-install-recommends $missing"
+    if [ "$(uname -s)" = Darwin ]; then
+        homebrew_line
+        return
+    fi
+    local wanted
+    read -ra wanted <<<"$(apt_missing "$@")"
+    [ "${#wanted[@]}" -gt 0 ] || return 0
     if ! command -v apt-get >/dev/null; then
-        die "missing: $missing (names are Debian's); install their equivalents with your package manager"
+        die "missing: ${wanted[*]} (names are Debian's); install their equivalents with your package manager"
     fi
-    local sudo=()
+    local as=(env DEBIAN_FRONTEND=noninteractive)
+    local line="apt-get install -y --no-install-recommends ${wanted[*]}"
     if [ "$(id -u)" != 0 ]; then
-        if ! sudo -n true 2>/dev/null; then
+        sudo -n true 2>/dev/null ||
             die "needs root to install packages; please run: sudo apt-get update && sudo $line"
-        fi
-        sudo=(sudo -n)
+        as=(sudo -n "${as[@]}")
     fi
-    say "installing $missing"
+    say "installing ${wanted[*]}"
     local log=$ETPROF_CACHE/apt.log
-    if ! { "${sudo[@]}" apt-get update -qq && DEBIAN_FRONTEND=noninteractive "${sudo[@]}" $line -qq; } >"$log" 2>&1; then
+    if ! { "${as[@]}" apt-get update -qq &&
+        "${as[@]}" apt-get install -y -qq --no-install-recommends "${wanted[@]}"; } >"$log" 2>&1; then
         tail -n 5 "$log" >&2
         die "apt-get failed (whole output: $log); please run: sudo $line"
     fi

@@ -61,6 +61,7 @@ typedef struct etp_cli {
     const char *command_line; // as typed, quoted for a shell; NULL on out of memory
     const char *env_runner, *env_qemu; // ETPROF_RUNNER, ETPROF_QEMU; NULL when unset or empty
     const char *env_path;              // PATH
+    const char *env_python;            // ETPROF_PYTHON
 } etp_cli;
 
 typedef struct etp_command {
@@ -73,6 +74,7 @@ typedef struct etp_command {
     size_t opts_size;
     const void *defaults; // opts_size bytes; NULL means all zero
     unsigned formats;     // ETP_CLI_FORMAT_BITs; 0: the verb has no --format
+    bool raw_args;          // argv goes to run as typed: another program parses it
     int min_args, max_args; // operands; max_args -1: any number
     // Returns ETP_OK also when the answer is bad news; that goes through etp_cli_outcome.
     etp_status (*run)(etp_cli *cli, const void *opts, int argc, char **argv, etp_error *err);

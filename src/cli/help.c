@@ -65,6 +65,12 @@ void etp_help_command(FILE *out, const etp_command *cmd)
     if (cmd->description) {
         fprintf(out, "\n%s\n", cmd->description);
     }
+    if (cmd->raw_args) {
+        if (cmd->examples) {
+            fprintf(out, "\nexamples\n%s\n", cmd->examples);
+        }
+        return;
+    }
     fputs("\noptions\n", out);
     for (const etp_opt *o = cmd->opts; o && o->name; o++) {
         option_line(out, o);

@@ -150,6 +150,11 @@ static int help(int argc, char **argv)
 static int run_command(etp_cli *cli, const etp_command *cmd, int argc, char **argv)
 {
     etp_error err = {.offset = ETP_NO_OFFSET};
+    if (cmd->raw_args) {
+        etp_status raw = cmd->run(cli, NULL, argc - 1, argv + 1, &err);
+        print_error(cmd->name, &err);
+        return etp_status_exit_code(raw);
+    }
     void *opts = etp_arena_alloc(&cli->arena, cmd->opts_size);
     if (!opts) {
         fputs("etprof: out of memory\n", stderr);
@@ -185,6 +190,7 @@ int main(int argc, char **argv)
         .env_runner = environment("ETPROF_RUNNER"),
         .env_qemu = environment("ETPROF_QEMU"),
         .env_path = environment("PATH"),
+        .env_python = environment("ETPROF_PYTHON"),
     };
     int code = 0;
     if (argc < 2) {

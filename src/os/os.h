@@ -145,6 +145,11 @@ ETP_API ETP_NODISCARD etp_status etp_process_capture(const etp_process_spec *spe
                                                      etp_str *out, etp_str *out_err,
                                                      etp_error *err);
 
+// Replaces this process by ARGV (searched in PATH), with ENV_SET ("NAME=VALUE", may be NULL) on top of
+// our environment. Returns only when that fails (ETP_ENVIRONMENT).
+ETP_API ETP_NODISCARD etp_status etp_os_become(const char *const *argv, const char *const *env_set,
+                                               etp_error *err);
+
 // ---- signals ----
 
 // SIGINT, SIGTERM and SIGHUP set a flag and wake etp_process_read; a second SIGINT or SIGTERM
