@@ -31,6 +31,12 @@ static etp_status run(etp_cli *cli, const void *opts, int argc, char **argv, etp
     if (!(o->precision_percent > 0)) {
         return etp_fail(err, ETP_USAGE, "--precision must be more than 0");
     }
+    if (etp_str_ends(etp_str_from(argv[0]), ETP_STR(".pte"))) {
+        return etp_fail(err, ETP_USAGE,
+                        "a plan is made from a pilot: etprof ab %s --blocks 6 --out pilot, then "
+                        "etprof plan pilot",
+                        argv[0]);
+    }
     etp_sample_file file;
     ETP_TRY(etp_sample_file_read(cli, argv[0], o->baseline, &file, err));
     etp_stats stats;

@@ -252,6 +252,11 @@ static void odd_sessions(void **state)
     assert_int_equal(r.blocks_dropped, 1); // block 2 has a control and nothing to hold it against
     assert_int_equal(r.control_blocks, 0);
     assert_true(isnan(r.noise_floor));
+    // The control of an arm that is not the first: its own launches are compared, 100 with 80.
+    etp_sample twin[] = {s[0], s[1], {1, 1, 4, 0, ETP_SAMPLE_CONTROL, 80}};
+    assert_int_equal(etp_stats_analyze(twin, 3, 2, NULL, &arena, &r, &err), ETP_OK);
+    assert_int_equal(r.control_blocks, 1);
+    near_rel(r.control.estimate, 1.25, 1e-14, "control of arm 1");
     // An arm that never ran does not make every block incomplete.
     assert_int_equal(etp_stats_analyze(s, 3, 3, NULL, &arena, &r, &err), ETP_OK);
     assert_int_equal(r.blocks, 1);
