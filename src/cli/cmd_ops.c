@@ -44,6 +44,9 @@ static etp_status inspector_tables(etp_cli *cli, const ops_options *o, inputs *i
     }
     ETP_TRY(etp_etdump_open(in->dump.bytes, &dump, err));
     etp_status st = etp_inspector_build(&dump, &cli->arena, &table, err);
+    if (st == ETP_OK && o->record) {
+        st = etp_inspector_annotate(&table, &in->record, &cli->arena, err);
+    }
     if (st == ETP_OK && cli->format == ETP_CLI_INSPECTOR) {
         etp_inspector_tsv(&table, &sink);
     } else if (st == ETP_OK) {
@@ -53,10 +56,21 @@ static etp_status inspector_tables(etp_cli *cli, const ops_options *o, inputs *i
     return buf.failed ? etp_fail_nomem(err, "output") : etp_cli_emit_bytes(cli, etp_strbuf_str(&buf), err);
 }
 
+static etp_status read_record(etp_cli *cli, const char *path, inputs *in, etp_error *err)
+{
+    ETP_TRY(etp_file_open(path, PROGRAM_LIMIT, &in->record_file, err));
+    return etp_etrecord_read(in->record_file.bytes, &cli->arena, &in->record, err) == ETP_OK
+               ? ETP_OK
+               : etp_fail_ctx(err, "%s", path);
+}
+
 static etp_status answer_from(etp_cli *cli, const char *path, const ops_options *o, inputs *in,
                               etp_error *err)
 {
     ETP_TRY(etp_file_open(path, DUMP_LIMIT, &in->dump, err));
+    if (o->record) {
+        ETP_TRY(read_record(cli, o->record, in, err));
+    }
     if (cli->format == ETP_CLI_INSPECTOR || cli->format == ETP_CLI_INSPECTOR_JSON) {
         return inspector_tables(cli, o, in, err) == ETP_OK ? ETP_OK : etp_fail_ctx(err, "%s", path);
     }
@@ -69,15 +83,9 @@ static etp_status answer_from(etp_cli *cli, const char *path, const ops_options 
             return etp_fail_ctx(err, "%s", o->program);
         }
     }
-    if (o->record) {
-        if (!o->program) {
-            return etp_fail(err, ETP_USAGE, "--etrecord needs --pte: the program leads from "
-                                            "operators to the record");
-        }
-        ETP_TRY(etp_file_open(o->record, PROGRAM_LIMIT, &in->record_file, err));
-        if (etp_etrecord_read(in->record_file.bytes, &cli->arena, &in->record, err) != ETP_OK) {
-            return etp_fail_ctx(err, "%s", o->record);
-        }
+    if (o->record && !o->program) {
+        return etp_fail(err, ETP_USAGE, "--etrecord needs --pte: the program leads from "
+                                        "operators to the record");
     }
     etp_ops_answer ops;
     ETP_TRY(etp_ops_answer_build(in->trace, in->program, o->record ? &in->record : NULL, path,
