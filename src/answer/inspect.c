@@ -169,22 +169,38 @@ static uint64_t add_up(uint64_t a, uint64_t b)
     return a > UINT64_MAX - b ? UINT64_MAX : a + b; // sizes in the file are only claims
 }
 
+static bool value_weights(weights *list, etp_arena *arena, const etp_partition *p, uint32_t value,
+                          etp_inspect_weight w)
+{
+    const etp_xnn_graph *g = p->graph;
+    const etp_xnn_constant *constant = &g->constants[g->values[value].constant];
+    const etp_quant *q = &g->values[value].quant;
+    w.value = &p->values[value];
+    w.name = constant->key;
+    w.place = constant->data.ptr;
+    w.bytes = w.value->bytes;
+    if (!add_weight(list, arena, w)) {
+        return false;
+    }
+    if (w.value->scale_bytes == 0) {
+        return true;
+    }
+    w.is_scale = true;
+    w.bytes = w.value->scale_bytes;
+    w.name = q->scale_constant ? g->constants[q->scale_constant].key : (etp_str){0};
+    w.place = q->scale_constant ? g->constants[q->scale_constant].data.ptr : q->inline_scales.le;
+    return add_weight(list, arena, w);
+}
+
 static bool partition_weights(weights *list, etp_arena *arena, const etp_method *m,
                               const etp_partition *p)
 {
     for (uint32_t n = 0; n < p->n_nodes; n++) {
         const etp_node *node = &p->nodes[n];
+        etp_inspect_weight w = {.node = node, .method = m->index, .partition = p->index};
         for (uint32_t i = 0; i < node->n_inputs; i++) {
-            const etp_value *v = &p->values[node->inputs[i]];
-            if (!v->constant) {
-                continue;
-            }
-            uint32_t constant = p->graph->values[node->inputs[i]].constant;
-            etp_inspect_weight w = {.name = v->name, .value = v, .node = node,
-                                    .place = p->graph->constants[constant].data.ptr,
-                                    .bytes = add_up(v->bytes, v->scale_bytes),
-                                    .method = m->index, .partition = p->index};
-            if (!add_weight(list, arena, w)) {
+            if (p->values[node->inputs[i]].constant &&
+                !value_weights(list, arena, p, node->inputs[i], w)) {
                 return false;
             }
         }
@@ -222,8 +238,11 @@ static int by_size(const void *pa, const void *pb)
     if (a->partition != b->partition) {
         return a->partition < b->partition ? -1 : 1;
     }
-    if (a->node != b->node && a->node && b->node && a->node->index != b->node->index) {
+    if (a->node && b->node && a->node->index != b->node->index) {
         return a->node->index < b->node->index ? -1 : 1;
+    }
+    if (a->is_scale != b->is_scale) {
+        return a->is_scale ? 1 : -1;
     }
     return (a->value->id > b->value->id) - (a->value->id < b->value->id);
 }
@@ -256,10 +275,9 @@ static etp_status find_weights(etp_inspect *out, etp_arena *arena, etp_error *er
     }
     for (size_t i = 0; i < list.n; i++) {
         const etp_inspect_weight *w = &list.items[i];
+        uint64_t *sum = w->is_scale ? &out->scale_bytes : &out->by_dtype[w->value->dtype];
+        *sum = add_up(*sum, w->bytes);
         out->weight_bytes = add_up(out->weight_bytes, w->bytes);
-        out->scale_bytes = add_up(out->scale_bytes, w->value->scale_bytes);
-        uint64_t *sum = &out->by_dtype[w->value->dtype];
-        *sum = add_up(*sum, w->value->bytes);
         out->external_bytes = add_up(out->external_bytes, is_external(out, w) ? w->bytes : 0);
     }
     out->weights = list.items;

@@ -34,9 +34,10 @@ typedef struct etp_inspect_weight { // one constant of the program, counted once
     const etp_value *value;
     const void *place;    // of its bytes; what tells constants without a name apart
     const etp_node *node; // first node that uses it, NULL for kernels
-    uint64_t bytes;       // with its scales
+    uint64_t bytes;       // without its scales
     uint32_t method, partition; // of the first use; partition ETP_NO_INDEX for kernels
     uint32_t uses;
+    bool is_scale; // quantisation scales of VALUE: constants of their own, shared on their own
 } etp_inspect_weight;
 
 typedef struct etp_inspect_part { // what the bytes of the file are; parts add up to its size

@@ -99,6 +99,9 @@ static void weights_tables(const etp_inspect *in, etp_report *r, etp_arena *aren
     for (size_t i = 0; i < in->n_weights; i++) {
         const etp_inspect_weight *w = &in->weights[i];
         char shape[TEXT];
+        if (w->is_scale) {
+            continue;
+        }
         ETP_ROW(t, etp_cell_z(user_text(in, w, arena)), etp_cell_z(shape_text(w->value, shape)),
                 etp_cell_u64(w->bytes), etp_cell_double(share(w->bytes, in->weight_bytes)),
                 w->name.len ? etp_cell_str(w->name) : etp_cell_missing());

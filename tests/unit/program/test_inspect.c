@@ -1,0 +1,187 @@
+// SPDX-License-Identifier: Apache-2.0
+// What `etprof inspect` derives: parts that add up, weights counted once, differences.
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+#include <cmocka.h>
+
+#include "../corpus.h"
+#include "../formats/golden.h"
+
+#include "answer/inspect.h"
+
+static const char k_data[] = ETP_TEST_SOURCE_DIR "/tests/data";
+
+static void open_inspect(const char *path, etp_file *file, etp_arena *arena, etp_inspect *out)
+{
+    etp_error err = {0};
+    golden_open(path, file);
+    if (etp_inspect_open(path, file->bytes, (etp_bytes){0}, arena, out, &err) != ETP_OK) {
+        fail_msg("%s: %s", path, err.msg);
+    }
+}
+
+static uint64_t bytes_of_kind(const etp_pte *pte, etp_pte_segment_kind kind)
+{
+    uint64_t sum = 0;
+    for (uint32_t i = 0; i < pte->n_segments; i++) {
+        sum += pte->segments[i].kind == kind ? pte->segments[i].data.len : 0;
+    }
+    return sum;
+}
+
+static uint64_t alignment_slack(const etp_pte *pte)
+{
+    // Constants of kernels are padded to 16 bytes inside their segment.
+    return pte->constant_segment == ETP_PTE_NO_SEGMENT ? 0 : 2 * 16;
+}
+
+static void check_program(const etp_inspect *in)
+{
+    const etp_pte *pte = in->program->pte;
+    uint64_t parts = 0, types = in->scale_bytes, in_file = in->weight_bytes - in->external_bytes;
+    for (size_t i = 0; i < in->n_parts; i++) {
+        parts += in->parts[i].bytes;
+    }
+    assert_int_equal(parts, pte->file_size);
+    for (int d = 0; d < ETP_DTYPE_COUNT; d++) {
+        types += in->by_dtype[d];
+    }
+    assert_int_equal(types, in->weight_bytes);
+    // Everything that the file stores as weights is found once, and nothing twice.
+    uint64_t stored = bytes_of_kind(pte, ETP_PTE_SEGMENT_NAMED) +
+                      bytes_of_kind(pte, ETP_PTE_SEGMENT_CONSTANT);
+    assert_true(in_file <= stored && stored - in_file <= alignment_slack(pte));
+    for (size_t i = 1; i < in->n_weights; i++) {
+        assert_true(in->weights[i - 1].bytes >= in->weights[i].bytes);
+    }
+    uint64_t kernels = 0, calls = 0;
+    for (uint32_t i = 0; i < in->program->n_methods; i++) {
+        kernels += in->program->methods[i].n_of_kind[ETP_INSTR_KERNEL];
+    }
+    for (size_t i = 0; i < in->n_operators; i++) {
+        calls += in->operators[i].delegated ? 0 : in->operators[i].calls;
+    }
+    assert_int_equal(kernels, calls);
+}
+
+static size_t check_folder(const char *dir)
+{
+    etp_arena arena = {0};
+    golden_files files = {0};
+    golden_list(dir, ".pte", &arena, &files);
+    for (size_t i = 0; i < files.n; i++) {
+        etp_file file;
+        etp_inspect in;
+        open_inspect(files.items[i], &file, &arena, &in);
+        check_program(&in);
+        bool external = strstr(files.items[i], "external") != NULL;
+        assert_int_equal(in.external_bytes > 0, external);
+        etp_inspect_close(&in);
+        etp_file_close(&file);
+    }
+    etp_arena_dispose(&arena);
+    return files.n;
+}
+
+static void fixtures_add_up(void **state)
+{
+    (void)state;
+    assert_true(check_folder(k_data) >= 4);
+}
+
+static void corpus_adds_up(void **state)
+{
+    (void)state;
+    const char *dir = corpus_dir();
+    if (!dir) {
+        print_message("skipped: no reference corpus (set ETPROF_CORPUS)\n");
+        skip();
+    }
+    char models[512];
+    snprintf(models, sizeof models, "%s/models", dir);
+    assert_true(check_folder(models) >= 17);
+}
+
+static void kinds_are_told_apart(void **state)
+{
+    (void)state;
+    const struct {
+        const char *name;
+        etp_file_kind kind;
+    } k_files[] = {{"linear_xnnpack_fp32.pte", ETP_FILE_PTE},
+                   {"linear_xnnpack_fp32.bpte", ETP_FILE_BPTE},
+                   {"linear_external.ptd", ETP_FILE_PTD},
+                   {"linear_xnnpack_fp32.etdump", ETP_FILE_ETDUMP},
+                   {"mixed_xnnpack_fp32.etrecord", ETP_FILE_ETRECORD},
+                   {"README.md", ETP_FILE_UNKNOWN}};
+    for (size_t i = 0; i < sizeof k_files / sizeof *k_files; i++) {
+        char path[512];
+        etp_file file;
+        snprintf(path, sizeof path, "%s/%s", k_data, k_files[i].name);
+        golden_open(path, &file);
+        assert_int_equal(etp_inspect_probe(file.bytes), k_files[i].kind);
+        etp_file_close(&file);
+    }
+}
+
+static const etp_diff_row *find_row(const etp_inspect_diff *d, const char *kind, const char *name)
+{
+    for (size_t i = 0; i < d->n_rows; i++) {
+        if (strcmp(d->rows[i].kind, kind) == 0 && etp_str_eqz(d->rows[i].name, name)) {
+            return &d->rows[i];
+        }
+    }
+    fail_msg("no row %s %s", kind, name);
+    return NULL;
+}
+
+static void differences(void **state)
+{
+    (void)state;
+    char path[512];
+    etp_file files[3];
+    etp_inspect in[3];
+    etp_inspect_diff d;
+    etp_arena arena = {0};
+    etp_error err = {0};
+    const char *const k_names[] = {"linear_portable_fp32.pte", "linear_xnnpack_fp32.pte",
+                                   "linear_external.ptd"};
+    for (int i = 0; i < 3; i++) {
+        snprintf(path, sizeof path, "%s/%s", k_data, k_names[i]);
+        open_inspect(path, &files[i], &arena, &in[i]);
+    }
+    assert_int_equal(etp_inspect_compare(&in[0], &in[0], &arena, &d, &err), ETP_OK);
+    assert_int_equal(d.n_different, 0);
+    assert_int_equal(etp_inspect_compare(&in[0], &in[1], &arena, &d, &err), ETP_OK);
+    assert_true(d.n_different > 0);
+    assert_int_equal(find_row(&d, "file", "size")->a, files[0].bytes.len);
+    assert_int_equal(find_row(&d, "file", "size")->b, files[1].bytes.len);
+    assert_int_equal(find_row(&d, "kernel", "aten::addmm.out")->a, 1);
+    assert_int_equal(find_row(&d, "kernel", "aten::addmm.out")->b, 0);
+    assert_int_equal(find_row(&d, "delegated operator", "FullyConnected")->b, 1);
+    assert_int_equal(find_row(&d, "method", "forward: MACs")->a, 24);
+    assert_int_equal(find_row(&d, "method", "forward: MACs")->b, 24);
+    assert_int_equal(find_row(&d, "weights", "all")->a, find_row(&d, "weights", "all")->b);
+    assert_int_equal(etp_inspect_compare(&in[0], &in[2], &arena, &d, &err), ETP_USAGE);
+    for (int i = 0; i < 3; i++) {
+        etp_inspect_close(&in[i]);
+        etp_file_close(&files[i]);
+    }
+    etp_arena_dispose(&arena);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(fixtures_add_up),
+        cmocka_unit_test(corpus_adds_up),
+        cmocka_unit_test(kinds_are_told_apart),
+        cmocka_unit_test(differences),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
