@@ -102,6 +102,18 @@ static void expect_launches(etp_session *s)
 }
 
 static etp_status measure(etp_session *s, etp_error *err)
+static etp_status keep_programs(etp_session *s, etp_error *err)
+{
+    for (size_t i = 0; i < s->plan->n_models; i++) {
+        const char *note = NULL;
+        ETP_TRY(etp_run_keep_program(&s->writer, i, s->plan->model_paths[i], &note, err));
+        if (note) {
+            etp_session_say(s, "%s", note);
+        }
+    }
+    return ETP_OK;
+}
+
 {
     if (s->config->resume) {
         ETP_TRY(etp_session_take_up(s, err));
@@ -112,6 +124,9 @@ static etp_status measure(etp_session *s, etp_error *err)
     }
     s->writing = true;
     ETP_TRY(push_files(s, err));
+    if (!s->config->resume) {
+        ETP_TRY(keep_programs(s, err));
+    }
     ETP_TRY(test_runner(s, err));
     expect_launches(s);
     ETP_TRY(etp_session_pilot(s, err));
@@ -145,6 +160,8 @@ static void remove_folder(etp_session *s)
         ignored = path ? etp_os_remove_tree(path, NULL) : ETP_NOMEM;
     }
     for (size_t i = 0; i < sizeof k_files / sizeof *k_files; i++) {
+    const char *programs = etp_run_path(&s->arena, s->config->dir, ETP_STR(ETP_RUN_PROGRAMS));
+    ignored = programs ? etp_os_remove_tree(programs, NULL) : ETP_NOMEM;
         const char *path = etp_run_path(&s->arena, s->config->dir, etp_str_from(k_files[i]));
         ignored = path ? etp_os_unlink(path, NULL) : ETP_NOMEM;
     }

@@ -13,12 +13,14 @@
 #include "os/os.h"
 
 #include <etprof/arena.h>
+#include <etprof/etrecord.h>
 
 #define ETP_RUN_SCHEMA "etprof.run/1"
 #define ETP_RUN_MANIFEST "manifest.json"
 #define ETP_RUN_SAMPLES "samples.csv"
 #define ETP_RUN_ENVIRONMENT "environment.jsonl"
 #define ETP_RUN_DERIVED "derived.json"
+#define ETP_RUN_PROGRAMS "program" // folder of what is kept of the models
 
 typedef enum etp_run_state { ETP_RUN_RUNNING, ETP_RUN_FINISHED, ETP_RUN_INTERRUPTED } etp_run_state;
 
@@ -258,6 +260,12 @@ ETP_API ETP_NODISCARD etp_status etp_run_commit(etp_run_writer *w, const etp_run
                                                 size_t n_environment, etp_error *err);
 // Writes the last manifest, with the hashes of every raw file and the kit's results[].
 ETP_API ETP_NODISCARD etp_status etp_run_finish(etp_run_writer *w, etp_run_state state,
+// Keeps what explanations need of the model at PATH: the program with its weights left out (a file
+// of the same size whose weights are holes), and the sources of the ETRecord beside it. *out_note
+// is a line worth telling when the program could not be kept, else NULL.
+ETP_API ETP_NODISCARD etp_status etp_run_keep_program(etp_run_writer *w, size_t model,
+                                                      const char *path, const char **out_note,
+                                                      etp_error *err);
                                                 etp_error *err);
 
 // Writes a derived file (atomically) and records its hash in derived.json. May be called at any
