@@ -14,6 +14,7 @@ import traceback
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, Callable
+from urllib.error import URLError
 
 from .. import registry
 from ..errors import BadInput, EnvironmentProblem, EtprofError, UsageError
@@ -52,6 +53,9 @@ def file_name(text: str) -> str:
 
 def need(package: str, what: str):
     """Imports an optional package, or says in one line how to get it."""
+    from .torchvision_ops import declare_operators
+
+    declare_operators()  # timm and transformers import torchvision when it is there
     try:
         return importlib.import_module(package)
     except ModuleNotFoundError as error:
@@ -324,6 +328,10 @@ def load(source: Source) -> Model:
         )
     except EtprofError:
         raise
+    except URLError as error:
+        raise EnvironmentProblem(
+            f"the model '{source.spec}' fetches its weights and cannot: {error.reason}"
+        ) from error
     except Exception as error:
         where = user_frame(error)
         raise BadInput(
