@@ -101,7 +101,6 @@ static void expect_launches(etp_session *s)
     s->expected_launches += etp_pilot_needed(s->plan) && !s->config->resume ? s->plan->n_arms : 0;
 }
 
-static etp_status measure(etp_session *s, etp_error *err)
 static etp_status keep_programs(etp_session *s, etp_error *err)
 {
     for (size_t i = 0; i < s->plan->n_models; i++) {
@@ -114,6 +113,7 @@ static etp_status keep_programs(etp_session *s, etp_error *err)
     return ETP_OK;
 }
 
+static etp_status measure(etp_session *s, etp_error *err)
 {
     if (s->config->resume) {
         ETP_TRY(etp_session_take_up(s, err));
@@ -123,10 +123,10 @@ static etp_status keep_programs(etp_session *s, etp_error *err)
         ETP_TRY(etp_run_begin(s->config->dir, &s->arena, &s->run, &s->writer, err));
     }
     s->writing = true;
-    ETP_TRY(push_files(s, err));
     if (!s->config->resume) {
         ETP_TRY(keep_programs(s, err));
     }
+    ETP_TRY(push_files(s, err));
     ETP_TRY(test_runner(s, err));
     expect_launches(s);
     ETP_TRY(etp_session_pilot(s, err));
@@ -159,9 +159,9 @@ static void remove_folder(etp_session *s)
         const char *path = etp_run_path(&s->arena, s->config->dir, s->run.arms.items[i].name);
         ignored = path ? etp_os_remove_tree(path, NULL) : ETP_NOMEM;
     }
-    for (size_t i = 0; i < sizeof k_files / sizeof *k_files; i++) {
     const char *programs = etp_run_path(&s->arena, s->config->dir, ETP_STR(ETP_RUN_PROGRAMS));
     ignored = programs ? etp_os_remove_tree(programs, NULL) : ETP_NOMEM;
+    for (size_t i = 0; i < sizeof k_files / sizeof *k_files; i++) {
         const char *path = etp_run_path(&s->arena, s->config->dir, etp_str_from(k_files[i]));
         ignored = path ? etp_os_unlink(path, NULL) : ETP_NOMEM;
     }

@@ -225,6 +225,14 @@ ETP_API const char *etp_run_dump_name(etp_arena *arena, const etp_run_arm *arm, 
                                       const char *suffix); // "exp/P.etdump", "exp/P_b2.log"
 ETP_API const char *etp_run_outputs_name(etp_arena *arena, const etp_run_arm *arm);
 
+// "program/<stem><suffix>" of a model of the run; suffixes are ".pte" and ".sources.csv".
+ETP_API const char *etp_run_program_name(etp_arena *arena, const etp_run *run, size_t model,
+                                         const char *suffix);
+// Reads a .sources.csv into a record that has sources and instructions of kernels only. Texts live
+// in ARENA.
+ETP_API ETP_NODISCARD etp_status etp_run_read_sources(etp_str text, etp_arena *arena,
+                                                      etp_etrecord *out, etp_error *err);
+
 // ---- writing ----
 
 // "<model>" of "<model>_<backend>_<precision>", a name as our exporter gives; others stay whole.
@@ -252,6 +260,12 @@ ETP_API ETP_NODISCARD etp_status etp_run_begin(const char *dir, etp_arena *arena
 // Continues a folder that etp_run_open has read: cuts off what was not committed.
 ETP_API ETP_NODISCARD etp_status etp_run_resume(const char *dir, etp_arena *arena, etp_run *run,
                                                 etp_run_writer *out, etp_error *err);
+// Keeps what explanations need of the model at PATH: the program with its weights left out (a file
+// of the same size whose weights are holes), and the sources of the ETRecord beside it. *out_note
+// is a line worth telling when the program could not be kept, else NULL.
+ETP_API ETP_NODISCARD etp_status etp_run_keep_program(etp_run_writer *w, size_t model,
+                                                      const char *path, const char **out_note,
+                                                      etp_error *err);
 // Makes the next block durable: its samples, launches and free-form environment lines (each a JSON
 // object without newline), then the manifest with blocks_done + 1.
 ETP_API ETP_NODISCARD etp_status etp_run_commit(etp_run_writer *w, const etp_run_sample *samples,
@@ -260,12 +274,6 @@ ETP_API ETP_NODISCARD etp_status etp_run_commit(etp_run_writer *w, const etp_run
                                                 size_t n_environment, etp_error *err);
 // Writes the last manifest, with the hashes of every raw file and the kit's results[].
 ETP_API ETP_NODISCARD etp_status etp_run_finish(etp_run_writer *w, etp_run_state state,
-// Keeps what explanations need of the model at PATH: the program with its weights left out (a file
-// of the same size whose weights are holes), and the sources of the ETRecord beside it. *out_note
-// is a line worth telling when the program could not be kept, else NULL.
-ETP_API ETP_NODISCARD etp_status etp_run_keep_program(etp_run_writer *w, size_t model,
-                                                      const char *path, const char **out_note,
-                                                      etp_error *err);
                                                 etp_error *err);
 
 // Writes a derived file (atomically) and records its hash in derived.json. May be called at any

@@ -80,7 +80,7 @@ static etp_status remove_leftovers(etp_run_writer *w, uint32_t block, etp_error 
     static const char *const k_suffixes[] = {".etdump", ".log"};
     for (size_t i = 0; i < 2 * w->run->arms.n; i++) {
         const char *name =
-            etp_run_dump_name(w->arena, &w->run->arms.items[i / n], block, k_suffixes[i % n]);
+            etp_run_dump_name(w->arena, &w->run->arms.items[i / 2], block, k_suffixes[i % 2]);
         const char *path = name ? path_of(w, name, w->arena) : NULL;
         if (!path) {
             return etp_fail_nomem(err, "the run folder");
@@ -297,9 +297,9 @@ etp_status etp_run_finish(etp_run_writer *w, etp_run_state state, etp_error *err
     w->run->files.n = 0;
     ETP_TRY(add_file(w, ETP_RUN_SAMPLES, err));
     ETP_TRY(add_file(w, ETP_RUN_ENVIRONMENT, err));
+    ETP_TRY(add_tree(w, ETP_RUN_PROGRAMS, 0, err));
     for (size_t i = 0; i < w->run->arms.n; i++) {
         const char *name = etp_arena_strdup(w->arena, w->run->arms.items[i].name);
-    ETP_TRY(add_tree(w, ETP_RUN_PROGRAMS, 0, err));
         if (!name) {
             return etp_fail_nomem(err, "files");
         }
