@@ -15,7 +15,7 @@ typedef struct ab_options {
     const char *baseline, *device, *runner, *out, *method, *inputs, *data, *cpus;
     uint64_t blocks, iterations, warmup, seed;
     double budget, timeout, margin_percent;
-    bool full, no_trace;
+    bool full, no_trace, kernels;
 } ab_options;
 
 #define OPT(name, short, type, field, arg, help)                                                   \
@@ -40,6 +40,7 @@ static const etp_opt k_options[] = {
     OPT("timeout", 0, ETP_OPT_NUMBER, timeout, "SECONDS", "longest silence of a runner (default 60)"),
     OPT("margin", 0, ETP_OPT_NUMBER, margin_percent, "PERCENT", "smaller differences are 'same' (default 1)"),
     OPT("no-trace", 0, ETP_OPT_FLAG, no_trace, NULL, "latency alone, no operator breakdown"),
+    OPT("kernels", 0, ETP_OPT_FLAG, kernels, NULL, "also sample which kernels ran, in launches of their own"),
     OPT("full", 0, ETP_OPT_FLAG, full, NULL, "every section, also in text"),
     OPT("fail-on", 0, ETP_OPT_LIST, fail_on, "WORDS", ETP_FAIL_ON_HELP),
     {0},
@@ -179,6 +180,7 @@ static etp_status session_options(etp_cli *cli, const ab_options *o, int argc, c
         .warmup = o->warmup,
         .iterations = o->iterations,
         .no_trace = o->no_trace,
+        .kernels = o->kernels,
         .has_seed = o->seed != 0,
         .seed = o->seed,
         .timeout_s = o->timeout,

@@ -112,6 +112,24 @@ static etp_status order_block(etp_session *s, uint32_t block, block_order *out, 
     return ETP_OK;
 }
 
+// Kernel evidence needs no blocks: what ran is a fact, not an estimate. One launch per arm, last.
+static etp_status sample_arms(etp_session *s, uint32_t block, const uint32_t *arms,
+                              uint32_t position, etp_error *err)
+{
+    etp_launch_outcome o;
+    for (uint32_t i = 0; i < s->plan->n_arms && s->plan->kernels && block == 1; i++) {
+        const etp_task t = {arms[i], block, position + i, ETP_LAUNCH_SAMPLED};
+        if (s->arms[t.arm].dead) {
+            continue;
+        }
+        ETP_TRY(etp_session_launch(s, &t, &o, err));
+        if (o.interrupted) {
+            return ETP_OK;
+        }
+    }
+    return ETP_OK;
+}
+
 // All timed launches with the control among them, then all traced ones. LOST[arm] tells which arms
 // lost their timed launch; they are spared the traced one.
 static etp_status launch_block(etp_session *s, uint32_t block, const block_order *order, bool *lost,
@@ -148,7 +166,7 @@ static etp_status launch_block(etp_session *s, uint32_t block, const block_order
             return ETP_OK;
         }
     }
-    return ETP_OK;
+    return sample_arms(s, block, order->arms, position, err);
 }
 
 static bool block_has_loss(const etp_session *s, uint32_t block)

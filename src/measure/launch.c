@@ -207,6 +207,7 @@ static bool hear_load(launch *l)
     }
     etp_run_launch *r = &l->out->record;
     r->load_ns = msg.u.load.ns;
+    l->out->epoch_ns = msg.u.load.epoch_ns;
     r->rss_bytes = msg.u.load.rss_bytes;
     r->hook_calls = msg.u.load.hook_calls;
     if (l->request->arm->mask[0] != '\0' && r->mask_hook.len > 0 && r->hook_calls == 0) {
@@ -342,6 +343,9 @@ static bool converse(launch *l)
     if (!run_iterations(l, q->iterations)) {
         return false;
     }
+    if (q->samples && !command(l, "samples", q->samples)) {
+        return false;
+    }
     if (q->dump && !command(l, "dump", q->dump)) {
         return false;
     }
@@ -360,7 +364,9 @@ static void build_arguments(const etp_launch_request *q, const char *threads, co
         {"--threads", threads},
         {"--cpus", q->cpus},
         {"--inputs", q->inputs},
-        {"--kind", q->kind == ETP_LAUNCH_TRACED ? "traced" : "timed"},
+        {"--kind", q->kind == ETP_LAUNCH_TRACED    ? "traced"
+                   : q->kind == ETP_LAUNCH_SAMPLED ? "sampled"
+                                                   : "timed"},
     };
     for (size_t i = 0; i < sizeof pairs / sizeof *pairs; i++) {
         if (pairs[i][1]) {

@@ -15,7 +15,8 @@ typedef struct etp_launch_request {
     // The pilot: warm-up until this long and this many, then `iterations`. 0: not a pilot.
     uint64_t pilot_warmup_ns;
     uint64_t expected_iteration_ns; // 0 unknown; lengthens the patience with long runs
-    const char *dump;    // where to write the trace (device path); kind TRACED only
+    const char *dump;    // where to write the trace (device path); kinds TRACED and SAMPLED
+    const char *samples; // where to write program counters (device path); kind SAMPLED
     const char *outputs; // where to write the outputs (device path), NULL: not wanted
     uint64_t timeout_ns;
     const etp_isa_cpu *cpu; // of the device, nothing hidden
@@ -36,6 +37,7 @@ typedef struct etp_launch_outcome {
     etp_run_launch record;  // numbers as far as they came; arm, block, launch left 0
     etp_launch_iteration *iterations; // warm-up first; in the arena
     uint64_t n_warmup, n_iterations;  // n_iterations without the warm-up
+    uint64_t epoch_ns; // the iterations' clock at tick 0 of the trace
     etp_str log;            // stderr
 } etp_launch_outcome;
 

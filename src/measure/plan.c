@@ -387,6 +387,12 @@ static etp_status set_counts(const etp_session_options *o, bool emulated, etp_se
     seconds = fmin(fmax(seconds, 0.05), 86400);
     out->timeout_ns = (uint64_t)(seconds * 1e9);
     out->trace = !o->no_trace;
+    out->kernels = o->kernels;
+    if (o->kernels && emulated) {
+        return etp_fail(err, ETP_ENVIRONMENT,
+                        "program counters cannot be sampled under emulation (signals break SME state "
+                        "there, and the counters would be the emulator's); leave out --kernels");
+    }
     out->seed = (o->has_seed ? o->seed : etp_os_random_u64()) & (((uint64_t)1 << SEED_BITS) - 1);
     return ETP_OK;
 }

@@ -98,6 +98,7 @@ static void expect_launches(etp_session *s)
     for (uint32_t b = done + 1; b <= goal && b <= s->plan->control_blocks; b++) {
         s->expected_launches++;
     }
+    s->expected_launches += s->plan->kernels && done == 0 ? s->plan->n_arms : 0;
     s->expected_launches += etp_pilot_needed(s->plan) && !s->config->resume ? s->plan->n_arms : 0;
 }
 

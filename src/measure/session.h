@@ -45,6 +45,7 @@ typedef struct etp_session_options { // zeroed = the defaults
     double budget_s;          // 0: none
     uint64_t warmup, iterations, traced; // per launch; 0: the pilot decides
     bool no_trace;            // timed launches only
+    bool kernels;             // one sampled launch per arm in block 1
     bool no_control;          // without the A/A control
     bool has_seed;
     uint64_t seed;            // 53 bits are used
@@ -73,7 +74,7 @@ typedef struct etp_session_plan { // lives in the arena given to etp_session_pla
     double budget_s;
     uint64_t seed;
     uint64_t warmup, iterations, traced; // 0: the pilot decides
-    bool trace;
+    bool trace, kernels;
     uint64_t timeout_ns;
     etp_device_cpu cpu;
     const char *data, *method, *inputs, *cpus; // paths absolute; NULL where not given

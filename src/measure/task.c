@@ -2,6 +2,7 @@
 // Makes one launch and keeps what comes of it: rows, trace, outputs, log, or the reason of its loss.
 #include <stdio.h>
 
+#include "measure/sampled.h"
 #include "measure/state.h"
 
 #define DUMP_LIMIT ((uint64_t)1 << 30)
@@ -13,7 +14,8 @@ static const char *log_name(etp_session *s, const etp_task *t, bool lost)
     etp_arena *arena = &s->block_arena;
     const etp_run_arm *arm = &s->run.arms.items[t->arm];
     if (!lost) {
-        return etp_run_dump_name(arena, arm, t->block, ".log");
+        return etp_run_dump_name(arena, arm, t->block,
+                                 t->kind == ETP_LAUNCH_SAMPLED ? "_sampled.log" : ".log");
     }
     const char *suffix = etp_arena_printf(arena, "_%s_lost.log", etp_launch_kind_name(t->kind));
     return suffix ? etp_run_dump_name(arena, arm, t->block, suffix) : NULL;
@@ -64,6 +66,39 @@ static etp_status take_dump(etp_session *s, const etp_task *t, const char *remot
     o->reason = ETP_LOST_FILE;
     o->detail = etp_arena_printf(&s->block_arena, "%s", why);
     return etp_os_unlink(path, err);
+}
+
+static const char *file_of(etp_session *s, const etp_task *t, const char *suffix)
+{
+    const char *name = etp_run_dump_name(&s->block_arena, &s->run.arms.items[t->arm], t->block, suffix);
+    return name ? etp_run_path(&s->block_arena, s->config->dir, etp_str_from(name)) : NULL;
+}
+
+// Program counters of a sampled launch, joined to what ran at the time, and the code they point into.
+static etp_status take_samples(etp_session *s, const etp_task *t, const etp_launch_request *q,
+                               etp_launch_outcome *o, etp_error *err)
+{
+    etp_sampled_files files = {file_of(s, t, "_raw.samples"), file_of(s, t, "_sampled.etdump"),
+                               file_of(s, t, ".samples"), file_of(s, t, ".code")};
+    if (!files.raw || !files.dump || !files.samples || !files.code) {
+        return etp_fail_nomem(err, "samples");
+    }
+    etp_error why = {.offset = ETP_NO_OFFSET};
+    etp_status st = s->device->ops->pull(s->device, q->samples, files.raw, &why);
+    if (st == ETP_OK) {
+        st = s->device->ops->pull(s->device, q->dump, files.dump, &why);
+    }
+    if (st == ETP_OK) {
+        st = etp_sampled_keep(s->device, o, &files, &s->block_arena, &why);
+    }
+    ETP_TRY(etp_os_unlink(files.raw, err));
+    ETP_TRY(etp_os_unlink(files.dump, err));
+    if (st != ETP_OK) {
+        o->ok = false;
+        o->reason = ETP_LOST_FILE;
+        o->detail = etp_arena_printf(&s->block_arena, "its samples: %s", why.msg);
+    }
+    return ETP_OK;
 }
 
 static void take_outputs(etp_session *s, const etp_task *t, const char *remote)
@@ -147,7 +182,7 @@ static etp_status make_request(etp_session *s, const etp_task *t, bool pilot, et
                                etp_error *err)
 {
     etp_arm_state *arm = &s->arms[t->arm];
-    bool traced = t->kind == ETP_LAUNCH_TRACED;
+    bool traced = t->kind == ETP_LAUNCH_TRACED, sampled = t->kind == ETP_LAUNCH_SAMPLED;
     *q = (etp_launch_request){
         .arm = &s->plan->arms[t->arm],
         .model = arm->model,
@@ -157,7 +192,9 @@ static etp_status make_request(etp_session *s, const etp_task *t, bool pilot, et
         .cpus = s->plan->cpus,
         .kind = t->kind,
         .warmup = arm->counts.warmup,
-        .iterations = traced ? arm->counts.traced : arm->counts.iterations,
+        .iterations = sampled  ? etp_sampled_iterations(arm->counts.iteration_ns)
+                      : traced ? arm->counts.traced
+                               : arm->counts.iterations,
         .expected_iteration_ns = arm->counts.iteration_ns,
         .timeout_ns = s->plan->timeout_ns,
         .cpu = &s->plan->cpu.cpu,
@@ -170,8 +207,11 @@ static etp_status make_request(etp_session *s, const etp_task *t, bool pilot, et
         q->iterations = ETP_PILOT_ITERATIONS;
         return ETP_OK;
     }
-    if (traced) {
+    if (traced || sampled) {
         ETP_TRY(s->device->ops->scratch(s->device, "trace.etdump", &s->block_arena, &q->dump, err));
+    }
+    if (sampled) {
+        ETP_TRY(s->device->ops->scratch(s->device, "samples.csv", &s->block_arena, &q->samples, err));
     }
     if (!arm->has_outputs && t->kind == (s->plan->trace ? ETP_LAUNCH_TRACED : ETP_LAUNCH_TIMED)) {
         ETP_TRY(s->device->ops->scratch(s->device, "outputs", &s->block_arena, &q->outputs, err));
@@ -208,7 +248,9 @@ static etp_status launch_task(etp_session *s, const etp_task *t, bool pilot, uin
         s->cut_short = !pilot;
         return ETP_OK;
     }
-    if (o->ok && q.dump) {
+    if (o->ok && q.samples) {
+        ETP_TRY(take_samples(s, t, &q, o, err));
+    } else if (o->ok && q.dump) {
         ETP_TRY(take_dump(s, t, q.dump, o, err));
     }
     if (o->ok && q.outputs) {

@@ -77,10 +77,12 @@ static size_t committed_length(etp_str text, uint32_t last, bool is_csv)
 // What a launch of a block that was never committed left behind.
 static etp_status remove_leftovers(etp_run_writer *w, uint32_t block, etp_error *err)
 {
-    static const char *const k_suffixes[] = {".etdump", ".log"};
-    for (size_t i = 0; i < 2 * w->run->arms.n; i++) {
+    static const char *const k_suffixes[] = {".etdump",      ".log",  ".samples",       "_sampled.log",
+                                             "_raw.samples", ".code", "_sampled.etdump"};
+    const size_t n = sizeof k_suffixes / sizeof *k_suffixes;
+    for (size_t i = 0; i < n * w->run->arms.n; i++) {
         const char *name =
-            etp_run_dump_name(w->arena, &w->run->arms.items[i / 2], block, k_suffixes[i % 2]);
+            etp_run_dump_name(w->arena, &w->run->arms.items[i / n], block, k_suffixes[i % n]);
         const char *path = name ? path_of(w, name, w->arena) : NULL;
         if (!path) {
             return etp_fail_nomem(err, "the run folder");

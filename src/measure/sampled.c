@@ -1,0 +1,442 @@
+// SPDX-License-Identifier: Apache-2.0
+// Keeps what a sampled launch gave. A sample belongs to the operator whose interval in the recording
+// of the same process contains its time; the recording's clock and the sampler's are tied together
+// by the epoch that the runner reports.
+//
+// XNNPACK stamps the end of each operator of a partition but the recording holds whole microseconds,
+// rounded down and laid end to end: the k-th operator is shown up to k µs early. Intervals are moved
+// by the expected half, and a sample nearer to an edge than what is left is marked unsure.
+#include "measure/sampled.h"
+
+#include <etprof/etdump.h>
+#include <stdlib.h>
+
+#include "base/csv.h"
+#include "base/number.h"
+#include "binary/elf.h"
+
+#define RAW_LIMIT ((uint64_t)256 << 20)
+#define DUMP_LIMIT ((uint64_t)1 << 30)
+#define LIBRARY_LIMIT ((uint64_t)2 << 30)
+#define MAX_SAMPLES ((size_t)1 << 20)
+#define MAX_MODULES 64
+#define MAX_FUNCTION ((uint64_t)64 << 10) // bytes of code kept of one function
+#define MAX_CODE ((size_t)8 << 20)        // of all together
+#define WINDOW 256                        // bytes kept around an address without function
+
+uint64_t etp_sampled_iterations(uint64_t each_ns)
+{
+    uint64_t n = each_ns ? ETP_SAMPLED_NS / each_ns : 100;
+    return n < ETP_SAMPLED_MIN ? ETP_SAMPLED_MIN : n > ETP_SAMPLED_MAX ? ETP_SAMPLED_MAX : n;
+}
+
+typedef struct sample {
+    uint64_t time_ns, thread, address;
+    uint32_t module; // ETP_NO_MODULE: outside any
+    etp_str symbol, streaming;
+    int64_t iteration; // −1 outside
+    etp_str operator_name;
+    int32_t chain, instruction;
+    bool in_operator, sure;
+} sample;
+
+#define NO_MODULE UINT32_MAX
+
+typedef struct module {
+    etp_str name;
+    etp_file file;
+    etp_elf *elf; // NULL: not found or not readable
+} module;
+
+typedef struct part { // code that samples point into
+    uint32_t module;
+    etp_function function;
+} part;
+
+typedef struct keeper {
+    etp_arena *arena;
+    struct {
+        sample *items;
+        size_t n, cap;
+    } samples;
+    module modules[MAX_MODULES];
+    uint32_t n_modules;
+    struct {
+        part *items;
+        size_t n, cap;
+    } parts;
+} keeper;
+
+// ---- what the runner wrote ----
+
+static uint32_t module_of(keeper *k, etp_str name)
+{
+    if (name.len == 0) {
+        return NO_MODULE;
+    }
+    for (uint32_t i = 0; i < k->n_modules; i++) {
+        if (etp_str_eq(k->modules[i].name, name)) {
+            return i;
+        }
+    }
+    if (k->n_modules == MAX_MODULES) {
+        return NO_MODULE;
+    }
+    k->modules[k->n_modules].name = name;
+    return k->n_modules++;
+}
+
+static etp_status read_raw(keeper *k, etp_str text, etp_error *err)
+{
+    static const char *const k_names[] = {"time_ns", "thread", "module", "address", "symbol", "streaming"};
+    int at[6];
+    etp_csv_reader reader;
+    etp_csv_row row = {0};
+    bool more = false;
+    etp_csv_open(&reader, text, ',', k->arena);
+    ETP_TRY(etp_csv_next(&reader, &row, &more, err));
+    for (int i = 0; i < 6; i++) {
+        at[i] = more ? etp_csv_column(&row, k_names[i]) : -1;
+        if (at[i] < 0) {
+            return etp_fail_at(err, ETP_CORRUPT, 0, "samples without a column %s", k_names[i]);
+        }
+    }
+    for (;;) {
+        ETP_TRY(etp_csv_next(&reader, &row, &more, err));
+        if (!more) {
+            return ETP_OK;
+        }
+        sample s = {.iteration = -1};
+        etp_str cells[6];
+        for (int i = 0; i < 6; i++) {
+            cells[i] = (size_t)at[i] < row.n ? row.cells[at[i]] : (etp_str){0};
+        }
+        bool has_module = cells[2].len > 0;
+        if (!etp_parse_u64(cells[0], &s.time_ns) || !etp_parse_u64(cells[1], &s.thread) ||
+            (has_module && !etp_parse_u64(cells[3], &s.address))) {
+            return etp_fail_at(err, ETP_CORRUPT, row.offset, "line %llu of the samples is none",
+                               (unsigned long long)row.line);
+        }
+        s.module = module_of(k, cells[2]);
+        s.symbol = cells[4];
+        s.streaming = cells[5];
+        if (k->samples.n >= MAX_SAMPLES || !ETP_PUSH(k->arena, &k->samples, s)) {
+            return etp_fail_nomem(err, "samples");
+        }
+    }
+}
+
+// ---- time ----
+
+static int by_time(const void *pa, const void *pb)
+{
+    const sample *a = pa, *b = pb;
+    if (a->time_ns != b->time_ns) {
+        return a->time_ns < b->time_ns ? -1 : 1;
+    }
+    return (a->thread > b->thread) - (a->thread < b->thread);
+}
+
+static void place_in_iterations(keeper *k, const etp_launch_outcome *o)
+{
+    uint64_t i = o->n_warmup, end = o->n_warmup + o->n_iterations;
+    for (size_t n = 0; n < k->samples.n; n++) {
+        sample *s = &k->samples.items[n];
+        while (i < end && o->iterations[i].start_ns + o->iterations[i].ns <= s->time_ns) {
+            i++;
+        }
+        if (i < end && o->iterations[i].start_ns <= s->time_ns) {
+            s->iteration = (int64_t)i;
+        }
+    }
+}
+
+typedef struct placing { // of operators within one partition, as they follow each other
+    int32_t chain, instruction;
+    uint64_t count;
+} placing;
+
+// Gives the samples [first, last) that lie in an event of RUN its name; the shortest event wins.
+static void place_in_run(keeper *k, const etp_etdump_run *run, uint64_t epoch, size_t first, size_t last)
+{
+    placing p = {-2, -2, 0};
+    uint64_t *shortest = etp_arena_alloc_array(k->arena, last - first + 1, sizeof *shortest);
+    for (size_t e = 0; shortest && e < run->n_events; e++) {
+        etp_etdump_profile ev;
+        if (!etp_etdump_profile_of(etp_etdump_event_at(run, e), &ev) || ev.end <= ev.start ||
+            ev.end > UINT64_MAX - epoch) {
+            continue;
+        }
+        bool inside = ev.delegate_id_str.ptr != NULL;
+        etp_str name = inside ? ev.delegate_id_str : ev.name;
+        if (etp_str_eqz(name, "Method::execute")) {
+            continue;
+        }
+        uint64_t blur = 0;
+        if (inside) {
+            bool same = p.chain == ev.chain_index && p.instruction == ev.instruction_id;
+            p = (placing){ev.chain_index, ev.instruction_id, same ? p.count + 1 : 0};
+            blur = 500 * p.count;
+        }
+        uint64_t start = epoch + ev.start + blur, end = epoch + ev.end + blur, length = ev.end - ev.start;
+        for (size_t i = first; i < last; i++) {
+            sample *s = &k->samples.items[i];
+            if (s->time_ns < start || s->time_ns >= end ||
+                (s->in_operator && shortest[i - first] <= length)) {
+                continue;
+            }
+            shortest[i - first] = length;
+            s->in_operator = true;
+            s->operator_name = name;
+            s->chain = ev.chain_index;
+            s->instruction = ev.instruction_id;
+            uint64_t edge = s->time_ns - start < end - s->time_ns ? s->time_ns - start : end - s->time_ns;
+            s->sure = edge >= blur + (inside ? 1000 : 0);
+        }
+    }
+}
+
+static bool execute_of(const etp_etdump_run *run, uint64_t *start, uint64_t *end)
+{
+    for (size_t e = run->n_events; e > 0; e--) {
+        etp_etdump_profile ev;
+        if (etp_etdump_profile_of(etp_etdump_event_at(run, e - 1), &ev) &&
+            etp_str_eqz(ev.name, "Method::execute")) {
+            *start = ev.start;
+            *end = ev.end;
+            return true;
+        }
+    }
+    return false;
+}
+
+static void place_in_operators(keeper *k, const etp_etdump *dump, uint64_t epoch)
+{
+    size_t first = 0;
+    for (size_t r = 0; r < dump->n_runs && first < k->samples.n; r++) {
+        etp_etdump_run run = etp_etdump_run_at(dump, r);
+        uint64_t start, end;
+        if (!execute_of(&run, &start, &end) || end > UINT64_MAX - epoch) {
+            continue;
+        }
+        while (first < k->samples.n && k->samples.items[first].time_ns < epoch + start) {
+            first++;
+        }
+        size_t last = first;
+        while (last < k->samples.n && k->samples.items[last].time_ns < epoch + end) {
+            last++;
+        }
+        place_in_run(k, &run, epoch, first, last);
+        first = last;
+    }
+}
+
+// ---- code ----
+
+static void open_modules(keeper *k, const etp_device *device)
+{
+    static const char *const k_folders[] = {"", "sdk/", "lib/"};
+    for (uint32_t m = 0; m < k->n_modules; m++) {
+        module *mod = &k->modules[m];
+        bool plain = mod->name.len < 256 && etp_str_find(mod->name, ETP_STR("/")) == mod->name.len &&
+                     mod->name.ptr[0] != '.';
+        for (size_t f = 0; plain && f < sizeof k_folders / sizeof *k_folders && !mod->elf; f++) {
+            const char *path = etp_arena_printf(k->arena, "%s/%s%.*s", device->bundle.dir, k_folders[f],
+                                                ETP_STR_ARG(mod->name));
+            if (!path || !etp_os_is_file(path) ||
+                etp_file_open(path, LIBRARY_LIMIT, &mod->file, NULL) != ETP_OK) {
+                continue;
+            }
+            if (etp_elf_open(mod->file.bytes, k->arena, &mod->elf, NULL) != ETP_OK) {
+                mod->elf = NULL;
+                etp_file_close(&mod->file);
+            }
+        }
+    }
+}
+
+static int by_place(const void *pa, const void *pb)
+{
+    const part *a = pa, *b = pb;
+    if (a->module != b->module) {
+        return a->module < b->module ? -1 : 1;
+    }
+    return (a->function.start > b->function.start) - (a->function.start < b->function.start);
+}
+
+// The function around an address; without bounds a window, which on x86-64 begins at the sampled
+// instruction because nothing before it can be decoded.
+static part part_of(const module *mod, uint32_t index, uint64_t address)
+{
+    part p = {.module = index};
+    if (etp_elf_function(mod->elf, address, &p.function)) {
+        if (p.function.end - p.function.start > MAX_FUNCTION) {
+            p.function.end = p.function.start + MAX_FUNCTION;
+        }
+        if (address < p.function.end) {
+            return p;
+        }
+    }
+    bool a64 = etp_elf_machine(mod->elf) == ETP_MACHINE_AARCH64;
+    p.function = (etp_function){a64 ? address & ~(uint64_t)(WINDOW - 1) : address,
+                                0, {0}, ETP_BOUNDS_NONE};
+    p.function.end = p.function.start + WINDOW;
+    return p;
+}
+
+static etp_status collect_parts(keeper *k, etp_error *err)
+{
+    for (size_t i = 0; i < k->samples.n; i++) {
+        const sample *s = &k->samples.items[i];
+        if (s->module == NO_MODULE || !k->modules[s->module].elf || s->address > UINT64_MAX - WINDOW) {
+            continue;
+        }
+        part p = part_of(&k->modules[s->module], s->module, s->address);
+        if (!ETP_PUSH(k->arena, &k->parts, p)) {
+            return etp_fail_nomem(err, "code");
+        }
+    }
+    if (k->parts.n > 1) {
+        qsort(k->parts.items, k->parts.n, sizeof *k->parts.items, by_place);
+    }
+    size_t kept = 0;
+    for (size_t i = 0; i < k->parts.n; i++) {
+        if (kept == 0 || by_place(&k->parts.items[kept - 1], &k->parts.items[i]) != 0) {
+            k->parts.items[kept++] = k->parts.items[i];
+        }
+    }
+    k->parts.n = kept;
+    return ETP_OK;
+}
+
+static const char *bounds_name(etp_bounds bounds)
+{
+    return bounds == ETP_BOUNDS_SYMBOL ? "symbol" : bounds == ETP_BOUNDS_UNWIND ? "unwind" : "none";
+}
+
+static void write_code(const keeper *k, etp_sink *sink)
+{
+    size_t total = 0;
+    etp_sink_z(sink, "module,machine,build_id,start,end,bounds,symbol,code\n");
+    for (size_t i = 0; i < k->parts.n; i++) {
+        const etp_function *f = &k->parts.items[i].function;
+        const module *mod = &k->modules[k->parts.items[i].module];
+        etp_bytes code = {0};
+        if (!etp_elf_code(mod->elf, f->start, f->end, &code) || code.len > MAX_CODE - total) {
+            code.len = 0; // at the end of a segment: listed without code
+        }
+        total += code.len;
+        etp_csv_cell(sink, mod->name, ',');
+        etp_sink_printf(sink, ",%s,%.*s,0x%llx,0x%llx,%s,", etp_machine_name(etp_elf_machine(mod->elf)),
+                        ETP_STR_ARG(etp_elf_build_id(mod->elf)), (unsigned long long)f->start,
+                        (unsigned long long)f->end, bounds_name(f->bounds));
+        etp_csv_cell(sink, f->symbol, ',');
+        etp_sink_char(sink, ',');
+        for (size_t b = 0; b < code.len; b++) {
+            etp_sink_char(sink, "0123456789abcdef"[code.ptr[b] >> 4]);
+            etp_sink_char(sink, "0123456789abcdef"[code.ptr[b] & 15]);
+        }
+        etp_sink_char(sink, '\n');
+    }
+}
+
+static void write_samples(const keeper *k, etp_sink *sink)
+{
+    etp_sink_z(sink, "time_ns,thread,module,address,symbol,streaming,iteration,chain,instruction,operator,"
+                     "sure\n");
+    for (size_t i = 0; i < k->samples.n; i++) {
+        const sample *s = &k->samples.items[i];
+        etp_sink_printf(sink, "%llu,%llu,", (unsigned long long)s->time_ns, (unsigned long long)s->thread);
+        if (s->module != NO_MODULE) {
+            etp_csv_cell(sink, k->modules[s->module].name, ',');
+            etp_sink_printf(sink, ",0x%llx,", (unsigned long long)s->address);
+        } else {
+            etp_sink_z(sink, ",,");
+        }
+        etp_csv_cell(sink, s->symbol, ',');
+        etp_sink_char(sink, ',');
+        etp_csv_cell(sink, s->streaming, ',');
+        etp_sink_char(sink, ',');
+        if (s->iteration >= 0) {
+            etp_sink_printf(sink, "%lld", (long long)s->iteration);
+        }
+        if (s->in_operator) {
+            etp_sink_printf(sink, ",%d,%d,", s->chain, s->instruction);
+            etp_csv_cell(sink, s->operator_name, ',');
+            etp_sink_z(sink, s->sure ? ",1\n" : ",0\n");
+        } else {
+            etp_sink_z(sink, ",,,,\n");
+        }
+    }
+}
+
+static etp_status write_files(const keeper *k, const etp_sampled_files *files, etp_error *err)
+{
+    etp_strbuf text;
+    etp_strbuf_init(&text, k->arena);
+    etp_sink sink = etp_sink_strbuf(&text);
+    write_samples(k, &sink);
+    if (sink.failed || text.failed) {
+        return etp_fail_nomem(err, "samples");
+    }
+    ETP_TRY(etp_os_write_atomic(files->samples, etp_strbuf_str(&text), err));
+    text.len = 0;
+    write_code(k, &sink);
+    if (sink.failed || text.failed) {
+        return etp_fail_nomem(err, "code");
+    }
+    return etp_os_write_atomic(files->code, etp_strbuf_str(&text), err);
+}
+
+// ---- all together ----
+
+static etp_status join(keeper *k, const etp_launch_outcome *o, const etp_sampled_files *files,
+                       etp_file *raw, etp_file *recording, etp_error *err)
+{
+    etp_etdump dump;
+    ETP_TRY(etp_file_open(files->raw, RAW_LIMIT, raw, err));
+    ETP_TRY(etp_file_open(files->dump, DUMP_LIMIT, recording, err));
+    ETP_TRY(read_raw(k, (etp_str){(const char *)raw->bytes.ptr, raw->bytes.len}, err));
+    ETP_TRY(etp_etdump_open(recording->bytes, &dump, err));
+    if (k->samples.n > 1) {
+        qsort(k->samples.items, k->samples.n, sizeof *k->samples.items, by_time);
+    }
+    // What came before the warm-up ended is of no use.
+    uint64_t begin = o->n_iterations ? o->iterations[o->n_warmup].start_ns : 0;
+    size_t early = 0;
+    while (early < k->samples.n && k->samples.items[early].time_ns < begin) {
+        early++;
+    }
+    if (early > 0) {
+        k->samples.n -= early;
+        memmove(k->samples.items, k->samples.items + early, k->samples.n * sizeof *k->samples.items);
+    }
+    place_in_iterations(k, o);
+    place_in_operators(k, &dump, o->epoch_ns);
+    return ETP_OK;
+}
+
+etp_status etp_sampled_keep(const etp_device *device, const etp_launch_outcome *o,
+                            const etp_sampled_files *files, etp_arena *arena, etp_error *err)
+{
+    keeper *k = ETP_NEW(arena, keeper);
+    if (!k) {
+        return etp_fail_nomem(err, "samples");
+    }
+    k->arena = arena;
+    etp_file raw = {0}, recording = {0};
+    etp_status st = join(k, o, files, &raw, &recording, err);
+    if (st == ETP_OK) {
+        open_modules(k, device);
+        st = collect_parts(k, err);
+    }
+    if (st == ETP_OK) {
+        st = write_files(k, files, err);
+    }
+    for (uint32_t m = 0; m < k->n_modules; m++) {
+        etp_file_close(&k->modules[m].file);
+    }
+    etp_file_close(&recording);
+    etp_file_close(&raw);
+    return st;
+}
