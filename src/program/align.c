@@ -179,6 +179,8 @@ static void align_all(aligner *a)
 
 // ---- what was merged into what ------------------------------------------------------------------
 
+// The nodes of a chain that became one table. An operator placed on one of them contradicts that:
+// then neither is sure.
 static void own_table(aligner *a, uint32_t op)
 {
     uint32_t last = a->placed[op].node;
@@ -186,7 +188,11 @@ static void own_table(aligner *a, uint32_t op)
     uint32_t names = last;
     for (uint32_t at = last; at != start;) {
         at = etp_flow_sole_producer(a->flow, at); // never none: the chain was found this way
-        if (a->owner[at] != ETP_NO_INDEX) {
+        uint32_t other = a->owner[at];
+        if (other != ETP_NO_INDEX) {
+            a->placed[op].confidence *= 0.5;
+            a->placed[other].confidence *= 0.5;
+            a->hard++;
             break;
         }
         a->owner[at] = op;

@@ -493,6 +493,121 @@ static void corpus_is_placed(void **state)
     etp_arena_dispose(&arena);
 }
 
+// ---- never silently wrong ------------------------------------------------------------------------
+
+typedef enum damage { DROP_ONE, DROP_TWO, FOREIGN, CONVERT, N_DAMAGES } damage;
+
+typedef struct tally {
+    size_t right, wrong, sure_and_wrong, nowhere;
+} tally;
+
+static uint32_t next_random(uint64_t *state, uint32_t n)
+{
+    *state ^= *state << 13;
+    *state ^= *state >> 7;
+    *state ^= *state << 17;
+    return (uint32_t)(*state % n);
+}
+
+// Operators of one delegate call with their true nodes, damaged as a runtime we do not know might
+// have it: operators merged away, or one more than the program has nodes for.
+static void damage_and_align(const etp_partition *p, const etp_str *names, const uint32_t *truth,
+                             uint32_t n, damage how, uint64_t *random, tally *t)
+{
+    enum { MAX = 512 };
+    etp_str list[MAX + 1];
+    uint32_t want[MAX + 1], m = 0;
+    uint32_t a = next_random(random, n), b = next_random(random, n);
+    etp_arena arena = {0};
+    etp_alignment out;
+    etp_error err = {0};
+    for (uint32_t i = 0; i < n && i < MAX; i++) {
+        if ((how == DROP_ONE && i == a) || (how == DROP_TWO && (i == a || i == b))) {
+            continue;
+        }
+        if (i == a && (how == FOREIGN || how == CONVERT)) {
+            list[m] = how == FOREIGN ? ETP_STR("Max Pooling (NHWC, F32) #1")
+                                     : ETP_STR("Convert (NC) #99");
+            want[m++] = ETP_NO_INDEX;
+        }
+        list[m] = names[i];
+        want[m++] = truth[i];
+    }
+    assert_int_equal(etp_align_operators(p, list, m, &arena, &out, &err), ETP_OK);
+    for (uint32_t i = 0; i < m; i++) {
+        if (out.placed[i].node == ETP_NO_INDEX) {
+            t->nowhere++;
+        } else if (out.placed[i].node == want[i]) {
+            t->right++;
+        } else {
+            t->wrong++;
+            t->sure_and_wrong += out.placed[i].confidence * out.fit >= 0.9 ? 1 : 0;
+        }
+    }
+    etp_arena_dispose(&arena);
+}
+
+static void damage_block(joined *j, const etp_trace_block *block, damage how, uint64_t *random,
+                         tally *t)
+{
+    enum { MAX = 512 };
+    etp_join join;
+    etp_error err = {0};
+    etp_str names[MAX];
+    uint32_t truth[MAX];
+    assert_int_equal(etp_join_block(j->program, block, &j->arena, &join, &err), ETP_OK);
+    for (uint32_t call = 0; call < block->n_events; call++) {
+        if (block->events[call].kind != ETP_EVENT_DELEGATE_CALL ||
+            join.events[call].partition == ETP_NO_INDEX) {
+            continue;
+        }
+        uint32_t n = 0;
+        for (uint32_t i = 0; i < call && n < MAX; i++) {
+            if (block->events[i].parent == call) {
+                names[n] = block->events[i].name;
+                truth[n++] = join.events[i].node;
+            }
+        }
+        const etp_partition *p =
+            &j->program->methods[join.method].partitions[join.events[call].partition];
+        for (int repeat = 0; n >= 4 && repeat < 20; repeat++) {
+            damage_and_align(p, names, truth, n, how, random, t);
+        }
+    }
+}
+
+static void damaged_lists_are_not_trusted(void **state)
+{
+    (void)state;
+    const char *dir = corpus_dir();
+    if (!dir) {
+        print_message("skipped: no reference corpus (set ETPROF_CORPUS)\n");
+        skip();
+    }
+    static const char *const k_models[] = {"mobilenet_v3_small_xnnpack_int8",
+                                           "mobilenet_v3_small_xnnpack_fp16",
+                                           "mobilenet_v3_small_xnnpack_fp32",
+                                           "vit_tiny_xnnpack_fp32", "vit_tiny_xnnpack_int8",
+                                           "toy_cnn_xnnpack_int8"};
+    uint64_t random = 88172645463325252u;
+    for (int how = 0; how < N_DAMAGES; how++) {
+        tally t = {0};
+        for (size_t i = 0; i < sizeof k_models / sizeof *k_models; i++) {
+            joined j;
+            char program[512], dump[512];
+            snprintf(program, sizeof program, "%s/models/%s.pte", dir, k_models[i]);
+            snprintf(dump, sizeof dump, "%s/dumps/%s.x86_full.etdump", dir, k_models[i]);
+            open_pair(program, dump, &j);
+            damage_block(&j, etp_trace_block_at(j.trace, 0), (damage)how, &random, &t);
+            close_pair(&j);
+        }
+        print_message("damage %d: %zu right, %zu wrong (%zu of them sure), %zu not placed\n", how,
+                      t.right, t.wrong, t.sure_and_wrong, t.nowhere);
+        assert_int_equal(t.sure_and_wrong, 0);
+        assert_true(t.right > 10000 && t.wrong * 20 < t.right);
+    }
+}
+
 // prefill and decode have the same events: nothing that differs between them may be claimed.
 static void ambiguous_methods_claim_nothing_that_differs(void **state)
 {
@@ -539,6 +654,7 @@ int main(void)
         cmocka_unit_test(nothing_to_align),
         cmocka_unit_test(long_chains_are_aligned_in_windows),
         cmocka_unit_test(corpus_is_placed),
+        cmocka_unit_test(damaged_lists_are_not_trusted),
         cmocka_unit_test(ambiguous_methods_claim_nothing_that_differs),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
