@@ -1,14 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 // etprof ab MODEL…: measure two or more arms in paired launches and explain the difference.
-#include <math.h>
 #include <stddef.h>
-#include <string.h>
 
 #include "base/number.h"
-#include "base/sink.h"
+#include "cli/measure.h"
 #include "cli/show_ab.h"
-#include "measure/session.h"
-#include "os/os.h"
 
 typedef struct ab_options {
     etp_opt_list levels, threads, fail_on;
@@ -46,49 +42,6 @@ static const etp_opt k_options[] = {
     {0},
 };
 
-typedef struct progress_line {
-    bool shown;
-    size_t width;
-} progress_line;
-
-static void clear_progress(progress_line *line)
-{
-    if (line->shown) {
-        fprintf(stderr, "\r%*s\r", (int)line->width, "");
-        line->shown = false;
-    }
-}
-
-static void on_progress(void *ctx, const etp_session_progress *p)
-{
-    progress_line *line = ctx;
-    char text[160], left[64] = "";
-    if (isfinite(p->remaining_s)) {
-        snprintf(left, sizeof left, ", %.0f s left", ceil(p->remaining_s));
-    }
-    int n = 0;
-    if (p->blocks) {
-        n = snprintf(text, sizeof text, "block %u/%u  %s %s%s", p->block, p->blocks,
-                     p->arm ? p->arm : "", etp_launch_kind_name(p->kind), left);
-    } else {
-        n = snprintf(text, sizeof text, "%s  %s%s", p->stage, p->arm ? p->arm : "", left);
-    }
-    size_t width = n < 0 ? 0 : (size_t)n < sizeof text ? (size_t)n : sizeof text - 1;
-    fprintf(stderr, "\r%s%*s", text, (int)(line->width > width ? line->width - width : 0), "");
-    line->width = width;
-    line->shown = true;
-    fflush(stderr);
-}
-
-static void on_message(void *ctx, const char *text)
-{
-    progress_line *line = ctx;
-    if (line) {
-        clear_progress(line);
-    }
-    fprintf(stderr, "%s\n", text);
-}
-
 static etp_status parse_threads(etp_cli *cli, const etp_opt_list *list, const uint32_t **out,
                                 etp_error *err)
 {
@@ -106,53 +59,6 @@ static etp_status parse_threads(etp_cli *cli, const etp_opt_list *list, const ui
     }
     *out = threads;
     return ETP_OK;
-}
-
-// Folder with the inputs of one method: that of --method, or the only one there is.
-static const char *method_folder(etp_cli *cli, const char *dir, const char *method)
-{
-    etp_dir_list list = {0};
-    const char *found = NULL;
-    if (!etp_os_is_dir(dir) || etp_os_list(dir, &cli->arena, &list, NULL) != ETP_OK) {
-        return NULL;
-    }
-    for (size_t i = 0; i < list.n; i++) {
-        bool wanted = list.items[i].is_dir && (!method || strcmp(method, list.items[i].name) == 0);
-        if (wanted && found) {
-            return NULL; // several methods: the runner's choice is not ours to guess
-        }
-        found = wanted ? list.items[i].name : found;
-    }
-    return found ? etp_arena_printf(&cli->arena, "%s/%s", dir, found) : NULL;
-}
-
-// Example inputs that an export left beside the model (<model>.pte.inputs/<method>/<n>.bin); used,
-// and said so, unless --inputs is given.
-static const char *inputs_beside(etp_cli *cli, const char *model, const char *method)
-{
-    const char *beside = etp_arena_printf(&cli->arena, "%s.inputs", model);
-    const char *dir = beside ? method_folder(cli, beside, method) : NULL;
-    if (!dir) {
-        return NULL;
-    }
-    etp_strbuf buf;
-    etp_strbuf_init(&buf, &cli->arena);
-    size_t n = 0;
-    for (;; n++) {
-        const char *file = etp_arena_printf(&cli->arena, "%s/%zu.bin", dir, n);
-        const char *full = file ? etp_os_absolute(file, &cli->arena) : NULL;
-        if (!full || !etp_os_is_file(full)) {
-            break;
-        }
-        etp_strbuf_printf(&buf, "%s%s", n ? "," : "", full);
-    }
-    if (n == 0 || buf.failed) {
-        return NULL;
-    }
-    if (!cli->quiet) {
-        fprintf(stderr, "inputs     %s (%zu files beside the model)\n", dir, n);
-    }
-    return buf.ptr;
 }
 
 static etp_status session_options(etp_cli *cli, const ab_options *o, int argc, char **argv,
@@ -173,7 +79,7 @@ static etp_status session_options(etp_cli *cli, const ab_options *o, int argc, c
         .baseline = o->baseline,
         .data = o->data,
         .method = o->method,
-        .inputs = o->inputs ? o->inputs : inputs_beside(cli, argv[0], o->method),
+        .inputs = o->inputs ? o->inputs : etp_inputs_beside(cli, argv[0], o->method),
         .cpus = o->cpus,
         .blocks = (uint32_t)o->blocks,
         .budget_s = o->budget,
@@ -188,80 +94,15 @@ static etp_status session_options(etp_cli *cli, const ab_options *o, int argc, c
     return ETP_OK;
 }
 
-static void say_what_happened(etp_cli *cli, const char *dir, const etp_session_result *r)
-{
-    if (r->signal) {
-        fprintf(stderr, "interrupted after %u whole blocks; everything measured is in %s\n",
-                r->blocks, dir);
-        etp_cli_outcome(cli, 128 + r->signal);
-    } else if (!cli->quiet) {
-        fprintf(stderr, "measured   %u blocks, %u launches in %.1f s (%.0f %% of it inside launches)\n",
-                r->blocks, r->launches, (double)r->wall_ns / 1e9,
-                100 * (double)r->launch_wall_ns / (double)r->wall_ns);
-    }
-    if (r->blocks_lost) {
-        etp_cli_outcome(cli, 6);
-    }
-}
-
-// Probes, plans, claims the folder, measures. *out_dir is the run folder.
-static etp_status measure(etp_cli *cli, etp_device *device, const etp_session_options *options,
-                          const char *wanted_dir, const char **out_dir, etp_error *err)
-{
-    etp_device_cpu cpu;
-    etp_session_plan plan;
-    ETP_TRY(etp_session_probe(device, &cli->arena, &cpu, err));
-    ETP_TRY(etp_session_plan_make(options, device, &cpu, &cli->arena, &plan, err));
-    const char *wanted = wanted_dir ? wanted_dir
-                                    : etp_run_default_dir(&cli->arena, options->models[0],
-                                                          device->info.platform);
-    if (!wanted) {
-        return etp_fail_nomem(err, "run folder");
-    }
-    ETP_TRY(etp_run_claim(wanted, wanted_dir != NULL, &cli->arena, out_dir, err));
-    if (!cli->quiet) {
-        fprintf(stderr, "run folder %s\n", *out_dir);
-    }
-    progress_line line = {0};
-    etp_session_config config = {
-        .dir = *out_dir, .command = cli->command_line, .cache_dir = ".etprof/cache"};
-    etp_session_hooks hooks = {
-        .ctx = &line,
-        .progress = cli->progress ? on_progress : NULL,
-        .message = cli->quiet ? NULL : on_message,
-    };
-    etp_session_result result = {0};
-    etp_status st = etp_session_run(device, &plan, &config, &hooks, &result, err);
-    clear_progress(&line);
-    if (st != ETP_OK) {
-        return st;
-    }
-    say_what_happened(cli, *out_dir, &result);
-    return ETP_OK;
-}
-
 static etp_status run(etp_cli *cli, const void *opts, int argc, char **argv, etp_error *err)
 {
     const ab_options *o = opts;
     etp_session_options options;
     ETP_TRY(session_options(cli, o, argc, argv, &options, err));
-    ETP_TRY(etp_os_catch_signals(err));
-    etp_device_options how = {
-        .spec = o->device,
-        .runner = o->runner ? o->runner : cli->env_runner,
-        .qemu = cli->env_qemu,
-        .search_path = cli->env_path,
-        .program = cli->program,
-        .work_root = ".etprof/work",
-    };
-    etp_device *device = NULL;
-    ETP_TRY(etp_device_open(&how, &device, err));
+    etp_measure_request request = {
+        .device = o->device, .runner = o->runner, .dir = o->out, .exact = o->out != NULL};
     const char *dir = NULL;
-    etp_status st = measure(cli, device, &options, o->out, &dir, err);
-    etp_device_close(device);
-    if (st != ETP_OK) {
-        return st;
-    }
+    ETP_TRY(etp_measure(cli, &request, &options, NULL, NULL, &dir, err));
     etp_ab_options answer = {.margin = o->margin_percent / 100};
     etp_show_options show = {
         .full = o->full,

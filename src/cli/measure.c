@@ -1,0 +1,174 @@
+// SPDX-License-Identifier: Apache-2.0
+// A measuring session as the verbs run it.
+#include "cli/measure.h"
+
+#include <math.h>
+#include <string.h>
+
+#include "os/os.h"
+
+typedef struct progress_line {
+    bool shown;
+    size_t width;
+} progress_line;
+
+static void clear_progress(progress_line *line)
+{
+    if (line->shown) {
+        fprintf(stderr, "\r%*s\r", (int)line->width, "");
+        line->shown = false;
+    }
+}
+
+static void on_progress(void *ctx, const etp_session_progress *p)
+{
+    progress_line *line = ctx;
+    char text[160], left[64] = "";
+    if (isfinite(p->remaining_s)) {
+        snprintf(left, sizeof left, ", %.0f s left", ceil(p->remaining_s));
+    }
+    int n = 0;
+    if (p->blocks) {
+        n = snprintf(text, sizeof text, "block %u/%u  %s %s%s", p->block, p->blocks,
+                     p->arm ? p->arm : "", etp_launch_kind_name(p->kind), left);
+    } else {
+        n = snprintf(text, sizeof text, "%s  %s%s", p->stage, p->arm ? p->arm : "", left);
+    }
+    size_t width = n < 0 ? 0 : (size_t)n < sizeof text ? (size_t)n : sizeof text - 1;
+    fprintf(stderr, "\r%s%*s", text, (int)(line->width > width ? line->width - width : 0), "");
+    line->width = width;
+    line->shown = true;
+    fflush(stderr);
+}
+
+static void on_message(void *ctx, const char *text)
+{
+    progress_line *line = ctx;
+    if (line) {
+        clear_progress(line);
+    }
+    fprintf(stderr, "%s\n", text);
+}
+
+// Folder with the inputs of one method: that of --method, or the only one there is.
+static const char *method_folder(etp_cli *cli, const char *dir, const char *method)
+{
+    etp_dir_list list = {0};
+    const char *found = NULL;
+    if (!etp_os_is_dir(dir) || etp_os_list(dir, &cli->arena, &list, NULL) != ETP_OK) {
+        return NULL;
+    }
+    for (size_t i = 0; i < list.n; i++) {
+        bool wanted = list.items[i].is_dir && (!method || strcmp(method, list.items[i].name) == 0);
+        if (wanted && found) {
+            return NULL; // several methods: the runner's choice is not ours to guess
+        }
+        found = wanted ? list.items[i].name : found;
+    }
+    return found ? etp_arena_printf(&cli->arena, "%s/%s", dir, found) : NULL;
+}
+
+const char *etp_inputs_beside(etp_cli *cli, const char *model, const char *method)
+{
+    const char *beside = etp_arena_printf(&cli->arena, "%s.inputs", model);
+    const char *dir = beside ? method_folder(cli, beside, method) : NULL;
+    if (!dir) {
+        return NULL;
+    }
+    etp_strbuf buf;
+    etp_strbuf_init(&buf, &cli->arena);
+    size_t n = 0;
+    for (;; n++) {
+        const char *file = etp_arena_printf(&cli->arena, "%s/%zu.bin", dir, n);
+        const char *full = file ? etp_os_absolute(file, &cli->arena) : NULL;
+        if (!full || !etp_os_is_file(full)) {
+            break;
+        }
+        etp_strbuf_printf(&buf, "%s%s", n ? "," : "", full);
+    }
+    if (n == 0 || buf.failed) {
+        return NULL;
+    }
+    if (!cli->quiet) {
+        fprintf(stderr, "inputs     %s (%zu files beside the model)\n", dir, n);
+    }
+    return buf.ptr;
+}
+
+static void say_what_happened(etp_cli *cli, const char *dir, const etp_session_result *r)
+{
+    if (r->signal) {
+        fprintf(stderr, "interrupted after %u whole blocks; everything measured is in %s\n",
+                r->blocks, dir);
+        etp_cli_outcome(cli, 128 + r->signal);
+    } else if (!cli->quiet) {
+        fprintf(stderr, "measured   %u blocks, %u launches in %.1f s (%.0f %% of it inside launches)\n",
+                r->blocks, r->launches, (double)r->wall_ns / 1e9,
+                100 * (double)r->launch_wall_ns / (double)r->wall_ns);
+    }
+    if (r->blocks_lost) {
+        etp_cli_outcome(cli, 6);
+    }
+}
+
+static etp_status measure_on(etp_cli *cli, etp_device *device, const etp_measure_request *request,
+                             etp_session_options *options, etp_measure_settle *settle, void *ctx,
+                             const char **out_dir, etp_error *err)
+{
+    etp_device_cpu cpu;
+    etp_session_plan plan;
+    ETP_TRY(etp_session_probe(device, &cli->arena, &cpu, err));
+    if (settle) {
+        ETP_TRY(settle(ctx, device, &cpu, options, err));
+    }
+    ETP_TRY(etp_session_plan_make(options, device, &cpu, &cli->arena, &plan, err));
+    const char *wanted = request->dir ? request->dir
+                                      : etp_run_default_dir(&cli->arena, options->models[0],
+                                                            device->info.platform);
+    if (!wanted) {
+        return etp_fail_nomem(err, "run folder");
+    }
+    ETP_TRY(etp_run_claim(wanted, request->exact, &cli->arena, out_dir, err));
+    if (!cli->quiet) {
+        fprintf(stderr, "run folder %s%s\n", *out_dir,
+                strcmp(*out_dir, wanted) == 0 ? "" : " (the name without a number is taken)");
+    }
+    progress_line line = {0};
+    etp_session_config config = {.dir = *out_dir,
+                                 .config = request->config,
+                                 .command = cli->command_line,
+                                 .cache_dir = ".etprof/cache"};
+    etp_session_hooks hooks = {
+        .ctx = &line,
+        .progress = cli->progress ? on_progress : NULL,
+        .message = cli->quiet ? NULL : on_message,
+    };
+    etp_session_result result = {0};
+    etp_status st = etp_session_run(device, &plan, &config, &hooks, &result, err);
+    clear_progress(&line);
+    if (st != ETP_OK) {
+        return st;
+    }
+    say_what_happened(cli, *out_dir, &result);
+    return ETP_OK;
+}
+
+etp_status etp_measure(etp_cli *cli, const etp_measure_request *request,
+                       etp_session_options *options, etp_measure_settle *settle, void *ctx,
+                       const char **out_dir, etp_error *err)
+{
+    ETP_TRY(etp_os_catch_signals(err));
+    etp_device_options how = {
+        .spec = request->device,
+        .runner = request->runner ? request->runner : cli->env_runner,
+        .qemu = cli->env_qemu,
+        .search_path = cli->env_path,
+        .program = cli->program,
+        .work_root = ".etprof/work",
+    };
+    etp_device *device = NULL;
+    ETP_TRY(etp_device_open(&how, &device, err));
+    etp_status st = measure_on(cli, device, request, options, settle, ctx, out_dir, err);
+    etp_device_close(device);
+    return st;
+}

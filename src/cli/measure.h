@@ -1,0 +1,30 @@
+// SPDX-License-Identifier: Apache-2.0
+// A measuring session as the verbs run it: device, folder, progress on the terminal, outcome.
+#ifndef ETP_CLI_MEASURE_H
+#define ETP_CLI_MEASURE_H
+
+#include "cli/command.h"
+#include "measure/session.h"
+
+typedef struct etp_measure_request {
+    const char *device, *runner; // --device and --runner; NULL: the defaults
+    const char *dir;             // run folder wanted; NULL: out_<model>/runs/<platform>
+    bool exact;                  // it must be empty or new; else a taken one becomes <dir>.2
+    const char *config;          // path of the config that asked for it, NULL
+} etp_measure_request;
+
+// Options that depend on the device can be settled once it is known; NULL: nothing to settle.
+typedef etp_status etp_measure_settle(void *ctx, const etp_device *device,
+                                      const etp_device_cpu *cpu, etp_session_options *options,
+                                      etp_error *err);
+
+// Probes, plans, claims the folder, measures. *out_dir is the run folder.
+ETP_NODISCARD etp_status etp_measure(etp_cli *cli, const etp_measure_request *request,
+                                     etp_session_options *options, etp_measure_settle *settle,
+                                     void *ctx, const char **out_dir, etp_error *err);
+
+// Example inputs that an export left beside the model (<model>.pte.inputs/<method>/<n>.bin) in the
+// form of --inputs; says so. NULL when there are none.
+const char *etp_inputs_beside(etp_cli *cli, const char *model, const char *method);
+
+#endif
