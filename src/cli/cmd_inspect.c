@@ -3,6 +3,7 @@
 #include <stddef.h>
 
 #include "answer/inspect.h"
+#include "answer/inspect_tensors.h"
 #include "cli/emit.h"
 #include "os/os.h"
 
@@ -10,8 +11,8 @@
 #define RECORD_LIMIT ((uint64_t)64 << 30)
 
 typedef struct inspect_options {
-    const char *record, *other;
-    bool tree;
+    const char *record, *other, *buffer;
+    bool tree, tensor;
 } inspect_options;
 
 static const etp_opt k_options[] = {
@@ -21,11 +22,15 @@ static const etp_opt k_options[] = {
      "compare with another program", NULL},
     {"etrecord", 'r', ETP_OPT_STRING, offsetof(inspect_options, record), "FILE",
      "exporter's record: adds source lines and modules", NULL},
+    {"tensor", 0, ETP_OPT_FLAG, offsetof(inspect_options, tensor), NULL,
+     "list the tensors and numbers that a recording logged", NULL},
+    {"debug-buffer", 'b', ETP_OPT_STRING, offsetof(inspect_options, buffer), "FILE",
+     "debug buffer written beside the dump (--tensor)", NULL},
     {0},
 };
 
 typedef struct inputs {
-    etp_file file, other_file, record_file;
+    etp_file file, other_file, record_file, buffer_file;
     etp_inspect file_view, other_view;
 } inputs;
 
@@ -53,9 +58,33 @@ static etp_status answer_diff(etp_cli *cli, const inspect_options *o, inputs *in
     return etp_cli_emit(cli, &answer, err);
 }
 
+static etp_status answer_tensors(etp_cli *cli, const char *path, const inspect_options *o,
+                                 inputs *in, etp_error *err)
+{
+    etp_inspect_tensors tensors;
+    ETP_TRY(etp_file_open(path, FILE_LIMIT, &in->file, err));
+    if (o->buffer) {
+        ETP_TRY(etp_file_open(o->buffer, FILE_LIMIT, &in->buffer_file, err));
+    }
+    if (etp_inspect_tensors_read(path, in->file.bytes, in->buffer_file.bytes, &cli->arena, &tensors,
+                                 err) != ETP_OK) {
+        return etp_fail_ctx(err, "%s", path);
+    }
+    etp_cli_answer out = {
+        .json = etp_inspect_tensors_json,
+        .data = &tensors,
+        .report = cli->format == ETP_CLI_JSON ? NULL
+                                              : etp_inspect_tensors_report(&tensors, &cli->arena),
+    };
+    return etp_cli_emit(cli, &out, err);
+}
+
 static etp_status answer(etp_cli *cli, const char *path, const inspect_options *o, inputs *in,
                          etp_error *err)
 {
+    if (o->tensor) {
+        return answer_tensors(cli, path, o, in, err);
+    }
     if (o->record) {
         ETP_TRY(etp_file_open(o->record, RECORD_LIMIT, &in->record_file, err));
     }
@@ -90,6 +119,7 @@ static etp_status run(etp_cli *cli, const void *opts, int argc, char **argv, etp
     etp_file_close(&in.file);
     etp_file_close(&in.other_file);
     etp_file_close(&in.record_file);
+    etp_file_close(&in.buffer_file);
     return status;
 }
 
@@ -103,6 +133,7 @@ const etp_command etp_cmd_inspect = {
     .examples = "  etprof inspect model.pte\n"
                 "  etprof inspect model.pte --tree --etrecord model.etrecord\n"
                 "  etprof inspect model_fp32.pte --diff model_int8.pte\n"
+                "  etprof inspect model.etdump --tensor --debug-buffer model.debug.bin\n"
                 "  etprof inspect model.pte --format json",
     .opts = k_options,
     .opts_size = sizeof(inspect_options),
