@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "answer/ab_session.h"
+#include "answer/kernels.h"
 #include "measure/outputs.h"
 
 static const char *text_or_null(etp_ab_session *s, etp_str t)
@@ -287,6 +288,26 @@ static etp_status take_statistics(etp_ab_session *s, etp_error *err)
     return ETP_OK;
 }
 
+// What the sampled launches say of each level; nothing when there are none.
+static etp_status prove_by_samples(etp_ab_session *s, etp_error *err)
+{
+    etp_kernels_answer kernels;
+    ETP_TRY(etp_kernels_load(&s->run, &s->arena, &kernels, err));
+    for (size_t a = 0; a < kernels.n_arms && a < s->ab.n_arms; a++) {
+        const etp_proof *p = &kernels.arms[a].proof;
+        for (size_t i = 0; i < p->lines.n; i++) {
+            ETP_TRY(etp_proof_add(&s->ab.arms[a].proof, &s->arena, p->lines.items[i], err));
+        }
+        if (kernels.arms[a].problem) {
+            ETP_TRY(etp_ab_find(s, "warn", NULL,
+                                etp_arena_printf(&s->arena, "samples of %s not used: %s",
+                                                 s->ab.arms[a].name, kernels.arms[a].problem),
+                                err));
+        }
+    }
+    return ETP_OK;
+}
+
 static etp_status prove(etp_ab_session *s, etp_error *err)
 {
     for (uint32_t a = 0; a < s->ab.n_arms; a++) {
@@ -322,7 +343,7 @@ static etp_status prove(etp_ab_session *s, etp_error *err)
             ETP_TRY(etp_proof_from_names(arm->profile, arm->level, &s->arena, &arm->proof, err));
         }
     }
-    return ETP_OK;
+    return prove_by_samples(s, err);
 }
 
 // What the program computes in, read from the operators that ran: decides how far outputs may

@@ -4,6 +4,7 @@
 
 #include "answer/ab_json.h"
 #include "answer/ab_report.h"
+#include "answer/kernels.h"
 #include "answer/kit_files.h"
 
 typedef struct writer {
@@ -58,6 +59,13 @@ etp_status etp_ab_write_files(const etp_ab_session *session, const char *dir, et
     etp_arena arena = {0};
     writer w = {.dir = dir, .arena = &arena};
     etp_status st = write_all(etp_ab_answer(session), &w, err);
+    etp_kernels_answer kernels;
+    if (st == ETP_OK) {
+        st = etp_kernels_load(etp_ab_run(session), &arena, &kernels, err);
+    }
+    if (st == ETP_OK) {
+        st = etp_kernels_write_files(&kernels, dir, &arena, err);
+    }
     etp_arena_dispose(&arena);
     if (st == ETP_OK) {
         st = etp_kit_write_files(session, dir, err);

@@ -1,0 +1,79 @@
+// SPDX-License-Identifier: Apache-2.0
+// Which kernels an arm ran: sampled program counters (P.samples) and the code they point into (P.code)
+// of a run folder, counted by function, instruction set and operator.
+//
+// Samples are taken every few milliseconds of CPU time, so counts are shares of time with the
+// uncertainty of counting. The instruction set of a function is that of its most demanding
+// instruction. Evidence about a level comes from the libraries that the mask steers: XNNPACK's; the
+// C library chooses its kernels by itself.
+#ifndef ETP_EXPLAIN_KERNELS_H
+#define ETP_EXPLAIN_KERNELS_H
+
+#include "binary/code.h"
+#include "explain/proof.h"
+
+typedef struct etp_kernel {
+    etp_str module, build_id;
+    etp_str symbol;      // "" where the file has no name for it
+    uint64_t start, end; // addresses of the module
+    bool has_bounds;     // false: a window around a sampled address
+    etp_machine machine;
+    etp_code code;
+    bool whole;       // all of its code could be decoded
+    bool evidence;    // of a library that levels steer
+    uint64_t samples;
+    uint32_t op;      // index of the operator it was seen in most, ETP_NO_INDEX none
+} etp_kernel;
+
+typedef struct etp_kernel_op { // an operator as recorded in the sampled process
+    etp_str name;
+    int32_t chain, instruction;
+    uint64_t samples;
+    uint64_t sure; // of them far enough from the neighbours
+    uint64_t of[ETP_CODES];
+    uint32_t kernel; // seen most in it, ETP_NO_INDEX none
+    uint64_t kernel_samples;
+} etp_kernel_op;
+
+typedef struct etp_kernels {
+    uint64_t samples;
+    uint64_t of[ETP_CODES]; // all samples; outside known code: ETP_CODE_UNKNOWN
+    uint64_t evidence;      // samples in steered libraries
+    uint64_t evidence_of[ETP_CODES];
+    uint64_t in_iterations, joined, sure;
+    uint64_t streaming_known, streaming; // aarch64: in streaming mode
+    etp_machine machine;
+    etp_kernel *kernels; // sampled ones, most samples first
+    size_t n_kernels;
+    etp_kernel_op *ops; // likewise
+    size_t n_ops;
+} etp_kernels;
+
+// Reads both files. Texts borrow from them, everything else lives in ARENA. ETP_CORRUPT with a
+// position, ETP_NOMEM.
+ETP_API ETP_NODISCARD etp_status etp_kernels_read(etp_str samples, etp_str code, etp_arena *arena,
+                                                  etp_kernels *out, etp_error *err);
+
+typedef struct etp_kernels_arm {
+    const etp_kernels *kernels; // NULL: not sampled
+    etp_level level;
+    uint32_t model;
+} etp_kernels_arm;
+
+// Judges arm INDEX by its samples. Code that needs more than the level allows contradicts it. So does
+// the want of what another arm of the same model, which the level allows too, shows plenty of. What
+// is the level's own supports it.
+ETP_API ETP_NODISCARD etp_status etp_kernels_judge(const etp_kernels_arm *arms, size_t n_arms,
+                                                   size_t index, etp_arena *arena,
+                                                   etp_proof *proof, etp_error *err);
+
+// A micro-kernel's name taken apart:
+//   xnn_qd8_f32_qc8w_gemm_minmax_ukernel_4x16c8__avx512vnni_prfm
+//       dtype        op   variant        shape    arch
+typedef struct etp_kernel_name { // parts borrow from the name; "" where it has none
+    etp_str dtype, op, variant, shape, arch;
+    bool sme, sme2;
+} etp_kernel_name;
+ETP_API void etp_kernel_name_parse(etp_str name, etp_kernel_name *out);
+
+#endif

@@ -1,0 +1,119 @@
+// SPDX-License-Identifier: Apache-2.0
+// Names of micro-kernels. XNNPACK: xnn_<types…>_<op>_<variant…>_ukernel[_<shape>]__[<shape>_]<arch…>;
+// KleidiAI: kai_<role>_<op…>_<types…>_<arch>_<instruction>.
+#include "explain/kernels.h"
+
+static bool digit(char c)
+{
+    return c >= '0' && c <= '9';
+}
+
+// "f32", "qc8w", "pqs8", "bf16", "f32acc", "x32", "xx", "qai8dxp1x8": a letter or three, then bits.
+static bool is_type(etp_str t)
+{
+    static const char *const k_heads[] = {"qdu", "qai", "qsi", "qsu", "pqs", "pf", "qs", "qu", "qd", "qp",
+                                          "qc",  "qb",  "bf",  "f",   "x",   "s",  "u",  "i"};
+    if (etp_str_eqz(t, "xx")) {
+        return true;
+    }
+    for (size_t i = 0; i < sizeof k_heads / sizeof *k_heads; i++) {
+        size_t n = strlen(k_heads[i]);
+        if (t.len > n && memcmp(t.ptr, k_heads[i], n) == 0 && digit(t.ptr[n])) {
+            return true;
+        }
+    }
+    return false;
+}
+
+static etp_str next_word(etp_str *rest)
+{
+    size_t n = etp_str_find(*rest, ETP_STR("_"));
+    etp_str word = {rest->ptr, n};
+    size_t skip = n < rest->len ? n + 1 : n;
+    rest->ptr += skip;
+    rest->len -= skip;
+    return word;
+}
+
+// Takes words while IS holds; what was taken, underscores between included.
+static etp_str take_while(etp_str *rest, bool (*is)(etp_str))
+{
+    const char *start = rest->ptr;
+    size_t len = 0;
+    while (rest->len > 0) {
+        etp_str before = *rest, word = next_word(rest);
+        if (!is(word)) {
+            *rest = before;
+            break;
+        }
+        len = (size_t)(word.ptr + word.len - start);
+    }
+    return (etp_str){start, len};
+}
+
+static bool is_shape(etp_str t)
+{
+    return t.len > 0 && digit(t.ptr[0]);
+}
+
+static bool not_arch_of_kai(etp_str t)
+{
+    return !etp_str_starts(t, ETP_STR("sme")) && !etp_str_starts(t, ETP_STR("neon"));
+}
+
+static bool not_type(etp_str t)
+{
+    return !is_type(t) && not_arch_of_kai(t);
+}
+
+static void parse_xnn(etp_str rest, etp_kernel_name *out)
+{
+    size_t at = etp_str_find(rest, ETP_STR("_ukernel"));
+    if (at == rest.len) {
+        return;
+    }
+    etp_str tail = {rest.ptr + at + 8, rest.len - at - 8};
+    rest.len = at;
+    out->dtype = take_while(&rest, is_type);
+    out->op = next_word(&rest);
+    out->variant = rest;
+    size_t two = etp_str_find(tail, ETP_STR("__"));
+    if (two > 0 && two < tail.len && tail.ptr[0] == '_') {
+        out->shape = (etp_str){tail.ptr + 1, two - 1};
+    }
+    if (two < tail.len) {
+        etp_str arch = {tail.ptr + two + 2, tail.len - two - 2};
+        etp_str before = arch, word = next_word(&arch);
+        if (out->shape.len == 0 && is_shape(word)) {
+            out->shape = word;
+        } else {
+            arch = before;
+        }
+        out->arch = arch;
+    }
+}
+
+static void parse_kai(etp_str rest, etp_kernel_name *out)
+{
+    (void)next_word(&rest); // run, kernel, get…: not what it computes
+    out->op = take_while(&rest, not_type);
+    out->dtype = take_while(&rest, not_arch_of_kai);
+    out->arch = rest;
+    size_t at = etp_str_find(out->op, ETP_STR("matmul_"));
+    if (at == 0 && out->op.len > 7) {
+        out->variant = (etp_str){out->op.ptr + 7, out->op.len - 7};
+        out->op.len = 6;
+    }
+}
+
+void etp_kernel_name_parse(etp_str name, etp_kernel_name *out)
+{
+    *out = (etp_kernel_name){0};
+    if (etp_str_starts(name, ETP_STR("xnn_"))) {
+        parse_xnn((etp_str){name.ptr + 4, name.len - 4}, out);
+    } else if (etp_str_starts(name, ETP_STR("kai_"))) {
+        parse_kai((etp_str){name.ptr + 4, name.len - 4}, out);
+    }
+    out->sme2 = etp_str_find(out->arch, ETP_STR("sme2")) < out->arch.len;
+    out->sme = etp_str_find(out->arch, ETP_STR("sme")) < out->arch.len;
+}

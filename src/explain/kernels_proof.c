@@ -1,0 +1,149 @@
+// SPDX-License-Identifier: Apache-2.0
+// Did the kernels that were sampled fit the level that an arm claims?
+#include "explain/kernels.h"
+
+#include "base/sink.h"
+
+#define ENOUGH 30u       // samples below which nothing is said
+#define SOME_SHARE 0.005 // of the evidence; with SOME samples this is no accident
+#define SOME 3u
+#define PLENTY_SHARE 0.05
+
+typedef struct rule {
+    etp_level level;
+    unsigned own;       // classes that are this level's own
+    unsigned forbidden; // classes that need what it hides
+    unsigned allowed_best; // classes whose want contradicts when another arm shows plenty
+} rule;
+
+#define BIT(code) (1u << ETP_CODE_##code)
+#define WIDE (BIT(AVX512) | BIT(AVX512_VNNI) | BIT(AMX))
+#define VEX (BIT(AVX2) | BIT(AVX_VNNI))
+#define MATRIX (BIT(SME) | BIT(SME2))
+
+static const rule k_rules[] = {
+    {ETP_LEVEL_VNNI, BIT(AVX512_VNNI) | BIT(AVX_VNNI) | BIT(AMX), 0, WIDE},
+    {ETP_LEVEL_AVX512, BIT(AVX512), BIT(AVX512_VNNI) | BIT(AMX), WIDE},
+    {ETP_LEVEL_AVX2, VEX, WIDE, WIDE | VEX},
+    {ETP_LEVEL_SSE, BIT(SSE), WIDE | VEX, 0},
+    {ETP_LEVEL_SME2, BIT(SME2), 0, MATRIX},
+    {ETP_LEVEL_SME1, BIT(SME), BIT(SME2), MATRIX},
+    {ETP_LEVEL_NEON, BIT(NEON) | BIT(DOTPROD) | BIT(I8MM), MATRIX, 0},
+    {ETP_LEVEL_DOTPROD, BIT(DOTPROD), MATRIX | BIT(I8MM), 0},
+    {ETP_LEVEL_BASE, BIT(NEON), MATRIX | BIT(I8MM) | BIT(DOTPROD), 0},
+};
+
+static const rule *rule_of(etp_level level)
+{
+    for (size_t i = 0; i < sizeof k_rules / sizeof *k_rules; i++) {
+        if (k_rules[i].level == level) {
+            return &k_rules[i];
+        }
+    }
+    return NULL;
+}
+
+static uint64_t count(const etp_kernels *k, unsigned classes)
+{
+    uint64_t n = 0;
+    for (unsigned c = 0; c < ETP_CODES; c++) {
+        n += classes >> c & 1 ? k->evidence_of[c] : 0;
+    }
+    return n;
+}
+
+static bool at_least(const etp_kernels *k, uint64_t n, double share)
+{
+    return n >= SOME && (double)n >= share * (double)k->evidence;
+}
+
+// "AVX-512 VNNI 41 %, AVX-512 30 %, SSE 3 %", most first.
+static void list_shares(const etp_kernels *k, etp_strbuf *buf)
+{
+    unsigned said = 0;
+    for (;;) {
+        unsigned best = ETP_CODES;
+        for (unsigned c = 0; c < ETP_CODES; c++) {
+            if (!(said >> c & 1) && k->evidence_of[c] > 0 &&
+                (best == ETP_CODES || k->evidence_of[c] > k->evidence_of[best])) {
+                best = c;
+            }
+        }
+        if (best == ETP_CODES) {
+            return;
+        }
+        etp_strbuf_printf(buf, "%s%s %.3g %%", said ? ", " : "", etp_code_title((etp_code)best),
+                          100 * (double)k->evidence_of[best] / (double)k->evidence);
+        said |= 1u << best;
+    }
+}
+
+static const etp_kernel *example(const etp_kernels *k, unsigned classes)
+{
+    for (size_t i = 0; i < k->n_kernels; i++) {
+        if (k->kernels[i].evidence && (classes >> k->kernels[i].code & 1)) {
+            return &k->kernels[i];
+        }
+    }
+    return NULL;
+}
+
+static void say_example(const etp_kernel *k, etp_strbuf *buf)
+{
+    if (k && k->symbol.len) {
+        etp_strbuf_printf(buf, ", e.g. %.*s", ETP_STR_ARG(k->symbol));
+    } else if (k) {
+        etp_strbuf_printf(buf, ", e.g. %.*s+0x%llx", ETP_STR_ARG(k->module), (unsigned long long)k->start);
+    }
+}
+
+// An arm of the same model that shows plenty of CLASSES, or NULL.
+static const etp_kernels *shows_plenty(const etp_kernels_arm *arms, size_t n, size_t index, unsigned classes)
+{
+    for (size_t i = 0; i < n; i++) {
+        const etp_kernels *k = arms[i].kernels;
+        if (i != index && k && arms[i].model == arms[index].model && k->evidence >= ENOUGH &&
+            at_least(k, count(k, classes), PLENTY_SHARE)) {
+            return k;
+        }
+    }
+    return NULL;
+}
+
+etp_status etp_kernels_judge(const etp_kernels_arm *arms, size_t n_arms, size_t index, etp_arena *arena,
+                             etp_proof *proof, etp_error *err)
+{
+    const etp_kernels *k = arms[index].kernels;
+    const rule *r = rule_of(arms[index].level);
+    if (!k || !r) {
+        return ETP_OK;
+    }
+    bool supports = false, contradicts = false;
+    etp_strbuf buf;
+    etp_strbuf_init(&buf, arena);
+    etp_strbuf_printf(&buf, "%llu sampled program counters of XNNPACK: ", (unsigned long long)k->evidence);
+    list_shares(k, &buf);
+    uint64_t forbidden = count(k, r->forbidden), own = count(k, r->own);
+    if (k->evidence < ENOUGH) {
+        etp_strbuf_appendz(&buf, k->evidence ? "; too few to judge by" : "none; nothing to judge by");
+    } else if (at_least(k, forbidden, SOME_SHARE)) {
+        contradicts = true;
+        etp_strbuf_printf(&buf, "; %llu of them need what the level hides", (unsigned long long)forbidden);
+        say_example(example(k, r->forbidden), &buf);
+    } else if (r->allowed_best && !at_least(k, count(k, r->allowed_best), SOME_SHARE) &&
+               shows_plenty(arms, n_arms, index, r->allowed_best)) {
+        contradicts = true;
+        etp_strbuf_appendz(&buf, "; another arm of this model runs much code that this level allows and "
+                                 "that is missing here");
+    } else if (at_least(k, own, SOME_SHARE)) {
+        supports = true;
+        etp_strbuf_appendz(&buf, r->forbidden ? "; none that needs more than the level allows" : "");
+        say_example(example(k, r->own), &buf);
+    } else {
+        etp_strbuf_appendz(&buf, "; this model has no kernel of the level's own");
+    }
+    if (buf.failed) {
+        return etp_fail_nomem(err, "proof");
+    }
+    return etp_proof_add(proof, arena, (etp_proof_line){"samples", buf.ptr, supports, contradicts}, err);
+}
