@@ -123,9 +123,13 @@ static void node_json(const etp_ops_answer *a, size_t i, etp_json *j)
     } else {
         etp_json_null(j);
     }
+    int64_t handle = f ? f->debug_handle : -1;
+    if (handle < 0 && a->sources && a->sources[i].handle > 0) {
+        handle = a->sources[i].handle; // kernels have theirs in the record only
+    }
     etp_json_key(j, "debug_handle");
-    if (f && f->debug_handle >= 0) {
-        etp_json_i64(j, f->debug_handle);
+    if (handle >= 0) {
+        etp_json_i64(j, handle);
     } else {
         etp_json_null(j);
     }
