@@ -6,6 +6,7 @@
 #ifndef ETP_ANSWER_AB_H
 #define ETP_ANSWER_AB_H
 
+#include "explain/engage.h"
 #include "explain/ledger.h"
 #include "explain/proof.h"
 #include "isa/isa.h"
@@ -58,7 +59,13 @@ typedef struct etp_ab_category {
     int64_t *ns;     // [n_arms], ETP_NS_UNKNOWN without a profile
     double *share;   // [n_arms] of traced_ns
     double *speedup; // [n_comparisons], NAN
+    double *ceiling; // [n_arms] speedup of the whole if this took no time (Amdahl), NAN
 } etp_ab_category;
+
+typedef struct etp_ab_merged { // one more row of an arm that belongs to the group
+    uint32_t arm;
+    etp_str name;
+} etp_ab_merged;
 
 typedef struct etp_ab_operator {
     const char *id;
@@ -69,14 +76,47 @@ typedef struct etp_ab_operator {
     etp_str *names;  // [n_arms], empty = the arm has no such operator
     int64_t *ns;     // [n_arms], ETP_NS_UNKNOWN likewise
     double *speedup; // [n_comparisons]
-    etp_engagement engaged; // of the candidate of the first comparison
-    const char *reason;     // NULL
+    const etp_profile_row **rows; // [n_arms] the row that names it, NULL where absent
+    struct {
+        etp_ab_merged *items;
+        size_t n, cap;
+    } merged;
+    etp_engage engaged;          // of the candidate of the first comparison, or the only arm
     double confidence;
+    bool by_nodes;               // aligned through the program
+    const etp_row_facts *facts;  // what the program says, NULL unknown
     uint64_t macs;           // ETP_AB_NO_MACS unknown
     const char *source_file; // NULL unknown
     uint32_t source_line;
     const char *module;
 } etp_ab_operator;
+
+typedef struct etp_ab_engaged_reason {
+    etp_reason reason;
+    uint32_t operators;
+    int64_t ns; // in the candidate
+} etp_ab_engaged_reason;
+
+typedef struct etp_ab_engagement { // of the candidate of the first comparison, or the only arm
+    etp_feature feature;
+    const char *feature_name; // "SME2", NULL when nothing is compared
+    uint32_t arm;
+    uint32_t eligible, engaged, off, unknown; // operators
+    double macs_share, time_share;            // on the feature, NAN unknown
+    etp_ab_engaged_reason reasons[ETP_REASON_COUNT]; // of those that stayed off, longest first
+    size_t n_reasons;
+} etp_ab_engagement;
+
+typedef struct etp_ab_fix {
+    const char *id;   // "N1"
+    const char *kind; // "copies", "delegate", …
+    const char *text; // what is wrong, with its figures
+    const char *recipe;
+    int64_t lo_ns, expected_ns, hi_ns; // gain per inference of the arm
+    const char *formula;
+    const char **evidence; // ids of operators or ledger rows
+    size_t n_evidence;
+} etp_ab_fix;
 
 #define ETP_AB_NO_MACS UINT64_MAX
 
@@ -86,6 +126,7 @@ typedef struct etp_ab_finding {
     const char *text;
     const char *const *evidence; // ids of ledger rows, operators, "comparison:0", "arm:neon"
     size_t n_evidence;
+    const char *formula; // how the figures came about, NULL: the text says it all
 } etp_ab_finding;
 
 typedef struct etp_ab_lost {
@@ -152,6 +193,12 @@ typedef struct etp_ab {
     } lost;
     bool block_lost;  // a block is missing for good
     etp_ab_correctness correctness;
+    etp_ab_engagement engagement;
+    struct {
+        etp_ab_fix *items; // largest expected gain first
+        size_t n, cap;
+    } fixes;
+    const char *program_problem; // why operators are not joined to a program, NULL when they are
     // Launch values per block for the raw plot: [block * n_arms + arm] nanoseconds, NAN missing.
     double *block_values;
     uint32_t n_blocks;

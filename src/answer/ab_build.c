@@ -446,6 +446,7 @@ static etp_status open_run(etp_ab_session *s, const char *dir, const etp_ab_opti
         return etp_fail(err, ETP_CORRUPT, "%s has no arms", dir);
     }
     ETP_TRY(choose_baseline(s, options, err));
+    ETP_TRY(etp_ab_open_programs(s, options, err));
     ETP_TRY(etp_ab_load_dumps(s, err));
     ETP_TRY(run_statistics(s, options, err));
     if (s->has_stats) {
@@ -492,6 +493,7 @@ static etp_status open_bare(etp_ab_session *s, const char *const *paths, size_t 
         ab->arms[i].lo_ns = ab->arms[i].hi_ns = NAN;
     }
     ETP_TRY(choose_baseline(s, options, err));
+    ETP_TRY(etp_ab_open_programs(s, options, err));
     ETP_TRY(etp_ab_load_dumps(s, err));
     ab->title = n == 1 ? paths[0] : "dumps";
     const char *slash = strrchr(ab->title, '/');
@@ -546,6 +548,10 @@ etp_status etp_ab_open(const char *const *paths, size_t n_paths, const etp_ab_op
         st = etp_ab_explain(s, err);
     }
     if (st == ETP_OK) {
+        etp_ab_engage(s);
+        st = etp_ab_next_fixes(s, err);
+    }
+    if (st == ETP_OK) {
         st = etp_ab_judge(s, err);
     }
     if (st != ETP_OK) {
@@ -575,6 +581,7 @@ void etp_ab_close(etp_ab_session *s)
         etp_trace_close(s->dumps.items[i].trace);
         etp_file_close(&s->dumps.items[i].file);
     }
+    etp_ab_close_programs(s);
     etp_arena arena = s->arena; // the session itself lives in it
     etp_arena_dispose(&arena);
 }

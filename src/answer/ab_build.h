@@ -13,6 +13,8 @@ typedef struct etp_ab_session etp_ab_session;
 typedef struct etp_ab_options {
     const char *baseline; // name of an arm, NULL: the rule of baselines
     double margin;        // 0: the default
+    const char *program;  // .pte of bare dumps, NULL: none; run folders hold their own
+    const char *record;   // .etrecord to go with it, NULL
 } etp_ab_options;
 
 // PATHS: one run folder, or dumps and folders holding dumps. ETP_USAGE when there is nothing to

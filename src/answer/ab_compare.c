@@ -29,6 +29,17 @@ static etp_status build_ledgers(etp_ab_session *s, etp_error *err)
             continue;
         }
         ETP_TRY(etp_align(base->profile, cand->profile, &s->arena, &s->alignments[i], err));
+    }
+    const etp_profile *common = ab->n_arms ? ab->arms[ab->baseline].profile : NULL;
+    if (common) {
+        ETP_TRY(etp_align_agree(s->alignments, ab->n_comparisons, common->n_rows, err));
+    }
+    for (size_t i = 0; i < ab->n_comparisons; i++) {
+        const etp_ab_arm *base = &ab->arms[ab->comparisons[i].baseline];
+        const etp_ab_arm *cand = &ab->arms[ab->comparisons[i].candidate];
+        if (!base->profile || !cand->profile) {
+            continue;
+        }
         ETP_TRY(etp_ledger_build(base->profile, cand->profile, &s->alignments[i], base->median_ns,
                                  cand->median_ns, &s->arena, &ab->ledgers[i].ledger, err));
     }
@@ -56,12 +67,13 @@ static bool new_group(groups *g, const etp_profile_row *row, uint32_t *out)
         .chain = row->chain,
         .instruction = row->instruction,
         .names = ETP_NEW_ARRAY(arena, etp_str, ab->n_arms),
+        .rows = ETP_NEW_ARRAY(arena, const etp_profile_row *, ab->n_arms),
         .ns = ETP_NEW_ARRAY(arena, int64_t, ab->n_arms),
         .speedup = ETP_NEW_ARRAY(arena, double, ab->n_comparisons),
         .confidence = 1,
         .macs = ETP_AB_NO_MACS,
     };
-    if (!op.names || !op.ns || !op.speedup || !ETP_PUSH(arena, &g->ops, op)) {
+    if (!op.names || !op.rows || !op.ns || !op.speedup || !ETP_PUSH(arena, &g->ops, op)) {
         return false;
     }
     for (size_t a = 0; a < ab->n_arms; a++) {
@@ -74,7 +86,56 @@ static bool new_group(groups *g, const etp_profile_row *row, uint32_t *out)
 static void put(etp_ab_operator *op, uint32_t arm, const etp_profile_row *row, int64_t ns)
 {
     op->names[arm] = row->name;
+    op->rows[arm] = row;
     op->ns[arm] = ns;
+}
+
+// A row that another one of the group speaks for, or the only one of its arm in the group.
+static bool put_merged(groups *g, etp_ab_operator *op, uint32_t arm, const etp_profile_row *row)
+{
+    if (!op->rows[arm]) {
+        op->names[arm] = row->name;
+        op->rows[arm] = row;
+        return true;
+    }
+    for (size_t i = 0; i < op->merged.n; i++) { // the baseline's are met once per comparison
+        if (op->merged.items[i].arm == arm && etp_str_eq(op->merged.items[i].name, row->name)) {
+            return true;
+        }
+    }
+    return etp_str_eq(op->names[arm], row->name) ||
+           ETP_PUSH(&g->s->arena, &op->merged, ((etp_ab_merged){arm, row->name}));
+}
+
+// Rows that joined other pairs: their times are in the ledger rows of those already.
+static etp_status merge_comparison(groups *g, size_t at, const uint32_t *group_of_pair,
+                                   etp_error *err)
+{
+    etp_ab *ab = &g->s->ab;
+    const etp_ab_comparison *c = &ab->comparisons[at];
+    const etp_alignment *a = &g->s->alignments[at];
+    for (size_t i = 0; i < a->n; i++) {
+        const etp_pair *p = &a->items[i];
+        if (p->into == ETP_NO_INDEX) {
+            continue;
+        }
+        uint32_t group = group_of_pair[p->into];
+        etp_ab_operator *op = &g->ops.items[group];
+        op->confidence = p->confidence < op->confidence ? p->confidence : op->confidence;
+        bool ok = true;
+        if (p->baseline != ETP_NO_INDEX) {
+            g->of_baseline_row[p->baseline] = group;
+            ok = put_merged(g, op, c->baseline, &ab->arms[c->baseline].profile->rows[p->baseline]);
+        }
+        if (ok && p->candidate != ETP_NO_INDEX) {
+            ok = put_merged(g, op, c->candidate,
+                            &ab->arms[c->candidate].profile->rows[p->candidate]);
+        }
+        if (!ok) {
+            return etp_fail_nomem(err, "operators");
+        }
+    }
+    return ETP_OK;
 }
 
 // An operator that only candidates have: the same one in two candidates is one group.
@@ -100,6 +161,10 @@ static etp_status group_comparison(groups *g, size_t at, etp_error *err)
     const etp_ab_comparison *c = &ab->comparisons[at];
     const etp_profile *base = ab->arms[c->baseline].profile, *cand = ab->arms[c->candidate].profile;
     etp_ledger *ledger = &ab->ledgers[at].ledger;
+    uint32_t *group_of_pair = ETP_NEW_ARRAY(&g->s->arena, uint32_t, g->s->alignments[at].n);
+    if (!group_of_pair) {
+        return etp_fail_nomem(err, "operators");
+    }
     for (size_t r = 0; r < ledger->n; r++) {
         etp_ledger_row *row = &ledger->items[r];
         if (row->pair == ETP_NO_INDEX) {
@@ -127,7 +192,20 @@ static etp_status group_comparison(groups *g, size_t at, etp_error *err)
         }
         op->label = op->label ? op->label : row->label;
         op->confidence = pair.confidence < op->confidence ? pair.confidence : op->confidence;
+        op->by_nodes = op->by_nodes || pair.by_nodes;
+        group_of_pair[row->pair] = group;
         row->pair = group; // from here on the ledger refers to operators
+    }
+    ETP_TRY(merge_comparison(g, at, group_of_pair, err));
+    for (size_t r = 0; r < ledger->n; r++) { // a side that only merged rows are on
+        const etp_ledger_row *row = &ledger->items[r];
+        etp_ab_operator *op = row->pair == ETP_NO_INDEX ? NULL : &g->ops.items[row->pair];
+        if (op && op->rows[c->baseline] && op->ns[c->baseline] == ETP_NS_UNKNOWN) {
+            op->ns[c->baseline] = row->baseline_ns;
+        }
+        if (op && op->rows[c->candidate] && op->ns[c->candidate] == ETP_NS_UNKNOWN) {
+            op->ns[c->candidate] = row->candidate_ns;
+        }
     }
     return ETP_OK;
 }
@@ -156,6 +234,32 @@ static etp_status group_alone(groups *g, uint32_t arm, etp_error *err)
     return ETP_OK;
 }
 
+// What the program says of the group, by the candidate's row or else any other's.
+static void facts_of(const etp_ab *ab, etp_ab_operator *op, uint32_t candidate)
+{
+    for (size_t k = 0; k <= ab->n_arms && !(op->facts && op->facts->op.work.known); k++) {
+        size_t a = k == 0 ? candidate : k - 1;
+        const etp_profile *p = ab->arms[a].profile;
+        const etp_profile_row *row = op->rows[a];
+        if (row && p->facts && !p->facts->problem) {
+            const etp_row_facts *f = &p->facts->rows[row - p->rows];
+            op->facts = !op->facts || f->op.work.known ? f : op->facts;
+        }
+    }
+    if (!op->facts) {
+        return;
+    }
+    if (op->facts->op.work.known) {
+        op->macs = op->facts->op.work.macs;
+    }
+    if (op->facts->has_source) {
+        const etp_source *source = &op->facts->source;
+        op->source_file = etp_arena_strdup(ab->arena, source->file);
+        op->source_line = source->line;
+        op->module = source->module.len ? etp_arena_strdup(ab->arena, source->module) : NULL;
+    }
+}
+
 static void finish_operators(etp_ab_session *s)
 {
     etp_ab *ab = &s->ab;
@@ -165,12 +269,7 @@ static void finish_operators(etp_ab_session *s)
         for (size_t c = 0; c < ab->n_comparisons; c++) {
             op->speedup[c] = ratio(ab, c, op->ns[ab->baseline], op->ns[ab->comparisons[c].candidate]);
         }
-        op->engaged = ETP_ENGAGEMENT_UNKNOWN;
-        if (op->names[candidate].len) {
-            etp_op_name parsed;
-            etp_op_parse(op->names[candidate], &parsed);
-            op->engaged = etp_op_engagement(&parsed, ab->arms[candidate].level, &op->reason);
-        }
+        facts_of(ab, op, candidate);
     }
     for (size_t c = 0; c < ab->n_comparisons; c++) {
         etp_ledger *l = &ab->ledgers[c].ledger;
@@ -272,8 +371,9 @@ static etp_status build_categories(etp_ab_session *s, etp_error *err)
             .ns = ETP_NEW_ARRAY(&s->arena, int64_t, ab->n_arms),
             .share = ETP_NEW_ARRAY(&s->arena, double, ab->n_arms),
             .speedup = ETP_NEW_ARRAY(&s->arena, double, ab->n_comparisons),
+            .ceiling = ETP_NEW_ARRAY(&s->arena, double, ab->n_arms),
         };
-        if (!c.ns || !c.share || !c.speedup) {
+        if (!c.ns || !c.share || !c.speedup || !c.ceiling) {
             return etp_fail_nomem(err, "categories");
         }
         bool occurs = false;
@@ -287,6 +387,10 @@ static etp_status build_categories(etp_ab_session *s, etp_error *err)
             }
             bool known = ab->arms[a].profile && ab->arms[a].traced_ns > 0;
             c.share[a] = known ? (double)c.ns[a] / (double)ab->arms[a].traced_ns : (double)NAN;
+            c.ceiling[a] = known && c.ns[a] < ab->arms[a].traced_ns
+                               ? (double)ab->arms[a].traced_ns /
+                                     (double)(ab->arms[a].traced_ns - c.ns[a])
+                               : (double)NAN;
             c.ns[a] = ab->arms[a].profile ? c.ns[a] : ETP_NS_UNKNOWN;
         }
         for (size_t i = 0; i < ab->n_comparisons; i++) {

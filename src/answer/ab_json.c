@@ -214,6 +214,7 @@ static void categories(etp_json *j, const etp_ab *ab)
             etp_json_begin_object_inline(j);
             ns(j, "ns", c->ns[a]);
             etp_json_kv_ratio(j, "share", c->share[a]);
+            etp_json_kv_ratio(j, "ceiling", c->ceiling[a]);
             etp_json_end(j);
         }
         etp_json_end(j);
@@ -223,14 +224,99 @@ static void categories(etp_json *j, const etp_ab *ab)
     etp_json_end(j);
 }
 
+static const char *engaged_name(etp_engagement state)
+{
+    static const char *const k_states[ETP_ENGAGEMENTS] = {"engaged", "not", "unknown", "partly"};
+    return k_states[state];
+}
+
 static void engaged(etp_json *j, const etp_ab_operator *op)
 {
-    static const char *const k_states[] = {"engaged", "not", "unknown"};
     etp_json_key(j, "engaged");
     etp_json_begin_object_inline(j);
-    etp_json_kv_z(j, "state", k_states[op->engaged]);
-    etp_json_kv_z(j, "evidence", op->engaged == ETP_ENGAGED ? "operator name" : NULL);
-    etp_json_kv_z(j, "reason", op->reason);
+    etp_json_kv_z(j, "state", engaged_name(op->engaged.state));
+    etp_json_kv_z(j, "evidence", op->engaged.evidence);
+    etp_json_kv_z(j, "reason", etp_reason_text(op->engaged.reason));
+    etp_json_kv_z(j, "reason_id", etp_reason_id(op->engaged.reason));
+    etp_json_end(j);
+}
+
+static void tensors(etp_json *j, const char *key, const etp_op_facts *f, const uint32_t *which,
+                    uint32_t n)
+{
+    etp_json_key(j, key);
+    etp_json_begin_array_inline(j);
+    for (uint32_t i = 0; i < n; i++) {
+        const etp_value *v = &f->values[which[i]];
+        if (v->kind != ETP_EVALUE_TENSOR) {
+            continue;
+        }
+        etp_json_begin_object_inline(j);
+        etp_json_kv_z(j, "dtype", etp_dtype_name(v->dtype));
+        etp_json_key(j, "shape");
+        etp_json_begin_array_inline(j);
+        for (uint32_t d = 0; d < v->rank; d++) {
+            etp_json_i64(j, v->dims[d]);
+        }
+        etp_json_end(j);
+        etp_json_end(j);
+    }
+    etp_json_end(j);
+}
+
+// What the program says; the keys are there with a program only.
+static void program_facts(etp_json *j, const etp_ab_operator *op)
+{
+    if (!op->facts) {
+        return;
+    }
+    const etp_op_facts *f = &op->facts->op;
+    etp_json_key(j, "node_type");
+    if (f->node_type.len) {
+        etp_json_str(j, f->node_type);
+    } else {
+        etp_json_null(j);
+    }
+    etp_json_key(j, "nodes");
+    etp_json_begin_array_inline(j);
+    for (uint32_t i = 0; i < op->facts->n_nodes; i++) {
+        etp_json_u64(j, op->facts->nodes[i]);
+    }
+    etp_json_end(j);
+    tensors(j, "inputs", f, f->inputs, f->n_inputs);
+    tensors(j, "outputs", f, f->outputs, f->n_outputs);
+    etp_json_key(j, "bytes");
+    if (f->work.known) {
+        etp_json_u64(j, f->work.bytes);
+    } else {
+        etp_json_null(j);
+    }
+}
+
+static void engagement(etp_json *j, const etp_ab *ab)
+{
+    const etp_ab_engagement *e = &ab->engagement;
+    etp_json_key(j, "engagement");
+    etp_json_begin_object(j);
+    etp_json_kv_z(j, "feature", e->feature_name);
+    etp_json_kv_z(j, "arm", ab->n_arms ? ab->arms[e->arm].name : NULL);
+    etp_json_kv_u64(j, "eligible", e->eligible);
+    etp_json_kv_u64(j, "engaged", e->engaged);
+    etp_json_kv_u64(j, "not", e->off);
+    etp_json_kv_u64(j, "unknown", e->unknown);
+    etp_json_kv_ratio(j, "macs_share", e->macs_share);
+    etp_json_kv_ratio(j, "time_share", e->time_share);
+    etp_json_key(j, "reasons");
+    etp_json_begin_array(j);
+    for (size_t i = 0; i < e->n_reasons; i++) {
+        etp_json_begin_object_inline(j);
+        etp_json_kv_z(j, "reason_id", etp_reason_id(e->reasons[i].reason));
+        etp_json_kv_z(j, "reason", etp_reason_text(e->reasons[i].reason));
+        etp_json_kv_u64(j, "operators", e->reasons[i].operators);
+        etp_json_kv_i64(j, "ns", e->reasons[i].ns);
+        etp_json_end(j);
+    }
+    etp_json_end(j);
     etp_json_end(j);
 }
 
@@ -251,6 +337,11 @@ static void one_operator(etp_json *j, const etp_ab *ab, const etp_ab_operator *o
         etp_json_begin_array_inline(j);
         if (op->names[a].len) {
             etp_json_str(j, op->names[a]);
+        }
+        for (size_t k = 0; k < op->merged.n; k++) {
+            if (op->merged.items[k].arm == a) {
+                etp_json_str(j, op->merged.items[k].name);
+            }
         }
         etp_json_end(j);
     }
@@ -280,7 +371,33 @@ static void one_operator(etp_json *j, const etp_ab *ab, const etp_ab_operator *o
         etp_json_null(j);
     }
     engaged(j, op);
+    program_facts(j, op);
+    etp_json_kv_z(j, "aligned_by", op->by_nodes ? "program" : "names");
+    etp_json_kv_bool(j, "doubtful", op->confidence < ETP_ALIGN_DOUBTFUL);
     etp_json_kv_ratio(j, "confidence", op->confidence);
+    etp_json_end(j);
+}
+
+static void one_fix(etp_json *j, const etp_ab_fix *f)
+{
+    etp_json_begin_object(j);
+    etp_json_kv_z(j, "id", f->id);
+    etp_json_kv_z(j, "kind", f->kind);
+    etp_json_kv_z(j, "text", f->text);
+    etp_json_key(j, "gain_ns");
+    etp_json_begin_object_inline(j);
+    etp_json_kv_i64(j, "lo", f->lo_ns);
+    etp_json_kv_i64(j, "expected", f->expected_ns);
+    etp_json_kv_i64(j, "hi", f->hi_ns);
+    etp_json_end(j);
+    etp_json_kv_z(j, "recipe", f->recipe);
+    etp_json_kv_z(j, "formula", f->formula);
+    etp_json_key(j, "evidence");
+    etp_json_begin_array_inline(j);
+    for (size_t i = 0; i < f->n_evidence; i++) {
+        etp_json_z(j, f->evidence[i]);
+    }
+    etp_json_end(j);
     etp_json_end(j);
 }
 
@@ -300,6 +417,7 @@ static void findings(etp_json *j, const etp_ab *ab)
             etp_json_z(j, f->evidence[e]);
         }
         etp_json_end(j);
+        etp_json_kv_z(j, "formula", f->formula);
         etp_json_end(j);
     }
     etp_json_end(j);
@@ -314,6 +432,9 @@ static void findings(etp_json *j, const etp_ab *ab)
     etp_json_end(j);
     etp_json_key(j, "next_fixes");
     etp_json_begin_array(j);
+    for (size_t i = 0; i < ab->fixes.n; i++) {
+        one_fix(j, &ab->fixes.items[i]);
+    }
     etp_json_end(j);
 }
 
@@ -364,6 +485,7 @@ void etp_ab_json(const etp_ab *ab, etp_json *j)
         one_operator(j, ab, &ab->operators[i]);
     }
     etp_json_end(j);
+    engagement(j, ab);
     findings(j, ab);
     correctness(j, ab);
     lost(j, ab);

@@ -188,7 +188,7 @@ static etp_status profile_arm(etp_ab_session *s, uint32_t arm, etp_error *err)
     }
     a->profile = profile;
     a->traced_ns = etp_profile_traced_ns(profile);
-    return ETP_OK;
+    return etp_ab_join_arm(s, arm, profile, traces, err);
 }
 
 etp_status etp_ab_load_dumps(etp_ab_session *s, etp_error *err)

@@ -89,7 +89,7 @@ static size_t changed_section(const etp_ab *ab, etp_report *r, etp_arena *arena)
 
 static void name_table(const etp_ab *ab, etp_report *r)
 {
-    static const char *const k_words[] = {"engaged", "not", NULL};
+    static const char *const k_words[ETP_ENGAGEMENTS] = {"engaged", "not", NULL, "partly"};
     etp_column columns[MAX_ARMS + 3] = {{.key = "id", .title = "id"}};
     size_t arms = ab->n_arms < MAX_ARMS ? ab->n_arms : MAX_ARMS;
     for (size_t i = 0; i < arms; i++) {
@@ -106,8 +106,8 @@ static void name_table(const etp_ab *ab, etp_report *r)
             etp_str name = op->names[ab->shown[a]];
             cells[1 + a] = name.len ? etp_cell_str(name) : etp_cell_missing();
         }
-        cells[1 + arms] = etp_cell_z(k_words[op->engaged]);
-        cells[2 + arms] = etp_cell_z(op->reason);
+        cells[1 + arms] = etp_cell_z(k_words[op->engaged.state]);
+        cells[2 + arms] = etp_cell_z(etp_reason_text(op->engaged.reason));
         etp_table_add_row(t, cells, arms + 3);
     }
 }

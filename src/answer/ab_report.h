@@ -25,6 +25,7 @@ const char *etp_ab_headline_text(const etp_ab_comparison *c, etp_arena *arena);
 
 // Sections, in ab_sections.c.
 void etp_ab_category_section(const etp_ab *ab, etp_report *r);
+void etp_ab_fix_section(const etp_ab *ab, etp_report *r);
 void etp_ab_ledger_section(const etp_ab *ab, etp_report *r);
 void etp_ab_operator_section(const etp_ab *ab, etp_report *r);
 void etp_ab_blocks_section(const etp_ab *ab, etp_report *r);

@@ -94,6 +94,36 @@ void etp_ab_category_section(const etp_ab *ab, etp_report *r)
     category_table(ab, r);
 }
 
+// ---- next fixes ----------------------------------------------------------------------------------
+
+void etp_ab_fix_section(const etp_ab *ab, etp_report *r)
+{
+    static const etp_column k_columns[] = {
+        {.key = "id", .title = "id"},
+        {.key = "text", .title = "what"},
+        {.key = "expected_ns", .title = "expected gain", .kind = ETP_KIND_NS},
+        {.key = "lo_ns", .title = "at least", .kind = ETP_KIND_NS},
+        {.key = "hi_ns", .title = "at most", .kind = ETP_KIND_NS},
+        {.key = "recipe", .title = "how"},
+        {.key = "formula", .title = "from", .flags = ETP_COL_MINOR},
+    };
+    if (ab->fixes.n == 0) {
+        return;
+    }
+    etp_report_section(r, 1, "fixes", "Next fixes");
+    etp_report_section_is_detail(r);
+    etp_report_text(r, "Gain per inference of %s, by plain addition of measured times; fixes of the "
+                       "same operators do not add up.",
+                    ab->arms[ab->n_comparisons ? ab->comparisons[0].candidate : ab->baseline].name);
+    etp_table *t = etp_report_table(r, "fixes", NULL, k_columns, 7);
+    for (size_t i = 0; i < ab->fixes.n; i++) {
+        const etp_ab_fix *f = &ab->fixes.items[i];
+        ETP_ROW(t, etp_cell_z(f->id), etp_cell_z(f->text), etp_cell_ns(f->expected_ns),
+                etp_cell_ns(f->lo_ns), etp_cell_ns(f->hi_ns), etp_cell_z(f->recipe),
+                etp_cell_z(f->formula));
+    }
+}
+
 // ---- ledger -------------------------------------------------------------------------------------
 
 // Sum over the rows of a category (or of a kind, when category is negative) of difference and, for
@@ -205,14 +235,14 @@ void etp_ab_ledger_section(const etp_ab *ab, etp_report *r)
 
 static const char *engaged_word(etp_engagement e)
 {
-    static const char *const k_words[] = {"engaged", "not", NULL};
+    static const char *const k_words[ETP_ENGAGEMENTS] = {"engaged", "not", NULL, "partly"};
     return k_words[e];
 }
 
 static bool any_engagement(const etp_ab *ab)
 {
     for (size_t i = 0; i < ab->n_operators; i++) {
-        if (ab->operators[i].engaged != ETP_ENGAGEMENT_UNKNOWN) {
+        if (ab->operators[i].engaged.state != ETP_ENGAGEMENT_UNKNOWN) {
             return true;
         }
     }
@@ -261,10 +291,10 @@ void etp_ab_operator_section(const etp_ab *ab, etp_report *r)
         for (size_t c = 0; at < speedups; c++) {
             cells[at++] = etp_cell_double(op->speedup[c]);
         }
-        etp_cell engaged = etp_cell_z(engaged_word(op->engaged));
-        cells[at++] = op->engaged == ETP_ENGAGED ? etp_cell_judged(engaged, ETP_GOOD) : engaged;
+        etp_cell engaged = etp_cell_z(engaged_word(op->engaged.state));
+        cells[at++] = op->engaged.state == ETP_ENGAGED ? etp_cell_judged(engaged, ETP_GOOD) : engaged;
         cells[at++] = op->names[candidate].len ? etp_cell_str(op->names[candidate]) : etp_cell_missing();
-        cells[at++] = etp_cell_z(op->reason);
+        cells[at++] = etp_cell_z(etp_reason_text(op->engaged.reason));
         etp_table_add_row(t, cells, n);
     }
 }

@@ -15,6 +15,13 @@ typedef struct etp_ab_dump {
     const char *problem;
 } etp_ab_dump;
 
+typedef struct etp_ab_program { // of one model
+    etp_file file;
+    const etp_program *program; // NULL: not there or unreadable
+    etp_etrecord record;
+    bool has_record;
+} etp_ab_program;
+
 struct etp_ab_session {
     etp_arena arena;
     etp_run run;
@@ -26,6 +33,8 @@ struct etp_ab_session {
         size_t n, cap;
     } dumps;
     etp_alignment *alignments; // parallel to ab.comparisons
+    etp_ab_program *programs;  // of the run's models; one for bare dumps with --pte
+    size_t n_programs;
     etp_ab ab;
 };
 
@@ -34,6 +43,16 @@ ETP_NODISCARD etp_status etp_ab_load_dumps(etp_ab_session *s, etp_error *err);
 // Collects bare dumps from paths, one arm each (P_b<k>.etdump joins its P.etdump).
 ETP_NODISCARD etp_status etp_ab_collect_dumps(etp_ab_session *s, const char *const *paths,
                                               size_t n_paths, etp_error *err);
+// ab_program.c: opens the programs, before the dumps are loaded; joins a profile to its program.
+ETP_NODISCARD etp_status etp_ab_open_programs(etp_ab_session *s, const etp_ab_options *options,
+                                              etp_error *err);
+ETP_NODISCARD etp_status etp_ab_join_arm(etp_ab_session *s, uint32_t arm, etp_profile *profile,
+                                         const etp_trace *const *traces, etp_error *err);
+void etp_ab_close_programs(etp_ab_session *s);
+// ab_engage.c: engagement per operator and in sum.
+void etp_ab_engage(etp_ab_session *s);
+// ab_fixes.c: what to do next.
+ETP_NODISCARD etp_status etp_ab_next_fixes(etp_ab_session *s, etp_error *err);
 // ab_compare.c: ledgers, categories, operators, shifts from profiles and comparisons.
 ETP_NODISCARD etp_status etp_ab_explain(etp_ab_session *s, etp_error *err);
 // ab_words.c: grade, findings, what was ruled out.

@@ -16,7 +16,11 @@ etp_status etp_ab_find(etp_ab_session *s, const char *severity, const char *evid
         return etp_fail_nomem(err, "findings");
     }
     refs[0] = evidence;
-    etp_ab_finding f = {id, severity, text, refs, evidence ? 1 : 0};
+    etp_ab_finding f = {.id = id,
+                        .severity = severity,
+                        .text = text,
+                        .evidence = refs,
+                        .n_evidence = evidence ? 1 : 0};
     return ETP_PUSH(&s->arena, &s->ab.findings, f) ? ETP_OK : etp_fail_nomem(err, "findings");
 }
 

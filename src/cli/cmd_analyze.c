@@ -8,6 +8,7 @@ typedef struct analyze_options {
     const char *baseline;
     double margin_percent;
     const char *out;
+    const char *program, *record;
     bool full, proof;
     etp_opt_list fail_on;
 } analyze_options;
@@ -17,6 +18,10 @@ static const etp_opt k_options[] = {
      "compare the others with this arm", NULL},
     {"margin", 0, ETP_OPT_NUMBER, offsetof(analyze_options, margin_percent), "PERCENT",
      "differences below this are 'same' (default 1)", NULL},
+    {"pte", 'p', ETP_OPT_STRING, offsetof(analyze_options, program), "FILE",
+     "the program of bare dumps: adds nodes, work and reasons", NULL},
+    {"etrecord", 'r', ETP_OPT_STRING, offsetof(analyze_options, record), "FILE",
+     "the exporter's record: adds source lines (needs --pte)", NULL},
     {"full", 0, ETP_OPT_FLAG, offsetof(analyze_options, full), NULL,
      "every section, also in text", NULL},
     {"proof", 0, ETP_OPT_FLAG, offsetof(analyze_options, proof), NULL,
@@ -31,7 +36,10 @@ static const etp_opt k_options[] = {
 static etp_status run(etp_cli *cli, const void *opts, int argc, char **argv, etp_error *err)
 {
     const analyze_options *o = opts;
-    etp_ab_options how = {o->baseline, o->margin_percent / 100};
+    etp_ab_options how = {.baseline = o->baseline,
+                          .margin = o->margin_percent / 100,
+                          .program = o->program,
+                          .record = o->record};
     etp_show_options show = {
         .full = o->full,
         .proof = o->proof,

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Matching of operator rows: longest common subsequence by key inside each instruction.
 #include "explain/align.h"
+#include "explain/nodes.h"
 
 #include <stdlib.h>
 
@@ -22,6 +23,7 @@ typedef struct aligner {
     etp_arena scratch;
     etp_alignment *out;
     double matched_confidence; // of a pair whose key is as frequent on both sides
+    bool joined;               // both profiles to one program
 } aligner;
 
 static const etp_profile_row *row_at(const op_list *list, size_t i)
@@ -84,12 +86,62 @@ static span next_instruction(const op_list *list, size_t from)
 
 static bool push(aligner *a, uint32_t baseline, uint32_t candidate, double confidence)
 {
-    return ETP_PUSH(a->arena, a->out, ((etp_pair){baseline, candidate, confidence}));
+    return ETP_PUSH(a->arena, a->out,
+                    ((etp_pair){baseline, candidate, confidence, ETP_NO_INDEX, false}));
 }
 
-// How well two rows fit: 0 not at all; more when also the kind of kernel and the counter agree.
-static uint32_t fit(const etp_profile_row *x, const etp_profile_row *y)
+// What the program says of a row; NULL when the arms are not joined to one and the same program.
+static const etp_row_facts *facts_of(const aligner *a, const op_list *list,
+                                     const etp_profile_row *row)
 {
+    return a->joined ? &list->profile->facts->rows[row - list->profile->rows] : NULL;
+}
+
+static bool share_node(const etp_row_facts *x, const etp_row_facts *y)
+{
+    uint32_t i = 0, j = 0;
+    while (i < x->n_nodes && j < y->n_nodes) {
+        if (x->nodes[i] == y->nodes[j]) {
+            return true;
+        }
+        if (x->nodes[i] < y->nodes[j]) {
+            i++;
+        } else {
+            j++;
+        }
+    }
+    return false;
+}
+
+static bool same_nodes(const etp_row_facts *x, const etp_row_facts *y)
+{
+    bool same = x->n_nodes == y->n_nodes;
+    for (uint32_t i = 0; same && i < x->n_nodes; i++) {
+        same = x->nodes[i] == y->nodes[i];
+    }
+    return same;
+}
+
+static bool same_place(const etp_profile_row *x, const etp_profile_row *y)
+{
+    return compare_place(x, y) == 0 && x->occurrence == y->occurrence;
+}
+
+// How well two rows fit: 0 not at all; more when also the kind of kernel and the counter agree, most
+// when they did the same nodes of the program.
+static uint32_t fit(const aligner *a, const etp_profile_row *x, const etp_profile_row *y)
+{
+    const etp_row_facts *fx = facts_of(a, &a->base, x), *fy = facts_of(a, &a->cand, y);
+    if (fx && fx->n_nodes > 0 && fy->n_nodes > 0) {
+        if (!same_place(x, y) || !share_node(fx, fy)) {
+            return 0;
+        }
+        // Of several that share nodes the pair is the one whose names agree too.
+        return 100u + etp_op_same_key(&x->parsed, &y->parsed) * 50u + same_nodes(fx, fy) * 20u;
+    }
+    if (fx && fx->inserted != fy->inserted && (fx->n_nodes > 0 || fy->n_nodes > 0)) {
+        return 0;
+    }
     if (x->kind != y->kind || !etp_op_same_key(&x->parsed, &y->parsed)) {
         return 0;
     }
@@ -106,8 +158,14 @@ static size_t count_key(const op_list *list, span s, const etp_op_name *op)
     return n;
 }
 
-static double confidence_of(const aligner *a, span b, span c, const etp_profile_row *row)
+static double confidence_of(const aligner *a, span b, span c, const etp_profile_row *row,
+                            const etp_profile_row *other)
 {
+    const etp_row_facts *fx = facts_of(a, &a->base, row), *fy = facts_of(a, &a->cand, other);
+    if (fx && fx->n_nodes > 0 && fy->n_nodes > 0) {
+        double least = fx->confidence < fy->confidence ? fx->confidence : fy->confidence;
+        return same_nodes(fx, fy) ? least : least * 0.95;
+    }
     // Where a key is more frequent on one side, the odd one out may be any of them.
     bool as_frequent =
         count_key(&a->base, b, &row->parsed) == count_key(&a->cand, c, &row->parsed);
@@ -121,7 +179,7 @@ static void fill_scores(const aligner *a, span b, span c, uint32_t *scores)
     for (size_t i = b.to - b.from; i-- > 0;) {
         for (size_t j = m; j-- > 0;) {
             uint32_t *cell = &scores[i * (m + 1) + j];
-            uint32_t f = fit(row_at(&a->base, b.from + i), row_at(&a->cand, c.from + j));
+            uint32_t f = fit(a, row_at(&a->base, b.from + i), row_at(&a->cand, c.from + j));
             uint32_t both = f ? f + cell[m + 2] : 0;
             uint32_t best = cell[m + 1] > cell[1] ? cell[m + 1] : cell[1];
             *cell = both > best ? both : best;
@@ -147,14 +205,18 @@ static bool align_spans(aligner *a, span b, span c)
         bool pair = false, drop_base = i < n;
         if (i < n && j < m) {
             const etp_profile_row *row = row_at(&a->base, b.from + i);
-            uint32_t f = fit(row, row_at(&a->cand, c.from + j));
+            uint32_t f = fit(a, row, row_at(&a->cand, c.from + j));
             const uint32_t *cell = scores ? &scores[i * (m + 1) + j] : NULL;
             pair = f && (!cell || *cell == f + cell[m + 2]);
             drop_base = !cell || *cell == cell[m + 1];
             if (pair) {
-                if (!push(a, base_row, cand_row, confidence_of(a, b, c, row))) {
+                const etp_profile_row *other = row_at(&a->cand, c.from + j);
+                if (!push(a, base_row, cand_row, confidence_of(a, b, c, row, other))) {
                     return false;
                 }
+                const etp_row_facts *fx = facts_of(a, &a->base, row);
+                bool kernel = fx && row->kind == ETP_ROW_PORTABLE && same_place(row, other);
+                a->out->items[a->out->n - 1].by_nodes = fx && (kernel || fx->n_nodes > 0);
                 i++;
                 j++;
                 continue;
@@ -192,9 +254,11 @@ static bool run(aligner *a, const etp_profile *baseline, const etp_profile *cand
     a->out->same_skeleton = same_skeleton(&a->base, &a->cand);
     if (!a->out->same_skeleton) { // different programs, or control flow: match the whole lists
         a->matched_confidence = 0.5;
+        a->joined = false;
         return align_spans(a, (span){0, a->base.n}, (span){0, a->cand.n});
     }
-    a->matched_confidence = 1.0;
+    // Names and order alone: what XNNPACK merged or inserted can only be guessed.
+    a->matched_confidence = a->joined ? 1.0 : 0.9;
     span b = {0, 0}, c = {0, 0};
     while (b.to < a->base.n) {
         b = next_instruction(&a->base, b.to);
@@ -206,12 +270,134 @@ static bool run(aligner *a, const etp_profile *baseline, const etp_profile *cand
     return true;
 }
 
+// One-sided rows whose nodes another pair's operator did in the other arm become part of that group.
+static void merge_one_sided(aligner *a, size_t from, size_t to)
+{
+    etp_pair *pairs = a->out->items;
+    for (size_t i = from; i < to; i++) {
+        bool vanished = pairs[i].candidate == ETP_NO_INDEX;
+        if (!vanished && pairs[i].baseline != ETP_NO_INDEX) {
+            continue;
+        }
+        const op_list *own = vanished ? &a->base : &a->cand, *other = vanished ? &a->cand : &a->base;
+        const etp_profile_row *row =
+            &own->profile->rows[vanished ? pairs[i].baseline : pairs[i].candidate];
+        const etp_row_facts *facts = facts_of(a, own, row);
+        for (size_t k = from; facts->n_nodes > 0 && k < to; k++) {
+            uint32_t there = vanished ? pairs[k].candidate : pairs[k].baseline;
+            const etp_profile_row *owner =
+                there == ETP_NO_INDEX ? NULL : &other->profile->rows[there];
+            const etp_row_facts *owner_facts = owner ? facts_of(a, other, owner) : NULL;
+            if (owner && same_place(owner, row) && share_node(owner_facts, facts)) {
+                pairs[i].into = (uint32_t)k;
+                pairs[i].by_nodes = true;
+                pairs[i].confidence = 0.95 * (facts->confidence < owner_facts->confidence
+                                                  ? facts->confidence
+                                                  : owner_facts->confidence);
+                break;
+            }
+        }
+    }
+    // A one-sided row is nobody's group when it was merged itself.
+    for (size_t i = from; i < to; i++) {
+        if (pairs[i].into != ETP_NO_INDEX && pairs[pairs[i].into].into != ETP_NO_INDEX) {
+            pairs[i].into = pairs[pairs[i].into].into == i ? ETP_NO_INDEX
+                                                           : pairs[pairs[i].into].into;
+        }
+    }
+}
+
+static void merge_groups(aligner *a)
+{
+    size_t from = 0;
+    for (size_t i = 0; a->joined && i <= a->out->n; i++) {
+        const etp_pair *p = i < a->out->n ? &a->out->items[i] : NULL;
+        const etp_pair *q = i > from ? &a->out->items[i - 1] : NULL;
+        const etp_profile_row *x = NULL, *y = NULL;
+        if (p && q) {
+            x = p->baseline != ETP_NO_INDEX ? &a->base.profile->rows[p->baseline]
+                                            : &a->cand.profile->rows[p->candidate];
+            y = q->baseline != ETP_NO_INDEX ? &a->base.profile->rows[q->baseline]
+                                            : &a->cand.profile->rows[q->candidate];
+        }
+        if (q && (!p || compare_place(x, y) != 0)) {
+            merge_one_sided(a, from, i);
+            from = i;
+        }
+    }
+}
+
 etp_status etp_align(const etp_profile *baseline, const etp_profile *candidate, etp_arena *arena,
                      etp_alignment *out, etp_error *err)
 {
     *out = (etp_alignment){0};
     aligner a = {.arena = arena, .out = out};
+    a.joined = baseline->facts && candidate->facts &&
+               baseline->facts->program == candidate->facts->program && !baseline->facts->problem &&
+               !candidate->facts->problem;
     bool ok = run(&a, baseline, candidate);
+    if (ok) {
+        merge_groups(&a);
+    }
     etp_arena_dispose(&a.scratch);
+    return ok ? ETP_OK : etp_fail_nomem(err, "alignment");
+}
+
+static uint32_t root_of(uint32_t *parent, uint32_t row)
+{
+    while (parent[row] != row) {
+        parent[row] = parent[parent[row]];
+        row = parent[row];
+    }
+    return row;
+}
+
+// Later pairs whose baseline rows belong to an earlier pair's group join it.
+static void follow(etp_alignment *a, uint32_t *parent, uint32_t *lead, size_t n_rows)
+{
+    for (size_t r = 0; r < n_rows; r++) {
+        lead[r] = ETP_NO_INDEX;
+    }
+    for (uint32_t i = 0; i < a->n; i++) {
+        etp_pair *p = &a->items[i];
+        if (p->baseline != ETP_NO_INDEX && p->into == ETP_NO_INDEX) {
+            uint32_t root = root_of(parent, p->baseline);
+            if (lead[root] == ETP_NO_INDEX) {
+                lead[root] = i;
+            } else {
+                p->into = lead[root];
+            }
+        }
+    }
+    for (size_t i = 0; i < a->n; i++) { // members of what has just joined
+        uint32_t into = a->items[i].into;
+        if (into != ETP_NO_INDEX && a->items[into].into != ETP_NO_INDEX) {
+            a->items[i].into = a->items[into].into;
+        }
+    }
+}
+
+etp_status etp_align_agree(etp_alignment *alignments, size_t n, size_t n_rows, etp_error *err)
+{
+    etp_arena scratch = {0};
+    uint32_t *parent = ETP_NEW_ARRAY(&scratch, uint32_t, n_rows);
+    uint32_t *lead = ETP_NEW_ARRAY(&scratch, uint32_t, n_rows);
+    bool ok = parent && lead;
+    for (uint32_t r = 0; ok && r < n_rows; r++) {
+        parent[r] = r;
+    }
+    for (size_t k = 0; ok && k < n; k++) {
+        for (size_t i = 0; i < alignments[k].n; i++) {
+            const etp_pair *p = &alignments[k].items[i];
+            const etp_pair *q = p->into == ETP_NO_INDEX ? NULL : &alignments[k].items[p->into];
+            if (q && p->baseline != ETP_NO_INDEX && q->baseline != ETP_NO_INDEX) {
+                parent[root_of(parent, p->baseline)] = root_of(parent, q->baseline);
+            }
+        }
+    }
+    for (size_t k = 0; ok && k < n; k++) {
+        follow(&alignments[k], parent, lead, n_rows);
+    }
+    etp_arena_dispose(&scratch);
     return ok ? ETP_OK : etp_fail_nomem(err, "alignment");
 }

@@ -15,7 +15,27 @@ typedef struct maker {
     double *mean[2]; // per row, before rounding
     double *block_difference; // scratch of one row, per block
     size_t n_blocks;          // paired blocks, 0 when the dumps do not pair
+    uint32_t *first_member, *next_member; // pairs of each group, the group's own first
 } maker;
+
+static bool list_members(maker *m)
+{
+    size_t n = m->alignment->n;
+    m->first_member = ETP_NEW_ARRAY(&m->scratch, uint32_t, n);
+    m->next_member = ETP_NEW_ARRAY(&m->scratch, uint32_t, n);
+    for (uint32_t i = 0; m->first_member && m->next_member && i < n; i++) {
+        m->first_member[i] = i;
+        m->next_member[i] = ETP_NO_INDEX;
+    }
+    for (uint32_t i = 0; m->first_member && m->next_member && i < n; i++) {
+        uint32_t into = m->alignment->items[i].into;
+        if (into != ETP_NO_INDEX) {
+            m->next_member[i] = m->next_member[into];
+            m->next_member[into] = i;
+        }
+    }
+    return m->first_member && m->next_member;
+}
 
 int64_t etp_profile_traced_ns(const etp_profile *p)
 {
@@ -48,19 +68,52 @@ static double total_mean(const etp_profile *p, etp_row_kind kind)
     return (double)sum / (double)p->executions;
 }
 
-// Interval of a row's difference from the differences of the single blocks.
-static void interval(maker *m, etp_ledger_row *row, uint32_t base_row, uint32_t cand_row,
-                     bool is_sum)
+// One side of a group in one block: the pair's own row and those merged into it.
+static double group_dump_mean(const maker *m, uint32_t pair, int side, size_t dump)
+{
+    double sum = 0;
+    for (uint32_t i = m->first_member[pair]; i != ETP_NO_INDEX; i = m->next_member[i]) {
+        const etp_pair *p = &m->alignment->items[i];
+        uint32_t row = side ? p->candidate : p->baseline;
+        sum += row == ETP_NO_INDEX ? 0.0 : dump_mean(m->arm[side], row, ETP_ROW_OPERATOR, dump);
+    }
+    return sum;
+}
+
+static bool group_has(const maker *m, uint32_t pair, int side)
+{
+    for (uint32_t i = m->first_member[pair]; i != ETP_NO_INDEX; i = m->next_member[i]) {
+        const etp_pair *p = &m->alignment->items[i];
+        if ((side ? p->candidate : p->baseline) != ETP_NO_INDEX) {
+            return true;
+        }
+    }
+    return false;
+}
+
+static double group_mean(const maker *m, uint32_t pair, int side)
+{
+    int64_t sum = 0; // integers: the order of members must not matter
+    for (uint32_t i = m->first_member[pair]; i != ETP_NO_INDEX; i = m->next_member[i]) {
+        const etp_pair *p = &m->alignment->items[i];
+        uint32_t row = side ? p->candidate : p->baseline;
+        sum += row == ETP_NO_INDEX ? 0 : m->arm[side]->rows[row].total_ns;
+    }
+    return (double)sum / (double)m->arm[side]->executions;
+}
+
+// Interval of a row's difference from the differences of the single blocks. PAIR ETP_NO_INDEX: all
+// rows of the row's kind.
+static void interval(maker *m, etp_ledger_row *row, uint32_t pair)
 {
     row->lo_ns = row->hi_ns = ETP_NS_UNKNOWN;
     size_t n = 0;
     for (size_t k = 0; k < m->n_blocks; k++) {
-        double before = is_sum || base_row != ETP_NO_INDEX
-                            ? dump_mean(m->arm[0], base_row, row->kind, k)
-                            : 0.0;
-        double after = is_sum || cand_row != ETP_NO_INDEX
-                           ? dump_mean(m->arm[1], cand_row, row->kind, k)
-                           : 0.0;
+        bool is_sum = pair == ETP_NO_INDEX;
+        double before = is_sum ? dump_mean(m->arm[0], ETP_NO_INDEX, row->kind, k)
+                               : group_dump_mean(m, pair, 0, k);
+        double after = is_sum ? dump_mean(m->arm[1], ETP_NO_INDEX, row->kind, k)
+                              : group_dump_mean(m, pair, 1, k);
         if (isfinite(before) && isfinite(after)) {
             m->block_difference[n++] = after - before;
         }
@@ -101,6 +154,9 @@ static etp_status operator_rows(maker *m, etp_error *err)
 {
     for (uint32_t i = 0; i < m->alignment->n; i++) {
         etp_pair pair = m->alignment->items[i];
+        if (pair.into != ETP_NO_INDEX) {
+            continue; // part of another row
+        }
         const etp_profile_row *base =
             pair.baseline == ETP_NO_INDEX ? NULL : &m->arm[0]->rows[pair.baseline];
         const etp_profile_row *cand =
@@ -109,14 +165,15 @@ static etp_status operator_rows(maker *m, etp_error *err)
         etp_ledger_row row = {
             .id = etp_arena_printf(m->arena, "op%u", i + 1),
             .label = label_of(m->arena, base, cand),
-            .kind = !base ? ETP_ROW_INSERTED : !cand ? ETP_ROW_VANISHED : any->kind,
+            .kind = !group_has(m, i, 0)   ? ETP_ROW_INSERTED
+                    : !group_has(m, i, 1) ? ETP_ROW_VANISHED
+                                          : any->kind,
             .category = (int)any->parsed.category,
             .bound_ns = ETP_NS_UNKNOWN,
             .pair = i,
         };
-        interval(m, &row, pair.baseline, pair.candidate, false);
-        ETP_TRY(add_row(m, row, base ? etp_profile_mean(m->arm[0], base) : 0.0,
-                        cand ? etp_profile_mean(m->arm[1], cand) : 0.0, err));
+        interval(m, &row, i);
+        ETP_TRY(add_row(m, row, group_mean(m, i, 0), group_mean(m, i, 1), err));
     }
     return ETP_OK;
 }
@@ -158,7 +215,7 @@ static etp_status sum_row(maker *m, etp_row_kind kind, const char *label, etp_er
         uint64_t before = delegate_operators(m->arm[0]), after = delegate_operators(m->arm[1]);
         row.bound_ns = (int64_t)(before > after ? before : after) * 1000;
     }
-    interval(m, &row, ETP_NO_INDEX, ETP_NO_INDEX, true);
+    interval(m, &row, ETP_NO_INDEX);
     return add_row(m, row, total_mean(m->arm[0], kind), total_mean(m->arm[1], kind), err);
 }
 
@@ -209,7 +266,7 @@ static etp_status make(maker *m, const int64_t median[2], etp_error *err)
     size_t n_dumps = m->arm[0]->n_dumps;
     m->n_blocks = n_dumps == m->arm[1]->n_dumps ? n_dumps : 0;
     m->block_difference = ETP_NEW_ARRAY(&m->scratch, double, n_dumps);
-    if (!m->mean[0] || !m->mean[1] || !m->block_difference) {
+    if (!m->mean[0] || !m->mean[1] || !m->block_difference || !list_members(m)) {
         return etp_fail_nomem(err, "ledger");
     }
     ETP_TRY(operator_rows(m, err));

@@ -27,8 +27,10 @@ bool etp_op_must_use_sme(const etp_op_name *op)
     if (op->n_dtypes == 1 && has_dtype(op, "F32")) {
         return true;
     }
-    if (op->n_dtypes == 1 && has_dtype(op, "F16")) {
-        return true; // with float16 weights; "F16, F32" (float32 weights) never switches
+    // A fully connected F16 may have float32 weights, as 1×1 convolutions of fp16 models do; the name
+    // does not show it, and such a one never switches.
+    if (op->n_dtypes == 1 && has_dtype(op, "F16") && !fc) {
+        return true;
     }
     // Static int8 with per-channel weights.
     if (conv && op->n_dtypes == 1 && has_dtype(op, "QC8")) {
@@ -168,67 +170,4 @@ etp_status etp_proof_from_names(const etp_profile *profile, etp_level level, etp
         return judge_sme_level(&c, arena, proof, err);
     }
     return judge_no_sme_level(&c, arena, proof, err);
-}
-
-static const char *why_not_sme(const etp_op_name *op)
-{
-    if (etp_op_is_depthwise(op)) {
-        return "depthwise: no SME kernel exists";
-    }
-    if (has_dtype(op, "QB4W")) {
-        return "block-wise 4-bit weights: no SME kernel exists";
-    }
-    if (has_dtype(op, "QU8")) {
-        return "quint8: no SME kernel exists";
-    }
-    if (has_dtype(op, "F16") && has_dtype(op, "F32")) {
-        return "fp16 with fp32 weights: no SME kernel exists";
-    }
-    if (has_dtype(op, "QP8")) {
-        return "QP8 kernels exist for NEON and SME under one name";
-    }
-    if (etp_str_starts(op->family, ETP_STR("Deconvolution"))) {
-        return "float deconvolution: no SME kernel exists";
-    }
-    return NULL;
-}
-
-etp_engagement etp_op_engagement(const etp_op_name *op, etp_level level, const char **reason)
-{
-    const etp_level_info *info = etp_level_get(level);
-    *reason = NULL;
-    etp_name_proof proof = etp_isa_name_proof(op->base.ptr, op->base.len);
-    if (!info) { // nobody said at which level it ran; the name may
-        bool shown = proof == ETP_PROVES_SME || proof == ETP_PROVES_VNNI;
-        return shown ? ETP_ENGAGED : ETP_ENGAGEMENT_UNKNOWN;
-    }
-    if (info->family == ETP_ISA_X86_64) {
-        if (proof == ETP_PROVES_VNNI) {
-            return ETP_ENGAGED;
-        }
-        if (proof == ETP_PROVES_NOT_VNNI) {
-            *reason = level == ETP_LEVEL_VNNI ? "dynamic linear without VNNI" : "level masked";
-            return ETP_NOT_ENGAGED;
-        }
-        return ETP_ENGAGEMENT_UNKNOWN;
-    }
-    if (proof == ETP_PROVES_SME) {
-        return ETP_ENGAGED;
-    }
-    if (level != ETP_LEVEL_SME2 && level != ETP_LEVEL_SME1) {
-        *reason = "level masked";
-        return etp_op_must_use_sme(op) ? ETP_NOT_ENGAGED : ETP_ENGAGEMENT_UNKNOWN;
-    }
-    *reason = why_not_sme(op);
-    if (has_dtype(op, "QP8")) {
-        return ETP_ENGAGEMENT_UNKNOWN;
-    }
-    if (etp_op_must_use_sme(op)) {
-        *reason = "would have to run on SME and does not";
-        return ETP_NOT_ENGAGED;
-    }
-    if (*reason) {
-        return ETP_NOT_ENGAGED;
-    }
-    return ETP_ENGAGEMENT_UNKNOWN;
 }

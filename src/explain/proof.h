@@ -38,9 +38,5 @@ ETP_NODISCARD etp_status etp_proof_from_names(const etp_profile *profile, etp_le
 ETP_NODISCARD etp_status etp_proof_add(etp_proof *proof, etp_arena *arena, etp_proof_line line,
                                        etp_error *err);
 
-// Engagement of one operator under a level, from its name alone.
-typedef enum etp_engagement { ETP_ENGAGED, ETP_NOT_ENGAGED, ETP_ENGAGEMENT_UNKNOWN } etp_engagement;
-// *reason is a static text, NULL when there is nothing to add.
-etp_engagement etp_op_engagement(const etp_op_name *op, etp_level level, const char **reason);
 
 #endif

@@ -1,0 +1,254 @@
+// SPDX-License-Identifier: Apache-2.0
+// Judging one operator's engagement.
+#include "explain/engage.h"
+
+#include "explain/proof.h"
+
+const char *etp_reason_id(etp_reason reason)
+{
+    static const char *const k_ids[] = {
+#define ETP_REASON_ID(name, id, text) id,
+        ETP_REASON_MAP(ETP_REASON_ID)
+#undef ETP_REASON_ID
+    };
+    return reason == ETP_REASON_NONE || reason >= ETP_REASON_COUNT ? NULL : k_ids[reason];
+}
+
+const char *etp_reason_text(etp_reason reason)
+{
+    static const char *const k_texts[] = {
+#define ETP_REASON_TEXT(name, id, text) text,
+        ETP_REASON_MAP(ETP_REASON_TEXT)
+#undef ETP_REASON_TEXT
+    };
+    return reason == ETP_REASON_NONE || reason >= ETP_REASON_COUNT ? NULL : k_texts[reason];
+}
+
+etp_feature etp_feature_of(etp_level level)
+{
+    const etp_level_info *info = etp_level_get(level);
+    if (!info) {
+        return ETP_FEATURE_NONE;
+    }
+    if (info->family == ETP_ISA_X86_64) {
+        return level == ETP_LEVEL_VNNI ? ETP_FEATURE_VNNI : ETP_FEATURE_X86;
+    }
+    return level == ETP_LEVEL_SME2 || level == ETP_LEVEL_SME1 ? ETP_FEATURE_SME : ETP_FEATURE_NONE;
+}
+
+etp_feature etp_feature_of_names(const etp_profile *profile)
+{
+    etp_feature found = ETP_FEATURE_NONE;
+    for (size_t i = 0; i < profile->n_rows; i++) {
+        etp_str name = profile->rows[i].parsed.base;
+        etp_name_proof proof = profile->rows[i].kind == ETP_ROW_OPERATOR
+                                   ? etp_isa_name_proof(name.ptr, name.len)
+                                   : ETP_PROVES_NOTHING;
+        if (proof == ETP_PROVES_SME) {
+            return ETP_FEATURE_SME;
+        }
+        found = proof == ETP_PROVES_VNNI ? ETP_FEATURE_VNNI : found;
+    }
+    return found;
+}
+
+static bool has_dtype(const etp_op_name *op, const char *token)
+{
+    for (size_t i = 0; i < op->n_dtypes; i++) {
+        if (etp_str_eqz(op->dtypes[i], token)) {
+            return true;
+        }
+    }
+    return false;
+}
+
+static const etp_value *operand(const etp_row_facts *f, uint32_t i)
+{
+    return f && i < f->op.n_inputs ? &f->op.values[f->op.inputs[i]] : NULL;
+}
+
+static bool is_family(const etp_op_name *op, const char *family)
+{
+    return etp_str_eqz(op->family, family);
+}
+
+// The product of all dimensions but the last is 1.
+static bool one_row(const etp_value *v)
+{
+    if (!v || v->kind != ETP_EVALUE_TENSOR || v->rank == 0 || v->dynamic) {
+        return false;
+    }
+    for (uint32_t i = 0; i + 1 < v->rank; i++) {
+        if (v->dims[i] != 1) {
+            return false;
+        }
+    }
+    return true;
+}
+
+static etp_reason off_by_name(const etp_op_name *op)
+{
+    if (etp_op_is_depthwise(op)) {
+        return ETP_REASON_DEPTHWISE;
+    }
+    if (has_dtype(op, "QB4W")) {
+        return ETP_REASON_BLOCKWISE_4BIT;
+    }
+    if (has_dtype(op, "QU8")) {
+        return ETP_REASON_QUINT8;
+    }
+    if (has_dtype(op, "BF16")) {
+        return ETP_REASON_BF16;
+    }
+    bool quantised = has_dtype(op, "QP8") || has_dtype(op, "QD8") || has_dtype(op, "QDU8");
+    if (has_dtype(op, "F16") && has_dtype(op, "F32") && !quantised) {
+        return ETP_REASON_FP16_FP32_WEIGHTS;
+    }
+    if (is_family(op, "Convolution") && quantised) {
+        return ETP_REASON_DYNAMIC_CONV;
+    }
+    if (is_family(op, "Fully Connected") && op->n_dtypes == 1 && has_dtype(op, "QS8")) {
+        return ETP_REASON_PER_TENSOR_WEIGHTS;
+    }
+    if (is_family(op, "Fully Connected") && op->n_dtypes == 1 && has_dtype(op, "F16")) {
+        return ETP_REASON_FP16_FP32_WEIGHTS; // with fp16 weights it would be PF16
+    }
+    bool static_int8 = has_dtype(op, "QS8") || has_dtype(op, "QC8") || has_dtype(op, "PQS8");
+    if (is_family(op, "Deconvolution") && !static_int8) {
+        return ETP_REASON_DECONVOLUTION;
+    }
+    return ETP_REASON_NONE;
+}
+
+static etp_reason off_by_program(const etp_op_name *op, const etp_row_facts *f)
+{
+    const etp_value *weight = operand(f, 1);
+    if (!weight || weight->kind != ETP_EVALUE_TENSOR) {
+        return ETP_REASON_NONE;
+    }
+    bool batch = is_family(op, "Batch Matrix Multiply");
+    if (!batch && !weight->constant && !has_dtype(op, "F32") && !has_dtype(op, "PF32")) {
+        return ETP_REASON_DYNAMIC_WEIGHT;
+    }
+    if (is_family(op, "Fully Connected") && weight->quant.kind == ETP_QUANT_PER_TENSOR) {
+        return ETP_REASON_PER_TENSOR_WEIGHTS;
+    }
+    return ETP_REASON_NONE;
+}
+
+static etp_reason refused(const etp_engage_case *c)
+{
+    const etp_value *input = operand(c->facts, 0), *weight = operand(c->facts, 1);
+    if (c->row->parsed.category == ETP_CATEGORY_ATTENTION) {
+        return ETP_REASON_REFUSED_ATTENTION;
+    }
+    if (!c->any_delegate) {
+        return ETP_REASON_NO_PARTITIONER;
+    }
+    bool conv = c->row->parsed.category == ETP_CATEGORY_CONVOLUTION;
+    bool tensor = input && input->kind == ETP_EVALUE_TENSOR;
+    if (conv && tensor && input->rank > 4) {
+        return ETP_REASON_REFUSED_RANK;
+    }
+    if (tensor && input->dtype != ETP_DTYPE_FLOAT32 && input->dtype != ETP_DTYPE_FLOAT16 &&
+        input->dtype != ETP_DTYPE_INT8 && input->dtype != ETP_DTYPE_UNKNOWN) {
+        return ETP_REASON_REFUSED_DTYPE;
+    }
+    if (conv && weight && weight->kind == ETP_EVALUE_TENSOR && !weight->constant) {
+        return ETP_REASON_REFUSED_WEIGHT;
+    }
+    return ETP_REASON_REFUSED;
+}
+
+static bool is_eligible(const etp_profile_row *row)
+{
+    switch (row->parsed.category) {
+    case ETP_CATEGORY_CONVOLUTION:
+    case ETP_CATEGORY_GEMM:
+    case ETP_CATEGORY_ATTENTION:
+        return row->kind == ETP_ROW_OPERATOR || row->kind == ETP_ROW_PORTABLE;
+    default:
+        return false;
+    }
+}
+
+static void not_engaged(etp_engage *out, etp_reason reason, const char *evidence)
+{
+    out->state = ETP_NOT_ENGAGED;
+    out->reason = reason;
+    out->evidence = evidence;
+}
+
+static void judge_sme(const etp_engage_case *c, etp_engage *out)
+{
+    const etp_op_name *op = &c->row->parsed;
+    etp_reason off = off_by_name(op);
+    const etp_value *weight = operand(c->facts, 1);
+    bool fp16_weight = weight && weight->dtype == ETP_DTYPE_FLOAT16;
+    if (off == ETP_REASON_FP16_FP32_WEIGHTS && fp16_weight) {
+        off = ETP_REASON_NONE;
+    }
+    off = off != ETP_REASON_NONE ? off : off_by_program(op, c->facts);
+    if (off != ETP_REASON_NONE) {
+        not_engaged(out, off, "operator name and XNNPACK's table of kernels");
+        return;
+    }
+    if (has_dtype(op, "QP8")) { // KleidiAI kernels exist for NEON and SME alike
+        out->reason = one_row(operand(c->facts, 0)) ? ETP_REASON_ROW_KERNEL : ETP_REASON_SAME_NAMES;
+        return;
+    }
+    if (c->masked) {
+        not_engaged(out, ETP_REASON_MASKED, "mask of the launch and operator name");
+        return;
+    }
+    bool half = fp16_weight && op->n_dtypes == 1 && has_dtype(op, "F16");
+    if (etp_op_must_use_sme(op) || half) {
+        bool known_absent = c->cpu_lacks && !c->sme_elsewhere;
+        not_engaged(out, known_absent ? ETP_REASON_KERNEL_HIDES : ETP_REASON_NOT_BUILT,
+                    "operator name without PF32, PF16 or PQS8");
+    }
+}
+
+static void judge_x86(const etp_engage_case *c, etp_name_proof proof, etp_engage *out)
+{
+    if (proof == ETP_PROVES_NOT_VNNI) {
+        not_engaged(out, c->masked ? ETP_REASON_MASKED : ETP_REASON_NO_VNNI,
+                    "operator name QD8 instead of QDU8");
+        return;
+    }
+    out->reason = ETP_REASON_SAME_NAMES;
+}
+
+void etp_engage_judge(const etp_engage_case *c, etp_engage *out)
+{
+    *out = (etp_engage){.state = ETP_ENGAGEMENT_UNKNOWN, .eligible = is_eligible(c->row)};
+    if (!out->eligible) {
+        return;
+    }
+    if (c->row->kind == ETP_ROW_PORTABLE) {
+        not_engaged(out, refused(c), "the program calls it outside the delegate");
+        return;
+    }
+    if (c->feature == ETP_FEATURE_NONE) {
+        out->reason = ETP_REASON_SAME_NAMES;
+        return;
+    }
+    etp_name_proof proof = etp_isa_name_proof(c->row->parsed.base.ptr, c->row->parsed.base.len);
+    bool shown = c->feature == ETP_FEATURE_SME ? proof == ETP_PROVES_SME
+                                               : proof == ETP_PROVES_VNNI;
+    if (shown) {
+        out->state = ETP_ENGAGED;
+        out->evidence = c->feature == ETP_FEATURE_SME
+                            ? "operator name: PF32, PF16 or PQS8 exist on SME and SME2 only"
+                            : "operator name: QDU8 exists on VNNI only";
+        bool row = !(c->row->parsed.category == ETP_CATEGORY_CONVOLUTION) &&
+                   one_row(operand(c->facts, 0));
+        out->reason = row ? ETP_REASON_ROW_KERNEL : ETP_REASON_NONE;
+        return;
+    }
+    if (c->feature == ETP_FEATURE_SME) {
+        judge_sme(c, out);
+    } else {
+        judge_x86(c, proof, out);
+    }
+}

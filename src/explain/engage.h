@@ -1,0 +1,86 @@
+// SPDX-License-Identifier: Apache-2.0
+// Engagement per operator: did it run on the feature that is being compared, what says so, and if
+// it could not or did not, why.
+//
+// A name proves a kernel family and no more (proof.h), so the answer is often "unknown"; it is
+// never guessed from times.
+#ifndef ETP_EXPLAIN_ENGAGE_H
+#define ETP_EXPLAIN_ENGAGE_H
+
+#include "explain/nodes.h"
+#include "isa/isa.h"
+
+typedef enum etp_engagement {
+    ETP_ENGAGED,
+    ETP_NOT_ENGAGED,
+    ETP_ENGAGEMENT_UNKNOWN,
+    ETP_PARTLY_ENGAGED, // a group of which some operators did
+    ETP_ENGAGEMENTS
+} etp_engagement;
+
+typedef enum etp_feature { // what the level adds
+    ETP_FEATURE_NONE,
+    ETP_FEATURE_SME,  // SME or SME2: names do not tell them apart
+    ETP_FEATURE_VNNI, // names tell it for dynamically quantised linears only
+    ETP_FEATURE_X86   // AVX-512, AVX2: no name tells
+} etp_feature;
+
+// id, sentence. One per way to stay off, or to stay unproven.
+#define ETP_REASON_MAP(X)                                                                          \
+    X(NONE, "", "")                                                                                \
+    X(DEPTHWISE, "depthwise", "depthwise convolution: no SME kernel exists")                       \
+    X(DYNAMIC_WEIGHT, "dynamic_weight", "the weight is computed at run time: its SME kernels need a constant") \
+    X(BLOCKWISE_4BIT, "blockwise_4bit", "4-bit weights with a scale per block: no SME kernel exists") \
+    X(PER_TENSOR_WEIGHTS, "per_tensor_weights", "int8 weights with one scale for all: SME needs one per channel") \
+    X(QUINT8, "quint8", "quint8: no SME kernel exists, int8 has one")                              \
+    X(FP16_FP32_WEIGHTS, "fp16_fp32_weights", "fp16 with fp32 weights: no SME kernel exists, fp16 weights have one") \
+    X(BF16, "bf16", "bfloat16: no SME kernel exists")                                              \
+    X(DYNAMIC_CONV, "dynamic_conv", "dynamically quantised convolution: no SME kernel exists")     \
+    X(DECONVOLUTION, "deconvolution", "float transposed convolution: no SME kernel exists")        \
+    X(ROW_KERNEL, "row_kernel", "one row (M = 1): runs a row kernel, which keeps the matrix unit mostly idle") \
+    X(NO_PARTITIONER, "not_delegated_at_all", "not delegated: the program was exported without the XNNPACK partitioner") \
+    X(REFUSED_RANK, "not_delegated_rank", "not delegated: XNNPACK has no 3-d convolution")          \
+    X(REFUSED_DTYPE, "not_delegated_dtype", "not delegated: the partitioner takes float32, float16 and quantised int8 only") \
+    X(REFUSED_WEIGHT, "not_delegated_weight", "not delegated: the partitioner wants a constant weight") \
+    X(REFUSED_ATTENTION, "not_delegated_attention", "ExecuTorch's own attention kernel, outside XNNPACK") \
+    X(REFUSED, "not_delegated", "not delegated: the partitioner left it out; its log at export says why") \
+    X(MASKED, "level_masked", "the level hides the feature")                                       \
+    X(KERNEL_HIDES, "kernel_hides", "the operating system does not offer SME")                     \
+    X(NOT_BUILT, "not_built", "would have to run on SME and does not: this XNNPACK was built without the kernels") \
+    X(SAME_NAMES, "same_names", "one name for the kernels of every level")                         \
+    X(NO_VNNI, "no_vnni", "dynamically quantised linear without VNNI")
+
+typedef enum etp_reason {
+#define ETP_REASON_ENUM(name, id, text) ETP_REASON_##name,
+    ETP_REASON_MAP(ETP_REASON_ENUM)
+#undef ETP_REASON_ENUM
+        ETP_REASON_COUNT
+} etp_reason;
+
+const char *etp_reason_id(etp_reason reason);   // "depthwise"; NULL for NONE
+const char *etp_reason_text(etp_reason reason); // NULL for NONE
+
+typedef struct etp_engage_case {
+    const etp_profile_row *row;  // of the arm that is judged
+    const etp_row_facts *facts;  // NULL without a program
+    etp_feature feature;
+    bool masked;        // the arm's level hides the feature
+    bool cpu_lacks;     // the device says that it has no such feature
+    bool sme_elsewhere; // other operators of the arm carry SME names
+    bool any_delegate;  // the program has delegates; true when unknown
+} etp_engage_case;
+
+typedef struct etp_engage {
+    etp_engagement state;
+    bool eligible; // convolution, GEMM, batch matrix multiply, attention: what engagement is about
+    etp_reason reason;
+    const char *evidence; // static: what the state rests on, NULL for unknown
+} etp_engage;
+
+// Feature that a level adds to lower ones; NONE for ETP_LEVEL_NONE.
+etp_feature etp_feature_of(etp_level level);
+// What names of a recording without a known level show.
+etp_feature etp_feature_of_names(const etp_profile *profile);
+void etp_engage_judge(const etp_engage_case *c, etp_engage *out);
+
+#endif

@@ -1,0 +1,78 @@
+// SPDX-License-Identifier: Apache-2.0
+// Joining the rows of a profile to the program.
+#include "explain/nodes.h"
+
+typedef struct joined_block {
+    uint32_t dump, block;
+    etp_join join;
+} joined_block;
+
+typedef struct joiner {
+    const etp_trace *const *traces;
+    const etp_program *program;
+    etp_arena *arena;
+    struct {
+        joined_block *items;
+        size_t n, cap;
+    } blocks;
+} joiner;
+
+// Rows come from few blocks: nearly all from the first.
+static etp_status join_of(joiner *j, const etp_profile_row *row, const etp_join **out,
+                          etp_error *err)
+{
+    for (size_t i = j->blocks.n; i-- > 0;) {
+        if (j->blocks.items[i].dump == row->dump && j->blocks.items[i].block == row->block) {
+            *out = &j->blocks.items[i].join;
+            return ETP_OK;
+        }
+    }
+    joined_block b = {.dump = row->dump, .block = row->block};
+    ETP_TRY(etp_join_block(j->program, etp_trace_block_at(j->traces[row->dump], row->block),
+                           j->arena, &b.join, err));
+    if (!ETP_PUSH(j->arena, &j->blocks, b)) {
+        return etp_fail_nomem(err, "join");
+    }
+    *out = &j->blocks.items[j->blocks.n - 1].join;
+    return ETP_OK;
+}
+
+static void fill(const joiner *j, const etp_join *join, const etp_profile_row *row,
+                 const etp_etrecord *record, etp_row_facts *out)
+{
+    const etp_join_event *e = &join->events[row->event_index];
+    etp_join_facts(j->program, join, row->event_index, &out->op);
+    out->confidence = e->confidence;
+    out->method = join->method;
+    out->nodes = e->nodes;
+    out->n_nodes = e->n_nodes;
+    out->inserted = e->inserted;
+    out->has_source = etp_join_source(j->program, join, row->event_index, record, &out->source);
+}
+
+etp_status etp_profile_join(etp_profile *profile, const etp_trace *const *traces,
+                            const etp_program *program, const etp_etrecord *record,
+                            etp_arena *arena, etp_error *err)
+{
+    joiner j = {.traces = traces, .program = program, .arena = arena};
+    etp_profile_facts *facts = ETP_NEW(arena, etp_profile_facts);
+    if (!facts) {
+        return etp_fail_nomem(err, "join");
+    }
+    facts->program = program;
+    facts->rows = ETP_NEW_ARRAY(arena, etp_row_facts, profile->n_rows);
+    if (!facts->rows) {
+        return etp_fail_nomem(err, "join");
+    }
+    for (uint32_t m = 0; m < program->n_methods; m++) {
+        facts->any_delegate = facts->any_delegate || program->methods[m].n_partitions > 0;
+    }
+    for (size_t i = 0; i < profile->n_rows; i++) {
+        const etp_join *join = NULL;
+        ETP_TRY(join_of(&j, &profile->rows[i], &join, err));
+        facts->problem = facts->problem ? facts->problem : join->reason;
+        fill(&j, join, &profile->rows[i], record, &facts->rows[i]);
+    }
+    profile->facts = facts;
+    return ETP_OK;
+}
