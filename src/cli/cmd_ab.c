@@ -8,7 +8,7 @@
 
 typedef struct ab_options {
     etp_opt_list levels, threads, fail_on;
-    const char *baseline, *device, *runner, *out, *method, *inputs, *data, *cpus;
+    const char *baseline, *device, *runner, *out, *method, *inputs, *data, *cpus, *resume;
     uint64_t blocks, iterations, warmup, seed;
     double budget, timeout, margin_percent;
     bool full, no_trace, kernels;
@@ -37,6 +37,7 @@ static const etp_opt k_options[] = {
     OPT("margin", 0, ETP_OPT_NUMBER, margin_percent, "PERCENT", "smaller differences are 'same' (default 1)"),
     OPT("no-trace", 0, ETP_OPT_FLAG, no_trace, NULL, "latency alone, no operator breakdown"),
     OPT("kernels", 0, ETP_OPT_FLAG, kernels, NULL, "also sample which kernels ran, in launches of their own"),
+    OPT("resume", 0, ETP_OPT_STRING, resume, "DIR", "go on with an interrupted session, same plan and seed"),
     OPT("full", 0, ETP_OPT_FLAG, full, NULL, "every section, also in text"),
     OPT("fail-on", 0, ETP_OPT_LIST, fail_on, "WORDS", ETP_FAIL_ON_HELP),
     {0},
@@ -94,15 +95,56 @@ static etp_status session_options(etp_cli *cli, const ab_options *o, int argc, c
     return ETP_OK;
 }
 
-static etp_status run(etp_cli *cli, const void *opts, int argc, char **argv, etp_error *err)
+// The plan of a resumed session is in its folder: an option that could contradict it is refused.
+static etp_status check_resume(const ab_options *o, int n_models, etp_error *err)
 {
-    const ab_options *o = opts;
+    const struct {
+        bool given;
+        const char *name;
+    } k_of_the_plan[] = {
+        {n_models > 0, "the model"},         {o->levels.n > 0, "--levels"},
+        {o->threads.n > 0, "--threads"},     {o->baseline != NULL, "--baseline"},
+        {o->blocks > 0, "--blocks"},         {o->budget > 0, "--budget"},
+        {o->device != NULL, "--device"},     {o->out != NULL, "--out"},
+        {o->method != NULL, "--method"},     {o->inputs != NULL, "--inputs"},
+        {o->data != NULL, "--data"},         {o->cpus != NULL, "--cpus"},
+        {o->iterations > 0, "--iterations"}, {o->warmup > 0, "--warmup"},
+        {o->seed > 0, "--seed"},             {o->no_trace, "--no-trace"},
+        {o->kernels, "--kernels"},
+    };
+    for (size_t i = 0; i < sizeof k_of_the_plan / sizeof *k_of_the_plan; i++) {
+        if (k_of_the_plan[i].given) {
+            return etp_fail(err, ETP_USAGE,
+                            "--resume goes on with the plan in its folder: leave out %s",
+                            k_of_the_plan[i].name);
+        }
+    }
+    return ETP_OK;
+}
+
+static etp_status measure_new(etp_cli *cli, const ab_options *o, int argc, char **argv,
+                              const char **out_dir, etp_error *err)
+{
+    if (argc == 0) {
+        return etp_fail(err, ETP_USAGE, "a MODEL.pte is missing (or --resume DIR); see 'etprof help ab'");
+    }
     etp_session_options options;
     ETP_TRY(session_options(cli, o, argc, argv, &options, err));
     etp_measure_request request = {
         .device = o->device, .runner = o->runner, .dir = o->out, .exact = o->out != NULL};
-    const char *dir = NULL;
-    ETP_TRY(etp_measure(cli, &request, &options, NULL, NULL, &dir, err));
+    return etp_measure(cli, &request, &options, NULL, NULL, out_dir, err);
+}
+
+static etp_status run(etp_cli *cli, const void *opts, int argc, char **argv, etp_error *err)
+{
+    const ab_options *o = opts;
+    const char *dir = o->resume;
+    if (o->resume) {
+        ETP_TRY(check_resume(o, argc, err));
+        ETP_TRY(etp_measure_again(cli, o->resume, o->runner, o->timeout, true, &dir, err));
+    } else {
+        ETP_TRY(measure_new(cli, o, argc, argv, &dir, err));
+    }
     etp_ab_options answer = {.margin = o->margin_percent / 100};
     etp_show_options show = {
         .full = o->full,
@@ -116,7 +158,7 @@ static etp_status run(etp_cli *cli, const void *opts, int argc, char **argv, etp
 const etp_command etp_cmd_ab = {
     .name = "ab",
     .summary = "how much faster is a model at another level, why, and what proves it",
-    .usage = "MODEL.pte [MODEL2.pte ...] [--levels A,B,...]",
+    .usage = "MODEL.pte [MODEL2.pte ...] [--levels A,B,...] | --resume DIR",
     .description =
         "Launches the arms in paired blocks, in an order that cancels drift, with one runner whose CPU\n"
         "features are masked at start. Latency comes from untraced launches, the breakdown from traced\n"
@@ -124,11 +166,12 @@ const etp_command etp_cmd_ab = {
     .examples = "  etprof ab model.pte\n"
                 "  etprof ab model.pte --levels vnni,avx512,avx2 --blocks 12\n"
                 "  etprof ab fp16.pte int8.pte --levels sme2 --budget 60\n"
-                "  etprof ab model.pte --device qemu --levels sme2,sme1,neon",
+                "  etprof ab model.pte --device qemu --levels sme2,sme1,neon\n"
+                "  etprof ab --resume out_model/runs/linux",
     .opts = k_options,
     .opts_size = sizeof(ab_options),
     .formats = ETP_CLI_STANDARD_FORMATS | ETP_CLI_FORMAT_BIT(ETP_CLI_HTML),
-    .min_args = 1,
+    .min_args = 0,
     .max_args = 8,
     .run = run,
 };

@@ -111,6 +111,31 @@ static void say_what_happened(etp_cli *cli, const char *dir, const etp_session_r
     }
 }
 
+// Makes the folder of a new session, or takes that of a resumed one.
+static etp_status folder(etp_cli *cli, const etp_measure_request *request, const char *model,
+                         const char *platform, const char **out_dir, etp_error *err)
+{
+    if (request->resume) {
+        *out_dir = request->dir;
+        if (!cli->quiet) {
+            fprintf(stderr, "run folder %s: going on after block %u\n", request->dir,
+                    request->resume->blocks_done);
+        }
+        return ETP_OK;
+    }
+    const char *wanted = request->dir ? request->dir
+                                      : etp_run_default_dir(&cli->arena, model, platform);
+    if (!wanted) {
+        return etp_fail_nomem(err, "run folder");
+    }
+    ETP_TRY(etp_run_claim(wanted, request->exact, &cli->arena, out_dir, err));
+    if (!cli->quiet) {
+        fprintf(stderr, "run folder %s%s\n", *out_dir,
+                strcmp(*out_dir, wanted) == 0 ? "" : " (the name without a number is taken)");
+    }
+    return ETP_OK;
+}
+
 static etp_status measure_on(etp_cli *cli, etp_device *device, const etp_measure_request *request,
                              etp_session_options *options, etp_measure_settle *settle, void *ctx,
                              const char **out_dir, etp_error *err)
@@ -122,20 +147,11 @@ static etp_status measure_on(etp_cli *cli, etp_device *device, const etp_measure
         ETP_TRY(settle(ctx, device, &cpu, options, err));
     }
     ETP_TRY(etp_session_plan_make(options, device, &cpu, &cli->arena, &plan, err));
-    const char *wanted = request->dir ? request->dir
-                                      : etp_run_default_dir(&cli->arena, options->models[0],
-                                                            device->info.platform);
-    if (!wanted) {
-        return etp_fail_nomem(err, "run folder");
-    }
-    ETP_TRY(etp_run_claim(wanted, request->exact, &cli->arena, out_dir, err));
-    if (!cli->quiet) {
-        fprintf(stderr, "run folder %s%s\n", *out_dir,
-                strcmp(*out_dir, wanted) == 0 ? "" : " (the name without a number is taken)");
-    }
+    ETP_TRY(folder(cli, request, options->models[0], device->info.platform, out_dir, err));
     progress_line line = {0};
     etp_session_config config = {.dir = *out_dir,
                                  .config = request->config,
+                                 .resume = request->resume,
                                  .command = cli->command_line,
                                  .cache_dir = ".etprof/cache"};
     etp_session_hooks hooks = {
@@ -171,4 +187,29 @@ etp_status etp_measure(etp_cli *cli, const etp_measure_request *request,
     etp_status st = measure_on(cli, device, request, options, settle, ctx, out_dir, err);
     etp_device_close(device);
     return st;
+}
+
+etp_status etp_measure_again(etp_cli *cli, const char *dir, const char *runner, double timeout_s,
+                             bool resume, const char **out_dir, etp_error *err)
+{
+    if (!etp_run_is(dir)) {
+        return etp_fail(err, ETP_USAGE, "%s is no run folder (no manifest.json of etprof in it)", dir);
+    }
+    etp_run run;
+    ETP_TRY(etp_run_open(dir, &cli->arena, &run, err));
+    if (resume && run.state == ETP_RUN_FINISHED) {
+        return etp_fail(err, ETP_USAGE, "%s is finished: nothing to resume; 'etprof rerun' repeats it",
+                        dir);
+    }
+    etp_session_options options;
+    ETP_TRY(etp_session_options_of(&run, &cli->arena, &options, err));
+    options.timeout_s = timeout_s;
+    etp_measure_request request = {
+        .device = etp_arena_strdup(&cli->arena, run.device_spec),
+        .runner = runner,
+        .dir = dir,
+        .resume = resume ? &run : NULL,
+    };
+    return request.device ? etp_measure(cli, &request, &options, NULL, NULL, out_dir, err)
+                          : etp_fail_nomem(err, dir);
 }

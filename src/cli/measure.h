@@ -11,6 +11,7 @@ typedef struct etp_measure_request {
     const char *dir;             // run folder wanted; NULL: out_<model>/runs/<platform>
     bool exact;                  // it must be empty or new; else a taken one becomes <dir>.2
     const char *config;          // path of the config that asked for it, NULL
+    etp_run *resume;             // the folder `dir` as it was read: go on with it; NULL: a new session
 } etp_measure_request;
 
 // Options that depend on the device can be settled once it is known; NULL: nothing to settle.
@@ -22,6 +23,13 @@ typedef etp_status etp_measure_settle(void *ctx, const etp_device *device,
 ETP_NODISCARD etp_status etp_measure(etp_cli *cli, const etp_measure_request *request,
                                      etp_session_options *options, etp_measure_settle *settle,
                                      void *ctx, const char **out_dir, etp_error *err);
+
+// Measures with the plan of the run folder DIR: goes on with it, or repeats it from the beginning in
+// another folder beside it. RUNNER NULL and TIMEOUT_S 0: the defaults. ETP_USAGE when there is nothing to
+// go on with.
+ETP_NODISCARD etp_status etp_measure_again(etp_cli *cli, const char *dir, const char *runner,
+                                           double timeout_s, bool resume, const char **out_dir,
+                                           etp_error *err);
 
 // Example inputs that an export left beside the model (<model>.pte.inputs/<method>/<n>.bin) in the
 // form of --inputs; says so. NULL when there are none.

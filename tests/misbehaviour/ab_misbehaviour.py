@@ -135,6 +135,73 @@ def interrupted(sig, name):
             expect(2 <= c["speedup"]["blocks"] <= blocks and c["verdict"] == "unknown", name, c)
 
 
+def resume(directory, *extra):
+    return subprocess.run([ETPROF, "ab", "--resume", "run", "--quiet", "--runner", FAKE, *extra], cwd=directory,
+                          capture_output=True, text=True, timeout=60, check=False)
+
+
+def resumed():
+    """kill -9, then --resume: the session that would have been, with the same order and nothing twice."""
+    name = "resume after kill -9"
+    with tempfile.TemporaryDirectory() as whole, tempfile.TemporaryDirectory() as tmp:
+        model(whole)
+        expect(run(whole).returncode == 0, name, "the session to compare with failed")
+        model(tmp, "on neon timed 6 hang")
+        p = subprocess.Popen([ETPROF, "ab", "model.pte", *ARGS, "--runner", FAKE, "--timeout", "50"], cwd=tmp,
+                             stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+        deadline = time.time() + 30
+        while time.time() < deadline:
+            try:
+                if manifest(tmp)["blocks_done"] >= 2:
+                    break
+            except (OSError, ValueError):
+                pass
+            time.sleep(0.05)
+        time.sleep(0.3)
+        p.kill()
+        p.wait(timeout=30)
+        before = manifest(tmp)
+        expect(before["state"] == "running" and 2 <= before["blocks_done"] < 6, name, before["blocks_done"])
+        kept = samples(tmp)[:4]
+        for words in (["model.pte"], ["--seed", "9"], ["--blocks", "3"], ["--levels", "neon"]):
+            refused = resume(tmp, *words)
+            expect(refused.returncode == 2 and "leave out" in refused.stderr, name, (words, refused.stderr))
+        done = resume(tmp)
+        expect(done.returncode == 0, name, f"exit {done.returncode}: {done.stderr[-400:]}")
+        after, alone = manifest(tmp), manifest(whole)
+        expect(after["state"] == "finished" and after["blocks_done"] == 6, name, after["blocks_done"])
+        for key in ("seed", "order", "blocks", "iterations", "baseline"):
+            expect(after["plan"][key] == alone["plan"][key], name, f"plan.{key} differs from the whole session's")
+        expect(samples(tmp)[:4] == kept, name, "rows of committed blocks changed")
+        # Rows without times: the same launches as in the whole session. Launch numbers may skip, order may not.
+        shape = [[(r["experiment"], r["block"], r["iteration"], r["phase"]) for r in samples(d)] for d in (tmp, whole)]
+        expect(sorted(shape[0]) == sorted(shape[1]), name, "rows differ from the whole session's")
+        report = json.loads((pathlib.Path(tmp) / "run" / "report.json").read_text())
+        expect(abs(report["comparisons"][0]["speedup"]["estimate"] - 3) < 1e-5, name, report["comparisons"])
+        again = resume(tmp)
+        expect(again.returncode == 2 and "finished" in again.stderr, name, again.stderr)
+
+
+def resume_refused():
+    """A model that is not what it was: refused, and the folder stays as it is."""
+    name = "resume with another model"
+    with tempfile.TemporaryDirectory() as tmp:
+        path = model(tmp, "on neon timed 4 hang")
+        p = subprocess.Popen([ETPROF, "ab", "model.pte", *ARGS, "--runner", FAKE, "--timeout", "50"], cwd=tmp,
+                             stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+        deadline = time.time() + 30
+        while time.time() < deadline and not ((pathlib.Path(tmp) / "run" / "manifest.json").exists()
+                                              and manifest(tmp)["blocks_done"] >= 1):
+            time.sleep(0.05)
+        p.kill()
+        p.wait(timeout=30)
+        before = (pathlib.Path(tmp) / "run" / "manifest.json").read_bytes()
+        path.write_bytes(path.read_bytes() + b"# another\n")
+        done = resume(tmp)
+        expect(done.returncode == 2 and "a model changed" in done.stderr, name, (done.returncode, done.stderr))
+        expect((pathlib.Path(tmp) / "run" / "manifest.json").read_bytes() == before, name, "manifest changed")
+
+
 def full_disk():
     """Output in a file system of 300 kB, in a user and mount namespace of its own."""
     name = "full disk"
@@ -177,6 +244,8 @@ case("refuses", ["on * * * error:no_method"], 6, stderr_has="told to refuse")
 interrupted(signal.SIGINT, "SIGINT")
 interrupted(signal.SIGTERM, "SIGTERM")
 interrupted(signal.SIGKILL, "SIGKILL")
+resumed()
+resume_refused()
 full_disk()
 read_only()
 print(f"{len(FAILURES)} failures" if FAILURES else "all as documented")
