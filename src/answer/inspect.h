@@ -89,7 +89,7 @@ const etp_report *etp_inspect_report(const etp_inspect *inspect, etp_arena *aren
 // Every method, instruction and node as an indented list (programs only).
 const etp_report *etp_inspect_tree(const etp_inspect *inspect, etp_arena *arena);
 
-// ---- difference of two programs ------------------------------------------------------------------
+// ---- difference of two programs -----------------------------------------------------------------
 
 typedef struct etp_diff_row { // one fact that both programs have a number for
     const char *kind; // "file", "part", "weights", "operator", "method"
@@ -105,8 +105,8 @@ typedef struct etp_inspect_diff {
     size_t n_different;
 } etp_inspect_diff;
 
-// Compares two programs (.pte or .bpte): size, parts, weights, operators, methods. ETP_USAGE when one
-// of them is no program.
+// Compares two programs (.pte or .bpte): size, parts, weights, operators, methods. ETP_USAGE when
+// one of them is no program.
 ETP_NODISCARD etp_status etp_inspect_compare(const etp_inspect *a, const etp_inspect *b,
                                              etp_arena *arena, etp_inspect_diff *out,
                                              etp_error *err);

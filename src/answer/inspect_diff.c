@@ -28,7 +28,7 @@ static void add_named(rows *list, const char *kind, const char *name, uint64_t a
     add(list, (etp_diff_row){kind, etp_str_from(name), a, b, is_bytes});
 }
 
-// ---- parts and weights ---------------------------------------------------------------------------
+// ---- parts and weights --------------------------------------------------------------------------
 
 static uint64_t part_of(const etp_inspect *in, const char *what)
 {
@@ -77,7 +77,7 @@ static void compare_weights(rows *list, const etp_inspect *a, const etp_inspect 
     }
 }
 
-// ---- operators -----------------------------------------------------------------------------------
+// ---- operators ----------------------------------------------------------------------------------
 
 static const etp_inspect_operator *find_operator(const etp_inspect *in,
                                                  const etp_inspect_operator *like)
@@ -107,7 +107,7 @@ static void compare_operators(rows *list, const etp_inspect *a, const etp_inspec
     }
 }
 
-// ---- methods -------------------------------------------------------------------------------------
+// ---- methods ------------------------------------------------------------------------------------
 
 static uint64_t nodes_of(const etp_method *m)
 {
@@ -134,7 +134,8 @@ static void compare_method(rows *list, etp_str name, const etp_method *a, const 
     static const struct {
         const char *what;
         bool is_bytes;
-    } k_facts[] = {{"kernel calls", false}, {"delegate calls", false}, {"nodes in delegates", false},
+    } k_facts[] = {{"kernel calls", false},  {"delegate calls", false},
+                   {"nodes in delegates", false},
                    {"MACs", false},         {"planned memory", true}};
     const etp_method *both[] = {a, b};
     for (size_t i = 0; i < sizeof k_facts / sizeof *k_facts; i++) {
@@ -190,7 +191,7 @@ etp_status etp_inspect_compare(const etp_inspect *a, const etp_inspect *b, etp_a
     return ETP_OK;
 }
 
-// ---- showing it ----------------------------------------------------------------------------------
+// ---- showing it ---------------------------------------------------------------------------------
 
 void etp_inspect_diff_json(const void *data, etp_json *j)
 {
@@ -262,7 +263,8 @@ const etp_report *etp_inspect_diff_report(const etp_inspect_diff *d, etp_arena *
     etp_keys_add(keys, ETP_PLAIN, "first", "%s", d->a_path);
     etp_keys_add(keys, ETP_PLAIN, "second", "%s", d->b_path);
     if (d->n_different == 0) {
-        etp_report_note(r, ETP_GOOD, "no difference in size, parts, weights, operators and methods");
+        etp_report_note(r, ETP_GOOD,
+                        "no difference in size, parts, weights, operators and methods");
         return r;
     }
     table(d, r, "sizes", "Sizes", true);

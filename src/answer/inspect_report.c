@@ -32,7 +32,7 @@ static double share(uint64_t part, uint64_t whole)
     return whole ? (double)part / (double)whole : 0.0;
 }
 
-// ---- programs ------------------------------------------------------------------------------------
+// ---- programs -----------------------------------------------------------------------------------
 
 static void parts_table(const etp_inspect *in, etp_report *r)
 {
@@ -151,7 +151,8 @@ static void undelegated_note(const etp_inspect *in, etp_report *r)
     etp_report_note(r, ETP_WARN,
                     "%" PRIu64 " kernel call%s outside delegates: %.1f %% of the MACs and "
                     "%.1f %% of the data moved%s",
-                    calls, calls == 1 ? "" : "s", 100 * share(macs, all_macs), 100 * share(bytes, all_bytes),
+                    calls, calls == 1 ? "" : "s", 100 * share(macs, all_macs),
+                    100 * share(bytes, all_bytes),
                     unknown ? " (without those of unknown work)" : "");
 }
 
@@ -259,7 +260,7 @@ static void program_report(const etp_inspect *in, etp_report *r, etp_arena *aren
     delegates_table(in, r, arena);
 }
 
-// ---- the other files -----------------------------------------------------------------------------
+// ---- the other files ----------------------------------------------------------------------------
 
 static void ptd_report(const etp_flat_tensor *ptd, etp_report *r)
 {

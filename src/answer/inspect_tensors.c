@@ -18,7 +18,7 @@ typedef struct reader {
     etp_error *err;
 } reader;
 
-// ---- elements ------------------------------------------------------------------------------------
+// ---- elements -----------------------------------------------------------------------------------
 
 static double from_half(uint16_t bits)
 {
@@ -107,7 +107,7 @@ static void take_figures(etp_logged_value *v, etp_bytes data)
     v->has_data = true;
 }
 
-// ---- reading -------------------------------------------------------------------------------------
+// ---- reading ------------------------------------------------------------------------------------
 
 static etp_status push(reader *r, const etp_logged_value *v)
 {
@@ -197,7 +197,7 @@ etp_status etp_inspect_tensors_read(const char *path, etp_bytes dump, etp_bytes 
     return ETP_OK;
 }
 
-// ---- document ------------------------------------------------------------------------------------
+// ---- document -----------------------------------------------------------------------------------
 
 static const char *type_name(etp_etdump_value_type type)
 {
@@ -270,7 +270,7 @@ void etp_inspect_tensors_json(const void *data, etp_json *j)
     etp_json_end_document(j);
 }
 
-// ---- report --------------------------------------------------------------------------------------
+// ---- report -------------------------------------------------------------------------------------
 
 static const char *shape_text(const etp_logged_value *v, etp_arena *arena)
 {
@@ -318,11 +318,13 @@ const etp_report *etp_inspect_tensors_report(const etp_inspect_tensors *t, etp_a
     etp_report *r = etp_report_create(arena, slash ? slash + 1 : t->path);
     etp_report_subtitle(r, "%zu logged values", t->n_values);
     if (t->n_values == 0) {
-        etp_report_note(r, ETP_INFO, "the recording was made without intermediate or output values");
+        etp_report_note(r, ETP_INFO,
+                        "the recording was made without intermediate or output values");
         return r;
     }
     if (!t->has_buffer) {
-        etp_report_note(r, ETP_INFO, "contents are in the debug buffer: give it with --debug-buffer");
+        etp_report_note(r, ETP_INFO,
+                        "contents are in the debug buffer: give it with --debug-buffer");
     }
     etp_table *table = etp_report_table(r, "tensors", NULL, k_columns, 10);
     etp_table_limit(table, 60);

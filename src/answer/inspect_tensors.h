@@ -40,8 +40,8 @@ typedef struct etp_inspect_tensors {
     size_t n_values;
 } etp_inspect_tensors;
 
-// BUFFER: the debug buffer file, ptr NULL when there is none. Errors: ETP_CORRUPT (also a tensor that
-// lies outside the buffer), ETP_UNSUPPORTED, ETP_NOMEM.
+// BUFFER: the debug buffer file, ptr NULL when there is none. Errors: ETP_CORRUPT (also a tensor
+// that lies outside the buffer), ETP_UNSUPPORTED, ETP_NOMEM.
 ETP_NODISCARD etp_status etp_inspect_tensors_read(const char *path, etp_bytes dump,
                                                   etp_bytes buffer, etp_arena *arena,
                                                   etp_inspect_tensors *out, etp_error *err);

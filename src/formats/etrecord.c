@@ -76,7 +76,7 @@ const etp_record_instruction *etp_etrecord_instruction(const etp_record_method *
     return NULL;
 }
 
-// ---- text of the record --------------------------------------------------------------------------
+// ---- text of the record -------------------------------------------------------------------------
 
 static etp_status copy(reader *r, const char *z, etp_str *out)
 {
@@ -194,7 +194,7 @@ static bool parse_handle(const json_t *v, uint32_t *out)
     return handle <= UINT32_MAX;
 }
 
-// ---- graphs --------------------------------------------------------------------------------------
+// ---- graphs -------------------------------------------------------------------------------------
 
 static const char *member(const json_t *object, const char *key)
 {
@@ -284,7 +284,7 @@ static etp_status merge_handles(reader *r, const sources *list, etp_record_metho
     return ETP_OK;
 }
 
-// ---- the zip -------------------------------------------------------------------------------------
+// ---- the zip ------------------------------------------------------------------------------------
 
 // Python writes NaN, Infinity and -Infinity, which JSON does not know. No value we read can be one
 // of them, so a placeholder of the same length takes their place.
@@ -388,7 +388,7 @@ static etp_status read_graph(reader *r, const char *entry, etp_record_method *ou
     return merge_handles(r, &list, out);
 }
 
-// ---- maps ----------------------------------------------------------------------------------------
+// ---- maps ---------------------------------------------------------------------------------------
 
 static etp_status handles_of(reader *r, const json_t *v, const uint32_t **out, uint32_t *out_n)
 {
@@ -479,7 +479,7 @@ static etp_status read_maps(reader *r, methods *list)
     return status;
 }
 
-// ---- the record ----------------------------------------------------------------------------------
+// ---- the record ---------------------------------------------------------------------------------
 
 static bool is_weights(etp_str entry)
 {

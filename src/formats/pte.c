@@ -224,7 +224,8 @@ etp_status etp_pte_read(etp_bytes bytes, etp_arena *arena, etp_pte *out, etp_err
     out->version = etp_fb_u32(r.root, PROGRAM_VERSION, 0);
     if (out->version > NEWEST_VERSION) {
         return etp_fail_at(err, ETP_UNSUPPORTED, etp_fb_position(r.program, r.root),
-                           "program of schema version %lu, this build reads up to %d: update etprof",
+                           "program of schema version %lu, this build reads up to %d: "
+                           "update etprof",
                            (unsigned long)out->version, NEWEST_VERSION);
     }
     return read_tables(&r);

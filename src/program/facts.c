@@ -192,7 +192,7 @@ void etp_join_facts(const etp_program *program, const etp_join *join, uint32_t e
     }
 }
 
-// ---- source --------------------------------------------------------------------------------------
+// ---- source -------------------------------------------------------------------------------------
 
 // Frames as the exporter wrote them, outermost first; the record has the same idea of "own code".
 static bool source_of_frames(const etp_pte_frames *frames, etp_source *out)

@@ -132,7 +132,8 @@ static const char *conv_macs(const etp_node *node, const etp_value *const in[3],
     bool channels_fit = depthwise ? ci > 0 && co % ci == 0 && filter->dims[0] == 1
                                   : w->groups > 0 && ci % w->groups == 0 &&
                                         (uint64_t)ci / w->groups == per_group;
-    if (!channels_fit || out->dims[3] != co || (in[2] && (in[2]->rank != 1 || in[2]->dims[0] != co))) {
+    bool bias_fits = !in[2] || (in[2]->rank == 1 && in[2]->dims[0] == co);
+    if (!channels_fit || out->dims[3] != co || !bias_fits) {
         return "channels of input, filter, bias and output do not agree";
     }
     const char *bad = check_window(w, in[0], out, node->xnn->flags);

@@ -163,7 +163,8 @@ static bool ops_of_kernel(const etp_instruction *call, const etp_value *values, 
 // Kernels that read only what they write out.
 static bool is_gather(etp_str op)
 {
-    static const char *const k_names[] = {"aten::embedding", "aten::slice_copy", "aten::select_copy",
+    static const char *const k_names[] = {"aten::embedding",   "aten::slice_copy",
+                                          "aten::select_copy",
                                           "aten::index", "aten::index_select", "aten::gather",
                                           "aten::narrow_copy"};
     etp_str name = base_name(op);

@@ -26,7 +26,7 @@ static void start(bench *t)
     etp_fbb_init(&t->b, &t->arena);
 }
 
-// ---- small tables --------------------------------------------------------------------------------
+// ---- small tables -------------------------------------------------------------------------------
 
 static etp_fbb_ref i32_vec(bench *t, const int32_t *items, size_t n)
 {
@@ -205,7 +205,7 @@ static void expect(bench *t, etp_bytes f, etp_status status, const char *message
     }
 }
 
-// ---- instructions and values ---------------------------------------------------------------------
+// ---- instructions and values --------------------------------------------------------------------
 
 static void every_instruction(void **state)
 {
@@ -364,7 +364,7 @@ static void broken_tensors(void **state)
     etp_arena_dispose(&t.arena);
 }
 
-// ---- where data is -------------------------------------------------------------------------------
+// ---- where data is ------------------------------------------------------------------------------
 
 static etp_fbb_ref segment(bench *t, uint64_t offset, uint64_t size)
 {
@@ -494,7 +494,7 @@ static void newer_versions_are_named(void **state)
     etp_arena_dispose(&t.arena);
 }
 
-// ---- delegates -----------------------------------------------------------------------------------
+// ---- delegates ----------------------------------------------------------------------------------
 
 static etp_fbb_ref delegate(bench *t, const char *id, uint32_t index)
 {
@@ -558,7 +558,7 @@ static void unknown_backends_are_listed(void **state)
     etp_arena_dispose(&t.arena);
 }
 
-// ---- memory --------------------------------------------------------------------------------------
+// ---- memory -------------------------------------------------------------------------------------
 
 // One operator table, referred to N times: four bytes of file would become a record each.
 static void shared_tables_do_not_multiply(void **state)

@@ -118,7 +118,7 @@ static void must_fail(bench *t, etp_bytes payload, const char *message)
     }
 }
 
-// ---- node types ----------------------------------------------------------------------------------
+// ---- node types ---------------------------------------------------------------------------------
 
 // Field numbers by the schema's text, apart from the reader's own tables.
 typedef struct shape {
@@ -333,7 +333,7 @@ static void ids_are_checked(void **state)
     etp_arena_dispose(&t.arena);
 }
 
-// ---- quantisation and constants ------------------------------------------------------------------
+// ---- quantisation and constants -----------------------------------------------------------------
 
 static etp_fbb_ref constant_entry(bench *t, uint64_t offset, uint64_t size, const char *key)
 {

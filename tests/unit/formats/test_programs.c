@@ -43,8 +43,8 @@ static etp_dtype scalar_type(const char *name)
 static etp_evalue_kind value_kind(const char *name)
 {
     static const char *const k_names[] = {"",       "Null",    "Int",        "Bool",     "Double",
-                                          "Tensor", "String",  "IntList",    "DoubleList", "BoolList",
-                                          "TensorList", "OptionalTensorList"};
+                                          "Tensor", "String", "IntList", "DoubleList",
+                                          "BoolList", "TensorList", "OptionalTensorList"};
     for (size_t i = 0; i < sizeof k_names / sizeof *k_names; i++) {
         if (strcmp(name, k_names[i]) == 0) {
             return (etp_evalue_kind)i;
@@ -427,7 +427,8 @@ static void check_pte(const char *path, const char *golden, const char *payloads
     const json_t *plans = json_object_get(j, "execution_plan");
     assert_int_equal(pte.n_methods, json_array_size(plans));
     check_segments(j, &pte);
-    assert_int_equal(pte.n_inline_data, json_array_size(json_object_get(j, "backend_delegate_data")));
+    const json_t *inline_data = json_object_get(j, "backend_delegate_data");
+    assert_int_equal(pte.n_inline_data, json_array_size(inline_data));
     for (size_t i = 0; i < pte.n_methods; i++) {
         check_method(json_array_get(plans, i), &pte, &pte.methods[i]);
         for (uint32_t d = 0; payloads && d < pte.methods[i].n_delegates; d++) {

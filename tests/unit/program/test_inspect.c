@@ -177,7 +177,7 @@ static void differences(void **state)
     etp_arena_dispose(&arena);
 }
 
-// ---- logged values -------------------------------------------------------------------------------
+// ---- logged values ------------------------------------------------------------------------------
 
 static bool same_tensor(const json_t *j, const etp_logged_value *v)
 {
@@ -239,7 +239,8 @@ static size_t check_tensors(const char *dir, const char *dump)
     }
     golden_open(etp_arena_printf(&arena, "%s/dumps/%s", dir, dump), &files[0]);
     golden_open(etp_arena_printf(&arena, "%s/dumps/%s.debug.bin", dir, dump), &files[1]);
-    if (etp_inspect_tensors_read(dump, files[0].bytes, files[1].bytes, &arena, &t, &err) != ETP_OK) {
+    const etp_bytes bytes = files[0].bytes;
+    if (etp_inspect_tensors_read(dump, bytes, files[1].bytes, &arena, &t, &err) != ETP_OK) {
         fail_msg("%s: %s", dump, err.msg);
     }
     assert_true(t.n_values > 0);
@@ -249,7 +250,7 @@ static size_t check_tensors(const char *dir, const char *dump)
     json_decref(rows);
     // A buffer that is too short is an error, not a read behind its end.
     files[1].bytes.len = 16;
-    assert_int_equal(etp_inspect_tensors_read(dump, files[0].bytes, files[1].bytes, &arena, &t, &err),
+    assert_int_equal(etp_inspect_tensors_read(dump, bytes, files[1].bytes, &arena, &t, &err),
                      ETP_CORRUPT);
     etp_file_close(&files[0]);
     etp_file_close(&files[1]);

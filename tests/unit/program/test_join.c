@@ -241,7 +241,8 @@ static void tables_cover_their_chain(void **state)
     chain c;
     etp_arena arena = {0};
     const step steps[] = {{ETP_XNN_CONV_2D, ETP_DTYPE_QINT8}, {ETP_XNN_CONVERT, ETP_DTYPE_FLOAT32},
-                          {ETP_XNN_HARDSWISH, ETP_DTYPE_FLOAT32}, {ETP_XNN_CONVERT, ETP_DTYPE_QINT8},
+                          {ETP_XNN_HARDSWISH, ETP_DTYPE_FLOAT32},
+                          {ETP_XNN_CONVERT, ETP_DTYPE_QINT8},
                           {ETP_XNN_CONV_2D, ETP_DTYPE_QINT8}, {ETP_XNN_CONVERT, ETP_DTYPE_FLOAT32}};
     make_chain(&c, ETP_DTYPE_QINT8, steps, 6);
     const char *const fused[] = {"Convolution (NHWC, QC8) IGEMM #1", "Invalid Unary Op #1",
@@ -268,7 +269,8 @@ static void inserted_converts_have_no_node(void **state)
     (void)state;
     chain c;
     etp_arena arena = {0};
-    const step steps[] = {{ETP_XNN_CONV_2D, ETP_DTYPE_FLOAT16}, {ETP_XNN_SIGMOID, ETP_DTYPE_FLOAT16}};
+    const step steps[] = {{ETP_XNN_CONV_2D, ETP_DTYPE_FLOAT16},
+                          {ETP_XNN_SIGMOID, ETP_DTYPE_FLOAT16}};
     make_chain(&c, ETP_DTYPE_FLOAT16, steps, 2);
     const char *const names[] = {"Convert (NC) #1", "Convolution (NHWC, F32) IGEMM #1",
                                  "Sigmoid (NC) #1", "Convert (NC) #2"};
@@ -429,7 +431,8 @@ static share placed_share(const etp_trace_block *block, const etp_join *join)
     return s;
 }
 
-static void check_dump(const char *program, const char *dump, double *worst, const char **worst_name)
+static void check_dump(const char *program, const char *dump, double *worst,
+                       const char **worst_name)
 {
     joined j;
     open_pair(program, dump, &j);
@@ -493,7 +496,7 @@ static void corpus_is_placed(void **state)
     etp_arena_dispose(&arena);
 }
 
-// ---- never silently wrong ------------------------------------------------------------------------
+// ---- never silently wrong -----------------------------------------------------------------------
 
 typedef enum damage { DROP_ONE, DROP_TWO, FOREIGN, CONVERT, N_DAMAGES } damage;
 

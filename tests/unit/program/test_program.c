@@ -336,7 +336,8 @@ static void elementwise_and_movement(void **state)
 static void huge_shapes_do_not_wrap(void **state)
 {
     (void)state;
-    const int64_t a[] = {4294967295, 4294967295, 2}, f[] = {2, 2}, o[] = {4294967295, 4294967295, 2};
+    const int64_t a[] = {4294967295, 4294967295, 2}, f[] = {2, 2};
+    const int64_t o[] = {4294967295, 4294967295, 2};
     etp_xnn_node xnn = {0};
     etp_value v[] = {tensor(a, 3, false), tensor(f, 2, false), tensor(o, 3, false)};
     v[0].bytes = v[2].bytes = ETP_BYTES_UNKNOWN;

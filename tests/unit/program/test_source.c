@@ -25,7 +25,7 @@ static etp_status read_file(const char *path, etp_file *file, etp_arena *arena, 
     return etp_etrecord_read(file->bytes, arena, out, err);
 }
 
-// ---- the fixture ---------------------------------------------------------------------------------
+// ---- the fixture --------------------------------------------------------------------------------
 
 static void fixture_by_hand(void **state)
 {
@@ -67,7 +67,7 @@ static void fixture_by_hand(void **state)
     etp_file_close(&file);
 }
 
-// ---- against the Inspector -----------------------------------------------------------------------
+// ---- against the Inspector ----------------------------------------------------------------------
 
 // Whether one of ROW's module hierarchies ends in MODULE and one of its stacks contains FILE:LINE.
 static bool row_has_source(const json_t *row, const etp_source *s)
@@ -250,7 +250,7 @@ static void programs_can_carry_their_own_traces(void **state)
     etp_file_close(&pte);
 }
 
-// ---- hostile archives ----------------------------------------------------------------------------
+// ---- hostile archives ---------------------------------------------------------------------------
 
 typedef struct archive {
     etp_arena arena;
@@ -321,7 +321,8 @@ static void numbers_beyond_json_are_read(void **state)
     static const char k_graph[] =
         "{\"graph_module\":{\"graph\":{\"nodes\":[{\"target\":\"x\",\"inputs\":[{\"arg\":"
         "{\"as_float\":-Infinity}},{\"arg\":{\"as_float\":NaN}}],\"metadata\":"
-        "{\"debug_handle\":\"3\",\"stack_trace\":\"File \\\"Infinity.py\\\", line 7, in NaN\"}}]}}}";
+        "{\"debug_handle\":\"3\",\"stack_trace\":"
+        "\"File \\\"Infinity.py\\\", line 7, in NaN\"}}]}}}";
     archive a;
     etp_arena arena = {0};
     etp_etrecord r;
