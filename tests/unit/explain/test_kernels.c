@@ -1,0 +1,238 @@
+// SPDX-License-Identifier: Apache-2.0
+// Sampled kernels: counting, the judgement of levels, names of micro-kernels, hostile files.
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+#include <cmocka.h>
+
+#include "base/sink.h"
+#include "explain/kernels.h"
+
+// One function per instruction set, 16 bytes apart in one library; machine code by hand.
+#define LIBRARY "libexecutorch_backend_xnnpack.so"
+static const char k_code[] =
+    "module,machine,build_id,start,end,bounds,symbol,code\n"
+    LIBRARY ",x86_64,abcd,0x1000,0x1010,symbol,xnn_f32_gemm_minmax_ukernel_4x8__sse_dup,0f58c1c3\n"
+    LIBRARY ",x86_64,abcd,0x1010,0x1020,unwind,,c5f458c2c3\n"
+    LIBRARY ",x86_64,abcd,0x1020,0x1030,unwind,,62f1744858c2c3\n"
+    LIBRARY ",x86_64,abcd,0x1030,0x1040,unwind,,62f2754850c2c3\n"
+    "libc.so.6,x86_64,ef01,0x1000,0x1010,unwind,,62f1744858c2c3\n";
+
+typedef struct mix { // samples in sse, avx2, avx512, avx512-vnni code and in the C library's AVX-512
+    unsigned of[5];
+} mix;
+
+static const char *samples_of(mix m, etp_arena *arena)
+{
+    static const unsigned k_address[] = {0x1004, 0x1010, 0x1021, 0x103f, 0x1004};
+    etp_strbuf b;
+    etp_strbuf_init(&b, arena);
+    etp_strbuf_appendz(&b, "time_ns,thread,module,address,symbol,streaming,iteration,chain,instruction,"
+                           "operator,sure\n");
+    for (int i = 0; i < 5; i++) {
+        for (unsigned n = 0; n < m.of[i]; n++) {
+            etp_strbuf_printf(&b, "%u,7,%s,0x%x,,,3,0,2,\"Fully Connected (NC, QS8, QC8W) GEMM #%d\",%d\n",
+                              1000 + n, i == 4 ? "libc.so.6" : LIBRARY, k_address[i], i / 2 + 1, n > 0);
+        }
+    }
+    etp_strbuf_appendz(&b, "9000,7,,,,,,,,,\n"); // outside any library
+    return b.ptr;
+}
+
+static void read_mix(mix m, etp_arena *arena, etp_kernels *out)
+{
+    etp_error err = {0};
+    if (etp_kernels_read(etp_str_from(samples_of(m, arena)), etp_str_from(k_code), arena, out, &err) != ETP_OK) {
+        fail_msg("%s", err.msg);
+    }
+}
+
+static void samples_are_counted(void **state)
+{
+    (void)state;
+    etp_arena arena = {0};
+    etp_kernels k;
+    read_mix((mix){{10, 20, 30, 40, 5}}, &arena, &k);
+    assert_int_equal(k.samples, 106);
+    assert_int_equal(k.of[ETP_CODE_UNKNOWN], 1);
+    assert_int_equal(k.of[ETP_CODE_AVX512], 35);
+    assert_int_equal(k.evidence, 100); // without the C library
+    assert_int_equal(k.evidence_of[ETP_CODE_AVX512], 30);
+    assert_int_equal(k.evidence_of[ETP_CODE_AVX512_VNNI], 40);
+    assert_int_equal(k.joined, 105);
+    assert_int_equal(k.sure, 100);
+    assert_int_equal(k.n_kernels, 5);
+    assert_int_equal(k.kernels[0].start, 0x1030);
+    assert_int_equal(k.kernels[0].samples, 40);
+    assert_int_equal(k.kernels[3].samples, 10);
+    assert_true(etp_str_starts(k.kernels[3].symbol, ETP_STR("xnn_f32_gemm")));
+    // "#1" holds sse and avx2 code, "#2" avx512 and vnni, "#3" the C library's.
+    assert_int_equal(k.n_ops, 3);
+    assert_int_equal(k.ops[0].samples, 70);
+    assert_int_equal(k.ops[0].kernel, 0);
+    assert_int_equal(k.ops[0].kernel_samples, 39);
+    assert_int_equal(k.ops[1].of[ETP_CODE_AVX2], 20);
+    assert_int_equal(k.kernels[k.ops[1].kernel].start, 0x1010);
+    assert_int_equal(k.kernels[3].op, 1);
+    etp_arena_dispose(&arena);
+}
+
+typedef struct judged {
+    etp_level level;
+    mix m;
+    etp_truth truth;
+} judged;
+
+static void judge(const judged *cases, size_t n)
+{
+    etp_arena arena = {0};
+    etp_kernels k[4];
+    etp_kernels_arm arms[4];
+    for (size_t i = 0; i < n; i++) {
+        read_mix(cases[i].m, &arena, &k[i]);
+        arms[i] = (etp_kernels_arm){&k[i], cases[i].level, 0};
+    }
+    for (size_t i = 0; i < n; i++) {
+        etp_proof proof = {0};
+        etp_error err;
+        assert_int_equal(etp_kernels_judge(arms, n, i, &arena, &proof, &err), ETP_OK);
+        assert_int_equal(proof.lines.n, 1);
+        assert_string_equal(proof.lines.items[0].kind, "samples");
+        if (proof.truth != cases[i].truth) {
+            fail_msg("arm %zu: %d, not %d: %s", i, (int)proof.truth, (int)cases[i].truth,
+                     proof.lines.items[0].text);
+        }
+    }
+    etp_arena_dispose(&arena);
+}
+
+#define JUDGE(...) judge((const judged[]){__VA_ARGS__}, sizeof((const judged[]){__VA_ARGS__}) / sizeof(judged))
+
+static void levels_are_judged(void **state)
+{
+    (void)state;
+    // All four as they should be; the C library's AVX-512 says nothing.
+    JUDGE({ETP_LEVEL_VNNI, {{20, 10, 30, 40, 9}}, ETP_CONFIRMED},
+          {ETP_LEVEL_AVX512, {{20, 10, 70, 0, 9}}, ETP_CONFIRMED},
+          {ETP_LEVEL_AVX2, {{20, 80, 0, 0, 9}}, ETP_CONFIRMED},
+          {ETP_LEVEL_SSE, {{100, 0, 0, 0, 9}}, ETP_CONFIRMED});
+    // Each claims more was hidden than was.
+    JUDGE({ETP_LEVEL_AVX512, {{20, 10, 30, 40, 0}}, ETP_CONTRADICTED});
+    JUDGE({ETP_LEVEL_AVX2, {{20, 10, 70, 0, 0}}, ETP_CONTRADICTED});
+    JUDGE({ETP_LEVEL_SSE, {{20, 80, 0, 0, 0}}, ETP_CONTRADICTED});
+    // Each claims less was hidden than was: only another arm can tell.
+    JUDGE({ETP_LEVEL_AVX512, {{20, 80, 0, 0, 0}}, ETP_UNPROVEN});
+    JUDGE({ETP_LEVEL_AVX512, {{20, 80, 0, 0, 0}}, ETP_CONTRADICTED},
+          {ETP_LEVEL_VNNI, {{20, 10, 30, 40, 0}}, ETP_CONFIRMED});
+    JUDGE({ETP_LEVEL_AVX2, {{100, 0, 0, 0, 0}}, ETP_CONTRADICTED},
+          {ETP_LEVEL_AVX512, {{20, 10, 70, 0, 0}}, ETP_CONFIRMED});
+    // A float model has no VNNI kernels: cannot tell. Too few samples: likewise.
+    JUDGE({ETP_LEVEL_VNNI, {{20, 10, 70, 0, 0}}, ETP_UNPROVEN});
+    JUDGE({ETP_LEVEL_SSE, {{1, 28, 0, 0, 0}}, ETP_UNPROVEN});
+    // Two stray samples in a thousand are no contradiction, five are.
+    JUDGE({ETP_LEVEL_AVX2, {{200, 798, 2, 0, 0}}, ETP_CONFIRMED});
+    JUDGE({ETP_LEVEL_AVX2, {{200, 795, 5, 0, 0}}, ETP_CONTRADICTED});
+}
+
+static void names_are_taken_apart(void **state)
+{
+    (void)state;
+    static const struct {
+        const char *name, *dtype, *op, *variant, *shape, *arch;
+    } k_cases[] = {
+        {"xnn_qd8_f32_qc8w_gemm_minmax_ukernel_4x16c8__avx512vnni_prfm", "qd8_f32_qc8w", "gemm", "minmax",
+         "4x16c8", "avx512vnni_prfm"},
+        {"xnn_qs8_qc8w_igemm_minmax_fp32_ukernel_4x8c8__avx2", "qs8_qc8w", "igemm", "minmax_fp32", "4x8c8",
+         "avx2"},
+        {"xnn_pqs8_qc8w_gemm_minmax_ukernel_32x32c4__neonsme2", "pqs8_qc8w", "gemm", "minmax", "32x32c4",
+         "neonsme2"},
+        {"xnn_pf16_f16_igemm_minmax_fp16_ukernel_32x32c2__neonsme2", "pf16_f16", "igemm", "minmax_fp16",
+         "32x32c2", "neonsme2"},
+        {"xnn_f16_f32acc_gemm_minmax_ukernel_4x32__avx512skx_broadcast", "f16_f32acc", "gemm", "minmax",
+         "4x32", "avx512skx_broadcast"},
+        {"xnn_x32_transposec_ukernel__4x4_aarch64_neon_tbl128", "x32", "transposec", "", "4x4",
+         "aarch64_neon_tbl128"},
+        {"xnn_f32_vadd_minmax_ukernel__avx512f_u32", "f32", "vadd", "minmax", "", "avx512f_u32"},
+        {"xnn_qs8_dwconv_minmax_rndnu_ukernel_9p16c__neon_mla8_ld128", "qs8", "dwconv", "minmax_rndnu",
+         "9p16c", "neon_mla8_ld128"},
+        {"kai_run_matmul_clamp_f32_f32p2vlx1_f32p2vlx1biasf32_sme2_mopa", "f32_f32p2vlx1_f32p2vlx1biasf32",
+         "matmul", "clamp", "", "sme2_mopa"},
+        {"erff", "", "", "", "", ""},
+        {"xnn_", "", "", "", "", ""},
+        {"xnn_init_hardware_config", "", "", "", "", ""},
+    };
+    for (size_t i = 0; i < sizeof k_cases / sizeof *k_cases; i++) {
+        etp_kernel_name n;
+        etp_kernel_name_parse(etp_str_from(k_cases[i].name), &n);
+        const etp_str got[] = {n.dtype, n.op, n.variant, n.shape, n.arch};
+        const char *const want[] = {k_cases[i].dtype, k_cases[i].op, k_cases[i].variant, k_cases[i].shape,
+                                    k_cases[i].arch};
+        for (int p = 0; p < 5; p++) {
+            if (!etp_str_eqz(got[p], want[p])) {
+                fail_msg("%s: part %d is '%.*s', not '%s'", k_cases[i].name, p, ETP_STR_ARG(got[p]), want[p]);
+            }
+        }
+        assert_int_equal(n.sme2, etp_str_find(n.arch, ETP_STR("sme2")) < n.arch.len);
+    }
+}
+
+static void broken_files_are_errors(void **state)
+{
+    (void)state;
+    static const char *const k_bad_code[] = {
+        "", "module,start\n",
+        "module,machine,build_id,start,end,bounds,symbol,code\nm,x86_64,,0x10,0x10,none,,\n",
+        "module,machine,build_id,start,end,bounds,symbol,code\nm,x86_64,,0x10,zz,none,,\n",
+        "module,machine,build_id,start,end,bounds,symbol,code\nm,x86_64,,0x10,0x20,none,,abc\n",
+        "module,machine,build_id,start,end,bounds,symbol,code\nm,x86_64,,0x10,0x20,none,,xy\n",
+    };
+    etp_arena arena = {0};
+    etp_kernels k;
+    etp_error err;
+    const char *samples = samples_of((mix){{1, 1, 1, 1, 1}}, &arena);
+    for (size_t i = 0; i < sizeof k_bad_code / sizeof *k_bad_code; i++) {
+        assert_int_equal(etp_kernels_read(etp_str_from(samples), etp_str_from(k_bad_code[i]), &arena, &k, &err),
+                         ETP_CORRUPT);
+    }
+    assert_int_equal(etp_kernels_read(ETP_STR("time_ns\n1\n"), etp_str_from(k_code), &arena, &k, &err), ETP_CORRUPT);
+    // Any byte changed, any length: an error or an answer whose counts still add up.
+    uint64_t x = 88172645463325252u;
+    size_t len = strlen(samples), code_len = sizeof k_code - 1;
+    for (int round = 0; round < 2000; round++) {
+        char *a = malloc(len), *b = malloc(code_len);
+        memcpy(a, samples, len);
+        memcpy(b, k_code, code_len);
+        x ^= x << 13, x ^= x >> 7, x ^= x << 17;
+        a[x % len] = (char)(x >> 40);
+        b[x % code_len] = (char)(x >> 48);
+        etp_arena scratch = {0};
+        etp_str s = {a, round % 5 ? len : (size_t)(x >> 20) % len}, c = {b, code_len};
+        if (etp_kernels_read(s, c, &scratch, &k, &err) == ETP_OK) {
+            uint64_t sum = 0;
+            for (int i = 0; i < ETP_CODES; i++) {
+                sum += k.of[i];
+            }
+            assert_int_equal(sum, k.samples);
+            assert_true(k.evidence <= k.samples && k.sure <= k.joined);
+        }
+        etp_arena_dispose(&scratch);
+        free(a);
+        free(b);
+    }
+    etp_arena_dispose(&arena);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(samples_are_counted),
+        cmocka_unit_test(levels_are_judged),
+        cmocka_unit_test(names_are_taken_apart),
+        cmocka_unit_test(broken_files_are_errors),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
