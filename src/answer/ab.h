@@ -65,6 +65,7 @@ typedef struct etp_ab_category {
 typedef struct etp_ab_merged { // one more row of an arm that belongs to the group
     uint32_t arm;
     etp_str name;
+    const etp_profile_row *row;
 } etp_ab_merged;
 
 typedef struct etp_ab_operator {

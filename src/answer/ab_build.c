@@ -488,11 +488,14 @@ static etp_status open_bare(etp_ab_session *s, const char *const *paths, size_t 
     etp_ab *ab = &s->ab;
     ab->bare = true;
     ab->correctness = (etp_ab_correctness){-1, NAN, NAN, NAN};
-    ETP_TRY(etp_ab_collect_dumps(s, paths, n, err));
+    ETP_TRY(options->two_sides ? etp_ab_collect_sides(s, paths, options, err)
+                               : etp_ab_collect_dumps(s, paths, n, err));
     for (size_t i = 0; i < ab->n_arms; i++) {
         ab->arms[i].lo_ns = ab->arms[i].hi_ns = NAN;
     }
-    ETP_TRY(choose_baseline(s, options, err));
+    etp_ab_options chosen = *options;
+    chosen.baseline = options->two_sides ? ab->arms[0].name : options->baseline;
+    ETP_TRY(choose_baseline(s, &chosen, err));
     ETP_TRY(etp_ab_open_programs(s, options, err));
     ETP_TRY(etp_ab_load_dumps(s, err));
     ab->title = n == 1 ? paths[0] : "dumps";
@@ -541,7 +544,7 @@ etp_status etp_ab_open(const char *const *paths, size_t n_paths, const etp_ab_op
     s->arena = arena;
     s->ab.arena = &s->arena;
     options = options ? options : &k_defaults;
-    etp_status st = n_paths == 1 && etp_run_is(paths[0])
+    etp_status st = !options->two_sides && n_paths == 1 && etp_run_is(paths[0])
                         ? open_run(s, paths[0], options, err)
                         : open_bare(s, paths, n_paths, options, err);
     if (st == ETP_OK) {

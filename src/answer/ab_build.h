@@ -15,6 +15,7 @@ typedef struct etp_ab_options {
     double margin;        // 0: the default
     const char *program;  // .pte of bare dumps, NULL: none; run folders hold their own
     const char *record;   // .etrecord to go with it, NULL
+    bool two_sides;       // exactly two paths, each one arm; the first is the baseline
 } etp_ab_options;
 
 // PATHS: one run folder, or dumps and folders holding dumps. ETP_USAGE when there is nothing to

@@ -104,7 +104,7 @@ static bool put_merged(groups *g, etp_ab_operator *op, uint32_t arm, const etp_p
         }
     }
     return etp_str_eq(op->names[arm], row->name) ||
-           ETP_PUSH(&g->s->arena, &op->merged, ((etp_ab_merged){arm, row->name}));
+           ETP_PUSH(&g->s->arena, &op->merged, ((etp_ab_merged){arm, row->name, row}));
 }
 
 // Rows that joined other pairs: their times are in the ledger rows of those already.

@@ -28,7 +28,7 @@ static bool choose_feature(etp_ab *ab, bool *masked)
     const etp_ab_arm *own = &ab->arms[e->arm], *other = &ab->arms[ab->baseline];
     etp_level best = own->level;
     *masked = false;
-    if (ab->bare) {
+    if (own->level == ETP_LEVEL_NONE && other->level == ETP_LEVEL_NONE) {
         e->feature = own->profile ? etp_feature_of_names(own->profile) : ETP_FEATURE_NONE;
         if (e->feature == ETP_FEATURE_NONE && other->profile) {
             e->feature = etp_feature_of_names(other->profile);

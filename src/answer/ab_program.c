@@ -50,32 +50,38 @@ static void read_sources(etp_ab_session *s, etp_ab_program *p, const char *path)
 }
 
 // A folder without programs (older, or the model was too large) is explained by names alone.
-static etp_status open_kept(etp_ab_session *s, etp_error *err)
+etp_status etp_ab_open_kept(etp_ab_session *s, const char *dir, const etp_run *run, size_t model,
+                            etp_ab_program *out, etp_error *err)
 {
+    const char *graph = etp_run_program_name(&s->arena, run, model, ".pte");
+    const char *lines = etp_run_program_name(&s->arena, run, model, ".sources.csv");
+    graph = dir && graph ? etp_run_path(&s->arena, dir, etp_str_from(graph)) : NULL;
+    lines = dir && lines ? etp_run_path(&s->arena, dir, etp_str_from(lines)) : NULL;
+    if (!graph || !lines) {
+        return etp_fail_nomem(err, "programs");
+    }
+    etp_error why = {.offset = ETP_NO_OFFSET};
+    if (!etp_os_is_file(graph)) {
+        return ETP_OK;
+    }
+    if (open_program(out, graph, &why) != ETP_OK) {
+        return etp_ab_find(s, "warn", "program",
+                           etp_arena_printf(&s->arena, "program not used: %s", why.msg), err);
+    }
+    read_sources(s, out, lines);
+    return ETP_OK;
+}
+
+static etp_status open_all_kept(etp_ab_session *s, etp_error *err)
+{
+    const char *dir = etp_arena_strdup(&s->arena, s->run.dir);
     s->programs = ETP_NEW_ARRAY(&s->arena, etp_ab_program, s->run.models.n + 1);
-    if (!s->programs) {
+    if (!s->programs || !dir) {
         return etp_fail_nomem(err, "programs");
     }
     s->n_programs = s->run.models.n;
     for (size_t i = 0; i < s->n_programs; i++) {
-        const char *dir = etp_arena_strdup(&s->arena, s->run.dir);
-        const char *graph = etp_run_program_name(&s->arena, &s->run, i, ".pte");
-        const char *lines = etp_run_program_name(&s->arena, &s->run, i, ".sources.csv");
-        graph = dir && graph ? etp_run_path(&s->arena, dir, etp_str_from(graph)) : NULL;
-        lines = dir && lines ? etp_run_path(&s->arena, dir, etp_str_from(lines)) : NULL;
-        if (!graph || !lines) {
-            return etp_fail_nomem(err, "programs");
-        }
-        if (!etp_os_is_file(graph)) {
-            continue;
-        }
-        etp_error why = {.offset = ETP_NO_OFFSET};
-        if (open_program(&s->programs[i], graph, &why) != ETP_OK) {
-            ETP_TRY(etp_ab_find(s, "warn", "program",
-                                etp_arena_printf(&s->arena, "program not used: %s", why.msg), err));
-            continue;
-        }
-        read_sources(s, &s->programs[i], lines);
+        ETP_TRY(etp_ab_open_kept(s, dir, &s->run, i, &s->programs[i], err));
     }
     return ETP_OK;
 }
@@ -83,9 +89,9 @@ static etp_status open_kept(etp_ab_session *s, etp_error *err)
 etp_status etp_ab_open_programs(etp_ab_session *s, const etp_ab_options *options, etp_error *err)
 {
     if (s->has_run && !options->program) {
-        return open_kept(s, err);
+        return open_all_kept(s, err);
     }
-    return open_named(s, options, err);
+    return s->programs ? ETP_OK : open_named(s, options, err);
 }
 
 etp_status etp_ab_join_arm(etp_ab_session *s, uint32_t arm, etp_profile *profile,

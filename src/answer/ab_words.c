@@ -34,6 +34,9 @@ static etp_status rule_out(etp_ab_session *s, const char *id, const char *text, 
 static void grade(etp_ab_session *s)
 {
     etp_ab *ab = &s->ab;
+    if (ab->grade) {
+        return; // compare knows what its sides have in common
+    }
     if (ab->bare) {
         ab->grade = "D";
         ab->grade_reason = "dumps alone: builds, day and machine are unknown, times are traced";

@@ -1,0 +1,60 @@
+// SPDX-License-Identifier: Apache-2.0
+// etprof explain ID DIR: the rows and the formula behind one sentence.
+#include <stddef.h>
+
+#include "answer/ab_whatif.h"
+#include "cli/emit.h"
+#include "cli/show_ab.h"
+
+typedef struct explain_options {
+    const char *baseline, *program;
+} explain_options;
+
+static const etp_opt k_options[] = {
+    {"baseline", 'b', ETP_OPT_STRING, offsetof(explain_options, baseline), "ARM",
+     "compare the others with this arm", NULL},
+    {"pte", 'p', ETP_OPT_STRING, offsetof(explain_options, program), "FILE",
+     "the program of bare dumps", NULL},
+    {0},
+};
+
+static etp_status show(etp_cli *cli, const etp_ab_session *session, const char *id,
+                       etp_error *err)
+{
+    etp_claim claim;
+    ETP_TRY(etp_claim_find(etp_ab_answer(session), id, &claim, err));
+    etp_cli_answer answer = {.json = etp_claim_json, .data = &claim};
+    if (cli->format != ETP_CLI_JSON) {
+        answer.report = etp_claim_report(&claim, &cli->arena);
+    }
+    return etp_cli_emit(cli, &answer, err);
+}
+
+static etp_status run(etp_cli *cli, const void *opts, int argc, char **argv, etp_error *err)
+{
+    static const char *const k_here[] = {"."};
+    const explain_options *o = opts;
+    etp_ab_options how = {.baseline = o->baseline, .program = o->program};
+    etp_ab_session *session = NULL;
+    const char *const *paths = argc > 1 ? (const char *const *)(argv + 1) : k_here;
+    ETP_TRY(etp_ab_open(paths, argc > 1 ? (size_t)(argc - 1) : 1, &how, &session, err));
+    etp_status st = show(cli, session, argv[0], err);
+    etp_ab_close(session);
+    return st;
+}
+
+const etp_command etp_cmd_explain = {
+    .name = "explain",
+    .summary = "the rows and the formula behind one sentence of a report",
+    .usage = "ID [FOLDER | DUMP...]",
+    .description = "ID is a finding (F3), a fix (N1), something ruled out (tracer) or an operator (op7), as reports\n"
+                   "and report.json name them. Without a folder the working directory is read.",
+    .examples = "  etprof explain F3 out_model/runs/linux\n"
+                "  etprof explain op7 off.etdump on.etdump --pte model.pte",
+    .opts = k_options,
+    .opts_size = sizeof(explain_options),
+    .formats = ETP_CLI_STANDARD_FORMATS,
+    .min_args = 1,
+    .max_args = -1,
+    .run = run,
+};

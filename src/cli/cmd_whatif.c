@@ -1,0 +1,71 @@
+// SPDX-License-Identifier: Apache-2.0
+// etprof whatif DIR CHANGE...: recompute an inference with some operators changed.
+#include <stddef.h>
+#include <string.h>
+
+#include "answer/ab_whatif.h"
+#include "cli/emit.h"
+#include "cli/show_ab.h"
+
+typedef struct whatif_options {
+    const char *baseline, *program;
+} whatif_options;
+
+static const etp_opt k_options[] = {
+    {"baseline", 'b', ETP_OPT_STRING, offsetof(whatif_options, baseline), "ARM",
+     "compare the others with this arm", NULL},
+    {"pte", 'p', ETP_OPT_STRING, offsetof(whatif_options, program), "FILE",
+     "the program of bare dumps", NULL},
+    {0},
+};
+
+static etp_status show(etp_cli *cli, const etp_ab_session *session, char **changes, size_t n,
+                       etp_error *err)
+{
+    etp_whatif w;
+    ETP_TRY(etp_whatif_build(etp_ab_answer(session), (const char *const *)changes, n, &w, err));
+    etp_cli_answer answer = {.json = etp_whatif_json, .data = &w};
+    if (cli->format != ETP_CLI_JSON) {
+        answer.report = etp_whatif_report(&w, &cli->arena);
+    }
+    return etp_cli_emit(cli, &answer, err);
+}
+
+// Operands up to the first that is no path are what to read, the others changes.
+static etp_status run(etp_cli *cli, const void *opts, int argc, char **argv, etp_error *err)
+{
+    const whatif_options *o = opts;
+    int paths = 0;
+    while (paths < argc && (etp_os_is_file(argv[paths]) || etp_os_is_dir(argv[paths]))) {
+        paths++;
+    }
+    if (paths == 0) {
+        return etp_fail(err, ETP_IO, "%s: no such file or folder", argv[0]);
+    }
+    if (paths == argc) {
+        return etp_fail(err, ETP_USAGE, "what should change? for example 'drop transpose*'");
+    }
+    etp_ab_options how = {.baseline = o->baseline, .program = o->program};
+    etp_ab_session *session = NULL;
+    ETP_TRY(etp_ab_open((const char *const *)argv, (size_t)paths, &how, &session, err));
+    etp_status st = show(cli, session, argv + paths, (size_t)(argc - paths), err);
+    etp_ab_close(session);
+    return st;
+}
+
+const etp_command etp_cmd_whatif = {
+    .name = "whatif",
+    .summary = "recompute an inference with operators dropped, sent back or sped up",
+    .usage = "FOLDER | DUMP... CHANGE...",
+    .description = "Adds up the measured times with the changes applied: ExecuTorch runs operators one after\n"
+                   "another. Changes: 'drop GLOB', 'back GLOB' (to the baseline's time), 'scale GLOB N' (N times\n"
+                   "faster), 'threads N' (another measured arm). Globs match names, labels, categories and ids.",
+    .examples = "  etprof whatif out_model/runs/linux 'drop transpose*' 'scale conv* 2'\n"
+                "  etprof whatif off.etdump on.etdump 'back op7'",
+    .opts = k_options,
+    .opts_size = sizeof(whatif_options),
+    .formats = ETP_CLI_STANDARD_FORMATS,
+    .min_args = 1,
+    .max_args = -1,
+    .run = run,
+};
