@@ -15,18 +15,18 @@ typedef struct file_list {
     size_t n, cap;
 } file_list;
 
-// A derived.json that cannot be read is written anew: it can always be computed again.
-static void read_list(const char *path, etp_arena *arena, file_list *out)
+static etp_status read_list(const char *path, etp_arena *arena, file_list *out, etp_error *err)
 {
     etp_str text;
     json_t *json;
-    if (!etp_os_is_file(path) ||
-        etp_os_read_text(path, ETP_RUN_MANIFEST_LIMIT, arena, &text, NULL) != ETP_OK ||
-        etp_json_read(text, &json, NULL) != ETP_OK) {
-        return;
+    if (!etp_os_is_file(path)) {
+        return ETP_OK;
     }
+    ETP_TRY(etp_os_read_text(path, ETP_RUN_MANIFEST_LIMIT, arena, &text, err));
+    ETP_TRY(etp_json_read(text, &json, err));
     etp_status status = ETP_OK;
-    const etp_json_object root = {.object = json, .where = "", .arena = arena, .status = &status};
+    const etp_json_object root = {
+        .object = json, .where = "", .arena = arena, .err = err, .status = &status};
     const json_t *array;
     size_t n = etp_json_get_array(&root, "files", 100000, &array);
     for (size_t i = 0; i < n && status == ETP_OK; i++) {
@@ -34,11 +34,57 @@ static void read_list(const char *path, etp_arena *arena, file_list *out)
         etp_run_file f = {.path = etp_json_get_str(&o, "path"),
                           .sha256 = etp_json_get_str(&o, "sha256"),
                           .bytes = etp_json_get_u64(&o, "bytes", INT64_MAX)};
-        if (!etp_run_path_ok(f.path) || !ETP_PUSH(arena, out, f)) {
-            break;
+        if (status == ETP_OK && !etp_run_path_ok(f.path)) {
+            etp_json_reject(&o, "path", "a path inside the folder");
+        } else if (status == ETP_OK && !ETP_PUSH(arena, out, f)) {
+            status = etp_fail_nomem(err, ETP_RUN_DERIVED);
         }
     }
     json_decref(json);
+    return status;
+}
+
+etp_status etp_run_derived_files(const char *dir, etp_arena *arena, etp_run_file **out,
+                                 size_t *out_n, etp_error *err)
+{
+    file_list list = {0};
+    const char *path = etp_run_path(arena, dir, ETP_STR(ETP_RUN_DERIVED));
+    etp_status status = path ? read_list(path, arena, &list, err) : etp_fail_nomem(err, dir);
+    *out = list.items;
+    *out_n = status == ETP_OK ? list.n : 0;
+    return status == ETP_OK ? ETP_OK : etp_fail_ctx(err, "%s", path ? path : dir);
+}
+
+etp_status etp_run_report_options(const char *dir, etp_arena *arena, const char **out_baseline,
+                                  double *out_margin, etp_error *err)
+{
+    *out_baseline = NULL;
+    *out_margin = 0;
+    etp_str text;
+    json_t *json;
+    const char *path = etp_run_path(arena, dir, ETP_STR("report.json"));
+    if (!path) {
+        return etp_fail_nomem(err, dir);
+    }
+    if (!etp_os_is_file(path) ||
+        etp_os_read_text(path, ETP_RUN_MANIFEST_LIMIT, arena, &text, NULL) != ETP_OK ||
+        etp_json_read(text, &json, NULL) != ETP_OK) {
+        return ETP_OK; // broken: its hash says so
+    }
+    etp_status status = ETP_OK;
+    const etp_json_object root = {.object = json, .where = "", .arena = arena, .status = &status};
+    const json_t *array;
+    if (etp_json_get_array(&root, "comparisons", ETP_RUN_MAX_ARMS, &array) > 0) {
+        etp_json_object first = etp_json_element(&root, "comparisons", array, 0);
+        etp_str baseline = etp_json_get_str(&first, "baseline");
+        double margin = etp_json_get_double(&first, "margin");
+        if (status == ETP_OK && baseline.len > 0 && margin > 0) {
+            *out_baseline = etp_arena_strdup(arena, baseline);
+            *out_margin = margin;
+        }
+    }
+    json_decref(json);
+    return ETP_OK;
 }
 
 static bool put(file_list *list, etp_run_file f, etp_arena *arena)
@@ -140,7 +186,9 @@ static etp_status record(const char *list_path, etp_str name, tee *t, etp_arena 
     file_list list = {0};
     etp_str text = {0};
     etp_sha256_hex(&t->hash, hex);
-    read_list(list_path, arena, &list);
+    if (read_list(list_path, arena, &list, NULL) != ETP_OK) {
+        list.n = 0; // a broken list is written anew: it can always be computed again
+    }
     etp_run_file f = {name, etp_str_from(hex), t->bytes};
     if (put(&list, f, arena)) {
         text = format_list(&list, arena);

@@ -67,7 +67,5 @@ ETP_NODISCARD etp_status etp_run_samples_read(etp_str text, etp_arena *arena, et
                                               etp_error *err);
 ETP_NODISCARD etp_status etp_run_environment_read(etp_str text, etp_arena *arena, etp_run *run,
                                                   etp_error *err);
-ETP_NODISCARD etp_status etp_run_hash_file(const char *path, char out_hex[static 65],
-                                           uint64_t *out_bytes, etp_error *err);
 
 #endif

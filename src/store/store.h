@@ -219,6 +219,17 @@ ETP_API ETP_NODISCARD etp_status etp_run_open(const char *dir, etp_arena *arena,
 ETP_API ETP_NODISCARD etp_status etp_run_check_files(const etp_run *run, etp_arena *arena,
                                                      const char **out_bad, etp_error *err);
 
+ETP_API ETP_NODISCARD etp_status etp_run_hash_file(const char *path, char out_hex[static 65],
+                                                   uint64_t *out_bytes, etp_error *err);
+// What derived.json lists, by name; nothing when there is none. ETP_CORRUPT when it cannot be read.
+ETP_API ETP_NODISCARD etp_status etp_run_derived_files(const char *dir, etp_arena *arena,
+                                                       etp_run_file **out, size_t *out_n,
+                                                       etp_error *err);
+// The choices that the folder's report.json was made with: NULL and 0 where it does not tell.
+ETP_API ETP_NODISCARD etp_status etp_run_report_options(const char *dir, etp_arena *arena,
+                                                        const char **out_baseline,
+                                                        double *out_margin, etp_error *err);
+
 // Paths inside the folder, NUL-terminated, NULL on out of memory.
 ETP_API const char *etp_run_path(etp_arena *arena, const char *dir, etp_str relative);
 ETP_API const char *etp_run_dump_name(etp_arena *arena, const etp_run_arm *arm, uint32_t block,

@@ -1,0 +1,42 @@
+// SPDX-License-Identifier: Apache-2.0
+// etprof verify FOLDER: is a run folder what was measured, and do its numbers follow from it?
+#include "answer/verify.h"
+#include "cli/emit.h"
+
+static etp_status run(etp_cli *cli, const void *opts, int argc, char **argv, etp_error *err)
+{
+    (void)opts;
+    (void)argc;
+    if (!etp_run_is(argv[0])) {
+        return etp_fail(err, ETP_USAGE, "%s is no run folder (no manifest.json of etprof in it)",
+                        argv[0]);
+    }
+    etp_verify v;
+    ETP_TRY(etp_verify_folder(argv[0], ".etprof/work", &cli->arena, &v, err));
+    etp_cli_answer answer = {
+        .json = etp_verify_json,
+        .data = &v,
+        .report = etp_verify_report(&v, &cli->arena),
+        .csv_table = "files",
+    };
+    ETP_TRY(etp_cli_emit(cli, &answer, err));
+    int verdict = etp_verify_verdict(&v);
+    etp_cli_outcome(cli, verdict == 1 ? 0 : verdict == 0 ? 1 : 3);
+    return ETP_OK;
+}
+
+const etp_command etp_cmd_verify = {
+    .name = "verify",
+    .summary = "is a run folder unaltered, and do its numbers follow from its raw files",
+    .usage = "FOLDER",
+    .description =
+        "Compares every raw file with the hash recorded when the session ended, computes every derived\n"
+        "file once more and compares bytes. Exit code 0: all as recorded; 1: something was altered, is\n"
+        "missing or does not follow; 3: the session did not end, so there are no hashes; 4: unreadable.",
+    .examples = "  etprof verify out_model/runs/linux\n"
+                "  etprof verify out_model/runs/linux --format json",
+    .formats = ETP_CLI_STANDARD_FORMATS,
+    .min_args = 1,
+    .max_args = 1,
+    .run = run,
+};
