@@ -147,6 +147,7 @@ typedef struct etp_ab_shift { // per comparison: where the bottleneck was and is
     double before_share, after_share; // each of its own arm
     double after_was; // share that the new dominant category had before
     bool moved;
+    double portable_before, portable_after; // share of kernels outside delegates
 } etp_ab_shift;
 
 typedef struct etp_ab_fact {

@@ -416,6 +416,18 @@ static const etp_ab_category *dominant(const etp_ab *ab, uint32_t arm)
     return best;
 }
 
+static double portable_share(const etp_ab_arm *arm)
+{
+    int64_t sum = 0;
+    for (size_t i = 0; arm->profile && i < arm->profile->n_rows; i++) {
+        const etp_profile_row *row = &arm->profile->rows[i];
+        sum += row->kind == ETP_ROW_PORTABLE ? row->total_ns : 0;
+    }
+    return arm->profile && arm->profile->execute_total_ns > 0
+               ? (double)sum / (double)arm->profile->execute_total_ns
+               : (double)NAN;
+}
+
 static etp_status build_shifts(etp_ab_session *s, etp_error *err)
 {
     etp_ab *ab = &s->ab;
@@ -437,6 +449,8 @@ static etp_status build_shifts(etp_ab_session *s, etp_error *err)
                 .moved = before->category != after->category,
             };
         }
+        shift.portable_before = portable_share(&ab->arms[base]);
+        shift.portable_after = portable_share(&ab->arms[cand]);
         ab->shifts[i] = shift;
     }
     return ETP_OK;

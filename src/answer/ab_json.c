@@ -438,6 +438,26 @@ static void findings(etp_json *j, const etp_ab *ab)
     etp_json_end(j);
 }
 
+static void bottlenecks(etp_json *j, const etp_ab *ab)
+{
+    etp_json_key(j, "bottlenecks");
+    etp_json_begin_array(j);
+    for (size_t i = 0; i < ab->n_comparisons; i++) {
+        const etp_ab_shift *s = &ab->shifts[i];
+        bool known = isfinite(s->before_share) && isfinite(s->after_share);
+        etp_json_begin_object_inline(j);
+        etp_json_kv_z(j, "candidate", ab->arms[ab->comparisons[i].candidate].name);
+        etp_json_kv_z(j, "before", known ? etp_category_name(s->before) : NULL);
+        etp_json_kv_z(j, "after", known ? etp_category_name(s->after) : NULL);
+        etp_json_kv_ratio(j, "before_share", s->before_share);
+        etp_json_kv_ratio(j, "after_share", s->after_share);
+        etp_json_kv_ratio(j, "portable_before", s->portable_before);
+        etp_json_kv_ratio(j, "portable_after", s->portable_after);
+        etp_json_end(j);
+    }
+    etp_json_end(j);
+}
+
 static void correctness(etp_json *j, const etp_ab *ab)
 {
     const etp_ab_correctness *c = &ab->correctness;
@@ -485,6 +505,7 @@ void etp_ab_json(const etp_ab *ab, etp_json *j)
         one_operator(j, ab, &ab->operators[i]);
     }
     etp_json_end(j);
+    bottlenecks(j, ab);
     engagement(j, ab);
     findings(j, ab);
     correctness(j, ab);

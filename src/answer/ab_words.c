@@ -52,15 +52,40 @@ static void grade(etp_ab_session *s)
                                    : "the arms ran different or unknown builds";
 }
 
+static etp_status find_with(etp_ab_session *s, const char *severity, const char *const *evidence,
+                            size_t n, const char *formula, const char *text, etp_error *err)
+{
+    const char **refs = ETP_NEW_ARRAY(&s->arena, const char *, n);
+    if (!refs) {
+        return etp_fail_nomem(err, "findings");
+    }
+    ETP_TRY(etp_ab_find(s, severity, NULL, text, err));
+    for (size_t i = 0; i < n; i++) {
+        refs[i] = evidence[i];
+    }
+    etp_ab_finding *f = &s->ab.findings.items[s->ab.findings.n - 1];
+    f->evidence = refs;
+    f->n_evidence = n;
+    f->formula = formula;
+    return ETP_OK;
+}
+
+static bool silent(const etp_ab *ab, size_t comparison)
+{
+    return ab->emulated || ab->comparisons[comparison].withheld;
+}
+
 static etp_status shift_finding(etp_ab_session *s, size_t at, etp_error *err)
 {
     const etp_ab *ab = &s->ab;
     const etp_ab_shift *shift = &ab->shifts[at];
-    if (!shift->moved || ab->emulated || ab->comparisons[at].withheld) {
+    if (!shift->moved || silent(ab, at)) {
         return ETP_OK;
     }
-    return etp_ab_find(
-        s, "info", "categories",
+    const char *evidence[] = {etp_category_name(shift->before), etp_category_name(shift->after)};
+    return find_with(
+        s, "info", evidence, 2,
+        "share: Σ exclusive time of the category ÷ Method::execute, each arm by itself",
         etp_arena_printf(&s->arena,
                          "the bottleneck moved: %s was %.0f %% of an inference, now %s is the "
                          "largest part with %.0f %% (before: %.0f %%)",
@@ -68,6 +93,99 @@ static etp_status shift_finding(etp_ab_session *s, size_t at, etp_error *err)
                          etp_category_name(shift->after), 100 * shift->after_share,
                          100 * shift->after_was),
         err);
+}
+
+// What got slower comes first, the worst loss first.
+static etp_status slower_findings(etp_ab_session *s, size_t at, etp_error *err)
+{
+    enum { SHOWN = 3 };
+    const etp_ledger *l = &s->ab.ledgers[at].ledger;
+    const etp_ledger_row *worst[SHOWN] = {NULL};
+    for (size_t i = 0; !silent(&s->ab, at) && i < l->n; i++) {
+        const etp_ledger_row *row = &l->items[i];
+        if (row->pair == ETP_NO_INDEX || row->lo_ns == ETP_NS_UNKNOWN || row->lo_ns <= 0 ||
+            row->delta_ns * 100 <= row->baseline_ns) {
+            continue;
+        }
+        for (size_t k = 0; k < SHOWN && row; k++) {
+            if (!worst[k] || row->delta_ns > worst[k]->delta_ns) {
+                const etp_ledger_row *next = worst[k];
+                worst[k] = row;
+                row = next;
+            }
+        }
+    }
+    for (size_t k = 0; k < SHOWN && worst[k]; k++) {
+        char d[ETP_NUMBER_CHARS], lo[ETP_NUMBER_CHARS], hi[ETP_NUMBER_CHARS];
+        ETP_TRY(find_with(
+            s, "warn", &worst[k]->id, 1,
+            "difference of means over the traced iterations; 95 % t interval over the blocks lies above 0",
+            etp_arena_printf(&s->arena,
+                             "%s got slower by %s [%s, %s]; sending only it back gains that",
+                             worst[k]->label, etp_format_ns((double)worst[k]->delta_ns, d),
+                             etp_format_ns((double)worst[k]->lo_ns, lo),
+                             etp_format_ns((double)worst[k]->hi_ns, hi)),
+            err));
+    }
+    return ETP_OK;
+}
+
+// Layout work and converts together are a large part of what runs now.
+static etp_status layout_finding(etp_ab_session *s, etp_error *err)
+{
+    const etp_ab *ab = &s->ab;
+    uint32_t arm = ab->engagement.arm;
+    double share = 0;
+    for (size_t i = 0; i < ab->n_categories; i++) {
+        const etp_ab_category *c = &ab->categories[i];
+        bool moves = c->category == ETP_CATEGORY_DATA_MOVEMENT ||
+                     c->category == ETP_CATEGORY_QUANTIZE;
+        share += moves && isfinite(c->share[arm]) ? c->share[arm] : 0;
+    }
+    if (share < 0.3 || ab->emulated) {
+        return ETP_OK;
+    }
+    static const char *const k_evidence[] = {"Data movement", "Quantize/convert"};
+    return find_with(s, "warn", k_evidence, 2,
+                     "Σ exclusive time of Data movement and Quantize/convert ÷ Method::execute",
+                     etp_arena_printf(&s->arena,
+                                      "%s is dominated by layout: moving and converting data takes "
+                                      "%.0f %% of an inference",
+                                      ab->arms[arm].name, 100 * share),
+                     err);
+}
+
+// The largest group of operators that the feature could not or did not reach.
+static etp_status engagement_finding(etp_ab_session *s, etp_error *err)
+{
+    const etp_ab *ab = &s->ab;
+    const etp_ab_engagement *e = &ab->engagement;
+    bool worth = e->n_reasons > 0 && ab->arms[e->arm].traced_ns > 0 &&
+                 e->reasons[0].ns * 20 > ab->arms[e->arm].traced_ns;
+    if (!worth || ab->emulated || e->reasons[0].reason == ETP_REASON_MASKED) {
+        return ETP_OK;
+    }
+    struct {
+        const char **items;
+        size_t n, cap;
+    } ids = {0};
+    for (size_t i = 0; i < ab->n_operators; i++) {
+        const etp_ab_operator *op = &ab->operators[i];
+        if (op->engaged.eligible && op->engaged.reason == e->reasons[0].reason &&
+            op->engaged.state != ETP_ENGAGED && !ETP_PUSH(&s->arena, &ids, op->id)) {
+            return etp_fail_nomem(err, "findings");
+        }
+    }
+    return find_with(s, "info", ids.items, ids.n,
+                     "Σ time of the operators ÷ Method::execute of the arm",
+                     etp_arena_printf(&s->arena, "%u operators with %.0f %% of an inference stay off "
+                                                 "%s: %s",
+                                      e->reasons[0].operators,
+                                      100 * (double)e->reasons[0].ns /
+                                          (double)ab->arms[e->arm].traced_ns,
+                                      e->feature_name ? e->feature_name : "XNNPACK",
+                                      etp_reason_text(e->reasons[0].reason)),
+                     err);
 }
 
 static etp_status flag_findings(etp_ab_session *s, size_t at, etp_error *err)
@@ -159,6 +277,11 @@ static etp_status lost_words(etp_ab_session *s, etp_error *err)
 etp_status etp_ab_judge(etp_ab_session *s, etp_error *err)
 {
     grade(s);
+    for (size_t i = 0; i < s->ab.n_comparisons; i++) {
+        ETP_TRY(slower_findings(s, i, err));
+    }
+    ETP_TRY(layout_finding(s, err));
+    ETP_TRY(engagement_finding(s, err));
     for (size_t i = 0; i < s->ab.n_comparisons; i++) {
         ETP_TRY(shift_finding(s, i, err));
         if (s->has_stats && !s->ab.emulated) {
