@@ -146,6 +146,46 @@ static void another_models_recording_is_refused(void **state)
     close_pair(&j);
 }
 
+// The block of the mixed model, changed: without the kernel's events, or with another kernel's name.
+static etp_join join_changed(joined *j, bool without_kernel, const char *kernel)
+{
+    etp_trace_block block = *etp_trace_block_at(j->trace, 0);
+    etp_trace_event events[16];
+    etp_error err = {0};
+    etp_join out;
+    size_t n = 0;
+    assert_true(block.n_events <= 16);
+    for (size_t i = 0; i < block.n_events; i++) {
+        etp_trace_event e = block.events[i];
+        bool is_kernel = e.kind == ETP_EVENT_NATIVE_CALL || e.kind == ETP_EVENT_OPERATOR_CALL;
+        if (is_kernel && without_kernel) {
+            continue;
+        }
+        if (e.kind == ETP_EVENT_NATIVE_CALL && kernel) {
+            e.name = etp_str_from(kernel);
+        }
+        e.parent = e.kind == ETP_EVENT_DELEGATE_OP ? e.parent : ETP_NO_INDEX;
+        events[n++] = e;
+    }
+    block.events = events;
+    block.n_events = n;
+    assert_int_equal(etp_join_block(j->program, &block, &j->arena, &out, &err), ETP_OK);
+    return out;
+}
+
+static void almost_the_same_program_is_refused(void **state)
+{
+    (void)state;
+    joined j;
+    open_fixture("mixed_xnnpack_fp32.pte", "mixed_xnnpack_fp32.etdump", &j);
+    assert_int_equal(join_changed(&j, false, NULL).method, 0);
+    assert_int_equal(join_changed(&j, false, "native_call_cumsum.out").method, 0);
+    assert_int_equal(join_changed(&j, false, "native_call_cumsum").method, 0); // no overload
+    assert_int_equal(join_changed(&j, false, "native_call_cumprod.out").method, ETP_NO_INDEX);
+    assert_int_equal(join_changed(&j, true, NULL).method, ETP_NO_INDEX); // finished, yet not whole
+    close_pair(&j);
+}
+
 // ---- alignment of hand-made lists ---------------------------------------------------------------
 
 // A payload with the dataflow we want: values 2i → node i → value 2i+1 would be dull; NODES form a
@@ -409,6 +449,27 @@ static void check_anchors(const joined *j, const etp_trace_block *block, const e
     }
 }
 
+// A table look-up reads its input and writes its output: what lay between is never stored.
+static size_t check_tables(const joined *j, const etp_trace_block *block, const etp_join *join)
+{
+    size_t n = 0;
+    for (uint32_t i = 0; i < block->n_events; i++) {
+        etp_op_facts f;
+        if (!etp_str_starts(block->events[i].name, ETP_STR("Invalid Unary Op"))) {
+            continue;
+        }
+        etp_join_facts(j->program, join, i, &f);
+        assert_int_equal(join->events[i].n_nodes, 3); // convert, the function, convert
+        assert_int_equal(f.n_inputs, 1);
+        assert_int_equal(f.values[f.inputs[0]].dtype, ETP_DTYPE_QINT8);
+        assert_int_equal(f.values[f.outputs[0]].dtype, ETP_DTYPE_QINT8);
+        assert_int_equal(f.work.bytes,
+                         f.values[f.inputs[0]].bytes + f.values[f.outputs[0]].bytes);
+        n++;
+    }
+    return n;
+}
+
 typedef struct share {
     double placed, inserted, total;
 } share;
@@ -455,6 +516,9 @@ static void check_dump(const char *program, const char *dump, double *worst,
         }
         assert_true(s.placed + s.inserted >= 0.999999 * s.total); // nothing is left unexplained
         check_anchors(&j, block, &join);
+        size_t tables = check_tables(&j, block, &join);
+        assert_int_equal(tables > 0, strstr(dump, "mobilenet_v3_small_xnnpack_int8") != NULL ||
+                                         strstr(dump, "vit_tiny_xnnpack_int8") != NULL);
     }
     close_pair(&j);
 }
@@ -650,6 +714,7 @@ int main(void)
         cmocka_unit_test(every_event_of_the_mixed_model),
         cmocka_unit_test(load_blocks_belong_to_no_method),
         cmocka_unit_test(another_models_recording_is_refused),
+        cmocka_unit_test(almost_the_same_program_is_refused),
         cmocka_unit_test(clamps_go_into_their_producer),
         cmocka_unit_test(tables_cover_their_chain),
         cmocka_unit_test(inserted_converts_have_no_node),

@@ -266,6 +266,59 @@ static void convolutions_by_hand(void **state)
     assert_non_null(work_of(ETP_XNN_CONV_2D, &xnn, v, 3).problem);
 }
 
+static void windows_need_not_be_square(void **state)
+{
+    (void)state;
+    const int64_t in[] = {1, 9, 7, 4}, filter[] = {2, 5, 1, 4}, out[] = {1, 5, 7, 2};
+    etp_xnn_window w = {.kernel_h = 5, .kernel_w = 1, .stride_h = 1, .stride_w = 1,
+                        .dilation_h = 1, .dilation_w = 1, .groups = 1};
+    etp_xnn_node xnn = {.window = &w};
+    etp_value v[] = {tensor(in, 4, false), tensor(filter, 4, true), tensor(out, 4, false)};
+    assert_int_equal(work_of(ETP_XNN_CONV_2D, &xnn, v, 2).macs, 5 * 7 * 2 * 5 * 4);
+    const int64_t d_in[] = {1, 3, 3, 8}, d_filter[] = {6, 3, 2, 4}, d_out[] = {1, 9, 6, 6};
+    etp_xnn_window d = {.kernel_h = 3, .kernel_w = 2, .stride_h = 3, .stride_w = 2,
+                        .dilation_h = 1, .dilation_w = 1, .groups = 2};
+    etp_xnn_node d_xnn = {.window = &d};
+    etp_value dv[] = {tensor(d_in, 4, false), tensor(d_filter, 4, true), tensor(d_out, 4, false)};
+    // Every input element meets 3 × 2 taps of the 3 output channels in its group.
+    assert_int_equal(work_of(ETP_XNN_CONV_TRANSPOSE_2D, &d_xnn, dv, 2).macs,
+                     3 * 3 * 8 * 3 * 2 * 3);
+}
+
+static void payload_sizes_are_unsigned(void **state)
+{
+    (void)state;
+    const uint8_t le[] = {0xff, 0xff, 0xff, 0xff, 2, 0, 0, 0};
+    etp_arena arena = {0};
+    etp_value v = {0};
+    assert_true(etp_value_set_dims(&v, (etp_i32s){le, 2}, true, &arena));
+    assert_int_equal(v.rank, 2);
+    assert_true(v.dims[0] == 4294967295);
+    assert_int_equal(v.dims[1], 2);
+    etp_arena_dispose(&arena);
+}
+
+static void added_nodes_have_no_handle(void **state)
+{
+    (void)state;
+    const char *dir = corpus_dir();
+    if (!dir) {
+        print_message("skipped: no reference corpus (set ETPROF_CORPUS)\n");
+        skip();
+    }
+    char models[512];
+    etp_file file;
+    const etp_program *p;
+    snprintf(models, sizeof models, "%s/models", dir);
+    open_program(models, "toy_cnn_xnnpack_fp32.pte", &file, &p);
+    const etp_node *nodes = p->methods[0].partitions[0].nodes;
+    const int64_t k_handles[] = {-1, 1, 3, 5, 6, -1}; // flatc: 65535, 1, 3, 5, 6, 65535
+    for (int i = 0; i < 6; i++) {
+        assert_int_equal(nodes[i].debug_handle, k_handles[i]);
+    }
+    close_program(&file, p);
+}
+
 static void transposed_and_depthwise_by_hand(void **state)
 {
     (void)state;
@@ -354,6 +407,9 @@ int main(void)
         cmocka_unit_test(macs_of_known_models),
         cmocka_unit_test(methods_share_weights),
         cmocka_unit_test(convolutions_by_hand),
+        cmocka_unit_test(windows_need_not_be_square),
+        cmocka_unit_test(payload_sizes_are_unsigned),
+        cmocka_unit_test(added_nodes_have_no_handle),
         cmocka_unit_test(transposed_and_depthwise_by_hand),
         cmocka_unit_test(matrices_by_hand),
         cmocka_unit_test(attention_by_hand),
