@@ -1,0 +1,114 @@
+// SPDX-License-Identifier: Apache-2.0
+// etprof rerun FOLDER: repeat a session with its own plan, and say whether the ratios come out again.
+#include <stddef.h>
+
+#include "answer/ab_build.h"
+#include "answer/ab_files.h"
+#include "answer/rerun.h"
+#include "cli/emit.h"
+#include "cli/measure.h"
+
+typedef struct rerun_options {
+    const char *runner;
+    double margin_percent, timeout;
+} rerun_options;
+
+static const etp_opt k_options[] = {
+    {"margin", 0, ETP_OPT_NUMBER, offsetof(rerun_options, margin_percent), "PERCENT",
+     "ratios this close are the same (default 5)", NULL},
+    {"runner", 0, ETP_OPT_STRING, offsetof(rerun_options, runner), "PATH",
+     "runner program or bundle folder", NULL},
+    {"timeout", 0, ETP_OPT_NUMBER, offsetof(rerun_options, timeout), "SECONDS",
+     "longest silence of a runner (default 60)", NULL},
+    {0},
+};
+
+// Another model would be another experiment.
+static etp_status check_models(const char *dir, etp_arena *arena, etp_error *err)
+{
+    etp_run run;
+    ETP_TRY(etp_run_open(dir, arena, &run, err));
+    for (size_t i = 0; i < run.models.n; i++) {
+        const char *path = etp_arena_strdup(arena, run.models.items[i].path);
+        char hex[65];
+        uint64_t bytes;
+        if (!path) {
+            return etp_fail_nomem(err, dir);
+        }
+        ETP_TRY(etp_run_hash_file(path, hex, &bytes, err));
+        if (!etp_str_eqz(run.models.items[i].sha256, hex)) {
+            return etp_fail(err, ETP_USAGE,
+                            "%s is not the model that was measured: its hash differs from the "
+                            "manifest's",
+                            path);
+        }
+    }
+    return ETP_OK;
+}
+
+static etp_status show(etp_cli *cli, const etp_ab_session *first, const etp_ab_session *second,
+                       double margin, etp_error *err)
+{
+    static const int k_codes[] = {3, 0, 1};
+    etp_rerun rerun;
+    ETP_TRY(etp_rerun_compare(etp_ab_answer(first), etp_ab_answer(second), margin, &cli->arena,
+                              &rerun, err));
+    etp_cli_answer answer = {
+        .json = etp_rerun_json,
+        .data = &rerun,
+        .report = etp_rerun_report(&rerun, &cli->arena),
+        .csv_table = "comparisons",
+    };
+    ETP_TRY(etp_cli_emit(cli, &answer, err));
+    etp_cli_outcome(cli, k_codes[rerun.verdict]);
+    return ETP_OK;
+}
+
+static etp_status run(etp_cli *cli, const void *opts, int argc, char **argv, etp_error *err)
+{
+    (void)argc;
+    const rerun_options *o = opts;
+    const char *old_dir = argv[0], *new_dir = NULL;
+    if (!etp_run_is(old_dir)) {
+        return etp_fail(err, ETP_USAGE, "%s is no run folder (no manifest.json of etprof in it)",
+                        old_dir);
+    }
+    ETP_TRY(check_models(old_dir, &cli->arena, err));
+    ETP_TRY(etp_measure_again(cli, old_dir, o->runner, o->timeout, false, &new_dir, err));
+    etp_ab_session *first = NULL, *second = NULL;
+    etp_ab_options how = {0};
+    etp_status st = etp_run_report_options(old_dir, &cli->arena, &how.baseline, &how.margin, err);
+    if (st == ETP_OK) {
+        st = etp_ab_open(&old_dir, 1, &how, &first, err);
+    }
+    if (st == ETP_OK) {
+        st = etp_ab_open(&new_dir, 1, &how, &second, err);
+    }
+    if (st == ETP_OK) {
+        st = etp_ab_write_files(second, new_dir, err);
+    }
+    if (st == ETP_OK) {
+        st = show(cli, first, second, o->margin_percent / 100, err);
+    }
+    etp_ab_close(second);
+    etp_ab_close(first);
+    return st;
+}
+
+const etp_command etp_cmd_rerun = {
+    .name = "rerun",
+    .summary = "repeat a session with its own plan: reproduced, not, or unknown",
+    .usage = "FOLDER",
+    .description =
+        "Measures once more with the plan, seed and device of FOLDER, into a new folder beside it, and\n"
+        "compares every speedup. Reproduced: the 95 % interval of second ÷ first lies within the margin\n"
+        "(exit code 0); not: outside it (1); else unknown (3).",
+    .examples = "  etprof rerun out_model/runs/linux\n"
+                "  etprof rerun out_model/runs/linux --margin 3 --format json",
+    .opts = k_options,
+    .opts_size = sizeof(rerun_options),
+    .formats = ETP_CLI_STANDARD_FORMATS,
+    .min_args = 1,
+    .max_args = 1,
+    .run = run,
+};
