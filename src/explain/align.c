@@ -294,6 +294,11 @@ static void merge_one_sided(aligner *a, size_t from, size_t to)
                 pairs[i].confidence = 0.95 * (facts->confidence < owner_facts->confidence
                                                   ? facts->confidence
                                                   : owner_facts->confidence);
+                // Of two equal operators in a row, either may have been merged, into either neighbour.
+                if (etp_op_same_key(&row->parsed, &owner->parsed)) {
+                    pairs[i].confidence *= 0.65;
+                    pairs[k].confidence *= 0.65;
+                }
                 break;
             }
         }
