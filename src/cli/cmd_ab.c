@@ -8,7 +8,7 @@
 
 typedef struct ab_options {
     etp_opt_list levels, threads, fail_on;
-    const char *baseline, *device, *runner, *out, *method, *inputs, *data, *cpus, *resume;
+    const char *baseline, *device, *runner, *out, *method, *inputs, *data, *cpus, *ssh_config, *remote, *resume;
     uint64_t blocks, iterations, warmup, seed;
     double budget, timeout, margin_percent;
     bool full, no_trace, kernels;
@@ -23,7 +23,9 @@ static const etp_opt k_options[] = {
     OPT("baseline", 'b', ETP_OPT_STRING, baseline, "ARM", "level or arm the others are compared with"),
     OPT("blocks", 'k', ETP_OPT_COUNT, blocks, "K", "exactly K blocks (default 10)"),
     OPT("budget", 0, ETP_OPT_NUMBER, budget, "SECONDS", "stop after the last whole block that fits"),
-    OPT("device", 'd', ETP_OPT_STRING, device, "SPEC", "local (default) or qemu[:CPU]"),
+    OPT("device", 'd', ETP_OPT_STRING, device, "SPEC", "local (default), adb[:SERIAL], ssh:HOST or qemu[:CPU]"),
+    OPT("remote", 0, ETP_OPT_STRING, remote, "HOST:PORT", "the adb device at that address"),
+    OPT("ssh-config", 0, ETP_OPT_STRING, ssh_config, "FILE", "of ssh:HOST, instead of the user's own"),
     OPT("out", 0, ETP_OPT_STRING, out, "DIR", "run folder; must be empty or new"),
     OPT("method", 0, ETP_OPT_STRING, method, "NAME", "method of the program (default: its first)"),
     OPT("inputs", 0, ETP_OPT_STRING, inputs, "SPEC", "random:SEED, ones, or FILE,... one per input"),
@@ -110,7 +112,7 @@ static etp_status check_resume(const ab_options *o, int n_models, etp_error *err
         {o->data != NULL, "--data"},         {o->cpus != NULL, "--cpus"},
         {o->iterations > 0, "--iterations"}, {o->warmup > 0, "--warmup"},
         {o->seed > 0, "--seed"},             {o->no_trace, "--no-trace"},
-        {o->kernels, "--kernels"},
+        {o->kernels, "--kernels"},           {o->remote != NULL, "--remote"},
     };
     for (size_t i = 0; i < sizeof k_of_the_plan / sizeof *k_of_the_plan; i++) {
         if (k_of_the_plan[i].given) {
@@ -130,8 +132,18 @@ static etp_status measure_new(etp_cli *cli, const ab_options *o, int argc, char 
     }
     etp_session_options options;
     ETP_TRY(session_options(cli, o, argc, argv, &options, err));
+    const char *device = o->device;
+    if (o->remote) {
+        if (device && strcmp(device, "adb") != 0) {
+            return etp_fail(err, ETP_USAGE, "--remote is for adb devices, --device says %s", device);
+        }
+        device = etp_arena_printf(&cli->arena, "adb:%s", o->remote);
+        if (!device) {
+            return etp_fail_nomem(err, "options");
+        }
+    }
     etp_measure_request request = {
-        .device = o->device, .runner = o->runner, .dir = o->out, .exact = o->out != NULL};
+        .device = device, .runner = o->runner, .dir = o->out, .exact = o->out != NULL};
     return etp_measure(cli, &request, &options, NULL, NULL, out_dir, err);
 }
 
@@ -139,6 +151,7 @@ static etp_status run(etp_cli *cli, const void *opts, int argc, char **argv, etp
 {
     const ab_options *o = opts;
     const char *dir = o->resume;
+    cli->env_ssh_config = o->ssh_config ? o->ssh_config : cli->env_ssh_config;
     if (o->resume) {
         ETP_TRY(check_resume(o, argc, err));
         ETP_TRY(etp_measure_again(cli, o->resume, o->runner, o->timeout, true, &dir, err));

@@ -190,6 +190,8 @@ int main(int argc, char **argv)
         .env_runner = environment("ETPROF_RUNNER"),
         .env_qemu = environment("ETPROF_QEMU"),
         .env_path = environment("PATH"),
+        .env_ssh_config = environment("ETPROF_SSH_CONFIG"),
+        .env_android_serial = environment("ANDROID_SERIAL"),
         .env_python = environment("ETPROF_PYTHON"),
     };
     int code = 0;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Opens a device by its specification.
 #include "base/number.h"
-#include "device/internal.h"
+#include "device/remote.h"
 
 bool etp_device_fact_add(etp_device_facts *facts, etp_arena *arena, const char *key,
                          const char *value)
@@ -22,7 +22,14 @@ static etp_status open_kind(etp_device *d, const etp_device_options *o, etp_erro
     if (strncmp(spec, "qemu:", 5) == 0 && spec[5] != '\0') {
         return etp_qemu_open(d, o, spec + 5, err);
     }
-    return etp_fail(err, ETP_USAGE, "unknown device %s: this build knows local, qemu and qemu:CPU",
+    if (strncmp(spec, "ssh:", 4) == 0) {
+        return etp_ssh_open(d, o, spec + 4, err);
+    }
+    if (strcmp(spec, "adb") == 0 || strncmp(spec, "adb:", 4) == 0) {
+        return etp_adb_open(d, o, spec[3] ? spec + 4 : NULL, err);
+    }
+    return etp_fail(err, ETP_USAGE,
+                    "unknown device %s: there are local, adb, adb:SERIAL, ssh:HOST, qemu and qemu:CPU",
                     spec);
 }
 

@@ -70,6 +70,8 @@ typedef struct etp_device_options {
     const char *spec;        // NULL: "local"
     const char *runner;      // --runner or ETPROF_RUNNER: program or bundle folder; NULL: look up
     const char *qemu;        // ETPROF_QEMU; NULL: look up
+    const char *ssh_config;  // --ssh-config or ETPROF_SSH_CONFIG; NULL: the user's own
+    const char *android_serial; // ANDROID_SERIAL: the device meant by "adb" alone; may be NULL
     const char *search_path; // PATH; may be NULL
     const char *program;     // etprof's own path, where the look-up of bundles begins; may be NULL
     const char *work_root;   // temporary folders are made in here; same file system as the results

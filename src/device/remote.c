@@ -1,0 +1,291 @@
+// SPDX-License-Identifier: Apache-2.0
+// What ssh and adb devices share: their folders, how a runner is started and ended there.
+#include "device/remote.h"
+
+#include <stdio.h>
+
+#include <etprof/version.h>
+
+#include "base/number.h"
+
+#define MAX_INPUTS 64
+
+static etp_remote *remote_of(const etp_device *d)
+{
+    return d->data;
+}
+
+// ---- starting ----
+
+// Paths among the inputs are ours: the device gets copies.
+static etp_status map_inputs(etp_device *d, const char *spec, etp_arena *arena, const char **out,
+                             etp_error *err)
+{
+    *out = spec;
+    if (strcmp(spec, "ones") == 0 || strncmp(spec, "random:", 7) == 0) {
+        return ETP_OK;
+    }
+    etp_strbuf buf;
+    etp_strbuf_init(&buf, arena);
+    etp_str rest = etp_str_from(spec);
+    for (int n = 0; n < MAX_INPUTS && rest.len > 0; n++) {
+        etp_str item = {rest.ptr, etp_str_find(rest, ETP_STR(","))};
+        size_t step = item.len < rest.len ? item.len + 1 : item.len;
+        rest.ptr += step;
+        rest.len -= step;
+        const char *local = etp_arena_strdup(arena, item), *remote;
+        if (!local) {
+            return etp_fail_nomem(err, "inputs");
+        }
+        ETP_TRY(etp_remote_push(d, local, arena, &remote, err));
+        etp_strbuf_printf(&buf, "%s%s", n ? "," : "", remote);
+    }
+    *out = buf.ptr;
+    return buf.failed || !buf.ptr ? etp_fail_nomem(err, "inputs") : ETP_OK;
+}
+
+static void append_command(etp_device *d, const char *const *args, const char *const *env,
+                           etp_strbuf *s)
+{
+    // A bundle with its own C library must not get libraries that were meant for the system's.
+    etp_strbuf_appendz(s, d->bundle.own_libraries ? "unset LD_PRELOAD LD_LIBRARY_PATH\n" : "");
+    for (size_t i = 0; env && env[i]; i++) { // "NAME=VALUE", names are ours
+        size_t name = strcspn(env[i], "=");
+        etp_strbuf_appendz(s, "export ");
+        etp_strbuf_append(s, (etp_str){env[i], name + 1});
+        etp_remote_quote(s, env[i] + name + 1);
+        etp_strbuf_appendz(s, "\n");
+    }
+    etp_strbuf_appendz(s, "exec 3<&0\n");
+    for (size_t i = 0; d->bundle.start[i]; i++) {
+        const char *word = d->bundle.start[i];
+        bool bare = strcmp(word, d->bundle.runner) == 0 && word[0] == '/'; // our path, not theirs
+        const char *slash = bare ? strrchr(word, '/') : NULL;
+        etp_strbuf_appendz(s, bare ? "." : "");
+        etp_remote_quote(s, bare ? slash : word);
+        etp_strbuf_appendz(s, " ");
+    }
+    for (size_t i = 0; args[i]; i++) {
+        etp_remote_quote(s, args[i]);
+        etp_strbuf_appendz(s, " ");
+    }
+    etp_strbuf_appendz(s, "<&3 3<&- &\n");
+}
+
+// The runner ends when its input does. While it computes it does not look at its input: then a
+// watch ends it as soon as the shell's parent, the daemon's half of the connection, is gone. The
+// shell stays its parent, so that it also dies with the shell.
+static const char k_after_start[] =
+    "r=$!\n"
+    "exec 3<&- </dev/null\n"
+    "echo $r >\"$w/pid\"\n"
+    "t=\n"
+    "if [ -d /proc/$PPID ]; then\n"
+    "  ( while kill -0 $r && [ -d /proc/$PPID ]; do sleep 5; done; kill -9 $r ) >/dev/null 2>&1 &\n"
+    "  t=$!\n"
+    "fi\n"
+    "wait $r; s=$?\n"
+    "[ -z \"$t\" ] || kill $t 2>/dev/null\n"
+    "rm -f \"$w/pid\"\n"
+    "[ $s -le 128 ] || echo \"the runner was ended by signal $((s - 128))\" >&2\n"
+    "exit $s\n";
+
+static etp_status remote_start(etp_device *d, const char *const *args, const char *const *env,
+                               etp_process *out, etp_error *err)
+{
+    etp_remote *r = remote_of(d);
+    ETP_TRY(etp_remote_push_bundle(d, err)); // and, by the way, the connection is there
+    etp_arena arena = {0};
+    const char *words[65];
+    size_t n = 0;
+    etp_status status = ETP_OK;
+    for (; args[n] && status == ETP_OK; n++) {
+        if (n == 64) {
+            status = etp_fail(err, ETP_INTERNAL, "more than 64 arguments");
+            break;
+        }
+        words[n] = args[n];
+        if (n > 0 && strcmp(args[n - 1], "--inputs") == 0) {
+            status = map_inputs(d, args[n], &arena, &words[n], err);
+        }
+    }
+    words[n] = NULL;
+    etp_strbuf script;
+    etp_strbuf_init(&script, &arena);
+    etp_strbuf_appendz(&script, "w=");
+    etp_remote_quote(&script, r->work);
+    etp_strbuf_appendz(&script, "\nmkdir -p \"$w\" && cd ");
+    etp_remote_quote(&script, r->bundle);
+    etp_strbuf_appendz(&script, " || exit 126\n");
+    if (status == ETP_OK) {
+        append_command(d, words, env, &script);
+        etp_strbuf_appendz(&script, k_after_start);
+    }
+    const char *const *argv = script.failed ? NULL : etp_remote_argv(r, script.ptr, &arena);
+    if (status == ETP_OK && !argv) {
+        status = etp_fail_nomem(err, "a launch");
+    }
+    if (status == ETP_OK) {
+        const etp_process_spec spec = {.argv = argv};
+        status = etp_process_start(&spec, out, err);
+    }
+    etp_arena_dispose(&arena);
+    return status;
+}
+
+// Script of closing and killing: the recorded process, if it is still ours (its working directory
+// is our bundle), whoever has its number now.
+static const char k_kill[] =
+    "read p <\"$w/pid\" && [ \"$(readlink /proc/$p/cwd 2>/dev/null || echo \"$b\")\" = \"$b\" ] && kill -9 $p\n";
+
+static void end_there(etp_device *d, bool remove)
+{
+    etp_remote *r = remote_of(d);
+    if (!r->connected || !r->work) {
+        return;
+    }
+    etp_arena arena = {0};
+    etp_strbuf script;
+    etp_strbuf_init(&script, &arena);
+    etp_strbuf_appendz(&script, "w=");
+    etp_remote_quote(&script, r->work);
+    etp_strbuf_appendz(&script, "\nb=");
+    etp_remote_quote(&script, r->bundle ? r->bundle : "");
+    etp_strbuf_printf(&script, "\n[ ! -f \"$w/pid\" ] || { %s}\n", k_kill);
+    etp_strbuf_appendz(&script, remove ? "rm -rf \"$w\"\n" : "rm -f \"$w/pid\"\n");
+    etp_remote_call call = {.script = script.ptr, .cleanup = true,
+                            .timeout_ns = (uint64_t)10 * 1000000000u};
+    if (!script.failed) {
+        etp_status ignored = etp_remote_do(d, &call, &arena, NULL);
+        (void)ignored; // the watch over there does it a little later
+    }
+    etp_arena_dispose(&arena);
+}
+
+static void remote_kill(etp_device *d, etp_process *p, uint64_t pid)
+{
+    (void)pid; // the runner's word; what the device recorded is better
+    etp_process_kill(p);
+    end_there(d, false);
+}
+
+static etp_status remote_scratch(etp_device *d, const char *name, etp_arena *arena,
+                                 const char **out_remote, etp_error *err)
+{
+    const etp_remote *r = remote_of(d);
+    const char *path = etp_arena_printf(arena, "%s/%s", r->work, name);
+    const char *q = path ? etp_remote_quoted(arena, path) : NULL;
+    const char *w = etp_remote_quoted(arena, r->work);
+    etp_remote_call call = {
+        .script = q && w ? etp_arena_printf(arena, "mkdir -p %s && rm -rf %s", w, q) : NULL};
+    if (!call.script) {
+        return etp_fail_nomem(err, name);
+    }
+    ETP_TRY(etp_remote_do(d, &call, arena, err));
+    *out_remote = path;
+    etp_str words = etp_remote_words(call.log);
+    return call.status == 0 ? ETP_OK
+                            : etp_fail(err, ETP_ENVIRONMENT, "%s: cannot clear %s: %.*s", r->name,
+                                       path, ETP_STR_ARG(words));
+}
+
+static void remote_close(etp_device *d)
+{
+    etp_remote *r = remote_of(d);
+    end_there(d, true);
+    if (r->disconnect) {
+        r->disconnect(d);
+    }
+    if (d->work_dir) {
+        etp_status ignored = etp_os_remove_tree(d->work_dir, NULL);
+        (void)ignored;
+    }
+}
+
+static const etp_device_vtable k_remote = {
+    .probe = etp_remote_probe,
+    .push = etp_remote_push,
+    .start = remote_start,
+    .kill = remote_kill,
+    .scratch = remote_scratch,
+    .pull = etp_remote_pull,
+    .state = etp_remote_state,
+    .close = remote_close,
+};
+
+// ---- opening ----
+
+// "Linux aarch64" → the bundle's target.
+static const char *triple_of(etp_str system, etp_str machine, etp_arena *arena)
+{
+    if (etp_str_eqz(system, "Darwin")) {
+        return "arm64-macos";
+    }
+    etp_str m = etp_str_eqz(machine, "arm64") ? ETP_STR("aarch64") : machine;
+    return etp_arena_printf(arena, "%.*s-linux-gnu", ETP_STR_ARG(m));
+}
+
+static etp_str next_line(etp_str *rest)
+{
+    etp_str line = {rest->ptr, etp_str_find(*rest, ETP_STR("\n"))};
+    size_t step = line.len < rest->len ? line.len + 1 : line.len;
+    rest->ptr += step;
+    rest->len -= step;
+    return line;
+}
+
+// Makes the folders and asks what the device is. Part files and work folders that killed sessions
+// left behind go after a day.
+static etp_status settle(etp_device *d, etp_str *system, etp_str *machine, etp_error *err)
+{
+    etp_remote *r = remote_of(d);
+    etp_remote_call call = {
+        .script = etp_arena_printf(
+            &d->arena,
+            "%sr=$base/etprof-%s\n"
+            "umask 077; mkdir -p \"$r/files\" \"$r/bundles\" \"$r/work/%s\" || exit 1\n"
+            "cd \"$r\" || exit 1\n"
+            "find files bundles -name '*.part' -mtime +0 -exec rm -f {} + 2>/dev/null\n"
+            "find work -mindepth 1 -maxdepth 1 -mtime +0 -exec rm -rf {} + 2>/dev/null\n"
+            "pwd -P; uname -s; uname -m",
+            r->home_script, ETP_VERSION, r->nonce)};
+    if (!call.script) {
+        return etp_fail_nomem(err, "the device");
+    }
+    ETP_TRY(etp_remote_do(d, &call, &d->arena, err));
+    etp_str rest = call.out;
+    etp_str root = next_line(&rest);
+    *system = next_line(&rest);
+    *machine = next_line(&rest);
+    if (call.status != 0 || root.len == 0 || root.ptr[0] != '/' || machine->len == 0) {
+        etp_str words = etp_remote_words(call.log);
+        return etp_fail(err, ETP_ENVIRONMENT, "%s: cannot make a folder there: %.*s", r->name,
+                        ETP_STR_ARG(words));
+    }
+    r->root = etp_arena_strdup(&d->arena, root);
+    r->work = r->root ? etp_arena_printf(&d->arena, "%s/work/%s", r->root, r->nonce) : NULL;
+    return r->work ? ETP_OK : etp_fail_nomem(err, "the device");
+}
+
+etp_status etp_remote_open(etp_device *d, const etp_device_options *o, etp_remote *r,
+                           const char *spec, const char *platform, etp_error *err)
+{
+    d->ops = &k_remote;
+    d->data = r;
+    snprintf(r->nonce, sizeof r->nonce, "%016llx", (unsigned long long)etp_os_random_u64());
+    r->connected = true;
+    etp_str system, machine;
+    ETP_TRY(settle(d, &system, &machine, err));
+    d->info = (etp_device_info){
+        .spec = spec,
+        .platform = platform ? platform : etp_str_eqz(system, "Darwin") ? "mac" : "linux",
+        .triple = triple_of(system, machine, &d->arena)};
+    if (!d->info.triple) {
+        return etp_fail_nomem(err, "the device");
+    }
+    ETP_TRY(etp_bundle_find(o->runner, o->program, d->info.triple, &d->arena, &d->bundle, err));
+    const etp_bundle *b = &d->bundle;
+    r->bundle = etp_arena_printf(&d->arena, "%s/bundles/%.32s", r->root,
+                                 b->sdk_digest[0] ? b->sdk_digest : b->runner_sha256);
+    return r->bundle ? ETP_OK : etp_fail_nomem(err, "the device");
+}

@@ -1,0 +1,244 @@
+// SPDX-License-Identifier: Apache-2.0
+// One sh script on a device: quoted once, watched by our own clock, believed only when its end
+// marker came.
+#include "device/remote.h"
+
+#include <stdio.h>
+
+#include "base/number.h"
+
+#define OUTPUT_LIMIT ((size_t)1 << 20)
+#define WRITE_PIECE ((size_t)1 << 18)
+#define SLICE_NS ((uint64_t)200000000)
+
+void etp_remote_quote(etp_strbuf *buf, const char *text)
+{
+    etp_strbuf_appendz(buf, "'");
+    for (const char *p = text; *p; p++) {
+        etp_strbuf_append(buf, *p == '\'' ? ETP_STR("'\\''") : (etp_str){p, 1});
+    }
+    etp_strbuf_appendz(buf, "'");
+}
+
+const char *etp_remote_quoted(etp_arena *arena, const char *text)
+{
+    etp_strbuf buf;
+    etp_strbuf_init(&buf, arena);
+    etp_remote_quote(&buf, text);
+    return buf.failed ? NULL : buf.ptr;
+}
+
+const char *const *etp_remote_argv(const etp_remote *r, const char *script, etp_arena *arena)
+{
+    const char **argv = ETP_NEW_ARRAY(arena, const char *, r->n_prefix + 2);
+    const char *word = script;
+    if (r->wrap) { // the login shell, whichever it is, sees: exec sh -c '…'
+        const char *quoted = etp_remote_quoted(arena, script);
+        word = quoted ? etp_arena_printf(arena, "exec sh -c %s", quoted) : NULL;
+    }
+    if (!argv || !word) {
+        return NULL;
+    }
+    memcpy(argv, r->prefix, r->n_prefix * sizeof *argv);
+    argv[r->n_prefix] = word;
+    return argv;
+}
+
+etp_str etp_remote_words(etp_str log)
+{
+    while (log.len > 0) {
+        etp_str line = {log.ptr, etp_str_find(log, ETP_STR("\n"))};
+        size_t step = line.len < log.len ? line.len + 1 : line.len;
+        log.ptr += step;
+        log.len -= step;
+        while (line.len > 0 && (line.ptr[line.len - 1] == '\r' || line.ptr[line.len - 1] == ' ')) {
+            line.len--;
+        }
+        // adb tells about the start of its server before it comes to the point.
+        if (line.len > 0 && !etp_str_starts(line, ETP_STR("* daemon"))) {
+            line.len = line.len > 300 ? 300 : line.len;
+            return line;
+        }
+    }
+    return log;
+}
+
+const char *etp_remote_find(const char *program, const char *search_path, etp_arena *arena)
+{
+    for (etp_str rest = etp_str_from(search_path ? search_path : ""); rest.len > 0;) {
+        etp_str dir = {rest.ptr, etp_str_find(rest, ETP_STR(":"))};
+        const char *path = etp_arena_printf(arena, "%.*s/%s", ETP_STR_ARG(dir), program);
+        if (dir.len > 0 && path && etp_os_is_executable(path)) {
+            return path;
+        }
+        size_t step = dir.len < rest.len ? dir.len + 1 : dir.len;
+        rest.ptr += step;
+        rest.len -= step;
+    }
+    return NULL;
+}
+
+etp_status etp_remote_client(const char *const *argv, uint64_t timeout_ns, etp_arena *arena,
+                             int *status, etp_str *out, etp_str *log, etp_error *err)
+{
+    const etp_process_spec spec = {.argv = argv};
+    etp_process p;
+    ETP_TRY(etp_process_capture(&spec, timeout_ns, OUTPUT_LIMIT, arena, &p, out, log, err));
+    *status = p.signal ? 128 + p.signal : p.exit_code;
+    return ETP_OK;
+}
+
+// ---- one try ----
+
+typedef enum attempt_end { ENDED, LOST, STALLED, ABORTED } attempt_end;
+
+typedef struct attempt {
+    etp_remote_call *call;
+    etp_process process;
+    etp_strbuf out, log;
+    FILE *file;
+    bool file_failed;
+    size_t sent;
+} attempt;
+
+static void take(attempt *a, etp_process_event event, const char *buf, size_t got)
+{
+    if (event == ETP_PROCESS_OUT && a->file) {
+        a->file_failed = fwrite(buf, 1, got, a->file) != got || a->file_failed;
+    } else if (event == ETP_PROCESS_OUT || event == ETP_PROCESS_ERR) {
+        etp_strbuf *to = event == ETP_PROCESS_OUT ? &a->out : &a->log;
+        size_t room = OUTPUT_LIMIT - to->len;
+        etp_strbuf_append(to, (etp_str){buf, got < room ? got : room});
+    }
+}
+
+// Feeds the input and reads until both streams end.
+static attempt_end pump(attempt *a)
+{
+    const etp_remote_call *c = a->call;
+    uint64_t patience = c->timeout_ns ? c->timeout_ns : ETP_REMOTE_NS;
+    while (a->sent < c->input.len) {
+        size_t n = c->input.len - a->sent;
+        n = n < WRITE_PIECE ? n : WRITE_PIECE;
+        uint64_t before = etp_os_now_ns();
+        if (etp_process_write(&a->process, (etp_str){(const char *)c->input.ptr + a->sent, n},
+                              patience, NULL) != ETP_OK) {
+            if (etp_os_now_ns() - before >= patience) {
+                return STALLED;
+            }
+            break; // it does not listen any more: its words and its end say why
+        }
+        a->sent += n;
+        if (!c->cleanup && etp_os_interrupted() != 0) {
+            return ABORTED;
+        }
+    }
+    etp_process_close_input(&a->process);
+    uint64_t last = etp_os_now_ns();
+    for (;;) {
+        char buf[65536];
+        size_t got;
+        etp_process_event event = etp_process_read(&a->process, SLICE_NS, buf, sizeof buf, &got);
+        uint64_t now = etp_os_now_ns();
+        if (event == ETP_PROCESS_EOF) {
+            return etp_process_wait(&a->process, patience) ? ENDED : STALLED;
+        }
+        if (event == ETP_PROCESS_OUT || event == ETP_PROCESS_ERR) {
+            take(a, event, buf, got);
+            last = now;
+        } else if (now - last >= patience) {
+            return STALLED;
+        } else if (event == ETP_PROCESS_TIMEOUT && etp_process_wait(&a->process, 0)) {
+            return ENDED; // a helper that it left behind may hold the pipes open
+        }
+        if (!c->cleanup && etp_os_interrupted() != 0) {
+            return ABORTED;
+        }
+    }
+}
+
+// Takes "etprof-end NONCE STATUS" off the log; false when it is not there.
+static bool find_marker(const char *marker, etp_str log, etp_remote_call *c)
+{
+    etp_str rest = log;
+    size_t at = etp_str_find(rest, etp_str_from(marker));
+    if (at == rest.len) {
+        return false;
+    }
+    c->log = (etp_str){log.ptr, at};
+    etp_str number = {rest.ptr + at + strlen(marker), rest.len - at - strlen(marker)};
+    size_t digits = 0;
+    while (digits < number.len && number.ptr[digits] >= '0' && number.ptr[digits] <= '9') {
+        digits++;
+    }
+    uint64_t v;
+    if (!etp_parse_u64((etp_str){number.ptr, digits}, &v) || v > 255) {
+        return false;
+    }
+    c->status = (int)v;
+    return true;
+}
+
+static etp_status try_once(etp_device *d, etp_remote_call *c, etp_arena *arena, attempt_end *end,
+                           etp_error *err)
+{
+    const etp_remote *r = d->data;
+    char marker[64];
+    snprintf(marker, sizeof marker, "etprof-end %016llx ", (unsigned long long)etp_os_random_u64());
+    // On standard error, so that output stays what the script wrote, byte for byte.
+    const char *script = etp_arena_printf(arena, "(\n%s\n)\necho \"%s$?\" >&2\n", c->script, marker);
+    const char *const *argv = script ? etp_remote_argv(r, script, arena) : NULL;
+    if (!argv) {
+        return etp_fail_nomem(err, "a script");
+    }
+    attempt a = {.call = c};
+    etp_strbuf_init(&a.out, arena);
+    etp_strbuf_init(&a.log, arena);
+    const etp_process_spec spec = {.argv = argv};
+    if (c->output_path && !(a.file = fopen(c->output_path, "wb"))) {
+        return etp_fail_errno(err, ETP_IO, "cannot write %s", c->output_path);
+    }
+    etp_status status = etp_process_start(&spec, &a.process, err);
+    if (status == ETP_OK) {
+        *end = pump(&a);
+        etp_process_dispose(&a.process);
+        c->out = etp_strbuf_str(&a.out);
+        c->log = etp_strbuf_str(&a.log);
+        if (*end == ENDED && !find_marker(marker, c->log, c)) {
+            *end = LOST;
+        }
+    }
+    if (a.file && fclose(a.file) != 0) {
+        a.file_failed = true;
+    }
+    if (status == ETP_OK && a.file_failed) {
+        status = etp_fail(err, ETP_IO, "cannot write %s: the disk is full", c->output_path);
+    }
+    return status;
+}
+
+etp_status etp_remote_do(etp_device *d, etp_remote_call *call, etp_arena *arena, etp_error *err)
+{
+    const etp_remote *r = d->data;
+    for (int tries = 1;; tries++) {
+        attempt_end end;
+        ETP_TRY(try_once(d, call, arena, &end, err));
+        switch (end) {
+        case ENDED:
+            return ETP_OK;
+        case ABORTED:
+            return etp_fail(err, ETP_INTERRUPTED, "interrupted");
+        case STALLED:
+            return etp_fail(err, ETP_CHILD, "%s: no answer for %.3g s", r->name,
+                            (double)(call->timeout_ns ? call->timeout_ns : ETP_REMOTE_NS) / 1e9);
+        case LOST:
+            break;
+        }
+        etp_str words = etp_remote_words(call->log);
+        if (call->cleanup || tries == 2) {
+            return etp_fail(err, ETP_ENVIRONMENT, "%s: the connection was lost%s%.*s", r->name,
+                            words.len ? ": " : "", ETP_STR_ARG(words));
+        }
+        ETP_TRY(r->reconnect(d, err));
+    }
+}

@@ -1,0 +1,278 @@
+// SPDX-License-Identifier: Apache-2.0
+// Files to and from a device, named and checked by their SHA-256: what is there already is not sent
+// again, what was cut off is never taken for the whole.
+#include "device/remote.h"
+
+#include <stdio.h>
+#include <unistd.h>
+
+#include "base/number.h"
+#include "base/sha256.h"
+
+#define HASH_NS ((uint64_t)120 * 1000000000u) // a slow card reads a big model
+
+// Status of the script that receives a file.
+enum { RECEIVED = 0, NO_SPACE = 33, WRONG_BYTES = 34 };
+
+// sha256 of a file there: coreutils, toybox and busybox have the first, macOS the second.
+static const char k_hash[] =
+    "h() { if command -v sha256sum >/dev/null 2>&1; then sha256sum <\"$1\"; "
+    "else shasum -a 256 <\"$1\"; fi | cut -c 1-64; }\n";
+
+static void hash_bytes(etp_bytes b, char *hex)
+{
+    etp_sha256 h;
+    etp_sha256_init(&h);
+    etp_sha256_update(&h, b.ptr, b.len);
+    etp_sha256_hex(&h, hex);
+}
+
+static etp_status has_file(etp_device *d, const char *remote, const char *hex, etp_arena *arena,
+                           bool *out, etp_error *err)
+{
+    const char *q = etp_remote_quoted(arena, remote);
+    etp_remote_call call = {
+        .script = q ? etp_arena_printf(arena, "%s[ -f %s ] && [ \"$(h %s)\" = %s ]", k_hash, q, q, hex)
+                    : NULL,
+        .timeout_ns = HASH_NS};
+    if (!call.script) {
+        return etp_fail_nomem(err, remote);
+    }
+    ETP_TRY(etp_remote_do(d, &call, arena, err));
+    *out = call.status == 0;
+    return ETP_OK;
+}
+
+// Through NAME.<nonce>.part, which gets its name when size and hash are right.
+static etp_status send(etp_device *d, etp_bytes bytes, const char *hex, const char *remote,
+                       bool executable, etp_arena *arena, etp_error *err)
+{
+    const etp_remote *r = d->data;
+    const char *q = etp_remote_quoted(arena, remote);
+    char human[ETP_NUMBER_CHARS];
+    etp_remote_call call = {.input = bytes, .timeout_ns = HASH_NS};
+    call.script =
+        q ? etp_arena_printf(
+                arena,
+                "%sf=%s; p=\"$f.%s.part\"; d=${f%%/*}\n"
+                "mkdir -p \"$d\" || exit 1\n"
+                "free=$(df -Pk \"$d\" 2>/dev/null | awk 'NR == 2 { print $4 }')\n"
+                "case $free in ''|*[!0-9]*) ;; *) [ \"$free\" -gt %llu ] || exit %d ;; esac\n"
+                "cat >\"$p\" || { rm -f \"$p\"; exit 1; }\n"
+                "if [ $(($(wc -c <\"$p\"))) -ne %zu ] || [ \"$(h \"$p\")\" != %s ]; then "
+                "rm -f \"$p\"; exit %d; fi\n"
+                "chmod %s \"$p\" && mv -f \"$p\" \"$f\"",
+                k_hash, q, r->nonce, (unsigned long long)(bytes.len / 1024 + 1024), NO_SPACE,
+                bytes.len, hex, WRONG_BYTES, executable ? "755" : "644")
+          : NULL;
+    if (!call.script) {
+        return etp_fail_nomem(err, remote);
+    }
+    ETP_TRY(etp_remote_do(d, &call, arena, err));
+    etp_str words = etp_remote_words(call.log);
+    switch (call.status) {
+    case RECEIVED:
+        return ETP_OK;
+    case NO_SPACE:
+        return etp_fail(err, ETP_ENVIRONMENT, "%s: no space for %s in %s", r->name,
+                        etp_format_bytes(bytes.len, human), r->root);
+    case WRONG_BYTES:
+        return etp_fail(err, ETP_IO, "%s: the file arrived damaged", r->name);
+    default:
+        return etp_fail(err, ETP_ENVIRONMENT, "%s: cannot write %s: %.*s", r->name, remote,
+                        ETP_STR_ARG(words));
+    }
+}
+
+static etp_status push_as(etp_device *d, const char *local, const char *remote, bool executable,
+                          etp_arena *arena, const char **out_remote, etp_error *err)
+{
+    const etp_remote *r = d->data;
+    etp_file file;
+    char hex[ETP_SHA256_HEX_CHARS];
+    ETP_TRY(etp_file_open(local, UINT64_MAX, &file, err));
+    hash_bytes(file.bytes, hex);
+    etp_status status = ETP_OK;
+    if (!remote) {
+        remote = etp_arena_printf(arena, "%s/files/%s", r->root, hex);
+        status = remote ? ETP_OK : etp_fail_nomem(err, local);
+    }
+    bool there = false;
+    if (status == ETP_OK) {
+        status = has_file(d, remote, hex, arena, &there, err);
+    }
+    if (status == ETP_OK && !there) {
+        status = send(d, file.bytes, hex, remote, executable, arena, err);
+        if (status != ETP_OK) {
+            status = etp_fail_ctx(err, "sending %s", local);
+        }
+    }
+    etp_file_close(&file);
+    *out_remote = remote;
+    return status;
+}
+
+etp_status etp_remote_push(etp_device *d, const char *local, etp_arena *arena,
+                           const char **out_remote, etp_error *err)
+{
+    return push_as(d, local, NULL, false, arena, out_remote, err);
+}
+
+// ---- the bundle ----
+
+static etp_status push_folder(etp_device *d, const char *local, const char *remote, int depth,
+                              etp_error *err)
+{
+    etp_dir_list list;
+    ETP_TRY(etp_os_list(local, &d->arena, &list, err));
+    for (size_t i = 0; i < list.n; i++) {
+        const char *name = list.items[i].name, *ignored;
+        if (name[0] == '.') {
+            continue;
+        }
+        const char *from = etp_arena_printf(&d->arena, "%s/%s", local, name);
+        const char *to = etp_arena_printf(&d->arena, "%s/%s", remote, name);
+        if (!from || !to) {
+            return etp_fail_nomem(err, local);
+        }
+        if (list.items[i].is_dir) {
+            if (depth < 3) {
+                ETP_TRY(push_folder(d, from, to, depth + 1, err));
+            }
+            continue;
+        }
+        ETP_TRY(push_as(d, from, to, etp_os_is_executable(from), &d->arena, &ignored, err));
+    }
+    return ETP_OK;
+}
+
+// Every file is compared once a session; later calls only look whether the folder is still there.
+etp_status etp_remote_push_bundle(etp_device *d, etp_error *err)
+{
+    etp_remote *r = d->data;
+    const char *q = etp_remote_quoted(&d->arena, r->bundle);
+    if (!q) {
+        return etp_fail_nomem(err, "the bundle");
+    }
+    if (r->bundle_checked) {
+        etp_remote_call look = {.script = etp_arena_printf(&d->arena, "[ -d %s ]", q)};
+        if (!look.script) {
+            return etp_fail_nomem(err, "the bundle");
+        }
+        ETP_TRY(etp_remote_do(d, &look, &d->arena, err));
+        if (look.status == 0) {
+            return ETP_OK;
+        }
+    }
+    const etp_bundle *b = &d->bundle;
+    if (b->sdk_digest[0] == '\0') { // a bare program
+        const char *name = strrchr(b->runner, '/'), *ignored;
+        const char *to = etp_arena_printf(&d->arena, "%s%s", r->bundle, name);
+        if (!to) {
+            return etp_fail_nomem(err, "the runner");
+        }
+        ETP_TRY(push_as(d, b->runner, to, true, &d->arena, &ignored, err));
+    } else {
+        ETP_TRY(push_folder(d, b->dir, r->bundle, 0, err));
+    }
+    r->bundle_checked = true;
+    return ETP_OK;
+}
+
+// ---- back ----
+
+static bool plain_name(etp_str name)
+{
+    for (size_t i = 0; i < name.len; i++) {
+        char c = name.ptr[i];
+        bool ok = (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') ||
+                  c == '-' || c == '_' || c == '.';
+        if (!ok) {
+            return false;
+        }
+    }
+    return name.len > 0 && name.len < 128 && name.ptr[0] != '.';
+}
+
+static etp_status fetch(etp_device *d, const char *remote, etp_str hex, const char *local,
+                        etp_arena *arena, etp_error *err)
+{
+    const etp_remote *r = d->data;
+    const char *q = etp_remote_quoted(arena, remote);
+    const char *part = etp_arena_printf(arena, "%s.part", local);
+    etp_remote_call call = {.script = q ? etp_arena_printf(arena, "cat %s", q) : NULL,
+                            .output_path = part};
+    if (!call.script || !part) {
+        return etp_fail_nomem(err, remote);
+    }
+    etp_status status = etp_remote_do(d, &call, arena, err);
+    etp_file file;
+    if (status == ETP_OK && call.status != 0) {
+        etp_str words = etp_remote_words(call.log);
+        status = etp_fail(err, ETP_IO, "%s: cannot read %s: %.*s", r->name, remote, ETP_STR_ARG(words));
+    }
+    if (status == ETP_OK && (status = etp_file_open(part, UINT64_MAX, &file, err)) == ETP_OK) {
+        char found[ETP_SHA256_HEX_CHARS];
+        hash_bytes(file.bytes, found);
+        etp_file_close(&file);
+        status = etp_str_eqz(hex, found)
+                     ? etp_os_move(part, local, err)
+                     : etp_fail(err, ETP_IO, "%s: %s arrived damaged", r->name, remote);
+    }
+    if (status != ETP_OK) {
+        etp_status ignored = etp_os_unlink(part, NULL);
+        (void)ignored;
+    }
+    return status;
+}
+
+etp_status etp_remote_pull(etp_device *d, const char *remote, const char *local, etp_error *err)
+{
+    const etp_remote *r = d->data;
+    etp_arena arena = {0};
+    const char *q = etp_remote_quoted(&arena, remote);
+    etp_remote_call call = {
+        .script = q ? etp_arena_printf(&arena,
+                                       "%sif [ -d %s ]; then cd %s && for f in *; do [ -f \"$f\" ] && "
+                                       "echo \"$(h \"$f\") $f\"; done; :; else [ -f %s ] && echo \"$(h %s) .\"; fi",
+                                       k_hash, q, q, q, q)
+                    : NULL,
+        .timeout_ns = HASH_NS};
+    etp_status status = call.script ? etp_remote_do(d, &call, &arena, err)
+                                    : etp_fail_nomem(err, remote);
+    if (status == ETP_OK && call.status != 0) {
+        status = etp_fail(err, ETP_IO, "%s: %s is not there", r->name, remote);
+    }
+    bool folder = false;
+    for (etp_str rest = call.out; status == ETP_OK && rest.len > 0;) {
+        etp_str line = {rest.ptr, etp_str_find(rest, ETP_STR("\n"))};
+        size_t step = line.len < rest.len ? line.len + 1 : line.len;
+        rest.ptr += step;
+        rest.len -= step;
+        if (line.len < 66 || line.ptr[64] != ' ') {
+            status = etp_fail(err, ETP_IO, "%s: cannot tell the hash of %s", r->name, remote);
+            break;
+        }
+        etp_str hex = {line.ptr, 64}, name = {line.ptr + 65, line.len - 65};
+        if (etp_str_eqz(name, ".")) {
+            status = fetch(d, remote, hex, local, &arena, err);
+            continue;
+        }
+        if (!plain_name(name)) {
+            status = etp_fail(err, ETP_CHILD, "%s: %s has a file of an odd name", r->name, remote);
+            break;
+        }
+        if (!folder) {
+            status = etp_os_remove_tree(local, err);
+            status = status == ETP_OK ? etp_os_mkdirs(local, err) : status;
+            folder = true;
+        }
+        const char *from = etp_arena_printf(&arena, "%s/%.*s", remote, ETP_STR_ARG(name));
+        const char *to = etp_arena_printf(&arena, "%s/%.*s", local, ETP_STR_ARG(name));
+        if (status == ETP_OK) {
+            status = from && to ? fetch(d, from, hex, to, &arena, err) : etp_fail_nomem(err, remote);
+        }
+    }
+    etp_arena_dispose(&arena);
+    return status;
+}

@@ -1,0 +1,226 @@
+// SPDX-License-Identifier: Apache-2.0
+// Facts and state of a device, read there from /proc, /sys and, on Android, the system's own
+// services.
+#include "device/remote.h"
+
+#include <math.h>
+#include <stdio.h>
+
+#include "base/number.h"
+
+#define MAX_VALUE 200
+
+// "key=value" lines; what cannot be read is left out. Nothing here comes from the user.
+static const char k_facts[] =
+    "say() { [ -z \"$2\" ] || echo \"$1=$2\"; }\n"
+    "one() { [ -r \"$2\" ] && say \"$1\" \"$(head -n 1 \"$2\" 2>/dev/null)\"; }\n"
+    "say system \"$(uname -sr)\"\n"
+    "say machine \"$(uname -m)\"\n"
+    "if [ \"$(uname -s)\" = Darwin ]; then\n"
+    "  say model \"$(sysctl -n hw.model)\"; say cpu \"$(sysctl -n machdep.cpu.brand_string)\"\n"
+    "  say cpus \"$(sysctl -n hw.ncpu)\"; say memory_bytes \"$(sysctl -n hw.memsize)\"\n"
+    "  say os_version \"$(sw_vers -productVersion)\"; exit 0\n"
+    "fi\n"
+    "c=$(sed -n 's/^model name[^:]*: *//p; s/^Hardware[^:]*: *//p' /proc/cpuinfo | head -n 1)\n"
+    "[ -n \"$c\" ] || c=$(awk -F': *' '/^CPU implementer/ {i=$2} /^CPU part/ {if (!s[i $2]++) "
+    "printf \"%simplementer %s part %s\", n++ ? \", \" : \"\", i, $2}' /proc/cpuinfo)\n"
+    "say cpu \"$c\"\n"
+    "say cpus \"$(grep -c '^processor' /proc/cpuinfo)\"\n"
+    "say memory_bytes \"$(awk '/^MemTotal:/ {printf \"%.0f\", $2 * 1024}' /proc/meminfo)\"\n"
+    "if command -v getprop >/dev/null 2>&1; then\n"
+    "  say model \"$(getprop ro.product.model)\"\n"
+    "  say manufacturer \"$(getprop ro.product.manufacturer)\"\n"
+    "  s=$(getprop ro.soc.model); say soc \"${s:-$(getprop ro.board.platform)}\"\n"
+    "  say os_version \"$(getprop ro.build.version.release)\"\n"
+    "  say security_patch \"$(getprop ro.build.version.security_patch)\"\n"
+    "  say build \"$(getprop ro.build.fingerprint)\"\n"
+    "elif [ -r /proc/device-tree/model ]; then\n"
+    "  say model \"$(tr -d '\\0' </proc/device-tree/model)\"\n"
+    "else one model /sys/devices/virtual/dmi/id/product_name; fi\n"
+    "if command -v dumpsys >/dev/null 2>&1; then\n"
+    "  say battery_percent \"$(dumpsys battery 2>/dev/null | sed -n 's/^ *level: *//p' | head -n 1)\"\n"
+    "  say thermal_status \"$(dumpsys thermalservice 2>/dev/null | sed -n 's/^Thermal Status: *//p' | head -n 1)\"\n"
+    "fi\n"
+    "s=/sys/devices/system/cpu\n"
+    "t=; for p in $s/cpufreq/policy*; do [ -r $p/cpuinfo_max_freq ] && "
+    "t=\"$t${t:+; }cpus $(cat $p/related_cpus) up to $(cat $p/cpuinfo_max_freq) kHz\"; done\n"
+    "say clusters \"$t\"\n"
+    "one governor $s/cpu0/cpufreq/scaling_governor\n"
+    "one frequency_driver $s/cpu0/cpufreq/scaling_driver\n"
+    "one frequency_max_khz $s/cpu0/cpufreq/cpuinfo_max_freq\n"
+    "one smt_active $s/smt/active\n"
+    "one isolated_cpus $s/isolated\n"
+    "one cgroup_cpu_max /sys/fs/cgroup/cpu.max\n"
+    "one address_randomisation /proc/sys/kernel/randomize_va_space\n"
+    "one transparent_hugepages /sys/kernel/mm/transparent_hugepage/enabled\n"
+    "one perf_event_paranoid /proc/sys/kernel/perf_event_paranoid\n"
+    "one clock_source $s/../clocksource/clocksource0/current_clocksource\n"
+    "exit 0\n";
+
+static const char k_state[] =
+    "s=/sys/devices/system/cpu\n"
+    "read l x </proc/loadavg && echo load=$l\n"
+    "awk '/^MemAvailable:/ {printf \"free_kb=%.0f\\n\", $2}' /proc/meminfo\n"
+    "awk '$1 == \"cpu\" {printf \"busy=%.0f\\nsteal=%.0f\\n\", $2+$3+$4+$7+$8, $9}' /proc/stat\n"
+    "for z in /sys/class/thermal/thermal_zone*; do t=$(cat $z/temp 2>/dev/null) && "
+    "echo \"zone=$t $(cat $z/type 2>/dev/null)\"; done\n"
+    "for f in $s/cpu[0-9]*/cpufreq/scaling_cur_freq; do v=$(cat $f 2>/dev/null) && echo khz=$v; done\n"
+    "v=$(cat $s/cpu0/cpufreq/scaling_governor 2>/dev/null) && echo governor=$v\n"
+    "v=$(cat $s/cpufreq/boost 2>/dev/null) && echo boost=$v\n"
+    "v=$(cat $s/intel_pstate/no_turbo 2>/dev/null) && echo no_turbo=$v\n"
+    "for p in /sys/class/power_supply/*; do echo \"power=$(cat $p/type 2>/dev/null) $(cat $p/online 2>/dev/null)\"; done\n"
+    "v=$(getconf CLK_TCK 2>/dev/null) && echo hz=$v\n"
+    "exit 0\n";
+
+static bool next_pair(etp_str *rest, etp_str *key, etp_str *value)
+{
+    while (rest->len > 0) {
+        etp_str line = {rest->ptr, etp_str_find(*rest, ETP_STR("\n"))};
+        size_t step = line.len < rest->len ? line.len + 1 : line.len;
+        rest->ptr += step;
+        rest->len -= step;
+        size_t eq = etp_str_find(line, ETP_STR("="));
+        if (eq > 0 && eq < line.len) {
+            *key = (etp_str){line.ptr, eq};
+            *value = (etp_str){line.ptr + eq + 1, line.len - eq - 1};
+            while (value->len > 0 && value->ptr[value->len - 1] == ' ') {
+                value->len--;
+            }
+            return true;
+        }
+    }
+    return false;
+}
+
+// A copy fit to be shown: no control characters, of a bearable length.
+static const char *shown(etp_str v, etp_arena *arena)
+{
+    char *copy = etp_arena_strdup(arena, (etp_str){v.ptr, v.len < MAX_VALUE ? v.len : MAX_VALUE});
+    for (char *p = copy; p && *p; p++) {
+        *p = (unsigned char)*p < ' ' || *p == 127 ? ' ' : *p;
+    }
+    return copy;
+}
+
+etp_status etp_remote_probe(etp_device *d, etp_arena *arena, etp_device_facts *out, etp_error *err)
+{
+    const etp_remote *r = d->data;
+    etp_remote_call call = {.script = k_facts};
+    ETP_TRY(etp_remote_do(d, &call, arena, err));
+    bool ok = etp_device_fact_add(out, arena, "reached_by", r->name);
+    etp_str rest = call.out, key, value;
+    while (ok && out->n < 64 && next_pair(&rest, &key, &value)) {
+        const char *k = shown(key, arena);
+        ok = k && etp_device_fact_add(out, arena, k, shown(value, arena));
+    }
+    return ok ? ETP_OK : etp_fail_nomem(err, "facts of the device");
+}
+
+// ---- state ----
+
+typedef struct seen {
+    bool load, free, busy, temperature, frequency, governor, boost, power;
+    uint64_t hz, busy_ticks, steal_ticks;
+} seen;
+
+static void take_temperature(etp_str v, etp_os_state *out)
+{
+    size_t blank = etp_str_find(v, ETP_STR(" "));
+    int64_t milli;
+    if (!etp_parse_i64((etp_str){v.ptr, blank}, &milli) || milli <= 0 || milli > 200000) {
+        return; // vendors leave nonsense in zones without a sensor
+    }
+    double celsius = (double)milli / 1000.0;
+    if (isnan(out->temperature_c) || celsius > out->temperature_c) {
+        out->temperature_c = celsius;
+        snprintf(out->temperature_zone, sizeof out->temperature_zone, "%.*s",
+                 (int)(blank < v.len ? v.len - blank - 1 : 0), v.ptr + (blank < v.len ? blank + 1 : 0));
+    }
+}
+
+static void take_power(etp_str v, etp_os_state *out)
+{
+    if (etp_str_starts(v, ETP_STR("Battery"))) {
+        if (out->power[0] == '\0') {
+            snprintf(out->power, sizeof out->power, "battery");
+        }
+    } else if (v.len > 2 && etp_str_eqz((etp_str){v.ptr + v.len - 2, 2}, " 1")) {
+        snprintf(out->power, sizeof out->power, "mains");
+    }
+}
+
+static void take_pair(etp_str key, etp_str v, etp_os_state *out, seen *s)
+{
+    uint64_t n = 0;
+    bool number = etp_parse_u64(v, &n);
+    if (etp_str_eqz(key, "load")) {
+        s->load = etp_parse_double(v, &out->load1);
+    } else if (etp_str_eqz(key, "free_kb") && number && n < UINT64_MAX / 1024) {
+        out->memory_free_bytes = n * 1024;
+    } else if (etp_str_eqz(key, "busy") && number) {
+        s->busy = true;
+        s->busy_ticks = n;
+    } else if (etp_str_eqz(key, "steal") && number) {
+        s->steal_ticks = n;
+    } else if (etp_str_eqz(key, "hz") && number && n > 0) {
+        s->hz = n;
+    } else if (etp_str_eqz(key, "zone")) {
+        take_temperature(v, out);
+    } else if (etp_str_eqz(key, "khz") && number && n > 0) {
+        out->freq_min_khz = n < out->freq_min_khz ? n : out->freq_min_khz;
+        out->freq_max_khz = out->freq_max_khz == UINT64_MAX || n > out->freq_max_khz
+                                ? n : out->freq_max_khz;
+    } else if (etp_str_eqz(key, "governor")) {
+        snprintf(out->governor, sizeof out->governor, "%.*s", ETP_STR_ARG(v));
+    } else if (etp_str_eqz(key, "boost") && number) {
+        out->boost = n != 0;
+    } else if (etp_str_eqz(key, "no_turbo") && number && out->boost < 0) {
+        out->boost = n == 0;
+    } else if (etp_str_eqz(key, "power")) {
+        take_power(v, out);
+    }
+}
+
+void etp_remote_state(etp_device *d, etp_os_state *out)
+{
+    *out = (etp_os_state){.time_ns = etp_os_now_ns(),
+                          .load1 = (double)NAN,
+                          .memory_free_bytes = UINT64_MAX,
+                          .temperature_c = (double)NAN,
+                          .freq_min_khz = UINT64_MAX,
+                          .freq_max_khz = UINT64_MAX,
+                          .cpu_busy_ms = UINT64_MAX,
+                          .cpu_steal_ms = UINT64_MAX,
+                          .boost = -1};
+    etp_arena arena = {0};
+    etp_remote_call call = {.script = k_state};
+    seen s = {.hz = 100};
+    if (etp_remote_do(d, &call, &arena, NULL) == ETP_OK) {
+        etp_str rest = call.out, key, value;
+        while (next_pair(&rest, &key, &value)) {
+            take_pair(key, value, out, &s);
+        }
+    }
+    etp_arena_dispose(&arena);
+    out->load1 = s.load ? out->load1 : (double)NAN;
+    if (s.busy && s.busy_ticks < UINT64_MAX / 1000 && s.steal_ticks < UINT64_MAX / 1000) {
+        out->cpu_busy_ms = s.busy_ticks * 1000 / s.hz;
+        out->cpu_steal_ms = s.steal_ticks * 1000 / s.hz;
+    }
+    const struct {
+        bool missing;
+        const char *name;
+    } k_fields[] = {{!s.load, "load"},
+                    {out->memory_free_bytes == UINT64_MAX, "free memory"},
+                    {isnan(out->temperature_c), "temperature"},
+                    {out->freq_min_khz == UINT64_MAX, "cpu frequency"},
+                    {out->governor[0] == '\0', "governor"},
+                    {out->boost < 0, "boost"},
+                    {out->power[0] == '\0', "power source"},
+                    {out->cpu_busy_ms == UINT64_MAX, "cpu time"}};
+    for (size_t i = 0; i < sizeof k_fields / sizeof *k_fields; i++) {
+        if (k_fields[i].missing) {
+            out->unreadable[out->n_unreadable++] = k_fields[i].name;
+        }
+    }
+}

@@ -1,0 +1,139 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Real adbd daemons on loopback in a network of their own, and what only adb can do wrong."""
+import os
+import pathlib
+import shutil
+import signal
+import socket
+import subprocess
+import sys
+import time
+
+MARK = "ETPROF_TEST_LOOPBACK"
+
+
+def missing(root: pathlib.Path) -> str:
+    found = subprocess.run([root / "scripts" / "adbd"], capture_output=True, text=True, check=False)
+    if found.returncode != 0:
+        return (found.stderr.strip().splitlines() or ["no adbd"])[-1]
+    os.environ["ETPROF_TEST_ADBD"] = found.stdout.strip()
+    if MARK in os.environ:
+        return ""
+    # adbd listens on every interface and asks nobody who they are: only where nobody can come in.
+    if subprocess.run(["unshare", "-rn", "ip", "link", "set", "lo", "up"], capture_output=True,
+                      check=False).returncode != 0:
+        return "no private network for adbd (unshare -rn, ip)"
+    os.environ[MARK] = "1"
+    os.execvp("unshare", ["unshare", "-rn", "sh", "-c", 'ip link set lo up && exec "$@"', "sh",
+                          sys.executable, *sys.argv])
+    return "unreachable"
+
+
+class Server:
+    def __init__(self, prefix: pathlib.Path, where: pathlib.Path, port: int):
+        self.prefix, self.home, self.port, self.process = prefix, where, port, None
+        self.serial = f"127.0.0.1:{port}"
+        self.home.mkdir(parents=True)
+        self.start()
+
+    def start(self):
+        lib = self.prefix / "usr" / "lib" / "x86_64-linux-gnu"
+        with open(self.home / "adbd.log", "ab") as log:
+            self.process = subprocess.Popen(
+                [self.prefix / "usr/lib/android-sdk/platform-tools/adbd"], cwd=self.home,
+                env={"PATH": f"{self.home}:/usr/bin:/bin", "HOME": str(self.home), "TMPDIR": str(self.home),
+                     "LD_LIBRARY_PATH": f"{lib}/android:{lib}", "ADBD_PORT": str(self.port)},
+                stdin=subprocess.DEVNULL, stdout=log, stderr=log, start_new_session=True)
+        for _ in range(100):
+            with socket.socket() as s:
+                if s.connect_ex(("127.0.0.1", self.port)) == 0:
+                    return
+            time.sleep(0.05)
+        raise RuntimeError((self.home / "adbd.log").read_text())
+
+    def signal(self, number: int):
+        try:
+            os.kill(self.process.pid, number)
+        except ProcessLookupError:
+            pass
+
+    def kill(self):
+        self.signal(signal.SIGKILL)
+        self.process.wait()
+
+    def stop(self):
+        self.signal(signal.SIGCONT)
+        self.kill()
+
+
+def client(prefix: pathlib.Path, work: pathlib.Path) -> dict:
+    """Environment with an adb whose server is the test's own."""
+    env = {"ANDROID_ADB_SERVER_PORT": "15037", "HOME": str(work), "TMPDIR": str(work)}
+    if not shutil.which("adb"):
+        lib = prefix / "usr" / "lib" / "x86_64-linux-gnu"
+        (work / "bin").mkdir()
+        wrapper = work / "bin" / "adb"
+        wrapper.write_text(f"#!/bin/sh\nexport LD_LIBRARY_PATH={lib}/android:{lib}\n"
+                           f'exec {prefix}/usr/lib/android-sdk/platform-tools/adb "$@"\n')
+        wrapper.chmod(0o755)
+        env["PATH"] = f"{work / 'bin'}:{os.environ['PATH']}"
+    return env
+
+
+def wrong_devices(b):
+    """No device, a wrong serial, one that does not listen: said so, and never another device."""
+    adb = ["adb"]
+    env = {**b.env}
+    subprocess.run(adb + ["disconnect"], env=env, capture_output=True, check=False)
+    done, _ = b.ab(device="adb")
+    assert done.returncode == 5 and "no adb device" in done.stderr, (done.returncode, done.stderr)
+    subprocess.run(adb + ["connect", b.server.serial], env=env, capture_output=True, check=True)
+    done, _ = b.ab(device="adb:R5CT000000")
+    assert done.returncode == 5 and b.server.serial in done.stderr, (done.returncode, done.stderr)
+    done, _ = b.ab("--remote", "127.0.0.1:1", device="adb")
+    assert done.returncode == 5, (done.returncode, done.stderr)
+    done, _ = b.ab(device="adb:-s")
+    assert done.returncode == 2, (done.returncode, done.stderr)
+
+
+def test(_etprof, root, bundle, tmp, bench, run, common):
+    prefix = pathlib.Path(os.environ["ETPROF_TEST_ADBD"])
+    work = tmp / "work"
+    work.mkdir()
+    first, second = Server(prefix, tmp / "one", 15555), Server(prefix, tmp / "two", 15557)
+    env = client(prefix, work)
+    b = bench(_etprof, root, bundle, work, f"adb:{first.serial}", first.home, env, first)
+
+    def two_devices(b):
+        subprocess.run(["adb", "connect", second.serial], env=b.env, capture_output=True, check=True)
+        done, _ = b.ab(device="adb")
+        assert done.returncode == 2, (done.returncode, done.stderr)
+        assert first.serial in done.stderr and second.serial in done.stderr, done.stderr
+        b.env["ANDROID_SERIAL"] = second.serial
+        done, _ = b.ab("--levels", "avx2,sse", "--no-trace", device="adb")
+        assert done.returncode == 0, done.stderr
+        assert list(second.home.rglob("files/*")), "it ran somewhere else"
+        del b.env["ANDROID_SERIAL"]
+        second.kill()
+        listed = subprocess.run([_etprof, "devices", "--format", "json"], cwd=b.work, env=b.env,
+                                capture_output=True, text=True, check=False)
+        assert listed.returncode == 0 and first.serial in listed.stdout, (listed.stdout, listed.stderr)
+
+    def facts_of_android(b):
+        """What getprop says is in the manifest, without control characters."""
+        prop = b.home / "getprop"
+        prop.write_text("#!/bin/sh\ncase $1 in ro.product.model) printf 'Test\\033[31m Phone\\n';; "
+                        "ro.soc.model) echo SOC1;; ro.build.version.security_patch) echo 2026-11-05;; esac\n")
+        prop.chmod(0o755)
+        done, out = b.ab("--levels", "avx2,sse", "--no-trace")
+        prop.unlink()
+        assert done.returncode == 0, done.stderr
+        text = (out / "manifest.json").read_text()
+        assert "Test [31m Phone" in text and "SOC1" in text and "2026-11-05" in text, text[:3000]
+
+    try:
+        run(b, [wrong_devices] + common + [facts_of_android, two_devices])
+    finally:
+        subprocess.run(["adb", "kill-server"], env={**os.environ, **env}, capture_output=True, check=False)
+        first.stop()
+        second.stop()

@@ -1,0 +1,98 @@
+# SPDX-License-Identifier: Apache-2.0
+"""A real sshd on loopback, as the user who runs the tests, in a private folder."""
+import getpass
+import os
+import pathlib
+import shutil
+import signal
+import socket
+import subprocess
+import time
+
+SSHD = next((p for p in ("/usr/sbin/sshd", "/usr/local/sbin/sshd") if os.path.exists(p)), None)
+
+
+def missing() -> str:
+    if not SSHD:
+        return "no sshd (apt-get install openssh-server)"
+    if not shutil.which("ssh") or not shutil.which("ssh-keygen"):
+        return "no OpenSSH client"
+    return ""
+
+
+def free_port() -> int:
+    with socket.socket() as s:
+        s.bind(("127.0.0.1", 0))
+        return s.getsockname()[1]
+
+
+class Server:
+    """Host "board" of `config`; its HOME is inside DIR."""
+
+    def __init__(self, where: pathlib.Path):
+        self.dir = where
+        self.home = where / "home"
+        self.home.mkdir(parents=True)
+        self.port = free_port()
+        for name in ("hostkey", "userkey"):
+            subprocess.run(["ssh-keygen", "-q", "-t", "ed25519", "-N", "", "-f", where / name], check=True)
+        (where / "authorized_keys").write_text((where / "userkey.pub").read_text())
+        key = (where / "hostkey.pub").read_text().split()
+        (where / "known_hosts").write_text(f"[127.0.0.1]:{self.port} {key[0]} {key[1]}\n")
+        (where / "sshd_config").write_text(
+            f"Port {self.port}\nListenAddress 127.0.0.1\nHostKey {where}/hostkey\nPidFile {where}/sshd.pid\n"
+            f"AuthorizedKeysFile {where}/authorized_keys\nPasswordAuthentication no\n"
+            "KbdInteractiveAuthentication no\nUsePAM no\nStrictModes no\n"
+            f"SetEnv XDG_CACHE_HOME={self.home}\n")
+        self.config = where / "ssh_config"
+        self.config.write_text(
+            f"Host board\n  HostName 127.0.0.1\n  Port {self.port}\n  User {getpass.getuser()}\n"
+            f"  IdentityFile {where}/userkey\n  IdentitiesOnly yes\n  UserKnownHostsFile {where}/known_hosts\n"
+            "  StrictHostKeyChecking yes\n"
+            "Host closed\n  HostName 127.0.0.1\n  Port 1\n")
+        self.process = None
+        self.start()
+
+    def start(self):
+        if os.getuid() == 0:
+            os.makedirs("/run/sshd", exist_ok=True)
+        self.process = subprocess.Popen(
+            [SSHD, "-D", "-f", self.dir / "sshd_config", "-E", self.dir / "sshd.log"], start_new_session=True)
+        for _ in range(100):
+            with socket.socket() as s:
+                if s.connect_ex(("127.0.0.1", self.port)) == 0:
+                    return
+            time.sleep(0.05)
+        raise RuntimeError((self.dir / "sshd.log").read_text())
+
+    def pids(self) -> list:
+        """The server and its sessions: descendants of the process we started."""
+        parents = {}
+        for entry in pathlib.Path("/proc").iterdir():
+            if entry.name.isdigit():
+                try:
+                    stat = (entry / "stat").read_text()
+                    name, rest = stat[stat.index("(") + 1:stat.rindex(")")], stat[stat.rindex(")") + 2:]
+                except (OSError, ValueError):
+                    continue
+                parents[int(entry.name)] = (int(rest.split()[1]), name)
+        found = [self.process.pid]
+        for pid in found:
+            found += [p for p, (parent, name) in parents.items() if parent == pid and name.startswith("sshd")]
+        return found
+
+    def signal(self, number: int):
+        for pid in reversed(self.pids()):
+            try:
+                os.kill(pid, number)
+            except ProcessLookupError:
+                pass
+
+    def kill(self):
+        """The server and every session at once: a board that lost its power."""
+        self.signal(signal.SIGKILL)
+        self.process.wait()
+
+    def stop(self):
+        self.signal(signal.SIGCONT)
+        self.kill()
