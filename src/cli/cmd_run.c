@@ -1,0 +1,449 @@
+// SPDX-License-Identifier: Apache-2.0
+// etprof run CONFIG.json: a session described by a file, that of Arm's kit included.
+#include <stddef.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "cli/measure.h"
+#include "cli/run_config.h"
+#include "cli/show_ab.h"
+#include "os/os.h"
+
+typedef struct run_options {
+    etp_opt_list only, fail_on;
+    bool analysis_only, full;
+    const char *init, *platform, *device, *remote_device, *runner;
+    uint64_t blocks;
+    double budget;
+} run_options;
+
+#define OPT(name, short, type, field, arg, help)                                                   \
+    {name, short, type, offsetof(run_options, field), arg, help, NULL}
+
+static const etp_opt k_options[] = {
+    OPT("only", 0, ETP_OPT_LIST, only, "NAMES", "run these experiments alone"),
+    OPT("analysis-only", 0, ETP_OPT_FLAG, analysis_only, NULL, "measure nothing; analyse output_root again"),
+    OPT("init", 0, ETP_OPT_STRING, init, "MODEL.pte", "write a config for this model and stop"),
+    OPT("platform", 0, ETP_OPT_STRING, platform, "NAME", "with --init: mac, android or linux"),
+    OPT("device", 'd', ETP_OPT_STRING, device, "SPEC", "where to run, instead of the config's device"),
+    OPT("remote-device", 0, ETP_OPT_STRING, remote_device, "HOST:PORT", "an adb device in the network"),
+    OPT("runner", 0, ETP_OPT_STRING, runner, "PATH", "runner program or bundle, instead of runner_path"),
+    OPT("blocks", 'k', ETP_OPT_COUNT, blocks, "K", "exactly K blocks, instead of the config's"),
+    OPT("budget", 0, ETP_OPT_NUMBER, budget, "SECONDS", "stop after the last whole block that fits"),
+    OPT("full", 0, ETP_OPT_FLAG, full, NULL, "every section, also in text"),
+    OPT("fail-on", 0, ETP_OPT_LIST, fail_on, "WORDS", ETP_FAIL_ON_HELP),
+    {0},
+};
+
+typedef struct plan { // what of the config is carried out
+    etp_cli *cli;
+    const etp_config *config;
+    const etp_config_experiment *arms[64]; // timing first; each is models × levels × threads
+    size_t n_arms;
+    bool kernels;      // an xnntrace experiment wants to know which kernels ran
+    bool trace_only;   // nothing but such experiments
+    const char *names[64 * 16];
+    const char *levels[64];
+} plan;
+
+static void say(const plan *p, const char *topic, const char *text)
+{
+    if (!p->cli->quiet) {
+        fprintf(stderr, "%-10s %s\n", topic, text);
+    }
+}
+
+static bool wanted(const run_options *o, const char *name)
+{
+    for (size_t i = 0; i < o->only.n; i++) {
+        if (strcmp(o->only.items[i], name) == 0) {
+            return true;
+        }
+    }
+    return o->only.n == 0;
+}
+
+static etp_status check_only(etp_cli *cli, const run_options *o, const etp_config *c,
+                             etp_error *err)
+{
+    const char *names[65] = {0};
+    const char *list = "";
+    for (size_t i = 0; i < c->experiments.n; i++) {
+        names[i] = c->experiments.items[i].name;
+        list = etp_arena_printf(&cli->arena, "%s%s%s", list, i ? ", " : "", names[i]);
+        if (!list) {
+            return etp_fail_nomem(err, "names");
+        }
+    }
+    for (size_t i = 0; i < o->only.n; i++) {
+        bool known = false;
+        for (size_t k = 0; names[k]; k++) {
+            known = known || strcmp(names[k], o->only.items[i]) == 0;
+        }
+        if (!known) {
+            const char *near = etp_suggest(o->only.items[i], names);
+            return etp_fail(err, ETP_USAGE, "--only: no experiment \"%s\"%s%s%s; %s has: %s",
+                            o->only.items[i], near ? "; did you mean \"" : "", near ? near : "",
+                            near ? "\"?" : "", c->path, list);
+        }
+    }
+    return ETP_OK;
+}
+
+static bool same_role(const etp_config_experiment *a, const etp_config_experiment *b)
+{
+    bool levels = a->level && b->level ? strcmp(a->level, b->level) == 0 : !a->level && !b->level;
+    return levels && a->role == b->role;
+}
+
+// A trace experiment beside a timing one of the same level is no arm of its own: the arm's traced
+// and sampled launches are its evidence.
+static etp_status choose_arms(const run_options *o, plan *p, etp_error *err)
+{
+    const etp_config *c = p->config;
+    for (int trace = 0; trace < 2; trace++) {
+        for (size_t i = 0; i < c->experiments.n; i++) {
+            const etp_config_experiment *e = &c->experiments.items[i];
+            if (e->xnntrace != (trace == 1) || !wanted(o, e->name)) {
+                continue;
+            }
+            p->kernels = p->kernels || e->xnntrace;
+            bool covered = false;
+            for (size_t k = 0; k < p->n_arms && trace; k++) {
+                covered = covered || (!p->arms[k]->xnntrace && same_role(p->arms[k], e));
+            }
+            if (!covered) {
+                p->arms[p->n_arms++] = e;
+            }
+        }
+    }
+    p->trace_only = p->arms[0]->xnntrace;
+    for (size_t i = 1; i < p->n_arms; i++) {
+        const etp_config_experiment *a = p->arms[0], *e = p->arms[i];
+        if (a->n_threads != e->n_threads ||
+            memcmp(a->threads, e->threads, a->n_threads * sizeof *a->threads) != 0) {
+            return etp_fail_at(err, ETP_UNSUPPORTED, e->at,
+                               "%s: \"%s\" and \"%s\" differ in threads; one session runs all its "
+                               "experiments with the same list: give both the same, or use two configs",
+                               c->path, a->name, e->name);
+        }
+        if ((a->cpus != NULL) != (e->cpus != NULL) || (a->cpus && strcmp(a->cpus, e->cpus) != 0)) {
+            return etp_fail_at(err, ETP_UNSUPPORTED, e->at,
+                               "%s: \"%s\" and \"%s\" differ in cpu_affinity; on other CPUs they "
+                               "could not be compared",
+                               c->path, a->name, e->name);
+        }
+    }
+    return ETP_OK;
+}
+
+static const char *base_name(const char *path)
+{
+    const char *slash = strrchr(path, '/');
+    return slash ? slash + 1 : path;
+}
+
+// The kit's rule: executorch/<path>, then <path>. Ours are used as they are; those that the names
+// of the kit's presets promise but nobody built are replaced by one runner and masks.
+static etp_status choose_runner(const run_options *o, plan *p, const char **out, etp_error *err)
+{
+    *out = o->runner;
+    const char *first = p->arms[0]->runner_path, *missing = NULL;
+    for (size_t i = 0; i < p->n_arms && !o->runner; i++) {
+        const char *given = p->arms[i]->runner_path;
+        const char *below = given ? etp_arena_printf(&p->cli->arena, "executorch/%s", given) : NULL;
+        const char *path = below && (etp_os_is_file(below) || etp_os_is_dir(below)) ? below : given;
+        if (!given || (!etp_os_is_file(path) && !etp_os_is_dir(path))) {
+            missing = given ? given : missing;
+            continue;
+        }
+        const char *bundle = etp_arena_printf(&p->cli->arena, "%s/bundle.json", path);
+        bool ours = strcmp(base_name(path), "etprof-runner") == 0 || (bundle && etp_os_is_file(bundle));
+        if (!ours) {
+            return etp_fail(err, ETP_UNSUPPORTED,
+                            "%s: runner_path %s of \"%s\" is a runner of others; measuring with those "
+                            "is not supported yet: leave runner_path out to use etprof's own with its "
+                            "CPU features masked, and 'etprof analyze' for dumps it has written",
+                            p->config->path, path, p->arms[i]->name);
+        }
+        if (!first || strcmp(first, given) != 0) {
+            return etp_fail(err, ETP_UNSUPPORTED, "%s: experiments differ in runner_path; one session has "
+                            "one runner, levels come from masks", p->config->path);
+        }
+        *out = path;
+    }
+    if (missing) {
+        const char *text = etp_arena_printf(&p->cli->arena, "%s is not there: one runner of etprof's "
+                                            "own with masks takes the place of all", missing);
+        say(p, "runner", text ? text : missing);
+    }
+    return ETP_OK;
+}
+
+// "linux_sme2_on", with several thread counts "linux_sme2_on_t4".
+static const char *arm_name(etp_cli *cli, const etp_config_experiment *e, uint32_t threads)
+{
+    return e->n_threads == 1 ? e->name : etp_arena_printf(&cli->arena, "%s_t%u", e->name, threads);
+}
+
+static void say_arms(const plan *p, const etp_isa_cpu *cpu)
+{
+    bool stand_in = false;
+    for (size_t i = 0; i < p->n_arms; i++) {
+        stand_in = stand_in || (strstr(p->arms[i]->name, "sme2") && p->arms[i]->role != ETP_ROLE_NONE);
+    }
+    if (stand_in && etp_isa_best(cpu) != ETP_LEVEL_SME2) {
+        say(p, "NO SME2", "this CPU has no SME2; other levels stand in, and nothing here is about SME2:");
+    }
+    for (size_t i = 0; i < p->n_arms; i++) {
+        const char *text = etp_arena_printf(&p->cli->arena, "%s = %s", p->arms[i]->name, p->levels[i]);
+        say(p, "level", text ? text : p->levels[i]);
+    }
+}
+
+// Levels and names can be settled when the processor is known.
+static etp_status settle(void *ctx, const etp_device *device, const etp_device_cpu *cpu,
+                         etp_session_options *options, etp_error *err)
+{
+    plan *p = ctx;
+    for (size_t i = 0; i < p->n_arms; i++) {
+        const etp_config_experiment *e = p->arms[i];
+        etp_level level = e->role == ETP_ROLE_OFF ? etp_isa_plain(&cpu->cpu) : etp_isa_best(&cpu->cpu);
+        if (!e->level && level == ETP_LEVEL_NONE) {
+            return etp_fail(err, ETP_ENVIRONMENT, "no level of this CPU can stand for \"%s\"; give \"level\"",
+                            e->name);
+        }
+        p->levels[i] = e->level ? e->level : etp_level_get(level)->name;
+        for (size_t t = 0; t < e->n_threads; t++) {
+            const char *name = arm_name(p->cli, e, e->threads[t]);
+            if (!name) {
+                return etp_fail_nomem(err, "names");
+            }
+            p->names[options->n_names++] = name;
+        }
+    }
+    options->names = p->names;
+    options->levels = p->levels;
+    options->n_levels = p->n_arms;
+    say_arms(p, &cpu->cpu);
+    if (p->kernels && device->info.emulated) {
+        options->kernels = false;
+        say(p, "xnntrace", "emulated: operator names of the traced launches are the evidence, none are sampled");
+    } else if (p->kernels) {
+        say(p, "xnntrace", "evidence: operator names of the traced launches and sampled launches; never in a latency");
+    }
+    return ETP_OK;
+}
+
+static const etp_config_experiment *arm_of(const plan *p, const char *name)
+{
+    for (size_t i = 0; i < p->n_arms; i++) {
+        if (strcmp(p->arms[i]->name, name) == 0) {
+            return p->arms[i];
+        }
+    }
+    return NULL;
+}
+
+// The first pair that was run gives the baseline; pairs with another one are one command away.
+static const char *baseline_of(const plan *p)
+{
+    const char *baseline = NULL;
+    for (size_t i = 0; i < p->config->pairs.n; i++) {
+        const etp_config_pair *pair = &p->config->pairs.items[i];
+        const etp_config_experiment *e = arm_of(p, pair->baseline.experiment);
+        const char *name = e ? arm_name(p->cli, e, pair->baseline.threads) : NULL;
+        if (!name || !arm_of(p, pair->candidate.experiment)) {
+            say(p, "pair", "a pair of compare_pairs names an experiment that is not run here");
+        } else if (!baseline) {
+            baseline = name;
+        } else if (strcmp(baseline, name) != 0) {
+            const char *text = etp_arena_printf(&p->cli->arena, "compared with %s; for %s as the baseline: "
+                                                "etprof analyze FOLDER --baseline %s", baseline, name, name);
+            say(p, "pair", text ? text : name);
+        }
+    }
+    return baseline;
+}
+
+// As written from here, else beside the config.
+static etp_status find_model(plan *p, const char **model, const char **output_root, etp_error *err)
+{
+    const etp_config *c = p->config;
+    const char *slash = strrchr(c->path, '/');
+    *model = c->model;
+    *output_root = c->output_root;
+    if (etp_os_is_file(c->model)) {
+        return ETP_OK;
+    }
+    const char *beside = slash && c->model[0] != '/'
+                             ? etp_arena_printf(&p->cli->arena, "%.*s/%s", (int)(slash - c->path),
+                                                c->path, c->model)
+                             : NULL;
+    if (beside && etp_os_is_file(beside)) {
+        *model = beside;
+        return ETP_OK;
+    }
+    if (c->fallback_model && etp_os_is_file(c->fallback_model)) {
+        const char *text = etp_arena_printf(&p->cli->arena, "%s is not there: THE FALLBACK %s IS MEASURED",
+                                            c->model, c->fallback_model);
+        say(p, "model", text ? text : c->fallback_model);
+        *model = c->fallback_model;
+        *output_root = c->fallback_output_root ? c->fallback_output_root : c->output_root;
+        return ETP_OK;
+    }
+    return etp_fail(err, ETP_IO, "%s: model %s does not exist%s%s; paths start where etprof is started",
+                    c->path, c->model, c->fallback_model ? ", nor does its fallback " : "",
+                    c->fallback_model ? c->fallback_model : "");
+}
+
+static void set_counts(const run_options *o, const plan *p, etp_session_options *options)
+{
+    const etp_config *c = p->config;
+    bool differ = false;
+    for (size_t i = 0; i < p->n_arms; i++) {
+        const etp_config_experiment *e = p->arms[i];
+        differ = differ || e->runs != p->arms[0]->runs || e->warmup != p->arms[0]->warmup;
+        options->iterations = e->runs > options->iterations ? e->runs : options->iterations;
+        options->warmup = e->warmup > options->warmup ? e->warmup : options->warmup;
+    }
+    if (differ) {
+        say(p, "runs", "experiments differ in runs or warmup; all get the largest, so that they can be compared");
+    }
+    options->budget_s = o->budget > 0 ? o->budget : c->budget_s;
+    options->blocks = (uint32_t)(o->blocks ? o->blocks : c->blocks);
+    if (p->trace_only && !options->blocks && !(options->budget_s > 0)) {
+        options->blocks = 1; // evidence needs no repetition, and no latency is claimed
+    }
+}
+
+static etp_status measure(etp_cli *cli, const run_options *o, plan *p, const char **out_dir,
+                          etp_error *err)
+{
+    const etp_config *c = p->config;
+    if (o->blocks > ETP_MAX_BLOCKS) {
+        return etp_fail(err, ETP_USAGE, "--blocks is at most %d", ETP_MAX_BLOCKS);
+    }
+    etp_measure_request request = {.config = c->path, .device = o->device ? o->device : c->device};
+    if (o->remote_device) {
+        request.device = etp_arena_printf(&cli->arena, "adb:%s", o->remote_device);
+    }
+    const char *model = NULL;
+    ETP_TRY(find_model(p, &model, &request.dir, err));
+    ETP_TRY(choose_runner(o, p, &request.runner, err));
+    etp_session_options options = {
+        .models = &model,
+        .n_models = 1,
+        .threads = p->arms[0]->threads,
+        .n_threads = p->arms[0]->n_threads,
+        .compare_baseline = baseline_of(p),
+        .data = c->data,
+        .method = c->method,
+        .inputs = c->inputs ? c->inputs : etp_inputs_beside(cli, model, c->method),
+        .cpus = p->arms[0]->cpus,
+        .kernels = p->kernels,
+        .has_seed = c->seed != 0,
+        .seed = c->seed,
+    };
+    set_counts(o, p, &options);
+    return etp_measure(cli, &request, &options, settle, p, out_dir, err);
+}
+
+// The folder that --analysis-only reads again.
+static etp_status measured_before(plan *p, const char **out, etp_error *err)
+{
+    const char *model = NULL, *dir = NULL;
+    if (find_model(p, &model, &dir, NULL) != ETP_OK) {
+        dir = p->config->output_root; // the model need not be there any more
+    }
+    if (!dir || !etp_run_is(dir)) {
+        return etp_fail(err, ETP_USAGE, "--analysis-only: nothing was measured in %s; for dumps of other "
+                        "runners use 'etprof analyze'", dir ? dir : "output_root (not given)");
+    }
+    *out = dir;
+    return ETP_OK;
+}
+
+// ---- --init ----
+
+static etp_status init(etp_cli *cli, const run_options *o, int argc, char **argv, etp_error *err)
+{
+    static const char *const k_platforms[] = {"mac", "android", "linux", NULL};
+    etp_os_facts facts;
+    etp_os_facts_read(&facts);
+    const char *platform = o->platform ? o->platform : facts.platform;
+    bool known = false;
+    for (int i = 0; k_platforms[i]; i++) {
+        known = known || strcmp(platform, k_platforms[i]) == 0;
+    }
+    if (!known) {
+        return etp_fail(err, ETP_USAGE, "--platform is mac, android or linux, not '%s'", platform);
+    }
+    if (!etp_os_is_file(o->init)) {
+        return etp_fail(err, ETP_IO, "model %s does not exist", o->init);
+    }
+    size_t len = strlen(base_name(o->init));
+    len -= len > 4 && strcmp(base_name(o->init) + len - 4, ".pte") == 0 ? 4 : 0;
+    const char *path = argc ? argv[0]
+                            : etp_arena_printf(&cli->arena, "%.*s_%s.json", (int)len,
+                                               base_name(o->init), platform);
+    const char *root = etp_run_default_dir(&cli->arena, o->init, platform);
+    if (!path || !root) {
+        return etp_fail_nomem(err, "the config");
+    }
+    if (etp_os_is_file(path) || etp_os_is_dir(path)) {
+        return etp_fail(err, ETP_USAGE, "%s is there already; name another file", path);
+    }
+    ETP_TRY(etp_config_write_new(path, o->init, root, platform, err));
+    printf("%s\n", path);
+    return ETP_OK;
+}
+
+static etp_status run(etp_cli *cli, const void *opts, int argc, char **argv, etp_error *err)
+{
+    const run_options *o = opts;
+    if (o->init) {
+        return init(cli, o, argc, argv, err);
+    }
+    if (argc == 0) {
+        return etp_fail(err, ETP_USAGE, "give a config; 'etprof run --init MODEL.pte' writes one");
+    }
+    etp_config config;
+    ETP_TRY(etp_config_read(argv[0], &cli->arena, &config, err));
+    ETP_TRY(check_only(cli, o, &config, err));
+    plan *p = ETP_NEW(&cli->arena, plan);
+    if (!p) {
+        return etp_fail_nomem(err, "the plan");
+    }
+    *p = (plan){.cli = cli, .config = &config};
+    ETP_TRY(choose_arms(o, p, err));
+    const char *dir = NULL;
+    ETP_TRY(o->analysis_only ? measured_before(p, &dir, err) : measure(cli, o, p, &dir, err));
+    etp_ab_options answer = {.baseline = o->analysis_only ? baseline_of(p) : NULL};
+    etp_show_options show = {
+        .full = o->full,
+        .write_files = true,
+        .fail_on = o->fail_on.items,
+        .n_fail_on = o->fail_on.n,
+    };
+    return etp_show_ab(cli, &dir, 1, &answer, &show, err);
+}
+
+const etp_command etp_cmd_run = {
+    .name = "run",
+    .summary = "measure and explain what a config file describes",
+    .usage = "CONFIG.json",
+    .description =
+        "Reads the JSON of Arm's kit: model, output_root, experiments, compare_pairs. All experiments are\n"
+        "measured in one session, interleaved in paired blocks. An experiment's level is its \"level\", or\n"
+        "its name's: _on is the best level of the machine, _off plain SIMD. Unknown keys are errors.",
+    .examples = "  etprof run --init model.pte && etprof run model_linux.json\n"
+                "  etprof run model_profiling/configs/examples/linux_mobilenet_fp16.json\n"
+                "  etprof run config.json --only linux_sme2_on,linux_sme2_off --budget 60",
+    .opts = k_options,
+    .opts_size = sizeof(run_options),
+    .formats = ETP_CLI_STANDARD_FORMATS | ETP_CLI_FORMAT_BIT(ETP_CLI_HTML),
+    .min_args = 0,
+    .max_args = 1,
+    .run = run,
+};

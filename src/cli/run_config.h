@@ -1,0 +1,63 @@
+// SPDX-License-Identifier: Apache-2.0
+// The JSON that `etprof run` carries out: that of Arm's kit with its documents' aliases and ours.
+// docs/run-config.md describes every key.
+#ifndef ETP_CLI_RUN_CONFIG_H
+#define ETP_CLI_RUN_CONFIG_H
+
+#include "cli/command.h"
+
+typedef enum etp_config_role { // what the name says about the level
+    ETP_ROLE_NONE,
+    ETP_ROLE_ON,  // the best level of the machine
+    ETP_ROLE_OFF, // plain SIMD
+} etp_config_role;
+
+typedef struct etp_config_experiment {
+    const char *name;
+    const char *level; // explicit, or a level's name within the experiment's; NULL: see role
+    etp_config_role role;
+    const char *runner_path; // NULL: not given
+    bool xnntrace;
+    uint64_t runs, warmup; // 0: not given
+    const uint32_t *threads;
+    size_t n_threads;
+    const char *cpus; // as the runner takes it, NULL: not pinned
+    uint64_t at;      // byte position, for messages
+} etp_config_experiment;
+
+typedef struct etp_config_side {
+    const char *experiment;
+    uint32_t threads;
+} etp_config_side;
+
+typedef struct etp_config_pair {
+    etp_config_side baseline, candidate;
+} etp_config_pair;
+
+typedef struct etp_config { // texts live in the arena
+    const char *path;
+    const char *model, *output_root;                   // as written
+    const char *fallback_model, *fallback_output_root; // used when the model is not there
+    const char *device, *method, *inputs, *data;
+    uint64_t blocks, seed; // 0: not given
+    double budget_s;
+    struct {
+        etp_config_experiment *items;
+        size_t n, cap;
+    } experiments;
+    struct {
+        etp_config_pair *items;
+        size_t n, cap;
+    } pairs;
+} etp_config;
+
+// Reads and checks the whole file. ETP_CORRUPT with the byte position of what is wrong: no JSON,
+// unknown or contradictory keys, wrong types, placeholders that were left in.
+ETP_NODISCARD etp_status etp_config_read(const char *path, etp_arena *arena, etp_config *out,
+                                         etp_error *err);
+// The text of a new config for MODEL with the experiments <platform>_sme2_on and _off.
+ETP_NODISCARD etp_status etp_config_write_new(const char *path, const char *model,
+                                              const char *output_root, const char *platform,
+                                              etp_error *err);
+
+#endif

@@ -1,0 +1,63 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Every shipped config fits the JSON Schema and is read by `etprof run`; templates are refused
+until they are filled in, and work once they are. usage: test_configs.py ETPROF"""
+import json
+import pathlib
+import subprocess
+import sys
+import tempfile
+
+ROOT = pathlib.Path(__file__).resolve().parents[2]
+CONFIGS = ROOT / "model_profiling" / "configs"
+etprof = str(pathlib.Path(sys.argv[1]).resolve())
+failures = []
+
+
+def check(ok, what):
+    if not ok:
+        failures.append(what)
+        print("FAILED", what)
+
+
+def run(*words):
+    with tempfile.TemporaryDirectory() as tmp:
+        return subprocess.run([etprof, "run", *map(str, words)], cwd=tmp, capture_output=True, text=True,
+                              timeout=60, check=False)
+
+
+schema = json.loads((ROOT / "model_profiling/schemas/config.schema.json").read_text())
+try:
+    import jsonschema
+except ImportError:
+    jsonschema = None
+    print("the schema itself is not applied: no Python package jsonschema")
+
+paths = sorted(CONFIGS.glob("*/*.json"))
+check(len(paths) == 9, f"9 shipped configs, found {len(paths)}")
+for path in paths:
+    text = path.read_text()
+    if jsonschema:
+        errors = [e.message for e in jsonschema.Draft202012Validator(schema).iter_errors(json.loads(text))]
+        check(not errors, f"{path.name}: {errors}")
+    if "template" in path.name:
+        done = run(path)
+        check(done.returncode == 4 and "placeholder" in done.stderr, f"{path.name} is refused: {done.stderr}")
+        filled = json.loads(text)
+        filled["model"], filled["output_root"] = "nowhere.pte", "out_x"
+        with tempfile.NamedTemporaryFile("w", suffix=".json") as f:
+            json.dump(filled, f)
+            f.flush()
+            done = run(f.name)
+        check(done.returncode == 5 and "nowhere.pte does not exist" in done.stderr,
+              f"{path.name} filled in is read: {done.stderr}")
+    else:
+        done = run(path)
+        check(done.returncode == 5 and "does not exist, nor does its fallback" in done.stderr,
+              f"{path.name} is read: {done.stderr}")
+
+if jsonschema:  # the schema refuses what the program refuses
+    for name in ("unknown_key", "unknown_key_of_an_experiment", "key_in_the_wrong_place", "wrong_type",
+                 "extra_args"):
+        bad = json.loads((ROOT / f"tests/data/configs/{name}.json").read_text())
+        check(not jsonschema.Draft202012Validator(schema).is_valid(bad), f"schema refuses {name}")
+sys.exit(1 if failures else 0)
