@@ -7,6 +7,8 @@
 #include "answer/ab_session.h"
 #include "base/number.h"
 
+#define SMALL_SHARE 0.25 // of an effect (ln): what is below cannot have made it
+
 etp_status etp_ab_find(etp_ab_session *s, const char *severity, const char *evidence,
                        const char *text, etp_error *err)
 {
@@ -236,12 +238,33 @@ static etp_status tracer_words(etp_ab_session *s, etp_error *err)
                     err);
 }
 
+// The A/A control speaks against drift only as far as it is finer than what was found: a floor of
+// 20 % rules nothing out beside an effect of 30 %.
+static bool drift_is_ruled_out(const etp_ab_session *s)
+{
+    double floor = s->has_stats ? s->stats.noise_floor : (double)NAN;
+    if (!isfinite(floor) || s->stats.control_differs || s->ab.emulated) {
+        return false;
+    }
+    for (size_t i = 0; i < s->ab.n_comparisons; i++) {
+        const etp_ab_comparison *c = &s->ab.comparisons[i];
+        bool below_margin = floor <= c->margin;
+        if (!below_margin && !(log1p(floor) <= SMALL_SHARE * fabs(log(c->estimate)))) {
+            return false;
+        }
+    }
+    return s->ab.n_comparisons > 0;
+}
+
 static etp_status exclusions(etp_ab_session *s, etp_error *err)
 {
     const etp_ab *ab = &s->ab;
-    if (s->has_stats && isfinite(s->stats.noise_floor) && !s->stats.control_differs &&
-        !ab->emulated) {
-        ETP_TRY(rule_out(s, "drift", etp_arena_printf(&s->arena, "drift of the machine (A/A control within %.2f %%)", 100 * s->stats.noise_floor), err));
+    if (drift_is_ruled_out(s)) {
+        ETP_TRY(rule_out(s, "drift",
+                         etp_arena_printf(&s->arena,
+                                          "drift of the machine (A/A control within %.2f %%)",
+                                          100 * s->stats.noise_floor),
+                         err));
     }
     if (strcmp(ab->grade, "A") == 0) {
         ETP_TRY(rule_out(s, "builds", "different binaries", err));
@@ -274,6 +297,17 @@ static etp_status lost_words(etp_ab_session *s, etp_error *err)
     return ETP_OK;
 }
 
+// What the session itself noticed while it measured.
+static etp_status note_words(etp_ab_session *s, etp_error *err)
+{
+    for (size_t i = 0; s->has_run && i < s->run.n_notes; i++) {
+        etp_str id = s->run.notes[i].id, text = s->run.notes[i].text;
+        ETP_TRY(etp_ab_find(s, etp_str_eqz(id, "arm_given_up") ? "bad" : "warn", "manifest.json",
+                            etp_arena_printf(&s->arena, "%.*s", ETP_STR_ARG(text)), err));
+    }
+    return ETP_OK;
+}
+
 etp_status etp_ab_judge(etp_ab_session *s, etp_error *err)
 {
     grade(s);
@@ -288,6 +322,7 @@ etp_status etp_ab_judge(etp_ab_session *s, etp_error *err)
             ETP_TRY(flag_findings(s, i, err));
         }
     }
+    ETP_TRY(note_words(s, err));
     ETP_TRY(lost_words(s, err));
     return exclusions(s, err);
 }

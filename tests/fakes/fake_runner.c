@@ -164,6 +164,7 @@ static void run(fake *f, unsigned long long n)
     for (unsigned long long i = 0; i < n; i++) {
         etp_wire_msg m = {.type = ETP_WIRE_ITER};
         unsigned long long ns = f->base_ns + f->drift_ns * f->total;
+        ns += is(f, "slower") ? ns * 2 / 5 : 0;
         ns = f->done < f->warm_n ? ns * f->warm_percent / 100 : ns;
         m.u.iter = (etp_wire_iter){f->done + (is(f, "skip") && f->done > 2), f->clock_ns, ns};
         f->clock_ns += is(f, "backwards") && f->done == 3 ? 0 : ns + 10;

@@ -94,6 +94,22 @@ def block_lost(tmp, done, name):
     expect(len(kept) >= 10, name, f"only {len(kept)} launches kept")
 
 
+def given_up(tmp, done, name):
+    """An arm that crashes in every block is a finding of the answer, not only of the manifest."""
+    done = subprocess.run([ETPROF, "analyze", "run", "--format", "json"], cwd=tmp, capture_output=True, text=True,
+                          timeout=30, check=False)
+    findings = json.loads(done.stdout)["findings"]
+    expect(any("was not launched again" in f["text"] and f["severity"] == "bad" for f in findings), name, findings)
+
+
+def ruled_out_drift(wanted):
+    def check(tmp, done, name):
+        report = json.loads((pathlib.Path(tmp) / "run" / "report.json").read_text())
+        found = any("drift" in f["text"] for f in report["ruled_out"])
+        expect(found == wanted, name, (report["ruled_out"], report["comparisons"]))
+    return check
+
+
 def withheld(reason):
     def check(tmp, done, name):
         report = json.loads((pathlib.Path(tmp) / "run" / "report.json").read_text())
@@ -233,6 +249,11 @@ def read_only():
 case("well behaved", [], 0, check=all_there)
 case("crash once", ["on neon timed 3 crash"], 6, check=block_lost)
 case("crash always", ["on neon timed * crash"], 6)
+case("given up", ["on sme2 timed 2 crash", "on sme2 timed 3 crash", "on sme2 timed 4 crash", "on sme2 timed 5 crash"], 6,
+     check=given_up)
+case("quiet control", [], 0, check=ruled_out_drift(True))
+# Two launches of the baseline, one of each pair, 40 % slower: a floor far above what is left of the effect.
+case("noisy control", ["base sme2 2970000"] + [f"on neon timed {n} slower" for n in (3, 6)], 0, check=ruled_out_drift(False))
 case("hang once", ["on neon timed 3 hang"], 6, extra=("--timeout", "1"), check=block_lost)
 case("garbage once", ["on sme2 timed 2 garbage"], 6, check=block_lost)
 case("mask ignored", ["on neon * * ignore_mask"], 6, stderr_has="mask")
