@@ -8,7 +8,7 @@
 #include "measure/launch.h"
 
 #define ETP_SAMPLED_NS 3000000000u  // time in the model that a sampled launch aims at
-#define ETP_SAMPLED_MAX 3000u       // iterations
+#define ETP_SAMPLED_MAX 20000u      // iterations: bounds the recording of tiny models
 #define ETP_SAMPLED_MIN 10u
 
 // Iterations of a sampled launch whose iterations take EACH_NS (0 unknown).
