@@ -61,8 +61,8 @@ etp_status etp_claim_find(const etp_ab *ab, const char *id, etp_claim *out, etp_
         return ETP_OK;
     }
     return etp_fail(err, ETP_USAGE,
-                    "no claim '%s' here: findings are F1 to F%zu, fixes N1 to N%zu, operators op1 to "
-                    "op%zu",
+                    "no claim '%s' here; there are %zu findings (F1 …), %zu fixes (N1 …) and %zu "
+                    "operators (op1 …)",
                     id, ab->findings.n, ab->fixes.n, ab->n_operators);
 }
 

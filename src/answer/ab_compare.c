@@ -229,6 +229,8 @@ static etp_status group_alone(groups *g, uint32_t arm, etp_error *err)
             return etp_fail_nomem(err, "operators");
         }
         put(&g->ops.items[group], arm, row, ledger.items[r].baseline_ns);
+        g->ops.items[group].by_nodes = alignment.items[ledger.items[r].pair].by_nodes;
+        g->ops.items[group].confidence = alignment.items[ledger.items[r].pair].confidence;
         g->ops.items[group].label = ledger.items[r].label;
     }
     return ETP_OK;

@@ -261,6 +261,7 @@ etp_status etp_whatif_build(const etp_ab *ab, const char *const *expressions, si
     }
     out->now_ns = llround(total(&w, SIZE_MAX));
     double before = total(&w, SIZE_MAX);
+    const double now = before;
     for (size_t i = 0; i < n; i++) {
         change c;
         etp_whatif_step *step = &out->steps[out->n_steps++];
@@ -272,7 +273,7 @@ etp_status etp_whatif_build(const etp_ab *ab, const char *const *expressions, si
         before = after;
     }
     out->then_ns = llround(before);
-    out->speedup = before > 0 ? (double)out->now_ns / before : (double)NAN;
+    out->speedup = before > 0 ? now / before : (double)NAN;
     const etp_profile *base = ab->arms[ab->baseline].profile;
     if (arm != ab->baseline && base && before > 0) {
         out->against_baseline = execute_mean(base, SIZE_MAX) / before;

@@ -1,0 +1,149 @@
+// SPDX-License-Identifier: Apache-2.0
+// One case per reason for which an operator stays off the feature, and the three-valued states.
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "explain/engage.h"
+
+typedef struct shape { // what the program says of the operands
+    etp_dtype input, weight;
+    uint32_t rank;
+    int64_t rows;
+    bool constant;
+    etp_quant_kind quant;
+} shape;
+
+typedef struct case_of {
+    const char *name;
+    etp_feature feature;
+    etp_engagement state;
+    etp_reason reason;
+    const shape *shape;
+    bool masked, cpu_lacks, no_delegate;
+} case_of;
+
+static const shape k_f16_f32 = {ETP_DTYPE_FLOAT16, ETP_DTYPE_FLOAT32, 2, 8, true, ETP_QUANT_NONE};
+static const shape k_f16 = {ETP_DTYPE_FLOAT16, ETP_DTYPE_FLOAT16, 2, 8, true, ETP_QUANT_NONE};
+static const shape k_row = {ETP_DTYPE_FLOAT32, ETP_DTYPE_FLOAT32, 2, 1, true, ETP_QUANT_NONE};
+static const shape k_rows = {ETP_DTYPE_FLOAT32, ETP_DTYPE_FLOAT32, 2, 8, true, ETP_QUANT_NONE};
+static const shape k_dynamic = {ETP_DTYPE_INT8, ETP_DTYPE_INT8, 2, 8, false, ETP_QUANT_PER_CHANNEL};
+static const shape k_tensor = {ETP_DTYPE_INT8, ETP_DTYPE_INT8, 2, 8, true, ETP_QUANT_PER_TENSOR};
+static const shape k_5d = {ETP_DTYPE_FLOAT32, ETP_DTYPE_FLOAT32, 5, 8, true, ETP_QUANT_NONE};
+static const shape k_4d_dynamic = {ETP_DTYPE_FLOAT32, ETP_DTYPE_FLOAT32, 4, 8, false, ETP_QUANT_NONE};
+static const shape k_f64 = {ETP_DTYPE_FLOAT64, ETP_DTYPE_FLOAT64, 2, 8, true, ETP_QUANT_NONE};
+
+#define SME ETP_FEATURE_SME
+#define ON ETP_ENGAGED
+#define OFF ETP_NOT_ENGAGED
+#define MAYBE ETP_ENGAGEMENT_UNKNOWN
+#define R(name) ETP_REASON_##name
+
+static const case_of k_cases[] = {
+    {"Convolution (NHWC, PF32) IGEMM #1", SME, ON, R(NONE), NULL, 0, 0, 0},
+    {"Fully Connected (NC, PF32) GEMM #1", SME, ON, R(ROW_KERNEL), &k_row, 0, 0, 0},
+    {"Fully Connected (NC, PF32) GEMM #1", SME, ON, R(NONE), &k_rows, 0, 0, 0},
+    {"Convolution (NHWC, F32) DWConv #1", SME, OFF, R(DEPTHWISE), NULL, 0, 0, 0},
+    {"Fully Connected (NC, QS8, QC8W) GEMM #1", SME, OFF, R(DYNAMIC_WEIGHT), &k_dynamic, 0, 0, 0},
+    {"Fully Connected (NC, QP8, F32, QB4W) GEMM #1", SME, OFF, R(BLOCKWISE_4BIT), NULL, 0, 0, 0},
+    {"Fully Connected (NC, QS8) GEMM #1", SME, OFF, R(PER_TENSOR_WEIGHTS), NULL, 0, 0, 0},
+    {"Fully Connected (NC, QS8, QC8W) GEMM #1", SME, OFF, R(PER_TENSOR_WEIGHTS), &k_tensor, 0, 0, 0},
+    {"Convolution (NHWC, QU8) IGEMM #1", SME, OFF, R(QUINT8), NULL, 0, 0, 0},
+    {"Fully Connected (NC, F16) GEMM #1", SME, OFF, R(FP16_FP32_WEIGHTS), &k_f16_f32, 0, 0, 0},
+    {"Fully Connected (NC, F16) GEMM #1", SME, OFF, R(NOT_BUILT), &k_f16, 0, 0, 0},
+    {"Fully Connected (NC, BF16, F32) GEMM #1", SME, OFF, R(BF16), NULL, 0, 0, 0},
+    {"Convolution (NHWC, QD8, F32, QC8W) IGEMM #1", SME, OFF, R(DYNAMIC_CONV), NULL, 0, 0, 0},
+    {"Deconvolution (NHWC, F32) IGEMM #1", SME, OFF, R(DECONVOLUTION), NULL, 0, 0, 0},
+    {"Fully Connected (NC, QP8, F32, QC8W) GEMM #1", SME, MAYBE, R(SAME_NAMES), NULL, 0, 0, 0},
+    {"Fully Connected (NC, QP8, F32, QC8W) GEMM #1", SME, MAYBE, R(ROW_KERNEL), &k_row, 0, 0, 0},
+    {"Convolution (NHWC, F32) IGEMM #1", SME, OFF, R(MASKED), NULL, 1, 0, 0},
+    {"Convolution (NHWC, F32) IGEMM #1", SME, OFF, R(KERNEL_HIDES), NULL, 0, 1, 0},
+    {"Convolution (NHWC, F32) IGEMM #1", SME, OFF, R(NOT_BUILT), NULL, 0, 0, 0},
+    {"native_call_convolution.out", SME, OFF, R(REFUSED_RANK), &k_5d, 0, 0, 0},
+    {"native_call_convolution.out", SME, OFF, R(REFUSED_WEIGHT), &k_4d_dynamic, 0, 0, 0},
+    {"native_call_addmm.out", SME, OFF, R(REFUSED_DTYPE), &k_f64, 0, 0, 0},
+    {"native_call_addmm.out", SME, OFF, R(REFUSED), &k_rows, 0, 0, 0},
+    {"native_call_addmm.out", SME, OFF, R(NO_PARTITIONER), NULL, 0, 0, 1},
+    {"native_call_custom_sdpa.out", SME, OFF, R(REFUSED_ATTENTION), NULL, 0, 0, 0},
+    {"Fully Connected (NC, QDU8, F32, QC8W) GEMM #1", ETP_FEATURE_VNNI, ON, R(NONE), NULL, 0, 0, 0},
+    {"Fully Connected (NC, QD8, F32, QC8W) GEMM #1", ETP_FEATURE_VNNI, OFF, R(NO_VNNI), NULL, 0, 0, 0},
+    {"Fully Connected (NC, QD8, F32, QC8W) GEMM #1", ETP_FEATURE_VNNI, OFF, R(MASKED), NULL, 1, 0, 0},
+    {"Convolution (NHWC, F32) IGEMM #1", ETP_FEATURE_X86, MAYBE, R(SAME_NAMES), NULL, 0, 0, 0},
+    {"Convolution (NHWC, F32) IGEMM #1", ETP_FEATURE_NONE, MAYBE, R(SAME_NAMES), NULL, 0, 0, 0},
+};
+
+static void judge(const case_of *c, etp_engage *out)
+{
+    int64_t dims[5];
+    etp_value values[2];
+    static const uint32_t k_inputs[] = {0, 1};
+    etp_row_facts facts = {0};
+    etp_profile_row row = {.name = etp_str_from(c->name)};
+    row.kind = strncmp(c->name, "native_", 7) == 0 ? ETP_ROW_PORTABLE : ETP_ROW_OPERATOR;
+    etp_op_parse(row.name, &row.parsed);
+    if (c->shape) {
+        for (uint32_t i = 0; i < 5; i++) {
+            dims[i] = i == 0 ? c->shape->rows : 16;
+        }
+        values[0] = (etp_value){.kind = ETP_EVALUE_TENSOR, .dtype = c->shape->input, .dims = dims,
+                                .rank = c->shape->rank};
+        values[1] = (etp_value){.kind = ETP_EVALUE_TENSOR, .dtype = c->shape->weight, .dims = dims,
+                                .rank = 2, .constant = c->shape->constant,
+                                .quant = {.kind = c->shape->quant}};
+        facts.op = (etp_op_facts){.values = values, .inputs = k_inputs, .n_inputs = 2};
+    }
+    etp_engage_case e = {.row = &row, .facts = c->shape ? &facts : NULL, .feature = c->feature,
+                         .masked = c->masked, .cpu_lacks = c->cpu_lacks,
+                         .any_delegate = !c->no_delegate};
+    etp_engage_judge(&e, out);
+}
+
+static void every_reason(void **state)
+{
+    (void)state;
+    bool seen[ETP_REASON_COUNT] = {false};
+    for (size_t i = 0; i < sizeof k_cases / sizeof *k_cases; i++) {
+        etp_engage e;
+        judge(&k_cases[i], &e);
+        if (e.state != k_cases[i].state || e.reason != k_cases[i].reason || !e.eligible) {
+            fail_msg("%s: state %d, reason %s", k_cases[i].name, (int)e.state,
+                     e.reason ? etp_reason_id(e.reason) : "none");
+        }
+        assert_true((e.evidence != NULL) == (e.state != ETP_ENGAGEMENT_UNKNOWN));
+        seen[e.reason] = true;
+    }
+    for (int r = 0; r < ETP_REASON_COUNT; r++) {
+        if (!seen[r]) {
+            fail_msg("no case for %s", etp_reason_id((etp_reason)r));
+        }
+    }
+}
+
+static void other_work_is_not_asked(void **state)
+{
+    (void)state;
+    static const char *const k_names[] = {"Softmax (NC, F32) #1", "Add (ND) #1",
+                                          "Transpose (ND, X32) #1", "native_call_mean.out"};
+    for (size_t i = 0; i < 4; i++) {
+        case_of c = {.name = k_names[i], .feature = SME};
+        etp_engage e;
+        judge(&c, &e);
+        assert_false(e.eligible);
+        assert_int_equal(e.state, ETP_ENGAGEMENT_UNKNOWN);
+        assert_int_equal(e.reason, ETP_REASON_NONE);
+    }
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(every_reason),
+        cmocka_unit_test(other_work_is_not_asked),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
