@@ -1,0 +1,12 @@
+# SPDX-License-Identifier: Apache-2.0
+# etprof report FOLDER --format md.
+import pathlib
+import sys
+
+sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1]))
+from seed_entry import NEEDED, TEXT, become, options, say  # noqa: E402
+
+o = options(("--run-dir", NEEDED), ("--out", TEXT), ("--title", TEXT))
+if o.title:
+    say("--title is not used: the report is called after its model")
+become("report", o.run_dir, "--format", "md", "--output", o.out or f"{o.run_dir}/report.md")
