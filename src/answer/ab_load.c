@@ -203,9 +203,13 @@ etp_status etp_ab_load_dumps(etp_ab_session *s, etp_error *err)
         if (!s->has_run || st == ETP_NOMEM) {
             return st;
         }
-        d->problem = etp_arena_strdup(&s->arena, etp_str_from(err->msg));
+        // Derived files do not tell where the folder lies: they must come out the same anywhere.
+        size_t at = strlen(s->ab.dir) + 1;
+        bool inside = etp_str_starts(etp_str_from(err->msg), etp_str_from(s->ab.dir)) &&
+                      strlen(err->msg) > at;
+        d->problem = etp_arena_strdup(&s->arena, etp_str_from(err->msg + (inside ? at : 0)));
         ETP_TRY(etp_ab_find(s, "warn", NULL,
-                            etp_arena_printf(&s->arena, "trace not used: %s", err->msg), err));
+                            etp_arena_printf(&s->arena, "trace not used: %s", d->problem), err));
     }
     for (uint32_t arm = 0; arm < s->ab.n_arms; arm++) {
         ETP_TRY(profile_arm(s, arm, err));

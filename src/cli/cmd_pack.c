@@ -1,0 +1,101 @@
+// SPDX-License-Identifier: Apache-2.0
+// etprof pack FOLDER and etprof unpack FILE: a run folder as one file.
+#include <stddef.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "cli/command.h"
+#include "store/pack.h"
+
+#define SUFFIX ".tar.zst"
+
+typedef struct pack_options {
+    const char *out;
+} pack_options;
+
+static const etp_opt k_pack_options[] = {
+    {"out", 0, ETP_OPT_STRING, offsetof(pack_options, out), "FILE",
+     "file to write (default: FOLDER" SUFFIX ")", NULL},
+    {0},
+};
+
+static const etp_opt k_unpack_options[] = {
+    {"out", 0, ETP_OPT_STRING, offsetof(pack_options, out), "DIR",
+     "folder to make; must be empty or new (default: the name without " SUFFIX ")", NULL},
+    {0},
+};
+
+static void say(const etp_cli *cli, const char *made, const etp_pack_count *count)
+{
+    if (!cli->quiet) {
+        fprintf(stderr, "%s: %u files, %llu bytes\n", made, count->files,
+                (unsigned long long)count->bytes);
+    }
+}
+
+static etp_status run_pack(etp_cli *cli, const void *opts, int argc, char **argv, etp_error *err)
+{
+    (void)argc;
+    const pack_options *o = opts;
+    etp_str dir = etp_str_from(argv[0]);
+    while (dir.len > 1 && dir.ptr[dir.len - 1] == '/') {
+        dir.len--;
+    }
+    if (!etp_run_is(argv[0])) {
+        return etp_fail(err, ETP_USAGE, "%s is no run folder (no manifest.json of etprof in it)",
+                        argv[0]);
+    }
+    const char *file = o->out ? o->out
+                              : etp_arena_printf(&cli->arena, "%.*s" SUFFIX, ETP_STR_ARG(dir));
+    etp_pack_count count;
+    ETP_TRY(file ? etp_run_pack(argv[0], file, &count, err) : etp_fail_nomem(err, "pack"));
+    say(cli, file, &count);
+    return ETP_OK;
+}
+
+static etp_status run_unpack(etp_cli *cli, const void *opts, int argc, char **argv, etp_error *err)
+{
+    (void)argc;
+    const pack_options *o = opts;
+    const char *slash = strrchr(argv[0], '/');
+    etp_str name = etp_str_from(slash ? slash + 1 : argv[0]);
+    const char *dir = o->out;
+    if (!dir) {
+        if (!etp_str_ends(name, ETP_STR(SUFFIX)) || name.len <= strlen(SUFFIX)) {
+            return etp_fail(err, ETP_USAGE, "%s does not end in " SUFFIX ": name the folder with --out",
+                            argv[0]);
+        }
+        dir = etp_arena_strdup(&cli->arena, (etp_str){name.ptr, name.len - strlen(SUFFIX)});
+    }
+    etp_pack_count count;
+    ETP_TRY(dir ? etp_run_unpack(argv[0], dir, &count, err) : etp_fail_nomem(err, "unpack"));
+    say(cli, dir, &count);
+    return ETP_OK;
+}
+
+const etp_command etp_cmd_pack = {
+    .name = "pack",
+    .summary = "a run folder as one file",
+    .usage = "FOLDER",
+    .description = "Writes FOLDER.tar.zst, or the file of --out. Same folder, same bytes; 'tar --zstd' reads it.",
+    .examples = "  etprof pack out_model/runs/linux\n  etprof pack out_model/runs/linux --out result.tar.zst",
+    .opts = k_pack_options,
+    .opts_size = sizeof(pack_options),
+    .min_args = 1,
+    .max_args = 1,
+    .run = run_pack,
+};
+
+const etp_command etp_cmd_unpack = {
+    .name = "unpack",
+    .summary = "the run folder in a file of 'etprof pack'",
+    .usage = "FILE.tar.zst",
+    .description = "Makes the folder in the working directory. An archive that names places outside its folder, holds\n"
+                   "links, the same name twice or too much is refused (exit code 4) and nothing is left of it.",
+    .examples = "  etprof unpack linux.tar.zst && etprof verify linux",
+    .opts = k_unpack_options,
+    .opts_size = sizeof(pack_options),
+    .min_args = 1,
+    .max_args = 1,
+    .run = run_unpack,
+};
