@@ -191,6 +191,7 @@ int main(int argc, char **argv)
         .env_qemu = environment("ETPROF_QEMU"),
         .env_path = environment("PATH"),
         .env_ssh_config = environment("ETPROF_SSH_CONFIG"),
+        .env_home = environment("HOME"),
         .env_android_serial = environment("ANDROID_SERIAL"),
         .env_python = environment("ETPROF_PYTHON"),
     };

@@ -1,0 +1,114 @@
+// SPDX-License-Identifier: Apache-2.0
+// The devices that can be named from here.
+#include "device/list.h"
+
+#include <stdlib.h>
+
+#include "device/adb.h"
+
+#define CONFIG_LIMIT ((size_t)1 << 20)
+
+static bool add(etp_device_list *list, etp_arena *arena, const char *spec, const char *kind,
+                const char *state, bool usable)
+{
+    etp_device_entry e = {spec, kind, state, usable};
+    return spec && ETP_PUSH(arena, list, e);
+}
+
+static int by_serial(const void *a, const void *b)
+{
+    return strcmp(((const etp_adb_device *)a)->serial, ((const etp_adb_device *)b)->serial);
+}
+
+static etp_status add_adb(const etp_device_options *o, etp_arena *arena, etp_device_list *out,
+                          etp_error *err)
+{
+    const char *adb = etp_remote_find("adb", o->search_path, arena);
+    if (!adb) {
+        out->adb = "no adb in PATH";
+        return ETP_OK;
+    }
+    etp_adb_devices found;
+    etp_error why;
+    if (etp_adb_list(adb, arena, &found, &why) != ETP_OK) {
+        out->adb = etp_arena_printf(arena, "%s", why.msg);
+        return out->adb ? ETP_OK : etp_fail_nomem(err, "devices");
+    }
+    if (found.n > 0) {
+        qsort(found.items, found.n, sizeof *found.items, by_serial);
+    }
+    for (size_t i = 0; i < found.n; i++) {
+        const etp_adb_device *d = &found.items[i];
+        if (!add(out, arena, etp_arena_printf(arena, "adb:%s", d->serial), "adb", d->state,
+                 strcmp(d->state, "device") == 0)) {
+            return etp_fail_nomem(err, "devices");
+        }
+    }
+    return ETP_OK;
+}
+
+static etp_str next_word(etp_str *line)
+{
+    while (line->len > 0 && strchr(" \t=\"\r", line->ptr[0])) {
+        line->ptr++;
+        line->len--;
+    }
+    etp_str word = {line->ptr, 0};
+    while (word.len < line->len && !strchr(" \t=\"\r", line->ptr[word.len])) {
+        word.len++;
+    }
+    line->ptr += word.len;
+    line->len -= word.len;
+    return word;
+}
+
+static bool is_host_keyword(etp_str w)
+{
+    static const char k_host[] = "host";
+    for (size_t i = 0; i < 4 && w.len == 4; i++) {
+        if ((w.ptr[i] | 0x20) != k_host[i]) {
+            return false;
+        }
+    }
+    return w.len == 4;
+}
+
+// Names on "Host" lines. Patterns name no host; files that are included are not followed.
+static etp_status add_hosts(const char *path, etp_arena *arena, etp_device_list *out, etp_error *err)
+{
+    etp_str text;
+    ETP_TRY(etp_os_read_text(path, CONFIG_LIMIT, arena, &text, err));
+    while (text.len > 0) {
+        etp_str line = {text.ptr, etp_str_find(text, ETP_STR("\n"))};
+        size_t step = line.len < text.len ? line.len + 1 : line.len;
+        text.ptr += step;
+        text.len -= step;
+        if (!is_host_keyword(next_word(&line))) {
+            continue;
+        }
+        for (etp_str w = next_word(&line); w.len > 0 && w.ptr[0] != '#'; w = next_word(&line)) {
+            bool pattern = memchr(w.ptr, '*', w.len) || memchr(w.ptr, '?', w.len) || w.ptr[0] == '!';
+            if (!pattern && !add(out, arena, etp_arena_printf(arena, "ssh:%.*s", ETP_STR_ARG(w)), "ssh",
+                                 "not contacted", true)) {
+                return etp_fail_nomem(err, "devices");
+            }
+        }
+    }
+    return ETP_OK;
+}
+
+etp_status etp_device_list_make(const etp_device_options *o, etp_arena *arena, etp_device_list *out,
+                                etp_error *err)
+{
+    *out = (etp_device_list){0};
+    const char *qemu;
+    if (!add(out, arena, "local", "local", "ready", true)) {
+        return etp_fail_nomem(err, "devices");
+    }
+    if (etp_qemu_find(o->qemu, o->search_path, o->program, arena, &qemu, NULL) == ETP_OK &&
+        !add(out, arena, "qemu", "qemu", "ready", true)) {
+        return etp_fail_nomem(err, "devices");
+    }
+    ETP_TRY(add_adb(o, arena, out, err));
+    return o->ssh_config ? add_hosts(o->ssh_config, arena, out, err) : ETP_OK;
+}
