@@ -171,8 +171,10 @@ def daemon_dies_mid_run(b: Bench):
     time.sleep(0.5)
     b.server.start()
     _, text = p.communicate(timeout=200)
-    assert p.returncode in (5, 6), (p.returncode, text)
-    assert "lost" in text, text
+    # Its launch is in the books as lost; only one that was made again leaves the answer complete.
+    lost = json.loads((out / "manifest.json").read_text())["lost"]
+    assert lost and "lost" in text, (p.returncode, text)
+    assert p.returncode in ((5, 6) if not all(l["recovered"] for l in lost) else (0,)), (p.returncode, lost, text)
     b.assert_no_orphans()
     done, _ = b.ab("--levels", "avx2,sse", "--no-trace")
     assert done.returncode == 0, done.stderr
