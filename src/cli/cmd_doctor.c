@@ -1,0 +1,67 @@
+// SPDX-License-Identifier: Apache-2.0
+// etprof doctor: is this machine fit to measure on?
+#include <stddef.h>
+
+#include "answer/doctor.h"
+#include "cli/emit.h"
+
+typedef struct doctor_options {
+    const char *runner;
+} doctor_options;
+
+static const etp_opt k_options[] = {
+    {"runner", 0, ETP_OPT_STRING, offsetof(doctor_options, runner), "PATH",
+     "runner program or bundle folder", NULL},
+    {0},
+};
+
+static etp_status run(etp_cli *cli, const void *opts, int argc, char **argv, etp_error *err)
+{
+    (void)argc;
+    (void)argv;
+    const doctor_options *o = opts;
+    etp_device_options how = {
+        .runner = o->runner ? o->runner : cli->env_runner,
+        .search_path = cli->env_path,
+        .program = cli->program,
+        .work_root = ".etprof/work",
+    };
+    etp_doctor doctor = {0};
+    etp_device *device = NULL;
+    etp_error why = {.offset = ETP_NO_OFFSET};
+    const char *qemu = NULL;
+    bool there = etp_device_open(&how, &device, &why) == ETP_OK;
+    etp_status st = etp_doctor_runner(&doctor, there ? device : NULL, why.msg, &cli->arena, err);
+    if (etp_qemu_find(cli->env_qemu, cli->env_path, cli->program, &cli->arena, &qemu, NULL) != ETP_OK) {
+        qemu = NULL;
+    }
+    if (st == ETP_OK) {
+        st = etp_doctor_machine(&doctor, ".", qemu, &cli->arena, err);
+    }
+    if (st == ETP_OK) {
+        etp_cli_answer answer = {
+            .json = etp_doctor_json,
+            .data = &doctor,
+            .report = etp_doctor_report(&doctor, &cli->arena),
+            .csv_table = "checks",
+        };
+        st = etp_cli_emit(cli, &answer, err);
+        etp_cli_outcome(cli, etp_doctor_fit(&doctor) ? 0 : 1);
+    }
+    etp_device_close(there ? device : NULL);
+    return st;
+}
+
+const etp_command etp_cmd_doctor = {
+    .name = "doctor",
+    .summary = "is this machine fit to measure on, and what would make it better",
+    .usage = "",
+    .description = "Looks for the runner, asks it what the CPU has, and reads what disturbs measurements: load, clock\n"
+                   "control, heat, power. Exit code 1 when something is missing without which nothing can be measured.",
+    .examples = "  etprof doctor\n  etprof doctor --format json",
+    .opts = k_options,
+    .opts_size = sizeof(doctor_options),
+    .formats = ETP_CLI_STANDARD_FORMATS,
+    .max_args = 0,
+    .run = run,
+};
