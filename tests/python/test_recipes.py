@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 # Every fix recipe: the numbers stay (the export's own check against the untouched model runs with
 # fp32 limits), the operators change as promised.
+import textwrap
 import unittest
 
 from support import NEEDS_TORCH, ExportCase, operators, runtime_events
@@ -88,12 +89,68 @@ BLOCKS = """
     NormNet = source(Norm, 2, 7, 24)
 """
 
+BORDERS = """
+    class Padded(nn.Sequential):
+        def __init__(self):
+            super().__init__(
+                nn.ZeroPad2d((0, 1, 0, 1)), nn.Conv2d(3, 8, 3, 2), nn.ReLU(),
+                nn.ZeroPad2d(1), nn.Conv2d(8, 8, 3), nn.ReLU(),
+                nn.ZeroPad2d((1, 0, 1, 0)), nn.Conv2d(8, 8, 3, 2))
+
+    class Stem(nn.Conv2d):
+        def __init__(self):
+            super().__init__(3, 8, 3, 2, 1)
+
+    class Mirrored(nn.Sequential):
+        def __init__(self):
+            super().__init__(nn.ReflectionPad2d(1), nn.Conv2d(3, 4, 3))
+
+    class Ones(nn.Sequential):
+        def __init__(self):
+            super().__init__(nn.ConstantPad2d(1, 1.0), nn.Conv2d(3, 4, 3))
+
+    class Shared(nn.Module):
+        def __init__(self):
+            super().__init__()
+            self.conv = nn.Conv2d(3, 3, 3, padding=1)
+
+        def forward(self, x):
+            x = nn.functional.pad(x, (1, 1, 1, 1))
+            return self.conv(x) + x
+
+    class Even(nn.Conv2d):
+        def __init__(self):
+            super().__init__(3, 4, 3, padding=1)
+
+    class Unstrided(Even):
+        pass
+
+    class Depthwise(nn.Conv2d):
+        def __init__(self):
+            super().__init__(4, 4, 3, 2, groups=4)
+
+    class Deep(nn.Conv2d):
+        def __init__(self):
+            super().__init__(16, 8, 3, 2)
+"""
+
+BORDER_SOURCES = """
+    PaddedNet = source(Padded, 1, 3, 16, 16)
+    StemNet = source(Stem, 1, 3, 16, 16)
+"""
+
+
+def torch_randn(*shape):
+    import torch
+
+    return torch.randn(*shape)
+
 
 @NEEDS_TORCH
 class Recipes(ExportCase):
     def setUp(self):
         super().setUp()
-        self.path = self.model_file(ATTENTION + BLOCKS)
+        self.path = self.model_file(ATTENTION + BLOCKS + BORDERS + BORDER_SOURCES)
 
     def before_after(self, name, *options, apply):
         before = self.exported(f"{self.path}:{name}", *options).entry
@@ -101,7 +158,7 @@ class Recipes(ExportCase):
         after = self.exported(f"{self.path}:{name}", *options, *fixes).entry
         self.assertEqual(after["file"], before["file"].replace(
             ".pte", "_" + "_".join(apply) + ".pte"))
-        if "fp16" not in options:
+        if not {"fp16", "int8"} & set(options):  # those have limits of their own
             figures = after["checks"][0]["against_fp32"]
             self.assertLess(figures["max_rel"], 1e-3)
             self.assertGreater(figures["cosine"], 0.99999)
@@ -188,6 +245,84 @@ class Recipes(ExportCase):
                       runtime_events(self.out / before["file"], (x,)))
         self.assertFalse([e for e in runtime_events(self.out / after["file"], (x,))
                           if e.startswith("native_call")])
+
+    def test_align_padding(self):
+        before, after = self.before_after("PaddedNet", "--dtype", "int8", apply=["align-padding"])
+        pad = "aten.constant_pad_nd.default"
+        self.assertEqual(sum(operators(before).get(pad, (0, 0))), 3)
+        self.assertEqual(sum(operators(after).get(pad, (0, 0))), 0)
+        # The pad of (0, 1) becomes a zero row and column of the 3x3 kernel; (1, 0) and 1 are free.
+        self.assertEqual(before["delegation"]["macs"], 64 * 9 * (3 * 8 + 8 * 8) + 16 * 9 * 8 * 8)
+        self.assertEqual(after["delegation"]["macs"],
+                         64 * (16 * 3 * 8 + 9 * 8 * 8) + 16 * 9 * 8 * 8)
+        x = torch_randn(1, 3, 16, 16)
+        events = [runtime_events(self.out / e["file"], (x,)) for e in (before, after)]
+        pads, converts = ([sum(word in e for e in run) for run in events]
+                          for word in ("Pad", "Convert"))
+        self.assertEqual(pads, [3, 0], events)
+        self.assertLess(converts[1], converts[0], events)
+
+    def test_align_strides(self):
+        before, after = self.before_after("StemNet", apply=["align-strides"])
+        self.assertEqual(before["delegation"]["macs"], 64 * 27 * 8)
+        self.assertEqual(after["delegation"]["macs"], 64 * 48 * 8)
+        # 2x2 blocks as channels; the zeros before the image become one row and column of blocks
+        ops = operators(after)
+        self.assertEqual(ops["aten.permute_copy.default"], (1, 0))
+        self.assertEqual(ops["aten.view_copy.default"], (2, 0))
+        self.assertEqual(ops["aten.constant_pad_nd.default"], (1, 0))
+        self.assertEqual(ops["aten.convolution.default"], (1, 0))
+
+    def test_convolutions_keep_their_numbers_at_every_border(self):
+        """Even and odd sizes, kernels and strides, rows that no window reaches, uneven pads."""
+        import torch
+        from torch import nn
+
+        from etprof.export.recipes import find
+
+        torch.manual_seed(3)
+        cases = [(k, s, p, size, pad) for k, s in ((2, 2), (3, 2), (4, 4), (5, 3), ((3, 5), (2, 1)))
+                 for p, pad in ((0, (0, 1, 0, 1)), (1, (1, 0, 2, 0)), (2, None))
+                 for size in ((16, 16), (17, 14))]
+        changed = {"align-padding": 0, "align-strides": 0}
+        for name in changed:
+            for k, s, p, size, pad in cases:
+                net = nn.Sequential(nn.ZeroPad2d(pad or 0), nn.Conv2d(3, 4, k, s, min(p, 1))).eval()
+                x = torch.randn(2, 3, *size)
+                graph = torch.export.export(net, (x,)).module()
+                changed[name] += find(name).on_graph(graph)
+                torch.testing.assert_close(graph(x), net(x), msg=str((name, k, s, p, size, pad)))
+        self.assertGreater(min(changed.values()), 20, changed)
+
+    def test_padding_that_is_not_zeros_stays(self):
+        for net, why in (("Mirrored", "mode reflect"), ("Ones", "value 1"), ("Shared", "other users"),
+                         ("Even", "symmetric")):
+            self.assertIn(why, self.reasons("align-padding", net))
+
+    def test_strides_that_gain_nothing_stay(self):
+        for net, why in (("Unstrided", "stride is 1"), ("Depthwise", "grouped"),
+                         ("Deep", "16 channels × 3x3 take 18 steps of 8 channels, rewritten they "
+                                  "would take 32")):
+            self.assertIn(why, self.reasons("align-strides", net))
+
+    def reasons(self, fix, net):
+        """Why the recipe refuses a module of BORDERS whose output must then be untouched."""
+        import torch
+
+        from etprof.errors import BadInput
+        from etprof.export.recipes import find, require_change
+
+        space = {"torch": torch, "nn": torch.nn}
+        exec(textwrap.dedent(BORDERS), space)
+        module, channels = space[net]().eval(), {"Depthwise": 4, "Deep": 16}.get(net, 3)
+        graph = torch.export.export(module, (torch.randn(1, channels, 16, 16),)).module()
+        recipe = find(fix)
+        code = graph.code
+        self.assertEqual(recipe.on_graph(graph), 0)
+        self.assertEqual(graph.code, code)
+        with self.assertRaises(BadInput) as caught:
+            require_change(recipe, 0, net)
+        return str(caught.exception)
 
     def test_recipe_without_a_place_is_refused(self):
         self.refused(4, "no place where it applies", f"{self.path}:WideNet",

@@ -36,6 +36,13 @@ class GraphFix(Fix):
 
     rewrites_graph = True
 
+    def __init__(self):
+        self.skipped = {}  # why places were left alone, and how many
+
+    def skip(self, node, why: str):
+        """For `rewrite`: leaves NODE alone; a model without any place is refused with the reasons."""
+        self.skipped[why] = self.skipped.get(why, 0) + 1
+
     def targets(self) -> tuple:
         raise NotImplementedError
 
@@ -440,6 +447,8 @@ class PerOp(Fix):
 
 
 def all_fixes() -> dict:
+    from . import recipes_conv  # noqa: F401  its recipes are found as subclasses
+
     found, todo = {}, [Fix]
     while todo:
         cls = todo.pop()
@@ -466,4 +475,6 @@ def describe_all() -> str:
 def require_change(fix: Fix, changed: int, model: str):
     """A recipe that finds nothing to do must not produce a file that claims it."""
     if fix.rewrites_graph and changed == 0:
-        raise BadInput(f"--apply {fix.name}: the model '{model}' has no place where it applies")
+        why = "; ".join(f"{count} × {reason}" for reason, count in fix.skipped.items())
+        raise BadInput(f"--apply {fix.name}: the model '{model}' has no place where it applies"
+                       + (f" ({why})" if why else ""))
