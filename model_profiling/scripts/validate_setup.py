@@ -1,9 +1,15 @@
 # SPDX-License-Identifier: Apache-2.0
-# Is everything there that a session needs?
+# etprof doctor; --model: etprof inspect first.
 import pathlib
+import subprocess
 import sys
 
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1]))
-from seed_entry import missing  # noqa: E402
+from seed_entry import TEXT, become, etprof, options  # noqa: E402
 
-missing("etprof doctor", "etprof levels shows what this CPU can be switched to")
+o = options(("--model", TEXT))
+if o.model:
+    code = subprocess.run([etprof(), "inspect", o.model], check=False).returncode
+    if code:
+        sys.exit(code)
+become("doctor")

@@ -82,7 +82,9 @@ def main(cwd):
     with (cwd / OUT / "samples.csv").open("a") as f:
         f.write("\n")  # an altered folder is not valid any more
     sh(cwd, f"python3 model_profiling/scripts/validate_results.py --results {OUT}", code=1)
-    for script in ("scripts/validate_setup", "scripts/generate_combined_report",
+    sh(cwd, "python3 model_profiling/scripts/validate_setup.py", code=(0, 1))  # fit or not: the machine decides
+    sh(cwd, "python3 model_profiling/scripts/validate_setup.py --model no.pte", code=5, err=["no.pte"])
+    for script in ("scripts/generate_combined_report",
                    "tools/robust_latency_analysis", "tools/xnntrace_to_kernels", "tools/generate_kernel_view"):
         sh(cwd, f"python3 model_profiling/{script}.py", code=5, err=["cannot do this yet"])
     sh(cwd, "python3 model_profiling/export/export_model.py --model toy_cnn", code=2, err=["--outdir"])
