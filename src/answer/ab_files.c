@@ -39,6 +39,17 @@ static etp_status document(const etp_ab *ab, const writer *w, etp_str *out, etp_
     return etp_run_write_derived(w->dir, "report.json", *out, err);
 }
 
+// A session that was interrupted before its first block has no time to draw.
+static bool has_latency(const etp_ab *ab)
+{
+    for (size_t i = 0; i < ab->n_arms; i++) {
+        if (ab->arms[i].median_ns != ETP_NS_UNKNOWN || ab->arms[i].traced_ns != ETP_NS_UNKNOWN) {
+            return true;
+        }
+    }
+    return false;
+}
+
 static etp_status write_all(const etp_ab *ab, writer *w, etp_error *err)
 {
     etp_str json = {0};
@@ -46,7 +57,9 @@ static etp_status write_all(const etp_ab *ab, writer *w, etp_error *err)
     w->report = etp_ab_report(ab, w->arena);
     ETP_TRY(render(w, "report.html", ETP_FORMAT_HTML, NULL, err));
     ETP_TRY(render(w, "report.md", ETP_FORMAT_MD, NULL, err));
-    ETP_TRY(render(w, "latency_comparison.svg", ETP_FORMAT_SVG, ETP_AB_CHART_LATENCY, err));
+    if (has_latency(ab)) {
+        ETP_TRY(render(w, "latency_comparison.svg", ETP_FORMAT_SVG, ETP_AB_CHART_LATENCY, err));
+    }
     if (ab->n_categories) {
         ETP_TRY(render(w, "operator_breakdown_stacked.svg", ETP_FORMAT_SVG, ETP_AB_CHART_BREAKDOWN,
                        err));

@@ -218,6 +218,24 @@ def resume_refused():
         expect((pathlib.Path(tmp) / "run" / "manifest.json").read_bytes() == before, name, "manifest changed")
 
 
+def interrupted_early():
+    """A signal before the first block is whole: the folder stays, the exit code is the signal's."""
+    name = "SIGINT before the first block"
+    with tempfile.TemporaryDirectory() as tmp:
+        model(tmp, "on * timed 1 hang")
+        p = subprocess.Popen([ETPROF, "ab", "model.pte", *ARGS, "--runner", FAKE, "--timeout", "50"], cwd=tmp,
+                             stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+        deadline = time.time() + 20
+        while not (pathlib.Path(tmp) / "run" / "manifest.json").exists() and time.time() < deadline:
+            time.sleep(0.05)
+        time.sleep(0.5)
+        p.send_signal(signal.SIGINT)
+        _, stderr = p.communicate(timeout=30)
+        expect(p.returncode == 130, name, f"exit {p.returncode}: {stderr[-300:]}")
+        expect(manifest(tmp)["state"] == "interrupted", name, manifest(tmp)["state"])
+        expect(not strays(tmp), name, f"stray processes {strays(tmp)}")
+
+
 def full_disk():
     """Output in a file system of 300 kB, in a user and mount namespace of its own."""
     name = "full disk"
@@ -262,6 +280,7 @@ case("outputs differ", ["on neon * * other_output"], 1, check=withheld("outputs_
 case("wrong protocol", ["on * * * protocol"], 6, stderr_has="protocol")
 case("orphan helper", ["on neon timed * orphan"], 0)
 case("refuses", ["on * * * error:no_method"], 6, stderr_has="told to refuse")
+interrupted_early()
 interrupted(signal.SIGINT, "SIGINT")
 interrupted(signal.SIGTERM, "SIGTERM")
 interrupted(signal.SIGKILL, "SIGKILL")
