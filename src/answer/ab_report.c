@@ -277,17 +277,19 @@ static void next_fix(const etp_ab *ab, etp_keys *keys)
                  etp_format_ns((double)f->hi_ns, hi), ab->fixes.n > 1 ? " · more in the report" : "");
 }
 
-// The line of an arm's proof that a reader needs first: what contradicts, else what names say.
+// The line of an arm's proof that a reader needs first: what contradicts, else what confirms, else names.
 static const etp_proof_line *main_line(const etp_proof *p)
 {
-    const etp_proof_line *shown = NULL;
+    const etp_proof_line *names = NULL, *supports = NULL;
     for (size_t k = 0; k < p->lines.n; k++) {
         const etp_proof_line *line = &p->lines.items[k];
-        if (line->contradicts || (strcmp(line->kind, "names") == 0 && !(shown && shown->contradicts))) {
-            shown = line;
+        if (line->contradicts) {
+            return line;
         }
+        names = strcmp(line->kind, "names") == 0 ? line : names;
+        supports = line->supports && !supports ? line : supports;
     }
-    return shown;
+    return supports ? supports : names;
 }
 
 static bool same_proof(const etp_ab_arm *a, const etp_ab_arm *b)

@@ -2,15 +2,28 @@
 // The verbs, in the order of help.
 #include "cli/command.h"
 
-extern const etp_command etp_cmd_run, etp_cmd_ab, etp_cmd_analyze, etp_cmd_compare, etp_cmd_devices, etp_cmd_explain,
-    etp_cmd_export, etp_cmd_inspect, etp_cmd_kernels, etp_cmd_levels, etp_cmd_models,
-    etp_cmd_ops,
-    etp_cmd_plan, etp_cmd_report, etp_cmd_roofs, etp_cmd_stats, etp_cmd_whatif;
-extern const etp_command etp_cmd_verify;
-extern const etp_command etp_cmd_rerun;
-extern const etp_command etp_cmd_pack;
-extern const etp_command etp_cmd_unpack;
+extern const etp_command etp_cmd_ab;
+extern const etp_command etp_cmd_analyze;
+extern const etp_command etp_cmd_compare;
+extern const etp_command etp_cmd_devices;
 extern const etp_command etp_cmd_doctor;
+extern const etp_command etp_cmd_explain;
+extern const etp_command etp_cmd_export;
+extern const etp_command etp_cmd_inspect;
+extern const etp_command etp_cmd_kernels;
+extern const etp_command etp_cmd_levels;
+extern const etp_command etp_cmd_models;
+extern const etp_command etp_cmd_ops;
+extern const etp_command etp_cmd_pack;
+extern const etp_command etp_cmd_plan;
+extern const etp_command etp_cmd_report;
+extern const etp_command etp_cmd_rerun;
+extern const etp_command etp_cmd_roofs;
+extern const etp_command etp_cmd_run;
+extern const etp_command etp_cmd_stats;
+extern const etp_command etp_cmd_unpack;
+extern const etp_command etp_cmd_verify;
+extern const etp_command etp_cmd_whatif;
 
 const etp_command *const k_etp_commands[] = {
     &etp_cmd_ab, &etp_cmd_run, &etp_cmd_analyze, &etp_cmd_compare, &etp_cmd_explain,
