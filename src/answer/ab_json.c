@@ -2,6 +2,8 @@
 // The document etprof.ab/1. Keys are added, never renamed, within this major version.
 #include "answer/ab_json.h"
 
+#include "answer/ops.h"
+
 #include <math.h>
 
 #include <etprof/version.h>
@@ -245,23 +247,7 @@ static void tensors(etp_json *j, const char *key, const etp_op_facts *f, const u
                     uint32_t n)
 {
     etp_json_key(j, key);
-    etp_json_begin_array_inline(j);
-    for (uint32_t i = 0; i < n; i++) {
-        const etp_value *v = &f->values[which[i]];
-        if (v->kind != ETP_EVALUE_TENSOR) {
-            continue;
-        }
-        etp_json_begin_object_inline(j);
-        etp_json_kv_z(j, "dtype", etp_dtype_name(v->dtype));
-        etp_json_key(j, "shape");
-        etp_json_begin_array_inline(j);
-        for (uint32_t d = 0; d < v->rank; d++) {
-            etp_json_i64(j, v->dims[d]);
-        }
-        etp_json_end(j);
-        etp_json_end(j);
-    }
-    etp_json_end(j);
+    etp_tensors_json(f->values, which, n, j);
 }
 
 // What the program says; the keys are there with a program only.

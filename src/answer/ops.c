@@ -85,7 +85,7 @@ static void blocks_json(const etp_ops_answer *a, etp_json *j)
     etp_json_end(j);
 }
 
-static void tensors_json(const etp_value *values, const uint32_t *which, uint32_t n, etp_json *j)
+void etp_tensors_json(const etp_value *values, const uint32_t *which, uint32_t n, etp_json *j)
 {
     etp_json_begin_array_inline(j);
     for (uint32_t i = 0; i < n; i++) {
@@ -134,9 +134,9 @@ static void node_json(const etp_ops_answer *a, size_t i, etp_json *j)
         etp_json_null(j);
     }
     etp_json_key(j, "inputs");
-    tensors_json(f ? f->values : NULL, f ? f->inputs : NULL, f ? f->n_inputs : 0, j);
+    etp_tensors_json(f ? f->values : NULL, f ? f->inputs : NULL, f ? f->n_inputs : 0, j);
     etp_json_key(j, "outputs");
-    tensors_json(f ? f->values : NULL, f ? f->outputs : NULL, f ? f->n_outputs : 0, j);
+    etp_tensors_json(f ? f->values : NULL, f ? f->outputs : NULL, f ? f->n_outputs : 0, j);
     static const char *const k_keys[] = {"weight_bytes", "macs", "bytes"};
     for (int k = 0; k < 3; k++) {
         bool known = f && (k == 0 ? f->weight_bytes != ETP_BYTES_UNKNOWN : f->work.known);
