@@ -179,8 +179,24 @@ static void operators_json(const etp_inspect *in, etp_json *j)
         or_null(j, "macs", op->macs, op->unknown < op->calls);
         or_null(j, "bytes", op->bytes, op->unknown < op->calls);
         etp_json_kv_u64(j, "unknown_work", op->unknown);
+        or_null(j, "ns", op->ns, op->timed);
         etp_json_end(j);
     }
+    etp_json_end(j);
+}
+
+static void times_json(const etp_inspect_times *times, etp_json *j)
+{
+    etp_json_key(j, "times");
+    if (!times) {
+        etp_json_null(j);
+        return;
+    }
+    etp_json_begin_object_inline(j);
+    etp_json_kv_z(j, "dump", times->dump);
+    etp_json_kv_u64(j, "undelegated_ns", times->undelegated_ns);
+    etp_json_kv_u64(j, "delegated_ns", times->delegated_ns);
+    etp_json_kv_u64(j, "unmatched_ns", times->unmatched_ns);
     etp_json_end(j);
 }
 
@@ -248,6 +264,7 @@ static void program_json(const etp_inspect *in, etp_json *j)
     }
     etp_json_end(j);
     operators_json(in, j);
+    times_json(in->times, j);
     segments_json(in, j);
     weights_json(in, j);
 }

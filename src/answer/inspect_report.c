@@ -116,17 +116,41 @@ static void operators_table(const etp_inspect *in, etp_report *r)
         {.key = "calls", .title = "calls", .kind = ETP_KIND_INT},
         {.key = "macs", .title = "MACs", .kind = ETP_KIND_INT},
         {.key = "bytes", .title = "data moved", .kind = ETP_KIND_BYTES},
+        {.key = "ns", .title = "time", .kind = ETP_KIND_NS},
+        {.key = "time_share", .title = "share", .kind = ETP_KIND_PERCENT, .flags = ETP_COL_BAR},
     };
-    etp_table *t = etp_report_table(r, "operators", NULL, k_columns, 5);
+    const etp_inspect_times *times = in->times;
+    uint64_t all = times ? times->undelegated_ns + times->delegated_ns + times->unmatched_ns : 0;
+    etp_table *t = etp_report_table(r, "operators", NULL, k_columns, times ? 7 : 5);
     etp_table_limit(t, 2 * MANY_ROWS);
     for (size_t i = 0; i < in->n_operators; i++) {
         const etp_inspect_operator *op = &in->operators[i];
         bool known = op->unknown < op->calls;
-        ETP_ROW(t, etp_cell_str(op->name),
-                etp_cell_judged(etp_cell_z(op->delegated ? "yes" : "no"),
-                                op->delegated ? ETP_PLAIN : ETP_WARN),
-                etp_cell_u64(op->calls), known ? etp_cell_u64(op->macs) : etp_cell_missing(),
-                known ? etp_cell_u64(op->bytes) : etp_cell_missing());
+        const etp_cell cells[] = {
+            etp_cell_str(op->name),
+            etp_cell_judged(etp_cell_z(op->delegated ? "yes" : "no"),
+                            op->delegated ? ETP_PLAIN : ETP_WARN),
+            etp_cell_u64(op->calls),
+            known ? etp_cell_u64(op->macs) : etp_cell_missing(),
+            known ? etp_cell_u64(op->bytes) : etp_cell_missing(),
+            op->timed ? etp_cell_u64(op->ns) : etp_cell_missing(),
+            op->timed ? etp_cell_double(share(op->ns, all)) : etp_cell_missing(),
+        };
+        etp_table_add_row(t, cells, times ? 7 : 5);
+    }
+}
+
+static void times_note(const etp_inspect_times *times, etp_report *r)
+{
+    char a[ETP_NUMBER_CHARS], b[ETP_NUMBER_CHARS], c[ETP_NUMBER_CHARS];
+    uint64_t all = times->undelegated_ns + times->delegated_ns + times->unmatched_ns;
+    etp_report_note(r, times->undelegated_ns ? ETP_WARN : ETP_GOOD,
+                    "in an execution, operators outside delegates cost %s of %s (%.1f %%)",
+                    etp_format_ns((double)times->undelegated_ns, a),
+                    etp_format_ns((double)all, b), 100 * share(times->undelegated_ns, all));
+    if (times->unmatched_ns > 0) {
+        etp_report_text(r, "%s went to operators that a delegate inserted; they are no row here.",
+                        etp_format_ns((double)times->unmatched_ns, c));
     }
 }
 
@@ -256,6 +280,9 @@ static void program_report(const etp_inspect *in, etp_report *r, etp_arena *aren
     }
     etp_report_section(r, 1, "operators-section", "Operators");
     undelegated_note(in, r);
+    if (in->times) {
+        times_note(in->times, r);
+    }
     operators_table(in, r);
     delegates_table(in, r, arena);
 }

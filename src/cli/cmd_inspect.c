@@ -11,7 +11,7 @@
 #define RECORD_LIMIT ((uint64_t)64 << 30)
 
 typedef struct inspect_options {
-    const char *record, *other, *buffer;
+    const char *record, *other, *buffer, *dump;
     bool tree, tensor;
 } inspect_options;
 
@@ -22,6 +22,8 @@ static const etp_opt k_options[] = {
      "compare with another program", NULL},
     {"etrecord", 'r', ETP_OPT_STRING, offsetof(inspect_options, record), "FILE",
      "exporter's record: adds source lines and modules", NULL},
+    {"etdump", 0, ETP_OPT_STRING, offsetof(inspect_options, dump), "DUMP",
+     "a recording of the program: adds what its operators cost", NULL},
     {"tensor", 0, ETP_OPT_FLAG, offsetof(inspect_options, tensor), NULL,
      "list the tensors and numbers that a recording logged", NULL},
     {"debug-buffer", 'b', ETP_OPT_STRING, offsetof(inspect_options, buffer), "FILE",
@@ -30,7 +32,8 @@ static const etp_opt k_options[] = {
 };
 
 typedef struct inputs {
-    etp_file file, other_file, record_file, buffer_file;
+    etp_file file, other_file, record_file, buffer_file, dump_file;
+    etp_trace *dump_trace;
     etp_inspect file_view, other_view;
 } inputs;
 
@@ -79,6 +82,15 @@ static etp_status answer_tensors(etp_cli *cli, const char *path, const inspect_o
     return etp_cli_emit(cli, &out, err);
 }
 
+static etp_status add_times(etp_cli *cli, const char *path, inputs *in, etp_error *err)
+{
+    ETP_TRY(etp_file_open(path, FILE_LIMIT, &in->dump_file, err));
+    if (etp_trace_open(in->dump_file.bytes, NULL, &in->dump_trace, err) != ETP_OK) {
+        return etp_fail_ctx(err, "%s", path);
+    }
+    return etp_inspect_time(&in->file_view, in->dump_trace, path, &cli->arena, err);
+}
+
 static etp_status answer(etp_cli *cli, const char *path, const inspect_options *o, inputs *in,
                          etp_error *err)
 {
@@ -89,11 +101,18 @@ static etp_status answer(etp_cli *cli, const char *path, const inspect_options *
         ETP_TRY(etp_file_open(o->record, RECORD_LIMIT, &in->record_file, err));
     }
     ETP_TRY(open_file(cli, path, in->record_file.bytes, &in->file, &in->file_view, err));
+    if (o->other && o->dump) {
+        return etp_fail(err, ETP_USAGE, "--diff compares programs, not times: leave out --etdump "
+                                        "(etprof compare takes two recordings)");
+    }
     if (o->other) {
         return answer_diff(cli, o, in, err);
     }
     if (o->tree && !in->file_view.program) {
         return etp_fail(err, ETP_USAGE, "--tree shows programs (.pte, .bpte), %s is none", path);
+    }
+    if (o->dump) {
+        ETP_TRY(add_times(cli, o->dump, in, err));
     }
     const etp_report *report = NULL;
     if (cli->format != ETP_CLI_JSON) {
@@ -120,6 +139,8 @@ static etp_status run(etp_cli *cli, const void *opts, int argc, char **argv, etp
     etp_file_close(&in.other_file);
     etp_file_close(&in.record_file);
     etp_file_close(&in.buffer_file);
+    etp_trace_close(in.dump_trace);
+    etp_file_close(&in.dump_file);
     return status;
 }
 
@@ -132,6 +153,7 @@ const etp_command etp_cmd_inspect = {
                    "segments, weights by type and the largest of them.",
     .examples = "  etprof inspect model.pte\n"
                 "  etprof inspect model.pte --tree --etrecord model.etrecord\n"
+                "  etprof inspect model.pte --etdump model.etdump   # and what each costs\n"
                 "  etprof inspect model_fp32.pte --diff model_int8.pte\n"
                 "  etprof inspect model.etdump --tensor --debug-buffer model.debug.bin\n"
                 "  etprof inspect model.pte --format json",
