@@ -121,14 +121,79 @@ typedef struct etp_ab_fix {
 
 #define ETP_AB_NO_MACS UINT64_MAX
 
+// What a finding can be about: id in documents, and how its figures come about. The test
+// answer_words holds that each of them goes or changes with the data it rests on.
+#define ETP_FINDING_MAP(X)                                                                         \
+    X(SLOWER, "slower", "candidate − baseline, means over the traced iterations; its 95 % t interval over the blocks lies above 0") \
+    X(LAYOUT, "layout", "Σ exclusive time of Data movement and Quantize/convert ÷ Method::execute, at least 0.3") \
+    X(OFF_FEATURE, "off_feature", "Σ time of the operators ÷ Method::execute of the arm, at least 0.05") \
+    X(SHIFT, "bottleneck", "share: Σ exclusive time of the category ÷ Method::execute, each arm by itself") \
+    X(PORTABLE, "portable", "Σ time of kernels outside delegates ÷ Method::execute, at least 0.25") \
+    X(STATISTICS, "statistics", "launch values ln(median) by block; docs/statistics.md")            \
+    X(TRACER, "tracer", "mean traced inference ÷ untraced median − 1, beyond ±0.1")                \
+    X(THERMAL, "thermal", "clock of the last third of the blocks ÷ the first third, and temperature; environment.jsonl") \
+    X(LOST, "lost_launch", "launches the manifest lists as lost")                                   \
+    X(NOTE, "session_note", "what the session wrote down while it measured; notes of the manifest") \
+    X(OUTPUTS, "outputs_differ", "outputs of the arms compared element by element; tolerances in docs/run-folder.md") \
+    X(OUTPUTS_UNREAD, "outputs_not_compared", "the recorded outputs could not be read")             \
+    X(NO_EXECUTION, "no_execution", "executions with Method::execute in the arm's traces: none")    \
+    X(TRACE_UNUSED, "trace_not_used", "a recording of the folder could not be read")                \
+    X(PROGRAM_UNUSED, "program_not_used", "events of the recording against the program's instructions") \
+    X(SAMPLES_UNUSED, "samples_not_used", "sampled program counters against the runner's libraries")
+
+typedef enum etp_finding_kind {
+#define ETP_FINDING_ENUM(name, id, formula) ETP_FINDING_##name,
+    ETP_FINDING_MAP(ETP_FINDING_ENUM)
+#undef ETP_FINDING_ENUM
+        ETP_FINDING_COUNT
+} etp_finding_kind;
+
+const char *etp_finding_id(etp_finding_kind kind); // "slower"
+
 typedef struct etp_ab_finding {
     const char *id; // "F1"
+    etp_finding_kind kind;
     const char *severity; // info, good, warn, bad
     const char *text;
     const char *const *evidence; // ids of ledger rows, operators, "comparison:0", "arm:neon"
     size_t n_evidence;
     const char *formula; // how the figures came about, NULL: the text says it all
 } etp_ab_finding;
+
+// What else could have made the difference, and whether it did.
+#define ETP_CAUSE_MAP(X)                                                                           \
+    X(THERMAL, "thermal")                                                                          \
+    X(DRIFT, "drift")                                                                              \
+    X(CONTENTION, "contention")                                                                    \
+    X(TRACER, "tracer")                                                                            \
+    X(THREADS, "threads")                                                                          \
+    X(BUILDS, "builds")                                                                            \
+    X(OUTPUTS, "outputs")
+
+typedef enum etp_cause {
+#define ETP_CAUSE_ENUM(name, id) ETP_CAUSE_##name,
+    ETP_CAUSE_MAP(ETP_CAUSE_ENUM)
+#undef ETP_CAUSE_ENUM
+        ETP_CAUSE_COUNT
+} etp_cause;
+
+typedef enum etp_cause_state {
+    ETP_CAUSE_UNKNOWN,   // the data cannot tell; the text says why
+    ETP_CAUSE_RULED_OUT, // the data could have shown it and did not
+    ETP_CAUSE_SUSPECT,   // the data shows it
+    ETP_CAUSE_STATES
+} etp_cause_state;
+
+const char *etp_cause_id(etp_cause cause);                   // "thermal"
+const char *etp_cause_state_name(etp_cause_state state);     // "unknown", "ruled_out", "suspect"
+
+typedef struct etp_ab_cause {
+    etp_cause cause;
+    etp_cause_state state;
+    const char *text;    // "tracer (at most +0.4 %, and not in the headline)"
+    const char *formula; // the rule that decided
+    const char *evidence;
+} etp_ab_cause;
 
 typedef struct etp_ab_lost {
     const char *arm;
@@ -188,7 +253,9 @@ typedef struct etp_ab {
     struct {
         etp_ab_finding *items;
         size_t n, cap;
-    } findings, ruled_out;
+    } findings;
+    etp_ab_cause causes[ETP_CAUSE_COUNT]; // in the order above; n_causes is 0 when nothing is compared
+    size_t n_causes;
     struct {
         etp_ab_lost *items;
         size_t n, cap;

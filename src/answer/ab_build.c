@@ -299,7 +299,7 @@ static etp_status prove_by_samples(etp_ab_session *s, etp_error *err)
             ETP_TRY(etp_proof_add(&s->ab.arms[a].proof, &s->arena, p->lines.items[i], err));
         }
         if (kernels.arms[a].problem) {
-            ETP_TRY(etp_ab_find(s, "warn", NULL,
+            ETP_TRY(etp_ab_find(s, ETP_FINDING_SAMPLES_UNUSED, "warn", NULL,
                                 etp_arena_printf(&s->arena, "samples of %s not used: %s",
                                                  s->ab.arms[a].name, kernels.arms[a].problem),
                                 err));
@@ -389,7 +389,7 @@ static etp_status compare_outputs(etp_ab_session *s, etp_error *err)
             continue;
         }
         if (etp_outputs_compare(px, py, precision, &s->arena, &c, &why) != ETP_OK) {
-            ETP_TRY(etp_ab_find(s, "warn", NULL,
+            ETP_TRY(etp_ab_find(s, ETP_FINDING_OUTPUTS_UNREAD, "warn", NULL,
                                 etp_arena_printf(&s->arena, "outputs of %s not compared: %s",
                                                  s->ab.arms[a].name, why.msg),
                                 err));
@@ -397,7 +397,7 @@ static etp_status compare_outputs(etp_ab_session *s, etp_error *err)
         }
         out->ok = out->ok < 0 ? c.ok : out->ok && c.ok;
         if (!c.ok && c.why) {
-            ETP_TRY(etp_ab_find(s, "bad", "outputs",
+            ETP_TRY(etp_ab_find(s, ETP_FINDING_OUTPUTS, "bad", "outputs",
                                 etp_arena_printf(&s->arena, "outputs of %s: %s",
                                                  s->ab.arms[a].name, c.why),
                                 err));

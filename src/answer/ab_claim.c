@@ -19,6 +19,22 @@ static bool from_findings(const etp_ab_finding *items, size_t n, const char *id,
     return false;
 }
 
+static bool from_causes(const etp_ab *ab, const char *id, etp_claim *out)
+{
+    for (size_t i = 0; i < ab->n_causes; i++) {
+        const etp_ab_cause *c = &ab->causes[i];
+        if (strcmp(etp_cause_id(c->cause), id) == 0) {
+            out->id = etp_cause_id(c->cause);
+            out->text = c->text;
+            out->formula = c->formula;
+            out->evidence = &c->evidence;
+            out->n_evidence = c->evidence ? 1 : 0;
+            return true;
+        }
+    }
+    return false;
+}
+
 static bool from_fixes(const etp_ab *ab, const char *id, etp_claim *out)
 {
     for (size_t i = 0; i < ab->fixes.n; i++) {
@@ -56,14 +72,13 @@ etp_status etp_claim_find(const etp_ab *ab, const char *id, etp_claim *out, etp_
 {
     *out = (etp_claim){.ab = ab};
     if (from_findings(ab->findings.items, ab->findings.n, id, out) || from_fixes(ab, id, out) ||
-        from_findings(ab->ruled_out.items, ab->ruled_out.n, id, out) ||
-        from_operators(ab, id, out)) {
+        from_causes(ab, id, out) || from_operators(ab, id, out)) {
         return ETP_OK;
     }
     return etp_fail(err, ETP_USAGE,
-                    "no claim '%s' here; there are %zu findings (F1 …), %zu fixes (N1 …) and %zu "
-                    "operators (op1 …)",
-                    id, ab->findings.n, ab->fixes.n, ab->n_operators);
+                    "no claim '%s' here; there are %zu findings (F1 …), %zu fixes (N1 …), %zu causes "
+                    "(thermal, tracer …) and %zu operators (op1 …)",
+                    id, ab->findings.n, ab->fixes.n, ab->n_causes, ab->n_operators);
 }
 
 // Ledger rows that the claim names: by id, or all of a category for "categories".

@@ -411,11 +411,18 @@ static const etp_ab_category *dominant(const etp_ab *ab, uint32_t arm)
     const etp_ab_category *best = NULL;
     for (size_t i = 0; i < ab->n_categories; i++) {
         const etp_ab_category *c = &ab->categories[i];
-        if (c->ns[arm] != ETP_NS_UNKNOWN && (!best || c->ns[arm] > best->ns[arm])) {
+        if (c->ns[arm] != ETP_NS_UNKNOWN && c->ns[arm] > 0 &&
+            (!best || c->ns[arm] > best->ns[arm])) {
             best = c;
         }
     }
     return best;
+}
+
+// Two that are as good as equal have not changed places.
+static bool leads(const etp_ab_category *first, const etp_ab_category *second, uint32_t arm)
+{
+    return first->share[arm] - second->share[arm] > 0.02;
 }
 
 static double portable_share(const etp_ab_arm *arm)
@@ -448,7 +455,8 @@ static etp_status build_shifts(etp_ab_session *s, etp_error *err)
                 .before_share = before->share[base],
                 .after_share = after->share[cand],
                 .after_was = after->share[base],
-                .moved = before->category != after->category,
+                .moved = before->category != after->category && leads(before, after, base) &&
+                         leads(after, before, cand),
             };
         }
         shift.portable_before = portable_share(&ab->arms[base]);

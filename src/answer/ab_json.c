@@ -387,6 +387,26 @@ static void one_fix(etp_json *j, const etp_ab_fix *f)
     etp_json_end(j);
 }
 
+static void causes(etp_json *j, const etp_ab *ab, const char *key, bool ruled_out)
+{
+    etp_json_key(j, key);
+    etp_json_begin_array(j);
+    for (size_t i = 0; i < ab->n_causes; i++) {
+        const etp_ab_cause *c = &ab->causes[i];
+        if ((c->state == ETP_CAUSE_RULED_OUT) != ruled_out) {
+            continue;
+        }
+        etp_json_begin_object_inline(j);
+        etp_json_kv_z(j, "id", etp_cause_id(c->cause));
+        if (!ruled_out) {
+            etp_json_kv_z(j, "state", etp_cause_state_name(c->state));
+        }
+        etp_json_kv_z(j, "text", c->text);
+        etp_json_end(j);
+    }
+    etp_json_end(j);
+}
+
 static void findings(etp_json *j, const etp_ab *ab)
 {
     etp_json_key(j, "findings");
@@ -395,6 +415,7 @@ static void findings(etp_json *j, const etp_ab *ab)
         const etp_ab_finding *f = &ab->findings.items[i];
         etp_json_begin_object(j);
         etp_json_kv_z(j, "id", f->id);
+        etp_json_kv_z(j, "kind", etp_finding_id(f->kind));
         etp_json_kv_z(j, "severity", f->severity);
         etp_json_kv_z(j, "text", f->text);
         etp_json_key(j, "evidence");
@@ -407,15 +428,8 @@ static void findings(etp_json *j, const etp_ab *ab)
         etp_json_end(j);
     }
     etp_json_end(j);
-    etp_json_key(j, "ruled_out");
-    etp_json_begin_array(j);
-    for (size_t i = 0; i < ab->ruled_out.n; i++) {
-        etp_json_begin_object_inline(j);
-        etp_json_kv_z(j, "id", ab->ruled_out.items[i].id);
-        etp_json_kv_z(j, "text", ab->ruled_out.items[i].text);
-        etp_json_end(j);
-    }
-    etp_json_end(j);
+    causes(j, ab, "ruled_out", true);
+    causes(j, ab, "not_ruled_out", false);
     etp_json_key(j, "next_fixes");
     etp_json_begin_array(j);
     for (size_t i = 0; i < ab->fixes.n; i++) {

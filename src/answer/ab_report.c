@@ -330,6 +330,29 @@ void etp_ab_proof_keys(const etp_ab *ab, etp_keys *keys, etp_arena *arena)
     }
 }
 
+// "ruled out  tracer (…) · threads (…)", and what stays possible.
+static void causes(const etp_ab *ab, etp_keys *keys, etp_arena *arena)
+{
+    etp_strbuf text[ETP_CAUSE_STATES];
+    for (int k = 0; k < ETP_CAUSE_STATES; k++) {
+        etp_strbuf_init(&text[k], arena);
+    }
+    for (size_t i = 0; i < ab->n_causes; i++) {
+        etp_strbuf *t = &text[ab->causes[i].state];
+        etp_strbuf_printf(t, "%s%s", t->len ? " · " : "", ab->causes[i].text);
+    }
+    if (text[ETP_CAUSE_RULED_OUT].len) {
+        etp_keys_add(keys, ETP_PLAIN, "ruled out", "%s", etp_strbuf_str(&text[ETP_CAUSE_RULED_OUT]).ptr);
+    }
+    if (text[ETP_CAUSE_SUSPECT].len) {
+        etp_keys_add(keys, ETP_WARN, "suspect", "%s", etp_strbuf_str(&text[ETP_CAUSE_SUSPECT]).ptr);
+    }
+    // Bare dumps tell none of it: their grade says so.
+    if (text[ETP_CAUSE_UNKNOWN].len && !ab->bare && !ab->emulated) {
+        etp_keys_add(keys, ETP_PLAIN, "not ruled out", "%s", etp_strbuf_str(&text[ETP_CAUSE_UNKNOWN]).ptr);
+    }
+}
+
 static void screen(const etp_ab *ab, etp_report *r, etp_arena *arena)
 {
     etp_report_section(r, 1, "answer", "Answer");
@@ -365,14 +388,7 @@ static void screen(const etp_ab *ab, etp_report *r, etp_arena *arena)
                                                             : ETP_INFO;
         etp_report_note(r, s, "%s %s", f->id, f->text);
     }
-    if (ab->ruled_out.n) {
-        etp_strbuf text;
-        etp_strbuf_init(&text, arena);
-        for (size_t i = 0; i < ab->ruled_out.n; i++) {
-            etp_strbuf_printf(&text, "%s%s", i ? " · " : "", ab->ruled_out.items[i].text);
-        }
-        etp_keys_add(keys, ETP_PLAIN, "ruled out", "%s", etp_strbuf_str(&text).ptr);
-    }
+    causes(ab, keys, arena);
 }
 
 static void reproducibility(const etp_ab *ab, etp_report *r, etp_arena *arena)

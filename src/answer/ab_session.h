@@ -60,11 +60,16 @@ void etp_ab_engage(etp_ab_session *s);
 ETP_NODISCARD etp_status etp_ab_next_fixes(etp_ab_session *s, etp_error *err);
 // ab_compare.c: ledgers, categories, operators, shifts from profiles and comparisons.
 ETP_NODISCARD etp_status etp_ab_explain(etp_ab_session *s, etp_error *err);
-// ab_words.c: grade, findings, what was ruled out.
+// ab_words.c: grade and findings.
 ETP_NODISCARD etp_status etp_ab_judge(etp_ab_session *s, etp_error *err);
 
+// ab_ruled_out.c: what else could have made the difference; suspects become findings.
+ETP_NODISCARD etp_status etp_ab_weigh_causes(etp_ab_session *s, etp_error *err);
+
 // Adds a finding with the next id; EVIDENCE is one reference or NULL. TEXT NULL means out of memory.
-ETP_NODISCARD etp_status etp_ab_find(etp_ab_session *s, const char *severity, const char *evidence,
-                                     const char *text, etp_error *err);
+ETP_NODISCARD etp_status etp_ab_find(etp_ab_session *s, etp_finding_kind kind, const char *severity,
+                                     const char *evidence, const char *text, etp_error *err);
+// The ledger row lost with the change, beyond its noise and by more than one per cent.
+bool etp_ab_row_lost(const etp_ledger_row *row);
 
 #endif

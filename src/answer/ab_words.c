@@ -1,36 +1,49 @@
 // SPDX-License-Identifier: Apache-2.0
-// What an answer says in words: grade, findings, what was ruled out. Every sentence names the
-// rows it rests on.
+// What an answer says in words: grade and findings. Every sentence names the rows it rests on.
 #include <math.h>
 #include <string.h>
 
 #include "answer/ab_session.h"
 #include "base/number.h"
 
-#define SMALL_SHARE 0.25 // of an effect (ln): what is below cannot have made it
+static const struct {
+    const char *id, *formula;
+} k_findings[ETP_FINDING_COUNT] = {
+#define FINDING_ROW(name, id, formula) [ETP_FINDING_##name] = {id, formula},
+    ETP_FINDING_MAP(FINDING_ROW)
+#undef FINDING_ROW
+};
 
-etp_status etp_ab_find(etp_ab_session *s, const char *severity, const char *evidence,
-                       const char *text, etp_error *err)
+const char *etp_finding_id(etp_finding_kind kind)
 {
-    const char **refs = ETP_NEW_ARRAY(&s->arena, const char *, 1);
+    return k_findings[kind].id;
+}
+
+static etp_status find_with(etp_ab_session *s, etp_finding_kind kind, const char *severity,
+                            const char *const *evidence, size_t n, const char *text, etp_error *err)
+{
+    const char **refs = ETP_NEW_ARRAY(&s->arena, const char *, n + 1);
     const char *id = etp_arena_printf(&s->arena, "F%zu", s->ab.findings.n + 1);
     if (!refs || !id || !text) {
         return etp_fail_nomem(err, "findings");
     }
-    refs[0] = evidence;
+    for (size_t i = 0; i < n; i++) {
+        refs[i] = evidence[i];
+    }
     etp_ab_finding f = {.id = id,
+                        .kind = kind,
                         .severity = severity,
                         .text = text,
                         .evidence = refs,
-                        .n_evidence = evidence ? 1 : 0};
+                        .n_evidence = n,
+                        .formula = k_findings[kind].formula};
     return ETP_PUSH(&s->arena, &s->ab.findings, f) ? ETP_OK : etp_fail_nomem(err, "findings");
 }
 
-static etp_status rule_out(etp_ab_session *s, const char *id, const char *text, etp_error *err)
+etp_status etp_ab_find(etp_ab_session *s, etp_finding_kind kind, const char *severity,
+                       const char *evidence, const char *text, etp_error *err)
 {
-    etp_ab_finding f = {.id = id, .severity = "info", .text = text};
-    return text && ETP_PUSH(&s->arena, &s->ab.ruled_out, f) ? ETP_OK
-                                                            : etp_fail_nomem(err, "findings");
+    return find_with(s, kind, severity, &evidence, evidence ? 1 : 0, text, err);
 }
 
 static void grade(etp_ab_session *s)
@@ -54,24 +67,6 @@ static void grade(etp_ab_session *s)
                                    : "the arms ran different or unknown builds";
 }
 
-static etp_status find_with(etp_ab_session *s, const char *severity, const char *const *evidence,
-                            size_t n, const char *formula, const char *text, etp_error *err)
-{
-    const char **refs = ETP_NEW_ARRAY(&s->arena, const char *, n);
-    if (!refs) {
-        return etp_fail_nomem(err, "findings");
-    }
-    ETP_TRY(etp_ab_find(s, severity, NULL, text, err));
-    for (size_t i = 0; i < n; i++) {
-        refs[i] = evidence[i];
-    }
-    etp_ab_finding *f = &s->ab.findings.items[s->ab.findings.n - 1];
-    f->evidence = refs;
-    f->n_evidence = n;
-    f->formula = formula;
-    return ETP_OK;
-}
-
 static bool silent(const etp_ab *ab, size_t comparison)
 {
     return ab->emulated || ab->comparisons[comparison].withheld;
@@ -86,8 +81,7 @@ static etp_status shift_finding(etp_ab_session *s, size_t at, etp_error *err)
     }
     const char *evidence[] = {etp_category_name(shift->before), etp_category_name(shift->after)};
     return find_with(
-        s, "info", evidence, 2,
-        "share: Σ exclusive time of the category ÷ Method::execute, each arm by itself",
+        s, ETP_FINDING_SHIFT, "info", evidence, 2,
         etp_arena_printf(&s->arena,
                          "the bottleneck moved: %s was %.0f %% of an inference, now %s is the "
                          "largest part with %.0f %% (before: %.0f %%)",
@@ -97,19 +91,23 @@ static etp_status shift_finding(etp_ab_session *s, size_t at, etp_error *err)
         err);
 }
 
-// What got slower comes first, the worst loss first.
+bool etp_ab_row_lost(const etp_ledger_row *row)
+{
+    return row->pair != ETP_NO_INDEX && row->lo_ns != ETP_NS_UNKNOWN && row->lo_ns > 0 &&
+           row->delta_ns * 100 > row->baseline_ns;
+}
+
+// What got slower comes first, the worst loss first, with the inference that is left when only
+// this operator goes back: the same addition as etprof whatif 'back ID'.
 static etp_status slower_findings(etp_ab_session *s, size_t at, etp_error *err)
 {
     enum { SHOWN = 3 };
     const etp_ledger *l = &s->ab.ledgers[at].ledger;
+    const etp_ab_arm *cand = &s->ab.arms[s->ab.ledgers[at].candidate];
     const etp_ledger_row *worst[SHOWN] = {NULL};
     for (size_t i = 0; !silent(&s->ab, at) && i < l->n; i++) {
         const etp_ledger_row *row = &l->items[i];
-        if (row->pair == ETP_NO_INDEX || row->lo_ns == ETP_NS_UNKNOWN || row->lo_ns <= 0 ||
-            row->delta_ns * 100 <= row->baseline_ns) {
-            continue;
-        }
-        for (size_t k = 0; k < SHOWN && row; k++) {
+        for (size_t k = 0; k < SHOWN && row && etp_ab_row_lost(row); k++) {
             if (!worst[k] || row->delta_ns > worst[k]->delta_ns) {
                 const etp_ledger_row *next = worst[k];
                 worst[k] = row;
@@ -119,15 +117,16 @@ static etp_status slower_findings(etp_ab_session *s, size_t at, etp_error *err)
     }
     for (size_t k = 0; k < SHOWN && worst[k]; k++) {
         char d[ETP_NUMBER_CHARS], lo[ETP_NUMBER_CHARS], hi[ETP_NUMBER_CHARS];
-        ETP_TRY(find_with(
-            s, "warn", &worst[k]->id, 1,
-            "difference of means over the traced iterations; 95 % t interval over the blocks lies above 0",
-            etp_arena_printf(&s->arena,
-                             "%s got slower by %s [%s, %s]; sending only it back gains that",
-                             worst[k]->label, etp_format_ns((double)worst[k]->delta_ns, d),
-                             etp_format_ns((double)worst[k]->lo_ns, lo),
-                             etp_format_ns((double)worst[k]->hi_ns, hi)),
-            err));
+        char now[ETP_NUMBER_CHARS], then[ETP_NUMBER_CHARS];
+        const etp_ledger_row *row = worst[k];
+        const char *text = etp_arena_printf(
+            &s->arena,
+            "%s got slower by %s [%s, %s]; sending only it back: %s → %s (traced, etprof whatif DIR 'back %s')",
+            row->label, etp_format_ns((double)row->delta_ns, d),
+            etp_format_ns((double)row->lo_ns, lo), etp_format_ns((double)row->hi_ns, hi),
+            etp_format_ns((double)cand->traced_ns, now),
+            etp_format_ns((double)(cand->traced_ns - row->delta_ns), then), row->id);
+        ETP_TRY(find_with(s, ETP_FINDING_SLOWER, "warn", &row->id, 1, text, err));
     }
     return ETP_OK;
 }
@@ -148,8 +147,7 @@ static etp_status layout_finding(etp_ab_session *s, etp_error *err)
         return ETP_OK;
     }
     static const char *const k_evidence[] = {"Data movement", "Quantize/convert"};
-    return find_with(s, "warn", k_evidence, 2,
-                     "Σ exclusive time of Data movement and Quantize/convert ÷ Method::execute",
+    return find_with(s, ETP_FINDING_LAYOUT, "warn", k_evidence, 2,
                      etp_arena_printf(&s->arena,
                                       "%s is dominated by layout: moving and converting data takes "
                                       "%.0f %% of an inference",
@@ -178,8 +176,7 @@ static etp_status engagement_finding(etp_ab_session *s, etp_error *err)
             return etp_fail_nomem(err, "findings");
         }
     }
-    return find_with(s, "info", ids.items, ids.n,
-                     "Σ time of the operators ÷ Method::execute of the arm",
+    return find_with(s, ETP_FINDING_OFF_FEATURE, "info", ids.items, ids.n,
                      etp_arena_printf(&s->arena, "%u operators with %.0f %% of an inference stay off "
                                                  "%s: %s",
                                       e->reasons[0].operators,
@@ -197,7 +194,8 @@ static etp_status flag_findings(etp_ab_session *s, size_t at, etp_error *err)
         if (!(flags & bit)) {
             continue;
         }
-        ETP_TRY(etp_ab_find(s, bit == ETP_FLAG_DRIFT ? "info" : "warn", "samples.csv",
+        ETP_TRY(etp_ab_find(s, ETP_FINDING_STATISTICS, bit == ETP_FLAG_DRIFT ? "info" : "warn",
+                            "samples.csv",
                             etp_arena_printf(&s->arena, "%s against %s: %s",
                                              s->ab.arms[s->ab.comparisons[at].candidate].name,
                                              s->ab.arms[s->ab.comparisons[at].baseline].name,
@@ -207,89 +205,47 @@ static etp_status flag_findings(etp_ab_session *s, size_t at, etp_error *err)
     return ETP_OK;
 }
 
-// Traced against untraced: what the tracer costs each arm.
-static etp_status tracer_words(etp_ab_session *s, etp_error *err)
+// Kernels outside delegates are a large part of what runs now.
+static etp_status portable_finding(etp_ab_session *s, etp_error *err)
 {
     const etp_ab *ab = &s->ab;
-    double worst = 0;
-    size_t known = 0;
-    for (size_t i = 0; i < ab->n_arms; i++) {
-        const etp_ab_arm *a = &ab->arms[i];
-        if (a->median_ns > 0 && a->traced_ns > 0) {
-            double rel = (double)a->traced_ns / (double)a->median_ns - 1;
-            worst = fabs(rel) > fabs(worst) ? rel : worst;
-            known++;
+    uint32_t arm = ab->engagement.arm;
+    const etp_profile *p = ab->n_arms ? ab->arms[arm].profile : NULL;
+    struct {
+        const char **items;
+        size_t n, cap;
+    } ids = {0};
+    int64_t ns = 0;
+    for (size_t i = 0; p && i < ab->n_operators; i++) {
+        const etp_ab_operator *op = &ab->operators[i];
+        bool portable = op->rows[arm] && op->rows[arm]->kind == ETP_ROW_PORTABLE && op->ns[arm] > 0;
+        if (portable && !ETP_PUSH(&s->arena, &ids, op->id)) {
+            return etp_fail_nomem(err, "findings");
         }
+        ns += portable ? op->ns[arm] : 0;
     }
-    if (known < ab->n_arms || ab->emulated) {
+    double share = p && ab->arms[arm].traced_ns > 0
+                       ? (double)ns / (double)ab->arms[arm].traced_ns : 0;
+    if (share < 0.25 || ab->emulated) {
         return ETP_OK;
     }
-    if (fabs(worst) > 0.10) {
-        return etp_ab_find(s, "warn", "tracer",
-                           etp_arena_printf(&s->arena,
-                                            "traced inferences take %+.1f %% against untraced ones; "
-                                            "the breakdown is of the traced ones",
-                                            100 * worst),
-                           err);
+    const char *was = "";
+    if (ab->n_comparisons && isfinite(ab->shifts[0].portable_before)) {
+        was = etp_arena_printf(&s->arena, " (%s: %.0f %%)", ab->arms[ab->baseline].name,
+                               100 * ab->shifts[0].portable_before);
     }
-    return rule_out(s, "tracer",
-                    etp_arena_printf(&s->arena, "tracer (at most %+.1f %%, and not in the headline)",
-                                     100 * worst),
-                    err);
-}
-
-// The A/A control speaks against drift only as far as it is finer than what was found: a floor of
-// 20 % rules nothing out beside an effect of 30 %.
-static bool drift_is_ruled_out(const etp_ab_session *s)
-{
-    double floor = s->has_stats ? s->stats.noise_floor : (double)NAN;
-    if (!isfinite(floor) || s->stats.control_differs || s->ab.emulated) {
-        return false;
-    }
-    for (size_t i = 0; i < s->ab.n_comparisons; i++) {
-        const etp_ab_comparison *c = &s->ab.comparisons[i];
-        bool below_margin = floor <= c->margin;
-        if (!below_margin && !(log1p(floor) <= SMALL_SHARE * fabs(log(c->estimate)))) {
-            return false;
-        }
-    }
-    return s->ab.n_comparisons > 0;
-}
-
-static etp_status exclusions(etp_ab_session *s, etp_error *err)
-{
-    const etp_ab *ab = &s->ab;
-    if (drift_is_ruled_out(s)) {
-        ETP_TRY(rule_out(s, "drift",
-                         etp_arena_printf(&s->arena,
-                                          "drift of the machine (A/A control within %.2f %%)",
-                                          100 * s->stats.noise_floor),
-                         err));
-    }
-    if (strcmp(ab->grade, "A") == 0) {
-        ETP_TRY(rule_out(s, "builds", "different binaries", err));
-    }
-    bool same_threads = true;
-    for (size_t i = 1; i < ab->n_arms; i++) {
-        same_threads = same_threads && ab->arms[i].threads == ab->arms[0].threads;
-    }
-    if (!ab->bare && same_threads && ab->n_arms > 1) {
-        ETP_TRY(rule_out(s, "threads",
-                         etp_arena_printf(&s->arena, "threads (%u in every arm)",
-                                          ab->arms[0].threads),
-                         err));
-    }
-    if (ab->correctness.ok == 1) {
-        ETP_TRY(rule_out(s, "outputs", "wrong outputs", err));
-    }
-    return tracer_words(s, err);
+    return find_with(s, ETP_FINDING_PORTABLE, "warn", ids.items, ids.n,
+                     was ? etp_arena_printf(&s->arena, "%zu kernels outside any delegate take %.0f %% of an inference of %s%s",
+                                            ids.n, 100 * share, ab->arms[arm].name, was)
+                         : NULL,
+                     err);
 }
 
 static etp_status lost_words(etp_ab_session *s, etp_error *err)
 {
     for (size_t i = 0; i < s->ab.lost.n; i++) {
         const etp_ab_lost *l = &s->ab.lost.items[i];
-        ETP_TRY(etp_ab_find(s, l->recovered ? "warn" : "bad", "manifest.json",
+        ETP_TRY(etp_ab_find(s, ETP_FINDING_LOST, l->recovered ? "warn" : "bad", "manifest.json",
                             etp_arena_printf(&s->arena, "%s, block %u: %s%s", l->arm, l->block,
                                              l->text, l->recovered ? " (repeated)" : ""),
                             err));
@@ -302,7 +258,7 @@ static etp_status note_words(etp_ab_session *s, etp_error *err)
 {
     for (size_t i = 0; s->has_run && i < s->run.n_notes; i++) {
         etp_str id = s->run.notes[i].id, text = s->run.notes[i].text;
-        ETP_TRY(etp_ab_find(s, etp_str_eqz(id, "arm_given_up") ? "bad" : "warn", "manifest.json",
+        ETP_TRY(etp_ab_find(s, ETP_FINDING_NOTE, etp_str_eqz(id, "arm_given_up") ? "bad" : "warn", "manifest.json",
                             etp_arena_printf(&s->arena, "%.*s", ETP_STR_ARG(text)), err));
     }
     return ETP_OK;
@@ -315,6 +271,7 @@ etp_status etp_ab_judge(etp_ab_session *s, etp_error *err)
         ETP_TRY(slower_findings(s, i, err));
     }
     ETP_TRY(layout_finding(s, err));
+    ETP_TRY(portable_finding(s, err));
     ETP_TRY(engagement_finding(s, err));
     for (size_t i = 0; i < s->ab.n_comparisons; i++) {
         ETP_TRY(shift_finding(s, i, err));
@@ -324,5 +281,5 @@ etp_status etp_ab_judge(etp_ab_session *s, etp_error *err)
     }
     ETP_TRY(note_words(s, err));
     ETP_TRY(lost_words(s, err));
-    return exclusions(s, err);
+    return etp_ab_weigh_causes(s, err);
 }

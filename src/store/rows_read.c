@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Reads samples.csv and environment.jsonl. Rows of blocks that the manifest does not vouch for and
 // a torn last row are left out and counted; anything else that is wrong is an error with its place.
+#include <math.h>
 #include <stdio.h>
 
 #include "base/csv.h"
@@ -168,7 +169,29 @@ static void read_launch(const etp_json_object *o, etp_run *run)
     }
 }
 
-// One line: launches are taken, other lines ("block": what the machine was doing) are for people.
+static etp_run_moment read_moment(const etp_json_object *o, const char *key)
+{
+    etp_json_object at = etp_json_get_object(o, key);
+    const json_t *celsius = at.object ? json_object_get(at.object, "temperature_c") : NULL;
+    double temperature = etp_json_get_double(&at, "temperature_c");
+    return (etp_run_moment){
+        .temperature_c = celsius && !json_is_null(celsius) ? temperature : (double)NAN,
+        .freq_max_khz = at.object ? count_or_unknown(&at, "freq_max_khz") : UINT64_MAX,
+    };
+}
+
+static void read_block(const etp_json_object *o, etp_run *run)
+{
+    etp_run_block b = {.block = etp_json_get_u32(o, "block", ETP_RUN_MAX_BLOCKS),
+                       .start = read_moment(o, "start"),
+                       .end = read_moment(o, "end")};
+    if (*o->status == ETP_OK && b.block >= 1 && b.block <= run->blocks_done &&
+        !ETP_PUSH(o->arena, &run->blocks, b)) {
+        *o->status = etp_fail_nomem(o->err, "blocks");
+    }
+}
+
+// One line: launches and blocks are taken, other lines are for people.
 static etp_status read_line(etp_str line, etp_arena *arena, etp_run *run, etp_error *err)
 {
     json_t *json;
@@ -178,6 +201,8 @@ static etp_status read_line(etp_str line, etp_arena *arena, etp_run *run, etp_er
         .object = json, .where = "", .arena = arena, .err = err, .status = &status};
     if (etp_str_eqz(etp_json_get_str(&o, "type"), "launch")) {
         read_launch(&o, run);
+    } else if (etp_str_eqz(etp_json_get_str(&o, "type"), "block")) {
+        read_block(&o, run);
     }
     json_decref(json);
     return status;

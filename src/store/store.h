@@ -100,6 +100,17 @@ typedef struct etp_run_launch {
     uint64_t hook_calls; // by SDK libraries, answered with the mask in force
 } etp_run_launch;
 
+// What the machine was doing at one moment. What could not be read is NAN or UINT64_MAX.
+typedef struct etp_run_moment {
+    double temperature_c; // hottest zone
+    uint64_t freq_max_khz; // fastest CPU
+} etp_run_moment;
+
+typedef struct etp_run_block {
+    uint32_t block;
+    etp_run_moment start, end;
+} etp_run_block;
+
 typedef struct etp_run_lost {
     uint32_t arm, block, launch;
     etp_launch_kind kind;
@@ -196,6 +207,10 @@ typedef struct etp_run {
         etp_run_launch *items;
         size_t n, cap;
     } launches;
+    struct {
+        etp_run_block *items; // as they ran
+        size_t n, cap;
+    } blocks;
     struct {
         etp_run_dump *items; // by arm, then block
         size_t n, cap;
