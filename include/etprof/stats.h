@@ -141,6 +141,8 @@ ETP_API ETP_NODISCARD etp_status etp_unpaired_compare(const double *a, size_t n_
 
 // Adjusted p-values (Benjamini–Hochberg), NAN stays NAN and does not count. SCRATCH: n indices.
 ETP_API void etp_benjamini_hochberg(const double *p, size_t n, uint32_t *scratch, double *out_q);
+// The same by Holm: the chance of one or more false claims among all of them.
+ETP_API void etp_holm(const double *p, size_t n, uint32_t *scratch, double *out_q);
 
 // Geometric mean of ratios; interval by seeded bootstrap over the items, NAN below 3.
 ETP_API ETP_NODISCARD etp_status etp_geometric_mean(const double *ratios, size_t n, uint64_t seed,

@@ -32,6 +32,24 @@ void etp_benjamini_hochberg(const double *p, size_t n, uint32_t *scratch, double
     }
 }
 
+void etp_holm(const double *p, size_t n, uint32_t *scratch, double *out_q)
+{
+    size_t known = 0;
+    for (size_t i = 0; i < n; i++) {
+        scratch[i] = (uint32_t)i;
+        known += isnan(p[i]) ? 0 : 1;
+        out_q[i] = (double)NAN;
+    }
+    etp_sort_order(scratch, n, smaller_p, p);
+    // q of rank i is the largest p_j · (n − j + 1) over j ≤ i, at most 1
+    double most = 0;
+    for (size_t i = 0; i < known; i++) {
+        double scaled = fmin(p[scratch[i]] * (double)(known - i), 1);
+        most = scaled > most ? scaled : most;
+        out_q[scratch[i]] = most;
+    }
+}
+
 #define RESAMPLES 10000
 
 etp_status etp_geometric_mean(const double *ratios, size_t n, uint64_t seed, etp_arena *scratch,
