@@ -36,6 +36,8 @@ typedef struct etp_interval {
 
 // Mean with its Student-t interval (n − 1 degrees of freedom). One value has no interval.
 ETP_API etp_interval etp_mean_interval(const double *x, size_t n, double confidence);
+// Two-sided p of a mean of zero by the same t; NAN below two values.
+ETP_API double etp_mean_p(const double *x, size_t n);
 // Ranks [lo, hi] (0-based, into the sorted sample) that hold the q-quantile of the population with
 // at least CONFIDENCE, whatever the distribution. False when n is too small for it.
 ETP_API bool etp_quantile_ranks(size_t n, double q, double confidence, size_t *out_lo,

@@ -124,7 +124,7 @@ typedef struct etp_ab_fix {
 // What a finding can be about: id in documents, and how its figures come about. The test
 // answer_words holds that each of them goes or changes with the data it rests on.
 #define ETP_FINDING_MAP(X)                                                                         \
-    X(SLOWER, "slower", "candidate − baseline, means over the traced iterations; its 95 % t interval over the blocks lies above 0") \
+    X(SLOWER, "slower", "candidate − baseline, means over the traced iterations; its 95 % t interval over the blocks lies above 0, and q ≤ 0.05 (Benjamini–Hochberg over operators)") \
     X(LAYOUT, "layout", "Σ exclusive time of Data movement and Quantize/convert ÷ Method::execute, at least 0.3") \
     X(OFF_FEATURE, "off_feature", "Σ time of the operators ÷ Method::execute of the arm, at least 0.05") \
     X(SHIFT, "bottleneck", "share: Σ exclusive time of the category ÷ Method::execute, each arm by itself") \

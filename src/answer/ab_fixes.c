@@ -288,8 +288,7 @@ static etp_status slower(fixer *f, etp_error *err)
     const etp_ledger *l = &f->ab->ledgers[0].ledger;
     for (size_t i = 0; i < l->n; i++) {
         const etp_ledger_row *row = &l->items[i];
-        if (row->pair == ETP_NO_INDEX || row->lo_ns == ETP_NS_UNKNOWN || row->lo_ns <= 0 ||
-            row->delta_ns * 100 <= row->baseline_ns) {
+        if (!etp_ledger_row_slower(row)) {
             continue;
         }
         at.floor += row->lo_ns;
@@ -301,7 +300,7 @@ static etp_status slower(fixer *f, etp_error *err)
                    etp_arena_printf(&f->s->arena, "%zu operators got slower with the change",
                                     at.ids.n),
                    "run only these at the other level, or report them with 'etprof ops'",
-                   "Σ (candidate − baseline) of rows whose 95 % interval lies above 0", err);
+                   "Σ (candidate − baseline) of rows whose 95 % interval lies above 0, with q ≤ 0.05", err);
 }
 
 static int best_first(const void *pa, const void *pb)

@@ -208,9 +208,7 @@ static void slower(const etp_ab *ab, size_t at, etp_keys *keys, etp_arena *arena
     for (size_t i = 0; i < l->n; i++) {
         const etp_ledger_row *row = &l->items[i];
         judged += row->lo_ns != ETP_NS_UNKNOWN;
-        bool lost = row->category >= 0 && row->lo_ns != ETP_NS_UNKNOWN && row->lo_ns > 0 &&
-                    row->delta_ns * 100 > row->baseline_ns;
-        if (!lost) {
+        if (!etp_ledger_row_slower(row)) {
             continue;
         }
         if (n++ < 3) {

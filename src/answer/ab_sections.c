@@ -188,12 +188,14 @@ static void ledger_table(const etp_ab *ab, size_t at, etp_report *r)
          .flags = ETP_COL_SIGNED | ETP_COL_LESS_IS_GOOD},
         {.key = "lo_ns", .title = "low", .kind = ETP_KIND_NS, .flags = ETP_COL_SIGNED | ETP_COL_MINOR},
         {.key = "hi_ns", .title = "high", .kind = ETP_KIND_NS, .flags = ETP_COL_SIGNED | ETP_COL_MINOR},
+        {.key = "q", .title = "q", .kind = ETP_KIND_DOUBLE, .flags = ETP_COL_MINOR,
+         .help = "chance of a false claim among all operators with this or a smaller q"},
         {.key = "bound_ns", .title = "truncation ≤", .kind = ETP_KIND_NS, .flags = ETP_COL_MINOR},
     };
     const etp_ledger *l = &ab->ledgers[at].ledger;
     char id[32];
     snprintf(id, sizeof id, at ? "ledger-%zu" : "ledger", at + 1);
-    etp_table *t = etp_report_table(r, id, NULL, k_columns, 10);
+    etp_table *t = etp_report_table(r, id, NULL, k_columns, 11);
     etp_table_limit(t, 0);
     for (size_t i = 0; i < l->n; i++) {
         const etp_ledger_row *row = &l->items[i];
@@ -203,11 +205,11 @@ static void ledger_table(const etp_ab *ab, size_t at, etp_report *r)
                                              : etp_category_name((etp_category)row->category)),
                 etp_cell_ns(row->baseline_ns), etp_cell_ns(row->candidate_ns),
                 etp_cell_ns(row->delta_ns), ns_cell(row->lo_ns), ns_cell(row->hi_ns),
-                ns_cell(row->bound_ns));
+                etp_cell_double(row->q), ns_cell(row->bound_ns));
     }
     ETP_ROW(t, etp_cell_z("total"), etp_cell_z("total"), etp_cell_missing(), etp_cell_missing(),
             etp_cell_ns(l->baseline_ns), etp_cell_ns(l->candidate_ns), etp_cell_ns(l->delta_ns),
-            etp_cell_missing(), etp_cell_missing(), etp_cell_missing());
+            etp_cell_missing(), etp_cell_missing(), etp_cell_missing(), etp_cell_missing());
     etp_table_row_is_total(t);
 }
 

@@ -69,7 +69,5 @@ ETP_NODISCARD etp_status etp_ab_weigh_causes(etp_ab_session *s, etp_error *err);
 // Adds a finding with the next id; EVIDENCE is one reference or NULL. TEXT NULL means out of memory.
 ETP_NODISCARD etp_status etp_ab_find(etp_ab_session *s, etp_finding_kind kind, const char *severity,
                                      const char *evidence, const char *text, etp_error *err);
-// The ledger row lost with the change, beyond its noise and by more than one per cent.
-bool etp_ab_row_lost(const etp_ledger_row *row);
 
 #endif

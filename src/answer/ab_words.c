@@ -91,12 +91,6 @@ static etp_status shift_finding(etp_ab_session *s, size_t at, etp_error *err)
         err);
 }
 
-bool etp_ab_row_lost(const etp_ledger_row *row)
-{
-    return row->pair != ETP_NO_INDEX && row->lo_ns != ETP_NS_UNKNOWN && row->lo_ns > 0 &&
-           row->delta_ns * 100 > row->baseline_ns;
-}
-
 // What got slower comes first, the worst loss first, with the inference that is left when only
 // this operator goes back: the same addition as etprof whatif 'back ID'.
 static etp_status slower_findings(etp_ab_session *s, size_t at, etp_error *err)
@@ -107,7 +101,7 @@ static etp_status slower_findings(etp_ab_session *s, size_t at, etp_error *err)
     const etp_ledger_row *worst[SHOWN] = {NULL};
     for (size_t i = 0; !silent(&s->ab, at) && i < l->n; i++) {
         const etp_ledger_row *row = &l->items[i];
-        for (size_t k = 0; k < SHOWN && row && etp_ab_row_lost(row); k++) {
+        for (size_t k = 0; k < SHOWN && row && etp_ledger_row_slower(row); k++) {
             if (!worst[k] || row->delta_ns > worst[k]->delta_ns) {
                 const etp_ledger_row *next = worst[k];
                 worst[k] = row;

@@ -107,6 +107,7 @@ static double group_mean(const maker *m, uint32_t pair, int side)
 static void interval(maker *m, etp_ledger_row *row, uint32_t pair)
 {
     row->lo_ns = row->hi_ns = ETP_NS_UNKNOWN;
+    row->q = (double)NAN;
     size_t n = 0;
     for (size_t k = 0; k < m->n_blocks; k++) {
         bool is_sum = pair == ETP_NO_INDEX;
@@ -124,6 +125,32 @@ static void interval(maker *m, etp_ledger_row *row, uint32_t pair)
     etp_interval ci = etp_mean_interval(m->block_difference, n, 0.95);
     row->lo_ns = llround(ci.lo);
     row->hi_ns = llround(ci.hi);
+    row->q = pair == ETP_NO_INDEX ? (double)NAN : etp_mean_p(m->block_difference, n); // adjusted later
+}
+
+// Many operators are judged at once: some look different by chance alone.
+static etp_status adjust_for_many(maker *m, etp_error *err)
+{
+    size_t n = m->out->n;
+    double *p = ETP_NEW_ARRAY(&m->scratch, double, 2 * n);
+    uint32_t *order = ETP_NEW_ARRAY(&m->scratch, uint32_t, n);
+    if (!p || !order) {
+        return etp_fail_nomem(err, "ledger");
+    }
+    for (size_t i = 0; i < n; i++) {
+        p[i] = m->out->items[i].q;
+    }
+    etp_benjamini_hochberg(p, n, order, p + n);
+    for (size_t i = 0; i < n; i++) {
+        m->out->items[i].q = p[n + i];
+    }
+    return ETP_OK;
+}
+
+bool etp_ledger_row_slower(const etp_ledger_row *row)
+{
+    return row->pair != ETP_NO_INDEX && row->lo_ns != ETP_NS_UNKNOWN && row->lo_ns > 0 &&
+           row->q <= 0.05 && row->delta_ns * 100 > row->baseline_ns;
 }
 
 static etp_status add_row(maker *m, etp_ledger_row row, double base_mean, double cand_mean,
@@ -252,6 +279,7 @@ static etp_status tracer_row(maker *m, const int64_t median[2], etp_error *err)
         .lo_ns = ETP_NS_UNKNOWN,
         .hi_ns = ETP_NS_UNKNOWN,
         .bound_ns = ETP_NS_UNKNOWN,
+        .q = (double)NAN,
         .pair = ETP_NO_INDEX,
     };
     return ETP_PUSH(m->arena, m->out, row) ? ETP_OK : etp_fail_nomem(err, "ledger");
@@ -273,6 +301,7 @@ static etp_status make(maker *m, const int64_t median[2], etp_error *err)
     ETP_TRY(sum_row(m, ETP_ROW_BOUNDARY, "delegate boundary (set-up, reshape, locks)", err));
     ETP_TRY(sum_row(m, ETP_ROW_FRAMEWORK, "framework (dispatch between instructions)", err));
     ETP_TRY(sum_row(m, ETP_ROW_UNEXPLAINED, "unexplained", err));
+    ETP_TRY(adjust_for_many(m, err));
     ETP_TRY(round_rows(m, err));
     if (median[0] != ETP_NS_UNKNOWN && median[1] != ETP_NS_UNKNOWN) {
         ETP_TRY(tracer_row(m, median, err));

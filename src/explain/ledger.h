@@ -15,6 +15,7 @@ typedef struct etp_ledger_row {
     int category;         // etp_category, -1 for rows that are no operator
     int64_t baseline_ns, candidate_ns, delta_ns;
     int64_t lo_ns, hi_ns; // 95 % interval of delta_ns over the blocks, ETP_NS_UNKNOWN below 2
+    double q;             // of the difference: Benjamini–Hochberg over the ledger's operators; NAN: none
     int64_t bound_ns;     // most that XNNPACK's truncation can have moved here, ETP_NS_UNKNOWN: n/a
     uint32_t pair;        // index of the alignment's pair, ETP_NO_INDEX for sums
 } etp_ledger_row;
@@ -32,6 +33,10 @@ ETP_NODISCARD etp_status etp_ledger_build(const etp_profile *baseline, const etp
                                           const etp_alignment *alignment,
                                           int64_t baseline_median_ns, int64_t candidate_median_ns,
                                           etp_arena *arena, etp_ledger *out, etp_error *err);
+
+// True when the operator's time grew beyond doubt: by more than 1 %, interval above 0, and q ≤ 0.05, so that
+// of all operators claimed in a ledger one in twenty is wrong at most, however many there are.
+bool etp_ledger_row_slower(const etp_ledger_row *row);
 
 // Rounded mean of Method::execute.
 int64_t etp_profile_traced_ns(const etp_profile *p);

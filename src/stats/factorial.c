@@ -23,20 +23,6 @@ typedef struct maker {
     uint32_t *scratch;
 } maker;
 
-double etp_mean_p(const double *x, size_t n)
-{
-    double variance;
-    double mean = etp_mean(x, n, &variance);
-    if (n < 2) {
-        return (double)NAN;
-    }
-    double error = sqrt(variance / (double)n);
-    if (!(error > 0)) { // all alike: fakes and coarse clocks
-        return mean == 0 ? 1 : 0;
-    }
-    return 2 * etp_t_cdf(-fabs(mean) / error, (double)(n - 1));
-}
-
 static double value_of(const etp_factorial *f, size_t block, uint32_t cell)
 {
     uint32_t column = f->column[cell];

@@ -89,7 +89,4 @@ typedef struct etp_factorial_result { // arrays in the order of model, level, th
 ETP_NODISCARD etp_status etp_factorial_analyze(const etp_factorial *f, etp_arena *arena,
                                                etp_factorial_result *out, etp_error *err);
 
-// Two-sided p of a mean of zero, by Student's t; NAN below two values.
-double etp_mean_p(const double *x, size_t n);
-
 #endif

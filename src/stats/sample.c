@@ -172,6 +172,20 @@ etp_interval etp_mean_interval(const double *x, size_t n, double confidence)
     return out;
 }
 
+double etp_mean_p(const double *x, size_t n)
+{
+    double variance;
+    double mean = etp_mean(x, n, &variance);
+    if (n < 2) {
+        return (double)NAN;
+    }
+    double error = sqrt(variance / (double)n);
+    if (!(error > 0)) { // all alike: fakes and coarse clocks
+        return mean == 0 ? 1 : 0;
+    }
+    return 2 * etp_t_cdf(-fabs(mean) / error, (double)(n - 1));
+}
+
 // P(Binomial(n, q) ≤ k) by the incomplete beta function.
 static double binomial_cdf(size_t k, size_t n, double q)
 {

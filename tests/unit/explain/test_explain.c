@@ -223,7 +223,43 @@ static void renamed_inserted_and_vanished_operators_align(void **state)
     // −350.5, t(0.975, 1) = 12.706, half-width 12.706 · 0.5 = 6.353.
     assert_int_equal(l.items[1].lo_ns, -357);
     assert_int_equal(l.items[1].hi_ns, -344);
+    // scipy: ttest_1samp of −49 −51, −350 −351, 9 12; the others differ by nothing or by no spread (p = 1, 0):
+    // false_discovery_control of the six.
+    static const double k_q[] = {0.01909605, 0.00181632, 0, 0.10840136, 1, 0};
+    for (size_t i = 0; i < 6; i++) {
+        assert_true(fabs(l.items[i].q - k_q[i]) <= 1e-6);
+    }
+    assert_true(isnan(l.items[6].q) && isnan(l.items[7].q));
     etp_arena_dispose(&arena);
+}
+
+// One operator that is 9.5 ns slower, 10 and 9 in the two blocks: p = 0.0335. Alone that is a claim; with
+// three others that did not change it is q = 0.134, and none.
+static void many_operators_make_claims_dearer(void **state)
+{
+    (void)state;
+    static const planted k_base[] = {{"Convolution (NHWC, F32) IGEMM #1", 0, 201, ETP_ROW_OPERATOR},
+                                     {"Add (ND) #1", 0, 50, ETP_ROW_OPERATOR},
+                                     {"Multiply (ND) #1", 0, 70, ETP_ROW_OPERATOR},
+                                     {"Softmax (NC, F32) #1", 0, 90, ETP_ROW_OPERATOR}};
+    planted cand[4];
+    memcpy(cand, k_base, sizeof cand);
+    cand[0].total_ns = 220;
+    for (size_t n = 1; n <= 4; n += 3) {
+        etp_arena arena = {0};
+        etp_profile b, c;
+        etp_alignment a;
+        etp_ledger l;
+        etp_error err;
+        plant(k_base, n, &arena, &b);
+        plant(cand, n, &arena, &c);
+        assert_int_equal(etp_align(&b, &c, &arena, &a, &err), ETP_OK);
+        assert_int_equal(etp_ledger_build(&b, &c, &a, ETP_NS_UNKNOWN, ETP_NS_UNKNOWN, &arena, &l, &err), ETP_OK);
+        assert_true(l.items[0].lo_ns > 0); // its interval alone would say so in both cases
+        assert_true(fabs(l.items[0].q - (n == 1 ? 0.03347542 : 0.13390167)) < 1e-6);
+        assert_int_equal(etp_ledger_row_slower(&l.items[0]), n == 1);
+        etp_arena_dispose(&arena);
+    }
 }
 
 static void several_instances_of_one_key_keep_their_order(void **state)
@@ -378,6 +414,7 @@ int main(void)
         cmocka_unit_test(fixture_closes_by_hand),
         cmocka_unit_test(load_blocks_do_not_count),
         cmocka_unit_test(renamed_inserted_and_vanished_operators_align),
+        cmocka_unit_test(many_operators_make_claims_dearer),
         cmocka_unit_test(several_instances_of_one_key_keep_their_order),
         cmocka_unit_test(proof_is_three_valued),
         cmocka_unit_test(corpus_closes),
