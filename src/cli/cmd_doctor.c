@@ -4,6 +4,7 @@
 
 #include "answer/doctor.h"
 #include "cli/emit.h"
+#include "cli/setup.h"
 
 typedef struct doctor_options {
     const char *runner;
@@ -15,41 +16,50 @@ static const etp_opt k_options[] = {
     {0},
 };
 
+etp_status etp_cli_check_setup(etp_cli *cli, const char *runner, etp_doctor *out, etp_error *err)
+{
+    etp_device_options how = {
+        .runner = runner ? runner : cli->env_runner,
+        .search_path = cli->env_path,
+        .program = cli->program,
+        .work_root = ".etprof/work",
+    };
+    etp_device *device = NULL;
+    etp_error why = {.offset = ETP_NO_OFFSET};
+    const char *qemu = NULL;
+    bool there = etp_device_open(&how, &device, &why) == ETP_OK;
+    const char *reason = etp_arena_strdup(&cli->arena, etp_str_from(why.msg)); // out outlives us
+    etp_status st = etp_doctor_runner(out, there ? device : NULL, reason, &cli->arena, err);
+    if (etp_qemu_find(cli->env_qemu, cli->env_path, cli->program, &cli->arena, &qemu, NULL) != ETP_OK) {
+        qemu = NULL;
+    }
+    if (st == ETP_OK) {
+        st = etp_doctor_machine(out, ".", qemu, &cli->arena, err);
+    }
+    for (size_t i = 0; there && i < out->checks.n && st == ETP_OK; i++) {
+        out->checks.items[i].found = etp_arena_strdup(&cli->arena, etp_str_from(out->checks.items[i].found));
+        st = out->checks.items[i].found ? ETP_OK : etp_fail_nomem(err, "checks");
+    }
+    etp_device_close(there ? device : NULL);
+    return st;
+}
+
 static etp_status run(etp_cli *cli, const void *opts, int argc, char **argv, etp_error *err)
 {
     (void)argc;
     (void)argv;
     const doctor_options *o = opts;
-    etp_device_options how = {
-        .runner = o->runner ? o->runner : cli->env_runner,
-        .search_path = cli->env_path,
-        .program = cli->program,
-        .work_root = ".etprof/work",
-    };
     etp_doctor doctor = {0};
-    etp_device *device = NULL;
-    etp_error why = {.offset = ETP_NO_OFFSET};
-    const char *qemu = NULL;
-    bool there = etp_device_open(&how, &device, &why) == ETP_OK;
-    etp_status st = etp_doctor_runner(&doctor, there ? device : NULL, why.msg, &cli->arena, err);
-    if (etp_qemu_find(cli->env_qemu, cli->env_path, cli->program, &cli->arena, &qemu, NULL) != ETP_OK) {
-        qemu = NULL;
-    }
-    if (st == ETP_OK) {
-        st = etp_doctor_machine(&doctor, ".", qemu, &cli->arena, err);
-    }
-    if (st == ETP_OK) {
-        etp_cli_answer answer = {
-            .json = etp_doctor_json,
-            .data = &doctor,
-            .report = etp_doctor_report(&doctor, &cli->arena),
-            .csv_table = "checks",
-        };
-        st = etp_cli_emit(cli, &answer, err);
-        etp_cli_outcome(cli, etp_doctor_fit(&doctor) ? 0 : 1);
-    }
-    etp_device_close(there ? device : NULL);
-    return st;
+    ETP_TRY(etp_cli_check_setup(cli, o->runner, &doctor, err));
+    etp_cli_answer answer = {
+        .json = etp_doctor_json,
+        .data = &doctor,
+        .report = etp_doctor_report(&doctor, &cli->arena),
+        .csv_table = "checks",
+    };
+    ETP_TRY(etp_cli_emit(cli, &answer, err));
+    etp_cli_outcome(cli, etp_doctor_fit(&doctor) ? 0 : 1);
+    return ETP_OK;
 }
 
 const etp_command etp_cmd_doctor = {

@@ -3,8 +3,7 @@
 #ifndef ETP_STORE_INTERNAL_H
 #define ETP_STORE_INTERNAL_H
 
-#include <jansson.h>
-
+#include "store/json_in.h"
 #include "store/store.h"
 
 // Budgets of the reader: far above any real session, far below what hurts.
@@ -12,7 +11,6 @@
 #define ETP_RUN_ROWS_LIMIT ((size_t)1 << 30) // samples.csv, environment.jsonl
 #define ETP_RUN_MAX_ARMS 1024u
 #define ETP_RUN_MAX_BLOCKS 100000u
-#define ETP_RUN_MAX_DEPTH 16
 
 bool etp_run_state_find(etp_str s, etp_run_state *out);
 bool etp_launch_kind_find(etp_str s, etp_launch_kind *out);
@@ -20,10 +18,6 @@ bool etp_phase_find(etp_str s, etp_phase *out);
 bool etp_lost_reason_find(etp_str s, etp_lost_reason *out);
 
 // ---- JSON in ----
-
-// Parses one document with at most ETP_RUN_MAX_DEPTH levels, without duplicate keys, an object at
-// the top. The caller frees *out with json_decref.
-ETP_NODISCARD etp_status etp_json_read(etp_str text, json_t **out, etp_error *err);
 
 // Getters of one object that remember their first failure, so that a document is read straight down and
 // judged once. Absent or null members give the zero value; a wrong type is the failure.

@@ -1,0 +1,41 @@
+// SPDX-License-Identifier: Apache-2.0
+// The answer of `etprof validate`: are a folder's or a file's documents well formed, and do their
+// numbers agree with each other? (`verify` asks whether they are still what was measured.)
+#ifndef ETP_ANSWER_VALIDATE_H
+#define ETP_ANSWER_VALIDATE_H
+
+#include "answer/doctor.h"
+#include "base/json.h"
+#include "report/report.h"
+
+typedef struct etp_valid_check {
+    const char *id;   // "json.truncated": what was asked, in one or two words
+    const char *file; // relative to the folder; NULL: the folder, or the machine
+    int ok;           // 1 yes, 0 no, -1 cannot be told
+    bool required;    // false: worth knowing, does not make the answer no
+    const char *found, *expected;
+    const char *fix;  // NULL when ok
+} etp_valid_check;
+
+typedef struct etp_validation { // lives in the arena given to the functions below
+    const char *what;           // "run folder", "folder of Arm's kit", "dumps", "file", "setup"
+    struct {
+        etp_valid_check *items; // by file, then as checked
+        size_t n, cap;
+    } checks;
+    size_t failed; // required and not ok
+    size_t files;  // that were looked at
+} etp_validation;
+
+// Checks what lies at PATH; what is wrong with it is in *out, not an error. WORK_ROOT: a temporary
+// folder is made in there and removed again; PATH is only read.
+ETP_NODISCARD etp_status etp_validate_path(const char *path, const char *work_root,
+                                           etp_arena *arena, etp_validation *out, etp_error *err);
+// The checks of DOCTOR as a validation.
+ETP_NODISCARD etp_status etp_validate_setup(const etp_doctor *doctor, etp_arena *arena,
+                                            etp_validation *out, etp_error *err);
+
+void etp_validate_json(const void *validation, etp_json *j); // etprof.validate/1
+const etp_report *etp_validate_report(const etp_validation *v, etp_arena *arena);
+
+#endif

@@ -1,0 +1,74 @@
+// SPDX-License-Identifier: Apache-2.0
+// etprof validate setup|DIR|FILE: are files well formed and their numbers in agreement?
+#include <stddef.h>
+#include <string.h>
+
+#include "answer/validate.h"
+#include "cli/emit.h"
+#include "cli/setup.h"
+
+typedef struct validate_options {
+    const char *runner;
+    bool full;
+} validate_options;
+
+static const etp_opt k_options[] = {
+    {"runner", 0, ETP_OPT_STRING, offsetof(validate_options, runner), "PATH",
+     "setup: runner program or bundle folder", NULL},
+    {"full", 0, ETP_OPT_FLAG, offsetof(validate_options, full), NULL,
+     "also the checks that passed", NULL},
+    {0},
+};
+
+static etp_status validate(etp_cli *cli, const validate_options *o, const char *what, etp_validation *v,
+                           etp_error *err)
+{
+    if (strcmp(what, "setup") != 0) {
+        if (o->runner) {
+            return etp_fail(err, ETP_USAGE, "--runner is for 'etprof validate setup'");
+        }
+        return etp_validate_path(what, ".etprof/work", &cli->arena, v, err);
+    }
+    etp_doctor doctor = {0};
+    ETP_TRY(etp_cli_check_setup(cli, o->runner, &doctor, err));
+    return etp_validate_setup(&doctor, &cli->arena, v, err);
+}
+
+static etp_status run(etp_cli *cli, const void *opts, int argc, char **argv, etp_error *err)
+{
+    (void)argc;
+    const validate_options *o = opts;
+    etp_validation v;
+    ETP_TRY(validate(cli, o, argv[0], &v, err));
+    etp_cli_answer answer = {
+        .json = etp_validate_json,
+        .data = &v,
+        .report = etp_validate_report(&v, &cli->arena),
+        .csv_table = "checks",
+        .brief = !o->full,
+    };
+    ETP_TRY(etp_cli_emit(cli, &answer, err));
+    etp_cli_outcome(cli, v.failed ? 1 : 0);
+    return ETP_OK;
+}
+
+const etp_command etp_cmd_validate = {
+    .name = "validate",
+    .summary = "are files well formed, and do their numbers agree with each other",
+    .usage = "setup | FOLDER | FILE",
+    .description =
+        "Parses every dump, model and document, holds documents against their JSON Schemas and tables against\n"
+        "their columns, and compares figures that occur twice: medians with samples, tables with dumps, sums\n"
+        "with their parts. Takes run folders, folders of Arm's kit, dumps and single files; what is wrong is\n"
+        "named with what to do. 'setup' asks what 'etprof doctor' asks. A folder called setup is ./setup.\n"
+        "Exit code 0: valid; 1: not. Whether a folder is still what was measured says 'etprof verify'.",
+    .examples = "  etprof validate setup\n"
+                "  etprof validate out_model/runs/linux\n"
+                "  etprof validate report.json --format json",
+    .opts = k_options,
+    .opts_size = sizeof(validate_options),
+    .formats = ETP_CLI_STANDARD_FORMATS,
+    .min_args = 1,
+    .max_args = 1,
+    .run = run,
+};
