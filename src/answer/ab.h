@@ -41,6 +41,7 @@ typedef struct etp_ab_comparison {
     uint32_t baseline, candidate; // arms
     double estimate, lo, hi;      // NAN when withheld or unknown
     uint32_t blocks;
+    double widening;    // of the interval, for looking at it during the session; 1: none
     const char *method; // "paired-blocks" or "traced-medians"
     double sign_flip_p; // NAN unknown
     const char *verdict; // faster, slower, same, unknown
@@ -229,6 +230,8 @@ typedef struct etp_ab {
     bool emulated;
     const char *state; // "finished", "running", "interrupted", NULL for bare dumps
     int signal;
+    const char *stopped; // "precision", "budget", "blocks", NULL
+    double precision;    // asked for, relative; 0: none
     etp_ab_fact *device;
     size_t n_device;
     const char *platform;

@@ -29,6 +29,8 @@ static etp_status take_device(etp_ab_session *s, etp_error *err)
     ab->tool_version = text_or_null(s, run->tool_version);
     ab->state = etp_run_state_name(run->state);
     ab->signal = run->signal;
+    ab->stopped = text_or_null(s, run->stopped);
+    ab->precision = run->precision;
     ab->selftest = text_or_null(s, run->selftest);
     ab->device = ETP_NEW_ARRAY(&s->arena, etp_ab_fact, run->facts.n + 1);
     if (!ab->device) {
@@ -194,7 +196,8 @@ static etp_status run_statistics(etp_ab_session *s, const etp_ab_options *option
     if (timed == 0) {
         return ETP_OK;
     }
-    etp_stats_options o = {.baseline = s->ab.baseline, .margin = options->margin, .seed = run->seed};
+    etp_stats_options o = {.baseline = s->ab.baseline, .margin = options->margin, .seed = run->seed,
+                           .sequential = run->precision > 0};
     ETP_TRY(etp_stats_analyze(samples, run->samples.n, (uint32_t)s->ab.n_arms, &o, &s->arena,
                               &s->stats, err));
     s->has_stats = true;
@@ -278,6 +281,7 @@ static etp_status take_statistics(etp_ab_session *s, etp_error *err)
             .lo = c->paired.lo,
             .hi = c->paired.hi,
             .blocks = c->paired.blocks,
+            .widening = c->paired.widening,
             .method = "paired-blocks",
             .sign_flip_p = c->paired.sign_flip_p,
             .verdict = etp_verdict_name(c->paired.verdict),
@@ -519,6 +523,7 @@ static etp_status open_bare(etp_ab_session *s, const char *const *paths, size_t 
             .estimate = before > 0 && after > 0 ? before / after : (double)NAN,
             .lo = NAN,
             .hi = NAN,
+            .widening = 1,
             .method = "traced-medians",
             .sign_flip_p = NAN,
             .verdict = etp_verdict_name(ETP_VERDICT_UNKNOWN),

@@ -60,6 +60,11 @@ static void header(etp_json *j, const etp_ab *ab)
     etp_json_kv_z(j, "grade", ab->grade);
     etp_json_kv_z(j, "grade_reason", ab->grade_reason);
     etp_json_kv_z(j, "state", ab->state);
+    etp_json_key(j, "stop");
+    etp_json_begin_object_inline(j);
+    etp_json_kv_z(j, "reason", ab->stopped);
+    etp_json_kv_ratio(j, "precision", ab->precision > 0 ? ab->precision : (double)NAN);
+    etp_json_end(j);
 }
 
 static void proof(etp_json *j, const etp_proof *p)
@@ -136,6 +141,7 @@ static void comparisons(etp_json *j, const etp_ab *ab)
         etp_json_kv_double(j, "confidence", 0.95);
         etp_json_kv_u64(j, "blocks", c->blocks);
         etp_json_kv_z(j, "method", c->method);
+        etp_json_kv_ratio(j, "widening", c->widening);
         etp_json_end(j);
         etp_json_kv_ratio(j, "sign_flip_p", c->sign_flip_p);
         etp_json_kv_z(j, "verdict", c->verdict);

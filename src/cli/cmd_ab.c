@@ -10,7 +10,7 @@ typedef struct ab_options {
     etp_opt_list levels, threads, fail_on;
     const char *baseline, *device, *runner, *out, *method, *inputs, *data, *cpus, *ssh_config, *remote, *resume;
     uint64_t blocks, iterations, warmup, seed;
-    double budget, timeout, margin_percent;
+    double budget, timeout, margin_percent, precision_percent;
     bool full, no_trace, kernels;
 } ab_options;
 
@@ -21,8 +21,9 @@ static const etp_opt k_options[] = {
     OPT("levels", 'l', ETP_OPT_LIST, levels, "A,B,...", "levels to compare (see 'etprof levels')"),
     OPT("threads", 't', ETP_OPT_LIST, threads, "N,...", "threads of the runner (default 1)"),
     OPT("baseline", 'b', ETP_OPT_STRING, baseline, "ARM", "level or arm the others are compared with"),
-    OPT("blocks", 'k', ETP_OPT_COUNT, blocks, "K", "exactly K blocks (default 10)"),
-    OPT("budget", 0, ETP_OPT_NUMBER, budget, "SECONDS", "stop after the last whole block that fits"),
+    OPT("blocks", 'k', ETP_OPT_COUNT, blocks, "K", "exactly K blocks (default 10); with --precision at most"),
+    OPT("precision", 'p', ETP_OPT_PERCENT, precision_percent, "PERCENT", ETP_PRECISION_HELP),
+    OPT("budget", 0, ETP_OPT_TIME, budget, "TIME", ETP_BUDGET_HELP),
     OPT("device", 'd', ETP_OPT_STRING, device, "SPEC", "local (default), adb[:SERIAL], ssh:HOST or qemu[:CPU]"),
     OPT("remote", 0, ETP_OPT_STRING, remote, "HOST:PORT", "the adb device at that address"),
     OPT("ssh-config", 0, ETP_OPT_STRING, ssh_config, "FILE", "of ssh:HOST, instead of the user's own"),
@@ -35,8 +36,8 @@ static const etp_opt k_options[] = {
     OPT("iterations", 0, ETP_OPT_COUNT, iterations, "N", "timed iterations per launch (default: 0.5 s worth)"),
     OPT("warmup", 0, ETP_OPT_COUNT, warmup, "N", "warm-up iterations per launch (default: 0.2 s worth)"),
     OPT("seed", 0, ETP_OPT_COUNT, seed, "N", "of order and inputs (default: drawn)"),
-    OPT("timeout", 0, ETP_OPT_NUMBER, timeout, "SECONDS", "longest silence of a runner (default 60)"),
-    OPT("margin", 0, ETP_OPT_NUMBER, margin_percent, "PERCENT", "smaller differences are 'same' (default 1)"),
+    OPT("timeout", 0, ETP_OPT_TIME, timeout, "TIME", "longest silence of a runner (default 60s)"),
+    OPT("margin", 0, ETP_OPT_PERCENT, margin_percent, "PERCENT", "smaller differences are 'same' (default 1)"),
     OPT("no-trace", 0, ETP_OPT_FLAG, no_trace, NULL, "latency alone, no operator breakdown"),
     OPT("kernels", 0, ETP_OPT_FLAG, kernels, NULL, "also sample which kernels ran, in launches of their own"),
     OPT("resume", 0, ETP_OPT_STRING, resume, "DIR", "go on with an interrupted session, same plan and seed"),
@@ -86,6 +87,7 @@ static etp_status session_options(etp_cli *cli, const ab_options *o, int argc, c
         .cpus = o->cpus,
         .blocks = (uint32_t)o->blocks,
         .budget_s = o->budget,
+        .precision = o->precision_percent / 100,
         .warmup = o->warmup,
         .iterations = o->iterations,
         .no_trace = o->no_trace,
@@ -107,6 +109,7 @@ static etp_status check_resume(const ab_options *o, int n_models, etp_error *err
         {n_models > 0, "the model"},         {o->levels.n > 0, "--levels"},
         {o->threads.n > 0, "--threads"},     {o->baseline != NULL, "--baseline"},
         {o->blocks > 0, "--blocks"},         {o->budget > 0, "--budget"},
+        {o->precision_percent > 0, "--precision"},
         {o->device != NULL, "--device"},     {o->out != NULL, "--out"},
         {o->method != NULL, "--method"},     {o->inputs != NULL, "--inputs"},
         {o->data != NULL, "--data"},         {o->cpus != NULL, "--cpus"},
@@ -159,13 +162,7 @@ static etp_status run(etp_cli *cli, const void *opts, int argc, char **argv, etp
         ETP_TRY(measure_new(cli, o, argc, argv, &dir, err));
     }
     etp_ab_options answer = {.margin = o->margin_percent / 100};
-    etp_show_options show = {
-        .full = o->full,
-        .write_files = true,
-        .fail_on = o->fail_on.items,
-        .n_fail_on = o->fail_on.n,
-    };
-    return etp_show_ab(cli, &dir, 1, &answer, &show, err);
+    return etp_show_measured(cli, dir, &answer, o->full, &o->fail_on, err);
 }
 
 const etp_command etp_cmd_ab = {
@@ -178,7 +175,8 @@ const etp_command etp_cmd_ab = {
         "ones. Writes a run folder (out_<model>/runs/<platform>) with raw samples, traces and reports.",
     .examples = "  etprof ab model.pte\n"
                 "  etprof ab model.pte --levels vnni,avx512,avx2 --blocks 12\n"
-                "  etprof ab fp16.pte int8.pte --levels sme2 --budget 60\n"
+                "  etprof ab model.pte --precision 1% --budget 5m\n"
+                "  etprof ab fp16.pte int8.pte --levels sme2 --budget 60s\n"
                 "  etprof ab model.pte --device qemu --levels sme2,sme1,neon\n"
                 "  etprof ab --resume out_model/runs/linux",
     .opts = k_options,

@@ -14,7 +14,7 @@ typedef struct run_options {
     bool analysis_only, full;
     const char *init, *platform, *device, *remote_device, *runner;
     uint64_t blocks;
-    double budget;
+    double budget, precision_percent;
 } run_options;
 
 #define OPT(name, short, type, field, arg, help)                                                   \
@@ -29,7 +29,8 @@ static const etp_opt k_options[] = {
     OPT("remote-device", 0, ETP_OPT_STRING, remote_device, "HOST:PORT", "an adb device in the network"),
     OPT("runner", 0, ETP_OPT_STRING, runner, "PATH", "runner program or bundle, instead of runner_path"),
     OPT("blocks", 'k', ETP_OPT_COUNT, blocks, "K", "exactly K blocks, instead of the config's"),
-    OPT("budget", 0, ETP_OPT_NUMBER, budget, "SECONDS", "stop after the last whole block that fits"),
+    OPT("precision", 'p', ETP_OPT_PERCENT, precision_percent, "PERCENT", ETP_PRECISION_HELP),
+    OPT("budget", 0, ETP_OPT_TIME, budget, "TIME", ETP_BUDGET_HELP),
     OPT("full", 0, ETP_OPT_FLAG, full, NULL, "every section, also in text"),
     OPT("fail-on", 0, ETP_OPT_LIST, fail_on, "WORDS", ETP_FAIL_ON_HELP),
     {0},
@@ -311,6 +312,7 @@ static void set_counts(const run_options *o, const plan *p, etp_session_options 
         say(p, "runs", "experiments differ in runs or warmup; all get the largest, so that they can be compared");
     }
     options->budget_s = o->budget > 0 ? o->budget : c->budget_s;
+    options->precision = o->precision_percent / 100;
     options->blocks = (uint32_t)(o->blocks ? o->blocks : c->blocks);
     if (p->trace_only && !options->blocks && !(options->budget_s > 0)) {
         options->blocks = 1; // evidence needs no repetition, and no latency is claimed
@@ -420,13 +422,7 @@ static etp_status run(etp_cli *cli, const void *opts, int argc, char **argv, etp
     const char *dir = NULL;
     ETP_TRY(o->analysis_only ? measured_before(p, &dir, err) : measure(cli, o, p, &dir, err));
     etp_ab_options answer = {.baseline = o->analysis_only ? baseline_of(p) : NULL};
-    etp_show_options show = {
-        .full = o->full,
-        .write_files = true,
-        .fail_on = o->fail_on.items,
-        .n_fail_on = o->fail_on.n,
-    };
-    return etp_show_ab(cli, &dir, 1, &answer, &show, err);
+    return etp_show_measured(cli, dir, &answer, o->full, &o->fail_on, err);
 }
 
 const etp_command etp_cmd_run = {
@@ -439,7 +435,7 @@ const etp_command etp_cmd_run = {
         "its name's: _on is the best level of the machine, _off plain SIMD. Unknown keys are errors.",
     .examples = "  etprof run --init model.pte && etprof run model_linux.json\n"
                 "  etprof run model_profiling/configs/examples/linux_mobilenet_fp16.json\n"
-                "  etprof run config.json --only linux_sme2_on,linux_sme2_off --budget 60",
+                "  etprof run config.json --only linux_sme2_on,linux_sme2_off --budget 60s",
     .opts = k_options,
     .opts_size = sizeof(run_options),
     .formats = ETP_CLI_STANDARD_FORMATS | ETP_CLI_FORMAT_BIT(ETP_CLI_HTML),

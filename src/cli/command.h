@@ -14,6 +14,8 @@ typedef enum etp_opt_type {
     ETP_OPT_LIST,   // etp_opt_list: comma-separated and repeatable
     ETP_OPT_COUNT,  // uint64_t ≥ 1
     ETP_OPT_NUMBER, // double ≥ 0
+    ETP_OPT_PERCENT, // double ≥ 0 in percent: "1%" or "1"
+    ETP_OPT_TIME,    // double > 0 in seconds: "90", "90s", "2m", "1.5h"
     ETP_OPT_CHOICE  // int: index into values[]
 } etp_opt_type;
 

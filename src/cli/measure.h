@@ -35,4 +35,8 @@ ETP_NODISCARD etp_status etp_measure_again(etp_cli *cli, const char *dir, const 
 // form of --inputs; says so. NULL when there are none.
 const char *etp_inputs_beside(etp_cli *cli, const char *model, const char *method);
 
+// Rows of option tables that measuring verbs share.
+#define ETP_PRECISION_HELP "stop when every speedup's interval is within ± this, e.g. 1%"
+#define ETP_BUDGET_HELP "stop after the last whole block that fits, e.g. 2m"
+
 #endif

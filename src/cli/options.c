@@ -117,6 +117,24 @@ static etp_status append_list(etp_cli *cli, etp_opt_list *list, const char *opti
     }
 }
 
+// "90", "90s", "2m", "1.5h" in seconds; 0 when it is no time.
+static double seconds(etp_str text)
+{
+    static const struct {
+        char letter;
+        double factor;
+    } k_units[] = {{'s', 1}, {'m', 60}, {'h', 3600}};
+    double v = 0, factor = 1;
+    for (size_t i = 0; text.len > 1 && i < sizeof k_units / sizeof *k_units; i++) {
+        if (text.ptr[text.len - 1] == k_units[i].letter) {
+            factor = k_units[i].factor;
+            text.len--;
+            break;
+        }
+    }
+    return etp_parse_double(text, &v) && v > 0 && v * factor <= 1e9 ? v * factor : 0;
+}
+
 static etp_status store(parse_state *s, const etp_opt *o, const char *value, etp_error *err)
 {
     char *field = (char *)s->opts + o->offset;
@@ -152,6 +170,26 @@ static etp_status store(parse_state *s, const etp_opt *o, const char *value, etp
         double v = 0;
         if (!etp_parse_double(etp_str_from(value), &v) || v < 0) {
             return etp_fail(err, ETP_USAGE, "--%s takes a number from 0, not '%s'", o->name, value);
+        }
+        memcpy(field, &v, sizeof v);
+        return ETP_OK;
+    }
+    case ETP_OPT_PERCENT: {
+        double v = 0;
+        etp_str text = etp_str_from(value);
+        text.len -= etp_str_ends(text, ETP_STR("%"));
+        if (!etp_parse_double(text, &v) || v < 0) {
+            return etp_fail(err, ETP_USAGE, "--%s takes a percentage such as 1%% or 0.5, not '%s'", o->name,
+                            value);
+        }
+        memcpy(field, &v, sizeof v);
+        return ETP_OK;
+    }
+    case ETP_OPT_TIME: {
+        double v = seconds(etp_str_from(value));
+        if (!(v > 0)) {
+            return etp_fail(err, ETP_USAGE, "--%s takes a time such as 90, 90s, 2m or 1.5h, not '%s'", o->name,
+                            value);
         }
         memcpy(field, &v, sizeof v);
         return ETP_OK;

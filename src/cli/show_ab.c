@@ -105,3 +105,15 @@ etp_status etp_show_ab(etp_cli *cli, const char *const *paths, size_t n_paths,
     etp_ab_close(session);
     return st;
 }
+
+etp_status etp_show_measured(etp_cli *cli, const char *dir, const etp_ab_options *how, bool full,
+                             const etp_opt_list *fail_on, etp_error *err)
+{
+    const etp_show_options show = {
+        .full = full,
+        .write_files = true,
+        .fail_on = fail_on->items,
+        .n_fail_on = fail_on->n,
+    };
+    return etp_show_ab(cli, &dir, 1, how, &show, err);
+}

@@ -20,6 +20,10 @@ ETP_NODISCARD etp_status etp_show_ab(etp_cli *cli, const char *const *paths, siz
                                      const etp_ab_options *how, const etp_show_options *show,
                                      etp_error *err);
 
+// The end of every verb that has measured: derived files, the answer, what --fail-on makes of it.
+ETP_NODISCARD etp_status etp_show_measured(etp_cli *cli, const char *dir, const etp_ab_options *how,
+                                           bool full, const etp_opt_list *fail_on, etp_error *err);
+
 // Rows of option tables that several verbs share.
 #define ETP_FAIL_ON_HELP "exit 1 when a verdict is one of slower, unknown, withheld"
 

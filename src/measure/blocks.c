@@ -70,8 +70,8 @@ etp_status etp_session_pilot(etp_session *s, etp_error *err)
     for (uint32_t i = 0; i < s->plan->n_arms && etp_session_interrupted(s) == 0; i++) {
         const etp_run_arm *known = &s->run.arms.items[i];
         if (s->config->resume && known->iterations > 0) { // what it had before the interruption
-            s->arms[i].counts = (etp_arm_counts){known->warmup, known->iterations, known->traced,
-                                                 0, 0, 0};
+            s->arms[i].counts = (etp_arm_counts){
+                .warmup = known->warmup, .iterations = known->iterations, .traced = known->traced};
         } else if (!etp_pilot_needed(s->plan)) {
             s->arms[i].counts = etp_pilot_fixed(s->plan);
         } else {
@@ -224,8 +224,9 @@ static etp_status run_block(etp_session *s, uint32_t block, etp_error *err)
         return ETP_OK;
     }
     const etp_str line = etp_environment_line(&s->run, &e, &s->block_arena);
-    return etp_run_commit(&s->writer, s->samples.items, s->samples.n, s->launches.items,
-                          s->launches.n, &line, 1, err);
+    ETP_TRY(etp_run_commit(&s->writer, s->samples.items, s->samples.n, s->launches.items,
+                           s->launches.n, &line, 1, err));
+    return etp_session_learn(s, s->samples.items, s->samples.n, err);
 }
 
 static bool fits_budget(const etp_session *s, uint32_t block, uint64_t measured_ns, uint32_t measured)
@@ -246,8 +247,15 @@ etp_status etp_session_blocks(etp_session *s, etp_error *err)
     uint32_t goal = s->plan->blocks + s->incomplete;
     uint64_t start = etp_os_now_ns();
     uint32_t tried = 0;
+    s->result->stopped = "blocks";
+    etp_session_say_plan(s);
     for (uint32_t block = s->run.blocks_done + 1; block <= goal && etp_session_interrupted(s) == 0; tried++) {
+        if (etp_session_precise(s)) {
+            s->result->stopped = "precision";
+            break;
+        }
         if (!fits_budget(s, block, etp_os_now_ns() - start, tried)) {
+            s->result->stopped = "budget";
             break;
         }
         uint32_t lost_before = s->result->blocks_lost;
@@ -255,8 +263,10 @@ etp_status etp_session_blocks(etp_session *s, etp_error *err)
         etp_arena_dispose(&s->block_arena);
         ETP_TRY(status);
         if (!worth_going_on(s)) {
+            s->result->stopped = NULL;
             break;
         }
+        etp_session_say_precision(s, (double)(etp_os_now_ns() - start) / (tried + 1));
         bool lost = s->result->blocks_lost != lost_before;
         if (lost && !s->plan->blocks_exact && goal < s->plan->blocks + EXTRA_BLOCKS) {
             goal++;
@@ -265,8 +275,12 @@ etp_status etp_session_blocks(etp_session *s, etp_error *err)
         // not for ever.
         block = s->run.blocks_done + 1;
         if (tried > goal + GIVE_UP_AFTER) {
+            s->result->stopped = NULL;
             break;
         }
+    }
+    if (etp_session_interrupted(s) != 0) {
+        s->result->stopped = NULL;
     }
     return s->run.blocks_done > 0 || etp_session_interrupted(s) != 0 ? ETP_OK : give_up_error(s, err);
 }

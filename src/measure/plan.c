@@ -371,6 +371,14 @@ static etp_status set_counts(const etp_session_options *o, bool emulated, etp_se
     }
     out->blocks_exact = o->blocks > 0;
     out->budget_s = o->budget_s;
+    out->precision = o->precision;
+    if (!(o->precision >= 0 && o->precision < 1)) {
+        return etp_fail(err, ETP_USAGE, "precision: %g %% is not below 100 %%", 100 * o->precision);
+    }
+    if (o->precision > 0 && (out->n_arms < 2 || emulated)) {
+        return etp_fail(err, ETP_USAGE, "precision is of a speedup: %s",
+                        emulated ? "an emulator's times have none" : "there is one arm only");
+    }
     out->warmup = o->warmup;
     out->iterations = o->iterations;
     out->traced = o->traced;
@@ -379,7 +387,8 @@ static etp_status set_counts(const etp_session_options *o, bool emulated, etp_se
         out->warmup = o->warmup ? o->warmup : 1;
         out->iterations = o->iterations ? o->iterations : 3;
     } else {
-        uint32_t most = o->budget_s > 0 ? ETP_BUDGET_BLOCKS : ETP_DEFAULT_BLOCKS;
+        bool open = o->budget_s > 0 || o->precision > 0;
+        uint32_t most = open ? ETP_BUDGET_BLOCKS : ETP_DEFAULT_BLOCKS;
         out->blocks = o->blocks ? o->blocks : most;
     }
     out->control_blocks = o->no_control || emulated || out->n_arms < 2 ? 0 : ETP_CONTROL_BLOCKS;

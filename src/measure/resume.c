@@ -94,6 +94,7 @@ etp_status etp_session_options_of(const etp_run *run, etp_arena *arena, etp_sess
                                  .cpus = given(run->cpus, arena),
                                  .blocks = run->blocks_planned,
                                  .budget_s = run->budget_s,
+                                 .precision = run->precision,
                                  .no_control = run->control_blocks == 0,
                                  .has_seed = true,
                                  .seed = run->seed};
@@ -169,6 +170,7 @@ etp_status etp_session_take_up(etp_session *s, etp_error *err)
         return etp_fail_nomem(err, "the session");
     }
     // The order of a block that was begun and not committed is drawn again, the same.
+    ETP_TRY(etp_session_learn(s, old->samples.items, old->samples.n, err));
     size_t known = (size_t)old->blocks_done * old->arms.n;
     s->run.order.n = s->run.order.n < known ? s->run.order.n : known;
     for (size_t i = 0; i < old->launches.n; i++) {

@@ -32,6 +32,7 @@ static etp_status describe(etp_session *s, etp_error *err)
     r->seed = p->seed;
     r->blocks_planned = p->blocks;
     r->budget_s = p->budget_s;
+    r->precision = p->precision;
     r->control_blocks = p->control_blocks;
     r->baseline = p->baseline;
     r->method = etp_str_from(p->method);
@@ -180,6 +181,7 @@ static void finish_folder(etp_session *s, etp_status *status, etp_error *err)
     }
     judge_contention(s);
     s->run.signal = s->result->signal;
+    s->run.stopped = etp_str_from(s->result->stopped);
     etp_error finish_err;
     etp_status finished = etp_run_finish(&s->writer, s->result->state, &finish_err);
     if (*status == ETP_OK && finished != ETP_OK) { // else the first error is the cause

@@ -11,7 +11,7 @@
 
 #define ETP_DEFAULT_BLOCKS 10
 #define ETP_MAX_BLOCKS 1000
-#define ETP_BUDGET_BLOCKS 100 // most blocks of a session that only has a budget
+#define ETP_BUDGET_BLOCKS 100 // most blocks of a session that only has a budget or a precision
 
 // ---- asking the device ----
 
@@ -43,6 +43,7 @@ typedef struct etp_session_options { // zeroed = the defaults
     const char *cpus;         // NULL: not pinned
     uint32_t blocks;          // 0: ETP_DEFAULT_BLOCKS; emulated: 1
     double budget_s;          // 0: none
+    double precision;         // stop when every interval is this narrow (relative half-width); 0: no such rule
     uint64_t warmup, iterations, traced; // per launch; 0: the pilot decides
     bool no_trace;            // timed launches only
     bool kernels;             // one sampled launch per arm in block 1
@@ -71,7 +72,7 @@ typedef struct etp_session_plan { // lives in the arena given to etp_session_pla
     uint32_t baseline;
     uint32_t blocks, control_blocks;
     bool blocks_exact; // asked for: lost blocks are not made up for
-    double budget_s;
+    double budget_s, precision; // 0: none
     uint64_t seed;
     uint64_t warmup, iterations, traced; // 0: the pilot decides
     bool trace, kernels;
@@ -127,6 +128,7 @@ typedef struct etp_session_result {
     uint32_t blocks;       // in the folder, without one that a signal cut short
     uint32_t blocks_lost;  // of them without one or more launches
     uint32_t launches;
+    const char *stopped;   // what ended it: "precision", "budget", "blocks"; NULL: none of them
     uint64_t wall_ns;        // of the session
     uint64_t launch_wall_ns; // Σ over launches, spawn to exit
     uint64_t timed_wall_ns;  // Σ over timed launches

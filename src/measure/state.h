@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // State of a running session, shared by the files that run it: session.c begins and ends it,
-// blocks.c decides what is launched next, task.c launches and keeps what comes of it, progress.c
+// blocks.c decides what is launched next, stop.c when it is enough, task.c launches and keeps what comes of it, progress.c
 // tells the user.
 #ifndef ETP_MEASURE_STATE_H
 #define ETP_MEASURE_STATE_H
@@ -35,6 +35,11 @@ typedef struct etp_session {
     uint64_t start_ns, wait_ns; // wait_ns: Σ over launches of being ready without a CPU
     uint32_t next_launch, expected_launches;
     etp_session_progress progress;
+    // Launch values (ln) of the committed blocks, n_arms each; NAN where an arm is missing.
+    struct {
+        double *items;
+        size_t n, cap;
+    } values;
     // the current block
     struct {
         etp_run_sample *items;
@@ -75,6 +80,18 @@ ETP_NODISCARD etp_status etp_session_launch(etp_session *s, const etp_task *t,
 
 ETP_NODISCARD etp_status etp_session_pilot(etp_session *s, etp_error *err);
 ETP_NODISCARD etp_status etp_session_blocks(etp_session *s, etp_error *err);
+
+// ---- stop.c ----
+
+// Takes the launch values of samples that were committed.
+ETP_NODISCARD etp_status etp_session_learn(etp_session *s, const etp_run_sample *samples, size_t n,
+                                           etp_error *err);
+// Is every comparison as narrow as was asked for? Always false without a precision.
+bool etp_session_precise(const etp_session *s);
+// What is going to be launched and how long it takes; before the first block.
+void etp_session_say_plan(etp_session *s);
+// How far it has come, after the blocks at which that is worth a line. EACH_NS is of one block.
+void etp_session_say_precision(etp_session *s, double each_ns);
 
 // ---- resume.c ----
 

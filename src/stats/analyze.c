@@ -369,6 +369,9 @@ static etp_status compare_arms(work *w, etp_error *err)
         c->baseline = out->baseline;
         c->candidate = arm;
         c->paired = etp_paired_estimate(ratios, k, out->margin, out->confidence, w->options->seed);
+        if (w->options->sequential) {
+            etp_paired_widen(&c->paired, etp_sequential_widening(k), out->margin);
+        }
         c->more_blocks = blocks_to_expect(&c->paired, out->margin);
         c->flags = out->arms[out->baseline].flags | out->arms[arm].flags;
         ETP_TRY(etp_wilcoxon_p(ratios, k, w->arena, &c->wilcoxon_p, err));

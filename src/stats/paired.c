@@ -105,6 +105,7 @@ etp_paired etp_paired_estimate(const double *log_ratios, size_t k, double margin
         .mean_ln = ln.estimate,
         .sd_ln = sqrt(variance),
         .half_width_ln = (ln.hi - ln.lo) / 2,
+        .widening = 1,
         .blocks = (uint32_t)k,
         .sign_flip_p = etp_sign_flip_p(log_ratios, k, seed),
     };
@@ -112,11 +113,26 @@ etp_paired etp_paired_estimate(const double *log_ratios, size_t k, double margin
     return out;
 }
 
+double etp_sequential_widening(size_t k)
+{
+    return k > 0 ? 1 + 1.5 / (double)k : 1;
+}
+
+void etp_paired_widen(etp_paired *p, double factor, double margin)
+{
+    p->widening *= factor;
+    p->half_width_ln *= factor;
+    p->lo = exp(p->mean_ln - p->half_width_ln);
+    p->hi = exp(p->mean_ln + p->half_width_ln);
+    p->verdict = etp_verdict_of(p->mean_ln - p->half_width_ln, p->mean_ln + p->half_width_ln,
+                                p->blocks, p->sign_flip_p, margin);
+}
+
 bool etp_precise_enough(const double *log_ratios, size_t k, double target_rel)
 {
-    if (k < ETP_MIN_BLOCKS) {
+    if (k < ETP_MIN_BLOCKS || k % 2 != 0) {
         return false;
     }
     etp_interval ln = etp_mean_interval(log_ratios, k, ETP_CONFIDENCE);
-    return (ln.hi - ln.lo) / 2 <= log1p(target_rel);
+    return etp_sequential_widening(k) * (ln.hi - ln.lo) / 2 <= log1p(target_rel);
 }

@@ -65,6 +65,18 @@ static uint32_t blocks_for(double sd_ln, double target_rel)
     return high;
 }
 
+uint32_t etp_plan_sequential(double sd_ln, size_t k, double target_rel)
+{
+    double sd = sd_ln / expected_sd((uint32_t)k);
+    for (uint32_t n = ETP_MIN_BLOCKS; n <= BLOCKS_MAX; n += n < 1000 ? 2 : n / 500 * 2) {
+        double width = log1p(etp_plan_half_width(sd, n)) * etp_sequential_widening(n);
+        if (width <= log1p(target_rel)) {
+            return n;
+        }
+    }
+    return UINT32_MAX;
+}
+
 etp_plan etp_plan_make(const etp_pilot *pilot, double target_rel)
 {
     double variance;

@@ -98,6 +98,7 @@ static void read_plan(const etp_json_object *root, etp_run *run)
     run->blocks_planned = etp_json_get_u32(&plan, "blocks", ETP_RUN_MAX_BLOCKS);
     run->control_blocks = etp_json_get_u32(&plan, "control_blocks", ETP_RUN_MAX_BLOCKS);
     run->budget_s = etp_json_get_double(&plan, "budget_s");
+    run->precision = etp_json_get_double(&plan, "precision");
     run->method = etp_json_get_str(&plan, "method");
     run->inputs = etp_json_get_str(&plan, "inputs");
     run->data = etp_json_get_str(&plan, "data");
@@ -227,6 +228,7 @@ static void read_head(const etp_json_object *root, etp_run *run)
     run->executorch.dirty = etp_json_get_bool(&et, "dirty");
     run->blocks_done = etp_json_get_u32(root, "blocks_done", ETP_RUN_MAX_BLOCKS);
     run->signal = (int)etp_json_get_u32(root, "signal", 128);
+    run->stopped = etp_json_get_str(root, "stopped");
     etp_json_object selftest = etp_json_get_object(root, "selftest");
     run->selftest_ok = etp_json_get_bool(&selftest, "ok");
     run->selftest = etp_json_get_str(&selftest, "text");

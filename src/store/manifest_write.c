@@ -84,6 +84,11 @@ static void write_plan(etp_json *j, const etp_run *run)
     } else {
         etp_json_kv_null(j, "budget_s");
     }
+    if (run->precision > 0) {
+        etp_json_kv_double(j, "precision", run->precision);
+    } else {
+        etp_json_kv_null(j, "precision");
+    }
     etp_json_kv_u64(j, "baseline", run->baseline);
     etp_json_kv_str(j, "method", run->method);
     etp_json_kv_str(j, "inputs", run->inputs);
@@ -272,6 +277,11 @@ static void write_head(etp_json *j, const etp_run *run)
     etp_json_end(j);
     etp_json_kv_u64(j, "blocks_done", run->blocks_done);
     etp_json_kv_i64(j, "signal", run->signal);
+    if (run->stopped.len > 0) {
+        etp_json_kv_str(j, "stopped", run->stopped);
+    } else {
+        etp_json_kv_null(j, "stopped");
+    }
     etp_json_key(j, "selftest");
     etp_json_begin_object_inline(j);
     etp_json_kv_bool(j, "ok", run->selftest_ok);

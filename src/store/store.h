@@ -164,6 +164,7 @@ typedef struct etp_run {
     uint64_t seed;
     uint32_t blocks_planned; // the goal; with a budget the most that could be
     double budget_s;         // 0: none
+    double precision;        // wanted half-width of the ratio, relative; 0: none
     uint32_t control_blocks;
     uint32_t baseline; // index of the baseline arm
     etp_str method;
@@ -181,6 +182,7 @@ typedef struct etp_run {
     // results
     uint32_t blocks_done; // blocks 1 … blocks_done are in the folder
     int signal;           // that interrupted the session, 0
+    etp_str stopped;      // what ended it: "precision", "budget", "blocks"; "" none of them
     struct {
         etp_run_lost *items;
         size_t n, cap;

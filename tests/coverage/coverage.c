@@ -238,6 +238,72 @@ static bool run_plan(const plan_case *p, uint64_t trials, bench *b)
     return ok;
 }
 
+// ---- stop rule ----------------------------------------------------------------------------------
+
+typedef struct stop_case {
+    const char *name;
+    shape shape;   // of both arms
+    double linear; // drift over MAX_BLOCKS blocks
+    double target;
+} stop_case;
+
+// From "enough at the first look" to "hardly ever": the interval is least honest in between.
+static const stop_case k_stops[] = {
+    {"launches 1 %, ±2 %", NOISE(0.01), 0, 0.02},
+    {"launches 1 %, ±1 %", NOISE(0.01), 0, 0.01},
+    {"launches 1 %, ±0.7 %", NOISE(0.01), 0, 0.007},
+    {"launches 1 %, ±0.5 %", NOISE(0.01), 0, 0.005},
+    {"launches 3 %, ±2 %", NOISE(0.03), 0, 0.02},
+    {"launches 1 %, ±0.7 %, drift 8 %", NOISE(0.01), 0.08, 0.007},
+    {"launches t3, ±0.7 %", WITH(0.005, .tail = TAIL_T3), 0, 0.007},
+    {"launches bimodal, ±2 %", WITH(0.005, .mode_p = 0.3, .mode_step = 0.06), 0, 0.02},
+};
+
+// Log ratios of one session, in the order that a session would launch.
+static void stop_session(const stop_case *c, uint64_t number, double *out)
+{
+    etp_rng rng;
+    etp_rng_init(&rng, number);
+    for (uint32_t b = 1; b <= MAX_BLOCKS; b++) {
+        uint32_t order[2];
+        double value[2];
+        etp_block_order(number, b, 2, order);
+        for (uint32_t i = 0; i < 2; i++) {
+            double when = (2.0 * (b - 1) + i) / (2.0 * MAX_BLOCKS);
+            value[order[i]] = launch_value(&c->shape, ITERATIONS, &rng) + c->linear * when;
+        }
+        out[b - 1] = value[0] - value[1];
+    }
+}
+
+// Sessions that end as soon as the interval is narrow enough: does it still hold the truth (0)?
+static bool run_stop(const stop_case *c, uint64_t trials)
+{
+    uint64_t covered = 0, plain = 0, reached = 0;
+    double blocks = 0;
+    for (uint64_t i = 1; i <= trials; i++) {
+        double ratios[MAX_BLOCKS];
+        stop_session(c, i, ratios);
+        size_t k = ETP_MIN_BLOCKS;
+        while (k < MAX_BLOCKS && !etp_precise_enough(ratios, k, c->target)) {
+            k++;
+        }
+        etp_interval ln = etp_mean_interval(ratios, k, ETP_CONFIDENCE);
+        double half = (ln.hi - ln.lo) / 2;
+        reached += etp_precise_enough(ratios, k, c->target);
+        plain += fabs(ln.estimate) <= half;
+        covered += fabs(ln.estimate) <= half * etp_sequential_widening(k);
+        blocks += (double)k;
+    }
+    double coverage = share(covered, trials);
+    bool ok = coverage >= 0.94 - slack(0.05, trials);
+    printf("stop at %-34s covered %6.2f %% (not widened: %6.2f %%), reached in %5.1f %%, %4.1f blocks  %s\n",
+           c->name, 100 * coverage, 100 * share(plain, trials), 100 * share(reached, trials),
+           blocks / (double)trials, ok ? "ok" : "coverage below 94 %");
+    (void)fflush(stdout);
+    return ok;
+}
+
 int main(int argc, char **argv)
 {
     uint64_t trials = 400;
@@ -266,6 +332,9 @@ int main(int argc, char **argv)
     }
     for (size_t i = 0; i < sizeof k_plans / sizeof *k_plans && strstr("planner", only); i++) {
         ok = run_plan(&k_plans[i], trials / 4 + 1, b) && ok; // two sessions each, and long ones
+    }
+    for (size_t i = 0; i < sizeof k_stops / sizeof *k_stops && strstr("stop rule", only); i++) {
+        ok = run_stop(&k_stops[i], 2 * trials) && ok;
     }
     free(b);
     return ok ? 0 : 1;

@@ -5,6 +5,7 @@
 //   base LEVEL NS              duration reported for every iteration at that level
 //   warm LEVEL N PERCENT       the first N iterations of a launch take PERCENT of it
 //   drift NS                   added per launch that went before (of any level)
+//   noise PERMILLE             a launch takes up to that much more or less, by its number
 //   on LEVEL KIND NTH WHAT     the NTH launch (from 1, * = all) of that level and kind does WHAT
 // LEVEL and KIND may be *. WHAT: see behave() and main(). Launches are counted in <file>.count.
 #include <signal.h>
@@ -22,7 +23,7 @@ typedef struct fake {
     char script[8192];
     const char *model, *kind, *level, *mask;
     unsigned threads, nth, total;
-    unsigned long long base_ns, drift_ns, warm_n, warm_percent;
+    unsigned long long base_ns, drift_ns, warm_n, warm_percent, noise;
     char what[64];
     unsigned long long done;
     unsigned long long clock_ns;
@@ -93,6 +94,8 @@ static void read_directive(fake *f, const char *line)
         f->warm_percent = b;
     } else if (sscanf(line, "drift %llu", &a) == 1) {
         f->drift_ns = a;
+    } else if (sscanf(line, "noise %llu", &a) == 1) {
+        f->noise = a;
     } else if (sscanf(line, "on %63s %63s %15s %63s", level, kind, nth, what) == 4 &&
                matches(level, f->level) && matches(kind, f->kind) &&
                (strcmp(nth, "*") == 0 || (unsigned)atol(nth) == f->nth)) {
@@ -165,6 +168,7 @@ static void run(fake *f, unsigned long long n)
         etp_wire_msg m = {.type = ETP_WIRE_ITER};
         unsigned long long ns = f->base_ns + f->drift_ns * f->total;
         ns += is(f, "slower") ? ns * 2 / 5 : 0;
+        ns += ns / 1000 * (f->total * 7919 % 1009 * f->noise / 1009);
         ns = f->done < f->warm_n ? ns * f->warm_percent / 100 : ns;
         m.u.iter = (etp_wire_iter){f->done + (is(f, "skip") && f->done > 2), f->clock_ns, ns};
         f->clock_ns += is(f, "backwards") && f->done == 3 ? 0 : ns + 10;

@@ -7,9 +7,11 @@ text behind the magic of its "model" file says.
 usage: ab_misbehaviour.py ETPROF FAKE_RUNNER"""
 import csv
 import json
+import math
 import os
 import pathlib
 import signal
+import statistics
 import subprocess
 import sys
 import tempfile
@@ -116,6 +118,40 @@ def withheld(reason):
         expect(report["comparisons"][0]["withheld"] == reason, name, report["comparisons"][0])
         expect(report["comparisons"][0]["speedup"]["estimate"] is None, name, "estimate not withheld")
     return check
+
+
+def stopped(reason, least, most):
+    """The stop rule: why and where it ended, and an interval that says that it was looked at."""
+    def check(tmp, done, name):
+        m = manifest(tmp)
+        report = json.loads((pathlib.Path(tmp) / "run" / "report.json").read_text())
+        expect(m["stopped"] == report["stop"]["reason"] == reason, name, (m["stopped"], report["stop"]))
+        k = m["blocks_done"]
+        expect(least <= k <= most and k % 2 == 0, name, k)
+        ratios = [math.log(v[1] / v[0]) for v in launch_medians(tmp).values()]
+        half = T975[k] * statistics.stdev(ratios) / k**0.5 * (1 + 1.5 / k)
+        speedup = report["comparisons"][0]["speedup"]
+        expect(abs(speedup["widening"] - (1 + 1.5 / k)) < 1e-5, name, speedup)
+        expect(abs(math.log(speedup["hi"] / speedup["estimate"]) - half) < 1e-5, name, (speedup, half))
+        wanted = math.log1p(report["stop"]["precision"])
+        expect((half <= wanted) == (reason == "precision"), name, (half, wanted))
+    return check
+
+
+# Student's t, 97.5 %, from printed tables, by number of blocks.
+T975 = dict(zip(range(2, 42), (12.7062, 4.30265, 3.18245, 2.77645, 2.57058, 2.44691, 2.36462, 2.30600, 2.26216, 2.22814,
+                               2.20099, 2.17881, 2.16037, 2.14479, 2.13145, 2.11991, 2.10982, 2.10092, 2.09302, 2.08596,
+                               2.07961, 2.07387, 2.06866, 2.06390, 2.05954, 2.05553, 2.05183, 2.04841, 2.04523, 2.04227,
+                               2.03951, 2.03693, 2.03452, 2.03224, 2.03011, 2.02809, 2.02619, 2.02439, 2.02269, 2.02108)))
+
+
+def launch_medians(tmp):
+    """Per block the median of the timed rows of sme2 and of neon (the fake has no warm-up here)."""
+    rows = {}
+    for r in samples(tmp):
+        if r["phase"] == "timed":
+            rows.setdefault(int(r["block"]), {}).setdefault(r["experiment"], []).append(int(r["duration_ns"]))
+    return {b: (statistics.median(v["linux_sme2_on"]), statistics.median(v["linux_sme2_off"])) for b, v in rows.items()}
 
 
 def interrupted(sig, name):
@@ -267,6 +303,9 @@ def read_only():
 case("well behaved", [], 0, check=all_there)
 case("crash once", ["on neon timed 3 crash"], 6, check=block_lost)
 case("crash always", ["on neon timed * crash"], 6)
+case("precise at the first look", [], 0, extra=("--precision", "1%", "--blocks", "50"), check=stopped("precision", 6, 6))
+case("precise later", ["noise 60"], 0, extra=("--precision", "2.5%", "--blocks", "50"), check=stopped("precision", 8, 40))
+case("not precise", ["noise 60"], 0, extra=("--precision", "0.1%", "--blocks", "8"), check=stopped("blocks", 8, 8))
 case("given up", ["on sme2 timed 2 crash", "on sme2 timed 3 crash", "on sme2 timed 4 crash", "on sme2 timed 5 crash"], 6,
      check=given_up)
 case("quiet control", [], 0, check=ruled_out_drift(True))

@@ -197,9 +197,14 @@ static void paired_estimate(void **state)
     // scipy.stats.permutation_test((x,), np.mean, permutation_type='samples', n_resamples=inf)
     near_rel(p.sign_flip_p, 0.03125, 0, "p");
     assert_int_equal(p.verdict, ETP_VERDICT_UNKNOWN); // 1.005 … 1.026 straddles the margin
-    // half-width 0.0105564: between ln 1.0106 and ln 1.0107
-    assert_true(etp_precise_enough(k_x, 7, 0.0107) && !etp_precise_enough(k_x, 7, 0.0106));
-    assert_false(etp_precise_enough(k_x, 5, 10));
+    // scipy: the first six have half-width 0.012548 (ln); widened by 1.25: 0.015685 = ln 1.015809
+    assert_true(etp_precise_enough(k_x, 6, 0.01581) && !etp_precise_enough(k_x, 6, 0.0158));
+    assert_false(etp_precise_enough(k_x, 7, 10)); // half a pair of orders: no look
+    assert_false(etp_precise_enough(k_x, 4, 10));
+    etp_paired_widen(&p, etp_sequential_widening(7), 0.01);
+    near_rel(p.widening, 1 + 1.5 / 7, 1e-14, "widening");
+    near_rel(log(p.lo), 0.015571428571428573 - 0.01055644534505511 * (1 + 1.5 / 7), 1e-9, "widened lo");
+    near_rel(log(p.hi), 0.015571428571428573 + 0.01055644534505511 * (1 + 1.5 / 7), 1e-9, "widened hi");
     p = etp_paired_estimate(k_x, 7, 0.001, 0.95, 1);
     assert_int_equal(p.verdict, ETP_VERDICT_FASTER);
     p = etp_paired_estimate(k_x, 7, 0.05, 0.95, 1);

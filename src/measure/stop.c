@@ -1,0 +1,185 @@
+// SPDX-License-Identifier: Apache-2.0
+// When it is enough: the precision that was asked for, and what the user is told about time and
+// precision before and while blocks run.
+#include <math.h>
+#include <stdio.h>
+
+#include <etprof/stats.h>
+
+#include "measure/state.h"
+
+static etp_sample_use use_of(etp_phase phase)
+{
+    return phase == ETP_PHASE_TIMED ? ETP_SAMPLE_TIMED : ETP_SAMPLE_UNUSED;
+}
+
+// The same code as the analysis afterwards, so that both see the same launch values.
+etp_status etp_session_learn(etp_session *s, const etp_run_sample *samples, size_t n, etp_error *err)
+{
+    etp_arena scratch = {0};
+    etp_sample *rows = ETP_NEW_ARRAY(&scratch, etp_sample, n + 1);
+    etp_stats stats;
+    size_t timed = 0;
+    for (size_t i = 0; rows && i < n; i++) {
+        const etp_run_sample *r = &samples[i];
+        rows[i] = (etp_sample){r->arm,       r->block,         r->launch,
+                               r->iteration, use_of(r->phase), r->duration_ns};
+        timed += rows[i].use == ETP_SAMPLE_TIMED;
+    }
+    etp_status st = rows ? ETP_OK : etp_fail_nomem(err, "the session");
+    if (st == ETP_OK && timed > 0) {
+        const etp_stats_options how = {.baseline = s->plan->baseline};
+        st = etp_stats_analyze(rows, n, s->plan->n_arms, &how, &scratch, &stats, err);
+        size_t values = st == ETP_OK ? (size_t)stats.n_blocks_seen * s->plan->n_arms : 0;
+        for (size_t i = 0; i < values && st == ETP_OK; i++) {
+            if (!ETP_PUSH(&s->arena, &s->values, stats.value_ln[i])) {
+                st = etp_fail_nomem(err, "the session");
+            }
+        }
+    }
+    etp_arena_dispose(&scratch);
+    return st;
+}
+
+// Log ratios of ARM over the blocks that have every living arm; OUT has room for all blocks.
+static size_t ratios_of(const etp_session *s, uint32_t arm, double *out)
+{
+    size_t n_arms = s->plan->n_arms, k = 0;
+    for (size_t b = 0; b < s->values.n / n_arms; b++) {
+        const double *v = s->values.items + b * n_arms;
+        bool whole = true;
+        for (size_t a = 0; a < n_arms; a++) {
+            whole = whole && (isfinite(v[a]) || s->arms[a].dead);
+        }
+        if (whole && isfinite(v[arm])) {
+            out[k++] = v[s->plan->baseline] - v[arm];
+        }
+    }
+    return k;
+}
+
+typedef struct progress { // of the comparison that needs longest
+    size_t blocks;
+    double half_width; // relative, widened
+    double sd_ln;      // of the log ratios
+    uint32_t needed;
+    bool enough;
+} progress;
+
+static bool look(const etp_session *s, progress *out)
+{
+    etp_arena scratch = {0};
+    double *ratios = ETP_NEW_ARRAY(&scratch, double, s->values.n + 1);
+    *out = (progress){.half_width = -1, .enough = ratios != NULL};
+    for (uint32_t a = 0; ratios && a < s->plan->n_arms; a++) {
+        if (a == s->plan->baseline || s->arms[a].dead) {
+            continue;
+        }
+        size_t k = ratios_of(s, a, ratios);
+        etp_paired p = etp_paired_estimate(ratios, k, ETP_MARGIN_DEFAULT, ETP_CONFIDENCE, 0);
+        etp_paired_widen(&p, etp_sequential_widening(k), ETP_MARGIN_DEFAULT);
+        out->enough = out->enough && etp_precise_enough(ratios, k, s->plan->precision);
+        double width = expm1(p.half_width_ln);
+        if (isfinite(width) && width > out->half_width) {
+            out->half_width = width;
+            out->blocks = k;
+            out->sd_ln = p.sd_ln;
+            out->needed = etp_plan_sequential(p.sd_ln, k, s->plan->precision);
+        }
+    }
+    etp_arena_dispose(&scratch);
+    out->enough = out->enough && out->half_width >= 0;
+    return out->half_width >= 0;
+}
+
+bool etp_session_precise(const etp_session *s)
+{
+    progress p;
+    return s->plan->precision > 0 && look(s, &p) && p.enough;
+}
+
+// ---- words --------------------------------------------------------------------------------------
+
+static const char *duration(double ns, char buf[static 32])
+{
+    double seconds = ns / 1e9;
+    if (seconds < 120) {
+        snprintf(buf, 32, seconds < 10 ? "%.1f s" : "%.0f s", seconds);
+    } else {
+        snprintf(buf, 32, "%.0f min", ceil(seconds / 60));
+    }
+    return buf;
+}
+
+// Half-width after K blocks if launches did not differ at all: the iterations' spread alone.
+static double least_width(const etp_session *s, uint32_t k)
+{
+    double worst = 0;
+    const etp_arm_counts *base = &s->arms[s->plan->baseline].counts;
+    for (uint32_t a = 0; a < s->plan->n_arms; a++) {
+        const etp_arm_counts *c = &s->arms[a].counts;
+        if (a == s->plan->baseline || s->arms[a].dead || c->iterations == 0 || base->iterations == 0) {
+            continue;
+        }
+        // a median of n normal values has variance π/2 · W/n
+        double v = 1.5707963267948966 * (c->within_ln * c->within_ln / (double)c->iterations +
+                                         base->within_ln * base->within_ln / (double)base->iterations);
+        worst = fmax(worst, etp_plan_half_width(sqrt(v), k));
+    }
+    return worst;
+}
+
+void etp_session_say_plan(etp_session *s)
+{
+    const etp_session_plan *p = s->plan;
+    uint32_t left = p->blocks > s->run.blocks_done ? p->blocks - s->run.blocks_done : 0;
+    uint32_t least = p->precision > 0 && left > ETP_MIN_BLOCKS ? ETP_MIN_BLOCKS : left;
+    double each = (double)etp_session_block_ns(s, false);
+    double control = (double)etp_session_block_ns(s, true) - each;
+    if (!(each > 0) || left == 0) {
+        return; // the counts were given: no trial launch tells what one takes
+    }
+    uint32_t n_control = p->control_blocks < left ? p->control_blocks : left;
+    char a[32], b[32], one[32], rule[96] = "", budget[64] = "", width[96] = "";
+    if (p->precision > 0) {
+        snprintf(rule, sizeof rule, ", stops at ±%.3g %% (not before %u blocks, %s)", 100 * p->precision, least,
+                 duration(least * (each + control), a));
+    }
+    if (p->budget_s > 0) {
+        snprintf(budget, sizeof budget, ", stops within %s", duration(p->budget_s * 1e9, a));
+    }
+    if (p->n_arms > 1 && least >= 2 && least_width(s, least) > 0) {
+        snprintf(width, sizeof width, "; ±%.2g %% then if launches did not differ: how much they do shows after 2 blocks",
+                 100 * least_width(s, least));
+    }
+    etp_session_say(s, "plan       %s%u blocks of %s, %s%s%s%s", p->precision > 0 || p->budget_s > 0 ? "at most " : "",
+                    left, duration(each, one), duration(left * each + n_control * control, b), rule, budget, width);
+}
+
+void etp_session_say_precision(etp_session *s, double each_ns)
+{
+    uint32_t done = s->run.blocks_done, goal = s->plan->blocks;
+    progress p;
+    char left[32];
+    bool worth = done == 2 || (s->plan->precision > 0 && (done == ETP_MIN_BLOCKS || done % 10 == 0));
+    if (!worth || s->plan->n_arms < 2 || done >= goal || !look(s, &p)) {
+        return;
+    }
+    const char *guess = done < ETP_MIN_BLOCKS ? ", a guess from so few" : "";
+    if (s->plan->precision <= 0) {
+        if (done == 2 && p.blocks == 2) { // two values show √(2/π) of their deviation on average
+            double width = etp_plan_half_width(p.sd_ln * 1.2533141373155003, goal);
+            etp_session_say(s, "precision  ±%.2g %% expected after %u blocks, in %s%s", 100 * width, goal,
+                            duration((goal - done) * each_ns, left), guess);
+        }
+        return;
+    }
+    if (p.needed == UINT32_MAX || p.needed > goal) {
+        etp_session_say(s, "precision  ±%.2g %% after %u blocks; ±%.3g %% is not expected within %u blocks%s",
+                        100 * p.half_width, done, 100 * s->plan->precision, goal, guess);
+        return;
+    }
+    uint32_t more = p.needed > p.blocks ? p.needed - (uint32_t)p.blocks : 0;
+    etp_session_say(s, "precision  ±%.2g %% after %u blocks; ±%.3g %% expected after %u, %s more%s", 100 * p.half_width,
+                    done, 100 * s->plan->precision, p.needed, duration(more * each_ns, left), guess);
+}
