@@ -55,7 +55,9 @@ static etp_paired estimate(maker *m, const term *terms, size_t n_terms)
     size_t k = contrast(m, terms, n_terms);
     if (k == 0) {
         double gone = (double)NAN;
-        return (etp_paired){gone, gone, gone, gone, gone, gone, 0, gone, ETP_VERDICT_UNKNOWN};
+        return (etp_paired){.estimate = gone, .lo = gone, .hi = gone, .mean_ln = gone, .sd_ln = gone,
+                            .half_width_ln = gone, .widening = 1, .sign_flip_p = gone,
+                            .verdict = ETP_VERDICT_UNKNOWN};
     }
     return etp_paired_estimate(m->values, k, m->f->margin, ETP_CONFIDENCE, m->f->seed);
 }
