@@ -94,7 +94,7 @@ static const char *schema_of(etp_validator *v, const etp_valid_file *f, const js
         return f->schema;
     }
     if (!own) {
-        return json_object_get(doc, "experiments") ? "config" : NULL;
+        return json_object_get(doc, "experiments") || json_object_get(doc, "model") ? "config" : NULL;
     }
     size_t prefix = strlen("etprof."), n = strlen(own);
     bool named = strncmp(own, "etprof.", prefix) == 0 && n > prefix + 2 && strcmp(own + n - 2, "/1") == 0;

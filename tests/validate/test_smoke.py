@@ -1,0 +1,69 @@
+# SPDX-License-Identifier: Apache-2.0
+"""`etprof smoke`: the whole way works with the real runner, and every way in which it can fail is told.
+usage: test_smoke.py ETPROF FAKE_RUNNER; 77 = skipped, no runner is built (after the failing cases ran)"""
+import json
+import pathlib
+import subprocess
+import sys
+import tempfile
+
+ETPROF, FAKE = (str(pathlib.Path(p).resolve()) for p in sys.argv[1:3])
+STEPS = ["model", "measure", "evidence", "analyse", "report", "validate", "dumps"]
+failures = []
+
+
+def check(ok, what):
+    if not ok:
+        failures.append(what)
+
+
+def smoke(cwd, *words, code=0):
+    done = subprocess.run([ETPROF, "smoke", *words, "--quiet", "--format", "json"], cwd=cwd, capture_output=True,
+                          text=True, timeout=240, check=False)
+    answer = json.loads(done.stdout) if done.stdout else {"ok": None, "steps": [], "folder": None}
+    if "no runner for" in json.dumps(answer):
+        print("skipped: no runner is built here")
+        return None
+    check(done.returncode == code, f"{words}: exit code {done.returncode}, not {code}: {done.stdout}{done.stderr}")
+    check(done.returncode == 2 or answer["ok"] == (code == 0), f"{words}: ok is {answer['ok']}")
+    bad = [s for s in answer["steps"] if s["ok"] is False]
+    check(all(s["fix"] and s["text"] for s in bad), f"{words}: {bad} say not what to do")
+    return answer
+
+
+def fake(cwd, *directives):
+    """What fake_runner takes for a model; it runs nothing and does what the lines say."""
+    lines = ("base vnni 1000000", "base avx2 3000000", "base sme2 1000000", "base neon 3000000", *directives)
+    (cwd / "model.pte").write_bytes(b"\x10\0\0\0ET12" + "\n".join(lines).encode() + b"\n")
+    return ["--model", "model.pte", "--runner", FAKE]
+
+
+def main(cwd):
+    answer = smoke(cwd, "--model", "no.pte", code=5)
+    check([s["id"] for s in answer["steps"]] == ["model"], f"no.pte: {answer}")
+    smoke(cwd, "--model", "a.pte", "--export", "toy_cnn", code=2)
+    smoke(cwd, *fake(cwd, "on * * * crash"), code=6)
+    answer = smoke(cwd, *fake(cwd), code=1)  # the fake's dumps are none
+    bad = {s["id"] for s in answer["steps"] if s["ok"] is False}
+    check(bad == {"measure", "analyse", "validate", "dumps"}, f"dumps that are none: {bad}")
+    check((cwd / answer["folder"] / "manifest.json").is_file(), "what failed is kept")
+    work = cwd / ".etprof/work"
+    answer = smoke(cwd, "--out", "kept")
+    if answer is None:
+        return 77
+    check([s["id"] for s in answer["steps"]] == STEPS, f"steps {answer['steps']}")
+    check(answer["seconds"] < 60, f"{answer['seconds']} s")
+    check((cwd / "kept/report.html").is_file() and answer["folder"] == "kept", "the run folder is where --out says")
+    again = smoke(cwd)
+    check(again["folder"] is None, f"a folder is left: {again['folder']}")
+    left = [p.name for p in work.glob("smoke-*")]
+    check(len(left) == 1, f"left behind: {left}")
+    done = subprocess.run([ETPROF, "validate", "kept"], cwd=cwd, capture_output=True, text=True, timeout=60, check=False)
+    check(done.returncode == 0, done.stdout)
+    return 0
+
+
+with tempfile.TemporaryDirectory() as tmp:
+    code = main(pathlib.Path(tmp))
+print("\n".join(failures))
+sys.exit(1 if failures else code)
