@@ -386,17 +386,15 @@ static etp_status init(etp_cli *cli, const run_options *o, int argc, char **argv
     }
     size_t len = strlen(base_name(o->init));
     len -= len > 4 && strcmp(base_name(o->init) + len - 4, ".pte") == 0 ? 4 : 0;
-    const char *path = argc ? argv[0]
-                            : etp_arena_printf(&cli->arena, "%.*s_%s.json", (int)len,
+    const char *path = argc          ? argv[0]
+                       : cli->output ? cli->output
+                                     : etp_arena_printf(&cli->arena, "%.*s_%s.json", (int)len,
                                                base_name(o->init), platform);
     const char *root = etp_run_default_dir(&cli->arena, o->init, platform);
     if (!path || !root) {
         return etp_fail_nomem(err, "the config");
     }
-    if (etp_os_is_file(path) || etp_os_is_dir(path)) {
-        return etp_fail(err, ETP_USAGE, "%s is there already; name another file", path);
-    }
-    ETP_TRY(etp_config_write_new(path, o->init, root, platform, err));
+    ETP_TRY(etp_config_write_new(path, o->init, root, platform, &cli->arena, err));
     printf("%s\n", path);
     return ETP_OK;
 }

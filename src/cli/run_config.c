@@ -617,8 +617,21 @@ static etp_status fill_new(void *ctx, etp_sink *sink, etp_error *err)
 }
 
 etp_status etp_config_write_new(const char *path, const char *model, const char *output_root,
-                                const char *platform, etp_error *err)
+                                const char *platform, etp_arena *arena, etp_error *err)
 {
     new_config c = {model, output_root, platform};
-    return etp_os_replace_by(path, fill_new, &c, err);
+    if (!etp_os_is_file(path) && !etp_os_is_dir(path)) {
+        return etp_os_replace_by(path, fill_new, &c, err);
+    }
+    // The same config once more is no conflict: scripts may repeat themselves.
+    etp_strbuf buf;
+    etp_str old = {0};
+    etp_strbuf_init(&buf, arena);
+    etp_sink sink = etp_sink_strbuf(&buf);
+    ETP_TRY(fill_new(&c, &sink, err));
+    bool same = !buf.failed && etp_os_is_file(path) &&
+                etp_os_read_text(path, buf.len + 1, arena, &old, NULL) == ETP_OK &&
+                etp_str_eq(old, etp_strbuf_str(&buf));
+    return same ? ETP_OK
+                : etp_fail(err, ETP_USAGE, "%s is there already; name another file", path);
 }

@@ -58,6 +58,6 @@ ETP_NODISCARD etp_status etp_config_read(const char *path, etp_arena *arena, etp
 // The text of a new config for MODEL with the experiments <platform>_sme2_on and _off.
 ETP_NODISCARD etp_status etp_config_write_new(const char *path, const char *model,
                                               const char *output_root, const char *platform,
-                                              etp_error *err);
+                                              etp_arena *arena, etp_error *err);
 
 #endif

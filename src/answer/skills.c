@@ -1,0 +1,307 @@
+// SPDX-License-Identifier: Apache-2.0
+// Playbooks: front matter, commands with their settings filled in, selection by name and number.
+#include "answer/skills.h"
+
+#include <string.h>
+
+#include "base/number.h"
+#include "base/sink.h"
+
+#define MOST_WORDS 64
+
+// ---- lines --------------------------------------------------------------------------------------
+
+static bool next_line(etp_str *rest, etp_str *line)
+{
+    if (rest->len == 0) {
+        return false;
+    }
+    size_t n = etp_str_find(*rest, ETP_STR("\n"));
+    *line = (etp_str){rest->ptr, n};
+    size_t used = n < rest->len ? n + 1 : n;
+    *rest = (etp_str){rest->ptr + used, rest->len - used};
+    return true;
+}
+
+static etp_str trim(etp_str s)
+{
+    while (s.len > 0 && s.ptr[0] == ' ') {
+        s = (etp_str){s.ptr + 1, s.len - 1};
+    }
+    while (s.len > 0 && s.ptr[s.len - 1] == ' ') {
+        s.len--;
+    }
+    return s;
+}
+
+static bool split_at(etp_str s, const char *mark, etp_str *before, etp_str *after)
+{
+    size_t at = etp_str_find(s, etp_str_from(mark));
+    if (at >= s.len) {
+        return false;
+    }
+    size_t skip = at + strlen(mark);
+    *before = trim((etp_str){s.ptr, at});
+    *after = trim((etp_str){s.ptr + skip, s.len - skip});
+    return true;
+}
+
+// ---- settings -----------------------------------------------------------------------------------
+
+static const char *lookup(const etp_skill_settings *s, etp_str name)
+{
+    for (size_t i = 0; s && i < s->n; i++) {
+        if (etp_str_eqz(name, s->items[i].name)) {
+            return s->items[i].value;
+        }
+    }
+    return NULL;
+}
+
+typedef struct filling {
+    const etp_skill *skill;
+    const etp_skill_settings *given;
+    const char *platform;
+    etp_arena *arena;
+    uint32_t line;
+} filling;
+
+static const char *value_of(const filling *f, etp_str name)
+{
+    if (etp_str_eqz(name, "platform")) {
+        return f->platform;
+    }
+    const char *own = lookup(&f->skill->settings, name);
+    const char *given = own ? lookup(f->given, name) : NULL;
+    return given ? given : own;
+}
+
+static etp_status fill(const filling *f, etp_str text, int depth, etp_strbuf *out, etp_error *err)
+{
+    for (size_t i = 0; i < text.len; i++) {
+        if (text.ptr[i] != '{') {
+            etp_strbuf_append(out, (etp_str){text.ptr + i, 1});
+            continue;
+        }
+        etp_str rest = {text.ptr + i + 1, text.len - i - 1};
+        size_t n = etp_str_find(rest, ETP_STR("}"));
+        etp_str name = {rest.ptr, n};
+        const char *value = n < rest.len ? value_of(f, name) : NULL;
+        if (!value || depth > 3) {
+            return etp_fail(err, ETP_CORRUPT, "%s:%u: no setting for {%.*s}", f->skill->id, f->line,
+                            ETP_STR_ARG(name));
+        }
+        ETP_TRY(fill(f, etp_str_from(value), depth + 1, out, err));
+        i += n + 1;
+    }
+    return ETP_OK;
+}
+
+// ---- commands -----------------------------------------------------------------------------------
+
+static etp_str next_word(etp_str *rest, bool *quoted)
+{
+    *rest = trim(*rest);
+    *quoted = rest->len > 0 && rest->ptr[0] == '"';
+    etp_str in = *quoted ? (etp_str){rest->ptr + 1, rest->len - 1} : *rest;
+    size_t n = etp_str_find(in, *quoted ? ETP_STR("\"") : ETP_STR(" "));
+    etp_str word = {in.ptr, n};
+    size_t used = n < in.len ? n + 1 : n;
+    *rest = (etp_str){in.ptr + used, in.len - used};
+    return word;
+}
+
+static etp_status add_command(filling *f, etp_skill *skill, etp_str line, bool gate, etp_error *err)
+{
+    const char **argv = ETP_NEW_ARRAY(f->arena, const char *, MOST_WORDS + 1);
+    etp_strbuf shown;
+    etp_strbuf_init(&shown, f->arena);
+    size_t n = 0;
+    for (etp_str rest = line; argv && trim(rest).len > 0;) {
+        bool quoted = false;
+        etp_str word = next_word(&rest, &quoted);
+        etp_strbuf buf;
+        etp_strbuf_init(&buf, f->arena);
+        if (n == MOST_WORDS) {
+            return etp_fail(err, ETP_CORRUPT, "%s:%u: more than %d words", skill->id, f->line,
+                            MOST_WORDS);
+        }
+        ETP_TRY(fill(f, word, 0, &buf, err));
+        argv[n] = buf.failed ? NULL : etp_arena_strdup(f->arena, etp_strbuf_str(&buf));
+        if (!argv[n]) {
+            return etp_fail_nomem(err, "a command");
+        }
+        etp_strbuf_printf(&shown, quoted ? "%s\"%s\"" : "%s%s", n ? " " : "", argv[n]);
+        n++;
+    }
+    etp_skill_command c = {.gate = gate, .line = f->line, .argv = argv, .shown = shown.ptr};
+    if (!argv || shown.failed || !ETP_PUSH(f->arena, &skill->commands, c)) {
+        return etp_fail_nomem(err, "a command");
+    }
+    return ETP_OK;
+}
+
+static etp_status front_matter(etp_skill *skill, etp_str line, etp_arena *arena, etp_error *err)
+{
+    etp_str key = {0}, value = {0};
+    if (!split_at(line, ":", &key, &value)) {
+        return etp_fail(err, ETP_CORRUPT, "%s: front matter without a colon: %.*s", skill->id,
+                        ETP_STR_ARG(line));
+    }
+    const char *text = etp_arena_strdup(arena, value);
+    if (!text) {
+        return etp_fail_nomem(err, "a playbook");
+    }
+    if (etp_str_eqz(key, "name")) {
+        skill->name = text;
+    } else if (etp_str_eqz(key, "description")) {
+        skill->description = text;
+    } else if (etp_str_eqz(key, "next")) {
+        skill->next = text;
+    } else if (etp_str_eqz(key, "minutes")) {
+        return etp_parse_u64(value, &skill->minutes)
+                   ? ETP_OK
+                   : etp_fail(err, ETP_CORRUPT, "%s: minutes: %s is no number", skill->id, text);
+    } else if (etp_str_eqz(key, "set")) {
+        etp_str name = {0}, start = {0};
+        if (!split_at(value, "=", &name, &start)) {
+            return etp_fail(err, ETP_CORRUPT, "%s: set: %s has no '='", skill->id, text);
+        }
+        etp_skill_setting s = {etp_arena_strdup(arena, name), etp_arena_strdup(arena, start)};
+        if (!s.name || !s.value || !ETP_PUSH(arena, &skill->settings, s)) {
+            return etp_fail_nomem(err, "a playbook");
+        }
+    } else {
+        return etp_fail(err, ETP_CORRUPT, "%s: unknown key %.*s", skill->id, ETP_STR_ARG(key));
+    }
+    return ETP_OK;
+}
+
+typedef enum where { START, FRONT, TEXT, OTHER_BLOCK, STEPS, GATES } where;
+
+static where after_fence(where now, etp_str line)
+{
+    if (now != TEXT) {
+        return TEXT;
+    }
+    return etp_str_eqz(line, "```sh step")   ? STEPS
+           : etp_str_eqz(line, "```sh gate") ? GATES
+                                             : OTHER_BLOCK;
+}
+
+etp_status etp_skill_read(const etp_skill_text *text, const etp_skill_settings *settings,
+                          const char *platform, etp_arena *arena, etp_skill *out, etp_error *err)
+{
+    *out = (etp_skill){.id = text->name, .folder = text->folder, .text = {text->text, text->len}};
+    filling f = {.skill = out, .given = settings, .platform = platform, .arena = arena};
+    where now = START;
+    etp_str line = {0};
+    for (etp_str rest = out->text; next_line(&rest, &line);) {
+        f.line++;
+        if (now <= FRONT && etp_str_eqz(line, "---")) {
+            now = now == START ? FRONT : TEXT;
+        } else if (now == FRONT) {
+            ETP_TRY(front_matter(out, line, arena, err));
+        } else if (now == START) {
+            break;
+        } else if (etp_str_starts(line, ETP_STR("```"))) {
+            now = after_fence(now, line);
+        } else if ((now == STEPS || now == GATES) && trim(line).len > 0 && line.ptr[0] != '#') {
+            ETP_TRY(add_command(&f, out, line, now == GATES, err));
+        }
+    }
+    if (now != TEXT || !out->name || !out->description) {
+        return etp_fail(err, ETP_CORRUPT,
+                        "%s: expected front matter with name and description, and closed blocks",
+                        out->id);
+    }
+    return ETP_OK;
+}
+
+// ---- selection ----------------------------------------------------------------------------------
+
+static bool number_of(etp_str s, uint64_t *out)
+{
+    return s.len == 2 && etp_parse_u64(s, out);
+}
+
+static bool is_named(const etp_skill *s, etp_str name)
+{
+    return etp_str_eqz(name, s->id) || etp_str_eqz(name, s->name);
+}
+
+static bool is_between(const etp_skill *s, uint64_t first, uint64_t last)
+{
+    uint64_t number = 0;
+    etp_str id = etp_str_from(s->id);
+    return id.len > 2 && id.ptr[2] == '_' && number_of((etp_str){id.ptr, 2}, &number) &&
+           number >= first && number <= last;
+}
+
+static etp_status add_item(const etp_skill_list *all, etp_str item, etp_arena *arena,
+                           etp_skill_list *out, etp_error *err)
+{
+    etp_str a = item, b = item;
+    uint64_t first = 0, last = 0;
+    (void)split_at(item, "-", &a, &b); // without one, both ends are the item
+    bool numbers = number_of(a, &first) && number_of(b, &last) && first <= last;
+    size_t before = out->n;
+    for (size_t i = 0; i < all->n; i++) {
+        bool wanted = numbers ? is_between(&all->items[i], first, last)
+                              : is_named(&all->items[i], item);
+        if (wanted && !ETP_PUSH(arena, out, all->items[i])) {
+            return etp_fail_nomem(err, "playbooks");
+        }
+    }
+    // A range whose end does not exist would silently do less than it says.
+    bool whole = !numbers || out->n - before == last - first + 1;
+    if (out->n == before || !whole) {
+        return etp_fail(err, ETP_USAGE, "no skill %.*s; 'etprof skills' lists them: 01 to 08, "
+                                        "readme, setup-agent, pipeline-agent, validation-agent",
+                        ETP_STR_ARG(item));
+    }
+    return ETP_OK;
+}
+
+static etp_status settings_are_known(const etp_skill_list *list, const etp_skill_settings *given,
+                                     etp_error *err)
+{
+    for (size_t k = 0; given && k < given->n; k++) {
+        bool known = false;
+        for (size_t i = 0; i < list->n; i++) {
+            known = known || lookup(&list->items[i].settings, etp_str_from(given->items[k].name));
+        }
+        if (!known) {
+            return etp_fail(err, ETP_USAGE, "no skill of these has a setting '%s'; their front "
+                                            "matter lists what can be set (etprof skills NAME)",
+                            given->items[k].name);
+        }
+    }
+    return ETP_OK;
+}
+
+etp_status etp_skill_select(const char *selection, const etp_skill_settings *settings,
+                            const char *platform, etp_arena *arena, etp_skill_list *out,
+                            etp_error *err)
+{
+    etp_skill_list all = {0};
+    *out = (etp_skill_list){0};
+    for (const etp_skill_text *t = k_etp_skill_texts; t->name; t++) {
+        etp_skill s;
+        ETP_TRY(etp_skill_read(t, settings, platform, arena, &s, err));
+        if (!ETP_PUSH(arena, &all, s)) {
+            return etp_fail_nomem(err, "playbooks");
+        }
+    }
+    if (!selection) {
+        *out = all;
+        return settings_are_known(out, settings, err);
+    }
+    for (etp_str rest = etp_str_from(selection); rest.len > 0;) {
+        size_t n = etp_str_find(rest, ETP_STR(","));
+        ETP_TRY(add_item(&all, trim((etp_str){rest.ptr, n}), arena, out, err));
+        size_t used = n < rest.len ? n + 1 : n;
+        rest = (etp_str){rest.ptr + used, rest.len - used};
+    }
+    return settings_are_known(out, settings, err);
+}

@@ -1,0 +1,144 @@
+// SPDX-License-Identifier: Apache-2.0
+// etprof skills [NAME], etprof skills run LIST: the playbooks, and executing them.
+#include <stddef.h>
+#include <string.h>
+
+#include "answer/skills.h"
+#include "cli/emit.h"
+#include "os/os.h"
+
+typedef struct skills_options {
+    etp_opt_list set;
+    bool dry_run;
+    uint64_t timeout_s;
+} skills_options;
+
+static const skills_options k_defaults = {.timeout_s = 3600};
+
+static const etp_opt k_options[] = {
+    {"set", 's', ETP_OPT_LIST, offsetof(skills_options, set), "NAME=VALUE",
+     "a setting of the skills, e.g. model=my_net (repeatable)", NULL},
+    {"dry-run", 'n', ETP_OPT_FLAG, offsetof(skills_options, dry_run), NULL,
+     "with run: print the commands, filled in, and stop", NULL},
+    {"timeout", 0, ETP_OPT_COUNT, offsetof(skills_options, timeout_s), "SECONDS",
+     "with run: longest time for one command (3600)", NULL},
+    {0},
+};
+
+static etp_status settings_of(etp_cli *cli, const etp_opt_list *set, etp_skill_settings *out,
+                              etp_error *err)
+{
+    for (size_t i = 0; i < set->n; i++) {
+        const char *equals = strchr(set->items[i], '=');
+        if (!equals || equals == set->items[i]) {
+            return etp_fail(err, ETP_USAGE, "--set takes NAME=VALUE, not '%s'", set->items[i]);
+        }
+        etp_str name = {set->items[i], (size_t)(equals - set->items[i])};
+        etp_skill_setting s = {etp_arena_strdup(&cli->arena, name), equals + 1};
+        if (!s.name || !ETP_PUSH(&cli->arena, out, s)) {
+            return etp_fail_nomem(err, "settings");
+        }
+    }
+    return ETP_OK;
+}
+
+static void progress(void *ctx, const etp_skill *skill, const etp_skill_command *c)
+{
+    const etp_cli *cli = ctx;
+    if (cli->quiet) {
+        return;
+    }
+    if (c->state == ETP_SKILL_NOT_RUN) {
+        fprintf(stderr, "%s  %s  %s\n", skill->id, c->gate ? "gate" : "step", c->shown);
+    } else if (c->state == ETP_SKILL_FAILED) {
+        fprintf(stderr, "%s  failed with exit code %d\n", skill->id, c->exit_code);
+    }
+}
+
+static etp_status print_commands(etp_cli *cli, const etp_skill_list *list, etp_error *err)
+{
+    etp_strbuf buf;
+    etp_strbuf_init(&buf, &cli->arena);
+    for (size_t i = 0; i < list->n; i++) {
+        for (size_t k = 0; k < list->items[i].commands.n; k++) {
+            etp_strbuf_printf(&buf, "%s\n", list->items[i].commands.items[k].shown);
+        }
+    }
+    return buf.failed ? etp_fail_nomem(err, "output")
+                      : etp_cli_emit_bytes(cli, etp_strbuf_str(&buf), err);
+}
+
+static etp_status execute(etp_cli *cli, const skills_options *o, etp_skill_list *list,
+                          etp_error *err)
+{
+    if (o->dry_run && cli->format == ETP_CLI_TEXT) {
+        return print_commands(cli, list, err);
+    }
+    etp_skill_environment env = {.program = cli->program,
+                                 .search_path = cli->env_path,
+                                 .timeout_ns = o->timeout_s * UINT64_C(1000000000),
+                                 .progress = progress,
+                                 .ctx = cli};
+    if (!env.program) {
+        return etp_fail(err, ETP_ENVIRONMENT, "cannot find out the path of this program");
+    }
+    if (!o->dry_run) {
+        ETP_TRY(etp_skill_run(list, &env, &cli->arena, err));
+    }
+    if (list->stopped_at) {
+        etp_cli_outcome(cli, 1);
+    }
+    return ETP_OK;
+}
+
+static etp_status run(etp_cli *cli, const void *opts, int argc, char **argv, etp_error *err)
+{
+    const skills_options *o = opts;
+    bool runs = argc > 0 && strcmp(argv[0], "run") == 0;
+    if (runs != (argc == 2)) {
+        return etp_fail(err, ETP_USAGE, runs ? "skills run needs a list: 01-07, 04, setup-agent"
+                                             : "skills takes one name, or 'run' and a list");
+    }
+    if (!runs && (o->dry_run || o->set.n > 0)) {
+        return etp_fail(err, ETP_USAGE, "--set and --dry-run belong to 'etprof skills run LIST'");
+    }
+    etp_os_facts facts;
+    etp_os_facts_read(&facts);
+    etp_skill_settings settings = {0};
+    etp_skill_list list;
+    ETP_TRY(settings_of(cli, &o->set, &settings, err));
+    ETP_TRY(etp_skill_select(argc > 0 ? argv[argc - 1] : NULL, &settings, facts.platform,
+                             &cli->arena, &list, err));
+    if (runs) {
+        ETP_TRY(execute(cli, o, &list, err));
+        if (o->dry_run && cli->format == ETP_CLI_TEXT) {
+            return ETP_OK;
+        }
+    } else if (argc == 1 && cli->format == ETP_CLI_TEXT) {
+        return etp_cli_emit_bytes(cli, list.items[0].text, err);
+    }
+    etp_cli_answer answer = {
+        .json = etp_skills_json,
+        .data = &list,
+        .report = cli->format == ETP_CLI_JSON ? NULL : etp_skills_report(&list, &cli->arena),
+    };
+    return etp_cli_emit(cli, &answer, err);
+}
+
+const etp_command etp_cmd_skills = {
+    .name = "skills",
+    .summary = "playbooks with gates: print them, or execute their commands",
+    .usage = "[NAME | run LIST]",
+    .description = "Without a name, the catalogue. NAME is a number, a name or a file's name; its Markdown is printed.\n"
+                   "run executes the steps and gates of LIST (01-07, 03,05, setup-agent) in the working directory, the\n"
+                   "root of a clone, and stops at the first that fails: exit code 1.",
+    .examples = "  etprof skills 04\n"
+                "  etprof skills run 01-07 --format json\n"
+                "  etprof skills run 03-05 --set model=mobilenet_v3_small --set dtype=int8",
+    .opts = k_options,
+    .opts_size = sizeof(skills_options),
+    .defaults = &k_defaults,
+    .formats = ETP_CLI_STANDARD_FORMATS,
+    .max_args = 2,
+    .run = run,
+};

@@ -1,0 +1,178 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
+"""Executes the playbooks in a clean folder: a view of the source tree in which nothing was made
+yet. Usage: test_skills.py text|chain|failure|setup|export ETPROF SOURCE"""
+import json
+import pathlib
+import re
+import shutil
+import subprocess
+import sys
+import tempfile
+
+part, etprof, source = sys.argv[1], str(pathlib.Path(sys.argv[2]).resolve()), pathlib.Path(sys.argv[3]).resolve()
+FOLDERS = ("agent_skill_ml_profiling", "agentic-kits")
+SECTIONS = ("## Prerequisites", "## Steps", "## Success gates", "## Expected outputs", "## Failures")
+failures = []
+
+
+def check(what, ok, detail=""):
+    if not ok:
+        failures.append(what)
+        print(f"FAILED {what}\n{detail}")
+
+
+def skip(why):
+    print(f"skipped: {why}")
+    sys.exit(77)
+
+
+def etp(*words, cwd):
+    return subprocess.run([etprof, *words], cwd=cwd, capture_output=True, text=True, check=False,
+                          stdin=subprocess.DEVNULL)
+
+
+def clean_folder(where):
+    for entry in source.iterdir():
+        if not entry.name.startswith(("out_", ".git", ".etprof", "etprof")):
+            (where / entry.name).symlink_to(entry)
+    return where
+
+
+def run(selection, cwd, *settings):
+    p = etp("skills", "run", selection, "--format", "json", *settings, cwd=cwd)
+    if p.returncode not in (0, 1):
+        check(f"run {selection}", False, p.stderr)
+        return p.returncode, {"skills": [], "stopped_at": None, "ok": None}
+    return p.returncode, json.loads(p.stdout)
+
+
+def all_ok(selection, cwd, *settings):
+    code, answer = run(selection, cwd, *settings)
+    failed = [(s["id"], c) for s in answer["skills"] for c in s["commands"] if c["ok"] is not True]
+    check(f"skills run {selection}", code == 0 and answer["ok"] is True and not failed,
+          json.dumps(failed[:1], indent=1, ensure_ascii=False))
+    return answer
+
+
+def playbooks():
+    for folder in FOLDERS:
+        yield from sorted((source / folder).glob("*.md"))
+
+
+def text():
+    listed = {s["id"]: s for s in json.loads(etp("skills", "--format", "json", cwd=source).stdout)["skills"]}
+    check("catalogue", set(listed) == {p.stem for p in playbooks()}, f"{sorted(listed)}")
+    for path in playbooks():
+        body = path.read_text()
+        check(f"{path.name} is what is compiled in", etp("skills", path.stem, cwd=source).stdout == body)
+        if path.stem != "readme":
+            for section in SECTIONS:
+                check(f"{path.name}: {section}", f"\n{section}\n" in body)
+            check(f"{path.name}: has gates", "```sh gate\n" in body)
+            check(f"{path.name}: failures are a table", "\n|---" in body.split("## Failures")[1])
+        for link in re.findall(r"\]\(([^)#]+)\)", body):
+            check(f"{path.name}: link {link}", (path.parent / link).exists())
+        for doc in re.findall(r"`(docs/[a-z-]+\.md|examples/[a-z/]+)`", body):
+            check(f"{path.name}: {doc}", (source / doc).exists())
+        follow = listed[path.stem]["next"]
+        check(f"{path.name}: next {follow}", follow is None or follow in listed)
+    # Every verb and option that a command uses exists; help is where etprof itself looks.
+    dry = etp("skills", "run", "01-08,setup-agent,pipeline-agent,validation-agent", "--dry-run", cwd=source)
+    check("dry run", dry.returncode == 0 and dry.stdout.count("\n") > 25, dry.stderr)
+    for line in dry.stdout.splitlines():
+        words = line.split()
+        if words[0] != "etprof":
+            check(f"{line}: its file", (source / words[1]).is_file())
+            continue
+        if words[1].startswith("-"):
+            continue
+        about = etp("help", words[1], cwd=source)
+        check(f"{line}: verb", about.returncode == 0, about.stderr)
+        if words[1] in ("export", "models"):
+            continue  # Python parses their options; skills.export runs them
+        for option in (w for w in words if w.startswith("--")):
+            check(f"{line}: {option}", option in about.stdout)
+    for line in re.findall(r"run: (.*)", (source / "examples/ci/profile.yml").read_text()):
+        words = line.split()
+        if words[0] == "./etprof":
+            p = etp(*words[1:4], "--dry-run", cwd=source)
+            check(f"workflow: {line}", p.returncode == 0, p.stderr)
+        else:
+            check(f"workflow: {line}", (source / words[1]).is_file())
+
+
+def with_bundled_model(where):
+    folder = where / "out_toy_cnn" / "artifacts"
+    folder.mkdir(parents=True)
+    shutil.copy(source / "examples/models/toy_cnn_xnnpack_fp16.pte", folder)
+
+
+def need_runner():
+    if not any((source / "build/bundle").glob("*/etprof-runner")):
+        skip("no runner bundle; scripts/build-runner native builds one")
+
+
+def chain(where):
+    need_runner()
+    with_bundled_model(where)
+    answer = all_ok("04-07", where, "--set", "blocks=2")
+    check("order", [s["id"][:2] for s in answer["skills"]] == ["04", "05", "06", "07"])
+    made = where / "out_toy_cnn"
+    for name in ("report.html", "report.json", "metrics.json", "analysis_summary.json", "manifest.json"):
+        check(f"made {name}", (made / "runs" / answer_platform() / name).is_file())
+    check("made the Markdown report", "toy_cnn" in (made / "toy_cnn_report.md").read_text())
+    all_ok("validation-agent", where)
+    shutil.rmtree(made)
+    all_ok("pipeline-agent", where, "--set", "blocks=2")
+    # The gates can say no: a folder that was tampered with fails the chain where it is looked at.
+    csv = made / "runs" / answer_platform() / "samples.csv"
+    csv.write_text(csv.read_text().replace("1", "2", 40))
+    code, answer = run("validation-agent", where)
+    check("tampered folder", code == 1 and answer["stopped_at"] == "validation-agent", str(answer))
+
+
+def answer_platform():
+    return "mac" if sys.platform == "darwin" else "linux"
+
+
+def failure(where):
+    code, answer = run("03-05", where, "--set", "model=absent_model", "--set", "dtype=fp16")
+    first = answer["skills"][0]["commands"] if answer["skills"] else []
+    check("stops at the first", code == 1 and answer["ok"] is False and answer["stopped_at"] == "03_export_model",
+          json.dumps(answer, indent=1)[:2000])
+    check("says why", bool(first) and "absent_model" in (first[0].get("output") or ""), str(first))
+    check("exit code of the command", bool(first) and first[0]["exit_code"] not in (0, None), str(first))
+    check("later ones were not run", all(c["ok"] is None for s in answer["skills"][1:] for c in s["commands"]))
+    p = etp("skills", "run", "06", "--timeout", "0", cwd=where)
+    check("a time-out of nothing is refused", p.returncode == 2, p.stderr)
+    (where / "here").mkdir()
+    p = subprocess.run([etprof, "skills", "run", "01", "--format", "json"], cwd=where / "here",
+                       capture_output=True, text=True, check=False, stdin=subprocess.DEVNULL)
+    check("outside a clone", p.returncode == 1 and "No such file" in p.stdout, p.stdout + p.stderr)
+
+
+def setup(where):
+    if pathlib.Path(etprof).resolve() != (source / "build/release/bin/etprof").resolve():
+        skip("the set-up skills build build/release; run them from that build's tests")
+    all_ok("01,02", where)
+    check("the link", (where / "etprof").is_symlink())
+    all_ok("setup-agent", where)
+
+
+def export(where):
+    python = source / ".venv/bin/python"
+    if subprocess.run([python, "-c", "import torch, executorch"], capture_output=True, check=False).returncode \
+            if python.exists() else True:
+        skip("no PyTorch in .venv; scripts/check --export installs it")
+    all_ok("03,08", where)
+    check("the program", (where / "out_toy_cnn/artifacts/toy_cnn_xnnpack_fp16.pte").is_file())
+
+
+if part == "text":
+    text()
+else:
+    with tempfile.TemporaryDirectory(prefix="etprof-skills-") as folder:
+        {"chain": chain, "failure": failure, "setup": setup, "export": export}[part](
+            clean_folder(pathlib.Path(folder)))
+sys.exit(1 if failures else 0)
