@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""Executes the playbooks in a clean folder: a view of the source tree in which nothing was made
-yet. Usage: test_skills.py text|chain|failure|setup|export ETPROF SOURCE"""
+"""Executes the playbooks and the tutorial in a clean folder: a view of the source tree in which nothing was made
+yet. Usage: test_skills.py text|chain|failure|tutorial|setup|export ETPROF SOURCE"""
 import json
 import pathlib
 import re
@@ -34,7 +34,9 @@ def etp(*words, cwd):
 
 def clean_folder(where):
     for entry in source.iterdir():
-        if not entry.name.startswith(("out_", ".git", ".etprof", "etprof")):
+        if entry.name == "model_profiling":  # "models new" writes into it
+            shutil.copytree(entry, where / entry.name, ignore=shutil.ignore_patterns("out_*", "__pycache__"))
+        elif not entry.name.startswith(("out_", ".git", ".etprof", "etprof")):
             (where / entry.name).symlink_to(entry)
     return where
 
@@ -132,6 +134,39 @@ def chain(where):
     check("tampered folder", code == 1 and answer["stopped_at"] == "validation-agent", str(answer))
 
 
+def tutorial_blocks(kind):
+    for page in sorted((source / "docs/tutorial").glob("0*.md")):
+        for block in re.findall(rf"```sh {kind}\n(.*?)```", page.read_text(), re.S):
+            for line in block.splitlines():
+                yield page.name, line.replace("{platform}", answer_platform())
+
+
+def follow_tutorial(kind, where):
+    seen = 0
+    for page, line in tutorial_blocks(kind):
+        words = re.findall(r'"[^"]*"|\S+', line)
+        words = [w.strip('"') for w in words]
+        check(f"{page}: {line}: is etprof", words[0] == "etprof")
+        p = etp(*words[1:], cwd=where)
+        check(f"{page}: {line}", p.returncode == 0, p.stdout[-1500:] + p.stderr[-1500:])
+        seen += 1
+    check(f"the tutorial has commands of kind {kind}", seen > 3)
+
+
+def tutorial(where):
+    need_runner()
+    pages = sorted(p.name for p in (source / "docs/tutorial").glob("0*.md"))
+    check("six pages", len(pages) == 6 and all(f"]({p})" in (source / "docs/tutorial/readme.md").read_text()
+                                               for p in pages))
+    for page in (source / "docs/tutorial").glob("*.md"):
+        for link in re.findall(r"\]\(([^)#]+)\)", page.read_text()):
+            check(f"{page.name}: link {link}", (page.parent / link).exists())
+    dry = etp("skills", "run", "01,02", "--dry-run", cwd=source).stdout.splitlines()
+    for page, line in tutorial_blocks("setup"):
+        check(f"{page}: {line} is what the skills run", line in dry)
+    follow_tutorial("step", where)
+
+
 def answer_platform():
     return "mac" if sys.platform == "darwin" else "linux"
 
@@ -166,6 +201,7 @@ def export(where):
             if python.exists() else True:
         skip("no PyTorch in .venv; scripts/check --export installs it")
     all_ok("03,08", where)
+    follow_tutorial("torch", where)
     check("the program", (where / "out_toy_cnn/artifacts/toy_cnn_xnnpack_fp16.pte").is_file())
 
 
@@ -173,6 +209,7 @@ if part == "text":
     text()
 else:
     with tempfile.TemporaryDirectory(prefix="etprof-skills-") as folder:
-        {"chain": chain, "failure": failure, "setup": setup, "export": export}[part](
+        {"chain": chain, "failure": failure, "setup": setup, "export": export,
+         "tutorial": tutorial}[part](
             clean_folder(pathlib.Path(folder)))
 sys.exit(1 if failures else 0)
