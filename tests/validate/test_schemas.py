@@ -72,7 +72,7 @@ def main(tmp):
         jsonschema.Draft202012Validator.check_schema(schema)
     run = tmp / "run"
     shutil.copytree(ROOT / "examples/runs/image_encoder_int8_qemu", run)
-    subprocess.run([ETPROF, "report", "run", "--quiet", "-o", "/dev/null"], cwd=tmp, check=True, capture_output=True)
+    subprocess.run([ETPROF, "report", "run", "--quiet"], cwd=tmp, check=True, capture_output=True)
     dump = next(run.glob("*/*_t1.etdump"))
     printed = {"ops": ["ops", dump], "inspect": ["inspect", dump], "ab": ["analyze", *run.glob("*/*_t1.etdump")],
                "validate": ["validate", run], "doctor": ["doctor"],
