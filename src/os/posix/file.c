@@ -224,8 +224,18 @@ static etp_status write_temp(const char *temp, etp_os_fill *fill, void *ctx, boo
     return status == ETP_OK && sink.failed ? etp_fail_nomem(err, temp) : status;
 }
 
+// Devices and pipes (/dev/null, /dev/stdout) are written to; a rename would put a file in their place.
+static bool is_no_file(const char *path)
+{
+    struct stat st;
+    return stat(path, &st) == 0 && !S_ISREG(st.st_mode) && !S_ISDIR(st.st_mode);
+}
+
 static etp_status replace(const char *path, etp_os_fill *fill, void *ctx, bool sync, etp_error *err)
 {
+    if (is_no_file(path)) {
+        return write_temp(path, fill, ctx, false, err);
+    }
     etp_arena arena = {0};
     const char *temp = etp_arena_printf(&arena, "%s.tmp-%ld", path, (long)getpid());
     etp_status status = temp ? write_temp(temp, fill, ctx, sync, err) : etp_fail_nomem(err, path);

@@ -73,6 +73,24 @@ static void small_files_are_read_and_large_ones_mapped(void **state)
     etp_file_close(&file);
 }
 
+static void pipes_and_devices_are_written_to_not_replaced(void **state)
+{
+    fixture *f = *state;
+    const char *path = in_dir(f, "fifo");
+    char got[8] = "";
+    struct stat st;
+    etp_error err;
+    assert_int_equal(mkfifo(path, 0600), 0);
+    int fd = open(path, O_RDONLY | O_NONBLOCK);
+    assert_true(fd >= 0);
+    assert_int_equal(etp_os_write_atomic(path, ETP_STR("hello"), &err), ETP_OK);
+    assert_int_equal(read(fd, got, sizeof got), 5);
+    assert_string_equal(got, "hello");
+    assert_int_equal(stat(path, &st), 0);
+    assert_true(S_ISFIFO(st.st_mode));
+    close(fd);
+}
+
 static void what_is_no_file_is_refused(void **state)
 {
     fixture *f = *state;
@@ -496,6 +514,8 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test_setup_teardown(small_files_are_read_and_large_ones_mapped, set_up,
+                                        tear_down),
+        cmocka_unit_test_setup_teardown(pipes_and_devices_are_written_to_not_replaced, set_up,
                                         tear_down),
         cmocka_unit_test_setup_teardown(what_is_no_file_is_refused, set_up, tear_down),
         cmocka_unit_test_setup_teardown(append_adds_and_truncate_cuts, set_up, tear_down),
