@@ -158,6 +158,7 @@ static etp_status measure_on(etp_cli *cli, etp_device *device, const etp_measure
         .ctx = &line,
         .progress = cli->progress ? on_progress : NULL,
         .message = cli->quiet ? NULL : on_message,
+        .plan = cli->quiet ? NULL : on_message,
     };
     etp_session_result result = {0};
     etp_status st = etp_session_run(device, &plan, &config, &hooks, &result, err);

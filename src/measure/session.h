@@ -111,6 +111,7 @@ typedef struct etp_session_hooks { // all may be NULL
     void (*message)(void *ctx, const char *text); // one line worth telling: a lost launch …
     int (*interrupted)(void *ctx); // signal number that wants the session to end, 0 none;
                                    // NULL: etp_os_interrupted
+    void (*plan)(void *ctx, const char *text); // one line about time and precision to expect
 } etp_session_hooks;
 
 typedef struct etp_session_config {

@@ -100,6 +100,21 @@ bool etp_session_precise(const etp_session *s)
 
 // ---- words --------------------------------------------------------------------------------------
 
+static void tell(etp_session *s, const char *fmt, ...) ETP_PRINTF(2, 3);
+
+static void tell(etp_session *s, const char *fmt, ...)
+{
+    char text[600];
+    if (!s->hooks->plan) {
+        return;
+    }
+    va_list ap;
+    va_start(ap, fmt);
+    vsnprintf(text, sizeof text, fmt, ap);
+    va_end(ap);
+    s->hooks->plan(s->hooks->ctx, text);
+}
+
 static const char *duration(double ns, char buf[static 32])
 {
     double seconds = ns / 1e9;
@@ -152,7 +167,7 @@ void etp_session_say_plan(etp_session *s)
         snprintf(width, sizeof width, "; ±%.2g %% then if launches did not differ: how much they do shows after 2 blocks",
                  100 * least_width(s, least));
     }
-    etp_session_say(s, "plan       %s%u blocks of %s, %s%s%s%s", p->precision > 0 || p->budget_s > 0 ? "at most " : "",
+    tell(s, "plan       %s%u blocks of %s, %s%s%s%s", p->precision > 0 || p->budget_s > 0 ? "at most " : "",
                     left, duration(each, one), duration(left * each + n_control * control, b), rule, budget, width);
 }
 
@@ -169,17 +184,17 @@ void etp_session_say_precision(etp_session *s, double each_ns)
     if (s->plan->precision <= 0) {
         if (done == 2 && p.blocks == 2) { // two values show √(2/π) of their deviation on average
             double width = etp_plan_half_width(p.sd_ln * 1.2533141373155003, goal);
-            etp_session_say(s, "precision  ±%.2g %% expected after %u blocks, in %s%s", 100 * width, goal,
+            tell(s, "precision  ±%.2g %% expected after %u blocks, in %s%s", 100 * width, goal,
                             duration((goal - done) * each_ns, left), guess);
         }
         return;
     }
     if (p.needed == UINT32_MAX || p.needed > goal) {
-        etp_session_say(s, "precision  ±%.2g %% after %u blocks; ±%.3g %% is not expected within %u blocks%s",
+        tell(s, "precision  ±%.2g %% after %u blocks; ±%.3g %% is not expected within %u blocks%s",
                         100 * p.half_width, done, 100 * s->plan->precision, goal, guess);
         return;
     }
     uint32_t more = p.needed > p.blocks ? p.needed - (uint32_t)p.blocks : 0;
-    etp_session_say(s, "precision  ±%.2g %% after %u blocks; ±%.3g %% expected after %u, %s more%s", 100 * p.half_width,
+    tell(s, "precision  ±%.2g %% after %u blocks; ±%.3g %% expected after %u, %s more%s", 100 * p.half_width,
                     done, 100 * s->plan->precision, p.needed, duration(more * each_ns, left), guess);
 }

@@ -111,7 +111,7 @@ static inline void session(fixture *f, const char *script, const etp_session_opt
     assert_int_equal(etp_run_claim(wanted, false, &f->arena, &o->dir, &o->err), ETP_OK);
     assert_true(etp_os_is_dir(o->dir));
     const etp_session_config config = {.dir = o->dir, .command = "etprof ab fake.pte"};
-    const etp_session_hooks hooks = {f, on_progress, on_message, on_interrupted};
+    const etp_session_hooks hooks = {f, on_progress, on_message, on_interrupted, NULL};
     o->status = etp_session_run(f->device, &o->plan, &config, &hooks, &o->result, &o->err);
     etp_error err = {0};
     if (etp_os_is_dir(o->dir) && etp_run_open(o->dir, &f->arena, &o->run, &err) != ETP_OK) {
