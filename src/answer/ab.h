@@ -12,6 +12,12 @@
 #include "isa/isa.h"
 #include <etprof/stats.h>
 
+typedef struct etp_ab_correctness {
+    int ok; // 1 same, 0 differ, -1 not compared
+    double max_abs, max_rel, cosine;
+    double argmax; // least share of rows whose largest element is the same, NAN without such rows
+} etp_ab_correctness;
+
 typedef struct etp_ab_model {
     const char *path;   // as recorded
     const char *sha256; // NULL unknown
@@ -35,6 +41,7 @@ typedef struct etp_ab_arm {
     etp_proof proof;
     const etp_profile *profile; // NULL when the arm has no usable dump
     size_t n_dumps;
+    etp_ab_correctness expected; // against the outputs that the inputs came with
 } etp_ab_arm;
 
 typedef struct etp_ab_comparison {
@@ -202,11 +209,6 @@ typedef struct etp_ab_lost {
     const char *text;
     bool recovered;
 } etp_ab_lost;
-
-typedef struct etp_ab_correctness {
-    int ok; // 1 same, 0 differ, -1 not compared
-    double max_abs, max_rel, cosine;
-} etp_ab_correctness;
 
 typedef struct etp_ab_shift { // per comparison: where the bottleneck was and is
     etp_category before, after;

@@ -8,7 +8,6 @@
 
 #include "answer/ab_session.h"
 #include "answer/kernels.h"
-#include "measure/outputs.h"
 
 static const char *text_or_null(etp_ab_session *s, etp_str t)
 {
@@ -350,69 +349,6 @@ static etp_status prove(etp_ab_session *s, etp_error *err)
     return prove_by_samples(s, err);
 }
 
-// What the program computes in, read from the operators that ran: decides how far outputs may
-// differ. Quantised beats half beats single precision.
-static etp_output_precision precision_of(const etp_profile *p)
-{
-    etp_output_precision found = ETP_OUTPUTS_FLOAT32;
-    for (size_t i = 0; p && i < p->n_rows; i++) {
-        const etp_op_name *op = &p->rows[i].parsed;
-        for (size_t d = 0; d < op->n_dtypes; d++) {
-            etp_str t = op->dtypes[d];
-            if (t.len && (t.ptr[0] == 'Q' || etp_str_starts(t, ETP_STR("PQ")))) {
-                return ETP_OUTPUTS_INT8;
-            }
-            if (etp_str_eqz(t, "F16") || etp_str_eqz(t, "PF16") || etp_str_eqz(t, "BF16")) {
-                found = ETP_OUTPUTS_FLOAT16;
-            }
-        }
-    }
-    return found;
-}
-
-static etp_status compare_outputs(etp_ab_session *s, etp_error *err)
-{
-    etp_output_precision precision = precision_of(s->ab.arms[s->ab.baseline].profile);
-    etp_ab_correctness *out = &s->ab.correctness;
-    *out = (etp_ab_correctness){-1, NAN, NAN, NAN};
-    const char *dir = etp_arena_strdup(&s->arena, s->run.dir);
-    for (uint32_t a = 0; dir && a < s->ab.n_arms; a++) {
-        if (a == s->ab.baseline || s->ab.arms[a].model != s->ab.arms[s->ab.baseline].model) {
-            continue;
-        }
-        etp_outputs_comparison c;
-        etp_error why = {.offset = ETP_NO_OFFSET};
-        const char *x = etp_run_outputs_name(&s->arena, &s->run.arms.items[s->ab.baseline]);
-        const char *y = etp_run_outputs_name(&s->arena, &s->run.arms.items[a]);
-        if (!x || !y) {
-            return etp_fail_nomem(err, "outputs");
-        }
-        const char *px = etp_run_path(&s->arena, dir, etp_str_from(x));
-        const char *py = etp_run_path(&s->arena, dir, etp_str_from(y));
-        if (!px || !py || !etp_os_is_dir(px) || !etp_os_is_dir(py)) {
-            continue;
-        }
-        if (etp_outputs_compare(px, py, precision, &s->arena, &c, &why) != ETP_OK) {
-            ETP_TRY(etp_ab_find(s, ETP_FINDING_OUTPUTS_UNREAD, "warn", NULL,
-                                etp_arena_printf(&s->arena, "outputs of %s not compared: %s",
-                                                 s->ab.arms[a].name, why.msg),
-                                err));
-            continue;
-        }
-        out->ok = out->ok < 0 ? c.ok : out->ok && c.ok;
-        if (!c.ok && c.why) {
-            ETP_TRY(etp_ab_find(s, ETP_FINDING_OUTPUTS, "bad", "outputs",
-                                etp_arena_printf(&s->arena, "outputs of %s: %s",
-                                                 s->ab.arms[a].name, c.why),
-                                err));
-        }
-        out->max_abs = isfinite(out->max_abs) ? fmax(out->max_abs, c.max_abs) : c.max_abs;
-        out->max_rel = isfinite(out->max_rel) ? fmax(out->max_rel, c.max_rel) : c.max_rel;
-        out->cosine = isfinite(out->cosine) ? fmin(out->cosine, c.cosine) : c.cosine;
-    }
-    return dir ? ETP_OK : etp_fail_nomem(err, "outputs");
-}
-
 // A headline that the evidence does not carry is taken back; the raw samples stay.
 static void withhold(etp_ab_session *s)
 {
@@ -458,7 +394,7 @@ static etp_status open_run(etp_ab_session *s, const char *dir, const etp_ab_opti
     }
     ETP_TRY(launch_medians(s, err));
     ETP_TRY(prove(s, err));
-    ETP_TRY(compare_outputs(s, err));
+    ETP_TRY(etp_ab_compare_outputs(s, err));
     withhold(s);
     return ETP_OK;
 }
@@ -491,11 +427,12 @@ static etp_status open_bare(etp_ab_session *s, const char *const *paths, size_t 
 {
     etp_ab *ab = &s->ab;
     ab->bare = true;
-    ab->correctness = (etp_ab_correctness){-1, NAN, NAN, NAN};
+    ab->correctness = (etp_ab_correctness){-1, NAN, NAN, NAN, NAN};
     ETP_TRY(options->two_sides ? etp_ab_collect_sides(s, paths, options, err)
                                : etp_ab_collect_dumps(s, paths, n, err));
     for (size_t i = 0; i < ab->n_arms; i++) {
         ab->arms[i].lo_ns = ab->arms[i].hi_ns = NAN;
+        ab->arms[i].expected = ab->correctness;
     }
     etp_ab_options chosen = *options;
     chosen.baseline = options->two_sides ? ab->arms[0].name : options->baseline;

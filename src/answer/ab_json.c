@@ -92,6 +92,23 @@ static void proof(etp_json *j, const etp_proof *p)
     etp_json_end(j);
 }
 
+static void agreement(etp_json *j, const char *key, const etp_ab_correctness *c)
+{
+    etp_json_key(j, key);
+    etp_json_begin_object_inline(j);
+    etp_json_key(j, "ok");
+    if (c->ok < 0) {
+        etp_json_null(j);
+    } else {
+        etp_json_bool(j, c->ok == 1);
+    }
+    etp_json_kv_ratio(j, "max_abs", c->max_abs);
+    etp_json_kv_ratio(j, "max_rel", c->max_rel);
+    etp_json_kv_ratio(j, "cosine", c->cosine);
+    etp_json_kv_ratio(j, "argmax", c->argmax);
+    etp_json_end(j);
+}
+
 static void arms(etp_json *j, const etp_ab *ab)
 {
     etp_json_key(j, "arms");
@@ -118,6 +135,7 @@ static void arms(etp_json *j, const etp_ab *ab)
         ns(j, "first_ns", a->first_ns);
         ns(j, "peak_rss_bytes", a->peak_rss_bytes);
         etp_json_kv_u64(j, "dumps", a->n_dumps);
+        agreement(j, "expected", &a->expected);
         proof(j, &a->proof);
         etp_json_end(j);
     }
@@ -465,23 +483,6 @@ static void bottlenecks(etp_json *j, const etp_ab *ab)
     etp_json_end(j);
 }
 
-static void correctness(etp_json *j, const etp_ab *ab)
-{
-    const etp_ab_correctness *c = &ab->correctness;
-    etp_json_key(j, "correctness");
-    etp_json_begin_object_inline(j);
-    etp_json_key(j, "ok");
-    if (c->ok < 0) {
-        etp_json_null(j);
-    } else {
-        etp_json_bool(j, c->ok == 1);
-    }
-    etp_json_kv_ratio(j, "max_abs", c->max_abs);
-    etp_json_kv_ratio(j, "max_rel", c->max_rel);
-    etp_json_kv_ratio(j, "cosine", c->cosine);
-    etp_json_end(j);
-}
-
 static void lost(etp_json *j, const etp_ab *ab)
 {
     etp_json_key(j, "lost");
@@ -515,7 +516,7 @@ void etp_ab_json(const etp_ab *ab, etp_json *j)
     bottlenecks(j, ab);
     engagement(j, ab);
     findings(j, ab);
-    correctness(j, ab);
+    agreement(j, "correctness", &ab->correctness);
     lost(j, ab);
     etp_json_end(j);
     etp_json_end_document(j);

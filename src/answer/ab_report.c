@@ -361,6 +361,20 @@ static void causes(const etp_ab *ab, etp_keys *keys, etp_arena *arena)
     }
 }
 
+static void agreement(etp_keys *keys, const char *key, int ok, const etp_ab_correctness *c, const char *right,
+                      const char *wrong)
+{
+    if (ok < 0 || !isfinite(c->cosine)) { // nothing was compared
+        return;
+    }
+    etp_keys_add(keys, ok ? ETP_GOOD : ETP_BAD, key, "%s (largest difference %.3g, relative %.3g, cosine %.6f)",
+                 ok ? right : wrong, c->max_abs, c->max_rel, c->cosine);
+    if (isfinite(c->argmax) && c->argmax < 1) {
+        etp_keys_add(keys, ETP_WARN, "", "the largest element is another one in %.3g %% of the rows",
+                     100 * (1 - c->argmax));
+    }
+}
+
 static void screen(const etp_ab *ab, etp_report *r, etp_arena *arena)
 {
     etp_report_section(r, 1, "answer", "Answer");
@@ -382,11 +396,13 @@ static void screen(const etp_ab *ab, etp_report *r, etp_arena *arena)
     engaged(ab, keys, arena);
     next_fix(ab, keys);
     etp_ab_proof_keys(ab, keys, arena);
-    if (ab->correctness.ok >= 0) {
-        etp_keys_add(keys, ab->correctness.ok ? ETP_GOOD : ETP_BAD, "outputs",
-                     "%s (largest difference %.3g, relative %.3g, cosine %.6f)",
-                     ab->correctness.ok ? "agree within tolerance" : "DIFFER beyond tolerance",
-                     ab->correctness.max_abs, ab->correctness.max_rel, ab->correctness.cosine);
+    agreement(keys, "outputs", ab->correctness.ok, &ab->correctness, "agree within tolerance",
+              "DIFFER beyond tolerance");
+    for (size_t i = 0; i < ab->n_arms; i++) {
+        const char *right = etp_arena_printf(arena, "%s: as its inputs' author expects", ab->arms[i].name);
+        const char *wrong = etp_arena_printf(arena, "%s: NOT what its inputs' author expects", ab->arms[i].name);
+        agreement(keys, "expected", ab->arms[i].expected.ok, &ab->arms[i].expected, right ? right : "as expected",
+                  wrong ? wrong : "NOT as expected");
     }
     for (size_t i = 0; i < ab->findings.n; i++) {
         const etp_ab_finding *f = &ab->findings.items[i];

@@ -54,6 +54,8 @@ ETP_NODISCARD etp_status etp_ab_open_kept(etp_ab_session *s, const char *dir, co
 ETP_NODISCARD etp_status etp_ab_collect_sides(etp_ab_session *s, const char *const *operands,
                                               const etp_ab_options *options, etp_error *err);
 void etp_ab_close_programs(etp_ab_session *s);
+// ab_outputs.c: outputs of the arms against each other and against expected ones.
+ETP_NODISCARD etp_status etp_ab_compare_outputs(etp_ab_session *s, etp_error *err);
 // ab_engage.c: engagement per operator and in sum.
 void etp_ab_engage(etp_ab_session *s);
 // ab_fixes.c: what to do next.

@@ -29,7 +29,7 @@ static const etp_opt k_options[] = {
     OPT("ssh-config", 0, ETP_OPT_STRING, ssh_config, "FILE", "of ssh:HOST, instead of the user's own"),
     OPT("out", 0, ETP_OPT_STRING, out, "DIR", "run folder; must be empty or new"),
     OPT("method", 0, ETP_OPT_STRING, method, "NAME", "method of the program (default: its first)"),
-    OPT("inputs", 0, ETP_OPT_STRING, inputs, "SPEC", "random:SEED, ones, or FILE,... one per input"),
+    OPT("inputs", 0, ETP_OPT_STRING, inputs, "SPEC", "random:SEED, ones, FILE.npz, FILE.bpte[#CASE], or FILE,... (raw or .npy)"),
     OPT("data", 0, ETP_OPT_STRING, data, "FILE.ptd", "external weights"),
     OPT("cpus", 0, ETP_OPT_STRING, cpus, "LIST", "pin the runner, e.g. 0 or 2-3"),
     OPT("runner", 0, ETP_OPT_STRING, runner, "PATH", "runner program or bundle folder"),

@@ -237,6 +237,34 @@ static void compare_elements(const uint8_t *a, const uint8_t *b, const output *o
     d->within = d->mismatched == 0 && (tol.steps || d->cosine >= MIN_COSINE);
 }
 
+static uint64_t largest_of(const uint8_t *row, uint64_t n, const dtype *t)
+{
+    uint64_t best = 0;
+    double top = load(row, t);
+    for (uint64_t i = 1; i < n; i++) {
+        double v = load(row + i * t->size, t);
+        if (v > top || (isnan(top) && !isnan(v))) {
+            top = v;
+            best = i;
+        }
+    }
+    return best;
+}
+
+// What a classifier would answer. Only where the last dimension lies together in memory.
+static void compare_argmax(const uint8_t *a, const uint8_t *b, const output *o, etp_output_difference *d)
+{
+    uint64_t n = o->n_dims > 0 ? o->dims[o->n_dims - 1] : 0;
+    if (n < 2 || o->elements == 0 || o->order[o->n_dims - 1] != o->n_dims - 1) {
+        return;
+    }
+    for (uint64_t at = 0; at < o->elements; at += n) {
+        const size_t offset = (size_t)at * o->type->size;
+        d->rows++;
+        d->same_argmax += largest_of(a + offset, n, o->type) == largest_of(b + offset, n, o->type);
+    }
+}
+
 static etp_status open_data(const folder *f, const output *o, etp_arena *arena, etp_file *out,
                             etp_error *err)
 {
@@ -287,6 +315,10 @@ static etp_status compare_output(const folder *fa, const folder *fb, size_t i,
         etp_output_difference *d = &out->outputs[out->n++];
         *d = (etp_output_difference){.index = i, .dtype = a->type->name, .elements = a->elements};
         compare_elements(x.bytes.ptr, y.bytes.ptr, a, tolerance_for(a->type, precision), d);
+        compare_argmax(x.bytes.ptr, y.bytes.ptr, a, d);
+        if (d->rows > 0) {
+            out->argmax = fmin(out->argmax, (double)d->same_argmax / (double)d->rows);
+        }
         out->max_abs = fmax(out->max_abs, d->max_abs); // fmax passes over a NAN
         out->max_rel = fmax(out->max_rel, d->max_rel);
         out->cosine = fmin(out->cosine, d->cosine);
@@ -305,7 +337,7 @@ etp_status etp_outputs_compare(const char *dir_a, const char *dir_b, etp_output_
                                etp_arena *arena, etp_outputs_comparison *out, etp_error *err)
 {
     *out = (etp_outputs_comparison){.ok = true, .max_abs = (double)NAN,
-                                    .max_rel = (double)NAN, .cosine = (double)NAN};
+                                    .max_rel = (double)NAN, .cosine = (double)NAN, .argmax = (double)NAN};
     folder a, b;
     ETP_TRY(read_folder(dir_a, arena, &a, err));
     ETP_TRY(read_folder(dir_b, arena, &b, err));

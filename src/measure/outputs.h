@@ -15,6 +15,8 @@ typedef struct etp_output_difference {
     double max_magnitude; // largest finite |a|
     uint64_t nan_a, nan_b; // NaNs on each side
     uint64_t mismatched;   // elements outside the tolerance
+    uint64_t rows, same_argmax; // along the last dimension: how many, and in how many the largest element
+                                // is the same; 0 rows where there is nothing to choose from
     bool within;
 } etp_output_difference;
 
@@ -23,6 +25,7 @@ typedef struct etp_outputs_comparison {
     size_t n;
     etp_output_difference *outputs; // those that could be compared
     double max_abs, max_rel, cosine; // worst over the outputs; NAN when nothing could be compared
+    double argmax; // least share of rows with the same largest element, NAN likewise
     const char *why;                 // first reason for !ok, NULL
 } etp_outputs_comparison;
 

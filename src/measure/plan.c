@@ -330,36 +330,6 @@ static etp_status absolute_file(const char *path, const char *what, etp_arena *a
     return *out ? ETP_OK : etp_fail_nomem(err, path);
 }
 
-// "random:SEED" and "ones" stay; the runner works in another folder, so files become absolute.
-static etp_status absolute_inputs(const char *inputs, etp_arena *arena, const char **out,
-                                  etp_error *err)
-{
-    if (strcmp(inputs, "ones") == 0 || strncmp(inputs, "random:", 7) == 0) {
-        *out = inputs;
-        return ETP_OK;
-    }
-    const char *joined = "";
-    for (etp_str rest = etp_str_from(inputs);;) {
-        etp_str part = {rest.ptr, etp_str_find(rest, ETP_STR(","))};
-        const char *file = etp_arena_strdup(arena, part);
-        if (!file) {
-            return etp_fail_nomem(err, inputs);
-        }
-        ETP_TRY(absolute_file(file, "input", arena, &file, err));
-        joined = etp_arena_printf(arena, "%s%s%s", joined, joined[0] ? "," : "", file);
-        if (!joined) {
-            return etp_fail_nomem(err, inputs);
-        }
-        if (part.len == rest.len) {
-            break;
-        }
-        rest.ptr += part.len + 1;
-        rest.len -= part.len + 1;
-    }
-    *out = joined;
-    return ETP_OK;
-}
-
 static etp_status set_counts(const etp_session_options *o, bool emulated, etp_session_plan *out,
                              etp_error *err)
 {
@@ -406,6 +376,22 @@ static etp_status set_counts(const etp_session_options *o, bool emulated, etp_se
     return ETP_OK;
 }
 
+// Per model: the same arrays may lie differently in memory.
+static etp_status prepare_inputs(const etp_session_options *o, const etp_device *device, etp_arena *arena,
+                                 etp_session_plan *out, etp_error *err)
+{
+    const char *spec = o->inputs ? o->inputs : "random:0";
+    out->inputs = ETP_NEW_ARRAY(arena, etp_inputs, out->n_models);
+    for (size_t m = 0; out->inputs && m < out->n_models; m++) {
+        const char *dir = etp_arena_printf(arena, "%s/inputs-%zu", device->work_dir, m);
+        if (!dir) {
+            return etp_fail_nomem(err, "inputs");
+        }
+        ETP_TRY(etp_inputs_prepare(spec, out->model_paths[m], o->method, dir, arena, &out->inputs[m], err));
+    }
+    return out->inputs ? ETP_OK : etp_fail_nomem(err, "inputs");
+}
+
 etp_status etp_session_plan_make(const etp_session_options *options, const etp_device *device,
                                  const etp_device_cpu *cpu, etp_arena *arena, etp_session_plan *out,
                                  etp_error *err)
@@ -415,7 +401,7 @@ etp_status etp_session_plan_make(const etp_session_options *options, const etp_d
     ETP_TRY(make_arms(options, device->info.platform, &cpu->cpu, arena, out, err));
     ETP_TRY(choose_baseline(options, arena, out, err));
     ETP_TRY(set_counts(options, device->info.emulated, out, err));
-    ETP_TRY(absolute_inputs(options->inputs ? options->inputs : "random:0", arena, &out->inputs, err));
+    ETP_TRY(prepare_inputs(options, device, arena, out, err));
     if (options->data) {
         ETP_TRY(absolute_file(options->data, "data file", arena, &out->data, err));
     }

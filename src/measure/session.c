@@ -36,7 +36,7 @@ static etp_status describe(etp_session *s, etp_error *err)
     r->control_blocks = p->control_blocks;
     r->baseline = p->baseline;
     r->method = etp_str_from(p->method);
-    r->inputs = etp_str_from(p->inputs);
+    r->inputs = etp_str_from(p->inputs[0].spec);
     r->data = etp_str_from(p->data);
     r->cpus = etp_str_from(p->cpus);
     for (size_t i = 0; i < p->n_models; i++) {
@@ -65,11 +65,27 @@ static etp_status describe(etp_session *s, etp_error *err)
               : etp_fail_nomem(err, "the session");
 }
 
+// One raw file per input, in the form that the runner takes.
+static etp_status push_inputs(etp_session *s, const etp_inputs *in, const char **out, etp_error *err)
+{
+    *out = in->files ? "" : in->spec;
+    for (size_t i = 0; in->files && i < in->n; i++) {
+        const char *remote = NULL;
+        ETP_TRY(s->device->ops->push(s->device, in->files[i], &s->arena, &remote, err));
+        *out = etp_arena_printf(&s->arena, "%s%s%s", *out, i ? "," : "", remote);
+        if (!*out) {
+            return etp_fail_nomem(err, "inputs");
+        }
+    }
+    return ETP_OK;
+}
+
 static etp_status push_files(etp_session *s, etp_error *err)
 {
     for (uint32_t i = 0; i < s->plan->n_arms; i++) {
         ETP_TRY(s->device->ops->push(s->device, s->plan->model_paths[s->plan->arms[i].model],
                                      &s->arena, &s->arms[i].model, err));
+        ETP_TRY(push_inputs(s, &s->plan->inputs[s->plan->arms[i].model], &s->arms[i].inputs, err));
     }
     return s->plan->data ? s->device->ops->push(s->device, s->plan->data, &s->arena, &s->data, err)
                          : ETP_OK;
@@ -115,6 +131,22 @@ static etp_status keep_programs(etp_session *s, etp_error *err)
     return ETP_OK;
 }
 
+// What the model's author expects of these inputs belongs to the raw data.
+static etp_status keep_expected(etp_session *s, etp_error *err)
+{
+    const char *from = s->plan->inputs[0].expected;
+    const char *parent = etp_run_path(&s->arena, s->config->dir, ETP_STR(ETP_RUN_PROGRAMS));
+    const char *to = etp_run_path(&s->arena, s->config->dir, ETP_STR(ETP_RUN_EXPECTED));
+    if (!from) {
+        return ETP_OK;
+    }
+    if (!parent || !to) {
+        return etp_fail_nomem(err, "expected outputs");
+    }
+    ETP_TRY(etp_os_mkdirs(parent, err));
+    return etp_os_move(from, to, err);
+}
+
 static etp_status measure(etp_session *s, etp_error *err)
 {
     if (s->config->resume) {
@@ -127,6 +159,7 @@ static etp_status measure(etp_session *s, etp_error *err)
     s->writing = true;
     if (!s->config->resume) {
         ETP_TRY(keep_programs(s, err));
+        ETP_TRY(keep_expected(s, err));
     }
     ETP_TRY(push_files(s, err));
     ETP_TRY(test_runner(s, err));

@@ -7,6 +7,7 @@
 
 #include "device/device.h"
 #include "isa/isa.h"
+#include "measure/inputs.h"
 #include "store/store.h"
 
 #define ETP_DEFAULT_BLOCKS 10
@@ -39,7 +40,7 @@ typedef struct etp_session_options { // zeroed = the defaults
     const char *compare_baseline; // from a config's compare_pairs
     const char *data;         // .ptd beside the model
     const char *method;       // NULL: the runner chooses
-    const char *inputs;       // NULL: random:0
+    const char *inputs;       // see etp_inputs_prepare; NULL: random:0
     const char *cpus;         // NULL: not pinned
     uint32_t blocks;          // 0: ETP_DEFAULT_BLOCKS; emulated: 1
     double budget_s;          // 0: none
@@ -78,7 +79,8 @@ typedef struct etp_session_plan { // lives in the arena given to etp_session_pla
     bool trace, kernels;
     uint64_t timeout_ns;
     etp_device_cpu cpu;
-    const char *data, *method, *inputs, *cpus; // paths absolute; NULL where not given
+    const char *data, *method, *cpus; // paths absolute; NULL where not given
+    etp_inputs *inputs; // of each model
 } etp_session_plan;
 
 // Checks everything that can be known before the first launch: files exist and are programs, levels

@@ -10,7 +10,8 @@
 
 typedef struct etp_arm_state {
     etp_arm_counts counts;
-    const char *model; // path on the device
+    const char *model;  // path on the device
+    const char *inputs; // as the runner takes them
     bool succeeded;    // at least once
     bool dead;         // given up
     bool has_outputs;
@@ -31,7 +32,7 @@ typedef struct etp_session {
     bool cut_short;      // a signal came in the middle of the last block
     uint32_t incomplete; // blocks of the resumed session that lack an arm
     etp_arm_state *arms;
-    const char *data; // path on the device
+    const char *data;   // path on the device
     uint64_t start_ns, wait_ns; // wait_ns: Σ over launches of being ready without a CPU
     uint32_t next_launch, expected_launches;
     etp_session_progress progress;

@@ -187,7 +187,7 @@ static etp_status make_request(etp_session *s, const etp_task *t, bool pilot, et
         .arm = &s->plan->arms[t->arm],
         .model = arm->model,
         .data = s->data,
-        .inputs = s->plan->inputs,
+        .inputs = arm->inputs,
         .method = s->plan->method,
         .cpus = s->plan->cpus,
         .kind = t->kind,

@@ -21,6 +21,7 @@
 #define ETP_RUN_ENVIRONMENT "environment.jsonl"
 #define ETP_RUN_DERIVED "derived.json"
 #define ETP_RUN_PROGRAMS "program" // folder of what is kept of the models
+#define ETP_RUN_EXPECTED ETP_RUN_PROGRAMS "/expected" // outputs that the inputs came with, if any
 
 typedef enum etp_run_state { ETP_RUN_RUNNING, ETP_RUN_FINISHED, ETP_RUN_INTERRUPTED } etp_run_state;
 
