@@ -3,58 +3,140 @@
 // median tells how disturbed the machine was.
 #include "roofs/roofs.h"
 
+#include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 
-#define ROUNDS 9
+#include "roofs/internal.h"
+
+#define ROUNDS 31 // short ones: one of them will be left alone even on a busy machine
+#define MIN_ROUNDS 3
+#define MIN_BYTES ((uint64_t)16 << 10)
 #define MAX_BYTES ((uint64_t)64 << 20)
-#define STRIDE 256 // bytes between the pieces of a strided copy
+#define MIN_SLICE 1024 // of one thread; what readers take is a multiple of it
+#define STRIDE 256     // bytes between the pieces of a strided copy
 #define PIECE 16
+#define CHECK_TRIPS 100
+#define LINE 8 // words of a cache line: one result each
 
+static const etp_roof_loop *const k_loops[] = {
 #if defined(__x86_64__)
-#define N_LOOPS 4
-#define N_READERS 3
-static const etp_roof_loop *const k_loops[] = {&etp_roof_sse_fma, &etp_roof_avx2_fma, &etp_roof_avx512_fma,
-                                               &etp_roof_vnni_dot};
-static const etp_roof_reader *const k_readers[] = {&etp_roof_sse_read, &etp_roof_avx2_read,
-                                                   &etp_roof_avx512_read};
-#else // bandwidth of the C library's functions alone
-#define N_LOOPS 0
-#define N_READERS 0
-static const etp_roof_loop *const k_loops[] = {NULL};
-static const etp_roof_reader *const k_readers[] = {NULL};
+    &etp_roof_sse_fma,    &etp_roof_ssse3_dot,  &etp_roof_avx2_fma, &etp_roof_avx2_dot,
+    &etp_roof_avx512_fma, &etp_roof_avx512_dot, &etp_roof_vnni_dot, &etp_roof_fp16_fma,
+#elif defined(__aarch64__)
+    &etp_roof_neon_fma, &etp_roof_neon_dot, &etp_roof_neon_fp16, &etp_roof_dotprod_dot, &etp_roof_i8mm_dot,
+    &etp_roof_sme_f32,  &etp_roof_sme_f16,  &etp_roof_sme_i8,    &etp_roof_sme2_f32,
 #endif
+    NULL,
+};
+static const etp_roof_reader *const k_readers[] = {
+#if defined(__x86_64__)
+    &etp_roof_sse_read, &etp_roof_avx2_read, &etp_roof_avx512_read,
+#elif defined(__aarch64__)
+    &etp_roof_neon_read,
+#endif
+    NULL,
+};
 
 const etp_roof_loop *etp_roof_loop_at(size_t index)
 {
-    return index < N_LOOPS ? k_loops[index] : NULL;
+    return index < sizeof k_loops / sizeof *k_loops ? k_loops[index] : NULL;
 }
 
 const etp_roof_reader *etp_roof_reader_at(size_t index)
 {
-    return index < N_READERS ? k_readers[index] : NULL;
+    return index < sizeof k_readers / sizeof *k_readers ? k_readers[index] : NULL;
 }
 
-bool etp_roof_can_run(const etp_isa_cpu *cpu, const char *flag)
+bool etp_roof_same(const etp_roof *a, const etp_roof *b)
 {
-    if (!flag) {
-        return true;
-    }
-    int index = etp_x86_flag_find(flag, strlen(flag));
-    return cpu->family == ETP_ISA_X86_64 && index >= 0 && etp_x86_has(&cpu->x86, (size_t)index);
+    return a->threads == b->threads && a->bytes == b->bytes && strcmp(a->what, b->what) == 0 &&
+           strcmp(a->isa, b->isa) == 0;
 }
 
-typedef struct bench {
-    uint64_t (*now_ns)(void);
+size_t etp_roof_default_threads(uint32_t cpus, uint32_t out[ETP_ROOF_COUNTS_MAX])
+{
+    size_t n = 0;
+    cpus = cpus > ETP_ROOF_THREADS_MAX ? ETP_ROOF_THREADS_MAX : cpus;
+    for (uint32_t t = 1; t < cpus; t *= 2) {
+        out[n++] = t;
+    }
+    out[n++] = cpus > 0 ? cpus : 1;
+    return n;
+}
+
+bool etp_roof_threads_parse(const char *text, uint32_t out[ETP_ROOF_COUNTS_MAX], size_t *out_n)
+{
+    *out_n = 0;
+    for (const char *at = text;; at++) {
+        char *end;
+        unsigned long n = *at >= '0' && *at <= '9' ? strtoul(at, &end, 10) : 0;
+        if (n < 1 || n > ETP_ROOF_THREADS_MAX || *out_n == ETP_ROOF_COUNTS_MAX ||
+            (*out_n > 0 && n <= out[*out_n - 1])) {
+            return false;
+        }
+        out[(*out_n)++] = (uint32_t)n;
+        at = end;
+        if (*at != ',') {
+            return *at == '\0';
+        }
+    }
+}
+
+typedef struct bench bench;
+typedef void work(bench *b, uint32_t thread);
+
+struct bench {
+    const etp_roofs_request *request;
+    etp_roofs_emit *emit;
+    void *ctx;
+    char *why;
+    size_t why_cap;
     double round_s; // length of one round
-    etp_arena *arena;
-    etp_roofs *out;
     uint8_t *from, *to; // MAX_BYTES each
     const etp_roof_loop *loop;
     const etp_roof_reader *reader;
-    volatile uint64_t sink;
-} bench;
+    etp_roof_pool *pool;
+    uint32_t threads;
+    work *work;
+    uint64_t times; // of the work, in each thread
+    uint64_t slice; // bytes of each thread
+    bool empty;     // measures the regions themselves
+    volatile uint64_t results[ETP_ROOF_THREADS_MAX * LINE];
+};
 
-typedef void work(bench *b, uint64_t times, uint64_t bytes);
+static bool fail(bench *b, const char *text, const etp_roof_loop *l, int64_t found)
+{
+    if (l) {
+        (void)snprintf(b->why, b->why_cap, "the %s loop of %s computed %lld in %d trips, expected %lld", l->what, l->isa,
+                       (long long)found, CHECK_TRIPS, (long long)CHECK_TRIPS * l->adds);
+    } else {
+        (void)snprintf(b->why, b->why_cap, "%s", text);
+    }
+    return false;
+}
+
+static void part(void *ctx, uint32_t thread)
+{
+    bench *b = ctx;
+    if (!b->empty) {
+        b->work(b, thread);
+    }
+}
+
+static uint64_t round_ns(bench *b)
+{
+    uint64_t start = b->request->now_ns();
+    if (b->empty) {
+        for (uint64_t i = 0; i < b->times; i++) {
+            etp_roof_pool_run(b->pool, part, b);
+        }
+    } else {
+        etp_roof_pool_run(b->pool, part, b);
+    }
+    uint64_t ns = b->request->now_ns() - start;
+    return ns ? ns : 1;
+}
 
 static int by_value(const void *pa, const void *pb)
 {
@@ -62,137 +144,212 @@ static int by_value(const void *pa, const void *pb)
     return (a > b) - (a < b);
 }
 
-// PER_TIME units of UNIT are done by each of W's times.
-static etp_status measure(bench *b, work *w, etp_roof roof, double per_time, etp_error *err)
+// Shortest of three, on this thread alone: somebody else's work only adds to it, and with other threads
+// it is met more often.
+static double trial_s(bench *b)
 {
-    uint64_t times = 1;
-    double rates[ROUNDS];
-    for (;;) { // how often makes a round
-        uint64_t start = b->now_ns();
-        w(b, times, roof.bytes);
-        double s = (double)(b->now_ns() - start) / 1e9;
-        if (s >= b->round_s / 2 || times > UINT64_MAX / 16) {
-            times = s > 0 ? (uint64_t)((double)times * b->round_s / s) + 1 : times;
+    double least = 0;
+    for (int i = 0; i < 3; i++) {
+        uint64_t start = b->request->now_ns();
+        if (b->empty) {
+            (void)round_ns(b);
+        } else {
+            b->work(b, 0);
+        }
+        double s = (double)(b->request->now_ns() - start + 1) / 1e9;
+        least = i == 0 || s < least ? s : least;
+    }
+    return least;
+}
+
+// PER_TIME units are done by each of the threads' times. For an empty region: its length.
+static bool measure(bench *b, work *w, etp_roof roof, double per_time)
+{
+    double rates[ROUNDS], spent = 0;
+    int n = 0;
+    b->work = w;
+    b->empty = w == NULL;
+    for (b->times = 1;; b->times *= 4) { // how often makes a round
+        double s = trial_s(b);
+        if (s >= b->round_s / 4 || b->times > UINT64_MAX / 16) {
+            b->times = (uint64_t)((double)b->times * b->round_s / s) + 1;
             break;
         }
-        times *= 4;
     }
-    for (int i = 0; i < ROUNDS; i++) {
-        uint64_t start = b->now_ns();
-        w(b, times, roof.bytes);
-        uint64_t ns = b->now_ns() - start;
-        rates[i] = per_time * (double)times / ((double)(ns ? ns : 1) / 1e9);
+    // Slow work on large memory ends when its time is over, but not before a few rounds.
+    for (; n < ROUNDS && (n < MIN_ROUNDS || spent < 2 * ROUNDS * b->round_s); n++) {
+        double ns = (double)round_ns(b), times = (double)b->times;
+        spent += ns / 1e9;
+        rates[n] = b->empty ? ns / times : per_time * times * b->threads / (ns / 1e9);
     }
-    qsort(rates, ROUNDS, sizeof *rates, by_value);
-    roof.best = rates[ROUNDS - 1];
-    roof.median = rates[ROUNDS / 2];
-    return ETP_PUSH(b->arena, b->out, roof) ? ETP_OK : etp_fail_nomem(err, "roofs");
+    qsort(rates, (size_t)n, sizeof *rates, by_value);
+    // A roof that is 0 would be one that was not measured.
+    double best = rates[b->empty ? 0 : n - 1], median = rates[n / 2];
+    roof.threads = b->threads;
+    roof.best = best < 1 ? 1 : (uint64_t)(best + 0.5);
+    roof.median = median < 1 ? 1 : (uint64_t)(median + 0.5);
+    return b->emit(b->ctx, &roof) || fail(b, "", NULL, 0);
 }
 
-static void work_loop(bench *b, uint64_t times, uint64_t bytes)
+static void work_loop(bench *b, uint32_t thread)
 {
-    (void)bytes;
-    b->sink = (uint64_t)b->loop->run(times);
+    b->results[thread * LINE] = (uint64_t)b->loop->run(b->times);
 }
 
-static void work_read(bench *b, uint64_t times, uint64_t bytes)
+static void work_read(bench *b, uint32_t thread)
 {
-    for (uint64_t i = 0; i < times; i++) {
-        b->sink = b->reader->read(b->from, bytes);
-    }
-}
-
-static void work_write(bench *b, uint64_t times, uint64_t bytes)
-{
-    for (uint64_t i = 0; i < times; i++) {
-        memset(b->to, (int)(i & 127), bytes);
-        b->sink = b->to[i % bytes];
+    for (uint64_t i = 0; i < b->times; i++) {
+        b->results[thread * LINE] = b->reader->read(b->from + thread * b->slice, b->slice);
     }
 }
 
-static void work_copy(bench *b, uint64_t times, uint64_t bytes)
+static void work_write(bench *b, uint32_t thread)
 {
-    for (uint64_t i = 0; i < times; i++) {
-        memcpy(b->to, b->from, bytes);
-        b->sink = b->to[i % bytes];
+    uint8_t *to = b->to + thread * b->slice;
+    for (uint64_t i = 0; i < b->times; i++) {
+        memset(to, (int)(i & 127), b->slice);
+        b->results[thread * LINE] = to[i % b->slice];
+    }
+}
+
+static void work_copy(bench *b, uint32_t thread)
+{
+    uint8_t *to = b->to + thread * b->slice;
+    for (uint64_t i = 0; i < b->times; i++) {
+        memcpy(to, b->from + thread * b->slice, b->slice);
+        b->results[thread * LINE] = to[i % b->slice];
     }
 }
 
 // Pieces from far apart, written side by side: what a transpose does.
-static void work_strided(bench *b, uint64_t times, uint64_t bytes)
+static void work_strided(bench *b, uint32_t thread)
 {
-    for (uint64_t i = 0; i < times; i++) {
-        uint8_t *to = b->to;
+    const uint8_t *from = b->from + thread * b->slice;
+    for (uint64_t i = 0; i < b->times; i++) {
+        uint8_t *to = b->to + thread * b->slice;
         for (uint64_t first = 0; first < STRIDE; first += PIECE) {
-            for (uint64_t at = first; at < bytes; at += STRIDE, to += PIECE) {
-                memcpy(to, b->from + at, PIECE);
+            for (uint64_t at = first; at < b->slice; at += STRIDE, to += PIECE) {
+                memcpy(to, from + at, PIECE);
             }
         }
-        b->sink = b->to[i % bytes];
+        b->results[thread * LINE] = b->to[thread * b->slice + i % b->slice];
     }
 }
 
-static etp_status measure_memory(bench *b, const etp_isa_cpu *cpu, etp_error *err)
+static bool can_run(const bench *b, const char *isa)
 {
+    const etp_roof_set *set = etp_roof_set_find(isa);
+    return set && etp_roof_set_on(set, b->request->cpu);
+}
+
+static bool check_loops(bench *b)
+{
+    for (size_t i = 0; etp_roof_loop_at(i); i++) {
+        const etp_roof_loop *l = etp_roof_loop_at(i);
+        if (!can_run(b, l->isa)) {
+            continue;
+        }
+        int64_t found = l->run(CHECK_TRIPS);
+        if (found != (int64_t)CHECK_TRIPS * l->adds) {
+            return fail(b, NULL, l, found);
+        }
+        etp_roof roof = {.isa = l->isa, .what = l->what, .unit = "op/s", .threads = 1};
+        if (b->request->seconds <= 0 && !b->emit(b->ctx, &roof)) {
+            return fail(b, "", NULL, 0);
+        }
+    }
+    return true;
+}
+
+static bool measure_loops(bench *b)
+{
+    for (size_t i = 0; etp_roof_loop_at(i); i++) {
+        b->loop = etp_roof_loop_at(i);
+        etp_roof roof = {.isa = b->loop->isa, .what = b->loop->what, .unit = "op/s"};
+        if (can_run(b, b->loop->isa) && !measure(b, work_loop, roof, (double)b->loop->ops())) {
+            return false;
+        }
+    }
+    return true;
+}
+
+static bool measure_memory(bench *b)
+{
+    static const struct {
+        const char *what;
+        work *work;
+    } k_kinds[] = {
+        {"read", work_read}, {"write", work_write}, {"copy", work_copy}, {"strided_copy", work_strided}};
     for (size_t i = 0; etp_roof_reader_at(i); i++) {
-        if (etp_roof_can_run(cpu, etp_roof_reader_at(i)->flag)) {
+        if (can_run(b, etp_roof_reader_at(i)->isa)) {
             b->reader = etp_roof_reader_at(i); // the last one that can run is the widest
         }
     }
-    for (uint64_t bytes = (uint64_t)16 << 10; bytes <= MAX_BYTES; bytes *= 4) {
-        double n = (double)bytes;
-        if (b->reader) {
-            ETP_TRY(measure(b, work_read, (etp_roof){b->reader->isa, "read", "byte/s", bytes, 0, 0}, n, err));
+    for (uint64_t bytes = MIN_BYTES; bytes <= MAX_BYTES; bytes *= 4) {
+        b->slice = bytes / b->threads / MIN_SLICE * MIN_SLICE;
+        for (size_t i = 0; b->slice > 0 && i < sizeof k_kinds / sizeof *k_kinds; i++) {
+            bool reading = k_kinds[i].work == work_read;
+            etp_roof roof = {.isa = reading && b->reader ? b->reader->isa : "", .what = k_kinds[i].what,
+                             .unit = "byte/s", .bytes = b->slice * b->threads};
+            if ((!reading || b->reader) && !measure(b, k_kinds[i].work, roof, (double)b->slice)) {
+                return false;
+            }
         }
-        ETP_TRY(measure(b, work_write, (etp_roof){"", "write", "byte/s", bytes, 0, 0}, n, err));
-        ETP_TRY(measure(b, work_copy, (etp_roof){"", "copy", "byte/s", bytes, 0, 0}, n, err));
-        ETP_TRY(measure(b, work_strided, (etp_roof){"", "strided_copy", "byte/s", bytes, 0, 0}, n, err));
     }
-    return ETP_OK;
+    return true;
 }
 
 // Smallest step that the clock was seen to make.
-static etp_status measure_timer(bench *b, etp_error *err)
+static bool measure_timer(bench *b)
 {
-    uint64_t best = UINT64_MAX, steps[1001];
+    double steps[1001];
     for (size_t i = 0; i < 1001; i++) {
-        uint64_t start = b->now_ns(), end = start;
+        uint64_t start = b->request->now_ns(), end = start;
         while (end == start) {
-            end = b->now_ns();
+            end = b->request->now_ns();
         }
-        steps[i] = end - start;
-        best = steps[i] < best ? steps[i] : best;
+        steps[i] = (double)(end - start);
     }
-    double sorted[1001];
-    for (size_t i = 0; i < 1001; i++) {
-        sorted[i] = (double)steps[i];
-    }
-    qsort(sorted, 1001, sizeof *sorted, by_value);
-    etp_roof roof = {"", "timer", "ns", 0, (double)best, sorted[500]};
-    return ETP_PUSH(b->arena, b->out, roof) ? ETP_OK : etp_fail_nomem(err, "roofs");
+    qsort(steps, 1001, sizeof *steps, by_value);
+    etp_roof roof = {.isa = "", .what = "timer", .unit = "ns", .threads = 1, .best = (uint64_t)steps[0],
+                     .median = (uint64_t)steps[500]};
+    return b->emit(b->ctx, &roof) || fail(b, "", NULL, 0);
 }
 
-etp_status etp_roofs_measure(const etp_isa_cpu *cpu, double seconds, uint64_t (*now_ns)(void),
-                             etp_arena *arena, etp_roofs *out, etp_error *err)
+static bool measure_count(bench *b, uint32_t threads)
 {
-    *out = (etp_roofs){0};
-    bench b = {.now_ns = now_ns, .arena = arena, .out = out};
-    // Four loops and four kinds of memory work at seven sizes, ROUNDS + 1 rounds each.
-    b.round_s = seconds / ((N_LOOPS + 4 * 7) * (ROUNDS + 1));
-    uint8_t *memory = etp_arena_alloc_raw(arena, 2 * MAX_BYTES + 128, 1);
-    if (!memory) {
-        return etp_fail_nomem(err, "roofs");
+    static const etp_roof k_region = {.isa = "", .what = "region", .unit = "ns"};
+    b->threads = threads;
+    b->pool = etp_roof_pool_open(threads);
+    if (!b->pool) {
+        return fail(b, "the system does not give that many threads", NULL, 0);
     }
-    memset(memory, 1, 2 * MAX_BYTES + 128); // every page is there before anything is measured
-    b.from = memory + (64 - (uintptr_t)memory % 64);
-    b.to = b.from + MAX_BYTES;
-    for (size_t i = 0; etp_roof_loop_at(i); i++) {
-        b.loop = etp_roof_loop_at(i);
-        if (etp_roof_can_run(cpu, b.loop->flag)) {
-            ETP_TRY(measure(&b, work_loop, (etp_roof){b.loop->isa, b.loop->what, "op/s", 0, 0, 0},
-                            (double)b.loop->ops_per_trip, err));
+    bool ok = measure_loops(b) && measure_memory(b) && measure(b, NULL, k_region, 0);
+    etp_roof_pool_close(b->pool);
+    return ok;
+}
+
+bool etp_roofs_measure(const etp_roofs_request *request, etp_roofs_emit *emit, void *ctx, char *why, size_t why_cap)
+{
+    bench *b = calloc(1, sizeof *b);
+    if (!b) {
+        (void)snprintf(why, why_cap, "out of memory");
+        return false;
+    }
+    *b = (bench){.request = request, .emit = emit, .ctx = ctx, .why = why, .why_cap = why_cap};
+    // Four kinds of memory work at seven sizes and the region, besides the loops.
+    b->round_s = request->seconds / ((double)(sizeof k_loops / sizeof *k_loops + 4 * 7) * (ROUNDS + 4));
+    uint8_t *memory = request->memory;
+    bool ok = check_loops(b);
+    if (ok && request->seconds > 0) {
+        memset(memory, 1, ETP_ROOF_MEMORY); // every page is there before anything is measured
+        b->from = memory + (64 - (uintptr_t)memory % 64);
+        b->to = b->from + MAX_BYTES;
+        for (size_t i = 0; ok && i < request->n_threads; i++) {
+            ok = measure_count(b, request->threads[i]);
         }
+        ok = ok && measure_timer(b);
     }
-    ETP_TRY(measure_memory(&b, cpu, err));
-    return measure_timer(&b, err);
+    free(b);
+    return ok;
 }

@@ -1,56 +1,108 @@
 // SPDX-License-Identifier: Apache-2.0
-// What this machine can do at most: arithmetic per instruction set and memory bandwidth per working
-// set, measured by loops that do nothing else. One thread.
+// What this machine can do at most: arithmetic per instruction set, memory bandwidth per working set
+// and the cost of a parallel region, measured by loops that do nothing else, on 1 … n threads.
 //
 // Each arithmetic loop leaves a result that only the claimed number of operations can give, so that a
-// test can tell whether the compiler kept the work.
+// test can tell whether the compiler kept the work. libc only: also compiled into the runner.
 #ifndef ETP_ROOFS_ROOFS_H
 #define ETP_ROOFS_ROOFS_H
 
 #include "isa/isa.h"
 
-#include <etprof/arena.h>
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+// ---- instruction sets: known for every family, whatever this program was built for ----
+
+typedef struct etp_roof_set {
+    const char *isa; // "avx2", "sme"
+    etp_isa_family family;
+    const char *flags; // cpuinfo flags it needs, separated by commas, NULL none
+    uint64_t hwcap, hwcap2;
+    bool matrix; // a unit for matrix products: convolutions and multiplications alone can use it
+} etp_roof_set;
+
+const etp_roof_set *etp_roof_set_find(const char *isa); // NULL unknown
+bool etp_roof_set_on(const etp_roof_set *set, const etp_isa_cpu *cpu);
+// Whether LEVEL leaves it visible (ETP_LEVEL_NONE hides nothing). False for another family's level.
+bool etp_roof_set_at(const etp_roof_set *set, etp_level level);
+
+// ---- loops of the family this program was built for ----
 
 typedef struct etp_roof_loop {
-    const char *isa;  // "sse", "avx2", "avx512", "avx512-vnni"
-    const char *what; // "fma_f32": multiply-adds of float; "dot_i8": u8 × s8 into s32
-    const char *flag; // cpuinfo flag that the CPU must have, NULL: every CPU of this family
-    uint64_t ops_per_trip; // multiply and add count as two
-    // Runs TRIPS rounds of multiply-adds that add 1 (4 for dot_i8) to every lane; the lanes' common value, or
-    // −1 when they differ.
+    const char *isa;  // a set
+    const char *what; // "fma_f32", "fma_f16" (sums in either precision), "dot_i8": sums in 32 bits
+    uint32_t adds;    // what a trip adds to every sum
+    uint64_t exact_trips; // up to which the sum's type holds the result exactly
+    uint64_t (*ops)(void); // operations of a trip; multiply and add count as two
+    // The sums' common value after TRIPS trips over ones, or −1 when they differ.
     int64_t (*run)(uint64_t trips);
 } etp_roof_loop;
 
 typedef struct etp_roof_reader {
-    const char *isa, *flag;
+    const char *isa;
     // Reads BYTES (a multiple of 1024, aligned to 64) once; the value depends on all of them.
     uint64_t (*read)(const void *bytes, uint64_t n);
 } etp_roof_reader;
 
-// Loops of the family this program was built for, least demanding first; NULL behind the last.
+// Least demanding first; NULL behind the last.
 const etp_roof_loop *etp_roof_loop_at(size_t index);
 const etp_roof_reader *etp_roof_reader_at(size_t index);
-bool etp_roof_can_run(const etp_isa_cpu *cpu, const char *flag);
+
+// ---- measuring ----
+
+#define ETP_ROOF_THREADS_MAX 256
+#define ETP_ROOF_COUNTS_MAX 16 // thread counts of one measurement
+#define ETP_ROOF_MEMORY ((2 * ((size_t)64 << 20)) + 128)
 
 typedef struct etp_roof {
-    const char *isa;   // "" for what the C library does
-    const char *what;  // fma_f32, dot_i8, read, write, copy, strided_copy, timer
-    const char *unit;  // "op/s", "byte/s", "ns"
-    uint64_t bytes;    // working set, 0 none
-    double best, median;
+    const char *isa;  // "" for what the C library does
+    const char *what; // fma_f32, fma_f16, dot_i8, read, write, copy, strided_copy, region, timer
+    const char *unit; // "op/s", "byte/s", "ns"
+    uint32_t threads;
+    uint64_t bytes;        // working set of all threads together, 0 none
+    uint64_t best, median; // both 0: the loop's result was checked, its speed was not measured
 } etp_roof;
 
-typedef struct etp_roofs {
+// Roofs, and where and in which clock state they were measured.
+typedef struct etp_roof_table {
+    const char *device;   // "local", "ssh:board"
+    const char *cpu;      // its name, "" unknown
+    const char *features; // isa.h text of what it has
+    const char *governor; // "" unknown
+    uint64_t max_khz;     // highest clock of the first processor, 0 unknown
+    int boost;            // 1 on, 0 off, −1 unknown
+    uint32_t cpus;        // 0 unknown
+    bool emulated;        // then nothing was timed
     etp_roof *items;
     size_t n, cap;
-} etp_roofs;
+} etp_roof_table;
 
-// Measures everything that CPU can run, about SECONDS in all. NOW_NS is the clock.
-ETP_NODISCARD etp_status etp_roofs_measure(const etp_isa_cpu *cpu, double seconds, uint64_t (*now_ns)(void),
-                                           etp_arena *arena, etp_roofs *out, etp_error *err);
+typedef struct etp_roofs_request {
+    const etp_isa_cpu *cpu;
+    uint32_t threads[ETP_ROOF_COUNTS_MAX]; // each 1 … ETP_ROOF_THREADS_MAX
+    size_t n_threads;
+    double seconds; // for each thread count; 0: only check that the loops compute what they claim
+    uint64_t (*now_ns)(void);
+    void *memory; // ETP_ROOF_MEMORY bytes
+} etp_roofs_request;
 
-// The tables of each instruction set; private to this folder.
-extern const etp_roof_loop etp_roof_sse_fma, etp_roof_avx2_fma, etp_roof_avx512_fma, etp_roof_vnni_dot;
-extern const etp_roof_reader etp_roof_sse_read, etp_roof_avx2_read, etp_roof_avx512_read;
+typedef bool etp_roofs_emit(void *ctx, const etp_roof *roof); // false: stop
+
+// Measures everything the CPU can run. False with the reason in WHY: a loop computed something else
+// than it must, threads cannot be had, or EMIT said stop ("").
+bool etp_roofs_measure(const etp_roofs_request *request, etp_roofs_emit *emit, void *ctx, char *why, size_t why_cap);
+
+// 1, 2, 4 … and CPUS itself; returns how many.
+size_t etp_roof_default_threads(uint32_t cpus, uint32_t out[ETP_ROOF_COUNTS_MAX]);
+// Whether two roofs are of the same thing.
+bool etp_roof_same(const etp_roof *a, const etp_roof *b);
+// "1,2,8": strictly ascending. False when it is nothing of the kind.
+bool etp_roof_threads_parse(const char *text, uint32_t out[ETP_ROOF_COUNTS_MAX], size_t *out_n);
+
+#ifdef __cplusplus
+}
+#endif
 
 #endif

@@ -2,37 +2,74 @@
 // Loops for AVX2 with FMA3: twelve independent chains hide the latency of the multiply-add.
 #include <immintrin.h>
 
-#include "roofs/roofs.h"
+#include "roofs/internal.h"
 
 #define CHAINS 12
+
 #define LANES 8
 
-static int64_t fma_f32(uint64_t trips)
+static uint64_t avx2_fma_f32_ops(void)
 {
-    // Volatile, or the compiler would know the result.
-    volatile float one = 1.0f;
-    __m256 a = _mm256_set1_ps(one), b = a, acc[CHAINS];
-    for (int i = 0; i < CHAINS; i++) {
-        acc[i] = _mm256_set1_ps(one - one);
-    }
-    for (uint64_t t = 0; t < trips; t++) {
-        for (int i = 0; i < CHAINS; i++) {
-            acc[i] = _mm256_fmadd_ps(a, b, acc[i]);
-        }
-    }
-    float lanes[CHAINS * LANES];
-    for (int i = 0; i < CHAINS; i++) {
-        _mm256_storeu_ps(lanes + LANES * i, acc[i]);
-    }
-    for (int i = 1; i < CHAINS * LANES; i++) {
-        if (lanes[i] > lanes[0] || lanes[i] < lanes[0]) {
-            return -1;
-        }
-    }
-    return (int64_t)lanes[0];
+    return 2 * CHAINS * LANES;
 }
 
-const etp_roof_loop etp_roof_avx2_fma = {"avx2", "fma_f32", "fma3", 2 * CHAINS * LANES, fma_f32};
+static int64_t avx2_fma_f32(uint64_t trips)
+{
+    // Volatile, or the compiler would know the result, and that all sums are one.
+    volatile float one = 1.0f;
+    const __m256 a = _mm256_set1_ps(one), b = a;
+    __m256 acc[CHAINS];
+    float sums[CHAINS * LANES];
+#define BEGIN(i) acc[i] = _mm256_set1_ps(one - one);
+#define STEP(i) acc[i] = _mm256_fmadd_ps(a, b, acc[i]);
+#define STORE(i) _mm256_storeu_ps(sums + LANES * i, acc[i]);
+    ETP_EACH_12(BEGIN)
+    for (uint64_t t = 0; t < trips; t++) {
+        ETP_EACH_12(STEP)
+    }
+    ETP_EACH_12(STORE)
+#undef BEGIN
+#undef STEP
+#undef STORE
+    return etp_roof_same_f32(sums, CHAINS * LANES);
+}
+
+const etp_roof_loop etp_roof_avx2_fma = {"avx2", "fma_f32", 1, 1 << 24, avx2_fma_f32_ops, avx2_fma_f32};
+
+#define SUMS 8
+
+static uint64_t avx2_dot_i8_ops(void)
+{
+    return 2 * 4 * CHAINS * SUMS;
+}
+
+// u8 × s8 in three steps: products added in pairs (16 bits), again (32 bits), to the sum. The operand is
+// made unknown before each product, or the compiler would multiply once for all trips.
+static int64_t avx2_dot_i8(uint64_t trips)
+{
+    // Volatile, or the compiler would know that all sums are one.
+    volatile char one = 1;
+    __m256i a = _mm256_set1_epi8(one);
+    const __m256i b = a, ones = _mm256_set1_epi16(one);
+    __m256i acc[CHAINS];
+    int32_t sums[CHAINS * SUMS];
+#define BEGIN(i) acc[i] = _mm256_set1_epi32(one - one);
+#define STEP(i)                                                                                         \
+    __asm__ volatile("" : "+x"(a));                                                                    \
+    acc[i] = _mm256_add_epi32(acc[i], _mm256_madd_epi16(_mm256_maddubs_epi16(a, b), ones));
+#define STORE(i) _mm256_storeu_si256((__m256i *)(void *)(sums + SUMS * i), acc[i]);
+    ETP_EACH_12(BEGIN)
+    for (uint64_t t = 0; t < trips; t++) {
+        ETP_EACH_12(STEP)
+    }
+    ETP_EACH_12(STORE)
+#undef BEGIN
+#undef STEP
+#undef STORE
+    return etp_roof_same_i32(sums, CHAINS * SUMS);
+}
+
+const etp_roof_loop etp_roof_avx2_dot = {"avx2", "dot_i8", 4, 1 << 28, avx2_dot_i8_ops, avx2_dot_i8};
 
 static uint64_t read_all(const void *bytes, uint64_t n)
 {
@@ -52,4 +89,4 @@ static uint64_t read_all(const void *bytes, uint64_t n)
     return sum;
 }
 
-const etp_roof_reader etp_roof_avx2_read = {"avx2", "fma3", read_all};
+const etp_roof_reader etp_roof_avx2_read = {"avx2", read_all};

@@ -3,37 +3,39 @@
 // product being the same every time.)
 #include <immintrin.h>
 
-#include "roofs/roofs.h"
+#include "roofs/internal.h"
 
 #define CHAINS 12
+
 #define LANES 4
 
-static int64_t fma_f32(uint64_t trips)
+static uint64_t sse_fma_f32_ops(void)
 {
-    // Volatile, or the compiler would know the result.
-    volatile float one = 1.0f;
-    __m128 a = _mm_set1_ps(one), b = a, acc[CHAINS];
-    for (int i = 0; i < CHAINS; i++) {
-        acc[i] = _mm_set1_ps(one - one);
-    }
-    for (uint64_t t = 0; t < trips; t++) {
-        for (int i = 0; i < CHAINS; i++) {
-            acc[i] = _mm_add_ps(_mm_mul_ps(acc[i], a), b);
-        }
-    }
-    float lanes[CHAINS * LANES];
-    for (int i = 0; i < CHAINS; i++) {
-        _mm_storeu_ps(lanes + LANES * i, acc[i]);
-    }
-    for (int i = 1; i < CHAINS * LANES; i++) {
-        if (lanes[i] > lanes[0] || lanes[i] < lanes[0]) {
-            return -1;
-        }
-    }
-    return (int64_t)lanes[0];
+    return 2 * CHAINS * LANES;
 }
 
-const etp_roof_loop etp_roof_sse_fma = {"sse", "fma_f32", NULL, 2 * CHAINS * LANES, fma_f32};
+static int64_t sse_fma_f32(uint64_t trips)
+{
+    // Volatile, or the compiler would know the result, and that all sums are one.
+    volatile float one = 1.0f;
+    const __m128 a = _mm_set1_ps(one), b = a;
+    __m128 acc[CHAINS];
+    float sums[CHAINS * LANES];
+#define BEGIN(i) acc[i] = _mm_set1_ps(one - one);
+#define STEP(i) acc[i] = _mm_add_ps(_mm_mul_ps(acc[i], a), b);
+#define STORE(i) _mm_storeu_ps(sums + LANES * i, acc[i]);
+    ETP_EACH_12(BEGIN)
+    for (uint64_t t = 0; t < trips; t++) {
+        ETP_EACH_12(STEP)
+    }
+    ETP_EACH_12(STORE)
+#undef BEGIN
+#undef STEP
+#undef STORE
+    return etp_roof_same_f32(sums, CHAINS * LANES);
+}
+
+const etp_roof_loop etp_roof_sse_fma = {"sse", "fma_f32", 1, 1 << 24, sse_fma_f32_ops, sse_fma_f32};
 
 static uint64_t read_all(const void *bytes, uint64_t n)
 {
@@ -53,4 +55,4 @@ static uint64_t read_all(const void *bytes, uint64_t n)
     return sum;
 }
 
-const etp_roof_reader etp_roof_sse_read = {"sse", NULL, read_all};
+const etp_roof_reader etp_roof_sse_read = {"sse", read_all};

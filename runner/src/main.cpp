@@ -15,6 +15,7 @@
 #include "hook.h"
 #include "process.h"
 #include "protocol.h"
+#include "roofs.h"
 #include "selftest.h"
 #include "session.h"
 
@@ -29,10 +30,12 @@ const char k_usage[] =
     "                     [--kind timed|traced|sampled] [--rate HZ] [--level NAME]\n"
     "       etprof-runner --probe       print the hello line and end\n"
     "       etprof-runner --selftest    prove on two tiny models that features can be hidden\n"
+    "       etprof-runner --roofs S [--counts 1,2,4]  what this CPU can do at most: S seconds for each\n"
+    "                     thread count; 0: only check what the loops compute\n"
     "Environment: ETPROF_MASK (features to hide), ETPROF_NONCE (echoed in the hello line).\n"
     "Commands on stdin: run N, dump FILE, samples FILE, outputs DIR, quit.\n";
 
-enum class Mode { run, probe, selftest };
+enum class Mode { run, probe, selftest, roofs };
 
 std::optional<Failure> usage(const std::string &message)
 {
@@ -50,7 +53,7 @@ bool count(const std::string &text, unsigned long max, unsigned &value)
     return true;
 }
 
-std::optional<Failure> parse(int argc, char **argv, Options &o, Mode &mode)
+std::optional<Failure> parse(int argc, char **argv, Options &o, etprof::RoofOptions &roofs, Mode &mode)
 {
     struct Known {
         const char *name;
@@ -60,7 +63,7 @@ std::optional<Failure> parse(int argc, char **argv, Options &o, Mode &mode)
     const Known known[] = {{"--model", &o.model},   {"--data", &o.data},     {"--method", &o.method},
                            {"--cpus", &o.cpus},     {"--inputs", &o.inputs}, {"--kind", &o.kind},
                            {"--level", &o.level},   {"--threads", &threads},
-                           {"--rate", &rate}};
+                           {"--rate", &rate},       {"--roofs", &roofs.seconds}, {"--counts", &roofs.counts}};
     for (int i = 1; i < argc; i++) {
         std::string arg = argv[i];
         if (arg == "--probe" || arg == "--selftest") {
@@ -83,6 +86,9 @@ std::optional<Failure> parse(int argc, char **argv, Options &o, Mode &mode)
         } else {
             return usage(name + " needs a value");
         }
+    }
+    if (!roofs.seconds.empty()) {
+        mode = Mode::roofs;
     }
     if (!count(threads, 1024, o.threads)) {
         return usage("--threads: '" + threads + "' is not a number from 1 to 1024");
@@ -271,8 +277,9 @@ int main(int argc, char **argv)
     etprof::Lines lines;
     etprof::crash_install(lines.fd());
     Options options;
+    etprof::RoofOptions roofs;
     Mode mode = Mode::run;
-    if (auto failure = parse(argc, argv, options, mode)) {
+    if (auto failure = parse(argc, argv, options, roofs, mode)) {
         std::fputs(k_usage, stderr);
         return fail(lines, *failure);
     }
@@ -292,5 +299,9 @@ int main(int argc, char **argv)
     }
     lines.send(msg);
     lines.flush();
+    if (mode == Mode::roofs) {
+        auto failure = etprof::measure_roofs(roofs, hook.cpu, lines);
+        return failure ? fail(lines, *failure) : 0;
+    }
     return mode == Mode::probe ? 0 : serve(options, lines);
 }

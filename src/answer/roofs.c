@@ -1,27 +1,24 @@
 // SPDX-License-Identifier: Apache-2.0
-// Roofs of this machine: measuring or remembering them, the document, the report.
+// Roofs of a device: measuring or remembering them, the document, the report.
 #include "answer/roofs.h"
 
 #include <etprof/version.h>
-#include <stdlib.h>
 
-#include "base/csv.h"
 #include "base/number.h"
 #include "base/sha256.h"
-#include "os/os.h"
+#include "store/roofs_file.h"
 
-#define CACHE_LIMIT ((size_t)1 << 20)
-
-static const char k_head[] = "isa,what,unit,bytes,best,median\n";
+#define CACHE_LIMIT ((size_t)4 << 20)
 
 // ---- cache ----
 
-// One file per CPU, its visible features, governor and version of the tool.
-static const char *cache_path(const etp_roofs_answer *a, const etp_isa_cpu *cpu, const char *dir, etp_arena *arena)
+// One file per device, features, clock state and version of the tool: what was measured in another state
+// is not found, so it cannot be used by mistake.
+static const char *cache_path(const etp_roof_table *t, const char *dir, etp_arena *arena)
 {
-    char features[ETP_ISA_TEXT_MAX], hex[ETP_SHA256_HEX_CHARS];
-    etp_isa_cpu_format(cpu, features, sizeof features);
-    const char *key = etp_arena_printf(arena, "%s|%s|%s|%s", ETP_VERSION, a->cpu, a->governor, features);
+    char hex[ETP_SHA256_HEX_CHARS];
+    const char *key = etp_arena_printf(arena, "%s|%s|%s|%s|%s|%u|%llu|%d", ETP_VERSION, t->device, t->cpu, t->features,
+                                       t->governor, t->cpus, (unsigned long long)t->max_khz, t->boost);
     if (!key) {
         return NULL;
     }
@@ -29,112 +26,159 @@ static const char *cache_path(const etp_roofs_answer *a, const etp_isa_cpu *cpu,
     etp_sha256_init(&h);
     etp_sha256_update(&h, key, strlen(key));
     etp_sha256_hex(&h, hex);
-    return etp_arena_printf(arena, "%s/%.16s.csv", dir, hex);
+    return etp_arena_printf(arena, "%s/%.16s.json", dir, hex);
 }
 
-static etp_status write_cache(const etp_roofs *roofs, const char *path, etp_arena *arena, etp_error *err)
+static bool same_state(const etp_roof_table *a, const etp_roof_table *b)
 {
-    etp_strbuf b;
-    etp_strbuf_init(&b, arena);
-    etp_strbuf_appendz(&b, k_head);
-    for (size_t i = 0; i < roofs->n; i++) {
-        const etp_roof *r = &roofs->items[i];
-        char best[ETP_NUMBER_CHARS], median[ETP_NUMBER_CHARS];
-        etp_strbuf_printf(&b, "%s,%s,%s,%llu,%s,%s\n", r->isa, r->what, r->unit, (unsigned long long)r->bytes,
-                          etp_format_double(r->best, best), etp_format_double(r->median, median));
-    }
-    return b.failed ? etp_fail_nomem(err, "roofs") : etp_os_write_atomic(path, etp_strbuf_str(&b), err);
+    return strcmp(a->device, b->device) == 0 && strcmp(a->cpu, b->cpu) == 0 && strcmp(a->features, b->features) == 0 &&
+           strcmp(a->governor, b->governor) == 0 && a->cpus == b->cpus && a->max_khz == b->max_khz &&
+           a->boost == b->boost && a->emulated == b->emulated;
 }
 
-static bool read_cache(const char *path, etp_arena *arena, etp_roofs *out)
+// Roofs of PATH that are of T's state; none when the file is missing or not to be believed.
+static etp_roof_table read_cache(const char *path, const etp_roof_table *t, etp_arena *arena)
 {
     etp_str text;
-    etp_csv_reader reader;
-    etp_csv_row row = {0};
-    bool more = false;
-    *out = (etp_roofs){0};
-    if (!etp_os_is_file(path) || etp_os_read_text(path, CACHE_LIMIT, arena, &text, NULL) != ETP_OK ||
-        !etp_str_starts(text, etp_str_from(k_head))) {
-        return false;
-    }
-    etp_csv_open(&reader, text, ',', arena);
-    for (bool head = true;; head = false) {
-        if (etp_csv_next(&reader, &row, &more, NULL) != ETP_OK) {
-            return false;
-        }
-        if (!more) {
-            return out->n > 0;
-        }
-        if (head) {
-            continue;
-        }
-        etp_roof r = {0};
-        if (row.n != 6 || !etp_parse_u64(row.cells[3], &r.bytes) || !etp_parse_double(row.cells[4], &r.best) ||
-            !etp_parse_double(row.cells[5], &r.median)) {
-            return false;
-        }
-        r.isa = etp_arena_strdup(arena, row.cells[0]);
-        r.what = etp_arena_strdup(arena, row.cells[1]);
-        r.unit = etp_arena_strdup(arena, row.cells[2]);
-        if (!r.isa || !r.what || !r.unit || !ETP_PUSH(arena, out, r)) {
-            return false;
-        }
-    }
+    etp_roof_table found = {0};
+    bool ok = etp_os_is_file(path) && etp_os_read_text(path, CACHE_LIMIT, arena, &text, NULL) == ETP_OK &&
+              etp_roofs_read(text, arena, &found, NULL) == ETP_OK && same_state(&found, t);
+    return ok ? found : (etp_roof_table){0};
 }
 
-etp_status etp_roofs_here(const char *cache_dir, double seconds, bool fresh, etp_arena *arena,
-                          etp_roofs_answer *out, etp_error *err)
+static bool has_threads(const etp_roof_table *t, uint32_t threads)
 {
-    *out = (etp_roofs_answer){0};
-    etp_os_facts facts;
-    etp_os_state state;
-    etp_isa_cpu cpu;
-    etp_os_facts_read(&facts);
-    etp_os_state_read(&state);
-    etp_isa_cpu_detect(&cpu);
-    out->cpu = etp_arena_strdup(arena, etp_str_from(facts.cpu));
-    out->governor = etp_arena_strdup(arena, etp_str_from(state.governor));
-    if (!out->cpu || !out->governor) {
-        return etp_fail_nomem(err, "roofs");
+    for (size_t i = 0; i < t->n; i++) {
+        if (t->items[i].threads == threads && strcmp(t->items[i].what, "region") == 0) {
+            return true;
+        }
     }
-    const char *path = cache_path(out, &cpu, cache_dir, arena);
+    return false;
+}
+
+static bool has_all(const etp_roof_table *t, const etp_roofs_options *o)
+{
+    bool all = t->n > 0;
+    for (size_t i = 0; i < o->n_threads; i++) {
+        all = all && has_threads(t, o->threads[i]);
+    }
+    return all;
+}
+
+// What OLD has of thread counts that were not measured this time.
+static etp_status keep_others(const etp_roof_table *old, etp_roof_table *t, etp_arena *arena, etp_error *err)
+{
+    etp_roof_table now = *t;
+    for (size_t i = 0; i < old->n; i++) {
+        bool again = has_threads(&now, old->items[i].threads);
+        for (size_t k = 0; k < now.n; k++) {
+            again = again || etp_roof_same(&now.items[k], &old->items[i]);
+        }
+        if (!again && !ETP_PUSH(arena, t, old->items[i])) {
+            return etp_fail_nomem(err, "roofs");
+        }
+    }
+    return ETP_OK;
+}
+
+etp_status etp_roofs_cached(etp_device *device, const char *cache_dir, etp_arena *arena, etp_roofs_answer *out,
+                            etp_error *err)
+{
+    *out = (etp_roofs_answer){.cached = true};
+    ETP_TRY(etp_roofs_describe(device, arena, &out->table, err));
+    const char *path = cache_path(&out->table, cache_dir, arena);
     if (!path) {
         return etp_fail_nomem(err, "roofs");
     }
-    if (!fresh && read_cache(path, arena, &out->roofs)) {
-        out->cached = true;
+    etp_roof_table found = read_cache(path, &out->table, arena);
+    out->table.items = found.items;
+    out->table.n = out->table.cap = found.n;
+    return ETP_OK;
+}
+
+etp_status etp_roofs_of(etp_device *device, const char *cache_dir, const etp_roofs_options *options, bool fresh,
+                        etp_arena *arena, etp_roofs_answer *out, etp_error *err)
+{
+    etp_roofs_options o = *options;
+    ETP_TRY(etp_roofs_cached(device, cache_dir, arena, out, err));
+    etp_roof_table known = out->table;
+    if (o.n_threads == 0) {
+        o.n_threads = etp_roof_default_threads(known.cpus, o.threads);
+    }
+    if (!fresh && has_all(&known, &o)) {
         return ETP_OK;
     }
-    ETP_TRY(etp_roofs_measure(&cpu, seconds, etp_os_now_ns, arena, &out->roofs, err));
+    out->cached = false;
+    out->table.items = NULL;
+    out->table.n = out->table.cap = 0;
+    ETP_TRY(etp_roofs_gather(device, &o, arena, &out->table, err));
+    if (out->table.emulated) {
+        return ETP_OK;
+    }
+    ETP_TRY(keep_others(&known, &out->table, arena, err));
+    const char *path = cache_path(&out->table, cache_dir, arena);
+    etp_str text;
+    ETP_TRY(etp_roofs_document(out, arena, &text, err));
     ETP_TRY(etp_os_mkdirs(cache_dir, err));
-    return write_cache(&out->roofs, path, arena, err);
+    return path ? etp_os_write_atomic(path, text, err) : etp_fail_nomem(err, "roofs");
 }
 
 // ---- showing ----
 
+size_t etp_roofs_disturbed(const etp_roof_table *t)
+{
+    size_t n = 0;
+    for (size_t i = 0; i < t->n; i++) {
+        const etp_roof *a = &t->items[i];
+        bool lower = false;
+        for (size_t k = 0; k < t->n && strcmp(a->unit, "op/s") == 0; k++) {
+            const etp_roof *b = &t->items[k];
+            lower = lower || (b->threads < a->threads && strcmp(a->what, b->what) == 0 && strcmp(a->isa, b->isa) == 0 &&
+                              a->best < b->best - b->best / 10);
+        }
+        n += lower;
+    }
+    return n;
+}
+
+static void number_or_null(etp_json *j, const char *key, uint64_t n)
+{
+    if (n) {
+        etp_json_kv_u64(j, key, n);
+    } else {
+        etp_json_kv_null(j, key);
+    }
+}
+
 void etp_roofs_json(const void *data, etp_json *j)
 {
-    const etp_roofs_answer *a = data;
+    const etp_roof_table *t = &((const etp_roofs_answer *)data)->table;
     etp_json_begin_object(j);
-    etp_json_kv_z(j, "schema", "etprof.roofs/1");
-    etp_json_kv_z(j, "cpu", a->cpu[0] ? a->cpu : NULL);
-    etp_json_kv_z(j, "governor", a->governor[0] ? a->governor : NULL);
-    etp_json_kv_u64(j, "threads", 1);
+    etp_json_kv_z(j, "schema", ETP_ROOFS_SCHEMA);
+    etp_json_kv_z(j, "device", t->device);
+    etp_json_kv_z(j, "cpu", t->cpu[0] ? t->cpu : NULL);
+    etp_json_kv_z(j, "features", t->features);
+    number_or_null(j, "cpus", t->cpus);
+    etp_json_kv_z(j, "governor", t->governor[0] ? t->governor : NULL);
+    number_or_null(j, "max_khz", t->max_khz);
+    if (t->boost >= 0) {
+        etp_json_kv_bool(j, "boost", t->boost > 0);
+    } else {
+        etp_json_kv_null(j, "boost");
+    }
+    etp_json_kv_bool(j, "emulated", t->emulated);
     etp_json_key(j, "roofs");
     etp_json_begin_array(j);
-    for (size_t i = 0; i < a->roofs.n; i++) {
-        const etp_roof *r = &a->roofs.items[i];
+    for (size_t i = 0; i < t->n; i++) {
+        const etp_roof *r = &t->items[i];
         etp_json_begin_object_inline(j);
         etp_json_kv_z(j, "isa", r->isa[0] ? r->isa : NULL);
         etp_json_kv_z(j, "what", r->what);
         etp_json_kv_z(j, "unit", r->unit);
-        if (r->bytes) {
-            etp_json_kv_u64(j, "working_set_bytes", r->bytes);
-        } else {
-            etp_json_kv_null(j, "working_set_bytes");
-        }
-        etp_json_kv_ratio(j, "best", r->best);
-        etp_json_kv_ratio(j, "median", r->median);
+        etp_json_kv_u64(j, "threads", r->threads);
+        number_or_null(j, "working_set_bytes", r->bytes);
+        number_or_null(j, "best", r->best);
+        number_or_null(j, "median", r->median);
         etp_json_end(j);
     }
     etp_json_end(j);
@@ -142,28 +186,55 @@ void etp_roofs_json(const void *data, etp_json *j)
     etp_json_end_document(j);
 }
 
+etp_status etp_roofs_document(const etp_roofs_answer *a, etp_arena *arena, etp_str *out, etp_error *err)
+{
+    etp_strbuf b;
+    etp_json j;
+    etp_strbuf_init(&b, arena);
+    etp_sink sink = etp_sink_strbuf(&b);
+    etp_json_init(&j, &sink, true);
+    etp_roofs_json(a, &j);
+    if (b.failed) {
+        return etp_fail_nomem(err, "roofs");
+    }
+    *out = etp_strbuf_str(&b);
+    return ETP_OK;
+}
+
 const etp_report *etp_roofs_report(const etp_roofs_answer *a, etp_arena *arena)
 {
     static const etp_column k_columns[] = {
         {.key = "what", .title = "what"},
         {.key = "isa", .title = "instruction set"},
+        {.key = "threads", .title = "threads", .kind = ETP_KIND_INT},
         {.key = "bytes", .title = "working set", .kind = ETP_KIND_BYTES},
         {.key = "best", .title = "best", .kind = ETP_KIND_DOUBLE, .decimals = 1},
         {.key = "median", .title = "median", .kind = ETP_KIND_DOUBLE, .decimals = 1},
         {.key = "unit", .title = "unit"},
     };
-    etp_report *r = etp_report_create(arena, "roofs of this machine");
-    etp_report_subtitle(r, "%s, one thread%s", a->cpu[0] ? a->cpu : "unknown CPU",
+    const etp_roof_table *table = &a->table;
+    etp_report *r = etp_report_create(arena, "roofs");
+    etp_report_subtitle(r, "%s, %s%s%s%s", table->device, table->cpu[0] ? table->cpu : "unknown CPU",
+                        table->governor[0] ? ", governor " : "", table->governor,
                         a->cached ? " (measured earlier; --fresh measures again)" : "");
     etp_report_section(r, 1, "roofs-section", "What it can do at most");
-    etp_table *t = etp_report_table(r, "roofs", NULL, k_columns, 6);
-    for (size_t i = 0; i < a->roofs.n; i++) {
-        const etp_roof *x = &a->roofs.items[i];
+    if (table->emulated) {
+        etp_report_note(r, ETP_PLAIN, "emulated: every loop computed what it must; times of an emulator are no roofs");
+    }
+    size_t low = etp_roofs_disturbed(table);
+    if (low) {
+        etp_report_note(r, ETP_WARN, "%zu roofs are lower than those of fewer threads: something else was running; "
+                                     "measure again with --fresh on a quiet machine", low);
+    }
+    etp_table *t = etp_report_table(r, "roofs", NULL, k_columns, 7);
+    for (size_t i = 0; i < table->n; i++) {
+        const etp_roof *x = &table->items[i];
         bool rate = strcmp(x->unit, "ns") != 0;
         double scale = rate ? 1e-9 : 1;
-        ETP_ROW(t, etp_cell_z(x->what), etp_cell_z(x->isa[0] ? x->isa : NULL),
-                x->bytes ? etp_cell_u64(x->bytes) : etp_cell_missing(), etp_cell_double(x->best * scale),
-                etp_cell_double(x->median * scale),
+        ETP_ROW(t, etp_cell_z(x->what), etp_cell_z(x->isa[0] ? x->isa : NULL), etp_cell_u64(x->threads),
+                x->bytes ? etp_cell_u64(x->bytes) : etp_cell_missing(),
+                x->best ? etp_cell_double((double)x->best * scale) : etp_cell_missing(),
+                x->best ? etp_cell_double((double)x->median * scale) : etp_cell_missing(),
                 etp_cell_z(!rate ? "ns" : strcmp(x->unit, "op/s") == 0 ? "Gop/s" : "GB/s"));
     }
     return r;

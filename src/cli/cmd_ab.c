@@ -11,7 +11,7 @@ typedef struct ab_options {
     const char *baseline, *device, *runner, *out, *method, *inputs, *data, *cpus, *ssh_config, *remote, *resume;
     uint64_t blocks, iterations, warmup, seed;
     double budget, timeout, margin_percent, precision_percent;
-    bool full, no_trace, kernels;
+    bool full, no_trace, kernels, roofs;
 } ab_options;
 
 #define OPT(name, short, type, field, arg, help)                                                   \
@@ -40,6 +40,7 @@ static const etp_opt k_options[] = {
     OPT("margin", 0, ETP_OPT_PERCENT, margin_percent, "PERCENT", "smaller differences are 'same' (default 1)"),
     OPT("no-trace", 0, ETP_OPT_FLAG, no_trace, NULL, "latency alone, no operator breakdown"),
     OPT("kernels", 0, ETP_OPT_FLAG, kernels, NULL, "also sample which kernels ran, in launches of their own"),
+    OPT("roofs", 0, ETP_OPT_FLAG, roofs, NULL, "measure first what the device can do at most, once per state"),
     OPT("resume", 0, ETP_OPT_STRING, resume, "DIR", "go on with an interrupted session, same plan and seed"),
     OPT("full", 0, ETP_OPT_FLAG, full, NULL, "every section, also in text"),
     OPT("fail-on", 0, ETP_OPT_LIST, fail_on, "WORDS", ETP_FAIL_ON_HELP),
@@ -116,6 +117,7 @@ static etp_status check_resume(const ab_options *o, int n_models, etp_error *err
         {o->iterations > 0, "--iterations"}, {o->warmup > 0, "--warmup"},
         {o->seed > 0, "--seed"},             {o->no_trace, "--no-trace"},
         {o->kernels, "--kernels"},           {o->remote != NULL, "--remote"},
+        {o->roofs, "--roofs"},
     };
     for (size_t i = 0; i < sizeof k_of_the_plan / sizeof *k_of_the_plan; i++) {
         if (k_of_the_plan[i].given) {
@@ -146,7 +148,8 @@ static etp_status measure_new(etp_cli *cli, const ab_options *o, int argc, char 
         }
     }
     etp_measure_request request = {
-        .device = device, .runner = o->runner, .dir = o->out, .exact = o->out != NULL};
+        .device = device, .runner = o->runner, .dir = o->out, .exact = o->out != NULL,
+        .roofs = o->roofs};
     return etp_measure(cli, &request, &options, NULL, NULL, out_dir, err);
 }
 

@@ -1,22 +1,48 @@
 // SPDX-License-Identifier: Apache-2.0
-// etprof roofs: peak arithmetic per instruction set and memory bandwidth of this machine.
+// etprof roofs: peak arithmetic per instruction set, memory bandwidth and thread costs of a device.
 #include <stddef.h>
 
 #include "answer/roofs.h"
 #include "cli/emit.h"
+#include "cli/measure.h"
 
 typedef struct roofs_options {
     bool fresh;
     double seconds;
+    const char *device, *runner, *ssh_config;
+    etp_opt_list threads;
 } roofs_options;
 
+#define OPT(name, short, type, field, arg, help) {name, short, type, offsetof(roofs_options, field), arg, help, NULL}
+
 static const etp_opt k_options[] = {
-    {"fresh", 0, ETP_OPT_FLAG, offsetof(roofs_options, fresh), NULL, "measure again even if it was done before", NULL},
-    {"seconds", 0, ETP_OPT_NUMBER, offsetof(roofs_options, seconds), "S", "how long to measure (default 6)", NULL},
+    OPT("threads", 't', ETP_OPT_LIST, threads, "N,...", "thread counts (default 1, 2, 4 ... and all processors)"),
+    OPT("device", 'd', ETP_OPT_STRING, device, "SPEC", "local (default), adb[:SERIAL], ssh:HOST or qemu[:CPU]"),
+    OPT("ssh-config", 0, ETP_OPT_STRING, ssh_config, "FILE", "of ssh:HOST, instead of the user's own"),
+    OPT("runner", 0, ETP_OPT_STRING, runner, "PATH", "runner program or bundle folder (not for local)"),
+    OPT("fresh", 0, ETP_OPT_FLAG, fresh, NULL, "measure again even if it was done before"),
+    OPT("seconds", 0, ETP_OPT_NUMBER, seconds, "S", "how long to measure each thread count (default 6)"),
     {0},
 };
 
-static const roofs_options k_defaults = {.seconds = 6};
+static const roofs_options k_defaults = {.seconds = ETP_ROOFS_SECONDS};
+
+static etp_status parse_threads(const etp_opt_list *list, etp_roofs_options *out, etp_error *err)
+{
+    for (size_t i = 0; i < list->n; i++) {
+        uint32_t one[ETP_ROOF_COUNTS_MAX];
+        size_t n = 0;
+        if (!etp_roof_threads_parse(list->items[i], one, &n) || n != 1) {
+            return etp_fail(err, ETP_USAGE, "--threads takes numbers from 1 to %d, not '%s'", ETP_ROOF_THREADS_MAX,
+                            list->items[i]);
+        }
+        if (out->n_threads == ETP_ROOF_COUNTS_MAX || (i > 0 && one[0] <= out->threads[i - 1])) {
+            return etp_fail(err, ETP_USAGE, "--threads takes at most %d numbers in ascending order", ETP_ROOF_COUNTS_MAX);
+        }
+        out->threads[out->n_threads++] = one[0];
+    }
+    return ETP_OK;
+}
 
 static etp_status run(etp_cli *cli, const void *opts, int argc, char **argv, etp_error *err)
 {
@@ -26,8 +52,20 @@ static etp_status run(etp_cli *cli, const void *opts, int argc, char **argv, etp
     if (!(o->seconds >= 0.1 && o->seconds <= 600)) {
         return etp_fail(err, ETP_USAGE, "--seconds is from 0.1 to 600");
     }
+    etp_roofs_options what = {.seconds = o->seconds};
+    ETP_TRY(parse_threads(&o->threads, &what, err));
+    etp_device *device = NULL; // this machine needs no runner
+    if (o->device && strcmp(o->device, "local") != 0) {
+        cli->env_ssh_config = o->ssh_config ? o->ssh_config : cli->env_ssh_config;
+        ETP_TRY(etp_os_catch_signals(err));
+        ETP_TRY(etp_measure_open(cli, o->device, o->runner, &device, err));
+    }
     etp_roofs_answer answer;
-    ETP_TRY(etp_roofs_here(".etprof/roofs", o->seconds, o->fresh, &cli->arena, &answer, err));
+    etp_status status = etp_roofs_of(device, ETP_ROOFS_CACHE, &what, o->fresh, &cli->arena, &answer, err);
+    etp_device_close(device);
+    if (status != ETP_OK) {
+        return status;
+    }
     etp_cli_answer out = {
         .json = etp_roofs_json,
         .data = &answer,
@@ -39,13 +77,15 @@ static etp_status run(etp_cli *cli, const void *opts, int argc, char **argv, etp
 
 const etp_command etp_cmd_roofs = {
     .name = "roofs",
-    .summary = "what this machine can do at most: arithmetic and memory",
+    .summary = "what a device can do at most: arithmetic, memory, threads",
     .usage = "",
     .description =
-        "Measures multiply-adds per instruction set and read, write, copy and strided-copy bandwidth over\n"
-        "working sets from 16 KB to 64 MB, with one thread. Remembered per CPU and governor in\n"
-        ".etprof/roofs of the working directory.",
-    .examples = "  etprof roofs\n  etprof roofs --fresh --format json",
+        "Measures multiply-adds and 8-bit dot products per instruction set, read, write, copy and\n"
+        "strided-copy bandwidth over working sets from 16 KB to 64 MB, the cost of a parallel region and\n"
+        "the clock's resolution, for one and more threads. Remembered in .etprof/roofs of the working\n"
+        "directory per device, CPU, governor, highest clock and boost; 'etprof ab' puts what is\n"
+        "remembered into its run folder and places every operator below it (docs/roofs.md).",
+    .examples = "  etprof roofs\n  etprof roofs --threads 1,4 --fresh --format json\n  etprof roofs --device ssh:board",
     .opts = k_options,
     .opts_size = sizeof(roofs_options),
     .defaults = &k_defaults,

@@ -5,6 +5,7 @@
 #include <math.h>
 #include <string.h>
 
+#include "answer/roofs.h"
 #include "os/os.h"
 
 typedef struct progress_line {
@@ -136,6 +137,39 @@ static etp_status folder(etp_cli *cli, const etp_measure_request *request, const
     return ETP_OK;
 }
 
+// What the device can do at most goes into the folder: measured now when that was asked for, else when
+// it is known for the device's present state.
+static etp_status roofs(etp_cli *cli, etp_device *device, const etp_measure_request *request,
+                        const etp_session_plan *plan, etp_str *out, etp_error *err)
+{
+    if (device->info.emulated || request->resume) {
+        return request->roofs ? etp_fail(err, ETP_USAGE, "--roofs: an emulator's speed says nothing") : ETP_OK;
+    }
+    etp_roofs_answer answer;
+    if (!request->roofs) {
+        if (etp_roofs_cached(device, ETP_ROOFS_CACHE, &cli->arena, &answer, NULL) != ETP_OK || answer.table.n == 0) {
+            return ETP_OK; // it was not asked for
+        }
+        return etp_roofs_document(&answer, &cli->arena, out, err);
+    }
+    etp_roofs_options o = {.seconds = ETP_ROOFS_SECONDS};
+    for (uint32_t next = 1; next <= ETP_ROOF_THREADS_MAX && o.n_threads < ETP_ROOF_COUNTS_MAX; next++) {
+        bool wanted = false;
+        for (uint32_t i = 0; i < plan->n_arms; i++) {
+            wanted = wanted || plan->arms[i].threads == next;
+        }
+        if (wanted) {
+            o.threads[o.n_threads++] = next;
+        }
+    }
+    ETP_TRY(etp_roofs_of(device, ETP_ROOFS_CACHE, &o, false, &cli->arena, &answer, err));
+    if (!cli->quiet) {
+        fprintf(stderr, "roofs      %s\n", answer.cached ? "as measured before in this state (etprof roofs --fresh measures again)"
+                                                         : "measured");
+    }
+    return etp_roofs_document(&answer, &cli->arena, out, err);
+}
+
 static etp_status measure_on(etp_cli *cli, etp_device *device, const etp_measure_request *request,
                              etp_session_options *options, etp_measure_settle *settle, void *ctx,
                              const char **out_dir, etp_error *err)
@@ -147,12 +181,15 @@ static etp_status measure_on(etp_cli *cli, etp_device *device, const etp_measure
         ETP_TRY(settle(ctx, device, &cpu, options, err));
     }
     ETP_TRY(etp_session_plan_make(options, device, &cpu, &cli->arena, &plan, err));
+    etp_str known = ETP_STR("");
+    ETP_TRY(roofs(cli, device, request, &plan, &known, err));
     ETP_TRY(folder(cli, request, options->models[0], device->info.platform, out_dir, err));
     progress_line line = {0};
     etp_session_config config = {.dir = *out_dir,
                                  .config = request->config,
                                  .resume = request->resume,
                                  .command = cli->command_line,
+                                 .roofs = known,
                                  .cache_dir = ".etprof/cache"};
     etp_session_hooks hooks = {
         .ctx = &line,
@@ -170,14 +207,11 @@ static etp_status measure_on(etp_cli *cli, etp_device *device, const etp_measure
     return ETP_OK;
 }
 
-etp_status etp_measure(etp_cli *cli, const etp_measure_request *request,
-                       etp_session_options *options, etp_measure_settle *settle, void *ctx,
-                       const char **out_dir, etp_error *err)
+etp_status etp_measure_open(etp_cli *cli, const char *spec, const char *runner, etp_device **out, etp_error *err)
 {
-    ETP_TRY(etp_os_catch_signals(err));
     etp_device_options how = {
-        .spec = request->device,
-        .runner = request->runner ? request->runner : cli->env_runner,
+        .spec = spec,
+        .runner = runner ? runner : cli->env_runner,
         .qemu = cli->env_qemu,
         .ssh_config = cli->env_ssh_config,
         .android_serial = cli->env_android_serial,
@@ -185,8 +219,16 @@ etp_status etp_measure(etp_cli *cli, const etp_measure_request *request,
         .program = cli->program,
         .work_root = ".etprof/work",
     };
+    return etp_device_open(&how, out, err);
+}
+
+etp_status etp_measure(etp_cli *cli, const etp_measure_request *request,
+                       etp_session_options *options, etp_measure_settle *settle, void *ctx,
+                       const char **out_dir, etp_error *err)
+{
+    ETP_TRY(etp_os_catch_signals(err));
     etp_device *device = NULL;
-    ETP_TRY(etp_device_open(&how, &device, err));
+    ETP_TRY(etp_measure_open(cli, request->device, request->runner, &device, err));
     etp_status st = measure_on(cli, device, request, options, settle, ctx, out_dir, err);
     etp_device_close(device);
     return st;

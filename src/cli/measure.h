@@ -11,6 +11,7 @@ typedef struct etp_measure_request {
     const char *dir;             // run folder wanted; NULL: out_<model>/runs/<platform>
     bool exact;                  // it must be empty or new; else a taken one becomes <dir>.2
     const char *config;          // path of the config that asked for it, NULL
+    bool roofs;                  // measure the device's roofs first unless they are known
     etp_run *resume;             // the folder `dir` as it was read: go on with it; NULL: a new session
 } etp_measure_request;
 
@@ -18,6 +19,10 @@ typedef struct etp_measure_request {
 typedef etp_status etp_measure_settle(void *ctx, const etp_device *device,
                                       const etp_device_cpu *cpu, etp_session_options *options,
                                       etp_error *err);
+
+// Opens the device of --device and --runner (NULL: the defaults) in the user's environment.
+ETP_NODISCARD etp_status etp_measure_open(etp_cli *cli, const char *spec, const char *runner, etp_device **out,
+                                          etp_error *err);
 
 // Probes, plans, claims the folder, measures. *out_dir is the run folder.
 ETP_NODISCARD etp_status etp_measure(etp_cli *cli, const etp_measure_request *request,

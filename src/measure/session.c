@@ -160,6 +160,9 @@ static etp_status measure(etp_session *s, etp_error *err)
     if (!s->config->resume) {
         ETP_TRY(keep_programs(s, err));
         ETP_TRY(keep_expected(s, err));
+        if (s->config->roofs.len > 0) {
+            ETP_TRY(etp_run_keep_roofs(&s->writer, s->config->roofs, err));
+        }
     }
     ETP_TRY(push_files(s, err));
     ETP_TRY(test_runner(s, err));
@@ -188,7 +191,8 @@ static void judge_contention(etp_session *s)
 // should not cost the user a numbered folder.
 static void remove_folder(etp_session *s)
 {
-    static const char *const k_files[] = {ETP_RUN_MANIFEST, ETP_RUN_SAMPLES, ETP_RUN_ENVIRONMENT};
+    static const char *const k_files[] = {ETP_RUN_MANIFEST, ETP_RUN_SAMPLES, ETP_RUN_ENVIRONMENT,
+                                        ETP_RUN_ROOFS};
     etp_status ignored = ETP_OK;
     for (uint32_t i = 0; i < s->plan->n_arms; i++) {
         const char *path = etp_run_path(&s->arena, s->config->dir, s->run.arms.items[i].name);

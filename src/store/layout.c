@@ -37,6 +37,7 @@ bool etp_run_is_raw(etp_str relative)
 {
     return etp_str_eqz(relative, ETP_RUN_MANIFEST) || etp_str_eqz(relative, ETP_RUN_SAMPLES) ||
            etp_str_eqz(relative, ETP_RUN_ENVIRONMENT) || etp_str_eqz(relative, ETP_RUN_DERIVED) ||
+           etp_str_eqz(relative, ETP_RUN_ROOFS) ||
            etp_str_ends(relative, ETP_STR(".etdump")) || etp_str_ends(relative, ETP_STR(".log")) ||
            etp_str_ends(relative, ETP_STR(".samples")) || etp_str_ends(relative, ETP_STR(".code")) ||
            etp_str_starts(relative, ETP_STR(ETP_RUN_PROGRAMS "/")) ||

@@ -20,6 +20,7 @@
 #define ETP_RUN_SAMPLES "samples.csv"
 #define ETP_RUN_ENVIRONMENT "environment.jsonl"
 #define ETP_RUN_DERIVED "derived.json"
+#define ETP_RUN_ROOFS "roofs.json" // of the device; may be missing
 #define ETP_RUN_PROGRAMS "program" // folder of what is kept of the models
 #define ETP_RUN_EXPECTED ETP_RUN_PROGRAMS "/expected" // outputs that the inputs came with, if any
 
@@ -295,6 +296,8 @@ ETP_API ETP_NODISCARD etp_status etp_run_resume(const char *dir, etp_arena *aren
 ETP_API ETP_NODISCARD etp_status etp_run_keep_program(etp_run_writer *w, size_t model,
                                                       const char *path, const char **out_note,
                                                       etp_error *err);
+// Keeps the roofs of the device, an etprof.roofs/1 document.
+ETP_API ETP_NODISCARD etp_status etp_run_keep_roofs(etp_run_writer *w, etp_str document, etp_error *err);
 // Makes the next block durable: its samples, launches and free-form environment lines (each a JSON
 // object without newline), then the manifest with blocks_done + 1.
 ETP_API ETP_NODISCARD etp_status etp_run_commit(etp_run_writer *w, const etp_run_sample *samples,

@@ -253,6 +253,12 @@ etp_status etp_run_commit(etp_run_writer *w, const etp_run_sample *samples, size
     return status;
 }
 
+etp_status etp_run_keep_roofs(etp_run_writer *w, etp_str document, etp_error *err)
+{
+    const char *path = path_of(w, ETP_RUN_ROOFS, w->arena);
+    return path ? etp_os_write_atomic(path, document, err) : etp_fail_nomem(err, "the roofs");
+}
+
 // ---- finishing ----
 
 static etp_status add_file(etp_run_writer *w, const char *relative, etp_error *err)
@@ -300,6 +306,10 @@ etp_status etp_run_finish(etp_run_writer *w, etp_run_state state, etp_error *err
     ETP_TRY(add_file(w, ETP_RUN_SAMPLES, err));
     ETP_TRY(add_file(w, ETP_RUN_ENVIRONMENT, err));
     ETP_TRY(add_tree(w, ETP_RUN_PROGRAMS, 0, err));
+    const char *roofs = path_of(w, ETP_RUN_ROOFS, w->arena);
+    if (roofs && etp_os_is_file(roofs)) {
+        ETP_TRY(add_file(w, ETP_RUN_ROOFS, err));
+    }
     for (size_t i = 0; i < w->run->arms.n; i++) {
         const char *name = etp_arena_strdup(w->arena, w->run->arms.items[i].name);
         if (!name) {

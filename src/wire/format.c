@@ -162,6 +162,16 @@ static void body(out *o, const etp_wire_msg *m)
         key_string(o, "type", "selftest");
         selftest(o, &m->u.selftest);
         break;
+    case ETP_WIRE_ROOF:
+        key_string(o, "type", "roof");
+        key_string(o, "isa", m->u.roof.isa);
+        key_string(o, "what", m->u.roof.what);
+        key_string(o, "unit", m->u.roof.unit);
+        key_u64(o, "threads", m->u.roof.threads);
+        key_u64(o, "bytes", m->u.roof.bytes);
+        key_u64(o, "best", m->u.roof.best);
+        key_u64(o, "median", m->u.roof.median);
+        break;
     case ETP_WIRE_UNKNOWN:
         key_string(o, "type", m->word);
         break;

@@ -500,6 +500,13 @@ static bool fields_of(in *s, etp_wire_msg *m)
         const field f[] = {{.name = "levels", .levels = &m->u.selftest, .required = true}};
         return object(s, f, COUNT(f), 0);
     }
+    case ETP_WIRE_ROOF: {
+        etp_wire_roof *r = &m->u.roof;
+        const field f[] = {TEXT("isa", r->isa, false), TEXT("what", r->what, true), TEXT("unit", r->unit, true),
+                           NUMBER("threads", r->threads, true), NUMBER("bytes", r->bytes, false),
+                           NUMBER("best", r->best, true), NUMBER("median", r->median, true)};
+        return object(s, f, COUNT(f), 0);
+    }
     case ETP_WIRE_UNKNOWN:
         break;
     }
@@ -516,7 +523,8 @@ static etp_wire_type type_of(const char *word)
                    {"iter", ETP_WIRE_ITER},
                    {"done", ETP_WIRE_DONE},
                    {"error", ETP_WIRE_ERROR},
-                   {"selftest", ETP_WIRE_SELFTEST}};
+                   {"selftest", ETP_WIRE_SELFTEST},
+                   {"roof", ETP_WIRE_ROOF}};
     for (size_t i = 0; i < COUNT(k_types); i++) {
         if (strcmp(k_types[i].word, word) == 0) {
             return k_types[i].type;

@@ -13,6 +13,8 @@
 //   {"type":"iter","i":0,"start_ns":1,"ns":1}
 //   {"type":"done","cmd":"run","n":10,"bytes":0,"peak_rss_bytes":1}
 //   {"type":"error","code":"method","message":"..."}
+// lines of `--roofs`, which come between hello and done (best and median 0: checked, not timed):
+//   {"type":"roof","isa":"avx2","what":"fma_f32","unit":"op/s","threads":1,"bytes":0,"best":1,"median":1}
 // and the only line of `--selftest`, "ok" being true, false or null (these names cannot tell):
 //   {"type":"selftest","levels":[{"level":"vnni","ok":true,"linear":"Fully ...","conv":"Conv...","why":"..."}]}
 //
@@ -53,7 +55,8 @@ typedef enum etp_wire_type {
     ETP_WIRE_ITER,
     ETP_WIRE_DONE,
     ETP_WIRE_ERROR,
-    ETP_WIRE_SELFTEST
+    ETP_WIRE_SELFTEST,
+    ETP_WIRE_ROOF
 } etp_wire_type;
 
 // What is absent from a line is zero or empty here, except what the type cannot
@@ -92,20 +95,30 @@ typedef struct etp_wire_iter {
 } etp_wire_iter;
 
 typedef struct etp_wire_done {
-    char cmd[ETP_WIRE_WORD_MAX + 1]; // run, dump, outputs, samples
+    char cmd[ETP_WIRE_WORD_MAX + 1]; // run, dump, outputs, samples; roofs
     uint64_t n;                      // * iterations of this run; files of outputs; samples; 1 for dump
     uint64_t bytes;                  // dump, outputs, samples: bytes written
     uint64_t peak_rss_bytes;
 } etp_wire_done;
 
 // Codes: usage mask level file not_pte method input memory load execute io kind, and
-// crash: the SDK got a fatal signal, of which the process then dies
+// crash: the SDK got a fatal signal, of which the process then dies; roof: a loop of `--roofs` computed
+// something else than it must
 typedef struct etp_wire_error {
     char code[ETP_WIRE_WORD_MAX + 1]; // *
     char message[ETP_WIRE_TEXT_MAX];  // *
 } etp_wire_error;
 
 typedef enum etp_wire_truth { ETP_WIRE_NULL = 0, ETP_WIRE_FALSE, ETP_WIRE_TRUE } etp_wire_truth;
+
+typedef struct etp_wire_roof { // see roofs/roofs.h
+    char isa[ETP_WIRE_WORD_MAX + 1]; // "" what the C library does
+    char what[ETP_WIRE_WORD_MAX + 1]; // *
+    char unit[ETP_WIRE_WORD_MAX + 1]; // *
+    uint64_t threads; // *
+    uint64_t bytes;
+    uint64_t best, median; // *
+} etp_wire_roof;
 
 #define ETP_WIRE_LEVELS_MAX 8
 #define ETP_WIRE_NAME_MAX 128
@@ -132,6 +145,7 @@ typedef struct etp_wire_msg {
         etp_wire_done done;
         etp_wire_error error;
         etp_wire_selftest selftest;
+        etp_wire_roof roof;
     } u;
 } etp_wire_msg;
 

@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""Tests of etprof-runner through its protocol: test_runner.py protocol|bad_input|mask|selftest|bundle|qemu|corpus_x86|corpus_aarch64|macos
+"""Tests of etprof-runner through its protocol: test_runner.py protocol|bad_input|mask|selftest|roofs|bundle|qemu|corpus_x86|corpus_aarch64|macos
 
 Expected values come from the file formats and from ExecuTorch's own operator names, not from the
 tool that will read these lines. Python's standard library only.
@@ -511,6 +511,32 @@ class SelfTest(Case):
         self.assertEqual((level["level"], level["ok"]), ("custom", None))
 
 
+class Roofs(Case):
+    def test_loops_are_checked(self):
+        r = self.run_it("--roofs", "0")
+        self.assertEqual(r.status, 0, r.text + r.stderr)
+        roofs = [l for l in r.lines if l["type"] == "roof"]
+        self.assertEqual(r.one("done")["n"], len(roofs))
+        self.assertIn("fma_f32", [x["what"] for x in roofs])
+        self.assertTrue(all(x["best"] == 0 and x["median"] == 0 and x["unit"] == "op/s" for x in roofs))
+
+    def test_measures_on_one_and_two_threads(self):
+        r = self.run_it("--roofs", "0.2", "--counts", "1,2")
+        self.assertEqual(r.status, 0, r.text + r.stderr)
+        roofs = [l for l in r.lines if l["type"] == "roof"]
+        self.assertTrue(all(x["best"] > 0 for x in roofs))
+        self.assertEqual({x["what"] for x in roofs} - {"fma_f16"},
+                         {"fma_f32", "dot_i8", "read", "write", "copy", "strided_copy", "region", "timer"})
+        self.assertEqual([x["threads"] for x in roofs if x["what"] == "region"], [1, 2])
+
+    def test_wrong_options(self):
+        for args in (("--roofs", "x"), ("--roofs", "-1"), ("--roofs", "601"), ("--roofs", "nan"), ("--roofs", "0", "--counts", "2,1"),
+                     ("--roofs", "0", "--counts", "999")):
+            r = self.run_it(*args)
+            self.assertEqual(r.status, 2, args)
+            self.assertEqual(r.one("error")["code"], "usage", args)
+
+
 class Qemu(Case):
     """The aarch64 bundle under an emulator, with no file of an aarch64 system around."""
 
@@ -671,7 +697,7 @@ class MacOS(unittest.TestCase):
         self.assertNotIn(b"/sdk/arm64-macos/executorch/lib\0", runner)  # no run path of this machine
 
 
-CASES = {"protocol": Protocol, "bad_input": BadInput, "mask": Mask, "selftest": SelfTest,
+CASES = {"protocol": Protocol, "bad_input": BadInput, "mask": Mask, "selftest": SelfTest, "roofs": Roofs,
          "bundle": Bundle, "qemu": Qemu, "corpus_x86": CorpusX86, "corpus_aarch64": CorpusArm,
          "macos": MacOS}
 

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Runs one roof loop for a number of trips: what callgrind counts (test_instructions.py).
+// For test_instructions.py. Without arguments: every loop, as "isa what ops on-this-CPU". With two, a set
+// and a number: runs the loops of that set for so many trips, which callgrind counts.
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -8,13 +9,16 @@
 
 int main(int argc, char **argv)
 {
-    for (size_t i = 0; argc == 3 && etp_roof_loop_at(i); i++) {
+    etp_isa_cpu cpu;
+    etp_isa_cpu_detect(&cpu);
+    for (size_t i = 0; etp_roof_loop_at(i); i++) {
         const etp_roof_loop *l = etp_roof_loop_at(i);
-        if (strcmp(l->isa, argv[1]) == 0) {
-            printf("%llu %lld\n", (unsigned long long)l->ops_per_trip,
-                   (long long)l->run(strtoull(argv[2], NULL, 10)));
-            return 0;
+        bool here = etp_roof_set_on(etp_roof_set_find(l->isa), &cpu);
+        if (argc < 4) {
+            printf("%s %s %llu %d\n", l->isa, l->what, (unsigned long long)l->ops(), here);
+        } else if (strcmp(l->isa, argv[1]) == 0 && strcmp(l->what, argv[2]) == 0) {
+            printf("%lld\n", (long long)l->run(strtoull(argv[3], NULL, 10)));
         }
     }
-    return 2;
+    return 0;
 }

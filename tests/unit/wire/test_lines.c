@@ -109,6 +109,19 @@ static void everything_round_trips(void **unused)
     parses(line);
     assert_int_equal(msg.type, ETP_WIRE_SELFTEST);
     assert_memory_equal(&msg.u.selftest, &m.u.selftest, sizeof m.u.selftest);
+
+    memset(&m, 0, sizeof m);
+    m.type = ETP_WIRE_ROOF;
+    m.u.roof = (etp_wire_roof){.isa = "avx2", .what = "fma_f32", .unit = "op/s", .threads = 8, .bytes = 7,
+                               .best = UINT64_MAX, .median = 5};
+    n = etp_wire_format(&m, line, sizeof line);
+    assert_true(n > 0);
+    line[n] = '\0';
+    assert_string_equal(line, "{\"type\":\"roof\",\"isa\":\"avx2\",\"what\":\"fma_f32\",\"unit\":\"op/s\",\"threads\":8,"
+                              "\"bytes\":7,\"best\":18446744073709551615,\"median\":5}\n");
+    parses(line);
+    assert_int_equal(msg.type, ETP_WIRE_ROOF);
+    assert_memory_equal(&msg.u.roof, &m.u.roof, sizeof m.u.roof);
 }
 
 static void liberal_where_it_may(void **unused)

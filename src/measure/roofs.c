@@ -1,0 +1,184 @@
+// SPDX-License-Identifier: Apache-2.0
+// Measuring the roofs of a device: in this process for the machine we run on, else in the runner's.
+#include "measure/roofs.h"
+
+#include <string.h>
+
+#include "base/number.h"
+#include "measure/conversation.h"
+#include "measure/session.h"
+
+#define MAX_ROOFS 4096 // more than any machine has; what a runner says is not trusted
+#define LINE_NS ((uint64_t)60 * 1000000000u)
+
+static bool is_here(const etp_device *device)
+{
+    return !device || strcmp(device->info.spec, "local") == 0;
+}
+
+static etp_status describe_here(etp_arena *arena, etp_roof_table *out, etp_error *err)
+{
+    etp_os_facts facts;
+    etp_os_state state;
+    etp_os_details details = {0};
+    etp_isa_cpu cpu;
+    char features[ETP_ISA_TEXT_MAX];
+    etp_os_facts_read(&facts);
+    etp_os_state_read(&state);
+    etp_isa_cpu_detect(&cpu);
+    (void)etp_isa_cpu_format(&cpu, features, sizeof features);
+    ETP_TRY(etp_os_details_read(arena, &details, err));
+    *out = (etp_roof_table){.device = "local", .boost = state.boost, .cpus = facts.cpus};
+    out->cpu = etp_arena_strdup(arena, etp_str_from(facts.cpu));
+    out->governor = etp_arena_strdup(arena, etp_str_from(state.governor));
+    out->features = etp_arena_strdup(arena, etp_str_from(features));
+    for (size_t i = 0; i < details.n; i++) {
+        if (strcmp(details.items[i].key, "frequency_max_khz") == 0) {
+            (void)etp_parse_u64(etp_str_from(details.items[i].value), &out->max_khz);
+        }
+    }
+    return out->cpu && out->governor && out->features ? ETP_OK : etp_fail_nomem(err, "roofs");
+}
+
+static etp_status describe_there(etp_device *device, etp_arena *arena, etp_roof_table *out, etp_error *err)
+{
+    etp_device_facts facts = {0};
+    etp_device_cpu cpu;
+    etp_os_state state;
+    ETP_TRY(device->ops->probe(device, arena, &facts, err));
+    ETP_TRY(etp_session_probe(device, arena, &cpu, err));
+    device->ops->state(device, &state);
+    *out = (etp_roof_table){.cpu = "", .boost = state.boost, .emulated = device->info.emulated};
+    out->device = etp_arena_strdup(arena, etp_str_from(device->info.spec));
+    out->governor = etp_arena_strdup(arena, etp_str_from(state.governor));
+    out->features = etp_arena_strdup(arena, etp_str_from(cpu.text));
+    for (size_t i = 0; i < facts.n; i++) {
+        etp_str value = etp_str_from(facts.items[i].value);
+        uint64_t n = 0;
+        if (strcmp(facts.items[i].key, "cpu") == 0) {
+            out->cpu = facts.items[i].value;
+        } else if (strcmp(facts.items[i].key, "cpus") == 0 && etp_parse_u64(value, &n) && n <= UINT32_MAX) {
+            out->cpus = (uint32_t)n;
+        } else if (strcmp(facts.items[i].key, "frequency_max_khz") == 0) {
+            (void)etp_parse_u64(value, &out->max_khz);
+        }
+    }
+    return out->device && out->governor && out->features ? ETP_OK : etp_fail_nomem(err, "roofs");
+}
+
+etp_status etp_roofs_describe(etp_device *device, etp_arena *arena, etp_roof_table *out, etp_error *err)
+{
+    return is_here(device) ? describe_here(arena, out, err) : describe_there(device, arena, out, err);
+}
+
+typedef struct taker {
+    etp_arena *arena;
+    etp_roof_table *table;
+    bool failed;
+} taker;
+
+static bool take(void *ctx, const etp_roof *roof)
+{
+    taker *t = ctx;
+    etp_roof copy = *roof;
+    copy.isa = etp_arena_strdup(t->arena, etp_str_from(roof->isa));
+    copy.what = etp_arena_strdup(t->arena, etp_str_from(roof->what));
+    copy.unit = etp_arena_strdup(t->arena, etp_str_from(roof->unit));
+    t->failed = !copy.isa || !copy.what || !copy.unit || t->table->n >= MAX_ROOFS || !ETP_PUSH(t->arena, t->table, copy);
+    return !t->failed;
+}
+
+static etp_status gather_here(const etp_roofs_options *o, etp_arena *arena, etp_roof_table *table, etp_error *err)
+{
+    etp_isa_cpu cpu;
+    etp_isa_cpu_detect(&cpu);
+    etp_arena scratch = {0};
+    taker t = {arena, table, false};
+    char why[256];
+    etp_roofs_request request = {.cpu = &cpu, .n_threads = o->n_threads, .seconds = o->seconds, .now_ns = etp_os_now_ns};
+    memcpy(request.threads, o->threads, sizeof request.threads);
+    request.memory = etp_arena_alloc_raw(&scratch, ETP_ROOF_MEMORY, 1);
+    etp_status st = ETP_OK;
+    if (!request.memory) {
+        st = etp_fail_nomem(err, "roofs");
+    } else if (!etp_roofs_measure(&request, take, &t, why, sizeof why)) {
+        st = t.failed ? etp_fail_nomem(err, "roofs") : etp_fail(err, ETP_CHILD, "roofs: %s", why);
+    }
+    etp_arena_dispose(&scratch);
+    return st;
+}
+
+// "1,2,4"
+static const char *counts_of(const etp_roofs_options *o, etp_arena *arena)
+{
+    etp_strbuf b;
+    etp_strbuf_init(&b, arena);
+    for (size_t i = 0; i < o->n_threads; i++) {
+        etp_strbuf_printf(&b, "%s%u", i ? "," : "", o->threads[i]);
+    }
+    return b.failed ? NULL : b.ptr;
+}
+
+static etp_status listen(etp_talk *talk, uint64_t extra_ns, taker *t, etp_error *err)
+{
+    for (;;) {
+        etp_wire_msg msg;
+        char why[256] = "";
+        etp_talk_result r = etp_talk_next(talk, extra_ns, &msg, why, sizeof why);
+        if (r != ETP_TALK_OK) {
+            return r == ETP_TALK_SIGNAL    ? etp_fail(err, ETP_INTERRUPTED, "interrupted")
+                   : r == ETP_TALK_GARBAGE ? etp_fail(err, ETP_CHILD, "the runner does not speak etprof's protocol: %s", why)
+                                           : etp_fail(err, ETP_CHILD, "the runner stopped before its roofs were measured");
+        }
+        if (msg.type == ETP_WIRE_ERROR) {
+            bool old = strcmp(msg.u.error.code, "usage") == 0;
+            return etp_fail(err, ETP_CHILD, "the runner says: %s%s", msg.u.error.message,
+                            old ? "; a runner of another version? build its bundle again (scripts/build-runner)" : "");
+        }
+        if (msg.type == ETP_WIRE_DONE) {
+            return ETP_OK;
+        }
+        const etp_wire_roof *w = &msg.u.roof;
+        if (msg.type == ETP_WIRE_ROOF) {
+            if (w->threads < 1 || w->threads > ETP_ROOF_THREADS_MAX) {
+                return etp_fail(err, ETP_CHILD, "the runner measured a roof of %llu threads",
+                                (unsigned long long)w->threads);
+            }
+            etp_roof roof = {w->isa, w->what, w->unit, (uint32_t)w->threads, w->bytes, w->best, w->median};
+            if (!take(t, &roof)) {
+                return etp_fail_nomem(err, "roofs");
+            }
+        }
+    }
+}
+
+static etp_status gather_there(etp_device *device, const etp_roofs_options *o, etp_arena *arena,
+                               etp_roof_table *table, etp_error *err)
+{
+    taker t = {arena, table, false};
+    etp_talk *talk = ETP_NEW(arena, etp_talk);
+    const char *counts = counts_of(o, arena);
+    const char *seconds = etp_arena_printf(arena, "%.3f", device->info.emulated ? 0 : o->seconds);
+    if (!talk || !counts || !seconds) {
+        return etp_fail_nomem(err, "roofs");
+    }
+    const char *const args[] = {"--roofs", seconds, "--counts", counts, NULL};
+    const char *const env[] = {NULL};
+    talk->timeout_ns = LINE_NS;
+    etp_status status = etp_talk_start(device, args, env, arena, talk, err);
+    if (status == ETP_OK) {
+        status = listen(talk, (uint64_t)(o->seconds * 1e9), &t, err);
+    }
+    etp_talk_dispose(talk);
+    return status;
+}
+
+etp_status etp_roofs_gather(etp_device *device, const etp_roofs_options *options, etp_arena *arena,
+                            etp_roof_table *table, etp_error *err)
+{
+    etp_roofs_options o = *options;
+    if (o.n_threads == 0) {
+        o.n_threads = etp_roof_default_threads(table->cpus, o.threads);
+    }
+    return is_here(device) ? gather_here(&o, arena, table, err) : gather_there(device, &o, arena, table, err);
+}
