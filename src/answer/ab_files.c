@@ -6,6 +6,7 @@
 #include "answer/ab_report.h"
 #include "answer/kernels.h"
 #include "answer/kit_files.h"
+#include "answer/sweep.h"
 
 typedef struct writer {
     const char *dir;
@@ -24,19 +25,24 @@ static etp_status render(const writer *w, const char *name, etp_format format, c
     return etp_run_write_derived(w->dir, name, etp_strbuf_str(&buf), err);
 }
 
-static etp_status document(const etp_ab *ab, const writer *w, etp_str *out, etp_error *err)
+static etp_status document(const writer *w, const char *name, void (*json)(const void *, etp_json *),
+                           const void *data, etp_error *err)
 {
     etp_strbuf buf;
     etp_strbuf_init(&buf, w->arena);
     etp_sink sink = etp_sink_strbuf(&buf);
     etp_json j;
     etp_json_init(&j, &sink, true);
-    etp_ab_json(ab, &j);
+    json(data, &j);
     if (buf.failed) {
-        return etp_fail_nomem(err, "report.json");
+        return etp_fail_nomem(err, name);
     }
-    *out = etp_strbuf_str(&buf);
-    return etp_run_write_derived(w->dir, "report.json", *out, err);
+    return etp_run_write_derived(w->dir, name, etp_strbuf_str(&buf), err);
+}
+
+static void ab_json(const void *data, etp_json *j)
+{
+    etp_ab_json(data, j);
 }
 
 // A session that was interrupted before its first block has no time to draw.
@@ -50,13 +56,29 @@ static bool has_latency(const etp_ab *ab)
     return false;
 }
 
-static etp_status write_all(const etp_ab *ab, writer *w, etp_error *err)
+// The report of a sweep is that of its factorial; report.json stays the comparison of its arms.
+static etp_status write_sweep(const etp_ab_session *session, writer *w, etp_error *err)
 {
-    etp_str json = {0};
-    ETP_TRY(document(ab, w, &json, err));
-    w->report = etp_ab_report(ab, w->arena);
+    etp_sweep sweep;
+    ETP_TRY(etp_sweep_build(session, w->arena, &sweep, err));
+    ETP_TRY(document(w, "sweep.json", etp_sweep_json, &sweep, err));
+    w->report = etp_sweep_report(&sweep, w->arena);
+    return etp_sweep_has_times(&sweep) ? render(w, "sweep.svg", ETP_FORMAT_SVG, ETP_SWEEP_CHART, err) : ETP_OK;
+}
+
+static etp_status write_all(const etp_ab_session *session, writer *w, etp_error *err)
+{
+    const etp_ab *ab = etp_ab_answer(session);
+    const etp_run *run = etp_ab_run(session);
+    ETP_TRY(document(w, "report.json", ab_json, ab, err));
+    const etp_report *plain = etp_ab_report(ab, w->arena);
+    w->report = plain;
+    if (run && run->sweep) {
+        ETP_TRY(write_sweep(session, w, err));
+    }
     ETP_TRY(render(w, "report.html", ETP_FORMAT_HTML, NULL, err));
     ETP_TRY(render(w, "report.md", ETP_FORMAT_MD, NULL, err));
+    w->report = plain;
     if (has_latency(ab)) {
         ETP_TRY(render(w, "latency_comparison.svg", ETP_FORMAT_SVG, ETP_AB_CHART_LATENCY, err));
     }
@@ -71,7 +93,7 @@ etp_status etp_ab_write_files(const etp_ab_session *session, const char *dir, et
 {
     etp_arena arena = {0};
     writer w = {.dir = dir, .arena = &arena};
-    etp_status st = write_all(etp_ab_answer(session), &w, err);
+    etp_status st = write_all(session, &w, err);
     etp_kernels_answer kernels;
     if (st == ETP_OK) {
         st = etp_kernels_load(etp_ab_run(session), &arena, &kernels, err);

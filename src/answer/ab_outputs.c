@@ -7,7 +7,7 @@
 
 // What the program computes in, read from the operators that ran: decides how far outputs may
 // differ. Quantised beats half beats single precision.
-static etp_output_precision precision_of(const etp_profile *p)
+etp_output_precision etp_ab_precision_of(const etp_profile *p)
 {
     etp_output_precision found = ETP_OUTPUTS_FLOAT32;
     for (size_t i = 0; p && i < p->n_rows; i++) {
@@ -85,10 +85,10 @@ etp_status etp_ab_compare_outputs(etp_ab_session *s, etp_error *err)
         arm->expected = k_none;
         if (a != base && arm->model == s->ab.arms[base].model) {
             ETP_TRY(compare_dirs(s, a, outputs_dir(s, dir, base), outputs_dir(s, dir, a), "",
-                                 precision_of(s->ab.arms[base].profile), out, err));
+                                 etp_ab_precision_of(s->ab.arms[base].profile), out, err));
         }
         ETP_TRY(compare_dirs(s, a, expected, outputs_dir(s, dir, a), " against the expected ones",
-                             precision_of(arm->profile), &arm->expected, err));
+                             etp_ab_precision_of(arm->profile), &arm->expected, err));
     }
     for (uint32_t a = 0; a < s->ab.n_arms; a++) { // a wrong answer is wrong in however many arms
         out->ok = s->ab.arms[a].expected.ok == 0 ? 0 : out->ok;

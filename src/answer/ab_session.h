@@ -4,6 +4,7 @@
 #define ETP_ANSWER_AB_SESSION_H
 
 #include "answer/ab_build.h"
+#include "measure/outputs.h"
 #include "os/os.h"
 
 typedef struct etp_ab_dump {
@@ -60,6 +61,8 @@ ETP_NODISCARD etp_status etp_ab_compare_outputs(etp_ab_session *s, etp_error *er
 void etp_ab_engage(etp_ab_session *s);
 // ab_fixes.c: what to do next.
 ETP_NODISCARD etp_status etp_ab_next_fixes(etp_ab_session *s, etp_error *err);
+// ab_outputs.c: what the operators that ran compute in, which decides how far outputs may differ.
+etp_output_precision etp_ab_precision_of(const etp_profile *profile); // NULL: float32
 // ab_compare.c: ledgers, categories, operators, shifts from profiles and comparisons.
 ETP_NODISCARD etp_status etp_ab_explain(etp_ab_session *s, etp_error *err);
 // ab_words.c: grade and findings.

@@ -2,7 +2,6 @@
 // etprof ab MODEL…: measure two or more arms in paired launches and explain the difference.
 #include <stddef.h>
 
-#include "base/number.h"
 #include "cli/measure.h"
 #include "cli/show_ab.h"
 
@@ -47,30 +46,11 @@ static const etp_opt k_options[] = {
     {0},
 };
 
-static etp_status parse_threads(etp_cli *cli, const etp_opt_list *list, const uint32_t **out,
-                                etp_error *err)
-{
-    uint32_t *threads = ETP_NEW_ARRAY(&cli->arena, uint32_t, list->n);
-    if (!threads) {
-        return etp_fail_nomem(err, "options");
-    }
-    for (size_t i = 0; i < list->n; i++) {
-        uint64_t v = 0;
-        if (!etp_parse_u64(etp_str_from(list->items[i]), &v) || v == 0 || v > 1024) {
-            return etp_fail(err, ETP_USAGE, "--threads takes numbers from 1 to 1024, not '%s'",
-                            list->items[i]);
-        }
-        threads[i] = (uint32_t)v;
-    }
-    *out = threads;
-    return ETP_OK;
-}
-
 static etp_status session_options(etp_cli *cli, const ab_options *o, int argc, char **argv,
                                   etp_session_options *out, etp_error *err)
 {
     const uint32_t *threads = NULL;
-    ETP_TRY(parse_threads(cli, &o->threads, &threads, err));
+    ETP_TRY(etp_threads_parse(cli, &o->threads, &threads, err));
     if (o->blocks > ETP_MAX_BLOCKS) {
         return etp_fail(err, ETP_USAGE, "--blocks is at most %d", ETP_MAX_BLOCKS);
     }

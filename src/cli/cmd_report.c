@@ -24,7 +24,7 @@ static etp_status run(etp_cli *cli, const void *opts, int argc, char **argv, etp
                         argv[0]);
     }
     etp_ab_options how = {.baseline = o->baseline};
-    etp_show_options show = {.full = true, .write_files = true};
+    etp_show_options show = {.full = true, .sweep = true, .write_files = true};
     return etp_show_ab(cli, (const char *const *)argv, (size_t)argc, &how, &show, err);
 }
 

@@ -23,6 +23,7 @@ extern const etp_command etp_cmd_run;
 extern const etp_command etp_cmd_smoke;
 extern const etp_command etp_cmd_skills;
 extern const etp_command etp_cmd_stats;
+extern const etp_command etp_cmd_sweep;
 extern const etp_command etp_cmd_unpack;
 extern const etp_command etp_cmd_validate;
 extern const etp_command etp_cmd_verify;
@@ -31,6 +32,7 @@ extern const etp_command etp_cmd_whatif;
 const etp_command *const k_etp_commands[] = {
     &etp_cmd_ab,
     &etp_cmd_run,
+    &etp_cmd_sweep,
     &etp_cmd_analyze,
     &etp_cmd_compare,
     &etp_cmd_explain,

@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "answer/roofs.h"
+#include "base/number.h"
 #include "os/os.h"
 
 typedef struct progress_line {
@@ -266,4 +267,23 @@ etp_status etp_measure_again(etp_cli *cli, const char *dir, const char *runner, 
     };
     return request.device ? etp_measure(cli, &request, &options, NULL, NULL, out_dir, err)
                           : etp_fail_nomem(err, dir);
+}
+
+etp_status etp_threads_parse(etp_cli *cli, const etp_opt_list *list, const uint32_t **out,
+                             etp_error *err)
+{
+    uint32_t *threads = ETP_NEW_ARRAY(&cli->arena, uint32_t, list->n);
+    if (!threads) {
+        return etp_fail_nomem(err, "options");
+    }
+    for (size_t i = 0; i < list->n; i++) {
+        uint64_t v = 0;
+        if (!etp_parse_u64(etp_str_from(list->items[i]), &v) || v == 0 || v > 1024) {
+            return etp_fail(err, ETP_USAGE, "--threads takes numbers from 1 to 1024, not '%s'",
+                            list->items[i]);
+        }
+        threads[i] = (uint32_t)v;
+    }
+    *out = threads;
+    return ETP_OK;
 }

@@ -8,6 +8,7 @@
 #include "answer/ab_json.h"
 #include "answer/ab_report.h"
 #include "answer/kit_files.h"
+#include "answer/sweep.h"
 #include "cli/emit.h"
 #include "os/os.h"
 
@@ -48,6 +49,52 @@ static void record_outcome(etp_cli *cli, const etp_ab *ab, const etp_show_option
     }
 }
 
+static void record_sweep(etp_cli *cli, const etp_sweep *s, const etp_show_options *show)
+{
+    for (size_t i = 0; i < s->ab->n_arms; i++) {
+        if (s->ab->arms[i].proof.truth == ETP_CONTRADICTED) {
+            etp_cli_outcome(cli, 6);
+        }
+    }
+    if (s->ab->block_lost) {
+        etp_cli_outcome(cli, 6);
+    }
+    for (uint32_t m = 0; m < s->grid.n[ETP_FACTOR_MODEL]; m++) {
+        if (s->models[m].correctness.ok == 0) {
+            etp_cli_outcome(cli, 1);
+        }
+    }
+    for (size_t i = 0; i < s->result.n_speedups; i++) {
+        const etp_cell_speedup *x = &s->result.speedups[i];
+        const char *withheld = etp_sweep_withheld(s, x->at);
+        if (contains(show, withheld ? "withheld" : etp_verdict_name(x->effect.verdict))) {
+            etp_cli_outcome(cli, 1);
+        }
+    }
+}
+
+static etp_status show_sweep(etp_cli *cli, const etp_ab_session *session,
+                             const etp_show_options *show, etp_error *err)
+{
+    etp_sweep sweep;
+    ETP_TRY(etp_sweep_build(session, &cli->arena, &sweep, err));
+    etp_cli_answer answer = {
+        .json = etp_sweep_json,
+        .data = &sweep,
+        .csv_table = ETP_SWEEP_TABLE_CELLS,
+        .brief = !show->full,
+        .report = cli->format == ETP_CLI_JSON ? NULL : etp_sweep_report(&sweep, &cli->arena),
+    };
+    ETP_TRY(etp_cli_emit(cli, &answer, err));
+    if (cli->format == ETP_CLI_TEXT && !cli->output && !cli->quiet) {
+        const char *dir = sweep.ab->dir;
+        fflush(stdout); // the hint comes after the answer
+        fprintf(stderr, "\nmore       %s/report.html · %s/sweep.svg · etprof report %s\n", dir, dir, dir);
+    }
+    record_sweep(cli, &sweep, show);
+    return ETP_OK;
+}
+
 static etp_status check_fail_on(const etp_show_options *show, etp_error *err)
 {
     static const char *const k_words[] = {"slower", "unknown", "withheld", NULL};
@@ -74,6 +121,9 @@ static etp_status show_session(etp_cli *cli, const etp_ab_session *session,
     if (show->tables_dir) {
         ETP_TRY(etp_os_mkdirs(show->tables_dir, err));
         ETP_TRY(etp_kit_write_files(session, show->tables_dir, err));
+    }
+    if (show->sweep && etp_ab_run(session) && etp_ab_run(session)->sweep) {
+        return show_sweep(cli, session, show, err);
     }
     etp_cli_answer answer = {
         .json = ab_json,

@@ -10,6 +10,7 @@ typedef struct etp_show_options {
     bool full;        // every section also in text
     bool proof;       // operator names side by side instead of times
     const char *tables_dir; // write the tables as files there; NULL: do not
+    bool sweep;       // a sweep is shown as one, not as comparisons with one arm
     bool write_files; // renew the derived files of the run folder
     const char *const *fail_on; // "slower", "unknown", "withheld": exit 1 on these
     size_t n_fail_on;

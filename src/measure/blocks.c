@@ -24,10 +24,11 @@ static uint32_t living(const etp_session *s)
     return n;
 }
 
-// Can a comparison still come of it?
+// Can a comparison still come of it? In a sweep any two cells make one.
 static bool worth_going_on(const etp_session *s)
 {
-    return !s->arms[s->plan->baseline].dead && living(s) >= (s->plan->n_arms > 1 ? 2u : 1u);
+    bool has_baseline = !s->arms[s->plan->baseline].dead || s->plan->sweep_knee > 0;
+    return has_baseline && living(s) >= (s->plan->n_arms > 1 ? 2u : 1u);
 }
 
 static etp_status give_up_error(const etp_session *s, etp_error *err)

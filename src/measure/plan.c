@@ -182,7 +182,10 @@ static etp_status choose_levels(const etp_session_options *o, const etp_isa_cpu 
     }
     out->items[out->n++] = best;
     // Several models or thread counts are a comparison already.
-    if (o->n_models == 1 && o->n_threads <= 1) {
+    if ((o->n_models == 1 && o->n_threads <= 1) || o->sweep_knee > 0) {
+        if (plain == ETP_LEVEL_NONE && o->sweep_knee > 0) {
+            return ETP_OK;
+        }
         if (plain == ETP_LEVEL_NONE) {
             return etp_fail(err, ETP_ENVIRONMENT,
                             "this CPU has one level only (%s): nothing to compare with",
@@ -287,7 +290,8 @@ static etp_status make_arms(const etp_session_options *o, const char *platform,
     return ETP_OK;
 }
 
-// A level names its arm as long as only one arm has it.
+// A level names its arm as long as only one arm has it; in a sweep it names the level that all others
+// are compared with, and its first arm stands for it.
 static const char *arm_of_level(const etp_session_plan *plan, const char *wanted)
 {
     const char *found = wanted;
@@ -297,11 +301,11 @@ static const char *arm_of_level(const etp_session_plan *plan, const char *wanted
             return wanted;
         }
         if (strcmp(plan->arms[i].level_name, wanted) == 0) {
-            found = plan->arms[i].name;
+            found = n == 0 ? plan->arms[i].name : found;
             n++;
         }
     }
-    return n == 1 ? found : wanted;
+    return n == 1 || plan->sweep_knee > 0 ? found : wanted;
 }
 
 static etp_status choose_baseline(const etp_session_options *o, etp_arena *arena,
@@ -396,7 +400,8 @@ etp_status etp_session_plan_make(const etp_session_options *options, const etp_d
                                  const etp_device_cpu *cpu, etp_arena *arena, etp_session_plan *out,
                                  etp_error *err)
 {
-    *out = (etp_session_plan){.cpu = *cpu, .method = options->method, .cpus = options->cpus};
+    *out = (etp_session_plan){.cpu = *cpu, .method = options->method, .cpus = options->cpus,
+                              .sweep_knee = options->sweep_knee};
     ETP_TRY(read_models(options, arena, out, err));
     ETP_TRY(make_arms(options, device->info.platform, &cpu->cpu, arena, out, err));
     ETP_TRY(choose_baseline(options, arena, out, err));

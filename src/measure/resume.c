@@ -96,6 +96,7 @@ etp_status etp_session_options_of(const etp_run *run, etp_arena *arena, etp_sess
                                  .budget_s = run->budget_s,
                                  .precision = run->precision,
                                  .no_control = run->control_blocks == 0,
+                                 .sweep_knee = run->knee,
                                  .has_seed = true,
                                  .seed = run->seed};
     for (size_t i = 0; i < run->arms.n; i++) { // 0 where the pilot did not come so far

@@ -39,6 +39,8 @@ static etp_status describe(etp_session *s, etp_error *err)
     r->inputs = etp_str_from(p->inputs[0].spec);
     r->data = etp_str_from(p->data);
     r->cpus = etp_str_from(p->cpus);
+    r->sweep = p->sweep_knee > 0;
+    r->knee = p->sweep_knee;
     for (size_t i = 0; i < p->n_models; i++) {
         if (!ETP_PUSH(&s->arena, &r->models, p->models[i])) {
             return etp_fail_nomem(err, "the session");

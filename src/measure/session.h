@@ -30,7 +30,8 @@ ETP_API ETP_NODISCARD etp_status etp_session_probe(etp_device *device, etp_arena
 typedef struct etp_session_options { // zeroed = the defaults
     const char *const *models; // paths of .pte files; at least one
     size_t n_models;
-    const char *const *levels; // none: the best level against plain SIMD; with several models the best alone
+    const char *const *levels; // none: the best level against plain SIMD; with several models the best alone,
+                               // unless it is a sweep
     size_t n_levels;
     const uint32_t *threads; // none: 1
     size_t n_threads;
@@ -49,6 +50,7 @@ typedef struct etp_session_options { // zeroed = the defaults
     bool no_trace;            // timed launches only
     bool kernels;             // one sampled launch per arm in block 1
     bool no_control;          // without the A/A control
+    double sweep_knee;        // above 0: a sweep; gain that more threads must reach to be worth them
     bool has_seed;
     uint64_t seed;            // 53 bits are used
     double timeout_s;         // longest silence of a runner; 0: 60, emulated 600
@@ -72,6 +74,7 @@ typedef struct etp_session_plan { // lives in the arena given to etp_session_pla
     uint32_t n_arms;
     uint32_t baseline;
     uint32_t blocks, control_blocks;
+    double sweep_knee; // 0: no sweep
     bool blocks_exact; // asked for: lost blocks are not made up for
     double budget_s, precision; // 0: none
     uint64_t seed;

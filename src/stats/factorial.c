@@ -141,7 +141,11 @@ static void find_cells(maker *m)
         if (k > 0) {
             ln = etp_mean_interval(m->values, k, ETP_CONFIDENCE);
         }
-        m->out->cells[c] = (etp_factorial_cell){{exp(ln.estimate), exp(ln.lo), exp(ln.hi)}, (uint32_t)k};
+        uint32_t model = c / (f->n[1] * f->n[2]);
+        const term terms[] = {
+            {cell_at(f, model, f->reference[ETP_FACTOR_LEVEL], f->reference[ETP_FACTOR_THREADS]), 1}, {c, -1}};
+        m->out->cells[c] = (etp_factorial_cell){
+            {exp(ln.estimate), exp(ln.lo), exp(ln.hi)}, (uint32_t)k, estimate(m, terms, 2)};
     }
 }
 

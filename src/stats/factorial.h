@@ -38,6 +38,7 @@ typedef struct etp_effect {
 typedef struct etp_factorial_cell {
     etp_interval ns; // geometric mean of the launch values
     uint32_t blocks;
+    etp_paired relative; // against the cell of the same model at the references of level and threads
 } etp_factorial_cell;
 
 typedef struct etp_cell_speedup { // the cell against the same one at the reference level

@@ -103,6 +103,14 @@ static void read_plan(const etp_json_object *root, etp_run *run)
     run->inputs = etp_json_get_str(&plan, "inputs");
     run->data = etp_json_get_str(&plan, "data");
     run->cpus = etp_json_get_str(&plan, "cpus");
+    etp_json_object sweep = etp_json_get_object(&plan, "sweep");
+    if (sweep.object) {
+        run->sweep = true;
+        run->knee = etp_json_get_double(&sweep, "knee");
+        if (!(run->knee > 0)) {
+            etp_json_reject(&sweep, "knee", "a gain above 0");
+        }
+    }
     read_arms(&plan, run);
     run->baseline = etp_json_get_u32(&plan, "baseline", ETP_RUN_MAX_ARMS);
     if (run->baseline >= run->arms.n) {

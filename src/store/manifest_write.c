@@ -94,6 +94,12 @@ static void write_plan(etp_json *j, const etp_run *run)
     etp_json_kv_str(j, "inputs", run->inputs);
     etp_json_kv_str(j, "data", run->data);
     etp_json_kv_str(j, "cpus", run->cpus);
+    if (run->sweep) {
+        etp_json_key(j, "sweep");
+        etp_json_begin_object_inline(j);
+        etp_json_kv_double(j, "knee", run->knee);
+        etp_json_end(j);
+    }
     write_arms(j, run);
     write_iterations(j, run);
     write_order(j, run);

@@ -172,6 +172,8 @@ typedef struct etp_run {
     etp_str method;
     etp_str inputs; // the runner's --inputs
     etp_str data, cpus; // its --data and --cpus, "" not given
+    bool sweep;  // a factorial: every pair of arms is of interest, not those with the baseline alone
+    double knee; // its threshold: gain that more threads must reach; 0 no sweep
     struct {
         etp_run_arm *items;
         size_t n, cap;

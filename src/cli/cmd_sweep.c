@@ -1,0 +1,259 @@
+// SPDX-License-Identifier: Apache-2.0
+// etprof sweep: models × levels × threads in one session of paired blocks, and what the factors do
+// alone and together.
+#include <stddef.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "answer/sweep.h"
+#include "cli/measure.h"
+#include "cli/show_ab.h"
+
+#define PROGRAM_LIMIT ((uint64_t)64 << 30)
+
+typedef struct sweep_options {
+    etp_opt_list models, levels, threads, fail_on;
+    const char *baseline, *device, *runner, *out, *method, *inputs, *data, *cpus, *ssh_config, *resume;
+    uint64_t blocks, iterations, warmup, seed;
+    double budget, timeout, margin_percent, knee_percent;
+    bool full, no_trace;
+} sweep_options;
+
+#define OPT(name, short, type, field, arg, help)                                                   \
+    {name, short, type, offsetof(sweep_options, field), arg, help, NULL}
+
+static const etp_opt k_options[] = {
+    OPT("models", 'm', ETP_OPT_LIST, models, "A.pte,...", "models, beside those named as operands"),
+    OPT("levels", 'l', ETP_OPT_LIST, levels, "A,B,...", "levels (default: the best against plain SIMD)"),
+    OPT("threads", 't', ETP_OPT_LIST, threads, "N,...", "thread counts of the runner (default 1)"),
+    OPT("baseline", 'b', ETP_OPT_STRING, baseline, "LEVEL", "level the others are compared with (default: lowest)"),
+    OPT("blocks", 'k', ETP_OPT_COUNT, blocks, "K", "exactly K blocks (default 10)"),
+    OPT("budget", 0, ETP_OPT_NUMBER, budget, "SECONDS", "stop after the last whole block that fits"),
+    OPT("knee", 0, ETP_OPT_NUMBER, knee_percent, "PERCENT", "gain that more threads must reach (default 10)"),
+    OPT("device", 'd', ETP_OPT_STRING, device, "SPEC", "local (default), adb[:SERIAL], ssh:HOST or qemu[:CPU]"),
+    OPT("ssh-config", 0, ETP_OPT_STRING, ssh_config, "FILE", "of ssh:HOST, instead of the user's own"),
+    OPT("out", 0, ETP_OPT_STRING, out, "DIR", "run folder; must be empty or new"),
+    OPT("method", 0, ETP_OPT_STRING, method, "NAME", "method of the programs (default: their first)"),
+    OPT("inputs", 0, ETP_OPT_STRING, inputs, "SPEC", "random:SEED, ones, or FILE,... one per input"),
+    OPT("data", 0, ETP_OPT_STRING, data, "FILE.ptd", "external weights"),
+    OPT("cpus", 0, ETP_OPT_STRING, cpus, "LIST", "pin the runner, e.g. 0 or 2-3"),
+    OPT("runner", 0, ETP_OPT_STRING, runner, "PATH", "runner program or bundle folder"),
+    OPT("iterations", 0, ETP_OPT_COUNT, iterations, "N", "timed iterations per launch (default: 0.5 s worth)"),
+    OPT("warmup", 0, ETP_OPT_COUNT, warmup, "N", "warm-up iterations per launch (default: 0.2 s worth)"),
+    OPT("seed", 0, ETP_OPT_COUNT, seed, "N", "of order and inputs (default: drawn)"),
+    OPT("timeout", 0, ETP_OPT_NUMBER, timeout, "SECONDS", "longest silence of a runner (default 60)"),
+    OPT("margin", 0, ETP_OPT_NUMBER, margin_percent, "PERCENT", "smaller differences are 'same' (default 1)"),
+    OPT("no-trace", 0, ETP_OPT_FLAG, no_trace, NULL, "latency alone: no operators, so no proof by names"),
+    OPT("resume", 0, ETP_OPT_STRING, resume, "DIR", "go on with an interrupted sweep, same plan and seed"),
+    OPT("full", 0, ETP_OPT_FLAG, full, NULL, "every section, also in text"),
+    OPT("fail-on", 0, ETP_OPT_LIST, fail_on, "WORDS", ETP_FAIL_ON_HELP),
+    {0},
+};
+
+static etp_status all_models(etp_cli *cli, const sweep_options *o, int argc, char **argv,
+                             etp_session_options *out, etp_error *err)
+{
+    size_t n = 0;
+    const char **models = ETP_NEW_ARRAY(&cli->arena, const char *, o->models.n + (size_t)argc + 1);
+    if (!models) {
+        return etp_fail_nomem(err, "options");
+    }
+    for (int i = 0; i < argc; i++) {
+        models[n++] = argv[i];
+    }
+    for (size_t i = 0; i < o->models.n; i++) {
+        models[n++] = o->models.items[i];
+    }
+    if (n == 0) {
+        return etp_fail(err, ETP_USAGE,
+                        "name the models: --models a.pte,b.pte (or --resume DIR); see 'etprof help sweep'");
+    }
+    out->models = models;
+    out->n_models = n;
+    return ETP_OK;
+}
+
+// Programs that cannot be read are the plan's to refuse, with a better message.
+static bool open_model(const char *path, const char *method, etp_file *file,
+                       const etp_program **program, const etp_method **out)
+{
+    *program = NULL;
+    *out = NULL;
+    if (etp_file_open(path, PROGRAM_LIMIT, file, NULL) != ETP_OK) {
+        return false;
+    }
+    if (etp_program_open(file->bytes, NULL, program, NULL) == ETP_OK && (*program)->n_methods > 0) {
+        *out = method ? etp_program_find_method(*program, etp_str_from(method)) : &(*program)->methods[0];
+    }
+    return true;
+}
+
+// Index of the first model whose inputs are not those of the first one; 0 when all are alike.
+static size_t first_different(const etp_session_options *o)
+{
+    etp_file files[2];
+    const etp_program *programs[2] = {NULL, NULL};
+    const etp_method *methods[2];
+    size_t different = 0;
+    bool opened = open_model(o->models[0], o->method, &files[0], &programs[0], &methods[0]);
+    for (size_t i = 1; opened && methods[0] && i < o->n_models && !different; i++) {
+        if (open_model(o->models[i], o->method, &files[1], &programs[1], &methods[1])) {
+            different = methods[1] && !etp_sweep_same_inputs(methods[0], methods[1]) ? i : 0;
+            etp_program_close(programs[1]);
+            etp_file_close(&files[1]);
+        }
+    }
+    etp_program_close(programs[0]);
+    if (opened) {
+        etp_file_close(&files[0]);
+    }
+    return different;
+}
+
+// One --inputs for all: files must fit every model.
+static etp_status choose_inputs(etp_cli *cli, const sweep_options *o, etp_session_options *out,
+                                etp_error *err)
+{
+    size_t other = first_different(out);
+    bool files = o->inputs && strcmp(o->inputs, "ones") != 0 && strncmp(o->inputs, "random:", 7) != 0;
+    if (other && files) {
+        return etp_fail(err, ETP_USAGE,
+                        "%s and %s take different inputs: files of --inputs cannot fit both; use random:SEED",
+                        out->models[0], out->models[other]);
+    }
+    if (other && !cli->quiet) {
+        fprintf(stderr, "models     %s and %s take different inputs: their times are not compared with each other\n",
+                out->models[0], out->models[other]);
+    }
+    out->inputs = o->inputs || other ? o->inputs : etp_inputs_beside(cli, out->models[0], o->method);
+    return ETP_OK;
+}
+
+static int ascending(const void *pa, const void *pb)
+{
+    uint32_t a = *(const uint32_t *)pa, b = *(const uint32_t *)pb;
+    return (a > b) - (a < b);
+}
+
+static etp_status choose_threads(etp_cli *cli, const sweep_options *o, etp_session_options *out,
+                                 etp_error *err)
+{
+    const uint32_t *given = NULL;
+    ETP_TRY(etp_threads_parse(cli, &o->threads, &given, err));
+    uint32_t *threads = ETP_NEW_ARRAY(&cli->arena, uint32_t, o->threads.n + 1);
+    if (!threads) {
+        return etp_fail_nomem(err, "options");
+    }
+    for (size_t i = 0; i < o->threads.n; i++) {
+        threads[i] = given[i];
+    }
+    qsort(threads, o->threads.n, sizeof *threads, ascending);
+    for (size_t i = 1; i < o->threads.n; i++) {
+        if (threads[i] == threads[i - 1]) {
+            return etp_fail(err, ETP_USAGE, "--threads %u is given twice", (unsigned)threads[i]);
+        }
+    }
+    out->threads = threads;
+    out->n_threads = o->threads.n;
+    return ETP_OK;
+}
+
+static etp_status measure_new(etp_cli *cli, const sweep_options *o, int argc, char **argv,
+                              const char **out_dir, etp_error *err)
+{
+    etp_session_options options = {
+        .levels = o->levels.items,
+        .n_levels = o->levels.n,
+        .baseline = o->baseline,
+        .data = o->data,
+        .method = o->method,
+        .cpus = o->cpus,
+        .blocks = (uint32_t)o->blocks,
+        .budget_s = o->budget,
+        .warmup = o->warmup,
+        .iterations = o->iterations,
+        .no_trace = o->no_trace,
+        .sweep_knee = o->knee_percent > 0 ? o->knee_percent / 100 : ETP_SWEEP_KNEE,
+        .has_seed = o->seed != 0,
+        .seed = o->seed,
+        .timeout_s = o->timeout,
+    };
+    if (o->blocks > ETP_MAX_BLOCKS) {
+        return etp_fail(err, ETP_USAGE, "--blocks is at most %d", ETP_MAX_BLOCKS);
+    }
+    ETP_TRY(all_models(cli, o, argc, argv, &options, err));
+    ETP_TRY(choose_threads(cli, o, &options, err));
+    ETP_TRY(choose_inputs(cli, o, &options, err));
+    etp_measure_request request = {
+        .device = o->device, .runner = o->runner, .dir = o->out, .exact = o->out != NULL};
+    return etp_measure(cli, &request, &options, NULL, NULL, out_dir, err);
+}
+
+// The plan of a resumed sweep is in its folder: an option that could contradict it is refused.
+static etp_status check_resume(const sweep_options *o, int n_operands, etp_error *err)
+{
+    const struct {
+        bool given;
+        const char *name;
+    } k_of_the_plan[] = {
+        {n_operands > 0 || o->models.n > 0, "the models"}, {o->levels.n > 0, "--levels"},
+        {o->threads.n > 0, "--threads"},     {o->baseline != NULL, "--baseline"},
+        {o->blocks > 0, "--blocks"},         {o->budget > 0, "--budget"},
+        {o->knee_percent > 0, "--knee"},     {o->device != NULL, "--device"},
+        {o->out != NULL, "--out"},           {o->method != NULL, "--method"},
+        {o->inputs != NULL, "--inputs"},     {o->data != NULL, "--data"},
+        {o->cpus != NULL, "--cpus"},         {o->iterations > 0, "--iterations"},
+        {o->warmup > 0, "--warmup"},         {o->seed > 0, "--seed"},
+        {o->no_trace, "--no-trace"},
+    };
+    for (size_t i = 0; i < sizeof k_of_the_plan / sizeof *k_of_the_plan; i++) {
+        if (k_of_the_plan[i].given) {
+            return etp_fail(err, ETP_USAGE, "--resume goes on with the plan in its folder: leave out %s",
+                            k_of_the_plan[i].name);
+        }
+    }
+    return ETP_OK;
+}
+
+static etp_status run(etp_cli *cli, const void *opts, int argc, char **argv, etp_error *err)
+{
+    const sweep_options *o = opts;
+    const char *dir = o->resume;
+    cli->env_ssh_config = o->ssh_config ? o->ssh_config : cli->env_ssh_config;
+    if (o->resume) {
+        ETP_TRY(check_resume(o, argc, err));
+        ETP_TRY(etp_measure_again(cli, o->resume, o->runner, o->timeout, true, &dir, err));
+    } else {
+        ETP_TRY(measure_new(cli, o, argc, argv, &dir, err));
+    }
+    etp_ab_options answer = {.margin = o->margin_percent / 100};
+    etp_show_options show = {
+        .full = o->full,
+        .sweep = true,
+        .write_files = true,
+        .fail_on = o->fail_on.items,
+        .n_fail_on = o->fail_on.n,
+    };
+    return etp_show_ab(cli, &dir, 1, &answer, &show, err);
+}
+
+const etp_command etp_cmd_sweep = {
+    .name = "sweep",
+    .summary = "models x levels x threads in one session: what pays, and where",
+    .usage = "--models A.pte,B.pte [--levels A,B,...] [--threads 1,2,...] | --resume DIR",
+    .description =
+        "Measures every cell of models x levels x threads once per block, in a random order that cancels\n"
+        "drift. Answers with time and speedup per cell, the thread count beyond which more threads stop\n"
+        "paying, the geometric mean over the models, and interactions: where one factor does more or\n"
+        "less when another is changed. Writes one run folder; report, verify and --resume know it.",
+    .examples = "  etprof sweep --models fp16.pte,int8.pte --levels sme2,neon\n"
+                "  etprof sweep model.pte --levels vnni,avx2 --threads 1,2,4 --budget 300\n"
+                "  etprof report out_model/runs/linux --format json\n"
+                "  etprof sweep --resume out_model/runs/linux",
+    .opts = k_options,
+    .opts_size = sizeof(sweep_options),
+    .formats = ETP_CLI_STANDARD_FORMATS | ETP_CLI_FORMAT_BIT(ETP_CLI_HTML),
+    .min_args = 0,
+    .max_args = -1,
+    .run = run,
+};
