@@ -193,11 +193,10 @@ static etp_status say_knee(speaker *w, const etp_knee *k, etp_error *err)
     }
     const etp_paired *p = &step->effect.paired;
     return say(w, 'K', "info",
-               etp_arena_printf(w->arena, "%s: more than %u %s %s not worth it: %u give %.2f× [%.2f, %.2f], and no more gives %g %%",
-                                cell, (unsigned)s->threads[k->from],
-                                s->threads[k->from] == 1 ? "thread" : "threads",
-                                s->threads[k->from] == 1 ? "is" : "are", (unsigned)s->threads[step->to],
-                                p->estimate, p->lo, p->hi, percent),
+               etp_arena_printf(w->arena, "%s: %u %s enough: %u are %.2f× [%.2f, %.2f] as fast, and no more gain %g %%", cell,
+                                (unsigned)s->threads[k->from],
+                                s->threads[k->from] == 1 ? "thread is" : "threads are",
+                                (unsigned)s->threads[step->to], p->estimate, p->lo, p->hi, percent),
                err);
 }
 

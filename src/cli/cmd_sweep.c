@@ -28,8 +28,8 @@ static const etp_opt k_options[] = {
     OPT("threads", 't', ETP_OPT_LIST, threads, "N,...", "thread counts of the runner (default 1)"),
     OPT("baseline", 'b', ETP_OPT_STRING, baseline, "LEVEL", "level the others are compared with (default: lowest)"),
     OPT("blocks", 'k', ETP_OPT_COUNT, blocks, "K", "exactly K blocks (default 10)"),
-    OPT("budget", 0, ETP_OPT_NUMBER, budget, "SECONDS", "stop after the last whole block that fits"),
-    OPT("knee", 0, ETP_OPT_NUMBER, knee_percent, "PERCENT", "gain that more threads must reach (default 10)"),
+    OPT("budget", 0, ETP_OPT_TIME, budget, "TIME", ETP_BUDGET_HELP),
+    OPT("knee", 0, ETP_OPT_PERCENT, knee_percent, "PERCENT", "gain that more threads must reach (default 10)"),
     OPT("device", 'd', ETP_OPT_STRING, device, "SPEC", "local (default), adb[:SERIAL], ssh:HOST or qemu[:CPU]"),
     OPT("ssh-config", 0, ETP_OPT_STRING, ssh_config, "FILE", "of ssh:HOST, instead of the user's own"),
     OPT("out", 0, ETP_OPT_STRING, out, "DIR", "run folder; must be empty or new"),
@@ -41,8 +41,8 @@ static const etp_opt k_options[] = {
     OPT("iterations", 0, ETP_OPT_COUNT, iterations, "N", "timed iterations per launch (default: 0.5 s worth)"),
     OPT("warmup", 0, ETP_OPT_COUNT, warmup, "N", "warm-up iterations per launch (default: 0.2 s worth)"),
     OPT("seed", 0, ETP_OPT_COUNT, seed, "N", "of order and inputs (default: drawn)"),
-    OPT("timeout", 0, ETP_OPT_NUMBER, timeout, "SECONDS", "longest silence of a runner (default 60)"),
-    OPT("margin", 0, ETP_OPT_NUMBER, margin_percent, "PERCENT", "smaller differences are 'same' (default 1)"),
+    OPT("timeout", 0, ETP_OPT_TIME, timeout, "TIME", "longest silence of a runner (default 60s)"),
+    OPT("margin", 0, ETP_OPT_PERCENT, margin_percent, "PERCENT", "smaller differences are 'same' (default 1)"),
     OPT("no-trace", 0, ETP_OPT_FLAG, no_trace, NULL, "latency alone: no operators, so no proof by names"),
     OPT("resume", 0, ETP_OPT_STRING, resume, "DIR", "go on with an interrupted sweep, same plan and seed"),
     OPT("full", 0, ETP_OPT_FLAG, full, NULL, "every section, also in text"),
@@ -227,14 +227,7 @@ static etp_status run(etp_cli *cli, const void *opts, int argc, char **argv, etp
         ETP_TRY(measure_new(cli, o, argc, argv, &dir, err));
     }
     etp_ab_options answer = {.margin = o->margin_percent / 100};
-    etp_show_options show = {
-        .full = o->full,
-        .sweep = true,
-        .write_files = true,
-        .fail_on = o->fail_on.items,
-        .n_fail_on = o->fail_on.n,
-    };
-    return etp_show_ab(cli, &dir, 1, &answer, &show, err);
+    return etp_show_measured(cli, dir, &answer, o->full, &o->fail_on, err);
 }
 
 const etp_command etp_cmd_sweep = {
@@ -247,7 +240,7 @@ const etp_command etp_cmd_sweep = {
         "paying, the geometric mean over the models, and interactions: where one factor does more or\n"
         "less when another is changed. Writes one run folder; report, verify and --resume know it.",
     .examples = "  etprof sweep --models fp16.pte,int8.pte --levels sme2,neon\n"
-                "  etprof sweep model.pte --levels vnni,avx2 --threads 1,2,4 --budget 300\n"
+                "  etprof sweep model.pte --levels vnni,avx2 --threads 1,2,4 --budget 5m\n"
                 "  etprof report out_model/runs/linux --format json\n"
                 "  etprof sweep --resume out_model/runs/linux",
     .opts = k_options,

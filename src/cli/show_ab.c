@@ -161,6 +161,7 @@ etp_status etp_show_measured(etp_cli *cli, const char *dir, const etp_ab_options
 {
     const etp_show_options show = {
         .full = full,
+        .sweep = true,
         .write_files = true,
         .fail_on = fail_on->items,
         .n_fail_on = fail_on->n,

@@ -2,11 +2,11 @@
 // A FAKE etprof-runner for tests: speaks the protocol, runs no model, and misbehaves as its "model" file says.
 //
 // The file begins with 8 bytes "....ET12", then text, one directive a line:
-//   base LEVEL NS              duration reported for every iteration at that level
+//   base LEVEL NS [THREADS]    duration reported for every iteration at that level (with that many threads)
 //   warm LEVEL N PERCENT       the first N iterations of a launch take PERCENT of it
 //   drift NS                   added per launch that went before (of any level)
 //   noise PERMILLE             a launch takes up to that much more or less, by its number
-//   on LEVEL KIND NTH WHAT     the NTH launch (from 1, * = all) of that level and kind does WHAT
+//   on LEVEL KIND NTH WHAT [THREADS]  the NTH launch (from 1, * = all) of that level and kind does WHAT
 // LEVEL and KIND may be *. WHAT: see behave() and main(). Launches are counted in <file>.count.
 #include <signal.h>
 #include <stdio.h>
@@ -87,7 +87,9 @@ static void read_directive(fake *f, const char *line)
 {
     char level[64], kind[64], nth[16], what[64];
     unsigned long long a, b;
-    if (sscanf(line, "base %63s %llu", level, &a) == 2 && matches(level, f->level)) {
+    unsigned threads = f->threads; // every count, unless the line names one
+    if (sscanf(line, "base %63s %llu %u", level, &a, &threads) >= 2 && matches(level, f->level) &&
+        threads == f->threads) {
         f->base_ns = a;
     } else if (sscanf(line, "warm %63s %llu %llu", level, &a, &b) == 3 && matches(level, f->level)) {
         f->warm_n = a;
@@ -96,8 +98,8 @@ static void read_directive(fake *f, const char *line)
         f->drift_ns = a;
     } else if (sscanf(line, "noise %llu", &a) == 1) {
         f->noise = a;
-    } else if (sscanf(line, "on %63s %63s %15s %63s", level, kind, nth, what) == 4 &&
-               matches(level, f->level) && matches(kind, f->kind) &&
+    } else if (sscanf(line, "on %63s %63s %15s %63s %u", level, kind, nth, what, &threads) >= 4 &&
+               matches(level, f->level) && matches(kind, f->kind) && threads == f->threads &&
                (strcmp(nth, "*") == 0 || (unsigned)atol(nth) == f->nth)) {
         snprintf(f->what, sizeof f->what, "%s", what);
     }
