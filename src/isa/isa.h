@@ -126,6 +126,9 @@ const char *etp_x86_flag_name(size_t index); // NULL out of range
 int etp_x86_flag_find(const char *name, size_t len); // -1 if unknown
 bool etp_x86_has(const etp_x86_set *set, size_t index);
 void etp_x86_add(etp_x86_set *set, size_t index);
+// Takes the flags in HIDE out of what CPUID answers to LEAF and SUBLEAF; regs are EAX, EBX, ECX, EDX.
+// True when the answer changed.
+bool etp_x86_cpuid_hide(const etp_x86_set *hide, uint32_t leaf, uint32_t subleaf, uint32_t regs[4]);
 
 // What a profiled operator's name proves about the kernels behind it.
 typedef enum etp_name_proof {

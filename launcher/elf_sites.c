@@ -1,0 +1,357 @@
+// SPDX-License-Identifier: Apache-2.0
+// Finds the true `cpuid` instructions of an x86-64 ELF file. The two bytes also occur inside addresses
+// and constants: functions that hold them are walked instruction by instruction from their beginning,
+// which the unwind table (.eh_frame_hdr) or the symbol table knows. The file is hostile: every offset
+// is checked.
+#include "launch.h"
+
+#include <elf.h>
+#include <fcntl.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#define MAX_SITES 4096
+
+typedef struct image {
+    const unsigned char *data;
+    size_t size;
+    Elf64_Ehdr header;
+    const unsigned char *table; // of .eh_frame_hdr: pairs of start and entry, sorted
+    size_t n_table;
+    uint64_t table_base; // address that its numbers are relative to
+    const unsigned char *symbols, *names;
+    size_t n_symbols, names_size;
+    bool whole; // .symtab: local functions too; else only what is exported and imported
+} image;
+
+static bool inside(const image *m, uint64_t offset, uint64_t size)
+{
+    return offset <= m->size && size <= m->size - offset;
+}
+
+static bool read_header(image *m)
+{
+    if (m->size < sizeof m->header) {
+        return false;
+    }
+    memcpy(&m->header, m->data, sizeof m->header);
+    const Elf64_Ehdr *h = &m->header;
+    return memcmp(h->e_ident, ELFMAG, SELFMAG) == 0 && h->e_ident[EI_CLASS] == ELFCLASS64 &&
+           h->e_ident[EI_DATA] == ELFDATA2LSB &&
+           (h->e_phnum == 0 ||
+            (h->e_phentsize == sizeof(Elf64_Phdr) &&
+             inside(m, h->e_phoff, (uint64_t)h->e_phnum * sizeof(Elf64_Phdr))));
+}
+
+static Elf64_Phdr segment(const image *m, size_t i)
+{
+    Elf64_Phdr p;
+    memcpy(&p, m->data + m->header.e_phoff + i * sizeof p, sizeof p);
+    return p;
+}
+
+// Version 1, frame pointer as it likes, counted, a table of 4-byte numbers relative to the section.
+static void read_unwind(image *m, const Elf64_Phdr *p)
+{
+    static const unsigned char k_encoding = 0x3b; // DW_EH_PE_datarel | DW_EH_PE_sdata4
+    if (p->p_filesz < 12 || !inside(m, p->p_offset, p->p_filesz)) {
+        return;
+    }
+    const unsigned char *h = m->data + p->p_offset;
+    bool four_bytes = (h[1] & 0x07) == 0x03; // udata4 or sdata4
+    if (h[0] != 1 || !four_bytes || h[2] != 0x03 || h[3] != k_encoding) {
+        return;
+    }
+    uint32_t count;
+    memcpy(&count, h + 8, 4);
+    if (count > (p->p_filesz - 12) / 8) {
+        return;
+    }
+    m->table = h + 12;
+    m->n_table = count;
+    m->table_base = p->p_vaddr;
+}
+
+// .symtab, else .dynsym.
+static void read_symbols(image *m)
+{
+    const Elf64_Ehdr *h = &m->header;
+    if (h->e_shentsize != sizeof(Elf64_Shdr) ||
+        !inside(m, h->e_shoff, (uint64_t)h->e_shnum * sizeof(Elf64_Shdr))) {
+        return;
+    }
+    uint32_t found = 0;
+    for (size_t i = 0; i < h->e_shnum; i++) {
+        Elf64_Shdr s, names;
+        memcpy(&s, m->data + h->e_shoff + i * sizeof s, sizeof s);
+        bool wanted = s.sh_type == SHT_SYMTAB || (s.sh_type == SHT_DYNSYM && found == 0);
+        if (!wanted || s.sh_link >= h->e_shnum || !inside(m, s.sh_offset, s.sh_size)) {
+            continue;
+        }
+        memcpy(&names, m->data + h->e_shoff + s.sh_link * sizeof names, sizeof names);
+        if (!inside(m, names.sh_offset, names.sh_size)) {
+            continue;
+        }
+        found = s.sh_type;
+        m->whole = found == SHT_SYMTAB;
+        m->symbols = m->data + s.sh_offset;
+        m->n_symbols = s.sh_size / sizeof(Elf64_Sym);
+        m->names = m->data + names.sh_offset;
+        m->names_size = names.sh_size;
+    }
+}
+
+static bool name_starts(const image *m, uint32_t name, const char *prefix)
+{
+    size_t len = strlen(prefix);
+    return name < m->names_size && len <= m->names_size - name &&
+           memcmp(m->names + name, prefix, len) == 0;
+}
+
+typedef struct function {
+    uint64_t start, end; // addresses
+    bool known, cpuinfo;
+} function;
+
+// The function around ADDRESS by the symbol table.
+static function by_symbol(const image *m, uint64_t address)
+{
+    function f = {0};
+    for (size_t i = 0; i < m->n_symbols; i++) {
+        Elf64_Sym s;
+        memcpy(&s, m->symbols + i * sizeof s, sizeof s);
+        if (ELF64_ST_TYPE(s.st_info) == STT_FUNC && s.st_value <= address &&
+            address - s.st_value < s.st_size) {
+            f = (function){s.st_value, s.st_value + s.st_size, true,
+                           name_starts(m, s.st_name, "cpuinfo_")};
+            if (f.cpuinfo) {
+                break;
+            }
+        }
+    }
+    return f;
+}
+
+// Where is the cpuinfo library that this file's code asks?
+typedef enum home { HOME_UNKNOWN, HOME_HERE, HOME_ELSEWHERE } home;
+
+static home find_cpuinfo(const image *m)
+{
+    home found = HOME_UNKNOWN;
+    for (size_t i = 0; i < m->n_symbols; i++) {
+        Elf64_Sym s;
+        memcpy(&s, m->symbols + i * sizeof s, sizeof s);
+        if (!name_starts(m, s.st_name, "cpuinfo_")) {
+            continue;
+        }
+        if (s.st_shndx != SHN_UNDEF && ELF64_ST_TYPE(s.st_info) == STT_FUNC && s.st_size > 0) {
+            return HOME_HERE;
+        }
+        found = s.st_shndx == SHN_UNDEF ? HOME_ELSEWHERE : found;
+    }
+    return found;
+}
+
+static uint64_t unwind_start(const image *m, size_t i)
+{
+    int32_t delta;
+    memcpy(&delta, m->table + i * 8, 4);
+    return m->table_base + (uint64_t)(int64_t)delta;
+}
+
+// The unwind table knows where functions begin, not where they end: the walk stops at the bytes.
+static function by_unwind(const image *m, uint64_t address)
+{
+    size_t low = 0, high = m->n_table;
+    while (low < high) { // first start > address
+        size_t mid = low + (high - low) / 2;
+        if (unwind_start(m, mid) <= address) {
+            low = mid + 1;
+        } else {
+            high = mid;
+        }
+    }
+    function f = {0};
+    if (low > 0) {
+        f.start = unwind_start(m, low - 1);
+        f.end = low < m->n_table ? unwind_start(m, low) : UINT64_MAX;
+        f.known = true;
+    }
+    return f;
+}
+
+// Is there an instruction boundary at TO when walking from FROM (both offsets in the file)?
+static bool walks_to(const image *m, uint64_t from, uint64_t to)
+{
+    while (from < to) {
+        size_t n = x86_instruction_length(m->data + from, (size_t)(m->size - from));
+        if (n == 0) {
+            return false;
+        }
+        from += n;
+    }
+    return from == to;
+}
+
+static bool add(cpuid_sites *out, uint64_t offset)
+{
+    if (out->n == MAX_SITES) {
+        return false;
+    }
+    if ((out->n & 63) == 0) {
+        uint64_t *more = realloc(out->offsets, (out->n + 64) * sizeof *more);
+        if (!more) {
+            return false;
+        }
+        out->offsets = more;
+    }
+    out->offsets[out->n++] = offset;
+    return true;
+}
+
+static void search(const image *m, const Elf64_Phdr *p, cpuid_sites *out)
+{
+    const unsigned char *begin = m->data + p->p_offset, *end = begin + p->p_filesz;
+    for (const unsigned char *q = begin; end - q >= 2; q++) {
+        q = memchr(q, 0x0f, (size_t)(end - q) - 1);
+        if (!q) {
+            break;
+        }
+        if (q[1] != 0xa2) {
+            continue;
+        }
+        uint64_t offset = (uint64_t)(q - m->data);
+        uint64_t address = p->p_vaddr + (offset - p->p_offset);
+        function s = by_symbol(m, address), u = by_unwind(m, address);
+        function f = u.known && (!s.known || u.start >= s.start) ? u : s;
+        if (out->by_symbols && !s.cpuinfo) {
+            continue;
+        }
+        if (!f.known || f.start < p->p_vaddr) {
+            out->unsure = true;
+            continue;
+        }
+        if (walks_to(m, f.start - p->p_vaddr + p->p_offset, offset) && !add(out, offset)) {
+            out->unsure = true;
+            return;
+        }
+    }
+}
+
+// Their own use of CPUID picks string functions, not kernels, and levels are not about those.
+static bool is_system_library(const char *path)
+{
+    static const char *const k_names[] = {"ld-linux", "ld-musl", "ld.so",     "libc.so",     "libc-",
+                                          "libm.so",  "libm-",   "libgcc_s.", "libstdc++.",  "libmvec.",
+                                          "libdl.",   "libpthread", "librt.", "libresolv.",  "libcrypto."};
+    const char *slash = strrchr(path, '/');
+    const char *name = slash ? slash + 1 : path;
+    for (size_t i = 0; i < sizeof k_names / sizeof k_names[0]; i++) {
+        if (strncmp(name, k_names[i], strlen(k_names[i])) == 0) {
+            return true;
+        }
+    }
+    return false;
+}
+
+bool elf_find_cpuid_in(const unsigned char *data, size_t size, cpuid_sites *out)
+{
+    memset(out, 0, sizeof *out);
+    image m = {.data = data, .size = size};
+    if (!read_header(&m) || m.header.e_machine != EM_X86_64) {
+        return false;
+    }
+    out->entry = m.header.e_entry;
+    read_symbols(&m);
+    home where = find_cpuinfo(&m);
+    if (where == HOME_ELSEWHERE) {
+        return true; // what it asks for itself is no kernel selection
+    }
+    out->by_symbols = where == HOME_HERE && m.whole;
+    for (size_t i = 0; i < m.header.e_phnum; i++) {
+        Elf64_Phdr p = segment(&m, i);
+        if (p.p_type == PT_GNU_EH_FRAME) {
+            read_unwind(&m, &p);
+        }
+    }
+    for (size_t i = 0; i < m.header.e_phnum; i++) {
+        Elf64_Phdr p = segment(&m, i);
+        if (p.p_type != PT_LOAD || (p.p_flags & PF_X) == 0 || !inside(&m, p.p_offset, p.p_filesz)) {
+            continue;
+        }
+        if (out->n_code < sizeof out->code / sizeof out->code[0]) {
+            out->code[out->n_code].offset = p.p_offset;
+            out->code[out->n_code].vaddr = p.p_vaddr;
+            out->code[out->n_code++].size = p.p_filesz;
+        }
+        search(&m, &p, out);
+    }
+    return true;
+}
+
+// Maps PATH; false when it cannot be.
+static bool map(const char *path, const unsigned char **out_data, size_t *out_size)
+{
+    int fd = open(path, O_RDONLY | O_CLOEXEC);
+    struct stat st;
+    bool ok = fd >= 0 && fstat(fd, &st) == 0 && S_ISREG(st.st_mode) && st.st_size > 0;
+    if (ok) {
+        void *p = mmap(NULL, (size_t)st.st_size, PROT_READ, MAP_PRIVATE, fd, 0);
+        ok = p != MAP_FAILED;
+        *out_data = p;
+        *out_size = (size_t)st.st_size;
+    }
+    if (fd >= 0) {
+        (void)close(fd);
+    }
+    return ok;
+}
+
+static void unmap(const unsigned char *data, size_t size)
+{
+    void *p;
+    memcpy(&p, &data, sizeof p);
+    (void)munmap(p, size);
+}
+
+bool elf_find_cpuid(const char *path, cpuid_sites *out)
+{
+    const unsigned char *data;
+    size_t size;
+    memset(out, 0, sizeof *out);
+    if (!map(path, &data, &size)) {
+        return false;
+    }
+    bool ok = true;
+    if (is_system_library(path)) {
+        out->system_library = true;
+    } else {
+        ok = elf_find_cpuid_in(data, size, out);
+    }
+    unmap(data, size);
+    return ok;
+}
+
+void elf_sites_free(cpuid_sites *sites)
+{
+    free(sites->offsets);
+    memset(sites, 0, sizeof *sites);
+}
+
+bool elf_is_static(const char *path, bool *out_static)
+{
+    image m = {0};
+    if (!map(path, &m.data, &m.size)) {
+        return false;
+    }
+    bool ok = read_header(&m);
+    *out_static = true;
+    for (size_t i = 0; ok && i < m.header.e_phnum; i++) {
+        *out_static = *out_static && segment(&m, i).p_type != PT_INTERP;
+    }
+    unmap(m.data, m.size);
+    return ok;
+}

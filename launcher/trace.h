@@ -1,0 +1,50 @@
+// SPDX-License-Identifier: Apache-2.0
+// Following started programs by ptrace: what the architectures do at the stops.
+#ifndef ETP_LAUNCHER_TRACE_H
+#define ETP_LAUNCHER_TRACE_H
+
+#include "launch.h"
+
+typedef struct tracee { // one thread
+    pid_t tid, tgid;
+    bool mapping;     // its next stop is the end of an mmap that makes code
+    char *mapped;     // file of that mmap
+    uint64_t offset, length;
+} tracee;
+
+typedef struct space { // replaced instructions of one process
+    pid_t tgid;
+    uint64_t *sites;
+    size_t n, cap;
+} space;
+
+typedef struct tracer {
+    launch *launch;
+    tracee *items;
+    size_t n, cap;
+    space *spaces;
+    size_t n_spaces, cap_spaces;
+} tracer;
+
+typedef enum cpu_event { CPU_NOT_OURS, CPU_HANDLED, CPU_FAILED } cpu_event;
+
+// In the child, before exec: what must be set up there. False: errno tells why.
+bool cpu_prepare_child(const launch *l);
+// ptrace options on top of the usual ones.
+unsigned long cpu_trace_options(const launch *l);
+// The thread has just executed a program; nothing of it has run.
+bool cpu_after_exec(tracer *t, tracee *thread);
+// A child process was forked from PARENT; nothing to do when it is known already.
+bool cpu_after_fork(tracer *t, pid_t parent, pid_t child);
+// A process is gone.
+void cpu_process_gone(tracer *t, pid_t tgid);
+// A mmap that makes code begins (at its start) or has ended.
+bool cpu_mapping_begins(tracer *t, tracee *thread);
+bool cpu_mapping_ended(tracer *t, tracee *thread, bool *out_again);
+// SIGNAL is about to be delivered.
+cpu_event cpu_signal(tracer *t, tracee *thread, int signal);
+// Whether the system offers to trap CPUID (x86-64).
+bool cpu_faulting(void);
+void cpu_free(tracer *t);
+
+#endif
