@@ -17,7 +17,7 @@ typedef struct launch {
     char **argv;          // program and its arguments
     etp_isa_mask mask;    // what to hide
     bool once;            // only the program itself: let go of it after its start
-    bool preload;         // --method preload
+    const char *cpus;     // to stay on: "0,2-3", NULL all
     const char *preload_library;
     // What became of it, for --report:
     const char *method;   // "auxv", "cpuid", "preload", "insert", "none"
@@ -39,6 +39,8 @@ void launch_preloaded(launch *l);
 // Whether launch_traced can do anything here, and whether launch_preloaded can.
 bool launch_can_trace(void);
 bool launch_can_preload(void);
+// What the program inherits: CPUs. False: l->why.
+bool launch_pin(launch *l);
 
 // Says in l->why, once.
 void launch_why(launch *l, const char *format, ...)

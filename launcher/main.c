@@ -9,6 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/resource.h>
+#include <sys/stat.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -19,16 +20,20 @@ static const char k_usage[] =
     "Starts PROGRAM so that the libraries that ask for CPU features see those of a level.\n"
     "  --level NAME      level of 'etprof levels': sme2, sme1, neon ... or vnni, avx512, avx2, sse\n"
     "  --mask TEXT       the same as ETPROF_MASK has it, e.g. aarch64:hwcap=0x0,hwcap2=0x2000000000\n"
-    "  --method METHOD   trace (default), preload, or auto: preload where tracing is not permitted\n"
+    "  --method METHOD   trace (default), preload, auto (preload where tracing is not permitted),\n"
+    "                    or none: start it as it is\n"
     "  --once            let go of the program after its start: children are not followed (arm64)\n"
     "  --report FILE     write what was done, one 'key value' a line\n"
     "  --force           also when the level cannot be had on this CPU\n"
+    "  --cpus LIST       keep the program on these CPUs, e.g. 0 or 2-3\n"
+    "  --executable      set the program's permission to be run (it was copied without)\n"
+    "  --make DIR        make this folder first\n"
     "  --probe           print the CPU in the form that ETPROF_MASK's texts have, and end\n"
     "Exit status: the program's; 125 the level could not be set, 126 and 127 PROGRAM cannot be run.\n";
 
 typedef struct options {
-    const char *level, *mask, *method, *report;
-    bool force, probe;
+    const char *level, *mask, *method, *report, *make;
+    bool force, probe, executable;
 } options;
 
 void launch_why(launch *l, const char *format, ...)
@@ -57,14 +62,16 @@ static int read_options(int argc, char **argv, launch *l, options *o)
             const char *name;
             const char **to;
         } k_texts[] = {
-            {"--level", &o->level}, {"--mask", &o->mask}, {"--method", &o->method}, {"--report", &o->report}};
+            {"--level", &o->level},   {"--mask", &o->mask}, {"--method", &o->method},
+            {"--report", &o->report}, {"--make", &o->make}, {"--cpus", &l->cpus}};
         if (strcmp(word, "--") == 0) {
             return i + 1;
         }
         bool known = strcmp(word, "--once") == 0 || strcmp(word, "--force") == 0 ||
-                     strcmp(word, "--probe") == 0;
+                     strcmp(word, "--probe") == 0 || strcmp(word, "--executable") == 0;
         l->once = l->once || strcmp(word, "--once") == 0;
         o->force = o->force || strcmp(word, "--force") == 0;
+        o->executable = o->executable || strcmp(word, "--executable") == 0;
         o->probe = o->probe || strcmp(word, "--probe") == 0;
         for (size_t k = 0; k < sizeof k_texts / sizeof k_texts[0]; k++) {
             if (strcmp(word, k_texts[k].name) == 0 && i + 1 < argc) {
@@ -184,6 +191,31 @@ static const char *library_beside(char *buf, size_t cap, const char *self)
     return buf;
 }
 
+// What is asked for before the start.
+static bool prepare(const options *o, launch *l)
+{
+    if (o->make && mkdir(o->make, 0777) != 0 && errno != EEXIST) {
+        launch_why(l, "cannot make %s: %s", o->make, strerror(errno));
+        return false;
+    }
+    if (o->executable && chmod(l->argv[0], 0755) != 0) {
+        launch_why(l, "cannot make %s executable: %s", l->argv[0], strerror(errno));
+        return false;
+    }
+    return launch_pin(l);
+}
+
+static int start_as_it_is(const options *o, launch *l)
+{
+    l->programs = 1;
+    report(o, l);
+    (void)execvp(l->argv[0], l->argv);
+    int status = errno == ENOENT ? LAUNCH_NOT_FOUND : LAUNCH_NOT_EXECUTABLE;
+    launch_why(l, "cannot start %s: %s", l->argv[0], strerror(errno));
+    (void)complain(l->why);
+    return status;
+}
+
 static int start(const options *o, launch *l)
 {
     bool automatic = o->method && strcmp(o->method, "auto") == 0;
@@ -237,14 +269,21 @@ int main(int argc, char **argv)
         return LAUNCH_FAILED;
     }
     if (o.method && strcmp(o.method, "trace") != 0 && strcmp(o.method, "preload") != 0 &&
-        strcmp(o.method, "auto") != 0) {
-        return complain("--method is trace, preload or auto");
+        strcmp(o.method, "auto") != 0 && strcmp(o.method, "none") != 0) {
+        return complain("--method is trace, preload, auto or none");
     }
     l.argv = argv + first;
     l.preload_library = library_beside(library, sizeof library, argv[0]);
-    if (!choose_mask(&o, &cpu, &l)) {
+    bool as_it_is = o.method && strcmp(o.method, "none") == 0;
+    if (as_it_is && (o.level || o.mask)) {
+        return complain("--method none hides nothing: leave out --level and --mask");
+    }
+    if ((!as_it_is && !choose_mask(&o, &cpu, &l)) || !prepare(&o, &l)) {
         report(&o, &l);
         return complain(l.why);
+    }
+    if (as_it_is) {
+        return start_as_it_is(&o, &l);
     }
 #if defined(__x86_64__)
     l.once = false; // the program's cpuid instructions need answers as long as it lives

@@ -4,6 +4,9 @@
 #include "launch.h"
 
 #include <errno.h>
+#if defined(__linux__)
+#include <sched.h>
+#endif
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -47,6 +50,14 @@ static bool is_protected(const char *path)
     return false;
 }
 
+bool launch_pin(launch *l)
+{
+    if (l->cpus) {
+        launch_why(l, "macOS cannot keep a program on CPUs");
+    }
+    return l->cpus == NULL;
+}
+
 #define VARIABLE "DYLD_INSERT_LIBRARIES"
 
 static bool reaches(launch *l)
@@ -78,6 +89,36 @@ bool launch_can_preload(void)
     return false; // programs ask the CPU itself: no function to answer for
 }
 #endif
+
+// "0,2-3"
+bool launch_pin(launch *l)
+{
+    cpu_set_t set;
+    CPU_ZERO(&set);
+    for (const char *p = l->cpus; p && *p != '\0';) {
+        char *end;
+        unsigned long first = strtoul(p, &end, 10), last = first;
+        bool ok = end != p && *p >= '0' && *p <= '9';
+        if (ok && *end == '-') {
+            p = end + 1;
+            last = strtoul(p, &end, 10);
+            ok = end != p && *p >= '0' && *p <= '9' && last >= first;
+        }
+        if (!ok || last >= CPU_SETSIZE || (*end != ',' && *end != '\0')) {
+            launch_why(l, "--cpus takes numbers and ranges, e.g. 0,2-3, not %s", l->cpus);
+            return false;
+        }
+        for (unsigned long i = first; i <= last; i++) {
+            CPU_SET(i, &set);
+        }
+        p = end + (*end == ',');
+    }
+    if (l->cpus && sched_setaffinity(0, sizeof set, &set) != 0) {
+        launch_why(l, "CPUs %s: %s", l->cpus, strerror(errno));
+        return false;
+    }
+    return true;
+}
 
 #define VARIABLE "LD_PRELOAD"
 

@@ -213,6 +213,25 @@ static etp_status read_sections(etp_elf *elf, etp_arena *arena, etp_error *err)
     return ETP_OK;
 }
 
+etp_bytes etp_elf_section(const etp_elf *elf, const char *name)
+{
+    const uint8_t *head = elf->file.ptr;
+    uint16_t size = etp_load_u16(head + 58), count = etp_load_u16(head + 60);
+    uint16_t names_index = etp_load_u16(head + 62);
+    etp_bytes table = part(elf->file, etp_load_u64(head + 40), (uint64_t)count * SECTION_BYTES);
+    section names, s;
+    if (size != SECTION_BYTES || !table.ptr || names_index >= count ||
+        !read_section(elf, table, names_index, &names)) {
+        return (etp_bytes){0};
+    }
+    for (size_t i = 0; i < count; i++) {
+        if (read_section(elf, table, i, &s) && etp_str_eqz(name_at(names.bytes, s.name), name)) {
+            return s.bytes;
+        }
+    }
+    return (etp_bytes){0};
+}
+
 static int by_start(const void *pa, const void *pb)
 {
     const symbol *a = pa, *b = pb;

@@ -36,6 +36,8 @@ ETP_API ETP_NODISCARD etp_status etp_elf_open(etp_bytes file, etp_arena *arena, 
                                               etp_error *err);
 ETP_API etp_machine etp_elf_machine(const etp_elf *elf);
 ETP_API etp_str etp_elf_build_id(const etp_elf *elf); // hexadecimal, "" none
+// Bytes of the section of that name, empty when there is none.
+ETP_API etp_bytes etp_elf_section(const etp_elf *elf, const char *name);
 ETP_API size_t etp_elf_symbol_count(const etp_elf *elf); // functions with a name
 ETP_API size_t etp_elf_unwind_count(const etp_elf *elf); // functions in the unwind table
 

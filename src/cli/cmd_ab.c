@@ -7,7 +7,7 @@
 
 typedef struct ab_options {
     etp_opt_list levels, threads, fail_on;
-    const char *baseline, *device, *runner, *out, *method, *inputs, *data, *cpus, *ssh_config, *remote, *resume;
+    const char *baseline, *device, *runner, *runner_on, *runner_off, *out, *method, *inputs, *data, *cpus, *ssh_config, *remote, *resume;
     uint64_t blocks, iterations, warmup, seed;
     double budget, timeout, margin_percent, precision_percent;
     bool full, no_trace, kernels, roofs;
@@ -31,7 +31,9 @@ static const etp_opt k_options[] = {
     OPT("inputs", 0, ETP_OPT_STRING, inputs, "SPEC", "random:SEED, ones, FILE.npz, FILE.bpte[#CASE], or FILE,... (raw or .npy)"),
     OPT("data", 0, ETP_OPT_STRING, data, "FILE.ptd", "external weights"),
     OPT("cpus", 0, ETP_OPT_STRING, cpus, "LIST", "pin the runner, e.g. 0 or 2-3"),
-    OPT("runner", 0, ETP_OPT_STRING, runner, "PATH", "runner program or bundle folder"),
+    OPT("runner", 0, ETP_OPT_STRING, runner, "PATH", "etprof's runner, its bundle, or a stock executor_runner"),
+    OPT("runner-on", 0, ETP_OPT_STRING, runner_on, "PATH", "executor_runner built with the feature ..."),
+    OPT("runner-off", 0, ETP_OPT_STRING, runner_off, "PATH", "... against one built without it"),
     OPT("iterations", 0, ETP_OPT_COUNT, iterations, "N", "timed iterations per launch (default: 0.5 s worth)"),
     OPT("warmup", 0, ETP_OPT_COUNT, warmup, "N", "warm-up iterations per launch (default: 0.2 s worth)"),
     OPT("seed", 0, ETP_OPT_COUNT, seed, "N", "of order and inputs (default: drawn)"),
@@ -96,6 +98,7 @@ static etp_status check_resume(const ab_options *o, int n_models, etp_error *err
         {o->data != NULL, "--data"},         {o->cpus != NULL, "--cpus"},
         {o->iterations > 0, "--iterations"}, {o->warmup > 0, "--warmup"},
         {o->seed > 0, "--seed"},             {o->no_trace, "--no-trace"},
+        {o->runner_on != NULL, "--runner-on"}, {o->runner_off != NULL, "--runner-off"},
         {o->kernels, "--kernels"},           {o->remote != NULL, "--remote"},
         {o->roofs, "--roofs"},
     };
@@ -128,8 +131,8 @@ static etp_status measure_new(etp_cli *cli, const ab_options *o, int argc, char 
         }
     }
     etp_measure_request request = {
-        .device = device, .runner = o->runner, .dir = o->out, .exact = o->out != NULL,
-        .roofs = o->roofs};
+        .device = device, .dir = o->out, .exact = o->out != NULL, .roofs = o->roofs};
+    ETP_TRY(etp_foreign_option(cli, o->runner, o->runner_on, o->runner_off, &options, &request.runner, err));
     return etp_measure(cli, &request, &options, NULL, NULL, out_dir, err);
 }
 

@@ -7,6 +7,7 @@
 
 #include "answer/roofs.h"
 #include "base/number.h"
+#include "measure/foreign.h"
 #include "os/os.h"
 
 typedef struct progress_line {
@@ -177,7 +178,12 @@ static etp_status measure_on(etp_cli *cli, etp_device *device, const etp_measure
 {
     etp_device_cpu cpu;
     etp_session_plan plan;
-    ETP_TRY(etp_session_probe(device, &cli->arena, &cpu, err));
+    if (options->n_runners > 0) {
+        ETP_TRY(etp_foreign_prepare(device, err));
+        ETP_TRY(etp_foreign_probe(device, &cli->arena, &cpu, err));
+    } else {
+        ETP_TRY(etp_session_probe(device, &cli->arena, &cpu, err));
+    }
     if (settle) {
         ETP_TRY(settle(ctx, device, &cpu, options, err));
     }
@@ -208,6 +214,45 @@ static etp_status measure_on(etp_cli *cli, etp_device *device, const etp_measure
     return ETP_OK;
 }
 
+// etprof-launch of this machine lies beside etprof; else the bundle has one.
+static const char *launcher_beside(etp_cli *cli)
+{
+    const char *exe = cli->program ? etp_os_absolute(cli->program, &cli->arena) : NULL;
+    const char *slash = exe ? strrchr(exe, '/') : NULL;
+    const char *path = slash ? etp_arena_printf(&cli->arena, "%.*s/etprof-launch", (int)(slash - exe), exe)
+                             : NULL;
+    return path && etp_os_is_executable(path) ? path : NULL;
+}
+
+etp_status etp_foreign_option(etp_cli *cli, const char *runner, const char *on, const char *off,
+                              etp_session_options *options, const char **out_runner, etp_error *err)
+{
+    *out_runner = runner;
+    bool foreign = runner && !etp_os_is_dir(runner) && etp_foreign_is(runner);
+    if (!on && !off && !foreign) {
+        return ETP_OK;
+    }
+    if ((on != NULL) != (off != NULL) || (on && runner)) {
+        return etp_fail(err, ETP_USAGE, "%s", on && runner ? "--runner is for both, --runner-on and "
+                                                            "--runner-off for one each: not all three"
+                                                          : "--runner-on and --runner-off go together");
+    }
+    if (on && options->n_levels != 0 && options->n_levels != 2) {
+        return etp_fail(err, ETP_USAGE, "--runner-on and --runner-off are two builds: give two --levels, "
+                                        "what they are said to run at, or none");
+    }
+    const char **list = ETP_NEW_ARRAY(&cli->arena, const char *, 2);
+    if (!list) {
+        return etp_fail_nomem(err, "options");
+    }
+    list[0] = on ? on : runner;
+    list[1] = off;
+    options->runners = list;
+    options->n_runners = on ? 2 : 1;
+    *out_runner = NULL;
+    return ETP_OK;
+}
+
 etp_status etp_measure_open(etp_cli *cli, const char *spec, const char *runner, etp_device **out, etp_error *err)
 {
     etp_device_options how = {
@@ -228,8 +273,14 @@ etp_status etp_measure(etp_cli *cli, const etp_measure_request *request,
                        const char **out_dir, etp_error *err)
 {
     ETP_TRY(etp_os_catch_signals(err));
+    const char *launcher = launcher_beside(cli);
+    bool local = !request->device || strcmp(request->device, "local") == 0;
+    const char *runner = request->runner;
+    if (options->n_runners > 0) { // the device needs no runner of ours
+        runner = local ? launcher : NULL;
+    }
     etp_device *device = NULL;
-    ETP_TRY(etp_measure_open(cli, request->device, request->runner, &device, err));
+    ETP_TRY(etp_measure_open(cli, request->device, runner, &device, err));
     etp_status st = measure_on(cli, device, request, options, settle, ctx, out_dir, err);
     etp_device_close(device);
     return st;

@@ -24,6 +24,12 @@ typedef etp_status etp_measure_settle(void *ctx, const etp_device *device,
 ETP_NODISCARD etp_status etp_measure_open(etp_cli *cli, const char *spec, const char *runner, etp_device **out,
                                           etp_error *err);
 
+// --runner, --runner-on and --runner-off: a stock executor_runner goes into OPTIONS; *out_runner is what
+// is left for the device.
+ETP_NODISCARD etp_status etp_foreign_option(etp_cli *cli, const char *runner, const char *on,
+                                            const char *off, etp_session_options *options,
+                                            const char **out_runner, etp_error *err);
+
 // Probes, plans, claims the folder, measures. *out_dir is the run folder.
 ETP_NODISCARD etp_status etp_measure(etp_cli *cli, const etp_measure_request *request,
                                      etp_session_options *options, etp_measure_settle *settle,

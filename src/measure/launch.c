@@ -7,6 +7,7 @@
 #include <stdlib.h>
 
 #include "measure/conversation.h"
+#include "measure/foreign.h"
 
 #define MAX_ARGS 24
 #define WARMUP_MIN 3
@@ -429,6 +430,9 @@ static void finish(launch *l, bool good)
 etp_status etp_launch_run(etp_device *device, const etp_launch_request *request, etp_arena *arena,
                           etp_launch_outcome *out, etp_error *err)
 {
+    if (request->arm->foreign) {
+        return etp_foreign_run(device, request, arena, out, err);
+    }
     *out = (etp_launch_outcome){0};
     etp_talk *talk = ETP_NEW(arena, etp_talk);
     if (!talk) {

@@ -37,6 +37,7 @@ typedef struct etp_launch_outcome {
     etp_run_launch record;  // numbers as far as they came; arm, block, launch left 0
     etp_launch_iteration *iterations; // warm-up first; in the arena
     uint64_t n_warmup, n_iterations;  // n_iterations without the warm-up
+    bool mean_only;    // the runner told their sum alone
     uint64_t epoch_ns; // the iterations' clock at tick 0 of the trace
     etp_str log;            // stderr
 } etp_launch_outcome;

@@ -6,6 +6,7 @@
 #include <etprof/stats.h>
 
 #include "base/sha256.h"
+#include "measure/foreign.h"
 #include "measure/session.h"
 
 #define SEED_BITS 53 // JSON readers everywhere keep that many
@@ -384,7 +385,8 @@ static etp_status set_counts(const etp_session_options *o, bool emulated, etp_se
 static etp_status prepare_inputs(const etp_session_options *o, const etp_device *device, etp_arena *arena,
                                  etp_session_plan *out, etp_error *err)
 {
-    const char *spec = o->inputs ? o->inputs : "random:0";
+    const char *fallback = o->n_runners ? "ones" : "random:0"; // a stock runner fills in ones
+    const char *spec = o->inputs ? o->inputs : fallback;
     out->inputs = ETP_NEW_ARRAY(arena, etp_inputs, out->n_models);
     for (size_t m = 0; out->inputs && m < out->n_models; m++) {
         const char *dir = etp_arena_printf(arena, "%s/inputs-%zu", device->work_dir, m);
@@ -410,5 +412,5 @@ etp_status etp_session_plan_make(const etp_session_options *options, const etp_d
     if (options->data) {
         ETP_TRY(absolute_file(options->data, "data file", arena, &out->data, err));
     }
-    return ETP_OK;
+    return etp_foreign_plan(options, device, arena, out, err);
 }

@@ -2,6 +2,7 @@
 // Going on with a session that was interrupted, and planning one again.
 #include <stdio.h>
 
+#include "measure/foreign.h"
 #include "measure/state.h"
 
 // ---- options of an old session ----
@@ -64,6 +65,25 @@ static etp_status check_product(const etp_run *run, const text_set *levels,
                            "levels x threads");
 }
 
+// Runners that are not ours, one for all arms or one per level.
+static etp_status options_runners(const etp_run *run, size_t n_levels, size_t n_threads, etp_arena *arena,
+                                  etp_session_options *out, etp_error *err)
+{
+    if (run->arms.n == 0 || run->arms.items[0].runner.len == 0) {
+        return ETP_OK;
+    }
+    const char **runners = ETP_NEW_ARRAY(arena, const char *, n_levels);
+    bool ok = runners != NULL, differ = false;
+    for (size_t l = 0; ok && l < n_levels; l++) {
+        runners[l] = etp_arena_strdup(arena, run->arms.items[l * n_threads].runner);
+        ok = runners[l] != NULL;
+        differ = differ || (ok && strcmp(runners[l], runners[0]) != 0);
+    }
+    out->runners = runners;
+    out->n_runners = differ ? n_levels : 1;
+    return ok ? ETP_OK : etp_fail_nomem(err, "the plan");
+}
+
 etp_status etp_session_options_of(const etp_run *run, etp_arena *arena, etp_session_options *out,
                                   etp_error *err)
 {
@@ -99,6 +119,7 @@ etp_status etp_session_options_of(const etp_run *run, etp_arena *arena, etp_sess
                                  .sweep_knee = run->knee,
                                  .has_seed = true,
                                  .seed = run->seed};
+    ETP_TRY(options_runners(run, levels.n, threads.n, arena, out, err));
     for (size_t i = 0; i < run->arms.n; i++) { // 0 where the pilot did not come so far
         out->no_trace = run->arms.items[i].iterations > 0 && run->arms.items[i].traced == 0;
     }
@@ -128,7 +149,9 @@ static etp_status check_same(const etp_session *s, const etp_run *old, etp_error
         if (!etp_str_eqz(a->name, p->arms[i].name) || !etp_str_eqz(a->level, p->arms[i].level_name)) {
             return changed("the plan", err);
         }
-        if (!etp_str_eqz(a->runner_sha256, s->device->bundle.runner_sha256)) {
+        const etp_foreign *foreign = p->arms[i].foreign;
+        if (!etp_str_eqz(a->runner_sha256,
+                         foreign ? foreign->sha256 : s->device->bundle.runner_sha256)) {
             return changed("the runner", err);
         }
     }

@@ -5,6 +5,7 @@
 #include <etprof/version.h>
 
 #include "measure/environment.h"
+#include "measure/foreign.h"
 #include "measure/selftest.h"
 #include "measure/state.h"
 
@@ -47,11 +48,14 @@ static etp_status describe(etp_session *s, etp_error *err)
         }
     }
     for (uint32_t i = 0; i < p->n_arms; i++) {
+        const etp_foreign *foreign = p->arms[i].foreign;
         etp_run_arm arm = {.name = etp_str_from(p->arms[i].name),
                            .level = etp_str_from(p->arms[i].level_name),
                            .threads = p->arms[i].threads,
                            .model = p->arms[i].model,
-                           .runner_sha256 = etp_str_from(b->runner_sha256),
+                           .runner_sha256 = etp_str_from(foreign ? foreign->sha256 : b->runner_sha256),
+                           .runner = etp_str_from(foreign ? foreign->path : NULL),
+                           .build = etp_str_from(foreign ? foreign->summary : NULL),
                            .prefix = etp_str_from(p->arms[i].prefix),
                            .emulated = s->device->info.emulated};
         if (!ETP_PUSH(&s->arena, &r->arms, arm)) {
@@ -62,6 +66,9 @@ static etp_status describe(etp_session *s, etp_error *err)
             return etp_fail_nomem(err, "the session");
         }
         ETP_TRY(etp_os_mkdirs(folder, err));
+    }
+    for (size_t i = 0; i < p->n_runner_notes; i++) {
+        etp_session_note(s, p->runner_notes[i].id, p->runner_notes[i].text);
     }
     return at ? etp_environment_describe(s->device, &s->arena, r, err)
               : etp_fail_nomem(err, "the session");
@@ -88,6 +95,10 @@ static etp_status push_files(etp_session *s, etp_error *err)
         ETP_TRY(s->device->ops->push(s->device, s->plan->model_paths[s->plan->arms[i].model],
                                      &s->arena, &s->arms[i].model, err));
         ETP_TRY(push_inputs(s, &s->plan->inputs[s->plan->arms[i].model], &s->arms[i].inputs, err));
+        etp_foreign *foreign = s->plan->arms[i].foreign;
+        if (foreign) {
+            ETP_TRY(s->device->ops->push(s->device, foreign->path, &s->arena, &foreign->there, err));
+        }
     }
     return s->plan->data ? s->device->ops->push(s->device, s->plan->data, &s->arena, &s->data, err)
                          : ETP_OK;
@@ -95,7 +106,7 @@ static etp_status push_files(etp_session *s, etp_error *err)
 
 static etp_status test_runner(etp_session *s, etp_error *err)
 {
-    if (s->config->no_selftest) {
+    if (s->config->no_selftest || s->plan->arms[0].foreign) {
         return ETP_OK;
     }
     etp_session_show(s, "selftest", NULL);

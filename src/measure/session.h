@@ -54,7 +54,11 @@ typedef struct etp_session_options { // zeroed = the defaults
     bool has_seed;
     uint64_t seed;            // 53 bits are used
     double timeout_s;         // longest silence of a runner; 0: 60, emulated 600
+    const char *const *runners; // stock executor_runners instead of the device's: one, at every level, or
+    size_t n_runners;           // one per level, which then is what the build is said to be
 } etp_session_options;
+
+typedef struct etp_foreign etp_foreign; // measure/foreign.h
 
 typedef struct etp_plan_arm {
     const char *name;   // experiment
@@ -64,6 +68,7 @@ typedef struct etp_plan_arm {
     char mask[ETP_ISA_TEXT_MAX]; // ETPROF_MASK
     uint32_t threads;
     uint32_t model;
+    etp_foreign *foreign; // somebody else's runner; NULL: the device's own
 } etp_plan_arm;
 
 typedef struct etp_session_plan { // lives in the arena given to etp_session_plan_make
@@ -84,6 +89,10 @@ typedef struct etp_session_plan { // lives in the arena given to etp_session_pla
     etp_device_cpu cpu;
     const char *data, *method, *cpus; // paths absolute; NULL where not given
     etp_inputs *inputs; // of each model
+    struct {
+        const char *id, *text;
+    } runner_notes[6]; // what foreign runners mean for the comparison
+    size_t n_runner_notes;
 } etp_session_plan;
 
 // Checks everything that can be known before the first launch: files exist and are programs, levels

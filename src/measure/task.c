@@ -2,6 +2,7 @@
 // Makes one launch and keeps what comes of it: rows, trace, outputs, log, or the reason of its loss.
 #include <stdio.h>
 
+#include "measure/foreign.h"
 #include "measure/sampled.h"
 #include "measure/state.h"
 
@@ -106,7 +107,13 @@ static void take_outputs(etp_session *s, const etp_task *t, const char *remote)
     etp_error err;
     const char *name = etp_run_outputs_name(&s->block_arena, &s->run.arms.items[t->arm]);
     const char *path = name ? etp_run_path(&s->block_arena, s->config->dir, etp_str_from(name)) : NULL;
-    if (path && s->device->ops->pull(s->device, remote, path, &err) == ETP_OK) {
+    bool ok = path && s->device->ops->pull(s->device, remote, path, &err) == ETP_OK;
+    const etp_plan_arm *arm = &s->plan->arms[t->arm];
+    if (ok && arm->foreign) { // its files come without their shapes
+        ok = etp_foreign_list_outputs(path, s->plan->model_paths[arm->model], s->plan->method,
+                                      &s->block_arena, &err) == ETP_OK;
+    }
+    if (ok) {
         s->arms[t->arm].has_outputs = true;
     } else {
         etp_session_say(s, "outputs of %s could not be kept: %s", s->plan->arms[t->arm].name,
@@ -269,6 +276,11 @@ static etp_status launch_task(etp_session *s, const etp_task *t, bool pilot, uin
             etp_launch_kind_name(t->kind), etp_lost_reason_name(o->reason), o->detail);
     }
     arm->succeeded = arm->succeeded || o->ok;
+    if (o->ok && o->mean_only) {
+        etp_session_note(s, "runner_mean_only",
+                         "the runner's log tells only the sum of its executions: an iteration is their "
+                         "mean, the warm-up is in it");
+    }
     return pilot || !o->ok ? ETP_OK : record_launch(s, t, o, err);
 }
 

@@ -39,6 +39,8 @@ static void read_arms(const etp_json_object *plan, etp_run *run)
                          .threads = etp_json_get_u32(&o, "threads", 65536),
                          .model = etp_json_get_u32(&o, "model", ETP_RUN_MAX_ARMS),
                          .runner_sha256 = etp_json_get_str(&o, "runner_sha256"),
+                         .runner = etp_json_get_str(&o, "runner"),
+                         .build = etp_json_get_str(&o, "build"),
                          .prefix = etp_json_get_str(&o, "prefix"),
                          .emulated = etp_json_get_bool(&o, "emulated")};
         if (o.object && !etp_run_name_ok(a.name)) {

@@ -35,6 +35,10 @@ static void write_arms(etp_json *j, const etp_run *run)
         etp_json_kv_u64(j, "threads", a->threads);
         etp_json_kv_u64(j, "model", a->model);
         etp_json_kv_str(j, "runner_sha256", a->runner_sha256);
+        if (a->runner.len > 0) {
+            etp_json_kv_str(j, "runner", a->runner);
+            etp_json_kv_str(j, "build", a->build);
+        }
         etp_json_kv_str(j, "prefix", a->prefix);
         etp_json_kv_bool(j, "emulated", a->emulated);
         etp_json_end(j);

@@ -73,6 +73,7 @@ typedef struct etp_run_arm {
     uint32_t threads;
     uint32_t model;        // index in models
     etp_str runner_sha256; // hex, "" unknown
+    etp_str runner, build; // path of a runner that is not etprof's and what its file shows; "" ours
     etp_str prefix;        // P of the files: <stem>_<experiment>_t<threads>
     bool emulated;
     uint64_t warmup, iterations, traced; // per launch, fixed by the pilot

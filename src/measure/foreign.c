@@ -1,0 +1,399 @@
+// SPDX-License-Identifier: Apache-2.0
+// Launches of a stock executor_runner. It takes its number of executions once, has no warm-up and ends
+// by itself: one launch is one process that runs warm-up and measurement in a row. Its log is hostile.
+#include "measure/foreign.h"
+
+#include <stdio.h>
+
+#include "base/number.h"
+
+#define MAX_ARGS 32
+#define PROBE_NS ((uint64_t)60 * 1000000000u)
+#define LOG_LIMIT ((size_t)256 << 10)
+#define REPORT_LIMIT ((size_t)64 << 10)
+#define PILOT_WARMUP 3
+
+typedef struct run { // state of one call
+    etp_device *device;
+    const etp_launch_request *request;
+    const etp_foreign *foreign;
+    etp_arena *arena;
+    etp_launch_outcome *out;
+    etp_process process;
+    etp_foreign_log log;
+    etp_strbuf text; // what is kept of stderr and, where that is empty, stdout
+    const char *report; // of etprof-launch, on the device
+    uint64_t warmup;
+} run;
+
+static bool lose(run *r, etp_lost_reason reason, const char *fmt, ...) ETP_PRINTF(3, 4);
+
+static bool lose(run *r, etp_lost_reason reason, const char *fmt, ...)
+{
+    if (!r->out->detail) {
+        char text[1400];
+        va_list ap;
+        va_start(ap, fmt);
+        vsnprintf(text, sizeof text, fmt, ap);
+        va_end(ap);
+        r->out->reason = reason;
+        r->out->detail = etp_arena_printf(r->arena, "%s", text);
+        r->out->detail = r->out->detail ? r->out->detail : "out of memory";
+    }
+    return false;
+}
+
+etp_status etp_foreign_probe(etp_device *device, etp_arena *arena, etp_device_cpu *out, etp_error *err)
+{
+    const char *const args[] = {"--probe", NULL};
+    const char *const env[] = {NULL};
+    etp_process p;
+    char line[ETP_ISA_TEXT_MAX + 2], why[ETP_ISA_WHY_MAX] = "it says nothing";
+    size_t n = 0;
+    *out = (etp_device_cpu){.executorch = ""};
+    ETP_TRY(device->ops->start(device, args, env, &p, err));
+    for (bool more = true; more;) {
+        char piece[512];
+        size_t got = 0;
+        etp_process_event e = etp_process_read(&p, PROBE_NS, piece, sizeof piece, &got);
+        more = e == ETP_PROCESS_OUT || e == ETP_PROCESS_ERR;
+        if (e == ETP_PROCESS_OUT && got < sizeof line - n) {
+            memcpy(line + n, piece, got);
+            n += got;
+        }
+    }
+    etp_process_dispose(&p);
+    while (n > 0 && line[n - 1] == '\n') {
+        n--;
+    }
+    line[n] = '\0';
+    if (!etp_isa_cpu_parse(line, &out->cpu, why, sizeof why)) {
+        return etp_fail(err, ETP_ENVIRONMENT, "%s --probe: %s", device->bundle.runner, why);
+    }
+    out->text = etp_arena_strdup(arena, etp_str_from(line));
+    return out->text ? ETP_OK : etp_fail_nomem(err, "the probe");
+}
+
+// ---- the command line ----
+
+typedef struct words {
+    const char *items[MAX_ARGS + 1];
+    size_t n;
+    bool failed;
+} words;
+
+static void add(words *w, const char *word)
+{
+    w->failed = w->failed || !word || w->n == MAX_ARGS;
+    if (!w->failed) {
+        w->items[w->n++] = word;
+        w->items[w->n] = NULL;
+    }
+}
+
+static void flag(run *r, words *w, etp_foreign_flag known, const char *name, const char *value)
+{
+    if (value && r->foreign->flags[known]) {
+        add(w, etp_arena_printf(r->arena, "--%s=%s", name, value));
+    }
+}
+
+// etprof-launch's part first.
+static bool build_arguments(run *r, words *w)
+{
+    const etp_launch_request *q = r->request;
+    etp_arena *a = r->arena;
+    bool files = q->inputs && strcmp(q->inputs, "ones") != 0;
+    if (q->arm->mask[0]) {
+        add(w, "--mask");
+        add(w, q->arm->mask);
+    } else {
+        add(w, "--method");
+        add(w, "none");
+    }
+    add(w, "--once");
+    add(w, "--report");
+    add(w, r->report);
+    if (q->cpus) {
+        add(w, "--cpus");
+        add(w, q->cpus);
+    }
+    if (!r->device->info.local_pid) {
+        add(w, "--executable"); // files are pushed without the permission
+    }
+    if (q->outputs) {
+        add(w, "--make");
+        add(w, q->outputs);
+    }
+    add(w, "--");
+    add(w, r->foreign->there);
+    flag(r, w, ETP_FOREIGN_MODEL_PATH, "model_path", q->model);
+    flag(r, w, ETP_FOREIGN_NUM_EXECUTIONS, "num_executions",
+         etp_arena_printf(a, "%llu", (unsigned long long)r->log.asked));
+    flag(r, w, ETP_FOREIGN_CPU_THREADS, "cpu_threads", etp_arena_printf(a, "%u", q->arm->threads));
+    flag(r, w, ETP_FOREIGN_ETDUMP_PATH, "etdump_path", q->dump);
+    flag(r, w, ETP_FOREIGN_DATA_PATH, "data_path", q->data);
+    flag(r, w, ETP_FOREIGN_METHOD_NAME, "method_name", q->method);
+    flag(r, w, ETP_FOREIGN_INPUTS, "inputs", files ? q->inputs : NULL);
+    flag(r, w, ETP_FOREIGN_PRINT_OUTPUT, "print_output", "none");
+    flag(r, w, ETP_FOREIGN_OUTPUT_FILE, "output_file",
+         q->outputs ? etp_arena_printf(a, "%s/output", q->outputs) : NULL);
+    return !w->failed;
+}
+
+// ---- listening ----
+
+static void keep(run *r, const char *text, size_t len)
+{
+    size_t room = LOG_LIMIT - r->text.len;
+    etp_strbuf_append(&r->text, (etp_str){text, len < room ? len : room});
+}
+
+// Until it closes its output; false when it was lost or the session is to end.
+static bool listen(run *r, uint64_t patience_ns)
+{
+    const etp_launch_request *q = r->request;
+    uint64_t deadline = etp_os_now_ns() + patience_ns;
+    for (;;) {
+        char piece[4096];
+        size_t got = 0;
+        uint64_t now = etp_os_now_ns();
+        if (q->interrupted(q->interrupted_ctx) != 0) {
+            r->out->interrupted = true;
+            return false;
+        }
+        if (now >= deadline) {
+            return lose(r, ETP_LOST_HANG, "no word for %.3g s", (double)patience_ns / 1e9);
+        }
+        etp_process_event e = etp_process_read(&r->process, deadline - now, piece, sizeof piece, &got);
+        if (e == ETP_PROCESS_EOF) {
+            return true;
+        }
+        if (e == ETP_PROCESS_OUT || e == ETP_PROCESS_ERR) {
+            now = etp_os_now_ns();
+            etp_foreign_log_feed(&r->log, e == ETP_PROCESS_ERR, piece, got, now);
+            keep(r, piece, got);
+            deadline = now + patience_ns;
+        }
+    }
+}
+
+static bool wait_for_end(run *r, uint64_t patience_ns)
+{
+    const etp_launch_request *q = r->request;
+    uint64_t deadline = etp_os_now_ns() + patience_ns;
+    while (!etp_process_wait(&r->process, 20000000)) {
+        if (q->interrupted(q->interrupted_ctx) != 0) {
+            r->out->interrupted = true;
+            return false;
+        }
+        if (etp_os_now_ns() >= deadline) {
+            return lose(r, ETP_LOST_HANG, "it closed its output and did not end");
+        }
+    }
+    return true;
+}
+
+// Its last line of text, as printable ASCII.
+static const char *last_words(const run *r, char *buf, size_t cap)
+{
+    etp_str s = etp_strbuf_str(&r->text);
+    while (s.len > 0 && (s.ptr[s.len - 1] == '\n' || s.ptr[s.len - 1] == ' ')) {
+        s.len--;
+    }
+    size_t start = s.len;
+    while (start > 0 && s.ptr[start - 1] != '\n' && s.len - start < cap - 1) {
+        start--;
+    }
+    size_t n = 0;
+    for (size_t i = start; i < s.len; i++) {
+        buf[n++] = s.ptr[i] >= ' ' && s.ptr[i] <= '~' ? s.ptr[i] : '?';
+    }
+    buf[n] = '\0';
+    return buf;
+}
+
+static bool check_end(run *r)
+{
+    char said[301];
+    const etp_process *p = &r->process;
+    (void)last_words(r, said, sizeof said);
+    const char *colon = said[0] ? ": " : "";
+    if (p->signal != 0) {
+        return lose(r, ETP_LOST_CRASH, "it was ended by signal %d%s%s", p->signal, colon, said);
+    }
+    if (p->exit_code >= 125 && p->exit_code <= 127) {
+        return lose(r, p->exit_code == 125 ? ETP_LOST_MASK : ETP_LOST_CRASH, "%s",
+                    said[0] ? said : "etprof-launch could not start it");
+    }
+    if (p->exit_code != 0) {
+        return lose(r, ETP_LOST_CRASH, "it ended with status %d%s%s", p->exit_code, colon, said);
+    }
+    return true;
+}
+
+// ---- what it said ----
+
+// A release that tells the sum only: its mean stands for every execution, so that a launch's value is
+// what it said; the session notes it.
+static bool spread_total(run *r)
+{
+    etp_foreign_log *log = &r->log;
+    uint64_t mean = log->total_ns / log->asked;
+    uint64_t start = r->process.start_ns + log->load_ns;
+    for (uint64_t i = 0; i < log->asked && !log->failed; i++) {
+        etp_launch_iteration item = {start + i * mean, mean ? mean : 1};
+        log->failed = !ETP_PUSH(log->arena, &log->iterations, item);
+    }
+    r->out->mean_only = true;
+    return !log->failed;
+}
+
+static bool check_log(run *r)
+{
+    etp_foreign_log *log = &r->log;
+    if (log->wrong[0]) {
+        return lose(r, ETP_LOST_GARBAGE, "the runner ignores its flags: %s", log->wrong);
+    }
+    if (log->threads != 0 && log->threads != r->request->arm->threads) {
+        return lose(r, ETP_LOST_GARBAGE, "the runner ignores its flags: %llu threads, told was %u",
+                    (unsigned long long)log->threads, r->request->arm->threads);
+    }
+    if (log->iterations.n == 0 && log->total_n == log->asked && !spread_total(r)) {
+        return lose(r, ETP_LOST_START, "out of memory");
+    }
+    if (log->failed) {
+        return lose(r, ETP_LOST_START, "out of memory");
+    }
+    if (log->iterations.n == 0) {
+        return lose(r, ETP_LOST_GARBAGE,
+                    "no timing line in its log (\"Iteration 1 of %llu: ... ms\"): %s",
+                    (unsigned long long)log->asked,
+                    r->foreign->logging == ETP_KNOWN_NO
+                        ? "it was built without logging; configure it with -DEXECUTORCH_ENABLE_LOGGING=ON"
+                        : "it was built without logging, or logs elsewhere (Android: logcat)");
+    }
+    if (log->iterations.n != log->asked) {
+        return lose(r, ETP_LOST_GARBAGE, "its log has %zu iterations, asked were %llu", log->iterations.n,
+                    (unsigned long long)log->asked);
+    }
+    return true;
+}
+
+static etp_str value_of(etp_str report, const char *key)
+{
+    for (etp_str rest = report; rest.len > 0;) {
+        etp_str line = {rest.ptr, etp_str_find(rest, ETP_STR("\n"))};
+        size_t used = line.len < rest.len ? line.len + 1 : line.len;
+        rest.ptr += used;
+        rest.len -= used;
+        size_t n = strlen(key);
+        if (line.len > n + 1 && memcmp(line.ptr, key, n) == 0 && line.ptr[n] == ' ') {
+            return (etp_str){line.ptr + n + 1, line.len - n - 1};
+        }
+    }
+    return (etp_str){0};
+}
+
+// What etprof-launch did, as the evidence of the mask.
+static bool take_report(run *r)
+{
+    etp_str text = {0};
+    etp_error err;
+    etp_run_launch *record = &r->out->record;
+    const char *local = etp_arena_printf(r->arena, "%s/launch-report.here", r->device->work_dir);
+    if (r->request->arm->mask[0] == '\0') {
+        return true;
+    }
+    if (!local || r->device->ops->pull(r->device, r->report, local, &err) != ETP_OK ||
+        etp_os_read_text(local, REPORT_LIMIT, r->arena, &text, &err) != ETP_OK) {
+        return lose(r, ETP_LOST_MASK, "etprof-launch left no report: the level is unknown");
+    }
+    uint64_t answers = 0, changed = 0;
+    etp_str method = value_of(text, "method"), why = value_of(text, "why");
+    bool counted = etp_parse_u64(value_of(text, "answers"), &answers) &&
+                   etp_parse_u64(value_of(text, "changed"), &changed);
+    record->mask_requested = etp_str_from(r->request->arm->mask);
+    record->mask_hook = etp_str_from(etp_arena_printf(r->arena, "etprof-launch:%.*s", ETP_STR_ARG(method)));
+    record->mask_cleared = record->mask_requested;
+    record->hook_calls = answers;
+    if (counted && answers == 0) {
+        return lose(r, ETP_LOST_MASK, "nothing in the runner asked for CPU features%s%.*s",
+                    why.len ? ": " : "", ETP_STR_ARG(why));
+    }
+    return true;
+}
+
+static void record_end(run *r)
+{
+    const etp_process *p = &r->process;
+    etp_run_launch *record = &r->out->record;
+    record->kind = r->request->kind;
+    record->pid = (uint64_t)p->pid;
+    record->start_ns = p->start_ns;
+    record->wall_ns = p->ended ? p->end_ns - p->start_ns : 0;
+    record->load_ns = r->log.load_ns;
+    record->first_ns = r->log.iterations.n > 0 ? r->log.iterations.items[0].ns : 0;
+    record->wait_ns = record->migrations = UINT64_MAX;
+    if (r->device->info.local_pid) {
+        record->user_ns = p->usage.user_ns;
+        record->system_ns = p->usage.system_ns;
+        record->peak_rss_bytes = p->usage.peak_rss_bytes;
+    }
+}
+
+static bool go(run *r)
+{
+    const etp_launch_request *q = r->request;
+    uint64_t each = q->expected_iteration_ns, n = r->log.asked;
+    uint64_t extra = each < UINT64_MAX / 20 / (n + 1) ? 10 * n * each : 0;
+    uint64_t patience = q->timeout_ns + extra;
+    etp_process_close_input(&r->process); // it reads nothing
+    bool ok = listen(r, patience) && wait_for_end(r, patience);
+    if (!r->process.ended) {
+        r->device->ops->kill(r->device, &r->process, 0);
+    }
+    return ok && check_end(r) && take_report(r) && check_log(r);
+}
+
+etp_status etp_foreign_run(etp_device *device, const etp_launch_request *request, etp_arena *arena,
+                           etp_launch_outcome *out, etp_error *err)
+{
+    *out = (etp_launch_outcome){0};
+    run *r = ETP_NEW(arena, run);
+    if (!r) {
+        return etp_fail_nomem(err, "a launch");
+    }
+    *r = (run){.device = device, .request = request, .foreign = request->arm->foreign, .arena = arena,
+               .out = out, .process = {.in_fd = -1, .out_fd = -1, .err_fd = -1}};
+    bool pilot = request->pilot_warmup_ns > 0;
+    r->warmup = pilot ? PILOT_WARMUP : request->warmup;
+    r->log.arena = arena;
+    r->log.asked = r->warmup + request->iterations;
+    etp_strbuf_init(&r->text, arena);
+    ETP_TRY(device->ops->scratch(device, "launch-report", arena, &r->report, err));
+    // A tracer writes a file in any case; not into the folder it stands in.
+    etp_launch_request with_dump = *request;
+    if (!request->dump && r->foreign->flags[ETP_FOREIGN_ETDUMP_PATH]) {
+        ETP_TRY(device->ops->scratch(device, "unwanted.etdump", arena, &with_dump.dump, err));
+    }
+    r->request = &with_dump;
+    words w = {0};
+    if (!build_arguments(r, &w)) {
+        return etp_fail_nomem(err, "a launch");
+    }
+    const char *const env[] = {NULL};
+    etp_error start_err;
+    if (device->ops->start(device, w.items, env, &r->process, &start_err) != ETP_OK) {
+        lose(r, ETP_LOST_START, "%s", start_err.msg);
+        return ETP_OK;
+    }
+    out->ok = go(r);
+    record_end(r);
+    etp_process_dispose(&r->process);
+    out->iterations = r->log.iterations.items;
+    out->n_warmup = r->log.iterations.n >= r->warmup ? r->warmup : 0;
+    out->n_iterations = r->log.iterations.n - out->n_warmup;
+    out->log = etp_strbuf_str(&r->text);
+    return ETP_OK;
+}

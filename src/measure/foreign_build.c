@@ -1,0 +1,192 @@
+// SPDX-License-Identifier: Apache-2.0
+// What the file of somebody else's runner shows: which flags it takes, what was compiled into it, by
+// which compiler.
+#include <stdio.h>
+
+#include "base/number.h"
+#include "base/sha256.h"
+#include "binary/elf.h"
+#include "measure/foreign.h"
+
+#define FILE_LIMIT ((uint64_t)2 << 30)
+
+static const char *const k_flag_names[ETP_FOREIGN_FLAGS] = {
+    [ETP_FOREIGN_MODEL_PATH] = "model_path",     [ETP_FOREIGN_NUM_EXECUTIONS] = "num_executions",
+    [ETP_FOREIGN_ETDUMP_PATH] = "etdump_path",   [ETP_FOREIGN_CPU_THREADS] = "cpu_threads",
+    [ETP_FOREIGN_INPUTS] = "inputs",             [ETP_FOREIGN_OUTPUT_FILE] = "output_file",
+    [ETP_FOREIGN_METHOD_NAME] = "method_name",   [ETP_FOREIGN_PRINT_OUTPUT] = "print_output",
+    [ETP_FOREIGN_DATA_PATH] = "data_path",
+};
+
+static bool holds(etp_bytes b, const void *what, size_t len)
+{
+    return memmem(b.ptr, b.len, what, len) != NULL;
+}
+
+static bool holds_text(etp_bytes b, const char *text)
+{
+    return holds(b, text, strlen(text));
+}
+
+// Flags are registered under their names: texts with a NUL behind.
+static bool holds_name(etp_bytes b, const char *name)
+{
+    return holds(b, name, strlen(name) + 1);
+}
+
+// Whole instructions that switch streaming mode or ZA on: SMSTART in its three forms.
+static bool starts_streaming(etp_bytes b)
+{
+    static const uint32_t k_smstart[] = {0xd503477f, 0xd503437f, 0xd503457f};
+    for (size_t i = 0; i + 4 <= b.len; i += 4) {
+        uint32_t word = etp_load_u32(b.ptr + i);
+        if (word == k_smstart[0] || word == k_smstart[1] || word == k_smstart[2]) {
+            return true;
+        }
+    }
+    return false;
+}
+
+// ".comment": NUL-terminated texts of the compilers and the linker; each once, sorted by appearance.
+static const char *texts_of(etp_bytes section, etp_arena *arena)
+{
+    etp_strbuf buf;
+    etp_strbuf_init(&buf, arena);
+    for (size_t i = 0; i < section.len;) {
+        const char *text = (const char *)section.ptr + i;
+        size_t len = strnlen(text, section.len - i);
+        etp_str so_far = etp_strbuf_str(&buf), piece = {text, len};
+        if (len > 0 && len < 400 && etp_str_find(so_far, piece) == so_far.len && buf.len < 800) {
+            etp_strbuf_printf(&buf, "%s%.*s", buf.len ? " + " : "", (int)len, text);
+        }
+        i += len + 1;
+    }
+    for (size_t i = 0; i < buf.len; i++) { // it goes into manifests and onto terminals
+        if (buf.ptr[i] < ' ' || buf.ptr[i] > '~') {
+            buf.ptr[i] = '?';
+        }
+    }
+    return buf.ptr && !buf.failed ? buf.ptr : "";
+}
+
+static etp_status summarise(etp_foreign *f, etp_arena *arena, etp_error *err)
+{
+    static const char *const k_words[][3] = {{"tracer unknown", "no event tracer", "event tracer"},
+                                             {"XNNPACK unknown", "no XNNPACK", "XNNPACK"},
+                                             {"", "no SME code", "SME code"},
+                                             {"", "no timing log", "timing log"}};
+    char size[ETP_NUMBER_CHARS];
+    etp_strbuf buf;
+    etp_strbuf_init(&buf, arena);
+    etp_strbuf_printf(&buf, "%s", etp_format_bytes(f->bytes, size));
+    if (!f->is_elf) {
+        etp_strbuf_appendz(&buf, ", no ELF program (a script?): what it starts is unknown");
+    } else {
+        const etp_known known[] = {f->tracer, f->xnnpack, f->sme, f->logging};
+        etp_strbuf_printf(&buf, ", %s, %s", f->is_static ? "static" : "dynamic",
+                          f->has_symbols ? "symbols" : "stripped");
+        for (size_t i = 0; i < sizeof known / sizeof *known; i++) {
+            const char *word = k_words[i][known[i]];
+            etp_strbuf_printf(&buf, "%s%s", word[0] ? ", " : "", word);
+        }
+        etp_strbuf_printf(&buf, ", %s", f->compiler[0] ? f->compiler : "compiler unknown");
+        if (f->build_id[0]) {
+            etp_strbuf_printf(&buf, ", build-id %.12s", f->build_id);
+        }
+    }
+    f->summary = buf.ptr;
+    return buf.failed ? etp_fail_nomem(err, f->path) : ETP_OK;
+}
+
+static void read_elf(etp_bytes b, const etp_elf *elf, etp_arena *arena, etp_foreign *f)
+{
+    bool arm64 = etp_elf_machine(elf) == ETP_MACHINE_AARCH64;
+    f->is_elf = true;
+    f->machine = etp_machine_name(etp_elf_machine(elf));
+    f->build_id = etp_arena_strdup(arena, etp_elf_build_id(elf));
+    f->compiler = texts_of(etp_elf_section(elf, ".comment"), arena);
+    f->command_line = texts_of(etp_elf_section(elf, ".GCC.command.line"), arena);
+    f->is_static = etp_elf_section(elf, ".interp").len == 0;
+    f->has_symbols = etp_elf_section(elf, ".symtab").len > 0;
+    for (size_t i = 0; i < ETP_FOREIGN_FLAGS; i++) {
+        f->flags[i] = holds_name(b, k_flag_names[i]);
+    }
+    f->tracer = f->flags[ETP_FOREIGN_ETDUMP_PATH] ? ETP_KNOWN_YES : ETP_KNOWN_NO;
+    f->logging = holds_text(b, "Model executed successfully") ? ETP_KNOWN_YES : ETP_KNOWN_NO;
+    bool xnnpack = holds_text(b, "XnnpackBackend") || holds_text(b, "executorch_backend_xnnpack");
+    bool elsewhere = !f->is_static && holds_text(b, "libexecutorch"); // libraries that load others
+    f->xnnpack = xnnpack ? ETP_KNOWN_YES : elsewhere ? ETP_KNOWN_NOT : ETP_KNOWN_NO;
+    if (arm64) {
+        f->sme = starts_streaming(b) ? ETP_KNOWN_YES : elsewhere ? ETP_KNOWN_NOT : ETP_KNOWN_NO;
+    }
+}
+
+etp_status etp_foreign_inspect(const char *path, etp_arena *arena, etp_foreign *out, etp_error *err)
+{
+    *out = (etp_foreign){.machine = "", .build_id = "", .compiler = "", .command_line = ""};
+    out->path = etp_os_absolute(path, arena);
+    if (!out->path) {
+        return etp_os_is_file(path) ? etp_fail_nomem(err, path)
+                                    : etp_fail(err, ETP_ENVIRONMENT, "runner %s does not exist", path);
+    }
+    if (!etp_os_is_executable(out->path)) {
+        return etp_fail(err, ETP_ENVIRONMENT, "runner %s is not executable", path);
+    }
+    out->there = out->path;
+    etp_file file;
+    ETP_TRY(etp_file_open(out->path, FILE_LIMIT, &file, err));
+    etp_sha256 h;
+    etp_sha256_init(&h);
+    etp_sha256_update(&h, file.bytes.ptr, file.bytes.len);
+    etp_sha256_hex(&h, out->sha256);
+    out->bytes = file.bytes.len;
+    etp_elf *elf = NULL;
+    etp_arena scratch = {0};
+    if (etp_elf_open(file.bytes, &scratch, &elf, NULL) == ETP_OK) {
+        read_elf(file.bytes, elf, arena, out);
+    } else { // taken for a wrapper around one of today's
+        for (size_t i = 0; i < ETP_FOREIGN_FLAGS; i++) {
+            out->flags[i] = true;
+        }
+    }
+    etp_arena_dispose(&scratch);
+    etp_file_close(&file);
+    return summarise(out, arena, err);
+}
+
+bool etp_foreign_is(const char *path)
+{
+    etp_file file;
+    if (etp_file_open(path, FILE_LIMIT, &file, NULL) != ETP_OK) {
+        return false;
+    }
+    bool is = holds_text(file.bytes, k_flag_names[ETP_FOREIGN_MODEL_PATH]) &&
+              holds_text(file.bytes, k_flag_names[ETP_FOREIGN_NUM_EXECUTIONS]);
+    etp_file_close(&file);
+    return is;
+}
+
+static void differ(etp_strbuf *buf, const char *what, const char *a, const char *b)
+{
+    if (strcmp(a, b) != 0) {
+        etp_strbuf_printf(buf, "%s%s: %s against %s", buf->len ? "; " : "", what, a[0] ? a : "unknown",
+                          b[0] ? b : "unknown");
+    }
+}
+
+const char *etp_foreign_differences(const etp_foreign *a, const etp_foreign *b, etp_arena *arena)
+{
+    static const char *const k_known[] = {"unknown", "no", "yes"};
+    char size_a[ETP_NUMBER_CHARS], size_b[ETP_NUMBER_CHARS];
+    etp_strbuf buf;
+    etp_strbuf_init(&buf, arena);
+    differ(&buf, "compiler", a->compiler, b->compiler);
+    differ(&buf, "flags", a->command_line, b->command_line);
+    differ(&buf, "linking", a->is_static ? "static" : "dynamic", b->is_static ? "static" : "dynamic");
+    differ(&buf, "event tracer", k_known[a->tracer], k_known[b->tracer]);
+    differ(&buf, "XNNPACK", k_known[a->xnnpack], k_known[b->xnnpack]);
+    differ(&buf, "SME code", k_known[a->sme], k_known[b->sme]);
+    differ(&buf, "timing log", k_known[a->logging], k_known[b->logging]);
+    differ(&buf, "size", etp_format_bytes(a->bytes, size_a), etp_format_bytes(b->bytes, size_b));
+    return buf.ptr && !buf.failed ? buf.ptr : "";
+}

@@ -1,0 +1,202 @@
+// SPDX-License-Identifier: Apache-2.0
+// Plans sessions with runners of others: which arm gets which build, and what that means for the
+// comparison.
+#include <stdio.h>
+
+#include "base/number.h"
+#include "measure/foreign.h"
+
+#define LAUNCHER "etprof-launch"
+
+etp_status etp_foreign_prepare(etp_device *d, etp_error *err)
+{
+    etp_bundle *b = &d->bundle;
+    const char *path = etp_arena_printf(&d->arena, "%s/" LAUNCHER, b->dir);
+    const char **start = ETP_NEW_ARRAY(&d->arena, const char *, 2);
+    if (!path || !start) {
+        return etp_fail_nomem(err, "the device");
+    }
+    if (d->info.emulated) {
+        return etp_fail(err, ETP_UNSUPPORTED,
+                        "user-mode emulation cannot start programs for others (no ptrace, no exec): a runner "
+                        "that is not etprof's needs a real device");
+    }
+    if (!etp_os_is_executable(path)) {
+        return etp_fail(err, ETP_ENVIRONMENT,
+                        "no " LAUNCHER " in %s, which starts runners that are not etprof's: build the bundle "
+                        "again with scripts/build-runner", b->dir);
+    }
+    start[0] = d->info.local_pid ? path : "./" LAUNCHER;
+    b->start = start;
+    b->runner = path;
+    b->own_libraries = false; // the runner uses the system's
+    return ETP_OK;
+}
+
+static void note(etp_session_plan *p, const char *id, const char *text)
+{
+    if (text && p->n_runner_notes < sizeof p->runner_notes / sizeof *p->runner_notes) {
+        p->runner_notes[p->n_runner_notes].id = id;
+        p->runner_notes[p->n_runner_notes++].text = text;
+    }
+}
+
+static etp_status need_flag(const etp_foreign *f, etp_foreign_flag flag, bool needed, const char *name,
+                            const char *option, etp_error *err)
+{
+    if (!needed || f->flags[flag]) {
+        return ETP_OK;
+    }
+    return etp_fail(err, ETP_UNSUPPORTED, "%s has no --%s (an older release?): leave out %s", f->path, name,
+                    option);
+}
+
+static etp_status check_flags(const etp_foreign *f, const etp_session_plan *p, uint32_t threads,
+                              etp_error *err)
+{
+    const char *inputs = p->inputs[0].spec;
+    bool files = strcmp(inputs, "ones") != 0;
+    if (!f->flags[ETP_FOREIGN_MODEL_PATH] || !f->flags[ETP_FOREIGN_NUM_EXECUTIONS]) {
+        return etp_fail(err, ETP_ENVIRONMENT,
+                        "%s does not take executor_runner's --%s: it is no executor_runner, or one that is too "
+                        "old to repeat an inference", f->path,
+                        f->flags[ETP_FOREIGN_MODEL_PATH] ? "num_executions" : "model_path");
+    }
+    ETP_TRY(need_flag(f, ETP_FOREIGN_CPU_THREADS, threads > 1, "cpu_threads", "--threads", err));
+    ETP_TRY(need_flag(f, ETP_FOREIGN_METHOD_NAME, p->method != NULL, "method_name", "--method", err));
+    ETP_TRY(need_flag(f, ETP_FOREIGN_DATA_PATH, p->data != NULL, "data_path", "--data", err));
+    ETP_TRY(need_flag(f, ETP_FOREIGN_INPUTS, files, "inputs", "--inputs", err));
+    if (files && strncmp(inputs, "random:", 7) == 0) {
+        return etp_fail(err, ETP_USAGE,
+                        "a stock executor_runner has no random inputs: --inputs ones (what it does by itself) "
+                        "or files");
+    }
+    return ETP_OK;
+}
+
+static etp_status check_build(const etp_foreign *f, const etp_isa_cpu *cpu, etp_error *err)
+{
+    const char *family = etp_isa_family_name(cpu->family);
+    if (f->is_elf && strcmp(f->machine, family) != 0) {
+        return etp_fail(err, ETP_ENVIRONMENT, "%s is a program for %s, the device is %s", f->path,
+                        f->machine, family);
+    }
+    if (f->logging == ETP_KNOWN_NO) {
+        return etp_fail(err, ETP_ENVIRONMENT,
+                        "%s says nowhere how long an inference took: it was built without logging. Configure "
+                        "ExecuTorch with -DEXECUTORCH_ENABLE_LOGGING=ON, or give its recordings to 'etprof "
+                        "analyze'", f->path);
+    }
+    return ETP_OK;
+}
+
+// One inspection per file: arms with one path share it.
+static etp_status give(const char *path, etp_session_plan *p, uint32_t arm, etp_arena *arena,
+                       etp_error *err)
+{
+    const char *full = etp_os_absolute(path, arena);
+    for (uint32_t i = 0; full && i < arm; i++) {
+        if (strcmp(p->arms[i].foreign->path, full) == 0) {
+            p->arms[arm].foreign = p->arms[i].foreign;
+            return ETP_OK;
+        }
+    }
+    p->arms[arm].foreign = ETP_NEW(arena, etp_foreign);
+    return p->arms[arm].foreign ? etp_foreign_inspect(path, arena, p->arms[arm].foreign, err)
+                                : etp_fail_nomem(err, "the plan");
+}
+
+// The first two arms whose runners differ in their bytes.
+static bool find_two(const etp_session_plan *p, const etp_foreign **a, const etp_foreign **b)
+{
+    *a = p->arms[0].foreign;
+    for (uint32_t i = 1; i < p->n_arms; i++) {
+        *b = p->arms[i].foreign;
+        if (strcmp((*a)->sha256, (*b)->sha256) != 0) {
+            return true;
+        }
+    }
+    return false;
+}
+
+static void judge_tracers(etp_session_plan *p, etp_arena *arena)
+{
+    uint32_t with = 0, without = 0;
+    const char *one = "";
+    for (uint32_t i = 0; i < p->n_arms; i++) {
+        const etp_foreign *f = p->arms[i].foreign;
+        with += f->tracer == ETP_KNOWN_YES;
+        without += f->tracer == ETP_KNOWN_NO;
+        one = f->tracer == ETP_KNOWN_NO ? p->arms[i].name : one;
+    }
+    if (with > 0 && without > 0) {
+        note(p, "runner_tracers_differ",
+             etp_arena_printf(arena, "one build has an event tracer, that of %s has none: only one of them "
+                                     "pays for it, and nothing can be said about operators", one));
+    } else if (without > 0) {
+        note(p, "runner_no_tracer",
+             "the runner was built without event tracer: no operator names, so no breakdown, and no proof of "
+             "a level from names (configure ExecuTorch with -DEXECUTORCH_ENABLE_EVENT_TRACER=ON)");
+    } else if (with > 0) {
+        note(p, "runner_always_traces",
+             "the runner traces every launch: its latency includes the tracer, in all arms alike");
+    }
+    p->trace = p->trace && without == 0;
+}
+
+static void judge_builds(etp_session_plan *p, etp_arena *arena)
+{
+    const etp_foreign *a = NULL, *b = NULL;
+    for (uint32_t i = 0; i < p->n_arms; i++) {
+        const etp_foreign *f = p->arms[i].foreign;
+        if (f->xnnpack == ETP_KNOWN_NO) {
+            note(p, "runner_no_xnnpack",
+                 etp_arena_printf(arena, "the runner of %s was built without XNNPACK: programs that were "
+                                         "lowered to it do not load", p->arms[i].name));
+        }
+        if (f->sme == ETP_KNOWN_NO && (p->arms[i].level == ETP_LEVEL_SME2 || p->arms[i].level == ETP_LEVEL_SME1)) {
+            note(p, "runner_no_sme",
+                 etp_arena_printf(arena, "the runner of %s holds no SME code at all: it was built with SME "
+                                         "switched off", p->arms[i].name));
+        }
+    }
+    if (!find_two(p, &a, &b)) {
+        return;
+    }
+    for (uint32_t i = 0; i < p->n_arms; i++) {
+        p->arms[i].mask[0] = '\0'; // the builds are the switch
+    }
+    const char *what = etp_foreign_differences(a, b, arena);
+    note(p, "runner_builds_differ",
+         etp_arena_printf(arena, "two builds are compared, not one at two levels: a difference may come from "
+                                 "anything that was built differently (%s)",
+                          what[0] ? what : "their files do not show what"));
+}
+
+etp_status etp_foreign_plan(const etp_session_options *o, const etp_device *device, etp_arena *arena,
+                            etp_session_plan *p, etp_error *err)
+{
+    (void)device;
+    if (o->n_runners == 0) {
+        return ETP_OK;
+    }
+    size_t n_threads = o->n_threads ? o->n_threads : 1;
+    size_t n_levels = p->n_arms / (o->n_models * n_threads);
+    if (o->n_runners != 1 && o->n_runners != n_levels) {
+        return etp_fail(err, ETP_USAGE, "%zu runners for %zu levels", o->n_runners, n_levels);
+    }
+    if (p->kernels) {
+        return etp_fail(err, ETP_UNSUPPORTED,
+                        "program counters are sampled by etprof's own runner only: leave out --kernels, or "
+                        "--runner");
+    }
+    for (uint32_t i = 0; i < p->n_arms; i++) {
+        size_t level = i / n_threads % n_levels;
+        ETP_TRY(give(o->runners[o->n_runners == 1 ? 0 : level], p, i, arena, err));
+        ETP_TRY(check_build(p->arms[i].foreign, &p->cpu.cpu, err));
+        ETP_TRY(check_flags(p->arms[i].foreign, p, p->arms[i].threads, err));
+    }
+    judge_builds(p, arena);
+    judge_tracers(p, arena);
+    return ETP_OK;
+}

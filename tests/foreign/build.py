@@ -1,0 +1,95 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
+"""Builds the test runners against the ExecuTorch SDK of scripts/sdk: build.py TRIPLE FOLDER [VARIANT...]
+
+Prints nothing; the runners are FOLDER/<variant>. 77 and a reason when there is no SDK or compiler.
+"""
+import hashlib
+import os
+import subprocess
+import sys
+
+HERE = os.path.dirname(os.path.abspath(__file__))
+ROOT = os.path.dirname(os.path.dirname(HERE))
+VARIANTS = {
+    "stock": [],
+    "untraced": ["-DWITHOUT_TRACER"],
+    "old": ["-DOLD_RELEASE"],
+    "silent": ["-DWITHOUT_LOG", "-DWITHOUT_TRACER"],
+    "cheat": ["-DCHEAT"],
+    "other": ["-DOTHER_BUILD=1", "-O0"],
+}
+PARTS = ["", "_kernels_optimized", "_kernels_quantized", "_backend_xnnpack", "_threadpool", "_etdump"]
+
+
+class Missing(Exception):
+    pass
+
+
+def sdk(triple):
+    done = subprocess.run([os.path.join(ROOT, "scripts", "sdk"), triple], stdout=subprocess.PIPE,
+                          stderr=subprocess.PIPE, text=True)
+    if done.returncode != 0:
+        raise Missing("no ExecuTorch SDK for %s: %s" % (triple, (done.stderr.strip() or "?").splitlines()[-1]))
+    return done.stdout.strip().splitlines()[-1]
+
+
+def compiler(triple):
+    name = "c++" if triple.split("-")[0] == os.uname().machine else triple + "-g++"
+    try:
+        subprocess.run([name, "--version"], stdout=subprocess.DEVNULL, check=True)
+    except (OSError, subprocess.CalledProcessError):
+        raise Missing("no compiler " + name)
+    return name
+
+
+def needed(target, sources, words):
+    """Is TARGET not what these sources and words make?"""
+    h = hashlib.sha256("\0".join(words).encode())
+    for s in sources:
+        with open(s, "rb") as f:
+            h.update(f.read())
+    key, path = h.hexdigest(), target + ".key"
+    if os.path.exists(target) and os.path.exists(path) and open(path).read() == key:
+        return None
+    return key
+
+
+def make(words, target, sources, key_words):
+    key = needed(target, sources, key_words)
+    if key is None:
+        return
+    done = subprocess.run(words, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True)
+    if done.returncode != 0:
+        sys.exit("%s\n%s" % (" ".join(words), done.stdout))
+    with open(target + ".key", "w") as f:
+        f.write(key)
+
+
+def build(triple, folder, variants):
+    package, cxx = sdk(triple), compiler(triple)
+    os.makedirs(folder, exist_ok=True)
+    include = os.path.join(package, "include")
+    base = [cxx, "-std=c++17", "-O2", "-Wno-deprecated-declarations"]
+    engine_words = base + ["-DC10_USING_CUSTOM_GENERATED_MACROS", "-DET_EVENT_TRACER_ENABLED",
+                           "-DET_USE_THREADPOOL", "-isystem", include, "-isystem",
+                           include + "/executorch/runtime/core/portable_type/c10"]
+    engine = os.path.join(folder, "engine.o")
+    header = os.path.join(HERE, "engine.h")
+    source = os.path.join(HERE, "engine.cpp")
+    make(engine_words + ["-c", source, "-o", engine], engine, [source, header], engine_words)
+    lib = os.path.join(package, "lib")
+    libraries = ["-L" + lib, "-Wl,--no-as-needed"] + ["-lexecutorch" + p for p in PARTS] + ["-Wl,-rpath," + lib]
+    front = os.path.join(HERE, "stock_runner.cpp")
+    for v in variants:
+        target = os.path.join(folder, v)
+        words = base + VARIANTS[v]
+        make(words + [front, engine, "-o", target] + libraries, target, [front, header, engine], words + libraries)
+
+
+if __name__ == "__main__":
+    try:
+        build(sys.argv[1], sys.argv[2], sys.argv[3:] or list(VARIANTS))
+    except Missing as reason:
+        print("skipped: %s" % reason)
+        sys.exit(77)

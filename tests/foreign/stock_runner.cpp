@@ -1,0 +1,192 @@
+// SPDX-License-Identifier: Apache-2.0
+// Stands in for ExecuTorch's executor_runner, which this project does not ship: the same flags, the same
+// log lines, the real ExecuTorch libraries. Written for the tests from the flags' documentation and from
+// logs; built in several ways by build.py:
+//   WITHOUT_TRACER   as a build without ET_EVENT_TRACER_ENABLED: no --etdump_path
+//   OLD_RELEASE      no --cpu_threads, --method_name, --print_output; the log tells the sum alone
+//   WITHOUT_LOG      as a Release build: no log at all
+//   CHEAT            uses the CPU's best kernels whatever it is told about features
+// STOCK_FAULT in the environment makes it misbehave: crash, garbage, threads, executions, longlog,
+// latin1, hang, nodump.
+#include <csignal>
+#include <cstdarg>
+#include <cstdio>
+#include <cstdlib>
+#include <cstring>
+#include <map>
+#include <string>
+#include <unistd.h>
+
+#include "engine.h"
+
+static std::map<std::string, std::string> flags = {
+    {"model_path", "model.pte"},
+    {"num_executions", "1"},
+    {"data_path", ""},
+    {"inputs", ""},
+    {"output_file", ""},
+#ifndef OLD_RELEASE
+    {"cpu_threads", "-1"},
+    {"method_name", ""},
+    {"print_output", "summary"},
+#endif
+#ifndef WITHOUT_TRACER
+    {"etdump_path", "model.etdump"},
+#endif
+};
+
+static std::string flag(const char *name)
+{
+    auto it = flags.find(name);
+    return it == flags.end() ? "" : it->second;
+}
+
+#ifdef WITHOUT_LOG
+#define LOG(...) ((void)0)
+#else
+__attribute__((format(printf, 1, 2))) static void LOG(const char *format, ...)
+{
+    va_list args;
+    va_start(args, format);
+    std::fprintf(stderr, "I 00:00:00.000123 executorch:executor_runner.cpp:1] ");
+    std::vfprintf(stderr, format, args);
+    std::fprintf(stderr, "\n");
+    va_end(args);
+}
+#endif
+
+static bool fault(const char *name)
+{
+    const char *wanted = std::getenv("STOCK_FAULT");
+    return wanted && std::strcmp(wanted, name) == 0;
+}
+
+static bool read_flags(int argc, char **argv)
+{
+    for (int i = 1; i < argc; i++) {
+        const char *word = argv[i] + std::strspn(argv[i], "-");
+        const char *equals = std::strchr(word, '=');
+        std::string name(word, equals ? static_cast<size_t>(equals - word) : std::strlen(word));
+        if (flags.count(name) == 0) {
+            std::fprintf(stderr, "ERROR: unknown command line flag '%s'\n", name.c_str());
+            return false;
+        }
+        flags[name] = equals ? equals + 1 : i + 1 < argc ? argv[++i] : "";
+    }
+    return true;
+}
+
+[[noreturn]] static void die(const std::string &why)
+{
+    LOG("In function main(), assert failed: %s", why.c_str());
+    (void)why;
+    std::abort();
+}
+
+static void check(const std::string &why)
+{
+    if (!why.empty()) {
+        die(why);
+    }
+}
+
+#ifdef CHEAT
+// cpuinfo's table of the x86 features: says yes to everything from AVX-512 F on that this CPU has. The
+// question is asked from memory that no file is mapped to.
+#include <sys/mman.h>
+extern "C" unsigned char cpuinfo_isa[];
+extern "C" bool cpuinfo_initialize(void);
+static void cheat()
+{
+    static const unsigned char code[] = {0x53, 0xb8, 7, 0, 0, 0, 0x31, 0xc9, 0x0f, 0xa2, // cpuid leaf 7
+                                         0x89, 0xd8, 0x5b, 0xc3};                         // its EBX
+    void *page = mmap(nullptr, 4096, PROT_READ | PROT_WRITE | PROT_EXEC, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+    std::memcpy(page, code, sizeof code);
+    unsigned (*leaf7)();
+    std::memcpy(&leaf7, &page, sizeof page);
+    cpuinfo_initialize();
+    if (leaf7() >> 16 & 1) {
+        for (int i : {22, 24, 27, 28, 29, 32, 33, 34, 35, 41}) { // avx .. avx512vnni
+            cpuinfo_isa[i] = 1;
+        }
+    }
+}
+__attribute__((constructor(101))) static void before_all()
+{
+    cheat();
+}
+#endif
+
+static void misbehave()
+{
+    if (fault("garbage")) {
+        for (int i = 0; i < 3000; i++) {
+            std::fprintf(stderr, "Iteration of Iteration -1 of 3: nan ms \x01\x02\xff%d", i);
+        }
+        std::fprintf(stderr, "\nIteration 999999999999999999999999 of 3: 1 ms\nIteration 1 of 13: 1e999 ms\n");
+        std::exit(0);
+    }
+    if (fault("longlog")) {
+        for (int i = 0; i < 10000; i++) {
+            std::fprintf(stderr, "W 00:00:00.000 xnnpack: line %d of a very talkative backend, nothing to see\n", i);
+        }
+    }
+    if (fault("latin1")) {
+        std::fprintf(stderr, "Mod\xe8le charg\xe9 \xff\xfe\n");
+    }
+    if (fault("hang")) {
+        pause();
+    }
+}
+
+int main(int argc, char **argv)
+{
+    if (!read_flags(argc, argv)) {
+        return 1;
+    }
+    misbehave();
+    int threads = -1;
+    std::string method;
+    bool trace = false;
+#ifndef OLD_RELEASE // names of flags that a build lacks must not stand in its file
+    threads = std::atoi(flag("cpu_threads").c_str());
+    method = flag("method_name");
+    LOG("Resetting threadpool with num threads = %d", fault("threads") ? threads + 3 : threads);
+#endif
+#ifndef WITHOUT_TRACER
+    trace = true;
+#endif
+    uint64_t load_ns = 0, total = 0, ns = 0;
+    EngineOptions o{flag("model_path"), method, flag("data_path"), threads > 0 ? threads : 0, trace};
+    check(engine_load(o, &load_ns));
+    LOG("Model loaded in %f ms.", static_cast<double>(load_ns) / 1e6);
+    check(engine_inputs(flag("inputs")));
+    unsigned n = static_cast<unsigned>(std::strtoul(flag("num_executions").c_str(), nullptr, 10));
+    n = fault("executions") ? 1 : n;
+    for (unsigned i = 0; i < n; i++) {
+        check(engine_execute(&ns));
+        total += ns;
+        if (fault("crash") && i == n / 2) {
+            std::raise(SIGSEGV);
+        }
+#ifndef OLD_RELEASE
+        LOG("Iteration %u of %u: %f ms", i + 1, n, static_cast<double>(ns) / 1e6);
+#endif
+    }
+    LOG("Model executed successfully %u time(s) in %f ms.", n, static_cast<double>(total) / 1e6);
+    if (!flag("output_file").empty()) {
+        check(engine_write_outputs(flag("output_file")));
+    }
+#ifndef OLD_RELEASE
+    if (flag("print_output") != "none") {
+        std::printf("OutputX 0: tensor(...)\n");
+    }
+#endif
+#ifndef WITHOUT_TRACER
+    if (!fault("nodump")) {
+        check(engine_write_etdump(flag("etdump_path")));
+        LOG("ETDump written to file '%s'.", flag("etdump_path").c_str());
+    }
+#endif
+    return 0;
+}
