@@ -311,6 +311,21 @@ static etp_status prove_by_samples(etp_ab_session *s, etp_error *err)
     return ETP_OK;
 }
 
+// What etprof-launch did for a runner that is not etprof's.
+static const char *foreign_mask(etp_ab_session *s, const etp_run_launch *l, uint64_t calls)
+{
+    if (l->mask_hook.len == 0) {
+        return "nothing was hidden: this build itself is said to be at the level";
+    }
+    if (etp_str_eqz(l->mask_hook, "etprof-launch:cpuid")) {
+        return etp_arena_printf(&s->arena, "etprof-launch hid %.*s; the runner asked for CPU features at least "
+                                           "%llu times in every launch",
+                                ETP_STR_ARG(l->mask_cleared), (unsigned long long)calls);
+    }
+    return etp_arena_printf(&s->arena, "%.*s hid %.*s; who asked for it is not known",
+                            ETP_STR_ARG(l->mask_hook), ETP_STR_ARG(l->mask_cleared));
+}
+
 static etp_status prove(etp_ab_session *s, etp_error *err)
 {
     for (uint32_t a = 0; a < s->ab.n_arms; a++) {
@@ -328,7 +343,8 @@ static etp_status prove(etp_ab_session *s, etp_error *err)
             }
         }
         if (launch) {
-            const char *text = etp_arena_printf(
+            bool foreign = s->run.arms.items[a].runner.len > 0;
+            const char *text = foreign ? foreign_mask(s, launch, calls) : etp_arena_printf(
                 &s->arena, "cleared %.*s; an SDK library asked the hook at least %llu times in every launch",
                 ETP_STR_ARG(launch->mask_cleared.len ? launch->mask_cleared : ETP_STR("nothing")),
                 (unsigned long long)calls);

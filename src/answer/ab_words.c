@@ -46,6 +46,16 @@ etp_status etp_ab_find(etp_ab_session *s, etp_finding_kind kind, const char *sev
     return find_with(s, kind, severity, &evidence, evidence ? 1 : 0, text, err);
 }
 
+static const char *run_note(const etp_ab_session *s, const char *id)
+{
+    for (size_t i = 0; s->has_run && i < s->run.n_notes; i++) {
+        if (etp_str_eqz(s->run.notes[i].id, id)) {
+            return id;
+        }
+    }
+    return NULL;
+}
+
 static void grade(etp_ab_session *s)
 {
     etp_ab *ab = &s->ab;
@@ -65,6 +75,11 @@ static void grade(etp_ab_session *s)
     ab->grade = same_runner ? "A" : "C";
     ab->grade_reason = same_runner ? "one binary, one session, paired launches"
                                    : "the arms ran different or unknown builds";
+    if (same_runner && run_note(s, "runner_no_tracer")) {
+        ab->grade = "B";
+        ab->grade_reason = "one binary, one session, paired launches; without operator names nothing proves "
+                           "the levels";
+    }
 }
 
 static bool silent(const etp_ab *ab, size_t comparison)

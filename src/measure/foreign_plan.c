@@ -139,7 +139,8 @@ static void judge_tracers(etp_session_plan *p, etp_arena *arena)
              "a level from names (configure ExecuTorch with -DEXECUTORCH_ENABLE_EVENT_TRACER=ON)");
     } else if (with > 0) {
         note(p, "runner_always_traces",
-             "the runner traces every launch: its latency includes the tracer, in all arms alike");
+             "the runner traces every launch: its latency includes the tracer, in all arms alike, and its "
+             "recordings include the warm-up, so that the breakdown is slower than the latency");
     }
     p->trace = p->trace && without == 0;
 }

@@ -79,7 +79,7 @@ def build(triple, folder, variants):
     source = os.path.join(HERE, "engine.cpp")
     make(engine_words + ["-c", source, "-o", engine], engine, [source, header], engine_words)
     lib = os.path.join(package, "lib")
-    libraries = ["-L" + lib, "-Wl,--no-as-needed"] + ["-lexecutorch" + p for p in PARTS] + ["-Wl,-rpath," + lib]
+    libraries = ["-L" + lib, "-Wl,--no-as-needed"] + ["-lexecutorch" + p for p in PARTS] + ["-Wl,-rpath," + lib, "-ldl"]
     front = os.path.join(HERE, "stock_runner.cpp")
     for v in variants:
         target = os.path.join(folder, v)

@@ -94,9 +94,8 @@ static void check(const std::string &why)
 // cpuinfo's table of the x86 features: says yes to everything from AVX-512 F on that this CPU has. The
 // question is asked from memory that no file is mapped to.
 #include <sys/mman.h>
-extern "C" unsigned char cpuinfo_isa[];
-extern "C" bool cpuinfo_initialize(void);
-static void cheat()
+#include <dlfcn.h>
+extern "C" bool cpuinfo_initialize(void)
 {
     static const unsigned char code[] = {0x53, 0xb8, 7, 0, 0, 0, 0x31, 0xc9, 0x0f, 0xa2, // cpuid leaf 7
                                          0x89, 0xd8, 0x5b, 0xc3};                         // its EBX
@@ -104,16 +103,17 @@ static void cheat()
     std::memcpy(page, code, sizeof code);
     unsigned (*leaf7)();
     std::memcpy(&leaf7, &page, sizeof page);
-    cpuinfo_initialize();
-    if (leaf7() >> 16 & 1) {
+    bool (*real)() = nullptr;
+    void *symbol = dlsym(RTLD_NEXT, "cpuinfo_initialize");
+    std::memcpy(&real, &symbol, sizeof symbol);
+    bool ok = real && real();
+    auto *cpuinfo_isa = static_cast<unsigned char *>(dlsym(RTLD_NEXT, "cpuinfo_isa"));
+    if (ok && cpuinfo_isa && leaf7() >> 16 & 1) {
         for (int i : {22, 24, 27, 28, 29, 32, 33, 34, 35, 41}) { // avx .. avx512vnni
             cpuinfo_isa[i] = 1;
         }
     }
-}
-__attribute__((constructor(101))) static void before_all()
-{
-    cheat();
+    return ok;
 }
 #endif
 
