@@ -157,14 +157,18 @@ static bool replace(tracer *t, space *s, int mem_fd, uint64_t address)
     return true;
 }
 
-static void warn_unsure(launch *l, const cpuid_sites *sites, const char *path)
+// A file whose questions cannot be answered: the level would silently not be in force.
+static bool is_sure(launch *l, const cpuid_sites *sites, const char *path)
 {
     if (sites->unsure && sites->n == 0) {
-        (void)snprintf(l->why, sizeof l->why,
-                       "%s has no table of its functions (.eh_frame_hdr): its cpuid instructions cannot be "
-                       "told from constants%s", path,
-                       l->cpuid_faulting ? "" : ", and this system does not offer to trap them");
+        launch_why(l, "%s has no tables of its functions (.eh_frame): its cpuid instructions cannot be told from "
+                      "constants%s", path,
+                   l->cpuid_faulting ? "; trapping them by CPUID faulting, which this system offers, is not "
+                                       "built in"
+                                     : ", and this system does not offer to trap them");
+        return false;
     }
+    return true;
 }
 
 bool cpu_after_exec(tracer *t, tracee *thread)
@@ -191,7 +195,7 @@ bool cpu_after_exec(tracer *t, tracee *thread)
     (void)snprintf(path, sizeof path, "/proc/%d/exe", (int)thread->tid);
     if (elf_find_cpuid(path, &sites)) {
         uint64_t bias = auxv_entry(fd, regs.rsp) - sites.entry;
-        warn_unsure(l, &sites, "the program");
+        ok = ok && is_sure(l, &sites, "the program");
         for (size_t i = 0; ok && i < sites.n; i++) {
             for (size_t c = 0; c < sites.n_code; c++) {
                 uint64_t in = sites.offsets[i] - sites.code[c].offset;
@@ -252,7 +256,7 @@ bool cpu_mapping_ended(tracer *t, tracee *thread, bool *out_again)
     bool ok = true;
     int fd = sites.n > 0 ? open_memory(t->launch, thread->tid) : -1;
     space *s = space_of(t, thread->tgid, true);
-    warn_unsure(t->launch, &sites, thread->mapped);
+    ok = is_sure(t->launch, &sites, thread->mapped);
     if (sites.n > 0 && (fd < 0 || !s)) {
         ok = false;
     }

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // Finds the true `cpuid` instructions of an x86-64 ELF file. The two bytes also occur inside addresses
 // and constants: functions that hold them are walked instruction by instruction from their beginning,
-// which the unwind table (.eh_frame_hdr) or the symbol table knows. The file is hostile: every offset
-// is checked.
+// which the unwind tables (.eh_frame_hdr; static programs have .eh_frame alone) or the symbol table know.
+// The file is hostile: every offset is checked.
 #include "launch.h"
 
 #include <elf.h>
@@ -22,6 +22,7 @@ typedef struct image {
     const unsigned char *table; // of .eh_frame_hdr: pairs of start and entry, sorted
     size_t n_table;
     uint64_t table_base; // address that its numbers are relative to
+    uint64_t frames, frames_size, frames_vaddr; // .eh_frame, in the file and in memory; size 0 none
     const unsigned char *symbols, *names;
     size_t n_symbols, names_size;
     bool whole; // .symtab: local functions too; else only what is exported and imported
@@ -104,6 +105,81 @@ static void read_symbols(image *m)
     }
 }
 
+static void read_frames(image *m)
+{
+    const Elf64_Ehdr *h = &m->header;
+    Elf64_Shdr names, s;
+    if (h->e_shentsize != sizeof s || h->e_shstrndx >= h->e_shnum ||
+        !inside(m, h->e_shoff, (uint64_t)h->e_shnum * sizeof s)) {
+        return;
+    }
+    memcpy(&names, m->data + h->e_shoff + h->e_shstrndx * sizeof s, sizeof s);
+    static const char k_name[] = ".eh_frame";
+    for (size_t i = 0; i < h->e_shnum && inside(m, names.sh_offset, names.sh_size); i++) {
+        memcpy(&s, m->data + h->e_shoff + i * sizeof s, sizeof s);
+        if (s.sh_name < names.sh_size && names.sh_size - s.sh_name >= sizeof k_name &&
+            memcmp(m->data + names.sh_offset + s.sh_name, k_name, sizeof k_name) == 0 &&
+            s.sh_type != SHT_NOBITS && inside(m, s.sh_offset, s.sh_size)) {
+            m->frames = s.sh_offset;
+            m->frames_size = s.sh_size;
+            m->frames_vaddr = s.sh_addr;
+        }
+    }
+}
+
+// Is the record that begins at AT (in .eh_frame) a common one whose functions are given by 4-byte numbers
+// relative to where they stand? Everything compilers write for x86-64 is.
+static bool is_plain_common(const image *m, uint64_t at)
+{
+    const unsigned char *f = m->data + m->frames;
+    uint64_t left = at < m->frames_size ? m->frames_size - at : 0;
+    if (left < 20 || f[at + 8] != 1 || f[at + 9] != 'z') { // version 1, augmentation with a size
+        return false;
+    }
+    const unsigned char *letters = f + at + 10, *end = f + m->frames_size;
+    const unsigned char *data = memchr(letters, 0, (size_t)(end - letters));
+    if (!data || end - data < 16) {
+        return false;
+    }
+    data++;
+    for (int i = 0; i < 4; i++) { // alignment of code and data, return column, size of what follows
+        for (int k = 0; k < 5 && (*data & 0x80) != 0 && data + 1 < end; k++) {
+            data++;
+        }
+        data += data + 1 < end;
+    }
+    for (; *letters != 0 && end - data > 6; letters++) {
+        if (*letters == 'R') {
+            return *data == 0x1b;
+        }
+        data += *letters == 'P' ? ((data[0] & 7) == 4 ? 9 : 5) : *letters == 'L' ? 1 : 0;
+    }
+    return false;
+}
+
+// The last function of .eh_frame that begins at or before ADDRESS; 0 none.
+static uint64_t frame_start(const image *m, uint64_t address)
+{
+    const unsigned char *f = m->data + m->frames;
+    uint64_t best = 0;
+    for (uint64_t at = 0; m->frames_size >= 16 && at <= m->frames_size - 16;) {
+        uint32_t len, id;
+        int32_t delta;
+        memcpy(&len, f + at, 4);
+        memcpy(&id, f + at + 4, 4);
+        if (len < 4 || len > m->frames_size - at - 4) {
+            break; // the end, or 64-bit records, which nobody writes
+        }
+        if (id != 0 && id <= at + 4 && len >= 12 && is_plain_common(m, at + 4 - id)) {
+            memcpy(&delta, f + at + 8, 4);
+            uint64_t start = m->frames_vaddr + at + 8 + (uint64_t)(int64_t)delta;
+            best = start <= address && start > best ? start : best;
+        }
+        at += (uint64_t)len + 4;
+    }
+    return best;
+}
+
 static bool name_starts(const image *m, uint32_t name, const char *prefix)
 {
     size_t len = strlen(prefix);
@@ -175,6 +251,10 @@ static function by_unwind(const image *m, uint64_t address)
         }
     }
     function f = {0};
+    uint64_t start = m->n_table == 0 ? frame_start(m, address) : 0;
+    if (start != 0) {
+        f = (function){.start = start, .end = UINT64_MAX, .known = true};
+    }
     if (low > 0) {
         f.start = unwind_start(m, low - 1);
         f.end = low < m->n_table ? unwind_start(m, low) : UINT64_MAX;
@@ -266,6 +346,7 @@ bool elf_find_cpuid_in(const unsigned char *data, size_t size, cpuid_sites *out)
     }
     out->entry = m.header.e_entry;
     read_symbols(&m);
+    read_frames(&m);
     home where = find_cpuinfo(&m);
     if (where == HOME_ELSEWHERE) {
         return true; // what it asks for itself is no kernel selection

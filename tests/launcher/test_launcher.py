@@ -1,0 +1,142 @@
+# SPDX-License-Identifier: Apache-2.0
+"""etprof-launch on this machine: every kind of program, followed everywhere, ending as it ended.
+
+Expected values: what the same program prints without the launcher, less what the level hides by its
+definition in the design ("avx2 also all AVX-512").
+
+usage: test_launcher.py ETPROF_LAUNCH"""
+import os
+import pathlib
+import platform
+import signal
+import subprocess
+import sys
+import tempfile
+import time
+import unittest
+
+LAUNCH = str(pathlib.Path(sys.argv.pop(1)).resolve())
+HERE = pathlib.Path(__file__).resolve().parent
+TMP = tempfile.TemporaryDirectory()
+KINDS = {"dynamic": [], "static": ["-static"], "static-pie": ["-static-pie"]}
+HIDDEN = {"vnni": [], "avx512": ["vnni"], "avx2": ["vnni", "avx512f"],
+          "sse": ["vnni", "avx512f", "avx2", "avx"]}
+
+
+def build():
+    for kind, flags in KINDS.items():
+        for strip in ("", "-s"):
+            out = os.path.join(TMP.name, kind + ("-stripped" if strip else ""))
+            done = subprocess.run(["cc", "-O1", "-pthread", str(HERE / "features.c"), "-o", out, *flags,
+                                   *([strip] if strip else [])], capture_output=True, text=True)
+            if done.returncode != 0:
+                sys.exit("%s: %s" % (out, done.stderr))
+
+
+def program(name):
+    return os.path.join(TMP.name, name)
+
+
+def launch(*words, env=None):
+    return subprocess.run([LAUNCH, *words], capture_output=True, text=True, timeout=60,
+                          env={**os.environ, **(env or {})})
+
+
+def features(text):
+    words = text.split()
+    return dict(zip(words[::2], words[1::2]))
+
+
+NATIVE = {}
+
+
+def expected(level):
+    return {k: "0" if k in HIDDEN[level] else v for k, v in NATIVE.items()}
+
+
+def levels():
+    needs = {"vnni": "vnni", "avx512": "avx512f", "avx2": "avx2", "sse": "avx"}
+    return [n for n in HIDDEN if NATIVE[needs[n]] == "1"]
+
+
+class Launcher(unittest.TestCase):
+    def test_every_kind_of_program_at_every_level(self):
+        for kind in KINDS:
+            for suffix in ("", "-stripped"):
+                for level in levels():
+                    with self.subTest(program=kind + suffix, level=level):
+                        done = launch("--level", level, "--", program(kind + suffix))
+                        self.assertEqual((done.returncode, done.stderr), (0, ""))
+                        self.assertEqual(features(done.stdout), expected(level))
+
+    def test_threads_children_and_programs_started_by_programs(self):
+        level = levels()[-1]
+        for what in ("thread", "fork", "exec"):
+            with self.subTest(what):
+                done = launch("--level", level, "--", program("static-stripped"), what)
+                self.assertEqual(done.returncode, 0)
+                self.assertEqual(features(done.stdout), expected(level))
+        done = launch("--level", level, "--", "sh", "-c", "%s; %s" % (program("dynamic"), program("static")))
+        self.assertEqual([features(line) for line in done.stdout.splitlines()], [expected(level)] * 2)
+
+    def test_ends_as_the_program_ends(self):
+        self.assertEqual(launch("--", "sh", "-c", "exit 7").returncode, 7)
+        self.assertEqual(launch("--", "sh", "-c", "kill -TERM $$").returncode, -signal.SIGTERM)
+        self.assertEqual(launch("--", "no/such/program").returncode, 127)
+        self.assertEqual(launch("--", "/etc/passwd").returncode, 126)
+
+    def test_an_illegal_instruction_of_its_own_stays_one(self):
+        done = launch("--level", levels()[-1], "--", program("static"), "ud2")
+        self.assertEqual(done.returncode, -signal.SIGILL)
+
+    def test_signals_reach_the_program(self):
+        with subprocess.Popen([LAUNCH, "--", program("dynamic"), "wait"], stdout=subprocess.PIPE) as p:
+            self.assertEqual(p.stdout.readline(), b"ready\n")
+            p.send_signal(signal.SIGTERM)
+            self.assertEqual(p.wait(timeout=20), -signal.SIGTERM)
+
+    def test_nothing_is_left_when_the_launcher_is_killed(self):
+        with subprocess.Popen([LAUNCH, "--", program("dynamic"), "wait"], stdout=subprocess.PIPE) as p:
+            p.stdout.readline()
+            children = pathlib.Path("/proc/%d/task/%d/children" % (p.pid, p.pid)).read_text().split()
+            self.assertEqual(len(children), 1)
+            p.kill()
+            p.wait()
+        for _ in range(100):
+            if not os.path.exists("/proc/" + children[0]):
+                return
+            time.sleep(0.05)
+        self.fail("process %s outlived the launcher" % children[0])
+
+    def test_says_why_it_cannot(self):
+        for words, text in ((["--level", "sme2"], "no level sme2"), (["--level", "fast"], "unknown level fast"),
+                            (["--mask", "x86_64:fast"], "--mask"), (["--cpus", "3-1"], "--cpus"),
+                            (["--method", "preload", "--level", "sse"], "ask the CPU itself"),
+                            (["--method", "none", "--level", "sse"], "hides nothing")):
+            with self.subTest(words=words):
+                done = launch(*words, "--", "true")
+                self.assertEqual(done.returncode, 125)
+                self.assertIn(text, done.stderr)
+        done = launch("--", LAUNCH, "--", "true") # the outer one traces the inner one's child
+        self.assertEqual(done.returncode, 125)
+        self.assertIn("already traces", done.stderr)
+
+    def test_report(self):
+        path = program("report")
+        launch("--level", levels()[-1], "--report", path, "--", program("static"))
+        report = dict(line.split(" ", 1) for line in pathlib.Path(path).read_text().splitlines())
+        self.assertEqual((report["method"], report["programs"]), ("cpuid", "1"))
+        self.assertGreaterEqual(int(report["answers"]), 2)
+        self.assertGreaterEqual(int(report["changed"]), 1)
+
+
+if __name__ == "__main__":
+    if platform.system() != "Linux" or platform.machine() != "x86_64":
+        print("skipped: written for Linux on x86-64; arm64 is tested in the emulated guest")
+        sys.exit(77)
+    build()
+    NATIVE = features(subprocess.run([program("dynamic")], capture_output=True, text=True).stdout)
+    if NATIVE["avx"] != "1":
+        print("skipped: this CPU has no AVX, there is nothing to hide")
+        sys.exit(77)
+    unittest.main()
