@@ -27,7 +27,7 @@ static const etp_opt k_options[] = {
     OPT("platform", 0, ETP_OPT_STRING, platform, "NAME", "with --init: mac, android or linux"),
     OPT("device", 'd', ETP_OPT_STRING, device, "SPEC", "where to run, instead of the config's device"),
     OPT("remote-device", 0, ETP_OPT_STRING, remote_device, "HOST:PORT", "an adb device in the network"),
-    OPT("runner", 0, ETP_OPT_STRING, runner, "PATH", "runner program or bundle, instead of runner_path"),
+    OPT("runner", 0, ETP_OPT_STRING, runner, "PATH", "etprof's runner or an executor_runner, instead of runner_path"),
     OPT("blocks", 'k', ETP_OPT_COUNT, blocks, "K", "exactly K blocks, instead of the config's"),
     OPT("precision", 'p', ETP_OPT_PERCENT, precision_percent, "PERCENT", ETP_PRECISION_HELP),
     OPT("budget", 0, ETP_OPT_TIME, budget, "TIME", ETP_BUDGET_HELP),
@@ -45,6 +45,8 @@ typedef struct plan { // what of the config is carried out
     bool trace_only;   // nothing but such experiments
     const char *names[64 * 16];
     const char *levels[64];
+    const char *runners[64]; // executor_runners that the config names, one per arm
+    size_t n_runners;
 } plan;
 
 static void say(const plan *p, const char *topic, const char *text)
@@ -144,8 +146,9 @@ static const char *base_name(const char *path)
     return slash ? slash + 1 : path;
 }
 
-// The kit's rule: executorch/<path>, then <path>. Ours are used as they are; those that the names
-// of the kit's presets promise but nobody built are replaced by one runner and masks.
+// The kit's rule: executorch/<path>, then <path>. What is there is used: an executor_runner, started at
+// the level when all experiments name the same, or two builds that are the switch themselves. Those that
+// the names of the kit's presets promise but nobody built are replaced by one runner and masks.
 static etp_status choose_runner(const run_options *o, plan *p, const char **out, etp_error *err)
 {
     *out = o->runner;
@@ -161,17 +164,20 @@ static etp_status choose_runner(const run_options *o, plan *p, const char **out,
         const char *bundle = etp_arena_printf(&p->cli->arena, "%s/bundle.json", path);
         bool ours = strcmp(base_name(path), "etprof-runner") == 0 || (bundle && etp_os_is_file(bundle));
         if (!ours) {
-            return etp_fail(err, ETP_UNSUPPORTED,
-                            "%s: runner_path %s of \"%s\" is a runner of others; measuring with those "
-                            "is not supported yet: leave runner_path out to use etprof's own with its "
-                            "CPU features masked, and 'etprof analyze' for dumps it has written",
-                            p->config->path, path, p->arms[i]->name);
+            p->runners[i] = path;
+            p->n_runners++;
+            continue;
         }
         if (!first || strcmp(first, given) != 0) {
             return etp_fail(err, ETP_UNSUPPORTED, "%s: experiments differ in runner_path; one session has "
                             "one runner, levels come from masks", p->config->path);
         }
         *out = path;
+    }
+    if (p->n_runners > 0 && p->n_runners < p->n_arms) {
+        return etp_fail(err, ETP_UNSUPPORTED, "%s: only some experiments have a runner_path that is there%s%s: "
+                        "give all of them one, or none", p->config->path, missing ? "; missing is " : "",
+                        missing ? missing : "");
     }
     if (missing) {
         const char *text = etp_arena_printf(&p->cli->arena, "%s is not there: one runner of etprof's "
@@ -348,6 +354,16 @@ static etp_status measure(etp_cli *cli, const run_options *o, plan *p, const cha
         .seed = c->seed,
     };
     set_counts(o, p, &options);
+    if (o->runner) {
+        ETP_TRY(etp_foreign_option(cli, o->runner, NULL, NULL, &options, &request.runner, err));
+    } else if (p->n_runners > 0) {
+        options.runners = p->runners;
+        options.n_runners = p->n_runners;
+    }
+    if (options.n_runners > 0 && options.kernels) {
+        p->kernels = options.kernels = false;
+        say(p, "xnntrace", "operator names of the traced launches are the evidence: others' runners are not sampled");
+    }
     return etp_measure(cli, &request, &options, settle, p, out_dir, err);
 }
 

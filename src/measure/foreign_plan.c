@@ -194,8 +194,8 @@ etp_status etp_foreign_plan(const etp_session_options *o, const etp_device *devi
     for (uint32_t i = 0; i < p->n_arms; i++) {
         size_t level = i / n_threads % n_levels;
         ETP_TRY(give(o->runners[o->n_runners == 1 ? 0 : level], p, i, arena, err));
-        ETP_TRY(check_build(p->arms[i].foreign, &p->cpu.cpu, err));
         ETP_TRY(check_flags(p->arms[i].foreign, p, p->arms[i].threads, err));
+        ETP_TRY(check_build(p->arms[i].foreign, &p->cpu.cpu, err));
     }
     judge_builds(p, arena);
     judge_tracers(p, arena);

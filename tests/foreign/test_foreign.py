@@ -1,0 +1,183 @@
+# SPDX-License-Identifier: Apache-2.0
+"""etprof ab with runners of others: the test runners of build.py, real ExecuTorch libraries.
+
+Expected operator names are ExecuTorch's: a dynamic linear is QDU8 with VNNI and QD8 without.
+
+usage: test_foreign.py ETPROF"""
+import json
+import os
+import pathlib
+import platform
+import re
+import shutil
+import subprocess
+import sys
+import tempfile
+import unittest
+
+sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent))
+import build
+
+ETPROF = str(pathlib.Path(sys.argv.pop(1)).resolve())
+ROOT = pathlib.Path(build.ROOT)
+RUNNERS = ROOT / "build" / "foreign" / "x86_64-linux-gnu"
+VARIANTS = ["stock", "untraced", "old", "silent", "cheat", "other"]
+
+
+def linear():
+    """The dynamic linear of the runner's self-test, from the C array it is embedded as."""
+    text = (ROOT / "runner" / "selftest" / "models.h").read_text()
+    body = re.search(r"k_selftest_linear\[\] = \{(.*?)\};", text, re.S).group(1)
+    return bytes(int(b) for b in body.replace("\n", "").split(",") if b.strip())
+
+
+def has_vnni():
+    return "avx512_vnni" in pathlib.Path("/proc/cpuinfo").read_text()
+
+
+class Foreign(unittest.TestCase):
+    def setUp(self):
+        self.tmp = tempfile.TemporaryDirectory()
+        self.addCleanup(self.tmp.cleanup)
+        self.dir = pathlib.Path(self.tmp.name)
+        (self.dir / "linear.pte").write_bytes(linear())
+
+    def ab(self, *words, fault=None, levels="vnni,avx2", blocks=6):
+        shutil.rmtree(self.dir / "run", ignore_errors=True)
+        env = {**os.environ, **({"STOCK_FAULT": fault} if fault else {})}
+        done = subprocess.run([ETPROF, "ab", "linear.pte", "--levels", levels, "--blocks", str(blocks),
+                               "--iterations", "12", "--warmup", "3", "--out", "run", "--format", "json", *words],
+                              cwd=self.dir, env=env, capture_output=True, text=True, timeout=120)
+        self.answer = json.loads(done.stdout) if done.stdout.startswith("{") else None
+        self.stderr = done.stderr
+        return done.returncode
+
+    def names(self, arm):
+        return " ".join(n for op in self.answer["operators"] for n in op["names"].get(arm, []))
+
+    def notes(self):
+        return {n["id"] for n in json.loads((self.dir / "run" / "manifest.json").read_text()).get("notes", [])}
+
+    def proofs(self):
+        return {a["name"]: a["proof"]["ok"] for a in self.answer["arms"]}
+
+    def test_one_binary_at_two_levels(self):
+        self.assertEqual(self.ab("--runner", str(RUNNERS / "stock")), 0, self.stderr)
+        self.assertIn("QDU8", self.names("linux_vnni"))
+        self.assertNotIn("QDU8", self.names("linux_avx2"))
+        self.assertEqual(self.proofs(), {"linux_vnni": True, "linux_avx2": True})
+        self.assertEqual(self.answer["grade"], "A")
+        self.assertTrue(self.answer["correctness"]["ok"])
+        self.assertIn("runner_always_traces", self.notes())
+
+    def test_every_level(self):
+        self.assertEqual(self.ab("--runner", str(RUNNERS / "stock"), levels="vnni,avx512,avx2,sse", blocks=1), 0)
+        for level in ("avx512", "avx2", "sse"):
+            self.assertNotIn("QDU8", self.names("linux_" + level))
+        self.assertNotIn(False, self.proofs().values())
+
+    def test_a_runner_that_ignores_the_level_is_caught(self):
+        self.assertEqual(self.ab("--runner", str(RUNNERS / "cheat")), 6, self.stderr)
+        self.assertIs(self.proofs()["linux_avx2"], False)
+        self.assertEqual(self.answer["comparisons"][0]["withheld"], "proof_failed")
+        self.assertIsNone(self.answer["comparisons"][0]["speedup"]["estimate"])
+
+    def test_two_builds_of_which_neither_is_off(self):
+        status = self.ab("--runner-on", str(RUNNERS / "stock"), "--runner-off", str(RUNNERS / "other"))
+        self.assertEqual(status, 6, self.stderr)
+        self.assertEqual(self.answer["comparisons"][0]["withheld"], "proof_failed")
+        self.assertEqual(self.answer["grade"], "C")
+        self.assertIn("runner_builds_differ", self.notes())
+        hashes = {a["runner_sha256"] for a in self.answer["arms"]}
+        self.assertEqual(len(hashes), 2)
+
+    def test_without_tracer(self):
+        self.assertEqual(self.ab("--runner", str(RUNNERS / "untraced")), 0, self.stderr)
+        self.assertEqual(self.answer["grade"], "B")
+        self.assertEqual(self.proofs(), {"linux_vnni": None, "linux_avx2": None})
+        self.assertIn("runner_no_tracer", self.notes())
+        self.assertEqual(self.answer["operators"], [])
+
+    def test_an_old_release(self):
+        self.assertEqual(self.ab("--runner", str(RUNNERS / "old"), blocks=1), 0, self.stderr)
+        self.assertIn("runner_mean_only", self.notes())
+        self.assertEqual(self.ab("--runner", str(RUNNERS / "old"), "--threads", "2"), 4)
+        self.assertIn("cpu_threads", self.stderr)
+
+    def test_refused_before_anything_is_measured(self):
+        for words, status, text in ((["--runner", str(RUNNERS / "silent")], 5, "EXECUTORCH_ENABLE_LOGGING"),
+                                    (["--runner", str(RUNNERS / "stock"), "--kernels"], 4, "--kernels"),
+                                    (["--runner", str(RUNNERS / "stock"), "--inputs", "random:3"], 2, "random"),
+                                    (["--runner-on", str(RUNNERS / "stock")], 2, "go together"),
+                                    (["--runner", "a", "--runner-on", "b", "--runner-off", "c"], 2, "not all three"),
+                                    (["--runner-on", "/bin/true", "--runner-off", "/bin/false"], 5, "executor_runner"),
+                                    (["--runner-on", "nothing", "--runner-off", "nothing"], 5, "does not exist")):
+            with self.subTest(words=words):
+                self.assertEqual(self.ab(*words), status, self.stderr)
+                self.assertIn(text, self.stderr)
+                self.assertFalse((self.dir / "run" / "manifest.json").exists())
+
+    def test_misbehaviour_costs_the_block_and_is_told(self):
+        for fault, text in (("crash", "signal 11"), ("garbage", "no timing line"), ("threads", "ignores its flags"),
+                            ("executions", "ignores its flags"), ("nodump", "trace is missing")):
+            with self.subTest(fault):
+                self.assertEqual(self.ab("--runner", str(RUNNERS / "stock"), fault=fault, blocks=1), 6)
+                self.assertIn(text, self.stderr)
+        self.assertEqual(self.ab("--runner", str(RUNNERS / "stock"), "--timeout", "0.3", fault="hang", blocks=1), 6)
+        self.assertIn("no word for", self.stderr)
+
+    def test_talk_around_the_lines_does_no_harm(self):
+        for fault in ("longlog", "latin1"):
+            with self.subTest(fault):
+                self.assertEqual(self.ab("--runner", str(RUNNERS / "stock"), fault=fault, blocks=1), 0, self.stderr)
+
+    def test_missing_libraries_show_the_loader_s_words(self):
+        data = (RUNNERS / "stock").read_bytes().replace(b"libexecutorch_etdump.so", b"libexecutorch_nothere.so"[:23])
+        broken = self.dir / "broken"
+        broken.write_bytes(data)
+        broken.chmod(0o755)
+        self.assertEqual(self.ab("--runner", str(broken), blocks=1), 6)
+        self.assertIn("cannot open shared object file", self.stderr)
+
+    def test_config_with_the_kits_runner_paths(self):
+        config = {"model": "linear.pte", "output_root": "run", "blocks": 6,
+                  "experiments": [{"name": "linux_sme2_" + w, "runner_path": str(RUNNERS / "stock"), "runs": 12,
+                                   "warmup": 3} for w in ("on", "off")]}
+        for off, status, grade in (("stock", 0, "A"), ("other", 6, "C")):
+            shutil.rmtree(self.dir / "run", ignore_errors=True)
+            config["experiments"][1]["runner_path"] = str(RUNNERS / off)
+            (self.dir / "c.json").write_text(json.dumps(config))
+            done = subprocess.run([ETPROF, "run", "c.json", "--format", "json"], cwd=self.dir, capture_output=True,
+                                  text=True, timeout=120)
+            self.assertEqual(done.returncode, status, done.stderr)
+            self.assertEqual(json.loads(done.stdout)["grade"], grade)
+
+    def test_repeated_from_its_folder(self):
+        self.assertEqual(self.ab("--runner", str(RUNNERS / "stock"), blocks=1), 0, self.stderr)
+        done = subprocess.run([ETPROF, "rerun", "run"], cwd=self.dir, capture_output=True, text=True, timeout=120)
+        self.assertNotIn("does not speak", done.stderr)
+        self.assertIn(done.returncode, (0, 1, 3), done.stderr) # whether it agrees is not the question here
+        again = json.loads((self.dir / "run.2" / "manifest.json").read_text())
+        self.assertEqual(again["plan"]["arms"][0]["runner"], os.path.realpath(RUNNERS / "stock"))
+
+    def test_the_manifest_names_the_runner(self):
+        self.assertEqual(self.ab("--runner", str(RUNNERS / "stock"), blocks=1), 0, self.stderr)
+        manifest = json.loads((self.dir / "run" / "manifest.json").read_text())
+        arm = manifest["plan"]["arms"][0]
+        self.assertEqual(arm["runner"], os.path.realpath(RUNNERS / "stock"))
+        self.assertIn("event tracer", arm["build"])
+
+
+if __name__ == "__main__":
+    if platform.system() != "Linux" or platform.machine() != "x86_64":
+        print("skipped: written for Linux on x86-64")
+        sys.exit(77)
+    if not has_vnni():
+        print("skipped: this CPU has no AVX-512 VNNI, names could not tell levels apart")
+        sys.exit(77)
+    try:
+        build.build("x86_64-linux-gnu", str(RUNNERS), VARIANTS)
+    except build.Missing as reason:
+        print("skipped: %s" % reason)
+        sys.exit(77)
+    unittest.main()
