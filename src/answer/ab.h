@@ -9,6 +9,7 @@
 #include "explain/engage.h"
 #include "explain/ledger.h"
 #include "explain/proof.h"
+#include "explain/roof.h"
 #include "isa/isa.h"
 #include <etprof/stats.h>
 
@@ -91,6 +92,7 @@ typedef struct etp_ab_operator {
         size_t n, cap;
     } merged;
     etp_engage engaged;          // of the candidate of the first comparison, or the only arm
+    const etp_roof_place *roofs; // [n_arms] below the roofs of the device; NULL without roofs
     double confidence;
     bool by_nodes;               // aligned through the program
     const etp_row_facts *facts;  // what the program says, NULL unknown
@@ -276,6 +278,7 @@ typedef struct etp_ab {
     // Launch values per block for the raw plot: [block * n_arms + arm] nanoseconds, NAN missing.
     double *block_values;
     uint32_t n_blocks;
+    const struct etp_roof_table *roofs; // of the device, NULL: not measured or not to be had
     const char *selftest; // the runner's own proof that masking works, NULL
 } etp_ab;
 

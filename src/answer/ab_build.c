@@ -510,6 +510,9 @@ etp_status etp_ab_open(const char *const *paths, size_t n_paths, const etp_ab_op
     }
     if (st == ETP_OK) {
         etp_ab_engage(s);
+        st = etp_ab_place_roofs(s, options->roofs, err);
+    }
+    if (st == ETP_OK) {
         st = etp_ab_next_fixes(s, err);
     }
     if (st == ETP_OK) {

@@ -2,7 +2,9 @@
 // One sentence of an answer with the rows and the formula behind it.
 #include <string.h>
 
+#include "answer/ab_json.h"
 #include "answer/ab_whatif.h"
+#include "base/number.h"
 
 static bool from_findings(const etp_ab_finding *items, size_t n, const char *id, etp_claim *out)
 {
@@ -128,8 +130,29 @@ void etp_claim_json(const void *claim, etp_json *j)
         }
     }
     etp_json_end(j);
+    if (c->op) {
+        etp_ab_operator_roofs_json(j, c->ab, c->op);
+    }
     etp_json_end(j);
     etp_json_end_document(j);
+}
+
+// The figures behind the verdict, per arm.
+static void operator_roofs(const etp_claim *c, etp_keys *keys)
+{
+    for (size_t i = 0; c->op->roofs && i < c->ab->n_arms; i++) {
+        uint32_t a = c->ab->shown[i];
+        const etp_roof_place *p = &c->op->roofs[a];
+        char roof[ETP_NUMBER_CHARS], compute[ETP_NUMBER_CHARS], memory[ETP_NUMBER_CHARS], took[ETP_NUMBER_CHARS];
+        if (p->verdict == ETP_ROOF_UNKNOWN) {
+            etp_keys_add(keys, ETP_PLAIN, "roof", "%s: unknown, %s", c->ab->arms[a].name, p->missing);
+            continue;
+        }
+        etp_keys_add(keys, ETP_PLAIN, "roof", "%s: %s, %.3g %% = %s ÷ %s; the larger of arithmetic%s%s %s and memory %s",
+                     c->ab->arms[a].name, etp_roof_verdict_name(p->verdict), 100 * p->efficiency,
+                     etp_format_ns(p->roof_ns, roof), etp_format_ns((double)c->op->ns[a], took), p->isa ? " with " : "",
+                     p->isa ? p->isa : "", etp_format_ns(p->compute_ns, compute), etp_format_ns(p->memory_ns, memory));
+    }
 }
 
 static void operator_keys(const etp_claim *c, etp_keys *keys)
@@ -151,6 +174,7 @@ static void operator_keys(const etp_claim *c, etp_keys *keys)
                      op->engaged.evidence ? "; from: " : "",
                      op->engaged.evidence ? op->engaged.evidence : "");
     }
+    operator_roofs(c, keys);
     if (op->source_file) {
         etp_keys_add(keys, ETP_PLAIN, "source", "%s:%u %s", op->source_file, op->source_line,
                      op->module ? op->module : "");

@@ -331,6 +331,31 @@ static void engagement(etp_json *j, const etp_ab *ab)
     etp_json_end(j);
 }
 
+void etp_ab_operator_roofs_json(etp_json *j, const etp_ab *ab, const etp_ab_operator *op)
+{
+    if (!op->roofs) {
+        return;
+    }
+    etp_json_key(j, "roof");
+    etp_json_begin_object(j);
+    for (size_t a = 0; a < ab->n_arms; a++) {
+        const etp_roof_place *p = &op->roofs[a];
+        etp_json_key(j, ab->arms[a].name);
+        etp_json_begin_object_inline(j);
+        bool known = p->verdict != ETP_ROOF_UNKNOWN;
+        ns(j, "roof_ns", known ? llround(p->roof_ns) : ETP_NS_UNKNOWN);
+        ns(j, "compute_ns", known ? llround(p->compute_ns) : ETP_NS_UNKNOWN);
+        ns(j, "memory_ns", known ? llround(p->memory_ns) : ETP_NS_UNKNOWN);
+        ns(j, "overhead_ns", known ? llround(p->overhead_ns) : ETP_NS_UNKNOWN);
+        etp_json_kv_ratio(j, "efficiency", known ? p->efficiency : (double)NAN);
+        etp_json_kv_z(j, "isa", p->isa);
+        etp_json_kv_z(j, "verdict", etp_roof_verdict_name(p->verdict));
+        etp_json_kv_z(j, "missing", p->missing);
+        etp_json_end(j);
+    }
+    etp_json_end(j);
+}
+
 static void one_operator(etp_json *j, const etp_ab *ab, const etp_ab_operator *op)
 {
     etp_json_begin_object(j);
@@ -383,6 +408,7 @@ static void one_operator(etp_json *j, const etp_ab *ab, const etp_ab_operator *o
     }
     engaged(j, op);
     program_facts(j, op);
+    etp_ab_operator_roofs_json(j, ab, op);
     etp_json_kv_z(j, "aligned_by", op->by_nodes ? "program" : "names");
     etp_json_kv_bool(j, "doubtful", op->confidence < ETP_ALIGN_DOUBTFUL);
     etp_json_kv_ratio(j, "confidence", op->confidence);

@@ -8,5 +8,7 @@
 
 // Writes the whole document. The caller checks the sink.
 void etp_ab_json(const etp_ab *ab, etp_json *j);
+// "roof" of an operator, an object with one member for each arm; nothing without roofs.
+void etp_ab_operator_roofs_json(etp_json *j, const etp_ab *ab, const etp_ab_operator *op);
 
 #endif

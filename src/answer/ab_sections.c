@@ -251,6 +251,32 @@ static bool any_engagement(const etp_ab *ab)
     return false;
 }
 
+// Where the roofs are from, or how to get some: only where the work is known that they are for.
+static void roofs_note(const etp_ab *ab, etp_report *r, uint32_t candidate)
+{
+    bool known = false, placed = false;
+    for (size_t i = 0; i < ab->n_operators; i++) {
+        const etp_ab_operator *op = &ab->operators[i];
+        known = known || (op->facts && op->facts->op.work.known);
+        placed = placed || (op->roofs && op->roofs[candidate].verdict != ETP_ROOF_UNKNOWN);
+    }
+    if (!known || ab->emulated) {
+        return;
+    }
+    const etp_ab_arm *arm = &ab->arms[candidate];
+    if (!ab->roofs) {
+        etp_report_note(r, ETP_PLAIN, ab->bare ? "roofs: none; measure the device with 'etprof roofs --format json' and "
+                                                 "name the file with --roofs"
+                                               : "roofs: none; 'etprof ab --roofs' measures them first");
+    } else if (!placed) {
+        etp_report_note(r, ETP_WARN, "roofs: none for %s with %u threads at level %s; 'etprof roofs --threads' measures more",
+                        arm->name, arm->threads ? arm->threads : 1, arm->level_name ? arm->level_name : "unknown");
+    } else {
+        etp_report_note(r, ETP_PLAIN, "roofs: of %s, %s%s", etp_ab_roofs_device(ab), arm->name,
+                        arm->threads ? "" : "; its threads are unknown, one is assumed");
+    }
+}
+
 void etp_ab_operator_section(const etp_ab *ab, etp_report *r)
 {
     if (ab->n_operators == 0) {
@@ -262,19 +288,25 @@ void etp_ab_operator_section(const etp_ab *ab, etp_report *r)
         {.key = "label", .title = "operator", .flags = ETP_COL_CODE},
         {.key = "category", .title = "category", .flags = ETP_COL_MINOR},
     };
-    size_t n = 3, arms = arms_shown(ab, 1, 3 + 3 + ab->n_comparisons);
+    size_t fixed = ab->roofs ? 5 : 3; // columns behind the arms'
+    size_t n = 3, arms = arms_shown(ab, 1, 3 + fixed + ab->n_comparisons);
     for (size_t i = 0; i < arms; i++) {
         const char *name = ab->arms[ab->shown[i]].name;
         columns[n++] = (etp_column){
             .key = name, .title = name, .kind = ETP_KIND_NS, .flags = i == 0 ? ETP_COL_BAR : 0};
     }
-    for (size_t i = 0; i < ab->n_comparisons && n + 3 < MAX_COLUMNS && !ab->emulated; i++) {
+    for (size_t i = 0; i < ab->n_comparisons && n + fixed < MAX_COLUMNS && !ab->emulated; i++) {
         columns[n++] = (etp_column){.key = "speedup",
                                     .title = "speedup",
                                     .kind = ETP_KIND_RATIO,
                                     .flags = ETP_COL_MORE_IS_GOOD};
     }
     size_t speedups = n;
+    if (ab->roofs) {
+        columns[n++] = (etp_column){.key = "of_roof", .title = "of roof", .kind = ETP_KIND_PERCENT,
+                                    .help = "least time that its work can take on this device, of the time it took"};
+        columns[n++] = (etp_column){.key = "limit", .title = "limit"};
+    }
     columns[n++] = (etp_column){
         .key = "engaged", .title = "feature", .flags = any_engagement(ab) ? 0 : ETP_COL_MINOR};
     columns[n++] = (etp_column){.key = "name_now", .title = "runs as", .flags = ETP_COL_CODE | ETP_COL_MINOR};
@@ -293,12 +325,18 @@ void etp_ab_operator_section(const etp_ab *ab, etp_report *r)
         for (size_t c = 0; at < speedups; c++) {
             cells[at++] = etp_cell_double(op->speedup[c]);
         }
+        if (op->roofs) {
+            const etp_roof_place *p = &op->roofs[candidate];
+            cells[at++] = etp_cell_double(p->efficiency);
+            cells[at++] = etp_cell_z(etp_roof_verdict_name(p->verdict));
+        }
         etp_cell engaged = etp_cell_z(engaged_word(op->engaged.state));
         cells[at++] = op->engaged.state == ETP_ENGAGED ? etp_cell_judged(engaged, ETP_GOOD) : engaged;
         cells[at++] = op->names[candidate].len ? etp_cell_str(op->names[candidate]) : etp_cell_missing();
         cells[at++] = etp_cell_z(etp_reason_text(op->engaged.reason));
         etp_table_add_row(t, cells, n);
     }
+    roofs_note(ab, r, candidate);
 }
 
 // ---- raw blocks ---------------------------------------------------------------------------------

@@ -59,6 +59,8 @@ void etp_ab_close_programs(etp_ab_session *s);
 ETP_NODISCARD etp_status etp_ab_compare_outputs(etp_ab_session *s, etp_error *err);
 // ab_engage.c: engagement per operator and in sum.
 void etp_ab_engage(etp_ab_session *s);
+// ab_roofs.c: operators below the roofs, when there are any.
+ETP_NODISCARD etp_status etp_ab_place_roofs(etp_ab_session *s, const char *file, etp_error *err);
 // ab_fixes.c: what to do next.
 ETP_NODISCARD etp_status etp_ab_next_fixes(etp_ab_session *s, etp_error *err);
 // ab_outputs.c: what the operators that ran compute in, which decides how far outputs may differ.

@@ -7,6 +7,7 @@
 
 #include <etprof/stats.h>
 
+#include "answer/ab_report.h"
 #include "base/number.h"
 
 #define MAX_STEPS 64
@@ -56,7 +57,7 @@ static bool matches(const etp_ab *ab, const etp_ab_operator *op, etp_str pattern
     return false;
 }
 
-typedef enum change_kind { CHANGE_DROP, CHANGE_BACK, CHANGE_SCALE, CHANGE_THREADS } change_kind;
+typedef enum change_kind { CHANGE_DROP, CHANGE_BACK, CHANGE_SCALE, CHANGE_ROOF, CHANGE_THREADS } change_kind;
 
 typedef struct change {
     change_kind kind;
@@ -70,6 +71,7 @@ typedef struct redo {
     uint32_t arm;
     double *factor;     // per operator: share of its time that is left
     bool *back;         // per operator: the baseline's time instead
+    double *fixed;      // per operator: this time instead, NAN none
     const etp_profile *instead; // of another arm: threads
 } redo;
 
@@ -111,7 +113,7 @@ static etp_status parse(const char *text, change *out, etp_error *err)
             return etp_fail(err, ETP_USAGE, "'%s': a thread count is a number above 0", text);
         }
     } else if (n == 2 && etp_str_eqz(words[1], "at-roof")) {
-        return etp_fail(err, ETP_USAGE, "'%s': no roofs were measured on this device", text);
+        *out = (change){.kind = CHANGE_ROOF, .pattern = words[0]};
     } else {
         return etp_fail(err, ETP_USAGE,
                         "'%s' is none of: drop GLOB, back GLOB, scale GLOB N, GLOB at-roof, threads N",
@@ -154,6 +156,8 @@ static double total(const redo *w, size_t dump)
         double now = op_mean(ab, &ab->operators[i], w->arm, dump);
         if (w->back[i]) {
             sum += op_mean(ab, &ab->operators[i], ab->baseline, dump) - now;
+        } else if (isfinite(w->fixed[i]) && now > w->fixed[i]) {
+            sum -= now - w->fixed[i];
         } else if (w->factor[i] != 1) {
             sum -= now * (1 - w->factor[i]);
         }
@@ -192,16 +196,37 @@ static etp_status apply(redo *w, const change *c, const char *text, size_t *out_
     if (c->kind == CHANGE_BACK && w->arm == ab->baseline) {
         return etp_fail(err, ETP_USAGE, "'%s': there is no baseline to go back to", text);
     }
+    if (c->kind == CHANGE_ROOF && !ab->roofs) {
+        return etp_fail(err, ETP_USAGE,
+                        "'%s': no roofs were measured on this device; 'etprof ab --roofs' measures them first, for "
+                        "what was measured without them name a file with --roofs (etprof roofs --format json)",
+                        text);
+    }
+    size_t unknown = 0;
     for (size_t i = 0; i < ab->n_operators; i++) {
         const etp_ab_operator *op = &ab->operators[i];
         if (!op->rows[w->arm] || !matches(ab, op, c->pattern)) {
             continue;
         }
+        const etp_roof_place *place = op->roofs ? &op->roofs[w->arm] : NULL;
+        if (c->kind == CHANGE_ROOF && (!place || place->verdict == ETP_ROOF_UNKNOWN)) {
+            unknown++;
+            continue;
+        }
         (*out_operators)++;
+        w->fixed[i] = c->kind == CHANGE_ROOF                                ? place->roof_ns
+                      : c->kind == CHANGE_SCALE && isfinite(w->fixed[i])    ? w->fixed[i] / c->factor
+                                                                            : (double)NAN;
         w->back[i] = c->kind == CHANGE_BACK;
         w->factor[i] = c->kind == CHANGE_DROP    ? 0
                        : c->kind == CHANGE_SCALE ? w->factor[i] / c->factor
                                                  : 1;
+    }
+    if (*out_operators == 0 && unknown > 0) {
+        return etp_fail(err, ETP_USAGE,
+                        "'%s': there is no roof for any of the %zu operators it matches (their work needs the program, "
+                        "their level and thread count a measured roof; 'etprof explain op1' says which)",
+                        text, unknown);
     }
     return *out_operators ? ETP_OK
                           : etp_fail(err, ETP_USAGE, "'%s' matches no operator of %s", text,
@@ -252,12 +277,14 @@ etp_status etp_whatif_build(const etp_ab *ab, const char *const *expressions, si
     }
     w.factor = ETP_NEW_ARRAY(ab->arena, double, ab->n_operators);
     w.back = ETP_NEW_ARRAY(ab->arena, bool, ab->n_operators);
+    w.fixed = ETP_NEW_ARRAY(ab->arena, double, ab->n_operators);
     out->steps = ETP_NEW_ARRAY(ab->arena, etp_whatif_step, n);
-    if (!w.factor || !w.back || !out->steps) {
+    if (!w.factor || !w.back || !w.fixed || !out->steps) {
         return etp_fail_nomem(err, "what if");
     }
     for (size_t i = 0; i < ab->n_operators; i++) {
         w.factor[i] = 1;
+        w.fixed[i] = (double)NAN;
     }
     out->now_ns = llround(total(&w, SIZE_MAX));
     double before = total(&w, SIZE_MAX);
@@ -268,6 +295,7 @@ etp_status etp_whatif_build(const etp_ab *ab, const char *const *expressions, si
         step->expression = expressions[i];
         ETP_TRY(parse(expressions[i], &c, err));
         ETP_TRY(apply(&w, &c, expressions[i], &step->operators, n == 1, err));
+        out->uses_roofs = out->uses_roofs || c.kind == CHANGE_ROOF;
         double after = total(&w, SIZE_MAX);
         step->gain_ns = llround(before) - llround(after);
         before = after;
@@ -287,7 +315,7 @@ void etp_whatif_json(const void *whatif, etp_json *j)
     etp_json_begin_object(j);
     etp_json_kv_z(j, "schema", "etprof.whatif/1");
     etp_json_kv_z(j, "arm", w->ab->arms[w->arm].name);
-    etp_json_kv_z(j, "method", "plain addition of traced times");
+    etp_json_kv_z(j, "method", w->uses_roofs ? "plain addition of traced times and roofs" : "plain addition of traced times");
     etp_json_kv_i64(j, "now_ns", w->now_ns);
     etp_json_kv_i64(j, "then_ns", w->then_ns);
     etp_json_key(j, "speedup");
@@ -339,6 +367,11 @@ const etp_report *etp_whatif_report(const etp_whatif *w, etp_arena *arena)
     }
     etp_keys_add(keys, ETP_PLAIN, "by", "plain addition of measured times: operators run one after "
                                         "another; caches and clocks are assumed unchanged");
+    if (w->uses_roofs) {
+        etp_keys_add(keys, ETP_PLAIN, "at-roof", "the least time possible on %s, for operators whose roof is known: a "
+                                                 "ceiling; the interval holds the noise of the times, not that of the roofs",
+                     etp_ab_roofs_device(w->ab));
+    }
     etp_table *t = etp_report_table(r, "steps", NULL, k_columns, 3);
     for (size_t i = 0; i < w->n_steps; i++) {
         ETP_ROW(t, etp_cell_z(w->steps[i].expression), etp_cell_u64(w->steps[i].operators),

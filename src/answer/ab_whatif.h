@@ -22,6 +22,7 @@ typedef struct etp_whatif {
     int64_t now_ns, then_ns; // traced inference
     double speedup, lo, hi;  // now ÷ then; the interval NAN below 2 blocks
     size_t blocks;
+    bool uses_roofs;
     double against_baseline; // baseline ÷ then, NAN without a comparison
 } etp_whatif;
 

@@ -8,7 +8,7 @@ typedef struct analyze_options {
     const char *baseline;
     double margin_percent;
     const char *out;
-    const char *program, *record;
+    const char *program, *record, *roofs;
     bool full, proof;
     etp_opt_list fail_on;
 } analyze_options;
@@ -22,6 +22,8 @@ static const etp_opt k_options[] = {
      "the program of bare dumps: adds nodes, work and reasons", NULL},
     {"etrecord", 'r', ETP_OPT_STRING, offsetof(analyze_options, record), "FILE",
      "the exporter's record: adds source lines (needs --pte)", NULL},
+    {"roofs", 0, ETP_OPT_STRING, offsetof(analyze_options, roofs), "FILE",
+     "roofs of the device, from 'etprof roofs --format json'", NULL},
     {"full", 0, ETP_OPT_FLAG, offsetof(analyze_options, full), NULL,
      "every section, also in text", NULL},
     {"proof", 0, ETP_OPT_FLAG, offsetof(analyze_options, proof), NULL,
@@ -39,7 +41,8 @@ static etp_status run(etp_cli *cli, const void *opts, int argc, char **argv, etp
     etp_ab_options how = {.baseline = o->baseline,
                           .margin = o->margin_percent / 100,
                           .program = o->program,
-                          .record = o->record};
+                          .record = o->record,
+                          .roofs = o->roofs};
     etp_show_options show = {
         .full = o->full,
         .proof = o->proof,

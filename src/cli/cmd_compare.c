@@ -5,7 +5,7 @@
 #include "cli/show_ab.h"
 
 typedef struct compare_options {
-    const char *program, *record;
+    const char *program, *record, *roofs;
     bool full;
     etp_opt_list fail_on;
 } compare_options;
@@ -15,6 +15,8 @@ static const etp_opt k_options[] = {
      "the program of bare dumps: adds nodes, work and reasons", NULL},
     {"etrecord", 'r', ETP_OPT_STRING, offsetof(compare_options, record), "FILE",
      "the exporter's record: adds source lines (needs --pte)", NULL},
+    {"roofs", 0, ETP_OPT_STRING, offsetof(compare_options, roofs), "FILE",
+     "roofs of the device, from 'etprof roofs --format json'", NULL},
     {"full", 0, ETP_OPT_FLAG, offsetof(compare_options, full), NULL,
      "every section, also in text", NULL},
     {"fail-on", 0, ETP_OPT_LIST, offsetof(compare_options, fail_on), "WORDS", ETP_FAIL_ON_HELP,
@@ -25,7 +27,7 @@ static const etp_opt k_options[] = {
 static etp_status run(etp_cli *cli, const void *opts, int argc, char **argv, etp_error *err)
 {
     const compare_options *o = opts;
-    etp_ab_options how = {.program = o->program, .record = o->record, .two_sides = true};
+    etp_ab_options how = {.program = o->program, .record = o->record, .roofs = o->roofs, .two_sides = true};
     etp_show_options show = {
         .full = o->full,
         .fail_on = o->fail_on.items,

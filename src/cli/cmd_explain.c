@@ -7,7 +7,7 @@
 #include "cli/show_ab.h"
 
 typedef struct explain_options {
-    const char *baseline, *program;
+    const char *baseline, *program, *roofs;
 } explain_options;
 
 static const etp_opt k_options[] = {
@@ -15,6 +15,8 @@ static const etp_opt k_options[] = {
      "compare the others with this arm", NULL},
     {"pte", 'p', ETP_OPT_STRING, offsetof(explain_options, program), "FILE",
      "the program of bare dumps", NULL},
+    {"roofs", 0, ETP_OPT_STRING, offsetof(explain_options, roofs), "FILE",
+     "roofs of the device, from 'etprof roofs --format json'", NULL},
     {0},
 };
 
@@ -34,7 +36,7 @@ static etp_status run(etp_cli *cli, const void *opts, int argc, char **argv, etp
 {
     static const char *const k_here[] = {"."};
     const explain_options *o = opts;
-    etp_ab_options how = {.baseline = o->baseline, .program = o->program};
+    etp_ab_options how = {.baseline = o->baseline, .program = o->program, .roofs = o->roofs};
     etp_ab_session *session = NULL;
     const char *const *paths = argc > 1 ? (const char *const *)(argv + 1) : k_here;
     ETP_TRY(etp_ab_open(paths, argc > 1 ? (size_t)(argc - 1) : 1, &how, &session, err));

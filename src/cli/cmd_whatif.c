@@ -8,7 +8,7 @@
 #include "cli/show_ab.h"
 
 typedef struct whatif_options {
-    const char *baseline, *program;
+    const char *baseline, *program, *roofs;
 } whatif_options;
 
 static const etp_opt k_options[] = {
@@ -16,6 +16,8 @@ static const etp_opt k_options[] = {
      "compare the others with this arm", NULL},
     {"pte", 'p', ETP_OPT_STRING, offsetof(whatif_options, program), "FILE",
      "the program of bare dumps", NULL},
+    {"roofs", 0, ETP_OPT_STRING, offsetof(whatif_options, roofs), "FILE",
+     "roofs of the device, from 'etprof roofs --format json'", NULL},
     {0},
 };
 
@@ -45,7 +47,7 @@ static etp_status run(etp_cli *cli, const void *opts, int argc, char **argv, etp
     if (paths == argc) {
         return etp_fail(err, ETP_USAGE, "what should change? for example 'drop transpose*'");
     }
-    etp_ab_options how = {.baseline = o->baseline, .program = o->program};
+    etp_ab_options how = {.baseline = o->baseline, .program = o->program, .roofs = o->roofs};
     etp_ab_session *session = NULL;
     ETP_TRY(etp_ab_open((const char *const *)argv, (size_t)paths, &how, &session, err));
     etp_status st = show(cli, session, argv + paths, (size_t)(argc - paths), err);
@@ -59,7 +61,8 @@ const etp_command etp_cmd_whatif = {
     .usage = "FOLDER | DUMP... CHANGE...",
     .description = "Adds up the measured times with the changes applied: ExecuTorch runs operators one after\n"
                    "another. Changes: 'drop GLOB', 'back GLOB' (to the baseline's time), 'scale GLOB N' (N times\n"
-                   "faster), 'threads N' (another measured arm). Globs match names, labels, categories and ids.",
+                   "faster), 'GLOB at-roof' (the least time possible, where roofs are known), 'threads N' (another\n"
+                   "measured arm). Globs match names, labels, categories and ids.",
     .examples = "  etprof whatif out_model/runs/linux 'drop transpose*' 'scale conv* 2'\n"
                 "  etprof whatif off.etdump on.etdump 'back op7'",
     .opts = k_options,

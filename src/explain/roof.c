@@ -1,0 +1,156 @@
+// SPDX-License-Identifier: Apache-2.0
+// Placing operators below the roofs of their device. Every term is a lower bound of the time: what cannot be
+// known makes the bound lower, never higher.
+#include "explain/roof.h"
+
+#include <math.h>
+#include <string.h>
+
+#include "roofs/roofs.h"
+
+const char *etp_roof_verdict_name(etp_roof_verdict verdict)
+{
+    static const char *const k_names[ETP_ROOF_VERDICTS] = {
+        [ETP_ROOF_OVERHEAD_BOUND] = "overhead-bound",   [ETP_ROOF_ABOVE_ROOF] = "above-roof",
+        [ETP_ROOF_COMPUTE_BOUND] = "compute-bound",     [ETP_ROOF_MEMORY_BOUND] = "memory-bound",
+        [ETP_ROOF_BELOW_BANDWIDTH] = "below-bandwidth", [ETP_ROOF_INEFFICIENT] = "inefficient",
+    };
+    return verdict < ETP_ROOF_VERDICTS ? k_names[verdict] : NULL;
+}
+
+// Operations per nanosecond of WHAT at the work's level and threads, 0 unknown.
+static double rate_of(const etp_roof_table *t, const etp_roof_work *w, const char *what, bool matrix, const char **isa)
+{
+    double best = 0;
+    for (size_t i = 0; i < t->n; i++) {
+        const etp_roof *r = &t->items[i];
+        const etp_roof_set *set = etp_roof_set_find(r->isa);
+        if (r->threads == w->threads && strcmp(r->what, what) == 0 && strcmp(r->unit, "op/s") == 0 && set &&
+            etp_roof_set_at(set, w->level) && (matrix || !set->matrix) && (double)r->best / 1e9 > best) {
+            best = (double)r->best / 1e9;
+            *isa = r->isa;
+        }
+    }
+    return best;
+}
+
+// Of the multiply-accumulates. Half precision can also be computed in single.
+static double product_rate(const etp_roof_table *t, const etp_roof_work *w, const char **isa)
+{
+    const char *other = NULL;
+    double half, single;
+    switch (w->type) {
+    case ETP_ROOF_I8:
+        return rate_of(t, w, "dot_i8", w->matrix, isa);
+    case ETP_ROOF_F32:
+        return rate_of(t, w, "fma_f32", w->matrix, isa);
+    case ETP_ROOF_F16:
+        half = rate_of(t, w, "fma_f16", w->matrix, isa);
+        single = rate_of(t, w, "fma_f32", w->matrix, &other);
+        *isa = single > half ? other : *isa;
+        return single > half ? single : half;
+    case ETP_ROOF_TYPE_NONE:
+        break;
+    }
+    return 0;
+}
+
+// Bytes per nanosecond of WHAT for a working set of BYTES: measured with the largest one that is no larger,
+// or the smallest there is. FOOTPRINT: bytes of memory for each byte of a measured working set.
+static double bandwidth(const etp_roof_table *t, uint32_t threads, const char *what, uint64_t bytes, uint64_t footprint)
+{
+    const etp_roof *fit = NULL, *least = NULL;
+    for (size_t i = 0; i < t->n; i++) {
+        const etp_roof *r = &t->items[i];
+        if (r->threads != threads || strcmp(r->what, what) != 0 || strcmp(r->unit, "byte/s") != 0 || r->best == 0) {
+            continue;
+        }
+        fit = r->bytes <= bytes / footprint && (!fit || r->bytes > fit->bytes) ? r : fit;
+        least = !least || r->bytes < least->bytes ? r : least;
+    }
+    fit = fit ? fit : least;
+    return fit ? (double)fit->best / 1e9 : 0;
+}
+
+static double larger(double a, double b)
+{
+    return a > b ? a : b;
+}
+
+static double over(double amount, double rate)
+{
+    return rate > 0 ? amount / rate : 0;
+}
+
+// Reading and writing may overlap; what is both read and written cannot be faster than a copy of it.
+static double memory_ns(const etp_roof_table *t, const etp_roof_work *w)
+{
+    uint64_t both = w->in_bytes < w->out_bytes ? w->in_bytes : w->out_bytes;
+    uint64_t set = w->in_bytes > UINT64_MAX - w->out_bytes ? UINT64_MAX : w->in_bytes + w->out_bytes;
+    double in = over((double)w->in_bytes, bandwidth(t, w->threads, "read", set, 1));
+    double out = over((double)w->out_bytes, bandwidth(t, w->threads, "write", set, 1));
+    double copied = over((double)both, bandwidth(t, w->threads, "copy", set, 2));
+    return larger(larger(in, out), copied);
+}
+
+static double fixed_ns(const etp_roof_table *t, const etp_roof_work *w)
+{
+    double region = 0, timer = 0;
+    for (size_t i = 0; i < t->n; i++) {
+        const etp_roof *r = &t->items[i];
+        region = strcmp(r->what, "region") == 0 && r->threads == w->threads ? (double)r->best : region;
+        timer = strcmp(r->what, "timer") == 0 ? (double)r->median : timer;
+    }
+    return region + (w->delegated ? ETP_ROOF_TRUNCATION_NS : timer);
+}
+
+static bool has_threads(const etp_roof_table *t, uint32_t threads)
+{
+    bool found = false;
+    for (size_t i = 0; i < t->n; i++) {
+        found = found || (t->items[i].threads == threads && strcmp(t->items[i].unit, "byte/s") == 0 && t->items[i].best > 0);
+    }
+    return found;
+}
+
+static etp_roof_verdict judge(const etp_roof_place *p, const etp_roof_work *w)
+{
+    if (w->ns <= 2 * p->overhead_ns) {
+        return ETP_ROOF_OVERHEAD_BOUND;
+    }
+    if (p->efficiency > ETP_ROOF_TOLERANCE) {
+        return ETP_ROOF_ABOVE_ROOF;
+    }
+    if (p->efficiency >= ETP_ROOF_NEAR) {
+        return p->compute_ns > p->memory_ns ? ETP_ROOF_COMPUTE_BOUND : ETP_ROOF_MEMORY_BOUND;
+    }
+    // An exponential counts as one operation: without products the arithmetic is a guess.
+    return w->macs == 0 && w->ops > 0 ? ETP_ROOF_BELOW_BANDWIDTH : ETP_ROOF_INEFFICIENT;
+}
+
+void etp_roof_place_of(const etp_roof_table *roofs, const etp_roof_work *w, etp_roof_place *out)
+{
+    const char *isa = NULL, *unused = NULL;
+    *out = (etp_roof_place){.roof_ns = (double)NAN, .efficiency = (double)NAN};
+    if (!has_threads(roofs, w->threads)) {
+        out->missing = "no roof was measured with that many threads";
+        return;
+    }
+    double products = w->macs > 0 ? product_rate(roofs, w, &isa) : 0;
+    if (w->macs > 0 && products <= 0) {
+        out->missing = "no roof of its data type at this level";
+        return;
+    }
+    double calls = (double)w->calls, others = rate_of(roofs, w, "fma_f32", false, &unused);
+    out->isa = isa;
+    out->compute_ns = calls * (over(2 * (double)w->macs, products) + over((double)w->ops, others));
+    out->memory_ns = calls * memory_ns(roofs, w);
+    out->roof_ns = larger(out->compute_ns, out->memory_ns);
+    out->overhead_ns = calls * fixed_ns(roofs, w);
+    if (!(w->ns > 0)) {
+        out->missing = "it took no measurable time";
+        return;
+    }
+    out->efficiency = out->roof_ns / w->ns;
+    out->verdict = judge(out, w);
+}
