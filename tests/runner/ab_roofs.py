@@ -1,0 +1,102 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Roofs from their measurement to what is said of operators: kept in the run folder, the same anywhere, and
+recomputed here from the document alone.
+
+usage: ab_roofs.py ETPROF SOURCE_DIR"""
+import hashlib
+import json
+import os
+import pathlib
+import shutil
+import subprocess
+import sys
+import tempfile
+
+WORDS = {"overhead-bound", "above-roof", "compute-bound", "memory-bound", "below-bandwidth", "inefficient"}
+
+
+def main():
+    etprof, root = os.path.abspath(sys.argv[1]), pathlib.Path(sys.argv[2]).absolute()
+    bundle = root / "build" / "bundle" / "x86_64-linux-gnu"
+    if os.uname().machine != "x86_64" or not (bundle / "bundle.json").exists():
+        print("skipped: no native runner bundle (scripts/build-runner native)")
+        sys.exit(77)
+    model = root / "examples" / "models" / "toy_cnn_xnnpack_fp32.pte"
+
+    def run(cwd, *args, status=0):
+        done = subprocess.run([etprof, *map(str, args)], cwd=cwd, capture_output=True, text=True, timeout=120,
+                              env={**os.environ, "ETPROF_RUNNER": str(bundle)})
+        assert done.returncode == status, (args, done.returncode, done.stdout[-2000:], done.stderr)
+        return done
+
+    def ab(cwd, out, *more):
+        return run(cwd, "ab", model, "--levels", "avx2,sse", "--blocks", "2", "--iterations", "5", "--warmup", "1",
+                   "--seed", "1", "--out", out, "--format", "json", *more)
+
+    with tempfile.TemporaryDirectory() as tmp, tempfile.TemporaryDirectory() as elsewhere:
+        tmp, elsewhere = pathlib.Path(tmp), pathlib.Path(elsewhere)
+        # Nothing is known: nothing is invented, and the report says how to get it.
+        bare = json.loads(ab(elsewhere, "none").stdout)
+        assert not (elsewhere / "none" / "roofs.json").exists()
+        assert all("roof" not in op for op in bare["operators"])
+        said = run(elsewhere, "analyze", "none", "--full").stdout
+        assert "roofs: none; 'etprof ab --roofs' measures them first" in said, said
+        run(elsewhere, "whatif", "none", "* at-roof", status=2)
+
+        run(tmp, "roofs", "--threads", "1,2", "--seconds", "0.3")
+        answer = json.loads(ab(tmp, "run", "--threads", "1,2").stdout) # taken from the cache without being asked
+        roofs = (tmp / "run" / "roofs.json").read_bytes()
+        manifest = json.loads((tmp / "run" / "manifest.json").read_text())
+        listed = {f["path"]: f["sha256"] for f in manifest["files"]}
+        assert listed["roofs.json"] == hashlib.sha256(roofs).hexdigest()
+        again = ab(tmp, "again", "--roofs")
+        assert "as measured before in this state" in again.stderr, again.stderr
+        assert (tmp / "again" / "roofs.json").read_bytes() == roofs
+
+        rates = {(r["threads"], r["isa"]): r["best"] for r in json.loads(roofs)["roofs"] if r["what"] == "fma_f32"}
+        arms = {a["name"]: a for a in answer["arms"]}
+        convolutions = 0
+        for op in answer["operators"]:
+            for name, place in op["roof"].items():
+                if place["verdict"] is None:
+                    assert place["missing"] and place["roof_ns"] is None, place
+                    continue
+                assert place["verdict"] in WORDS, place
+                assert abs(place["roof_ns"] - max(place["compute_ns"], place["memory_ns"])) <= 1, place
+                ratio = place["roof_ns"] / op["ns"][name]
+                assert abs(place["efficiency"] - ratio) <= 1e-5 + 1 / op["ns"][name], (place, op["ns"])
+                if op["category"] == "Convolution" and op["macs"]:
+                    allowed = {"avx2": ("sse", "avx2"), "sse": ("sse",)}[arms[name]["level"]]
+                    assert place["isa"] in allowed, (place, arms[name])
+                    rate = rates[arms[name]["threads"], place["isa"]]
+                    assert rate == max(rates[arms[name]["threads"], isa] for isa in allowed)
+                    products = 2 * op["macs"] / rate * 1e9
+                    assert products <= place["compute_ns"] + 1, (products, place)
+                    convolutions += 1
+        assert convolutions >= 4, convolutions
+
+        # What if, by plain addition of what the document says.
+        what = json.loads(run(tmp, "whatif", "run", "conv* at-roof", "--format", "json").stdout)
+        arm = what["arm"]
+        gain = sum(max(0, op["ns"][arm] - op["roof"][arm]["roof_ns"]) for op in answer["operators"]
+                   if op["category"] == "Convolution" and op["roof"].get(arm, {}).get("verdict"))
+        touched = what["steps"][0]["operators"]
+        assert abs(what["steps"][0]["gain_ns"] - gain) <= touched + 1, (what, gain)
+        assert what["speedup"]["blocks"] == 2 and what["speedup"]["lo"] <= what["speedup"]["estimate"] <= what["speedup"]["hi"]
+        assert "roofs" in what["method"]
+        other = [a for a in arms.values() if a["level"] == arms[arm]["level"] and a["threads"] != arms[arm]["threads"]][0]
+        threads = json.loads(run(tmp, "whatif", "run", f"threads {other['threads']}", "--format", "json").stdout)
+        assert threads["now_ns"] == what["now_ns"] and threads["then_ns"] == other["traced_ns"], (threads, other)
+        run(tmp, "whatif", "run", "threads 3", status=2)
+
+        # The folder says the same elsewhere, and notices when somebody else's roofs are put into it.
+        shutil.copytree(tmp / "run", elsewhere / "run")
+        run(elsewhere, "verify", "run")
+        (elsewhere / "run" / "roofs.json").write_bytes(roofs.replace(b'"device": "local"', b'"device": "other"'))
+        run(elsewhere, "verify", "run", status=1)
+        (elsewhere / "run" / "roofs.json").write_text("{")
+        run(elsewhere, "analyze", "run", status=4)
+        print(f"{convolutions} convolutions below their roofs; what-if, verify and a copy elsewhere agree")
+
+
+main()

@@ -1,0 +1,170 @@
+// SPDX-License-Identifier: Apache-2.0
+// Operators below round roofs, by hand: one for each verdict, the terms of a roof one by one, and what has none.
+#include <math.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+
+#include "explain/roof.h"
+#include "roofs/roofs.h"
+
+#define G UINT64_C(1000000000)
+#define OPS(isa, what, gops, threads) {isa, what, "op/s", threads, 0, (gops) * G, (gops) * G}
+#define BYTES(what, size, gb) {"", what, "byte/s", 1, size, (gb) * G, (gb) * G}
+
+static etp_roof k_items[] = {
+    OPS("avx2", "fma_f32", 100, 1), OPS("avx512", "fma_f32", 200, 1), OPS("avx512-vnni", "dot_i8", 800, 1),
+    OPS("avx2", "dot_i8", 300, 1),  OPS("neon", "fma_f32", 50, 1),    OPS("neon-fp16", "fma_f16", 100, 1),
+    OPS("sme", "fma_f32", 2000, 1), OPS("sme", "fma_f16", 2000, 1),   OPS("neon", "fma_f32", 80, 4),
+    BYTES("read", 16384, 100),      BYTES("read", 1048576, 50),       BYTES("write", 16384, 40),
+    BYTES("write", 1048576, 20),    BYTES("copy", 16384, 30),         BYTES("copy", 1048576, 10),
+    {"", "region", "ns", 1, 0, 200, 300}, {"", "timer", "ns", 1, 0, 20, 30},
+};
+static const etp_roof_table k_roofs = {.items = k_items, .n = sizeof k_items / sizeof *k_items};
+
+static etp_roof_place placed(const etp_roof_work *w)
+{
+    etp_roof_place p;
+    etp_roof_place_of(&k_roofs, w, &p);
+    return p;
+}
+
+static void near(double found, double expected)
+{
+    if (!(fabs(found - expected) <= 1e-9 * fabs(expected))) {
+        fail_msg("%.12g, expected %.12g", found, expected);
+    }
+}
+
+// A multiplication of float on AVX-512: 1e6 products, 2e6 operations at 200 a nanosecond: 10 µs.
+static const etp_roof_work k_product = {
+    .ns = 12500, .macs = 1000000, .in_bytes = 8000, .out_bytes = 4000, .calls = 1, .type = ETP_ROOF_F32,
+    .delegated = true, .level = ETP_LEVEL_AVX512, .threads = 1,
+};
+// 1 MiB to 1 MiB: reading 21 µs, writing 52 µs, copying 105 µs.
+static const etp_roof_work k_copy = {
+    .ns = 131072, .in_bytes = 1048576, .out_bytes = 1048576, .calls = 1, .level = ETP_LEVEL_AVX512, .threads = 1,
+};
+
+static void one_fixture_for_each_verdict(void **state)
+{
+    (void)state;
+    etp_roof_work w = k_product;
+    etp_roof_place p = placed(&w);
+    near(p.compute_ns, 10000);
+    near(p.memory_ns, 4000.0 / 30); // copying what is both read and written
+    near(p.roof_ns, 10000);
+    near(p.efficiency, 0.8);
+    near(p.overhead_ns, 1200); // a region and XNNPACK's microsecond
+    assert_string_equal(p.isa, "avx512");
+    assert_int_equal(p.verdict, ETP_ROOF_COMPUTE_BOUND);
+    w.ns = 20000; // 0.5 is near
+    assert_int_equal(placed(&w).verdict, ETP_ROOF_COMPUTE_BOUND);
+    w.ns = 20001;
+    assert_int_equal(placed(&w).verdict, ETP_ROOF_INEFFICIENT);
+    w.ns = 9500; // 10000 ÷ 9500 = 1.0526
+    assert_int_equal(placed(&w).verdict, ETP_ROOF_ABOVE_ROOF);
+    w.ns = 9600; // 1.0417 may be noise
+    assert_int_equal(placed(&w).verdict, ETP_ROOF_COMPUTE_BOUND);
+    w.ns = 2400; // twice its fixed costs; without that rule above the roof
+    assert_int_equal(placed(&w).verdict, ETP_ROOF_OVERHEAD_BOUND);
+    w = k_copy;
+    p = placed(&w);
+    near(p.memory_ns, 104857.6);
+    near(p.efficiency, 0.8);
+    near(p.overhead_ns, 230);
+    assert_int_equal(p.verdict, ETP_ROOF_MEMORY_BOUND);
+    w.in_bytes = w.out_bytes = 1000000; // a copy of that needs less than was measured with 1 MiB: 30 a nanosecond
+    near(placed(&w).memory_ns, 50000);  // so writing decides
+    w = k_copy;
+    w.ns = 1000000;
+    assert_int_equal(placed(&w).verdict, ETP_ROOF_INEFFICIENT); // it only moves data
+    w.ops = 250000;                                             // and an exponential each
+    assert_int_equal(placed(&w).verdict, ETP_ROOF_BELOW_BANDWIDTH);
+    for (int v = 1; v < ETP_ROOF_VERDICTS; v++) {
+        assert_non_null(etp_roof_verdict_name((etp_roof_verdict)v));
+    }
+    assert_null(etp_roof_verdict_name(ETP_ROOF_UNKNOWN));
+}
+
+static void levels_types_and_units(void **state)
+{
+    (void)state;
+    static const struct {
+        etp_roof_type type;
+        etp_level level;
+        bool matrix;
+        double compute_ns; // of 1e6 products; 0 none
+        const char *isa;
+    } k_cases[] = {
+        {ETP_ROOF_F32, ETP_LEVEL_AVX2, false, 20000, "avx2"},
+        {ETP_ROOF_F32, ETP_LEVEL_VNNI, false, 10000, "avx512"},
+        {ETP_ROOF_I8, ETP_LEVEL_VNNI, false, 2500, "avx512-vnni"},
+        {ETP_ROOF_I8, ETP_LEVEL_AVX512, false, 2000000.0 / 300, "avx2"},
+        {ETP_ROOF_I8, ETP_LEVEL_SSE, false, 0, NULL}, // none was measured that SSE may use
+        {ETP_ROOF_F16, ETP_LEVEL_AVX512, false, 10000, "avx512"}, // computed in single precision
+        {ETP_ROOF_F16, ETP_LEVEL_NEON, false, 20000, "neon-fp16"},
+        {ETP_ROOF_F16, ETP_LEVEL_BASE, false, 40000, "neon"},
+        {ETP_ROOF_F32, ETP_LEVEL_SME2, true, 1000, "sme"},
+        {ETP_ROOF_F32, ETP_LEVEL_SME2, false, 40000, "neon"}, // depthwise: no matrix kernel
+        {ETP_ROOF_F32, ETP_LEVEL_NEON, true, 40000, "neon"},  // hidden
+        {ETP_ROOF_TYPE_NONE, ETP_LEVEL_SME2, true, 0, NULL},
+    };
+    for (size_t i = 0; i < sizeof k_cases / sizeof *k_cases; i++) {
+        etp_roof_work w = k_product;
+        w.type = k_cases[i].type;
+        w.level = k_cases[i].level;
+        w.matrix = k_cases[i].matrix;
+        etp_roof_place p = placed(&w);
+        if (k_cases[i].isa == NULL) {
+            assert_int_equal(p.verdict, ETP_ROOF_UNKNOWN);
+            assert_non_null(p.missing);
+            assert_true(isnan(p.roof_ns) && isnan(p.efficiency));
+            continue;
+        }
+        near(p.compute_ns, k_cases[i].compute_ns);
+        assert_string_equal(p.isa, k_cases[i].isa);
+    }
+}
+
+static void working_sets_calls_and_threads(void **state)
+{
+    (void)state;
+    etp_roof_work w = {.ns = 1e6, .in_bytes = 16000, .calls = 1, .level = ETP_LEVEL_NONE, .threads = 1};
+    near(placed(&w).memory_ns, 160); // smaller than all: the smallest
+    w.in_bytes = 1000000;
+    near(placed(&w).memory_ns, 10000); // not yet the larger one's speed
+    w.in_bytes = 1048576;
+    near(placed(&w).memory_ns, 1048576.0 / 50);
+    w.calls = 3;
+    near(placed(&w).memory_ns, 3 * 1048576.0 / 50);
+    near(placed(&w).overhead_ns, 3 * 230.0);
+    w.calls = 1;
+    w.in_bytes = w.out_bytes = UINT64_MAX; // hostile shapes
+    assert_true(isfinite(placed(&w).memory_ns));
+    w.threads = 4; // arithmetic was measured with four, memory was not
+    assert_int_equal(placed(&w).verdict, ETP_ROOF_UNKNOWN);
+    w.threads = 0;
+    assert_int_equal(placed(&w).verdict, ETP_ROOF_UNKNOWN);
+    w = k_product;
+    w.ns = 0;
+    assert_int_equal(placed(&w).verdict, ETP_ROOF_UNKNOWN);
+    assert_non_null(placed(&w).missing);
+    etp_roof_table none = {0};
+    etp_roof_place p;
+    etp_roof_place_of(&none, &k_product, &p);
+    assert_int_equal(p.verdict, ETP_ROOF_UNKNOWN);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(one_fixture_for_each_verdict),
+        cmocka_unit_test(levels_types_and_units),
+        cmocka_unit_test(working_sets_calls_and_threads),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
