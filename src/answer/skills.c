@@ -189,10 +189,10 @@ static where after_fence(where now, etp_str line)
                                              : OTHER_BLOCK;
 }
 
-etp_status etp_skill_read(const etp_skill_text *text, const etp_skill_settings *settings,
+etp_status etp_skill_read(const etp_embedded *text, const etp_skill_settings *settings,
                           const char *platform, etp_arena *arena, etp_skill *out, etp_error *err)
 {
-    *out = (etp_skill){.id = text->name, .folder = text->folder, .text = {text->text, text->len}};
+    *out = (etp_skill){.id = text->name, .folder = text->folder, .text = text->text};
     filling f = {.skill = out, .given = settings, .platform = platform, .arena = arena};
     where now = START;
     etp_str line = {0};
@@ -286,7 +286,7 @@ etp_status etp_skill_select(const char *selection, const etp_skill_settings *set
 {
     etp_skill_list all = {0};
     *out = (etp_skill_list){0};
-    for (const etp_skill_text *t = k_etp_skill_texts; t->name; t++) {
+    for (const etp_embedded *t = k_etp_skill_texts; t->name; t++) {
         etp_skill s;
         ETP_TRY(etp_skill_read(t, settings, platform, arena, &s, err));
         if (!ETP_PUSH(arena, &all, s)) {

@@ -10,16 +10,11 @@
 
 #include <etprof/arena.h>
 
+#include "base/embedded.h"
 #include "base/json.h"
 #include "report/report.h"
 
-typedef struct etp_skill_text {
-    const char *name, *folder; // "04_run_profiling", "agent_skill_ml_profiling"
-    const char *text;          // NUL-terminated too
-    size_t len;
-} etp_skill_text;
-
-extern const etp_skill_text k_etp_skill_texts[]; // ends with a NULL name; in the order of the chain
+extern const etp_embedded k_etp_skill_texts[]; // in the order of the chain
 
 typedef struct etp_skill_setting {
     const char *name, *value;
@@ -70,7 +65,7 @@ typedef struct etp_skill_list {
 
 // Reads one playbook: front matter and commands. SETTINGS win over its own; {platform} and {…} of
 // other defaults may stand in a default. Errors: ETP_CORRUPT with the line.
-ETP_NODISCARD etp_status etp_skill_read(const etp_skill_text *text, const etp_skill_settings *settings,
+ETP_NODISCARD etp_status etp_skill_read(const etp_embedded *text, const etp_skill_settings *settings,
                                         const char *platform, etp_arena *arena, etp_skill *out,
                                         etp_error *err);
 // All of them, or those that SELECTION names: "04", "01-07", "03,05", "run_profiling", "setup-agent";

@@ -4,6 +4,7 @@
 #define ETP_ANSWER_VALIDATE_PARTS_H
 
 #include "answer/validate.h"
+#include "base/embedded.h"
 #include "store/json_in.h"
 #include "store/store.h"
 
@@ -63,6 +64,7 @@ typedef struct etp_schema_problem {
     const char *id; // "schema.missing_key", "schema.type", "schema.value", "schema.range", …
     const char *where, *found, *expected;
 } etp_schema_problem;
+extern const etp_embedded k_etp_schemas[]; // model_profiling/schemas
 // NULL when there is none of that name; else borrowed until the process ends. Names as the files in
 // model_profiling/schemas without ".schema.json".
 etp_str etp_schema_text(const char *name);

@@ -4,7 +4,6 @@
 // of the schema and reported as one: nothing is passed over in silence.
 
 #include "answer/validate_parts.h"
-#include "answer/validate_schemas.h"
 #include "base/number.h"
 
 typedef struct place { // where we are in the document, innermost first
@@ -20,9 +19,9 @@ typedef struct matcher {
 
 etp_str etp_schema_text(const char *name)
 {
-    for (const etp_schema_source *s = k_etp_schemas; s->name; s++) {
+    for (const etp_embedded *s = k_etp_schemas; s->name; s++) {
         if (strcmp(s->name, name) == 0) {
-            return (etp_str){(const char *)s->bytes, s->len};
+            return s->text;
         }
     }
     return (etp_str){0};

@@ -118,7 +118,7 @@ static void write_head(page *p)
          "style-src 'unsafe-inline'; script-src 'unsafe-inline'\">\n<title>");
     text(p, r->title);
     z(p, "</title>\n<style>\n");
-    etp_sink_write(p->sink, (etp_str){(const char *)k_etp_page_css, k_etp_page_css_len});
+    etp_sink_write(p->sink, k_etp_page_files[ETP_PAGE_CSS].text);
     z(p, "</style>\n</head>\n<body>\n<header>\n");
     element(p, "h1", "", r->title);
     element(p, "p", "subtitle", r->subtitle);
@@ -269,7 +269,7 @@ static void write_scripts(page *p)
         z(p, "</script>\n");
     }
     z(p, "<script>\n");
-    etp_sink_write(p->sink, (etp_str){(const char *)k_etp_page_js, k_etp_page_js_len});
+    etp_sink_write(p->sink, k_etp_page_files[ETP_PAGE_JS].text);
     z(p, "</script>\n</body>\n</html>\n");
 }
 

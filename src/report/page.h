@@ -3,13 +3,14 @@
 #ifndef ETP_REPORT_PAGE_H
 #define ETP_REPORT_PAGE_H
 
+#include "base/embedded.h"
 #include "report/tree.h"
 
-// page.css and page.js, embedded by the build.
-extern const unsigned char k_etp_page_css[];
-extern const size_t k_etp_page_css_len;
-extern const unsigned char k_etp_page_js[];
-extern const size_t k_etp_page_js_len;
+extern const etp_embedded k_etp_page_files[];
+enum { // rows of it, in the order of CMakeLists.txt
+    ETP_PAGE_CSS,
+    ETP_PAGE_JS
+};
 
 extern const char *const k_etp_css_severity[5]; // "", "info", "good", "warn", "bad"
 
