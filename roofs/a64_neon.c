@@ -70,7 +70,7 @@ static int64_t neon_dot_i8(uint64_t trips)
 
 const etp_roof_loop etp_roof_neon_dot = {"neon", "dot_i8", 4, 1 << 28, neon_dot_i8_ops, neon_dot_i8};
 
-static uint64_t read_all(const void *bytes, uint64_t n)
+static uint64_t neon_read(const void *bytes, uint64_t n)
 {
     const uint64_t *p = bytes, *end = p + n / sizeof *p;
     uint64x2_t s0 = vdupq_n_u64(0), s1 = s0, s2 = s0, s3 = s0;
@@ -84,4 +84,4 @@ static uint64_t read_all(const void *bytes, uint64_t n)
     return vgetq_lane_u64(s0, 0) ^ vgetq_lane_u64(s0, 1);
 }
 
-const etp_roof_reader etp_roof_neon_read = {"neon", read_all};
+const etp_roof_reader etp_roof_neon_read = {"neon", neon_read};

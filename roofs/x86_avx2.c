@@ -71,7 +71,7 @@ static int64_t avx2_dot_i8(uint64_t trips)
 
 const etp_roof_loop etp_roof_avx2_dot = {"avx2", "dot_i8", 4, 1 << 28, avx2_dot_i8_ops, avx2_dot_i8};
 
-static uint64_t read_all(const void *bytes, uint64_t n)
+static uint64_t avx2_read(const void *bytes, uint64_t n)
 {
     const __m256i *p = bytes, *end = p + n / sizeof *p;
     __m256i s0 = _mm256_setzero_si256(), s1 = s0, s2 = s0, s3 = s0;
@@ -89,4 +89,4 @@ static uint64_t read_all(const void *bytes, uint64_t n)
     return sum;
 }
 
-const etp_roof_reader etp_roof_avx2_read = {"avx2", read_all};
+const etp_roof_reader etp_roof_avx2_read = {"avx2", avx2_read};

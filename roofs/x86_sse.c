@@ -37,7 +37,7 @@ static int64_t sse_fma_f32(uint64_t trips)
 
 const etp_roof_loop etp_roof_sse_fma = {"sse", "fma_f32", 1, 1 << 24, sse_fma_f32_ops, sse_fma_f32};
 
-static uint64_t read_all(const void *bytes, uint64_t n)
+static uint64_t sse_read(const void *bytes, uint64_t n)
 {
     const __m128i *p = bytes, *end = p + n / sizeof *p;
     __m128i s0 = _mm_setzero_si128(), s1 = s0, s2 = s0, s3 = s0;
@@ -55,4 +55,4 @@ static uint64_t read_all(const void *bytes, uint64_t n)
     return sum;
 }
 
-const etp_roof_reader etp_roof_sse_read = {"sse", read_all};
+const etp_roof_reader etp_roof_sse_read = {"sse", sse_read};

@@ -288,7 +288,7 @@ void etp_ab_operator_section(const etp_ab *ab, etp_report *r)
         {.key = "label", .title = "operator", .flags = ETP_COL_CODE},
         {.key = "category", .title = "category", .flags = ETP_COL_MINOR},
     };
-    size_t fixed = ab->roofs ? 5 : 3; // columns behind the arms'
+    size_t fixed = ab->roofs ? 6 : 3; // columns behind the arms'
     size_t n = 3, arms = arms_shown(ab, 1, 3 + fixed + ab->n_comparisons);
     for (size_t i = 0; i < arms; i++) {
         const char *name = ab->arms[ab->shown[i]].name;
@@ -303,6 +303,8 @@ void etp_ab_operator_section(const etp_ab *ab, etp_report *r)
     }
     size_t speedups = n;
     if (ab->roofs) {
+        columns[n++] = (etp_column){.key = "t_roof_ns", .title = "roof", .kind = ETP_KIND_NS, .flags = ETP_COL_MINOR,
+                                    .help = "least time that its work can take on this device"};
         columns[n++] = (etp_column){.key = "of_roof", .title = "of roof", .kind = ETP_KIND_PERCENT,
                                     .help = "least time that its work can take on this device, of the time it took"};
         columns[n++] = (etp_column){.key = "limit", .title = "limit"};
@@ -327,6 +329,7 @@ void etp_ab_operator_section(const etp_ab *ab, etp_report *r)
         }
         if (op->roofs) {
             const etp_roof_place *p = &op->roofs[candidate];
+            cells[at++] = p->verdict == ETP_ROOF_UNKNOWN ? etp_cell_missing() : etp_cell_ns(llround(p->roof_ns));
             cells[at++] = etp_cell_double(p->efficiency);
             cells[at++] = etp_cell_z(etp_roof_verdict_name(p->verdict));
         }

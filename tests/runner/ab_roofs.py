@@ -75,6 +75,26 @@ def main():
                     convolutions += 1
         assert convolutions >= 4, convolutions
 
+        # The same figures in the report's table, whatever its format: Markdown's columns by their titles.
+        table = [[cell.strip().strip("`") for cell in line.strip().strip("|").split("|")]
+                 for line in (tmp / "run" / "report.md").read_text().splitlines() if line.startswith("|")]
+        head = next(row for row in table if "of roof" in row)
+        rows = {row[0]: row for row in table[table.index(head) + 2:] if len(row) == len(head)}
+        candidate = answer["comparisons"][0]["candidate"]
+        shown = 0
+        for op in answer["operators"]:
+            place = op["roof"].get(candidate)
+            if op["id"] in rows and place["verdict"]:
+                row = dict(zip(head, rows[op["id"]]))
+                unit, roof = next((k.split("(")[1], v) for k, v in row.items() if k.startswith("roof ("))
+                step = {"ns)": 1, "µs)": 1e3, "ms)": 1e6}[unit]
+                assert abs(float(roof.replace(",", "")) * step - place["roof_ns"]) <= 0.00051 * step + 1, (row, place)
+                assert row["limit"] == place["verdict"], (row, place)
+                assert abs(float(row["of roof"].rstrip(" %")) - 100 * place["efficiency"]) <= 0.051, (row, place)
+                shown += 1
+        assert shown >= 2, (head, rows)
+        page = (tmp / "run" / "report.html").read_text()
+        assert "of roof" in page and ">roof" in page, "no roofs on the page"
         # What if, by plain addition of what the document says.
         what = json.loads(run(tmp, "whatif", "run", "conv* at-roof", "--format", "json").stdout)
         arm = what["arm"]

@@ -75,6 +75,7 @@ def main(tmp):
     subprocess.run([ETPROF, "report", "run", "--quiet"], cwd=tmp, check=True, capture_output=True)
     dump = next(run.glob("*/*_t1.etdump"))
     printed = {"ops": ["ops", dump], "inspect": ["inspect", dump], "ab": ["analyze", *run.glob("*/*_t1.etdump")],
+               "roofs": ["roofs", "--threads", "1", "--seconds", "0.1"],
                "validate": ["validate", run], "doctor": ["doctor"],
                "stats": ["stats", ROOT / "tests/data/samples.csv"]}
     files = {"run": "manifest.json", "metrics": "metrics.json", "derived": "derived.json", "ab": "report.json",
@@ -88,6 +89,11 @@ def main(tmp):
         if name == "stats" and not done.stdout:
             continue
         documents.append((name, "printed.json", json.loads(done.stdout)))
+    done = subprocess.run([ETPROF, "analyze", ROOT / "tests/data/mixed_xnnpack_fp32.etdump", "--pte",
+                           ROOT / "tests/data/mixed_xnnpack_fp32.pte", "--roofs", ROOT / "tests/data/roofs/round.json",
+                           "--format", "json"], capture_output=True, text=True, timeout=60, check=True)
+    documents.append(("ab", "below_roofs.json", json.loads(done.stdout)))
+    check(any("roof" in op for op in documents[-1][2]["operators"]), "no operator stands below a roof")
     for path in sorted((ROOT / "model_profiling/configs/examples").glob("*.json")):
         documents.append(("config", path.name, json.loads(path.read_text())))
     rng, refused = random.Random(1), 0

@@ -31,6 +31,7 @@ SYMBOL = {
     ("avx512", "dot_i8"): "avx512_dot_i8", ("avx512-vnni", "dot_i8"): "vnni_dot_i8",
     ("avx512-fp16", "fma_f16"): "fp16_fma_f16",
 }
+READERS = {"sse": "sse_read", "avx2": "avx2_read", "avx512": "avx512_read"}
 CALLGRIND = {"sse", "ssse3", "avx2"}
 
 
@@ -43,8 +44,8 @@ def disassemble(program, symbol):
     return [(int(a, 16), m, o) for a, m, o in found]
 
 
-def loop_body(code):
-    """The loop that does the most arithmetic: from the target of a backward jump to the jump."""
+def loop_body(code, counts=OPS.__contains__):
+    """The loop with the most instructions that count: from the target of a backward jump to the jump."""
     bodies = []
     for i, (at, mnemonic, operands) in enumerate(code):
         target = re.match(r"([0-9a-f]+)", operands)
@@ -52,7 +53,7 @@ def loop_body(code):
             start = int(target[1], 16)
             bodies.append([c for c in code[:i + 1] if c[0] >= start])
     assert bodies, "no loop"
-    return max(bodies, key=lambda b: sum(c[1] in OPS for c in b))
+    return max(bodies, key=lambda b: sum(counts(c[1]) for c in b))
 
 
 def ops_of(body):
@@ -78,6 +79,25 @@ def callgrind(program, isa, what, trips):
     return int(found[1])
 
 
+def reader(program, isa, here):
+    """A trip loads just the bytes by which its pointer moves on, and asked for N bytes it runs N ÷ that trips."""
+    body = loop_body(disassemble(program, READERS[isa]), counts=lambda m: m.endswith(("xor", "xorq", "xord", "xorps")))
+    loads = [o for _, _, o in body if re.search(r"\(%r", o) and re.search(r"%[xyz]mm", o)]
+    moved = sum(max(WIDTH[w] for w in re.findall(r"%([xyz])mm", o)) // 8 for o in loads)
+    steps = [int(o.split(",")[0].strip("$"), 16) for _, m, o in body if m.startswith(("add", "sub")) and o[0] == "$"]
+    steps = [min(s, (1 << 64) - s) for s in steps]  # compilers subtract -128 where adding 128 takes more bytes
+    copies = sum(m.startswith(("mov", "vmov")) for _, m, _ in body)
+    ok = steps == [moved] and len(body) - copies - len(loads) <= 2 * len(loads)
+    text = f"{isa} read: {moved} bytes in the loop's {len(body)} instructions, its pointer moves by {steps}"
+    if isa in CALLGRIND and here and shutil.which("valgrind"):
+        trips = (1 << 21) // moved
+        ran = (callgrind(program, isa, "read", 1 << 22) - callgrind(program, isa, "read", 1 << 21)) / trips
+        ok = ok and abs(ran - len(body)) < 0.05
+        text += f", {ran:.2f} ran in a trip"
+    print(text + (": ok" if ok else ": WRONG"))
+    return ok
+
+
 def main():
     program = sys.argv[1]
     if not shutil.which("objdump"):
@@ -85,9 +105,13 @@ def main():
         sys.exit(77)
     failed = False
     listed = subprocess.run([program], capture_output=True, text=True, check=True).stdout.split("\n")[:-1]
-    assert {tuple(line.split()[:2]) for line in listed} == set(SYMBOL), listed
+    readers = {(isa, "read") for isa in READERS}
+    assert {tuple(line.split()[:2]) for line in listed} == set(SYMBOL) | readers, listed
     for line in listed:
         isa, what, claimed, here = line.split()
+        if what == "read":
+            failed = not reader(program, isa, int(here)) or failed
+            continue
         body = loop_body(disassemble(program, SYMBOL[isa, what]))
         found, count = ops_of(body)
         arithmetic = sum(count.values())
