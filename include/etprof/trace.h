@@ -72,6 +72,10 @@ ETP_API void etp_trace_close(etp_trace *trace); // NULL is fine
 ETP_API size_t etp_trace_block_count(const etp_trace *trace);
 ETP_API const etp_trace_block *etp_trace_block_at(const etp_trace *trace, size_t index);
 
+// False when chains and instructions were counted up from the order of events, because the source
+// (a table that does not hold them) could not tell.
+ETP_API bool etp_trace_places_known(const etp_trace *trace);
+
 // The file itself, with what is not a profile event: debug values, allocations, start ticks
 // (etdump.h).
 ETP_API const struct etp_etdump *etp_trace_dump(const etp_trace *trace);

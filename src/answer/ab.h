@@ -7,6 +7,7 @@
 #define ETP_ANSWER_AB_H
 
 #include "explain/engage.h"
+#include "explain/kernels.h"
 #include "explain/ledger.h"
 #include "explain/proof.h"
 #include "explain/roof.h"
@@ -18,6 +19,9 @@ typedef struct etp_ab_correctness {
     double max_abs, max_rel, cosine;
     double argmax; // least share of rows whose largest element is the same, NAN without such rows
 } etp_ab_correctness;
+typedef struct etp_ab_fact {
+    const char *key, *value;
+} etp_ab_fact;
 
 typedef struct etp_ab_model {
     const char *path;   // as recorded
@@ -40,6 +44,7 @@ typedef struct etp_ab_arm {
     int64_t traced_ns;  // mean Method::execute of the traced launches
     int64_t load_ns, first_ns, peak_rss_bytes; // medians over the launches
     etp_proof proof;
+    const etp_kernels *kernels; // sampled program counters, NULL without
     const etp_profile *profile; // NULL when the arm has no usable dump
     size_t n_dumps;
     etp_ab_correctness expected; // against the outputs that the inputs came with
@@ -50,7 +55,9 @@ typedef struct etp_ab_comparison {
     double estimate, lo, hi;      // NAN when withheld or unknown
     uint32_t blocks;
     double widening;    // of the interval, for looking at it during the session; 1: none
-    const char *method; // "paired-blocks" or "traced-medians"
+    const char *method; // "paired-blocks", "unpaired-launches" or "traced-medians"
+    size_t launches[2]; // unpaired: of the baseline and the candidate
+    double mann_whitney_p, cliffs_delta; // unpaired, else NAN
     double sign_flip_p; // NAN unknown
     const char *verdict; // faster, slower, same, unknown
     double margin;
@@ -220,16 +227,14 @@ typedef struct etp_ab_shift { // per comparison: where the bottleneck was and is
     double portable_before, portable_after; // share of kernels outside delegates
 } etp_ab_shift;
 
-typedef struct etp_ab_fact {
-    const char *key, *value;
-} etp_ab_fact;
-
 typedef struct etp_ab {
     etp_arena *arena;
     const char *title; // model stem
     const char *dir;   // folder it was read from; not part of documents
     const char *grade; // "A" … "D"
     const char *grade_reason;
+    etp_ab_fact grade_facts[6]; // what the arms have in common: "session" → "same", "different", …
+    size_t n_grade_facts;
     bool bare;         // from dumps alone
     bool emulated;
     const char *state; // "finished", "running", "interrupted", NULL for bare dumps

@@ -7,7 +7,6 @@
 #include <string.h>
 
 #include "answer/ab_session.h"
-#include "answer/kernels.h"
 
 static const char *text_or_null(etp_ab_session *s, etp_str t)
 {
@@ -178,6 +177,12 @@ static etp_sample_use use_of(etp_phase phase)
                                         : ETP_SAMPLE_UNUSED;
 }
 
+etp_sample etp_ab_sample_of(const etp_run_sample *in)
+{
+    return (etp_sample){in->arm,       in->block,         in->launch,
+                        in->iteration, use_of(in->phase), in->duration_ns};
+}
+
 static etp_status run_statistics(etp_ab_session *s, const etp_ab_options *options, etp_error *err)
 {
     const etp_run *run = &s->run;
@@ -187,9 +192,7 @@ static etp_status run_statistics(etp_ab_session *s, const etp_ab_options *option
     }
     size_t timed = 0;
     for (size_t i = 0; i < run->samples.n; i++) {
-        const etp_run_sample *in = &run->samples.items[i];
-        samples[i] = (etp_sample){in->arm,       in->block,         in->launch,
-                                  in->iteration, use_of(in->phase), in->duration_ns};
+        samples[i] = etp_ab_sample_of(&run->samples.items[i]);
         timed += samples[i].use == ETP_SAMPLE_TIMED;
     }
     if (timed == 0) {
@@ -209,36 +212,34 @@ static int64_t rounded(double v)
 }
 
 // Medians over the timed launches of what the runner reports once per process.
-static etp_status launch_medians(etp_ab_session *s, etp_error *err)
+etp_status etp_ab_take_launches(etp_ab_session *s, const etp_run *run, uint32_t run_arm,
+                                uint32_t at, etp_error *err)
 {
-    const etp_run *run = &s->run;
     double *v[3];
+    size_t n[3] = {0};
     for (int k = 0; k < 3; k++) {
         v[k] = ETP_NEW_ARRAY(&s->arena, double, run->launches.n);
         if (!v[k]) {
             return etp_fail_nomem(err, "launches");
         }
     }
-    for (uint32_t a = 0; a < s->ab.n_arms; a++) {
-        size_t n[3] = {0};
-        for (size_t i = 0; i < run->launches.n; i++) {
-            const etp_run_launch *l = &run->launches.items[i];
-            const uint64_t fields[3] = {l->load_ns, l->first_ns, l->peak_rss_bytes};
-            for (int k = 0; k < 3 && l->arm == a && l->kind == ETP_LAUNCH_TIMED; k++) {
-                if (fields[k]) {
-                    v[k][n[k]++] = (double)fields[k];
-                }
+    for (size_t i = 0; i < run->launches.n; i++) {
+        const etp_run_launch *l = &run->launches.items[i];
+        const uint64_t fields[3] = {l->load_ns, l->first_ns, l->peak_rss_bytes};
+        for (int k = 0; k < 3 && l->arm == run_arm && l->kind == ETP_LAUNCH_TIMED; k++) {
+            if (fields[k]) {
+                v[k][n[k]++] = (double)fields[k];
             }
         }
-        etp_ab_arm *arm = &s->ab.arms[a];
-        arm->load_ns = rounded(etp_median(v[0], n[0]));
-        arm->first_ns = rounded(etp_median(v[1], n[1]));
-        arm->peak_rss_bytes = rounded(etp_median(v[2], n[2]));
     }
+    etp_ab_arm *arm = &s->ab.arms[at];
+    arm->load_ns = rounded(etp_median(v[0], n[0]));
+    arm->first_ns = rounded(etp_median(v[1], n[1]));
+    arm->peak_rss_bytes = rounded(etp_median(v[2], n[2]));
     return ETP_OK;
 }
 
-static etp_status take_statistics(etp_ab_session *s, etp_error *err)
+etp_status etp_ab_take_statistics(etp_ab_session *s, etp_error *err)
 {
     etp_ab *ab = &s->ab;
     const etp_stats *st = &s->stats;
@@ -286,107 +287,25 @@ static etp_status take_statistics(etp_ab_session *s, etp_error *err)
             .verdict = etp_verdict_name(c->paired.verdict),
             .margin = st->margin,
             .noise_floor = st->noise_floor,
+            .mann_whitney_p = NAN,
+            .cliffs_delta = NAN,
         };
     }
     return ETP_OK;
 }
 
-// What the sampled launches say of each level; nothing when there are none.
-static etp_status prove_by_samples(etp_ab_session *s, etp_error *err)
-{
-    etp_kernels_answer kernels;
-    ETP_TRY(etp_kernels_load(&s->run, &s->arena, &kernels, err));
-    for (size_t a = 0; a < kernels.n_arms && a < s->ab.n_arms; a++) {
-        const etp_proof *p = &kernels.arms[a].proof;
-        for (size_t i = 0; i < p->lines.n; i++) {
-            ETP_TRY(etp_proof_add(&s->ab.arms[a].proof, &s->arena, p->lines.items[i], err));
-        }
-        if (kernels.arms[a].problem) {
-            ETP_TRY(etp_ab_find(s, ETP_FINDING_SAMPLES_UNUSED, "warn", NULL,
-                                etp_arena_printf(&s->arena, "samples of %s not used: %s",
-                                                 s->ab.arms[a].name, kernels.arms[a].problem),
-                                err));
-        }
-    }
-    return ETP_OK;
-}
-
-// What etprof-launch did for a runner that is not etprof's.
-static const char *foreign_mask(etp_ab_session *s, const etp_run_launch *l, uint64_t calls)
-{
-    if (l->mask_hook.len == 0) {
-        return "nothing was hidden: this build itself is said to be at the level";
-    }
-    if (etp_str_eqz(l->mask_hook, "etprof-launch:cpuid")) {
-        return etp_arena_printf(&s->arena, "etprof-launch hid %.*s; the runner asked for CPU features at least "
-                                           "%llu times in every launch",
-                                ETP_STR_ARG(l->mask_cleared), (unsigned long long)calls);
-    }
-    return etp_arena_printf(&s->arena, "%.*s hid %.*s; who asked for it is not known",
-                            ETP_STR_ARG(l->mask_hook), ETP_STR_ARG(l->mask_cleared));
-}
-
+// Proof of every arm; arms of the answer are those of the run.
 static etp_status prove(etp_ab_session *s, etp_error *err)
 {
+    uint32_t *same = ETP_NEW_ARRAY(&s->arena, uint32_t, s->ab.n_arms);
+    if (!same) {
+        return etp_fail_nomem(err, "proof");
+    }
     for (uint32_t a = 0; a < s->ab.n_arms; a++) {
-        etp_ab_arm *arm = &s->ab.arms[a];
-        if (arm->level == ETP_LEVEL_NONE) {
-            continue;
-        }
-        const etp_run_launch *launch = NULL;
-        uint64_t calls = UINT64_MAX;
-        for (size_t i = 0; i < s->run.launches.n; i++) {
-            const etp_run_launch *l = &s->run.launches.items[i];
-            if (l->arm == a) {
-                launch = launch ? launch : l;
-                calls = l->hook_calls < calls ? l->hook_calls : calls;
-            }
-        }
-        if (launch) {
-            bool foreign = s->run.arms.items[a].runner.len > 0;
-            const char *text = foreign ? foreign_mask(s, launch, calls) : etp_arena_printf(
-                &s->arena, "cleared %.*s; an SDK library asked the hook at least %llu times in every launch",
-                ETP_STR_ARG(launch->mask_cleared.len ? launch->mask_cleared : ETP_STR("nothing")),
-                (unsigned long long)calls);
-            ETP_TRY(text ? etp_proof_add(&arm->proof, &s->arena,
-                                         (etp_proof_line){"mask", text, false, false}, err)
-                         : etp_fail_nomem(err, "proof"));
-        }
-        if (s->ab.selftest) {
-            ETP_TRY(etp_proof_add(&arm->proof, &s->arena,
-                                  (etp_proof_line){"selftest", s->ab.selftest, false,
-                                                   !s->run.selftest_ok},
-                                  err));
-        }
-        if (arm->profile) {
-            ETP_TRY(etp_proof_from_names(arm->profile, arm->level, &s->arena, &arm->proof, err));
-        }
+        same[a] = a;
+        ETP_TRY(etp_ab_prove_arm(s, &s->run, a, a, err));
     }
-    return prove_by_samples(s, err);
-}
-
-// A headline that the evidence does not carry is taken back; the raw samples stay.
-static void withhold(etp_ab_session *s)
-{
-    etp_ab *ab = &s->ab;
-    for (size_t i = 0; i < ab->n_comparisons; i++) {
-        etp_ab_comparison *c = &ab->comparisons[i];
-        bool refuted = ab->arms[c->baseline].proof.truth == ETP_CONTRADICTED ||
-                       ab->arms[c->candidate].proof.truth == ETP_CONTRADICTED;
-        if (ab->correctness.ok == 0) {
-            c->withheld = "outputs_differ";
-        } else if (refuted) {
-            c->withheld = "proof_failed";
-        } else if (ab->emulated) {
-            c->withheld = "emulated";
-        } else if (s->has_stats && s->stats.control_differs) {
-            c->withheld = "noise_floor";
-        }
-        if (c->withheld) {
-            c->estimate = c->lo = c->hi = c->sign_flip_p = NAN;
-            c->verdict = "unknown";
-        }
-    }
+    return etp_ab_prove_by_samples(s, &s->run, same, err);
 }
 
 static etp_status open_run(etp_ab_session *s, const char *dir, const etp_ab_options *options,
@@ -406,12 +325,14 @@ static etp_status open_run(etp_ab_session *s, const char *dir, const etp_ab_opti
     ETP_TRY(etp_ab_load_dumps(s, err));
     ETP_TRY(run_statistics(s, options, err));
     if (s->has_stats) {
-        ETP_TRY(take_statistics(s, err));
+        ETP_TRY(etp_ab_take_statistics(s, err));
     }
-    ETP_TRY(launch_medians(s, err));
+    for (uint32_t a = 0; a < s->ab.n_arms; a++) {
+        ETP_TRY(etp_ab_take_launches(s, &s->run, a, a, err));
+    }
     ETP_TRY(prove(s, err));
     ETP_TRY(etp_ab_compare_outputs(s, err));
-    withhold(s);
+    etp_ab_withhold(s, s->has_stats && s->stats.control_differs);
     return ETP_OK;
 }
 
@@ -443,6 +364,7 @@ static etp_status open_bare(etp_ab_session *s, const char *const *paths, size_t 
 {
     etp_ab *ab = &s->ab;
     ab->bare = true;
+    s->two_sides = options->two_sides;
     ab->correctness = (etp_ab_correctness){-1, NAN, NAN, NAN, NAN};
     ETP_TRY(options->two_sides ? etp_ab_collect_sides(s, paths, options, err)
                                : etp_ab_collect_dumps(s, paths, n, err));
@@ -455,7 +377,7 @@ static etp_status open_bare(etp_ab_session *s, const char *const *paths, size_t 
     ETP_TRY(choose_baseline(s, &chosen, err));
     ETP_TRY(etp_ab_open_programs(s, options, err));
     ETP_TRY(etp_ab_load_dumps(s, err));
-    ab->title = n == 1 ? paths[0] : "dumps";
+    ab->title = n == 1 ? paths[0] : etp_ab_sides_title(s);
     const char *slash = strrchr(ab->title, '/');
     ab->title = slash && slash[1] ? slash + 1 : ab->title;
     ab->comparisons = ETP_NEW_ARRAY(&s->arena, etp_ab_comparison, ab->n_arms);
@@ -482,9 +404,11 @@ static etp_status open_bare(etp_ab_session *s, const char *const *paths, size_t 
             .verdict = etp_verdict_name(ETP_VERDICT_UNKNOWN),
             .margin = ETP_MARGIN_DEFAULT,
             .noise_floor = NAN,
+            .mann_whitney_p = NAN,
+            .cliffs_delta = NAN,
         };
     }
-    return ETP_OK;
+    return options->two_sides ? etp_ab_judge_sides(s, options, err) : ETP_OK;
 }
 
 etp_status etp_ab_open(const char *const *paths, size_t n_paths, const etp_ab_options *options,

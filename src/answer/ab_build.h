@@ -17,6 +17,7 @@ typedef struct etp_ab_options {
     const char *record;   // .etrecord to go with it, NULL
     const char *roofs;    // etprof.roofs/1 document, NULL: that of the run folder
     bool two_sides;       // exactly two paths, each one arm; the first is the baseline
+    const char *names[2]; // what to call the two sides, NULL: by their files
 } etp_ab_options;
 
 // PATHS: one run folder, or dumps and folders holding dumps. ETP_USAGE when there is nothing to

@@ -59,6 +59,12 @@ static void header(etp_json *j, const etp_ab *ab)
     etp_json_end(j);
     etp_json_kv_z(j, "grade", ab->grade);
     etp_json_kv_z(j, "grade_reason", ab->grade_reason);
+    etp_json_key(j, "grade_facts");
+    etp_json_begin_object_inline(j);
+    for (size_t i = 0; i < ab->n_grade_facts; i++) {
+        etp_json_kv_z(j, ab->grade_facts[i].key, ab->grade_facts[i].value);
+    }
+    etp_json_end(j);
     etp_json_kv_z(j, "state", ab->state);
     etp_json_key(j, "stop");
     etp_json_begin_object_inline(j);
@@ -142,31 +148,40 @@ static void arms(etp_json *j, const etp_ab *ab)
     etp_json_end(j);
 }
 
+void etp_ab_comparison_json(const etp_ab *ab, const etp_ab_comparison *c, etp_json *j)
+{
+    etp_json_begin_object(j);
+    etp_json_kv_z(j, "baseline", ab->arms[c->baseline].name);
+    etp_json_kv_z(j, "candidate", ab->arms[c->candidate].name);
+    etp_json_key(j, "speedup");
+    etp_json_begin_object_inline(j);
+    etp_json_kv_ratio(j, "estimate", c->estimate);
+    etp_json_kv_ratio(j, "lo", c->lo);
+    etp_json_kv_ratio(j, "hi", c->hi);
+    etp_json_kv_double(j, "confidence", ETP_CONFIDENCE);
+    etp_json_kv_u64(j, "blocks", c->blocks);
+    etp_json_kv_z(j, "method", c->method);
+    etp_json_kv_ratio(j, "widening", c->widening);
+    etp_json_end(j);
+    etp_json_kv_ratio(j, "sign_flip_p", c->sign_flip_p);
+    if (isfinite(c->mann_whitney_p)) {
+        etp_json_kv_ratio(j, "mann_whitney_p", c->mann_whitney_p);
+        etp_json_kv_ratio(j, "cliffs_delta", c->cliffs_delta);
+    }
+    etp_json_kv_z(j, "verdict", c->verdict);
+    etp_json_kv_double(j, "margin", c->margin);
+    etp_json_kv_ratio(j, "noise_floor", c->noise_floor);
+    etp_json_kv_z(j, "withheld", c->withheld);
+    etp_json_kv_z(j, "grade", ab->grade);
+    etp_json_end(j);
+}
+
 static void comparisons(etp_json *j, const etp_ab *ab)
 {
     etp_json_key(j, "comparisons");
     etp_json_begin_array(j);
     for (size_t i = 0; i < ab->n_comparisons; i++) {
-        const etp_ab_comparison *c = &ab->comparisons[i];
-        etp_json_begin_object(j);
-        etp_json_kv_z(j, "baseline", ab->arms[c->baseline].name);
-        etp_json_kv_z(j, "candidate", ab->arms[c->candidate].name);
-        etp_json_key(j, "speedup");
-        etp_json_begin_object_inline(j);
-        etp_json_kv_ratio(j, "estimate", c->estimate);
-        etp_json_kv_ratio(j, "lo", c->lo);
-        etp_json_kv_ratio(j, "hi", c->hi);
-        etp_json_kv_double(j, "confidence", 0.95);
-        etp_json_kv_u64(j, "blocks", c->blocks);
-        etp_json_kv_z(j, "method", c->method);
-        etp_json_kv_ratio(j, "widening", c->widening);
-        etp_json_end(j);
-        etp_json_kv_ratio(j, "sign_flip_p", c->sign_flip_p);
-        etp_json_kv_z(j, "verdict", c->verdict);
-        etp_json_kv_double(j, "margin", c->margin);
-        etp_json_kv_ratio(j, "noise_floor", c->noise_floor);
-        etp_json_kv_z(j, "withheld", c->withheld);
-        etp_json_end(j);
+        etp_ab_comparison_json(ab, &ab->comparisons[i], j);
     }
     etp_json_end(j);
 }

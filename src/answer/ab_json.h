@@ -11,4 +11,7 @@ void etp_ab_json(const etp_ab *ab, etp_json *j);
 // "roof" of an operator, an object with one member for each arm; nothing without roofs.
 void etp_ab_operator_roofs_json(etp_json *j, const etp_ab *ab, const etp_ab_operator *op);
 
+// One member of "comparisons"; for documents that repeat it.
+void etp_ab_comparison_json(const etp_ab *ab, const etp_ab_comparison *c, etp_json *j);
+
 #endif

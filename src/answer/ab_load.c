@@ -4,17 +4,26 @@
 
 #include "answer/ab_session.h"
 #include "base/number.h"
+#include "trace/timeline.h"
 
 #define DUMP_LIMIT ((uint64_t)4 << 30)
+#define TIMELINE_LIMIT ((uint64_t)1 << 30)
 #define MAX_BARE_DUMPS 512
 
-// Name of a dump's arm: file name without folder and ".etdump"/".etdp"; "_b<k>" is the block.
+static bool is_timeline_name(const char *path)
+{
+    return etp_str_ends(etp_str_from(path), ETP_STR(".csv"));
+}
+
+// Name of a dump's arm: file name without folder and ".etdump"/".etdp" or what timelines of it are
+// called; "_b<k>" is the block.
 static etp_str arm_of_file(const char *path, uint32_t *block)
 {
     const char *slash = strrchr(path, '/');
     etp_str name = etp_str_from(slash ? slash + 1 : path);
-    static const char *const k_suffixes[] = {".etdump", ".etdp"};
-    for (size_t i = 0; i < 2; i++) {
+    static const char *const k_suffixes[] = {".etdump",   ".etdp",     ".csv",   "_timeline",
+                                             "_all_runs", "_run0",     "_exec",  "_xtrace"};
+    for (size_t i = 0; i < sizeof k_suffixes / sizeof *k_suffixes; i++) {
         etp_str suffix = etp_str_from(k_suffixes[i]);
         if (etp_str_ends(name, suffix)) {
             name.len -= suffix.len;
@@ -123,6 +132,10 @@ etp_status etp_ab_collect_dumps(etp_ab_session *s, const char *const *paths, siz
                 return etp_fail(err, ETP_USAGE, "%s holds no manifest.json and no .etdump file",
                                 paths[i]);
             }
+        } else if (is_timeline_name(paths[i]) && !s->two_sides) {
+            return etp_fail(err, ETP_USAGE,
+                            "%s is a table; `etprof compare` reads timelines, this verb dumps",
+                            paths[i]);
         } else {
             ETP_TRY(add_dump(s, paths[i], err));
         }
@@ -138,8 +151,41 @@ etp_status etp_ab_collect_dumps(etp_ab_session *s, const char *const *paths, siz
     return ETP_OK;
 }
 
-static etp_status open_dump(etp_ab_dump *d, etp_error *err)
+// A timeline of several blocks becomes one dump for each of them.
+static etp_status open_timeline(etp_ab_session *s, size_t at, etp_error *err)
 {
+    etp_ab_dump *d = &s->dumps.items[at];
+    etp_timeline timeline = {0};
+    ETP_TRY(etp_file_open(d->path, TIMELINE_LIMIT, &d->file, err));
+    etp_str text = {(const char *)d->file.bytes.ptr, d->file.bytes.len};
+    etp_status st = etp_timeline_open(text, &s->arena, &timeline, err);
+    if (st != ETP_OK) {
+        return etp_fail_ctx(err, "%s", d->path);
+    }
+    d->trace = timeline.traces[0];
+    d->block = timeline.session_blocks[0];
+    for (size_t i = 1; i < timeline.n; i++) {
+        etp_ab_dump part = {.path = s->dumps.items[at].path,
+                            .arm = s->dumps.items[at].arm,
+                            .block = timeline.session_blocks[i],
+                            .trace = timeline.traces[i]};
+        if (st != ETP_OK || !ETP_PUSH(&s->arena, &s->dumps, part)) {
+            etp_trace_close(timeline.traces[i]);
+            st = ETP_NOMEM;
+        }
+    }
+    return st == ETP_OK ? ETP_OK : etp_fail_nomem(err, "timeline");
+}
+
+static etp_status open_dump(etp_ab_session *s, size_t at, etp_error *err)
+{
+    etp_ab_dump *d = &s->dumps.items[at];
+    if (d->trace) {
+        return ETP_OK; // part of a timeline
+    }
+    if (s->two_sides && is_timeline_name(d->path)) {
+        return open_timeline(s, at, err);
+    }
     ETP_TRY(etp_file_open(d->path, DUMP_LIMIT, &d->file, err));
     etp_status st = etp_trace_open(d->file.bytes, NULL, &d->trace, err);
     return st == ETP_OK ? ETP_OK : etp_fail_ctx(err, "%s", d->path);
@@ -194,8 +240,8 @@ static etp_status profile_arm(etp_ab_session *s, uint32_t arm, etp_error *err)
 etp_status etp_ab_load_dumps(etp_ab_session *s, etp_error *err)
 {
     for (size_t i = 0; i < s->dumps.n; i++) {
+        etp_status st = open_dump(s, i, err);
         etp_ab_dump *d = &s->dumps.items[i];
-        etp_status st = open_dump(d, err);
         if (st == ETP_OK) {
             continue;
         }

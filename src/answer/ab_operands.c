@@ -1,50 +1,81 @@
 // SPDX-License-Identifier: Apache-2.0
-// The two sides of `compare`: a dump, a folder of dumps, or one arm of a run folder ("DIR" or
-// "DIR:ARM"), each becoming one arm. What the run folders know decides the grade.
+// The two sides of `compare`: a dump, a timeline CSV, a folder of dumps, or a run folder; of folders
+// with several arms one, as "DIR:ARM". Each side becomes one arm.
 #include <stdlib.h>
 #include <string.h>
 
 #include "answer/ab_session.h"
 
-typedef struct side {
-    const char *operand; // as given
-    const char *dir;     // of a run folder, else NULL
-    etp_run run;
-    uint32_t arm; // of the run
-} side;
-
-// "DIR:ARM" → DIR and the arm's index; without ":ARM" the first arm that is not the baseline.
-static etp_status open_side(etp_ab_session *s, const char *operand, side *out, etp_error *err)
+// "a, b, c"; NULL on out of memory.
+static const char *list_arms(etp_ab_session *s, const etp_run *run)
 {
-    *out = (side){.operand = operand};
-    const char *dir = operand, *wanted = NULL, *colon = strrchr(operand, ':');
-    if (!etp_run_is(dir)) {
-        dir = colon ? etp_arena_strdup(&s->arena,
-                                       (etp_str){operand, (size_t)(colon - operand)})
-                    : NULL;
-        wanted = colon ? colon + 1 : NULL;
-        if (!dir || !etp_run_is(dir)) {
-            return ETP_OK; // dumps
+    etp_strbuf text;
+    etp_strbuf_init(&text, &s->arena);
+    for (size_t i = 0; i < run->arms.n; i++) {
+        etp_strbuf_printf(&text, "%s%.*s", i ? ", " : "", ETP_STR_ARG(run->arms.items[i].name));
+    }
+    return text.failed ? "" : etp_strbuf_str(&text).ptr;
+}
+
+// The arm by its name, else by its level when only one has it.
+static uint32_t find_arm(const etp_run *run, const char *wanted)
+{
+    uint32_t by_level = ETP_NO_INDEX;
+    size_t of_level = 0;
+    for (uint32_t i = 0; i < run->arms.n; i++) {
+        if (etp_str_eqz(run->arms.items[i].name, wanted)) {
+            return i;
         }
+        if (etp_str_eqz(run->arms.items[i].level, wanted)) {
+            by_level = i;
+            of_level++;
+        }
+    }
+    return of_level == 1 ? by_level : ETP_NO_INDEX;
+}
+
+static etp_status choose_arm(etp_ab_session *s, etp_ab_side *x, etp_error *err)
+{
+    if (x->run.arms.n == 0) {
+        return etp_fail(err, ETP_CORRUPT, "%s has no arms", x->dir);
+    }
+    if (!x->wanted && x->run.arms.n > 1) {
+        return etp_fail(err, ETP_USAGE, "%s holds %zu arms (%s); say which, as in %s:%.*s", x->dir,
+                        x->run.arms.n, list_arms(s, &x->run), x->dir,
+                        ETP_STR_ARG(x->run.arms.items[0].name));
+    }
+    x->arm = x->wanted ? find_arm(&x->run, x->wanted) : 0;
+    return x->arm != ETP_NO_INDEX
+               ? ETP_OK
+               : etp_fail(err, ETP_USAGE, "%s has no one arm '%s'; its arms are %s", x->dir,
+                          x->wanted, list_arms(s, &x->run));
+}
+
+// What OPERAND is, and with "DIR:ARM" which arm of it. What exists under the whole name wins.
+static etp_status open_side(etp_ab_session *s, const char *operand, etp_ab_side *out, etp_error *err)
+{
+    *out = (etp_ab_side){.operand = operand};
+    const char *dir = operand, *colon = strrchr(operand, ':');
+    if (!etp_os_is_dir(operand) && !etp_os_is_file(operand) && colon && colon > operand) {
+        dir = etp_arena_strdup(&s->arena, (etp_str){operand, (size_t)(colon - operand)});
+        if (!dir) {
+            return etp_fail_nomem(err, "operands");
+        }
+        if (!etp_os_is_dir(dir)) {
+            return ETP_OK; // what opens it says that it is not there
+        }
+        out->operand = dir;
+        out->wanted = colon + 1;
+    }
+    if (!etp_run_is(dir)) {
+        return ETP_OK;
     }
     ETP_TRY(etp_run_open(dir, &s->arena, &out->run, err));
     out->dir = dir;
-    if (out->run.arms.n == 0) {
-        return etp_fail(err, ETP_CORRUPT, "%s has no arms", dir);
-    }
-    out->arm = out->run.arms.n > 1 && out->run.baseline == 0 ? 1 : 0;
-    bool found = !wanted;
-    for (uint32_t i = 0; wanted && i < out->run.arms.n && !found; i++) {
-        found = etp_str_eqz(out->run.arms.items[i].name, wanted) ||
-                etp_str_eqz(out->run.arms.items[i].level, wanted);
-        out->arm = i;
-    }
-    return found ? ETP_OK
-                 : etp_fail(err, ETP_USAGE, "%s has no arm '%s'; its first is '%.*s'", dir, wanted,
-                            ETP_STR_ARG(out->run.arms.items[0].name));
+    return choose_arm(s, out, err);
 }
 
-static etp_status add_run_dumps(etp_ab_session *s, const side *x, uint32_t arm, etp_error *err)
+static etp_status add_run_dumps(etp_ab_session *s, const etp_ab_side *x, uint32_t arm, etp_error *err)
 {
     size_t before = s->dumps.n;
     for (size_t i = 0; i < x->run.dumps.n; i++) {
@@ -64,14 +95,13 @@ static etp_status add_run_dumps(etp_ab_session *s, const side *x, uint32_t arm, 
                           ETP_STR_ARG(x->run.arms.items[x->arm].name));
 }
 
-static etp_status describe_run_arm(etp_ab_session *s, const side *x, const side *other,
-                                   uint32_t arm, etp_error *err)
+static etp_status describe_run_arm(etp_ab_session *s, const etp_ab_side *x, uint32_t arm,
+                                   etp_error *err)
 {
     const etp_run_arm *in = &x->run.arms.items[x->arm];
     etp_ab_arm *a = &s->ab.arms[arm];
-    bool same_name = other->dir && etp_str_eq(in->name, other->run.arms.items[other->arm].name);
-    a->name = same_name ? x->operand : etp_arena_strdup(&s->arena, in->name);
-    a->full_name = x->operand;
+    a->name = etp_arena_strdup(&s->arena, in->name);
+    a->full_name = etp_arena_printf(&s->arena, "%s:%.*s", x->dir, ETP_STR_ARG(in->name));
     a->level_name = in->level.len ? etp_arena_strdup(&s->arena, in->level) : NULL;
     a->level = a->level_name ? etp_level_find(ETP_ISA_NONE, a->level_name) : ETP_LEVEL_NONE;
     a->threads = in->threads;
@@ -81,38 +111,27 @@ static etp_status describe_run_arm(etp_ab_session *s, const side *x, const side 
     return a->name ? ETP_OK : etp_fail_nomem(err, "arms");
 }
 
-static bool same_text(etp_str a, etp_str b)
+static const etp_run_model *model_of(const etp_ab_side *x)
 {
-    return a.len > 0 && etp_str_eq(a, b);
+    size_t model = x->dir ? x->run.arms.items[x->arm].model : SIZE_MAX;
+    return x->dir && model < x->run.models.n ? &x->run.models.items[model] : NULL;
 }
 
-// A: one session. B: one binary, machine and day. C: another binary on that day. D: anything else.
-static void grade(etp_ab *ab, const side *x, const side *y)
+const char *etp_ab_sides_title(etp_ab_session *s)
 {
-    if (!x->dir || !y->dir) {
-        return; // dumps alone: D
-    }
-    etp_str day_x = x->run.generated_at, day_y = y->run.generated_at;
-    day_x.len = day_x.len < 10 ? day_x.len : 10;
-    day_y.len = day_y.len < 10 ? day_y.len : 10;
-    bool binary = same_text(x->run.arms.items[x->arm].runner_sha256,
-                            y->run.arms.items[y->arm].runner_sha256);
-    bool day = same_text(day_x, day_y) && same_text(x->run.device_cpu, y->run.device_cpu);
-    if (strcmp(x->dir, y->dir) == 0) {
-        ab->grade = "A";
-        ab->grade_reason = "one binary, one session; the paired verdict is in its own report";
-    } else if (day) {
-        ab->grade = binary ? "B" : "C";
-        ab->grade_reason = binary ? "one binary, two sessions of one day on one kind of machine"
-                                  : "different builds on one day";
-    } else {
-        ab->grade = "D";
-        ab->grade_reason = "sessions of different days or machines";
-    }
+    const etp_run_model *m = model_of(&s->sides[0]);
+    const char *stem = m && s->ab.arms[1].model == 0 ? etp_arena_strdup(&s->arena, m->stem) : NULL;
+    return stem ? stem : "dumps";
+}
+
+static bool same_model(const etp_ab_side *x, const etp_ab_side *y)
+{
+    const etp_run_model *a = model_of(x), *b = model_of(y);
+    return a && b && a->sha256.len > 0 && etp_str_eq(a->sha256, b->sha256);
 }
 
 // Programs of both sides; one and the same model is opened once, so that nodes compare.
-static etp_status programs_of(etp_ab_session *s, const side *sides, const etp_ab_options *options,
+static etp_status programs_of(etp_ab_session *s, const etp_ab_side *sides, const etp_ab_options *options,
                               etp_error *err)
 {
     if (options->program) {
@@ -124,19 +143,96 @@ static etp_status programs_of(etp_ab_session *s, const side *sides, const etp_ab
     }
     s->n_programs = 2;
     for (uint32_t i = 0; i < 2; i++) {
-        const side *x = &sides[i];
-        s->ab.arms[i].model = i;
-        if (!x->dir || x->run.arms.items[x->arm].model >= x->run.models.n) {
+        const etp_ab_side *x = &sides[i];
+        if (!model_of(x) || s->ab.arms[i].model != i) {
             continue;
         }
         size_t model = x->run.arms.items[x->arm].model;
-        if (i == 1 && sides[0].dir &&
-            same_text(x->run.models.items[model].sha256,
-                      sides[0].run.models.items[sides[0].run.arms.items[sides[0].arm].model].sha256)) {
-            s->ab.arms[i].model = 0;
+        ETP_TRY(etp_ab_open_kept(s, x->dir, &x->run, model, &s->programs[i], err));
+    }
+    return ETP_OK;
+}
+
+// The dumps of one operand that is no run folder: of one arm, or of the one that was asked for.
+static etp_status collect_recordings(etp_ab_session *s, const etp_ab_side *x, uint32_t at,
+                                     etp_ab_arm *out, etp_error *err)
+{
+    size_t first = s->dumps.n, kept = first;
+    uint32_t arm = 0;
+    s->ab.n_arms = 0;
+    ETP_TRY(etp_ab_collect_dumps(s, &x->operand, 1, err));
+    etp_strbuf names;
+    etp_strbuf_init(&names, &s->arena);
+    for (uint32_t i = 0; i < s->ab.n_arms; i++) {
+        const etp_ab_arm *a = &s->ab.arms[i];
+        bool hit = x->wanted && (strcmp(a->name, x->wanted) == 0 ||
+                                 strcmp(a->full_name, x->wanted) == 0);
+        arm = hit ? i : arm;
+        kept = hit ? SIZE_MAX : kept;
+        etp_strbuf_printf(&names, "%s%s", i ? ", " : "", a->name);
+    }
+    if (x->wanted ? kept != SIZE_MAX : s->ab.n_arms > 1) {
+        return etp_fail(err, ETP_USAGE, "%s holds dumps of %zu arms (%s); name one as %s:%s",
+                        x->operand, s->ab.n_arms, names.failed ? "" : etp_strbuf_str(&names).ptr,
+                        x->operand, s->ab.n_arms ? s->ab.arms[0].name : "ARM");
+    }
+    *out = s->ab.arms[arm];
+    kept = first;
+    for (size_t d = first; d < s->dumps.n; d++) {
+        if (s->dumps.items[d].arm == arm) {
+            s->dumps.items[kept] = s->dumps.items[d];
+            s->dumps.items[kept++].arm = at;
+        }
+    }
+    s->dumps.n = kept;
+    return ETP_OK;
+}
+
+// Names that the user gave, else those of the arms; always two different ones.
+static etp_status name_arms(etp_ab_session *s, const char *const *operands,
+                            const etp_ab_options *options, etp_error *err)
+{
+    etp_ab_arm *arms = s->ab.arms;
+    const char *const *given = options->names;
+    if (given[0] && given[1] && strcmp(given[0], given[1]) == 0) {
+        return etp_fail(err, ETP_USAGE, "both sides are called '%s'; give two names", given[0]);
+    }
+    if (strcmp(arms[0].name, arms[1].name) == 0) {
+        for (int i = 0; i < 2; i++) {
+            arms[i].name = arms[i].full_name ? arms[i].full_name : operands[i];
+        }
+    }
+    if (strcmp(arms[0].name, arms[1].name) == 0) {
+        arms[0].name = operands[0];
+        arms[1].name = operands[1];
+    }
+    for (int i = 0; i < 2; i++) {
+        if (given[i] && given[i][0] == '\0') {
+            return etp_fail(err, ETP_USAGE, "--name%d is empty", i + 1);
+        }
+        arms[i].name = given[i] ? given[i] : arms[i].name;
+    }
+    if (strcmp(arms[0].name, arms[1].name) == 0) {
+        arms[1].name = etp_arena_printf(&s->arena, "%s (again)", arms[1].name);
+    }
+    return arms[1].name ? ETP_OK : etp_fail_nomem(err, "arms");
+}
+
+// The models of the run folders, one when both sides are of one.
+static etp_status take_models(etp_ab_session *s, etp_error *err)
+{
+    s->ab.models = ETP_NEW_ARRAY(&s->arena, etp_ab_model, 2);
+    if (!s->ab.models) {
+        return etp_fail_nomem(err, "models");
+    }
+    for (size_t i = 0; i < 2 && s->sides[0].dir && s->sides[1].dir; i++) {
+        const etp_run_model *m = model_of(&s->sides[i]);
+        if (!m || (i == 1 && s->ab.arms[1].model == 0)) {
             continue;
         }
-        ETP_TRY(etp_ab_open_kept(s, x->dir, &x->run, model, &s->programs[i], err));
+        s->ab.n_models = i + 1;
+        s->ab.models[i].path = etp_arena_strdup(&s->arena, m->path);
+        s->ab.models[i].sha256 = m->sha256.len ? etp_arena_strdup(&s->arena, m->sha256) : NULL;
     }
     return ETP_OK;
 }
@@ -144,28 +240,13 @@ static etp_status programs_of(etp_ab_session *s, const side *sides, const etp_ab
 etp_status etp_ab_collect_sides(etp_ab_session *s, const char *const *operands,
                                 const etp_ab_options *options, etp_error *err)
 {
-    side sides[2];
     etp_ab_arm arms[2] = {{.name = NULL}, {.name = NULL}};
     for (uint32_t i = 0; i < 2; i++) {
-        ETP_TRY(open_side(s, operands[i], &sides[i], err));
+        ETP_TRY(open_side(s, operands[i], &s->sides[i], err));
     }
     for (uint32_t i = 0; i < 2; i++) {
-        size_t first = s->dumps.n;
-        if (sides[i].dir) {
-            ETP_TRY(add_run_dumps(s, &sides[i], i, err));
-            continue;
-        }
-        s->ab.n_arms = 0;
-        ETP_TRY(etp_ab_collect_dumps(s, &operands[i], 1, err));
-        if (s->ab.n_arms > 1) {
-            return etp_fail(err, ETP_USAGE,
-                            "%s holds dumps of %zu arms; name one dump, or one arm as DIR:ARM",
-                            operands[i], s->ab.n_arms);
-        }
-        arms[i] = s->ab.arms[0];
-        for (size_t d = first; d < s->dumps.n; d++) {
-            s->dumps.items[d].arm = i;
-        }
+        const etp_ab_side *x = &s->sides[i];
+        ETP_TRY(x->dir ? add_run_dumps(s, x, i, err) : collect_recordings(s, x, i, &arms[i], err));
     }
     s->ab.arms = ETP_NEW_ARRAY(&s->arena, etp_ab_arm, 2);
     if (!s->ab.arms) {
@@ -177,20 +258,13 @@ etp_status etp_ab_collect_sides(etp_ab_session *s, const char *const *operands,
         s->ab.arms[i].model = ETP_NO_INDEX;
         s->ab.arms[i].median_ns = s->ab.arms[i].load_ns = ETP_NS_UNKNOWN;
         s->ab.arms[i].first_ns = s->ab.arms[i].peak_rss_bytes = ETP_NS_UNKNOWN;
-        if (sides[i].dir) {
-            ETP_TRY(describe_run_arm(s, &sides[i], &sides[1 - i], i, err));
+        if (s->sides[i].dir) {
+            ETP_TRY(describe_run_arm(s, &s->sides[i], i, err));
         }
     }
-    if (strcmp(s->ab.arms[0].name, s->ab.arms[1].name) == 0) {
-        s->ab.arms[0].name = operands[0];
-        s->ab.arms[1].name = operands[1];
-    }
-    if (strcmp(s->ab.arms[0].name, s->ab.arms[1].name) == 0) {
-        s->ab.arms[1].name = etp_arena_printf(&s->arena, "%s (again)", operands[1]);
-    }
-    if (!s->ab.arms[1].name) {
-        return etp_fail_nomem(err, "arms");
-    }
-    grade(&s->ab, &sides[0], &sides[1]);
-    return programs_of(s, sides, options, err);
+    s->ab.arms[0].model = 0;
+    s->ab.arms[1].model = same_model(&s->sides[0], &s->sides[1]) ? 0 : 1;
+    ETP_TRY(name_arms(s, operands, options, err));
+    ETP_TRY(programs_of(s, s->sides, options, err));
+    return take_models(s, err);
 }

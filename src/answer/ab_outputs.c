@@ -41,10 +41,17 @@ static etp_status take_comparison(etp_ab_session *s, const char *whose, const ch
                        etp_arena_printf(&s->arena, "outputs of %s%s: %s", whose, against, c->why), err);
 }
 
-static const char *outputs_dir(etp_ab_session *s, const char *dir, uint32_t arm)
+// Folder NAME of the run; NULL without memory.
+static const char *folder_of(etp_ab_session *s, const etp_run *run, etp_str name)
 {
-    const char *name = etp_run_outputs_name(&s->arena, &s->run.arms.items[arm]);
-    return name ? etp_run_path(&s->arena, dir, etp_str_from(name)) : NULL;
+    const char *dir = etp_arena_strdup(&s->arena, run->dir);
+    return dir ? etp_run_path(&s->arena, dir, name) : NULL;
+}
+
+static const char *outputs_dir(etp_ab_session *s, const etp_run *run, uint32_t run_arm)
+{
+    const char *name = etp_run_outputs_name(&s->arena, &run->arms.items[run_arm]);
+    return name ? folder_of(s, run, etp_str_from(name)) : NULL;
 }
 
 // Compares the folders X and Y where both are there.
@@ -69,29 +76,41 @@ static etp_status compare_dirs(etp_ab_session *s, uint32_t arm, const char *x, c
     return take_comparison(s, s->ab.arms[arm].name, against, &c, out, err);
 }
 
+etp_status etp_ab_compare_two_outputs(etp_ab_session *s, const etp_run *base, uint32_t base_arm,
+                                      const etp_run *cand, uint32_t cand_arm, uint32_t at,
+                                      etp_error *err)
+{
+    return compare_dirs(s, at, outputs_dir(s, base, base_arm), outputs_dir(s, cand, cand_arm), "",
+                        etp_ab_precision_of(s->ab.arms[s->ab.baseline].profile), &s->ab.correctness,
+                        err);
+}
+
+etp_status etp_ab_compare_expected(etp_ab_session *s, const etp_run *run, uint32_t run_arm,
+                                   uint32_t at, etp_error *err)
+{
+    etp_ab_arm *arm = &s->ab.arms[at];
+    ETP_TRY(compare_dirs(s, at, folder_of(s, run, ETP_STR(ETP_RUN_EXPECTED)),
+                         outputs_dir(s, run, run_arm), " against the expected ones",
+                         etp_ab_precision_of(arm->profile), &arm->expected, err));
+    if (arm->expected.ok == 0) { // a wrong answer is wrong in however many arms
+        s->ab.correctness.ok = 0;
+    }
+    return ETP_OK;
+}
+
 etp_status etp_ab_compare_outputs(etp_ab_session *s, etp_error *err)
 {
     static const etp_ab_correctness k_none = {-1, NAN, NAN, NAN, NAN};
-    etp_ab_correctness *out = &s->ab.correctness;
     uint32_t base = s->ab.baseline;
-    *out = k_none;
-    const char *dir = etp_arena_strdup(&s->arena, s->run.dir);
-    const char *expected = dir ? etp_run_path(&s->arena, dir, ETP_STR(ETP_RUN_EXPECTED)) : NULL;
-    if (!expected) {
-        return etp_fail_nomem(err, "outputs");
+    s->ab.correctness = k_none;
+    for (uint32_t a = 0; a < s->ab.n_arms; a++) {
+        if (a != base && s->ab.arms[a].model == s->ab.arms[base].model) {
+            ETP_TRY(etp_ab_compare_two_outputs(s, &s->run, base, &s->run, a, a, err));
+        }
     }
     for (uint32_t a = 0; a < s->ab.n_arms; a++) {
-        etp_ab_arm *arm = &s->ab.arms[a];
-        arm->expected = k_none;
-        if (a != base && arm->model == s->ab.arms[base].model) {
-            ETP_TRY(compare_dirs(s, a, outputs_dir(s, dir, base), outputs_dir(s, dir, a), "",
-                                 etp_ab_precision_of(s->ab.arms[base].profile), out, err));
-        }
-        ETP_TRY(compare_dirs(s, a, expected, outputs_dir(s, dir, a), " against the expected ones",
-                             etp_ab_precision_of(arm->profile), &arm->expected, err));
-    }
-    for (uint32_t a = 0; a < s->ab.n_arms; a++) { // a wrong answer is wrong in however many arms
-        out->ok = s->ab.arms[a].expected.ok == 0 ? 0 : out->ok;
+        s->ab.arms[a].expected = k_none;
+        ETP_TRY(etp_ab_compare_expected(s, &s->run, a, a, err));
     }
     return ETP_OK;
 }

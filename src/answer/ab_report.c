@@ -70,6 +70,11 @@ static const char *ends_text(const etp_ab *ab, const etp_ab_comparison *c, etp_a
                             base->median_ns == ETP_NS_UNKNOWN ? " (traced)" : "");
 }
 
+static bool is_unpaired(const etp_ab_comparison *c)
+{
+    return strcmp(c->method, "unpaired-launches") == 0;
+}
+
 static void headlines(const etp_ab *ab, etp_report *r, etp_arena *arena)
 {
     for (size_t i = 0; i < ab->n_comparisons; i++) {
@@ -77,6 +82,8 @@ static void headlines(const etp_ab *ab, etp_report *r, etp_arena *arena)
         const char *verdict = c->verdict;
         if (c->withheld) {
             verdict = etp_arena_printf(arena, "withheld: %s", withheld_text(c->withheld));
+        } else if (is_unpaired(c) && strcmp(c->verdict, "unknown") == 0) {
+            verdict = "unknown: two sessions, and the difference is not clear of their noise";
         } else if (isfinite(c->lo) && strcmp(c->verdict, "unknown") == 0 && c->blocks < 6) {
             verdict = etp_arena_printf(arena, "unknown (%u of at least 6 blocks)", c->blocks);
         }
@@ -94,6 +101,11 @@ static void headlines(const etp_ab *ab, etp_report *r, etp_arena *arena)
             .interval = etp_arena_printf(arena, "95 %% interval, %u blocks", c->blocks),
             .detail = ends_text(ab, c, arena),
         };
+        if (is_unpaired(c)) {
+            h.interval = etp_arena_printf(arena, "95 %% Hodges–Lehmann interval, %zu and %zu launches "
+                                                 "that nothing pairs",
+                                          c->launches[0], c->launches[1]);
+        }
         if (!isfinite(c->lo)) {
             h.interval = NULL;
         }

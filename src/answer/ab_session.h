@@ -23,10 +23,20 @@ typedef struct etp_ab_program { // of one model
     bool has_record;
 } etp_ab_program;
 
+typedef struct etp_ab_side { // one of two operands
+    const char *operand; // as given
+    const char *dir;     // of a run folder, else NULL
+    const char *wanted;  // name of an arm, NULL: the only one
+    etp_run run;
+    uint32_t arm; // of the run
+} etp_ab_side;
+
 struct etp_ab_session {
     etp_arena arena;
     etp_run run;
     bool has_run;
+    bool two_sides; // exactly two operands, each one arm
+    etp_ab_side sides[2];
     etp_stats stats;
     bool has_stats;
     struct {
@@ -54,9 +64,37 @@ ETP_NODISCARD etp_status etp_ab_open_kept(etp_ab_session *s, const char *dir, co
 // ab_operands.c: the two sides of a comparison, one arm each, the baseline first.
 ETP_NODISCARD etp_status etp_ab_collect_sides(etp_ab_session *s, const char *const *operands,
                                               const etp_ab_options *options, etp_error *err);
+// Stem of the one model of both sides, else a word.
+const char *etp_ab_sides_title(etp_ab_session *s);
+bool etp_ab_same_session(const etp_ab_side *x, const etp_ab_side *y);
+// ab_sides.c: headline, proof and outputs of two sides that are run folders; ETP_OK and nothing
+// done when they are not.
+ETP_NODISCARD etp_status etp_ab_judge_sides(etp_ab_session *s, const etp_ab_options *options,
+                                            etp_error *err);
+// ab_build.c
+etp_sample etp_ab_sample_of(const etp_run_sample *sample);
+// Takes over s->stats.
+ETP_NODISCARD etp_status etp_ab_take_statistics(etp_ab_session *s, etp_error *err);
+ETP_NODISCARD etp_status etp_ab_take_launches(etp_ab_session *s, const etp_run *run,
+                                              uint32_t run_arm, uint32_t arm, etp_error *err);
 void etp_ab_close_programs(etp_ab_session *s);
-// ab_outputs.c: outputs of the arms against each other and against expected ones.
+// ab_outputs.c: outputs of the run's arms against each other and against expected ones.
 ETP_NODISCARD etp_status etp_ab_compare_outputs(etp_ab_session *s, etp_error *err);
+// Two arms, each of its run; CAND is arm AT of the answer.
+ETP_NODISCARD etp_status etp_ab_compare_two_outputs(etp_ab_session *s, const etp_run *base,
+                                                    uint32_t base_arm, const etp_run *cand,
+                                                    uint32_t cand_arm, uint32_t at, etp_error *err);
+// Arm RUN_ARM of RUN, which is arm AT of the answer.
+ETP_NODISCARD etp_status etp_ab_compare_expected(etp_ab_session *s, const etp_run *run,
+                                                 uint32_t run_arm, uint32_t at, etp_error *err);
+// ab_grade.c: how much the arms have in common.
+ETP_NODISCARD etp_status etp_ab_grade(etp_ab_session *s, etp_error *err);
+// ab_evidence.c
+ETP_NODISCARD etp_status etp_ab_prove_arm(etp_ab_session *s, const etp_run *run, uint32_t run_arm,
+                                          uint32_t arm, etp_error *err);
+ETP_NODISCARD etp_status etp_ab_prove_by_samples(etp_ab_session *s, const etp_run *run,
+                                                 const uint32_t *arm_of, etp_error *err);
+void etp_ab_withhold(etp_ab_session *s, bool control_differs);
 // ab_engage.c: engagement per operator and in sum.
 void etp_ab_engage(etp_ab_session *s);
 // ab_roofs.c: operators below the roofs, when there are any.

@@ -46,42 +46,6 @@ etp_status etp_ab_find(etp_ab_session *s, etp_finding_kind kind, const char *sev
     return find_with(s, kind, severity, &evidence, evidence ? 1 : 0, text, err);
 }
 
-static const char *run_note(const etp_ab_session *s, const char *id)
-{
-    for (size_t i = 0; s->has_run && i < s->run.n_notes; i++) {
-        if (etp_str_eqz(s->run.notes[i].id, id)) {
-            return id;
-        }
-    }
-    return NULL;
-}
-
-static void grade(etp_ab_session *s)
-{
-    etp_ab *ab = &s->ab;
-    if (ab->grade) {
-        return; // compare knows what its sides have in common
-    }
-    if (ab->bare) {
-        ab->grade = "D";
-        ab->grade_reason = "dumps alone: builds, day and machine are unknown, times are traced";
-        return;
-    }
-    bool same_runner = true;
-    for (size_t i = 1; i < ab->n_arms; i++) {
-        const char *a = ab->arms[0].runner_sha256, *b = ab->arms[i].runner_sha256;
-        same_runner = same_runner && a && b && strcmp(a, b) == 0;
-    }
-    ab->grade = same_runner ? "A" : "C";
-    ab->grade_reason = same_runner ? "one binary, one session, paired launches"
-                                   : "the arms ran different or unknown builds";
-    if (same_runner && run_note(s, "runner_no_tracer")) {
-        ab->grade = "B";
-        ab->grade_reason = "one binary, one session, paired launches; without operator names nothing proves "
-                           "the levels";
-    }
-}
-
 static bool silent(const etp_ab *ab, size_t comparison)
 {
     return ab->emulated || ab->comparisons[comparison].withheld;
@@ -275,7 +239,7 @@ static etp_status note_words(etp_ab_session *s, etp_error *err)
 
 etp_status etp_ab_judge(etp_ab_session *s, etp_error *err)
 {
-    grade(s);
+    ETP_TRY(etp_ab_grade(s, err));
     for (size_t i = 0; i < s->ab.n_comparisons; i++) {
         ETP_TRY(slower_findings(s, i, err));
     }

@@ -4,6 +4,7 @@
 
 #include <math.h>
 
+#include "answer/ab_json.h"
 #include "report/report.h"
 
 static void put_text(etp_json *j, const char *key, etp_str s) // empty is null
@@ -323,31 +324,6 @@ static etp_status put_run(const etp_kit *kit, const etp_kit_arm *arm, etp_json *
     return ETP_OK;
 }
 
-static void put_speedups(const etp_kit *kit, etp_json *j)
-{
-    const etp_ab *ab = kit->ab;
-    etp_json_key(j, "comparisons");
-    etp_json_begin_array(j);
-    for (size_t i = 0; i < ab->n_comparisons; i++) {
-        const etp_ab_comparison *c = &ab->comparisons[i];
-        etp_json_begin_object(j);
-        etp_json_kv_z(j, "baseline", ab->arms[c->baseline].name);
-        etp_json_kv_z(j, "candidate", ab->arms[c->candidate].name);
-        etp_json_key(j, "speedup");
-        etp_json_begin_object_inline(j);
-        etp_json_kv_ratio(j, "estimate", c->estimate);
-        etp_json_kv_ratio(j, "lo", c->lo);
-        etp_json_kv_ratio(j, "hi", c->hi);
-        etp_json_kv_u64(j, "blocks", c->blocks);
-        etp_json_kv_z(j, "method", c->method);
-        etp_json_end(j);
-        etp_json_kv_z(j, "verdict", c->verdict);
-        etp_json_kv_z(j, "withheld", c->withheld);
-        etp_json_end(j);
-    }
-    etp_json_end(j);
-}
-
 etp_status etp_kit_pipeline_json(const etp_kit *kit, const etp_kit_arm *none, etp_sink *sink,
                                  etp_arena *scratch, etp_error *err)
 {
@@ -365,7 +341,12 @@ etp_status etp_kit_pipeline_json(const etp_kit *kit, const etp_kit_arm *none, et
         ETP_TRY(put_run(kit, &kit->arms[i], &j, scratch, err));
     }
     etp_json_end(&j);
-    put_speedups(kit, &j);
+    etp_json_key(&j, "comparisons");
+    etp_json_begin_array(&j);
+    for (size_t i = 0; i < kit->ab->n_comparisons; i++) {
+        etp_ab_comparison_json(kit->ab, &kit->ab->comparisons[i], &j);
+    }
+    etp_json_end(&j);
     etp_json_kv_z(&j, "grade", kit->ab->grade);
     etp_json_kv_z(&j, "executorch_sha", kit->ab->executorch_sha);
     etp_json_end(&j);

@@ -5,7 +5,7 @@
 #include "cli/show_ab.h"
 
 typedef struct compare_options {
-    const char *program, *record, *roofs;
+    const char *program, *record, *roofs, *name1, *name2;
     bool full;
     etp_opt_list fail_on;
 } compare_options;
@@ -17,6 +17,8 @@ static const etp_opt k_options[] = {
      "the exporter's record: adds source lines (needs --pte)", NULL},
     {"roofs", 0, ETP_OPT_STRING, offsetof(compare_options, roofs), "FILE",
      "roofs of the device, from 'etprof roofs --format json'", NULL},
+    {"name1", 0, ETP_OPT_STRING, offsetof(compare_options, name1), "NAME", "what to call A", NULL},
+    {"name2", 0, ETP_OPT_STRING, offsetof(compare_options, name2), "NAME", "what to call B", NULL},
     {"full", 0, ETP_OPT_FLAG, offsetof(compare_options, full), NULL,
      "every section, also in text", NULL},
     {"fail-on", 0, ETP_OPT_LIST, offsetof(compare_options, fail_on), "WORDS", ETP_FAIL_ON_HELP,
@@ -27,7 +29,8 @@ static const etp_opt k_options[] = {
 static etp_status run(etp_cli *cli, const void *opts, int argc, char **argv, etp_error *err)
 {
     const compare_options *o = opts;
-    etp_ab_options how = {.program = o->program, .record = o->record, .roofs = o->roofs, .two_sides = true};
+    etp_ab_options how = {.program = o->program, .record = o->record, .roofs = o->roofs,
+                          .two_sides = true, .names = {o->name1, o->name2}};
     etp_show_options show = {
         .full = o->full,
         .fail_on = o->fail_on.items,
@@ -38,12 +41,15 @@ static etp_status run(etp_cli *cli, const void *opts, int argc, char **argv, etp
 
 const etp_command etp_cmd_compare = {
     .name = "compare",
-    .summary = "explain the difference of two dumps or run folders",
+    .summary = "explain the difference of two dumps, run folders or timeline tables",
     .usage = "A B",
-    .description = "A is the baseline. Each side is a dump, a folder with the dumps of one arm, or one arm of a run\n"
-                   "folder, DIR or DIR:ARM. Times are traced ones; the grade says how much the two have in common.",
+    .description = "A is the baseline. Each side is a dump, a timeline CSV (ours or of Arm's kit), a folder of dumps or\n"
+                   "a run folder; DIR:ARM names one arm of a folder with several. Two run folders get a verdict: paired by\n"
+                   "block within one session, launches without pairs otherwise. The grade (A to D) says how much the two\n"
+                   "have in common; dumps and tables have traced times only and no verdict.",
     .examples = "  etprof compare off.etdump on.etdump --pte model.pte\n"
-                "  etprof compare out_model/runs/linux:avx2 out_model/runs/linux.2:avx2",
+                "  etprof compare out_model/runs/linux:avx2 out_model/runs/linux.2:avx2\n"
+                "  etprof compare off_exec_all_runs_timeline.csv on_exec_all_runs_timeline.csv --name1 off --name2 on",
     .opts = k_options,
     .opts_size = sizeof(compare_options),
     .formats = ETP_CLI_STANDARD_FORMATS | ETP_CLI_FORMAT_BIT(ETP_CLI_HTML),

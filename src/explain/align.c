@@ -10,6 +10,7 @@
 typedef struct op_list { // operator rows of one profile, by instruction, then file order
     const etp_profile *profile;
     uint32_t *rows;
+    uint32_t *instruction; // of each row, counted up from 0
     size_t n;
 } op_list;
 
@@ -24,6 +25,7 @@ typedef struct aligner {
     etp_alignment *out;
     double matched_confidence; // of a pair whose key is as frequent on both sides
     bool joined;               // both profiles to one program
+    bool counted;              // one side's instructions are counted, not read: compare counts
 } aligner;
 
 static const etp_profile_row *row_at(const op_list *list, size_t i)
@@ -59,8 +61,10 @@ static bool is_operator(const etp_profile_row *row)
 static bool list_operators(const etp_profile *p, etp_arena *scratch, op_list *out)
 {
     sort_item *items = ETP_NEW_ARRAY(scratch, sort_item, p->n_rows);
-    *out = (op_list){.profile = p, .rows = ETP_NEW_ARRAY(scratch, uint32_t, p->n_rows)};
-    if (!items || !out->rows) {
+    *out = (op_list){.profile = p,
+                     .rows = ETP_NEW_ARRAY(scratch, uint32_t, p->n_rows),
+                     .instruction = ETP_NEW_ARRAY(scratch, uint32_t, p->n_rows)};
+    if (!items || !out->rows || !out->instruction) {
         return false;
     }
     for (uint32_t i = 0; i < p->n_rows; i++) {
@@ -71,6 +75,8 @@ static bool list_operators(const etp_profile *p, etp_arena *scratch, op_list *ou
     qsort(items, out->n, sizeof *items, by_place_then_order);
     for (size_t i = 0; i < out->n; i++) {
         out->rows[i] = items[i].index;
+        bool next = i > 0 && compare_place(items[i].row, items[i - 1].row) != 0;
+        out->instruction[i] = i > 0 ? out->instruction[i - 1] + next : 0;
     }
     return true;
 }
@@ -78,7 +84,7 @@ static bool list_operators(const etp_profile *p, etp_arena *scratch, op_list *ou
 static span next_instruction(const op_list *list, size_t from)
 {
     span s = {from, from};
-    while (s.to < list->n && compare_place(row_at(list, s.to), row_at(list, from)) == 0) {
+    while (s.to < list->n && list->instruction[s.to] == list->instruction[from]) {
         s.to++;
     }
     return s;
@@ -232,11 +238,21 @@ static bool align_spans(aligner *a, span b, span c)
     return true;
 }
 
-static bool same_skeleton(const op_list *x, const op_list *y)
+// Of counted instructions all that can be compared is what they are: a delegate, or which kernel.
+static bool same_instruction(const aligner *a, const etp_profile_row *x, const etp_profile_row *y)
+{
+    if (!a->counted) {
+        return compare_place(x, y) == 0;
+    }
+    return x->kind == y->kind &&
+           (x->kind == ETP_ROW_OPERATOR || etp_op_same_key(&x->parsed, &y->parsed));
+}
+
+static bool same_skeleton(const aligner *a, const op_list *x, const op_list *y)
 {
     size_t i = 0, j = 0;
     while (i < x->n && j < y->n) {
-        if (compare_place(row_at(x, i), row_at(y, j)) != 0) {
+        if (!same_instruction(a, row_at(x, i), row_at(y, j))) {
             return false;
         }
         i = next_instruction(x, i).to;
@@ -251,14 +267,15 @@ static bool run(aligner *a, const etp_profile *baseline, const etp_profile *cand
         !list_operators(candidate, &a->scratch, &a->cand)) {
         return false;
     }
-    a->out->same_skeleton = same_skeleton(&a->base, &a->cand);
+    a->counted = baseline->places_guessed || candidate->places_guessed;
+    a->out->same_skeleton = same_skeleton(a, &a->base, &a->cand);
     if (!a->out->same_skeleton) { // different programs, or control flow: match the whole lists
         a->matched_confidence = 0.5;
         a->joined = false;
         return align_spans(a, (span){0, a->base.n}, (span){0, a->cand.n});
     }
     // Names and order alone: what XNNPACK merged or inserted can only be guessed.
-    a->matched_confidence = a->joined ? 1.0 : 0.9;
+    a->matched_confidence = a->joined ? 1.0 : a->counted ? 0.8 : 0.9;
     span b = {0, 0}, c = {0, 0};
     while (b.to < a->base.n) {
         b = next_instruction(&a->base, b.to);

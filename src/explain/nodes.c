@@ -67,7 +67,10 @@ etp_status etp_profile_join(etp_profile *profile, const etp_trace *const *traces
     for (uint32_t m = 0; m < program->n_methods; m++) {
         facts->any_delegate = facts->any_delegate || program->methods[m].n_partitions > 0;
     }
-    for (size_t i = 0; i < profile->n_rows; i++) {
+    if (profile->places_guessed) {
+        facts->problem = "the timeline does not say which instruction an event belongs to";
+    }
+    for (size_t i = 0; i < profile->n_rows && !profile->places_guessed; i++) {
         const etp_join *join = NULL;
         ETP_TRY(join_of(&j, &profile->rows[i], &join, err));
         facts->problem = facts->problem ? facts->problem : join->reason;

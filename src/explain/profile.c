@@ -242,6 +242,9 @@ etp_status etp_profile_build(const etp_trace *const *traces, size_t n_traces, et
         .per_dump_execute_ns = ETP_NEW_ARRAY(arena, int64_t, n_traces),
         .n_dumps = n_traces,
     };
+    for (size_t i = 0; i < n_traces; i++) {
+        out->places_guessed = out->places_guessed || !etp_trace_places_known(traces[i]);
+    }
     if (!out->per_dump_executions || !out->per_dump_execute_ns) {
         return etp_fail_nomem(err, "profile");
     }

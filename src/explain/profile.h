@@ -49,6 +49,7 @@ typedef struct etp_profile { // owned by the arena given to etp_profile_build
     int64_t *per_dump_execute_ns;  // [n_dumps]
     size_t n_dumps;
     uint64_t skipped_executions; // without Method::execute: failed runs, load blocks
+    bool places_guessed; // instructions were counted up from a table that does not hold them
     const struct etp_profile_facts *facts; // nodes.h; NULL without a program
 } etp_profile;
 

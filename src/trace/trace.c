@@ -2,22 +2,13 @@
 // Grouping: each execution's event list is compared with a list seen before, reading its durations
 // on the way; those go to one row per execution first and are turned into columns at the end, when
 // the size of each group is known.
-#include <etprof/etdump.h>
-#include <etprof/trace.h>
-
 #include <stdio.h>
 
 #include "formats/etdump_view.h"
+#include "trace/document.h"
 #include "trace/tree.h"
 
 #define MEMORY_FLOOR ((uint64_t)16 << 20) // memory an ETDump of any size may take
-
-struct etp_trace {
-    etp_arena arena;
-    etp_etdump dump;
-    etp_trace_block *blocks;
-    size_t n_blocks;
-};
 
 typedef struct field_offsets { // of a ProfileEvent table, by its vtable; 0: absent
     const uint8_t *vtable;
@@ -610,6 +601,11 @@ const etp_trace_block *etp_trace_block_at(const etp_trace *trace, size_t index)
 const struct etp_etdump *etp_trace_dump(const etp_trace *trace)
 {
     return &trace->dump;
+}
+
+bool etp_trace_places_known(const etp_trace *trace)
+{
+    return !trace->places_guessed;
 }
 
 // ---- questions about events ----------------------------------------------------------------------

@@ -1,0 +1,17 @@
+// SPDX-License-Identifier: Apache-2.0
+// What an etp_trace is made of; private to the files of this room that make one.
+#ifndef ETP_TRACE_DOCUMENT_H
+#define ETP_TRACE_DOCUMENT_H
+
+#include <etprof/etdump.h>
+#include <etprof/trace.h>
+
+struct etp_trace {
+    etp_arena arena; // holds the trace itself too
+    etp_etdump dump; // zeroed when the trace was read from a table
+    etp_trace_block *blocks;
+    size_t n_blocks;
+    bool places_guessed;
+};
+
+#endif
