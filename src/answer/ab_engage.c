@@ -4,6 +4,7 @@
 #include <stdlib.h>
 
 #include "answer/ab_session.h"
+#include "answer/kernels.h"
 
 static const char *feature_name(etp_feature feature, etp_level level)
 {
@@ -22,17 +23,16 @@ static const char *feature_name(etp_feature feature, etp_level level)
 
 // The feature is that of the better of the two levels; the arm that is judged may be the other one.
 // False when there is nothing to judge.
-static bool choose_feature(etp_ab *ab, bool *masked)
+static bool choose_feature(etp_ab *ab, etp_engage_case *common)
 {
     etp_ab_engagement *e = &ab->engagement;
     const etp_ab_arm *own = &ab->arms[e->arm], *other = &ab->arms[ab->baseline];
     etp_level best = own->level;
-    *masked = false;
     if (own->level == ETP_LEVEL_NONE && other->level == ETP_LEVEL_NONE) {
         e->feature = own->profile ? etp_feature_of_names(own->profile) : ETP_FEATURE_NONE;
         if (e->feature == ETP_FEATURE_NONE && other->profile) {
             e->feature = etp_feature_of_names(other->profile);
-            *masked = e->feature != ETP_FEATURE_NONE;
+            common->masked = e->feature != ETP_FEATURE_NONE;
         }
     } else {
         // Levels of one family are numbered from the best down.
@@ -40,9 +40,14 @@ static bool choose_feature(etp_ab *ab, bool *masked)
             best = other->level;
         }
         e->feature = etp_feature_of(best);
-        *masked = e->feature != ETP_FEATURE_NONE && etp_feature_of(own->level) != e->feature;
+        common->masked = e->feature != ETP_FEATURE_NONE && etp_feature_of(own->level) != e->feature;
     }
     e->feature_name = feature_name(e->feature, best);
+    // Classes that tell the two levels apart; with one level, those of its own.
+    etp_level lower = own->level == best ? other->level : own->level;
+    common->classes = etp_kernels_classes(best, lower);
+    common->lower_level = best != ETP_LEVEL_NONE && own->level != best;
+    common->feature = e->feature;
     return own->profile != NULL;
 }
 
@@ -73,24 +78,45 @@ static int longest_first(const void *pa, const void *pb)
     return (a->reason > b->reason) - (a->reason < b->reason);
 }
 
-static void judge(const etp_ab *ab, etp_ab_operator *op, bool masked, bool sme_elsewhere)
+// "12 of 14 program counters sampled inside it are in the feature's code, mostly in xnn_…"
+static const char *sampled_text(const etp_ab *ab, const etp_engage *e, const etp_kernels *k,
+                                const etp_kernel_op *sampled)
+{
+    etp_strbuf text;
+    etp_strbuf_init(&text, ab->arena);
+    etp_strbuf_printf(&text, "%llu of %llu program counters sampled inside it are in %s code",
+                      (unsigned long long)e->on, (unsigned long long)e->sure,
+                      ab->engagement.feature_name);
+    if (sampled->kernel < k->n_kernels) {
+        const etp_kernel *f = &k->kernels[sampled->kernel];
+        const char *title = etp_kernel_title(f, ab->arena);
+        etp_strbuf_printf(&text, "; most in %s (%s)", title ? title : "", etp_code_title(f->code));
+    }
+    return text.failed ? e->evidence : etp_strbuf_str(&text).ptr;
+}
+
+// COMMON: what holds for every operator of the arm.
+static void judge(const etp_ab *ab, etp_ab_operator *op, const etp_engage_case *common)
 {
     const etp_ab_engagement *e = &ab->engagement;
     const etp_profile *p = ab->arms[e->arm].profile;
+    const etp_kernels *k = ab->arms[e->arm].kernels;
     const etp_profile_row *row = op->rows[e->arm];
     if (!row) {
         return;
     }
     bool joined = p->facts && !p->facts->problem;
-    etp_engage_case c = {
-        .row = row,
-        .facts = joined ? &p->facts->rows[row - p->rows] : NULL,
-        .feature = e->feature,
-        .masked = masked,
-        .sme_elsewhere = sme_elsewhere,
-        .any_delegate = !joined || p->facts->any_delegate,
-    };
+    etp_engage_case c = *common;
+    c.row = row;
+    c.facts = joined ? &p->facts->rows[row - p->rows] : NULL;
+    c.any_delegate = !joined || p->facts->any_delegate;
+    c.sampled = k ? etp_kernels_find_op(k, row->name, row->chain, row->instruction) : NULL;
     etp_engage_judge(&c, &op->engaged);
+    if (op->engaged.by_samples) {
+        op->engaged.evidence = sampled_text(ab, &op->engaged, k, c.sampled);
+        return; // what ran counts, whatever the names of the group's parts
+    }
+    c.sampled = NULL;
     for (size_t i = 0; i < op->merged.n; i++) { // a group that did only part of its work there
         etp_op_name parsed;
         etp_op_parse(op->merged.items[i].name, &parsed);
@@ -103,6 +129,7 @@ static void judge(const etp_ab *ab, etp_ab_operator *op, bool masked, bool sme_e
         etp_engage_judge(&c, &second);
         if (part && second.state != op->engaged.state) {
             op->engaged.state = ETP_PARTLY_ENGAGED;
+            op->engaged.reason = op->engaged.reason ? op->engaged.reason : second.reason;
         }
     }
 }
@@ -115,17 +142,18 @@ void etp_ab_engage(etp_ab_session *s)
     for (size_t i = 0; i < ab->n_operators; i++) {
         ab->operators[i].engaged = (etp_engage){.state = ETP_ENGAGEMENT_UNKNOWN};
     }
-    bool masked = false;
+    etp_engage_case common = {0};
     e->arm = ab->n_comparisons ? ab->comparisons[0].candidate : ab->baseline;
-    if (ab->n_arms == 0 || !choose_feature(ab, &masked)) {
+    if (ab->n_arms == 0 || !choose_feature(ab, &common)) {
         return;
     }
-    bool elsewhere = sme_names(ab->arms[e->arm].profile), macs_known = true;
+    bool macs_known = true;
+    common.sme_elsewhere = sme_names(ab->arms[e->arm].profile);
     uint64_t macs = 0, engaged_macs = 0;
     int64_t engaged_ns = 0;
     for (size_t i = 0; i < ab->n_operators; i++) {
         etp_ab_operator *op = &ab->operators[i];
-        judge(ab, op, masked, elsewhere);
+        judge(ab, op, &common);
         if (!op->engaged.eligible) {
             continue;
         }

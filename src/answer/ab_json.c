@@ -280,6 +280,10 @@ static void engaged(etp_json *j, const etp_ab_operator *op)
     etp_json_kv_z(j, "evidence", op->engaged.evidence);
     etp_json_kv_z(j, "reason", etp_reason_text(op->engaged.reason));
     etp_json_kv_z(j, "reason_id", etp_reason_id(op->engaged.reason));
+    if (op->engaged.sure) {
+        etp_json_kv_u64(j, "samples", op->engaged.sure);
+        etp_json_kv_u64(j, "samples_on", op->engaged.on);
+    }
     etp_json_end(j);
 }
 

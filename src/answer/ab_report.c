@@ -280,7 +280,7 @@ static void engaged(const etp_ab *ab, etp_keys *keys, etp_arena *arena)
                           etp_reason_text(e->reasons[i].reason));
     }
     if (e->unknown) {
-        etp_strbuf_printf(&text, " · %u not provable from names", e->unknown);
+        etp_strbuf_printf(&text, " · %u not provable", e->unknown);
     }
     etp_keys_add(keys, e->off ? ETP_INFO : ETP_GOOD, "engaged", "%s", etp_strbuf_str(&text).ptr);
 }

@@ -86,6 +86,22 @@ static bool one_row(const etp_value *v)
     return true;
 }
 
+// XNNPACK names sparse matrix multiplications and convolutions of channel-first images by micro-kernel
+// or layout.
+static bool is_sparse(const etp_op_name *op)
+{
+    return is_family(op, "Convolution") &&
+           (etp_str_eqz(op->ukernel, "SPMM") || etp_str_starts(op->ukernel, ETP_STR("Conv2D")) ||
+            etp_str_find(op->base, ETP_STR("(NCHW")) < op->base.len);
+}
+
+// Float activations, integer weights: "(NC, F32, QC8W)".
+static bool is_weight_only(const etp_op_name *op)
+{
+    bool weights = has_dtype(op, "QC8W") || has_dtype(op, "QC4W");
+    return weights && op->n_dtypes == 2 && (has_dtype(op, "F32") || has_dtype(op, "F16"));
+}
+
 static etp_reason off_by_name(const etp_op_name *op)
 {
     if (etp_op_is_depthwise(op)) {
@@ -100,12 +116,24 @@ static etp_reason off_by_name(const etp_op_name *op)
     if (has_dtype(op, "BF16")) {
         return ETP_REASON_BF16;
     }
+    if (has_dtype(op, "QC2W")) {
+        return ETP_REASON_TWO_BIT;
+    }
+    if (is_sparse(op)) {
+        return ETP_REASON_SPARSE;
+    }
     bool quantised = has_dtype(op, "QP8") || has_dtype(op, "QD8") || has_dtype(op, "QDU8");
     if (has_dtype(op, "F16") && has_dtype(op, "F32") && !quantised) {
         return ETP_REASON_FP16_FP32_WEIGHTS;
     }
     if (is_family(op, "Convolution") && quantised) {
         return ETP_REASON_DYNAMIC_CONV;
+    }
+    if (quantised && has_dtype(op, "F16")) {
+        return ETP_REASON_DYNAMIC_FP16;
+    }
+    if (is_weight_only(op)) {
+        return ETP_REASON_WEIGHT_ONLY;
     }
     if (is_family(op, "Fully Connected") && op->n_dtypes == 1 && has_dtype(op, "QS8")) {
         return ETP_REASON_PER_TENSOR_WEIGHTS;
@@ -206,7 +234,13 @@ static void judge_sme(const etp_engage_case *c, etp_engage *out)
         bool known_absent = c->cpu_lacks && !c->sme_elsewhere;
         not_engaged(out, known_absent ? ETP_REASON_KERNEL_HIDES : ETP_REASON_NOT_BUILT,
                     "operator name without PF32, PF16 or PQS8");
+        return;
     }
+    if (has_dtype(op, "QD8") || has_dtype(op, "QDU8")) { // with KleidiAI it would be QP8
+        not_engaged(out, ETP_REASON_NOT_BUILT, "operator name QD8 instead of QP8");
+        return;
+    }
+    out->reason = ETP_REASON_SAME_NAMES;
 }
 
 static void judge_x86(const etp_engage_case *c, etp_name_proof proof, etp_engage *out)
@@ -219,12 +253,8 @@ static void judge_x86(const etp_engage_case *c, etp_name_proof proof, etp_engage
     out->reason = ETP_REASON_SAME_NAMES;
 }
 
-void etp_engage_judge(const etp_engage_case *c, etp_engage *out)
+static void judge_by_names(const etp_engage_case *c, etp_engage *out)
 {
-    *out = (etp_engage){.state = ETP_ENGAGEMENT_UNKNOWN, .eligible = is_eligible(c->row)};
-    if (!out->eligible) {
-        return;
-    }
     if (c->row->kind == ETP_ROW_PORTABLE) {
         not_engaged(out, refused(c), "the program calls it outside the delegate");
         return;
@@ -250,5 +280,52 @@ void etp_engage_judge(const etp_engage_case *c, etp_engage *out)
         judge_sme(c, out);
     } else {
         judge_x86(c, proof, out);
+    }
+}
+
+// What ran inside the operator: proof where names are silent, and a check where they speak.
+static void judge_by_samples(const etp_engage_case *c, etp_engage *out)
+{
+    static const char k_evidence[] = "program counters sampled inside the operator";
+    for (unsigned k = 0; k < ETP_CODES; k++) {
+        out->on += c->classes >> k & 1 ? c->sampled->sure_of[k] : 0;
+    }
+    out->sure = c->sampled->sure;
+    if (out->sure < ETP_ENGAGE_SAMPLES) {
+        return;
+    }
+    bool most = out->on * 2 >= out->sure, hardly = out->on * 20 <= out->sure;
+    bool named = out->state == ETP_ENGAGED;
+    if (named && hardly) {
+        *out = (etp_engage){.state = ETP_ENGAGEMENT_UNKNOWN, .eligible = true, .sure = out->sure,
+                            .on = out->on, .reason = ETP_REASON_DISAGREE};
+        return;
+    }
+    out->by_samples = true;
+    out->evidence = k_evidence;
+    if (most) {
+        out->state = ETP_ENGAGED;
+        out->reason = out->reason == ETP_REASON_ROW_KERNEL ? out->reason : ETP_REASON_NONE;
+    } else if (!hardly) {
+        out->state = ETP_PARTLY_ENGAGED;
+        out->reason = ETP_REASON_PART_OF_TIME;
+    } else {
+        bool told = out->state == ETP_NOT_ENGAGED && out->reason != ETP_REASON_NONE;
+        out->state = ETP_NOT_ENGAGED;
+        bool hidden = c->masked || c->lower_level;
+        out->reason = told ? out->reason : hidden ? ETP_REASON_MASKED : ETP_REASON_OTHER_KERNEL;
+    }
+}
+
+void etp_engage_judge(const etp_engage_case *c, etp_engage *out)
+{
+    *out = (etp_engage){.state = ETP_ENGAGEMENT_UNKNOWN, .eligible = is_eligible(c->row)};
+    if (!out->eligible) {
+        return;
+    }
+    judge_by_names(c, out);
+    bool asked = c->sampled && c->classes != 0 && c->row->kind == ETP_ROW_OPERATOR;
+    if (asked && c->feature != ETP_FEATURE_NONE) {
+        judge_by_samples(c, out);
     }
 }

@@ -7,6 +7,7 @@
 #ifndef ETP_EXPLAIN_ENGAGE_H
 #define ETP_EXPLAIN_ENGAGE_H
 
+#include "explain/kernels.h"
 #include "explain/nodes.h"
 #include "isa/isa.h"
 
@@ -37,6 +38,10 @@ typedef enum etp_feature { // what the level adds
     X(BF16, "bf16", "bfloat16: no SME kernel exists")                                              \
     X(DYNAMIC_CONV, "dynamic_conv", "dynamically quantised convolution: no SME kernel exists")     \
     X(DECONVOLUTION, "deconvolution", "float transposed convolution: no SME kernel exists")        \
+    X(SPARSE, "sparse", "sparse or channel-first convolution: no SME kernel exists")               \
+    X(TWO_BIT, "two_bit", "2-bit weights: no SME kernel exists")                                   \
+    X(WEIGHT_ONLY, "weight_only", "only the weights are quantised: no SME kernel exists, dynamic quantisation has one") \
+    X(DYNAMIC_FP16, "dynamic_fp16", "dynamically quantised with fp16 in and out: this XNNPACK has no SME kernel") \
     X(ROW_KERNEL, "row_kernel", "one row (M = 1): runs a row kernel, which keeps the matrix unit mostly idle") \
     X(NO_PARTITIONER, "not_delegated_at_all", "not delegated: the program was exported without the XNNPACK partitioner") \
     X(REFUSED_RANK, "not_delegated_rank", "not delegated: XNNPACK has no 3-d convolution")          \
@@ -48,7 +53,10 @@ typedef enum etp_feature { // what the level adds
     X(KERNEL_HIDES, "kernel_hides", "the operating system does not offer SME")                     \
     X(NOT_BUILT, "not_built", "would have to run on SME and does not: this XNNPACK was built without the kernels") \
     X(SAME_NAMES, "same_names", "one name for the kernels of every level")                         \
-    X(NO_VNNI, "no_vnni", "dynamically quantised linear without VNNI")
+    X(NO_VNNI, "no_vnni", "dynamically quantised linear without VNNI")                             \
+    X(OTHER_KERNEL, "other_kernel", "sampled: at this level its kernel is one without the feature")   \
+    X(PART_OF_TIME, "part_of_time", "sampled: part of its time is in code without the feature, such as packing") \
+    X(DISAGREE, "disagree", "its name says that it uses the feature, the code sampled in it does not")
 
 typedef enum etp_reason {
 #define ETP_REASON_ENUM(name, id, text) ETP_REASON_##name,
@@ -65,9 +73,12 @@ typedef struct etp_engage_case {
     const etp_row_facts *facts;  // NULL without a program
     etp_feature feature;
     bool masked;        // the arm's level hides the feature
+    bool lower_level;   // the arm's level is below the one whose feature is asked for
     bool cpu_lacks;     // the device says that it has no such feature
     bool sme_elsewhere; // other operators of the arm carry SME names
     bool any_delegate;  // the program has delegates; true when unknown
+    const etp_kernel_op *sampled; // program counters inside the operator, NULL none
+    unsigned classes;   // of code that is the feature's (etp_kernels_classes)
 } etp_engage_case;
 
 typedef struct etp_engage {
@@ -75,7 +86,11 @@ typedef struct etp_engage {
     bool eligible; // convolution, GEMM, batch matrix multiply, attention: what engagement is about
     etp_reason reason;
     const char *evidence; // static: what the state rests on, NULL for unknown
+    bool by_samples;      // the state rests on sampled code
+    uint64_t sure, on;    // sampled program counters inside it, and those in the feature's code
 } etp_engage;
+
+#define ETP_ENGAGE_SAMPLES 10u // sure program counters below which samples decide nothing
 
 // Feature that a level adds to lower ones; NONE for ETP_LEVEL_NONE.
 etp_feature etp_feature_of(etp_level level);

@@ -218,6 +218,7 @@ static etp_status count_sample(reading *r, const table *t, etp_error *err)
         r->ops.items[op].samples++;
         r->ops.items[op].sure += sure;
         r->ops.items[op].of[code]++;
+        r->ops.items[op].sure_of[code] += sure;
         o->joined++;
         o->sure += sure;
         pair p = {op, k};
@@ -394,4 +395,16 @@ etp_status etp_kernels_read(etp_str samples, etp_str code, etp_arena *arena, etp
     }
     ETP_TRY(match(&r, err));
     return put_in_order(&r, err);
+}
+
+const etp_kernel_op *etp_kernels_find_op(const etp_kernels *kernels, etp_str name, int32_t chain,
+                                         int32_t instruction)
+{
+    for (size_t i = 0; i < kernels->n_ops; i++) {
+        const etp_kernel_op *op = &kernels->ops[i];
+        if (op->chain == chain && op->instruction == instruction && etp_str_eq(op->name, name)) {
+            return op;
+        }
+    }
+    return NULL;
 }

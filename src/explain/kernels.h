@@ -31,6 +31,7 @@ typedef struct etp_kernel_op { // an operator as recorded in the sampled process
     uint64_t samples;
     uint64_t sure; // of them far enough from the neighbours
     uint64_t of[ETP_CODES];
+    uint64_t sure_of[ETP_CODES]; // of the sure ones
     uint32_t kernel; // seen most in it, ETP_NO_INDEX none
     uint64_t kernel_samples;
 } etp_kernel_op;
@@ -66,6 +67,13 @@ typedef struct etp_kernels_arm {
 ETP_API ETP_NODISCARD etp_status etp_kernels_judge(const etp_kernels_arm *arms, size_t n_arms,
                                                    size_t index, etp_arena *arena,
                                                    etp_proof *proof, etp_error *err);
+
+// Classes of code that a level adds to OTHER, a lower one: 1 << etp_code each. SME levels count SME
+// and SME2 alike against a level without either: packing is SME code at both. 0: unknown.
+ETP_API unsigned etp_kernels_classes(etp_level level, etp_level other);
+// The sampled operator of that name and place; NULL none.
+ETP_API const etp_kernel_op *etp_kernels_find_op(const etp_kernels *kernels, etp_str name,
+                                                 int32_t chain, int32_t instruction);
 
 // A micro-kernel's name taken apart:
 //   xnn_qd8_f32_qc8w_gemm_minmax_ukernel_4x16c8__avx512vnni_prfm

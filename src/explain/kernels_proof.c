@@ -43,6 +43,16 @@ static const rule *rule_of(etp_level level)
     return NULL;
 }
 
+unsigned etp_kernels_classes(etp_level level, etp_level other)
+{
+    const rule *r = rule_of(level);
+    bool sme = level == ETP_LEVEL_SME2 || level == ETP_LEVEL_SME1;
+    if (sme && other != ETP_LEVEL_SME1) {
+        return MATRIX;
+    }
+    return r ? r->own : 0;
+}
+
 static uint64_t count(const etp_kernels *k, unsigned classes)
 {
     uint64_t n = 0;

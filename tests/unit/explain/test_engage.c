@@ -26,6 +26,7 @@ typedef struct case_of {
     etp_reason reason;
     const shape *shape;
     bool masked, cpu_lacks, no_delegate;
+    unsigned sure, on; // sampled program counters inside the operator, and those in SME2 code
 } case_of;
 
 static const shape k_f16_f32 = {ETP_DTYPE_FLOAT16, ETP_DTYPE_FLOAT32, 2, 8, true, ETP_QUANT_NONE};
@@ -45,36 +46,71 @@ static const shape k_f64 = {ETP_DTYPE_FLOAT64, ETP_DTYPE_FLOAT64, 2, 8, true, ET
 #define R(name) ETP_REASON_##name
 
 static const case_of k_cases[] = {
-    {"Convolution (NHWC, PF32) IGEMM #1", SME, ON, R(NONE), NULL, 0, 0, 0},
-    {"Fully Connected (NC, PF32) GEMM #1", SME, ON, R(ROW_KERNEL), &k_row, 0, 0, 0},
-    {"Fully Connected (NC, PF32) GEMM #1", SME, ON, R(NONE), &k_rows, 0, 0, 0},
-    {"Convolution (NHWC, F32) DWConv #1", SME, OFF, R(DEPTHWISE), NULL, 0, 0, 0},
-    {"Fully Connected (NC, QS8, QC8W) GEMM #1", SME, OFF, R(DYNAMIC_WEIGHT), &k_dynamic, 0, 0, 0},
-    {"Fully Connected (NC, QP8, F32, QB4W) GEMM #1", SME, OFF, R(BLOCKWISE_4BIT), NULL, 0, 0, 0},
-    {"Fully Connected (NC, QS8) GEMM #1", SME, OFF, R(PER_TENSOR_WEIGHTS), NULL, 0, 0, 0},
-    {"Fully Connected (NC, QS8, QC8W) GEMM #1", SME, OFF, R(PER_TENSOR_WEIGHTS), &k_tensor, 0, 0, 0},
-    {"Convolution (NHWC, QU8) IGEMM #1", SME, OFF, R(QUINT8), NULL, 0, 0, 0},
-    {"Fully Connected (NC, F16) GEMM #1", SME, OFF, R(FP16_FP32_WEIGHTS), &k_f16_f32, 0, 0, 0},
-    {"Fully Connected (NC, F16) GEMM #1", SME, OFF, R(NOT_BUILT), &k_f16, 0, 0, 0},
-    {"Fully Connected (NC, BF16, F32) GEMM #1", SME, OFF, R(BF16), NULL, 0, 0, 0},
-    {"Convolution (NHWC, QD8, F32, QC8W) IGEMM #1", SME, OFF, R(DYNAMIC_CONV), NULL, 0, 0, 0},
-    {"Deconvolution (NHWC, F32) IGEMM #1", SME, OFF, R(DECONVOLUTION), NULL, 0, 0, 0},
-    {"Fully Connected (NC, QP8, F32, QC8W) GEMM #1", SME, MAYBE, R(SAME_NAMES), NULL, 0, 0, 0},
-    {"Fully Connected (NC, QP8, F32, QC8W) GEMM #1", SME, MAYBE, R(ROW_KERNEL), &k_row, 0, 0, 0},
-    {"Convolution (NHWC, F32) IGEMM #1", SME, OFF, R(MASKED), NULL, 1, 0, 0},
-    {"Convolution (NHWC, F32) IGEMM #1", SME, OFF, R(KERNEL_HIDES), NULL, 0, 1, 0},
-    {"Convolution (NHWC, F32) IGEMM #1", SME, OFF, R(NOT_BUILT), NULL, 0, 0, 0},
-    {"native_call_convolution.out", SME, OFF, R(REFUSED_RANK), &k_5d, 0, 0, 0},
-    {"native_call_convolution.out", SME, OFF, R(REFUSED_WEIGHT), &k_4d_dynamic, 0, 0, 0},
-    {"native_call_addmm.out", SME, OFF, R(REFUSED_DTYPE), &k_f64, 0, 0, 0},
-    {"native_call_addmm.out", SME, OFF, R(REFUSED), &k_rows, 0, 0, 0},
-    {"native_call_addmm.out", SME, OFF, R(NO_PARTITIONER), NULL, 0, 0, 1},
-    {"native_call_custom_sdpa.out", SME, OFF, R(REFUSED_ATTENTION), NULL, 0, 0, 0},
-    {"Fully Connected (NC, QDU8, F32, QC8W) GEMM #1", ETP_FEATURE_VNNI, ON, R(NONE), NULL, 0, 0, 0},
-    {"Fully Connected (NC, QD8, F32, QC8W) GEMM #1", ETP_FEATURE_VNNI, OFF, R(NO_VNNI), NULL, 0, 0, 0},
-    {"Fully Connected (NC, QD8, F32, QC8W) GEMM #1", ETP_FEATURE_VNNI, OFF, R(MASKED), NULL, 1, 0, 0},
-    {"Convolution (NHWC, F32) IGEMM #1", ETP_FEATURE_X86, MAYBE, R(SAME_NAMES), NULL, 0, 0, 0},
-    {"Convolution (NHWC, F32) IGEMM #1", ETP_FEATURE_NONE, MAYBE, R(SAME_NAMES), NULL, 0, 0, 0},
+    {"Convolution (NHWC, PF32) IGEMM #1", SME, ON, R(NONE), NULL, 0, 0, 0, 0, 0},
+    {"Fully Connected (NC, PF32) GEMM #1", SME, ON, R(ROW_KERNEL), &k_row, 0, 0, 0, 0, 0},
+    {"Fully Connected (NC, PF32) GEMM #1", SME, ON, R(NONE), &k_rows, 0, 0, 0, 0, 0},
+    {"Convolution (NHWC, F32) DWConv #1", SME, OFF, R(DEPTHWISE), NULL, 0, 0, 0, 0, 0},
+    {"Fully Connected (NC, QS8, QC8W) GEMM #1", SME, OFF, R(DYNAMIC_WEIGHT), &k_dynamic, 0, 0, 0, 0, 0},
+    {"Fully Connected (NC, QP8, F32, QB4W) GEMM #1", SME, OFF, R(BLOCKWISE_4BIT), NULL, 0, 0, 0, 0, 0},
+    {"Fully Connected (NC, QS8) GEMM #1", SME, OFF, R(PER_TENSOR_WEIGHTS), NULL, 0, 0, 0, 0, 0},
+    {"Fully Connected (NC, QS8, QC8W) GEMM #1", SME, OFF, R(PER_TENSOR_WEIGHTS), &k_tensor, 0, 0, 0, 0, 0},
+    {"Convolution (NHWC, QU8) IGEMM #1", SME, OFF, R(QUINT8), NULL, 0, 0, 0, 0, 0},
+    {"Fully Connected (NC, F16) GEMM #1", SME, OFF, R(FP16_FP32_WEIGHTS), &k_f16_f32, 0, 0, 0, 0, 0},
+    {"Fully Connected (NC, F16) GEMM #1", SME, OFF, R(NOT_BUILT), &k_f16, 0, 0, 0, 0, 0},
+    {"Fully Connected (NC, BF16, F32) GEMM #1", SME, OFF, R(BF16), NULL, 0, 0, 0, 0, 0},
+    {"Convolution (NHWC, QD8, F32, QC8W) IGEMM #1", SME, OFF, R(DYNAMIC_CONV), NULL, 0, 0, 0, 0, 0},
+    {"Deconvolution (NHWC, F32) IGEMM #1", SME, OFF, R(DECONVOLUTION), NULL, 0, 0, 0, 0, 0},
+    {"Fully Connected (NC, QP8, F32, QC8W) GEMM #1", SME, MAYBE, R(SAME_NAMES), NULL, 0, 0, 0, 0, 0},
+    {"Fully Connected (NC, QP8, F32, QC8W) GEMM #1", SME, MAYBE, R(ROW_KERNEL), &k_row, 0, 0, 0, 0, 0},
+    {"Convolution (NHWC, F32) IGEMM #1", SME, OFF, R(MASKED), NULL, 1, 0, 0, 0, 0},
+    {"Convolution (NHWC, F32) IGEMM #1", SME, OFF, R(KERNEL_HIDES), NULL, 0, 1, 0, 0, 0},
+    {"Convolution (NHWC, F32) IGEMM #1", SME, OFF, R(NOT_BUILT), NULL, 0, 0, 0, 0, 0},
+    {"native_call_convolution.out", SME, OFF, R(REFUSED_RANK), &k_5d, 0, 0, 0, 0, 0},
+    {"native_call_convolution.out", SME, OFF, R(REFUSED_WEIGHT), &k_4d_dynamic, 0, 0, 0, 0, 0},
+    {"native_call_addmm.out", SME, OFF, R(REFUSED_DTYPE), &k_f64, 0, 0, 0, 0, 0},
+    {"native_call_addmm.out", SME, OFF, R(REFUSED), &k_rows, 0, 0, 0, 0, 0},
+    {"native_call_addmm.out", SME, OFF, R(NO_PARTITIONER), NULL, 0, 0, 1, 0, 0},
+    {"native_call_custom_sdpa.out", SME, OFF, R(REFUSED_ATTENTION), NULL, 0, 0, 0, 0, 0},
+    {"Fully Connected (NC, QDU8, F32, QC8W) GEMM #1", ETP_FEATURE_VNNI, ON, R(NONE), NULL, 0, 0, 0, 0, 0},
+    {"Fully Connected (NC, QD8, F32, QC8W) GEMM #1", ETP_FEATURE_VNNI, OFF, R(NO_VNNI), NULL, 0, 0, 0, 0, 0},
+    {"Fully Connected (NC, QD8, F32, QC8W) GEMM #1", ETP_FEATURE_VNNI, OFF, R(MASKED), NULL, 1, 0, 0, 0, 0},
+    // The rest of XNNPACK's table of SME kernels: what has one…
+    {"Convolution (NHWC, PF16) IGEMM #1", SME, ON, R(NONE), NULL, 0, 0, 0, 0, 0},
+    {"Convolution (NHWC, PQS8, QS8, QC8W) IGEMM #1", SME, ON, R(NONE), NULL, 0, 0, 0, 0, 0},
+    {"Fully Connected (NC, PF16) GEMM #1", SME, ON, R(NONE), &k_f16, 0, 0, 0, 0, 0},
+    {"Fully Connected (NC, PQS8, QS8, QC8W) GEMM #1", SME, ON, R(NONE), NULL, 0, 0, 0, 0, 0},
+    {"Batch Matrix Multiply (NC, PF32) GEMM #1", SME, ON, R(NONE), NULL, 0, 0, 0, 0, 0},
+    {"Batch Matrix Multiply (NC, PF16) GEMM #1", SME, ON, R(NONE), NULL, 0, 0, 0, 0, 0},
+    {"Deconvolution (NHWC, PQS8, QS8, QC8W) IGEMM #1", SME, ON, R(NONE), NULL, 0, 0, 0, 0, 0},
+    {"Fully Connected (NC, QP8, F32, QC4W) GEMM #1", SME, MAYBE, R(SAME_NAMES), NULL, 0, 0, 0, 0, 0},
+    {"Batch Matrix Multiply (NC, F32) GEMM #1", SME, OFF, R(NOT_BUILT), NULL, 0, 0, 0, 0, 0},
+    {"Fully Connected (NC, QD8, F32, QC8W) GEMM #1", SME, OFF, R(NOT_BUILT), NULL, 0, 0, 0, 0, 0},
+    // … and what has none.
+    {"Convolution (NHWC, F32) VMulCAddC #1", SME, OFF, R(DEPTHWISE), NULL, 0, 0, 0, 0, 0},
+    {"Convolution (NHWC, QC8) DWConv #1", SME, OFF, R(DEPTHWISE), NULL, 0, 0, 0, 0, 0},
+    {"Fully Connected (NC, QU8) GEMM #1", SME, OFF, R(QUINT8), NULL, 0, 0, 0, 0, 0},
+    {"Deconvolution (NHWC, QU8) IGEMM #1", SME, OFF, R(QUINT8), NULL, 0, 0, 0, 0, 0},
+    {"Deconvolution (NHWC, F16) IGEMM #1", SME, OFF, R(DECONVOLUTION), NULL, 0, 0, 0, 0, 0},
+    {"Deconvolution (NHWC, F32) Subconv2D #1", SME, OFF, R(DECONVOLUTION), NULL, 0, 0, 0, 0, 0},
+    {"Fully Connected (NC, QD8, F32, QB4W) GEMM #1", SME, OFF, R(BLOCKWISE_4BIT), NULL, 0, 0, 0, 0, 0},
+    {"Fully Connected (NC, QD8, F32, QC2W) GEMM #1", SME, OFF, R(TWO_BIT), NULL, 0, 0, 0, 0, 0},
+    {"Fully Connected (NC, QD8, F16, QC8W) GEMM #1", SME, OFF, R(DYNAMIC_FP16), NULL, 0, 0, 0, 0, 0},
+    {"Fully Connected (NC, F32, QC8W) GEMM #1", SME, OFF, R(WEIGHT_ONLY), NULL, 0, 0, 0, 0, 0},
+    {"Convolution (NCHW, F32) SPMM #1", SME, OFF, R(SPARSE), NULL, 0, 0, 0, 0, 0},
+    {"Convolution (NHWC, F32) Conv2D HWC2CHW #1", SME, OFF, R(SPARSE), NULL, 0, 0, 0, 0, 0},
+    // Samples decide what names cannot, and check what they can.
+    {"Fully Connected (NC, QP8, F32, QC8W) GEMM #1", SME, ON, R(NONE), NULL, 0, 0, 0, 20, 15},
+    {"Fully Connected (NC, QP8, F32, QC8W) GEMM #1", SME, OFF, R(OTHER_KERNEL), NULL, 0, 0, 0, 20, 0},
+    {"Fully Connected (NC, QP8, F32, QC8W) GEMM #1", SME, OFF, R(MASKED), NULL, 1, 0, 0, 20, 1},
+    {"Fully Connected (NC, QP8, F32, QC8W) GEMM #1", SME, ETP_PARTLY_ENGAGED, R(PART_OF_TIME), NULL, 0, 0, 0, 20, 5},
+    {"Fully Connected (NC, QP8, F32, QC8W) GEMM #1", SME, MAYBE, R(SAME_NAMES), NULL, 0, 0, 0, 9, 9},
+    {"Convolution (NHWC, PF32) IGEMM #1", SME, MAYBE, R(DISAGREE), NULL, 0, 0, 0, 20, 0},
+    {"Convolution (NHWC, F32) DWConv #1", SME, OFF, R(DEPTHWISE), NULL, 0, 0, 0, 20, 0},
+    {"Convolution (NHWC, F32) IGEMM #1", ETP_FEATURE_X86, ON, R(NONE), NULL, 0, 0, 0, 10, 5},
+    {"Convolution (NHWC, F32) IGEMM #1", ETP_FEATURE_X86, OFF, R(MASKED), NULL, 1, 0, 0, 40, 2},
+    {"Convolution (NHWC, F32) IGEMM #1", ETP_FEATURE_X86, OFF, R(OTHER_KERNEL), NULL, 0, 0, 0, 40, 2},
+    {"Convolution (NHWC, F32) IGEMM #1", ETP_FEATURE_X86, MAYBE, R(SAME_NAMES), NULL, 0, 0, 0, 0, 0},
+    {"Convolution (NHWC, F32) IGEMM #1", ETP_FEATURE_NONE, MAYBE, R(SAME_NAMES), NULL, 0, 0, 0, 0, 0},
 };
 
 static void judge(const case_of *c, etp_engage *out)
@@ -100,6 +136,11 @@ static void judge(const case_of *c, etp_engage *out)
     etp_engage_case e = {.row = &row, .facts = c->shape ? &facts : NULL, .feature = c->feature,
                          .masked = c->masked, .cpu_lacks = c->cpu_lacks,
                          .any_delegate = !c->no_delegate};
+    etp_kernel_op sampled = {.sure = c->sure};
+    sampled.sure_of[ETP_CODE_SME2] = c->on;
+    sampled.sure_of[ETP_CODE_NEON] = c->sure - c->on;
+    e.sampled = c->sure ? &sampled : NULL;
+    e.classes = 1u << ETP_CODE_SME2;
     etp_engage_judge(&e, out);
 }
 
