@@ -241,17 +241,20 @@ void etp_kernels_json(const void *data, etp_json *j)
 
 // ---- derived files ----
 
-// What the kit calls category: what kind of micro-kernel. Nameless ones take it from the operator.
-static etp_str kind_of(const etp_kernels *k, const etp_kernel *f, const etp_kernel_name *name, etp_op_name *op)
+// What the kit calls category.
+etp_str etp_kernel_kind(const etp_kernels *k, const etp_kernel *f)
 {
-    if (name->op.len) {
-        return name->op;
+    etp_kernel_name name;
+    etp_op_name op;
+    etp_kernel_name_parse(f->symbol, &name);
+    if (name.op.len) {
+        return name.op;
     }
     if (f->op >= k->n_ops || !f->evidence) {
         return (etp_str){0};
     }
-    etp_op_parse(k->ops[f->op].name, op);
-    return op->ukernel.len ? op->ukernel : op->family;
+    etp_op_parse(k->ops[f->op].name, &op); // its parts borrow from the name
+    return op.ukernel.len ? op.ukernel : op.family;
 }
 
 static void csv_lower(etp_sink *sink, etp_str s)
@@ -266,7 +269,6 @@ static void write_kernel_row(etp_sink *sink, const etp_kernels_of_arm *a, const 
 {
     const etp_kernels *k = &a->kernels;
     etp_kernel_name name;
-    etp_op_name op = {0};
     etp_kernel_name_parse(f->symbol, &name);
     const char *title = etp_kernel_title(f, arena);
     bool sme2 = name.sme2 || f->code == ETP_CODE_SME2;
@@ -275,7 +277,7 @@ static void write_kernel_row(etp_sink *sink, const etp_kernels_of_arm *a, const 
     etp_sink_char(sink, ',');
     etp_csv_cell(sink, etp_str_from(title), ',');
     etp_sink_char(sink, ',');
-    csv_lower(sink, kind_of(k, f, &name, &op));
+    csv_lower(sink, etp_kernel_kind(k, f));
     etp_sink_printf(sink, ",%llu", (unsigned long long)f->samples);
     const etp_str parts[] = {name.dtype, name.op, name.variant, name.shape, name.arch};
     for (size_t i = 0; i < sizeof parts / sizeof *parts; i++) {
@@ -319,10 +321,14 @@ etp_status etp_kernels_write_files(const etp_kernels_answer *answer, const char 
     if (answer->n_sampled == 0) {
         return ETP_OK;
     }
-    etp_strbuf buf;
-    etp_strbuf_init(&buf, arena);
-    etp_sink sink = etp_sink_strbuf(&buf);
-    etp_report_style style = {.unicode = true};
-    ETP_TRY(etp_report_write(etp_kernels_view(answer, arena), ETP_FORMAT_MD, &style, &sink, err));
-    return etp_run_write_derived(dir, "kernel_view.md", etp_strbuf_str(&buf), err);
+    for (int gemm = 0; gemm < 2; gemm++) {
+        etp_strbuf buf;
+        etp_strbuf_init(&buf, arena);
+        etp_sink sink = etp_sink_strbuf(&buf);
+        etp_report_style style = {.unicode = true};
+        ETP_TRY(etp_report_write(etp_kernels_view(answer, gemm, arena), ETP_FORMAT_MD, &style, &sink, err));
+        ETP_TRY(etp_run_write_derived(dir, gemm ? "kernel_view_gemm.md" : "kernel_view.md",
+                                      etp_strbuf_str(&buf), err));
+    }
+    return ETP_OK;
 }

@@ -33,9 +33,12 @@ ETP_NODISCARD etp_status etp_kernels_load(const etp_run *run, etp_arena *arena,
 void etp_kernels_json(const void *answer, etp_json *j); // etprof.kernels/1
 const etp_report *etp_kernels_report(const etp_kernels_answer *answer, etp_arena *arena);
 #define ETP_KERNELS_TABLE "kernels" // the table for CSV
-// Present and absent kernels side by side, as Arm's kit shows them.
-const etp_report *etp_kernels_view(const etp_kernels_answer *answer, etp_arena *arena);
-// Writes kernel_view.md and each arm's P_kernels.csv into the run folder DIR; nothing without samples.
+// Present and absent kernels side by side, as Arm's kit shows them; GEMM: only those of matrix
+// multiplications and convolutions.
+const etp_report *etp_kernels_view(const etp_kernels_answer *answer, bool gemm, etp_arena *arena);
+// What kind of micro-kernel F is ("gemm", "dwconv"): by its name, else by its operator; "" unknown.
+etp_str etp_kernel_kind(const etp_kernels *k, const etp_kernel *f);
+// Writes kernel_view.md, kernel_view_gemm.md and each arm's P_kernels.csv into the run folder DIR; nothing without samples.
 ETP_NODISCARD etp_status etp_kernels_write_files(const etp_kernels_answer *answer, const char *dir,
                                                  etp_arena *arena, etp_error *err);
 

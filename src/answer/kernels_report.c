@@ -155,7 +155,20 @@ static const etp_kernel *find(const etp_kernels *k, const etp_kernel *like)
     return NULL;
 }
 
-const etp_report *etp_kernels_view(const etp_kernels_answer *answer, etp_arena *arena)
+// gemm, igemm, matmul and their kin, in either spelling.
+static bool is_gemm(const etp_kernels *k, const etp_kernel *f)
+{
+    static const char *const k_words[] = {"gemm", "GEMM", "matmul"};
+    etp_str kind = etp_kernel_kind(k, f);
+    for (size_t i = 0; i < sizeof k_words / sizeof *k_words; i++) {
+        if (etp_str_find(kind, etp_str_from(k_words[i])) < kind.len) {
+            return true;
+        }
+    }
+    return false;
+}
+
+const etp_report *etp_kernels_view(const etp_kernels_answer *answer, bool gemm, etp_arena *arena)
 {
     const etp_kernels_of_arm *arms[MAX_ARMS];
     size_t n = choose(answer, arms);
@@ -166,7 +179,7 @@ const etp_report *etp_kernels_view(const etp_kernels_answer *answer, etp_arena *
     columns[1 + n] = (etp_column){.key = "architecture", .title = "Architecture"};
     columns[2 + n] = (etp_column){.key = "delegation", .title = "Delegation"};
     etp_report *r = etp_report_create(arena, answer->title);
-    etp_report_subtitle(r, "kernel view");
+    etp_report_subtitle(r, gemm ? "GEMM/IGEMM kernel view" : "kernel view");
     etp_report_section(r, 1, "view", "Kernels seen running");
     etp_report_text(r, "Present means that program counters were sampled there, with the share of the arm's "
                        "samples; absent that none was in the whole sampled launch.");
@@ -175,7 +188,7 @@ const etp_report *etp_kernels_view(const etp_kernels_answer *answer, etp_arena *
         const etp_kernels *k = &arms[a]->kernels;
         for (size_t i = 0; i < k->n_kernels; i++) {
             const etp_kernel *f = &k->kernels[i];
-            bool said = false;
+            bool said = gemm && !is_gemm(k, f);
             for (size_t b = 0; b < a; b++) {
                 said = said || find(&arms[b]->kernels, f);
             }

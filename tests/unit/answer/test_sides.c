@@ -21,6 +21,7 @@ typedef struct plan { // of a session
     double noise;  // of the A/A control, ±
     uint64_t ns[2]; // of the arms linux_off and linux_on
     uint32_t threads;
+    bool sampled;
 } plan;
 
 static void add_arm(folder *f, etp_run *run, const plan *p, const char *name, const char *level)
@@ -69,14 +70,41 @@ static const char *make_session(folder *f, const plan *p)
             s[n++] = (etp_run_sample){0, b, 3 * b + 2, 0, ETP_PHASE_CONTROL, 1,
                                       (uint64_t)llround((double)p->ns[0] * slow * off)};
         }
-        assert_int_equal(etp_run_commit(&w, s, n, NULL, 0, NULL, 0, &err), ETP_OK);
+        etp_run_launch sampled[2] = {{.arm = 0, .block = b, .launch = 100, .kind = ETP_LAUNCH_SAMPLED},
+                                     {.arm = 1, .block = b, .launch = 101, .kind = ETP_LAUNCH_SAMPLED}};
+        size_t n_sampled = p->sampled && b == 1 ? 2 : 0;
+        assert_int_equal(etp_run_commit(&w, s, n, sampled, n_sampled, NULL, 0, &err), ETP_OK);
     }
     assert_int_equal(etp_run_finish(&w, ETP_RUN_FINISHED, &err), ETP_OK);
     return dir;
 }
 
+// Sampled program counters inside the first linear: what of them is in SSE, AVX2 and VNNI code.
+static void sample_arm(folder *f, const char *dir, const char *arm, const unsigned of[3])
+{
+#define LIB "libexecutorch_backend_xnnpack.so"
+    static const char k_code[] = "module,machine,build_id,start,end,bounds,symbol,code\n"
+        LIB ",x86_64,abcd,0x1000,0x1010,unwind,,0f58c1c3\n"
+        LIB ",x86_64,abcd,0x1010,0x1020,unwind,,c5f458c2c3\n"
+        LIB ",x86_64,abcd,0x1020,0x1030,symbol,xnn_qs8_qc8w_gemm_minmax_ukernel_4x8__avx512vnni,62f2754850c2c3\n";
+    etp_strbuf b;
+    etp_strbuf_init(&b, &f->arena);
+    etp_strbuf_appendz(&b, "time_ns,thread,module,address,symbol,streaming,iteration,chain,instruction,"
+                           "operator,sure\n");
+    for (unsigned i = 0; i < 3; i++) {
+        for (unsigned n = 0; n < of[i]; n++) {
+            etp_strbuf_printf(&b, "%u,7,%s,0x%x,,,3,0,0,\"Fully Connected (NC, F32) GEMM #1\",1\n", n, LIB,
+                              0x1000 + 16 * i);
+        }
+    }
+    const char *at = etp_arena_printf(&f->arena, "%s/%s/toy_%s_t1", dir, arm, arm);
+    assert_int_equal(etp_os_write_atomic(etp_arena_printf(&f->arena, "%s.samples", at), etp_strbuf_str(&b), NULL), ETP_OK);
+    assert_int_equal(etp_os_write_atomic(etp_arena_printf(&f->arena, "%s.code", at), etp_str_from(k_code), NULL), ETP_OK);
+#undef LIB
+}
+
 static const plan k_base = {"one", "2026-01-02T03:04:05Z", "aaaa", "avx2 fma", "5a", 7, 0.001,
-                            {200000000, 100000000}, 1};
+                            {200000000, 100000000}, 1, false};
 
 static etp_ab_session *open_sides(const char *x, const char *y)
 {
@@ -165,7 +193,7 @@ static void two_sessions(void **state)
     const char *one = make_session(&f, &k_base);
     for (size_t i = 0; i < sizeof k_cases / sizeof *k_cases; i++) {
         plan p = {etp_arena_printf(&f.arena, "other%zu", i), k_cases[i].day, k_cases[i].runner, k_cases[i].cpu,
-                  k_cases[i].sha, 100 + i, k_cases[i].noise, {200000000, k_cases[i].on_ns}, k_cases[i].threads};
+                  k_cases[i].sha, 100 + i, k_cases[i].noise, {200000000, k_cases[i].on_ns}, k_cases[i].threads, false};
         const char *two = make_session(&f, &p);
         etp_ab_session *s = open_sides(arm_of(&f, one, "linux_off"), arm_of(&f, two, "linux_on"));
         const etp_ab *ab = etp_ab_answer(s);
@@ -185,6 +213,35 @@ static void two_sessions(void **state)
         closes(ab);
         etp_ab_close(s);
     }
+    folder_remove(&f);
+}
+
+// The linear has one name at every level; the code that ran in it tells.
+static void samples_decide(void **state)
+{
+    (void)state;
+    folder f;
+    plan p = k_base;
+    p.sampled = true;
+    folder_make(&f);
+    const char *dir = make_session(&f, &p);
+    sample_arm(&f, dir, "linux_off", (const unsigned[]){5, 35, 0});
+    sample_arm(&f, dir, "linux_on", (const unsigned[]){10, 0, 30});
+    etp_ab_session *s = open_sides(arm_of(&f, dir, "linux_off"), arm_of(&f, dir, "linux_on"));
+    const etp_ab *ab = etp_ab_answer(s);
+    const etp_ab_operator *op = &ab->operators[0];
+    assert_int_equal(op->engaged.state, ETP_ENGAGED);
+    assert_non_null(strstr(op->engaged.evidence, "30 of 40 program counters sampled inside it are in VNNI code"));
+    assert_non_null(strstr(op->engaged.evidence, "ukernel_4x8__avx512vnni (AVX-512 VNNI)"));
+    assert_int_equal(ab->engagement.engaged, 1);
+    assert_int_equal(ab->operators[2].engaged.reason, ETP_REASON_SAME_NAMES); // not sampled
+    etp_ab_close(s);
+    s = open_sides(arm_of(&f, dir, "linux_on"), arm_of(&f, dir, "linux_off"));
+    op = &etp_ab_answer(s)->operators[0];
+    assert_int_equal(op->engaged.state, ETP_NOT_ENGAGED);
+    assert_int_equal(op->engaged.reason, ETP_REASON_MASKED);
+    assert_non_null(strstr(op->engaged.evidence, "0 of 40"));
+    etp_ab_close(s);
     folder_remove(&f);
 }
 
@@ -219,6 +276,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(pairs_of_one_session),
         cmocka_unit_test(two_sessions),
+        cmocka_unit_test(samples_decide),
         cmocka_unit_test(refusals),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
