@@ -60,7 +60,10 @@ class Kernels(unittest.TestCase):
             self.assertIs(a["proof"]["ok"], True, (level, a["proof"]))
             self.assertGreater(a["evidence_samples"], 30)
             for isa in ORDER[:ORDER.index(BEST[level])]:
-                self.assertNotIn(isa, a["evidence_isa"], (level, a["evidence_isa"]))
+                # As documented: one or two samples are no evidence (a window without bounds may reach
+                # into the next function).
+                seen = round(a["evidence_isa"].get(isa, 0) * a["evidence_samples"])
+                self.assertLess(seen, 3, (level, a["evidence_isa"]))
             self.assertGreater(a["evidence_isa"][BEST[level]], 0.2, (level, a["evidence_isa"]))
             self.assertAlmostEqual(sum(a["isa"].values()), 1, places=4)
             self.assertEqual(sum(k["samples"] for k in a["kernels"]) <= a["samples"], True)
