@@ -228,8 +228,9 @@ static bool align_spans(aligner *a, span b, span c)
                 continue;
             }
         }
-        if (!push(a, drop_base ? base_row : ETP_NO_INDEX, drop_base ? ETP_NO_INDEX : cand_row,
-                  a->matched_confidence)) {
+        // By names alone nobody knows whether it is gone, new, or merged into a neighbour.
+        double alone = a->joined ? a->matched_confidence : 0.6 * a->matched_confidence;
+        if (!push(a, drop_base ? base_row : ETP_NO_INDEX, drop_base ? ETP_NO_INDEX : cand_row, alone)) {
             return false;
         }
         i += drop_base;
