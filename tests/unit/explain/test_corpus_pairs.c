@@ -63,16 +63,6 @@ static void check(const etp_ab *ab, const pair *p)
     }
 }
 
-static const etp_ab_finding *find(const etp_ab *ab, const char *words)
-{
-    for (size_t i = 0; i < ab->findings.n; i++) {
-        if (strstr(ab->findings.items[i].text, words)) {
-            return &ab->findings.items[i];
-        }
-    }
-    return NULL;
-}
-
 static etp_ab_session *open_pair(const char *model, const char *baseline, const char *candidate)
 {
     static char dumps[2][1024], pte[1024];
@@ -87,6 +77,71 @@ static etp_ab_session *open_pair(const char *model, const char *baseline, const 
         fail_msg("%s: %s", model, err.msg);
     }
     return session;
+}
+
+// What each model is: its nodes by type, and which of them sme2's table lets run on SME. ON and OFF are
+// of an SME arm; what is neither keeps one name at every level (QP8).
+typedef struct recorded {
+    const char *name;
+    uint32_t convs, depthwise, linears, products;
+    uint32_t on, off;
+    bool no_x86; // recorded at one x86 level only
+} recorded;
+
+static const recorded k_models[] = {
+    // fp32: all but depthwise.
+    {"toy_cnn_xnnpack_fp32", 3, 1, 1, 0, 4, 1, false},
+    {"mobilenet_v3_small_xnnpack_fp32", 41, 11, 2, 0, 43, 11, false},
+    {"vit_tiny_xnnpack_fp32", 1, 0, 13, 6, 20, 0, false},
+    // Static int8, one scale per channel: the same; the attention of the int8 model is fp32.
+    {"toy_cnn_xnnpack_int8", 3, 1, 1, 0, 4, 1, false},
+    {"mobilenet_v3_small_xnnpack_int8", 41, 11, 2, 0, 43, 11, false},
+    {"vit_tiny_xnnpack_int8", 1, 0, 13, 6, 20, 0, false},
+    // fp16: 1×1 convolutions (1 of 3, 40 of 41) run as linears with fp32 weights, which have no kernel.
+    {"toy_cnn_xnnpack_fp16", 3, 1, 1, 0, 3, 2, false},
+    {"mobilenet_v3_small_xnnpack_fp16", 41, 11, 2, 0, 3, 51, false},
+    // Dynamic int8: QP8 on NEON and SME alike.
+    {"mlp_xnnpack_int8dyn", 0, 0, 3, 0, 0, 0, true},
+};
+
+// Each level against each other of its family: 6 × 9 + 12 × 8 pairs.
+static void every_pair(void **state)
+{
+    (void)state;
+    static const char *const k_levels[] = {"arm64_sme2", "arm64_sme1", "arm64_neon", "x86_full",
+                                           "x86_novnni", "x86_noavx512", "x86_sse"};
+    size_t pairs = 0;
+    for (size_t m = 0; m < sizeof k_models / sizeof *k_models; m++) {
+        const recorded *x = &k_models[m];
+        uint32_t all = x->convs + x->depthwise + x->linears + x->products, told = x->on + x->off;
+        for (size_t b = 0; b < 7; b++) {
+            for (size_t c = 0; c < 7; c++) {
+                bool arm = b < 3 && c < 3;
+                if (b == c || (b < 3) != (c < 3) || (!arm && x->no_x86)) {
+                    continue;
+                }
+                bool on_sme = arm && c < 2, hidden = arm && !on_sme;
+                pair expected = {x->name, k_levels[b], k_levels[c], all, on_sme ? x->on : 0,
+                                 on_sme ? x->off : hidden ? told : 0, ETP_REASON_NONE};
+                etp_ab_session *s = open_pair(x->name, k_levels[b], k_levels[c]);
+                check(etp_ab_answer(s), &expected);
+                assert_int_equal(etp_ab_answer(s)->engagement.unknown, all - expected.engaged - expected.off);
+                etp_ab_close(s);
+                pairs++;
+            }
+        }
+    }
+    assert_int_equal(pairs, 6 * 9 + 12 * 8);
+}
+
+static const etp_ab_finding *find(const etp_ab *ab, const char *words)
+{
+    for (size_t i = 0; i < ab->findings.n; i++) {
+        if (strstr(ab->findings.items[i].text, words)) {
+            return &ab->findings.items[i];
+        }
+    }
+    return NULL;
 }
 
 static void real_pairs(void **state)
@@ -124,6 +179,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(real_pairs),
+        cmocka_unit_test(every_pair),
         cmocka_unit_test(other_data_other_words),
     };
     if (!corpus_dir()) {
