@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // One sentence of an answer with the rows and the formula behind it.
+#include <math.h>
 #include <string.h>
 
 #include "answer/ab_json.h"
@@ -155,6 +156,29 @@ static void operator_roofs(const etp_claim *c, etp_keys *keys)
     }
 }
 
+// How much faster it got, against each other arm; sums of a group count as one.
+static void operator_ratios(const etp_claim *c, etp_keys *keys)
+{
+    for (size_t k = 0; k < c->ab->n_comparisons; k++) {
+        const etp_ab_ledger *l = &c->ab->ledgers[k];
+        const char *name = c->ab->arms[l->candidate].name;
+        for (size_t i = 0; i < l->ledger.n; i++) {
+            const etp_ledger_row *row = &l->ledger.items[i];
+            if (strcmp(row->id, c->op->id) != 0 || row->candidate_ns <= 0 || row->baseline_ns <= 0) {
+                continue;
+            }
+            double ratio = (double)row->baseline_ns / (double)row->candidate_ns;
+            if (isfinite(row->ratio_lo)) {
+                etp_keys_add(keys, ETP_PLAIN, "speedup", "%.3f× [%.3f, %.3f] with %s", ratio, row->ratio_lo,
+                             row->ratio_hi, name);
+            } else {
+                etp_keys_add(keys, ETP_PLAIN, "speedup", "%.3f× with %s (no interval: fewer than 2 blocks)", ratio,
+                             name);
+            }
+        }
+    }
+}
+
 static void operator_keys(const etp_claim *c, etp_keys *keys)
 {
     const etp_ab_operator *op = c->op;
@@ -164,6 +188,7 @@ static void operator_keys(const etp_claim *c, etp_keys *keys)
             etp_keys_add(keys, ETP_PLAIN, c->ab->arms[a].name, "%.*s", ETP_STR_ARG(op->names[a]));
         }
     }
+    operator_ratios(c, keys);
     etp_keys_add(keys, ETP_PLAIN, "aligned", "%s, confidence %.2f",
                  op->by_nodes ? "through the program" : "by names and order", op->confidence);
     static const char *const k_states[ETP_ENGAGEMENTS] = {"yes", "no", "unknown", "partly"};

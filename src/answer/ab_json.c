@@ -199,6 +199,8 @@ static void ledger_row(etp_json *j, const etp_ledger_row *row)
     etp_json_kv_i64(j, "delta_ns", row->delta_ns);
     ns(j, "lo_ns", row->lo_ns);
     ns(j, "hi_ns", row->hi_ns);
+    etp_json_kv_ratio(j, "ratio_lo", row->ratio_lo);
+    etp_json_kv_ratio(j, "ratio_hi", row->ratio_hi);
     etp_json_kv_ratio(j, "q", row->q);
     ns(j, "bound_ns", row->bound_ns);
     etp_json_end(j);

@@ -14,6 +14,7 @@ typedef struct maker {
     etp_ledger *out;
     double *mean[2]; // per row, before rounding
     double *block_difference; // scratch of one row, per block
+    double *block_ratio_ln;   // likewise: ln(baseline ÷ candidate)
     size_t n_blocks;          // paired blocks, 0 when the dumps do not pair
     uint32_t *first_member, *next_member; // pairs of each group, the group's own first
 } maker;
@@ -102,13 +103,13 @@ static double group_mean(const maker *m, uint32_t pair, int side)
     return (double)sum / (double)m->arm[side]->executions;
 }
 
-// Interval of a row's difference from the differences of the single blocks. PAIR ETP_NO_INDEX: all
+// Intervals of a row's difference and ratio from those of the single blocks. PAIR ETP_NO_INDEX: all
 // rows of the row's kind.
 static void interval(maker *m, etp_ledger_row *row, uint32_t pair)
 {
     row->lo_ns = row->hi_ns = ETP_NS_UNKNOWN;
-    row->q = (double)NAN;
-    size_t n = 0;
+    row->q = row->ratio_lo = row->ratio_hi = (double)NAN;
+    size_t n = 0, ratios = 0;
     for (size_t k = 0; k < m->n_blocks; k++) {
         bool is_sum = pair == ETP_NO_INDEX;
         double before = is_sum ? dump_mean(m->arm[0], ETP_NO_INDEX, row->kind, k)
@@ -118,6 +119,9 @@ static void interval(maker *m, etp_ledger_row *row, uint32_t pair)
         if (isfinite(before) && isfinite(after)) {
             m->block_difference[n++] = after - before;
         }
+        if (before > 0 && after > 0) { // false for NAN
+            m->block_ratio_ln[ratios++] = log(before / after);
+        }
     }
     if (n < 2) {
         return;
@@ -125,6 +129,11 @@ static void interval(maker *m, etp_ledger_row *row, uint32_t pair)
     etp_interval ci = etp_mean_interval(m->block_difference, n, 0.95);
     row->lo_ns = llround(ci.lo);
     row->hi_ns = llround(ci.hi);
+    if (ratios == n) { // else some block knows no ratio, and the others would not speak for it
+        etp_interval ln = etp_mean_interval(m->block_ratio_ln, n, 0.95);
+        row->ratio_lo = exp(ln.lo);
+        row->ratio_hi = exp(ln.hi);
+    }
     row->q = pair == ETP_NO_INDEX ? (double)NAN : etp_mean_p(m->block_difference, n); // adjusted later
 }
 
@@ -279,6 +288,8 @@ static etp_status tracer_row(maker *m, const int64_t median[2], etp_error *err)
         .lo_ns = ETP_NS_UNKNOWN,
         .hi_ns = ETP_NS_UNKNOWN,
         .bound_ns = ETP_NS_UNKNOWN,
+        .ratio_lo = (double)NAN,
+        .ratio_hi = (double)NAN,
         .q = (double)NAN,
         .pair = ETP_NO_INDEX,
     };
@@ -294,7 +305,8 @@ static etp_status make(maker *m, const int64_t median[2], etp_error *err)
     size_t n_dumps = m->arm[0]->n_dumps;
     m->n_blocks = n_dumps == m->arm[1]->n_dumps ? n_dumps : 0;
     m->block_difference = ETP_NEW_ARRAY(&m->scratch, double, n_dumps);
-    if (!m->mean[0] || !m->mean[1] || !m->block_difference || !list_members(m)) {
+    m->block_ratio_ln = ETP_NEW_ARRAY(&m->scratch, double, n_dumps);
+    if (!m->mean[0] || !m->mean[1] || !m->block_difference || !m->block_ratio_ln || !list_members(m)) {
         return etp_fail_nomem(err, "ledger");
     }
     ETP_TRY(operator_rows(m, err));

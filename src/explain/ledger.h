@@ -15,6 +15,7 @@ typedef struct etp_ledger_row {
     int category;         // etp_category, -1 for rows that are no operator
     int64_t baseline_ns, candidate_ns, delta_ns;
     int64_t lo_ns, hi_ns; // 95 % interval of delta_ns over the blocks, ETP_NS_UNKNOWN below 2
+    double ratio_lo, ratio_hi; // 95 % interval of baseline ÷ candidate, likewise; NAN: none
     double q;             // of the difference: Benjamini–Hochberg over the ledger's operators; NAN: none
     int64_t bound_ns;     // most that XNNPACK's truncation can have moved here, ETP_NS_UNKNOWN: n/a
     uint32_t pair;        // index of the alignment's pair, ETP_NO_INDEX for sums
