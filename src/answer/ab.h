@@ -125,12 +125,38 @@ typedef struct etp_ab_engagement { // of the candidate of the first comparison, 
     size_t n_reasons;
 } etp_ab_engagement;
 
+// What could be done next. The test answer_fixes has a recording for each of them.
+#define ETP_FIX_MAP(X)                                                                             \
+    X(BATCH_NORM, "batch_norm")                                                                    \
+    X(RESHAPE_CHAIN, "reshape_chain")                                                              \
+    X(BORDER_LAYOUT, "border_layout")                                                              \
+    X(BROADCAST, "broadcast_copies")                                                               \
+    X(ISLANDS, "islands")                                                                          \
+    X(COPIES, "copies")                                                                            \
+    X(CONVERTS, "converts")                                                                        \
+    X(DELEGATE, "delegate")                                                                        \
+    X(PARTITIONS, "partitions")                                                                    \
+    X(ODD_SIZES, "odd_sizes")                                                                      \
+    X(PRECISION, "precision")                                                                      \
+    X(THREADS, "threads")                                                                          \
+    X(ROOF_GAP, "roof_gap")                                                                        \
+    X(SLOWER, "slower")
+
+typedef enum etp_fix_kind {
+#define ETP_FIX_ENUM(name, id) ETP_FIX_##name,
+    ETP_FIX_MAP(ETP_FIX_ENUM)
+#undef ETP_FIX_ENUM
+        ETP_FIX_COUNT
+} etp_fix_kind;
+
+const char *etp_fix_id(etp_fix_kind kind); // "batch_norm"
+
 typedef struct etp_ab_fix {
-    const char *id;   // "N1"
-    const char *kind; // "copies", "delegate", …
+    const char *id; // "N1"
+    etp_fix_kind kind;
     const char *text; // what is wrong, with its figures
     const char *recipe;
-    int64_t lo_ns, expected_ns, hi_ns; // gain per inference of the arm
+    int64_t lo_ns, expected_ns, hi_ns; // gain per inference of the arm; expected may be unknown
     const char *formula;
     const char **evidence; // ids of operators or ledger rows
     size_t n_evidence;

@@ -440,12 +440,12 @@ static void one_fix(etp_json *j, const etp_ab_fix *f)
 {
     etp_json_begin_object(j);
     etp_json_kv_z(j, "id", f->id);
-    etp_json_kv_z(j, "kind", f->kind);
+    etp_json_kv_z(j, "kind", etp_fix_id(f->kind));
     etp_json_kv_z(j, "text", f->text);
     etp_json_key(j, "gain_ns");
     etp_json_begin_object_inline(j);
     etp_json_kv_i64(j, "lo", f->lo_ns);
-    etp_json_kv_i64(j, "expected", f->expected_ns);
+    ns(j, "expected", f->expected_ns);
     etp_json_kv_i64(j, "hi", f->hi_ns);
     etp_json_end(j);
     etp_json_kv_z(j, "recipe", f->recipe);

@@ -269,7 +269,8 @@ etp_status etp_ab_weigh_causes(etp_ab_session *s, etp_error *err)
                                                     .formula = k_rules[c].formula,
                                                     .evidence = k_rules[c].evidence};
         if (v.state == ETP_CAUSE_SUSPECT && k_rules[c].finding != ETP_FINDING_COUNT && !ab->emulated) {
-            ETP_TRY(etp_ab_find(s, k_rules[c].finding, "warn", k_rules[c].evidence, v.text, err));
+            ETP_TRY(etp_ab_find(s, k_rules[c].finding, "warn", k_rules[c].evidence,
+                                etp_arena_printf(&s->arena, "suspect: %s", v.text), err));
         }
     }
     return ETP_OK;

@@ -118,7 +118,7 @@ void etp_ab_fix_section(const etp_ab *ab, etp_report *r)
     etp_table *t = etp_report_table(r, "fixes", NULL, k_columns, 7);
     for (size_t i = 0; i < ab->fixes.n; i++) {
         const etp_ab_fix *f = &ab->fixes.items[i];
-        ETP_ROW(t, etp_cell_z(f->id), etp_cell_z(f->text), etp_cell_ns(f->expected_ns),
+        ETP_ROW(t, etp_cell_z(f->id), etp_cell_z(f->text), ns_cell(f->expected_ns),
                 etp_cell_ns(f->lo_ns), etp_cell_ns(f->hi_ns), etp_cell_z(f->recipe),
                 etp_cell_z(f->formula));
     }

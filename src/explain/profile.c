@@ -2,6 +2,8 @@
 // Summing executions into rows.
 #include "explain/profile.h"
 
+#include <etprof/stats.h>
+
 #include "base/index.h"
 
 typedef struct row_key {
@@ -36,6 +38,7 @@ typedef struct builder {
     } keys;
     etp_index index;
     uint64_t block_serial;
+    size_t most_runs; // of the dump's blocks so far
 } builder;
 
 typedef struct key_query {
@@ -98,9 +101,10 @@ static etp_status new_row(builder *b, const etp_trace_event *e, uint32_t occurre
         .instruction = e->instruction,
         .occurrence = occurrence,
         .per_dump_ns = ETP_NEW_ARRAY(b->arena, int64_t, b->n_dumps),
+        .per_dump_typical_ns = ETP_NEW_ARRAY(b->arena, double, b->n_dumps),
     };
     etp_op_parse(e->name, &row.parsed);
-    if (!row.per_dump_ns || !ETP_PUSH(b->arena, &b->rows, row) ||
+    if (!row.per_dump_ns || !row.per_dump_typical_ns || !ETP_PUSH(b->arena, &b->rows, row) ||
         !ETP_PUSH(&b->scratch, &b->next, ETP_NO_INDEX)) {
         return etp_fail_nomem(err, "profile rows");
     }
@@ -166,10 +170,22 @@ static etp_status column_sum(const etp_trace_block *block, uint32_t event, int64
     return ETP_OK;
 }
 
+static double typical(const etp_trace_block *block, uint32_t event)
+{
+    const uint64_t *d = etp_trace_durations(block, event);
+    double v[ETP_PROFILE_TYPICAL];
+    size_t n = block->n_runs < ETP_PROFILE_TYPICAL ? block->n_runs : ETP_PROFILE_TYPICAL;
+    for (size_t i = 0; i < n; i++) {
+        v[i] = (double)d[i];
+    }
+    return n ? etp_midmean(v, n) : 0;
+}
+
 static etp_status add_block(builder *b, const etp_trace_block *block, uint32_t dump,
                             uint32_t block_index, etp_profile *out, etp_error *err)
 {
     b->block_serial++;
+    b->most_runs = block->n_runs > b->most_runs ? block->n_runs : b->most_runs;
     int64_t *exclusive = ETP_NEW_ARRAY(&b->scratch, int64_t, block->n_events);
     bool *inside = ETP_NEW_ARRAY(&b->scratch, bool, block->n_events);
     if (!exclusive || !inside) {
@@ -206,6 +222,9 @@ static etp_status add_block(builder *b, const etp_trace_block *block, uint32_t d
             row->block = block_index;
             row->event_index = e;
         }
+        if (block->n_runs >= b->most_runs || row->per_dump_typical_ns[dump] == 0) {
+            row->per_dump_typical_ns[dump] = typical(block, e);
+        }
         row->calls += block->n_runs;
         ETP_TRY(add_ns(&row->total_ns, exclusive[e], err));
         ETP_TRY(add_ns(&row->per_dump_ns[dump], exclusive[e], err));
@@ -219,6 +238,7 @@ static etp_status add_traces(builder *b, const etp_trace *const *traces, etp_pro
                              etp_error *err)
 {
     for (size_t d = 0; d < b->n_dumps; d++) {
+        b->most_runs = 0;
         for (size_t i = 0; i < etp_trace_block_count(traces[d]); i++) {
             const etp_trace_block *block = etp_trace_block_at(traces[d], i);
             if (!block->has_execute) {

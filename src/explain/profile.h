@@ -10,6 +10,8 @@
 #include <etprof/operators.h>
 #include <etprof/trace.h>
 
+#define ETP_PROFILE_TYPICAL 512u
+
 typedef enum etp_row_kind { // kinds of a ledger row
     ETP_ROW_OPERATOR,       // an operator of a delegate
     ETP_ROW_INSERTED,       // an operator that only the candidate has
@@ -36,6 +38,10 @@ typedef struct etp_profile_row {
     int64_t total_ns;     // exclusive, over all executions of all dumps
     uint64_t calls;       // samples
     int64_t *per_dump_ns; // [n_dumps] parts of total_ns
+    // [n_dumps] what an execution usually spends in the event, its parts included: mean of the middle
+    // half of up to ETP_PROFILE_TYPICAL executions of the dump's largest block that has it; 0 none.
+    // Unlike the means it does not move when the system takes the CPU away for a while.
+    double *per_dump_typical_ns;
     // Where it came from, for the join with a program: event index in the first block that had it.
     uint32_t dump, block, event_index;
 } etp_profile_row;

@@ -318,28 +318,87 @@ class FoldTransposes(GraphFix):
 
 class FoldConvBn(GraphFix):
     name = "fold-conv-bn"
-    summary = "batch norm folded into the weights of the convolution before it"
+    summary = "batch norm, or x * a + b per channel, folded into the convolution before it"
 
     def targets(self):
-        return (aten().batch_norm.default,)
+        return (aten().batch_norm.default, aten().add.Tensor, aten().add_.Tensor)
 
     def rewrite(self, build, node):
         import torch
 
+        if node.target != aten().batch_norm.default:
+            return self.fold_affine(build, node)
         conv, gamma, beta, mean, variance, training = node.args[:6]
         if conv.target != aten().conv2d.default or only_user(conv) is not node or training:
-            return None
+            return self.skip(node, "a batch norm that trains or has no convolution of its own before it")
+        mean, variance = (weight(build.gm, n) for n in (mean, variance))
+        if weight(build.gm, conv.args[1]) is None or mean is None:
+            return self.skip(node, "weights are not known at export")
+        gamma = weight(build.gm, gamma) if gamma is not None else torch.ones_like(mean)
+        beta = weight(build.gm, beta) if beta is not None else torch.zeros_like(mean)
+        factor = gamma / torch.sqrt(variance + node.args[7])
+        return self.folded(build, conv, factor, beta - mean * factor)
+
+    def fold_affine(self, build, node):
+        """NODE adds; what it adds to is a convolution times a constant (a frozen batch norm)."""
+        for scaled, shift in (node.args[:2], node.args[1::-1]):
+            if getattr(scaled, "target", None) not in (aten().mul.Tensor, aten().mul_.Tensor):
+                continue
+            for conv, scale in (scaled.args[:2], scaled.args[1::-1]):
+                if getattr(conv, "target", None) == aten().conv2d.default:
+                    return self.fold_one(build, node, scaled, conv, scale, shift)
+        return self.skip(node, "an addition behind no scaled convolution")
+
+    def fold_one(self, build, node, scaled, conv, scale, shift):
+        kernel = weight(build.gm, conv.args[1])
+        if only_user(scaled) is not node or only_user(conv) is not scaled or node.kwargs:
+            return self.skip(node, "the convolution's result is used elsewhere, too")
+        if kernel is None:
+            return self.skip(node, "weights are not known at export")
+        channels = len(kernel)
+        scale, shift = (per_channel(constant(build.gm, n), channels) for n in (scale, shift))
+        if scale is None or shift is None:
+            return self.skip(node, "scale or shift is no constant per channel")
+        return self.folded(build, conv, scale, shift)
+
+    def folded(self, build, conv, factor, shift):
+        import torch
+
         gm, (x, kernel, *rest) = build.gm, conv.args
-        kernel_value, mean, variance = (weight(gm, n) for n in (kernel, mean, variance))
-        if kernel_value is None or mean is None:
-            return None
-        gamma_value = weight(gm, gamma) if gamma is not None else torch.ones_like(mean)
-        beta_value = weight(gm, beta) if beta is not None else torch.zeros_like(mean)
-        bias = weight(gm, rest[0]) if rest and rest[0] is not None else torch.zeros_like(mean)
-        factor = gamma_value / torch.sqrt(variance + node.args[7])
-        new_kernel = build.constant(kernel, kernel_value * factor.reshape(-1, 1, 1, 1))
-        new_bias = build.constant(kernel, (bias - mean) * factor + beta_value)
+        value = weight(gm, kernel)
+        bias = weight(gm, rest[0]) if rest and rest[0] is not None else torch.zeros_like(shift)
+        new_kernel = build.constant(kernel, value * factor.reshape(-1, *[1] * (value.dim() - 1)))
+        new_bias = build.constant(kernel, bias * factor + shift)
         return build(conv.target, x, new_kernel, new_bias, *rest[1:], **conv.kwargs)
+
+
+def constant(graph_module, node, depth=16):
+    """The value of NODE when it is computed from weights and numbers alone, else None."""
+    if not hasattr(node, "op"):
+        return node if isinstance(node, (int, float)) else None
+    if node.op == "get_attr":
+        return weight(graph_module, node)
+    known = (int, float, bool, list, type(None))
+    if node.op != "call_function" or depth == 0 or "out" in node.kwargs:
+        return None
+    args = [a if isinstance(a, known) else constant(graph_module, a, depth - 1) for a in node.args]
+    if any(value is None and arg is not None for arg, value in zip(node.args, args)):
+        return None
+    return node.target(*args, **node.kwargs)
+
+
+def per_channel(value, channels):
+    """VALUE as one number for each channel of an image, or None."""
+    import torch
+
+    if isinstance(value, (int, float)):
+        return torch.full((channels,), float(value))
+    if value is None or value.numel() not in (1, channels):
+        return None
+    shape = [1] * (4 - value.dim()) + list(value.shape)
+    if value.numel() == channels and channels > 1 and shape != [1, channels, 1, 1]:
+        return None
+    return value.reshape(-1).expand(channels)
 
 
 class AlignChannels(GraphFix):

@@ -1,0 +1,499 @@
+// SPDX-License-Identifier: Apache-2.0
+// Next fixes for data that is moved or converted without need: batch norms beside their
+// convolution, permutes that undo each other, layouts at the border, copies for a broadcast, islands
+// of another data type; and what is left of copies and converts.
+#include <math.h>
+#include <string.h>
+
+#include "answer/ab_fixes.h"
+#include "base/number.h"
+
+static etp_status no_memory(etp_error *err)
+{
+    return etp_fail_nomem(err, "fixes");
+}
+
+static bool family_is(const etp_fixer *f, uint32_t op, const char *family)
+{
+    const etp_profile_row *row = etp_fix_row(f, op);
+    return row && etp_str_eqz(row->parsed.family, family);
+}
+
+static bool family_has(const etp_profile_row *row, const char *part)
+{
+    return row && etp_str_find(row->parsed.family, etp_str_from(part)) < row->parsed.family.len;
+}
+
+static bool is_portable(const etp_profile_row *row)
+{
+    return row && row->kind == ETP_ROW_PORTABLE;
+}
+
+static etp_category category_of(const etp_fixer *f, uint32_t op)
+{
+    return f->ab->operators[op].category;
+}
+
+// What ran just before OP in the same instruction, for recordings without a program.
+static uint32_t previous(const etp_fixer *f, uint32_t op)
+{
+    const etp_profile_row *row = etp_fix_row(f, op);
+    for (uint32_t i = op; i-- > 0;) {
+        const etp_profile_row *before = etp_fix_row(f, i);
+        if (before) {
+            bool same = before->chain == row->chain && before->delegated == row->delegated &&
+                        (!row->delegated || before->instruction == row->instruction);
+            return same ? i : ETP_NO_INDEX;
+        }
+    }
+    return ETP_NO_INDEX;
+}
+
+static uint32_t source_of(const etp_fixer *f, uint32_t op)
+{
+    return etp_fix_facts(f, op) ? etp_fix_producer(f, op) : previous(f, op);
+}
+
+// Work that is not done any more: all of its time, give or take the spread over the blocks and what
+// whole microseconds hide.
+static void goes_away(const etp_fixer *f, etp_fix_found *at)
+{
+    etp_fix_time t = etp_fix_time_of(f, at);
+    at->lo = t.lo;
+    at->expected = t.mean;
+    at->hi = t.hi + t.truncated;
+}
+
+static const char k_goes_away[] =
+    "expected: Σ time, as the operators are not run any more; floor and ceiling: the 95 % interval of "
+    "that sum over the blocks (floor 0 below two), ceiling + 1 µs per delegated operator for truncation";
+
+static const char *told(const etp_fixer *f, const etp_fix_found *at, const char *what)
+{
+    char t[ETP_NUMBER_CHARS];
+    return etp_arena_printf(&f->s->arena, "%zu %s take %s", at->ops.n, what,
+                            etp_format_ns(etp_fix_time_of(f, at).mean, t));
+}
+
+static const char *apply(const etp_fixer *f, const char *recipe)
+{
+    return etp_arena_printf(&f->s->arena, "etprof export MODEL --apply %s", recipe);
+}
+
+// ---- batch norm ----------------------------------------------------------------------------------
+
+// Second operand a constant: per-channel scale or shift. Without a program the name has to do.
+static bool by_constant(const etp_fixer *f, uint32_t op)
+{
+    const etp_partition *p;
+    const etp_node *node = etp_fix_node(f, op, &p);
+    for (uint32_t i = 0; node && i < node->n_inputs; i++) {
+        if (p->values[node->inputs[i]].constant) {
+            return true;
+        }
+    }
+    return node == NULL;
+}
+
+static etp_status batch_norm(etp_fixer *f, etp_error *err)
+{
+    etp_fix_found at = {0};
+    size_t kernels = 0;
+    for (uint32_t i = 0; i < f->ab->n_operators; i++) {
+        const etp_profile_row *row = etp_fix_row(f, i);
+        if (!row || etp_fix_op_ns(f, i) <= 0) {
+            continue;
+        }
+        if (is_portable(row) && family_has(row, "batch_norm")) {
+            uint32_t from = etp_fix_producer(f, i);
+            bool behind_conv = from == ETP_NO_INDEX || category_of(f, from) == ETP_CATEGORY_CONVOLUTION;
+            kernels += behind_conv;
+            if (behind_conv && !etp_fix_add_op(f, &at, i)) {
+                return no_memory(err);
+            }
+            continue;
+        }
+        uint32_t scale = family_is(f, i, "Add") ? source_of(f, i) : ETP_NO_INDEX;
+        bool scaled = scale != ETP_NO_INDEX && family_is(f, scale, "Multiply") &&
+                      by_constant(f, scale) && by_constant(f, i);
+        uint32_t conv = scaled ? source_of(f, scale) : ETP_NO_INDEX;
+        bool found = conv != ETP_NO_INDEX && category_of(f, conv) == ETP_CATEGORY_CONVOLUTION;
+        if (found && (!etp_fix_add_op(f, &at, scale) || !etp_fix_add_op(f, &at, i))) {
+            return no_memory(err);
+        }
+    }
+    goes_away(f, &at);
+    return etp_fix_show(f, &at,
+                        &(etp_fix_words){ETP_FIX_BATCH_NORM,
+                                         told(f, &at, kernels ? "batch norms that were not folded into their convolution"
+                                                              : "multiplications and additions per channel behind convolutions (batch norms not folded)"),
+                                         apply(f, "fold-conv-bn"), k_goes_away},
+                        err);
+}
+
+// ---- permutes ------------------------------------------------------------------------------------
+
+enum { MAX_RANK = 8, MAX_CHAIN = 64 };
+
+static bool is_permute(const etp_fixer *f, uint32_t op)
+{
+    const etp_profile_row *row = etp_fix_row(f, op);
+    return row && etp_fix_op_ns(f, op) > 0 &&
+           (etp_str_eqz(row->parsed.family, "Transpose") || etp_str_eqz(row->parsed.family, "permute_copy") ||
+            etp_str_eqz(row->parsed.family, "transpose_copy"));
+}
+
+// One tensor in and out, element by element: a permute can be moved across it.
+static bool passes_through(const etp_fixer *f, uint32_t op)
+{
+    etp_category c = category_of(f, op);
+    const etp_op_facts *facts = etp_fix_facts(f, op);
+    uint32_t tensors = 0;
+    for (uint32_t i = 0; facts && i < facts->n_inputs; i++) {
+        const etp_value *v = &facts->values[facts->inputs[i]];
+        tensors += v->kind == ETP_EVALUE_TENSOR && !v->constant;
+    }
+    return facts && tensors == 1 && (c == ETP_CATEGORY_ACTIVATION || c == ETP_CATEGORY_ELEMENTWISE);
+}
+
+typedef struct permute_chain {
+    uint32_t permutes[MAX_CHAIN]; // the last one first
+    uint32_t between[MAX_CHAIN];  // elementwise operators that it crosses
+    size_t n, n_between;
+} permute_chain;
+
+// The permute whose result OP permutes again, ETP_NO_INDEX. What lies between goes into CHAIN.
+static uint32_t permute_before(const etp_fixer *f, uint32_t op, permute_chain *chain)
+{
+    size_t crossed = chain->n_between;
+    uint32_t from = source_of(f, op);
+    while (from != ETP_NO_INDEX && crossed < MAX_CHAIN && passes_through(f, from)) {
+        chain->between[crossed++] = from;
+        from = source_of(f, from);
+    }
+    if (from == ETP_NO_INDEX || !is_permute(f, from)) {
+        return ETP_NO_INDEX;
+    }
+    chain->n_between = crossed;
+    return from;
+}
+
+// Folds the axes of OP's permute into ORDER; false when they are not known.
+static bool then_by(const etp_fixer *f, uint32_t op, uint32_t order[MAX_RANK], uint32_t *rank)
+{
+    const etp_partition *p;
+    const etp_node *node = etp_fix_node(f, op, &p);
+    if (!node || node->type != ETP_XNN_STATIC_TRANSPOSE || !node->xnn ||
+        node->xnn->list.n == 0 || node->xnn->list.n > MAX_RANK ||
+        (*rank && *rank != node->xnn->list.n)) {
+        return false;
+    }
+    uint32_t next[MAX_RANK];
+    *rank = (uint32_t)node->xnn->list.n;
+    for (uint32_t i = 0; i < *rank; i++) {
+        uint32_t axis = (uint32_t)etp_i32_at(node->xnn->list, i);
+        if (axis >= *rank) {
+            return false;
+        }
+        next[i] = order[axis];
+    }
+    memcpy(order, next, sizeof next);
+    return true;
+}
+
+// Adds a chain: all of it when the permutes undo each other, else all but one. XNNPACK can merge
+// what lies between into its producer then, so it belongs to the ceiling.
+static bool add_chain(etp_fixer *f, const permute_chain *chain, etp_fix_found *at)
+{
+    uint32_t order[MAX_RANK], rank = 0;
+    for (uint32_t i = 0; i < MAX_RANK; i++) {
+        order[i] = i;
+    }
+    bool undone = true;
+    etp_fix_found own = {0}, between = {0};
+    double least = HUGE_VAL, most = 0;
+    for (size_t i = chain->n; i-- > 0;) { // from the first on
+        double ns = (double)etp_fix_op_ns(f, chain->permutes[i]);
+        undone = undone && then_by(f, chain->permutes[i], order, &rank);
+        least = fmin(least, ns);
+        most = fmax(most, ns);
+        if (!etp_fix_add_op(f, &own, chain->permutes[i]) || !etp_fix_add_op(f, at, chain->permutes[i])) {
+            return false;
+        }
+    }
+    for (size_t i = 0; i < chain->n_between; i++) {
+        if (!etp_fix_add_op(f, &between, chain->between[i])) {
+            return false;
+        }
+    }
+    for (uint32_t i = 0; i < rank; i++) {
+        undone = undone && order[i] == i;
+    }
+    etp_fix_time t = etp_fix_time_of(f, &own), b = etp_fix_time_of(f, &between);
+    at->lo += undone ? t.lo : fmax(0, t.lo - most);
+    at->expected += undone ? t.mean : t.mean - t.mean / (double)chain->n;
+    at->hi += t.hi + t.truncated - (undone ? 0 : least) + b.hi + b.truncated;
+    return true;
+}
+
+static etp_status permutes(etp_fixer *f, etp_error *err)
+{
+    etp_fix_found at = {0};
+    bool *inside = ETP_NEW_ARRAY(&f->s->arena, bool, f->ab->n_operators + 1);
+    if (!inside) {
+        return no_memory(err);
+    }
+    for (uint32_t i = (uint32_t)f->ab->n_operators; i-- > 0;) { // from the end: whole chains first
+        permute_chain chain = {.n = 0};
+        for (uint32_t op = i; op != ETP_NO_INDEX && chain.n < MAX_CHAIN && is_permute(f, op) && !inside[op];
+             op = permute_before(f, op, &chain)) {
+            chain.permutes[chain.n++] = op;
+        }
+        for (size_t k = 0; chain.n >= 2 && k < chain.n; k++) {
+            inside[chain.permutes[k]] = true;
+        }
+        if (chain.n >= 2 && !add_chain(f, &chain, &at)) {
+            return no_memory(err);
+        }
+    }
+    return etp_fix_show(f, &at,
+                        &(etp_fix_words){ETP_FIX_RESHAPE_CHAIN,
+                                         told(f, &at, "permutes of data that was permuted just before"),
+                                         apply(f, "fold-transposes"),
+                                         "per chain: all its time when the permutes undo each other, else all but one "
+                                         "(floor: without the longest, ceiling: without the shortest); ceiling also the elementwise operators "
+                                         "between, which XNNPACK may merge into their producer then; interval over the blocks, 1 µs truncation "
+                                         "per delegated operator"},
+                        err);
+}
+
+// Neighbours that only move data: several copies of the same elements where one may do.
+static etp_status copies_in_a_row(etp_fixer *f, etp_error *err)
+{
+    etp_fix_found at = {0};
+    double first = 0;
+    for (uint32_t i = 0; i < f->ab->n_operators; i++) {
+        bool moves = category_of(f, i) == ETP_CATEGORY_DATA_MOVEMENT && etp_fix_op_ns(f, i) > 0 &&
+                     !f->claimed[i];
+        uint32_t from = moves ? source_of(f, i) : ETP_NO_INDEX;
+        if (from == ETP_NO_INDEX || f->claimed[from] || etp_fix_op_ns(f, from) <= 0 ||
+            category_of(f, from) != ETP_CATEGORY_DATA_MOVEMENT) {
+            continue;
+        }
+        size_t before = at.ops.n;
+        if (!etp_fix_add_op(f, &at, from)) {
+            return no_memory(err);
+        }
+        first += at.ops.n > before ? (double)etp_fix_op_ns(f, from) : 0;
+        if (!etp_fix_add_op(f, &at, i)) {
+            return no_memory(err);
+        }
+    }
+    etp_fix_time t = etp_fix_time_of(f, &at);
+    at.expected = t.mean - first;
+    at.hi = t.hi + t.truncated;
+    return etp_fix_show(f, &at,
+                        &(etp_fix_words){ETP_FIX_RESHAPE_CHAIN,
+                                         told(f, &at, "operators that move the same data several times in a row"),
+                                         "merge neighbouring view, permute and reshape calls of the model into one",
+                                         "expected: Σ time of all but the first of each chain; ceiling: all of it; floor: 0"},
+                        err);
+}
+
+// ---- the model's border --------------------------------------------------------------------------
+
+// OP only reorders an image that the method was given.
+static bool reorders_input(const etp_fixer *f, uint32_t op)
+{
+    const etp_profile *profile = f->ab->arms[f->arm].profile;
+    const etp_profile_row *row = etp_fix_row(f, op);
+    const etp_op_facts *facts = etp_fix_facts(f, op);
+    bool moves = is_permute(f, op) || (row && family_has(row, "to_dim_order_copy"));
+    if (!moves || !facts) {
+        return false;
+    }
+    const etp_row_facts *rf = &profile->facts->rows[row - profile->rows];
+    if (rf->method >= profile->facts->program->n_methods) {
+        return false;
+    }
+    const etp_method *m = &profile->facts->program->methods[rf->method];
+    const etp_partition *p;
+    const etp_node *node = etp_fix_node(f, op, &p);
+    uint32_t value = node ? etp_fix_data_input(p->values, node->inputs, node->n_inputs)
+                          : etp_fix_data_input(facts->values, facts->inputs, facts->n_inputs);
+    uint32_t at = etp_method_find_instruction(m, (uint32_t)row->chain, (uint32_t)row->instruction);
+    if (value == ETP_NO_INDEX || at == ETP_NO_INDEX) {
+        return false;
+    }
+    if (node) {
+        uint32_t external = p->values[value].external;
+        const etp_instruction *call = &m->instructions[at];
+        value = external < call->n_inputs ? call->inputs[external] : ETP_NO_INDEX;
+    }
+    for (uint32_t i = 0; i < m->n_inputs; i++) {
+        if (m->inputs[i] == value) {
+            return m->values[value].rank == 4;
+        }
+    }
+    return false;
+}
+
+// An image that leaves the instruction of OP: channels last there, somebody may have to copy it back.
+static bool images_leave(const etp_fixer *f, uint32_t op)
+{
+    const etp_profile *profile = f->ab->arms[f->arm].profile;
+    const etp_profile_row *row = etp_fix_row(f, op);
+    const etp_row_facts *rf = &profile->facts->rows[row - profile->rows];
+    const etp_method *m = &profile->facts->program->methods[rf->method];
+    uint32_t at = etp_method_find_instruction(m, (uint32_t)row->chain, (uint32_t)row->instruction);
+    for (uint32_t i = 0; at != ETP_NO_INDEX && i < m->instructions[at].n_outputs; i++) {
+        const etp_value *v = &m->values[m->instructions[at].outputs[i]];
+        bool vector = v->rank == 4 && v->dims[2] == 1 && v->dims[3] == 1;
+        if (v->kind == ETP_EVALUE_TENSOR && v->rank == 4 && !vector) {
+            return true;
+        }
+    }
+    return false;
+}
+
+static etp_status border(etp_fixer *f, etp_error *err)
+{
+    etp_fix_found at = {0};
+    bool images = false;
+    for (uint32_t i = 0; i < f->ab->n_operators; i++) {
+        bool mine = !f->claimed[i] && reorders_input(f, i);
+        images = images || (mine && images_leave(f, i));
+        if (mine && !etp_fix_add_op(f, &at, i)) {
+            return no_memory(err);
+        }
+    }
+    goes_away(f, &at);
+    at.lo = images ? 0 : at.lo;
+    return etp_fix_show(f, &at,
+                        &(etp_fix_words){ETP_FIX_BORDER_LAYOUT,
+                                         told(f, &at, "transposes of an image input"),
+                                         "etprof export MODEL --apply channels-last, and give it the image channels last",
+                                         images ? "expected: Σ time; ceiling: the 95 % interval over the blocks + 1 µs truncation per operator; floor 0: images leave the "
+                                                  "delegate, and who takes them channels last may copy them back, which can cost more"
+                                                : k_goes_away},
+                        err);
+}
+
+static etp_status broadcast(etp_fixer *f, etp_error *err)
+{
+    etp_fix_found at = {0};
+    for (uint32_t i = 0; i < f->ab->n_operators; i++) {
+        const etp_profile_row *row = etp_fix_row(f, i);
+        if (is_portable(row) && etp_str_eqz(row->parsed.family, "expand_copy") &&
+            etp_fix_op_ns(f, i) > 0 && !etp_fix_add_op(f, &at, i)) {
+            return no_memory(err);
+        }
+    }
+    goes_away(f, &at);
+    return etp_fix_show(f, &at,
+                        &(etp_fix_words){ETP_FIX_BROADCAST,
+                                         told(f, &at, "copies for a broadcast that batched products do not need"),
+                                         apply(f, "fold-expand"), k_goes_away},
+                        err);
+}
+
+// ---- islands of another type ---------------------------------------------------------------------
+
+static bool converts(const etp_fixer *f, uint32_t op, bool to_float)
+{
+    const etp_profile_row *row = etp_fix_row(f, op);
+    if (!row || row->parsed.category != ETP_CATEGORY_QUANTIZE || row->parsed.n_dtypes < 2) {
+        return false;
+    }
+    etp_str from = row->parsed.dtypes[0], to = row->parsed.dtypes[1];
+    etp_str number = to_float ? to : from, quantised = to_float ? from : to;
+    return (etp_str_eqz(number, "F32") || etp_str_eqz(number, "F16")) &&
+           (etp_str_eqz(quantised, "QS8") || etp_str_eqz(quantised, "QU8"));
+}
+
+// Dequantised, one operator, quantised again. Pads are folded into the convolution behind them; other
+// operators stay, at best in a quarter of their time.
+static etp_status islands(etp_fixer *f, bool pads, etp_error *err)
+{
+    etp_fix_found all = {0}, edges = {0};
+    double inner = 0;
+    for (uint32_t i = 0; i < f->ab->n_operators; i++) {
+        uint32_t mid = converts(f, i, false) ? source_of(f, i) : ETP_NO_INDEX;
+        uint32_t in = mid != ETP_NO_INDEX ? source_of(f, mid) : ETP_NO_INDEX;
+        if (in == ETP_NO_INDEX || !converts(f, in, true) || converts(f, mid, true) ||
+            family_has(etp_fix_row(f, mid), "Pad") != pads) {
+            continue;
+        }
+        inner += (double)etp_fix_op_ns(f, mid);
+        if (!etp_fix_add_op(f, &all, in) || !etp_fix_add_op(f, &all, mid) ||
+            !etp_fix_add_op(f, &all, i) || !etp_fix_add_op(f, &edges, in) ||
+            !etp_fix_add_op(f, &edges, i)) {
+            return no_memory(err);
+        }
+    }
+    goes_away(f, &all);
+    if (!pads) {
+        etp_fix_time t = etp_fix_time_of(f, &edges);
+        all.lo = 0;
+        all.expected = t.mean;
+        all.hi = t.hi + t.truncated + inner * 3 / 4;
+    }
+    return etp_fix_show(f, &all,
+                        &(etp_fix_words){ETP_FIX_ISLANDS,
+                                         told(f, &all, pads ? "pads in float between a dequantize and a quantize, with both,"
+                                                            : "operators in float between a dequantize and a quantize, with both,"),
+                                         pads ? apply(f, "align-padding")
+                                              : "quantise the operators between as well: give the quantizer their pattern, or move them out of the int8 part",
+                                         pads ? k_goes_away
+                                              : "expected: Σ time of the converts; ceiling: and three quarters of what lies between, which moves a quarter of the bytes; floor: 0"},
+                        err);
+}
+
+// ---- what is left --------------------------------------------------------------------------------
+
+// Layout work and converts without a fix of their own: at most all of it, likely what is above the
+// time that a copy of the same bytes takes.
+static etp_status moved(etp_fixer *f, bool convert, etp_error *err)
+{
+    etp_fix_found at = {.expected = NAN};
+    etp_category category = convert ? ETP_CATEGORY_QUANTIZE : ETP_CATEGORY_DATA_MOVEMENT;
+    double expected = 0;
+    size_t known = 0;
+    for (uint32_t i = 0; i < f->ab->n_operators; i++) {
+        double ns = (double)etp_fix_op_ns(f, i);
+        if (category_of(f, i) != category || ns <= 0 || f->claimed[i]) {
+            continue;
+        }
+        const etp_op_facts *facts = etp_fix_facts(f, i);
+        double rate = facts && facts->work.known ? etp_fix_copy_rate(f, facts->work.bytes) : (double)NAN;
+        known += isfinite(rate);
+        expected += isfinite(rate) ? fmax(0, ns - (double)facts->work.bytes / rate) : 0;
+        if (!etp_fix_add_op(f, &at, i)) {
+            return no_memory(err);
+        }
+    }
+    etp_fix_time t = etp_fix_time_of(f, &at);
+    at.hi = t.hi + t.truncated;
+    at.expected = known ? expected : (double)NAN;
+    return etp_fix_show(f, &at,
+                        &(etp_fix_words){convert ? ETP_FIX_CONVERTS : ETP_FIX_COPIES,
+                                         told(f, &at, convert ? "converts between data types" : "operators that only move data"),
+                                         convert ? "keep one data type from end to end: quantise neighbouring operators too (etprof export MODEL --dtype int8), or leave both unquantised"
+                                                 : "fold permutes, slices and concatenations into the operators around them",
+                                         "ceiling: Σ time; expected: Σ (time − bytes ÷ copy rate: the measured roof, else the best of this arm), "
+                                         "unknown without byte counts; floor: 0"},
+                        err);
+}
+
+etp_status etp_fixes_of_layout(etp_fixer *f, etp_error *err)
+{
+    ETP_TRY(batch_norm(f, err));
+    ETP_TRY(permutes(f, err));
+    ETP_TRY(border(f, err));
+    ETP_TRY(broadcast(f, err));
+    ETP_TRY(islands(f, true, err));
+    ETP_TRY(islands(f, false, err));
+    ETP_TRY(copies_in_a_row(f, err));
+    ETP_TRY(moved(f, false, err));
+    return moved(f, true, err);
+}

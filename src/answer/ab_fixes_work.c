@@ -1,0 +1,382 @@
+// SPDX-License-Identifier: Apache-2.0
+// Next fixes for work that could be done faster: kernels outside delegates, many small delegates,
+// channel counts that leave a tile idle, one thread, float32, distance to the roof, and operators that lost.
+#include <math.h>
+#include <string.h>
+
+#include "answer/ab_fixes.h"
+#include "answer/ab_fixes_roofs.h"
+#include "base/number.h"
+
+#define LIKELY_LOST_NS 500 // of each delegated operator's time, by truncation
+
+static etp_status no_memory(etp_error *err)
+{
+    return etp_fail_nomem(err, "fixes");
+}
+
+static bool is_kind(const etp_fixer *f, uint32_t op, etp_row_kind kind)
+{
+    const etp_profile_row *row = etp_fix_row(f, op);
+    return row && row->kind == kind && etp_fix_op_ns(f, op) > 0;
+}
+
+static bool multiplies(const etp_fixer *f, uint32_t op)
+{
+    etp_category c = f->ab->operators[op].category;
+    return c == ETP_CATEGORY_CONVOLUTION || c == ETP_CATEGORY_GEMM || c == ETP_CATEGORY_ATTENTION;
+}
+
+static const char *told(const etp_fixer *f, const etp_fix_found *at, const char *what)
+{
+    char t[ETP_NUMBER_CHARS];
+    return etp_arena_printf(&f->s->arena, "%zu %s take %s", at->ops.n, what,
+                            etp_format_ns(etp_fix_time_of(f, at).mean, t));
+}
+
+// ---- delegate ------------------------------------------------------------------------------------
+
+typedef struct boundary_sum {
+    double ns;    // DELEGATE_CALL minus its operators
+    size_t calls;
+    size_t operators; // delegated
+} boundary_sum;
+
+static boundary_sum boundary_of(const etp_fixer *f)
+{
+    const etp_profile *p = f->ab->arms[f->arm].profile;
+    boundary_sum b = {0};
+    for (size_t i = 0; i < p->n_rows; i++) {
+        double ns = etp_fix_row_ns(f, &p->rows[i]);
+        b.ns += p->rows[i].kind == ETP_ROW_BOUNDARY ? ns : p->rows[i].kind == ETP_ROW_OPERATOR ? -ns : 0;
+        b.calls += p->rows[i].kind == ETP_ROW_BOUNDARY;
+        b.operators += p->rows[i].kind == ETP_ROW_OPERATOR;
+    }
+    return b;
+}
+
+// Kernels that a recipe brings into the delegate: what they become there moves PASSES times the
+// kernel's own bytes.
+typedef struct way_in {
+    const char *family;
+    const char *recipe;
+    double passes;
+} way_in;
+
+static const way_in k_ways_in[] = {
+    {"native_layer_norm", "layer-norm", 7}, // two means, a difference, three products, a sum
+    {"gelu", "gelu-tanh", 9},
+    {"squeeze_copy", "unbind-views", 1},
+    {"where", "decompose-attention", 0}, // of the safe softmax, which goes away
+    {"logical_not", "decompose-attention", 0},
+    {"any", "decompose-attention", 0},
+    {"eq", "decompose-attention", 0},
+};
+
+static const way_in *way_in_of(const etp_profile_row *row)
+{
+    for (size_t i = 0; i < sizeof k_ways_in / sizeof *k_ways_in; i++) {
+        if (etp_str_eqz(row->parsed.family, k_ways_in[i].family)) {
+            return &k_ways_in[i];
+        }
+    }
+    return NULL;
+}
+
+// Adds what OP would take in the delegate; NAN when nothing says.
+static double likely_inside(const etp_fixer *f, uint32_t op, const way_in *way)
+{
+    double roof = etp_ab_roof_ns(f->ab, &f->ab->operators[op], f->arm);
+    const etp_op_facts *facts = etp_fix_facts(f, op);
+    if (!way) {
+        return 2 * roof; // half of the roof is what XNNPACK usually reaches
+    }
+    if (way->passes == 0) {
+        return 0;
+    }
+    bool known = facts && facts->work.known;
+    return known ? way->passes * (double)facts->work.bytes / etp_fix_copy_rate(f, facts->work.bytes)
+                 : (double)NAN;
+}
+
+static etp_status show_group(etp_fixer *f, etp_fix_found *at, double inside, const char *recipe,
+                             const char *text, etp_error *err)
+{
+    boundary_sum b = boundary_of(f);
+    etp_fix_time t = etp_fix_time_of(f, at);
+    double merged = b.calls > 1 ? b.ns / (double)b.calls * fmin((double)at->ops.n, (double)b.calls - 1) : 0;
+    at->expected = t.mean - inside; // NAN stays
+    at->hi = t.hi + merged;
+    return etp_fix_show(f, at,
+                        &(etp_fix_words){ETP_FIX_DELEGATE, text, recipe,
+                                         "ceiling: Σ time + one delegate call's set-up per kernel that joins two partitions; expected: Σ (time − bytes × passes of "
+                                         "the replacement ÷ copy rate), without a recipe Σ (time − 2 × roof), unknown without bytes or roofs; floor: 0"},
+                        err);
+}
+
+static etp_status nothing_delegated(etp_fixer *f, etp_error *err)
+{
+    etp_fix_found at = {0};
+    double inside = 0;
+    for (uint32_t i = 0; i < f->ab->n_operators; i++) {
+        if (is_kind(f, i, ETP_ROW_PORTABLE) && !f->claimed[i]) {
+            inside += likely_inside(f, i, NULL);
+            if (!etp_fix_add_op(f, &at, i)) {
+                return no_memory(err);
+            }
+        }
+    }
+    return show_group(f, &at, inside, "etprof export MODEL --backend xnnpack",
+                      told(f, &at, "kernels of a program without any delegate"), err);
+}
+
+static etp_status undelegated(etp_fixer *f, etp_error *err)
+{
+    if (boundary_of(f).operators == 0) {
+        return nothing_delegated(f, err);
+    }
+    for (size_t w = 0; w <= sizeof k_ways_in / sizeof *k_ways_in; w++) {
+        const way_in *way = w < sizeof k_ways_in / sizeof *k_ways_in ? &k_ways_in[w] : NULL;
+        etp_fix_found at = {0};
+        double inside = 0;
+        for (uint32_t i = 0; i < f->ab->n_operators; i++) {
+            const way_in *own = is_kind(f, i, ETP_ROW_PORTABLE) && !f->claimed[i] ? way_in_of(etp_fix_row(f, i)) : NULL;
+            bool mine = way ? own && strcmp(own->recipe, way->recipe) == 0
+                            : is_kind(f, i, ETP_ROW_PORTABLE) && !f->claimed[i];
+            if (mine && !etp_fix_add_op(f, &at, i)) {
+                return no_memory(err);
+            }
+            inside += mine ? likely_inside(f, i, own) : 0;
+        }
+        const char *recipe = way ? etp_arena_printf(&f->s->arena, "etprof export MODEL --apply %s", way->recipe)
+                                 : "etprof export MODEL lists why the partitioner left them out; replace what it cannot take";
+        const char *what = way ? etp_arena_printf(&f->s->arena, "%s kernels outside the delegate", way->family)
+                               : "other kernels outside the delegate";
+        if (!what) {
+            return no_memory(err);
+        }
+        ETP_TRY(show_group(f, &at, inside, recipe, told(f, &at, what), err));
+    }
+    return ETP_OK;
+}
+
+static etp_status partitions(etp_fixer *f, etp_error *err)
+{
+    boundary_sum b = boundary_of(f);
+    if (b.calls < 2 || b.ns <= 0) {
+        return ETP_OK;
+    }
+    double rest = (double)(b.calls - 1) / (double)b.calls;
+    double truncated = (double)b.operators * LIKELY_LOST_NS;
+    etp_fix_found at = {.expected = fmax(0, b.ns - truncated) * rest, .hi = b.ns * rest};
+    char t[ETP_NUMBER_CHARS];
+    return etp_fix_show_sum(f, &at, "boundary",
+                            &(etp_fix_words){ETP_FIX_PARTITIONS,
+                                             etp_arena_printf(&f->s->arena, "%zu delegate calls spend %s on set-up",
+                                                              b.calls, etp_format_ns(b.ns, t)),
+                                             "fewer, larger partitions: bring the operators between them into the delegate",
+                                             "ceiling: boundary × (calls − 1) ÷ calls; expected: the same without 0.5 µs per delegated operator, "
+                                             "which truncation put there; floor: 0"},
+                            err);
+}
+
+// ---- compute -------------------------------------------------------------------------------------
+
+// Output channels that kernels compute in vain: they work on whole tiles of channels.
+static etp_status odd_sizes(etp_fixer *f, etp_error *err)
+{
+    bool sme = f->ab->engagement.feature == ETP_FEATURE_SME;
+    const int64_t small = sme ? 32 : 16, large = 32;
+    etp_fix_found at = {0};
+    for (uint32_t i = 0; i < f->ab->n_operators; i++) {
+        const etp_op_facts *facts = etp_fix_facts(f, i);
+        const etp_profile_row *row = etp_fix_row(f, i);
+        if (!is_kind(f, i, ETP_ROW_OPERATOR) || !facts || facts->n_outputs == 0 ||
+            f->ab->operators[i].category != ETP_CATEGORY_CONVOLUTION || etp_op_is_depthwise(&row->parsed) ||
+            (sme && f->ab->operators[i].engaged.state != ETP_ENGAGED)) {
+            continue;
+        }
+        const etp_value *v = &facts->values[facts->outputs[0]];
+        int64_t n = v->kind == ETP_EVALUE_TENSOR && v->rank ? v->dims[v->rank - 1] : 0;
+        int64_t tiles = (n + small - 1) / small * small, wide = (n + large - 1) / large * large;
+        if (n < small || n % small == 0) {
+            continue; // below one tile there is nothing to choose
+        }
+        double ns = (double)etp_fix_op_ns(f, i);
+        at.expected += ns * (1 - (double)n / (double)tiles);
+        at.hi += ns * (1 - (double)n / (double)wide);
+        at.hi += ns * (double)(n % small) / (double)n; // and the channels that are left out
+        if (!etp_fix_add_op(f, &at, i)) {
+            return no_memory(err);
+        }
+    }
+    return etp_fix_show(f, &at,
+                        &(etp_fix_words){ETP_FIX_ODD_SIZES,
+                                         etp_arena_printf(&f->s->arena, "%zu convolutions leave part of their last tile idle: output channels that are no multiple of %lld",
+                                                          at.ops.n, (long long)small),
+                                         "choose channel counts that are multiples of 32 (16 without SME); --apply align-channels adds the missing ones, which saves nothing",
+                                         "expected: Σ time × (1 − channels ÷ channels rounded up to the tile); ceiling: the same with tiles of 32, and the share of the channels above "
+                                         "the last whole tile, in case they are left out; floor: 0"},
+                        err);
+}
+
+static bool is_float32(const etp_profile_row *row)
+{
+    etp_str t = row->parsed.n_dtypes ? row->parsed.dtypes[0] : (etp_str){0};
+    return row->parsed.n_dtypes == 1 && (etp_str_eqz(t, "F32") || etp_str_eqz(t, "PF32"));
+}
+
+static etp_status precision(etp_fixer *f, etp_error *err)
+{
+    double ratio = etp_ab_int8_ratio(f->ab, f->arm), multiplied = 0, rest = 0;
+    etp_fix_found at = {0};
+    for (uint32_t i = 0; i < f->ab->n_operators; i++) {
+        const etp_profile_row *row = etp_fix_row(f, i);
+        if (!is_kind(f, i, ETP_ROW_OPERATOR)) {
+            continue;
+        }
+        bool mine = multiplies(f, i) && is_float32(row);
+        multiplied += mine ? (double)etp_fix_op_ns(f, i) : 0;
+        rest += mine ? 0 : (double)etp_fix_op_ns(f, i);
+        if (mine && !etp_fix_add_op(f, &at, i)) {
+            return no_memory(err);
+        }
+    }
+    if (multiplied < 0.2 * (double)f->total) {
+        return ETP_OK; // what multiplies is not what takes the time
+    }
+    double most = isfinite(ratio) ? 2 * ratio : 8; // int8 kernels may also come closer to their roof
+    at.expected = multiplied * (1 - 1 / ratio);    // NAN stays
+    at.hi = multiplied * (1 - 1 / most) + rest * 3 / 4;
+    // The general view of the arm: other fixes of these operators stay as they are.
+    return etp_fix_show(f, &at,
+                        &(etp_fix_words){ETP_FIX_PRECISION, told(f, &at, "convolutions and matrix products in float32"),
+                                         "etprof export MODEL --dtype int8 --calibrate FILE.npz; the check says what it does to the outputs",
+                                         "expected: Σ time × (1 − 1 ÷ r), r = int8 ÷ float32 roof of the level, unknown without roofs; ceiling: twice that r (8 without roofs), and "
+                                         "three quarters of the other delegated operators, which move a quarter of the bytes; floor: 0"},
+                        err);
+}
+
+static uint32_t cpus_of(const etp_ab *ab)
+{
+    for (size_t i = 0; i < ab->n_device; i++) {
+        uint64_t n = 0;
+        if (strcmp(ab->device[i].key, "cpus") == 0 &&
+            etp_parse_u64(etp_str_from(ab->device[i].value), &n) && n <= 4096) {
+            return (uint32_t)n;
+        }
+    }
+    return 0;
+}
+
+static etp_status threads(etp_fixer *f, etp_error *err)
+{
+    const etp_ab *ab = f->ab;
+    const etp_ab_arm *own = &ab->arms[f->arm];
+    uint32_t cpus = cpus_of(ab);
+    bool measured = false;
+    for (size_t a = 0; a < ab->n_arms; a++) {
+        measured = measured || (ab->arms[a].threads > 1 && ab->arms[a].model == own->model);
+    }
+    if (own->threads != 1 || cpus < 2 || measured) {
+        return ETP_OK;
+    }
+    double region = etp_ab_region_ns(ab, f->arm, cpus), share = 1 - 1 / (double)cpus;
+    etp_fix_found at = {0};
+    for (uint32_t i = 0; i < ab->n_operators; i++) {
+        if (!is_kind(f, i, ETP_ROW_OPERATOR)) {
+            continue;
+        }
+        double gain = (double)etp_fix_op_ns(f, i) * share;
+        at.hi += gain;
+        at.expected += multiplies(f, i) ? fmax(0, gain - region) : 0;
+        if (!etp_fix_add_op(f, &at, i)) {
+            return no_memory(err);
+        }
+    }
+    at.expected = isfinite(region) ? at.expected : (double)NAN;
+    return etp_fix_show(f, &at,
+                        &(etp_fix_words){ETP_FIX_THREADS,
+                                         etp_arena_printf(&f->s->arena, "%zu delegated operators run on one of %u CPUs", at.ops.n, cpus),
+                                         etp_arena_printf(&f->s->arena, "etprof ab %s --threads 1,%u measures it", etp_fix_model(f), cpus),
+                                         "ceiling: Σ time × (1 − 1 ÷ CPUs); expected: that of convolutions and matrix products, less one parallel region each (measured "
+                                         "roof), unknown without roofs; floor: 0"},
+                        err);
+}
+
+// ---- roofs and losses ----------------------------------------------------------------------------
+
+// What keeps convolutions and matrix products below their roof, as far as the best of them shows
+// that it can be reached here.
+static etp_status roof_gap(etp_fixer *f, etp_error *err)
+{
+    etp_fix_found at = {0};
+    double best = 0;
+    for (int pass = 0; pass < 2; pass++) {
+        for (uint32_t i = 0; i < f->ab->n_operators; i++) {
+            double ns = (double)etp_fix_op_ns(f, i), roof = etp_ab_roof_ns(f->ab, &f->ab->operators[i], f->arm);
+            if (!is_kind(f, i, ETP_ROW_OPERATOR) || !multiplies(f, i) || !(roof > 0) || ns < 10000 || roof >= ns) {
+                continue;
+            }
+            best = fmax(best, roof / ns);
+            if (pass == 0) {
+                continue;
+            }
+            at.expected += fmax(0, ns - roof / best);
+            at.hi += ns - roof;
+            if (!etp_fix_add_op(f, &at, i)) {
+                return no_memory(err);
+            }
+        }
+    }
+    return etp_fix_show(f, &at,
+                        &(etp_fix_words){ETP_FIX_ROOF_GAP,
+                                         told(f, &at, "convolutions and matrix products below their roof"),
+                                         "etprof explain OP DIR names shape and kernel: give it more rows or channels at a time, or report it with the shape",
+                                         "ceiling: Σ (time − roof); expected: Σ (time − roof ÷ best share of the roof that an operator of this kind reaches here); floor: 0"},
+                        err);
+}
+
+// Operators that lost with the feature on, beyond their noise: sending only them back.
+static etp_status slower(etp_fixer *f, etp_error *err)
+{
+    if (f->ab->n_comparisons == 0) {
+        return ETP_OK;
+    }
+    etp_fix_found at = {0};
+    etp_strbuf whatif;
+    bool rows = true;
+    etp_strbuf_init(&whatif, &f->s->arena);
+    const etp_ledger *l = &f->ab->ledgers[0].ledger;
+    for (size_t i = 0; i < l->n; i++) {
+        const etp_ledger_row *row = &l->items[i];
+        if (!etp_ledger_row_slower(row)) {
+            continue;
+        }
+        at.lo += (double)row->lo_ns;
+        at.expected += (double)row->delta_ns;
+        at.hi += (double)row->hi_ns;
+        rows = rows && f->ab->operators[row->pair].engaged.reason == ETP_REASON_ROW_KERNEL;
+        etp_strbuf_printf(&whatif, " 'back %s'", row->id);
+        if (!etp_fix_add_op(f, &at, row->pair)) {
+            return no_memory(err);
+        }
+    }
+    const char *recipe = etp_arena_printf(&f->s->arena, "%setprof whatif DIR%s; a level is chosen per process, so report them with 'etprof ops' or run that part of the model at the other level",
+                                          rows ? "etprof export MODEL --apply keep-gemv, or: " : "", etp_strbuf_str(&whatif).ptr);
+    return etp_fix_show(f, &at,
+                        &(etp_fix_words){ETP_FIX_SLOWER, told(f, &at, "operators got slower with the change and"), recipe,
+                                         "Σ (candidate − baseline) of rows whose 95 % interval over the blocks lies above 0, with q ≤ 0.05; floor and ceiling: Σ of its ends"},
+                        err);
+}
+
+etp_status etp_fixes_of_work(etp_fixer *f, etp_error *err)
+{
+    ETP_TRY(undelegated(f, err));
+    ETP_TRY(partitions(f, err));
+    ETP_TRY(odd_sizes(f, err));
+    ETP_TRY(precision(f, err));
+    ETP_TRY(threads(f, err));
+    ETP_TRY(roof_gap(f, err));
+    return slower(f, err);
+}
