@@ -190,3 +190,18 @@ class UnbindNet(nn.Module):
 
 class Unbind(Model):
     net, shape = UnbindNet, (128, 64)
+
+
+class NormLayerNet(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.conv, self.norm = nn.Conv2d(8, 8, 1), nn.BatchNorm2d(8)
+
+    def forward(self, x):
+        return torch.relu(self.norm(self.conv(x)))
+
+
+class NormLayer(Model):
+    """A batch norm as such: the XNNPACK export folds it, the portable one does not."""
+
+    net, shape = NormLayerNet, (1, 8, 32, 32)

@@ -102,14 +102,22 @@ etp_fix_time etp_fix_time_of(const etp_fixer *f, const etp_fix_found *at)
 {
     const etp_profile *p = f->ab->arms[f->arm].profile;
     etp_fix_time t = {0};
+    size_t delegated = 0;
     double *blocks = ETP_NEW_ARRAY(&f->s->arena, double, p->n_dumps + 1);
     for (size_t i = 0; i < at->ops.n; i++) {
         uint32_t op = at->ops.items[i];
         t.mean += op_ns(f, op, SIZE_MAX);
-        t.truncated += f->ab->operators[op].delegated ? TRUNCATED_NS : 0;
+        delegated += f->ab->operators[op].delegated;
         for (size_t d = 0; blocks && d < p->n_dumps; d++) {
             blocks[d] += op_ns(f, op, d);
         }
+    }
+    double joined = f->calls > 1 ? fmin((double)(at->ops.n - delegated), (double)(f->calls - 1)) : 0;
+    double hidden = (double)delegated * f->hidden, truth = f->boundary - (double)f->inside * f->hidden;
+    if (f->calls) {
+        t.likely_more = hidden + joined * fmax(0, truth) / (double)f->calls;
+        t.most_more = fmin((double)delegated * TRUNCATED_NS + joined * f->boundary / (double)f->calls,
+                           f->boundary);
     }
     t.lo = 0; // one block says nothing of the spread
     t.hi = t.mean;
@@ -146,7 +154,7 @@ const etp_node *etp_fix_node(const etp_fixer *f, uint32_t op, const etp_partitio
     return p && facts->nodes[0] < p->n_nodes ? &p->nodes[facts->nodes[0]] : NULL;
 }
 
-static uint32_t owner_of(const etp_fixer *f, const etp_partition *p, uint32_t node)
+uint32_t etp_fix_owner(const etp_fixer *f, const etp_partition *p, uint32_t node)
 {
     for (uint32_t i = 0; i < f->ab->n_operators; i++) {
         const etp_row_facts *facts = row_facts(f, i);
@@ -174,12 +182,13 @@ static bool has(const uint32_t *list, uint32_t n, uint32_t v)
 
 uint32_t etp_fix_data_input(const etp_value *values, const uint32_t *inputs, uint32_t n)
 {
+    uint32_t found = ETP_NO_INDEX;
     for (uint32_t i = 0; i < n; i++) {
-        if (values[inputs[i]].kind == ETP_EVALUE_TENSOR && !values[inputs[i]].constant) {
-            return inputs[i];
-        }
+        const etp_value *v = &values[inputs[i]];
+        bool larger = found == ETP_NO_INDEX || (v->bytes != ETP_BYTES_UNKNOWN && v->bytes > values[found].bytes);
+        found = v->kind == ETP_EVALUE_TENSOR && !v->constant && larger ? inputs[i] : found;
     }
-    return ETP_NO_INDEX;
+    return found;
 }
 
 static uint32_t delegated_producer(const etp_fixer *f, const etp_partition *p, const etp_node *node)
@@ -191,7 +200,7 @@ static uint32_t delegated_producer(const etp_fixer *f, const etp_partition *p, c
             bool makes = has(p->nodes[i].outputs, p->nodes[i].n_outputs, value);
             from = makes ? &p->nodes[i] : NULL;
         }
-        uint32_t owner = from ? owner_of(f, p, from->index) : ETP_NO_INDEX;
+        uint32_t owner = from ? etp_fix_owner(f, p, from->index) : ETP_NO_INDEX;
         if (owner != ETP_NO_INDEX) {
             return owner;
         }
@@ -314,6 +323,20 @@ static int best_first(const void *pa, const void *pb)
                                                                          : strcmp(a->text, b->text);
 }
 
+static void read_boundary(etp_fixer *f)
+{
+    const etp_profile *p = f->ab->arms[f->arm].profile;
+    for (size_t i = 0; i < p->n_rows; i++) {
+        double ns = etp_fix_row_ns(f, &p->rows[i]);
+        bool call = p->rows[i].kind == ETP_ROW_BOUNDARY, inside = p->rows[i].kind == ETP_ROW_OPERATOR;
+        f->boundary += call ? ns : inside ? -ns : 0;
+        f->calls += call;
+        f->inside += inside;
+    }
+    f->boundary = fmax(0, f->boundary);
+    f->hidden = f->inside ? fmin(TRUNCATED_NS / 2.0, f->boundary / (double)f->inside) : 0;
+}
+
 etp_status etp_ab_next_fixes(etp_ab_session *s, etp_error *err)
 {
     etp_ab *ab = &s->ab;
@@ -330,6 +353,7 @@ etp_status etp_ab_next_fixes(etp_ab_session *s, etp_error *err)
     if (f.total <= 0) {
         return ETP_OK;
     }
+    read_boundary(&f);
     f.claimed = ETP_NEW_ARRAY(&s->arena, bool, ab->n_operators + 1);
     if (!f.claimed) {
         return etp_fail_nomem(err, "fixes");

@@ -12,6 +12,9 @@ typedef struct etp_fixer {
     uint32_t arm;
     int64_t total; // traced inference of the arm, as it usually takes (profile.h)
     bool *claimed; // [n_operators] a fix of its own is about it: the general ones leave it out
+    double boundary;       // Σ (DELEGATE_CALL − its operators)
+    size_t calls, inside;  // delegate calls, operators in them
+    double hidden;         // what truncation likely hides of a delegated operator
 } etp_fixer;
 
 // Operators that one fix is about. What is not known is NAN.
@@ -31,8 +34,10 @@ typedef struct etp_fix_words {
 } etp_fix_words;
 
 typedef struct etp_fix_time { // of a set of operators in the arm, ns per inference
-    double mean, lo, hi;      // 95 % interval over the blocks; lo = hi = mean below two blocks
-    double truncated;         // most that whole microseconds hide of it
+    double mean, lo, hi;      // 95 % interval over the blocks; below two blocks lo = 0, hi = mean
+    // What goes with the operators and is booked at the boundary: what whole microseconds hide of
+    // delegated ones, and a delegate call's set-up for each partition that kernels no longer split.
+    double likely_more, most_more;
 } etp_fix_time;
 
 bool etp_fix_add_op(etp_fixer *f, etp_fix_found *at, uint32_t op); // false: out of memory
@@ -47,8 +52,10 @@ const char *etp_fix_model(const etp_fixer *f); // what to type for the arm's mod
 const etp_op_facts *etp_fix_facts(const etp_fixer *f, uint32_t op);
 // First node of the payload that OP did the work of, and its partition; NULL outside delegates.
 const etp_node *etp_fix_node(const etp_fixer *f, uint32_t op, const etp_partition **out);
-// First of INPUTS that is a tensor and no constant, ETP_NO_INDEX.
+// The largest of INPUTS that is a tensor and no constant, ETP_NO_INDEX.
 uint32_t etp_fix_data_input(const etp_value *values, const uint32_t *inputs, uint32_t n);
+// The operator that does the work of a node, ETP_NO_INDEX.
+uint32_t etp_fix_owner(const etp_fixer *f, const etp_partition *p, uint32_t node);
 // Operator of the arm that makes the data OP works on, ETP_NO_INDEX when unknown.
 uint32_t etp_fix_producer(const etp_fixer *f, uint32_t op);
 // Shows the fix when it is worth it, and claims its operators.

@@ -8,8 +8,6 @@
 #include "answer/ab_fixes_roofs.h"
 #include "base/number.h"
 
-#define LIKELY_LOST_NS 500 // of each delegated operator's time, by truncation
-
 static etp_status no_memory(etp_error *err)
 {
     return etp_fail_nomem(err, "fixes");
@@ -35,25 +33,6 @@ static const char *told(const etp_fixer *f, const etp_fix_found *at, const char 
 }
 
 // ---- delegate ------------------------------------------------------------------------------------
-
-typedef struct boundary_sum {
-    double ns;    // DELEGATE_CALL minus its operators
-    size_t calls;
-    size_t operators; // delegated
-} boundary_sum;
-
-static boundary_sum boundary_of(const etp_fixer *f)
-{
-    const etp_profile *p = f->ab->arms[f->arm].profile;
-    boundary_sum b = {0};
-    for (size_t i = 0; i < p->n_rows; i++) {
-        double ns = etp_fix_row_ns(f, &p->rows[i]);
-        b.ns += p->rows[i].kind == ETP_ROW_BOUNDARY ? ns : p->rows[i].kind == ETP_ROW_OPERATOR ? -ns : 0;
-        b.calls += p->rows[i].kind == ETP_ROW_BOUNDARY;
-        b.operators += p->rows[i].kind == ETP_ROW_OPERATOR;
-    }
-    return b;
-}
 
 // Kernels that a recipe brings into the delegate: what they become there moves PASSES times the
 // kernel's own bytes.
@@ -102,11 +81,9 @@ static double likely_inside(const etp_fixer *f, uint32_t op, const way_in *way)
 static etp_status show_group(etp_fixer *f, etp_fix_found *at, double inside, const char *recipe,
                              const char *text, etp_error *err)
 {
-    boundary_sum b = boundary_of(f);
     etp_fix_time t = etp_fix_time_of(f, at);
-    double merged = b.calls > 1 ? b.ns / (double)b.calls * fmin((double)at->ops.n, (double)b.calls - 1) : 0;
-    at->expected = t.mean - inside; // NAN stays
-    at->hi = t.hi + merged;
+    at->expected = t.mean + t.likely_more - inside; // NAN stays
+    at->hi = t.hi + t.most_more;
     return etp_fix_show(f, at,
                         &(etp_fix_words){ETP_FIX_DELEGATE, text, recipe,
                                          "ceiling: Σ time + one delegate call's set-up per kernel that joins two partitions; expected: Σ (time − bytes × passes of "
@@ -132,7 +109,7 @@ static etp_status nothing_delegated(etp_fixer *f, etp_error *err)
 
 static etp_status undelegated(etp_fixer *f, etp_error *err)
 {
-    if (boundary_of(f).operators == 0) {
+    if (f->inside == 0) {
         return nothing_delegated(f, err);
     }
     for (size_t w = 0; w <= sizeof k_ways_in / sizeof *k_ways_in; w++) {
@@ -162,20 +139,19 @@ static etp_status undelegated(etp_fixer *f, etp_error *err)
 
 static etp_status partitions(etp_fixer *f, etp_error *err)
 {
-    boundary_sum b = boundary_of(f);
-    if (b.calls < 2 || b.ns <= 0) {
+    if (f->calls < 2 || f->boundary <= 0) {
         return ETP_OK;
     }
-    double rest = (double)(b.calls - 1) / (double)b.calls;
-    double truncated = (double)b.operators * LIKELY_LOST_NS;
-    etp_fix_found at = {.expected = fmax(0, b.ns - truncated) * rest, .hi = b.ns * rest};
+    double rest = (double)(f->calls - 1) / (double)f->calls;
+    double truncated = (double)f->inside * f->hidden;
+    etp_fix_found at = {.expected = (f->boundary - truncated) * rest, .hi = f->boundary * rest};
     char t[ETP_NUMBER_CHARS];
     return etp_fix_show_sum(f, &at, "boundary",
                             &(etp_fix_words){ETP_FIX_PARTITIONS,
                                              etp_arena_printf(&f->s->arena, "%zu delegate calls spend %s on set-up",
-                                                              b.calls, etp_format_ns(b.ns, t)),
+                                                              f->calls, etp_format_ns(f->boundary, t)),
                                              "fewer, larger partitions: bring the operators between them into the delegate",
-                                             "ceiling: boundary × (calls − 1) ÷ calls; expected: the same without 0.5 µs per delegated operator, "
+                                             "ceiling: boundary × (calls − 1) ÷ calls; expected: the same without up to 0.5 µs per delegated operator, "
                                              "which truncation put there; floor: 0"},
                             err);
 }
