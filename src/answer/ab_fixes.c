@@ -239,8 +239,10 @@ double etp_fix_copy_rate(const etp_fixer *f, uint64_t bytes)
     for (uint32_t i = 0; i < f->ab->n_operators; i++) {
         const etp_op_facts *facts = etp_fix_facts(f, i);
         int64_t ns = etp_fix_op_ns(f, i);
-        bool copies = f->ab->operators[i].category == ETP_CATEGORY_DATA_MOVEMENT && facts &&
-                      facts->work.known && ns >= RATE_FROM_NS;
+        etp_category c = f->ab->operators[i].category;
+        bool passes = c == ETP_CATEGORY_DATA_MOVEMENT || c == ETP_CATEGORY_ELEMENTWISE ||
+                      c == ETP_CATEGORY_ACTIVATION; // each byte once
+        bool copies = passes && facts && facts->work.known && ns >= RATE_FROM_NS;
         best = copies ? fmax(best, (double)facts->work.bytes / (double)ns) : best;
     }
     return best > 0 ? best : (double)NAN;
@@ -360,6 +362,7 @@ etp_status etp_ab_next_fixes(etp_ab_session *s, etp_error *err)
     }
     ETP_TRY(etp_fixes_of_layout(&f, err));
     ETP_TRY(etp_fixes_of_work(&f, err));
+    ETP_TRY(etp_fixes_of_moves(&f, err));
     if (ab->fixes.n) {
         qsort(ab->fixes.items, ab->fixes.n, sizeof *ab->fixes.items, best_first);
     }

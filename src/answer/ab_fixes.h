@@ -68,6 +68,8 @@ ETP_NODISCARD etp_status etp_fix_show_sum(etp_fixer *f, const etp_fix_found *at,
 double etp_fix_copy_rate(const etp_fixer *f, uint64_t bytes);
 
 ETP_NODISCARD etp_status etp_fixes_of_layout(etp_fixer *f, etp_error *err);
+// What no fix of its own claimed; after the others.
+ETP_NODISCARD etp_status etp_fixes_of_moves(etp_fixer *f, etp_error *err);
 ETP_NODISCARD etp_status etp_fixes_of_work(etp_fixer *f, etp_error *err);
 
 #endif

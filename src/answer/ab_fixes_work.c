@@ -118,8 +118,9 @@ static etp_status undelegated(etp_fixer *f, etp_error *err)
         double inside = 0;
         for (uint32_t i = 0; i < f->ab->n_operators; i++) {
             const way_in *own = is_kind(f, i, ETP_ROW_PORTABLE) && !f->claimed[i] ? way_in_of(etp_fix_row(f, i)) : NULL;
+            bool moves = etp_category_five(f->ab->operators[i].category) == ETP_FIVE_DATA_MOVEMENT;
             bool mine = way ? own && strcmp(own->recipe, way->recipe) == 0
-                            : is_kind(f, i, ETP_ROW_PORTABLE) && !f->claimed[i];
+                            : is_kind(f, i, ETP_ROW_PORTABLE) && !f->claimed[i] && !moves;
             if (mine && !etp_fix_add_op(f, &at, i)) {
                 return no_memory(err);
             }
@@ -158,41 +159,54 @@ static etp_status partitions(etp_fixer *f, etp_error *err)
 
 // ---- compute -------------------------------------------------------------------------------------
 
-// Output channels that kernels compute in vain: they work on whole tiles of channels.
+// Output channels that a kernel computes at a time: 32 with SME and with AVX-512 in float32, as its
+// times over channel counts show, 16 with what is older. Unknown levels count as the older ones.
+static int64_t tile_of(const etp_fixer *f)
+{
+    etp_level level = f->ab->arms[f->arm].level;
+    bool wide = level == ETP_LEVEL_SME2 || level == ETP_LEVEL_SME1 || level == ETP_LEVEL_VNNI || level == ETP_LEVEL_AVX512 ||
+                f->ab->engagement.feature == ETP_FEATURE_SME;
+    return wide ? 32 : 16;
+}
+
+// Output channels of a delegated convolution or linear layer, 0 for anything else.
+static int64_t channels_of(const etp_fixer *f, uint32_t op)
+{
+    const etp_op_facts *facts = etp_fix_facts(f, op);
+    const etp_profile_row *row = etp_fix_row(f, op);
+    bool mine = is_kind(f, op, ETP_ROW_OPERATOR) && multiplies(f, op) && facts && facts->n_outputs > 0 &&
+                facts->weight_bytes != ETP_BYTES_UNKNOWN && facts->weight_bytes > 0 && !etp_op_is_depthwise(&row->parsed);
+    const etp_value *v = mine ? &facts->values[facts->outputs[0]] : NULL;
+    return v && v->kind == ETP_EVALUE_TENSOR && v->rank ? v->dims[v->rank - 1] : 0;
+}
+
+// Kernels work on whole tiles of channels: one channel above a tile costs as much as a tile.
 static etp_status odd_sizes(etp_fixer *f, etp_error *err)
 {
-    bool sme = f->ab->engagement.feature == ETP_FEATURE_SME;
-    const int64_t small = sme ? 32 : 16, large = 32;
+    const int64_t tile = tile_of(f), wide = 32;
+    double left_out = 0;
     etp_fix_found at = {0};
     for (uint32_t i = 0; i < f->ab->n_operators; i++) {
-        const etp_op_facts *facts = etp_fix_facts(f, i);
-        const etp_profile_row *row = etp_fix_row(f, i);
-        if (!is_kind(f, i, ETP_ROW_OPERATOR) || !facts || facts->n_outputs == 0 ||
-            f->ab->operators[i].category != ETP_CATEGORY_CONVOLUTION || etp_op_is_depthwise(&row->parsed) ||
-            (sme && f->ab->operators[i].engaged.state != ETP_ENGAGED)) {
-            continue;
-        }
-        const etp_value *v = &facts->values[facts->outputs[0]];
-        int64_t n = v->kind == ETP_EVALUE_TENSOR && v->rank ? v->dims[v->rank - 1] : 0;
-        int64_t tiles = (n + small - 1) / small * small, wide = (n + large - 1) / large * large;
-        if (n < small || n % small == 0) {
+        int64_t n = channels_of(f, i), kept = n / tile * tile;
+        if (kept == 0 || n % tile == 0) {
             continue; // below one tile there is nothing to choose
         }
         double ns = (double)etp_fix_op_ns(f, i);
-        at.expected += ns * (1 - (double)n / (double)tiles);
-        at.hi += ns * (1 - (double)n / (double)wide);
-        at.hi += ns * (double)(n % small) / (double)n; // and the channels that are left out
+        at.expected += ns * (1 - (double)kept / (double)((n + tile - 1) / tile * tile));
+        at.hi += ns * (1 - (double)kept / (double)((n + wide - 1) / wide * wide));
+        left_out = fmax(left_out, 1 - (double)kept / (double)n);
         if (!etp_fix_add_op(f, &at, i)) {
             return no_memory(err);
         }
     }
+    at.hi += left_out * (double)f->total; // what else works on these channels
     return etp_fix_show(f, &at,
                         &(etp_fix_words){ETP_FIX_ODD_SIZES,
-                                         etp_arena_printf(&f->s->arena, "%zu convolutions leave part of their last tile idle: output channels that are no multiple of %lld",
-                                                          at.ops.n, (long long)small),
-                                         "choose channel counts that are multiples of 32 (16 without SME); --apply align-channels adds the missing ones, which saves nothing",
-                                         "expected: Σ time × (1 − channels ÷ channels rounded up to the tile); ceiling: the same with tiles of 32, and the share of the channels above "
-                                         "the last whole tile, in case they are left out; floor: 0"},
+                                         etp_arena_printf(&f->s->arena, "%zu convolutions and linear layers have output channels that are no multiple of %lld: part of their last tile is idle",
+                                                          at.ops.n, (long long)tile),
+                                         "train with channel counts that are multiples of 32 (16 below AVX-512 and SME); --apply align-channels fills them up with zeros, which saves nothing",
+                                         "expected: Σ time × (1 − channels in whole tiles ÷ channels rounded up to the tile); ceiling: the same with tiles of 32, + the share of the "
+                                         "channels above the last whole tile of everything; floor: 0"},
                         err);
 }
 

@@ -100,7 +100,7 @@ static verdict thermal(etp_ab_session *s)
     }
     if (isfinite(fall)) {
         return say(ETP_CAUSE_RULED_OUT,
-                   etp_arena_printf(&s->arena, "thermal (clock %+.1f %% over the session%s)", -100 * fall,
+                   etp_arena_printf(&s->arena, "thermal (clock %+.1f %% over the session%s)", 0 - 100 * fall,
                                     celsius));
     }
     if (w.temperatures == 0) {

@@ -1,0 +1,292 @@
+// SPDX-License-Identifier: Apache-2.0
+// Every sentence rests on data: for each kind of finding and each cause a made session shows it, and
+// one change of that session removes it, another changes its words. A kind without such a pair fails.
+#include <math.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "answer/ab_whatif.h"
+#include "folder.h"
+#include "made.h"
+
+typedef void change(made *m);
+
+static etp_ab_session *open_made(const made *m, folder *f)
+{
+    etp_error err = ERROR_NONE;
+    etp_ab_session *s = NULL;
+    folder_make(f);
+    const char *dir = made_write(m, f);
+    if (etp_ab_open(&dir, 1, NULL, &s, &err) != ETP_OK) {
+        fail_msg("%s", err.msg);
+    }
+    return s;
+}
+
+static void close_made(etp_ab_session *s, folder *f)
+{
+    etp_ab_close(s);
+    folder_remove(f);
+}
+
+// ---- findings ------------------------------------------------------------------------------------
+
+// The text of the first finding of KIND in the base changed by A, then by B; empty when there is none.
+static const char *finding_of(etp_finding_kind kind, change *a, change *b)
+{
+    static char texts[4][1024];
+    static int next;
+    char *text = texts[next++ % 4];
+    made m = made_base();
+    folder f;
+    if (a) {
+        a(&m);
+    }
+    if (b) {
+        b(&m);
+    }
+    etp_ab_session *s = open_made(&m, &f);
+    const etp_ab *ab = etp_ab_answer(s);
+    text[0] = 0;
+    for (size_t i = 0; i < ab->findings.n && !text[0]; i++) {
+        const etp_ab_finding *x = &ab->findings.items[i];
+        if (x->kind == kind) {
+            snprintf(text, sizeof texts[0], "%s", x->text);
+            assert_non_null(x->formula);
+            etp_claim claim; // and it can be asked for
+            assert_int_equal(etp_claim_find(ab, x->id, &claim, NULL), ETP_OK);
+            assert_string_equal(claim.formula, x->formula);
+        }
+    }
+    close_made(s, &f);
+    return text;
+}
+
+static void linear_equal(made *m) { m->ops[2].us[1] = 50; }
+static void linear_worse(made *m) { m->ops[2].us[1] = 90; }
+static void transpose_short(made *m) { m->ops[3].us[0] = m->ops[3].us[1] = 60; }
+static void transpose_long(made *m) { m->ops[3].us[0] = m->ops[3].us[1] = 500; }
+static void depthwise_short(made *m) { m->ops[1].us[0] = m->ops[1].us[1] = 20; }
+static void depthwise_long(made *m) { m->ops[1].us[0] = m->ops[1].us[1] = 200; }
+static void convolution_equal(made *m) { m->ops[0].us[1] = 800; }
+static void kernel_short(made *m) { m->ops[4].us[0] = m->ops[4].us[1] = 50; }
+static void kernel_long(made *m) { m->ops[4].us[0] = m->ops[4].us[1] = 900; }
+static void launch_astray(made *m) { m->outlier = 3; }
+static void launch_in_line(made *m) { m->outlier = 1; }
+static void tracer_dear(made *m) { m->untraced_us[1] = 500; }
+static void tracer_dearer(made *m) { m->untraced_us[1] = 250; }
+static void tracer_free(made *m) { m->untraced_us[1] = 0; }
+static void clock_falls(made *m) { m->khz[1] = 2500000; }
+static void clock_falls_far(made *m) { m->khz[1] = 1500000; }
+static void clock_steady(made *m) { m->khz[1] = m->khz[0]; }
+static void loses_one(made *m) { m->lost = true; }
+static void loses_none(made *m) { m->lost = false; }
+static void noted(made *m) { m->note = "the clock jumped"; }
+static void noted_else(made *m) { m->note = "the machine slept"; }
+static void not_noted(made *m) { m->note = NULL; }
+static void outputs_differ(made *m) { m->output[1] = 2; }
+static void outputs_differ_as_nan(made *m) { m->output[1] = HUGE_VALF; }
+static void outputs_agree(made *m) { m->output[1] = 1; }
+static void outputs_broken(made *m) { m->broken_output = true; }
+static void outputs_whole(made *m) { m->broken_output = false; }
+static void never_ends(made *m) { m->no_execute = true; }
+static void ends(made *m) { m->no_execute = false; }
+static void trace_torn(made *m) { m->broken_trace = true; }
+static void trace_whole(made *m) { m->broken_trace = false; }
+static void program_foreign(made *m) { m->foreign_program = true; }
+static void program_none(made *m) { m->foreign_program = false; }
+static void samples_lost(made *m) { m->broken_samples = true; }
+static void samples_none(made *m) { m->broken_samples = false; }
+
+static const struct {
+    etp_finding_kind kind;
+    change *with;    // the base changed so has the finding; NULL: the base has it
+    change *without; // and with this change on top it goes
+    change *other;   // and with this one instead it says something else; NULL: it has no figure of its own
+    const char *words;
+} k_findings[] = {
+    {ETP_FINDING_SLOWER, NULL, linear_equal, linear_worse, "Fully Connected (NC, F32) GEMM #1 [0] got slower by 30."},
+    {ETP_FINDING_LAYOUT, NULL, transpose_short, transpose_long, "34 %"}, // 340 of 1000
+    {ETP_FINDING_OFF_FEATURE, NULL, depthwise_short, depthwise_long, "10 % of an inference stay off SME2: depthwise"},
+    {ETP_FINDING_SHIFT, NULL, convolution_equal, transpose_long, "now Data movement is the largest part with 34 %"},
+    {ETP_FINDING_PORTABLE, NULL, kernel_short, kernel_long, "27 %"},
+    {ETP_FINDING_STATISTICS, launch_astray, launch_in_line, NULL, ""},
+    {ETP_FINDING_TRACER, tracer_dear, tracer_free, tracer_dearer, "+100."}, // 1000 traced, 500 untraced
+    {ETP_FINDING_THERMAL, clock_falls, clock_steady, clock_falls_far, "the clock fell by"},
+    {ETP_FINDING_LOST, loses_one, loses_none, NULL, "crash: signal 11"},
+    {ETP_FINDING_NOTE, noted, not_noted, noted_else, "the clock jumped"},
+    {ETP_FINDING_OUTPUTS, outputs_differ, outputs_agree, outputs_differ_as_nan, "outputs of linux_sme2_1"},
+    {ETP_FINDING_OUTPUTS_UNREAD, outputs_broken, outputs_whole, NULL, "not compared"},
+    {ETP_FINDING_NO_EXECUTION, never_ends, ends, NULL, "no execution"},
+    {ETP_FINDING_TRACE_UNUSED, trace_torn, trace_whole, NULL, "trace not used"},
+    {ETP_FINDING_PROGRAM_UNUSED, program_foreign, program_none, NULL, "names alone"},
+    {ETP_FINDING_SAMPLES_UNUSED, samples_lost, samples_none, NULL, "samples of linux_sme2_1 not used"},
+};
+
+static void every_finding_rests_on_data(void **state)
+{
+    (void)state;
+    bool seen[ETP_FINDING_COUNT] = {false};
+    for (size_t i = 0; i < sizeof k_findings / sizeof *k_findings; i++) {
+        etp_finding_kind kind = k_findings[i].kind;
+        const char *text = finding_of(kind, k_findings[i].with, NULL);
+        if (!text[0] || !strstr(text, k_findings[i].words)) {
+            fail_msg("%s: '%s' does not say '%s'", etp_finding_id(kind), text, k_findings[i].words);
+        }
+        const char *gone = finding_of(kind, k_findings[i].with, k_findings[i].without);
+        if (gone[0]) {
+            fail_msg("%s: still there without its data: %s", etp_finding_id(kind), gone);
+        }
+        if (k_findings[i].other && strcmp(text, finding_of(kind, k_findings[i].with, k_findings[i].other)) == 0) {
+            fail_msg("%s: the same words for other data: %s", etp_finding_id(kind), text);
+        }
+        seen[kind] = true;
+    }
+    for (int k = 0; k < ETP_FINDING_COUNT; k++) {
+        if (!seen[k]) {
+            fail_msg("finding '%s' has no mutation", etp_finding_id((etp_finding_kind)k));
+        }
+    }
+}
+
+// ---- causes --------------------------------------------------------------------------------------
+
+static void zones_hot(made *m) { m->celsius[1] = 95; }
+static void no_sensors(made *m)
+{
+    m->celsius[0] = m->celsius[1] = NAN;
+    m->khz[0] = m->khz[1] = UINT64_MAX;
+}
+static void warm_without_clock(made *m)
+{
+    m->khz[0] = m->khz[1] = UINT64_MAX;
+    m->celsius[1] = 80;
+}
+static void control_off(made *m) { m->control = 1.3; }
+static void waits(made *m) { m->wait_ns = 300000000; }
+static void wait_unread(made *m) { m->wait_ns = UINT64_MAX; }
+static void threads_two(made *m) { m->threads[1] = 2; }
+static void runner_else(made *m) { m->runner[1] = "22"; }
+static void runner_unknown(made *m) { m->runner[1] = ""; }
+static void outputs_none(made *m) { m->output[0] = m->output[1] = NAN; }
+
+static const struct {
+    etp_cause cause;
+    change *change;
+    etp_cause_state state;
+    const char *words;
+} k_causes[] = {
+    {ETP_CAUSE_THERMAL, NULL, ETP_CAUSE_RULED_OUT, "clock +0.0 % over the session, hottest zone 45 → at most 47 °C"},
+    {ETP_CAUSE_THERMAL, clock_falls, ETP_CAUSE_SUSPECT, "the clock fell by"},
+    {ETP_CAUSE_THERMAL, zones_hot, ETP_CAUSE_SUSPECT, "95 °C"},
+    {ETP_CAUSE_THERMAL, no_sensors, ETP_CAUSE_UNKNOWN, "temperature and clock are not readable here"},
+    {ETP_CAUSE_THERMAL, warm_without_clock, ETP_CAUSE_UNKNOWN, "clock not readable here"},
+    {ETP_CAUSE_DRIFT, NULL, ETP_CAUSE_RULED_OUT, "A/A control within"},
+    {ETP_CAUSE_DRIFT, control_off, ETP_CAUSE_SUSPECT, "differs from itself"},
+    {ETP_CAUSE_CONTENTION, NULL, ETP_CAUSE_RULED_OUT, "waited 0.1 %"},
+    {ETP_CAUSE_CONTENTION, waits, ETP_CAUSE_SUSPECT, "waited 30.0 %"},
+    {ETP_CAUSE_CONTENTION, wait_unread, ETP_CAUSE_UNKNOWN, "not readable"},
+    {ETP_CAUSE_TRACER, NULL, ETP_CAUSE_RULED_OUT, "at most"},
+    {ETP_CAUSE_TRACER, tracer_dear, ETP_CAUSE_SUSPECT, "+100."},
+    {ETP_CAUSE_TRACER, never_ends, ETP_CAUSE_UNKNOWN, "lacks"},
+    {ETP_CAUSE_THREADS, NULL, ETP_CAUSE_RULED_OUT, "1 in every arm"},
+    {ETP_CAUSE_THREADS, threads_two, ETP_CAUSE_SUSPECT, "different numbers"},
+    {ETP_CAUSE_BUILDS, NULL, ETP_CAUSE_RULED_OUT, "one runner"},
+    {ETP_CAUSE_BUILDS, runner_else, ETP_CAUSE_SUSPECT, "different runners"},
+    {ETP_CAUSE_BUILDS, runner_unknown, ETP_CAUSE_UNKNOWN, "not recorded"},
+    {ETP_CAUSE_OUTPUTS, NULL, ETP_CAUSE_RULED_OUT, "agree"},
+    {ETP_CAUSE_OUTPUTS, outputs_differ, ETP_CAUSE_SUSPECT, "differ"},
+    {ETP_CAUSE_OUTPUTS, outputs_none, ETP_CAUSE_UNKNOWN, "not compared"},
+};
+
+static void every_cause_rests_on_data(void **state)
+{
+    (void)state;
+    bool seen[ETP_CAUSE_COUNT][ETP_CAUSE_STATES] = {{false}};
+    for (size_t i = 0; i < sizeof k_causes / sizeof *k_causes; i++) {
+        made m = made_base();
+        folder f;
+        if (k_causes[i].change) {
+            k_causes[i].change(&m);
+        }
+        etp_ab_session *s = open_made(&m, &f);
+        const etp_ab *ab = etp_ab_answer(s);
+        assert_int_equal(ab->n_causes, ETP_CAUSE_COUNT);
+        const etp_ab_cause *c = &ab->causes[k_causes[i].cause];
+        if (c->state != k_causes[i].state || !strstr(c->text, k_causes[i].words)) {
+            fail_msg("%s: %s, '%s'; expected %s, '%s'", etp_cause_id(c->cause), etp_cause_state_name(c->state), c->text,
+                     etp_cause_state_name(k_causes[i].state), k_causes[i].words);
+        }
+        etp_claim claim;
+        assert_int_equal(etp_claim_find(ab, etp_cause_id(c->cause), &claim, NULL), ETP_OK);
+        assert_non_null(claim.formula);
+        seen[c->cause][c->state] = true;
+        close_made(s, &f);
+    }
+    for (int c = 0; c < ETP_CAUSE_COUNT; c++) { // each can be ruled out, and data can undo that
+        if (!seen[c][ETP_CAUSE_RULED_OUT] || !seen[c][ETP_CAUSE_SUSPECT]) {
+            fail_msg("cause '%s' has no mutation", etp_cause_id((etp_cause)c));
+        }
+    }
+}
+
+// ---- point by point ------------------------------------------------------------------------------
+
+// What got slower stands first, and sending only it back gives what the sentence says.
+static void slower_first_and_back(void **state)
+{
+    (void)state;
+    made m = made_base();
+    folder f;
+    etp_ab_session *s = open_made(&m, &f);
+    const etp_ab *ab = etp_ab_answer(s);
+    etp_whatif w;
+    assert_true(ab->findings.n > 0 && ab->findings.items[0].kind == ETP_FINDING_SLOWER);
+    const char *back = etp_arena_printf(&f.arena, "back %s", ab->findings.items[0].evidence[0]);
+    assert_int_equal(etp_whatif_build(ab, &back, 1, &w, NULL), ETP_OK);
+    assert_int_equal(w.steps[0].operators, 1);
+    assert_in_range(w.steps[0].gain_ns, 29500, 30500); // 80 → 50 µs, planted
+    assert_true(w.now_ns - w.then_ns == w.steps[0].gain_ns && w.lo < w.speedup && w.speedup < w.hi);
+    bool fix = false;
+    for (size_t i = 0; i < ab->fixes.n; i++) {
+        const etp_ab_fix *x = &ab->fixes.items[i];
+        if (x->kind == ETP_FIX_SLOWER) {
+            fix = x->lo_ns <= 30000 && x->hi_ns >= 30000 && strstr(x->recipe, back);
+        }
+    }
+    assert_true(fix);
+    close_made(s, &f);
+}
+
+// Before and after in one picture: the chart of the report has a bar per arm and a series per category.
+static void shift_in_words(void **state)
+{
+    (void)state;
+    made m = made_base();
+    folder f;
+    m.ops[4].name[0] = "native_call_native_layer_norm.out"; // delegated afterwards
+    m.ops[4].name[1] = NULL;
+    etp_ab_session *s = open_made(&m, &f);
+    const etp_ab_shift *shift = &etp_ab_answer(s)->shifts[0];
+    assert_true(shift->moved && shift->before == ETP_CATEGORY_CONVOLUTION && shift->after == ETP_CATEGORY_DATA_MOVEMENT);
+    assert_true(fabs(shift->before_share - 900.0 / 1570) < 0.005 && fabs(shift->after_share - 340.0 / 730) < 0.005);
+    assert_true(fabs(shift->portable_before - 270.0 / 1570) < 0.005 && shift->portable_after == 0);
+    close_made(s, &f);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(every_finding_rests_on_data),
+        cmocka_unit_test(every_cause_rests_on_data),
+        cmocka_unit_test(slower_first_and_back),
+        cmocka_unit_test(shift_in_words),
+    };
+    return cmocka_run_group_tests_name("answer words", tests, NULL, NULL);
+}
