@@ -81,7 +81,7 @@ class BorderLayout(Model):
 
 
 class LayerNormNet(nn.Module):
-    def __init__(self, width=96):
+    def __init__(self, width=64):
         super().__init__()
         self.steps = nn.ModuleList(
             nn.Sequential(nn.Linear(width, width), nn.LayerNorm(width), nn.ReLU()) for _ in range(3))
@@ -93,7 +93,7 @@ class LayerNormNet(nn.Module):
 
 
 class Undelegated(Model):
-    net, shape = LayerNormNet, (1, 196, 96)
+    net, shape = LayerNormNet, (1, 196, 64)
 
 
 class ConvNet(nn.Module):
@@ -195,7 +195,7 @@ class Unbind(Model):
 class NormLayerNet(nn.Module):
     def __init__(self):
         super().__init__()
-        self.conv, self.norm = nn.Conv2d(8, 8, 1), nn.BatchNorm2d(8)
+        self.conv, self.norm = nn.Conv2d(1, 8, 1), nn.BatchNorm2d(8)
 
     def forward(self, x):
         return torch.relu(self.norm(self.conv(x)))
@@ -204,4 +204,4 @@ class NormLayerNet(nn.Module):
 class NormLayer(Model):
     """A batch norm as such: the XNNPACK export folds it, the portable one does not."""
 
-    net, shape = NormLayerNet, (1, 8, 32, 32)
+    net, shape = NormLayerNet, (1, 1, 32, 32)

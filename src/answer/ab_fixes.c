@@ -11,8 +11,6 @@
 
 #include <etprof/stats.h>
 
-#include "answer/ab_fixes_roofs.h"
-
 #define WORTH_SHARE 0.005  // of an inference: smaller ceilings are not shown
 #define TRUNCATED_NS 1000  // XNNPACK reports whole microseconds
 #define RATE_FROM_NS 10000 // shorter operators are mostly truncation
@@ -230,12 +228,9 @@ uint32_t etp_fix_producer(const etp_fixer *f, uint32_t op)
 
 // ---- rates ---------------------------------------------------------------------------------------
 
-double etp_fix_copy_rate(const etp_fixer *f, uint64_t bytes)
+static double best_rate(const etp_fixer *f)
 {
-    double roof = etp_ab_copy_rate(f->ab, f->arm, bytes), best = 0;
-    if (isfinite(roof)) {
-        return roof;
-    }
+    double best = 0;
     for (uint32_t i = 0; i < f->ab->n_operators; i++) {
         const etp_op_facts *facts = etp_fix_facts(f, i);
         int64_t ns = etp_fix_op_ns(f, i);
@@ -246,6 +241,14 @@ double etp_fix_copy_rate(const etp_fixer *f, uint64_t bytes)
         best = copies ? fmax(best, (double)facts->work.bytes / (double)ns) : best;
     }
     return best > 0 ? best : (double)NAN;
+}
+
+double etp_fix_copy_ns(const etp_fixer *f, uint32_t op)
+{
+    double roof = etp_fix_memory_ns(f, op);
+    const etp_op_facts *facts = etp_fix_facts(f, op);
+    bool known = facts && facts->work.known;
+    return isfinite(roof) ? roof : known ? (double)facts->work.bytes / f->best_rate : (double)NAN;
 }
 
 // ---- showing -------------------------------------------------------------------------------------
@@ -356,6 +359,7 @@ etp_status etp_ab_next_fixes(etp_ab_session *s, etp_error *err)
         return ETP_OK;
     }
     read_boundary(&f);
+    f.best_rate = best_rate(&f);
     f.claimed = ETP_NEW_ARRAY(&s->arena, bool, ab->n_operators + 1);
     if (!f.claimed) {
         return etp_fail_nomem(err, "fixes");

@@ -15,6 +15,7 @@ typedef struct etp_fixer {
     double boundary;       // Σ (DELEGATE_CALL − its operators)
     size_t calls, inside;  // delegate calls, operators in them
     double hidden;         // what truncation likely hides of a delegated operator
+    double best_rate;      // bytes per ns of the arm's best copying operator, NAN unknown
 } etp_fixer;
 
 // Operators that one fix is about. What is not known is NAN.
@@ -64,8 +65,15 @@ ETP_NODISCARD etp_status etp_fix_show(etp_fixer *f, const etp_fix_found *at, con
 // The same for a fix about one ledger row that is a sum.
 ETP_NODISCARD etp_status etp_fix_show_sum(etp_fixer *f, const etp_fix_found *at, const char *row,
                                           const etp_fix_words *w, etp_error *err);
-// Bytes per ns of a copy: the roof, else the best that an operator of the arm reached, else NAN.
-double etp_fix_copy_rate(const etp_fixer *f, uint64_t bytes);
+// What copying OP's bytes takes, ns: the roof of memory, else the best rate that an operator of the arm
+// reached, else NAN.
+double etp_fix_copy_ns(const etp_fixer *f, uint32_t op);
+
+// ab_fixes_roofs.c: what fixes ask of the device's roofs. NAN without.
+double etp_fix_roof_ns(const etp_fixer *f, uint32_t op); // least time of OP
+double etp_fix_memory_ns(const etp_fixer *f, uint32_t op); // of its bytes alone
+double etp_fix_int8_ratio(const etp_fixer *f); // int8 ÷ float32 operations at the arm's level
+double etp_fix_region_ns(const etp_fixer *f, uint32_t threads); // one parallel region
 
 ETP_NODISCARD etp_status etp_fixes_of_layout(etp_fixer *f, etp_error *err);
 // What no fix of its own claimed; after the others.

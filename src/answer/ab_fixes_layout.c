@@ -572,10 +572,9 @@ static etp_status moved(etp_fixer *f, bool convert, etp_error *err)
         if (category_of(f, i) != category || ns <= 0 || f->claimed[i]) {
             continue;
         }
-        const etp_op_facts *facts = etp_fix_facts(f, i);
-        double rate = facts && facts->work.known ? etp_fix_copy_rate(f, facts->work.bytes) : (double)NAN;
-        known += isfinite(rate);
-        expected += isfinite(rate) ? fmax(0, ns - (double)facts->work.bytes / rate) : 0;
+        double copied = etp_fix_copy_ns(f, i);
+        known += isfinite(copied);
+        expected += isfinite(copied) ? fmax(0, ns - copied) : 0;
         if (!etp_fix_add_op(f, &at, i)) {
             return no_memory(err);
         }
@@ -588,7 +587,7 @@ static etp_status moved(etp_fixer *f, bool convert, etp_error *err)
                                          told(f, &at, convert ? "converts between data types" : "operators that only move data"),
                                          convert ? "keep one data type from end to end: quantise neighbouring operators too (etprof export MODEL --dtype int8), or leave both unquantised"
                                                  : "fold permutes, slices and concatenations into the operators around them",
-                                         "ceiling: Σ time; expected: Σ (time − bytes ÷ copy rate: the measured roof, else the best of this arm), "
+                                         "ceiling: Σ time; expected: Σ (time − what a copy of the bytes takes: by the measured roof, else at the best rate of this arm), "
                                          "unknown without byte counts; floor: 0"},
                         err);
 }

@@ -1,36 +1,58 @@
 // SPDX-License-Identifier: Apache-2.0
-// Roofs for next fixes: none are kept in run folders yet, so nothing is known.
-#include "answer/ab_fixes_roofs.h"
-
+// What next fixes ask of the roofs of the device that the arm ran on.
 #include <math.h>
+#include <string.h>
 
-double etp_ab_roof_ns(const etp_ab *ab, const etp_ab_operator *op, uint32_t arm)
+#include "answer/ab_fixes.h"
+#include "roofs/roofs.h"
+
+static const etp_roof_place *place_of(const etp_fixer *f, uint32_t op)
 {
-    (void)ab;
-    (void)op;
-    (void)arm;
-    return NAN;
+    const etp_roof_place *places = f->ab->operators[op].roofs;
+    return places && isfinite(places[f->arm].roof_ns) ? &places[f->arm] : NULL;
 }
 
-double etp_ab_copy_rate(const etp_ab *ab, uint32_t arm, uint64_t bytes)
+double etp_fix_roof_ns(const etp_fixer *f, uint32_t op)
 {
-    (void)ab;
-    (void)arm;
-    (void)bytes;
-    return NAN;
+    const etp_roof_place *p = place_of(f, op);
+    return p ? p->roof_ns : (double)NAN;
 }
 
-double etp_ab_int8_ratio(const etp_ab *ab, uint32_t arm)
+double etp_fix_memory_ns(const etp_fixer *f, uint32_t op)
 {
-    (void)ab;
-    (void)arm;
-    return NAN;
+    const etp_roof_place *p = place_of(f, op);
+    return p && p->memory_ns > 0 ? p->memory_ns : (double)NAN;
 }
 
-double etp_ab_region_ns(const etp_ab *ab, uint32_t arm, uint32_t threads)
+// Time of many products, nothing to read or write.
+static double products_ns(const etp_fixer *f, etp_roof_type type)
 {
-    (void)ab;
-    (void)arm;
-    (void)threads;
+    const etp_ab_arm *arm = &f->ab->arms[f->arm];
+    etp_roof_work work = {.ns = 1,
+                          .macs = 1000000000,
+                          .calls = 1,
+                          .type = type,
+                          .matrix = true,
+                          .delegated = true,
+                          .level = arm->level,
+                          .threads = arm->threads ? arm->threads : 1};
+    etp_roof_place place;
+    etp_roof_place_of(f->ab->roofs, &work, &place);
+    return place.roof_ns;
+}
+
+double etp_fix_int8_ratio(const etp_fixer *f)
+{
+    return f->ab->roofs ? products_ns(f, ETP_ROOF_F32) / products_ns(f, ETP_ROOF_I8) : (double)NAN;
+}
+
+double etp_fix_region_ns(const etp_fixer *f, uint32_t threads)
+{
+    const etp_roof_table *t = f->ab->roofs;
+    for (size_t i = 0; t && i < t->n; i++) {
+        if (strcmp(t->items[i].what, "region") == 0 && t->items[i].threads == threads && t->items[i].best > 0) {
+            return (double)t->items[i].best;
+        }
+    }
     return NAN;
 }

@@ -5,7 +5,6 @@
 #include <string.h>
 
 #include "answer/ab_fixes.h"
-#include "answer/ab_fixes_roofs.h"
 #include "base/number.h"
 
 static etp_status no_memory(etp_error *err)
@@ -65,17 +64,10 @@ static const way_in *way_in_of(const etp_profile_row *row)
 // Adds what OP would take in the delegate; NAN when nothing says.
 static double likely_inside(const etp_fixer *f, uint32_t op, const way_in *way)
 {
-    double roof = etp_ab_roof_ns(f->ab, &f->ab->operators[op], f->arm);
-    const etp_op_facts *facts = etp_fix_facts(f, op);
     if (!way) {
-        return 2 * roof; // half of the roof is what XNNPACK usually reaches
+        return 2 * etp_fix_roof_ns(f, op); // half of the roof is what XNNPACK usually reaches
     }
-    if (way->passes == 0) {
-        return 0;
-    }
-    bool known = facts && facts->work.known;
-    return known ? way->passes * (double)facts->work.bytes / etp_fix_copy_rate(f, facts->work.bytes)
-                 : (double)NAN;
+    return way->passes == 0 ? 0 : way->passes * etp_fix_copy_ns(f, op);
 }
 
 static etp_status show_group(etp_fixer *f, etp_fix_found *at, double inside, const char *recipe,
@@ -218,7 +210,7 @@ static bool is_float32(const etp_profile_row *row)
 
 static etp_status precision(etp_fixer *f, etp_error *err)
 {
-    double ratio = etp_ab_int8_ratio(f->ab, f->arm), multiplied = 0, rest = 0;
+    double ratio = etp_fix_int8_ratio(f), multiplied = 0, rest = 0;
     etp_fix_found at = {0};
     for (uint32_t i = 0; i < f->ab->n_operators; i++) {
         const etp_profile_row *row = etp_fix_row(f, i);
@@ -271,7 +263,7 @@ static etp_status threads(etp_fixer *f, etp_error *err)
     if (own->threads != 1 || cpus < 2 || measured) {
         return ETP_OK;
     }
-    double region = etp_ab_region_ns(ab, f->arm, cpus), share = 1 - 1 / (double)cpus;
+    double region = etp_fix_region_ns(f, cpus), share = 1 - 1 / (double)cpus;
     etp_fix_found at = {0};
     for (uint32_t i = 0; i < ab->n_operators; i++) {
         if (!is_kind(f, i, ETP_ROW_OPERATOR)) {
@@ -304,7 +296,7 @@ static etp_status roof_gap(etp_fixer *f, etp_error *err)
     double best = 0;
     for (int pass = 0; pass < 2; pass++) {
         for (uint32_t i = 0; i < f->ab->n_operators; i++) {
-            double ns = (double)etp_fix_op_ns(f, i), roof = etp_ab_roof_ns(f->ab, &f->ab->operators[i], f->arm);
+            double ns = (double)etp_fix_op_ns(f, i), roof = etp_fix_roof_ns(f, i);
             if (!is_kind(f, i, ETP_ROW_OPERATOR) || !multiplies(f, i) || !(roof > 0) || ns < 10000 || roof >= ns) {
                 continue;
             }

@@ -1,0 +1,240 @@
+// SPDX-License-Identifier: Apache-2.0
+// Next fixes: for each kind a recording of a program that needs it (tests/data/fixes, made by
+// make_fixes.py) or a made session; the right operators are named, with the recipe, and the range
+// follows from times that the test reads or plants itself.
+#include <math.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "folder.h"
+#include "made.h"
+
+static bool seen[ETP_FIX_COUNT];
+
+static etp_ab_session *open_program(const char *name, const char *roofs)
+{
+    static char paths[2][512], program[512];
+    const char *const dumps[2] = {paths[0], paths[1]};
+    etp_error err = ERROR_NONE;
+    etp_ab_session *s = NULL;
+    snprintf(paths[0], sizeof paths[0], "%s/tests/data/fixes/%s.etdump", ETP_TEST_SOURCE_DIR, name);
+    snprintf(paths[1], sizeof paths[1], "%s/tests/data/fixes/%s_b2.etdump", ETP_TEST_SOURCE_DIR, name);
+    snprintf(program, sizeof program, "%s/tests/data/fixes/%s.pte", ETP_TEST_SOURCE_DIR, name);
+    etp_ab_options how = {.program = program, .roofs = roofs};
+    if (etp_ab_open(dumps, 2, &how, &s, &err) != ETP_OK) {
+        fail_msg("%s: %s", name, err.msg);
+    }
+    return s;
+}
+
+static const etp_ab_fix *fix_of(const etp_ab *ab, etp_fix_kind kind, const char *words)
+{
+    for (size_t i = 0; i < ab->fixes.n; i++) {
+        const etp_ab_fix *f = &ab->fixes.items[i];
+        if (f->kind == kind && (strstr(f->recipe, words) || strstr(f->text, words))) {
+            seen[kind] = true;
+            return f;
+        }
+    }
+    fail_msg("no fix '%s' with '%s' among %zu", etp_fix_id(kind), words, ab->fixes.n);
+    return NULL;
+}
+
+static const etp_ab_operator *operator_of(const etp_ab *ab, const char *id)
+{
+    for (size_t i = 0; i < ab->n_operators; i++) {
+        if (strcmp(ab->operators[i].id, id) == 0) {
+            return &ab->operators[i];
+        }
+    }
+    fail_msg("no operator %s", id);
+    return NULL;
+}
+
+static const struct {
+    const char *program;
+    etp_fix_kind kind;
+    const char *recipe;
+    size_t operators;   // by hand from the model
+    const char *family; // of one of them
+    bool goes_away;     // floor and ceiling around the sum of their times
+} k_programs[] = {
+    // six times: multiplication, addition, clamp, and two reshapes and two transposes of the weights
+    {"batch_norm", ETP_FIX_BATCH_NORM, "--apply fold-conv-bn", 42, "Multiply", true},
+    {"batch_norm_portable", ETP_FIX_BATCH_NORM, "--apply fold-conv-bn", 1, "_native_batch_norm_legit_no_training", true},
+    {"reshape_chain", ETP_FIX_RESHAPE_CHAIN, "--apply fold-transposes", 8, "Transpose", true},
+    {"border_layout", ETP_FIX_BORDER_LAYOUT, "--apply channels-last", 1, "Transpose", true},
+    {"broadcast", ETP_FIX_BROADCAST, "--apply fold-expand", 4, "expand_copy", true},
+    {"broadcast", ETP_FIX_PARTITIONS, "fewer, larger partitions", 1, NULL, false},
+    {"broadcast", ETP_FIX_COPIES, "fold permutes", 5, "Static Reshape", false}, // those that take a microsecond
+    // three pads between int8 convolutions with both converts, and the first pad
+    {"islands", ETP_FIX_ISLANDS, "--apply align-padding", 10, "Constant Pad", true},
+    {"islands", ETP_FIX_CONVERTS, "keep one data type", 2, "Convert", false}, // of input and output
+    {"layer_norm", ETP_FIX_DELEGATE, "--apply layer-norm", 3, "native_layer_norm", false},
+    {"unbind", ETP_FIX_DELEGATE, "--apply unbind-views", 6, "squeeze_copy", false},
+    {"odd_sizes", ETP_FIX_ODD_SIZES, "multiples of 32", 3, "Convolution", false}, // the last has 8 channels
+    {"odd_sizes", ETP_FIX_PRECISION, "--dtype int8", 4, "Convolution", false},
+};
+
+static void one_program_per_fix(void **state)
+{
+    (void)state;
+    for (size_t i = 0; i < sizeof k_programs / sizeof *k_programs; i++) {
+        etp_ab_session *s = open_program(k_programs[i].program, NULL);
+        const etp_ab *ab = etp_ab_answer(s);
+        const etp_ab_fix *f = fix_of(ab, k_programs[i].kind, k_programs[i].recipe);
+        bool family = k_programs[i].family == NULL;
+        for (size_t k = 0; k < f->n_evidence && !family; k++) {
+            const etp_ab_operator *op = operator_of(ab, f->evidence[k]);
+            family = etp_str_eqz(op->rows[ab->baseline]->parsed.family, k_programs[i].family);
+        }
+        if (f->n_evidence != k_programs[i].operators || !family) {
+            fail_msg("%s: %zu operators, %s among them: %d", f->text, f->n_evidence, k_programs[i].family, family);
+        }
+        assert_true(f->lo_ns >= 0 && f->lo_ns <= f->hi_ns && f->hi_ns <= ab->arms[0].traced_ns * 2);
+        assert_true(f->expected_ns == ETP_NS_UNKNOWN || (f->expected_ns >= f->lo_ns && f->expected_ns <= f->hi_ns));
+        assert_true(!k_programs[i].goes_away || (f->expected_ns != ETP_NS_UNKNOWN && f->expected_ns > 0));
+        etp_ab_close(s);
+    }
+}
+
+// A program after its fix has nothing of the kind left to fix: the same recordings name no other one.
+static void none_where_none_is_due(void **state)
+{
+    (void)state;
+    static const struct {
+        const char *program;
+        etp_fix_kind kind;
+    } k_none[] = {
+        {"islands", ETP_FIX_BATCH_NORM},     {"batch_norm", ETP_FIX_RESHAPE_CHAIN}, {"reshape_chain", ETP_FIX_ISLANDS},
+        {"odd_sizes", ETP_FIX_BATCH_NORM},   {"border_layout", ETP_FIX_ODD_SIZES},  {"batch_norm", ETP_FIX_DELEGATE},
+        {"reshape_chain", ETP_FIX_BROADCAST}, {"border_layout", ETP_FIX_PARTITIONS}, {"islands", ETP_FIX_PRECISION},
+    };
+    for (size_t i = 0; i < sizeof k_none / sizeof *k_none; i++) {
+        etp_ab_session *s = open_program(k_none[i].program, NULL);
+        const etp_ab *ab = etp_ab_answer(s);
+        for (size_t k = 0; k < ab->fixes.n; k++) {
+            if (ab->fixes.items[k].kind == k_none[i].kind) {
+                fail_msg("%s: %s", k_none[i].program, ab->fixes.items[k].text);
+            }
+        }
+        etp_ab_close(s);
+    }
+}
+
+// What goes away is the planted time, with what truncation hides. Dumps of eight blocks, times in
+// whole microseconds: two converts of 20 and a pad of 60 µs, in names alone.
+static void planted_island(void **state)
+{
+    (void)state;
+    made m = made_base();
+    folder f;
+    made_op island[] = {{{"Convolution (NHWC, QC8) IGEMM #1", "Convolution (NHWC, QC8) IGEMM #1"}, 0, {400, 400}},
+                        {{"Convert (NC, QS8, F32) #1", "Convert (NC, QS8, F32) #1"}, 0, {20, 20}},
+                        {{"Constant Pad (ND, X32) #1", "Constant Pad (ND, X32) #1"}, 0, {60, 60}},
+                        {{"Convert (NC, F32, QS8) #1", "Convert (NC, F32, QS8) #1"}, 0, {20, 20}},
+                        {{"Convolution (NHWC, QC8) IGEMM #2", "Convolution (NHWC, QC8) IGEMM #2"}, 0, {400, 400}}};
+    memcpy(m.ops, island, sizeof island);
+    folder_make(&f);
+    const char *dir = made_write(&m, &f);
+    etp_ab_session *s = NULL;
+    assert_int_equal(etp_ab_open(&dir, 1, NULL, &s, NULL), ETP_OK);
+    const etp_ab_fix *x = fix_of(etp_ab_answer(s), ETP_FIX_ISLANDS, "--apply align-padding");
+    assert_int_equal(x->n_evidence, 3);
+    // Times of a block are whole microseconds of a ± 0.25 % swing: 100 µs, interval below 1 µs.
+    assert_true(x->lo_ns > 99000 && x->lo_ns <= 100000);
+    assert_true(x->expected_ns >= 100000 && x->expected_ns < 101600); // + half a microsecond each
+    assert_true(x->hi_ns >= 103000 && x->hi_ns < 104500);              // + one each
+    etp_ab_close(s);
+    folder_remove(&f);
+}
+
+static void threads_and_losses(void **state)
+{
+    (void)state;
+    made m = made_base();
+    folder f;
+    etp_ab_session *s = NULL;
+    folder_make(&f);
+    const char *dir = made_write(&m, &f);
+    assert_int_equal(etp_ab_open(&dir, 1, NULL, &s, NULL), ETP_OK);
+    const etp_ab_fix *x = fix_of(etp_ab_answer(s), ETP_FIX_THREADS, "--threads 1,8");
+    assert_int_equal(x->n_evidence, 4); // the kernel outside the delegate has one thread anyway
+    assert_true(x->lo_ns == 0 && x->expected_ns == ETP_NS_UNKNOWN);
+    assert_true(llabs(x->hi_ns - 720000 * 7 / 8) < 5000); // 200 + 100 + 80 + 340 µs on 8 CPUs
+    x = fix_of(etp_ab_answer(s), ETP_FIX_SLOWER, "'back ");
+    assert_true(x->lo_ns > 29000 && x->lo_ns <= 30000 && x->hi_ns >= 30000 && x->hi_ns < 31000);
+    etp_ab_close(s);
+    folder_remove(&f);
+    m.cpus = "1"; // nothing to gain with one CPU
+    folder_make(&f);
+    dir = made_write(&m, &f);
+    assert_int_equal(etp_ab_open(&dir, 1, NULL, &s, NULL), ETP_OK);
+    for (size_t i = 0; i < etp_ab_answer(s)->fixes.n; i++) {
+        assert_int_not_equal(etp_ab_answer(s)->fixes.items[i].kind, ETP_FIX_THREADS);
+    }
+    etp_ab_close(s);
+    folder_remove(&f);
+}
+
+// With roofs, what is expected follows: bytes ÷ rate, the ratio of peaks, distance to the roof.
+static void roofs_tell_what_to_expect(void **state)
+{
+    (void)state;
+    const char *k_roofs = ETP_TEST_SOURCE_DIR "/tests/data/fixes/roofs.json";
+    etp_ab_session *s = open_program("odd_sizes", NULL);
+    assert_true(fix_of(etp_ab_answer(s), ETP_FIX_PRECISION, "int8")->expected_ns == ETP_NS_UNKNOWN);
+    etp_ab_close(s);
+    s = open_program("odd_sizes", k_roofs);
+    const etp_ab *ab = etp_ab_answer(s);
+    const etp_ab_fix *x = fix_of(ab, ETP_FIX_PRECISION, "int8");
+    double multiplied = 0, gap = 0;
+    for (size_t i = 0; i < ab->n_operators; i++) {
+        const etp_ab_operator *op = &ab->operators[i];
+        if (op->macs == ETP_AB_NO_MACS || op->macs == 0) {
+            continue;
+        }
+        double roof = 2 * (double)op->macs / 100, bytes = (double)op->facts->op.work.bytes / 100, ns = 0;
+        for (size_t d = 0; d < 2; d++) {
+            ns += op->rows[0]->per_dump_typical_ns[d] / 2;
+        }
+        roof = bytes > roof ? bytes : roof;
+        multiplied += ns;
+        gap += roof < ns && ns >= 10000 ? ns - roof : 0;
+    }
+    assert_true(fabs((double)x->expected_ns - multiplied * 3 / 4) < 2); // 400 ÷ 100 operations
+    x = fix_of(ab, ETP_FIX_ROOF_GAP, "below their roof");
+    assert_true(fabs((double)x->hi_ns - gap) < 2 && x->expected_ns >= 0 && x->expected_ns < x->hi_ns && x->lo_ns == 0);
+    etp_ab_close(s);
+    s = open_program("layer_norm", k_roofs);
+    x = fix_of(etp_ab_answer(s), ETP_FIX_DELEGATE, "layer-norm");
+    assert_true(x->expected_ns != ETP_NS_UNKNOWN && x->expected_ns > 0 && x->expected_ns < x->hi_ns);
+    etp_ab_close(s);
+}
+
+static void every_kind_was_seen(void **state)
+{
+    (void)state;
+    for (int k = 0; k < ETP_FIX_COUNT; k++) {
+        if (!seen[k]) {
+            fail_msg("fix '%s' has no recording", etp_fix_id((etp_fix_kind)k));
+        }
+    }
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(one_program_per_fix),       cmocka_unit_test(none_where_none_is_due),
+        cmocka_unit_test(planted_island),            cmocka_unit_test(threads_and_losses),
+        cmocka_unit_test(roofs_tell_what_to_expect), cmocka_unit_test(every_kind_was_seen),
+    };
+    return cmocka_run_group_tests_name("answer fixes", tests, NULL, NULL);
+}
