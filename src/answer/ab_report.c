@@ -211,13 +211,20 @@ static void shift(const etp_ab *ab, size_t at, etp_keys *keys)
     if (!isfinite(s->before_share) || !isfinite(s->after_share)) {
         return;
     }
+    // Kernels outside delegates, when there are any worth a word.
+    char portable[96] = "";
+    if (isfinite(s->portable_before) && isfinite(s->portable_after) &&
+        fmax(s->portable_before, s->portable_after) >= 0.01) {
+        snprintf(portable, sizeof portable, "; outside delegates %.0f %% → %.0f %%", 100 * s->portable_before,
+                 100 * s->portable_after);
+    }
     if (s->moved) {
-        etp_keys_add(keys, ETP_INFO, "bottleneck", "moved from %s (%.0f %% of the time) to %s (%.0f %%, was %.0f %%)",
+        etp_keys_add(keys, ETP_INFO, "bottleneck", "moved from %s (%.0f %% of the time) to %s (%.0f %%, was %.0f %%)%s",
                      etp_category_name(s->before), 100 * s->before_share,
-                     etp_category_name(s->after), 100 * s->after_share, 100 * s->after_was);
+                     etp_category_name(s->after), 100 * s->after_share, 100 * s->after_was, portable);
     } else {
-        etp_keys_add(keys, ETP_PLAIN, "bottleneck", "stays %s: %.0f %% of the time before, %.0f %% after",
-                     etp_category_name(s->after), 100 * s->before_share, 100 * s->after_share);
+        etp_keys_add(keys, ETP_PLAIN, "bottleneck", "stays %s: %.0f %% of the time before, %.0f %% after%s",
+                     etp_category_name(s->after), 100 * s->before_share, 100 * s->after_share, portable);
     }
 }
 

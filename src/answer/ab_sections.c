@@ -50,6 +50,36 @@ static void breakdown_chart(const etp_ab *ab, etp_report *r)
     }
 }
 
+// Who did the work: delegates, kernels outside them, or nobody's operators.
+static void delegation_chart(const etp_ab *ab, etp_report *r)
+{
+    bool any = false;
+    for (size_t i = 0; i < ab->n_comparisons; i++) {
+        any = any || ab->shifts[i].portable_before >= 0.01 || ab->shifts[i].portable_after >= 0.01;
+    }
+    if (!any) {
+        return;
+    }
+    etp_chart *c = etp_report_chart(r, ETP_CHART_STACKED, "delegation", "One inference by who does the work", ETP_KIND_NS);
+    etp_chart_describe(c, "Mean time of one traced inference in operators of delegates, in kernels outside them, and in neither.%s",
+                       ab->emulated ? " Times of an emulator." : "");
+    etp_chart_series(c, "Delegated");
+    etp_chart_series(c, "Outside delegates");
+    etp_chart_series(c, "Neither");
+    for (size_t i = 0; i < ab->n_arms; i++) {
+        const etp_profile *p = ab->arms[ab->shown[i]].profile;
+        double values[3] = {0};
+        for (size_t k = 0; p && k < p->n_rows; k++) {
+            int at = p->rows[k].kind == ETP_ROW_OPERATOR ? 0 : p->rows[k].kind == ETP_ROW_PORTABLE ? 1 : 2;
+            values[at] += etp_profile_mean(p, &p->rows[k]);
+        }
+        if (p) {
+            values[2] = values[2] > 0 ? values[2] : 0;
+            etp_chart_row(c, ab->arms[ab->shown[i]].name, values, 3);
+        }
+    }
+}
+
 static void category_table(const etp_ab *ab, etp_report *r)
 {
     etp_column columns[MAX_COLUMNS] = {{.key = "category", .title = "category"},
@@ -66,6 +96,11 @@ static void category_table(const etp_ab *ab, etp_report *r)
                                     .kind = ETP_KIND_RATIO,
                                     .flags = ETP_COL_MORE_IS_GOOD};
     }
+    bool limits = n < MAX_COLUMNS && !ab->emulated;
+    uint32_t judged = ab->n_comparisons ? ab->comparisons[0].candidate : ab->baseline;
+    if (limits) { // speedup of the whole if the category took no time in the arm that is explained
+        columns[n++] = (etp_column){.key = "ceiling", .title = "if it took none", .kind = ETP_KIND_RATIO, .flags = ETP_COL_MINOR};
+    }
     etp_table *t = etp_report_table(r, "categories", NULL, columns, n);
     for (size_t k = 0; k < ab->n_categories; k++) {
         const etp_ab_category *c = &ab->categories[k];
@@ -77,8 +112,11 @@ static void category_table(const etp_ab *ab, etp_report *r)
             cells[at++] = ns_cell(c->ns[ab->shown[a]]);
             cells[at++] = etp_cell_double(c->share[ab->shown[a]]);
         }
-        for (size_t i = 0; at < n; i++) {
+        for (size_t i = 0; at < n - limits; i++) {
             cells[at++] = etp_cell_double(c->speedup[i]);
+        }
+        if (limits) {
+            cells[at++] = etp_cell_double(c->ceiling[judged]);
         }
         etp_table_add_row(t, cells, n);
     }
@@ -91,6 +129,7 @@ void etp_ab_category_section(const etp_ab *ab, etp_report *r)
     }
     etp_report_section(r, 1, "categories", "Where the time goes");
     breakdown_chart(ab, r);
+    delegation_chart(ab, r);
     category_table(ab, r);
 }
 

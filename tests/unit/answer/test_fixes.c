@@ -58,6 +58,26 @@ static const etp_ab_operator *operator_of(const etp_ab *ab, const char *id)
     return NULL;
 }
 
+static size_t count_of(const etp_ab *ab, etp_fix_kind kind)
+{
+    size_t n = 0;
+    for (size_t i = 0; i < ab->fixes.n; i++) {
+        n += ab->fixes.items[i].kind == kind;
+    }
+    return n;
+}
+
+// What the two recordings usually spend in the operators of a fix, ns per inference.
+static double usual_of(const etp_ab *ab, const etp_ab_fix *f)
+{
+    double sum = 0;
+    for (size_t i = 0; i < f->n_evidence; i++) {
+        const etp_profile_row *row = operator_of(ab, f->evidence[i])->rows[ab->baseline];
+        sum += (row->per_dump_typical_ns[0] + row->per_dump_typical_ns[1]) / 2;
+    }
+    return sum;
+}
+
 static const struct {
     const char *program;
     etp_fix_kind kind;
@@ -100,7 +120,12 @@ static void one_program_per_fix(void **state)
         }
         assert_true(f->lo_ns >= 0 && f->lo_ns <= f->hi_ns && f->hi_ns <= ab->arms[0].traced_ns * 2);
         assert_true(f->expected_ns == ETP_NS_UNKNOWN || (f->expected_ns >= f->lo_ns && f->expected_ns <= f->hi_ns));
-        assert_true(!k_programs[i].goes_away || (f->expected_ns != ETP_NS_UNKNOWN && f->expected_ns > 0));
+        assert_int_equal(count_of(ab, f->kind), 1);
+        if (k_programs[i].goes_away) { // all of their time, and what the boundary hides of them
+            double all = usual_of(ab, f);
+            assert_true(all > 0 && (double)f->lo_ns <= all + 1 && (double)f->expected_ns >= all - 1);
+            assert_true((double)f->hi_ns >= (double)f->expected_ns);
+        }
         etp_ab_close(s);
     }
 }

@@ -11,6 +11,7 @@
 
 #include <cmocka.h>
 
+#include "answer/ab_report.h"
 #include "answer/ab_whatif.h"
 #include "folder.h"
 #include "made.h"
@@ -264,7 +265,19 @@ static void slower_first_and_back(void **state)
     close_made(s, &f);
 }
 
-// Before and after in one picture: the chart of the report has a bar per arm and a series per category.
+static bool report_says(const etp_ab *ab, folder *f, const char *words)
+{
+    etp_strbuf text;
+    etp_strbuf_init(&text, &f->arena);
+    etp_sink sink = etp_sink_strbuf(&text);
+    etp_report_style how = {.width = 4000};
+    assert_int_equal(etp_report_write(etp_ab_report(ab, &f->arena), ETP_FORMAT_HTML, &how, &sink, NULL), ETP_OK);
+    etp_str all = etp_strbuf_str(&text);
+    return etp_str_find(all, etp_str_from(words)) < all.len;
+}
+
+// Portable against delegated: in the struct, in words, in a chart of its own, and in none of them
+// when the kernel is gone from both arms.
 static void shift_in_words(void **state)
 {
     (void)state;
@@ -277,6 +290,16 @@ static void shift_in_words(void **state)
     assert_true(shift->moved && shift->before == ETP_CATEGORY_CONVOLUTION && shift->after == ETP_CATEGORY_DATA_MOVEMENT);
     assert_true(fabs(shift->before_share - 900.0 / 1570) < 0.005 && fabs(shift->after_share - 340.0 / 730) < 0.005);
     assert_true(fabs(shift->portable_before - 270.0 / 1570) < 0.005 && shift->portable_after == 0);
+    assert_true(report_says(etp_ab_answer(s), &f, "moved from Convolution (57 % of the time) to Data movement (47 %"));
+    assert_true(report_says(etp_ab_answer(s), &f, "outside delegates 17 % → 0 %"));
+    assert_true(report_says(etp_ab_answer(s), &f, "One inference by who does the work"));
+    close_made(s, &f);
+    m.ops[4].name[0] = NULL;
+    m.ops[0].us[1] = 800; // and the convolution stays what it was
+    s = open_made(&m, &f);
+    assert_true(report_says(etp_ab_answer(s), &f, "stays Convolution"));
+    assert_false(report_says(etp_ab_answer(s), &f, "outside delegates"));
+    assert_false(report_says(etp_ab_answer(s), &f, "One inference by who does the work"));
     close_made(s, &f);
 }
 
