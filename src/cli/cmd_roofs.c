@@ -58,7 +58,7 @@ static etp_status run(etp_cli *cli, const void *opts, int argc, char **argv, etp
     if (o->device && strcmp(o->device, "local") != 0) {
         cli->env_ssh_config = o->ssh_config ? o->ssh_config : cli->env_ssh_config;
         ETP_TRY(etp_os_catch_signals(err));
-        ETP_TRY(etp_measure_open(cli, o->device, o->runner, &device, err));
+        ETP_TRY(etp_measure_open(cli, o->device, o->runner, 0, &device, err));
     }
     etp_roofs_answer answer;
     etp_status status = etp_roofs_of(device, ETP_ROOFS_CACHE, &what, o->fresh, &cli->arena, &answer, err);

@@ -109,7 +109,7 @@ static void say_what_happened(etp_cli *cli, const char *dir, const etp_session_r
                 r->blocks, r->launches, (double)r->wall_ns / 1e9,
                 100 * (double)r->launch_wall_ns / (double)r->wall_ns);
     }
-    if (r->blocks_lost) {
+    if (r->blocks_lost || r->launches_lost) { // a program that failed in the pilot failed, too
         etp_cli_outcome(cli, 6);
     }
 }
@@ -253,7 +253,8 @@ etp_status etp_foreign_option(etp_cli *cli, const char *runner, const char *on, 
     return ETP_OK;
 }
 
-etp_status etp_measure_open(etp_cli *cli, const char *spec, const char *runner, etp_device **out, etp_error *err)
+etp_status etp_measure_open(etp_cli *cli, const char *spec, const char *runner, double timeout_s,
+                            etp_device **out, etp_error *err)
 {
     etp_device_options how = {
         .spec = spec,
@@ -263,6 +264,7 @@ etp_status etp_measure_open(etp_cli *cli, const char *spec, const char *runner, 
         .android_serial = cli->env_android_serial,
         .search_path = cli->env_path,
         .program = cli->program,
+        .timeout_s = timeout_s,
         .work_root = ".etprof/work",
     };
     return etp_device_open(&how, out, err);
@@ -280,7 +282,7 @@ etp_status etp_measure(etp_cli *cli, const etp_measure_request *request,
         runner = local ? launcher : NULL;
     }
     etp_device *device = NULL;
-    ETP_TRY(etp_measure_open(cli, request->device, runner, &device, err));
+    ETP_TRY(etp_measure_open(cli, request->device, runner, options->timeout_s, &device, err));
     etp_status st = measure_on(cli, device, request, options, settle, ctx, out_dir, err);
     etp_device_close(device);
     return st;

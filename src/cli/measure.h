@@ -21,8 +21,8 @@ typedef etp_status etp_measure_settle(void *ctx, const etp_device *device,
                                       etp_error *err);
 
 // Opens the device of --device and --runner (NULL: the defaults) in the user's environment.
-ETP_NODISCARD etp_status etp_measure_open(etp_cli *cli, const char *spec, const char *runner, etp_device **out,
-                                          etp_error *err);
+ETP_NODISCARD etp_status etp_measure_open(etp_cli *cli, const char *spec, const char *runner,
+                                          double timeout_s, etp_device **out, etp_error *err);
 
 // --runner, --runner-on and --runner-off: a stock executor_runner goes into OPTIONS; *out_runner is what
 // is left for the device.

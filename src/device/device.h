@@ -48,6 +48,10 @@ typedef struct etp_device_vtable {
                         etp_process *out, etp_error *err);
     // Ends a launch for good, also what of it lives elsewhere. PID is what the runner said, 0 unknown.
     void (*kill)(etp_device *d, etp_process *p, uint64_t pid);
+    // Judges the end of a launch, whose client's exit status proves nothing: LOG is what it wrote to
+    // standard error, or the end of it; what the device itself added there is cut off. Corrects exit_code
+    // and signal of P. False: the connection was lost, nobody knows how the launch ended. May be NULL.
+    bool (*ended)(etp_device *d, etp_process *p, etp_str *log);
     // A place of that name where launches may write; what was there before is gone.
     etp_status (*scratch)(etp_device *d, const char *name, etp_arena *arena, const char **out_remote,
                           etp_error *err);
@@ -64,6 +68,8 @@ struct etp_device {
     etp_arena arena;
     const char *work_dir; // local folder that is ours until close
     void *data;           // of the implementation
+    etp_device_facts extra; // told by probe, too; texts live in `arena`
+    const char *journal;  // of prepare.h, NULL: nothing is prepared
 };
 
 typedef struct etp_device_options {
@@ -73,7 +79,9 @@ typedef struct etp_device_options {
     const char *ssh_config;  // --ssh-config or ETPROF_SSH_CONFIG; NULL: the user's own
     const char *android_serial; // ANDROID_SERIAL: the device meant by "adb" alone; may be NULL
     const char *search_path; // PATH; may be NULL
+    bool no_runner;          // nothing will be started: do not look for a runner
     const char *program;     // etprof's own path, where the look-up of bundles begins; may be NULL
+    double timeout_s;        // longest silence of one call to a device; 0: 20, never more
     const char *work_root;   // temporary folders are made in here; same file system as the results
 } etp_device_options;
 

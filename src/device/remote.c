@@ -2,6 +2,7 @@
 // What ssh and adb devices share: their folders, how a runner is started and ended there.
 #include "device/remote.h"
 
+#include <math.h>
 #include <stdio.h>
 
 #include <etprof/version.h>
@@ -87,7 +88,7 @@ static const char k_after_start[] =
     "wait $r; s=$?\n"
     "[ -z \"$t\" ] || kill $t 2>/dev/null\n"
     "rm -f \"$w/pid\"\n"
-    "[ $s -le 128 ] || echo \"the runner was ended by signal $((s - 128))\" >&2\n"
+    "echo \"$m$s\" >&2\n"
     "exit $s\n";
 
 static etp_status remote_start(etp_device *d, const char *const *args, const char *const *env,
@@ -112,11 +113,13 @@ static etp_status remote_start(etp_device *d, const char *const *args, const cha
     words[n] = NULL;
     etp_strbuf script;
     etp_strbuf_init(&script, &arena);
+    snprintf(r->marker, sizeof r->marker, "etprof-end %016llx ",
+             (unsigned long long)etp_os_random_u64());
     etp_strbuf_appendz(&script, "w=");
     etp_remote_quote(&script, r->work);
-    etp_strbuf_appendz(&script, "\nmkdir -p \"$w\" && cd ");
+    etp_strbuf_printf(&script, "\nm='%s'\n{ mkdir -p \"$w\" && cd ", r->marker);
     etp_remote_quote(&script, r->bundle);
-    etp_strbuf_appendz(&script, " || exit 126\n");
+    etp_strbuf_appendz(&script, "; } || { echo \"${m}126\" >&2; exit 126; }\n");
     if (status == ETP_OK) {
         append_command(d, words, env, &script);
         etp_strbuf_appendz(&script, k_after_start);
@@ -153,8 +156,9 @@ static void end_there(etp_device *d, bool remove)
     etp_remote_quote(&script, r->bundle ? r->bundle : "");
     etp_strbuf_printf(&script, "\n[ ! -f \"$w/pid\" ] || { %s}\n", k_kill);
     etp_strbuf_appendz(&script, remove ? "rm -rf \"$w\"\n" : "rm -f \"$w/pid\"\n");
+    const uint64_t most = (uint64_t)10 * 1000000000u;
     etp_remote_call call = {.script = script.ptr, .cleanup = true,
-                            .timeout_ns = (uint64_t)10 * 1000000000u};
+                            .timeout_ns = r->patience_ns < most ? r->patience_ns : most};
     if (!script.failed) {
         etp_status ignored = etp_remote_do(d, &call, &arena, NULL);
         (void)ignored; // the watch over there does it a little later
@@ -162,9 +166,23 @@ static void end_there(etp_device *d, bool remove)
     etp_arena_dispose(&arena);
 }
 
+static bool remote_ended(etp_device *d, etp_process *p, etp_str *log)
+{
+    etp_remote *r = remote_of(d);
+    int status = etp_remote_marker(r->marker, log);
+    r->suspect = status != 0;
+    if (status < 0) {
+        return false;
+    }
+    p->signal = status > 128 ? status - 128 : 0;
+    p->exit_code = status > 128 ? 0 : status;
+    return true;
+}
+
 static void remote_kill(etp_device *d, etp_process *p, uint64_t pid)
 {
     (void)pid; // the runner's word; what the device recorded is better
+    remote_of(d)->suspect = true;
     etp_process_kill(p);
     end_there(d, false);
 }
@@ -207,6 +225,7 @@ static const etp_device_vtable k_remote = {
     .push = etp_remote_push,
     .start = remote_start,
     .kill = remote_kill,
+    .ended = remote_ended,
     .scratch = remote_scratch,
     .pull = etp_remote_pull,
     .state = etp_remote_state,
@@ -267,6 +286,37 @@ static etp_status settle(etp_device *d, etp_str *system, etp_str *machine, etp_e
     return r->work ? ETP_OK : etp_fail_nomem(err, "the device");
 }
 
+// A program of another machine would be sent in vain, and its shell's words about it are odd.
+static etp_status check_machine(const char *runner, const char *triple, etp_error *err)
+{
+    static const struct {
+        unsigned machine;
+        const char *name;
+    } k_machines[] = {{3, "i386"}, {40, "arm"}, {62, "x86_64"}, {183, "aarch64"}, {243, "riscv64"}};
+    etp_file file;
+    ETP_TRY(etp_file_open(runner, UINT64_MAX, &file, err));
+    const uint8_t *b = file.bytes.ptr;
+    const char *found = NULL;
+    bool mach_o = false;
+    if (file.bytes.len >= 20 && memcmp(b, "\177ELF", 4) == 0) {
+        unsigned machine = b[5] == 2 ? (unsigned)b[18] << 8 | b[19] : (unsigned)b[19] << 8 | b[18];
+        found = "another machine";
+        for (size_t i = 0; i < sizeof k_machines / sizeof *k_machines; i++) {
+            found = k_machines[i].machine == machine ? k_machines[i].name : found;
+        }
+    } else if (file.bytes.len >= 4 && memcmp(b, "\xcf\xfa\xed\xfe", 4) == 0) {
+        found = "macOS";
+        mach_o = true;
+    }
+    etp_file_close(&file);
+    bool wants_mac = strstr(triple, "macos") != NULL;
+    if (!found || (mach_o && wants_mac) || (!mach_o && strncmp(triple, found, strlen(found)) == 0)) {
+        return ETP_OK; // a script, perhaps: what it starts is its own business
+    }
+    return etp_fail(err, ETP_ENVIRONMENT, "%s is a program for %s, the device needs %s", runner, found,
+                    triple);
+}
+
 etp_status etp_remote_open(etp_device *d, const etp_device_options *o, etp_remote *r,
                            const char *spec, const char *platform, etp_error *err)
 {
@@ -274,7 +324,11 @@ etp_status etp_remote_open(etp_device *d, const etp_device_options *o, etp_remot
     d->data = r;
     snprintf(r->nonce, sizeof r->nonce, "%016llx", (unsigned long long)etp_os_random_u64());
     r->connected = true;
-    etp_str system, machine;
+    r->patience_ns = ETP_REMOTE_NS;
+    if (o->timeout_s > 0 && o->timeout_s * 1e9 < (double)ETP_REMOTE_NS) {
+        r->patience_ns = (uint64_t)(fmax(o->timeout_s, 1) * 1e9);
+    }
+    etp_str system = {0}, machine = {0};
     ETP_TRY(settle(d, &system, &machine, err));
     d->info = (etp_device_info){
         .spec = spec,
@@ -283,8 +337,12 @@ etp_status etp_remote_open(etp_device *d, const etp_device_options *o, etp_remot
     if (!d->info.triple) {
         return etp_fail_nomem(err, "the device");
     }
+    if (o->no_runner) {
+        return ETP_OK;
+    }
     ETP_TRY(etp_bundle_find(o->runner, o->program, d->info.triple, &d->arena, &d->bundle, err));
     const etp_bundle *b = &d->bundle;
+    ETP_TRY(check_machine(b->runner, d->info.triple, err));
     r->bundle = etp_arena_printf(&d->arena, "%s/bundles/%.32s", r->root,
                                  b->sdk_digest[0] ? b->sdk_digest : b->runner_sha256);
     return r->bundle ? ETP_OK : etp_fail_nomem(err, "the device");

@@ -25,6 +25,13 @@ struct etp_remote {
     const char *work;   // folder of this session there
     bool connected;     // the scripts of close are worth a try
     bool bundle_checked;
+    uint64_t patience_ns; // longest silence of a call that does not know better
+    bool suspect;       // the last launch ended badly: look after the connection before the next one
+    char marker[48];    // the end marker of the last launch
+    struct {
+        const char **items; // hashes of files that are known to be there
+        size_t n, cap;
+    } sent;
     const char *home_script; // sh that sets $base, where the tool's folder goes
 };
 
@@ -58,6 +65,8 @@ ETP_NODISCARD etp_status etp_remote_client(const char *const *argv, uint64_t tim
                                            etp_str *log, etp_error *err);
 // First line that says something, at most 300 bytes.
 etp_str etp_remote_words(etp_str log);
+// Takes "MARKER<status>" and all that follows off LOG; −1 when it is not there.
+int etp_remote_marker(const char *marker, etp_str *log);
 // Path of PROGRAM in SEARCH_PATH, NULL when it is not there.
 const char *etp_remote_find(const char *program, const char *search_path, etp_arena *arena);
 
@@ -65,11 +74,15 @@ const char *etp_remote_find(const char *program, const char *search_path, etp_ar
 
 ETP_NODISCARD etp_status etp_remote_push(etp_device *d, const char *local, etp_arena *arena,
                                          const char **out_remote, etp_error *err);
+// Sends what differs of the bundle, once a session and after a launch that ended badly.
 ETP_NODISCARD etp_status etp_remote_push_bundle(etp_device *d, etp_error *err);
 ETP_NODISCARD etp_status etp_remote_pull(etp_device *d, const char *remote, const char *local,
                                          etp_error *err);
 
 // ---- facts and state (remote_state.c) ----
+
+// A copy fit to be shown: no control characters, of a bearable length; NULL on out of memory.
+const char *etp_remote_shown(etp_str text, etp_arena *arena);
 
 ETP_NODISCARD etp_status etp_remote_probe(etp_device *d, etp_arena *arena, etp_device_facts *out,
                                           etp_error *err);

@@ -78,6 +78,25 @@ const char *etp_remote_find(const char *program, const char *search_path, etp_ar
     return NULL;
 }
 
+int etp_remote_marker(const char *marker, etp_str *log)
+{
+    size_t at = etp_str_find(*log, etp_str_from(marker)), len = strlen(marker);
+    if (at == log->len) {
+        return -1;
+    }
+    etp_str number = {log->ptr + at + len, log->len - at - len};
+    size_t digits = 0;
+    while (digits < number.len && number.ptr[digits] >= '0' && number.ptr[digits] <= '9') {
+        digits++;
+    }
+    uint64_t v;
+    if (!etp_parse_u64((etp_str){number.ptr, digits}, &v) || v > 255) {
+        return -1;
+    }
+    log->len = at;
+    return (int)v;
+}
+
 etp_status etp_remote_client(const char *const *argv, uint64_t timeout_ns, etp_arena *arena,
                              int *status, etp_str *out, etp_str *log, etp_error *err)
 {
@@ -112,11 +131,15 @@ static void take(attempt *a, etp_process_event event, const char *buf, size_t go
     }
 }
 
+static uint64_t patience_of(const etp_remote *r, const etp_remote_call *c)
+{
+    return c->timeout_ns ? c->timeout_ns : r->patience_ns;
+}
+
 // Feeds the input and reads until both streams end.
-static attempt_end pump(attempt *a)
+static attempt_end pump(attempt *a, uint64_t patience)
 {
     const etp_remote_call *c = a->call;
-    uint64_t patience = c->timeout_ns ? c->timeout_ns : ETP_REMOTE_NS;
     while (a->sent < c->input.len) {
         size_t n = c->input.len - a->sent;
         n = n < WRITE_PIECE ? n : WRITE_PIECE;
@@ -157,28 +180,6 @@ static attempt_end pump(attempt *a)
     }
 }
 
-// Takes "etprof-end NONCE STATUS" off the log; false when it is not there.
-static bool find_marker(const char *marker, etp_str log, etp_remote_call *c)
-{
-    etp_str rest = log;
-    size_t at = etp_str_find(rest, etp_str_from(marker));
-    if (at == rest.len) {
-        return false;
-    }
-    c->log = (etp_str){log.ptr, at};
-    etp_str number = {rest.ptr + at + strlen(marker), rest.len - at - strlen(marker)};
-    size_t digits = 0;
-    while (digits < number.len && number.ptr[digits] >= '0' && number.ptr[digits] <= '9') {
-        digits++;
-    }
-    uint64_t v;
-    if (!etp_parse_u64((etp_str){number.ptr, digits}, &v) || v > 255) {
-        return false;
-    }
-    c->status = (int)v;
-    return true;
-}
-
 static etp_status try_once(etp_device *d, etp_remote_call *c, etp_arena *arena, attempt_end *end,
                            etp_error *err)
 {
@@ -200,11 +201,12 @@ static etp_status try_once(etp_device *d, etp_remote_call *c, etp_arena *arena, 
     }
     etp_status status = etp_process_start(&spec, &a.process, err);
     if (status == ETP_OK) {
-        *end = pump(&a);
+        *end = pump(&a, patience_of(r, c));
         etp_process_dispose(&a.process);
         c->out = etp_strbuf_str(&a.out);
         c->log = etp_strbuf_str(&a.log);
-        if (*end == ENDED && !find_marker(marker, c->log, c)) {
+        c->status = etp_remote_marker(marker, &c->log);
+        if (*end == ENDED && c->status < 0) {
             *end = LOST;
         }
     }
@@ -230,7 +232,7 @@ etp_status etp_remote_do(etp_device *d, etp_remote_call *call, etp_arena *arena,
             return etp_fail(err, ETP_INTERRUPTED, "interrupted");
         case STALLED:
             return etp_fail(err, ETP_CHILD, "%s: no answer for %.3g s", r->name,
-                            (double)(call->timeout_ns ? call->timeout_ns : ETP_REMOTE_NS) / 1e9);
+                            (double)patience_of(r, call) / 1e9);
         case LOST:
             break;
         }

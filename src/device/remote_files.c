@@ -84,98 +84,184 @@ static etp_status send(etp_device *d, etp_bytes bytes, const char *hex, const ch
     }
 }
 
-static etp_status push_as(etp_device *d, const char *local, const char *remote, bool executable,
-                          etp_arena *arena, const char **out_remote, etp_error *err)
+static bool is_sent(const etp_remote *r, const char *hex)
 {
-    const etp_remote *r = d->data;
+    for (size_t i = 0; i < r->sent.n; i++) {
+        if (strcmp(r->sent.items[i], hex) == 0) {
+            return true;
+        }
+    }
+    return false;
+}
+
+etp_status etp_remote_push(etp_device *d, const char *local, etp_arena *arena,
+                           const char **out_remote, etp_error *err)
+{
+    etp_remote *r = d->data;
     etp_file file;
     char hex[ETP_SHA256_HEX_CHARS];
     ETP_TRY(etp_file_open(local, UINT64_MAX, &file, err));
     hash_bytes(file.bytes, hex);
-    etp_status status = ETP_OK;
-    if (!remote) {
-        remote = etp_arena_printf(arena, "%s/files/%s", r->root, hex);
-        status = remote ? ETP_OK : etp_fail_nomem(err, local);
-    }
-    bool there = false;
-    if (status == ETP_OK) {
+    const char *remote = etp_arena_printf(arena, "%s/files/%s", r->root, hex);
+    const char *key = etp_arena_printf(&d->arena, "%s", hex);
+    etp_status status = remote && key ? ETP_OK : etp_fail_nomem(err, local);
+    bool there = is_sent(r, hex), known = there;
+    if (status == ETP_OK && !there) {
         status = has_file(d, remote, hex, arena, &there, err);
     }
     if (status == ETP_OK && !there) {
-        status = send(d, file.bytes, hex, remote, executable, arena, err);
+        status = send(d, file.bytes, hex, remote, false, arena, err);
         if (status != ETP_OK) {
             status = etp_fail_ctx(err, "sending %s", local);
         }
+    }
+    if (status == ETP_OK && !known && !ETP_PUSH(&d->arena, &r->sent, key)) {
+        status = etp_fail_nomem(err, local);
     }
     etp_file_close(&file);
     *out_remote = remote;
     return status;
 }
 
-etp_status etp_remote_push(etp_device *d, const char *local, etp_arena *arena,
-                           const char **out_remote, etp_error *err)
-{
-    return push_as(d, local, NULL, false, arena, out_remote, err);
-}
-
 // ---- the bundle ----
 
-static etp_status push_folder(etp_device *d, const char *local, const char *remote, int depth,
-                              etp_error *err)
+typedef struct listed_file {
+    etp_str hex, path; // path without "./"
+} listed_file;
+typedef struct listing {
+    listed_file *items;
+    size_t n, cap;
+} listing;
+
+// Hashes of all files of the bundle's folder there, in one call.
+static etp_status list_bundle(etp_device *d, listing *out, etp_error *err)
 {
-    etp_dir_list list;
-    ETP_TRY(etp_os_list(local, &d->arena, &list, err));
-    for (size_t i = 0; i < list.n; i++) {
-        const char *name = list.items[i].name, *ignored;
-        if (name[0] == '.') {
+    const etp_remote *r = d->data;
+    const char *q = etp_remote_quoted(&d->arena, r->bundle);
+    etp_remote_call call = {
+        .script = q ? etp_arena_printf(&d->arena,
+                                       "%scd %s 2>/dev/null || exit 0\n"
+                                       "find . -type f ! -name '*.part' | while read -r f; do "
+                                       "echo \"$(h \"$f\") $f\"; done",
+                                       k_hash, q)
+                    : NULL,
+        .timeout_ns = HASH_NS};
+    if (!call.script) {
+        return etp_fail_nomem(err, "the bundle");
+    }
+    ETP_TRY(etp_remote_do(d, &call, &d->arena, err));
+    for (etp_str rest = call.out; rest.len > 0;) {
+        etp_str line = {rest.ptr, etp_str_find(rest, ETP_STR("\n"))};
+        size_t step = line.len < rest.len ? line.len + 1 : line.len;
+        rest.ptr += step;
+        rest.len -= step;
+        if (line.len <= 67 || memcmp(line.ptr + 64, " ./", 3) != 0) {
             continue;
         }
-        const char *from = etp_arena_printf(&d->arena, "%s/%s", local, name);
-        const char *to = etp_arena_printf(&d->arena, "%s/%s", remote, name);
-        if (!from || !to) {
-            return etp_fail_nomem(err, local);
+        listed_file f = {{line.ptr, 64}, {line.ptr + 67, line.len - 67}};
+        if (!ETP_PUSH(&d->arena, out, f)) {
+            return etp_fail_nomem(err, "the bundle");
         }
-        if (list.items[i].is_dir) {
-            if (depth < 3) {
-                ETP_TRY(push_folder(d, from, to, depth + 1, err));
-            }
-            continue;
-        }
-        ETP_TRY(push_as(d, from, to, etp_os_is_executable(from), &d->arena, &ignored, err));
     }
     return ETP_OK;
 }
 
-// Every file is compared once a session; later calls only look whether the folder is still there.
+static bool is_listed(const listing *there, const char *path, const char *hex)
+{
+    for (size_t i = 0; i < there->n; i++) {
+        if (etp_str_eqz(there->items[i].path, path)) {
+            return etp_str_eqz(there->items[i].hex, hex);
+        }
+    }
+    return false;
+}
+
+// PATH is below the bundle's folder here (LOCAL its full name) and there.
+static etp_status push_part(etp_device *d, const listing *there, const char *local,
+                            const char *path, etp_error *err)
+{
+    const etp_remote *r = d->data;
+    etp_file file;
+    char hex[ETP_SHA256_HEX_CHARS];
+    const char *to = etp_arena_printf(&d->arena, "%s/%s", r->bundle, path);
+    if (!to) {
+        return etp_fail_nomem(err, local);
+    }
+    ETP_TRY(etp_file_open(local, UINT64_MAX, &file, err));
+    hash_bytes(file.bytes, hex);
+    etp_status status = ETP_OK;
+    if (!is_listed(there, path, hex)) {
+        status = send(d, file.bytes, hex, to, etp_os_is_executable(local), &d->arena, err);
+    }
+    etp_file_close(&file);
+    return status == ETP_OK ? ETP_OK : etp_fail_ctx(err, "sending %s", local);
+}
+
+static etp_status push_folder(etp_device *d, const listing *there, const char *below, int depth,
+                              etp_error *err)
+{
+    etp_dir_list list;
+    const char *folder = etp_arena_printf(&d->arena, "%s/%s", d->bundle.dir, below);
+    if (!folder) {
+        return etp_fail_nomem(err, "the bundle");
+    }
+    ETP_TRY(etp_os_list(folder, &d->arena, &list, err));
+    for (size_t i = 0; i < list.n; i++) {
+        const char *name = list.items[i].name;
+        if (name[0] == '.') {
+            continue;
+        }
+        const char *path = etp_arena_printf(&d->arena, "%s%s%s", below, below[0] ? "/" : "", name);
+        const char *local = path ? etp_arena_printf(&d->arena, "%s/%s", d->bundle.dir, path) : NULL;
+        if (!local) {
+            return etp_fail_nomem(err, "the bundle");
+        }
+        if (!list.items[i].is_dir) {
+            ETP_TRY(push_part(d, there, local, path, err));
+        } else if (depth < 3) {
+            ETP_TRY(push_folder(d, there, path, depth + 1, err));
+        }
+    }
+    return ETP_OK;
+}
+
+// Is the folder still there? The question also takes up a lost connection.
+static etp_status bundle_is_there(etp_device *d, bool *out, etp_error *err)
+{
+    const etp_remote *r = d->data;
+    const char *q = etp_remote_quoted(&d->arena, r->bundle);
+    etp_remote_call look = {.script = q ? etp_arena_printf(&d->arena, "[ -d %s ]", q) : NULL};
+    if (!look.script) {
+        return etp_fail_nomem(err, "the bundle");
+    }
+    ETP_TRY(etp_remote_do(d, &look, &d->arena, err));
+    *out = look.status == 0;
+    return ETP_OK;
+}
+
 etp_status etp_remote_push_bundle(etp_device *d, etp_error *err)
 {
     etp_remote *r = d->data;
-    const char *q = etp_remote_quoted(&d->arena, r->bundle);
-    if (!q) {
-        return etp_fail_nomem(err, "the bundle");
+    if (r->bundle_checked && !r->suspect) {
+        return ETP_OK;
     }
+    bool there = false;
     if (r->bundle_checked) {
-        etp_remote_call look = {.script = etp_arena_printf(&d->arena, "[ -d %s ]", q)};
-        if (!look.script) {
-            return etp_fail_nomem(err, "the bundle");
-        }
-        ETP_TRY(etp_remote_do(d, &look, &d->arena, err));
-        if (look.status == 0) {
-            return ETP_OK;
-        }
+        ETP_TRY(bundle_is_there(d, &there, err));
     }
-    const etp_bundle *b = &d->bundle;
-    if (b->sdk_digest[0] == '\0') { // a bare program
-        const char *name = strrchr(b->runner, '/'), *ignored;
-        const char *to = etp_arena_printf(&d->arena, "%s%s", r->bundle, name);
-        if (!to) {
-            return etp_fail_nomem(err, "the runner");
+    if (!there) {
+        listing found = {0};
+        const etp_bundle *b = &d->bundle;
+        r->sent.n = 0; // whoever took the bundle away may have taken more
+        ETP_TRY(list_bundle(d, &found, err));
+        if (b->sdk_digest[0] == '\0') { // a bare program
+            ETP_TRY(push_part(d, &found, b->runner, strrchr(b->runner, '/') + 1, err));
+        } else {
+            ETP_TRY(push_folder(d, &found, "", 0, err));
         }
-        ETP_TRY(push_as(d, b->runner, to, true, &d->arena, &ignored, err));
-    } else {
-        ETP_TRY(push_folder(d, b->dir, r->bundle, 0, err));
     }
     r->bundle_checked = true;
+    r->suspect = false;
     return ETP_OK;
 }
 

@@ -37,6 +37,11 @@ static const char k_facts[] =
     "elif [ -r /proc/device-tree/model ]; then\n"
     "  say model \"$(tr -d '\\0' </proc/device-tree/model)\"\n"
     "else one model /sys/devices/virtual/dmi/id/product_name; fi\n"
+    "if command -v settings >/dev/null 2>&1; then\n"
+    "  say settings \"low_power=$(settings get global low_power) stay_on=$(settings get global stay_on_while_plugged_in)"
+    " animations=$(settings get global window_animation_scale),$(settings get global transition_animation_scale),"
+    "$(settings get global animator_duration_scale)\"\n"
+    "fi\n"
     "if command -v dumpsys >/dev/null 2>&1; then\n"
     "  say battery_percent \"$(dumpsys battery 2>/dev/null | sed -n 's/^ *level: *//p' | head -n 1)\"\n"
     "  say thermal_status \"$(dumpsys thermalservice 2>/dev/null | sed -n 's/^Thermal Status: *//p' | head -n 1)\"\n"
@@ -57,19 +62,26 @@ static const char k_facts[] =
     "one clock_source $s/../clocksource/clocksource0/current_clocksource\n"
     "exit 0\n";
 
+// Builtins alone where they can do it: every program that is started here disturbs what is measured
+// next, and a phone has a hundred thermal zones.
 static const char k_state[] =
     "s=/sys/devices/system/cpu\n"
-    "read l x </proc/loadavg && echo load=$l\n"
-    "awk '/^MemAvailable:/ {printf \"free_kb=%.0f\\n\", $2}' /proc/meminfo\n"
-    "awk '$1 == \"cpu\" {printf \"busy=%.0f\\nsteal=%.0f\\n\", $2+$3+$4+$7+$8, $9}' /proc/stat\n"
-    "for z in /sys/class/thermal/thermal_zone*; do t=$(cat $z/temp 2>/dev/null) && "
-    "echo \"zone=$t $(cat $z/type 2>/dev/null)\"; done\n"
-    "for f in $s/cpu[0-9]*/cpufreq/scaling_cur_freq; do v=$(cat $f 2>/dev/null) && echo khz=$v; done\n"
-    "v=$(cat $s/cpu0/cpufreq/scaling_governor 2>/dev/null) && echo governor=$v\n"
-    "v=$(cat $s/cpufreq/boost 2>/dev/null) && echo boost=$v\n"
-    "v=$(cat $s/intel_pstate/no_turbo 2>/dev/null) && echo no_turbo=$v\n"
-    "for p in /sys/class/power_supply/*; do echo \"power=$(cat $p/type 2>/dev/null) $(cat $p/online 2>/dev/null)\"; done\n"
+    "rd() { v=; { read -r v <\"$1\"; } 2>/dev/null; [ -n \"$v\" ]; }\n"
+    "read -r l x </proc/loadavg && echo load=$l\n"
+    "while read -r k v x; do [ \"$k\" != MemAvailable: ] || { echo free_kb=$v; break; }; done </proc/meminfo\n"
+    "{ read -r k a b c d e f g h x </proc/stat && echo \"busy=$((a + b + c + f + g))\" && echo \"steal=$h\"; } 2>/dev/null\n"
+    "for z in /sys/class/thermal/thermal_zone*; do rd $z/temp && t=$v && { rd $z/type; echo \"zone=$t $v\"; }; done\n"
+    "for f in $s/cpu[0-9]*/cpufreq/scaling_cur_freq; do rd $f && echo khz=$v; done\n"
+    "for f in $s/cpufreq/policy*/scaling_max_freq; do rd $f && echo cap=$v; done\n"
+    "rd $s/cpu0/cpufreq/scaling_governor && echo governor=$v\n"
+    "rd $s/cpufreq/boost && echo boost=$v\n"
+    "rd $s/intel_pstate/no_turbo && echo no_turbo=$v\n"
+    "for p in /sys/class/power_supply/*; do rd $p/type && t=$v && { rd $p/online; echo \"power=$t $v\"; }; done\n"
     "v=$(getconf CLK_TCK 2>/dev/null) && echo hz=$v\n"
+    "if command -v dumpsys >/dev/null 2>&1; then\n"
+    "  dumpsys battery 2>/dev/null | sed -n 's/^ *level: */battery=/p; s/^ *temperature: */battery_temp=/p'\n"
+    "  dumpsys thermalservice 2>/dev/null | sed -n 's/^Thermal Status: */thermal=/p' | head -n 1\n"
+    "fi\n"
     "exit 0\n";
 
 static bool next_pair(etp_str *rest, etp_str *key, etp_str *value)
@@ -92,8 +104,7 @@ static bool next_pair(etp_str *rest, etp_str *key, etp_str *value)
     return false;
 }
 
-// A copy fit to be shown: no control characters, of a bearable length.
-static const char *shown(etp_str v, etp_arena *arena)
+const char *etp_remote_shown(etp_str v, etp_arena *arena)
 {
     char *copy = etp_arena_strdup(arena, (etp_str){v.ptr, v.len < MAX_VALUE ? v.len : MAX_VALUE});
     for (char *p = copy; p && *p; p++) {
@@ -110,8 +121,11 @@ etp_status etp_remote_probe(etp_device *d, etp_arena *arena, etp_device_facts *o
     bool ok = etp_device_fact_add(out, arena, "reached_by", r->name);
     etp_str rest = call.out, key, value;
     while (ok && out->n < 64 && next_pair(&rest, &key, &value)) {
-        const char *k = shown(key, arena);
-        ok = k && etp_device_fact_add(out, arena, k, shown(value, arena));
+        const char *k = etp_remote_shown(key, arena);
+        ok = k && etp_device_fact_add(out, arena, k, etp_remote_shown(value, arena));
+    }
+    for (size_t i = 0; ok && i < d->extra.n; i++) {
+        ok = ETP_PUSH(arena, out, d->extra.items[i]);
     }
     return ok ? ETP_OK : etp_fail_nomem(err, "facts of the device");
 }
@@ -121,6 +135,7 @@ etp_status etp_remote_probe(etp_device *d, etp_arena *arena, etp_device_facts *o
 typedef struct seen {
     bool load, free, busy, temperature, frequency, governor, boost, power;
     uint64_t hz, busy_ticks, steal_ticks;
+    double battery_c; // NAN: not told
 } seen;
 
 static void take_temperature(etp_str v, etp_os_state *out)
@@ -170,6 +185,14 @@ static void take_pair(etp_str key, etp_str v, etp_os_state *out, seen *s)
         out->freq_min_khz = n < out->freq_min_khz ? n : out->freq_min_khz;
         out->freq_max_khz = out->freq_max_khz == UINT64_MAX || n > out->freq_max_khz
                                 ? n : out->freq_max_khz;
+    } else if (etp_str_eqz(key, "cap") && number && n < UINT64_MAX / 1024) {
+        out->freq_cap_khz = (out->freq_cap_khz == UINT64_MAX ? 0 : out->freq_cap_khz) + n;
+    } else if (etp_str_eqz(key, "thermal") && number && n <= 6) {
+        out->thermal_status = (int)n;
+    } else if (etp_str_eqz(key, "battery") && number && n <= 100) {
+        out->battery_percent = (int)n;
+    } else if (etp_str_eqz(key, "battery_temp") && number && n > 0 && n < 2000) {
+        s->battery_c = (double)n / 10;
     } else if (etp_str_eqz(key, "governor")) {
         snprintf(out->governor, sizeof out->governor, "%.*s", ETP_STR_ARG(v));
     } else if (etp_str_eqz(key, "boost") && number) {
@@ -191,10 +214,13 @@ void etp_remote_state(etp_device *d, etp_os_state *out)
                           .freq_max_khz = UINT64_MAX,
                           .cpu_busy_ms = UINT64_MAX,
                           .cpu_steal_ms = UINT64_MAX,
+                          .freq_cap_khz = UINT64_MAX,
+                          .thermal_status = -1,
+                          .battery_percent = -1,
                           .boost = -1};
     etp_arena arena = {0};
     etp_remote_call call = {.script = k_state};
-    seen s = {.hz = 100};
+    seen s = {.hz = 100, .battery_c = (double)NAN};
     if (etp_remote_do(d, &call, &arena, NULL) == ETP_OK) {
         etp_str rest = call.out, key, value;
         while (next_pair(&rest, &key, &value)) {
@@ -202,6 +228,10 @@ void etp_remote_state(etp_device *d, etp_os_state *out)
         }
     }
     etp_arena_dispose(&arena);
+    if (isnan(out->temperature_c) && !isnan(s.battery_c)) { // no zone may be read: the best there is
+        out->temperature_c = s.battery_c;
+        snprintf(out->temperature_zone, sizeof out->temperature_zone, "battery");
+    }
     out->load1 = s.load ? out->load1 : (double)NAN;
     if (s.busy && s.busy_ticks < UINT64_MAX / 1000 && s.steal_ticks < UINT64_MAX / 1000) {
         out->cpu_busy_ms = s.busy_ticks * 1000 / s.hz;

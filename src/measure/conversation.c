@@ -21,6 +21,8 @@ etp_status etp_talk_start(etp_device *device, const char *const *args, const cha
     out->process = (etp_process){.in_fd = -1, .out_fd = -1, .err_fd = -1};
     etp_strbuf_init(&out->log, arena);
     out->log_dropped = out->pid = 0;
+    out->tail_len = 0;
+    out->lost = false;
     out->start = out->end = 0;
     out->out_closed = false;
     if (!out->interrupted) {
@@ -40,6 +42,50 @@ static void keep_log(etp_talk *t, const char *ptr, size_t len)
     size_t kept = len < room ? len : room;
     etp_strbuf_append(&t->log, (etp_str){ptr, kept});
     t->log_dropped += len - kept;
+    if (len >= sizeof t->tail) {
+        memcpy(t->tail, ptr + len - sizeof t->tail, sizeof t->tail);
+        t->tail_len = sizeof t->tail;
+        return;
+    }
+    size_t old = t->tail_len < sizeof t->tail - len ? t->tail_len : sizeof t->tail - len;
+    memmove(t->tail, t->tail + t->tail_len - old, old);
+    memcpy(t->tail + old, ptr, len);
+    t->tail_len = old + len;
+}
+
+// The device's own word about the end, wherever in the log it is.
+static void hear_end(etp_talk *t)
+{
+    if (!t->device->ops->ended) {
+        return;
+    }
+    etp_str log = etp_strbuf_str(&t->log), tail = {t->tail, t->tail_len};
+    t->lost = !t->device->ops->ended(t->device, &t->process, t->log_dropped ? &tail : &log);
+    if (t->log_dropped == 0) {
+        t->log.len = log.len;
+    }
+    t->tail_len = tail.len;
+}
+
+etp_str etp_talk_words(const etp_talk *t)
+{
+    etp_str log = etp_strbuf_str(&t->log);
+    if (t->log_dropped > 0) {
+        log = (etp_str){t->tail, t->tail_len};
+    }
+    while (log.len > 0) {
+        size_t end = log.len;
+        while (log.len > 0 && log.ptr[log.len - 1] != '\n') {
+            log.len--;
+        }
+        etp_str line = {log.ptr + log.len, end - log.len};
+        if (line.len > 0) {
+            line.len = line.len > 300 ? 300 : line.len;
+            return line;
+        }
+        log.len -= log.len > 0;
+    }
+    return log;
 }
 
 // Reads until DEADLINE. OK: there is something new on stdout.
@@ -158,6 +204,7 @@ bool etp_talk_finish(etp_talk *t)
     }
     uint64_t now = etp_os_now_ns();
     if (etp_process_wait(&t->process, now < deadline ? deadline - now : 0)) {
+        hear_end(t);
         return true;
     }
     etp_talk_kill(t);

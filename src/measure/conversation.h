@@ -15,6 +15,9 @@ typedef struct etp_talk {
     etp_process process;
     etp_strbuf log;        // stderr
     uint64_t log_dropped;  // bytes beyond the limit
+    char tail[256];        // the last bytes of stderr, also of what was dropped
+    size_t tail_len;
+    bool lost;             // by etp_talk_finish: the connection went, nobody knows how it ended
     uint64_t pid;          // as the runner said
     uint64_t timeout_ns;   // longest silence
     int (*interrupted)(void *ctx);
@@ -47,6 +50,8 @@ etp_talk_result etp_talk_line(etp_talk *t, uint64_t extra_ns, etp_str *out, char
                               size_t why_cap);
 // Closes its input, takes what it still says, waits for its end. False: it had to be killed.
 bool etp_talk_finish(etp_talk *t);
+// The last line of its stderr that says something, at most 300 bytes; borrows from T.
+etp_str etp_talk_words(const etp_talk *t);
 void etp_talk_kill(etp_talk *t);
 void etp_talk_dispose(etp_talk *t); // leaves no process
 

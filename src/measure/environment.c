@@ -31,6 +31,9 @@ static void write_state(etp_json *j, const char *key, const etp_os_state *s)
     text_or_null(j, "temperature_zone", s->temperature_zone);
     number_or_null(j, "freq_min_khz", s->freq_min_khz);
     number_or_null(j, "freq_max_khz", s->freq_max_khz);
+    number_or_null(j, "freq_cap_khz", s->freq_cap_khz);
+    number_or_null(j, "thermal_status", s->thermal_status < 0 ? UINT64_MAX : (uint64_t)s->thermal_status);
+    number_or_null(j, "battery_percent", s->battery_percent < 0 ? UINT64_MAX : (uint64_t)s->battery_percent);
     number_or_null(j, "cpu_busy_ms", s->cpu_busy_ms);
     number_or_null(j, "cpu_steal_ms", s->cpu_steal_ms);
     text_or_null(j, "governor", s->governor);

@@ -45,33 +45,18 @@ static bool lose(launch *l, etp_lost_reason reason, const char *fmt, ...)
 
 // ---- how it ended ----
 
-// Last line of its stderr that says something, for the message of a crash.
-static etp_str last_words(etp_str log)
-{
-    while (log.len > 0) {
-        size_t end = log.len;
-        while (log.len > 0 && log.ptr[log.len - 1] != '\n') {
-            log.len--;
-        }
-        etp_str line = {log.ptr + log.len, end - log.len};
-        if (line.len > 0) {
-            line.len = line.len > 300 ? 300 : line.len;
-            return line;
-        }
-        log.len -= log.len > 0;
-    }
-    return log;
-}
-
 // Tells what ended the process when it stopped talking. It has ended or is made to.
 static void explain_end(launch *l)
 {
     etp_talk *t = l->talk;
     bool ended = etp_talk_finish(t);
-    etp_str words = last_words(etp_strbuf_str(&t->log));
+    etp_str words = etp_talk_words(t);
     const char *colon = words.len > 0 ? ": " : "";
     if (!ended) {
         lose(l, ETP_LOST_HANG, "the runner closed its output and did not end");
+    } else if (t->lost) {
+        lose(l, ETP_LOST_CONNECTION, "the connection to the device was lost while the runner ran%s%.*s",
+             colon, ETP_STR_ARG(words));
     } else if (t->process.signal != 0) {
         lose(l, ETP_LOST_CRASH, "the runner was ended by signal %d%s%.*s", t->process.signal, colon,
              ETP_STR_ARG(words));
@@ -411,7 +396,7 @@ static void finish(launch *l, bool good)
         if (!etp_talk_finish(t)) {
             out->interrupted = t->interrupted(t->ctx) != 0;
             good = lose(l, ETP_LOST_HANG, "the runner did not end after its work");
-        } else if (t->process.signal != 0 || t->process.exit_code != 0) {
+        } else if (t->lost || t->process.signal != 0 || t->process.exit_code != 0) {
             explain_end(l);
             good = false;
         }

@@ -19,10 +19,9 @@ static etp_status explain(etp_talk *talk, etp_talk_result r, const char *why, et
         return etp_fail(err, ETP_CHILD, "the runner does not speak etprof's protocol: %s", why);
     }
     bool ended = etp_talk_finish(talk);
-    etp_str log = etp_strbuf_str(&talk->log);
-    log.len = log.len > 300 ? 300 : log.len;
-    while (log.len > 0 && log.ptr[log.len - 1] == '\n') {
-        log.len--;
+    etp_str log = etp_talk_words(talk);
+    if (talk->lost) {
+        return etp_fail(err, ETP_ENVIRONMENT, "the connection to the device was lost while the runner started");
     }
     return etp_fail(err, ETP_ENVIRONMENT, "the runner does not start (%s %d)%s%.*s",
                     ended && talk->process.signal ? "signal" : "status",
@@ -68,6 +67,10 @@ etp_status etp_session_probe(etp_device *device, etp_arena *arena, etp_device_cp
     etp_status status = etp_talk_start(device, args, env, &scratch, talk, err);
     if (status == ETP_OK) {
         status = ask(talk, arena, out, err);
+    }
+    if (status == ETP_OK) { // it has said all and ends by itself
+        bool ended = etp_talk_finish(talk);
+        (void)ended;
     }
     etp_talk_dispose(talk);
     etp_arena_dispose(&scratch);

@@ -55,6 +55,10 @@ static etp_status ask(etp_device *device, const etp_plan_arm *arm, uint64_t time
         while (!found && etp_talk_line(talk, 0, &line, why, sizeof why) == ETP_TALK_OK) {
             found = read_answer(line, arm->level_name, text, &out->ok);
         }
+        if (found) {
+            bool ended = etp_talk_finish(talk);
+            (void)ended;
+        }
     }
     etp_talk_dispose(talk);
     out->ran = out->ran && found;

@@ -268,6 +268,7 @@ static etp_status launch_task(etp_session *s, const etp_task *t, bool pilot, uin
     }
     if (!o->ok) {
         ETP_TRY(record_loss(s, t, o, attempt, err));
+        s->result->launches_lost++;
         etp_status fatal = arm->succeeded ? ETP_OK : status_of_code(o->code);
         if (fatal != ETP_OK) {
             return etp_fail(err, fatal, "%s", o->detail);
@@ -296,6 +297,7 @@ etp_status etp_session_launch(etp_session *s, const etp_task *t, etp_launch_outc
     etp_os_sleep_ns(500000000);
     ETP_TRY(launch_task(s, t, false, 2, o, err));
     s->run.lost.items[lost].recovered = o->ok;
+    s->result->launches_lost -= o->ok;
     return ETP_OK;
 }
 

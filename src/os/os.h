@@ -201,6 +201,9 @@ typedef struct etp_os_state {
     uint64_t freq_min_khz, freq_max_khz; // over the CPUs, now
     char governor[32];      // of the first CPU, "" unreadable
     uint64_t cpu_busy_ms, cpu_steal_ms; // over all CPUs since boot: what others do shows in the difference
+    uint64_t freq_cap_khz;  // Σ over frequency domains of what the system allows now; falls when it throttles
+    int thermal_status;     // of Android, 0 none … 6 shutdown; -1 unknown
+    int battery_percent;    // -1 unknown
     int boost;              // 1 on, 0 off, -1 unreadable
     char power[16];         // "mains", "battery", "" unreadable
     const char *unreadable[12];

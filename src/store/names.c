@@ -5,7 +5,8 @@
 static const char *const k_states[] = {"running", "finished", "interrupted"};
 static const char *const k_kinds[] = {"timed", "traced", "control", "sampled"};
 static const char *const k_phases[] = {"warmup", "timed", "traced", "sampled", "control"};
-static const char *const k_reasons[] = {"crash", "hang", "garbage", "mask", "error", "start", "file"};
+static const char *const k_reasons[] = {"crash", "hang", "garbage", "mask", "error", "start", "file",
+                                        "connection"};
 
 #define COUNT(list) (sizeof(list) / sizeof *(list))
 

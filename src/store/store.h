@@ -51,6 +51,7 @@ typedef enum etp_lost_reason { // why a launch gave nothing
     ETP_LOST_ERROR,   // the runner said why: detail
     ETP_LOST_START,   // could not be started
     ETP_LOST_FILE,    // its trace or outputs are missing, empty or too large
+    ETP_LOST_CONNECTION, // the device went away: nobody knows how the launch ended
     ETP_LOST_REASONS
 } etp_lost_reason;
 

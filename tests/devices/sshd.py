@@ -43,7 +43,8 @@ class Server:
             f"Port {self.port}\nListenAddress 127.0.0.1\nHostKey {where}/hostkey\nPidFile {where}/sshd.pid\n"
             f"AuthorizedKeysFile {where}/authorized_keys\nPasswordAuthentication no\n"
             "KbdInteractiveAuthentication no\nUsePAM no\nStrictModes no\n"
-            f"SetEnv XDG_CACHE_HOME={self.home}\n")
+            # A shell of one's own: the tester's start-up files may run hundreds of programs at every call.
+            f"SetEnv XDG_CACHE_HOME={self.home} HOME={self.home}\n")
         self.config = where / "ssh_config"
         self.config.write_text(
             f"Host board\n  HostName 127.0.0.1\n  Port {self.port}\n  User {getpass.getuser()}\n"

@@ -80,6 +80,9 @@ void etp_os_state_read(etp_os_state *out)
                           .freq_max_khz = UINT64_MAX,
                           .cpu_busy_ms = UINT64_MAX,
                           .cpu_steal_ms = UINT64_MAX,
+                          .freq_cap_khz = UINT64_MAX,
+                          .thermal_status = -1,
+                          .battery_percent = -1,
                           .boost = -1};
     for (size_t i = 0; i < sizeof k_unreadable / sizeof *k_unreadable; i++) {
         out->unreadable[out->n_unreadable++] = k_unreadable[i];

@@ -258,6 +258,23 @@ static void read_frequency(etp_os_state *out, etp_arena *arena)
     }
 }
 
+// The kernel lowers these limits when the machine is too hot.
+static void read_caps(etp_os_state *out, etp_arena *arena)
+{
+    etp_dir_list list;
+    if (etp_os_list("/sys/devices/system/cpu/cpufreq", arena, &list, NULL) != ETP_OK) {
+        return; // "cpu frequency" is unreadable then, too
+    }
+    for (size_t i = 0; i < list.n; i++) {
+        const char *path = etp_arena_printf(arena, "/sys/devices/system/cpu/cpufreq/%s/scaling_max_freq",
+                                            list.items[i].name);
+        int64_t khz;
+        if (path && read_number(path, arena, &khz) && khz > 0) {
+            out->freq_cap_khz = (out->freq_cap_khz == UINT64_MAX ? 0 : out->freq_cap_khz) + (uint64_t)khz;
+        }
+    }
+}
+
 static void read_power(etp_os_state *out, etp_arena *arena)
 {
     etp_dir_list list;
@@ -295,6 +312,9 @@ void etp_os_state_read(etp_os_state *out)
                           .freq_max_khz = UINT64_MAX,
                           .cpu_busy_ms = UINT64_MAX,
                           .cpu_steal_ms = UINT64_MAX,
+                          .freq_cap_khz = UINT64_MAX,
+                          .thermal_status = -1,
+                          .battery_percent = -1,
                           .boost = -1};
     etp_arena arena = {0};
     etp_str text;
@@ -316,6 +336,7 @@ void etp_os_state_read(etp_os_state *out)
     read_cpu_time(out, &arena);
     read_temperature(out, &arena);
     read_frequency(out, &arena);
+    read_caps(out, &arena);
     read_power(out, &arena);
     etp_arena_dispose(&arena);
 }
