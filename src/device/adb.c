@@ -6,7 +6,6 @@
 #include <stdio.h>
 
 #define CLIENT_NS ((uint64_t)20 * 1000000000u)
-#define COME_BACK_NS ((uint64_t)20 * 1000000000u)
 
 static etp_status call_adb(const char *adb, const char *const *words, size_t n, etp_arena *arena,
                            etp_str *out, etp_error *err)
@@ -107,7 +106,7 @@ static etp_status reconnect(etp_device *d, etp_error *err)
 {
     const etp_remote *r = d->data;
     const char *adb = r->prefix[0], *serial = r->prefix[2];
-    uint64_t deadline = etp_os_now_ns() + COME_BACK_NS;
+    uint64_t deadline = etp_os_now_ns() + r->patience_ns;
     const etp_adb_device *item = NULL;
     while (etp_os_now_ns() < deadline && etp_os_interrupted() == 0) {
         etp_adb_devices list;
@@ -124,7 +123,8 @@ static etp_status reconnect(etp_device *d, etp_error *err)
     if (item) {
         return refuse_state(item, err);
     }
-    return etp_fail(err, ETP_ENVIRONMENT, "adb %s: the device is gone and did not come back", serial);
+    return etp_fail(err, ETP_ENVIRONMENT, "adb %s: the device is gone and did not come back within %.3g s", serial,
+                    (double)r->patience_ns / 1e9);
 }
 
 // The one that is meant, never another one.

@@ -173,10 +173,9 @@ def interrupt_ends_at_once(b: Bench):
 def daemon_dies_mid_run(b: Bench):
     """The launch is lost, said so and in the exit code; the orphan ends; a new daemon is found again. adb says
     0 in this case and ssh 255."""
-    words, out = b.command("--iterations", "4000", "--no-trace", "--blocks", "2")
+    words, out = b.command("--iterations", "600", "--no-trace")  # long enough to be met, short enough to be waited for
     p = subprocess.Popen(words, cwd=b.work, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, env=b.env)
     b.wait_for_runner()
-    time.sleep(0.3)
     b.server.kill()
     time.sleep(0.5)
     b.server.start()
@@ -189,7 +188,7 @@ def daemon_dies_mid_run(b: Bench):
 
 def gone_and_resumed(b: Bench):
     """The daemon stays away: what was measured is kept, and --resume goes on when it is back."""
-    words, out = b.command("--iterations", "300", "--no-trace", "--blocks", "3", "--timeout", "2")
+    words, out = b.command("--iterations", "100", "--no-trace", "--blocks", "3", "--timeout", "2")
     p = subprocess.Popen(words, cwd=b.work, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, env=b.env)
     line = out / "environment.jsonl"
     while p.poll() is None and not (line.exists() and line.stat().st_size > 0):
@@ -230,7 +229,7 @@ def cut_off_push(b: Bench):
 
     t = threading.Thread(target=killer)
     t.start()
-    done, _ = b.ab(model=big, timeout=200)
+    done, _ = b.ab("--timeout", "3", model=big, timeout=200)
     t.join()
     b.server.start()
     assert killed and killed[0] < len(data), killed
@@ -288,7 +287,9 @@ def other_verbs(b: Bench):
     assert len(second) == 1, (second, done.stderr)
     spec = json.loads((second[0] / "manifest.json").read_text())["device"]["spec"]
     assert spec == b.device, spec
-    done, out = b.ab("--kernels", "--iterations", "300")
+    if b.device.startswith("adb"):
+        return  # sampled launches take their time, and differ in nothing
+    done, out = b.ab("--kernels", "--iterations", "60")
     assert done.returncode == 0, done.stderr
     kernels = json.loads(call("kernels", out, "--format", "json").stdout)
     assert "kernels" in json.dumps(kernels) and list(out.rglob("*.samples")), done.stderr
