@@ -1,11 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 // Real pairs of recordings: ledgers close, every convolution and matrix multiplication has an
 // engagement row, verdicts are as XNNPACK's kernel table says, and other data gives other words.
+#include <math.h>
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
 #include <stdint.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include <cmocka.h>
@@ -63,11 +65,11 @@ static void check(const etp_ab *ab, const pair *p)
     }
 }
 
-static etp_ab_session *open_pair(const char *model, const char *baseline, const char *candidate)
+static etp_ab_session *open_pair_with(const char *model, const char *baseline, const char *candidate, bool program)
 {
     static char dumps[2][1024], pte[1024];
     const char *const paths[2] = {dumps[0], dumps[1]};
-    etp_ab_options how = {.program = pte, .two_sides = true};
+    etp_ab_options how = {.program = program ? pte : NULL, .two_sides = true};
     etp_ab_session *session = NULL;
     etp_error err = {0};
     snprintf(dumps[0], sizeof dumps[0], "%s/dumps/%s.%s.etdump", corpus_dir(), model, baseline);
@@ -77,6 +79,11 @@ static etp_ab_session *open_pair(const char *model, const char *baseline, const 
         fail_msg("%s: %s", model, err.msg);
     }
     return session;
+}
+
+static etp_ab_session *open_pair(const char *model, const char *baseline, const char *candidate)
+{
+    return open_pair_with(model, baseline, candidate, true);
 }
 
 // What each model is: its nodes by type, and which of them sme2's table lets run on SME. ON and OFF are
@@ -134,6 +141,89 @@ static void every_pair(void **state)
     assert_int_equal(pairs, 6 * 9 + 12 * 8);
 }
 
+// ---- verdicts that were worked out from the Inspector's tables ------------------------------------
+
+enum { MODEL, BASELINE, CANDIDATE, BASELINE_NS, CANDIDATE_NS, BEFORE, BEFORE_SHARE, AFTER, AFTER_SHARE,
+       PORTABLE, ON_SME, FINDINGS, FIELDS };
+
+static bool split(char *line, const char *fields[FIELDS])
+{
+    size_t n = 0;
+    line[strcspn(line, "\n")] = '\0';
+    for (char *at = line; at && n < FIELDS; n++) {
+        char *tab = strchr(at, '\t');
+        fields[n] = at;
+        if (tab) {
+            *tab++ = '\0';
+        }
+        at = tab;
+    }
+    return n == FIELDS;
+}
+
+// The sentences that depend on times and names alone, in their order: "layout portable".
+static void sentences(const etp_ab *ab, char *out, size_t size)
+{
+    out[0] = '\0';
+    for (size_t i = 0; i < ab->findings.n; i++) {
+        etp_finding_kind kind = ab->findings.items[i].kind;
+        size_t len = strlen(out);
+        if (kind == ETP_FINDING_OFF_FEATURE) {
+            snprintf(out + len, size - len, "%soff_feature=%s", len ? " " : "",
+                     etp_reason_id(ab->engagement.reasons[0].reason));
+        } else if (kind == ETP_FINDING_LAYOUT || kind == ETP_FINDING_PORTABLE ||
+                   kind == ETP_FINDING_SHIFT) {
+            snprintf(out + len, size - len, "%s%s", len ? " " : "", etp_finding_id(kind));
+        }
+    }
+    snprintf(out + strlen(out), size - strlen(out), "%s", out[0] ? "" : "-");
+}
+
+static void check_verdict(const etp_ab *ab, const char *const *f)
+{
+    const etp_ab_shift *shift = &ab->shifts[0];
+    char said[256];
+    sentences(ab, said, sizeof said);
+    bool same = fabs((double)ab->arms[0].traced_ns - strtod(f[BASELINE_NS], NULL)) <= 0.6 &&
+                fabs((double)ab->arms[1].traced_ns - strtod(f[CANDIDATE_NS], NULL)) <= 0.6 &&
+                fabs(shift->before_share - strtod(f[BEFORE_SHARE], NULL)) < 2e-5 &&
+                fabs(shift->after_share - strtod(f[AFTER_SHARE], NULL)) < 2e-5 &&
+                fabs(shift->portable_after - strtod(f[PORTABLE], NULL)) < 2e-6 &&
+                strcmp(etp_category_name(shift->before), f[BEFORE]) == 0 &&
+                strcmp(etp_category_name(shift->after), f[AFTER]) == 0 &&
+                ab->engagement.engaged == strtoul(f[ON_SME], NULL, 10) &&
+                strcmp(said, f[FINDINGS]) == 0 && strcmp(ab->comparisons[0].verdict, "unknown") == 0;
+    if (!same) {
+        fail_msg("%s, %s to %s: %lld to %lld ns, %s %.6f to %s %.6f, portable %.6f, %u on SME, %s",
+                 f[MODEL], f[BASELINE], f[CANDIDATE], (long long)ab->arms[0].traced_ns,
+                 (long long)ab->arms[1].traced_ns, etp_category_name(shift->before), shift->before_share,
+                 etp_category_name(shift->after), shift->after_share, shift->portable_after,
+                 ab->engagement.engaged, said);
+    }
+}
+
+static void verdicts_of_the_inspector(void **state)
+{
+    (void)state;
+    FILE *file = fopen(ETP_TEST_SOURCE_DIR "/tests/data/verdicts.tsv", "r");
+    const char *fields[FIELDS];
+    char line[512];
+    size_t pairs = 0;
+    assert_non_null(file);
+    assert_non_null(fgets(line, sizeof line, file)); // titles
+    while (fgets(line, sizeof line, file)) {
+        assert_true(split(line, fields));
+        for (int program = 0; program < 2; program++) { // these sentences rest on names and times alone
+            etp_ab_session *s = open_pair_with(fields[MODEL], fields[BASELINE], fields[CANDIDATE], program);
+            check_verdict(etp_ab_answer(s), fields);
+            etp_ab_close(s);
+        }
+        pairs++;
+    }
+    fclose(file);
+    assert_int_equal(pairs, 6 * 9 + 12 * 8);
+}
+
 static const etp_ab_finding *find(const etp_ab *ab, const char *words)
 {
     for (size_t i = 0; i < ab->findings.n; i++) {
@@ -180,6 +270,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(real_pairs),
         cmocka_unit_test(every_pair),
+        cmocka_unit_test(verdicts_of_the_inspector),
         cmocka_unit_test(other_data_other_words),
     };
     if (!corpus_dir()) {

@@ -1,0 +1,112 @@
+# SPDX-License-Identifier: Apache-2.0
+# What is to be said of each pair of recordings of one model, worked out from the tables that
+# ExecuTorch's Inspector made of them (CORPUS/inspector) and from nothing of etprof.
+#   python3 tests/unit/explain/make_verdicts.py CORPUS > tests/data/verdicts.tsv
+import gzip, itertools, json, pathlib, re, sys
+
+MODELS = [f"{m}_xnnpack_{p}" for m in ("toy_cnn", "mobilenet_v3_small") for p in ("fp32", "int8", "fp16")]
+MODELS += ["vit_tiny_xnnpack_fp32", "vit_tiny_xnnpack_int8", "mlp_xnnpack_int8dyn"]
+LEVELS = {"arm64": ["arm64_sme2", "arm64_sme1", "arm64_neon"], "x86": ["x86_full", "x86_novnni", "x86_noavx512", "x86_sse"]}
+
+# Every name of the corpus; one that is not here is an error.
+CATEGORIES = [
+    ("Convolution", r"Convolution "),
+    ("GEMM", r"(Fully Connected|Batch Matrix Multiply) "),
+    ("Data movement", r"(Transpose|Slice) |Static Reshape|native_call_(expand_copy|squeeze_copy|unsqueeze_copy|_to_dim_order_copy)\."),
+    ("Quantize/convert", r"Convert "),
+    ("Elementwise", r"(Add|Divide|Multiply) |Invalid Unary Op"),
+    ("Activation", r"(Clamp|HardSwish|Sigmoid|GELU) "),
+    ("Normalization", r"Softmax |native_call_native_layer_norm\."),
+    ("Reduction", r"Mean |native_call_mean\."),
+]
+
+
+def recording(folder, model, level):
+    """(ns of an inference, [(name, ns)]) as sums over the runs, and the number of runs."""
+    path = folder / f"{model}.{level}.etdump.json"
+    text = path.read_bytes() if path.exists() else gzip.decompress((folder / (path.name + ".gz")).read_bytes())
+    whole, runs, rows = 0, 0, []
+    for row in json.loads(text):
+        ns, name = sum(round(ms * 1e6) for ms in row["raw"]), row["event_name"]
+        if row["event_block_name"] != "Execute":
+            continue
+        if name == "Method::execute":
+            whole, runs = ns, len(row["raw"])
+        elif name not in ("DELEGATE_CALL", "OPERATOR_CALL"):
+            rows.append((name, ns))
+    return whole, runs, rows
+
+
+def category_of(name):
+    for category, pattern in CATEGORIES:
+        if re.match(pattern, name):
+            return category
+    raise SystemExit(f"no category for '{name}'")
+
+
+def by_category(rows):
+    sums = {}
+    for name, ns in rows:
+        sums[category_of(name)] = sums.get(category_of(name), 0) + ns
+    return sums
+
+
+def engaged(name):
+    return re.search(r"\((NC|NHWC), (PF32|PF16|PQS8)", name) is not None
+
+
+def stays_off(folder, model, candidate, rows, whole):
+    """Reason of the longest group that is not on SME, when it takes more than a twentieth and is not hidden on purpose."""
+    if not candidate.startswith("arm64"):
+        return None
+    # What an operator could be is told by its name where SME is not hidden; the lists are equally long.
+    best = [name for name, _ in recording(folder, model, "arm64_sme2")[2]]
+    assert len(best) == len(rows)
+    reasons = {}
+    for (name, ns), could in zip(rows, best):
+        if category_of(name) in ("Convolution", "GEMM") and not engaged(name) and "QP8" not in name:
+            reason = "masked" if engaged(could) else "depthwise" if "DWConv" in name else \
+                "fp16_fp32_weights" if "F16" in name else "?" + name
+            reasons[reason] = reasons.get(reason, 0) + ns
+    worst = max(reasons, key=reasons.get, default="masked")
+    return worst if worst != "masked" and reasons[worst] * 20 > whole else None
+
+
+def verdict(folder, model, baseline, candidate):
+    base, base_runs, base_rows = recording(folder, model, baseline)
+    cand, cand_runs, cand_rows = recording(folder, model, candidate)
+    before, after = by_category(base_rows), by_category(cand_rows)
+    first, last = max(before, key=before.get), max(after, key=after.get)
+    def share(sums, whole, category):
+        return sums.get(category, 0) / whole
+    moved = first != last and share(before, base, first) - share(before, base, last) > 0.02 and \
+        share(after, cand, last) - share(after, cand, first) > 0.02
+    layout = share(after, cand, "Data movement") + share(after, cand, "Quantize/convert")
+    portable = sum(ns for name, ns in cand_rows if name.startswith("native_call_")) / cand
+    findings = []
+    if layout >= 0.3:
+        findings.append("layout")
+    if portable >= 0.25:
+        findings.append("portable")
+    off = stays_off(folder, model, candidate, cand_rows, cand)
+    if off:
+        findings.append("off_feature=" + off)
+    if moved:
+        findings.append("bottleneck")
+    return [model, baseline, candidate, f"{base / base_runs:.1f}", f"{cand / cand_runs:.1f}",
+            first, f"{share(before, base, first):.6f}", last, f"{share(after, cand, last):.6f}", f"{portable:.6f}",
+            str(sum(engaged(name) for name, _ in cand_rows)), " ".join(findings) or "-"]
+
+
+def main():
+    folder = pathlib.Path(sys.argv[1]) / "inspector"
+    print("model\tbaseline\tcandidate\tbaseline_ns\tcandidate_ns\tbefore\tshare\tafter\tshare\tportable\ton_sme\tfindings")
+    for model in MODELS:
+        for family in LEVELS.values():
+            for baseline, candidate in itertools.permutations(family, 2):
+                if model.startswith("mlp") and family is LEVELS["x86"]:
+                    continue  # recorded at one x86 level only
+                print("\t".join(verdict(folder, model, baseline, candidate)))
+
+
+main()
