@@ -85,6 +85,24 @@ typedef struct etp_kit_moments {
 // Reorders NS.
 etp_kit_moments etp_kit_describe(double *ns, size_t n);
 
+// Latencies of one experiment, and what the kit says of them.
+typedef struct etp_kit_series {
+    const char *name;
+    const uint64_t *ns;
+    const int64_t *run; // run indices, NULL: 0, 1, …
+    size_t n;
+} etp_kit_series;
+typedef struct etp_kit_robust {
+    etp_kit_moments all, kept; // kept: within 1.5 interquartile ranges of the quartiles, lo … hi
+    double lo, hi, trimmed_5, trimmed_10;
+    double *sorted; // etp_quantile wants it writable
+} etp_kit_robust;
+// ETP_UNKNOWN without a latency.
+ETP_NODISCARD etp_status etp_kit_robust_of(const etp_kit_series *x, etp_arena *scratch,
+                                           etp_kit_robust *out, etp_error *err);
+// The keys of …_robust_stats.json, into an object that the caller began.
+void etp_kit_robust_keys(const etp_kit_series *x, const etp_kit_robust *r, etp_json *j);
+
 // The comparison that has ARM as its candidate, NULL for the baseline.
 const etp_ab_comparison *etp_kit_comparison_of(const etp_kit *kit, const etp_kit_arm *arm);
 // BEFORE ÷ AFTER, NAN when unknown or when the comparison's figures are withheld.

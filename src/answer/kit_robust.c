@@ -41,15 +41,15 @@ typedef struct fences {
     double lo, hi;
 } fences;
 
-static void write_outliers(const etp_kit_arm *arm, fences f, etp_json *j)
+static void write_outliers(const etp_kit_series *x, fences f, etp_json *j)
 {
     size_t n = 0;
     etp_json_key(j, "outliers");
     etp_json_begin_object(j);
     etp_json_key(j, "values");
     etp_json_begin_array_inline(j);
-    for (size_t i = 0; i < arm->n_runs; i++) {
-        double v = (double)arm->latency_ns[i];
+    for (size_t i = 0; i < x->n; i++) {
+        double v = (double)x->ns[i];
         if (v < f.lo || v > f.hi) {
             etp_json_double(j, v / 1e6);
             n++;
@@ -57,7 +57,7 @@ static void write_outliers(const etp_kit_arm *arm, fences f, etp_json *j)
     }
     etp_json_end(j);
     etp_json_kv_u64(j, "count", n);
-    etp_json_kv_ratio(j, "percentage", 100 * ((double)n / (double)arm->n_runs));
+    etp_json_kv_ratio(j, "percentage", 100 * ((double)n / (double)x->n));
     etp_json_key(j, "bounds");
     etp_json_begin_object_inline(j);
     put_ms(j, "lower", f.lo);
@@ -83,18 +83,18 @@ static double trimmed_mean(const double *sorted, size_t n, double part)
     return sum / (double)(n - 2 * cut);
 }
 
-static void write_latencies(const etp_kit_arm *arm, etp_json *j)
+static void write_latencies(const etp_kit_series *x, etp_json *j)
 {
     etp_json_key(j, "latencies_ms");
     etp_json_begin_array_inline(j);
-    for (size_t i = 0; i < arm->n_runs; i++) {
-        etp_json_double(j, (double)arm->latency_ns[i] / 1e6);
+    for (size_t i = 0; i < x->n; i++) {
+        etp_json_double(j, (double)x->ns[i] / 1e6);
     }
     etp_json_end(j);
     etp_json_key(j, "run_indices");
     etp_json_begin_array_inline(j);
-    for (size_t i = 0; i < arm->n_runs; i++) {
-        etp_json_u64(j, i);
+    for (size_t i = 0; i < x->n; i++) {
+        etp_json_i64(j, x->run ? x->run[i] : (int64_t)i);
     }
     etp_json_end(j);
 }
@@ -143,52 +143,77 @@ static void write_ours(const etp_kit *kit, const etp_kit_arm *arm, etp_json *j)
     etp_json_end(j);
 }
 
-etp_status etp_kit_robust_stats(const etp_kit *kit, const etp_kit_arm *arm, etp_sink *sink,
-                                etp_arena *scratch, etp_error *err)
+etp_status etp_kit_robust_of(const etp_kit_series *x, etp_arena *scratch, etp_kit_robust *out,
+                             etp_error *err)
 {
-    size_t n = arm->n_runs, kept = 0;
+    *out = (etp_kit_robust){0};
+    size_t n = x->n, kept = 0;
     double *sorted = ETP_NEW_ARRAY(scratch, double, n);
     double *work = ETP_NEW_ARRAY(scratch, double, n);
-    const char *stem = etp_arena_printf(scratch, "%s_exec_all_runs_timeline", arm->stem);
-    if (!sorted || !work || !stem) {
+    if (!sorted || !work) {
         return etp_fail_nomem(err, "robust statistics");
     }
     for (size_t i = 0; i < n; i++) {
-        sorted[i] = (double)arm->latency_ns[i];
+        sorted[i] = (double)x->ns[i];
+    }
+    if (n == 0) {
+        return etp_fail(err, ETP_UNKNOWN, "no finished execution");
     }
     qsort(sorted, n, sizeof *sorted, ascending);
-    etp_json j;
-    etp_json_init(&j, sink, true);
-    etp_json_begin_object(&j);
     memcpy(work, sorted, n * sizeof *work);
-    etp_kit_moments all = etp_kit_describe(work, n);
-    write_moments(&all, true, &j);
-    etp_json_key(&j, "percentiles");
-    etp_json_begin_object_inline(&j);
+    out->all = etp_kit_describe(work, n);
+    out->sorted = sorted;
+    double q1 = etp_quantile(sorted, n, 0.25), q3 = etp_quantile(sorted, n, 0.75);
+    out->lo = q1 - 1.5 * (q3 - q1);
+    out->hi = q3 + 1.5 * (q3 - q1);
+    for (size_t i = 0; i < n; i++) {
+        if (sorted[i] >= out->lo && sorted[i] <= out->hi) {
+            work[kept++] = sorted[i];
+        }
+    }
+    out->kept = etp_kit_describe(work, kept);
+    out->trimmed_5 = trimmed_mean(sorted, n, 0.05);
+    out->trimmed_10 = trimmed_mean(sorted, n, 0.1);
+    return ETP_OK;
+}
+
+void etp_kit_robust_keys(const etp_kit_series *x, const etp_kit_robust *r, etp_json *j)
+{
+    write_moments(&r->all, true, j);
+    etp_json_key(j, "percentiles");
+    etp_json_begin_object_inline(j);
     static const unsigned k_percents[] = {50, 75, 90, 95, 99};
     for (size_t i = 0; i < sizeof k_percents / sizeof *k_percents; i++) {
         char key[8];
         snprintf(key, sizeof key, "p%u", k_percents[i]);
-        put_ms(&j, key, etp_quantile(work, n, k_percents[i] / 100.0));
+        put_ms(j, key, etp_quantile(r->sorted, x->n, k_percents[i] / 100.0));
     }
-    etp_json_end(&j);
-    double q1 = etp_quantile(work, n, 0.25), q3 = etp_quantile(work, n, 0.75);
-    fences f = {q1 - 1.5 * (q3 - q1), q3 + 1.5 * (q3 - q1)};
-    write_outliers(arm, f, &j);
-    put_ms(&j, "trimmed_mean_5_ms", trimmed_mean(sorted, n, 0.05));
-    put_ms(&j, "trimmed_mean_10_ms", trimmed_mean(sorted, n, 0.1));
-    for (size_t i = 0; i < n; i++) {
-        if (sorted[i] >= f.lo && sorted[i] <= f.hi) {
-            work[kept++] = sorted[i];
-        }
+    etp_json_end(j);
+    write_outliers(x, (fences){r->lo, r->hi}, j);
+    put_ms(j, "trimmed_mean_5_ms", r->trimmed_5);
+    put_ms(j, "trimmed_mean_10_ms", r->trimmed_10);
+    etp_json_key(j, "robust_stats");
+    etp_json_begin_object(j);
+    write_moments(&r->kept, false, j);
+    etp_json_end(j);
+    write_latencies(x, j);
+    etp_json_kv_z(j, "name", x->name);
+}
+
+etp_status etp_kit_robust_stats(const etp_kit *kit, const etp_kit_arm *arm, etp_sink *sink,
+                                etp_arena *scratch, etp_error *err)
+{
+    const char *stem = etp_arena_printf(scratch, "%s_exec_all_runs_timeline", arm->stem);
+    if (!stem) {
+        return etp_fail_nomem(err, "robust statistics");
     }
-    etp_kit_moments robust = etp_kit_describe(work, kept);
-    etp_json_key(&j, "robust_stats");
+    etp_kit_series x = {.name = stem, .ns = arm->latency_ns, .n = arm->n_runs};
+    etp_kit_robust r;
+    ETP_TRY(etp_kit_robust_of(&x, scratch, &r, err));
+    etp_json j;
+    etp_json_init(&j, sink, true);
     etp_json_begin_object(&j);
-    write_moments(&robust, false, &j);
-    etp_json_end(&j);
-    write_latencies(arm, &j);
-    etp_json_kv_z(&j, "name", stem);
+    etp_kit_robust_keys(&x, &r, &j);
     write_ours(kit, arm, &j);
     etp_json_end(&j);
     etp_json_end_document(&j);

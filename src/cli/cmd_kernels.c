@@ -1,12 +1,75 @@
 // SPDX-License-Identifier: Apache-2.0
-// etprof kernels FOLDER: which kernels ran, from the sampled launches of a run folder.
+// etprof kernels FOLDER | LOG [LOG2]: which kernels ran, from the sampled launches of a run folder, or
+// which XNNPACK registered, from its own log.
+#include <stddef.h>
+#include <string.h>
+
+#include "answer/kernel_log.h"
 #include "answer/kernels.h"
 #include "cli/emit.h"
 
+#define LOG_LIMIT ((size_t)1 << 30)
+
+typedef struct kernels_options {
+    const char *filter, *title, *name1, *name2, *model_id;
+} kernels_options;
+
+#define OPT(name, field, arg, help)                                                                \
+    {name, 0, ETP_OPT_STRING, offsetof(kernels_options, field), arg, help, NULL}
+
+static const etp_opt k_options[] = {
+    OPT("filter", filter, "TEXT", "logs: only kernels with TEXT in their name"),
+    OPT("title", title, "TEXT", "logs: heading of the view"),
+    OPT("name1", name1, "NAME", "logs: what to call the first"),
+    OPT("name2", name2, "NAME", "logs: what to call the second"),
+    OPT("model-id", model_id, "ID", "logs: the column model_id (default: the file's name)"),
+    {0},
+};
+
+static const char *stem_of(etp_cli *cli, const char *path)
+{
+    const char *slash = strrchr(path, '/');
+    const char *base = slash ? slash + 1 : path, *dot = strrchr(base, '.');
+    size_t n = dot && dot > base ? (size_t)(dot - base) : strlen(base);
+    return etp_arena_strdup(&cli->arena, (etp_str){base, n});
+}
+
+static etp_status show_logs(etp_cli *cli, const kernels_options *o, int argc, char **argv, etp_error *err)
+{
+    etp_kernel_log logs[2];
+    const char *names[] = {o->name1, o->name2};
+    for (int i = 0; i < argc; i++) {
+        etp_str text;
+        ETP_TRY(etp_os_read_text(argv[i], LOG_LIMIT, &cli->arena, &text, err));
+        if (etp_kernel_log_read(text, &cli->arena, &logs[i], err) != ETP_OK) {
+            return etp_fail_ctx(err, "%s", argv[i]);
+        }
+        const char *stem = stem_of(cli, argv[i]);
+        logs[i].title = names[i] ? names[i] : stem;
+        logs[i].model_id = o->model_id ? o->model_id : logs[i].model_id ? logs[i].model_id : stem;
+        if (!stem) {
+            return etp_fail_nomem(err, argv[i]);
+        }
+    }
+    etp_kernel_logs view = {logs, (size_t)argc, o->filter, o->title};
+    etp_cli_answer answer = {
+        .json = etp_kernel_logs_json,
+        .data = &view,
+        .report = etp_kernel_logs_report(&view, &cli->arena),
+        .csv_table = argc == 2 ? "view" : "kernels",
+    };
+    return etp_cli_emit(cli, &answer, err);
+}
+
 static etp_status run(etp_cli *cli, const void *opts, int argc, char **argv, etp_error *err)
 {
-    (void)opts;
-    (void)argc;
+    const kernels_options *o = opts;
+    if (etp_os_is_file(argv[0])) {
+        return show_logs(cli, o, argc, argv, err);
+    }
+    if (argc > 1 || o->filter || o->title || o->name1 || o->name2 || o->model_id) {
+        return etp_fail(err, ETP_USAGE, "%s is no file; two operands and their options are for logs of XNNPACK", argv[0]);
+    }
     if (!etp_run_is(argv[0])) {
         return etp_fail(err, ETP_USAGE, "%s is no run folder (no manifest.json of etprof in it)", argv[0]);
     }
@@ -47,15 +110,20 @@ static etp_status run(etp_cli *cli, const void *opts, int argc, char **argv, etp
 const etp_command etp_cmd_kernels = {
     .name = "kernels",
     .summary = "which kernels ran, and in which instruction set",
-    .usage = "FOLDER",
+    .usage = "FOLDER | LOG [LOG2]",
     .description =
         "Shows what 'etprof ab --kernels' sampled: program counters of unmodified libraries, counted by\n"
         "function, instruction set (told from the machine code) and operator. Writes kernel_view.md and\n"
-        "each arm's P_kernels.csv into the folder. Exit code 6 when an arm ran what its level hides.",
+        "each arm's P_kernels.csv into the folder. Exit code 6 when an arm ran what its level hides.\n"
+        "A log of XNNPACK (\"Using ... microkernel\") or a P_kernels.csv shows what was registered for the CPU;\n"
+        "two of them, which kernel is in which.",
     .examples = "  etprof ab model.pte --levels vnni,avx512,avx2 --kernels\n"
-                "  etprof kernels out_model/runs/linux",
+                "  etprof kernels out_model/runs/linux\n"
+                "  etprof kernels on_xnntrace.log off_xnntrace.log --filter gemm --format md",
+    .opts = k_options,
+    .opts_size = sizeof(kernels_options),
     .formats = ETP_CLI_STANDARD_FORMATS | ETP_CLI_FORMAT_BIT(ETP_CLI_HTML),
     .min_args = 1,
-    .max_args = 1,
+    .max_args = 2,
     .run = run,
 };

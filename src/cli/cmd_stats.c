@@ -1,14 +1,19 @@
 // SPDX-License-Identifier: Apache-2.0
-// etprof stats FILE.csv: the paired analysis of anybody's samples.
+// etprof stats FILE.csv: the paired analysis of anybody's samples; robust statistics of timelines.
 #include <stddef.h>
+#include <string.h>
 
+#include "answer/kit_latency.h"
 #include "answer/stats.h"
 #include "cli/emit.h"
 #include "cli/sample_file.h"
 
+#define TIMELINE_LIMIT ((uint64_t)1 << 30)
+
 typedef struct stats_options {
     const char *baseline;
     double margin_percent;
+    const char *name1, *name2, *out;
 } stats_options;
 
 static const etp_opt k_options[] = {
@@ -16,13 +21,76 @@ static const etp_opt k_options[] = {
      "experiment the others are compared with", NULL},
     {"margin", 0, ETP_OPT_NUMBER, offsetof(stats_options, margin_percent), "PERCENT",
      "differences below this are 'same' (default 1)", NULL},
+    {"name1", 0, ETP_OPT_STRING, offsetof(stats_options, name1), "NAME",
+     "timelines: what to call the first", NULL},
+    {"name2", 0, ETP_OPT_STRING, offsetof(stats_options, name2), "NAME",
+     "timelines: what to call the second", NULL},
+    {"out", 0, ETP_OPT_STRING, offsetof(stats_options, out), "DIR",
+     "timelines: write ..._robust_stats.json and ..._robust_comparison.json there", NULL},
     {0},
 };
 
+static const char *stem_of(etp_cli *cli, const char *path)
+{
+    const char *slash = strrchr(path, '/');
+    const char *base = slash ? slash + 1 : path, *dot = strrchr(base, '.');
+    return etp_arena_strdup(&cli->arena, (etp_str){base, dot && dot > base ? (size_t)(dot - base) : strlen(base)});
+}
+
+static etp_status show_timelines(etp_cli *cli, const stats_options *o, int argc, char **argv, etp_error *err)
+{
+    etp_kit_timeline timelines[2];
+    const char *stems[2] = {0}, *names[2] = {o->name1, o->name2};
+    etp_kit_latencies x;
+    if (o->baseline || o->margin_percent > 0) {
+        return etp_fail(err, ETP_USAGE, "--baseline and --margin are for tables of samples; timelines have no verdict");
+    }
+    for (int i = 0; i < argc; i++) {
+        etp_str text;
+        ETP_TRY(etp_os_read_text(argv[i], TIMELINE_LIMIT, &cli->arena, &text, err));
+        if (etp_kit_timeline_read(text, &cli->arena, &timelines[i], err) != ETP_OK) {
+            return etp_fail_ctx(err, "%s", argv[i]);
+        }
+        stems[i] = stem_of(cli, argv[i]);
+        if (!stems[i]) {
+            return etp_fail_nomem(err, argv[i]);
+        }
+    }
+    ETP_TRY(etp_kit_latencies_of(timelines, stems, names, (size_t)argc, &cli->arena, &x, err));
+    if (o->out) {
+        ETP_TRY(etp_kit_latencies_write(&x, o->out, &cli->arena, err));
+    }
+    etp_cli_answer answer = {
+        .json = etp_kit_latencies_json,
+        .data = &x,
+        .report = etp_kit_latencies_report(&x, &cli->arena),
+        .csv_table = "latencies",
+    };
+    return etp_cli_emit(cli, &answer, err);
+}
+
+// By its first line; what cannot be read is no timeline here, and said by who reads it as samples.
+static bool is_timeline(const char *path)
+{
+    etp_file file;
+    if (!etp_os_is_file(path) || etp_file_open(path, TIMELINE_LIMIT, &file, NULL) != ETP_OK) {
+        return false;
+    }
+    bool yes = etp_kit_is_timeline((etp_str){(const char *)file.bytes.ptr, file.bytes.len});
+    etp_file_close(&file);
+    return yes;
+}
+
 static etp_status run(etp_cli *cli, const void *opts, int argc, char **argv, etp_error *err)
 {
-    (void)argc;
     const stats_options *o = opts;
+    if (is_timeline(argv[0])) {
+        return show_timelines(cli, o, argc, argv, err);
+    }
+    if (argc > 1 || o->name1 || o->name2 || o->out) {
+        return etp_fail(err, ETP_USAGE, "%s is no timeline; a second table, --name1, --name2 and --out are for timelines",
+                        argv[0]);
+    }
     etp_sample_file file;
     ETP_TRY(etp_sample_file_read(cli, argv[0], o->baseline, &file, err));
     etp_stats_answer stats = {.source = file.name, .names = file.table.arms};
@@ -43,19 +111,21 @@ static etp_status run(etp_cli *cli, const void *opts, int argc, char **argv, etp
 const etp_command etp_cmd_stats = {
     .name = "stats",
     .summary = "paired statistics of a CSV of samples",
-    .usage = "FILE.csv | FOLDER",
+    .usage = "FILE.csv | FOLDER | TIMELINE.csv [TIMELINE2.csv]",
     .description =
         "Needs the columns experiment, block, iteration and duration_ns; '-' reads standard input, a\n"
         "run folder gives its samples.csv. One block holds one launch of every experiment, measured\n"
         "close together; incomplete blocks are dropped and counted. With a column phase only 'timed'\n"
         "rows are compared, and 'control' rows (the baseline launched a second time) give the noise\n"
-        "floor.",
+        "floor. A timeline CSV (of 'analyze --out' or of Arm's kit) gives the kit's robust statistics of its\n"
+        "traced inferences; two of them are set side by side, first / second, without a verdict.",
     .examples = "  etprof stats samples.csv\n"
-                "  etprof stats samples.csv --baseline neon --format json",
+                "  etprof stats samples.csv --baseline neon --format json\n"
+                "  etprof stats off_timeline.csv on_timeline.csv --name1 off --name2 on --out stats",
     .opts = k_options,
     .opts_size = sizeof(stats_options),
     .formats = ETP_CLI_STANDARD_FORMATS,
     .min_args = 1,
-    .max_args = 1,
+    .max_args = 2,
     .run = run,
 };
