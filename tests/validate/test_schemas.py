@@ -77,6 +77,7 @@ def main(tmp):
     printed = {"ops": ["ops", dump], "inspect": ["inspect", dump], "ab": ["analyze", *run.glob("*/*_t1.etdump")],
                "roofs": ["roofs", "--threads", "1", "--seconds", "0.1"],
                "validate": ["validate", run], "doctor": ["doctor"],
+               "gate": ["gate", run, "noise <= 50 %"],
                "stats": ["stats", ROOT / "tests/data/samples.csv"]}
     files = {"run": "manifest.json", "metrics": "metrics.json", "derived": "derived.json", "ab": "report.json",
              "analysis_summary": "analysis_summary.json", "pipeline_summary": "*_pipeline_summary.json",

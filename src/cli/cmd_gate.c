@@ -1,0 +1,118 @@
+// SPDX-License-Identifier: Apache-2.0
+// etprof gate FOLDER [RULE...]: yes, no or unknown, for CI and for git bisect.
+#include <stddef.h>
+#include <string.h>
+
+#include "answer/ab_build.h"
+#include "answer/gate.h"
+#include "cli/emit.h"
+#include "os/os.h"
+
+#define BISECT_SKIP 125 // git bisect run: this revision cannot be judged
+
+typedef struct gate_options {
+    const char *against, *baseline, *junit;
+    double margin_percent;
+    int min_grade; // index into k_grades
+    bool bisect;
+} gate_options;
+
+static const char *const k_grades[] = {"any", "A", "B", "C", "D", NULL};
+
+static const etp_opt k_options[] = {
+    {"against", 'a', ETP_OPT_STRING, offsetof(gate_options, against), "FOLDER",
+     "an earlier run folder: no arm may have become slower", NULL},
+    {"margin", 0, ETP_OPT_PERCENT, offsetof(gate_options, margin_percent), "PERCENT",
+     "how much slower than the earlier one is no regression (default 5%)", NULL},
+    {"min-grade", 0, ETP_OPT_CHOICE, offsetof(gate_options, min_grade), "GRADE",
+     "refuse comparisons whose arms have less in common", k_grades},
+    {"baseline", 'b', ETP_OPT_STRING, offsetof(gate_options, baseline), "ARM",
+     "compare the others with this arm", NULL},
+    {"junit", 0, ETP_OPT_STRING, offsetof(gate_options, junit), "FILE",
+     "write the checks as JUnit XML too", NULL},
+    {"bisect", 0, ETP_OPT_FLAG, offsetof(gate_options, bisect), NULL,
+     "unknown and errors exit with 125: git bisect run skips them", NULL},
+    {0},
+};
+
+static etp_status show(etp_cli *cli, const gate_options *o, const etp_gate *gate, etp_error *err)
+{
+    static const int k_codes[] = {[ETP_GATE_UNKNOWN] = 3, [ETP_GATE_YES] = 0, [ETP_GATE_NO] = 1};
+    if (o->junit) {
+        etp_str xml;
+        if (!etp_gate_junit(gate, &cli->arena, &xml)) {
+            return etp_fail_nomem(err, "JUnit XML");
+        }
+        ETP_TRY(etp_os_write_atomic(o->junit, xml, err));
+    }
+    etp_cli_answer answer = {
+        .json = etp_gate_json,
+        .data = gate,
+        .report = etp_gate_report(gate, &cli->arena),
+        .csv_table = "checks",
+    };
+    ETP_TRY(etp_cli_emit(cli, &answer, err));
+    etp_cli_outcome(cli, k_codes[gate->state]);
+    return ETP_OK;
+}
+
+static etp_status judge(etp_cli *cli, const gate_options *o, int argc, char **argv, etp_error *err)
+{
+    etp_ab_options how = {.baseline = o->baseline};
+    etp_ab_session *session = NULL, *earlier = NULL;
+    etp_gate gate;
+    const char *dir = argv[0];
+    etp_status st = etp_ab_open(&dir, 1, &how, &session, err);
+    if (st == ETP_OK && o->against) {
+        st = etp_ab_open(&o->against, 1, &how, &earlier, err);
+    }
+    if (st == ETP_OK) {
+        etp_gate_options options = {.min_grade = o->min_grade ? k_grades[o->min_grade] : NULL,
+                                    .against = earlier ? etp_ab_answer(earlier) : NULL,
+                                    .margin = o->margin_percent / 100};
+        st = etp_gate_build(etp_ab_answer(session), (const char *const *)argv + 1, (size_t)argc - 1, &options,
+                            &cli->arena, &gate, err);
+    }
+    if (st == ETP_OK) {
+        st = show(cli, o, &gate, err);
+    }
+    etp_ab_close(earlier);
+    etp_ab_close(session);
+    return st;
+}
+
+static etp_status run(etp_cli *cli, const void *opts, int argc, char **argv, etp_error *err)
+{
+    const gate_options *o = opts;
+    etp_status st = judge(cli, o, argc, argv, err);
+    // A mistyped command must stop a bisection; a revision that cannot be measured must not.
+    if (o->bisect && ((st != ETP_OK && st != ETP_USAGE) || cli->exit_code == 3)) {
+        if (st != ETP_OK) {
+            fprintf(stderr, "etprof gate: %s\n", err->msg);
+        }
+        cli->exit_code = BISECT_SKIP;
+        return ETP_OK;
+    }
+    return st;
+}
+
+const etp_command etp_cmd_gate = {
+    .name = "gate",
+    .summary = "yes, no or unknown: is this measurement good enough",
+    .usage = "FOLDER [RULE...]",
+    .description =
+        "Judges a run folder by rules and exits with 0 (yes), 1 (no) or 3 (unknown: the interval reaches\n"
+        "across a limit). Rules: 'speedup [ARM] >= 1.3', 'latency [ARM] <= 5 ms', 'load', 'first' likewise,\n"
+        "'memory [ARM] <= 60 MB', 'share CATEGORY [of ARM] <= 30 %', 'noise <= 1 %', 'engaged macs >= 90 %'.\n"
+        "Without a rule no arm may be slower than the baseline. Contradicted proofs, different outputs and\n"
+        "lost blocks always fail.",
+    .examples = "  etprof gate out_model/runs/linux 'speedup >= 1.3' 'share Data movement <= 35 %'\n"
+                "  etprof gate out_model/runs/linux --against main/out_model/runs/linux --junit gate.xml\n"
+                "  git bisect run sh -c './build.sh || exit 125; etprof ab m.pte --out new && etprof gate new --against old --bisect'",
+    .opts = k_options,
+    .opts_size = sizeof(gate_options),
+    .formats = ETP_CLI_STANDARD_FORMATS,
+    .min_args = 1,
+    .max_args = -1,
+    .run = run,
+};

@@ -1,0 +1,112 @@
+# SPDX-License-Identifier: Apache-2.0
+"""etprof gate on measured folders, and inside a real `git bisect run`.
+
+The fake runner's durations are exact: base LEVEL NS in its model file plants every regression.
+
+usage: gate.py ETPROF FAKE_RUNNER"""
+import json
+import os
+import pathlib
+import subprocess
+import sys
+import tempfile
+import xml.etree.ElementTree as ET
+
+ETPROF, FAKE = (str(pathlib.Path(p).resolve()) for p in sys.argv[1:3])
+FAILURES = []
+
+
+def expect(condition, name, what):
+    if not condition:
+        FAILURES.append(name)
+        print(f"{name}: {what}")
+
+
+def model(sme2_ns, noise=0):
+    return b"\x10\0\0\0ET12base sme2 %d\nbase neon 3000000\n%s" % (sme2_ns, b"noise %d\n" % noise if noise else b"")
+
+
+def measure(folder, out, blocks=6):
+    subprocess.run([ETPROF, "ab", "model.pte", "--levels", "sme2,neon", "--blocks", str(blocks), "--iterations", "4",
+                    "--warmup", "3", "--seed", "7", "--quiet", "--out", out, "--runner", FAKE], cwd=folder, check=False,
+                   stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+
+
+def gate(folder, *args):
+    return subprocess.run([ETPROF, "gate", *args], cwd=folder, capture_output=True, text=True, timeout=60, check=False)
+
+
+def folders(tmp):
+    (tmp / "model.pte").write_bytes(model(1000000))
+    measure(tmp, "fast")
+    (tmp / "model.pte").write_bytes(model(1200000))
+    measure(tmp, "slow")
+    cases = [  # arguments, exit code, a check and its answer
+        (["fast"], 0, ("verdict:linux_sme2_on", True)),
+        (["fast", "speedup >= 2.9"], 0, ("speedup:linux_sme2_on", True)),
+        (["fast", "speedup linux_sme2_on >= 3.1"], 1, ("speedup:linux_sme2_on", False)),
+        (["fast", "latency linux_sme2_on <= 1100 us"], 0, ("latency:linux_sme2_on", True)),
+        (["slow", "latency linux_sme2_on <= 1100 us"], 1, ("latency:linux_sme2_on", False)),
+        (["slow", "--against", "fast"], 1, ("against:linux_sme2_on", False)),
+        (["slow", "--against", "fast", "--margin", "25%"], 0, ("against:linux_sme2_on", True)),
+        (["fast", "--against", "slow"], 0, ("against:linux_sme2_on", True)),
+        (["fast", "share GEMM <= 50 %"], None, None),
+        (["fast", "--baseline", "linux_sme2_on"], 1, None),
+    ]
+    for args, code, check in cases:
+        done = gate(tmp, *args, "--format", "json")
+        expect(code is None or done.returncode == code, " ".join(args), f"exit {done.returncode}: {done.stderr}{done.stdout}")
+        document = json.loads(done.stdout)
+        expect(document["schema"] == "etprof.gate/1", " ".join(args), document)
+        if check:
+            answer = {c["id"]: c["ok"] for c in document["checks"]}
+            expect(answer.get(check[0]) is check[1], " ".join(args), answer)
+    done = gate(tmp, "slow", "--against", "fast", "--junit", "gate.xml")
+    suite = ET.parse(tmp / "gate.xml").getroot()
+    failed = [c.get("name") for c in suite if c.find("failure") is not None]
+    expect(failed == ["against:linux_sme2_on"] and suite.get("failures") == "1", "junit", failed)
+    for args, code in [(["none"], 4), (["none", "--bisect"], 125), (["fast", "nonsense", "--bisect"], 2)]:
+        done = gate(tmp, *args)
+        expect(done.returncode == code or (code == 4 and done.returncode in (2, 4, 5)), " ".join(args),
+               f"exit {done.returncode}: {done.stderr}")
+        expect(done.stderr.startswith("etprof gate: "), " ".join(args), done.stderr)
+
+
+# Ten revisions; the sixth makes sme2 20 % slower, the fifth and the seventh cannot be measured.
+def bisection(tmp):
+    repo = tmp / "repo"
+    repo.mkdir()
+    env = {**os.environ, "GIT_AUTHOR_NAME": "t", "GIT_AUTHOR_EMAIL": "t@example.org", "GIT_COMMITTER_NAME": "t",
+           "GIT_COMMITTER_EMAIL": "t@example.org", "GIT_CONFIG_GLOBAL": os.devnull, "GIT_CONFIG_SYSTEM": os.devnull}
+
+    def git(*args):
+        return subprocess.run(["git", *args], cwd=repo, env=env, capture_output=True, text=True, check=True).stdout
+
+    git("init", "-q", "-b", "main")
+    revisions = []
+    for number in range(1, 11):
+        text = b"no model\n" if number in (5, 7) else model(1000000 if number < 6 else 1200000)
+        (repo / "model.pte").write_bytes(text)
+        (repo / "number").write_text(f"{number}\n")
+        git("add", "-A")
+        git("commit", "-qm", f"r{number}")
+        revisions.append(git("rev-parse", "HEAD").strip())
+    script = tmp / "judge"
+    script.write_text(f"#!/bin/sh\nrm -rf '{tmp}/now'\n'{ETPROF}' ab model.pte --levels sme2,neon --blocks 6 --iterations 4 "
+                      f"--warmup 3 --quiet --out '{tmp}/now' --runner '{FAKE}' >/dev/null 2>&1\n"
+                      f"rm -f model.pte.count\nexec '{ETPROF}' gate '{tmp}/now' --against '{tmp}/fast' --bisect\n")
+    script.chmod(0o755)
+    git("bisect", "start", revisions[-1], revisions[0])
+    said = subprocess.run(["git", "bisect", "run", str(script)], cwd=repo, env=env, capture_output=True, text=True,
+                          timeout=120, check=False)
+    # The fourth is good, the sixth bad, the fifth untold: git names these two and no other.
+    named = [n + 1 for n, r in enumerate(revisions) if r in said.stdout.split("could be any of:")[-1]]
+    expect(named == [5, 6], "git bisect", f"{named}\n{said.stdout}{said.stderr}")
+
+
+with tempfile.TemporaryDirectory() as name:
+    TMP = pathlib.Path(name)
+    folders(TMP)
+    bisection(TMP)
+print(f"{len(FAILURES)} failures" if FAILURES else "as documented")
+sys.exit(1 if FAILURES else 0)
