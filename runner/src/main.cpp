@@ -273,6 +273,7 @@ int main(int argc, char **argv)
         }
     }
     etprof::die_with_parent();
+    etprof::prefer_fast_cores();
     (void)std::signal(SIGPIPE, SIG_IGN);
     etprof::Lines lines;
     etprof::crash_install(lines.fd());

@@ -17,6 +17,7 @@
 #include <sys/prctl.h>
 #elif defined(__APPLE__)
 #include <mach/mach.h>
+#include <pthread.h>
 #endif
 
 namespace etprof {
@@ -67,6 +68,13 @@ void die_with_parent()
 {
 #if defined(__linux__)
     (void)prctl(PR_SET_PDEATHSIG, SIGKILL);
+#endif
+}
+
+void prefer_fast_cores()
+{
+#if defined(__APPLE__)
+    (void)pthread_set_qos_class_self_np(QOS_CLASS_USER_INTERACTIVE, 0);
 #endif
 }
 

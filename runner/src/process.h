@@ -18,6 +18,9 @@ uint64_t peak_rss_bytes();
 // The kernel ends this process when its parent ends (Linux; elsewhere the end of stdin does it).
 void die_with_parent();
 
+// Asks for performance cores (macOS, which pins nothing; threads of a pool keep the default class).
+void prefer_fast_cores();
+
 // Pins this thread and those it will start to a list like "0-3,6".
 std::optional<Failure> pin(const std::string &cpus);
 

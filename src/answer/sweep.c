@@ -127,7 +127,7 @@ static etp_status name_models(builder *b, etp_error *err)
     for (size_t i = 0; i < n; i++) {
         etp_str name = {stems[i].ptr + head, stems[i].len - head - tail};
         b->out->models[i] = (etp_sweep_model){.name = etp_arena_strdup(b->arena, name),
-                                              .correctness = {-1, NAN, NAN, NAN}};
+                                              .correctness = {-1, NAN, NAN, NAN, NAN}};
         if (!b->out->models[i].name) {
             return etp_fail_nomem(err, "the sweep");
         }

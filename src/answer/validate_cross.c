@@ -183,7 +183,8 @@ static void check_analysis(etp_validator *v, const etp_valid_file *f)
     }
     double dumps = etp_valid_number(f->json, "etdump_count");
     size_t listed = json_array_size(json_object_get(f->json, "per_etdump"));
-    etp_valid_note(v, f->name, listed == dumps ? "categories" : "analysis.dumps", listed == dumps,
+    bool same = (double)listed == dumps;
+    etp_valid_note(v, f->name, same ? "categories" : "analysis.dumps", same,
                    "categories that add up, an entry per dump", "an entry was added or lost: " AGAIN,
                    "%zu of %.0f dumps", listed, dumps);
 }

@@ -387,9 +387,11 @@ static void finish(launch *l, bool good)
     etp_talk *t = l->talk;
     etp_launch_outcome *out = l->out;
     etp_process_sched sched = {UINT64_MAX, UINT64_MAX};
+    etp_process_counters counters = {0};
     if (good) {
         if (t->device->info.local_pid) {
             etp_process_sched_read(t->process.pid, &sched);
+            etp_process_counters_read(t->process.pid, &counters);
         }
         bool sent = etp_talk_send(t, ETP_STR("quit\n"));
         (void)sent;
@@ -406,6 +408,10 @@ static void finish(launch *l, bool good)
     record_end(l);
     out->record.wait_ns = sched.wait_ns;
     out->record.migrations = sched.migrations;
+    out->record.cycles = counters.cycles;
+    out->record.instructions = counters.instructions;
+    out->record.fast_cycles = counters.fast_cycles;
+    out->record.energy_nj = counters.energy_nj;
     out->ok = good;
     out->iterations = l->iterations.items;
     out->n_iterations = l->iterations.n - out->n_warmup;

@@ -187,6 +187,13 @@ typedef struct etp_process_sched {
     uint64_t migrations; // from one CPU to another
 } etp_process_sched;
 ETP_API void etp_process_sched_read(int64_t pid, etp_process_sched *out);
+// What the processor counted for a living process so far; 0 unknown (macOS alone tells).
+typedef struct etp_process_counters {
+    uint64_t cycles, instructions;
+    uint64_t fast_cycles; // of them on performance cores
+    uint64_t energy_nj;
+} etp_process_counters;
+ETP_API void etp_process_counters_read(int64_t pid, etp_process_counters *out);
 ETP_API bool etp_process_alive(int64_t pid);
 ETP_API int64_t etp_os_self_pid(void);
 

@@ -157,6 +157,11 @@ static void read_launch(const etp_json_object *o, etp_run *run)
     l.mask_hook = etp_json_get_str(&mask, "hook");
     l.mask_cleared = etp_json_get_str(&mask, "cleared");
     l.mask_caller = etp_json_get_str(&mask, "caller");
+    etp_json_object counters = etp_json_get_object(o, "counters"); // absent in older folders
+    l.cycles = etp_json_get_u64(&counters, "cycles", INT64_MAX);
+    l.instructions = etp_json_get_u64(&counters, "instructions", INT64_MAX);
+    l.fast_cycles = etp_json_get_u64(&counters, "fast_cycles", INT64_MAX);
+    l.energy_nj = etp_json_get_u64(&counters, "energy_nj", INT64_MAX);
     if (l.arm == UINT32_MAX) {
         etp_json_reject(o, "experiment", "in the plan");
     }

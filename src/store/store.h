@@ -99,6 +99,7 @@ typedef struct etp_run_launch {
     uint64_t user_ns, system_ns;
     uint64_t minor_faults, major_faults, voluntary_switches, involuntary_switches;
     uint64_t wait_ns, migrations; // ready but without a CPU, moved between CPUs; UINT64_MAX unknown
+    uint64_t cycles, instructions, fast_cycles, energy_nj; // of the process before its end; 0 unknown
     // What the runner says about its mask, text forms of isa.h:
     etp_str mask_requested, mask_hook, mask_cleared, mask_caller, flags;
     uint64_t hook_calls; // by SDK libraries, answered with the mask in force

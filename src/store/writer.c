@@ -173,6 +173,17 @@ static void write_launch(etp_sink *sink, const etp_run *run, const etp_run_launc
     etp_json_kv_u64(&j, "involuntary_switches", l->involuntary_switches);
     count_or_null(&j, "wait_ns", l->wait_ns);
     count_or_null(&j, "migrations", l->migrations);
+    etp_json_key(&j, "counters");
+    if (l->cycles == 0) {
+        etp_json_null(&j);
+    } else {
+        etp_json_begin_object(&j);
+        etp_json_kv_u64(&j, "cycles", l->cycles);
+        etp_json_kv_u64(&j, "instructions", l->instructions);
+        count_or_null(&j, "fast_cycles", l->fast_cycles ? l->fast_cycles : UINT64_MAX);
+        count_or_null(&j, "energy_nj", l->energy_nj ? l->energy_nj : UINT64_MAX);
+        etp_json_end(&j);
+    }
     etp_json_key(&j, "mask");
     etp_json_begin_object(&j);
     etp_json_kv_str(&j, "requested", l->mask_requested);

@@ -1,11 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
-// What macOS says about itself, through sysctl.
+// What macOS says about itself, through sysctl, Mach and libproc. Compiled and linked, never run.
 #include <crt_externs.h>
 #include <fcntl.h>
+#include <libproc.h>
 #include <mach-o/dyld.h>
+#include <mach/mach.h>
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <sys/resource.h>
 #include <sys/sysctl.h>
 #include <sys/utsname.h>
 #include <unistd.h>
@@ -67,19 +70,46 @@ void etp_os_facts_read(etp_os_facts *out)
     }
 }
 
+// Free for the asking, as Linux's MemAvailable: unused, and cached files that can go.
+static void read_memory(etp_os_state *out)
+{
+    vm_statistics64_data_t vm;
+    mach_msg_type_number_t n = HOST_VM_INFO64_COUNT;
+    long page = sysconf(_SC_PAGESIZE);
+    out->memory_free_bytes = UINT64_MAX;
+    if (page > 0 && host_statistics64(mach_host_self(), HOST_VM_INFO64, (host_info64_t)&vm, &n) == KERN_SUCCESS) {
+        uint64_t pages = (uint64_t)vm.free_count + vm.external_page_count + vm.purgeable_count;
+        out->memory_free_bytes = pages * (uint64_t)page;
+    } else {
+        out->unreadable[out->n_unreadable++] = "free memory";
+    }
+}
+
+static void read_cpu_time(etp_os_state *out)
+{
+    host_cpu_load_info_data_t load;
+    mach_msg_type_number_t n = HOST_CPU_LOAD_INFO_COUNT;
+    long hz = sysconf(_SC_CLK_TCK);
+    out->cpu_busy_ms = out->cpu_steal_ms = UINT64_MAX;
+    if (hz > 0 && host_statistics(mach_host_self(), HOST_CPU_LOAD_INFO, (host_info_t)&load, &n) == KERN_SUCCESS) {
+        uint64_t ticks = (uint64_t)load.cpu_ticks[CPU_STATE_USER] + load.cpu_ticks[CPU_STATE_SYSTEM] +
+                         load.cpu_ticks[CPU_STATE_NICE];
+        out->cpu_busy_ms = ticks * 1000 / (uint64_t)hz;
+    } else {
+        out->unreadable[out->n_unreadable++] = "cpu time";
+    }
+}
+
 void etp_os_state_read(etp_os_state *out)
 {
-    static const char *const k_unreadable[] = {"free memory", "temperature", "cpu frequency",
-                                               "governor", "boost", "power source",
-                                               "cpu time"};
+    // Only Apple's frameworks and root's powermetrics tell these.
+    static const char *const k_unreadable[] = {"temperature", "cpu frequency", "governor", "boost",
+                                               "power source"};
     *out = (etp_os_state){.time_ns = etp_os_now_ns(),
                           .load1 = (double)NAN,
-                          .memory_free_bytes = UINT64_MAX,
                           .temperature_c = (double)NAN,
                           .freq_min_khz = UINT64_MAX,
                           .freq_max_khz = UINT64_MAX,
-                          .cpu_busy_ms = UINT64_MAX,
-                          .cpu_steal_ms = UINT64_MAX,
                           .freq_cap_khz = UINT64_MAX,
                           .thermal_status = -1,
                           .battery_percent = -1,
@@ -87,28 +117,59 @@ void etp_os_state_read(etp_os_state *out)
     for (size_t i = 0; i < sizeof k_unreadable / sizeof *k_unreadable; i++) {
         out->unreadable[out->n_unreadable++] = k_unreadable[i];
     }
+    read_memory(out);
+    read_cpu_time(out);
     if (getloadavg(&out->load1, 1) != 1) {
         out->load1 = (double)NAN;
         out->unreadable[out->n_unreadable++] = "load";
     }
 }
 
+// A sysctl as text; "" where there is none of that name.
+static void read_sysctl(const char *name, bool is_text, char *buf, size_t cap)
+{
+    uint64_t number = 0; // an int leaves the upper half 0: all of Apple's systems are little-endian
+    size_t len = is_text ? cap - 1 : sizeof number;
+    memset(buf, 0, cap);
+    if (sysctlbyname(name, is_text ? (void *)buf : (void *)&number, &len, NULL, 0) != 0) {
+        buf[0] = '\0';
+    } else if (!is_text) {
+        snprintf(buf, cap, "%llu", (unsigned long long)number);
+    }
+}
+
 etp_status etp_os_details_read(etp_arena *arena, etp_os_details *out, etp_error *err)
 {
-    static const char *const k_keys[] = {"hw.model", "hw.perflevel0.physicalcpu",
-                                         "hw.perflevel1.physicalcpu"};
+    static const struct {
+        const char *key;
+        bool is_text;
+    } k_keys[] = {
+        {"hw.model", true},
+        {"kern.osproductversion", true},
+        {"kern.osversion", true},
+        {"kern.hv_vmm_present", false},
+        {"hw.nperflevels", false},
+        {"hw.perflevel0.name", true}, // the fastest cores first
+        {"hw.perflevel0.physicalcpu", false},
+        {"hw.perflevel0.cpusperl2", false}, // cores of a cluster, which share an SME unit
+        {"hw.perflevel0.l2cachesize", false},
+        {"hw.perflevel1.name", true},
+        {"hw.perflevel1.physicalcpu", false},
+        {"hw.perflevel1.cpusperl2", false},
+        {"hw.perflevel1.l2cachesize", false},
+        {"hw.optional.arm.FEAT_SME", false},
+        {"hw.optional.arm.FEAT_SME2", false},
+        {"hw.optional.arm.sme_max_svl_b", false},
+    };
     *out = (etp_os_details){0};
     for (size_t i = 0; i < sizeof k_keys / sizeof *k_keys; i++) {
-        char text[128] = "";
-        int number = 0;
-        size_t len = i == 0 ? sizeof text - 1 : sizeof number;
-        if (sysctlbyname(k_keys[i], i == 0 ? (void *)text : (void *)&number, &len, NULL, 0) != 0) {
+        char text[128];
+        read_sysctl(k_keys[i].key, k_keys[i].is_text, text, sizeof text);
+        if (text[0] == '\0') {
             continue;
         }
-        const char *copy = i == 0 ? etp_arena_strdup(arena, etp_str_from(text))
-                                  : etp_arena_printf(arena, "%d", number);
-        etp_os_detail d = {k_keys[i], copy};
-        if (!copy || !ETP_PUSH(arena, out, d)) {
+        etp_os_detail d = {k_keys[i].key, etp_arena_strdup(arena, etp_str_from(text))};
+        if (!d.value || !ETP_PUSH(arena, out, d)) {
             return etp_fail_nomem(err, "facts of the machine");
         }
     }
@@ -119,4 +180,16 @@ void etp_process_sched_read(int64_t pid, etp_process_sched *out)
 {
     (void)pid;
     *out = (etp_process_sched){UINT64_MAX, UINT64_MAX};
+}
+
+void etp_process_counters_read(int64_t pid, etp_process_counters *out)
+{
+    struct rusage_info_v6 now; // energy and the two kinds of cores: macOS 13 and newer
+    struct rusage_info_v4 old;
+    *out = (etp_process_counters){0};
+    if (proc_pid_rusage((int)pid, RUSAGE_INFO_V6, (rusage_info_t *)&now) == 0) {
+        *out = (etp_process_counters){now.ri_cycles, now.ri_instructions, now.ri_pcycles, now.ri_energy_nj};
+    } else if (proc_pid_rusage((int)pid, RUSAGE_INFO_V4, (rusage_info_t *)&old) == 0) {
+        *out = (etp_process_counters){.cycles = old.ri_cycles, .instructions = old.ri_instructions};
+    }
 }

@@ -11,6 +11,7 @@
 
 #include "isa/isa.h"
 
+#if defined(__x86_64__) && defined(__linux__)
 // The kernel's names where they differ from cpuinfo's.
 static const char *kernel_name(const char *name)
 {
@@ -54,6 +55,7 @@ static bool has_word(const char *line, const char *word)
     }
     return false;
 }
+#endif
 
 static void agrees_with_the_kernel(void **unused)
 {

@@ -479,6 +479,11 @@ static void facts_are_there(void **state)
     assert_true(sched.wait_ns == UINT64_MAX || sched.wait_ns < 3600 * (uint64_t)SECOND);
     etp_process_sched_read(INT32_MAX, &sched);
     assert_true(sched.wait_ns == UINT64_MAX && sched.migrations == UINT64_MAX);
+    etp_process_counters counters;
+    etp_process_counters_read(etp_os_self_pid(), &counters);
+    assert_true(counters.fast_cycles <= counters.cycles);
+    etp_process_counters_read(INT32_MAX, &counters);
+    assert_true(counters.cycles == 0 && counters.energy_nj == 0);
     assert_true(etp_process_alive(etp_os_self_pid()));
     assert_false(etp_process_alive(INT32_MAX));
     const char *self = etp_os_self_exe(&f->arena);
