@@ -573,8 +573,10 @@ static etp_status moved(etp_fixer *f, bool convert, etp_error *err)
             continue;
         }
         double copied = etp_fix_copy_ns(f, i);
-        known += isfinite(copied);
-        expected += isfinite(copied) ? fmax(0, ns - copied) : 0;
+        if (isfinite(copied)) {
+            known++;
+            expected += fmax(0, ns - copied);
+        }
         if (!etp_fix_add_op(f, &at, i)) {
             return no_memory(err);
         }

@@ -130,7 +130,7 @@ static inline etp_str made_environment(const made *m, uint32_t block, etp_arena 
 {
     const char *moments[2];
     for (int k = 0; k < 2; k++) {
-        double at = ((double)block - 1 + k) / MADE_BLOCKS, cold = m->celsius[0], slow = (double)m->khz[0];
+        double at = ((double)block - 1 + k) / (double)MADE_BLOCKS, cold = m->celsius[0], slow = (double)m->khz[0];
         moments[k] = etp_arena_printf(
             arena, "{\"temperature_c\":%s,\"freq_max_khz\":%s}",
             made_number(arena, !isnan(cold), cold + at * (m->celsius[1] - cold)),
