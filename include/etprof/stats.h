@@ -53,6 +53,8 @@ ETP_API double etp_normal_quantile(double p); // 0 < p < 1
 ETP_API double etp_beta_cdf(double a, double b, double x); // regularised incomplete beta I_x(a, b)
 ETP_API double etp_t_cdf(double t, double df);
 ETP_API double etp_t_quantile(double p, double df); // 0 < p < 1, any df > 0
+// P(F > f) for the ratio of two variances with df_above and df_below degrees of freedom.
+ETP_API double etp_f_above(double f, double df_above, double df_below);
 
 // ---- chance and order --------------------------------------------------------------------------
 
@@ -228,7 +230,8 @@ ETP_API double etp_plan_mde(double sd_ln, uint32_t k);
 typedef enum etp_sample_use {
     ETP_SAMPLE_TIMED,   // compared
     ETP_SAMPLE_CONTROL, // the extra baseline launch: noise floor
-    ETP_SAMPLE_UNUSED   // warm-up, traced, sampled
+    ETP_SAMPLE_TRACED,  // in no estimate; its launch shows how launches of the arm scatter
+    ETP_SAMPLE_UNUSED   // warm-up, sampled
 } etp_sample_use;
 
 typedef struct etp_sample { // one iteration; rows of one launch in the order of `iteration`
@@ -249,8 +252,8 @@ typedef struct etp_stats_options { // a zeroed struct means the defaults
 
 enum { // what to be careful about; bits of etp_stats_arm.flags
     ETP_FLAG_BIMODAL = 1,    // launch values fall into two groups: "launches bimodal"
-    ETP_FLAG_HEAVY_TAIL = 2, // a launch lies far outside, or many more iterations do than in the
-                             // arm it is compared with: "heavy tail"
+    ETP_FLAG_HEAVY_TAIL = 2, // a launch lies far outside; or launches reach farther, or many more
+                             // iterations do, than in the arm it is compared with: "heavy tail"
     ETP_FLAG_DRIFT = 4       // launch values move over the session
 };
 // Text of one flag bit: "launches bimodal", "heavy tail", "drift".
@@ -288,6 +291,8 @@ typedef struct etp_stats_arm {
     etp_tail_quantile quantiles[ETP_TAIL_QUANTILES]; // of the kept iterations in complete blocks
     double drift_per_block;  // Theil–Sen slope of the launch values, relative; NAN below 4 blocks
     double drift_p;          // Mann–Kendall
+    double scatter_ln, scatter_df; // standard deviation between launches of one kind (timed with
+                                   // control, traced), without a trend; NAN below 6 blocks
     unsigned flags;
 } etp_stats_arm;
 
@@ -322,8 +327,10 @@ typedef struct etp_stats {
     etp_interval control;  // of the ratio
     double noise_floor;    // half-width of the control's interval (relative), NAN below 2
     bool control_differs;  // the control's interval excludes 1: withholds the headline
-    etp_launch_stats *launches; // by block, launch, arm
+    etp_launch_stats *launches; // timed and control, by block, launch, arm
     size_t n_launches;
+    etp_launch_stats *traced; // the same of traced launches
+    size_t n_traced;
 } etp_stats;
 
 // The whole analysis. SAMPLES may be in any order. A block is complete when every arm that has any

@@ -174,6 +174,7 @@ static etp_sample_use use_of(etp_phase phase)
 {
     return phase == ETP_PHASE_TIMED     ? ETP_SAMPLE_TIMED
            : phase == ETP_PHASE_CONTROL ? ETP_SAMPLE_CONTROL
+           : phase == ETP_PHASE_TRACED  ? ETP_SAMPLE_TRACED
                                         : ETP_SAMPLE_UNUSED;
 }
 

@@ -14,7 +14,7 @@ typedef struct work {
     const etp_stats_options *options;
     etp_arena *arena;
     etp_stats *out;
-    row *rows; // timed and control only
+    row *rows; // timed, control, traced
     size_t n_rows;
     double *ln, *scratch; // longest launch; scratch twice that
     bool *has_timed;      // [n_arms]
@@ -58,6 +58,9 @@ static etp_status take_rows(work *w, const etp_sample *samples, size_t n, etp_er
         if (samples[i].arm >= w->out->n_arms) {
             return etp_fail(err, ETP_CORRUPT, "sample %zu: arm %u of %u", i,
                             (unsigned)samples[i].arm, (unsigned)w->out->n_arms);
+        }
+        if (samples[i].duration_ns == 0 && samples[i].use == ETP_SAMPLE_TRACED) {
+            continue; // nothing is computed from it
         }
         if (samples[i].duration_ns == 0) {
             return etp_fail(err, ETP_CORRUPT, "block %u, launch %u: an iteration of 0 ns",
@@ -103,10 +106,10 @@ static etp_launch_stats one_launch(work *w, const row *rows, size_t n)
 
 static etp_status find_launches(work *w, etp_error *err)
 {
-    size_t n_launches = 0, longest = 0, start = 0;
+    size_t n_launches = 0, n_traced = 0, longest = 0, start = 0;
     for (size_t i = 1; i <= w->n_rows; i++) {
         if (i == w->n_rows || !same_launch(&w->rows[i].sample, &w->rows[start].sample)) {
-            n_launches++;
+            *(w->rows[start].sample.use == ETP_SAMPLE_TRACED ? &n_traced : &n_launches) += 1;
             longest = i - start > longest ? i - start : longest;
             start = i;
         }
@@ -114,13 +117,16 @@ static etp_status find_launches(work *w, etp_error *err)
     w->ln = etp_arena_alloc_raw(w->arena, longest, sizeof *w->ln);
     w->scratch = etp_arena_alloc_raw(w->arena, longest, 2 * sizeof *w->scratch);
     w->out->launches = ETP_NEW_ARRAY(w->arena, etp_launch_stats, n_launches);
-    if (!w->ln || !w->scratch || !w->out->launches) {
+    w->out->traced = ETP_NEW_ARRAY(w->arena, etp_launch_stats, n_traced);
+    if (!w->ln || !w->scratch || !w->out->launches || !w->out->traced) {
         return etp_fail_nomem(err, "launches");
     }
     start = 0;
     for (size_t i = 1; i <= w->n_rows; i++) {
         if (i == w->n_rows || !same_launch(&w->rows[i].sample, &w->rows[start].sample)) {
-            etp_launch_stats *l = &w->out->launches[w->out->n_launches++];
+            etp_launch_stats *l = w->rows[start].sample.use == ETP_SAMPLE_TRACED
+                                      ? &w->out->traced[w->out->n_traced++]
+                                      : &w->out->launches[w->out->n_launches++];
             *l = one_launch(w, w->rows + start, i - start);
             l->first = start;
             start = i;
@@ -231,7 +237,7 @@ static void sum_up_arms(etp_stats *out)
         double ns = exp(arm->value_ln);
         arm->median_ns = isfinite(ns) && ns < 9.2e18 ? (int64_t)llround(ns) : -1;
         arm->tail_share /= arm->iterations > 0 ? (double)arm->iterations : 1;
-        arm->drift_per_block = arm->drift_p = (double)NAN;
+        arm->drift_per_block = arm->drift_p = arm->scatter_ln = arm->scatter_df = (double)NAN;
     }
 }
 
@@ -299,9 +305,37 @@ static uint32_t blocks_to_expect(const etp_paired *p, double margin)
     return (uint32_t)k - p->blocks;
 }
 
+// The launches of ARM in complete blocks, in the order they ran; their time is their number among
+// all launches.
+static size_t scatter_of(const etp_stats *s, uint32_t arm, etp_shape_launch *out)
+{
+    size_t n = 0, t = 0;
+    for (size_t i = 0; i <= s->n_launches; i++) {
+        const etp_launch_stats *l = i < s->n_launches ? &s->launches[i] : NULL;
+        for (; t < s->n_traced; t++) {
+            const etp_launch_stats *x = &s->traced[t];
+            if (l && (x->block > l->block || (x->block == l->block && x->launch > l->launch))) {
+                break;
+            }
+            if (x->arm == arm && in_complete_block(s, x->block)) {
+                out[n++] = (etp_shape_launch){x->value_ln, (double)(i + t), true};
+            }
+        }
+        if (l && l->arm == arm && in_complete_block(s, l->block)) {
+            out[n++] = (etp_shape_launch){l->value_ln, (double)(i + t), false};
+        }
+    }
+    return n;
+}
+
 static etp_status flag_arms(work *w, double *values, double *times, etp_error *err)
 {
     etp_stats *out = w->out;
+    size_t most = out->n_launches + out->n_traced;
+    etp_shape_launch *launches = etp_arena_alloc_raw(w->arena, most, sizeof *launches);
+    if (!launches) {
+        return etp_fail_nomem(err, "launches");
+    }
     for (uint32_t a = 0; a < out->n_arms; a++) {
         size_t k = 0;
         for (size_t b = 0; b < out->n_blocks_seen; b++) {
@@ -311,7 +345,8 @@ static etp_status flag_arms(work *w, double *values, double *times, etp_error *e
                 values[k++] = value;
             }
         }
-        ETP_TRY(etp_find_flags(values, times, k, out->margin, w->arena, &out->arms[a], err));
+        etp_flag_input in = {values, times, k, launches, scatter_of(out, a, launches), out->margin};
+        ETP_TRY(etp_find_flags(&in, w->arena, &out->arms[a], err));
     }
     return ETP_OK;
 }
@@ -352,6 +387,7 @@ static etp_status compare_arms(work *w, etp_error *err)
     ETP_TRY(flag_arms(w, ratios, times, err));
     for (uint32_t arm = 0; arm < out->n_arms; arm++) {
         etp_compare_tails(&out->arms[out->baseline], &out->arms[arm]);
+        etp_compare_scatter(&out->arms[out->baseline], &out->arms[arm], out->margin);
     }
     for (uint32_t arm = 0; arm < out->n_arms; arm++) {
         if (arm == out->baseline) {

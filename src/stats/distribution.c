@@ -177,3 +177,9 @@ double etp_t_quantile(double p, double df)
     }
     return p < 0.5 ? -t : t;
 }
+
+double etp_f_above(double f, double df_above, double df_below)
+{
+    double scaled = df_above * f, all = df_below + scaled;
+    return etp_beta_cdf2(df_below / 2, df_above / 2, df_below / all, scaled / all);
+}

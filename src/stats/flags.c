@@ -1,13 +1,18 @@
 // SPDX-License-Identifier: Apache-2.0
-// What to be careful about in an arm's launches: two modes, outlying launches, drift; and a tail of
-// slow iterations that the other arm does not have (the median of a launch stands it, but the arms'
-// noise then has different shapes). Flags change no number.
+// What to be careful about in an arm's launches: two modes, outlying launches, drift; and launches or
+// iterations that reach farther than those of the other arm (the arms' noise may then have different
+// shapes). Flags change no number.
 //
-// Both launch tests raise a false flag in 1 % of arms with normal launches:
+// The launches looked at are more than those in the ratio: the control and the traced ones too, whose
+// own cost is taken away. A rare slow launch that missed the timed ones may be among them.
+//
+// Each launch test raises a false flag in 1 % of arms with normal launches:
 //   two modes   sort, split where the sum of squares inside both parts (each ≥ 2 values) is least;
 //               distance of the means ÷ pooled standard deviation inside, against simulated limits
 //   outlier     Grubbs: the most distant value against mean and deviation of the others
-// What is smaller than half the margin of a verdict is not worth a flag.
+//   scatter     ratio of the arms' variances by F. It also flags an arm whose launches are normal and
+//               only wider, which harms no interval: twenty launches cannot tell that from a tail
+// Distances below half the margin of a verdict, and scatter below the margin, are not worth a flag.
 // A trend that Mann–Kendall finds (p ≤ 0.01) is taken away first (Theil–Sen): always taking it would
 // hide modes, whose chance order looks like a slope. Two modes that follow each other in time once
 // are a step of the machine, not of the launches: that is drift.
@@ -20,6 +25,7 @@
 #define TAIL_COUNT 10  // and at least so many, lest three of sixty count
 #define TREND_P 0.01
 #define FALSE_FLAGS 0.01
+#define SCATTER_MAX 1000 // launches looked at
 
 // 99 % quantiles of the distance on normal samples, 120,000 and more draws each.
 static const struct {
@@ -115,32 +121,106 @@ static unsigned launch_flags(const double *x, size_t k, double matters, double *
     return has_outlier(x, k, matters) ? ETP_FLAG_HEAVY_TAIL : 0;
 }
 
-etp_status etp_find_flags(const double *values, const double *times, size_t k, double margin,
-                          etp_arena *arena, etp_stats_arm *arm, etp_error *err)
+// Takes away what the tracer costs: the median of all differences between traced and other launches.
+// Two modes do not pull it, as they would a difference of medians. SCRATCH: n² / 4 doubles.
+static void take_tracer(double *x, const etp_shape_launch *l, size_t n, double *scratch)
 {
+    size_t m = 0;
+    for (size_t i = 0; i < n; i++) {
+        for (size_t j = 0; l[i].traced && j < n; j++) {
+            if (!l[j].traced) {
+                scratch[m++] = x[i] - x[j];
+            }
+        }
+    }
+    double cost = m > 0 ? etp_median(scratch, m) : 0;
+    for (size_t i = 0; i < n; i++) {
+        x[i] -= l[i].traced ? cost : 0;
+    }
+}
+
+// Variance between launches of one kind, the mean over both kinds: a kind that is noisier, or of
+// which one arm has more (the control), then counts alike in both arms. Degrees of freedom by
+// Satterthwaite.
+static void find_scatter(const double *x, const etp_shape_launch *l, size_t n, etp_stats_arm *arm)
+{
+    double sum = 0, doubt = 0;
+    size_t kinds = 0;
+    for (int traced = 0; traced < 2; traced++) {
+        etp_moments m = {0};
+        for (size_t i = 0; i < n; i++) {
+            if (l[i].traced == (traced == 1)) {
+                etp_moments_add(&m, x[i]);
+            }
+        }
+        if (m.n >= ETP_MIN_BLOCKS) {
+            double variance = etp_moments_variance(&m);
+            sum += variance;
+            doubt += variance * variance / (double)(m.n - 1);
+            kinds++;
+        }
+    }
+    if (kinds > 0 && doubt > 0) {
+        arm->scatter_ln = sqrt(sum / (double)kinds);
+        arm->scatter_df = sum * sum / doubt;
+    }
+}
+
+etp_status etp_find_flags(const etp_flag_input *in, etp_arena *arena, etp_stats_arm *arm,
+                          etp_error *err)
+{
+    size_t k = in->k, n = in->n_launches;
     etp_drift drift;
-    ETP_TRY(etp_drift_find(times, values, k, arena, &drift, err));
+    ETP_TRY(etp_drift_find(in->times, in->values, k, arena, &drift, err));
     if (k < 4) {
         return ETP_OK;
     }
     arm->drift_per_block = expm1(drift.slope);
     arm->drift_p = drift.p;
-    bool moves = drift.p <= TREND_P;
-    if (moves && fabs(drift.slope) * (times[k - 1] - times[0]) > log1p(margin)) {
+    if (drift.p <= TREND_P && fabs(drift.slope) * (in->times[k - 1] - in->times[0]) > log1p(in->margin)) {
         arm->flags |= ETP_FLAG_DRIFT;
     }
     if (k < ETP_MIN_BLOCKS) {
         return ETP_OK;
     }
-    double *rest = etp_arena_alloc_raw(arena, k, 2 * sizeof *rest);
+    n = n < SCATTER_MAX ? n : SCATTER_MAX;
+    double *rest = etp_arena_alloc_raw(arena, n + n + n * n / 4 + n, sizeof *rest);
     if (!rest) {
         return etp_fail_nomem(err, "flags");
     }
-    for (size_t i = 0; i < k; i++) {
-        rest[i] = values[i] - (moves ? drift.slope * times[i] : 0);
+    double *when = rest + n, *scratch = when + n;
+    for (size_t i = 0; i < n; i++) {
+        rest[i] = in->launches[i].value_ln;
+        when[i] = in->launches[i].time;
     }
-    arm->flags |= launch_flags(rest, k, log1p(margin) / 2, rest + k);
+    take_tracer(rest, in->launches, n, scratch);
+    ETP_TRY(etp_drift_find(when, rest, n, arena, &drift, err)); // more launches see it sooner
+    if (drift.p <= TREND_P) {
+        for (size_t i = 0; i < n; i++) {
+            rest[i] -= drift.slope * when[i];
+        }
+        take_tracer(rest, in->launches, n, scratch); // traced launches come later in their block
+    }
+    find_scatter(rest, in->launches, n, arm);
+    unsigned shape = launch_flags(rest, n, log1p(in->margin) / 2, scratch);
+    if (shape & ETP_FLAG_DRIFT) { // the step is no scatter
+        arm->scatter_ln = (double)NAN;
+    }
+    arm->flags |= shape;
     return ETP_OK;
+}
+
+void etp_compare_scatter(etp_stats_arm *a, etp_stats_arm *b, double margin)
+{
+    etp_stats_arm *wide = a->scatter_ln > b->scatter_ln ? a : b, *calm = wide == a ? b : a;
+    if (!(wide->scatter_ln >= log1p(margin)) || !(calm->scatter_ln > 0) ||
+        (wide->flags & (ETP_FLAG_BIMODAL | ETP_FLAG_DRIFT))) {
+        return; // unknown, too small to matter, or known why
+    }
+    double f = wide->scatter_ln / calm->scatter_ln;
+    if (etp_f_above(f * f, wide->scatter_df, calm->scatter_df) <= FALSE_FLAGS) {
+        wide->flags |= ETP_FLAG_HEAVY_TAIL;
+    }
 }
 
 static bool has_longer_tail(const etp_stats_arm *a, const etp_stats_arm *than)

@@ -20,11 +20,24 @@ double etp_double_ranks(const double *key, const uint32_t *order, size_t n, uint
 double etp_mean(const double *x, size_t n, double *out_variance);
 // I_x(a, b) when both x and 1 − x are known without cancellation.
 double etp_beta_cdf2(double a, double b, double x, double one_minus_x);
-// Drift and flags of one arm from its launch values over its complete blocks (times: their numbers,
-// ascending); reads and sets the fields of ARM.
-etp_status etp_find_flags(const double *values, const double *times, size_t k, double margin,
-                          etp_arena *arena, etp_stats_arm *arm, etp_error *err);
+typedef struct etp_shape_launch { // of one arm, to see how its launches scatter
+    double value_ln;
+    double time; // ascending
+    bool traced;
+} etp_shape_launch;
+typedef struct etp_flag_input {
+    const double *values, *times; // launch values over the complete blocks, ascending in time
+    size_t k;
+    const etp_shape_launch *launches; // timed, control and traced ones of these blocks in order
+    size_t n_launches;
+    double margin;
+} etp_flag_input;
+// Drift, scatter and flags of one arm; reads and sets the fields of ARM.
+etp_status etp_find_flags(const etp_flag_input *in, etp_arena *arena, etp_stats_arm *arm,
+                          etp_error *err);
 // Flags the arm whose iterations have the longer tail, if one has.
 void etp_compare_tails(etp_stats_arm *a, etp_stats_arm *b);
+// Flags the arm whose launches scatter more, if that is sure.
+void etp_compare_scatter(etp_stats_arm *a, etp_stats_arm *b, double margin);
 
 #endif

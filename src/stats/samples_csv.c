@@ -101,6 +101,7 @@ static etp_sample_use use_of(const reader *r, const etp_csv_row *row)
     etp_str phase = row->cells[r->column[PHASE]];
     return etp_str_eqz(phase, "timed")     ? ETP_SAMPLE_TIMED
            : etp_str_eqz(phase, "control") ? ETP_SAMPLE_CONTROL
+           : etp_str_eqz(phase, "traced")  ? ETP_SAMPLE_TRACED
                                            : ETP_SAMPLE_UNUSED;
 }
 
@@ -118,7 +119,7 @@ static etp_status read_row(reader *r, const etp_csv_row *row, etp_error *err)
     ETP_TRY(read_number(r, row, BLOCK, 0, UINT32_MAX, &block, err));
     ETP_TRY(read_number(r, row, ITERATION, 0, UINT64_MAX, &e.sample.iteration, err));
     // 2^62 ns are 146 years; beyond, sums of times would not fit
-    ETP_TRY(read_number(r, row, DURATION, e.sample.use == ETP_SAMPLE_UNUSED ? 0 : 1,
+    ETP_TRY(read_number(r, row, DURATION, e.sample.use >= ETP_SAMPLE_TRACED ? 0 : 1,
                         (uint64_t)1 << 62, &e.sample.duration_ns, err));
     if (r->column[LAUNCH] >= 0) {
         ETP_TRY(read_number(r, row, LAUNCH, 0, UINT32_MAX, &launch, err));
@@ -153,7 +154,7 @@ static etp_status refuse_twins(const reader *r, etp_error *err)
 {
     for (size_t i = 1; i < r->entries.n; i++) {
         const entry *a = &r->entries.items[i - 1], *b = &r->entries.items[i];
-        if (b->sample.use != ETP_SAMPLE_UNUSED && compare_samples(&a->sample, &b->sample) == 0) {
+        if (b->sample.use < ETP_SAMPLE_TRACED && compare_samples(&a->sample, &b->sample) == 0) {
             etp_str name = r->arms.items[b->sample.arm];
             return etp_fail_at(err, ETP_CORRUPT, b->offset,
                                "line %llu: experiment '%.*s', block %u, iteration %llu was on line "

@@ -5,6 +5,7 @@
 #include <math.h>
 
 #define BASE_LN 15.2 // 4 ms
+#define TRACER_LN 0.03
 
 double draw_normal(etp_rng *rng)
 {
@@ -12,7 +13,7 @@ double draw_normal(etp_rng *rng)
     return sqrt(-2 * log(u)) * cos(6.283185307179586 * etp_rng_unit(rng));
 }
 
-static double launch_noise(const shape *s, etp_rng *rng)
+static double launch_noise(const shape *s, etp_rng *rng, uint32_t *slow)
 {
     double x = 0;
     switch (s->tail) {
@@ -36,7 +37,11 @@ static double launch_noise(const shape *s, etp_rng *rng)
         break;
     }
     x *= s->launch_sd;
-    return s->mode_p > 0 && etp_rng_unit(rng) < s->mode_p ? x + s->mode_step : x;
+    if (s->mode_p > 0 && etp_rng_unit(rng) < s->mode_p) {
+        *slow += 1;
+        x += s->mode_step;
+    }
+    return x;
 }
 
 static double iteration_noise(const shape *s, uint32_t i, etp_rng *rng)
@@ -54,7 +59,8 @@ static double iteration_noise(const shape *s, uint32_t i, etp_rng *rng)
 double launch_value(const shape *s, uint32_t iterations, etp_rng *rng)
 {
     double ln[256], scratch[512];
-    double launch = launch_noise(s, rng);
+    uint32_t slow = 0;
+    double launch = launch_noise(s, rng, &slow);
     for (uint32_t i = 0; i < iterations; i++) {
         ln[i] = BASE_LN + launch + iteration_noise(s, i, rng);
     }
@@ -62,44 +68,58 @@ double launch_value(const shape *s, uint32_t iterations, etp_rng *rng)
     return etp_median(ln + w.dropped, iterations - w.dropped);
 }
 
-static etp_sample *add_launch(etp_sample *out, const cell *c, uint32_t arm, bool control,
-                              uint32_t block, uint32_t launch, double level, etp_rng *rng)
+typedef struct making {
+    const cell *c;
+    etp_rng *rng;
+    etp_sample *next;
+    double ratio_ln, step_at, walked;
+    uint32_t slot, slots, block, slow;
+} making;
+
+static void add_launch(making *m, uint32_t arm, etp_sample_use use)
 {
-    const shape *s = arm == 0 ? &c->baseline : &c->candidate;
-    level += BASE_LN + launch_noise(s, rng);
-    for (uint32_t i = 0; i < c->iterations; i++) {
-        *out++ = (etp_sample){
+    const shape *s = arm == 0 ? &m->c->baseline : &m->c->candidate;
+    const world *w = &m->c->world;
+    m->walked += w->walk > 0 ? w->walk * draw_normal(m->rng) : 0;
+    double level = BASE_LN + w->linear * m->slot / (m->slots - 1.0) + m->walked +
+                   (m->slot >= m->step_at ? w->step : 0) + (arm == 0 ? m->ratio_ln : 0) +
+                   (use == ETP_SAMPLE_TRACED ? TRACER_LN : 0) +
+                   launch_noise(s, m->rng, &m->slow);
+    m->slot++;
+    for (uint32_t i = 0; i < m->c->iterations; i++) {
+        *m->next++ = (etp_sample){
             .arm = arm,
-            .block = block,
-            .launch = launch,
+            .block = m->block,
+            .launch = m->slot,
             .iteration = i,
-            .use = control ? ETP_SAMPLE_CONTROL : ETP_SAMPLE_TIMED,
-            .duration_ns = (uint64_t)exp(level + iteration_noise(s, i, rng)),
+            .use = use,
+            .duration_ns = (uint64_t)exp(level + iteration_noise(s, i, m->rng)),
         };
     }
-    return out;
 }
 
-size_t make_session(const cell *c, double ratio, uint64_t seed, etp_rng *rng, etp_sample *out)
+size_t make_session(const cell *c, double ratio, uint64_t seed, etp_rng *rng, etp_sample *out,
+                    uint32_t *out_slow)
 {
     uint32_t controls = c->blocks < ETP_CONTROL_BLOCKS ? c->blocks : ETP_CONTROL_BLOCKS;
-    uint32_t slots = 2 * c->blocks + controls, slot = 0;
-    double step_at = etp_rng_unit(rng) * slots, walked = 0;
-    etp_sample *next = out;
-    for (uint32_t block = 1; block <= c->blocks; block++) {
+    making m = {.c = c, .rng = rng, .next = out, .ratio_ln = log(ratio)};
+    m.slots = (c->untraced ? 2 : 4) * c->blocks + controls;
+    m.step_at = etp_rng_unit(rng) * m.slots;
+    for (m.block = 1; m.block <= c->blocks; m.block++) {
         uint32_t order[2];
-        etp_block_order(seed, block, 2, order);
+        etp_block_order(seed, m.block, 2, order);
         uint32_t control_at =
-            block <= controls ? etp_control_position(seed, block, 2) : UINT32_MAX;
-        uint32_t n = block <= controls ? 3 : 2;
-        for (uint32_t i = 0, taken = 0; i < n; i++, slot++) {
+            m.block <= controls ? etp_control_position(seed, m.block, 2) : UINT32_MAX;
+        uint32_t n = m.block <= controls ? 3 : 2;
+        for (uint32_t i = 0, taken = 0; i < n; i++) {
             bool control = i == control_at;
-            uint32_t arm = control ? 0 : order[taken++];
-            walked += c->world.walk > 0 ? c->world.walk * draw_normal(rng) : 0;
-            double level = c->world.linear * slot / (slots - 1.0) + walked +
-                           (slot >= step_at ? c->world.step : 0) + (arm == 0 ? log(ratio) : 0);
-            next = add_launch(next, c, arm, control, block, slot + 1, level, rng);
+            add_launch(&m, control ? 0 : order[taken++],
+                       control ? ETP_SAMPLE_CONTROL : ETP_SAMPLE_TIMED);
+        }
+        for (uint32_t i = 0; i < 2 && !c->untraced; i++) {
+            add_launch(&m, order[i], ETP_SAMPLE_TRACED);
         }
     }
-    return (size_t)(next - out);
+    *out_slow = m.slow;
+    return (size_t)(m.next - out);
 }

@@ -31,14 +31,19 @@ typedef struct cell {
     world world;
     bool same_shape; // the guarantee holds: gates apply
     bool must_flag;  // of the misses, 90 % have to be flagged
+    bool must_flag_seen; // of those misses that contain a slow launch at all
+    bool untraced;   // timed and control launches only, as with --no-trace
 } cell;
+
+#define SESSION_LAUNCHES(blocks) (4 * (blocks) + ETP_CONTROL_BLOCKS)
 
 double draw_normal(etp_rng *rng);
 // Median of ln durations of one launch as the analysis sees it, without drift: for finding the
 // truth where the two arms' shapes differ.
 double launch_value(const shape *s, uint32_t iterations, etp_rng *rng);
-// One session: OUT has room for (2·blocks + ETP_CONTROL_BLOCKS)·iterations; returns how many.
-// Arm 0 is the baseline and takes `ratio` times as long.
-size_t make_session(const cell *c, double ratio, uint64_t seed, etp_rng *rng, etp_sample *out);
+// One session: OUT has room for SESSION_LAUNCHES(blocks)·iterations; returns how many. Arm 0 is the
+// baseline and takes `ratio` times as long. *out_slow counts the launches that drew the slow mode.
+size_t make_session(const cell *c, double ratio, uint64_t seed, etp_rng *rng, etp_sample *out,
+                    uint32_t *out_slow);
 
 #endif

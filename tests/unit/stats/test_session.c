@@ -214,6 +214,77 @@ static void slow_iterations(void **state)
     tails(23, 1000, 7.0 / 200, 0, 0);        // less than five points
 }
 
+// Arm 0 has ten timed launches as in k_timed and ten traced ones, 5 % slower, as in US (in µs).
+static unsigned flags_with_traced(const double *us, bool as_traced)
+{
+    static const double k_timed[] = {100.3, 99.6, 100.1, 100.9, 99.2, 100.5, 99.9, 100.0, 99.4, 100.7};
+    etp_arena arena = {0};
+    etp_error err;
+    etp_stats r;
+    samples s = {0};
+    for (uint32_t b = 0; b < 10; b++) {
+        etp_sample x = {0, b + 1, 1, 0, ETP_SAMPLE_TIMED, (uint64_t)(k_timed[b] * 1000)};
+        etp_sample y = {1, b + 1, 2, 0, ETP_SAMPLE_TIMED, (uint64_t)(k_timed[9 - b] * 500)};
+        etp_sample t = {0, b + 1, 3, 0, as_traced ? ETP_SAMPLE_TRACED : ETP_SAMPLE_UNUSED,
+                        (uint64_t)(us[b] * 1050)};
+        assert_true(ETP_PUSH(&arena, &s, x) && ETP_PUSH(&arena, &s, y) && ETP_PUSH(&arena, &s, t));
+    }
+    assert_int_equal(etp_stats_analyze(s.items, s.n, 2, NULL, &arena, &r, &err), ETP_OK);
+    near_rel((double)r.arms[0].median_ns, 100059, 2e-5, "traced launches are in no estimate");
+    assert_int_equal(r.n_launches, 20);
+    assert_int_equal(r.n_traced, as_traced ? 10 : 0);
+    assert_int_equal(r.arms[1].flags, 0);
+    unsigned flags = r.arms[0].flags;
+    etp_arena_dispose(&arena);
+    return flags;
+}
+
+static void traced_launches_show_shapes(void **state)
+{
+    (void)state;
+    static const double k_alike[] = {99.7, 100.4, 99.9, 100.2, 100.8, 99.3, 100.0, 99.5, 100.6, 100.1};
+    assert_int_equal(flags_with_traced(k_alike, true), 0); // what the tracer costs is no mode
+    static const double k_slow[] = {99.7, 100.4, 108.9, 100.2, 100.8, 99.3, 100.0, 108.5, 100.6, 100.1};
+    assert_int_equal(flags_with_traced(k_slow, false), 0);
+    assert_int_equal(flags_with_traced(k_slow, true), ETP_FLAG_BIMODAL);
+    static const double k_one[] = {99.7, 100.4, 108.9, 100.2, 100.8, 99.3, 100.0, 99.5, 100.6, 100.1};
+    assert_int_equal(flags_with_traced(k_one, true), ETP_FLAG_HEAVY_TAIL);
+}
+
+// Equal shapes, spread over ±WIDE and ±CALM percent, without outliers or gaps.
+static unsigned flags_of_scatter(double wide, double calm)
+{
+    static const int k_order[] = {3, 8, 0, 6, 1, 9, 4, 7, 2, 5};
+    etp_arena arena = {0};
+    etp_error err;
+    etp_stats r;
+    samples s = {0};
+    for (uint32_t b = 0; b < 10; b++) {
+        double at = (k_order[b] - 4.5) / 4.5 / 100, other = (k_order[9 - b] - 4.5) / 4.5 / 100;
+        etp_sample x = {0, b + 1, 1, 0, ETP_SAMPLE_TIMED, (uint64_t)(1e8 * (1 + wide * at))};
+        etp_sample y = {1, b + 1, 2, 0, ETP_SAMPLE_TIMED, (uint64_t)(1e8 * (1 + calm * other))};
+        assert_true(ETP_PUSH(&arena, &s, x) && ETP_PUSH(&arena, &s, y));
+    }
+    assert_int_equal(etp_stats_analyze(s.items, s.n, 2, NULL, &arena, &r, &err), ETP_OK);
+    near_rel(r.arms[0].scatter_ln / r.arms[1].scatter_ln, wide / calm, 0.01, "scatter");
+    near_rel(r.arms[0].scatter_df, 9, 1e-9, "degrees of freedom");
+    unsigned flags = r.arms[0].flags | r.arms[1].flags << 8;
+    etp_arena_dispose(&arena);
+    return flags;
+}
+
+static void unequal_scatter(void **state)
+{
+    (void)state;
+    // scipy.stats.f.isf(0.01, 9, 9) = 5.3511, its root 2.3133
+    assert_int_equal(flags_of_scatter(4, 4 / 2.25), 0);
+    assert_int_equal(flags_of_scatter(4, 4 / 2.4), ETP_FLAG_HEAVY_TAIL);
+    assert_int_equal(flags_of_scatter(4 / 2.4, 4), ETP_FLAG_HEAVY_TAIL << 8);
+    assert_int_equal(flags_of_scatter(1, 0.1), 0); // within the margin
+    near_rel(etp_f_above(5.351128861148588, 9, 9), 0.01, 1e-8, "F");
+    near_rel(etp_f_above(2, 18.5, 22), 0.06084266009125628, 1e-8, "F");
+}
+
 static void sessions_without_pairs(void **state)
 {
     (void)state;
@@ -456,7 +527,8 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(whole_session), cmocka_unit_test(shapes_of_launches),
-        cmocka_unit_test(slow_iterations), cmocka_unit_test(sessions_without_pairs), cmocka_unit_test(odd_sessions),
+        cmocka_unit_test(slow_iterations), cmocka_unit_test(traced_launches_show_shapes),
+        cmocka_unit_test(unequal_scatter), cmocka_unit_test(sessions_without_pairs), cmocka_unit_test(odd_sessions),
         cmocka_unit_test(csv_tables),    cmocka_unit_test(csv_refusals),
         cmocka_unit_test(csv_survives_damage), cmocka_unit_test(memory_shortage_is_an_error), cmocka_unit_test(baselines),
     };
