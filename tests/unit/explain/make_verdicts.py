@@ -1,8 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
 # What is to be said of each pair of recordings of one model, worked out from the tables that
-# ExecuTorch's Inspector made of them (CORPUS/inspector) and from nothing of etprof.
+# ExecuTorch's Inspector made of them (CORPUS/inspector), from flatc's reading of the programs
+# (CORPUS/pte) and from nothing of etprof.
 #   python3 tests/unit/explain/make_verdicts.py CORPUS > tests/data/verdicts.tsv
-import gzip, itertools, json, pathlib, re, sys
+import gzip, itertools, json, math, pathlib, re, sys
 
 MODELS = [f"{m}_xnnpack_{p}" for m in ("toy_cnn", "mobilenet_v3_small") for p in ("fp32", "int8", "fp16")]
 MODELS += ["vit_tiny_xnnpack_fp32", "vit_tiny_xnnpack_int8", "mlp_xnnpack_int8dyn"]
@@ -72,6 +73,33 @@ def stays_off(folder, model, candidate, rows, whole):
     return worst if worst != "masked" and reasons[worst] * 20 > whole else None
 
 
+def work_on_sme(folder, model):
+    """Share of the multiplications that XNNPACK's table lets run on SME."""
+    total, on = 0, 0
+    for path in folder.parent.glob(f"pte/{model}.pte.*.xnn*.json.gz"):
+        graph = json.loads(gzip.decompress(path.read_bytes()))
+        values = {v["xvalue_union"].get("id_out", v["xvalue_union"].get("tensor_value", {}).get("id_out")):
+                  v["xvalue_union"].get("tensor_value", v["xvalue_union"]) for v in graph["xvalues"]}
+        for node in graph["xnodes"]:
+            kind, n = node["xnode_union_type"], node["xnode_union"]
+            if kind not in ("XNNConv2d", "XNNDepthwiseConv2d", "XNNFullyConnected", "XNNBatchMatrixMultiply"):
+                continue
+            out, first = values[n["output_id"]], values[n["input1_id"]]
+            half = first["datatype"] == "xnn_datatype_fp16"
+            if kind in ("XNNConv2d", "XNNDepthwiseConv2d"):
+                per_output = n["kernel_height"] * n["kernel_width"] * n["group_input_channels"]
+                # 1x1 convolutions run as linears, whose fp32 weights have no fp16 kernel.
+                engages = kind == "XNNConv2d" and (not half or n["kernel_height"] * n["kernel_width"] > 1)
+            else:
+                per_output = first["dims"][-1]
+                weight = values[n["filter_id" if kind == "XNNFullyConnected" else "input2_id"]]
+                engages = not half or weight["datatype"] == "xnn_datatype_fp16"
+            macs = math.prod(out["dims"]) * per_output
+            total += macs
+            on += macs if engages else 0
+    return on / total
+
+
 def verdict(folder, model, baseline, candidate):
     base, base_runs, base_rows = recording(folder, model, baseline)
     cand, cand_runs, cand_rows = recording(folder, model, candidate)
@@ -83,6 +111,9 @@ def verdict(folder, model, baseline, candidate):
         share(after, cand, last) - share(after, cand, first) > 0.02
     layout = share(after, cand, "Data movement") + share(after, cand, "Quantize/convert")
     portable = sum(ns for name, ns in cand_rows if name.startswith("native_call_")) / cand
+    on = sum(ns for name, ns in cand_rows if engaged(name))
+    told = candidate.startswith("arm64") and not model.startswith("mlp")  # else names tell nothing
+    macs = work_on_sme(folder, model) if on else 0
     findings = []
     if layout >= 0.3:
         findings.append("layout")
@@ -95,12 +126,13 @@ def verdict(folder, model, baseline, candidate):
         findings.append("bottleneck")
     return [model, baseline, candidate, f"{base / base_runs:.1f}", f"{cand / cand_runs:.1f}",
             first, f"{share(before, base, first):.6f}", last, f"{share(after, cand, last):.6f}", f"{portable:.6f}",
-            str(sum(engaged(name) for name, _ in cand_rows)), " ".join(findings) or "-"]
+            str(sum(engaged(name) for name, _ in cand_rows)), f"{on / cand:.6f}" if told else "-",
+            f"{macs:.6f}" if told else "-", " ".join(findings) or "-"]
 
 
 def main():
     folder = pathlib.Path(sys.argv[1]) / "inspector"
-    print("model\tbaseline\tcandidate\tbaseline_ns\tcandidate_ns\tbefore\tshare\tafter\tshare\tportable\ton_sme\tfindings")
+    print("model\tbaseline\tcandidate\tbaseline_ns\tcandidate_ns\tbefore\tshare\tafter\tshare\tportable\ton_sme\ttime_on_sme\tmacs_on_sme\tfindings")
     for model in MODELS:
         for family in LEVELS.values():
             for baseline, candidate in itertools.permutations(family, 2):

@@ -144,7 +144,7 @@ static void every_pair(void **state)
 // ---- verdicts that were worked out from the Inspector's tables ------------------------------------
 
 enum { MODEL, BASELINE, CANDIDATE, BASELINE_NS, CANDIDATE_NS, BEFORE, BEFORE_SHARE, AFTER, AFTER_SHARE,
-       PORTABLE, ON_SME, FINDINGS, FIELDS };
+       PORTABLE, ON_SME, TIME_ON_SME, MACS_ON_SME, FINDINGS, FIELDS };
 
 static bool split(char *line, const char *fields[FIELDS])
 {
@@ -179,7 +179,13 @@ static void sentences(const etp_ab *ab, char *out, size_t size)
     snprintf(out + strlen(out), size - strlen(out), "%s", out[0] ? "" : "-");
 }
 
-static void check_verdict(const etp_ab *ab, const char *const *f)
+// "-": cannot be told.
+static bool is_share(double found, const char *expected)
+{
+    return strcmp(expected, "-") == 0 ? isnan(found) : fabs(found - strtod(expected, NULL)) < 2e-6;
+}
+
+static void check_verdict(const etp_ab *ab, const char *const *f, bool program)
 {
     const etp_ab_shift *shift = &ab->shifts[0];
     char said[256];
@@ -192,13 +198,15 @@ static void check_verdict(const etp_ab *ab, const char *const *f)
                 strcmp(etp_category_name(shift->before), f[BEFORE]) == 0 &&
                 strcmp(etp_category_name(shift->after), f[AFTER]) == 0 &&
                 ab->engagement.engaged == strtoul(f[ON_SME], NULL, 10) &&
+                is_share(ab->engagement.time_share, f[TIME_ON_SME]) &&
+                is_share(ab->engagement.macs_share, program ? f[MACS_ON_SME] : "-") &&
                 strcmp(said, f[FINDINGS]) == 0 && strcmp(ab->comparisons[0].verdict, "unknown") == 0;
     if (!same) {
-        fail_msg("%s, %s to %s: %lld to %lld ns, %s %.6f to %s %.6f, portable %.6f, %u on SME, %s",
+        fail_msg("%s, %s to %s: %lld to %lld ns, %s %.6f to %s %.6f, portable %.6f, %u on SME, %.6f of the time, %.6f of the MACs, %s",
                  f[MODEL], f[BASELINE], f[CANDIDATE], (long long)ab->arms[0].traced_ns,
                  (long long)ab->arms[1].traced_ns, etp_category_name(shift->before), shift->before_share,
                  etp_category_name(shift->after), shift->after_share, shift->portable_after,
-                 ab->engagement.engaged, said);
+                 ab->engagement.engaged, ab->engagement.time_share, ab->engagement.macs_share, said);
     }
 }
 
@@ -215,7 +223,7 @@ static void verdicts_of_the_inspector(void **state)
         assert_true(split(line, fields));
         for (int program = 0; program < 2; program++) { // these sentences rest on names and times alone
             etp_ab_session *s = open_pair_with(fields[MODEL], fields[BASELINE], fields[CANDIDATE], program);
-            check_verdict(etp_ab_answer(s), fields);
+            check_verdict(etp_ab_answer(s), fields, program);
             etp_ab_close(s);
         }
         pairs++;

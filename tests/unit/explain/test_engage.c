@@ -64,6 +64,8 @@ static const case_of k_cases[] = {
     {"Fully Connected (NC, QP8, F32, QC8W) GEMM #1", SME, MAYBE, R(ROW_KERNEL), &k_row, 0, 0, 0, 0, 0},
     {"Convolution (NHWC, F32) IGEMM #1", SME, OFF, R(MASKED), NULL, 1, 0, 0, 0, 0},
     {"Convolution (NHWC, F32) IGEMM #1", SME, OFF, R(KERNEL_HIDES), NULL, 0, 1, 0, 0, 0},
+    {"Fully Connected (NC, QP8, F32, QC8W) GEMM #1", SME, OFF, R(KERNEL_HIDES), NULL, 0, 1, 0, 0, 0},
+    {"Convolution (NHWC, F32) DWConv #1", SME, OFF, R(DEPTHWISE), NULL, 0, 1, 0, 0, 0},
     {"Convolution (NHWC, F32) IGEMM #1", SME, OFF, R(NOT_BUILT), NULL, 0, 0, 0, 0, 0},
     {"native_call_convolution.out", SME, OFF, R(REFUSED_RANK), &k_5d, 0, 0, 0, 0, 0},
     {"native_call_convolution.out", SME, OFF, R(REFUSED_WEIGHT), &k_4d_dynamic, 0, 0, 0, 0, 0},
@@ -134,7 +136,7 @@ static void judge(const case_of *c, etp_engage *out)
         facts.op = (etp_op_facts){.values = values, .inputs = k_inputs, .n_inputs = 2};
     }
     etp_engage_case e = {.row = &row, .facts = c->shape ? &facts : NULL, .feature = c->feature,
-                         .masked = c->masked, .cpu_lacks = c->cpu_lacks,
+                         .masked = c->masked, .cpu_lacks = c->cpu_lacks ? "this CPU has no SME2" : NULL,
                          .any_delegate = !c->no_delegate};
     etp_kernel_op sampled = {.sure = c->sure};
     sampled.sure_of[ETP_CODE_SME2] = c->on;
