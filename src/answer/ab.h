@@ -120,6 +120,7 @@ typedef struct etp_ab_engagement { // of the candidate of the first comparison, 
     const char *feature_name; // "SME2", NULL when nothing is compared
     uint32_t arm;
     uint32_t eligible, engaged, off, unknown; // operators
+    uint32_t row_kernels; // of the engaged: one row, which keeps the matrix unit mostly idle
     double macs_share, time_share;            // on the feature, NAN unknown
     etp_ab_engaged_reason reasons[ETP_REASON_COUNT]; // of those that stayed off, longest first
     size_t n_reasons;

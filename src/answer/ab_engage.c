@@ -51,6 +51,37 @@ static bool choose_feature(etp_ab *ab, etp_engage_case *common)
     return own->profile != NULL;
 }
 
+// The run that an arm was measured in; NULL for dumps alone.
+static const etp_run *run_of(const etp_ab_session *s, uint32_t arm)
+{
+    if (s->has_run) {
+        return &s->run;
+    }
+    return s->two_sides && arm < 2 && s->sides[arm].dir ? &s->sides[arm].run : NULL;
+}
+
+// On a core with SME whose kernel hides it nobody could compare SME levels, and that is the answer.
+static void ask_cpu(etp_ab_session *s, etp_engage_case *common)
+{
+    etp_ab_engagement *e = &s->ab.engagement;
+    const etp_run *run = run_of(s, e->arm);
+    const char *text = run ? etp_arena_strdup(&s->arena, run->device_cpu) : NULL;
+    char why[ETP_ISA_WHY_MAX];
+    etp_isa_cpu cpu;
+    if (!text || !etp_isa_cpu_parse(text, &cpu, why, sizeof why) || cpu.family != ETP_ISA_AARCH64) {
+        return;
+    }
+    etp_level_state state = etp_level_state_of(&cpu, ETP_LEVEL_SME1);
+    if (state.available) {
+        return;
+    }
+    common->cpu_lacks = etp_arena_printf(&s->arena, "%s", state.how);
+    if (e->feature == ETP_FEATURE_NONE && etp_isa_hides_sme(&cpu)) {
+        e->feature = common->feature = ETP_FEATURE_SME;
+        e->feature_name = feature_name(ETP_FEATURE_SME, ETP_LEVEL_SME2);
+    }
+}
+
 static bool sme_names(const etp_profile *p)
 {
     return etp_feature_of_names(p) == ETP_FEATURE_SME;
@@ -148,6 +179,7 @@ void etp_ab_engage(etp_ab_session *s)
         return;
     }
     bool macs_known = true;
+    ask_cpu(s, &common);
     common.sme_elsewhere = sme_names(ab->arms[e->arm].profile);
     uint64_t macs = 0, engaged_macs = 0;
     int64_t engaged_ns = 0;
@@ -161,6 +193,7 @@ void etp_ab_engage(etp_ab_session *s)
         bool on = op->engaged.state == ETP_ENGAGED;
         e->eligible++;
         e->engaged += on;
+        e->row_kernels += on && op->engaged.reason == ETP_REASON_ROW_KERNEL;
         e->unknown += op->engaged.state == ETP_ENGAGEMENT_UNKNOWN;
         macs_known = macs_known && op->macs != ETP_AB_NO_MACS;
         macs += op->macs == ETP_AB_NO_MACS ? 0 : op->macs;

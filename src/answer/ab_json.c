@@ -334,6 +334,7 @@ static void engagement(etp_json *j, const etp_ab *ab)
     etp_json_kv_z(j, "arm", ab->n_arms ? ab->arms[e->arm].name : NULL);
     etp_json_kv_u64(j, "eligible", e->eligible);
     etp_json_kv_u64(j, "engaged", e->engaged);
+    etp_json_kv_u64(j, "row_kernel", e->row_kernels);
     etp_json_kv_u64(j, "not", e->off);
     etp_json_kv_u64(j, "unknown", e->unknown);
     etp_json_kv_ratio(j, "macs_share", e->macs_share);

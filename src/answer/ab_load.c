@@ -57,7 +57,7 @@ static etp_status add_dump(etp_ab_session *s, const char *path, etp_error *err)
         arm++;
     }
     // The same name twice with the same block is two files of two folders: two arms.
-    for (size_t i = 0; arm < s->ab.n_arms && i < s->dumps.n; i++) {
+    for (size_t i = s->first_dump; arm < s->ab.n_arms && i < s->dumps.n; i++) {
         if (s->dumps.items[i].arm == arm && s->dumps.items[i].block == block) {
             arm = s->ab.n_arms;
             name = etp_str_from(path);
@@ -124,6 +124,7 @@ etp_status etp_ab_collect_dumps(etp_ab_session *s, const char *const *paths, siz
     if (!s->ab.arms) {
         return etp_fail_nomem(err, "arms");
     }
+    s->first_dump = s->dumps.n;
     for (size_t i = 0; i < n_paths; i++) {
         size_t before = s->dumps.n;
         if (etp_os_is_dir(paths[i])) {

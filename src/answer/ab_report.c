@@ -282,6 +282,9 @@ static void engaged(const etp_ab *ab, etp_keys *keys, etp_arena *arena)
     }
     etp_strbuf_printf(&text, "%u of %u convolutions and matrix multiplications on %s", e->engaged,
                       e->eligible, e->feature_name);
+    if (e->row_kernels) {
+        etp_strbuf_printf(&text, " (%u with a row kernel: M = 1)", e->row_kernels);
+    }
     for (size_t i = 0; i < e->n_reasons && i < 2; i++) {
         etp_strbuf_printf(&text, " · %u off: %s", e->reasons[i].operators,
                           etp_reason_text(e->reasons[i].reason));

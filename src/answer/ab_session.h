@@ -43,6 +43,7 @@ struct etp_ab_session {
         etp_ab_dump *items;
         size_t n, cap;
     } dumps;
+    size_t first_dump; // of the operand that is being collected
     etp_alignment *alignments; // parallel to ab.comparisons
     etp_ab_program *programs;  // of the run's models; one for bare dumps with --pte
     size_t n_programs;

@@ -92,13 +92,15 @@ static etp_status slower_findings(etp_ab_session *s, size_t at, etp_error *err)
         char d[ETP_NUMBER_CHARS], lo[ETP_NUMBER_CHARS], hi[ETP_NUMBER_CHARS];
         char now[ETP_NUMBER_CHARS], then[ETP_NUMBER_CHARS];
         const etp_ledger_row *row = worst[k];
-        const char *text = etp_arena_printf(
+        // Ids of two sides are their own: a folder's whatif may number its operators otherwise.
+        const char *try_it = s->two_sides ? "" : etp_arena_printf(&s->arena, ", etprof whatif DIR 'back %s'", row->id);
+        const char *text = !try_it ? NULL : etp_arena_printf(
             &s->arena,
-            "%s got slower by %s [%s, %s]; sending only it back: %s → %s (traced, etprof whatif DIR 'back %s')",
+            "%s got slower by %s [%s, %s]; sending only it back: %s → %s (traced%s)",
             row->label, etp_format_ns((double)row->delta_ns, d),
             etp_format_ns((double)row->lo_ns, lo), etp_format_ns((double)row->hi_ns, hi),
             etp_format_ns((double)cand->traced_ns, now),
-            etp_format_ns((double)(cand->traced_ns - row->delta_ns), then), row->id);
+            etp_format_ns((double)(cand->traced_ns - row->delta_ns), then), try_it);
         ETP_TRY(find_with(s, ETP_FINDING_SLOWER, "warn", &row->id, 1, text, err));
     }
     return ETP_OK;

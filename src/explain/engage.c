@@ -221,6 +221,10 @@ static void judge_sme(const etp_engage_case *c, etp_engage *out)
         not_engaged(out, off, "operator name and XNNPACK's table of kernels");
         return;
     }
+    if (c->cpu_lacks && !c->sme_elsewhere) {
+        not_engaged(out, ETP_REASON_KERNEL_HIDES, c->cpu_lacks);
+        return;
+    }
     if (has_dtype(op, "QP8")) { // KleidiAI kernels exist for NEON and SME alike
         out->reason = one_row(operand(c->facts, 0)) ? ETP_REASON_ROW_KERNEL : ETP_REASON_SAME_NAMES;
         return;
@@ -231,9 +235,7 @@ static void judge_sme(const etp_engage_case *c, etp_engage *out)
     }
     bool half = fp16_weight && op->n_dtypes == 1 && has_dtype(op, "F16");
     if (etp_op_must_use_sme(op) || half) {
-        bool known_absent = c->cpu_lacks && !c->sme_elsewhere;
-        not_engaged(out, known_absent ? ETP_REASON_KERNEL_HIDES : ETP_REASON_NOT_BUILT,
-                    "operator name without PF32, PF16 or PQS8");
+        not_engaged(out, ETP_REASON_NOT_BUILT, "operator name without PF32, PF16 or PQS8");
         return;
     }
     if (has_dtype(op, "QD8") || has_dtype(op, "QDU8")) { // with KleidiAI it would be QP8

@@ -74,7 +74,7 @@ typedef struct etp_engage_case {
     etp_feature feature;
     bool masked;        // the arm's level hides the feature
     bool lower_level;   // the arm's level is below the one whose feature is asked for
-    bool cpu_lacks;     // the device says that it has no such feature
+    const char *cpu_lacks; // why the device offers no SME, as far as it says; NULL: it does, or unknown
     bool sme_elsewhere; // other operators of the arm carry SME names
     bool any_delegate;  // the program has delegates; true when unknown
     const etp_kernel_op *sampled; // program counters inside the operator, NULL none
@@ -85,7 +85,7 @@ typedef struct etp_engage {
     etp_engagement state;
     bool eligible; // convolution, GEMM, batch matrix multiply, attention: what engagement is about
     etp_reason reason;
-    const char *evidence; // static: what the state rests on, NULL for unknown
+    const char *evidence; // what the state rests on, NULL for unknown
     bool by_samples;      // the state rests on sampled code
     uint64_t sure, on;    // sampled program counters inside it, and those in the feature's code
 } etp_engage;

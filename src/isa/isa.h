@@ -115,6 +115,8 @@ typedef struct etp_level_state {
 } etp_level_state;
 
 etp_level_state etp_level_state_of(const etp_isa_cpu *cpu, etp_level level);
+// True when the operating system offers no SME although the core is known to have it.
+bool etp_isa_hides_sme(const etp_isa_cpu *cpu);
 // Best available level of a CPU; ETP_LEVEL_NONE for an unknown family.
 etp_level etp_isa_best(const etp_isa_cpu *cpu);
 // What `best` is compared with by default: plain SIMD (neon, avx2), or, where

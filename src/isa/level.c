@@ -213,6 +213,11 @@ static bool is_sme_core(uint32_t midr)
     return false;
 }
 
+bool etp_isa_hides_sme(const etp_isa_cpu *cpu)
+{
+    return cpu->family == ETP_ISA_AARCH64 && (cpu->hwcap2 & ETP_HWCAP2_SME) == 0 && is_sme_core(cpu->midr);
+}
+
 static void say(etp_level_state *state, const char *format, ...)
 #if defined(__GNUC__)
     __attribute__((format(printf, 2, 3)))
@@ -234,7 +239,7 @@ static void say_missing(etp_level_state *state, const etp_isa_cpu *cpu, const ro
     if (cpu->family != r->info.family) {
         say(state, "an %s level; this CPU is %s", etp_isa_family_name(r->info.family),
             etp_isa_family_name(cpu->family));
-    } else if (sme && (cpu->hwcap2 & ETP_HWCAP2_SME) == 0 && is_sme_core(cpu->midr)) {
+    } else if (sme && etp_isa_hides_sme(cpu)) {
         say(state, "the core has SME2 but the kernel hides it%s",
             old_kernel ? ": 6.12 to 6.15 are built without SME, use 6.16 or later" : "");
     } else if (sme && (cpu->hwcap2 & ETP_HWCAP2_SME) == 0 && old_kernel) {

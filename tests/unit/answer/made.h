@@ -28,6 +28,8 @@ typedef struct made {
     float output[2];         // NAN: none recorded
     bool broken_output, broken_trace, no_execute, foreign_program, broken_samples;
     const char *note, *cpus;
+    const char *cpu;     // what the runner said of the processor, NULL nothing
+    const char *program; // the folder's program, NULL none
     bool lost;
 } made;
 
@@ -208,7 +210,7 @@ static inline const char *made_write(const made *m, folder *f)
 {
     etp_run run = {.platform = ETP_STR("linux"), .generated_at = ETP_STR("2026-01-02T03:04:05Z"),
                    .tool_version = ETP_STR("0.1.0"), .blocks_planned = MADE_BLOCKS, .control_blocks = MADE_BLOCKS,
-                   .seed = 1};
+                   .seed = 1, .device_cpu = m->cpu ? etp_str_from(m->cpu) : ETP_STR("")};
     etp_run_model model = {.path = ETP_STR("/somewhere/toy_xnnpack_fp32.pte"), .stem = ETP_STR("toy_xnnpack_fp32")};
     etp_run_fact cpus = {ETP_STR("cpus"), etp_str_from(m->cpus)};
     const char *dir = folder_path(f, "run");
@@ -233,9 +235,11 @@ static inline const char *made_write(const made *m, folder *f)
         made_block(m, f, &run, &w, block);
     }
     made_outputs(m, f, &run);
-    if (m->foreign_program) { // of which the recordings are not
+    // of which the recordings are not
+    const char *program = m->foreign_program ? ETP_TEST_SOURCE_DIR "/tests/data/linear_portable_fp32.pte" : m->program;
+    if (program) {
         assert_int_equal(etp_os_mkdirs(folder_path(f, "run/program"), NULL), ETP_OK);
-        folder_copy(f, ETP_TEST_SOURCE_DIR "/tests/data/linear_portable_fp32.pte", "run/program/toy_xnnpack_fp32.pte");
+        folder_copy(f, program, "run/program/toy_xnnpack_fp32.pte");
     }
     assert_int_equal(etp_run_finish(&w, ETP_RUN_FINISHED, NULL), ETP_OK);
     return dir;
