@@ -28,6 +28,13 @@ typedef struct etp_ab_model {
     const char *sha256; // NULL unknown
 } etp_ab_model;
 
+typedef struct etp_ab_split { // means per inference that add up to Method::execute exactly
+    int64_t delegated_ns, portable_ns; // operators of delegates, kernels outside
+    int64_t boundary_ns, framework_ns, unexplained_ns;
+    int64_t movement_ns;          // of both: Data movement and Quantize/convert
+    uint32_t delegated, portable, calls, movement; // operators, kernels, calls of delegates, operators that move data
+} etp_ab_split;
+
 typedef struct etp_ab_arm {
     const char *name;       // of the experiment; for bare dumps what tells the file names apart
     const char *full_name;  // bare dumps: the whole file stem, else NULL
@@ -41,7 +48,10 @@ typedef struct etp_ab_arm {
     uint64_t samples;   // timed iterations after the warm-up rule
     double lo_ns, hi_ns; // 95 % interval of the median over the blocks, NAN unknown
     int64_t median_ns;  // exp(mean over complete blocks of the launch value); bare dumps: unknown
-    int64_t traced_ns;  // mean Method::execute of the traced launches
+    int64_t traced_ns;  // mean Method::execute of the traced launches: their ETDumps' latency
+    double traced_median_ns; // and its median, NAN unknown
+    uint64_t traced_runs;    // executions behind both
+    etp_ab_split split;      // where traced_ns went
     int64_t load_ns, first_ns, peak_rss_bytes; // medians over the launches
     etp_proof proof;
     const etp_kernels *kernels; // sampled program counters, NULL without
@@ -108,6 +118,26 @@ typedef struct etp_ab_operator {
     uint32_t source_line;
     const char *module;
 } etp_ab_operator;
+
+// Why an operator with a large part of an inference is worth a look: what is looked at first comes first.
+typedef enum etp_hot_kind {
+    ETP_HOT_PORTABLE, // outside delegates
+    ETP_HOT_MOVEMENT, // moves or converts data
+    ETP_HOT_LITTLE,   // gained less than the inference as a whole
+    ETP_HOT_LARGE,
+    ETP_HOT_KINDS
+} etp_hot_kind;
+
+const char *etp_hot_kind_name(etp_hot_kind kind); // "portable"
+
+#define ETP_HOT_SHARE 0.05      // of an inference: operators above it are bottlenecks, and kernels outside delegates
+#define ETP_HOT_MOVEMENT_SHARE 0.1 // operators that move data, together
+
+typedef struct etp_ab_hot {
+    uint32_t op;
+    etp_hot_kind kind;
+    double share; // of the arm's Method::execute
+} etp_ab_hot;
 
 typedef struct etp_ab_engaged_reason {
     etp_reason reason;
@@ -273,6 +303,7 @@ typedef struct etp_ab {
     const char *platform;
     const char *executorch_version, *executorch_sha; // NULL unknown
     const char *command;  // that repeats the measurement, NULL
+    const char *config;   // that asked for it, NULL
     const char *tool_version; // that measured
     etp_ab_model *models;
     size_t n_models;
@@ -289,6 +320,11 @@ typedef struct etp_ab {
     etp_ab_operator *operators; // program order
     uint32_t *by_time;          // their indices, slowest in the baseline first
     size_t n_operators;
+    uint32_t hot_arm; // the candidate of the first comparison, or the only arm
+    struct {
+        etp_ab_hot *items; // by kind, then longest first
+        size_t n, cap;
+    } hot;
     struct {
         etp_ab_finding *items;
         size_t n, cap;

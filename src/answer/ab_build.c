@@ -24,6 +24,7 @@ static etp_status take_device(etp_ab_session *s, etp_error *err)
     ab->executorch_version = text_or_null(s, run->executorch.version);
     ab->executorch_sha = text_or_null(s, run->executorch.sha);
     ab->command = text_or_null(s, run->command);
+    ab->config = text_or_null(s, run->config);
     ab->tool_version = text_or_null(s, run->tool_version);
     ab->state = etp_run_state_name(run->state);
     ab->signal = run->signal;
@@ -324,6 +325,7 @@ static etp_status open_run(etp_ab_session *s, const char *dir, const etp_ab_opti
     ETP_TRY(choose_baseline(s, options, err));
     ETP_TRY(etp_ab_open_programs(s, options, err));
     ETP_TRY(etp_ab_load_dumps(s, err));
+    ETP_TRY(etp_ab_split_arms(s, err));
     ETP_TRY(run_statistics(s, options, err));
     if (s->has_stats) {
         ETP_TRY(etp_ab_take_statistics(s, err));
@@ -338,27 +340,6 @@ static etp_status open_run(etp_ab_session *s, const char *dir, const etp_ab_opti
 }
 
 // ---- bare dumps -----------------------------------------------------------------------------------
-
-static etp_status execute_median(etp_ab_session *s, uint32_t arm, double *out, etp_error *err)
-{
-    struct {
-        double *items;
-        size_t n, cap;
-    } v = {0};
-    for (size_t d = 0; d < s->dumps.n; d++) {
-        const etp_trace *trace = s->dumps.items[d].trace;
-        for (size_t i = 0; s->dumps.items[d].arm == arm && i < etp_trace_block_count(trace); i++) {
-            const etp_trace_block *b = etp_trace_block_at(trace, i);
-            for (size_t r = 0; b->has_execute && r < b->n_runs; r++) {
-                if (!ETP_PUSH(&s->arena, &v, (double)etp_trace_durations(b, b->execute)[r])) {
-                    return etp_fail_nomem(err, "medians");
-                }
-            }
-        }
-    }
-    *out = v.n ? etp_median(v.items, v.n) : (double)NAN;
-    return ETP_OK;
-}
 
 static etp_status open_bare(etp_ab_session *s, const char *const *paths, size_t n,
                             const etp_ab_options *options, etp_error *err)
@@ -378,6 +359,7 @@ static etp_status open_bare(etp_ab_session *s, const char *const *paths, size_t 
     ETP_TRY(choose_baseline(s, &chosen, err));
     ETP_TRY(etp_ab_open_programs(s, options, err));
     ETP_TRY(etp_ab_load_dumps(s, err));
+    ETP_TRY(etp_ab_split_arms(s, err));
     ab->title = n == 1 ? paths[0] : etp_ab_sides_title(s);
     const char *slash = strrchr(ab->title, '/');
     ab->title = slash && slash[1] ? slash + 1 : ab->title;
@@ -385,14 +367,12 @@ static etp_status open_bare(etp_ab_session *s, const char *const *paths, size_t 
     if (!ab->comparisons) {
         return etp_fail_nomem(err, "comparisons");
     }
-    double before = NAN;
-    ETP_TRY(execute_median(s, ab->baseline, &before, err));
+    double before = ab->arms[ab->baseline].traced_median_ns;
     for (uint32_t a = 0; a < ab->n_arms; a++) {
-        double after = NAN;
         if (a == ab->baseline) {
             continue;
         }
-        ETP_TRY(execute_median(s, a, &after, err));
+        double after = ab->arms[a].traced_median_ns;
         ab->comparisons[ab->n_comparisons++] = (etp_ab_comparison){
             .baseline = ab->baseline,
             .candidate = a,
@@ -436,6 +416,9 @@ etp_status etp_ab_open(const char *const *paths, size_t n_paths, const etp_ab_op
     if (st == ETP_OK) {
         etp_ab_engage(s);
         st = etp_ab_place_roofs(s, options->roofs, err);
+    }
+    if (st == ETP_OK) {
+        st = etp_ab_find_hot(s, err);
     }
     if (st == ETP_OK) {
         st = etp_ab_next_fixes(s, err);

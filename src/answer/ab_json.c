@@ -137,6 +137,8 @@ static void arms(etp_json *j, const etp_ab *ab)
         etp_json_kv_u64(j, "samples", a->samples);
         ns(j, "median_ns", a->median_ns);
         ns(j, "traced_ns", a->traced_ns);
+        ns(j, "traced_median_ns", isfinite(a->traced_median_ns) ? llround(a->traced_median_ns) : ETP_NS_UNKNOWN);
+        etp_json_kv_u64(j, "traced_runs", a->traced_runs);
         ns(j, "load_ns", a->load_ns);
         ns(j, "first_ns", a->first_ns);
         ns(j, "peak_rss_bytes", a->peak_rss_bytes);
@@ -531,6 +533,42 @@ static void bottlenecks(etp_json *j, const etp_ab *ab)
     etp_json_end(j);
 }
 
+// Operators with much of an inference, and where each arm's inference went.
+static void hot(etp_json *j, const etp_ab *ab)
+{
+    etp_json_key(j, "hot_operators");
+    etp_json_begin_array(j);
+    for (size_t i = 0; i < ab->hot.n; i++) {
+        const etp_ab_hot *h = &ab->hot.items[i];
+        etp_json_begin_object_inline(j);
+        etp_json_kv_z(j, "operator", ab->operators[h->op].id);
+        etp_json_kv_z(j, "arm", ab->arms[ab->hot_arm].name);
+        etp_json_kv_z(j, "why", etp_hot_kind_name(h->kind));
+        ns(j, "ns", ab->operators[h->op].ns[ab->hot_arm]);
+        etp_json_kv_ratio(j, "share", h->share);
+        etp_json_end(j);
+    }
+    etp_json_end(j);
+    etp_json_key(j, "delegation");
+    etp_json_begin_array(j);
+    for (size_t i = 0; i < ab->n_arms; i++) {
+        const etp_ab_split *s = &ab->arms[i].split;
+        bool known = ab->arms[i].profile != NULL;
+        etp_json_begin_object_inline(j);
+        etp_json_kv_z(j, "arm", ab->arms[i].name);
+        ns(j, "delegated_ns", known ? s->delegated_ns : ETP_NS_UNKNOWN);
+        ns(j, "portable_ns", known ? s->portable_ns : ETP_NS_UNKNOWN);
+        ns(j, "boundary_ns", known ? s->boundary_ns : ETP_NS_UNKNOWN);
+        ns(j, "rest_ns", known ? s->framework_ns + s->unexplained_ns : ETP_NS_UNKNOWN);
+        ns(j, "movement_ns", known ? s->movement_ns : ETP_NS_UNKNOWN);
+        etp_json_kv_u64(j, "operators", s->delegated);
+        etp_json_kv_u64(j, "kernels", s->portable);
+        etp_json_kv_u64(j, "calls", s->calls);
+        etp_json_end(j);
+    }
+    etp_json_end(j);
+}
+
 static void lost(etp_json *j, const etp_ab *ab)
 {
     etp_json_key(j, "lost");
@@ -562,6 +600,7 @@ void etp_ab_json(const etp_ab *ab, etp_json *j)
     }
     etp_json_end(j);
     bottlenecks(j, ab);
+    hot(j, ab);
     engagement(j, ab);
     findings(j, ab);
     agreement(j, "correctness", &ab->correctness);

@@ -260,7 +260,7 @@ static void slower(const etp_ab *ab, size_t at, etp_keys *keys, etp_arena *arena
 }
 
 // "engaged  92 % of MACs, 61 % of the time on SME2 · off: 3 depthwise convolution: …".
-static void engaged(const etp_ab *ab, etp_keys *keys, etp_arena *arena)
+void etp_ab_engaged_key(const etp_ab *ab, etp_keys *keys, etp_arena *arena)
 {
     const etp_ab_engagement *e = &ab->engagement;
     if (!e->feature_name || e->eligible == 0) {
@@ -422,7 +422,7 @@ static void screen(const etp_ab *ab, etp_report *r, etp_arena *arena)
         }
     }
     etp_keys *keys = etp_report_keys(r, NULL);
-    engaged(ab, keys, arena);
+    etp_ab_engaged_key(ab, keys, arena);
     next_fix(ab, keys);
     etp_ab_proof_keys(ab, keys, arena);
     agreement(keys, "outputs", ab->correctness.ok, &ab->correctness, "agree within tolerance",
@@ -447,6 +447,9 @@ static void screen(const etp_ab *ab, etp_report *r, etp_arena *arena)
 static void reproducibility(const etp_ab *ab, etp_report *r, etp_arena *arena)
 {
     etp_report_section(r, 1, "reproduce", "Reproduce");
+    if (ab->config) {
+        etp_keys_add(etp_report_keys(r, NULL), ETP_PLAIN, "Config File", "%s", ab->config);
+    }
     if (ab->command) {
         etp_report_code(r, "The command that measures this again", etp_str_from(ab->command));
     }
@@ -487,8 +490,12 @@ const etp_report *etp_ab_report(const etp_ab *ab, etp_arena *arena)
     headlines(ab, r, arena);
     facts(ab, r);
     screen(ab, r, arena);
+    const etp_ab_views one = {&(struct etp_ab_view){ab, NULL}, 1};
     etp_ab_category_section(ab, r);
-    etp_ab_fix_section(ab, r);
+    etp_ab_hot_section(&one, r, arena);
+    etp_ab_split_section(&one, r, arena);
+    etp_ab_kernel_section(&one, r, arena);
+    etp_ab_fix_section(&one, r);
     etp_ab_ledger_section(ab, r);
     etp_ab_operator_section(ab, r);
     etp_ab_blocks_section(ab, r);

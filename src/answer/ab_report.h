@@ -26,9 +26,44 @@ const char *etp_ab_headline_text(const etp_ab_comparison *c, etp_arena *arena);
 // "local, AMD EPYC": whose roofs they are. Only with roofs.
 const char *etp_ab_roofs_device(const etp_ab *ab);
 
+// Line "engaged": how much of the model runs on the feature; nothing where none is compared.
+void etp_ab_engaged_key(const etp_ab *ab, etp_keys *keys, etp_arena *arena);
+
+// One answer, or those of several runs side by side.
+typedef struct etp_ab_views {
+    const struct etp_ab_view {
+        const etp_ab *ab;
+        const char *run; // its name among several
+    } * items;
+    size_t n;
+} etp_ab_views;
+
+// Sections of either, in ab_insights.c.
+void etp_ab_latency_table(const etp_ab_views *v, etp_report *r);
+void etp_ab_hot_section(const etp_ab_views *v, etp_report *r, etp_arena *arena);
+void etp_ab_split_section(const etp_ab_views *v, etp_report *r, etp_arena *arena);
+void etp_ab_kernel_section(const etp_ab_views *v, etp_report *r, etp_arena *arena);
+void etp_ab_fix_section(const etp_ab_views *v, etp_report *r);
+
+// What they show by name, in ab_hot.c; longest first. The number; 0 also when out of memory.
+typedef struct etp_ab_named {
+    etp_str name;
+    uint32_t calls; // of one inference
+    int64_t ns;
+} etp_ab_named;
+size_t etp_ab_portable_names(const etp_ab *ab, etp_arena *arena, etp_ab_named **out);
+
+typedef struct etp_ab_kernels { // operators whose names changed alike
+    etp_str before, now;        // empty: that arm has none
+    etp_engagement state;
+    etp_reason reason;
+    uint32_t operators;
+    int64_t before_ns, now_ns;
+} etp_ab_kernels;
+size_t etp_ab_kernel_groups(const etp_ab *ab, etp_arena *arena, etp_ab_kernels **out);
+
 // Sections, in ab_sections.c.
 void etp_ab_category_section(const etp_ab *ab, etp_report *r);
-void etp_ab_fix_section(const etp_ab *ab, etp_report *r);
 void etp_ab_ledger_section(const etp_ab *ab, etp_report *r);
 void etp_ab_operator_section(const etp_ab *ab, etp_report *r);
 void etp_ab_blocks_section(const etp_ab *ab, etp_report *r);

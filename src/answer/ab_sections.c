@@ -101,7 +101,7 @@ static void category_table(const etp_ab *ab, etp_report *r)
     if (limits) { // speedup of the whole if the category took no time in the arm that is explained
         columns[n++] = (etp_column){.key = "ceiling", .title = "if it took none", .kind = ETP_KIND_RATIO, .flags = ETP_COL_MINOR};
     }
-    etp_table *t = etp_report_table(r, "categories", NULL, columns, n);
+    etp_table *t = etp_report_table(r, "categories", "Operator Category Breakdown", columns, n);
     for (size_t k = 0; k < ab->n_categories; k++) {
         const etp_ab_category *c = &ab->categories[k];
         etp_cell cells[MAX_COLUMNS] = {
@@ -131,36 +131,6 @@ void etp_ab_category_section(const etp_ab *ab, etp_report *r)
     breakdown_chart(ab, r);
     delegation_chart(ab, r);
     category_table(ab, r);
-}
-
-// ---- next fixes ----------------------------------------------------------------------------------
-
-void etp_ab_fix_section(const etp_ab *ab, etp_report *r)
-{
-    static const etp_column k_columns[] = {
-        {.key = "id", .title = "id"},
-        {.key = "text", .title = "what"},
-        {.key = "expected_ns", .title = "expected gain", .kind = ETP_KIND_NS},
-        {.key = "lo_ns", .title = "at least", .kind = ETP_KIND_NS},
-        {.key = "hi_ns", .title = "at most", .kind = ETP_KIND_NS},
-        {.key = "recipe", .title = "how"},
-        {.key = "formula", .title = "from", .flags = ETP_COL_MINOR},
-    };
-    if (ab->fixes.n == 0) {
-        return;
-    }
-    etp_report_section(r, 1, "fixes", "Next fixes");
-    etp_report_section_is_detail(r);
-    etp_report_text(r, "Gain per inference of %s, by plain addition of measured times; fixes of the "
-                       "same operators do not add up.",
-                    ab->arms[ab->n_comparisons ? ab->comparisons[0].candidate : ab->baseline].name);
-    etp_table *t = etp_report_table(r, "fixes", NULL, k_columns, 7);
-    for (size_t i = 0; i < ab->fixes.n; i++) {
-        const etp_ab_fix *f = &ab->fixes.items[i];
-        ETP_ROW(t, etp_cell_z(f->id), etp_cell_z(f->text), ns_cell(f->expected_ns),
-                etp_cell_ns(f->lo_ns), etp_cell_ns(f->hi_ns), etp_cell_z(f->recipe),
-                etp_cell_z(f->formula));
-    }
 }
 
 // ---- ledger -------------------------------------------------------------------------------------
@@ -421,6 +391,7 @@ void etp_ab_blocks_section(const etp_ab *ab, etp_report *r)
     etp_report_section(r, 1, "latency-section", "Latency");
     etp_report_section_is_detail(r);
     latency_chart(ab, r);
+    etp_ab_latency_table(&(etp_ab_views){&(struct etp_ab_view){ab, NULL}, 1}, r);
     if (ab->n_blocks == 0 || ab->emulated) {
         return;
     }

@@ -96,6 +96,9 @@ ETP_NODISCARD etp_status etp_ab_prove_arm(etp_ab_session *s, const etp_run *run,
 ETP_NODISCARD etp_status etp_ab_prove_by_samples(etp_ab_session *s, const etp_run *run,
                                                  const uint32_t *arm_of, etp_error *err);
 void etp_ab_withhold(etp_ab_session *s, bool control_differs);
+// ab_hot.c: ETDump latencies and where they went, before comparing; then what takes most of it.
+ETP_NODISCARD etp_status etp_ab_split_arms(etp_ab_session *s, etp_error *err);
+ETP_NODISCARD etp_status etp_ab_find_hot(etp_ab_session *s, etp_error *err);
 // ab_engage.c: engagement per operator and in sum.
 void etp_ab_engage(etp_ab_session *s);
 // ab_roofs.c: operators below the roofs, when there are any.
