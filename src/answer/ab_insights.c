@@ -142,6 +142,36 @@ void etp_ab_latency_table(const etp_ab_views *v, etp_report *r)
                        "ETDump: Method::execute of traced launches, with what tracing costs.");
 }
 
+// ---- categories ----------------------------------------------------------------------------------
+
+// Rows per run, where arms of one run would be columns: names of experiments differ between platforms.
+void etp_ab_category_table(const etp_ab_views *v, etp_report *r)
+{
+    static const etp_column k_columns[] = {
+        {.key = "category", .title = "category"},
+        {.key = "five", .title = "group", .flags = ETP_COL_MINOR},
+        {.key = "before_ns", .title = "before", .kind = ETP_KIND_NS, .flags = OF_COMPARISON},
+        {.key = "before_share", .title = "share", .kind = ETP_KIND_PERCENT, .flags = OF_COMPARISON},
+        {.key = "now_ns", .title = "now", .kind = ETP_KIND_NS},
+        {.key = "now_share", .title = "share", .kind = ETP_KIND_PERCENT},
+        {.key = "speedup", .title = "speedup", .kind = ETP_KIND_RATIO, .flags = ETP_COL_MORE_IS_GOOD | OF_COMPARISON},
+    };
+    insight t = INSIGHT(v, k_columns, "categories", "Operator Category Breakdown");
+    for (size_t k = 0; k < v->n; k++) {
+        const etp_ab *ab = v->items[k].ab;
+        bool compared = ab->n_comparisons > 0;
+        for (size_t i = 0; i < ab->n_categories; i++) {
+            const etp_ab_category *c = &ab->categories[i];
+            ADD_ROW(&t, r, k, etp_cell_z(etp_category_name(c->category)),
+                    etp_cell_z(etp_five_name(etp_category_five(c->category))),
+                    compared ? ns_cell(c->ns[ab->baseline]) : etp_cell_missing(),
+                    etp_cell_double(compared ? c->share[ab->baseline] : (double)NAN), ns_cell(c->ns[ab->hot_arm]),
+                    etp_cell_double(c->share[ab->hot_arm]),
+                    etp_cell_double(gained(ab, ab->hot_arm, c->ns[ab->baseline], c->ns[ab->hot_arm])));
+        }
+    }
+}
+
 // ---- bottlenecks --------------------------------------------------------------------------------
 
 // Ids of the fixes that rest on the operator: "N1, N3".

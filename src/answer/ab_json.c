@@ -585,7 +585,7 @@ static void lost(etp_json *j, const etp_ab *ab)
     etp_json_end(j);
 }
 
-void etp_ab_json(const etp_ab *ab, etp_json *j)
+void etp_ab_json_value(const etp_ab *ab, etp_json *j)
 {
     etp_json_begin_object(j);
     header(j, ab);
@@ -606,5 +606,10 @@ void etp_ab_json(const etp_ab *ab, etp_json *j)
     agreement(j, "correctness", &ab->correctness);
     lost(j, ab);
     etp_json_end(j);
+}
+
+void etp_ab_json(const etp_ab *ab, etp_json *j)
+{
+    etp_ab_json_value(ab, j);
     etp_json_end_document(j);
 }

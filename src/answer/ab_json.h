@@ -8,6 +8,8 @@
 
 // Writes the whole document. The caller checks the sink.
 void etp_ab_json(const etp_ab *ab, etp_json *j);
+// The same object within another document.
+void etp_ab_json_value(const etp_ab *ab, etp_json *j);
 // "roof" of an operator, an object with one member for each arm; nothing without roofs.
 void etp_ab_operator_roofs_json(etp_json *j, const etp_ab *ab, const etp_ab_operator *op);
 

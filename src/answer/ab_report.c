@@ -75,8 +75,9 @@ static bool is_unpaired(const etp_ab_comparison *c)
     return strcmp(c->method, "unpaired-launches") == 0;
 }
 
-static void headlines(const etp_ab *ab, etp_report *r, etp_arena *arena)
+void etp_ab_headline_cards(const struct etp_ab_view *view, etp_report *r, etp_arena *arena)
 {
+    const etp_ab *ab = view->ab;
     for (size_t i = 0; i < ab->n_comparisons; i++) {
         const etp_ab_comparison *c = &ab->comparisons[i];
         const char *verdict = c->verdict;
@@ -87,7 +88,8 @@ static void headlines(const etp_ab *ab, etp_report *r, etp_arena *arena)
         } else if (isfinite(c->lo) && strcmp(c->verdict, "unknown") == 0 && c->blocks < 6) {
             verdict = etp_arena_printf(arena, "unknown (%u of at least 6 blocks)", c->blocks);
         }
-        const char *label = etp_arena_printf(arena, "%s against %s", ab->arms[c->candidate].name,
+        const char *label = etp_arena_printf(arena, "%s%s%s against %s", view->run ? view->run : "",
+                                             view->run ? ": " : "", ab->arms[c->candidate].name,
                                              ab->arms[c->baseline].name);
         etp_headline h = {
             .label = label ? label : "",
@@ -205,7 +207,7 @@ static void why(const etp_ab *ab, size_t at, etp_keys *keys, etp_arena *arena)
                  l->delta_ns > 0 ? "+" : "−", etp_format_ns((double)llabs(l->delta_ns), total));
 }
 
-static void shift(const etp_ab *ab, size_t at, etp_keys *keys)
+void etp_ab_shift_key(const etp_ab *ab, size_t at, etp_keys *keys)
 {
     const etp_ab_shift *s = &ab->shifts[at];
     if (!isfinite(s->before_share) || !isfinite(s->after_share)) {
@@ -417,7 +419,7 @@ static void screen(const etp_ab *ab, etp_report *r, etp_arena *arena)
         etp_keys *keys = etp_report_keys(r, title);
         if (ab->ledgers[i].ledger.n && !ab->emulated) {
             why(ab, i, keys, arena);
-            shift(ab, i, keys);
+            etp_ab_shift_key(ab, i, keys);
             slower(ab, i, keys, arena);
         }
     }
@@ -481,16 +483,16 @@ static void reproducibility(const etp_ab *ab, etp_report *r, etp_arena *arena)
 
 const etp_report *etp_ab_report(const etp_ab *ab, etp_arena *arena)
 {
+    const etp_ab_views one = {&(struct etp_ab_view){ab, NULL}, 1};
     etp_report *r = etp_report_create(arena, ab->title);
     if (ab->n_comparisons) {
         etp_report_subtitle(r, "%s against %s%s", ab->arms[ab->comparisons[0].candidate].name,
                             ab->arms[ab->baseline].name,
                             ab->n_comparisons > 1 ? " and others" : "");
     }
-    headlines(ab, r, arena);
+    etp_ab_headline_cards(one.items, r, arena);
     facts(ab, r);
     screen(ab, r, arena);
-    const etp_ab_views one = {&(struct etp_ab_view){ab, NULL}, 1};
     etp_ab_category_section(ab, r);
     etp_ab_hot_section(&one, r, arena);
     etp_ab_split_section(&one, r, arena);

@@ -34,11 +34,16 @@ typedef struct etp_ab_views {
     const struct etp_ab_view {
         const etp_ab *ab;
         const char *run; // its name among several
-    } * items;
+    } *items;
     size_t n;
 } etp_ab_views;
 
+// Cards of an answer's comparisons, and where the bottleneck was and is in one of them.
+void etp_ab_headline_cards(const struct etp_ab_view *view, etp_report *r, etp_arena *arena);
+void etp_ab_shift_key(const etp_ab *ab, size_t comparison, etp_keys *keys);
+
 // Sections of either, in ab_insights.c.
+void etp_ab_category_table(const etp_ab_views *v, etp_report *r);
 void etp_ab_latency_table(const etp_ab_views *v, etp_report *r);
 void etp_ab_hot_section(const etp_ab_views *v, etp_report *r, etp_arena *arena);
 void etp_ab_split_section(const etp_ab_views *v, etp_report *r, etp_arena *arena);

@@ -7,6 +7,7 @@
 #include "answer/ab_files.h"
 #include "answer/ab_json.h"
 #include "answer/ab_report.h"
+#include "answer/combined.h"
 #include "answer/kit_files.h"
 #include "answer/sweep.h"
 #include "cli/emit.h"
@@ -123,6 +124,9 @@ static etp_status show_session(etp_cli *cli, const etp_ab_session *session,
         ETP_TRY(etp_kit_write_files(session, show->tables_dir, err));
     }
     if (show->sweep && etp_ab_run(session) && etp_ab_run(session)->sweep) {
+        if (show->title) {
+            return etp_fail(err, ETP_USAGE, "the report of a sweep is called after its models; leave out --title");
+        }
         return show_sweep(cli, session, show, err);
     }
     etp_cli_answer answer = {
@@ -132,8 +136,10 @@ static etp_status show_session(etp_cli *cli, const etp_ab_session *session,
         .brief = !show->full,
     };
     if (cli->format != ETP_CLI_JSON) {
+        etp_ab titled = *ab;
+        titled.title = show->title ? show->title : ab->title;
         answer.report = show->proof ? etp_ab_proof_report(ab, &cli->arena)
-                                    : etp_ab_report(ab, &cli->arena);
+                                    : etp_ab_report(&titled, &cli->arena);
     }
     ETP_TRY(etp_cli_emit(cli, &answer, err));
     if (ab->dir && cli->format == ETP_CLI_TEXT && !cli->output && !cli->quiet && !show->proof) {
@@ -153,6 +159,52 @@ etp_status etp_show_ab(etp_cli *cli, const char *const *paths, size_t n_paths,
     ETP_TRY(etp_ab_open(paths, n_paths, how, &session, err));
     etp_status st = show_session(cli, session, show, err);
     etp_ab_close(session);
+    return st;
+}
+
+static etp_status show_combined(etp_cli *cli, etp_ab_session *const *sessions, size_t n, const char *title,
+                                etp_error *err)
+{
+    static const etp_show_options k_nothing_asked = {0};
+    const etp_ab **answers = ETP_NEW_ARRAY(&cli->arena, const etp_ab *, n);
+    if (!answers) {
+        return etp_fail_nomem(err, "report");
+    }
+    for (size_t i = 0; i < n; i++) {
+        answers[i] = etp_ab_answer(sessions[i]);
+    }
+    etp_combined combined;
+    ETP_TRY(etp_combined_build(answers, n, title, &cli->arena, &combined, err));
+    etp_cli_answer answer = {
+        .json = etp_combined_json,
+        .data = &combined,
+        .csv_table = ETP_COMBINED_TABLE,
+        .report = cli->format == ETP_CLI_JSON ? NULL : etp_combined_report(&combined, &cli->arena),
+    };
+    ETP_TRY(etp_cli_emit(cli, &answer, err));
+    for (size_t i = 0; i < n; i++) {
+        record_outcome(cli, answers[i], &k_nothing_asked);
+    }
+    return ETP_OK;
+}
+
+etp_status etp_show_combined(etp_cli *cli, const char *const *paths, size_t n_paths, const etp_ab_options *how,
+                             const char *title, etp_error *err)
+{
+    etp_ab_session **sessions = ETP_NEW_ARRAY(&cli->arena, etp_ab_session *, n_paths);
+    if (!sessions) {
+        return etp_fail_nomem(err, "report");
+    }
+    etp_status st = ETP_OK;
+    for (size_t i = 0; st == ETP_OK && i < n_paths; i++) {
+        st = etp_ab_open(&paths[i], 1, how, &sessions[i], err);
+    }
+    if (st == ETP_OK) {
+        st = show_combined(cli, sessions, n_paths, title, err);
+    }
+    for (size_t i = 0; i < n_paths; i++) {
+        etp_ab_close(sessions[i]);
+    }
     return st;
 }
 

@@ -11,6 +11,7 @@ typedef struct etp_show_options {
     bool proof;       // operator names side by side instead of times
     const char *tables_dir; // write the tables as files there; NULL: do not
     bool sweep;       // a sweep is shown as one, not as comparisons with one arm
+    const char *title; // of the report, NULL: the model's
     bool write_files; // renew the derived files of the run folder
     const char *const *fail_on; // "slower", "unknown", "withheld": exit 1 on these
     size_t n_fail_on;
@@ -20,6 +21,10 @@ typedef struct etp_show_options {
 ETP_NODISCARD etp_status etp_show_ab(etp_cli *cli, const char *const *paths, size_t n_paths,
                                      const etp_ab_options *how, const etp_show_options *show,
                                      etp_error *err);
+
+// One report over several folders; their files stay as they are.
+ETP_NODISCARD etp_status etp_show_combined(etp_cli *cli, const char *const *paths, size_t n_paths,
+                                           const etp_ab_options *how, const char *title, etp_error *err);
 
 // The end of every verb that has measured: derived files, the answer, what --fail-on makes of it.
 ETP_NODISCARD etp_status etp_show_measured(etp_cli *cli, const char *dir, const etp_ab_options *how,
