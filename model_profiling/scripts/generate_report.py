@@ -7,6 +7,7 @@ sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1]))
 from seed_entry import NEEDED, TEXT, become, options, say  # noqa: E402
 
 o = options(("--run-dir", NEEDED), ("--out", TEXT), ("--title", TEXT))
-if o.title:
-    say("--title is not used: the report is called after its model")
-become("report", o.run_dir, "--format", "md", "--output", o.out or f"{o.run_dir}/report.md")
+if o.title and not o.out:
+    say("--title goes with --out: the folder's own report.md is called after its model")
+title = ["--title", o.title] if o.title and o.out else []
+become("report", o.run_dir, "--format", "md", "--output", o.out or f"{o.run_dir}/report.md", *title)

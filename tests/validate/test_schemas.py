@@ -75,6 +75,7 @@ def main(tmp):
     subprocess.run([ETPROF, "report", "run", "--quiet"], cwd=tmp, check=True, capture_output=True)
     dump = next(run.glob("*/*_t1.etdump"))
     printed = {"ops": ["ops", dump], "inspect": ["inspect", dump], "ab": ["analyze", *run.glob("*/*_t1.etdump")],
+               "combined": ["report", run, ROOT / "tests/data"],
                "roofs": ["roofs", "--threads", "1", "--seconds", "0.1"],
                "validate": ["validate", run], "doctor": ["doctor"],
                "gate": ["gate", run, "noise <= 50 %"],
