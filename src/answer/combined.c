@@ -142,7 +142,7 @@ static etp_status common_fixes(etp_combined *c, etp_error *err)
             for (size_t k = 0; k < c->runs.n; k++) {
                 const etp_ab *other = c->runs.items[k].ab;
                 for (size_t g = 0; g < other->fixes.n; g++) {
-                    if (strcmp(other->fixes.items[g].kind, ab->fixes.items[f].kind) != 0) {
+                    if (other->fixes.items[g].kind != ab->fixes.items[f].kind) {
                         continue;
                     }
                     said = said || k < i;
