@@ -271,7 +271,7 @@ static void judge_by_names(const etp_engage_case *c, etp_engage *out)
     if (shown) {
         out->state = ETP_ENGAGED;
         out->evidence = c->feature == ETP_FEATURE_SME
-                            ? "operator name: PF32, PF16 or PQS8 exist on SME and SME2 only"
+                            ? "operator name: PF32, PF16, PQS8 and QP8 with F16 exist on SME and SME2 only"
                             : "operator name: QDU8 exists on VNNI only";
         bool row = !(c->row->parsed.category == ETP_CATEGORY_CONVOLUTION) &&
                    one_row(operand(c->facts, 0));

@@ -24,8 +24,10 @@ static bool has_token(const char *name, size_t len, const char *token)
 etp_name_proof etp_isa_name_proof(const char *name, size_t len)
 {
     // XNNPACK fills the configurations behind these three only where SME or SME2
-    // is present. QP8 has NEON kernels too, so it proves nothing.
-    if (has_token(name, len, "PF32") || has_token(name, len, "PF16") ||
+    // is present. QP8 has NEON kernels too, so it proves nothing, but for fp16 in and
+    // out, which newer XNNPACK has for SME2 alone and calls QD8 elsewhere.
+    bool half = has_token(name, len, "QP8") && has_token(name, len, "F16") && has_token(name, len, "QC8W");
+    if (half || has_token(name, len, "PF32") || has_token(name, len, "PF16") ||
         has_token(name, len, "PQS8")) {
         return ETP_PROVES_SME;
     }

@@ -87,6 +87,9 @@ static const case_of k_cases[] = {
     {"Fully Connected (NC, QP8, F32, QC4W) GEMM #1", SME, MAYBE, R(SAME_NAMES), NULL, 0, 0, 0, 0, 0},
     {"Batch Matrix Multiply (NC, F32) GEMM #1", SME, OFF, R(NOT_BUILT), NULL, 0, 0, 0, 0, 0},
     {"Fully Connected (NC, QD8, F32, QC8W) GEMM #1", SME, OFF, R(NOT_BUILT), NULL, 0, 0, 0, 0, 0},
+    {"Batch Matrix Multiply (NC, QP8, F32, QC8W) GEMM #1", SME, MAYBE, R(SAME_NAMES), NULL, 0, 0, 0, 0, 0},
+    {"Fully Connected (NC, QP8, F16, QC8W) GEMM #1", SME, ON, R(NONE), NULL, 0, 0, 0, 0, 0},
+    {"Fully Connected (NC, QP8, F16, QC4W) GEMM #1", SME, OFF, R(DYNAMIC_FP16), NULL, 0, 0, 0, 0, 0},
     // … and what has none.
     {"Convolution (NHWC, F32) VMulCAddC #1", SME, OFF, R(DEPTHWISE), NULL, 0, 0, 0, 0, 0},
     {"Convolution (NHWC, QC8) DWConv #1", SME, OFF, R(DEPTHWISE), NULL, 0, 0, 0, 0, 0},
@@ -171,8 +174,12 @@ static void other_work_is_not_asked(void **state)
 {
     (void)state;
     static const char *const k_names[] = {"Softmax (NC, F32) #1", "Add (ND) #1",
-                                          "Transpose (ND, X32) #1", "native_call_mean.out"};
-    for (size_t i = 0; i < 4; i++) {
+                                          "Transpose (ND, X32) #1", "native_call_mean.out",
+                                          "Max Pooling (NHWC, F32) #1", "Mean (ND) Reduce2 #1",
+                                          "Convert (NC, F32, QD8) #1", "Copy (NC, X32) #1",
+                                          "Concatenate (ND, X32) #1", "Slice (ND, X32) #1",
+                                          "Constant Pad (ND, X32) #1", "Resize Bilinear (NHWC, F32) #1"};
+    for (size_t i = 0; i < sizeof k_names / sizeof *k_names; i++) {
         case_of c = {.name = k_names[i], .feature = SME};
         etp_engage e;
         judge(&c, &e);

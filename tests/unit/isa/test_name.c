@@ -25,6 +25,8 @@ static void names(void **unused)
         {"Fully Connected (NC, QDU8, F32, QB4W) GEMM #1", ETP_PROVES_VNNI},
         {"Fully Connected (NC, QD8, F32, QC8W) GEMM #1", ETP_PROVES_NOT_VNNI},
         {"Fully Connected (NC, QP8, F32, QC8W) GEMM #1", ETP_PROVES_NOTHING},
+        {"Fully Connected (NC, QP8, F16, QC8W) GEMM #1", ETP_PROVES_SME},
+        {"Fully Connected (NC, QP8, F16, QC4W) GEMM #1", ETP_PROVES_NOTHING},
         {"Convolution (NHWC, F32) DWConv #1", ETP_PROVES_NOTHING},
         {"Convolution (NHWC, QD8, F32, QC8W) IGEMM", ETP_PROVES_NOTHING},
         {"Convert (NC, F32, QD8) #1", ETP_PROVES_NOTHING},
