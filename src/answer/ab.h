@@ -206,7 +206,9 @@ typedef struct etp_ab_fix {
     X(STATISTICS, "statistics", "launch values ln(median) by block; docs/statistics.md")            \
     X(TRACER, "tracer", "mean traced inference ÷ untraced median − 1, beyond ±0.1")                \
     X(THERMAL, "thermal", "clock of the last third of the blocks ÷ the first third, and temperature; environment.jsonl") \
+    X(ARM_FAILS, "arm_fails", "launches that gave nothing and were not made up for, by arm; those of every other arm: none")        \
     X(LOST, "lost_launch", "launches the manifest lists as lost")                                   \
+    X(CLOCK, "clock_jump", "slept_ns and clock_jump_s of the blocks; environment.jsonl")             \
     X(NOTE, "session_note", "what the session wrote down while it measured; notes of the manifest") \
     X(OUTPUTS, "outputs_differ", "outputs of the arms compared element by element; tolerances in docs/run-folder.md") \
     X(OUTPUTS_UNREAD, "outputs_not_compared", "the recorded outputs could not be read")             \

@@ -228,11 +228,85 @@ static etp_status lost_words(etp_ab_session *s, etp_error *err)
     return ETP_OK;
 }
 
+// An arm that fails where the others do not says something about that arm: its level, its model.
+static etp_status arm_fails_finding(etp_ab_session *s, etp_error *err)
+{
+    const etp_run_lost *last = NULL;
+    size_t n_lost = 0, n_good = 0;
+    for (size_t i = 0; s->has_run && i < s->run.lost.n; i++) {
+        const etp_run_lost *l = &s->run.lost.items[i];
+        if (l->recovered) {
+            continue;
+        }
+        if (last && last->arm != l->arm) {
+            return ETP_OK; // not one arm's matter
+        }
+        last = l;
+        n_lost++;
+    }
+    if (!last || s->ab.n_arms < 2 || last->arm >= s->ab.n_arms) {
+        return ETP_OK;
+    }
+    for (size_t i = 0; i < s->run.launches.n; i++) {
+        n_good += s->run.launches.items[i].arm == last->arm;
+    }
+    const char *name = s->ab.arms[last->arm].name;
+    const char *evidence = etp_arena_printf(&s->arena, "arm:%s", name);
+    const char *text = n_good == 0
+        ? etp_arena_printf(&s->arena, "%s could not be measured, the other %s could: each of its %zu launches was lost (%s: %.*s)",
+                           name, s->ab.n_arms == 2 ? "arm" : "arms", n_lost, etp_lost_reason_name(last->reason),
+                           ETP_STR_ARG(last->detail))
+        : etp_arena_printf(&s->arena, "only %s fails: %zu of its %zu launches were lost, none of the others' (last %s: %.*s)",
+                           name, n_lost, n_lost + n_good, etp_lost_reason_name(last->reason),
+                           ETP_STR_ARG(last->detail));
+    return evidence ? find_with(s, ETP_FINDING_ARM_FAILS, "bad", &evidence, 1, text, err)
+                    : etp_fail_nomem(err, "findings");
+}
+
+// Blocks in which time did something else than pass.
+static etp_status clock_finding(etp_ab_session *s, bool *out_found, etp_error *err)
+{
+    enum { SHOWN = 5 };
+    etp_strbuf text;
+    size_t n = 0;
+    etp_strbuf_init(&text, &s->arena);
+    for (size_t i = 0; s->has_run && i < s->run.blocks.n; i++) {
+        const etp_run_block *b = &s->run.blocks.items[i];
+        if ((b->slept_ns == 0 && b->clock_jump_s == 0) || n++ >= SHOWN) {
+            continue;
+        }
+        etp_strbuf_printf(&text, "%sblock %u: ", n > 1 ? ", " : "", b->block);
+        if (b->slept_ns) {
+            etp_strbuf_printf(&text, "%.3g s asleep", (double)b->slept_ns / 1e9);
+        }
+        if (b->clock_jump_s != 0) {
+            etp_strbuf_printf(&text, "%swall clock %+.3g s", b->slept_ns ? " and " : "", b->clock_jump_s);
+        }
+    }
+    *out_found = n > 0;
+    if (n == 0) {
+        return ETP_OK;
+    }
+    if (n > SHOWN) {
+        etp_strbuf_printf(&text, " and %zu more", n - SHOWN);
+    }
+    return etp_ab_find(s, ETP_FINDING_CLOCK, "warn", "environment.jsonl",
+                       text.failed ? NULL
+                                   : etp_arena_printf(&s->arena, "the clocks did not run evenly (%s): what followed began cold",
+                                                      etp_strbuf_str(&text).ptr),
+                       err);
+}
+
 // What the session itself noticed while it measured.
 static etp_status note_words(etp_ab_session *s, etp_error *err)
 {
+    bool clocks;
+    ETP_TRY(clock_finding(s, &clocks, err));
     for (size_t i = 0; s->has_run && i < s->run.n_notes; i++) {
         etp_str id = s->run.notes[i].id, text = s->run.notes[i].text;
+        if (clocks && (etp_str_eqz(id, "clock_jump") || etp_str_eqz(id, "slept"))) {
+            continue; // said with its blocks
+        }
         ETP_TRY(etp_ab_find(s, ETP_FINDING_NOTE, etp_str_eqz(id, "arm_given_up") ? "bad" : "warn", "manifest.json",
                             etp_arena_printf(&s->arena, "%.*s", ETP_STR_ARG(text)), err));
     }
@@ -254,6 +328,7 @@ etp_status etp_ab_judge(etp_ab_session *s, etp_error *err)
             ETP_TRY(flag_findings(s, i, err));
         }
     }
+    ETP_TRY(arm_fails_finding(s, err));
     ETP_TRY(note_words(s, err));
     ETP_TRY(lost_words(s, err));
     return etp_ab_weigh_causes(s, err);

@@ -191,6 +191,10 @@ static etp_status measure_on(etp_cli *cli, etp_device *device, const etp_measure
     etp_str known = ETP_STR("");
     ETP_TRY(roofs(cli, device, request, &plan, &known, err));
     ETP_TRY(folder(cli, request, options->models[0], device->info.platform, out_dir, err));
+    etp_os_lock lock = {0}; // a resumed folder is locked since before it was read
+    if (!request->resume) {
+        ETP_TRY(etp_run_lock(*out_dir, &cli->arena, &lock, err));
+    }
     progress_line line = {0};
     etp_session_config config = {.dir = *out_dir,
                                  .config = request->config,
@@ -206,6 +210,7 @@ static etp_status measure_on(etp_cli *cli, etp_device *device, const etp_measure
     };
     etp_session_result result = {0};
     etp_status st = etp_session_run(device, &plan, &config, &hooks, &result, err);
+    etp_os_lock_release(&lock);
     clear_progress(&line);
     if (st != ETP_OK) {
         return st;
@@ -288,12 +293,9 @@ etp_status etp_measure(etp_cli *cli, const etp_measure_request *request,
     return st;
 }
 
-etp_status etp_measure_again(etp_cli *cli, const char *dir, const char *runner, double timeout_s,
-                             bool resume, const char **out_dir, etp_error *err)
+static etp_status measure_again(etp_cli *cli, const char *dir, const char *runner, double timeout_s,
+                                bool resume, const char **out_dir, etp_error *err)
 {
-    if (!etp_run_is(dir)) {
-        return etp_fail(err, ETP_USAGE, "%s is no run folder (no manifest.json of etprof in it)", dir);
-    }
     etp_run run;
     ETP_TRY(etp_run_open(dir, &cli->arena, &run, err));
     if (resume && run.state == ETP_RUN_FINISHED) {
@@ -303,7 +305,7 @@ etp_status etp_measure_again(etp_cli *cli, const char *dir, const char *runner, 
     etp_session_options options;
     ETP_TRY(etp_session_options_of(&run, &cli->arena, &options, err));
     options.timeout_s = timeout_s;
-    bool alike = run.arms.n > 0; // counts that the user fixed are the same in all arms
+    bool alike = run.arms.n > 0 && !run.asked.known; // counts that the user fixed are the same in all arms
     for (size_t i = 1; i < run.arms.n; i++) {
         alike = alike && run.arms.items[i].warmup == run.arms.items[0].warmup &&
                 run.arms.items[i].iterations == run.arms.items[0].iterations;
@@ -320,6 +322,21 @@ etp_status etp_measure_again(etp_cli *cli, const char *dir, const char *runner, 
     };
     return request.device ? etp_measure(cli, &request, &options, NULL, NULL, out_dir, err)
                           : etp_fail_nomem(err, dir);
+}
+
+etp_status etp_measure_again(etp_cli *cli, const char *dir, const char *runner, double timeout_s,
+                             bool resume, const char **out_dir, etp_error *err)
+{
+    if (!etp_run_is(dir)) {
+        return etp_fail(err, ETP_USAGE, "%s is no run folder (no manifest.json of etprof in it)", dir);
+    }
+    etp_os_lock lock = {0};
+    if (resume) { // before it is read: what another session adds meanwhile would be cut off
+        ETP_TRY(etp_run_lock(dir, &cli->arena, &lock, err));
+    }
+    etp_status st = measure_again(cli, dir, runner, timeout_s, resume, out_dir, err);
+    etp_os_lock_release(&lock);
+    return st;
 }
 
 etp_status etp_threads_parse(etp_cli *cli, const etp_opt_list *list, const uint32_t **out,

@@ -207,6 +207,7 @@ static void take_pair(etp_str key, etp_str v, etp_os_state *out, seen *s)
 void etp_remote_state(etp_device *d, etp_os_state *out)
 {
     *out = (etp_os_state){.time_ns = etp_os_now_ns(),
+                          .asleep_ns = UINT64_MAX, // ours would say nothing about the device
                           .load1 = (double)NAN,
                           .memory_free_bytes = UINT64_MAX,
                           .temperature_c = (double)NAN,
@@ -247,7 +248,8 @@ void etp_remote_state(etp_device *d, etp_os_state *out)
                     {out->governor[0] == '\0', "governor"},
                     {out->boost < 0, "boost"},
                     {out->power[0] == '\0', "power source"},
-                    {out->cpu_busy_ms == UINT64_MAX, "cpu time"}};
+                    {out->cpu_busy_ms == UINT64_MAX, "cpu time"},
+                    {true, "sleep"}};
     for (size_t i = 0; i < sizeof k_fields / sizeof *k_fields; i++) {
         if (k_fields[i].missing) {
             out->unreadable[out->n_unreadable++] = k_fields[i].name;

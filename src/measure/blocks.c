@@ -11,7 +11,6 @@
 
 #define GIVE_UP_AFTER 3u // blocks in a row that an arm may lose
 #define EXTRA_BLOCKS 2u  // at most, in place of incomplete ones
-#define CLOCK_JUMP_S 2.5 // wall against steady clock; both are rounded to a second
 
 // ---- pilot ----
 
@@ -25,10 +24,26 @@ static uint32_t living(const etp_session *s)
 }
 
 // Can a comparison still come of it? In a sweep any two cells make one.
-static bool worth_going_on(const etp_session *s)
+static bool comparable(const etp_session *s)
 {
     bool has_baseline = !s->arms[s->plan->baseline].dead || s->plan->sweep_knee > 0;
     return has_baseline && living(s) >= (s->plan->n_arms > 1 ? 2u : 1u);
+}
+
+// What the runner said is the fault of the model when no arm with that model works; else it is a finding
+// of the arm, and the others are measured.
+static etp_status refused_by_all(const etp_session *s, etp_error *err)
+{
+    for (uint32_t i = 0; i < s->plan->n_arms; i++) {
+        bool works = s->arms[i].refusal == ETP_OK;
+        for (uint32_t k = 0; k < s->plan->n_arms && !works; k++) {
+            works = s->plan->arms[k].model == s->plan->arms[i].model && s->arms[k].succeeded;
+        }
+        if (!works) {
+            return etp_fail(err, s->arms[i].refusal, "%s", s->arms[i].refusal_text);
+        }
+    }
+    return ETP_OK;
 }
 
 static etp_status give_up_error(const etp_session *s, etp_error *err)
@@ -45,7 +60,7 @@ static etp_status pilot_arm(etp_session *s, uint32_t arm, etp_error *err)
 {
     const etp_task t = {.arm = arm, .kind = ETP_LAUNCH_TIMED};
     etp_launch_outcome o;
-    for (uint32_t attempt = 1; attempt <= 2; attempt++) {
+    for (uint32_t attempt = 1; attempt <= 2 && !s->arms[arm].dead; attempt++) {
         ETP_TRY(etp_session_pilot_launch(s, &t, attempt, &o, err));
         if (o.interrupted) {
             return ETP_OK;
@@ -84,7 +99,11 @@ etp_status etp_session_pilot(etp_session *s, etp_error *err)
         arm->traced = s->plan->trace ? s->arms[i].counts.traced : 0;
     }
     etp_arena_dispose(&s->block_arena);
-    return worth_going_on(s) || etp_session_interrupted(s) != 0 ? ETP_OK : give_up_error(s, err);
+    if (etp_session_interrupted(s) != 0) {
+        return ETP_OK;
+    }
+    ETP_TRY(refused_by_all(s, err));
+    return living(s) > 0 ? ETP_OK : give_up_error(s, err);
 }
 
 // ---- blocks ----
@@ -195,6 +214,20 @@ static void count_losses(etp_session *s, uint32_t block, const bool *lost)
     s->result->blocks_lost += block_has_loss(s, block);
 }
 
+// The block itself carries the figures; what it measured stays.
+static void note_clocks(etp_session *s, const etp_block_environment *e)
+{
+    uint64_t slept = etp_environment_slept_ns(e);
+    if (slept > 0 && slept != UINT64_MAX) {
+        etp_session_note(s, "slept", "the machine slept during a block: caches and clocks were cold after it");
+        etp_session_say(s, "block %u: the machine slept for %.3g s", e->block, (double)slept / 1e9);
+    }
+    if (etp_environment_jump_s(e) != 0) {
+        etp_session_note(s, "clock_jump", "the wall clock moved against the steady one: it was set, or there was sleep");
+        etp_session_say(s, "block %u: the wall clock moved by %+.3g s", e->block, etp_environment_jump_s(e));
+    }
+}
+
 static etp_status run_block(etp_session *s, uint32_t block, etp_error *err)
 {
     s->samples.items = NULL;
@@ -216,9 +249,7 @@ static etp_status run_block(etp_session *s, uint32_t block, etp_error *err)
     ETP_TRY(launch_block(s, block, &order, lost, err));
     e.wall_end = etp_os_wall_seconds();
     s->device->ops->state(s->device, &e.end);
-    if (etp_environment_jump_s(&e) > CLOCK_JUMP_S) {
-        etp_session_note(s, "clock_jump", "the wall clock moved against the steady one: sleep, or a set clock");
-    }
+    note_clocks(s, &e);
     count_losses(s, block, lost);
     if (s->launches.n == 0) { // nothing came of it: no block
         s->run.order.n -= s->plan->n_arms;
@@ -263,7 +294,13 @@ etp_status etp_session_blocks(etp_session *s, etp_error *err)
         etp_status status = run_block(s, block, err);
         etp_arena_dispose(&s->block_arena);
         ETP_TRY(status);
-        if (!worth_going_on(s)) {
+        if (etp_session_interrupted(s) == 0) {
+            ETP_TRY(refused_by_all(s, err));
+        }
+        // An arm that fails is a finding, and what the others do is worth knowing beside it; but when
+        // nothing is left to compare, a few blocks of it will do.
+        bool enough = !comparable(s) && s->run.blocks_done >= GIVE_UP_AFTER;
+        if (living(s) == 0 || enough) {
             s->result->stopped = NULL;
             break;
         }

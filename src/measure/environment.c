@@ -6,6 +6,8 @@
 
 #include "base/json.h"
 
+#define CLOCK_JUMP_S 2.5 // wall against steady clock; both are rounded to a second
+
 static void number_or_null(etp_json *j, const char *key, uint64_t v)
 {
     if (v == UINT64_MAX) {
@@ -69,6 +71,8 @@ etp_str etp_environment_line(const etp_run *run, const etp_block_environment *e,
     }
     etp_json_kv_i64(&j, "wall_start_s", e->wall_start);
     etp_json_kv_i64(&j, "wall_end_s", e->wall_end);
+    number_or_null(&j, "slept_ns", etp_environment_slept_ns(e));
+    etp_json_kv_double(&j, "clock_jump_s", etp_environment_jump_s(e));
     write_state(&j, "start", &e->start);
     write_state(&j, "end", &e->end);
     etp_json_end(&j);
@@ -111,9 +115,20 @@ etp_status etp_environment_describe(etp_device *device, etp_arena *arena, etp_ru
     return ETP_OK;
 }
 
+uint64_t etp_environment_slept_ns(const etp_block_environment *e)
+{
+    if (e->start.asleep_ns == UINT64_MAX || e->end.asleep_ns == UINT64_MAX) {
+        return UINT64_MAX;
+    }
+    uint64_t slept = e->end.asleep_ns > e->start.asleep_ns ? e->end.asleep_ns - e->start.asleep_ns : 0;
+    return slept >= ETP_SLEPT_NS ? slept : 0;
+}
+
 double etp_environment_jump_s(const etp_block_environment *e)
 {
     double wall = (double)(e->wall_end - e->wall_start);
     double steady = (double)(e->end.time_ns - e->start.time_ns) / 1e9;
-    return fabs(wall - steady);
+    uint64_t slept = etp_environment_slept_ns(e);
+    double jump = wall - steady - (slept == UINT64_MAX ? 0 : (double)slept / 1e9);
+    return fabs(jump) > CLOCK_JUMP_S ? jump : 0;
 }

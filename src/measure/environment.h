@@ -20,7 +20,12 @@ etp_str etp_environment_line(const etp_run *run, const etp_block_environment *e,
 // Facts and unreadable names into RUN.
 ETP_NODISCARD etp_status etp_environment_describe(etp_device *device, etp_arena *arena, etp_run *run,
                                                   etp_error *err);
-// Seconds that the wall clock moved beyond the steady one: sleep, or a clock that was set.
+// How long the machine was suspended during the block; UINT64_MAX unknown. Below ETP_SLEPT_NS the
+// difference is one of reading two clocks.
+#define ETP_SLEPT_NS ((uint64_t)50000000)
+uint64_t etp_environment_slept_ns(const etp_block_environment *e);
+// Seconds that the wall clock moved more than the steady one and sleep account for: it was set, or
+// there was a sleep where none can be seen. 0: not so much that one would notice.
 double etp_environment_jump_s(const etp_block_environment *e);
 
 #endif

@@ -120,6 +120,14 @@ etp_status etp_session_options_of(const etp_run *run, etp_arena *arena, etp_sess
                                  .has_seed = true,
                                  .seed = run->seed};
     ETP_TRY(options_runners(run, levels.n, threads.n, arena, out, err));
+    if (run->asked.known) {
+        out->warmup = run->asked.warmup;
+        out->iterations = run->asked.iterations;
+        out->traced = run->asked.traced;
+        out->no_trace = run->asked.no_trace;
+        out->kernels = run->asked.kernels;
+        return ETP_OK;
+    }
     for (size_t i = 0; i < run->arms.n; i++) { // 0 where the pilot did not come so far
         out->no_trace = run->arms.items[i].iterations > 0 && run->arms.items[i].traced == 0;
     }
@@ -165,18 +173,20 @@ static uint32_t count_incomplete(const etp_run *run, etp_arena *arena, bool *nom
 {
     size_t n_arms = run->arms.n;
     bool *has = ETP_NEW_ARRAY(arena, bool, (size_t)run->blocks_done * n_arms + 1);
-    *nomem = !has;
+    bool *ever = ETP_NEW_ARRAY(arena, bool, n_arms + 1); // an arm that never worked misses in every block
+    *nomem = !has || !ever;
     uint32_t incomplete = 0;
-    for (size_t i = 0; has && i < run->samples.n; i++) {
+    for (size_t i = 0; !*nomem && i < run->samples.n; i++) {
         const etp_run_sample *s = &run->samples.items[i];
         if (s->phase == ETP_PHASE_TIMED) {
             has[(s->block - 1) * n_arms + s->arm] = true;
+            ever[s->arm] = true;
         }
     }
-    for (uint32_t b = 0; has && b < run->blocks_done; b++) {
+    for (uint32_t b = 0; !*nomem && b < run->blocks_done; b++) {
         bool whole = true;
         for (size_t a = 0; a < n_arms; a++) {
-            whole = whole && has[b * n_arms + a];
+            whole = whole && (has[b * n_arms + a] || !ever[a]);
         }
         incomplete += !whole;
     }

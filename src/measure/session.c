@@ -40,6 +40,12 @@ static etp_status describe(etp_session *s, etp_error *err)
     r->inputs = etp_str_from(p->inputs[0].spec);
     r->data = etp_str_from(p->data);
     r->cpus = etp_str_from(p->cpus);
+    r->asked.known = true;
+    r->asked.warmup = p->warmup;
+    r->asked.iterations = p->iterations;
+    r->asked.traced = p->traced;
+    r->asked.no_trace = !p->trace;
+    r->asked.kernels = p->kernels;
     r->sweep = p->sweep_knee > 0;
     r->knee = p->sweep_knee;
     for (size_t i = 0; i < p->n_models; i++) {
@@ -205,7 +211,7 @@ static void judge_contention(etp_session *s)
 static void remove_folder(etp_session *s)
 {
     static const char *const k_files[] = {ETP_RUN_MANIFEST, ETP_RUN_SAMPLES, ETP_RUN_ENVIRONMENT,
-                                        ETP_RUN_ROOFS};
+                                        ETP_RUN_ROOFS, ETP_RUN_LOCK};
     etp_status ignored = ETP_OK;
     for (uint32_t i = 0; i < s->plan->n_arms; i++) {
         const char *path = etp_run_path(&s->arena, s->config->dir, s->run.arms.items[i].name);

@@ -14,6 +14,8 @@ typedef struct etp_arm_state {
     const char *inputs; // as the runner takes them
     bool succeeded;    // at least once
     bool dead;         // given up
+    etp_status refusal; // what the runner said of an arm that never worked; ETP_OK: nothing
+    const char *refusal_text;
     bool has_outputs;
     uint32_t lost_in_row;
 } etp_arm_state;

@@ -166,22 +166,49 @@ static etp_status record_loss(etp_session *s, const etp_task *t, const etp_launc
 
 // ---- one launch ----
 
-// What the runner says about model, method or inputs is not going to change by trying again.
-static etp_status status_of_code(const char *code)
+// What the runner says about model, method or inputs is not going to change by trying again. *at_level:
+// it may at another level.
+static etp_status status_of_code(const char *code, bool *at_level)
 {
     static const struct {
         const char *code;
         etp_status status;
-    } k_codes[] = {{"usage", ETP_USAGE},       {"level", ETP_ENVIRONMENT},
-                   {"mask", ETP_ENVIRONMENT},  {"file", ETP_IO},
-                   {"not_pte", ETP_CORRUPT},   {"data", ETP_CORRUPT},
-                   {"method", ETP_USAGE},      {"input", ETP_USAGE},
-                   {"load", ETP_UNSUPPORTED},  {"kind", ETP_ENVIRONMENT}};
+        bool at_level;
+    } k_codes[] = {{"usage", ETP_USAGE, false},      {"level", ETP_ENVIRONMENT, true},
+                   {"mask", ETP_ENVIRONMENT, true},  {"file", ETP_IO, false},
+                   {"not_pte", ETP_CORRUPT, false},  {"data", ETP_CORRUPT, false},
+                   {"method", ETP_USAGE, false},     {"input", ETP_USAGE, false},
+                   {"load", ETP_UNSUPPORTED, true},  {"kind", ETP_ENVIRONMENT, false}};
+    *at_level = false;
     for (size_t i = 0; i < sizeof k_codes / sizeof *k_codes; i++) {
         if (strcmp(code, k_codes[i].code) == 0) {
+            *at_level = k_codes[i].at_level;
             return k_codes[i].status;
         }
     }
+    return ETP_OK;
+}
+
+// A launch that gave nothing. Errors end the session.
+static etp_status lose_launch(etp_session *s, const etp_task *t, const etp_launch_outcome *o,
+                              uint32_t attempt, etp_error *err)
+{
+    etp_arm_state *arm = &s->arms[t->arm];
+    bool at_level;
+    ETP_TRY(record_loss(s, t, o, attempt, err));
+    s->result->launches_lost++;
+    etp_status fatal = arm->succeeded ? ETP_OK : status_of_code(o->code, &at_level);
+    if (fatal != ETP_OK && !at_level) {
+        return etp_fail(err, fatal, "%s", o->detail);
+    }
+    if (fatal != ETP_OK) { // blocks.c looks at what the other arms say
+        arm->dead = true;
+        arm->refusal = fatal;
+        arm->refusal_text = s->run.lost.items[s->run.lost.n - 1].detail.ptr;
+        return ETP_OK;
+    }
+    etp_session_say(s, "%s: %s launch lost (%s): %s", s->plan->arms[t->arm].name,
+                    etp_launch_kind_name(t->kind), etp_lost_reason_name(o->reason), o->detail);
     return ETP_OK;
 }
 
@@ -267,14 +294,7 @@ static etp_status launch_task(etp_session *s, const etp_task *t, bool pilot, uin
         ETP_TRY(keep_log(s, t, o, err));
     }
     if (!o->ok) {
-        ETP_TRY(record_loss(s, t, o, attempt, err));
-        s->result->launches_lost++;
-        etp_status fatal = arm->succeeded ? ETP_OK : status_of_code(o->code);
-        if (fatal != ETP_OK) {
-            return etp_fail(err, fatal, "%s", o->detail);
-        }
-        etp_session_say(s, "%s: %s launch lost (%s): %s", s->plan->arms[t->arm].name,
-            etp_launch_kind_name(t->kind), etp_lost_reason_name(o->reason), o->detail);
+        ETP_TRY(lose_launch(s, t, o, attempt, err));
     }
     arm->succeeded = arm->succeeded || o->ok;
     if (o->ok && o->mean_only) {

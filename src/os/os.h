@@ -81,6 +81,19 @@ ETP_API const char *etp_os_absolute(const char *path, etp_arena *arena);
 ETP_API const char *etp_os_self_exe(etp_arena *arena); // path of this program, NULL when unknown
 ETP_API uint64_t etp_os_free_bytes(const char *path);  // of its file system, UINT64_MAX unknown
 
+// A file that says which process is at work here. It holds for as long as the process lives, however
+// that ends: what a killed one left behind is taken over.
+typedef struct etp_os_lock { // fields are private
+    bool held;
+    int fd;
+    const char *path;
+} etp_os_lock;
+// *HOLDER: 0 it is ours now; else the process that has it (-1: it did not say), and *out holds nothing.
+// PATH must outlive the lock.
+ETP_API ETP_NODISCARD etp_status etp_os_lock_take(const char *path, etp_os_lock *out,
+                                                  int64_t *holder, etp_error *err);
+ETP_API void etp_os_lock_release(etp_os_lock *lock); // and removes the file; safe when zeroed
+
 // ---- clock and terminal ----
 
 ETP_API uint64_t etp_os_now_ns(void); // monotonic, the clock the runner reports
@@ -153,7 +166,7 @@ ETP_API ETP_NODISCARD etp_status etp_os_become(const char *const *argv, const ch
 // ---- signals ----
 
 // SIGINT, SIGTERM and SIGHUP set a flag and wake etp_process_read; a second SIGINT or SIGTERM
-// within the session ends the process at once. SIGPIPE is ignored. For the command line only.
+// within the session ends the process at once. SIGPIPE and SIGXFSZ are ignored. For the command line only.
 ETP_API ETP_NODISCARD etp_status etp_os_catch_signals(etp_error *err);
 ETP_API int etp_os_interrupted(void); // the signal's number, 0 when none came
 
@@ -201,6 +214,7 @@ ETP_API int64_t etp_os_self_pid(void);
 // in `unreadable`.
 typedef struct etp_os_state {
     uint64_t time_ns;       // monotonic
+    uint64_t asleep_ns;     // suspended since boot: the monotonic clock stands still meanwhile
     double load1;           // load average over a minute
     uint64_t memory_free_bytes;
     double temperature_c;   // hottest zone
@@ -213,7 +227,7 @@ typedef struct etp_os_state {
     int battery_percent;    // -1 unknown
     int boost;              // 1 on, 0 off, -1 unreadable
     char power[16];         // "mains", "battery", "" unreadable
-    const char *unreadable[12];
+    const char *unreadable[16];
     size_t n_unreadable;
 } etp_os_state;
 ETP_API void etp_os_state_read(etp_os_state *out);

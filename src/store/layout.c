@@ -37,7 +37,7 @@ bool etp_run_is_raw(etp_str relative)
 {
     return etp_str_eqz(relative, ETP_RUN_MANIFEST) || etp_str_eqz(relative, ETP_RUN_SAMPLES) ||
            etp_str_eqz(relative, ETP_RUN_ENVIRONMENT) || etp_str_eqz(relative, ETP_RUN_DERIVED) ||
-           etp_str_eqz(relative, ETP_RUN_ROOFS) ||
+           etp_str_eqz(relative, ETP_RUN_ROOFS) || etp_str_eqz(relative, ETP_RUN_LOCK) ||
            etp_str_ends(relative, ETP_STR(".etdump")) || etp_str_ends(relative, ETP_STR(".log")) ||
            etp_str_ends(relative, ETP_STR(".samples")) || etp_str_ends(relative, ETP_STR(".code")) ||
            etp_str_starts(relative, ETP_STR(ETP_RUN_PROGRAMS "/")) ||
@@ -149,4 +149,21 @@ etp_status etp_run_claim(const char *wanted, bool exact, etp_arena *arena, const
         }
     }
     return etp_fail(err, ETP_IO, "folder %s and its numbered successors are all taken", wanted);
+}
+
+etp_status etp_run_lock(const char *dir, etp_arena *arena, etp_os_lock *out, etp_error *err)
+{
+    int64_t holder;
+    *out = (etp_os_lock){0};
+    const char *path = etp_run_path(arena, dir, ETP_STR(ETP_RUN_LOCK));
+    if (!path) {
+        return etp_fail_nomem(err, dir);
+    }
+    ETP_TRY(etp_os_lock_take(path, out, &holder, err));
+    if (holder > 0) {
+        return etp_fail(err, ETP_USAGE, "%s: its session still runs (pid %lld): wait for it, or end it first",
+                        dir, (long long)holder);
+    }
+    return holder == 0 ? ETP_OK
+                       : etp_fail(err, ETP_USAGE, "%s: another session writes into it: wait for its end", dir);
 }

@@ -105,6 +105,15 @@ static void read_plan(const etp_json_object *root, etp_run *run)
     run->inputs = etp_json_get_str(&plan, "inputs");
     run->data = etp_json_get_str(&plan, "data");
     run->cpus = etp_json_get_str(&plan, "cpus");
+    etp_json_object asked = etp_json_get_object(&plan, "asked");
+    if (asked.object) {
+        run->asked.known = true;
+        run->asked.warmup = etp_json_get_u64(&asked, "warmup", INT64_MAX);
+        run->asked.iterations = etp_json_get_u64(&asked, "timed", INT64_MAX);
+        run->asked.traced = etp_json_get_u64(&asked, "traced", INT64_MAX);
+        run->asked.no_trace = !etp_json_get_bool(&asked, "trace");
+        run->asked.kernels = etp_json_get_bool(&asked, "kernels");
+    }
     etp_json_object sweep = etp_json_get_object(&plan, "sweep");
     if (sweep.object) {
         run->sweep = true;

@@ -98,6 +98,16 @@ static void write_plan(etp_json *j, const etp_run *run)
     etp_json_kv_str(j, "inputs", run->inputs);
     etp_json_kv_str(j, "data", run->data);
     etp_json_kv_str(j, "cpus", run->cpus);
+    if (run->asked.known) {
+        etp_json_key(j, "asked");
+        etp_json_begin_object_inline(j);
+        etp_json_kv_u64(j, "warmup", run->asked.warmup);
+        etp_json_kv_u64(j, "timed", run->asked.iterations);
+        etp_json_kv_u64(j, "traced", run->asked.traced);
+        etp_json_kv_bool(j, "trace", !run->asked.no_trace);
+        etp_json_kv_bool(j, "kernels", run->asked.kernels);
+        etp_json_end(j);
+    }
     if (run->sweep) {
         etp_json_key(j, "sweep");
         etp_json_begin_object_inline(j);

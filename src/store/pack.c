@@ -133,6 +133,9 @@ static etp_status pack_folder(packer *p, const char *relative, int depth, etp_er
         if (!name) {
             return etp_fail_nomem(err, relative);
         }
+        if (strcmp(name, ETP_RUN_LOCK) == 0) { // of a process here, no part of the session
+            continue;
+        }
         if (!etp_run_path_ok(etp_str_from(name))) {
             return etp_fail(err, ETP_UNSUPPORTED, "%s: a file's name cannot be packed", path);
         }

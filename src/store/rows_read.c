@@ -190,6 +190,9 @@ static void read_block(const etp_json_object *o, etp_run *run)
     etp_run_block b = {.block = etp_json_get_u32(o, "block", ETP_RUN_MAX_BLOCKS),
                        .start = read_moment(o, "start"),
                        .end = read_moment(o, "end")};
+    uint64_t slept = count_or_unknown(o, "slept_ns"); // folders of before have neither
+    b.slept_ns = slept == UINT64_MAX ? 0 : slept;
+    b.clock_jump_s = json_object_get(o->object, "clock_jump_s") ? etp_json_get_double(o, "clock_jump_s") : 0;
     if (*o->status == ETP_OK && b.block >= 1 && b.block <= run->blocks_done &&
         !ETP_PUSH(o->arena, &run->blocks, b)) {
         *o->status = etp_fail_nomem(o->err, "blocks");

@@ -20,6 +20,7 @@
 #define ETP_RUN_SAMPLES "samples.csv"
 #define ETP_RUN_ENVIRONMENT "environment.jsonl"
 #define ETP_RUN_DERIVED "derived.json"
+#define ETP_RUN_LOCK "session.lock" // there while a session writes into the folder
 #define ETP_RUN_ROOFS "roofs.json" // of the device; may be missing
 #define ETP_RUN_PROGRAMS "program" // folder of what is kept of the models
 #define ETP_RUN_EXPECTED ETP_RUN_PROGRAMS "/expected" // outputs that the inputs came with, if any
@@ -114,6 +115,8 @@ typedef struct etp_run_moment {
 typedef struct etp_run_block {
     uint32_t block;
     etp_run_moment start, end;
+    uint64_t slept_ns;   // the machine was suspended; 0 also where that cannot be told
+    double clock_jump_s; // the wall clock was set meanwhile
 } etp_run_block;
 
 typedef struct etp_run_lost {
@@ -175,6 +178,11 @@ typedef struct etp_run {
     etp_str method;
     etp_str inputs; // the runner's --inputs
     etp_str data, cpus; // its --data and --cpus, "" not given
+    struct { // of each launch, as the user fixed it before the first; 0: the pilot decides
+        uint64_t warmup, iterations, traced;
+        bool known; // older folders do not tell
+        bool no_trace, kernels;
+    } asked;
     bool sweep;  // a factorial: every pair of arms is of interest, not those with the baseline alone
     double knee; // its threshold: gain that more threads must reach; 0 no sweep
     struct {
@@ -280,6 +288,12 @@ ETP_API const char *etp_run_default_dir(etp_arena *arena, const char *model_path
 // must be empty (ETP_USAGE otherwise). *out_dir is what was made.
 ETP_API ETP_NODISCARD etp_status etp_run_claim(const char *wanted, bool exact, etp_arena *arena,
                                                const char **out_dir, etp_error *err);
+
+// One session at a time writes into a folder: to be held from before the folder is read or begun until
+// after etp_run_finish. ETP_USAGE when another process has it; what a killed one left is taken over.
+// Release with etp_os_lock_release.
+ETP_API ETP_NODISCARD etp_status etp_run_lock(const char *dir, etp_arena *arena, etp_os_lock *out,
+                                              etp_error *err);
 
 typedef struct etp_run_writer { // fields are private
     const char *dir;

@@ -11,6 +11,7 @@
 #include <sys/resource.h>
 #include <sys/sysctl.h>
 #include <sys/utsname.h>
+#include <time.h>
 #include <unistd.h>
 
 #include "os/system.h"
@@ -105,7 +106,9 @@ void etp_os_state_read(etp_os_state *out)
     // Only Apple's frameworks and root's powermetrics tell these.
     static const char *const k_unreadable[] = {"temperature", "cpu frequency", "governor", "boost",
                                                "power source"};
-    *out = (etp_os_state){.time_ns = etp_os_now_ns(),
+    uint64_t now = etp_os_now_ns(), awake = clock_gettime_nsec_np(CLOCK_UPTIME_RAW);
+    *out = (etp_os_state){.time_ns = now, // goes on while the machine sleeps, unlike the other
+                          .asleep_ns = now > awake ? now - awake : 0,
                           .load1 = (double)NAN,
                           .temperature_c = (double)NAN,
                           .freq_min_khz = UINT64_MAX,

@@ -7,6 +7,7 @@
 #include <stdio.h>
 #include <sys/prctl.h>
 #include <sys/utsname.h>
+#include <time.h>
 #include <unistd.h>
 
 #include "base/number.h"
@@ -275,6 +276,26 @@ static void read_caps(etp_os_state *out, etp_arena *arena)
     }
 }
 
+// CLOCK_BOOTTIME goes on while the machine is suspended, CLOCK_MONOTONIC does not.
+static void read_asleep(etp_os_state *out)
+{
+    uint64_t closest = UINT64_MAX;
+    for (int i = 0; i < 10 && closest > 100000; i++) { // we may be put off the CPU between the two
+        struct timespec t;
+        uint64_t before = etp_os_now_ns();
+        if (clock_gettime(CLOCK_BOOTTIME, &t) != 0) {
+            unreadable(out, "sleep");
+            return;
+        }
+        uint64_t between = etp_os_now_ns() - before;
+        uint64_t boot = (uint64_t)t.tv_sec * 1000000000u + (uint64_t)t.tv_nsec;
+        if (between < closest) {
+            closest = between;
+            out->asleep_ns = boot > before ? boot - before : 0;
+        }
+    }
+}
+
 static void read_power(etp_os_state *out, etp_arena *arena)
 {
     etp_dir_list list;
@@ -305,6 +326,7 @@ static void read_power(etp_os_state *out, etp_arena *arena)
 void etp_os_state_read(etp_os_state *out)
 {
     *out = (etp_os_state){.time_ns = etp_os_now_ns(),
+                          .asleep_ns = UINT64_MAX,
                           .load1 = (double)NAN,
                           .memory_free_bytes = UINT64_MAX,
                           .temperature_c = (double)NAN,
@@ -316,6 +338,7 @@ void etp_os_state_read(etp_os_state *out)
                           .thermal_status = -1,
                           .battery_percent = -1,
                           .boost = -1};
+    read_asleep(out);
     etp_arena arena = {0};
     etp_str text;
     if (etp_proc_line("/proc/loadavg", &arena, &text)) {

@@ -119,7 +119,7 @@ static void child_exec(const child_setup *s)
 {
     setpgid(0, 0);
     etp_os_child_follow_parent(s->parent);
-    const int defaults[] = {SIGINT, SIGTERM, SIGHUP, SIGPIPE, SIGCHLD};
+    const int defaults[] = {SIGINT, SIGTERM, SIGHUP, SIGPIPE, SIGCHLD, SIGXFSZ};
     for (size_t i = 0; i < sizeof defaults / sizeof *defaults; i++) {
         signal(defaults[i], SIG_DFL);
     }

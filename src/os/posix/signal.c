@@ -50,6 +50,7 @@ etp_status etp_os_catch_signals(etp_error *err)
         }
     }
     signal(SIGPIPE, SIG_IGN);
+    signal(SIGXFSZ, SIG_IGN); // a limit on file sizes shows as an error of the write, like a full disk
     return ETP_OK;
 }
 

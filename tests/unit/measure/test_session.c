@@ -241,16 +241,42 @@ static void an_arm_that_always_fails_ends_the_session(void **state)
     assert_int_equal(o.run.blocks_done, 0);
 }
 
-static void a_pilot_that_fails_ends_the_session(void **state)
+static void a_pilot_that_fails_spares_the_other_arm(void **state)
 {
     fixture *f = *state;
     outcome o;
-    const etp_session_options opts = {.blocks = 3};
-    session(f, "on sme2 * * exit3\n", &opts, &o);
-    assert_int_equal(o.status, ETP_CHILD);
+    const etp_session_options opts = {.blocks = 8, .no_control = true};
+    session(f, "base * 50000000\non sme2 * * exit3\n", &opts, &o);
+    assert_int_equal(o.status, ETP_OK);
     assert_int_equal(o.run.lost.n, 2); // two tries
     assert_int_equal(o.run.lost.items[0].block, 0);
     assert_int_equal(o.run.lost.items[1].attempt, 2);
+    assert_int_equal(o.run.blocks_done, 3); // nothing to compare: a few of the arm that works
+    assert_int_equal(count_samples(&o.run, 0, 0, ETP_PHASE_TIMED), 0);
+    assert_true(count_samples(&o.run, 1, 0, ETP_PHASE_TIMED) > 0);
+
+    session(f, "on * * * exit3\n", &opts, &o);
+    assert_int_equal(o.status, ETP_CHILD);
+    assert_int_equal(o.run.lost.n, 4);
+    assert_int_equal(o.run.blocks_done, 0);
+}
+
+// A model that does not load at one level only says something about that level.
+static void a_refusal_at_one_level_spares_the_other(void **state)
+{
+    static const char *const k_codes[] = {"load", "level", "mask"};
+    static const char *const k_levels[] = {"sme2", "neon"};
+    fixture *f = *state;
+    for (size_t i = 0; i < 6; i++) {
+        outcome o;
+        session(f, etp_arena_printf(&f->arena, "on %s * * error:%s\n", k_levels[i % 2], k_codes[i / 2]),
+                &k_small, &o);
+        assert_int_equal(o.status, ETP_OK);
+        assert_int_equal(o.run.lost.n, 1); // and not tried again
+        assert_int_equal(o.run.lost.items[0].arm, i % 2);
+        assert_int_equal(o.run.blocks_done, 3);
+        assert_int_equal(count_samples(&o.run, 1 - i % 2, 0, ETP_PHASE_TIMED), 15);
+    }
 }
 
 static void two_good_arms_go_on_without_the_third(void **state)
@@ -272,9 +298,11 @@ static void what_the_runner_says_about_the_model_is_final(void **state)
     static const struct {
         const char *code;
         etp_status status;
-    } k_cases[] = {{"method", ETP_USAGE},  {"not_pte", ETP_CORRUPT}, {"input", ETP_USAGE},
-                   {"file", ETP_IO},       {"load", ETP_UNSUPPORTED}, {"level", ETP_ENVIRONMENT},
-                   {"mask", ETP_ENVIRONMENT}};
+        uint32_t launches; // one; one per arm when it might be the level's fault
+    } k_cases[] = {{"method", ETP_USAGE, 1},     {"not_pte", ETP_CORRUPT, 1},
+                   {"input", ETP_USAGE, 1},      {"file", ETP_IO, 1},
+                   {"load", ETP_UNSUPPORTED, 2}, {"level", ETP_ENVIRONMENT, 2},
+                   {"mask", ETP_ENVIRONMENT, 2}};
     fixture *f = *state;
     for (size_t i = 0; i < sizeof k_cases / sizeof *k_cases; i++) {
         outcome o;
@@ -282,7 +310,7 @@ static void what_the_runner_says_about_the_model_is_final(void **state)
                 &o);
         assert_int_equal(o.status, k_cases[i].status);
         assert_string_equal(o.err.msg, "the fake was told to refuse");
-        assert_int_equal(o.result.launches, 1); // not tried again and again
+        assert_int_equal(o.result.launches, k_cases[i].launches); // not tried again and again
         assert_string_equal(f->messages, "");   // the error says it
         assert_true(etp_os_is_dir(o.dir) == (o.status == ETP_IO)); // a wrong request leaves no folder
     }
@@ -488,6 +516,45 @@ static void a_full_disk_is_told_and_keeps_whole_blocks(void **state)
     assert_int_equal(o.run.samples_ignored, 0);
 }
 
+// A clock that the test sets: the state of the machine after each look at it.
+static struct {
+    etp_device_vtable ops;
+    void (*real)(etp_device *d, etp_os_state *out);
+    unsigned looks;
+} s_clock;
+
+static void state_with_sleep(etp_device *d, etp_os_state *out)
+{
+    s_clock.real(d, out);
+    // Look 1 describes the machine, 2 and 3 begin and end block 1, and so on. Block 2 sleeps 3 s.
+    out->asleep_ns = ++s_clock.looks >= 5 ? 3000000000u : 1000000; // less than can be told apart
+}
+
+static void sleep_is_marked_in_its_block(void **state)
+{
+    fixture *f = *state;
+    outcome o;
+    s_clock.ops = *f->device->ops;
+    s_clock.real = s_clock.ops.state;
+    s_clock.ops.state = state_with_sleep;
+    s_clock.looks = 0;
+    f->device->ops = &s_clock.ops;
+    session(f, "", &k_small, &o);
+    assert_int_equal(o.status, ETP_OK);
+    assert_int_equal(o.run.blocks_done, 3); // and nothing is thrown away
+    assert_int_equal(count_samples(&o.run, 0, 2, ETP_PHASE_TIMED), 5);
+    assert_int_equal(o.run.blocks.items[0].slept_ns, 0);
+    assert_int_equal(o.run.blocks.items[1].slept_ns, 2999000000);
+    assert_int_equal(o.run.blocks.items[2].slept_ns, 0);
+    // The steady clock stood still and the wall clock, which this test cannot move, did not go on: to us
+    // it was set back by those 3 s.
+    assert_true(o.run.blocks.items[1].clock_jump_s < -1.9 && o.run.blocks.items[1].clock_jump_s > -4.1);
+    assert_true(o.run.blocks.items[0].clock_jump_s == 0 && o.run.blocks.items[2].clock_jump_s == 0);
+    assert_non_null(strstr(f->messages, "block 2: the machine slept for 3 s"));
+    assert_int_equal(o.run.n_notes, 2);
+    assert_true(etp_str_eqz(o.run.notes[0].id, "slept"));
+}
+
 static void killing_the_tool_loses_no_block(void **state)
 {
     fixture *f = *state;
@@ -586,7 +653,8 @@ int main(void)
         TEST(a_bad_launch_costs_that_launch),
         TEST(lost_blocks_are_made_up_for_within_reason),
         TEST(an_arm_that_always_fails_ends_the_session),
-        TEST(a_pilot_that_fails_ends_the_session),
+        TEST(a_pilot_that_fails_spares_the_other_arm),
+        TEST(a_refusal_at_one_level_spares_the_other),
         TEST(two_good_arms_go_on_without_the_third),
         TEST(what_the_runner_says_about_the_model_is_final),
         TEST(an_interruption_keeps_what_was_measured),
@@ -596,6 +664,7 @@ int main(void)
         TEST(helpers_of_a_runner_do_not_outlive_it),
         TEST(ctrl_c_ends_a_hang_at_once),
         TEST(a_full_disk_is_told_and_keeps_whole_blocks),
+        TEST(sleep_is_marked_in_its_block),
         TEST(killing_the_tool_loses_no_block),
         TEST(a_budget_ends_the_session_after_a_whole_block),
         TEST(outputs_of_the_arms_are_kept_and_compared),

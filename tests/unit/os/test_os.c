@@ -496,6 +496,48 @@ static void facts_are_there(void **state)
     assert_true(etp_os_now_ns() - a >= 2000000);
 }
 
+static void a_lock_has_one_holder(void **state)
+{
+    fixture *f = *state;
+    const char *path = etp_arena_printf(&f->arena, "%s/session.lock", f->dir);
+    etp_os_lock lock, other;
+    int64_t holder = -2;
+    assert_int_equal(etp_os_lock_take(path, &lock, &holder, NULL), ETP_OK);
+    assert_int_equal(holder, 0);
+    assert_int_equal(etp_os_lock_take(path, &other, &holder, NULL), ETP_OK);
+    assert_int_equal(holder, etp_os_self_pid());
+    etp_os_lock_release(&other); // holds nothing: nothing happens
+    assert_true(etp_os_is_file(path));
+    etp_os_lock_release(&lock);
+    assert_false(etp_os_is_file(path));
+    etp_os_lock_release(&lock);
+    // What a killed process leaves behind binds nobody, whatever it says.
+    static const char *const k_left[] = {"", "999999999\n", "1\n", "no number", "-5\n"};
+    for (size_t i = 0; i < sizeof k_left / sizeof *k_left; i++) {
+        assert_int_equal(etp_os_write_atomic(path, etp_str_from(k_left[i]), NULL), ETP_OK);
+        assert_int_equal(etp_os_lock_take(path, &lock, &holder, NULL), ETP_OK);
+        assert_int_equal(holder, 0);
+        etp_os_lock_release(&lock);
+    }
+    // A child does not inherit it: it goes with this process alone.
+    assert_int_equal(etp_os_lock_take(path, &lock, &holder, NULL), ETP_OK);
+    const char *const argv[] = {"/bin/sleep", "60", NULL};
+    const etp_process_spec spec = {.argv = argv};
+    etp_process child;
+    assert_int_equal(etp_process_start(&spec, &child, NULL), ETP_OK);
+    etp_os_lock_release(&lock);
+    assert_int_equal(etp_os_lock_take(path, &lock, &holder, NULL), ETP_OK);
+    assert_int_equal(holder, 0);
+    // A folder in its place, and one that was removed under it.
+    assert_int_equal(etp_os_unlink(path, NULL), ETP_OK);
+    assert_int_equal(etp_os_mkdirs(path, NULL), ETP_OK);
+    assert_int_equal(etp_os_lock_take(path, &other, &holder, NULL), ETP_IO);
+    etp_os_lock_release(&lock); // not ours any more: stays
+    assert_true(etp_os_is_dir(path));
+    etp_process_kill(&child);
+    etp_process_dispose(&child);
+}
+
 // Last: it changes the process's signal handling.
 static void a_signal_wakes_a_reader(void **state)
 {
@@ -541,6 +583,7 @@ int main(void)
         cmocka_unit_test(writing_to_a_child_that_left_is_an_error),
         cmocka_unit_test_setup_teardown(descriptors_do_not_leak, set_up, tear_down),
         cmocka_unit_test_setup_teardown(facts_are_there, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(a_lock_has_one_holder, set_up, tear_down),
         cmocka_unit_test(a_signal_wakes_a_reader),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -1,0 +1,220 @@
+# SPDX-License-Identifier: Apache-2.0
+"""etprof ab interrupted: one session per folder, what a killed one left is taken over, a limit on file sizes, a runner
+that fails in one arm only. The runner is tests/fakes/fake_runner.c.
+
+usage: interruptions.py ETPROF FAKE_RUNNER"""
+import fcntl
+import json
+import os
+import pathlib
+import resource
+import signal
+import subprocess
+import sys
+import tempfile
+import time
+
+ETPROF, FAKE = (str(pathlib.Path(p).resolve()) for p in sys.argv[1:3])
+ARGS = ["--levels", "sme2,neon", "--iterations", "8", "--warmup", "3", "--seed", "7", "--quiet", "--out", "run"]
+FAILURES = []
+
+
+def model(directory, *directives):
+    path = pathlib.Path(directory) / "model.pte"
+    path.write_bytes(b"\x10\0\0\0ET12" + "\n".join(("base sme2 1000000", "base neon 3000000", *directives)).encode() + b"\n")
+
+
+def expect(condition, name, what):
+    if not condition:
+        FAILURES.append(name)
+        print(f"{name}: {what}")
+
+
+def manifest(directory):
+    try:
+        return json.loads((pathlib.Path(directory) / "run" / "manifest.json").read_text())
+    except (OSError, ValueError):
+        return {"blocks_done": 0, "state": "none"}
+
+
+def ab(directory, *words, timeout=60, **how):
+    return subprocess.run([ETPROF, "ab", *words, "--runner", FAKE], cwd=directory, capture_output=True, text=True,
+                          timeout=timeout, check=False, **how)
+
+
+def resume(directory, *extra, **how):
+    return ab(directory, "--resume", "run", "--quiet", *extra, **how)
+
+
+def report(directory):
+    return json.loads((pathlib.Path(directory) / "run" / "report.json").read_text())
+
+
+def begun(directory, *extra):
+    """A session of 6 blocks whose third one hangs: it has two launches of the baseline a block."""
+    model(directory, "on neon timed 6 hang")
+    p = subprocess.Popen([ETPROF, "ab", "model.pte", *ARGS, "--blocks", "6", "--runner", FAKE, "--timeout", "50", *extra],
+                         cwd=directory, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+    deadline = time.monotonic() + 30
+    count = pathlib.Path(directory) / "model.pte.count"
+    while (not count.exists() or count.read_text().count("neon timed") < 6) and time.monotonic() < deadline:
+        time.sleep(0.02)
+    expect(manifest(directory)["blocks_done"] == 2, "the session to interrupt", manifest(directory)["blocks_done"])
+    return p
+
+
+def still_running():
+    name = "resume of a folder whose session runs"
+    with tempfile.TemporaryDirectory() as tmp:
+        p = begun(tmp)
+        lock = pathlib.Path(tmp) / "run" / "session.lock"
+        before = (pathlib.Path(tmp) / "run" / "manifest.json").read_bytes()
+        refused = resume(tmp)
+        expect(refused.returncode == 2, name, f"exit {refused.returncode}")
+        expect(f"pid {p.pid}" in refused.stderr and len(refused.stderr.splitlines()) == 1, name, refused.stderr)
+        expect((pathlib.Path(tmp) / "run" / "manifest.json").read_bytes() == before, name, "manifest changed")
+        expect(p.poll() is None and lock.exists(), name, "the running session was disturbed")
+        looked = subprocess.run([ETPROF, "pack", "run", "-o", "run.tar.zst", "--quiet"], cwd=tmp, capture_output=True,
+                                text=True, timeout=30, check=False)
+        listed = subprocess.run(["tar", "--zstd", "-tf", "run.tar.zst"], cwd=tmp, capture_output=True, text=True,
+                                timeout=30, check=False)
+        if looked.returncode == 0 and listed.returncode == 0:
+            expect("session.lock" not in listed.stdout, name, "the lock was packed")
+        p.kill()
+        p.wait(timeout=30)
+        expect(lock.exists(), name, "a killed session leaves its lock behind: what else is there to take over")
+        done = resume(tmp)
+        expect(done.returncode == 0 and manifest(tmp)["blocks_done"] == 6, name, (done.returncode, done.stderr))
+        expect(not lock.exists(), name, "the lock is left")
+
+
+def stale(name, content):
+    """What lies there belongs to nobody who lives, or to a process that has nothing to do with it."""
+    with tempfile.TemporaryDirectory() as tmp:
+        p = begun(tmp)
+        p.kill()
+        p.wait(timeout=30)
+        (pathlib.Path(tmp) / "run" / "session.lock").write_bytes(content)
+        done = resume(tmp)
+        expect(done.returncode == 0 and manifest(tmp)["state"] == "finished", name, (done.returncode, done.stderr))
+
+
+def held_by_other():
+    """Somebody holds it and does not say who."""
+    name = "lock without a name"
+    with tempfile.TemporaryDirectory() as tmp:
+        p = begun(tmp)
+        p.kill()
+        p.wait(timeout=30)
+        with open(pathlib.Path(tmp) / "run" / "session.lock", "wb") as f:
+            fcntl.flock(f, fcntl.LOCK_EX)
+            f.write(b"\xff" * 100)
+            f.flush()
+            done = resume(tmp)
+        expect(done.returncode == 2 and "another session" in done.stderr, name, (done.returncode, done.stderr))
+        expect(resume(tmp).returncode == 0, name, "not resumed when it was let go of")
+
+
+def lock_is_no_file():
+    for name, make in (("lock is a folder", lambda p: p.mkdir()), ("lock is a link", lambda p: p.symlink_to("../victim"))):
+        with tempfile.TemporaryDirectory() as tmp:
+            p = begun(tmp)
+            p.kill()
+            p.wait(timeout=30)
+            (pathlib.Path(tmp) / "victim").write_text("keep")
+            lock = pathlib.Path(tmp) / "run" / "session.lock"
+            lock.unlink()
+            make(lock)
+            done = resume(tmp)
+            expect(done.returncode == 5 and "session.lock" in done.stderr, name, (done.returncode, done.stderr))
+            expect((pathlib.Path(tmp) / "victim").read_text() == "keep", name, "wrote through the link")
+
+
+def limited():
+    """A limit on file sizes, as a full disk would be: exit 5, whole blocks stay, and it goes on when there is room."""
+    name = "file size limit"
+    with tempfile.TemporaryDirectory() as tmp:
+        model(tmp)
+        done = ab(tmp, "model.pte", *ARGS, "--blocks", "12",
+                  preexec_fn=lambda: resource.setrlimit(resource.RLIMIT_FSIZE, (16000, resource.RLIM_INFINITY)))
+        kept = manifest(tmp)["blocks_done"]
+        expect(done.returncode == 5, name, f"exit {done.returncode}: {done.stderr}")
+        expect("cannot write" in done.stderr and len(done.stderr.splitlines()) == 1, name, done.stderr)
+        expect(0 < kept < 12, name, f"{kept} blocks")
+        rows = (pathlib.Path(tmp) / "run" / "samples.csv").read_bytes()
+        expect(not (pathlib.Path(tmp) / "run" / "session.lock").exists(), name, "the lock is left")
+        again = resume(tmp)
+        expect(again.returncode == 0 and manifest(tmp)["blocks_done"] == 12, name, (again.returncode, again.stderr))
+        expect((pathlib.Path(tmp) / "run" / "samples.csv").read_bytes().startswith(rows), name, "rows changed")
+
+
+def asked_counts():
+    """Killed before anything was committed: what the user fixed is still what is measured."""
+    name = "resume before block 1"
+    with tempfile.TemporaryDirectory() as tmp:
+        model(tmp, "on * timed 1 hang")
+        p = subprocess.Popen([ETPROF, "ab", "model.pte", *ARGS, "--blocks", "2", "--no-trace", "--runner", FAKE,
+                              "--timeout", "50"], cwd=tmp, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+        deadline = time.monotonic() + 30
+        while manifest(tmp)["state"] == "none" and time.monotonic() < deadline:
+            time.sleep(0.02)
+        time.sleep(0.3)
+        p.kill()
+        p.wait(timeout=30)
+        with open(pathlib.Path(tmp) / "model.pte.count", "a") as f: # the others' first launches shall not hang
+            f.write("sme2 timed\nneon timed\n")
+        expect(manifest(tmp)["blocks_done"] == 0, name, manifest(tmp)["blocks_done"])
+        done = resume(tmp)
+        expect(done.returncode == 0, name, (done.returncode, done.stderr))
+        counts = manifest(tmp)["plan"]["iterations"]
+        expect(counts == [{"warmup": 3, "timed": 8, "traced": 0}] * 2, name, counts)
+
+
+def one_arm(name, directive, wanted, measured):
+    """Its finding, beside what was measured of the other arm; exit code 6."""
+    with tempfile.TemporaryDirectory() as tmp:
+        model(tmp, directive)
+        done = ab(tmp, "model.pte", *ARGS, "--blocks", "6", "--timeout", "1")
+        expect(done.returncode == 6, name, f"exit {done.returncode}: {done.stderr}")
+        r = report(tmp)
+        found = [f for f in r["findings"] if f["kind"] == "arm_fails"]
+        expect(len(found) == 1 and found[0]["severity"] == "bad" and wanted in found[0]["text"]
+               and found[0]["evidence"] == ["arm:linux_sme2_on"], name, r["findings"])
+        other = [a for a in r["arms"] if a["name"] == "linux_sme2_off"][0]
+        expect(other["median_ns"] == 3000000, name, other)
+        c = r["comparisons"][0]
+        expect(c["verdict"] == "unknown" and (c["speedup"]["blocks"] > 0) == measured, name, c)
+        expect(wanted in " ".join(done.stdout.split()), name, "the report does not say it")
+        explained = subprocess.run([ETPROF, "explain", found[0]["id"], "run"], cwd=tmp, capture_output=True, text=True,
+                                   timeout=30, check=False)
+        expect(explained.returncode == 0 and "launches that gave nothing" in explained.stdout, name, explained.stderr)
+
+
+def both_arms():
+    name = "both arms fail"
+    with tempfile.TemporaryDirectory() as tmp:
+        model(tmp, "on * timed 3 crash")
+        done = ab(tmp, "model.pte", *ARGS, "--blocks", "6")
+        expect(done.returncode == 6, name, done.returncode)
+        text = [f["text"] for f in report(tmp)["findings"]]
+        expect(not any("only linux" in t or "could not be measured" in t for t in text), name, text)
+
+
+still_running()
+stale("stale lock", b"999999999\n")
+stale("lock of another process", f"{os.getpid()}\n".encode())
+stale("empty lock", b"")
+held_by_other()
+lock_is_no_file()
+limited()
+asked_counts()
+one_arm("crash in one arm", "on sme2 timed * crash", "linux_sme2_on could not be measured, the other arm could: each of its 3 launches "
+        "was lost (crash: the runner was ended by signal 11", False)
+one_arm("some crashes in one arm", "on sme2 timed 2 crash",
+        "only linux_sme2_on fails: 1 of its 11 launches were lost, none of the others' (last crash: ", True)
+one_arm("hang in one arm", "on sme2 timed * hang", "(hang: no answer for 1 s while running the model)", False)
+one_arm("model does not load at one level", "on sme2 * * error:load", "each of its 1 launches was lost (error: the fake was told "
+        "to refuse)", False)
+both_arms()
+print(f"{len(FAILURES)} failures" if FAILURES else "all as documented")
+sys.exit(1 if FAILURES else 0)
