@@ -31,6 +31,8 @@ typedef struct made {
     const char *cpu;     // what the runner said of the processor, NULL nothing
     const char *program; // the folder's program, NULL none
     bool lost;
+    uint32_t lost_more, lost_other; // further launches of the candidate, launches of the baseline
+    uint64_t slept_ns;              // in block 5
 } made;
 
 // 1.57 ms at neon, 1 ms at sme2: the convolution gains 600 µs, the linear loses 30.
@@ -138,8 +140,9 @@ static inline etp_str made_environment(const made *m, uint32_t block, etp_arena 
             made_number(arena, !isnan(cold), cold + at * (m->celsius[1] - cold)),
             made_number(arena, m->khz[0] != UINT64_MAX, slow + at * ((double)m->khz[1] - slow)));
     }
-    return etp_str_from(etp_arena_printf(arena, "{\"type\":\"block\",\"block\":%u,\"start\":%s,\"end\":%s}", block,
-                                         moments[0], moments[1]));
+    return etp_str_from(etp_arena_printf(arena, "{\"type\":\"block\",\"block\":%u,\"slept_ns\":%llu,\"start\":%s,\"end\":%s}",
+                                         block, block == 5 ? (unsigned long long)m->slept_ns : 0, moments[0],
+                                         moments[1]));
 }
 
 static inline void made_launch(const made *m, int arm, uint32_t block, uint32_t launch, bool control,
@@ -228,6 +231,11 @@ static inline const char *made_write(const made *m, folder *f)
     if (m->lost) {
         etp_run_lost lost = {.arm = 1, .block = 2, .launch = 5, .kind = ETP_LAUNCH_TIMED, .reason = ETP_LOST_CRASH,
                              .attempt = 1, .detail = ETP_STR("signal 11")};
+        assert_true(ETP_PUSH(&f->arena, &run.lost, lost));
+    }
+    for (uint32_t i = 0; i < m->lost_more + m->lost_other; i++) {
+        etp_run_lost lost = {.arm = i < m->lost_more, .block = 3 + i, .launch = 50 + i, .reason = ETP_LOST_HANG,
+                             .attempt = 1, .detail = ETP_STR("no answer")};
         assert_true(ETP_PUSH(&f->arena, &run.lost, lost));
     }
     assert_int_equal(etp_run_begin(dir, &f->arena, &run, &w, NULL), ETP_OK);

@@ -551,8 +551,7 @@ static void sleep_is_marked_in_its_block(void **state)
     assert_true(o.run.blocks.items[1].clock_jump_s < -1.9 && o.run.blocks.items[1].clock_jump_s > -4.1);
     assert_true(o.run.blocks.items[0].clock_jump_s == 0 && o.run.blocks.items[2].clock_jump_s == 0);
     assert_non_null(strstr(f->messages, "block 2: the machine slept for 3 s"));
-    assert_int_equal(o.run.n_notes, 2);
-    assert_true(etp_str_eqz(o.run.notes[0].id, "slept"));
+    assert_true(o.run.n_notes >= 2 && etp_str_eqz(o.run.notes[0].id, "slept"));
 }
 
 static void killing_the_tool_loses_no_block(void **state)
