@@ -526,8 +526,8 @@ static struct {
 static void state_with_sleep(etp_device *d, etp_os_state *out)
 {
     s_clock.real(d, out);
-    // Look 1 describes the machine, 2 and 3 begin and end block 1, and so on. Block 2 sleeps 3 s.
-    out->asleep_ns = ++s_clock.looks >= 5 ? 3000000000u : 1000000; // less than can be told apart
+    // Look 1 describes the machine, 2 and 3 begin and end block 1, and so on. Block 2 sleeps 10 s.
+    out->asleep_ns = ++s_clock.looks >= 5 ? 10000000000u : 1000000; // less than can be told apart
 }
 
 static void sleep_is_marked_in_its_block(void **state)
@@ -544,13 +544,13 @@ static void sleep_is_marked_in_its_block(void **state)
     assert_int_equal(o.run.blocks_done, 3); // and nothing is thrown away
     assert_int_equal(count_samples(&o.run, 0, 2, ETP_PHASE_TIMED), 5);
     assert_int_equal(o.run.blocks.items[0].slept_ns, 0);
-    assert_int_equal(o.run.blocks.items[1].slept_ns, 2999000000);
+    assert_int_equal(o.run.blocks.items[1].slept_ns, 9999000000);
     assert_int_equal(o.run.blocks.items[2].slept_ns, 0);
     // The steady clock stood still and the wall clock, which this test cannot move, did not go on: to us
-    // it was set back by those 3 s.
-    assert_true(o.run.blocks.items[1].clock_jump_s < -1.9 && o.run.blocks.items[1].clock_jump_s > -4.1);
+    // it was set back by those 10 s.
+    assert_true(o.run.blocks.items[1].clock_jump_s < -8.9 && o.run.blocks.items[1].clock_jump_s > -11.1);
     assert_true(o.run.blocks.items[0].clock_jump_s == 0 && o.run.blocks.items[2].clock_jump_s == 0);
-    assert_non_null(strstr(f->messages, "block 2: the machine slept for 3 s"));
+    assert_non_null(strstr(f->messages, "block 2: the machine slept for 10 s"));
     assert_true(o.run.n_notes >= 2 && etp_str_eqz(o.run.notes[0].id, "slept"));
 }
 
