@@ -9,14 +9,17 @@ import socket
 import subprocess
 import time
 
-SSHD = next((p for p in ("/usr/sbin/sshd", "/usr/local/sbin/sshd") if os.path.exists(p)), None)
+SCRIPT = pathlib.Path(__file__).resolve().parents[2] / "scripts" / "sshd"
+FOUND = {}
 
 
 def missing() -> str:
-    if not SSHD:
-        return "no sshd (apt-get install openssh-server)"
+    found = subprocess.run([SCRIPT], capture_output=True, text=True, check=False)
+    if found.returncode != 0:
+        return (found.stderr.strip().splitlines() or ["no sshd"])[-1]
     if not shutil.which("ssh") or not shutil.which("ssh-keygen"):
         return "no OpenSSH client"
+    FOUND["sshd"] = pathlib.Path(found.stdout.strip())
     return ""
 
 
@@ -45,6 +48,14 @@ class Server:
             "KbdInteractiveAuthentication no\nUsePAM no\nStrictModes no\n"
             # A shell of one's own: the tester's start-up files may run hundreds of programs at every call.
             f"SetEnv XDG_CACHE_HOME={self.home} HOME={self.home}\n")
+        prefix = FOUND["sshd"].parents[2] if FOUND["sshd"].parts[-5:-3] == ("sshd", "root") else None
+        self.env = dict(os.environ)
+        if prefix:  # unpacked, not installed: it has its parts and libraries beside it
+            self.env["LD_LIBRARY_PATH"] = ":".join(str(p.parent) for p in prefix.rglob("libwrap.so.0"))
+            with open(where / "sshd_config", "a", encoding="utf-8") as f:
+                for option, name in (("SshdSessionPath", "sshd-session"), ("SshdAuthPath", "sshd-auth")):
+                    part = prefix / "usr" / "lib" / "openssh" / name
+                    f.write(f"{option} {part}\n" if part.exists() else "")
         self.config = where / "ssh_config"
         self.config.write_text(
             f"Host board\n  HostName 127.0.0.1\n  Port {self.port}\n  User {getpass.getuser()}\n"
@@ -58,7 +69,8 @@ class Server:
         if os.getuid() == 0:
             os.makedirs("/run/sshd", exist_ok=True)
         self.process = subprocess.Popen(
-            [SSHD, "-D", "-f", self.dir / "sshd_config", "-E", self.dir / "sshd.log"], start_new_session=True)
+            [FOUND["sshd"], "-D", "-f", self.dir / "sshd_config", "-E", self.dir / "sshd.log"],
+            start_new_session=True, env=self.env)
         for _ in range(100):
             with socket.socket() as s:
                 if s.connect_ex(("127.0.0.1", self.port)) == 0:
