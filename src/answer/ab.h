@@ -292,7 +292,7 @@ typedef struct etp_ab {
     const char *dir;   // folder it was read from; not part of documents
     const char *grade; // "A" … "D"
     const char *grade_reason;
-    etp_ab_fact grade_facts[6]; // what the arms have in common: "session" → "same", "different", …
+    etp_ab_fact grade_facts[7]; // what the arms have in common: "session" → "same", "different", …
     size_t n_grade_facts;
     bool bare;         // from dumps alone
     bool emulated;

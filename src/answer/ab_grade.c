@@ -10,7 +10,7 @@
 typedef enum shared { UNKNOWN, SAME, DIFFERENT } shared;
 
 typedef struct common {
-    shared session, binary, day, machine, model, threads;
+    shared session, binary, day, machine, model, threads, settings;
 } common;
 
 static shared same_text(etp_str a, etp_str b)
@@ -45,6 +45,20 @@ static shared same_machine(const etp_run *x, const etp_run *y)
     return found;
 }
 
+// What decides about clocks and power: a mode that etprof set, the governor, Android's settings. No mode
+// is a mode, too.
+static shared same_settings(const etp_run *x, const etp_run *y)
+{
+    etp_str a = fact_of(x, "prepare"), b = fact_of(y, "prepare");
+    shared found = a.len + b.len == 0 ? UNKNOWN : etp_str_eq(a, b) ? SAME : DIFFERENT;
+    static const char *const k_keys[] = {"governor", "settings"};
+    for (size_t i = 0; i < sizeof k_keys / sizeof *k_keys; i++) {
+        shared fact = same_text(fact_of(x, k_keys[i]), fact_of(y, k_keys[i]));
+        found = fact == DIFFERENT || found == UNKNOWN ? fact : found;
+    }
+    return found;
+}
+
 static etp_str day_of(const etp_run *run)
 {
     etp_str day = run->generated_at;
@@ -61,6 +75,7 @@ static common of_sides(const etp_ab_side *x, const etp_ab_side *y)
         .binary = same_text(a->runner_sha256, b->runner_sha256),
         .day = same ? SAME : same_text(day_of(&x->run), day_of(&y->run)),
         .machine = same ? SAME : same_machine(&x->run, &y->run),
+        .settings = same ? SAME : same_settings(&x->run, &y->run),
         .threads = a->threads == b->threads ? SAME : DIFFERENT,
     };
     if (a->model < x->run.models.n && b->model < y->run.models.n) {
@@ -72,7 +87,7 @@ static common of_sides(const etp_ab_side *x, const etp_ab_side *y)
 
 static common of_session(const etp_ab *ab)
 {
-    common c = {SAME, SAME, SAME, SAME, SAME, SAME};
+    common c = {SAME, SAME, SAME, SAME, SAME, SAME, SAME};
     for (size_t i = 1; i < ab->n_arms; i++) {
         const etp_ab_arm *a = &ab->arms[0], *b = &ab->arms[i];
         c.binary = both(c.binary, same_text(etp_str_from(a->runner_sha256),
@@ -126,6 +141,9 @@ static const char *reason_of_sides(etp_ab_session *s, const common *c)
     }
     bool nameless = lacks_names(&s->sides[0].run) || lacks_names(&s->sides[1].run);
     etp_strbuf_appendz(&text, nameless ? WITHOUT_NAMES : "");
+    etp_strbuf_appendz(&text, c->settings == DIFFERENT ? "; the device was set up differently (governor, --prepare or "
+                                                         "its settings)"
+                                                       : "");
     etp_strbuf_appendz(&text, c->model == DIFFERENT ? "; the models differ too" : "");
     etp_strbuf_appendz(&text, c->threads == DIFFERENT ? "; the thread counts differ too" : "");
     return text.failed ? NULL : etp_strbuf_str(&text).ptr;
@@ -151,6 +169,7 @@ static void note_facts(etp_ab *ab, const common *c)
         {"session", k_words[c->session]}, {"binary", k_words[c->binary]},
         {"day", k_words[c->day]},         {"machine", k_words[c->machine]},
         {"model", k_words[c->model]},     {"threads", k_words[c->threads]},
+        {"settings", k_words[c->settings]},
     };
     for (size_t i = 0; i < sizeof facts / sizeof *facts; i++) {
         ab->grade_facts[ab->n_grade_facts++] = facts[i];
@@ -161,10 +180,10 @@ etp_status etp_ab_grade(etp_ab_session *s, etp_error *err)
 {
     etp_ab *ab = &s->ab;
     bool sides = s->two_sides && s->sides[0].dir && s->sides[1].dir;
-    common c = {UNKNOWN, UNKNOWN, UNKNOWN, UNKNOWN, UNKNOWN, UNKNOWN};
+    common c = {UNKNOWN, UNKNOWN, UNKNOWN, UNKNOWN, UNKNOWN, UNKNOWN, UNKNOWN};
     if (sides) {
         c = of_sides(&s->sides[0], &s->sides[1]);
-        bool near = c.day == SAME && c.machine == SAME;
+        bool near = c.day == SAME && c.machine == SAME && c.settings != DIFFERENT;
         ab->grade = c.binary == SAME ? (c.session == SAME ? "A" : "B") : "C";
         bool nameless = lacks_names(&s->sides[0].run) || lacks_names(&s->sides[1].run);
         ab->grade = nameless && ab->grade[0] == 'A' ? "B" : ab->grade;

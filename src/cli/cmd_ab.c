@@ -7,7 +7,8 @@
 
 typedef struct ab_options {
     etp_opt_list levels, threads, fail_on;
-    const char *baseline, *device, *runner, *runner_on, *runner_off, *out, *method, *inputs, *data, *cpus, *ssh_config, *remote, *resume;
+    const char *baseline, *device, *runner, *runner_on, *runner_off, *out, *method, *inputs, *data, *cpus, *ssh_config,
+        *remote, *resume, *prepare;
     uint64_t blocks, iterations, warmup, seed;
     double budget, timeout, margin_percent, precision_percent;
     bool full, no_trace, kernels, roofs;
@@ -26,6 +27,7 @@ static const etp_opt k_options[] = {
     OPT("device", 'd', ETP_OPT_STRING, device, "SPEC", "local (default), adb[:SERIAL], ssh:HOST or qemu[:CPU]"),
     OPT("remote", 0, ETP_OPT_STRING, remote, "HOST:PORT", "the adb device at that address"),
     OPT("ssh-config", 0, ETP_OPT_STRING, ssh_config, "FILE", "of ssh:HOST, instead of the user's own"),
+    OPT("prepare", 0, ETP_OPT_STRING, prepare, "MODE", ETP_PREPARE_HELP),
     OPT("out", 0, ETP_OPT_STRING, out, "DIR", "run folder; must be empty or new"),
     OPT("method", 0, ETP_OPT_STRING, method, "NAME", "method of the program (default: its first)"),
     OPT("inputs", 0, ETP_OPT_STRING, inputs, "SPEC", "random:SEED, ones, FILE.npz, FILE.bpte[#CASE], or FILE,... (raw or .npy)"),
@@ -100,7 +102,7 @@ static etp_status check_resume(const ab_options *o, int n_models, etp_error *err
         {o->seed > 0, "--seed"},             {o->no_trace, "--no-trace"},
         {o->runner_on != NULL, "--runner-on"}, {o->runner_off != NULL, "--runner-off"},
         {o->kernels, "--kernels"},           {o->remote != NULL, "--remote"},
-        {o->roofs, "--roofs"},
+        {o->roofs, "--roofs"},               {o->prepare != NULL, "--prepare"},
     };
     for (size_t i = 0; i < sizeof k_of_the_plan / sizeof *k_of_the_plan; i++) {
         if (k_of_the_plan[i].given) {
@@ -131,7 +133,7 @@ static etp_status measure_new(etp_cli *cli, const ab_options *o, int argc, char 
         }
     }
     etp_measure_request request = {
-        .device = device, .dir = o->out, .exact = o->out != NULL, .roofs = o->roofs};
+        .device = device, .dir = o->out, .exact = o->out != NULL, .roofs = o->roofs, .prepare = o->prepare};
     ETP_TRY(etp_foreign_option(cli, o->runner, o->runner_on, o->runner_off, &options, &request.runner, err));
     return etp_measure(cli, &request, &options, NULL, NULL, out_dir, err);
 }

@@ -1,24 +1,92 @@
 // SPDX-License-Identifier: Apache-2.0
-// etprof devices: what --device can name here.
+// etprof devices: what --device can name here; etprof devices restore: settings that a session left.
 #include "answer/devices.h"
 #include "cli/emit.h"
+#include "cli/measure.h"
 
 #include <stddef.h>
+#include <string.h>
 
 typedef struct devices_options {
     const char *ssh_config;
+    bool force;
 } devices_options;
 
 static const etp_opt k_options[] = {
     {"ssh-config", 0, ETP_OPT_STRING, offsetof(devices_options, ssh_config), "FILE",
      "list the hosts of this file (default: ETPROF_SSH_CONFIG, else ~/.ssh/config)", NULL},
+    {"force", 0, ETP_OPT_FLAG, offsetof(devices_options, force), NULL,
+     "restore: also what a session that seems to run has set", NULL},
     {0},
 };
 
+static bool is_wanted(const char *spec, int argc, char **argv)
+{
+    for (int i = 1; i < argc; i++) {
+        if (strcmp(argv[i], spec) == 0) {
+            return true;
+        }
+    }
+    return argc == 1;
+}
+
+static etp_status restore_one(etp_cli *cli, const etp_device_options *how, const etp_prepare_journal *journal,
+                              bool force, const char **why)
+{
+    etp_error failed = {0};
+    etp_device *device = NULL;
+    if (journal->live && !force) {
+        *why = "its session still runs (--force restores anyway)";
+        return ETP_OK;
+    }
+    etp_device_options options = *how;
+    options.spec = journal->spec;
+    etp_status st = etp_device_open(&options, &device, &failed);
+    if (st == ETP_OK) {
+        st = etp_prepare_undo(device, journal->path, &failed);
+    }
+    etp_device_close(device);
+    if (st != ETP_OK) {
+        *why = etp_arena_printf(&cli->arena, "%s", failed.msg);
+        return *why ? ETP_OK : ETP_NOMEM;
+    }
+    return ETP_OK;
+}
+
+static etp_status restore(etp_cli *cli, const etp_device_options *how, bool force, int argc, char **argv,
+                          etp_error *err)
+{
+    etp_prepare_journals journals;
+    etp_restored_list done = {0};
+    ETP_TRY(etp_os_catch_signals(err));
+    ETP_TRY(etp_prepare_list(ETP_PREPARE_DIR, &cli->arena, &journals, err));
+    for (size_t i = 0; i < journals.n; i++) {
+        const etp_prepare_journal *journal = &journals.items[i];
+        if (!is_wanted(journal->spec, argc, argv)) {
+            continue;
+        }
+        etp_restored item = {.spec = journal->spec, .mode = journal->mode};
+        if (restore_one(cli, how, journal, force, &item.why) != ETP_OK ||
+            !ETP_PUSH(&cli->arena, &done, item)) {
+            return etp_fail_nomem(err, "devices");
+        }
+        if (item.why) {
+            etp_cli_outcome(cli, 5);
+        }
+    }
+    if (done.n == 0 && argc > 1) {
+        return etp_fail(err, ETP_USAGE, "no session left settings on %s; 'etprof devices' lists where any are",
+                        argv[1]);
+    }
+    etp_cli_answer answer = {.json = etp_restored_json,
+                             .data = &done,
+                             .report = etp_restored_report(&done, &cli->arena),
+                             .csv_table = "restored"};
+    return etp_cli_emit(cli, &answer, err);
+}
+
 static etp_status run(etp_cli *cli, const void *opts, int argc, char **argv, etp_error *err)
 {
-    (void)argc;
-    (void)argv;
     const devices_options *o = opts;
     etp_device_options how = {
         .qemu = cli->env_qemu,
@@ -26,16 +94,25 @@ static etp_status run(etp_cli *cli, const void *opts, int argc, char **argv, etp
         .program = cli->program,
         .ssh_config = o->ssh_config ? o->ssh_config : cli->env_ssh_config,
     };
+    if (argc > 0 && strcmp(argv[0], "restore") != 0) {
+        return etp_fail(err, ETP_USAGE, "'%s' is nothing that devices can do: it lists, or restores", argv[0]);
+    }
+    if (argc > 0) {
+        how.no_runner = true;
+        how.work_root = ".etprof/work";
+        return restore(cli, &how, o->force, argc, argv, err);
+    }
     if (!how.ssh_config && cli->env_home) {
         const char *path = etp_arena_printf(&cli->arena, "%s/.ssh/config", cli->env_home);
         how.ssh_config = path && etp_os_is_file(path) ? path : NULL;
     }
-    etp_device_list list;
-    ETP_TRY(etp_device_list_make(&how, &cli->arena, &list, err));
+    etp_devices_answer found;
+    ETP_TRY(etp_device_list_make(&how, &cli->arena, &found.list, err));
+    ETP_TRY(etp_prepare_list(ETP_PREPARE_DIR, &cli->arena, &found.prepared, err));
     etp_cli_answer answer = {
         .json = etp_devices_json,
-        .data = &list,
-        .report = etp_devices_report(&list, &cli->arena),
+        .data = &found,
+        .report = etp_devices_report(&found, &cli->arena),
         .csv_table = "devices",
     };
     return etp_cli_emit(cli, &answer, err);
@@ -44,13 +121,16 @@ static etp_status run(etp_cli *cli, const void *opts, int argc, char **argv, etp
 const etp_command etp_cmd_devices = {
     .name = "devices",
     .summary = "what --device can name here",
-    .usage = "",
+    .usage = "[restore [SPEC...]]",
     .description = "Lists this machine, an emulator where there is one, every device adb knows with its state, and\n"
-                   "the hosts of the ssh configuration. Hosts are not contacted; patterns are left out.",
-    .examples = "  etprof devices\n  etprof devices --format json",
+                   "the hosts of the ssh configuration. Hosts are not contacted; patterns are left out.\n"
+                   "\n"
+                   "'restore' undoes what --prepare set on devices when its session was killed or lost the\n"
+                   "connection: on all of them, or on those named. Run it in the same folder.",
+    .examples = "  etprof devices\n  etprof devices --format json\n  etprof devices restore",
     .opts = k_options,
     .opts_size = sizeof(devices_options),
     .formats = ETP_CLI_STANDARD_FORMATS,
-    .max_args = 0,
+    .max_args = -1,
     .run = run,
 };

@@ -12,7 +12,7 @@
 typedef struct run_options {
     etp_opt_list only, fail_on;
     bool analysis_only, full;
-    const char *init, *platform, *device, *remote_device, *runner;
+    const char *init, *platform, *device, *remote_device, *runner, *prepare;
     uint64_t blocks;
     double budget, precision_percent;
 } run_options;
@@ -26,6 +26,7 @@ static const etp_opt k_options[] = {
     OPT("init", 0, ETP_OPT_STRING, init, "MODEL.pte", "write a config for this model and stop"),
     OPT("platform", 0, ETP_OPT_STRING, platform, "NAME", "with --init: mac, android or linux"),
     OPT("device", 'd', ETP_OPT_STRING, device, "SPEC", "where to run, instead of the config's device"),
+    OPT("prepare", 0, ETP_OPT_STRING, prepare, "MODE", ETP_PREPARE_HELP),
     OPT("remote-device", 0, ETP_OPT_STRING, remote_device, "HOST:PORT", "an adb device in the network"),
     OPT("runner", 0, ETP_OPT_STRING, runner, "PATH", "etprof's runner or an executor_runner, instead of runner_path"),
     OPT("blocks", 'k', ETP_OPT_COUNT, blocks, "K", "exactly K blocks, instead of the config's"),
@@ -332,7 +333,8 @@ static etp_status measure(etp_cli *cli, const run_options *o, plan *p, const cha
     if (o->blocks > ETP_MAX_BLOCKS) {
         return etp_fail(err, ETP_USAGE, "--blocks is at most %d", ETP_MAX_BLOCKS);
     }
-    etp_measure_request request = {.config = c->path, .device = o->device ? o->device : c->device};
+    etp_measure_request request = {.config = c->path, .device = o->device ? o->device : c->device,
+                                   .prepare = o->prepare};
     if (o->remote_device) {
         request.device = etp_arena_printf(&cli->arena, "adb:%s", o->remote_device);
     }

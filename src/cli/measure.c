@@ -7,6 +7,7 @@
 
 #include "answer/roofs.h"
 #include "base/number.h"
+#include "device/prepare.h"
 #include "measure/foreign.h"
 #include "os/os.h"
 
@@ -258,6 +259,50 @@ etp_status etp_foreign_option(etp_cli *cli, const char *runner, const char *on, 
     return ETP_OK;
 }
 
+// Settings that an earlier session left behind are part of what is measured now.
+static void warn_of_journal(const etp_cli *cli, const etp_device *device)
+{
+    etp_arena arena = {0};
+    etp_prepare_journals list;
+    if (etp_prepare_list(ETP_PREPARE_DIR, &arena, &list, NULL) == ETP_OK) {
+        for (size_t i = 0; i < list.n && !cli->quiet; i++) {
+            if (strcmp(list.items[i].spec, device->info.spec) == 0) {
+                fprintf(stderr, "%s still has the settings of an earlier session (--prepare %s); "
+                                "'etprof devices restore' undoes them\n",
+                        device->info.spec, list.items[i].mode);
+            }
+        }
+    }
+    etp_arena_dispose(&arena);
+}
+
+static etp_status prepare(const etp_cli *cli, etp_device *device, const char *mode, etp_error *err)
+{
+    if (!mode) {
+        warn_of_journal(cli, device);
+        return ETP_OK;
+    }
+    bool undone;
+    ETP_TRY(etp_device_prepare(device, mode, ETP_PREPARE_DIR, &undone, err));
+    if (undone && !cli->quiet) {
+        fprintf(stderr, "the settings that an earlier session had left on %s were restored first\n",
+                device->info.spec);
+    }
+    return ETP_OK;
+}
+
+// On every way out. The measurement counts, so that a failure here is a message and an exit code.
+static void restore(etp_cli *cli, etp_device *device)
+{
+    etp_error why;
+    if (etp_device_restore(device, &why) != ETP_OK) {
+        fprintf(stderr, "the settings of %s could not be restored (%s): run 'etprof devices restore' here "
+                        "when it is back\n",
+                device->info.spec, why.msg);
+        etp_cli_outcome(cli, 5);
+    }
+}
+
 etp_status etp_measure_open(etp_cli *cli, const char *spec, const char *runner, double timeout_s,
                             etp_device **out, etp_error *err)
 {
@@ -280,6 +325,9 @@ etp_status etp_measure(etp_cli *cli, const etp_measure_request *request,
                        const char **out_dir, etp_error *err)
 {
     ETP_TRY(etp_os_catch_signals(err));
+    if (request->prepare) {
+        ETP_TRY(etp_prepare_mode(request->prepare, err));
+    }
     const char *launcher = launcher_beside(cli);
     bool local = !request->device || strcmp(request->device, "local") == 0;
     const char *runner = request->runner;
@@ -288,7 +336,11 @@ etp_status etp_measure(etp_cli *cli, const etp_measure_request *request,
     }
     etp_device *device = NULL;
     ETP_TRY(etp_measure_open(cli, request->device, runner, options->timeout_s, &device, err));
-    etp_status st = measure_on(cli, device, request, options, settle, ctx, out_dir, err);
+    etp_status st = prepare(cli, device, request->prepare, err);
+    if (st == ETP_OK) {
+        st = measure_on(cli, device, request, options, settle, ctx, out_dir, err);
+    }
+    restore(cli, device);
     etp_device_close(device);
     return st;
 }
@@ -320,6 +372,11 @@ static etp_status measure_again(etp_cli *cli, const char *dir, const char *runne
         .dir = dir,
         .resume = resume ? &run : NULL,
     };
+    for (size_t i = 0; i < run.facts.n; i++) { // blocks under other settings would be another session
+        if (etp_str_eqz(run.facts.items[i].key, "prepare")) {
+            request.prepare = etp_arena_strdup(&cli->arena, run.facts.items[i].value);
+        }
+    }
     return request.device ? etp_measure(cli, &request, &options, NULL, NULL, out_dir, err)
                           : etp_fail_nomem(err, dir);
 }

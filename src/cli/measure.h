@@ -6,10 +6,14 @@
 #include "cli/command.h"
 #include "measure/session.h"
 
+#define ETP_PREPARE_DIR ".etprof/devices" // journals of --prepare
+#define ETP_PREPARE_HELP "set an Android device up: boost, app or fixed; undone at the end"
+
 typedef struct etp_measure_request {
     const char *device, *runner; // --device and --runner; NULL: the defaults
     const char *dir;             // run folder wanted; NULL: out_<model>/runs/<platform>
     bool exact;                  // it must be empty or new; else a taken one becomes <dir>.2
+    const char *prepare;         // --prepare, NULL: leave the device as it is
     const char *config;          // path of the config that asked for it, NULL
     bool roofs;                  // measure the device's roofs first unless they are known
     etp_run *resume;             // the folder `dir` as it was read: go on with it; NULL: a new session

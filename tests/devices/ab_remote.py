@@ -69,7 +69,7 @@ class Bench:
     def wait_for_runner(self):
         for _ in range(600):
             for pid, line in self.runners():
-                if b"--model" in line and b"--probe" not in line:
+                if b"\0--model\0" in line and b"--probe" not in line:  # not the shell that starts it
                     return pid
             time.sleep(0.02)
         raise AssertionError("no runner was started")

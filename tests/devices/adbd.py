@@ -9,6 +9,8 @@ import subprocess
 import sys
 import time
 
+from phone import prepare
+
 MARK = "ETPROF_TEST_LOOPBACK"
 
 
@@ -132,7 +134,7 @@ def test(_etprof, root, bundle, tmp, bench, run, common):
         assert "Test [31m Phone" in text and "SOC1" in text and "2026-11-05" in text, text[:3000]
 
     try:
-        run(b, [wrong_devices] + common + [facts_of_android, two_devices])
+        run(b, [wrong_devices] + common + [facts_of_android, prepare, two_devices])
     finally:
         subprocess.run(["adb", "kill-server"], env={**os.environ, **env}, capture_output=True, check=False)
         first.stop()

@@ -1,0 +1,430 @@
+// SPDX-License-Identifier: Apache-2.0
+// Settings of an Android device for measuring, and back.
+#include "device/prepare.h"
+
+#include <stdio.h>
+
+#include <jansson.h>
+
+#include "base/json.h"
+#include "base/sha256.h"
+#include "device/remote.h"
+
+#define JOURNAL_LIMIT ((size_t)64 << 10)
+#define SCHEMA "etprof.prepare/1"
+#define MAX_VALUE 64
+
+// Status of the scripts below.
+enum { DONE = 0, NOT_ANDROID = 30, NOT_TAKEN = 31, NO_FIXED_MODE = 32 };
+
+typedef struct setting {
+    const char *key, *boost, *app;
+} setting;
+
+// The two sets of settings that a comparison with other people's results needs. None of them touches
+// the clocks: 15 keeps the screen on with any source of power.
+static const setting k_settings[] = {
+    {"low_power", "0", "0"},
+    {"stay_on_while_plugged_in", "15", "1"},
+    {"window_animation_scale", "0", "1"},
+    {"transition_animation_scale", "0", "1"},
+    {"animator_duration_scale", "0", "1"},
+};
+#define N_SETTINGS (sizeof k_settings / sizeof *k_settings)
+
+typedef struct journal {
+    const char *spec, *mode;
+    int64_t pid;
+    bool fixed;
+    const char *before[N_SETTINGS]; // NULL: not set
+} journal;
+
+etp_status etp_prepare_mode(const char *mode, etp_error *err)
+{
+    bool known = strcmp(mode, "boost") == 0 || strcmp(mode, "app") == 0 || strcmp(mode, "fixed") == 0;
+    return known ? ETP_OK
+                 : etp_fail(err, ETP_USAGE, "--prepare is boost, app or fixed, not '%s'", mode);
+}
+
+static const char *wanted(const setting *s, const char *mode)
+{
+    return strcmp(mode, "boost") == 0 ? s->boost : strcmp(mode, "app") == 0 ? s->app : NULL;
+}
+
+// ---- the journal ----
+
+static const char *journal_path(const char *dir, const char *spec, etp_arena *arena)
+{
+    etp_sha256 h;
+    char hex[ETP_SHA256_HEX_CHARS];
+    etp_sha256_init(&h);
+    etp_sha256_update(&h, spec, strlen(spec));
+    etp_sha256_hex(&h, hex);
+    return etp_arena_printf(arena, "%s/prepared-%.16s.json", dir, hex);
+}
+
+static etp_status write_journal(const char *path, const journal *in, etp_arena *arena, etp_error *err)
+{
+    etp_strbuf text;
+    etp_strbuf_init(&text, arena);
+    etp_sink sink = etp_sink_strbuf(&text);
+    etp_json j;
+    etp_json_init(&j, &sink, true);
+    etp_json_begin_object(&j);
+    etp_json_kv_z(&j, "schema", SCHEMA);
+    etp_json_kv_z(&j, "spec", in->spec);
+    etp_json_kv_z(&j, "mode", in->mode);
+    etp_json_kv_i64(&j, "pid", in->pid);
+    etp_json_kv_bool(&j, "fixed_performance", in->fixed);
+    etp_json_key(&j, "before");
+    etp_json_begin_object(&j);
+    for (size_t i = 0; i < N_SETTINGS; i++) {
+        etp_json_kv_z(&j, k_settings[i].key, in->before[i]);
+    }
+    etp_json_end(&j);
+    etp_json_end(&j);
+    etp_json_end_document(&j);
+    return text.failed ? etp_fail_nomem(err, path)
+                       : etp_os_write_atomic(path, etp_strbuf_str(&text), err);
+}
+
+static bool plain_value(const char *z)
+{
+    size_t len = strlen(z);
+    for (size_t i = 0; i < len; i++) {
+        if (z[i] <= ' ' || z[i] > '~') {
+            return false;
+        }
+    }
+    return len > 0 && len < MAX_VALUE;
+}
+
+static etp_status take_journal(const json_t *root, etp_arena *arena, journal *out, etp_error *err)
+{
+    const char *schema = json_string_value(json_object_get(root, "schema"));
+    const char *spec = json_string_value(json_object_get(root, "spec"));
+    const char *mode = json_string_value(json_object_get(root, "mode"));
+    const json_t *before = json_object_get(root, "before");
+    if (!schema || strcmp(schema, SCHEMA) != 0 || !spec || !mode || !json_is_object(before)) {
+        return etp_fail(err, ETP_CORRUPT, "no journal of prepared settings (" SCHEMA ")");
+    }
+    out->spec = etp_arena_strdup(arena, etp_str_from(spec));
+    out->mode = etp_arena_strdup(arena, etp_str_from(mode));
+    out->pid = json_integer_value(json_object_get(root, "pid"));
+    out->fixed = json_is_true(json_object_get(root, "fixed_performance"));
+    for (size_t i = 0; i < N_SETTINGS; i++) {
+        const char *z = json_string_value(json_object_get(before, k_settings[i].key));
+        if (z && !plain_value(z)) {
+            return etp_fail(err, ETP_CORRUPT, "the value of %s is none of Android's", k_settings[i].key);
+        }
+        out->before[i] = z ? etp_arena_strdup(arena, etp_str_from(z)) : NULL;
+        if (z && !out->before[i]) {
+            return etp_fail_nomem(err, "the journal");
+        }
+    }
+    return out->spec && out->mode ? ETP_OK : etp_fail_nomem(err, "the journal");
+}
+
+static etp_status read_journal(const char *path, etp_arena *arena, journal *out, etp_error *err)
+{
+    *out = (journal){0};
+    etp_str text;
+    ETP_TRY(etp_os_read_text(path, JOURNAL_LIMIT, arena, &text, err));
+    json_error_t e;
+    json_t *root = json_loadb(text.ptr, text.len, JSON_REJECT_DUPLICATES, &e);
+    etp_status status = root ? take_journal(root, arena, out, err)
+                             : etp_fail(err, ETP_CORRUPT, "line %d: %s", e.line, e.text);
+    json_decref(root);
+    return status == ETP_OK ? ETP_OK : etp_fail_ctx(err, "%s", path);
+}
+
+static bool is_live(const journal *j)
+{
+    return j->pid > 0 && j->pid != etp_os_self_pid() && etp_process_alive(j->pid);
+}
+
+etp_status etp_prepare_list(const char *dir, etp_arena *arena, etp_prepare_journals *out, etp_error *err)
+{
+    *out = (etp_prepare_journals){0};
+    etp_dir_list list;
+    if (!etp_os_is_dir(dir)) {
+        return ETP_OK;
+    }
+    ETP_TRY(etp_os_list(dir, arena, &list, err));
+    for (size_t i = 0; i < list.n; i++) {
+        etp_str name = etp_str_from(list.items[i].name);
+        if (!etp_str_starts(name, ETP_STR("prepared-")) || name.len != strlen("prepared-.json") + 16) {
+            continue;
+        }
+        journal j;
+        etp_prepare_journal item = {.path = etp_arena_printf(arena, "%s/%s", dir, name.ptr)};
+        if (!item.path) {
+            return etp_fail_nomem(err, dir);
+        }
+        ETP_TRY(read_journal(item.path, arena, &j, err));
+        item.spec = j.spec;
+        item.mode = j.mode;
+        item.live = is_live(&j);
+        if (!ETP_PUSH(arena, out, item)) {
+            return etp_fail_nomem(err, dir);
+        }
+    }
+    return ETP_OK;
+}
+
+// ---- the device ----
+
+static etp_status call(etp_device *d, const etp_strbuf *script, bool cleanup, etp_arena *arena,
+                       etp_remote_call *out, etp_error *err)
+{
+    if (script->failed) {
+        return etp_fail_nomem(err, "settings");
+    }
+    *out = (etp_remote_call){.script = script->ptr, .cleanup = cleanup};
+    return etp_remote_do(d, out, arena, err);
+}
+
+static bool next_line(etp_str *rest, etp_str *line)
+{
+    if (rest->len == 0) {
+        return false;
+    }
+    *line = (etp_str){rest->ptr, etp_str_find(*rest, ETP_STR("\n"))};
+    size_t step = line->len < rest->len ? line->len + 1 : line->len;
+    rest->ptr += step;
+    rest->len -= step;
+    while (line->len > 0 && (unsigned char)line->ptr[line->len - 1] <= ' ') {
+        line->len--;
+    }
+    return true;
+}
+
+static etp_status read_before(etp_device *d, etp_arena *arena, journal *out, etp_error *err)
+{
+    const etp_remote *r = d->data;
+    etp_strbuf s;
+    etp_strbuf_init(&s, arena);
+    etp_strbuf_printf(&s, "command -v settings >/dev/null 2>&1 || exit %d\n", NOT_ANDROID);
+    for (size_t i = 0; i < N_SETTINGS; i++) {
+        etp_strbuf_printf(&s, "settings get global %s || exit 1\n", k_settings[i].key);
+    }
+    etp_remote_call c;
+    ETP_TRY(call(d, &s, false, arena, &c, err));
+    if (c.status == NOT_ANDROID) {
+        return etp_fail(err, ETP_ENVIRONMENT, "%s has no 'settings' command: --prepare needs Android",
+                        r->name);
+    }
+    etp_str line, words = etp_remote_words(c.log);
+    for (size_t i = 0; i < N_SETTINGS; i++) {
+        const char *z = c.status == 0 && next_line(&c.out, &line) ? etp_arena_strdup(arena, line) : NULL;
+        if (!z || !plain_value(z)) {
+            return etp_fail(err, ETP_ENVIRONMENT, "%s: cannot read the setting %s%s%.*s", r->name,
+                            k_settings[i].key, words.len ? ": " : "", ETP_STR_ARG(words));
+        }
+        out->before[i] = strcmp(z, "null") == 0 ? NULL : z;
+    }
+    return ETP_OK;
+}
+
+static void put(etp_strbuf *s, const char *key, const char *value)
+{
+    if (!value) {
+        etp_strbuf_printf(s, "settings delete global %s >/dev/null || x=1\n", key);
+        return;
+    }
+    etp_strbuf_printf(s, "settings put global %s ", key);
+    etp_remote_quote(s, value);
+    etp_strbuf_appendz(s, " || x=1\n");
+}
+
+static void expect(etp_strbuf *s, const char *key, const char *value)
+{
+    etp_strbuf_printf(s, "v=$(settings get global %s); [ \"$v\" = ", key);
+    etp_remote_quote(s, value ? value : "null");
+    etp_strbuf_printf(s, " ] || { echo \"%s is $v, not %s\" >&2; x=%d; }\n", key, value ? value : "unset",
+                      NOT_TAKEN);
+}
+
+static etp_status undo(etp_device *d, const journal *j, etp_error *err)
+{
+    const etp_remote *r = d->data;
+    etp_arena arena = {0};
+    etp_strbuf s;
+    etp_strbuf_init(&s, &arena);
+    etp_strbuf_appendz(&s, "x=0\n");
+    if (j->fixed) {
+        etp_strbuf_appendz(&s, "cmd power set-fixed-performance-mode-enabled false >/dev/null || x=1\n");
+    }
+    for (size_t i = 0; i < N_SETTINGS; i++) {
+        if (wanted(&k_settings[i], j->mode)) {
+            put(&s, k_settings[i].key, j->before[i]);
+        }
+    }
+    for (size_t i = 0; i < N_SETTINGS; i++) {
+        if (wanted(&k_settings[i], j->mode)) {
+            expect(&s, k_settings[i].key, j->before[i]);
+        }
+    }
+    etp_strbuf_appendz(&s, "exit $x\n");
+    etp_remote_call c;
+    etp_error first;
+    etp_status status = call(d, &s, true, &arena, &c, &first);
+    if (status != ETP_OK && etp_os_interrupted() == 0) { // a lost connection is worth a second try
+        status = call(d, &s, false, &arena, &c, &first);
+    }
+    if (status != ETP_OK) {
+        status = etp_fail(err, status, "%s", first.msg);
+    } else if (c.status != 0) {
+        etp_str words = etp_remote_words(c.log);
+        status = etp_fail(err, ETP_ENVIRONMENT, "%s: %.*s", r->name, ETP_STR_ARG(words));
+    }
+    etp_arena_dispose(&arena);
+    return status;
+}
+
+static bool add_fact(etp_device *d, const char *key, const char *value)
+{
+    return etp_device_fact_add(&d->extra, &d->arena, key, value);
+}
+
+// Applies, and keeps what the three reads of the procedure say afterwards. *OUT_UNTOUCHED: nothing was
+// changed, so that there is nothing to bring back.
+static etp_status apply(etp_device *d, const journal *j, bool *out_untouched, etp_error *err)
+{
+    const etp_remote *r = d->data;
+    etp_strbuf s;
+    etp_strbuf_init(&s, &d->arena);
+    etp_strbuf_appendz(&s, "x=0\n");
+    if (j->fixed) {
+        etp_strbuf_printf(&s, "cmd power set-fixed-performance-mode-enabled true >/dev/null || exit %d\n",
+                          NO_FIXED_MODE);
+    }
+    if (strcmp(j->mode, "boost") == 0) { // first: it writes stay_on_while_plugged_in, too
+        etp_strbuf_appendz(&s, "svc power stayon true >/dev/null 2>&1\n");
+    }
+    for (size_t i = 0; i < N_SETTINGS; i++) {
+        const char *value = wanted(&k_settings[i], j->mode);
+        if (value) {
+            put(&s, k_settings[i].key, value);
+            expect(&s, k_settings[i].key, value);
+        }
+    }
+    etp_strbuf_appendz(&s, "[ $x = 0 ] || exit $x\n"
+                           "settings get global stay_on_while_plugged_in\n"
+                           "settings get global low_power\n"
+                           "dumpsys power 2>/dev/null | grep -i 'stay.*awake\\|thermal' | head -n 20\n"
+                           "exit 0\n");
+    etp_remote_call c;
+    ETP_TRY(call(d, &s, false, &d->arena, &c, err));
+    etp_str words = etp_remote_words(c.log), line;
+    if (c.status == NO_FIXED_MODE) {
+        *out_untouched = true;
+        return etp_fail(err, ETP_ENVIRONMENT, "%s has no fixed-performance mode: %.*s", r->name,
+                        ETP_STR_ARG(words));
+    }
+    if (c.status != 0) {
+        return etp_fail(err, ETP_ENVIRONMENT, "%s does not take the settings: %.*s", r->name,
+                        ETP_STR_ARG(words));
+    }
+    static const char *const k_reads[] = {"prepare_stay_on_while_plugged_in", "prepare_low_power"};
+    bool ok = true;
+    for (size_t i = 0; i < 2 && next_line(&c.out, &line); i++) {
+        ok = ok && add_fact(d, k_reads[i], etp_remote_shown(line, &d->arena));
+    }
+    etp_strbuf power;
+    etp_strbuf_init(&power, &d->arena);
+    while (next_line(&c.out, &line)) {
+        while (line.len > 0 && line.ptr[0] == ' ') {
+            line.ptr++;
+            line.len--;
+        }
+        etp_strbuf_printf(&power, "%s%.*s", power.len ? "; " : "", ETP_STR_ARG(line));
+    }
+    if (power.len > 0) {
+        ok = ok && add_fact(d, "prepare_power", etp_remote_shown(etp_strbuf_str(&power), &d->arena));
+    }
+    return ok ? ETP_OK : etp_fail_nomem(err, "settings");
+}
+
+static bool tell_before(etp_device *d, const journal *j)
+{
+    etp_strbuf text;
+    etp_strbuf_init(&text, &d->arena);
+    for (size_t i = 0; i < N_SETTINGS; i++) {
+        etp_strbuf_printf(&text, "%s%s=%s", i ? " " : "", k_settings[i].key,
+                          j->before[i] ? j->before[i] : "unset");
+    }
+    return !text.failed && add_fact(d, "prepare", j->mode) && add_fact(d, "prepare_before", text.ptr);
+}
+
+etp_status etp_prepare_undo(etp_device *d, const char *path, etp_error *err)
+{
+    journal j;
+    ETP_TRY(read_journal(path, &d->arena, &j, err));
+    if (strcmp(j.spec, d->info.spec) != 0) {
+        return etp_fail(err, ETP_USAGE, "%s is about %s, not %s", path, j.spec, d->info.spec);
+    }
+    ETP_TRY(undo(d, &j, err));
+    return etp_os_unlink(path, err);
+}
+
+static etp_status undo_earlier(etp_device *d, const char *path, bool *out_undone, etp_error *err)
+{
+    journal old;
+    if (!etp_os_is_file(path)) {
+        return ETP_OK;
+    }
+    ETP_TRY(read_journal(path, &d->arena, &old, err));
+    if (is_live(&old)) {
+        return etp_fail(err, ETP_ENVIRONMENT, "%s is prepared by a session that still runs (pid %lld)",
+                        d->info.spec, (long long)old.pid);
+    }
+    *out_undone = true;
+    return etp_prepare_undo(d, path, err);
+}
+
+etp_status etp_device_prepare(etp_device *d, const char *mode, const char *dir, bool *out_undone,
+                              etp_error *err)
+{
+    *out_undone = false;
+    ETP_TRY(etp_prepare_mode(mode, err));
+    if (strcmp(d->info.platform, "android") != 0) {
+        return etp_fail(err, ETP_USAGE,
+                        "--prepare sets up Android devices; %s is %s: set its governor yourself", d->info.spec,
+                        d->info.platform);
+    }
+    journal j = {.spec = d->info.spec,
+                 .mode = mode,
+                 .pid = etp_os_self_pid(),
+                 .fixed = strcmp(mode, "fixed") == 0};
+    ETP_TRY(etp_os_mkdirs(dir, err));
+    const char *path = journal_path(dir, j.spec, &d->arena);
+    if (!path) {
+        return etp_fail_nomem(err, "the journal");
+    }
+    ETP_TRY(undo_earlier(d, path, out_undone, err));
+    ETP_TRY(read_before(d, &d->arena, &j, err));
+    ETP_TRY(write_journal(path, &j, &d->arena, err));
+    d->journal = path;
+    bool untouched = false;
+    etp_status status = apply(d, &j, &untouched, err);
+    if (status == ETP_OK && !tell_before(d, &j)) {
+        status = etp_fail_nomem(err, "settings");
+    }
+    if (status != ETP_OK) {
+        d->journal = untouched ? NULL : path;
+        etp_status ignored = untouched ? etp_os_unlink(path, NULL) : etp_device_restore(d, NULL);
+        (void)ignored; // the journal stays
+    }
+    return status;
+}
+
+etp_status etp_device_restore(etp_device *d, etp_error *err)
+{
+    if (!d->journal) {
+        return ETP_OK;
+    }
+    const char *path = d->journal;
+    d->journal = NULL;
+    return etp_prepare_undo(d, path, err);
+}
