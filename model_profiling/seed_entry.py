@@ -2,10 +2,13 @@
 """The one way in which the entries of scripts/, export/ and tools/ work: flags of Arm's kit are
 translated, then etprof takes the place of this process. Nothing is computed here."""
 import argparse
+import itertools
 import os
 import pathlib
 import platform
+import re
 import shutil
+import subprocess
 import sys
 
 ROOT = pathlib.Path(__file__).resolve().parents[1]
@@ -36,12 +39,67 @@ def become(*words):
     os.execv(program, [program, *map(str, words)])
 
 
+def then(*words):
+    """Runs it and goes on, unless it failed."""
+    print("+ etprof " + " ".join(map(str, words)), file=sys.stderr, flush=True)
+    code = subprocess.run([etprof(), *map(str, words)], check=False).returncode
+    if code:
+        sys.exit(code if code > 0 else 128 - code)
+
+
+def fresh(folder):
+    """model_profiling/FOLDER, or FOLDER.2, .3 … when it is taken: earlier results stay."""
+    names = (f"{ROOT}/model_profiling/{folder}{f'.{k}' if k > 1 else ''}" for k in itertools.count(1))
+    return next(n for n in names if not os.path.exists(n))
+
+
+def has_torch():
+    """Would `etprof export` find PyTorch without installing it?"""
+    venv = ROOT / ".venv/bin/python"
+    python = os.environ.get("ETPROF_PYTHON") or (str(venv) if venv.exists() else sys.executable)
+    look = "import importlib.util as u, sys; sys.exit(not (u.find_spec('torch') and u.find_spec('executorch')))"
+    os.environ["ETPROF_PYTHON"] = python
+    return subprocess.run([python, "-c", look], check=False).returncode == 0
+
+
 def options(*table):
     """Each entry: (name, keywords of add_argument). Abbreviations are refused, as etprof does."""
     parser = argparse.ArgumentParser(allow_abbrev=False)
     for name, keywords in table:
         parser.add_argument(name, **keywords)
     return parser.parse_args()
+
+
+def side(text):
+    """Which of the two a file or a name is of: "off", "on", or None."""
+    found = re.findall(r"(?<![a-z])(on|off)(?![a-z])", str(text or "").lower())
+    return found[-1] if found else None
+
+
+def off_first(files, names):
+    """The baseline is *off*. The kit's documents give its first tool *on* first and call it SME2-Off:
+    what a file is called wins over what it is labelled."""
+    if [side(f) for f in files] == ["on", "off"]:
+        say("the second file is of SME2 off: it is taken as the baseline")
+        files, names = files[::-1], names[::-1]
+    if [side(f) for f in files] == ["off", "on"] and [side(n) for n in names] == ["on", "off"]:
+        say("the names contradict the files and are swapped")
+        names = names[::-1]
+    return files, names
+
+
+def program_of(record, strict):
+    """The record's options. It leads to source lines by way of its program; without that, or unread,
+    it is left out with a warning, as in the kit, unless STRICT."""
+    stem = record[:-len(".etrecord")] if record.endswith(".etrecord") else record
+    for program in (stem, stem + ".pte"):
+        if program.endswith(".pte") and os.path.isfile(program) and os.path.isfile(record):
+            return ["--pte", program, "--etrecord", record]
+    say(f"{record} is not used: " + ("it does not exist" if not os.path.isfile(record) else
+                                     f"its program {stem.removesuffix('.pte')}.pte is not beside it"))
+    if strict:
+        sys.exit(5)
+    return []
 
 
 FLAG, NEEDED, TEXT = {"action": "store_true"}, {"required": True}, {}

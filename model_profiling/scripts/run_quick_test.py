@@ -1,17 +1,19 @@
 # SPDX-License-Identifier: Apache-2.0
-# The bundled model through ab; results in model_profiling/out_toy_cnn/runs.
+# Export, run, validate: etprof export, smoke, validate; without PyTorch the bundled toy_cnn.
 import pathlib
+import shutil
 import sys
 
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1]))
-from seed_entry import ROOT, become, options, say  # noqa: E402
+from seed_entry import FLAG, ROOT, become, fresh, has_torch, options, say, then  # noqa: E402
 
-import shutil
-
-options(("--platform", {"choices": ["mac", "android", "linux"]}))
-model = ROOT / "model_profiling/out_toy_cnn/artifacts/toy_cnn_xnnpack_fp16.pte"
-if not model.exists():
-    model.parent.mkdir(parents=True, exist_ok=True)
+o = options(("--platform", {"choices": ["mac", "android", "linux"], "default": "mac"}), ("--no-export", FLAG))
+model, out = ROOT / "model_profiling/out_toy_cnn/artifacts/toy_cnn_xnnpack_fp16.pte", fresh(f"out_toy_cnn/runs/{o.platform}")
+model.parent.mkdir(parents=True, exist_ok=True)
+if not o.no_export and has_torch():
+    then("export", "toy_cnn", "--dtype", "fp16", "--outdir", model.parent)
+else:
+    say("not exported, the bundled toy_cnn is measured: 'etprof export toy_cnn' installs PyTorch")
     shutil.copy(ROOT / "examples/models" / model.name, model)
-say("the bundled toy_cnn is measured on the local device; etprof verify FOLDER checks the result")
-become("ab", model, "--blocks", "6")
+then("smoke", "--model", model, "--out", out, *(["--device", "adb"] if o.platform == "android" else []))
+become("validate", out)

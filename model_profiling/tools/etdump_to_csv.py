@@ -1,13 +1,14 @@
 # SPDX-License-Identifier: Apache-2.0
-# etprof analyze DUMP --out DIR.
+# etprof analyze DUMP --out DIR: the CSV files hold all runs.
 import pathlib
 import sys
 
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1]))
-from seed_entry import FLAG, NEEDED, TEXT, become, missing, options  # noqa: E402
+from seed_entry import FLAG, NEEDED, TEXT, become, options, program_of  # noqa: E402
 
 o = options(("--etdump", NEEDED), ("--out-dir", NEEDED), ("--etrecord", TEXT), ("--all-runs", FLAG),
             ("--run-index", TEXT), ("--json", FLAG), ("--strict-etrecord", FLAG), ("--model-id", TEXT))
-if o.run_index or o.json or o.model_id or o.strict_etrecord:
-    missing("--run-index, --json, --model-id, --strict-etrecord", "the CSV files hold all runs")
-become("analyze", o.etdump, "--out", o.out_dir, *(["--etrecord", o.etrecord] if o.etrecord else []))
+words = program_of(o.etrecord, o.strict_etrecord) if o.etrecord else []
+words += ["--run-index", o.run_index] if o.run_index not in (None, "0") else []
+words += ["--json-rows"] * o.json + (["--model-id", o.model_id] if o.model_id else [])
+become("analyze", o.etdump, "--out", o.out_dir, *words)

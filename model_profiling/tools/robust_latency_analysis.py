@@ -1,9 +1,15 @@
 # SPDX-License-Identifier: Apache-2.0
-# Not there yet: says so, and what to use.
+# etprof stats TIMELINE.csv [TIMELINE2.csv].
 import pathlib
 import sys
 
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1]))
-from seed_entry import missing  # noqa: E402
+from seed_entry import FLAG, NEEDED, TEXT, become, options  # noqa: E402
 
-missing("statistics of a timeline CSV", "etprof analyze DUMP --out DIR writes them from the dump")
+o = options(("--timeline-csv", NEEDED), ("--compare", TEXT), ("--name", TEXT), ("--name1", TEXT),
+            ("--name2", TEXT), ("--output-dir", TEXT), ("--verbose", FLAG))
+name1 = o.name1 if o.compare else o.name or o.name1
+words = ["--name1", name1] if name1 else []
+words += ["--name2", o.name2] if o.compare and o.name2 else []
+words += ["--out", o.output_dir] if o.output_dir else []
+become("stats", o.timeline_csv, *([o.compare] if o.compare else []), *words)

@@ -1,9 +1,14 @@
 # SPDX-License-Identifier: Apache-2.0
-# Not there yet: says so, and what to use.
+# etprof kernels LOG --format csv. --xnntrace-log: as the kit's pages spell it.
 import pathlib
 import sys
 
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1]))
-from seed_entry import missing  # noqa: E402
+from seed_entry import NEEDED, TEXT, become, options, say  # noqa: E402
 
-missing("kernel logs of others", "etprof ab --kernels and etprof kernels FOLDER show which kernels ran")
+o = options(("--xnntrace", {"metavar": "LOG"}), ("--xnntrace-log", {"dest": "xnntrace"}), ("--out", NEEDED),
+            ("--model-id", TEXT))
+if not o.xnntrace:
+    say("--xnntrace LOG is needed")
+    sys.exit(2)
+become("kernels", o.xnntrace, "--format", "csv", "--output", o.out, *(["--model-id", o.model_id] if o.model_id else []))

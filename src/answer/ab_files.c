@@ -103,7 +103,7 @@ etp_status etp_ab_write_files(const etp_ab_session *session, const char *dir, et
     }
     etp_arena_dispose(&arena);
     if (st == ETP_OK) {
-        st = etp_kit_write_files(session, dir, err);
+        st = etp_kit_write_files(session, dir, NULL, err);
     }
     return st == ETP_OK ? ETP_OK : etp_fail_ctx(err, "%s", dir);
 }

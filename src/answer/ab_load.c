@@ -133,10 +133,6 @@ etp_status etp_ab_collect_dumps(etp_ab_session *s, const char *const *paths, siz
                 return etp_fail(err, ETP_USAGE, "%s holds no manifest.json and no .etdump file",
                                 paths[i]);
             }
-        } else if (is_timeline_name(paths[i]) && !s->two_sides) {
-            return etp_fail(err, ETP_USAGE,
-                            "%s is a table; `etprof compare` reads timelines, this verb dumps",
-                            paths[i]);
         } else {
             ETP_TRY(add_dump(s, paths[i], err));
         }
@@ -184,7 +180,7 @@ static etp_status open_dump(etp_ab_session *s, size_t at, etp_error *err)
     if (d->trace) {
         return ETP_OK; // part of a timeline
     }
-    if (s->two_sides && is_timeline_name(d->path)) {
+    if (is_timeline_name(d->path)) {
         return open_timeline(s, at, err);
     }
     ETP_TRY(etp_file_open(d->path, DUMP_LIMIT, &d->file, err));

@@ -8,6 +8,7 @@
 
 #include "answer/kit_parts.h"
 #include "base/number.h"
+#include <etprof/etdump.h>
 
 // ---- numbers -----------------------------------------------------------------------------------
 
@@ -134,6 +135,7 @@ static etp_status name_arm(etp_kit *kit, etp_kit_arm *arm, etp_error *err)
         stem = plain ? etp_arena_printf(kit->arena, "%s~%u", plain, k) : NULL;
     }
     arm->stem = stem;
+    arm->model_id = kit->wish->model_id ? kit->wish->model_id : stem;
     return stem && arm->folder ? ETP_OK : etp_fail_nomem(err, "file names");
 }
 
@@ -153,6 +155,14 @@ static etp_str common_stem(const etp_ab *ab)
             k++;
         }
         s.len = k;
+    }
+    for (size_t i = 0; ab->n_arms > 1 && s.len > 0 && i < ab->n_arms; i++) {
+        const char *name = ab->arms[i].full_name;
+        if (name[s.len] && !strchr("._-/", name[s.len])) { // not in the middle of a word: on, off
+            while (s.len > 0 && !strchr("._-/", s.ptr[s.len - 1])) {
+                s.len--;
+            }
+        }
     }
     while (s.len > 0 && ab->n_arms > 1 && strchr("._-/", s.ptr[s.len - 1])) {
         s.len--;
@@ -208,6 +218,16 @@ static etp_status take_dumps(etp_kit *kit, etp_kit_arm *arm, etp_error *err)
     return ETP_OK;
 }
 
+static void take_block_latencies(const etp_trace *trace, etp_kit_arm *arm)
+{
+    for (size_t b = 0; b < etp_trace_block_count(trace); b++) {
+        const etp_trace_block *block = etp_trace_block_at(trace, b);
+        for (size_t r = 0; block->has_execute && r < block->n_runs; r++) {
+            arm->latency_ns[arm->n_runs++] = etp_trace_durations(block, block->execute)[r];
+        }
+    }
+}
+
 static etp_status take_latencies(etp_kit *kit, etp_kit_arm *arm, etp_error *err)
 {
     size_t most = 0;
@@ -225,6 +245,10 @@ static etp_status take_latencies(etp_kit *kit, etp_kit_arm *arm, etp_error *err)
         const etp_trace *trace = arm->dumps[d]->trace;
         etp_kit_place *places;
         size_t n;
+        if (etp_trace_dump(trace)->n_runs == 0) { // a table counts its runs in each block
+            take_block_latencies(trace, arm);
+            continue;
+        }
         ETP_TRY(etp_kit_places(trace, kit->arena, &places, &n, err));
         for (size_t r = 0; r < n; r++) {
             const etp_trace_block *block = etp_trace_block_at(trace, places[r].block);
@@ -391,19 +415,35 @@ static etp_status write_arm(etp_kit *kit, const etp_kit_arm *arm, etp_error *err
 {
     static const struct {
         const char *suffix;
-        etp_kit_render *render;
+        etp_kit_render *render, *json;
     } k_files[] = {
-        {ETP_KIT_TIMELINE_ALL, etp_kit_timeline_all},
-        {ETP_KIT_TIMELINE_RUN0, etp_kit_timeline_run0},
-        {ETP_KIT_OPS_STATS, etp_kit_ops_stats},
-        {ETP_KIT_ROBUST_STATS, etp_kit_robust_stats},
+        {"_exec_all_runs_timeline", etp_kit_timeline_all, etp_kit_timeline_all_json},
+        {"_exec_run0_timeline", etp_kit_timeline_run, etp_kit_timeline_run_json},
+        {"_exec_run%s_timeline", etp_kit_timeline_run, etp_kit_timeline_run_json},
+        {"_exec_ops_stats", etp_kit_ops_stats, etp_kit_ops_stats_json},
     };
-    for (size_t i = 0; i < sizeof k_files / sizeof *k_files; i++) {
-        bool needs_runs = k_files[i].render == etp_kit_robust_stats;
-        if (needs_runs ? arm->n_runs > 0 : arm->n_dumps > 0) {
-            ETP_TRY(render(kit, etp_kit_arm_file(kit, arm, k_files[i].suffix), k_files[i].render,
-                           arm, err));
+    if (kit->wish->run_index > 0 && kit->wish->run_index >= arm->n_runs) {
+        return etp_fail(err, ETP_USAGE, "%s has %zu finished executions, counted from 0; there is no run %lu",
+                        arm->stem, arm->n_runs, (unsigned long)kit->wish->run_index);
+    }
+    for (size_t i = 0; i < sizeof k_files / sizeof *k_files && arm->n_dumps > 0; i++) {
+        const char *suffix = k_files[i].suffix;
+        bool wished = strchr(suffix, '%') != NULL;
+        if (wished && kit->wish->run_index == 0) {
+            continue;
         }
+        kit->run_index = wished ? kit->wish->run_index : 0;
+        if (wished) {
+            suffix = etp_arena_printf(kit->arena, "_exec_run%lu_timeline", (unsigned long)kit->run_index);
+        }
+        for (int json = 0; json <= kit->wish->json; json++) {
+            const char *name = suffix ? etp_arena_printf(kit->arena, "%s%s", suffix, json ? ".json" : ".csv") : NULL;
+            name = name ? etp_kit_arm_file(kit, arm, name) : NULL;
+            ETP_TRY(render(kit, name, json ? k_files[i].json : k_files[i].render, arm, err));
+        }
+    }
+    if (arm->n_runs > 0) {
+        ETP_TRY(render(kit, etp_kit_arm_file(kit, arm, ETP_KIT_ROBUST_STATS), etp_kit_robust_stats, arm, err));
     }
     return ETP_OK;
 }
@@ -430,11 +470,29 @@ static etp_status write_tables(etp_kit *kit, etp_error *err)
     return ETP_OK;
 }
 
+// Timeline tables have neither starts nor what was outside the executions.
+static bool of_tables(const etp_ab_session *s)
+{
+    for (size_t i = 0; i < s->dumps.n; i++) {
+        if (s->dumps.items[i].trace && etp_trace_dump(s->dumps.items[i].trace)->n_runs == 0 &&
+            etp_trace_block_count(s->dumps.items[i].trace) > 0) {
+            return true;
+        }
+    }
+    return false;
+}
+
 static etp_status write_all(etp_kit *kit, etp_error *err)
 {
     ETP_TRY(take_arms(kit, err));
     ETP_TRY(name_tables(kit, err));
+    if (kit->wish->model_id && kit->n_arms != 1) {
+        return etp_fail(err, ETP_USAGE, "one model id for %zu experiments; give one dump", kit->n_arms);
+    }
     ETP_TRY(make_folders(kit, err));
+    if (of_tables(kit->session)) {
+        return write_tables(kit, err);
+    }
     for (size_t i = 0; i < kit->n_arms; i++) {
         ETP_TRY(write_arm(kit, &kit->arms[i], err));
     }
@@ -447,9 +505,12 @@ static etp_status write_all(etp_kit *kit, etp_error *err)
     return render(kit, md, etp_kit_pipeline_md, NULL, err);
 }
 
-etp_status etp_kit_write_files(const etp_ab_session *session, const char *dir, etp_error *err)
+etp_status etp_kit_write_files(const etp_ab_session *session, const char *dir, const etp_kit_wish *wish,
+                               etp_error *err)
 {
+    static const etp_kit_wish k_usual = {0};
     etp_arena arena = {0};
+    wish = wish ? wish : &k_usual;
     etp_kit kit = {
         .session = session,
         .ab = etp_ab_answer(session),
@@ -457,6 +518,7 @@ etp_status etp_kit_write_files(const etp_ab_session *session, const char *dir, e
         .arena = &arena,
         .dir = dir,
         .is_run_folder = etp_run_is(dir),
+        .wish = wish,
     };
     etp_status st = write_all(&kit, err);
     etp_arena_dispose(&arena);

@@ -5,6 +5,7 @@
 #define ETP_ANSWER_KIT_PARTS_H
 
 #include "answer/ab_session.h"
+#include "answer/kit_files.h"
 #include "base/json.h"
 
 // Means per inference as whole nanoseconds that add up to execute_ns exactly.
@@ -24,6 +25,7 @@ typedef struct etp_kit_arm {
     const etp_ab_arm *arm;
     uint32_t index;
     const char *stem;           // P: what the names of its files begin with
+    const char *model_id;       // of its tables: P, unless the user wants another
     const char *folder;         // "<experiment>/" in a run folder, else ""
     const etp_ab_dump **dumps;  // readable ones, by block
     size_t n_dumps;
@@ -42,6 +44,8 @@ typedef struct etp_kit {
     etp_arena *arena;   // as long as the writing takes
     const char *dir;
     bool is_run_folder;
+    uint32_t run_index;  // of etp_kit_timeline_run
+    const etp_kit_wish *wish;
     const char *model; // begins the names of the tables over all experiments
     const char *stem;  // begins the names of the pipeline summary
     etp_kit_arm *arms; // in the order of reports, baseline first
@@ -63,7 +67,8 @@ ETP_NODISCARD etp_status etp_kit_places(const etp_trace *trace, etp_arena *arena
 // that failed is the caller's to notice.
 typedef etp_status etp_kit_render(const etp_kit *kit, const etp_kit_arm *arm, etp_sink *sink,
                                   etp_arena *scratch, etp_error *err);
-etp_kit_render etp_kit_timeline_all, etp_kit_timeline_run0, etp_kit_ops_stats; // kit_timeline.c
+etp_kit_render etp_kit_timeline_all, etp_kit_timeline_run, etp_kit_ops_stats; // kit_timeline.c
+etp_kit_render etp_kit_timeline_all_json, etp_kit_timeline_run_json, etp_kit_ops_stats_json; // kit_rows.c
 etp_kit_render etp_kit_robust_stats;                                           // kit_robust.c
 etp_kit_render etp_kit_category_summary, etp_kit_operator_details, etp_kit_other_top_ops,
     etp_kit_e2e_latency, etp_kit_comparison; // kit_tables.c

@@ -61,7 +61,7 @@ typedef struct timeline {
     const etp_kit_arm *arm;
     etp_sink *sink;
     etp_arena *scratch;
-    bool only_run0;
+    int64_t only; // this run_index alone, -1 all
     int64_t next_run; // run_index of the next execution
 } timeline;
 
@@ -76,7 +76,7 @@ static etp_str head_text(const timeline *t, const etp_trace_event *e)
     etp_strbuf_init(&buf, t->scratch);
     etp_sink s = etp_sink_strbuf(&buf);
     uint32_t counter;
-    etp_csv_cell(&s, etp_str_from(t->arm->stem), ',');
+    etp_csv_cell(&s, etp_str_from(t->arm->model_id), ',');
     etp_sink_char(&s, ',');
     etp_csv_cell(&s, e->name, ',');
     etp_sink_char(&s, ',');
@@ -193,7 +193,7 @@ static etp_status write_dump(timeline *t, const etp_ab_dump *dump, etp_error *er
     for (size_t r = 0; r < n_runs; r++) {
         const etp_trace_block *block = etp_trace_block_at(trace, places[r].block);
         int64_t run_index = block->has_execute ? t->next_run++ : -1;
-        if (t->only_run0 && run_index != 0) {
+        if (t->only >= 0 && run_index != t->only) {
             continue;
         }
         etp_etdump_run run = etp_etdump_run_at(etp_trace_dump(trace), r);
@@ -211,13 +211,13 @@ static etp_status write_dump(timeline *t, const etp_ab_dump *dump, etp_error *er
     return ETP_OK;
 }
 
-static etp_status write_timeline(const etp_kit_arm *arm, bool only_run0, etp_sink *sink,
+static etp_status write_timeline(const etp_kit_arm *arm, int64_t only, etp_sink *sink,
                                  etp_error *err)
 {
-    timeline t = {.arm = arm, .sink = sink, .only_run0 = only_run0};
+    timeline t = {.arm = arm, .sink = sink, .only = only};
     etp_sink_z(sink, k_timeline_header);
     etp_status st = ETP_OK;
-    for (size_t d = 0; d < arm->n_dumps && st == ETP_OK && !(only_run0 && t.next_run > 0); d++) {
+    for (size_t d = 0; d < arm->n_dumps && st == ETP_OK && !(only >= 0 && t.next_run > only); d++) {
         etp_arena scratch = {0}; // there may be hundreds of dumps
         t.scratch = &scratch;
         st = write_dump(&t, arm->dumps[d], err);
@@ -230,14 +230,14 @@ etp_status etp_kit_timeline_all(const etp_kit *kit, const etp_kit_arm *arm, etp_
                                 etp_arena *scratch, etp_error *err)
 {
     (void)kit, (void)scratch;
-    return write_timeline(arm, false, sink, err);
+    return write_timeline(arm, -1, sink, err);
 }
 
-etp_status etp_kit_timeline_run0(const etp_kit *kit, const etp_kit_arm *arm, etp_sink *sink,
-                                 etp_arena *scratch, etp_error *err)
+etp_status etp_kit_timeline_run(const etp_kit *kit, const etp_kit_arm *arm, etp_sink *sink,
+                                etp_arena *scratch, etp_error *err)
 {
-    (void)kit, (void)scratch;
-    return write_timeline(arm, true, sink, err);
+    (void)scratch;
+    return write_timeline(arm, kit->run_index, sink, err);
 }
 
 // ---- statistics by type ------------------------------------------------------------------------
@@ -345,7 +345,7 @@ static void write_types(const etp_kit_arm *arm, type_table *t, etp_sink *s)
     for (size_t i = 0; i < t->types.n; i++) {
         const type_stats *r = &t->types.items[i];
         double mean = (double)r->total_ns / runs;
-        etp_csv_cell(s, etp_str_from(arm->stem), ',');
+        etp_csv_cell(s, etp_str_from(arm->model_id), ',');
         for (int twice = 0; twice < 2; twice++) { // name and type are one in this table
             etp_sink_char(s, ',');
             etp_csv_cell(s, r->type, ',');

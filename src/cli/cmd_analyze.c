@@ -8,8 +8,9 @@ typedef struct analyze_options {
     const char *baseline;
     double margin_percent;
     const char *out;
-    const char *program, *record, *roofs;
-    bool full, proof;
+    const char *program, *record, *roofs, *model_id;
+    uint64_t run_index;
+    bool full, proof, json_rows;
     etp_opt_list fail_on;
 } analyze_options;
 
@@ -30,6 +31,12 @@ static const etp_opt k_options[] = {
      "operator names side by side: what ran where", NULL},
     {"out", 0, ETP_OPT_STRING, offsetof(analyze_options, out), "DIR",
      "write the tables as CSV and JSON files there", NULL},
+    {"run-index", 0, ETP_OPT_COUNT, offsetof(analyze_options, run_index), "K",
+     "with --out: also the timeline of run K alone (run 0 always)", NULL},
+    {"json-rows", 0, ETP_OPT_FLAG, offsetof(analyze_options, json_rows), NULL,
+     "with --out: timelines and operator statistics also as JSON", NULL},
+    {"model-id", 0, ETP_OPT_STRING, offsetof(analyze_options, model_id), "ID",
+     "with --out, of one dump: the column model_id", NULL},
     {"fail-on", 0, ETP_OPT_LIST, offsetof(analyze_options, fail_on), "WORDS", ETP_FAIL_ON_HELP,
      NULL},
     {0},
@@ -38,6 +45,12 @@ static const etp_opt k_options[] = {
 static etp_status run(etp_cli *cli, const void *opts, int argc, char **argv, etp_error *err)
 {
     const analyze_options *o = opts;
+    if (!o->out && (o->run_index || o->json_rows || o->model_id)) {
+        return etp_fail(err, ETP_USAGE, "--run-index, --json-rows and --model-id are about files; name a folder with --out");
+    }
+    if (o->run_index > UINT32_MAX || (o->model_id && !o->model_id[0])) {
+        return etp_fail(err, ETP_USAGE, o->model_id ? "--model-id is empty" : "--run-index is too large");
+    }
     etp_ab_options how = {.baseline = o->baseline,
                           .margin = o->margin_percent / 100,
                           .program = o->program,
@@ -47,6 +60,7 @@ static etp_status run(etp_cli *cli, const void *opts, int argc, char **argv, etp
         .full = o->full,
         .proof = o->proof,
         .tables_dir = o->out,
+        .tables = {.model_id = o->model_id, .run_index = (uint32_t)o->run_index, .json = o->json_rows},
         .fail_on = o->fail_on.items,
         .n_fail_on = o->fail_on.n,
     };
@@ -57,8 +71,8 @@ const etp_command etp_cmd_analyze = {
     .name = "analyze",
     .summary = "explain a run folder, or dumps of any runner",
     .usage = "FOLDER | DUMP...",
-    .description = "A run folder is re-analysed from its raw files. Bare .etdump files (or folders holding them)\n"
-                   "become one arm each; times are then traced ones, the grade is D and there is no verdict.",
+    .description = "A run folder is re-analysed from its raw files. Bare .etdump files (or folders holding them) and\n"
+                   "timeline CSVs become one arm each; times are then traced ones, the grade is D and there is no verdict.",
     .examples = "  etprof analyze out_model/runs/linux\n"
                 "  etprof analyze on.etdump off.etdump --baseline off",
     .opts = k_options,

@@ -5,7 +5,7 @@
 #include "cli/show_ab.h"
 
 typedef struct compare_options {
-    const char *program, *record, *roofs, *name1, *name2;
+    const char *program, *record, *roofs, *name1, *name2, *out;
     bool full;
     etp_opt_list fail_on;
 } compare_options;
@@ -19,6 +19,8 @@ static const etp_opt k_options[] = {
      "roofs of the device, from 'etprof roofs --format json'", NULL},
     {"name1", 0, ETP_OPT_STRING, offsetof(compare_options, name1), "NAME", "what to call A", NULL},
     {"name2", 0, ETP_OPT_STRING, offsetof(compare_options, name2), "NAME", "what to call B", NULL},
+    {"out", 0, ETP_OPT_STRING, offsetof(compare_options, out), "DIR",
+     "write the tables as CSV and JSON files there", NULL},
     {"full", 0, ETP_OPT_FLAG, offsetof(compare_options, full), NULL,
      "every section, also in text", NULL},
     {"fail-on", 0, ETP_OPT_LIST, offsetof(compare_options, fail_on), "WORDS", ETP_FAIL_ON_HELP,
@@ -33,6 +35,7 @@ static etp_status run(etp_cli *cli, const void *opts, int argc, char **argv, etp
                           .two_sides = true, .names = {o->name1, o->name2}};
     etp_show_options show = {
         .full = o->full,
+        .tables_dir = o->out,
         .fail_on = o->fail_on.items,
         .n_fail_on = o->fail_on.n,
     };

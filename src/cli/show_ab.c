@@ -121,7 +121,7 @@ static etp_status show_session(etp_cli *cli, const etp_ab_session *session,
     }
     if (show->tables_dir) {
         ETP_TRY(etp_os_mkdirs(show->tables_dir, err));
-        ETP_TRY(etp_kit_write_files(session, show->tables_dir, err));
+        ETP_TRY(etp_kit_write_files(session, show->tables_dir, &show->tables, err));
     }
     if (show->sweep && etp_ab_run(session) && etp_ab_run(session)->sweep) {
         if (show->title) {

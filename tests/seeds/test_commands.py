@@ -1,13 +1,12 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The command lines of the kit's documents, as typed, from a clean folder with the tree's
-model_profiling in it. usage: test_commands.py ETPROF; 77 = skipped, no runner is built.
-
-Not run here: setup_repo.sh and build_runners.sh (they install and build; only their syntax is
-checked), export_model.py beyond its arguments (needs PyTorch; tests/python runs exports)."""
+"""The entries of model_profiling beyond what its readers' pages type (test_lines.py does those): traces,
+mistyped experiments, every flag of every tool. usage: test_commands.py ETPROF; 77 = skipped, no runner is built."""
+import csv
 import json
 import os
 import pathlib
 import shutil
+import statistics
 import subprocess
 import sys
 import tempfile
@@ -37,20 +36,70 @@ def check(ok, what):
         failures.append(what)
 
 
+def timelines(cwd):
+    return [str(p) for x in ("off", "on") for p in (cwd / OUT).glob(f"mac_sme2_{x}/*_all_runs_timeline.csv")]
+
+
+def d2_labels_follow_the_files(cwd):
+    """D2: the kit's page gives the file of *on* first and calls it SME2-Off."""
+    off, on = timelines(cwd)
+    for first, second, names in ((on, off, ("SME2-Off", "SME2-On")), (off, on, ("SME2-On", "SME2-Off")),
+                                 (on, off, ("SME2-On", "SME2-Off")), (off, on, ("SME2-Off", "SME2-On"))):
+        text = sh(cwd, f"python3 model_profiling/tools/analyze_etdump_csv.py --timeline-csv {first} --compare {second} "
+                  f"--name1 {names[0]} --name2 {names[1]} --output-dir d2")
+        rows = {r["experiment"]: r["avg_ms"] for p in (cwd / "d2").glob("*_e2e_latency.csv")
+                for r in csv.DictReader(p.open())}
+        own = {x: statistics.fmean(float(r["duration_ms"]) for r in csv.DictReader(open(f))
+                                   if r["name"] == "Method::execute") for x, f in (("SME2-Off", off), ("SME2-On", on))}
+        check(list(rows) == ["SME2-Off", "SME2-On"], f"D2: baseline first: {rows} {text[-300:]}")
+        check(all(abs(float(rows.get(x, 0)) - own[x]) < 1e-5 for x in own), f"D2: {rows} against {own}")
+
+
+def tools(cwd):
+    tool = "python3 model_profiling/tools/"
+    off, on = timelines(cwd)
+    sh(cwd, f"{tool}robust_latency_analysis.py --timeline-csv {off} --output-dir robust --verbose --name base")
+    sh(cwd, f"{tool}robust_latency_analysis.py --timeline-csv {off} --compare {on} --name1 off --name2 on --output-dir robust")
+    made = sorted(p.name for p in (cwd / "robust").iterdir())
+    check(len(made) == 3 and sum("_robust_comparison" in n for n in made) == 1, f"robust: {made}")
+    log = ROOT / "tests/data/kit/on_xnntrace.log"
+    for flag, out in (("--xnntrace", "a_kernels.csv"), ("--xnntrace-log", "b_kernels.csv")):
+        sh(cwd, f"{tool}xnntrace_to_kernels.py {flag} {log} --out {out} --model-id toy")
+    check((cwd / "a_kernels.csv").read_text() == (cwd / "b_kernels.csv").read_text() != "", "D8: both spellings")
+    off_log = ROOT / "tests/data/kit/off_xnntrace.log"
+    sh(cwd, f"{tool}generate_kernel_view.py --sme2-on a_kernels.csv --sme2-off {off_log} --out view.md --filter-op gemm --title T")
+    sh(cwd, f"{tool}generate_kernel_view.py --sme2-on-kernels {log} --sme2-off-kernels {off_log}")
+    view = (cwd / "view.md").read_text()
+    check("SME2-On" in view and "neonsme2" in view and "dwconv" not in view, f"view: {view[:400]}")
+    sh(cwd, f"{tool}xnntrace_to_kernels.py --out x.csv", code=2, err=["--xnntrace"])
+    sh(cwd, f"{tool}generate_kernel_view.py --sme2-on {log}", code=2, err=["--sme2-off"])
+    dump = f"{OUT}/mac_sme2_on/*_t1.etdump"
+    sh(cwd, f"{tool}etdump_to_csv.py --etdump {dump} --out-dir rows --json --run-index 3 --model-id own")
+    names = {p.name.split("_t1_")[-1] for p in (cwd / "rows").iterdir() if "_t1_" in p.name}
+    for name in ("exec_run3_timeline.csv", "exec_run3_timeline.json", "exec_all_runs_timeline.json", "exec_ops_stats.json"):
+        check(name in names, f"etdump_to_csv wrote {name}: {names}")
+    for path in (cwd / "rows").glob("*_exec_*.json"):
+        if "robust" not in path.name:
+            objects = json.loads(path.read_text())
+            lines = list(csv.DictReader(path.with_suffix(".csv").open()))
+            check(len(objects) == len(lines) > 0 and {o["model_id"] for o in objects} == {"own"}, f"rows of {path.name}")
+            check(all(str(o["name"]) == line["name"] and list(o) == list(line) for o, line in zip(objects, lines)),
+                  f"{path.name} says what the CSV says")
+    sh(cwd, f"{tool}etdump_to_csv.py --etdump {dump} --out-dir r2 --etrecord none.etrecord", err=["does not exist"])
+    sh(cwd, f"{tool}etdump_to_csv.py --etdump {dump} --out-dir r3 --etrecord none.etrecord --strict-etrecord", code=5)
+
+
 def main(cwd):
     shutil.copytree(ROOT / "model_profiling", cwd / "model_profiling",
                     ignore=shutil.ignore_patterns("out_*", "__pycache__"))
-    (cwd / "examples/models").mkdir(parents=True)
-    shutil.copy(ROOT / "examples/models" / MODEL, cwd / "examples/models")
+    artifacts = cwd / "model_profiling/out_toy_cnn/artifacts"
+    artifacts.mkdir(parents=True)
+    shutil.copy(ROOT / "examples/models" / MODEL, artifacts)
     probe = subprocess.run([ETPROF, "ab", str(ROOT / "examples/models" / MODEL), "--blocks", "1"],
                            cwd=cwd, capture_output=True, text=True, timeout=120, check=False)
     if "no runner for" in probe.stderr:
         print("skipped:", probe.stderr.strip())
         return 77
-    for script in ("setup_repo", "build_runners"):
-        sh(cwd, f"bash -n model_profiling/scripts/{script}.sh")
-    sh(cwd, "python3 model_profiling/scripts/run_quick_test.py", err=["bundled toy_cnn"])
-    sh(cwd, "cat model_profiling/configs/templates/mac_template.json")
     pipeline = "python3 model_profiling/scripts/mac_pipeline.py --config model_profiling/configs/examples/"
     here = [] if sys.platform == "darwin" else ["not macOS: the local device is measured"]
     sh(cwd, pipeline + "mac_mobilenet_fp16.json", err=[*here, "THE FALLBACK"])
@@ -75,6 +124,7 @@ def main(cwd):
         --timeline-csv {OUT}/mac_sme2_off/*_all_runs_timeline.csv \\
         --compare {OUT}/mac_sme2_on/*_all_runs_timeline.csv \\
         --name1 "SME2-Off" --name2 "SME2-On" --output-dir tables --verbose""")
+    d2_labels_follow_the_files(cwd)
     sh(cwd, f"python3 model_profiling/tools/etdump_to_csv.py --etdump {OUT}/mac_sme2_on/*_t1.etdump "
        "--out-dir csv --all-runs")
     for folder in ("tables", "csv"):
@@ -84,8 +134,7 @@ def main(cwd):
     sh(cwd, f"python3 model_profiling/scripts/validate_results.py --results {OUT}", code=1)
     sh(cwd, "python3 model_profiling/scripts/validate_setup.py", code=(0, 1))  # fit or not: the machine decides
     sh(cwd, "python3 model_profiling/scripts/validate_setup.py --model no.pte", code=5, err=["no.pte"])
-    for script in ("tools/robust_latency_analysis", "tools/xnntrace_to_kernels", "tools/generate_kernel_view"):
-        sh(cwd, f"python3 model_profiling/{script}.py", code=5, err=["cannot do this yet"])
+    tools(cwd)
     sh(cwd, "python3 model_profiling/export/export_model.py --model toy_cnn", code=2, err=["--outdir"])
     for entry in [p for d in ("scripts", "export", "tools") for p in (cwd / "model_profiling" / d).iterdir()]:
         if entry.is_file():

@@ -118,7 +118,7 @@ static inline void write_kit_files(const char *const *paths, size_t n, const cha
     etp_ab_session *session = NULL;
     etp_ab_options options = {0};
     if (etp_ab_open(paths, n, &options, &session, &err) != ETP_OK ||
-        etp_kit_write_files(session, out, &err) != ETP_OK) {
+        etp_kit_write_files(session, out, NULL, &err) != ETP_OK) {
         fail_msg("%s", err.msg);
     }
     etp_ab_close(session);

@@ -274,7 +274,7 @@ static void no_place_to_write(void **state)
     folder_copy(&f, fixture(LOAD_STEM ".etdump"), "file");
     const char *path = fixture(LOAD_STEM ".etdump");
     assert_int_equal(etp_ab_open(&path, 1, &options, &session, &err), ETP_OK);
-    assert_int_equal(etp_kit_write_files(session, folder_path(&f, "file/out"), &err), ETP_IO);
+    assert_int_equal(etp_kit_write_files(session, folder_path(&f, "file/out"), NULL, &err), ETP_IO);
     assert_non_null(strstr(err.msg, "file/out"));
     etp_ab_close(session);
     folder_remove(&f);
