@@ -269,7 +269,7 @@ void etp_ab_hot_section(const etp_ab_views *v, etp_report *r, etp_arena *arena)
     }
     etp_report_section(r, 1, "bottlenecks-section", "Bottlenecks");
     etp_report_section_is_detail(r);
-    etp_report_text(r, "Operators with more than %.0f %% of an inference (Method::execute): first those outside delegates, "
+    etp_report_text(r, "Operators with more than %.0f %% of an inference (Method::execute): first portable kernels, "
                        "then those that only move or convert data, then those that gained less than the whole.",
                     100 * ETP_HOT_SHARE);
     hot_table(v, r, arena);

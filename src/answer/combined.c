@@ -129,35 +129,45 @@ static etp_status compare_runs(etp_combined *c, etp_error *err)
     return ETP_OK;
 }
 
+// "N1 of mac = N2 of android" for one fix of run RUN, when other runs want it too and none before said so.
+static bool say_common(const etp_combined *c, size_t run, etp_fix_kind kind, etp_strbuf *text)
+{
+    size_t hits = 0;
+    for (size_t k = 0; k < c->runs.n; k++) {
+        const etp_ab *ab = c->runs.items[k].ab;
+        for (size_t g = 0; g < ab->fixes.n; g++) {
+            if (ab->fixes.items[g].kind != kind) {
+                continue;
+            }
+            if (k < run) {
+                return false;
+            }
+            etp_strbuf_printf(text, "%s%s of %s", hits++ ? " = " : "", ab->fixes.items[g].id, c->runs.items[k].run);
+            break;
+        }
+    }
+    return hits > 1;
+}
+
 // A fix that several runs ask for comes before one that a single device asks for.
 static etp_status common_fixes(etp_combined *c, etp_error *err)
 {
+    etp_strbuf all;
+    etp_strbuf_init(&all, c->arena);
     for (size_t i = 0; i < c->runs.n; i++) {
         const etp_ab *ab = c->runs.items[i].ab;
         for (size_t f = 0; f < ab->fixes.n; f++) {
-            etp_strbuf who;
-            etp_strbuf_init(&who, c->arena);
-            size_t hits = 0;
-            bool said = false;
-            for (size_t k = 0; k < c->runs.n; k++) {
-                const etp_ab *other = c->runs.items[k].ab;
-                for (size_t g = 0; g < other->fixes.n; g++) {
-                    if (other->fixes.items[g].kind != ab->fixes.items[f].kind) {
-                        continue;
-                    }
-                    said = said || k < i;
-                    etp_strbuf_printf(&who, "%s%s of %s", hits++ ? ", " : "", other->fixes.items[g].id,
-                                      c->runs.items[k].run);
-                    break;
-                }
-            }
-            if (hits > 1 && !said) {
-                ETP_TRY(note(c, etp_arena_printf(c->arena, "wanted by %zu runs: %s (%s)", hits,
-                                                 ab->fixes.items[f].recipe, etp_strbuf_str(&who).ptr), err));
+            etp_strbuf one;
+            etp_strbuf_init(&one, c->arena);
+            if (say_common(c, i, ab->fixes.items[f].kind, &one)) {
+                etp_strbuf_printf(&all, "%s%s", all.len ? " · " : "", etp_strbuf_str(&one).ptr);
             }
         }
     }
-    return ETP_OK;
+    if (all.len == 0) {
+        return ETP_OK;
+    }
+    return note(c, etp_arena_printf(c->arena, "fixes that several runs want: %s", etp_strbuf_str(&all).ptr), err);
 }
 
 static const char *title_of(const etp_combined *c)
