@@ -1,0 +1,110 @@
+# SPDX-License-Identifier: Apache-2.0
+"""One report over several folders, as typed: `etprof report A B …` and the kit's generate_combined_report.py and
+generate_report.py. The figures are held by unit.answer_insights. usage: test_combined.py ETPROF"""
+import csv
+import hashlib
+import io
+import json
+import os
+import pathlib
+import shutil
+import subprocess
+import sys
+import tempfile
+
+ROOT = pathlib.Path(__file__).resolve().parents[2]
+ETPROF = str(pathlib.Path(sys.argv[1]).resolve())
+failures = []
+
+
+def check(ok, what):
+    if not ok:
+        failures.append(what)
+
+
+def run(cwd, *words, code=0, program=(ETPROF,)):
+    done = subprocess.run([*program, *map(str, words)], cwd=cwd, capture_output=True, text=True, timeout=60, check=False,
+                          env={**os.environ, "ETPROF": ETPROF})
+    check(done.returncode == code, f"{words}: exit code {done.returncode}, not {code}: {done.stderr}")
+    return done
+
+
+def tree(folder):
+    return {str(p.relative_to(folder)): hashlib.sha256(p.read_bytes()).hexdigest()
+            for p in sorted(folder.rglob("*")) if p.is_file()}
+
+
+def formats(tmp):
+    before = tree(tmp)
+    answer = json.loads(run(tmp, "report", "runs/mac", "runs/android", "qemu", "--format", "json").stdout)
+    check(answer["schema"] == "etprof.combined/1", "the document's name")
+    check([r["run"] for r in answer["runs"]] == ["mac", "android", "image_encoder_xnnpack_int8"], "the runs' names")
+    for entry, folder in zip(answer["runs"], ("runs/mac", "runs/android", "qemu")):
+        alone = json.loads(run(tmp, "analyze", folder, "--format", "json").stdout)
+        check(entry["answer"] == alone, f"{folder} says what it says alone")
+    check(any("emulator" in n for n in answer["notes"]), "an emulator is said to be one")
+    md = run(tmp, "report", "runs/mac", "runs/android", "qemu", "--format", "md", "--title", "Three places").stdout
+    check(md.startswith("# Three places\n"), "--title")
+    for section in ("Runs", "Latency", "Where the time goes", "Bottlenecks", "Portable against delegated",
+                    "Kernel insights", "Next fixes", "Evidence"):
+        check(f"\n## {section}\n" in md, f"section {section}")
+    for words in ("Latency Comparison", "Operator Category Breakdown", "Config File"):
+        check(words in md, f"{words}, which the kit's documents look for")
+    page = run(tmp, "report", "runs/mac", "runs/android", "--format", "html").stdout
+    check(page.startswith("<!doctype html>") or page.lower().startswith("<!doctype html>"), "a page")
+    check(page.count("Method::execute") >= 2 and "http://" not in page.replace("http://www.w3.org", ""), "by itself")
+    table = list(csv.DictReader(io.StringIO(run(tmp, "report", "runs/mac", "runs/android", "--format", "csv").stdout)))
+    check([r["run"] for r in table] == ["mac", "mac", "android", "android"], f"the table of latencies: {table}")
+    for row, arm in zip(table, [a for r in answer["runs"][:2] for a in r["answer"]["arms"]]):
+        check(row["experiment"] == arm["name"] and row["untraced_ns"] == "", "no untraced latency in dumps")
+        check(int(row["etdump_mean_ns"]) == arm["traced_ns"], "the ETDump's latency")
+    text = run(tmp, "report", "runs/mac", "runs/android").stdout
+    check(max(map(len, text.splitlines())) <= 100, "text fits")
+    check(tree(tmp) == before, "nothing was written anywhere")
+
+
+def bad_input(tmp):
+    check("nowhere" in run(tmp, "report", "runs/mac", "nowhere", code=5).stderr, "a missing folder is named")
+    (tmp / "nothing").mkdir()
+    check("nothing" in run(tmp, "report", "runs/mac", "nothing", code=2).stderr, "an empty folder is named")
+    check("analyze" in run(tmp, "report", "runs/mac", code=2).stderr, "dumps alone: what to do instead")
+    check("--title" in run(tmp, "report", "qemu", "runs/mac", "--titel", "x", code=2).stderr, "a typo")
+    run(tmp, "report", "runs/mac", "runs/android", "--baseline", "nobody", code=2)
+
+
+def seeds(tmp):
+    def entry(name, *words, code=0):
+        return run(tmp, *words, code=code, program=(sys.executable, str(ROOT / f"model_profiling/scripts/{name}.py")))
+
+    entry("generate_combined_report", "--mac-dir", "runs/mac", "--android-dir", "runs/android")
+    md = (tmp / "runs/combined_report.md").read_text()  # where the kit puts it
+    check("\n2 runs: mac, android\n" in md, "both platforms")
+    done = entry("generate_combined_report", "--mac-dir", "qemu", "--android-dir", "absent", "--out", "one.md",
+                 "--model-name", "My model")
+    check("absent is not there" in done.stderr, "an absent platform is said to be absent")
+    md = (tmp / "one.md").read_text()
+    check(md.startswith("# My model\n") and "android" not in md, "only what is there is a platform")
+    entry("generate_combined_report", "--mac-dir", "no", "--android-dir", "neither", code=2)
+    entry("generate_report", "--run-dir", "qemu", "--title", "Ours", "--out", "ours.md")
+    check((tmp / "ours.md").read_text().startswith("# Ours\n"), "the title of a base report")
+    check((tmp / "qemu/report.md").read_text().startswith("# image"), "not of the folder's own")
+    check("--title goes with --out" in entry("generate_report", "--run-dir", "qemu", "--title", "Ours").stderr, "said")
+    run(tmp, "verify", "qemu")
+
+
+def main(tmp):
+    for name, pair in {"mac": ("mixed_xnnpack_fp32", "mixed_xnnpack_fp32_load"),
+                       "android": ("linear_xnnpack_fp32", "linear_portable_fp32")}.items():
+        (tmp / "runs" / name).mkdir(parents=True)
+        for stem in pair:
+            shutil.copy(ROOT / f"tests/data/{stem}.etdump", tmp / "runs" / name)
+    shutil.copytree(ROOT / "examples/runs/image_encoder_int8_qemu", tmp / "qemu")
+    formats(tmp)
+    bad_input(tmp)
+    seeds(tmp)
+
+
+with tempfile.TemporaryDirectory() as scratch:
+    main(pathlib.Path(scratch))
+print("\n".join(failures) or "combined in text, Markdown, HTML, CSV and JSON; entries of the kit; nothing was written unasked")
+sys.exit(1 if failures else 0)
