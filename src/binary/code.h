@@ -3,7 +3,7 @@
 #ifndef ETP_BINARY_CODE_H
 #define ETP_BINARY_CODE_H
 
-#include "binary/elf.h"
+#include "binary/image.h"
 
 // In order within a machine: what a CPU needs to have, least first.
 typedef enum etp_code {

@@ -5,7 +5,7 @@
 
 #include "base/number.h"
 #include "base/sha256.h"
-#include "binary/elf.h"
+#include "binary/image.h"
 #include "measure/foreign.h"
 
 #define FILE_LIMIT ((uint64_t)2 << 30)
@@ -80,7 +80,7 @@ static etp_status summarise(etp_foreign *f, etp_arena *arena, etp_error *err)
     etp_strbuf_init(&buf, arena);
     etp_strbuf_printf(&buf, "%s", etp_format_bytes(f->bytes, size));
     if (!f->is_elf) {
-        etp_strbuf_appendz(&buf, ", no ELF program (a script?): what it starts is unknown");
+        etp_strbuf_appendz(&buf, ", no program file (a script?): what it starts is unknown");
     } else {
         const etp_known known[] = {f->tracer, f->xnnpack, f->sme, f->logging};
         etp_strbuf_printf(&buf, ", %s, %s", f->is_static ? "static" : "dynamic",
@@ -98,16 +98,16 @@ static etp_status summarise(etp_foreign *f, etp_arena *arena, etp_error *err)
     return buf.failed ? etp_fail_nomem(err, f->path) : ETP_OK;
 }
 
-static void read_elf(etp_bytes b, const etp_elf *elf, etp_arena *arena, etp_foreign *f)
+static void read_image(etp_bytes b, const etp_image *image, etp_arena *arena, etp_foreign *f)
 {
-    bool arm64 = etp_elf_machine(elf) == ETP_MACHINE_AARCH64;
+    bool elf = etp_image_format_of(image) == ETP_IMAGE_ELF, arm64 = etp_image_machine(image) == ETP_MACHINE_AARCH64;
     f->is_elf = true;
-    f->machine = etp_machine_name(etp_elf_machine(elf));
-    f->build_id = etp_arena_strdup(arena, etp_elf_build_id(elf));
-    f->compiler = texts_of(etp_elf_section(elf, ".comment"), arena);
-    f->command_line = texts_of(etp_elf_section(elf, ".GCC.command.line"), arena);
-    f->is_static = etp_elf_section(elf, ".interp").len == 0;
-    f->has_symbols = etp_elf_section(elf, ".symtab").len > 0;
+    f->machine = etp_machine_name(etp_image_machine(image));
+    f->build_id = etp_arena_strdup(arena, etp_image_build_id(image));
+    f->compiler = texts_of(etp_image_section(image, ".comment"), arena);
+    f->command_line = texts_of(etp_image_section(image, ".GCC.command.line"), arena);
+    f->is_static = elf && etp_image_section(image, ".interp").len == 0;
+    f->has_symbols = elf ? etp_image_section(image, ".symtab").len > 0 : etp_image_symbol_count(image) > 0;
     for (size_t i = 0; i < ETP_FOREIGN_FLAGS; i++) {
         f->flags[i] = holds_name(b, k_flag_names[i]);
     }
@@ -140,10 +140,10 @@ etp_status etp_foreign_inspect(const char *path, etp_arena *arena, etp_foreign *
     etp_sha256_update(&h, file.bytes.ptr, file.bytes.len);
     etp_sha256_hex(&h, out->sha256);
     out->bytes = file.bytes.len;
-    etp_elf *elf = NULL;
+    etp_image *image = NULL;
     etp_arena scratch = {0};
-    if (etp_elf_open(file.bytes, &scratch, &elf, NULL) == ETP_OK) {
-        read_elf(file.bytes, elf, arena, out);
+    if (etp_image_open(file.bytes, &scratch, &image, NULL) == ETP_OK) {
+        read_image(file.bytes, image, arena, out);
     } else { // taken for a wrapper around one of today's
         for (size_t i = 0; i < ETP_FOREIGN_FLAGS; i++) {
             out->flags[i] = true;

@@ -13,7 +13,7 @@
 
 #include "base/csv.h"
 #include "base/number.h"
-#include "binary/elf.h"
+#include "binary/image.h"
 
 #define RAW_LIMIT ((uint64_t)256 << 20)
 #define DUMP_LIMIT ((uint64_t)1 << 30)
@@ -45,7 +45,7 @@ typedef struct sample {
 typedef struct module {
     etp_str name;
     etp_file file;
-    etp_elf *elf; // NULL: not found or not readable
+    etp_image *image; // NULL: not found or not readable
 } module;
 
 typedef struct part { // code that samples point into
@@ -240,15 +240,15 @@ static void open_modules(keeper *k, const etp_device *device)
         module *mod = &k->modules[m];
         bool plain = mod->name.len < 256 && etp_str_find(mod->name, ETP_STR("/")) == mod->name.len &&
                      mod->name.ptr[0] != '.';
-        for (size_t f = 0; plain && f < sizeof k_folders / sizeof *k_folders && !mod->elf; f++) {
+        for (size_t f = 0; plain && f < sizeof k_folders / sizeof *k_folders && !mod->image; f++) {
             const char *path = etp_arena_printf(k->arena, "%s/%s%.*s", device->bundle.dir, k_folders[f],
                                                 ETP_STR_ARG(mod->name));
             if (!path || !etp_os_is_file(path) ||
                 etp_file_open(path, LIBRARY_LIMIT, &mod->file, NULL) != ETP_OK) {
                 continue;
             }
-            if (etp_elf_open(mod->file.bytes, k->arena, &mod->elf, NULL) != ETP_OK) {
-                mod->elf = NULL;
+            if (etp_image_open(mod->file.bytes, k->arena, &mod->image, NULL) != ETP_OK) {
+                mod->image = NULL;
                 etp_file_close(&mod->file);
             }
         }
@@ -269,7 +269,7 @@ static int by_place(const void *pa, const void *pb)
 static part part_of(const module *mod, uint32_t index, uint64_t address)
 {
     part p = {.module = index};
-    if (etp_elf_function(mod->elf, address, &p.function)) {
+    if (etp_image_function(mod->image, address, &p.function)) {
         if (p.function.end - p.function.start > MAX_FUNCTION) {
             p.function.end = p.function.start + MAX_FUNCTION;
         }
@@ -277,7 +277,7 @@ static part part_of(const module *mod, uint32_t index, uint64_t address)
             return p;
         }
     }
-    bool a64 = etp_elf_machine(mod->elf) == ETP_MACHINE_AARCH64;
+    bool a64 = etp_image_machine(mod->image) == ETP_MACHINE_AARCH64;
     p.function = (etp_function){a64 ? address & ~(uint64_t)(WINDOW - 1) : address,
                                 0, {0}, ETP_BOUNDS_NONE};
     p.function.end = p.function.start + WINDOW;
@@ -288,7 +288,7 @@ static etp_status collect_parts(keeper *k, etp_error *err)
 {
     for (size_t i = 0; i < k->samples.n; i++) {
         const sample *s = &k->samples.items[i];
-        if (s->module == NO_MODULE || !k->modules[s->module].elf || s->address > UINT64_MAX - WINDOW) {
+        if (s->module == NO_MODULE || !k->modules[s->module].image || s->address > UINT64_MAX - WINDOW) {
             continue;
         }
         part p = part_of(&k->modules[s->module], s->module, s->address);
@@ -311,7 +311,7 @@ static etp_status collect_parts(keeper *k, etp_error *err)
 
 static const char *bounds_name(etp_bounds bounds)
 {
-    return bounds == ETP_BOUNDS_SYMBOL ? "symbol" : bounds == ETP_BOUNDS_UNWIND ? "unwind" : "none";
+    return bounds == ETP_BOUNDS_SYMBOL ? "symbol" : bounds == ETP_BOUNDS_UNWIND ? "unwind" : bounds == ETP_BOUNDS_STARTS ? "starts" : "none";
 }
 
 static void write_code(const keeper *k, etp_sink *sink)
@@ -322,13 +322,13 @@ static void write_code(const keeper *k, etp_sink *sink)
         const etp_function *f = &k->parts.items[i].function;
         const module *mod = &k->modules[k->parts.items[i].module];
         etp_bytes code = {0};
-        if (!etp_elf_code(mod->elf, f->start, f->end, &code) || code.len > MAX_CODE - total) {
+        if (!etp_image_code(mod->image, f->start, f->end, &code) || code.len > MAX_CODE - total) {
             code.len = 0; // at the end of a segment: listed without code
         }
         total += code.len;
         etp_csv_cell(sink, mod->name, ',');
-        etp_sink_printf(sink, ",%s,%.*s,0x%llx,0x%llx,%s,", etp_machine_name(etp_elf_machine(mod->elf)),
-                        ETP_STR_ARG(etp_elf_build_id(mod->elf)), (unsigned long long)f->start,
+        etp_sink_printf(sink, ",%s,%.*s,0x%llx,0x%llx,%s,", etp_machine_name(etp_image_machine(mod->image)),
+                        ETP_STR_ARG(etp_image_build_id(mod->image)), (unsigned long long)f->start,
                         (unsigned long long)f->end, bounds_name(f->bounds));
         etp_csv_cell(sink, f->symbol, ',');
         etp_sink_char(sink, ',');

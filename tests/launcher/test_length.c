@@ -5,7 +5,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-#include "binary/elf.h"
+#include "binary/image.h"
 #include "launcher/launch.h"
 #include "os/os.h"
 
@@ -36,15 +36,15 @@ static int check(csh handle, const char *path, uint64_t *compared)
 {
     etp_file file;
     etp_arena arena = {0};
-    etp_elf *elf = NULL;
+    etp_image *elf = NULL;
     cs_insn *insn = cs_malloc(handle);
     int bad = 0;
     if (etp_file_open(path, UINT64_MAX, &file, NULL) != ETP_OK) {
         return 1;
     }
     etp_bytes text = {0};
-    if (etp_elf_open(file.bytes, &arena, &elf, NULL) == ETP_OK) {
-        text = etp_elf_section(elf, ".text");
+    if (etp_image_open(file.bytes, &arena, &elf, NULL) == ETP_OK) {
+        text = etp_image_section(elf, ".text");
     }
     while (text.len > 0 && bad < 20) { // beyond what capstone does not know, go on 64 bytes later
         const uint8_t *p = text.ptr;

@@ -15,7 +15,7 @@
 typedef struct self {
     etp_arena arena;
     etp_file file;
-    etp_elf *elf;
+    etp_image *elf;
 } self;
 
 static int open_self(void **state)
@@ -24,7 +24,7 @@ static int open_self(void **state)
     etp_error err = {0};
     const char *path = etp_os_self_exe(&s->arena);
     if (!path || etp_file_open(path, UINT64_MAX, &s->file, &err) != ETP_OK ||
-        etp_elf_open(s->file.bytes, &s->arena, &s->elf, &err) != ETP_OK) {
+        etp_image_open(s->file.bytes, &s->arena, &s->elf, &err) != ETP_OK) {
         print_error("%s\n", err.msg);
         return -1;
     }
@@ -49,12 +49,12 @@ __attribute__((noinline, used)) int etp_test_marker(volatile int *p)
     return *p + 1;
 }
 
-static uint64_t address_of_marker(const etp_elf *elf)
+static uint64_t address_of_marker(const etp_image *elf)
 {
     // Positions in the file do not move; its own address does (PIE), so look it up by difference.
     for (uint64_t a = 0; a < (uint64_t)1 << 24; a++) {
         etp_function f;
-        if (!etp_elf_function(elf, a, &f)) {
+        if (!etp_image_function(elf, a, &f)) {
             continue;
         }
         if (etp_str_eqz(f.symbol, "etp_test_marker")) {
@@ -68,22 +68,22 @@ static uint64_t address_of_marker(const etp_elf *elf)
 static void functions_have_names_bounds_and_code(void **state)
 {
     const self *s = *state;
-    assert_true(etp_elf_symbol_count(s->elf) > 20);
-    assert_true(etp_elf_unwind_count(s->elf) > 20);
+    assert_true(etp_image_symbol_count(s->elf) > 20);
+    assert_true(etp_image_range_count(s->elf) > 20);
     uint64_t start = address_of_marker(s->elf);
     assert_true(start != 0);
     etp_function f;
-    assert_true(etp_elf_function(s->elf, start + 1, &f));
+    assert_true(etp_image_function(s->elf, start + 1, &f));
     assert_int_equal(f.start, start);
     assert_int_equal(f.bounds, ETP_BOUNDS_SYMBOL);
     etp_bytes code;
-    assert_true(etp_elf_code(s->elf, f.start, f.end, &code));
+    assert_true(etp_image_code(s->elf, f.start, f.end, &code));
     // The file's bytes are those that run.
     assert_memory_equal(code.ptr, (const void *)(uintptr_t)etp_test_marker, code.len);
-    assert_true(etp_elf_function(s->elf, f.end - 1, &f));
+    assert_true(etp_image_function(s->elf, f.end - 1, &f));
     assert_int_equal(f.start, start);
     etp_function next;
-    bool more = etp_elf_function(s->elf, f.end, &next);
+    bool more = etp_image_function(s->elf, f.end, &next);
     assert_true(!more || next.start >= f.end);
 }
 
@@ -96,13 +96,13 @@ static void without_sections_code_stays(void **state)
     memcpy(copy, s->file.bytes.ptr, s->file.bytes.len);
     memset(copy + 40, 0, 8);
     memset(copy + 60, 0, 4);
-    etp_elf *elf;
+    etp_image *elf;
     etp_error err;
-    assert_int_equal(etp_elf_open((etp_bytes){copy, s->file.bytes.len, 0}, &arena, &elf, &err), ETP_OK);
-    assert_int_equal(etp_elf_symbol_count(elf), 0);
+    assert_int_equal(etp_image_open((etp_bytes){copy, s->file.bytes.len, 0}, &arena, &elf, &err), ETP_OK);
+    assert_int_equal(etp_image_symbol_count(elf), 0);
     etp_bytes code;
     uint64_t start = address_of_marker(s->elf);
-    assert_true(etp_elf_code(elf, start, start + 8, &code));
+    assert_true(etp_image_code(elf, start, start + 8, &code));
     etp_arena_dispose(&arena);
 }
 
@@ -122,14 +122,14 @@ static void unwind_agrees_with_symbols(void **state)
             memset(section + 4, 0, 4);
         }
     }
-    etp_elf *stripped;
+    etp_image *stripped;
     etp_error err;
-    assert_int_equal(etp_elf_open((etp_bytes){copy, s->file.bytes.len, 0}, &arena, &stripped, &err), ETP_OK);
-    assert_int_equal(etp_elf_symbol_count(stripped), 0);
+    assert_int_equal(etp_image_open((etp_bytes){copy, s->file.bytes.len, 0}, &arena, &stripped, &err), ETP_OK);
+    assert_int_equal(etp_image_symbol_count(stripped), 0);
     etp_function named, bare;
     uint64_t start = address_of_marker(s->elf);
-    assert_true(etp_elf_function(s->elf, start, &named));
-    assert_true(etp_elf_function(stripped, start + 2, &bare));
+    assert_true(etp_image_function(s->elf, start, &named));
+    assert_true(etp_image_function(stripped, start + 2, &bare));
     assert_int_equal(bare.bounds, ETP_BOUNDS_UNWIND);
     assert_int_equal(bare.start, named.start);
     assert_int_equal(bare.end, named.end);
@@ -141,15 +141,15 @@ static void not_an_elf(void **state)
 {
     (void)state;
     etp_arena arena = {0};
-    etp_elf *elf;
+    etp_image *elf;
     etp_error err;
     uint8_t bytes[128] = "\177ELF\2\1\1";
-    assert_int_equal(etp_elf_open((etp_bytes){bytes, 12, 0}, &arena, &elf, &err), ETP_UNSUPPORTED);
-    assert_int_equal(etp_elf_open((etp_bytes){bytes, 128, 0}, &arena, &elf, &err), ETP_CORRUPT);
+    assert_int_equal(etp_image_open((etp_bytes){bytes, 12, 0}, &arena, &elf, &err), ETP_UNSUPPORTED);
+    assert_int_equal(etp_image_open((etp_bytes){bytes, 128, 0}, &arena, &elf, &err), ETP_CORRUPT);
     bytes[4] = 1; // 32 bits
-    assert_int_equal(etp_elf_open((etp_bytes){bytes, 128, 0}, &arena, &elf, &err), ETP_UNSUPPORTED);
+    assert_int_equal(etp_image_open((etp_bytes){bytes, 128, 0}, &arena, &elf, &err), ETP_UNSUPPORTED);
     bytes[0] = 'M';
-    assert_int_equal(etp_elf_open((etp_bytes){bytes, 128, 0}, &arena, &elf, &err), ETP_UNSUPPORTED);
+    assert_int_equal(etp_image_open((etp_bytes){bytes, 128, 0}, &arena, &elf, &err), ETP_UNSUPPORTED);
     etp_arena_dispose(&arena);
 }
 
@@ -176,17 +176,17 @@ static void damage_is_bearable(void **state)
             n = (size_t)(x % len);
         }
         etp_arena arena = {0};
-        etp_elf *elf = NULL;
+        etp_image *elf = NULL;
         etp_error err;
         uint8_t *exact = malloc(n ? n : 1);
         memcpy(exact, copy, n);
-        if (etp_elf_open((etp_bytes){exact, n, 0}, &arena, &elf, &err) == ETP_OK) {
+        if (etp_image_open((etp_bytes){exact, n, 0}, &arena, &elf, &err) == ETP_OK) {
             for (uint64_t a = 0; a < 0x40000; a += 0x1357) {
                 etp_function f;
                 etp_bytes code;
-                if (etp_elf_function(elf, a, &f)) {
+                if (etp_image_function(elf, a, &f)) {
                     assert_true(f.start <= a && a < f.end);
-                    if (etp_elf_code(elf, f.start, f.end, &code)) {
+                    if (etp_image_code(elf, f.start, f.end, &code)) {
                         assert_int_equal(code.len, f.end - f.start);
                         assert_true(code.ptr >= exact && code.len <= (size_t)(exact + n - code.ptr));
                     }

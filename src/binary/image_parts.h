@@ -1,0 +1,49 @@
+// SPDX-License-Identifier: Apache-2.0
+// What the readers of single formats fill in; for this room alone.
+#ifndef ETP_BINARY_IMAGE_PARTS_H
+#define ETP_BINARY_IMAGE_PARTS_H
+
+#include "binary/image.h"
+#include "binary/unwind.h"
+
+#define ETP_IMAGE_SEGMENTS 256
+#define ETP_IMAGE_SYMBOLS ((uint64_t)1 << 23)
+
+typedef struct etp_image_segment {
+    uint64_t address, size; // file bytes that can be executed
+    etp_bytes bytes;
+} etp_image_segment;
+
+typedef struct etp_image_symbol {
+    uint64_t start, end; // end == start: size unknown
+    etp_str name;
+} etp_image_symbol;
+
+struct etp_image {
+    etp_bytes file; // of a universal file the part that is read
+    etp_image_format format;
+    etp_machine machine;
+    etp_str build_id;
+    etp_image_segment segments[ETP_IMAGE_SEGMENTS];
+    size_t n_segments;
+    struct {
+        etp_image_symbol *items; // by start, then longest, then name
+        size_t n, cap;
+    } symbols;
+    etp_ranges ranges; // by start
+    etp_bounds range_bounds;
+};
+
+// A part of the file that tables speak of; empty when it does not lie inside.
+etp_bytes etp_image_part(etp_bytes file, uint64_t offset, uint64_t size);
+// A NUL-terminated name in a table of names; empty when it runs out of the table.
+etp_str etp_image_name_at(etp_bytes names, uint32_t offset);
+ETP_NODISCARD etp_status etp_image_set_id(etp_image *image, etp_bytes id, etp_arena *arena, etp_error *err);
+int etp_image_by_range(const void *a, const void *b);
+
+ETP_NODISCARD etp_status etp_elf_read(etp_image *image, etp_arena *arena, etp_error *err);
+etp_bytes etp_elf_section(const etp_image *image, const char *name);
+ETP_NODISCARD etp_status etp_macho_read(etp_image *image, etp_arena *arena, etp_error *err);
+etp_bytes etp_macho_section(const etp_image *image, const char *name);
+
+#endif
