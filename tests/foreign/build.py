@@ -6,6 +6,7 @@ Prints nothing; the runners are FOLDER/<variant>. 77 and a reason when there is 
 """
 import hashlib
 import os
+import re
 import subprocess
 import sys
 
@@ -41,6 +42,13 @@ def compiler(triple):
     except (OSError, subprocess.CalledProcessError):
         raise Missing("no compiler " + name)
     return name
+
+
+def selftest_model(name):
+    """A model of the runner's self-test (linear, conv), from the C array it is embedded as."""
+    with open(os.path.join(ROOT, "runner", "selftest", "models.h")) as f:
+        body = re.search(r"k_selftest_%s\[\] = \{(.*?)\};" % name, f.read(), re.S).group(1)
+    return bytes(int(b) for b in body.replace("\n", "").split(",") if b.strip())
 
 
 def needed(target, sources, words):

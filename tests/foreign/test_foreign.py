@@ -8,7 +8,6 @@ import json
 import os
 import pathlib
 import platform
-import re
 import shutil
 import subprocess
 import sys
@@ -24,13 +23,6 @@ RUNNERS = ROOT / "build" / "foreign" / "x86_64-linux-gnu"
 VARIANTS = ["stock", "untraced", "old", "silent", "cheat", "other"]
 
 
-def linear():
-    """The dynamic linear of the runner's self-test, from the C array it is embedded as."""
-    text = (ROOT / "runner" / "selftest" / "models.h").read_text()
-    body = re.search(r"k_selftest_linear\[\] = \{(.*?)\};", text, re.S).group(1)
-    return bytes(int(b) for b in body.replace("\n", "").split(",") if b.strip())
-
-
 def has_vnni():
     return "avx512_vnni" in pathlib.Path("/proc/cpuinfo").read_text()
 
@@ -40,7 +32,7 @@ class Foreign(unittest.TestCase):
         self.tmp = tempfile.TemporaryDirectory()
         self.addCleanup(self.tmp.cleanup)
         self.dir = pathlib.Path(self.tmp.name)
-        (self.dir / "linear.pte").write_bytes(linear())
+        (self.dir / "linear.pte").write_bytes(build.selftest_model("linear"))
 
     def ab(self, *words, fault=None, levels="vnni,avx2", blocks=6):
         shutil.rmtree(self.dir / "run", ignore_errors=True)

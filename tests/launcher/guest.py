@@ -1,7 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
 """etprof-launch on arm64, in an emulated machine with a real kernel (scripts/arm64-guest): rewritten
-auxiliary vectors of static, static-PIE and dynamic programs, stripped or not, the preload fallback, and
-what a kernel that hides SME looks like. Skipped aloud where the machine or the compiler is missing.
+auxiliary vectors of static, static-PIE and dynamic programs, stripped or not; ExecuTorch's own kernels at
+each level; the preload fallback; and what is said where a level cannot be had: a kernel without SME, a
+core whose number overrides what is hidden, another tracer. Skipped aloud where the machine or the compiler
+is missing; what needs the ExecuTorch SDK is left out aloud without it.
 
 usage: guest.py [--no-download]"""
 import os
@@ -13,7 +15,13 @@ import tempfile
 
 HERE = pathlib.Path(__file__).resolve().parent
 ROOT = HERE.parent.parent
+sys.path.insert(0, str(ROOT / "tests" / "foreign"))
+import build
+
 CC = "aarch64-linux-gnu-gcc"
+SDK_LIBRARIES = ["libexecutorch%s.so" % p for p in build.PARTS]
+C_LIBRARIES = ["ld-linux-aarch64.so.1", "libc.so.6", "libm.so.6", "libdl.so.2", "libpthread.so.0", "libstdc++.so.6",
+               "libgcc_s.so.1"]
 SOURCES = ["main.c", "preload.c", "elf_sites.c", "trace_linux.c", "auxv.c", "cpu_arm64.c", "x86_length.c"]
 ISA = ["level.c", "text.c", "cpu.c", "x86.c"]
 # What each level leaves of "sme sme2 i8mm" on a CPU that has all three; by the levels' definitions.
@@ -44,9 +52,31 @@ def make_root(root):
         flags = [] if kind == "dynamic" else ["-" + kind]
         compile_to(root / kind, HERE / "features.c", "-pthread", *flags)
         compile_to(root / (kind + "-stripped"), HERE / "features.c", "-pthread", "-s", *flags)
-    for name in ("ld-linux-aarch64.so.1", "libc.so.6"):
+    for name in C_LIBRARIES:
         path = subprocess.run([CC, "-print-file-name=" + name], capture_output=True, text=True).stdout.strip()
         shutil.copy(path, root / "lib" / name)
+
+
+def add_runner(root):
+    """A stock runner with the published libraries, and a convolution: the runner's own self-test."""
+    folder = ROOT / "build" / "foreign" / "aarch64-linux-gnu"
+    build.build("aarch64-linux-gnu", str(folder), ["stock"])
+    shutil.copy(folder / "stock", root)
+    sdk = pathlib.Path(build.sdk("aarch64-linux-gnu"))
+    for name in SDK_LIBRARIES:
+        shutil.copy(sdk / "lib" / name, root / "lib")
+    (root / "conv.pte").write_bytes(build.selftest_model("conv"))
+
+
+def runner_tests():
+    """By ExecuTorch's names: a float convolution is PF32 with SME of either generation, F32 without."""
+    rows = []
+    for level, names, not_names in (("sme2", "NHWC, PF32", "NHWC, F32"), ("sme1", "NHWC, PF32", "NHWC, F32"),
+                                    ("neon", "NHWC, F32", "NHWC, PF32")):
+        rows.append(("/launch --level %s -- /stock --model_path=/conv.pte --etdump_path=/tmp/dump --cpu_threads=1"
+                     % level, "Model executed successfully 1 time(s)", 0))
+        rows.append(("show /tmp/dump", names, 0, not_names))
+    return rows
 
 
 def cpio(root, out):
@@ -70,7 +100,7 @@ def cpio(root, out):
 
 
 def tests():
-    """(command line, expected text, expected status)"""
+    """(command line, expected text, expected status[, text that must not be there])"""
     rows = []
     for kind in ("dynamic", "static", "static-pie"):
         for suffix in ("", "-stripped"):
@@ -84,16 +114,21 @@ def tests():
     rows.append(("/launch --method preload --level neon -- /dynamic", neon, 0))
     rows.append(("/launch --method preload --level neon -- /static", "linked statically", 125))
     rows.append(("/launch --level sme2 -- /launch --method auto --level neon -- /dynamic", neon, 0))
+    rows.append(("/launch --level sme2 -- /launch --level neon -- /dynamic", "already traces", 125))
     rows.append(("/launch --level avx2 -- /static", "no level avx2", 125))
     return rows
 
 
-def boot(guest, work, append=""):
-    done = subprocess.run([guest + "/qemu", "-M", "virt", "-cpu", "max,pauth-impdef=on,sme512=on", "-smp", "1",
-                           "-m", "512", "-nographic", "-no-reboot", "-kernel", guest + "/vmlinuz", "-initrd",
-                           str(work / "initrd"), "-append", "console=ttyAMA0 quiet panic=-1 rdinit=/init " + append],
-                          stdin=subprocess.DEVNULL, capture_output=True, timeout=300)
-    return done.stdout.decode("utf-8", "replace").replace("\r", "")
+def boot(guest, root, rows, cpu="max,pauth-impdef=on,sme512=on", append="", kernel="vmlinuz"):
+    """Runs the rows in a machine of their own; number of failures."""
+    (root / "tests").write_text("".join(row[0] + "\n" for row in rows))
+    initrd = str(root) + ".cpio"
+    cpio(root, initrd)
+    done = subprocess.run([guest + "/qemu", "-M", "virt", "-cpu", cpu, "-smp", "1", "-m", "768", "-nographic",
+                           "-no-reboot", "-kernel", guest + "/" + kernel, "-initrd", initrd, "-append",
+                           "console=ttyAMA0 quiet panic=-1 rdinit=/init " + append],
+                          stdin=subprocess.DEVNULL, capture_output=True, timeout=400)
+    return check(rows, done.stdout.decode("utf-8", "replace").replace("\r", ""))
 
 
 def check(rows, text):
@@ -101,11 +136,13 @@ def check(rows, text):
     if "== end" not in text or len(pieces) != len(rows) + 2:
         sys.exit("the machine did not run all tests:\n" + text[-3000:])
     said = pieces[0]
-    for (line, expected, status), after in zip(rows, pieces[1:]):
+    for row, after in zip(rows, pieces[1:]):
+        line, expected, status = row[:3]
         number, _, following = after.partition("\n")
-        if expected not in said or int(number) != status:
+        if expected not in said or int(number) != status or (len(row) > 3 and row[3] in said):
             failures += 1
-            print("FAILED: %s: %s (%s), expected %s (%d)" % (line, said.strip()[-300:], number, expected, status))
+            print("FAILED: %s: %s (%s), expected %s (%d)%s" % (line, said.strip()[-300:], number, expected, status,
+                                                               "".join(", not " + r for r in row[3:])))
         said = following
     return failures
 
@@ -118,19 +155,31 @@ def main():
         skip(done.stderr.strip().splitlines()[-1])
     guest = done.stdout.strip()
     with tempfile.TemporaryDirectory() as tmp:
-        work, root = pathlib.Path(tmp), pathlib.Path(tmp) / "root"
+        root = pathlib.Path(tmp) / "root"
         root.mkdir()
         make_root(root)
+        neon = ("/launch --level neon -- /static", LEVELS["neon"], 0)
+        machines = [({"append": "arm64.nosme"}, [("/launch --level sme2 -- /static", "this CPU has no SME2", 125), neon]),
+                    # cpuinfo believes this core's number, whatever is hidden
+                    ({"cpu": "cortex-a76"}, [("/launch --level base -- /static", "MIDR 0x41", 125)])]
+        if os.path.exists(guest + "/vmlinuz-without-sme"):
+            machines.append(({"kernel": "vmlinuz-without-sme"},
+                             [("/launch --level sme2 -- /static", "is built without SME and would hide it", 125), neon]))
+        else:
+            print("left out: a kernel that hides SME (fetch the machine again: scripts/arm64-guest)")
+        total = failures = 0
+        for options, rows in machines:
+            failures += boot(guest, root, rows, **options)
+            total += len(rows)
         rows = tests()
-        (root / "tests").write_text("".join(line + "\n" for line, _, _ in rows))
-        cpio(root, work / "initrd")
-        failures = check(rows, boot(guest, work))
-        hidden = [("/launch --level sme2 -- /static", "cannot be had", 125),
-                  ("/launch --level neon -- /static", LEVELS["neon"], 0)]
-        (root / "tests").write_text("".join(line + "\n" for line, _, _ in hidden))
-        cpio(root, work / "initrd")
-        failures += check(hidden, boot(guest, work, "arm64.nosme"))
-        print("%d of %d right" % (len(rows) + len(hidden) - failures, len(rows) + len(hidden)))
+        try:
+            add_runner(root)
+            rows += runner_tests()
+        except build.Missing as reason:
+            print("left out: ExecuTorch's kernels: %s" % reason)
+        failures += boot(guest, root, rows)
+        total += len(rows)
+        print("%d of %d right" % (total - failures, total))
         return 1 if failures else 0
 
 

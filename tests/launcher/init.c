@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // First program of the emulated arm64 machine: runs the command lines in /tests (words, one line a test),
-// prints "== <status>" after each, and switches the machine off.
+// prints "== <status>" after each ("show FILE": the texts in it), and switches the machine off.
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -9,6 +9,27 @@
 #include <sys/stat.h>
 #include <sys/wait.h>
 #include <unistd.h>
+
+// Like strings(1).
+static int show(const char *path)
+{
+    char run[4096];
+    size_t n = 0;
+    FILE *f = fopen(path, "r");
+    for (int c; f && (c = fgetc(f)) != EOF;) {
+        if (c >= ' ' && c <= '~' && n < sizeof run - 1) {
+            run[n++] = (char)c;
+            continue;
+        }
+        run[n] = '\0';
+        if (n >= 6) {
+            puts(run);
+        }
+        n = 0;
+    }
+    fflush(stdout);
+    return f ? 0 : 1;
+}
 
 int main(void)
 {
@@ -30,6 +51,9 @@ int main(void)
         pid_t pid = fork();
         if (pid == 0) {
             dup2(1, 2);
+            if (n == 2 && strcmp(words[0], "show") == 0) {
+                _exit(show(words[1]));
+            }
             execv(words[0], words);
             _exit(126);
         }
