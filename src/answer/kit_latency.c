@@ -13,7 +13,7 @@
 typedef struct execution {
     int64_t run;
     size_t order;
-    uint64_t ns;
+    double ms;
 } execution;
 
 typedef struct columns {
@@ -56,18 +56,18 @@ static etp_status fill(const execution *e, size_t n, etp_arena *arena, etp_kit_t
 {
     out->ns = ETP_NEW_ARRAY(arena, uint64_t, n);
     out->run = ETP_NEW_ARRAY(arena, int64_t, n);
-    out->kit_ns = ETP_NEW_ARRAY(arena, uint64_t, n);
+    out->kit_ms = ETP_NEW_ARRAY(arena, double, n);
     out->kit_run = ETP_NEW_ARRAY(arena, int64_t, n);
-    if (!out->ns || !out->run || !out->kit_ns || !out->kit_run) {
+    if (!out->ns || !out->run || !out->kit_ms || !out->kit_run) {
         return etp_fail_nomem(err, "latencies");
     }
     for (size_t i = 0; i < n; i++) {
-        out->ns[out->n] = e[i].ns;
+        out->ns[out->n] = (uint64_t)llround(e[i].ms * 1e6);
         out->run[out->n++] = e[i].run;
         if (i == 0 || e[i].run != e[i - 1].run) {
             out->kit_run[out->kit_n++] = e[i].run;
         }
-        out->kit_ns[out->kit_n - 1] += e[i].ns;
+        out->kit_ms[out->kit_n - 1] += e[i].ms;
     }
     return ETP_OK;
 }
@@ -112,7 +112,7 @@ etp_status etp_kit_timeline_read(etp_str text, etp_arena *arena, etp_kit_timelin
             out->model_id = etp_arena_strdup(arena, row.cells[at.model]);
         }
         shares += at.pct >= 0 && etp_parse_double(row.cells[at.pct], &pct) ? pct / 100 : (double)NAN;
-        if (!ETP_PUSH(arena, &e, ((execution){run, e.n, (uint64_t)llround(ms * 1e6)}))) {
+        if (!ETP_PUSH(arena, &e, ((execution){run, e.n, ms}))) {
             return etp_fail_nomem(err, "latencies");
         }
     }

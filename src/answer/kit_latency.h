@@ -13,7 +13,7 @@ typedef struct etp_kit_timeline {
     uint64_t *ns; // by run index, then as in the file
     int64_t *run;
     size_t n;
-    uint64_t *kit_ns; // as the kit counts: one per run index
+    double *kit_ms; // as the kit counts: one per run index, the sum of its cells
     int64_t *kit_run;
     size_t kit_n;
     double execute_share; // mean pct_total of Method::execute ÷ 100, NAN unknown

@@ -2,6 +2,7 @@
 // etprof analyze: explain a run folder or bare dumps. Never measures.
 #include <stddef.h>
 
+#include "answer/kit_folder.h"
 #include "cli/show_ab.h"
 
 typedef struct analyze_options {
@@ -51,6 +52,10 @@ static etp_status run(etp_cli *cli, const void *opts, int argc, char **argv, etp
     if (o->run_index > UINT32_MAX || (o->model_id && !o->model_id[0])) {
         return etp_fail(err, ETP_USAGE, o->model_id ? "--model-id is empty" : "--run-index is too large");
     }
+    bool plain = !o->out && !o->program && !o->record && !o->roofs && !o->baseline && !o->proof && !o->fail_on.n;
+    if (argc == 1 && plain && etp_kit_folder_is(argv[0])) {
+        return etp_show_kit_folder(cli, argv[0], err);
+    }
     etp_ab_options how = {.baseline = o->baseline,
                           .margin = o->margin_percent / 100,
                           .program = o->program,
@@ -72,9 +77,12 @@ const etp_command etp_cmd_analyze = {
     .summary = "explain a run folder, or dumps of any runner",
     .usage = "FOLDER | DUMP...",
     .description = "A run folder is re-analysed from its raw files. Bare .etdump files (or folders holding them) and\n"
-                   "timeline CSVs become one arm each; times are then traced ones, the grade is D and there is no verdict.",
+                   "timeline CSVs become one arm each; times are then traced ones, the grade is D and there is no verdict.\n"
+                   "A folder that Arm's kit left (flat, or a folder for each experiment; several models and thread counts) gives\n"
+                   "its latencies as the kit computes them and as they are, and where its conclusions differ, by defect.",
     .examples = "  etprof analyze out_model/runs/linux\n"
-                "  etprof analyze on.etdump off.etdump --baseline off",
+                "  etprof analyze on.etdump off.etdump --baseline off\n"
+                "  etprof analyze out_model/runs/android",
     .opts = k_options,
     .opts_size = sizeof(analyze_options),
     .formats = ETP_CLI_STANDARD_FORMATS | ETP_CLI_FORMAT_BIT(ETP_CLI_HTML),

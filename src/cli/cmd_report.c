@@ -2,6 +2,7 @@
 // etprof report FOLDER: renew a run folder's derived files and show the report; several: one report over all.
 #include <stddef.h>
 
+#include "answer/kit_folder.h"
 #include "cli/show_ab.h"
 
 typedef struct report_options {
@@ -22,6 +23,9 @@ static etp_status run(etp_cli *cli, const void *opts, int argc, char **argv, etp
     if (argc > 1) {
         return etp_show_combined(cli, (const char *const *)argv, (size_t)argc, &how, o->title, err);
     }
+    if (etp_kit_folder_is(argv[0])) {
+        return etp_show_kit_folder(cli, argv[0], err);
+    }
     if (!etp_run_is(argv[0])) {
         return etp_fail(err, ETP_USAGE,
                         "%s is no run folder (no manifest.json of etprof in it); for bare dumps use "
@@ -38,7 +42,8 @@ const etp_command etp_cmd_report = {
     .usage = "FOLDER...",
     .description = "Writes report.html, report.md, report.json and the pictures into the folder and shows the\n"
                    "whole report. Of several folders (run folders, or folders of dumps) shows one report over all,\n"
-                   "platform beside platform, and leaves their files as they are.",
+                   "platform beside platform, and leaves their files as they are. A folder that Arm's kit left is read\n"
+                   "as 'etprof analyze' does.",
     .examples = "  etprof report out_model/runs/linux\n"
                 "  etprof report out_model/runs/linux --format md -o report.md\n"
                 "  etprof report out_model/runs/mac out_model/runs/android --format html -o combined.html",

@@ -9,6 +9,7 @@
 #include "answer/ab_report.h"
 #include "answer/combined.h"
 #include "answer/kit_files.h"
+#include "answer/kit_folder.h"
 #include "answer/sweep.h"
 #include "cli/emit.h"
 #include "os/os.h"
@@ -206,6 +207,23 @@ etp_status etp_show_combined(etp_cli *cli, const char *const *paths, size_t n_pa
         etp_ab_close(sessions[i]);
     }
     return st;
+}
+
+etp_status etp_show_kit_folder(etp_cli *cli, const char *path, etp_error *err)
+{
+    etp_kit_folder folder;
+    etp_status st = etp_kit_folder_open(path, &cli->arena, &folder, err);
+    if (st == ETP_OK) {
+        etp_cli_answer answer = {
+            .json = etp_kit_folder_json,
+            .data = &folder,
+            .report = etp_kit_folder_report(&folder, &cli->arena),
+            .csv_table = "experiments",
+        };
+        st = etp_cli_emit(cli, &answer, err);
+    }
+    etp_kit_folder_close(&folder);
+    return st == ETP_OK ? ETP_OK : etp_fail_ctx(err, "%s", path);
 }
 
 etp_status etp_show_measured(etp_cli *cli, const char *dir, const etp_ab_options *how, bool full,
