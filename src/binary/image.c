@@ -131,6 +131,10 @@ etp_status etp_image_open(etp_bytes whole, etp_arena *arena, etp_image **out, et
     if (image->ranges.n > 1) {
         qsort(image->ranges.items, image->ranges.n, sizeof *image->ranges.items, etp_image_by_range);
     }
+    bool labels = image->range_bounds == ETP_BOUNDS_STARTS && image->machine == ETP_MACHINE_AARCH64;
+    if (labels && !etp_image_join_labels(image, arena)) {
+        return etp_fail_nomem(err, "functions");
+    }
     *out = image;
     return ETP_OK;
 }
@@ -242,5 +246,17 @@ etp_function etp_image_range_at(const etp_image *image, size_t i)
     etp_function f = {r->start, r->end, {0}, image->range_bounds};
     const etp_image_symbol *s = symbol_before(image, r->start);
     f.symbol = s && s->start == r->start ? s->name : f.symbol;
+    return f;
+}
+
+etp_function etp_image_symbol_at(const etp_image *image, size_t i)
+{
+    const etp_image_symbol *s = &image->symbols.items[i];
+    etp_function f = {s->start, s->end, s->name, ETP_BOUNDS_SYMBOL};
+    const etp_range *r = s->end == s->start ? range_of(image, s->start) : NULL;
+    if (r) {
+        f.end = r->end;
+        f.bounds = image->range_bounds;
+    }
     return f;
 }

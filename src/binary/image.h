@@ -49,6 +49,8 @@ ETP_API size_t etp_image_symbol_count(const etp_image *image); // functions with
 ETP_API size_t etp_image_range_count(const etp_image *image);  // functions in the table beside the symbols
 // The I-th of them by address, with its name where a symbol begins there.
 ETP_API etp_function etp_image_range_at(const etp_image *image, size_t i);
+// The I-th function with a name, by address; one without a size has the bounds of the table beside the symbols.
+ETP_API etp_function etp_image_symbol_at(const etp_image *image, size_t i);
 
 // The function that covers ADDRESS. Bounds come from a symbol with a size where there is one,
 // else from the table beside the symbols; the name of a symbol that begins there is used in both cases.

@@ -41,6 +41,9 @@ etp_str etp_image_name_at(etp_bytes names, uint32_t offset);
 ETP_NODISCARD etp_status etp_image_set_id(etp_image *image, etp_bytes id, etp_arena *arena, etp_error *err);
 int etp_image_by_range(const void *a, const void *b);
 
+// Ranges and symbols must be sorted. False on out of memory.
+bool etp_image_join_labels(etp_image *image, etp_arena *arena);
+
 ETP_NODISCARD etp_status etp_elf_read(etp_image *image, etp_arena *arena, etp_error *err);
 etp_bytes etp_elf_section(const etp_image *image, const char *name);
 ETP_NODISCARD etp_status etp_macho_read(etp_image *image, etp_arena *arena, etp_error *err);

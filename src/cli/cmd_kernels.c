@@ -1,14 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0
 // etprof kernels FOLDER | LOG [LOG2]: which kernels ran, from the sampled launches of a run folder, or
-// which XNNPACK registered, from its own log.
+// which XNNPACK registered, from its own log; or which are built into a program file.
 #include <stddef.h>
 #include <string.h>
 
+#include "answer/kernel_binary.h"
 #include "answer/kernel_log.h"
 #include "answer/kernels.h"
 #include "cli/emit.h"
 
 #define LOG_LIMIT ((size_t)1 << 30)
+#define BINARY_LIMIT ((uint64_t)2 << 30)
 
 typedef struct kernels_options {
     const char *filter, *title, *name1, *name2, *model_id;
@@ -18,10 +20,10 @@ typedef struct kernels_options {
     {name, 0, ETP_OPT_STRING, offsetof(kernels_options, field), arg, help, NULL}
 
 static const etp_opt k_options[] = {
-    OPT("filter", filter, "TEXT", "logs: only kernels with TEXT in their name"),
+    OPT("filter", filter, "TEXT", "logs and programs: only kernels with TEXT in their name"),
     OPT("title", title, "TEXT", "logs: heading of the view"),
-    OPT("name1", name1, "NAME", "logs: what to call the first"),
-    OPT("name2", name2, "NAME", "logs: what to call the second"),
+    OPT("name1", name1, "NAME", "logs and programs: what to call the first"),
+    OPT("name2", name2, "NAME", "logs and programs: what to call the second"),
     OPT("model-id", model_id, "ID", "logs: the column model_id (default: the file's name)"),
     {0},
 };
@@ -61,9 +63,56 @@ static etp_status show_logs(etp_cli *cli, const kernels_options *o, int argc, ch
     return etp_cli_emit(cli, &answer, err);
 }
 
+static etp_status show_binaries(etp_cli *cli, const kernels_options *o, int argc, char **argv, etp_error *err)
+{
+    etp_kernel_binary files[2];
+    etp_file held[2] = {0};
+    const char *names[] = {o->name1, o->name2};
+    etp_status status = ETP_OK;
+    for (int i = 0; i < argc && status == ETP_OK; i++) {
+        status = etp_file_open(argv[i], BINARY_LIMIT, &held[i], err);
+        if (status == ETP_OK) {
+            status = etp_kernel_binary_read(held[i].bytes, &cli->arena, &files[i], err);
+            status = status == ETP_OK ? ETP_OK : etp_fail_ctx(err, "%s", argv[i]);
+        }
+        const char *slash = strrchr(argv[i], '/');
+        files[i].title = names[i] ? names[i] : slash ? slash + 1 : argv[i];
+    }
+    etp_kernel_binaries view = {files, (size_t)argc, o->filter};
+    if (status == ETP_OK) {
+        etp_cli_answer answer = {.json = etp_kernel_binaries_json,
+                                 .data = &view,
+                                 .report = etp_kernel_binaries_report(&view, &cli->arena),
+                                 .csv_table = "kernels",
+                                 .brief = !o->filter};
+        status = etp_cli_emit(cli, &answer, err);
+    }
+    for (int i = 0; i < argc; i++) {
+        etp_file_close(&held[i]);
+    }
+    return status;
+}
+
+static bool is_binary(const char *path)
+{
+    etp_file file;
+    if (etp_file_open(path, BINARY_LIMIT, &file, NULL) != ETP_OK) {
+        return false;
+    }
+    bool is = etp_kernel_binary_is(file.bytes);
+    etp_file_close(&file);
+    return is;
+}
+
 static etp_status run(etp_cli *cli, const void *opts, int argc, char **argv, etp_error *err)
 {
     const kernels_options *o = opts;
+    if (etp_os_is_file(argv[0]) && is_binary(argv[0])) {
+        if (o->title || o->model_id) {
+            return etp_fail(err, ETP_USAGE, "--title and --model-id are for logs of XNNPACK; %s is a program", argv[0]);
+        }
+        return show_binaries(cli, o, argc, argv, err);
+    }
     if (etp_os_is_file(argv[0])) {
         return show_logs(cli, o, argc, argv, err);
     }
@@ -110,16 +159,18 @@ static etp_status run(etp_cli *cli, const void *opts, int argc, char **argv, etp
 const etp_command etp_cmd_kernels = {
     .name = "kernels",
     .summary = "which kernels ran, and in which instruction set",
-    .usage = "FOLDER | LOG [LOG2]",
+    .usage = "FOLDER | LOG [LOG2] | PROGRAM [PROGRAM2]",
     .description =
         "Shows what 'etprof ab --kernels' sampled: program counters of unmodified libraries, counted by\n"
         "function, instruction set (told from the machine code) and operator. Writes kernel_view.md and\n"
         "each arm's P_kernels.csv into the folder. Exit code 6 when an arm ran what its level hides.\n"
         "A log of XNNPACK (\"Using ... microkernel\") or a P_kernels.csv shows what was registered for the CPU;\n"
-        "two of them, which kernel is in which.",
+        "two of them, which kernel is in which. An unmodified program or library (ELF, Mach-O) shows what is\n"
+        "built in, by the instruction set of the code: a runner without SME2 kernels cannot use SME2.",
     .examples = "  etprof ab model.pte --levels vnni,avx512,avx2 --kernels\n"
                 "  etprof kernels out_model/runs/linux\n"
-                "  etprof kernels on_xnntrace.log off_xnntrace.log --filter gemm --format md",
+                "  etprof kernels on_xnntrace.log off_xnntrace.log --filter gemm --format md\n"
+                "  etprof kernels libexecutorch_backend_xnnpack.dylib",
     .opts = k_options,
     .opts_size = sizeof(kernels_options),
     .formats = ETP_CLI_STANDARD_FORMATS | ETP_CLI_FORMAT_BIT(ETP_CLI_HTML),

@@ -60,10 +60,10 @@ static void put_symbol(file *f, uint32_t name, uint8_t type, uint8_t section, ui
 }
 
 // Three functions of 16, 32 and 16 bytes: the first plain, the second an outer product, the third NEON.
-// Names: "_plain", "_kernel_sme", and one of data that is no function. STARTS: with the linker's list.
+// Names: "_plain", "_xnn_f32_gemm_ukernel__sme", and one of data that is no function. STARTS: with the linker's list.
 static void make(file *f, bool starts)
 {
-    static const char k_names[] = "\0_plain\0_kernel_sme\0_table";
+    static const char k_names[] = "\0_plain\0_xnn_f32_gemm_ukernel__sme\0_table";
     static const uint32_t k_code[16] = {0xd503201f, 0xd503201f, 0xd503201f, 0xd65f03c0, // nop, nop, nop, ret
                                         0x80800000, 0xd503201f, 0xd503201f, 0xd503201f, // fmopa za0.s, p0/m, p0/m, z0.s, z0.s
                                         0xd503201f, 0xd503201f, 0xd503201f, 0xd65f03c0,
@@ -111,7 +111,7 @@ static void make(file *f, bool starts)
     f->at = symbols_at;
     put_symbol(f, 1, 0x0f, 1, BASE + TEXT_AT);
     put_symbol(f, 8, 0x0e, 1, BASE + TEXT_AT + 0x10);
-    put_symbol(f, 20, 0x0f, 2, BASE + TEXT_AT + CODE_BYTES);  // in __const
+    put_symbol(f, 35, 0x0f, 2, BASE + TEXT_AT + CODE_BYTES);  // in __const
     put_symbol(f, 8, 0x64, 1, BASE + TEXT_AT + 0x20);         // a debugger's
     memcpy(f->bytes + names_at, k_names, sizeof k_names);
     f->at = starts_at;
@@ -146,7 +146,7 @@ static void check_small(const etp_image *image, bool starts)
     assert_int_equal(f.bounds, ETP_BOUNDS_STARTS);
     assert_int_equal(code_of(image, &f), ETP_CODE_SCALAR);
     assert_true(etp_image_function(image, BASE + TEXT_AT + 0x10, &f));
-    assert_true(etp_str_eqz(f.symbol, "kernel_sme") && f.end == f.start + (starts ? 0x20 : 0x30));
+    assert_true(etp_str_eqz(f.symbol, "xnn_f32_gemm_ukernel__sme") && f.end == f.start + (starts ? 0x20 : 0x30));
     assert_int_equal(code_of(image, &f), ETP_CODE_SME);
     assert_true(etp_image_function(image, BASE + TEXT_AT + 0x3f, &f));
     assert_int_equal(f.symbol.len == 0, starts);
@@ -155,6 +155,61 @@ static void check_small(const etp_image *image, bool starts)
     assert_false(etp_image_function(image, BASE + TEXT_AT - 1, &f));
     assert_int_equal(etp_image_section(image, "__const").len, DATA_BYTES);
     assert_int_equal(etp_image_section(image, "__bss").len, 0);
+}
+
+// The linker's list names labels too. Pieces of 16 bytes after "plain": PIECES gives the last instruction of
+// each of the three behind it; they are one function where code runs on or a condition leads over.
+static size_t ranges_of(const uint32_t last[3], uint64_t name_at)
+{
+    file f;
+    etp_arena arena = {0};
+    etp_image *image;
+    make(&f, true);
+    for (size_t i = 0; i < 3; i++) {
+        memcpy(f.bytes + TEXT_AT + 0x10 * (i + 2) - 4, &last[i], 4);
+    }
+    uint64_t symbol = BASE + TEXT_AT + name_at;
+    memcpy(f.bytes + 0x500 + 16 + 8, &symbol, 8); // of "xnn_f32_gemm_ukernel__sme"
+    f.bytes[0x603] = 0x10; // 0x10 apart
+    f.bytes[0x604] = 0x10;
+    f.bytes[0x605] = 0;
+    f.bytes[32 + 72 + 160 + 24 + 24 + 12] = 6; // bytes of the list
+    assert_int_equal(etp_image_open((etp_bytes){f.bytes, f.len, 0}, &arena, &image, NULL), ETP_OK);
+    size_t n = etp_image_range_count(image);
+    etp_arena_dispose(&arena);
+    return n;
+}
+
+#define RET 0xd65f03c0u
+#define ADD 0x8b020020u // x0, x1, x2
+#define B 0x14000008u
+#define BL 0x94000008u
+#define BRK 0xd4200020u
+
+static void labels_of_assembly(void **state)
+{
+    (void)state;
+    static const struct {
+        uint32_t last[3];
+        uint64_t name_at;
+        size_t ranges; // with "plain"
+    } k_cases[] = {
+        {{RET, RET, RET}, 0x10, 4},
+        {{ADD, RET, RET}, 0x10, 3},           // runs on
+        {{0xd503201fu, RET, RET}, 0x10, 3},   // padding behind work (fmopa) runs on as well
+        {{B, BL, BRK}, 0x10, 4},              // jumps, calls that do not return, traps
+        {{0x540000a1u, RET, RET}, 0x10, 2},   // b.ne 20 bytes on, over one piece: it runs on, too
+        {{RET, 0x54ffff21u, RET}, 0x10, 2},   // b.ne 28 bytes back, and runs on
+        {{RET, RET, 0xb4ffff80u}, 0x10, 3},   // cbz 16 bytes back
+        {{RET, RET, 0x3607ff80u}, 0x10, 3},   // tbz 16 bytes back
+        {{ADD, RET, RET}, 0x20, 4},           // but a name is a function's
+    };
+    for (size_t i = 0; i < sizeof k_cases / sizeof *k_cases; i++) {
+        size_t n = ranges_of(k_cases[i].last, k_cases[i].name_at);
+        if (n != k_cases[i].ranges) {
+            fail_msg("case %zu: %zu ranges", i, n);
+        }
+    }
 }
 
 static void small_files(void **state)
@@ -275,6 +330,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(small_files),
+        cmocka_unit_test(labels_of_assembly),
         cmocka_unit_test(universal_files),
         cmocka_unit_test(refused),
         cmocka_unit_test(damage_is_bearable),

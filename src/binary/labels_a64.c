@@ -1,0 +1,119 @@
+// SPDX-License-Identifier: Apache-2.0
+// Mach-O linkers list the labels of hand-written assembly among the functions. A64 code tells them apart:
+// no function runs on into the next one or branches into it on a condition.
+#include "binary/image_parts.h"
+
+typedef struct joiner {
+    const etp_image *image;
+    const etp_range *ranges;
+    size_t n;
+    bool *joined; // [n] range i belongs to range i - 1
+} joiner;
+
+static bool has_name(const etp_image *image, uint64_t start)
+{
+    etp_function f;
+    return etp_image_function(image, start, &f) && f.start == start && f.symbol.len > 0;
+}
+
+static bool is_nop(uint32_t w)
+{
+    return w == 0xd503201fu;
+}
+
+// Control does not reach the instruction behind W; a call that ends a function does not return.
+static bool leaves(uint32_t w)
+{
+    return (w & 0x7c000000u) == 0x14000000u ||  // b, bl
+           (w & 0xfe000000u) == 0xd6000000u ||  // br, blr, ret and their kin
+           (w & 0xffe0001fu) == 0xd4200000u ||  // brk
+           w >> 16 == 0;                        // udf
+}
+
+static int64_t sign_extend(uint32_t v, unsigned bits)
+{
+    uint32_t sign = (uint32_t)1 << (bits - 1);
+    return (int64_t)(v & (sign - 1)) - (int64_t)(v & sign);
+}
+
+// Distance in bytes that a conditional branch goes, 0 for other instructions.
+static int64_t condition(uint32_t w)
+{
+    if ((w & 0xff000000u) == 0x54000000u || (w & 0x7e000000u) == 0x34000000u) { // b.cond, cbz, cbnz
+        return 4 * sign_extend(w >> 5 & 0x7ffffu, 19);
+    }
+    return (w & 0x7e000000u) == 0x36000000u ? 4 * sign_extend(w >> 5 & 0x3fffu, 14) : 0; // tbz, tbnz
+}
+
+static size_t range_around(const joiner *j, uint64_t address)
+{
+    size_t lo = 0, hi = j->n;
+    while (lo < hi) {
+        size_t mid = lo + (hi - lo) / 2;
+        if (j->ranges[mid].start <= address) {
+            lo = mid + 1;
+        } else {
+            hi = mid;
+        }
+    }
+    return lo > 0 && address < j->ranges[lo - 1].end ? lo - 1 : j->n;
+}
+
+// Ranges FIRST to LAST are one, unless a name or a gap is between.
+static void join(joiner *j, size_t first, size_t last)
+{
+    for (size_t i = first + 1; i <= last; i++) {
+        if (j->ranges[i].start != j->ranges[i - 1].end || has_name(j->image, j->ranges[i].start)) {
+            return;
+        }
+    }
+    for (size_t i = first + 1; i <= last; i++) {
+        j->joined[i] = true;
+    }
+}
+
+static void look_at(joiner *j, size_t at)
+{
+    etp_bytes code;
+    const etp_range *r = &j->ranges[at];
+    if (!etp_image_code(j->image, r->start, r->end, &code)) {
+        return;
+    }
+    uint32_t last = 0; // that does something
+    for (size_t i = 0; i + 4 <= code.len; i += 4) {
+        uint32_t w = etp_load_u32(code.ptr + i);
+        int64_t distance = condition(w);
+        last = is_nop(w) ? last : w;
+        if (distance == 0) {
+            continue;
+        }
+        size_t to = range_around(j, r->start + i + (uint64_t)distance);
+        if (to < j->n && to != at) {
+            join(j, to < at ? to : at, to < at ? at : to);
+        }
+    }
+    if (at + 1 < j->n && code.len >= 4 && !leaves(last)) {
+        join(j, at, at + 1);
+    }
+}
+
+bool etp_image_join_labels(etp_image *image, etp_arena *arena)
+{
+    joiner j = {image, image->ranges.items, image->ranges.n, ETP_NEW_ARRAY(arena, bool, image->ranges.n + 1)};
+    size_t kept = 0;
+    if (!j.joined) {
+        return false;
+    }
+    for (size_t i = 0; i < j.n; i++) {
+        look_at(&j, i);
+    }
+    for (size_t i = 0; i < j.n; i++) {
+        if (j.joined[i] && kept > 0) {
+            image->ranges.items[kept - 1].end = image->ranges.items[i].end;
+        } else {
+            image->ranges.items[kept++] = image->ranges.items[i];
+        }
+    }
+    image->ranges.n = kept;
+    return true;
+}
