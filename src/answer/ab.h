@@ -205,7 +205,7 @@ typedef struct etp_ab_fix {
     X(PORTABLE, "portable", "Σ time of kernels outside delegates ÷ Method::execute, at least 0.25") \
     X(STATISTICS, "statistics", "launch values ln(median) by block; docs/statistics.md")            \
     X(TRACER, "tracer", "mean traced inference ÷ untraced median − 1, beyond ±0.1")                \
-    X(THERMAL, "thermal", "clock of the last third of the blocks ÷ the first third, and temperature; environment.jsonl") \
+    X(THERMAL, "thermal", "thermal status, limits of the clocks, clock of the last third of the blocks ÷ the first third, and temperature; environment.jsonl") \
     X(ARM_FAILS, "arm_fails", "launches that gave nothing and were not made up for, by arm; those of every other arm: none")        \
     X(LOST, "lost_launch", "launches the manifest lists as lost")                                   \
     X(CLOCK, "clock_jump", "slept_ns and clock_jump_s of the blocks; environment.jsonl")             \

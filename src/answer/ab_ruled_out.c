@@ -10,6 +10,7 @@
 
 #define SMALL_SHARE 0.25  // of an effect (ln): what is below cannot have made it
 #define CLOCK_FALL 0.03   // of the clock, first to last third of the blocks
+#define CAP_FALL 0.01     // of the clocks that the system allows
 #define HOT_CELSIUS 90.0  // where processors throttle
 #define COOL_CELSIUS 70.0 // where none does
 #define WAIT_SHARE 0.02   // of the launches' time without a CPU
@@ -47,7 +48,35 @@ typedef struct weather {
     size_t temperatures, clocks; // moments that could be read
     double first_c, hottest_c;
     double first_khz, last_khz; // means over the first and last third of the blocks
+    uint64_t highest_cap_khz, lowest_cap_khz; // 0: the limits of the clocks are not known
+    uint64_t worst_status;                    // of Android; 0 none or not known
+    bool has_status;
+    uint32_t block; // the first that was throttled, 0 none
 } weather;
+
+// What the system itself says about slowing down: limits of the clocks, and Android's status.
+static void read_throttling(const etp_run *run, weather *w)
+{
+    for (size_t i = 0; i < run->blocks.n; i++) {
+        const etp_run_block *b = &run->blocks.items[i];
+        const etp_run_moment moments[] = {b->start, b->end};
+        for (int k = 0; k < 2; k++) {
+            uint64_t cap = moments[k].freq_cap_khz, status = moments[k].thermal_status;
+            if (cap != UINT64_MAX && cap > 0) {
+                w->highest_cap_khz = cap > w->highest_cap_khz ? cap : w->highest_cap_khz;
+                bool lower = w->lowest_cap_khz == 0 || cap < w->lowest_cap_khz;
+                w->lowest_cap_khz = lower ? cap : w->lowest_cap_khz;
+            }
+            w->has_status = w->has_status || status != UINT64_MAX;
+            if (status != UINT64_MAX && status > w->worst_status) {
+                w->worst_status = status;
+            }
+            bool slow = (status != UINT64_MAX && status > 0) ||
+                        (cap != UINT64_MAX && (double)cap < (1 - CAP_FALL) * (double)w->highest_cap_khz);
+            w->block = slow && w->block == 0 ? b->block : w->block;
+        }
+    }
+}
 
 static void read_weather(const etp_run *run, weather *w)
 {
@@ -82,12 +111,23 @@ static verdict thermal(etp_ab_session *s)
         return say(ETP_CAUSE_UNKNOWN, "thermal (dumps alone: no record of temperature and clock)");
     }
     read_weather(&s->run, &w);
+    read_throttling(&s->run, &w);
     double fall = 1 - w.last_khz / w.first_khz; // NAN: not readable
     const char *celsius = w.temperatures ? etp_arena_printf(&s->arena, ", hottest zone %.0f → at most %.0f °C",
                                                             w.first_c, w.hottest_c)
                                          : ", temperature not readable here";
     if (!celsius) {
         return say(ETP_CAUSE_UNKNOWN, NULL);
+    }
+    if (w.worst_status > 0) {
+        return say(ETP_CAUSE_SUSPECT,
+                   etp_arena_printf(&s->arena, "thermal (the device throttled, first in block %u: thermal status up to %llu%s)",
+                                    w.block, (unsigned long long)w.worst_status, celsius));
+    }
+    if (w.block > 0) {
+        return say(ETP_CAUSE_SUSPECT,
+                   etp_arena_printf(&s->arena, "thermal (the system lowered its clock limits by up to %.1f %%, first in block %u%s)",
+                                    100 * (1 - (double)w.lowest_cap_khz / (double)w.highest_cap_khz), w.block, celsius));
     }
     if (fall > CLOCK_FALL) {
         return say(ETP_CAUSE_SUSPECT,
@@ -234,7 +274,7 @@ static const struct {
     const char *formula, *evidence;
 } k_rules[ETP_CAUSE_COUNT] = {
     [ETP_CAUSE_THERMAL] = {thermal, ETP_FINDING_THERMAL,
-                           "suspect: mean clock of the last third of the blocks more than 3 % below the first third's, or a zone at 90 °C; "
+                           "suspect: a thermal status above 0, limits of the clocks more than 1 % below the session's highest, mean clock of the last third of the blocks more than 3 % below the first third's, or a zone at 90 °C; "
                            "ruled out: the clock did not fall, or, where it is not readable, no zone reached 70 °C",
                            "environment.jsonl"},
     [ETP_CAUSE_DRIFT] = {drift, ETP_FINDING_COUNT,

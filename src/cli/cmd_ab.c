@@ -8,7 +8,7 @@
 typedef struct ab_options {
     etp_opt_list levels, threads, fail_on;
     const char *baseline, *device, *runner, *runner_on, *runner_off, *out, *method, *inputs, *data, *cpus, *ssh_config,
-        *remote, *resume, *prepare;
+        *remote, *resume, *prepare, *cool;
     uint64_t blocks, iterations, warmup, seed;
     double budget, timeout, margin_percent, precision_percent;
     bool full, no_trace, kernels, roofs;
@@ -28,11 +28,12 @@ static const etp_opt k_options[] = {
     OPT("remote", 0, ETP_OPT_STRING, remote, "HOST:PORT", "the adb device at that address"),
     OPT("ssh-config", 0, ETP_OPT_STRING, ssh_config, "FILE", "of ssh:HOST, instead of the user's own"),
     OPT("prepare", 0, ETP_OPT_STRING, prepare, "MODE", ETP_PREPARE_HELP),
+    OPT("cool", 0, ETP_OPT_STRING, cool, "C[,TIME]", ETP_COOL_HELP),
     OPT("out", 0, ETP_OPT_STRING, out, "DIR", "run folder; must be empty or new"),
     OPT("method", 0, ETP_OPT_STRING, method, "NAME", "method of the program (default: its first)"),
     OPT("inputs", 0, ETP_OPT_STRING, inputs, "SPEC", "random:SEED, ones, FILE.npz, FILE.bpte[#CASE], or FILE,... (raw or .npy)"),
     OPT("data", 0, ETP_OPT_STRING, data, "FILE.ptd", "external weights"),
-    OPT("cpus", 0, ETP_OPT_STRING, cpus, "LIST", "pin the runner, e.g. 0 or 2-3"),
+    OPT("cpus", 0, ETP_OPT_STRING, cpus, "LIST", ETP_CPUS_HELP),
     OPT("runner", 0, ETP_OPT_STRING, runner, "PATH", "etprof's runner, its bundle, or a stock executor_runner"),
     OPT("runner-on", 0, ETP_OPT_STRING, runner_on, "PATH", "executor_runner built with the feature ..."),
     OPT("runner-off", 0, ETP_OPT_STRING, runner_off, "PATH", "... against one built without it"),
@@ -103,6 +104,7 @@ static etp_status check_resume(const ab_options *o, int n_models, etp_error *err
         {o->runner_on != NULL, "--runner-on"}, {o->runner_off != NULL, "--runner-off"},
         {o->kernels, "--kernels"},           {o->remote != NULL, "--remote"},
         {o->roofs, "--roofs"},               {o->prepare != NULL, "--prepare"},
+        {o->cool != NULL, "--cool"},
     };
     for (size_t i = 0; i < sizeof k_of_the_plan / sizeof *k_of_the_plan; i++) {
         if (k_of_the_plan[i].given) {
@@ -132,6 +134,7 @@ static etp_status measure_new(etp_cli *cli, const ab_options *o, int argc, char 
             return etp_fail_nomem(err, "options");
         }
     }
+    ETP_TRY(etp_cool_parse(o->cool, &options, err));
     etp_measure_request request = {
         .device = device, .dir = o->out, .exact = o->out != NULL, .roofs = o->roofs, .prepare = o->prepare};
     ETP_TRY(etp_foreign_option(cli, o->runner, o->runner_on, o->runner_off, &options, &request.runner, err));

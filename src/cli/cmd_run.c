@@ -12,7 +12,7 @@
 typedef struct run_options {
     etp_opt_list only, fail_on;
     bool analysis_only, full;
-    const char *init, *platform, *device, *remote_device, *runner, *prepare;
+    const char *init, *platform, *device, *remote_device, *runner, *prepare, *cool;
     uint64_t blocks;
     double budget, precision_percent;
 } run_options;
@@ -27,6 +27,7 @@ static const etp_opt k_options[] = {
     OPT("platform", 0, ETP_OPT_STRING, platform, "NAME", "with --init: mac, android or linux"),
     OPT("device", 'd', ETP_OPT_STRING, device, "SPEC", "where to run, instead of the config's device"),
     OPT("prepare", 0, ETP_OPT_STRING, prepare, "MODE", ETP_PREPARE_HELP),
+    OPT("cool", 0, ETP_OPT_STRING, cool, "C[,TIME]", ETP_COOL_HELP),
     OPT("remote-device", 0, ETP_OPT_STRING, remote_device, "HOST:PORT", "an adb device in the network"),
     OPT("runner", 0, ETP_OPT_STRING, runner, "PATH", "etprof's runner or an executor_runner, instead of runner_path"),
     OPT("blocks", 'k', ETP_OPT_COUNT, blocks, "K", "exactly K blocks, instead of the config's"),
@@ -356,6 +357,7 @@ static etp_status measure(etp_cli *cli, const run_options *o, plan *p, const cha
         .seed = c->seed,
     };
     set_counts(o, p, &options);
+    ETP_TRY(etp_cool_parse(o->cool, &options, err));
     if (o->runner) {
         ETP_TRY(etp_foreign_option(cli, o->runner, NULL, NULL, &options, &request.runner, err));
     } else if (p->n_runners > 0) {

@@ -13,7 +13,7 @@
 
 typedef struct sweep_options {
     etp_opt_list models, levels, threads, fail_on;
-    const char *baseline, *device, *runner, *out, *method, *inputs, *data, *cpus, *ssh_config, *resume, *prepare;
+    const char *baseline, *device, *runner, *out, *method, *inputs, *data, *cpus, *ssh_config, *resume, *prepare, *cool;
     uint64_t blocks, iterations, warmup, seed;
     double budget, timeout, margin_percent, knee_percent;
     bool full, no_trace;
@@ -33,11 +33,12 @@ static const etp_opt k_options[] = {
     OPT("device", 'd', ETP_OPT_STRING, device, "SPEC", "local (default), adb[:SERIAL], ssh:HOST or qemu[:CPU]"),
     OPT("ssh-config", 0, ETP_OPT_STRING, ssh_config, "FILE", "of ssh:HOST, instead of the user's own"),
     OPT("prepare", 0, ETP_OPT_STRING, prepare, "MODE", ETP_PREPARE_HELP),
+    OPT("cool", 0, ETP_OPT_STRING, cool, "C[,TIME]", ETP_COOL_HELP),
     OPT("out", 0, ETP_OPT_STRING, out, "DIR", "run folder; must be empty or new"),
     OPT("method", 0, ETP_OPT_STRING, method, "NAME", "method of the programs (default: their first)"),
     OPT("inputs", 0, ETP_OPT_STRING, inputs, "SPEC", "random:SEED, ones, or FILE,... one per input"),
     OPT("data", 0, ETP_OPT_STRING, data, "FILE.ptd", "external weights"),
-    OPT("cpus", 0, ETP_OPT_STRING, cpus, "LIST", "pin the runner, e.g. 0 or 2-3"),
+    OPT("cpus", 0, ETP_OPT_STRING, cpus, "LIST", ETP_CPUS_HELP),
     OPT("runner", 0, ETP_OPT_STRING, runner, "PATH", "runner program or bundle folder"),
     OPT("iterations", 0, ETP_OPT_COUNT, iterations, "N", "timed iterations per launch (default: 0.5 s worth)"),
     OPT("warmup", 0, ETP_OPT_COUNT, warmup, "N", "warm-up iterations per launch (default: 0.2 s worth)"),
@@ -185,6 +186,7 @@ static etp_status measure_new(etp_cli *cli, const sweep_options *o, int argc, ch
     ETP_TRY(all_models(cli, o, argc, argv, &options, err));
     ETP_TRY(choose_threads(cli, o, &options, err));
     ETP_TRY(choose_inputs(cli, o, &options, err));
+    ETP_TRY(etp_cool_parse(o->cool, &options, err));
     etp_measure_request request = {
         .device = o->device, .runner = o->runner, .dir = o->out, .exact = o->out != NULL, .prepare = o->prepare};
     return etp_measure(cli, &request, &options, NULL, NULL, out_dir, err);
@@ -206,6 +208,7 @@ static etp_status check_resume(const sweep_options *o, int n_operands, etp_error
         {o->cpus != NULL, "--cpus"},         {o->iterations > 0, "--iterations"},
         {o->warmup > 0, "--warmup"},         {o->seed > 0, "--seed"},
         {o->no_trace, "--no-trace"},           {o->prepare != NULL, "--prepare"},
+        {o->cool != NULL, "--cool"},
     };
     for (size_t i = 0; i < sizeof k_of_the_plan / sizeof *k_of_the_plan; i++) {
         if (k_of_the_plan[i].given) {

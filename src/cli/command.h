@@ -84,6 +84,9 @@ typedef struct etp_command {
     etp_status (*run)(etp_cli *cli, const void *opts, int argc, char **argv, etp_error *err);
 } etp_command;
 
+// "90", "90s", "2m", "1.5h" in seconds; false when it is no time.
+bool etp_opt_seconds(etp_str text, double *out);
+
 // NULL-terminated, in the order of help.
 extern const etp_command *const k_etp_commands[];
 

@@ -176,7 +176,8 @@ static int run_command(etp_cli *cli, const etp_command *cmd, int argc, char **ar
     }
     if (st != ETP_OK) {
         print_error(cmd->name, &err);
-        etp_cli_outcome(cli, etp_status_exit_code(st));
+        int code = etp_status_exit_code(st); // 128: of a signal that has a number
+        etp_cli_outcome(cli, st == ETP_INTERRUPTED ? code + etp_os_interrupted() : code);
     }
     return cli->exit_code;
 }

@@ -7,9 +7,12 @@
 
 #include "answer/roofs.h"
 #include "base/number.h"
+#include "device/clusters.h"
 #include "device/prepare.h"
 #include "measure/foreign.h"
 #include "os/os.h"
+
+#define COOL_WAIT_S 600.0
 
 typedef struct progress_line {
     bool shown;
@@ -188,6 +191,7 @@ static etp_status measure_on(etp_cli *cli, etp_device *device, const etp_measure
     if (settle) {
         ETP_TRY(settle(ctx, device, &cpu, options, err));
     }
+    ETP_TRY(etp_cpus_resolve(device, options->cpus, &cli->arena, &options->cpus, err));
     ETP_TRY(etp_session_plan_make(options, device, &cpu, &cli->arena, &plan, err));
     etp_str known = ETP_STR("");
     ETP_TRY(roofs(cli, device, request, &plan, &known, err));
@@ -301,6 +305,21 @@ static void restore(etp_cli *cli, etp_device *device)
                 device->info.spec, why.msg);
         etp_cli_outcome(cli, 5);
     }
+}
+
+etp_status etp_cool_parse(const char *text, etp_session_options *options, etp_error *err)
+{
+    if (!text) {
+        return ETP_OK;
+    }
+    etp_str all = etp_str_from(text), celsius = {text, etp_str_find(all, ETP_STR(","))};
+    bool ok = etp_parse_double(celsius, &options->cool_c) && options->cool_c > 0 && options->cool_c < 150;
+    options->cool_wait_s = COOL_WAIT_S;
+    if (ok && celsius.len < all.len) {
+        ok = etp_opt_seconds((etp_str){text + celsius.len + 1, all.len - celsius.len - 1}, &options->cool_wait_s);
+    }
+    return ok ? ETP_OK
+              : etp_fail(err, ETP_USAGE, "--cool '%s' is no temperature in degrees Celsius, or C,TIME like 38,5m", text);
 }
 
 etp_status etp_measure_open(etp_cli *cli, const char *spec, const char *runner, double timeout_s,

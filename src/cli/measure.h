@@ -7,6 +7,8 @@
 #include "measure/session.h"
 
 #define ETP_PREPARE_DIR ".etprof/devices" // journals of --prepare
+#define ETP_CPUS_HELP "pin the runner: big, mid, little, or a list like 0 or 2-3,6"
+#define ETP_COOL_HELP "begin each block at most C degrees warm; wait TIME at most (default 10m)"
 #define ETP_PREPARE_HELP "set an Android device up: boost, app or fixed; undone at the end"
 
 typedef struct etp_measure_request {
@@ -33,6 +35,9 @@ ETP_NODISCARD etp_status etp_measure_open(etp_cli *cli, const char *spec, const 
 ETP_NODISCARD etp_status etp_foreign_option(etp_cli *cli, const char *runner, const char *on,
                                             const char *off, etp_session_options *options,
                                             const char **out_runner, etp_error *err);
+
+// --cool "C" or "C,TIME" into OPTIONS; TEXT NULL: nothing.
+ETP_NODISCARD etp_status etp_cool_parse(const char *text, etp_session_options *options, etp_error *err);
 
 // Probes, plans, claims the folder, measures. *out_dir is the run folder.
 ETP_NODISCARD etp_status etp_measure(etp_cli *cli, const etp_measure_request *request,

@@ -135,6 +135,12 @@ static double seconds(etp_str text)
     return etp_parse_double(text, &v) && v > 0 && v * factor <= 1e9 ? v * factor : 0;
 }
 
+bool etp_opt_seconds(etp_str text, double *out)
+{
+    *out = seconds(text);
+    return *out > 0;
+}
+
 static etp_status store(parse_state *s, const etp_opt *o, const char *value, etp_error *err)
 {
     char *field = (char *)s->opts + o->offset;

@@ -371,13 +371,14 @@ static etp_status get_mode(reader *r, node object, etp_config_experiment *e)
     return ETP_OK;
 }
 
-// The kit's taskset mask ("f0", "0xf0") or a list ("4-7", "2,3") to the runner's list.
+// The kit's taskset mask ("f0", "0xf0") or a list ("4-7", "2,3") to the runner's list; words are the device's to explain.
 static etp_status get_cpus(reader *r, node object, etp_config_experiment *e)
 {
     const char *text = NULL;
     node n = member(r, object, "cpu_affinity");
     ETP_TRY(get_text(r, object, "cpu_affinity", &text));
-    if (!text || strpbrk(text, ",-")) {
+    bool word = text && (strcmp(text, "big") == 0 || strcmp(text, "mid") == 0 || strcmp(text, "little") == 0);
+    if (!text || word || strpbrk(text, ",-")) {
         e->cpus = text;
         return ETP_OK;
     }

@@ -52,6 +52,9 @@ typedef struct etp_device_vtable {
     // standard error, or the end of it; what the device itself added there is cut off. Corrects exit_code
     // and signal of P. False: the connection was lost, nobody knows how the launch ended. May be NULL.
     bool (*ended)(etp_device *d, etp_process *p, etp_str *log);
+    // CPUs on which the threads of a running launch may run, as its /proc says: "0-3", several lists when they
+    // differ; empty when it cannot be read. Text lives in ARENA. May be NULL.
+    etp_str (*affinity)(etp_device *d, const etp_process *p, etp_arena *arena);
     // A place of that name where launches may write; what was there before is gone.
     etp_status (*scratch)(etp_device *d, const char *name, etp_arena *arena, const char **out_remote,
                           etp_error *err);

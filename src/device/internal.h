@@ -20,6 +20,7 @@ ETP_NODISCARD etp_status etp_host_start(etp_device *d, const char *const *first,
                                         const char *const *args, const char *const *env,
                                         etp_process *out, etp_error *err);
 void etp_host_kill(etp_device *d, etp_process *p, uint64_t pid);
+etp_str etp_host_affinity(etp_device *d, const etp_process *p, etp_arena *arena);
 ETP_NODISCARD etp_status etp_host_scratch(etp_device *d, const char *name, etp_arena *arena,
                                           const char **out_remote, etp_error *err);
 ETP_NODISCARD etp_status etp_host_pull(etp_device *d, const char *remote, const char *local,

@@ -73,6 +73,12 @@ void etp_host_kill(etp_device *d, etp_process *p, uint64_t pid)
     etp_process_kill(p);
 }
 
+etp_str etp_host_affinity(etp_device *d, const etp_process *p, etp_arena *arena)
+{
+    (void)d;
+    return etp_process_affinity_read(p->pid, arena);
+}
+
 etp_status etp_host_scratch(etp_device *d, const char *name, etp_arena *arena,
                             const char **out_remote, etp_error *err)
 {
@@ -115,6 +121,7 @@ static const etp_device_vtable k_local = {
     .push = etp_host_push,
     .start = local_start,
     .kill = etp_host_kill,
+    .affinity = etp_host_affinity,
     .scratch = etp_host_scratch,
     .pull = etp_host_pull,
     .state = etp_host_state,

@@ -129,6 +129,7 @@ static const etp_device_vtable k_qemu = {
     .push = etp_host_push,
     .start = qemu_start,
     .kill = etp_host_kill,
+    .affinity = etp_host_affinity,
     .scratch = etp_host_scratch,
     .pull = etp_host_pull,
     .state = etp_host_state,

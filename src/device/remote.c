@@ -9,41 +9,12 @@
 
 #include "base/number.h"
 
-#define MAX_INPUTS 64
-
 static etp_remote *remote_of(const etp_device *d)
 {
     return d->data;
 }
 
 // ---- starting ----
-
-// Paths among the inputs are ours: the device gets copies.
-static etp_status map_inputs(etp_device *d, const char *spec, etp_arena *arena, const char **out,
-                             etp_error *err)
-{
-    *out = spec;
-    if (strcmp(spec, "ones") == 0 || strncmp(spec, "random:", 7) == 0) {
-        return ETP_OK;
-    }
-    etp_strbuf buf;
-    etp_strbuf_init(&buf, arena);
-    etp_str rest = etp_str_from(spec);
-    for (int n = 0; n < MAX_INPUTS && rest.len > 0; n++) {
-        etp_str item = {rest.ptr, etp_str_find(rest, ETP_STR(","))};
-        size_t step = item.len < rest.len ? item.len + 1 : item.len;
-        rest.ptr += step;
-        rest.len -= step;
-        const char *local = etp_arena_strdup(arena, item), *remote;
-        if (!local) {
-            return etp_fail_nomem(err, "inputs");
-        }
-        ETP_TRY(etp_remote_push(d, local, arena, &remote, err));
-        etp_strbuf_printf(&buf, "%s%s", n ? "," : "", remote);
-    }
-    *out = buf.ptr;
-    return buf.failed || !buf.ptr ? etp_fail_nomem(err, "inputs") : ETP_OK;
-}
 
 static void append_command(etp_device *d, const char *const *args, const char *const *env,
                            etp_strbuf *s)
@@ -97,20 +68,6 @@ static etp_status remote_start(etp_device *d, const char *const *args, const cha
     etp_remote *r = remote_of(d);
     ETP_TRY(etp_remote_push_bundle(d, err)); // and, by the way, the connection is there
     etp_arena arena = {0};
-    const char *words[65];
-    size_t n = 0;
-    etp_status status = ETP_OK;
-    for (; args[n] && status == ETP_OK; n++) {
-        if (n == 64) {
-            status = etp_fail(err, ETP_INTERNAL, "more than 64 arguments");
-            break;
-        }
-        words[n] = args[n];
-        if (n > 0 && strcmp(args[n - 1], "--inputs") == 0) {
-            status = map_inputs(d, args[n], &arena, &words[n], err);
-        }
-    }
-    words[n] = NULL;
     etp_strbuf script;
     etp_strbuf_init(&script, &arena);
     snprintf(r->marker, sizeof r->marker, "etprof-end %016llx ",
@@ -120,18 +77,11 @@ static etp_status remote_start(etp_device *d, const char *const *args, const cha
     etp_strbuf_printf(&script, "\nm='%s'\n{ mkdir -p \"$w\" && cd ", r->marker);
     etp_remote_quote(&script, r->bundle);
     etp_strbuf_appendz(&script, "; } || { echo \"${m}126\" >&2; exit 126; }\n");
-    if (status == ETP_OK) {
-        append_command(d, words, env, &script);
-        etp_strbuf_appendz(&script, k_after_start);
-    }
+    append_command(d, args, env, &script);
+    etp_strbuf_appendz(&script, k_after_start);
     const char *const *argv = script.failed ? NULL : etp_remote_argv(r, script.ptr, &arena);
-    if (status == ETP_OK && !argv) {
-        status = etp_fail_nomem(err, "a launch");
-    }
-    if (status == ETP_OK) {
-        const etp_process_spec spec = {.argv = argv};
-        status = etp_process_start(&spec, out, err);
-    }
+    const etp_process_spec spec = {.argv = argv};
+    etp_status status = argv ? etp_process_start(&spec, out, err) : etp_fail_nomem(err, "a launch");
     etp_arena_dispose(&arena);
     return status;
 }
@@ -187,6 +137,29 @@ static void remote_kill(etp_device *d, etp_process *p, uint64_t pid)
     end_there(d, false);
 }
 
+static etp_str remote_affinity(etp_device *d, const etp_process *p, etp_arena *arena)
+{
+    (void)p; // our client's
+    const etp_remote *r = remote_of(d);
+    const char *w = etp_remote_quoted(arena, r->work);
+    etp_remote_call call = {
+        .script = w ? etp_arena_printf(arena, "w=%s\nread p <\"$w/pid\" && cat /proc/$p/task/*/status 2>/dev/null | "
+                                              "sed -n 's/^Cpus_allowed_list:[^0-9]*//p' | sort -u",
+                                       w)
+                    : NULL};
+    if (!call.script || etp_remote_do(d, &call, arena, NULL) != ETP_OK) {
+        return ETP_STR("");
+    }
+    while (call.out.len > 0 && (unsigned char)call.out.ptr[call.out.len - 1] <= ' ') {
+        call.out.len--;
+    }
+    char *text = etp_arena_strdup(arena, call.out);
+    for (char *c = text; c && *c; c++) {
+        *c = *c >= '0' && *c <= '9' ? *c : *c == '-' || *c == ',' ? *c : ' ';
+    }
+    return etp_str_from(text ? text : "");
+}
+
 static etp_status remote_scratch(etp_device *d, const char *name, etp_arena *arena,
                                  const char **out_remote, etp_error *err)
 {
@@ -226,6 +199,7 @@ static const etp_device_vtable k_remote = {
     .start = remote_start,
     .kill = remote_kill,
     .ended = remote_ended,
+    .affinity = remote_affinity,
     .scratch = remote_scratch,
     .pull = etp_remote_pull,
     .state = etp_remote_state,

@@ -69,6 +69,7 @@ etp_str etp_environment_line(const etp_run *run, const etp_block_environment *e,
     } else {
         etp_json_kv_i64(&j, "control_position", e->control_position);
     }
+    etp_json_kv_u64(&j, "cooled_ns", e->cooled_ns);
     etp_json_kv_i64(&j, "wall_start_s", e->wall_start);
     etp_json_kv_i64(&j, "wall_end_s", e->wall_end);
     number_or_null(&j, "slept_ns", etp_environment_slept_ns(e));

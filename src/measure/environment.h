@@ -12,6 +12,7 @@ typedef struct etp_block_environment {
     uint32_t n_arms;
     int control_position; // -1: no control launch
     int64_t wall_start, wall_end; // seconds since 1970
+    uint64_t cooled_ns; // waited for the start temperature
     etp_os_state start, end;
 } etp_block_environment;
 

@@ -389,6 +389,9 @@ static void finish(launch *l, bool good)
     etp_process_sched sched = {UINT64_MAX, UINT64_MAX};
     etp_process_counters counters = {0};
     if (good) {
+        if (l->request->cpus && t->device->ops->affinity) {
+            out->record.cpus_allowed = t->device->ops->affinity(t->device, &t->process, l->arena);
+        }
         if (t->device->info.local_pid) {
             etp_process_sched_read(t->process.pid, &sched);
             etp_process_counters_read(t->process.pid, &counters);

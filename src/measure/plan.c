@@ -403,7 +403,8 @@ etp_status etp_session_plan_make(const etp_session_options *options, const etp_d
                                  etp_error *err)
 {
     *out = (etp_session_plan){.cpu = *cpu, .method = options->method, .cpus = options->cpus,
-                              .sweep_knee = options->sweep_knee};
+                              .sweep_knee = options->sweep_knee,
+                              .cool_c = options->cool_c, .cool_wait_s = options->cool_wait_s};
     ETP_TRY(read_models(options, arena, out, err));
     ETP_TRY(make_arms(options, device->info.platform, &cpu->cpu, arena, out, err));
     ETP_TRY(choose_baseline(options, arena, out, err));

@@ -117,6 +117,7 @@ etp_status etp_session_options_of(const etp_run *run, etp_arena *arena, etp_sess
                                  .precision = run->precision,
                                  .no_control = run->control_blocks == 0,
                                  .sweep_knee = run->knee,
+                                 .cool_c = run->cool_c, .cool_wait_s = run->cool_wait_s,
                                  .has_seed = true,
                                  .seed = run->seed};
     ETP_TRY(options_runners(run, levels.n, threads.n, arena, out, err));

@@ -4,6 +4,7 @@
 
 #include <etprof/version.h>
 
+#include "measure/cores.h"
 #include "measure/environment.h"
 #include "measure/foreign.h"
 #include "measure/selftest.h"
@@ -46,6 +47,8 @@ static etp_status describe(etp_session *s, etp_error *err)
     r->asked.traced = p->traced;
     r->asked.no_trace = !p->trace;
     r->asked.kernels = p->kernels;
+    r->cool_c = p->cool_c;
+    r->cool_wait_s = p->cool_wait_s;
     r->sweep = p->sweep_knee > 0;
     r->knee = p->sweep_knee;
     for (size_t i = 0; i < p->n_models; i++) {
@@ -76,8 +79,11 @@ static etp_status describe(etp_session *s, etp_error *err)
     for (size_t i = 0; i < p->n_runner_notes; i++) {
         etp_session_note(s, p->runner_notes[i].id, p->runner_notes[i].text);
     }
-    return at ? etp_environment_describe(s->device, &s->arena, r, err)
-              : etp_fail_nomem(err, "the session");
+    if (!at) {
+        return etp_fail_nomem(err, "the session");
+    }
+    ETP_TRY(etp_environment_describe(s->device, &s->arena, r, err));
+    return etp_cores_units(s, err);
 }
 
 // One raw file per input, in the form that the runner takes.

@@ -42,7 +42,7 @@ typedef struct etp_session_options { // zeroed = the defaults
     const char *data;         // .ptd beside the model
     const char *method;       // NULL: the runner chooses
     const char *inputs;       // see etp_inputs_prepare; NULL: random:0
-    const char *cpus;         // NULL: not pinned
+    const char *cpus;         // "0-3,6" (etp_cpus_resolve makes it of words); NULL: not pinned
     uint32_t blocks;          // 0: ETP_DEFAULT_BLOCKS; emulated: 1
     double budget_s;          // 0: none
     double precision;         // stop when every interval is this narrow (relative half-width); 0: no such rule
@@ -51,6 +51,7 @@ typedef struct etp_session_options { // zeroed = the defaults
     bool kernels;             // one sampled launch per arm in block 1
     bool no_control;          // without the A/A control
     double sweep_knee;        // above 0: a sweep; gain that more threads must reach to be worth them
+    double cool_c, cool_wait_s; // each block begins at most this warm, and waits at most this long; 0: at once
     bool has_seed;
     uint64_t seed;            // 53 bits are used
     double timeout_s;         // longest silence of a runner; 0: 60, emulated 600
@@ -82,6 +83,7 @@ typedef struct etp_session_plan { // lives in the arena given to etp_session_pla
     double sweep_knee; // 0: no sweep
     bool blocks_exact; // asked for: lost blocks are not made up for
     double budget_s, precision; // 0: none
+    double cool_c, cool_wait_s;
     uint64_t seed;
     uint64_t warmup, iterations, traced; // 0: the pilot decides
     bool trace, kernels;

@@ -36,6 +36,7 @@ typedef struct etp_session {
     etp_arm_state *arms;
     const char *data;   // path on the device
     uint64_t start_ns, wait_ns; // wait_ns: Σ over launches of being ready without a CPU
+    uint64_t highest_cap_khz; // of the clocks that the device allowed, over the session
     uint32_t next_launch, expected_launches;
     etp_session_progress progress;
     // Launch values (ln) of the committed blocks, n_arms each; NAN where an arm is missing.

@@ -2,6 +2,7 @@
 // Makes one launch and keeps what comes of it: rows, trace, outputs, log, or the reason of its loss.
 #include <stdio.h>
 
+#include "measure/cores.h"
 #include "measure/foreign.h"
 #include "measure/sampled.h"
 #include "measure/state.h"
@@ -273,7 +274,13 @@ static etp_status launch_task(etp_session *s, const etp_task *t, bool pilot, uin
 {
     etp_arm_state *arm = &s->arms[t->arm];
     etp_launch_request q;
-    ETP_TRY(make_request(s, t, pilot, &q, err));
+    etp_status made = make_request(s, t, pilot, &q, err);
+    if (made != ETP_OK && etp_session_interrupted(s) != 0) { // it came between two launches
+        *o = (etp_launch_outcome){.interrupted = true};
+        s->cut_short = !pilot;
+        return ETP_OK;
+    }
+    ETP_TRY(made);
     etp_session_show(s, pilot ? "pilot" : "block", t);
     s->next_launch++;
     ETP_TRY(etp_launch_run(s->device, &q, &s->block_arena, o, err));
@@ -297,6 +304,7 @@ static etp_status launch_task(etp_session *s, const etp_task *t, bool pilot, uin
         ETP_TRY(lose_launch(s, t, o, attempt, err));
     }
     arm->succeeded = arm->succeeded || o->ok;
+    etp_cores_check(s, &s->plan->arms[t->arm], o->record.cpus_allowed);
     if (o->ok && o->mean_only) {
         etp_session_note(s, "runner_mean_only",
                          "the runner's log tells only the sum of its executions: an iteration is their "

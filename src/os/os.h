@@ -207,6 +207,8 @@ typedef struct etp_process_counters {
     uint64_t energy_nj;
 } etp_process_counters;
 ETP_API void etp_process_counters_read(int64_t pid, etp_process_counters *out);
+// CPUs on which its threads may run, "0-3" or "0-3 2"; empty unreadable.
+ETP_API etp_str etp_process_affinity_read(int64_t pid, etp_arena *arena);
 ETP_API bool etp_process_alive(int64_t pid);
 ETP_API int64_t etp_os_self_pid(void);
 

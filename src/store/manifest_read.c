@@ -114,6 +114,11 @@ static void read_plan(const etp_json_object *root, etp_run *run)
         run->asked.no_trace = !etp_json_get_bool(&asked, "trace");
         run->asked.kernels = etp_json_get_bool(&asked, "kernels");
     }
+    etp_json_object cool = etp_json_get_object(&plan, "cool");
+    if (cool.object) {
+        run->cool_c = etp_json_get_double(&cool, "celsius");
+        run->cool_wait_s = etp_json_get_double(&cool, "wait_s");
+    }
     etp_json_object sweep = etp_json_get_object(&plan, "sweep");
     if (sweep.object) {
         run->sweep = true;

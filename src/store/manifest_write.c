@@ -108,6 +108,13 @@ static void write_plan(etp_json *j, const etp_run *run)
         etp_json_kv_bool(j, "kernels", run->asked.kernels);
         etp_json_end(j);
     }
+    if (run->cool_c > 0) {
+        etp_json_key(j, "cool");
+        etp_json_begin_object_inline(j);
+        etp_json_kv_double(j, "celsius", run->cool_c);
+        etp_json_kv_double(j, "wait_s", run->cool_wait_s);
+        etp_json_end(j);
+    }
     if (run->sweep) {
         etp_json_key(j, "sweep");
         etp_json_begin_object_inline(j);

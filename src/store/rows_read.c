@@ -151,7 +151,8 @@ static void read_launch(const etp_json_object *o, etp_run *run)
                         .wait_ns = count_or_unknown(o, "wait_ns"),
                         .migrations = count_or_unknown(o, "migrations"),
                         .hook_calls = etp_json_get_u64(o, "hook_calls", INT64_MAX),
-                        .flags = etp_json_get_str(o, "flags")};
+                        .flags = etp_json_get_str(o, "flags"),
+                        .cpus_allowed = etp_json_get_str(o, "cpus_allowed")};
     etp_json_object mask = etp_json_get_object(o, "mask");
     l.mask_requested = etp_json_get_str(&mask, "requested");
     l.mask_hook = etp_json_get_str(&mask, "hook");
@@ -182,6 +183,8 @@ static etp_run_moment read_moment(const etp_json_object *o, const char *key)
     return (etp_run_moment){
         .temperature_c = celsius && !json_is_null(celsius) ? temperature : (double)NAN,
         .freq_max_khz = at.object ? count_or_unknown(&at, "freq_max_khz") : UINT64_MAX,
+        .freq_cap_khz = at.object ? count_or_unknown(&at, "freq_cap_khz") : UINT64_MAX,
+        .thermal_status = at.object ? count_or_unknown(&at, "thermal_status") : UINT64_MAX,
     };
 }
 

@@ -103,6 +103,7 @@ typedef struct etp_run_launch {
     uint64_t cycles, instructions, fast_cycles, energy_nj; // of the process before its end; 0 unknown
     // What the runner says about its mask, text forms of isa.h:
     etp_str mask_requested, mask_hook, mask_cleared, mask_caller, flags;
+    etp_str cpus_allowed; // of its threads, from /proc; empty: not asked or not readable
     uint64_t hook_calls; // by SDK libraries, answered with the mask in force
 } etp_run_launch;
 
@@ -110,6 +111,8 @@ typedef struct etp_run_launch {
 typedef struct etp_run_moment {
     double temperature_c; // hottest zone
     uint64_t freq_max_khz; // fastest CPU
+    uint64_t freq_cap_khz; // Σ of what the system allowed
+    uint64_t thermal_status; // of Android
 } etp_run_moment;
 
 typedef struct etp_run_block {
@@ -184,6 +187,7 @@ typedef struct etp_run {
         bool no_trace, kernels;
     } asked;
     bool sweep;  // a factorial: every pair of arms is of interest, not those with the baseline alone
+    double cool_c, cool_wait_s; // start temperature of blocks and patience; 0: none
     double knee; // its threshold: gain that more threads must reach; 0 no sweep
     struct {
         etp_run_arm *items;
@@ -212,7 +216,7 @@ typedef struct etp_run {
     } files;
     struct {
         etp_str id, text; // what the session noticed: "clock_jump", …
-    } notes[8];
+    } notes[16];
     size_t n_notes;
 
     // read from samples.csv, environment.jsonl and the experiments' folders

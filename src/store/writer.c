@@ -193,6 +193,9 @@ static void write_launch(etp_sink *sink, const etp_run *run, const etp_run_launc
     etp_json_end(&j);
     etp_json_kv_u64(&j, "hook_calls", l->hook_calls);
     etp_json_kv_str(&j, "flags", l->flags);
+    if (l->cpus_allowed.len > 0) {
+        etp_json_kv_str(&j, "cpus_allowed", l->cpus_allowed);
+    }
     etp_json_end(&j);
     etp_json_end_document(&j);
 }

@@ -62,7 +62,7 @@ class Bench:
                     line = (entry / "cmdline").read_bytes()
                 except OSError:
                     continue
-                if cwd.startswith(str(self.home.resolve())) and b"etprof-runner" in line:
+                if cwd.startswith(str(self.server.inside.resolve())) and b"etprof-runner" in line:
                     found.append((int(entry.name), line))
         return found
 

@@ -9,7 +9,7 @@ import subprocess
 import sys
 import time
 
-from phone import prepare
+from phone import prepare, weather
 
 MARK = "ETPROF_TEST_LOOPBACK"
 
@@ -31,20 +31,59 @@ def missing(root: pathlib.Path) -> str:
     return "unreachable"
 
 
+CPU = pathlib.Path("/sys/devices/system/cpu")
+
+
+def fake_sys(where: pathlib.Path) -> list:
+    """A /sys of a phone with two kinds of cores, to be bound over the real one; (source, target) pairs."""
+    cpu, classes = where / "cpu", where / "class"
+    for source in list(CPU.glob("[a-z]*")) + list(CPU.glob("cpu[0-9]*/topology/*")):
+        if source.is_file():
+            try:
+                text = source.read_text()
+            except OSError:
+                continue
+            target = cpu / source.relative_to(CPU)
+            target.parent.mkdir(parents=True, exist_ok=True)
+            target.write_text(text)
+    for i, khz in ((0, 1800000), (1, 3200000)):
+        for folder, values in ((cpu / "cpufreq" / f"policy{i}", {"related_cpus": i, "cpuinfo_max_freq": khz, "scaling_max_freq": khz}),
+                               (cpu / f"cpu{i}" / "cpufreq", {"scaling_cur_freq": khz, "scaling_governor": "walt"})):
+            folder.mkdir(parents=True, exist_ok=True)
+            for name, value in values.items():
+                (folder / name).write_text(f"{value}\n")
+    # Zones as vendors leave them: without a sensor, absurd, and one that counts.
+    for i, (kind, value) in enumerate((("unused", 0), ("modem", -273000), ("bogus", 4294967295), ("skin", 31500), ("soc", 36500))):
+        zone = classes / "thermal" / f"thermal_zone{i}"
+        zone.mkdir(parents=True)
+        (zone / "type").write_text(kind + "\n")
+        (zone / "temp").write_text(f"{value}\n")
+    (classes / "thermal" / "thermal_zone9").mkdir()  # nothing in it can be read
+    return [(cpu, CPU), (classes, "/sys/class")]
+
+
 class Server:
+    """A device with its files in WHERE, which it sees at `inside` alone: no path of it means anything here."""
+
     def __init__(self, prefix: pathlib.Path, where: pathlib.Path, port: int):
         self.prefix, self.home, self.port, self.process = prefix, where, port, None
         self.serial = f"127.0.0.1:{port}"
         self.home.mkdir(parents=True)
+        self.inside = where.with_name("on-device-" + where.name)
+        self.inside.mkdir()
+        self.sys = where.with_name("sys-" + where.name)
+        binds = [(where, self.inside)] + (fake_sys(self.sys) if os.cpu_count() == 2 else [])
+        self.enter = "".join(f"mount --bind {source} {target} && " for source, target in binds)
         self.start()
 
     def start(self):
         lib = self.prefix / "usr" / "lib" / "x86_64-linux-gnu"
+        adbd = self.prefix / "usr/lib/android-sdk/platform-tools/adbd"
         with open(self.home / "adbd.log", "ab") as log:
             self.process = subprocess.Popen(
-                [self.prefix / "usr/lib/android-sdk/platform-tools/adbd"], cwd=self.home,
-                env={"PATH": f"{self.home}:/usr/bin:/bin", "HOME": str(self.home), "TMPDIR": str(self.home),
-                     "LD_LIBRARY_PATH": f"{lib}/android:{lib}", "ADBD_PORT": str(self.port)},
+                ["unshare", "-m", "sh", "-c", f"{self.enter} cd {self.inside} && exec {adbd}"],
+                env={"PATH": f"{self.inside}:/usr/sbin:/usr/bin:/sbin:/bin", "HOME": str(self.inside),
+                     "TMPDIR": str(self.inside), "LD_LIBRARY_PATH": f"{lib}/android:{lib}", "ADBD_PORT": str(self.port)},
                 stdin=subprocess.DEVNULL, stdout=log, stderr=log, start_new_session=True)
         for _ in range(100):
             with socket.socket() as s:
@@ -134,7 +173,7 @@ def test(_etprof, root, bundle, tmp, bench, run, common):
         assert "Test [31m Phone" in text and "SOC1" in text and "2026-11-05" in text, text[:3000]
 
     try:
-        run(b, [wrong_devices] + common + [facts_of_android, prepare, two_devices])
+        run(b, [wrong_devices] + common + [facts_of_android, prepare, weather, two_devices])
     finally:
         subprocess.run(["adb", "kill-server"], env={**os.environ, **env}, capture_output=True, check=False)
         first.stop()

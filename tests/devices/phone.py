@@ -34,12 +34,12 @@ esac""",
 class Phone:
     """The programs in HOME, their state in HOME/phone."""
 
-    def __init__(self, home: pathlib.Path):
+    def __init__(self, home: pathlib.Path, inside: pathlib.Path):
         self.home, self.state = home, home / "phone"
         self.state.mkdir()
         for name, text in PROGRAMS.items():
             path = home / name
-            path.write_text(f"#!/bin/sh\nP={self.state}\n{text}\n")
+            path.write_text(f"#!/bin/sh\nP={inside}/phone\n{text}\n")
             path.chmod(0o755)
         for key, value in (("low_power", "1"), ("stay_on_while_plugged_in", "0"), ("window_animation_scale", "0.5"),
                            ("transition_animation_scale", "1.0")):  # animator_duration_scale is not set
@@ -231,9 +231,137 @@ def refused(b, phone):
 
 
 def prepare(b):
-    phone = Phone(b.home)
+    phone = Phone(b.home, b.server.inside)
     for test in (sets_and_restores, fixed_mode, killed_outright, next_session_undoes, interrupted, not_taken,
                  gone_at_the_end, refused):
         begin = time.monotonic()
         test(b, phone)
         print(f"   {test.__name__} ({time.monotonic() - begin:.1f} s)", flush=True)
+
+
+# ---- facts, cores, heat: over a fake /sys (adbd.py) -------------------------------------------------------------
+
+def rows(out, kind):
+    lines = [json.loads(line) for line in (out / "environment.jsonl").read_text().splitlines()]
+    return [line for line in lines if line["type"] == kind]
+
+
+def facts_are_the_devices(b, phone):
+    phone.put("prop.ro.product.model", "Test\033[31m Phone")
+    phone.put("prop.ro.board.platform", "board")  # what there is of an SoC when ro.soc.model is empty
+    phone.put("prop.ro.build.version.release", "17")
+    phone.put("prop.ro.build.version.security_patch", "2026-11-05")
+    phone.put("dumpsys.battery", "Current Battery Service state:\n  AC powered: false\n  USB powered: true\n  level: 81\n"
+                                 "  scale: 100\n  temperature: 312")
+    phone.put("dumpsys.thermalservice", "IsStatusOverride: false\nThermal Status: 0\nCached temperatures:\n"
+                                        "\tTemperature{mValue=0.0, mType=3, mName=skin, mStatus=0}")
+    done, out = b.ab("--no-trace")
+    assert done.returncode == 0, done.stderr
+    facts = facts_of(out)
+    expected = {"model": "Test [31m Phone", "soc": "board", "os_version": "17", "security_patch": "2026-11-05",
+                "battery_percent": "81", "thermal_status": "0", "governor": "walt", "frequency_max_khz": None,
+                "clusters": "cpus 0 up to 1800000 kHz; cpus 1 up to 3200000 kHz"}
+    assert {k: facts.get(k) for k in expected} == expected, facts
+    start = rows(out, "block")[0]["start"]
+    expected = {"temperature_c": 36.5, "temperature_zone": "soc", "freq_min_khz": 1800000, "freq_max_khz": 3200000,
+                "freq_cap_khz": 5000000, "thermal_status": 0, "battery_percent": 81, "governor": "walt"}
+    assert {k: start[k] for k in expected} == expected, start
+
+
+def cores(b, phone):
+    for word, cpu in (("big", "1"), ("little", "0")):
+        p, out = start(b, "--cpus", word, "--iterations", "60")
+        pid = b.wait_for_runner()
+        seen = set()
+        for _ in range(200):  # the runner pins itself a moment after it was started
+            try:
+                status = pathlib.Path(f"/proc/{pid}/status").read_text()
+            except OSError:
+                break
+            seen.add(next(line.split()[1] for line in status.splitlines() if line.startswith("Cpus_allowed_list")))
+            if cpu in seen:
+                break
+            time.sleep(0.01)
+        _, text = p.communicate(timeout=60)
+        assert p.returncode == 0 and cpu in seen, (p.returncode, seen, text)
+        assert {row.get("cpus_allowed") for row in rows(out, "launch")} == {cpu}, rows(out, "launch")
+        assert json.loads((out / "manifest.json").read_text())["plan"]["cpus"] == cpu
+    for word, text in (("mid", "no such kind"), ("fast", "none of big, mid, little"), ("1-0", "none of big"), ("0,,1", "none of")):
+        done, _ = b.ab("--cpus", word)
+        assert done.returncode == 2 and text in done.stderr, (word, done.stderr)
+
+
+def cool_down(b, phone):
+    soc = b.server.sys / "class" / "thermal" / "thermal_zone4" / "temp"
+    soc.write_text("45000\n")
+    p, out = start(b, "--cool", "40,60s", "--blocks", "2", trace=True)
+    time.sleep(3)
+    assert p.poll() is None
+    soc.write_text("38200\n")
+    _, text = p.communicate(timeout=60)
+    assert p.returncode == 0 and "block 1: 45.0 C (soc), waiting for 40.0 C" in text, (p.returncode, text)
+    blocks = rows(out, "block")
+    assert 5e8 < blocks[0]["cooled_ns"] < 2e10 and blocks[0]["start"]["temperature_c"] == 38.2, blocks[0]
+    assert blocks[1]["cooled_ns"] < 1e9, blocks[1]
+    assert json.loads((out / "manifest.json").read_text())["plan"]["cool"] == {"celsius": 40.0, "wait_s": 60.0}
+    done, out = b.ab("--no-trace", "--cool", "20,1s")
+    assert done.returncode == 0 and "begun all the same" in done.stderr, done.stderr
+    assert "started_hot" in (out / "manifest.json").read_text()
+    for wrong in ("hot", "-3", "40,", "40,soon", "400"):
+        done, _ = b.ab("--cool", wrong)
+        assert done.returncode == 2 and "--cool" in done.stderr, (wrong, done.stderr)
+    p, out = start(b, "--cool", "10,10m")
+    time.sleep(2.5)
+    p.send_signal(signal.SIGINT)
+    p.communicate(timeout=10)
+    assert p.returncode == 130, p.returncode
+    soc.write_text("36500\n")
+
+
+def throttling(b, phone):
+    """The system lowers a limit after block 1; Android says so in its own way."""
+    limit = b.server.sys / "cpu" / "cpufreq" / "policy1" / "scaling_max_freq"
+    for change, back, words in (
+            (lambda: limit.write_text("1600000\n"), lambda: limit.write_text("3200000\n"), "lowered its clock limits by up to 32.0 %"),
+            (lambda: phone.put("dumpsys.thermalservice", "Thermal Status: 2"),
+             lambda: phone.put("dumpsys.thermalservice", "Thermal Status: 0"), "thermal status up to 2")):
+        p, out = start(b, "--blocks", "2", "--iterations", "10")
+        wait_until(p, lambda: (out / "environment.jsonl").exists() and rows(out, "block"))
+        change()
+        stdout, text = p.communicate(timeout=60)
+        back()
+        answer = json.loads(stdout)
+        found = [f["text"] for f in answer["findings"] if f["kind"] == "thermal"]
+        assert len(found) == 1 and words in found[0] and "first in block 2" in found[0], (found, answer["findings"])
+        assert "throttles" in text or "of the clocks it allowed before" in text, text
+
+
+def quirks(b, phone):
+    """No zone can be read: the battery's temperature is the best there is. Services that do not answer are left out."""
+    zones = b.server.sys / "class" / "thermal"
+    saved = {p: p.read_text() for p in zones.rglob("temp")}
+    for path in saved:
+        path.unlink()
+    done, out = b.ab("--no-trace")
+    start_state = rows(out, "block")[0]["start"]
+    assert (start_state["temperature_c"], start_state["temperature_zone"]) == (31.2, "battery"), start_state
+    phone.put("dumpsys.battery", "  level: unknown\n  temperature: -1\n  temperature: 99999")
+    phone.put("dumpsys.thermalservice", "Thermal Status: not available")
+    done, out = b.ab("--no-trace", "--cool", "30")
+    start_state = rows(out, "block")[0]["start"]
+    assert start_state["temperature_c"] is None and start_state["thermal_status"] is None, start_state
+    assert start_state["battery_percent"] is None and "temperature_unreadable" in (out / "manifest.json").read_text()
+    for path, text in saved.items():
+        path.write_text(text)
+
+
+def weather(b):
+    if not hasattr(b.server, "sys") or not b.server.sys.exists():
+        print("skipped: facts, cores and heat: the fake /sys has two CPUs, this machine has not")
+        return
+    phone = Phone(b.home, b.server.inside)
+    for test in (facts_are_the_devices, cores, cool_down, throttling, quirks):
+        begin = time.monotonic()
+        test(b, phone)
+        print(f"   {test.__name__} ({time.monotonic() - begin:.1f} s)", flush=True)
+    phone.remove()

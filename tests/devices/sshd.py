@@ -36,6 +36,7 @@ class Server:
         self.dir = where
         self.home = where / "home"
         self.home.mkdir(parents=True)
+        self.inside = self.home
         self.port = free_port()
         for name in ("hostkey", "userkey"):
             subprocess.run(["ssh-keygen", "-q", "-t", "ed25519", "-N", "", "-f", where / name], check=True)

@@ -179,6 +179,13 @@ etp_status etp_os_details_read(etp_arena *arena, etp_os_details *out, etp_error 
     return ETP_OK;
 }
 
+etp_str etp_process_affinity_read(int64_t pid, etp_arena *arena)
+{
+    (void)pid; // this system pins no threads
+    (void)arena;
+    return ETP_STR("");
+}
+
 void etp_process_sched_read(int64_t pid, etp_process_sched *out)
 {
     (void)pid;

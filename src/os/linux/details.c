@@ -24,6 +24,7 @@ static const source k_lines[] = {
     {"clock_source", "/sys/devices/system/clocksource/clocksource0/current_clocksource"},
     {"frequency_driver", "/sys/devices/system/cpu/cpu0/cpufreq/scaling_driver"},
     {"frequency_max_khz", "/sys/devices/system/cpu/cpu0/cpufreq/cpuinfo_max_freq"},
+    {"governor", "/sys/devices/system/cpu/cpu0/cpufreq/scaling_governor"},
     {"model", "/sys/devices/virtual/dmi/id/product_name"},
 };
 
@@ -32,6 +33,48 @@ static bool add(etp_os_details *out, etp_arena *arena, const char *key, etp_str 
     const char *copy = etp_arena_strdup(arena, value);
     etp_os_detail d = {key, copy};
     return copy && ETP_PUSH(arena, out, d);
+}
+
+#define CPU "/sys/devices/system/cpu"
+#define MAX_CPUS 1024
+
+// "cpus 0 1 up to 1800000 kHz; cpus 2 3 up to 2400000 kHz", as devices elsewhere are asked for it.
+static bool add_clusters(etp_os_details *out, etp_arena *arena, etp_arena *scratch)
+{
+    etp_dir_list list;
+    etp_strbuf text;
+    etp_strbuf_init(&text, scratch);
+    if (etp_os_list(CPU "/cpufreq", scratch, &list, NULL) != ETP_OK) {
+        return true;
+    }
+    for (size_t i = 0; i < list.n; i++) {
+        const char *policy = list.items[i].name;
+        etp_str cpus, khz;
+        if (strncmp(policy, "policy", 6) == 0 &&
+            etp_proc_line(etp_arena_printf(scratch, CPU "/cpufreq/%s/related_cpus", policy), scratch, &cpus) &&
+            etp_proc_line(etp_arena_printf(scratch, CPU "/cpufreq/%s/cpuinfo_max_freq", policy), scratch, &khz)) {
+            etp_strbuf_printf(&text, "%scpus %.*s up to %.*s kHz", text.len ? "; " : "", ETP_STR_ARG(cpus), ETP_STR_ARG(khz));
+        }
+    }
+    return !text.failed && (text.len == 0 || add(out, arena, "clusters", etp_strbuf_str(&text)));
+}
+
+// SMIDR_EL1 of each CPU, where it changes: "0:0x… 4:0x…".
+static bool add_smidr(etp_os_details *out, etp_arena *arena, etp_arena *scratch)
+{
+    etp_strbuf text;
+    etp_strbuf_init(&text, scratch);
+    etp_str value, last = ETP_STR("");
+    for (unsigned i = 0; i < MAX_CPUS; i++) {
+        if (!etp_proc_line(etp_arena_printf(scratch, CPU "/cpu%u/regs/identification/smidr_el1", i), scratch, &value)) {
+            break;
+        }
+        if (!etp_str_eq(value, last)) {
+            etp_strbuf_printf(&text, "%s%u:%.*s", text.len ? " " : "", i, ETP_STR_ARG(value));
+            last = value;
+        }
+    }
+    return !text.failed && (text.len == 0 || add(out, arena, "smidr", etp_strbuf_str(&text)));
 }
 
 etp_status etp_os_details_read(etp_arena *arena, etp_os_details *out, etp_error *err)
@@ -52,6 +95,7 @@ etp_status etp_os_details_read(etp_arena *arena, etp_os_details *out, etp_error 
             ok = ok && add(out, arena, "virtual_machine", guest ? ETP_STR("yes") : ETP_STR("no"));
         }
     }
+    ok = ok && add_clusters(out, arena, &scratch) && add_smidr(out, arena, &scratch);
     etp_arena_dispose(&scratch);
     return ok ? ETP_OK : etp_fail_nomem(err, "facts of the machine");
 }
@@ -114,4 +158,29 @@ void etp_process_counters_read(int64_t pid, etp_process_counters *out)
 {
     (void)pid; // perf events would have to be opened before the process's threads start
     *out = (etp_process_counters){0};
+}
+
+etp_str etp_process_affinity_read(int64_t pid, etp_arena *arena)
+{
+    etp_dir_list tasks;
+    etp_strbuf out;
+    etp_strbuf_init(&out, arena);
+    const char *dir = etp_arena_printf(arena, "/proc/%lld/task", (long long)pid);
+    if (!dir || etp_os_list(dir, arena, &tasks, NULL) != ETP_OK) {
+        return ETP_STR("");
+    }
+    etp_str last = ETP_STR("");
+    for (size_t i = 0; i < tasks.n; i++) {
+        etp_str text;
+        const char *path = etp_arena_printf(arena, "%s/%s/status", dir, tasks.items[i].name);
+        if (!path || etp_os_read_text(path, ETP_PROC_LIMIT, arena, &text, NULL) != ETP_OK) {
+            continue; // it ended
+        }
+        etp_str list = etp_proc_value(text, "Cpus_allowed_list");
+        if (list.len > 0 && !etp_str_eq(list, last)) {
+            etp_strbuf_printf(&out, "%s%.*s", out.len ? " " : "", ETP_STR_ARG(list));
+            last = list;
+        }
+    }
+    return out.failed ? ETP_STR("") : etp_strbuf_str(&out);
 }

@@ -1,0 +1,272 @@
+// SPDX-License-Identifier: Apache-2.0
+// Kinds of CPUs of a device, and lists of CPUs.
+#include "device/clusters.h"
+
+#include "base/number.h"
+
+#define SAME_SPEED 0.03 // clocks of one kind of CPU may differ a little from core to core
+
+// ---- sets ----
+
+static void add_range(etp_cpu_set *s, uint64_t first, uint64_t last)
+{
+    for (uint64_t i = first; i <= last; i++) {
+        s->bits[i / 64] |= (uint64_t)1 << (i % 64);
+    }
+}
+
+static bool add_item(etp_cpu_set *s, etp_str item)
+{
+    uint64_t first, last;
+    size_t dash = etp_str_find(item, ETP_STR("-"));
+    if (!etp_parse_u64((etp_str){item.ptr, dash}, &first)) {
+        return false;
+    }
+    last = first;
+    if (dash < item.len && !etp_parse_u64((etp_str){item.ptr + dash + 1, item.len - dash - 1}, &last)) {
+        return false;
+    }
+    if (last < first || last >= ETP_CPUS_MAX) {
+        return false;
+    }
+    add_range(s, first, last);
+    return true;
+}
+
+bool etp_cpu_set_parse(etp_str text, etp_cpu_set *out)
+{
+    *out = (etp_cpu_set){0};
+    bool any = false;
+    while (text.len > 0) {
+        size_t end = 0;
+        while (end < text.len && text.ptr[end] != ',' && text.ptr[end] != ' ') {
+            end++;
+        }
+        bool empty = end == 0, comma = end < text.len && text.ptr[end] == ',';
+        if (empty ? comma : !add_item(out, (etp_str){text.ptr, end})) {
+            return false;
+        }
+        any = any || !empty;
+        size_t step = end < text.len ? end + 1 : end;
+        text.ptr += step;
+        text.len -= step;
+        if (comma && text.len == 0) {
+            return false;
+        }
+    }
+    return any;
+}
+
+bool etp_cpu_set_has(const etp_cpu_set *s, uint32_t cpu)
+{
+    return cpu < ETP_CPUS_MAX && (s->bits[cpu / 64] >> (cpu % 64) & 1);
+}
+
+uint32_t etp_cpu_set_count(const etp_cpu_set *s)
+{
+    uint32_t n = 0;
+    for (uint32_t i = 0; i < ETP_CPUS_MAX; i++) {
+        n += etp_cpu_set_has(s, i);
+    }
+    return n;
+}
+
+bool etp_cpu_set_within(const etp_cpu_set *inner, const etp_cpu_set *outer)
+{
+    for (size_t i = 0; i < ETP_CPUS_MAX / 64; i++) {
+        if (inner->bits[i] & ~outer->bits[i]) {
+            return false;
+        }
+    }
+    return true;
+}
+
+bool etp_cpu_set_meets(const etp_cpu_set *a, const etp_cpu_set *b)
+{
+    for (size_t i = 0; i < ETP_CPUS_MAX / 64; i++) {
+        if (a->bits[i] & b->bits[i]) {
+            return true;
+        }
+    }
+    return false;
+}
+
+const char *etp_cpu_set_text(const etp_cpu_set *s, etp_arena *arena)
+{
+    etp_strbuf buf;
+    etp_strbuf_init(&buf, arena);
+    for (uint32_t i = 0; i < ETP_CPUS_MAX; i++) {
+        if (!etp_cpu_set_has(s, i)) {
+            continue;
+        }
+        uint32_t last = i;
+        while (etp_cpu_set_has(s, last + 1)) {
+            last++;
+        }
+        etp_strbuf_printf(&buf, "%s%u", buf.len ? "," : "", i);
+        if (last > i) {
+            etp_strbuf_printf(&buf, "-%u", last);
+        }
+        i = last;
+    }
+    return buf.failed ? NULL : buf.ptr ? buf.ptr : "";
+}
+
+// ---- clusters ----
+
+static bool after(etp_str *text, etp_str word)
+{
+    size_t at = etp_str_find(*text, word);
+    if (at == text->len) {
+        return false;
+    }
+    text->ptr += at + word.len;
+    text->len -= at + word.len;
+    return true;
+}
+
+// "cpus 0 1 2 up to 2000000 kHz" or "cpus 0 1 2 capacity 446".
+static bool parse_cluster(etp_str text, etp_cluster *out)
+{
+    if (!after(&text, ETP_STR("cpus "))) {
+        return false;
+    }
+    etp_str cpus = text, speed = text;
+    etp_str word = etp_str_find(text, ETP_STR(" up to ")) < text.len ? ETP_STR(" up to ") : ETP_STR(" capacity ");
+    cpus.len = etp_str_find(text, word);
+    if (!after(&speed, word)) {
+        return false;
+    }
+    speed.len = etp_str_find(speed, ETP_STR(" "));
+    return etp_cpu_set_parse(cpus, &out->cpus) && etp_parse_u64(speed, &out->speed) && out->speed > 0;
+}
+
+void etp_topology_parse(etp_str text, etp_topology *out)
+{
+    *out = (etp_topology){.text = ""};
+    while (text.len > 0 && out->n < ETP_CLUSTERS_MAX) {
+        etp_str item = {text.ptr, etp_str_find(text, ETP_STR(";"))};
+        size_t step = item.len < text.len ? item.len + 1 : item.len;
+        etp_cluster c;
+        if (parse_cluster(item, &c)) {
+            size_t at = out->n++;
+            for (; at > 0 && out->clusters[at - 1].speed > c.speed; at--) {
+                out->clusters[at] = out->clusters[at - 1];
+            }
+            out->clusters[at] = c;
+        }
+        text.ptr += step;
+        text.len -= step;
+    }
+}
+
+static bool same_kind(uint64_t a, uint64_t b)
+{
+    double x = (double)a, y = (double)b;
+    return x < y ? y - x <= SAME_SPEED * y : x - y <= SAME_SPEED * x;
+}
+
+static void add_cpus(etp_cpu_set *to, const etp_cpu_set *from)
+{
+    for (size_t i = 0; i < ETP_CPUS_MAX / 64; i++) {
+        to->bits[i] |= from->bits[i];
+    }
+}
+
+// The slowest, the fastest, or what is between them.
+static bool choose(const etp_topology *t, const char *word, etp_cpu_set *out)
+{
+    uint64_t low = t->clusters[0].speed, high = t->clusters[t->n - 1].speed;
+    bool any = false;
+    for (size_t i = 0; i < t->n && !same_kind(low, high); i++) {
+        uint64_t speed = t->clusters[i].speed;
+        const char *kind = same_kind(speed, low) ? "little" : same_kind(speed, high) ? "big" : "mid";
+        if (strcmp(kind, word) == 0) {
+            add_cpus(out, &t->clusters[i].cpus);
+            any = true;
+        }
+    }
+    return any;
+}
+
+etp_status etp_cpus_resolve(etp_device *d, const char *word, etp_arena *arena, const char **out, etp_error *err)
+{
+    *out = word;
+    if (!word || (strcmp(word, "big") != 0 && strcmp(word, "mid") != 0 && strcmp(word, "little") != 0)) {
+        etp_cpu_set set;
+        return !word || etp_cpu_set_parse(etp_str_from(word), &set)
+                   ? ETP_OK
+                   : etp_fail(err, ETP_USAGE, "--cpus '%s' is none of big, mid, little, nor a list like 0-3,6", word);
+    }
+    etp_device_facts facts = {0};
+    etp_topology t = {.text = ""};
+    ETP_TRY(d->ops->probe(d, arena, &facts, err));
+    const char *text = "";
+    for (size_t i = 0; i < facts.n; i++) {
+        text = strcmp(facts.items[i].key, "clusters") == 0 ? facts.items[i].value : text;
+    }
+    etp_topology_parse(etp_str_from(text), &t);
+    if (t.n == 0) {
+        return etp_fail(err, ETP_USAGE, "--cpus %s: %s does not tell its clusters; name a list like 0-3", word,
+                        d->info.spec);
+    }
+    etp_cpu_set set = {0};
+    if (!choose(&t, word, &set)) {
+        return etp_fail(err, ETP_USAGE, "--cpus %s: %s has no such kind of CPU (%s); name a list like 0-3", word,
+                        d->info.spec, text);
+    }
+    *out = etp_cpu_set_text(&set, arena);
+    return *out ? ETP_OK : etp_fail_nomem(err, "CPUs");
+}
+
+// ---- SME units ----
+
+// SMIDR_EL1: number of units of the group minus one in bits 59-56, SH in 14-13 (3 shared, 2 not shared, 0 told
+// by the affinity), the group in Affinity2 (51-32) and Affinity (11-0).
+static uint64_t group_of(uint64_t smidr)
+{
+    return (smidr >> 20 & 0xfffff000u) | (smidr & 0xfffu);
+}
+
+static bool is_shared(uint64_t smidr)
+{
+    unsigned sh = smidr >> 13 & 3;
+    return sh == 3 || (sh == 0 && group_of(smidr) != 0);
+}
+
+uint32_t etp_sme_units(etp_str smidr, const etp_cpu_set *cpus, uint32_t n_cpus)
+{
+    uint64_t groups[ETP_CLUSTERS_MAX], values[ETP_CLUSTERS_MAX], firsts[ETP_CLUSTERS_MAX];
+    uint32_t n_groups = 0, units = 0;
+    size_t n = 0;
+    while (smidr.len > 0 && n < ETP_CLUSTERS_MAX) {
+        etp_str item = {smidr.ptr, etp_str_find(smidr, ETP_STR(" "))};
+        size_t step = item.len < smidr.len ? item.len + 1 : item.len, colon = etp_str_find(item, ETP_STR(":"));
+        if (colon == item.len || !etp_parse_u64((etp_str){item.ptr, colon}, &firsts[n]) ||
+            !etp_parse_u64((etp_str){item.ptr + colon + 1, item.len - colon - 1}, &values[n])) {
+            return 0;
+        }
+        n++;
+        smidr.ptr += step;
+        smidr.len -= step;
+    }
+    for (size_t i = 0; i < n; i++) {
+        uint64_t end = i + 1 < n ? firsts[i + 1] : n_cpus;
+        for (uint64_t cpu = firsts[i]; cpu < end && cpu < ETP_CPUS_MAX; cpu++) {
+            if (cpus && !etp_cpu_set_has(cpus, (uint32_t)cpu)) {
+                continue;
+            }
+            bool known = false;
+            for (uint32_t g = 0; g < n_groups; g++) {
+                known = known || groups[g] == group_of(values[i]);
+            }
+            if (!is_shared(values[i])) {
+                units++;
+            } else if (!known && n_groups < ETP_CLUSTERS_MAX) {
+                groups[n_groups++] = group_of(values[i]);
+                units += 1 + (uint32_t)(values[i] >> 56 & 15);
+            }
+        }
+    }
+    return units;
+}

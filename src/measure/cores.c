@@ -1,0 +1,77 @@
+// SPDX-License-Identifier: Apache-2.0
+// Where launches may run, and what their cores share.
+#include "measure/cores.h"
+
+#include "base/number.h"
+#include "device/clusters.h"
+
+static etp_str fact(const etp_run *run, const char *key)
+{
+    for (size_t i = 0; i < run->facts.n; i++) {
+        if (etp_str_eqz(run->facts.items[i].key, key)) {
+            return run->facts.items[i].value;
+        }
+    }
+    return ETP_STR("");
+}
+
+static uint32_t clusters_of(const etp_topology *t, const etp_cpu_set *cpus)
+{
+    uint32_t n = 0;
+    for (size_t i = 0; i < t->n; i++) {
+        n += !cpus || etp_cpu_set_meets(&t->clusters[i].cpus, cpus);
+    }
+    return n;
+}
+
+etp_status etp_cores_units(etp_session *s, etp_error *err)
+{
+    uint32_t most = 0;
+    for (uint32_t i = 0; i < s->plan->n_arms; i++) {
+        const etp_plan_arm *a = &s->plan->arms[i];
+        bool sme = a->level_name && strncmp(a->level_name, "sme", 3) == 0;
+        most = sme && a->threads > most ? a->threads : most;
+    }
+    if (most < 2) {
+        return ETP_OK;
+    }
+    etp_topology t;
+    etp_cpu_set set;
+    uint64_t cpus = 0;
+    bool pinned = s->plan->cpus && etp_cpu_set_parse(etp_str_from(s->plan->cpus), &set);
+    bool counted = etp_parse_u64(fact(&s->run, "cpus"), &cpus) && cpus <= ETP_CPUS_MAX;
+    etp_topology_parse(fact(&s->run, "clusters"), &t);
+    uint32_t units = counted ? etp_sme_units(fact(&s->run, "smidr"), pinned ? &set : NULL, (uint32_t)cpus) : 0;
+    uint32_t clusters = clusters_of(&t, pinned ? &set : NULL);
+    const char *text = NULL;
+    if (units > 0 && most > units) {
+        text = etp_arena_printf(&s->arena, "%u threads at an SME level on %u SME unit%s (SMIDR_EL1): threads wait for each other",
+                                most, units, units == 1 ? "" : "s");
+    } else if (units == 0 && most > (clusters > 0 ? clusters : 1)) {
+        text = etp_arena_printf(&s->arena, "%u threads at an SME level: cores of a cluster share one or two SME units, and the "
+                                           "device does not tell how many it has; more threads than units wait for each other",
+                                most);
+    } else {
+        return ETP_OK;
+    }
+    if (!text) {
+        return etp_fail_nomem(err, "the session");
+    }
+    etp_session_note(s, "sme_units_shared", text);
+    etp_session_say(s, "%s", text);
+    return ETP_OK;
+}
+
+void etp_cores_check(etp_session *s, const etp_plan_arm *arm, etp_str allowed)
+{
+    etp_cpu_set wanted, found = {0};
+    if (!s->plan->cpus || allowed.len == 0 || !etp_cpu_set_parse(etp_str_from(s->plan->cpus), &wanted)) {
+        return;
+    }
+    if (!etp_cpu_set_parse(allowed, &found) || !etp_cpu_set_within(&found, &wanted)) {
+        etp_session_say(s, "%s: its threads may run on CPUs %.*s, not only on %s", arm->name, ETP_STR_ARG(allowed),
+                        s->plan->cpus);
+        etp_session_note(s, "affinity_not_kept", "threads of a runner were allowed on other CPUs than --cpus names "
+                                                 "(cpus_allowed in environment.jsonl)");
+    }
+}

@@ -1,0 +1,13 @@
+// SPDX-License-Identifier: Apache-2.0
+// Where launches may run, and what their cores share.
+#ifndef ETP_MEASURE_CORES_H
+#define ETP_MEASURE_CORES_H
+
+#include "measure/state.h"
+
+// Notes when an arm at an SME level has more threads than its CPUs have SME units, as far as the facts tell.
+ETP_NODISCARD etp_status etp_cores_units(etp_session *s, etp_error *err);
+// Notes when a launch was ALLOWED (from /proc; empty: not read) on other CPUs than --cpus names.
+void etp_cores_check(etp_session *s, const etp_plan_arm *arm, etp_str allowed);
+
+#endif
