@@ -10,6 +10,7 @@ extern const etp_command etp_cmd_doctor;
 extern const etp_command etp_cmd_explain;
 extern const etp_command etp_cmd_export;
 extern const etp_command etp_cmd_gate;
+extern const etp_command etp_cmd_history;
 extern const etp_command etp_cmd_inspect;
 extern const etp_command etp_cmd_kernels;
 extern const etp_command etp_cmd_levels;
@@ -39,6 +40,7 @@ const etp_command *const k_etp_commands[] = {
     &etp_cmd_explain,
     &etp_cmd_whatif,
     &etp_cmd_gate,
+    &etp_cmd_history,
     &etp_cmd_report,
     &etp_cmd_validate,
     &etp_cmd_verify,

@@ -1,0 +1,67 @@
+# SPDX-License-Identifier: Apache-2.0
+"""etprof history over measured folders: eight sessions, from the fifth on another program that is 10 % slower at one
+level, beside folders that are no history. The fake runner's durations are planted.
+
+usage: history.py ETPROF FAKE_RUNNER"""
+import json
+import pathlib
+import subprocess
+import sys
+import tempfile
+
+ETPROF, FAKE = (str(pathlib.Path(p).resolve()) for p in sys.argv[1:3])
+FAILURES = []
+
+
+def expect(condition, what):
+    if not condition:
+        FAILURES.append(what)
+        print(what)
+
+
+def model(sme2_ns):
+    return b"\x10\0\0\0ET12base sme2 %d\nbase neon 3000000\nnoise 4\n" % sme2_ns
+
+
+def measure(folder, out, seed):
+    subprocess.run([ETPROF, "ab", "model.pte", "--levels", "sme2,neon", "--blocks", "6", "--iterations", "4", "--warmup",
+                    "3", "--no-trace", "--seed", str(seed), "--quiet", "--out", out, "--runner", FAKE], cwd=folder,
+                   check=False, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+
+
+def history(folder, *args):
+    return subprocess.run([ETPROF, "history", *args], cwd=folder, capture_output=True, text=True, timeout=60, check=False)
+
+
+with tempfile.TemporaryDirectory() as name:
+    tmp = pathlib.Path(name)
+    for number in range(8):
+        (tmp / "model.pte").write_bytes(model(1000000 if number < 4 else 1100000))
+        measure(tmp, f"nightly/run{number}", number + 1)
+    (tmp / "nightly/empty").mkdir()
+    (tmp / "nightly/torn").mkdir()
+    (tmp / "nightly/torn/manifest.json").write_text("{}")
+    done = history(tmp, "nightly", "--format", "json")
+    expect(done.returncode == 0, f"exit {done.returncode}: {done.stderr}")
+    document = json.loads(done.stdout) if done.stdout else {"series": [], "runs": []}
+    expect(document.get("schema") == "etprof.history/1" and len(document["runs"]) == 8, len(document["runs"]))
+    changes = {s["name"]: s["changes"] for s in document["series"]}
+    expect(sorted(changes) == ["model_linux_sme2_off_t1_ns", "model_linux_sme2_on_t1_ns",
+                               "model_linux_sme2_on_t1_speedup"], sorted(changes))
+    for series, factor in (("model_linux_sme2_on_t1_ns", 1.1), ("model_linux_sme2_on_t1_speedup", 1 / 1.1)):
+        found = changes.get(series, [])
+        expect([c["run"] for c in found] == [4], f"{series}: {found}")
+        expect(found and abs(found[0]["after"] / found[0]["before"] / factor - 1) < 0.02, f"{series}: {found}")
+        expect(found and found[0]["also_changed"] == "program", f"{series}: {found}")
+    expect(changes.get("model_linux_sme2_off_t1_ns") == [], "a change where none was planted")
+    table = history(tmp, "nightly", "--format", "csv")
+    (tmp / "nightly.csv").write_text(table.stdout)
+    again = history(tmp, "nightly.csv", "--format", "csv")
+    expect(again.stdout == table.stdout and len(table.stdout.splitlines()) == 9, "the table does not read back the same")
+    same = history(tmp, "nightly.csv", "--format", "json")
+    expect(json.loads(same.stdout)["series"] == document["series"], "the table gives other changes than the folders")
+    none = history(tmp, "nightly/empty")
+    expect(none.returncode == 4 and "no finished session" in none.stderr, f"{none.returncode} {none.stderr}")
+    coarse = history(tmp, "nightly", "--min-change", "20%", "--format", "json")
+    expect(all(s["changes"] == [] for s in json.loads(coarse.stdout)["series"]), "--min-change 20% changes nothing")
+sys.exit(1 if FAILURES else 0)
