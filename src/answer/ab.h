@@ -35,6 +35,21 @@ typedef struct etp_ab_split { // means per inference that add up to Method::exec
     uint32_t delegated, portable, calls, movement; // operators, kernels, calls of delegates, operators that move data
 } etp_ab_split;
 
+typedef struct etp_ab_ratio { // over blocks, as the headline; blocks 0: not known
+    double estimate, lo, hi;  // lo and hi NAN below 2 blocks
+    uint32_t blocks;
+    const char *verdict; // faster, slower, same, unknown: of the candidate
+} etp_ab_ratio;
+
+// Inferences of processes that stayed loaded and took turns: the second estimate.
+typedef struct etp_ab_resident {
+    uint32_t blocks; // 0: not measured
+    uint64_t rounds; // over all blocks
+    double estimate, lo, hi;
+    double change, change_lo, change_hi; // its ratio to that of the launches of the same blocks
+    int agrees; // with them, within the margin: 1 yes, 0 no, -1 the interval cannot tell
+} etp_ab_resident;
+
 typedef struct etp_ab_arm {
     const char *name;       // of the experiment; for bare dumps what tells the file names apart
     const char *full_name;  // bare dumps: the whole file stem, else NULL
@@ -57,6 +72,8 @@ typedef struct etp_ab_arm {
     const etp_kernels *kernels; // sampled program counters, NULL without
     const etp_profile *profile; // NULL when the arm has no usable dump
     size_t n_dumps;
+    etp_ab_ratio cold;     // first inference of a process ÷ steady
+    etp_ab_ratio observer; // traced ÷ untraced
     etp_ab_correctness expected; // against the outputs that the inputs came with
 } etp_ab_arm;
 
@@ -73,6 +90,8 @@ typedef struct etp_ab_comparison {
     double margin;
     double noise_floor;   // relative half-width, NAN unknown
     const char *withheld; // NULL or outputs_differ, proof_failed, noise_floor, emulated
+    etp_ab_resident resident;
+    etp_ab_ratio load, first, peak_rss; // of the timed launches
 } etp_ab_comparison;
 
 typedef struct etp_ab_ledger {
@@ -206,6 +225,7 @@ typedef struct etp_ab_fix {
     X(STATISTICS, "statistics", "launch values ln(median) by block; docs/statistics.md")            \
     X(TRACER, "tracer", "mean traced inference ÷ untraced median − 1, beyond ±0.1")                \
     X(THERMAL, "thermal", "thermal status, limits of the clocks, clock of the last third of the blocks ÷ the first third, and temperature; environment.jsonl") \
+    X(RESIDENT, "resident_differs", "per block: median over the rounds of ln(baseline ÷ candidate), less the log ratio of the block's launches; its t interval over the blocks lies outside ± the margin") \
     X(ARM_FAILS, "arm_fails", "launches that gave nothing and were not made up for, by arm; those of every other arm: none")        \
     X(LOST, "lost_launch", "launches the manifest lists as lost")                                   \
     X(CLOCK, "clock_jump", "slept_ns and clock_jump_s of the blocks; environment.jsonl")             \

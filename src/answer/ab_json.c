@@ -115,6 +115,52 @@ static void agreement(etp_json *j, const char *key, const etp_ab_correctness *c)
     etp_json_end(j);
 }
 
+static void ratio_over_blocks(etp_json *j, const char *key, const etp_ab_ratio *r, bool compared)
+{
+    etp_json_key(j, key);
+    if (r->blocks == 0) {
+        etp_json_null(j);
+        return;
+    }
+    etp_json_begin_object_inline(j);
+    etp_json_kv_ratio(j, "estimate", r->estimate);
+    etp_json_kv_ratio(j, "lo", r->lo);
+    etp_json_kv_ratio(j, "hi", r->hi);
+    etp_json_kv_u64(j, "blocks", r->blocks);
+    if (compared) {
+        etp_json_kv_z(j, "verdict", r->verdict);
+    }
+    etp_json_end(j);
+}
+
+static void resident(etp_json *j, const etp_ab_resident *r)
+{
+    etp_json_key(j, "resident");
+    if (r->blocks == 0) {
+        etp_json_null(j);
+        return;
+    }
+    etp_json_begin_object_inline(j);
+    etp_json_kv_ratio(j, "estimate", r->estimate);
+    etp_json_kv_ratio(j, "lo", r->lo);
+    etp_json_kv_ratio(j, "hi", r->hi);
+    etp_json_kv_u64(j, "blocks", r->blocks);
+    etp_json_kv_u64(j, "rounds", r->rounds);
+    etp_json_key(j, "to_launches");
+    etp_json_begin_object_inline(j);
+    etp_json_kv_ratio(j, "estimate", r->change);
+    etp_json_kv_ratio(j, "lo", r->change_lo);
+    etp_json_kv_ratio(j, "hi", r->change_hi);
+    etp_json_end(j);
+    etp_json_key(j, "agrees");
+    if (r->agrees < 0) {
+        etp_json_null(j);
+    } else {
+        etp_json_bool(j, r->agrees == 1);
+    }
+    etp_json_end(j);
+}
+
 static void arms(etp_json *j, const etp_ab *ab)
 {
     etp_json_key(j, "arms");
@@ -142,6 +188,8 @@ static void arms(etp_json *j, const etp_ab *ab)
         ns(j, "load_ns", a->load_ns);
         ns(j, "first_ns", a->first_ns);
         ns(j, "peak_rss_bytes", a->peak_rss_bytes);
+        ratio_over_blocks(j, "cold", &a->cold, false);
+        ratio_over_blocks(j, "observer", &a->observer, false);
         etp_json_kv_u64(j, "dumps", a->n_dumps);
         agreement(j, "expected", &a->expected);
         proof(j, &a->proof);
@@ -174,6 +222,10 @@ void etp_ab_comparison_json(const etp_ab *ab, const etp_ab_comparison *c, etp_js
     etp_json_kv_double(j, "margin", c->margin);
     etp_json_kv_ratio(j, "noise_floor", c->noise_floor);
     etp_json_kv_z(j, "withheld", c->withheld);
+    resident(j, &c->resident);
+    ratio_over_blocks(j, "load", &c->load, true);
+    ratio_over_blocks(j, "first", &c->first, true);
+    ratio_over_blocks(j, "peak_rss", &c->peak_rss, true);
     etp_json_kv_z(j, "grade", ab->grade);
     etp_json_end(j);
 }
@@ -380,6 +432,20 @@ void etp_ab_operator_roofs_json(etp_json *j, const etp_ab *ab, const etp_ab_oper
     etp_json_end(j);
 }
 
+// As if the tracer slowed each operator by the same factor: times on the scale of the headline.
+static void untraced(etp_json *j, const etp_ab *ab, const etp_ab_operator *op)
+{
+    etp_json_key(j, "untraced_ns");
+    etp_json_begin_object_inline(j);
+    for (size_t a = 0; a < ab->n_arms; a++) {
+        const etp_ab_ratio *o = &ab->arms[a].observer;
+        bool known = o->blocks > 0 && op->ns[a] != ETP_NS_UNKNOWN;
+        etp_json_key(j, ab->arms[a].name);
+        ns_item(j, known ? llround((double)op->ns[a] / o->estimate) : ETP_NS_UNKNOWN);
+    }
+    etp_json_end(j);
+}
+
 static void one_operator(etp_json *j, const etp_ab *ab, const etp_ab_operator *op)
 {
     etp_json_begin_object(j);
@@ -413,6 +479,7 @@ static void one_operator(etp_json *j, const etp_ab *ab, const etp_ab_operator *o
         ns_item(j, op->ns[a]);
     }
     etp_json_end(j);
+    untraced(j, ab, op);
     ratios(j, "speedup", op->speedup, ab->n_comparisons);
     etp_json_key(j, "macs");
     if (op->macs == ETP_AB_NO_MACS) {

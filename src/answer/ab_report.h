@@ -71,6 +71,7 @@ size_t etp_ab_kernel_groups(const etp_ab *ab, etp_arena *arena, etp_ab_kernels *
 void etp_ab_category_section(const etp_ab *ab, etp_report *r);
 void etp_ab_ledger_section(const etp_ab *ab, etp_report *r);
 void etp_ab_operator_section(const etp_ab *ab, etp_report *r);
+void etp_ab_states_section(const etp_ab *ab, etp_report *r, etp_arena *arena); // ab_states_report.c
 void etp_ab_blocks_section(const etp_ab *ab, etp_report *r);
 void etp_ab_evidence_section(const etp_ab *ab, etp_report *r);
 

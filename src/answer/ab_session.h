@@ -112,6 +112,10 @@ ETP_NODISCARD etp_status etp_ab_explain(etp_ab_session *s, etp_error *err);
 // ab_words.c: grade and findings.
 ETP_NODISCARD etp_status etp_ab_judge(etp_ab_session *s, etp_error *err);
 
+// ab_states.c: cold, warm, taking turns, traced.
+ETP_NODISCARD etp_status etp_ab_states(etp_ab_session *s, etp_error *err);
+ETP_NODISCARD etp_status etp_ab_resident_finding(etp_ab_session *s, size_t at, etp_error *err);
+
 // ab_ruled_out.c: what else could have made the difference; suspects become findings.
 ETP_NODISCARD etp_status etp_ab_weigh_causes(etp_ab_session *s, etp_error *err);
 

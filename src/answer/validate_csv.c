@@ -151,7 +151,7 @@ static bool check_latency_row(const reading *r)
 
 static bool check_sample_row(const reading *r)
 {
-    static const char *const k_phases[] = {"warmup", "timed", "traced", "sampled", "control"};
+    static const char *const k_phases[] = {"warmup", "timed", "traced", "sampled", "control", "resident"};
     etp_str phase = cell_text(r, "phase");
     for (size_t i = 0; i < sizeof k_phases / sizeof *k_phases; i++) {
         if (etp_str_eqz(phase, k_phases[i])) {

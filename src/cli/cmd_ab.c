@@ -11,7 +11,7 @@ typedef struct ab_options {
         *remote, *resume, *prepare, *cool;
     uint64_t blocks, iterations, warmup, seed;
     double budget, timeout, margin_percent, precision_percent;
-    bool full, no_trace, kernels, roofs;
+    bool full, no_trace, kernels, resident, roofs;
 } ab_options;
 
 #define OPT(name, short, type, field, arg, help)                                                   \
@@ -44,6 +44,7 @@ static const etp_opt k_options[] = {
     OPT("margin", 0, ETP_OPT_PERCENT, margin_percent, "PERCENT", "smaller differences are 'same' (default 1)"),
     OPT("no-trace", 0, ETP_OPT_FLAG, no_trace, NULL, "latency alone, no operator breakdown"),
     OPT("kernels", 0, ETP_OPT_FLAG, kernels, NULL, "also sample which kernels ran, in launches of their own"),
+    OPT("resident", 0, ETP_OPT_FLAG, resident, NULL, "also let the arms take turns, loaded side by side: a second estimate"),
     OPT("roofs", 0, ETP_OPT_FLAG, roofs, NULL, "measure first what the device can do at most, once per state"),
     OPT("resume", 0, ETP_OPT_STRING, resume, "DIR", "go on with an interrupted session, same plan and seed"),
     OPT("full", 0, ETP_OPT_FLAG, full, NULL, "every section, also in text"),
@@ -78,6 +79,7 @@ static etp_status session_options(etp_cli *cli, const ab_options *o, int argc, c
         .iterations = o->iterations,
         .no_trace = o->no_trace,
         .kernels = o->kernels,
+        .resident = o->resident,
         .has_seed = o->seed != 0,
         .seed = o->seed,
         .timeout_s = o->timeout,
@@ -105,6 +107,7 @@ static etp_status check_resume(const ab_options *o, int n_models, etp_error *err
         {o->kernels, "--kernels"},           {o->remote != NULL, "--remote"},
         {o->roofs, "--roofs"},               {o->prepare != NULL, "--prepare"},
         {o->cool != NULL, "--cool"},
+        {o->resident, "--resident"},
     };
     for (size_t i = 0; i < sizeof k_of_the_plan / sizeof *k_of_the_plan; i++) {
         if (k_of_the_plan[i].given) {

@@ -176,6 +176,13 @@ static etp_status launch_block(etp_session *s, uint32_t block, const block_order
         }
         lost[t.arm] = !o.ok;
     }
+    if (s->plan->resident) {
+        ETP_TRY(etp_session_resident(s, block, order->arms, lost, position, err));
+        position += n;
+        if (etp_session_interrupted(s) != 0) {
+            return ETP_OK;
+        }
+    }
     for (uint32_t i = 0; i < n && s->plan->trace; i++) {
         const etp_task t = {order->arms[i], block, position, ETP_LAUNCH_TRACED};
         if (s->arms[t.arm].dead || lost[t.arm]) {

@@ -12,8 +12,9 @@
 #define MAX_ARGS 24
 #define WARMUP_MIN 3
 
-typedef struct launch { // state of one call
+struct etp_launch {
     const etp_launch_request *request;
+    etp_device *device;
     etp_arena *arena;
     etp_talk *talk;
     etp_launch_outcome *out;
@@ -23,7 +24,8 @@ typedef struct launch { // state of one call
         size_t n, cap;
     } iterations;
     char why[512];
-} launch;
+};
+typedef struct etp_launch launch;
 
 static bool lose(launch *l, etp_lost_reason reason, const char *fmt, ...) ETP_PRINTF(3, 4);
 
@@ -421,38 +423,87 @@ static void finish(launch *l, bool good)
     out->log = etp_strbuf_str(&t->log);
 }
 
+// *started false: it is lost, *out says why.
+static etp_status start(launch *l, bool *started, etp_error *err)
+{
+    const etp_launch_request *request = l->request;
+    *l->out = (etp_launch_outcome){0};
+    *started = false;
+    l->talk = ETP_NEW(l->arena, etp_talk);
+    if (!l->talk) {
+        return etp_fail_nomem(err, "a launch");
+    }
+    snprintf(l->nonce, sizeof l->nonce, "%016llx", (unsigned long long)etp_os_random_u64());
+    const char *args[MAX_ARGS];
+    char threads[16];
+    snprintf(threads, sizeof threads, "%u", request->arm->threads);
+    build_arguments(request, threads, args);
+    const char *nonce = etp_arena_printf(l->arena, "ETPROF_NONCE=%s", l->nonce);
+    const char *mask = etp_arena_printf(l->arena, "ETPROF_MASK=%s", request->arm->mask);
+    if (!nonce || !mask) {
+        return etp_fail_nomem(err, "a launch");
+    }
+    const char *const env[] = {nonce, request->arm->mask[0] ? mask : NULL, NULL};
+    l->talk->timeout_ns = request->timeout_ns;
+    l->talk->interrupted = request->interrupted;
+    l->talk->ctx = request->interrupted_ctx;
+    etp_error start_err;
+    *started = etp_talk_start(l->device, args, env, l->arena, l->talk, &start_err) == ETP_OK;
+    if (!*started) {
+        lose(l, ETP_LOST_START, "%s", start_err.msg);
+    }
+    return ETP_OK;
+}
+
 etp_status etp_launch_run(etp_device *device, const etp_launch_request *request, etp_arena *arena,
                           etp_launch_outcome *out, etp_error *err)
 {
     if (request->arm->foreign) {
         return etp_foreign_run(device, request, arena, out, err);
     }
-    *out = (etp_launch_outcome){0};
-    etp_talk *talk = ETP_NEW(arena, etp_talk);
-    if (!talk) {
-        return etp_fail_nomem(err, "a launch");
+    launch l = {.request = request, .device = device, .arena = arena, .out = out};
+    bool started;
+    ETP_TRY(start(&l, &started, err));
+    if (started) {
+        finish(&l, converse(&l));
+        etp_talk_dispose(l.talk);
     }
-    launch l = {.request = request, .arena = arena, .talk = talk, .out = out};
-    snprintf(l.nonce, sizeof l.nonce, "%016llx", (unsigned long long)etp_os_random_u64());
-    const char *args[MAX_ARGS];
-    char threads[16];
-    snprintf(threads, sizeof threads, "%u", request->arm->threads);
-    build_arguments(request, threads, args);
-    const char *nonce = etp_arena_printf(arena, "ETPROF_NONCE=%s", l.nonce);
-    const char *mask = etp_arena_printf(arena, "ETPROF_MASK=%s", request->arm->mask);
-    if (!nonce || !mask) {
-        return etp_fail_nomem(err, "a launch");
-    }
-    const char *const env[] = {nonce, request->arm->mask[0] ? mask : NULL, NULL};
-    talk->timeout_ns = request->timeout_ns;
-    talk->interrupted = request->interrupted;
-    talk->ctx = request->interrupted_ctx;
-    etp_error start_err;
-    if (etp_talk_start(device, args, env, arena, talk, &start_err) != ETP_OK) {
-        lose(&l, ETP_LOST_START, "%s", start_err.msg);
-        return ETP_OK;
-    }
-    finish(&l, converse(&l));
-    etp_talk_dispose(talk);
     return ETP_OK;
+}
+
+// ---- step by step ----
+
+etp_status etp_launch_open(etp_device *device, const etp_launch_request *request, etp_arena *arena,
+                           etp_launch_outcome *out, etp_launch **out_launch, etp_error *err)
+{
+    bool started;
+    *out_launch = NULL;
+    launch *l = ETP_NEW(arena, launch);
+    if (!l) {
+        return etp_fail_nomem(err, "a launch");
+    }
+    *l = (launch){.request = request, .device = device, .arena = arena, .out = out};
+    ETP_TRY(start(l, &started, err));
+    if (started && hear_hello(l) && hear_load(l)) {
+        *out_launch = l;
+    } else if (started) {
+        etp_launch_close(l, false);
+    }
+    return ETP_OK;
+}
+
+bool etp_launch_iterate(etp_launch *l, uint64_t n)
+{
+    return n == 0 || run_iterations(l, n);
+}
+
+void etp_launch_warm(etp_launch *l)
+{
+    l->out->n_warmup = l->iterations.n;
+}
+
+void etp_launch_close(etp_launch *l, bool good)
+{
+    finish(l, good);
+    etp_talk_dispose(l->talk);
 }

@@ -335,6 +335,24 @@ static etp_status absolute_file(const char *path, const char *what, etp_arena *a
     return *out ? ETP_OK : etp_fail_nomem(err, path);
 }
 
+// Processes that take turns must lie side by side on one machine, and be ours to take turns at all.
+static etp_status check_resident(const etp_session_options *o, const etp_device *device, uint32_t n_arms,
+                                 etp_error *err)
+{
+    const char *why = NULL;
+    if (device->info.emulated) {
+        why = "an emulator's times say nothing";
+    } else if (!device->info.local_pid) {
+        why = "on other devices one runner runs at a time";
+    } else if (o->n_runners > 0) {
+        why = "a stock executor_runner cannot wait between inferences";
+    } else if (n_arms < 2) {
+        why = "there is one arm only";
+    }
+    return o->resident && why ? etp_fail(err, ETP_USAGE, "resident pairs are not possible here: %s; leave out --resident", why)
+                              : ETP_OK;
+}
+
 static etp_status set_counts(const etp_session_options *o, bool emulated, etp_session_plan *out,
                              etp_error *err)
 {
@@ -372,6 +390,7 @@ static etp_status set_counts(const etp_session_options *o, bool emulated, etp_se
     out->timeout_ns = (uint64_t)(seconds * 1e9);
     out->trace = !o->no_trace;
     out->kernels = o->kernels;
+    out->resident = o->resident;
     if (o->kernels && emulated) {
         return etp_fail(err, ETP_ENVIRONMENT,
                         "program counters cannot be sampled under emulation (signals break SME state "
@@ -409,6 +428,7 @@ etp_status etp_session_plan_make(const etp_session_options *options, const etp_d
     ETP_TRY(make_arms(options, device->info.platform, &cpu->cpu, arena, out, err));
     ETP_TRY(choose_baseline(options, arena, out, err));
     ETP_TRY(set_counts(options, device->info.emulated, out, err));
+    ETP_TRY(check_resident(options, device, out->n_arms, err));
     ETP_TRY(prepare_inputs(options, device, arena, out, err));
     if (options->data) {
         ETP_TRY(absolute_file(options->data, "data file", arena, &out->data, err));

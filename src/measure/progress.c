@@ -41,6 +41,7 @@ uint64_t etp_session_block_ns(const etp_session *s, bool control)
         if (!s->arms[i].dead) {
             sum += expected_wall(s, i, ETP_LAUNCH_TIMED);
             sum += s->plan->trace ? expected_wall(s, i, ETP_LAUNCH_TRACED) : 0;
+            sum += s->plan->resident ? expected_wall(s, i, ETP_LAUNCH_RESIDENT) : 0; // at most
         }
     }
     return sum;
@@ -61,7 +62,7 @@ void etp_session_show(etp_session *s, const char *stage, const etp_task *t)
     p->remaining_s = (double)NAN;
     if (t && t->block > 0 && p->launches > p->launch) {
         // By the share of launches still to come, priced at what the plan expects of them.
-        uint32_t per_block = s->plan->n_arms * (s->plan->trace ? 2 : 1);
+        uint32_t per_block = s->plan->n_arms * ((s->plan->trace ? 2u : 1u) + s->plan->resident);
         double each = (double)etp_session_block_ns(s, false) / per_block;
         p->remaining_s = (p->launches - p->launch) * each / 1e9;
         if (s->plan->budget_s > 0) {

@@ -127,6 +127,7 @@ etp_status etp_session_options_of(const etp_run *run, etp_arena *arena, etp_sess
         out->traced = run->asked.traced;
         out->no_trace = run->asked.no_trace;
         out->kernels = run->asked.kernels;
+        out->resident = run->asked.resident;
         return ETP_OK;
     }
     for (size_t i = 0; i < run->arms.n; i++) { // 0 where the pilot did not come so far

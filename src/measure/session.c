@@ -49,6 +49,7 @@ static etp_status describe(etp_session *s, etp_error *err)
     r->asked.kernels = p->kernels;
     r->cool_c = p->cool_c;
     r->cool_wait_s = p->cool_wait_s;
+    r->asked.resident = p->resident;
     r->sweep = p->sweep_knee > 0;
     r->knee = p->sweep_knee;
     for (size_t i = 0; i < p->n_models; i++) {
@@ -134,7 +135,7 @@ static etp_status test_runner(etp_session *s, etp_error *err)
 
 static void expect_launches(etp_session *s)
 {
-    uint32_t per_block = s->plan->n_arms * (s->plan->trace ? 2 : 1);
+    uint32_t per_block = s->plan->n_arms * ((s->plan->trace ? 2u : 1u) + s->plan->resident);
     uint32_t done = s->run.blocks_done, goal = s->plan->blocks + s->incomplete;
     s->expected_launches = (goal - (done < goal ? done : goal)) * per_block;
     for (uint32_t b = done + 1; b <= goal && b <= s->plan->control_blocks; b++) {

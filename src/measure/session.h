@@ -49,6 +49,7 @@ typedef struct etp_session_options { // zeroed = the defaults
     uint64_t warmup, iterations, traced; // per launch; 0: the pilot decides
     bool no_trace;            // timed launches only
     bool kernels;             // one sampled launch per arm in block 1
+    bool resident;            // in every block the arms also take turns, loaded side by side
     bool no_control;          // without the A/A control
     double sweep_knee;        // above 0: a sweep; gain that more threads must reach to be worth them
     double cool_c, cool_wait_s; // each block begins at most this warm, and waits at most this long; 0: at once
@@ -86,7 +87,7 @@ typedef struct etp_session_plan { // lives in the arena given to etp_session_pla
     double cool_c, cool_wait_s;
     uint64_t seed;
     uint64_t warmup, iterations, traced; // 0: the pilot decides
-    bool trace, kernels;
+    bool trace, kernels, resident;
     uint64_t timeout_ns;
     etp_device_cpu cpu;
     const char *data, *method, *cpus; // paths absolute; NULL where not given

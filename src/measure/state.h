@@ -32,6 +32,7 @@ typedef struct etp_session {
     etp_run_writer writer;
     bool writing;
     bool cut_short;      // a signal came in the middle of the last block
+    uint32_t resident_lost; // blocks in a row whose resident pairs failed
     uint32_t incomplete; // blocks of the resumed session that lack an arm
     etp_arm_state *arms;
     const char *data;   // path on the device
@@ -79,6 +80,20 @@ ETP_NODISCARD etp_status etp_session_pilot_launch(etp_session *s, const etp_task
                                                   etp_error *err);
 ETP_NODISCARD etp_status etp_session_launch(etp_session *s, const etp_task *t,
                                             etp_launch_outcome *o, etp_error *err);
+
+// The pieces of a launch, for those that are not made one by one.
+ETP_NODISCARD etp_status etp_session_request(etp_session *s, const etp_task *t, etp_launch_request *q,
+                                             etp_error *err);
+ETP_NODISCARD etp_status etp_session_keep(etp_session *s, const etp_task *t, const etp_launch_outcome *o,
+                                          etp_error *err);
+ETP_NODISCARD etp_status etp_session_lose(etp_session *s, const etp_task *t, const etp_launch_outcome *o,
+                                          etp_error *err);
+
+// ---- resident.c ----
+
+// One process per living arm of the block, all loaded, taking turns; LOST arms sit out.
+ETP_NODISCARD etp_status etp_session_resident(etp_session *s, uint32_t block, const uint32_t *order,
+                                              const bool *lost, uint32_t position, etp_error *err);
 
 // ---- blocks.c ----
 

@@ -126,7 +126,7 @@ static etp_status record_launch(etp_session *s, const etp_task *t, const etp_lau
                                 etp_error *err)
 {
     static const etp_phase k_phase_of[] = {ETP_PHASE_TIMED, ETP_PHASE_TRACED, ETP_PHASE_CONTROL,
-                                           ETP_PHASE_SAMPLED};
+                                           ETP_PHASE_SAMPLED, ETP_PHASE_RESIDENT};
     for (uint64_t i = 0; i < o->n_warmup + o->n_iterations; i++) {
         etp_run_sample row = {.arm = t->arm,
                               .block = t->block,
@@ -333,4 +333,20 @@ etp_status etp_session_pilot_launch(etp_session *s, const etp_task *t, uint32_t 
                                     etp_launch_outcome *o, etp_error *err)
 {
     return launch_task(s, t, true, attempt, o, err);
+}
+
+etp_status etp_session_request(etp_session *s, const etp_task *t, etp_launch_request *q, etp_error *err)
+{
+    return make_request(s, t, false, q, err);
+}
+
+etp_status etp_session_keep(etp_session *s, const etp_task *t, const etp_launch_outcome *o, etp_error *err)
+{
+    return record_launch(s, t, o, err);
+}
+
+etp_status etp_session_lose(etp_session *s, const etp_task *t, const etp_launch_outcome *o, etp_error *err)
+{
+    ETP_TRY(keep_log(s, t, o, err));
+    return lose_launch(s, t, o, 1, err);
 }

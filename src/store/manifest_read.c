@@ -113,6 +113,7 @@ static void read_plan(const etp_json_object *root, etp_run *run)
         run->asked.traced = etp_json_get_u64(&asked, "traced", INT64_MAX);
         run->asked.no_trace = !etp_json_get_bool(&asked, "trace");
         run->asked.kernels = etp_json_get_bool(&asked, "kernels");
+        run->asked.resident = json_object_get(asked.object, "resident") && etp_json_get_bool(&asked, "resident");
     }
     etp_json_object cool = etp_json_get_object(&plan, "cool");
     if (cool.object) {

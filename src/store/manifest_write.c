@@ -106,6 +106,7 @@ static void write_plan(etp_json *j, const etp_run *run)
         etp_json_kv_u64(j, "traced", run->asked.traced);
         etp_json_kv_bool(j, "trace", !run->asked.no_trace);
         etp_json_kv_bool(j, "kernels", run->asked.kernels);
+        etp_json_kv_bool(j, "resident", run->asked.resident);
         etp_json_end(j);
     }
     if (run->cool_c > 0) {

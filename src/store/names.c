@@ -3,8 +3,8 @@
 #include "store/internal.h"
 
 static const char *const k_states[] = {"running", "finished", "interrupted"};
-static const char *const k_kinds[] = {"timed", "traced", "control", "sampled"};
-static const char *const k_phases[] = {"warmup", "timed", "traced", "sampled", "control"};
+static const char *const k_kinds[] = {"timed", "traced", "control", "sampled", "resident"};
+static const char *const k_phases[] = {"warmup", "timed", "traced", "sampled", "control", "resident"};
 static const char *const k_reasons[] = {"crash", "hang", "garbage", "mask", "error", "start", "file",
                                         "connection"};
 

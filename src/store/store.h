@@ -32,6 +32,7 @@ typedef enum etp_launch_kind { // of a process
     ETP_LAUNCH_TRACED,
     ETP_LAUNCH_CONTROL, // one more baseline launch: the A/A control
     ETP_LAUNCH_SAMPLED,
+    ETP_LAUNCH_RESIDENT, // one of several processes that take turns, an inference each
     ETP_LAUNCH_KINDS
 } etp_launch_kind;
 
@@ -41,6 +42,7 @@ typedef enum etp_phase { // of an iteration
     ETP_PHASE_TRACED,
     ETP_PHASE_SAMPLED,
     ETP_PHASE_CONTROL,
+    ETP_PHASE_RESIDENT,
     ETP_PHASES
 } etp_phase;
 
@@ -184,7 +186,7 @@ typedef struct etp_run {
     struct { // of each launch, as the user fixed it before the first; 0: the pilot decides
         uint64_t warmup, iterations, traced;
         bool known; // older folders do not tell
-        bool no_trace, kernels;
+        bool no_trace, kernels, resident;
     } asked;
     bool sweep;  // a factorial: every pair of arms is of interest, not those with the baseline alone
     double cool_c, cool_wait_s; // start temperature of blocks and patience; 0: none

@@ -5,6 +5,8 @@
 //   base LEVEL NS [THREADS]    duration reported for every iteration at that level (with that many threads)
 //   warm LEVEL N PERCENT       the first N iterations of a launch take PERCENT of it
 //   drift NS                   added per launch that went before (of any level)
+//   load LEVEL NS              loading takes that long
+//   turns                      every `run 1` is noted in <file>.turns by its level
 //   noise PERMILLE             a launch takes up to that much more or less, by its number
 //   on LEVEL KIND NTH WHAT [THREADS]  the NTH launch (from 1, * = all) of that level and kind does WHAT
 // LEVEL and KIND may be *. WHAT: see behave() and main(). Launches are counted in <file>.count.
@@ -23,7 +25,8 @@ typedef struct fake {
     char script[8192];
     const char *model, *kind, *level, *mask;
     unsigned threads, nth, total;
-    unsigned long long base_ns, drift_ns, warm_n, warm_percent, noise;
+    int turns;
+    unsigned long long load_ns, base_ns, drift_ns, warm_n, warm_percent, noise;
     char what[64];
     unsigned long long done;
     unsigned long long clock_ns;
@@ -96,6 +99,10 @@ static void read_directive(fake *f, const char *line)
         f->warm_percent = b;
     } else if (sscanf(line, "drift %llu", &a) == 1) {
         f->drift_ns = a;
+    } else if (sscanf(line, "load %63s %llu", level, &a) == 2 && matches(level, f->level)) {
+        f->load_ns = a;
+    } else if (strcmp(line, "turns") == 0) {
+        f->turns = 1;
     } else if (sscanf(line, "noise %llu", &a) == 1) {
         f->noise = a;
     } else if (sscanf(line, "on %63s %63s %15s %63s %u", level, kind, nth, what, &threads) >= 4 &&
@@ -115,6 +122,7 @@ static void read_script(fake *f)
     size_t n = fread(f->script, 1, sizeof f->script - 1, file);
     fclose(file);
     f->base_ns = 1000000;
+    f->load_ns = 7000000;
     f->warm_percent = 100;
     char *rest = f->script + (n > 8 ? 8 : n);
     while (*rest) {
@@ -164,12 +172,30 @@ static void say_hello(fake *f, int probe)
     send(&m);
 }
 
+static void note_turn(const fake *f)
+{
+    char path[4096];
+    snprintf(path, sizeof path, "%s.turns", f->model);
+    FILE *file = fopen(path, "a");
+    if (file) {
+        fprintf(file, "%s\n", f->level);
+        fclose(file);
+    }
+}
+
 static void run(fake *f, unsigned long long n)
 {
+    if (f->turns && n == 1) {
+        note_turn(f);
+    }
+    if (n == 1 && is(f, "no_turns")) {
+        fail("memory", "the fake has no room for two");
+        exit(1);
+    }
     for (unsigned long long i = 0; i < n; i++) {
         etp_wire_msg m = {.type = ETP_WIRE_ITER};
         unsigned long long ns = f->base_ns + f->drift_ns * f->total;
-        ns += is(f, "slower") ? ns * 2 / 5 : 0;
+        ns += is(f, "slower") || (n == 1 && is(f, "turns_slower")) ? ns * 2 / 5 : 0;
         ns += ns / 1000 * (f->total * 7919 % 1009 * f->noise / 1009);
         ns = f->done < f->warm_n ? ns * f->warm_percent / 100 : ns;
         m.u.iter = (etp_wire_iter){f->done + (is(f, "skip") && f->done > 2), f->clock_ns, ns};
@@ -333,7 +359,7 @@ int main(int argc, char **argv)
         return 1;
     }
     etp_wire_msg m = {.type = ETP_WIRE_LOAD};
-    m.u.load = (etp_wire_load){.ns = 7000000, .rss_bytes = 4000000, .inputs = 1, .outputs = 1};
+    m.u.load = (etp_wire_load){.ns = f.load_ns, .rss_bytes = 4000000, .inputs = 1, .outputs = 1};
     m.u.load.hook_calls = is(&f, "no_calls") ? 0 : 3;
     send(&m);
     serve(&f);

@@ -12,6 +12,9 @@
 #include "base/number.h"
 #include "os/system.h"
 
+#define WAITS 20
+#define WAIT_NS 50000000u
+
 // The number that the holder wrote, 0 when there is none.
 static int64_t read_holder(int fd)
 {
@@ -46,6 +49,7 @@ static etp_status try_lock(const char *path, etp_os_lock *out, int64_t *holder, 
                            etp_error *err)
 {
     *again = false;
+    *holder = 0;
     int fd = open(path, O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0666);
     if (fd < 0) {
         return etp_fail_errno(err, ETP_IO, "cannot open %s", path);
@@ -76,10 +80,13 @@ etp_status etp_os_lock_take(const char *path, etp_os_lock *out, int64_t *holder,
 {
     *out = (etp_os_lock){0};
     *holder = 0;
-    for (int i = 0; i < 100; i++) {
+    for (int i = 0, waits = 0; i < 100; i++) {
         bool again;
         ETP_TRY(try_lock(path, out, holder, &again, err));
-        if (!again) {
+        // A killed holder's last child has its descriptors until it has become another program or died.
+        if (*holder != 0 && !etp_process_alive(*holder) && waits++ < WAITS) {
+            etp_os_sleep_ns(WAIT_NS);
+        } else if (!again) {
             return ETP_OK;
         }
     }

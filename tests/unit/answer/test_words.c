@@ -93,6 +93,9 @@ static void both_lose(made *m) { m->lost_other = 1; }
 static void sleeps(made *m) { m->slept_ns = 3000000000; }
 static void sleeps_on(made *m) { m->slept_ns = 7250000000; }
 static void never_sleeps(made *m) { m->slept_ns = 0; }
+static void turns_differ(made *m) { m->turns = 0.5; }
+static void turns_differ_more(made *m) { m->turns = 0.25; }
+static void turns_agree(made *m) { m->turns = 1; }
 static void noted(made *m) { m->note = "the clock jumped"; }
 static void noted_else(made *m) { m->note = "the machine slept"; }
 static void not_noted(made *m) { m->note = NULL; }
@@ -127,6 +130,7 @@ static const struct {
     {ETP_FINDING_THERMAL, clock_falls, clock_steady, clock_falls_far, "the clock fell by"},
     {ETP_FINDING_LOST, loses_one, loses_none, NULL, "crash: signal 11"},
     {ETP_FINDING_ARM_FAILS, loses_one, both_lose, loses_more, "only linux_sme2_1 fails: 1 of its"},
+    {ETP_FINDING_RESIDENT, turns_differ, turns_agree, turns_differ_more, "a factor of 0.5 [0.5, 0.5] comes from"},
     {ETP_FINDING_CLOCK, sleeps, never_sleeps, sleeps_on, "(block 5: 3 s asleep)"},
     {ETP_FINDING_NOTE, noted, not_noted, noted_else, "the clock jumped"},
     {ETP_FINDING_OUTPUTS, outputs_differ, outputs_agree, outputs_differ_as_nan, "outputs of linux_sme2_1"},

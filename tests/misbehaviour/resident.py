@@ -1,0 +1,193 @@
+# SPDX-License-Identifier: Apache-2.0
+"""etprof ab --resident, cold against warm, the tracer's effect: planted effects must come out, with the intervals worked
+out here from samples.csv and environment.jsonl. The runner is tests/fakes/fake_runner.c.
+
+usage: resident.py ETPROF FAKE_RUNNER"""
+import csv
+import json
+import math
+import pathlib
+import statistics
+import subprocess
+import sys
+import tempfile
+
+ETPROF, FAKE = (str(pathlib.Path(p).resolve()) for p in sys.argv[1:3])
+FAILURES = []
+T975 = {6: 2.57058, 8: 2.36462}  # Student's t, 97.5 %, printed tables, by number of blocks
+
+
+def expect(condition, name, what):
+    if not condition:
+        FAILURES.append(name)
+        print(f"{name}: {what}")
+
+
+def ab(directory, *words):
+    return subprocess.run([ETPROF, "ab", *words, "--runner", FAKE], cwd=directory, capture_output=True, text=True,
+                          timeout=60, check=False)
+
+
+def session(tmp, directives, *extra):
+    (pathlib.Path(tmp) / "model.pte").write_bytes(
+        b"\x10\0\0\0ET12" + "\n".join(("base sme2 1000000", "base neon 3000000", *directives)).encode() + b"\n")
+    return ab(tmp, "model.pte", "--levels", "sme2,neon", "--blocks", "8", "--iterations", "8", "--warmup", "2", "--seed",
+              "7", "--resident", "--out", "run", "--full", *extra)
+
+
+def report(tmp):
+    return json.loads((pathlib.Path(tmp) / "run" / "report.json").read_text())
+
+
+def rows(tmp, phase):
+    """{block: {experiment: [duration, …]}}"""
+    out = {}
+    with open(pathlib.Path(tmp) / "run" / "samples.csv", newline="") as f:
+        for r in csv.DictReader(f):
+            if r["phase"] == phase:
+                out.setdefault(int(r["block"]), {}).setdefault(r["experiment"], []).append(int(r["duration_ns"]))
+    return out
+
+
+def launches(tmp, kind):
+    lines = [json.loads(line) for line in (pathlib.Path(tmp) / "run" / "environment.jsonl").read_text().splitlines()]
+    return [l for l in lines if l["type"] == "launch" and l["kind"] == kind]
+
+
+def interval(logs):
+    mean, half = statistics.mean(logs), T975[len(logs)] * statistics.stdev(logs) / len(logs) ** 0.5
+    return [math.exp(v) for v in (mean, mean - half, mean + half)]
+
+
+def near(found, wanted):
+    return all(abs(found[k] / w - 1) < 1e-5 for k, w in zip(("estimate", "lo", "hi"), wanted))
+
+
+ON, OFF = "linux_sme2_on", "linux_sme2_off"
+
+
+def case(name, directives, agrees, finding):
+    with tempfile.TemporaryDirectory() as tmp:
+        done = session(tmp, directives)
+        expect(done.returncode == 0, name, (done.returncode, done.stderr[-400:]))
+        turns, timed = rows(tmp, "resident"), rows(tmp, "timed")
+        expect(sorted(turns) == list(range(1, 9)) and all(len(v) == 8 for b in turns.values() for v in b.values()), name, turns)
+        c = report(tmp)["comparisons"][0]
+        r = c["resident"]
+        logs = [statistics.median(math.log(x / y) for x, y in zip(b[OFF], b[ON])) for b in turns.values()]
+        alone = [statistics.median(map(math.log, b[OFF])) - statistics.median(map(math.log, b[ON])) for b in timed.values()]
+        expect(r["blocks"] == 8 and r["rounds"] == 64 and near(r, interval(logs)), name, (r, interval(logs)))
+        change = interval([x - y for x, y in zip(logs, alone)])
+        expect(near(r["to_launches"], change), name, (r, change))
+        expect(r["agrees"] is agrees, name, r)
+        found = [f for f in report(tmp)["findings"] if f["kind"] == "resident_differs"]
+        expect(len(found) == finding, name, found)
+        expect(("differs" if agrees is False else "agrees" if agrees else "unknown") in
+               [line for line in done.stdout.splitlines() if line.startswith("taking turns")][0], name, done.stdout)
+
+
+def order_of_turns():
+    """One inference each, the order of the block and its reverse by turns, after each has warmed up alone."""
+    name = "order of turns"
+    with tempfile.TemporaryDirectory() as tmp:
+        session(tmp, ["turns"])
+        plan = json.loads((pathlib.Path(tmp) / "run" / "manifest.json").read_text())["plan"]
+        seen = (pathlib.Path(tmp) / "model.pte.turns").read_text().split()
+        # 3 rounds settle (forward, back, forward), then 8 that count begin forward again.
+        wanted = [w for order in plan["order"] for w in rounds([plan["arms"][a]["level"] for a in order])]
+        expect(seen == wanted, name, (seen[:40], wanted[:40]))
+
+
+def rounds(levels):
+    out = []
+    for n in (3, 8):
+        for r in range(n):
+            out += levels if r % 2 == 0 else levels[::-1]
+    return out
+
+
+def lost():
+    """Starts of neon in block 1: timed, control, then the one that takes turns. The fake calls them all timed."""
+    name = "a resident runner crashes"
+    with tempfile.TemporaryDirectory() as tmp:
+        done = session(tmp, ["on neon timed 3 crash"])
+        m = json.loads((pathlib.Path(tmp) / "run" / "manifest.json").read_text())
+        expect(done.returncode == 6, name, done.returncode)
+        expect([(l["kind"], l["block"], l["reason"]) for l in m["lost"]] == [("resident", 1, "crash")], name, m["lost"])
+        turns = rows(tmp, "resident")
+        expect(1 not in turns and sorted(turns) == list(range(2, 9)), name, "half a pair was kept")
+        expect(sorted(rows(tmp, "timed")) == list(range(1, 9)), name, "the block's launches were lost, too")
+        expect(len(launches(tmp, "resident")) == 14, name, len(launches(tmp, "resident")))
+
+
+def given_up():
+    name = "never side by side"
+    with tempfile.TemporaryDirectory() as tmp:
+        done = session(tmp, ["on * * * no_turns"])
+        m = json.loads((pathlib.Path(tmp) / "run" / "manifest.json").read_text())
+        expect(done.returncode == 6 and len(m["lost"]) == 2, name, (done.returncode, m["lost"]))
+        expect("resident_given_up" in [n["id"] for n in m["notes"]], name, m["notes"])
+        c = report(tmp)["comparisons"][0]
+        expect(c["resident"] is None and abs(c["speedup"]["estimate"] - 3) < 1e-5, name, c)
+
+
+def resumed():
+    name = "resumed with resident pairs"
+    with tempfile.TemporaryDirectory() as tmp:
+        session(tmp, ["on neon timed 10 hang"], "--timeout", "0.2")
+        path = pathlib.Path(tmp) / "run" / "manifest.json"
+        m = json.loads(path.read_text())
+        expect(m["plan"]["asked"]["resident"] is True, name, m["plan"]["asked"])
+        refused = ab(tmp, "--resume", "run", "--resident")
+        expect(refused.returncode == 2 and "leave out --resident" in refused.stderr, name, refused.stderr)
+
+
+def refused():
+    for name, words, wanted in (
+            ("one arm", ("model.pte", "--levels", "sme2", "--resident"), "there is one arm only"),
+            ("no comparison of emulated times", ("model.pte", "--device", "qemu", "--resident"), "")):
+        with tempfile.TemporaryDirectory() as tmp:
+            (pathlib.Path(tmp) / "model.pte").write_bytes(b"\x10\0\0\0ET12" + b"\n" * 60)
+            done = ab(tmp, *words)
+            expect(done.returncode in (2, 5) and wanted in done.stderr, name, (done.returncode, done.stderr))
+
+
+def states():
+    """Load, first inference, memory, tracer: what the fake says, launch by launch."""
+    name = "cold, warm, traced"
+    with tempfile.TemporaryDirectory() as tmp:
+        session(tmp, ["warm sme2 1 400", "warm neon 1 200", "load sme2 9000000", "on sme2 traced * slower", "noise 20"])
+        r = report(tmp)
+        c = r["comparisons"][0]
+        by = {}
+        for l in launches(tmp, "timed"):
+            by.setdefault(l["block"], {})[l["experiment"]] = l
+        for key, field in (("load", "load_ns"), ("first", "first_ns"), ("peak_rss", "peak_rss_bytes")):
+            wanted = interval([math.log(b[OFF][field] / b[ON][field]) for b in by.values()])
+            expect(near(c[key], wanted), name, (key, c[key], wanted))
+        expect(abs(c["load"]["estimate"] - 7 / 9) < 1e-5 and c["load"]["verdict"] == "slower", name, c["load"])
+        expect(c["peak_rss"]["verdict"] == "same", name, c["peak_rss"])
+        timed, traced = rows(tmp, "timed"), rows(tmp, "traced")
+        for arm in r["arms"]:
+            value = {b: statistics.median(map(math.log, v[arm["name"]])) for b, v in timed.items()}
+            seen = interval([statistics.median(map(math.log, v[arm["name"]])) - value[b] for b, v in traced.items()])
+            expect(near(arm["observer"], seen), name, (arm["observer"], seen))
+            cold = interval([math.log(by[b][arm["name"]]["first_ns"]) - value[b] for b in value])
+            expect(near(arm["cold"], cold), name, (arm["cold"], cold))
+        slow = [a for a in r["arms"] if a["name"] == ON][0]
+        expect(1.35 < slow["observer"]["estimate"] < 1.45 and 3.9 < slow["cold"]["estimate"] < 4.1, name, slow)
+        headline = interval([statistics.median(map(math.log, b[OFF])) - statistics.median(map(math.log, b[ON])) for b in timed.values()])
+        expect(near(c["speedup"], headline), name, "the headline is not of the untraced launches")
+
+
+case("turns agree", ["noise 4"], True, 0)
+case("turns differ", ["noise 4", "on sme2 timed * turns_slower"], False, 1)
+case("turns cannot tell", ["noise 200"], None, 0)
+order_of_turns()
+lost()
+given_up()
+resumed()
+refused()
+states()
+print(f"{len(FAILURES)} failures" if FAILURES else "all as planted")
+sys.exit(1 if FAILURES else 0)
