@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """etprof ab through a real connection: evidence, facts, and every way in which the other side fails.
 
-usage: ab_remote.py ETPROF SOURCE_DIR ssh|adb [TEST...]"""
+usage: ab_remote.py ETPROF SOURCE_DIR ssh|adb|phone [TEST...]"""
 import hashlib
 import json
 import os
@@ -32,9 +32,11 @@ class Bench:
         self.env = {**os.environ, "ETPROF_RUNNER": str(bundle), **env}
         self.model = root / "examples" / "models" / "toy_cnn_xnnpack_fp32.pte"
         self.count = 0
+        self.old = set()
 
     def command(self, *extra, model=None, device=None):
         self.count += 1
+        self.old = {pid for pid, _ in self.runners()}  # of killed sessions: they end a moment later
         out = self.work / f"run{self.count}"
         # Counts that need no pilot, unless the test has its own: what is tested is the way, not the times.
         counts = [w for name, w in (("--blocks", ["--blocks", "1"]), ("--iterations", ["--iterations", "3", "--warmup", "1"]),
@@ -69,7 +71,7 @@ class Bench:
     def wait_for_runner(self):
         for _ in range(600):
             for pid, line in self.runners():
-                if b"\0--model\0" in line and b"--probe" not in line:  # not the shell that starts it
+                if pid not in self.old and b"\0--model\0" in line and b"--probe" not in line:  # not the shell that starts it
                     return pid
             time.sleep(0.02)
         raise AssertionError("no runner was started")
@@ -364,7 +366,7 @@ def test_adb(etprof, root, bundle, tmp):
     reason = adbd.missing(root)
     if reason:
         skip(reason)
-    adbd.test(etprof, root, bundle, tmp, Bench, run, COMMON)
+    adbd.test(etprof, root, bundle, tmp, Bench, run, COMMON if sys.argv[3] == "adb" else None)
 
 
 def main():

@@ -9,7 +9,7 @@ import subprocess
 import sys
 import time
 
-from phone import prepare, weather
+import phone
 
 MARK = "ETPROF_TEST_LOOPBACK"
 
@@ -145,6 +145,9 @@ def test(_etprof, root, bundle, tmp, bench, run, common):
     env = client(prefix, work)
     b = bench(_etprof, root, bundle, work, f"adb:{first.serial}", first.home, env, first)
 
+    def connect(b):
+        subprocess.run(["adb", "connect", first.serial], env=b.env, capture_output=True, check=True)
+
     def two_devices(b):
         subprocess.run(["adb", "connect", second.serial], env=b.env, capture_output=True, check=True)
         done, _ = b.ab(device="adb")
@@ -160,20 +163,8 @@ def test(_etprof, root, bundle, tmp, bench, run, common):
                                 capture_output=True, text=True, check=False)
         assert listed.returncode == 0 and first.serial in listed.stdout, (listed.stdout, listed.stderr)
 
-    def facts_of_android(b):
-        """What getprop says is in the manifest, without control characters."""
-        prop = b.home / "getprop"
-        prop.write_text("#!/bin/sh\ncase $1 in ro.product.model) printf 'Test\\033[31m Phone\\n';; "
-                        "ro.soc.model) echo SOC1;; ro.build.version.security_patch) echo 2026-11-05;; esac\n")
-        prop.chmod(0o755)
-        done, out = b.ab("--levels", "avx2,sse", "--no-trace")
-        prop.unlink()
-        assert done.returncode == 0, done.stderr
-        text = (out / "manifest.json").read_text()
-        assert "Test [31m Phone" in text and "SOC1" in text and "2026-11-05" in text, text[:3000]
-
     try:
-        run(b, [wrong_devices] + common + [facts_of_android, prepare, weather, two_devices])
+        run(b, [wrong_devices] + common + [two_devices] if common else [connect] + phone.TESTS)
     finally:
         subprocess.run(["adb", "kill-server"], env={**os.environ, **env}, capture_output=True, check=False)
         first.stop()

@@ -89,6 +89,13 @@ def wait_until(p, condition):
     assert condition(), "not while it ran"
 
 
+def wait_for_words(p, words):
+    for line in p.stderr:
+        if words in line:
+            return line
+    raise AssertionError(f"it ended without saying {words}")
+
+
 def journals(b):
     return list((b.work / ".etprof" / "devices").glob("prepared-*.json"))
 
@@ -157,7 +164,6 @@ def killed_outright(b, phone):
     (phone.state / "stubborn.low_power").unlink()
     done = call(b, "devices", "restore")
     assert done.returncode == 0 and phone.settings() == before and not journals(b), (done, phone.settings())
-    b.assert_no_orphans()
 
 
 def next_session_undoes(b, phone):
@@ -170,7 +176,6 @@ def next_session_undoes(b, phone):
     done, out = b.ab("--no-trace", "--prepare", "app")
     assert done.returncode == 0 and "were restored first" in done.stderr, done.stderr
     assert phone.settings() == before and "low_power=1" in facts_of(out)["prepare_before"], phone.settings()
-    b.assert_no_orphans()
 
 
 def interrupted(b, phone):
@@ -208,7 +213,6 @@ def gone_at_the_end(b, phone):
     subprocess.run(["adb", "disconnect"], env=b.env, capture_output=True, check=False)
     done = call(b, "devices", "restore", b.device)
     assert done.returncode == 0 and phone.settings() == before, (done, phone.settings())
-    b.assert_no_orphans()
 
 
 def refused(b, phone):
@@ -228,15 +232,6 @@ def refused(b, phone):
         done = call(b, "devices", "restore")
         assert done.returncode == 4 and journal.name in done.stderr, (text, done)
     journal.unlink()
-
-
-def prepare(b):
-    phone = Phone(b.home, b.server.inside)
-    for test in (sets_and_restores, fixed_mode, killed_outright, next_session_undoes, interrupted, not_taken,
-                 gone_at_the_end, refused):
-        begin = time.monotonic()
-        test(b, phone)
-        print(f"   {test.__name__} ({time.monotonic() - begin:.1f} s)", flush=True)
 
 
 # ---- facts, cores, heat: over a fake /sys (adbd.py) -------------------------------------------------------------
@@ -295,13 +290,13 @@ def cool_down(b, phone):
     soc = b.server.sys / "class" / "thermal" / "thermal_zone4" / "temp"
     soc.write_text("45000\n")
     p, out = start(b, "--cool", "40,60s", "--blocks", "2", trace=True)
-    time.sleep(3)
-    assert p.poll() is None
+    text = wait_for_words(p, "waiting")
+    assert "block 1: 45.0 C (soc), waiting for 40.0 C" in text, text
     soc.write_text("38200\n")
     _, text = p.communicate(timeout=60)
-    assert p.returncode == 0 and "block 1: 45.0 C (soc), waiting for 40.0 C" in text, (p.returncode, text)
+    assert p.returncode == 0, (p.returncode, text)
     blocks = rows(out, "block")
-    assert 5e8 < blocks[0]["cooled_ns"] < 2e10 and blocks[0]["start"]["temperature_c"] == 38.2, blocks[0]
+    assert 0 < blocks[0]["cooled_ns"] < 6e10 and blocks[0]["start"]["temperature_c"] == 38.2, blocks[0]
     assert blocks[1]["cooled_ns"] < 1e9, blocks[1]
     assert json.loads((out / "manifest.json").read_text())["plan"]["cool"] == {"celsius": 40.0, "wait_s": 60.0}
     done, out = b.ab("--no-trace", "--cool", "20,1s")
@@ -311,7 +306,7 @@ def cool_down(b, phone):
         done, _ = b.ab("--cool", wrong)
         assert done.returncode == 2 and "--cool" in done.stderr, (wrong, done.stderr)
     p, out = start(b, "--cool", "10,10m")
-    time.sleep(2.5)
+    wait_for_words(p, "waiting")
     p.send_signal(signal.SIGINT)
     p.communicate(timeout=10)
     assert p.returncode == 130, p.returncode
@@ -355,13 +350,25 @@ def quirks(b, phone):
         path.write_text(text)
 
 
-def weather(b):
-    if not hasattr(b.server, "sys") or not b.server.sys.exists():
-        print("skipped: facts, cores and heat: the fake /sys has two CPUs, this machine has not")
-        return
-    phone = Phone(b.home, b.server.inside)
-    for test in (facts_are_the_devices, cores, cool_down, throttling, quirks):
-        begin = time.monotonic()
-        test(b, phone)
-        print(f"   {test.__name__} ({time.monotonic() - begin:.1f} s)", flush=True)
-    phone.remove()
+def of_phone(test):
+    def wrapped(b):
+        if not hasattr(b, "phone"):
+            b.phone = Phone(b.home, b.server.inside)
+        test(b, b.phone)
+    wrapped.__name__ = test.__name__
+    return wrapped
+
+
+def of_two_cores(test):
+    def wrapped(b, phone):
+        if not b.server.sys.exists():
+            print(f"skipped: {test.__name__}: the fake /sys has two CPUs, this machine has not")
+        else:
+            test(b, phone)
+    wrapped.__name__ = test.__name__
+    return wrapped
+
+
+TESTS = [of_phone(t) for t in (
+    *map(of_two_cores, (facts_are_the_devices, cores, cool_down, throttling, quirks)),
+    sets_and_restores, fixed_mode, killed_outright, next_session_undoes, interrupted, not_taken, gone_at_the_end, refused)]
