@@ -26,6 +26,7 @@ static void ratio(etp_json *j, const char *key, const etp_paired *p)
     etp_json_kv_double(j, "confidence", ETP_CONFIDENCE);
     etp_json_kv_u64(j, "blocks", p->blocks);
     etp_json_kv_z(j, "method", "paired-blocks");
+    etp_json_kv_ratio(j, "widening", p->widening);
     etp_json_end(j);
 }
 
@@ -100,6 +101,11 @@ static void head(etp_json *j, const etp_sweep *s)
     etp_json_end(j);
     etp_json_kv_z(j, "grade", ab->grade);
     etp_json_kv_z(j, "state", ab->state);
+    etp_json_key(j, "stop");
+    etp_json_begin_object_inline(j);
+    etp_json_kv_z(j, "reason", ab->stopped);
+    etp_json_kv_ratio(j, "precision", ab->precision > 0 ? ab->precision : (double)NAN);
+    etp_json_end(j);
 }
 
 static void design(etp_json *j, const etp_sweep *s)

@@ -88,6 +88,11 @@ static void facts(const etp_sweep *s, etp_report *r)
     if (isfinite(s->noise_floor)) {
         etp_report_fact(r, "noise floor", "%.2f %%", 100 * s->noise_floor);
     }
+    if (s->ab->precision > 0) {
+        bool reached = s->ab->stopped && strcmp(s->ab->stopped, "precision") == 0;
+        etp_report_fact(r, "precision", "±%.3g %% of every speedup %s", 100 * s->ab->precision,
+                        reached ? "reached; intervals are widened for looking" : "not reached");
+    }
     if (s->ab->state && strcmp(s->ab->state, "finished") != 0) {
         etp_report_fact(r, "state", "%s", s->ab->state);
     }

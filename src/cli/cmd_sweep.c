@@ -15,7 +15,7 @@ typedef struct sweep_options {
     etp_opt_list models, levels, threads, fail_on;
     const char *baseline, *device, *runner, *out, *method, *inputs, *data, *cpus, *ssh_config, *resume, *prepare, *cool;
     uint64_t blocks, iterations, warmup, seed;
-    double budget, timeout, margin_percent, knee_percent;
+    double budget, timeout, margin_percent, knee_percent, precision_percent;
     bool full, no_trace;
 } sweep_options;
 
@@ -27,7 +27,8 @@ static const etp_opt k_options[] = {
     OPT("levels", 'l', ETP_OPT_LIST, levels, "A,B,...", "levels (default: the best against plain SIMD)"),
     OPT("threads", 't', ETP_OPT_LIST, threads, "N,...", "thread counts of the runner (default 1)"),
     OPT("baseline", 'b', ETP_OPT_STRING, baseline, "LEVEL", "level the others are compared with (default: lowest)"),
-    OPT("blocks", 'k', ETP_OPT_COUNT, blocks, "K", "exactly K blocks (default 10)"),
+    OPT("blocks", 'k', ETP_OPT_COUNT, blocks, "K", "exactly K blocks (default 10); with --precision at most"),
+    OPT("precision", 'p', ETP_OPT_PERCENT, precision_percent, "PERCENT", ETP_PRECISION_HELP),
     OPT("budget", 0, ETP_OPT_TIME, budget, "TIME", ETP_BUDGET_HELP),
     OPT("knee", 0, ETP_OPT_PERCENT, knee_percent, "PERCENT", "gain that more threads must reach (default 10)"),
     OPT("device", 'd', ETP_OPT_STRING, device, "SPEC", "local (default), adb[:SERIAL], ssh:HOST or qemu[:CPU]"),
@@ -172,6 +173,7 @@ static etp_status measure_new(etp_cli *cli, const sweep_options *o, int argc, ch
         .cpus = o->cpus,
         .blocks = (uint32_t)o->blocks,
         .budget_s = o->budget,
+        .precision = o->precision_percent / 100,
         .warmup = o->warmup,
         .iterations = o->iterations,
         .no_trace = o->no_trace,
@@ -202,6 +204,7 @@ static etp_status check_resume(const sweep_options *o, int n_operands, etp_error
         {n_operands > 0 || o->models.n > 0, "the models"}, {o->levels.n > 0, "--levels"},
         {o->threads.n > 0, "--threads"},     {o->baseline != NULL, "--baseline"},
         {o->blocks > 0, "--blocks"},         {o->budget > 0, "--budget"},
+        {o->precision_percent > 0, "--precision"},
         {o->knee_percent > 0, "--knee"},     {o->device != NULL, "--device"},
         {o->out != NULL, "--out"},           {o->method != NULL, "--method"},
         {o->inputs != NULL, "--inputs"},     {o->data != NULL, "--data"},

@@ -41,8 +41,22 @@ etp_status etp_session_learn(etp_session *s, const etp_run_sample *samples, size
     return st;
 }
 
+// The arm that ARM is compared with: the baseline; in a sweep the one at the baseline's level that has
+// its model and threads. UINT32_MAX: it is compared with nothing, or that arm has died.
+static uint32_t reference_of(const etp_session *s, uint32_t arm)
+{
+    const etp_plan_arm *arms = s->plan->arms, *a = &arms[arm];
+    uint32_t found = s->plan->sweep_knee > 0 ? UINT32_MAX : s->plan->baseline;
+    for (uint32_t i = 0; i < s->plan->n_arms && s->plan->sweep_knee > 0; i++) {
+        bool same = arms[i].model == a->model && arms[i].threads == a->threads;
+        found = same && arms[i].level == arms[s->plan->baseline].level ? i : found;
+    }
+    bool none = found == arm || found == UINT32_MAX || s->arms[arm].dead || s->arms[found].dead;
+    return none ? UINT32_MAX : found;
+}
+
 // Log ratios of ARM over the blocks that have every living arm; OUT has room for all blocks.
-static size_t ratios_of(const etp_session *s, uint32_t arm, double *out)
+static size_t ratios_of(const etp_session *s, uint32_t reference, uint32_t arm, double *out)
 {
     size_t n_arms = s->plan->n_arms, k = 0;
     for (size_t b = 0; b < s->values.n / n_arms; b++) {
@@ -52,7 +66,7 @@ static size_t ratios_of(const etp_session *s, uint32_t arm, double *out)
             whole = whole && (isfinite(v[a]) || s->arms[a].dead);
         }
         if (whole && isfinite(v[arm])) {
-            out[k++] = v[s->plan->baseline] - v[arm];
+            out[k++] = v[reference] - v[arm];
         }
     }
     return k;
@@ -72,10 +86,11 @@ static bool look(const etp_session *s, progress *out)
     double *ratios = ETP_NEW_ARRAY(&scratch, double, s->values.n + 1);
     *out = (progress){.half_width = -1, .enough = ratios != NULL};
     for (uint32_t a = 0; ratios && a < s->plan->n_arms; a++) {
-        if (a == s->plan->baseline || s->arms[a].dead) {
+        uint32_t reference = reference_of(s, a);
+        if (reference == UINT32_MAX) {
             continue;
         }
-        size_t k = ratios_of(s, a, ratios);
+        size_t k = ratios_of(s, reference, a, ratios);
         etp_paired p = etp_paired_estimate(ratios, k, ETP_MARGIN_DEFAULT, ETP_CONFIDENCE, 0);
         etp_paired_widen(&p, etp_sequential_widening(k), ETP_MARGIN_DEFAULT);
         out->enough = out->enough && etp_precise_enough(ratios, k, s->plan->precision);
@@ -130,10 +145,11 @@ static const char *duration(double ns, char buf[static 32])
 static double least_width(const etp_session *s, uint32_t k)
 {
     double worst = 0;
-    const etp_arm_counts *base = &s->arms[s->plan->baseline].counts;
     for (uint32_t a = 0; a < s->plan->n_arms; a++) {
+        uint32_t reference = reference_of(s, a);
         const etp_arm_counts *c = &s->arms[a].counts;
-        if (a == s->plan->baseline || s->arms[a].dead || c->iterations == 0 || base->iterations == 0) {
+        const etp_arm_counts *base = &s->arms[reference == UINT32_MAX ? a : reference].counts;
+        if (reference == UINT32_MAX || c->iterations == 0 || base->iterations == 0) {
             continue;
         }
         // a median of n normal values has variance π/2 · W/n

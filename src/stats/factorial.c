@@ -59,7 +59,11 @@ static etp_paired estimate(maker *m, const term *terms, size_t n_terms)
                             .half_width_ln = gone, .widening = 1, .sign_flip_p = gone,
                             .verdict = ETP_VERDICT_UNKNOWN};
     }
-    return etp_paired_estimate(m->values, k, m->f->margin, ETP_CONFIDENCE, m->f->seed);
+    etp_paired p = etp_paired_estimate(m->values, k, m->f->margin, ETP_CONFIDENCE, m->f->seed);
+    if (m->f->sequential) {
+        etp_paired_widen(&p, etp_sequential_widening(k), m->f->margin);
+    }
+    return p;
 }
 
 static etp_effect effect_of(maker *m, const term *terms, size_t n_terms)

@@ -5,10 +5,13 @@ fail stay alone, and the folder derives itself again.
 The runner is tests/fakes/fake_runner.c. Its times are planted, so every expected figure is a quotient of them.
 
 usage: sweep.py ETPROF FAKE_RUNNER MODELS (folder with example programs)"""
+import csv
 import json
+import math
 import pathlib
 import shutil
 import signal
+import statistics
 import subprocess
 import sys
 import tempfile
@@ -207,6 +210,85 @@ def balanced():
         expect(order[0] != order[2] and order[0] != sorted(order[0]), name, "no random order")
 
 
+# Student's t, 97.5 %, from printed tables, by number of blocks.
+T975 = {6: 2.57058, 8: 2.36462, 10: 2.26216, 12: 2.20099, 14: 2.16037, 16: 2.13145, 18: 2.10982, 20: 2.09302, 22: 2.07961,
+        24: 2.06866, 26: 2.05954, 28: 2.05183, 30: 2.04523, 32: 2.03951, 34: 2.03452, 36: 2.03011, 38: 2.02619, 40: 2.02269}
+
+
+def half_widths(tmp, blocks):
+    """Per (model, threads): widened half-width of ln(neon ÷ sme2) over the first so many blocks, from the samples."""
+    plan = json.loads((pathlib.Path(tmp) / "run" / "manifest.json").read_text())
+    arms = {a["name"]: (a["model"], a["threads"], a["level"]) for a in plan["plan"]["arms"]}
+    times = {}
+    with open(pathlib.Path(tmp) / "run" / "samples.csv", newline="") as f:
+        for r in csv.DictReader(f):
+            if r["phase"] == "timed" and int(r["block"]) <= blocks:
+                times.setdefault((arms[r["experiment"]], int(r["block"])), []).append(int(r["duration_ns"]))
+    out = {}
+    for m, t in {(m, t) for m, t, _ in arms.values()}:
+        logs = [math.log(statistics.median(times[(m, t, "neon"), b]) / statistics.median(times[(m, t, "sme2"), b]))
+                for b in range(1, blocks + 1)]
+        out[m, t] = T975[blocks] * statistics.stdev(logs) / blocks ** 0.5 * (1 + 1.5 / blocks)
+    return out
+
+
+def precise():
+    """--precision: stops at the first look at which every speedup is narrow enough, and its intervals say so."""
+    name = "stops when precise"
+    with tempfile.TemporaryDirectory() as tmp:
+        for m in ("fp16", "int8"):
+            model(tmp, m, PLANTED, "noise 60")
+        done = run(tmp, command("--precision", "3.5%", blocks=40))
+        d = json.loads(done.stdout)
+        k = d["speedups"][0]["speedup"]["blocks"]
+        expect(done.returncode == 0 and d["stop"] == {"reason": "precision", "precision": 0.035}, name, d["stop"])
+        expect(6 < k < 40 and k % 2 == 0, name, k)  # noisier than one look takes
+        limit = math.log1p(0.035)
+        expect(max(half_widths(tmp, k).values()) <= limit < max(half_widths(tmp, k - 2).values()), name,
+               (half_widths(tmp, k - 2), half_widths(tmp, k)))
+        wanted = half_widths(tmp, k)
+        models = [m["stem"] if "stem" in m else pathlib.Path(m["path"]).stem for m in d["models"]]
+        for x in d["speedups"]:
+            s = x["speedup"]
+            half = [v for (m, t), v in wanted.items() if t == x["threads"] and x["model"] in models[m]][0]
+            expect(abs(math.log(s["hi"] / s["estimate"]) - half) < 1e-5 and abs(s["widening"] - 1 - 1.5 / k) < 1e-5, name, (x, half))
+    with tempfile.TemporaryDirectory() as tmp:
+        for m in ("fp16", "int8"):
+            model(tmp, m, PLANTED, "noise 60")
+        d = json.loads(run(tmp, command("--precision", "0.1%", blocks=8)).stdout)
+        expect(d["stop"]["reason"] == "blocks" and d["speedups"][0]["speedup"]["blocks"] == 8, name, d["stop"])
+        again = run(tmp, [ETPROF, "sweep", "--resume", "run", "--precision", "1%"])
+        expect(again.returncode == 2 and "leave out --precision" in again.stderr, name, again.stderr)
+
+
+def emulated():
+    """Times of an emulator: no ratio of any kind, whatever else the folder holds."""
+    name = "emulated"
+    with tempfile.TemporaryDirectory() as tmp:
+        for m in ("fp16", "int8"):
+            model(tmp, m, PLANTED)
+        measured = json.loads(run(tmp, command()).stdout)
+        expect(all(x["speedup"]["estimate"] for x in measured["speedups"]), name, "nothing was measured to begin with")
+        path = pathlib.Path(tmp) / "run" / "manifest.json"
+        m = json.loads(path.read_text())
+        m["device"]["emulated"] = True
+        m["device"]["spec"] = "qemu"
+        for a in m["plan"]["arms"]:
+            a["emulated"] = True
+        path.write_text(json.dumps(m))
+        done = run(tmp, [ETPROF, "report", "run", "--format", "json"])
+        d = json.loads(done.stdout)
+        expect(done.returncode == 0 and d["device"]["emulated"], name, (done.returncode, done.stderr))
+        ratios = [x[key] for part in ("speedups", "steps", "interactions", "geometric_means") for x in d.get(part, [])
+                  for key in ("speedup", "ratio_of_ratios") if key in x]
+        expect(len(ratios) >= 6, name, d.keys())
+        expect(all(r[k] is None for r in ratios for k in ("estimate", "lo", "hi")), name, ratios)
+        expect(all(x["verdict"] == "unknown" and x["withheld"] == "emulated" for x in d["speedups"]), name, d["speedups"])
+        expect(any("emulator" in s["text"] for s in d["sentences"]) and not claims(d), name, d["sentences"])
+        shown = run(tmp, [ETPROF, "report", "run"]).stdout
+        expect("emulator" in shown and "4.00×" not in shown and "2.00×" not in shown, name, shown)
+
+
 def real_programs():
     """Programs whose inputs differ are measured, but their times are not compared with each other."""
     name = "different inputs"
@@ -248,7 +330,7 @@ def refused():
 
 
 for test in (planted_exactly, planted_with_noise, absent_with_noise, failing_cells, wrong_outputs, resumed, balanced,
-             real_programs, refused):
+             precise, emulated, real_programs, refused):
     started = time.time()
     test()
     print(f"{test.__name__}: {time.time() - started:.1f} s")
