@@ -174,7 +174,7 @@ static etp_status group_comparison(groups *g, size_t at, etp_error *err)
         uint32_t group = ETP_NO_INDEX;
         if (pair.baseline != ETP_NO_INDEX) {
             group = g->of_baseline_row[pair.baseline];
-        } else {
+        } else if (at > 0) { // the first candidate's are all new
             group = find_inserted(g, &cand->rows[pair.candidate], c->candidate);
         }
         const etp_profile_row *any = pair.baseline != ETP_NO_INDEX ? &base->rows[pair.baseline]

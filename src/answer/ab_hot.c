@@ -7,6 +7,7 @@
 #include "answer/ab_report.h"
 #include "answer/ab_session.h"
 #include "answer/kit_parts.h"
+#include "base/index.h"
 
 const char *etp_hot_kind_name(etp_hot_kind kind)
 {
@@ -163,34 +164,58 @@ static int longest_name_first(const void *pa, const void *pb)
     return etp_str_cmp(a->name, b->name);
 }
 
-size_t etp_ab_portable_names(const etp_ab *ab, etp_arena *arena, etp_ab_named **out)
-{
+typedef struct named_list {
     struct {
         etp_ab_named *items;
         size_t n, cap;
-    } names = {0};
+    } names;
+    etp_index index; // a recording may hold as many names as it likes
+    etp_str key;
+} named_list;
+
+static bool same_name(const void *ctx, uint32_t position)
+{
+    const named_list *l = ctx;
+    return etp_str_eq(l->names.items[position].name, l->key);
+}
+
+// The element of that name, made when there is none; NULL out of memory.
+static etp_ab_named *name_at(named_list *l, etp_str name, etp_arena *arena)
+{
+    uint64_t hash = etp_hash_bytes(ETP_HASH_START, name.ptr, name.len);
+    l->key = name;
+    uint32_t at = etp_index_find(&l->index, hash, same_name, l);
+    if (at == ETP_INDEX_NONE) {
+        at = (uint32_t)l->names.n;
+        if (!ETP_PUSH(arena, &l->names, ((etp_ab_named){.name = name})) ||
+            !etp_index_insert(&l->index, arena, hash, at)) {
+            return NULL;
+        }
+    }
+    return &l->names.items[at];
+}
+
+size_t etp_ab_portable_names(const etp_ab *ab, etp_arena *arena, etp_ab_named **out)
+{
+    named_list list = {0};
     for (size_t i = 0; i < ab->n_operators; i++) {
         const etp_ab_operator *op = &ab->operators[i];
         const etp_profile_row *row = op->rows[ab->hot_arm];
         if (!row || row->kind != ETP_ROW_PORTABLE || op->ns[ab->hot_arm] == ETP_NS_UNKNOWN) {
             continue;
         }
-        etp_str name = base_name(op->names[ab->hot_arm]);
-        size_t k = 0;
-        while (k < names.n && !etp_str_eq(names.items[k].name, name)) {
-            k++;
-        }
-        if (k == names.n && !ETP_PUSH(arena, &names, ((etp_ab_named){.name = name}))) {
+        etp_ab_named *named = name_at(&list, base_name(op->names[ab->hot_arm]), arena);
+        if (!named) {
             return 0;
         }
-        names.items[k].calls++;
-        names.items[k].ns += op->ns[ab->hot_arm];
+        named->calls++;
+        named->ns += op->ns[ab->hot_arm];
     }
-    *out = names.items;
-    if (names.n) {
-        qsort(names.items, names.n, sizeof *names.items, longest_name_first);
+    *out = list.names.items;
+    if (list.names.n) {
+        qsort(*out, list.names.n, sizeof **out, longest_name_first);
     }
-    return names.n;
+    return list.names.n;
 }
 
 static int longest_group_first(const void *pa, const void *pb)
@@ -206,18 +231,41 @@ static int longest_group_first(const void *pa, const void *pb)
     return by_name ? by_name : (a->state > b->state) - (a->state < b->state);
 }
 
-static bool same_group(const etp_ab_kernels *g, const etp_ab_kernels *key)
+typedef struct group_list {
+    struct {
+        etp_ab_kernels *items;
+        size_t n, cap;
+    } groups;
+    etp_index index;
+    const etp_ab_kernels *key;
+} group_list;
+
+static bool same_group(const void *ctx, uint32_t position)
 {
+    const group_list *l = ctx;
+    const etp_ab_kernels *g = &l->groups.items[position], *key = l->key;
     return etp_str_eq(g->before, key->before) && etp_str_eq(g->now, key->now) && g->state == key->state &&
            g->reason == key->reason;
 }
 
+static etp_ab_kernels *group_at(group_list *l, const etp_ab_kernels *key, etp_arena *arena)
+{
+    uint64_t hash = etp_hash_bytes(ETP_HASH_START, key->before.ptr, key->before.len);
+    hash = etp_hash_bytes(hash, key->now.ptr, key->now.len);
+    l->key = key;
+    uint32_t at = etp_index_find(&l->index, hash, same_group, l);
+    if (at == ETP_INDEX_NONE) {
+        at = (uint32_t)l->groups.n;
+        if (!ETP_PUSH(arena, &l->groups, *key) || !etp_index_insert(&l->index, arena, hash, at)) {
+            return NULL;
+        }
+    }
+    return &l->groups.items[at];
+}
+
 size_t etp_ab_kernel_groups(const etp_ab *ab, etp_arena *arena, etp_ab_kernels **out)
 {
-    struct {
-        etp_ab_kernels *items;
-        size_t n, cap;
-    } groups = {0};
+    group_list list = {0};
     bool compared = ab->n_comparisons > 0;
     for (size_t i = 0; i < ab->n_operators; i++) {
         const etp_ab_operator *op = &ab->operators[i];
@@ -228,22 +276,18 @@ size_t etp_ab_kernel_groups(const etp_ab *ab, etp_arena *arena, etp_ab_kernels *
         if (!op->engaged.eligible && (!compared || etp_str_eq(key.before, key.now))) {
             continue;
         }
-        size_t k = 0;
-        while (k < groups.n && !same_group(&groups.items[k], &key)) {
-            k++;
-        }
-        if (k == groups.n && !ETP_PUSH(arena, &groups, key)) {
+        etp_ab_kernels *g = group_at(&list, &key, arena);
+        if (!g) {
             return 0;
         }
-        etp_ab_kernels *g = &groups.items[k];
         int64_t before = op->ns[ab->baseline], now = op->ns[ab->hot_arm];
         g->operators++;
         g->before_ns += before == ETP_NS_UNKNOWN ? 0 : before;
         g->now_ns += now == ETP_NS_UNKNOWN ? 0 : now;
     }
-    *out = groups.items;
-    if (groups.n) {
-        qsort(groups.items, groups.n, sizeof *groups.items, longest_group_first);
+    *out = list.groups.items;
+    if (list.groups.n) {
+        qsort(*out, list.groups.n, sizeof **out, longest_group_first);
     }
-    return groups.n;
+    return list.groups.n;
 }
