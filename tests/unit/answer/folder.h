@@ -25,7 +25,7 @@ static inline void folder_make(folder *f)
     if (access("/dev/shm", W_OK) == 0 && etp_os_temp_dir("/dev/shm", "etprof-test", &f->arena, &f->path, NULL) == ETP_OK) {
         return;
     }
-    if (etp_os_temp_dir("kit-test.tmp", "t", &f->arena, &f->path, &err) != ETP_OK) {
+    if (etp_os_temp_dir("/tmp", "etprof-test", &f->arena, &f->path, &err) != ETP_OK) {
         fail_msg("%s", err.msg);
     }
 }

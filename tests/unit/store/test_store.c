@@ -6,6 +6,8 @@
 #include <stddef.h>
 #include <stdint.h>
 #include <stdio.h>
+#include <stdlib.h>
+#include <unistd.h>
 
 #include <cmocka.h>
 
@@ -18,6 +20,21 @@
 
 static etp_run_model s_model;
 static etp_run_arm s_arms[2];
+
+// Wherever the test is started from, what it leaves when it is killed is not there.
+static char s_scratch[] = "/tmp/etprof-store-XXXXXX";
+
+static int enter_scratch(void **state)
+{
+    (void)state;
+    return mkdtemp(s_scratch) && chdir(s_scratch) == 0 ? 0 : -1;
+}
+
+static int leave_scratch(void **state)
+{
+    (void)state;
+    return chdir("/") == 0 && rmdir(s_scratch) == 0 ? 0 : -1;
+}
 
 static int set_up(void **state)
 {
@@ -455,5 +472,5 @@ int main(void)
         TEST(derived_files_are_listed_with_their_hash),
         TEST(folders_get_their_names),
     };
-    return cmocka_run_group_tests(tests, NULL, NULL);
+    return cmocka_run_group_tests(tests, enter_scratch, leave_scratch);
 }
