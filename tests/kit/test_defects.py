@@ -344,6 +344,23 @@ class OfASession(Case):
         mine = "x86_64" if os.uname().machine == "x86_64" else "aarch64"
         self.assertTrue(self.manifest["device"]["isa"].startswith(mine), self.manifest["device"]["isa"][:20])
 
+    def test_three_commands_and_no_edited_file(self):
+        """The kit's pages take about 12 commands and a config edited by hand from a model to a first report."""
+        (self.dir / "bin").mkdir()
+        path = self.dir / "bin/etprof"  # stands in for the exporter, which tests/python runs
+        path.write_text(f"#!/bin/bash\n[ \"$1\" = export ] || exec {ETPROF} \"$@\"\n"
+                        f"mkdir -p out_toy_cnn/artifacts && cp {MODELS}/toy_cnn_xnnpack_fp16.pte out_toy_cnn/artifacts\n")
+        path.chmod(0o755)
+        commands = re.search(r"<!-- three commands -->\n```\n(.*?)```", (ROOT / "docs/from-the-kit.md").read_text(), re.S)
+        lines = [x for x in commands[1].splitlines() if x and not x.startswith("#")]
+        self.assertLessEqual(len(lines), 3)
+        env = {**os.environ, "PATH": f"{path.parent}:{os.environ['PATH']}"}
+        for line in lines:
+            run("bash", "-c", line.replace("etprof ab", "etprof ab --blocks 1"), cwd=self.dir, env=env, code=0)
+        for name in ("report.html", "report.md", "latency_comparison.svg", "operator_breakdown_stacked.svg"):
+            self.assertTrue(list(self.dir.glob(f"out_toy_cnn/runs/*/{name}")), name)
+
+
 
 class Table(unittest.TestCase):
     def test_table(self):
