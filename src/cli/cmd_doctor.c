@@ -51,6 +51,7 @@ static etp_status run(etp_cli *cli, const void *opts, int argc, char **argv, etp
     const doctor_options *o = opts;
     etp_doctor doctor = {0};
     ETP_TRY(etp_cli_check_setup(cli, o->runner, &doctor, err));
+    ETP_TRY(etp_doctor_noise(&doctor, &cli->arena, err));
     etp_cli_answer answer = {
         .json = etp_doctor_json,
         .data = &doctor,
@@ -66,8 +67,9 @@ const etp_command etp_cmd_doctor = {
     .name = "doctor",
     .summary = "is this machine fit to measure on, and what would make it better",
     .usage = "",
-    .description = "Looks for the runner, asks it what the CPU has, and reads what disturbs measurements: load, clock\n"
-                   "control, heat, power. Exit code 1 when something is missing without which nothing can be measured.",
+    .description = "Looks for the runner, asks it what the CPU has, lets it prove that hiding CPU features works, reads\n"
+                   "what disturbs measurements (load, clock control, heat, power), and measures for a second how\n"
+                   "restless the machine is now, with what would make it calmer. Exit code 1 when something is missing without which nothing can be measured.",
     .examples = "  etprof doctor\n  etprof doctor --format json",
     .opts = k_options,
     .opts_size = sizeof(doctor_options),

@@ -4,6 +4,7 @@
 usage: doctor.py ETPROF FAKE_RUNNER"""
 import json
 import os
+import re
 import subprocess
 import sys
 import tempfile
@@ -24,5 +25,56 @@ for runner, code, answers in ((FAKE, 0, True), ("/bin/false", 1, False)):
     if not good:
         failures += 1
         print(runner, done.returncode, done.stdout, done.stderr)
+
+
+def doctor(runner, *words):
+    with tempfile.TemporaryDirectory() as tmp:
+        done = subprocess.run([ETPROF, "doctor", "--runner", runner, *words], cwd=tmp, capture_output=True, text=True,
+                              timeout=60, check=False)
+    return done
+
+
+def expect(condition, what):
+    global failures
+    if not condition:
+        failures += 1
+        print(what)
+
+
+# The noise floor is measured, judged against 1 %, and says what would lower it when it is above.
+document = json.loads(doctor(FAKE, "--format", "json").stdout)
+checks = {c["id"]: c for c in document["checks"]}
+noise = checks["noise_floor"]
+value = float(re.match(r"±([0-9.]+) % \(95 %, 10 pairs", noise["found"]).group(1))
+expect(0 < value < 100 and noise["ok"] == (value <= 1.0) and not noise["required"], noise)
+expect((noise["fix"] is None) == noise["ok"], noise)
+if not noise["ok"] and checks["load"]["ok"] is False:
+    expect("end other work" in noise["fix"] and f"load: {checks['load']['found']}" in noise["fix"], noise)
+expect(checks["mask"]["ok"] is True and "sme2: ok, fake" in checks["mask"]["found"], checks["mask"])
+expect("noise now: ±" in doctor(FAKE).stdout, "the text does not tell the noise")
+
+# A hog is seen as other work. It needs a CPU beside ours.
+if len(os.sched_getaffinity(0)) > 1:
+    hog = subprocess.Popen([sys.executable, "-c", "while True: pass"])
+    try:
+        checks = {c["id"]: c for c in json.loads(doctor(FAKE, "--format", "json").stdout)["checks"]}
+    finally:
+        hog.kill()
+        hog.wait()
+    expect(checks["other_work"]["ok"] is False and float(checks["other_work"]["found"].split()[0]) > 0.3, checks["other_work"])
+
+# A runner whose masks do not work: exit code 1, and what to do. One that cannot tell is no obstacle.
+with tempfile.TemporaryDirectory() as tmp:
+    for verdict, code in (("false", 1), ("null", 0), (None, 0)):
+        levels = ",".join(f'{{"level":"{l}","ok":{verdict},"why":"planted"}}' for l in ("sme2", "sme1", "neon", "dotprod", "base"))
+        line = f'{{"type":"selftest","levels":[{levels}]}}' if verdict else ""
+        script = os.path.join(tmp, "runner")
+        with open(script, "w") as f:
+            f.write(f"#!/bin/sh\ncase \"$*\" in *--selftest*) echo '{line}'; exit 0;; esac\nexec {FAKE} \"$@\"\n")
+        os.chmod(script, 0o755)
+        done = doctor(script, "--format", "json")
+        mask = {c["id"]: c for c in json.loads(done.stdout)["checks"]}["mask"]
+        expect(done.returncode == code and mask["ok"] is {"false": False, "null": True, None: None}[verdict], (verdict, done.returncode, mask))
+        expect((mask["fix"] is not None) == (code == 1), mask)
 print(f"{failures} failures" if failures else "as documented")
 sys.exit(1 if failures else 0)
