@@ -207,6 +207,7 @@ typedef struct etp_ab_fix {
     const char *text; // what is wrong, with its figures
     const char *recipe;
     int64_t lo_ns, expected_ns, hi_ns; // gain per inference of the arm; expected may be unknown
+    double share; // expected gain ÷ inference, NAN
     const char *formula;
     const char **evidence; // ids of operators or ledger rows
     size_t n_evidence;
@@ -361,7 +362,7 @@ typedef struct etp_ab {
     etp_ab_correctness correctness;
     etp_ab_engagement engagement;
     struct {
-        etp_ab_fix *items; // largest expected gain first
+        etp_ab_fix *items; // largest expected gain first, then by ceiling, then what is likely not worth it
         size_t n, cap;
     } fixes;
     const char *program_problem; // why operators are not joined to a program, NULL when they are

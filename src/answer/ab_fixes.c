@@ -11,6 +11,8 @@
 
 #include <etprof/stats.h>
 
+#include "base/number.h"
+
 #define WORTH_SHARE 0.005  // of an inference: smaller ceilings are not shown
 #define TRUNCATED_NS 1000  // XNNPACK reports whole microseconds
 #define RATE_FROM_NS 10000 // shorter operators are mostly truncation
@@ -94,6 +96,49 @@ const char *etp_fix_model(const etp_fixer *f)
     const char *path = model < f->ab->n_models ? f->ab->models[model].path : NULL;
     const char *slash = path ? strrchr(path, '/') : NULL;
     return slash ? slash + 1 : path ? path : "MODEL.pte";
+}
+
+// How the arm's program was exported, from its name: MODEL_BACKEND_DTYPE[_RECIPE …].pte.
+static const char *exported(const etp_fixer *f, bool dtype)
+{
+    static const char *const k_backends[] = {"_xnnpack_", "_portable_"}, *const k_dtypes[] = {"fp16", "int8-dynamic", "int8", "int4"};
+    const char *name = etp_fix_model(f), *at = NULL;
+    for (size_t i = 0; i < 2; i++) {
+        for (const char *found = name; (found = strstr(found, k_backends[i])) != NULL;) {
+            found += strlen(k_backends[i]) - 1; // its last "_" may start the next one
+            at = at && at > found + 1 ? at : found + 1; // the model's own name may hold one, too
+        }
+    }
+    etp_strbuf out;
+    etp_strbuf_init(&out, &f->s->arena);
+    etp_strbuf_appendz(&out, "etprof export MODEL");
+    size_t len = at ? strcspn(at, "_.") : 0;
+    for (size_t i = 0; dtype && i < sizeof k_dtypes / sizeof *k_dtypes; i++) {
+        if (at && strlen(k_dtypes[i]) == len && memcmp(at, k_dtypes[i], len) == 0) {
+            etp_strbuf_printf(&out, " --dtype %s", k_dtypes[i]);
+        }
+    }
+    for (at = at ? at + len : NULL; at && *at == '_'; at += len) {
+        len = strspn(++at, "abcdefghijklmnopqrstuvwxyz0123456789-");
+        if (len == 0 || (at[len] != '_' && at[len] != '.')) {
+            break; // a name that somebody else gave it
+        }
+        etp_strbuf_printf(&out, " --apply %.*s", (int)len, at);
+    }
+    return out.failed ? NULL : etp_strbuf_str(&out).ptr;
+}
+
+const char *etp_fix_export(const etp_fixer *f, bool dtype, const char *options)
+{
+    const char *before = exported(f, dtype);
+    return before ? etp_arena_printf(&f->s->arena, "%s %s", before, options) : NULL;
+}
+
+const char *etp_fix_told(const etp_fixer *f, const etp_fix_found *at, const char *one, const char *many)
+{
+    char t[ETP_NUMBER_CHARS];
+    return one && many ? etp_arena_printf(&f->s->arena, "%zu %s %s", at->ops.n, at->ops.n == 1 ? one : many,
+                                          etp_format_ns(etp_fix_time_of(f, at).mean, t)) : NULL;
 }
 
 etp_fix_time etp_fix_time_of(const etp_fixer *f, const etp_fix_found *at)
@@ -266,6 +311,7 @@ static void to_headline(const etp_fixer *f, etp_ab_fix *fix, const etp_fix_found
     fix->hi_ns = llround(hi);
     fix->expected_ns = isfinite(at->expected)
                            ? llround(fmin(fmax(at->expected * scale, lo), hi)) : ETP_NS_UNKNOWN;
+    fix->share = fix->expected_ns == ETP_NS_UNKNOWN ? (double)NAN : (double)fix->expected_ns / ((double)f->total * scale);
 }
 
 static etp_status show(etp_fixer *f, const etp_fix_found *at, const char **ids, size_t n,
@@ -318,13 +364,20 @@ static int compare_ns(int64_t a, int64_t b)
     return a == b ? 0 : a > b ? -1 : 1; // ETP_NS_UNKNOWN is the least
 }
 
+// What is likely worth it, what may be, what likely is not.
+static int tier(const etp_ab_fix *f)
+{
+    return isnan(f->share) ? 1 : f->share >= WORTH_SHARE ? 0 : 2;
+}
+
 static int best_first(const void *pa, const void *pb)
 {
     const etp_ab_fix *a = pa, *b = pb;
+    int by_tier = tier(a) - tier(b);
     int by_expected = compare_ns(a->expected_ns, b->expected_ns);
     int by_ceiling = compare_ns(a->hi_ns, b->hi_ns);
     int by_kind = (a->kind > b->kind) - (a->kind < b->kind);
-    return by_expected ? by_expected : by_ceiling ? by_ceiling : by_kind ? by_kind
+    return by_tier ? by_tier : by_expected ? by_expected : by_ceiling ? by_ceiling : by_kind ? by_kind
                                                                          : strcmp(a->text, b->text);
 }
 

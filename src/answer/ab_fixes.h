@@ -49,6 +49,11 @@ double etp_fix_row_ns(const etp_fixer *f, const etp_profile_row *row); // parts 
 int64_t etp_fix_op_ns(const etp_fixer *f, uint32_t op); // 0 unknown
 const etp_profile_row *etp_fix_row(const etp_fixer *f, uint32_t op);
 const char *etp_fix_model(const etp_fixer *f); // what to type for the arm's model
+// The command that exports the arm's model again, as far as its file name tells how that was done, with
+// OPTIONS; DTYPE: in the same precision. NULL: out of memory.
+const char *etp_fix_export(const etp_fixer *f, bool dtype, const char *options);
+// "1 <one> 20.00 µs", "3 <many> 60.00 µs": how many operators and their time. NULL: out of memory.
+const char *etp_fix_told(const etp_fixer *f, const etp_fix_found *at, const char *one, const char *many);
 // What is known of OP through the program: NULL when nothing is.
 const etp_op_facts *etp_fix_facts(const etp_fixer *f, uint32_t op);
 // First node of the payload that OP did the work of, and its partition; NULL outside delegates.

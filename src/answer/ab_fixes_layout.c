@@ -90,18 +90,6 @@ static const char k_goes_away[] =
     "; floor: lower end of the 95 % interval of Σ time over the blocks (0 below two); ceiling: its upper end + all of that "
     "+ half of the time of copies of a megabyte or more, for the caches they fill";
 
-static const char *told(const etp_fixer *f, const etp_fix_found *at, const char *what)
-{
-    char t[ETP_NUMBER_CHARS];
-    return etp_arena_printf(&f->s->arena, "%zu %s take %s", at->ops.n, what,
-                            etp_format_ns(etp_fix_time_of(f, at).mean, t));
-}
-
-static const char *apply(const etp_fixer *f, const char *recipe)
-{
-    return etp_arena_printf(&f->s->arena, "etprof export MODEL --apply %s", recipe);
-}
-
 // ---- batch norm ----------------------------------------------------------------------------------
 
 // The instruction of OP and the method it belongs to; NULL without a program.
@@ -224,9 +212,10 @@ static etp_status batch_norm(etp_fixer *f, etp_error *err)
     goes_away(f, &at);
     return etp_fix_show(f, &at,
                         &(etp_fix_words){ETP_FIX_BATCH_NORM,
-                                         told(f, &at, kernels ? "batch norms that were not folded into their convolution"
-                                                              : "operators of a scale and a shift per channel behind convolutions (batch norms not folded)"),
-                                         apply(f, "fold-conv-bn"), k_goes_away},
+                                         kernels ? etp_fix_told(f, &at, "batch norm not folded into its convolution takes", "batch norms not folded into their convolutions take")
+                                                 : etp_fix_told(f, &at, "operator of a batch norm not folded into its convolution takes",
+                                                                "operators of batch norms not folded into their convolutions take"),
+                                         etp_fix_export(f, true, "--apply fold-conv-bn"), k_goes_away},
                         err);
 }
 
@@ -357,8 +346,8 @@ static etp_status permutes(etp_fixer *f, etp_error *err)
     }
     return etp_fix_show(f, &at,
                         &(etp_fix_words){ETP_FIX_RESHAPE_CHAIN,
-                                         told(f, &at, "permutes of data that was permuted just before"),
-                                         apply(f, "fold-transposes"),
+                                         etp_fix_told(f, &at, "permute of data permuted just before takes", "permutes of data permuted just before take"),
+                                         etp_fix_export(f, true, "--apply fold-transposes"),
                                          "per chain: all its time when the permutes undo each other, else all but one "
                                          "(floor: without the longest, ceiling: without the shortest); ceiling also the elementwise operators "
                                          "between, which XNNPACK may merge into their producer then; + " BOOKED_ELSEWHERE},
@@ -392,7 +381,7 @@ static etp_status copies_in_a_row(etp_fixer *f, etp_error *err)
     at.hi = t.hi + t.most_more;
     return etp_fix_show(f, &at,
                         &(etp_fix_words){ETP_FIX_RESHAPE_CHAIN,
-                                         told(f, &at, "operators that move the same data several times in a row"),
+                                         etp_fix_told(f, &at, "operator moves data that was moved just before and takes", "operators move the same data several times in a row and take"),
                                          "merge neighbouring view, permute and reshape calls of the model into one",
                                          "expected: Σ time of all but the first of each chain; ceiling: all of it; floor: 0"},
                         err);
@@ -456,8 +445,8 @@ static etp_status border(etp_fixer *f, etp_error *err)
     at.lo = images ? 0 : at.lo;
     return etp_fix_show(f, &at,
                         &(etp_fix_words){ETP_FIX_BORDER_LAYOUT,
-                                         told(f, &at, "transposes of an image input"),
-                                         "etprof export MODEL --apply channels-last, and give it the image channels last",
+                                         etp_fix_told(f, &at, "transpose of an image input takes", "transposes of image inputs take"),
+                                         etp_arena_printf(&f->s->arena, "%s; give it the image channels last", etp_fix_export(f, true, "--apply channels-last")),
                                          images ? "expected: Σ time; ceiling: the 95 % interval over the blocks + truncation; floor 0: images leave the "
                                                   "delegate, and who takes them channels last may copy them back, which can cost more"
                                                 : k_goes_away},
@@ -477,8 +466,8 @@ static etp_status broadcast(etp_fixer *f, etp_error *err)
     goes_away(f, &at);
     return etp_fix_show(f, &at,
                         &(etp_fix_words){ETP_FIX_BROADCAST,
-                                         told(f, &at, "copies for a broadcast that batched products do not need"),
-                                         apply(f, "fold-expand"), k_goes_away},
+                                         etp_fix_told(f, &at, "copy for a broadcast that batched products do not need takes", "copies for broadcasts that batched products do not need take"),
+                                         etp_fix_export(f, true, "--apply fold-expand"), k_goes_away},
                         err);
 }
 
@@ -548,9 +537,10 @@ static etp_status islands(etp_fixer *f, bool pads, etp_error *err)
     }
     return etp_fix_show(f, &all,
                         &(etp_fix_words){ETP_FIX_ISLANDS,
-                                         told(f, &all, pads ? "operators of pads in float between int8 convolutions, with their converts,"
-                                                            : "operators in float between a dequantize and a quantize, with both,"),
-                                         pads ? apply(f, "align-padding")
+                                         pads ? etp_fix_told(f, &all, "pad in float before an int8 convolution takes", "pads in float between int8 convolutions and their converts take")
+                                              : etp_fix_told(f, &all, "operator in float between a dequantize and a quantize takes",
+                                                             "operators in float between a dequantize and a quantize, with both, take"),
+                                         pads ? etp_fix_export(f, true, "--apply align-padding")
                                               : "quantise the operators between as well: give the quantizer their pattern, or move them out of the int8 part",
                                          pads ? k_goes_away
                                               : "expected: Σ time of the converts; ceiling: and three quarters of what lies between, which moves a quarter of the bytes; floor: 0"},
@@ -586,8 +576,9 @@ static etp_status moved(etp_fixer *f, bool convert, etp_error *err)
     at.expected = known ? expected : (double)NAN;
     return etp_fix_show(f, &at,
                         &(etp_fix_words){convert ? ETP_FIX_CONVERTS : ETP_FIX_COPIES,
-                                         told(f, &at, convert ? "converts between data types" : "operators that only move data"),
-                                         convert ? "keep one data type from end to end: quantise neighbouring operators too (etprof export MODEL --dtype int8), or leave both unquantised"
+                                         convert ? etp_fix_told(f, &at, "convert between data types takes", "converts between data types take")
+                                                 : etp_fix_told(f, &at, "operator that only moves data takes", "operators that only move data take"),
+                                         convert ? "keep one data type from end to end: quantise the neighbours too, or leave both unquantised"
                                                  : "fold permutes, slices and concatenations into the operators around them",
                                          "ceiling: Σ time; expected: Σ (time − what a copy of the bytes takes: by the measured roof, else at the best rate of this arm), "
                                          "unknown without byte counts; floor: 0"},

@@ -7,6 +7,8 @@
 #include "answer/ab_fixes.h"
 #include "base/number.h"
 
+#define OPERATOR_NS 1000.0 // what a delegated operator takes for itself, however little it does
+
 static etp_status no_memory(etp_error *err)
 {
     return etp_fail_nomem(err, "fixes");
@@ -24,13 +26,6 @@ static bool multiplies(const etp_fixer *f, uint32_t op)
     return c == ETP_CATEGORY_CONVOLUTION || c == ETP_CATEGORY_GEMM || c == ETP_CATEGORY_ATTENTION;
 }
 
-static const char *told(const etp_fixer *f, const etp_fix_found *at, const char *what)
-{
-    char t[ETP_NUMBER_CHARS];
-    return etp_arena_printf(&f->s->arena, "%zu %s take %s", at->ops.n, what,
-                            etp_format_ns(etp_fix_time_of(f, at).mean, t));
-}
-
 // ---- delegate ------------------------------------------------------------------------------------
 
 // Kernels that a recipe brings into the delegate: what they become there moves PASSES times the
@@ -38,24 +33,41 @@ static const char *told(const etp_fixer *f, const etp_fix_found *at, const char 
 typedef struct way_in {
     const char *family;
     const char *recipe;
+    const char *one, *many; // what they are, to the reader
     double passes;
 } way_in;
 
+#define SAFE_SOFTMAX "decompose-attention", "kernel of attention's safe softmax, outside the delegate, takes", \
+                     "kernels of attention's safe softmax, outside the delegate, take", 0 // it goes away
+
 static const way_in k_ways_in[] = {
-    {"native_layer_norm", "layer-norm", 7}, // two means, a difference, three products, a sum
-    {"gelu", "gelu-tanh", 9},
-    {"squeeze_copy", "unbind-views", 1},
-    {"where", "decompose-attention", 0}, // of the safe softmax, which goes away
-    {"logical_not", "decompose-attention", 0},
-    {"any", "decompose-attention", 0},
-    {"eq", "decompose-attention", 0},
+    {"native_layer_norm", "layer-norm", "layer norm outside the delegate takes", "layer norms outside the delegate take",
+     7}, // two means, a difference, three products, a sum
+    {"gelu", "gelu-tanh", "GELU outside the delegate takes", "GELUs outside the delegate take", 9},
+    {"squeeze_copy", "unbind-views", "squeeze outside the delegate takes", "squeezes outside the delegate take", 1},
+    {"any", SAFE_SOFTMAX},
+    {"logical_not", SAFE_SOFTMAX},
+    {"where", SAFE_SOFTMAX},
+    {"eq", SAFE_SOFTMAX},
+    {"full_like", SAFE_SOFTMAX},
 };
 
-static const way_in *way_in_of(const etp_profile_row *row)
+// Only the safe softmax asks whether any score is left; the rest of its kernels may be of something else.
+static bool has_safe_softmax(const etp_fixer *f)
+{
+    bool any = false;
+    for (uint32_t i = 0; i < f->ab->n_operators; i++) {
+        const etp_profile_row *row = etp_fix_row(f, i);
+        any = any || (row && row->kind == ETP_ROW_PORTABLE && etp_str_eqz(row->parsed.family, "any"));
+    }
+    return any;
+}
+
+static const way_in *way_in_of(const etp_profile_row *row, bool safe_softmax)
 {
     for (size_t i = 0; i < sizeof k_ways_in / sizeof *k_ways_in; i++) {
         if (etp_str_eqz(row->parsed.family, k_ways_in[i].family)) {
-            return &k_ways_in[i];
+            return k_ways_in[i].passes > 0 || safe_softmax ? &k_ways_in[i] : NULL;
         }
     }
     return NULL;
@@ -67,7 +79,7 @@ static double likely_inside(const etp_fixer *f, uint32_t op, const way_in *way)
     if (!way) {
         return 2 * etp_fix_roof_ns(f, op); // half of the roof is what XNNPACK usually reaches
     }
-    return way->passes == 0 ? 0 : way->passes * etp_fix_copy_ns(f, op);
+    return way->passes == 0 ? 0 : way->passes * (etp_fix_copy_ns(f, op) + OPERATOR_NS);
 }
 
 static etp_status show_group(etp_fixer *f, etp_fix_found *at, double inside, const char *recipe,
@@ -76,10 +88,13 @@ static etp_status show_group(etp_fixer *f, etp_fix_found *at, double inside, con
     etp_fix_time t = etp_fix_time_of(f, at);
     at->expected = t.mean + t.likely_more - inside; // NAN stays
     at->hi = t.hi + t.most_more;
+    if (text && f->calls > 1) { // else the gain may be larger than their own time, and nobody sees why
+        text = etp_arena_printf(&f->s->arena, at->ops.n == 1 ? "%s and splits a partition" : "%s and split partitions", text);
+    }
     return etp_fix_show(f, at,
                         &(etp_fix_words){ETP_FIX_DELEGATE, text, recipe,
-                                         "ceiling: Σ time + one delegate call's set-up per kernel that joins two partitions; expected: Σ (time − bytes × passes of "
-                                         "the replacement ÷ copy rate), without a recipe Σ (time − 2 × roof), unknown without bytes or roofs; floor: 0"},
+                                         "ceiling: Σ time + one delegate call's set-up per kernel that joins two partitions; expected: Σ (time − passes of the "
+                                         "replacement × (what a copy of the bytes takes + 1 µs)), without a recipe Σ (time − 2 × roof), unknown without bytes or roofs; floor: 0"},
                         err);
 }
 
@@ -95,8 +110,8 @@ static etp_status nothing_delegated(etp_fixer *f, etp_error *err)
             }
         }
     }
-    return show_group(f, &at, inside, "etprof export MODEL --backend xnnpack",
-                      told(f, &at, "kernels of a program without any delegate"), err);
+    return show_group(f, &at, inside, etp_fix_export(f, true, "--backend xnnpack"),
+                      etp_fix_told(f, &at, "kernel of a program without any delegate takes", "kernels of a program without any delegate take"), err);
 }
 
 static etp_status undelegated(etp_fixer *f, etp_error *err)
@@ -104,12 +119,13 @@ static etp_status undelegated(etp_fixer *f, etp_error *err)
     if (f->inside == 0) {
         return nothing_delegated(f, err);
     }
+    bool safe = has_safe_softmax(f);
     for (size_t w = 0; w <= sizeof k_ways_in / sizeof *k_ways_in; w++) {
         const way_in *way = w < sizeof k_ways_in / sizeof *k_ways_in ? &k_ways_in[w] : NULL;
         etp_fix_found at = {0};
         double inside = 0;
         for (uint32_t i = 0; i < f->ab->n_operators; i++) {
-            const way_in *own = is_kind(f, i, ETP_ROW_PORTABLE) && !f->claimed[i] ? way_in_of(etp_fix_row(f, i)) : NULL;
+            const way_in *own = is_kind(f, i, ETP_ROW_PORTABLE) && !f->claimed[i] ? way_in_of(etp_fix_row(f, i), safe) : NULL;
             bool moves = etp_category_five(f->ab->operators[i].category) == ETP_FIVE_DATA_MOVEMENT;
             bool mine = way ? own && strcmp(own->recipe, way->recipe) == 0
                             : is_kind(f, i, ETP_ROW_PORTABLE) && !f->claimed[i] && !moves;
@@ -118,14 +134,12 @@ static etp_status undelegated(etp_fixer *f, etp_error *err)
             }
             inside += mine ? likely_inside(f, i, own) : 0;
         }
-        const char *recipe = way ? etp_arena_printf(&f->s->arena, "etprof export MODEL --apply %s", way->recipe)
-                                 : "etprof export MODEL lists why the partitioner left them out; replace what it cannot take";
-        const char *what = way ? etp_arena_printf(&f->s->arena, "%s kernels outside the delegate", way->family)
-                               : "other kernels outside the delegate";
-        if (!what) {
-            return no_memory(err);
-        }
-        ETP_TRY(show_group(f, &at, inside, recipe, told(f, &at, what), err));
+        const char *recipe = way ? etp_arena_printf(&f->s->arena, "--apply %s", way->recipe) : NULL;
+        recipe = recipe ? etp_fix_export(f, true, recipe)
+                        : "etprof export MODEL says why the partitioner left them out; replace what it cannot take";
+        const char *text = way ? etp_fix_told(f, &at, way->one, way->many)
+                               : etp_fix_told(f, &at, "kernel outside the delegate takes", "kernels outside the delegate take");
+        ETP_TRY(show_group(f, &at, inside, recipe, text, err));
     }
     return ETP_OK;
 }
@@ -194,9 +208,9 @@ static etp_status odd_sizes(etp_fixer *f, etp_error *err)
     at.hi += left_out * (double)f->total; // what else works on these channels
     return etp_fix_show(f, &at,
                         &(etp_fix_words){ETP_FIX_ODD_SIZES,
-                                         etp_arena_printf(&f->s->arena, "%zu convolutions and linear layers have output channels that are no multiple of %lld: part of their last tile is idle",
-                                                          at.ops.n, (long long)tile),
-                                         "train with channel counts that are multiples of 32 (16 below AVX-512 and SME); --apply align-channels fills them up with zeros, which saves nothing",
+                                         etp_fix_told(f, &at, etp_arena_printf(&f->s->arena, "convolution or linear layer with channels that are no multiple of %lld (an idle part of a tile) takes", (long long)tile),
+                                                      etp_arena_printf(&f->s->arena, "convolutions and linear layers with channels that are no multiple of %lld (an idle part of a tile) take", (long long)tile)),
+                                         "train with channel counts that are multiples of 32 (16 below AVX-512 and SME); zeros in their place save nothing",
                                          "expected: Σ time × (1 − channels in whole tiles ÷ channels rounded up to the tile); ceiling: the same with tiles of 32, + the share of the "
                                          "channels above the last whole tile of everything; floor: 0"},
                         err);
@@ -232,8 +246,9 @@ static etp_status precision(etp_fixer *f, etp_error *err)
     at.hi = multiplied * (1 - 1 / most) + rest * 3 / 4;
     // The general view of the arm: other fixes of these operators stay as they are.
     return etp_fix_show(f, &at,
-                        &(etp_fix_words){ETP_FIX_PRECISION, told(f, &at, "convolutions and matrix products in float32"),
-                                         "etprof export MODEL --dtype int8 --calibrate FILE.npz; the check says what it does to the outputs",
+                        &(etp_fix_words){ETP_FIX_PRECISION, etp_fix_told(f, &at, "convolution or matrix product in float32 takes", "convolutions and matrix products in float32 take"),
+                                         etp_arena_printf(&f->s->arena, "%s; its check says what that does to the outputs",
+                                                          etp_fix_export(f, false, "--dtype int8 --calibrate FILE.npz")),
                                          "expected: Σ time × (1 − 1 ÷ r), r = int8 ÷ float32 roof of the level, unknown without roofs; ceiling: twice that r (8 without roofs), and "
                                          "three quarters of the other delegated operators, which move a quarter of the bytes; floor: 0"},
                         err);
@@ -313,7 +328,7 @@ static etp_status roof_gap(etp_fixer *f, etp_error *err)
     }
     return etp_fix_show(f, &at,
                         &(etp_fix_words){ETP_FIX_ROOF_GAP,
-                                         told(f, &at, "convolutions and matrix products below their roof"),
+                                         etp_fix_told(f, &at, "convolution or matrix product below its roof takes", "convolutions and matrix products below their roofs take"),
                                          "etprof explain OP DIR names shape and kernel: give it more rows or channels at a time, or report it with the shape",
                                          "ceiling: Σ (time − roof); expected: Σ (time − roof ÷ best share of the roof that an operator of this kind reaches here); floor: 0"},
                         err);
@@ -344,10 +359,10 @@ static etp_status slower(etp_fixer *f, etp_error *err)
             return no_memory(err);
         }
     }
-    const char *recipe = etp_arena_printf(&f->s->arena, "%setprof whatif DIR%s; a level is chosen per process, so report them with 'etprof ops' or run that part of the model at the other level",
-                                          rows ? "etprof export MODEL --apply keep-gemv, or: " : "", etp_strbuf_str(&whatif).ptr);
+    const char *recipe = etp_arena_printf(&f->s->arena, "%s%setprof whatif DIR%s; a level is chosen per process: report them, or run that part of the model at the other level",
+                                          rows ? etp_fix_export(f, true, "--apply keep-gemv") : "", rows ? ", or: " : "", etp_strbuf_str(&whatif).ptr);
     return etp_fix_show(f, &at,
-                        &(etp_fix_words){ETP_FIX_SLOWER, told(f, &at, "operators got slower with the change and"), recipe,
+                        &(etp_fix_words){ETP_FIX_SLOWER, etp_fix_told(f, &at, "operator got slower with the change; it takes", "operators got slower with the change; they take"), recipe,
                                          "Σ (candidate − baseline) of rows whose 95 % interval over the blocks lies above 0, with q ≤ 0.05; floor and ceiling: Σ of its ends"},
                         err);
 }

@@ -470,12 +470,11 @@ void etp_ab_fix_section(const etp_ab_views *v, etp_report *r)
 {
     static const etp_column k_columns[] = {
         {.key = "id", .title = "id"},
-        {.key = "text", .title = "what"},
-        {.key = "expected_ns", .title = "expected gain", .kind = ETP_KIND_NS},
+        {.key = "kind", .title = "kind"},
+        {.key = "expected_ns", .title = "likely gain", .kind = ETP_KIND_NS},
+        {.key = "share", .title = "of inference", .kind = ETP_KIND_PERCENT},
         {.key = "lo_ns", .title = "at least", .kind = ETP_KIND_NS},
         {.key = "hi_ns", .title = "at most", .kind = ETP_KIND_NS},
-        {.key = "recipe", .title = "how"},
-        {.key = "formula", .title = "from", .flags = ETP_COL_MINOR},
     };
     size_t rows = 0;
     for (size_t k = 0; k < v->n; k++) {
@@ -488,14 +487,22 @@ void etp_ab_fix_section(const etp_ab_views *v, etp_report *r)
     etp_report_section_is_detail(r);
     const etp_ab *first = v->items[0].ab;
     etp_report_text(r, "Gain per inference of %s, by plain addition of measured times; fixes of the "
-                       "same operators do not add up.",
+                       "same operators do not add up. 'etprof explain N1 DIR' shows the operators and the formula of one.",
                     v->n > 1 ? "the candidate" : first->arms[first->hot_arm].name);
     insight t = INSIGHT(v, k_columns, "fixes", NULL);
     for (size_t k = 0; k < v->n; k++) {
         for (size_t i = 0; i < v->items[k].ab->fixes.n; i++) {
             const etp_ab_fix *f = &v->items[k].ab->fixes.items[i];
-            ADD_ROW(&t, r, k, etp_cell_z(f->id), etp_cell_z(f->text), ns_cell(f->expected_ns),
-                    etp_cell_ns(f->lo_ns), etp_cell_ns(f->hi_ns), etp_cell_z(f->recipe), etp_cell_z(f->formula));
+            ADD_ROW(&t, r, k, etp_cell_z(f->id), etp_cell_z(etp_fix_id(f->kind)), ns_cell(f->expected_ns),
+                    etp_cell_double(f->share), etp_cell_ns(f->lo_ns), etp_cell_ns(f->hi_ns));
+        }
+    }
+    etp_keys *keys = etp_report_keys(r, NULL);
+    for (size_t k = 0; k < v->n; k++) {
+        for (size_t i = 0; i < v->items[k].ab->fixes.n; i++) {
+            const etp_ab_fix *f = &v->items[k].ab->fixes.items[i];
+            etp_keys_add(keys, ETP_PLAIN, f->id, "%s%s%s → %s", v->n > 1 ? v->items[k].run : "", v->n > 1 ? ": " : "",
+                         f->text, f->recipe);
         }
     }
 }

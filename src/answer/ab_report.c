@@ -304,16 +304,16 @@ static void next_fix(const etp_ab *ab, etp_keys *keys)
     }
     const etp_ab_fix *f = &ab->fixes.items[0];
     char lo[ETP_NUMBER_CHARS], expected[ETP_NUMBER_CHARS], hi[ETP_NUMBER_CHARS];
-    const char *more = ab->fixes.n > 1 ? " · more in the report" : "";
+    const char *more = ab->fixes.n > 1 ? " · more under Next fixes" : "";
     etp_format_ns((double)f->lo_ns, lo);
     etp_format_ns((double)f->hi_ns, hi);
     if (f->expected_ns == ETP_NS_UNKNOWN) {
-        etp_keys_add(keys, ETP_PLAIN, "next fix", "%s %s: %s to %s to gain, how much of it is unknown%s",
-                     f->id, f->text, lo, hi, more);
+        etp_keys_add(keys, ETP_PLAIN, "next fix", "%s %s: %s to %s to gain, how much of it is unknown → %s%s",
+                     f->id, f->text, lo, hi, f->recipe, more);
         return;
     }
-    etp_keys_add(keys, ETP_PLAIN, "next fix", "%s %s: about %s to gain (%s … %s)%s", f->id, f->text,
-                 etp_format_ns((double)f->expected_ns, expected), lo, hi, more);
+    etp_keys_add(keys, ETP_PLAIN, "next fix", "%s %s: about %s (%.1f %%) to gain, %s to %s → %s%s", f->id, f->text,
+                 etp_format_ns((double)f->expected_ns, expected), 100 * f->share, lo, hi, f->recipe, more);
 }
 
 // The line of an arm's proof that a reader needs first: what contradicts, else what confirms, else names.

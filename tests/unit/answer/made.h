@@ -30,6 +30,7 @@ typedef struct made {
     const char *note, *cpus;
     const char *cpu;     // what the runner said of the processor, NULL nothing
     const char *program; // the folder's program, NULL none
+    const char *stem; // of the program's file
     bool lost;
     uint32_t lost_more, lost_other; // further launches of the candidate, launches of the baseline
     uint64_t slept_ns;              // in block 5
@@ -55,6 +56,7 @@ static inline made made_base(void)
         .wait_ns = 1000000,
         .output = {1, 1},
         .cpus = "8",
+        .stem = "toy_xnnpack_fp32",
     };
 }
 
@@ -209,7 +211,7 @@ static inline void made_arms(const made *m, folder *f, etp_run *run)
         etp_run_arm a = {.name = etp_str_from(etp_arena_printf(&f->arena, "linux_%s_%d", m->level[arm], arm)),
                          .level = etp_str_from(m->level[arm]), .threads = m->threads[arm],
                          .runner_sha256 = etp_str_from(m->runner[arm]),
-                         .prefix = etp_str_from(etp_arena_printf(&f->arena, "toy_xnnpack_fp32_arm%d_t1", arm)),
+                         .prefix = etp_str_from(etp_arena_printf(&f->arena, "%s_arm%d_t1", m->stem, arm)),
                          .iterations = MADE_SAMPLES, .traced = MADE_RUNS};
         assert_true(ETP_PUSH(&f->arena, &run->arms, a));
         const char *dir = etp_arena_printf(&f->arena, "run/%.*s", ETP_STR_ARG(a.name));
@@ -223,7 +225,7 @@ static inline const char *made_write(const made *m, folder *f)
     etp_run run = {.platform = ETP_STR("linux"), .generated_at = ETP_STR("2026-01-02T03:04:05Z"),
                    .tool_version = ETP_STR("0.1.0"), .blocks_planned = MADE_BLOCKS, .control_blocks = MADE_BLOCKS,
                    .seed = 1, .device_cpu = m->cpu ? etp_str_from(m->cpu) : ETP_STR("")};
-    etp_run_model model = {.path = ETP_STR("/somewhere/toy_xnnpack_fp32.pte"), .stem = ETP_STR("toy_xnnpack_fp32")};
+    etp_run_model model = {.path = etp_str_from(etp_arena_printf(&f->arena, "/somewhere/%s.pte", m->stem)), .stem = etp_str_from(m->stem)};
     etp_run_fact cpus = {ETP_STR("cpus"), etp_str_from(m->cpus)};
     const char *dir = folder_path(f, "run");
     etp_run_writer w;

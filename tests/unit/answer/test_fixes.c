@@ -78,6 +78,17 @@ static double usual_of(const etp_ab *ab, const etp_ab_fix *f)
     return sum;
 }
 
+static double usual_inference(const etp_ab *ab)
+{
+    const etp_profile *p = ab->arms[ab->baseline].profile;
+    double sum = 0;
+    for (size_t i = 0; i < p->n_rows; i++) {
+        const double *t = p->rows[i].per_dump_typical_ns;
+        sum += p->rows[i].event == ETP_EVENT_EXECUTE ? (t[0] + t[1]) / 2 : 0;
+    }
+    return sum;
+}
+
 static const struct {
     const char *program;
     etp_fix_kind kind;
@@ -103,6 +114,22 @@ static const struct {
     {"odd_sizes", ETP_FIX_PRECISION, "--dtype int8", 4, "Convolution", false},
 };
 
+// Likely gains worth having by size, then unknown ones by ceiling, then those below half a per cent.
+static void in_order(const etp_ab *ab)
+{
+    int before = 0;
+    for (size_t i = 0; i < ab->fixes.n; i++) {
+        const etp_ab_fix *f = &ab->fixes.items[i], *last = i ? f - 1 : f;
+        bool known = f->expected_ns != ETP_NS_UNKNOWN;
+        double share = (double)f->expected_ns / usual_inference(ab);
+        int tier = !known ? 1 : share < 0.005 ? 2 : 0;
+        assert_true(known == isfinite(f->share) && (!known || fabs(f->share - share) < 1e-6));
+        assert_true(tier >= before);
+        assert_true(tier > before || (known ? f->expected_ns <= last->expected_ns : f->hi_ns <= last->hi_ns));
+        before = tier;
+    }
+}
+
 static void one_program_per_fix(void **state)
 {
     (void)state;
@@ -121,6 +148,7 @@ static void one_program_per_fix(void **state)
         assert_true(f->lo_ns >= 0 && f->lo_ns <= f->hi_ns && f->hi_ns <= ab->arms[0].traced_ns * 2);
         assert_true(f->expected_ns == ETP_NS_UNKNOWN || (f->expected_ns >= f->lo_ns && f->expected_ns <= f->hi_ns));
         assert_int_equal(count_of(ab, f->kind), 1);
+        in_order(ab);
         if (k_programs[i].goes_away) { // all of their time, and what the boundary hides of them
             double all = usual_of(ab, f);
             assert_true(all > 0 && (double)f->lo_ns <= all + 1 && (double)f->expected_ns >= all - 1);
@@ -244,6 +272,61 @@ static void roofs_tell_what_to_expect(void **state)
     etp_ab_close(s);
 }
 
+// Layout work against a copy, threads against the cost of a parallel region.
+static void roofs_of_memory_and_regions(void **state)
+{
+    (void)state;
+    const char *roofs = ETP_TEST_SOURCE_DIR "/tests/data/fixes/roofs.json";
+    etp_ab_session *s = open_program("broadcast", roofs);
+    const etp_ab *ab = etp_ab_answer(s);
+    const etp_ab_fix *x = fix_of(ab, ETP_FIX_COPIES, "fold permutes");
+    double above = 0;
+    for (size_t i = 0; i < x->n_evidence; i++) {
+        const etp_ab_operator *op = operator_of(ab, x->evidence[i]);
+        const double *t = op->rows[0]->per_dump_typical_ns;
+        above += fmax(0, (t[0] + t[1]) / 2 - (double)op->facts->op.work.bytes / 2 / 50); // 50 bytes copied per ns
+    }
+    assert_true(above > 0 && fabs((double)x->expected_ns - above) < 2);
+    etp_ab_close(s);
+
+    made m = made_base();
+    folder f;
+    folder_make(&f);
+    const char *dir = made_write(&m, &f);
+    etp_ab_options how = {.roofs = roofs};
+    assert_int_equal(etp_ab_open(&dir, 1, &how, &s, NULL), ETP_OK);
+    x = fix_of(etp_ab_answer(s), ETP_FIX_THREADS, "--threads 1,8");
+    // Convolutions and the linear: 200 + 100 + 80 µs on 8 CPUs, three regions of 2 µs.
+    assert_true(llabs(x->expected_ns - (380000 * 7 / 8 - 6000)) < 2500);
+    etp_ab_close(s);
+    folder_remove(&f);
+}
+
+// The command exports the model as it was exported before, as far as the file's name says it, and the fix.
+static void recipe_repeats_the_export(void **state)
+{
+    (void)state;
+    static const char *const k_cases[][2] = {
+        {"toy_xnnpack_fp32", "etprof export MODEL --apply layer-norm"},
+        {"toy_xnnpack_int8-dynamic_gelu-tanh_fold-expand",
+         "etprof export MODEL --dtype int8-dynamic --apply gelu-tanh --apply fold-expand --apply layer-norm"},
+        {"_xnnpack_toy_xnnpack_fp16_$(reboot)", "etprof export MODEL --dtype fp16 --apply layer-norm"},
+        {"anything", "etprof export MODEL --apply layer-norm"},
+    };
+    for (size_t i = 0; i < sizeof k_cases / sizeof *k_cases; i++) {
+        made m = made_base();
+        folder f;
+        etp_ab_session *s = NULL;
+        m.stem = k_cases[i][0];
+        folder_make(&f);
+        const char *dir = made_write(&m, &f);
+        assert_int_equal(etp_ab_open(&dir, 1, NULL, &s, NULL), ETP_OK);
+        assert_string_equal(fix_of(etp_ab_answer(s), ETP_FIX_DELEGATE, "layer-norm")->recipe, k_cases[i][1]);
+        etp_ab_close(s);
+        folder_remove(&f);
+    }
+}
+
 static void every_kind_was_seen(void **state)
 {
     (void)state;
@@ -259,7 +342,8 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(one_program_per_fix),       cmocka_unit_test(none_where_none_is_due),
         cmocka_unit_test(planted_island),            cmocka_unit_test(threads_and_losses),
-        cmocka_unit_test(roofs_tell_what_to_expect), cmocka_unit_test(every_kind_was_seen),
+        cmocka_unit_test(roofs_tell_what_to_expect), cmocka_unit_test(roofs_of_memory_and_regions),
+        cmocka_unit_test(recipe_repeats_the_export), cmocka_unit_test(every_kind_was_seen),
     };
     return cmocka_run_group_tests_name("answer fixes", tests, NULL, NULL);
 }
