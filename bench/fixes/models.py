@@ -205,3 +205,18 @@ class NormLayer(Model):
     """A batch norm as such: the XNNPACK export folds it, the portable one does not."""
 
     net, shape = NormLayerNet, (1, 1, 32, 32)
+
+
+class ClashNet(nn.Module):
+    """A linear layer over the channels of an image: permuted, although the delegate has channels last."""
+
+    def __init__(self):
+        super().__init__()
+        self.conv, self.linear = nn.Conv2d(8, 16, 3), nn.Linear(16, 16)
+
+    def forward(self, x):
+        return self.linear(self.conv(x).permute(0, 2, 3, 1))
+
+
+class Clash(Model):
+    net, shape = ClashNet, (1, 8, 34, 34)

@@ -306,7 +306,7 @@ static void to_headline(const etp_fixer *f, etp_ab_fix *fix, const etp_fix_found
                        ? (double)a->median_ns / (double)f->total : 1;
     double most = (double)f->total * fmax(1, scale);
     double hi = fmin(fmax(0, at->hi) * fmax(1, scale), most);
-    double lo = fmin(fmax(0, at->lo) * fmin(1, scale), hi);
+    double lo = fmin(at->lo * (at->lo > 0 ? fmin(1, scale) : fmax(1, scale)), hi);
     fix->lo_ns = llround(lo);
     fix->hi_ns = llround(hi);
     fix->expected_ns = isfinite(at->expected)

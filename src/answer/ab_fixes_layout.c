@@ -244,6 +244,14 @@ static bool passes_through(const etp_fixer *f, uint32_t op)
     return facts && tensors == 1 && (c == ETP_CATEGORY_ACTIVATION || c == ETP_CATEGORY_ELEMENTWISE);
 }
 
+// Written by the exporter beside a convolution, not by the model's author: then no recipe sees it.
+static bool is_inserted(const etp_fixer *f, uint32_t op)
+{
+    const etp_partition *p;
+    const etp_node *node = etp_fix_node(f, op, &p);
+    return node && node->debug_handle < 0;
+}
+
 typedef struct permute_chain {
     uint32_t permutes[MAX_CHAIN]; // the last one first
     uint32_t between[MAX_CHAIN];  // elementwise operators that it crosses
@@ -324,9 +332,14 @@ static bool add_chain(etp_fixer *f, const permute_chain *chain, etp_fix_found *a
     return true;
 }
 
+static const char k_chain[] =
+    "per chain: all its time when the permutes undo each other, else all but one "
+    "(floor: without the longest, ceiling: without the shortest); ceiling also the elementwise operators "
+    "between, which XNNPACK may merge into their producer then; + " BOOKED_ELSEWHERE;
+
 static etp_status permutes(etp_fixer *f, etp_error *err)
 {
-    etp_fix_found at = {0};
+    etp_fix_found at = {0}, mixed = {0};
     bool *inside = ETP_NEW_ARRAY(&f->s->arena, bool, f->ab->n_operators + 1);
     if (!inside) {
         return no_memory(err);
@@ -337,20 +350,27 @@ static etp_status permutes(etp_fixer *f, etp_error *err)
              op = permute_before(f, op, &chain)) {
             chain.permutes[chain.n++] = op;
         }
+        bool inserted = false;
         for (size_t k = 0; chain.n >= 2 && k < chain.n; k++) {
             inside[chain.permutes[k]] = true;
+            inserted = inserted || is_inserted(f, chain.permutes[k]);
         }
-        if (chain.n >= 2 && !add_chain(f, &chain, &at)) {
+        if (chain.n >= 2 && !add_chain(f, &chain, inserted ? &mixed : &at)) {
             return no_memory(err);
         }
     }
+    ETP_TRY(etp_fix_show(f, &mixed,
+                         &(etp_fix_words){ETP_FIX_RESHAPE_CHAIN,
+                                          etp_fix_told(f, &mixed, "permute beside a convolution's own change of layout takes",
+                                                       "permutes beside convolutions' own changes of layout take"),
+                                          "the exporter reorders what a convolution takes or makes, the model permutes it again: leave "
+                                          "the model's permute out and work on channels last there", k_chain},
+                         err));
     return etp_fix_show(f, &at,
                         &(etp_fix_words){ETP_FIX_RESHAPE_CHAIN,
                                          etp_fix_told(f, &at, "permute of data permuted just before takes", "permutes of data permuted just before take"),
                                          etp_fix_export(f, true, "--apply fold-transposes"),
-                                         "per chain: all its time when the permutes undo each other, else all but one "
-                                         "(floor: without the longest, ceiling: without the shortest); ceiling also the elementwise operators "
-                                         "between, which XNNPACK may merge into their producer then; + " BOOKED_ELSEWHERE},
+                                         k_chain},
                         err);
 }
 
@@ -401,6 +421,9 @@ static bool reorders_input(const etp_fixer *f, uint32_t op)
     }
     const etp_partition *p;
     const etp_node *node = etp_fix_node(f, op, &p);
+    if (node && !is_inserted(f, op)) {
+        return false; // the model's own
+    }
     uint32_t value = node ? etp_fix_data_input(p->values, node->inputs, node->n_inputs)
                           : etp_fix_data_input(facts->values, facts->inputs, facts->n_inputs);
     if (node && value != ETP_NO_INDEX) {

@@ -291,13 +291,14 @@ static etp_status threads(etp_fixer *f, etp_error *err)
             return no_memory(err);
         }
     }
+    at.lo = isfinite(region) ? -region * (double)at.ops.n : 0; // a busy machine loses with threads
     at.expected = isfinite(region) ? at.expected : (double)NAN;
     return etp_fix_show(f, &at,
                         &(etp_fix_words){ETP_FIX_THREADS,
                                          etp_arena_printf(&f->s->arena, "%zu delegated operators run on one of %u CPUs", at.ops.n, cpus),
                                          etp_arena_printf(&f->s->arena, "etprof ab %s --threads 1,%u measures it", etp_fix_model(f), cpus),
                                          "ceiling: Σ time × (1 − 1 ÷ CPUs); expected: that of convolutions and matrix products, less one parallel region each (measured "
-                                         "roof), unknown without roofs; floor: 0"},
+                                         "roof), unknown without roofs; floor: a loss of one parallel region for each operator, 0 without roofs"},
                         err);
 }
 

@@ -22,6 +22,7 @@ PROGRAMS = {
     "reshape_chain": ["ReshapeChain"],
     "border_layout": ["BorderLayout"],
     "broadcast": ["Broadcast", "--no-transforms"],
+    "clash": ["Clash"],
     "islands": ["Islands", "--dtype", "int8"],
     "layer_norm": ["Undelegated"],
     "odd_sizes": ["OddSizes"],
@@ -33,9 +34,12 @@ def main():
     parser = argparse.ArgumentParser()
     parser.add_argument("etprof")
     parser.add_argument("--artifacts", type=pathlib.Path)
+    parser.add_argument("names", nargs="*", help="only these")
     args = parser.parse_args()
     env = {"ETPROF_RUNNER": str(ROOT / "build/bundle" / f"{os.uname().machine}-linux-gnu"), **os.environ}
     for name, what in PROGRAMS.items():
+        if args.names and name not in args.names:
+            continue
         with tempfile.TemporaryDirectory() as tmp:
             folder = (args.artifacts or pathlib.Path(tmp)) / "-".join(w.lstrip("-") for w in what)
             if not list(folder.glob("*.pte")):
