@@ -38,6 +38,9 @@ etp_status etp_adb_list(const char *adb, etp_arena *arena, etp_adb_devices *out,
         while (state.len > 0 && (unsigned char)state.ptr[state.len - 1] <= ' ') {
             state.len--;
         }
+        if (state.len == 0) {
+            continue; // garbage
+        }
         etp_adb_device item = {etp_arena_strdup(arena, (etp_str){line.ptr, tab}),
                                etp_arena_strdup(arena, state)};
         if (!item.serial || !item.state || !ETP_PUSH(arena, out, item)) {

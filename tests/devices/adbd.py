@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """Real adbd daemons on loopback in a network of their own, and what only adb can do wrong."""
+import json
 import os
 import pathlib
 import shutil
@@ -65,7 +66,7 @@ def fake_sys(where: pathlib.Path) -> list:
 class Server:
     """A device with its files in WHERE, which it sees at `inside` alone: no path of it means anything here."""
 
-    def __init__(self, prefix: pathlib.Path, where: pathlib.Path, port: int):
+    def __init__(self, prefix: pathlib.Path, where: pathlib.Path, port: int, storage=None):
         self.prefix, self.home, self.port, self.process = prefix, where, port, None
         self.serial = f"127.0.0.1:{port}"
         self.home.mkdir(parents=True)
@@ -73,7 +74,11 @@ class Server:
         self.inside.mkdir()
         self.sys = where.with_name("sys-" + where.name)
         binds = [(where, self.inside)] + (fake_sys(self.sys) if os.cpu_count() == 2 else [])
-        self.enter = "".join(f"mount --bind {source} {target} && " for source, target in binds)
+        self.storage = storage  # options of a tmpfs: its files are not to be seen from here
+        if storage:
+            binds = []
+        self.enter = f"mount -t tmpfs -o {storage} none {self.inside} && " if storage else ""
+        self.enter += "".join(f"mount --bind {source} {target} && " for source, target in binds)
         self.start()
 
     def start(self):
@@ -135,6 +140,85 @@ def wrong_devices(b):
     assert done.returncode == 5, (done.returncode, done.stderr)
     done, _ = b.ab(device="adb:-s")
     assert done.returncode == 2, (done.returncode, done.stderr)
+    # By its address, and not connected yet.
+    subprocess.run(adb + ["disconnect"], env=env, capture_output=True, check=False)
+    words, out = b.command("--no-trace", "--remote", b.server.serial)
+    del words[words.index("--device"):words.index("--device") + 2]
+    done = subprocess.run(words, cwd=b.work, env=env, capture_output=True, text=True, check=False, timeout=60)
+    assert done.returncode == 0, done.stderr
+    assert json.loads((out / "manifest.json").read_text())["device"]["spec"] == b.device
+
+
+# What adb prints, as its sources and people's reports have it: (output, for adb alone, for adb:R5CT).
+HEAD = "List of devices attached\n"
+TRANSCRIPTS = [
+    (HEAD + "R5CT\tunauthorized\n\n", "unlock the device", "unlock the device"),
+    ("* daemon not running; starting now at tcp:5037\n* daemon started successfully\n" + HEAD + "R5CT\toffline\n\n",
+     "is offline", "is offline"),
+    (HEAD + "R5CT\tno permissions (user in plugdev group; are your udev rules wrong?); see [http://developer.android.com/tools/device.html]\n",
+     "udev rules", "udev rules"),
+    (HEAD + "R5CT\trecovery\n", "recovery", "recovery"),
+    (HEAD + "R5CTX\tdevice\nXR5CT\tdevice\n", "2 adb devices", "no adb device R5CT; there are: R5CTX (device), XR5CT (device)"),
+    (HEAD + "\n", "no adb device", "there are: none"),
+    ("adb: failed to check server version: cannot connect to daemon\n", "no adb device", "there are: none"),
+    ("\xff\x00\t\t\n\t\n", "no adb device", "no adb device"),
+]
+
+
+def clients(b):
+    """No adb, or one that prints what others have seen (a fake: these states cannot be had here)."""
+    bin_dir = b.work / "fake-bin"
+    bin_dir.mkdir()
+    saved = b.env.get("PATH", os.environ["PATH"])
+    try:
+        b.env["PATH"] = str(bin_dir)
+        done, _ = b.ab(device="adb")
+        assert done.returncode == 5 and "no adb in PATH" in done.stderr, done.stderr
+        fake = bin_dir / "adb"
+        for text, alone, named in TRANSCRIPTS:
+            (bin_dir / "text").write_text(text, encoding="latin-1")
+            fake.write_text(f"#!/bin/sh\n/bin/cat {bin_dir}/text\n")
+            fake.chmod(0o755)
+            for device, words in (("adb", alone), ("adb:R5CT", named)):
+                done, _ = b.ab(device=device)
+                assert done.returncode in (2, 5) and words in done.stderr, (text, device, done.stderr)
+            listed = subprocess.run([b.etprof, "devices", "--format", "json"], cwd=b.work, env={**os.environ, **b.env},
+                                    capture_output=True, text=True, check=True)
+            usable = [d["spec"] for d in json.loads(listed.stdout)["devices"] if d["kind"] == "adb" and d["usable"]]
+            assert usable == (["adb:R5CTX", "adb:XR5CT"] if "R5CTX" in text else []), (text, usable)
+    finally:
+        b.env["PATH"] = saved
+
+
+def crashes_there(b):
+    """What the device says about the end counts, not adb: a signal is a signal."""
+    words, out = b.command("--iterations", "1000000", "--no-trace")
+    p = subprocess.Popen(words, cwd=b.work, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True, env=b.env)
+    number, end = signal.SIGSEGV, time.monotonic() + 60
+    while p.poll() is None and time.monotonic() < end:  # until it gives up
+        for pid, line in b.runners():
+            if pid not in b.old and b"\0--model\0" in line:
+                os.kill(pid, number)
+                b.old.add(pid)
+                number = signal.SIGKILL
+        time.sleep(0.02)
+    _, text = p.communicate(timeout=10)
+    lost = json.loads((out / "manifest.json").read_text())["lost"]
+    assert p.returncode == 6 and {l["reason"] for l in lost[1:]} == {"crash"}, (p.returncode, lost, text)
+    assert "signal 11" in lost[0]["detail"] and "signal 9" in lost[1]["detail"], lost
+
+
+def damaged_on_the_way(b):
+    """A recording that arrives cut off is found out by its hash."""
+    fake = b.home / "cat"
+    fake.write_text("#!/bin/sh\ncase $1 in *trace.etdump) exec head -c 1000 \"$1\" ;; esac\nexec /bin/cat \"$@\"\n")
+    fake.chmod(0o755)
+    done, out = b.ab()
+    fake.unlink()
+    lost = json.loads((out / "manifest.json").read_text())["lost"]
+    assert done.returncode == 6 and {l["reason"] for l in lost} == {"file"}, (done.returncode, lost, done.stderr)
+    assert "arrived damaged" in lost[0]["detail"], lost
+    assert not list(out.rglob("*.etdump")) and not list(out.rglob("*.part")), list(out.rglob("*"))
 
 
 def test(_etprof, root, bundle, tmp, bench, run, common):
@@ -147,6 +231,13 @@ def test(_etprof, root, bundle, tmp, bench, run, common):
 
     def connect(b):
         subprocess.run(["adb", "connect", first.serial], env=b.env, capture_output=True, check=True)
+
+    def storage(b):
+        for port, options, words in ((15559, "size=3m", "no space for"), (15561, "ro", "cannot make a folder there")):
+            server = Server(prefix, tmp / f"storage-{port}", port, options)
+            done, _ = b.ab("--remote", server.serial, device="adb")
+            server.stop()
+            assert done.returncode == 5 and words in done.stderr, (options, done.returncode, done.stderr)
 
     def two_devices(b):
         subprocess.run(["adb", "connect", second.serial], env=b.env, capture_output=True, check=True)
@@ -162,9 +253,11 @@ def test(_etprof, root, bundle, tmp, bench, run, common):
         listed = subprocess.run([_etprof, "devices", "--format", "json"], cwd=b.work, env=b.env,
                                 capture_output=True, text=True, check=False)
         assert listed.returncode == 0 and first.serial in listed.stdout, (listed.stdout, listed.stderr)
+        done, _ = b.ab("--no-trace")
+        assert done.returncode == 0, done.stderr
 
     try:
-        run(b, [wrong_devices] + common + [two_devices] if common else [connect] + phone.TESTS)
+        run(b, [wrong_devices, clients] + common + [crashes_there, damaged_on_the_way, storage, two_devices] if common else [connect] + phone.TESTS)
     finally:
         subprocess.run(["adb", "kill-server"], env={**os.environ, **env}, capture_output=True, check=False)
         first.stop()
