@@ -32,7 +32,7 @@ etp_status etp_cores_units(etp_session *s, etp_error *err)
         bool sme = a->level_name && strncmp(a->level_name, "sme", 3) == 0;
         most = sme && a->threads > most ? a->threads : most;
     }
-    if (most < 2) {
+    if (most < 2 || s->device->info.emulated) { // an emulator has no units, and no speed
         return ETP_OK;
     }
     etp_topology t;

@@ -297,6 +297,24 @@ def other_verbs(b: Bench):
     assert "kernels" in json.dumps(kernels) and list(out.rglob("*.samples")), done.stderr
 
 
+def affinity_is_checked(b: Bench):
+    """A runner that does not do what --cpus says is found out by its /proc. Here, where its bundle is known."""
+    if os.cpu_count() < 2:
+        print("skipped: affinity_is_checked: one CPU")
+        return
+    bundle = pathlib.Path(b.env["ETPROF_RUNNER"])
+    start = " ".join(f"{bundle}/{w}" if (bundle / w).is_file() else w for w in json.loads((bundle / "bundle.json").read_text())["start"])
+    liar = b.work / "liar"
+    liar.write_text("#!/bin/bash\nwords=()\nwhile [ $# -gt 0 ]; do case $1 in --cpus) shift ;; *) words+=(\"$1\") ;; esac; shift; done\n"
+                    f"cd {bundle} && exec {start} \"${{words[@]}}\"\n")
+    liar.chmod(0o755)
+    for extra, honest in ((("--runner", str(liar)), False), ((), True)):
+        done, out = b.ab("--no-trace", "--cpus", "1", *extra, device="local")
+        assert done.returncode == 0, done.stderr
+        text = (out / "manifest.json").read_text()
+        assert ("affinity_not_kept" in text) != honest and ("may run on CPUs" in done.stderr) != honest, done.stderr
+
+
 def bad_runners(b: Bench):
     """A runner of another machine, one without its libraries, one that talks for 10,000 lines: its words are shown."""
     def ab(runner):
@@ -356,7 +374,7 @@ def test_ssh(etprof, root, bundle, tmp):
             done, _ = b.ab(device="ssh:-oProxyCommand=true")
             assert done.returncode == 2, (done.returncode, done.stderr)
 
-        run(b, [no_such_host] + COMMON)
+        run(b, [no_such_host, affinity_is_checked] + COMMON)
     finally:
         server.stop()
 
