@@ -229,9 +229,6 @@ def test(_etprof, root, bundle, tmp, bench, run, common):
     env = client(prefix, work)
     b = bench(_etprof, root, bundle, work, f"adb:{first.serial}", first.home, env, first)
 
-    def connect(b):
-        subprocess.run(["adb", "connect", first.serial], env=b.env, capture_output=True, check=True)
-
     def storage(b):
         for port, options, words in ((15559, "size=3m", "no space for"), (15561, "ro", "cannot make a folder there")):
             server = Server(prefix, tmp / f"storage-{port}", port, options)
@@ -257,7 +254,9 @@ def test(_etprof, root, bundle, tmp, bench, run, common):
         assert done.returncode == 0, done.stderr
 
     try:
-        run(b, [wrong_devices, clients] + common + [crashes_there, damaged_on_the_way, storage, two_devices] if common else [connect] + phone.TESTS)
+        subprocess.run(["adb", "connect", first.serial], env={**os.environ, **env}, capture_output=True, check=True)
+        run(b, [wrong_devices, clients, *common, crashes_there, damaged_on_the_way, storage, two_devices]
+            if common else phone.TESTS)
     finally:
         subprocess.run(["adb", "kill-server"], env={**os.environ, **env}, capture_output=True, check=False)
         first.stop()

@@ -286,6 +286,21 @@ def cores(b, phone):
         assert done.returncode == 2 and text in done.stderr, (word, done.stderr)
 
 
+def local_too(b, phone):
+    """This machine reads the same from the same /sys."""
+    words, out = b.command("--no-trace", "--cpus", "big", device="local")
+    sys = b.server.sys
+    done = subprocess.run(["unshare", "-m", "sh", "-c", f'mount --bind {sys}/cpu /sys/devices/system/cpu && '
+                           f'mount --bind {sys}/class /sys/class && exec "$@"', "sh", *words],
+                          cwd=b.work, env=b.env, capture_output=True, text=True, check=False, timeout=60)
+    assert done.returncode == 0, done.stderr
+    assert {row.get("cpus_allowed") for row in rows(out, "launch")} == {"1"}, rows(out, "launch")
+    facts = facts_of(out)
+    assert facts["clusters"] == "cpus 0 up to 1800000 kHz; cpus 1 up to 3200000 kHz" and facts["governor"] == "walt", facts
+    start_state = rows(out, "block")[0]["start"]
+    assert (start_state["temperature_c"], start_state["freq_cap_khz"]) == (36.5, 5000000), start_state
+
+
 def cool_down(b, phone):
     soc = b.server.sys / "class" / "thermal" / "thermal_zone4" / "temp"
     soc.write_text("45000\n")
@@ -370,5 +385,5 @@ def of_two_cores(test):
 
 
 TESTS = [of_phone(t) for t in (
-    *map(of_two_cores, (facts_are_the_devices, cores, cool_down, throttling, quirks)),
+    *map(of_two_cores, (facts_are_the_devices, cores, local_too, cool_down, throttling, quirks)),
     sets_and_restores, fixed_mode, killed_outright, next_session_undoes, interrupted, not_taken, gone_at_the_end, refused)]
