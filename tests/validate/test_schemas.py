@@ -79,6 +79,9 @@ def main(tmp):
                "roofs": ["roofs", "--threads", "1", "--seconds", "0.1"],
                "validate": ["validate", run], "doctor": ["doctor"],
                "gate": ["gate", run, "noise <= 50 %"],
+               "kit": ["analyze", ROOT / "tests/data/kit/flat"],
+               "latency": ["stats", *sorted((ROOT / "tests/data").glob("kit_*_timeline.csv"))],
+               "kernel_log": ["kernels", ROOT / "tests/data/kit/on_xnntrace.log"],
                "stats": ["stats", ROOT / "tests/data/samples.csv"]}
     files = {"run": "manifest.json", "metrics": "metrics.json", "derived": "derived.json", "ab": "report.json",
              "analysis_summary": "analysis_summary.json", "pipeline_summary": "*_pipeline_summary.json",
