@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-# etprof verify FOLDER: hashes and numbers, not mere presence.
+# etprof validate FOLDER: schemas, figures against each other, hashes; not mere presence.
 import pathlib
 import sys
 
@@ -7,4 +7,4 @@ sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1]))
 from seed_entry import NEEDED, become, options  # noqa: E402
 
 o = options(("--results", NEEDED))
-become("verify", o.results)
+become("validate", o.results)

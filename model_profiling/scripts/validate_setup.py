@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-# etprof doctor; --model: etprof inspect first.
+# etprof validate setup; --model: etprof inspect first.
 import pathlib
 import subprocess
 import sys
@@ -12,4 +12,4 @@ if o.model:
     code = subprocess.run([etprof(), "inspect", o.model], check=False).returncode
     if code:
         sys.exit(code)
-become("doctor")
+become("validate", "setup")
