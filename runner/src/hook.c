@@ -80,6 +80,19 @@ static void set_cleared(void)
 }
 
 #if defined(__linux__)
+// Does what lies at FBASE belong to the SDK? An SDK that is linked in is this program itself.
+static bool is_sdk(const void *fbase, const char *name)
+{
+#if defined(ETP_SDK_LINKED_IN)
+    Dl_info self;
+    (void)name;
+    return dladdr(&state, &self) != 0 && self.dli_fbase == fbase;
+#else
+    (void)fbase;
+    return strncmp(name, "libexecutorch", 13) == 0;
+#endif
+}
+
 // Under the lock: counts a call from one of the SDK's libraries.
 static void count_call(const void *return_address)
 {
@@ -89,7 +102,7 @@ static void count_call(const void *return_address)
     }
     const char *slash = strrchr(info.dli_fname, '/');
     const char *name = slash != NULL ? slash + 1 : info.dli_fname;
-    if (strncmp(name, "libexecutorch", 13) == 0) {
+    if (is_sdk(info.dli_fbase, name)) {
         state.calls++;
         (void)snprintf(state.caller, sizeof state.caller, "%s", name);
     }
@@ -120,15 +133,22 @@ static void start(void)
     }
 }
 
+// Under the lock.
+static unsigned long masked(unsigned long type)
+{
+    start();
+    unsigned long value = real_getauxval != NULL ? real_getauxval(type) : 0;
+    if (state.in_force) {
+        value &= type == AT_HWCAP ? ~wanted.hwcap : type == AT_HWCAP2 ? ~wanted.hwcap2 : ~0ul;
+    }
+    return value;
+}
+
 __attribute__((visibility("default"))) unsigned long getauxval(unsigned long type)
 {
     (void)pthread_mutex_lock(&lock);
-    start();
-    unsigned long value = real_getauxval != NULL ? real_getauxval(type) : 0;
+    unsigned long value = masked(type);
     if (type == AT_HWCAP || type == AT_HWCAP2) {
-        if (state.in_force) {
-            value &= ~(type == AT_HWCAP ? wanted.hwcap : wanted.hwcap2);
-        }
         count_call(__builtin_return_address(0));
     }
     (void)pthread_mutex_unlock(&lock);
@@ -137,7 +157,10 @@ __attribute__((visibility("default"))) unsigned long getauxval(unsigned long typ
 
 bool etp_hook_seen(etp_isa_cpu *out)
 {
-    etp_isa_cpu_detect_with(getauxval(AT_HWCAP), getauxval(AT_HWCAP2), out);
+    (void)pthread_mutex_lock(&lock); // not by getauxval: our own questions are not counted
+    unsigned long hwcap = masked(AT_HWCAP), hwcap2 = masked(AT_HWCAP2);
+    (void)pthread_mutex_unlock(&lock);
+    etp_isa_cpu_detect_with(hwcap, hwcap2, out);
     return true;
 }
 

@@ -118,6 +118,21 @@ const char *base_name(const char *path)
     return slash != nullptr ? slash + 1 : path;
 }
 
+// How far a library lies from where its file says: its first segment is at BASE. (glibc's dladdr1 would
+// tell; Android has none.)
+uint64_t moved_by(const void *base)
+{
+    const auto *header = static_cast<const ElfW(Ehdr) *>(base);
+    const auto *segments = reinterpret_cast<const ElfW(Phdr) *>(static_cast<const char *>(base) + header->e_phoff);
+    for (unsigned i = 0; i < header->e_phnum; i++) {
+        if (segments[i].p_type == PT_LOAD) { // in ascending order
+            uint64_t page = segments[i].p_vaddr & ~(uint64_t{4096} - 1);
+            return reinterpret_cast<uint64_t>(base) - page;
+        }
+    }
+    return reinterpret_cast<uint64_t>(base);
+}
+
 std::string csv_line(const Sample &s)
 {
     char number[64];
@@ -125,13 +140,9 @@ std::string csv_line(const Sample &s)
                   s.thread);
     std::string line = number;
     Dl_info info;
-    link_map *map = nullptr;
-    void *extra = nullptr;
-    if (dladdr1(reinterpret_cast<void *>(s.pc), &info, &extra, RTLD_DL_LINKMAP) != 0 &&
-        extra != nullptr) {
-        map = static_cast<link_map *>(extra);
+    if (dladdr(reinterpret_cast<void *>(s.pc), &info) != 0 && info.dli_fname != nullptr) {
         std::snprintf(number, sizeof number, ",0x%llx,",
-                      static_cast<unsigned long long>(s.pc - map->l_addr));
+                      static_cast<unsigned long long>(s.pc - moved_by(info.dli_fbase)));
         line += base_name(info.dli_fname);
         line += number;
         line += info.dli_sname != nullptr ? info.dli_sname : "";

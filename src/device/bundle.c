@@ -100,6 +100,12 @@ static etp_status read_start(const json_t *root, etp_arena *arena, etp_bundle *o
     return out->runner ? ETP_OK : etp_fail_nomem(err, BUNDLE_FILE);
 }
 
+// A runner built with the NDK, for the phone that would also take the bundle with its own C library.
+static bool is_android_for(const char *theirs, const char *triple)
+{
+    return strcmp(theirs, "aarch64-linux-android") == 0 && strcmp(triple, "aarch64-linux-gnu") == 0;
+}
+
 static etp_status open_folder(const char *dir, const char *triple, etp_arena *arena,
                               etp_bundle *out, etp_error *err)
 {
@@ -124,7 +130,7 @@ static etp_status open_folder(const char *dir, const char *triple, etp_arena *ar
     etp_status status;
     if (strcmp(schema, "etprof.bundle/1") != 0) {
         status = etp_fail(err, ETP_ENVIRONMENT, "schema is \"%s\", not etprof.bundle/1", schema);
-    } else if (triple && strcmp(theirs, triple) != 0) {
+    } else if (triple && strcmp(theirs, triple) != 0 && !is_android_for(theirs, triple)) {
         status = etp_fail(err, ETP_ENVIRONMENT, "the bundle is for %s, the device needs %s", theirs,
                           triple);
     } else {

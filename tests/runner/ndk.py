@@ -1,0 +1,171 @@
+# SPDX-License-Identifier: Apache-2.0
+"""runner/ against an ExecuTorch that its user built and installed, as with Android's NDK. There is no NDK
+here: a toolchain file that says what the NDK's would say stands in for it, and an install folder with the
+targets that ExecuTorch's own build exports. So this tests the CMake logic, not bionic. One build is real:
+the published aarch64 libraries behind those targets, linked by the cross compiler.
+
+usage: ndk.py"""
+import hashlib
+import json
+import pathlib
+import re
+import shutil
+import subprocess
+import sys
+import tempfile
+import unittest
+
+ROOT = pathlib.Path(__file__).resolve().parents[2]
+WHOLE = ["xnnpack_backend", "optimized_native_cpu_ops_lib", "quantized_ops_lib"]
+PLAIN = ["etdump", "extension_module_static", "extension_tensor", "extension_data_loader", "extension_threadpool",
+         "executorch"]
+TOOLCHAIN = """set(CMAKE_SYSTEM_NAME Android)
+set(CMAKE_SYSTEM_VERSION 1)
+set(CMAKE_SYSTEM_PROCESSOR aarch64)
+set(ANDROID_ABI %(abi)s)
+foreach(l IN ITEMS C CXX)
+  set(CMAKE_${l}_COMPILER_ID_RUN 1)
+  set(CMAKE_${l}_COMPILER_ID %(id)s)
+  set(CMAKE_${l}_COMPILER_VERSION %(version)s)
+  set(CMAKE_${l}_COMPILER_FORCED ON)
+  set(CMAKE_${l}_STANDARD_COMPUTED_DEFAULT 17)
+endforeach()
+set(CMAKE_C_COMPILE_FEATURES c_std_17)
+set(CMAKE_CXX_COMPILE_FEATURES cxx_std_17)
+set(CMAKE_C_COMPILER aarch64-linux-gnu-gcc)
+set(CMAKE_CXX_COMPILER aarch64-linux-gnu-g++)
+"""
+# What the two generations of installs look like: newer ones ask for whole archives themselves.
+TARGET = "add_library(%(name)s STATIC IMPORTED)\nset_target_properties(%(name)s PROPERTIES IMPORTED_LOCATION %(file)s)\n"
+ASKS = ("target_link_options(%(name)s INTERFACE \"SHELL:LINKER:--whole-archive $<TARGET_FILE:%(name)s> "
+        "LINKER:--no-whole-archive\")\n")
+
+
+def skip(reason):
+    print("skipped: " + reason)
+    sys.exit(77)
+
+
+def cmake():
+    for candidate in (str(ROOT / ".venv/bin/cmake"), "cmake"):
+        found = shutil.which(candidate)
+        text = subprocess.run([found, "--version"], capture_output=True, text=True).stdout if found else ""
+        m = re.match(r"cmake version (\d+)\.(\d+)", text)
+        if m and (int(m[1]), int(m[2])) >= (3, 28):
+            return found
+    skip("no cmake 3.28 or newer")
+
+
+class Ndk(unittest.TestCase):
+    def setUp(self):
+        tmp = tempfile.TemporaryDirectory()
+        self.addCleanup(tmp.cleanup)
+        self.dir = pathlib.Path(tmp.name)
+
+    def install(self, without=(), asks=False, files=None):
+        folder = self.dir / "executorch"
+        package = folder / "lib/cmake/ExecuTorch"
+        package.mkdir(parents=True)
+        text = ""
+        for name in WHOLE + PLAIN:
+            if name not in without:
+                file = files[name] if files else folder / "lib" / ("lib%s.a" % name)
+                pathlib.Path(file).touch()
+                text += TARGET % {"name": name, "file": file}
+                text += ASKS % {"name": name} if asks and name in WHOLE else ""
+        (package / "executorch-config.cmake").write_text(text)
+        return folder
+
+    def configure(self, sdk, compiler="Clang", version="18.0.1", abi="arm64-v8a", android=True, more=()):
+        shutil.rmtree(self.dir / "build", ignore_errors=True)
+        words = [CMAKE, "-S", ROOT / "runner", "-B", self.dir / "build", "-G", "Ninja", "-DETPROF_SDK=%s" % sdk, *more]
+        if android:
+            file = self.dir / "toolchain.cmake"
+            file.write_text(TOOLCHAIN % {"abi": abi, "id": compiler, "version": version})
+            words.append("-DCMAKE_TOOLCHAIN_FILE=%s" % file)
+        done = subprocess.run(list(map(str, words)), capture_output=True, text=True, timeout=120)
+        self.said = " ".join((done.stdout + done.stderr).split())
+        return done.returncode
+
+    def read(self, name):
+        return (self.dir / "build" / name).read_text()
+
+    def link_line(self):
+        text = self.read("build.ninja")
+        block = re.search(r"^build etprof-runner: .*?\n\n", text, re.S | re.M).group(0)
+        return " ".join(line for line in block.splitlines() if "LINK_" in line)
+
+    def test_what_is_refused(self):
+        sdk = self.install()
+        for options, text in (({"version": "17.0.2"}, "Clang 17.0.2 knows no SME2"),
+                              ({"version": "17.0.2"}, "NDK r27"), ({"compiler": "GNU", "version": "13.2"}, "NDK's Clang"),
+                              ({"abi": "x86_64"}, "ANDROID_ABI=arm64-v8a")):
+            with self.subTest(options):
+                self.assertNotEqual(self.configure(sdk, **options), 0)
+                self.assertIn(text, self.said)
+        self.assertNotEqual(self.configure(self.dir), 0)
+        self.assertIn("is no ExecuTorch", self.said)
+
+    def test_an_install_without_a_part_says_which_option(self):
+        for part, option in (("xnnpack_backend", "EXECUTORCH_BUILD_XNNPACK"), ("etdump", "EXECUTORCH_BUILD_DEVTOOLS")):
+            with self.subTest(part):
+                shutil.rmtree(self.dir / "executorch", ignore_errors=True)
+                self.assertNotEqual(self.configure(self.install(without=[part])), 0)
+                self.assertIn("-D%s=ON" % option, self.said)
+
+    def test_archives_are_taken_whole_once(self):
+        for asks in (False, True):
+            with self.subTest(asks=asks):
+                shutil.rmtree(self.dir / "executorch", ignore_errors=True)
+                self.assertEqual(self.configure(self.install(asks=asks)), 0, self.said)
+                # Ours are bracketed by --push-state and --pop-state, theirs by --no-whole-archive.
+                whole = re.findall(r"--whole-archive(.*?)--(?:pop-state|no-whole-archive)", self.link_line())
+                for name in WHOLE:
+                    self.assertEqual(" ".join(whole).count("lib%s.a" % name), 1, self.link_line())
+                for name in PLAIN:
+                    self.assertNotIn("lib%s.a" % name, " ".join(whole))
+                    self.assertIn("lib%s.a" % name, self.link_line())
+                self.assertIn("ETPROF_EXECUTORCH_VERSION", self.said) # it does not say its version
+                self.assertIn('"triple": "aarch64-linux-android"', self.read("bundle.cmake").replace("\\", ""))
+
+    def test_a_real_one(self):
+        sdk = subprocess.run([ROOT / "scripts/sdk", "aarch64-linux-gnu"], capture_output=True, text=True)
+        if sdk.returncode != 0:
+            self.skipTest(sdk.stderr.strip().splitlines()[-1])
+        package = pathlib.Path(sdk.stdout.strip())
+        library = {"xnnpack_backend": "_backend_xnnpack", "optimized_native_cpu_ops_lib": "_kernels_optimized",
+                   "quantized_ops_lib": "_kernels_quantized", "etdump": "_etdump", "extension_threadpool": "_threadpool"}
+        folder = self.install(files={n: package / ("lib/libexecutorch%s.so" % library.get(n, "")) for n in WHOLE + PLAIN})
+        (folder / "include").symlink_to(package / "include")
+        more = ["-DCMAKE_BUILD_TYPE=Release", "-DETPROF_EXECUTORCH_VERSION=1.5.1", "-DCMAKE_SYSTEM_NAME=Linux",
+                "-DCMAKE_SYSTEM_PROCESSOR=aarch64", "-DCMAKE_C_COMPILER=aarch64-linux-gnu-gcc",
+                "-DCMAKE_CXX_COMPILER=aarch64-linux-gnu-g++", "-DCMAKE_EXE_LINKER_FLAGS=-Wl,--no-as-needed"]
+        self.assertEqual(self.configure(folder, android=False, more=more), 0, self.said)
+        for words in (["--build", self.dir / "build", "--parallel", "2"],
+                      ["--install", self.dir / "build", "--prefix", self.dir / "bundle"]):
+            done = subprocess.run([CMAKE, *map(str, words)], capture_output=True, text=True, timeout=300)
+            self.assertEqual(done.returncode, 0, done.stdout[-3000:])
+        bundle = json.loads((self.dir / "bundle/bundle.json").read_text())
+        self.assertEqual((bundle["triple"], bundle["executorch"]["version"]), ("aarch64-linux-gnu", "1.5.1"))
+        self.assertEqual([f["path"] for f in bundle["files"]], ["etprof-launch", "etprof-runner", "libetprof-level.so"])
+        for f in bundle["files"]:
+            data = (self.dir / "bundle" / f["path"]).read_bytes()
+            self.assertEqual((f["bytes"], f["sha256"]), (len(data), hashlib.sha256(data).hexdigest()))
+        qemu = subprocess.run([ROOT / "scripts/qemu"], capture_output=True, text=True)
+        if qemu.returncode == 0:
+            done = subprocess.run([qemu.stdout.strip(), "-cpu", "max,sve=off,sme512=on", "-L", "/usr/aarch64-linux-gnu", "-E",
+                                   "LD_LIBRARY_PATH=%s/lib:/usr/aarch64-linux-gnu/lib" % package,
+                                   self.dir / "bundle/etprof-runner", "--probe"], capture_output=True, text=True)
+            self.assertEqual(json.loads(done.stdout.splitlines()[0])["executorch"], "1.5.1", done.stderr)
+
+
+if __name__ == "__main__":
+    if shutil.which("aarch64-linux-gnu-g++") is None:
+        skip("no aarch64-linux-gnu-g++")
+    if shutil.which("ninja") is None and not (ROOT / ".venv/bin/ninja").exists():
+        skip("no ninja")
+    CMAKE = cmake()
+    result = unittest.main(exit=False).result
+    for test, reason in result.skipped:
+        print("left out: %s: %s" % (test, reason))
+    sys.exit(0 if result.wasSuccessful() else 1)
