@@ -102,22 +102,25 @@ static uint32_t threads_of(const etp_ab *ab)
 static etp_status compare_runs(etp_combined *c, etp_error *err)
 {
     const struct etp_ab_view *v = c->runs.items;
-    bool models = false, titles = false, versions = false, threads = false;
+    bool models = false, titles = false, versions = false, threads = false, bare = v[0].ab->bare;
     for (size_t i = 1; i < c->runs.n; i++) {
+        bare = bare || v[i].ab->bare;
         titles = titles || !same_text(v[i].ab->title, v[0].ab->title);
         models = models || !same_text(first_sha(v[i].ab), first_sha(v[0].ab));
         versions = versions || !same_text(v[i].ab->executorch_sha, v[0].ab->executorch_sha);
         threads = threads || threads_of(v[i].ab) != threads_of(v[0].ab);
     }
-    if (titles) {
+    if (bare) {
+        ETP_TRY(note(c, "recordings alone do not say of which model, build and threads they are", err));
+    } else if (titles) {
         ETP_TRY(note(c, "the runs are of different models", err));
     } else if (models) {
         ETP_TRY(note(c, "the runs are of different files of the model: exported differently, or one is unknown", err));
     }
-    if (versions) {
+    if (versions && !bare) {
         ETP_TRY(note(c, "the runs used different revisions of ExecuTorch, or one is unknown", err));
     }
-    if (threads) {
+    if (threads && !bare) {
         ETP_TRY(note(c, "the runs used different numbers of threads, or one is unknown", err));
     }
     for (size_t i = 0; i < c->runs.n; i++) {
@@ -219,7 +222,7 @@ static void what_ran(const etp_combined *c, etp_report *r, etp_arena *arena)
     for (size_t i = 0; i < c->runs.n; i++) {
         const etp_ab *ab = c->runs.items[i].ab;
         const char *sha = ab->executorch_sha ? etp_arena_printf(arena, "%.12s", ab->executorch_sha) : NULL;
-        ETP_ROW(t, etp_cell_z(c->runs.items[i].run), etp_cell_z(ab->title), etp_cell_z(ab->platform),
+        ETP_ROW(t, etp_cell_z(c->runs.items[i].run), etp_cell_z(ab->bare ? NULL : ab->title), etp_cell_z(ab->platform),
                 etp_cell_z(fact(ab, "cpu")), etp_cell_u64(ab->n_arms), etp_cell_z(ab->executorch_version),
                 etp_cell_z(sha), etp_cell_z(ab->grade), etp_cell_z(ab->config));
     }

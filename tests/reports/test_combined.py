@@ -43,6 +43,8 @@ def formats(tmp):
         alone = json.loads(run(tmp, "analyze", folder, "--format", "json").stdout)
         check(entry["answer"] == alone, f"{folder} says what it says alone")
     check(any("emulator" in n for n in answer["notes"]), "an emulator is said to be one")
+    check(any("recordings alone" in n for n in answer["notes"]), "what dumps do not say is said")
+    check(not any("different models" in n for n in answer["notes"]), "nobody knows whether the models differ")
     md = run(tmp, "report", "runs/mac", "runs/android", "qemu", "--format", "md", "--title", "Three places").stdout
     check(md.startswith("# Three places\n"), "--title")
     for section in ("Runs", "Latency", "Where the time goes", "Bottlenecks", "Portable against delegated",
