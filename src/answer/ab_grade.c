@@ -113,11 +113,18 @@ static const char *distance(const common *c)
                                    : "unknown days or machines";
 }
 
-// The runner records no operators: no names prove the levels.
-static bool lacks_names(const etp_run *run)
+// Somebody's runner, whose recordings hold no operators: no names prove the levels.
+static bool lacks_names(const etp_ab *ab, const etp_run *run)
 {
+    bool foreign = false;
     for (size_t i = 0; i < run->n_notes; i++) {
         if (etp_str_eqz(run->notes[i].id, "runner_no_tracer")) {
+            return true;
+        }
+        foreign = foreign || etp_str_eqz(run->notes[i].id, "runner_always_traces");
+    }
+    for (size_t i = 0; foreign && i < ab->n_arms; i++) {
+        if (!ab->arms[i].profile) { // an empty recording, or none was wanted
             return true;
         }
     }
@@ -139,7 +146,7 @@ static const char *reason_of_sides(etp_ab_session *s, const common *c)
     } else {
         etp_strbuf_printf(&text, "sessions of %s, %s", distance(c), builds(c->binary));
     }
-    bool nameless = lacks_names(&s->sides[0].run) || lacks_names(&s->sides[1].run);
+    bool nameless = lacks_names(&s->ab, &s->sides[0].run) || lacks_names(&s->ab, &s->sides[1].run);
     etp_strbuf_appendz(&text, nameless ? WITHOUT_NAMES : "");
     etp_strbuf_appendz(&text, c->settings == DIFFERENT ? "; the device was set up differently (governor, --prepare or "
                                                          "its settings)"
@@ -185,7 +192,7 @@ etp_status etp_ab_grade(etp_ab_session *s, etp_error *err)
         c = of_sides(&s->sides[0], &s->sides[1]);
         bool near = c.day == SAME && c.machine == SAME && c.settings != DIFFERENT;
         ab->grade = c.binary == SAME ? (c.session == SAME ? "A" : "B") : "C";
-        bool nameless = lacks_names(&s->sides[0].run) || lacks_names(&s->sides[1].run);
+        bool nameless = lacks_names(&s->ab, &s->sides[0].run) || lacks_names(&s->ab, &s->sides[1].run);
         ab->grade = nameless && ab->grade[0] == 'A' ? "B" : ab->grade;
         ab->grade = near ? ab->grade : "D";
         ab->grade_reason = reason_of_sides(s, &c);
@@ -197,7 +204,7 @@ etp_status etp_ab_grade(etp_ab_session *s, etp_error *err)
         ab->grade = c.binary == SAME ? "A" : "C";
         ab->grade_reason = c.binary == SAME ? "one binary, one session, paired launches"
                                             : "the arms ran different or unknown builds";
-        if (c.binary == SAME && lacks_names(&s->run)) {
+        if (c.binary == SAME && lacks_names(ab, &s->run)) {
             ab->grade = "B";
             ab->grade_reason = "one binary, one session, paired launches" WITHOUT_NAMES;
         }

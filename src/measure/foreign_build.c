@@ -112,7 +112,8 @@ static void read_image(etp_bytes b, const etp_image *image, etp_arena *arena, et
         f->flags[i] = holds_name(b, k_flag_names[i]);
     }
     f->tracer = f->flags[ETP_FOREIGN_ETDUMP_PATH] ? ETP_KNOWN_YES : ETP_KNOWN_NO;
-    f->logging = holds_text(b, "Model executed successfully") ? ETP_KNOWN_YES : ETP_KNOWN_NO;
+    // The oldest releases log "Model executed successfully." without a time.
+    f->logging = holds_text(b, "Model executed successfully ") ? ETP_KNOWN_YES : ETP_KNOWN_NO;
     bool xnnpack = holds_text(b, "XnnpackBackend") || holds_text(b, "executorch_backend_xnnpack");
     bool elsewhere = !f->is_static && holds_text(b, "libexecutorch"); // libraries that load others
     f->xnnpack = xnnpack ? ETP_KNOWN_YES : elsewhere ? ETP_KNOWN_NOT : ETP_KNOWN_NO;

@@ -83,7 +83,8 @@ static etp_status check_build(const etp_foreign *f, const etp_isa_cpu *cpu, etp_
     }
     if (f->logging == ETP_KNOWN_NO) {
         return etp_fail(err, ETP_ENVIRONMENT,
-                        "%s says nowhere how long an inference took: it was built without logging. Configure "
+                        "%s says nowhere how long an inference took: it was built without logging, or is of a "
+                        "release from before times were logged. Configure "
                         "ExecuTorch with -DEXECUTORCH_ENABLE_LOGGING=ON, or give its recordings to 'etprof "
                         "analyze'", f->path);
     }

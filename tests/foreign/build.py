@@ -18,8 +18,10 @@ VARIANTS = {
     "old": ["-DOLD_RELEASE"],
     "silent": ["-DWITHOUT_LOG", "-DWITHOUT_TRACER"],
     "cheat": ["-DCHEAT"],
-    "other": ["-DOTHER_BUILD=1", "-O0"],
+    "other": ["-DOTHER_BUILD=1", "-O0", "-frecord-gcc-switches"],
+    "portable": ["-DPORTABLE"],
 }
+LEFT_OUT = {"portable": ["_backend_xnnpack"]} # libraries that a variant is not linked to
 PARTS = ["", "_kernels_optimized", "_kernels_quantized", "_backend_xnnpack", "_threadpool", "_etdump"]
 
 
@@ -87,11 +89,13 @@ def build(triple, folder, variants):
     source = os.path.join(HERE, "engine.cpp")
     make(engine_words + ["-c", source, "-o", engine], engine, [source, header], engine_words)
     lib = os.path.join(package, "lib")
-    libraries = ["-L" + lib, "-Wl,--no-as-needed"] + ["-lexecutorch" + p for p in PARTS] + ["-Wl,-rpath," + lib, "-ldl"]
     front = os.path.join(HERE, "stock_runner.cpp")
     for v in variants:
         target = os.path.join(folder, v)
         words = base + VARIANTS[v]
+        parts = [p for p in PARTS if p not in LEFT_OUT.get(v, [])]
+        libraries = ["-L" + lib, "-Wl,--no-as-needed"] + ["-lexecutorch" + p for p in parts] + ["-Wl,-rpath," + lib,
+                                                                                           "-ldl"]
         make(words + [front, engine, "-o", target] + libraries, target, [front, header, engine], words + libraries)
 
 

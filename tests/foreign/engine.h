@@ -16,4 +16,4 @@ std::string engine_load(const EngineOptions &options, uint64_t *out_ns);
 std::string engine_inputs(const std::string &files); // "" = ones
 std::string engine_execute(uint64_t *out_ns);
 std::string engine_write_outputs(const std::string &base);
-std::string engine_write_etdump(const std::string &path);
+std::string engine_write_etdump(const std::string &path, bool empty);

@@ -5,9 +5,10 @@
 //   WITHOUT_TRACER   as a build without ET_EVENT_TRACER_ENABLED: no --etdump_path
 //   OLD_RELEASE      no --cpu_threads, --method_name, --print_output; the log tells the sum alone
 //   WITHOUT_LOG      as a Release build: no log at all
+//   PORTABLE         the same, linked without the XNNPACK backend (build.py)
 //   CHEAT            uses the CPU's best kernels whatever it is told about features
 // STOCK_FAULT in the environment makes it misbehave: crash, garbage, threads, executions, longlog,
-// latin1, hang, nodump.
+// latin1, hang, nodump, emptydump.
 #include <csignal>
 #include <cstdarg>
 #include <cstdio>
@@ -184,7 +185,7 @@ int main(int argc, char **argv)
 #endif
 #ifndef WITHOUT_TRACER
     if (!fault("nodump")) {
-        check(engine_write_etdump(flag("etdump_path")));
+        check(engine_write_etdump(flag("etdump_path"), fault("emptydump")));
         LOG("ETDump written to file '%s'.", flag("etdump_path").c_str());
     }
 #endif

@@ -20,7 +20,7 @@ import build
 ETPROF = str(pathlib.Path(sys.argv.pop(1)).resolve())
 ROOT = pathlib.Path(build.ROOT)
 RUNNERS = ROOT / "build" / "foreign" / "x86_64-linux-gnu"
-VARIANTS = ["stock", "untraced", "old", "silent", "cheat", "other"]
+VARIANTS = ["stock", "untraced", "old", "silent", "cheat", "other", "portable"]
 
 
 def has_vnni():
@@ -90,6 +90,12 @@ class Foreign(unittest.TestCase):
         self.assertIn("runner_no_tracer", self.notes())
         self.assertEqual(self.answer["operators"], [])
 
+    def test_a_recording_without_operators_proves_nothing(self):
+        self.assertEqual(self.ab("--runner", str(RUNNERS / "stock"), fault="emptydump", blocks=1), 0, self.stderr)
+        self.assertEqual(self.answer["grade"], "B")
+        self.assertEqual(set(self.proofs().values()), {None})
+        self.assertIn("no_execution", {f["kind"] for f in self.answer["findings"]})
+
     def test_an_old_release(self):
         self.assertEqual(self.ab("--runner", str(RUNNERS / "old"), blocks=1), 0, self.stderr)
         self.assertIn("runner_mean_only", self.notes())
@@ -130,6 +136,35 @@ class Foreign(unittest.TestCase):
         broken.chmod(0o755)
         self.assertEqual(self.ab("--runner", str(broken), blocks=1), 6)
         self.assertIn("cannot open shared object file", self.stderr)
+
+    def test_a_program_for_another_processor(self):
+        data = bytearray((RUNNERS / "stock").read_bytes())
+        data[18:20] = (183).to_bytes(2, "little") # ELF's e_machine: AArch64
+        foreign = self.dir / "foreign"
+        foreign.write_bytes(data)
+        foreign.chmod(0o755)
+        self.assertEqual(self.ab("--runner", str(foreign)), 5)
+        self.assertIn("is a program for aarch64, the device is x86_64", self.stderr)
+        self.assertFalse((self.dir / "run" / "manifest.json").exists())
+
+    def test_without_the_backend_of_the_model(self):
+        self.assertEqual(self.ab("--runner", str(RUNNERS / "portable"), blocks=1), 6)
+        self.assertIn("Loading of method failed", self.stderr) # the runner's words
+
+    def test_what_two_files_show_to_differ(self):
+        """Compiler and recorded flags, as another tool chain would have written them."""
+        other = self.dir / "other"
+        for name, text in (("comment", "clang version 18.0.1 (Android)\0"), ("flags", "-march=armv9-a -O3\0")):
+            (self.dir / name).write_text(text)
+        done = subprocess.run(["objcopy", "--remove-section=.comment", "--remove-section=.GCC.command.line",
+                               "--add-section", ".comment=comment", "--add-section", ".GCC.command.line=flags",
+                               str(RUNNERS / "other"), str(other)], cwd=self.dir, capture_output=True, text=True)
+        self.assertEqual(done.returncode, 0, done.stderr)
+        self.ab("--runner-on", str(RUNNERS / "stock"), "--runner-off", str(other), blocks=1)
+        text = next(n["text"] for n in json.loads((self.dir / "run" / "manifest.json").read_text())["notes"]
+                    if n["id"] == "runner_builds_differ")
+        self.assertRegex(text, r"compiler: GCC: \(.* against clang version 18.0.1 \(Android\)")
+        self.assertIn("flags: unknown against -march=armv9-a -O3", text)
 
     def test_config_with_the_kits_runner_paths(self):
         config = {"model": "linear.pte", "output_root": "run", "blocks": 6,
