@@ -41,6 +41,12 @@ typedef struct etp_ab_ratio { // over blocks, as the headline; blocks 0: not kno
     const char *verdict; // faster, slower, same, unknown: of the candidate
 } etp_ab_ratio;
 
+typedef struct etp_ab_drift { // of the launch values over the session
+    bool known;
+    double per_block, p; // Theil–Sen, relative; Mann–Kendall
+    double with_temperature, with_clock; // rank correlation over the blocks, NAN: not read or unchanged
+} etp_ab_drift;
+
 // Inferences of processes that stayed loaded and took turns: the second estimate.
 typedef struct etp_ab_resident {
     uint32_t blocks; // 0: not measured
@@ -74,6 +80,7 @@ typedef struct etp_ab_arm {
     size_t n_dumps;
     etp_ab_ratio cold;     // first inference of a process ÷ steady
     etp_ab_ratio observer; // traced ÷ untraced
+    etp_ab_drift drift;
     etp_ab_correctness expected; // against the outputs that the inputs came with
 } etp_ab_arm;
 

@@ -133,6 +133,21 @@ static void ratio_over_blocks(etp_json *j, const char *key, const etp_ab_ratio *
     etp_json_end(j);
 }
 
+static void drift(etp_json *j, const etp_ab_drift *d)
+{
+    etp_json_key(j, "drift");
+    if (!d->known) {
+        etp_json_null(j);
+        return;
+    }
+    etp_json_begin_object_inline(j);
+    etp_json_kv_ratio(j, "per_block", d->per_block);
+    etp_json_kv_ratio(j, "p", d->p);
+    etp_json_kv_ratio(j, "with_temperature", d->with_temperature);
+    etp_json_kv_ratio(j, "with_clock", d->with_clock);
+    etp_json_end(j);
+}
+
 static void resident(etp_json *j, const etp_ab_resident *r)
 {
     etp_json_key(j, "resident");
@@ -190,6 +205,7 @@ static void arms(etp_json *j, const etp_ab *ab)
         ns(j, "peak_rss_bytes", a->peak_rss_bytes);
         ratio_over_blocks(j, "cold", &a->cold, false);
         ratio_over_blocks(j, "observer", &a->observer, false);
+        drift(j, &a->drift);
         etp_json_kv_u64(j, "dumps", a->n_dumps);
         agreement(j, "expected", &a->expected);
         proof(j, &a->proof);

@@ -112,6 +112,9 @@ ETP_NODISCARD etp_status etp_ab_explain(etp_ab_session *s, etp_error *err);
 // ab_words.c: grade and findings.
 ETP_NODISCARD etp_status etp_ab_judge(etp_ab_session *s, etp_error *err);
 
+// ab_drift.c: change over the session, and what else changed.
+ETP_NODISCARD etp_status etp_ab_drifts(etp_ab_session *s, etp_error *err);
+const char *etp_ab_drift_words(etp_ab_session *s, const etp_ab_comparison *c); // NULL on out of memory
 // ab_states.c: cold, warm, taking turns, traced.
 ETP_NODISCARD etp_status etp_ab_states(etp_ab_session *s, etp_error *err);
 ETP_NODISCARD etp_status etp_ab_resident_finding(etp_ab_session *s, size_t at, etp_error *err);

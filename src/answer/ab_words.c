@@ -169,12 +169,13 @@ static etp_status flag_findings(etp_ab_session *s, size_t at, etp_error *err)
         if (!(flags & bit)) {
             continue;
         }
+        const etp_ab_comparison *c = &s->ab.comparisons[at];
+        const char *what = bit == ETP_FLAG_DRIFT ? etp_ab_drift_words(s, c) : etp_stats_flag_name(bit);
         ETP_TRY(etp_ab_find(s, ETP_FINDING_STATISTICS, bit == ETP_FLAG_DRIFT ? "info" : "warn",
                             "samples.csv",
-                            etp_arena_printf(&s->arena, "%s against %s: %s",
-                                             s->ab.arms[s->ab.comparisons[at].candidate].name,
-                                             s->ab.arms[s->ab.comparisons[at].baseline].name,
-                                             etp_stats_flag_name(bit)),
+                            what ? etp_arena_printf(&s->arena, "%s against %s: %s", s->ab.arms[c->candidate].name,
+                                                    s->ab.arms[c->baseline].name, what)
+                                 : NULL,
                             err));
     }
     return ETP_OK;

@@ -34,6 +34,7 @@ typedef struct made {
     bool lost;
     uint32_t lost_more, lost_other; // further launches of the candidate, launches of the baseline
     uint64_t slept_ns;              // in block 5
+    double drift;                   // of both arms, per block
     double turns;                   // speedup when taking turns ÷ that of launches; 0: not measured
 } made;
 
@@ -153,6 +154,7 @@ static inline void made_launch(const made *m, int arm, uint32_t block, uint32_t 
 {
     double us = m->untraced_us[arm] ? (double)m->untraced_us[arm] : (double)made_traced_us(m, arm);
     us *= made_wobble(block, arm) * (control ? m->control : 1) * (arm == 1 && block == 5 ? m->outlier : 1);
+    us *= 1 + m->drift * block;
     for (uint32_t i = 0; i < MADE_SAMPLES; i++) {
         samples[(*n)++] = (etp_run_sample){(uint32_t)arm, block, launch, i, control ? ETP_PHASE_CONTROL : ETP_PHASE_TIMED,
                                            i + 1, (uint64_t)(us * 1000 * (1 + 0.0001 * (double)(i % 3)))};

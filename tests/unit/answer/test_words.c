@@ -314,6 +314,51 @@ static void shift_in_words(void **state)
     close_made(s, &f);
 }
 
+static const etp_ab_finding *drift_of(const etp_ab *ab)
+{
+    for (size_t i = 0; i < ab->findings.n; i++) {
+        if (strstr(ab->findings.items[i].text, ": drift: ")) {
+            return &ab->findings.items[i];
+        }
+    }
+    return NULL;
+}
+
+// Times that grow with the heat and with the falling clock say so; with a machine that stayed the same they
+// say that; and when heat falls while times grow, heat is not what they follow.
+static void drift_and_what_it_follows(void **state)
+{
+    (void)state;
+    static const struct {
+        double drift, celsius[2];
+        uint64_t khz[2];
+        const char *words[2];
+    } k_cases[] = {
+        {0.02, {45, 61}, {3000000, 2900000}, {"follows the temperature (rank correlation +1.00)", "follows the clock (rank correlation -1.00)"}},
+        {0.02, {61, 45}, {2900000, 3000000}, {"does not follow the temperature (rank correlation -1.00)", "does not follow the clock (rank correlation +1.00)"}},
+        {0.02, {45, 45}, {UINT64_MAX, UINT64_MAX}, {"the temperature did not change or cannot be read", "the clock did not change or cannot be read"}},
+        {0, {45, 61}, {3000000, 2900000}, {NULL, NULL}},
+    };
+    for (size_t i = 0; i < sizeof k_cases / sizeof *k_cases; i++) {
+        made m = made_base();
+        folder f;
+        m.drift = k_cases[i].drift;
+        memcpy(m.celsius, k_cases[i].celsius, sizeof m.celsius);
+        memcpy(m.khz, k_cases[i].khz, sizeof m.khz);
+        etp_ab_session *s = open_made(&m, &f);
+        const etp_ab_finding *x = drift_of(etp_ab_answer(s));
+        assert_true((x != NULL) == (k_cases[i].words[0] != NULL));
+        for (int k = 0; x && k < 2; k++) {
+            if (!strstr(x->text, k_cases[i].words[k])) {
+                fail_msg("%s", x->text);
+            }
+        }
+        // 1.02, 1.04 … 1.16: ln grows by 0.0184 a block in the middle, 1.86 %
+        assert_true(!x || fabs(etp_ab_answer(s)->arms[0].drift.per_block - 0.0186) < 0.001);
+        close_made(s, &f);
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -321,6 +366,7 @@ int main(void)
         cmocka_unit_test(every_cause_rests_on_data),
         cmocka_unit_test(slower_first_and_back),
         cmocka_unit_test(shift_in_words),
+        cmocka_unit_test(drift_and_what_it_follows),
     };
     return cmocka_run_group_tests_name("answer words", tests, NULL, NULL);
 }
