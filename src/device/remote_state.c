@@ -80,7 +80,7 @@ static const char k_state[] =
     "while read -r k v x; do [ \"$k\" != MemAvailable: ] || { echo free_kb=$v; break; }; done </proc/meminfo\n"
     "{ read -r k a b c d e f g h x </proc/stat && echo \"busy=$((a + b + c + f + g))\" && echo \"steal=$h\"; } 2>/dev/null\n"
     "for z in /sys/class/thermal/thermal_zone*; do rd $z/temp && t=$v && { rd $z/type; echo \"zone=$t $v\"; }; done\n"
-    "for f in $s/cpu[0-9]*/cpufreq/scaling_cur_freq; do rd $f && echo khz=$v; done\n"
+    "for f in $s/cpu[0-9]*/cpufreq/scaling_cur_freq; do rd $f && c=${f#$s/cpu} && echo \"khz=$v ${c%%/*}\"; done\n"
     "for f in $s/cpufreq/policy*/scaling_max_freq; do rd $f && echo cap=$v; done\n"
     "rd $s/cpu0/cpufreq/scaling_governor && echo governor=$v\n"
     "rd $s/cpufreq/boost && echo boost=$v\n"
@@ -162,6 +162,20 @@ static void take_temperature(etp_str v, etp_os_state *out)
     }
 }
 
+// "1800000 3": kHz and the number of the CPU.
+static void take_clock(etp_str v, etp_os_state *out)
+{
+    uint64_t khz, cpu = ETP_OS_CORES;
+    size_t blank = etp_str_find(v, ETP_STR(" "));
+    if (!etp_parse_u64((etp_str){v.ptr, blank}, &khz) || khz == 0) {
+        return;
+    }
+    if (blank < v.len && !etp_parse_u64((etp_str){v.ptr + blank + 1, v.len - blank - 1}, &cpu)) {
+        cpu = ETP_OS_CORES;
+    }
+    etp_os_state_core(out, cpu, khz);
+}
+
 static void take_power(etp_str v, etp_os_state *out)
 {
     if (etp_str_starts(v, ETP_STR("Battery"))) {
@@ -190,10 +204,8 @@ static void take_pair(etp_str key, etp_str v, etp_os_state *out, seen *s)
         s->hz = n;
     } else if (etp_str_eqz(key, "zone")) {
         take_temperature(v, out);
-    } else if (etp_str_eqz(key, "khz") && number && n > 0) {
-        out->freq_min_khz = n < out->freq_min_khz ? n : out->freq_min_khz;
-        out->freq_max_khz = out->freq_max_khz == UINT64_MAX || n > out->freq_max_khz
-                                ? n : out->freq_max_khz;
+    } else if (etp_str_eqz(key, "khz")) {
+        take_clock(v, out);
     } else if (etp_str_eqz(key, "cap") && number && n < UINT64_MAX / 1024) {
         out->freq_cap_khz = (out->freq_cap_khz == UINT64_MAX ? 0 : out->freq_cap_khz) + n;
     } else if (etp_str_eqz(key, "thermal") && number && n <= 6) {

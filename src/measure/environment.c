@@ -33,6 +33,20 @@ static void write_state(etp_json *j, const char *key, const etp_os_state *s)
     text_or_null(j, "temperature_zone", s->temperature_zone);
     number_or_null(j, "freq_min_khz", s->freq_min_khz);
     number_or_null(j, "freq_max_khz", s->freq_max_khz);
+    etp_json_key(j, "core_khz");
+    if (s->n_cores == 0) {
+        etp_json_null(j);
+    } else {
+        etp_json_begin_array_inline(j);
+        for (uint32_t i = 0; i < s->n_cores; i++) {
+            if (s->core_khz[i] > 0) {
+                etp_json_u64(j, s->core_khz[i]);
+            } else {
+                etp_json_null(j); // offline, or not told
+            }
+        }
+        etp_json_end(j);
+    }
     number_or_null(j, "freq_cap_khz", s->freq_cap_khz);
     number_or_null(j, "thermal_status", s->thermal_status < 0 ? UINT64_MAX : (uint64_t)s->thermal_status);
     number_or_null(j, "battery_percent", s->battery_percent < 0 ? UINT64_MAX : (uint64_t)s->battery_percent);

@@ -214,6 +214,7 @@ ETP_API int64_t etp_os_self_pid(void);
 
 // What may disturb a measurement, now. A field that cannot be read is NAN or UINT64_MAX and its name is
 // in `unreadable`.
+#define ETP_OS_CORES 128u // whose clocks are told one by one
 typedef struct etp_os_state {
     uint64_t time_ns;       // monotonic
     uint64_t asleep_ns;     // suspended since boot: the monotonic clock stands still meanwhile
@@ -222,6 +223,8 @@ typedef struct etp_os_state {
     double temperature_c;   // hottest zone
     char temperature_zone[32];
     uint64_t freq_min_khz, freq_max_khz; // over the CPUs, now
+    uint32_t core_khz[ETP_OS_CORES];     // by number, 0 unreadable
+    uint32_t n_cores;                    // the last one that could be read, and 1
     char governor[32];      // of the first CPU, "" unreadable
     uint64_t cpu_busy_ms, cpu_steal_ms; // over all CPUs since boot: what others do shows in the difference
     uint64_t freq_cap_khz;  // Σ over frequency domains of what the system allows now; falls when it throttles
@@ -233,5 +236,15 @@ typedef struct etp_os_state {
     size_t n_unreadable;
 } etp_os_state;
 ETP_API void etp_os_state_read(etp_os_state *out);
+// Takes the clock of one CPU in.
+static inline void etp_os_state_core(etp_os_state *s, uint64_t cpu, uint64_t khz)
+{
+    s->freq_min_khz = khz < s->freq_min_khz ? khz : s->freq_min_khz; // unknown is the largest number
+    s->freq_max_khz = s->freq_max_khz == UINT64_MAX || khz > s->freq_max_khz ? khz : s->freq_max_khz;
+    if (cpu < ETP_OS_CORES && khz <= UINT32_MAX) {
+        s->core_khz[cpu] = (uint32_t)khz;
+        s->n_cores = cpu >= s->n_cores ? (uint32_t)cpu + 1 : s->n_cores;
+    }
+}
 
 #endif

@@ -101,6 +101,7 @@ typedef struct etp_run_launch {
     uint64_t peak_rss_bytes;
     uint64_t user_ns, system_ns;
     uint64_t minor_faults, major_faults, voluntary_switches, involuntary_switches;
+    uint64_t env_pad_bytes;   // by which its environment was made larger, drawn anew for each launch
     uint64_t wait_ns, migrations; // ready but without a CPU, moved between CPUs; UINT64_MAX unknown
     uint64_t cycles, instructions, fast_cycles, energy_nj; // of the process before its end; 0 unknown
     // What the runner says about its mask, text forms of isa.h:

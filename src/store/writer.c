@@ -171,6 +171,7 @@ static void write_launch(etp_sink *sink, const etp_run *run, const etp_run_launc
     etp_json_kv_u64(&j, "major_faults", l->major_faults);
     etp_json_kv_u64(&j, "voluntary_switches", l->voluntary_switches);
     etp_json_kv_u64(&j, "involuntary_switches", l->involuntary_switches);
+    etp_json_kv_u64(&j, "env_pad_bytes", l->env_pad_bytes);
     count_or_null(&j, "wait_ns", l->wait_ns);
     count_or_null(&j, "migrations", l->migrations);
     etp_json_key(&j, "counters");

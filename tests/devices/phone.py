@@ -259,6 +259,7 @@ def facts_are_the_devices(b, phone):
     assert {k: facts.get(k) for k in expected} == expected, facts
     start = rows(out, "block")[0]["start"]
     expected = {"temperature_c": 36.5, "temperature_zone": "soc", "freq_min_khz": 1800000, "freq_max_khz": 3200000,
+                "core_khz": [1800000, 3200000],
                 "freq_cap_khz": 5000000, "thermal_status": 0, "battery_percent": 81, "governor": "walt"}
     assert {k: start[k] for k in expected} == expected, start
 

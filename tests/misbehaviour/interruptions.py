@@ -7,6 +7,7 @@ import fcntl
 import json
 import os
 import pathlib
+import re
 import resource
 import signal
 import subprocess
@@ -61,6 +62,30 @@ def begun(directory, *extra):
         time.sleep(0.02)
     expect(manifest(directory)["blocks_done"] == 2, "the session to interrupt", manifest(directory)["blocks_done"])
     return p
+
+
+def padded():
+    """Each launch gets an environment of its own size, and says which."""
+    name = "environment sizes"
+    with tempfile.TemporaryDirectory() as tmp:
+        p = begun(tmp)
+        seen = set()
+        for entry in pathlib.Path("/proc").glob("[0-9]*"):
+            try:
+                if tmp.encode() in (entry / "cmdline").read_bytes() and FAKE.encode() in (entry / "cmdline").read_bytes().split(b"\0")[0]:
+                    seen |= {v for v in (entry / "environ").read_bytes().split(b"\0") if v.startswith(b"ETPROF_PAD=")}
+            except OSError:
+                pass
+        p.kill()
+        p.wait(timeout=30)
+        expect(len(seen) == 1 and re.fullmatch(b"ETPROF_PAD=x{0,4095}", seen.pop()), name, seen)
+        lines = [json.loads(l) for l in (pathlib.Path(tmp) / "run" / "environment.jsonl").read_text().splitlines()]
+        pads = [l["env_pad_bytes"] for l in lines if l["type"] == "launch"]
+        expect(len(pads) >= 8 and len(set(pads)) > len(pads) // 2 and max(pads) < 4096, name, pads)
+        block = [l for l in lines if l["type"] == "block"][0]
+        cpufreq = pathlib.Path("/sys/devices/system/cpu/cpu0/cpufreq/scaling_cur_freq").exists()
+        expect((block["start"]["core_khz"] is not None) == cpufreq, name, block["start"])
+        expect(("cpu frequency" in manifest(tmp)["unreadable"]) != cpufreq, name, manifest(tmp)["unreadable"])
 
 
 def still_running():
@@ -200,6 +225,7 @@ def both_arms():
         expect(not any("only linux" in t or "could not be measured" in t for t in text), name, text)
 
 
+padded()
 still_running()
 stale("stale lock", b"999999999\n")
 stale("lock of another process", f"{os.getpid()}\n".encode())

@@ -232,13 +232,7 @@ static void read_frequency(etp_os_state *out, etp_arena *arena)
         if (!read_number(path, arena, &khz) || khz <= 0) {
             continue;
         }
-        uint64_t f = (uint64_t)khz;
-        out->freq_min_khz = out->freq_min_khz == UINT64_MAX || f < out->freq_min_khz
-                                ? f
-                                : out->freq_min_khz;
-        out->freq_max_khz = out->freq_max_khz == UINT64_MAX || f > out->freq_max_khz
-                                ? f
-                                : out->freq_max_khz;
+        etp_os_state_core(out, (uint64_t)i, (uint64_t)khz);
     }
     if (out->freq_min_khz == UINT64_MAX) {
         unreadable(out, "cpu frequency");
