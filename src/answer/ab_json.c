@@ -272,6 +272,7 @@ static void ledger_row(etp_json *j, const etp_ledger_row *row)
     etp_json_kv_ratio(j, "ratio_lo", row->ratio_lo);
     etp_json_kv_ratio(j, "ratio_hi", row->ratio_hi);
     etp_json_kv_ratio(j, "q", row->q);
+    etp_json_kv_bool(j, "each_longer", row->each_longer);
     ns(j, "bound_ns", row->bound_ns);
     etp_json_end(j);
 }

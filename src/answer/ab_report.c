@@ -230,6 +230,41 @@ void etp_ab_shift_key(const etp_ab *ab, size_t at, etp_keys *keys)
     }
 }
 
+// Of single launches: what is longer in each iteration, the largest first. It proves nothing of other launches.
+static void longer(const etp_ledger *l, etp_keys *keys, etp_arena *arena)
+{
+    enum { SHOWN = 3 };
+    const etp_ledger_row *worst[SHOWN] = {NULL};
+    size_t n = 0;
+    for (size_t i = 0; i < l->n; i++) {
+        const etp_ledger_row *row = &l->items[i];
+        n += row->each_longer;
+        for (size_t k = 0; k < SHOWN && row && row->each_longer; k++) {
+            if (!worst[k] || row->delta_ns > worst[k]->delta_ns) {
+                const etp_ledger_row *next = worst[k];
+                worst[k] = row;
+                row = next;
+            }
+        }
+    }
+    etp_strbuf text;
+    etp_strbuf_init(&text, arena);
+    for (size_t k = 0; k < SHOWN && worst[k]; k++) {
+        char t[ETP_NUMBER_CHARS];
+        etp_strbuf_printf(&text, "%s%s +%s", k ? " · " : "", worst[k]->label,
+                          etp_format_ns((double)worst[k]->delta_ns, t));
+    }
+    if (n > SHOWN) {
+        etp_strbuf_printf(&text, " · and %zu more", n - SHOWN);
+    }
+    if (n == 0 || text.failed) {
+        etp_keys_add(keys, ETP_PLAIN, "slower", "unknown: single operators need at least 2 blocks");
+    } else {
+        etp_keys_add(keys, ETP_PLAIN, "slower", "in every iteration of these two launches, which proves nothing of others: %s",
+                     etp_strbuf_str(&text).ptr);
+    }
+}
+
 static void slower(const etp_ab *ab, size_t at, etp_keys *keys, etp_arena *arena)
 {
     const etp_ledger *l = &ab->ledgers[at].ledger;
@@ -251,7 +286,7 @@ static void slower(const etp_ab *ab, size_t at, etp_keys *keys, etp_arena *arena
         }
     }
     if (judged == 0) {
-        etp_keys_add(keys, ETP_PLAIN, "slower", "unknown: single operators need at least 2 blocks");
+        longer(l, keys, arena);
     } else if (n == 0) {
         etp_keys_add(keys, ETP_PLAIN, "slower", "no operator beyond its noise");
     } else if (more) {

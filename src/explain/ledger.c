@@ -162,6 +162,24 @@ bool etp_ledger_row_slower(const etp_ledger_row *row)
            row->q <= 0.05 && row->delta_ns * 100 > row->baseline_ns;
 }
 
+// One launch on each side has no blocks. What can be seen all the same: the shortest iteration of the candidate
+// is longer than the longest of the baseline, by more than truncation to whole microseconds can do.
+static bool each_longer(const maker *m, uint32_t pair)
+{
+    uint64_t longest = 0, shortest = 0, parts = 0;
+    bool few = m->arm[0]->executions < ETP_LEDGER_ITERATIONS || m->arm[1]->executions < ETP_LEDGER_ITERATIONS;
+    for (uint32_t i = m->first_member[pair]; i != ETP_NO_INDEX && !few; i = m->next_member[i]) {
+        const etp_pair *p = &m->alignment->items[i];
+        const etp_profile_row *base = p->baseline == ETP_NO_INDEX ? NULL : &m->arm[0]->rows[p->baseline];
+        const etp_profile_row *cand = p->candidate == ETP_NO_INDEX ? NULL : &m->arm[1]->rows[p->candidate];
+        few = cand && cand->calls != m->arm[1]->executions; // not in each of them
+        longest += base ? base->max_ns : 0;
+        shortest += cand ? cand->min_ns : 0;
+        parts += (base ? 1u : 0u) + (cand ? 1u : 0u);
+    }
+    return !few && shortest > longest && shortest - longest > 1000 * parts;
+}
+
 static etp_status add_row(maker *m, etp_ledger_row row, double base_mean, double cand_mean,
                           etp_error *err)
 {
@@ -209,6 +227,7 @@ static etp_status operator_rows(maker *m, etp_error *err)
             .pair = i,
         };
         interval(m, &row, i);
+        row.each_longer = m->n_blocks < 2 && each_longer(m, i);
         ETP_TRY(add_row(m, row, group_mean(m, i, 0), group_mean(m, i, 1), err));
     }
     return ETP_OK;

@@ -17,6 +17,7 @@ typedef struct etp_ledger_row {
     int64_t lo_ns, hi_ns; // 95 % interval of delta_ns over the blocks, ETP_NS_UNKNOWN below 2
     double ratio_lo, ratio_hi; // 95 % interval of baseline ÷ candidate, likewise; NAN: none
     double q;             // of the difference: Benjamini–Hochberg over the ledger's operators; NAN: none
+    bool each_longer;     // no blocks, but each iteration of the candidate is longer than each of the baseline
     int64_t bound_ns;     // most that XNNPACK's truncation can have moved here, ETP_NS_UNKNOWN: n/a
     uint32_t pair;        // index of the alignment's pair, ETP_NO_INDEX for sums
 } etp_ledger_row;
@@ -38,6 +39,8 @@ ETP_NODISCARD etp_status etp_ledger_build(const etp_profile *baseline, const etp
 // True when the operator's time grew beyond doubt: by more than 1 %, interval above 0, and q ≤ 0.05, so that
 // of all operators claimed in a ledger one in twenty is wrong at most, however many there are.
 bool etp_ledger_row_slower(const etp_ledger_row *row);
+
+#define ETP_LEDGER_ITERATIONS 5 // on either side, below which each_longer is not asked
 
 // Rounded mean of Method::execute.
 int64_t etp_profile_traced_ns(const etp_profile *p);

@@ -170,6 +170,16 @@ static etp_status column_sum(const etp_trace_block *block, uint32_t event, int64
     return ETP_OK;
 }
 
+static void span(const etp_trace_block *block, uint32_t event, etp_profile_row *row)
+{
+    const uint64_t *d = etp_trace_durations(block, event);
+    for (size_t i = 0; i < block->n_runs; i++) {
+        bool first = row->calls == 0 && i == 0;
+        row->min_ns = first || d[i] < row->min_ns ? d[i] : row->min_ns;
+        row->max_ns = first || d[i] > row->max_ns ? d[i] : row->max_ns;
+    }
+}
+
 static double typical(const etp_trace_block *block, uint32_t event)
 {
     const uint64_t *d = etp_trace_durations(block, event);
@@ -225,6 +235,7 @@ static etp_status add_block(builder *b, const etp_trace_block *block, uint32_t d
         if (block->n_runs >= b->most_runs || row->per_dump_typical_ns[dump] == 0) {
             row->per_dump_typical_ns[dump] = typical(block, e);
         }
+        span(block, e, row);
         row->calls += block->n_runs;
         ETP_TRY(add_ns(&row->total_ns, exclusive[e], err));
         ETP_TRY(add_ns(&row->per_dump_ns[dump], exclusive[e], err));

@@ -37,6 +37,7 @@ typedef struct etp_profile_row {
     uint32_t occurrence;  // 0 for the first event of this name in its instruction
     int64_t total_ns;     // exclusive, over all executions of all dumps
     uint64_t calls;       // samples
+    uint64_t min_ns, max_ns; // of them, its parts included
     int64_t *per_dump_ns; // [n_dumps] parts of total_ns
     // [n_dumps] what an execution usually spends in the event, its parts included: mean of the middle
     // half of up to ETP_PROFILE_TYPICAL executions of the dump's largest block that has it; 0 none.

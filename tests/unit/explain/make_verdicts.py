@@ -38,6 +38,25 @@ def recording(folder, model, level):
     return whole, runs, rows
 
 
+def longer(folder, model, baseline, candidate):
+    """Operators that take longer in each of the candidate's iterations than in any of the baseline's, by more than
+    2 µs (of truncation); "-" where the two have not the same list, 0 where 3 iterations are too few."""
+    def spans(level):
+        return [(re.sub(r"\(.*|#.*", "", name), raw) for name, raw in samples(folder, model, level)]
+    before, after = spans(baseline), spans(candidate)
+    if [name for name, _ in before] != [name for name, _ in after]:
+        return "-"
+    return str(sum(len(b) >= 5 and len(a) >= 5 and min(a) - max(b) > 2000 for (_, b), (_, a) in zip(before, after)))
+
+
+def samples(folder, model, level):
+    path = folder / f"{model}.{level}.etdump.json"
+    text = path.read_bytes() if path.exists() else gzip.decompress((folder / (path.name + ".gz")).read_bytes())
+    return [(row["event_name"], [round(ms * 1e6) for ms in row["raw"]]) for row in json.loads(text)
+            if row["event_block_name"] == "Execute" and
+            row["event_name"] not in ("Method::execute", "DELEGATE_CALL", "OPERATOR_CALL")]
+
+
 def category_of(name):
     for category, pattern in CATEGORIES:
         if re.match(pattern, name):
@@ -127,12 +146,12 @@ def verdict(folder, model, baseline, candidate):
     return [model, baseline, candidate, f"{base / base_runs:.1f}", f"{cand / cand_runs:.1f}",
             first, f"{share(before, base, first):.6f}", last, f"{share(after, cand, last):.6f}", f"{portable:.6f}",
             str(sum(engaged(name) for name, _ in cand_rows)), f"{on / cand:.6f}" if told else "-",
-            f"{macs:.6f}" if told else "-", " ".join(findings) or "-"]
+            f"{macs:.6f}" if told else "-", longer(folder, model, baseline, candidate), " ".join(findings) or "-"]
 
 
 def main():
     folder = pathlib.Path(sys.argv[1]) / "inspector"
-    print("model\tbaseline\tcandidate\tbaseline_ns\tcandidate_ns\tbefore\tshare\tafter\tshare\tportable\ton_sme\ttime_on_sme\tmacs_on_sme\tfindings")
+    print("model\tbaseline\tcandidate\tbaseline_ns\tcandidate_ns\tbefore\tshare\tafter\tshare\tportable\ton_sme\ttime_on_sme\tmacs_on_sme\tlonger\tfindings")
     for model in MODELS:
         for family in LEVELS.values():
             for baseline, candidate in itertools.permutations(family, 2):

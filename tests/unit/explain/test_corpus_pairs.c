@@ -144,7 +144,7 @@ static void every_pair(void **state)
 // ---- verdicts that were worked out from the Inspector's tables ------------------------------------
 
 enum { MODEL, BASELINE, CANDIDATE, BASELINE_NS, CANDIDATE_NS, BEFORE, BEFORE_SHARE, AFTER, AFTER_SHARE,
-       PORTABLE, ON_SME, TIME_ON_SME, MACS_ON_SME, FINDINGS, FIELDS };
+       PORTABLE, ON_SME, TIME_ON_SME, MACS_ON_SME, LONGER, FINDINGS, FIELDS };
 
 static bool split(char *line, const char *fields[FIELDS])
 {
@@ -185,6 +185,16 @@ static bool is_share(double found, const char *expected)
     return strcmp(expected, "-") == 0 ? isnan(found) : fabs(found - strtod(expected, NULL)) < 2e-6;
 }
 
+// Operators of one launch each that take longer in every iteration; "-": the lists differ.
+static bool counts_longer(const etp_ledger *l, const char *expected)
+{
+    unsigned long n = 0;
+    for (size_t i = 0; i < l->n; i++) {
+        n += l->items[i].each_longer;
+    }
+    return strcmp(expected, "-") == 0 || n == strtoul(expected, NULL, 10);
+}
+
 static void check_verdict(const etp_ab *ab, const char *const *f, bool program)
 {
     const etp_ab_shift *shift = &ab->shifts[0];
@@ -200,6 +210,7 @@ static void check_verdict(const etp_ab *ab, const char *const *f, bool program)
                 ab->engagement.engaged == strtoul(f[ON_SME], NULL, 10) &&
                 is_share(ab->engagement.time_share, f[TIME_ON_SME]) &&
                 is_share(ab->engagement.macs_share, program ? f[MACS_ON_SME] : "-") &&
+                counts_longer(&ab->ledgers[0].ledger, f[LONGER]) &&
                 strcmp(said, f[FINDINGS]) == 0 && strcmp(ab->comparisons[0].verdict, "unknown") == 0;
     if (!same) {
         fail_msg("%s, %s to %s: %lld to %lld ns, %s %.6f to %s %.6f, portable %.6f, %u on SME, %.6f of the time, %.6f of the MACs, %s",
@@ -230,6 +241,54 @@ static void verdicts_of_the_inspector(void **state)
     }
     fclose(file);
     assert_int_equal(pairs, 6 * 9 + 12 * 8);
+}
+
+// Any two recordings, of whatever models: each against seven others. The ledger closes, or one of them has no
+// execution and the answer is without one.
+static void any_two_recordings(void **state)
+{
+    (void)state;
+    static const size_t k_steps[] = {1, 2, 5, 11, 23, 37, 53};
+    etp_arena arena = {0};
+    etp_dir_list list = {0};
+    size_t n = 0, closed = 0, without = 0;
+    assert_int_equal(etp_os_list(etp_arena_printf(&arena, "%s/dumps", corpus_dir()), &arena, &list, NULL), ETP_OK);
+    const char **paths = ETP_NEW_ARRAY(&arena, const char *, list.n + 1);
+    for (size_t i = 0; i < list.n; i++) {
+        if (etp_str_ends(etp_str_from(list.items[i].name), ETP_STR(".etdump"))) {
+            paths[n++] = etp_arena_printf(&arena, "%s/dumps/%s", corpus_dir(), list.items[i].name);
+        }
+    }
+    assert_true(n >= 60);
+    for (size_t i = 0; i < n; i++) {
+        for (size_t k = 0; k < sizeof k_steps / sizeof *k_steps; k++) {
+            const char *const two[2] = {paths[i], paths[(i + k_steps[k]) % n]};
+            etp_ab_options how = {.two_sides = true};
+            etp_ab_session *s = NULL;
+            etp_error err = {0};
+            if (etp_ab_open(two, 2, &how, &s, &err) != ETP_OK) {
+                fail_msg("%s against %s: %s", two[0], two[1], err.msg);
+            }
+            const etp_ab *ab = etp_ab_answer(s);
+            const etp_ledger *l = &ab->ledgers[0].ledger;
+            bool both = ab->arms[0].profile && ab->arms[1].profile;
+            int64_t sum[3] = {0};
+            for (size_t r = 0; r < l->n; r++) {
+                sum[0] += l->items[r].baseline_ns;
+                sum[1] += l->items[r].candidate_ns;
+                sum[2] += l->items[r].delta_ns;
+            }
+            assert_int_equal(both, l->n > 0);
+            assert_true(!both || (sum[0] == ab->arms[0].traced_ns && sum[1] == ab->arms[1].traced_ns &&
+                                  sum[2] == sum[1] - sum[0]));
+            closed += both;
+            without += !both;
+            etp_ab_close(s);
+        }
+    }
+    printf("%zu recordings: %zu ledgers close, %zu pairs without an execution\n", n, closed, without);
+    assert_true(closed > 400);
+    etp_arena_dispose(&arena);
 }
 
 static const etp_ab_finding *find(const etp_ab *ab, const char *words)
@@ -279,6 +338,7 @@ int main(void)
         cmocka_unit_test(real_pairs),
         cmocka_unit_test(every_pair),
         cmocka_unit_test(verdicts_of_the_inspector),
+        cmocka_unit_test(any_two_recordings),
         cmocka_unit_test(other_data_other_words),
     };
     if (!corpus_dir()) {
