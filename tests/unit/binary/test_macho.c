@@ -26,7 +26,7 @@ typedef struct file {
 static void put(file *f, uint64_t v, size_t n)
 {
     for (size_t i = 0; i < n; i++) {
-        f->bytes[f->at++] = i < 8 ? (uint8_t)(v >> 8 * i) : 0;
+        f->bytes[f->at++] = (uint8_t)(i < 8 ? v >> 8 * i : 0);
     }
 }
 
