@@ -51,16 +51,24 @@ static etp_status connect_master(etp_device *d, etp_error *err)
     return st;
 }
 
-// A client that finds no master makes a connection of its own; here the old socket goes first.
+// A client that finds no master makes a connection of its own; here the old socket goes first. A board
+// that is away may come back.
 static etp_status reconnect(etp_device *d, etp_error *err)
 {
     const etp_remote *r = d->data;
     const ssh_client *c = r->client;
     const char *socket = etp_arena_printf(&d->arena, "%s/m", c->dir);
-    if (socket) {
-        ETP_TRY(etp_os_unlink(socket, err));
+    uint64_t deadline = etp_os_now_ns() + r->patience_ns;
+    for (;;) {
+        if (socket) {
+            ETP_TRY(etp_os_unlink(socket, err));
+        }
+        etp_status st = connect_master(d, err);
+        if (st != ETP_ENVIRONMENT || etp_os_now_ns() >= deadline || etp_os_interrupted() != 0) {
+            return st;
+        }
+        etp_os_sleep_ns(500000000);
     }
-    return connect_master(d, err);
 }
 
 static void disconnect(etp_device *d)
