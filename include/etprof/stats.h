@@ -176,6 +176,10 @@ ETP_API ETP_NODISCARD etp_status etp_rank_correlation(const double *x, const dou
                                                       etp_arena *scratch, double *out,
                                                       etp_error *err);
 
+// Two-sided p of a rank correlation of N pairs: t with n − 2 degrees of freedom, and never below
+// 2/n!, what the most ordered of all orders has. NAN below 4 pairs.
+ETP_API double etp_rank_correlation_p(double rho, size_t n);
+
 typedef struct etp_change {
     size_t at; // first index of the new segment
     double before, after; // means of the segments on both sides
@@ -249,6 +253,30 @@ typedef struct etp_stats_options { // a zeroed struct means the defaults
     uint64_t seed;                 // of the sign-flip draws
     bool sequential;               // the session stopped by precision: intervals are widened
 } etp_stats_options;
+
+// ---- slow iterations ---------------------------------------------------------------------------
+
+typedef struct etp_launch_record { // what was written down about a launch; NAN not recorded
+    double waited_share; // of its time it was ready but without a CPU
+    double major_faults, migrations, switches; // counts; switches: involuntary ones
+    double clock; // of the fastest CPU around its block, any unit
+} etp_launch_record;
+
+typedef enum etp_slow_cause { // in the order they are looked for
+    ETP_SLOW_WAITED,      // at least 1 % of the launch's time without a CPU
+    ETP_SLOW_FAULTS,      // pages were read from storage
+    ETP_SLOW_CLOCK,       // the clock was below 98 % of the arm's usual one
+    ETP_SLOW_MIGRATED,
+    ETP_SLOW_SWITCHED,    // at least as many involuntary switches as slow iterations
+    ETP_SLOW_UNEXPLAINED, // recorded, and nothing of it stands out
+    ETP_SLOW_NO_RECORD,
+    ETP_SLOW_CAUSES
+} etp_slow_cause;
+// A cause is of the launch: what else of it was slow at that moment is not known. SLOW: its slow
+// iterations.
+ETP_API etp_slow_cause etp_slow_cause_of(const etp_launch_record *r, uint64_t slow,
+                                         double usual_clock);
+ETP_API const char *etp_slow_cause_name(etp_slow_cause cause);
 
 enum { // what to be careful about; bits of etp_stats_arm.flags
     ETP_FLAG_BIMODAL = 1,    // launch values fall into two groups: "launches bimodal"
@@ -327,6 +355,9 @@ typedef struct etp_stats {
     etp_interval control;  // of the ratio
     double noise_floor;    // half-width of the control's interval (relative), NAN below 2
     bool control_differs;  // the control's interval excludes 1: withholds the headline
+    // Of the blocks' means over all arms, against the block's number: what the pairs cancel. NAN
+    // below 4 complete blocks.
+    double drift_per_block, drift_p;
     etp_launch_stats *launches; // timed and control, by block, launch, arm
     size_t n_launches;
     etp_launch_stats *traced; // the same of traced launches
@@ -341,6 +372,9 @@ ETP_API ETP_NODISCARD etp_status etp_stats_analyze(const etp_sample *samples, si
                                                    uint32_t n_arms,
                                                    const etp_stats_options *options,
                                                    etp_arena *arena, etp_stats *out, etp_error *err);
+
+// Mean of the arms' launch values (ln) in the BLOCK-th block seen; NAN when it is incomplete.
+ETP_API double etp_stats_block_mean(const etp_stats *s, size_t block);
 
 typedef struct etp_sample_table {
     etp_sample *samples;

@@ -100,6 +100,37 @@ static void ns_json(etp_json *j, const char *key, int64_t ns)
     }
 }
 
+static void slow_json(const etp_stats_answer *a, uint32_t arm, etp_json *j)
+{
+    static const char *const k_keys[ETP_SLOW_CAUSES] = {
+        "waited", "storage", "clock", "migrated", "interrupted", "unexplained", "no_record",
+    };
+    etp_json_key(j, "slow_iterations");
+    if (!a->slow) {
+        etp_json_null(j);
+        return;
+    }
+    etp_json_begin_object_inline(j);
+    for (size_t i = 0; i < ETP_SLOW_CAUSES; i++) {
+        etp_json_kv_u64(j, k_keys[i], a->slow[arm][i]);
+    }
+    etp_json_end(j);
+}
+
+static void link_json(const char *key, const struct etp_stats_link *link, etp_json *j)
+{
+    etp_json_key(j, key);
+    if (link->n == 0) {
+        etp_json_null(j);
+        return;
+    }
+    etp_json_begin_object_inline(j);
+    etp_json_kv_ratio(j, "rho", link->rho);
+    etp_json_kv_ratio(j, "p", link->p);
+    etp_json_kv_u64(j, "blocks", link->n);
+    etp_json_end(j);
+}
+
 static void arm_json(const etp_stats_answer *a, uint32_t i, etp_json *j)
 {
     const etp_stats_arm *arm = &a->stats.arms[i];
@@ -115,6 +146,7 @@ static void arm_json(const etp_stats_answer *a, uint32_t i, etp_json *j)
     etp_json_kv_ratio(j, "drift_per_block", arm->drift_per_block);
     etp_json_kv_ratio(j, "drift_p", arm->drift_p);
     flags_json(arm->flags, j);
+    slow_json(a, i, j);
     etp_json_key(j, "quantiles");
     etp_json_begin_array(j);
     for (size_t k = 0; k < ETP_TAIL_QUANTILES; k++) {
@@ -149,6 +181,13 @@ void etp_stats_json(const void *data, etp_json *j)
     } else {
         etp_json_null(j);
     }
+    etp_json_key(j, "drift");
+    etp_json_begin_object_inline(j);
+    etp_json_kv_ratio(j, "per_block", s->drift_per_block);
+    etp_json_kv_ratio(j, "p", s->drift_p);
+    link_json("temperature", &a->temperature, j);
+    link_json("clock", &a->clock, j);
+    etp_json_end(j);
     etp_json_key(j, "arms");
     etp_json_begin_array(j);
     for (uint32_t i = 0; i < s->n_arms; i++) {
@@ -249,6 +288,9 @@ static void add_facts(const etp_stats_answer *a, etp_report *r)
     etp_report_fact(r, "margin", "%g %%", 100 * s->margin);
     etp_report_fact(r, "blocks", "%u complete, %u dropped", (unsigned)s->blocks,
                     (unsigned)s->blocks_dropped);
+    if (isfinite(s->drift_per_block)) {
+        etp_report_fact(r, "drift", "%+.2f %% per block (p %.2g)", 100 * s->drift_per_block, s->drift_p);
+    }
 }
 
 static void comparisons_table(const etp_stats_answer *a, etp_report *r)
@@ -319,7 +361,37 @@ static void arms_table(const etp_stats_answer *a, etp_report *r)
     }
 }
 
-static void add_notes(const etp_stats_answer *a, etp_report *r)
+static void link_note(const char *what, const struct etp_stats_link *link, etp_report *r)
+{
+    if (link->n > 0 && link->p <= 0.05) {
+        etp_report_note(r, ETP_INFO, "times of the blocks %s with %s (Spearman %+.2f, p %.2g, %zu blocks); the pairs "
+                        "cancel what both arms share",
+                        link->rho > 0 ? "rise" : "fall", what, link->rho, link->p, link->n);
+    }
+}
+
+static void slow_notes(const etp_stats_answer *a, etp_report *r, etp_arena *arena)
+{
+    for (uint32_t i = 0; a->slow && i < a->stats.n_arms; i++) {
+        etp_strbuf text;
+        uint64_t all = 0;
+        etp_strbuf_init(&text, arena);
+        for (size_t c = 0; c < ETP_SLOW_CAUSES; c++) {
+            uint64_t n = a->slow[i][c];
+            all += n;
+            if (n > 0) {
+                etp_strbuf_printf(&text, "%s%llu %s", text.len ? ", " : "", (unsigned long long)n,
+                                  etp_slow_cause_name((etp_slow_cause)c));
+            }
+        }
+        if (all > 0 && !text.failed) {
+            etp_report_note(r, ETP_INFO, "%.*s: %llu slow iteration%s, kept; by what is recorded of the launches: %s",
+                            ETP_STR_ARG(a->names[i]), (unsigned long long)all, all == 1 ? "" : "s", text.ptr);
+        }
+    }
+}
+
+static void add_notes(const etp_stats_answer *a, etp_report *r, etp_arena *arena)
 {
     const etp_stats *s = &a->stats;
     if (s->control_differs) {
@@ -344,6 +416,9 @@ static void add_notes(const etp_stats_answer *a, etp_report *r)
             break;
         }
     }
+    link_note("temperature", &a->temperature, r);
+    link_note("the clock", &a->clock, r);
+    slow_notes(a, r, arena);
     if (s->n_arms == 1) {
         etp_report_note(r, ETP_INFO, "one experiment: there is nothing to compare it with");
     }
@@ -383,7 +458,7 @@ const etp_report *etp_stats_report(const etp_stats_answer *a, etp_arena *arena)
     }
     add_facts(a, r);
     etp_report_section(r, 1, "comparisons", "Comparisons");
-    add_notes(a, r);
+    add_notes(a, r, arena);
     comparisons_table(a, r);
     etp_report_section(r, 1, "arms", "Experiments");
     arms_table(a, r);

@@ -7,12 +7,24 @@
 
 #include "base/json.h"
 #include "report/report.h"
+#include "store/store.h"
 
 typedef struct etp_stats_answer {
     const char *source; // file as given, "-" for standard input; not part of documents
     const etp_str *names; // [stats.n_arms]
     etp_stats stats;
+    // What a run folder knows besides; NULL and NAN for bare tables. Set by etp_stats_take_records.
+    uint64_t (*slow)[ETP_SLOW_CAUSES]; // [stats.n_arms], slow iterations by cause
+    struct etp_stats_link {
+        double rho, p; // Spearman, of the block means
+        size_t n;      // blocks with a reading; 0: none
+    } temperature, clock;
 } etp_stats_answer;
+
+// Adds what RUN recorded: causes of slow iterations, temperature and clock. Launches are found by block
+// and number.
+ETP_NODISCARD etp_status etp_stats_take_records(etp_stats_answer *answer, const etp_run *run,
+                                                etp_arena *arena, etp_error *err);
 
 // NULL, or why the headline of this comparison is not given ("noise_floor").
 const char *etp_stats_withheld(const etp_stats_answer *answer);

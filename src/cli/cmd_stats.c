@@ -99,6 +99,9 @@ static etp_status run(etp_cli *cli, const void *opts, int argc, char **argv, etp
                           &cli->arena, &stats.stats, err) != ETP_OK) {
         return etp_fail_ctx(err, "%s", file.name);
     }
+    if (file.run) {
+        ETP_TRY(etp_stats_take_records(&stats, file.run, &cli->arena, err));
+    }
     etp_cli_answer answer = {
         .json = etp_stats_json,
         .data = &stats,

@@ -92,11 +92,15 @@ etp_status etp_sample_file_read(etp_cli *cli, const char *path, const char *want
         out->name = "standard input";
         ETP_TRY(read_stdin(&cli->arena, &text, err));
     } else if (etp_run_is(path)) {
-        etp_run run;
-        ETP_TRY(etp_run_open(path, &cli->arena, &run, err));
-        out->launch_ns = launch_cost(&run);
-        if (run.baseline < run.arms.n) {
-            recorded = run.arms.items[run.baseline].name;
+        etp_run *run = ETP_NEW(&cli->arena, etp_run);
+        if (!run) {
+            return etp_fail_nomem(err, "run folder");
+        }
+        ETP_TRY(etp_run_open(path, &cli->arena, run, err));
+        out->run = run;
+        out->launch_ns = launch_cost(run);
+        if (run->baseline < run->arms.n) {
+            recorded = run->arms.items[run->baseline].name;
         }
         const char *csv = etp_run_path(&cli->arena, path, ETP_STR(ETP_RUN_SAMPLES));
         if (!csv) {

@@ -6,10 +6,12 @@
 #include <etprof/stats.h>
 
 #include "cli/command.h"
+#include "store/store.h"
 
 typedef struct etp_sample_file {
     const char *name; // for people: the path, or "standard input"
     etp_sample_table table;
+    const etp_run *run;   // NULL: not a run folder
     uint32_t baseline;    // by the rule of etp_choose_baseline
     double launch_ns;     // cost of one timed launch beyond its timed iterations, traced and control
                           // launches included; NAN unknown (only run folders know)

@@ -328,6 +328,18 @@ static size_t scatter_of(const etp_stats *s, uint32_t arm, etp_shape_launch *out
     return n;
 }
 
+double etp_stats_block_mean(const etp_stats *s, size_t block)
+{
+    double sum = 0;
+    uint32_t n = 0;
+    for (uint32_t a = 0; a < s->n_arms; a++) {
+        double value = s->value_ln[block * s->n_arms + a];
+        sum += isfinite(value) ? value : 0;
+        n += isfinite(value);
+    }
+    return s->block_complete[block] ? sum / n : (double)NAN;
+}
+
 static etp_status flag_arms(work *w, double *values, double *times, etp_error *err)
 {
     etp_stats *out = w->out;
@@ -419,6 +431,30 @@ static etp_status compare_arms(work *w, etp_error *err)
     return ETP_OK;
 }
 
+// The mean over the arms cancels what differs between them as the ratio cancels what they share.
+static etp_status find_drift(work *w, etp_error *err)
+{
+    etp_stats *out = w->out;
+    double *means = ETP_NEW_ARRAY(w->arena, double, out->n_blocks_seen);
+    double *times = ETP_NEW_ARRAY(w->arena, double, out->n_blocks_seen);
+    if (!means || !times) {
+        return etp_fail_nomem(err, "blocks");
+    }
+    size_t k = 0;
+    for (size_t b = 0; b < out->n_blocks_seen; b++) {
+        double mean = etp_stats_block_mean(out, b);
+        if (isfinite(mean)) {
+            times[k] = out->block_numbers[b];
+            means[k++] = mean;
+        }
+    }
+    etp_drift drift = {0};
+    ETP_TRY(etp_drift_find(times, means, k, w->arena, &drift, err));
+    out->drift_per_block = k >= 4 ? expm1(drift.slope) : (double)NAN;
+    out->drift_p = k >= 4 ? drift.p : (double)NAN;
+    return ETP_OK;
+}
+
 static void judge_control(etp_stats *out)
 {
     etp_interval ln = etp_mean_interval(out->control_ln, out->control_blocks, out->confidence);
@@ -461,6 +497,7 @@ etp_status etp_stats_analyze(const etp_sample *samples, size_t n_samples, uint32
     sum_up_arms(out);
     ETP_TRY(find_quantiles(&w, err));
     judge_control(out);
+    ETP_TRY(find_drift(&w, err));
     return compare_arms(&w, err);
 }
 

@@ -138,6 +138,20 @@ etp_status etp_rank_correlation(const double *x, const double *y, size_t n, etp_
     return ETP_OK;
 }
 
+double etp_rank_correlation_p(double rho, size_t n)
+{
+    if (n < 4 || !isfinite(rho)) {
+        return (double)NAN;
+    }
+    double orders = 1; // n!
+    for (size_t i = 2; i <= n; i++) {
+        orders *= (double)i;
+    }
+    double rest = fmax(0, 1 - rho * rho), df = (double)n - 2;
+    double p = rest > 0 ? 2 * etp_t_cdf(-fabs(rho) * sqrt(df / rest), df) : 0;
+    return fmax(p, 2 / orders);
+}
+
 // ---- change points ------------------------------------------------------------------------------
 
 #define CHANGE_MAX 10000

@@ -1,0 +1,74 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Stopping by precision with the real runner and a small model; the same samples through a pipe.
+
+usage: precision.py ETPROF SOURCE_DIR; 77 = no runner here"""
+import json
+import math
+import pathlib
+import subprocess
+import sys
+import tempfile
+
+ETPROF, SOURCE = str(pathlib.Path(sys.argv[1]).resolve()), pathlib.Path(sys.argv[2]).resolve()
+MODEL = str(SOURCE / "examples/models/toy_cnn_xnnpack_fp32.pte")
+FAILURES = []
+
+
+def expect(condition, what):
+    if not condition:
+        FAILURES.append(what)
+        print(what)
+
+
+def etprof(tmp, *args, stdin=None):
+    return subprocess.run([ETPROF, *args], cwd=tmp, input=stdin, capture_output=True, text=True, timeout=120, check=False)
+
+
+def measure(tmp, out, *args):
+    done = etprof(tmp, "ab", MODEL, "--iterations", "20", "--warmup", "5", "--no-trace", "--quiet", "--out", out, "--format",
+                  "json", *args)
+    if done.returncode == 5 and "runner" in done.stderr:
+        print("skipped: " + done.stderr.strip().splitlines()[0])
+        sys.exit(77)
+    expect(done.returncode == 0, f"{out}: exit {done.returncode}: {done.stderr}")
+    return json.loads(done.stdout) if done.returncode == 0 else None
+
+
+def half_width(tmp, out, names):
+    """The interval of samples.csv through a pipe, without a session around it; of the folder it must be the same."""
+    text = (pathlib.Path(tmp) / out / "samples.csv").read_text()
+    done = etprof(tmp, "stats", "-", "--baseline", names[0], "--format", "json", stdin=text)
+    expect(done.returncode == 0, f"stats -: {done.stderr}")
+    again = etprof(tmp, "stats", out, "--baseline", names[0], "--format", "json")
+    piped, folder = json.loads(done.stdout), json.loads(again.stdout)
+    expect(piped["speedup"] == folder["speedup"] and piped["arms"][0]["median_ns"] == folder["arms"][0]["median_ns"],
+           f"stats -: {piped['speedup']}, of the folder {folder['speedup']}")
+    return piped["speedup"]
+
+
+with tempfile.TemporaryDirectory() as tmp:
+    # A target that is reached at an early look, on a busy machine too.
+    answer = measure(tmp, "wide", "--precision", "30%", "--blocks", "40")
+    if answer:
+        c = answer["comparisons"][0]
+        s, target = c["speedup"], math.log1p(answer["stop"]["precision"])
+        expect(answer["stop"]["reason"] == "precision" and answer["stop"]["precision"] == 0.3, answer["stop"])
+        expect(s["blocks"] >= 6 and s["blocks"] % 2 == 0, s)
+        expect(abs(s["widening"] - (1 + 1.5 / s["blocks"])) < 1e-5, s)
+        if c["withheld"] is None:
+            half = math.log(s["hi"] / s["lo"]) / 2
+            expect(half <= target, f"stopped at ± {half}, wanted {target}")
+            plain = half_width(tmp, "wide", (c["baseline"], c["candidate"]))
+            if plain["lo"]:
+                narrow = math.log(plain["hi"] / plain["lo"]) / 2
+                expect(abs(half / narrow / s["widening"] - 1) < 1e-4, f"{half} against {narrow}, widened by {s['widening']}")
+    # One that is not: the number of blocks ends it, and the interval still pays for the looks.
+    answer = measure(tmp, "narrow", "--precision", "0.001%", "--blocks", "6")
+    if answer:
+        s = answer["comparisons"][0]["speedup"]
+        expect(answer["stop"]["reason"] == "blocks" and s["blocks"] == 6 and s["widening"] == 1.25, (answer["stop"], s))
+    # A budget that is over before the second block.
+    answer = measure(tmp, "short", "--precision", "0.001%", "--budget", "0.01s")
+    if answer:
+        expect(answer["stop"]["reason"] == "budget" and answer["comparisons"][0]["verdict"] == "unknown", answer["stop"])
+sys.exit(1 if FAILURES else 0)
