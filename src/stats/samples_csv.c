@@ -43,6 +43,13 @@ static etp_status read_header(reader *r, const etp_csv_row *header, etp_error *e
                                "iteration, duration_ns",
                                (unsigned long long)header->line, k_columns[c]);
         }
+        for (size_t i = 0; i < header->n; i++) { // which of the two would be a guess
+            if ((int)i != r->column[c] && etp_str_eqz(header->cells[i], k_columns[c])) {
+                return etp_fail_at(err, ETP_CORRUPT, header->offset,
+                                   "line %llu: two columns are called '%s'",
+                                   (unsigned long long)header->line, k_columns[c]);
+            }
+        }
     }
     r->n_columns = header->n;
     return ETP_OK;
