@@ -69,10 +69,10 @@ typedef struct change {
 typedef struct redo {
     const etp_ab *ab;
     uint32_t arm;
-    double *factor;     // per operator: share of its time that is left
-    bool *back;         // per operator: the baseline's time instead
-    double *fixed;      // per operator: this time instead, NAN none
-    const etp_profile *instead; // of another arm: threads
+    uint32_t in;    // arm whose times are added up: that of another thread count, else the same
+    double *factor; // per operator: share of its time that is left
+    bool *back;     // per operator: the baseline's time instead
+    double *faster; // per operator: this many times faster than its roof instead, NAN none
 } redo;
 
 static size_t split(etp_str s, etp_str *words, size_t max)
@@ -151,13 +151,13 @@ static double execute_mean(const etp_profile *p, size_t dump)
 static double total(const redo *w, size_t dump)
 {
     const etp_ab *ab = w->ab;
-    double sum = execute_mean(w->instead ? w->instead : ab->arms[w->arm].profile, dump);
+    double sum = execute_mean(ab->arms[w->in].profile, dump);
     for (size_t i = 0; i < ab->n_operators; i++) {
-        double now = op_mean(ab, &ab->operators[i], w->arm, dump);
+        double now = op_mean(ab, &ab->operators[i], w->in, dump);
         if (w->back[i]) {
             sum += op_mean(ab, &ab->operators[i], ab->baseline, dump) - now;
-        } else if (isfinite(w->fixed[i]) && now > w->fixed[i]) {
-            sum -= now - w->fixed[i];
+        } else if (isfinite(w->faster[i])) {
+            sum -= fmax(0, now - ab->operators[i].roofs[w->in].roof_ns / w->faster[i]);
         } else if (w->factor[i] != 1) {
             sum -= now * (1 - w->factor[i]);
         }
@@ -165,33 +165,47 @@ static double total(const redo *w, size_t dump)
     return sum;
 }
 
-static const etp_profile *arm_with_threads(const etp_ab *ab, uint32_t arm, uint64_t threads)
+static uint32_t arm_with_threads(const etp_ab *ab, uint32_t arm, uint64_t threads)
 {
-    for (size_t a = 0; a < ab->n_arms; a++) {
+    for (uint32_t a = 0; a < ab->n_arms; a++) {
         if (ab->arms[a].threads == threads && ab->arms[a].level == ab->arms[arm].level &&
             ab->arms[a].model == ab->arms[arm].model && ab->arms[a].profile) {
-            return ab->arms[a].profile;
+            return a;
         }
     }
-    return NULL;
+    return ETP_NO_INDEX;
 }
 
-static etp_status apply(redo *w, const change *c, const char *text, size_t *out_operators,
-                        bool alone, etp_error *err)
+static bool has_roof(const etp_ab_operator *op, uint32_t arm)
+{
+    return op->roofs && op->roofs[arm].verdict != ETP_ROOF_UNKNOWN;
+}
+
+// From here on the times of the arm that ran with so many threads count; what was asked before holds there.
+static etp_status use_threads(redo *w, const change *c, const char *text, size_t *out_operators, etp_error *err)
+{
+    const etp_ab *ab = w->ab;
+    uint32_t in = arm_with_threads(ab, w->arm, c->threads);
+    if (in == ETP_NO_INDEX) {
+        return etp_fail(err, ETP_USAGE, "'%s': no arm of this level ran with that many threads; measure one with etprof ab --threads", text);
+    }
+    for (size_t i = 0; i < ab->n_operators; i++) {
+        if (isfinite(w->faster[i]) && ab->operators[i].rows[in] && !isfinite(ab->operators[i].roofs[in].roof_ns)) {
+            return etp_fail(err, ETP_USAGE, "'%s': there is no roof of %s for %s (%s); leave its at-roof out", text, ab->operators[i].id,
+                            ab->arms[in].name, ab->operators[i].roofs[in].missing);
+        }
+    }
+    w->in = in;
+    *out_operators = ab->n_operators;
+    return ETP_OK;
+}
+
+static etp_status apply(redo *w, const change *c, const char *text, size_t *out_operators, etp_error *err)
 {
     const etp_ab *ab = w->ab;
     *out_operators = 0;
     if (c->kind == CHANGE_THREADS) {
-        w->instead = arm_with_threads(ab, w->arm, c->threads);
-        if (!w->instead || !alone) {
-            return etp_fail(err, ETP_USAGE,
-                            alone ? "'%s': no arm of this level ran with that many threads; measure "
-                                    "one with etprof ab --threads"
-                                  : "'%s' changes every operator; ask for it alone",
-                            text);
-        }
-        *out_operators = ab->n_operators;
-        return ETP_OK;
+        return use_threads(w, c, text, out_operators, err);
     }
     if (c->kind == CHANGE_BACK && w->arm == ab->baseline) {
         return etp_fail(err, ETP_USAGE, "'%s': there is no baseline to go back to", text);
@@ -205,18 +219,17 @@ static etp_status apply(redo *w, const change *c, const char *text, size_t *out_
     size_t unknown = 0;
     for (size_t i = 0; i < ab->n_operators; i++) {
         const etp_ab_operator *op = &ab->operators[i];
-        if (!op->rows[w->arm] || !matches(ab, op, c->pattern)) {
+        if (!op->rows[w->in] || !matches(ab, op, c->pattern)) {
             continue;
         }
-        const etp_roof_place *place = op->roofs ? &op->roofs[w->arm] : NULL;
-        if (c->kind == CHANGE_ROOF && (!place || place->verdict == ETP_ROOF_UNKNOWN)) {
+        if (c->kind == CHANGE_ROOF && !has_roof(op, w->in)) {
             unknown++;
             continue;
         }
         (*out_operators)++;
-        w->fixed[i] = c->kind == CHANGE_ROOF                                ? place->roof_ns
-                      : c->kind == CHANGE_SCALE && isfinite(w->fixed[i])    ? w->fixed[i] / c->factor
-                                                                            : (double)NAN;
+        w->faster[i] = c->kind == CHANGE_ROOF    ? 1
+                       : c->kind == CHANGE_SCALE ? w->faster[i] * c->factor // NAN stays
+                                                 : (double)NAN;
         w->back[i] = c->kind == CHANGE_BACK;
         w->factor[i] = c->kind == CHANGE_DROP    ? 0
                        : c->kind == CHANGE_SCALE ? w->factor[i] / c->factor
@@ -230,14 +243,14 @@ static etp_status apply(redo *w, const change *c, const char *text, size_t *out_
     }
     return *out_operators ? ETP_OK
                           : etp_fail(err, ETP_USAGE, "'%s' matches no operator of %s", text,
-                                     ab->arms[w->arm].name);
+                                     ab->arms[w->in].name);
 }
 
 static etp_status intervals(const redo *w, etp_whatif *out, etp_error *err)
 {
     const etp_profile *p = w->ab->arms[w->arm].profile;
     const etp_profile *base = w->ab->arms[w->ab->baseline].profile;
-    bool pairs = (!w->instead || w->instead->n_dumps == p->n_dumps) &&
+    bool pairs = w->ab->arms[w->in].profile->n_dumps == p->n_dumps &&
                  (w->arm == w->ab->baseline || (base && base->n_dumps == p->n_dumps));
     double *ln = ETP_NEW_ARRAY(w->ab->arena, double, p->n_dumps);
     size_t n = 0;
@@ -264,7 +277,7 @@ etp_status etp_whatif_build(const etp_ab *ab, const char *const *expressions, si
                             etp_whatif *out, etp_error *err)
 {
     uint32_t arm = ab->n_comparisons ? ab->comparisons[0].candidate : ab->baseline;
-    redo w = {.ab = ab, .arm = arm};
+    redo w = {.ab = ab, .arm = arm, .in = arm};
     *out = (etp_whatif){.ab = ab, .arm = arm, .against_baseline = NAN};
     if (ab->n_arms == 0 || !ab->arms[arm].profile) {
         return etp_fail(err, ETP_UNKNOWN, "there is no trace to recompute");
@@ -277,14 +290,14 @@ etp_status etp_whatif_build(const etp_ab *ab, const char *const *expressions, si
     }
     w.factor = ETP_NEW_ARRAY(ab->arena, double, ab->n_operators);
     w.back = ETP_NEW_ARRAY(ab->arena, bool, ab->n_operators);
-    w.fixed = ETP_NEW_ARRAY(ab->arena, double, ab->n_operators);
+    w.faster = ETP_NEW_ARRAY(ab->arena, double, ab->n_operators);
     out->steps = ETP_NEW_ARRAY(ab->arena, etp_whatif_step, n);
-    if (!w.factor || !w.back || !w.fixed || !out->steps) {
+    if (!w.factor || !w.back || !w.faster || !out->steps) {
         return etp_fail_nomem(err, "what if");
     }
     for (size_t i = 0; i < ab->n_operators; i++) {
         w.factor[i] = 1;
-        w.fixed[i] = (double)NAN;
+        w.faster[i] = (double)NAN;
     }
     out->now_ns = llround(total(&w, SIZE_MAX));
     double before = total(&w, SIZE_MAX);
@@ -294,7 +307,7 @@ etp_status etp_whatif_build(const etp_ab *ab, const char *const *expressions, si
         etp_whatif_step *step = &out->steps[out->n_steps++];
         step->expression = expressions[i];
         ETP_TRY(parse(expressions[i], &c, err));
-        ETP_TRY(apply(&w, &c, expressions[i], &step->operators, n == 1, err));
+        ETP_TRY(apply(&w, &c, expressions[i], &step->operators, err));
         out->uses_roofs = out->uses_roofs || c.kind == CHANGE_ROOF;
         double after = total(&w, SIZE_MAX);
         step->gain_ns = llround(before) - llround(after);

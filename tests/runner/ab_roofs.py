@@ -108,6 +108,17 @@ def main():
         threads = json.loads(run(tmp, "whatif", "run", f"threads {other['threads']}", "--format", "json").stdout)
         assert threads["now_ns"] == what["now_ns"] and threads["then_ns"] == other["traced_ns"], (threads, other)
         run(tmp, "whatif", "run", "threads 3", status=2)
+        # Together, in any order: the other arm's times, its roofs, without one operator.
+        name = other["name"]
+        gone = next(op for op in answer["operators"] if op["category"] != "Convolution" and op["ns"].get(name))
+        left = other["traced_ns"] - gone["ns"][name] - sum(
+            max(0, op["ns"][name] - op["roof"][name]["roof_ns"]) for op in answer["operators"]
+            if op["category"] == "Convolution" and op["roof"].get(arm, {}).get("verdict"))
+        changes = [f"drop {gone['id']}", "conv* at-roof", f"threads {other['threads']}"]
+        for order in (changes, changes[::-1]):
+            both = json.loads(run(tmp, "whatif", "run", *order, "--format", "json").stdout)
+            assert abs(both["then_ns"] - left) <= touched + 2 and both["now_ns"] == what["now_ns"], (both, left)
+            assert sum(step["gain_ns"] for step in both["steps"]) == both["now_ns"] - both["then_ns"], both
 
         # The folder says the same elsewhere, and notices when somebody else's roofs are put into it.
         shutil.copytree(tmp / "run", elsewhere / "run")
