@@ -222,10 +222,54 @@ static bool has_arm(const json_t *report, const char *name)
     return false;
 }
 
+static bool has_operator(const json_t *report, const char *id)
+{
+    size_t i;
+    json_t *op;
+    json_array_foreach(json_object_get(report, "operators"), i, op)
+    {
+        const char *is = etp_valid_text(op, "id");
+        if (is && strcmp(is, id) == 0) {
+            return true;
+        }
+    }
+    return false;
+}
+
+static bool check_fix(etp_validator *v, const etp_valid_file *f, const json_t *fix)
+{
+    size_t i;
+    json_t *at;
+    const char *id = etp_valid_text(fix, "id");
+    double lo = etp_valid_number(fix, "gain_ns.lo"), x = etp_valid_number(fix, "gain_ns.expected"),
+           hi = etp_valid_number(fix, "gain_ns.hi");
+    if (lo > hi || x < lo || x > hi) { // the expected gain may be unknown
+        etp_valid_note(v, f->name, "report.fix", false, "lo <= expected <= hi", "a gain was edited: " AGAIN,
+                       "%s: %.0f in %.0f to %.0f", id, x, lo, hi);
+        return false;
+    }
+    json_array_foreach(json_object_get(fix, "evidence"), i, at)
+    {
+        const char *op = json_string_value(at);
+        if (op && strncmp(op, "op", 2) == 0 && !has_operator(f->json, op)) {
+            etp_valid_note(v, f->name, "report.fix", false, "operators that are there", "an operator was renamed or lost: " AGAIN,
+                           "%s is about %s", id, op);
+            return false;
+        }
+    }
+    return true;
+}
+
 static void check_report(etp_validator *v, const etp_valid_file *f)
 {
     size_t i;
     json_t *c;
+    json_array_foreach(json_object_get(f->json, "next_fixes"), i, c)
+    {
+        if (!check_fix(v, f, c)) {
+            return;
+        }
+    }
     json_array_foreach(json_object_get(f->json, "ledgers"), i, c)
     {
         if (!check_ledger(v, f, c)) {

@@ -87,6 +87,11 @@ def both_arms(d):  # the experiments change places, dumps and all
     swap(P_ON + ".etdump", P_OFF + ".etdump")(d)
 
 
+def fix(**edited):
+    return {"id": "N1", "kind": "copies", "text": "1 operator that only moves data takes 2 ns", "gain_ns": {"lo": 0, "expected": 1, "hi": 2},
+            "share": 0.1, "recipe": "none", "formula": "none", "evidence": ["op1"], **edited}
+
+
 CASES = [  # name, damage, check that must fail, file it names
     ("dump cut off", raw(P_ON + ".etdump", lambda b: b[:len(b) // 2]), "dump.readable", P_ON + ".etdump"),
     ("dump emptied", raw(P_ON + ".etdump", lambda b: b""), "dump.empty", P_ON + ".etdump"),
@@ -159,6 +164,10 @@ CASES = [  # name, damage, check that must fail, file it names
         estimate=3.9, lo=3.8, hi=4.0)), "report.withheld", "report.json"),
     ("report with a speedup outside its interval", doc("report.json", lambda j: j["comparisons"][0]["speedup"].update(
         estimate=3.9, lo=4.0, hi=4.1)), "report.interval", "report.json"),
+    ("report with a fix that gains more than it can", doc("report.json", lambda j: j["next_fixes"].append(
+        fix(gain_ns={"lo": 0, "expected": 3, "hi": 2}))), "report.fix", "report.json"),
+    ("report with a fix of no operator", doc("report.json", lambda j: j["next_fixes"].append(fix(evidence=["op99999"]))),
+     "report.fix", "report.json"),
     ("report with an arm renamed", doc("report.json", lambda j: j["arms"][0].update(name="other")), "report.arms",
      "report.json"),
     ("a category edited", doc("analysis_summary.json", lambda j: j["experiments"][0]["categories_ns"].update(
