@@ -157,7 +157,9 @@ etp_status etp_kernel_log_read(etp_str text, etp_arena *arena, etp_kernel_log *o
                         "-DXNN_LOG_LEVEL=4 or more, the environment changes nothing; 'etprof ab --kernels' "
                         "needs no such build");
     }
-    qsort(out->kernels.items, out->kernels.n, sizeof *out->kernels.items, by_count);
+    if (out->kernels.n) {
+        qsort(out->kernels.items, out->kernels.n, sizeof *out->kernels.items, by_count);
+    }
     return ETP_OK;
 }
 

@@ -587,6 +587,8 @@ etp_status etp_kit_find_differences(etp_kit_folder *f, etp_error *err)
     ETP_TRY(d9(f, err));
     ETP_TRY(documents(f, err));
     ETP_TRY(d18_d38(f, err));
-    qsort(f->differences.items, f->differences.n, sizeof *f->differences.items, by_number);
+    if (f->differences.n) {
+        qsort(f->differences.items, f->differences.n, sizeof *f->differences.items, by_number);
+    }
     return ETP_OK;
 }

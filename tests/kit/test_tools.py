@@ -84,6 +84,7 @@ class Kernels(unittest.TestCase):
                 b"model_id,kernel_name,count\n": (4, "category"),
                 b"model_id,kernel_name,category,count\na,b,c,many\n": (4, "line 2"),
                 b"model_id,kernel_name,category,count\na,b\n": (4, "too few"),
+                b"model_id,kernel_name,category,count\n": (0, ""),
             }
             for i, (content, (code, words)) in enumerate(cases.items()):
                 path = tmp / f"{i}.log"
