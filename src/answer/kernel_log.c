@@ -304,7 +304,7 @@ static etp_str *all_names(const etp_kernel_logs *logs, etp_arena *arena, size_t 
     return names;
 }
 
-static void view_table(const etp_kernel_logs *logs, etp_report *r, etp_arena *arena)
+void etp_kernel_logs_view(const etp_kernel_logs *logs, etp_report *r, etp_arena *arena)
 {
     const etp_column columns[] = {
         {.key = "kernel", .title = "Kernel Name", .flags = ETP_COL_CODE},
@@ -335,7 +335,7 @@ const etp_report *etp_kernel_logs_report(const etp_kernel_logs *logs, etp_arena 
     etp_report *r = etp_report_create(arena, logs->title ? logs->title : "Kernel view (XNNPACK Delegated)");
     if (logs->n == 2) {
         etp_report_section(r, 1, "view", "Which kernels are registered");
-        view_table(logs, r, arena);
+        etp_kernel_logs_view(logs, r, arena);
     } else {
         etp_report_section(r, 1, "kernels", "Which kernels are registered");
         kernels_table(logs, r);

@@ -34,6 +34,8 @@ typedef struct etp_kernel_logs { // what is shown
     const char *filter; // only kernels with this in their name, NULL all
     const char *title;  // NULL: a default
 } etp_kernel_logs;
+// The table of two logs, into a report that has begun its section.
+void etp_kernel_logs_view(const etp_kernel_logs *logs, etp_report *r, etp_arena *arena);
 void etp_kernel_logs_json(const void *logs, etp_json *j); // etprof.kernel_log/1
 // Tables "kernels" (the columns of Arm's kit) and, of two logs, "view".
 const etp_report *etp_kernel_logs_report(const etp_kernel_logs *logs, etp_arena *arena);

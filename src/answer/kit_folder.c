@@ -25,6 +25,7 @@ static const char *const k_dumps[] = {".etdump", NULL};
 static const char *const k_robust[] = {"_exec_all_runs_timeline_robust_stats.json",
                                        "_all_runs_timeline_robust_stats.json", "_robust_stats.json", NULL};
 static const char *const k_kernels[] = {"_kernels.csv", NULL};
+static const char *const k_logs[] = {"_xnntrace.log", NULL};
 static const char k_summary[] = "_pipeline_summary.json";
 
 static bool ends(const char *path, const char *suffix)
@@ -164,8 +165,8 @@ static etp_status collect_units(etp_kit_folder *f, etp_error *err)
 {
     for (size_t i = 0; i < f->files.n; i++) {
         const char *path = f->files.items[i].path;
-        const char *const *const kinds[] = {k_timelines, k_dumps, k_robust, k_kernels};
-        for (size_t k = 0; k < 4; k++) {
+        const char *const *const kinds[] = {k_timelines, k_dumps, k_robust, k_kernels, k_logs};
+        for (size_t k = 0; k < 5; k++) {
             etp_str dir, stem;
             if (!stem_of(path, kinds[k], &dir, &stem)) {
                 continue;
@@ -177,7 +178,7 @@ static etp_status collect_units(etp_kit_folder *f, etp_error *err)
             if (!u) {
                 return etp_fail_nomem(err, "experiments");
             }
-            const char **slot = (const char **[]){&u->timeline, &u->dump, &u->robust, &u->kernels}[k];
+            const char **slot = (const char **[]){&u->timeline, &u->dump, &u->robust, &u->kernels, &u->log}[k];
             bool better = !*slot || ends(*slot, "_run0_timeline.csv");
             *slot = better ? path : *slot;
         }
@@ -185,7 +186,7 @@ static etp_status collect_units(etp_kit_folder *f, etp_error *err)
     size_t kept = 0; // statistics without what they are of
     for (size_t i = 0; i < f->units.n; i++) {
         const etp_kit_unit *u = &f->units.items[i];
-        if (u->timeline || u->dump || u->kernels) {
+        if (u->timeline || u->dump || u->kernels || u->log) {
             f->units.items[kept++] = *u;
         }
     }
@@ -453,6 +454,34 @@ static etp_status find_pairs(etp_kit_folder *f, etp_error *err)
     return ETP_OK;
 }
 
+// The first experiment on and the first off, of one model, that say which kernels were registered.
+static etp_status find_logs(etp_kit_folder *f, etp_error *err)
+{
+    for (size_t i = 0; i < f->units.n && !f->logged[1]; i++) {
+        const etp_kit_unit *on = &f->units.items[i];
+        for (size_t k = 0; k < f->units.n && on->side == ETP_KIT_ON && (on->log || on->kernels); k++) {
+            const etp_kit_unit *off = &f->units.items[k];
+            if (off->side == ETP_KIT_OFF && (off->log || off->kernels) && same_z(on->model, off->model)) {
+                f->logged[0] = on;
+                f->logged[1] = off;
+                break;
+            }
+        }
+    }
+    for (int i = 0; i < 2 && f->logged[1]; i++) {
+        const etp_kit_unit *u = f->logged[i];
+        etp_str text = etp_kit_folder_text(f, u->log ? u->log : u->kernels);
+        etp_status st = etp_kernel_log_read(text, f->arena, &f->logs[i], NULL);
+        if (st != ETP_OK) { // a build without log lines leaves an empty one
+            f->logged[0] = f->logged[1] = NULL;
+            return st == ETP_NOMEM ? etp_fail_nomem(err, "kernel logs") : ETP_OK;
+        }
+        f->logs[i].title = u->stem;
+        f->logs[i].model_id = u->stem;
+    }
+    return ETP_OK;
+}
+
 etp_status etp_kit_folder_open(const char *path, etp_arena *arena, etp_kit_folder *out, etp_error *err)
 {
     *out = (etp_kit_folder){.path = path, .arena = arena};
@@ -470,6 +499,7 @@ etp_status etp_kit_folder_open(const char *path, etp_arena *arena, etp_kit_folde
     }
     qsort(out->units.items, out->units.n, sizeof *out->units.items, by_name);
     ETP_TRY(find_pairs(out, err));
+    ETP_TRY(find_logs(out, err));
     return etp_kit_find_differences(out, err);
 }
 

@@ -6,6 +6,7 @@
 
 #include <etprof/operators.h>
 
+#include "answer/kernel_log.h"
 #include "answer/kit_latency.h"
 #include "explain/profile.h"
 
@@ -16,7 +17,7 @@ typedef struct etp_kit_unit { // one experiment with one thread count: the files
     const char *stem, *model, *experiment; // model NULL unknown
     uint32_t threads;         // 0 unknown
     etp_kit_side side;
-    const char *timeline, *dump, *robust, *kernels; // relative paths, NULL absent
+    const char *timeline, *dump, *robust, *kernels, *log; // relative paths, NULL absent; log of kernels
     bool dump_empty;
     char dump_sha256[65];
     // End to end
@@ -71,6 +72,8 @@ typedef struct etp_kit_folder {
         etp_kit_difference *items; // by number of the defect
         size_t n, cap;
     } differences;
+    const etp_kit_unit *logged[2]; // on and off, of one model, whose kernels are known; NULL without both
+    etp_kernel_log logs[2];
     struct {
         etp_trace **items; // what profiles borrow from
         size_t n, cap;

@@ -49,6 +49,25 @@ static void put_unit(const etp_kit_unit *u, etp_json *j)
     etp_json_end(j);
 }
 
+// Names per side, both sides' own order: most lines first.
+static void put_kernels(const etp_kit_folder *f, etp_json *j)
+{
+    etp_json_begin_object(j);
+    for (int i = 0; i < 2; i++) {
+        etp_json_key(j, i ? "off" : "on");
+        etp_json_begin_object(j);
+        etp_json_kv_z(j, "stem", f->logs[i].title);
+        etp_json_key(j, "registered");
+        etp_json_begin_array(j);
+        for (size_t k = 0; k < f->logs[i].kernels.n; k++) {
+            etp_json_str(j, f->logs[i].kernels.items[k].name);
+        }
+        etp_json_end(j);
+        etp_json_end(j);
+    }
+    etp_json_end(j);
+}
+
 void etp_kit_folder_json(const void *folder, etp_json *j)
 {
     const etp_kit_folder *f = folder;
@@ -74,6 +93,12 @@ void etp_kit_folder_json(const void *folder, etp_json *j)
         etp_json_end(j);
     }
     etp_json_end(j);
+    etp_json_key(j, "kernels");
+    if (f->logged[0]) {
+        put_kernels(f, j);
+    } else {
+        etp_json_null(j);
+    }
     etp_json_key(j, "differences");
     etp_json_begin_array(j);
     for (size_t i = 0; i < f->differences.n; i++) {
@@ -152,6 +177,12 @@ const etp_report *etp_kit_folder_report(const etp_kit_folder *f, etp_arena *aren
                         on->dump ? on->dump : on->timeline);
     } else {
         etp_report_note(r, ETP_INFO, "no experiment that is off has a partner that is on, with the same model and threads");
+    }
+    if (f->logged[0]) {
+        const etp_kernel_logs both = {.logs = f->logs, .n = 2};
+        etp_report_section(r, 1, "kernels", "Kernels registered, on and off");
+        etp_kernel_logs_view(&both, r, arena);
+        etp_report_text(r, "Present means registered for this CPU, not run. More: etprof kernels LOG LOG");
     }
     etp_report_section(r, 1, "differences", "Where the kit's conclusions differ");
     etp_keys *k = f->differences.n ? etp_report_keys(r, NULL) : NULL;

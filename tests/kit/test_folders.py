@@ -117,6 +117,20 @@ class Layouts(Folder):
         self.assertAlmostEqual(unit["median_ns"], statistics.median(pair[0].latencies()) * 1e6, 3)
         self.assertNotIn("D5", self.found)
 
+    def test_kernel_logs_become_the_view(self):
+        pair = self.pair()
+        self.write(pair)
+        for e, log in zip(pair, ("on", "off")):
+            shutil.copy(DATA / f"kit/{log}_xnntrace.log", self.dir / f"{e.stem}_xnntrace.log")
+        kernels = self.analyze()["kernels"]
+        self.assertEqual([len(kernels[x]["registered"]) for x in ("on", "off")], [6, 3])
+        self.assertIn("xnn_pf16_f16_igemm_minmax_fp16_ukernel_32x32c2__neonsme2", kernels["on"]["registered"])
+        text = etprof("analyze", self.dir, "--format", "md").stdout
+        line, = [x for x in text.splitlines() if "neonsme2" in x and "igemm" in x]
+        self.assertTrue("Present" in line and "Absent" in line and "SME2" in line, line)
+        (self.dir / f"{pair[1].stem}_xnntrace.log").write_text("a runner without log lines\n")
+        self.assertIsNone(self.analyze()["kernels"])
+
     def test_one_side_only_and_unknown_names(self):
         e = kit.standard("toy", "quiet", 2, 1.0)
         self.write([e])
