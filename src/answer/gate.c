@@ -81,7 +81,7 @@ static bool parse_limit(etp_str s, dimension dim, double *out)
             break;
         }
     }
-    if (!factor || !etp_parse_double(trim(s), out) || *out < 0) {
+    if (factor == 0 || !etp_parse_double(trim(s), out) || *out < 0) {
         return false;
     }
     *out = dim == PERCENT ? *out / factor : *out * factor; // 95 / 100 is 0.95, 95 * 0.01 is not
