@@ -84,6 +84,9 @@ def text():
     check("dry run", dry.returncode == 0 and dry.stdout.count("\n") > 25, dry.stderr)
     for line in dry.stdout.splitlines():
         words = line.split()
+        if words[0] == "grep":  # in what a command before it writes
+            check(f"{line}: its file", f"--output {words[-1]}" in dry.stdout.split(line)[0])
+            continue
         if words[0] != "etprof":
             check(f"{line}: its file", (source / words[1]).is_file())
             continue
