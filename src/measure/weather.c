@@ -3,6 +3,7 @@
 #include "measure/weather.h"
 
 #include <math.h>
+#include <stdio.h>
 
 #define LOOK_NS ((uint64_t)2000000000) // looking warms the device, too
 #define NAP_NS ((uint64_t)100000000)   // a signal is noticed this late
@@ -20,6 +21,18 @@ static void nap(etp_session *s, uint64_t end)
     }
 }
 
+// "45.0 C (soc)", "45.0 C (soc), thermal status 2", "thermal status 2".
+static void describe(const etp_os_state *now, char *out, size_t cap)
+{
+    int used = isnan(now->temperature_c)
+                   ? 0
+                   : snprintf(out, cap, "%.1f C (%s)%s", now->temperature_c, now->temperature_zone,
+                              now->thermal_status > 0 ? ", " : "");
+    if (now->thermal_status > 0 && used >= 0 && (size_t)used < cap) {
+        snprintf(out + used, cap - (size_t)used, "thermal status %d", now->thermal_status);
+    }
+}
+
 void etp_weather_begin(etp_session *s, etp_block_environment *e)
 {
     s->device->ops->state(s->device, &e->start);
@@ -32,25 +45,26 @@ void etp_weather_begin(etp_session *s, etp_block_environment *e)
     }
     uint64_t begin = etp_os_now_ns(), wait_ns = (uint64_t)(s->plan->cool_wait_s * 1e9);
     bool told = false;
+    char words[96] = "";
     while (too_hot(s, &e->start) && etp_session_interrupted(s) == 0) {
         uint64_t now = etp_os_now_ns();
+        describe(&e->start, words, sizeof words);
         if (now - begin >= wait_ns) {
-            etp_session_say(s, "block %u: still %.1f C (%s) after %.0f s: begun all the same", e->block,
-                            e->start.temperature_c, e->start.temperature_zone, s->plan->cool_wait_s);
+            etp_session_say(s, "block %u: still %s after %.0f s: begun all the same", e->block, words,
+                            s->plan->cool_wait_s);
             etp_session_note(s, "started_hot", "a block began above the temperature of --cool, which the device did "
                                                "not reach in time");
             break;
         }
         if (!told) {
-            etp_session_say(s, "block %u: %.1f C (%s), waiting for %.1f C", e->block, e->start.temperature_c,
-                            e->start.temperature_zone, s->plan->cool_c);
+            etp_session_say(s, "block %u: %s, waiting for %.1f C", e->block, words, s->plan->cool_c);
             told = true;
         }
         uint64_t next = now + LOOK_NS, last = begin + wait_ns;
         nap(s, next < last ? next : last);
         s->device->ops->state(s->device, &e->start);
     }
-    e->cooled_ns = etp_os_now_ns() - begin;
+    e->cooled_ns = told ? etp_os_now_ns() - begin : 0;
 }
 
 void etp_weather_end(etp_session *s, etp_block_environment *e)

@@ -318,6 +318,10 @@ def cool_down(b, phone):
     done, out = b.ab("--no-trace", "--cool", "20,1s")
     assert done.returncode == 0 and "begun all the same" in done.stderr, done.stderr
     assert "started_hot" in (out / "manifest.json").read_text()
+    phone.put("dumpsys.thermalservice", "Thermal Status: 3")  # cool enough, and throttled all the same
+    done, out = b.ab("--no-trace", "--cool", "60,1s")
+    phone.put("dumpsys.thermalservice", "Thermal Status: 0")
+    assert done.returncode == 0 and "thermal status 3, waiting for 60.0 C" in done.stderr, done.stderr
     for wrong in ("hot", "-3", "40,", "40,soon", "400"):
         done, _ = b.ab("--cool", wrong)
         assert done.returncode == 2 and "--cool" in done.stderr, (wrong, done.stderr)
