@@ -121,6 +121,11 @@ etp_status etp_environment_describe(etp_device *device, etp_arena *arena, etp_ru
     // Page faults and context switches come with a process's end; these only where /proc has them.
     etp_process_sched sched;
     etp_process_sched_read(etp_os_self_pid(), &sched);
+    etp_process_counters counters;
+    etp_process_counters_read(etp_os_self_pid(), &counters);
+    if (counters.cycles == 0 && !ETP_PUSH(arena, &run->unreadable, ETP_STR("cycle counters"))) {
+        return etp_fail_nomem(err, "facts of the device");
+    }
     if ((sched.wait_ns == UINT64_MAX &&
          !ETP_PUSH(arena, &run->unreadable, ETP_STR("time without a cpu"))) ||
         (sched.migrations == UINT64_MAX &&
