@@ -123,7 +123,7 @@ etp_status etp_doctor_noise(etp_doctor *d, etp_arena *arena, etp_error *err)
     bool quiet = n.floor <= MOST_NOISE;
     return add(d, arena,
                (etp_doctor_check){"noise_floor", quiet, false,
-                                  etp_arena_printf(arena, "±%.2f %% (95 %%, %u pairs of the same work, no launches)", 100 * n.floor, PAIRS),
+                                  etp_arena_printf(arena, "±%.3f %% (95 %%, %u pairs of the same work, no launches)", 100 * n.floor, PAIRS),
                                   "at most ±1 %: differences below it are lost",
                                   quiet ? NULL : remedies(d, arena)},
                err);

@@ -41,12 +41,13 @@ def expect(condition, what):
         print(what)
 
 
-# The noise floor is measured, judged against 1 %, and says what would lower it when it is above.
+# The noise floor is measured, judged against 1 %, and says what would lower it when it is above. It may
+# round to nothing: a chain of additions alone in a core takes the same time again.
 document = json.loads(doctor(FAKE, "--format", "json").stdout)
 checks = {c["id"]: c for c in document["checks"]}
 noise = checks["noise_floor"]
 value = float(re.match(r"±([0-9.]+) % \(95 %, 10 pairs", noise["found"]).group(1))
-expect(0 < value < 100 and noise["ok"] == (value <= 1.0) and not noise["required"], noise)
+expect(0 <= value < 100 and noise["ok"] == (value <= 1.0) and not noise["required"], noise)
 expect((noise["fix"] is None) == noise["ok"], noise)
 if not noise["ok"] and checks["load"]["ok"] is False:
     expect("end other work" in noise["fix"] and f"load: {checks['load']['found']}" in noise["fix"], noise)
