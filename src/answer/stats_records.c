@@ -82,7 +82,7 @@ static double usual_clock(const etp_run *run, double *scratch)
     size_t n = 0;
     for (size_t i = 0; i < run->blocks.n; i++) {
         scratch[n] = block_clock(run, run->blocks.items[i].block);
-        n += isfinite(scratch[n]);
+        n += isfinite(scratch[n]) ? 1 : 0;
     }
     return etp_median(scratch, n);
 }

@@ -335,7 +335,7 @@ double etp_stats_block_mean(const etp_stats *s, size_t block)
     for (uint32_t a = 0; a < s->n_arms; a++) {
         double value = s->value_ln[block * s->n_arms + a];
         sum += isfinite(value) ? value : 0;
-        n += isfinite(value);
+        n += isfinite(value) ? 1 : 0;
     }
     return s->block_complete[block] ? sum / n : (double)NAN;
 }
