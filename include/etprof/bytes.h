@@ -54,6 +54,8 @@ static inline bool etp_str_ends(etp_str s, etp_str suffix)
 ETP_API int etp_str_cmp(etp_str a, etp_str b);
 // Position of NEEDLE in S, or S.len when it is not there. An empty needle is found at 0.
 ETP_API size_t etp_str_find(etp_str s, etp_str needle);
+// S without the leading and trailing bytes that are in BLANKS.
+ETP_API etp_str etp_str_trim(etp_str s, const char *blanks);
 
 // Narrows B to [offset, offset + len). WHAT names the part in the error.
 ETP_API ETP_NODISCARD etp_status etp_bytes_sub(etp_bytes b, uint64_t offset, uint64_t len,

@@ -33,6 +33,8 @@ static const struct {
     [NOISE] = {"noise", PERCENT},   [ENGAGED] = {"engaged", PERCENT},
 };
 
+static const char k_blanks[] = " \t\n\v\f\r"; // as isspace in the C locale
+
 static const char k_rule_forms[] =
     "rules are 'speedup [ARM] >= 1.3', 'latency [ARM] <= 5 ms', 'load', 'first' likewise, "
     "'memory [ARM] <= 60 MB', 'share CATEGORY [of ARM] <= 30 %', 'noise <= 1 %', "
@@ -45,18 +47,6 @@ typedef struct rule {
     bool at_least;
     double limit; // ns, bytes or a plain ratio
 } rule;
-
-static etp_str trim(etp_str s)
-{
-    while (s.len > 0 && isspace((unsigned char)s.ptr[0])) {
-        s.ptr++;
-        s.len--;
-    }
-    while (s.len > 0 && isspace((unsigned char)s.ptr[s.len - 1])) {
-        s.len--;
-    }
-    return s;
-}
 
 // VALUE with its unit, as the metric wants it.
 static bool parse_limit(etp_str s, dimension dim, double *out)
@@ -71,7 +61,7 @@ static bool parse_limit(etp_str s, dimension dim, double *out)
         {"kB", BYTES, 1e3},   {"MB", BYTES, 1e6},   {"GB", BYTES, 1e9},       {"B", BYTES, 1},
         {"%", PERCENT, 100}, {"x", RATIO, 1},      {"\xC3\x97", RATIO, 1},
     };
-    s = trim(s);
+    s = etp_str_trim(s, k_blanks);
     double factor = dim == RATIO || dim == PERCENT ? 1 : 0; // times and sizes need a unit
     for (size_t i = 0; i < sizeof k_units / sizeof *k_units; i++) {
         etp_str suffix = etp_str_from(k_units[i].suffix);
@@ -81,7 +71,7 @@ static bool parse_limit(etp_str s, dimension dim, double *out)
             break;
         }
     }
-    if (factor == 0 || !etp_parse_double(trim(s), out) || *out < 0) {
+    if (factor == 0 || !etp_parse_double(etp_str_trim(s, k_blanks), out) || *out < 0) {
         return false;
     }
     *out = dim == PERCENT ? *out / factor : *out * factor; // 95 / 100 is 0.95, 95 * 0.01 is not
@@ -93,7 +83,7 @@ static etp_status parse(const char *text, rule *out, etp_error *err)
     static const char *const k_wanted[] = {"a ratio like 1.3", "a time like 5 ms", "a size like 60 MB",
                                            "a share like 30 %"};
     *out = (rule){.text = text, .metric = METRICS};
-    etp_str all = trim(etp_str_from(text));
+    etp_str all = etp_str_trim(etp_str_from(text), k_blanks);
     size_t most = etp_str_find(all, ETP_STR("<=")), least = etp_str_find(all, ETP_STR(">="));
     size_t at = most < least ? most : least;
     size_t word = 0;
@@ -107,7 +97,7 @@ static etp_status parse(const char *text, rule *out, etp_error *err)
         return etp_fail(err, ETP_USAGE, "'%s' is no rule: %s", text, k_rule_forms);
     }
     out->at_least = at == least;
-    out->subject = trim((etp_str){all.ptr + word, at - word});
+    out->subject = etp_str_trim((etp_str){all.ptr + word, at - word}, k_blanks);
     if (!parse_limit((etp_str){all.ptr + at + 2, all.len - at - 2}, k_metrics[out->metric].dim, &out->limit)) {
         return etp_fail(err, ETP_USAGE, "'%s': behind %.2s comes %s", text, all.ptr + at,
                         k_wanted[k_metrics[out->metric].dim]);
@@ -246,8 +236,8 @@ static etp_status check_share(etp_gate *g, const etp_ab *ab, const rule *r, etp_
     etp_str category = r->subject, arm = {0};
     size_t of = etp_str_find(r->subject, ETP_STR(" of "));
     if (of < r->subject.len) {
-        category = trim((etp_str){r->subject.ptr, of});
-        arm = trim((etp_str){r->subject.ptr + of + 4, r->subject.len - of - 4});
+        category = etp_str_trim((etp_str){r->subject.ptr, of}, k_blanks);
+        arm = etp_str_trim((etp_str){r->subject.ptr + of + 4, r->subject.len - of - 4}, k_blanks);
     }
     etp_category wanted = etp_category_find(category);
     if (!etp_str_eqz(category, etp_category_name(wanted))) {

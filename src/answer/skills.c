@@ -23,17 +23,6 @@ static bool next_line(etp_str *rest, etp_str *line)
     return true;
 }
 
-static etp_str trim(etp_str s)
-{
-    while (s.len > 0 && s.ptr[0] == ' ') {
-        s = (etp_str){s.ptr + 1, s.len - 1};
-    }
-    while (s.len > 0 && s.ptr[s.len - 1] == ' ') {
-        s.len--;
-    }
-    return s;
-}
-
 static bool split_at(etp_str s, const char *mark, etp_str *before, etp_str *after)
 {
     size_t at = etp_str_find(s, etp_str_from(mark));
@@ -41,8 +30,8 @@ static bool split_at(etp_str s, const char *mark, etp_str *before, etp_str *afte
         return false;
     }
     size_t skip = at + strlen(mark);
-    *before = trim((etp_str){s.ptr, at});
-    *after = trim((etp_str){s.ptr + skip, s.len - skip});
+    *before = etp_str_trim((etp_str){s.ptr, at}, " ");
+    *after = etp_str_trim((etp_str){s.ptr + skip, s.len - skip}, " ");
     return true;
 }
 
@@ -101,7 +90,7 @@ static etp_status fill(const filling *f, etp_str text, int depth, etp_strbuf *ou
 
 static etp_str next_word(etp_str *rest, bool *quoted)
 {
-    *rest = trim(*rest);
+    *rest = etp_str_trim(*rest, " ");
     *quoted = rest->len > 0 && rest->ptr[0] == '"';
     etp_str in = *quoted ? (etp_str){rest->ptr + 1, rest->len - 1} : *rest;
     size_t n = etp_str_find(in, *quoted ? ETP_STR("\"") : ETP_STR(" "));
@@ -117,7 +106,7 @@ static etp_status add_command(filling *f, etp_skill *skill, etp_str line, bool g
     etp_strbuf shown;
     etp_strbuf_init(&shown, f->arena);
     size_t n = 0;
-    for (etp_str rest = line; argv && trim(rest).len > 0;) {
+    for (etp_str rest = line; argv && etp_str_trim(rest, " ").len > 0;) {
         bool quoted = false;
         etp_str word = next_word(&rest, &quoted);
         etp_strbuf buf;
@@ -206,7 +195,7 @@ etp_status etp_skill_read(const etp_embedded *text, const etp_skill_settings *se
             break;
         } else if (etp_str_starts(line, ETP_STR("```"))) {
             now = after_fence(now, line);
-        } else if ((now == STEPS || now == GATES) && trim(line).len > 0 && line.ptr[0] != '#') {
+        } else if ((now == STEPS || now == GATES) && etp_str_trim(line, " ").len > 0 && line.ptr[0] != '#') {
             ETP_TRY(add_command(&f, out, line, now == GATES, err));
         }
     }
@@ -299,7 +288,7 @@ etp_status etp_skill_select(const char *selection, const etp_skill_settings *set
     }
     for (etp_str rest = etp_str_from(selection); rest.len > 0;) {
         size_t n = etp_str_find(rest, ETP_STR(","));
-        ETP_TRY(add_item(&all, trim((etp_str){rest.ptr, n}), arena, out, err));
+        ETP_TRY(add_item(&all, etp_str_trim((etp_str){rest.ptr, n}, " "), arena, out, err));
         size_t used = n < rest.len ? n + 1 : n;
         rest = (etp_str){rest.ptr + used, rest.len - used};
     }

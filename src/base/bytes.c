@@ -27,6 +27,18 @@ size_t etp_str_find(etp_str s, etp_str needle)
     return s.len;
 }
 
+etp_str etp_str_trim(etp_str s, const char *blanks)
+{
+    size_t n = strlen(blanks);
+    while (s.len > 0 && memchr(blanks, s.ptr[0], n)) {
+        s = (etp_str){s.ptr + 1, s.len - 1};
+    }
+    while (s.len > 0 && memchr(blanks, s.ptr[s.len - 1], n)) {
+        s.len--;
+    }
+    return s;
+}
+
 etp_status etp_bytes_sub(etp_bytes b, uint64_t offset, uint64_t len, const char *what,
                          etp_bytes *out, etp_error *err)
 {

@@ -17,18 +17,6 @@ static bool is_word(char c)
     return is_digit(c) || is_upper(c) || (c >= 'a' && c <= 'z') || c == '_';
 }
 
-static etp_str trim(etp_str s)
-{
-    while (s.len > 0 && s.ptr[0] == ' ') {
-        s.ptr++;
-        s.len--;
-    }
-    while (s.len > 0 && s.ptr[s.len - 1] == ' ') {
-        s.len--;
-    }
-    return s;
-}
-
 static etp_str drop(etp_str s, size_t n)
 {
     return (etp_str){s.ptr + n, s.len - n};
@@ -79,7 +67,7 @@ static void read_tokens(etp_str list, etp_op_name *op)
     while (list.len > 0) {
         const char *comma = memchr(list.ptr, ',', list.len);
         size_t len = comma ? (size_t)(comma - list.ptr) : list.len;
-        etp_str token = trim((etp_str){list.ptr, len});
+        etp_str token = etp_str_trim((etp_str){list.ptr, len}, " ");
         if (first && is_layout(token)) {
             op->layout = token;
         } else if (token.len > 0 && op->n_dtypes < ETP_OP_MAX_DTYPES) {
@@ -115,8 +103,8 @@ static bool parse_xnnpack(etp_op_name *op)
         }
     }
     op->kind = ETP_OP_XNNPACK;
-    op->family = trim((etp_str){s.ptr, open});
-    op->ukernel = trim(rest);
+    op->family = etp_str_trim((etp_str){s.ptr, open}, " ");
+    op->ukernel = etp_str_trim(rest, " ");
     read_tokens(inside, op);
     return true;
 }

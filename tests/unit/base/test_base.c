@@ -199,9 +199,20 @@ static void sha256_matches_published_vectors(void **state)
     }
 }
 
+static void blanks_are_trimmed(void **state)
+{
+    (void)state;
+    assert_true(etp_str_eqz(etp_str_trim(ETP_STR("  a b\t "), " \t"), "a b"));
+    assert_true(etp_str_eqz(etp_str_trim(ETP_STR(" \ta"), " "), "\ta"));
+    assert_int_equal(etp_str_trim(ETP_STR("   "), " ").len, 0);
+    assert_int_equal(etp_str_trim((etp_str){NULL, 0}, " ").len, 0);
+    assert_int_equal(etp_str_trim((etp_str){"a\0", 2}, " ").len, 2); // a zero is no blank
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
+        cmocka_unit_test(blanks_are_trimmed),
         cmocka_unit_test(bytes_sub_refuses_wrapping_ranges),
         cmocka_unit_test(errors_gather_context),
         cmocka_unit_test(arena_reports_shortage_and_frees_all),
