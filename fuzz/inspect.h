@@ -6,7 +6,7 @@
 
 #include <string.h>
 
-#include "answer/inspect.h"
+#include "answer/inspect/inspect.h"
 #include "fuzz.h"
 
 static inline bool fuzz_discard(etp_sink *sink, const char *ptr, size_t len)

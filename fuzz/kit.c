@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // What Arm's kit writes: logs and tables of kernels, latencies of timelines, JSON with NaN in it.
-#include "answer/kernel_log.h"
-#include "answer/kit_json.h"
-#include "answer/kit_latency.h"
+#include "answer/kernels/log.h"
+#include "answer/kit/json.h"
+#include "answer/kit/latency.h"
 #include "fuzz.h"
 
 static void kernels(etp_str text, etp_arena *arena)

@@ -3,7 +3,7 @@
 #ifndef ETP_ANSWER_RERUN_H
 #define ETP_ANSWER_RERUN_H
 
-#include "answer/ab.h"
+#include "answer/ab/ab.h"
 #include "base/json.h"
 #include "report/report.h"
 

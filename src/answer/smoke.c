@@ -6,8 +6,8 @@
 #include <stdarg.h>
 #include <stdio.h>
 
-#include "answer/ab_files.h"
-#include "answer/validate.h"
+#include "answer/ab/files.h"
+#include "answer/validate/validate.h"
 
 etp_status etp_smoke_note(etp_smoke *s, etp_arena *arena, etp_error *err, const char *id, int ok,
                           const char *fix, const char *text, ...)

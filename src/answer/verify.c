@@ -5,7 +5,7 @@
 
 #include <math.h>
 
-#include "answer/ab_files.h"
+#include "answer/ab/files.h"
 #include "base/number.h"
 
 #define CLOSE_REL 1e-6

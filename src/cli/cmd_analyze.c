@@ -2,7 +2,7 @@
 // etprof analyze: explain a run folder or bare dumps. Never measures.
 #include <stddef.h>
 
-#include "answer/kit_folder.h"
+#include "answer/kit/folder.h"
 #include "cli/show_ab.h"
 
 typedef struct analyze_options {

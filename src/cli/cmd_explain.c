@@ -2,7 +2,7 @@
 // etprof explain ID DIR: the rows and the formula behind one sentence.
 #include <stddef.h>
 
-#include "answer/ab_whatif.h"
+#include "answer/fixes/whatif.h"
 #include "cli/emit.h"
 #include "cli/show_ab.h"
 

@@ -3,8 +3,8 @@
 #include <stddef.h>
 #include <string.h>
 
-#include "answer/ab_build.h"
-#include "answer/gate.h"
+#include "answer/ab/build.h"
+#include "answer/gate/gate.h"
 #include "cli/emit.h"
 #include "os/os.h"
 

@@ -2,7 +2,7 @@
 // etprof history FOLDER...: figures over many sessions, and where they changed.
 #include <stddef.h>
 
-#include "answer/history.h"
+#include "answer/history/history.h"
 #include "cli/emit.h"
 #include "os/os.h"
 

@@ -2,8 +2,8 @@
 // etprof inspect FILE: what is in a model or recording, and what makes it big.
 #include <stddef.h>
 
-#include "answer/inspect.h"
-#include "answer/inspect_tensors.h"
+#include "answer/inspect/inspect.h"
+#include "answer/inspect/tensors.h"
 #include "cli/emit.h"
 #include "os/os.h"
 

@@ -4,9 +4,9 @@
 #include <stddef.h>
 #include <string.h>
 
-#include "answer/kernel_binary.h"
-#include "answer/kernel_log.h"
-#include "answer/kernels.h"
+#include "answer/kernels/binary.h"
+#include "answer/kernels/log.h"
+#include "answer/kernels/kernels.h"
 #include "cli/emit.h"
 
 #define LOG_LIMIT ((size_t)1 << 30)

@@ -3,7 +3,7 @@
 #include <math.h>
 #include <stddef.h>
 
-#include "answer/stats_plan.h"
+#include "answer/stats/plan.h"
 #include "cli/emit.h"
 #include "cli/sample_file.h"
 

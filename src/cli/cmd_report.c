@@ -2,7 +2,7 @@
 // etprof report FOLDER: renew a run folder's derived files and show the report; several: one report over all.
 #include <stddef.h>
 
-#include "answer/kit_folder.h"
+#include "answer/kit/folder.h"
 #include "cli/show_ab.h"
 
 typedef struct report_options {

@@ -2,8 +2,8 @@
 // etprof rerun FOLDER: repeat a session with its own plan, and say whether the ratios come out again.
 #include <stddef.h>
 
-#include "answer/ab_build.h"
-#include "answer/ab_files.h"
+#include "answer/ab/build.h"
+#include "answer/ab/files.h"
 #include "answer/rerun.h"
 #include "cli/emit.h"
 #include "cli/measure.h"

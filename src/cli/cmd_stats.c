@@ -3,8 +3,8 @@
 #include <stddef.h>
 #include <string.h>
 
-#include "answer/kit_latency.h"
-#include "answer/stats.h"
+#include "answer/kit/latency.h"
+#include "answer/stats/stats.h"
 #include "cli/emit.h"
 #include "cli/sample_file.h"
 

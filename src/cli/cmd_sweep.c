@@ -5,7 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "answer/sweep.h"
+#include "answer/sweep/sweep.h"
 #include "cli/measure.h"
 #include "cli/show_ab.h"
 

@@ -3,7 +3,7 @@
 #include <stddef.h>
 #include <string.h>
 
-#include "answer/validate.h"
+#include "answer/validate/validate.h"
 #include "cli/emit.h"
 #include "cli/setup.h"
 

@@ -3,7 +3,7 @@
 #include <stddef.h>
 #include <string.h>
 
-#include "answer/ab_whatif.h"
+#include "answer/fixes/whatif.h"
 #include "cli/emit.h"
 #include "cli/show_ab.h"
 

@@ -4,13 +4,13 @@
 
 #include <string.h>
 
-#include "answer/ab_files.h"
-#include "answer/ab_json.h"
-#include "answer/ab_report.h"
-#include "answer/combined.h"
-#include "answer/kit_files.h"
-#include "answer/kit_folder.h"
-#include "answer/sweep.h"
+#include "answer/ab/files.h"
+#include "answer/ab/json.h"
+#include "answer/ab/report.h"
+#include "answer/kit/combined.h"
+#include "answer/kit/files.h"
+#include "answer/kit/folder.h"
+#include "answer/sweep/sweep.h"
 #include "cli/emit.h"
 #include "os/os.h"
 

@@ -3,8 +3,8 @@
 #ifndef ETP_CLI_SHOW_AB_H
 #define ETP_CLI_SHOW_AB_H
 
-#include "answer/ab_build.h"
-#include "answer/kit_files.h"
+#include "answer/ab/build.h"
+#include "answer/kit/files.h"
 #include "cli/command.h"
 
 typedef struct etp_show_options {

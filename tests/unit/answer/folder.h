@@ -6,7 +6,7 @@
 #include <jansson.h>
 #include <unistd.h>
 
-#include "answer/kit_files.h"
+#include "answer/kit/files.h"
 #include "base/csv.h"
 #include "os/os.h"
 

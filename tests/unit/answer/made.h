@@ -4,7 +4,7 @@
 #ifndef ETP_TESTS_ANSWER_MADE_H
 #define ETP_TESTS_ANSWER_MADE_H
 
-#include "answer/ab_build.h"
+#include "answer/ab/build.h"
 #include "etdump_writer.h"
 
 enum { MADE_BLOCKS = 8, MADE_SAMPLES = 10, MADE_RUNS = 4, MADE_OPS = 12 };

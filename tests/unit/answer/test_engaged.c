@@ -11,9 +11,9 @@
 
 #include <cmocka.h>
 
-#include "answer/ab_json.h"
-#include "answer/ab_report.h"
-#include "answer/ab_whatif.h"
+#include "answer/ab/json.h"
+#include "answer/ab/report.h"
+#include "answer/fixes/whatif.h"
 #include "folder.h"
 #include "made.h"
 

@@ -9,7 +9,7 @@
 
 #include <cmocka.h>
 
-#include "answer/gate.h"
+#include "answer/gate/gate.h"
 
 #define BLOCKS 8u
 

@@ -11,7 +11,7 @@
 
 #include <cmocka.h>
 
-#include "answer/combined.h"
+#include "answer/kit/combined.h"
 #include "folder.h"
 #include "made.h"
 

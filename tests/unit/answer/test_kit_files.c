@@ -11,7 +11,7 @@
 
 #include <cmocka.h>
 
-#include "answer/kit_parts.h"
+#include "answer/kit/parts.h"
 #include "base/number.h"
 #include "folder.h"
 

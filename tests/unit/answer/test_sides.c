@@ -9,8 +9,8 @@
 
 #include <cmocka.h>
 
-#include "answer/ab_build.h"
-#include "answer/kit_files.h"
+#include "answer/ab/build.h"
+#include "answer/kit/files.h"
 #include "folder.h"
 
 #define BLOCKS 8u

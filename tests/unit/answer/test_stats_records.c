@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // What a run folder recorded, held against its samples: causes of slow iterations, temperature and
 // clock against the blocks' times.
-#include "answer/stats.h"
+#include "answer/stats/stats.h"
 
 #include <math.h>
 #include <setjmp.h>

@@ -11,8 +11,8 @@
 
 #include <cmocka.h>
 
-#include "answer/ab_report.h"
-#include "answer/ab_whatif.h"
+#include "answer/ab/report.h"
+#include "answer/fixes/whatif.h"
 #include "folder.h"
 #include "made.h"
 

@@ -1,0 +1,33 @@
+// SPDX-License-Identifier: Apache-2.0
+// From raw data to an etp_ab: a run folder, or bare dumps of anybody's runner.
+//
+// A session object keeps the dumps mapped while the answer borrows from them.
+#ifndef ETP_ANSWER_AB_BUILD_H
+#define ETP_ANSWER_AB_BUILD_H
+
+#include "answer/ab/ab.h"
+#include "store/store.h"
+
+typedef struct etp_ab_session etp_ab_session;
+
+typedef struct etp_ab_options {
+    const char *baseline; // name of an arm, NULL: the rule of baselines
+    double margin;        // 0: the default
+    const char *program;  // .pte of bare dumps, NULL: none; run folders hold their own
+    const char *record;   // .etrecord to go with it, NULL
+    const char *roofs;    // etprof.roofs/1 document, NULL: that of the run folder
+    bool two_sides;       // exactly two paths, each one arm; the first is the baseline
+    const char *names[2]; // what to call the two sides, NULL: by their files
+} etp_ab_options;
+
+// PATHS: one run folder, or dumps and folders holding dumps. ETP_USAGE when there is nothing to
+// analyse in them. On success the caller closes *out.
+ETP_NODISCARD etp_status etp_ab_open(const char *const *paths, size_t n_paths,
+                                     const etp_ab_options *options, etp_ab_session **out,
+                                     etp_error *err);
+const etp_ab *etp_ab_answer(const etp_ab_session *session);
+// The run folder's raw contents; NULL for bare dumps.
+const etp_run *etp_ab_run(const etp_ab_session *session);
+void etp_ab_close(etp_ab_session *session); // NULL is fine
+
+#endif

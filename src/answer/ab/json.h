@@ -1,0 +1,19 @@
+// SPDX-License-Identifier: Apache-2.0
+// Author of etprof.ab/1.
+#ifndef ETP_ANSWER_AB_JSON_H
+#define ETP_ANSWER_AB_JSON_H
+
+#include "answer/ab/ab.h"
+#include "base/json.h"
+
+// Writes the whole document. The caller checks the sink.
+void etp_ab_json(const etp_ab *ab, etp_json *j);
+// The same object within another document.
+void etp_ab_json_value(const etp_ab *ab, etp_json *j);
+// "roof" of an operator, an object with one member for each arm; nothing without roofs.
+void etp_ab_operator_roofs_json(etp_json *j, const etp_ab *ab, const etp_ab_operator *op);
+
+// One member of "comparisons"; for documents that repeat it.
+void etp_ab_comparison_json(const etp_ab *ab, const etp_ab_comparison *c, etp_json *j);
+
+#endif

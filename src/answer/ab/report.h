@@ -1,0 +1,78 @@
+// SPDX-License-Identifier: Apache-2.0
+// Author of the report of an etp_ab: one tree for terminal, HTML, Markdown, CSV and the pictures.
+#ifndef ETP_ANSWER_AB_REPORT_H
+#define ETP_ANSWER_AB_REPORT_H
+
+#include "answer/ab/ab.h"
+#include "report/report.h"
+
+// Ids of charts and tables that callers select.
+#define ETP_AB_CHART_LATENCY "latency"
+#define ETP_AB_CHART_BREAKDOWN "breakdown"
+#define ETP_AB_TABLE_OPERATORS "operators"
+
+// The report lives in ARENA; the answer may go afterwards.
+const etp_report *etp_ab_report(const etp_ab *ab, etp_arena *arena);
+
+// What ran where: operator names of all arms side by side, no times. For emulated runs and reviews.
+const etp_report *etp_ab_proof_report(const etp_ab *ab, etp_arena *arena);
+
+// Lines "proof": what the evidence says of each arm.
+void etp_ab_proof_keys(const etp_ab *ab, etp_keys *keys, etp_arena *arena);
+
+// "faster: 2.31× [2.28, 2.34]", "withheld: emulated": one comparison in words, without its arms.
+const char *etp_ab_headline_text(const etp_ab_comparison *c, etp_arena *arena);
+
+// "local, AMD EPYC": whose roofs they are. Only with roofs.
+const char *etp_ab_roofs_device(const etp_ab *ab);
+
+// Line "engaged": how much of the model runs on the feature; nothing where none is compared.
+void etp_ab_engaged_key(const etp_ab *ab, etp_keys *keys, etp_arena *arena);
+
+// One answer, or those of several runs side by side.
+typedef struct etp_ab_views {
+    const struct etp_ab_view {
+        const etp_ab *ab;
+        const char *run; // its name among several
+    } *items;
+    size_t n;
+} etp_ab_views;
+
+// Cards of an answer's comparisons, and where the bottleneck was and is in one of them.
+void etp_ab_headline_cards(const struct etp_ab_view *view, etp_report *r, etp_arena *arena);
+void etp_ab_shift_key(const etp_ab *ab, size_t comparison, etp_keys *keys);
+
+// Sections of either, in ab_insights.c.
+void etp_ab_category_table(const etp_ab_views *v, etp_report *r);
+void etp_ab_latency_table(const etp_ab_views *v, etp_report *r);
+void etp_ab_hot_section(const etp_ab_views *v, etp_report *r, etp_arena *arena);
+void etp_ab_split_section(const etp_ab_views *v, etp_report *r, etp_arena *arena);
+void etp_ab_kernel_section(const etp_ab_views *v, etp_report *r, etp_arena *arena);
+void etp_ab_fix_section(const etp_ab_views *v, etp_report *r);
+
+// What they show by name, in ab_hot.c; longest first. The number; 0 also when out of memory.
+typedef struct etp_ab_named {
+    etp_str name;
+    uint32_t calls; // of one inference
+    int64_t ns;
+} etp_ab_named;
+size_t etp_ab_portable_names(const etp_ab *ab, etp_arena *arena, etp_ab_named **out);
+
+typedef struct etp_ab_kernels { // operators whose names changed alike
+    etp_str before, now;        // empty: that arm has none
+    etp_engagement state;
+    etp_reason reason;
+    uint32_t operators;
+    int64_t before_ns, now_ns;
+} etp_ab_kernels;
+size_t etp_ab_kernel_groups(const etp_ab *ab, etp_arena *arena, etp_ab_kernels **out);
+
+// Sections, in ab_sections.c.
+void etp_ab_category_section(const etp_ab *ab, etp_report *r);
+void etp_ab_ledger_section(const etp_ab *ab, etp_report *r);
+void etp_ab_operator_section(const etp_ab *ab, etp_report *r);
+void etp_ab_states_section(const etp_ab *ab, etp_report *r, etp_arena *arena); // ab_states_report.c
+void etp_ab_blocks_section(const etp_ab *ab, etp_report *r);
+void etp_ab_evidence_section(const etp_ab *ab, etp_report *r);
+
+#endif

@@ -1,0 +1,334 @@
+// SPDX-License-Identifier: Apache-2.0
+// Sampled kernels of a run folder: loading, the document, the derived files.
+#include "answer/kernels/kernels.h"
+
+#include <math.h>
+
+#include "base/csv.h"
+#include "os/os.h"
+
+#define FILE_LIMIT ((size_t)256 << 20)
+
+// ---- loading ----
+
+static etp_status read_arm(const etp_run *run, uint32_t index, uint32_t block, etp_arena *arena,
+                           etp_kernels_of_arm *out, etp_error *err)
+{
+    etp_str texts[2];
+    const char *dir = etp_arena_strdup(arena, run->dir);
+    for (int i = 0; i < 2; i++) {
+        const char *name = etp_run_dump_name(arena, &run->arms.items[index], block, i ? ".code" : ".samples");
+        const char *path = name && dir ? etp_run_path(arena, dir, etp_str_from(name)) : NULL;
+        if (!path) {
+            return etp_fail_nomem(err, "samples");
+        }
+        ETP_TRY(etp_os_read_text(path, FILE_LIMIT, arena, &texts[i], err));
+    }
+    return etp_kernels_read(texts[0], texts[1], arena, &out->kernels, err);
+}
+
+static uint32_t sampled_block(const etp_run *run, uint32_t arm)
+{
+    for (size_t i = 0; i < run->launches.n; i++) {
+        const etp_run_launch *l = &run->launches.items[i];
+        if (l->arm == arm && l->kind == ETP_LAUNCH_SAMPLED) {
+            return l->block;
+        }
+    }
+    return 0;
+}
+
+static etp_status load_arm(const etp_run *run, uint32_t i, etp_arena *arena, etp_kernels_of_arm *out,
+                           etp_error *err)
+{
+    const etp_run_arm *in = &run->arms.items[i];
+    out->name = etp_arena_strdup(arena, in->name);
+    out->level_name = in->level.len ? etp_arena_strdup(arena, in->level) : NULL;
+    out->prefix = etp_arena_printf(arena, "%.*s/%.*s", ETP_STR_ARG(in->name), ETP_STR_ARG(in->prefix));
+    out->model = in->model < run->models.n ? etp_arena_strdup(arena, run->models.items[in->model].stem) : "";
+    out->level = out->level_name ? etp_level_find(ETP_ISA_NONE, out->level_name) : ETP_LEVEL_NONE;
+    out->threads = in->threads;
+    if (!out->name || !out->prefix || !out->model) {
+        return etp_fail_nomem(err, "arms");
+    }
+    uint32_t block = sampled_block(run, i);
+    if (block == 0) {
+        return ETP_OK;
+    }
+    etp_error why = {.offset = ETP_NO_OFFSET};
+    etp_status st = read_arm(run, i, block, arena, out, &why);
+    if (st == ETP_NOMEM) {
+        return etp_fail_nomem(err, "samples");
+    }
+    out->sampled = st == ETP_OK;
+    if (st != ETP_OK) {
+        out->kernels = (etp_kernels){0};
+        out->problem = etp_arena_printf(arena, "%s", why.msg);
+    }
+    return ETP_OK;
+}
+
+etp_status etp_kernels_load(const etp_run *run, etp_arena *arena, etp_kernels_answer *out, etp_error *err)
+{
+    *out = (etp_kernels_answer){0};
+    out->arms = ETP_NEW_ARRAY(arena, etp_kernels_of_arm, run->arms.n);
+    etp_kernels_arm *judged = ETP_NEW_ARRAY(arena, etp_kernels_arm, run->arms.n);
+    out->title = run->models.n ? etp_arena_strdup(arena, run->models.items[0].stem) : "run";
+    if (!out->arms || !judged || !out->title) {
+        return etp_fail_nomem(err, "kernels");
+    }
+    for (uint32_t i = 0; i < run->arms.n; i++) {
+        etp_kernels_of_arm *arm = &out->arms[out->n_arms++];
+        ETP_TRY(load_arm(run, i, arena, arm, err));
+        out->n_sampled += arm->sampled;
+        judged[i] = (etp_kernels_arm){arm->sampled ? &arm->kernels : NULL, arm->level,
+                                      run->arms.items[i].model};
+    }
+    for (size_t i = 0; i < out->n_arms; i++) {
+        ETP_TRY(etp_kernels_judge(judged, out->n_arms, i, arena, &out->arms[i].proof, err));
+    }
+    return ETP_OK;
+}
+
+const char *etp_kernel_title(const etp_kernel *k, etp_arena *arena)
+{
+    return k->symbol.len ? etp_arena_strdup(arena, k->symbol)
+                         : etp_arena_printf(arena, "%.*s+0x%llx", ETP_STR_ARG(k->module),
+                                            (unsigned long long)k->start);
+}
+
+// ---- document ----
+
+static double share(uint64_t part, uint64_t whole)
+{
+    return whole ? (double)part / (double)whole : (double)NAN;
+}
+
+static void json_shares(etp_json *j, const char *key, const uint64_t of[ETP_CODES], uint64_t whole)
+{
+    etp_json_key(j, key);
+    etp_json_begin_object_inline(j);
+    for (int c = 0; c < ETP_CODES; c++) {
+        if (of[c]) {
+            etp_json_kv_ratio(j, etp_code_name((etp_code)c), share(of[c], whole));
+        }
+    }
+    etp_json_end(j);
+}
+
+static void json_kernel_name(etp_json *j, const char *key, const etp_kernel *k)
+{
+    char place[300];
+    snprintf(place, sizeof place, "%.*s+0x%llx", ETP_STR_ARG(k->module), (unsigned long long)k->start);
+    etp_json_kv_str(j, key, k->symbol.len ? k->symbol : etp_str_from(place));
+}
+
+static void json_kernels(etp_json *j, const etp_kernels *k)
+{
+    etp_json_key(j, "kernels");
+    etp_json_begin_array(j);
+    for (size_t i = 0; i < k->n_kernels; i++) {
+        const etp_kernel *f = &k->kernels[i];
+        etp_json_begin_object_inline(j);
+        json_kernel_name(j, "name", f);
+        if (f->symbol.len) {
+            etp_json_kv_str(j, "symbol", f->symbol);
+        } else {
+            etp_json_kv_null(j, "symbol");
+        }
+        etp_json_kv_str(j, "module", f->module);
+        etp_json_kv_str(j, "build_id", f->build_id);
+        etp_json_kv_u64(j, "offset", f->start);
+        etp_json_kv_u64(j, "bytes", f->end - f->start);
+        etp_json_kv_bool(j, "bounds_known", f->has_bounds);
+        etp_json_kv_z(j, "isa", etp_code_name(f->code));
+        etp_json_kv_bool(j, "decoded", f->whole);
+        etp_json_kv_bool(j, "steered", f->evidence);
+        etp_json_kv_u64(j, "samples", f->samples);
+        etp_json_kv_ratio(j, "share", share(f->samples, k->samples));
+        if (f->op < k->n_ops) {
+            etp_json_kv_str(j, "operator", k->ops[f->op].name);
+        } else {
+            etp_json_kv_null(j, "operator");
+        }
+        etp_json_end(j);
+    }
+    etp_json_end(j);
+}
+
+static void json_operators(etp_json *j, const etp_kernels *k)
+{
+    etp_json_key(j, "operators");
+    etp_json_begin_array(j);
+    for (size_t i = 0; i < k->n_ops; i++) {
+        const etp_kernel_op *op = &k->ops[i];
+        etp_json_begin_object_inline(j);
+        etp_json_kv_str(j, "name", op->name);
+        etp_json_kv_i64(j, "chain", op->chain);
+        etp_json_kv_i64(j, "instruction", op->instruction);
+        etp_json_kv_z(j, "category", etp_category_name(etp_op_category(op->name)));
+        etp_json_kv_u64(j, "samples", op->samples);
+        etp_json_kv_u64(j, "sure", op->sure);
+        etp_json_kv_ratio(j, "share", share(op->samples, k->samples));
+        json_shares(j, "isa", op->of, op->samples);
+        if (op->kernel < k->n_kernels) {
+            json_kernel_name(j, "kernel", &k->kernels[op->kernel]);
+            etp_json_kv_z(j, "kernel_isa", etp_code_name(k->kernels[op->kernel].code));
+        } else {
+            etp_json_kv_null(j, "kernel");
+            etp_json_kv_null(j, "kernel_isa");
+        }
+        etp_json_kv_ratio(j, "kernel_share", op->kernel < k->n_kernels ? share(op->kernel_samples, op->sure) : (double)NAN);
+        etp_json_end(j);
+    }
+    etp_json_end(j);
+}
+
+static void json_proof(etp_json *j, const etp_proof *proof)
+{
+    etp_json_key(j, "proof");
+    etp_json_begin_object_inline(j);
+    if (proof->truth == ETP_UNPROVEN) {
+        etp_json_kv_null(j, "ok");
+    } else {
+        etp_json_kv_bool(j, "ok", proof->truth == ETP_CONFIRMED);
+    }
+    etp_json_kv_z(j, "text", proof->lines.n ? proof->lines.items[0].text : NULL);
+    etp_json_end(j);
+}
+
+static void json_arm(etp_json *j, const etp_kernels_of_arm *a)
+{
+    const etp_kernels *k = &a->kernels;
+    etp_json_begin_object(j);
+    etp_json_kv_z(j, "name", a->name);
+    etp_json_kv_z(j, "level", a->level_name);
+    etp_json_kv_u64(j, "threads", a->threads);
+    etp_json_kv_bool(j, "sampled", a->sampled);
+    etp_json_kv_z(j, "problem", a->problem);
+    if (a->sampled) {
+        etp_json_kv_z(j, "machine", etp_machine_name(k->machine));
+        etp_json_kv_u64(j, "samples", k->samples);
+        etp_json_kv_u64(j, "in_iterations", k->in_iterations);
+        etp_json_kv_u64(j, "joined", k->joined);
+        etp_json_kv_u64(j, "joined_surely", k->sure);
+        etp_json_kv_u64(j, "evidence_samples", k->evidence);
+        etp_json_kv_ratio(j, "streaming_share", share(k->streaming, k->streaming_known));
+        json_shares(j, "isa", k->of, k->samples);
+        json_shares(j, "evidence_isa", k->evidence_of, k->evidence);
+        json_proof(j, &a->proof);
+        json_kernels(j, k);
+        json_operators(j, k);
+    }
+    etp_json_end(j);
+}
+
+void etp_kernels_json(const void *data, etp_json *j)
+{
+    const etp_kernels_answer *answer = data;
+    etp_json_begin_object(j);
+    etp_json_kv_z(j, "schema", "etprof.kernels/1");
+    etp_json_kv_z(j, "model", answer->title);
+    etp_json_key(j, "arms");
+    etp_json_begin_array(j);
+    for (size_t i = 0; i < answer->n_arms; i++) {
+        json_arm(j, &answer->arms[i]);
+    }
+    etp_json_end(j);
+    etp_json_end(j);
+    etp_json_end_document(j);
+}
+
+// ---- derived files ----
+
+// What the kit calls category.
+etp_str etp_kernel_kind(const etp_kernels *k, const etp_kernel *f)
+{
+    etp_kernel_name name;
+    etp_op_name op;
+    etp_kernel_name_parse(f->symbol, &name);
+    if (name.op.len) {
+        return name.op;
+    }
+    if (f->op >= k->n_ops || !f->evidence) {
+        return (etp_str){0};
+    }
+    etp_op_parse(k->ops[f->op].name, &op); // its parts borrow from the name
+    return op.ukernel.len ? op.ukernel : op.family;
+}
+
+static void csv_lower(etp_sink *sink, etp_str s)
+{
+    for (size_t i = 0; i < s.len; i++) {
+        char c = s.ptr[i];
+        etp_sink_char(sink, c >= 'A' && c <= 'Z' ? (char)(c + 32) : c == ',' ? ' ' : c);
+    }
+}
+
+static void write_kernel_row(etp_sink *sink, const etp_kernels_of_arm *a, const etp_kernel *f, etp_arena *arena)
+{
+    const etp_kernels *k = &a->kernels;
+    etp_kernel_name name;
+    etp_kernel_name_parse(f->symbol, &name);
+    const char *title = etp_kernel_title(f, arena);
+    bool sme2 = name.sme2 || f->code == ETP_CODE_SME2;
+    bool sme = name.sme || sme2 || f->code == ETP_CODE_SME;
+    etp_csv_cell(sink, etp_str_from(a->model), ',');
+    etp_sink_char(sink, ',');
+    etp_csv_cell(sink, etp_str_from(title), ',');
+    etp_sink_char(sink, ',');
+    csv_lower(sink, etp_kernel_kind(k, f));
+    etp_sink_printf(sink, ",%llu", (unsigned long long)f->samples);
+    const etp_str parts[] = {name.dtype, name.op, name.variant, name.shape, name.arch};
+    for (size_t i = 0; i < sizeof parts / sizeof *parts; i++) {
+        etp_sink_char(sink, ',');
+        etp_csv_cell(sink, parts[i], ',');
+    }
+    char ratio[40];
+    snprintf(ratio, sizeof ratio, "%.6g", share(f->samples, k->samples));
+    etp_sink_printf(sink, ",%d,%d,%s,%s,", sme, sme2, etp_code_name(f->code), ratio);
+    etp_csv_cell(sink, f->module, ',');
+    etp_sink_printf(sink, ",%llu,%llu,", (unsigned long long)f->start, (unsigned long long)(f->end - f->start));
+    etp_csv_cell(sink, f->op < k->n_ops ? k->ops[f->op].name : (etp_str){0}, ',');
+    etp_sink_char(sink, '\n');
+}
+
+static etp_status write_arm(const etp_kernels_of_arm *a, const char *dir, etp_arena *arena, etp_error *err)
+{
+    etp_strbuf buf;
+    etp_strbuf_init(&buf, arena);
+    etp_sink sink = etp_sink_strbuf(&buf);
+    etp_sink_z(&sink, "model_id,kernel_name,category,count,dtype,xnn_op,variant,ukernel_shape,arch_chain,"
+                      "has_sme,has_sme2,isa,share,module,offset,bytes,operator\n");
+    for (size_t i = 0; i < a->kernels.n_kernels; i++) {
+        write_kernel_row(&sink, a, &a->kernels.kernels[i], arena);
+    }
+    const char *name = etp_arena_printf(arena, "%s_kernels.csv", a->prefix);
+    if (!name || sink.failed || buf.failed) {
+        return etp_fail_nomem(err, "kernels");
+    }
+    return etp_run_write_derived(dir, name, etp_strbuf_str(&buf), err);
+}
+
+etp_status etp_kernels_write_files(const etp_kernels_answer *answer, const char *dir, etp_arena *arena,
+                                   etp_error *err)
+{
+    for (size_t i = 0; i < answer->n_arms; i++) {
+        if (answer->arms[i].sampled) {
+            ETP_TRY(write_arm(&answer->arms[i], dir, arena, err));
+        }
+    }
+    if (answer->n_sampled == 0) {
+        return ETP_OK;
+    }
+    for (int gemm = 0; gemm < 2; gemm++) {
+        etp_strbuf buf;
+        etp_strbuf_init(&buf, arena);
+        etp_sink sink = etp_sink_strbuf(&buf);
+        etp_report_style style = {.unicode = true};
+        ETP_TRY(etp_report_write(etp_kernels_view(answer, gemm, arena), ETP_FORMAT_MD, &style, &sink, err));
+        ETP_TRY(etp_run_write_derived(dir, gemm ? "kernel_view_gemm.md" : "kernel_view.md",
+                                      etp_strbuf_str(&buf), err));
+    }
+    return ETP_OK;
+}

@@ -1,0 +1,75 @@
+// SPDX-License-Identifier: Apache-2.0
+// The answer of `etprof sweep`: a factorial of models, levels and threads, from its run folder.
+// sweep_json.c and sweep_report.c only present it. docs/sweep.md says what the parts mean.
+#ifndef ETP_ANSWER_SWEEP_H
+#define ETP_ANSWER_SWEEP_H
+
+#include <etprof/program.h>
+
+#include "answer/ab/build.h"
+#include "base/json.h"
+#include "report/report.h"
+#include "stats/factorial.h"
+
+#define ETP_SWEEP_KNEE 0.1 // by default: a step is worth its threads from 10 % on
+#define ETP_SWEEP_CHART "sweep"
+#define ETP_SWEEP_TABLE_CELLS "cells"
+
+typedef struct etp_sweep_model {
+    const char *name;  // short: what tells the models' file names apart
+    etp_ab_correctness correctness; // its cells against its cell at the reference level and threads
+    const char *differs; // what differs in its outputs, NULL
+} etp_sweep_model;
+
+typedef struct etp_sweep_cell {
+    uint32_t at[ETP_FACTORS]; // model, level, threads
+    uint32_t arm;             // ETP_NO_INDEX: the plan has no such cell
+    uint32_t lost;            // timed launches that gave nothing
+    const char *lost_why;     // of the last of them, NULL
+    const char *withheld;     // no ratio is made of it: as etp_ab_comparison.withheld; NULL
+} etp_sweep_cell;
+
+typedef struct etp_sweep_sentence {
+    const char *id; // "I1" interactions, "K1" knees, "W1" warnings
+    const char *severity; // info, warn, bad
+    const char *text;
+} etp_sweep_sentence;
+
+typedef struct etp_sweep {
+    const etp_ab *ab; // arms, device, proof, grade
+    etp_sweep_model *models;
+    const char **levels; // lowest first
+    uint32_t *threads;   // ascending
+    etp_factorial grid;
+    etp_factorial_result result;
+    etp_sweep_cell *cells; // [models × levels × threads]
+    uint32_t n_cells;
+    bool same_inputs; // of all models: their times may be compared with each other
+    double noise_floor;
+    bool control_differs;
+    uint32_t cpus; // of the device, 0 unknown
+    struct {
+        etp_sweep_sentence *items;
+        size_t n, cap;
+    } sentences;
+} etp_sweep;
+
+// SESSION must be of a run folder whose plan is a sweep, and outlive *out, which lives in ARENA.
+ETP_NODISCARD etp_status etp_sweep_build(const etp_ab_session *session, etp_arena *arena,
+                                         etp_sweep *out, etp_error *err);
+// Sentences of interactions, knees and what to be careful about; called by etp_sweep_build.
+ETP_NODISCARD etp_status etp_sweep_say(etp_sweep *s, etp_arena *arena, etp_error *err);
+
+// What is withheld of all cells of one contrast; NULL nothing.
+const char *etp_sweep_withheld(const etp_sweep *s, const uint32_t at[ETP_FACTORS]);
+
+// True when both take the same number of tensors, with the same types and shapes.
+bool etp_sweep_same_inputs(const etp_method *a, const etp_method *b);
+
+// At least one cell was measured: there is a chart.
+bool etp_sweep_has_times(const etp_sweep *s);
+
+void etp_sweep_json(const void *sweep, etp_json *j); // etprof.sweep/1
+const etp_report *etp_sweep_report(const etp_sweep *s, etp_arena *arena);
+
+#endif
