@@ -3,119 +3,65 @@
 #include <stddef.h>
 
 #include "cli/measure.h"
+#include "cli/session_options.h"
 #include "cli/show_ab.h"
 
 typedef struct ab_options {
-    etp_opt_list levels, threads, fail_on;
-    const char *baseline, *device, *runner, *runner_on, *runner_off, *out, *method, *inputs, *data, *cpus, *ssh_config,
-        *remote, *resume, *prepare, *cool;
-    uint64_t blocks, iterations, warmup, seed;
-    double budget, timeout, margin_percent, precision_percent;
-    bool full, no_trace, kernels, resident, roofs;
+    etp_session_given session;
+    const char *runner_on, *runner_off, *remote;
+    bool kernels, resident, roofs;
 } ab_options;
 
 #define OPT(name, short, type, field, arg, help)                                                   \
     {name, short, type, offsetof(ab_options, field), arg, help, NULL}
 
 static const etp_opt k_options[] = {
-    OPT("levels", 'l', ETP_OPT_LIST, levels, "A,B,...", "levels to compare (see 'etprof levels')"),
-    OPT("threads", 't', ETP_OPT_LIST, threads, "N,...", "threads of the runner (default 1)"),
-    OPT("baseline", 'b', ETP_OPT_STRING, baseline, "ARM", "level or arm the others are compared with"),
-    OPT("blocks", 'k', ETP_OPT_COUNT, blocks, "K", "exactly K blocks (default 10); with --precision at most"),
-    OPT("precision", 'p', ETP_OPT_PERCENT, precision_percent, "PERCENT", ETP_PRECISION_HELP),
-    OPT("budget", 0, ETP_OPT_TIME, budget, "TIME", ETP_BUDGET_HELP),
-    OPT("device", 'd', ETP_OPT_STRING, device, "SPEC", "local (default), adb[:SERIAL], ssh:HOST or qemu[:CPU]"),
+    OPT("levels", 'l', ETP_OPT_LIST, session.levels, "A,B,...", "levels to compare (see 'etprof levels')"),
+    OPT("threads", 't', ETP_OPT_LIST, session.threads, "N,...", "threads of the runner (default 1)"),
+    OPT("baseline", 'b', ETP_OPT_STRING, session.baseline, "ARM", "level or arm the others are compared with"),
+    OPT("blocks", 'k', ETP_OPT_COUNT, session.blocks, "K", "exactly K blocks (default 10); with --precision at most"),
+    OPT("precision", 'p', ETP_OPT_PERCENT, session.precision_percent, "PERCENT", ETP_PRECISION_HELP),
+    OPT("budget", 0, ETP_OPT_TIME, session.budget, "TIME", ETP_BUDGET_HELP),
+    OPT("device", 'd', ETP_OPT_STRING, session.device, "SPEC", "local (default), adb[:SERIAL], ssh:HOST or qemu[:CPU]"),
     OPT("remote", 0, ETP_OPT_STRING, remote, "HOST:PORT", "the adb device at that address"),
-    OPT("ssh-config", 0, ETP_OPT_STRING, ssh_config, "FILE", "of ssh:HOST, instead of the user's own"),
-    OPT("prepare", 0, ETP_OPT_STRING, prepare, "MODE", ETP_PREPARE_HELP),
-    OPT("cool", 0, ETP_OPT_STRING, cool, "C[,TIME]", ETP_COOL_HELP),
-    OPT("out", 0, ETP_OPT_STRING, out, "DIR", "run folder; must be empty or new"),
-    OPT("method", 0, ETP_OPT_STRING, method, "NAME", "method of the program (default: its first)"),
-    OPT("inputs", 0, ETP_OPT_STRING, inputs, "SPEC", "random:SEED, ones, FILE.npz, FILE.bpte[#CASE], or FILE,... (raw or .npy)"),
-    OPT("data", 0, ETP_OPT_STRING, data, "FILE.ptd", "external weights"),
-    OPT("cpus", 0, ETP_OPT_STRING, cpus, "LIST", ETP_CPUS_HELP),
-    OPT("runner", 0, ETP_OPT_STRING, runner, "PATH", "etprof's runner, its bundle, or a stock executor_runner"),
+    OPT("ssh-config", 0, ETP_OPT_STRING, session.ssh_config, "FILE", "of ssh:HOST, instead of the user's own"),
+    OPT("prepare", 0, ETP_OPT_STRING, session.prepare, "MODE", ETP_PREPARE_HELP),
+    OPT("cool", 0, ETP_OPT_STRING, session.cool, "C[,TIME]", ETP_COOL_HELP),
+    OPT("out", 0, ETP_OPT_STRING, session.out, "DIR", "run folder; must be empty or new"),
+    OPT("method", 0, ETP_OPT_STRING, session.method, "NAME", "method of the program (default: its first)"),
+    OPT("inputs", 0, ETP_OPT_STRING, session.inputs, "SPEC", "random:SEED, ones, FILE.npz, FILE.bpte[#CASE], or FILE,... (raw or .npy)"),
+    OPT("data", 0, ETP_OPT_STRING, session.data, "FILE.ptd", "external weights"),
+    OPT("cpus", 0, ETP_OPT_STRING, session.cpus, "LIST", ETP_CPUS_HELP),
+    OPT("runner", 0, ETP_OPT_STRING, session.runner, "PATH", "etprof's runner, its bundle, or a stock executor_runner"),
     OPT("runner-on", 0, ETP_OPT_STRING, runner_on, "PATH", "executor_runner built with the feature ..."),
     OPT("runner-off", 0, ETP_OPT_STRING, runner_off, "PATH", "... against one built without it"),
-    OPT("iterations", 0, ETP_OPT_COUNT, iterations, "N", "timed iterations per launch (default: 0.5 s worth)"),
-    OPT("warmup", 0, ETP_OPT_COUNT, warmup, "N", "warm-up iterations per launch (default: 0.2 s worth)"),
-    OPT("seed", 0, ETP_OPT_COUNT, seed, "N", "of order and inputs (default: drawn)"),
-    OPT("timeout", 0, ETP_OPT_TIME, timeout, "TIME", "longest silence of a runner (default 60s)"),
-    OPT("margin", 0, ETP_OPT_PERCENT, margin_percent, "PERCENT", "smaller differences are 'same' (default 1)"),
-    OPT("no-trace", 0, ETP_OPT_FLAG, no_trace, NULL, "latency alone, no operator breakdown"),
+    OPT("iterations", 0, ETP_OPT_COUNT, session.iterations, "N", "timed iterations per launch (default: 0.5 s worth)"),
+    OPT("warmup", 0, ETP_OPT_COUNT, session.warmup, "N", "warm-up iterations per launch (default: 0.2 s worth)"),
+    OPT("seed", 0, ETP_OPT_COUNT, session.seed, "N", "of order and inputs (default: drawn)"),
+    OPT("timeout", 0, ETP_OPT_TIME, session.timeout, "TIME", "longest silence of a runner (default 60s)"),
+    OPT("margin", 0, ETP_OPT_PERCENT, session.margin_percent, "PERCENT", "smaller differences are 'same' (default 1)"),
+    OPT("no-trace", 0, ETP_OPT_FLAG, session.no_trace, NULL, "latency alone, no operator breakdown"),
     OPT("kernels", 0, ETP_OPT_FLAG, kernels, NULL, "also sample which kernels ran, in launches of their own"),
     OPT("resident", 0, ETP_OPT_FLAG, resident, NULL, "also let the arms take turns, loaded side by side: a second estimate"),
     OPT("roofs", 0, ETP_OPT_FLAG, roofs, NULL, "measure first what the device can do at most, once per state"),
-    OPT("resume", 0, ETP_OPT_STRING, resume, "DIR", "go on with an interrupted session, same plan and seed"),
-    OPT("full", 0, ETP_OPT_FLAG, full, NULL, "every section, also in text"),
-    OPT("fail-on", 0, ETP_OPT_LIST, fail_on, "WORDS", ETP_FAIL_ON_HELP),
+    OPT("resume", 0, ETP_OPT_STRING, session.resume, "DIR", "go on with an interrupted session, same plan and seed"),
+    OPT("full", 0, ETP_OPT_FLAG, session.full, NULL, "every section, also in text"),
+    OPT("fail-on", 0, ETP_OPT_LIST, session.fail_on, "WORDS", ETP_FAIL_ON_HELP),
     {0},
 };
 
 static etp_status session_options(etp_cli *cli, const ab_options *o, int argc, char **argv,
                                   etp_session_options *out, etp_error *err)
 {
-    const uint32_t *threads = NULL;
-    ETP_TRY(etp_threads_parse(cli, &o->threads, &threads, err));
-    if (o->blocks > ETP_MAX_BLOCKS) {
-        return etp_fail(err, ETP_USAGE, "--blocks is at most %d", ETP_MAX_BLOCKS);
-    }
-    *out = (etp_session_options){
-        .models = (const char *const *)argv,
-        .n_models = (size_t)argc,
-        .levels = o->levels.items,
-        .n_levels = o->levels.n,
-        .threads = threads,
-        .n_threads = o->threads.n,
-        .baseline = o->baseline,
-        .data = o->data,
-        .method = o->method,
-        .inputs = o->inputs ? o->inputs : etp_inputs_beside(cli, argv[0], o->method),
-        .cpus = o->cpus,
-        .blocks = (uint32_t)o->blocks,
-        .budget_s = o->budget,
-        .precision = o->precision_percent / 100,
-        .warmup = o->warmup,
-        .iterations = o->iterations,
-        .no_trace = o->no_trace,
-        .kernels = o->kernels,
-        .resident = o->resident,
-        .has_seed = o->seed != 0,
-        .seed = o->seed,
-        .timeout_s = o->timeout,
-    };
-    return ETP_OK;
-}
-
-// The plan of a resumed session is in its folder: an option that could contradict it is refused.
-static etp_status check_resume(const ab_options *o, int n_models, etp_error *err)
-{
-    const struct {
-        bool given;
-        const char *name;
-    } k_of_the_plan[] = {
-        {n_models > 0, "the model"},         {o->levels.n > 0, "--levels"},
-        {o->threads.n > 0, "--threads"},     {o->baseline != NULL, "--baseline"},
-        {o->blocks > 0, "--blocks"},         {o->budget > 0, "--budget"},
-        {o->precision_percent > 0, "--precision"},
-        {o->device != NULL, "--device"},     {o->out != NULL, "--out"},
-        {o->method != NULL, "--method"},     {o->inputs != NULL, "--inputs"},
-        {o->data != NULL, "--data"},         {o->cpus != NULL, "--cpus"},
-        {o->iterations > 0, "--iterations"}, {o->warmup > 0, "--warmup"},
-        {o->seed > 0, "--seed"},             {o->no_trace, "--no-trace"},
-        {o->runner_on != NULL, "--runner-on"}, {o->runner_off != NULL, "--runner-off"},
-        {o->kernels, "--kernels"},           {o->remote != NULL, "--remote"},
-        {o->roofs, "--roofs"},               {o->prepare != NULL, "--prepare"},
-        {o->cool != NULL, "--cool"},
-        {o->resident, "--resident"},
-    };
-    for (size_t i = 0; i < sizeof k_of_the_plan / sizeof *k_of_the_plan; i++) {
-        if (k_of_the_plan[i].given) {
-            return etp_fail(err, ETP_USAGE,
-                            "--resume goes on with the plan in its folder: leave out %s",
-                            k_of_the_plan[i].name);
-        }
-    }
+    const etp_session_given *g = &o->session;
+    ETP_TRY(etp_session_options_given(g, out, err));
+    ETP_TRY(etp_threads_parse(cli, &g->threads, &out->threads, err));
+    out->n_threads = g->threads.n;
+    out->models = (const char *const *)argv;
+    out->n_models = (size_t)argc;
+    out->inputs = g->inputs ? g->inputs : etp_inputs_beside(cli, argv[0], g->method);
+    out->kernels = o->kernels;
+    out->resident = o->resident;
     return ETP_OK;
 }
 
@@ -127,7 +73,7 @@ static etp_status measure_new(etp_cli *cli, const ab_options *o, int argc, char 
     }
     etp_session_options options;
     ETP_TRY(session_options(cli, o, argc, argv, &options, err));
-    const char *device = o->device;
+    const char *device = o->session.device;
     if (o->remote) {
         if (device && strcmp(device, "adb") != 0) {
             return etp_fail(err, ETP_USAGE, "--remote is for adb devices, --device says %s", device);
@@ -137,26 +83,27 @@ static etp_status measure_new(etp_cli *cli, const ab_options *o, int argc, char 
             return etp_fail_nomem(err, "options");
         }
     }
-    ETP_TRY(etp_cool_parse(o->cool, &options, err));
     etp_measure_request request = {
-        .device = device, .dir = o->out, .exact = o->out != NULL, .roofs = o->roofs, .prepare = o->prepare};
-    ETP_TRY(etp_foreign_option(cli, o->runner, o->runner_on, o->runner_off, &options, &request.runner, err));
+        .device = device, .dir = o->session.out, .exact = o->session.out != NULL, .roofs = o->roofs,
+        .prepare = o->session.prepare};
+    ETP_TRY(etp_foreign_option(cli, o->session.runner, o->runner_on, o->runner_off, &options, &request.runner, err));
     return etp_measure(cli, &request, &options, NULL, NULL, out_dir, err);
 }
 
 static etp_status run(etp_cli *cli, const void *opts, int argc, char **argv, etp_error *err)
 {
     const ab_options *o = opts;
-    const char *dir = o->resume;
-    cli->env_ssh_config = o->ssh_config ? o->ssh_config : cli->env_ssh_config;
-    if (o->resume) {
-        ETP_TRY(check_resume(o, argc, err));
-        ETP_TRY(etp_measure_again(cli, o->resume, o->runner, o->timeout, true, &dir, err));
+    const etp_session_given *g = &o->session;
+    const char *dir = g->resume;
+    cli->env_ssh_config = g->ssh_config ? g->ssh_config : cli->env_ssh_config;
+    if (g->resume) {
+        ETP_TRY(etp_resume_check(k_options, o, argc > 0 ? "the model" : NULL, err));
+        ETP_TRY(etp_measure_again(cli, g->resume, g->runner, g->timeout, true, &dir, err));
     } else {
         ETP_TRY(measure_new(cli, o, argc, argv, &dir, err));
     }
-    etp_ab_options answer = {.margin = o->margin_percent / 100};
-    return etp_show_measured(cli, dir, &answer, o->full, &o->fail_on, err);
+    etp_ab_options answer = {.margin = g->margin_percent / 100};
+    return etp_show_measured(cli, dir, &answer, g->full, &g->fail_on, err);
 }
 
 const etp_command etp_cmd_ab = {

@@ -6,6 +6,7 @@
 
 #include "cli/measure.h"
 #include "cli/run_config.h"
+#include "cli/session_options.h"
 #include "cli/show_ab.h"
 #include "os/os.h"
 

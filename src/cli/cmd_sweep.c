@@ -7,16 +7,15 @@
 
 #include "answer/sweep/sweep.h"
 #include "cli/measure.h"
+#include "cli/session_options.h"
 #include "cli/show_ab.h"
 
 #define PROGRAM_LIMIT ((uint64_t)64 << 30)
 
 typedef struct sweep_options {
-    etp_opt_list models, levels, threads, fail_on;
-    const char *baseline, *device, *runner, *out, *method, *inputs, *data, *cpus, *ssh_config, *resume, *prepare, *cool;
-    uint64_t blocks, iterations, warmup, seed;
-    double budget, timeout, margin_percent, knee_percent, precision_percent;
-    bool full, no_trace;
+    etp_session_given session;
+    etp_opt_list models;
+    double knee_percent;
 } sweep_options;
 
 #define OPT(name, short, type, field, arg, help)                                                   \
@@ -24,32 +23,32 @@ typedef struct sweep_options {
 
 static const etp_opt k_options[] = {
     OPT("models", 'm', ETP_OPT_LIST, models, "A.pte,...", "models, beside those named as operands"),
-    OPT("levels", 'l', ETP_OPT_LIST, levels, "A,B,...", "levels (default: the best against plain SIMD)"),
-    OPT("threads", 't', ETP_OPT_LIST, threads, "N,...", "thread counts of the runner (default 1)"),
-    OPT("baseline", 'b', ETP_OPT_STRING, baseline, "LEVEL", "level the others are compared with (default: lowest)"),
-    OPT("blocks", 'k', ETP_OPT_COUNT, blocks, "K", "exactly K blocks (default 10); with --precision at most"),
-    OPT("precision", 'p', ETP_OPT_PERCENT, precision_percent, "PERCENT", ETP_PRECISION_HELP),
-    OPT("budget", 0, ETP_OPT_TIME, budget, "TIME", ETP_BUDGET_HELP),
+    OPT("levels", 'l', ETP_OPT_LIST, session.levels, "A,B,...", "levels (default: the best against plain SIMD)"),
+    OPT("threads", 't', ETP_OPT_LIST, session.threads, "N,...", "thread counts of the runner (default 1)"),
+    OPT("baseline", 'b', ETP_OPT_STRING, session.baseline, "LEVEL", "level the others are compared with (default: lowest)"),
+    OPT("blocks", 'k', ETP_OPT_COUNT, session.blocks, "K", "exactly K blocks (default 10); with --precision at most"),
+    OPT("precision", 'p', ETP_OPT_PERCENT, session.precision_percent, "PERCENT", ETP_PRECISION_HELP),
+    OPT("budget", 0, ETP_OPT_TIME, session.budget, "TIME", ETP_BUDGET_HELP),
     OPT("knee", 0, ETP_OPT_PERCENT, knee_percent, "PERCENT", "gain that more threads must reach (default 10)"),
-    OPT("device", 'd', ETP_OPT_STRING, device, "SPEC", "local (default), adb[:SERIAL], ssh:HOST or qemu[:CPU]"),
-    OPT("ssh-config", 0, ETP_OPT_STRING, ssh_config, "FILE", "of ssh:HOST, instead of the user's own"),
-    OPT("prepare", 0, ETP_OPT_STRING, prepare, "MODE", ETP_PREPARE_HELP),
-    OPT("cool", 0, ETP_OPT_STRING, cool, "C[,TIME]", ETP_COOL_HELP),
-    OPT("out", 0, ETP_OPT_STRING, out, "DIR", "run folder; must be empty or new"),
-    OPT("method", 0, ETP_OPT_STRING, method, "NAME", "method of the programs (default: their first)"),
-    OPT("inputs", 0, ETP_OPT_STRING, inputs, "SPEC", "random:SEED, ones, or FILE,... one per input"),
-    OPT("data", 0, ETP_OPT_STRING, data, "FILE.ptd", "external weights"),
-    OPT("cpus", 0, ETP_OPT_STRING, cpus, "LIST", ETP_CPUS_HELP),
-    OPT("runner", 0, ETP_OPT_STRING, runner, "PATH", "runner program or bundle folder"),
-    OPT("iterations", 0, ETP_OPT_COUNT, iterations, "N", "timed iterations per launch (default: 0.5 s worth)"),
-    OPT("warmup", 0, ETP_OPT_COUNT, warmup, "N", "warm-up iterations per launch (default: 0.2 s worth)"),
-    OPT("seed", 0, ETP_OPT_COUNT, seed, "N", "of order and inputs (default: drawn)"),
-    OPT("timeout", 0, ETP_OPT_TIME, timeout, "TIME", "longest silence of a runner (default 60s)"),
-    OPT("margin", 0, ETP_OPT_PERCENT, margin_percent, "PERCENT", "smaller differences are 'same' (default 1)"),
-    OPT("no-trace", 0, ETP_OPT_FLAG, no_trace, NULL, "latency alone: no operators, so no proof by names"),
-    OPT("resume", 0, ETP_OPT_STRING, resume, "DIR", "go on with an interrupted sweep, same plan and seed"),
-    OPT("full", 0, ETP_OPT_FLAG, full, NULL, "every section, also in text"),
-    OPT("fail-on", 0, ETP_OPT_LIST, fail_on, "WORDS", ETP_FAIL_ON_HELP),
+    OPT("device", 'd', ETP_OPT_STRING, session.device, "SPEC", "local (default), adb[:SERIAL], ssh:HOST or qemu[:CPU]"),
+    OPT("ssh-config", 0, ETP_OPT_STRING, session.ssh_config, "FILE", "of ssh:HOST, instead of the user's own"),
+    OPT("prepare", 0, ETP_OPT_STRING, session.prepare, "MODE", ETP_PREPARE_HELP),
+    OPT("cool", 0, ETP_OPT_STRING, session.cool, "C[,TIME]", ETP_COOL_HELP),
+    OPT("out", 0, ETP_OPT_STRING, session.out, "DIR", "run folder; must be empty or new"),
+    OPT("method", 0, ETP_OPT_STRING, session.method, "NAME", "method of the programs (default: their first)"),
+    OPT("inputs", 0, ETP_OPT_STRING, session.inputs, "SPEC", "random:SEED, ones, or FILE,... one per input"),
+    OPT("data", 0, ETP_OPT_STRING, session.data, "FILE.ptd", "external weights"),
+    OPT("cpus", 0, ETP_OPT_STRING, session.cpus, "LIST", ETP_CPUS_HELP),
+    OPT("runner", 0, ETP_OPT_STRING, session.runner, "PATH", "runner program or bundle folder"),
+    OPT("iterations", 0, ETP_OPT_COUNT, session.iterations, "N", "timed iterations per launch (default: 0.5 s worth)"),
+    OPT("warmup", 0, ETP_OPT_COUNT, session.warmup, "N", "warm-up iterations per launch (default: 0.2 s worth)"),
+    OPT("seed", 0, ETP_OPT_COUNT, session.seed, "N", "of order and inputs (default: drawn)"),
+    OPT("timeout", 0, ETP_OPT_TIME, session.timeout, "TIME", "longest silence of a runner (default 60s)"),
+    OPT("margin", 0, ETP_OPT_PERCENT, session.margin_percent, "PERCENT", "smaller differences are 'same' (default 1)"),
+    OPT("no-trace", 0, ETP_OPT_FLAG, session.no_trace, NULL, "latency alone: no operators, so no proof by names"),
+    OPT("resume", 0, ETP_OPT_STRING, session.resume, "DIR", "go on with an interrupted sweep, same plan and seed"),
+    OPT("full", 0, ETP_OPT_FLAG, session.full, NULL, "every section, also in text"),
+    OPT("fail-on", 0, ETP_OPT_LIST, session.fail_on, "WORDS", ETP_FAIL_ON_HELP),
     {0},
 };
 
@@ -114,11 +113,10 @@ static size_t first_different(const etp_session_options *o)
 }
 
 // One --inputs for all: files must fit every model.
-static etp_status choose_inputs(etp_cli *cli, const sweep_options *o, etp_session_options *out,
-                                etp_error *err)
+static etp_status choose_inputs(etp_cli *cli, const char *given, etp_session_options *out, etp_error *err)
 {
     size_t other = first_different(out);
-    bool files = o->inputs && strcmp(o->inputs, "ones") != 0 && strncmp(o->inputs, "random:", 7) != 0;
+    bool files = given && strcmp(given, "ones") != 0 && strncmp(given, "random:", 7) != 0;
     if (other && files) {
         return etp_fail(err, ETP_USAGE,
                         "%s and %s take different inputs: files of --inputs cannot fit both; use random:SEED",
@@ -128,7 +126,7 @@ static etp_status choose_inputs(etp_cli *cli, const sweep_options *o, etp_sessio
         fprintf(stderr, "models     %s and %s take different inputs: their times are not compared with each other\n",
                 out->models[0], out->models[other]);
     }
-    out->inputs = o->inputs || other ? o->inputs : etp_inputs_beside(cli, out->models[0], o->method);
+    out->inputs = given || other ? given : etp_inputs_beside(cli, out->models[0], out->method);
     return ETP_OK;
 }
 
@@ -138,103 +136,58 @@ static int ascending(const void *pa, const void *pb)
     return (a > b) - (a < b);
 }
 
-static etp_status choose_threads(etp_cli *cli, const sweep_options *o, etp_session_options *out,
+static etp_status choose_threads(etp_cli *cli, const etp_opt_list *list, etp_session_options *out,
                                  etp_error *err)
 {
     const uint32_t *given = NULL;
-    ETP_TRY(etp_threads_parse(cli, &o->threads, &given, err));
-    uint32_t *threads = ETP_NEW_ARRAY(&cli->arena, uint32_t, o->threads.n + 1);
+    ETP_TRY(etp_threads_parse(cli, list, &given, err));
+    uint32_t *threads = ETP_NEW_ARRAY(&cli->arena, uint32_t, list->n + 1);
     if (!threads) {
         return etp_fail_nomem(err, "options");
     }
-    for (size_t i = 0; i < o->threads.n; i++) {
+    for (size_t i = 0; i < list->n; i++) {
         threads[i] = given[i];
     }
-    qsort(threads, o->threads.n, sizeof *threads, ascending);
-    for (size_t i = 1; i < o->threads.n; i++) {
+    qsort(threads, list->n, sizeof *threads, ascending);
+    for (size_t i = 1; i < list->n; i++) {
         if (threads[i] == threads[i - 1]) {
             return etp_fail(err, ETP_USAGE, "--threads %u is given twice", (unsigned)threads[i]);
         }
     }
     out->threads = threads;
-    out->n_threads = o->threads.n;
+    out->n_threads = list->n;
     return ETP_OK;
 }
 
 static etp_status measure_new(etp_cli *cli, const sweep_options *o, int argc, char **argv,
                               const char **out_dir, etp_error *err)
 {
-    etp_session_options options = {
-        .levels = o->levels.items,
-        .n_levels = o->levels.n,
-        .baseline = o->baseline,
-        .data = o->data,
-        .method = o->method,
-        .cpus = o->cpus,
-        .blocks = (uint32_t)o->blocks,
-        .budget_s = o->budget,
-        .precision = o->precision_percent / 100,
-        .warmup = o->warmup,
-        .iterations = o->iterations,
-        .no_trace = o->no_trace,
-        .sweep_knee = o->knee_percent > 0 ? o->knee_percent / 100 : ETP_SWEEP_KNEE,
-        .has_seed = o->seed != 0,
-        .seed = o->seed,
-        .timeout_s = o->timeout,
-    };
-    if (o->blocks > ETP_MAX_BLOCKS) {
-        return etp_fail(err, ETP_USAGE, "--blocks is at most %d", ETP_MAX_BLOCKS);
-    }
+    const etp_session_given *g = &o->session;
+    etp_session_options options;
+    ETP_TRY(etp_session_options_given(g, &options, err));
+    options.sweep_knee = o->knee_percent > 0 ? o->knee_percent / 100 : ETP_SWEEP_KNEE;
     ETP_TRY(all_models(cli, o, argc, argv, &options, err));
-    ETP_TRY(choose_threads(cli, o, &options, err));
-    ETP_TRY(choose_inputs(cli, o, &options, err));
-    ETP_TRY(etp_cool_parse(o->cool, &options, err));
+    ETP_TRY(choose_threads(cli, &g->threads, &options, err));
+    ETP_TRY(choose_inputs(cli, g->inputs, &options, err));
     etp_measure_request request = {
-        .device = o->device, .runner = o->runner, .dir = o->out, .exact = o->out != NULL, .prepare = o->prepare};
+        .device = g->device, .runner = g->runner, .dir = g->out, .exact = g->out != NULL, .prepare = g->prepare};
     return etp_measure(cli, &request, &options, NULL, NULL, out_dir, err);
-}
-
-// The plan of a resumed sweep is in its folder: an option that could contradict it is refused.
-static etp_status check_resume(const sweep_options *o, int n_operands, etp_error *err)
-{
-    const struct {
-        bool given;
-        const char *name;
-    } k_of_the_plan[] = {
-        {n_operands > 0 || o->models.n > 0, "the models"}, {o->levels.n > 0, "--levels"},
-        {o->threads.n > 0, "--threads"},     {o->baseline != NULL, "--baseline"},
-        {o->blocks > 0, "--blocks"},         {o->budget > 0, "--budget"},
-        {o->precision_percent > 0, "--precision"},
-        {o->knee_percent > 0, "--knee"},     {o->device != NULL, "--device"},
-        {o->out != NULL, "--out"},           {o->method != NULL, "--method"},
-        {o->inputs != NULL, "--inputs"},     {o->data != NULL, "--data"},
-        {o->cpus != NULL, "--cpus"},         {o->iterations > 0, "--iterations"},
-        {o->warmup > 0, "--warmup"},         {o->seed > 0, "--seed"},
-        {o->no_trace, "--no-trace"},           {o->prepare != NULL, "--prepare"},
-        {o->cool != NULL, "--cool"},
-    };
-    for (size_t i = 0; i < sizeof k_of_the_plan / sizeof *k_of_the_plan; i++) {
-        if (k_of_the_plan[i].given) {
-            return etp_fail(err, ETP_USAGE, "--resume goes on with the plan in its folder: leave out %s",
-                            k_of_the_plan[i].name);
-        }
-    }
-    return ETP_OK;
 }
 
 static etp_status run(etp_cli *cli, const void *opts, int argc, char **argv, etp_error *err)
 {
     const sweep_options *o = opts;
-    const char *dir = o->resume;
-    cli->env_ssh_config = o->ssh_config ? o->ssh_config : cli->env_ssh_config;
-    if (o->resume) {
-        ETP_TRY(check_resume(o, argc, err));
-        ETP_TRY(etp_measure_again(cli, o->resume, o->runner, o->timeout, true, &dir, err));
+    const etp_session_given *g = &o->session;
+    const char *dir = g->resume;
+    cli->env_ssh_config = g->ssh_config ? g->ssh_config : cli->env_ssh_config;
+    if (g->resume) {
+        ETP_TRY(etp_resume_check(k_options, o, argc > 0 || o->models.n > 0 ? "the models" : NULL, err));
+        ETP_TRY(etp_measure_again(cli, g->resume, g->runner, g->timeout, true, &dir, err));
     } else {
         ETP_TRY(measure_new(cli, o, argc, argv, &dir, err));
     }
-    etp_ab_options answer = {.margin = o->margin_percent / 100};
-    return etp_show_measured(cli, dir, &answer, o->full, &o->fail_on, err);
+    etp_ab_options answer = {.margin = g->margin_percent / 100};
+    return etp_show_measured(cli, dir, &answer, g->full, &g->fail_on, err);
 }
 
 const etp_command etp_cmd_sweep = {

@@ -99,6 +99,9 @@ void etp_cli_outcome(etp_cli *cli, int exit_code);
 ETP_NODISCARD etp_status etp_options_parse(etp_cli *cli, const etp_command *cmd, int argc,
                                            char **argv, void *opts, int *n_operands, bool *help,
                                            etp_error *err);
+// Name of the first option of TABLE (all defaults zero) that was given, EXCEPT (NULL-terminated) aside; NULL:
+// none.
+const char *etp_option_given(const etp_opt *table, const void *opts, const char *const *except);
 // Nearest candidate within two edits, or NULL. CANDIDATES is NULL-terminated.
 const char *etp_suggest(const char *word, const char *const *candidates);
 

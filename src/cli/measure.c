@@ -6,13 +6,10 @@
 #include <string.h>
 
 #include "answer/roofs.h"
-#include "base/number.h"
 #include "device/clusters.h"
 #include "device/prepare.h"
 #include "measure/foreign.h"
 #include "os/os.h"
-
-#define COOL_WAIT_S 600.0
 
 typedef struct progress_line {
     bool shown;
@@ -55,51 +52,6 @@ static void on_message(void *ctx, const char *text)
         clear_progress(line);
     }
     fprintf(stderr, "%s\n", text);
-}
-
-// Folder with the inputs of one method: that of --method, or the only one there is.
-static const char *method_folder(etp_cli *cli, const char *dir, const char *method)
-{
-    etp_dir_list list = {0};
-    const char *found = NULL;
-    if (!etp_os_is_dir(dir) || etp_os_list(dir, &cli->arena, &list, NULL) != ETP_OK) {
-        return NULL;
-    }
-    for (size_t i = 0; i < list.n; i++) {
-        bool wanted = list.items[i].is_dir && (!method || strcmp(method, list.items[i].name) == 0);
-        if (wanted && found) {
-            return NULL; // several methods: the runner's choice is not ours to guess
-        }
-        found = wanted ? list.items[i].name : found;
-    }
-    return found ? etp_arena_printf(&cli->arena, "%s/%s", dir, found) : NULL;
-}
-
-const char *etp_inputs_beside(etp_cli *cli, const char *model, const char *method)
-{
-    const char *beside = etp_arena_printf(&cli->arena, "%s.inputs", model);
-    const char *dir = beside ? method_folder(cli, beside, method) : NULL;
-    if (!dir) {
-        return NULL;
-    }
-    etp_strbuf buf;
-    etp_strbuf_init(&buf, &cli->arena);
-    size_t n = 0;
-    for (;; n++) {
-        const char *file = etp_arena_printf(&cli->arena, "%s/%zu.bin", dir, n);
-        const char *full = file ? etp_os_absolute(file, &cli->arena) : NULL;
-        if (!full || !etp_os_is_file(full)) {
-            break;
-        }
-        etp_strbuf_printf(&buf, "%s%s", n ? "," : "", full);
-    }
-    if (n == 0 || buf.failed) {
-        return NULL;
-    }
-    if (!cli->quiet) {
-        fprintf(stderr, "inputs     %s (%zu files beside the model)\n", dir, n);
-    }
-    return buf.ptr;
 }
 
 static void say_what_happened(etp_cli *cli, const char *dir, const etp_session_result *r)
@@ -234,35 +186,6 @@ static const char *launcher_beside(etp_cli *cli)
     return path && etp_os_is_executable(path) ? path : NULL;
 }
 
-etp_status etp_foreign_option(etp_cli *cli, const char *runner, const char *on, const char *off,
-                              etp_session_options *options, const char **out_runner, etp_error *err)
-{
-    *out_runner = runner;
-    bool foreign = runner && !etp_os_is_dir(runner) && etp_foreign_is(runner);
-    if (!on && !off && !foreign) {
-        return ETP_OK;
-    }
-    if ((on != NULL) != (off != NULL) || (on && runner)) {
-        return etp_fail(err, ETP_USAGE, "%s", on && runner ? "--runner is for both, --runner-on and "
-                                                            "--runner-off for one each: not all three"
-                                                          : "--runner-on and --runner-off go together");
-    }
-    if (on && options->n_levels != 0 && options->n_levels != 2) {
-        return etp_fail(err, ETP_USAGE, "--runner-on and --runner-off are two builds: give two --levels, "
-                                        "what they are said to run at, or none");
-    }
-    const char **list = ETP_NEW_ARRAY(&cli->arena, const char *, 2);
-    if (!list) {
-        return etp_fail_nomem(err, "options");
-    }
-    list[0] = on ? on : runner;
-    list[1] = off;
-    options->runners = list;
-    options->n_runners = on ? 2 : 1;
-    *out_runner = NULL;
-    return ETP_OK;
-}
-
 // Settings that an earlier session left behind are part of what is measured now.
 static void warn_of_journal(const etp_cli *cli, const etp_device *device)
 {
@@ -305,21 +228,6 @@ static void restore(etp_cli *cli, etp_device *device)
                 device->info.spec, why.msg);
         etp_cli_outcome(cli, 5);
     }
-}
-
-etp_status etp_cool_parse(const char *text, etp_session_options *options, etp_error *err)
-{
-    if (!text) {
-        return ETP_OK;
-    }
-    etp_str all = etp_str_from(text), celsius = {text, etp_str_find(all, ETP_STR(","))};
-    bool ok = etp_parse_double(celsius, &options->cool_c) && options->cool_c > 0 && options->cool_c < 150;
-    options->cool_wait_s = COOL_WAIT_S;
-    if (ok && celsius.len < all.len) {
-        ok = etp_opt_seconds((etp_str){text + celsius.len + 1, all.len - celsius.len - 1}, &options->cool_wait_s);
-    }
-    return ok ? ETP_OK
-              : etp_fail(err, ETP_USAGE, "--cool '%s' is no temperature in degrees Celsius, or C,TIME like 38,5m", text);
 }
 
 etp_status etp_measure_open(etp_cli *cli, const char *spec, const char *runner, double timeout_s,
@@ -413,23 +321,4 @@ etp_status etp_measure_again(etp_cli *cli, const char *dir, const char *runner, 
     etp_status st = measure_again(cli, dir, runner, timeout_s, resume, out_dir, err);
     etp_os_lock_release(&lock);
     return st;
-}
-
-etp_status etp_threads_parse(etp_cli *cli, const etp_opt_list *list, const uint32_t **out,
-                             etp_error *err)
-{
-    uint32_t *threads = ETP_NEW_ARRAY(&cli->arena, uint32_t, list->n);
-    if (!threads) {
-        return etp_fail_nomem(err, "options");
-    }
-    for (size_t i = 0; i < list->n; i++) {
-        uint64_t v = 0;
-        if (!etp_parse_u64(etp_str_from(list->items[i]), &v) || v == 0 || v > 1024) {
-            return etp_fail(err, ETP_USAGE, "--threads takes numbers from 1 to 1024, not '%s'",
-                            list->items[i]);
-        }
-        threads[i] = (uint32_t)v;
-    }
-    *out = threads;
-    return ETP_OK;
 }

@@ -339,3 +339,34 @@ etp_status etp_options_parse(etp_cli *cli, const etp_command *cmd, int argc, cha
     }
     return ETP_OK;
 }
+
+// Bytes that store() writes for a value.
+static size_t field_size(etp_opt_type type)
+{
+    switch (type) {
+    case ETP_OPT_FLAG: return sizeof(bool);
+    case ETP_OPT_STRING: return sizeof(const char *);
+    case ETP_OPT_LIST: return sizeof(etp_opt_list);
+    case ETP_OPT_COUNT: return sizeof(uint64_t);
+    case ETP_OPT_NUMBER:
+    case ETP_OPT_PERCENT:
+    case ETP_OPT_TIME: return sizeof(double);
+    case ETP_OPT_CHOICE: return sizeof(int);
+    }
+    return 0;
+}
+
+const char *etp_option_given(const etp_opt *table, const void *opts, const char *const *except)
+{
+    static const char k_zero[sizeof(etp_opt_list)] = {0};
+    for (const etp_opt *o = table; o->name; o++) {
+        bool skip = false;
+        for (size_t i = 0; except[i]; i++) {
+            skip = skip || strcmp(except[i], o->name) == 0;
+        }
+        if (!skip && memcmp((const char *)opts + o->offset, k_zero, field_size(o->type)) != 0) {
+            return o->name;
+        }
+    }
+    return NULL;
+}

@@ -29,7 +29,8 @@ static bool contains(const etp_show_options *show, const char *word)
     return false;
 }
 
-static void record_outcome(etp_cli *cli, const etp_ab *ab, const etp_show_options *show)
+// What is the same for every answer over measured arms: a contradicted level, a lost block.
+static void record_arms(etp_cli *cli, const etp_ab *ab)
 {
     for (size_t i = 0; i < ab->n_arms; i++) {
         if (ab->arms[i].proof.truth == ETP_CONTRADICTED) {
@@ -39,6 +40,11 @@ static void record_outcome(etp_cli *cli, const etp_ab *ab, const etp_show_option
     if (ab->block_lost) {
         etp_cli_outcome(cli, 6);
     }
+}
+
+static void record_outcome(etp_cli *cli, const etp_ab *ab, const etp_show_options *show)
+{
+    record_arms(cli, ab);
     if (ab->correctness.ok == 0) {
         etp_cli_outcome(cli, 1);
     }
@@ -53,14 +59,7 @@ static void record_outcome(etp_cli *cli, const etp_ab *ab, const etp_show_option
 
 static void record_sweep(etp_cli *cli, const etp_sweep *s, const etp_show_options *show)
 {
-    for (size_t i = 0; i < s->ab->n_arms; i++) {
-        if (s->ab->arms[i].proof.truth == ETP_CONTRADICTED) {
-            etp_cli_outcome(cli, 6);
-        }
-    }
-    if (s->ab->block_lost) {
-        etp_cli_outcome(cli, 6);
-    }
+    record_arms(cli, s->ab);
     for (uint32_t m = 0; m < s->grid.n[ETP_FACTOR_MODEL]; m++) {
         if (s->models[m].correctness.ok == 0) {
             etp_cli_outcome(cli, 1);
