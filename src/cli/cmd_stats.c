@@ -3,6 +3,7 @@
 #include <stddef.h>
 #include <string.h>
 
+#include "answer/ab/build.h"
 #include "answer/kit/latency.h"
 #include "answer/stats/stats.h"
 #include "cli/emit.h"
@@ -81,6 +82,20 @@ static bool is_timeline(const char *path)
     return yes;
 }
 
+// What 'analyze' withholds of this folder is not to be had here either.
+static etp_status take_withheld(etp_cli *cli, const char *dir, etp_stats_answer *stats, etp_error *err)
+{
+    const char *baseline = etp_arena_strdup(&cli->arena, stats->names[stats->stats.baseline]);
+    etp_ab_session *session;
+    if (!baseline) {
+        return etp_fail_nomem(err, "baseline");
+    }
+    ETP_TRY(etp_ab_open(&dir, 1, &(etp_ab_options){.baseline = baseline}, &session, err));
+    etp_status st = etp_stats_take_withheld(stats, etp_ab_answer(session), &cli->arena, err);
+    etp_ab_close(session);
+    return st;
+}
+
 static etp_status run(etp_cli *cli, const void *opts, int argc, char **argv, etp_error *err)
 {
     const stats_options *o = opts;
@@ -94,13 +109,17 @@ static etp_status run(etp_cli *cli, const void *opts, int argc, char **argv, etp
     etp_sample_file file;
     ETP_TRY(etp_sample_file_read(cli, argv[0], o->baseline, &file, err));
     etp_stats_answer stats = {.source = file.name, .names = file.table.arms};
-    etp_stats_options how = {.baseline = file.baseline, .margin = o->margin_percent / 100};
+    etp_stats_options how = {.baseline = file.baseline,
+                             .margin = o->margin_percent / 100,
+                             .seed = file.run ? file.run->seed : 0,
+                             .sequential = file.run && file.run->precision > 0};
     if (etp_stats_analyze(file.table.samples, file.table.n_samples, file.table.n_arms, &how,
                           &cli->arena, &stats.stats, err) != ETP_OK) {
         return etp_fail_ctx(err, "%s", file.name);
     }
     if (file.run) {
         ETP_TRY(etp_stats_take_records(&stats, file.run, &cli->arena, err));
+        ETP_TRY(take_withheld(cli, argv[0], &stats, err));
     }
     etp_cli_answer answer = {
         .json = etp_stats_json,

@@ -185,16 +185,25 @@ etp_sample etp_ab_sample_of(const etp_run_sample *in)
                         in->iteration, use_of(in->phase), in->duration_ns};
 }
 
+etp_status etp_ab_samples_of(const etp_run *run, etp_arena *arena, etp_sample **out, etp_error *err)
+{
+    *out = ETP_NEW_ARRAY(arena, etp_sample, run->samples.n);
+    if (!*out) {
+        return etp_fail_nomem(err, "samples");
+    }
+    for (size_t i = 0; i < run->samples.n; i++) {
+        (*out)[i] = etp_ab_sample_of(&run->samples.items[i]);
+    }
+    return ETP_OK;
+}
+
 static etp_status run_statistics(etp_ab_session *s, const etp_ab_options *options, etp_error *err)
 {
     const etp_run *run = &s->run;
-    etp_sample *samples = ETP_NEW_ARRAY(&s->arena, etp_sample, run->samples.n);
-    if (!samples) {
-        return etp_fail_nomem(err, "samples");
-    }
+    etp_sample *samples;
     size_t timed = 0;
+    ETP_TRY(etp_ab_samples_of(run, &s->arena, &samples, err));
     for (size_t i = 0; i < run->samples.n; i++) {
-        samples[i] = etp_ab_sample_of(&run->samples.items[i]);
         timed += samples[i].use == ETP_SAMPLE_TIMED;
     }
     if (timed == 0) {

@@ -5,6 +5,8 @@
 #ifndef ETP_ANSWER_AB_BUILD_H
 #define ETP_ANSWER_AB_BUILD_H
 
+#include <etprof/stats.h>
+
 #include "answer/ab/ab.h"
 #include "store/store.h"
 
@@ -25,6 +27,9 @@ typedef struct etp_ab_options {
 ETP_NODISCARD etp_status etp_ab_open(const char *const *paths, size_t n_paths,
                                      const etp_ab_options *options, etp_ab_session **out,
                                      etp_error *err);
+// Samples of the committed blocks, in the form the statistics take them; arms are those of the run.
+ETP_NODISCARD etp_status etp_ab_samples_of(const etp_run *run, etp_arena *arena, etp_sample **out,
+                                           etp_error *err);
 const etp_ab *etp_ab_answer(const etp_ab_session *session);
 // The run folder's raw contents; NULL for bare dumps.
 const etp_run *etp_ab_run(const etp_ab_session *session);

@@ -10,7 +10,7 @@
 
 #include "base/number.h"
 
-static const char *withheld_text(const char *code)
+const char *etp_ab_withheld_text(const char *code)
 {
     static const struct {
         const char *code, *text;
@@ -31,7 +31,7 @@ static const char *withheld_text(const char *code)
 const char *etp_ab_headline_text(const etp_ab_comparison *c, etp_arena *arena)
 {
     if (c->withheld) {
-        return etp_arena_printf(arena, "withheld: %s", withheld_text(c->withheld));
+        return etp_arena_printf(arena, "withheld: %s", etp_ab_withheld_text(c->withheld));
     }
     if (!isfinite(c->estimate)) {
         return etp_arena_printf(arena, "%s", c->verdict);
@@ -82,7 +82,7 @@ void etp_ab_headline_cards(const struct etp_ab_view *view, etp_report *r, etp_ar
         const etp_ab_comparison *c = &ab->comparisons[i];
         const char *verdict = c->verdict;
         if (c->withheld) {
-            verdict = etp_arena_printf(arena, "withheld: %s", withheld_text(c->withheld));
+            verdict = etp_arena_printf(arena, "withheld: %s", etp_ab_withheld_text(c->withheld));
         } else if (is_unpaired(c) && strcmp(c->verdict, "unknown") == 0) {
             verdict = "unknown: two sessions, and the difference is not clear of their noise";
         } else if (isfinite(c->lo) && strcmp(c->verdict, "unknown") == 0 && c->blocks < 6) {

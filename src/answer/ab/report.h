@@ -23,6 +23,9 @@ void etp_ab_proof_keys(const etp_ab *ab, etp_keys *keys, etp_arena *arena);
 // "faster: 2.31× [2.28, 2.34]", "withheld: emulated": one comparison in words, without its arms.
 const char *etp_ab_headline_text(const etp_ab_comparison *c, etp_arena *arena);
 
+// A code of `withheld` in words; the text is a literal.
+const char *etp_ab_withheld_text(const char *code);
+
 // "local, AMD EPYC": whose roofs they are. Only with roofs.
 const char *etp_ab_roofs_device(const etp_ab *ab);
 

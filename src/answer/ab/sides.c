@@ -34,13 +34,8 @@ static bool has_timed(const etp_ab_side *x)
 static etp_status analyze_session(etp_ab_session *s, const etp_run *run,
                                   const etp_ab_options *options, etp_stats *out, etp_error *err)
 {
-    etp_sample *samples = ETP_NEW_ARRAY(&s->arena, etp_sample, run->samples.n);
-    if (!samples) {
-        return etp_fail_nomem(err, "samples");
-    }
-    for (size_t i = 0; i < run->samples.n; i++) {
-        samples[i] = etp_ab_sample_of(&run->samples.items[i]);
-    }
+    etp_sample *samples;
+    ETP_TRY(etp_ab_samples_of(run, &s->arena, &samples, err));
     etp_stats_options o = {.baseline = run->baseline < run->arms.n ? run->baseline : 0,
                            .margin = options->margin,
                            .seed = run->seed,

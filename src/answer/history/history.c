@@ -6,7 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "answer/ab/session.h"
+#include "answer/ab/build.h"
 #include "base/csv.h"
 #include "base/number.h"
 #include "os/os.h"
@@ -56,13 +56,8 @@ static bool add_figure(finder *f, found *to, const char *name, double value)
 // Speedups are shown where etprof would give them: not against a session's own A/A control.
 static etp_status take_figures(finder *f, const etp_run *run, found *to, etp_error *err)
 {
-    etp_sample *samples = ETP_NEW_ARRAY(f->arena, etp_sample, run->samples.n);
-    if (!samples) {
-        return no_memory(err);
-    }
-    for (size_t i = 0; i < run->samples.n; i++) {
-        samples[i] = etp_ab_sample_of(&run->samples.items[i]);
-    }
+    etp_sample *samples;
+    ETP_TRY(etp_ab_samples_of(run, f->arena, &samples, err));
     etp_stats stats;
     etp_stats_options o = {.baseline = run->baseline, .seed = run->seed};
     ETP_TRY(etp_stats_analyze(samples, run->samples.n, (uint32_t)run->arms.n, &o, f->arena, &stats, err));

@@ -107,3 +107,16 @@ etp_status etp_stats_take_records(etp_stats_answer *a, const etp_run *run, etp_a
     ETP_TRY(link_blocks(s, run, block_temperature, arena, &a->temperature, err));
     return link_blocks(s, run, block_clock, arena, &a->clock, err);
 }
+
+etp_status etp_stats_take_withheld(etp_stats_answer *a, const etp_ab *ab, etp_arena *arena,
+                                   etp_error *err)
+{
+    a->withheld = ETP_NEW_ARRAY(arena, const char *, a->stats.n_arms);
+    if (!a->withheld) {
+        return etp_fail_nomem(err, "comparisons");
+    }
+    for (size_t i = 0; i < ab->n_comparisons; i++) {
+        a->withheld[ab->comparisons[i].candidate] = ab->comparisons[i].withheld;
+    }
+    return ETP_OK;
+}

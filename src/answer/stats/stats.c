@@ -4,6 +4,7 @@
 
 #include <math.h>
 
+#include "answer/ab/report.h"
 #include "base/number.h"
 
 // Launch by launch without blocks: kept apart by name, and never a verdict.
@@ -20,16 +21,17 @@ static etp_interval ratio_of(const etp_stats_comparison *c)
     return (etp_interval){c->paired.estimate, c->paired.lo, c->paired.hi};
 }
 
-const char *etp_stats_withheld(const etp_stats_answer *answer)
+const char *etp_stats_withheld(const etp_stats_answer *answer, const etp_stats_comparison *c)
 {
-    return answer->stats.control_differs ? "noise_floor" : NULL;
+    const char *why = c && answer->withheld ? answer->withheld[c->candidate] : NULL;
+    return why ? why : answer->stats.control_differs ? "noise_floor" : NULL;
 }
 
 // ---- document -----------------------------------------------------------------------------------
 
 static void speedup_json(const etp_stats_answer *a, const etp_stats_comparison *c, etp_json *j)
 {
-    bool hidden = etp_stats_withheld(a) != NULL;
+    bool hidden = etp_stats_withheld(a, c) != NULL;
     etp_interval ratio = {(double)NAN, (double)NAN, (double)NAN};
     if (c && !hidden) {
         ratio = ratio_of(c);
@@ -42,6 +44,7 @@ static void speedup_json(const etp_stats_answer *a, const etp_stats_comparison *
     etp_json_kv_ratio(j, "confidence", a->stats.confidence);
     etp_json_kv_u64(j, "blocks", c ? c->paired.blocks : 0);
     etp_json_kv_z(j, "method", is_unpaired(c) ? "unpaired-launches" : "paired-blocks");
+    etp_json_kv_ratio(j, "widening", c ? c->paired.widening : 1);
     etp_json_end(j);
 }
 
@@ -60,7 +63,7 @@ static void flags_json(unsigned flags, etp_json *j)
 // The members of one comparison; C is NULL when there is only one experiment.
 static void comparison_json(const etp_stats_answer *a, const etp_stats_comparison *c, etp_json *j)
 {
-    const char *withheld = etp_stats_withheld(a);
+    const char *withheld = etp_stats_withheld(a, c);
     etp_json_kv_str(j, "baseline", a->names[a->stats.baseline]);
     etp_json_key(j, "candidate");
     if (c) {
@@ -218,8 +221,9 @@ static const char *verdict_words(const etp_stats_answer *a, const etp_stats_comp
                                  etp_arena *arena)
 {
     const etp_paired *p = &c->paired;
-    if (etp_stats_withheld(a)) {
-        return "withheld: two equal baseline launches differed";
+    if (etp_stats_withheld(a, c)) {
+        return a->withheld ? etp_arena_printf(arena, "withheld: %s", etp_ab_withheld_text(etp_stats_withheld(a, c)))
+                           : "withheld: two equal baseline launches differed";
     }
     if (is_unpaired(c)) {
         return "unknown: no complete block, launches compared without pairs";
@@ -242,7 +246,7 @@ static void add_headline(const etp_stats_answer *a, const etp_stats_comparison *
                          etp_arena *arena)
 {
     const etp_stats *s = &a->stats;
-    bool hidden = etp_stats_withheld(a) != NULL;
+    bool hidden = etp_stats_withheld(a, c) != NULL;
     etp_interval ratio = ratio_of(c);
     char before[ETP_NUMBER_CHARS] = "?", after[ETP_NUMBER_CHARS] = "?";
     const char *words = verdict_words(a, c, arena);
@@ -288,6 +292,10 @@ static void add_facts(const etp_stats_answer *a, etp_report *r)
     etp_report_fact(r, "margin", "%g %%", 100 * s->margin);
     etp_report_fact(r, "blocks", "%u complete, %u dropped", (unsigned)s->blocks,
                     (unsigned)s->blocks_dropped);
+    if (s->n_comparisons > 0 && s->comparisons[0].paired.widening > 1) {
+        etp_report_fact(r, "intervals", "wider by %.1f %% because the session stopped by precision",
+                        100 * (s->comparisons[0].paired.widening - 1));
+    }
     if (isfinite(s->drift_per_block)) {
         etp_report_fact(r, "drift", "%+.2f %% per block (p %.2g)", 100 * s->drift_per_block, s->drift_p);
     }
@@ -309,12 +317,12 @@ static void comparisons_table(const etp_stats_answer *a, etp_report *r)
          .flags = ETP_COL_MINOR},
         {.key = "withheld", .title = "withheld"},
     };
-    const char *withheld = etp_stats_withheld(a);
     etp_table *t = etp_report_table(r, "comparisons", NULL, k_columns,
                                     sizeof k_columns / sizeof *k_columns);
     for (uint32_t i = 0; i < a->stats.n_comparisons; i++) {
         const etp_stats_comparison *c = &a->stats.comparisons[i];
         const etp_paired *p = &c->paired;
+        const char *withheld = etp_stats_withheld(a, c);
         double gone = withheld ? (double)NAN : 0;
         etp_interval ratio = ratio_of(c);
         ETP_ROW(t, etp_cell_str(a->names[c->baseline]), etp_cell_str(a->names[c->candidate]),

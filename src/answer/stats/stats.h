@@ -5,6 +5,7 @@
 
 #include <etprof/stats.h>
 
+#include "answer/ab/ab.h"
 #include "base/json.h"
 #include "report/report.h"
 #include "store/store.h"
@@ -19,6 +20,8 @@ typedef struct etp_stats_answer {
         double rho, p; // Spearman, of the block means
         size_t n;      // blocks with a reading; 0: none
     } temperature, clock;
+    const char **withheld; // [stats.n_arms] by candidate, why its session withholds it or NULL. Set
+                           // by etp_stats_take_withheld; NULL for bare tables
 } etp_stats_answer;
 
 // Adds what RUN recorded: causes of slow iterations, temperature and clock. Launches are found by block
@@ -26,8 +29,13 @@ typedef struct etp_stats_answer {
 ETP_NODISCARD etp_status etp_stats_take_records(etp_stats_answer *answer, const etp_run *run,
                                                 etp_arena *arena, etp_error *err);
 
-// NULL, or why the headline of this comparison is not given ("noise_floor").
-const char *etp_stats_withheld(const etp_stats_answer *answer);
+// What the session of a run folder withholds stays withheld: AB is its answer, same baseline and
+// experiments.
+ETP_NODISCARD etp_status etp_stats_take_withheld(etp_stats_answer *answer, const etp_ab *ab,
+                                                 etp_arena *arena, etp_error *err);
+
+// NULL, or why the figures of comparison C are not given: a code of ab's `withheld`.
+const char *etp_stats_withheld(const etp_stats_answer *answer, const etp_stats_comparison *c);
 void etp_stats_json(const void *answer, etp_json *j); // etprof.stats/1
 const etp_report *etp_stats_report(const etp_stats_answer *answer, etp_arena *arena);
 

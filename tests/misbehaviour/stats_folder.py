@@ -1,0 +1,76 @@
+# SPDX-License-Identifier: Apache-2.0
+"""etprof stats FOLDER says what the session's own report says: same blocks, same intervals, same things withheld.
+
+usage: stats_folder.py ETPROF FAKE_RUNNER"""
+import json
+import pathlib
+import subprocess
+import sys
+import tempfile
+
+ETPROF, FAKE = (str(pathlib.Path(p).resolve()) for p in sys.argv[1:3])
+FAILURES = []
+
+
+def expect(condition, name, what):
+    if not condition:
+        FAILURES.append(name)
+        print(f"{name}: {what}")
+
+
+def etprof(root, *words):
+    return subprocess.run([ETPROF, *words], cwd=root, capture_output=True, text=True, timeout=120, check=False)
+
+
+def session(root, script, *words):
+    (root / "model.pte").write_bytes(b"\x10\0\0\0ET12" + "\n".join(["base sme2 1000000", "base neon 3000000", "noise 30", *script, ""]).encode())
+    done = etprof(root, "ab", "model.pte", "--levels", "sme2,neon", "--iterations", "8", "--warmup", "3", "--seed", "7", "--quiet",
+                  "--out", "run", "--runner", FAKE, *words)
+    expect(done.returncode in (0, 1), "session", done.stderr)
+    return json.loads((root / "run" / "report.json").read_text())["comparisons"][0]
+
+
+def stats(root):
+    done = etprof(root, "stats", "run", "--format", "json")
+    expect(done.returncode == 0, "stats", done.stderr)
+    return json.loads(done.stdout)["comparisons"][0]
+
+
+def same(name, root, report):
+    found = stats(root)
+    for key in ("estimate", "lo", "hi", "blocks", "widening"):
+        expect(found["speedup"][key] == report["speedup"][key], name, f"{key}: {found['speedup'][key]}, the report says {report['speedup'][key]}")
+    for key in ("verdict", "withheld", "sign_flip_p", "noise_floor", "margin"):
+        expect(found[key] == report[key], name, f"{key}: {found[key]}, the report says {report[key]}")
+
+
+with tempfile.TemporaryDirectory() as tmp:
+    for name, script, words, check in (
+            ("fixed blocks", [], ["--blocks", "8"], lambda c: c["speedup"]["widening"] == 1),
+            ("stopped by precision", [], ["--precision", "5%"], lambda c: c["speedup"]["widening"] > 1),
+            ("outputs differ", ["on neon * * other_output"], ["--blocks", "6"], lambda c: c["withheld"] == "outputs_differ")):
+        root = pathlib.Path(tmp) / name.replace(" ", "_")
+        root.mkdir()
+        report = session(root, script, *words)
+        expect(check(report), name, report)
+        same(name, root, report)
+
+    # A block that was written and never committed: analyze leaves it out, and so does stats. Its last row may be torn.
+    root = pathlib.Path(tmp) / "fixed_blocks"
+    report = json.loads((root / "run" / "report.json").read_text())["comparisons"][0]
+    manifest = json.loads((root / "run" / "manifest.json").read_text())
+    manifest.update(state="running", files=[])
+    (root / "run" / "manifest.json").write_text(json.dumps(manifest))
+    arms = [a["name"] for a in manifest["plan"]["arms"]]
+    with open(root / "run" / "samples.csv", "a", encoding="ascii") as f:
+        for i in range(8):
+            for n, arm in enumerate(arms):
+                f.write(f"{arm},9,{90 + n},{i},timed,1,5000000\n")
+    same("never committed", root, report)
+    with open(root / "run" / "samples.csv", "a", encoding="ascii") as f:
+        f.write(f"{arms[0]},9,90,8,ti")
+    same("torn", root, report)
+    plan = etprof(root, "plan", "run", "--format", "json")
+    expect(plan.returncode == 0 and json.loads(plan.stdout)["comparisons"][0]["pilot"]["blocks"] == 8, "plan", plan.stdout + plan.stderr)
+print(f"{len(FAILURES)} failures" if FAILURES else "as the sessions' own reports")
+sys.exit(1 if FAILURES else 0)
