@@ -9,7 +9,7 @@
 typedef struct ab_options {
     etp_session_given session;
     const char *runner_on, *runner_off, *remote;
-    bool kernels, resident, roofs;
+    bool kernels, roofs;
 } ab_options;
 
 #define OPT(name, short, type, field, arg, help)                                                   \
@@ -42,7 +42,7 @@ static const etp_opt k_options[] = {
     OPT("margin", 0, ETP_OPT_PERCENT, session.margin_percent, "PERCENT", "smaller differences are 'same' (default 1)"),
     OPT("no-trace", 0, ETP_OPT_FLAG, session.no_trace, NULL, "latency alone, no operator breakdown"),
     OPT("kernels", 0, ETP_OPT_FLAG, kernels, NULL, "also sample which kernels ran, in launches of their own"),
-    OPT("resident", 0, ETP_OPT_FLAG, resident, NULL, "also let the arms take turns, loaded side by side: a second estimate"),
+    OPT("resident", 0, ETP_OPT_FLAG, session.resident, NULL, ETP_RESIDENT_HELP),
     OPT("roofs", 0, ETP_OPT_FLAG, roofs, NULL, "measure first what the device can do at most, once per state"),
     OPT("resume", 0, ETP_OPT_STRING, session.resume, "DIR", "go on with an interrupted session, same plan and seed"),
     OPT("full", 0, ETP_OPT_FLAG, session.full, NULL, "every section, also in text"),
@@ -61,7 +61,6 @@ static etp_status session_options(etp_cli *cli, const ab_options *o, int argc, c
     out->n_models = (size_t)argc;
     out->inputs = g->inputs ? g->inputs : etp_inputs_beside(cli, argv[0], g->method);
     out->kernels = o->kernels;
-    out->resident = o->resident;
     return ETP_OK;
 }
 

@@ -12,7 +12,7 @@
 
 typedef struct run_options {
     etp_opt_list only, fail_on;
-    bool analysis_only, full;
+    bool analysis_only, full, resident;
     const char *init, *platform, *device, *remote_device, *runner, *prepare, *cool;
     uint64_t blocks;
     double budget, precision_percent;
@@ -34,6 +34,7 @@ static const etp_opt k_options[] = {
     OPT("blocks", 'k', ETP_OPT_COUNT, blocks, "K", "exactly K blocks, instead of the config's"),
     OPT("precision", 'p', ETP_OPT_PERCENT, precision_percent, "PERCENT", ETP_PRECISION_HELP),
     OPT("budget", 0, ETP_OPT_TIME, budget, "TIME", ETP_BUDGET_HELP),
+    OPT("resident", 0, ETP_OPT_FLAG, resident, NULL, ETP_RESIDENT_HELP),
     OPT("full", 0, ETP_OPT_FLAG, full, NULL, "every section, also in text"),
     OPT("fail-on", 0, ETP_OPT_LIST, fail_on, "WORDS", ETP_FAIL_ON_HELP),
     {0},
@@ -354,6 +355,7 @@ static etp_status measure(etp_cli *cli, const run_options *o, plan *p, const cha
         .inputs = c->inputs ? c->inputs : etp_inputs_beside(cli, model, c->method),
         .cpus = p->arms[0]->cpus,
         .kernels = p->kernels,
+        .resident = o->resident || c->resident,
         .has_seed = c->seed != 0,
         .seed = c->seed,
     };

@@ -46,6 +46,7 @@ static const etp_opt k_options[] = {
     OPT("timeout", 0, ETP_OPT_TIME, session.timeout, "TIME", "longest silence of a runner (default 60s)"),
     OPT("margin", 0, ETP_OPT_PERCENT, session.margin_percent, "PERCENT", "smaller differences are 'same' (default 1)"),
     OPT("no-trace", 0, ETP_OPT_FLAG, session.no_trace, NULL, "latency alone: no operators, so no proof by names"),
+    OPT("resident", 0, ETP_OPT_FLAG, session.resident, NULL, ETP_RESIDENT_HELP),
     OPT("resume", 0, ETP_OPT_STRING, session.resume, "DIR", "go on with an interrupted sweep, same plan and seed"),
     OPT("full", 0, ETP_OPT_FLAG, session.full, NULL, "every section, also in text"),
     OPT("fail-on", 0, ETP_OPT_LIST, session.fail_on, "WORDS", ETP_FAIL_ON_HELP),

@@ -19,7 +19,7 @@
 static const char *const k_top_keys[] = {"$schema", "model",  "output_root", "experiments",
                                          "analysis", "blocks", "budget",      "device",
                                          "method",   "inputs", "data",        "seed",
-                                         "fallback", "description", NULL};
+                                         "fallback", "resident", "description", NULL};
 static const char *const k_experiment_keys[] = {
     "name",   "level",   "runner_path", "quiet_runner", "mode",         "runs",        "num_runs",
     "warmup", "threads", "num_threads", "extra_args",   "cpu_affinity", "description", NULL};
@@ -534,6 +534,11 @@ static etp_status read_top(reader *r, node root, etp_config *out)
         return wrong(r, n, "a number of seconds");
     }
     out->budget_s = json_number_value(n.value);
+    n = member(r, root, "resident");
+    if (n.value && !json_is_boolean(n.value)) {
+        return wrong(r, n, "true or false");
+    }
+    out->resident = json_is_true(n.value);
     n = member(r, root, "fallback");
     if (n.value) {
         ETP_TRY(check_object(r, n, k_fallback_keys));

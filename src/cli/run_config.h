@@ -41,6 +41,7 @@ typedef struct etp_config { // texts live in the arena
     const char *device, *method, *inputs, *data;
     uint64_t blocks, seed; // 0: not given
     double budget_s;
+    bool resident; // the arms also take turns
     struct {
         etp_config_experiment *items;
         size_t n, cap;

@@ -135,6 +135,7 @@ etp_status etp_session_options_given(const etp_session_given *g, etp_session_opt
         .precision = g->precision_percent / 100,
         .warmup = g->warmup,
         .iterations = g->iterations,
+        .resident = g->resident,
         .no_trace = g->no_trace,
         .has_seed = g->seed != 0,
         .seed = g->seed,

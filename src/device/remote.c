@@ -50,7 +50,7 @@ static void append_command(etp_device *d, const char *const *args, const char *c
 static const char k_after_start[] =
     "r=$!\n"
     "exec 3<&- </dev/null\n"
-    "echo $r >\"$w/pid\"\n"
+    "echo $r >\"$f\"\n"
     "t=\n"
     "if [ -d /proc/$PPID ]; then\n"
     "  ( while kill -0 $r && [ -d /proc/$PPID ]; do sleep 5; done; kill -9 $r ) >/dev/null 2>&1 &\n"
@@ -58,23 +58,50 @@ static const char k_after_start[] =
     "fi\n"
     "wait $r; s=$?\n"
     "[ -z \"$t\" ] || kill $t 2>/dev/null\n"
-    "rm -f \"$w/pid\"\n"
+    "rm -f \"$f\"\n"
     "echo \"$m$s\" >&2\n"
     "exit $s\n";
+
+// The newest launch of P's client; NULL: judged already.
+static etp_remote_launch *launch_of(etp_remote *r, const etp_process *p)
+{
+    etp_remote_launch *found = NULL;
+    for (size_t i = 0; i < r->launches.n; i++) {
+        etp_remote_launch *l = &r->launches.items[i];
+        found = l->client == p->pid && l->client > 0 && (!found || l->number > found->number) ? l : found;
+    }
+    return found;
+}
+
+static etp_remote_launch *free_launch(etp_device *d)
+{
+    etp_remote *r = remote_of(d);
+    for (size_t i = 0; i < r->launches.n; i++) {
+        if (r->launches.items[i].client == 0) {
+            return &r->launches.items[i];
+        }
+    }
+    return ETP_PUSH(&d->arena, &r->launches, (etp_remote_launch){0}) ? &r->launches.items[r->launches.n - 1] : NULL;
+}
 
 static etp_status remote_start(etp_device *d, const char *const *args, const char *const *env,
                                etp_process *out, etp_error *err)
 {
     etp_remote *r = remote_of(d);
     ETP_TRY(etp_remote_push_bundle(d, err)); // and, by the way, the connection is there
+    etp_remote_launch *l = free_launch(d);
+    if (!l) {
+        return etp_fail_nomem(err, "a launch");
+    }
     etp_arena arena = {0};
     etp_strbuf script;
     etp_strbuf_init(&script, &arena);
-    snprintf(r->marker, sizeof r->marker, "etprof-end %016llx ",
+    l->number = r->n_started++;
+    snprintf(l->marker, sizeof l->marker, "etprof-end %016llx ",
              (unsigned long long)etp_os_random_u64());
     etp_strbuf_appendz(&script, "w=");
     etp_remote_quote(&script, r->work);
-    etp_strbuf_printf(&script, "\nm='%s'\n{ mkdir -p \"$w\" && cd ", r->marker);
+    etp_strbuf_printf(&script, "\nf=\"$w/pid.%u\"\nm='%s'\n{ mkdir -p \"$w\" && cd ", (unsigned)l->number, l->marker);
     etp_remote_quote(&script, r->bundle);
     etp_strbuf_appendz(&script, "; } || { echo \"${m}126\" >&2; exit 126; }\n");
     append_command(d, args, env, &script);
@@ -82,16 +109,19 @@ static etp_status remote_start(etp_device *d, const char *const *args, const cha
     const char *const *argv = script.failed ? NULL : etp_remote_argv(r, script.ptr, &arena);
     const etp_process_spec spec = {.argv = argv};
     etp_status status = argv ? etp_process_start(&spec, out, err) : etp_fail_nomem(err, "a launch");
+    l->client = status == ETP_OK ? out->pid : 0;
     etp_arena_dispose(&arena);
     return status;
 }
 
-// Script of closing and killing: the recorded process, if it is still ours (its working directory
-// is our bundle), whoever has its number now.
+// Script of closing and killing: the recorded processes, those that are still ours (their working
+// directory is our bundle), whoever has their numbers now.
 static const char k_kill[] =
-    "read p <\"$w/pid\" && [ \"$(readlink /proc/$p/cwd 2>/dev/null || echo \"$b\")\" = \"$b\" ] && kill -9 $p\n";
+    "  read p <\"$f\" && [ \"$(readlink /proc/$p/cwd 2>/dev/null || echo \"$b\")\" = \"$b\" ] && kill -9 $p\n"
+    "  rm -f \"$f\"\n";
 
-static void end_there(etp_device *d, bool remove)
+// Ends one launch, or all with the session's folder.
+static void end_there(etp_device *d, const etp_remote_launch *one)
 {
     etp_remote *r = remote_of(d);
     if (!r->connected || !r->work) {
@@ -104,8 +134,10 @@ static void end_there(etp_device *d, bool remove)
     etp_remote_quote(&script, r->work);
     etp_strbuf_appendz(&script, "\nb=");
     etp_remote_quote(&script, r->bundle ? r->bundle : "");
-    etp_strbuf_printf(&script, "\n[ ! -f \"$w/pid\" ] || { %s}\n", k_kill);
-    etp_strbuf_appendz(&script, remove ? "rm -rf \"$w\"\n" : "rm -f \"$w/pid\"\n");
+    const char *which = one ? etp_arena_printf(&arena, "%u", (unsigned)one->number) : "*";
+    etp_strbuf_printf(&script, "\nfor f in \"$w\"/pid.%s; do\n  [ -f \"$f\" ] || continue\n%sdone\n",
+                      which ? which : "*", k_kill);
+    etp_strbuf_appendz(&script, one ? "" : "rm -rf \"$w\"\n");
     const uint64_t most = (uint64_t)10 * 1000000000u;
     etp_remote_call call = {.script = script.ptr, .cleanup = true,
                             .timeout_ns = r->patience_ns < most ? r->patience_ns : most};
@@ -119,8 +151,12 @@ static void end_there(etp_device *d, bool remove)
 static bool remote_ended(etp_device *d, etp_process *p, etp_str *log)
 {
     etp_remote *r = remote_of(d);
-    int status = etp_remote_marker(r->marker, log);
-    r->suspect = status != 0;
+    etp_remote_launch *l = launch_of(r, p);
+    int status = l ? etp_remote_marker(l->marker, log) : -1;
+    if (l) {
+        l->client = 0;
+    }
+    r->suspect = r->suspect || status != 0;
     if (status < 0) {
         return false;
     }
@@ -132,21 +168,27 @@ static bool remote_ended(etp_device *d, etp_process *p, etp_str *log)
 static void remote_kill(etp_device *d, etp_process *p, uint64_t pid)
 {
     (void)pid; // the runner's word; what the device recorded is better
-    remote_of(d)->suspect = true;
+    etp_remote *r = remote_of(d);
+    etp_remote_launch *l = launch_of(r, p);
+    r->suspect = true;
     etp_process_kill(p);
-    end_there(d, false);
+    if (l) {
+        end_there(d, l);
+        l->client = 0;
+    }
 }
 
 static etp_str remote_affinity(etp_device *d, const etp_process *p, etp_arena *arena)
 {
-    (void)p; // our client's
-    const etp_remote *r = remote_of(d);
+    etp_remote *r = remote_of(d);
+    const etp_remote_launch *l = launch_of(r, p);
     const char *w = etp_remote_quoted(arena, r->work);
     etp_remote_call call = {
-        .script = w ? etp_arena_printf(arena, "w=%s\nread p <\"$w/pid\" && cat /proc/$p/task/*/status 2>/dev/null | "
+        .script = w && l
+                      ? etp_arena_printf(arena, "w=%s\nread p <\"$w/pid.%u\" && cat /proc/$p/task/*/status 2>/dev/null | "
                                               "sed -n 's/^Cpus_allowed_list:[^0-9]*//p' | sort -u",
-                                       w)
-                    : NULL};
+                                       w, (unsigned)l->number)
+                      : NULL};
     if (!call.script || etp_remote_do(d, &call, arena, NULL) != ETP_OK) {
         return ETP_STR("");
     }
@@ -183,7 +225,7 @@ static etp_status remote_scratch(etp_device *d, const char *name, etp_arena *are
 static void remote_close(etp_device *d)
 {
     etp_remote *r = remote_of(d);
-    end_there(d, true);
+    end_there(d, NULL);
     if (r->disconnect) {
         r->disconnect(d);
     }

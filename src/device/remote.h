@@ -9,6 +9,13 @@
 #define ETP_REMOTE_NS ((uint64_t)20 * 1000000000u) // longest silence of a call
 #define ETP_REMOTE_MAX_PREFIX 24
 
+// A launch that has not been judged yet. Several may run side by side.
+typedef struct etp_remote_launch {
+    int64_t client;  // pid of our client program, 0: free
+    uint32_t number; // of its file "pid.N" in the work folder, where the device keeps the runner's pid
+    char marker[48]; // of its end
+} etp_remote_launch;
+
 typedef struct etp_remote etp_remote;
 struct etp_remote {
     const char *name;                               // "ssh board", "adb 1234", for messages
@@ -26,8 +33,12 @@ struct etp_remote {
     bool connected;     // the scripts of close are worth a try
     bool bundle_checked;
     uint64_t patience_ns; // longest silence of a call that does not know better
-    bool suspect;       // the last launch ended badly: look after the connection before the next one
-    char marker[48];    // the end marker of the last launch
+    bool suspect;       // a launch ended badly: look after the connection before the next one
+    uint32_t n_started;
+    struct {
+        etp_remote_launch *items;
+        size_t n, cap;
+    } launches;
     struct {
         const char **items; // hashes of files that are known to be there
         size_t n, cap;

@@ -22,7 +22,7 @@ etp_status etp_talk_start(etp_device *device, const char *const *args, const cha
     etp_strbuf_init(&out->log, arena);
     out->log_dropped = out->pid = 0;
     out->tail_len = 0;
-    out->lost = false;
+    out->lost = out->judged = false;
     out->start = out->end = 0;
     out->out_closed = false;
     if (!out->interrupted) {
@@ -56,9 +56,10 @@ static void keep_log(etp_talk *t, const char *ptr, size_t len)
 // The device's own word about the end, wherever in the log it is.
 static void hear_end(etp_talk *t)
 {
-    if (!t->device->ops->ended) {
+    if (!t->device->ops->ended || t->judged) {
         return;
     }
+    t->judged = true; // its mark is cut off the log: there is no second time
     etp_str log = etp_strbuf_str(&t->log), tail = {t->tail, t->tail_len};
     t->lost = !t->device->ops->ended(t->device, &t->process, t->log_dropped ? &tail : &log);
     if (t->log_dropped == 0) {

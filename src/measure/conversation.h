@@ -18,6 +18,7 @@ typedef struct etp_talk {
     char tail[256];        // the last bytes of stderr, also of what was dropped
     size_t tail_len;
     bool lost;             // by etp_talk_finish: the connection went, nobody knows how it ended
+    bool judged;           // the device has said its word about the end
     uint64_t pid;          // as the runner said
     uint64_t timeout_ns;   // longest silence
     int (*interrupted)(void *ctx);

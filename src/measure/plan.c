@@ -335,21 +335,19 @@ static etp_status absolute_file(const char *path, const char *what, etp_arena *a
     return *out ? ETP_OK : etp_fail_nomem(err, path);
 }
 
-// Processes that take turns must lie side by side on one machine, and be ours to take turns at all.
+// Processes that take turns must be ours to take turns at all, and their times must be the device's.
 static etp_status check_resident(const etp_session_options *o, const etp_device *device, uint32_t n_arms,
                                  etp_error *err)
 {
     const char *why = NULL;
     if (device->info.emulated) {
         why = "an emulator's times say nothing";
-    } else if (!device->info.local_pid) {
-        why = "on other devices one runner runs at a time";
     } else if (o->n_runners > 0) {
         why = "a stock executor_runner cannot wait between inferences";
     } else if (n_arms < 2) {
         why = "there is one arm only";
     }
-    return o->resident && why ? etp_fail(err, ETP_USAGE, "resident pairs are not possible here: %s; leave out --resident", why)
+    return o->resident && why ? etp_fail(err, ETP_USAGE, "resident pairs are not possible here: %s; leave out --resident (in a config: \"resident\")", why)
                               : ETP_OK;
 }
 

@@ -46,7 +46,7 @@ class Server:
         (where / "sshd_config").write_text(
             f"Port {self.port}\nListenAddress 127.0.0.1\nHostKey {where}/hostkey\nPidFile {where}/sshd.pid\n"
             f"AuthorizedKeysFile {where}/authorized_keys\nPasswordAuthentication no\n"
-            "KbdInteractiveAuthentication no\nUsePAM no\nStrictModes no\n"
+            "KbdInteractiveAuthentication no\nUsePAM no\nStrictModes no\nMaxSessions 4\n"
             # A shell of one's own: the tester's start-up files may run hundreds of programs at every call.
             f"SetEnv XDG_CACHE_HOME={self.home} HOME={self.home}\n")
         prefix = FOUND["sshd"].parents[2] if FOUND["sshd"].parts[-5:-3] == ("sshd", "root") else None

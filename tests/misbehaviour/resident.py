@@ -23,8 +23,8 @@ def expect(condition, name, what):
         print(f"{name}: {what}")
 
 
-def ab(directory, *words):
-    return subprocess.run([ETPROF, "ab", *words, "--runner", FAKE], cwd=directory, capture_output=True, text=True,
+def ab(directory, *words, verb="ab"):
+    return subprocess.run([ETPROF, verb, *words, "--runner", FAKE], cwd=directory, capture_output=True, text=True,
                           timeout=60, check=False)
 
 
@@ -152,6 +152,32 @@ def refused():
             expect(done.returncode in (2, 5) and wanted in done.stderr, name, (done.returncode, done.stderr))
 
 
+def other_verbs():
+    """A sweep's cells take turns all at once; a config asks with a key, and the option of `run` with a word."""
+    with tempfile.TemporaryDirectory() as tmp:
+        name = "a sweep with turns"
+        model = pathlib.Path(tmp) / "model.pte"
+        model.write_bytes(b"\x10\0\0\0ET12" + b"base sme2 1000000\nbase neon 3000000\n" + b"\n" * 20)
+        done = ab(tmp, "model.pte", "--levels", "sme2,neon", "--threads", "1,2", "--blocks", "6", "--iterations", "4", "--warmup",
+                  "1", "--resident", "--out", "run", verb="sweep")
+        expect(done.returncode == 0, name, (done.returncode, done.stderr[-400:]))
+        turns = rows(tmp, "resident")
+        expect(sorted(turns) == list(range(1, 7)) and all(len(b) == 4 and all(len(v) == 4 for v in b.values())
+                                                          for b in turns.values()), name, turns)
+        again = ab(tmp, "--resume", "run", "--resident", verb="sweep")
+        expect(again.returncode == 2 and "leave out --resident" in again.stderr, name, again.stderr)
+        for name, key, words, wanted in (("the key", {"resident": True}, (), True), ("the word", {}, ("--resident",), True),
+                                         ("said no", {"resident": False}, (), False), ("not said", {}, (), False)):
+            out = pathlib.Path(tmp) / name.replace(" ", "_")
+            config = {"model": str(model), "output_root": str(out), "blocks": 1, **key,
+                      "experiments": [{"name": f"x_{l}", "level": l, "runs": 4, "warmup": 1} for l in ("sme2", "neon")]}
+            (pathlib.Path(tmp) / "config.json").write_text(json.dumps(config))
+            done = ab(tmp, "config.json", *words, verb="run")
+            expect(done.returncode == 0, name, (done.returncode, done.stderr[-400:]))
+            kept = (out / "samples.csv").read_text().count(",resident,")
+            expect(kept == (8 if wanted else 0), name, kept)
+
+
 def states():
     """Load, first inference, memory, tracer: what the fake says, launch by launch."""
     name = "cold, warm, traced"
@@ -188,6 +214,7 @@ lost()
 given_up()
 resumed()
 refused()
+other_verbs()
 states()
 print(f"{len(FAILURES)} failures" if FAILURES else "all as planted")
 sys.exit(1 if FAILURES else 0)
