@@ -13,13 +13,6 @@
 #define WORST_CLOCK_NS 1000u
 #define HOT_C 85.0
 
-// FOUND NULL means out of memory.
-static etp_status add(etp_doctor *d, etp_arena *arena, etp_doctor_check c, etp_error *err)
-{
-    c.fix = c.ok == 1 ? NULL : c.fix;
-    return c.found && ETP_PUSH(arena, &d->checks, c) ? ETP_OK : etp_fail_nomem(err, "the checks");
-}
-
 // Levels that the runner can be switched to, as a list.
 static const char *levels_of(const etp_isa_cpu *cpu, etp_arena *arena, size_t *out_n)
 {
@@ -59,10 +52,10 @@ static etp_status mask_check(etp_doctor *d, etp_device *device, const etp_device
         ETP_TRY(etp_selftest_run(device, &plan, NULL, arena, &t, err));
     }
     bool failed = t.ran && !t.ok;
-    return add(d, arena,
-               (etp_doctor_check){"mask", failed ? 0 : t.ran ? 1 : -1, true, plan.n_arms > 0 ? t.text : "no level can be had",
+    return etp_checks_add(&d->checks, arena,
+               (etp_check){"mask", failed ? 0 : t.ran ? 1 : -1, true, plan.n_arms > 0 ? t.text : "no level can be had",
                                   "two tiny models take the kernels of their level, or cannot tell",
-                                  failed ? "levels cannot be compared with this runner: build it again with scripts/build-runner" : NULL},
+                                  failed ? "levels cannot be compared with this runner: build it again with scripts/build-runner" : NULL, NULL},
                err);
 }
 
@@ -72,29 +65,29 @@ etp_status etp_doctor_runner(etp_doctor *d, etp_device *device, const char *why,
     etp_device_cpu cpu;
     etp_error probe = {.offset = ETP_NO_OFFSET};
     bool works = device && etp_session_probe(device, arena, &cpu, &probe) == ETP_OK;
-    ETP_TRY(add(d, arena,
-                (etp_doctor_check){"runner", device != NULL, true,
+    ETP_TRY(etp_checks_add(&d->checks, arena,
+                (etp_check){"runner", device != NULL, true,
                                    device ? device->bundle.runner : why, "a runner bundle",
-                                   "build it with scripts/build-runner, or name one with --runner"},
+                                   "build it with scripts/build-runner, or name one with --runner", NULL},
                 err));
     if (!device) {
         return ETP_OK;
     }
-    ETP_TRY(add(d, arena,
-                (etp_doctor_check){"runner_answers", works, true,
+    ETP_TRY(etp_checks_add(&d->checks, arena,
+                (etp_check){"runner_answers", works, true,
                                    works ? etp_arena_printf(arena, "ExecuTorch %s", cpu.executorch)
                                          : etp_arena_strdup(arena, etp_str_from(probe.msg)),
                                    "the runner starts and says what the CPU has",
-                                   "start the runner by hand with --probe and read what it says"},
+                                   "start the runner by hand with --probe and read what it says", NULL},
                 err));
     if (!works) {
         return ETP_OK;
     }
     size_t n;
     const char *levels = levels_of(&cpu.cpu, arena, &n);
-    ETP_TRY(add(d, arena,
-                (etp_doctor_check){"levels", n >= 2, false, levels, "two levels or more",
-                                   "compare models or threads instead, or use --device qemu"},
+    ETP_TRY(etp_checks_add(&d->checks, arena,
+                (etp_check){"levels", n >= 2, false, levels, "two levels or more",
+                                   "compare models or threads instead, or use --device qemu", NULL},
                 err));
     return mask_check(d, device, &cpu, arena, err);
 }
@@ -106,11 +99,11 @@ static etp_status clock_check(etp_doctor *d, etp_arena *arena, etp_error *err)
         uint64_t a = etp_os_now_ns(), b = etp_os_now_ns();
         smallest = b > a && b - a < smallest ? b - a : smallest;
     }
-    return add(d, arena,
-               (etp_doctor_check){"clock", smallest <= WORST_CLOCK_NS, false,
+    return etp_checks_add(&d->checks, arena,
+               (etp_check){"clock", smallest <= WORST_CLOCK_NS, false,
                                   etp_arena_printf(arena, "%llu ns", (unsigned long long)smallest),
                                   "steps of 1000 ns or less",
-                                  "use a machine or clock source with a finer clock"},
+                                  "use a machine or clock source with a finer clock", NULL},
                err);
 }
 
@@ -118,10 +111,10 @@ static etp_status text_check(etp_doctor *d, etp_arena *arena, const char *id, co
                              const char *wanted, const char *fix, etp_error *err)
 {
     bool known = found[0] != '\0';
-    return add(d, arena,
-               (etp_doctor_check){id, known ? strcmp(found, wanted) == 0 : -1, false,
+    return etp_checks_add(&d->checks, arena,
+               (etp_check){id, known ? strcmp(found, wanted) == 0 : -1, false,
                                   known ? etp_arena_strdup(arena, etp_str_from(found)) : "unreadable",
-                                  wanted, known ? fix : NULL},
+                                  wanted, known ? fix : NULL, NULL},
                err);
 }
 
@@ -134,12 +127,12 @@ etp_status etp_doctor_machine(etp_doctor *d, const char *folder, const char *qem
     etp_os_facts_read(&facts);
     ETP_TRY(clock_check(d, arena, err));
     double most = MOST_LOAD_PER_CPU * (facts.cpus ? facts.cpus : 1);
-    ETP_TRY(add(d, arena,
-                (etp_doctor_check){"load", isfinite(s.load1) ? s.load1 <= most : -1, false,
+    ETP_TRY(etp_checks_add(&d->checks, arena,
+                (etp_check){"load", isfinite(s.load1) ? s.load1 <= most : -1, false,
                                    isfinite(s.load1) ? etp_arena_printf(arena, "%.2f", s.load1)
                                                      : "unreadable",
                                    etp_arena_printf(arena, "at most %.2f", most),
-                                   "end other work, or measure on a machine that is idle"},
+                                   "end other work, or measure on a machine that is idle", NULL},
                 err));
     ETP_TRY(text_check(d, arena, "governor", s.governor, "performance",
                        "cpupower frequency-set -g performance", err));
@@ -147,32 +140,32 @@ etp_status etp_doctor_machine(etp_doctor *d, const char *folder, const char *qem
                        "switch boost off: clocks then depend less on heat", err));
     ETP_TRY(text_check(d, arena, "power", s.power, "mains", "plug in", err));
     bool warm = isfinite(s.temperature_c);
-    ETP_TRY(add(d, arena,
-                (etp_doctor_check){"temperature", warm ? s.temperature_c < HOT_C : -1, false,
+    ETP_TRY(etp_checks_add(&d->checks, arena,
+                (etp_check){"temperature", warm ? s.temperature_c < HOT_C : -1, false,
                                    warm ? etp_arena_printf(arena, "%.0f C", s.temperature_c)
                                         : "unreadable",
-                                   "below 85 C", warm ? "let it cool down" : NULL},
+                                   "below 85 C", warm ? "let it cool down" : NULL, NULL},
                 err));
     uint64_t free_bytes = etp_os_free_bytes(folder);
     bool known = free_bytes != UINT64_MAX;
-    ETP_TRY(add(d, arena,
-                (etp_doctor_check){"disk", known ? free_bytes >= LEAST_FREE_BYTES : -1, false,
+    ETP_TRY(etp_checks_add(&d->checks, arena,
+                (etp_check){"disk", known ? free_bytes >= LEAST_FREE_BYTES : -1, false,
                                    known ? etp_arena_printf(arena, "%llu MiB",
                                                             (unsigned long long)(free_bytes >> 20))
                                          : "unreadable",
-                                   "1024 MiB for run folders", "make room"},
+                                   "1024 MiB for run folders", "make room", NULL},
                 err));
-    return add(d, arena,
-               (etp_doctor_check){"qemu", qemu ? 1 : -1, false, qemu ? qemu : "none",
+    return etp_checks_add(&d->checks, arena,
+               (etp_check){"qemu", qemu ? 1 : -1, false, qemu ? qemu : "none",
                                   "qemu-aarch64 10.1 or newer, for --device qemu only",
-                                  "scripts/qemu builds one"},
+                                  "scripts/qemu builds one", NULL},
                err);
 }
 
 bool etp_doctor_fit(const etp_doctor *d)
 {
     for (size_t i = 0; i < d->checks.n; i++) {
-        const etp_doctor_check *c = &d->checks.items[i];
+        const etp_check *c = &d->checks.items[i];
         bool proof = strcmp(c->id, "mask") == 0; // a runner that cannot tell is no obstacle
         if (c->required && (proof ? c->ok == 0 : c->ok != 1)) {
             return false;
@@ -190,18 +183,9 @@ void etp_doctor_json(const void *doctor, etp_json *j)
     etp_json_key(j, "checks");
     etp_json_begin_array(j);
     for (size_t i = 0; i < d->checks.n; i++) {
-        const etp_doctor_check *c = &d->checks.items[i];
+        const etp_check *c = &d->checks.items[i];
         etp_json_begin_object(j);
-        etp_json_kv_z(j, "id", c->id);
-        if (c->ok < 0) {
-            etp_json_kv_null(j, "ok");
-        } else {
-            etp_json_kv_bool(j, "ok", c->ok);
-        }
-        etp_json_kv_bool(j, "required", c->required);
-        etp_json_kv_z(j, "found", c->found);
-        etp_json_kv_z(j, "expected", c->expected);
-        etp_json_kv_z(j, "fix", c->fix);
+        etp_check_members(j, c, false);
         etp_json_end(j);
     }
     etp_json_end(j);
@@ -224,7 +208,7 @@ const etp_report *etp_doctor_report(const etp_doctor *d, etp_arena *arena)
     etp_report_note(r, fit ? ETP_GOOD : ETP_BAD, "%s",
                     fit ? "yes; what says no below adds noise" : "no: something required is missing");
     for (size_t i = 0; i < d->checks.n; i++) {
-        const etp_doctor_check *c = &d->checks.items[i];
+        const etp_check *c = &d->checks.items[i];
         if (strcmp(c->id, "noise_floor") == 0) {
             etp_report_note(r, c->ok == 1 ? ETP_GOOD : ETP_WARN, "noise now: %s%s%s", c->found,
                             c->fix ? "; what would lower it: " : "", c->fix ? c->fix : "");
@@ -232,7 +216,7 @@ const etp_report *etp_doctor_report(const etp_doctor *d, etp_arena *arena)
     }
     etp_table *t = etp_report_table(r, "checks", NULL, k_columns, 5);
     for (size_t i = 0; i < d->checks.n; i++) {
-        const etp_doctor_check *c = &d->checks.items[i];
+        const etp_check *c = &d->checks.items[i];
         etp_severity bad = c->required ? ETP_BAD : ETP_WARN;
         ETP_ROW(t, etp_cell_z(c->id),
                 etp_cell_judged(etp_cell_z(c->ok < 0 ? "?" : c->ok ? "yes" : "no"),

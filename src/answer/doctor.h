@@ -3,23 +3,12 @@
 #ifndef ETP_ANSWER_DOCTOR_H
 #define ETP_ANSWER_DOCTOR_H
 
-#include "base/json.h"
+#include "answer/document.h"
 #include "measure/session.h"
 #include "report/report.h"
 
-typedef struct etp_doctor_check {
-    const char *id;
-    int ok;               // 1 yes, 0 no, -1 cannot be told here
-    bool required;        // nothing can be measured without it
-    const char *found, *expected;
-    const char *fix; // NULL when there is nothing to do
-} etp_doctor_check;
-
 typedef struct etp_doctor { // lives in the arena given to the checks
-    struct {
-        etp_doctor_check *items;
-        size_t n, cap;
-    } checks;
+    etp_checks checks; // required: nothing can be measured without it
 } etp_doctor;
 
 // What is wrong with the runner: DEVICE NULL, WHY tells. Else its answer and its levels.

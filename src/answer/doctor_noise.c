@@ -81,19 +81,13 @@ static noise measure(void)
     return n;
 }
 
-static etp_status add(etp_doctor *d, etp_arena *arena, etp_doctor_check c, etp_error *err)
-{
-    c.fix = c.ok == 0 ? c.fix : NULL;
-    return c.found && ETP_PUSH(arena, &d->checks, c) ? ETP_OK : etp_fail_nomem(err, "the checks");
-}
-
 // What the other checks found that makes a machine restless, with what to do about it.
 static const char *remedies(const etp_doctor *d, etp_arena *arena)
 {
     static const char *const k_restless[] = {"load", "other_work", "stolen", "governor", "boost", "power", "temperature"};
     const char *text = NULL;
     for (size_t i = 0; i < d->checks.n; i++) {
-        const etp_doctor_check *c = &d->checks.items[i];
+        const etp_check *c = &d->checks.items[i];
         bool counts = false;
         for (size_t k = 0; k < sizeof k_restless / sizeof *k_restless; k++) {
             counts = counts || strcmp(c->id, k_restless[k]) == 0;
@@ -110,21 +104,21 @@ etp_status etp_doctor_noise(etp_doctor *d, etp_arena *arena, etp_error *err)
 {
     noise n = measure();
     bool others = isfinite(n.others), stolen = isfinite(n.stolen);
-    ETP_TRY(add(d, arena,
-                (etp_doctor_check){"other_work", others ? n.others <= MOST_OTHERS : -1, false,
+    ETP_TRY(etp_checks_add(&d->checks, arena,
+                (etp_check){"other_work", others ? n.others <= MOST_OTHERS : -1, false,
                                    others ? etp_arena_printf(arena, "%.2f CPUs busy with other work", n.others) : "unreadable",
-                                   "at most 0.10 CPUs", "end other programs"},
+                                   "at most 0.10 CPUs", others ? "end other programs" : NULL, NULL},
                 err));
-    ETP_TRY(add(d, arena,
-                (etp_doctor_check){"stolen", stolen ? n.stolen <= MOST_STOLEN : -1, false,
+    ETP_TRY(etp_checks_add(&d->checks, arena,
+                (etp_check){"stolen", stolen ? n.stolen <= MOST_STOLEN : -1, false,
                                    stolen ? etp_arena_printf(arena, "%.1f %% of the time", 100 * n.stolen) : "unreadable",
-                                   "at most 1 %, taken by the host of a virtual machine", "use a machine of its own"},
+                                   "at most 1 %, taken by the host of a virtual machine", stolen ? "use a machine of its own" : NULL, NULL},
                 err));
     bool quiet = n.floor <= MOST_NOISE;
-    return add(d, arena,
-               (etp_doctor_check){"noise_floor", quiet, false,
+    return etp_checks_add(&d->checks, arena,
+               (etp_check){"noise_floor", quiet, false,
                                   etp_arena_printf(arena, "±%.3f %% (95 %%, %u pairs of the same work, no launches)", 100 * n.floor, PAIRS),
                                   "at most ±1 %: differences below it are lost",
-                                  quiet ? NULL : remedies(d, arena)},
+                                  quiet ? NULL : remedies(d, arena), NULL},
                err);
 }

@@ -127,12 +127,7 @@ static void node_json(const etp_ops_answer *a, size_t i, etp_json *j)
     if (handle < 0 && a->sources && a->sources[i].handle > 0) {
         handle = a->sources[i].handle; // kernels have theirs in the record only
     }
-    etp_json_key(j, "debug_handle");
-    if (handle >= 0) {
-        etp_json_i64(j, handle);
-    } else {
-        etp_json_null(j);
-    }
+    etp_json_kv_i64_if(j, "debug_handle", handle, handle >= 0);
     etp_json_key(j, "inputs");
     etp_tensors_json(f ? f->values : NULL, f ? f->inputs : NULL, f ? f->n_inputs : 0, j);
     etp_json_key(j, "outputs");

@@ -5,6 +5,8 @@
 #include <math.h>
 #include <string.h>
 
+#include "answer/document.h"
+
 static const char *verdict_name(etp_rerun_verdict v)
 {
     static const char *const k_names[] = {"unknown", "reproduced", "not"};
@@ -114,9 +116,7 @@ static void ratio_json(const char *key, const etp_rerun_ratio *r, etp_json *j)
 {
     etp_json_key(j, key);
     etp_json_begin_object_inline(j);
-    etp_json_kv_ratio(j, "estimate", r->estimate);
-    etp_json_kv_ratio(j, "lo", r->lo);
-    etp_json_kv_ratio(j, "hi", r->hi);
+    etp_estimate_members(j, r->estimate, r->lo, r->hi);
     if (r->blocks) {
         etp_json_kv_u64(j, "blocks", r->blocks);
     }

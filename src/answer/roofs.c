@@ -143,11 +143,7 @@ size_t etp_roofs_disturbed(const etp_roof_table *t)
 
 static void number_or_null(etp_json *j, const char *key, uint64_t n)
 {
-    if (n) {
-        etp_json_kv_u64(j, key, n);
-    } else {
-        etp_json_kv_null(j, key);
-    }
+    etp_json_kv_u64_if(j, key, n, n);
 }
 
 void etp_roofs_json(const void *data, etp_json *j)
@@ -161,11 +157,7 @@ void etp_roofs_json(const void *data, etp_json *j)
     number_or_null(j, "cpus", t->cpus);
     etp_json_kv_z(j, "governor", t->governor[0] ? t->governor : NULL);
     number_or_null(j, "max_khz", t->max_khz);
-    if (t->boost >= 0) {
-        etp_json_kv_bool(j, "boost", t->boost > 0);
-    } else {
-        etp_json_kv_null(j, "boost");
-    }
+    etp_json_kv_bool_if(j, "boost", t->boost > 0, t->boost >= 0);
     etp_json_kv_bool(j, "emulated", t->emulated);
     etp_json_key(j, "roofs");
     etp_json_begin_array(j);

@@ -106,12 +106,7 @@ etp_status etp_skill_run(etp_skill_list *list, const etp_skill_environment *env,
 
 static void state_json(etp_skill_state state, etp_json *j)
 {
-    etp_json_key(j, "ok");
-    if (state == ETP_SKILL_NOT_RUN) {
-        etp_json_null(j);
-    } else {
-        etp_json_bool(j, state == ETP_SKILL_OK);
-    }
+    etp_json_kv_bool_if(j, "ok", state == ETP_SKILL_OK, state != ETP_SKILL_NOT_RUN);
 }
 
 static void z_or_null(etp_json *j, const char *key, const char *z)
@@ -146,12 +141,7 @@ void etp_skills_json(const void *data, etp_json *j)
     const etp_skill_list *list = data;
     etp_json_begin_object(j);
     etp_json_kv_z(j, "schema", "etprof.skills/1");
-    etp_json_key(j, "ok");
-    if (list->executed) {
-        etp_json_bool(j, !list->stopped_at);
-    } else {
-        etp_json_null(j);
-    }
+    etp_json_kv_bool_if(j, "ok", !list->stopped_at, list->executed);
     z_or_null(j, "stopped_at", list->stopped_at);
     etp_json_key(j, "skills");
     etp_json_begin_array(j);

@@ -130,7 +130,7 @@ static etp_status note_validation(etp_smoke *s, const char *dir, const char *wor
     ETP_TRY(etp_validate_path(dir, work_root, arena, &v, err));
     const char *first = "";
     for (size_t i = v.checks.n; i-- > 0;) {
-        const etp_valid_check *c = &v.checks.items[i];
+        const etp_check *c = &v.checks.items[i];
         first = c->required && c->ok == 0
                     ? etp_arena_printf(arena, ": %s %s", c->file ? c->file : "", c->id) : first;
     }
@@ -189,11 +189,7 @@ void etp_smoke_json(const void *smoke, etp_json *j)
         const etp_smoke_step *step = &s->steps.items[i];
         etp_json_begin_object_inline(j);
         etp_json_kv_z(j, "id", step->id);
-        if (step->ok < 0) {
-            etp_json_kv_null(j, "ok");
-        } else {
-            etp_json_kv_bool(j, "ok", step->ok);
-        }
+        etp_json_kv_bool_if(j, "ok", step->ok, step->ok >= 0);
         etp_json_kv_z(j, "text", step->text);
         etp_json_kv_z(j, "fix", step->fix);
         etp_json_end(j);

@@ -265,11 +265,7 @@ void etp_verify_json(const void *verify, etp_json *j)
     etp_json_begin_object(j);
     etp_json_kv_z(j, "schema", "etprof.verify/1");
     etp_json_kv_z(j, "session", v->session);
-    if (verdict < 0) {
-        etp_json_kv_null(j, "ok");
-    } else {
-        etp_json_kv_bool(j, "ok", verdict == 1);
-    }
+    etp_json_kv_bool_if(j, "ok", verdict == 1, verdict >= 0);
     json_files(v, true, j);
     json_files(v, false, j);
     etp_json_end(j);

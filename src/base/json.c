@@ -275,3 +275,59 @@ void etp_json_kv_null(etp_json *j, const char *key)
     etp_json_key(j, key);
     etp_json_null(j);
 }
+
+void etp_json_kv_str_if(etp_json *j, const char *key, etp_str s, bool known)
+{
+    etp_json_key(j, key);
+    if (known) {
+        etp_json_str(j, s);
+    } else {
+        etp_json_null(j);
+    }
+}
+
+void etp_json_kv_u64_if(etp_json *j, const char *key, uint64_t v, bool known)
+{
+    etp_json_key(j, key);
+    if (known) {
+        etp_json_u64(j, v);
+    } else {
+        etp_json_null(j);
+    }
+}
+
+void etp_json_kv_i64_if(etp_json *j, const char *key, int64_t v, bool known)
+{
+    etp_json_key(j, key);
+    if (known) {
+        etp_json_i64(j, v);
+    } else {
+        etp_json_null(j);
+    }
+}
+
+void etp_json_kv_double_if(etp_json *j, const char *key, double v, bool known)
+{
+    etp_json_key(j, key);
+    if (known) {
+        etp_json_double(j, v);
+    } else {
+        etp_json_null(j);
+    }
+}
+
+void etp_json_kv_bool_if(etp_json *j, const char *key, bool v, bool known)
+{
+    etp_json_key(j, key);
+    if (known) {
+        etp_json_bool(j, v);
+    } else {
+        etp_json_null(j);
+    }
+}
+
+void etp_json_kv_rounded(etp_json *j, const char *key, double v)
+{
+    bool fits = isfinite(v) && fabs(v) < 9.2e18;
+    etp_json_kv_i64_if(j, key, fits ? llround(v) : 0, fits);
+}

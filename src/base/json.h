@@ -49,6 +49,15 @@ ETP_API void etp_json_kv_double(etp_json *j, const char *key, double v);
 ETP_API void etp_json_kv_ratio(etp_json *j, const char *key, double v);
 ETP_API void etp_json_kv_bool(etp_json *j, const char *key, bool v);
 ETP_API void etp_json_kv_null(etp_json *j, const char *key);
+// Likewise for what may be unknown: null unless KNOWN. V is always evaluated.
+ETP_API void etp_json_kv_str_if(etp_json *j, const char *key, etp_str s, bool known);
+ETP_API void etp_json_kv_u64_if(etp_json *j, const char *key, uint64_t v, bool known);
+ETP_API void etp_json_kv_i64_if(etp_json *j, const char *key, int64_t v, bool known);
+ETP_API void etp_json_kv_double_if(etp_json *j, const char *key, double v, bool known);
+ETP_API void etp_json_kv_bool_if(etp_json *j, const char *key, bool v, bool known);
+// The nearest whole number; null for what is not finite or beyond int64.
+ETP_API void etp_json_kv_rounded(etp_json *j, const char *key, double v);
+
 // Decodes one UTF-8 sequence at the start of S; gives its length (≥ 1 for non-empty S) and sets
 // *valid. Shared by every writer that has to refuse broken text.
 ETP_API size_t etp_utf8_next(etp_str s, bool *valid);

@@ -392,11 +392,7 @@ static void put_statistics(etp_json *j, const etp_inspector_row *row)
         etp_json_end(j);
     }
     for (size_t i = 0; i < sizeof columns / sizeof *columns; i++) {
-        if (row->n == 0) {
-            etp_json_kv_null(j, columns[i].key);
-        } else {
-            etp_json_kv_double(j, columns[i].key, columns[i].value);
-        }
+        etp_json_kv_double_if(j, columns[i].key, columns[i].value, row->n != 0);
     }
 }
 
@@ -426,11 +422,7 @@ static etp_status put_json_row(etp_json *j, const etp_inspector_row *row, const 
     }
     put_nodes(j, row);
     etp_json_kv_bool(j, "is_delegated_op", row->delegated);
-    if (row->backend_name.ptr) {
-        etp_json_kv_str(j, "delegate_backend_name", row->backend_name);
-    } else {
-        etp_json_kv_null(j, "delegate_backend_name");
-    }
+    etp_json_kv_str_if(j, "delegate_backend_name", row->backend_name, row->backend_name.ptr);
     etp_json_key(j, "debug_data");
     etp_json_begin_array(j);
     for (size_t i = 0; i < row->n_debug; i++) {

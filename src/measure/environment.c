@@ -10,11 +10,7 @@
 
 static void number_or_null(etp_json *j, const char *key, uint64_t v)
 {
-    if (v == UINT64_MAX) {
-        etp_json_kv_null(j, key);
-    } else {
-        etp_json_kv_u64(j, key, v);
-    }
+    etp_json_kv_u64_if(j, key, v, v != UINT64_MAX);
 }
 
 static void text_or_null(etp_json *j, const char *key, const char *z)
@@ -53,11 +49,7 @@ static void write_state(etp_json *j, const char *key, const etp_os_state *s)
     number_or_null(j, "cpu_busy_ms", s->cpu_busy_ms);
     number_or_null(j, "cpu_steal_ms", s->cpu_steal_ms);
     text_or_null(j, "governor", s->governor);
-    if (s->boost < 0) {
-        etp_json_kv_null(j, "boost");
-    } else {
-        etp_json_kv_bool(j, "boost", s->boost > 0);
-    }
+    etp_json_kv_bool_if(j, "boost", s->boost > 0, s->boost >= 0);
     text_or_null(j, "power", s->power);
     etp_json_end(j);
 }
@@ -78,11 +70,7 @@ etp_str etp_environment_line(const etp_run *run, const etp_block_environment *e,
         etp_json_str(&j, run->arms.items[e->order[i]].name);
     }
     etp_json_end(&j);
-    if (e->control_position < 0) {
-        etp_json_kv_null(&j, "control_position");
-    } else {
-        etp_json_kv_i64(&j, "control_position", e->control_position);
-    }
+    etp_json_kv_i64_if(&j, "control_position", e->control_position, e->control_position >= 0);
     etp_json_kv_u64(&j, "cooled_ns", e->cooled_ns);
     etp_json_kv_i64(&j, "wall_start_s", e->wall_start);
     etp_json_kv_i64(&j, "wall_end_s", e->wall_end);

@@ -83,16 +83,8 @@ static void write_plan(etp_json *j, const etp_run *run)
     etp_json_kv_u64(j, "seed", run->seed);
     etp_json_kv_u64(j, "blocks", run->blocks_planned);
     etp_json_kv_u64(j, "control_blocks", run->control_blocks);
-    if (run->budget_s > 0) {
-        etp_json_kv_double(j, "budget_s", run->budget_s);
-    } else {
-        etp_json_kv_null(j, "budget_s");
-    }
-    if (run->precision > 0) {
-        etp_json_kv_double(j, "precision", run->precision);
-    } else {
-        etp_json_kv_null(j, "precision");
-    }
+    etp_json_kv_double_if(j, "budget_s", run->budget_s, run->budget_s > 0);
+    etp_json_kv_double_if(j, "precision", run->precision, run->precision > 0);
     etp_json_kv_u64(j, "baseline", run->baseline);
     etp_json_kv_str(j, "method", run->method);
     etp_json_kv_str(j, "inputs", run->inputs);
@@ -286,11 +278,7 @@ static void write_head(etp_json *j, const etp_run *run)
     etp_json_end(j);
     etp_json_kv_str(j, "generated_at", run->generated_at);
     etp_json_kv_str(j, "command", run->command);
-    if (run->config.len > 0) {
-        etp_json_kv_str(j, "config", run->config);
-    } else {
-        etp_json_kv_null(j, "config");
-    }
+    etp_json_kv_str_if(j, "config", run->config, run->config.len > 0);
     if (run->models.n > 0) {
         etp_json_kv_str(j, "model", run->models.items[0].path);
     } else {
@@ -305,11 +293,7 @@ static void write_head(etp_json *j, const etp_run *run)
     etp_json_end(j);
     etp_json_kv_u64(j, "blocks_done", run->blocks_done);
     etp_json_kv_i64(j, "signal", run->signal);
-    if (run->stopped.len > 0) {
-        etp_json_kv_str(j, "stopped", run->stopped);
-    } else {
-        etp_json_kv_null(j, "stopped");
-    }
+    etp_json_kv_str_if(j, "stopped", run->stopped, run->stopped.len > 0);
     etp_json_key(j, "selftest");
     etp_json_begin_object_inline(j);
     etp_json_kv_bool(j, "ok", run->selftest_ok);

@@ -140,11 +140,7 @@ static void write_samples(etp_sink *sink, const etp_run *run, const etp_run_samp
 
 static void count_or_null(etp_json *j, const char *key, uint64_t v)
 {
-    if (v == UINT64_MAX) {
-        etp_json_kv_null(j, key);
-    } else {
-        etp_json_kv_u64(j, key, v);
-    }
+    etp_json_kv_u64_if(j, key, v, v != UINT64_MAX);
 }
 
 static void write_launch(etp_sink *sink, const etp_run *run, const etp_run_launch *l)

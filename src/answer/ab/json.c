@@ -2,39 +2,47 @@
 // The document etprof.ab/1. Keys are added, never renamed, within this major version.
 #include "answer/ab/json.h"
 
-#include "answer/ops.h"
-
 #include <math.h>
 
 #include <etprof/version.h>
 
-static void ns(etp_json *j, const char *key, int64_t v)
-{
-    etp_json_key(j, key);
-    if (v == ETP_NS_UNKNOWN) {
-        etp_json_null(j);
-    } else {
-        etp_json_i64(j, v);
-    }
-}
+#include "answer/document.h"
+#include "answer/ops.h"
 
-static void ns_item(etp_json *j, int64_t v)
+void etp_ab_tool_json(etp_json *j, const etp_ab *ab)
 {
-    if (v == ETP_NS_UNKNOWN) {
-        etp_json_null(j);
-    } else {
-        etp_json_i64(j, v);
-    }
-}
-
-static void header(etp_json *j, const etp_ab *ab)
-{
-    etp_json_kv_z(j, "schema", "etprof.ab/1");
     etp_json_key(j, "tool");
     etp_json_begin_object_inline(j);
     etp_json_kv_z(j, "version", ETP_VERSION);
     etp_json_kv_z(j, "measured_by", ab->tool_version);
     etp_json_end(j);
+}
+
+void etp_ab_device_json(etp_json *j, const etp_ab *ab)
+{
+    etp_json_key(j, "device");
+    etp_json_begin_object(j);
+    etp_json_kv_z(j, "platform", ab->platform);
+    etp_json_kv_bool(j, "emulated", ab->emulated);
+    for (size_t i = 0; i < ab->n_device; i++) {
+        etp_json_kv_z(j, ab->device[i].key, ab->device[i].value);
+    }
+    etp_json_end(j);
+}
+
+void etp_ab_stop_json(etp_json *j, const etp_ab *ab)
+{
+    etp_json_key(j, "stop");
+    etp_json_begin_object_inline(j);
+    etp_json_kv_z(j, "reason", ab->stopped);
+    etp_json_kv_ratio(j, "precision", ab->precision > 0 ? ab->precision : (double)NAN);
+    etp_json_end(j);
+}
+
+static void header(etp_json *j, const etp_ab *ab)
+{
+    etp_json_kv_z(j, "schema", "etprof.ab/1");
+    etp_ab_tool_json(j, ab);
     etp_json_key(j, "models");
     etp_json_begin_array(j);
     for (size_t i = 0; i < ab->n_models; i++) {
@@ -44,14 +52,7 @@ static void header(etp_json *j, const etp_ab *ab)
         etp_json_end(j);
     }
     etp_json_end(j);
-    etp_json_key(j, "device");
-    etp_json_begin_object(j);
-    etp_json_kv_z(j, "platform", ab->platform);
-    etp_json_kv_bool(j, "emulated", ab->emulated);
-    for (size_t i = 0; i < ab->n_device; i++) {
-        etp_json_kv_z(j, ab->device[i].key, ab->device[i].value);
-    }
-    etp_json_end(j);
+    etp_ab_device_json(j, ab);
     etp_json_key(j, "executorch");
     etp_json_begin_object_inline(j);
     etp_json_kv_z(j, "version", ab->executorch_version);
@@ -66,23 +67,14 @@ static void header(etp_json *j, const etp_ab *ab)
     }
     etp_json_end(j);
     etp_json_kv_z(j, "state", ab->state);
-    etp_json_key(j, "stop");
-    etp_json_begin_object_inline(j);
-    etp_json_kv_z(j, "reason", ab->stopped);
-    etp_json_kv_ratio(j, "precision", ab->precision > 0 ? ab->precision : (double)NAN);
-    etp_json_end(j);
+    etp_ab_stop_json(j, ab);
 }
 
 static void proof(etp_json *j, const etp_proof *p)
 {
     etp_json_key(j, "proof");
     etp_json_begin_object(j);
-    etp_json_key(j, "ok");
-    if (p->truth == ETP_UNPROVEN) {
-        etp_json_null(j);
-    } else {
-        etp_json_bool(j, p->truth == ETP_CONFIRMED);
-    }
+    etp_json_kv_bool_if(j, "ok", p->truth == ETP_CONFIRMED, p->truth != ETP_UNPROVEN);
     etp_json_key(j, "evidence");
     etp_json_begin_array(j);
     for (size_t i = 0; i < p->lines.n; i++) {
@@ -102,12 +94,7 @@ static void agreement(etp_json *j, const char *key, const etp_ab_correctness *c)
 {
     etp_json_key(j, key);
     etp_json_begin_object_inline(j);
-    etp_json_key(j, "ok");
-    if (c->ok < 0) {
-        etp_json_null(j);
-    } else {
-        etp_json_bool(j, c->ok == 1);
-    }
+    etp_json_kv_bool_if(j, "ok", c->ok == 1, c->ok >= 0);
     etp_json_kv_ratio(j, "max_abs", c->max_abs);
     etp_json_kv_ratio(j, "max_rel", c->max_rel);
     etp_json_kv_ratio(j, "cosine", c->cosine);
@@ -123,9 +110,7 @@ static void ratio_over_blocks(etp_json *j, const char *key, const etp_ab_ratio *
         return;
     }
     etp_json_begin_object_inline(j);
-    etp_json_kv_ratio(j, "estimate", r->estimate);
-    etp_json_kv_ratio(j, "lo", r->lo);
-    etp_json_kv_ratio(j, "hi", r->hi);
+    etp_estimate_members(j, r->estimate, r->lo, r->hi);
     etp_json_kv_u64(j, "blocks", r->blocks);
     if (compared) {
         etp_json_kv_z(j, "verdict", r->verdict);
@@ -156,23 +141,14 @@ static void resident(etp_json *j, const etp_ab_resident *r)
         return;
     }
     etp_json_begin_object_inline(j);
-    etp_json_kv_ratio(j, "estimate", r->estimate);
-    etp_json_kv_ratio(j, "lo", r->lo);
-    etp_json_kv_ratio(j, "hi", r->hi);
+    etp_estimate_members(j, r->estimate, r->lo, r->hi);
     etp_json_kv_u64(j, "blocks", r->blocks);
     etp_json_kv_u64(j, "rounds", r->rounds);
     etp_json_key(j, "to_launches");
     etp_json_begin_object_inline(j);
-    etp_json_kv_ratio(j, "estimate", r->change);
-    etp_json_kv_ratio(j, "lo", r->change_lo);
-    etp_json_kv_ratio(j, "hi", r->change_hi);
+    etp_estimate_members(j, r->change, r->change_lo, r->change_hi);
     etp_json_end(j);
-    etp_json_key(j, "agrees");
-    if (r->agrees < 0) {
-        etp_json_null(j);
-    } else {
-        etp_json_bool(j, r->agrees == 1);
-    }
+    etp_json_kv_bool_if(j, "agrees", r->agrees == 1, r->agrees >= 0);
     etp_json_end(j);
 }
 
@@ -185,24 +161,19 @@ static void arms(etp_json *j, const etp_ab *ab)
         etp_json_begin_object(j);
         etp_json_kv_z(j, "name", a->name);
         etp_json_kv_z(j, "level", a->level_name);
-        etp_json_key(j, "threads");
-        if (a->threads) {
-            etp_json_u64(j, a->threads);
-        } else {
-            etp_json_null(j);
-        }
+        etp_json_kv_u64_if(j, "threads", a->threads, a->threads);
         etp_json_kv_z(j, "model", a->model < ab->n_models ? ab->models[a->model].path : NULL);
         etp_json_kv_z(j, "runner_sha256", a->runner_sha256);
         etp_json_kv_bool(j, "emulated", a->emulated);
         etp_json_kv_u64(j, "launches", a->launches);
         etp_json_kv_u64(j, "samples", a->samples);
-        ns(j, "median_ns", a->median_ns);
-        ns(j, "traced_ns", a->traced_ns);
-        ns(j, "traced_median_ns", isfinite(a->traced_median_ns) ? llround(a->traced_median_ns) : ETP_NS_UNKNOWN);
+        etp_ns_member(j, "median_ns", a->median_ns);
+        etp_ns_member(j, "traced_ns", a->traced_ns);
+        etp_json_kv_rounded(j, "traced_median_ns", a->traced_median_ns);
         etp_json_kv_u64(j, "traced_runs", a->traced_runs);
-        ns(j, "load_ns", a->load_ns);
-        ns(j, "first_ns", a->first_ns);
-        ns(j, "peak_rss_bytes", a->peak_rss_bytes);
+        etp_ns_member(j, "load_ns", a->load_ns);
+        etp_ns_member(j, "first_ns", a->first_ns);
+        etp_ns_member(j, "peak_rss_bytes", a->peak_rss_bytes);
         ratio_over_blocks(j, "cold", &a->cold, false);
         ratio_over_blocks(j, "observer", &a->observer, false);
         drift(j, &a->drift);
@@ -219,16 +190,8 @@ void etp_ab_comparison_json(const etp_ab *ab, const etp_ab_comparison *c, etp_js
     etp_json_begin_object(j);
     etp_json_kv_z(j, "baseline", ab->arms[c->baseline].name);
     etp_json_kv_z(j, "candidate", ab->arms[c->candidate].name);
-    etp_json_key(j, "speedup");
-    etp_json_begin_object_inline(j);
-    etp_json_kv_ratio(j, "estimate", c->estimate);
-    etp_json_kv_ratio(j, "lo", c->lo);
-    etp_json_kv_ratio(j, "hi", c->hi);
-    etp_json_kv_double(j, "confidence", ETP_CONFIDENCE);
-    etp_json_kv_u64(j, "blocks", c->blocks);
-    etp_json_kv_z(j, "method", c->method);
-    etp_json_kv_ratio(j, "widening", c->widening);
-    etp_json_end(j);
+    etp_speedup_member(j, "speedup", &(etp_speedup_facts){c->estimate, c->lo, c->hi, ETP_CONFIDENCE, c->blocks,
+                                                          c->method, c->widening});
     etp_json_kv_ratio(j, "sign_flip_p", c->sign_flip_p);
     if (isfinite(c->mann_whitney_p)) {
         etp_json_kv_ratio(j, "mann_whitney_p", c->mann_whitney_p);
@@ -267,13 +230,13 @@ static void ledger_row(etp_json *j, const etp_ledger_row *row)
     etp_json_kv_i64(j, "baseline_ns", row->baseline_ns);
     etp_json_kv_i64(j, "candidate_ns", row->candidate_ns);
     etp_json_kv_i64(j, "delta_ns", row->delta_ns);
-    ns(j, "lo_ns", row->lo_ns);
-    ns(j, "hi_ns", row->hi_ns);
+    etp_ns_member(j, "lo_ns", row->lo_ns);
+    etp_ns_member(j, "hi_ns", row->hi_ns);
     etp_json_kv_ratio(j, "ratio_lo", row->ratio_lo);
     etp_json_kv_ratio(j, "ratio_hi", row->ratio_hi);
     etp_json_kv_ratio(j, "q", row->q);
     etp_json_kv_bool(j, "each_longer", row->each_longer);
-    ns(j, "bound_ns", row->bound_ns);
+    etp_ns_member(j, "bound_ns", row->bound_ns);
     etp_json_end(j);
 }
 
@@ -327,7 +290,7 @@ static void categories(etp_json *j, const etp_ab *ab)
         for (size_t a = 0; a < ab->n_arms; a++) {
             etp_json_key(j, ab->arms[a].name);
             etp_json_begin_object_inline(j);
-            ns(j, "ns", c->ns[a]);
+            etp_ns_member(j, "ns", c->ns[a]);
             etp_json_kv_ratio(j, "share", c->share[a]);
             etp_json_kv_ratio(j, "ceiling", c->ceiling[a]);
             etp_json_end(j);
@@ -374,12 +337,7 @@ static void program_facts(etp_json *j, const etp_ab_operator *op)
         return;
     }
     const etp_op_facts *f = &op->facts->op;
-    etp_json_key(j, "node_type");
-    if (f->node_type.len) {
-        etp_json_str(j, f->node_type);
-    } else {
-        etp_json_null(j);
-    }
+    etp_json_kv_str_if(j, "node_type", f->node_type, f->node_type.len);
     etp_json_key(j, "nodes");
     etp_json_begin_array_inline(j);
     for (uint32_t i = 0; i < op->facts->n_nodes; i++) {
@@ -388,12 +346,7 @@ static void program_facts(etp_json *j, const etp_ab_operator *op)
     etp_json_end(j);
     tensors(j, "inputs", f, f->inputs, f->n_inputs);
     tensors(j, "outputs", f, f->outputs, f->n_outputs);
-    etp_json_key(j, "bytes");
-    if (f->work.known) {
-        etp_json_u64(j, f->work.bytes);
-    } else {
-        etp_json_null(j);
-    }
+    etp_json_kv_u64_if(j, "bytes", f->work.bytes, f->work.known);
 }
 
 static void engagement(etp_json *j, const etp_ab *ab)
@@ -436,10 +389,10 @@ void etp_ab_operator_roofs_json(etp_json *j, const etp_ab *ab, const etp_ab_oper
         etp_json_key(j, ab->arms[a].name);
         etp_json_begin_object_inline(j);
         bool known = p->verdict != ETP_ROOF_UNKNOWN;
-        ns(j, "roof_ns", known ? llround(p->roof_ns) : ETP_NS_UNKNOWN);
-        ns(j, "compute_ns", known ? llround(p->compute_ns) : ETP_NS_UNKNOWN);
-        ns(j, "memory_ns", known ? llround(p->memory_ns) : ETP_NS_UNKNOWN);
-        ns(j, "overhead_ns", known ? llround(p->overhead_ns) : ETP_NS_UNKNOWN);
+        etp_json_kv_rounded(j, "roof_ns", known ? p->roof_ns : (double)NAN);
+        etp_json_kv_rounded(j, "compute_ns", known ? p->compute_ns : (double)NAN);
+        etp_json_kv_rounded(j, "memory_ns", known ? p->memory_ns : (double)NAN);
+        etp_json_kv_rounded(j, "overhead_ns", known ? p->overhead_ns : (double)NAN);
         etp_json_kv_ratio(j, "efficiency", known ? p->efficiency : (double)NAN);
         etp_json_kv_z(j, "isa", p->isa);
         etp_json_kv_z(j, "verdict", etp_roof_verdict_name(p->verdict));
@@ -458,7 +411,7 @@ static void untraced(etp_json *j, const etp_ab *ab, const etp_ab_operator *op)
         const etp_ab_ratio *o = &ab->arms[a].observer;
         bool known = o->blocks > 0 && op->ns[a] != ETP_NS_UNKNOWN;
         etp_json_key(j, ab->arms[a].name);
-        ns_item(j, known ? llround((double)op->ns[a] / o->estimate) : ETP_NS_UNKNOWN);
+        etp_ns_item(j, known ? llround((double)op->ns[a] / o->estimate) : ETP_NS_UNKNOWN);
     }
     etp_json_end(j);
 }
@@ -493,17 +446,12 @@ static void one_operator(etp_json *j, const etp_ab *ab, const etp_ab_operator *o
     etp_json_begin_object_inline(j);
     for (size_t a = 0; a < ab->n_arms; a++) {
         etp_json_key(j, ab->arms[a].name);
-        ns_item(j, op->ns[a]);
+        etp_ns_item(j, op->ns[a]);
     }
     etp_json_end(j);
     untraced(j, ab, op);
     ratios(j, "speedup", op->speedup, ab->n_comparisons);
-    etp_json_key(j, "macs");
-    if (op->macs == ETP_AB_NO_MACS) {
-        etp_json_null(j);
-    } else {
-        etp_json_u64(j, op->macs);
-    }
+    etp_json_kv_u64_if(j, "macs", op->macs, op->macs != ETP_AB_NO_MACS);
     etp_json_key(j, "source");
     if (op->source_file) {
         etp_json_begin_object_inline(j);
@@ -532,7 +480,7 @@ static void one_fix(etp_json *j, const etp_ab_fix *f)
     etp_json_key(j, "gain_ns");
     etp_json_begin_object_inline(j);
     etp_json_kv_i64(j, "lo", f->lo_ns);
-    ns(j, "expected", f->expected_ns);
+    etp_ns_member(j, "expected", f->expected_ns);
     etp_json_kv_i64(j, "hi", f->hi_ns);
     etp_json_end(j);
     etp_json_kv_ratio(j, "share", f->share);
@@ -629,7 +577,7 @@ static void hot(etp_json *j, const etp_ab *ab)
         etp_json_kv_z(j, "operator", ab->operators[h->op].id);
         etp_json_kv_z(j, "arm", ab->arms[ab->hot_arm].name);
         etp_json_kv_z(j, "why", etp_hot_kind_name(h->kind));
-        ns(j, "ns", ab->operators[h->op].ns[ab->hot_arm]);
+        etp_ns_member(j, "ns", ab->operators[h->op].ns[ab->hot_arm]);
         etp_json_kv_ratio(j, "share", h->share);
         etp_json_end(j);
     }
@@ -641,11 +589,11 @@ static void hot(etp_json *j, const etp_ab *ab)
         bool known = ab->arms[i].profile != NULL;
         etp_json_begin_object_inline(j);
         etp_json_kv_z(j, "arm", ab->arms[i].name);
-        ns(j, "delegated_ns", known ? s->delegated_ns : ETP_NS_UNKNOWN);
-        ns(j, "portable_ns", known ? s->portable_ns : ETP_NS_UNKNOWN);
-        ns(j, "boundary_ns", known ? s->boundary_ns : ETP_NS_UNKNOWN);
-        ns(j, "rest_ns", known ? s->framework_ns + s->unexplained_ns : ETP_NS_UNKNOWN);
-        ns(j, "movement_ns", known ? s->movement_ns : ETP_NS_UNKNOWN);
+        etp_ns_member(j, "delegated_ns", known ? s->delegated_ns : ETP_NS_UNKNOWN);
+        etp_ns_member(j, "portable_ns", known ? s->portable_ns : ETP_NS_UNKNOWN);
+        etp_ns_member(j, "boundary_ns", known ? s->boundary_ns : ETP_NS_UNKNOWN);
+        etp_ns_member(j, "rest_ns", known ? s->framework_ns + s->unexplained_ns : ETP_NS_UNKNOWN);
+        etp_ns_member(j, "movement_ns", known ? s->movement_ns : ETP_NS_UNKNOWN);
         etp_json_kv_u64(j, "operators", s->delegated);
         etp_json_kv_u64(j, "kernels", s->portable);
         etp_json_kv_u64(j, "calls", s->calls);

@@ -13,6 +13,10 @@ void etp_ab_json_value(const etp_ab *ab, etp_json *j);
 // "roof" of an operator, an object with one member for each arm; nothing without roofs.
 void etp_ab_operator_roofs_json(etp_json *j, const etp_ab *ab, const etp_ab_operator *op);
 
+// Members that a document on the same session begins with: "tool", "device", "stop".
+void etp_ab_tool_json(etp_json *j, const etp_ab *ab);
+void etp_ab_device_json(etp_json *j, const etp_ab *ab);
+void etp_ab_stop_json(etp_json *j, const etp_ab *ab);
 // One member of "comparisons"; for documents that repeat it.
 void etp_ab_comparison_json(const etp_ab *ab, const etp_ab_comparison *c, etp_json *j);
 

@@ -8,6 +8,7 @@
 #include <etprof/stats.h>
 
 #include "answer/ab/report.h"
+#include "answer/document.h"
 #include "base/number.h"
 
 #define MAX_STEPS 64
@@ -333,9 +334,7 @@ void etp_whatif_json(const void *whatif, etp_json *j)
     etp_json_kv_i64(j, "then_ns", w->then_ns);
     etp_json_key(j, "speedup");
     etp_json_begin_object_inline(j);
-    etp_json_kv_ratio(j, "estimate", w->speedup);
-    etp_json_kv_ratio(j, "lo", w->lo);
-    etp_json_kv_ratio(j, "hi", w->hi);
+    etp_estimate_members(j, w->speedup, w->lo, w->hi);
     etp_json_kv_u64(j, "blocks", w->blocks);
     etp_json_end(j);
     etp_json_kv_ratio(j, "against_baseline", w->against_baseline);

@@ -20,11 +20,7 @@ void etp_gate_json(const void *gate, etp_json *j)
         const etp_gate_check *c = &g->checks.items[i];
         etp_json_begin_object_inline(j);
         etp_json_kv_z(j, "id", c->id);
-        if (c->state == ETP_GATE_UNKNOWN) {
-            etp_json_kv_null(j, "ok");
-        } else {
-            etp_json_kv_bool(j, "ok", c->state == ETP_GATE_YES);
-        }
+        etp_json_kv_bool_if(j, "ok", c->state == ETP_GATE_YES, c->state != ETP_GATE_UNKNOWN);
         etp_json_kv_z(j, "found", c->found);
         etp_json_kv_z(j, "expected", c->expected);
         etp_json_kv_z(j, "fix", c->fix);

@@ -7,23 +7,10 @@ static void work_json(const etp_work *w, etp_json *j)
     static const char *const k_keys[] = {"macs", "ops", "bytes"};
     const uint64_t values[] = {w->macs, w->ops, w->bytes};
     for (int i = 0; i < 3; i++) {
-        if (w->known) {
-            etp_json_kv_u64(j, k_keys[i], values[i]);
-        } else {
-            etp_json_kv_null(j, k_keys[i]);
-        }
+        etp_json_kv_u64_if(j, k_keys[i], values[i], w->known);
     }
     if (w->problem) {
         etp_json_kv_z(j, "problem", w->problem);
-    }
-}
-
-static void or_null(etp_json *j, const char *key, uint64_t v, bool known)
-{
-    if (known) {
-        etp_json_kv_u64(j, key, v);
-    } else {
-        etp_json_kv_null(j, key);
     }
 }
 
@@ -52,7 +39,7 @@ static void value_json(const etp_value *v, etp_json *j)
         etp_json_i64(j, v->dims[i]);
     }
     etp_json_end(j);
-    or_null(j, "bytes", v->bytes, v->bytes != ETP_BYTES_UNKNOWN);
+    etp_json_kv_u64_if(j, "bytes", v->bytes, v->bytes != ETP_BYTES_UNKNOWN);
     if (v->dynamic) {
         etp_json_kv_bool(j, "upper_bound", true);
     }
@@ -129,7 +116,7 @@ static void node_json(const etp_inspect *in, const etp_method *m, const etp_part
     values_json(j, "outputs", p->values, n->outputs, n->n_outputs);
     work_json(&n->work, j);
     etp_json_kv_u64(j, "weight_bytes", n->weight_bytes);
-    or_null(j, "debug_handle", (uint64_t)n->debug_handle, n->debug_handle >= 0);
+    etp_json_kv_u64_if(j, "debug_handle", (uint64_t)n->debug_handle, n->debug_handle >= 0);
     source_json(etp_inspect_node_source(in, m, n), j);
     etp_json_end(j);
 }
@@ -142,9 +129,9 @@ static void delegate_json(const etp_inspect *in, const etp_method *m, const etp_
     etp_json_kv_u64(j, "index", p->index);
     etp_json_kv_str(j, "id", p->backend);
     etp_json_kv_u64(j, "bytes", p->blob.len);
-    or_null(j, "weight_bytes", p->weight_bytes, p->graph != NULL);
-    or_null(j, "macs", p->macs, p->graph != NULL);
-    or_null(j, "same_blob_as", p->same_blob_as, p->same_blob_as != p->number);
+    etp_json_kv_u64_if(j, "weight_bytes", p->weight_bytes, p->graph != NULL);
+    etp_json_kv_u64_if(j, "macs", p->macs, p->graph != NULL);
+    etp_json_kv_u64_if(j, "same_blob_as", p->same_blob_as, p->same_blob_as != p->number);
     etp_json_key(j, "compile_specs");
     etp_json_begin_array(j);
     for (uint32_t i = 0; i < p->delegate->n_specs; i++) {
@@ -176,10 +163,10 @@ static void operators_json(const etp_inspect *in, etp_json *j)
         etp_json_kv_str(j, "name", op->name);
         etp_json_kv_u64(j, "calls", op->calls);
         etp_json_kv_bool(j, "delegated", op->delegated);
-        or_null(j, "macs", op->macs, op->unknown < op->calls);
-        or_null(j, "bytes", op->bytes, op->unknown < op->calls);
+        etp_json_kv_u64_if(j, "macs", op->macs, op->unknown < op->calls);
+        etp_json_kv_u64_if(j, "bytes", op->bytes, op->unknown < op->calls);
         etp_json_kv_u64(j, "unknown_work", op->unknown);
-        or_null(j, "ns", op->ns, op->timed);
+        etp_json_kv_u64_if(j, "ns", op->ns, op->timed);
         etp_json_end(j);
     }
     etp_json_end(j);

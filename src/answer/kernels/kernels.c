@@ -131,11 +131,7 @@ static void json_kernels(etp_json *j, const etp_kernels *k)
         const etp_kernel *f = &k->kernels[i];
         etp_json_begin_object_inline(j);
         json_kernel_name(j, "name", f);
-        if (f->symbol.len) {
-            etp_json_kv_str(j, "symbol", f->symbol);
-        } else {
-            etp_json_kv_null(j, "symbol");
-        }
+        etp_json_kv_str_if(j, "symbol", f->symbol, f->symbol.len);
         etp_json_kv_str(j, "module", f->module);
         etp_json_kv_str(j, "build_id", f->build_id);
         etp_json_kv_u64(j, "offset", f->start);
@@ -188,11 +184,7 @@ static void json_proof(etp_json *j, const etp_proof *proof)
 {
     etp_json_key(j, "proof");
     etp_json_begin_object_inline(j);
-    if (proof->truth == ETP_UNPROVEN) {
-        etp_json_kv_null(j, "ok");
-    } else {
-        etp_json_kv_bool(j, "ok", proof->truth == ETP_CONFIRMED);
-    }
+    etp_json_kv_bool_if(j, "ok", proof->truth == ETP_CONFIRMED, proof->truth != ETP_UNPROVEN);
     etp_json_kv_z(j, "text", proof->lines.n ? proof->lines.items[0].text : NULL);
     etp_json_end(j);
 }

@@ -118,12 +118,7 @@ static void write_ours(const etp_kit *kit, const etp_kit_arm *arm, etp_json *j)
     const etp_ab_arm *a = arm->arm;
     etp_json_kv_z(j, "experiment", a->name);
     etp_json_kv_z(j, "level", a->level_name);
-    etp_json_key(j, "threads");
-    if (a->threads) {
-        etp_json_u64(j, a->threads);
-    } else {
-        etp_json_null(j);
-    }
+    etp_json_kv_u64_if(j, "threads", a->threads, a->threads);
     etp_json_kv_z(j, "source", "Method::execute of the traced launches");
     etp_json_key(j, "latencies_ns");
     etp_json_begin_array_inline(j);

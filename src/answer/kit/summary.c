@@ -5,41 +5,17 @@
 #include <math.h>
 
 #include "answer/ab/json.h"
+#include "answer/document.h"
 #include "report/report.h"
 
 static void put_text(etp_json *j, const char *key, etp_str s) // empty is null
 {
-    etp_json_key(j, key);
-    if (s.len) {
-        etp_json_str(j, s);
-    } else {
-        etp_json_null(j);
-    }
-}
-
-static void put_ns(etp_json *j, const char *key, int64_t ns)
-{
-    etp_json_key(j, key);
-    if (ns == ETP_NS_UNKNOWN) {
-        etp_json_null(j);
-    } else {
-        etp_json_i64(j, ns);
-    }
-}
-
-static void put_rounded(etp_json *j, const char *key, double ns)
-{
-    put_ns(j, key, isfinite(ns) ? llround(ns) : ETP_NS_UNKNOWN);
+    etp_json_kv_str_if(j, key, s, s.len);
 }
 
 static void put_threads(etp_json *j, const etp_kit_arm *arm)
 {
-    etp_json_key(j, "threads");
-    if (arm->arm->threads) {
-        etp_json_u64(j, arm->arm->threads);
-    } else {
-        etp_json_null(j);
-    }
+    etp_json_kv_u64_if(j, "threads", arm->arm->threads, arm->arm->threads);
 }
 
 static void put_model(const etp_kit *kit, etp_json *j, etp_arena *scratch)
@@ -106,10 +82,10 @@ static etp_status metrics_of(const etp_kit *kit, const etp_kit_arm *arm, etp_jso
     etp_json_kv_z(j, "log_rel", log);
     etp_json_kv_z(j, "level", arm->arm->level_name);
     etp_json_kv_z(j, "source", untraced ? "untraced iterations" : "Method::execute");
-    put_ns(j, "median_ns", arm->arm->median_ns);
-    put_rounded(j, "lo_ns", arm->arm->lo_ns);
-    put_rounded(j, "hi_ns", arm->arm->hi_ns);
-    put_ns(j, "traced_ns", arm->arm->profile ? arm->arm->traced_ns : ETP_NS_UNKNOWN);
+    etp_ns_member(j, "median_ns", arm->arm->median_ns);
+    etp_json_kv_rounded(j, "lo_ns", arm->arm->lo_ns);
+    etp_json_kv_rounded(j, "hi_ns", arm->arm->hi_ns);
+    etp_ns_member(j, "traced_ns", arm->arm->profile ? arm->arm->traced_ns : ETP_NS_UNKNOWN);
     etp_json_end(j);
     etp_json_end(j);
     return ETP_OK;
@@ -178,8 +154,8 @@ static etp_status put_dump(const etp_kit *kit, const etp_kit_arm *arm, size_t d,
     etp_json_kv_z(j, "experiment", arm->arm->name);
     etp_json_kv_u64(j, "runs", runs);
     int64_t rest = mean.boundary_ns + mean.framework_ns + mean.unexplained_ns;
-    put_ns(j, "execute_ns", runs ? mean.execute_ns : ETP_NS_UNKNOWN);
-    put_ns(j, "remainder_ns", runs ? rest : ETP_NS_UNKNOWN);
+    etp_ns_member(j, "execute_ns", runs ? mean.execute_ns : ETP_NS_UNKNOWN);
+    etp_ns_member(j, "remainder_ns", runs ? rest : ETP_NS_UNKNOWN);
     etp_json_end(j);
     return ETP_OK;
 }
@@ -213,10 +189,10 @@ static void put_experiment(const etp_kit_arm *arm, etp_json *j)
     }
     etp_json_end(j);
     bool known = arm->arm->profile != NULL;
-    put_ns(j, "boundary_ns", known ? arm->mean.boundary_ns : ETP_NS_UNKNOWN);
-    put_ns(j, "framework_ns", known ? arm->mean.framework_ns : ETP_NS_UNKNOWN);
-    put_ns(j, "unexplained_ns", known ? arm->mean.unexplained_ns : ETP_NS_UNKNOWN);
-    put_ns(j, "execute_ns", known ? arm->arm->traced_ns : ETP_NS_UNKNOWN);
+    etp_ns_member(j, "boundary_ns", known ? arm->mean.boundary_ns : ETP_NS_UNKNOWN);
+    etp_ns_member(j, "framework_ns", known ? arm->mean.framework_ns : ETP_NS_UNKNOWN);
+    etp_ns_member(j, "unexplained_ns", known ? arm->mean.unexplained_ns : ETP_NS_UNKNOWN);
+    etp_ns_member(j, "execute_ns", known ? arm->arm->traced_ns : ETP_NS_UNKNOWN);
     etp_json_end(j);
 }
 
@@ -307,9 +283,9 @@ static etp_status put_run(const etp_kit *kit, const etp_kit_arm *arm, etp_json *
         etp_json_kv_ratio(j, "cv_percent", m.cv_percent);
         etp_json_kv_z(j, "robust_stats_path", etp_kit_arm_file(kit, arm, ETP_KIT_ROBUST_STATS));
     }
-    put_ns(j, "untraced_median_ns", arm->arm->median_ns);
-    put_rounded(j, "untraced_lo_ns", arm->arm->lo_ns);
-    put_rounded(j, "untraced_hi_ns", arm->arm->hi_ns);
+    etp_ns_member(j, "untraced_median_ns", arm->arm->median_ns);
+    etp_json_kv_rounded(j, "untraced_lo_ns", arm->arm->lo_ns);
+    etp_json_kv_rounded(j, "untraced_hi_ns", arm->arm->hi_ns);
     etp_json_end(j);
     etp_json_kv_u64(j, "runs", arm->n_runs);
     etp_json_key(j, "warmup");

@@ -101,12 +101,7 @@ static void plan_json(const etp_plan *p, double precision, etp_json *j)
     bool reachable = p->blocks != UINT32_MAX;
     etp_json_begin_object_inline(j);
     etp_json_kv_ratio(j, "precision", precision);
-    etp_json_key(j, "blocks");
-    if (reachable) {
-        etp_json_u64(j, p->blocks);
-    } else {
-        etp_json_null(j);
-    }
+    etp_json_kv_u64_if(j, "blocks", p->blocks, reachable);
     etp_json_kv_u64(j, "iterations", p->iterations);
     etp_json_key(j, "total_ns");
     if (reachable && p->total_ns < 9e18) {

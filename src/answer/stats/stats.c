@@ -5,6 +5,7 @@
 #include <math.h>
 
 #include "answer/ab/report.h"
+#include "answer/document.h"
 #include "base/number.h"
 
 // Launch by launch without blocks: kept apart by name, and never a verdict.
@@ -36,16 +37,11 @@ static void speedup_json(const etp_stats_answer *a, const etp_stats_comparison *
     if (c && !hidden) {
         ratio = ratio_of(c);
     }
-    etp_json_key(j, "speedup");
-    etp_json_begin_object_inline(j);
-    etp_json_kv_ratio(j, "estimate", ratio.estimate);
-    etp_json_kv_ratio(j, "lo", ratio.lo);
-    etp_json_kv_ratio(j, "hi", ratio.hi);
-    etp_json_kv_ratio(j, "confidence", a->stats.confidence);
-    etp_json_kv_u64(j, "blocks", c ? c->paired.blocks : 0);
-    etp_json_kv_z(j, "method", is_unpaired(c) ? "unpaired-launches" : "paired-blocks");
-    etp_json_kv_ratio(j, "widening", c ? c->paired.widening : 1);
-    etp_json_end(j);
+    etp_speedup_member(j, "speedup",
+                       &(etp_speedup_facts){ratio.estimate, ratio.lo, ratio.hi, a->stats.confidence,
+                                            c ? c->paired.blocks : 0,
+                                            is_unpaired(c) ? "unpaired-launches" : "paired-blocks",
+                                            c ? c->paired.widening : 1});
 }
 
 static void flags_json(unsigned flags, etp_json *j)
@@ -95,12 +91,7 @@ static void comparison_json(const etp_stats_answer *a, const etp_stats_compariso
 
 static void ns_json(etp_json *j, const char *key, int64_t ns)
 {
-    etp_json_key(j, key);
-    if (ns >= 0) {
-        etp_json_i64(j, ns);
-    } else {
-        etp_json_null(j);
-    }
+    etp_json_kv_i64_if(j, key, ns, ns >= 0);
 }
 
 static void slow_json(const etp_stats_answer *a, uint32_t arm, etp_json *j)
@@ -176,9 +167,7 @@ void etp_stats_json(const void *data, etp_json *j)
     etp_json_key(j, "control");
     if (s->control_blocks > 0) {
         etp_json_begin_object_inline(j);
-        etp_json_kv_ratio(j, "estimate", s->control.estimate);
-        etp_json_kv_ratio(j, "lo", s->control.lo);
-        etp_json_kv_ratio(j, "hi", s->control.hi);
+        etp_estimate_members(j, s->control.estimate, s->control.lo, s->control.hi);
         etp_json_kv_u64(j, "blocks", s->control_blocks);
         etp_json_end(j);
     } else {

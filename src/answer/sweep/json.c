@@ -2,32 +2,14 @@
 // The one author of etprof.sweep/1 documents.
 #include <math.h>
 
-#include <etprof/version.h>
-
+#include "answer/ab/json.h"
+#include "answer/document.h"
 #include "answer/sweep/sweep.h"
-
-static void ns(etp_json *j, const char *key, double v)
-{
-    etp_json_key(j, key);
-    if (isfinite(v) && v < 9e18) {
-        etp_json_i64(j, llround(v));
-    } else {
-        etp_json_null(j);
-    }
-}
 
 static void ratio(etp_json *j, const char *key, const etp_paired *p)
 {
-    etp_json_key(j, key);
-    etp_json_begin_object_inline(j);
-    etp_json_kv_ratio(j, "estimate", p->estimate);
-    etp_json_kv_ratio(j, "lo", p->lo);
-    etp_json_kv_ratio(j, "hi", p->hi);
-    etp_json_kv_double(j, "confidence", ETP_CONFIDENCE);
-    etp_json_kv_u64(j, "blocks", p->blocks);
-    etp_json_kv_z(j, "method", "paired-blocks");
-    etp_json_kv_ratio(j, "widening", p->widening);
-    etp_json_end(j);
+    etp_speedup_member(j, key, &(etp_speedup_facts){p->estimate, p->lo, p->hi, ETP_CONFIDENCE, p->blocks,
+                                                    "paired-blocks", p->widening});
 }
 
 static void effect(etp_json *j, const char *key, const etp_effect *e)
@@ -62,11 +44,7 @@ static void head(etp_json *j, const etp_sweep *s)
 {
     const etp_ab *ab = s->ab;
     etp_json_kv_z(j, "schema", "etprof.sweep/1");
-    etp_json_key(j, "tool");
-    etp_json_begin_object_inline(j);
-    etp_json_kv_z(j, "version", ETP_VERSION);
-    etp_json_kv_z(j, "measured_by", ab->tool_version);
-    etp_json_end(j);
+    etp_ab_tool_json(j, ab);
     etp_json_key(j, "models");
     etp_json_begin_array(j);
     for (size_t i = 0; i < ab->n_models; i++) {
@@ -77,12 +55,7 @@ static void head(etp_json *j, const etp_sweep *s)
         etp_json_kv_z(j, "sha256", ab->models[i].sha256);
         etp_json_key(j, "correctness");
         etp_json_begin_object_inline(j);
-        etp_json_key(j, "ok");
-        if (m->correctness.ok < 0) {
-            etp_json_null(j);
-        } else {
-            etp_json_bool(j, m->correctness.ok == 1);
-        }
+        etp_json_kv_bool_if(j, "ok", m->correctness.ok == 1, m->correctness.ok >= 0);
         etp_json_kv_ratio(j, "max_abs", m->correctness.max_abs);
         etp_json_kv_ratio(j, "max_rel", m->correctness.max_rel);
         etp_json_kv_ratio(j, "cosine", m->correctness.cosine);
@@ -91,21 +64,10 @@ static void head(etp_json *j, const etp_sweep *s)
     }
     etp_json_end(j);
     etp_json_kv_bool(j, "same_inputs", s->same_inputs);
-    etp_json_key(j, "device");
-    etp_json_begin_object(j);
-    etp_json_kv_z(j, "platform", ab->platform);
-    etp_json_kv_bool(j, "emulated", ab->emulated);
-    for (size_t i = 0; i < ab->n_device; i++) {
-        etp_json_kv_z(j, ab->device[i].key, ab->device[i].value);
-    }
-    etp_json_end(j);
+    etp_ab_device_json(j, ab);
     etp_json_kv_z(j, "grade", ab->grade);
     etp_json_kv_z(j, "state", ab->state);
-    etp_json_key(j, "stop");
-    etp_json_begin_object_inline(j);
-    etp_json_kv_z(j, "reason", ab->stopped);
-    etp_json_kv_ratio(j, "precision", ab->precision > 0 ? ab->precision : (double)NAN);
-    etp_json_end(j);
+    etp_ab_stop_json(j, ab);
 }
 
 static void design(etp_json *j, const etp_sweep *s)
@@ -144,17 +106,13 @@ static void cells(etp_json *j, const etp_sweep *s)
         etp_json_begin_object(j);
         place(j, s, cell->at);
         etp_json_kv_z(j, "experiment", arm ? arm->name : NULL);
-        ns(j, "time_ns", r->ns.estimate);
-        ns(j, "lo_ns", r->ns.lo);
-        ns(j, "hi_ns", r->ns.hi);
+        etp_json_kv_rounded(j, "time_ns", r->ns.estimate);
+        etp_json_kv_rounded(j, "lo_ns", r->ns.lo);
+        etp_json_kv_rounded(j, "hi_ns", r->ns.hi);
         etp_json_kv_u64(j, "blocks", r->blocks);
         etp_json_kv_u64(j, "lost", cell->lost);
-        etp_json_key(j, "proof_ok");
-        if (!arm || arm->proof.truth == ETP_UNPROVEN) {
-            etp_json_null(j);
-        } else {
-            etp_json_bool(j, arm->proof.truth == ETP_CONFIRMED);
-        }
+        etp_truth truth = arm ? arm->proof.truth : ETP_UNPROVEN;
+        etp_json_kv_bool_if(j, "proof_ok", truth == ETP_CONFIRMED, truth != ETP_UNPROVEN);
         etp_json_kv_z(j, "withheld", cell->withheld);
         ratio(j, "relative", &r->relative);
         etp_json_end(j);

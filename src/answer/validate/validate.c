@@ -21,7 +21,7 @@ void etp_valid_note(etp_validator *v, const char *file, const char *id, bool ok,
     va_start(args, found);
     vsnprintf(text, sizeof text, found, args);
     va_end(args);
-    etp_valid_check c = {
+    etp_check c = {
         .id = id,
         .file = file,
         .ok = ok,
@@ -211,12 +211,9 @@ etp_status etp_validate_setup(const etp_doctor *doctor, etp_arena *arena, etp_va
 {
     *out = (etp_validation){.what = "setup"};
     for (size_t i = 0; i < doctor->checks.n; i++) {
-        const etp_doctor_check *d = &doctor->checks.items[i];
-        etp_valid_check c = {d->id, NULL, d->ok, d->required, d->found, d->expected, d->fix};
-        if (!ETP_PUSH(arena, &out->checks, c)) {
-            return etp_fail_nomem(err, "checks");
-        }
-        out->failed += d->required && d->ok != 1;
+        etp_check c = doctor->checks.items[i];
+        ETP_TRY(etp_checks_add(&out->checks, arena, c, err));
+        out->failed += c.required && c.ok != 1;
     }
     return ETP_OK;
 }
@@ -234,19 +231,9 @@ void etp_validate_json(const void *validation, etp_json *j)
     etp_json_key(j, "checks");
     etp_json_begin_array(j);
     for (size_t i = 0; i < v->checks.n; i++) {
-        const etp_valid_check *c = &v->checks.items[i];
+        const etp_check *c = &v->checks.items[i];
         etp_json_begin_object_inline(j);
-        etp_json_kv_z(j, "id", c->id);
-        etp_json_kv_z(j, "file", c->file);
-        if (c->ok < 0) {
-            etp_json_kv_null(j, "ok");
-        } else {
-            etp_json_kv_bool(j, "ok", c->ok);
-        }
-        etp_json_kv_bool(j, "required", c->required);
-        etp_json_kv_z(j, "found", c->found);
-        etp_json_kv_z(j, "expected", c->expected);
-        etp_json_kv_z(j, "fix", c->fix);
+        etp_check_members(j, c, true);
         etp_json_end(j);
     }
     etp_json_end(j);
@@ -254,7 +241,7 @@ void etp_validate_json(const void *validation, etp_json *j)
     etp_json_end_document(j);
 }
 
-static void add_problem(etp_report *r, const etp_valid_check *c)
+static void add_problem(etp_report *r, const etp_check *c)
 {
     const char *file = c->file ? c->file : "";
     etp_report_note(r, c->required ? ETP_BAD : ETP_WARN, "%s%s%s: found: %s, expected: %s; %s", file,
@@ -287,7 +274,7 @@ const etp_report *etp_validate_report(const etp_validation *v, etp_arena *arena)
     etp_report_section_is_detail(r);
     etp_table *t = etp_report_table(r, "checks", NULL, k_columns, 6);
     for (size_t i = 0; i < v->checks.n; i++) {
-        const etp_valid_check *c = &v->checks.items[i];
+        const etp_check *c = &v->checks.items[i];
         etp_severity bad = c->required ? ETP_BAD : ETP_WARN;
         ETP_ROW(t, etp_cell_z(c->file), etp_cell_z(c->id),
                 etp_cell_judged(etp_cell_z(c->ok < 0 ? "?" : c->ok ? "yes" : "no"),

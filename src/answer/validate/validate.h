@@ -5,24 +5,12 @@
 #define ETP_ANSWER_VALIDATE_H
 
 #include "answer/doctor.h"
-#include "base/json.h"
+#include "answer/document.h"
 #include "report/report.h"
-
-typedef struct etp_valid_check {
-    const char *id;   // "json.truncated": what was asked, in one or two words
-    const char *file; // relative to the folder; NULL: the folder, or the machine
-    int ok;           // 1 yes, 0 no, -1 cannot be told
-    bool required;    // false: worth knowing, does not make the answer no
-    const char *found, *expected;
-    const char *fix;  // NULL when ok
-} etp_valid_check;
 
 typedef struct etp_validation { // lives in the arena given to the functions below
     const char *what;           // "run folder", "folder of Arm's kit", "dumps", "file", "setup"
-    struct {
-        etp_valid_check *items; // by file, then as checked
-        size_t n, cap;
-    } checks;
+    etp_checks checks;          // by file, then as checked
     size_t failed; // required and not ok
     size_t files;  // that were looked at
 } etp_validation;

@@ -140,6 +140,34 @@ static void json_escapes_and_nests(void **state)
     etp_arena_dispose(&arena);
 }
 
+static void json_writes_the_unknown_as_null(void **state)
+{
+    (void)state;
+    etp_arena arena = {0};
+    etp_strbuf buf;
+    etp_strbuf_init(&buf, &arena);
+    etp_sink sink = etp_sink_strbuf(&buf);
+    etp_json j;
+    etp_json_init(&j, &sink, false);
+    etp_json_begin_object(&j);
+    for (int known = 1; known >= 0; known--) {
+        etp_json_kv_str_if(&j, known ? "s" : "s?", ETP_STR("x"), known);
+        etp_json_kv_u64_if(&j, known ? "u" : "u?", UINT64_MAX, known);
+        etp_json_kv_i64_if(&j, known ? "i" : "i?", INT64_MIN, known);
+        etp_json_kv_double_if(&j, known ? "d" : "d?", 0.5, known);
+        etp_json_kv_bool_if(&j, known ? "b" : "b?", false, known);
+    }
+    etp_json_kv_rounded(&j, "r", -2.5);
+    etp_json_kv_rounded(&j, "nan", NAN);
+    etp_json_kv_rounded(&j, "large", 1e19);
+    etp_json_end(&j);
+    etp_json_end_document(&j);
+    assert_string_equal(buf.ptr, "{\"s\":\"x\",\"u\":18446744073709551615,\"i\":-9223372036854775808,\"d\":0.5,"
+                                 "\"b\":false,\"s?\":null,\"u?\":null,\"i?\":null,\"d?\":null,\"b?\":null,"
+                                 "\"r\":-3,\"nan\":null,\"large\":null}\n");
+    etp_arena_dispose(&arena);
+}
+
 static void csv_reads_what_it_writes(void **state)
 {
     (void)state;
@@ -218,6 +246,7 @@ int main(void)
         cmocka_unit_test(arena_reports_shortage_and_frees_all),
         cmocka_unit_test(numbers_parse_strictly),
         cmocka_unit_test(json_escapes_and_nests),
+        cmocka_unit_test(json_writes_the_unknown_as_null),
         cmocka_unit_test(csv_reads_what_it_writes),
         cmocka_unit_test(sha256_matches_published_vectors),
     };
