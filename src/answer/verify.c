@@ -8,7 +8,6 @@
 #include "answer/ab/files.h"
 #include "base/number.h"
 
-#define CLOSE_REL 1e-6
 #define DERIVED_LIMIT ((uint64_t)1 << 30)
 
 const char *etp_verify_state_name(etp_verify_state state)
@@ -39,6 +38,18 @@ static size_t number_at(etp_str s, size_t at)
     return n < s.len && is_word(s.ptr[n]) ? 0 : n - at;
 }
 
+// One unit of the sixth significant digit is what rounding to six digits can make of a last bit. An
+// integer below 100,000 has no such digit: it must be equal.
+static bool is_close(double x, double y)
+{
+    double larger = fmax(fabs(x), fabs(y));
+    if (x == y || larger == 0) {
+        return x == y;
+    }
+    double unit = pow(10, floor(log10(larger)) - 5);
+    return fabs(x - y) <= unit * (1 + 1e-6);
+}
+
 bool etp_verify_same_but_rounding(etp_str a, etp_str b)
 {
     size_t i = 0, k = 0;
@@ -47,7 +58,7 @@ bool etp_verify_same_but_rounding(etp_str a, etp_str b)
         double x, y;
         if (na > 0 && nb > 0 && etp_parse_double((etp_str){a.ptr + i, na}, &x) &&
             etp_parse_double((etp_str){b.ptr + k, nb}, &y)) {
-            if (!(fabs(x - y) <= CLOSE_REL * fmax(fabs(x), fabs(y)))) {
+            if (!is_close(x, y)) {
                 return false;
             }
             i += na;
@@ -100,29 +111,72 @@ static bool recorded(const etp_run *run, etp_str path)
     return false;
 }
 
+// Raw files below RELATIVE that the session did not write.
+static etp_status find_loose(const etp_run *run, const char *dir, const char *relative, int depth,
+                             etp_verify_state loose, etp_arena *arena, etp_verify *v, etp_error *err)
+{
+    const char *path = etp_run_path(arena, dir, etp_str_from(relative));
+    etp_dir_list list;
+    if (!path || depth > 4 || !etp_os_is_dir(path)) {
+        return ETP_OK;
+    }
+    ETP_TRY(etp_os_list(path, arena, &list, err));
+    for (size_t i = 0; i < list.n; i++) {
+        const char *name = etp_arena_printf(arena, "%s/%s", relative, list.items[i].name);
+        if (!name) {
+            return etp_fail_nomem(err, "files");
+        }
+        if (list.items[i].is_dir) {
+            ETP_TRY(find_loose(run, dir, name, depth + 1, loose, arena, v, err));
+        } else if (etp_run_is_raw(etp_str_from(name)) && !recorded(run, etp_str_from(name))) {
+            ETP_TRY(add(v, arena, etp_str_from(name), true, loose, err));
+        }
+    }
+    return ETP_OK;
+}
+
 static etp_status check_raw(const etp_run *run, const char *dir, etp_arena *arena, etp_verify *v,
                             etp_error *err)
 {
     for (size_t i = 0; i < run->files.n; i++) {
-        etp_verify_state state;
+        etp_verify_state state = ETP_VERIFY_ALTERED;
         ETP_TRY(state_of(dir, &run->files.items[i], arena, &state, err));
         ETP_TRY(add(v, arena, run->files.items[i].path, true, state, err));
     }
     // What analysis would read must have been recorded.
     etp_verify_state loose = run->state == ETP_RUN_RUNNING ? ETP_VERIFY_UNRECORDED
                                                            : ETP_VERIFY_ADDED;
-    static const char *const k_rows[] = {ETP_RUN_SAMPLES, ETP_RUN_ENVIRONMENT};
-    for (size_t i = 0; i < 2; i++) {
-        if (!recorded(run, etp_str_from(k_rows[i]))) {
+    static const char *const k_rows[] = {ETP_RUN_SAMPLES, ETP_RUN_ENVIRONMENT, ETP_RUN_ROOFS};
+    for (size_t i = 0; i < sizeof k_rows / sizeof *k_rows; i++) {
+        const char *path = etp_run_path(arena, dir, etp_str_from(k_rows[i]));
+        if (!recorded(run, etp_str_from(k_rows[i])) && path && etp_os_is_file(path)) {
             ETP_TRY(add(v, arena, etp_str_from(k_rows[i]), true, loose, err));
         }
     }
-    for (size_t i = 0; i < run->dumps.n; i++) {
-        if (!recorded(run, run->dumps.items[i].path)) {
-            ETP_TRY(add(v, arena, run->dumps.items[i].path, true, loose, err));
-        }
+    ETP_TRY(find_loose(run, dir, ETP_RUN_PROGRAMS, 1, loose, arena, v, err));
+    for (size_t i = 0; i < run->arms.n; i++) {
+        const char *name = etp_arena_strdup(arena, run->arms.items[i].name);
+        ETP_TRY(name ? find_loose(run, dir, name, 1, loose, arena, v, err) : etp_fail_nomem(err, "files"));
     }
     return ETP_OK;
+}
+
+// What derived.json says of the manifest, which says everything else.
+static etp_status check_manifest(const char *dir, const etp_run_derived *written, etp_arena *arena,
+                                 etp_verify *v, etp_error *err)
+{
+    const char *path = etp_run_path(arena, dir, ETP_STR(ETP_RUN_MANIFEST));
+    char hex[65];
+    uint64_t bytes;
+    if (written->manifest_sha256.len == 0) {
+        return ETP_OK;
+    }
+    if (!path) {
+        return etp_fail_nomem(err, "files");
+    }
+    ETP_TRY(etp_run_hash_file(path, hex, &bytes, err));
+    bool same = etp_str_eqz(written->manifest_sha256, hex);
+    return add(v, arena, ETP_STR(ETP_RUN_MANIFEST), true, same ? ETP_VERIFY_OK : ETP_VERIFY_ALTERED, err);
 }
 
 // ---- derived files ----
@@ -175,9 +229,16 @@ static etp_status compare_texts(const char *written, const char *computed, etp_v
 // One derived file: as it lies there, as derived.json recorded it, as the raw files give it.
 static etp_status check_derived(const char *dir, const char *temp, const etp_run_file *written,
                                 const etp_run_file *computed, etp_arena *arena,
-                                etp_verify_state *out, etp_error *err)
+                                etp_verify_state *out, bool *out_list_wrong, etp_error *err)
 {
     ETP_TRY(state_of(dir, written, arena, out, err));
+    if (*out == ETP_VERIFY_ALTERED && computed) { // or is it the list that was changed?
+        etp_verify_state now = ETP_VERIFY_ALTERED;
+        ETP_TRY(state_of(dir, computed, arena, &now, err));
+        *out_list_wrong = *out_list_wrong || now == ETP_VERIFY_OK;
+        *out = now == ETP_VERIFY_OK ? ETP_VERIFY_OK : ETP_VERIFY_ALTERED;
+        return ETP_OK;
+    }
     if (*out != ETP_VERIFY_OK || (computed && etp_str_eq(computed->sha256, written->sha256))) {
         return ETP_OK;
     }
@@ -193,28 +254,31 @@ static etp_status check_derived(const char *dir, const char *temp, const etp_run
 static etp_status check_all_derived(const char *dir, const char *temp, etp_arena *arena,
                                     etp_verify *v, etp_error *err)
 {
-    etp_run_file *written, *computed;
-    size_t n_written, n_computed;
-    ETP_TRY(etp_run_derived_files(dir, arena, &written, &n_written, err));
-    if (n_written == 0) {
+    etp_run_derived written, computed;
+    ETP_TRY(etp_run_derived_read(dir, arena, &written, err));
+    if (written.n == 0) {
         return ETP_OK; // never reported on: nothing to compare
     }
+    ETP_TRY(check_manifest(dir, &written, arena, v, err));
     ETP_TRY(derive(dir, temp, arena, err));
-    ETP_TRY(etp_run_derived_files(temp, arena, &computed, &n_computed, err));
-    for (size_t i = 0; i < n_written; i++) {
-        etp_verify_state state;
-        ETP_TRY(check_derived(dir, temp, &written[i],
-                              find(computed, n_computed, written[i].path), arena, &state, err));
-        ETP_TRY(add(v, arena, written[i].path, false, state, err));
+    ETP_TRY(etp_run_derived_read(temp, arena, &computed, err));
+    bool list_wrong = !written.plain;
+    for (size_t i = 0; i < written.n; i++) {
+        etp_verify_state state = ETP_VERIFY_ALTERED;
+        ETP_TRY(check_derived(dir, temp, &written.files[i],
+                              find(computed.files, computed.n, written.files[i].path), arena, &state,
+                              &list_wrong, err));
+        ETP_TRY(add(v, arena, written.files[i].path, false, state, err));
     }
-    for (size_t i = 0; i < n_computed; i++) { // taken out of derived.json, or of the folder too
-        if (!find(written, n_written, computed[i].path)) {
-            etp_verify_state state;
-            ETP_TRY(state_of(dir, &computed[i], arena, &state, err));
-            ETP_TRY(add(v, arena, computed[i].path, false, state, err));
+    for (size_t i = 0; i < computed.n; i++) { // taken out of derived.json, or of the folder too
+        if (!find(written.files, written.n, computed.files[i].path)) {
+            etp_verify_state state = ETP_VERIFY_ALTERED;
+            ETP_TRY(state_of(dir, &computed.files[i], arena, &state, err));
+            ETP_TRY(add(v, arena, computed.files[i].path, false, state, err));
+            list_wrong = true;
         }
     }
-    return ETP_OK;
+    return add(v, arena, ETP_STR(ETP_RUN_DERIVED), false, list_wrong ? ETP_VERIFY_ALTERED : ETP_VERIFY_OK, err);
 }
 
 etp_status etp_verify_folder(const char *dir, const char *work_root, etp_arena *arena,

@@ -13,7 +13,11 @@
 typedef struct file_list {
     etp_run_file *items;
     size_t n, cap;
+    etp_str manifest; // its hash; empty: not said
+    bool plain;
 } file_list;
+
+static etp_str format_list(const file_list *list, etp_arena *arena);
 
 static etp_status read_list(const char *path, etp_arena *arena, file_list *out, etp_error *err)
 {
@@ -29,6 +33,9 @@ static etp_status read_list(const char *path, etp_arena *arena, file_list *out, 
         .object = json, .where = "", .arena = arena, .err = err, .status = &status};
     const json_t *array;
     size_t n = etp_json_get_array(&root, "files", 100000, &array);
+    if (json_object_get(json, "manifest_sha256")) {
+        out->manifest = etp_json_get_str(&root, "manifest_sha256");
+    }
     for (size_t i = 0; i < n && status == ETP_OK; i++) {
         etp_json_object o = etp_json_element(&root, "files", array, i);
         etp_run_file f = {.path = etp_json_get_str(&o, "path"),
@@ -41,17 +48,18 @@ static etp_status read_list(const char *path, etp_arena *arena, file_list *out, 
         }
     }
     json_decref(json);
+    out->plain = etp_str_eq(format_list(out, arena), text);
     return status;
 }
 
-etp_status etp_run_derived_files(const char *dir, etp_arena *arena, etp_run_file **out,
-                                 size_t *out_n, etp_error *err)
+etp_status etp_run_derived_read(const char *dir, etp_arena *arena, etp_run_derived *out,
+                                etp_error *err)
 {
     file_list list = {0};
     const char *path = etp_run_path(arena, dir, ETP_STR(ETP_RUN_DERIVED));
     etp_status status = path ? read_list(path, arena, &list, err) : etp_fail_nomem(err, dir);
-    *out = list.items;
-    *out_n = status == ETP_OK ? list.n : 0;
+    *out = status == ETP_OK ? (etp_run_derived){list.items, list.n, list.manifest, list.plain}
+                            : (etp_run_derived){0};
     return status == ETP_OK ? ETP_OK : etp_fail_ctx(err, "%s", path ? path : dir);
 }
 
@@ -116,6 +124,9 @@ static etp_str format_list(const file_list *list, etp_arena *arena)
     etp_json_init(&j, &sink, true);
     etp_json_begin_object(&j);
     etp_json_kv_z(&j, "schema", DERIVED_SCHEMA);
+    if (list->manifest.len > 0) {
+        etp_json_kv_str(&j, "manifest_sha256", list->manifest);
+    }
     etp_json_key(&j, "files");
     etp_json_begin_array(&j);
     for (size_t i = 0; i < list->n; i++) {
@@ -179,16 +190,22 @@ static etp_status fill_text(void *ctx, etp_sink *sink, etp_error *err)
     return ETP_OK;
 }
 
-static etp_status record(const char *list_path, etp_str name, tee *t, etp_arena *arena,
-                         etp_error *err)
+// The manifest holds the hashes of the raw files and can hold none of itself: here is one.
+static etp_status record(const char *dir, const char *list_path, etp_str name, tee *t,
+                         etp_arena *arena, etp_error *err)
 {
-    char hex[ETP_SHA256_HEX_CHARS];
+    char hex[ETP_SHA256_HEX_CHARS], manifest_hex[ETP_SHA256_HEX_CHARS];
     file_list list = {0};
     etp_str text = {0};
+    uint64_t bytes;
+    const char *manifest = etp_run_path(arena, dir, ETP_STR(ETP_RUN_MANIFEST));
     etp_sha256_hex(&t->hash, hex);
     if (read_list(list_path, arena, &list, NULL) != ETP_OK) {
         list.n = 0; // a broken list is written anew: it can always be computed again
     }
+    list.manifest = manifest && etp_run_hash_file(manifest, manifest_hex, &bytes, NULL) == ETP_OK
+                        ? etp_str_from(manifest_hex)
+                        : (etp_str){0};
     etp_run_file f = {name, etp_str_from(hex), t->bytes};
     if (put(&list, f, arena)) {
         text = format_list(&list, arena);
@@ -218,7 +235,7 @@ etp_status etp_run_write_derived_by(const char *dir, const char *relative, etp_o
         status = etp_os_replace_by(path, tee_fill, &t, err);
     }
     if (status == ETP_OK) {
-        status = record(list_path, name, &t, &arena, err);
+        status = record(dir, list_path, name, &t, &arena, err);
     }
     etp_arena_dispose(&arena);
     return status;

@@ -44,9 +44,6 @@ void etp_json_reject(const etp_json_object *o, const char *key, const char *expe
 
 // ---- parts ----
 
-// Raw files have fixed names, or names like what a launch leaves behind.
-bool etp_run_is_raw(etp_str relative);
-
 // A path that stays inside the folder: relative, no "..", no empty part, no control character.
 bool etp_run_path_ok(etp_str path);
 // A name that is a single such part.

@@ -260,10 +260,17 @@ ETP_API ETP_NODISCARD etp_status etp_run_check_files(const etp_run *run, etp_are
 
 ETP_API ETP_NODISCARD etp_status etp_run_hash_file(const char *path, char out_hex[static 65],
                                                    uint64_t *out_bytes, etp_error *err);
-// What derived.json lists, by name; nothing when there is none. ETP_CORRUPT when it cannot be read.
-ETP_API ETP_NODISCARD etp_status etp_run_derived_files(const char *dir, etp_arena *arena,
-                                                       etp_run_file **out, size_t *out_n,
-                                                       etp_error *err);
+typedef struct etp_run_derived { // derived.json; zeroed when there is none
+    etp_run_file *files;     // by name
+    size_t n;
+    etp_str manifest_sha256; // of manifest.json when the last of them was computed; empty: not said
+    bool plain;              // the file has exactly the bytes that are written for this content
+} etp_run_derived;
+// ETP_CORRUPT when it cannot be read.
+ETP_API ETP_NODISCARD etp_status etp_run_derived_read(const char *dir, etp_arena *arena,
+                                                      etp_run_derived *out, etp_error *err);
+// Raw files have fixed names, or names like what a launch leaves behind.
+ETP_API bool etp_run_is_raw(etp_str relative);
 // The choices that the folder's report.json was made with: NULL and 0 where it does not tell.
 ETP_API ETP_NODISCARD etp_status etp_run_report_options(const char *dir, etp_arena *arena,
                                                         const char **out_baseline,

@@ -5,13 +5,15 @@ usage: verify_tampered.py ETPROF FAKE_RUNNER"""
 import hashlib
 import json
 import pathlib
+import random
+import re
 import shutil
 import subprocess
 import sys
 import tempfile
 
 ETPROF, FAKE = (str(pathlib.Path(p).resolve()) for p in sys.argv[1:3])
-SCRIPT = b"\x10\0\0\0ET12base sme2 1000000\nbase neon 3000000\n"
+SCRIPT = b"\x10\0\0\0ET12base sme2 1000000\nbase neon 3300000\nnoise 9\n"
 DUMP = "linux_sme2_on/model_linux_sme2_on_t1_b2.etdump"
 FAILURES = []
 
@@ -44,11 +46,12 @@ def change_byte(path, old=None, new=None):
 def rehash(run, name):
     """What a careful forger does: the list of hashes follows the changed file."""
     data = (run / name).read_bytes()
-    listed = json.loads((run / "derived.json").read_text())
-    for f in listed["files"]:
-        if f["path"] == name:
-            f.update(sha256=hashlib.sha256(data).hexdigest(), bytes=len(data))
-    (run / "derived.json").write_text(json.dumps(listed))
+    text = (run / "derived.json").read_text()
+    old = next(f for f in json.loads(text)["files"] if f["path"] == name)
+    line = '{"path": "%s", "sha256": "%s", "bytes": %d}'
+    before = line % (name, old["sha256"], old["bytes"])
+    assert before in text
+    (run / "derived.json").write_text(text.replace(before, line % (name, hashlib.sha256(data).hexdigest(), len(data))))
 
 
 def forge(run):
@@ -58,10 +61,25 @@ def forge(run):
 
 def rounding(run):
     """The last of six digits, with its hash: what another machine's libm may give."""
+    by(run, 1)
+
+
+def by(run, units):
     text = (run / "report.json").read_text()
-    assert '"hi": 3' in text
-    (run / "report.json").write_text(text.replace('"hi": 3', '"hi": 3.000001', 1))
+    old = next(n for n in re.findall(r"\b3\.[0-9]{5}\b", text) if int(n[-1]) + units < 10)
+    new = old[:-1] + str(int(old[-1]) + units)
+    (run / "report.json").write_text(text.replace(old, new, 1))
     rehash(run, "report.json")
+
+
+def expectations(run):
+    (run / "program" / "expected").mkdir(parents=True, exist_ok=True)
+    (run / "program" / "expected" / "outputs.json").write_bytes((run / "linux_sme2_on" / "outputs" / "outputs.json").read_bytes())
+
+
+def last_digit(run):
+    data = (run / "samples.csv").read_bytes()
+    (run / "samples.csv").write_bytes(data[:-2] + bytes([data[-2] ^ 1]) + data[-1:])
 
 
 def unlist(run):
@@ -88,7 +106,7 @@ def unfinished(run):
 # name, what is changed, exit code, a file and the state it must have
 CASES = [
     ("untouched", lambda run: None, 0, "samples.csv", "ok"),
-    ("samples.csv", lambda run: change_byte(run / "samples.csv", b",1000000\n", b",1000001\n"), 1, "samples.csv", "altered"),
+    ("samples.csv", last_digit, 1, "samples.csv", "altered"),
     ("environment.jsonl", lambda run: change_byte(run / "environment.jsonl", b'"pid":', b'"pit":'), 1, "environment.jsonl", "altered"),
     ("a dump", lambda run: change_byte(run / DUMP), 1, DUMP, "altered"),
     ("report.json", lambda run: change_byte(run / "report.json", b'"estimate": 3', b'"estimate": 4'), 1, "report.json", "altered"),
@@ -99,6 +117,14 @@ CASES = [
     ("forged with its hash", forge, 1, "report.json", "differs"),
     ("taken off the list", unlist, 1, "report.json", "altered"),
     ("rounding", rounding, 0, "report.json", "within_1e-6"),
+    ("more than rounding", lambda run: by(run, 3), 1, "report.json", "differs"),
+    ("a count", lambda run: (change_byte(run / "report.json", b'"blocks": 6', b'"blocks": 7'), rehash(run, "report.json")), 1, "report.json", "differs"),
+    ("outputs nobody recorded", lambda run: (run / "linux_sme2_on" / "outputs" / "output-1.bin").write_bytes(b"1234"), 1,
+     "linux_sme2_on/outputs/output-1.bin", "added"),
+    ("expectations nobody recorded", expectations, 1, "program/expected/outputs.json", "added"),
+    ("roofs nobody recorded", lambda run: (run / "roofs.json").write_text("{}"), 4, None, None),
+    ("the manifest", lambda run: change_byte(run / "manifest.json", b'"generated_at": "2', b'"generated_at": "1'), 1, "manifest.json", "altered"),
+    ("the list of hashes", lambda run: change_byte(run / "derived.json"), 1, "derived.json", "altered"),
     ("not finished", unfinished, 3, "samples.csv", "unrecorded"),
     ("samples.csv unreadable", lambda run: change_byte(run / "samples.csv", b",timed,", b",tamed,"), 4, None, None),
     ("manifest cut", lambda run: (run / "manifest.json").write_text((run / "manifest.json").read_text()[:300]), 4, None, None),
@@ -129,5 +155,23 @@ with tempfile.TemporaryDirectory() as tmp:
         expect(before == after, name, "verify changed the folder")
         expect(not list((copy / ".etprof" / "work").glob("*")), name, "temporary folder left behind")
         shutil.rmtree(copy)
-print(f"{len(FAILURES)} failures" if FAILURES else f"{len(CASES)} cases as documented")
+
+    # Every file of the folder, changed in one byte, cut or longer: verify never says yes, and names that file.
+    rng = random.Random(5)
+    changes = 0
+    for path in sorted(p for p in (tmp / "run").rglob("*") if p.is_file() and p.name != "session.lock"):
+        name, data = str(path.relative_to(tmp / "run")), path.read_bytes()
+        at = rng.randrange(len(data)) if data else 0
+        for what, changed in (("a byte", data[:at] + bytes([data[at] ^ 1]) + data[at + 1:] if data else b"x"), ("longer", data + b"\n"),
+                              ("cut", data[:-1])):
+            if changed == data:
+                continue
+            path.write_bytes(changed)
+            done, document, states = verify(tmp)
+            changes += 1
+            expect(done.returncode in (1, 4), f"{name}, {what} at {at}", f"exit {done.returncode}")
+            expect(states.get(name, "ok") != "ok" or pathlib.Path(name).name in done.stderr, f"{name}, {what} at {at}", f"not named: {done.stderr}{states}")
+        path.write_bytes(data)
+    expect(verify(tmp)[0].returncode == 0, "put back", "not accepted")
+print(f"{len(FAILURES)} failures" if FAILURES else f"{len(CASES)} cases and {changes} changes of single files as documented")
 sys.exit(1 if FAILURES else 0)

@@ -43,8 +43,16 @@ static void rounding(void **state)
     } k_cases[] = {
         {"x 1.00000 y", "x 1.00000 y", true},
         {"x 1.000001 y", "x 1 y", true},
-        {"x 1.00001 y", "x 1 y", false},
-        {"-2.5e-3,", "-2.500001e-3,", true},
+        {"x 1.00001 y", "x 1 y", true}, // one unit of the sixth digit, all that six digits can show
+        {"x 1.00002 y", "x 1 y", false},
+        {"9.99999", "10", true},
+        {"9.99998", "10.0001", false},
+        {"1.23456", "1.23457", true},
+        {"123456", "123457", true},
+        {"12345", "12346", false}, // a count
+        {"7", "8", false},
+        {"-2.5e-3,", "-2.50001e-3,", true},
+        {"-2.5e-3,", "-2.50002e-3,", false},
         {"2.5", "-2.5", false},
         {"a1000000", "a1000001", false},   // part of a word: no number
         {"1000000f", "1000001f", false},   // a hash
