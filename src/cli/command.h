@@ -108,7 +108,8 @@ const char *etp_suggest(const char *word, const char *const *candidates);
 void etp_help_overview(FILE *out, bool all);
 void etp_help_command(FILE *out, const etp_command *cmd);
 void etp_manual_command(FILE *out, const etp_command *cmd); // roff, man(7)
-void etp_completion_bash(FILE *out);
+void etp_manual_program(FILE *out);
+bool etp_completion(FILE *out, const char *shell); // false: no such shell
 const char *etp_cli_format_name(etp_cli_format format);
 const etp_command *etp_command_find(const char *name); // NULL when there is none
 

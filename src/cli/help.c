@@ -38,7 +38,8 @@ void etp_help_overview(FILE *out, bool all)
     fputs("\n"
           "Start with   etprof ab MODEL.pte\n"
           "More about   etprof help VERB, etprof help exit-codes, etprof --version\n"
-          "             etprof help --man VERB | man -l -, eval \"$(etprof help --completion)\"\n",
+          "             etprof help --man VERB | man -l -\n"
+          "             eval \"$(etprof help --completion bash)\" (also zsh, fish)\n",
           out);
 }
 

@@ -130,11 +130,19 @@ static int help(int argc, char **argv)
         return 0;
     }
     if (strcmp(argv[1], "--completion") == 0) {
-        etp_completion_bash(stdout);
+        const char *shell = argc > 2 ? argv[2] : "bash";
+        if (!etp_completion(stdout, shell)) {
+            fprintf(stderr, "etprof: no completion for '%s'; there is bash, zsh and fish\n", shell);
+            return 2;
+        }
         return 0;
     }
     bool manual = strcmp(argv[1], "--man") == 0;
-    const char *verb = manual ? argc > 2 ? argv[2] : "ab" : argv[1];
+    if (manual && (argc == 2 || strcmp(argv[2], "etprof") == 0)) {
+        etp_manual_program(stdout);
+        return 0;
+    }
+    const char *verb = manual ? argv[2] : argv[1];
     const etp_command *cmd = etp_command_find(verb);
     if (!cmd) {
         return usage_error(verb);

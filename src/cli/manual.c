@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The manual page of a verb and the shell completion, from the same records as --help.
+// The manual pages, one of each verb and one of the program, from the same records as --help.
 #include <string.h>
 
 #include <etprof/version.h>
@@ -44,19 +44,8 @@ static void manual_option(FILE *out, const etp_opt *o)
     fputc('\n', out);
 }
 
-void etp_manual_command(FILE *out, const etp_command *cmd)
+static void manual_options(FILE *out, const etp_command *cmd)
 {
-    fprintf(out, ".TH ETPROF\\-%s 1 \"\" \"etprof %s\"\n.SH NAME\netprof\\-%s \\- ", cmd->name,
-            ETP_VERSION, cmd->name);
-    roff(out, cmd->summary);
-    fprintf(out, "\n.SH SYNOPSIS\n.B etprof %s\n", cmd->name);
-    roff(out, cmd->usage);
-    fputc('\n', out);
-    if (cmd->description) {
-        fputs(".SH DESCRIPTION\n", out);
-        roff(out, cmd->description);
-        fputc('\n', out);
-    }
     fputs(".SH OPTIONS\n", out);
     for (const etp_opt *o = cmd->opts; o && o->name; o++) {
         manual_option(out, o);
@@ -75,40 +64,56 @@ void etp_manual_command(FILE *out, const etp_command *cmd)
               out);
     }
     fputs(".TP\n.B \\-\\-color \\fIWHEN\\fR\nauto, always, never\n"
-          ".TP\n.B \\-q, \\-\\-quiet\nno progress, no hints\n"
-          ".SH EXIT STATUS\nSee\n.BR \"etprof help exit\\-codes\" .\n",
+          ".TP\n.B \\-q, \\-\\-quiet\nno progress, no hints\n",
           out);
+}
+
+void etp_manual_command(FILE *out, const etp_command *cmd)
+{
+    fprintf(out, ".TH ETPROF\\-%s 1 \"\" \"etprof %s\"\n.SH NAME\netprof\\-%s \\- ", cmd->name,
+            ETP_VERSION, cmd->name);
+    roff(out, cmd->summary);
+    fprintf(out, "\n.SH SYNOPSIS\n.B etprof %s\n", cmd->name);
+    roff(out, cmd->usage);
+    fputc('\n', out);
+    if (cmd->description) {
+        fputs(".SH DESCRIPTION\n", out);
+        roff(out, cmd->description);
+        fputc('\n', out);
+    }
+    if (!cmd->raw_args) { // else another program parses them
+        manual_options(out, cmd);
+    }
+    fputs(".SH EXIT STATUS\nSee\n.BR \"etprof help exit\\-codes\" .\n", out);
     if (cmd->examples) {
         fputs(".SH EXAMPLES\n.nf\n", out);
         roff(out, cmd->examples);
         fputs("\n.fi\n", out);
     }
+    fputs(".SH SEE ALSO\n.BR etprof (1)\n", out);
 }
 
-void etp_completion_bash(FILE *out)
+void etp_manual_program(FILE *out)
 {
-    fputs("# bash completion of etprof: eval \"$(etprof help --completion)\"\n"
-          "_etprof() {\n"
-          "    local cur=${COMP_WORDS[COMP_CWORD]} words=\n"
-          "    if [ \"$COMP_CWORD\" = 1 ]; then words=\"help",
+    fprintf(out, ".TH ETPROF 1 \"\" \"etprof %s\"\n.SH NAME\netprof \\- native profiler of ExecuTorch models\n",
+            ETP_VERSION);
+    fputs(".SH SYNOPSIS\n.B etprof\n.I VERB\n[OPTIONS] [OPERANDS]\n"
+          ".SH DESCRIPTION\n"
+          "Says how much faster a model is with a CPU feature, why, what proves it and what to do next.\n"
+          ".B etprof ab\n.I MODEL.pte\nis where to begin.\n.SH VERBS\n",
           out);
     for (const etp_command *const *c = k_etp_commands; *c; c++) {
-        fprintf(out, " %s", (*c)->name);
+        fprintf(out, ".TP\n.BR etprof\\-%s (1)\n", (*c)->name);
+        roff(out, (*c)->summary);
+        fputc('\n', out);
     }
-    fputs("\"\n    else case ${COMP_WORDS[1]} in\n", out);
-    for (const etp_command *const *c = k_etp_commands; *c; c++) {
-        fprintf(out, "        %s) words=\"", (*c)->name);
-        for (const etp_opt *o = (*c)->opts; o && o->name; o++) {
-            fprintf(out, "--%s ", o->name);
-        }
-        fputs((*c)->formats ? "--format --output --color --quiet --help\" ;;\n"
-                            : "--color --quiet --help\" ;;\n",
-              out);
-    }
-    fputs("        esac\n"
-          "    fi\n"
-          "    COMPREPLY=($(compgen -W \"$words\" -- \"$cur\") $(compgen -f -- \"$cur\"))\n"
-          "}\n"
-          "complete -o filenames -F _etprof etprof\n",
+    fputs(".SH ENVIRONMENT\n"
+          ".TP\n.B ETPROF_RUNNER\nrunner program or bundle folder, where no \\-\\-runner is given\n"
+          ".TP\n.B ETPROF_PYTHON\nthe Python of\n.BR etprof\\-export (1)\nand\n.BR etprof\\-models (1)\n"
+          ".TP\n.B ETPROF_QEMU\nqemu\\-aarch64 10.1 or newer, for \\-\\-device qemu\n"
+          ".TP\n.B ETPROF_SSH_CONFIG\nssh's configuration file, for \\-\\-device ssh:HOST\n"
+          ".TP\n.B ANDROID_SERIAL\nthe device of \\-\\-device adb\n"
+          ".TP\n.B NO_COLOR\nno colours\n"
+          ".SH EXIT STATUS\nSee\n.BR \"etprof help exit\\-codes\" .\n",
           out);
 }

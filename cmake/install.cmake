@@ -1,0 +1,55 @@
+# SPDX-License-Identifier: Apache-2.0
+# What `cmake --install` puts where. The program finds everything relative to itself (bin/../…), so the prefix can be
+# moved. Manual pages and completions are printed by the program that is installed.
+include(GNUInstallDirs)
+set(ETPROF_BUNDLES ${PROJECT_SOURCE_DIR}/build/bundle CACHE PATH "runner bundles to install (scripts/build-runner makes them)")
+set(share ${CMAKE_INSTALL_DATAROOTDIR})
+
+install(TARGETS etprof etprof-launch RUNTIME DESTINATION bin COMPONENT etprof)
+foreach(inserted etprof-mask etprof-level)
+  if(TARGET ${inserted})
+    install(TARGETS ${inserted} LIBRARY DESTINATION bin COMPONENT etprof)
+  endif()
+endforeach()
+
+# For programs of others: the library, its headers, pkg-config.
+install(TARGETS etprof_static etprof_shared ARCHIVE DESTINATION lib LIBRARY DESTINATION lib COMPONENT etprof)
+install(DIRECTORY include/etprof DESTINATION include COMPONENT etprof)
+file(WRITE ${PROJECT_BINARY_DIR}/etprof.pc "prefix=\${pcfiledir}/../..
+Name: etprof
+Description: ${PROJECT_DESCRIPTION}
+Version: ${PROJECT_VERSION}
+Requires.private: jansson libzstd libzip capstone
+Cflags: -I\${prefix}/include
+Libs: -L\${prefix}/lib -letprof
+Libs.private: -lm -pthread
+")
+install(FILES ${PROJECT_BINARY_DIR}/etprof.pc DESTINATION lib/pkgconfig COMPONENT etprof)
+
+# What verbs look for beside the program: `export` its Python package and models, `smoke` a program to run.
+install(DIRECTORY python/etprof DESTINATION ${share}/etprof/python COMPONENT etprof PATTERN __pycache__ EXCLUDE)
+install(DIRECTORY model_profiling/models model_profiling/schemas model_profiling/configs
+  DESTINATION ${share}/etprof/model_profiling COMPONENT etprof PATTERN __pycache__ EXCLUDE)
+install(DIRECTORY examples/models/ DESTINATION ${share}/etprof/models COMPONENT etprof FILES_MATCHING PATTERN *.pte)
+install(FILES LICENSE README.md CHANGELOG.md cmake/copyright DESTINATION ${share}/doc/etprof COMPONENT etprof)
+install(DIRECTORY docs/ DESTINATION ${share}/doc/etprof/docs COMPONENT etprof)
+
+set(ETPROF_INSTALL_RUNS ON)
+if(CMAKE_CROSSCOMPILING)
+  set(ETPROF_INSTALL_RUNS OFF)
+endif()
+configure_file(cmake/install_made.cmake.in ${PROJECT_BINARY_DIR}/install_made.cmake @ONLY)
+install(SCRIPT ${PROJECT_BINARY_DIR}/install_made.cmake COMPONENT etprof)
+
+# Packages: scripts/install --package.
+set(CPACK_PACKAGE_NAME etprof)
+set(CPACK_PACKAGE_VENDOR "etprof")
+set(CPACK_PACKAGE_CONTACT "etprof <etprof@localhost>")
+set(CPACK_PACKAGE_DESCRIPTION_SUMMARY ${PROJECT_DESCRIPTION})
+string(TOLOWER "etprof-${PROJECT_VERSION}-${CMAKE_SYSTEM_NAME}-${CMAKE_SYSTEM_PROCESSOR}" CPACK_PACKAGE_FILE_NAME)
+set(CPACK_VERBATIM_VARIABLES ON)
+set(CPACK_STRIP_FILES OFF) # a bundle holds the hashes of its files
+set(CPACK_GENERATOR TGZ)
+set(CPACK_DEBIAN_PACKAGE_SECTION devel)
+set(CPACK_DEBIAN_FILE_NAME DEB-DEFAULT)
+include(CPack)

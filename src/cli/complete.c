@@ -1,0 +1,257 @@
+// SPDX-License-Identifier: Apache-2.0
+// Completion of bash, zsh and fish, from the same records as --help.
+#include <string.h>
+
+#include "cli/command.h"
+
+static const char *const k_color_words[] = {"auto", "always", "never", NULL};
+
+static void format_words(const etp_command *cmd, const char *out[ETP_CLI_FORMATS + 1])
+{
+    int n = 0;
+    for (int f = 0; f < ETP_CLI_FORMATS; f++) {
+        if (cmd->formats & ETP_CLI_FORMAT_BIT(f)) {
+            out[n++] = etp_cli_format_name((etp_cli_format)f);
+        }
+    }
+    out[n] = NULL;
+}
+
+// WORDS are the values that can be given, NULL where they are no short list.
+typedef void print_option(FILE *out, const etp_command *cmd, const etp_opt *o, const char *const *words);
+
+// Calls PRINT for every option that CMD takes. A raw verb's options are another program's.
+static void each_option(FILE *out, const etp_command *cmd, print_option *print)
+{
+    static const etp_opt k_format = {"format", 'f', ETP_OPT_CHOICE, 0, "FORMAT", "how the answer is written", NULL};
+    static const etp_opt k_output = {"output", 'o', ETP_OPT_STRING, 0, "FILE",
+                                     "write there instead of to standard output", NULL};
+    static const etp_opt k_shared[] = {
+        {"color", 0, ETP_OPT_CHOICE, 0, "WHEN", "colours on the terminal", k_color_words},
+        {"quiet", 'q', ETP_OPT_FLAG, 0, NULL, "no progress, no hints", NULL},
+        {"help", 'h', ETP_OPT_FLAG, 0, NULL, "what the verb does and its options", NULL},
+    };
+    if (cmd->raw_args) {
+        return;
+    }
+    for (const etp_opt *o = cmd->opts; o && o->name; o++) {
+        print(out, cmd, o, o->values);
+    }
+    if (cmd->formats) {
+        const char *formats[ETP_CLI_FORMATS + 1];
+        format_words(cmd, formats);
+        print(out, cmd, &k_format, formats);
+        print(out, cmd, &k_output, NULL);
+    }
+    for (size_t i = 0; i < sizeof k_shared / sizeof *k_shared; i++) {
+        print(out, cmd, &k_shared[i], k_shared[i].values);
+    }
+}
+
+static void join(FILE *out, const char *const *words)
+{
+    for (int i = 0; words[i]; i++) {
+        fprintf(out, "%s%s", i ? " " : "", words[i]);
+    }
+}
+
+// Whether an operand named so is a file: shells then complete paths.
+static bool is_path(const char *arg)
+{
+    static const char *const k_words[] = {"FILE", "DIR", "PATH", "SPEC", "MODEL"};
+    for (size_t i = 0; i < sizeof k_words / sizeof *k_words; i++) {
+        if (strstr(arg, k_words[i])) {
+            return true;
+        }
+    }
+    return false;
+}
+
+// TEXT inside single quotes; what is in SPECIAL gets a backslash, a single quote is written as QUOTE.
+static void quoted(FILE *out, const char *text, const char *special, const char *quote)
+{
+    for (const char *p = text; *p; p++) {
+        if (*p == '\'') {
+            fputs(quote, out);
+            continue;
+        }
+        if (strchr(special, *p)) {
+            fputc('\\', out);
+        }
+        fputc(*p, out);
+    }
+}
+
+static void bash_name(FILE *out, const etp_command *cmd, const etp_opt *o, const char *const *words)
+{
+    (void)cmd;
+    (void)words;
+    fprintf(out, "--%s ", o->name);
+}
+
+static void bash_values(FILE *out, const etp_command *cmd, const etp_opt *o, const char *const *words)
+{
+    if (words) {
+        fprintf(out, "        '%s --%s') words='", cmd->name, o->name);
+        join(out, words);
+        fputs("' files='' ;;\n", out);
+    }
+}
+
+static void complete_bash(FILE *out)
+{
+    fputs("# bash completion of etprof: eval \"$(etprof help --completion bash)\"\n"
+          "_etprof() {\n"
+          "    local cur=${COMP_WORDS[COMP_CWORD]} verb=${COMP_WORDS[1]} words='' files=1\n"
+          "    if [ \"$COMP_CWORD\" = 1 ]; then\n"
+          "        verb='' files='' words='help",
+          out);
+    for (const etp_command *const *c = k_etp_commands; *c; c++) {
+        fprintf(out, " %s", (*c)->name);
+    }
+    fputs("'\n    fi\n    case $verb in\n        help) words='exit-codes --all --man --completion", out);
+    for (const etp_command *const *c = k_etp_commands; *c; c++) {
+        fprintf(out, " %s", (*c)->name);
+    }
+    fputs("' ;;\n", out);
+    for (const etp_command *const *c = k_etp_commands; *c; c++) {
+        fprintf(out, "        %s) words='", (*c)->name);
+        each_option(out, *c, bash_name);
+        fputs("' ;;\n", out);
+    }
+    fputs("    esac\n    case \"$verb ${COMP_WORDS[COMP_CWORD - 1]}\" in\n", out);
+    for (const etp_command *const *c = k_etp_commands; *c; c++) {
+        each_option(out, *c, bash_values);
+    }
+    fputs("    esac\n"
+          "    COMPREPLY=($(compgen -W \"$words\" -- \"$cur\"))\n"
+          "    [ -z \"$files\" ] || {\n"
+          "        local IFS=$'\\n'\n"
+          "        COMPREPLY+=($(compgen -f -- \"$cur\"))\n"
+          "    }\n"
+          "}\n"
+          "complete -o filenames -F _etprof etprof\n",
+          out);
+}
+
+// '--name[help]:ARG:(words)' of zsh's _arguments; -x and --name exclude each other.
+static void zsh_option(FILE *out, const etp_command *cmd, const etp_opt *o, const char *const *words)
+{
+    static const char k_special[] = "[]:\\";
+    bool again = o->type == ETP_OPT_LIST;
+    (void)cmd;
+    fputs(" \\\n            ", out);
+    if (o->short_name) {
+        if (!again) {
+            fprintf(out, "'(-%c --%s)'", o->short_name, o->name);
+        }
+        fprintf(out, "{%s-%c,%s--%s}'", again ? "\\*" : "", o->short_name, again ? "\\*" : "", o->name);
+    } else {
+        fprintf(out, "'%s--%s", again ? "*" : "", o->name);
+    }
+    fputc('[', out);
+    quoted(out, o->help, k_special, "'\\''");
+    fputc(']', out);
+    if (o->arg) {
+        fputc(':', out);
+        quoted(out, o->arg, k_special, "'\\''");
+        fputc(':', out);
+        if (words) {
+            fputc('(', out);
+            join(out, words);
+            fputc(')', out);
+        } else if (is_path(o->arg)) {
+            fputs("_files", out);
+        } else {
+            fputc(' ', out); // nothing to offer, only its name
+        }
+    }
+    fputc('\'', out);
+}
+
+static void complete_zsh(FILE *out)
+{
+    fputs("#compdef etprof\n"
+          "# zsh completion of etprof: this text as _etprof in a folder of $fpath\n"
+          "_etprof() {\n"
+          "    local -a verbs\n"
+          "    verbs=(\n"
+          "        'help:what there is; help VERB explains one'\n",
+          out);
+    for (const etp_command *const *c = k_etp_commands; *c; c++) {
+        fprintf(out, "        '%s:", (*c)->name);
+        quoted(out, (*c)->summary, ":\\", "'\\''");
+        fputs("'\n", out);
+    }
+    fputs("    )\n"
+          "    if (( CURRENT == 2 )); then\n"
+          "        _describe -t verbs 'verb' verbs\n"
+          "        return\n"
+          "    fi\n"
+          "    shift words\n"
+          "    (( CURRENT-- ))\n"
+          "    case $words[1] in\n"
+          "    help) _describe -t verbs 'verb' verbs ;;\n",
+          out);
+    for (const etp_command *const *c = k_etp_commands; *c; c++) {
+        fprintf(out, "    %s)\n        _arguments", (*c)->name);
+        each_option(out, *c, zsh_option);
+        fputs(" \\\n            '*:file:_files' ;;\n", out);
+    }
+    fputs("    esac\n"
+          "}\n"
+          "if [ \"$funcstack[1]\" = _etprof ]; then\n"
+          "    _etprof \"$@\"\n"
+          "elif (( $+functions[compdef] )); then\n"
+          "    compdef _etprof etprof\n"
+          "fi\n",
+          out);
+}
+
+static void fish_option(FILE *out, const etp_command *cmd, const etp_opt *o, const char *const *words)
+{
+    fprintf(out, "complete -c etprof -n '__fish_seen_subcommand_from %s' -l %s", cmd->name, o->name);
+    if (o->short_name) {
+        fprintf(out, " -s %c", o->short_name);
+    }
+    if (words) {
+        fputs(" -x -a '", out);
+        join(out, words);
+        fputc('\'', out);
+    } else if (o->arg) {
+        fputs(is_path(o->arg) ? " -r" : " -x", out);
+    }
+    fputs(" -d '", out);
+    quoted(out, o->help, "\\", "\\'");
+    fputs("'\n", out);
+}
+
+static void complete_fish(FILE *out)
+{
+    fputs("# fish completion of etprof: etprof help --completion fish | source\n"
+          "complete -c etprof -n __fish_use_subcommand -f -a help -d 'what there is; help VERB explains one'\n",
+          out);
+    for (const etp_command *const *c = k_etp_commands; *c; c++) {
+        fprintf(out, "complete -c etprof -n __fish_use_subcommand -f -a %s -d '", (*c)->name);
+        quoted(out, (*c)->summary, "\\", "\\'");
+        fputs("'\n", out);
+    }
+    for (const etp_command *const *c = k_etp_commands; *c; c++) {
+        each_option(out, *c, fish_option);
+    }
+}
+
+bool etp_completion(FILE *out, const char *shell)
+{
+    static const struct {
+        const char *name;
+        void (*print)(FILE *out);
+    } k_shells[] = {{"bash", complete_bash}, {"zsh", complete_zsh}, {"fish", complete_fish}};
+    for (size_t i = 0; i < sizeof k_shells / sizeof *k_shells; i++) {
+        if (strcmp(k_shells[i].name, shell) == 0) {
+            k_shells[i].print(out);
+            return true;
+        }
+    }
+    return false;
+}
