@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Names and places inside a run folder, and where the folder itself goes.
+#include "base/json.h"
 #include "os/os.h"
 #include "store/internal.h"
 
@@ -7,6 +8,14 @@ bool etp_run_name_ok(etp_str name)
 {
     if (name.len == 0 || name.len > 200 || etp_str_eqz(name, ".") || etp_str_eqz(name, "..")) {
         return false;
+    }
+    for (etp_str rest = name; rest.len > 0;) { // file systems and JSON want text
+        bool valid;
+        size_t n = etp_utf8_next(rest, &valid);
+        if (!valid) {
+            return false;
+        }
+        rest = (etp_str){rest.ptr + n, rest.len - n};
     }
     for (size_t i = 0; i < name.len; i++) {
         if ((unsigned char)name.ptr[i] < 0x20 || name.ptr[i] == '/' || name.ptr[i] == '\\' ||

@@ -289,6 +289,32 @@ static etp_status check_header(const unpacker *u, const ustar_header *h, uint64_
     return problem ? etp_fail_at(err, ETP_CORRUPT, u->in.pos, "%s", problem) : ETP_OK;
 }
 
+// After the zero block: more zeros at most, and the end of the frame, which holds its checksum. Without
+// reading that far, a flipped bit gives another file and no error.
+static etp_status finish(unpacker *u, etp_error *err)
+{
+    static const char k_zero[BLOCK] = {0};
+    char rest[BLOCK];
+    for (;;) {
+        ZSTD_outBuffer out = {rest, sizeof rest, 0};
+        size_t before = u->in.pos;
+        size_t hint = ZSTD_decompressStream(u->zstd, &out, &u->in);
+        if (ZSTD_isError(hint)) {
+            return etp_fail_at(err, ETP_CORRUPT, u->in.pos, "not a packed run folder: %s",
+                               ZSTD_getErrorName(hint));
+        }
+        if (memcmp(rest, k_zero, out.pos) != 0) {
+            return etp_fail_at(err, ETP_CORRUPT, u->in.pos, "something follows the end of the archive");
+        }
+        if (hint == 0 && u->in.pos == u->in.size) {
+            return ETP_OK;
+        }
+        if (out.pos == 0 && u->in.pos == before) {
+            return etp_fail_at(err, ETP_CORRUPT, u->in.pos, "the archive is cut short");
+        }
+    }
+}
+
 static etp_status unpack_all(unpacker *u, const char *dir, etp_error *err)
 {
     char long_name[MAX_NAME + 1];
@@ -298,7 +324,7 @@ static etp_status unpack_all(unpacker *u, const char *dir, etp_error *err)
         uint64_t size = 0;
         ETP_TRY(pull(u, &h, sizeof h, err));
         if (h.name[0] == '\0' && h.type == '\0' && sum_of(&h) == 8u * ' ') {
-            return ETP_OK; // the zero block at the end
+            return finish(u, err); // the zero block at the end
         }
         ETP_TRY(check_header(u, &h, &size, err));
         if (h.type == 'L') {

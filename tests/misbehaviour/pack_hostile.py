@@ -4,6 +4,7 @@
 usage: pack_hostile.py ETPROF FAKE_RUNNER"""
 import io
 import pathlib
+import random
 import shutil
 import struct
 import subprocess
@@ -81,6 +82,11 @@ HOSTILE = {
     "no manifest": tar(("samples.csv", b"")),
     "somebody else's manifest": tar(("manifest.json", b"{}")),
     "empty": b"",
+    "not UTF-8": tar(good, ("n\udcffme", b"x")),
+    "surrogate in UTF-8": tar(good, ("n\udced\udca0\udc80me", b"x")),
+    "pax header": tar(good, ("\u00e9" * 120, b"x"), format=tarfile.PAX_FORMAT),
+    "socket of old tars": tar(good, ("s", b"", {"type": b"S"})),
+    "something after the end": tar(good) + tar(("evil", b"x")),
 }
 
 
@@ -99,6 +105,8 @@ def hostile(root):
     cases = {name: zstd(data) for name, data in HOSTILE.items()}
     whole = zstd(tar(good, ("a", b"x" * 70000)))
     cases.update({"no zstd": b"PK\3\4" + b"\0" * 600, "empty file": b"", "cut frame": whole[:40000],
+                  "second frame": whole + whole, "garbage after the frame": whole + b"garbage",
+                  "no last block": whole[:-70003] + struct.pack("<I", 70000 << 3)[:3] + b"x" * 70000,
                   "giant window": struct.pack("<IBB", 0xFD2FB528, 0, 0xF8) + whole[6:]})
     for number, (name, data) in enumerate(cases.items()):
         folder = root / f"case{number}"
@@ -115,6 +123,16 @@ def hostile(root):
 
 def contents(folder):
     return {str(p.relative_to(folder)): p.read_bytes() for p in folder.rglob("*") if p.is_file()}
+
+
+def spoiled(root, data, name):
+    done = unpack(root, data, "spoiled.tar.zst")
+    if done.returncode == 0:
+        expect(contents(root / "spoiled") == contents(root / "run"), name, "unpacked as something else")
+        shutil.rmtree(root / "spoiled")
+        return 0
+    expect(done.returncode == 4 and not (root / "spoiled").exists(), name, f"exit {done.returncode}: {done.stderr}")
+    return 1
 
 
 def round_trip(root):
@@ -134,6 +152,14 @@ def round_trip(root):
     expect(etprof("unpack", "run.tar.zst").returncode == 2, name, "unpacked over a folder that is not empty")
     expect(etprof("unpack", "run.tar.zst", "--out", "back").returncode == 0, name, "unpack")
     expect(contents(root / "run") == contents(root / "back"), name, "contents differ")
+    # One bit of the archive: refused, or nothing is different. The frame's checksum stands at its end.
+    rng = random.Random(9)
+    damaged = 0
+    for at in sorted(rng.sample(range(len(packed)), 60)) + [len(packed) - 1]:
+        damaged += spoiled(root, packed[:at] + bytes([packed[at] ^ 1 << rng.randrange(8)]) + packed[at + 1:], f"bit in byte {at}")
+    for cut in (1, 4, 5, 100):
+        damaged += spoiled(root, packed[:-cut], f"cut by {cut}")
+    expect(damaged > 50, name, f"only {damaged} damages noticed")
     done = etprof("verify", "back")
     expect(done.returncode == 0, name, done.stdout + done.stderr)
     if shutil.which("zstd"):
