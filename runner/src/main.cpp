@@ -11,6 +11,7 @@
 
 #include <executorch/runtime/platform/runtime.h>
 
+#include "counters.h"
 #include "crash.h"
 #include "hook.h"
 #include "process.h"
@@ -32,7 +33,8 @@ const char k_usage[] =
     "       etprof-runner --selftest    prove on two tiny models that features can be hidden\n"
     "       etprof-runner --roofs S [--counts 1,2,4]  what this CPU can do at most: S seconds for each\n"
     "                     thread count; 0: only check what the loops compute\n"
-    "Environment: ETPROF_MASK (features to hide), ETPROF_NONCE (echoed in the hello line).\n"
+    "Environment: ETPROF_MASK (features to hide), ETPROF_NONCE (echoed in the hello line),\n"
+    "ETPROF_COUNTERS=off (no hardware counters), =software (the kernel's events instead, for tests).\n"
     "Commands on stdin: run N, dump FILE, samples FILE, outputs DIR, quit.\n";
 
 enum class Mode { run, probe, selftest, roofs };
@@ -134,6 +136,7 @@ std::optional<Failure> hello(const Options &o, const etp_hook_state &hook, etp_w
     if (etp_hook_seen(&seen)) {
         (void)etp_isa_cpu_format(&seen, h.flags, sizeof h.flags);
     }
+    etprof::counters_describe(h);
     return std::nullopt;
 }
 
@@ -293,6 +296,7 @@ int main(int argc, char **argv)
     if (mode == Mode::selftest) {
         return etprof::selftest(hook, lines);
     }
+    etprof::counters_open(mode == Mode::run && options.kind == "timed");
     etp_wire_msg msg{};
     msg.type = ETP_WIRE_HELLO;
     if (auto failure = hello(options, hook, msg.u.hello)) {

@@ -13,6 +13,7 @@
 #include <executorch/runtime/platform/clock.h>
 #include <executorch/runtime/platform/platform.h>
 
+#include "counters.h"
 #include "crash.h"
 #include "process.h"
 #include "sampler.h"
@@ -231,6 +232,8 @@ std::optional<Failure> Session::run(uint64_t n, Lines &lines)
 {
     // All memory before the first measurement, and touched.
     std::vector<Iteration> samples(n);
+    std::vector<etp_wire_counts> counts(counters_on() ? n : 0);
+    Reading before{}, after{};
     const std::vector<EValue> &inputs = inputs_.values();
     uint64_t last_sent = now_ns();
     Error error = Error::Ok;
@@ -239,7 +242,7 @@ std::optional<Failure> Session::run(uint64_t n, Lines &lines)
         etp_wire_msg msg{};
         msg.type = ETP_WIRE_ITER;
         for (uint64_t k = progress.sent; k < progress.done; k++) {
-            msg.u.iter = {done_ + k, samples[k].start_ns, samples[k].ns};
+            msg.u.iter = {done_ + k, samples[k].start_ns, samples[k].ns, counts.empty() ? etp_wire_counts{} : counts[k]};
             lines.send(msg);
         }
         lines.flush();
@@ -262,11 +265,18 @@ std::optional<Failure> Session::run(uint64_t n, Lines &lines)
         if (error != Error::Ok) {
             break;
         }
+        if (!counts.empty()) { // outside the time
+            counters_begin(before);
+        }
         uint64_t start = now_ns();
         error = method_->execute();
         uint64_t end = now_ns();
         if (error != Error::Ok) {
             break;
+        }
+        if (!counts.empty()) {
+            counters_end(after);
+            counts[i] = counters_between(before, after);
         }
         samples[i++] = {start, end - start};
         progress.done = i;

@@ -101,6 +101,37 @@ static void hello(out *o, const etp_wire_hello *h)
     lit(o, "}");
     key_string(o, "cpu", h->cpu);
     key_string(o, "flags", h->flags);
+    if (h->counters.events[0] == '\0') {
+        return;
+    }
+    key(o, "counters");
+    lit(o, "{");
+    o->comma = "";
+    key_string(o, "events", h->counters.events);
+    key_string(o, "cache", h->counters.cache);
+    key_string(o, "why", h->counters.why);
+    key_string(o, "fix", h->counters.fix);
+    lit(o, "}");
+}
+
+// An iteration is one of many lines: what was not counted is left out.
+static void counts(out *o, const etp_wire_counts *c)
+{
+    const struct {
+        const char *name;
+        uint64_t value;
+    } all[] = {{"cpu_ns", c->cpu_ns},
+               {"cycles", c->cycles},
+               {"instructions", c->instructions},
+               {"cache_misses", c->cache_misses},
+               {"task_clock_ns", c->task_clock_ns},
+               {"faults", c->faults},
+               {"scaled", c->scaled}};
+    for (size_t i = 0; i < sizeof all / sizeof *all; i++) {
+        if (all[i].value != 0) {
+            key_u64(o, all[i].name, all[i].value);
+        }
+    }
 }
 
 static void selftest(out *o, const etp_wire_selftest *t)
@@ -145,6 +176,7 @@ static void body(out *o, const etp_wire_msg *m)
         key_u64(o, "i", m->u.iter.i);
         key_u64(o, "start_ns", m->u.iter.start_ns);
         key_u64(o, "ns", m->u.iter.ns);
+        counts(o, &m->u.iter.counts);
         break;
     case ETP_WIRE_DONE:
         key_string(o, "type", "done");

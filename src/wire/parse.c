@@ -458,6 +458,9 @@ static bool fields_of(in *s, etp_wire_msg *m)
             TEXT("requested", h->mask.requested, false), TEXT("hook", h->mask.hook, false),
             TEXT("cleared", h->mask.cleared, false), NUMBER("calls", h->mask.calls, false),
             TEXT("caller", h->mask.caller, false)};
+        const field counters[] = {
+            TEXT("events", h->counters.events, false), TEXT("cache", h->counters.cache, false),
+            TEXT("why", h->counters.why, false), TEXT("fix", h->counters.fix, false)};
         const field f[] = {NUMBER("protocol", h->protocol, true),
                            NUMBER("pid", h->pid, false),
                            TEXT("nonce", h->nonce, false),
@@ -466,7 +469,8 @@ static bool fields_of(in *s, etp_wire_msg *m)
                            NUMBER("threads", h->threads, false),
                            {.name = "mask", .object = mask, .object_count = COUNT(mask)},
                            TEXT("cpu", h->cpu, false),
-                           TEXT("flags", h->flags, false)};
+                           TEXT("flags", h->flags, false),
+                           {.name = "counters", .object = counters, .object_count = COUNT(counters)}};
         return object(s, f, COUNT(f), 0);
     }
     case ETP_WIRE_LOAD: {
@@ -480,8 +484,13 @@ static bool fields_of(in *s, etp_wire_msg *m)
     }
     case ETP_WIRE_ITER: {
         etp_wire_iter *i = &m->u.iter;
+        etp_wire_counts *c = &i->counts;
         const field f[] = {NUMBER("i", i->i, true), NUMBER("start_ns", i->start_ns, true),
-                           NUMBER("ns", i->ns, true)};
+                           NUMBER("ns", i->ns, true), NUMBER("cpu_ns", c->cpu_ns, false),
+                           NUMBER("cycles", c->cycles, false), NUMBER("instructions", c->instructions, false),
+                           NUMBER("cache_misses", c->cache_misses, false),
+                           NUMBER("task_clock_ns", c->task_clock_ns, false), NUMBER("faults", c->faults, false),
+                           NUMBER("scaled", c->scaled, false)};
         return object(s, f, COUNT(f), 0);
     }
     case ETP_WIRE_DONE: {

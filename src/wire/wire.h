@@ -8,9 +8,9 @@
 //
 //   {"type":"hello","protocol":1,"pid":7,"nonce":"","executorch":"1.5.1","kind":"timed","threads":1,
 //    "mask":{"requested":"x86_64:...","hook":"cpuinfo_initialize","cleared":"x86_64:...","calls":2,"caller":"lib..."},
-//    "cpu":"x86_64:...","flags":"x86_64:..."}
+//    "cpu":"x86_64:...","flags":"x86_64:...","counters":{"events":"hardware","cache":"cache-misses","why":"","fix":""}}
 //   {"type":"load","ns":1,"rss_bytes":1,"hook_calls":2,"epoch_ns":1,"method":"forward","inputs":1,"outputs":1}
-//   {"type":"iter","i":0,"start_ns":1,"ns":1}
+//   {"type":"iter","i":0,"start_ns":1,"ns":1,"cpu_ns":1,"cycles":1,"instructions":1,"cache_misses":1}
 //   {"type":"done","cmd":"run","n":10,"bytes":0,"peak_rss_bytes":1}
 //   {"type":"error","code":"method","message":"..."}
 // lines of `--roofs`, which come between hello and done (best and median 0: checked, not timed):
@@ -47,6 +47,7 @@ extern "C" {
 #define ETP_WIRE_RUN_MAX 1000000
 #define ETP_WIRE_TEXT_MAX 1024
 #define ETP_WIRE_WORD_MAX 64
+#define ETP_WIRE_NAME_MAX 128
 
 typedef enum etp_wire_type {
     ETP_WIRE_UNKNOWN = 0, // a well-formed object whose "type" we do not know: see `word`
@@ -77,6 +78,13 @@ typedef struct etp_wire_hello {
     } mask;
     char cpu[ETP_WIRE_TEXT_MAX];   // etp_isa_cpu text, nothing hidden
     char flags[ETP_WIRE_TEXT_MAX]; // the same as the SDK sees it, read back
+    struct {
+        char events[ETP_WIRE_WORD_MAX + 1]; // hardware, process (as the system counts, kernel included), software (no
+                                            // cycles), none; "" an older runner
+        char cache[ETP_WIRE_WORD_MAX + 1];  // what cache_misses of an iteration counts; "" nothing
+        char why[ETP_WIRE_NAME_MAX];        // with none: why
+        char fix[ETP_WIRE_NAME_MAX];        // and what would allow it
+    } counters;
 } etp_wire_hello;
 
 typedef struct etp_wire_load {
@@ -88,10 +96,19 @@ typedef struct etp_wire_load {
     uint64_t inputs, outputs;
 } etp_wire_load;
 
+// What was counted during an iteration, all threads; only with kind "timed". 0: not counted.
+typedef struct etp_wire_counts {
+    uint64_t cpu_ns;                             // CPU time, user and kernel
+    uint64_t cycles, instructions, cache_misses; // user space alone, unless counters.events is "process"
+    uint64_t task_clock_ns, faults;              // of software events
+    uint64_t scaled; // 1: the counters had a part of the time only, what they saw was extrapolated
+} etp_wire_counts;
+
 typedef struct etp_wire_iter {
     uint64_t i;        // * counts from 0 over the whole launch
     uint64_t start_ns; // *
     uint64_t ns;       // *
+    etp_wire_counts counts;
 } etp_wire_iter;
 
 typedef struct etp_wire_done {
@@ -121,7 +138,6 @@ typedef struct etp_wire_roof { // see roofs/roofs.h
 } etp_wire_roof;
 
 #define ETP_WIRE_LEVELS_MAX 8
-#define ETP_WIRE_NAME_MAX 128
 typedef struct etp_wire_level {
     char level[ETP_WIRE_WORD_MAX + 1]; // *
     etp_wire_truth ok;                 // *

@@ -47,13 +47,26 @@ static void expected_bytes(void **unused)
 {
     (void)unused;
     char line[ETP_WIRE_LINE_MAX];
-    etp_wire_msg m = {.type = ETP_WIRE_ITER, .u.iter = {7, UINT64_MAX, 0}};
+    etp_wire_msg m = {.type = ETP_WIRE_ITER, .u.iter = {.i = 7, .start_ns = UINT64_MAX}};
     size_t n = etp_wire_format(&m, line, sizeof line);
     static const char k_iter[] =
         "{\"type\":\"iter\",\"i\":7,\"start_ns\":18446744073709551615,\"ns\":0}\n";
     assert_int_equal(n, strlen(k_iter));
     assert_memory_equal(line, k_iter, n);
     assert_int_equal(etp_wire_format(&m, line, n - 1), 0);
+
+    m.u.iter.counts = (etp_wire_counts){.cpu_ns = 1, .cycles = UINT64_MAX, .instructions = 3, .scaled = 1};
+    n = etp_wire_format(&m, line, sizeof line);
+    line[n] = '\0';
+    assert_string_equal(line, "{\"type\":\"iter\",\"i\":7,\"start_ns\":18446744073709551615,\"ns\":0,\"cpu_ns\":1,"
+                              "\"cycles\":18446744073709551615,\"instructions\":3,\"scaled\":1}\n");
+    parses(line);
+    assert_memory_equal(&msg.u.iter, &m.u.iter, sizeof m.u.iter);
+    parses("{\"type\":\"iter\",\"i\":1,\"start_ns\":2,\"ns\":3,\"cache_misses\":4,\"faults\":5,\"task_clock_ns\":6}");
+    assert_int_equal(msg.u.iter.counts.cache_misses, 4);
+    assert_int_equal(msg.u.iter.counts.faults, 5);
+    assert_int_equal(msg.u.iter.counts.task_clock_ns, 6);
+    assert_int_equal(msg.u.iter.counts.cycles, 0);
 
     etp_wire_msg e = {.type = ETP_WIRE_ERROR};
     strcpy(e.u.error.code, "file");
@@ -86,6 +99,10 @@ static void everything_round_trips(void **unused)
     memset(h->cpu, '\\', sizeof h->cpu - 1);
     memset(h->flags, '\x01', sizeof h->flags - 1); // six bytes each: the longest line there is
     strcpy(h->mask.caller, "libexecutorch_backend_xnnpack.so");
+    strcpy(h->counters.events, "none");
+    strcpy(h->counters.cache, "ll_cache_miss_rd");
+    memset(h->counters.why, '\x01', sizeof h->counters.why - 1);
+    memset(h->counters.fix, '\x01', sizeof h->counters.fix - 1);
     size_t n = etp_wire_format(&m, line, sizeof line);
     assert_true(n > 0);
     line[n] = '\0';
