@@ -254,6 +254,26 @@ typedef struct etp_stats_options { // a zeroed struct means the defaults
     bool sequential;               // the session stopped by precision: intervals are widened
 } etp_stats_options;
 
+// ---- cycles and clock --------------------------------------------------------------------------
+
+typedef struct etp_counted { // one arm in one block: launch values, ln; NAN not counted
+    double time_ln, cpu_ln;  // ns; CPU time of all threads
+    double cycles_ln, instructions_ln;
+} etp_counted;
+
+// Time = cycles ÷ clock ÷ threads at work, with clock = cycles ÷ CPU time and threads at work = CPU time ÷ time.
+// So in every block speedup = cycles · clock · busy exactly, and in the estimates likewise. Above 1 a factor makes the
+// candidate faster: cycles and instructions are baseline ÷ candidate, clock, busy and per_cycle candidate ÷ baseline
+// (cycles = instructions · per_cycle). Over the blocks in which both arms were counted.
+typedef struct etp_clock_split {
+    etp_paired speedup, cycles, clock, busy;
+    etp_paired instructions, per_cycle; // 0 blocks where instructions were not counted
+} etp_clock_split;
+// N blocks, side by side. Of the options: margin, confidence, seed, sequential.
+ETP_API ETP_NODISCARD etp_status etp_clock_split_of(const etp_counted *baseline, const etp_counted *candidate, size_t n,
+                                                    const etp_stats_options *options, etp_arena *scratch,
+                                                    etp_clock_split *out, etp_error *err);
+
 // ---- slow iterations ---------------------------------------------------------------------------
 
 typedef struct etp_launch_record { // what was written down about a launch; NAN not recorded
