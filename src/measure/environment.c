@@ -109,15 +109,27 @@ etp_status etp_environment_describe(etp_device *device, etp_arena *arena, etp_ru
     // Page faults and context switches come with a process's end; these only where /proc has them.
     etp_process_sched sched;
     etp_process_sched_read(etp_os_self_pid(), &sched);
-    etp_process_counters counters;
-    etp_process_counters_read(etp_os_self_pid(), &counters);
-    if (counters.cycles == 0 && !ETP_PUSH(arena, &run->unreadable, ETP_STR("cycle counters"))) {
-        return etp_fail_nomem(err, "facts of the device");
-    }
     if ((sched.wait_ns == UINT64_MAX &&
          !ETP_PUSH(arena, &run->unreadable, ETP_STR("time without a cpu"))) ||
         (sched.migrations == UINT64_MAX &&
          !ETP_PUSH(arena, &run->unreadable, ETP_STR("migrations")))) {
+        return etp_fail_nomem(err, "facts of the device");
+    }
+    return ETP_OK;
+}
+
+etp_status etp_environment_counters(const etp_device_cpu *cpu, etp_arena *arena, etp_run *run, etp_error *err)
+{
+    const char *found = cpu->counters && cpu->counters[0] ? cpu->counters : NULL;
+    bool counts = found && (strcmp(found, "hardware") == 0 || strcmp(found, "process") == 0);
+    const etp_run_fact facts[] = {{ETP_STR("counters"), etp_str_from(found)},
+                                  {ETP_STR("counters_fix"), etp_str_from(cpu->counters_fix)}};
+    for (size_t i = 0; i < 2; i++) {
+        if (facts[i].value.len > 0 && !ETP_PUSH(arena, &run->facts, facts[i])) {
+            return etp_fail_nomem(err, "facts of the device");
+        }
+    }
+    if (!counts && !ETP_PUSH(arena, &run->unreadable, ETP_STR("cycle counters"))) {
         return etp_fail_nomem(err, "facts of the device");
     }
     return ETP_OK;

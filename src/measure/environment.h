@@ -3,8 +3,7 @@
 #ifndef ETP_MEASURE_ENVIRONMENT_H
 #define ETP_MEASURE_ENVIRONMENT_H
 
-#include "device/device.h"
-#include "store/store.h"
+#include "measure/session.h"
 
 typedef struct etp_block_environment {
     uint32_t block;
@@ -20,6 +19,9 @@ typedef struct etp_block_environment {
 etp_str etp_environment_line(const etp_run *run, const etp_block_environment *e, etp_arena *arena);
 // Facts and unreadable names into RUN.
 ETP_NODISCARD etp_status etp_environment_describe(etp_device *device, etp_arena *arena, etp_run *run,
+                                                  etp_error *err);
+// What the runner can count there, as facts of RUN; "cycle counters" is unreadable where it cannot.
+ETP_NODISCARD etp_status etp_environment_counters(const etp_device_cpu *cpu, etp_arena *arena, etp_run *run,
                                                   etp_error *err);
 // How long the machine was suspended during the block; UINT64_MAX unknown. Below ETP_SLEPT_NS the
 // difference is one of reading two clocks.

@@ -24,6 +24,10 @@ struct etp_launch {
         etp_launch_iteration *items;
         size_t n, cap;
     } iterations;
+    struct {
+        etp_run_counts *items; // parallel to iterations
+        size_t n, cap;
+    } counts;
     char why[512];
 };
 typedef struct etp_launch launch;
@@ -182,7 +186,8 @@ static bool hear_hello(launch *l)
         return lose(l, ETP_LOST_GARBAGE, "the runner uses %llu threads, told was %u",
                     (unsigned long long)h->threads, l->request->arm->threads);
     }
-    if (!keep(l, &r->mask_caller, h->mask.caller)) {
+    if (!keep(l, &r->mask_caller, h->mask.caller) || !keep(l, &r->counted.events, h->counters.events) ||
+        !keep(l, &r->counted.cache, h->counters.cache)) {
         return lose(l, ETP_LOST_START, "out of memory");
     }
     return check_mask(l, h);
@@ -225,8 +230,18 @@ static bool take_iteration(launch *l, const etp_wire_iter *it)
         }
     }
     etp_launch_iteration item = {it->start_ns, it->ns};
-    if (!ETP_PUSH(l->arena, &l->iterations, item)) {
+    const etp_wire_counts *c = &it->counts;
+    etp_run_counts counts = {c->cpu_ns, c->cycles, c->instructions, c->cache_misses};
+    if (c->cpu_ns > INT64_MAX || c->cycles > INT64_MAX || c->instructions > INT64_MAX || c->cache_misses > INT64_MAX) {
+        return lose(l, ETP_LOST_GARBAGE, "iteration %llu counted more than can be", (unsigned long long)it->i);
+    }
+    if (!ETP_PUSH(l->arena, &l->iterations, item) || !ETP_PUSH(l->arena, &l->counts, counts)) {
         return lose(l, ETP_LOST_START, "out of memory");
+    }
+    etp_run_launch *r = &l->out->record;
+    r->counted.scaled += c->scaled != 0;
+    if (c->cycles > 0) { // without cycles there is nothing to tell time apart by
+        r->counted.n = (uint32_t)l->counts.n;
     }
     return true;
 }
@@ -418,6 +433,8 @@ static void finish(launch *l, bool good)
     out->record.instructions = counters.instructions;
     out->record.fast_cycles = counters.fast_cycles;
     out->record.energy_nj = counters.energy_nj;
+    out->record.counted.n = out->record.counted.n > 0 ? (uint32_t)l->counts.n : 0;
+    out->record.counted.items = l->counts.items;
     out->ok = good;
     out->iterations = l->iterations.items;
     out->n_iterations = l->iterations.n - out->n_warmup;

@@ -49,7 +49,11 @@ static etp_status ask(etp_talk *talk, etp_arena *arena, etp_device_cpu *out, etp
     }
     out->text = etp_arena_strdup(arena, etp_str_from(msg.u.hello.cpu));
     out->executorch = etp_arena_strdup(arena, etp_str_from(msg.u.hello.executorch));
-    return out->text && out->executorch ? ETP_OK : etp_fail_nomem(err, "the probe");
+    const char *events = msg.u.hello.counters.events, *reason = msg.u.hello.counters.why;
+    out->counters = etp_arena_printf(arena, "%s%s%s", events, reason[0] ? ": " : "", reason);
+    out->counters_fix = etp_arena_strdup(arena, etp_str_from(msg.u.hello.counters.fix));
+    return out->text && out->executorch && out->counters && out->counters_fix ? ETP_OK
+                                                                             : etp_fail_nomem(err, "the probe");
 }
 
 etp_status etp_session_probe(etp_device *device, etp_arena *arena, etp_device_cpu *out,

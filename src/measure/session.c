@@ -84,6 +84,7 @@ static etp_status describe(etp_session *s, etp_error *err)
         return etp_fail_nomem(err, "the session");
     }
     ETP_TRY(etp_environment_describe(s->device, &s->arena, r, err));
+    ETP_TRY(etp_environment_counters(&p->cpu, &s->arena, r, err));
     return etp_cores_units(s, err);
 }
 

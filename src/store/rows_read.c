@@ -127,6 +127,47 @@ static uint64_t count_or_unknown(const etp_json_object *o, const char *key)
     return !v || json_is_null(v) ? UINT64_MAX : etp_json_get_u64(o, key, INT64_MAX);
 }
 
+// One column into the field at OFFSET of every item; null is 0, not counted.
+static void read_column(const etp_json_object *o, const char *key, size_t offset, etp_run_counts *items, size_t n)
+{
+    const json_t *array;
+    size_t found = etp_json_get_array(o, key, UINT32_MAX, &array);
+    if (found != 0 && found != n) {
+        etp_json_reject(o, key, "as many values as cycles");
+        return;
+    }
+    for (size_t i = 0; i < found; i++) {
+        const json_t *v = json_array_get(array, i);
+        uint64_t value = json_is_integer(v) && json_integer_value(v) >= 0 ? (uint64_t)json_integer_value(v) : 0;
+        if (!json_is_null(v) && !(json_is_integer(v) && json_integer_value(v) >= 0)) {
+            etp_json_reject(o, key, "counts or null");
+            return;
+        }
+        memcpy((char *)&items[i] + offset, &value, sizeof value);
+    }
+}
+
+static void read_counted(const etp_json_object *launch, etp_run_launch *l)
+{
+    etp_json_object o = etp_json_get_object(launch, "counted"); // absent where nothing was counted
+    const json_t *array;
+    size_t n = o.object ? etp_json_get_array(&o, "cycles", UINT32_MAX, &array) : 0;
+    etp_run_counts *items = n > 0 ? ETP_NEW_ARRAY(o.arena, etp_run_counts, n) : NULL;
+    if (!items) {
+        *launch->status = n > 0 ? etp_fail_nomem(launch->err, "launches") : *launch->status;
+        return;
+    }
+    read_column(&o, "cycles", offsetof(etp_run_counts, cycles), items, n);
+    read_column(&o, "cpu_ns", offsetof(etp_run_counts, cpu_ns), items, n);
+    read_column(&o, "instructions", offsetof(etp_run_counts, instructions), items, n);
+    read_column(&o, "cache_misses", offsetof(etp_run_counts, cache_misses), items, n);
+    l->counted.items = items;
+    l->counted.n = (uint32_t)n;
+    l->counted.scaled = etp_json_get_u32(&o, "scaled", UINT32_MAX);
+    l->counted.events = etp_json_get_str(&o, "events");
+    l->counted.cache = etp_json_get_str(&o, "cache");
+}
+
 static void read_launch(const etp_json_object *o, etp_run *run)
 {
     etp_str arm = etp_json_get_str(o, "experiment");
@@ -163,6 +204,7 @@ static void read_launch(const etp_json_object *o, etp_run *run)
     l.instructions = etp_json_get_u64(&counters, "instructions", INT64_MAX);
     l.fast_cycles = etp_json_get_u64(&counters, "fast_cycles", INT64_MAX);
     l.energy_nj = etp_json_get_u64(&counters, "energy_nj", INT64_MAX);
+    read_counted(o, &l);
     if (l.arm == UINT32_MAX) {
         etp_json_reject(o, "experiment", "in the plan");
     }

@@ -89,6 +89,10 @@ typedef struct etp_run_sample {
     uint64_t start_ns, duration_ns;
 } etp_run_sample;
 
+typedef struct etp_run_counts { // during one iteration, all threads; 0: not counted
+    uint64_t cpu_ns, cycles, instructions, cache_misses;
+} etp_run_counts;
+
 // One process that did its job. Unknown numbers are 0.
 typedef struct etp_run_launch {
     uint32_t arm, block, launch;
@@ -104,6 +108,12 @@ typedef struct etp_run_launch {
     uint64_t env_pad_bytes;   // by which its environment was made larger, drawn anew for each launch
     uint64_t wait_ns, migrations; // ready but without a CPU, moved between CPUs; UINT64_MAX unknown
     uint64_t cycles, instructions, fast_cycles, energy_nj; // of the process before its end; 0 unknown
+    struct { // by the runner, iteration by iteration; none: n is 0
+        const etp_run_counts *items; // of iteration 0 and up, warm-up included
+        uint32_t n;
+        uint32_t scaled;       // iterations in which the counters had a part of the time only
+        etp_str events, cache; // "hardware" or "process"; what cache misses are counted, "" none
+    } counted;
     // What the runner says about its mask, text forms of isa.h:
     etp_str mask_requested, mask_hook, mask_cleared, mask_caller, flags;
     etp_str cpus_allowed; // of its threads, from /proc; empty: not asked or not readable

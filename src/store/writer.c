@@ -143,6 +143,44 @@ static void count_or_null(etp_json *j, const char *key, uint64_t v)
     etp_json_kv_u64_if(j, key, v, v != UINT64_MAX);
 }
 
+static void write_column(etp_json *j, const char *key, const etp_run_launch *l, size_t offset, bool zero_counts)
+{
+    etp_json_key(j, key);
+    etp_json_begin_array_inline(j);
+    for (uint32_t i = 0; i < l->counted.n; i++) {
+        uint64_t v;
+        memcpy(&v, (const char *)&l->counted.items[i] + offset, sizeof v);
+        if (v > 0 || zero_counts) {
+            etp_json_u64(j, v);
+        } else {
+            etp_json_null(j);
+        }
+    }
+    etp_json_end(j);
+}
+
+// By column, as the iterations of samples.csv: what one iteration cost.
+static void write_counted(etp_json *j, const etp_run_launch *l)
+{
+    etp_json_key(j, "counted");
+    etp_json_begin_object(j);
+    etp_json_kv_str(j, "events", l->counted.events);
+    etp_json_key(j, "cache");
+    if (l->counted.cache.len > 0) {
+        etp_json_str(j, l->counted.cache);
+    } else {
+        etp_json_null(j);
+    }
+    etp_json_kv_u64(j, "scaled", l->counted.scaled);
+    write_column(j, "cpu_ns", l, offsetof(etp_run_counts, cpu_ns), false);
+    write_column(j, "cycles", l, offsetof(etp_run_counts, cycles), false);
+    write_column(j, "instructions", l, offsetof(etp_run_counts, instructions), false);
+    if (l->counted.cache.len > 0) {
+        write_column(j, "cache_misses", l, offsetof(etp_run_counts, cache_misses), true);
+    }
+    etp_json_end(j);
+}
+
 static void write_launch(etp_sink *sink, const etp_run *run, const etp_run_launch *l)
 {
     etp_json j;
@@ -180,6 +218,9 @@ static void write_launch(etp_sink *sink, const etp_run *run, const etp_run_launc
         count_or_null(&j, "fast_cycles", l->fast_cycles ? l->fast_cycles : UINT64_MAX);
         count_or_null(&j, "energy_nj", l->energy_nj ? l->energy_nj : UINT64_MAX);
         etp_json_end(&j);
+    }
+    if (l->counted.n > 0) {
+        write_counted(&j, l);
     }
     etp_json_key(&j, "mask");
     etp_json_begin_object(&j);

@@ -8,6 +8,8 @@
 //   load LEVEL NS              loading takes that long
 //   turns                      every `run 1` is noted in <file>.turns by its level
 //   noise PERMILLE             a launch takes up to that much more or less, by its number
+//   counts LEVEL CYCLES CPU_NS INSTRUCTIONS MISSES  what an iteration of the base duration counts (timed launches);
+//                              longer ones as much more. FAKE_COUNTERS=denied in the environment: nothing, and why
 //   on LEVEL KIND NTH WHAT [THREADS]  the NTH launch (from 1, * = all) of that level and kind does WHAT
 // LEVEL and KIND may be *. WHAT: see behave() and main(). Launches are counted in <file>.count.
 #include <signal.h>
@@ -27,6 +29,9 @@ typedef struct fake {
     unsigned threads, nth, total;
     int turns;
     unsigned long long load_ns, base_ns, drift_ns, warm_n, warm_percent, noise;
+    struct {
+        unsigned long long cycles, cpu_ns, instructions, misses;
+    } counts;
     char what[64];
     unsigned long long done;
     unsigned long long clock_ns;
@@ -89,7 +94,7 @@ static void count_launch(fake *f)
 static void read_directive(fake *f, const char *line)
 {
     char level[64], kind[64], nth[16], what[64];
-    unsigned long long a, b;
+    unsigned long long a, b, c, d;
     unsigned threads = f->threads; // every count, unless the line names one
     if (sscanf(line, "base %63s %llu %u", level, &a, &threads) >= 2 && matches(level, f->level) &&
         threads == f->threads) {
@@ -101,6 +106,11 @@ static void read_directive(fake *f, const char *line)
         f->drift_ns = a;
     } else if (sscanf(line, "load %63s %llu", level, &a) == 2 && matches(level, f->level)) {
         f->load_ns = a;
+    } else if (sscanf(line, "counts %63s %llu %llu %llu %llu", level, &a, &b, &c, &d) == 5 && matches(level, f->level)) {
+        f->counts.cycles = a;
+        f->counts.cpu_ns = b;
+        f->counts.instructions = c;
+        f->counts.misses = d;
     } else if (strcmp(line, "turns") == 0) {
         f->turns = 1;
     } else if (sscanf(line, "noise %llu", &a) == 1) {
@@ -155,6 +165,15 @@ static void say_hello(fake *f, int probe)
     snprintf(h->executorch, sizeof h->executorch, "fake");
     snprintf(h->kind, sizeof h->kind, "%s", f->kind);
     h->threads = f->threads;
+    const char *counters = getenv("FAKE_COUNTERS");
+    if (counters && strcmp(counters, "denied") == 0) {
+        snprintf(h->counters.events, sizeof h->counters.events, "none");
+        snprintf(h->counters.why, sizeof h->counters.why, "the fake was told to refuse");
+        snprintf(h->counters.fix, sizeof h->counters.fix, "tell it otherwise");
+    } else if (counters || f->counts.cycles > 0) {
+        snprintf(h->counters.events, sizeof h->counters.events, "hardware");
+        snprintf(h->counters.cache, sizeof h->counters.cache, "fake-misses");
+    }
     seen = cpu;
     if (f->mask && !is(f, "ignore_mask") && etp_isa_mask_parse(f->mask, &mask, why, sizeof why)) {
         snprintf(h->mask.requested, sizeof h->mask.requested, "%s", f->mask);
@@ -183,6 +202,19 @@ static void note_turn(const fake *f)
     }
 }
 
+static void add_counts(const fake *f, etp_wire_iter *it)
+{
+    double more = (double)it->ns / (double)f->base_ns;
+    if (f->counts.cycles == 0 || strcmp(f->kind, "timed") != 0 || (is(f, "uncounted") && f->done % 2 == 0)) {
+        return;
+    }
+    it->counts = (etp_wire_counts){.cpu_ns = (uint64_t)((double)f->counts.cpu_ns * more),
+                                   .cycles = (uint64_t)((double)f->counts.cycles * more),
+                                   .instructions = f->counts.instructions,
+                                   .cache_misses = f->counts.misses,
+                                   .scaled = is(f, "shared") ? 1 : 0};
+}
+
 static void run(fake *f, unsigned long long n)
 {
     if (f->turns && n == 1) {
@@ -198,7 +230,8 @@ static void run(fake *f, unsigned long long n)
         ns += is(f, "slower") || (n == 1 && is(f, "turns_slower")) ? ns * 2 / 5 : 0;
         ns += ns / 1000 * (f->total * 7919 % 1009 * f->noise / 1009);
         ns = f->done < f->warm_n ? ns * f->warm_percent / 100 : ns;
-        m.u.iter = (etp_wire_iter){f->done + (is(f, "skip") && f->done > 2), f->clock_ns, ns};
+        m.u.iter = (etp_wire_iter){.i = f->done + (is(f, "skip") && f->done > 2), .start_ns = f->clock_ns, .ns = ns};
+        add_counts(f, &m.u.iter);
         f->clock_ns += is(f, "backwards") && f->done == 3 ? 0 : ns + 10;
         f->done++;
         send(&m);

@@ -89,6 +89,11 @@ static etp_status commit_block(etp_run_writer *w, uint32_t block)
     if (block == 1) { // as macOS tells; everywhere else nothing is counted
         launch.cycles = 9000000000, launch.instructions = 8, launch.fast_cycles = 7;
     }
+    static const etp_run_counts k_counts[] = {{5, 9007199254740993, 11, 0}, {6, 0, 12, 4}}; // no cycles in the second
+    if (block == 2) {
+        launch.counted.items = k_counts, launch.counted.n = 2, launch.counted.scaled = 1;
+        launch.counted.events = ETP_STR("hardware"), launch.counted.cache = ETP_STR("ll_cache_miss_rd");
+    }
     const etp_str line = ETP_STR("{\"type\":\"block\",\"note\":\"free\"}");
     return etp_run_commit(w, samples, 4, &launch, 1, &line, 1, NULL);
 }
@@ -160,6 +165,12 @@ static void a_session_comes_back_as_it_was_written(void **state)
     assert_true(etp_str_eqz(back.launches.items[1].mask_requested, "aarch64:\"quoted\""));
     assert_true(back.launches.items[0].cycles == 9000000000 && back.launches.items[0].fast_cycles == 7);
     assert_true(back.launches.items[0].energy_nj == 0 && back.launches.items[1].cycles == 0);
+    const etp_run_launch *counted = &back.launches.items[1];
+    assert_true(back.launches.items[0].counted.n == 0 && counted->counted.n == 2 && counted->counted.scaled == 1);
+    const etp_run_counts *first = &counted->counted.items[0], *second = &counted->counted.items[1];
+    assert_true(first->cycles == 9007199254740993 && first->cpu_ns == 5 && first->cache_misses == 0);
+    assert_true(second->cycles == 0 && second->instructions == 12 && second->cache_misses == 4);
+    assert_true(etp_str_eqz(counted->counted.events, "hardware") && etp_str_eqz(counted->counted.cache, "ll_cache_miss_rd"));
     assert_int_equal(back.dumps.n, 2);
     assert_true(etp_str_eqz(back.dumps.items[1].path,
                             "linux_sme2_on/toy_linux_sme2_on_t2_b2.etdump"));
@@ -366,6 +377,20 @@ static void hostile_rows_are_refused_with_their_place(void **state)
     write_file(RUN "/environment.jsonl", "{\"type\":\"block\"}\n{\"type\":\"launch\",\"kind\":3}\n");
     assert_int_equal(etp_run_open(RUN, arena, &run, &err), ETP_CORRUPT);
     assert_int_equal(err.offset, 17);
+    static const char *const k_counted[] = { // a column of another length, counts that are none, no list
+        "{\"cycles\":[1,2],\"cpu_ns\":[1]}",      "{\"cycles\":[1,-2]}",      "{\"cycles\":[1,\"2\"]}",
+        "{\"cycles\":[1,2],\"cache_misses\":[]}", "{\"cycles\":7}",           "{\"cycles\":[1.5]}",
+        "{\"cycles\":[18446744073709551616]}",    "{\"cycles\":[1],\"events\":3}", "[1]"};
+    for (size_t i = 0; i < sizeof k_counted / sizeof *k_counted; i++) {
+        char line[200];
+        snprintf(line, sizeof line, "{\"type\":\"launch\",\"experiment\":\"a\",\"kind\":\"timed\",\"counted\":%s}\n",
+                 k_counted[i]);
+        write_file(RUN "/environment.jsonl", line);
+        bool empty = strstr(k_counted[i], "[]") != NULL; // as good as not there
+        if (etp_run_open(RUN, arena, &run, &err) != (empty ? ETP_OK : ETP_CORRUPT)) {
+            fail_msg("%s", k_counted[i]);
+        }
+    }
     write_file(RUN "/environment.jsonl", "not json\n");
     assert_int_equal(etp_run_open(RUN, arena, &run, &err), ETP_CORRUPT);
 }
