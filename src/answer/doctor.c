@@ -59,6 +59,17 @@ static etp_status mask_check(etp_doctor *d, etp_device *device, const etp_device
                err);
 }
 
+// Not a fault of the machine: times are as good without, but nothing takes them apart.
+static etp_status counters_check(etp_doctor *d, const etp_device_cpu *cpu, etp_arena *arena, etp_error *err)
+{
+    bool told = cpu->counters[0] != '\0', counts = told && !etp_str_starts(etp_str_from(cpu->counters), ETP_STR("none"));
+    return etp_checks_add(&d->checks, arena,
+                          (etp_check){"counters", counts ? 1 : -1, false, told ? cpu->counters : "this runner does not tell",
+                                      "cycles and instructions, which tell work from clock",
+                                      cpu->counters_fix[0] ? cpu->counters_fix : NULL, NULL},
+                          err);
+}
+
 etp_status etp_doctor_runner(etp_doctor *d, etp_device *device, const char *why, etp_arena *arena,
                              etp_error *err)
 {
@@ -89,6 +100,7 @@ etp_status etp_doctor_runner(etp_doctor *d, etp_device *device, const char *why,
                 (etp_check){"levels", n >= 2, false, levels, "two levels or more",
                                    "compare models or threads instead, or use --device qemu", NULL},
                 err));
+    ETP_TRY(counters_check(d, &cpu, arena, err));
     return mask_check(d, device, &cpu, arena, err);
 }
 

@@ -6,6 +6,7 @@
 #ifndef ETP_ANSWER_AB_H
 #define ETP_ANSWER_AB_H
 
+#include "answer/counters.h"
 #include "explain/engage.h"
 #include "explain/kernels.h"
 #include "explain/ledger.h"
@@ -234,6 +235,8 @@ typedef struct etp_ab_fix {
     X(TRACER, "tracer", "mean traced inference ÷ untraced median − 1, beyond ±0.1")                \
     X(THERMAL, "thermal", "thermal status, limits of the clocks, clock of the last third of the blocks ÷ the first third, and temperature; environment.jsonl") \
     X(RESIDENT, "resident_differs", "per block: median over the rounds of ln(baseline ÷ candidate), less the log ratio of the block's launches; its t interval over the blocks lies outside ± the margin") \
+    X(CLOCK_EFFECT, "clock_effect", "per block: ln of cycles ÷ CPU time, candidate − baseline; its t interval over the blocks lies outside ± the margin; speedup = cycles · clock · CPUs at work (docs/statistics.md)") \
+    X(WAITS, "waits", "per block: ln of CPU time ÷ time, candidate − baseline; its t interval over the blocks lies outside ± the margin; speedup = cycles · clock · CPUs at work (docs/statistics.md)") \
     X(ARM_FAILS, "arm_fails", "launches that gave nothing and were not made up for, by arm; those of every other arm: none")        \
     X(LOST, "lost_launch", "launches the manifest lists as lost")                                   \
     X(CLOCK, "clock_jump", "slept_ns and clock_jump_s of the blocks; environment.jsonl")             \
@@ -345,6 +348,7 @@ typedef struct etp_ab {
     etp_ab_ledger *ledgers;         // parallel, n = 0 rows when an arm has no dump
     etp_ab_shift *shifts;           // parallel
     size_t n_comparisons;
+    etp_counters counters;          // arms and splits as arms and comparisons; zeroed: not known
     etp_ab_category *categories; // in table order, only those that occur
     size_t n_categories;
     etp_ab_operator *operators; // program order

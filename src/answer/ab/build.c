@@ -346,6 +346,7 @@ static etp_status open_run(etp_ab_session *s, const char *dir, const etp_ab_opti
     ETP_TRY(etp_ab_compare_outputs(s, err));
     etp_ab_withhold(s, s->has_stats && s->stats.control_differs);
     ETP_TRY(etp_ab_states(s, err));
+    ETP_TRY(etp_ab_count(s, err));
     ETP_TRY(etp_ab_drifts(s, err));
     return ETP_OK;
 }

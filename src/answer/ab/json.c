@@ -177,6 +177,7 @@ static void arms(etp_json *j, const etp_ab *ab)
         ratio_over_blocks(j, "cold", &a->cold, false);
         ratio_over_blocks(j, "observer", &a->observer, false);
         drift(j, &a->drift);
+        etp_counters_arm_json(&ab->counters, (uint32_t)i, j);
         etp_json_kv_u64(j, "dumps", a->n_dumps);
         agreement(j, "expected", &a->expected);
         proof(j, &a->proof);
@@ -205,6 +206,7 @@ void etp_ab_comparison_json(const etp_ab *ab, const etp_ab_comparison *c, etp_js
     ratio_over_blocks(j, "load", &c->load, true);
     ratio_over_blocks(j, "first", &c->first, true);
     ratio_over_blocks(j, "peak_rss", &c->peak_rss, true);
+    etp_counters_split_json(&ab->counters, (uint32_t)(c - ab->comparisons), c->withheld != NULL, j);
     etp_json_kv_z(j, "grade", ab->grade);
     etp_json_end(j);
 }

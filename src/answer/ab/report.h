@@ -75,6 +75,7 @@ void etp_ab_category_section(const etp_ab *ab, etp_report *r);
 void etp_ab_ledger_section(const etp_ab *ab, etp_report *r);
 void etp_ab_operator_section(const etp_ab *ab, etp_report *r);
 void etp_ab_states_section(const etp_ab *ab, etp_report *r, etp_arena *arena); // ab_states_report.c
+void etp_ab_counters_section(const etp_ab *ab, etp_report *r, etp_arena *arena); // clock.c
 void etp_ab_blocks_section(const etp_ab *ab, etp_report *r);
 void etp_ab_evidence_section(const etp_ab *ab, etp_report *r);
 

@@ -119,6 +119,10 @@ const char *etp_ab_drift_words(etp_ab_session *s, const etp_ab_comparison *c); /
 ETP_NODISCARD etp_status etp_ab_states(etp_ab_session *s, etp_error *err);
 ETP_NODISCARD etp_status etp_ab_resident_finding(etp_ab_session *s, size_t at, etp_error *err);
 
+// clock.c: cycles, clock and waiting.
+ETP_NODISCARD etp_status etp_ab_count(etp_ab_session *s, etp_error *err);
+ETP_NODISCARD etp_status etp_ab_clock_findings(etp_ab_session *s, size_t at, etp_error *err);
+
 // ab_ruled_out.c: what else could have made the difference; suspects become findings.
 ETP_NODISCARD etp_status etp_ab_weigh_causes(etp_ab_session *s, etp_error *err);
 

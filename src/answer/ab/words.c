@@ -326,6 +326,7 @@ etp_status etp_ab_judge(etp_ab_session *s, etp_error *err)
     for (size_t i = 0; i < s->ab.n_comparisons; i++) {
         ETP_TRY(shift_finding(s, i, err));
         ETP_TRY(etp_ab_resident_finding(s, i, err));
+        ETP_TRY(etp_ab_clock_findings(s, i, err));
         if (s->has_stats && !s->ab.emulated) {
             ETP_TRY(flag_findings(s, i, err));
         }

@@ -105,6 +105,7 @@ etp_status etp_stats_take_records(etp_stats_answer *a, const etp_run *run, etp_a
         }
     }
     ETP_TRY(link_blocks(s, run, block_temperature, arena, &a->temperature, err));
+    ETP_TRY(etp_counters_build(run, s, arena, &a->counters, err));
     return link_blocks(s, run, block_clock, arena, &a->clock, err);
 }
 

@@ -87,6 +87,7 @@ static void comparison_json(const etp_stats_answer *a, const etp_stats_compariso
         etp_json_kv_ratio(j, "cliffs_delta", c->unpaired.cliffs_delta);
     }
     flags_json(c ? c->flags : 0, j);
+    etp_counters_split_json(&a->counters, c ? (uint32_t)(c - a->stats.comparisons) : 0, withheld || !c, j);
 }
 
 static void ns_json(etp_json *j, const char *key, int64_t ns)
@@ -141,6 +142,7 @@ static void arm_json(const etp_stats_answer *a, uint32_t i, etp_json *j)
     etp_json_kv_ratio(j, "drift_p", arm->drift_p);
     flags_json(arm->flags, j);
     slow_json(a, i, j);
+    etp_counters_arm_json(&a->counters, i, j);
     etp_json_key(j, "quantiles");
     etp_json_begin_array(j);
     for (size_t k = 0; k < ETP_TAIL_QUANTILES; k++) {
@@ -446,6 +448,20 @@ static void blocks_chart(const etp_stats_answer *a, etp_report *r, etp_arena *ar
     }
 }
 
+static void counters_section(const etp_stats_answer *a, etp_report *r, etp_arena *arena)
+{
+    etp_counters_names *names = ETP_NEW_ARRAY(arena, etp_counters_names, a->stats.n_comparisons + 1);
+    for (uint32_t i = 0; names && i < a->stats.n_comparisons; i++) {
+        const etp_stats_comparison *c = &a->stats.comparisons[i];
+        names[i] = (etp_counters_names){etp_arena_strdup(arena, a->names[c->baseline]),
+                                        etp_arena_strdup(arena, a->names[c->candidate]), c->baseline, c->candidate,
+                                        etp_stats_withheld(a, c) != NULL};
+    }
+    if (names) {
+        etp_counters_section(&a->counters, names, a->stats.n_comparisons, r, arena);
+    }
+}
+
 const etp_report *etp_stats_report(const etp_stats_answer *a, etp_arena *arena)
 {
     etp_report *r = etp_report_create(arena, "statistics of samples");
@@ -459,6 +475,7 @@ const etp_report *etp_stats_report(const etp_stats_answer *a, etp_arena *arena)
     comparisons_table(a, r);
     etp_report_section(r, 1, "arms", "Experiments");
     arms_table(a, r);
+    counters_section(a, r, arena);
     etp_report_section(r, 1, "blocks", "Blocks");
     blocks_chart(a, r, arena);
     return r;

@@ -20,11 +20,12 @@ typedef struct etp_stats_answer {
         double rho, p; // Spearman, of the block means
         size_t n;      // blocks with a reading; 0: none
     } temperature, clock;
+    etp_counters counters; // zeroed for bare tables
     const char **withheld; // [stats.n_arms] by candidate, why its session withholds it or NULL. Set
                            // by etp_stats_take_withheld; NULL for bare tables
 } etp_stats_answer;
 
-// Adds what RUN recorded: causes of slow iterations, temperature and clock. Launches are found by block
+// Adds what RUN recorded: causes of slow iterations, temperature and clock, what the processor counted. Launches are found by block
 // and number.
 ETP_NODISCARD etp_status etp_stats_take_records(etp_stats_answer *answer, const etp_run *run,
                                                 etp_arena *arena, etp_error *err);

@@ -35,6 +35,7 @@ typedef struct made {
     uint32_t lost_more, lost_other; // further launches of the candidate, launches of the baseline
     uint64_t slept_ns;              // in block 5
     double drift;                   // of both arms, per block
+    double ghz[2], busy[2];         // clock and CPUs at work of each arm; clock 0: not counted
     double turns;                   // speedup when taking turns ÷ that of launches; 0: not measured
 } made;
 
@@ -56,6 +57,7 @@ static inline made made_base(void)
         .khz = {3000000, 3000000},
         .wait_ns = 1000000,
         .output = {1, 1},
+        .busy = {1, 1},
         .cpus = "8",
         .stem = "toy_xnnpack_fp32",
     };
@@ -161,6 +163,21 @@ static inline void made_launch(const made *m, int arm, uint32_t block, uint32_t 
     }
 }
 
+// What the processor counted in the launch whose samples begin at S.
+static inline void made_counted(const made *m, int arm, const etp_run_sample *s, etp_run_launch *l, etp_arena *arena)
+{
+    etp_run_counts *items = ETP_NEW_ARRAY(arena, etp_run_counts, MADE_SAMPLES);
+    assert_non_null(items);
+    for (uint32_t i = 0; i < MADE_SAMPLES && m->ghz[arm] > 0; i++) {
+        items[i].cpu_ns = (uint64_t)((double)s[i].duration_ns * m->busy[arm]);
+        items[i].cycles = (uint64_t)((double)items[i].cpu_ns * m->ghz[arm]);
+        items[i].instructions = 2 * items[i].cycles;
+        l->counted.n = MADE_SAMPLES;
+    }
+    l->counted.items = items;
+    l->counted.events = ETP_STR("hardware");
+}
+
 static inline void made_block(const made *m, folder *f, etp_run *run, etp_run_writer *w, uint32_t block)
 {
     etp_run_sample samples[5 * MADE_SAMPLES];
@@ -173,6 +190,7 @@ static inline void made_block(const made *m, folder *f, etp_run *run, etp_run_wr
                                          .pid = 1, .start_ns = 1, .wall_ns = 1000000000, .load_ns = 1000,
                                          .wait_ns = m->wait_ns, .migrations = UINT64_MAX,
                                          .mask_requested = ETP_STR(""), .hook_calls = 1};
+        made_counted(m, arm, &samples[n - MADE_SAMPLES], &launches[arm], &f->arena);
         etp_bytes dump = made_dump(m, arm, block, &f->arena);
         const char *name = etp_run_dump_name(&f->arena, &run->arms.items[arm], block, ".etdump");
         bool broken = m->broken_trace && arm == 1 && block == 3;

@@ -96,6 +96,21 @@ static void never_sleeps(made *m) { m->slept_ns = 0; }
 static void turns_differ(made *m) { m->turns = 0.5; }
 static void turns_differ_more(made *m) { m->turns = 0.25; }
 static void turns_agree(made *m) { m->turns = 1; }
+static void counted(made *m, double before, double after)
+{
+    m->ghz[0] = before;
+    m->ghz[1] = after;
+}
+static void clock_below(made *m) { counted(m, 3, 2.76); }
+static void clock_far_below(made *m) { counted(m, 3, 2.4); }
+static void clock_the_same(made *m) { counted(m, 3, 3); }
+static void busy_less(made *m)
+{
+    counted(m, 3, 3);
+    m->busy[1] = 0.7;
+}
+static void busy_much_less(made *m) { m->busy[1] = 0.5; }
+static void busy_the_same(made *m) { m->busy[1] = 1; }
 static void noted(made *m) { m->note = "the clock jumped"; }
 static void noted_else(made *m) { m->note = "the machine slept"; }
 static void not_noted(made *m) { m->note = NULL; }
@@ -131,6 +146,8 @@ static const struct {
     {ETP_FINDING_LOST, loses_one, loses_none, NULL, "crash: signal 11"},
     {ETP_FINDING_ARM_FAILS, loses_one, both_lose, loses_more, "only linux_sme2_1 fails: 1 of its"},
     {ETP_FINDING_RESIDENT, turns_differ, turns_agree, turns_differ_more, "a factor of 0.5 [0.5, 0.5] comes from"},
+    {ETP_FINDING_CLOCK_EFFECT, clock_below, clock_the_same, clock_far_below, "the clock takes 8 % [8, 8] of it (2.76 GHz against 3 GHz)"},
+    {ETP_FINDING_WAITS, busy_less, busy_the_same, busy_much_less, "0.7 CPUs at work against 1, which takes 30 % [30, 30]"},
     {ETP_FINDING_CLOCK, sleeps, never_sleeps, sleeps_on, "(block 5: 3 s asleep)"},
     {ETP_FINDING_NOTE, noted, not_noted, noted_else, "the clock jumped"},
     {ETP_FINDING_OUTPUTS, outputs_differ, outputs_agree, outputs_differ_as_nan, "outputs of linux_sme2_1"},
@@ -359,6 +376,65 @@ static void drift_and_what_it_follows(void **state)
     }
 }
 
+static const etp_ab_finding *finding_in(const etp_ab *ab, etp_finding_kind kind)
+{
+    for (size_t i = 0; i < ab->findings.n; i++) {
+        if (ab->findings.items[i].kind == kind) {
+            return &ab->findings.items[i];
+        }
+    }
+    return NULL;
+}
+
+// The arms take 1570 and 1000 µs. With the clock that makes the cycles equal, all of the speedup is the clock's; with a
+// higher one, more than all; with a steady clock none. Different numbers of threads are no waiting.
+static void speedup_or_clock(void **state)
+{
+    (void)state;
+    static const struct {
+        double ghz[2], busy;
+        uint32_t threads;
+        const char *clock; // in the finding, NULL: there is none
+        bool waits;
+        double factors[3]; // cycles, clock, busy
+    } k_cases[] = {
+        {{2, 3.14}, 1, 1, "the speedup is a clock effect: cycles say 1× [0.999, 1], the clock adds 57 % [57, 57] to it", false, {1, 1.57, 1}},
+        {{2, 4}, 1, 1, "the speedup is a clock effect: cycles say 0.785× [0.784, 0.786], the clock adds 100 %", false, {0.785, 2, 1}},
+        {{3, 3}, 1, 1, NULL, false, {1.57, 1, 1}},
+        {{3, 3}, 0.5, 1, NULL, true, {3.14, 1, 0.5}},
+        {{3, 3}, 1.8, 2, NULL, false, {1.57 / 1.8, 1, 1.8}},
+        {{3, 0}, 1, 1, NULL, false, {0, 0, 0}},
+    };
+    for (size_t i = 0; i < sizeof k_cases / sizeof *k_cases; i++) {
+        made m = made_base();
+        folder f;
+        counted(&m, k_cases[i].ghz[0], k_cases[i].ghz[1]);
+        m.busy[1] = k_cases[i].busy;
+        m.threads[1] = k_cases[i].threads;
+        m.untraced_us[0] = 1570;
+        m.untraced_us[1] = 1000;
+        etp_ab_session *s = open_made(&m, &f);
+        const etp_ab *ab = etp_ab_answer(s);
+        const etp_ab_finding *x = finding_in(ab, ETP_FINDING_CLOCK_EFFECT);
+        if ((x != NULL) != (k_cases[i].clock != NULL) || (x && !strstr(x->text, k_cases[i].clock))) {
+            fail_msg("case %zu: %s", i, x ? x->text : "no finding");
+        }
+        assert_true((finding_in(ab, ETP_FINDING_WAITS) != NULL) == k_cases[i].waits);
+        const etp_clock_split *split = &ab->counters.splits[0];
+        const etp_paired *factors[3] = {&split->cycles, &split->clock, &split->busy};
+        assert_int_equal(split->cycles.blocks, k_cases[i].ghz[1] > 0 ? MADE_BLOCKS : 0);
+        for (int k = 0; k < 3 && split->cycles.blocks; k++) {
+            if (!(fabs(factors[k]->estimate / k_cases[i].factors[k] - 1) < 0.001)) {
+                fail_msg("case %zu, factor %d: %g", i, k, factors[k]->estimate);
+            }
+        }
+        double product = split->cycles.mean_ln + split->clock.mean_ln + split->busy.mean_ln;
+        assert_true(split->cycles.blocks == 0 || fabs(product - log(ab->comparisons[0].estimate)) < 1e-12);
+        assert_true(report_says(ab, &f, "Cycles and clock"));
+        close_made(s, &f);
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -367,6 +443,7 @@ int main(void)
         cmocka_unit_test(slower_first_and_back),
         cmocka_unit_test(shift_in_words),
         cmocka_unit_test(drift_and_what_it_follows),
+        cmocka_unit_test(speedup_or_clock),
     };
     return cmocka_run_group_tests_name("answer words", tests, NULL, NULL);
 }

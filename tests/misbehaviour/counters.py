@@ -1,0 +1,219 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Cycles, clock and waiting: what a runner counts must come out in `ab`, `stats`, the reports and the folder, with the
+factors worked out here from samples.csv and environment.jsonl; and where nothing is counted, why. The runner is
+tests/fakes/fake_runner.c.
+
+usage: counters.py ETPROF FAKE_RUNNER"""
+import csv
+import json
+import math
+import os
+import pathlib
+import statistics
+import subprocess
+import sys
+import tempfile
+
+ETPROF, FAKE = (str(pathlib.Path(p).resolve()) for p in sys.argv[1:3])
+FAILURES = []
+T975 = {4: 3.18245, 7: 2.44691, 8: 2.36462}  # Student's t, 97.5 %, printed tables, by number of blocks
+ON, OFF = "linux_sme2_on", "linux_sme2_off"
+
+
+def expect(condition, name, what):
+    if not condition:
+        FAILURES.append(name)
+        print(f"{name}: {what}")
+
+
+def etprof(directory, *words, **env):
+    return subprocess.run([ETPROF, *words], cwd=directory, capture_output=True, text=True, timeout=60, check=False,
+                          env={**os.environ, **env})
+
+
+def session(tmp, directives, *extra, **env):
+    (pathlib.Path(tmp) / "model.pte").write_bytes(b"\x10\0\0\0ET12" + "\n".join(directives).encode() + b"\n")
+    return etprof(tmp, "ab", "model.pte", "--levels", "sme2,neon", "--blocks", "8", "--iterations", "9", "--warmup", "2",
+                  "--seed", "7", "--no-trace", "--runner", FAKE, "--out", "run", "--full", *extra, **env)
+
+
+def document(tmp, name):
+    return json.loads((pathlib.Path(tmp) / "run" / name).read_text())
+
+
+def lines(tmp):
+    text = (pathlib.Path(tmp) / "run" / "environment.jsonl").read_text()
+    return [json.loads(line) for line in text.splitlines()]
+
+
+def values(tmp):
+    """{block: {experiment: {"ns", "cpu_ns", "cycles", …: ln of the launch's median over its timed iterations}}}"""
+    timed, out = {}, {}
+    with open(pathlib.Path(tmp) / "run" / "samples.csv", newline="") as f:
+        for r in csv.DictReader(f):
+            if r["phase"] == "timed":
+                timed.setdefault(int(r["launch"]), []).append((int(r["iteration"]), int(r["duration_ns"])))
+    for l in lines(tmp):
+        if l["type"] != "launch" or l["kind"] != "timed" or l["launch"] not in timed:
+            continue
+        at = out.setdefault(l["block"], {}).setdefault(l["experiment"], {})
+        at["ns"] = statistics.median(math.log(ns) for _, ns in timed[l["launch"]])
+        for key in ("cpu_ns", "cycles", "instructions", "cache_misses"):
+            column = l.get("counted", {}).get(key)
+            kept = [column[i] for i, _ in timed[l["launch"]] if column[i]] if column else []
+            if 2 * len(kept) > len(timed[l["launch"]]):
+                at[key] = statistics.median(map(math.log, kept))
+    return out
+
+
+def interval(logs):
+    mean, half = statistics.mean(logs), T975[len(logs)] * statistics.stdev(logs) / len(logs) ** 0.5
+    return [math.exp(v) for v in (mean, mean - half, mean + half)]
+
+
+def near(found, wanted):
+    return found is not None and all(abs(found[k] / w - 1) < 2e-5 for k, w in zip(("estimate", "lo", "hi"), wanted))
+
+
+def factors(by_block):
+    """Logs of each factor over the blocks that have it; above 0 the candidate is faster."""
+    out = {k: [] for k in ("speedup", "cycles", "clock", "busy", "instructions", "per_cycle")}
+    for b in by_block.values():
+        x, y = b.get(OFF, {}), b.get(ON, {})
+        if not all(k in s for s in (x, y) for k in ("ns", "cpu_ns", "cycles")):
+            continue
+        out["speedup"].append(x["ns"] - y["ns"])
+        out["cycles"].append(x["cycles"] - y["cycles"])
+        out["clock"].append(y["cycles"] - y["cpu_ns"] - x["cycles"] + x["cpu_ns"])
+        out["busy"].append(y["cpu_ns"] - y["ns"] - x["cpu_ns"] + x["ns"])
+        if "instructions" in x and "instructions" in y:
+            out["instructions"].append(x["instructions"] - y["instructions"])
+            out["per_cycle"].append(y["instructions"] - y["cycles"] - x["instructions"] + x["cycles"])
+    return out
+
+
+BASE = ["base sme2 1000000", "base neon 3000000", "noise 10"]
+# 8.7 M cycles in 2.9 ms of 3: 3 GHz; 2.6 M in 0.95 ms of 1: 2.7368 GHz.
+COUNTS = ["counts sme2 2600000 950000 5000000 2000", "counts neon 8700000 2900000 9000000 1000"]
+
+
+def planted():
+    name = "planted"
+    with tempfile.TemporaryDirectory() as tmp:
+        done = session(tmp, BASE + COUNTS, FAKE_COUNTERS="yes")
+        expect(done.returncode == 0, name, (done.returncode, done.stderr[-400:]))
+        report = document(tmp, "report.json")
+        c = report["comparisons"][0]["counters"]
+        logs = factors(values(tmp))
+        expect(c["blocks"] == 8, name, c)
+        for key, wanted in logs.items():
+            expect(near(c[key], interval(wanted)), name, (key, c[key], interval(wanted)))
+        expect(abs(c["cycles"]["estimate"] * c["clock"]["estimate"] * c["busy"]["estimate"] /
+                   report["comparisons"][0]["speedup"]["estimate"] - 1) < 1e-5, name, "the factors do not give the headline")
+        # By hand: 2.6/0.95 GHz against 3; 0.95 against 2.9/3 CPUs; 9 M instructions against 5.
+        expect(abs(c["clock"]["estimate"] - 2.6 / 0.95 / 3) < 1e-5 and c["clock"]["verdict"] == "slower", name, c["clock"])
+        expect(abs(c["busy"]["estimate"] - 0.95 / (2.9 / 3)) < 1e-5, name, c["busy"])
+        expect(c["instructions"]["estimate"] == 1.8, name, c["instructions"])
+        arms = {a["name"]: a["counters"] for a in report["arms"]}
+        expect(abs(arms[OFF]["clock_ghz"] - 3) < 1e-5 and abs(arms[ON]["clock_ghz"] - 2.73684) < 1e-5, name, arms)
+        expect(arms[ON]["cache_misses"] == 2000 and arms[ON]["cache"] == "fake-misses", name, arms)
+        expect(abs(arms[ON]["busy"] - 0.95) < 1e-5 and arms[ON]["events"] == "hardware", name, arms)
+        kinds = {f["kind"]: f["text"] for f in report["findings"]}
+        expect("the clock takes 8.77 %" in kinds["clock_effect"] and "0.95 CPUs at work" in kinds["waits"], name, kinds)
+        expect("clock is cycles ÷ CPU time" in done.stdout.replace("\n", " ") and "= cycles" in done.stdout, name,
+               "not in the text")
+        for file in ("report.html", "report.md"):
+            expect("Cycles and clock" in (pathlib.Path(tmp) / "run" / file).read_text(), name, file)
+        device = document(tmp, "manifest.json")
+        expect("cycle counters" not in device["unreadable"], name, device["unreadable"])
+        stats = json.loads(etprof(tmp, "stats", "run", "--format", "json").stdout)
+        expect(stats["counters"] == c and stats["comparisons"][0]["counters"] == c, name, stats["counters"])
+        expect([a["counters"] for a in stats["arms"]] == [a["counters"] for a in report["arms"]], name, stats["arms"])
+        expect("= cycles" in etprof(tmp, "stats", "run").stdout, name, "stats has no section")
+        (pathlib.Path(tmp) / "stats.json").write_text(json.dumps(stats))
+        for words in (("verify", "run"), ("validate", "run"), ("validate", "stats.json")):
+            checked = etprof(tmp, *words)
+            expect(checked.returncode == 0, name, (words, checked.stdout[-600:]))
+
+
+def some_missing():
+    """A launch of which only some iterations, or none, were counted costs its block; others stay."""
+    name = "some missing"
+    with tempfile.TemporaryDirectory() as tmp:
+        # starts of sme2: the pilot, then one a block; of these the 3rd counts every other iteration
+        session(tmp, BASE + COUNTS + ["on sme2 timed 3 uncounted"])
+        report = document(tmp, "report.json")
+        by_block = values(tmp)
+        logs = factors(by_block)
+        c = report["comparisons"][0]["counters"]
+        expect(len(logs["cycles"]) == 7 and c["blocks"] == 7, name, (len(logs["cycles"]), c))
+        expect(near(c["cycles"], interval(logs["cycles"])) and near(c["speedup"], interval(logs["speedup"])), name, c)
+        expect(report["comparisons"][0]["speedup"]["blocks"] == 8, name, "the headline lost a block")
+        expect(any(None in l["counted"]["cycles"] for l in lines(tmp) if "counted" in l), name, "nothing was missing")
+
+
+def shared():
+    name = "shared with others"
+    with tempfile.TemporaryDirectory() as tmp:
+        done = session(tmp, BASE + COUNTS + ["on sme2 timed * shared"])
+        expect("was extrapolated" in done.stdout.replace("\n", " "), name, done.stdout[-600:])
+        expect(sum(l["counted"]["scaled"] for l in lines(tmp) if "counted" in l) > 0, name, "not written down")
+
+
+def one_arm():
+    """Counted in one arm alone (another runner, a lost privilege): nothing is compared."""
+    name = "one arm"
+    with tempfile.TemporaryDirectory() as tmp:
+        done = session(tmp, BASE + COUNTS[:1])
+        report = document(tmp, "report.json")
+        expect(done.returncode == 0 and report["comparisons"][0]["counters"] is None, name, report["comparisons"])
+        arms = {a["name"]: a["counters"] for a in report["arms"]}
+        expect(arms[OFF] is None and arms[ON]["blocks"] == 8, name, arms)
+        expect("nothing to take apart" in done.stdout.replace("\n", " "), name, done.stdout[-900:])
+
+
+def refused():
+    name = "refused"
+    with tempfile.TemporaryDirectory() as tmp:
+        done = session(tmp, BASE, FAKE_COUNTERS="denied")
+        said = done.stdout.replace("\n", " ")
+        expect("not counted (none: the fake was told to refuse); what would allow it: tell it otherwise" in said, name,
+               done.stdout[-900:])
+        manifest, report = document(tmp, "manifest.json"), document(tmp, "report.json")
+        expect("cycle counters" in manifest["unreadable"], name, manifest["unreadable"])
+        expect(manifest["device"]["facts"]["counters"] == "none: the fake was told to refuse", name, manifest["device"])
+        expect(report["comparisons"][0]["counters"] is None and all(a["counters"] is None for a in report["arms"]), name,
+               "counters out of nothing")
+        expect(all("counted" not in l for l in lines(tmp)), name, "counts in the folder")
+        checks = {c["id"]: c for c in json.loads(
+            etprof(tmp, "doctor", "--runner", FAKE, "--format", "json", FAKE_COUNTERS="denied").stdout)["checks"]}
+        expect(checks["counters"]["ok"] is None and checks["counters"]["fix"] == "tell it otherwise", name, checks["counters"])
+        expect("told to refuse" in checks["counters"]["found"], name, checks["counters"])
+
+
+def older_runner():
+    """One that has never heard of counters: as before, and that is said."""
+    name = "older runner"
+    with tempfile.TemporaryDirectory() as tmp:
+        done = session(tmp, BASE)
+        manifest = document(tmp, "manifest.json")
+        expect(done.returncode == 0 and "cycle counters" in manifest["unreadable"], name, manifest["unreadable"])
+        expect("counters" not in manifest["device"]["facts"] and "Cycles and clock" not in done.stdout, name, done.stdout[-600:])
+
+
+def too_much():
+    name = "counts beyond belief"
+    with tempfile.TemporaryDirectory() as tmp:
+        done = session(tmp, BASE + ["counts * 9300000000000000000 1 1 1"])
+        expect(done.returncode != 0 and "counted more than can be" in done.stderr, name, (done.returncode, done.stderr))
+
+
+planted()
+some_missing()
+shared()
+one_arm()
+refused()
+older_runner()
+too_much()
+print(f"{len(FAILURES)} failures" if FAILURES else "all as planted")
+sys.exit(1 if FAILURES else 0)
