@@ -165,12 +165,7 @@ static void write_counted(etp_json *j, const etp_run_launch *l)
     etp_json_key(j, "counted");
     etp_json_begin_object(j);
     etp_json_kv_str(j, "events", l->counted.events);
-    etp_json_key(j, "cache");
-    if (l->counted.cache.len > 0) {
-        etp_json_str(j, l->counted.cache);
-    } else {
-        etp_json_null(j);
-    }
+    etp_json_kv_str_if(j, "cache", l->counted.cache, l->counted.cache.len > 0);
     etp_json_kv_u64(j, "scaled", l->counted.scaled);
     write_column(j, "cpu_ns", l, offsetof(etp_run_counts, cpu_ns), false);
     write_column(j, "cycles", l, offsetof(etp_run_counts, cycles), false);
