@@ -203,6 +203,26 @@ static etp_status count_matches(const preparation *p, size_t n, const char *file
                           ETP_STR_ARG(p->method->name), p->method->inputs.n);
 }
 
+// What the method takes, with room for arrays that are of another type or padded: those get a message
+// of their own. Beyond it an archive is a bomb.
+static uint64_t unpacked_limit(const preparation *p)
+{
+    uint64_t sum = (uint64_t)1 << 24;
+    for (size_t i = 0; i < p->method->inputs.n; i++) {
+        const etp_evalue *value = input_of(p, i);
+        tensor t;
+        uint64_t bytes = 0;
+        if (value && value->kind == ETP_EVALUE_TENSOR && set_sizes(&t, value->u.tensor->sizes) &&
+            etp_dtype_bytes(value->u.tensor->dtype, elements_of(&t), &bytes)) {
+            sum += bytes < UNPACKED_LIMIT / 8 ? 8 * bytes : UNPACKED_LIMIT;
+        }
+        if (sum >= UNPACKED_LIMIT) {
+            return UNPACKED_LIMIT;
+        }
+    }
+    return sum;
+}
+
 static etp_status from_npz(preparation *p, const char *path)
 {
     etp_file file;
@@ -210,7 +230,7 @@ static etp_status from_npz(preparation *p, const char *path)
     const etp_npy *arrays;
     size_t n;
     ETP_TRY(etp_file_open(path, UNPACKED_LIMIT, &file, p->err));
-    etp_status status = etp_npz_read(file.bytes, UNPACKED_LIMIT, &scratch, &arrays, &n, p->err);
+    etp_status status = etp_npz_read(file.bytes, unpacked_limit(p), &scratch, &arrays, &n, p->err);
     if (status != ETP_OK) {
         status = etp_fail_ctx(p->err, "%s", path);
     } else {

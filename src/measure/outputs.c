@@ -198,6 +198,7 @@ static void compare_elements(const uint8_t *a, const uint8_t *b, const output *o
                              etp_output_difference *d)
 {
     double dot = 0, aa = 0, bb = 0;
+    uint64_t finite = 0;
     for (uint64_t i = 0; i < o->elements; i++) {
         double x = load(a + i * o->type->size, o->type);
         if (isfinite(x)) {
@@ -209,6 +210,8 @@ static void compare_elements(const uint8_t *a, const uint8_t *b, const output *o
         double x = load(a + i * o->type->size, o->type), y = load(b + i * o->type->size, o->type);
         d->nan_a += isnan(x) != 0;
         d->nan_b += isnan(y) != 0;
+        d->nan_both += isnan(x) && isnan(y);
+        finite += isfinite(x) && isfinite(y);
         if ((isnan(x) && isnan(y)) || x == y) {
             if (isfinite(x)) {
                 dot += x * y;
@@ -233,8 +236,9 @@ static void compare_elements(const uint8_t *a, const uint8_t *b, const output *o
         d->mismatched += diff > floor_abs + tol.relative * larger;
     }
     d->cosine = aa == 0 && bb == 0 ? 1 : aa == 0 || bb == 0 ? 0 : dot / sqrt(aa * bb);
+    d->cosine = finite > 0 || o->elements == 0 ? d->cosine : (double)NAN;
     // Under one large element everything else could be noise and still lie within a part of it.
-    d->within = d->mismatched == 0 && (tol.steps || d->cosine >= MIN_COSINE);
+    d->within = d->mismatched == 0 && (tol.steps || !(d->cosine < MIN_COSINE));
 }
 
 static uint64_t largest_of(const uint8_t *row, uint64_t n, const dtype *t)
@@ -322,6 +326,8 @@ static etp_status compare_output(const folder *fa, const folder *fb, size_t i,
         out->max_abs = fmax(out->max_abs, d->max_abs); // fmax passes over a NAN
         out->max_rel = fmax(out->max_rel, d->max_rel);
         out->cosine = fmin(out->cosine, d->cosine);
+        out->elements += d->elements;
+        out->nan_both += d->nan_both;
         if (!d->within) {
             because(out, etp_arena_printf(arena, "output %zu (%s): %llu of %llu elements differ, by up to %g",
                                           i, d->dtype, (unsigned long long)d->mismatched,

@@ -11,9 +11,10 @@ typedef struct etp_output_difference {
     uint64_t elements;
     double max_abs;       // largest |a − b|; infinite where a number stands against a NaN or infinity
     double max_rel;       // largest |a − b| ÷ max(|a|, |b|), over elements above the absolute tolerance
-    double cosine;        // of the two as vectors, NaN and infinite elements left out; 1 when both are zero
+    double cosine;        // of the two as vectors, NaN and infinite elements left out; 1 when both are zero,
+                          // NAN when nothing is left
     double max_magnitude; // largest finite |a|
-    uint64_t nan_a, nan_b; // NaNs on each side
+    uint64_t nan_a, nan_b, nan_both; // NaNs on each side, and in the same places
     uint64_t mismatched;   // elements outside the tolerance
     uint64_t rows, same_argmax; // along the last dimension: how many, and in how many the largest element
                                 // is the same; 0 rows where there is nothing to choose from
@@ -25,6 +26,7 @@ typedef struct etp_outputs_comparison {
     size_t n;
     etp_output_difference *outputs; // those that could be compared
     double max_abs, max_rel, cosine; // worst over the outputs; NAN when nothing could be compared
+    uint64_t elements, nan_both; // of all that were compared
     double argmax; // least share of rows with the same largest element, NAN likewise
     const char *why;                 // first reason for !ok, NULL
 } etp_outputs_comparison;

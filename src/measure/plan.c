@@ -5,6 +5,7 @@
 
 #include <etprof/stats.h>
 
+#include "base/json.h"
 #include "base/sha256.h"
 #include "measure/foreign.h"
 #include "measure/session.h"
@@ -34,6 +35,14 @@ static bool is_plain(etp_str s)
 {
     if (s.len == 0 || s.len > 120 || s.ptr[0] == '.') {
         return false;
+    }
+    for (etp_str rest = s; rest.len > 0;) { // JSON could not give the name back
+        bool valid;
+        size_t n = etp_utf8_next(rest, &valid);
+        if (!valid) {
+            return false;
+        }
+        rest = (etp_str){rest.ptr + n, rest.len - n};
     }
     for (size_t i = 0; i < s.len; i++) {
         unsigned char c = (unsigned char)s.ptr[i];

@@ -83,6 +83,7 @@ typedef struct etp_ab_arm {
     etp_ab_ratio observer; // traced ÷ untraced
     etp_ab_drift drift;
     etp_ab_correctness expected; // against the outputs that the inputs came with
+    bool outputs_differ; // beyond tolerance: from the arm of its program that is shown first, or from `expected`
 } etp_ab_arm;
 
 typedef struct etp_ab_comparison {
@@ -243,6 +244,7 @@ typedef struct etp_ab_fix {
     X(NOTE, "session_note", "what the session wrote down while it measured; notes of the manifest") \
     X(OUTPUTS, "outputs_differ", "outputs of the arms compared element by element; tolerances in docs/run-folder.md") \
     X(OUTPUTS_UNREAD, "outputs_not_compared", "the recorded outputs could not be read")             \
+    X(OUTPUTS_NAN, "outputs_nan", "outputs/ of both sides: elements that are NaN in both, any")    \
     X(NO_EXECUTION, "no_execution", "executions with Method::execute in the arm's traces: none")    \
     X(TRACE_UNUSED, "trace_not_used", "a recording of the folder could not be read")                \
     X(PROGRAM_UNUSED, "program_not_used", "events of the recording against the program's instructions") \

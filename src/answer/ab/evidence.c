@@ -93,7 +93,7 @@ void etp_ab_withhold(etp_ab_session *s, bool control_differs)
         etp_ab_comparison *c = &ab->comparisons[i];
         bool refuted = ab->arms[c->baseline].proof.truth == ETP_CONTRADICTED ||
                        ab->arms[c->candidate].proof.truth == ETP_CONTRADICTED;
-        if (ab->correctness.ok == 0) {
+        if (ab->arms[c->baseline].outputs_differ || ab->arms[c->candidate].outputs_differ) {
             c->withheld = "outputs_differ";
         } else if (refuted) {
             c->withheld = "proof_failed";

@@ -26,6 +26,7 @@ typedef struct made {
     uint64_t khz[2];         // likewise, UINT64_MAX
     uint64_t wait_ns;        // of each launch of a second, UINT64_MAX: not readable
     float output[2];         // NAN: none recorded
+    bool nan_output; // of both
     bool broken_output, broken_trace, no_execute, foreign_program, broken_samples;
     const char *note, *cpus;
     const char *cpu;     // what the runner said of the processor, NULL nothing
@@ -220,7 +221,8 @@ static inline void made_outputs(const made *m, folder *f, const etp_run *run)
         if (!isnan(m->output[arm])) {
             made_file(f, etp_arena_printf(&f->arena, "run/%s/outputs.json", dir), broken ? "{" : k_list,
                       broken ? 1 : sizeof k_list - 1);
-            made_file(f, etp_arena_printf(&f->arena, "run/%s/output-0.bin", dir), &m->output[arm], sizeof m->output[arm]);
+            float value = m->nan_output ? (float)NAN : m->output[arm];
+            made_file(f, etp_arena_printf(&f->arena, "run/%s/output-0.bin", dir), &value, sizeof value);
         }
     }
 }

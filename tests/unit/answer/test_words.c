@@ -116,6 +116,8 @@ static void noted_else(made *m) { m->note = "the machine slept"; }
 static void not_noted(made *m) { m->note = NULL; }
 static void outputs_differ(made *m) { m->output[1] = 2; }
 static void outputs_differ_as_nan(made *m) { m->output[1] = HUGE_VALF; }
+static void outputs_nan(made *m) { m->nan_output = true; }
+static void outputs_no_nan(made *m) { m->nan_output = false; }
 static void outputs_agree(made *m) { m->output[1] = 1; }
 static void outputs_broken(made *m) { m->broken_output = true; }
 static void outputs_whole(made *m) { m->broken_output = false; }
@@ -151,6 +153,7 @@ static const struct {
     {ETP_FINDING_CLOCK, sleeps, never_sleeps, sleeps_on, "(block 5: 3 s asleep)"},
     {ETP_FINDING_NOTE, noted, not_noted, noted_else, "the clock jumped"},
     {ETP_FINDING_OUTPUTS, outputs_differ, outputs_agree, outputs_differ_as_nan, "outputs of linux_sme2_1"},
+    {ETP_FINDING_OUTPUTS_NAN, outputs_nan, outputs_no_nan, NULL, "1 of 1 elements are NaN on both sides"},
     {ETP_FINDING_OUTPUTS_UNREAD, outputs_broken, outputs_whole, NULL, "not compared"},
     {ETP_FINDING_NO_EXECUTION, never_ends, ends, NULL, "no execution"},
     {ETP_FINDING_TRACE_UNUSED, trace_torn, trace_whole, NULL, "trace not used"},
@@ -231,6 +234,7 @@ static const struct {
     {ETP_CAUSE_BUILDS, runner_unknown, ETP_CAUSE_UNKNOWN, "not recorded"},
     {ETP_CAUSE_OUTPUTS, NULL, ETP_CAUSE_RULED_OUT, "agree"},
     {ETP_CAUSE_OUTPUTS, outputs_differ, ETP_CAUSE_SUSPECT, "differ"},
+    {ETP_CAUSE_OUTPUTS, outputs_nan, ETP_CAUSE_UNKNOWN, "not compared"},
     {ETP_CAUSE_OUTPUTS, outputs_none, ETP_CAUSE_UNKNOWN, "not compared"},
 };
 
