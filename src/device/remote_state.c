@@ -227,19 +227,7 @@ static void take_pair(etp_str key, etp_str v, etp_os_state *out, seen *s)
 
 void etp_remote_state(etp_device *d, etp_os_state *out)
 {
-    *out = (etp_os_state){.time_ns = etp_os_now_ns(),
-                          .asleep_ns = UINT64_MAX, // ours would say nothing about the device
-                          .load1 = (double)NAN,
-                          .memory_free_bytes = UINT64_MAX,
-                          .temperature_c = (double)NAN,
-                          .freq_min_khz = UINT64_MAX,
-                          .freq_max_khz = UINT64_MAX,
-                          .cpu_busy_ms = UINT64_MAX,
-                          .cpu_steal_ms = UINT64_MAX,
-                          .freq_cap_khz = UINT64_MAX,
-                          .thermal_status = -1,
-                          .battery_percent = -1,
-                          .boost = -1};
+    *out = etp_os_state_unknown(); // our own sleep would say nothing about the device
     etp_arena arena = {0};
     etp_remote_call call = {.script = k_state};
     seen s = {.hz = 100, .battery_c = (double)NAN};

@@ -7,6 +7,8 @@
 #ifndef ETP_OS_OS_H
 #define ETP_OS_OS_H
 
+#include <math.h>
+
 #include "base/sink.h"
 
 #include <etprof/arena.h>
@@ -236,6 +238,25 @@ typedef struct etp_os_state {
     size_t n_unreadable;
 } etp_os_state;
 ETP_API void etp_os_state_read(etp_os_state *out);
+// Nothing is known but the time: what every reading starts from.
+static inline etp_os_state etp_os_state_unknown(void)
+{
+    return (etp_os_state){
+        .time_ns = etp_os_now_ns(),
+        .asleep_ns = UINT64_MAX,
+        .load1 = (double)NAN,
+        .memory_free_bytes = UINT64_MAX,
+        .temperature_c = (double)NAN,
+        .freq_min_khz = UINT64_MAX,
+        .freq_max_khz = UINT64_MAX,
+        .cpu_busy_ms = UINT64_MAX,
+        .cpu_steal_ms = UINT64_MAX,
+        .freq_cap_khz = UINT64_MAX,
+        .thermal_status = -1,
+        .battery_percent = -1,
+        .boost = -1,
+    };
+}
 // Takes the clock of one CPU in.
 static inline void etp_os_state_core(etp_os_state *s, uint64_t cpu, uint64_t khz)
 {

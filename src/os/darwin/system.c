@@ -77,7 +77,6 @@ static void read_memory(etp_os_state *out)
     vm_statistics64_data_t vm;
     mach_msg_type_number_t n = HOST_VM_INFO64_COUNT;
     long page = sysconf(_SC_PAGESIZE);
-    out->memory_free_bytes = UINT64_MAX;
     if (page > 0 && host_statistics64(mach_host_self(), HOST_VM_INFO64, (host_info64_t)&vm, &n) == KERN_SUCCESS) {
         uint64_t pages = (uint64_t)vm.free_count + vm.external_page_count + vm.purgeable_count;
         out->memory_free_bytes = pages * (uint64_t)page;
@@ -91,7 +90,6 @@ static void read_cpu_time(etp_os_state *out)
     host_cpu_load_info_data_t load;
     mach_msg_type_number_t n = HOST_CPU_LOAD_INFO_COUNT;
     long hz = sysconf(_SC_CLK_TCK);
-    out->cpu_busy_ms = out->cpu_steal_ms = UINT64_MAX;
     if (hz > 0 && host_statistics(mach_host_self(), HOST_CPU_LOAD_INFO, (host_info_t)&load, &n) == KERN_SUCCESS) {
         uint64_t ticks = (uint64_t)load.cpu_ticks[CPU_STATE_USER] + load.cpu_ticks[CPU_STATE_SYSTEM] +
                          load.cpu_ticks[CPU_STATE_NICE];
@@ -106,17 +104,9 @@ void etp_os_state_read(etp_os_state *out)
     // Only Apple's frameworks and root's powermetrics tell these.
     static const char *const k_unreadable[] = {"temperature", "cpu frequency", "governor", "boost",
                                                "power source"};
-    uint64_t now = etp_os_now_ns(), awake = clock_gettime_nsec_np(CLOCK_UPTIME_RAW);
-    *out = (etp_os_state){.time_ns = now, // goes on while the machine sleeps, unlike the other
-                          .asleep_ns = now > awake ? now - awake : 0,
-                          .load1 = (double)NAN,
-                          .temperature_c = (double)NAN,
-                          .freq_min_khz = UINT64_MAX,
-                          .freq_max_khz = UINT64_MAX,
-                          .freq_cap_khz = UINT64_MAX,
-                          .thermal_status = -1,
-                          .battery_percent = -1,
-                          .boost = -1};
+    *out = etp_os_state_unknown();
+    uint64_t awake = clock_gettime_nsec_np(CLOCK_UPTIME_RAW); // out->time_ns goes on while the machine sleeps
+    out->asleep_ns = out->time_ns > awake ? out->time_ns - awake : 0;
     for (size_t i = 0; i < sizeof k_unreadable / sizeof *k_unreadable; i++) {
         out->unreadable[out->n_unreadable++] = k_unreadable[i];
     }

@@ -319,19 +319,7 @@ static void read_power(etp_os_state *out, etp_arena *arena)
 
 void etp_os_state_read(etp_os_state *out)
 {
-    *out = (etp_os_state){.time_ns = etp_os_now_ns(),
-                          .asleep_ns = UINT64_MAX,
-                          .load1 = (double)NAN,
-                          .memory_free_bytes = UINT64_MAX,
-                          .temperature_c = (double)NAN,
-                          .freq_min_khz = UINT64_MAX,
-                          .freq_max_khz = UINT64_MAX,
-                          .cpu_busy_ms = UINT64_MAX,
-                          .cpu_steal_ms = UINT64_MAX,
-                          .freq_cap_khz = UINT64_MAX,
-                          .thermal_status = -1,
-                          .battery_percent = -1,
-                          .boost = -1};
+    *out = etp_os_state_unknown();
     read_asleep(out);
     etp_arena arena = {0};
     etp_str text;
