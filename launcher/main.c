@@ -4,7 +4,6 @@
 
 #include <errno.h>
 #include <signal.h>
-#include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -35,16 +34,6 @@ typedef struct options {
     const char *level, *mask, *method, *report, *make;
     bool force, probe, executable;
 } options;
-
-void launch_why(launch *l, const char *format, ...)
-{
-    if (l->why[0] == '\0') {
-        va_list args;
-        va_start(args, format);
-        (void)vsnprintf(l->why, sizeof l->why, format, args);
-        va_end(args);
-    }
-}
 
 static int complain(const char *text)
 {

@@ -4,9 +4,6 @@
 #include "launch.h"
 
 #include <errno.h>
-#if defined(__linux__)
-#include <sched.h>
-#endif
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -14,27 +11,9 @@
 
 #if defined(__APPLE__)
 
-bool launch_can_trace(void)
-{
-    return false;
-}
-
 bool launch_can_preload(void)
 {
     return true;
-}
-
-bool launch_traced(launch *l, int *out_status)
-{
-    (void)out_status;
-    launch_why(l, "macOS has no tracing that could do it");
-    return false;
-}
-
-bool cpu_faulting(void);
-bool cpu_faulting(void)
-{
-    return false;
 }
 
 // System Integrity Protection throws DYLD_ variables away for what lies in these folders.
@@ -48,14 +27,6 @@ static bool is_protected(const char *path)
         }
     }
     return false;
-}
-
-bool launch_pin(launch *l)
-{
-    if (l->cpus) {
-        launch_why(l, "macOS cannot keep a program on CPUs");
-    }
-    return l->cpus == NULL;
 }
 
 #define VARIABLE "DYLD_INSERT_LIBRARIES"
@@ -73,11 +44,6 @@ static bool reaches(launch *l)
 
 #else
 
-bool launch_can_trace(void)
-{
-    return true;
-}
-
 #if defined(__aarch64__)
 bool launch_can_preload(void)
 {
@@ -89,36 +55,6 @@ bool launch_can_preload(void)
     return false; // programs ask the CPU itself: no function to answer for
 }
 #endif
-
-// "0,2-3"
-bool launch_pin(launch *l)
-{
-    cpu_set_t set;
-    CPU_ZERO(&set);
-    for (const char *p = l->cpus; p && *p != '\0';) {
-        char *end;
-        unsigned long first = strtoul(p, &end, 10), last = first;
-        bool ok = end != p && *p >= '0' && *p <= '9';
-        if (ok && *end == '-') {
-            p = end + 1;
-            last = strtoul(p, &end, 10);
-            ok = end != p && *p >= '0' && *p <= '9' && last >= first;
-        }
-        if (!ok || last >= CPU_SETSIZE || (*end != ',' && *end != '\0')) {
-            launch_why(l, "--cpus takes numbers and ranges, e.g. 0,2-3, not %s", l->cpus);
-            return false;
-        }
-        for (unsigned long i = first; i <= last; i++) {
-            CPU_SET(i, &set);
-        }
-        p = end + (*end == ',');
-    }
-    if (l->cpus && sched_setaffinity(0, sizeof set, &set) != 0) {
-        launch_why(l, "CPUs %s: %s", l->cpus, strerror(errno));
-        return false;
-    }
-    return true;
-}
 
 #define VARIABLE "LD_PRELOAD"
 

@@ -13,6 +13,9 @@ import subprocess
 import sys
 import tempfile
 
+sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1] / "tools"))
+from checks import skip
+
 HERE = pathlib.Path(__file__).resolve().parent
 ROOT = HERE.parent.parent
 sys.path.insert(0, str(ROOT / "tests" / "foreign"))
@@ -22,16 +25,11 @@ CC = "aarch64-linux-gnu-gcc"
 SDK_LIBRARIES = ["libexecutorch%s.so" % p for p in build.PARTS]
 C_LIBRARIES = ["ld-linux-aarch64.so.1", "libc.so.6", "libm.so.6", "libdl.so.2", "libpthread.so.0", "libstdc++.so.6",
                "libgcc_s.so.1"]
-SOURCES = ["main.c", "preload.c", "elf_sites.c", "trace_linux.c", "auxv.c", "cpu_arm64.c", "x86_length.c"]
+SOURCES = ["main.c", "launch.c", "preload.c", "elf_sites.c", "trace_linux.c", "auxv.c", "cpu_arm64.c", "x86_length.c"]
 ISA = ["level.c", "text.c", "cpu.c", "x86.c"]
 # What each level leaves of "sme sme2 i8mm" on a CPU that has all three; by the levels' definitions.
 LEVELS = {"sme2": "sme 1 sme2 1 i8mm 1", "sme1": "sme 1 sme2 0 i8mm 1", "neon": "sme 0 sme2 0 i8mm 1",
           "dotprod": "sme 0 sme2 0 i8mm 0"}
-
-
-def skip(reason):
-    print("skipped: " + reason)
-    sys.exit(77)
 
 
 def compile_to(out, *words):
