@@ -16,12 +16,10 @@ import tempfile
 import threading
 import time
 
+sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1] / "tools"))
+from checks import skip
+
 sys.path.insert(0, str(pathlib.Path(__file__).parent))
-
-
-def skip(reason: str):
-    print(f"skipped: {reason}")
-    sys.exit(77)
 
 
 class Bench:

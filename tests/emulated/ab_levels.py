@@ -9,17 +9,15 @@ import subprocess
 import sys
 import tempfile
 
+sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1] / "tools"))
+from checks import skip
+
 # What XNNPACK calls the operators: at an SME level, and where SME is hidden.
 TOKENS = {
     "fp32": ("PF32", "F32"),
     "fp16": ("PF16", "F16"),
     "int8": ("PQS8", "QC8"),
 }
-
-
-def skip(reason: str):
-    print(f"skipped: {reason}")
-    sys.exit(77)
 
 
 def main():

@@ -13,6 +13,9 @@ import subprocess
 import sys
 import tempfile
 
+sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1] / "tools"))
+from checks import skip
+
 CC = os.environ.get("ETPROF_AARCH64_CC", "aarch64-linux-gnu-gcc")
 FLAGS = "-std=c17 -O2 -fno-unroll-loops -D_GNU_SOURCE -Wall -Wextra -Werror".split()
 CPUS = {  # CPU: (sums checked, products of the matrix unit checked)
@@ -32,11 +35,6 @@ LOOPS = {
     ("sme", "dot_i8"): ("etp_sme_mopa_i8", [(0xffe0001c, 0xa0800000, 2 * 4 * 256)]),   # smopa za.s, z.b
     ("sme2", "fma_f32"): ("etp_sme2_fmla_f32", [(0xffe39c78, 0xc1a11800, 2 * 4 * 16)]), # fmla za.s, vgx4
 }
-
-
-def skip(reason):
-    print(f"skipped: {reason}")
-    sys.exit(77)
 
 
 def build(root, tmp):

@@ -10,14 +10,12 @@ import subprocess
 import sys
 import tempfile
 
+sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1] / "tools"))
+from checks import skip
+
 ETPROF, ROOT = sys.argv[1], pathlib.Path(sys.argv[2])
 BUNDLE = ROOT / "build" / "bundle" / "aarch64-linux-gnu"
 MODEL = ROOT / "examples" / "models" / "toy_cnn_xnnpack_fp32.pte"
-
-
-def skip(reason):
-    print(f"skipped: {reason}")
-    sys.exit(77)
 
 
 def run(tmp, qemu, verb, *words):

@@ -6,9 +6,13 @@ Prints nothing; the runners are FOLDER/<variant>. 77 and a reason when there is 
 """
 import hashlib
 import os
+import pathlib
 import re
 import subprocess
 import sys
+
+sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1] / "tools"))
+from checks import skip
 
 HERE = os.path.dirname(os.path.abspath(__file__))
 ROOT = os.path.dirname(os.path.dirname(HERE))
@@ -103,5 +107,4 @@ if __name__ == "__main__":
     try:
         build(sys.argv[1], sys.argv[2], sys.argv[3:] or list(VARIANTS))
     except Missing as reason:
-        print("skipped: %s" % reason)
-        sys.exit(77)
+        skip(reason)

@@ -14,6 +14,9 @@ import sys
 import tempfile
 import unittest
 
+sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1] / "tools"))
+from checks import skip
+
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent))
 import build
 
@@ -197,14 +200,11 @@ class Foreign(unittest.TestCase):
 
 if __name__ == "__main__":
     if platform.system() != "Linux" or platform.machine() != "x86_64":
-        print("skipped: written for Linux on x86-64")
-        sys.exit(77)
+        skip("written for Linux on x86-64")
     if not has_vnni():
-        print("skipped: this CPU has no AVX-512 VNNI, names could not tell levels apart")
-        sys.exit(77)
+        skip("this CPU has no AVX-512 VNNI, names could not tell levels apart")
     try:
         build.build("x86_64-linux-gnu", str(RUNNERS), VARIANTS)
     except build.Missing as reason:
-        print("skipped: %s" % reason)
-        sys.exit(77)
+        skip(reason)
     unittest.main()

@@ -10,6 +10,9 @@ import subprocess
 import sys
 import unittest
 
+sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1] / "tools"))
+from checks import skip
+
 ROOT = pathlib.Path(__file__).resolve().parents[2]
 ETPROF = pathlib.Path(sys.argv[1]).resolve() if len(sys.argv) > 1 else None
 MAC = ROOT / "build/bundle/arm64-macos"
@@ -69,6 +72,5 @@ class Binaries(unittest.TestCase):
 if __name__ == "__main__":
     for folder in (MAC, LINUX):
         if not (folder / "sdk").is_dir():
-            print(f"skipped: no bundle {folder.name} (scripts/build-runner {folder.name})")
-            sys.exit(77)
+            skip(f"no bundle {folder.name} (scripts/build-runner {folder.name})")
     unittest.main(argv=sys.argv[:1])

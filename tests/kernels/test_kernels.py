@@ -11,6 +11,9 @@ import sys
 import tempfile
 import unittest
 
+sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1] / "tools"))
+from checks import skip
+
 ROOT = pathlib.Path(__file__).resolve().parents[2]
 ETPROF = pathlib.Path(sys.argv[1]).resolve() if len(sys.argv) > 1 else None
 BUNDLE = ROOT / "build/bundle/x86_64-linux-gnu"
@@ -26,11 +29,6 @@ SYMBOLS = {"layer_norm": "native_layer_norm", "repeat_tensor": "expand_copy", "i
 
 def etprof(*args, cwd):
     return subprocess.run([str(ETPROF), *map(str, args)], cwd=cwd, capture_output=True, text=True, timeout=500)
-
-
-def skip(reason):
-    print("skipped: " + reason)
-    sys.exit(77)
 
 
 class Kernels(unittest.TestCase):

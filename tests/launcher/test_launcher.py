@@ -15,6 +15,9 @@ import tempfile
 import time
 import unittest
 
+sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1] / "tools"))
+from checks import skip
+
 LAUNCH = str(pathlib.Path(sys.argv.pop(1)).resolve())
 HERE = pathlib.Path(__file__).resolve().parent
 TMP = tempfile.TemporaryDirectory()
@@ -132,11 +135,9 @@ class Launcher(unittest.TestCase):
 
 if __name__ == "__main__":
     if platform.system() != "Linux" or platform.machine() != "x86_64":
-        print("skipped: written for Linux on x86-64; arm64 is tested in the emulated guest")
-        sys.exit(77)
+        skip("written for Linux on x86-64; arm64 is tested in the emulated guest")
     build()
     NATIVE = features(subprocess.run([program("dynamic")], capture_output=True, text=True).stdout)
     if NATIVE["avx"] != "1":
-        print("skipped: this CPU has no AVX, there is nothing to hide")
-        sys.exit(77)
+        skip("this CPU has no AVX, there is nothing to hide")
     unittest.main()

@@ -17,10 +17,12 @@ import sys
 import tempfile
 import time
 
+sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1] / "tools"))
+from checks import expect, finish
+
 ETPROF, FAKE = (str(pathlib.Path(p).resolve()) for p in sys.argv[1:3])
 ARGS = ["--levels", "sme2,neon", "--blocks", "6", "--iterations", "8", "--warmup", "3", "--seed", "7",
         "--quiet", "--out", "run"]
-FAILURES = []
 
 
 def model(directory, *directives):
@@ -44,12 +46,6 @@ def strays(directory):
 def run(directory, *extra, timeout=60):
     return subprocess.run([ETPROF, "ab", "model.pte", *ARGS, "--runner", FAKE, *extra], cwd=directory,
                           capture_output=True, text=True, timeout=timeout, check=False)
-
-
-def expect(condition, name, what):
-    if not condition:
-        FAILURES.append(name)
-        print(f"{name}: {what}")
 
 
 def manifest(directory):
@@ -327,5 +323,4 @@ resumed()
 resume_refused()
 full_disk()
 read_only()
-print(f"{len(FAILURES)} failures" if FAILURES else "all as documented")
-sys.exit(1 if FAILURES else 0)
+finish("all as documented")

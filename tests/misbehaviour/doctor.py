@@ -4,13 +4,16 @@
 usage: doctor.py ETPROF FAKE_RUNNER"""
 import json
 import os
+import pathlib
 import re
 import subprocess
 import sys
 import tempfile
 
+sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1] / "tools"))
+from checks import expect, finish
+
 ETPROF, FAKE = (os.path.abspath(p) for p in sys.argv[1:3])
-failures = 0
 for runner, code, answers in ((FAKE, 0, True), ("/bin/false", 1, False)):
     with tempfile.TemporaryDirectory() as tmp:
         done = subprocess.run([ETPROF, "doctor", "--runner", runner, "--format", "json"], cwd=tmp, capture_output=True,
@@ -22,9 +25,7 @@ for runner, code, answers in ((FAKE, 0, True), ("/bin/false", 1, False)):
             and ("levels" in checks) == answers and all((c["fix"] is None) for c in checks.values() if c["ok"]))
     if answers:
         good = good and "sme2" in checks["levels"]["found"] and "neon" in checks["levels"]["found"]
-    if not good:
-        failures += 1
-        print(runner, done.returncode, done.stdout, done.stderr)
+    expect(good, runner, done.returncode, done.stdout, done.stderr)
 
 
 def doctor(runner, *words):
@@ -32,13 +33,6 @@ def doctor(runner, *words):
         done = subprocess.run([ETPROF, "doctor", "--runner", runner, *words], cwd=tmp, capture_output=True, text=True,
                               timeout=60, check=False)
     return done
-
-
-def expect(condition, what):
-    global failures
-    if not condition:
-        failures += 1
-        print(what)
 
 
 # The noise floor is measured, judged against 1 %, and says what would lower it when it is above. It may
@@ -77,5 +71,4 @@ with tempfile.TemporaryDirectory() as tmp:
         mask = {c["id"]: c for c in json.loads(done.stdout)["checks"]}["mask"]
         expect(done.returncode == code and mask["ok"] is {"false": False, "null": True, None: None}[verdict], (verdict, done.returncode, mask))
         expect((mask["fix"] is not None) == (code == 1), mask)
-print(f"{failures} failures" if failures else "as documented")
-sys.exit(1 if failures else 0)
+finish("as documented")

@@ -12,14 +12,10 @@ import sys
 import tempfile
 import xml.etree.ElementTree as ET
 
+sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1] / "tools"))
+from checks import expect, finish
+
 ETPROF, FAKE = (str(pathlib.Path(p).resolve()) for p in sys.argv[1:3])
-FAILURES = []
-
-
-def expect(condition, name, what):
-    if not condition:
-        FAILURES.append(name)
-        print(f"{name}: {what}")
 
 
 def model(sme2_ns, noise=0):
@@ -108,5 +104,4 @@ with tempfile.TemporaryDirectory() as name:
     TMP = pathlib.Path(name)
     folders(TMP)
     bisection(TMP)
-print(f"{len(FAILURES)} failures" if FAILURES else "as documented")
-sys.exit(1 if FAILURES else 0)
+finish("as documented")

@@ -9,14 +9,10 @@ import subprocess
 import sys
 import tempfile
 
+sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1] / "tools"))
+from checks import expect, finish
+
 ETPROF, FAKE = (str(pathlib.Path(p).resolve()) for p in sys.argv[1:3])
-FAILURES = []
-
-
-def expect(condition, what):
-    if not condition:
-        FAILURES.append(what)
-        print(what)
 
 
 def model(sme2_ns):
@@ -64,4 +60,4 @@ with tempfile.TemporaryDirectory() as name:
     expect(none.returncode == 4 and "no finished session" in none.stderr, f"{none.returncode} {none.stderr}")
     coarse = history(tmp, "nightly", "--min-change", "20%", "--format", "json")
     expect(all(s["changes"] == [] for s in json.loads(coarse.stdout)["series"]), "--min-change 20% changes nothing")
-sys.exit(1 if FAILURES else 0)
+finish()

@@ -15,20 +15,16 @@ import sys
 import tempfile
 import time
 
+sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1] / "tools"))
+from checks import expect, finish
+
 ETPROF, FAKE = (str(pathlib.Path(p).resolve()) for p in sys.argv[1:3])
 ARGS = ["--levels", "sme2,neon", "--iterations", "8", "--warmup", "3", "--seed", "7", "--quiet", "--out", "run"]
-FAILURES = []
 
 
 def model(directory, *directives):
     path = pathlib.Path(directory) / "model.pte"
     path.write_bytes(b"\x10\0\0\0ET12" + "\n".join(("base sme2 1000000", "base neon 3000000", *directives)).encode() + b"\n")
-
-
-def expect(condition, name, what):
-    if not condition:
-        FAILURES.append(name)
-        print(f"{name}: {what}")
 
 
 def manifest(directory):
@@ -242,5 +238,4 @@ one_arm("hang in one arm", "on sme2 timed * hang", "(hang: no answer for 1 s whi
 one_arm("model does not load at one level", "on sme2 * * error:load", "each of its 1 launches was lost (error: the fake was told "
         "to refuse)", False)
 both_arms()
-print(f"{len(FAILURES)} failures" if FAILURES else "all as documented")
-sys.exit(1 if FAILURES else 0)
+finish("all as documented")

@@ -12,15 +12,11 @@ import sys
 import tarfile
 import tempfile
 
+sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1] / "tools"))
+from checks import expect, finish
+
 ETPROF, FAKE = (str(pathlib.Path(p).resolve()) for p in sys.argv[1:3])
-FAILURES = []
 MANIFEST = b'{"schema": "etprof.run/1"}\n'
-
-
-def expect(condition, name, what):
-    if not condition:
-        FAILURES.append(name)
-        print(f"{name}: {what}")
 
 
 def zstd(data):
@@ -173,5 +169,4 @@ def round_trip(root):
 with tempfile.TemporaryDirectory() as tmp:
     n = hostile(pathlib.Path(tmp))
     round_trip(pathlib.Path(tmp))
-print(f"{len(FAILURES)} failures" if FAILURES else f"round trip and {n} hostile archives as documented")
-sys.exit(1 if FAILURES else 0)
+finish(f"round trip and {n} hostile archives as documented")

@@ -9,14 +9,10 @@ import subprocess
 import sys
 import tempfile
 
+sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1] / "tools"))
+from checks import expect, finish
+
 ETPROF, FAKE = (str(pathlib.Path(p).resolve()) for p in sys.argv[1:3])
-FAILURES = []
-
-
-def expect(condition, name, what):
-    if not condition:
-        FAILURES.append(name)
-        print(f"{name}: {what}")
 
 
 def times(factor_of_block):
@@ -65,5 +61,4 @@ with tempfile.TemporaryDirectory() as tmp:
                           timeout=60, check=False)
     expect(done.returncode == 2 and "not the model that was measured" in done.stderr, "changed model", done.stderr)
     expect(not (tmp / "first.2").exists(), "changed model", "a folder was made")
-print(f"{len(FAILURES)} failures" if FAILURES else f"{len(CASES) + 1} cases as documented")
-sys.exit(1 if FAILURES else 0)
+finish(f"{len(CASES) + 1} cases as documented")

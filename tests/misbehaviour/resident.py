@@ -12,15 +12,11 @@ import subprocess
 import sys
 import tempfile
 
+sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1] / "tools"))
+from checks import expect, finish
+
 ETPROF, FAKE = (str(pathlib.Path(p).resolve()) for p in sys.argv[1:3])
-FAILURES = []
 T975 = {6: 2.57058, 8: 2.36462}  # Student's t, 97.5 %, printed tables, by number of blocks
-
-
-def expect(condition, name, what):
-    if not condition:
-        FAILURES.append(name)
-        print(f"{name}: {what}")
 
 
 def ab(directory, *words, verb="ab"):
@@ -216,5 +212,4 @@ resumed()
 refused()
 other_verbs()
 states()
-print(f"{len(FAILURES)} failures" if FAILURES else "all as planted")
-sys.exit(1 if FAILURES else 0)
+finish("all as planted")

@@ -8,14 +8,10 @@ import subprocess
 import sys
 import tempfile
 
+sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1] / "tools"))
+from checks import expect, finish
+
 ETPROF, FAKE = (str(pathlib.Path(p).resolve()) for p in sys.argv[1:3])
-FAILURES = []
-
-
-def expect(condition, name, what):
-    if not condition:
-        FAILURES.append(name)
-        print(f"{name}: {what}")
 
 
 def etprof(root, *words):
@@ -72,5 +68,4 @@ with tempfile.TemporaryDirectory() as tmp:
     same("torn", root, report)
     plan = etprof(root, "plan", "run", "--format", "json")
     expect(plan.returncode == 0 and json.loads(plan.stdout)["comparisons"][0]["pilot"]["blocks"] == 8, "plan", plan.stdout + plan.stderr)
-print(f"{len(FAILURES)} failures" if FAILURES else "as the sessions' own reports")
-sys.exit(1 if FAILURES else 0)
+finish("as the sessions' own reports")

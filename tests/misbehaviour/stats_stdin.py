@@ -8,15 +8,11 @@ import random
 import subprocess
 import sys
 
+sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1] / "tools"))
+from checks import expect, finish
+
 ETPROF, DATA = str(pathlib.Path(sys.argv[1]).resolve()), pathlib.Path(sys.argv[2])
-FAILURES = []
 HEAD = b"experiment,block,iteration,duration_ns\n"
-
-
-def expect(condition, what):
-    if not condition:
-        FAILURES.append(what)
-        print(what)
 
 
 def run(data, *args, verb="stats"):
@@ -106,4 +102,4 @@ def extreme():
 sound()
 hostile()
 extreme()
-sys.exit(1 if FAILURES else 0)
+finish()

@@ -17,19 +17,15 @@ import sys
 import tempfile
 import time
 
+sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1] / "tools"))
+from checks import expect, finish
+
 ETPROF, FAKE, MODELS = (str(pathlib.Path(p).resolve()) for p in sys.argv[1:4])
-FAILURES = []
 # Nanoseconds by (model, level, threads): int8 gains nothing over fp16 at sme2; 4 threads stop paying.
 NEON = {1: 8_000_000, 2: 4_400_000, 4: 4_200_000}
 PLANTED = {("fp16", "neon"): NEON, ("fp16", "sme2"): {t: v // 4 for t, v in NEON.items()},
            ("int8", "neon"): {t: v // 2 for t, v in NEON.items()}, ("int8", "sme2"): {t: v // 4 for t, v in NEON.items()}}
 ADDITIVE = {**PLANTED, ("int8", "sme2"): {t: v // 8 for t, v in NEON.items()}}  # no interaction at all
-
-
-def expect(condition, name, what):
-    if not condition:
-        FAILURES.append(name)
-        print(f"{name}: {what}")
 
 
 def model(directory, name, times, *directives):
@@ -334,5 +330,4 @@ for test in (planted_exactly, planted_with_noise, absent_with_noise, failing_cel
     started = time.time()
     test()
     print(f"{test.__name__}: {time.time() - started:.1f} s")
-print("failed: " + ", ".join(sorted(set(FAILURES))) if FAILURES else "all as expected")
-sys.exit(1 if FAILURES else 0)
+finish("all as expected")

@@ -12,16 +12,12 @@ import subprocess
 import sys
 import tempfile
 
+sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1] / "tools"))
+from checks import expect, finish
+
 ETPROF, FAKE = (str(pathlib.Path(p).resolve()) for p in sys.argv[1:3])
 SCRIPT = b"\x10\0\0\0ET12base sme2 1000000\nbase neon 3300000\nnoise 9\n"
 DUMP = "linux_sme2_on/model_linux_sme2_on_t1_b2.etdump"
-FAILURES = []
-
-
-def expect(condition, name, what):
-    if not condition:
-        FAILURES.append(name)
-        print(f"{name}: {what}")
 
 
 def verify(directory):
@@ -173,5 +169,4 @@ with tempfile.TemporaryDirectory() as tmp:
             expect(states.get(name, "ok") != "ok" or pathlib.Path(name).name in done.stderr, f"{name}, {what} at {at}", f"not named: {done.stderr}{states}")
         path.write_bytes(data)
     expect(verify(tmp)[0].returncode == 0, "put back", "not accepted")
-print(f"{len(FAILURES)} failures" if FAILURES else f"{len(CASES)} cases and {changes} changes of single files as documented")
-sys.exit(1 if FAILURES else 0)
+finish(f"{len(CASES)} cases and {changes} changes of single files as documented")

@@ -12,20 +12,17 @@ import subprocess
 import sys
 import tempfile
 
+sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1] / "tools"))
+from checks import expect, finish
+
 ROOT = pathlib.Path(__file__).resolve().parents[2]
 ETPROF = str(pathlib.Path(sys.argv[1]).resolve())
-failures = []
-
-
-def check(ok, what):
-    if not ok:
-        failures.append(what)
 
 
 def run(cwd, *words, code=0, program=(ETPROF,)):
     done = subprocess.run([*program, *map(str, words)], cwd=cwd, capture_output=True, text=True, timeout=60, check=False,
                           env={**os.environ, "ETPROF": ETPROF})
-    check(done.returncode == code, f"{words}: exit code {done.returncode}, not {code}: {done.stderr}")
+    expect(done.returncode == code, f"{words}: exit code {done.returncode}, not {code}: {done.stderr}")
     return done
 
 
@@ -37,40 +34,40 @@ def tree(folder):
 def formats(tmp):
     before = tree(tmp)
     answer = json.loads(run(tmp, "report", "runs/mac", "runs/android", "qemu", "--format", "json").stdout)
-    check(answer["schema"] == "etprof.combined/1", "the document's name")
-    check([r["run"] for r in answer["runs"]] == ["mac", "android", "image_encoder_xnnpack_int8"], "the runs' names")
+    expect(answer["schema"] == "etprof.combined/1", "the document's name")
+    expect([r["run"] for r in answer["runs"]] == ["mac", "android", "image_encoder_xnnpack_int8"], "the runs' names")
     for entry, folder in zip(answer["runs"], ("runs/mac", "runs/android", "qemu")):
         alone = json.loads(run(tmp, "analyze", folder, "--format", "json").stdout)
-        check(entry["answer"] == alone, f"{folder} says what it says alone")
-    check(any("emulator" in n for n in answer["notes"]), "an emulator is said to be one")
-    check(any("recordings alone" in n for n in answer["notes"]), "what dumps do not say is said")
-    check(not any("different models" in n for n in answer["notes"]), "nobody knows whether the models differ")
+        expect(entry["answer"] == alone, f"{folder} says what it says alone")
+    expect(any("emulator" in n for n in answer["notes"]), "an emulator is said to be one")
+    expect(any("recordings alone" in n for n in answer["notes"]), "what dumps do not say is said")
+    expect(not any("different models" in n for n in answer["notes"]), "nobody knows whether the models differ")
     md = run(tmp, "report", "runs/mac", "runs/android", "qemu", "--format", "md", "--title", "Three places").stdout
-    check(md.startswith("# Three places\n"), "--title")
+    expect(md.startswith("# Three places\n"), "--title")
     for section in ("Runs", "Latency", "Where the time goes", "Bottlenecks", "Portable against delegated",
                     "Kernel insights", "Next fixes", "Evidence"):
-        check(f"\n## {section}\n" in md, f"section {section}")
+        expect(f"\n## {section}\n" in md, f"section {section}")
     for words in ("Latency Comparison", "Operator Category Breakdown", "Config File"):
-        check(words in md, f"{words}, which the kit's documents look for")
+        expect(words in md, f"{words}, which the kit's documents look for")
     page = run(tmp, "report", "runs/mac", "runs/android", "--format", "html").stdout
-    check(page.startswith("<!doctype html>") or page.lower().startswith("<!doctype html>"), "a page")
-    check(page.count("Method::execute") >= 2 and "http://" not in page.replace("http://www.w3.org", ""), "by itself")
+    expect(page.startswith("<!doctype html>") or page.lower().startswith("<!doctype html>"), "a page")
+    expect(page.count("Method::execute") >= 2 and "http://" not in page.replace("http://www.w3.org", ""), "by itself")
     table = list(csv.DictReader(io.StringIO(run(tmp, "report", "runs/mac", "runs/android", "--format", "csv").stdout)))
-    check([r["run"] for r in table] == ["mac", "mac", "android", "android"], f"the table of latencies: {table}")
+    expect([r["run"] for r in table] == ["mac", "mac", "android", "android"], f"the table of latencies: {table}")
     for row, arm in zip(table, [a for r in answer["runs"][:2] for a in r["answer"]["arms"]]):
-        check(row["experiment"] == arm["name"] and row["untraced_ns"] == "", "no untraced latency in dumps")
-        check(int(row["etdump_mean_ns"]) == arm["traced_ns"], "the ETDump's latency")
+        expect(row["experiment"] == arm["name"] and row["untraced_ns"] == "", "no untraced latency in dumps")
+        expect(int(row["etdump_mean_ns"]) == arm["traced_ns"], "the ETDump's latency")
     text = run(tmp, "report", "runs/mac", "runs/android").stdout
-    check(max(map(len, text.splitlines())) <= 100, "text fits")
-    check(tree(tmp) == before, "nothing was written anywhere")
+    expect(max(map(len, text.splitlines())) <= 100, "text fits")
+    expect(tree(tmp) == before, "nothing was written anywhere")
 
 
 def bad_input(tmp):
-    check("nowhere" in run(tmp, "report", "runs/mac", "nowhere", code=5).stderr, "a missing folder is named")
+    expect("nowhere" in run(tmp, "report", "runs/mac", "nowhere", code=5).stderr, "a missing folder is named")
     (tmp / "nothing").mkdir()
-    check("nothing" in run(tmp, "report", "runs/mac", "nothing", code=2).stderr, "an empty folder is named")
-    check("analyze" in run(tmp, "report", "runs/mac", code=2).stderr, "dumps alone: what to do instead")
-    check("--title" in run(tmp, "report", "qemu", "runs/mac", "--titel", "x", code=2).stderr, "a typo")
+    expect("nothing" in run(tmp, "report", "runs/mac", "nothing", code=2).stderr, "an empty folder is named")
+    expect("analyze" in run(tmp, "report", "runs/mac", code=2).stderr, "dumps alone: what to do instead")
+    expect("--title" in run(tmp, "report", "qemu", "runs/mac", "--titel", "x", code=2).stderr, "a typo")
     run(tmp, "report", "runs/mac", "runs/android", "--baseline", "nobody", code=2)
 
 
@@ -80,17 +77,17 @@ def seeds(tmp):
 
     entry("generate_combined_report", "--mac-dir", "runs/mac", "--android-dir", "runs/android")
     md = (tmp / "runs/combined_report.md").read_text()  # where the kit puts it
-    check("\n2 runs: mac, android\n" in md, "both platforms")
+    expect("\n2 runs: mac, android\n" in md, "both platforms")
     done = entry("generate_combined_report", "--mac-dir", "qemu", "--android-dir", "absent", "--out", "one.md",
                  "--model-name", "My model")
-    check("absent is not there" in done.stderr, "an absent platform is said to be absent")
+    expect("absent is not there" in done.stderr, "an absent platform is said to be absent")
     md = (tmp / "one.md").read_text()
-    check(md.startswith("# My model\n") and "android" not in md, "only what is there is a platform")
+    expect(md.startswith("# My model\n") and "android" not in md, "only what is there is a platform")
     entry("generate_combined_report", "--mac-dir", "no", "--android-dir", "neither", code=2)
     entry("generate_report", "--run-dir", "qemu", "--title", "Ours", "--out", "ours.md")
-    check((tmp / "ours.md").read_text().startswith("# Ours\n"), "the title of a base report")
-    check((tmp / "qemu/report.md").read_text().startswith("# image"), "not of the folder's own")
-    check("--title goes with --out" in entry("generate_report", "--run-dir", "qemu", "--title", "Ours").stderr, "said")
+    expect((tmp / "ours.md").read_text().startswith("# Ours\n"), "the title of a base report")
+    expect((tmp / "qemu/report.md").read_text().startswith("# image"), "not of the folder's own")
+    expect("--title goes with --out" in entry("generate_report", "--run-dir", "qemu", "--title", "Ours").stderr, "said")
     run(tmp, "verify", "qemu")
 
 
@@ -108,5 +105,4 @@ def main(tmp):
 
 with tempfile.TemporaryDirectory() as scratch:
     main(pathlib.Path(scratch))
-print("\n".join(failures) or "combined in text, Markdown, HTML, CSV and JSON; entries of the kit; nothing was written unasked")
-sys.exit(1 if failures else 0)
+finish("combined in text, Markdown, HTML, CSV and JSON; entries of the kit; nothing was written unasked")

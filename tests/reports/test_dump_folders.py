@@ -12,6 +12,9 @@ import sys
 import tempfile
 from fractions import Fraction
 
+sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1] / "tools"))
+from checks import expect, finish
+
 ROOT = pathlib.Path(__file__).resolve().parents[2]
 ETPROF = str(pathlib.Path(sys.argv[1]).resolve())
 DATA = ROOT / "tests/data"
@@ -19,17 +22,11 @@ DUMPS = ["linear_portable_fp32", "linear_xnnpack_fp32", "mixed_xnnpack_fp32"]
 P_FILES = ["_exec_all_runs_timeline.csv", "_exec_run0_timeline.csv", "_exec_ops_stats.csv",
            "_exec_all_runs_timeline_robust_stats.json"]
 TABLES = ["category_summary.csv", "operator_details.csv", "other_top_ops.csv", "e2e_latency.csv"]
-failures = []
-
-
-def check(ok, what):
-    if not ok:
-        failures.append(what)
 
 
 def run(cwd, *words, code=0):
     done = subprocess.run([ETPROF, *map(str, words)], cwd=cwd, capture_output=True, text=True, timeout=60, check=False)
-    check(done.returncode == code, f"{words}: exit code {done.returncode}, not {code}: {done.stderr}")
+    expect(done.returncode == code, f"{words}: exit code {done.returncode}, not {code}: {done.stderr}")
     return done
 
 
@@ -58,27 +55,27 @@ def near(found, exact):
 
 def check_answer(answer):
     arms = answer["arms"]
-    check(len(arms) == 3 and len(answer["comparisons"]) == 2, "three arms, two against the third")
-    check(answer["grade"] == "D", "dumps alone are of grade D")
+    expect(len(arms) == 3 and len(answer["comparisons"]) == 2, "three arms, two against the third")
+    expect(answer["grade"] == "D", "dumps alone are of grade D")
     split = {d["arm"]: d for d in answer["delegation"]}
     for stem in DUMPS:
         arm = next((a for a in arms if stem.startswith(a["name"]) or stem.endswith(a["name"])), None)
-        check(arm is not None, f"{stem} is an arm of {[a['name'] for a in arms]}")
+        expect(arm is not None, f"{stem} is an arm of {[a['name'] for a in arms]}")
         if arm is None:
             continue
         runs = executions(stem)
         whole = [r["execute"] for r in runs]
-        check(arm["median_ns"] is None, f"{stem}: nothing untraced is claimed")
-        check(arm["traced_runs"] == len(runs), f"{stem}: {len(runs)} executions")
-        check(near(arm["traced_ns"], Fraction(sum(whole), len(whole))), f"{stem}: mean of {whole}: {arm['traced_ns']}")
-        check(abs(arm["traced_median_ns"] - statistics.median(whole)) <= 0.5, f"{stem}: median of {whole}")
+        expect(arm["median_ns"] is None, f"{stem}: nothing untraced is claimed")
+        expect(arm["traced_runs"] == len(runs), f"{stem}: {len(runs)} executions")
+        expect(near(arm["traced_ns"], Fraction(sum(whole), len(whole))), f"{stem}: mean of {whole}: {arm['traced_ns']}")
+        expect(abs(arm["traced_median_ns"] - statistics.median(whole)) <= 0.5, f"{stem}: median of {whole}")
         for kind in ("delegated", "portable"):
             mean = Fraction(sum(r[kind] for r in runs), len(runs))
             got = split[arm["name"]][f"{kind}_ns"]
             count = split[arm["name"]]["operators" if kind == "delegated" else "kernels"]
-            check(abs(got - mean) <= max(1, count), f"{stem}: {kind} {mean}, found {got}")
+            expect(abs(got - mean) <= max(1, count), f"{stem}: {kind} {mean}, found {got}")
         parts = split[arm["name"]]
-        check(sum(parts[k] for k in ("delegated_ns", "portable_ns", "boundary_ns", "rest_ns")) == arm["traced_ns"],
+        expect(sum(parts[k] for k in ("delegated_ns", "portable_ns", "boundary_ns", "rest_ns")) == arm["traced_ns"],
               f"{stem}: the parts add up")
 
 
@@ -90,29 +87,29 @@ def rows(path):
 def check_tables(out, stems):
     for stem in stems:
         for ending in P_FILES:
-            check((out / (stem + ending)).is_file(), f"{stem}{ending} was written")
+            expect((out / (stem + ending)).is_file(), f"{stem}{ending} was written")
         runs = executions(stem)
         lines = [r for r in rows(out / f"{stem}_exec_all_runs_timeline.csv") if r["name"] == "Method::execute"]
-        check([int(r["duration_ns"]) for r in lines] == [r["execute"] for r in runs], f"{stem}: the timeline's executions")
+        expect([int(r["duration_ns"]) for r in lines] == [r["execute"] for r in runs], f"{stem}: the timeline's executions")
         first = [r for r in rows(out / f"{stem}_exec_run0_timeline.csv") if r["name"] == "Method::execute"]
-        check([int(r["duration_ns"]) for r in first] == [runs[0]["execute"]], f"{stem}: run 0")
+        expect([int(r["duration_ns"]) for r in first] == [runs[0]["execute"]], f"{stem}: run 0")
         robust = json.loads((out / f"{stem}_exec_all_runs_timeline_robust_stats.json").read_text())
-        check(abs(robust["median_ms"] * 1e6 - statistics.median(r["execute"] for r in runs)) < 1, f"{stem}: robust median")
+        expect(abs(robust["median_ms"] * 1e6 - statistics.median(r["execute"] for r in runs)) < 1, f"{stem}: robust median")
     for ending in TABLES:
-        check(len(list(out.glob(f"*_{ending}"))) == 1, f"one {ending}: {sorted(p.name for p in out.iterdir())}")
+        expect(len(list(out.glob(f"*_{ending}"))) == 1, f"one {ending}: {sorted(p.name for p in out.iterdir())}")
     latency = {r["model_name"]: r for r in rows(next(out.glob("*_e2e_latency.csv")))}
-    check(set(latency) == set(stems), f"latencies of {set(latency)}")
+    expect(set(latency) == set(stems), f"latencies of {set(latency)}")
     for stem in set(latency) & set(stems):
         whole = [r["execute"] for r in executions(stem)]
         r = latency[stem]
-        check(int(r["num_runs"]) == len(whole), f"{stem}: number of runs")
+        expect(int(r["num_runs"]) == len(whole), f"{stem}: number of runs")
         for column, ns in (("total_ms", sum(whole)), ("min_ms", min(whole)), ("max_ms", max(whole))):
-            check(Fraction(r[column]) * 10**6 == ns, f"{stem}: {column} {r[column]}, not {ns} ns")
+            expect(Fraction(r[column]) * 10**6 == ns, f"{stem}: {column} {r[column]}, not {ns} ns")
     for name in ("metrics.json", "analysis_summary.json"):
-        check((out / name).is_file(), f"{name} was written")
+        expect((out / name).is_file(), f"{name} was written")
     summary = json.loads((out / "analysis_summary.json").read_text())
-    check(summary["etdump_count"] == len(stems), "the summary counts the dumps")
-    check(set(summary["csv_files"]) == {p.name for p in out.glob("*.csv")}, "the summary lists every CSV file there is")
+    expect(summary["etdump_count"] == len(stems), "the summary counts the dumps")
+    expect(set(summary["csv_files"]) == {p.name for p in out.glob("*.csv")}, "the summary lists every CSV file there is")
 
 
 def main(tmp):
@@ -128,30 +125,29 @@ def main(tmp):
         check_answer(json.loads(done.stdout))
         check_tables(out, DUMPS)
         listed = {p.relative_to(folder) for p in folder.rglob("*") if p.is_file()}
-        check(len(listed) == 3, f"nothing was written into {folder.name}: {listed}")
+        expect(len(listed) == 3, f"nothing was written into {folder.name}: {listed}")
     same = {p.name: p.read_bytes() for p in (tmp / "flat-out").iterdir()}
     for p in (tmp / "nested-out").iterdir():
-        check(p.name.split("_")[0] in ("flat", "nested") or same.get(p.name) == p.read_bytes(), f"{p.name} is the same")
+        expect(p.name.split("_")[0] in ("flat", "nested") or same.get(p.name) == p.read_bytes(), f"{p.name} is the same")
 
     one = tmp / "one-out"
     run(tmp, "analyze", DATA / f"{DUMPS[2]}.etdump", "--out", one)
     check_tables(one, DUMPS[2:])
-    check(not list(one.glob("*_comparison.csv")), "nothing is compared with one dump")
-    check(len(list((tmp / "flat-out").glob("*_comparison.csv"))) == 1, "several dumps are compared")
+    expect(not list(one.glob("*_comparison.csv")), "nothing is compared with one dump")
+    expect(len(list((tmp / "flat-out").glob("*_comparison.csv"))) == 1, "several dumps are compared")
 
     (flat / "notes.txt").write_text("no dump")  # what is no dump is not touched
     (flat / ".hidden").mkdir()
     shutil.copy(DATA / f"{DUMPS[0]}.etdump", flat / ".hidden")
-    check(len(json.loads(run(tmp, "analyze", flat, "--format", "json").stdout)["arms"]) == 3, "junk changes nothing")
+    expect(len(json.loads(run(tmp, "analyze", flat, "--format", "json").stdout)["arms"]) == 3, "junk changes nothing")
     (flat / "broken.etdump").write_bytes((DATA / f"{DUMPS[0]}.etdump").read_bytes()[:100])
-    check("broken.etdump" in run(tmp, "analyze", flat, code=4).stderr, "the broken dump is named")
+    expect("broken.etdump" in run(tmp, "analyze", flat, code=4).stderr, "the broken dump is named")
     (flat / "broken.etdump").unlink()
     run(tmp, "analyze", flat, "--out", flat / "notes.txt", code=5)
     (tmp / "empty").mkdir()
-    check("no .etdump" in run(tmp, "analyze", tmp / "empty", code=2).stderr, "an empty folder is said to be one")
+    expect("no .etdump" in run(tmp, "analyze", tmp / "empty", code=2).stderr, "an empty folder is said to be one")
 
 
 with tempfile.TemporaryDirectory() as scratch:
     main(pathlib.Path(scratch))
-print("\n".join(failures) or "three dumps, flat, nested and alone: as flatc says")
-sys.exit(1 if failures else 0)
+finish("three dumps, flat, nested and alone: as flatc says")

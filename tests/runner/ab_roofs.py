@@ -12,6 +12,9 @@ import subprocess
 import sys
 import tempfile
 
+sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1] / "tools"))
+from checks import skip
+
 WORDS = {"overhead-bound", "above-roof", "compute-bound", "memory-bound", "below-bandwidth", "inefficient"}
 
 
@@ -19,8 +22,7 @@ def main():
     etprof, root = os.path.abspath(sys.argv[1]), pathlib.Path(sys.argv[2]).absolute()
     bundle = root / "build" / "bundle" / "x86_64-linux-gnu"
     if os.uname().machine != "x86_64" or not (bundle / "bundle.json").exists():
-        print("skipped: no native runner bundle (scripts/build-runner native)")
-        sys.exit(77)
+        skip("no native runner bundle (scripts/build-runner native)")
     model = root / "examples" / "models" / "toy_cnn_xnnpack_fp32.pte"
 
     def run(cwd, *args, status=0):

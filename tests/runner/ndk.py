@@ -15,6 +15,9 @@ import sys
 import tempfile
 import unittest
 
+sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1] / "tools"))
+from checks import skip
+
 ROOT = pathlib.Path(__file__).resolve().parents[2]
 WHOLE = ["xnnpack_backend", "optimized_native_cpu_ops_lib", "quantized_ops_lib"]
 PLAIN = ["etdump", "extension_module_static", "extension_tensor", "extension_data_loader", "extension_threadpool",
@@ -39,11 +42,6 @@ set(CMAKE_CXX_COMPILER aarch64-linux-gnu-g++)
 TARGET = "add_library(%(name)s STATIC IMPORTED)\nset_target_properties(%(name)s PROPERTIES IMPORTED_LOCATION %(file)s)\n"
 ASKS = ("target_link_options(%(name)s INTERFACE \"SHELL:LINKER:--whole-archive $<TARGET_FILE:%(name)s> "
         "LINKER:--no-whole-archive\")\n")
-
-
-def skip(reason):
-    print("skipped: " + reason)
-    sys.exit(77)
 
 
 def cmake():

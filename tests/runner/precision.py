@@ -9,15 +9,11 @@ import subprocess
 import sys
 import tempfile
 
+sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1] / "tools"))
+from checks import expect, finish, skip
+
 ETPROF, SOURCE = str(pathlib.Path(sys.argv[1]).resolve()), pathlib.Path(sys.argv[2]).resolve()
 MODEL = str(SOURCE / "examples/models/toy_cnn_xnnpack_fp32.pte")
-FAILURES = []
-
-
-def expect(condition, what):
-    if not condition:
-        FAILURES.append(what)
-        print(what)
 
 
 def etprof(tmp, *args, stdin=None):
@@ -28,8 +24,7 @@ def measure(tmp, out, *args):
     done = etprof(tmp, "ab", MODEL, "--iterations", "20", "--warmup", "5", "--no-trace", "--quiet", "--out", out, "--format",
                   "json", *args)
     if done.returncode == 5 and "runner" in done.stderr:
-        print("skipped: " + done.stderr.strip().splitlines()[0])
-        sys.exit(77)
+        skip(done.stderr.strip().splitlines()[0])
     expect(done.returncode == 0, f"{out}: exit {done.returncode}: {done.stderr}")
     return json.loads(done.stdout) if done.returncode == 0 else None
 
@@ -72,4 +67,4 @@ with tempfile.TemporaryDirectory() as tmp:
     answer = measure(tmp, "short", "--precision", "0.001%", "--budget", "0.01s")
     if answer:
         expect(answer["stop"]["reason"] == "budget" and answer["comparisons"][0]["verdict"] == "unknown", answer["stop"])
-sys.exit(1 if FAILURES else 0)
+finish()

@@ -8,6 +8,7 @@ tool that will read these lines. Python's standard library only.
 import hashlib
 import json
 import os
+import pathlib
 import platform
 import re
 import shutil
@@ -18,6 +19,9 @@ import sys
 import tempfile
 import time
 import unittest
+
+sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1] / "tools"))
+from checks import skip
 
 ROOT = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
 DATA = os.path.join(ROOT, "tests", "data")
@@ -42,11 +46,6 @@ X86 = {
     "avx2": "x86_64:" + NO_AVX512,
     "sse": "x86_64:" + NO_AVX512 + ",avx,f16c,fma3,avx2,avxvnni",
 }
-
-
-def skip(reason):
-    print("skipped: " + reason)
-    sys.exit(77)
 
 
 def script(*words):

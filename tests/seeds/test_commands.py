@@ -11,11 +11,13 @@ import subprocess
 import sys
 import tempfile
 
+sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1] / "tools"))
+from checks import expect, finish
+
 ROOT = pathlib.Path(__file__).resolve().parents[2]
 ETPROF = str(pathlib.Path(sys.argv[1]).resolve())
 MODEL = "toy_cnn_xnnpack_fp16.pte"
 OUT = "model_profiling/out_toy_cnn/runs/mac"
-failures = []
 
 
 def sh(cwd, line, code=0, err=()):
@@ -23,17 +25,10 @@ def sh(cwd, line, code=0, err=()):
     done = subprocess.run(["bash", "-c", line], cwd=cwd, env=env, capture_output=True, text=True,
                           timeout=300, check=False, stdin=subprocess.DEVNULL)
     for part in err:
-        if part not in done.stderr:
-            failures.append(f"{line}: stderr has no {part!r}: {done.stderr}")
+        expect(part in done.stderr, f"{line}: stderr has no {part!r}: {done.stderr}")
     codes = code if isinstance(code, tuple) else (code,)
-    if done.returncode not in codes:
-        failures.append(f"{line}: exit code {done.returncode}, not {code}: {done.stderr}")
+    expect(done.returncode in codes, f"{line}: exit code {done.returncode}, not {code}: {done.stderr}")
     return done.stdout
-
-
-def check(ok, what):
-    if not ok:
-        failures.append(what)
 
 
 def timelines(cwd):
@@ -51,8 +46,8 @@ def d2_labels_follow_the_files(cwd):
                 for r in csv.DictReader(p.open())}
         own = {x: statistics.fmean(float(r["duration_ms"]) for r in csv.DictReader(open(f))
                                    if r["name"] == "Method::execute") for x, f in (("SME2-Off", off), ("SME2-On", on))}
-        check(list(rows) == ["SME2-Off", "SME2-On"], f"D2: baseline first: {rows} {text[-300:]}")
-        check(all(abs(float(rows.get(x, 0)) - own[x]) < 1e-5 for x in own), f"D2: {rows} against {own}")
+        expect(list(rows) == ["SME2-Off", "SME2-On"], f"D2: baseline first: {rows} {text[-300:]}")
+        expect(all(abs(float(rows.get(x, 0)) - own[x]) < 1e-5 for x in own), f"D2: {rows} against {own}")
 
 
 def tools(cwd):
@@ -61,29 +56,29 @@ def tools(cwd):
     sh(cwd, f"{tool}robust_latency_analysis.py --timeline-csv {off} --output-dir robust --verbose --name base")
     sh(cwd, f"{tool}robust_latency_analysis.py --timeline-csv {off} --compare {on} --name1 off --name2 on --output-dir robust")
     made = sorted(p.name for p in (cwd / "robust").iterdir())
-    check(len(made) == 3 and sum("_robust_comparison" in n for n in made) == 1, f"robust: {made}")
+    expect(len(made) == 3 and sum("_robust_comparison" in n for n in made) == 1, f"robust: {made}")
     log = ROOT / "tests/data/kit/on_xnntrace.log"
     for flag, out in (("--xnntrace", "a_kernels.csv"), ("--xnntrace-log", "b_kernels.csv")):
         sh(cwd, f"{tool}xnntrace_to_kernels.py {flag} {log} --out {out} --model-id toy")
-    check((cwd / "a_kernels.csv").read_text() == (cwd / "b_kernels.csv").read_text() != "", "D8: both spellings")
+    expect((cwd / "a_kernels.csv").read_text() == (cwd / "b_kernels.csv").read_text() != "", "D8: both spellings")
     off_log = ROOT / "tests/data/kit/off_xnntrace.log"
     sh(cwd, f"{tool}generate_kernel_view.py --sme2-on a_kernels.csv --sme2-off {off_log} --out view.md --filter-op gemm --title T")
     sh(cwd, f"{tool}generate_kernel_view.py --sme2-on-kernels {log} --sme2-off-kernels {off_log}")
     view = (cwd / "view.md").read_text()
-    check("SME2-On" in view and "neonsme2" in view and "dwconv" not in view, f"view: {view[:400]}")
+    expect("SME2-On" in view and "neonsme2" in view and "dwconv" not in view, f"view: {view[:400]}")
     sh(cwd, f"{tool}xnntrace_to_kernels.py --out x.csv", code=2, err=["--xnntrace"])
     sh(cwd, f"{tool}generate_kernel_view.py --sme2-on {log}", code=2, err=["--sme2-off"])
     dump = f"{OUT}/mac_sme2_on/*_t1.etdump"
     sh(cwd, f"{tool}etdump_to_csv.py --etdump {dump} --out-dir rows --json --run-index 3 --model-id own")
     names = {p.name.split("_t1_")[-1] for p in (cwd / "rows").iterdir() if "_t1_" in p.name}
     for name in ("exec_run3_timeline.csv", "exec_run3_timeline.json", "exec_all_runs_timeline.json", "exec_ops_stats.json"):
-        check(name in names, f"etdump_to_csv wrote {name}: {names}")
+        expect(name in names, f"etdump_to_csv wrote {name}: {names}")
     for path in (cwd / "rows").glob("*_exec_*.json"):
         if "robust" not in path.name:
             objects = json.loads(path.read_text())
             lines = list(csv.DictReader(path.with_suffix(".csv").open()))
-            check(len(objects) == len(lines) > 0 and {o["model_id"] for o in objects} == {"own"}, f"rows of {path.name}")
-            check(all(str(o["name"]) == line["name"] and list(o) == list(line) for o, line in zip(objects, lines)),
+            expect(len(objects) == len(lines) > 0 and {o["model_id"] for o in objects} == {"own"}, f"rows of {path.name}")
+            expect(all(str(o["name"]) == line["name"] and list(o) == list(line) for o, line in zip(objects, lines)),
                   f"{path.name} says what the CSV says")
     sh(cwd, f"{tool}etdump_to_csv.py --etdump {dump} --out-dir r2 --etrecord none.etrecord", err=["does not exist"])
     sh(cwd, f"{tool}etdump_to_csv.py --etdump {dump} --out-dir r3 --etrecord none.etrecord --strict-etrecord", code=5)
@@ -112,11 +107,11 @@ def main(cwd):
                  "mac_sme2_on/toy_cnn_xnnpack_fp16_mac_sme2_on_t1.etdump",
                  "mac_sme2_on/toy_cnn_xnnpack_fp16_mac_sme2_on_t1.log",
                  "mac_sme2_off/toy_cnn_xnnpack_fp16_mac_sme2_off_t1_exec_ops_stats.csv"):
-        check((cwd / OUT / name).is_file(), f"{name} is in the run folder")
+        expect((cwd / OUT / name).is_file(), f"{name} is in the run folder")
     manifest = json.loads((cwd / OUT / "manifest.json").read_text())
-    check(manifest["executorch"]["sha"], "the manifest has ExecuTorch's SHA")
+    expect(manifest["executorch"]["sha"], "the manifest has ExecuTorch's SHA")
     comparison = json.loads((cwd / OUT / "report.json").read_text())["comparisons"][0]
-    check(comparison["baseline"] == "mac_sme2_off", "off is the baseline")
+    expect(comparison["baseline"] == "mac_sme2_off", "off is the baseline")
     sh(cwd, f"python3 model_profiling/scripts/analyze_results.py --run-dir {OUT}")
     sh(cwd, f"python3 model_profiling/scripts/generate_report.py --run-dir {OUT}")
     sh(cwd, f"python3 model_profiling/scripts/validate_results.py --results {OUT}")
@@ -128,7 +123,7 @@ def main(cwd):
     sh(cwd, f"python3 model_profiling/tools/etdump_to_csv.py --etdump {OUT}/mac_sme2_on/*_t1.etdump "
        "--out-dir csv --all-runs")
     for folder in ("tables", "csv"):
-        check(list((cwd / folder).glob("*.csv")), f"{folder} holds CSV files")
+        expect(list((cwd / folder).glob("*.csv")), f"{folder} holds CSV files")
     with (cwd / OUT / "samples.csv").open("a") as f:
         f.write("\n")  # an altered folder is not valid any more
     sh(cwd, f"python3 model_profiling/scripts/validate_results.py --results {OUT}", code=1)
@@ -138,11 +133,10 @@ def main(cwd):
     sh(cwd, "python3 model_profiling/export/export_model.py --model toy_cnn", code=2, err=["--outdir"])
     for entry in [p for d in ("scripts", "export", "tools") for p in (cwd / "model_profiling" / d).iterdir()]:
         if entry.is_file():
-            check(len(entry.read_text().splitlines()) <= 20, f"{entry.name} has at most 20 lines")
+            expect(len(entry.read_text().splitlines()) <= 20, f"{entry.name} has at most 20 lines")
     return 0
 
 
 with tempfile.TemporaryDirectory() as tmp:
     code = main(pathlib.Path(tmp))
-print("\n".join(failures))
-sys.exit(1 if failures else code)
+finish(code=code)

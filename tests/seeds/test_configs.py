@@ -7,16 +7,12 @@ import subprocess
 import sys
 import tempfile
 
+sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1] / "tools"))
+from checks import expect, finish
+
 ROOT = pathlib.Path(__file__).resolve().parents[2]
 CONFIGS = ROOT / "model_profiling" / "configs"
 etprof = str(pathlib.Path(sys.argv[1]).resolve())
-failures = []
-
-
-def check(ok, what):
-    if not ok:
-        failures.append(what)
-        print("FAILED", what)
 
 
 def run(*words):
@@ -33,31 +29,31 @@ except ImportError:
     print("the schema itself is not applied: no Python package jsonschema")
 
 paths = sorted(CONFIGS.glob("*/*.json"))
-check(len(paths) == 9, f"9 shipped configs, found {len(paths)}")
+expect(len(paths) == 9, f"9 shipped configs, found {len(paths)}")
 for path in paths:
     text = path.read_text()
     if jsonschema:
         errors = [e.message for e in jsonschema.Draft202012Validator(schema).iter_errors(json.loads(text))]
-        check(not errors, f"{path.name}: {errors}")
+        expect(not errors, f"{path.name}: {errors}")
     if "template" in path.name:
         done = run(path)
-        check(done.returncode == 4 and "placeholder" in done.stderr, f"{path.name} is refused: {done.stderr}")
+        expect(done.returncode == 4 and "placeholder" in done.stderr, f"{path.name} is refused: {done.stderr}")
         filled = json.loads(text)
         filled["model"], filled["output_root"] = "nowhere.pte", "out_x"
         with tempfile.NamedTemporaryFile("w", suffix=".json") as f:
             json.dump(filled, f)
             f.flush()
             done = run(f.name)
-        check(done.returncode == 5 and "nowhere.pte does not exist" in done.stderr,
+        expect(done.returncode == 5 and "nowhere.pte does not exist" in done.stderr,
               f"{path.name} filled in is read: {done.stderr}")
     else:
         done = run(path)
-        check(done.returncode == 5 and "does not exist, nor does its fallback" in done.stderr,
+        expect(done.returncode == 5 and "does not exist, nor does its fallback" in done.stderr,
               f"{path.name} is read: {done.stderr}")
 
 if jsonschema:  # the schema refuses what the program refuses
     for name in ("unknown_key", "unknown_key_of_an_experiment", "key_in_the_wrong_place", "wrong_type",
                  "extra_args"):
         bad = json.loads((ROOT / f"tests/data/configs/{name}.json").read_text())
-        check(not jsonschema.Draft202012Validator(schema).is_valid(bad), f"schema refuses {name}")
-sys.exit(1 if failures else 0)
+        expect(not jsonschema.Draft202012Validator(schema).is_valid(bad), f"schema refuses {name}")
+finish()

@@ -8,6 +8,9 @@ import subprocess
 import sys
 import tempfile
 
+sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1] / "tools"))
+from checks import expect, finish
+
 ROOT = pathlib.Path(__file__).resolve().parents[2]
 ETPROF = str(pathlib.Path(sys.argv[1]).resolve())
 CONFIG = {
@@ -15,12 +18,6 @@ CONFIG = {
     "experiments": [{"name": "sme2_on", "threads": [1, 2]}, {"name": "sme2_off", "threads": [1, 2]},
                     {"name": "sme2_on", "mode": "xnntrace", "threads": [1, 2]}],
 }
-failures = []
-
-
-def check(ok, what):
-    if not ok:
-        failures.append(what)
 
 
 def rows(path):
@@ -30,20 +27,20 @@ def rows(path):
 
 def d4_threads_are_kept_apart(out):
     arms = {a["name"]: a["threads"] for a in json.loads((out / "report.json").read_text())["arms"]}
-    check(arms == {"sme2_on_t1": 1, "sme2_on_t2": 2, "sme2_off_t1": 1, "sme2_off_t2": 2}, f"D4: {arms}")
+    expect(arms == {"sme2_on_t1": 1, "sme2_on_t2": 2, "sme2_off_t1": 1, "sme2_off_t2": 2}, f"D4: {arms}")
 
 
 def d17_the_whole_is_one_inference(out):
     paths = list(out.glob("*/*_exec_all_runs_timeline.csv"))
-    check(len(paths) == 4, f"D17: {len(paths)} timelines")
+    expect(len(paths) == 4, f"D17: {len(paths)} timelines")
     for path in paths:
         shares = {float(r["pct_total"]) for r in rows(path) if r["name"] == "Method::execute"}
-        check(shares == {100.0}, f"D17: Method::execute is {shares} of {path.name}")
+        expect(shares == {100.0}, f"D17: Method::execute is {shares} of {path.name}")
 
 
 def d32_a_trace_of_the_same_name_is_evidence(out):
     phases = {(r["experiment"], r["phase"]) for r in rows(out / "samples.csv")}
-    check(("sme2_on_t1", "sampled") in phases and ("sme2_on_t1", "timed") in phases, f"D32: {phases}")
+    expect(("sme2_on_t1", "sampled") in phases and ("sme2_on_t1", "timed") in phases, f"D32: {phases}")
 
 
 def d35_json_is_json(out):
@@ -51,19 +48,19 @@ def d35_json_is_json(out):
         raise ValueError(word)
 
     paths = list(out.rglob("*.json"))
-    check(len(paths) > 8, f"D35: {len(paths)} JSON files")
+    expect(len(paths) > 8, f"D35: {len(paths)} JSON files")
     for path in paths:
         try:
             json.loads(path.read_text(), parse_constant=refuse)
         except ValueError as e:
-            failures.append(f"D35: {path.name}: {e}")
+            expect(False, f"D35: {path.name}: {e}")
 
 
 def d28_only_leaves_the_earlier_run_alone(cwd, out, run):
     before = {p: p.read_bytes() for p in out.rglob("*") if p.is_file()}
     done = run("config.json", "--only", "sme2_on")
-    check(done.returncode == 0 and (cwd / "out.2/manifest.json").is_file(), f"D28: {done.stderr}")
-    check(before == {p: p.read_bytes() for p in out.rglob("*") if p.is_file()}, "D28: files changed")
+    expect(done.returncode == 0 and (cwd / "out.2/manifest.json").is_file(), f"D28: {done.stderr}")
+    expect(before == {p: p.read_bytes() for p in out.rglob("*") if p.is_file()}, "D28: files changed")
 
 
 def main(cwd):
@@ -90,5 +87,4 @@ def main(cwd):
 
 with tempfile.TemporaryDirectory() as tmp:
     code = main(pathlib.Path(tmp))
-print("\n".join(failures))
-sys.exit(1 if failures else code)
+finish(code=code)

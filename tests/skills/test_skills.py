@@ -10,6 +10,9 @@ import subprocess
 import sys
 import tempfile
 
+sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1] / "tools"))
+from checks import skip
+
 part, etprof, source = sys.argv[1], str(pathlib.Path(sys.argv[2]).resolve()), pathlib.Path(sys.argv[3]).resolve()
 FOLDERS = ("agent_skill_ml_profiling", "agentic-kits")
 SECTIONS = ("## Prerequisites", "## Steps", "## Success gates", "## Expected outputs", "## Failures")
@@ -20,11 +23,6 @@ def check(what, ok, detail=""):
     if not ok:
         failures.append(what)
         print(f"FAILED {what}\n{detail}")
-
-
-def skip(why):
-    print(f"skipped: {why}")
-    sys.exit(77)
 
 
 def etp(*words, cwd):

@@ -10,6 +10,9 @@ import subprocess
 import sys
 import tempfile
 
+sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1] / "tools"))
+from checks import expect, finish, skip
+
 ROOT = pathlib.Path(__file__).resolve().parents[2]
 ETPROF = str(pathlib.Path(sys.argv[1]).resolve())
 SCHEMAS = ROOT / "model_profiling/schemas"
@@ -19,14 +22,7 @@ BAD_VALUES = (None, -1, "text", 1.5, [], {}, True, "")
 try:
     import jsonschema
 except ImportError:
-    print("skipped: no Python package jsonschema")
-    sys.exit(77)
-failures = []
-
-
-def check(ok, what):
-    if not ok:
-        failures.append(what)
+    skip("no Python package jsonschema")
 
 
 def places(j, path=()):
@@ -68,7 +64,7 @@ def main(tmp):
     known = set("$schema title description type enum const required properties additionalProperties items oneOf minimum "
                 "maximum exclusiveMinimum minItems maxItems minLength maxLength".split())
     for name, schema in schemas.items():
-        check(keywords(schema) <= known, f"{name} uses {keywords(schema) - known}: the validator in C does not know them")
+        expect(keywords(schema) <= known, f"{name} uses {keywords(schema) - known}: the validator in C does not know them")
         jsonschema.Draft202012Validator.check_schema(schema)
     run = tmp / "run"
     shutil.copytree(ROOT / "examples/runs/image_encoder_int8_qemu", run)
@@ -98,26 +94,25 @@ def main(tmp):
                            ROOT / "tests/data/mixed_xnnpack_fp32.pte", "--roofs", ROOT / "tests/data/roofs/round.json",
                            "--format", "json"], capture_output=True, text=True, timeout=60, check=True)
     documents.append(("ab", "below_roofs.json", json.loads(done.stdout)))
-    check(any("roof" in op for op in documents[-1][2]["operators"]), "no operator stands below a roof")
+    expect(any("roof" in op for op in documents[-1][2]["operators"]), "no operator stands below a roof")
     for path in sorted((ROOT / "model_profiling/configs/examples").glob("*.json")):
         documents.append(("config", path.name, json.loads(path.read_text())))
     rng, refused = random.Random(1), 0
     for name, file, j in documents:
         validator = jsonschema.Draft202012Validator(schemas[name])
         errors = [f"{list(e.path)}: {e.message[:200]}" for e in validator.iter_errors(j)]
-        check(not errors, f"{file} fits {name}: {errors}")
+        expect(not errors, f"{file} fits {name}: {errors}")
         for _ in range(MUTATIONS):
             bad, path = damaged(j, rng)
             (tmp / file).write_text(json.dumps(bad))
             ours, theirs = schema_ok(tmp / file), validator.is_valid(bad)
             refused += not theirs
-            check(ours == theirs, f"{name} damaged at {path}: etprof says {ours}, jsonschema {theirs}")
+            expect(ours == theirs, f"{name} damaged at {path}: etprof says {ours}, jsonschema {theirs}")
     print(f"{len(documents)} documents, {len(documents) * MUTATIONS} damaged ones, {refused} of them refused")
-    check(refused > 20, "too few of the damaged documents are refused")
+    expect(refused > 20, "too few of the damaged documents are refused")
     return 0
 
 
 with tempfile.TemporaryDirectory() as tmp:
     main(pathlib.Path(tmp))
-print("\n".join(failures))
-sys.exit(1 if failures else 0)
+finish()

@@ -7,14 +7,11 @@ import subprocess
 import sys
 import tempfile
 
+sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1] / "tools"))
+from checks import expect, finish
+
 ETPROF, FAKE = (str(pathlib.Path(p).resolve()) for p in sys.argv[1:3])
 STEPS = ["model", "measure", "evidence", "analyse", "report", "validate", "dumps"]
-failures = []
-
-
-def check(ok, what):
-    if not ok:
-        failures.append(what)
 
 
 def smoke(cwd, *words, code=0):
@@ -24,10 +21,10 @@ def smoke(cwd, *words, code=0):
     if "no runner for" in json.dumps(answer):
         print("skipped: no runner is built here")
         return None
-    check(done.returncode == code, f"{words}: exit code {done.returncode}, not {code}: {done.stdout}{done.stderr}")
-    check(done.returncode == 2 or answer["ok"] == (code == 0), f"{words}: ok is {answer['ok']}")
+    expect(done.returncode == code, f"{words}: exit code {done.returncode}, not {code}: {done.stdout}{done.stderr}")
+    expect(done.returncode == 2 or answer["ok"] == (code == 0), f"{words}: ok is {answer['ok']}")
     bad = [s for s in answer["steps"] if s["ok"] is False]
-    check(all(s["fix"] and s["text"] for s in bad), f"{words}: {bad} say not what to do")
+    expect(all(s["fix"] and s["text"] for s in bad), f"{words}: {bad} say not what to do")
     return answer
 
 
@@ -40,30 +37,29 @@ def fake(cwd, *directives):
 
 def main(cwd):
     answer = smoke(cwd, "--model", "no.pte", code=5)
-    check([s["id"] for s in answer["steps"]] == ["model"], f"no.pte: {answer}")
+    expect([s["id"] for s in answer["steps"]] == ["model"], f"no.pte: {answer}")
     smoke(cwd, "--model", "a.pte", "--export", "toy_cnn", code=2)
     smoke(cwd, *fake(cwd, "on * * * crash"), code=6)
     answer = smoke(cwd, *fake(cwd), code=1)  # the fake's dumps are none
     bad = {s["id"] for s in answer["steps"] if s["ok"] is False}
-    check(bad == {"measure", "analyse", "validate", "dumps"}, f"dumps that are none: {bad}")
-    check((cwd / answer["folder"] / "manifest.json").is_file(), "what failed is kept")
+    expect(bad == {"measure", "analyse", "validate", "dumps"}, f"dumps that are none: {bad}")
+    expect((cwd / answer["folder"] / "manifest.json").is_file(), "what failed is kept")
     work = cwd / ".etprof/work"
     answer = smoke(cwd, "--out", "kept")
     if answer is None:
         return 77
-    check([s["id"] for s in answer["steps"]] == STEPS, f"steps {answer['steps']}")
-    check(answer["seconds"] < 60, f"{answer['seconds']} s")
-    check((cwd / "kept/report.html").is_file() and answer["folder"] == "kept", "the run folder is where --out says")
+    expect([s["id"] for s in answer["steps"]] == STEPS, f"steps {answer['steps']}")
+    expect(answer["seconds"] < 60, f"{answer['seconds']} s")
+    expect((cwd / "kept/report.html").is_file() and answer["folder"] == "kept", "the run folder is where --out says")
     again = smoke(cwd)
-    check(again["folder"] is None, f"a folder is left: {again['folder']}")
+    expect(again["folder"] is None, f"a folder is left: {again['folder']}")
     left = [p.name for p in work.glob("smoke-*")]
-    check(len(left) == 1, f"left behind: {left}")
+    expect(len(left) == 1, f"left behind: {left}")
     done = subprocess.run([ETPROF, "validate", "kept"], cwd=cwd, capture_output=True, text=True, timeout=60, check=False)
-    check(done.returncode == 0, done.stdout)
+    expect(done.returncode == 0, done.stdout)
     return 0
 
 
 with tempfile.TemporaryDirectory() as tmp:
     code = main(pathlib.Path(tmp))
-print("\n".join(failures))
-sys.exit(1 if failures else code)
+finish(code=code)

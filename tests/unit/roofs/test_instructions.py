@@ -5,10 +5,14 @@ the instructions that ran (it knows no AVX-512), and the disassembled body of ev
 arithmetic that the claimed number of operations needs.
 
 usage: test_instructions.py ROOF_TRIPS"""
+import pathlib
 import re
 import shutil
 import subprocess
 import sys
+
+sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[2] / "tools"))
+from checks import skip
 
 WIDTH = {"x": 128, "y": 256, "z": 512}
 
@@ -101,8 +105,7 @@ def reader(program, isa, here):
 def main():
     program = sys.argv[1]
     if not shutil.which("objdump"):
-        print("skipped: no objdump")
-        sys.exit(77)
+        skip("no objdump")
     failed = False
     listed = subprocess.run([program], capture_output=True, text=True, check=True).stdout.split("\n")[:-1]
     readers = {(isa, "read") for isa in READERS}
