@@ -86,14 +86,17 @@ static etp_status show_sweep(etp_cli *cli, const etp_ab_session *session,
         .brief = !show->full,
         .report = cli->format == ETP_CLI_JSON ? NULL : etp_sweep_report(&sweep, &cli->arena),
     };
-    ETP_TRY(etp_cli_emit(cli, &answer, err));
-    if (cli->format == ETP_CLI_TEXT && !cli->output && !cli->quiet) {
+    etp_status st = etp_cli_emit(cli, &answer, err);
+    if (st == ETP_OK && cli->format == ETP_CLI_TEXT && !cli->output && !cli->quiet) {
         const char *dir = sweep.ab->dir;
         fflush(stdout); // the hint comes after the answer
         fprintf(stderr, "\nmore       %s/report.html · %s/sweep.svg · etprof report %s\n", dir, dir, dir);
     }
-    record_sweep(cli, &sweep, show);
-    return ETP_OK;
+    if (st == ETP_OK) {
+        record_sweep(cli, &sweep, show);
+    }
+    etp_sweep_close(&sweep);
+    return st;
 }
 
 static etp_status check_fail_on(const etp_show_options *show, etp_error *err)

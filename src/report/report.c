@@ -126,7 +126,7 @@ etp_report *etp_report_create(etp_arena *arena, const char *title)
     }
     r->arena = arena;
     r->title = clean_z(r, title);
-    r->subtitle = r->footer = r->json_schema = r->json = (etp_str){"", 0};
+    r->subtitle = r->footer = r->json_schema = r->json = r->part = (etp_str){"", 0};
     return r;
 }
 
@@ -202,21 +202,48 @@ static etp_block *add_block(etp_report *r, etp_block_kind kind)
     return &r->blocks.items[r->blocks.n - 1];
 }
 
+static etp_str part_id(etp_report *r, const char *id)
+{
+    if (r->part.len == 0) {
+        return clean_z(r, id);
+    }
+    const char *text = etp_arena_printf(r->arena, "%.*s-%s", ETP_STR_ARG(r->part), id);
+    r->failed = r->failed || !text;
+    return clean_z(r, text ? text : id);
+}
+
 void etp_report_section(etp_report *r, int level, const char *id, const char *title)
 {
     if (!r) {
         return;
     }
     assert(level == 1 || level == 2);
+    level = r->part.len ? 2 : level;
     if (level <= r->detail_level) {
         r->detail_level = 0;
     }
-    etp_str clean_id = clean_z(r, id), text = clean_z(r, title);
+    etp_str clean_id = part_id(r, id), text = clean_z(r, title);
     etp_block *b = add_block(r, ETP_BLOCK_SECTION);
     if (b) {
         b->level = level;
         b->id = clean_id;
         b->text = text;
+    }
+}
+
+void etp_report_begin_part(etp_report *r, const char *id, const char *title)
+{
+    if (r) {
+        etp_report_end_part(r);
+        etp_report_section(r, 1, id, title);
+        r->part = clean_z(r, id);
+    }
+}
+
+void etp_report_end_part(etp_report *r)
+{
+    if (r) {
+        r->part = (etp_str){"", 0};
     }
 }
 
@@ -341,7 +368,7 @@ etp_table *etp_report_table(etp_report *r, const char *id, const char *caption,
         copy[i].decimals = in->decimals > 0 ? in->decimals : default_decimals(in->kind);
     }
     *t = (etp_table){.report = r,
-                     .id = clean_z(r, id),
+                     .id = part_id(r, id),
                      .caption = clean_z(r, caption),
                      .columns = copy,
                      .n_columns = n_columns};
@@ -401,7 +428,7 @@ etp_chart *etp_report_chart(etp_report *r, etp_chart_kind chart, const char *id,
     *c = (etp_chart){.report = r,
                      .chart = chart,
                      .kind = kind,
-                     .id = clean_z(r, id),
+                     .id = part_id(r, id),
                      .title = clean_z(r, title),
                      .description = {"", 0},
                      .x_title = {"", 0},

@@ -71,6 +71,10 @@ ETP_API void etp_report_fact(etp_report *r, const char *label, const char *fmt, 
 ETP_API void etp_report_section(etp_report *r, int level, const char *id, const char *title);
 // The section just started (with its level-2 sections) is left out when the style is `brief`.
 ETP_API void etp_report_section_is_detail(etp_report *r);
+// Starts a section of level 1 that sections of level 1 belong to: until the part ends they count as level 2, and
+// ids of sections, tables and charts get ID and '-' in front. So the same authors may write several times.
+ETP_API void etp_report_begin_part(etp_report *r, const char *id, const char *title);
+ETP_API void etp_report_end_part(etp_report *r);
 
 ETP_API void etp_report_text(etp_report *r, const char *fmt, ...) ETP_PRINTF(2, 3);
 ETP_API void etp_report_note(etp_report *r, etp_severity severity, const char *fmt, ...)

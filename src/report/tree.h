@@ -108,6 +108,7 @@ struct etp_report {
         size_t n, cap;
     } blocks;
     int detail_level; // level of the open detail section, 0 = none
+    etp_str part;     // id of the open part, "" none
 };
 
 static inline bool etp_block_shown(const etp_block *b, const etp_report_style *style)

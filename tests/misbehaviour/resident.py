@@ -148,18 +148,42 @@ def refused():
             expect(done.returncode in (2, 5) and wanted in done.stderr, name, (done.returncode, done.stderr))
 
 
+def pairs(name, tmp):
+    """Each speedup of a sweep says what `ab` says of two arms, from its own two cells; the report has a part on each."""
+    turns = rows(tmp, "resident")
+    sweep = json.loads((pathlib.Path(tmp) / "run" / "sweep.json").read_text())
+    cells = {(c["level"], c["threads"]): c["experiment"] for c in sweep["cells"]}
+    by = {}
+    for l in launches(tmp, "timed"):
+        by.setdefault(l["block"], {})[l["experiment"]] = l
+    expect([x["threads"] for x in sweep["speedups"]] == [1, 2], name, sweep["speedups"])
+    page = (pathlib.Path(tmp) / "run" / "report.md").read_text()
+    for x, ratio in zip(sweep["speedups"], (3, 2.5)):
+        off, on = cells["neon", x["threads"]], cells["sme2", x["threads"]]
+        logs = [statistics.median(math.log(a / b) for a, b in zip(t[off], t[on])) for t in turns.values()]
+        expect(near(x["resident"], interval(logs)) and abs(x["resident"]["estimate"] / ratio - 1) < 0.01, name, x["resident"])
+        wanted = interval([math.log(b[off]["load_ns"] / b[on]["load_ns"]) for b in by.values()])
+        expect(near(x["load"], wanted), name, (x["load"], wanted))
+        expect({c["id"] for c in x["ruled_out"] + x["not_ruled_out"]} >= {"thermal", "drift", "threads"}, name, x["ruled_out"])
+        title = f"{x['threads']} thread{'s' if x['threads'] > 1 else ''}: sme2 against neon"
+        part = page.split(f"## {title}\n")
+        expect(len(part) == 2 and f"{x['threads']} in every arm" in part[1].split("\n## ")[0], name, title)
+
+
 def other_verbs():
     """A sweep's cells take turns all at once; a config asks with a key, and the option of `run` with a word."""
     with tempfile.TemporaryDirectory() as tmp:
         name = "a sweep with turns"
         model = pathlib.Path(tmp) / "model.pte"
-        model.write_bytes(b"\x10\0\0\0ET12" + b"base sme2 1000000\nbase neon 3000000\n" + b"\n" * 20)
+        model.write_bytes(b"\x10\0\0\0ET12" + b"base sme2 1000000\nbase neon 3000000\nbase sme2 800000 2\nbase neon 2000000 2\n"
+                          b"load sme2 9000000\nnoise 4\n" + b"\n" * 20)
         done = ab(tmp, "model.pte", "--levels", "sme2,neon", "--threads", "1,2", "--blocks", "6", "--iterations", "4", "--warmup",
                   "1", "--resident", "--out", "run", verb="sweep")
         expect(done.returncode == 0, name, (done.returncode, done.stderr[-400:]))
         turns = rows(tmp, "resident")
         expect(sorted(turns) == list(range(1, 7)) and all(len(b) == 4 and all(len(v) == 4 for v in b.values())
                                                           for b in turns.values()), name, turns)
+        pairs(name, tmp)
         again = ab(tmp, "--resume", "run", "--resident", verb="sweep")
         expect(again.returncode == 2 and "leave out --resident" in again.stderr, name, again.stderr)
         for name, key, words, wanted in (("the key", {"resident": True}, (), True), ("the word", {}, ("--resident",), True),

@@ -325,6 +325,10 @@ static etp_status open_run(etp_ab_session *s, const char *dir, const etp_ab_opti
     ETP_TRY(etp_run_open(dir, &s->arena, &s->run, err));
     s->has_run = true;
     s->ab.dir = dir;
+    etp_stats whole;
+    if (options->pair) {
+        ETP_TRY(etp_ab_keep_pair(s, options, &whole, err));
+    }
     ETP_TRY(take_device(s, err));
     ETP_TRY(take_models(s, err));
     ETP_TRY(take_arms(s, err));
@@ -336,6 +340,10 @@ static etp_status open_run(etp_ab_session *s, const char *dir, const etp_ab_opti
     ETP_TRY(etp_ab_load_dumps(s, err));
     ETP_TRY(etp_ab_split_arms(s, err));
     ETP_TRY(run_statistics(s, options, err));
+    if (options->pair && s->has_stats && !isfinite(s->stats.noise_floor)) { // the control was of another arm
+        s->stats.noise_floor = whole.noise_floor;
+        s->stats.control_differs = whole.control_differs;
+    }
     if (s->has_stats) {
         ETP_TRY(etp_ab_take_statistics(s, err));
     }
@@ -344,7 +352,7 @@ static etp_status open_run(etp_ab_session *s, const char *dir, const etp_ab_opti
     }
     ETP_TRY(prove(s, err));
     ETP_TRY(etp_ab_compare_outputs(s, err));
-    etp_ab_withhold(s, s->has_stats && s->stats.control_differs);
+    etp_ab_withhold(s, s->has_stats && s->stats.control_differs, options->withheld);
     ETP_TRY(etp_ab_states(s, err));
     ETP_TRY(etp_ab_count(s, err));
     ETP_TRY(etp_ab_drifts(s, err));

@@ -20,6 +20,8 @@ typedef struct etp_ab_options {
     const char *roofs;    // etprof.roofs/1 document, NULL: that of the run folder
     bool two_sides;       // exactly two paths, each one arm; the first is the baseline
     const char *names[2]; // what to call the two sides, NULL: by their files
+    const uint32_t *pair; // of a run folder these two of its arms alone, the baseline first; NULL: all
+    const char *withheld; // why their ratio is withheld in any case, NULL
 } etp_ab_options;
 
 // PATHS: one run folder, or dumps and folders holding dumps. ETP_USAGE when there is nothing to

@@ -86,7 +86,7 @@ etp_status etp_ab_prove_arm(etp_ab_session *s, const etp_run *run, uint32_t run_
 }
 
 // A headline that the evidence does not carry is taken back; the raw samples stay.
-void etp_ab_withhold(etp_ab_session *s, bool control_differs)
+void etp_ab_withhold(etp_ab_session *s, bool control_differs, const char *given)
 {
     etp_ab *ab = &s->ab;
     for (size_t i = 0; i < ab->n_comparisons; i++) {
@@ -101,6 +101,8 @@ void etp_ab_withhold(etp_ab_session *s, bool control_differs)
             c->withheld = "emulated";
         } else if (control_differs) {
             c->withheld = "noise_floor";
+        } else {
+            c->withheld = given;
         }
         if (c->withheld) {
             c->estimate = c->lo = c->hi = c->sign_flip_p = NAN;

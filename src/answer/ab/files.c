@@ -56,14 +56,27 @@ static bool has_latency(const etp_ab *ab)
     return false;
 }
 
+static etp_status write_pages(writer *w, const etp_report *report, etp_error *err)
+{
+    w->report = report;
+    ETP_TRY(render(w, "report.html", ETP_FORMAT_HTML, NULL, err));
+    return render(w, "report.md", ETP_FORMAT_MD, NULL, err);
+}
+
 // The report of a sweep is that of its factorial; report.json stays the comparison of its arms.
 static etp_status write_sweep(const etp_ab_session *session, writer *w, etp_error *err)
 {
     etp_sweep sweep;
     ETP_TRY(etp_sweep_build(session, w->arena, &sweep, err));
-    ETP_TRY(document(w, "sweep.json", etp_sweep_json, &sweep, err));
-    w->report = etp_sweep_report(&sweep, w->arena);
-    return etp_sweep_has_times(&sweep) ? render(w, "sweep.svg", ETP_FORMAT_SVG, ETP_SWEEP_CHART, err) : ETP_OK;
+    etp_status st = document(w, "sweep.json", etp_sweep_json, &sweep, err);
+    if (st == ETP_OK) {
+        st = write_pages(w, etp_sweep_report(&sweep, w->arena), err);
+    }
+    if (st == ETP_OK && etp_sweep_has_times(&sweep)) {
+        st = render(w, "sweep.svg", ETP_FORMAT_SVG, ETP_SWEEP_CHART, err);
+    }
+    etp_sweep_close(&sweep);
+    return st;
 }
 
 static etp_status write_all(const etp_ab_session *session, writer *w, etp_error *err)
@@ -72,12 +85,7 @@ static etp_status write_all(const etp_ab_session *session, writer *w, etp_error 
     const etp_run *run = etp_ab_run(session);
     ETP_TRY(document(w, "report.json", ab_json, ab, err));
     const etp_report *plain = etp_ab_report(ab, w->arena);
-    w->report = plain;
-    if (run && run->sweep) {
-        ETP_TRY(write_sweep(session, w, err));
-    }
-    ETP_TRY(render(w, "report.html", ETP_FORMAT_HTML, NULL, err));
-    ETP_TRY(render(w, "report.md", ETP_FORMAT_MD, NULL, err));
+    ETP_TRY(run && run->sweep ? write_sweep(session, w, err) : write_pages(w, plain, err));
     w->report = plain;
     if (has_latency(ab)) {
         ETP_TRY(render(w, "latency_comparison.svg", ETP_FORMAT_SVG, ETP_AB_CHART_LATENCY, err));

@@ -186,6 +186,14 @@ static void arms(etp_json *j, const etp_ab *ab)
     etp_json_end(j);
 }
 
+void etp_ab_states_json(etp_json *j, const etp_ab_comparison *c)
+{
+    resident(j, &c->resident);
+    ratio_over_blocks(j, "load", &c->load, true);
+    ratio_over_blocks(j, "first", &c->first, true);
+    ratio_over_blocks(j, "peak_rss", &c->peak_rss, true);
+}
+
 void etp_ab_comparison_json(const etp_ab *ab, const etp_ab_comparison *c, etp_json *j)
 {
     etp_json_begin_object(j);
@@ -202,10 +210,7 @@ void etp_ab_comparison_json(const etp_ab *ab, const etp_ab_comparison *c, etp_js
     etp_json_kv_double(j, "margin", c->margin);
     etp_json_kv_ratio(j, "noise_floor", c->noise_floor);
     etp_json_kv_z(j, "withheld", c->withheld);
-    resident(j, &c->resident);
-    ratio_over_blocks(j, "load", &c->load, true);
-    ratio_over_blocks(j, "first", &c->first, true);
-    ratio_over_blocks(j, "peak_rss", &c->peak_rss, true);
+    etp_ab_states_json(j, c);
     etp_counters_split_json(&ab->counters, (uint32_t)(c - ab->comparisons), c->withheld != NULL, j);
     etp_json_kv_z(j, "grade", ab->grade);
     etp_json_end(j);
@@ -517,7 +522,7 @@ static void causes(etp_json *j, const etp_ab *ab, const char *key, bool ruled_ou
     etp_json_end(j);
 }
 
-static void findings(etp_json *j, const etp_ab *ab)
+void etp_ab_findings_json(etp_json *j, const etp_ab *ab)
 {
     etp_json_key(j, "findings");
     etp_json_begin_array(j);
@@ -540,6 +545,10 @@ static void findings(etp_json *j, const etp_ab *ab)
     etp_json_end(j);
     causes(j, ab, "ruled_out", true);
     causes(j, ab, "not_ruled_out", false);
+}
+
+static void next_fixes(etp_json *j, const etp_ab *ab)
+{
     etp_json_key(j, "next_fixes");
     etp_json_begin_array(j);
     for (size_t i = 0; i < ab->fixes.n; i++) {
@@ -637,7 +646,8 @@ void etp_ab_json_value(const etp_ab *ab, etp_json *j)
     bottlenecks(j, ab);
     hot(j, ab);
     engagement(j, ab);
-    findings(j, ab);
+    etp_ab_findings_json(j, ab);
+    next_fixes(j, ab);
     agreement(j, "correctness", &ab->correctness);
     lost(j, ab);
     etp_json_end(j);

@@ -17,6 +17,10 @@ void etp_ab_operator_roofs_json(etp_json *j, const etp_ab *ab, const etp_ab_oper
 void etp_ab_tool_json(etp_json *j, const etp_ab *ab);
 void etp_ab_device_json(etp_json *j, const etp_ab *ab);
 void etp_ab_stop_json(etp_json *j, const etp_ab *ab);
+// Members "resident", "load", "first", "peak_rss" of a comparison.
+void etp_ab_states_json(etp_json *j, const etp_ab_comparison *c);
+// Members "findings", "ruled_out", "not_ruled_out".
+void etp_ab_findings_json(etp_json *j, const etp_ab *ab);
 // One member of "comparisons"; for documents that repeat it.
 void etp_ab_comparison_json(const etp_ab *ab, const etp_ab_comparison *c, etp_json *j);
 

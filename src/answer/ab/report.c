@@ -441,9 +441,8 @@ static void agreement(etp_keys *keys, const char *key, int ok, const etp_ab_corr
     }
 }
 
-static void screen(const etp_ab *ab, etp_report *r, etp_arena *arena)
+void etp_ab_answer_lines(const etp_ab *ab, etp_report *r, etp_arena *arena)
 {
-    etp_report_section(r, 1, "answer", "Answer");
     for (size_t i = 0; i < ab->n_comparisons; i++) {
         const char *title = NULL;
         if (ab->n_comparisons > 1) {
@@ -479,6 +478,18 @@ static void screen(const etp_ab *ab, etp_report *r, etp_arena *arena)
         etp_report_note(r, s, "%s %s", f->id, f->text);
     }
     causes(ab, keys, arena);
+}
+
+void etp_ab_reason_sections(const etp_ab *ab, etp_report *r, etp_arena *arena)
+{
+    const etp_ab_views one = {&(struct etp_ab_view){ab, NULL}, 1};
+    etp_ab_category_section(ab, r);
+    etp_ab_hot_section(&one, r, arena);
+    etp_ab_split_section(&one, r, arena);
+    etp_ab_kernel_section(&one, r, arena);
+    etp_ab_fix_section(&one, r);
+    etp_ab_ledger_section(ab, r);
+    etp_ab_operator_section(ab, r);
 }
 
 static void reproducibility(const etp_ab *ab, etp_report *r, etp_arena *arena)
@@ -527,16 +538,11 @@ const etp_report *etp_ab_report(const etp_ab *ab, etp_arena *arena)
     }
     etp_ab_headline_cards(one.items, r, arena);
     facts(ab, r);
-    screen(ab, r, arena);
-    etp_ab_category_section(ab, r);
-    etp_ab_hot_section(&one, r, arena);
-    etp_ab_split_section(&one, r, arena);
-    etp_ab_kernel_section(&one, r, arena);
-    etp_ab_fix_section(&one, r);
-    etp_ab_ledger_section(ab, r);
-    etp_ab_operator_section(ab, r);
+    etp_report_section(r, 1, "answer", "Answer");
+    etp_ab_answer_lines(ab, r, arena);
+    etp_ab_reason_sections(ab, r, arena);
     etp_ab_blocks_section(ab, r);
-    etp_ab_states_section(ab, r, arena);
+    etp_ab_states_section(&one, ab, r, arena);
     etp_ab_counters_section(ab, r, arena);
     etp_ab_evidence_section(ab, r);
     reproducibility(ab, r, arena);

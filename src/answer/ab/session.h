@@ -72,6 +72,13 @@ bool etp_ab_same_session(const etp_ab_side *x, const etp_ab_side *y);
 // done when they are not.
 ETP_NODISCARD etp_status etp_ab_judge_sides(etp_ab_session *s, const etp_ab_options *options,
                                             etp_error *err);
+// The session's own statistics, with its own baseline: launch values and noise floor.
+ETP_NODISCARD etp_status etp_ab_analyze_session(etp_ab_session *s, const etp_run *run, const etp_ab_options *options,
+                                                etp_stats *out, etp_error *err);
+// ab/pair.c: leaves two arms of s->run. *out_whole: statistics of all of it, for the control's word when the
+// control is of another arm.
+ETP_NODISCARD etp_status etp_ab_keep_pair(etp_ab_session *s, const etp_ab_options *options, etp_stats *out_whole,
+                                          etp_error *err);
 // ab_build.c
 etp_sample etp_ab_sample_of(const etp_run_sample *sample);
 // Takes over s->stats.
@@ -95,7 +102,8 @@ ETP_NODISCARD etp_status etp_ab_prove_arm(etp_ab_session *s, const etp_run *run,
                                           uint32_t arm, etp_error *err);
 ETP_NODISCARD etp_status etp_ab_prove_by_samples(etp_ab_session *s, const etp_run *run,
                                                  const uint32_t *arm_of, etp_error *err);
-void etp_ab_withhold(etp_ab_session *s, bool control_differs);
+// GIVEN: why the ratios are withheld in any case, NULL.
+void etp_ab_withhold(etp_ab_session *s, bool control_differs, const char *given);
 // ab_hot.c: ETDump latencies and where they went, before comparing; then what takes most of it.
 ETP_NODISCARD etp_status etp_ab_split_arms(etp_ab_session *s, etp_error *err);
 ETP_NODISCARD etp_status etp_ab_find_hot(etp_ab_session *s, etp_error *err);

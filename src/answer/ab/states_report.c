@@ -34,18 +34,19 @@ static etp_cell bytes_cell(int64_t bytes, etp_arena *arena)
     return etp_cell_z(bytes == ETP_NS_UNKNOWN ? NULL : etp_arena_printf(arena, "%.1f MB", (double)bytes / 1e6));
 }
 
-static void put(etp_table *t, const etp_ab *ab, const etp_ab_comparison *c, const row *r)
+static void put(etp_table *t, const char *of, const row *r)
 {
     if (r->ratio->blocks == 0) {
         return;
     }
-    ETP_ROW(t, etp_cell_z(r->what), etp_cell_z(ab->arms[c->candidate].name), r->baseline, r->candidate,
+    ETP_ROW(t, etp_cell_z(r->what), etp_cell_z(of), r->baseline, r->candidate,
             etp_cell_double(r->ratio->estimate), etp_cell_double(r->ratio->lo), etp_cell_double(r->ratio->hi),
             etp_cell_u64(r->ratio->blocks), etp_cell_z(r->ratio->verdict));
 }
 
-static void put_comparison(etp_table *t, const etp_ab *ab, const etp_ab_comparison *c, etp_arena *arena)
+static void put_comparison(etp_table *t, const struct etp_ab_view *view, const etp_ab_comparison *c, etp_arena *arena)
 {
+    const etp_ab *ab = view->ab;
     const etp_ab_arm *b = &ab->arms[c->baseline], *x = &ab->arms[c->candidate];
     const etp_ab_resident *turns = &c->resident;
     const etp_ab_ratio steady = {c->estimate, c->lo, c->hi, c->withheld ? 0 : c->blocks, c->verdict};
@@ -61,7 +62,7 @@ static void put_comparison(etp_table *t, const etp_ab *ab, const etp_ab_comparis
         {"peak memory", bytes_cell(b->peak_rss_bytes, arena), bytes_cell(x->peak_rss_bytes, arena), &c->peak_rss},
     };
     for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
-        put(t, ab, c, &rows[i]);
+        put(t, view->run ? view->run : ab->arms[c->candidate].name, &rows[i]);
     }
 }
 
@@ -88,22 +89,29 @@ static void observer_table(const etp_ab *ab, etp_report *r)
     }
 }
 
-void etp_ab_states_section(const etp_ab *ab, etp_report *r, etp_arena *arena)
+void etp_ab_states_section(const etp_ab_views *v, const etp_ab *arms, etp_report *r, etp_arena *arena)
 {
     bool any = false;
-    for (size_t a = 0; a < ab->n_arms; a++) {
-        any = any || ab->arms[a].cold.blocks > 0 || ab->arms[a].observer.blocks > 0;
+    size_t compared = 0;
+    for (size_t a = 0; a < arms->n_arms; a++) {
+        any = any || arms->arms[a].cold.blocks > 0 || arms->arms[a].observer.blocks > 0;
     }
     if (!any) {
         return;
     }
+    for (size_t k = 0; k < v->n; k++) {
+        compared += v->items[k].ab->n_comparisons;
+    }
     etp_report_section(r, 1, "states", "Cold, warm, traced");
     etp_report_section_is_detail(r);
-    if (ab->n_comparisons > 0) {
+    if (compared > 0) {
         etp_table *t = etp_report_table(r, "states", "Baseline ÷ candidate; loading packs the weights", k_states, 9);
-        for (size_t i = 0; i < ab->n_comparisons; i++) {
-            put_comparison(t, ab, &ab->comparisons[i], arena);
+        for (size_t k = 0; k < v->n; k++) {
+            const etp_ab *ab = v->items[k].ab;
+            for (size_t i = 0; i < ab->n_comparisons; i++) {
+                put_comparison(t, &v->items[k], &ab->comparisons[i], arena);
+            }
         }
     }
-    observer_table(ab, r);
+    observer_table(arms, r);
 }

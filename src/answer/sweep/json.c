@@ -130,6 +130,13 @@ static void speedups(etp_json *j, const etp_sweep *s)
         place(j, s, x->at);
         effect(j, "speedup", &x->effect);
         etp_json_kv_z(j, "withheld", etp_sweep_withheld(s, x->at));
+        const etp_sweep_pair *pair = etp_sweep_pair_at(s, x->at);
+        if (pair && pair->ab->n_comparisons) {
+            const etp_ab_comparison *c = &pair->ab->comparisons[0];
+            etp_ab_states_json(j, c);
+            etp_counters_split_json(&pair->ab->counters, 0, c->withheld != NULL, j);
+            etp_ab_findings_json(j, pair->ab);
+        }
         etp_json_end(j);
     }
     etp_json_end(j);

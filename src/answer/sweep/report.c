@@ -133,6 +133,31 @@ static bool any_interaction(const etp_sweep *s)
     return false;
 }
 
+// What may have made a difference, and which pairs it touches.
+static void suspects(const etp_sweep *s, etp_keys *keys, etp_arena *arena)
+{
+    for (etp_cause cause = 0; cause < ETP_CAUSE_COUNT; cause++) {
+        const char *text = NULL;
+        etp_strbuf where;
+        etp_strbuf_init(&where, arena);
+        size_t hits = 0;
+        for (size_t i = 0; i < s->n_pairs; i++) {
+            const etp_ab *ab = s->pairs[i].ab;
+            for (size_t c = 0; c < ab->n_causes; c++) {
+                if (ab->causes[c].cause == cause && ab->causes[c].state == ETP_CAUSE_SUSPECT) {
+                    etp_strbuf_printf(&where, "%s%s", hits++ ? "; " : "", s->pairs[i].label);
+                    text = text ? text : ab->causes[c].text;
+                }
+            }
+        }
+        if (hits == s->n_pairs && hits > 1) {
+            etp_keys_add(keys, ETP_WARN, "suspect", "%s (and alike in all %zu pairs)", text, hits);
+        } else if (hits) {
+            etp_keys_add(keys, ETP_WARN, "suspect", "%s (in %s)", text, etp_strbuf_str(&where).ptr);
+        }
+    }
+}
+
 static void screen(const etp_sweep *s, etp_report *r, etp_arena *arena)
 {
     etp_report_section(r, 1, "answer", "Answer");
@@ -160,6 +185,7 @@ static void screen(const etp_sweep *s, etp_report *r, etp_arena *arena)
         }
     }
     etp_ab_proof_keys(s->ab, keys, arena);
+    suspects(s, keys, arena);
 }
 
 // ---- tables ----
@@ -432,6 +458,84 @@ bool etp_sweep_has_times(const etp_sweep *s)
 
 // ---- whole ----
 
+// ---- each pair as `ab` shows it ----
+
+// A row for each cause that some pair cannot rule out, and how often it is ruled out.
+static void cause_table(const etp_sweep *s, etp_report *r)
+{
+    static const etp_column k_columns[] = {
+        {.key = "cause", .title = "other cause"},
+        {.key = "ruled_out", .title = "ruled out in", .kind = ETP_KIND_INT},
+        {.key = "suspect", .title = "suspect in", .kind = ETP_KIND_INT},
+        {.key = "unknown", .title = "unknown in", .kind = ETP_KIND_INT},
+        {.key = "text", .title = "for example"},
+    };
+    if (s->n_pairs == 0) {
+        return;
+    }
+    etp_report_section(r, 1, "causes-section", "Other causes");
+    etp_report_section_is_detail(r);
+    etp_report_text(r, "What else could have made the differences, over %zu %s; each pair's own words are in its part below.",
+                    s->n_pairs, s->n_pairs == 1 ? "pair" : "pairs");
+    etp_table *t = etp_report_table(r, "causes", NULL, k_columns, sizeof k_columns / sizeof *k_columns);
+    for (etp_cause cause = 0; cause < ETP_CAUSE_COUNT; cause++) {
+        uint64_t n[ETP_CAUSE_STATES] = {0};
+        const etp_ab_cause *shown = NULL; // the gravest
+        for (size_t i = 0; i < s->n_pairs; i++) {
+            const etp_ab *ab = s->pairs[i].ab;
+            for (size_t c = 0; c < ab->n_causes; c++) {
+                const etp_ab_cause *x = &ab->causes[c];
+                if (x->cause == cause) {
+                    n[x->state]++;
+                    bool graver = shown && x->state == ETP_CAUSE_SUSPECT && shown->state != ETP_CAUSE_SUSPECT;
+                    shown = !shown || graver ? x : shown;
+                }
+            }
+        }
+        if (shown) {
+            etp_cell suspect = etp_cell_u64(n[ETP_CAUSE_SUSPECT]);
+            ETP_ROW(t, etp_cell_z(etp_cause_id(cause)), etp_cell_u64(n[ETP_CAUSE_RULED_OUT]),
+                    n[ETP_CAUSE_SUSPECT] ? etp_cell_judged(suspect, ETP_WARN) : suspect,
+                    etp_cell_u64(n[ETP_CAUSE_UNKNOWN]), etp_cell_z(shown->text));
+        }
+    }
+}
+
+static void states(const etp_sweep *s, etp_report *r, etp_arena *arena)
+{
+    struct etp_ab_view *views = ETP_NEW_ARRAY(arena, struct etp_ab_view, s->n_pairs + 1);
+    for (size_t i = 0; views && i < s->n_pairs; i++) {
+        views[i] = (struct etp_ab_view){s->pairs[i].ab, s->pairs[i].label};
+    }
+    if (views) {
+        etp_ab_states_section(&(etp_ab_views){views, s->n_pairs}, s->ab, r, arena);
+    }
+}
+
+static void parts(const etp_sweep *s, etp_report *r, etp_arena *arena)
+{
+    for (size_t i = 0; i < s->n_pairs; i++) {
+        const etp_sweep_pair *p = &s->pairs[i];
+        const etp_cell_speedup *x = speedup_at(s, p->at);
+        const char *withheld = etp_sweep_withheld(s, p->at);
+        char id[32];
+        snprintf(id, sizeof id, "pair-%zu", i + 1);
+        etp_report_begin_part(r, id, p->label);
+        etp_report_section_is_detail(r);
+        if (x && !withheld && isfinite(x->effect.paired.estimate)) {
+            etp_keys_add(etp_report_keys(r, NULL), severity_of(x->effect.verdict), "speedup", "%s: %.2f× [%.2f, %.2f], %u blocks",
+                         etp_verdict_name(x->effect.verdict), x->effect.paired.estimate, x->effect.paired.lo,
+                         x->effect.paired.hi, (unsigned)x->effect.paired.blocks);
+        } else if (withheld) {
+            etp_keys_add(etp_report_keys(r, NULL), ETP_WARN, "speedup", "withheld: %s", withheld);
+        }
+        etp_ab_answer_lines(p->ab, r, arena);
+        etp_ab_reason_sections(p->ab, r, arena);
+        etp_ab_counters_section(p->ab, r, arena);
+        etp_report_end_part(r);
+    }
+}
+
 static void reproducibility(const etp_sweep *s, etp_report *r)
 {
     etp_report_section(r, 1, "reproduce", "Reproduce");
@@ -439,7 +543,7 @@ static void reproducibility(const etp_sweep *s, etp_report *r)
         etp_report_code(r, "The command that measures this again", etp_str_from(s->ab->command));
     }
     etp_report_text(r, "etprof %s, grade %s. Everything here can be derived again from the raw files of the run "
-                       "folder: etprof verify. One comparison in depth: etprof analyze --baseline ARM.",
+                       "folder: etprof verify. Other pairs than these: etprof compare FOLDER:ARM FOLDER:ARM.",
                     s->ab->tool_version ? s->ab->tool_version : ETP_VERSION, s->ab->grade);
 }
 
@@ -454,7 +558,6 @@ const etp_report *etp_sweep_report(const etp_sweep *s, etp_arena *arena)
     facts(s, r);
     screen(s, r, arena);
     cell_table(s, r);
-    thread_map(s, r, arena);
     if (etp_sweep_has_times(s)) {
         etp_report_section(r, 1, "picture", "Picture");
         etp_report_section_is_detail(r);
@@ -464,9 +567,13 @@ const etp_report *etp_sweep_report(const etp_sweep *s, etp_arena *arena)
             bars(s, r, arena);
         }
     }
+    thread_map(s, r, arena);
     mean_table(s, r);
     interaction_table(s, r, arena);
     etp_ab_blocks_section(s->ab, r);
+    states(s, r, arena);
+    cause_table(s, r);
+    parts(s, r, arena);
     etp_ab_evidence_section(s->ab, r);
     reproducibility(s, r);
     return r;

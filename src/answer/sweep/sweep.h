@@ -35,6 +35,13 @@ typedef struct etp_sweep_sentence {
     const char *text;
 } etp_sweep_sentence;
 
+typedef struct etp_sweep_pair { // a level against the baseline's, same model and threads
+    uint32_t at[ETP_FACTORS];
+    const char *label; // "int8, 2 threads: avx512 against avx2"
+    etp_ab_session *session; // as if the two had been measured alone
+    const etp_ab *ab;
+} etp_sweep_pair;
+
 typedef struct etp_sweep {
     const etp_ab *ab; // arms, device, proof, grade
     etp_sweep_model *models;
@@ -48,15 +55,23 @@ typedef struct etp_sweep {
     double noise_floor;
     bool control_differs;
     uint32_t cpus; // of the device, 0 unknown
+    etp_sweep_pair *pairs; // in the order of result.speedups; those without a common block are left out
+    size_t n_pairs;
     struct {
         etp_sweep_sentence *items;
         size_t n, cap;
     } sentences;
 } etp_sweep;
 
-// SESSION must be of a run folder whose plan is a sweep, and outlive *out, which lives in ARENA.
+// SESSION must be of a run folder whose plan is a sweep, and outlive *out, which lives in ARENA; on success
+// the caller closes it, after what was made of it has been written.
 ETP_NODISCARD etp_status etp_sweep_build(const etp_ab_session *session, etp_arena *arena,
                                          etp_sweep *out, etp_error *err);
+void etp_sweep_close(etp_sweep *s);
+// Answers of the pairs; called by etp_sweep_build.
+ETP_NODISCARD etp_status etp_sweep_open_pairs(etp_sweep *s, etp_arena *arena, etp_error *err);
+// NULL when that speedup has no pair.
+const etp_sweep_pair *etp_sweep_pair_at(const etp_sweep *s, const uint32_t at[ETP_FACTORS]);
 // Sentences of interactions, knees and what to be careful about; called by etp_sweep_build.
 ETP_NODISCARD etp_status etp_sweep_say(etp_sweep *s, etp_arena *arena, etp_error *err);
 

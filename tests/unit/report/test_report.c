@@ -379,6 +379,33 @@ static void brief_leaves_out_detail(void **state)
     etp_arena_dispose(&arena);
 }
 
+// One author twice: its section is a level deeper, its ids do not meet, CSV finds each table.
+static void parts_keep_ids_apart(void **state)
+{
+    (void)state;
+    etp_arena arena = {0};
+    etp_column column = {.key = "n", .title = "n", .kind = ETP_KIND_INT};
+    etp_report *r = etp_report_create(&arena, "t");
+    for (int i = 1; i <= 2; i++) {
+        etp_report_begin_part(r, i == 1 ? "p1" : "p2", i == 1 ? "First" : "Second");
+        etp_report_section(r, 1, "s", "Inner");
+        etp_table *t = etp_report_table(r, "n", NULL, &column, 1);
+        ETP_ROW(t, etp_cell_i64(i));
+    }
+    etp_report_end_part(r);
+    etp_report_section(r, 1, "s", "After");
+    assert_string_equal(render(&arena, r, ETP_FORMAT_TEXT, NULL),
+                        "t\n\nFirst\n-----\nInner\nn\n-\n1\n\nSecond\n------\nInner\nn\n-\n2\n\nAfter\n-----\n");
+    etp_report_style style = {.select = "p2-n"};
+    assert_string_equal(render(&arena, r, ETP_FORMAT_CSV, &style), "n\n2\n");
+    const char *page = render(&arena, r, ETP_FORMAT_HTML, NULL);
+    assert_non_null(strstr(page, "<h2 id=\"p1\">"));
+    assert_non_null(strstr(page, "<h3 id=\"p1-s\">"));
+    assert_non_null(strstr(page, "<h3 id=\"p2-s\">"));
+    assert_non_null(strstr(page, "<h2 id=\"s\">"));
+    etp_arena_dispose(&arena);
+}
+
 static void long_tables_are_limited(void **state)
 {
     (void)state;
@@ -548,6 +575,7 @@ int main(void)
         cmocka_unit_test(trouble_becomes_a_status),
         cmocka_unit_test(memory_shortage_is_reported),
         cmocka_unit_test(lines_fit_the_terminal),
+        cmocka_unit_test(parts_keep_ids_apart),
         cmocka_unit_test(ticks_are_round_and_inside),
         cmocka_unit_test(same_tree_same_bytes),
     };
