@@ -16,7 +16,7 @@ static etp_status call_adb(const char *adb, const char *const *words, size_t n, 
     }
     int status;
     etp_str log;
-    return etp_remote_client(argv, CLIENT_NS, arena, &status, out, &log, err);
+    return etp_remote_client(argv, ETP_PROCESS_LEAVES_OTHERS, CLIENT_NS, arena, &status, out, &log, err);
 }
 
 etp_status etp_adb_list(const char *adb, etp_arena *arena, etp_adb_devices *out, etp_error *err)
@@ -182,6 +182,7 @@ etp_status etp_adb_open(etp_device *d, const etp_device_options *o, const char *
     for (size_t i = 0; i < sizeof words / sizeof *words; i++) {
         r->prefix[r->n_prefix++] = words[i];
     }
+    r->leaves = ETP_PROCESS_LEAVES_OTHERS;
     r->reconnect = reconnect;
     r->name = etp_arena_printf(&d->arena, "adb %s", serial);
     const char *spec = etp_arena_printf(&d->arena, "adb:%s", serial);

@@ -107,7 +107,7 @@ static etp_status remote_start(etp_device *d, const char *const *args, const cha
     append_command(d, args, env, &script);
     etp_strbuf_appendz(&script, k_after_start);
     const char *const *argv = script.failed ? NULL : etp_remote_argv(r, script.ptr, &arena);
-    const etp_process_spec spec = {.argv = argv};
+    const etp_process_spec spec = {.argv = argv, .leaves = r->leaves};
     etp_status status = argv ? etp_process_start(&spec, out, err) : etp_fail_nomem(err, "a launch");
     l->client = status == ETP_OK ? out->pid : 0;
     etp_arena_dispose(&arena);

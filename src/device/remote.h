@@ -21,6 +21,7 @@ struct etp_remote {
     const char *name;                               // "ssh board", "adb 1234", for messages
     const char *prefix[ETP_REMOTE_MAX_PREFIX + 1];  // client and its options; the script comes last
     size_t n_prefix;
+    etp_process_leaves leaves;                      // of the client: adb may start the server of everybody
     bool wrap; // the other side's login shell may not be sh: the script is an argument of sh there
     etp_status (*reconnect)(etp_device *d, etp_error *err); // after a lost connection
     void (*disconnect)(etp_device *d);                      // may be NULL
@@ -71,9 +72,9 @@ ETP_NODISCARD etp_status etp_remote_do(etp_device *d, etp_remote_call *call, etp
 // The client's command line for SCRIPT, NULL-terminated; NULL on out of memory.
 const char *const *etp_remote_argv(const etp_remote *r, const char *script, etp_arena *arena);
 // Runs a client program here (not a script there): its output, whatever its status.
-ETP_NODISCARD etp_status etp_remote_client(const char *const *argv, uint64_t timeout_ns,
-                                           etp_arena *arena, int *status, etp_str *out,
-                                           etp_str *log, etp_error *err);
+ETP_NODISCARD etp_status etp_remote_client(const char *const *argv, etp_process_leaves leaves,
+                                           uint64_t timeout_ns, etp_arena *arena, int *status,
+                                           etp_str *out, etp_str *log, etp_error *err);
 // First line that says something, at most 300 bytes.
 etp_str etp_remote_words(etp_str log);
 // Takes "MARKER<status>" and all that follows off LOG; −1 when it is not there.

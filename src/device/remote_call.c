@@ -97,10 +97,11 @@ int etp_remote_marker(const char *marker, etp_str *log)
     return (int)v;
 }
 
-etp_status etp_remote_client(const char *const *argv, uint64_t timeout_ns, etp_arena *arena,
-                             int *status, etp_str *out, etp_str *log, etp_error *err)
+etp_status etp_remote_client(const char *const *argv, etp_process_leaves leaves,
+                             uint64_t timeout_ns, etp_arena *arena, int *status, etp_str *out,
+                             etp_str *log, etp_error *err)
 {
-    const etp_process_spec spec = {.argv = argv};
+    const etp_process_spec spec = {.argv = argv, .leaves = leaves};
     etp_process p;
     ETP_TRY(etp_process_capture(&spec, timeout_ns, OUTPUT_LIMIT, arena, &p, out, log, err));
     *status = p.signal ? 128 + p.signal : p.exit_code;
@@ -195,7 +196,7 @@ static etp_status try_once(etp_device *d, etp_remote_call *c, etp_arena *arena, 
     attempt a = {.call = c};
     etp_strbuf_init(&a.out, arena);
     etp_strbuf_init(&a.log, arena);
-    const etp_process_spec spec = {.argv = argv};
+    const etp_process_spec spec = {.argv = argv, .leaves = r->leaves};
     if (c->output_path && !(a.file = fopen(c->output_path, "wb"))) {
         return etp_fail_errno(err, ETP_IO, "cannot write %s", c->output_path);
     }

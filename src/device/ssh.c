@@ -6,9 +6,12 @@
 #include <stdio.h>
 
 #define CONNECT_NS ((uint64_t)30 * 1000000000u)
+#define EXIT_NS ((uint64_t)5 * 1000000000u)
+#define MOST_WORDS ((size_t)1 << 16)
 
 typedef struct ssh_client {
-    const char *dir; // of the control socket
+    const char *dir;    // of the control socket
+    etp_process master; // what it left in the background; ends with us, however we end
 } ssh_client;
 
 static void add(etp_remote *r, const char *word)
@@ -36,14 +39,18 @@ static const char *const *client_argv(const etp_remote *r, const char *const *ex
 static etp_status connect_master(etp_device *d, etp_error *err)
 {
     const etp_remote *r = d->data;
+    ssh_client *c = r->client;
     static const char *const k_extra[] = {"-f", "-N", "-M"};
     etp_arena arena = {0};
     const char *const *argv = client_argv(r, k_extra, 3, &arena);
-    int status = 0;
+    const etp_process_spec spec = {.argv = argv, .leaves = ETP_PROCESS_LEAVES_WORK};
     etp_str out, log;
-    etp_status st = argv ? etp_remote_client(argv, CONNECT_NS, &arena, &status, &out, &log, err)
+    etp_process_dispose(&c->master);
+    etp_status st = argv ? etp_process_capture(&spec, CONNECT_NS, MOST_WORDS, &arena, &c->master,
+                                               &out, &log, err)
                          : etp_fail_nomem(err, "ssh");
-    if (st == ETP_OK && status != 0) {
+    if (st == ETP_OK && (c->master.signal != 0 || c->master.exit_code != 0)) {
+        etp_process_dispose(&c->master);
         etp_str words = etp_remote_words(log);
         st = etp_fail(err, ETP_ENVIRONMENT, "%s: no connection: %.*s", r->name, ETP_STR_ARG(words));
     }
@@ -74,17 +81,18 @@ static etp_status reconnect(etp_device *d, etp_error *err)
 static void disconnect(etp_device *d)
 {
     const etp_remote *r = d->data;
-    const ssh_client *c = r->client;
+    ssh_client *c = r->client;
     static const char *const k_extra[] = {"-O", "exit"};
     etp_arena arena = {0};
     const char *const *argv = client_argv(r, k_extra, 2, &arena);
     int status;
     etp_str out, log;
-    etp_status ignored = argv ? etp_remote_client(argv, (uint64_t)5 * 1000000000u, &arena, &status,
-                                                  &out, &log, NULL)
+    etp_status ignored = argv ? etp_remote_client(argv, ETP_PROCESS_LEAVES_NOTHING, EXIT_NS, &arena,
+                                                  &status, &out, &log, NULL)
                               : ETP_NOMEM;
+    etp_process_dispose(&c->master);
     ignored = etp_os_remove_tree(c->dir, NULL);
-    (void)ignored; // ControlPersist ends the master a minute later
+    (void)ignored;
     etp_arena_dispose(&arena);
 }
 

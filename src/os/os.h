@@ -108,17 +108,28 @@ ETP_API int etp_os_terminal_width(int fd); // columns, 0 when it is no terminal
 
 // ---- child processes ----
 
+// What becomes of the processes that a child started and left running at its own end.
+typedef enum etp_process_leaves {
+    ETP_PROCESS_LEAVES_NOTHING, // they end with it
+    ETP_PROCESS_LEAVES_WORK,    // they are what it was started for: they end with etp_process_dispose, or with us
+    ETP_PROCESS_LEAVES_OTHERS   // those of its own group end; others belong to the user (the server of adb)
+} etp_process_leaves;
+
 typedef struct etp_process_spec {
     const char *const *argv;      // NULL-terminated; argv[0] is the file, searched nowhere
     const char *cwd;              // NULL: ours
     const char *const *env_set;   // NULL-terminated "NAME=VALUE", may be NULL; on top of our own
     const char *const *env_unset; // NULL-terminated names, may be NULL
+    etp_process_leaves leaves;
 } etp_process_spec;
 
-// A child in a process group of its own, stdin, stdout and stderr being pipes to us. It is killed
-// by the system when we die (Linux) or sees the end of its input (everywhere).
+// A child in a process group of its own, stdin, stdout and stderr being pipes to us. Its parent is a keeper
+// (a process that sleeps meanwhile), which ends it and what it started when we die, however that happens. Linux:
+// also what left the group or the session. macOS: the group, and what still descends from the child.
 typedef struct etp_process {
     int64_t pid; // 0: none
+    int64_t keeper;            // private
+    int keeper_fd;             // private
     int in_fd, out_fd, err_fd; // -1: closed
     bool ended;
     int exit_code;   // valid when ended and signal == 0
@@ -148,12 +159,13 @@ typedef enum etp_process_event {
 ETP_API etp_process_event etp_process_read(etp_process *p, uint64_t timeout_ns, char *buf,
                                            size_t cap, size_t *got);
 ETP_API void etp_process_close_input(etp_process *p); // the child sees the end of its input
-// Waits for the end; false when it still runs after the time.
+// Waits for the end, also of what it left behind; false when it still runs after the time.
 ETP_API bool etp_process_wait(etp_process *p, uint64_t timeout_ns);
-ETP_API void etp_process_kill(etp_process *p);    // the whole group, SIGKILL, and waits
+ETP_API void etp_process_kill(etp_process *p);    // it and what it started, SIGKILL, and waits
 ETP_API void etp_process_dispose(etp_process *p); // kills what still runs, closes; safe when zeroed
 
 // A program's whole answer: runs it with empty input. *out and *out_err are at most LIMIT bytes each.
+// *out_process needs no dispose, unless the program leaves its work running and this was ETP_OK.
 ETP_API ETP_NODISCARD etp_status etp_process_capture(const etp_process_spec *spec,
                                                      uint64_t timeout_ns, size_t limit,
                                                      etp_arena *arena, etp_process *out_process,

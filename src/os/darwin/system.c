@@ -18,7 +18,36 @@
 
 void etp_os_child_follow_parent(pid_t parent)
 {
-    (void)parent; // there is no such request; a runner ends when its input does
+    (void)parent; // there is no such request; the keeper ends it, and a runner ends when its input does
+}
+
+void etp_os_be_keeper(bool adopt)
+{
+    (void)adopt; // orphans go to launchd, whatever we ask for
+}
+
+// Generation after generation: a process whose parent is gone cannot be found this way.
+size_t etp_os_offspring(pid_t *out, size_t cap)
+{
+    size_t n = 0;
+    pid_t parent = getpid();
+    for (size_t next = 0; n < cap; parent = out[next++]) {
+        int got = proc_listchildpids(parent, out + n, (int)((cap - n) * sizeof *out));
+        n += got > 0 ? (size_t)got < cap - n ? (size_t)got : cap - n : 0;
+        if (next == n) {
+            break;
+        }
+    }
+    return n;
+}
+
+void etp_os_close_from(int first, int keep)
+{
+    for (int fd = first; fd < getdtablesize(); fd++) {
+        if (fd != keep) {
+            close(fd);
+        }
+    }
 }
 
 char **etp_os_environ(void)

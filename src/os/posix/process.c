@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Child processes: fork and exec from an argument vector, pipes read with poll, whole groups killed.
+// Child processes: fork and exec from an argument vector under a keeper, pipes read with poll.
 #include <errno.h>
 #include <fcntl.h>
 #include <poll.h>
@@ -7,11 +7,13 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/resource.h>
+#include <sys/socket.h>
 #include <sys/wait.h>
 #include <time.h>
 #include <unistd.h>
 
 #include "base/sink.h"
+#include "os/posix/keeper.h"
 #include "os/system.h"
 
 static void close_fd(int *fd)
@@ -22,9 +24,9 @@ static void close_fd(int *fd)
     }
 }
 
-static bool make_pipe(int fds[2])
+static bool make_pair(int fds[2], bool both_ways)
 {
-    if (pipe(fds) != 0) {
+    if ((both_ways ? socketpair(AF_UNIX, SOCK_STREAM, 0, fds) : pipe(fds)) != 0) {
         fds[0] = fds[1] = -1;
         return false;
     }
@@ -110,15 +112,14 @@ typedef struct child_setup {
     const char *cwd;
     int in_fd, out_fd, err_fd; // the child's ends
     int report_fd;             // errno goes here when exec fails
-    pid_t parent;
     sigset_t mask;
 } child_setup;
 
 // Runs in the child: async-signal-safe calls only.
-static void child_exec(const child_setup *s)
+static void child_exec(const void *ctx)
 {
+    const child_setup *s = ctx;
     setpgid(0, 0);
-    etp_os_child_follow_parent(s->parent);
     const int defaults[] = {SIGINT, SIGTERM, SIGHUP, SIGPIPE, SIGCHLD, SIGXFSZ};
     for (size_t i = 0; i < sizeof defaults / sizeof *defaults; i++) {
         signal(defaults[i], SIG_DFL);
@@ -148,43 +149,70 @@ static int exec_result(int fd)
     return got == (ssize_t)sizeof failed ? failed : 0;
 }
 
+// All LEN bytes of what the keeper says; false when it is gone.
+static bool hear_keeper(int fd, void *to, size_t len)
+{
+    for (size_t done = 0; done < len;) {
+        ssize_t n = read(fd, (char *)to + done, len - done);
+        if (n == 0 || (n < 0 && errno != EINTR)) {
+            return false;
+        }
+        done += n > 0 ? (size_t)n : 0;
+    }
+    return true;
+}
+
+// The end of its input makes it end everything. It ends by itself then, within seconds at most.
+static void dismiss_keeper(etp_process *p)
+{
+    close_fd(&p->keeper_fd);
+    kill((pid_t)p->keeper, SIGCONT); // in case somebody stopped it
+    while (waitpid((pid_t)p->keeper, NULL, 0) < 0 && errno == EINTR) {
+    }
+    p->keeper = 0;
+}
+
 static etp_status spawn(const etp_process_spec *spec, child_setup *setup, int report[2],
-                        etp_process *out, etp_error *err)
+                        int keeper[2], etp_process *out, etp_error *err)
 {
     // A signal that arrives between fork and exec must not run our handler in the child.
     sigset_t all;
     sigfillset(&all);
     sigprocmask(SIG_SETMASK, &all, &setup->mask);
-    setup->parent = getpid();
-    out->start_ns = etp_os_now_ns();
     pid_t pid = fork();
     if (pid == 0) {
-        child_exec(setup);
+        etp_keeper_run(keeper[1], spec->leaves, child_exec, setup);
     }
-    int fork_errno = errno;
+    int failed = errno;
     sigprocmask(SIG_SETMASK, &setup->mask, NULL);
+    close_fd(&keeper[1]);
+    close_fd(&report[1]);
     if (pid < 0) {
-        errno = fork_errno;
+        errno = failed;
         return etp_fail_errno(err, ETP_ENVIRONMENT, "cannot start a process");
     }
-    setpgid(pid, pid); // the child does it too: whoever comes first
-    close_fd(&report[1]);
-    int failed = exec_result(report[0]);
+    out->keeper = pid;
+    out->keeper_fd = keeper[0];
+    keeper[0] = -1;
+    etp_keeper_hello hello = {.failed = ESRCH};
+    bool heard = hear_keeper(out->keeper_fd, &hello, sizeof hello);
+    failed = heard && hello.pid > 0 ? exec_result(report[0]) : hello.failed;
     if (failed != 0) {
-        while (waitpid(pid, NULL, 0) < 0 && errno == EINTR) {
-        }
+        dismiss_keeper(out);
         errno = failed;
         return etp_fail_errno(err, ETP_ENVIRONMENT, "cannot start %s", spec->argv[0]);
     }
-    out->pid = pid;
+    out->pid = hello.pid;
+    out->start_ns = hello.start_ns;
     return ETP_OK;
 }
 
 etp_status etp_process_start(const etp_process_spec *spec, etp_process *out, etp_error *err)
 {
-    *out = (etp_process){.in_fd = -1, .out_fd = -1, .err_fd = -1};
+    *out = (etp_process){.keeper_fd = -1, .in_fd = -1, .out_fd = -1, .err_fd = -1};
     etp_arena arena = {0};
     int in[2] = {-1, -1}, sout[2] = {-1, -1}, serr[2] = {-1, -1}, report[2] = {-1, -1};
+    int keeper[2] = {-1, -1};
     etp_status status = ETP_OK;
     child_setup setup = {.argv = child_arguments(spec, &arena),
                          .env = child_environment(spec, &arena),
@@ -193,7 +221,8 @@ etp_status etp_process_start(const etp_process_spec *spec, etp_process *out, etp
         status = etp_fail_nomem(err, "arguments of a process");
         goto done;
     }
-    if (!make_pipe(in) || !make_pipe(sout) || !make_pipe(serr) || !make_pipe(report)) {
+    if (!make_pair(in, false) || !make_pair(sout, false) || !make_pair(serr, false) ||
+        !make_pair(report, false) || !make_pair(keeper, true)) {
         status = etp_fail_errno(err, ETP_ENVIRONMENT, "cannot make pipes");
         goto done;
     }
@@ -201,7 +230,7 @@ etp_status etp_process_start(const etp_process_spec *spec, etp_process *out, etp
     setup.out_fd = sout[1];
     setup.err_fd = serr[1];
     setup.report_fd = report[1];
-    status = spawn(spec, &setup, report, out, err);
+    status = spawn(spec, &setup, report, keeper, out, err);
     if (status == ETP_OK) {
         out->in_fd = in[1];
         out->out_fd = sout[0];
@@ -217,6 +246,7 @@ done:
         close_fd(&sout[i]);
         close_fd(&serr[i]);
         close_fd(&report[i]);
+        close_fd(&keeper[i]);
     }
     etp_arena_dispose(&arena);
     return status;
@@ -335,57 +365,46 @@ static uint64_t timeval_ns(struct timeval t)
     return (uint64_t)t.tv_sec * 1000000000u + (uint64_t)t.tv_usec * 1000u;
 }
 
-// Non-blocking wait; true once the child is gone, and with it what it left in its group.
-static bool reap(etp_process *p)
+static void take_usage(etp_process *p, const struct rusage *u)
+{
+    p->usage.user_ns = timeval_ns(u->ru_utime);
+    p->usage.system_ns = timeval_ns(u->ru_stime);
+    p->usage.peak_rss_bytes = etp_os_rss_bytes(u->ru_maxrss);
+    p->usage.minor_faults = (uint64_t)u->ru_minflt;
+    p->usage.major_faults = (uint64_t)u->ru_majflt;
+    p->usage.voluntary_switches = (uint64_t)u->ru_nvcsw;
+    p->usage.involuntary_switches = (uint64_t)u->ru_nivcsw;
+}
+
+// Waits until DEADLINE; true once the child is gone, and with it what it left behind.
+static bool reap(etp_process *p, uint64_t deadline)
 {
     if (p->ended || p->pid <= 0) {
         return true;
     }
-    siginfo_t info = {0};
-    if (waitid(P_PID, (id_t)p->pid, &info, WEXITED | WNOHANG | WNOWAIT) == 0 && info.si_pid == 0) {
-        return false;
+    struct pollfd fd = {.fd = p->keeper_fd, .events = POLLIN};
+    while (poll(&fd, 1, poll_ms(deadline)) <= 0) {
+        if (etp_os_now_ns() >= deadline) {
+            return false;
+        }
     }
-    p->end_ns = etp_os_now_ns();
+    etp_keeper_news news = {0};
+    if (!hear_keeper(p->keeper_fd, &news, sizeof news)) {
+        // Somebody killed the keeper. The system has ended the child with it (Linux); its group is still named.
+        kill((pid_t)-p->pid, SIGKILL);
+        news = (etp_keeper_news){.status = SIGKILL, .end_ns = etp_os_now_ns()};
+    }
     p->ended = true;
-    // While the dead leader is not collected yet its group's number cannot belong to others.
-    kill((pid_t)-p->pid, SIGKILL);
-    int status = 0;
-    struct rusage usage;
-    pid_t got;
-    do {
-        got = wait4((pid_t)p->pid, &status, 0, &usage);
-    } while (got < 0 && errno == EINTR);
-    if (got < 0) { // somebody else reaped it (SIGCHLD ignored): all we know is that it is gone
-        p->exit_code = -1;
-        return true;
-    }
-    p->exit_code = WIFEXITED(status) ? WEXITSTATUS(status) : 0;
-    p->signal = WIFSIGNALED(status) ? WTERMSIG(status) : 0;
-    p->usage.user_ns = timeval_ns(usage.ru_utime);
-    p->usage.system_ns = timeval_ns(usage.ru_stime);
-    p->usage.peak_rss_bytes = etp_os_rss_bytes(usage.ru_maxrss);
-    p->usage.minor_faults = (uint64_t)usage.ru_minflt;
-    p->usage.major_faults = (uint64_t)usage.ru_majflt;
-    p->usage.voluntary_switches = (uint64_t)usage.ru_nvcsw;
-    p->usage.involuntary_switches = (uint64_t)usage.ru_nivcsw;
+    p->end_ns = news.end_ns;
+    p->exit_code = WIFEXITED(news.status) ? WEXITSTATUS(news.status) : 0;
+    p->signal = WIFSIGNALED(news.status) ? WTERMSIG(news.status) : 0;
+    take_usage(p, &news.usage);
     return true;
 }
 
 bool etp_process_wait(etp_process *p, uint64_t timeout_ns)
 {
-    uint64_t deadline = deadline_after(timeout_ns);
-    // There is no portable wait with a time limit. A child that has closed its pipes ends within
-    // microseconds, so short sleeps first; then ever longer ones.
-    uint64_t pause = 100000;
-    while (!reap(p)) {
-        uint64_t now = etp_os_now_ns();
-        if (now >= deadline) {
-            return false;
-        }
-        etp_os_sleep_ns(pause < deadline - now ? pause : deadline - now);
-        pause = pause < 10000000 ? pause * 2 : pause;
-    }
-    return true;
+    return reap(p, deadline_after(timeout_ns));
 }
 
 int64_t etp_os_self_pid(void)
@@ -400,18 +419,15 @@ bool etp_process_alive(int64_t pid)
 
 void etp_process_kill(etp_process *p)
 {
-    if (p->pid <= 0 || reap(p)) {
+    if (p->pid <= 0 || reap(p, 0)) {
         return;
     }
     p->killed = true;
-    kill((pid_t)-p->pid, SIGKILL);
-    kill((pid_t)p->pid, SIGKILL); // in case it left its group
-    // A process that hangs in the kernel cannot be killed; it is left to the system after a while.
-    uint64_t deadline = deadline_after(5000000000u);
-    while (!reap(p) && etp_os_now_ns() < deadline) {
-        struct timespec pause = {0, 200000};
-        nanosleep(&pause, NULL);
-    }
+    shutdown(p->keeper_fd, SHUT_WR); // the order to end everything; the keeper still answers
+    kill((pid_t)p->keeper, SIGCONT); // in case somebody stopped it
+    // A process that hangs in the kernel cannot be killed; the keeper leaves it to the system after a while.
+    bool gone = reap(p, deadline_after(6000000000u));
+    (void)gone;
 }
 
 void etp_process_dispose(etp_process *p)
@@ -420,6 +436,7 @@ void etp_process_dispose(etp_process *p)
         return;
     }
     etp_process_kill(p);
+    dismiss_keeper(p);
     close_fd(&p->in_fd);
     close_fd(&p->out_fd);
     close_fd(&p->err_fd);
@@ -469,7 +486,9 @@ etp_status etp_process_capture(const etp_process_spec *spec, uint64_t timeout_ns
     if (status == ETP_OK && !etp_process_wait(out_process, time_left(deadline))) {
         status = etp_fail(err, ETP_CHILD, "%s did not end in time", spec->argv[0]);
     }
-    etp_process_dispose(out_process);
+    if (status != ETP_OK || spec->leaves != ETP_PROCESS_LEAVES_WORK) {
+        etp_process_dispose(out_process);
+    }
     if (status == ETP_OK && (text.failed || text_err.failed)) {
         status = etp_fail_nomem(err, "output of a process");
     }

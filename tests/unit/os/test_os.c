@@ -391,6 +391,130 @@ static void a_child_dies_with_a_killed_parent(void **state)
     assert_true(gone(child));
 }
 
+// A helper that does all it can to get away: a session of its own, no environment, a parent that is gone.
+#define ESCAPED "env -i setsid sleep 60 </dev/null >/dev/null 2>&1 & echo $!; "
+
+// The first line that a child prints, as a number.
+static int64_t first_number(etp_process *p)
+{
+    char buf[32] = "";
+    size_t got;
+    if (etp_process_read(p, 10 * (uint64_t)SECOND, buf, sizeof buf - 1, &got) != ETP_PROCESS_OUT) {
+        return 0;
+    }
+    return atol(buf);
+}
+
+// Its exec'd form is there: before that it is still its parent's image, in the parent's session.
+static bool has_left(int64_t pid)
+{
+    for (int i = 0; i < 400; i++) {
+        if (getsid((pid_t)pid) == (pid_t)pid) {
+            return true;
+        }
+        etp_os_sleep_ns(5000000);
+    }
+    return false;
+}
+
+static void what_escaped_dies_with_a_killed_parent(void **state)
+{
+    (void)state;
+    static const char *const k_scripts[] = {
+        ESCAPED "wait",           // it has its parent when we die
+        ESCAPED "exec sleep 60",  // so it has, but a parent that does not know it
+        "( " ESCAPED "); cat",    // it was somebody else's
+    };
+    for (size_t i = 0; i < sizeof k_scripts / sizeof *k_scripts; i++) {
+        int fds[2];
+        assert_int_equal(pipe(fds), 0);
+        pid_t middle = fork();
+        if (middle == 0) {
+            const char *const argv[] = {"/bin/sh", "-c", k_scripts[i], NULL};
+            const etp_process_spec spec = {.argv = argv};
+            etp_process p;
+            int64_t pid = etp_process_start(&spec, &p, NULL) == ETP_OK ? first_number(&p) : 0;
+            pid = has_left(pid) ? pid : 0;
+            ssize_t n = write(fds[1], &pid, sizeof pid);
+            (void)n;
+            raise(SIGKILL);
+        }
+        int64_t helper = 0;
+        assert_int_equal(read(fds[0], &helper, sizeof helper), sizeof helper);
+        close(fds[0]);
+        close(fds[1]);
+        waitpid(middle, NULL, 0);
+        assert_true(helper > 0);
+        assert_true(gone(helper));
+    }
+}
+
+static void what_escaped_ends_as_its_spec_says(void **state)
+{
+    fixture *f = *state;
+    const char *const argv[] = {"/bin/sh", "-c",
+                                ESCAPED "until [ \"$(cut -d' ' -f6 /proc/$!/stat)\" = $! ]; do :; done", NULL};
+    etp_process_spec spec = {.argv = argv};
+    etp_str out, err_text;
+    for (int leaves = ETP_PROCESS_LEAVES_NOTHING; leaves <= ETP_PROCESS_LEAVES_OTHERS; leaves++) {
+        etp_process p;
+        spec.leaves = (etp_process_leaves)leaves;
+        assert_int_equal(etp_process_capture(&spec, 10 * (uint64_t)SECOND, 1000, &f->arena, &p, &out,
+                                             &err_text, NULL),
+                         ETP_OK);
+        int64_t helper = atol(out.ptr);
+        assert_true(helper > 0);
+        assert_int_equal(kill((pid_t)helper, 0) == 0, leaves != ETP_PROCESS_LEAVES_NOTHING);
+        etp_process_dispose(&p);
+        assert_int_equal(kill((pid_t)helper, 0) == 0, leaves == ETP_PROCESS_LEAVES_OTHERS);
+        if (leaves == ETP_PROCESS_LEAVES_OTHERS) {
+            assert_int_equal(kill((pid_t)helper, SIGKILL), 0);
+        }
+    }
+}
+
+static void a_killed_keeper_takes_its_child_along(void **state)
+{
+    (void)state;
+    const char *const argv[] = {"/bin/sleep", "60", NULL};
+    const etp_process_spec spec = {.argv = argv};
+    etp_process p;
+    assert_int_equal(etp_process_start(&spec, &p, NULL), ETP_OK);
+    int64_t pid = p.pid;
+    assert_int_equal(kill((pid_t)p.keeper, SIGKILL), 0);
+    assert_true(etp_process_wait(&p, 5 * (uint64_t)SECOND));
+    assert_int_equal(p.signal, SIGKILL);
+    etp_process_dispose(&p);
+    assert_true(gone(pid));
+}
+
+// nohup and some daemons start us so.
+static void an_ignored_sigchld_hides_no_exit_code(void **state)
+{
+    fixture *f = *state;
+    etp_process p;
+    etp_str out, err_text;
+    void (*before)(int) = signal(SIGCHLD, SIG_IGN);
+    etp_status st = capture(f, "exit 3", 10 * (uint64_t)SECOND, &p, &out, &err_text, NULL);
+    signal(SIGCHLD, before);
+    assert_int_equal(st, ETP_OK);
+    assert_int_equal(p.exit_code, 3);
+}
+
+// A stopped keeper, and a child that the keeper's stop left without anybody to end it.
+static void a_stopped_keeper_is_woken(void **state)
+{
+    (void)state;
+    const char *const argv[] = {"/bin/sleep", "60", NULL};
+    const etp_process_spec spec = {.argv = argv};
+    etp_process p;
+    assert_int_equal(etp_process_start(&spec, &p, NULL), ETP_OK);
+    int64_t pid = p.pid;
+    assert_int_equal(kill((pid_t)p.keeper, SIGSTOP), 0);
+    etp_process_dispose(&p);
+    assert_true(gone(pid));
+}
+
 static void conversation_over_pipes(void **state)
 {
     (void)state;
@@ -579,6 +703,11 @@ int main(void)
                                         tear_down),
         cmocka_unit_test_setup_teardown(what_a_child_leaves_behind_is_ended, set_up, tear_down),
         cmocka_unit_test(a_child_dies_with_a_killed_parent),
+        cmocka_unit_test(what_escaped_dies_with_a_killed_parent),
+        cmocka_unit_test_setup_teardown(what_escaped_ends_as_its_spec_says, set_up, tear_down),
+        cmocka_unit_test(a_killed_keeper_takes_its_child_along),
+        cmocka_unit_test_setup_teardown(an_ignored_sigchld_hides_no_exit_code, set_up, tear_down),
+        cmocka_unit_test(a_stopped_keeper_is_woken),
         cmocka_unit_test(conversation_over_pipes),
         cmocka_unit_test(writing_to_a_child_that_left_is_an_error),
         cmocka_unit_test_setup_teardown(descriptors_do_not_leak, set_up, tear_down),
