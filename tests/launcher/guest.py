@@ -117,16 +117,22 @@ def tests():
     return rows
 
 
-def boot(guest, root, rows, cpu="max,pauth-impdef=on,sme512=on", append="", kernel="vmlinuz"):
-    """Runs the rows in a machine of their own; number of failures."""
-    (root / "tests").write_text("".join(row[0] + "\n" for row in rows))
+def run_machine(guest, root, lines, cpu="max,pauth-impdef=on,sme512=on", append="", kernel="vmlinuz",
+                more=("-smp", "1")):
+    """Runs the command lines in a machine of their own; what it printed."""
+    (root / "tests").write_text("".join(line + "\n" for line in lines))
     initrd = str(root) + ".cpio"
     cpio(root, initrd)
-    done = subprocess.run([guest + "/qemu", "-M", "virt", "-cpu", cpu, "-smp", "1", "-m", "768", "-nographic",
+    done = subprocess.run([guest + "/qemu", "-M", "virt", "-cpu", cpu, *more, "-m", "768", "-nographic",
                            "-no-reboot", "-kernel", guest + "/" + kernel, "-initrd", initrd, "-append",
                            "console=ttyAMA0 quiet panic=-1 rdinit=/init " + append],
                           stdin=subprocess.DEVNULL, capture_output=True, timeout=400)
-    return check(rows, done.stdout.decode("utf-8", "replace").replace("\r", ""))
+    return done.stdout.decode("utf-8", "replace").replace("\r", "")
+
+
+def boot(guest, root, rows, **options):
+    """Runs the rows in a machine of their own; number of failures."""
+    return check(rows, run_machine(guest, root, [row[0] for row in rows], **options))
 
 
 def check(rows, text):

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // First program of the emulated arm64 machine: runs the command lines in /tests (words, one line a test),
-// prints "== <status>" after each ("show FILE": the texts in it), and switches the machine off.
+// prints "== <status>" after each, and switches the machine off. "show FILE": the texts in it; "as UID PROGRAM …":
+// as that user; "PROGRAM … < FILE": with that as its input.
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -31,6 +32,28 @@ static int show(const char *path)
     return f ? 0 : 1;
 }
 
+static void start(char **words, size_t n)
+{
+    dup2(1, 2);
+    if (n == 2 && strcmp(words[0], "show") == 0) {
+        _exit(show(words[1]));
+    }
+    if (n > 2 && strcmp(words[n - 2], "<") == 0) {
+        words[n - 2] = NULL;
+        if (freopen(words[n - 1], "r", stdin) == NULL) {
+            _exit(125);
+        }
+    }
+    if (n > 2 && strcmp(words[0], "as") == 0) {
+        if (setuid((uid_t)atoi(words[1])) != 0) {
+            _exit(125);
+        }
+        words += 2;
+    }
+    execv(words[0], words);
+    _exit(126);
+}
+
 int main(void)
 {
     char line[1024];
@@ -50,12 +73,7 @@ int main(void)
         int status = -1;
         pid_t pid = fork();
         if (pid == 0) {
-            dup2(1, 2);
-            if (n == 2 && strcmp(words[0], "show") == 0) {
-                _exit(show(words[1]));
-            }
-            execv(words[0], words);
-            _exit(126);
+            start(words, n);
         }
         waitpid(pid, &status, 0);
         printf("== %d\n", WIFSIGNALED(status) ? -WTERMSIG(status) : WEXITSTATUS(status));
