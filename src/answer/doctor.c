@@ -212,7 +212,7 @@ const etp_report *etp_doctor_report(const etp_doctor *d, etp_arena *arena)
         {.key = "ok", .title = "ok"},
         {.key = "found", .title = "found"},
         {.key = "expected", .title = "expected"},
-        {.key = "fix", .title = "fix"},
+        {.key = "fix", .title = "fix", .flags = ETP_COL_MINOR}, // in full above the table
     };
     etp_report *r = etp_report_create(arena, "doctor");
     etp_report_section(r, 1, "checks", "Is this machine fit to measure on?");
@@ -224,6 +224,13 @@ const etp_report *etp_doctor_report(const etp_doctor *d, etp_arena *arena)
         if (strcmp(c->id, "noise_floor") == 0) {
             etp_report_note(r, c->ok == 1 ? ETP_GOOD : ETP_WARN, "noise now: %s%s%s", c->found,
                             c->fix ? "; what would lower it: " : "", c->fix ? c->fix : "");
+        }
+    }
+    etp_keys *todo = etp_report_keys(r, "What would help");
+    for (size_t i = 0; i < d->checks.n; i++) {
+        const etp_check *c = &d->checks.items[i];
+        if (c->fix && c->ok != 1 && strcmp(c->id, "noise_floor") != 0) {
+            etp_keys_add(todo, c->ok == 0 ? (c->required ? ETP_BAD : ETP_WARN) : ETP_PLAIN, c->id, "%s: %s", c->found, c->fix);
         }
     }
     etp_table *t = etp_report_table(r, "checks", NULL, k_columns, 5);

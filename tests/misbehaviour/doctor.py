@@ -46,7 +46,10 @@ expect((noise["fix"] is None) == noise["ok"], noise)
 if not noise["ok"] and checks["load"]["ok"] is False:
     expect("end other work" in noise["fix"] and f"load: {checks['load']['found']}" in noise["fix"], noise)
 expect(checks["mask"]["ok"] is True and "sme2: ok, fake" in checks["mask"]["found"], checks["mask"])
-expect("noise now: ±" in doctor(FAKE).stdout, "the text does not tell the noise")
+text = doctor(FAKE).stdout
+expect("noise now: ±" in text, "the text does not tell the noise")
+text = doctor("/bin/false").stdout
+expect("start the runner by hand with --probe and read what it says" in " ".join(text.split()), "the text cuts what to do: " + text)
 
 # A hog is seen as other work. It needs a CPU beside ours.
 if len(os.sched_getaffinity(0)) > 1:
