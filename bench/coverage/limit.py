@@ -58,7 +58,7 @@ def marginal(x, density, centre):
 
 
 def main():
-    p = argparse.ArgumentParser(usage=__doc__)
+    p = argparse.ArgumentParser(usage=argparse.SUPPRESS, description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     p.add_argument("--sessions", type=int, default=6000)
     n = p.parse_args().sessions
     noise = medians((400000,))

@@ -48,7 +48,7 @@ def ours(binary, o, pin):
 
 
 def main():
-    p = argparse.ArgumentParser()
+    p = argparse.ArgumentParser(usage=argparse.SUPPRESS, description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     p.add_argument("model")
     p.add_argument("--blocks", type=int, default=20, choices=sorted(k + 1 for k in T95))
     p.add_argument("--iterations", type=int, default=200)
