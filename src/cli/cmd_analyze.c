@@ -54,7 +54,7 @@ static etp_status run(etp_cli *cli, const void *opts, int argc, char **argv, etp
     }
     bool plain = !o->out && !o->program && !o->record && !o->roofs && !o->baseline && !o->proof && !o->fail_on.n;
     if (argc == 1 && plain && etp_kit_folder_is(argv[0])) {
-        return etp_show_kit_folder(cli, argv[0], err);
+        return etp_show_kit_folder(cli, argv[0], o->full, err);
     }
     etp_ab_options how = {.baseline = o->baseline,
                           .margin = o->margin_percent / 100,

@@ -24,7 +24,7 @@ static etp_status run(etp_cli *cli, const void *opts, int argc, char **argv, etp
         return etp_show_combined(cli, (const char *const *)argv, (size_t)argc, &how, o->title, err);
     }
     if (etp_kit_folder_is(argv[0])) {
-        return etp_show_kit_folder(cli, argv[0], err);
+        return etp_show_kit_folder(cli, argv[0], true, err);
     }
     if (!etp_run_is(argv[0])) {
         return etp_fail(err, ETP_USAGE,

@@ -215,7 +215,7 @@ etp_status etp_show_combined(etp_cli *cli, const char *const *paths, size_t n_pa
     return st;
 }
 
-etp_status etp_show_kit_folder(etp_cli *cli, const char *path, etp_error *err)
+etp_status etp_show_kit_folder(etp_cli *cli, const char *path, bool full, etp_error *err)
 {
     etp_kit_folder folder;
     etp_status st = etp_kit_folder_open(path, &cli->arena, &folder, err);
@@ -225,6 +225,7 @@ etp_status etp_show_kit_folder(etp_cli *cli, const char *path, etp_error *err)
             .data = &folder,
             .report = etp_kit_folder_report(&folder, &cli->arena),
             .csv_table = "experiments",
+            .brief = !full,
         };
         st = etp_cli_emit(cli, &answer, err);
     }

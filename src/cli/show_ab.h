@@ -29,7 +29,7 @@ ETP_NODISCARD etp_status etp_show_combined(etp_cli *cli, const char *const *path
                                            const etp_ab_options *how, const char *title, etp_error *err);
 
 // A folder that Arm's kit left: its figures, reproduced and corrected.
-ETP_NODISCARD etp_status etp_show_kit_folder(etp_cli *cli, const char *path, etp_error *err);
+ETP_NODISCARD etp_status etp_show_kit_folder(etp_cli *cli, const char *path, bool full, etp_error *err);
 
 // The end of every verb that has measured: derived files, the answer, what --fail-on makes of it.
 ETP_NODISCARD etp_status etp_show_measured(etp_cli *cli, const char *dir, const etp_ab_options *how,

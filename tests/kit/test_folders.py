@@ -92,6 +92,27 @@ class Layouts(Folder):
         self.assertEqual({(c["model"], c["threads"]) for c in self.doc["comparisons"]},
                          {("toy", 1), ("toy", 4), ("toy_zoo", 1), ("toy_zoo", 4)})
 
+    def test_each_pair_has_its_part(self):
+        """What `compare` says of the two tables stands in the part of their pair, and in no other."""
+        pairs = {t: self.pair("toy", t, on=4.0 + t, off=9.0 + t) for t in (1, 4)}
+        self.write([e for p in pairs.values() for e in p])
+        whole = etprof("report", self.dir, "--format", "md").stdout
+        for t, (on, off) in pairs.items():
+            title = f"## toy, {t} thread{'s' if t > 1 else ''}: mac_sme2_on against mac_sme2_off\n"
+            self.assertEqual(whole.count(title), 1, whole[:2000])
+            part = whole.split(title)[1].split("\n## ")[0]
+            tables = [self.dir / f"{e.stem}_exec_all_runs_timeline.csv" for e in (off, on)]
+            alone = etprof("compare", *tables, "--name1", "mac_sme2_off", "--name2", "mac_sme2_on", "--full", "--format", "md").stdout
+            rows = [line for line in alone.splitlines() if line.startswith("|") and "Convolution" in line]
+            self.assertGreater(len(rows), 1, alone)
+            for row in rows:
+                self.assertIn(row, part)
+            others = whole.replace(part, "")
+            self.assertTrue(any(row not in others for row in rows), rows)
+        brief = etprof("analyze", self.dir).stdout
+        self.assertNotIn("against mac_sme2_off", brief)
+        self.assertIn("against mac_sme2_off", etprof("analyze", self.dir, "--full").stdout)
+
     def test_real_dump_beside_its_table(self):
         """The table as the official Inspector's rules give it, from flatc's text of the dump."""
         doc = json.loads(gzip.open(DATA / "mixed_xnnpack_fp32.etdump.json.gz").read())

@@ -445,7 +445,7 @@ static etp_status find_pairs(etp_kit_folder *f, etp_error *err)
                 !same_z(parent_of(f, on), parent_of(f, off)) || !(on->median_ns > 0) || !(off->median_ns > 0)) {
                 continue;
             }
-            etp_kit_pair pair = {i, k, off->median_ns / on->median_ns};
+            etp_kit_pair pair = {.off = i, .on = k, .ratio = off->median_ns / on->median_ns};
             if (!ETP_PUSH(f->arena, &f->pairs, pair)) {
                 return etp_fail_nomem(err, "pairs");
             }
@@ -500,16 +500,20 @@ etp_status etp_kit_folder_open(const char *path, etp_arena *arena, etp_kit_folde
     qsort(out->units.items, out->units.n, sizeof *out->units.items, by_name);
     ETP_TRY(find_pairs(out, err));
     ETP_TRY(find_logs(out, err));
+    ETP_TRY(etp_kit_answer_pairs(out, err));
     return etp_kit_find_differences(out, err);
 }
 
 void etp_kit_folder_close(etp_kit_folder *f)
 {
+    for (size_t i = 0; i < f->pairs.n; i++) {
+        etp_ab_close(f->pairs.items[i].session);
+    }
     for (size_t i = 0; i < f->traces.n; i++) {
         etp_trace_close(f->traces.items[i]);
     }
     for (size_t i = 0; i < f->maps.n; i++) {
         etp_file_close(&f->maps.items[i]);
     }
-    f->traces.n = f->maps.n = 0;
+    f->traces.n = f->maps.n = f->pairs.n = 0;
 }

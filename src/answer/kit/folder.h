@@ -6,6 +6,7 @@
 
 #include <etprof/operators.h>
 
+#include "answer/ab/build.h"
 #include "answer/kernels/log.h"
 #include "answer/kit/latency.h"
 #include "explain/profile.h"
@@ -46,6 +47,8 @@ typedef struct etp_kit_difference {
 typedef struct etp_kit_pair { // off and on of one model, thread count and place
     size_t off, on;
     double ratio; // of the medians, off ÷ on
+    const char *label;       // "toy, 4 threads: sme2_on against sme2_off", NULL: not answered
+    etp_ab_session *session; // off against on as `compare` answers it, NULL
 } etp_kit_pair;
 
 typedef struct etp_kit_file {
@@ -90,6 +93,8 @@ bool etp_kit_folder_is(const char *path);
 ETP_NODISCARD etp_status etp_kit_folder_open(const char *path, etp_arena *arena, etp_kit_folder *out,
                                              etp_error *err);
 void etp_kit_folder_close(etp_kit_folder *f);
+// kit/folder_pairs.c: fills label and session of the pairs.
+ETP_NODISCARD etp_status etp_kit_answer_pairs(etp_kit_folder *f, etp_error *err);
 // kit_defects.c: fills f->differences.
 ETP_NODISCARD etp_status etp_kit_find_differences(etp_kit_folder *f, etp_error *err);
 

@@ -4,6 +4,8 @@
 
 #include <math.h>
 
+#include "answer/ab/report.h"
+
 static const char *side_name(etp_kit_side side)
 {
     return side == ETP_KIT_ON ? "on" : side == ETP_KIT_OFF ? "off" : NULL;
@@ -149,6 +151,56 @@ static void units_table(const etp_kit_folder *f, etp_report *r)
     }
 }
 
+// One bar per experiment: where its traced inference went, by the kit's five groups.
+static void picture(const etp_kit_folder *f, etp_report *r, etp_arena *arena)
+{
+    bool any = false;
+    for (size_t i = 0; i < f->units.n; i++) {
+        any = any || f->units.items[i].profile;
+    }
+    if (!any) {
+        return;
+    }
+    etp_chart *c = etp_report_chart(r, ETP_CHART_STACKED, ETP_AB_CHART_BREAKDOWN, "One inference by operator group", ETP_KIND_NS);
+    etp_chart_describe(c, "Mean exclusive times of the operators of one traced inference, by the kit's five groups.");
+    for (int k = 0; k < ETP_FIVE_COUNT; k++) {
+        etp_chart_series(c, etp_five_name((etp_five)k));
+    }
+    for (size_t i = 0; i < f->units.n; i++) {
+        const etp_kit_unit *u = &f->units.items[i];
+        const char *label = etp_arena_printf(arena, u->threads ? "%s t%u" : "%s", u->experiment, u->threads);
+        double values[ETP_FIVE_COUNT];
+        for (int k = 0; k < ETP_FIVE_COUNT; k++) {
+            values[k] = (double)u->five_ns[k];
+        }
+        if (u->profile && label) {
+            etp_chart_row(c, label, values, ETP_FIVE_COUNT);
+        }
+    }
+}
+
+static void parts(const etp_kit_folder *f, etp_report *r, etp_arena *arena)
+{
+    size_t silent = 0;
+    for (size_t i = 0; i < f->pairs.n; i++) {
+        const etp_kit_pair *p = &f->pairs.items[i];
+        silent += !p->session;
+        if (p->session) {
+            char id[32];
+            snprintf(id, sizeof id, "pair-%zu", i + 1);
+            etp_report_begin_part(r, id, p->label);
+            etp_report_section_is_detail(r);
+            etp_ab_answer_lines(etp_ab_answer(p->session), r, arena);
+            etp_ab_reason_sections(etp_ab_answer(p->session), r, arena);
+            etp_report_end_part(r);
+        }
+    }
+    if (silent) {
+        etp_report_note(r, ETP_INFO, "%zu %s not explained here; 'etprof compare OFF ON' does one", silent,
+                        silent == 1 ? "pair is" : "pairs are");
+    }
+}
+
 const etp_report *etp_kit_folder_report(const etp_kit_folder *f, etp_arena *arena)
 {
     static const etp_column k_pairs[] = {
@@ -162,6 +214,7 @@ const etp_report *etp_kit_folder_report(const etp_kit_folder *f, etp_arena *aren
     etp_report *r = etp_report_create(arena, "a folder of Arm's kit");
     etp_report_section(r, 1, "experiments", "End to end, traced");
     units_table(f, r);
+    picture(f, r, arena);
     etp_report_section(r, 1, "comparisons", "SME2 off against on");
     if (f->pairs.n) {
         etp_table *t = etp_report_table(r, "comparisons", NULL, k_pairs, sizeof k_pairs / sizeof *k_pairs);
@@ -172,9 +225,9 @@ const etp_report *etp_kit_folder_report(const etp_kit_folder *f, etp_arena *aren
                     etp_cell_double(f->pairs.items[i].ratio), etp_cell_z("unknown"));
         }
         const etp_kit_unit *off = &f->units.items[f->pairs.items[0].off], *on = &f->units.items[f->pairs.items[0].on];
-        etp_report_text(r, "One launch each decides nothing; 'etprof ab' measures in pairs. Where the time went: "
-                           "etprof compare %s/%s %s/%s", f->path, off->dump ? off->dump : off->timeline, f->path,
-                        on->dump ? on->dump : on->timeline);
+        etp_report_text(r, "One launch each decides nothing; 'etprof ab' measures in pairs. Where the time went: --full, or "
+                           "etprof compare %s/%s %s/%s", f->path,
+                        off->dump ? off->dump : off->timeline, f->path, on->dump ? on->dump : on->timeline);
     } else {
         etp_report_note(r, ETP_INFO, "no experiment that is off has a partner that is on, with the same model and threads");
     }
@@ -191,5 +244,6 @@ const etp_report *etp_kit_folder_report(const etp_kit_folder *f, etp_arena *aren
         etp_keys_add(k, ETP_PLAIN, d->defect, "%s: the kit: %s; etprof: %s. %s", d->where, d->kit, d->etprof, d->why);
     }
     etp_report_text(r, "Defects are numbered as in docs/from-the-kit.md.");
+    parts(f, r, arena);
     return r;
 }
