@@ -10,11 +10,14 @@
 
 typedef struct history_options {
     double min_change_percent;
+    const char *otava;
 } history_options;
 
 static const etp_opt k_options[] = {
     {"min-change", 0, ETP_OPT_PERCENT, offsetof(history_options, min_change_percent), "PERCENT",
      "smaller changes are not worth telling (default 2%)", NULL},
+    {"otava", 0, ETP_OPT_STRING, offsetof(history_options, otava), "DIR",
+     "also write the series and otava.yaml there, for Apache Otava", NULL},
     {0},
 };
 
@@ -39,6 +42,9 @@ static etp_status run(etp_cli *cli, const void *opts, int argc, char **argv, etp
     etp_history h = {.arena = &cli->arena};
     ETP_TRY(read_all(cli, argc, argv, &h, err));
     ETP_TRY(etp_history_find_changes(&h, o->min_change_percent / 100, err));
+    if (o->otava) {
+        ETP_TRY(etp_history_otava(&h, o->otava, err));
+    }
     if (cli->format == ETP_CLI_CSV) {
         etp_strbuf text;
         etp_strbuf_init(&text, &cli->arena);
@@ -64,7 +70,8 @@ const etp_command etp_cmd_history = {
         "run with a column per series, and this verb reads any such table that has a column 'time'.",
     .examples = "  etprof history out_model/runs\n"
                 "  etprof history nightly/ --format csv --output nightly.csv\n"
-                "  etprof history nightly.csv --min-change 5%",
+                "  etprof history nightly.csv --min-change 5%\n"
+                "  etprof history nightly/ --otava otava && otava analyze --config-file otava/otava.yaml NAME",
     .opts = k_options,
     .opts_size = sizeof(history_options),
     .formats = ETP_CLI_STANDARD_FORMATS | ETP_CLI_FORMAT_BIT(ETP_CLI_HTML),
