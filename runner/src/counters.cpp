@@ -272,7 +272,8 @@ bool open_all(const std::vector<Pmu> &pmus, bool with_cache)
             error = failed;
             break;
         }
-        has_cache = has_cache && groups.back().count == k_counters;
+        // Misses of different levels do not add up.
+        has_cache = has_cache && groups.back().count == k_counters && (cache.empty() || cache == pmu.cache);
         cache = pmu.cache;
     }
     if (error != 0) {
@@ -444,7 +445,7 @@ etp_wire_counts counters_between(const Reading &a, const Reading &b)
     }
     out.cycles = v[0];
     out.instructions = v[1];
-    out.cache_misses = v[2];
+    out.cache_misses = has_cache ? v[2] : 0;
     out.scaled = shared;
     return out;
 }

@@ -36,6 +36,7 @@ typedef struct made {
     uint32_t lost_more, lost_other; // further launches of the candidate, launches of the baseline
     uint64_t slept_ns;              // in block 5
     double drift;                   // of both arms, per block
+    double warm;                    // factor of the candidate's first 3 iterations, 0 none
     double ghz[2], busy[2];         // clock and CPUs at work of each arm; clock 0: not counted
     double turns;                   // speedup when taking turns ÷ that of launches; 0: not measured
 } made;
@@ -160,7 +161,8 @@ static inline void made_launch(const made *m, int arm, uint32_t block, uint32_t 
     us *= 1 + m->drift * block;
     for (uint32_t i = 0; i < MADE_SAMPLES; i++) {
         samples[(*n)++] = (etp_run_sample){(uint32_t)arm, block, launch, i, control ? ETP_PHASE_CONTROL : ETP_PHASE_TIMED,
-                                           i + 1, (uint64_t)(us * 1000 * (1 + 0.0001 * (double)(i % 3)))};
+                                           i + 1, (uint64_t)(us * 1000 * (1 + 0.0001 * (double)(i % 3)) *
+                                                             (m->warm > 0 && arm == 1 && i < 3 ? m->warm : 1))};
     }
 }
 
