@@ -400,6 +400,16 @@ bool counters_on()
     return on;
 }
 
+uint64_t counters_stride(uint64_t shortest_ns, uint64_t n)
+{
+    constexpr uint64_t enough_ns = 1000000, most = 16, least_counted = 4;
+    if (shortest_ns == 0 || shortest_ns >= enough_ns) {
+        return 1;
+    }
+    uint64_t wanted = std::min(most, (enough_ns + shortest_ns - 1) / shortest_ns);
+    return std::min(wanted, n / least_counted);
+}
+
 void counters_describe(etp_wire_hello &hello)
 {
     static const char *const k_names[] = {"none", "hardware", "software", "process"};

@@ -24,6 +24,10 @@ struct Reading { // since counters_open
 void counters_open(bool wanted);
 void counters_describe(etp_wire_hello &hello);
 bool counters_on();
+// Which of N iterations are counted, when the shortest so far took SHORTEST_NS (0 unknown): each so many-th; 0 none. An
+// iteration that begins right after a system call takes 0.1 to 0.2 us longer. Of a millisecond that is nothing; of shorter
+// ones so few are counted that their median, the launch's value, is one of those left alone.
+uint64_t counters_stride(uint64_t shortest_ns, uint64_t n);
 
 // Around what is to be counted; neither allocates. Between them as little as possible: what the two calls themselves
 // add was measured by counters_open and is taken away.

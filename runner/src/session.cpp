@@ -233,6 +233,7 @@ std::optional<Failure> Session::run(uint64_t n, Lines &lines)
     // All memory before the first measurement, and touched.
     std::vector<Iteration> samples(n);
     std::vector<etp_wire_counts> counts(counters_on() ? n : 0);
+    const uint64_t every = counters_stride(shortest_ns_, n);
     Reading before{}, after{};
     const std::vector<EValue> &inputs = inputs_.values();
     uint64_t last_sent = now_ns();
@@ -265,7 +266,8 @@ std::optional<Failure> Session::run(uint64_t n, Lines &lines)
         if (error != Error::Ok) {
             break;
         }
-        if (!counts.empty()) { // outside the time
+        const bool counted = !counts.empty() && every > 0 && i % every == every - 1;
+        if (counted) { // outside the time
             counters_begin(before);
         }
         uint64_t start = now_ns();
@@ -274,10 +276,11 @@ std::optional<Failure> Session::run(uint64_t n, Lines &lines)
         if (error != Error::Ok) {
             break;
         }
-        if (!counts.empty()) {
+        if (counted) {
             counters_end(after);
             counts[i] = counters_between(before, after);
         }
+        shortest_ns_ = shortest_ns_ == 0 || end - start < shortest_ns_ ? end - start : shortest_ns_;
         samples[i++] = {start, end - start};
         progress.done = i;
         // Writing wakes the reader, so short runs are reported at their end and

@@ -62,6 +62,7 @@ private:
     std::string method_name_;
     Inputs inputs_;
     uint64_t done_ = 0;       // iterations of this launch
+    uint64_t shortest_ns_ = 0; // of them, 0 before the first
     bool recorded_ = false;   // something since the last dump
 };
 

@@ -205,7 +205,7 @@ static void note_turn(const fake *f)
 static void add_counts(const fake *f, etp_wire_iter *it)
 {
     double more = (double)it->ns / (double)f->base_ns;
-    if (f->counts.cycles == 0 || strcmp(f->kind, "timed") != 0 || (is(f, "uncounted") && f->done % 2 == 0)) {
+    if (f->counts.cycles == 0 || strcmp(f->kind, "timed") != 0 || (is(f, "uncounted") && f->done > 0)) {
         return;
     }
     it->counts = (etp_wire_counts){.cpu_ns = (uint64_t)((double)f->counts.cpu_ns * more),

@@ -104,6 +104,15 @@ class Counters(test_runner.Case):
         self.mode = "software"
         self.assertEqual(self.run_it("--probe").one("hello")["counters"]["events"], "software")
 
+    def test_short_iterations_are_left_alone(self):
+        """Of 400 iterations below a microsecond each 16th is counted, of 8 half, of 3 none; of slow ones all."""
+        self.mode = "software"
+        for model, wanted in ((test_runner.LINEAR, {400: 25, 8: 4, 3: 0}), (MODEL, {8: 8, 3: 3})):
+            for n, counted in wanted.items():
+                r = self.run_it("--model", model, commands="run 4\nrun %d\n" % n)
+                found = [it["i"] - 4 for it in r.of("iter") if it["i"] >= 4 and "task_clock_ns" in it]
+                self.assertEqual(len(found), counted, (model, n, found))
+
     @unittest.skipIf(PERF_EVENT_OPEN is None or not sys.platform.startswith("linux"), "no number of the call")
     def test_refused(self):
         for error, why, fix in ((errno.EPERM, "the system refuses perf_event_open (", "seccomp"),
