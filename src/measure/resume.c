@@ -171,25 +171,53 @@ static etp_status check_same(const etp_session *s, const etp_run *old, etp_error
     return ETP_OK;
 }
 
+// A signal leaves the last block as far as it came; its traced launches come last.
+static bool cut_short(const etp_run *run, etp_arena *arena)
+{
+    bool *timed = ETP_NEW_ARRAY(arena, bool, run->arms.n + 1);
+    bool *traced = ETP_NEW_ARRAY(arena, bool, run->arms.n + 1);
+    for (size_t i = 0; timed && traced && i < run->samples.n; i++) {
+        const etp_run_sample *s = &run->samples.items[i];
+        if (s->block == run->blocks_done) {
+            timed[s->arm] = timed[s->arm] || s->phase == ETP_PHASE_TIMED;
+            traced[s->arm] = traced[s->arm] || s->phase == ETP_PHASE_TRACED;
+        }
+    }
+    for (size_t i = 0; i < run->lost.n; i++) { // what failed by itself is a finding, and is not repeated
+        if (run->lost.items[i].block == run->blocks_done) {
+            return false;
+        }
+    }
+    bool cut = false;
+    for (size_t a = 0; timed && traced && a < run->arms.n; a++) {
+        cut = cut || (timed[a] && !traced[a] && run->arms.items[a].traced > 0);
+    }
+    return cut;
+}
+
 static uint32_t count_incomplete(const etp_run *run, etp_arena *arena, bool *nomem)
 {
     size_t n_arms = run->arms.n;
     bool *has = ETP_NEW_ARRAY(arena, bool, (size_t)run->blocks_done * n_arms + 1);
-    bool *ever = ETP_NEW_ARRAY(arena, bool, n_arms + 1); // an arm that never worked misses in every block
-    *nomem = !has || !ever;
+    bool *never = ETP_NEW_ARRAY(arena, bool, n_arms + 1); // an arm that only failed misses in every block
+    *nomem = !has || !never;
     uint32_t incomplete = 0;
+    for (size_t i = 0; !*nomem && i < run->lost.n; i++) {
+        never[run->lost.items[i].arm] = true;
+    }
     for (size_t i = 0; !*nomem && i < run->samples.n; i++) {
         const etp_run_sample *s = &run->samples.items[i];
         if (s->phase == ETP_PHASE_TIMED) {
             has[(s->block - 1) * n_arms + s->arm] = true;
-            ever[s->arm] = true;
+            never[s->arm] = false;
         }
     }
     for (uint32_t b = 0; !*nomem && b < run->blocks_done; b++) {
         bool whole = true;
         for (size_t a = 0; a < n_arms; a++) {
-            whole = whole && (has[b * n_arms + a] || !ever[a]);
+            whole = whole && (has[b * n_arms + a] || never[a]);
         }
+        whole = whole && !(b + 1 == run->blocks_done && cut_short(run, arena));
         incomplete += !whole;
     }
     return incomplete;

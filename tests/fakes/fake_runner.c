@@ -10,7 +10,9 @@
 //   noise PERMILLE             a launch takes up to that much more or less, by its number
 //   counts LEVEL CYCLES CPU_NS INSTRUCTIONS MISSES  what an iteration of the base duration counts (timed launches);
 //                              longer ones as much more. FAKE_COUNTERS=denied in the environment: nothing, and why
-//   on LEVEL KIND NTH WHAT [THREADS]  the NTH launch (from 1, * = all) of that level and kind does WHAT
+//   helper                     every launch leaves one behind, in a session of its own
+//   on LEVEL KIND NTH WHAT [THREADS]  the NTH launch (from 1; *: all; 3+: from the 3rd on) of that level and
+//                              kind does WHAT
 // LEVEL and KIND may be *. WHAT: see behave() and main(). Launches are counted in <file>.count.
 #include <signal.h>
 #include <stdio.h>
@@ -27,7 +29,7 @@ typedef struct fake {
     char script[8192];
     const char *model, *kind, *level, *mask;
     unsigned threads, nth, total;
-    int turns;
+    int turns, helper;
     unsigned long long load_ns, base_ns, drift_ns, warm_n, warm_percent, noise;
     struct {
         unsigned long long cycles, cpu_ns, instructions, misses;
@@ -113,11 +115,14 @@ static void read_directive(fake *f, const char *line)
         f->counts.misses = d;
     } else if (strcmp(line, "turns") == 0) {
         f->turns = 1;
+    } else if (strcmp(line, "helper") == 0) {
+        f->helper = 1;
     } else if (sscanf(line, "noise %llu", &a) == 1) {
         f->noise = a;
     } else if (sscanf(line, "on %63s %63s %15s %63s %u", level, kind, nth, what, &threads) >= 4 &&
                matches(level, f->level) && matches(kind, f->kind) && threads == f->threads &&
-               (strcmp(nth, "*") == 0 || (unsigned)atol(nth) == f->nth)) {
+               (strcmp(nth, "*") == 0 || (unsigned)atol(nth) == f->nth ||
+                (strchr(nth, '+') && (unsigned)atol(nth) < f->nth))) {
         snprintf(f->what, sizeof f->what, "%s", what);
     }
 }
@@ -244,6 +249,12 @@ static void run(fake *f, unsigned long long n)
         if (is(f, "hang") && f->done == 2) {
             hang();
         }
+        if (is(f, "stubborn") && f->done == 2) {
+            signal(SIGTERM, SIG_IGN);
+            signal(SIGINT, SIG_IGN);
+            signal(SIGHUP, SIG_IGN);
+            hang();
+        }
         if (is(f, "garbage") && f->done == 2) {
             printf("Segmentation nonsense {]\n");
             fflush(stdout);
@@ -321,6 +332,20 @@ static void serve(fake *f)
     }
 }
 
+// A process that neither our group nor our end reaches.
+static void leave_helper(void)
+{
+    if (fork() == 0) {
+        setsid();
+        if (fork() == 0) {
+            close(STDOUT_FILENO);
+            close(STDERR_FILENO);
+            hang();
+        }
+        _exit(0);
+    }
+}
+
 // What goes wrong before or between the commands. Does not return when the launch ends there.
 static void behave(fake *f)
 {
@@ -386,6 +411,9 @@ int main(int argc, char **argv)
     clock_gettime(CLOCK_MONOTONIC, &t);
     f.clock_ns = (unsigned long long)t.tv_sec * 1000000000u + (unsigned long long)t.tv_nsec;
     behave(&f);
+    if (f.helper) {
+        leave_helper();
+    }
     say_hello(&f, 0);
     if (strncmp(f.what, "error:", 6) == 0) {
         fail(f.what + 6, "the fake was told to refuse");
