@@ -91,17 +91,19 @@ static bool open_model(const char *path, const char *method, etp_file *file,
     return true;
 }
 
-// Index of the first model whose inputs are not those of the first one; 0 when all are alike.
-static size_t first_different(const etp_session_options *o)
+// Index of the model whose inputs are least like those of the first one, and how much; 0 when all are alike.
+static size_t least_alike(const etp_session_options *o, etp_sweep_inputs *match)
 {
     etp_file files[2];
     const etp_program *programs[2] = {NULL, NULL};
     const etp_method *methods[2];
     size_t different = 0;
     bool opened = open_model(o->models[0], o->method, &files[0], &programs[0], &methods[0]);
-    for (size_t i = 1; opened && methods[0] && i < o->n_models && !different; i++) {
+    for (size_t i = 1; opened && methods[0] && i < o->n_models; i++) {
         if (open_model(o->models[i], o->method, &files[1], &programs[1], &methods[1])) {
-            different = methods[1] && !etp_sweep_same_inputs(methods[0], methods[1]) ? i : 0;
+            etp_sweep_inputs m = methods[1] ? etp_sweep_match_inputs(methods[0], methods[1]) : ETP_SWEEP_SAME_INPUTS;
+            different = m < *match ? i : different;
+            *match = m < *match ? m : *match;
             etp_program_close(programs[1]);
             etp_file_close(&files[1]);
         }
@@ -116,14 +118,15 @@ static size_t first_different(const etp_session_options *o)
 // One --inputs for all: files must fit every model.
 static etp_status choose_inputs(etp_cli *cli, const char *given, etp_session_options *out, etp_error *err)
 {
-    size_t other = first_different(out);
+    etp_sweep_inputs match = ETP_SWEEP_SAME_INPUTS;
+    size_t other = least_alike(out, &match);
     bool files = given && strcmp(given, "ones") != 0 && strncmp(given, "random:", 7) != 0;
     if (other && files) {
         return etp_fail(err, ETP_USAGE,
                         "%s and %s take different inputs: files of --inputs cannot fit both; use random:SEED",
                         out->models[0], out->models[other]);
     }
-    if (other && !cli->quiet) {
+    if (match == ETP_SWEEP_OTHER_INPUTS && !cli->quiet) {
         fprintf(stderr, "models     %s and %s take different inputs: their times are not compared with each other\n",
                 out->models[0], out->models[other]);
     }

@@ -306,6 +306,36 @@ def real_programs():
         expect(all(x["verdict"] == "unknown" for x in d["speedups"]), name, "a verdict from two blocks")
 
 
+def other_floats():
+    """fp16 and int8 of one model take the same shapes in other types: that is the same work, and they are compared."""
+    name = "other types of floats"
+    with tempfile.TemporaryDirectory() as tmp:
+        (pathlib.Path(tmp) / "x.bin").write_bytes(b"\0" * 16)
+        for model_file in ("image_encoder_xnnpack_fp16.pte", "image_encoder_xnnpack_int8.pte"):
+            shutil.copy(f"{MODELS}/{model_file}", tmp)
+        args = [ETPROF, "sweep", "image_encoder_xnnpack_fp16.pte", "image_encoder_xnnpack_int8.pte", "--levels", "sme2,neon",
+                "--blocks", "6", "--iterations", "8", "--no-trace", "--runner", FAKE, "--out", "run", "--format", "json"]
+        done = run(tmp, [*args, "--inputs", "x.bin"])
+        expect(done.returncode == 2 and "take different inputs" in done.stderr, name, (done.returncode, done.stderr))
+        d = json.loads(run(tmp, args).stdout)
+        expect(d["same_inputs"] is True, name, d["same_inputs"])
+        expect(any(s["text"].startswith("fp16 takes float16, int8 float32: inputs of the same shapes") for s in d["sentences"]),
+               name, d["sentences"])
+        shown = run(tmp, [ETPROF, "report", "run", "-q"]).stdout
+        expect("no interaction: over 6 blocks each factor does the same" in " ".join(shown.split()), name, shown[:900])
+
+
+def one_of_each():
+    """One level and one thread count leave nothing to compare, and it is said."""
+    name = "nothing to compare"
+    with tempfile.TemporaryDirectory() as tmp:
+        for m in ("fp16", "int8"):
+            model(tmp, m, PLANTED)
+        d = json.loads(run(tmp, [ETPROF, "sweep", "net_fp16.pte", "net_int8.pte", "--levels", "sme2", "--blocks", "1", "--runner",
+                                 FAKE, "--out", "run", "--format", "json"]).stdout)
+        expect(any("nothing is compared here" in s["text"] for s in d["sentences"]), name, d["sentences"])
+
+
 def refused():
     with tempfile.TemporaryDirectory() as tmp:
         for m in ("fp16", "int8"):
@@ -326,7 +356,7 @@ def refused():
 
 
 for test in (planted_exactly, planted_with_noise, absent_with_noise, failing_cells, wrong_outputs, resumed, balanced,
-             precise, emulated, real_programs, refused):
+             precise, emulated, real_programs, other_floats, one_of_each, refused):
     started = time.time()
     test()
     print(f"{test.__name__}: {time.time() - started:.1f} s")

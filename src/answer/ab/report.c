@@ -390,10 +390,15 @@ void etp_ab_proof_keys(const etp_ab *ab, etp_keys *keys, etp_arena *arena)
         }
         etp_strbuf arms;
         etp_strbuf_init(&arms, arena);
+        size_t alike = 0;
         for (size_t k = i; k < ab->n_arms; k++) {
             if (same_proof(a, &ab->arms[k])) {
-                etp_strbuf_printf(&arms, "%s%s", k > i ? ", " : "", ab->arms[k].name);
+                etp_strbuf_printf(&arms, "%s%s", alike++ ? ", " : "", ab->arms[k].name);
             }
+        }
+        if (alike == ab->n_arms && alike > 4) { // a sweep has dozens
+            etp_strbuf_init(&arms, arena);
+            etp_strbuf_printf(&arms, "all %zu arms", alike);
         }
         etp_keys_add(keys, k_severity[a->proof.truth], key, "%s: %s; %s", etp_strbuf_str(&arms).ptr,
                      k_words[a->proof.truth], line->text);

@@ -152,6 +152,8 @@ static void suspects(const etp_sweep *s, etp_keys *keys, etp_arena *arena)
         }
         if (hits == s->n_pairs && hits > 1) {
             etp_keys_add(keys, ETP_WARN, "suspect", "%s (and alike in all %zu pairs)", text, hits);
+        } else if (hits > 3) {
+            etp_keys_add(keys, ETP_WARN, "suspect", "%s (in %zu of %zu pairs)", text, hits, s->n_pairs);
         } else if (hits) {
             etp_keys_add(keys, ETP_WARN, "suspect", "%s (in %s)", text, etp_strbuf_str(&where).ptr);
         }
@@ -164,14 +166,19 @@ static void screen(const etp_sweep *s, etp_report *r, etp_arena *arena)
     sentences(s, 'W', r);
     sentences(s, 'I', r);
     bool judged = false;
+    size_t none = 0;
     for (size_t i = 0; i < s->result.n_interactions; i++) {
+        none += s->result.interactions[i].ratio.verdict == ETP_VERDICT_SAME;
         judged = judged || s->result.interactions[i].ratio.paired.blocks >= ETP_MIN_BLOCKS;
     }
     if (judged && !any_interaction(s)) {
-        etp_report_note(r, ETP_INFO,
-                        "no interaction is established: as far as %zu blocks tell, each factor does the same "
-                        "whatever the others are",
-                        s->grid.n_blocks);
+        if (none == s->result.n_interactions) {
+            etp_report_note(r, ETP_INFO, "no interaction: over %zu blocks each factor does the same, within the margin, whatever "
+                                         "the others are", s->grid.n_blocks);
+        } else {
+            etp_report_note(r, ETP_INFO, "no interaction is established over %zu blocks; %zu of %zu are not excluded either",
+                            s->grid.n_blocks, s->result.n_interactions - none, s->result.n_interactions);
+        }
     }
     sentences(s, 'K', r);
     etp_keys *keys = etp_report_keys(r, NULL);
@@ -551,8 +558,8 @@ const etp_report *etp_sweep_report(const etp_sweep *s, etp_arena *arena)
 {
     const etp_factorial *g = &s->grid;
     etp_report *r = etp_report_create(arena, "sweep");
-    etp_report_subtitle(r, "%u %s × %u levels × %u thread %s, %zu blocks", (unsigned)g->n[0],
-                        g->n[0] == 1 ? "model" : "models", (unsigned)g->n[1], (unsigned)g->n[2],
+    etp_report_subtitle(r, "%u %s × %u %s × %u thread %s, %zu blocks", (unsigned)g->n[0],
+                        g->n[0] == 1 ? "model" : "models", (unsigned)g->n[1], g->n[1] == 1 ? "level" : "levels", (unsigned)g->n[2],
                         g->n[2] == 1 ? "count" : "counts", g->n_blocks);
     headlines(s, r, arena);
     facts(s, r);

@@ -284,29 +284,48 @@ static const etp_method *method_of(const etp_ab_session *s, size_t model)
     return named ? named : &p->methods[0];
 }
 
-bool etp_sweep_same_inputs(const etp_method *a, const etp_method *b)
+static bool is_float(etp_dtype d)
 {
-    bool same = a->n_inputs == b->n_inputs;
-    for (uint32_t i = 0; same && i < a->n_inputs; i++) {
+    return d == ETP_DTYPE_FLOAT32 || d == ETP_DTYPE_FLOAT16 || d == ETP_DTYPE_BFLOAT16;
+}
+
+etp_sweep_inputs etp_sweep_match_inputs(const etp_method *a, const etp_method *b)
+{
+    etp_sweep_inputs match = a->n_inputs == b->n_inputs ? ETP_SWEEP_SAME_INPUTS : ETP_SWEEP_OTHER_INPUTS;
+    for (uint32_t i = 0; match && i < a->n_inputs; i++) {
         const etp_value *x = &a->values[a->inputs[i]], *y = &b->values[b->inputs[i]];
-        same = x->kind == y->kind && x->rank == y->rank && x->dtype == y->dtype;
+        bool same = x->kind == y->kind && x->rank == y->rank && (x->dtype == y->dtype || (is_float(x->dtype) && is_float(y->dtype)));
         for (uint32_t d = 0; same && d < x->rank; d++) {
             same = x->dims[d] == y->dims[d];
         }
+        match = !same ? ETP_SWEEP_OTHER_INPUTS : x->dtype != y->dtype ? ETP_SWEEP_OTHER_FLOATS : match;
     }
-    return same;
+    return match;
+}
+
+static const char *first_type(const etp_method *m)
+{
+    return m->n_inputs ? etp_dtype_name(m->values[m->inputs[0]].dtype) : "nothing";
 }
 
 // Programs that were not kept say nothing against it.
-static bool all_same_inputs(const etp_ab_session *s)
+static etp_status match_all_inputs(builder *b, etp_error *err)
 {
-    const etp_method *first = method_of(s, 0);
-    bool same = true;
-    for (size_t i = 1; first && i < s->n_programs; i++) {
-        const etp_method *other = method_of(s, i);
-        same = same && (!other || etp_sweep_same_inputs(first, other));
+    const etp_method *first = method_of(b->s, 0);
+    b->out->same_inputs = true;
+    for (size_t i = 1; first && i < b->s->n_programs; i++) {
+        const etp_method *other = method_of(b->s, i);
+        etp_sweep_inputs match = other ? etp_sweep_match_inputs(first, other) : ETP_SWEEP_SAME_INPUTS;
+        b->out->same_inputs = b->out->same_inputs && match != ETP_SWEEP_OTHER_INPUTS;
+        if (match == ETP_SWEEP_OTHER_FLOATS && !b->out->floats) {
+            b->out->floats = etp_arena_printf(b->arena, "%s takes %s, %s %s", b->out->models[0].name, first_type(first),
+                                              b->out->models[i].name, first_type(other));
+            if (!b->out->floats) {
+                return etp_fail_nomem(err, "inputs");
+            }
+        }
     }
-    return same;
+    return ETP_OK;
 }
 
 static uint32_t device_cpus(const etp_ab *ab)
@@ -327,13 +346,13 @@ etp_status etp_sweep_build(const etp_ab_session *session, etp_arena *arena, etp_
     const etp_run *run = &session->run;
     const etp_stats *st = session->has_stats ? &session->stats : NULL;
     *out = (etp_sweep){.ab = &session->ab,
-                       .same_inputs = all_same_inputs(session),
                        .noise_floor = st ? st->noise_floor : (double)NAN,
                        .control_differs = st && st->control_differs,
                        .cpus = device_cpus(&session->ab)};
     builder b = {.s = session, .arena = arena, .out = out};
     ETP_TRY(find_factors(&b, err));
     ETP_TRY(name_models(&b, err));
+    ETP_TRY(match_all_inputs(&b, err));
     ETP_TRY(place_arms(&b, err));
     ETP_TRY(compare_outputs(&b, err));
     withhold(&b);

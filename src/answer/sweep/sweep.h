@@ -52,6 +52,7 @@ typedef struct etp_sweep {
     etp_sweep_cell *cells; // [models × levels × threads]
     uint32_t n_cells;
     bool same_inputs; // of all models: their times may be compared with each other
+    const char *floats; // how their inputs' types differ nevertheless: "fp16 takes float16, int8 float32"; NULL
     double noise_floor;
     bool control_differs;
     uint32_t cpus; // of the device, 0 unknown
@@ -78,8 +79,12 @@ ETP_NODISCARD etp_status etp_sweep_say(etp_sweep *s, etp_arena *arena, etp_error
 // What is withheld of all cells of one contrast; NULL nothing.
 const char *etp_sweep_withheld(const etp_sweep *s, const uint32_t at[ETP_FACTORS]);
 
-// True when both take the same number of tensors, with the same types and shapes.
-bool etp_sweep_same_inputs(const etp_method *a, const etp_method *b);
+typedef enum etp_sweep_inputs {
+    ETP_SWEEP_OTHER_INPUTS, // other shapes, another number, or integers where the other has none: other work
+    ETP_SWEEP_OTHER_FLOATS, // the same shapes, one in float16 where the other has float32: the same work
+    ETP_SWEEP_SAME_INPUTS
+} etp_sweep_inputs;
+etp_sweep_inputs etp_sweep_match_inputs(const etp_method *a, const etp_method *b);
 
 // At least one cell was measured: there is a chart.
 bool etp_sweep_has_times(const etp_sweep *s);

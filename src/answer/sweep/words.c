@@ -252,6 +252,17 @@ static etp_status warn(speaker *w, etp_error *err)
                     "compared with each other",
                     err));
     }
+    if (s->same_inputs && s->floats) {
+        ETP_TRY(say(w, 'W', "info",
+                    etp_arena_printf(w->arena, "%s: inputs of the same shapes, so their times are compared; converting between "
+                                               "the types is the application's and in none of them",
+                                     s->floats),
+                    err));
+    }
+    if (s->result.n_speedups == 0 && s->result.n_steps == 0 && s->grid.n[ETP_FACTOR_MODEL] > 1) {
+        ETP_TRY(say(w, 'W', "info",
+                    "one level and one thread count: nothing is compared here; 'etprof ab A.pte B.pte' compares models", err));
+    }
     uint32_t most = s->threads[s->grid.n[ETP_FACTOR_THREADS] - 1];
     if (s->cpus > 0 && most > s->cpus) {
         ETP_TRY(say(w, 'W', "warn",
