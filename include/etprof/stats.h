@@ -77,6 +77,7 @@ ETP_API uint32_t etp_control_position(uint64_t seed, uint32_t block, uint32_t n_
 // ---- paired blocks -----------------------------------------------------------------------------
 
 #define ETP_MARGIN_DEFAULT 0.01
+#define ETP_OPERATOR_MARGIN 0.05 // of one operator among many
 #define ETP_CONFIDENCE 0.95
 #define ETP_MIN_BLOCKS 6 // exact sign-flip p cannot go below 0.05 under this
 #define ETP_CONTROL_BLOCKS 6

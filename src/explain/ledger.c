@@ -159,7 +159,7 @@ static etp_status adjust_for_many(maker *m, etp_error *err)
 bool etp_ledger_row_slower(const etp_ledger_row *row)
 {
     return row->pair != ETP_NO_INDEX && row->lo_ns != ETP_NS_UNKNOWN && row->lo_ns > 0 &&
-           row->q <= 0.05 && row->delta_ns * 100 > row->baseline_ns;
+           row->q <= 0.05 && (double)row->delta_ns > ETP_OPERATOR_MARGIN * (double)row->baseline_ns;
 }
 
 // One launch on each side has no blocks. What can be seen all the same: the shortest iteration of the candidate

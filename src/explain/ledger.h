@@ -36,7 +36,7 @@ ETP_NODISCARD etp_status etp_ledger_build(const etp_profile *baseline, const etp
                                           int64_t baseline_median_ns, int64_t candidate_median_ns,
                                           etp_arena *arena, etp_ledger *out, etp_error *err);
 
-// True when the operator's time grew beyond doubt: by more than 1 %, interval above 0, and q ≤ 0.05, so that
+// True when the operator's time grew beyond doubt: by more than 5 %, interval above 0, and q ≤ 0.05, so that
 // of all operators claimed in a ledger one in twenty is wrong at most, however many there are.
 bool etp_ledger_row_slower(const etp_ledger_row *row);
 

@@ -130,7 +130,7 @@ typedef struct etp_ab_operator {
     int32_t chain, instruction;
     etp_str *names;  // [n_arms], empty = the arm has no such operator
     int64_t *ns;     // [n_arms], ETP_NS_UNKNOWN likewise
-    double *speedup; // [n_comparisons]
+    double *speedup; // [n_comparisons]; NAN also for an operator of a delegate below ETP_AB_LEAST_NS in both
     const etp_profile_row **rows; // [n_arms] the row that names it, NULL where absent
     struct {
         etp_ab_merged *items;
@@ -146,6 +146,9 @@ typedef struct etp_ab_operator {
     uint32_t source_line;
     const char *module;
 } etp_ab_operator;
+
+// XNNPACK cuts every operator down to whole microseconds: below this a ratio says more of that than of code.
+#define ETP_AB_LEAST_NS 5000
 
 // Why an operator with a large part of an inference is worth a look: what is looked at first comes first.
 typedef enum etp_hot_kind {

@@ -269,7 +269,9 @@ static void finish_operators(etp_ab_session *s)
     for (size_t i = 0; i < ab->n_operators; i++) {
         etp_ab_operator *op = &ab->operators[i];
         for (size_t c = 0; c < ab->n_comparisons; c++) {
-            op->speedup[c] = ratio(ab, c, op->ns[ab->baseline], op->ns[ab->comparisons[c].candidate]);
+            int64_t before = op->ns[ab->baseline], after = op->ns[ab->comparisons[c].candidate];
+            bool fine = !op->delegated || before >= ETP_AB_LEAST_NS || after >= ETP_AB_LEAST_NS;
+            op->speedup[c] = fine ? ratio(ab, c, before, after) : (double)NAN;
         }
         facts_of(ab, op, candidate);
     }

@@ -325,6 +325,7 @@ void etp_ab_operator_section(const etp_ab *ab, etp_report *r)
     etp_table *t = etp_report_table(r, ETP_AB_TABLE_OPERATORS, NULL, columns, n);
     etp_table_limit(t, 15);
     uint32_t candidate = ab->n_comparisons ? ab->comparisons[0].candidate : ab->baseline;
+    size_t short_ones = 0;
     for (size_t i = 0; i < ab->n_operators; i++) {
         const etp_ab_operator *op = &ab->operators[ab->by_time[i]];
         etp_cell cells[MAX_COLUMNS] = {etp_cell_z(op->id), etp_cell_z(op->label),
@@ -347,6 +348,10 @@ void etp_ab_operator_section(const etp_ab *ab, etp_report *r)
         cells[at++] = op->names[candidate].len ? etp_cell_str(op->names[candidate]) : etp_cell_missing();
         cells[at++] = etp_cell_z(etp_reason_text(op->engaged.reason));
         etp_table_add_row(t, cells, n);
+        short_ones += op->delegated && op->ns[ab->baseline] < ETP_AB_LEAST_NS && op->ns[candidate] < ETP_AB_LEAST_NS;
+    }
+    if (short_ones > 0 && ab->n_comparisons > 0 && !ab->emulated) {
+        etp_report_note(r, ETP_PLAIN, "no speedup for %zu operators under 5 µs: XNNPACK records whole microseconds", short_ones);
     }
     roofs_note(ab, r, candidate);
 }
