@@ -1,0 +1,105 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Cold, warm, resident, traced: the intervals of a session's report computed again from its raw files with numpy and scipy.
+
+usage: session.py ETPROF FAKE_RUNNER [FOLDER...]      FOLDER: finished sessions to check beside the made one
+Skips (77) where python3 has no scipy."""
+import csv
+import json
+import math
+import pathlib
+import subprocess
+import sys
+import tempfile
+
+try:
+    import numpy as np
+    from scipy import stats as sp
+except ImportError as missing:
+    print(f"skipped: {missing}")
+    sys.exit(77)
+
+sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1] / "tools"))
+from checks import expect, finish
+
+ETPROF, FAKE = (str(pathlib.Path(p).resolve()) for p in sys.argv[1:3])
+checked = 0
+
+
+def near(name, found, wanted):
+    global checked
+    checked += 1
+    expect(found is not None and math.isfinite(wanted) and abs(found - wanted) <= 5.01e-6 * abs(wanted) + 1e-12, f"{name}: found {found}, wanted {wanted}")
+
+
+def dropped(x):
+    """The warm-up rule, all splits by hand."""
+    n = len(x)
+    if n < 8:
+        return 0
+    cost = [(np.abs(x[:w] - np.median(x[:w])).sum() if w else 0) + np.abs(x[w:] - np.median(x[w:])).sum() for w in range(n // 2 + 1)]
+    w = next(i for i in range(len(cost)) if cost[i] <= min(cost) + 1e-12 * cost[0])
+    if w == 0:
+        return 0
+    mad = np.median(np.abs(x[w:] - np.median(x[w:])))
+    return w if np.median(x[:w]) - np.median(x[w:]) > max(0.02, 3 * 1.4826 * mad / math.sqrt(w)) else 0
+
+
+def check_ratio(name, found, logs):
+    logs = np.array(logs)
+    if found is None:
+        expect(len(logs) == 0, f"{name}: not there, {len(logs)} blocks have it")
+        return
+    near(f"{name}, estimate", found["estimate"], math.exp(logs.mean()))
+    half = sp.t.ppf(0.975, len(logs) - 1) * logs.std(ddof=1) / math.sqrt(len(logs))
+    near(f"{name}, lo", found["lo"], math.exp(logs.mean() - half))
+    near(f"{name}, hi", found["hi"], math.exp(logs.mean() + half))
+    expect(found["blocks"] == len(logs), f"{name}: {found['blocks']} blocks, {len(logs)} in the raw files")
+
+
+def check(folder):
+    done = subprocess.run([ETPROF, "analyze", folder, "--format", "json"], capture_output=True, text=True, check=False)
+    expect(done.returncode in (0, 1), f"{folder}: exit {done.returncode}: {done.stderr}")
+    report = json.loads(done.stdout)
+    launches = [json.loads(line) for line in (folder / "environment.jsonl").read_text().splitlines()]
+    timed = {(l["experiment"], l["block"]): l for l in launches if l["type"] == "launch" and l["kind"] == "timed"}
+    rows = {}
+    with open(folder / "samples.csv", newline="", encoding="ascii") as f:
+        for r in csv.DictReader(f):
+            rows.setdefault((r["experiment"], int(r["block"]), r["phase"]), []).append((int(r["iteration"]), int(r["duration_ns"])))
+    ln = {key: np.log([ns for _, ns in sorted(v)]) for key, v in rows.items() if key[2] != "warmup"}
+    value = {(e, b): np.median(x[dropped(x):]) for (e, b, phase), x in ln.items() if phase == "timed"}
+    blocks = sorted({b for _, b in timed})
+    for c in report["comparisons"]:
+        base, cand = c["baseline"], c["candidate"]
+        for key, field in (("load", "load_ns"), ("first", "first_ns"), ("peak_rss", "peak_rss_bytes")):
+            check_ratio(f"{folder.name}, {cand}, {key}", c[key], [math.log(timed[base, b][field] / timed[cand, b][field]) for b in blocks])
+        turns = [np.median(ln[base, b, "resident"] - ln[cand, b, "resident"]) for b in blocks if (base, b, "resident") in ln]
+        if turns:
+            check_ratio(f"{folder.name}, {cand}, resident", c["resident"], turns)
+            change = [t - (value[base, b] - value[cand, b]) for t, b in zip(turns, blocks)]
+            near(f"{folder.name}, {cand}, to the launches", c["resident"]["to_launches"]["estimate"], math.exp(np.mean(change)))
+    for arm in report["arms"]:
+        name = arm["name"]
+        check_ratio(f"{folder.name}, {name}, cold", arm["cold"], [math.log(timed[name, b]["first_ns"]) - value[name, b] for b in blocks])
+        check_ratio(f"{folder.name}, {name}, observer", arm["observer"],
+                    [np.median(ln[name, b, "traced"]) - value[name, b] for b in blocks if (name, b, "traced") in ln])
+        for key in ("load_ns", "first_ns", "peak_rss_bytes"):
+            expect(abs(arm[key] - np.median([timed[name, b][key] for b in blocks])) <= 0.5, f"{folder.name}, {name}, {key}: {arm[key]}")
+    # Shares of the traced times, on the scale of the untraced headline.
+    for op in report["operators"]:
+        for arm in report["arms"]:
+            ns, scaled = op["ns"].get(arm["name"]), (op.get("untraced_ns") or {}).get(arm["name"])
+            if ns and scaled is not None and arm["observer"]:
+                expect(abs(scaled - ns / arm["observer"]["estimate"]) <= 0.51 + 1e-5 * scaled, f"{folder.name}, {op['id']}: {ns} traced, {scaled} scaled, observer {arm['observer']['estimate']}")
+
+
+with tempfile.TemporaryDirectory() as tmp:
+    tmp = pathlib.Path(tmp)
+    (tmp / "model.pte").write_bytes(b"\x10\0\0\0ET12base sme2 1000000\nbase neon 3000000\nload sme2 7000000\nload neon 5000000\nwarm sme2 4 150\nnoise 40\ndrift 9000\n")
+    subprocess.run([ETPROF, "ab", "model.pte", "--levels", "sme2,neon", "--blocks", "8", "--iterations", "12", "--warmup", "3", "--seed", "7",
+                    "--resident", "--quiet", "--out", "run", "--runner", FAKE], cwd=tmp, check=False, stdout=subprocess.DEVNULL)
+    check(tmp / "run")
+    for path in sys.argv[3:]:
+        check(pathlib.Path(path))
+expect(checked > 25, f"only {checked} figures were there")
+finish(f"{checked} figures as numpy and scipy have them")
