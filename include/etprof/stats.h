@@ -201,9 +201,27 @@ ETP_API void etp_round_to_sum(const double *v, size_t n, int64_t total, uint32_t
 
 // ---- planning ----------------------------------------------------------------------------------
 
+// How launches of two arms scatter, seen in all of them: timed, control and traced ones, without what
+// a block, an arm or the tracer shifts. Many more degrees of freedom than the ratios alone have.
+typedef struct etp_spread {
+    double between_var; // of one block's log ratio, the part that more iterations would not remove
+    double noise_var;   // the part that iterations explain, at the timed launches' length
+    double doubt;       // variance of the estimate of between_var
+    double df;          // of between_var + noise_var; 0: there are no launches beside the ratios' own
+    uint32_t blocks, launches;
+    bool traced;      // traced launches are among them; false also when they scatter otherwise
+    bool arms_differ; // and are taken apart (F, 5 % each way)
+} etp_spread;
+// Degrees of freedom of a block's variance with another share of the iterations; at least 1.
+ETP_API double etp_spread_df(const etp_spread *s, double noise_var);
+// Standard deviation of one block's log ratio, without the bias of few degrees of freedom; from the
+// ratios (SD_LN of K blocks) when the spread has no degrees.
+ETP_API double etp_spread_sd(const etp_spread *s, double sd_ln, size_t k, double *out_df);
+
 typedef struct etp_pilot { // what a few blocks showed
     const double *log_ratios; // per block
     size_t blocks;
+    etp_spread spread;  // zeroed: the ratios say it
     double within_var;  // pooled variance of ln durations inside a launch
     double iterations;  // per launch in the pilot
     double launch_ns;   // cost of a launch without its timed iterations, mean over arms
@@ -211,20 +229,27 @@ typedef struct etp_pilot { // what a few blocks showed
     uint32_t arms;
 } etp_pilot;
 
+#define ETP_PLAN_RANGE 0.8 // share of plans whose true need lies between blocks_lo and blocks_hi
 typedef struct etp_plan {
     double sd_ln;         // of one block's log ratio at `iterations`
     double between_var;   // part of sd_ln² that more iterations would not remove
+    double df;            // of what sd_ln² was estimated from
     uint32_t iterations;  // n* per launch, 10 … 1000
     uint32_t blocks;      // smallest k ≥ 6 that reaches the target; UINT32_MAX: not reachable
+    uint32_t blocks_lo, blocks_hi; // the same if the spread is smaller or larger than it seemed
     double half_width_rel; // expected at `blocks`
     double mde_rel;        // smallest ratio found with 80 % power at `blocks`
     double total_ns;       // wall time of `blocks`
+    double block_ns;       // of one
 } etp_plan;
 // TARGET_REL: wanted half-width of the ratio's interval, e.g. 0.01.
 ETP_API etp_plan etp_plan_make(const etp_pilot *pilot, double target_rel);
-// Blocks that a session which stops at the target is expected to take; UINT32_MAX: out of reach.
-// SD_LN is of the log ratios of K blocks.
-ETP_API uint32_t etp_plan_sequential(double sd_ln, size_t k, double target_rel);
+// Blocks that a session which stops at the target is expected to take, SD_LN being of one block's log
+// ratio; UINT32_MAX: out of reach.
+ETP_API uint32_t etp_plan_sequential(double sd_ln, double target_rel);
+// The true standard deviation is at most this many times one estimated with DF degrees of freedom, in
+// a share P of estimates.
+ETP_API double etp_sd_factor(double p, double df);
 // Expected half-width (relative) of k blocks with standard deviation sd_ln.
 ETP_API double etp_plan_half_width(double sd_ln, uint32_t k);
 // Smallest effect (relative) that k blocks find in 80 % of sessions.
@@ -340,8 +365,9 @@ typedef struct etp_stats_arm {
     etp_tail_quantile quantiles[ETP_TAIL_QUANTILES]; // of the kept iterations in complete blocks
     double drift_per_block;  // Theil–Sen slope of the launch values, relative; NAN below 4 blocks
     double drift_p;          // Mann–Kendall
-    double scatter_ln, scatter_df; // standard deviation between launches of one kind (timed with
-                                   // control, traced), without a trend; NAN below 6 blocks
+    double kind_var[2], kind_df[2]; // between launches, timed with control and traced, without a
+                                    // trend, and degrees of freedom; 0 below 6 blocks
+    double scatter_ln; // standard deviation, from the mean over both kinds; NAN below 6 blocks
     unsigned flags;
 } etp_stats_arm;
 
@@ -352,6 +378,7 @@ typedef struct etp_stats_comparison {
     // Of the launch values (ln), baseline against candidate, only when no block is complete: a
     // weaker comparison that drift can fool. p is NAN otherwise.
     etp_unpaired unpaired;
+    etp_spread spread;    // df 0 when it says no more than the ratios do
     unsigned flags;       // of both arms and of the block ratios
     uint32_t more_blocks; // to expect before the verdict is known; 0: known already, UINT32_MAX:
                           // the effect is too close to the margin to say
@@ -384,6 +411,17 @@ typedef struct etp_stats {
     etp_launch_stats *traced; // the same of traced launches
     size_t n_traced;
 } etp_stats;
+
+typedef struct etp_launch_set { // by block, launch, arm, as etp_stats has them
+    const etp_launch_stats *launches; // timed and control
+    size_t n_launches;
+    const etp_launch_stats *traced;
+    size_t n_traced;
+} etp_launch_set;
+// The spread of two arms over the blocks in which both were timed.
+ETP_API ETP_NODISCARD etp_status etp_spread_find(const etp_launch_set *set, uint32_t baseline,
+                                                 uint32_t candidate, etp_arena *scratch,
+                                                 etp_spread *out, etp_error *err);
 
 // The whole analysis. SAMPLES may be in any order. A block is complete when every arm that has any
 // timed iteration at all has one in it. Everything in *out lives in ARENA.

@@ -5,6 +5,8 @@
 #ifndef ETP_MEASURE_STATE_H
 #define ETP_MEASURE_STATE_H
 
+#include <etprof/stats.h>
+
 #include "measure/launch.h"
 #include "measure/pilot.h"
 
@@ -45,6 +47,11 @@ typedef struct etp_session {
         double *items;
         size_t n, cap;
     } values;
+    // And all their launches, by block: how they scatter tells how many blocks it takes.
+    struct {
+        etp_launch_stats *items;
+        size_t n, cap;
+    } learned, traced;
     // the current block
     struct {
         etp_run_sample *items;

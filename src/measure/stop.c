@@ -10,7 +10,31 @@
 
 static etp_sample_use use_of(etp_phase phase)
 {
-    return phase == ETP_PHASE_TIMED ? ETP_SAMPLE_TIMED : ETP_SAMPLE_UNUSED;
+    switch (phase) {
+    case ETP_PHASE_TIMED:
+        return ETP_SAMPLE_TIMED;
+    case ETP_PHASE_CONTROL:
+        return ETP_SAMPLE_CONTROL;
+    case ETP_PHASE_TRACED:
+        return ETP_SAMPLE_TRACED;
+    default:
+        return ETP_SAMPLE_UNUSED;
+    }
+}
+
+static bool keep_launches(etp_session *s, const etp_stats *stats)
+{
+    for (size_t i = 0; i < stats->n_launches; i++) {
+        if (!ETP_PUSH(&s->arena, &s->learned, stats->launches[i])) {
+            return false;
+        }
+    }
+    for (size_t i = 0; i < stats->n_traced; i++) {
+        if (!ETP_PUSH(&s->arena, &s->traced, stats->traced[i])) {
+            return false;
+        }
+    }
+    return true;
 }
 
 // The same code as the analysis afterwards, so that both see the same launch values.
@@ -30,6 +54,9 @@ etp_status etp_session_learn(etp_session *s, const etp_run_sample *samples, size
     if (st == ETP_OK && timed > 0) {
         const etp_stats_options how = {.baseline = s->plan->baseline};
         st = etp_stats_analyze(rows, n, s->plan->n_arms, &how, &scratch, &stats, err);
+        if (st == ETP_OK && !keep_launches(s, &stats)) {
+            st = etp_fail_nomem(err, "the session");
+        }
         size_t values = st == ETP_OK ? (size_t)stats.n_blocks_seen * s->plan->n_arms : 0;
         for (size_t i = 0; i < values && st == ETP_OK; i++) {
             if (!ETP_PUSH(&s->arena, &s->values, stats.value_ln[i])) {
@@ -72,10 +99,23 @@ static size_t ratios_of(const etp_session *s, uint32_t reference, uint32_t arm, 
     return k;
 }
 
+// What the log ratio of one block scatters by; all launches say it better than the ratios alone.
+static double expected_sd(const etp_session *s, uint32_t reference, uint32_t arm, const etp_paired *p,
+                          etp_arena *scratch, double *out_df)
+{
+    const etp_launch_set set = {s->learned.items, s->learned.n, s->traced.items, s->traced.n};
+    etp_spread spread;
+    if (etp_spread_find(&set, reference, arm, scratch, &spread, NULL) != ETP_OK) {
+        spread = (etp_spread){0}; // the message is then made of the ratios
+    }
+    return etp_spread_sd(&spread, p->sd_ln, p->blocks, out_df);
+}
+
 typedef struct progress { // of the comparison that needs longest
     size_t blocks;
     double half_width; // relative, widened
-    double sd_ln;      // of the log ratios
+    double sd_ln;      // of one block's log ratio, from all launches
+    double df;         // and its degrees of freedom
     uint32_t needed;
     bool enough;
 } progress;
@@ -98,8 +138,8 @@ static bool look(const etp_session *s, progress *out)
         if (isfinite(width) && width > out->half_width) {
             out->half_width = width;
             out->blocks = k;
-            out->sd_ln = p.sd_ln;
-            out->needed = etp_plan_sequential(p.sd_ln, k, s->plan->precision);
+            out->sd_ln = expected_sd(s, reference, a, &p, &scratch, &out->df);
+            out->needed = etp_plan_sequential(out->sd_ln, s->plan->precision);
         }
     }
     etp_arena_dispose(&scratch);
@@ -187,30 +227,45 @@ void etp_session_say_plan(etp_session *s)
                     left, duration(each, one), duration(left * each + n_control * control, b), rule, budget, width);
 }
 
+// "14 (10 to 22)": the estimate, and what it may be when the spread is not what it seemed.
+static const char *blocks_needed(const progress *p, double target, uint32_t goal, char buf[static 64])
+{
+    uint32_t lo = etp_plan_sequential(p->sd_ln * etp_sd_factor(0.5 - ETP_PLAN_RANGE / 2, p->df), target);
+    uint32_t hi = etp_plan_sequential(p->sd_ln * etp_sd_factor(0.5 + ETP_PLAN_RANGE / 2, p->df), target);
+    if (hi > goal) {
+        snprintf(buf, 64, "%u (%u to more than %u)", p->needed, lo, goal);
+    } else {
+        snprintf(buf, 64, lo < hi ? "%u (%u to %u)" : "%u", p->needed, lo, hi);
+    }
+    return buf;
+}
+
 void etp_session_say_precision(etp_session *s, double each_ns)
 {
     uint32_t done = s->run.blocks_done, goal = s->plan->blocks;
     progress p;
-    char left[32];
+    char left[32], needed[64];
     bool worth = done == 2 || (s->plan->precision > 0 && (done == ETP_MIN_BLOCKS || done % 10 == 0));
     if (!worth || s->plan->n_arms < 2 || done >= goal || !look(s, &p)) {
         return;
     }
-    const char *guess = done < ETP_MIN_BLOCKS ? ", a guess from so few" : "";
     if (s->plan->precision <= 0) {
-        if (done == 2 && p.blocks == 2) { // two values show √(2/π) of their deviation on average
-            double width = etp_plan_half_width(p.sd_ln * 1.2533141373155003, goal);
-            tell(s, "precision  ±%.2g %% expected after %u blocks, in %s%s", 100 * width, goal,
-                            duration((goal - done) * each_ns, left), guess);
+        if (done == 2 && p.blocks == 2) {
+            double lo = etp_plan_half_width(p.sd_ln * etp_sd_factor(0.5 - ETP_PLAN_RANGE / 2, p.df), goal);
+            double hi = etp_plan_half_width(p.sd_ln * etp_sd_factor(0.5 + ETP_PLAN_RANGE / 2, p.df), goal);
+            tell(s, "precision  ±%.2g %% (%.2g to %.2g) expected after %u blocks, in %s",
+                 100 * etp_plan_half_width(p.sd_ln, goal), 100 * lo, 100 * hi, goal,
+                 duration((goal - done) * each_ns, left));
         }
         return;
     }
     if (p.needed == UINT32_MAX || p.needed > goal) {
-        tell(s, "precision  ±%.2g %% after %u blocks; ±%.3g %% is not expected within %u blocks%s",
-                        100 * p.half_width, done, 100 * s->plan->precision, goal, guess);
+        tell(s, "precision  ±%.2g %% after %u blocks; ±%.3g %% is not expected within %u blocks",
+                        100 * p.half_width, done, 100 * s->plan->precision, goal);
         return;
     }
     uint32_t more = p.needed > p.blocks ? p.needed - (uint32_t)p.blocks : 0;
-    tell(s, "precision  ±%.2g %% after %u blocks; ±%.3g %% expected after %u, %s more%s", 100 * p.half_width,
-                    done, 100 * s->plan->precision, p.needed, duration(more * each_ns, left), guess);
+    tell(s, "precision  ±%.2g %% after %u blocks; ±%.3g %% expected after %s, %s more", 100 * p.half_width,
+                    done, 100 * s->plan->precision, blocks_needed(&p, s->plan->precision, goal, needed),
+                    duration(more * each_ns, left));
 }

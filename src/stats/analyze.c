@@ -237,7 +237,7 @@ static void sum_up_arms(etp_stats *out)
         double ns = exp(arm->value_ln);
         arm->median_ns = isfinite(ns) && ns < 9.2e18 ? (int64_t)llround(ns) : -1;
         arm->tail_share /= arm->iterations > 0 ? (double)arm->iterations : 1;
-        arm->drift_per_block = arm->drift_p = arm->scatter_ln = arm->scatter_df = (double)NAN;
+        arm->drift_per_block = arm->drift_p = arm->scatter_ln = (double)NAN;
     }
 }
 
@@ -284,13 +284,16 @@ static etp_status find_quantiles(work *w, etp_error *err)
 
 // How many more blocks until the interval is expected to leave the margin's edge, at the spread seen:
 // k ≥ (t·s/distance)², where t depends on k itself.
-static uint32_t blocks_to_expect(const etp_paired *p, double margin)
+static uint32_t blocks_to_expect(const etp_stats_comparison *c, double margin)
 {
+    const etp_paired *p = &c->paired;
+    bool known = c->spread.df > p->blocks - 1.0;
+    double sd = known ? sqrt(c->spread.between_var + c->spread.noise_var) : p->sd_ln;
     if (p->verdict != ETP_VERDICT_UNKNOWN) {
         return 0;
     }
     double distance = fabs(fabs(p->mean_ln) - log1p(margin));
-    double spread = p->sd_ln / distance, k = fmax(p->blocks + 1.0, ETP_MIN_BLOCKS);
+    double spread = sd / distance, k = fmax(p->blocks + 1.0, ETP_MIN_BLOCKS);
     for (int round = 0; round < 8; round++) {
         double t = etp_t_quantile(0.5 + ETP_CONFIDENCE / 2, k - 1);
         double need = ceil(t * t * spread * spread);
@@ -396,10 +399,15 @@ static etp_status compare_arms(work *w, etp_error *err)
     if (!out->comparisons || !ratios || !times) {
         return etp_fail_nomem(err, "comparisons");
     }
+    const etp_launch_set set = {out->launches, out->n_launches, out->traced, out->n_traced};
     ETP_TRY(flag_arms(w, ratios, times, err));
+    uint32_t n_others = out->n_arms > 1 ? out->n_arms - 1 : 1;
     for (uint32_t arm = 0; arm < out->n_arms; arm++) {
+        if (arm == out->baseline) {
+            continue;
+        }
         etp_compare_tails(&out->arms[out->baseline], &out->arms[arm]);
-        etp_compare_scatter(&out->arms[out->baseline], &out->arms[arm], out->margin);
+        etp_compare_scatter(&out->arms[out->baseline], &out->arms[arm], out->margin, n_others);
     }
     for (uint32_t arm = 0; arm < out->n_arms; arm++) {
         if (arm == out->baseline) {
@@ -420,7 +428,8 @@ static etp_status compare_arms(work *w, etp_error *err)
         if (w->options->sequential) {
             etp_paired_widen(&c->paired, etp_sequential_widening(k), out->margin);
         }
-        c->more_blocks = blocks_to_expect(&c->paired, out->margin);
+        ETP_TRY(etp_spread_find(&set, out->baseline, arm, w->arena, &c->spread, err));
+        c->more_blocks = blocks_to_expect(c, out->margin);
         c->flags = out->arms[out->baseline].flags | out->arms[arm].flags;
         ETP_TRY(etp_wilcoxon_p(ratios, k, w->arena, &c->wilcoxon_p, err));
         c->unpaired = (etp_unpaired){.p = (double)NAN};

@@ -6,13 +6,15 @@
 // The launches looked at are more than those in the ratio: the control and the traced ones too, whose
 // own cost is taken away. A rare slow launch that missed the timed ones may be among them.
 //
-// Each launch test raises a false flag in 1 % of arms with normal launches:
+// False flags of two arms with normal launches alike: about one session in eleven.
 //   two modes   sort, split where the sum of squares inside both parts (each ≥ 2 values) is least;
 //               distance of the means ÷ pooled standard deviation inside, against simulated limits
-//   outlier     Grubbs: the most distant value against mean and deviation of the others
-//   scatter     ratio of the arms' variances by F. It also flags an arm whose launches are normal and
-//               only wider, which harms no interval: twenty launches cannot tell that from a tail
-// Distances below half the margin of a verdict, and scatter below the margin, are not worth a flag.
+//               (0.5 % of arms)
+//   outlier     Grubbs: the most distant value against mean and deviation of the others (0.25 %)
+//   scatter     ratio of the arms' variances by F (3 % each way, shared by the comparisons). It also
+//               flags an arm whose launches are normal and only wider, which harms no interval:
+//               twenty launches cannot tell that from a tail
+// Distances and scatter below half the margin of a verdict are not worth a flag.
 // A trend that Mann–Kendall finds (p ≤ 0.01) is taken away first (Theil–Sen): always taking it would
 // hide modes, whose chance order looks like a slope. Two modes that follow each other in time once
 // are a step of the machine, not of the launches: that is drift.
@@ -24,15 +26,17 @@
 #define TAIL_TIMES 2   // and so many times the other's: busy machines give every arm a tail
 #define TAIL_COUNT 10  // and at least so many, lest three of sixty count
 #define TREND_P 0.01
-#define FALSE_FLAGS 0.01
+#define OUTLIER_FALSE 0.0025
+#define SCATTER_FALSE 0.03 // each way
+#define KINDS_ALIKE_P 0.01 // each way
 #define SCATTER_MAX 1000 // launches looked at
 
-// 99 % quantiles of the distance on normal samples, 120,000 and more draws each.
+// 99.5 % quantiles of the distance on normal samples, 400,000 draws each.
 static const struct {
     double k, modes;
 } k_limits[] = {
-    {6, 9.23},  {7, 7.89},  {8, 7.02},  {9, 6.46},  {10, 6.02},  {12, 5.47},
-    {15, 4.98}, {20, 4.50}, {30, 3.98}, {50, 3.56}, {100, 3.22},
+    {6, 11.12}, {7, 9.02},  {8, 7.90},  {9, 7.13},  {10, 6.60},  {12, 5.92},
+    {15, 5.31}, {20, 4.73}, {30, 4.15}, {50, 3.66}, {100, 3.28},
 };
 
 // Linear in 1/k between the rows, the last row beyond.
@@ -67,7 +71,7 @@ static bool has_outlier(const double *x, size_t k, double matters)
         return true; // the others are equal
     }
     double t = largest * sqrt(n / (n - 1)) / sqrt(rest);
-    return t > etp_t_quantile(1 - FALSE_FLAGS / (2 * n), n - 2);
+    return t > etp_t_quantile(1 - OUTLIER_FALSE / (2 * n), n - 2);
 }
 
 // The split of SORTED with the least squares inside; its distance in units of the spread inside,
@@ -139,12 +143,11 @@ static void take_tracer(double *x, const etp_shape_launch *l, size_t n, double *
     }
 }
 
-// Variance between launches of one kind, the mean over both kinds: a kind that is noisier, or of
-// which one arm has more (the control), then counts alike in both arms. Degrees of freedom by
-// Satterthwaite.
+// Variance between launches of either kind: one may be noisier, or one arm may have more of it (the
+// control), so they are compared kind by kind.
 static void find_scatter(const double *x, const etp_shape_launch *l, size_t n, etp_stats_arm *arm)
 {
-    double sum = 0, doubt = 0;
+    double sum = 0;
     size_t kinds = 0;
     for (int traced = 0; traced < 2; traced++) {
         etp_moments m = {0};
@@ -154,16 +157,13 @@ static void find_scatter(const double *x, const etp_shape_launch *l, size_t n, e
             }
         }
         if (m.n >= ETP_MIN_BLOCKS) {
-            double variance = etp_moments_variance(&m);
-            sum += variance;
-            doubt += variance * variance / (double)(m.n - 1);
+            arm->kind_var[traced] = etp_moments_variance(&m);
+            arm->kind_df[traced] = (double)(m.n - 1);
+            sum += arm->kind_var[traced];
             kinds++;
         }
     }
-    if (kinds > 0 && doubt > 0) {
-        arm->scatter_ln = sqrt(sum / (double)kinds);
-        arm->scatter_df = sum * sum / doubt;
-    }
+    arm->scatter_ln = kinds > 0 && sum > 0 ? sqrt(sum / (double)kinds) : (double)NAN;
 }
 
 etp_status etp_find_flags(const etp_flag_input *in, etp_arena *arena, etp_stats_arm *arm,
@@ -210,15 +210,35 @@ etp_status etp_find_flags(const etp_flag_input *in, etp_arena *arena, etp_stats_
     return ETP_OK;
 }
 
-void etp_compare_scatter(etp_stats_arm *a, etp_stats_arm *b, double margin)
+// P of WIDE's variance being so much larger. Launches of both kinds count alike unless the calm arm
+// shows that one kind is noisier; then the mean of the kinds is compared (Satterthwaite).
+static double wider_p(const etp_stats_arm *wide, const etp_stats_arm *calm)
+{
+    const etp_stats_arm *arms[2] = {wide, calm};
+    double variance[2], df[2];
+    double f = calm->kind_var[1] / calm->kind_var[0], p = 0.5;
+    if (calm->kind_df[0] > 0 && calm->kind_df[1] > 0) {
+        p = etp_f_above(f, calm->kind_df[1], calm->kind_df[0]);
+    }
+    bool alike = p > KINDS_ALIKE_P && p < 1 - KINDS_ALIKE_P;
+    for (int i = 0; i < 2; i++) {
+        const double *v = arms[i]->kind_var, *n = arms[i]->kind_df;
+        double squares = v[0] * n[0] + v[1] * n[1], sum = v[0] + v[1];
+        double doubt = (n[0] > 0 ? v[0] * v[0] / n[0] : 0) + (n[1] > 0 ? v[1] * v[1] / n[1] : 0);
+        df[i] = alike ? n[0] + n[1] : sum * sum / doubt;
+        variance[i] = alike ? squares / df[i] : sum;
+    }
+    return etp_f_above(variance[0] / variance[1], df[0], df[1]);
+}
+
+void etp_compare_scatter(etp_stats_arm *a, etp_stats_arm *b, double margin, uint32_t n_comparisons)
 {
     etp_stats_arm *wide = a->scatter_ln > b->scatter_ln ? a : b, *calm = wide == a ? b : a;
-    if (!(wide->scatter_ln >= log1p(margin)) || !(calm->scatter_ln > 0) ||
+    if (!(wide->scatter_ln >= log1p(margin) / 2) || !(calm->scatter_ln > 0) ||
         (wide->flags & (ETP_FLAG_BIMODAL | ETP_FLAG_DRIFT))) {
         return; // unknown, too small to matter, or known why
     }
-    double f = wide->scatter_ln / calm->scatter_ln;
-    if (etp_f_above(f * f, wide->scatter_df, calm->scatter_df) <= FALSE_FLAGS) {
+    if (wider_p(wide, calm) <= SCATTER_FALSE / n_comparisons) {
         wide->flags |= ETP_FLAG_HEAVY_TAIL;
     }
 }

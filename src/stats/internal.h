@@ -37,7 +37,7 @@ etp_status etp_find_flags(const etp_flag_input *in, etp_arena *arena, etp_stats_
                           etp_error *err);
 // Flags the arm whose iterations have the longer tail, if one has.
 void etp_compare_tails(etp_stats_arm *a, etp_stats_arm *b);
-// Flags the arm whose launches scatter more, if that is sure.
-void etp_compare_scatter(etp_stats_arm *a, etp_stats_arm *b, double margin);
+// Flags the arm whose launches scatter more, if that is sure among so many comparisons.
+void etp_compare_scatter(etp_stats_arm *a, etp_stats_arm *b, double margin, uint32_t n_comparisons);
 
 #endif

@@ -26,6 +26,11 @@ static double expected_sd(uint32_t k)
     return c;
 }
 
+static uint32_t whole_df(double df)
+{
+    return df > 1 ? (uint32_t)fmin(round(df), 999) : 1;
+}
+
 double etp_plan_half_width(double sd_ln, uint32_t k)
 {
     if (k < 2) {
@@ -65,11 +70,31 @@ static uint32_t blocks_for(double sd_ln, double target_rel)
     return high;
 }
 
-uint32_t etp_plan_sequential(double sd_ln, size_t k, double target_rel)
+double etp_spread_sd(const etp_spread *s, double sd_ln, size_t k, double *out_df)
 {
-    double sd = sd_ln / expected_sd((uint32_t)k);
+    bool known = s->df > 0;
+    *out_df = known ? s->df : (double)k - 1;
+    return (known ? sqrt(s->between_var + s->noise_var) : sd_ln) / expected_sd(whole_df(*out_df) + 1);
+}
+
+double etp_sd_factor(double p, double df)
+{
+    // χ²/df is F with all the degrees there are below
+    double low = 0, high = 1;
+    while (etp_f_above(high, df, 1e9) > p && high < 1e9) {
+        high *= 2;
+    }
+    for (int i = 0; i < 100; i++) {
+        double mid = (low + high) / 2;
+        *(etp_f_above(mid, df, 1e9) > p ? &low : &high) = mid;
+    }
+    return 1 / sqrt((low + high) / 2);
+}
+
+uint32_t etp_plan_sequential(double sd_ln, double target_rel)
+{
     for (uint32_t n = ETP_MIN_BLOCKS; n <= BLOCKS_MAX; n += n < 1000 ? 2 : n / 500 * 2) {
-        double width = log1p(etp_plan_half_width(sd, n)) * etp_sequential_widening(n);
+        double width = log1p(etp_plan_half_width(sd_ln, n)) * etp_sequential_widening(n);
         if (width <= log1p(target_rel)) {
             return n;
         }
@@ -77,14 +102,22 @@ uint32_t etp_plan_sequential(double sd_ln, size_t k, double target_rel)
     return UINT32_MAX;
 }
 
+// Variance of a block's log ratio in the pilot, without bias, and its degrees of freedom.
+static double pilot_variance(const etp_pilot *pilot, double *out_df)
+{
+    double variance, sd;
+    (void)etp_mean(pilot->log_ratios, pilot->blocks, &variance);
+    sd = etp_spread_sd(&pilot->spread, sqrt(variance), pilot->blocks, out_df);
+    return sd * sd;
+}
+
 etp_plan etp_plan_make(const etp_pilot *pilot, double target_rel)
 {
-    double variance;
-    (void)etp_mean(pilot->log_ratios, pilot->blocks, &variance);
-    double bias = pilot->blocks >= 2 ? expected_sd((uint32_t)pilot->blocks) : 1;
-    variance /= bias * bias;
+    double df, variance = pilot_variance(pilot, &df);
     double inner = k_pi * pilot->within_var;
-    etp_plan out = {.between_var = fmax(0, variance - inner / pilot->iterations)};
+    bool known = pilot->spread.df > 0;
+    double noise = known ? pilot->spread.noise_var : inner / pilot->iterations;
+    etp_plan out = {.between_var = fmax(0, variance - noise)};
     double n = ITERATIONS_MAX;
     if (out.between_var > 0) {
         n = sqrt(inner / out.between_var * pilot->launch_ns / pilot->iteration_ns);
@@ -92,10 +125,14 @@ etp_plan etp_plan_make(const etp_pilot *pilot, double target_rel)
     n = fmin(fmax(ceil(n), ITERATIONS_MIN), ITERATIONS_MAX);
     out.iterations = (uint32_t)n;
     out.sd_ln = sqrt(out.between_var + inner / n);
+    out.df = known ? etp_spread_df(&pilot->spread, inner / n) : df;
     out.blocks = blocks_for(out.sd_ln, target_rel);
+    out.blocks_lo = blocks_for(out.sd_ln * etp_sd_factor(0.5 - ETP_PLAN_RANGE / 2, out.df), target_rel);
+    out.blocks_hi = blocks_for(out.sd_ln * etp_sd_factor(0.5 + ETP_PLAN_RANGE / 2, out.df), target_rel);
     uint32_t k = out.blocks == UINT32_MAX ? BLOCKS_MAX : out.blocks;
     out.half_width_rel = etp_plan_half_width(out.sd_ln, k);
     out.mde_rel = etp_plan_mde(out.sd_ln, k);
-    out.total_ns = (double)k * pilot->arms * (pilot->launch_ns + n * pilot->iteration_ns);
+    out.block_ns = pilot->arms * (pilot->launch_ns + n * pilot->iteration_ns);
+    out.total_ns = (double)k * out.block_ns;
     return out;
 }

@@ -27,7 +27,7 @@ static size_t ratios_of(const etp_stats *s, const etp_stats_comparison *c, doubl
 static etp_pilot pilot_of(const etp_stats *s, const etp_stats_comparison *c, double *ratios,
                           double launch_ns)
 {
-    etp_pilot p = {.log_ratios = ratios, .launch_ns = launch_ns};
+    etp_pilot p = {.log_ratios = ratios, .spread = c->spread, .launch_ns = launch_ns};
     p.blocks = ratios_of(s, c, ratios);
     size_t launches = 0;
     for (size_t i = 0; i < s->n_launches; i++) {
@@ -79,6 +79,7 @@ etp_status etp_plan_answer_build(const etp_stats *stats, const etp_str *names, c
         p->baseline = c->baseline;
         p->candidate = c->candidate;
         p->pilot = pilot_of(stats, c, ratios, launch_ns);
+        p->launches = p->pilot.spread.df > 0 ? p->pilot.spread.launches : 2 * (uint32_t)p->pilot.blocks;
         p->half_width_rel = expm1(c->paired.half_width_ln);
         p->wanted = etp_plan_make(&p->pilot, precision);
         for (size_t k = 0; k < ETP_PLAN_STEPS; k++) {
@@ -102,6 +103,8 @@ static void plan_json(const etp_plan *p, double precision, etp_json *j)
     etp_json_begin_object_inline(j);
     etp_json_kv_ratio(j, "precision", precision);
     etp_json_kv_u64_if(j, "blocks", p->blocks, reachable);
+    etp_json_kv_u64_if(j, "blocks_lo", p->blocks_lo, p->blocks_lo != UINT32_MAX);
+    etp_json_kv_u64_if(j, "blocks_hi", p->blocks_hi, p->blocks_hi != UINT32_MAX);
     etp_json_kv_u64(j, "iterations", p->iterations);
     etp_json_key(j, "total_ns");
     if (reachable && p->total_ns < 9e18) {
@@ -130,6 +133,8 @@ void etp_plan_json(const void *data, etp_json *j)
         etp_json_key(j, "pilot");
         etp_json_begin_object_inline(j);
         etp_json_kv_u64(j, "blocks", c->pilot.blocks);
+        etp_json_kv_u64(j, "launches", c->launches);
+        etp_json_kv_ratio(j, "df", c->wanted.df);
         etp_json_kv_ratio(j, "iterations", c->pilot.iterations);
         etp_json_kv_ratio(j, "half_width", c->half_width_rel);
         etp_json_kv_ratio(j, "within_sd", sqrt(c->pilot.within_var));
@@ -167,9 +172,25 @@ static const char *duration_text(double ns, char buf[static ETP_NUMBER_CHARS])
     return buf;
 }
 
-static void add_sentence(const etp_plan_answer *a, const etp_plan_comparison *c, etp_report *r)
+// "12 min (8.0 min to 20 min)"
+static const char *range_text(const etp_plan *p, etp_arena *arena)
 {
-    char time[ETP_NUMBER_CHARS];
+    char time[ETP_NUMBER_CHARS], lo[ETP_NUMBER_CHARS], hi[ETP_NUMBER_CHARS];
+    const char *text = NULL;
+    (void)duration_text(p->total_ns, time);
+    if (p->blocks_hi == UINT32_MAX) {
+        text = etp_arena_printf(arena, "%s (from %s)", time, duration_text(p->blocks_lo * p->block_ns, lo));
+    } else if (p->blocks_lo < p->blocks_hi) {
+        text = etp_arena_printf(arena, "%s (%s to %s)", time, duration_text(p->blocks_lo * p->block_ns, lo),
+                                duration_text(p->blocks_hi * p->block_ns, hi));
+    } else {
+        text = etp_arena_printf(arena, "%s", time);
+    }
+    return text ? text : "";
+}
+
+static void add_sentence(const etp_plan_answer *a, const etp_plan_comparison *c, etp_report *r, etp_arena *arena)
+{
     etp_report_text(r, "%.*s against %.*s: %u blocks so far give ±%.2g %%.",
                     ETP_STR_ARG(a->names[c->candidate]), ETP_STR_ARG(a->names[c->baseline]),
                     (unsigned)c->pilot.blocks, 100 * c->half_width_rel);
@@ -182,7 +203,7 @@ static void add_sentence(const etp_plan_answer *a, const etp_plan_comparison *c,
                     "±%g %% needs %u blocks of %u iterations, about %s; a difference of %.2g %% is "
                     "then found in 80 %% of sessions",
                     100 * a->precision, (unsigned)c->wanted.blocks, (unsigned)c->wanted.iterations,
-                    duration_text(c->wanted.total_ns, time), 100 * c->wanted.mde_rel);
+                    range_text(&c->wanted, arena), 100 * c->wanted.mde_rel);
 }
 
 static void add_steps(const etp_plan_comparison *c, size_t index, etp_report *r, etp_arena *arena)
@@ -199,14 +220,13 @@ static void add_steps(const etp_plan_comparison *c, size_t index, etp_report *r,
                                     sizeof k_columns / sizeof *k_columns);
     for (size_t k = 0; k < ETP_PLAN_STEPS; k++) {
         const etp_plan *p = &c->steps[k];
-        char time[ETP_NUMBER_CHARS];
         if (p->blocks == UINT32_MAX) {
             ETP_ROW(t, etp_cell_double(etp_plan_precisions[k]), etp_cell_missing(),
                     etp_cell_u64(p->iterations), etp_cell_missing(), etp_cell_missing());
             continue;
         }
         ETP_ROW(t, etp_cell_double(etp_plan_precisions[k]), etp_cell_u64(p->blocks),
-                etp_cell_u64(p->iterations), etp_cell_z(duration_text(p->total_ns, time)),
+                etp_cell_u64(p->iterations), etp_cell_z(range_text(p, arena)),
                 etp_cell_double(p->mde_rel));
     }
 }
@@ -219,13 +239,14 @@ const etp_report *etp_plan_report(const etp_plan_answer *a, etp_arena *arena)
     for (size_t i = 0; i < a->n_comparisons; i++) {
         const etp_plan_comparison *c = &a->comparisons[i];
         char launch[ETP_NUMBER_CHARS], iteration[ETP_NUMBER_CHARS];
-        add_sentence(a, c, r);
+        add_sentence(a, c, r, arena);
         etp_report_text(r,
                         "Launches differ by %.2g %%, iterations inside one by %.2g %%; a launch costs "
-                        "%s besides its iterations of %s.",
-                        100 * sqrt(c->wanted.between_var), 100 * sqrt(c->pilot.within_var),
+                        "%s besides its iterations of %s. %u launches tell it (%.0f degrees of freedom); "
+                        "what is really needed lies within the brackets in 80 %% of plans.",
+                        100 * sqrt(c->wanted.between_var / 2), 100 * sqrt(c->pilot.within_var),
                         duration_text(c->pilot.launch_ns, launch),
-                        etp_format_ns(c->pilot.iteration_ns, iteration));
+                        etp_format_ns(c->pilot.iteration_ns, iteration), (unsigned)c->launches, c->wanted.df);
         add_steps(c, i, r, arena);
     }
     if (!a->launch_known) {
@@ -233,11 +254,11 @@ const etp_report *etp_plan_report(const etp_plan_answer *a, etp_arena *arena)
                         "the cost of a launch is an assumption (--launch-cost SECONDS); run folders "
                         "know theirs");
     }
-    if (a->comparisons[0].pilot.blocks < ETP_MIN_BLOCKS) {
+    if (a->comparisons[0].wanted.df < 3) {
         etp_report_note(r, ETP_WARN,
-                        "planned from %u blocks: the spread of launches is hardly known yet, the "
-                        "time may be off by a factor of two and more",
-                        (unsigned)a->comparisons[0].pilot.blocks);
+                        "planned from %u launches: how much they differ is hardly known yet, the time may be "
+                        "off by a factor of two and more",
+                        (unsigned)a->comparisons[0].launches);
     }
     return r;
 }

@@ -14,6 +14,7 @@
 typedef struct etp_plan_comparison {
     uint32_t baseline, candidate;
     etp_pilot pilot;
+    uint32_t launches;     // that tell how much launches differ
     double half_width_rel; // reached by the pilot's blocks
     etp_plan wanted;
     etp_plan steps[ETP_PLAN_STEPS]; // for the precisions of etp_plan_precisions

@@ -142,7 +142,7 @@ static unsigned flags_of(const double *us, uint32_t k)
     static const uint64_t k_calm[] = {53, 57, 51, 59, 55, 50, 58, 52, 56, 54};
     for (uint32_t b = 0; b < k; b++) {
         etp_sample x = {0, b + 1, 0, 0, ETP_SAMPLE_TIMED, (uint64_t)(us[b] * 1000)};
-        etp_sample y = {1, b + 1, 0, 0, ETP_SAMPLE_TIMED, 9000 + k_calm[b]};
+        etp_sample y = {1, b + 1, 0, 0, ETP_SAMPLE_TIMED, 8340 + 12 * k_calm[b]};
         assert_true(ETP_PUSH(&arena, &s, x) && ETP_PUSH(&arena, &s, y));
     }
     assert_int_equal(etp_stats_analyze(s.items, s.n, 2, NULL, &arena, &r, &err), ETP_OK);
@@ -267,7 +267,7 @@ static unsigned flags_of_scatter(double wide, double calm)
     }
     assert_int_equal(etp_stats_analyze(s.items, s.n, 2, NULL, &arena, &r, &err), ETP_OK);
     near_rel(r.arms[0].scatter_ln / r.arms[1].scatter_ln, wide / calm, 0.01, "scatter");
-    near_rel(r.arms[0].scatter_df, 9, 1e-9, "degrees of freedom");
+    near_rel(r.arms[0].kind_df[0], 9, 1e-9, "degrees of freedom");
     unsigned flags = r.arms[0].flags | r.arms[1].flags << 8;
     etp_arena_dispose(&arena);
     return flags;
@@ -276,11 +276,12 @@ static unsigned flags_of_scatter(double wide, double calm)
 static void unequal_scatter(void **state)
 {
     (void)state;
-    // scipy.stats.f.isf(0.01, 9, 9) = 5.3511, its root 2.3133
-    assert_int_equal(flags_of_scatter(4, 4 / 2.25), 0);
-    assert_int_equal(flags_of_scatter(4, 4 / 2.4), ETP_FLAG_HEAVY_TAIL);
-    assert_int_equal(flags_of_scatter(4 / 2.4, 4), ETP_FLAG_HEAVY_TAIL << 8);
-    assert_int_equal(flags_of_scatter(1, 0.1), 0); // within the margin
+    // scipy.stats.f.isf(0.03, 9, 9) = 3.7914, its root 1.9471
+    assert_int_equal(flags_of_scatter(4, 4 / 1.9), 0);
+    assert_int_equal(flags_of_scatter(4, 4 / 2.0), ETP_FLAG_HEAVY_TAIL);
+    assert_int_equal(flags_of_scatter(4 / 2.0, 4), ETP_FLAG_HEAVY_TAIL << 8);
+    assert_int_equal(flags_of_scatter(0.7, 0.1), 0); // 0.45 %: within half the margin
+    assert_int_equal(flags_of_scatter(0.9, 0.1), ETP_FLAG_HEAVY_TAIL);
     near_rel(etp_f_above(5.351128861148588, 9, 9), 0.01, 1e-8, "F");
     near_rel(etp_f_above(2, 18.5, 22), 0.06084266009125628, 1e-8, "F");
 }

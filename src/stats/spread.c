@@ -1,0 +1,294 @@
+// SPDX-License-Identifier: Apache-2.0
+// How much launches differ, from all launches of two arms: not only the ones in the ratio, but the
+// control and the traced ones too. A block shifts all its launches alike, an arm and the tracer shift
+// theirs; what these additive effects leave over is launch-to-launch variance B beside the iterations'
+// own share e = π/2 · W/n of each launch.
+//
+// The weighted residual sum of squares with weights 1/(B + e) has as many degrees of freedom as its
+// expectation at the true B; the estimate is the B at which it does (Mandel and Paule). When all e are
+// equal that is the residual mean square less e.
+#include "stats/internal.h"
+
+#include <math.h>
+
+#define KINDS 4         // arm × traced
+#define LEAST_NOISE 1e-16 // a launch whose iterations are all equal still has a finite weight
+#define ARMS_DIFFER_P 0.05   // each way
+#define TRACER_ALIKE_P 0.025 // each way
+
+typedef struct item {
+    uint32_t block;
+    unsigned kind;
+    double x, e;
+} item;
+
+typedef struct layout { // which launches enter, and what the additive model leaves over
+    const item *items;
+    size_t n;
+    unsigned kinds; // bits
+} layout;
+
+typedef struct residual {
+    double squares; // weighted
+    double weights2; // Σ weights²
+    double df;
+    size_t n;
+} residual;
+
+// bᵀA⁻¹b of a positive semidefinite system; columns without information are passed over.
+static double explained(double a[KINDS][KINDS], double b[KINDS], size_t *out_rank)
+{
+    double sum = 0;
+    double first[KINDS];
+    for (size_t i = 0; i < KINDS; i++) {
+        first[i] = a[i][i];
+    }
+    *out_rank = 0;
+    for (size_t i = 0; i < KINDS; i++) {
+        if (!(a[i][i] > 1e-9 * first[i])) {
+            continue;
+        }
+        *out_rank += 1;
+        sum += b[i] * b[i] / a[i][i];
+        for (size_t r = i + 1; r < KINDS; r++) {
+            double f = a[r][i] / a[i][i];
+            for (size_t c = i + 1; c < KINDS; c++) {
+                a[r][c] -= f * a[i][c];
+            }
+            b[r] -= f * b[i];
+        }
+    }
+    return sum;
+}
+
+// Adds one block: everything is taken relative to its weighted mean, which is the block's effect.
+static void add_block(const layout *l, size_t from, size_t to, double between,
+                      double a[KINDS][KINDS], double b[KINDS], residual *out)
+{
+    double w_sum = 0, x_sum = 0, of_kind[KINDS] = {0}, x_of_kind[KINDS] = {0}, squares = 0;
+    size_t n = 0;
+    for (size_t i = from; i < to; i++) {
+        const item *it = &l->items[i];
+        if (!(l->kinds >> it->kind & 1)) {
+            continue;
+        }
+        double w = 1 / (between + it->e);
+        w_sum += w;
+        x_sum += w * it->x;
+        of_kind[it->kind] += w;
+        x_of_kind[it->kind] += w * it->x;
+        squares += w * it->x * it->x;
+        out->weights2 += w * w;
+        n++;
+    }
+    if (n == 0) {
+        return;
+    }
+    for (size_t r = 0; r < KINDS; r++) {
+        for (size_t c = 0; c < KINDS; c++) {
+            a[r][c] += (r == c ? of_kind[r] : 0) - of_kind[r] * of_kind[c] / w_sum;
+        }
+        b[r] += x_of_kind[r] - of_kind[r] * x_sum / w_sum;
+    }
+    out->squares += squares - x_sum * x_sum / w_sum;
+    out->df += (double)n - 1;
+    out->n += n;
+}
+
+static residual residual_at(const layout *l, double between)
+{
+    residual out = {0};
+    double a[KINDS][KINDS] = {{0}}, b[KINDS] = {0};
+    for (size_t from = 0, to = 0; from < l->n; from = to) {
+        while (to < l->n && l->items[to].block == l->items[from].block) {
+            to++;
+        }
+        add_block(l, from, to, between, a, b, &out);
+    }
+    size_t rank;
+    out.squares = fmax(out.squares - explained(a, b, &rank), 0);
+    out.df -= (double)rank;
+    return out;
+}
+
+typedef struct component {
+    double between; // B
+    double noise;   // mean e of a launch that is compared
+    double df;      // of between + noise; 0: nothing can be said
+    double doubt;   // variance of between
+} component;
+
+static double mean_noise(const layout *l)
+{
+    double sum = 0;
+    size_t n = 0;
+    for (size_t i = 0; i < l->n; i++) {
+        if ((l->kinds >> l->items[i].kind & 1) && l->items[i].kind % 2 == 0) {
+            sum += l->items[i].e;
+            n++;
+        }
+    }
+    return n > 0 ? sum / (double)n : 0;
+}
+
+static component between_of(const item *items, size_t n, unsigned kinds)
+{
+    layout l = {items, n, kinds};
+    component out = {.noise = mean_noise(&l)};
+    residual r = residual_at(&l, 0);
+    if (!(r.df >= 1)) {
+        return out;
+    }
+    double low = 0, high = LEAST_NOISE;
+    while (residual_at(&l, high).squares > r.df && high < 1e6) {
+        low = high;
+        high *= 4;
+    }
+    for (int i = 0; i < 50 && r.squares > r.df; i++) { // the sum falls as B grows
+        double mid = (low + high) / 2;
+        *(residual_at(&l, mid).squares > r.df ? &low : &high) = mid;
+    }
+    out.between = r.squares > r.df ? (low + high) / 2 : 0;
+    residual at = residual_at(&l, out.between);
+    double total = out.between + out.noise;
+    out.doubt = 2 * (double)at.n / (at.weights2 * at.df);
+    out.df = 2 * total * total / out.doubt;
+    return out;
+}
+
+// Are the traced launches as scattered as the others? What they add to the sum of squares, by F.
+static bool tracer_alike(const item *items, size_t n)
+{
+    layout all = {items, n, 15}, timed = {items, n, 5};
+    double between = between_of(items, n, timed.kinds).between;
+    residual r = residual_at(&timed, between), whole = residual_at(&all, between);
+    double more = whole.df - r.df, squares = whole.squares - r.squares;
+    if (!(r.df >= 1) || !(more >= 1) || !(r.squares > 0)) {
+        return more >= 1;
+    }
+    double f = squares / more / (r.squares / r.df);
+    double p = etp_f_above(f, more, r.df);
+    return p > TRACER_ALIKE_P && p < 1 - TRACER_ALIKE_P;
+}
+
+static bool arms_alike(const component *a, const component *b)
+{
+    double f = (a->between + a->noise) / (b->between + b->noise);
+    if (a->df < 1 || b->df < 1 || !isfinite(f)) {
+        return true; // one of them alone says nothing
+    }
+    double p = etp_f_above(f, a->df, b->df);
+    return p > ARMS_DIFFER_P && p < 1 - ARMS_DIFFER_P;
+}
+
+// ---- which launches -----------------------------------------------------------------------------
+
+static bool has_timed(const etp_launch_stats *l, size_t n, uint32_t block, uint32_t arm)
+{
+    size_t low = 0, high = n; // the first launch of the block
+    while (low < high) {
+        size_t mid = low + (high - low) / 2;
+        if (l[mid].block < block) {
+            low = mid + 1;
+        } else {
+            high = mid;
+        }
+    }
+    for (; low < n && l[low].block == block; low++) {
+        if (l[low].arm == arm && !l[low].control) {
+            return true;
+        }
+    }
+    return false;
+}
+
+typedef struct picking {
+    const etp_launch_set *set;
+    uint32_t baseline, candidate;
+    item *items;
+    size_t n;
+} picking;
+
+static void take(picking *p, const etp_launch_stats *l, unsigned traced)
+{
+    size_t kept = l->iterations - l->warmup.dropped;
+    if ((l->arm != p->baseline && l->arm != p->candidate) || kept == 0 ||
+        !has_timed(p->set->launches, p->set->n_launches, l->block, p->baseline) ||
+        !has_timed(p->set->launches, p->set->n_launches, l->block, p->candidate)) {
+        return;
+    }
+    unsigned kind = (l->arm == p->candidate ? 2u : 0u) + traced;
+    // the spread inside is averaged over the kind below
+    p->items[p->n++] = (item){l->block, kind, l->value_ln, (double)kept};
+}
+
+static void pick(picking *p)
+{
+    const etp_launch_set *s = p->set;
+    double within[KINDS] = {0}, mean[KINDS] = {0};
+    size_t count[KINDS] = {0};
+    for (size_t i = 0, t = 0; i < s->n_launches || t < s->n_traced;) {
+        bool traced = i == s->n_launches ||
+                      (t < s->n_traced && s->traced[t].block < s->launches[i].block);
+        const etp_launch_stats *l = traced ? &s->traced[t++] : &s->launches[i++];
+        size_t before = p->n;
+        take(p, l, traced);
+        if (p->n > before) {
+            const item *it = &p->items[before];
+            within[it->kind] += l->within_ln * l->within_ln;
+            mean[it->kind] += it->x;
+            count[it->kind]++;
+        }
+    }
+    for (size_t i = 0; i < p->n; i++) {
+        item *it = &p->items[i];
+        double n = (double)count[it->kind];
+        it->x -= mean[it->kind] / n; // the model does the same; here it keeps the sums from cancelling
+        it->e = fmax(1.5707963267948966 * within[it->kind] / n / it->e, LEAST_NOISE);
+    }
+}
+
+etp_status etp_spread_find(const etp_launch_set *set, uint32_t baseline, uint32_t candidate,
+                           etp_arena *scratch, etp_spread *out, etp_error *err)
+{
+    *out = (etp_spread){0};
+    picking p = {.set = set, .baseline = baseline, .candidate = candidate};
+    p.items = ETP_NEW_ARRAY(scratch, item, set->n_launches + set->n_traced + 1);
+    if (!p.items) {
+        return etp_fail_nomem(err, "launches");
+    }
+    pick(&p);
+    size_t timed = 0;
+    for (size_t i = 0; i < p.n; i++) {
+        timed += p.items[i].kind % 2 == 0;
+    }
+    unsigned kinds = tracer_alike(p.items, p.n) ? 15 : 5;
+    layout l = {p.items, p.n, kinds};
+    residual r = residual_at(&l, 0);
+    for (size_t i = 0; i < p.n; i++) {
+        out->blocks += i == 0 || p.items[i].block != p.items[i - 1].block;
+    }
+    if (out->blocks < 2 || r.n <= 2 * (size_t)out->blocks) {
+        return ETP_OK; // nothing beside the ratios: they say it all
+    }
+    out->launches = (uint32_t)r.n;
+    out->traced = r.n > timed;
+    component a = between_of(p.items, p.n, kinds & 3), b = between_of(p.items, p.n, kinds & 12);
+    component both = between_of(p.items, p.n, kinds);
+    out->noise_var = a.noise + b.noise;
+    out->between_var = 2 * both.between;
+    out->doubt = 4 * both.doubt;
+    if (!arms_alike(&a, &b)) {
+        out->arms_differ = true;
+        out->between_var = a.between + b.between;
+        out->doubt = a.doubt + b.doubt;
+    }
+    out->df = etp_spread_df(out, out->noise_var);
+    return ETP_OK;
+}
+
+double etp_spread_df(const etp_spread *s, double noise_var)
+{
+    double v = s->between_var + noise_var;
+    return s->doubt > 0 ? fmax(2 * v * v / s->doubt, 1) : 0;
+}
