@@ -2,13 +2,15 @@
 # SPDX-License-Identifier: Apache-2.0
 """etprof-runner against the bare SDK loop, in paired blocks; prints the ratio and its 95 % interval.
 
-usage: bench/runner/paired.py MODEL.pte [--blocks 20] [--iterations 200] [--warmup 50] [--cpu N]
+usage: bench/runner/paired.py MODEL.pte [--blocks 20] [--iterations 200] [--warmup 50] [--cpu N] [--counting]
 
 A block launches both once; the order alternates. A launch's value is the median of its iterations,
 both time Method::execute alone. The interval is Student's t on the blocks' log ratios.
 Target: estimate 0.99 to 1.01 with the interval inside 0.98 to 1.02. Exit status 1 if it is missed.
 Needs an otherwise idle machine. The second line, from each launch's 10th percentile, is for busy
 ones: it shows whether a miss comes from the runner or from the neighbours.
+--counting: instead of the bare loop, the runner that reads no counters against the runner that reads them (the
+kernel's software events, which cost the same calls and are everywhere): what counting does to the times.
 """
 import argparse
 import json
@@ -39,8 +41,9 @@ def bare(binary, o, pin):
     return value(int(x) for x in done.stdout.split())
 
 
-def ours(binary, o, pin):
-    done = subprocess.run([binary, "--model", o.model], check=True, preexec_fn=pin,
+def ours(binary, o, pin, counters=None):
+    env = dict(os.environ, ETPROF_COUNTERS=counters) if counters else None
+    done = subprocess.run([binary, "--model", o.model], check=True, preexec_fn=pin, env=env,
                           input=b"run %d\nrun %d\n" % (o.warmup, o.iterations),
                           stdout=subprocess.PIPE, stderr=subprocess.DEVNULL)
     lines = [json.loads(line) for line in done.stdout.splitlines()]
@@ -54,25 +57,31 @@ def main():
     p.add_argument("--iterations", type=int, default=200)
     p.add_argument("--warmup", type=int, default=50)
     p.add_argument("--cpu", type=int, help="run both on this CPU only")
+    p.add_argument("--counting", action="store_true")
     o = p.parse_args()
     bundle = subprocess.run([os.path.join(ROOT, "scripts", "build-runner"), "native"], check=True,
                             stdout=subprocess.PIPE, stderr=subprocess.DEVNULL).stdout.decode().strip()
     build = bundle.replace(os.path.join("build", "bundle"), os.path.join("build", "runner"))
     cmake = os.path.join(ROOT, ".venv", "bin", "cmake")
-    subprocess.run([cmake if os.path.exists(cmake) else "cmake", "--build", build, "--target", "bare"],
-                   check=True, stdout=subprocess.DEVNULL)
+    if not o.counting:
+        subprocess.run([cmake if os.path.exists(cmake) else "cmake", "--build", build, "--target", "bare"],
+                       check=True, stdout=subprocess.DEVNULL)
     pin = None if o.cpu is None else lambda: os.sched_setaffinity(0, {o.cpu})
+    runner = os.path.join(bundle, "etprof-runner")
+    names = ("counting", "not counting") if o.counting else ("runner", "bare")
+    first = lambda: ours(runner, o, pin, "software" if o.counting else None)  # noqa: E731
+    other = lambda: ours(runner, o, pin, "off") if o.counting else bare(os.path.join(build, "bare"), o, pin)  # noqa: E731
     logs = []
     for block in range(o.blocks):
         if block % 2 == 0:
-            a, b = ours(os.path.join(bundle, "etprof-runner"), o, pin), bare(os.path.join(build, "bare"), o, pin)
+            a, b = first(), other()
         else:
-            b, a = bare(os.path.join(build, "bare"), o, pin), ours(os.path.join(bundle, "etprof-runner"), o, pin)
+            b, a = other(), first()
         logs.append([math.log(x / y) for x, y in zip(a, b)])
-        print("block %2d  runner %.0f ns  bare %.0f ns  ratio %.4f" % (block + 1, a[0], b[0], a[0] / b[0]))
+        print("block %2d  %s %.0f ns  %s %.0f ns  ratio %.4f" % (block + 1, names[0], a[0], names[1], b[0], a[0] / b[0]))
     estimate, lo, hi = ratio([l[0] for l in logs])
     good = 0.99 <= estimate <= 1.01 and lo > 0.98 and hi < 1.02
-    print("etprof-runner / bare loop: %.4f  95%% [%.4f, %.4f]  %d blocks of %d iterations: %s"
+    print(("counting / not counting:   " if o.counting else "etprof-runner / bare loop: ") + "%.4f  95%% [%.4f, %.4f]  %d blocks of %d iterations: %s"
           % (estimate, lo, hi, o.blocks, o.iterations, "within target" if good else "MISSED"))
     print("10th percentiles:         %.4f  95%% [%.4f, %.4f]" % ratio([l[1] for l in logs]))
     return 0 if good else 1
