@@ -4,14 +4,6 @@
 
 #include "cli/command.h"
 
-static const char *const k_format_names[ETP_CLI_FORMATS] = {
-    "text", "json", "csv", "md", "html", "inspector", "inspector-json"};
-
-const char *etp_cli_format_name(etp_cli_format format)
-{
-    return k_format_names[format];
-}
-
 const etp_command *etp_command_find(const char *name)
 {
     for (const etp_command *const *c = k_etp_commands; *c; c++) {
@@ -81,7 +73,7 @@ void etp_help_command(FILE *out, const etp_command *cmd)
         bool first = true;
         for (int f = 0; f < ETP_CLI_FORMATS; f++) {
             if (cmd->formats & ETP_CLI_FORMAT_BIT(f)) {
-                fprintf(out, "%s%s", first ? "" : ", ", k_format_names[f]);
+                fprintf(out, "%s%s", first ? "" : ", ", etp_cli_format_name(f));
                 first = false;
             }
         }

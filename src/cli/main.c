@@ -17,26 +17,6 @@
 static const char k_plain[] = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789"
                               "-_./,:=+@%";
 
-// Order of `etprof help exit-codes`: the first that occurred wins.
-static int severity(int exit_code)
-{
-    static const int k_order[] = {2, 70, 128, 4, 5, 6, 1, 3, 0};
-    int wanted = exit_code > 128 ? 128 : exit_code;
-    for (int i = 0; i < (int)(sizeof k_order / sizeof *k_order); i++) {
-        if (k_order[i] == wanted) {
-            return i;
-        }
-    }
-    return 1; // an unknown code is our bug
-}
-
-void etp_cli_outcome(etp_cli *cli, int exit_code)
-{
-    if (severity(exit_code) < severity(cli->exit_code)) {
-        cli->exit_code = exit_code;
-    }
-}
-
 static const char *environment(const char *name)
 {
     const char *v = getenv(name);

@@ -6,6 +6,14 @@
 #include "base/number.h"
 #include "cli/command.h"
 
+static const char *const k_format_names[ETP_CLI_FORMATS] = {
+    "text", "json", "csv", "md", "html", "inspector", "inspector-json"};
+
+const char *etp_cli_format_name(etp_cli_format format)
+{
+    return k_format_names[format];
+}
+
 static const char *const k_color_values[] = {"auto", "always", "never", NULL};
 
 typedef struct parse_state {
