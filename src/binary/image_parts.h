@@ -39,7 +39,6 @@ etp_bytes etp_image_part(etp_bytes file, uint64_t offset, uint64_t size);
 // A NUL-terminated name in a table of names; empty when it runs out of the table.
 etp_str etp_image_name_at(etp_bytes names, uint32_t offset);
 ETP_NODISCARD etp_status etp_image_set_id(etp_image *image, etp_bytes id, etp_arena *arena, etp_error *err);
-int etp_image_by_range(const void *a, const void *b);
 
 // Ranges and symbols must be sorted. False on out of memory.
 bool etp_image_join_labels(etp_image *image, etp_arena *arena);
