@@ -3,13 +3,6 @@
 #include "base/number.h"
 #include "device/remote.h"
 
-bool etp_device_fact_add(etp_device_facts *facts, etp_arena *arena, const char *key,
-                         const char *value)
-{
-    etp_device_fact f = {key, value};
-    return value != NULL && ETP_PUSH(arena, facts, f);
-}
-
 static etp_status open_kind(etp_device *d, const etp_device_options *o, etp_error *err)
 {
     const char *spec = o->spec ? o->spec : "local";

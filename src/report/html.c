@@ -6,8 +6,6 @@
 #include "report/page.h"
 #include "report/svg.h"
 
-const char *const k_etp_css_severity[5] = {"", "info", "good", "warn", "bad"};
-
 typedef struct page {
     etp_sink *sink;
     etp_arena *arena;

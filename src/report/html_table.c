@@ -8,6 +8,8 @@
 #include "report/page.h"
 #include "report/svg.h"
 
+const char *const k_etp_css_severity[5] = {"", "info", "good", "warn", "bad"};
+
 enum { TALL = 24 }; // rows from which a table scrolls under a fixed header
 
 static void write_header(etp_sink *sink, const etp_table *t, const etp_view *views)
