@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // The one result of "how much faster, and why": what `ab`, `run`, `compare`, `analyze` and `report`
-// show. Built once from a run folder or from bare dumps; ab_json.c and ab_report*.c only present it.
+// show. Built once from a run folder or from bare dumps; json.c and report.c only present it.
 //
 // Everything lives in one arena. Times are integer nanoseconds, unknown is ETP_NS_UNKNOWN or NAN.
 #ifndef ETP_ANSWER_AB_H

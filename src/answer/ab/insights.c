@@ -100,6 +100,42 @@ static const char *prefix(const etp_ab_views *v, size_t view, etp_arena *arena)
     return text ? text : "";
 }
 
+// "engaged  92 % of MACs, 61 % of the time on SME2 · off: 3 depthwise convolution: …".
+void etp_ab_engaged_key(const etp_ab *ab, etp_keys *keys, etp_arena *arena)
+{
+    const etp_ab_engagement *e = &ab->engagement;
+    if (!e->feature_name || e->eligible == 0) {
+        return;
+    }
+    if (e->unknown == e->eligible) {
+        etp_keys_add(keys, ETP_PLAIN, "engaged",
+                     "not provable from names: %u convolutions and matrix multiplications keep one name at every level",
+                     e->eligible);
+        return;
+    }
+    etp_strbuf text;
+    etp_strbuf_init(&text, arena);
+    if (isfinite(e->macs_share)) {
+        etp_strbuf_printf(&text, "%.0f %% of MACs, ", 100 * e->macs_share);
+    }
+    if (isfinite(e->time_share)) {
+        etp_strbuf_printf(&text, "%.0f %% of the time, ", 100 * e->time_share);
+    }
+    etp_strbuf_printf(&text, "%u of %u convolutions and matrix multiplications on %s", e->engaged,
+                      e->eligible, e->feature_name);
+    if (e->row_kernels) {
+        etp_strbuf_printf(&text, " (%u with a row kernel: M = 1)", e->row_kernels);
+    }
+    for (size_t i = 0; i < e->n_reasons && i < 2; i++) {
+        etp_strbuf_printf(&text, " · %u off: %s", e->reasons[i].operators,
+                          etp_reason_text(e->reasons[i].reason));
+    }
+    if (e->unknown) {
+        etp_strbuf_printf(&text, " · %u not provable", e->unknown);
+    }
+    etp_keys_add(keys, e->off ? ETP_INFO : ETP_GOOD, "engaged", "%s", etp_strbuf_str(&text).ptr);
+}
+
 // ---- latency ------------------------------------------------------------------------------------
 
 void etp_ab_latency_table(const etp_ab_views *v, etp_report *r)

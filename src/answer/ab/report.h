@@ -45,7 +45,7 @@ typedef struct etp_ab_views {
 void etp_ab_headline_cards(const struct etp_ab_view *view, etp_report *r, etp_arena *arena);
 void etp_ab_shift_key(const etp_ab *ab, size_t comparison, etp_keys *keys);
 
-// Sections of either, in ab_insights.c.
+// Sections of either, in insights.c.
 void etp_ab_category_table(const etp_ab_views *v, etp_report *r);
 void etp_ab_latency_table(const etp_ab_views *v, etp_report *r);
 void etp_ab_hot_section(const etp_ab_views *v, etp_report *r, etp_arena *arena);
@@ -53,7 +53,7 @@ void etp_ab_split_section(const etp_ab_views *v, etp_report *r, etp_arena *arena
 void etp_ab_kernel_section(const etp_ab_views *v, etp_report *r, etp_arena *arena);
 void etp_ab_fix_section(const etp_ab_views *v, etp_report *r);
 
-// What they show by name, in ab_hot.c; longest first. The number; 0 also when out of memory.
+// What they show by name, in hot.c; longest first. The number; 0 also when out of memory.
 typedef struct etp_ab_named {
     etp_str name;
     uint32_t calls; // of one inference
@@ -75,7 +75,7 @@ void etp_ab_answer_lines(const etp_ab *ab, etp_report *r, etp_arena *arena);
 // The sections on where the time goes, what to do about it, the ledger and the operators.
 void etp_ab_reason_sections(const etp_ab *ab, etp_report *r, etp_arena *arena);
 
-// Sections, in ab_sections.c.
+// Sections, in sections.c.
 void etp_ab_category_section(const etp_ab *ab, etp_report *r);
 void etp_ab_ledger_section(const etp_ab *ab, etp_report *r);
 void etp_ab_operator_section(const etp_ab *ab, etp_report *r);

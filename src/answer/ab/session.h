@@ -50,25 +50,25 @@ struct etp_ab_session {
     etp_ab ab;
 };
 
-// ab_load.c: opens the dumps of ab.arms and sums them into profiles.
+// load.c: opens the dumps of ab.arms and sums them into profiles.
 ETP_NODISCARD etp_status etp_ab_load_dumps(etp_ab_session *s, etp_error *err);
 // Collects bare dumps from paths, one arm each (P_b<k>.etdump joins its P.etdump).
 ETP_NODISCARD etp_status etp_ab_collect_dumps(etp_ab_session *s, const char *const *paths,
                                               size_t n_paths, etp_error *err);
-// ab_program.c: opens the programs, before the dumps are loaded; joins a profile to its program.
+// program.c: opens the programs, before the dumps are loaded; joins a profile to its program.
 ETP_NODISCARD etp_status etp_ab_open_programs(etp_ab_session *s, const etp_ab_options *options,
                                               etp_error *err);
 ETP_NODISCARD etp_status etp_ab_join_arm(etp_ab_session *s, uint32_t arm, etp_profile *profile,
                                          const etp_trace *const *traces, etp_error *err);
 ETP_NODISCARD etp_status etp_ab_open_kept(etp_ab_session *s, const char *dir, const etp_run *run,
                                           size_t model, etp_ab_program *out, etp_error *err);
-// ab_operands.c: the two sides of a comparison, one arm each, the baseline first.
+// operands.c: the two sides of a comparison, one arm each, the baseline first.
 ETP_NODISCARD etp_status etp_ab_collect_sides(etp_ab_session *s, const char *const *operands,
                                               const etp_ab_options *options, etp_error *err);
 // Stem of the one model of both sides, else a word.
 const char *etp_ab_sides_title(etp_ab_session *s);
 bool etp_ab_same_session(const etp_ab_side *x, const etp_ab_side *y);
-// ab_sides.c: headline, proof and outputs of two sides that are run folders; ETP_OK and nothing
+// sides.c: headline, proof and outputs of two sides that are run folders; ETP_OK and nothing
 // done when they are not.
 ETP_NODISCARD etp_status etp_ab_judge_sides(etp_ab_session *s, const etp_ab_options *options,
                                             etp_error *err);
@@ -79,14 +79,14 @@ ETP_NODISCARD etp_status etp_ab_analyze_session(etp_ab_session *s, const etp_run
 // control is of another arm.
 ETP_NODISCARD etp_status etp_ab_keep_pair(etp_ab_session *s, const etp_ab_options *options, etp_stats *out_whole,
                                           etp_error *err);
-// ab_build.c
+// build.c
 etp_sample etp_ab_sample_of(const etp_run_sample *sample);
 // Takes over s->stats.
 ETP_NODISCARD etp_status etp_ab_take_statistics(etp_ab_session *s, etp_error *err);
 ETP_NODISCARD etp_status etp_ab_take_launches(etp_ab_session *s, const etp_run *run,
                                               uint32_t run_arm, uint32_t arm, etp_error *err);
 void etp_ab_close_programs(etp_ab_session *s);
-// ab_outputs.c: outputs of the run's arms against each other and against expected ones.
+// outputs.c: outputs of the run's arms against each other and against expected ones.
 ETP_NODISCARD etp_status etp_ab_compare_outputs(etp_ab_session *s, etp_error *err);
 // Two arms, each of its run; CAND is arm AT of the answer.
 ETP_NODISCARD etp_status etp_ab_compare_two_outputs(etp_ab_session *s, const etp_run *base,
@@ -95,35 +95,35 @@ ETP_NODISCARD etp_status etp_ab_compare_two_outputs(etp_ab_session *s, const etp
 // Arm RUN_ARM of RUN, which is arm AT of the answer.
 ETP_NODISCARD etp_status etp_ab_compare_expected(etp_ab_session *s, const etp_run *run,
                                                  uint32_t run_arm, uint32_t at, etp_error *err);
-// ab_grade.c: how much the arms have in common.
+// grade.c: how much the arms have in common.
 ETP_NODISCARD etp_status etp_ab_grade(etp_ab_session *s, etp_error *err);
-// ab_evidence.c
+// evidence.c
 ETP_NODISCARD etp_status etp_ab_prove_arm(etp_ab_session *s, const etp_run *run, uint32_t run_arm,
                                           uint32_t arm, etp_error *err);
 ETP_NODISCARD etp_status etp_ab_prove_by_samples(etp_ab_session *s, const etp_run *run,
                                                  const uint32_t *arm_of, etp_error *err);
 // GIVEN: why the ratios are withheld in any case, NULL.
 void etp_ab_withhold(etp_ab_session *s, bool control_differs, const char *given);
-// ab_hot.c: ETDump latencies and where they went, before comparing; then what takes most of it.
+// hot.c: ETDump latencies and where they went, before comparing; then what takes most of it.
 ETP_NODISCARD etp_status etp_ab_split_arms(etp_ab_session *s, etp_error *err);
 ETP_NODISCARD etp_status etp_ab_find_hot(etp_ab_session *s, etp_error *err);
-// ab_engage.c: engagement per operator and in sum.
+// engage.c: engagement per operator and in sum.
 void etp_ab_engage(etp_ab_session *s);
-// ab_roofs.c: operators below the roofs, when there are any.
+// roofs.c: operators below the roofs, when there are any.
 ETP_NODISCARD etp_status etp_ab_place_roofs(etp_ab_session *s, const char *file, etp_error *err);
-// ab_fixes.c: what to do next.
+// fixes/fixes.c: what to do next.
 ETP_NODISCARD etp_status etp_ab_next_fixes(etp_ab_session *s, etp_error *err);
-// ab_outputs.c: what the operators that ran compute in, which decides how far outputs may differ.
+// outputs.c: what the operators that ran compute in, which decides how far outputs may differ.
 etp_output_precision etp_ab_precision_of(const etp_profile *profile); // NULL: float32
-// ab_compare.c: ledgers, categories, operators, shifts from profiles and comparisons.
+// compare.c: ledgers, categories, operators, shifts from profiles and comparisons.
 ETP_NODISCARD etp_status etp_ab_explain(etp_ab_session *s, etp_error *err);
-// ab_words.c: grade and findings.
+// words.c: grade and findings.
 ETP_NODISCARD etp_status etp_ab_judge(etp_ab_session *s, etp_error *err);
 
-// ab_drift.c: change over the session, and what else changed.
+// drift.c: change over the session, and what else changed.
 ETP_NODISCARD etp_status etp_ab_drifts(etp_ab_session *s, etp_error *err);
 const char *etp_ab_drift_words(etp_ab_session *s, const etp_ab_comparison *c); // NULL on out of memory
-// ab_states.c: cold, warm, taking turns, traced.
+// states.c: cold, warm, taking turns, traced.
 ETP_NODISCARD etp_status etp_ab_states(etp_ab_session *s, etp_error *err);
 ETP_NODISCARD etp_status etp_ab_resident_finding(etp_ab_session *s, size_t at, etp_error *err);
 
@@ -131,11 +131,15 @@ ETP_NODISCARD etp_status etp_ab_resident_finding(etp_ab_session *s, size_t at, e
 ETP_NODISCARD etp_status etp_ab_count(etp_ab_session *s, etp_error *err);
 ETP_NODISCARD etp_status etp_ab_clock_findings(etp_ab_session *s, size_t at, etp_error *err);
 
-// ab_ruled_out.c: what else could have made the difference; suspects become findings.
+// ruled_out.c: what else could have made the difference; suspects become findings.
 ETP_NODISCARD etp_status etp_ab_weigh_causes(etp_ab_session *s, etp_error *err);
 
-// Adds a finding with the next id; EVIDENCE is one reference or NULL. TEXT NULL means out of memory.
+// findings.c: adds a finding with the next id; EVIDENCE is one reference or NULL. TEXT NULL means out of memory.
 ETP_NODISCARD etp_status etp_ab_find(etp_ab_session *s, etp_finding_kind kind, const char *severity,
                                      const char *evidence, const char *text, etp_error *err);
+// The same resting on N rows.
+ETP_NODISCARD etp_status etp_ab_find_rows(etp_ab_session *s, etp_finding_kind kind, const char *severity,
+                                          const char *const *evidence, size_t n, const char *text,
+                                          etp_error *err);
 
 #endif

@@ -6,46 +6,6 @@
 #include "answer/ab/session.h"
 #include "base/number.h"
 
-static const struct {
-    const char *id, *formula;
-} k_findings[ETP_FINDING_COUNT] = {
-#define FINDING_ROW(name, id, formula) [ETP_FINDING_##name] = {id, formula},
-    ETP_FINDING_MAP(FINDING_ROW)
-#undef FINDING_ROW
-};
-
-const char *etp_finding_id(etp_finding_kind kind)
-{
-    return k_findings[kind].id;
-}
-
-static etp_status find_with(etp_ab_session *s, etp_finding_kind kind, const char *severity,
-                            const char *const *evidence, size_t n, const char *text, etp_error *err)
-{
-    const char **refs = ETP_NEW_ARRAY(&s->arena, const char *, n + 1);
-    const char *id = etp_arena_printf(&s->arena, "F%zu", s->ab.findings.n + 1);
-    if (!refs || !id || !text) {
-        return etp_fail_nomem(err, "findings");
-    }
-    for (size_t i = 0; i < n; i++) {
-        refs[i] = evidence[i];
-    }
-    etp_ab_finding f = {.id = id,
-                        .kind = kind,
-                        .severity = severity,
-                        .text = text,
-                        .evidence = refs,
-                        .n_evidence = n,
-                        .formula = k_findings[kind].formula};
-    return ETP_PUSH(&s->arena, &s->ab.findings, f) ? ETP_OK : etp_fail_nomem(err, "findings");
-}
-
-etp_status etp_ab_find(etp_ab_session *s, etp_finding_kind kind, const char *severity,
-                       const char *evidence, const char *text, etp_error *err)
-{
-    return find_with(s, kind, severity, &evidence, evidence ? 1 : 0, text, err);
-}
-
 static bool silent(const etp_ab *ab, size_t comparison)
 {
     return ab->emulated || ab->comparisons[comparison].withheld;
@@ -59,7 +19,7 @@ static etp_status shift_finding(etp_ab_session *s, size_t at, etp_error *err)
         return ETP_OK;
     }
     const char *evidence[] = {etp_category_name(shift->before), etp_category_name(shift->after)};
-    return find_with(
+    return etp_ab_find_rows(
         s, ETP_FINDING_SHIFT, "info", evidence, 2,
         etp_arena_printf(&s->arena,
                          "the bottleneck moved: %s was %.0f %% of an inference, now %s is the "
@@ -101,7 +61,7 @@ static etp_status slower_findings(etp_ab_session *s, size_t at, etp_error *err)
             etp_format_ns((double)row->lo_ns, lo), etp_format_ns((double)row->hi_ns, hi),
             etp_format_ns((double)cand->traced_ns, now),
             etp_format_ns((double)(cand->traced_ns - row->delta_ns), then), try_it);
-        ETP_TRY(find_with(s, ETP_FINDING_SLOWER, "warn", &row->id, 1, text, err));
+        ETP_TRY(etp_ab_find_rows(s, ETP_FINDING_SLOWER, "warn", &row->id, 1, text, err));
     }
     return ETP_OK;
 }
@@ -122,7 +82,7 @@ static etp_status layout_finding(etp_ab_session *s, etp_error *err)
         return ETP_OK;
     }
     static const char *const k_evidence[] = {"Data movement", "Quantize/convert"};
-    return find_with(s, ETP_FINDING_LAYOUT, "warn", k_evidence, 2,
+    return etp_ab_find_rows(s, ETP_FINDING_LAYOUT, "warn", k_evidence, 2,
                      etp_arena_printf(&s->arena,
                                       "%s is dominated by layout: moving and converting data takes "
                                       "%.0f %% of an inference",
@@ -151,7 +111,7 @@ static etp_status engagement_finding(etp_ab_session *s, etp_error *err)
             return etp_fail_nomem(err, "findings");
         }
     }
-    return find_with(s, ETP_FINDING_OFF_FEATURE, "info", ids.items, ids.n,
+    return etp_ab_find_rows(s, ETP_FINDING_OFF_FEATURE, "info", ids.items, ids.n,
                      etp_arena_printf(&s->arena, "%u operators with %.0f %% of an inference stay off "
                                                  "%s: %s",
                                       e->reasons[0].operators,
@@ -210,7 +170,7 @@ static etp_status portable_finding(etp_ab_session *s, etp_error *err)
         was = etp_arena_printf(&s->arena, " (%s: %.0f %%)", ab->arms[ab->baseline].name,
                                100 * ab->shifts[0].portable_before);
     }
-    return find_with(s, ETP_FINDING_PORTABLE, "warn", ids.items, ids.n,
+    return etp_ab_find_rows(s, ETP_FINDING_PORTABLE, "warn", ids.items, ids.n,
                      was ? etp_arena_printf(&s->arena, "%zu kernels outside any delegate take %.0f %% of an inference of %s%s",
                                             ids.n, 100 * share, ab->arms[arm].name, was)
                          : NULL,
@@ -260,7 +220,7 @@ static etp_status arm_fails_finding(etp_ab_session *s, etp_error *err)
         : etp_arena_printf(&s->arena, "only %s fails: %zu of its %zu launches were lost, none of the others' (last %s: %.*s)",
                            name, n_lost, n_lost + n_good, etp_lost_reason_name(last->reason),
                            ETP_STR_ARG(last->detail));
-    return evidence ? find_with(s, ETP_FINDING_ARM_FAILS, "bad", &evidence, 1, text, err)
+    return evidence ? etp_ab_find_rows(s, ETP_FINDING_ARM_FAILS, "bad", &evidence, 1, text, err)
                     : etp_fail_nomem(err, "findings");
 }
 

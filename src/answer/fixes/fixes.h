@@ -1,10 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
-// Private to the files that look for next fixes: ab_fixes.c (frame, order), ab_fixes_layout.c (data
-// that is moved or converted without need), ab_fixes_work.c (work that could be done faster).
+// Private to the files that look for next fixes: fixes.c (frame, order), found.c (what all of them ask), layout.c
+// (data that is moved or converted without need), work.c (work that could be done faster), roofs.c.
 #ifndef ETP_ANSWER_FIXES_H
 #define ETP_ANSWER_FIXES_H
 
 #include "answer/ab/session.h"
+
+#define ETP_FIX_WORTH_SHARE 0.005 // of an inference: smaller ceilings are not shown
+#define ETP_FIX_TRUNCATED_NS 1000   // XNNPACK reports whole microseconds
 
 typedef struct etp_fixer {
     etp_ab_session *s;
@@ -74,7 +77,7 @@ ETP_NODISCARD etp_status etp_fix_show_sum(etp_fixer *f, const etp_fix_found *at,
 // reached, else NAN.
 double etp_fix_copy_ns(const etp_fixer *f, uint32_t op);
 
-// ab_fixes_roofs.c: what fixes ask of the device's roofs. NAN without.
+// roofs.c: what fixes ask of the device's roofs. NAN without.
 double etp_fix_roof_ns(const etp_fixer *f, uint32_t op); // least time of OP
 double etp_fix_memory_ns(const etp_fixer *f, uint32_t op); // of its bytes alone
 double etp_fix_int8_ratio(const etp_fixer *f); // int8 ÷ float32 operations at the arm's level

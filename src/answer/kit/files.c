@@ -10,81 +10,6 @@
 #include "base/number.h"
 #include <etprof/etdump.h>
 
-// ---- numbers -----------------------------------------------------------------------------------
-
-// V ÷ 10^DECIMALS, exactly. By hand: a timeline has millions of them, and printf is half its time.
-static void put_decimal(etp_sink *sink, bool negative, uint64_t v, unsigned decimals)
-{
-    char buf[32]; // 20 digits, point, sign
-    size_t at = sizeof buf;
-    for (unsigned done = 0; v > 0 || done <= decimals; done++) {
-        if (decimals && done == decimals) {
-            buf[--at] = '.';
-        }
-        buf[--at] = (char)('0' + v % 10);
-        v /= 10;
-    }
-    if (negative) {
-        buf[--at] = '-';
-    }
-    etp_sink_write(sink, (etp_str){buf + at, sizeof buf - at});
-}
-
-void etp_kit_put_ms(etp_sink *sink, int64_t ns)
-{
-    put_decimal(sink, ns < 0, ns < 0 ? 0 - (uint64_t)ns : (uint64_t)ns, 6);
-}
-
-void etp_kit_put_us(etp_sink *sink, uint64_t ns)
-{
-    put_decimal(sink, false, ns, 3);
-}
-
-void etp_kit_put_i64(etp_sink *sink, int64_t v)
-{
-    put_decimal(sink, v < 0, v < 0 ? 0 - (uint64_t)v : (uint64_t)v, 0);
-}
-
-void etp_kit_put_ratio(etp_sink *sink, double v)
-{
-    char buf[ETP_NUMBER_CHARS];
-    if (isfinite(v)) {
-        etp_sink_z(sink, etp_format_ratio(v, buf));
-    }
-}
-
-void etp_kit_put_ns(etp_sink *sink, int64_t ns)
-{
-    if (ns != ETP_NS_UNKNOWN) {
-        etp_kit_put_i64(sink, ns);
-    }
-}
-
-void etp_kit_put_threads(etp_sink *sink, uint32_t threads)
-{
-    if (threads) {
-        etp_sink_printf(sink, "%lu", (unsigned long)threads);
-    }
-}
-
-const etp_ab_comparison *etp_kit_comparison_of(const etp_kit *kit, const etp_kit_arm *arm)
-{
-    for (size_t i = 0; i < kit->ab->n_comparisons; i++) {
-        if (kit->ab->comparisons[i].candidate == arm->index) {
-            return &kit->ab->comparisons[i];
-        }
-    }
-    return NULL;
-}
-
-double etp_kit_speedup(const etp_kit *kit, const etp_ab_comparison *c, int64_t before,
-                       int64_t after)
-{
-    bool shown = c && !c->withheld && !kit->ab->emulated && before != ETP_NS_UNKNOWN &&
-                 after != ETP_NS_UNKNOWN && before > 0 && after > 0;
-    return shown ? (double)before / (double)after : (double)NAN;
-}
-
 // ---- names -------------------------------------------------------------------------------------
 
 // Room for the longest ending within what a name in a run folder may have.
@@ -137,11 +62,6 @@ static etp_status name_arm(etp_kit *kit, etp_kit_arm *arm, etp_error *err)
     arm->stem = stem;
     arm->model_id = kit->wish->model_id ? kit->wish->model_id : stem;
     return stem && arm->folder ? ETP_OK : etp_fail_nomem(err, "file names");
-}
-
-const char *etp_kit_arm_file(const etp_kit *kit, const etp_kit_arm *arm, const char *suffix)
-{
-    return etp_arena_printf(kit->arena, "%s%s%s", arm->folder, arm->stem, suffix);
 }
 
 // What the full names of bare dumps have in common, without a separator at its end.
@@ -281,55 +201,6 @@ static etp_status take_samples(etp_kit *kit, etp_kit_arm *arm, etp_error *err)
             arm->untraced_ns[arm->n_untraced++] = s->duration_ns;
         }
     }
-    return ETP_OK;
-}
-
-// By the rule of the ledger: operators one by one, the rest by kind, largest remainder.
-etp_status etp_kit_mean_of(const etp_profile *p, size_t dump, etp_arena *arena, etp_kit_means *out,
-                           etp_error *err)
-{
-    *out = (etp_kit_means){0};
-    bool all = dump == ETP_KIT_ALL_DUMPS;
-    uint64_t runs = !p ? 0 : all ? p->executions : p->per_dump_executions[dump];
-    if (runs == 0) {
-        return ETP_OK;
-    }
-    size_t n = p->n_rows + 3;
-    double *mean = ETP_NEW_ARRAY(arena, double, n);
-    int64_t *rounded = ETP_NEW_ARRAY(arena, int64_t, n);
-    uint32_t *order = ETP_NEW_ARRAY(arena, uint32_t, n);
-    if (!mean || !rounded || !order) {
-        return etp_fail_nomem(err, "profile");
-    }
-    int64_t rest[3] = {0}; // boundary, framework, unexplained
-    for (size_t i = 0; i < p->n_rows; i++) {
-        const etp_profile_row *row = &p->rows[i];
-        int64_t ns = all ? row->total_ns : row->per_dump_ns[dump];
-        if (etp_kit_is_operator(row->kind)) {
-            mean[i] = (double)ns / (double)runs;
-        } else {
-            rest[row->kind == ETP_ROW_BOUNDARY ? 0 : row->kind == ETP_ROW_FRAMEWORK ? 1 : 2] += ns;
-        }
-    }
-    for (size_t k = 0; k < 3; k++) {
-        mean[p->n_rows + k] = (double)rest[k] / (double)runs;
-    }
-    int64_t whole = all ? p->execute_total_ns : p->per_dump_execute_ns[dump];
-    out->execute_ns = llround((double)whole / (double)runs);
-    etp_round_to_sum(mean, n, out->execute_ns, order, rounded);
-    for (size_t i = 0; i < p->n_rows; i++) {
-        const etp_profile_row *row = &p->rows[i];
-        if (etp_kit_is_operator(row->kind)) {
-            out->category_ns[row->parsed.category] += rounded[i];
-            out->category_rows[row->parsed.category]++;
-        } else {
-            rounded[i] = ETP_NS_UNKNOWN;
-        }
-    }
-    out->row_ns = rounded;
-    out->boundary_ns = rounded[p->n_rows];
-    out->framework_ns = rounded[p->n_rows + 1];
-    out->unexplained_ns = rounded[p->n_rows + 2];
     return ETP_OK;
 }
 

@@ -95,7 +95,7 @@ ETP_NODISCARD etp_status etp_kit_folder_open(const char *path, etp_arena *arena,
 void etp_kit_folder_close(etp_kit_folder *f);
 // kit/folder_pairs.c: fills label and session of the pairs.
 ETP_NODISCARD etp_status etp_kit_answer_pairs(etp_kit_folder *f, etp_error *err);
-// kit_defects.c: fills f->differences.
+// defects.c: fills f->differences.
 ETP_NODISCARD etp_status etp_kit_find_differences(etp_kit_folder *f, etp_error *err);
 
 // Text of a file of the folder, NULL when it is not there or too large to be what it should be.

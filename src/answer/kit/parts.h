@@ -67,13 +67,13 @@ ETP_NODISCARD etp_status etp_kit_places(const etp_trace *trace, etp_arena *arena
 // that failed is the caller's to notice.
 typedef etp_status etp_kit_render(const etp_kit *kit, const etp_kit_arm *arm, etp_sink *sink,
                                   etp_arena *scratch, etp_error *err);
-etp_kit_render etp_kit_timeline_all, etp_kit_timeline_run, etp_kit_ops_stats; // kit_timeline.c
-etp_kit_render etp_kit_timeline_all_json, etp_kit_timeline_run_json, etp_kit_ops_stats_json; // kit_rows.c
-etp_kit_render etp_kit_robust_stats;                                           // kit_robust.c
+etp_kit_render etp_kit_timeline_all, etp_kit_timeline_run, etp_kit_ops_stats; // timeline.c
+etp_kit_render etp_kit_timeline_all_json, etp_kit_timeline_run_json, etp_kit_ops_stats_json; // rows.c
+etp_kit_render etp_kit_robust_stats;                                           // robust.c
 etp_kit_render etp_kit_category_summary, etp_kit_operator_details, etp_kit_other_top_ops,
-    etp_kit_e2e_latency, etp_kit_comparison; // kit_tables.c
+    etp_kit_e2e_latency, etp_kit_comparison; // tables.c
 etp_kit_render etp_kit_metrics, etp_kit_analysis_summary, etp_kit_pipeline_json,
-    etp_kit_pipeline_md; // kit_summary.c
+    etp_kit_pipeline_md; // summary.c
 
 // Names of an experiment's files, relative to the folder; NULL on out of memory.
 const char *etp_kit_arm_file(const etp_kit *kit, const etp_kit_arm *arm, const char *suffix);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // The answer of `etprof sweep`: a factorial of models, levels and threads, from its run folder.
-// sweep_json.c and sweep_report.c only present it. docs/sweep.md says what the parts mean.
+// json.c and report.c only present it. docs/sweep.md says what the parts mean.
 #ifndef ETP_ANSWER_SWEEP_H
 #define ETP_ANSWER_SWEEP_H
 

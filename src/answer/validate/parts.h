@@ -48,18 +48,18 @@ void etp_valid_note(etp_validator *v, const char *file, const char *id, bool ok,
 // A file by its name relative to the root, NULL when it is not there.
 etp_valid_file *etp_valid_find(const etp_validator *v, const char *name);
 
-// ---- validate_files.c: one file alone ----
+// ---- files.c: one file alone ----
 void etp_valid_classify(etp_valid_file *f);
 ETP_NODISCARD etp_status etp_valid_file_alone(etp_validator *v, etp_valid_file *f, etp_error *err);
 
-// ---- validate_csv.c ----
+// ---- csv.c ----
 void etp_valid_csv(etp_validator *v, etp_valid_file *f, etp_str text);
 
-// ---- validate_cross.c, validate_run.c: files against each other ----
+// ---- cross.c, run.c: files against each other ----
 void etp_valid_cross(etp_validator *v);
 ETP_NODISCARD etp_status etp_valid_run(etp_validator *v, const char *work_root, etp_error *err);
 
-// ---- validate_schema.c: the part of JSON Schema that our schemas use ----
+// ---- schema.c: the part of JSON Schema that our schemas use ----
 typedef struct etp_schema_problem {
     const char *id; // "schema.missing_key", "schema.type", "schema.value", "schema.range", …
     const char *where, *found, *expected;

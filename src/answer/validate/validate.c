@@ -1,59 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
-// What lies at a path, and the checks for it in order; how checks are written down and shown.
+// What lies at a path, and the checks for it in order; how they are shown.
 #include "answer/validate/validate.h"
 
-#include <stdarg.h>
-#include <stdio.h>
 #include <stdlib.h>
 
 #include "answer/validate/parts.h"
 
 #define MOST_FILES 100000
 #define MOST_DEPTH 6
-
-// ---- writing down --------------------------------------------------------------------------------
-
-void etp_valid_note(etp_validator *v, const char *file, const char *id, bool ok, const char *expected,
-                    const char *fix, const char *found, ...)
-{
-    char text[512];
-    va_list args;
-    va_start(args, found);
-    vsnprintf(text, sizeof text, found, args);
-    va_end(args);
-    etp_check c = {
-        .id = id,
-        .file = file,
-        .ok = ok,
-        .required = true,
-        .found = etp_arena_strdup(v->arena, etp_str_from(text)),
-        .expected = expected,
-        .fix = ok ? NULL : fix,
-    };
-    if (!c.found || !expected || !ETP_PUSH(v->arena, &v->out->checks, c)) {
-        v->nomem = true;
-        return;
-    }
-    v->out->failed += !ok;
-}
-
-etp_valid_file *etp_valid_find(const etp_validator *v, const char *name)
-{
-    size_t lo = 0, hi = v->files.n;
-    while (lo < hi) {
-        size_t mid = lo + (hi - lo) / 2;
-        int c = strcmp(v->files.items[mid].name, name);
-        if (c == 0) {
-            return &v->files.items[mid];
-        }
-        if (c < 0) {
-            lo = mid + 1;
-        } else {
-            hi = mid;
-        }
-    }
-    return NULL;
-}
 
 // ---- files ---------------------------------------------------------------------------------------
 

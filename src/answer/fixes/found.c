@@ -1,0 +1,325 @@
+// SPDX-License-Identifier: Apache-2.0
+// What every search for fixes asks: times, facts and neighbours of an operator; and how what it found is
+// written down.
+#include "answer/fixes/fixes.h"
+
+#include <math.h>
+#include <string.h>
+
+#include "base/number.h"
+
+// ---- operators of the arm ------------------------------------------------------------------------
+
+bool etp_fix_add_op(etp_fixer *f, etp_fix_found *at, uint32_t op)
+{
+    for (size_t i = 0; i < at->ops.n; i++) {
+        if (at->ops.items[i] == op) {
+            return true;
+        }
+    }
+    return ETP_PUSH(&f->s->arena, &at->ops, op);
+}
+
+// Mean over the dumps of what an execution usually spends in ROW; DUMP SIZE_MAX: over all of them.
+static double usual(const etp_profile *p, const etp_profile_row *row, size_t dump)
+{
+    double sum = 0;
+    for (size_t d = 0; d < p->n_dumps; d++) {
+        sum += dump == SIZE_MAX || dump == d ? row->per_dump_typical_ns[d] : 0;
+    }
+    return sum / (dump == SIZE_MAX ? (double)p->n_dumps : 1);
+}
+
+double etp_fix_row_ns(const etp_fixer *f, const etp_profile_row *row)
+{
+    return usual(f->ab->arms[f->arm].profile, row, SIZE_MAX);
+}
+
+static double op_ns(const etp_fixer *f, uint32_t at, size_t dump)
+{
+    const etp_ab_operator *op = &f->ab->operators[at];
+    const etp_profile *p = f->ab->arms[f->arm].profile;
+    double sum = op->rows[f->arm] ? usual(p, op->rows[f->arm], dump) : 0;
+    for (size_t i = 0; i < op->merged.n; i++) {
+        const etp_ab_merged *m = &op->merged.items[i];
+        sum += m->arm == f->arm && m->row != op->rows[f->arm] ? usual(p, m->row, dump) : 0;
+    }
+    return sum;
+}
+
+int64_t etp_fix_op_ns(const etp_fixer *f, uint32_t op)
+{
+    return llround(op_ns(f, op, SIZE_MAX));
+}
+
+const etp_profile_row *etp_fix_row(const etp_fixer *f, uint32_t op)
+{
+    return f->ab->operators[op].rows[f->arm];
+}
+
+static const etp_row_facts *row_facts(const etp_fixer *f, uint32_t op)
+{
+    const etp_profile *p = f->ab->arms[f->arm].profile;
+    const etp_profile_row *row = etp_fix_row(f, op);
+    return row && p->facts && !p->facts->problem ? &p->facts->rows[row - p->rows] : NULL;
+}
+
+const etp_op_facts *etp_fix_facts(const etp_fixer *f, uint32_t op)
+{
+    const etp_row_facts *facts = row_facts(f, op);
+    return facts ? &facts->op : NULL;
+}
+
+const char *etp_fix_model(const etp_fixer *f)
+{
+    uint32_t model = f->ab->arms[f->arm].model;
+    const char *path = model < f->ab->n_models ? f->ab->models[model].path : NULL;
+    const char *slash = path ? strrchr(path, '/') : NULL;
+    return slash ? slash + 1 : path ? path : "MODEL.pte";
+}
+
+// How the arm's program was exported, from its name: MODEL_BACKEND_DTYPE[_RECIPE …].pte.
+static const char *exported(const etp_fixer *f, bool dtype)
+{
+    static const char *const k_backends[] = {"_xnnpack_", "_portable_"}, *const k_dtypes[] = {"fp16", "int8-dynamic", "int8", "int4"};
+    const char *name = etp_fix_model(f), *at = NULL;
+    for (size_t i = 0; i < 2; i++) {
+        for (const char *found = name; (found = strstr(found, k_backends[i])) != NULL;) {
+            found += strlen(k_backends[i]) - 1; // its last "_" may start the next one
+            at = at && at > found + 1 ? at : found + 1; // the model's own name may hold one, too
+        }
+    }
+    etp_strbuf out;
+    etp_strbuf_init(&out, &f->s->arena);
+    etp_strbuf_appendz(&out, "etprof export MODEL");
+    size_t len = at ? strcspn(at, "_.") : 0;
+    for (size_t i = 0; dtype && i < sizeof k_dtypes / sizeof *k_dtypes; i++) {
+        if (at && strlen(k_dtypes[i]) == len && memcmp(at, k_dtypes[i], len) == 0) {
+            etp_strbuf_printf(&out, " --dtype %s", k_dtypes[i]);
+        }
+    }
+    for (at = at ? at + len : NULL; at && *at == '_'; at += len) {
+        len = strspn(++at, "abcdefghijklmnopqrstuvwxyz0123456789-");
+        if (len == 0 || (at[len] != '_' && at[len] != '.')) {
+            break; // a name that somebody else gave it
+        }
+        etp_strbuf_printf(&out, " --apply %.*s", (int)len, at);
+    }
+    return out.failed ? NULL : etp_strbuf_str(&out).ptr;
+}
+
+const char *etp_fix_export(const etp_fixer *f, bool dtype, const char *options)
+{
+    const char *before = exported(f, dtype);
+    return before ? etp_arena_printf(&f->s->arena, "%s %s", before, options) : NULL;
+}
+
+const char *etp_fix_told(const etp_fixer *f, const etp_fix_found *at, const char *one, const char *many)
+{
+    char t[ETP_NUMBER_CHARS];
+    return one && many ? etp_arena_printf(&f->s->arena, "%zu %s %s", at->ops.n, at->ops.n == 1 ? one : many,
+                                          etp_format_ns(etp_fix_time_of(f, at).mean, t)) : NULL;
+}
+
+etp_fix_time etp_fix_time_of(const etp_fixer *f, const etp_fix_found *at)
+{
+    const etp_profile *p = f->ab->arms[f->arm].profile;
+    etp_fix_time t = {0};
+    size_t delegated = 0;
+    double *blocks = ETP_NEW_ARRAY(&f->s->arena, double, p->n_dumps + 1);
+    for (size_t i = 0; i < at->ops.n; i++) {
+        uint32_t op = at->ops.items[i];
+        t.mean += op_ns(f, op, SIZE_MAX);
+        delegated += f->ab->operators[op].delegated;
+        for (size_t d = 0; blocks && d < p->n_dumps; d++) {
+            blocks[d] += op_ns(f, op, d);
+        }
+    }
+    double joined = f->calls > 1 ? fmin((double)(at->ops.n - delegated), (double)(f->calls - 1)) : 0;
+    double hidden = (double)delegated * f->hidden, truth = f->boundary - (double)f->inside * f->hidden;
+    if (f->calls) {
+        t.likely_more = hidden + joined * fmax(0, truth) / (double)f->calls;
+        t.most_more = fmin((double)delegated * ETP_FIX_TRUNCATED_NS + joined * f->boundary / (double)f->calls,
+                           f->boundary);
+    }
+    t.lo = 0; // one block says nothing of the spread
+    t.hi = t.mean;
+    if (blocks && p->n_dumps >= 2) {
+        etp_interval ci = etp_mean_interval(blocks, p->n_dumps, ETP_CONFIDENCE);
+        t.lo = isfinite(ci.lo) && ci.lo > 0 ? ci.lo : 0;
+        t.hi = isfinite(ci.hi) ? ci.hi : t.mean;
+    }
+    return t;
+}
+
+// ---- dataflow ------------------------------------------------------------------------------------
+
+static const etp_partition *partition_of(const etp_fixer *f, const etp_row_facts *facts)
+{
+    const etp_program *program = f->ab->arms[f->arm].profile->facts->program;
+    if (facts->method >= program->n_methods) {
+        return NULL;
+    }
+    const etp_method *m = &program->methods[facts->method];
+    for (uint32_t i = 0; i < m->n_partitions; i++) {
+        if (m->partitions[i].values == facts->op.values) {
+            return &m->partitions[i];
+        }
+    }
+    return NULL;
+}
+
+const etp_node *etp_fix_node(const etp_fixer *f, uint32_t op, const etp_partition **out)
+{
+    const etp_row_facts *facts = row_facts(f, op);
+    const etp_partition *p = facts && facts->n_nodes ? partition_of(f, facts) : NULL;
+    *out = p;
+    return p && facts->nodes[0] < p->n_nodes ? &p->nodes[facts->nodes[0]] : NULL;
+}
+
+uint32_t etp_fix_owner(const etp_fixer *f, const etp_partition *p, uint32_t node)
+{
+    for (uint32_t i = 0; i < f->ab->n_operators; i++) {
+        const etp_row_facts *facts = row_facts(f, i);
+        if (!facts || facts->op.values != p->values) {
+            continue;
+        }
+        for (uint32_t k = 0; k < facts->n_nodes; k++) {
+            if (facts->nodes[k] == node) {
+                return i;
+            }
+        }
+    }
+    return ETP_NO_INDEX;
+}
+
+static bool has(const uint32_t *list, uint32_t n, uint32_t v)
+{
+    for (uint32_t i = 0; i < n; i++) {
+        if (list[i] == v) {
+            return true;
+        }
+    }
+    return false;
+}
+
+uint32_t etp_fix_data_input(const etp_value *values, const uint32_t *inputs, uint32_t n)
+{
+    uint32_t found = ETP_NO_INDEX;
+    for (uint32_t i = 0; i < n; i++) {
+        const etp_value *v = &values[inputs[i]];
+        bool larger = found == ETP_NO_INDEX || (v->bytes != ETP_BYTES_UNKNOWN && v->bytes > values[found].bytes);
+        found = v->kind == ETP_EVALUE_TENSOR && !v->constant && larger ? inputs[i] : found;
+    }
+    return found;
+}
+
+static uint32_t delegated_producer(const etp_fixer *f, const etp_partition *p, const etp_node *node)
+{
+    for (uint32_t guard = 0; node && guard < p->n_nodes; guard++) {
+        uint32_t value = etp_fix_data_input(p->values, node->inputs, node->n_inputs);
+        const etp_node *from = NULL;
+        for (uint32_t i = 0; value != ETP_NO_INDEX && i < p->n_nodes && !from; i++) {
+            bool makes = has(p->nodes[i].outputs, p->nodes[i].n_outputs, value);
+            from = makes ? &p->nodes[i] : NULL;
+        }
+        uint32_t owner = from ? etp_fix_owner(f, p, from->index) : ETP_NO_INDEX;
+        if (owner != ETP_NO_INDEX) {
+            return owner;
+        }
+        node = from; // a node without an operator passes its data on
+    }
+    return ETP_NO_INDEX;
+}
+
+uint32_t etp_fix_producer(const etp_fixer *f, uint32_t op)
+{
+    const etp_partition *p;
+    const etp_node *node = etp_fix_node(f, op, &p);
+    if (node) {
+        return delegated_producer(f, p, node);
+    }
+    const etp_op_facts *facts = etp_fix_facts(f, op);
+    uint32_t value = facts ? etp_fix_data_input(facts->values, facts->inputs, facts->n_inputs)
+                           : ETP_NO_INDEX;
+    for (uint32_t i = op; value != ETP_NO_INDEX && i-- > 0;) {
+        const etp_op_facts *from = etp_fix_facts(f, i);
+        if (from && from->values == facts->values && has(from->outputs, from->n_outputs, value)) {
+            return i;
+        }
+    }
+    return ETP_NO_INDEX;
+}
+
+// ---- rates ---------------------------------------------------------------------------------------
+
+double etp_fix_copy_ns(const etp_fixer *f, uint32_t op)
+{
+    double roof = etp_fix_memory_ns(f, op);
+    const etp_op_facts *facts = etp_fix_facts(f, op);
+    bool known = facts && facts->work.known;
+    return isfinite(roof) ? roof : known ? (double)facts->work.bytes / f->best_rate : (double)NAN;
+}
+
+// ---- showing -------------------------------------------------------------------------------------
+
+// Gains are sums of traced times; the headline is untraced. Floors and ceilings hold for both.
+static void to_headline(const etp_fixer *f, etp_ab_fix *fix, const etp_fix_found *at)
+{
+    const etp_ab_arm *a = &f->ab->arms[f->arm];
+    double scale = a->median_ns != ETP_NS_UNKNOWN && a->median_ns > 0
+                       ? (double)a->median_ns / (double)f->total : 1;
+    double most = (double)f->total * fmax(1, scale);
+    double hi = fmin(fmax(0, at->hi) * fmax(1, scale), most);
+    double lo = fmin(at->lo * (at->lo > 0 ? fmin(1, scale) : fmax(1, scale)), hi);
+    fix->lo_ns = llround(lo);
+    fix->hi_ns = llround(hi);
+    fix->expected_ns = isfinite(at->expected)
+                           ? llround(fmin(fmax(at->expected * scale, lo), hi)) : ETP_NS_UNKNOWN;
+    fix->share = fix->expected_ns == ETP_NS_UNKNOWN ? (double)NAN : (double)fix->expected_ns / ((double)f->total * scale);
+}
+
+static etp_status show(etp_fixer *f, const etp_fix_found *at, const char **ids, size_t n,
+                       const etp_fix_words *w, etp_error *err)
+{
+    if (!ids || !w->text || !w->recipe) {
+        return etp_fail_nomem(err, "fixes");
+    }
+    etp_ab_fix fix = {.kind = w->kind,
+                      .text = w->text,
+                      .recipe = w->recipe,
+                      .formula = w->formula,
+                      .evidence = ids,
+                      .n_evidence = n};
+    to_headline(f, &fix, at);
+    return ETP_PUSH(&f->s->arena, &f->ab->fixes, fix) ? ETP_OK : etp_fail_nomem(err, "fixes");
+}
+
+static bool worth(const etp_fixer *f, const etp_fix_found *at)
+{
+    return at->hi >= ETP_FIX_WORTH_SHARE * (double)f->total;
+}
+
+etp_status etp_fix_show(etp_fixer *f, const etp_fix_found *at, const etp_fix_words *w,
+                        etp_error *err)
+{
+    if (at->ops.n == 0 || !worth(f, at)) {
+        return ETP_OK;
+    }
+    const char **ids = ETP_NEW_ARRAY(&f->s->arena, const char *, at->ops.n);
+    for (size_t i = 0; ids && i < at->ops.n; i++) {
+        ids[i] = f->ab->operators[at->ops.items[i]].id;
+        f->claimed[at->ops.items[i]] = true;
+    }
+    return show(f, at, ids, at->ops.n, w, err);
+}
+
+etp_status etp_fix_show_sum(etp_fixer *f, const etp_fix_found *at, const char *row,
+                            const etp_fix_words *w, etp_error *err)
+{
+    const char **ids = ETP_NEW_ARRAY(&f->s->arena, const char *, 1);
+    if (ids) {
+        ids[0] = row;
+    }
+    return worth(f, at) ? show(f, at, ids, 1, w, err) : ETP_OK;
+}
