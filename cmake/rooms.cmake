@@ -21,6 +21,6 @@ function(etp_unit_test name)
   target_link_libraries(test_${name} PRIVATE etp_flags etprof_static PkgConfig::CMOCKA ${T_LIBS})
   target_compile_definitions(test_${name} PRIVATE ETP_TEST_SOURCE_DIR="${PROJECT_SOURCE_DIR}")
   add_test(NAME unit.${name} COMMAND test_${name} ${T_ARGS})
-  set_tests_properties(unit.${name} PROPERTIES SKIP_RETURN_CODE 77 TIMEOUT 300
+  set_tests_properties(unit.${name} PROPERTIES SKIP_RETURN_CODE 77 TIMEOUT 1200
     ENVIRONMENT "CMOCKA_MESSAGE_OUTPUT=STDOUT")
 endfunction()

@@ -31,7 +31,7 @@ def main() -> int:
         words = shlex.split((case / "cmd").read_text(), comments=True)
         words = [w.replace("@DATA@", data).replace("@TMP@", tmp) for w in words]
         env = {"PATH": "/usr/bin:/bin", "LC_ALL": "C.UTF-8"}
-        done = subprocess.run([etprof, *words], cwd=tmp, env=env, capture_output=True, timeout=120,
+        done = subprocess.run([etprof, *words], cwd=tmp, env=env, capture_output=True, timeout=600,
                               stdin=subprocess.DEVNULL, check=False)
         found = {}
         for name, raw in (("stdout", done.stdout), ("stderr", done.stderr)):

@@ -33,7 +33,7 @@ def main():
         done = subprocess.run(
             [etprof, "ab", model, "--device", "qemu", "--levels", "sme2,sme1,neon", "--format", "json",
              "--quiet", "--out", "run"],
-            cwd=tmp, capture_output=True, text=True, check=False, timeout=280,
+            cwd=tmp, capture_output=True, text=True, check=False, timeout=600,
             env={**os.environ, "ETPROF_QEMU": qemu.stdout.strip(), "ETPROF_RUNNER": str(bundle)})
         assert done.returncode == 0, (done.returncode, done.stderr)
         answer = json.loads(done.stdout)

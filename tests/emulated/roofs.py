@@ -48,7 +48,7 @@ def build(root, tmp):
 
 def compute(qemu, program):
     for cpu, (sums, products) in CPUS.items():
-        done = subprocess.run([qemu, "-cpu", cpu, program], capture_output=True, text=True, timeout=120)
+        done = subprocess.run([qemu, "-cpu", cpu, program], capture_output=True, text=True, timeout=600)
         assert done.returncode == 0, (cpu, done.returncode, done.stdout, done.stderr)
         assert f"{sums + products} checked, 0 wrong" in done.stdout, (cpu, done.stdout)
         print(f"{cpu}: {sums} loops' sums and {products} tables of products are right")
@@ -72,7 +72,7 @@ def loop_words(program, symbol):
 
 def trips(qemu, program):
     listed = subprocess.run([qemu, "-cpu", "max,sme512=on", program, "--ops"], capture_output=True, text=True,
-                            check=True, timeout=60).stdout.splitlines()
+                            check=True, timeout=600).stdout.splitlines()
     claimed = {tuple(line.split()[:2]): int(line.split()[2]) for line in listed if len(line.split()) == 3
                and line.split()[2].isdigit()}
     assert set(claimed) == set(LOOPS), claimed
@@ -100,7 +100,7 @@ def device(root, etprof, qemu, tmp):
         print("the verb was not tried: the bundle's runner is older than --roofs (scripts/build-runner aarch64-linux-gnu)")
         return
     done = subprocess.run([etprof, "roofs", "--device", "qemu:max,sme512=on", "--format", "json"], cwd=tmp,
-                          capture_output=True, text=True, timeout=200,
+                          capture_output=True, text=True, timeout=600,
                           env={**os.environ, "ETPROF_QEMU": qemu, "ETPROF_RUNNER": str(bundle)})
     assert done.returncode == 0, done.stderr
     answer = json.loads(done.stdout)

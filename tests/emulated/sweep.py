@@ -20,7 +20,7 @@ MODEL = ROOT / "examples" / "models" / "toy_cnn_xnnpack_fp32.pte"
 
 def run(tmp, qemu, verb, *words):
     return subprocess.run([ETPROF, verb, MODEL, "--device", "qemu", "--levels", "sme2,neon", "--quiet", "--out", "run", *words],
-                          cwd=tmp, capture_output=True, text=True, check=False, timeout=280,
+                          cwd=tmp, capture_output=True, text=True, check=False, timeout=600,
                           env={**os.environ, "ETPROF_QEMU": qemu, "ETPROF_RUNNER": str(BUNDLE)})
 
 

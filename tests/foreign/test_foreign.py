@@ -42,7 +42,7 @@ class Foreign(unittest.TestCase):
         env = {**os.environ, **({"STOCK_FAULT": fault} if fault else {})}
         done = subprocess.run([ETPROF, "ab", "linear.pte", "--levels", levels, "--blocks", str(blocks),
                                "--iterations", "12", "--warmup", "3", "--out", "run", "--format", "json", *words],
-                              cwd=self.dir, env=env, capture_output=True, text=True, timeout=120)
+                              cwd=self.dir, env=env, capture_output=True, text=True, timeout=600)
         self.answer = json.loads(done.stdout) if done.stdout.startswith("{") else None
         self.stderr = done.stderr
         return done.returncode
@@ -178,13 +178,13 @@ class Foreign(unittest.TestCase):
             config["experiments"][1]["runner_path"] = str(RUNNERS / off)
             (self.dir / "c.json").write_text(json.dumps(config))
             done = subprocess.run([ETPROF, "run", "c.json", "--format", "json"], cwd=self.dir, capture_output=True,
-                                  text=True, timeout=120)
+                                  text=True, timeout=600)
             self.assertEqual(done.returncode, status, done.stderr)
             self.assertEqual(json.loads(done.stdout)["grade"], grade)
 
     def test_repeated_from_its_folder(self):
         self.assertEqual(self.ab("--runner", str(RUNNERS / "stock"), blocks=1), 0, self.stderr)
-        done = subprocess.run([ETPROF, "rerun", "run"], cwd=self.dir, capture_output=True, text=True, timeout=120)
+        done = subprocess.run([ETPROF, "rerun", "run"], cwd=self.dir, capture_output=True, text=True, timeout=600)
         self.assertNotIn("does not speak", done.stderr)
         self.assertIn(done.returncode, (0, 1, 3), done.stderr) # whether it agrees is not the question here
         again = json.loads((self.dir / "run.2" / "manifest.json").read_text())

@@ -55,7 +55,7 @@ class Installed(unittest.TestCase):
     def etprof(self, *words, code=0, program=None):
         program = program or self.prefix / "bin/etprof"
         done = subprocess.run([*self.hide, program, *words], cwd=self.elsewhere, env=self.env, text=True,
-                              capture_output=True, timeout=200, check=False, stdin=subprocess.DEVNULL)
+                              capture_output=True, timeout=600, check=False, stdin=subprocess.DEVNULL)
         self.assertEqual(done.returncode, code, f"etprof {' '.join(map(str, words))}: {done.stdout}{done.stderr}")
         return done.stdout
 

@@ -21,7 +21,7 @@ X86 = ROOT / "build/bundle/x86_64-linux-gnu"
 
 
 def kernels(path):
-    done = subprocess.run([str(ETPROF), "kernels", str(path), "--format", "json"], capture_output=True, text=True, timeout=100)
+    done = subprocess.run([str(ETPROF), "kernels", str(path), "--format", "json"], capture_output=True, text=True, timeout=600)
     if done.returncode != 0:
         raise AssertionError(done.stderr)
     answer = json.loads(done.stdout)["files"][0]
@@ -30,7 +30,7 @@ def kernels(path):
 
 
 def output(*words):
-    return subprocess.run(list(map(str, words)), capture_output=True, text=True, timeout=100).stdout
+    return subprocess.run(list(map(str, words)), capture_output=True, text=True, timeout=600).stdout
 
 
 class Binaries(unittest.TestCase):

@@ -37,7 +37,7 @@ CANNOT = {
 
 
 def run(*words, cwd=None, env=None, code=None):
-    done = subprocess.run([*map(str, words)], cwd=cwd, env=env, capture_output=True, text=True, timeout=120, check=False,
+    done = subprocess.run([*map(str, words)], cwd=cwd, env=env, capture_output=True, text=True, timeout=600, check=False,
                           stdin=subprocess.DEVNULL)
     if code is not None and done.returncode != code:
         raise AssertionError(f"{words}: exit code {done.returncode}, not {code}: {done.stderr}")

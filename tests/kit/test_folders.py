@@ -21,7 +21,7 @@ ALWAYS = {"D6", "D7", "D9", "D13", "D17"}  # of every flat pair that its pipelin
 
 
 def etprof(*words):
-    return subprocess.run([ETPROF, *map(str, words)], capture_output=True, text=True, timeout=60, check=False)
+    return subprocess.run([ETPROF, *map(str, words)], capture_output=True, text=True, timeout=600, check=False)
 
 
 class Folder(unittest.TestCase):

@@ -33,7 +33,7 @@ KIT_COLUMNS = ["model_id", "kernel_name", "category", "count", "dtype", "xnn_op"
 
 
 def etprof(*words, cwd=None):
-    return subprocess.run([ETPROF, *map(str, words)], cwd=cwd, capture_output=True, text=True, timeout=60,
+    return subprocess.run([ETPROF, *map(str, words)], cwd=cwd, capture_output=True, text=True, timeout=600,
                           check=False)
 
 

@@ -41,7 +41,7 @@ def program(name):
 
 
 def launch(*words, env=None):
-    return subprocess.run([LAUNCH, *words], capture_output=True, text=True, timeout=60,
+    return subprocess.run([LAUNCH, *words], capture_output=True, text=True, timeout=600,
                           env={**os.environ, **(env or {})})
 
 

@@ -43,7 +43,7 @@ def strays(directory):
     return found
 
 
-def run(directory, *extra, timeout=60):
+def run(directory, *extra, timeout=600):
     return subprocess.run([ETPROF, "ab", "model.pte", *ARGS, "--runner", FAKE, *extra], cwd=directory,
                           capture_output=True, text=True, timeout=timeout, check=False)
 
@@ -95,7 +95,7 @@ def block_lost(tmp, done, name):
 def given_up(tmp, done, name):
     """An arm that crashes in every block is a finding of the answer, not only of the manifest."""
     done = subprocess.run([ETPROF, "analyze", "run", "--format", "json"], cwd=tmp, capture_output=True, text=True,
-                          timeout=30, check=False)
+                          timeout=600, check=False)
     findings = json.loads(done.stdout)["findings"]
     expect(any("was not launched again" in f["text"] and f["severity"] == "bad" for f in findings), name, findings)
 
@@ -176,7 +176,7 @@ def interrupted(sig, name):
         blocks = manifest(tmp)["blocks_done"]
         expect(blocks >= 2, name, blocks)
         again = subprocess.run([ETPROF, "analyze", "run", "--format", "json"], cwd=tmp, capture_output=True,
-                               text=True, timeout=30, check=False)
+                               text=True, timeout=600, check=False)
         expect(again.returncode in (0, 6), name, f"analyze after {name}: {again.returncode} {again.stderr}")
         if again.stdout:
             c = json.loads(again.stdout)["comparisons"][0]
@@ -185,7 +185,7 @@ def interrupted(sig, name):
 
 def resume(directory, *extra):
     return subprocess.run([ETPROF, "ab", "--resume", "run", "--quiet", "--runner", FAKE, *extra], cwd=directory,
-                          capture_output=True, text=True, timeout=60, check=False)
+                          capture_output=True, text=True, timeout=600, check=False)
 
 
 def resumed():
@@ -277,7 +277,7 @@ def full_disk():
         model(tmp)
         done = subprocess.run(["unshare", "-rm", "sh", "-c", script, "sh", ETPROF, "ab", "model.pte",
                                *[a if a != "8" else "1000" for a in ARGS], "--runner", FAKE],
-                              cwd=tmp, capture_output=True, text=True, timeout=120, check=False)
+                              cwd=tmp, capture_output=True, text=True, timeout=600, check=False)
         if "unshare:" in done.stderr or "mount:" in done.stderr:
             print(f"skipped: {name}: no user namespaces here ({done.stderr.strip()})")
             return

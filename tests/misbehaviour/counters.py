@@ -27,7 +27,7 @@ def expect(condition, name, what):
 
 
 def etprof(directory, *words, **env):
-    return subprocess.run([ETPROF, *words], cwd=directory, capture_output=True, text=True, timeout=60, check=False,
+    return subprocess.run([ETPROF, *words], cwd=directory, capture_output=True, text=True, timeout=600, check=False,
                           env={**os.environ, **env})
 
 

@@ -29,7 +29,7 @@ def measure(folder, out, blocks=6):
 
 
 def gate(folder, *args):
-    return subprocess.run([ETPROF, "gate", *args], cwd=folder, capture_output=True, text=True, timeout=60, check=False)
+    return subprocess.run([ETPROF, "gate", *args], cwd=folder, capture_output=True, text=True, timeout=600, check=False)
 
 
 def folders(tmp):
@@ -94,7 +94,7 @@ def bisection(tmp):
     script.chmod(0o755)
     git("bisect", "start", revisions[-1], revisions[0])
     said = subprocess.run(["git", "bisect", "run", str(script)], cwd=repo, env=env, capture_output=True, text=True,
-                          timeout=120, check=False)
+                          timeout=600, check=False)
     # The fourth is good, the sixth bad, the fifth untold: git names these two and no other.
     named = [n + 1 for n, r in enumerate(revisions) if r in said.stdout.split("could be any of:")[-1]]
     expect(named == [5, 6], "git bisect", f"{named}\n{said.stdout}{said.stderr}")

@@ -28,7 +28,7 @@ def measure(folder, out, seed):
 
 
 def history(folder, *args):
-    return subprocess.run([ETPROF, "history", *args], cwd=folder, capture_output=True, text=True, timeout=60, check=False)
+    return subprocess.run([ETPROF, "history", *args], cwd=folder, capture_output=True, text=True, timeout=600, check=False)
 
 
 with tempfile.TemporaryDirectory() as name:
@@ -75,7 +75,7 @@ with tempfile.TemporaryDirectory() as name:
         expect(f'      "{series}": {{column: "{series}", direction: {direction}}}\n' in config, config)
     if shutil.which("otava"):
         found = subprocess.run(["otava", "analyze", "--config-file", "otava/otava.yaml", "model_linux_sme2_on_t1_ns"], cwd=tmp,
-                               capture_output=True, text=True, timeout=120, check=False)
+                               capture_output=True, text=True, timeout=600, check=False)
         expect(found.returncode == 0 and "%" in found.stdout, f"otava: {found.stdout}{found.stderr}")
     else:
         print("skipped: reading with otava (none here)")

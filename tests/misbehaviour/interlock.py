@@ -20,7 +20,7 @@ def expect(condition, name, what):
 
 
 def etprof(root, *words):
-    return subprocess.run([ETPROF, *words], cwd=root, capture_output=True, text=True, timeout=120, check=False)
+    return subprocess.run([ETPROF, *words], cwd=root, capture_output=True, text=True, timeout=600, check=False)
 
 
 def program(root, name, *script):
@@ -92,7 +92,7 @@ with tempfile.TemporaryDirectory() as tmp:
     root = make(tmp, "name")
     program(root, "m.pte")
     shutil.copy(root / "m.pte", bytes(root) + b"/m\xff.pte")
-    done = subprocess.run([ETPROF, "ab", b"m\xff.pte", "--runner", FAKE, "--out", "run"], cwd=root, capture_output=True, timeout=60, check=False)
+    done = subprocess.run([ETPROF, "ab", b"m\xff.pte", "--runner", FAKE, "--out", "run"], cwd=root, capture_output=True, timeout=600, check=False)
     expect(done.returncode == 2 and b"rename it" in done.stderr and not (root / "run").exists(), root.name, done)
 print(f"{len(FAILURES)} failures" if FAILURES else "as documented")
 sys.exit(1 if FAILURES else 0)

@@ -60,7 +60,7 @@ class Session:
         self.process = subprocess.Popen(self.words(*extra), cwd=self.tmp, env=self.env, **how)
 
     def call(self, *words):
-        return subprocess.run([ETPROF, *words], cwd=self.tmp, env=self.env, capture_output=True, text=True, timeout=20,
+        return subprocess.run([ETPROF, *words], cwd=self.tmp, env=self.env, capture_output=True, text=True, timeout=600,
                               check=False)
 
     def folder(self):

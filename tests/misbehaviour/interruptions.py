@@ -34,7 +34,7 @@ def manifest(directory):
         return {"blocks_done": 0, "state": "none"}
 
 
-def ab(directory, *words, timeout=60, **how):
+def ab(directory, *words, timeout=600, **how):
     return subprocess.run([ETPROF, "ab", *words, "--runner", FAKE], cwd=directory, capture_output=True, text=True,
                           timeout=timeout, check=False, **how)
 
@@ -96,9 +96,9 @@ def still_running():
         expect((pathlib.Path(tmp) / "run" / "manifest.json").read_bytes() == before, name, "manifest changed")
         expect(p.poll() is None and lock.exists(), name, "the running session was disturbed")
         looked = subprocess.run([ETPROF, "pack", "run", "-o", "run.tar.zst", "--quiet"], cwd=tmp, capture_output=True,
-                                text=True, timeout=30, check=False)
+                                text=True, timeout=600, check=False)
         listed = subprocess.run(["tar", "--zstd", "-tf", "run.tar.zst"], cwd=tmp, capture_output=True, text=True,
-                                timeout=30, check=False)
+                                timeout=600, check=False)
         if looked.returncode == 0 and listed.returncode == 0:
             expect("session.lock" not in listed.stdout, name, "the lock was packed")
         p.kill()
@@ -207,7 +207,7 @@ def one_arm(name, directive, wanted, measured):
         expect(c["verdict"] == "unknown" and (c["speedup"]["blocks"] > 0) == measured, name, c)
         expect(wanted in " ".join(done.stdout.split()), name, "the report does not say it")
         explained = subprocess.run([ETPROF, "explain", found[0]["id"], "run"], cwd=tmp, capture_output=True, text=True,
-                                   timeout=30, check=False)
+                                   timeout=600, check=False)
         expect(explained.returncode == 0 and "launches that gave nothing" in explained.stdout, name, explained.stderr)
 
 

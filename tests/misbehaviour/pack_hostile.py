@@ -88,7 +88,7 @@ HOSTILE = {
 
 def unpack(directory, data, name="evil.tar.zst"):
     (directory / name).write_bytes(data)
-    return subprocess.run([ETPROF, "unpack", name], cwd=directory, capture_output=True, text=True, timeout=60, check=False)
+    return subprocess.run([ETPROF, "unpack", name], cwd=directory, capture_output=True, text=True, timeout=600, check=False)
 
 
 def hostile(root):
@@ -136,7 +136,7 @@ def round_trip(root):
     (root / "model.pte").write_bytes(b"\x10\0\0\0ET12base sme2 1000000\nbase neon 3000000\n")
 
     def etprof(*words):
-        return subprocess.run([ETPROF, *words], cwd=root, capture_output=True, text=True, timeout=60, check=False)
+        return subprocess.run([ETPROF, *words], cwd=root, capture_output=True, text=True, timeout=600, check=False)
 
     etprof("ab", "model.pte", "--levels", "sme2,neon", "--blocks", "6", "--iterations", "8", "--warmup", "3", "--quiet",
            "--out", "run", "--runner", FAKE)

@@ -46,7 +46,7 @@ with tempfile.TemporaryDirectory() as tmp:
         shutil.copytree(tmp / "first", run)
         change(run)
         done = subprocess.run([ETPROF, "rerun", run.name, "--runner", FAKE, "--quiet", "--format", "json"], cwd=tmp,
-                              capture_output=True, text=True, timeout=120, check=False)
+                              capture_output=True, text=True, timeout=600, check=False)
         expect(done.returncode == code, name, f"exit {done.returncode}, expected {code}: {done.stderr[-300:]}")
         document = json.loads(done.stdout)
         expect(document["verdict"] == verdict, name, document)
@@ -58,7 +58,7 @@ with tempfile.TemporaryDirectory() as tmp:
     with open(tmp / "model.pte", "ab") as f:
         f.write(b"# changed\n")
     done = subprocess.run([ETPROF, "rerun", "first", "--runner", FAKE], cwd=tmp, capture_output=True, text=True,
-                          timeout=60, check=False)
+                          timeout=600, check=False)
     expect(done.returncode == 2 and "not the model that was measured" in done.stderr, "changed model", done.stderr)
     expect(not (tmp / "first.2").exists(), "changed model", "a folder was made")
 finish(f"{len(CASES) + 1} cases as documented")

@@ -21,7 +21,7 @@ T975 = {6: 2.57058, 8: 2.36462}  # Student's t, 97.5 %, printed tables, by numbe
 
 def ab(directory, *words, verb="ab"):
     return subprocess.run([ETPROF, verb, *words, "--runner", FAKE], cwd=directory, capture_output=True, text=True,
-                          timeout=60, check=False)
+                          timeout=600, check=False)
 
 
 def session(tmp, directives, *extra):

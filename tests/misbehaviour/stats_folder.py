@@ -15,7 +15,7 @@ ETPROF, FAKE = (str(pathlib.Path(p).resolve()) for p in sys.argv[1:3])
 
 
 def etprof(root, *words):
-    return subprocess.run([ETPROF, *words], cwd=root, capture_output=True, text=True, timeout=120, check=False)
+    return subprocess.run([ETPROF, *words], cwd=root, capture_output=True, text=True, timeout=600, check=False)
 
 
 def session(root, script, *words):

@@ -16,7 +16,7 @@ HEAD = b"experiment,block,iteration,duration_ns\n"
 
 
 def run(data, *args, verb="stats"):
-    return subprocess.run([ETPROF, verb, *args], input=data, capture_output=True, timeout=60, check=False)
+    return subprocess.run([ETPROF, verb, *args], input=data, capture_output=True, timeout=600, check=False)
 
 
 def rows(arms=("a", "b"), blocks=8, durations=None, extra=b""):

@@ -41,7 +41,7 @@ def command(*extra, blocks=8, seed=7, trace=False):
             "--quiet", "--out", "run", "--format", "json", *([] if trace else ["--no-trace"]), *extra]
 
 
-def run(directory, args, timeout=120):
+def run(directory, args, timeout=600):
     return subprocess.run(args, cwd=directory, capture_output=True, text=True, timeout=timeout, check=False)
 
 

@@ -22,7 +22,7 @@ DUMP = "linux_sme2_on/model_linux_sme2_on_t1_b2.etdump"
 
 def verify(directory):
     done = subprocess.run([ETPROF, "verify", "run", "--format", "json"], cwd=directory, capture_output=True,
-                          text=True, timeout=60, check=False)
+                          text=True, timeout=600, check=False)
     document = json.loads(done.stdout) if done.stdout else None
     states = {f["path"]: f["state"] for f in document["raw"] + document["derived"]} if document else {}
     return done, document, states

@@ -16,7 +16,7 @@ ETPROF = os.environ.get("ETPROF") or str(ROOT / "build" / "release" / "bin" / "e
 class ReadBack(ExportCase):
     def etprof(self, *argv):
         done = subprocess.run([ETPROF, *map(str, argv)], text=True, capture_output=True,
-                              stdin=subprocess.DEVNULL, timeout=240)
+                              stdin=subprocess.DEVNULL, timeout=600)
         self.assertEqual(done.returncode, 0, done.stderr)
         return json.loads(done.stdout)
 

@@ -25,7 +25,7 @@ TABLES = ["category_summary.csv", "operator_details.csv", "other_top_ops.csv", "
 
 
 def run(cwd, *words, code=0):
-    done = subprocess.run([ETPROF, *map(str, words)], cwd=cwd, capture_output=True, text=True, timeout=60, check=False)
+    done = subprocess.run([ETPROF, *map(str, words)], cwd=cwd, capture_output=True, text=True, timeout=600, check=False)
     expect(done.returncode == code, f"{words}: exit code {done.returncode}, not {code}: {done.stderr}")
     return done
 

@@ -26,7 +26,7 @@ def main():
     model = root / "examples" / "models" / "toy_cnn_xnnpack_fp32.pte"
 
     def run(cwd, *args, status=0):
-        done = subprocess.run([etprof, *map(str, args)], cwd=cwd, capture_output=True, text=True, timeout=120,
+        done = subprocess.run([etprof, *map(str, args)], cwd=cwd, capture_output=True, text=True, timeout=600,
                               env={**os.environ, "ETPROF_RUNNER": str(bundle)})
         assert done.returncode == status, (args, done.returncode, done.stdout[-2000:], done.stderr)
         return done

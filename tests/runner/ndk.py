@@ -81,7 +81,7 @@ class Ndk(unittest.TestCase):
             file = self.dir / "toolchain.cmake"
             file.write_text(TOOLCHAIN % {"abi": abi, "id": compiler, "version": version})
             words.append("-DCMAKE_TOOLCHAIN_FILE=%s" % file)
-        done = subprocess.run(list(map(str, words)), capture_output=True, text=True, timeout=120)
+        done = subprocess.run(list(map(str, words)), capture_output=True, text=True, timeout=600)
         self.said = " ".join((done.stdout + done.stderr).split())
         return done.returncode
 
@@ -141,7 +141,7 @@ class Ndk(unittest.TestCase):
         self.assertEqual(self.configure(folder, android=False, more=more), 0, self.said)
         for words in (["--build", self.dir / "build", "--parallel", "2"],
                       ["--install", self.dir / "build", "--prefix", self.dir / "bundle"]):
-            done = subprocess.run([CMAKE, *map(str, words)], capture_output=True, text=True, timeout=300)
+            done = subprocess.run([CMAKE, *map(str, words)], capture_output=True, text=True, timeout=600)
             self.assertEqual(done.returncode, 0, done.stdout[-3000:])
         bundle = json.loads((self.dir / "bundle/bundle.json").read_text())
         self.assertEqual((bundle["triple"], bundle["executorch"]["version"]), ("aarch64-linux-gnu", "1.5.1"))

@@ -17,7 +17,7 @@ MODEL = str(SOURCE / "examples/models/toy_cnn_xnnpack_fp32.pte")
 
 
 def etprof(tmp, *args, stdin=None):
-    return subprocess.run([ETPROF, *args], cwd=tmp, input=stdin, capture_output=True, text=True, timeout=120, check=False)
+    return subprocess.run([ETPROF, *args], cwd=tmp, input=stdin, capture_output=True, text=True, timeout=600, check=False)
 
 
 def measure(tmp, out, *args):

@@ -23,7 +23,7 @@ OUT = "model_profiling/out_toy_cnn/runs/mac"
 def sh(cwd, line, code=0, err=()):
     env = {**os.environ, "ETPROF": ETPROF}
     done = subprocess.run(["bash", "-c", line], cwd=cwd, env=env, capture_output=True, text=True,
-                          timeout=300, check=False, stdin=subprocess.DEVNULL)
+                          timeout=600, check=False, stdin=subprocess.DEVNULL)
     for part in err:
         expect(part in done.stderr, f"{line}: stderr has no {part!r}: {done.stderr}")
     codes = code if isinstance(code, tuple) else (code,)
@@ -91,7 +91,7 @@ def main(cwd):
     artifacts.mkdir(parents=True)
     shutil.copy(ROOT / "examples/models" / MODEL, artifacts)
     probe = subprocess.run([ETPROF, "ab", str(ROOT / "examples/models" / MODEL), "--blocks", "1"],
-                           cwd=cwd, capture_output=True, text=True, timeout=120, check=False)
+                           cwd=cwd, capture_output=True, text=True, timeout=600, check=False)
     if "no runner for" in probe.stderr:
         print("skipped:", probe.stderr.strip())
         return 77

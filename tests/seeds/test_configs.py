@@ -18,7 +18,7 @@ etprof = str(pathlib.Path(sys.argv[1]).resolve())
 def run(*words):
     with tempfile.TemporaryDirectory() as tmp:
         return subprocess.run([etprof, "run", *map(str, words)], cwd=tmp, capture_output=True, text=True,
-                              timeout=60, check=False)
+                              timeout=600, check=False)
 
 
 schema = json.loads((ROOT / "model_profiling/schemas/config.schema.json").read_text())

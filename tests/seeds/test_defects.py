@@ -66,7 +66,7 @@ def d28_only_leaves_the_earlier_run_alone(cwd, out, run):
 def main(cwd):
     def run(*words):
         return subprocess.run([ETPROF, "run", *words], cwd=cwd, capture_output=True, text=True,
-                              timeout=240, check=False)
+                              timeout=600, check=False)
 
     (cwd / "config.json").write_text(json.dumps(CONFIG))
     done = run("config.json")

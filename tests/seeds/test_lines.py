@@ -60,7 +60,7 @@ exec {ETPROF} "$@"
 def type_line(cwd, env, line):
     for word, value in PLACEHOLDERS.items():
         line = line.replace(word, value)
-    done = subprocess.run(["bash", "-c", line], cwd=cwd, env=env, capture_output=True, text=True, timeout=300,
+    done = subprocess.run(["bash", "-c", line], cwd=cwd, env=env, capture_output=True, text=True, timeout=600,
                           check=False, stdin=subprocess.DEVNULL)
     return done.returncode, done.stdout + done.stderr
 
@@ -83,7 +83,7 @@ def main(tmp):
     (shims / "python").symlink_to(sys.executable)
     env = {**os.environ, "PATH": f"{shims}:{os.environ['PATH']}", "HOME": str(tmp), "ETPROF": recorder(tmp)}
     probe = subprocess.run([ETPROF, "smoke", "--model", ROOT / "examples/models" / MODEL], cwd=tmp, capture_output=True,
-                           text=True, timeout=120, check=False)
+                           text=True, timeout=600, check=False)
     if "no runner for" in probe.stdout + probe.stderr:
         print("skipped: no runner for this machine is built (scripts/build-runner native)")
         return 77

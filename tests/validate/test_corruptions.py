@@ -206,7 +206,7 @@ def renew_hashes(d):
 
 def validate(d):
     done = subprocess.run([ETPROF, "validate", d.name, "--format", "json"], cwd=d.parent, capture_output=True,
-                          text=True, timeout=60, check=False)
+                          text=True, timeout=600, check=False)
     if done.returncode not in (0, 1):
         return done.returncode, [], done.stderr
     return done.returncode, [c for c in json.loads(done.stdout)["checks"] if c["ok"] is False and c["required"]], ""
@@ -215,7 +215,7 @@ def validate(d):
 def main(tmp):
     good = tmp / "good"
     shutil.copytree(ROOT / "examples/runs/image_encoder_int8_qemu", good)
-    subprocess.run([ETPROF, "report", "good", "--quiet"], cwd=tmp, check=True, timeout=60,
+    subprocess.run([ETPROF, "report", "good", "--quiet"], cwd=tmp, check=True, timeout=600,
                    capture_output=True)
     code, bad, err = validate(good)
     if code != 0:

@@ -88,7 +88,7 @@ def is_required(schema, document, path):
 
 
 def validated(path):
-    done = subprocess.run([ETPROF, "validate", path, "--format", "json"], capture_output=True, text=True, timeout=60, check=False)
+    done = subprocess.run([ETPROF, "validate", path, "--format", "json"], capture_output=True, text=True, timeout=600, check=False)
     return [(c["id"], c["ok"], c["found"]) for c in json.loads(done.stdout)["checks"] if c["id"].startswith("schema")]
 
 
@@ -122,7 +122,7 @@ def printed(tmp, *words, codes=CODES):
     """Calls a verb; its document is judged."""
     words = [str(w) for w in words]
     verbs.add(words[0])
-    done = subprocess.run([ETPROF, *words, "--format", "json", "--quiet"], cwd=tmp, capture_output=True, text=True, timeout=120,
+    done = subprocess.run([ETPROF, *words, "--format", "json", "--quiet"], cwd=tmp, capture_output=True, text=True, timeout=600,
                           check=False)
     label = " ".join(w.replace(str(tmp), "").replace(str(ROOT), "") for w in words)
     if not check(done.returncode in codes and done.stdout, f"{label}: exit {done.returncode}: {done.stderr[-400:]}"):
@@ -192,7 +192,7 @@ def machine(tmp):
     printed(tmp, "skills")
     printed(tmp, "skills", "run", "01,06", "--dry-run")
     verbs.add("models")
-    done = subprocess.run([ETPROF, "models", "--format", "json"], cwd=tmp, capture_output=True, text=True, timeout=60, check=False)
+    done = subprocess.run([ETPROF, "models", "--format", "json"], cwd=tmp, capture_output=True, text=True, timeout=600, check=False)
     judge(tmp, "models", json.loads(done.stdout) if done.stdout else {"schema": f"nothing: {done.stderr[-300:]}"})
     if (BUNDLE / "bundle.json").exists():
         judge(tmp, "bundle.json", json.loads((BUNDLE / "bundle.json").read_text()))

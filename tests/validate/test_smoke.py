@@ -16,7 +16,7 @@ STEPS = ["model", "measure", "evidence", "analyse", "report", "validate", "dumps
 
 def smoke(cwd, *words, code=0):
     done = subprocess.run([ETPROF, "smoke", *words, "--quiet", "--format", "json"], cwd=cwd, capture_output=True,
-                          text=True, timeout=240, check=False)
+                          text=True, timeout=600, check=False)
     answer = json.loads(done.stdout) if done.stdout else {"ok": None, "steps": [], "folder": None}
     if "no runner for" in json.dumps(answer):
         print("skipped: no runner is built here")
@@ -55,7 +55,7 @@ def main(cwd):
     expect(again["folder"] is None, f"a folder is left: {again['folder']}")
     left = [p.name for p in work.glob("smoke-*")]
     expect(len(left) == 1, f"left behind: {left}")
-    done = subprocess.run([ETPROF, "validate", "kept"], cwd=cwd, capture_output=True, text=True, timeout=60, check=False)
+    done = subprocess.run([ETPROF, "validate", "kept"], cwd=cwd, capture_output=True, text=True, timeout=600, check=False)
     expect(done.returncode == 0, done.stdout)
     return 0
 
