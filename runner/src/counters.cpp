@@ -283,8 +283,7 @@ bool open_all(const std::vector<Pmu> &pmus, bool with_cache)
     return error == 0;
 }
 
-// A millisecond of work: long enough for counters that take turns to have had one.
-void work()
+void work_a_millisecond()
 {
     volatile uint64_t sum = 0;
     for (uint64_t end = now_ns() + 1000000; now_ns() < end;) {
@@ -292,13 +291,19 @@ void work()
     }
 }
 
+// Counters that others use as well take turns of a few milliseconds: each is given time for one.
 bool they_count()
 {
     Reading before{}, after{};
     read_values(before);
-    work();
-    read_values(after);
-    return after.running > before.running && after.value[0] > before.value[0];
+    for (int i = 0; i < 32; i++) {
+        work_a_millisecond();
+        read_values(after);
+        if (after.running > before.running && after.value[0] > before.value[0]) {
+            return true;
+        }
+    }
+    return false;
 }
 
 void open_counters()

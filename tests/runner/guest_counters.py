@@ -51,8 +51,9 @@ def said(text, lines):
 
 def counting(machine, root):
     lines = [f"{RUNNER} --model /m.pte < /commands", f"{RUNNER} --model /m.pte --threads 2 < /commands",
-             f"{RUNNER} --model /m.pte --kind traced < /commands", f"as 1000 {RUNNER} --probe"]
-    one, two, traced, user = said(guest.run_machine(machine, root, lines, cpu="max,pauth-impdef=on,sme512=on",
+             f"{RUNNER} --model /m.pte --kind traced < /commands", f"as 1000 {RUNNER} --probe",
+             f"/occupy shared 7 {RUNNER} --model /m.pte < /more", f"/occupy pinned 16 {RUNNER} --probe"]
+    one, two, traced, user, turns, none = said(guest.run_machine(machine, root, lines, cpu="max,pauth-impdef=on,sme512=on",
                                                     more=("-smp", "1", "-icount", "shift=2,sleep=off")), lines)
     name = "one thread"
     expect(one["hello"][0]["counters"]["events"] == "hardware", name, one["hello"])
@@ -76,6 +77,20 @@ def counting(machine, root):
            told["fix"] == "sysctl kernel.perf_event_paranoid=2", name, told)
 
 
+    name = "counters that take turns"
+    cycles = TICKS * min(steady)
+    late = turns["iter"][3:]
+    whole = [it["cycles"] for it in late if "cycles" in it and "scaled" not in it]
+    part = [it["cycles"] for it in late if "scaled" in it]
+    without = [it for it in late if "cycles" not in it]
+    expect(len(whole) > 10 and part and without, name, (len(whole), part, len(without)))
+    expect(all(abs(c - cycles) <= 200 for c in whole), name, f"not {cycles}: {whole}")
+    # What was seen stands for the rest: the same within the share that was not seen.
+    expect(all(0.7 * cycles < c < 1.3 * cycles for c in part), name, f"far from {cycles}: {part}")
+    told = none["hello"][0]["counters"]
+    expect(told["events"] == "none" and told["why"] == "the counters can be opened, but do not count", "others have them", told)
+
+
 def without_pmu(machine, root):
     name = "no PMU"
     lines = [f"{RUNNER} --model /m.pte < /commands"]
@@ -96,6 +111,8 @@ def main():
         guest.compile_to(root / "init", "-static", guest.HERE / "init.c")
         shutil.copy(ROOT / "examples/models/toy_cnn_xnnpack_fp32.pte", root / "m.pte")
         (root / "commands").write_text("run 3\nrun 6\n")
+        (root / "more").write_text("run 3\nrun 60\n")
+        guest.compile_to(root / "occupy", "-static", pathlib.Path(__file__).parent / "occupy.c")
         counting(machine, root)
         without_pmu(machine, root)
     print(f"{len(FAILURES)} failures" if FAILURES else "they count")
