@@ -16,9 +16,21 @@ static etp_remote *remote_of(const etp_device *d)
 
 // ---- starting ----
 
-static void append_command(etp_device *d, const char *const *args, const char *const *env,
-                           etp_strbuf *s)
+#define MARK "ETPROF_LAUNCH=%s-" // in the environment of what a session's launches start: nonce, number
+
+// Ends what carries a mark. A helper of the runner may have left its group and session; its environment
+// names it still. Where /proc is no folder of processes (macOS) this does nothing.
+static const char k_sweep[] = "sweep() {\n"
+                              "  for e in $(grep -ls \"$1\" /proc/[0-9]*/environ 2>/dev/null); do\n"
+                              "    e=${e#/proc/}; kill -9 ${e%/environ} 2>/dev/null\n"
+                              "  done\n"
+                              "}\n";
+
+static void append_command(etp_device *d, const etp_remote_launch *l, const char *const *args,
+                           const char *const *env, etp_strbuf *s)
 {
+    // In a shell of its own, which becomes the runner: what is exported marks the launch, not this script.
+    etp_strbuf_printf(s, "exec 3<&0\n(\nexport " MARK "%u-\n", remote_of(d)->nonce, (unsigned)l->number);
     // A bundle with its own C library must not get libraries that were meant for the system's.
     etp_strbuf_appendz(s, d->bundle.own_libraries ? "unset LD_PRELOAD LD_LIBRARY_PATH\n" : "");
     for (size_t i = 0; env && env[i]; i++) { // "NAME=VALUE", names are ours
@@ -28,7 +40,7 @@ static void append_command(etp_device *d, const char *const *args, const char *c
         etp_remote_quote(s, env[i] + name + 1);
         etp_strbuf_appendz(s, "\n");
     }
-    etp_strbuf_appendz(s, "exec 3<&0\n");
+    etp_strbuf_appendz(s, "exec ");
     for (size_t i = 0; d->bundle.start[i]; i++) {
         const char *word = d->bundle.start[i];
         bool bare = strcmp(word, d->bundle.runner) == 0 && word[0] == '/'; // our path, not theirs
@@ -41,23 +53,30 @@ static void append_command(etp_device *d, const char *const *args, const char *c
         etp_remote_quote(s, args[i]);
         etp_strbuf_appendz(s, " ");
     }
-    etp_strbuf_appendz(s, "<&3 3<&- &\n");
+    etp_strbuf_appendz(s, "<&3 3<&-\n) &\n");
 }
 
 // The runner ends when its input does. While it computes it does not look at its input: then a
-// watch ends it as soon as the shell's parent, the daemon's half of the connection, is gone. The
-// shell stays its parent, so that it also dies with the shell.
+// watch ends it as soon as the shell's parent, the daemon's half of the connection, is gone (sshd), or
+// the shell itself, which a daemon may end with the connection (adbd). The
+// shell stays its parent, so that it also dies with the shell. The watch takes the session's folder along, unless
+// another launch is at work there: then only the connection was lost, and the session goes on over a new one.
 static const char k_after_start[] =
     "r=$!\n"
     "exec 3<&- </dev/null\n"
-    "echo $r >\"$f\"\n"
+    "mkdir -p \"$w\"; echo $r >\"$f\"\n"
     "t=\n"
     "if [ -d /proc/$PPID ]; then\n"
-    "  ( while kill -0 $r && [ -d /proc/$PPID ]; do sleep 5; done; kill -9 $r ) >/dev/null 2>&1 &\n"
+    "  ( while kill -0 $r && [ -d /proc/$PPID ]; do sleep 5; done; kill -9 $r; sweep \"$k\"\n"
+    "    [ ! -d /proc/$PPID ] || ! kill -0 $$ || exit\n"
+    "    rm -f \"$f\"\n"
+    "    for x in \"$w\"/pid.*; do [ ! -f \"$x\" ] || exit; done\n"
+    "    mv \"$w\" \"$w.$r\" && rm -rf \"$w.$r\" ) >/dev/null 2>&1 &\n"
     "  t=$!\n"
     "fi\n"
     "wait $r; s=$?\n"
-    "[ -z \"$t\" ] || kill $t 2>/dev/null\n"
+    "if [ -z \"$t\" ]; then :; elif [ -d /proc/$PPID ]; then kill $t 2>/dev/null; else wait $t; fi\n"
+    "sweep \"$k\"\n"
     "rm -f \"$f\"\n"
     "echo \"$m$s\" >&2\n"
     "exit $s\n";
@@ -99,12 +118,13 @@ static etp_status remote_start(etp_device *d, const char *const *args, const cha
     l->number = r->n_started++;
     snprintf(l->marker, sizeof l->marker, "etprof-end %016llx ",
              (unsigned long long)etp_os_random_u64());
-    etp_strbuf_appendz(&script, "w=");
+    etp_strbuf_appendz(&script, k_sweep);
+    etp_strbuf_printf(&script, "k=" MARK "%u-\nw=", r->nonce, (unsigned)l->number);
     etp_remote_quote(&script, r->work);
     etp_strbuf_printf(&script, "\nf=\"$w/pid.%u\"\nm='%s'\n{ mkdir -p \"$w\" && cd ", (unsigned)l->number, l->marker);
     etp_remote_quote(&script, r->bundle);
     etp_strbuf_appendz(&script, "; } || { echo \"${m}126\" >&2; exit 126; }\n");
-    append_command(d, args, env, &script);
+    append_command(d, l, args, env, &script);
     etp_strbuf_appendz(&script, k_after_start);
     const char *const *argv = script.failed ? NULL : etp_remote_argv(r, script.ptr, &arena);
     const etp_process_spec spec = {.argv = argv, .leaves = r->leaves};
@@ -137,6 +157,7 @@ static void end_there(etp_device *d, const etp_remote_launch *one)
     const char *which = one ? etp_arena_printf(&arena, "%u", (unsigned)one->number) : "*";
     etp_strbuf_printf(&script, "\nfor f in \"$w\"/pid.%s; do\n  [ -f \"$f\" ] || continue\n%sdone\n",
                       which ? which : "*", k_kill);
+    etp_strbuf_printf(&script, "%ssweep " MARK "%s%s\n", k_sweep, r->nonce, one ? which : "", one ? "-" : "");
     etp_strbuf_appendz(&script, one ? "" : "rm -rf \"$w\"\n");
     const uint64_t most = (uint64_t)10 * 1000000000u;
     etp_remote_call call = {.script = script.ptr, .cleanup = true,

@@ -42,6 +42,8 @@ ETP_API ETP_NODISCARD etp_status etp_os_write_atomic(const char *path, etp_str c
 typedef etp_status etp_os_fill(void *ctx, etp_sink *sink, etp_error *err);
 ETP_API ETP_NODISCARD etp_status etp_os_replace_by(const char *path, etp_os_fill *fill, void *ctx,
                                                    etp_error *err);
+// Removes the temporary neighbours that processes left in DIR when they were killed. Goes on after failures.
+ETP_API void etp_os_sweep_temporary(const char *dir);
 // Appends and fsyncs. When not everything could be written the file is cut back to what it was.
 ETP_API ETP_NODISCARD etp_status etp_os_append(const char *path, etp_str content, etp_error *err);
 ETP_API ETP_NODISCARD etp_status etp_os_truncate(const char *path, uint64_t size, etp_error *err);

@@ -351,6 +351,9 @@ ETP_API ETP_NODISCARD etp_status etp_run_commit(etp_run_writer *w, const etp_run
 ETP_API ETP_NODISCARD etp_status etp_run_finish(etp_run_writer *w, etp_run_state state,
                                                 etp_error *err);
 
+// Removes what killed processes left half-written in a run folder: files that never got their names.
+ETP_API void etp_run_sweep(const char *dir, etp_arena *arena);
+
 // Writes a derived file (atomically) and records its hash in derived.json. May be called at any
 // time on a folder of any state; refuses the names of raw files.
 ETP_API ETP_NODISCARD etp_status etp_run_write_derived(const char *dir, const char *relative,

@@ -120,6 +120,7 @@ etp_status etp_run_resume(const char *dir, etp_arena *arena, etp_run *run, etp_r
     ETP_TRY(cut_back(samples, run->blocks_done, true, &out->samples_bytes, err));
     ETP_TRY(cut_back(environment, run->blocks_done, false, &out->environment_bytes, err));
     ETP_TRY(remove_leftovers(out, run->blocks_done + 1, err));
+    etp_run_sweep(dir, arena);
     run->state = ETP_RUN_RUNNING;
     run->signal = 0;
     run->files.n = 0;

@@ -157,6 +157,50 @@ def runner_goes_with_us(b: Bench):
     b.assert_no_orphans()
 
 
+def helpers_go_with_us(b: Bench):
+    """What a runner starts there, in a session of its own and without a parent: gone at the runner's end, and when etprof
+    is killed outright. Then the session's folder there goes, too."""
+    bundle = pathlib.Path(b.env["ETPROF_RUNNER"])
+    start = " ".join(f"{bundle}/{w}" if (bundle / w).is_file() else w for w in json.loads((bundle / "bundle.json").read_text())["start"])
+    note = b.work / "helpers"
+    wrapper = b.work / "with_helper"
+    wrapper.write_text(f"#!/bin/sh\n( setsid sleep 1000 </dev/null >/dev/null 2>&1 & echo $! >>{note} )\n"
+                       f"cd {bundle} && exec {start} \"$@\"\n")
+    wrapper.chmod(0o755)
+
+    def started():
+        return note.read_text().split()
+
+    def alive():
+        found = []
+        for pid in started():
+            try:
+                if b"sleep" in pathlib.Path(f"/proc/{pid}/cmdline").read_bytes():
+                    found.append(pid)
+            except OSError:
+                pass
+        return found
+    done, _ = b.ab("--no-trace", "--runner", wrapper)
+    assert done.returncode == 0, done.stderr
+    assert len(started()) >= 3 and not alive(), (started(), alive())
+    before = set(b.home.rglob("work/*"))
+    words, _ = b.command("--iterations", "1000000", "--runner", wrapper)
+    p = subprocess.Popen(words, cwd=b.work, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL, env=b.env)
+    end = time.monotonic() + 30
+    last = []
+    while not (set(last) & set(alive())) and time.monotonic() < end:  # the launch that will not end, not the questions before it
+        last = alive()
+        time.sleep(0.7)
+    assert set(last) & set(alive()) and p.poll() is None, "no helper"
+    p.kill()
+    p.wait()
+    end = time.monotonic() + 15
+    while (alive() or not set(b.home.rglob("work/*")) <= before) and time.monotonic() < end:
+        time.sleep(0.1)
+    assert not alive(), alive()
+    assert set(b.home.rglob("work/*")) <= before, set(b.home.rglob("work/*")) - before
+
+
 def interrupt_ends_at_once(b: Bench):
     words, out = b.command("--blocks", "500", "--iterations", "50", "--no-trace")
     p = subprocess.Popen(words, cwd=b.work, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True, env=b.env)
@@ -417,7 +461,7 @@ def run(b: Bench, tests):
 
 
 COMMON = [measures_and_proves, sends_only_what_changed, arguments_stay_arguments, read_only_device,
-          runner_goes_with_us, interrupt_ends_at_once, other_verbs, resident_pairs,
+          runner_goes_with_us, helpers_go_with_us, interrupt_ends_at_once, other_verbs, resident_pairs,
           resident_runner_dies, sweep_with_turns, bad_runners, daemon_dies_mid_run,
           gone_and_resumed, cut_off_push, stalled_daemon]
 

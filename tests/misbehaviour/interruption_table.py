@@ -162,6 +162,8 @@ class Session:
         done = self.call("verify", "run")
         if done.returncode != 0:
             raise loss.Lost(f"verify: exit {done.returncode}: {done.stdout[-600:]}{done.stderr[-300:]}")
+        if list((self.tmp / "run").rglob("*.tmp-*")):
+            raise loss.Lost(f"half a file is left: {list((self.tmp / 'run').rglob('*.tmp-*'))}")
         if (self.tmp / "run" / "session.lock").exists():
             raise loss.Lost("session.lock is left")
         self.check_no_process()

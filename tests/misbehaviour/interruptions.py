@@ -191,6 +191,103 @@ def asked_counts():
         expect(counts == [{"warmup": 3, "timed": 8, "traced": 0}] * 2, name, counts)
 
 
+def renames(how):
+    """Replacing manifest.json fails with a full disk, or etprof is killed right before: each time a session writes it."""
+    if len(sys.argv) < 4:
+        print("skipped: renames: no LD_PRELOAD here")
+        return
+    trap = str(pathlib.Path(sys.argv[3]).resolve())
+    for nth in range(1, 6):
+        name = f"manifest's rename {nth}: {how}"
+        with tempfile.TemporaryDirectory() as tmp:
+            model(tmp)
+            env = {**os.environ, "RENAME_TRAP": f"manifest.json {nth} {how}", "LD_PRELOAD": trap,
+                   "ASAN_OPTIONS": "verify_asan_link_order=0"}
+            done = ab(tmp, "model.pte", *ARGS, "--blocks", "3", env=env)
+            expect(done.returncode == (5 if how == "fail" else -9), name, f"exit {done.returncode}: {done.stderr}")
+            if how == "fail":
+                expect("manifest.json: No space left" in done.stderr and len(done.stderr.splitlines()) == 1, name, done.stderr)
+            kept = manifest(tmp)["blocks_done"]
+            expect(kept >= nth - 2, name, f"{kept} blocks")
+            run = pathlib.Path(tmp) / "run"
+            if manifest(tmp)["state"] in ("none", "finished"):
+                # Nothing had begun: the name is free, or there is no session to go on with. Or all was done.
+                expect(nth in (1, 5), name, manifest(tmp))
+                continue
+            rows = (run / "samples.csv").read_bytes() if kept else b""
+            again = resume(tmp)
+            expect(again.returncode == 0 and manifest(tmp)["blocks_done"] == 3, name, (again.returncode, again.stderr))
+            expect((run / "samples.csv").read_bytes()[:100] == rows[:100] or not rows, name, "rows changed")
+            expect(not list(run.rglob("*.tmp-*")), name, list(run.rglob("*.tmp-*")))
+            sound = subprocess.run([ETPROF, "verify", "run", "--quiet"], cwd=tmp, capture_output=True, text=True, timeout=30,
+                                   check=False)
+            expect(sound.returncode == 0, name, sound.stdout + sound.stderr)
+
+
+def moved():
+    """The folder has another name when it is gone on with, and moves while its session runs."""
+    name = "moved folder"
+    with tempfile.TemporaryDirectory() as tmp:
+        p = begun(tmp)
+        p.kill()
+        p.wait(timeout=30)
+        (pathlib.Path(tmp) / "deep").mkdir()
+        (pathlib.Path(tmp) / "run").rename(pathlib.Path(tmp) / "deep" / "other name")
+        done = ab(tmp, "--resume", "deep/other name", "--quiet")
+        expect(done.returncode == 0, name, (done.returncode, done.stderr))
+        done = subprocess.run([ETPROF, "verify", "deep/other name", "--quiet"], cwd=tmp, capture_output=True, timeout=30,
+                              check=False)
+        expect(done.returncode == 0, name, done.stderr)
+    name = "folder moved under a running session"
+    with tempfile.TemporaryDirectory() as tmp:
+        p = begun(tmp, "--timeout", "1")
+        run, away = pathlib.Path(tmp) / "run", pathlib.Path(tmp) / "away"
+        run.rename(away)
+        p.wait(timeout=60)
+        expect(p.returncode == 5, name, p.returncode)
+        expect(not run.exists() or not (run / "manifest.json").exists(), name, "half a folder under the old name")
+        away.rename(run)
+        before = manifest(tmp)["blocks_done"]
+        done = resume(tmp)
+        expect(before >= 2 and done.returncode in (0, 6) and manifest(tmp)["blocks_done"] >= 6, name,
+               (before, done.returncode, done.stderr))
+
+
+def two_at_once():
+    """Two go on with the same session at the same moment: one does, the other is told."""
+    name = "two at once"
+    with tempfile.TemporaryDirectory() as tmp:
+        p = begun(tmp)
+        p.kill()
+        p.wait(timeout=30)
+        both = [subprocess.Popen([ETPROF, "ab", "--resume", "run", "--quiet", "--runner", FAKE], cwd=tmp, text=True,
+                                 stdout=subprocess.DEVNULL, stderr=subprocess.PIPE) for _ in range(2)]
+        ends = sorted((b.communicate(timeout=60)[1], b.returncode) for b in both)
+        codes = sorted(code for _, code in ends)
+        expect(codes == [0, 2], name, ends)
+        expect(manifest(tmp)["blocks_done"] == 6, name, manifest(tmp)["blocks_done"])
+        rows = (pathlib.Path(tmp) / "run" / "samples.csv").read_text().splitlines()
+        expect(len(rows) == len(set(rows)), name, "rows are there twice")
+
+
+def read_only():
+    """A folder on a file system that may only be read: nothing is changed, one line says why."""
+    name = "read-only folder"
+    with tempfile.TemporaryDirectory() as tmp:
+        p = begun(tmp)
+        p.kill()
+        p.wait(timeout=30)
+        done = subprocess.run(["unshare", "-rm", "sh", "-c", "mount --bind run run && mount -o remount,ro,bind run && exec \"$@\"",
+                               "sh", ETPROF, "ab", "--resume", "run", "--quiet", "--runner", FAKE], cwd=tmp,
+                              capture_output=True, text=True, timeout=60, check=False)
+        if "unshare:" in done.stderr or "mount:" in done.stderr:
+            print(f"skipped: {name}: no user namespaces here ({done.stderr.strip()})")
+            return
+        expect(done.returncode == 5 and "Read-only file system" in done.stderr and len(done.stderr.splitlines()) == 1, name,
+               (done.returncode, done.stderr))
+        expect(resume(tmp).returncode == 0, name, "not resumed when it could be written")
+
+
 def one_arm(name, directive, wanted, measured):
     """Its finding, beside what was measured of the other arm; exit code 6."""
     with tempfile.TemporaryDirectory() as tmp:
@@ -229,6 +326,11 @@ stale("empty lock", b"")
 held_by_other()
 lock_is_no_file()
 limited()
+renames("fail")
+renames("kill")
+moved()
+two_at_once()
+read_only()
 asked_counts()
 one_arm("crash in one arm", "on sme2 timed * crash", "linux_sme2_on could not be measured, the other arm could: each of its 3 launches "
         "was lost (crash: the runner was ended by signal 11", False)

@@ -101,6 +101,7 @@ etp_status etp_ab_write_files(const etp_ab_session *session, const char *dir, et
 {
     etp_arena arena = {0};
     writer w = {.dir = dir, .arena = &arena};
+    etp_run_sweep(dir, &arena);
     etp_status st = write_all(session, &w, err);
     etp_kernels_answer kernels;
     if (st == ETP_OK) {

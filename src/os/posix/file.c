@@ -14,6 +14,8 @@
 #include "base/sink.h"
 #include "os/system.h"
 
+#define TEMPORARY ".tmp-" // and the number of the process
+
 static int open_retry(const char *path, int flags)
 {
     int fd;
@@ -237,7 +239,7 @@ static etp_status replace(const char *path, etp_os_fill *fill, void *ctx, bool s
         return write_temp(path, fill, ctx, false, err);
     }
     etp_arena arena = {0};
-    const char *temp = etp_arena_printf(&arena, "%s.tmp-%ld", path, (long)getpid());
+    const char *temp = etp_arena_printf(&arena, "%s" TEMPORARY "%ld", path, (long)getpid());
     etp_status status = temp ? write_temp(temp, fill, ctx, sync, err) : etp_fail_nomem(err, path);
     if (status == ETP_OK && rename(temp, path) != 0) {
         status = etp_fail_errno(err, ETP_IO, "cannot write %s", path);
@@ -250,6 +252,29 @@ static etp_status replace(const char *path, etp_os_fill *fill, void *ctx, bool s
     }
     etp_arena_dispose(&arena);
     return status;
+}
+
+void etp_os_sweep_temporary(const char *dir)
+{
+    etp_arena arena = {0};
+    etp_dir_list list = {0};
+    if (etp_os_list(dir, &arena, &list, NULL) != ETP_OK) {
+        list.n = 0;
+    }
+    for (size_t i = 0; i < list.n; i++) {
+        const char *mark = strstr(list.items[i].name, TEMPORARY);
+        int64_t pid;
+        if (!mark || list.items[i].is_dir ||
+            !etp_parse_i64(etp_str_from(mark + strlen(TEMPORARY)), &pid) || pid <= 0 || pid > INT32_MAX ||
+            etp_process_alive(pid)) {
+            continue;
+        }
+        const char *path = etp_arena_printf(&arena, "%s/%s", dir, list.items[i].name);
+        if (path) {
+            unlink(path);
+        }
+    }
+    etp_arena_dispose(&arena);
 }
 
 static etp_status fill_text(void *ctx, etp_sink *sink, etp_error *err)
