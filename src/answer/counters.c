@@ -134,7 +134,10 @@ static void take_reason(const etp_run *run, etp_arena *arena, etp_counters *out)
     for (size_t i = 0; i < run->facts.n; i++) {
         etp_run_fact f = run->facts.items[i];
         if (etp_str_eqz(f.key, "counters")) {
-            out->why = etp_arena_strdup(arena, f.value);
+            etp_str none = ETP_STR("none: ");
+            bool refused = etp_str_starts(f.value, none);
+            out->why = refused ? etp_arena_strdup(arena, (etp_str){f.value.ptr + none.len, f.value.len - none.len})
+                               : "the runner can count, but no launch was counted";
         } else if (etp_str_eqz(f.key, "counters_fix")) {
             out->fix = etp_arena_strdup(arena, f.value);
         }
@@ -314,7 +317,7 @@ void etp_counters_section(const etp_counters *c, const etp_counters_names *compa
     etp_report_section(r, 1, "counters", "Cycles and clock");
     etp_report_section_is_detail(r);
     if (!c->events) {
-        etp_report_note(r, ETP_INFO, "not counted (%s)%s%s", c->why, c->fix ? "; what would allow it: " : "",
+        etp_report_note(r, ETP_INFO, "not counted: %s%s%s", c->why, c->fix ? "; what would allow it: " : "",
                         c->fix ? c->fix : "");
         return;
     }

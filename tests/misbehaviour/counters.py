@@ -177,7 +177,7 @@ def refused():
     with tempfile.TemporaryDirectory() as tmp:
         done = session(tmp, BASE, FAKE_COUNTERS="denied")
         said = done.stdout.replace("\n", " ")
-        expect("not counted (none: the fake was told to refuse); what would allow it: tell it otherwise" in said, name,
+        expect("not counted: the fake was told to refuse; what would allow it: tell it otherwise" in said, name,
                done.stdout[-900:])
         manifest, report = document(tmp, "manifest.json"), document(tmp, "report.json")
         expect("cycle counters" in manifest["unreadable"], name, manifest["unreadable"])
@@ -189,6 +189,15 @@ def refused():
             etprof(tmp, "doctor", "--runner", FAKE, "--format", "json", FAKE_COUNTERS="denied").stdout)["checks"]}
         expect(checks["counters"]["ok"] is None and checks["counters"]["fix"] == "tell it otherwise", name, checks["counters"])
         expect("told to refuse" in checks["counters"]["found"], name, checks["counters"])
+
+
+def silent():
+    """It says that it can, and then does not."""
+    name = "counts nothing"
+    with tempfile.TemporaryDirectory() as tmp:
+        done = session(tmp, BASE, FAKE_COUNTERS="yes")
+        expect("the runner can count, but no launch was counted" in done.stdout.replace("\n", " "), name, done.stdout[-900:])
+        expect(document(tmp, "report.json")["comparisons"][0]["counters"] is None, name, "counters out of nothing")
 
 
 def older_runner():
@@ -213,6 +222,7 @@ some_missing()
 shared()
 one_arm()
 refused()
+silent()
 older_runner()
 too_much()
 print(f"{len(FAILURES)} failures" if FAILURES else "all as planted")
