@@ -217,13 +217,31 @@ static void read_launch(const etp_json_object *o, etp_run *run)
     }
 }
 
+static double double_or_unknown(const etp_json_object *o, const char *key)
+{
+    const json_t *v = json_object_get(o->object, key);
+    return v && !json_is_null(v) ? etp_json_get_double(o, key) : (double)NAN;
+}
+
+static etp_str text_or_empty(const etp_json_object *o, const char *key)
+{
+    return json_is_string(json_object_get(o->object, key)) ? etp_json_get_str(o, key) : ETP_STR("");
+}
+
 static etp_run_moment read_moment(const etp_json_object *o, const char *key)
 {
     etp_json_object at = etp_json_get_object(o, key);
-    const json_t *celsius = at.object ? json_object_get(at.object, "temperature_c") : NULL;
-    double temperature = etp_json_get_double(&at, "temperature_c");
+    const json_t *boost = json_object_get(at.object, "boost");
     return (etp_run_moment){
-        .temperature_c = celsius && !json_is_null(celsius) ? temperature : (double)NAN,
+        .temperature_c = double_or_unknown(&at, "temperature_c"),
+        .load1 = double_or_unknown(&at, "load1"),
+        .time_ns = at.object ? count_or_unknown(&at, "time_ns") : UINT64_MAX,
+        .memory_free_bytes = at.object ? count_or_unknown(&at, "memory_free_bytes") : UINT64_MAX,
+        .cpu_busy_ms = at.object ? count_or_unknown(&at, "cpu_busy_ms") : UINT64_MAX,
+        .cpu_steal_ms = at.object ? count_or_unknown(&at, "cpu_steal_ms") : UINT64_MAX,
+        .governor = text_or_empty(&at, "governor"),
+        .power = text_or_empty(&at, "power"),
+        .boost = json_is_boolean(boost) ? json_is_true(boost) : -1,
         .freq_max_khz = at.object ? count_or_unknown(&at, "freq_max_khz") : UINT64_MAX,
         .freq_cap_khz = at.object ? count_or_unknown(&at, "freq_cap_khz") : UINT64_MAX,
         .thermal_status = at.object ? count_or_unknown(&at, "thermal_status") : UINT64_MAX,

@@ -126,6 +126,10 @@ typedef struct etp_run_moment {
     uint64_t freq_max_khz; // fastest CPU
     uint64_t freq_cap_khz; // Σ of what the system allowed
     uint64_t thermal_status; // of Android
+    uint64_t time_ns, memory_free_bytes, cpu_busy_ms, cpu_steal_ms;
+    double load1;
+    etp_str governor, power; // empty: not read
+    int boost;               // -1: not read
 } etp_run_moment;
 
 typedef struct etp_run_block {

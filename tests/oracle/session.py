@@ -85,6 +85,21 @@ def check(folder):
                     [np.median(ln[name, b, "traced"]) - value[name, b] for b in blocks if (name, b, "traced") in ln])
         for key in ("load_ns", "first_ns", "peak_rss_bytes"):
             expect(abs(arm[key] - np.median([timed[name, b][key] for b in blocks])) <= 0.5, f"{folder.name}, {name}, {key}: {arm[key]}")
+    # What surrounded the blocks.
+    environment = report["environment"]
+    manifest = json.loads((folder / "manifest.json").read_text())
+    expect(environment["unreadable"] == manifest["unreadable"], f"unreadable: {environment['unreadable']}")
+    raw = [l for l in launches if l["type"] == "block"]
+    expect([b["block"] for b in environment["blocks"]] == [b["block"] for b in raw], "blocks of the environment")
+    for found, block in zip(environment["blocks"], raw):
+        start, end = block["start"], block["end"]
+        mine = [l for l in launches if l["type"] == "launch" and l["block"] == block["block"]]
+        near("load1", found["load1"], (start["load1"] + end["load1"]) / 2)
+        near("cpus_busy", found["cpus_busy"], (end["cpu_busy_ms"] - start["cpu_busy_ms"]) / (end["time_ns"] - start["time_ns"]) * 1e6)
+        expect(found["memory_free_bytes"] == min(start["memory_free_bytes"], end["memory_free_bytes"]), f"memory: {found}")
+        for key, field in (("interrupted", "involuntary_switches"), ("minor_faults", "minor_faults"), ("major_faults", "major_faults"), ("migrations", "migrations")):
+            expect(found[key] == sum(l[field] for l in mine), f"{key}: {found[key]}")
+        near("waited", found["waited"], sum(l["wait_ns"] for l in mine) / sum(l["wall_ns"] for l in mine))
     # Shares of the traced times, on the scale of the untraced headline.
     for op in report["operators"]:
         for arm in report["arms"]:

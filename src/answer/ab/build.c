@@ -356,6 +356,7 @@ static etp_status open_run(etp_ab_session *s, const char *dir, const etp_ab_opti
     ETP_TRY(etp_ab_states(s, err));
     ETP_TRY(etp_ab_count(s, err));
     ETP_TRY(etp_ab_drifts(s, err));
+    ETP_TRY(etp_ab_take_environment(s, &s->run, err));
     return ETP_OK;
 }
 

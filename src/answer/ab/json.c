@@ -650,6 +650,7 @@ void etp_ab_json_value(const etp_ab *ab, etp_json *j)
     next_fixes(j, ab);
     agreement(j, "correctness", &ab->correctness);
     lost(j, ab);
+    etp_ab_environment_json(j, ab);
     etp_json_end(j);
 }
 

@@ -21,6 +21,8 @@ void etp_ab_stop_json(etp_json *j, const etp_ab *ab);
 void etp_ab_states_json(etp_json *j, const etp_ab_comparison *c);
 // Members "findings", "ruled_out", "not_ruled_out".
 void etp_ab_findings_json(etp_json *j, const etp_ab *ab);
+// Member "environment": what surrounded the blocks.
+void etp_ab_environment_json(etp_json *j, const etp_ab *ab);
 // One member of "comparisons"; for documents that repeat it.
 void etp_ab_comparison_json(const etp_ab *ab, const etp_ab_comparison *c, etp_json *j);
 

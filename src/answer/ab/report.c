@@ -513,6 +513,7 @@ const etp_report *etp_ab_report(const etp_ab *ab, etp_arena *arena)
     etp_ab_blocks_section(ab, r);
     etp_ab_states_section(&one, ab, r, arena);
     etp_ab_counters_section(ab, r, arena);
+    etp_ab_environment_section(ab, r, arena);
     etp_ab_evidence_section(ab, r);
     reproducibility(ab, r, arena);
     return r;

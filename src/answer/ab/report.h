@@ -85,4 +85,7 @@ void etp_ab_counters_section(const etp_ab *ab, etp_report *r, etp_arena *arena);
 void etp_ab_blocks_section(const etp_ab *ab, etp_report *r);
 void etp_ab_evidence_section(const etp_ab *ab, etp_report *r);
 
+// What surrounded the blocks, and what could not be read, in environment.c; nothing without a session.
+void etp_ab_environment_section(const etp_ab *ab, etp_report *r, etp_arena *arena);
+
 #endif

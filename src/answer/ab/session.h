@@ -120,6 +120,8 @@ ETP_NODISCARD etp_status etp_ab_explain(etp_ab_session *s, etp_error *err);
 // words.c: grade and findings.
 ETP_NODISCARD etp_status etp_ab_judge(etp_ab_session *s, etp_error *err);
 
+// environment.c: what surrounded the blocks.
+ETP_NODISCARD etp_status etp_ab_take_environment(etp_ab_session *s, const etp_run *run, etp_error *err);
 // drift.c: change over the session, and what else changed.
 ETP_NODISCARD etp_status etp_ab_drifts(etp_ab_session *s, etp_error *err);
 const char *etp_ab_drift_words(etp_ab_session *s, const etp_ab_comparison *c); // NULL on out of memory
