@@ -11,6 +11,8 @@
 #include <etprof/bytes.h>
 #include <etprof/error.h>
 
+ETP_C_BEGIN
+
 // realloc-shaped: new_size 0 frees. NULL in etp_arena_init means the C library's.
 typedef struct etp_allocator {
     void *(*resize)(void *ctx, void *ptr, size_t old_size, size_t new_size);
@@ -74,5 +76,7 @@ static inline bool etp_add_size(size_t a, size_t b, size_t *out)
 }
 
 ETP_API etp_status etp_fail_nomem(etp_error *err, const char *what);
+
+ETP_C_END
 
 #endif

@@ -2,10 +2,13 @@
 // Bundled programs (.bpte, identifier BP08): a .pte with test inputs and expected outputs.
 //
 // Ownership: arrays live in the caller's arena; data borrows from the file's bytes.
+// Thread rule: immutable after reading.
 #ifndef ETPROF_BUNDLED_H
 #define ETPROF_BUNDLED_H
 
 #include <etprof/pte.h>
+
+ETP_C_BEGIN
 
 typedef struct etp_bundled_value {
     etp_evalue_kind kind; // TENSOR, INT, BOOL, DOUBLE; OTHER for newer kinds
@@ -44,5 +47,7 @@ ETP_API bool etp_bundled_probe(etp_bytes bytes);
 // Errors: ETP_CORRUPT, ETP_UNSUPPORTED, ETP_NOMEM.
 ETP_API ETP_NODISCARD etp_status etp_bundled_read(etp_bytes bytes, etp_arena *arena,
                                                   etp_bundled *out, etp_error *err);
+
+ETP_C_END
 
 #endif

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Borrowed views: etp_str (text) and etp_bytes (a range of a file). Cheap to copy, own nothing.
+// Thread rule: pure functions.
 #ifndef ETPROF_BYTES_H
 #define ETPROF_BYTES_H
 
@@ -9,6 +10,8 @@
 #include <string.h>
 
 #include <etprof/error.h>
+
+ETP_C_BEGIN
 
 typedef struct etp_str { // UTF-8 by intention, not verified; not NUL-terminated
     const char *ptr;     // may be NULL when len is 0
@@ -21,12 +24,17 @@ typedef struct etp_bytes {
     uint64_t base; // position of ptr[0] in the file it came from, for error messages
 } etp_bytes;
 
+#if defined(__cplusplus)
+#define ETP_STR(literal) (etp_str{(literal), sizeof(literal) - 1})
+#else
 #define ETP_STR(literal) ((etp_str){(literal), sizeof(literal) - 1})
+#endif
 #define ETP_STR_ARG(s) (int)((s).len), ((s).ptr ? (s).ptr : "") // for "%.*s"
 
 static inline etp_str etp_str_from(const char *z) // NULL gives the empty string
 {
-    return (etp_str){z, z ? strlen(z) : 0};
+    etp_str s = {z, z ? strlen(z) : 0};
+    return s;
 }
 
 static inline bool etp_str_eq(etp_str a, etp_str b)
@@ -76,5 +84,7 @@ static inline uint64_t etp_load_u64(const uint8_t *p)
 {
     return (uint64_t)etp_load_u32(p) | (uint64_t)etp_load_u32(p + 4) << 32;
 }
+
+ETP_C_END
 
 #endif

@@ -1,9 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 // Element types of tensors: ExecuTorch's ScalarType and XNNPACK's datatype in one list.
+// Thread rule: pure functions; names are static.
 #ifndef ETPROF_DTYPE_H
 #define ETPROF_DTYPE_H
 
 #include <etprof/bytes.h>
+
+ETP_C_BEGIN
 
 // name, bits per element (0 = not a fixed number), text in documents
 #define ETP_DTYPE_MAP(X)                                                                           \
@@ -56,5 +59,7 @@ ETP_API const char *etp_dtype_name(etp_dtype dtype);    // static, never NULL
 ETP_API unsigned etp_dtype_bits(etp_dtype dtype);
 // Bytes of ELEMENTS packed elements, rounded up; false on overflow or unknown size.
 ETP_API bool etp_dtype_bytes(etp_dtype dtype, uint64_t elements, uint64_t *out_bytes);
+
+ETP_C_END
 
 #endif

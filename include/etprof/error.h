@@ -2,6 +2,8 @@
 // Status codes and the caller-owned error record that every fallible function of etprof fills.
 //
 // Thread rule: no shared state; an etp_error belongs to the caller.
+// Readers of files say ETP_CORRUPT with the byte position for what breaks the format, ETP_UNSUPPORTED for a
+// sound file that is newer or larger than what they know, ETP_NOMEM.
 #ifndef ETPROF_ERROR_H
 #define ETPROF_ERROR_H
 
@@ -18,6 +20,16 @@
 #define ETP_PRINTF(fmt, first)
 #define ETP_NODISCARD
 #endif
+
+#if defined(__cplusplus) // around the declarations of every public header
+#define ETP_C_BEGIN extern "C" {
+#define ETP_C_END }
+#else
+#define ETP_C_BEGIN
+#define ETP_C_END
+#endif
+
+ETP_C_BEGIN
 
 // name, process exit code (the contract of `etprof help exit-codes`), text
 #define ETP_STATUS_MAP(X)                                                                          \
@@ -71,5 +83,7 @@ ETP_API const char *etp_status_text(etp_status status); // static, never NULL
             return etp_try_;                                                                       \
         }                                                                                          \
     } while (0)
+
+ETP_C_END
 
 #endif

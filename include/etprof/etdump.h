@@ -20,6 +20,8 @@
 #include <etprof/bytes.h>
 #include <etprof/error.h>
 
+ETP_C_BEGIN
+
 typedef enum etp_etdump_framing {
     ETP_ETDUMP_PREFIXED, // 4 bytes of size first: what the runtime writes
     ETP_ETDUMP_PLAIN     // none: what executorch.devtools' serializer writes, or prefix cut off
@@ -142,5 +144,7 @@ static inline bool etp_etdump_elapsed(uint64_t start, uint64_t end, uint64_t *ou
     *out_ticks = (end + ((uint64_t)1 << 32)) - start;
     return start <= UINT32_MAX;
 }
+
+ETP_C_END
 
 #endif

@@ -4,12 +4,15 @@
 // Read from the record: the edge graphs (operator, Python file and line, module path per debug
 // handle) and the map from instructions to handles. Weights inside the record are not touched.
 // Ownership: everything lives in the caller's arena; the bytes may go after reading.
+// Thread rule: immutable after reading.
 #ifndef ETPROF_ETRECORD_H
 #define ETPROF_ETRECORD_H
 
 #include <etprof/arena.h>
 #include <etprof/bytes.h>
 #include <etprof/error.h>
+
+ETP_C_BEGIN
 
 typedef struct etp_source {
     uint32_t handle;
@@ -75,5 +78,7 @@ ETP_API const etp_source *etp_etrecord_source(const etp_record_method *method, i
 // Handles of an instruction (one for a kernel, all of a partition for a delegate call), or NULL.
 ETP_API const etp_record_instruction *etp_etrecord_instruction(const etp_record_method *method,
                                                                uint32_t index);
+
+ETP_C_END
 
 #endif

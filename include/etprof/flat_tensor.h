@@ -2,10 +2,13 @@
 // Flat tensor files (.ptd, identifier FT01): named tensors kept outside a .pte.
 //
 // Ownership: arrays live in the caller's arena; data borrows from the file's bytes.
+// Thread rule: immutable after reading.
 #ifndef ETPROF_FLAT_TENSOR_H
 #define ETPROF_FLAT_TENSOR_H
 
 #include <etprof/pte.h>
+
+ETP_C_BEGIN
 
 typedef struct etp_flat_entry {
     etp_str key;
@@ -32,5 +35,7 @@ ETP_API bool etp_flat_tensor_probe(etp_bytes bytes);
 ETP_API ETP_NODISCARD etp_status etp_flat_tensor_read(etp_bytes bytes, etp_arena *arena,
                                                       etp_flat_tensor *out, etp_error *err);
 ETP_API const etp_flat_entry *etp_flat_tensor_find(const etp_flat_tensor *file, etp_str key);
+
+ETP_C_END
 
 #endif

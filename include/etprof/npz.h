@@ -2,13 +2,15 @@
 // numpy's array files (.npy, formats 1 to 3) and archives of them (.npz, stored or deflated).
 //
 // Ownership: an array of a .npy borrows its data from the file's bytes; those of a .npz and all names
-// live in the caller's arena.
+// live in the caller's arena. Thread rule: immutable after reading.
 #ifndef ETPROF_NPZ_H
 #define ETPROF_NPZ_H
 
 #include <etprof/arena.h>
 #include <etprof/dtype.h>
 #include <etprof/error.h>
+
+ETP_C_BEGIN
 
 #define ETP_NPY_MAX_DIMS 16
 
@@ -33,5 +35,7 @@ ETP_API ETP_NODISCARD etp_status etp_npy_read(etp_bytes bytes, etp_npy *out, etp
 // entries that are no arrays.
 ETP_API ETP_NODISCARD etp_status etp_npz_read(etp_bytes bytes, uint64_t limit, etp_arena *arena,
                                               const etp_npy **out, size_t *out_n, etp_error *err);
+
+ETP_C_END
 
 #endif

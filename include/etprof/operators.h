@@ -13,6 +13,8 @@
 #include <etprof/bytes.h>
 #include <etprof/error.h>
 
+ETP_C_BEGIN
+
 // The order in which reports list categories. X(enum, text, the five of Arm's kit)
 #define ETP_CATEGORY_MAP(X)                                                                        \
     X(CONVOLUTION, "Convolution", CONV)                                                            \
@@ -87,5 +89,7 @@ ETP_API size_t etp_op_key(const etp_op_name *op, char *buf, size_t cap);
 ETP_API bool etp_op_same_key(const etp_op_name *a, const etp_op_name *b);
 // A convolution that works channel by channel (the DWConv micro-kernel): never on the matrix unit.
 ETP_API bool etp_op_is_depthwise(const etp_op_name *op);
+
+ETP_C_END
 
 #endif

@@ -18,6 +18,8 @@
 #include <etprof/trace.h>
 #include <etprof/xnnpack.h>
 
+ETP_C_BEGIN
+
 #define ETP_BYTES_UNKNOWN UINT64_MAX
 
 typedef struct etp_value {
@@ -172,5 +174,7 @@ ETP_API void etp_join_facts(const etp_program *program, const etp_join *join, ui
 // itself. False when unknown, or different between candidates.
 ETP_API bool etp_join_source(const etp_program *program, const etp_join *join, uint32_t event,
                              const etp_etrecord *record, etp_source *out);
+
+ETP_C_END
 
 #endif

@@ -16,6 +16,8 @@
 #include <etprof/dtype.h>
 #include <etprof/error.h>
 
+ETP_C_BEGIN
+
 #define ETP_PTE_NO_SEGMENT UINT32_MAX
 
 // Little-endian numbers in the file; alignment is not promised, hence the getters.
@@ -219,5 +221,7 @@ ETP_API ETP_NODISCARD etp_status etp_pte_read(etp_bytes bytes, etp_arena *arena,
 // Segment of the named data KEY, or ETP_PTE_NO_SEGMENT.
 ETP_API uint32_t etp_pte_find_named(const etp_pte *pte, etp_str key);
 ETP_API const char *etp_pte_segment_kind_name(etp_pte_segment_kind kind);
+
+ETP_C_END
 
 #endif

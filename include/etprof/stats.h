@@ -6,12 +6,15 @@
 // Unknown is NAN, never 0. Ratios are baseline ÷ candidate time: above 1 the candidate is faster.
 // "ln" in a name means natural logarithms of nanoseconds; everything random takes a seed and gives
 // the same result for it on every machine. Inputs must be finite unless said otherwise.
+// Thread rule: as the arena that is named; without one, any number of threads.
 #ifndef ETPROF_STATS_H
 #define ETPROF_STATS_H
 
 #include <etprof/arena.h>
 #include <etprof/bytes.h>
 #include <etprof/error.h>
+
+ETP_C_BEGIN
 
 // ---- one sample --------------------------------------------------------------------------------
 
@@ -462,5 +465,7 @@ typedef struct etp_arm_name {
 ETP_API ETP_NODISCARD etp_status etp_choose_baseline(const etp_arm_name *arms, size_t n,
                                                      etp_str wanted, etp_str compare_baseline,
                                                      uint32_t *out, etp_error *err);
+
+ETP_C_END
 
 #endif

@@ -19,6 +19,8 @@
 #include <etprof/bytes.h>
 #include <etprof/error.h>
 
+ETP_C_BEGIN
+
 #define ETP_NO_INDEX UINT32_MAX
 
 typedef struct etp_trace etp_trace;
@@ -93,5 +95,7 @@ ETP_API int64_t etp_trace_exclusive_ns(const etp_trace_block *block, uint32_t ev
 // What the Inspector would show for the operator inside a delegate: "Add (ND) #1" → "Add (ND)" and 1;
 // 0 when the name has no counter.
 ETP_API etp_str etp_trace_base_name(etp_str name, uint32_t *out_counter);
+
+ETP_C_END
 
 #endif

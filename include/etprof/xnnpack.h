@@ -3,10 +3,13 @@
 // bare flatbuffer of old exporters), verified and typed.
 //
 // Ownership: arrays live in the caller's arena, strings and vectors borrow from the payload's bytes.
+// Thread rule: immutable after reading.
 #ifndef ETPROF_XNNPACK_H
 #define ETPROF_XNNPACK_H
 
 #include <etprof/pte.h>
+
+ETP_C_BEGIN
 
 #define ETP_XNN_NO_HANDLE 65535u
 #define ETP_XNN_NO_ID UINT32_MAX
@@ -151,5 +154,7 @@ ETP_API ETP_NODISCARD etp_status etp_xnn_read(etp_bytes payload, etp_arena *aren
 // Value with ID, or NULL. Constant time.
 ETP_API const etp_xnn_value *etp_xnn_value_by_id(const etp_xnn_graph *graph, uint32_t id);
 ETP_API const char *etp_xnn_type_name(int type); // "Conv2d"; NULL for unknown types
+
+ETP_C_END
 
 #endif
