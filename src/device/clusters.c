@@ -57,18 +57,9 @@ bool etp_cpu_set_parse(etp_str text, etp_cpu_set *out)
     return any;
 }
 
-bool etp_cpu_set_has(const etp_cpu_set *s, uint32_t cpu)
+static bool has_cpu(const etp_cpu_set *s, uint32_t cpu)
 {
     return cpu < ETP_CPUS_MAX && (s->bits[cpu / 64] >> (cpu % 64) & 1);
-}
-
-uint32_t etp_cpu_set_count(const etp_cpu_set *s)
-{
-    uint32_t n = 0;
-    for (uint32_t i = 0; i < ETP_CPUS_MAX; i++) {
-        n += etp_cpu_set_has(s, i);
-    }
-    return n;
 }
 
 bool etp_cpu_set_within(const etp_cpu_set *inner, const etp_cpu_set *outer)
@@ -96,11 +87,11 @@ const char *etp_cpu_set_text(const etp_cpu_set *s, etp_arena *arena)
     etp_strbuf buf;
     etp_strbuf_init(&buf, arena);
     for (uint32_t i = 0; i < ETP_CPUS_MAX; i++) {
-        if (!etp_cpu_set_has(s, i)) {
+        if (!has_cpu(s, i)) {
             continue;
         }
         uint32_t last = i;
-        while (etp_cpu_set_has(s, last + 1)) {
+        while (has_cpu(s, last + 1)) {
             last++;
         }
         etp_strbuf_printf(&buf, "%s%u", buf.len ? "," : "", i);
@@ -253,7 +244,7 @@ uint32_t etp_sme_units(etp_str smidr, const etp_cpu_set *cpus, uint32_t n_cpus)
     for (size_t i = 0; i < n; i++) {
         uint64_t end = i + 1 < n ? firsts[i + 1] : n_cpus;
         for (uint64_t cpu = firsts[i]; cpu < end && cpu < ETP_CPUS_MAX; cpu++) {
-            if (cpus && !etp_cpu_set_has(cpus, (uint32_t)cpu)) {
+            if (cpus && !has_cpu(cpus, (uint32_t)cpu)) {
                 continue;
             }
             bool known = false;

@@ -14,8 +14,6 @@ typedef struct etp_cpu_set {
 
 // "0-3,6", or CPUs between blanks; false for anything else, an empty list included.
 ETP_API bool etp_cpu_set_parse(etp_str text, etp_cpu_set *out);
-ETP_API uint32_t etp_cpu_set_count(const etp_cpu_set *s);
-ETP_API bool etp_cpu_set_has(const etp_cpu_set *s, uint32_t cpu);
 ETP_API bool etp_cpu_set_within(const etp_cpu_set *inner, const etp_cpu_set *outer);
 ETP_API bool etp_cpu_set_meets(const etp_cpu_set *a, const etp_cpu_set *b);
 // "0-3,6"; NULL on out of memory.

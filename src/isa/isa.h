@@ -72,7 +72,6 @@ etp_level etp_level_find(etp_isa_family family, const char *name);
 size_t etp_level_list(etp_isa_family family, etp_level out[ETP_LEVEL_COUNT]);
 
 const char *etp_isa_family_name(etp_isa_family family); // "aarch64", "x86_64", "none"
-etp_isa_family etp_isa_family_find(const char *name);
 
 // The features a level hides: those of every higher level of its family.
 etp_isa_mask etp_level_mask(etp_level level);

@@ -19,14 +19,6 @@ const char *etp_isa_family_name(etp_isa_family family)
     return "none";
 }
 
-etp_isa_family etp_isa_family_find(const char *name)
-{
-    if (strcmp(name, "aarch64") == 0) {
-        return ETP_ISA_AARCH64;
-    }
-    return strcmp(name, "x86_64") == 0 ? ETP_ISA_X86_64 : ETP_ISA_NONE;
-}
-
 // ---- writing ----
 
 typedef struct out {

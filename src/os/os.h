@@ -49,7 +49,6 @@ ETP_API ETP_NODISCARD etp_status etp_os_append(const char *path, etp_str content
 ETP_API ETP_NODISCARD etp_status etp_os_truncate(const char *path, uint64_t size, etp_error *err);
 // fsync of a file or folder that somebody else wrote.
 ETP_API ETP_NODISCARD etp_status etp_os_sync(const char *path, etp_error *err);
-ETP_API ETP_NODISCARD etp_status etp_os_rename(const char *from, const char *to, etp_error *err);
 ETP_API ETP_NODISCARD etp_status etp_os_unlink(const char *path, etp_error *err); // absent = ok
 ETP_API ETP_NODISCARD etp_status etp_os_rmdir(const char *path, etp_error *err); // must be empty
 // Moves a file or folder, also to another file system; what was at TO is replaced.
@@ -105,8 +104,6 @@ ETP_API int64_t etp_os_wall_seconds(void); // since 1970
 ETP_API const char *etp_os_utc_now(char buf[static 24]); // "2026-11-21T09:00:00Z"
 ETP_API void etp_os_sleep_ns(uint64_t ns);
 ETP_API uint64_t etp_os_random_u64(void);
-ETP_API bool etp_os_is_terminal(int fd);
-ETP_API int etp_os_terminal_width(int fd); // columns, 0 when it is no terminal
 
 // ---- child processes ----
 

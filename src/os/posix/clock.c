@@ -4,7 +4,6 @@
 
 #include <errno.h>
 #include <fcntl.h>
-#include <sys/ioctl.h>
 #include <time.h>
 #include <unistd.h>
 
@@ -54,15 +53,4 @@ uint64_t etp_os_random_u64(void)
         v = etp_os_now_ns() * 0x9e3779b97f4a7c15u ^ (uint64_t)getpid();
     }
     return v;
-}
-
-bool etp_os_is_terminal(int fd)
-{
-    return isatty(fd) == 1;
-}
-
-int etp_os_terminal_width(int fd)
-{
-    struct winsize size;
-    return ioctl(fd, TIOCGWINSZ, &size) == 0 ? size.ws_col : 0;
 }

@@ -334,14 +334,6 @@ etp_status etp_os_sync(const char *path, etp_error *err)
     return status;
 }
 
-etp_status etp_os_rename(const char *from, const char *to, etp_error *err)
-{
-    if (rename(from, to) != 0) {
-        return etp_fail_errno(err, ETP_IO, "cannot rename %s to %s", from, to);
-    }
-    return ETP_OK;
-}
-
 etp_status etp_os_unlink(const char *path, etp_error *err)
 {
     if (unlink(path) != 0 && errno != ENOENT) {
