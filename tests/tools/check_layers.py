@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Holds every #include between rooms against the DEPS declared in their CMakeLists.txt, and keeps
-files inside their size limit. Usage: check_layers.py SOURCE_DIR ROOMS_TXT"""
+"""Holds every #include between rooms, that of a public header included, against the DEPS declared in their
+CMakeLists.txt (both ways: what is declared is used), and keeps files inside their size limit. Usage: check_layers.py SOURCE_DIR ROOMS_TXT"""
 import pathlib
 import re
 import sys
@@ -11,6 +11,9 @@ BANNED_CALLS = re.compile(r"\b(system|popen|strcpy|strcat|sprintf|strtok|atoi|ge
 PLATFORM = re.compile(r"#\s*(?:el)?if.*(__linux__|__APPLE__|__ANDROID__|_WIN32)")
 # isa describes processors and is compiled into runner and launcher too, so it may ask which one.
 PLATFORM_ROOMS = {"os", "isa"}
+PUBLIC = {"formats": "bundled dtype etdump etrecord flat_tensor npz pte xnnpack", "base": "arena bytes error version",
+          "operators": "operators", "program": "program", "stats": "stats", "trace": "trace"}
+ROOM_OF = {header: room for room, headers in PUBLIC.items() for header in headers.split()}
 
 
 def main() -> int:
@@ -19,10 +22,11 @@ def main() -> int:
     for line in rooms_txt.read_text().splitlines():
         name, _, deps = line.partition(":")
         allowed[name] = set(deps.split()) | {name, "base"}
-    problems = []
-    files = [p for p in sorted((root / "src").rglob("*.[ch]"))]
+    problems, used = [], {}
+    files = [*sorted((root / "src").rglob("*.[ch]")), *sorted((root / "include/etprof").glob("*.h"))]
     for path in files:
-        room = path.relative_to(root / "src").parts[0]
+        public = path.is_relative_to(root / "include")
+        room = ROOM_OF[path.stem] if public else path.relative_to(root / "src").parts[0]
         text = path.read_text()
         lines = text.splitlines()
         where = path.relative_to(root)
@@ -33,13 +37,18 @@ def main() -> int:
         if not lines or "SPDX-License-Identifier: Apache-2.0" not in lines[0]:
             problems.append(f"{where}:1: SPDX line missing")
         for number, line in enumerate(lines, 1):
-            include = re.match(r'\s*#\s*include\s+"(\w+)/', line)
-            if include and room != "cli" and include.group(1) not in allowed.get(room, set()):
-                problems.append(f"{where}:{number}: room {room} may not use {include.group(1)}")
+            include = re.match(r'\s*#\s*include\s+(?:"(\w+)/|<etprof/(\w+)\.h>)', line)
+            other = include and (include.group(1) or ROOM_OF[include.group(2)])
+            used.setdefault(room, set()).add(other)
+            if other and room != "cli" and other not in allowed.get(room, set()):
+                problems.append(f"{where}:{number}: room {room} may not use {other}")
             if BANNED_CALLS.search(line):
                 problems.append(f"{where}:{number}: banned call: {line.strip()}")
             if PLATFORM.search(line) and room not in PLATFORM_ROOMS:
                 problems.append(f"{where}:{number}: platform test outside src/os")
+    for room, deps in allowed.items():
+        for other in sorted(deps - used.get(room, deps) - {room, "base"}):
+            problems.append(f"src/{room}/CMakeLists.txt: DEPS names {other}, which room {room} does not use")
     for problem in problems:
         print(problem)
     print(f"{len(files)} files in {len(allowed)} rooms, {len(problems)} problems")
