@@ -11,21 +11,28 @@
 
 #include <math.h>
 
-#define KINDS 4         // arm × traced
+#define KINDS 4 // arm × traced
+// Which launches, as bits. A control is of the kind of the baseline's timed launches.
+enum { OF_BASELINE, TRACED_BASELINE, OF_CANDIDATE, TRACED_CANDIDATE, CONTROL, GROUPS };
+#define BIT(group) (1u << (group))
+#define RATIOS (BIT(OF_BASELINE) | BIT(OF_CANDIDATE))
+#define TRACED (BIT(TRACED_BASELINE) | BIT(TRACED_CANDIDATE))
+#define COMPARED (RATIOS | BIT(CONTROL)) // untraced
+#define CANDIDATE (BIT(OF_CANDIDATE) | BIT(TRACED_CANDIDATE))
 #define LEAST_NOISE 1e-16 // a launch whose iterations are all equal still has a finite weight
 #define ARMS_DIFFER_P 0.05   // each way
-#define TRACER_ALIKE_P 0.025 // each way
+#define ALIKE_P 0.025        // each way
 
 typedef struct item {
     uint32_t block;
-    unsigned kind;
+    unsigned group;
     double x, e;
 } item;
 
 typedef struct layout { // which launches enter, and what the additive model leaves over
     const item *items;
     size_t n;
-    unsigned kinds; // bits
+    unsigned groups; // bits
 } layout;
 
 typedef struct residual {
@@ -69,14 +76,15 @@ static void add_block(const layout *l, size_t from, size_t to, double between,
     size_t n = 0;
     for (size_t i = from; i < to; i++) {
         const item *it = &l->items[i];
-        if (!(l->kinds >> it->kind & 1)) {
+        if (!(l->groups >> it->group & 1)) {
             continue;
         }
         double w = 1 / (between + it->e);
+        unsigned kind = it->group % CONTROL;
         w_sum += w;
         x_sum += w * it->x;
-        of_kind[it->kind] += w;
-        x_of_kind[it->kind] += w * it->x;
+        of_kind[kind] += w;
+        x_of_kind[kind] += w * it->x;
         squares += w * it->x * it->x;
         out->weights2 += w * w;
         n++;
@@ -123,7 +131,7 @@ static double mean_noise(const layout *l)
     double sum = 0;
     size_t n = 0;
     for (size_t i = 0; i < l->n; i++) {
-        if ((l->kinds >> l->items[i].kind & 1) && l->items[i].kind % 2 == 0) {
+        if (l->groups & COMPARED & BIT(l->items[i].group)) {
             sum += l->items[i].e;
             n++;
         }
@@ -131,9 +139,9 @@ static double mean_noise(const layout *l)
     return n > 0 ? sum / (double)n : 0;
 }
 
-static component between_of(const item *items, size_t n, unsigned kinds)
+static component between_of(const item *items, size_t n, unsigned groups)
 {
-    layout l = {items, n, kinds};
+    layout l = {items, n, groups};
     component out = {.noise = mean_noise(&l)};
     residual r = residual_at(&l, 0);
     if (!(r.df >= 1)) {
@@ -156,19 +164,20 @@ static component between_of(const item *items, size_t n, unsigned kinds)
     return out;
 }
 
-// Are the traced launches as scattered as the others? What they add to the sum of squares, by F.
-static bool tracer_alike(const item *items, size_t n)
+// GROUPS with MORE, if those launches are as scattered as the ones already in: by F, from what they add
+// to the sum of squares. The ratios come first: nothing that contradicts them is taken for their spread.
+static unsigned with(const item *items, size_t n, unsigned groups, unsigned more)
 {
-    layout all = {items, n, 15}, timed = {items, n, 5};
-    double between = between_of(items, n, timed.kinds).between;
-    residual r = residual_at(&timed, between), whole = residual_at(&all, between);
-    double more = whole.df - r.df, squares = whole.squares - r.squares;
-    if (!(r.df >= 1) || !(more >= 1) || !(r.squares > 0)) {
-        return more >= 1;
+    layout before = {items, n, groups}, after = {items, n, groups | more};
+    double between = between_of(items, n, groups).between;
+    residual r = residual_at(&before, between), whole = residual_at(&after, between);
+    double df = whole.df - r.df, squares = whole.squares - r.squares;
+    if (!(df >= 1) || !(r.df >= 1)) {
+        return df >= 1 ? groups | more : groups;
     }
-    double f = squares / more / (r.squares / r.df);
-    double p = etp_f_above(f, more, r.df);
-    return p > TRACER_ALIKE_P && p < 1 - TRACER_ALIKE_P;
+    // Where the launches do not differ at all (B = 0), the sum stays below what the iterations explain.
+    double p = etp_f_above(squares / df / fmax(r.squares / r.df, 1e-3), df, r.df);
+    return p > ALIKE_P && p < 1 - ALIKE_P ? groups | more : groups;
 }
 
 static bool arms_alike(const component *a, const component *b)
@@ -212,14 +221,14 @@ typedef struct picking {
 static void take(picking *p, const etp_launch_stats *l, unsigned traced)
 {
     size_t kept = l->iterations - l->warmup.dropped;
-    if ((l->arm != p->baseline && l->arm != p->candidate) || kept == 0 ||
+    if ((l->arm != p->baseline && l->arm != p->candidate) || (l->control && l->arm != p->baseline) || kept == 0 ||
         !has_timed(p->set->launches, p->set->n_launches, l->block, p->baseline) ||
         !has_timed(p->set->launches, p->set->n_launches, l->block, p->candidate)) {
         return;
     }
-    unsigned kind = (l->arm == p->candidate ? 2u : 0u) + traced;
+    unsigned group = l->control ? CONTROL : (l->arm == p->candidate ? 2u : 0u) + traced;
     // the spread inside is averaged over the kind below
-    p->items[p->n++] = (item){l->block, kind, l->value_ln, (double)kept};
+    p->items[p->n++] = (item){l->block, group, l->value_ln, (double)kept};
 }
 
 static void pick(picking *p)
@@ -234,17 +243,18 @@ static void pick(picking *p)
         size_t before = p->n;
         take(p, l, traced);
         if (p->n > before) {
-            const item *it = &p->items[before];
-            within[it->kind] += l->within_ln * l->within_ln;
-            mean[it->kind] += it->x;
-            count[it->kind]++;
+            unsigned kind = p->items[before].group % CONTROL;
+            within[kind] += l->within_ln * l->within_ln;
+            mean[kind] += p->items[before].x;
+            count[kind]++;
         }
     }
     for (size_t i = 0; i < p->n; i++) {
         item *it = &p->items[i];
-        double n = (double)count[it->kind];
-        it->x -= mean[it->kind] / n; // the model does the same; here it keeps the sums from cancelling
-        it->e = fmax(1.5707963267948966 * within[it->kind] / n / it->e, LEAST_NOISE);
+        unsigned kind = it->group % CONTROL;
+        double n = (double)count[kind];
+        it->x -= mean[kind] / n; // the model does the same; here it keeps the sums from cancelling
+        it->e = fmax(1.5707963267948966 * within[kind] / n / it->e, LEAST_NOISE);
     }
 }
 
@@ -258,12 +268,8 @@ etp_status etp_spread_find(const etp_launch_set *set, uint32_t baseline, uint32_
         return etp_fail_nomem(err, "launches");
     }
     pick(&p);
-    size_t timed = 0;
-    for (size_t i = 0; i < p.n; i++) {
-        timed += p.items[i].kind % 2 == 0;
-    }
-    unsigned kinds = tracer_alike(p.items, p.n) ? 15 : 5;
-    layout l = {p.items, p.n, kinds};
+    unsigned groups = with(p.items, p.n, with(p.items, p.n, RATIOS, BIT(CONTROL)), TRACED);
+    layout l = {p.items, p.n, groups};
     residual r = residual_at(&l, 0);
     for (size_t i = 0; i < p.n; i++) {
         out->blocks += i == 0 || p.items[i].block != p.items[i - 1].block;
@@ -272,9 +278,9 @@ etp_status etp_spread_find(const etp_launch_set *set, uint32_t baseline, uint32_
         return ETP_OK; // nothing beside the ratios: they say it all
     }
     out->launches = (uint32_t)r.n;
-    out->traced = r.n > timed;
-    component a = between_of(p.items, p.n, kinds & 3), b = between_of(p.items, p.n, kinds & 12);
-    component both = between_of(p.items, p.n, kinds);
+    out->traced = (groups & TRACED) != 0;
+    component a = between_of(p.items, p.n, groups & ~CANDIDATE), b = between_of(p.items, p.n, groups & CANDIDATE);
+    component both = between_of(p.items, p.n, groups);
     out->noise_var = a.noise + b.noise;
     out->between_var = 2 * both.between;
     out->doubt = 4 * both.doubt;

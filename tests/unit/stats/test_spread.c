@@ -80,6 +80,31 @@ static void tracer_scatters(void **state)
     near_rel(s.between_var, 2 * 4.91070418032510e-05, 1e-9, "between, timed launches");
 }
 
+// Controls that contradict the ratios are not taken for their spread: a slow minute in which only they
+// ran.
+static void controls_scatter(void **state)
+{
+    (void)state;
+    etp_launch_stats launches[24];
+    static const double k_x[] = {.001, -.002, .003, -.001, .002, -.003, .0005, -.0005};
+    for (uint32_t b = 0; b < 8; b++) {
+        launches[3 * b] = (etp_launch_stats)LAUNCH(0, b + 1, false, 15 + k_x[b], .001, 20);
+        launches[3 * b + 1] = (etp_launch_stats)LAUNCH(0, b + 1, true, 15 + k_x[(b + 3) % 8] + (b % 3 == 1 ? .2 : 0), .001, 20);
+        launches[3 * b + 2] = (etp_launch_stats)LAUNCH(1, b + 1, false, 14 + k_x[7 - b], .001, 20);
+    }
+    etp_arena arena = {0};
+    etp_launch_set set = {launches, N(launches), NULL, 0};
+    etp_spread s;
+    assert_int_equal(etp_spread_find(&set, 0, 1, &arena, &s, NULL), ETP_OK);
+    assert_true(s.df == 0 && s.blocks == 8); // only the ratios are left
+    for (uint32_t b = 0; b < 8; b++) {
+        launches[3 * b + 1].value_ln = 15 + k_x[(b + 3) % 8];
+    }
+    assert_int_equal(etp_spread_find(&set, 0, 1, &arena, &s, NULL), ETP_OK);
+    assert_int_equal(s.launches, 24);
+    etp_arena_dispose(&arena);
+}
+
 static void arms_differ(void **state)
 {
     (void)state;
@@ -137,6 +162,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(all_launches),
         cmocka_unit_test(tracer_scatters),
+        cmocka_unit_test(controls_scatter),
         cmocka_unit_test(arms_differ),
         cmocka_unit_test(nothing_beside_the_ratios),
         cmocka_unit_test(factors),
