@@ -53,8 +53,8 @@ static void option_line(FILE *out, const etp_opt *o)
 
 void etp_help_command(FILE *out, const etp_command *cmd)
 {
-    fprintf(out, "etprof %s: %s\n\nusage: etprof %s %s\n", cmd->name, cmd->summary, cmd->name,
-            cmd->usage);
+    fprintf(out, "etprof %s: %s\n\nusage: etprof %s%s%s\n", cmd->name, cmd->summary, cmd->name,
+            cmd->usage[0] ? " " : "", cmd->usage);
     if (cmd->description) {
         fprintf(out, "\n%s\n", cmd->description);
     }
