@@ -32,6 +32,7 @@ typedef struct cell {
     bool same_shape; // the guarantee holds: gates apply
     bool must_flag;  // of the misses, 90 % have to be flagged
     bool must_flag_seen; // of those misses that contain a slow launch at all
+    bool calm;       // normal launches on a steady machine: few may be flagged
     bool untraced;   // timed and control launches only, as with --no-trace
 } cell;
 
