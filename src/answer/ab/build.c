@@ -322,13 +322,9 @@ static etp_status prove(etp_ab_session *s, etp_error *err)
 static etp_status open_run(etp_ab_session *s, const char *dir, const etp_ab_options *options,
                            etp_error *err)
 {
-    ETP_TRY(etp_run_open(dir, &s->arena, &s->run, err));
+    ETP_TRY(options->pair ? etp_ab_take_pair(s, options->pair, err) : etp_run_open(dir, &s->arena, &s->run, err));
     s->has_run = true;
     s->ab.dir = dir;
-    etp_stats whole;
-    if (options->pair) {
-        ETP_TRY(etp_ab_keep_pair(s, options, &whole, err));
-    }
     ETP_TRY(take_device(s, err));
     ETP_TRY(take_models(s, err));
     ETP_TRY(take_arms(s, err));
@@ -340,9 +336,8 @@ static etp_status open_run(etp_ab_session *s, const char *dir, const etp_ab_opti
     ETP_TRY(etp_ab_load_dumps(s, err));
     ETP_TRY(etp_ab_split_arms(s, err));
     ETP_TRY(run_statistics(s, options, err));
-    if (options->pair && s->has_stats && !isfinite(s->stats.noise_floor)) { // the control was of another arm
-        s->stats.noise_floor = whole.noise_floor;
-        s->stats.control_differs = whole.control_differs;
+    if (options->pair) {
+        etp_ab_take_control(s, options->pair);
     }
     if (s->has_stats) {
         ETP_TRY(etp_ab_take_statistics(s, err));
@@ -352,7 +347,8 @@ static etp_status open_run(etp_ab_session *s, const char *dir, const etp_ab_opti
     }
     ETP_TRY(prove(s, err));
     ETP_TRY(etp_ab_compare_outputs(s, err));
-    etp_ab_withhold(s, s->has_stats && s->stats.control_differs, options->withheld);
+    etp_ab_withhold(s, s->has_stats && s->stats.control_differs,
+                    options->pair ? options->pair->withheld : NULL);
     ETP_TRY(etp_ab_states(s, err));
     ETP_TRY(etp_ab_count(s, err));
     ETP_TRY(etp_ab_drifts(s, err));

@@ -12,6 +12,12 @@
 
 typedef struct etp_ab_session etp_ab_session;
 
+typedef struct etp_ab_pair { // two arms of a session that is open already and stays so
+    const etp_ab_session *whole;
+    uint32_t arms[2];     // the baseline first
+    const char *withheld; // why their ratio is withheld in any case, NULL
+} etp_ab_pair;
+
 typedef struct etp_ab_options {
     const char *baseline; // name of an arm, NULL: the rule of baselines
     double margin;        // 0: the default
@@ -20,8 +26,7 @@ typedef struct etp_ab_options {
     const char *roofs;    // etprof.roofs/1 document, NULL: that of the run folder
     bool two_sides;       // exactly two paths, each one arm; the first is the baseline
     const char *names[2]; // what to call the two sides, NULL: by their files
-    const uint32_t *pair; // of a run folder these two of its arms alone, the baseline first; NULL: all
-    const char *withheld; // why their ratio is withheld in any case, NULL
+    const struct etp_ab_pair *pair; // of a run folder two arms alone; NULL: all
 } etp_ab_options;
 
 // PATHS: one run folder, or dumps and folders holding dumps. ETP_USAGE when there is nothing to

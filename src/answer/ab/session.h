@@ -72,13 +72,10 @@ bool etp_ab_same_session(const etp_ab_side *x, const etp_ab_side *y);
 // done when they are not.
 ETP_NODISCARD etp_status etp_ab_judge_sides(etp_ab_session *s, const etp_ab_options *options,
                                             etp_error *err);
-// The session's own statistics, with its own baseline: launch values and noise floor.
-ETP_NODISCARD etp_status etp_ab_analyze_session(etp_ab_session *s, const etp_run *run, const etp_ab_options *options,
-                                                etp_stats *out, etp_error *err);
-// ab/pair.c: leaves two arms of s->run. *out_whole: statistics of all of it, for the control's word when the
-// control is of another arm.
-ETP_NODISCARD etp_status etp_ab_keep_pair(etp_ab_session *s, const etp_ab_options *options, etp_stats *out_whole,
-                                          etp_error *err);
+// pair.c: s->run becomes that of the two arms, which borrows from the whole.
+ETP_NODISCARD etp_status etp_ab_take_pair(etp_ab_session *s, const etp_ab_pair *p, etp_error *err);
+// The whole session's control speaks for a pair that has none.
+void etp_ab_take_control(etp_ab_session *s, const etp_ab_pair *p);
 // build.c
 etp_sample etp_ab_sample_of(const etp_run_sample *sample);
 // Takes over s->stats.

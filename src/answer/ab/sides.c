@@ -30,8 +30,9 @@ static bool has_timed(const etp_ab_side *x)
     return false;
 }
 
-etp_status etp_ab_analyze_session(etp_ab_session *s, const etp_run *run, const etp_ab_options *options,
-                                  etp_stats *out, etp_error *err)
+// The session's own statistics, with its own baseline: launch values and noise floor.
+static etp_status analyze_session(etp_ab_session *s, const etp_run *run,
+                                  const etp_ab_options *options, etp_stats *out, etp_error *err)
 {
     etp_sample *samples;
     ETP_TRY(etp_ab_samples_of(run, &s->arena, &samples, err));
@@ -49,7 +50,7 @@ static etp_status judge_pairs(etp_ab_session *s, const etp_ab_options *options,
     const etp_ab_side *x = &s->sides[0], *y = &s->sides[1];
     const etp_run *run = &x->run;
     etp_stats whole;
-    ETP_TRY(etp_ab_analyze_session(s, run, options, &whole, err));
+    ETP_TRY(analyze_session(s, run, options, &whole, err));
     etp_sample *samples = ETP_NEW_ARRAY(&s->arena, etp_sample, 2 * run->samples.n + 1);
     size_t n = 0;
     if (!samples) {
@@ -133,7 +134,7 @@ static etp_status judge_unpaired(etp_ab_session *s, const etp_ab_options *option
     double *ln[2];
     size_t n[2];
     for (uint32_t i = 0; i < 2; i++) {
-        ETP_TRY(etp_ab_analyze_session(s, &s->sides[i].run, options, &st[i], err));
+        ETP_TRY(analyze_session(s, &s->sides[i].run, options, &st[i], err));
         ETP_TRY(launch_values(s, &s->sides[i], &st[i], &ln[i], &n[i], err));
         describe_arm(s, i, &st[i], ln[i], n[i]);
     }

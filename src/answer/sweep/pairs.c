@@ -16,7 +16,7 @@ static const char *label_of(const etp_sweep *s, const uint32_t at[ETP_FACTORS], 
                    : NULL;
 }
 
-etp_status etp_sweep_open_pairs(etp_sweep *s, etp_arena *arena, etp_error *err)
+etp_status etp_sweep_open_pairs(etp_sweep *s, const etp_ab_session *whole, etp_arena *arena, etp_error *err)
 {
     s->pairs = ETP_NEW_ARRAY(arena, etp_sweep_pair, s->result.n_speedups + 1);
     if (!s->pairs) {
@@ -30,8 +30,8 @@ etp_status etp_sweep_open_pairs(etp_sweep *s, etp_arena *arena, etp_error *err)
             s->ab->arms[x->arm].launches == 0 || s->ab->arms[y->arm].launches == 0) {
             continue;
         }
-        const uint32_t arms[2] = {x->arm, y->arm};
-        const etp_ab_options options = {.margin = s->grid.margin, .pair = arms, .withheld = etp_sweep_withheld(s, at)};
+        const etp_ab_pair pair = {whole, {x->arm, y->arm}, etp_sweep_withheld(s, at)};
+        const etp_ab_options options = {.margin = s->grid.margin, .pair = &pair};
         etp_sweep_pair *p = &s->pairs[s->n_pairs];
         *p = (etp_sweep_pair){.at = {at[0], at[1], at[2]}, .label = label_of(s, at, arena)};
         if (!p->label) {

@@ -363,7 +363,7 @@ etp_status etp_sweep_build(const etp_ab_session *session, etp_arena *arena, etp_
     out->grid.knee = run->knee > 0 ? run->knee : ETP_SWEEP_KNEE;
     out->grid.seed = run->seed;
     ETP_TRY(etp_factorial_analyze(&out->grid, arena, &out->result, err));
-    etp_status status = etp_sweep_open_pairs(out, arena, err);
+    etp_status status = etp_sweep_open_pairs(out, session, arena, err);
     status = status == ETP_OK ? etp_sweep_say(out, arena, err) : status;
     if (status != ETP_OK) {
         etp_sweep_close(out);

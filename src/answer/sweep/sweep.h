@@ -69,8 +69,9 @@ typedef struct etp_sweep {
 ETP_NODISCARD etp_status etp_sweep_build(const etp_ab_session *session, etp_arena *arena,
                                          etp_sweep *out, etp_error *err);
 void etp_sweep_close(etp_sweep *s);
-// Answers of the pairs; called by etp_sweep_build.
-ETP_NODISCARD etp_status etp_sweep_open_pairs(etp_sweep *s, etp_arena *arena, etp_error *err);
+// Answers of the pairs of WHOLE; called by etp_sweep_build.
+ETP_NODISCARD etp_status etp_sweep_open_pairs(etp_sweep *s, const etp_ab_session *whole, etp_arena *arena,
+                                              etp_error *err);
 // NULL when that speedup has no pair.
 const etp_sweep_pair *etp_sweep_pair_at(const etp_sweep *s, const uint32_t at[ETP_FACTORS]);
 // Sentences of interactions, knees and what to be careful about; called by etp_sweep_build.
