@@ -139,9 +139,11 @@ etp_status etp_ssh_open(etp_device *d, const etp_device_options *o, const char *
         add(r, "-F");
         add(r, o->ssh_config);
     }
+    // Only connect_master makes a master: a call that became one would end with its keeper, and take the calls
+    // beside it along.
     const char *const options[] = {"-T", "-o", "BatchMode=yes", "-o", "ConnectTimeout=10",
                                    "-o", "ServerAliveInterval=5", "-o", "ServerAliveCountMax=3",
-                                   "-o", "ControlMaster=auto", "-o", "ControlPersist=60", "-o",
+                                   "-o", "ControlMaster=no", "-o", "ControlPersist=60", "-o",
                                    control, "--", copy};
     for (size_t i = 0; i < sizeof options / sizeof *options; i++) {
         add(r, options[i]);
