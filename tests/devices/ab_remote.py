@@ -136,13 +136,13 @@ def arguments_stay_arguments(b: Bench):
     inputs.write_bytes(bytes(4 * 3 * 96 * 96))  # what toy_cnn takes
     done, out = b.ab("--no-trace", "--inputs", f"{inputs}", model=odd)
     assert done.returncode == 0, done.stderr
-    # A name that is no UTF-8 works, and every document stays JSON.
+    # A name that is no UTF-8 could not stand in a document: it is refused before anything is sent.
     strange = os.fsencode(b.work) + b"/caf\xe9\xff.pte"
     shutil.copyfile(b.model, strange)
     done, out = b.ab("--no-trace", model=os.fsdecode(strange))
-    assert done.returncode == 0, done.stderr
-    json.loads((out / "manifest.json").read_text("utf-8"))
-    json.loads(done.stdout)
+    assert done.returncode == 2 and "rename it" in done.stderr and not out.exists(), (done.returncode, done.stderr)
+    os.unlink(strange)
+    json.loads((b.ab("--no-trace", model=odd)[1] / "manifest.json").read_text("utf-8"))
     assert not trap.exists() and not list(b.home.rglob("trapped"))
 
 
