@@ -36,7 +36,7 @@ static const etp_opt k_options[] = {
     OPT("cool", 0, ETP_OPT_STRING, session.cool, "C[,TIME]", ETP_COOL_HELP),
     OPT("out", 0, ETP_OPT_STRING, session.out, "DIR", "run folder; must be empty or new"),
     OPT("method", 0, ETP_OPT_STRING, session.method, "NAME", "method of the programs (default: their first)"),
-    OPT("inputs", 0, ETP_OPT_STRING, session.inputs, "SPEC", "random:SEED, ones, or FILE,... one per input"),
+    OPT("inputs", 0, ETP_OPT_STRING, session.inputs, "SPEC", "random:SEED, ones, FILE.npz, FILE.bpte[#CASE], or FILE,..."),
     OPT("data", 0, ETP_OPT_STRING, session.data, "FILE.ptd", "external weights"),
     OPT("cpus", 0, ETP_OPT_STRING, session.cpus, "LIST", ETP_CPUS_HELP),
     OPT("runner", 0, ETP_OPT_STRING, session.runner, "PATH", "runner program or bundle folder"),

@@ -229,6 +229,7 @@ void etp_sweep_json(const void *sweep, etp_json *j)
     scaling(j, s);
     interactions(j, s);
     means(j, s);
+    etp_ab_environment_json(j, s->ab);
     etp_json_key(j, "sentences");
     etp_json_begin_array(j);
     for (size_t i = 0; i < s->sentences.n; i++) {

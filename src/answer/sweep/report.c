@@ -579,6 +579,7 @@ const etp_report *etp_sweep_report(const etp_sweep *s, etp_arena *arena)
     interaction_table(s, r, arena);
     etp_ab_blocks_section(s->ab, r);
     states(s, r, arena);
+    etp_ab_environment_section(s->ab, r, arena);
     cause_table(s, r);
     parts(s, r, arena);
     etp_ab_evidence_section(s->ab, r);
