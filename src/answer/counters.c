@@ -117,7 +117,7 @@ static etp_counters_arm arm_of(const etp_stats *st, uint32_t arm, const etp_coun
                              misses[at]};
         for (int k = 0; k < 5 && isfinite(cells[at].cycles_ln) && isfinite(cells[at].cpu_ln); k++) {
             sum[k] += isfinite(v[k]) ? v[k] : 0;
-            n[k] += isfinite(v[k]);
+            n[k] += isfinite(v[k]) ? 1u : 0u;
         }
     }
     double mean[5];

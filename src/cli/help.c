@@ -73,7 +73,7 @@ void etp_help_command(FILE *out, const etp_command *cmd)
         bool first = true;
         for (int f = 0; f < ETP_CLI_FORMATS; f++) {
             if (cmd->formats & ETP_CLI_FORMAT_BIT(f)) {
-                fprintf(out, "%s%s", first ? "" : ", ", etp_cli_format_name(f));
+                fprintf(out, "%s%s", first ? "" : ", ", etp_cli_format_name((etp_cli_format)f));
                 first = false;
             }
         }

@@ -30,7 +30,9 @@ static void make(session *s)
     *s = (session){0};
     for (uint32_t b = 0; b < BLOCKS; b++) {
         uint64_t khz = b == 4 ? 1900000 : 2000000;
-        s->blocks[b] = (etp_run_block){.block = b + 1, .start = {k_warm[b] - 1, khz, 0, 0}, .end = {k_warm[b] + 1, khz, 0, 0}};
+        s->blocks[b] = (etp_run_block){.block = b + 1,
+                                       .start = {.temperature_c = k_warm[b] - 1, .freq_max_khz = khz},
+                                       .end = {.temperature_c = k_warm[b] + 1, .freq_max_khz = khz}};
         for (uint32_t a = 0; a < 2; a++) {
             s->launches[2 * b + a] = (etp_run_launch){
                 .arm = a, .block = b + 1, .launch = 2 * b + a + 1, .wall_ns = 1000000, .wait_ns = 0, .migrations = 0};

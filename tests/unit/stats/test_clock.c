@@ -70,7 +70,7 @@ static void intervals(void **state)
         double cycles = log(1e6) + k_cycles[i], cpu = cycles - log(2) - k_clock[i], time = cpu - log(0.9) - k_busy[i];
         a[i] = cell(1e6, 9e5, 2e6, 1e6);
         b[i] = (etp_counted){time, cpu, cycles, cycles};
-        mean -= k_cycles[i] / BLOCKS;
+        mean -= k_cycles[i] / (double)BLOCKS;
     }
     for (int i = 0; i < BLOCKS; i++) {
         squares += (-k_cycles[i] - mean) * (-k_cycles[i] - mean);
