@@ -364,13 +364,16 @@ static void behave(fake *f)
         for (int i = 0; i < 100000; i++) {
             fprintf(stderr, "line %d of a talkative runner\n", i);
         }
-    } else if (is(f, "orphan") && fork() == 0) { // a helper that would outlive it
+    } else if (is(f, "orphan")) { // a helper that would outlive it
+        long helper = (long)fork();
+        if (helper == 0) {
+            hang();
+        }
         char path[4096];
         snprintf(path, sizeof path, "%s.orphan", f->model);
         FILE *file = fopen(path, "w");
-        fprintf(file, "%ld", (long)getpid());
+        fprintf(file, "%ld", helper);
         fclose(file);
-        hang();
     }
 }
 
