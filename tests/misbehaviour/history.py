@@ -81,6 +81,14 @@ with tempfile.TemporaryDirectory() as name:
         print("skipped: reading with otava (none here)")
     none = history(tmp, "nightly/empty")
     expect(none.returncode == 4 and "no finished session" in none.stderr, f"{none.returncode} {none.stderr}")
+    # A session whose outputs differ has times, and no speedup.
+    shutil.copytree(tmp / "nightly/run0", tmp / "wrong")
+    outputs = sorted((tmp / "wrong").glob("*_on/outputs/*.bin"))
+    expect(bool(outputs), f"no outputs kept in {sorted(str(p.relative_to(tmp)) for p in (tmp / 'wrong').rglob('*'))}")
+    for path in outputs:
+        path.write_bytes(bytes(b ^ 0x40 for b in path.read_bytes()))
+    wrong = json.loads(history(tmp, "wrong", "--format", "json").stdout)
+    expect(sorted(s["name"] for s in wrong["series"]) == ["model_linux_sme2_off_t1_ns", "model_linux_sme2_on_t1_ns"], wrong)
     coarse = history(tmp, "nightly", "--min-change", "20%", "--format", "json")
     expect(all(s["changes"] == [] for s in json.loads(coarse.stdout)["series"]), "--min-change 20% changes nothing")
 finish()

@@ -29,15 +29,19 @@ def measure(tmp, out, *args):
     return json.loads(done.stdout) if done.returncode == 0 else None
 
 
-def half_width(tmp, out, names):
-    """The interval of samples.csv through a pipe, without a session around it; of the folder it must be the same."""
+def half_width(tmp, out, names, session):
+    """The interval of samples.csv through a pipe, without a session around it; of the folder it is the session's."""
     text = (pathlib.Path(tmp) / out / "samples.csv").read_text()
     done = etprof(tmp, "stats", "-", "--baseline", names[0], "--format", "json", stdin=text)
     expect(done.returncode == 0, f"stats -: {done.stderr}")
     again = etprof(tmp, "stats", out, "--baseline", names[0], "--format", "json")
     piped, folder = json.loads(done.stdout), json.loads(again.stdout)
-    expect(piped["speedup"] == folder["speedup"] and piped["arms"][0]["median_ns"] == folder["arms"][0]["median_ns"],
-           f"stats -: {piped['speedup']}, of the folder {folder['speedup']}")
+    for key in ("estimate", "blocks"):
+        expect(piped["speedup"][key] == folder["speedup"][key], f"stats -: {piped['speedup']}, of the folder {folder['speedup']}")
+    medians = [{arm["name"]: arm["median_ns"] for arm in document["arms"]} for document in (piped, folder)]
+    expect(medians[0] == medians[1], medians)
+    for key in ("lo", "hi", "widening"):
+        expect(folder["speedup"][key] == session[key], f"of the folder {folder['speedup']}, of the session {session}")
     return piped["speedup"]
 
 
@@ -53,7 +57,7 @@ with tempfile.TemporaryDirectory() as tmp:
         if c["withheld"] is None:
             half = math.log(s["hi"] / s["lo"]) / 2
             expect(half <= target, f"stopped at ± {half}, wanted {target}")
-            plain = half_width(tmp, "wide", (c["baseline"], c["candidate"]))
+            plain = half_width(tmp, "wide", (c["baseline"], c["candidate"]), s)
             if plain["lo"]:
                 # both ends have six digits, so that little is left of them in a narrow interval
                 narrow = math.log(plain["hi"] / plain["lo"]) / 2

@@ -53,8 +53,33 @@ static bool add_figure(finder *f, found *to, const char *name, double value)
     return name && (!isfinite(value) || ETP_PUSH(f->arena, &to->figures, x));
 }
 
-// Speedups are shown where etprof would give them: not against a session's own A/A control.
-static etp_status take_figures(finder *f, const etp_run *run, found *to, etp_error *err)
+// Speedups are shown where etprof would give them: not those that the session's own answer withholds.
+static etp_status take_speedups(finder *f, const char *path, const etp_run *run, const etp_stats *stats, found *to,
+                                etp_error *err)
+{
+    etp_ab_session *session;
+    bool *hidden = ETP_NEW_ARRAY(f->arena, bool, run->arms.n);
+    if (!hidden) {
+        return no_memory(err);
+    }
+    ETP_TRY(etp_ab_open(&path, 1, &(etp_ab_options){0}, &session, err));
+    const etp_ab *ab = etp_ab_answer(session);
+    for (size_t i = 0; i < ab->n_comparisons; i++) {
+        hidden[ab->comparisons[i].candidate] = ab->comparisons[i].withheld != NULL;
+    }
+    etp_ab_close(session);
+    bool ok = true;
+    for (uint32_t i = 0; i < stats->n_comparisons; i++) {
+        uint32_t arm = stats->comparisons[i].candidate;
+        if (!hidden[arm]) {
+            const char *name = etp_arena_printf(f->arena, "%.*s_speedup", ETP_STR_ARG(run->arms.items[arm].prefix));
+            ok = ok && add_figure(f, to, name, stats->comparisons[i].paired.estimate);
+        }
+    }
+    return ok ? ETP_OK : no_memory(err);
+}
+
+static etp_status take_figures(finder *f, const char *path, const etp_run *run, found *to, etp_error *err)
 {
     etp_sample *samples;
     ETP_TRY(etp_ab_samples_of(run, f->arena, &samples, err));
@@ -67,12 +92,7 @@ static etp_status take_figures(finder *f, const etp_run *run, found *to, etp_err
         double ns = stats.arms[a].median_ns > 0 ? (double)stats.arms[a].median_ns : (double)NAN;
         ok = ok && add_figure(f, to, etp_arena_printf(f->arena, "%.*s_ns", ETP_STR_ARG(prefix)), ns);
     }
-    for (uint32_t i = 0; i < stats.n_comparisons && !stats.control_differs; i++) {
-        etp_str prefix = run->arms.items[stats.comparisons[i].candidate].prefix;
-        ok = ok && add_figure(f, to, etp_arena_printf(f->arena, "%.*s_speedup", ETP_STR_ARG(prefix)),
-                              stats.comparisons[i].paired.estimate);
-    }
-    return ok ? ETP_OK : no_memory(err);
+    return ok ? take_speedups(f, path, run, &stats, to, err) : no_memory(err);
 }
 
 // "sha256:" keeps one that has digits alone from being read back as a number.
@@ -124,7 +144,7 @@ static etp_status take_folder(finder *f, const char *path, etp_error *err)
         return ETP_OK;
     }
     found x = {.path = path};
-    if (take_attributes(f, &run, &x, err) != ETP_OK || take_figures(f, &run, &x, err) != ETP_OK) {
+    if (take_attributes(f, &run, &x, err) != ETP_OK || take_figures(f, path, &run, &x, err) != ETP_OK) {
         return etp_fail_ctx(err, "%s", path);
     }
     if (f->sessions.n >= RUNS_MAX) {
