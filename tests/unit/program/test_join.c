@@ -237,7 +237,7 @@ static etp_alignment align(const chain *c, const char *const *names, uint32_t n,
 {
     etp_alignment out;
     etp_error err = {0};
-    etp_str list[32];
+    etp_str list[32] = {0};
     for (uint32_t i = 0; i < n; i++) {
         list[i] = etp_str_from(names[i]);
     }
