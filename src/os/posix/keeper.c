@@ -34,7 +34,8 @@ static void on_child(int number)
 }
 
 // Whatever of ours stays open here stays locked, or keeps a reader waiting, for as long as the keeper lives.
-static void let_go_of_files(int keep) // which is none of the first three
+// Returns KEEP, which is none of the first three, under a number that pselect's sets can hold.
+static int let_go_of_files(int keep)
 {
     int null = open("/dev/null", O_RDWR);
     for (int fd = 0; fd <= STDERR_FILENO; fd++) {
@@ -43,6 +44,12 @@ static void let_go_of_files(int keep) // which is none of the first three
         }
     }
     etp_os_close_from(STDERR_FILENO + 1, keep);
+    const int low = STDERR_FILENO + 1;
+    if (keep == low || dup2(keep, low) < 0) {
+        return keep;
+    }
+    close(keep);
+    return low;
 }
 
 static void tell(const keeper *k, const void *bytes, size_t len)
@@ -155,7 +162,7 @@ _Noreturn void etp_keeper_run(int socket, etp_process_leaves leaves, void (*star
     }
     tell(&k, &hello, sizeof hello);
     k.pid = hello.pid;
-    let_go_of_files(socket);
+    k.socket = let_go_of_files(socket);
     if (k.pid > 0) {
         watch(&k);
     }
