@@ -387,7 +387,7 @@ def resident_runner_dies(b: Bench):
     lost = manifest["lost"][0]["block"]
     assert kinds.count(("timed", 1)) == kinds.count(("timed", 2)) == 2, kinds
     assert kinds.count(("resident", lost)) == 0 and kinds.count(("resident", 3 - lost)) == 2, kinds
-    b.assert_no_orphans(2)
+    b.assert_no_orphans() # the other one was left by its client: its shell looks every 5 s
 
 
 def sweep_with_turns(b: Bench):
