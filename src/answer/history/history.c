@@ -53,46 +53,27 @@ static bool add_figure(finder *f, found *to, const char *name, double value)
     return name && (!isfinite(value) || ETP_PUSH(f->arena, &to->figures, x));
 }
 
-// Speedups are shown where etprof would give them: not those that the session's own answer withholds.
-static etp_status take_speedups(finder *f, const char *path, const etp_run *run, const etp_stats *stats, found *to,
-                                etp_error *err)
-{
-    etp_ab_session *session;
-    bool *hidden = ETP_NEW_ARRAY(f->arena, bool, run->arms.n);
-    if (!hidden) {
-        return no_memory(err);
-    }
-    ETP_TRY(etp_ab_open(&path, 1, &(etp_ab_options){0}, &session, err));
-    const etp_ab *ab = etp_ab_answer(session);
-    for (size_t i = 0; i < ab->n_comparisons; i++) {
-        hidden[ab->comparisons[i].candidate] = ab->comparisons[i].withheld != NULL;
-    }
-    etp_ab_close(session);
-    bool ok = true;
-    for (uint32_t i = 0; i < stats->n_comparisons; i++) {
-        uint32_t arm = stats->comparisons[i].candidate;
-        if (!hidden[arm]) {
-            const char *name = etp_arena_printf(f->arena, "%.*s_speedup", ETP_STR_ARG(run->arms.items[arm].prefix));
-            ok = ok && add_figure(f, to, name, stats->comparisons[i].paired.estimate);
-        }
-    }
-    return ok ? ETP_OK : no_memory(err);
-}
-
+// Figures are those of the session's own answer: no speedup that it withholds.
 static etp_status take_figures(finder *f, const char *path, const etp_run *run, found *to, etp_error *err)
 {
-    etp_sample *samples;
-    ETP_TRY(etp_ab_samples_of(run, f->arena, &samples, err));
-    etp_stats stats;
-    etp_stats_options o = {.baseline = run->baseline, .seed = run->seed};
-    ETP_TRY(etp_stats_analyze(samples, run->samples.n, (uint32_t)run->arms.n, &o, f->arena, &stats, err));
+    etp_ab_session *session;
+    ETP_TRY(etp_ab_open(&path, 1, &(etp_ab_options){0}, &session, err));
+    const etp_ab *ab = etp_ab_answer(session);
     bool ok = true;
-    for (uint32_t a = 0; a < run->arms.n; a++) {
+    for (uint32_t a = 0; a < ab->n_arms; a++) {
+        int64_t median = ab->arms[a].median_ns;
+        double ns = median != ETP_NS_UNKNOWN && median > 0 ? (double)median : (double)NAN;
         etp_str prefix = run->arms.items[a].prefix;
-        double ns = stats.arms[a].median_ns > 0 ? (double)stats.arms[a].median_ns : (double)NAN;
         ok = ok && add_figure(f, to, etp_arena_printf(f->arena, "%.*s_ns", ETP_STR_ARG(prefix)), ns);
     }
-    return ok ? take_speedups(f, path, run, &stats, to, err) : no_memory(err);
+    for (size_t i = 0; i < ab->n_comparisons; i++) {
+        const etp_ab_comparison *c = &ab->comparisons[i];
+        etp_str prefix = run->arms.items[c->candidate].prefix;
+        ok = ok && add_figure(f, to, etp_arena_printf(f->arena, "%.*s_speedup", ETP_STR_ARG(prefix)),
+                              c->withheld ? (double)NAN : c->estimate);
+    }
+    etp_ab_close(session);
+    return ok ? ETP_OK : no_memory(err);
 }
 
 // "sha256:" keeps one that has digits alone from being read back as a number.
