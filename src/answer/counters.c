@@ -5,6 +5,7 @@
 #include <math.h>
 #include <string.h>
 
+#include "answer/ab/build.h"
 #include "answer/document.h"
 #include "base/number.h"
 
@@ -16,17 +17,6 @@ typedef struct columns { // ln of the kept iterations of one launch
     double *v[COUNTS];
     size_t n[COUNTS];
 } columns;
-
-static const etp_run_launch *launch_of(const etp_run *run, const etp_launch_stats *l)
-{
-    for (size_t i = 0; i < run->launches.n; i++) {
-        const etp_run_launch *x = &run->launches.items[i];
-        if (x->launch == l->launch && x->block == l->block && x->kind == ETP_LAUNCH_TIMED) {
-            return x;
-        }
-    }
-    return NULL;
-}
 
 static void add(columns *c, int which, uint64_t v)
 {
@@ -84,7 +74,7 @@ static etp_status take_launches(const etp_run *run, const etp_stats *st, etp_cou
     }
     for (size_t i = 0; i < st->n_launches; i++) {
         const etp_launch_stats *l = &st->launches[i];
-        const etp_run_launch *launch = l->control ? NULL : launch_of(run, l);
+        const etp_run_launch *launch = l->control ? NULL : etp_run_launch_find(run, l->block, l->launch, ETP_LAUNCH_TIMED);
         size_t block = block_index(st, l->block);
         if (!launch || launch->counted.n == 0 || block == st->n_blocks_seen || l->arm >= st->n_arms) {
             continue;
@@ -167,8 +157,8 @@ etp_status etp_counters_build(const etp_run *run, const etp_stats *st, etp_arena
     for (uint32_t a = 0; a < st->n_arms; a++) {
         out->arms[a] = arm_of(st, a, cells, misses);
     }
-    etp_stats_options how = {.margin = st->margin, .confidence = st->confidence, .seed = run->seed,
-                             .sequential = run->precision > 0};
+    etp_stats_options how = etp_ab_stats_options(run, 0, st->margin);
+    how.confidence = st->confidence;
     for (uint32_t i = 0; i < st->n_comparisons; i++) {
         const uint32_t arms[2] = {st->comparisons[i].baseline, st->comparisons[i].candidate};
         for (size_t b = 0; b < st->n_blocks_seen; b++) {

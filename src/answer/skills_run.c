@@ -109,16 +109,6 @@ static void state_json(etp_skill_state state, etp_json *j)
     etp_json_kv_bool_if(j, "ok", state == ETP_SKILL_OK, state != ETP_SKILL_NOT_RUN);
 }
 
-static void z_or_null(etp_json *j, const char *key, const char *z)
-{
-    etp_json_key(j, key);
-    if (z) {
-        etp_json_z(j, z);
-    } else {
-        etp_json_null(j);
-    }
-}
-
 static void command_json(const etp_skill_command *c, etp_json *j)
 {
     etp_json_begin_object_inline(j);
@@ -142,7 +132,7 @@ void etp_skills_json(const void *data, etp_json *j)
     etp_json_begin_object(j);
     etp_json_kv_z(j, "schema", "etprof.skills/1");
     etp_json_kv_bool_if(j, "ok", !list->stopped_at, list->executed);
-    z_or_null(j, "stopped_at", list->stopped_at);
+    etp_json_kv_z(j, "stopped_at", list->stopped_at);
     etp_json_key(j, "skills");
     etp_json_begin_array(j);
     for (size_t i = 0; i < list->n; i++) {
@@ -152,7 +142,7 @@ void etp_skills_json(const void *data, etp_json *j)
         etp_json_kv_z(j, "folder", s->folder);
         etp_json_kv_z(j, "name", s->name);
         etp_json_kv_z(j, "description", s->description);
-        z_or_null(j, "next", s->next);
+        etp_json_kv_z(j, "next", s->next);
         state_json(s->state, j);
         etp_json_key(j, "commands");
         etp_json_begin_array(j);

@@ -109,10 +109,11 @@ static etp_status run(etp_cli *cli, const void *opts, int argc, char **argv, etp
     etp_sample_file file;
     ETP_TRY(etp_sample_file_read(cli, argv[0], o->baseline, &file, err));
     etp_stats_answer stats = {.source = file.name, .names = file.table.arms};
-    etp_stats_options how = {.baseline = file.baseline,
-                             .margin = o->margin_percent / 100,
-                             .seed = file.run ? file.run->seed : 0,
-                             .sequential = file.run && file.run->precision > 0};
+    double margin = o->margin_percent / 100;
+    etp_stats_options how = {.baseline = file.baseline, .margin = margin};
+    if (file.run) {
+        how = etp_ab_stats_options(file.run, file.baseline, margin);
+    }
     if (etp_stats_analyze(file.table.samples, file.table.n_samples, file.table.n_arms, &how,
                           &cli->arena, &stats.stats, err) != ETP_OK) {
         return etp_fail_ctx(err, "%s", file.name);

@@ -303,3 +303,19 @@ etp_status etp_run_environment_read(etp_str text, etp_arena *arena, etp_run *run
     }
     return ETP_OK;
 }
+
+const etp_run_launch *etp_run_launch_find(const etp_run *run, uint32_t block, uint32_t launch, etp_launch_kind kind)
+{
+    for (size_t i = 0; i < run->launches.n; i++) {
+        const etp_run_launch *l = &run->launches.items[i];
+        if (l->launch == launch && l->block == block && l->kind == kind) {
+            return l;
+        }
+    }
+    return NULL;
+}
+
+double etp_run_between(double start, double end)
+{
+    return isfinite(start) && isfinite(end) ? (start + end) / 2 : isfinite(start) ? start : end;
+}

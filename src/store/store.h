@@ -267,6 +267,11 @@ ETP_API bool etp_run_is(const char *dir);
 // inside the folder; files it names may be missing.
 ETP_API ETP_NODISCARD etp_status etp_run_open(const char *dir, etp_arena *arena, etp_run *out,
                                               etp_error *err);
+// The record of one launch; NULL: there is none.
+ETP_API const etp_run_launch *etp_run_launch_find(const etp_run *run, uint32_t block, uint32_t launch,
+                                                  etp_launch_kind kind);
+// What was read at a block's start and end as one figure: the mean, or the one that was read.
+ETP_API double etp_run_between(double start, double end);
 // Compares every raw file with the manifest's hash. *out_bad (may be NULL) names the first that
 // differs; ETP_NO when one does or is missing.
 ETP_API ETP_NODISCARD etp_status etp_run_check_files(const etp_run *run, etp_arena *arena,

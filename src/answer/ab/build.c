@@ -185,6 +185,12 @@ etp_sample etp_ab_sample_of(const etp_run_sample *in)
                         in->iteration, use_of(in->phase), in->duration_ns};
 }
 
+etp_stats_options etp_ab_stats_options(const etp_run *run, uint32_t baseline, double margin)
+{
+    return (etp_stats_options){.baseline = baseline, .margin = margin, .seed = run->seed,
+                               .sequential = run->precision > 0};
+}
+
 etp_status etp_ab_samples_of(const etp_run *run, etp_arena *arena, etp_sample **out, etp_error *err)
 {
     *out = ETP_NEW_ARRAY(arena, etp_sample, run->samples.n);
@@ -209,8 +215,7 @@ static etp_status run_statistics(etp_ab_session *s, const etp_ab_options *option
     if (timed == 0) {
         return ETP_OK;
     }
-    etp_stats_options o = {.baseline = s->ab.baseline, .margin = options->margin, .seed = run->seed,
-                           .sequential = run->precision > 0};
+    etp_stats_options o = etp_ab_stats_options(run, s->ab.baseline, options->margin);
     ETP_TRY(etp_stats_analyze(samples, run->samples.n, (uint32_t)s->ab.n_arms, &o, &s->arena,
                               &s->stats, err));
     s->has_stats = true;

@@ -37,6 +37,8 @@ ETP_NODISCARD etp_status etp_ab_open(const char *const *paths, size_t n_paths,
 // Samples of the committed blocks, in the form the statistics take them; arms are those of the run.
 ETP_NODISCARD etp_status etp_ab_samples_of(const etp_run *run, etp_arena *arena, etp_sample **out,
                                            etp_error *err);
+// How they are analysed: by the session's seed, and wider where it stopped by a precision.
+etp_stats_options etp_ab_stats_options(const etp_run *run, uint32_t baseline, double margin);
 const etp_ab *etp_ab_answer(const etp_ab_session *session);
 // The run folder's raw contents; NULL for bare dumps.
 const etp_run *etp_ab_run(const etp_ab_session *session);

@@ -31,10 +31,10 @@ static const char *share_words(etp_ab_session *s, const etp_paired *p, const cha
 static etp_status clock_finding(etp_ab_session *s, const etp_ab_comparison *c, const etp_clock_split *x, etp_error *err)
 {
     const etp_counters_arm *b = &s->ab.counters.arms[c->baseline], *a = &s->ab.counters.arms[c->candidate];
-    const char *share = share_words(s, &x->clock, "it");
     if (!outside(&x->clock)) {
         return ETP_OK;
     }
+    const char *share = share_words(s, &x->clock, "it");
     if (!share) {
         return etp_fail_nomem(err, "findings");
     }

@@ -11,12 +11,6 @@ static double known(uint64_t v)
     return v == UINT64_MAX ? (double)NAN : (double)v;
 }
 
-// Mean of what was read at both ends, or the one that was.
-static double mid(double start, double end)
-{
-    return isfinite(start) && isfinite(end) ? (start + end) / 2 : isfinite(start) ? start : end;
-}
-
 static double lower(double a, double b)
 {
     return fmin(a, b); // passes over a NAN
@@ -63,7 +57,7 @@ etp_status etp_ab_take_environment(etp_ab_session *s, const etp_run *run, etp_er
         double wall_ms = (known(z->time_ns) - known(a->time_ns)) / 1e6;
         struct etp_ab_surroundings b = {
             .block = in->block,
-            .load1 = mid(a->load1, z->load1),
+            .load1 = etp_run_between(a->load1, z->load1),
             .cpus_busy = wall_ms > 0 ? (known(z->cpu_busy_ms) - known(a->cpu_busy_ms)) / wall_ms : (double)NAN,
             .cpus_stolen = wall_ms > 0 ? (known(z->cpu_steal_ms) - known(a->cpu_steal_ms)) / wall_ms : (double)NAN,
             .temperature_c = fmax(a->temperature_c, z->temperature_c),
@@ -206,16 +200,6 @@ void etp_ab_environment_section(const etp_ab *ab, etp_report *r, etp_arena *aren
     }
 }
 
-static void text_or_null(etp_json *j, const char *key, etp_str text)
-{
-    etp_json_key(j, key);
-    if (text.len > 0) {
-        etp_json_str(j, text);
-    } else {
-        etp_json_null(j);
-    }
-}
-
 void etp_ab_environment_json(etp_json *j, const etp_ab *ab)
 {
     etp_json_key(j, "environment");
@@ -240,9 +224,9 @@ void etp_ab_environment_json(etp_json *j, const etp_ab *ab)
                 etp_json_kv_rounded(j, k_figures[k].key, v);
             }
         }
-        text_or_null(j, "governor", at->governor);
+        etp_json_kv_str_if(j, "governor", at->governor, at->governor.len > 0);
         etp_json_kv_bool_if(j, "boost", at->boost > 0, at->boost >= 0);
-        text_or_null(j, "power", at->power);
+        etp_json_kv_str_if(j, "power", at->power, at->power.len > 0);
         etp_json_end(j);
     }
     etp_json_end(j);

@@ -36,10 +36,7 @@ static etp_status analyze_session(etp_ab_session *s, const etp_run *run,
 {
     etp_sample *samples;
     ETP_TRY(etp_ab_samples_of(run, &s->arena, &samples, err));
-    etp_stats_options o = {.baseline = run->baseline < run->arms.n ? run->baseline : 0,
-                           .margin = options->margin,
-                           .seed = run->seed,
-                           .sequential = run->precision > 0};
+    etp_stats_options o = etp_ab_stats_options(run, run->baseline < run->arms.n ? run->baseline : 0, options->margin);
     return etp_stats_analyze(samples, run->samples.n, (uint32_t)run->arms.n, &o, &s->arena, out, err);
 }
 
@@ -68,8 +65,7 @@ static etp_status judge_pairs(etp_ab_session *s, const etp_ab_options *options,
             samples[n++].arm = 1;
         }
     }
-    etp_stats_options o = {.margin = options->margin, .seed = run->seed,
-                           .sequential = run->precision > 0};
+    etp_stats_options o = etp_ab_stats_options(run, 0, options->margin);
     ETP_TRY(etp_stats_analyze(samples, n, 2, &o, &s->arena, &s->stats, err));
     if (!isfinite(s->stats.noise_floor)) { // the control was of another arm
         s->stats.noise_floor = whole.noise_floor;

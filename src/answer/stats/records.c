@@ -5,11 +5,6 @@
 
 #include "answer/stats/stats.h"
 
-static double mid(double start, double end)
-{
-    return isfinite(start) && isfinite(end) ? (start + end) / 2 : isfinite(start) ? start : end;
-}
-
 static double clock_of(const etp_run_moment *m)
 {
     return m->freq_max_khz == UINT64_MAX || m->freq_max_khz == 0 ? (double)NAN : (double)m->freq_max_khz;
@@ -28,13 +23,13 @@ static const etp_run_block *block_of(const etp_run *run, uint32_t number)
 static double block_clock(const etp_run *run, uint32_t number)
 {
     const etp_run_block *b = block_of(run, number);
-    return b ? mid(clock_of(&b->start), clock_of(&b->end)) : (double)NAN;
+    return b ? etp_run_between(clock_of(&b->start), clock_of(&b->end)) : (double)NAN;
 }
 
 static double block_temperature(const etp_run *run, uint32_t number)
 {
     const etp_run_block *b = block_of(run, number);
-    return b ? mid(b->start.temperature_c, b->end.temperature_c) : (double)NAN;
+    return b ? etp_run_between(b->start.temperature_c, b->end.temperature_c) : (double)NAN;
 }
 
 static etp_status link_blocks(const etp_stats *s, const etp_run *run,
@@ -60,18 +55,14 @@ static etp_status link_blocks(const etp_stats *s, const etp_run *run,
 static etp_launch_record record_of(const etp_run *run, const etp_launch_stats *launch)
 {
     etp_launch_record out = {(double)NAN, (double)NAN, (double)NAN, (double)NAN, (double)NAN};
-    for (size_t i = 0; i < run->launches.n; i++) {
-        const etp_run_launch *l = &run->launches.items[i];
-        if (l->block != launch->block || l->launch != launch->launch) {
-            continue;
-        }
+    const etp_run_launch *l = etp_run_launch_find(run, launch->block, launch->launch, ETP_LAUNCH_TIMED);
+    if (l) {
         if (l->wait_ns != UINT64_MAX && l->wall_ns > 0) {
             out.waited_share = (double)l->wait_ns / (double)l->wall_ns;
         }
         out.migrations = l->migrations != UINT64_MAX ? (double)l->migrations : (double)NAN;
         out.major_faults = (double)l->major_faults;
         out.switches = (double)l->involuntary_switches;
-        break;
     }
     out.clock = block_clock(run, launch->block);
     return out;
