@@ -4,8 +4,6 @@
 
 #include "cli/command.h"
 
-static const char *const k_color_words[] = {"auto", "always", "never", NULL};
-
 static void format_words(const etp_command *cmd, const char *out[ETP_CLI_FORMATS + 1])
 {
     int n = 0;
@@ -27,7 +25,7 @@ static void each_option(FILE *out, const etp_command *cmd, print_option *print)
     static const etp_opt k_output = {"output", 'o', ETP_OPT_STRING, 0, "FILE",
                                      "write there instead of to standard output", NULL};
     static const etp_opt k_shared[] = {
-        {"color", 0, ETP_OPT_CHOICE, 0, "WHEN", "colours on the terminal", k_color_words},
+        {"color", 0, ETP_OPT_CHOICE, 0, "WHEN", "colours on the terminal", k_etp_color_words},
         {"quiet", 'q', ETP_OPT_FLAG, 0, NULL, "no progress, no hints", NULL},
         {"help", 'h', ETP_OPT_FLAG, 0, NULL, "what the verb does and its options", NULL},
     };

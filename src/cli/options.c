@@ -14,7 +14,7 @@ const char *etp_cli_format_name(etp_cli_format format)
     return k_format_names[format];
 }
 
-static const char *const k_color_values[] = {"auto", "always", "never", NULL};
+const char *const k_etp_color_words[] = {"auto", "always", "never", NULL};
 
 typedef struct parse_state {
     etp_cli *cli;
@@ -23,7 +23,7 @@ typedef struct parse_state {
     int argc, at;
     char **argv;
     bool help;
-    int color; // index into k_color_values
+    int color; // index into k_etp_color_words
 } parse_state;
 
 static size_t min3(size_t a, size_t b, size_t c)
@@ -272,7 +272,7 @@ static etp_status shared_option(parse_state *s, const char *name, const char *in
         s->cli->output = value;
     } else if (strcmp(name, "color") == 0) {
         ETP_TRY(take_value(s, "color", inline_value, &value, err));
-        ETP_TRY(choice("color", value, k_color_values, &s->color, err));
+        ETP_TRY(choice("color", value, k_etp_color_words, &s->color, err));
     } else {
         *known = false;
     }
