@@ -121,6 +121,7 @@ static etp_status show_session(etp_cli *cli, const etp_ab_session *session,
     const etp_ab *ab = etp_ab_answer(session);
     if (show->write_files && etp_ab_run(session)) {
         ETP_TRY(etp_ab_write_files(session, ab->dir, err));
+        etp_run_tidy_lock(ab->dir, &cli->arena); // a session killed after its last block is not resumed
     }
     if (show->tables_dir) {
         ETP_TRY(etp_os_mkdirs(show->tables_dir, err));

@@ -176,3 +176,13 @@ etp_status etp_run_lock(const char *dir, etp_arena *arena, etp_os_lock *out, etp
     return holder == 0 ? ETP_OK
                        : etp_fail(err, ETP_USAGE, "%s: another session writes into it: wait for its end", dir);
 }
+
+void etp_run_tidy_lock(const char *dir, etp_arena *arena)
+{
+    etp_os_lock lock;
+    int64_t holder;
+    const char *path = etp_run_path(arena, dir, ETP_STR(ETP_RUN_LOCK));
+    if (path && etp_os_is_file(path) && etp_os_lock_take(path, &lock, &holder, NULL) == ETP_OK) {
+        etp_os_lock_release(&lock); // holds nothing when a session runs here
+    }
+}

@@ -327,6 +327,9 @@ ETP_API ETP_NODISCARD etp_status etp_run_claim(const char *wanted, bool exact, e
 // Release with etp_os_lock_release.
 ETP_API ETP_NODISCARD etp_status etp_run_lock(const char *dir, etp_arena *arena, etp_os_lock *out,
                                               etp_error *err);
+// Removes the lock that a killed session left; one that is held stays, and so does one in a folder that
+// cannot be written to.
+ETP_API void etp_run_tidy_lock(const char *dir, etp_arena *arena);
 
 typedef struct etp_run_writer { // fields are private
     const char *dir;

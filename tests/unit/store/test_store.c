@@ -239,6 +239,22 @@ static void a_torn_session_is_read_up_to_its_last_block(void **state)
     assert_int_equal(etp_run_resume(RUN, arena, &back, &w, NULL), ETP_USAGE); // it is finished
 }
 
+static void the_lock_of_a_killed_session_is_tidied_away(void **state)
+{
+    etp_arena *arena = *state;
+    etp_os_lock lock;
+    assert_int_equal(etp_os_mkdirs(RUN, NULL), ETP_OK);
+    etp_run_tidy_lock(RUN, arena);
+    assert_false(etp_os_is_file(RUN "/session.lock"));
+    assert_int_equal(etp_run_lock(RUN, arena, &lock, NULL), ETP_OK);
+    etp_run_tidy_lock(RUN, arena); // a session runs here
+    assert_true(etp_os_is_file(RUN "/session.lock"));
+    etp_os_lock_release(&lock);
+    write_file(RUN "/session.lock", "2147483646\n");
+    etp_run_tidy_lock(RUN, arena);
+    assert_false(etp_os_is_file(RUN "/session.lock"));
+}
+
 static void altered_files_are_noticed(void **state)
 {
     etp_arena *arena = *state;
@@ -490,6 +506,7 @@ int main(void)
         TEST(a_session_comes_back_as_it_was_written),
         TEST(the_kit_finds_its_results),
         TEST(a_torn_session_is_read_up_to_its_last_block),
+        TEST(the_lock_of_a_killed_session_is_tidied_away),
         TEST(altered_files_are_noticed),
         TEST(hostile_manifests_are_refused),
         TEST(hostile_rows_are_refused_with_their_place),
