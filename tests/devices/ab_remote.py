@@ -17,7 +17,7 @@ import threading
 import time
 
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1] / "tools"))
-from checks import skip
+from checks import hear_signals, skip
 
 sys.path.insert(0, str(pathlib.Path(__file__).parent))
 
@@ -498,6 +498,7 @@ def test_adb(etprof, root, bundle, tmp):
 
 
 def main():
+    hear_signals()
     etprof, root, way = os.path.abspath(sys.argv[1]), pathlib.Path(sys.argv[2]), sys.argv[3]
     triple = f"{platform.machine()}-linux-gnu"
     bundle = root / "build" / "bundle" / triple

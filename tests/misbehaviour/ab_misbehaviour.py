@@ -18,8 +18,9 @@ import tempfile
 import time
 
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1] / "tools"))
-from checks import expect, finish
+from checks import expect, finish, hear_signals
 
+hear_signals()
 ETPROF, FAKE = (str(pathlib.Path(p).resolve()) for p in sys.argv[1:3])
 ARGS = ["--levels", "sme2,neon", "--blocks", "6", "--iterations", "8", "--warmup", "3", "--seed", "7",
         "--quiet", "--out", "run"]

@@ -10,6 +10,9 @@ import unittest
 
 from support import NEEDS_TORCH, ROOT, ExportCase
 
+sys.path.insert(0, str(ROOT / "tests/tools"))
+from checks import hear_signals
+
 LINEAR = """
     class Net(nn.Module):
         def __init__(self):
@@ -211,7 +214,11 @@ class FailedCheck(ExportCase):
 
 @NEEDS_TORCH
 class Interrupted(ExportCase):
-    def start(self):
+    def setUp(self):
+        super().setUp()
+        hear_signals()
+
+    def start(self, **how):
         path = self.model_file(LINEAR + """
     class Slow(Base):
         def get_eager_model(self):
@@ -222,7 +229,22 @@ class Interrupted(ExportCase):
         return subprocess.Popen(
             [sys.executable, "-m", "etprof.export", f"{path}:Slow", "--outdir", str(self.out)],
             env={**os.environ, "PYTHONPATH": str(ROOT / "python")},
-            stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True)
+            stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True, **how)
+
+    def test_signal_that_nohup_ignores_stays_ignored(self):
+        def ignore():
+            signal.signal(signal.SIGHUP, signal.SIG_IGN)
+
+        with self.start(preexec_fn=ignore) as child:
+            for line in child.stderr:
+                if line.startswith("building"):
+                    break
+            child.send_signal(signal.SIGHUP)
+            time.sleep(0.2)
+            child.terminate()
+            text = child.stderr.read()
+            child.wait(30)
+        self.assertEqual(child.returncode, 128 + signal.SIGTERM, text)
 
     def test_signal(self):
         for number in (signal.SIGINT, signal.SIGTERM):

@@ -1,8 +1,17 @@
 # SPDX-License-Identifier: Apache-2.0
 """What the tests in Python share: all checks of a test are made before it fails, and a skip is one for ctest."""
+import signal
 import sys
 
 FAILURES = []
+
+
+def hear_signals():
+    """For tests that send signals: nohup and `&` in a script start us with some ignored, and children inherit that,
+    so that `etprof` does not end by them (which is what the user meant)."""
+    for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
+        if signal.getsignal(number) == signal.SIG_IGN:
+            signal.signal(number, signal.SIG_DFL)
 
 
 def expect(ok, *what):

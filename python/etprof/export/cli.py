@@ -144,7 +144,9 @@ def signals():
 
     previous = {}
     for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
-        previous[number] = signal.signal(number, stop)
+        # nohup and `&` in a script start us with some ignored, and mean it
+        if signal.getsignal(number) != signal.SIG_IGN:
+            previous[number] = signal.signal(number, stop)
     return previous
 
 

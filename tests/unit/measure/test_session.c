@@ -467,6 +467,7 @@ static void ctrl_c_ends_a_hang_at_once(void **state)
         etp_session_plan plan;
         etp_session_result result = {0};
         const char *dir;
+        signal(SIGINT, SIG_DFL); // a script's `&` starts us with it ignored
         bool ok = etp_os_catch_signals(NULL) == ETP_OK &&
                   etp_session_plan_make(&opts, f->device, &f->cpu, &f->arena, &plan, NULL) == ETP_OK &&
                   etp_run_claim(wanted, true, &f->arena, &dir, NULL) == ETP_OK;
