@@ -23,6 +23,7 @@ import sys
 import tempfile
 import termios
 import time
+import traceback
 import uuid
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
@@ -40,6 +41,10 @@ PHASES = {"pilot": ("sme2", "timed", 1), "control": None, "resident": ("neon", "
           "traced": ("sme2", "traced", 2), "between": None, "derived": None}
 COMMITTED = {"pilot": 0, "control": 1, "resident": 1, "traced": 1, "between": 1, "derived": BLOCKS}
 SIGNALS = {"SIGINT": signal.SIGINT, "SIGTERM": signal.SIGTERM, "kill -9": signal.SIGKILL}
+
+
+class TooLate(Exception):
+    """The session came to its end before it could be interrupted between two blocks, where nothing holds it."""
 
 
 class Session:
@@ -87,9 +92,11 @@ class Session:
         return [pid for pid, line in self.marked() if line.startswith(FAKE.encode()) and os.getpgid(pid) == pid]
 
     def wait_until(self, condition, what):
-        deadline = time.monotonic() + 30
+        deadline = time.monotonic() + 120
         while not condition():
-            if self.process.poll() is not None and what != "the end":
+            if self.process.poll() is not None and not condition():
+                if self.process.returncode == 0 and what == "between":
+                    raise TooLate
                 raise loss.Lost(f"it ended ({self.process.returncode}) before {what}: {self.process.stderr.read()[-300:]}")
             if time.monotonic() > deadline:
                 raise loss.Lost(f"waited in vain for {what}")
@@ -115,7 +122,7 @@ class Session:
             self.wait_until(lambda: b'"state": "finished"' in loss.read(manifest), phase)
 
     def check_no_process(self):
-        deadline = time.monotonic() + 10
+        deadline = time.monotonic() + 60
         while self.marked():
             if time.monotonic() > deadline:
                 raise loss.Lost(f"processes are left: {self.marked()}")
@@ -123,10 +130,12 @@ class Session:
 
     def ended(self, code, what):
         try:
-            text = self.process.communicate(timeout=60)[1] or b""
+            text = self.process.communicate(timeout=120)[1] or b""
         except subprocess.TimeoutExpired:
             self.process.kill()
             raise loss.Lost(f"{what}: it does not end") from None
+        if self.process.returncode == 0 and 0 not in code and what == "between":
+            raise TooLate
         if self.process.returncode not in code:
             raise loss.Lost(f"exit {self.process.returncode}, not {code}: {text.decode()[-400:]}")
         return text.decode()
@@ -250,7 +259,10 @@ def by_full_disk(s, phase, whole):
     s.begin("--timeout", "50")
     s.reach(phase)
     before = before_of(s, phase)
-    resource.prlimit(s.process.pid, resource.RLIMIT_FSIZE, ((s.tmp / "run" / "samples.csv").stat().st_size,) * 2)
+    try:
+        resource.prlimit(s.process.pid, resource.RLIMIT_FSIZE, ((s.tmp / "run" / "samples.csv").stat().st_size,) * 2)
+    except ProcessLookupError:
+        raise TooLate from None
     for pid in s.runners() if PHASES[phase] else []:
         os.kill(pid, signal.SIGKILL)
     text = s.ended({5, *((0, 6) if phase == "derived" else ())}, phase)
@@ -339,14 +351,21 @@ def whole_table():
     return rows
 
 
-def one(row, whole):
+def one(row, whole, tries=5):
     name, phase, directives, action = row
     with tempfile.TemporaryDirectory() as tmp:
         s = Session(tmp, *directives)
         try:
             action(s, phase, whole)
-        except (loss.Lost, OSError, ValueError, subprocess.TimeoutExpired) as e:
+        except TooLate:
+            if tries == 1:
+                return f"{name} × {phase}: five sessions were over before they could be interrupted"
+        except loss.Lost as e:
             return f"{name} × {phase}: {e}"
+        except Exception:
+            return f"{name} × {phase}: {traceback.format_exc()}"
+        else:
+            return None
         finally:
             if s.process and s.process.poll() is None:
                 s.process.kill()
@@ -355,7 +374,7 @@ def one(row, whole):
                     os.kill(pid, signal.SIGKILL)
                 except OSError:
                     pass
-    return None
+    return one(row, whole, tries - 1)
 
 
 def main():
