@@ -204,12 +204,12 @@ static void judge_contention(etp_session *s)
     if (s->result->launch_wall_ns == 0) {
         return;
     }
-    double share = (double)s->wait_ns / (double)s->result->launch_wall_ns;
-    if (share > CONTENDED_SHARE) {
+    // One thread that waits holds up the others: what is judged is their waiting together, what is said its share.
+    if ((double)s->wait_ns > CONTENDED_SHARE * (double)s->result->launch_wall_ns) {
         const char *text = etp_arena_printf(&s->arena,
                                             "the runner waited for a free CPU during %.0f %% of its "
                                             "time: other work is running on this machine",
-                                            100 * share);
+                                            100 * (double)s->wait_ns / (double)s->thread_ns);
         etp_session_note(s, "cpu_contended", text ? text : "the runner had to wait for a free CPU");
     }
 }

@@ -38,7 +38,8 @@ typedef struct etp_session {
     uint32_t incomplete; // blocks of the resumed session that lack an arm
     etp_arm_state *arms;
     const char *data;   // path on the device
-    uint64_t start_ns, wait_ns; // wait_ns: Σ over launches of being ready without a CPU
+    uint64_t start_ns;
+    uint64_t wait_ns, thread_ns; // Σ over launches: its threads ready without a CPU; wall time × threads
     uint64_t highest_cap_khz; // of the clocks that the device allowed, over the session
     uint32_t next_launch, expected_launches;
     etp_session_progress progress;

@@ -260,6 +260,7 @@ static void add_up(etp_session *s, const etp_task *t, const etp_launch_outcome *
     r->launches++;
     r->launch_wall_ns += o->record.wall_ns;
     s->wait_ns += o->record.wait_ns == UINT64_MAX ? 0 : o->record.wait_ns;
+    s->thread_ns += o->record.wall_ns * s->plan->arms[t->arm].threads;
     if (t->kind == ETP_LAUNCH_TIMED && t->block > 0 && o->ok) {
         r->timed_wall_ns += o->record.wall_ns;
         for (uint64_t i = 0; i < o->n_iterations; i++) {

@@ -91,6 +91,7 @@ def check(folder):
     expect(environment["unreadable"] == manifest["unreadable"], f"unreadable: {environment['unreadable']}")
     raw = [l for l in launches if l["type"] == "block"]
     expect([b["block"] for b in environment["blocks"]] == [b["block"] for b in raw], "blocks of the environment")
+    threads = {a["name"]: a["threads"] for a in manifest["plan"]["arms"]}
     for found, block in zip(environment["blocks"], raw):
         start, end = block["start"], block["end"]
         mine = [l for l in launches if l["type"] == "launch" and l["block"] == block["block"]]
@@ -99,7 +100,7 @@ def check(folder):
         expect(found["memory_free_bytes"] == min(start["memory_free_bytes"], end["memory_free_bytes"]), f"memory: {found}")
         for key, field in (("interrupted", "involuntary_switches"), ("minor_faults", "minor_faults"), ("major_faults", "major_faults"), ("migrations", "migrations")):
             expect(found[key] == sum(l[field] for l in mine), f"{key}: {found[key]}")
-        near("waited", found["waited"], sum(l["wait_ns"] for l in mine) / sum(l["wall_ns"] for l in mine))
+        near("waited", found["waited"], sum(l["wait_ns"] for l in mine) / sum(l["wall_ns"] * threads[l["experiment"]] for l in mine))
     # Shares of the traced times, on the scale of the untraced headline.
     for op in report["operators"]:
         for arm in report["arms"]:

@@ -26,7 +26,7 @@ static void take_launches(const etp_run *run, struct etp_ab_surroundings *b)
             continue;
         }
         wait += known(l->wait_ns);
-        wall += (double)l->wall_ns;
+        wall += (double)l->wall_ns * run->arms.items[l->arm].threads; // each of them can wait
         b->migrations += known(l->migrations);
         b->interrupted += (double)l->involuntary_switches;
         b->minor_faults += (double)l->minor_faults;
@@ -100,7 +100,7 @@ static const struct {
     {"load1", "load", "mean of the readings before and after the block", ETP_KIND_DOUBLE, 2, load1},
     {"cpus_busy", "CPUs busy", "with whatever, this session included", ETP_KIND_DOUBLE, 2, cpus_busy},
     {"cpus_stolen", "stolen", "CPUs that a host gave to others", ETP_KIND_DOUBLE, 2, cpus_stolen},
-    {"waited", "waited", "share of the launches' time in which they were ready and no CPU was free", ETP_KIND_PERCENT, 1, waited},
+    {"waited", "waited", "share of their time in which the launches' threads were ready and no CPU was free", ETP_KIND_PERCENT, 1, waited},
     {"temperature_c", "hottest °C", "of the readings before and after the block", ETP_KIND_DOUBLE, 1, temperature},
     {"clock_khz", "clock kHz", "of the fastest CPU, the lower of the readings before and after the block", ETP_KIND_INT, 0, clock_khz},
     {"memory_free_bytes", "free memory", "the lower of the readings", ETP_KIND_BYTES, 0, memory},

@@ -179,20 +179,21 @@ static verdict drift(etp_ab_session *s)
 
 static verdict contention(etp_ab_session *s)
 {
-    uint64_t wait = 0, wall = 0;
+    uint64_t wait = 0, wall = 0, threads_ns = 0;
     for (size_t i = 0; i < s->run.launches.n; i++) {
         const etp_run_launch *l = &s->run.launches.items[i];
         bool known = l->wait_ns != UINT64_MAX && l->kind == ETP_LAUNCH_TIMED;
         wait += known ? l->wait_ns : 0;
         wall += known ? l->wall_ns : 0;
+        threads_ns += known ? l->wall_ns * s->run.arms.items[l->arm].threads : 0;
     }
-    if (wall == 0) {
+    if (threads_ns == 0) {
         return say(ETP_CAUSE_UNKNOWN, "other programs (time without a CPU is not readable here)");
     }
-    double share = (double)wait / (double)wall;
-    return say(share > WAIT_SHARE ? ETP_CAUSE_SUSPECT : ETP_CAUSE_RULED_OUT,
+    // One thread that waits holds up the others: judged by their waiting together.
+    return say((double)wait > WAIT_SHARE * (double)wall ? ETP_CAUSE_SUSPECT : ETP_CAUSE_RULED_OUT,
                etp_arena_printf(&s->arena, "other programs (launches waited %.1f %% of their time for a CPU)",
-                                100 * share));
+                                100 * (double)wait / (double)threads_ns));
 }
 
 // ---- the rest ------------------------------------------------------------------------------------

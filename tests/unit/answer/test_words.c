@@ -204,6 +204,11 @@ static void warm_without_clock(made *m)
 }
 static void control_off(made *m) { m->control = 1.3; }
 static void waits(made *m) { m->wait_ns = 300000000; }
+static void two_threads_wait(made *m)
+{
+    m->wait_ns = 1300000000; // of a launch of a second
+    m->threads[0] = m->threads[1] = 2;
+}
 static void wait_unread(made *m) { m->wait_ns = UINT64_MAX; }
 static void threads_two(made *m) { m->threads[1] = 2; }
 static void runner_else(made *m) { m->runner[1] = "22"; }
@@ -225,6 +230,7 @@ static const struct {
     {ETP_CAUSE_DRIFT, control_off, ETP_CAUSE_SUSPECT, "differs from itself"},
     {ETP_CAUSE_CONTENTION, NULL, ETP_CAUSE_RULED_OUT, "waited 0.1 %"},
     {ETP_CAUSE_CONTENTION, waits, ETP_CAUSE_SUSPECT, "waited 30.0 %"},
+    {ETP_CAUSE_CONTENTION, two_threads_wait, ETP_CAUSE_SUSPECT, "waited 65.0 %"},
     {ETP_CAUSE_CONTENTION, wait_unread, ETP_CAUSE_UNKNOWN, "not readable"},
     {ETP_CAUSE_TRACER, NULL, ETP_CAUSE_RULED_OUT, "at most"},
     {ETP_CAUSE_TRACER, tracer_dear, ETP_CAUSE_SUSPECT, "+100."},
