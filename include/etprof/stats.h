@@ -150,7 +150,8 @@ typedef struct etp_unpaired {
     double cliffs_delta;  // P(a > b) − P(a < b)
     bool exact;
 } etp_unpaired;
-// On logarithms, exp(shift) is the ratio a ÷ b. A and B may be up to 2000 values each.
+// On logarithms, exp(shift) is the ratio a ÷ b. The differences are counted, never held: time grows with
+// (n_a + n_b) × log, for up to 2^30 values in all, and so does memory.
 ETP_API ETP_NODISCARD etp_status etp_unpaired_compare(const double *a, size_t n_a, const double *b,
                                                       size_t n_b, double confidence,
                                                       etp_arena *scratch, etp_unpaired *out,

@@ -366,12 +366,10 @@ static etp_status flag_arms(work *w, double *values, double *times, etp_error *e
     return ETP_OK;
 }
 
-#define UNPAIRED_LAUNCHES 2000
-
 static size_t launches_of(const etp_stats *s, uint32_t arm, double *out)
 {
     size_t n = 0;
-    for (size_t i = 0; i < s->n_launches && n < UNPAIRED_LAUNCHES; i++) {
+    for (size_t i = 0; i < s->n_launches; i++) {
         if (s->launches[i].arm == arm && !s->launches[i].control) {
             out[n++] = s->launches[i].value_ln;
         }
@@ -381,12 +379,13 @@ static size_t launches_of(const etp_stats *s, uint32_t arm, double *out)
 
 static etp_status compare_unpaired(work *w, etp_stats_comparison *c, etp_error *err)
 {
-    double *a = etp_arena_alloc_raw(w->arena, UNPAIRED_LAUNCHES, 2 * sizeof *a);
+    double *a = etp_arena_alloc_raw(w->arena, w->out->n_launches + 1, sizeof *a);
     if (!a) {
         return etp_fail_nomem(err, "launches");
     }
-    double *b = a + UNPAIRED_LAUNCHES;
-    size_t n_a = launches_of(w->out, c->baseline, a), n_b = launches_of(w->out, c->candidate, b);
+    size_t n_a = launches_of(w->out, c->baseline, a);
+    double *b = a + n_a; // what is left is enough for the other arm
+    size_t n_b = launches_of(w->out, c->candidate, b);
     return etp_unpaired_compare(a, n_a, b, n_b, w->out->confidence, w->arena, &c->unpaired, err);
 }
 

@@ -4,11 +4,11 @@
 // are exact as well.
 #include "stats/internal.h"
 
+#include <float.h>
 #include <math.h>
 
 #define SIGNED_EXACT_MAX 50
 #define SUM_EXACT_MAX 60
-#define UNPAIRED_MAX 2000
 
 // ---- signed ranks -------------------------------------------------------------------------------
 
@@ -123,13 +123,13 @@ static double sums_p(const sums *d, uint64_t seen, double mean)
 // Largest c for which the c smallest and c largest of all differences may be cut off: the interval
 // then keeps CONFIDENCE. From the distribution of U without ties.
 static etp_status cut_of(size_t n_a, size_t n_b, double confidence, etp_arena *scratch,
-                         size_t *out, etp_error *err)
+                         uint64_t *out, etp_error *err)
 {
     double tail = (1 - confidence) / 2, a = (double)n_a, b = (double)n_b;
     *out = 0;
     if (n_a + n_b > SUM_EXACT_MAX) {
         double c = a * b / 2 + etp_normal_quantile(tail) * sqrt(a * b * (a + b + 1) / 12);
-        *out = c < 1 ? 0 : (size_t)c;
+        *out = c < 1 ? 0 : (uint64_t)c;
         return ETP_OK;
     }
     uint32_t ranks[SUM_EXACT_MAX];
@@ -149,29 +149,84 @@ static etp_status cut_of(size_t n_a, size_t n_b, double confidence, etp_arena *s
     return ETP_OK;
 }
 
+// ---- differences of all pairs, of which there may be too many to hold ----------------------------
+
+typedef struct pairs { // sorted; a difference is a[i] − b[j] as computed
+    const double *a, *b;
+    size_t n_a, n_b;
+} pairs;
+
+// Pairs whose difference is at most V. In a row of them it falls, and where it passes V moves to the
+// right from row to row.
+static uint64_t pairs_up_to(const pairs *d, double v)
+{
+    uint64_t count = 0;
+    size_t j = 0;
+    for (size_t i = 0; i < d->n_a; i++) {
+        while (j < d->n_b && d->a[i] - d->b[j] > v) {
+            j++;
+        }
+        count += d->n_b - j;
+    }
+    return count;
+}
+
+// Keys are ordered as the doubles are.
+static uint64_t key_of(double x)
+{
+    uint64_t bits;
+    memcpy(&bits, &x, sizeof bits);
+    return bits >> 63 ? ~bits : bits | UINT64_C(1) << 63;
+}
+
+static double of_key(uint64_t key)
+{
+    uint64_t bits = key >> 63 ? key & ~(UINT64_C(1) << 63) : ~key;
+    double x;
+    memcpy(&x, &bits, sizeof x);
+    return x + 0.0; // never −0
+}
+
+// The difference that has K below it or beside it: bisection over the doubles between the smallest
+// and the largest, at most 64 counts.
+static double nth_difference(const pairs *d, uint64_t k)
+{
+    uint64_t lo = key_of(d->a[0] - d->b[d->n_b - 1]), hi = key_of(d->a[d->n_a - 1] - d->b[0]);
+    while (lo < hi) {
+        uint64_t mid = lo + (hi - lo) / 2;
+        if (pairs_up_to(d, of_key(mid)) > k) {
+            hi = mid;
+        } else {
+            lo = mid + 1;
+        }
+    }
+    return of_key(lo);
+}
+
 static etp_status shift_of(const double *a, size_t n_a, const double *b, size_t n_b,
                            double confidence, etp_arena *scratch, etp_unpaired *out, etp_error *err)
 {
-    size_t n = n_a * n_b, cut = 0;
-    double *d = etp_arena_alloc_raw(scratch, n, sizeof *d);
-    if (!d) {
-        return etp_fail_nomem(err, "differences");
+    uint64_t n = (uint64_t)n_a * n_b, cut = 0;
+    double *sorted = etp_arena_alloc_raw(scratch, n_a + n_b, sizeof *sorted);
+    if (!sorted) {
+        return etp_fail_nomem(err, "launches");
     }
-    double above = 0, below = 0;
-    for (size_t i = 0; i < n_a; i++) {
-        for (size_t j = 0; j < n_b; j++) {
-            d[i * n_b + j] = a[i] - b[j];
-            above += a[i] > b[j];
-            below += a[i] < b[j];
-        }
-    }
+    memcpy(sorted, a, n_a * sizeof *a);
+    memcpy(sorted + n_a, b, n_b * sizeof *b);
+    etp_sort_doubles(sorted, n_a);
+    etp_sort_doubles(sorted + n_a, n_b);
+    const pairs d = {sorted, sorted + n_a, n_a, n_b};
+    double above = (double)(n - pairs_up_to(&d, 0)), below = (double)pairs_up_to(&d, -DBL_TRUE_MIN);
     out->cliffs_delta = (above - below) / (double)n;
-    out->shift = etp_median(d, n);
+    out->shift = nth_difference(&d, n / 2);
+    if (n % 2 == 0) {
+        out->shift = (nth_difference(&d, n / 2 - 1) + out->shift) / 2;
+    }
     ETP_TRY(cut_of(n_a, n_b, confidence, scratch, &cut, err));
     out->lo = out->hi = (double)NAN;
     if (cut > 0) {
-        out->lo = etp_select(d, n, cut - 1);
-        out->hi = etp_select(d, n, n - cut);
+        out->lo = nth_difference(&d, cut - 1);
+        out->hi = nth_difference(&d, n - cut);
     }
     return ETP_OK;
 }
@@ -184,10 +239,6 @@ etp_status etp_unpaired_compare(const double *a, size_t n_a, const double *b, si
     *out = (etp_unpaired){(double)NAN, (double)NAN, (double)NAN, (double)NAN, (double)NAN, false};
     if (n_a == 0 || n_b == 0) {
         return ETP_OK;
-    }
-    if (n_a > UNPAIRED_MAX || n_b > UNPAIRED_MAX) {
-        return etp_fail(err, ETP_UNSUPPORTED, "unpaired comparison of %zu and %zu values; %d at most",
-                        n_a, n_b, UNPAIRED_MAX);
     }
     double *all = etp_arena_alloc_raw(scratch, n, sizeof *all);
     uint32_t *order = etp_arena_alloc_raw(scratch, n, sizeof *order);

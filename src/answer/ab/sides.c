@@ -6,7 +6,6 @@
 
 #include "answer/ab/session.h"
 
-#define MAX_LAUNCHES 2000 // of one side in the unpaired comparison
 
 bool etp_ab_same_session(const etp_ab_side *x, const etp_ab_side *y)
 {
@@ -86,7 +85,7 @@ static etp_status launch_values(etp_ab_session *s, const etp_ab_side *x, const e
     if (!*out) {
         return etp_fail_nomem(err, "launches");
     }
-    for (uint32_t b = 0; b < st->n_blocks_seen && *out_n < MAX_LAUNCHES; b++) {
+    for (uint32_t b = 0; b < st->n_blocks_seen; b++) {
         double ln = st->value_ln[(size_t)b * st->n_arms + x->arm];
         if (st->block_complete[b] && isfinite(ln)) {
             (*out)[(*out_n)++] = ln;

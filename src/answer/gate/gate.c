@@ -8,7 +8,6 @@
 
 #include "base/number.h"
 
-#define MAX_LAUNCHES 2000 // of one side, as etp_unpaired_compare takes them
 
 typedef enum metric {
     SPEEDUP,
@@ -353,7 +352,7 @@ static etp_status check_verdicts(etp_gate *g, const etp_ab *ab, etp_error *err)
 static size_t launch_values(const etp_ab *ab, uint32_t arm, double *out)
 {
     size_t n = 0;
-    for (uint32_t b = 0; b < ab->n_blocks && n < MAX_LAUNCHES; b++) {
+    for (uint32_t b = 0; b < ab->n_blocks; b++) {
         double v = ab->block_values[(size_t)b * ab->n_arms + arm];
         if (isfinite(v) && v > 0) {
             out[n++] = log(v);
@@ -366,7 +365,8 @@ static size_t launch_values(const etp_ab *ab, uint32_t arm, double *out)
 static etp_status against_arm(etp_gate *g, const etp_ab *ab, uint32_t arm, const etp_ab *old, uint32_t old_arm,
                               double margin, etp_error *err)
 {
-    double *now = ETP_NEW_ARRAY(g->arena, double, MAX_LAUNCHES), *then = ETP_NEW_ARRAY(g->arena, double, MAX_LAUNCHES);
+    double *now = ETP_NEW_ARRAY(g->arena, double, ab->n_blocks + 1);
+    double *then = ETP_NEW_ARRAY(g->arena, double, old->n_blocks + 1);
     if (!now || !then) {
         return etp_fail_nomem(err, "launches");
     }
