@@ -7,6 +7,8 @@
 
 #include "base/number.h"
 
+#define MOST_OF_EXECUTE 1.01 // ticks are truncated event by event
+
 static const etp_trace_block *block_of(const etp_ops_answer *a, const etp_op_row *row)
 {
     return etp_trace_block_at(a->trace, row->block);
@@ -364,6 +366,12 @@ const etp_report *etp_ops_report(const etp_ops_answer *a, etp_arena *arena)
                      t->operators_ns > 0 ? 100 * (double)t->delegated_ns / (double)t->operators_ns : 0.0);
         etp_keys_add(keys, ETP_PLAIN, "remainder", "%s (delegate boundary, framework, truncation)",
                      etp_format_ns((double)t->remainder_ns / n, text));
+        if (t->execute_ns > 0 && (double)t->operators_ns > MOST_OF_EXECUTE * (double)t->execute_ns) {
+            etp_report_note(r, ETP_WARN,
+                            "the operators take longer than the inference that they are part of (%.3g times): they ran side by side, "
+                            "the delegate's clock is not the runtime's, or the dump is damaged",
+                            (double)t->operators_ns / (double)t->execute_ns);
+        }
     } else {
         etp_report_note(r, ETP_WARN, "no execution has a Method::execute event: shares are unknown");
     }

@@ -136,6 +136,10 @@ etp_status etp_ab_find_hot(etp_ab_session *s, etp_error *err)
         if (ns == ETP_NS_UNKNOWN || hot.share <= ETP_HOT_SHARE) {
             continue;
         }
+        if (hot.share > 1) { // two clocks: what part of an inference anything took is not known
+            ab->hot.n = 0;
+            return ETP_OK;
+        }
         hot.kind = kind_of(ab, op, whole);
         if (!ETP_PUSH(&s->arena, &ab->hot, hot)) {
             return etp_fail_nomem(err, "bottlenecks");

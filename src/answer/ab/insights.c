@@ -275,6 +275,13 @@ static void hot_notes(const etp_ab_views *v, size_t view, etp_report *r, etp_are
             longest = ns != ETP_NS_UNKNOWN && ns > ab->operators[longest].ns[ab->hot_arm] ? i : longest;
         }
         double most = ab->n_operators ? known(ab->operators[longest].ns[ab->hot_arm]) / total : (double)NAN;
+        if (most > 1) {
+            etp_report_note(r, ETP_WARN,
+                            "%san operator, %s, takes longer than the inference that it is part of (%.3g times): the delegate's clock is "
+                            "not the runtime's, or the dump is damaged; shares mean nothing here",
+                            who, ab->operators[longest].label, most);
+            return;
+        }
         if (isfinite(most)) {
             etp_report_note(r, ETP_INFO, "%sno operator takes more than %.0f %% of an inference; the longest, %s, %.1f %%",
                             who, 100 * ETP_HOT_SHARE, ab->operators[longest].label, 100 * most);

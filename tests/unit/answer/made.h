@@ -20,6 +20,7 @@ typedef struct made {
     uint32_t threads[2];
     made_op ops[MADE_OPS];
     uint64_t untraced_us[2]; // 0: as traced
+    uint64_t execute_us;     // Method::execute of both, 0: the sum of what is in it
     double control;          // A/A control launch ÷ its twin
     double outlier;          // factor of the candidate's launch of block 5
     double celsius[2];       // first and last moment, NAN: not readable
@@ -117,7 +118,7 @@ static inline etp_bytes made_dump(const made *m, int arm, uint32_t block, etp_ar
             }
         }
         if (!(m->no_execute && arm == 1)) {
-            made_event(&w, "Method::execute", false, -1, all);
+            made_event(&w, "Method::execute", false, -1, m->execute_us ? 1000 * m->execute_us : all);
         }
         dump_run(&w, "Execute", -1);
     }

@@ -140,6 +140,20 @@ static void thresholds(void **state)
     assert_false(said);
 }
 
+// A delegate that counts in units of its own, or a damaged dump: no part of the inference is known.
+static void longer_than_the_whole(void **state)
+{
+    (void)state;
+    bool said;
+    made m = made_base();
+    m.execute_us = 170; // the transpose alone takes 340
+    assert_int_equal(hot_operators(&m, "takes longer than the inference that it is part of (2 times)", &said), 0);
+    assert_true(said);
+    m.execute_us = 341;
+    assert_int_equal(hot_operators(&m, "takes longer than the inference", &said), 5);
+    assert_false(said);
+}
+
 // What gains less than the whole is said only when the whole gained and its figure stands.
 static void lagging_needs_a_gain(void **state)
 {
@@ -332,6 +346,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(bottlenecks_by_hand),
         cmocka_unit_test(thresholds),
+        cmocka_unit_test(longer_than_the_whole),
         cmocka_unit_test(lagging_needs_a_gain),
         cmocka_unit_test(an_inference_is_split_exactly),
         cmocka_unit_test(kernels_that_changed),
