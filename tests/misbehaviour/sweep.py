@@ -159,10 +159,29 @@ def wrong_outputs():
         for (m, _, _), x in speedups(d).items():
             expect(x["withheld"] == ("outputs_differ" if m == "int8" else None), name, x)
             expect((x["speedup"]["estimate"] is None) == (m == "int8"), name, x)
-        expect(all(x["ratio_of_ratios"]["estimate"] is None for x in d["interactions"] if x["of"] == "model"), name,
-               "an interaction was made of withheld cells")
+        for x in (x for x in d["interactions"] if x["of"] == "model"):
+            agree = x["at"].get("level") == "neon"  # all its cells are at the level whose outputs are the reference
+            expect((x["ratio_of_ratios"]["estimate"] is None) != agree, name, x)
         expect(all(g["speedup"]["estimate"] is None for g in d["geometric_means"]), name, "a mean over a withheld model")
         expect([m["correctness"]["ok"] for m in d["models"]] == [True, False], name, d["models"])
+
+
+def wrong_outputs_in_a_cell():
+    name = "outputs differ in one cell"
+    bad = ("int8", "sme2", 4)
+    with tempfile.TemporaryDirectory() as tmp:
+        model(tmp, "fp16", PLANTED)
+        model(tmp, "int8", PLANTED, "on sme2 traced * other_output 4")
+        done = run(tmp, command(blocks=6, trace=True))
+        expect(done.returncode == 1, name, f"exit {done.returncode}")
+        d = json.loads(done.stdout)
+        found = speedups(d)
+        expect(bad in found and len(found) > 3, name, sorted(found))
+        for key, x in found.items():
+            expect(x["withheld"] == ("outputs_differ" if key == bad else None), name, x)
+            expect((x["speedup"]["estimate"] is None) == (key == bad), name, x)
+        expect([m["correctness"]["ok"] for m in d["models"]] == [True, False], name, d["models"])
+        expect(any("ratios with it are withheld" in s["text"] for s in d["sentences"]), name, d["sentences"])
 
 
 def resumed():
@@ -355,7 +374,7 @@ def refused():
             expect(not (pathlib.Path(tmp) / "run").exists(), name, "a folder was left")
 
 
-for test in (planted_exactly, planted_with_noise, absent_with_noise, failing_cells, wrong_outputs, resumed, balanced,
+for test in (planted_exactly, planted_with_noise, absent_with_noise, failing_cells, wrong_outputs, wrong_outputs_in_a_cell, resumed, balanced,
              precise, emulated, real_programs, other_floats, one_of_each, refused):
     started = time.time()
     test()

@@ -187,7 +187,9 @@ static void screen(const etp_sweep *s, etp_report *r, etp_arena *arena)
         if (c->ok >= 0) {
             etp_keys_add(keys, c->ok ? ETP_GOOD : ETP_BAD, m ? "" : "outputs",
                          "%s: %s (largest difference %.3g, relative %.3g, cosine %.6f)", s->models[m].name,
-                         c->ok ? "agree within tolerance in all its cells" : "DIFFER beyond tolerance",
+                         c->ok ? "agree within tolerance in all its cells"
+                               : etp_arena_printf(arena, "DIFFER beyond tolerance in %u of its cells",
+                                                  (unsigned)s->models[m].differing),
                          c->max_abs, c->max_rel, c->cosine);
         }
     }

@@ -200,9 +200,10 @@ static const char *outputs_dir(builder *b, uint32_t arm)
     return dir && name ? etp_run_path(b->arena, dir, etp_str_from(name)) : NULL;
 }
 
-static etp_status compare_cell(builder *b, etp_sweep_model *m, uint32_t reference, uint32_t arm,
-                               etp_error *err)
+static etp_status compare_cell(builder *b, etp_sweep_cell *cell, uint32_t reference, etp_error *err)
 {
+    etp_sweep_model *m = &b->out->models[cell->at[0]];
+    uint32_t arm = cell->arm;
     const char *x = outputs_dir(b, reference), *y = outputs_dir(b, arm);
     if (!x || !y) {
         return etp_fail_nomem(err, "outputs");
@@ -219,6 +220,8 @@ static etp_status compare_cell(builder *b, etp_sweep_model *m, uint32_t referenc
     out->max_abs = isfinite(out->max_abs) ? fmax(out->max_abs, c.max_abs) : c.max_abs;
     out->max_rel = isfinite(out->max_rel) ? fmax(out->max_rel, c.max_rel) : c.max_rel;
     out->cosine = isfinite(out->cosine) ? fmin(out->cosine, c.cosine) : c.cosine;
+    cell->differs = !c.ok;
+    m->differing += cell->differs;
     if (!c.ok && !m->differs) {
         m->differs = etp_arena_printf(b->arena, "%s: %s", ab->arms[arm].name, c.why ? c.why : "differs");
         return m->differs ? ETP_OK : etp_fail_nomem(err, "outputs");
@@ -234,9 +237,9 @@ static etp_status compare_outputs(builder *b, etp_error *err)
         const uint32_t at[ETP_FACTORS] = {m, g->reference[1], g->reference[2]};
         reference = b->out->cells[etp_cell_of(g, at)].arm;
         for (uint32_t c = 0; c < b->out->n_cells && reference != ETP_NO_INDEX; c++) {
-            const etp_sweep_cell *cell = &b->out->cells[c];
+            etp_sweep_cell *cell = &b->out->cells[c];
             if (cell->at[0] == m && cell->arm != ETP_NO_INDEX && cell->arm != reference) {
-                ETP_TRY(compare_cell(b, &b->out->models[m], reference, cell->arm, err));
+                ETP_TRY(compare_cell(b, cell, reference, err));
             }
         }
     }
@@ -251,7 +254,7 @@ static void withhold(builder *b)
         if (cell->arm == ETP_NO_INDEX) {
             continue;
         }
-        if (out->models[cell->at[0]].correctness.ok == 0) {
+        if (cell->differs) {
             cell->withheld = "outputs_differ";
         } else if (b->s->ab.arms[cell->arm].proof.truth == ETP_CONTRADICTED) {
             cell->withheld = "proof_failed";

@@ -18,7 +18,8 @@
 typedef struct etp_sweep_model {
     const char *name;  // short: what tells the models' file names apart
     etp_ab_correctness correctness; // its cells against its cell at the reference level and threads
-    const char *differs; // what differs in its outputs, NULL
+    uint32_t differing;  // cells whose outputs differ
+    const char *differs; // the first of them and how, NULL
 } etp_sweep_model;
 
 typedef struct etp_sweep_cell {
@@ -26,6 +27,7 @@ typedef struct etp_sweep_cell {
     uint32_t arm;             // ETP_NO_INDEX: the plan has no such cell
     uint32_t lost;            // timed launches that gave nothing
     const char *lost_why;     // of the last of them, NULL
+    bool differs;             // its outputs from those of its model's reference cell
     const char *withheld;     // no ratio is made of it: as etp_ab_comparison.withheld; NULL
 } etp_sweep_cell;
 

@@ -241,8 +241,12 @@ static etp_status warn(speaker *w, etp_error *err)
     for (uint32_t m = 0; m < s->grid.n[ETP_FACTOR_MODEL]; m++) {
         if (s->models[m].differs) {
             ETP_TRY(say(w, 'W', "bad",
-                        etp_arena_printf(w->arena, "outputs of %s; ratios of this model are withheld",
-                                         s->models[m].differs),
+                        etp_arena_printf(w->arena, "outputs of %s%s; ratios with %s are withheld", s->models[m].differs,
+                                         s->models[m].differing > 1
+                                             ? etp_arena_printf(w->arena, " (and %u more cells of this model)",
+                                                                (unsigned)s->models[m].differing - 1)
+                                             : "",
+                                         s->models[m].differing > 1 ? "them" : "it"),
                         err));
         }
     }
