@@ -178,7 +178,7 @@ def other_verbs():
         model.write_bytes(b"\x10\0\0\0ET12" + b"base sme2 1000000\nbase neon 3000000\nbase sme2 800000 2\nbase neon 2000000 2\n"
                           b"load sme2 9000000\nnoise 4\n" + b"\n" * 20)
         done = ab(tmp, "model.pte", "--levels", "sme2,neon", "--threads", "1,2", "--blocks", "6", "--iterations", "4", "--warmup",
-                  "1", "--resident", "--out", "run", verb="sweep")
+                  "1", "--resident", "--seed", "1", "--out", "run", verb="sweep")
         expect(done.returncode == 0, name, (done.returncode, done.stderr[-400:]))
         turns = rows(tmp, "resident")
         expect(sorted(turns) == list(range(1, 7)) and all(len(b) == 4 and all(len(v) == 4 for v in b.values())
