@@ -130,7 +130,7 @@ def given_up():
 def resumed():
     name = "resumed with resident pairs"
     with tempfile.TemporaryDirectory() as tmp:
-        session(tmp, ["on neon timed 10 hang"], "--timeout", "0.2")
+        session(tmp, ["on neon timed 10 hang"], "--timeout", "2")
         path = pathlib.Path(tmp) / "run" / "manifest.json"
         m = json.loads(path.read_text())
         expect(m["plan"]["asked"]["resident"] is True, name, m["plan"]["asked"])
