@@ -4,6 +4,7 @@
 
 #include "answer/ops.h"
 #include "cli/emit.h"
+#include "cli/ops.h"
 #include "convert/inspector.h"
 #include "os/os.h"
 
@@ -31,31 +32,6 @@ typedef struct inputs {
     etp_etrecord record;
 } inputs;
 
-// The tables of ExecuTorch's Inspector, its losses included.
-static etp_status inspector_tables(etp_cli *cli, const ops_options *o, inputs *in, etp_error *err)
-{
-    etp_etdump dump;
-    etp_inspector_table table;
-    etp_strbuf buf;
-    etp_strbuf_init(&buf, &cli->arena);
-    etp_sink sink = etp_sink_strbuf(&buf);
-    if (o->buffer) {
-        ETP_TRY(etp_file_open(o->buffer, DUMP_LIMIT, &in->buffer, err));
-    }
-    ETP_TRY(etp_etdump_open(in->dump.bytes, &dump, err));
-    etp_status st = etp_inspector_build(&dump, &cli->arena, &table, err);
-    if (st == ETP_OK && o->record) {
-        st = etp_inspector_annotate(&table, &in->record, &cli->arena, err);
-    }
-    if (st == ETP_OK && cli->format == ETP_CLI_INSPECTOR) {
-        etp_inspector_tsv(&table, &sink);
-    } else if (st == ETP_OK) {
-        st = etp_inspector_json(&table, o->buffer ? &in->buffer.bytes : NULL, &sink, err);
-    }
-    ETP_TRY(st);
-    return buf.failed ? etp_fail_nomem(err, "output") : etp_cli_emit_bytes(cli, etp_strbuf_str(&buf), err);
-}
-
 static etp_status read_record(etp_cli *cli, const char *path, inputs *in, etp_error *err)
 {
     ETP_TRY(etp_file_open(path, PROGRAM_LIMIT, &in->record_file, err));
@@ -64,15 +40,69 @@ static etp_status read_record(etp_cli *cli, const char *path, inputs *in, etp_er
                : etp_fail_ctx(err, "%s", path);
 }
 
+// The tables of ExecuTorch's Inspector, its losses included.
+static etp_status inspector_tables(etp_cli *cli, const char *buffer, bool json, inputs *in, etp_error *err)
+{
+    etp_etdump dump;
+    etp_inspector_table table;
+    etp_strbuf buf;
+    etp_strbuf_init(&buf, &cli->arena);
+    etp_sink sink = etp_sink_strbuf(&buf);
+    if (buffer) {
+        ETP_TRY(etp_file_open(buffer, DUMP_LIMIT, &in->buffer, err));
+    }
+    ETP_TRY(etp_etdump_open(in->dump.bytes, &dump, err));
+    etp_status st = etp_inspector_build(&dump, &cli->arena, &table, err);
+    if (st == ETP_OK && in->record_file.bytes.ptr) {
+        st = etp_inspector_annotate(&table, &in->record, &cli->arena, err);
+    }
+    if (st == ETP_OK && !json) {
+        etp_inspector_tsv(&table, &sink);
+    } else if (st == ETP_OK) {
+        st = etp_inspector_json(&table, buffer ? &in->buffer.bytes : NULL, &sink, err);
+    }
+    ETP_TRY(st);
+    return buf.failed ? etp_fail_nomem(err, "output") : etp_cli_emit_bytes(cli, etp_strbuf_str(&buf), err);
+}
+
+static etp_status tables_from(etp_cli *cli, const char *dump, const char *record, const char *buffer, bool json,
+                              inputs *in, etp_error *err)
+{
+    ETP_TRY(etp_file_open(dump, DUMP_LIMIT, &in->dump, err));
+    if (record) {
+        ETP_TRY(read_record(cli, record, in, err));
+    }
+    return inspector_tables(cli, buffer, json, in, err) == ETP_OK ? ETP_OK : etp_fail_ctx(err, "%s", dump);
+}
+
+static void close_inputs(inputs *in)
+{
+    etp_trace_close(in->trace);
+    etp_program_close(in->program);
+    etp_file_close(&in->dump);
+    etp_file_close(&in->pte);
+    etp_file_close(&in->record_file);
+    etp_file_close(&in->buffer);
+}
+
+etp_status etp_ops_inspector(etp_cli *cli, const char *dump, const char *record, const char *buffer, bool json,
+                             etp_error *err)
+{
+    inputs in = {0};
+    etp_status st = tables_from(cli, dump, record, buffer, json, &in, err);
+    close_inputs(&in);
+    return st;
+}
+
 static etp_status answer_from(etp_cli *cli, const char *path, const ops_options *o, inputs *in,
                               etp_error *err)
 {
+    if (cli->format == ETP_CLI_INSPECTOR || cli->format == ETP_CLI_INSPECTOR_JSON) {
+        return tables_from(cli, path, o->record, o->buffer, cli->format == ETP_CLI_INSPECTOR_JSON, in, err);
+    }
     ETP_TRY(etp_file_open(path, DUMP_LIMIT, &in->dump, err));
     if (o->record) {
         ETP_TRY(read_record(cli, o->record, in, err));
-    }
-    if (cli->format == ETP_CLI_INSPECTOR || cli->format == ETP_CLI_INSPECTOR_JSON) {
-        return inspector_tables(cli, o, in, err) == ETP_OK ? ETP_OK : etp_fail_ctx(err, "%s", path);
     }
     if (etp_trace_open(in->dump.bytes, NULL, &in->trace, err) != ETP_OK) {
         return etp_fail_ctx(err, "%s", path);
@@ -104,12 +134,7 @@ static etp_status run(etp_cli *cli, const void *opts, int argc, char **argv, etp
     (void)argc;
     inputs in = {0};
     etp_status st = answer_from(cli, argv[0], opts, &in, err);
-    etp_trace_close(in.trace);
-    etp_program_close(in.program);
-    etp_file_close(&in.dump);
-    etp_file_close(&in.pte);
-    etp_file_close(&in.record_file);
-    etp_file_close(&in.buffer);
+    close_inputs(&in);
     return st;
 }
 

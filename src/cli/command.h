@@ -56,6 +56,7 @@ typedef struct etp_cli {
     bool color;          // on stdout
     bool progress;       // stderr is a terminal and --quiet was not given
     bool quiet;
+    bool terminal;       // stdout is one
     unsigned width;      // columns of the terminal, 80 when unknown
     const char *output;  // --output FILE, NULL = stdout
     int exit_code;       // worst outcome so far, see etp_cli_outcome

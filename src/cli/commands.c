@@ -5,6 +5,7 @@
 extern const etp_command etp_cmd_ab;
 extern const etp_command etp_cmd_analyze;
 extern const etp_command etp_cmd_compare;
+extern const etp_command etp_cmd_convert;
 extern const etp_command etp_cmd_devices;
 extern const etp_command etp_cmd_doctor;
 extern const etp_command etp_cmd_explain;
@@ -42,6 +43,7 @@ const etp_command *const k_etp_commands[] = {
     &etp_cmd_gate,
     &etp_cmd_history,
     &etp_cmd_report,
+    &etp_cmd_convert,
     &etp_cmd_validate,
     &etp_cmd_verify,
     &etp_cmd_rerun,

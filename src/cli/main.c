@@ -176,6 +176,7 @@ int main(int argc, char **argv)
         .width = terminal_width(),
         .color = isatty(STDOUT_FILENO) && !environment("NO_COLOR"),
         .progress = isatty(STDERR_FILENO),
+        .terminal = isatty(STDOUT_FILENO),
         .env_runner = environment("ETPROF_RUNNER"),
         .env_qemu = environment("ETPROF_QEMU"),
         .env_path = environment("PATH"),

@@ -1,0 +1,309 @@
+// SPDX-License-Identifier: Apache-2.0
+// etprof convert: one recording, or two of them aligned, as files of other people's viewers.
+#include <stddef.h>
+#include <string.h>
+
+#include "answer/ab/build.h"
+#include "answer/ab/report.h"
+#include "cli/convert_views.h"
+#include "cli/emit.h"
+#include "cli/ops.h"
+#include "os/os.h"
+
+#define DUMP_LIMIT ((uint64_t)4 << 30)
+#define PROGRAM_LIMIT ((uint64_t)64 << 30)
+
+typedef struct convert_options {
+    int to; // index into k_to
+    const char *program, *record, *output, *baseline, *candidate, *name1, *name2;
+    bool negate;
+} convert_options;
+
+enum { TO_NONE, TO_CHROME, TO_PERFETTO, TO_SPEEDSCOPE, TO_FOLDED, TO_FLAME, TO_INSPECTOR, TO_INSPECTOR_JSON };
+
+static const char *const k_to[] = {"chrome", "perfetto", "speedscope", "folded", "flame", "inspector", "inspector-json", NULL};
+
+static const convert_options k_defaults = {.to = -1};
+
+static const etp_opt k_options[] = {
+    {"to", 't', ETP_OPT_CHOICE, offsetof(convert_options, to), "FORMAT", "what to write", k_to},
+    {"output", 'o', ETP_OPT_STRING, offsetof(convert_options, output), "FILE",
+     "write to FILE instead of standard output", NULL},
+    {"pte", 'p', ETP_OPT_STRING, offsetof(convert_options, program), "FILE",
+     "the program of bare dumps: adds nodes, shapes and work", NULL},
+    {"etrecord", 'r', ETP_OPT_STRING, offsetof(convert_options, record), "FILE",
+     "the exporter's record: adds source lines (needs --pte)", NULL},
+    {"baseline", 'b', ETP_OPT_STRING, offsetof(convert_options, baseline), "ARM",
+     "of a run folder: the arm to start from", NULL},
+    {"candidate", 'c', ETP_OPT_STRING, offsetof(convert_options, candidate), "ARM",
+     "of a run folder: the arm to end at (default the first other one)", NULL},
+    {"name1", 0, ETP_OPT_STRING, offsetof(convert_options, name1), "NAME", "what to call the first of two", NULL},
+    {"name2", 0, ETP_OPT_STRING, offsetof(convert_options, name2), "NAME", "what to call the second", NULL},
+    {"negate", 0, ETP_OPT_FLAG, offsetof(convert_options, negate), NULL,
+     "folded: the baseline last, so that viewers show what vanished", NULL},
+    {0},
+};
+
+static etp_status emit(etp_cli *cli, etp_strbuf *buf, const etp_sink *sink, etp_error *err)
+{
+    if (buf->failed || sink->failed) {
+        return etp_fail_nomem(err, "output");
+    }
+    return etp_cli_emit_bytes(cli, etp_strbuf_str(buf), err);
+}
+
+static etp_status write_slices(etp_cli *cli, int to, const etp_slices *slices, etp_error *err)
+{
+    etp_strbuf buf;
+    etp_strbuf_init(&buf, &cli->arena);
+    etp_sink sink = etp_sink_strbuf(&buf);
+    ETP_TRY(to == TO_CHROME ? etp_slices_chrome(slices, &cli->arena, &sink, err)
+                            : etp_slices_perfetto(slices, &cli->arena, &sink, err));
+    ETP_TRY(emit(cli, &buf, &sink, err));
+    if (slices->unclocked && !cli->quiet) {
+        fprintf(stderr, "etprof: %zu executions have times that do not nest; they are drawn by their durations\n",
+                slices->unclocked);
+    }
+    return ETP_OK;
+}
+
+// What a picture of widths cannot show is said.
+static void tell_left_out(const etp_cli *cli, const etp_stacks *s)
+{
+    if (cli->quiet) {
+        return;
+    }
+    for (size_t side = 0; side < s->n_sides; side++) {
+        if (s->below_zero_ns[side]) {
+            fprintf(stderr, "etprof: %.*s: %lld ns of sums below zero are in no stack\n", ETP_STR_ARG(s->names[side]),
+                    (long long)s->below_zero_ns[side]);
+        }
+        if (s->tracer_ns[side]) {
+            fprintf(stderr, "etprof: %.*s: stacks are of traced inferences; untraced ones take %+lld ns\n",
+                    ETP_STR_ARG(s->names[side]), (long long)s->tracer_ns[side]);
+        }
+    }
+}
+
+static etp_status write_stacks(etp_cli *cli, const convert_options *o, const etp_stacks *stacks, etp_error *err)
+{
+    etp_strbuf buf;
+    etp_strbuf_init(&buf, &cli->arena);
+    etp_sink sink = etp_sink_strbuf(&buf);
+    etp_status st = ETP_OK;
+    switch (o->to + 1) {
+    case TO_SPEEDSCOPE:
+        st = etp_stacks_speedscope(stacks, &cli->arena, &sink, err);
+        break;
+    case TO_FOLDED:
+        st = etp_stacks_folded(stacks, o->negate, &cli->arena, &sink, err);
+        break;
+    default:
+        st = etp_stacks_flame(stacks, &cli->arena, &sink, err);
+    }
+    ETP_TRY(st);
+    ETP_TRY(emit(cli, &buf, &sink, err));
+    tell_left_out(cli, stacks);
+    return ETP_OK;
+}
+
+static bool to_slices(const convert_options *o)
+{
+    return o->to + 1 == TO_CHROME || o->to + 1 == TO_PERFETTO;
+}
+
+// ---- one dump ------------------------------------------------------------------------------------
+
+typedef struct inputs {
+    etp_file dump, pte, record_file;
+    etp_trace *trace;
+    const etp_program *program;
+    etp_etrecord record;
+} inputs;
+
+// "model" of "dir/model.etdump".
+static etp_str stem(const char *path)
+{
+    const char *slash = strrchr(path, '/');
+    etp_str name = etp_str_from(slash ? slash + 1 : path);
+    if (etp_str_ends(name, ETP_STR(".etdump")) && name.len > 7) {
+        name.len -= 7;
+    }
+    return name;
+}
+
+static etp_status write_dump(etp_cli *cli, const convert_options *o, const etp_ops_answer *ops, etp_str title,
+                             etp_error *err)
+{
+    etp_slice_op *rows = NULL;
+    ETP_TRY(etp_convert_ops(ops, &cli->arena, &rows, err));
+    if (to_slices(o)) {
+        etp_slices slices;
+        ETP_TRY(etp_slices_of_trace(ops->trace, &ops->table, rows, title, &cli->arena, &slices, err));
+        return write_slices(cli, o->to + 1, &slices, err);
+    }
+    const char **categories = ETP_NEW_ARRAY(&cli->arena, const char *, ops->table.n_rows);
+    if (!categories) {
+        return etp_fail_nomem(err, "operators");
+    }
+    for (size_t i = 0; i < ops->table.n_rows; i++) {
+        categories[i] = rows[i].category;
+    }
+    etp_stacks stacks;
+    ETP_TRY(etp_stacks_of_trace(ops->trace, &ops->table, categories, title, &cli->arena, &stacks, err));
+    return write_stacks(cli, o, &stacks, err);
+}
+
+static etp_status convert_dump(etp_cli *cli, const convert_options *o, const char *path, inputs *in, etp_error *err)
+{
+    ETP_TRY(etp_file_open(path, DUMP_LIMIT, &in->dump, err));
+    if (etp_trace_open(in->dump.bytes, NULL, &in->trace, err) != ETP_OK) {
+        return etp_fail_ctx(err, "%s", path);
+    }
+    if (o->program) {
+        ETP_TRY(etp_file_open(o->program, PROGRAM_LIMIT, &in->pte, err));
+        if (etp_program_open(in->pte.bytes, NULL, &in->program, err) != ETP_OK) {
+            return etp_fail_ctx(err, "%s", o->program);
+        }
+    }
+    if (o->record) {
+        ETP_TRY(etp_file_open(o->record, PROGRAM_LIMIT, &in->record_file, err));
+        if (etp_etrecord_read(in->record_file.bytes, &cli->arena, &in->record, err) != ETP_OK) {
+            return etp_fail_ctx(err, "%s", o->record);
+        }
+    }
+    etp_ops_answer ops;
+    ETP_TRY(etp_ops_answer_build(in->trace, in->program, o->record ? &in->record : NULL, path, &cli->arena, &ops, err));
+    return write_dump(cli, o, &ops, o->name1 ? etp_str_from(o->name1) : stem(path), err);
+}
+
+// ---- two sides -----------------------------------------------------------------------------------
+
+static etp_status find_comparison(const etp_ab *ab, const char *path, const char *candidate, size_t *out,
+                                  etp_error *err)
+{
+    if (ab->n_comparisons == 0) {
+        return etp_fail(err, ETP_USAGE, "%s has one arm, %s; give its dump instead, or a second operand", path,
+                        ab->n_arms ? ab->arms[0].name : "without a name");
+    }
+    for (size_t i = 0; i < ab->n_comparisons; i++) {
+        if (!candidate || strcmp(ab->arms[ab->comparisons[i].candidate].name, candidate) == 0) {
+            *out = i;
+            return ETP_OK;
+        }
+    }
+    return etp_fail(err, ETP_USAGE, "%s compares no arm '%s' with %s; its first other arm is %s", path, candidate,
+                    ab->arms[ab->baseline].name, ab->arms[ab->comparisons[0].candidate].name);
+}
+
+static etp_status write_sides(etp_cli *cli, const convert_options *o, const etp_ab *ab, const char *path,
+                              etp_error *err)
+{
+    size_t at = 0;
+    etp_sides sides;
+    ETP_TRY(find_comparison(ab, path, o->candidate, &at, err));
+    ETP_TRY(etp_convert_sides(ab, at, &cli->arena, &sides, err));
+    if (to_slices(o)) {
+        etp_slices slices;
+        ETP_TRY(etp_slices_of_sides(&sides, &cli->arena, &slices, err));
+        ETP_TRY(write_slices(cli, o->to + 1, &slices, err));
+    } else {
+        etp_stacks stacks;
+        ETP_TRY(etp_stacks_of_sides(&sides, &cli->arena, &stacks, err));
+        ETP_TRY(write_stacks(cli, o, &stacks, err));
+    }
+    const char *withheld = ab->comparisons[at].withheld;
+    if (withheld && !cli->quiet) {
+        fprintf(stderr, "etprof: the comparison is withheld: %s\n", etp_ab_withheld_text(withheld));
+    }
+    return ETP_OK;
+}
+
+static etp_status convert_sides(etp_cli *cli, const convert_options *o, const char *const *paths, size_t n,
+                                etp_error *err)
+{
+    etp_ab_options how = {.baseline = o->baseline, .program = o->program, .record = o->record,
+                          .two_sides = n == 2, .names = {o->name1, o->name2}};
+    etp_ab_session *session = NULL;
+    ETP_TRY(etp_ab_open(paths, n, &how, &session, err));
+    etp_status st = write_sides(cli, o, etp_ab_answer(session), paths[0], err);
+    etp_ab_close(session);
+    return st;
+}
+
+// ---- the verb ------------------------------------------------------------------------------------
+
+static etp_status check(const etp_cli *cli, const convert_options *o, bool one, bool folder, etp_error *err)
+{
+    int to = o->to + 1;
+    if (to == TO_NONE) {
+        return etp_fail(err, ETP_USAGE, "--to is missing: chrome, perfetto, speedscope, folded, flame, inspector or "
+                                        "inspector-json");
+    }
+    if (o->record && !o->program && to != TO_INSPECTOR && to != TO_INSPECTOR_JSON) {
+        return etp_fail(err, ETP_USAGE, "--etrecord needs --pte: the program leads from operators to the record");
+    }
+    if ((to == TO_INSPECTOR || to == TO_INSPECTOR_JSON) && (!one || folder)) {
+        return etp_fail(err, ETP_USAGE, "--to %s takes one dump: Inspector's tables know nothing else", k_to[o->to]);
+    }
+    if (o->negate && (to != TO_FOLDED || (one && !folder))) {
+        return etp_fail(err, ETP_USAGE, "--negate is for --to folded of two sides");
+    }
+    if ((o->baseline || o->candidate) && !(one && folder)) {
+        return etp_fail(err, ETP_USAGE, "--baseline and --candidate choose arms of one run folder; of two operands "
+                                        "the first is the baseline");
+    }
+    if (o->name2 && one) {
+        return etp_fail(err, ETP_USAGE, "--name2 is for two operands");
+    }
+    if (to == TO_PERFETTO && cli->terminal && !o->output) {
+        return etp_fail(err, ETP_USAGE, "a Perfetto trace is binary and standard output is a terminal; add "
+                                        "--output FILE.pftrace");
+    }
+    return ETP_OK;
+}
+
+static etp_status run(etp_cli *cli, const void *opts, int argc, char **argv, etp_error *err)
+{
+    const convert_options *o = opts;
+    bool one = argc == 1, folder = one && etp_os_is_dir(argv[0]);
+    ETP_TRY(check(cli, o, one, folder, err));
+    cli->output = o->output;
+    if (o->to + 1 == TO_INSPECTOR || o->to + 1 == TO_INSPECTOR_JSON) {
+        return etp_ops_inspector(cli, argv[0], o->record, NULL, o->to + 1 == TO_INSPECTOR_JSON, err);
+    }
+    if (!one || folder) {
+        return convert_sides(cli, o, (const char *const *)argv, (size_t)argc, err);
+    }
+    inputs in = {0};
+    etp_status st = convert_dump(cli, o, argv[0], &in, err);
+    etp_trace_close(in.trace);
+    etp_program_close(in.program);
+    etp_file_close(&in.dump);
+    etp_file_close(&in.pte);
+    etp_file_close(&in.record_file);
+    return st;
+}
+
+const etp_command etp_cmd_convert = {
+    .name = "convert",
+    .summary = "write recordings as files of other viewers",
+    .usage = "DUMP | FOLDER | A B --to FORMAT",
+    .description =
+        "chrome (JSON) and perfetto (protobuf) show a dump's executions at their recorded times; operators of\n"
+        "delegates, whose times are durations only, have a track of their own. speedscope, folded (collapsed\n"
+        "stacks) and flame (SVG) show model, delegate, category and operator.\n"
+        "Two operands, or a run folder, are two aligned sides, means per inference in the order of the ledger:\n"
+        "in chrome and perfetto both begin at 0, with arrows between equal operators and a counter of what is\n"
+        "saved so far; speedscope has both and their differences; flame is red where the second takes longer.\n"
+        "inspector and inspector-json are what 'etprof ops --format' writes.",
+    .examples = "  etprof convert model.etdump --pte model.pte --to perfetto -o model.pftrace\n"
+                "  etprof convert out_model/runs/linux --to flame -o difference.svg\n"
+                "  etprof convert off.etdump on.etdump --to speedscope -o both.json",
+    .opts = k_options,
+    .opts_size = sizeof(convert_options),
+    .defaults = &k_defaults,
+    .min_args = 1,
+    .max_args = 2,
+    .run = run,
+};

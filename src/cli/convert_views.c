@@ -1,0 +1,178 @@
+// SPDX-License-Identifier: Apache-2.0
+// What the answers know of an operator, as arguments of its slices.
+#include "cli/convert_views.h"
+
+#define SURE_Q 0.05     // as etp_ledger_row_slower has it
+#define SURE_SHARE 0.05
+
+static bool tensors(etp_strbuf *buf, const etp_op_facts *f, const uint32_t *which, uint32_t n)
+{
+    size_t start = buf->len;
+    for (uint32_t i = 0; i < n; i++) {
+        const etp_value *v = &f->values[which[i]];
+        if (v->kind != ETP_EVALUE_TENSOR) {
+            continue;
+        }
+        etp_strbuf_printf(buf, "%s%s[", buf->len > start ? ", " : "", etp_dtype_name(v->dtype));
+        for (uint32_t d = 0; d < v->rank; d++) {
+            etp_strbuf_printf(buf, "%s%lld", d ? "," : "", (long long)v->dims[d]);
+        }
+        etp_strbuf_appendz(buf, "]");
+    }
+    return buf->len > start;
+}
+
+static bool shapes_arg(etp_slice_args *args, etp_arena *arena, const etp_op_facts *f)
+{
+    etp_strbuf buf;
+    etp_strbuf_init(&buf, arena);
+    bool any = tensors(&buf, f, f->inputs, f->n_inputs);
+    etp_strbuf_appendz(&buf, any ? " → " : "");
+    any = tensors(&buf, f, f->outputs, f->n_outputs) || any;
+    return !buf.failed && (!any || etp_slice_text(args, arena, "shapes", etp_strbuf_str(&buf)));
+}
+
+static bool facts_args(etp_slice_args *args, etp_arena *arena, const etp_op_facts *f, uint32_t node)
+{
+    bool ok = true;
+    if (node != ETP_NO_INDEX) {
+        ok = etp_slice_number(args, arena, "node", node);
+    }
+    if (ok && f->node_type.len) {
+        ok = etp_slice_text(args, arena, "node_type", f->node_type);
+    }
+    if (ok && f->work.known && f->work.macs <= INT64_MAX) {
+        ok = etp_slice_number(args, arena, "macs", (int64_t)f->work.macs);
+    }
+    return ok && shapes_arg(args, arena, f);
+}
+
+static bool source_args(etp_slice_args *args, etp_arena *arena, etp_str file, uint32_t line, etp_str module)
+{
+    if (file.len) {
+        const char *text = etp_arena_printf(arena, "%.*s:%u", ETP_STR_ARG(file), line);
+        if (!text || !etp_slice_text(args, arena, "source", etp_str_from(text))) {
+            return false;
+        }
+    }
+    return module.len == 0 || etp_slice_text(args, arena, "module", module);
+}
+
+static bool op_args(const etp_ops_answer *a, size_t i, etp_arena *arena, etp_slice_args *args)
+{
+    const etp_op_row *row = &a->table.rows[i];
+    const etp_trace_event *e = &etp_trace_block_at(a->trace, row->block)->events[row->event];
+    const char *id = etp_arena_printf(arena, "op%zu", i + 1); // as the document of `ops` counts
+    bool ok = id && etp_slice_text(args, arena, "op", etp_str_from(id)) &&
+              etp_slice_number(args, arena, "chain", e->chain) &&
+              etp_slice_number(args, arena, "instruction", e->instruction);
+    if (ok && a->facts) {
+        ok = facts_args(args, arena, &a->facts[i], a->joins[row->block].events[row->event].node) &&
+             source_args(args, arena, a->sources[i].file, a->sources[i].line, a->sources[i].module);
+    }
+    return ok;
+}
+
+etp_status etp_convert_ops(const etp_ops_answer *a, etp_arena *arena, etp_slice_op **out, etp_error *err)
+{
+    etp_slice_op *ops = ETP_NEW_ARRAY(arena, etp_slice_op, a->table.n_rows);
+    if (!ops) {
+        return etp_fail_nomem(err, "operators");
+    }
+    for (size_t i = 0; i < a->table.n_rows; i++) {
+        ops[i].category = etp_category_name(a->names[i].category);
+        if (!op_args(a, i, arena, &ops[i].args)) {
+            return etp_fail_nomem(err, "operators");
+        }
+    }
+    *out = ops;
+    return ETP_OK;
+}
+
+// The mirror image of etp_ledger_row_slower, and "same" when the interval leaves no room for either.
+static const char *verdict_of(const etp_ledger_row *row)
+{
+    if (row->kind == ETP_ROW_INSERTED || row->kind == ETP_ROW_VANISHED) {
+        return etp_row_kind_name(row->kind);
+    }
+    if (etp_ledger_row_slower(row)) {
+        return "slower";
+    }
+    double enough = SURE_SHARE * (double)row->baseline_ns;
+    if (row->hi_ns == ETP_NS_UNKNOWN) {
+        return "unknown";
+    }
+    if (row->hi_ns < 0 && row->q <= SURE_Q && (double)-row->delta_ns > enough) {
+        return "faster";
+    }
+    return (double)row->lo_ns > -enough && (double)row->hi_ns < enough ? "same" : "unknown";
+}
+
+static bool side_args(const etp_ledger_row *row, const etp_ab_operator *op, uint32_t arm,
+                      etp_arena *arena, etp_slice_args *args)
+{
+    bool ok = etp_slice_text(args, arena, "op", etp_str_from(row->id)) &&
+              etp_slice_number(args, arena, "baseline_ns", row->baseline_ns) &&
+              etp_slice_number(args, arena, "candidate_ns", row->candidate_ns) &&
+              etp_slice_number(args, arena, "delta_ns", row->delta_ns);
+    if (!ok || !op) {
+        return ok;
+    }
+    if (op->names[arm].len) {
+        ok = etp_slice_text(args, arena, "name", op->names[arm]);
+    }
+    for (size_t i = 0; ok && i < op->merged.n; i++) {
+        if (op->merged.items[i].arm == arm) {
+            ok = etp_slice_text(args, arena, "merged", op->merged.items[i].name);
+        }
+    }
+    if (ok && op->facts) {
+        ok = facts_args(args, arena, &op->facts->op, op->facts->n_nodes ? op->facts->nodes[0] : ETP_NO_INDEX);
+    }
+    return ok && source_args(args, arena, etp_str_from(op->source_file), op->source_line, etp_str_from(op->module));
+}
+
+etp_status etp_convert_sides(const etp_ab *ab, size_t comparison, etp_arena *arena, etp_sides *out, etp_error *err)
+{
+    const etp_ab_ledger *l = &ab->ledgers[comparison];
+    const uint32_t arms[2] = {l->baseline, l->candidate};
+    for (int side = 0; side < 2; side++) {
+        if (l->ledger.n == 0 && !ab->arms[arms[side]].profile) {
+            return etp_fail(err, ETP_UNKNOWN, "%s has no dump with Method::execute: there are no operators to draw",
+                            ab->arms[arms[side]].name);
+        }
+    }
+    etp_side_row *rows = ETP_NEW_ARRAY(arena, etp_side_row, l->ledger.n);
+    if (!rows) {
+        return etp_fail_nomem(err, "ledger");
+    }
+    for (size_t i = 0; i < l->ledger.n; i++) {
+        const etp_ledger_row *from = &l->ledger.items[i];
+        const etp_ab_operator *op = from->pair != ETP_NO_INDEX ? &ab->operators[from->pair] : NULL;
+        etp_side_row *row = &rows[i];
+        *row = (etp_side_row){
+            .id = from->id,
+            .label = etp_str_from(from->label),
+            .category = op ? etp_category_name(op->category) : NULL,
+            .delegated = op && op->delegated,
+            .tracer = from->kind == ETP_ROW_TRACER,
+            .chain = op ? op->chain : -1,
+            .instruction = op ? op->instruction : -1,
+            .verdict = op ? verdict_of(from) : NULL,
+            .there = {from->kind != ETP_ROW_INSERTED, from->kind != ETP_ROW_VANISHED},
+            .ns = {from->baseline_ns, from->candidate_ns},
+        };
+        for (int side = 0; side < 2; side++) {
+            if (!side_args(from, op, arms[side], arena, &row->args[side])) {
+                return etp_fail_nomem(err, "ledger");
+            }
+        }
+    }
+    *out = (etp_sides){
+        .title = etp_str_from(ab->title ? ab->title : "model"),
+        .names = {etp_str_from(ab->arms[arms[0]].name), etp_str_from(ab->arms[arms[1]].name)},
+        .rows = rows,
+        .n_rows = l->ledger.n,
+    };
+    return ETP_OK;
+}

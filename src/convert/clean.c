@@ -1,0 +1,32 @@
+// SPDX-License-Identifier: Apache-2.0
+// One character at a time: kept, or replaced.
+#include "convert/clean.h"
+
+#include "base/json.h"
+
+#define REPLACEMENT ETP_STR("\xEF\xBF\xBD")
+
+static bool is_control(etp_str c)
+{
+    unsigned char first = (unsigned char)c.ptr[0];
+    return first < 0x20 || first == 0x7F ||
+           // U+0080 … U+009F, and the two at the end of the first plane
+           (first == 0xC2 && (unsigned char)c.ptr[1] < 0xA0) ||
+           (c.len == 3 && memcmp(c.ptr, "\xEF\xBF", 2) == 0 && (unsigned char)c.ptr[2] >= 0xBE);
+}
+
+void etp_clean_append(etp_strbuf *buf, etp_str s, etp_clean how)
+{
+    while (s.len) {
+        bool valid = false;
+        etp_str c = {s.ptr, etp_utf8_next(s, &valid)};
+        if (!valid || (how != ETP_CLEAN_UTF8 && is_control(c))) {
+            etp_strbuf_append(buf, REPLACEMENT);
+        } else if (how == ETP_CLEAN_FOLDED && *c.ptr == ';') {
+            etp_strbuf_append(buf, ETP_STR(","));
+        } else {
+            etp_strbuf_append(buf, c);
+        }
+        s = (etp_str){s.ptr + c.len, s.len - c.len};
+    }
+}

@@ -1,0 +1,278 @@
+// SPDX-License-Identifier: Apache-2.0
+// The stacks of a dump, and the two text formats for stacks.
+#include "convert/stacks.h"
+
+#include <etprof/version.h>
+
+#include "base/json.h"
+#include "convert/clean.h"
+
+typedef struct call_key {
+    const etp_delegates *delegates;
+    uint32_t block;
+    int32_t chain, instruction;
+} call_key;
+
+static bool is_call(const void *ctx, uint32_t position)
+{
+    const call_key *key = ctx;
+    const struct etp_delegate_call *c = &key->delegates->items[position];
+    return c->block == key->block && c->chain == key->chain && c->instruction == key->instruction;
+}
+
+etp_status etp_delegates_name(etp_delegates *delegates, etp_arena *arena, uint32_t block, int32_t chain,
+                              int32_t instruction, etp_str *out, etp_error *err)
+{
+    call_key key = {delegates, block, chain, instruction};
+    uint64_t hash = etp_hash_bytes(ETP_HASH_START, &block, sizeof block);
+    hash = etp_hash_bytes(hash, &chain, sizeof chain);
+    hash = etp_hash_bytes(hash, &instruction, sizeof instruction);
+    uint32_t at = etp_index_find(&delegates->index, hash, is_call, &key);
+    if (at == ETP_INDEX_NONE) {
+        at = (uint32_t)delegates->n;
+        const char *name = etp_arena_printf(arena, "delegate #%u", at);
+        struct etp_delegate_call call = {block, chain, instruction, etp_str_from(name)};
+        if (!name || !ETP_PUSH(arena, delegates, call) ||
+            !etp_index_insert(&delegates->index, arena, hash, at)) {
+            return etp_fail_nomem(err, "stacks");
+        }
+    }
+    *out = delegates->items[at].name;
+    return ETP_OK;
+}
+
+// Of the calls of delegates themselves, without their operators.
+static etp_status boundary_ns(const etp_trace *trace, etp_arena *arena, int64_t *out, etp_error *err)
+{
+    *out = 0;
+    for (size_t k = 0; k < etp_trace_block_count(trace); k++) {
+        const etp_trace_block *b = etp_trace_block_at(trace, k);
+        bool *operators = ETP_NEW_ARRAY(arena, bool, b->n_events);
+        if (!operators) {
+            return etp_fail_nomem(err, "stacks");
+        }
+        etp_ops_mark(b, operators);
+        for (uint32_t i = 0; b->has_execute && i < b->n_events; i++) {
+            const etp_trace_event *e = &b->events[i];
+            if (e->kind != ETP_EVENT_DELEGATE_CALL || operators[i] || e->parent == ETP_NO_INDEX) {
+                continue;
+            }
+            for (size_t r = 0; r < b->n_runs; r++) {
+                *out += etp_trace_exclusive_ns(b, i, r);
+            }
+        }
+    }
+    return ETP_OK;
+}
+
+static etp_status push_sum(etp_stacks *out, etp_arena *arena, etp_str title, const char *label, int64_t ns,
+                           etp_error *err)
+{
+    if (ns < 0) {
+        out->below_zero_ns[0] += ns;
+        return ETP_OK;
+    }
+    etp_stack stack = {.frames = {title, etp_str_from(label)}, .n_frames = 2, .ns = {(uint64_t)ns}};
+    return ETP_PUSH(arena, out, stack) ? ETP_OK : etp_fail_nomem(err, "stacks");
+}
+
+etp_status etp_stacks_of_trace(const etp_trace *trace, const etp_op_table *table, const char *const *categories,
+                               etp_str title, etp_arena *arena, etp_stacks *out, etp_error *err)
+{
+    *out = (etp_stacks){.title = title, .names = {title}, .n_sides = 1, .executions = table->executions};
+    etp_delegates delegates = {0};
+    bool several = etp_trace_block_count(trace) > 1;
+    for (size_t i = 0; i < table->n_rows; i++) {
+        const etp_op_row *row = &table->rows[i];
+        const etp_trace_block *b = etp_trace_block_at(trace, row->block);
+        const etp_trace_event *e = &b->events[row->event];
+        etp_stack stack = {.frames = {title}, .n_frames = 1, .ns = {row->total_ns}};
+        if (several) {
+            const char *name = etp_arena_printf(arena, "block %u %.*s", row->block, ETP_STR_ARG(b->name));
+            if (!name) {
+                return etp_fail_nomem(err, "stacks");
+            }
+            stack.frames[stack.n_frames++] = etp_str_from(name);
+        }
+        etp_str under = ETP_STR("outside delegates");
+        if (e->delegated) {
+            ETP_TRY(etp_delegates_name(&delegates, arena, row->block, e->chain, e->instruction, &under, err));
+        }
+        stack.frames[stack.n_frames++] = under;
+        stack.frames[stack.n_frames++] = etp_str_from(categories[i]);
+        stack.frames[stack.n_frames++] = e->name;
+        if (!ETP_PUSH(arena, out, stack)) {
+            return etp_fail_nomem(err, "stacks");
+        }
+    }
+    int64_t boundary = 0;
+    ETP_TRY(boundary_ns(trace, arena, &boundary, err));
+    ETP_TRY(push_sum(out, arena, title, "delegate boundary", boundary, err));
+    return push_sum(out, arena, title, "framework", table->remainder_ns - boundary, err);
+}
+
+// ---- collapsed stacks ----------------------------------------------------------------------------
+
+etp_status etp_stacks_folded(const etp_stacks *s, bool swap, etp_arena *arena, etp_sink *sink, etp_error *err)
+{
+    etp_strbuf line;
+    etp_strbuf_init(&line, arena);
+    for (size_t i = 0; i < s->n; i++) {
+        const etp_stack *stack = &s->items[i];
+        line.len = 0;
+        for (size_t f = 0; f < stack->n_frames; f++) {
+            etp_strbuf_appendz(&line, f ? ";" : "");
+            etp_clean_append(&line, stack->frames[f].len ? stack->frames[f] : ETP_STR("(no name)"), ETP_CLEAN_FOLDED);
+        }
+        for (size_t side = 0; side < s->n_sides; side++) {
+            etp_strbuf_printf(&line, " %llu", (unsigned long long)stack->ns[swap && s->n_sides == 2 ? 1 - side : side]);
+        }
+        etp_strbuf_appendz(&line, "\n");
+        if (line.failed) {
+            return etp_fail_nomem(err, "stacks");
+        }
+        etp_sink_write(sink, etp_strbuf_str(&line));
+    }
+    return ETP_OK;
+}
+
+// ---- speedscope ----------------------------------------------------------------------------------
+
+typedef struct frames { // every name once
+    etp_index index;
+    etp_str *items;
+    size_t n, cap;
+} frames;
+
+typedef struct frame_key {
+    const frames *all;
+    etp_str name;
+} frame_key;
+
+static bool is_frame(const void *ctx, uint32_t position)
+{
+    const frame_key *key = ctx;
+    return etp_str_eq(key->all->items[position], key->name);
+}
+
+static etp_status frame_number(frames *all, etp_arena *arena, etp_str name, uint32_t *out, etp_error *err)
+{
+    frame_key key = {all, name};
+    uint64_t hash = etp_hash_bytes(ETP_HASH_START, name.ptr ? name.ptr : "", name.len);
+    *out = etp_index_find(&all->index, hash, is_frame, &key);
+    if (*out != ETP_INDEX_NONE) {
+        return ETP_OK;
+    }
+    *out = (uint32_t)all->n;
+    return ETP_PUSH(arena, all, name) && etp_index_insert(&all->index, arena, hash, *out)
+               ? ETP_OK
+               : etp_fail_nomem(err, "stacks");
+}
+
+// What a stack weighs in each of the four profiles: a side, or where one has more than the other.
+static uint64_t weight(const etp_stack *s, int profile)
+{
+    uint64_t a = s->ns[0], b = s->ns[1];
+    switch (profile) {
+    case 0: return a;
+    case 1: return b;
+    case 2: return a > b ? a - b : 0;
+    default: return b > a ? b - a : 0;
+    }
+}
+
+static void profile_json(etp_json *j, const etp_stacks *s, const uint32_t *numbers, int profile, const char *name)
+{
+    uint64_t total = 0;
+    for (size_t i = 0; i < s->n; i++) {
+        total += weight(&s->items[i], profile);
+    }
+    if (total == 0) {
+        return; // a profile has to end after it begins
+    }
+    etp_json_begin_object(j);
+    etp_json_kv_z(j, "type", "sampled");
+    etp_json_kv_z(j, "name", name);
+    etp_json_kv_z(j, "unit", "nanoseconds");
+    etp_json_kv_u64(j, "startValue", 0);
+    etp_json_kv_u64(j, "endValue", total);
+    etp_json_key(j, "samples");
+    etp_json_begin_array(j);
+    for (size_t i = 0; i < s->n; i++) {
+        if (weight(&s->items[i], profile)) {
+            etp_json_begin_array_inline(j);
+            for (size_t f = 0; f < s->items[i].n_frames; f++) {
+                etp_json_u64(j, numbers[i * ETP_STACK_FRAMES + f]);
+            }
+            etp_json_end(j);
+        }
+    }
+    etp_json_end(j);
+    etp_json_key(j, "weights");
+    etp_json_begin_array_inline(j);
+    for (size_t i = 0; i < s->n; i++) {
+        if (weight(&s->items[i], profile)) {
+            etp_json_u64(j, weight(&s->items[i], profile));
+        }
+    }
+    etp_json_end(j);
+    etp_json_end(j);
+}
+
+static const char *profile_name(const etp_stacks *s, int profile, etp_arena *arena)
+{
+    if (s->n_sides == 1) {
+        return etp_arena_printf(arena, "%.*s: %zu executions together", ETP_STR_ARG(s->names[0]), s->executions);
+    }
+    if (profile < 2) {
+        return etp_arena_printf(arena, "%c: %.*s", 'A' + profile, ETP_STR_ARG(s->names[profile]));
+    }
+    return etp_arena_printf(arena, profile == 2 ? "B − A gains: what %.*s saves against %.*s"
+                                                : "B − A losses: what %.*s costs more than %.*s",
+                            ETP_STR_ARG(s->names[1]), ETP_STR_ARG(s->names[0]));
+}
+
+etp_status etp_stacks_speedscope(const etp_stacks *s, etp_arena *arena, etp_sink *sink, etp_error *err)
+{
+    frames all = {0};
+    uint32_t *numbers = ETP_NEW_ARRAY(arena, uint32_t, s->n * ETP_STACK_FRAMES);
+    if (!numbers) {
+        return etp_fail_nomem(err, "stacks");
+    }
+    for (size_t i = 0; i < s->n; i++) {
+        for (size_t f = 0; f < s->items[i].n_frames; f++) {
+            ETP_TRY(frame_number(&all, arena, s->items[i].frames[f], &numbers[i * ETP_STACK_FRAMES + f], err));
+        }
+    }
+    etp_json j;
+    etp_json_init(&j, sink, true);
+    etp_json_begin_object(&j);
+    etp_json_kv_z(&j, "$schema", "https://www.speedscope.app/file-format-schema.json");
+    etp_json_kv_z(&j, "exporter", "etprof@" ETP_VERSION);
+    etp_json_kv_str(&j, "name", s->title);
+    etp_json_kv_u64(&j, "activeProfileIndex", 0);
+    etp_json_key(&j, "shared");
+    etp_json_begin_object(&j);
+    etp_json_key(&j, "frames");
+    etp_json_begin_array(&j);
+    for (size_t i = 0; i < all.n; i++) {
+        etp_json_begin_object_inline(&j);
+        etp_json_kv_str(&j, "name", all.items[i]);
+        etp_json_end(&j);
+    }
+    etp_json_end(&j);
+    etp_json_end(&j);
+    etp_json_key(&j, "profiles");
+    etp_json_begin_array(&j);
+    for (int p = 0; p < (s->n_sides == 2 ? 4 : 1); p++) {
+        const char *name = profile_name(s, p, arena);
+        if (!name) {
+            return etp_fail_nomem(err, "stacks");
+        }
+        profile_json(&j, s, numbers, p, name);
+    }
+    etp_json_end(&j);
+    etp_json_end(&j);
+    etp_json_end_document(&j);
+    return ETP_OK;
+}
