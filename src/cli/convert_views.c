@@ -121,10 +121,16 @@ static bool side_args(const etp_ledger_row *row, const etp_ab_operator *op, uint
     if (op->names[arm].len) {
         ok = etp_slice_text(args, arena, "name", op->names[arm]);
     }
-    for (size_t i = 0; ok && i < op->merged.n; i++) {
+    etp_strbuf merged;
+    etp_strbuf_init(&merged, arena);
+    for (size_t i = 0; i < op->merged.n; i++) {
         if (op->merged.items[i].arm == arm) {
-            ok = etp_slice_text(args, arena, "merged", op->merged.items[i].name);
+            etp_strbuf_appendz(&merged, merged.len ? "; " : "");
+            etp_strbuf_append(&merged, op->merged.items[i].name);
         }
+    }
+    if (ok && (merged.len || merged.failed)) {
+        ok = !merged.failed && etp_slice_text(args, arena, "merged", etp_strbuf_str(&merged));
     }
     if (ok && op->facts) {
         ok = facts_args(args, arena, &op->facts->op, op->facts->n_nodes ? op->facts->nodes[0] : ETP_NO_INDEX);

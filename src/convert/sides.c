@@ -8,6 +8,7 @@ typedef struct drawing {
     const etp_sides *sides;
     etp_arena *arena;
     etp_slices *out;
+    etp_delegates delegates;
     etp_error *err;
 } drawing;
 
@@ -55,9 +56,10 @@ static etp_status draw_side(drawing *d, int side, uint64_t *ends)
             for (size_t k = i; k < s->n_rows && same_call(row, &s->rows[k]); k++) {
                 call += width(&s->rows[k], side);
             }
-            const char *name = etp_arena_printf(d->arena, "DELEGATE_CALL [%d]", (int)row->instruction);
-            ETP_TRY(push(d, side, (etp_slice){.start_ns = at, .ns = call, .name = etp_str_from(name),
-                                              .category = "framework", .depth = 1}));
+            etp_str name;
+            ETP_TRY(etp_delegates_name(&d->delegates, d->arena, 0, row->chain, row->instruction, &name, d->err));
+            ETP_TRY(push(d, side, (etp_slice){.start_ns = at, .ns = call, .name = name, .category = "framework",
+                                              .depth = 1}));
         }
         bool shown = row->category ? row->there[side] : width(row, side) > 0;
         if (shown) {

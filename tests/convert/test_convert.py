@@ -1,0 +1,321 @@
+# SPDX-License-Identifier: Apache-2.0
+"""`etprof convert` against what flatc says of the dumps, what `ops` and `compare` say, and the rules of each format.
+
+usage: test_convert.py ETPROF fixtures|hostile|corpus"""
+import collections
+import gzip
+import json
+import os
+import pathlib
+import pty
+import re
+import struct
+import subprocess
+import sys
+import tempfile
+
+sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1] / "tools"))
+import readers
+from checks import expect, finish, skip
+
+ROOT = pathlib.Path(__file__).resolve().parents[2]
+ETPROF = str(pathlib.Path(sys.argv[1]).resolve())
+DATA = ROOT / "tests/data"
+CORPUS = pathlib.Path(os.environ.get("ETPROF_CORPUS") or ROOT / "../shared/corpus")
+
+
+def run(*words, code=0):
+    done = subprocess.run([ETPROF, *map(str, words)], capture_output=True, timeout=600, check=False)
+    expect(done.returncode == code, f"{words}: exit code {done.returncode}, not {code}: {done.stderr[-300:]}")
+    return done
+
+
+def convert(to, *words):
+    return run("convert", *words, "--to", to).stdout
+
+
+def document(*words):
+    return json.loads(run(*words, "--format", "json").stdout)
+
+
+def same_slices(a, b, what):
+    """The two trace formats tell the same of each slice."""
+    def key(s):
+        args = {k: v for k, v in s.args.items()}
+        return s.process, s.start, s.ns, s.name, s.category, tuple(sorted(args.items()))
+    expect(sorted(map(key, a["slices"]), key=repr) == sorted(map(key, b["slices"]), key=repr), f"{what}: the same slices")
+    expect(a["counter"] == b["counter"], f"{what}: the same counter")
+
+
+def times_of(slices):
+    """Σ of the slices of each operator."""
+    found = collections.Counter()
+    for s in slices:
+        if "op" in s.args:
+            found[s.args["op"]] += s.ns
+    return found
+
+
+def leaves(slices):
+    """Names and lengths of what contains nothing on its track, by execution."""
+    found = collections.Counter()
+    for i, s in enumerate(slices):
+        following = slices[i + 1] if i + 1 < len(slices) else None
+        inside = following and (following.process, following.track) == (s.process, s.track) and s.ns and \
+            following.start + following.ns <= s.start + s.ns and following.start >= s.start
+        if not inside:
+            found[s.args.get("run")] += s.ns
+    return found
+
+
+def check_dump(dump, flatc=None, *more):
+    """One dump in every format."""
+    ops = document("ops", dump, *more)
+    totals = {o["id"]: o["ns"]["total"] for o in ops["operators"]}
+    trace, proto = readers.chrome(convert("chrome", dump, *more)), readers.perfetto(convert("perfetto", dump, *more))
+    same_slices(trace, proto, dump)
+    found = times_of(trace["slices"])
+    expect(found == totals or +found == collections.Counter({k: v for k, v in totals.items() if v}),
+           f"{dump}: slices of operators add up to those of ops: {found} {totals}")
+    expect({s.args["op"] for s in trace["slices"] if "op" in s.args} == set(totals), f"{dump}: every operator is drawn")
+    for o in ops["operators"]:
+        s = next(s for s in trace["slices"] if s.args.get("op") == o["id"])
+        expect(s.category == o["category"] and s.args["instruction"] == o["instruction"], f"{dump}: {o['id']}: {s}")
+        expect(s.args.get("macs") == o["macs"] and s.args.get("node") == o["node"], f"{dump}: {o['id']} facts: {s.args}")
+    schematic = [t for t in trace["names"].values() if "schematic" in t]
+    expect(bool(schematic) == any(o["delegated"] for o in ops["operators"]), f"{dump}: delegates have their own track")
+    if flatc:
+        check_clock(trace, json.load(gzip.open(flatc)), dump)
+    check_stacks_of_dump(dump, ops, totals)
+    for to in ("inspector", "inspector-json"):
+        expect(convert(to, dump) == run("ops", dump, "--format", to).stdout, f"{dump}: {to} is that of ops")
+    return trace
+
+
+def check_clock(trace, flatc, what):
+    """Method::execute and what is in it stands where the recorded clock put it."""
+    recorded = []
+    for data in flatc["run_data"]:
+        for e in data.get("events", []):
+            p = e.get("profile_event", {})
+            if p.get("name") and not p.get("delegate_debug_id_str"):
+                recorded.append((p["start_time"], p["end_time"] - p["start_time"], p["name"]))
+    first = min(r[0] for r in recorded)
+    drawn = sorted((s.start, s.ns, s.name) for s in trace["slices"] if s.category != "run" and
+                   "schematic" not in trace["names"][s.process, s.track])
+    expect(drawn == sorted((at - first, ns, name) for at, ns, name in recorded), f"{what}: {drawn} {recorded}")
+
+
+def check_stacks_of_dump(dump, ops, totals):
+    stacks = readers.folded(convert("folded", dump), 1)
+    weights = [n for _, (n,) in stacks]
+    whole = ops["totals"]
+    outside = sum(totals.values()) - whole["operators_ns"]  # operators of executions without Method::execute
+    sums = [n for frames, (n,) in stacks if len(frames) == 2]
+    expect(sum(weights) - sum(sums) == sum(totals.values()), f"{dump}: stacks of operators")
+    if whole["remainder_ns"] >= 0 and b"below zero" not in run("convert", dump, "--to", "folded").stderr:
+        expect(sum(weights) == whole["execute_ns"] + outside, f"{dump}: stacks add up to the executions: {stacks} {whole}")
+    profiles = readers.speedscope(convert("speedscope", dump)) if sum(weights) else {}
+    for profile in profiles.values():
+        expect(sum(w for _, w in profile) == sum(weights), f"{dump}: speedscope's sum")
+    boxes = readers.flame(convert("flame", dump))["boxes"]
+    if sum(weights):
+        check_boxes(boxes, sum(weights), f"{dump}: flame")
+
+
+def check_boxes(boxes, whole, what):
+    """One panel: boxes are as wide as they say, and those of a row do not overlap."""
+    scale = boxes[0][3] / whole
+    rows = collections.defaultdict(list)
+    for title, x, y, width, _ in boxes:
+        ns = int(re.search(r": (\d+) ns$", title).group(1))
+        expect(abs(width - ns * scale) < 0.02, f"{what}: {title} is {width} wide")
+        rows[y].append((x, width, ns))
+    for y, row in rows.items():
+        row.sort()
+        for (x, width, _), (following, _, _) in zip(row, row[1:]):
+            expect(x + width <= following + 0.02, f"{what}: boxes overlap at {y}")
+        expect(sum(ns for _, _, ns in row) <= whole, f"{what}: row {y} is no longer than the whole")
+
+
+# ---- two sides ------------------------------------------------------------------------------------
+
+def check_sides(document_words, *operands):
+    ab = document(*document_words)
+    ledger = ab["ledgers"][0]
+    rows = ledger["rows"]
+    what = " ".join(map(str, operands))
+    trace, proto = readers.chrome(convert("chrome", *operands)), readers.perfetto(convert("perfetto", *operands))
+    same_slices(trace, proto, what)
+    sides = ("baseline_ns", "candidate_ns")
+    tracer = {k: sum(r[k] for r in rows if r["kind"] == "tracer") for k in sides}
+    below = {k: sum(min(r[k], 0) for r in rows if r["kind"] != "tracer") for k in sides}
+    for process, key in enumerate(sides, 1):
+        mine = [s for s in trace["slices"] if s.process == process]
+        expect(min(s.start for s in mine) == 0, f"{what}: {key} begins at 0")
+        expect(mine[0].ns == ledger[key] - tracer[key] - below[key], f"{what}: {key} is {mine[0].ns} long")
+        drawn = {s.args["op"]: s.ns for s in mine if "op" in s.args}
+        for r in rows:
+            absent = r["kind"] == ("inserted" if process == 1 else "vanished")
+            if r["kind"] == "tracer" or absent:
+                expect(r["id"] not in drawn, f"{what}: {r['id']} is not there")
+            else:
+                expect(drawn.get(r["id"], 0) == max(r[key], 0), f"{what}: {r['id']} in {key}: {drawn.get(r['id'])} {r}")
+        order = [s.args["op"] for s in mine if s.args.get("op", "").startswith("op")]
+        expect(order == [r["id"] for r in rows if r["id"] in drawn and r["id"].startswith("op")], f"{what}: the ledger's order")
+    expect(trace["counter"][-1][1] == ledger["baseline_ns"] - ledger["candidate_ns"], f"{what}: saved in the end")
+    both = [r for r in rows if r["id"].startswith("op") and r["kind"] not in ("inserted", "vanished")]
+    expect(len(trace["arrows"]) == len(both), f"{what}: {len(trace['arrows'])} arrows, {len(both)} equal operators")
+    flows = collections.Counter(s.flow for s in proto["slices"] if s.flow)
+    expect(len(flows) == len(both) and set(flows.values()) <= {2}, f"{what}: flows of two ends")
+    for s in trace["slices"]:
+        kind = next((r["kind"] for r in rows if r["id"] == s.args.get("op")), None)
+        expect(kind not in ("inserted", "vanished") or s.args["verdict"] == kind and s.name.endswith(f"({kind})"),
+               f"{what}: {s.name} is {kind}")
+    check_stacks_of_sides(what, ledger, tracer, operands)
+
+
+def check_stacks_of_sides(what, ledger, tracer, operands):
+    rows = [r for r in ledger["rows"] if r["kind"] != "tracer"]
+    wanted = {k: sum(max(r[k], 0) for r in rows) for k in ("baseline_ns", "candidate_ns")}
+    stacks = readers.folded(convert("folded", *operands), 2)
+    expect(len(stacks) == len(rows), f"{what}: a stack for each row")
+    expect([sum(n[i] for _, n in stacks) for i in (0, 1)] == list(wanted.values()), f"{what}: folded adds up")
+    swapped = readers.folded(convert("folded", *operands, "--negate"), 2)
+    expect([(f, n[::-1]) for f, n in stacks] == swapped, f"{what}: --negate swaps the columns")
+    profiles = readers.speedscope(convert("speedscope", *operands))
+    by_kind = {name.split(":")[0]: sum(w for _, w in p) for name, p in profiles.items()}
+    expect(by_kind["A"] == wanted["baseline_ns"] and by_kind["B"] == wanted["candidate_ns"], f"{what}: {by_kind}")
+    expect(by_kind.get("B − A gains", 0) - by_kind.get("B − A losses", 0) ==
+           wanted["baseline_ns"] - wanted["candidate_ns"], f"{what}: gains and losses: {by_kind}")
+    picture = readers.flame(convert("flame", *operands))
+    grown = shrunk = 0
+    for title, _, _, width, fill in picture["boxes"]:
+        a, b, delta = (int(n) for n in re.search(r": (\d+) ns → (\d+) ns \(([+-]\d+) ns\)$", title).groups())
+        expect(b - a == delta, f"{what}: {title}")
+        red, blue = int(fill[1:3], 16), int(fill[5:7], 16)
+        expect((red > blue) == (delta > 0) and (red < blue) == (delta < 0), f"{what}: {title} is {fill}")
+        grown, shrunk = grown + (delta > 0), shrunk + (delta < 0)
+    expect(bool(grown + shrunk) == any(r["delta_ns"] for r in rows), f"{what}: differences have a colour")
+    expect(any("red" in (t or "") for t in picture["texts"]), f"{what}: a legend")
+    roots = [b for b in picture["boxes"] if b[3] > picture["width"] - 41]
+    expect(len(roots) >= 2, f"{what}: a panel for each side's widths")
+
+
+# ---- hostile files --------------------------------------------------------------------------------
+
+NAMES = [b'native_call_a<b>"&\';.out', b"native_call_\xff\xc3(\xed\xa0\x80; x.out", b"native_call_\n\r\x01\x00\x1b[31m.out",
+         b"native_call_\xef\xbf\xbf\xef\xbf\xbe\xc2\x85\xe2\x80\xa8", b"native_call_]]><!--;;; 12 "]
+
+
+def named(dump, old, new):
+    new = (new + b"_" * len(old))[:len(old)] if len(new) <= len(old) else new[:len(old)]
+    expect(old in dump, f"{old} is in the dump")
+    return dump.replace(old, new), new
+
+
+def times_changed(dump, flatc, change):
+    """The dump with CHANGE(start, end, name) as each event's times."""
+    for data in flatc["run_data"]:
+        for e in data["events"]:
+            p = e["profile_event"]
+            old = struct.pack("<Q", p["start_time"]), struct.pack("<Q", p["end_time"])
+            new = change(p["start_time"], p["end_time"], p.get("name") or "")
+            for a, b in zip(old, new):
+                if dump.count(a) == 1:
+                    dump = dump.replace(a, struct.pack("<Q", b))
+    return dump
+
+
+def check_hostile(folder):
+    good = (DATA / "mixed_xnnpack_fp32.etdump").read_bytes()
+    flatc = json.load(gzip.open(DATA / "mixed_xnnpack_fp32.etdump.json.gz"))
+    path = folder / "hostile.etdump"
+    for name in NAMES:
+        for old in (b"native_call_cumsum.out", b"Fully Connected (NC, F32) GEMM #1"):
+            dump, given = named(good, old, name)
+            path.write_bytes(dump)
+            trace = check_dump(path)
+            shown = given.split(b"\0")[0] if b"\0" in given else given
+            drawn = {s.name.encode() for s in trace["slices"]}
+            lossless = given.decode("utf-8", "replace")
+            expect(lossless.encode() in drawn or shown.decode("utf-8", "replace").encode() in drawn or
+                   any(d.startswith(b"native_call_") and b"\xef\xbf\xbd" in d for d in drawn), f"{given} in {drawn}")
+            other = folder / "other.etdump"
+            other.write_bytes(good)
+            check_sides(("compare", path, other), path, other)
+    # Times that do not nest, in every way there is: lengths of operators stay what they are.
+    leaf = re.compile("native_call_")
+    for i, change in enumerate([
+            lambda s, e, n: (s + 5000, e + 5000) if leaf.match(n) else (s, e),        # beyond its call
+            lambda s, e, n: (s - 100000, e - 100000) if leaf.match(n) else (s, e),    # before it
+            lambda s, e, n: (0, e - s),                                               # no clock at all
+            lambda s, e, n: ((1 << 62) + s, (1 << 62) + e) if n == "Method::execute" else (s, e),
+            lambda s, e, n: ((1 << 64) - 1 - (e - s), (1 << 64) - 1) if leaf.match(n) else (s, e),
+            lambda s, e, n: (10**13 - s, 10**13 - s + (e - s))]):                     # a clock that runs backwards
+        changed = times_changed(good, flatc, change)
+        expect(changed != good, f"change {i} changed something")
+        path.write_bytes(changed)
+        trace = check_dump(path)
+        said = run("convert", path, "--to", "chrome").stderr
+        expect(b"do not nest" in said, f"change {i}: said to be drawn by durations: {said}")
+        starts = [s.start for s in trace["slices"] if s.category == "run"]
+        expect(starts == sorted(starts) and max(starts) < 1 << 53, f"change {i}: executions follow each other: {starts}")
+    check_terminal(folder)
+
+
+def check_terminal(folder):
+    dump = DATA / "mixed_xnnpack_fp32.etdump"
+    controller, terminal = pty.openpty()
+    done = subprocess.run([ETPROF, "convert", dump, "--to", "perfetto"], stdout=terminal, stderr=subprocess.PIPE,
+                          timeout=600, check=False)
+    expect(done.returncode == 2 and b"binary" in done.stderr, f"a terminal gets no binary: {done}")
+    out = folder / "x.pftrace"
+    done = subprocess.run([ETPROF, "convert", dump, "--to", "perfetto", "-o", out], stdout=terminal, timeout=600,
+                          check=False)
+    expect(done.returncode == 0 and out.read_bytes() == convert("perfetto", dump), "but a file does")
+    os.close(terminal)
+    os.close(controller)
+
+
+def fixtures():
+    for stem in ("mixed_xnnpack_fp32", "linear_portable_fp32", "linear_xnnpack_fp32", "mixed_xnnpack_fp32_load"):
+        check_dump(DATA / f"{stem}.etdump", DATA / f"{stem}.etdump.json.gz")
+        pte = DATA / f"{stem.removesuffix('_load')}.pte"
+        check_dump(DATA / f"{stem}.etdump", None, "--pte", pte)
+    pair = DATA / "mixed_xnnpack_fp32.etdump", DATA / "mixed_xnnpack_fp32_load.etdump"
+    check_sides(("compare", *pair), *pair)
+    check_sides(("compare", *pair[::-1]), *pair[::-1])
+    check_sides(("compare", *pair, "--pte", DATA / "mixed_xnnpack_fp32.pte"), *pair, "--pte", DATA / "mixed_xnnpack_fp32.pte")
+    folder = ROOT / "examples/runs/image_encoder_int8_qemu"
+    check_sides(("analyze", folder), folder)
+    told = run("convert", folder, "--to", "flame").stderr
+    expect(b"withheld" in told and b"traced inferences" in told, f"what the picture leaves out is said: {told}")
+
+
+def corpus():
+    if not (CORPUS / "dumps").is_dir():
+        skip("no reference corpus (ETPROF_CORPUS)")
+    dumps = sorted(p for p in (CORPUS / "dumps").glob("*.etdump"))
+    for dump in dumps:
+        check_dump(dump)
+    pairs = [("mobilenet_v3_small_xnnpack_fp32.arm64_neon", "mobilenet_v3_small_xnnpack_fp32.arm64_sme2"),
+             ("mlp_xnnpack_int8dyn.arm64_neon", "mlp_xnnpack_int8dyn.arm64_sme2"),
+             ("mobilenet_v3_small_xnnpack_int8.x86_full", "mobilenet_v3_small_xnnpack_int8.x86_sse")]
+    for pair in pairs:
+        files = [CORPUS / "dumps" / f"{p}.etdump" for p in pair]
+        check_sides(("compare", *files), *files)
+
+
+def main():
+    if sys.argv[2] == "fixtures":
+        fixtures()
+    elif sys.argv[2] == "hostile":
+        with tempfile.TemporaryDirectory() as folder:
+            check_hostile(pathlib.Path(folder))
+    else:
+        corpus()
+    finish()
+
+
+main()
