@@ -175,7 +175,7 @@ etp_status etp_convert_sides(const etp_ab *ab, size_t comparison, etp_arena *are
         }
     }
     *out = (etp_sides){
-        .title = etp_str_from(ab->title ? ab->title : "model"),
+        .title = etp_str_from(ab->bare || !ab->title ? "Method::execute" : ab->title),
         .names = {etp_str_from(ab->arms[arms[0]].name), etp_str_from(ab->arms[arms[1]].name)},
         .rows = rows,
         .n_rows = l->ledger.n,

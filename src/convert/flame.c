@@ -11,6 +11,7 @@
 #define ROW 19.0
 #define LETTER 6.6 // of the 11 px monospaced font, and a little
 #define TOP_ROOT UINT32_MAX
+#define COLORS 12 // as many as there are categories
 
 typedef struct box {
     etp_str name;
@@ -18,6 +19,7 @@ typedef struct box {
     uint32_t depth;
     uint64_t ns[2];
     uint64_t used; // width given to parts already, of the side that is drawn
+    unsigned color; // one side: 1 + number of its category; 0: contains several
     double x, w;
 } box;
 
@@ -31,6 +33,8 @@ typedef struct flame {
         size_t n, cap;
     } boxes;
     uint32_t deepest;
+    etp_str categories[COLORS]; // by first appearance
+    unsigned n_categories;
 } flame;
 
 typedef struct box_key {
@@ -46,6 +50,18 @@ static bool is_box(const void *ctx, uint32_t position)
     return b->parent == key->parent && etp_str_eq(b->name, key->name);
 }
 
+static unsigned category_color(flame *f, etp_str category)
+{
+    unsigned i = 0;
+    while (i < f->n_categories && !etp_str_eq(f->categories[i], category)) {
+        i++;
+    }
+    if (i == f->n_categories && i < COLORS) {
+        f->categories[f->n_categories++] = category;
+    }
+    return i % COLORS + 1;
+}
+
 static etp_status add_stack(flame *f, const etp_stack *s, etp_arena *arena, etp_error *err)
 {
     uint32_t parent = TOP_ROOT;
@@ -57,6 +73,9 @@ static etp_status add_stack(flame *f, const etp_stack *s, etp_arena *arena, etp_
         if (at == ETP_INDEX_NONE) {
             at = (uint32_t)f->boxes.n;
             box b = {.name = key.name, .parent = parent, .depth = d};
+            if (s->n_frames >= 4 && d + 2 >= s->n_frames) { // model, delegate, category, operator
+                b.color = category_color(f, s->frames[s->n_frames - 2]);
+            }
             if (!ETP_PUSH(arena, &f->boxes, b) || !etp_index_insert(&f->index, arena, hash, at)) {
                 return etp_fail_nomem(err, "picture");
             }
@@ -96,7 +115,7 @@ static etp_str cut(etp_str s, size_t n)
     return (etp_str){s.ptr, at};
 }
 
-// From white to red (grew) or blue (shrank), by the difference's part of the largest one.
+// From white to red (grew) or blue (shrank), by the difference's part of the largest one of its row.
 static void difference_color(const box *b, int64_t most, char out[static 8])
 {
     int64_t delta = (int64_t)(b->ns[1] - b->ns[0]);
@@ -111,11 +130,11 @@ static void difference_color(const box *b, int64_t most, char out[static 8])
     }
 }
 
-static void own_color(const box *b, char out[static 8])
+static const char *own_color(const box *b)
 {
-    static const char *const k_warm[] = {"#fbe2b0", "#f9cf9c", "#f7bd8a", "#f5ab7c", "#f3c46f", "#efd98a", "#e8b48f", "#f2d3b8"};
-    // By the category where there is one: the frame above an operator.
-    snprintf(out, 8, "%s", k_warm[etp_hash_bytes(ETP_HASH_START, b->name.ptr ? b->name.ptr : "", b->name.len) % 8]);
+    static const char *const k_colors[COLORS + 1] = {"#e9e7e1", "#f7bd8a", "#f5e08c", "#e6a5a0", "#b9d8a0", "#a9d3d0", "#d9bfe3",
+                                                     "#f2c9d8", "#c9cfa0", "#aecbeb", "#e0c8a8", "#c4e3c0", "#d6d6d6"};
+    return k_colors[b->color];
 }
 
 static void draw_box(flame *f, const box *b, double y, const char *color)
@@ -144,12 +163,12 @@ static void draw_box(flame *f, const box *b, double y, const char *color)
 
 static void draw_panel(flame *f, int side, double top)
 {
-    int64_t most = 0;
-    for (size_t i = 0; i < f->boxes.n; i++) { // the root's difference would leave the operators' pale
+    int64_t most[ETP_STACK_FRAMES] = {0}; // by row: the sums' differences would leave the operators' pale
+    for (size_t i = 0; i < f->boxes.n; i++) {
         box *b = &f->boxes.items[i];
         int64_t delta = (int64_t)(b->ns[1] - b->ns[0]);
         delta = delta < 0 ? -delta : delta;
-        most = b->depth && delta > most ? delta : most;
+        most[b->depth] = delta > most[b->depth] ? delta : most[b->depth];
         b->used = 0;
     }
     uint64_t whole = 0, used = 0;
@@ -169,17 +188,15 @@ static void draw_panel(flame *f, int side, double top)
         }
         char color[8];
         if (f->stacks->n_sides == 2) {
-            difference_color(b, most, color);
-        } else {
-            own_color(parent && b->depth + 1 > 3 ? parent : b, color);
+            difference_color(b, most[b->depth], color);
         }
-        draw_box(f, b, top + b->depth * ROW, color);
+        draw_box(f, b, top + b->depth * ROW, f->stacks->n_sides == 2 ? color : own_color(b));
     }
 }
 
 static void heading(flame *f, double y, const char *cls, const char *before, etp_str name, const char *after)
 {
-    etp_sink_printf(f->sink, "<text x=\"%.0f\" y=\"%.1f\" class=\"%s\">%s", MARGIN, y, cls, before);
+    etp_sink_printf(f->sink, "<text x=\"%.0f\" y=\"%.1f\"%s>%s", MARGIN, y, cls, before);
     put(f, name);
     etp_sink_printf(f->sink, "%s</text>\n", after);
 }
@@ -187,7 +204,9 @@ static void heading(flame *f, double y, const char *cls, const char *before, etp
 static void legend(flame *f, double y)
 {
     static const char *const k_entries[][2] = {
-        {"#5a5af5", "blue: the candidate takes less"}, {"#f55a5a", "red: it takes longer"}, {"#eeeeee", "grey: alike"}};
+        {"#5a5af5", "blue: the candidate takes less"},
+        {"#f55a5a", "red: it takes longer"},
+        {"#eeeeee", "grey: alike; full colour: the largest difference of its row"}};
     for (int i = 0; i < 3; i++) {
         double x = MARGIN + 230 * i;
         etp_sink_printf(f->sink, "<rect x=\"%.0f\" y=\"%.1f\" width=\"14\" height=\"12\" fill=\"%s\"/><text x=\"%.0f\" y=\"%.1f\">%s</text>\n",
@@ -208,7 +227,7 @@ static void draw(flame *f)
     etp_sink_z(f->sink, "<title>");
     put(f, s->title);
     etp_sink_printf(f->sink, "</title>\n<rect width=\"%.0f\" height=\"%.0f\" fill=\"#fff\"/>\n", WIDTH, height);
-    heading(f, 22, "h", "", s->title, "");
+    heading(f, 22, " class=\"h\"", "", s->title, "");
     if (s->n_sides == 1) {
         char after[64];
         snprintf(after, sizeof after, "%zu executions together", s->executions);

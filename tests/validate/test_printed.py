@@ -17,8 +17,8 @@ ETPROF, FAKE = (str(pathlib.Path(p).resolve()) for p in sys.argv[1:3])
 SCHEMAS = {p.name.split(".")[0]: json.loads(p.read_text()) for p in (ROOT / "model_profiling/schemas").glob("*.schema.json")}
 DATA = ROOT / "tests/data"
 BUNDLE = ROOT / "build/bundle" / f"{platform.machine()}-linux-gnu"
-# No document on standard output, or Python's (tests/python looks at what export writes).
-SILENT = {"pack", "unpack", "export", "help"}
+# No document on standard output, or one of others: Python's (tests/python looks at what export writes), of other viewers.
+SILENT = {"pack", "unpack", "export", "help", "convert"}
 # In the page of a report, in the journal of --prepare: nothing that a user is given as a document.
 INSIDE = {"report", "prepare"}
 CODES = {0, 1, 3}  # complete, no, unknown: with a document in any case
