@@ -19,9 +19,9 @@ typedef struct convert_options {
     bool negate;
 } convert_options;
 
-enum { TO_NONE, TO_CHROME, TO_PERFETTO, TO_SPEEDSCOPE, TO_FOLDED, TO_FLAME, TO_INSPECTOR, TO_INSPECTOR_JSON };
+enum { TO_NONE, TO_CHROME, TO_PERFETTO, TO_SPEEDSCOPE, TO_FOLDED, TO_FLAME, TO_NODES, TO_INSPECTOR, TO_INSPECTOR_JSON };
 
-static const char *const k_to[] = {"chrome", "perfetto", "speedscope", "folded", "flame", "inspector", "inspector-json", NULL};
+static const char *const k_to[] = {"chrome", "perfetto", "speedscope", "folded", "flame", "model-explorer", "inspector", "inspector-json", NULL};
 
 static const convert_options k_defaults = {.to = -1};
 
@@ -132,9 +132,29 @@ static etp_str stem(const char *path)
     return name;
 }
 
+static etp_status write_nodes(etp_cli *cli, const etp_ops_answer *ops, const char *program, etp_error *err)
+{
+    const char *slash = strrchr(program, '/');
+    etp_convert_nodes nodes;
+    ETP_TRY(etp_convert_nodes_of(ops, etp_str_from(slash ? slash + 1 : program), &cli->arena, &nodes, err));
+    etp_strbuf buf;
+    etp_strbuf_init(&buf, &cli->arena);
+    etp_sink sink = etp_sink_strbuf(&buf);
+    etp_node_data_json(nodes.data.items, nodes.data.n, &sink);
+    ETP_TRY(emit(cli, &buf, &sink, err));
+    if (nodes.placed_ns < nodes.whole_ns && !cli->quiet) {
+        fprintf(stderr, "etprof: %llu of %llu ns are of operators that the program has no node for\n",
+                (unsigned long long)(nodes.whole_ns - nodes.placed_ns), (unsigned long long)nodes.whole_ns);
+    }
+    return ETP_OK;
+}
+
 static etp_status write_dump(etp_cli *cli, const convert_options *o, const etp_ops_answer *ops, etp_str title,
                              etp_error *err)
 {
+    if (o->to + 1 == TO_NODES) {
+        return write_nodes(cli, ops, o->program, err);
+    }
     etp_slice_op *rows = NULL;
     ETP_TRY(etp_convert_ops(ops, &cli->arena, &rows, err));
     if (to_slices(o)) {
@@ -237,14 +257,17 @@ static etp_status check(const etp_cli *cli, const convert_options *o, bool one, 
 {
     int to = o->to + 1;
     if (to == TO_NONE) {
-        return etp_fail(err, ETP_USAGE, "--to is missing: chrome, perfetto, speedscope, folded, flame, inspector or "
-                                        "inspector-json");
+        return etp_fail(err, ETP_USAGE, "--to is missing: chrome, perfetto, speedscope, folded, flame, "
+                                        "model-explorer, inspector or inspector-json");
     }
     if (o->record && !o->program && to != TO_INSPECTOR && to != TO_INSPECTOR_JSON) {
         return etp_fail(err, ETP_USAGE, "--etrecord needs --pte: the program leads from operators to the record");
     }
     if ((to == TO_INSPECTOR || to == TO_INSPECTOR_JSON) && (!one || folder)) {
         return etp_fail(err, ETP_USAGE, "--to %s takes one dump: Inspector's tables know nothing else", k_to[o->to]);
+    }
+    if (to == TO_NODES && (!one || folder || !o->program)) {
+        return etp_fail(err, ETP_USAGE, "--to model-explorer takes one dump and --pte: its nodes are the program's");
     }
     if (o->negate && (to != TO_FOLDED || (one && !folder))) {
         return etp_fail(err, ETP_USAGE, "--negate is for --to folded of two sides");
@@ -296,6 +319,7 @@ const etp_command etp_cmd_convert = {
         "Two operands, or a run folder, are two aligned sides, means per inference in the order of the ledger:\n"
         "in chrome and perfetto both begin at 0, with arrows between equal operators and a counter of what is\n"
         "saved so far; speedscope has both and their differences; flame is red where the second takes longer.\n"
+        "model-explorer is node data (mean ns) for the graphs of Model Explorer's adapter for .pte files.\n"
         "inspector and inspector-json are what 'etprof ops --format' writes.",
     .examples = "  etprof convert model.etdump --pte model.pte --to perfetto -o model.pftrace\n"
                 "  etprof convert out_model/runs/linux --to flame -o difference.svg\n"

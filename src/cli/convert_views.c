@@ -89,6 +89,48 @@ etp_status etp_convert_ops(const etp_ops_answer *a, etp_arena *arena, etp_slice_
     return ETP_OK;
 }
 
+// An instruction's node is "<method>_<chain>_<index>" in the graph of its method; a delegate's graph
+// is called after the file and that node, and its nodes by their number.
+static bool datum(etp_convert_nodes *out, etp_arena *arena, etp_str pte, etp_str method, const etp_trace_event *e,
+                  const etp_join_event *join, uint64_t ns)
+{
+    const char *call = etp_arena_printf(arena, "%.*s_%d_%d", ETP_STR_ARG(method), (int)e->chain, (int)e->instruction);
+    etp_node_datum d = {method, etp_str_from(call), ns};
+    if (!call || !ETP_PUSH(arena, &out->data, d)) {
+        return false;
+    }
+    if (!e->delegated || join->node == ETP_NO_INDEX) {
+        out->placed_ns += e->delegated ? 0 : ns;
+        return true;
+    }
+    const char *graph = etp_arena_printf(arena, "%.*s::%s", ETP_STR_ARG(pte), call);
+    const char *node = etp_arena_printf(arena, "%u", join->node);
+    d = (etp_node_datum){etp_str_from(graph), etp_str_from(node), ns};
+    out->placed_ns += ns;
+    return graph && node && ETP_PUSH(arena, &out->data, d);
+}
+
+etp_status etp_convert_nodes_of(const etp_ops_answer *a, etp_str pte, etp_arena *arena, etp_convert_nodes *out,
+                                etp_error *err)
+{
+    *out = (etp_convert_nodes){0};
+    for (size_t i = 0; i < a->table.n_rows; i++) {
+        const etp_op_row *row = &a->table.rows[i];
+        const etp_join *join = &a->joins[row->block];
+        out->whole_ns += row->mean_ns;
+        if (join->method == ETP_NO_INDEX || join->ambiguous || join->events[row->event].instruction == ETP_NO_INDEX) {
+            continue;
+        }
+        const etp_trace_event *e = &etp_trace_block_at(a->trace, row->block)->events[row->event];
+        if (!datum(out, arena, pte, a->program->methods[join->method].name, e, &join->events[row->event],
+                   row->mean_ns)) {
+            return etp_fail_nomem(err, "nodes");
+        }
+    }
+    return out->data.n ? ETP_OK
+                       : etp_fail(err, ETP_UNKNOWN, "no operator of the dump is in the program: is it the one that ran?");
+}
+
 // The mirror image of etp_ledger_row_slower, and "same" when the interval leaves no room for either.
 static const char *verdict_of(const etp_ledger_row *row)
 {
