@@ -269,6 +269,15 @@ def check_hostile(folder):
         expect(b"do not nest" in said, f"change {i}: said to be drawn by durations: {said}")
         starts = [s.start for s in trace["slices"] if s.category == "run"]
         expect(starts == sorted(starts) and max(starts) < 1 << 53, f"change {i}: executions follow each other: {starts}")
+    # Clocks that start again, or leap, between one execution and the next: each execution is as it was, after the last.
+    second = min(e["profile_event"]["start_time"] for e in flatc["run_data"][1]["events"])
+    for leap in (-1_000_000_000, 1 << 60):
+        path.write_bytes(times_changed(good, flatc, lambda s, e, n, by=leap: (s + by, e + by) if s >= second else (s, e)))
+        trace = check_dump(path)
+        runs = [s for s in trace["slices"] if s.category == "run"]
+        expect(runs[1].start == runs[0].start + runs[0].ns and runs[2].start > runs[1].start + runs[1].ns,
+               f"after a leap of {leap} an execution follows at once: {runs}")
+        expect(b"do not nest" not in run("convert", path, "--to", "chrome").stderr, "each execution nests")
     # Operators of a delegate that take longer than its call, so that the next call begins before they are through.
     changed = times_changed(good, flatc, lambda s, e, n: (s, e) if n else (s, s + 7_000_000))
     path.write_bytes(changed)
@@ -303,6 +312,13 @@ def fixtures():
     check_sides(("compare", *pair, "--pte", DATA / "mixed_xnnpack_fp32.pte"), *pair, "--pte", DATA / "mixed_xnnpack_fp32.pte")
     folder = ROOT / "examples/runs/image_encoder_int8_qemu"
     check_sides(("analyze", folder), folder)
+    dump = folder / "linux_sme2_on/image_encoder_xnnpack_int8_linux_sme2_on_t1.etdump"
+    check_nodes(dump, ROOT / "examples/models/image_encoder_xnnpack_int8.pte")
+    for arm in ("linux_sme1", "linux_sme2_on"):
+        named_arm = json.loads(convert("chrome", folder, "--candidate", arm))["traceEvents"]
+        expect(any(e["ph"] == "M" and e["args"]["name"] == f"candidate: {arm}" for e in named_arm), f"--candidate {arm}")
+    wrong = run("convert", folder, "--to", "chrome", "--candidate", "linux_none", code=2).stderr
+    expect(b"linux_none" in wrong and b"linux_sme" in wrong, f"an arm that is not there: {wrong}")
     told = run("convert", folder, "--to", "flame").stderr
     expect(b"withheld" in told and b"traced inferences" in told, f"what the picture leaves out is said: {told}")
 
@@ -313,6 +329,9 @@ def corpus():
     dumps = sorted(p for p in (CORPUS / "dumps").glob("*.etdump"))
     for dump in dumps:
         check_dump(dump)
+    programs = {p.stem: p for folder in ("pte", "models") for p in (CORPUS / folder).glob("*.pte")}
+    for stem in ("mobilenet_v3_small_xnnpack_int8", "toy_cnn_xnnpack_fp32"):
+        check_nodes(CORPUS / "dumps" / f"{stem}.x86_full.etdump", programs[stem])
     pairs = [("mobilenet_v3_small_xnnpack_fp32.arm64_neon", "mobilenet_v3_small_xnnpack_fp32.arm64_sme2"),
              ("mlp_xnnpack_int8dyn.arm64_neon", "mlp_xnnpack_int8dyn.arm64_sme2"),
              ("mobilenet_v3_small_xnnpack_int8.x86_full", "mobilenet_v3_small_xnnpack_int8.x86_sse")]
