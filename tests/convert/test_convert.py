@@ -283,7 +283,27 @@ def check_hostile(folder):
     path.write_bytes(changed)
     trace = check_dump(path)
     expect(sum(s.ns for s in trace["slices"] if s.category == "GEMM") >= 4 * 7_000_000, "long operators were made")
+    check_verdicts(folder, good, flatc)
     check_terminal(folder)
+
+
+def check_verdicts(folder, good, flatc):
+    """A kernel that takes 50 µs longer in each of six recordings of one side."""
+    for side, base in (("quick", 0), ("slow", 50_000)):
+        (folder / side).mkdir()
+        for i in range(6):
+            more = base + 37 * i
+            (folder / side / (f"model_b{i + 1}.etdump" if i else "model.etdump")).write_bytes(times_changed(
+                good, flatc, lambda s, e, n, by=more: (s, e + by) if n and n != "DELEGATE_CALL" else (s, e)))
+    for first, second, verdict in (("quick", "slow", "slower"), ("slow", "quick", "faster")):
+        sides = folder / first, folder / second
+        check_sides(("compare", *sides), *sides)
+        trace = readers.chrome(convert("chrome", *sides))
+        said = {s.args["verdict"] for s in trace["slices"] if s.category == "Reduction"}
+        expect(said == {verdict}, f"{second} against {first}: {said}")
+        expect(all(s.name.endswith(f"({verdict})") for s in trace["slices"] if s.category == "Reduction"), "and in its name")
+        others = {s.args["verdict"] for s in trace["slices"] if s.category == "GEMM"}
+        expect(not others & {"slower", "faster"}, f"operators that are alike: {others}")
 
 
 def check_terminal(folder):
