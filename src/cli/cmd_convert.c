@@ -1,10 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
-// etprof convert: one recording, or two of them aligned, as files of other people's viewers.
+// etprof convert: one recording, or two of them aligned, as files of other people's viewers; the rows of any number
+// of run folders as tables.
 #include <stddef.h>
 #include <string.h>
 
 #include "answer/ab/build.h"
 #include "answer/ab/report.h"
+#include "cli/convert_tables.h"
 #include "cli/convert_views.h"
 #include "cli/emit.h"
 #include "cli/ops.h"
@@ -14,16 +16,18 @@
 #define PROGRAM_LIMIT ((uint64_t)64 << 30)
 
 typedef struct convert_options {
-    int to; // index into k_to
+    int to, table; // indices into k_to and k_etp_table_words
     const char *program, *record, *output, *baseline, *candidate, *name1, *name2;
-    bool negate;
+    bool negate, uncompressed;
 } convert_options;
 
-enum { TO_NONE, TO_CHROME, TO_PERFETTO, TO_SPEEDSCOPE, TO_FOLDED, TO_FLAME, TO_NODES, TO_INSPECTOR, TO_INSPECTOR_JSON };
+enum { TO_NONE, TO_CHROME, TO_PERFETTO, TO_SPEEDSCOPE, TO_FOLDED, TO_FLAME, TO_NODES, TO_INSPECTOR, TO_INSPECTOR_JSON,
+       TO_PARQUET };
 
-static const char *const k_to[] = {"chrome", "perfetto", "speedscope", "folded", "flame", "model-explorer", "inspector", "inspector-json", NULL};
+static const char *const k_to[] = {"chrome",         "perfetto",  "speedscope",     "folded",  "flame",
+                                   "model-explorer", "inspector", "inspector-json", "parquet", NULL};
 
-static const convert_options k_defaults = {.to = -1};
+static const convert_options k_defaults = {.to = -1, .table = -1};
 
 static const etp_opt k_options[] = {
     {"to", 't', ETP_OPT_CHOICE, offsetof(convert_options, to), "FORMAT", "what to write", k_to},
@@ -41,6 +45,10 @@ static const etp_opt k_options[] = {
     {"name2", 0, ETP_OPT_STRING, offsetof(convert_options, name2), "NAME", "what to call the second", NULL},
     {"negate", 0, ETP_OPT_FLAG, offsetof(convert_options, negate), NULL,
      "folded: the baseline last, so that viewers show what vanished", NULL},
+    {"table", 0, ETP_OPT_CHOICE, offsetof(convert_options, table), "TABLE",
+     "parquet: which rows (default: operators)", k_etp_table_words},
+    {"uncompressed", 0, ETP_OPT_FLAG, offsetof(convert_options, uncompressed), NULL,
+     "parquet: pages as they are, for readers without zstd", NULL},
     {0},
 };
 
@@ -253,12 +261,30 @@ static etp_status convert_sides(etp_cli *cli, const convert_options *o, const ch
 
 // ---- the verb ------------------------------------------------------------------------------------
 
+// What fits rows does not fit views, and the other way round.
+static etp_status check_kind(const convert_options *o, int operands, etp_error *err)
+{
+    bool rows = o->to + 1 == TO_PARQUET;
+    if (!rows && (o->table >= 0 || o->uncompressed)) {
+        return etp_fail(err, ETP_USAGE, "%s is for --to parquet", o->table >= 0 ? "--table" : "--uncompressed");
+    }
+    if (!rows && operands > 2) {
+        return etp_fail(err, ETP_USAGE, "%d operands: --to %s shows one or two, --to parquet takes any number of run "
+                                        "folders", operands, k_to[o->to]);
+    }
+    if (rows && (o->program || o->record || o->baseline || o->candidate || o->name1 || o->name2 || o->negate)) {
+        return etp_fail(err, ETP_USAGE, "--to parquet writes what is in the folders; of the other options it knows "
+                                        "--table, --uncompressed and --output");
+    }
+    return ETP_OK;
+}
+
 static etp_status check(const etp_cli *cli, const convert_options *o, bool one, bool folder, etp_error *err)
 {
     int to = o->to + 1;
     if (to == TO_NONE) {
         return etp_fail(err, ETP_USAGE, "--to is missing: chrome, perfetto, speedscope, folded, flame, "
-                                        "model-explorer, inspector or inspector-json");
+                                        "model-explorer, inspector, inspector-json or parquet");
     }
     if (o->record && !o->program && to != TO_INSPECTOR && to != TO_INSPECTOR_JSON) {
         return etp_fail(err, ETP_USAGE, "--etrecord needs --pte: the program leads from operators to the record");
@@ -290,8 +316,14 @@ static etp_status run(etp_cli *cli, const void *opts, int argc, char **argv, etp
 {
     const convert_options *o = opts;
     bool one = argc == 1, folder = one && etp_os_is_dir(argv[0]);
-    ETP_TRY(check(cli, o, one, folder, err));
+    if (o->to >= 0) {
+        ETP_TRY(check_kind(o, argc, err));
+    }
     cli->output = o->output;
+    if (o->to + 1 == TO_PARQUET) {
+        return etp_convert_parquet(cli, o->table, o->uncompressed, (const char *const *)argv, (size_t)argc, err);
+    }
+    ETP_TRY(check(cli, o, one, folder, err));
     if (o->to + 1 == TO_INSPECTOR || o->to + 1 == TO_INSPECTOR_JSON) {
         return etp_ops_inspector(cli, argv[0], o->record, NULL, o->to + 1 == TO_INSPECTOR_JSON, err);
     }
@@ -310,8 +342,8 @@ static etp_status run(etp_cli *cli, const void *opts, int argc, char **argv, etp
 
 const etp_command etp_cmd_convert = {
     .name = "convert",
-    .summary = "write recordings as files of other viewers",
-    .usage = "DUMP | FOLDER | A B --to FORMAT",
+    .summary = "write recordings as files of other viewers, rows as tables",
+    .usage = "DUMP | FOLDER... | A B --to FORMAT",
     .description =
         "chrome (JSON) and perfetto (protobuf) show a dump's executions at their recorded times; operators of\n"
         "delegates, whose times are durations only, have a track of their own. speedscope, folded (collapsed\n"
@@ -320,14 +352,19 @@ const etp_command etp_cmd_convert = {
         "in chrome and perfetto both begin at 0, with arrows between equal operators and a counter of what is\n"
         "saved so far; speedscope has both and their differences; flame is red where the second takes longer.\n"
         "model-explorer is node data (mean ns) for the graphs of Model Explorer's adapter for .pte files.\n"
-        "inspector and inspector-json are what 'etprof ops --format' writes.",
+        "inspector and inspector-json are what 'etprof ops --format' writes.\n"
+        "parquet is the rows of any number of run folders as one file, which pandas, DuckDB, Spark and others read\n"
+        "without etprof. Tables: operators (report.json's, a row for each arm; 'etprof report' makes report.json),\n"
+        "samples (every iteration), launches (every process). All begin with the same columns, which say what was run\n"
+        "where; times are whole nanoseconds, what is unknown is null. docs/tables.md has the columns.",
     .examples = "  etprof convert model.etdump --pte model.pte --to perfetto -o model.pftrace\n"
                 "  etprof convert out_model/runs/linux --to flame -o difference.svg\n"
-                "  etprof convert off.etdump on.etdump --to speedscope -o both.json",
+                "  etprof convert off.etdump on.etdump --to speedscope -o both.json\n"
+                "  etprof convert out_*/runs/* --to parquet --table samples -o samples.parquet",
     .opts = k_options,
     .opts_size = sizeof(convert_options),
     .defaults = &k_defaults,
     .min_args = 1,
-    .max_args = 2,
+    .max_args = -1,
     .run = run,
 };

@@ -60,14 +60,19 @@ static etp_status find_dumps(const char *dir, etp_arena *arena, etp_run *run, et
     return ETP_OK;
 }
 
-etp_status etp_run_open(const char *dir, etp_arena *arena, etp_run *out, etp_error *err)
+etp_status etp_run_open_manifest(const char *dir, etp_arena *arena, etp_run *out, etp_error *err)
 {
     *out = (etp_run){.dir = etp_str_from(etp_arena_strdup(arena, etp_str_from(dir)))};
     if (!etp_os_is_dir(dir)) {
         return etp_fail(err, ETP_IO, "%s is no folder", dir);
     }
-    ETP_TRY(read_part(dir, ETP_RUN_MANIFEST, ETP_RUN_MANIFEST_LIMIT, false, etp_run_manifest_read,
-                      arena, out, err));
+    return read_part(dir, ETP_RUN_MANIFEST, ETP_RUN_MANIFEST_LIMIT, false, etp_run_manifest_read, arena, out,
+                     err);
+}
+
+etp_status etp_run_open(const char *dir, etp_arena *arena, etp_run *out, etp_error *err)
+{
+    ETP_TRY(etp_run_open_manifest(dir, arena, out, err));
     bool empty = out->blocks_done == 0;
     ETP_TRY(read_part(dir, ETP_RUN_SAMPLES, ETP_RUN_ROWS_LIMIT, empty, etp_run_samples_read, arena,
                       out, err));

@@ -80,45 +80,71 @@ static etp_status read_sample(const etp_run *run, const columns *c, const etp_cs
     return ETP_OK;
 }
 
-etp_status etp_run_samples_read(etp_str text, etp_arena *arena, etp_run *run, etp_error *err)
-{
-    if (text.len > 0 && text.ptr[text.len - 1] != '\n') { // torn in the middle of a write
-        while (text.len > 0 && text.ptr[text.len - 1] != '\n') {
-            text.len--;
-        }
-        run->samples_ignored++;
-    }
-    etp_csv_reader reader;
-    etp_csv_open(&reader, text, ',', arena);
-    etp_csv_row row = {0};
-    bool more;
+typedef struct sample_reader {
+    etp_csv_reader csv;
+    etp_csv_row row;
     columns c;
-    ETP_TRY(etp_csv_next(&reader, &row, &more, err));
-    if (!more) {
+    uint32_t hint;
+    bool rows; // false: not even a header
+} sample_reader;
+
+// Without a row that was torn in the middle of a write.
+static etp_str whole_lines(etp_str text)
+{
+    while (text.len > 0 && text.ptr[text.len - 1] != '\n') {
+        text.len--;
+    }
+    return text;
+}
+
+static etp_status samples_begin(sample_reader *r, etp_str text, etp_arena *arena, const etp_run *run, etp_error *err)
+{
+    *r = (sample_reader){0};
+    etp_csv_open(&r->csv, text, ',', arena);
+    ETP_TRY(etp_csv_next(&r->csv, &r->row, &r->rows, err));
+    if (!r->rows) {
         return run->blocks_done > 0
                    ? etp_fail_at(err, ETP_CORRUPT, 0, "no rows, but %u blocks in the manifest",
                                  run->blocks_done)
                    : ETP_OK;
     }
-    ETP_TRY(find_columns(&row, &c, err));
-    uint32_t hint = 0;
+    return find_columns(&r->row, &r->c, err);
+}
+
+// The next row, also one of a block that the manifest does not vouch for.
+static etp_status samples_next(sample_reader *r, const etp_run *run, etp_run_sample *out, bool *more, etp_error *err)
+{
+    *more = r->rows;
+    if (r->rows) {
+        ETP_TRY(etp_csv_next(&r->csv, &r->row, more, err));
+    }
+    if (*more) {
+        *out = (etp_run_sample){0};
+        ETP_TRY(read_sample(run, &r->c, &r->row, r->hint, out, err));
+        r->hint = out->arm;
+    }
+    return ETP_OK;
+}
+
+etp_status etp_run_samples_read(etp_str text, etp_arena *arena, etp_run *run, etp_error *err)
+{
+    etp_str whole = whole_lines(text);
+    run->samples_ignored += whole.len < text.len;
+    sample_reader r;
+    ETP_TRY(samples_begin(&r, whole, arena, run, err));
     for (;;) {
-        ETP_TRY(etp_csv_next(&reader, &row, &more, err));
+        etp_run_sample s;
+        bool more;
+        ETP_TRY(samples_next(&r, run, &s, &more, err));
         if (!more) {
-            break;
+            return ETP_OK;
         }
-        etp_run_sample s = {0};
-        ETP_TRY(read_sample(run, &c, &row, hint, &s, err));
-        hint = s.arm;
         if (s.block > run->blocks_done) {
             run->samples_ignored++;
-            continue;
-        }
-        if (!ETP_PUSH(arena, &run->samples, s)) {
+        } else if (!ETP_PUSH(arena, &run->samples, s)) {
             return etp_fail_nomem(err, "samples");
         }
     }
-    return ETP_OK;
 }
 
 static uint64_t count_or_unknown(const etp_json_object *o, const char *key)
@@ -279,29 +305,123 @@ static etp_status read_line(etp_str line, etp_arena *arena, etp_run *run, etp_er
     return status;
 }
 
+// Takes the first line off *TEXT, which starts AT bytes into the file. False at the end and before a line that was
+// torn in the middle of a write.
+static bool take_line(etp_str *text, etp_str *line, uint64_t *at, uint64_t *number_of_line)
+{
+    *line = (etp_str){text->ptr, etp_str_find(*text, ETP_STR("\n"))};
+    if (line->len == text->len) {
+        return false;
+    }
+    *number_of_line += 1;
+    *at += line->len + 1;
+    *text = (etp_str){text->ptr + line->len + 1, text->len - line->len - 1};
+    return true;
+}
+
+// NEXT is where the line after this one starts.
+static etp_status read_numbered(etp_str line, uint64_t next, uint64_t number_of_line, etp_arena *arena, etp_run *run,
+                                etp_error *err)
+{
+    etp_status status = line.len == 0 ? ETP_OK : read_line(line, arena, run, err);
+    if (status == ETP_OK) {
+        return ETP_OK;
+    }
+    if (err) {
+        uint64_t at = next - line.len - 1;
+        err->offset = err->offset == ETP_NO_OFFSET ? at : err->offset + at;
+    }
+    etp_fail_ctx(err, "line %llu", (unsigned long long)number_of_line);
+    return status;
+}
+
 etp_status etp_run_environment_read(etp_str text, etp_arena *arena, etp_run *run, etp_error *err)
 {
-    uint64_t number_of_line = 0;
-    for (size_t at = 0; at < text.len;) {
-        etp_str line = {text.ptr + at, 0};
-        line.len = etp_str_find((etp_str){text.ptr + at, text.len - at}, ETP_STR("\n"));
-        number_of_line++;
-        if (at + line.len == text.len) {
-            break; // torn in the middle of a write
-        }
-        etp_status status = line.len == 0 ? ETP_OK : read_line(line, arena, run, err);
-        if (status != ETP_OK) {
-            if (err && err->offset != ETP_NO_OFFSET) {
-                err->offset += at;
-            } else if (err) {
-                err->offset = at;
-            }
-            etp_fail_ctx(err, "line %llu", (unsigned long long)number_of_line);
-            return status;
-        }
-        at += line.len + 1;
+    uint64_t at = 0, number_of_line = 0;
+    etp_str line;
+    while (take_line(&text, &line, &at, &number_of_line)) {
+        ETP_TRY(read_numbered(line, at, number_of_line, arena, run, err));
     }
     return ETP_OK;
+}
+
+// ---- one at a time ----
+
+#define ROWS_ARENA ((size_t)1 << 20) // what unquoted cells may take before it is given back
+
+static etp_status rows_open(etp_run_rows *rows, const etp_run *run, const char *name, etp_error *err)
+{
+    *rows = (etp_run_rows){.run = run};
+    const char *dir = etp_arena_strdup(&rows->arena, run->dir);
+    rows->path = dir ? etp_run_path(&rows->arena, dir, etp_str_from(name)) : NULL;
+    if (!rows->path) {
+        return etp_fail_nomem(err, name);
+    }
+    if (run->blocks_done == 0 && !etp_os_is_file(rows->path)) {
+        return ETP_OK;
+    }
+    ETP_TRY(etp_file_open(rows->path, ETP_RUN_ROWS_LIMIT, &rows->file, err));
+    rows->text = (etp_str){(const char *)rows->file.bytes.ptr, rows->file.bytes.len};
+    return ETP_OK;
+}
+
+etp_status etp_run_launches_open(etp_run_rows *rows, const etp_run *run, etp_error *err)
+{
+    return rows_open(rows, run, ETP_RUN_ENVIRONMENT, err);
+}
+
+etp_status etp_run_samples_open(etp_run_rows *rows, const etp_run *run, etp_error *err)
+{
+    ETP_TRY(rows_open(rows, run, ETP_RUN_SAMPLES, err));
+    sample_reader *r = ETP_NEW(&rows->arena, sample_reader);
+    if (!r) {
+        return etp_fail_nomem(err, ETP_RUN_SAMPLES);
+    }
+    rows->csv = r;
+    etp_status status = samples_begin(r, whole_lines(rows->text), &rows->row_arena, run, err);
+    return status == ETP_OK ? ETP_OK : etp_fail_ctx(err, "%s", rows->path);
+}
+
+etp_status etp_run_sample_next(etp_run_rows *rows, etp_run_sample *out, bool *more, etp_error *err)
+{
+    sample_reader *r = rows->csv;
+    do {
+        if (rows->row_arena.total > ROWS_ARENA) {
+            etp_arena_dispose(&rows->row_arena);
+            r->row = (etp_csv_row){0};
+        }
+        if (samples_next(r, rows->run, out, more, err) != ETP_OK) {
+            return etp_fail_ctx(err, "%s", rows->path);
+        }
+    } while (*more && out->block > rows->run->blocks_done);
+    return ETP_OK;
+}
+
+etp_status etp_run_launch_next(etp_run_rows *rows, etp_run_launch *out, bool *more, etp_error *err)
+{
+    etp_run one = *rows->run; // its plan, with room for what one line says
+    etp_arena_dispose(&rows->row_arena);
+    etp_str line;
+    for (*more = false; !*more && take_line(&rows->text, &line, &rows->at, &rows->line);) {
+        memset(&one.launches, 0, sizeof one.launches);
+        memset(&one.blocks, 0, sizeof one.blocks);
+        if (read_numbered(line, rows->at, rows->line, &rows->row_arena, &one, err) != ETP_OK) {
+            return etp_fail_ctx(err, "%s", rows->path);
+        }
+        *more = one.launches.n == 1;
+    }
+    if (*more) {
+        *out = one.launches.items[0];
+    }
+    return ETP_OK;
+}
+
+void etp_run_rows_close(etp_run_rows *rows)
+{
+    etp_file_close(&rows->file);
+    etp_arena_dispose(&rows->row_arena);
+    etp_arena_dispose(&rows->arena);
+    *rows = (etp_run_rows){0};
 }
 
 const etp_run_launch *etp_run_launch_find(const etp_run *run, uint32_t block, uint32_t launch, etp_launch_kind kind)

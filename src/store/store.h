@@ -267,6 +267,30 @@ ETP_API bool etp_run_is(const char *dir);
 // inside the folder; files it names may be missing.
 ETP_API ETP_NODISCARD etp_status etp_run_open(const char *dir, etp_arena *arena, etp_run *out,
                                               etp_error *err);
+// The manifest alone: samples, launches, blocks and dumps of *out stay empty.
+ETP_API ETP_NODISCARD etp_status etp_run_open_manifest(const char *dir, etp_arena *arena, etp_run *out,
+                                                       etp_error *err);
+
+// The rows of a run folder one at a time, for who must not hold them all. What etp_run_open leaves out is left
+// out here too; an absent file of a folder without blocks has no rows.
+typedef struct etp_run_rows { // fields are private; zeroed is closed
+    const etp_run *run;
+    const char *path;
+    etp_file file;
+    etp_arena arena, row_arena; // row_arena: of one row, or of some
+    etp_str text;    // what is left of it (launches)
+    uint64_t line, at;
+    void *csv;
+} etp_run_rows;
+// Both borrow RUN until etp_run_rows_close, which also has to follow a failure.
+ETP_API ETP_NODISCARD etp_status etp_run_samples_open(etp_run_rows *rows, const etp_run *run, etp_error *err);
+ETP_API ETP_NODISCARD etp_status etp_run_launches_open(etp_run_rows *rows, const etp_run *run, etp_error *err);
+ETP_API ETP_NODISCARD etp_status etp_run_sample_next(etp_run_rows *rows, etp_run_sample *out, bool *more,
+                                                     etp_error *err);
+// Texts of *out live until the next call.
+ETP_API ETP_NODISCARD etp_status etp_run_launch_next(etp_run_rows *rows, etp_run_launch *out, bool *more,
+                                                     etp_error *err);
+ETP_API void etp_run_rows_close(etp_run_rows *rows);
 // The record of one launch; NULL: there is none.
 ETP_API const etp_run_launch *etp_run_launch_find(const etp_run *run, uint32_t block, uint32_t launch,
                                                   etp_launch_kind kind);

@@ -1,0 +1,286 @@
+// SPDX-License-Identifier: Apache-2.0
+// The Arrow C stream: batches whose number columns are the ones that were filled, without a copy.
+//
+// What a consumer holds lives in a shared block, which goes with the last of its structs: the interface lets
+// consumers move a column out of its batch and release it later, on another thread.
+#include <errno.h>
+#include <stdatomic.h>
+
+#include "convert/table.h"
+
+typedef struct shared {
+    etp_arena arena; // owns this struct
+    etp_batch batch;
+    atomic_size_t holders;
+} shared;
+
+static void drop(shared *s)
+{
+    if (atomic_fetch_sub(&s->holders, 1) == 1) {
+        etp_batch_dispose(&s->batch);
+        etp_arena arena = s->arena; // it goes with its owner
+        etp_arena_dispose(&arena);
+    }
+}
+
+static shared *new_shared(void)
+{
+    etp_arena arena = {0};
+    shared *s = ETP_NEW(&arena, shared);
+    if (s) {
+        s->arena = arena;
+        atomic_init(&s->holders, 1);
+    }
+    return s;
+}
+
+// ---- schema ----
+
+static void release_schema(struct ArrowSchema *schema)
+{
+    for (int64_t i = 0; i < schema->n_children; i++) {
+        if (schema->children[i]->release) { // else it was moved out
+            schema->children[i]->release(schema->children[i]);
+        }
+    }
+    schema->release = NULL;
+    drop(schema->private_data);
+}
+
+static const char *format_of(etp_column_type type)
+{
+    static const char *const k_formats[] = {[ETP_COLUMN_I64] = "l",
+                                            [ETP_COLUMN_F64] = "g",
+                                            [ETP_COLUMN_BOOL] = "b",
+                                            [ETP_COLUMN_TEXT] = "u",
+                                            [ETP_COLUMN_TIME] = "tsu:UTC"};
+    return k_formats[type];
+}
+
+static int make_schema(etp_table table, struct ArrowSchema *out)
+{
+    size_t n;
+    const etp_column_def *defs = etp_table_columns(table, &n);
+    shared *s = new_shared();
+    struct ArrowSchema *children = s ? ETP_NEW_ARRAY(&s->arena, struct ArrowSchema, n) : NULL;
+    struct ArrowSchema **list = children ? ETP_NEW_ARRAY(&s->arena, struct ArrowSchema *, n) : NULL;
+    if (!list) {
+        if (s) {
+            drop(s);
+        }
+        return ENOMEM;
+    }
+    for (size_t i = 0; i < n; i++) {
+        children[i] = (struct ArrowSchema){.format = format_of(defs[i].type),
+                                           .name = defs[i].name,
+                                           .flags = defs[i].nullable ? ARROW_FLAG_NULLABLE : 0,
+                                           .release = release_schema,
+                                           .private_data = s};
+        list[i] = &children[i];
+    }
+    atomic_store(&s->holders, n + 1);
+    *out = (struct ArrowSchema){.format = "+s",
+                                .name = "",
+                                .n_children = (int64_t)n,
+                                .children = list,
+                                .release = release_schema,
+                                .private_data = s};
+    return 0;
+}
+
+// ---- arrays ----
+
+static void release_array(struct ArrowArray *array)
+{
+    for (int64_t i = 0; i < array->n_children; i++) {
+        if (array->children[i]->release) {
+            array->children[i]->release(array->children[i]);
+        }
+    }
+    array->release = NULL;
+    drop(array->private_data);
+}
+
+static void set_bit(uint8_t *bits, size_t i, bool v)
+{
+    bits[i / 8] = (uint8_t)(bits[i / 8] | (unsigned)v << (i % 8));
+}
+
+// Zeroed and never NULL for a positive number of rows.
+static uint8_t *new_bits(etp_arena *arena, size_t n)
+{
+    return etp_arena_alloc(arena, n / 8 + 1);
+}
+
+// Offsets and bytes of a column of texts. A batch is full long before 2^31 bytes of text.
+static bool lay_out_texts(shared *s, const etp_column *c, const void **buffers)
+{
+    size_t n = s->batch.rows, total = 0;
+    int32_t *offsets = ETP_NEW_ARRAY(&s->arena, int32_t, n + 1);
+    for (size_t i = 0; i < n; i++) {
+        total += c->present[i] ? c->texts.items[c->cells[i].i].len : 0;
+    }
+    char *bytes = total <= INT32_MAX ? etp_arena_alloc_raw(&s->arena, total + 1, 1) : NULL;
+    if (!offsets || !bytes) {
+        return false;
+    }
+    size_t at = 0;
+    for (size_t i = 0; i < n; i++) {
+        etp_str t = c->present[i] ? c->texts.items[c->cells[i].i] : ETP_STR("");
+        if (t.len > 0) {
+            memcpy(bytes + at, t.ptr, t.len);
+        }
+        at += t.len;
+        offsets[i + 1] = (int32_t)at;
+    }
+    buffers[1] = offsets;
+    buffers[2] = bytes;
+    return true;
+}
+
+static bool lay_out(shared *s, size_t column, struct ArrowArray *out)
+{
+    const etp_column *c = &s->batch.columns[column];
+    etp_column_type type = s->batch.defs[column].type;
+    size_t n = s->batch.rows;
+    const void **buffers = ETP_NEW_ARRAY(&s->arena, const void *, 3);
+    uint8_t *present = new_bits(&s->arena, n), *truths = type == ETP_COLUMN_BOOL ? new_bits(&s->arena, n) : NULL;
+    if (!buffers || !present || (type == ETP_COLUMN_BOOL && !truths)) {
+        return false;
+    }
+    for (size_t i = 0; i < n; i++) {
+        set_bit(present, i, c->present[i]);
+        if (truths) {
+            set_bit(truths, i, c->cells[i].i != 0);
+        }
+    }
+    buffers[0] = c->nulls > 0 ? present : NULL;
+    buffers[1] = truths ? (const void *)truths : c->cells;
+    if (type == ETP_COLUMN_TEXT && !lay_out_texts(s, c, buffers)) {
+        return false;
+    }
+    *out = (struct ArrowArray){.length = (int64_t)n,
+                               .null_count = (int64_t)c->nulls,
+                               .n_buffers = type == ETP_COLUMN_TEXT ? 3 : 2,
+                               .buffers = buffers,
+                               .release = release_array,
+                               .private_data = s};
+    return true;
+}
+
+static bool make_array(shared *s, struct ArrowArray *out)
+{
+    size_t n = s->batch.n_columns;
+    struct ArrowArray *children = ETP_NEW_ARRAY(&s->arena, struct ArrowArray, n);
+    struct ArrowArray **list = ETP_NEW_ARRAY(&s->arena, struct ArrowArray *, n);
+    const void **buffers = ETP_NEW_ARRAY(&s->arena, const void *, 1); // no row is null
+    for (size_t i = 0; i < n; i++) {
+        if (!children || !list || !buffers || !lay_out(s, i, &children[i])) {
+            return false;
+        }
+        list[i] = &children[i];
+    }
+    atomic_store(&s->holders, n + 1);
+    *out = (struct ArrowArray){.length = (int64_t)s->batch.rows,
+                               .n_buffers = 1,
+                               .n_children = (int64_t)n,
+                               .buffers = buffers,
+                               .children = list,
+                               .release = release_array,
+                               .private_data = s};
+    return true;
+}
+
+// ---- stream ----
+
+typedef struct stream {
+    etp_arena arena; // owns this struct
+    etp_table_source *source;
+    etp_error err;
+    int failed; // errno of the first failure: a stream that broke stays broken
+} stream;
+
+static int get_schema(struct ArrowArrayStream *self, struct ArrowSchema *out)
+{
+    stream *s = self->private_data;
+    int code = make_schema(etp_table_of(s->source), out);
+    if (code != 0) {
+        etp_fail_nomem(&s->err, "schema");
+    }
+    return code;
+}
+
+static int errno_of(const etp_error *err)
+{
+    switch (err->status) {
+    case ETP_NOMEM:
+        return ENOMEM;
+    case ETP_IO:
+    case ETP_ENVIRONMENT:
+        return EIO;
+    default:
+        return EINVAL;
+    }
+}
+
+static int get_next(struct ArrowArrayStream *self, struct ArrowArray *out)
+{
+    stream *s = self->private_data;
+    *out = (struct ArrowArray){0}; // released: the end
+    if (s->failed) {
+        return s->failed;
+    }
+    shared *block = new_shared();
+    etp_status status = block ? etp_batch_init(&block->batch, etp_table_of(s->source), &s->err)
+                              : etp_fail_nomem(&s->err, "a batch");
+    if (status == ETP_OK) {
+        status = etp_table_next(s->source, &block->batch, &s->err);
+    }
+    bool handed = status == ETP_OK && block->batch.rows > 0;
+    if (handed && !make_array(block, out)) {
+        handed = false;
+        status = etp_fail_nomem(&s->err, "a batch");
+    }
+    if (block && !handed) {
+        drop(block);
+    }
+    s->failed = status == ETP_OK ? 0 : errno_of(&s->err);
+    return s->failed;
+}
+
+static const char *get_last_error(struct ArrowArrayStream *self)
+{
+    stream *s = self->private_data;
+    return s->err.msg[0] ? s->err.msg : NULL;
+}
+
+static void release_stream(struct ArrowArrayStream *self)
+{
+    stream *s = self->private_data;
+    etp_table_close(s->source);
+    etp_arena arena = s->arena; // it goes with its owner
+    etp_arena_dispose(&arena);
+    self->release = NULL;
+}
+
+etp_status etp_tables_stream(etp_table table, const char *const *folders, size_t n_folders,
+                             struct ArrowArrayStream *out, etp_error *err)
+{
+    *out = (struct ArrowArrayStream){0};
+    etp_arena arena = {0};
+    stream *s = ETP_NEW(&arena, stream);
+    if (!s) {
+        return etp_fail_nomem(err, "a stream");
+    }
+    s->arena = arena;
+    if (etp_table_open(table, folders, n_folders, &s->source, err) != ETP_OK) {
+        etp_arena_dispose(&arena);
+        return ETP_NOMEM;
+    }
+    *out = (struct ArrowArrayStream){.get_schema = get_schema,
+                                     .get_next = get_next,
+                                     .get_last_error = get_last_error,
+                                     .release = release_stream,
+                                     .private_data = s};
+    return ETP_OK;
+}

@@ -1,0 +1,83 @@
+// SPDX-License-Identifier: Apache-2.0
+// Tables of run folders as typed columns, a batch of rows at a time: what the Parquet writer and the Arrow stream
+// have in common. docs/tables.md lists the columns.
+#ifndef ETP_CONVERT_TABLE_H
+#define ETP_CONVERT_TABLE_H
+
+#include "base/index.h"
+
+#include <etprof/arena.h>
+#include <etprof/tables.h>
+
+typedef enum etp_column_type {
+    ETP_COLUMN_I64,
+    ETP_COLUMN_F64,
+    ETP_COLUMN_BOOL,
+    ETP_COLUMN_TEXT, // UTF-8; what is not becomes U+FFFD
+    ETP_COLUMN_TIME, // microseconds since 1970, UTC
+} etp_column_type;
+
+typedef struct etp_column_def {
+    const char *name;
+    etp_column_type type;
+    bool nullable;
+} etp_column_def;
+
+typedef union etp_cell {
+    int64_t i; // also: 0 or 1, microseconds, index in the column's texts
+    double f;
+} etp_cell;
+
+typedef struct etp_column {
+    etp_cell *cells;  // one per row; 0 where null
+    uint8_t *present; // one per row: 0 or 1
+    size_t nulls;
+    struct {
+        etp_str *items; // each once, by first use
+        size_t n, cap;
+    } texts;
+    etp_index index; // of texts
+    uint32_t last;   // text of the row before
+} etp_column;
+
+#define ETP_BATCH_ROWS ((size_t)64 * 1024)
+#define ETP_BATCH_TEXT ((size_t)64 << 20) // bytes of text after which a batch is full, repetitions counted
+
+// Rows in memory. Cells are set from left to right, etp_batch_end_row after the last one.
+typedef struct etp_batch {
+    etp_arena arena; // owns everything below; a zeroed batch is an empty one
+    const etp_column_def *defs;
+    size_t n_columns;
+    etp_column *columns;
+    size_t rows;
+    size_t text_bytes;
+    size_t at; // column of the next cell
+    bool failed; // out of memory once
+} etp_batch;
+
+ETP_NODISCARD etp_status etp_batch_init(etp_batch *b, etp_table table, etp_error *err);
+void etp_batch_dispose(etp_batch *b);
+bool etp_batch_full(const etp_batch *b);
+
+void etp_batch_null(etp_batch *b);
+void etp_batch_i64(etp_batch *b, int64_t v);
+void etp_batch_i64_if(etp_batch *b, uint64_t v, bool known);
+void etp_batch_f64_if(etp_batch *b, double v, bool known);
+void etp_batch_bool(etp_batch *b, bool v);
+void etp_batch_text(etp_batch *b, etp_str s);
+void etp_batch_text_if(etp_batch *b, etp_str s); // "" is null
+ETP_NODISCARD etp_status etp_batch_end_row(etp_batch *b, etp_error *err);
+
+const etp_column_def *etp_table_columns(etp_table table, size_t *out_n);
+
+// The rows of folders, read as they are asked for: memory does not grow with their number.
+typedef struct etp_table_source etp_table_source;
+// Copies the names.
+ETP_NODISCARD etp_status etp_table_open(etp_table table, const char *const *folders, size_t n_folders,
+                                        etp_table_source **out, etp_error *err);
+// Fills an empty batch until it is full or there are no more rows. No rows: the end.
+ETP_NODISCARD etp_status etp_table_next(etp_table_source *source, etp_batch *batch, etp_error *err);
+etp_table etp_table_of(const etp_table_source *source);
+void etp_table_close(etp_table_source *source); // NULL does nothing
+
+#endif

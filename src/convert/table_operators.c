@@ -1,0 +1,279 @@
+// SPDX-License-Identifier: Apache-2.0
+// The table of operators: report.json's operators[], a row for each arm. What is of the wrong type in it is an error
+// with its place; what is absent is null.
+#include <math.h>
+#include <stdio.h>
+
+#include "convert/table_rows.h"
+#include "store/json_in.h"
+
+#define REPORT_LIMIT ((uint64_t)256 << 20)
+
+typedef struct value { // one operator, for one arm
+    const etp_table_folder *f;
+    etp_batch *b;
+    etp_error *err;
+    etp_status status;
+} value;
+
+static void wrong(value *v, const char *key, const char *expected)
+{
+    if (v->status == ETP_OK) {
+        v->status = etp_fail(v->err, ETP_CORRUPT, "%s: operators[%zu]: %s is not %s", v->f->ops.path,
+                             v->f->ops.operator_at, key, expected);
+    }
+}
+
+// NULL: absent or null.
+static const json_t *member(const json_t *object, const char *key)
+{
+    const json_t *m = json_is_object(object) ? json_object_get(object, key) : NULL;
+    return m && !json_is_null(m) ? m : NULL;
+}
+
+static const json_t *inner(value *v, const json_t *object, const char *key)
+{
+    const json_t *m = member(object, key);
+    if (m && !json_is_object(m)) {
+        wrong(v, key, "an object");
+    }
+    return m;
+}
+
+static void text(value *v, const json_t *object, const char *key)
+{
+    const json_t *m = member(object, key);
+    if (m && !json_is_string(m)) {
+        wrong(v, key, "a string");
+    }
+    etp_batch_text_if(v->b, json_is_string(m) ? (etp_str){json_string_value(m), json_string_length(m)} : ETP_STR(""));
+}
+
+static void whole(value *v, const json_t *object, const char *key)
+{
+    const json_t *m = member(object, key);
+    if (m && !json_is_integer(m)) {
+        wrong(v, key, "a whole number");
+    }
+    if (json_is_integer(m)) {
+        etp_batch_i64(v->b, json_integer_value(m));
+    } else {
+        etp_batch_null(v->b);
+    }
+}
+
+static void ratio(value *v, const json_t *m, const char *key)
+{
+    bool known = m && !json_is_null(m);
+    if (known && !json_is_number(m)) {
+        wrong(v, key, "a number");
+    }
+    etp_batch_f64_if(v->b, json_number_value(m), known);
+}
+
+static void truth(value *v, const json_t *object, const char *key)
+{
+    const json_t *m = member(object, key);
+    if (m && !json_is_boolean(m)) {
+        wrong(v, key, "true or false");
+    }
+    if (json_is_boolean(m)) {
+        etp_batch_bool(v->b, json_is_true(m));
+    } else {
+        etp_batch_null(v->b);
+    }
+}
+
+// What the runtime called it in this arm: several kernels of one operator are joined.
+static void names(value *v, const json_t *operator, const char *arm)
+{
+    const json_t *list = member(inner(v, operator, "names"), arm);
+    etp_arena arena = {0};
+    etp_strbuf all;
+    etp_strbuf_init(&all, &arena);
+    for (size_t i = 0; i < json_array_size(list); i++) {
+        const json_t *name = json_array_get(list, i);
+        if (!json_is_string(name)) {
+            wrong(v, "names", "a list of strings");
+            break;
+        }
+        etp_strbuf_appendz(&all, i > 0 ? " | " : "");
+        etp_strbuf_append(&all, (etp_str){json_string_value(name), json_string_length(name)});
+    }
+    etp_batch_text_if(v->b, etp_strbuf_str(&all));
+    v->b->failed = v->b->failed || all.failed;
+    etp_arena_dispose(&arena);
+}
+
+static void roof(value *v, const json_t *operator, const char *arm)
+{
+    const json_t *r = member(inner(v, operator, "roof"), arm);
+    whole(v, r, "roof_ns");
+    whole(v, r, "compute_ns");
+    whole(v, r, "memory_ns");
+    whole(v, r, "overhead_ns");
+    ratio(v, member(r, "efficiency"), "efficiency");
+    text(v, r, "isa");
+    text(v, r, "verdict");
+    text(v, r, "missing");
+}
+
+static etp_status put_row(etp_table_folder *f, etp_batch *b, etp_error *err)
+{
+    const json_t *op = json_array_get(f->ops.operators, f->ops.operator_at);
+    size_t a = f->ops.arm_at;
+    value v = {f, b, err, ETP_OK};
+    etp_table_keys(f, f->ops.arms[a], b);
+    const char *arm = f->ops.names[a];
+    const json_t *id = member(op, "id");
+    if (!json_is_string(id)) {
+        return etp_fail(err, ETP_CORRUPT, "%s: operators[%zu] has no id", f->ops.path, f->ops.operator_at);
+    }
+    etp_batch_text(b, (etp_str){json_string_value(id), json_string_length(id)});
+    text(&v, op, "label");
+    text(&v, op, "category");
+    text(&v, op, "five");
+    truth(&v, op, "delegated");
+    whole(&v, op, "chain");
+    whole(&v, op, "instruction");
+    names(&v, op, arm);
+    whole(&v, inner(&v, op, "ns"), arm);
+    whole(&v, inner(&v, op, "untraced_ns"), arm);
+    etp_batch_text_if(b, etp_str_from(f->ops.baseline[a]));
+    ratio(&v, f->ops.baseline[a] ? json_array_get(member(op, "speedup"), f->ops.comparison[a]) : NULL, "speedup");
+    whole(&v, op, "macs");
+    whole(&v, op, "bytes");
+    text(&v, op, "node_type");
+    const json_t *source = inner(&v, op, "source");
+    text(&v, source, "file");
+    whole(&v, source, "line");
+    text(&v, source, "module");
+    const json_t *engaged = inner(&v, op, "engaged");
+    text(&v, engaged, "state");
+    text(&v, engaged, "evidence");
+    text(&v, engaged, "reason_id");
+    roof(&v, op, arm);
+    text(&v, op, "aligned_by");
+    truth(&v, op, "doubtful");
+    ratio(&v, member(op, "confidence"), "confidence");
+    return v.status == ETP_OK ? etp_batch_end_row(b, err) : v.status;
+}
+
+static etp_status next_operator(etp_table_folder *f, etp_batch *b, bool *more, etp_error *err)
+{
+    *more = f->ops.n_arms > 0 && f->ops.operator_at < f->ops.n;
+    if (!*more) {
+        return ETP_OK;
+    }
+    ETP_TRY(put_row(f, b, err));
+    if (++f->ops.arm_at == f->ops.n_arms) {
+        f->ops.arm_at = 0;
+        f->ops.operator_at++;
+    }
+    return ETP_OK;
+}
+
+// The place of NAME among the report's arms, n_arms: none.
+static size_t find_arm(const etp_table_folder *f, const char *name)
+{
+    size_t a = 0;
+    while (a < f->ops.n_arms && (!name || strcmp(f->ops.names[a], name) != 0)) {
+        a++;
+    }
+    return a;
+}
+
+// The first comparison in which each arm is the candidate.
+static void find_comparisons(etp_table_folder *f, const json_t *list)
+{
+    for (size_t i = 0; i < json_array_size(list); i++) {
+        const json_t *comparison = json_array_get(list, i);
+        size_t a = find_arm(f, json_string_value(member(comparison, "candidate")));
+        if (a < f->ops.n_arms && !f->ops.baseline[a]) {
+            f->ops.comparison[a] = i;
+            f->ops.baseline[a] = json_string_value(member(comparison, "baseline"));
+        }
+    }
+}
+
+static etp_status find_arms(etp_table_folder *f, etp_error *err)
+{
+    const json_t *arms = member(f->ops.report, "arms");
+    size_t n = json_array_size(arms);
+    if (n > f->run.arms.n) {
+        return etp_fail(err, ETP_CORRUPT, "%s has %zu arms, manifest.json has %zu", f->ops.path, n, f->run.arms.n);
+    }
+    f->ops.arms = ETP_NEW_ARRAY(&f->arena, uint32_t, n);
+    f->ops.names = ETP_NEW_ARRAY(&f->arena, const char *, n);
+    f->ops.comparison = ETP_NEW_ARRAY(&f->arena, size_t, n);
+    f->ops.baseline = ETP_NEW_ARRAY(&f->arena, const char *, n);
+    if (!f->ops.arms || !f->ops.names || !f->ops.comparison || !f->ops.baseline) {
+        return etp_fail_nomem(err, "arms");
+    }
+    for (size_t i = 0; i < n; i++) {
+        const char *name = json_string_value(member(json_array_get(arms, i), "name"));
+        uint32_t at = 0;
+        while (name && at < f->run.arms.n && !etp_str_eqz(f->run.arms.items[at].name, name)) {
+            at++;
+        }
+        if (!name || at == f->run.arms.n || find_arm(f, name) < f->ops.n_arms) {
+            return etp_fail(err, ETP_CORRUPT, "%s: arms[%zu] is \"%s\", which %s", f->ops.path, i, name ? name : "",
+                            name && at < f->run.arms.n ? "is there twice" : "manifest.json does not have");
+        }
+        f->ops.names[f->ops.n_arms] = name;
+        f->ops.arms[f->ops.n_arms++] = at;
+    }
+    find_comparisons(f, member(f->ops.report, "comparisons"));
+    return ETP_OK;
+}
+
+// A report of an earlier state of the folder would give old numbers under the new state's name.
+static etp_status check_current(etp_table_folder *f, const char *dir, etp_error *err)
+{
+    etp_run_derived derived;
+    ETP_TRY(etp_run_derived_read(dir, &f->arena, &derived, err));
+    if (derived.manifest_sha256.len > 0 && !etp_str_eqz(derived.manifest_sha256, f->id)) {
+        return etp_fail(err, ETP_ENVIRONMENT,
+                        "%s was made from an earlier state of the folder: make it again with 'etprof report %s'",
+                        f->ops.path, dir);
+    }
+    return ETP_OK;
+}
+
+static etp_status open_operators(etp_table_folder *f, etp_error *err)
+{
+    const char *dir = etp_arena_strdup(&f->arena, f->run.dir);
+    f->ops.path = dir ? etp_run_path(&f->arena, dir, ETP_STR("report.json")) : NULL;
+    if (!f->ops.path) {
+        return etp_fail_nomem(err, "report.json");
+    }
+    if (!etp_os_is_file(f->ops.path)) {
+        return etp_fail(err, ETP_IO, "%s is not there: make it with 'etprof report %s', or take --table samples",
+                        f->ops.path, dir);
+    }
+    ETP_TRY(check_current(f, dir, err));
+    etp_file file;
+    ETP_TRY(etp_file_open(f->ops.path, REPORT_LIMIT, &file, err));
+    etp_status status =
+        etp_json_read((etp_str){(const char *)file.bytes.ptr, file.bytes.len}, &f->ops.report, err);
+    etp_file_close(&file);
+    if (status != ETP_OK) {
+        return etp_fail_ctx(err, "%s", f->ops.path);
+    }
+    const char *schema = json_string_value(member(f->ops.report, "schema"));
+    f->ops.operators = member(f->ops.report, "operators");
+    if (!schema || strcmp(schema, "etprof.ab/1") != 0 || !json_is_array(f->ops.operators)) {
+        return etp_fail(err, ETP_UNSUPPORTED, "%s: \"%s\" with operators was expected, found \"%s\"", f->ops.path,
+                        "etprof.ab/1", schema ? schema : "no schema");
+    }
+    f->ops.n = json_array_size(f->ops.operators);
+    return find_arms(f, err);
+}
+
+static void close_operators(etp_table_folder *f)
+{
+    json_decref(f->ops.report);
+    f->ops.report = NULL;
+}
+
+const etp_table_rows k_etp_operator_rows = {open_operators, next_operator, close_operators};

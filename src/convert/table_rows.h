@@ -1,0 +1,43 @@
+// SPDX-License-Identifier: Apache-2.0
+// How one folder gives the rows of one table. Shared by table*.c.
+#ifndef ETP_CONVERT_TABLE_ROWS_H
+#define ETP_CONVERT_TABLE_ROWS_H
+
+#include <jansson.h>
+
+#include "convert/table.h"
+#include "store/store.h"
+
+typedef struct etp_table_folder {
+    etp_arena arena;
+    etp_run run; // the manifest
+    char id[65]; // its SHA-256
+    bool timed;
+    int64_t generated_us; // when timed
+    etp_str cpu;
+    etp_run_rows rows; // of samples and launches
+    struct {           // of operators
+        json_t *report;
+        const char *path;
+        const json_t *operators;
+        size_t n, operator_at, arm_at;
+        uint32_t *arms; // of the report, as indices in the manifest
+        size_t n_arms;
+        size_t *comparison; // of each arm: in which it is the candidate, when it has a baseline
+        const char **names, **baseline; // borrow from report; baseline NULL: none
+    } ops;
+} etp_table_folder;
+
+typedef struct etp_table_rows {
+    etp_status (*open)(etp_table_folder *f, etp_error *err);
+    // Adds one row, or says that there are no more.
+    etp_status (*next)(etp_table_folder *f, etp_batch *b, bool *more, etp_error *err);
+    void (*close)(etp_table_folder *f); // also after a failed open
+} etp_table_rows;
+
+extern const etp_table_rows k_etp_sample_rows, k_etp_launch_rows, k_etp_operator_rows;
+
+// The columns that all tables begin with.
+void etp_table_keys(const etp_table_folder *f, uint32_t arm_index, etp_batch *b);
+
+#endif

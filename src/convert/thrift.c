@@ -1,0 +1,105 @@
+// SPDX-License-Identifier: Apache-2.0
+// Thrift's compact protocol.
+#include "convert/thrift.h"
+
+#include <assert.h>
+
+enum { TRUE_ = 1, FALSE_ = 2, I8 = 3, I32 = 5, I64 = 6, BINARY = 8, LIST = 9, STRUCT = 12 };
+
+static void byte(etp_strbuf *out, unsigned v)
+{
+    char c = (char)(v & 0xff);
+    etp_strbuf_append(out, (etp_str){&c, 1});
+}
+
+void etp_varint(etp_strbuf *out, uint64_t v)
+{
+    while (v >= 0x80) {
+        byte(out, (unsigned)(v & 0x7f) | 0x80);
+        v >>= 7;
+    }
+    byte(out, (unsigned)v);
+}
+
+// Small numbers of either sign become small unsigned ones.
+static void zigzag(etp_strbuf *out, int64_t v)
+{
+    etp_varint(out, ((uint64_t)v << 1) ^ (v < 0 ? UINT64_MAX : 0));
+}
+
+// Fields come in rising order, at most 15 apart.
+static void field(etp_thrift *t, int id, unsigned type)
+{
+    assert(t->depth > 0);
+    int *last = &t->last[t->depth - 1];
+    assert(id > *last && id - *last <= 15);
+    byte(t->out, (unsigned)(id - *last) << 4 | type);
+    *last = id;
+}
+
+void etp_thrift_begin(etp_thrift *t, int id)
+{
+    if (id > 0) {
+        field(t, id, STRUCT);
+    }
+    assert(t->depth < ETP_THRIFT_DEPTH);
+    t->last[t->depth++] = 0;
+}
+
+void etp_thrift_end(etp_thrift *t)
+{
+    assert(t->depth > 0);
+    t->depth--;
+    byte(t->out, 0);
+}
+
+void etp_thrift_i8(etp_thrift *t, int id, int8_t v)
+{
+    field(t, id, I8);
+    byte(t->out, (uint8_t)v);
+}
+
+void etp_thrift_i32(etp_thrift *t, int id, int32_t v)
+{
+    field(t, id, I32);
+    zigzag(t->out, v);
+}
+
+void etp_thrift_i64(etp_thrift *t, int id, int64_t v)
+{
+    field(t, id, I64);
+    zigzag(t->out, v);
+}
+
+void etp_thrift_bool(etp_thrift *t, int id, bool v)
+{
+    field(t, id, v ? TRUE_ : FALSE_);
+}
+
+void etp_thrift_binary(etp_thrift *t, int id, etp_str v)
+{
+    field(t, id, BINARY);
+    etp_thrift_item_binary(t, v);
+}
+
+void etp_thrift_list(etp_thrift *t, int id, etp_thrift_type type, size_t n)
+{
+    field(t, id, LIST);
+    if (n < 15) {
+        byte(t->out, (unsigned)n << 4 | (unsigned)type);
+    } else {
+        byte(t->out, 0xf0 | (unsigned)type);
+        etp_varint(t->out, n);
+    }
+}
+
+void etp_thrift_item_i32(etp_thrift *t, int32_t v)
+{
+    zigzag(t->out, v);
+}
+
+void etp_thrift_item_binary(etp_thrift *t, etp_str v)
+{
+    etp_varint(t->out, v.len);
+    etp_strbuf_append(t->out, v);
+}
