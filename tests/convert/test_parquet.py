@@ -1,0 +1,157 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The Parquet files of `etprof convert`, read by a reader of our own that follows the specification, against values
+computed here from the raw files; and what the command does with damage. usage: test_parquet.py ETPROF"""
+import json
+import os
+import pathlib
+import resource
+import shutil
+import subprocess
+import sys
+import tempfile
+
+sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent.parent / "tools"))
+import made
+import parquet_reader
+from checks import expect, finish
+
+ETPROF = str(pathlib.Path(sys.argv[1]).resolve())
+ODD = ('linux_sme2_on', 'ärm "q", x', 'linux_sme2_off')
+
+
+def convert(*words, **more):
+    return subprocess.run([ETPROF, "convert", *map(os.fspath, words), "--to", "parquet"], capture_output=True,
+                          timeout=300, check=False, **more)
+
+
+def table(folders, which, *words):
+    done = convert(*folders, "--table", which, *words)
+    expect(done.returncode == 0, f"convert --table {which}", done.stderr)
+    return parquet_reader.read(done.stdout)
+
+
+def same(columns, rows, what):
+    rows = list(rows)
+    n = len(columns["run"])
+    expect(n == len(rows), f"{what}: {n} rows, {len(rows)} expected")
+    for name in rows[0]:
+        found, wanted = columns[name], [r[name] for r in rows]
+        bad = next((i for i in range(min(n, len(rows))) if found[i] != wanted[i]), None)
+        expect(bad is None, f"{what}: {name}[{bad}]", bad is not None and (found[bad], wanted[bad]))
+
+
+def test_tables(tmp):
+    first, second = made.make(tmp / "a b", names=ODD, beyond=1), made.make(tmp / "second", blocks=1)
+    for plain in ([], ["--uncompressed"]):
+        schema, columns, footer = table([first, second], "samples", *plain)
+        same(columns, [*made.samples(first), *made.samples(second)], f"samples {plain}")
+        expect({c[3][4] for g in footer[4] for c in g[1]} == {0 if plain else 6}, "codec of", plain)
+    kinds = {name: (kind, optional, logical) for name, kind, optional, logical in schema}
+    expect(kinds["duration_ns"] == (2, False, {}), "duration_ns is a required INT64", kinds["duration_ns"])
+    expect(kinds["level"] == (6, True, {1: {}}), "level is an optional STRING", kinds["level"])
+    expect(kinds["generated_at"] == (2, True, {8: {1: True, 2: {2: {}}}}), "generated_at is TIMESTAMP(UTC, MICROS)",
+           kinds["generated_at"])
+    expect(kinds["emulated"] == (0, False, {}), "emulated is a required BOOLEAN", kinds["emulated"])
+    same(table([first, second], "launches")[1], [*made.launches(first), *made.launches(second)], "launches")
+
+
+def test_operators(tmp):
+    run = tmp / "run"
+    shutil.copytree(made.EXAMPLE, run)
+    done = convert(run)
+    expect(done.returncode == 5 and b"etprof report" in done.stderr, "no report.json", done.returncode, done.stderr)
+    subprocess.run([ETPROF, "report", run], capture_output=True, check=True, timeout=300)
+    same(table([run], "operators")[1], made.operators(run), "operators")
+    report = run / "report.json"
+    text = report.read_text()
+    wrong = {"cut": text[:-200], "type": text.replace('"aligned_by": "', '"aligned_by": 5, "was": "', 1),
+             "other": text.replace("etprof.ab/1", "etprof.ab/2", 1), "empty": "", "list": "[]",
+             "arm": text.replace('"name": "linux_sme1"', '"name": "x"', 1),
+             "twice": text.replace('"name": "linux_sme1"', '"name": "linux_sme2_on"', 1)}
+    for what, content in wrong.items():
+        expect(content != text, f"{what} is no damage")
+        report.write_text(content)
+        done = convert(run)
+        expect(done.returncode == 4 and b"report.json" in done.stderr, f"damage: {what}", done.returncode, done.stderr)
+    report.write_text(text)
+    manifest = run / "manifest.json"
+    manifest.write_text(manifest.read_text().replace('"seed": 1', '"seed": 2', 1))
+    done = convert(run)
+    expect(done.returncode == 5 and b"earlier state" in done.stderr, "an old report", done.returncode, done.stderr)
+
+
+def test_many(tmp):
+    """More rows than a row group holds; memory stays what it is."""
+    run = made.make(tmp / "many", blocks=3, iterations=25000)
+    _, columns, footer = table([run], "samples")
+    same(columns, made.samples(run), "many samples")
+    expect([g[3] for g in footer[4]] == [65536] * 3 + [225000 - 3 * 65536], "row groups", [g[3] for g in footer[4]])
+    limit = 64 << 20  # bytes; the cells of 675,000 rows alone would take 109 MB
+    done = convert(run, run, run, "--table", "samples", "-o", tmp / "three.parquet",
+                   preexec_fn=lambda: resource.setrlimit(resource.RLIMIT_DATA, (limit, limit)))
+    expect(SANITIZED or done.returncode == 0, "in bounded memory", done.returncode, done.stderr)
+
+
+def test_no_rows(tmp):
+    run = made.make(tmp / "empty", blocks=0)
+    for which in ("samples", "launches"):
+        schema, columns, footer = table([run], which)
+        expect(footer[3] == 0 and footer[4] == [] and len(schema) > 15, f"no {which}", footer[3])
+
+
+def test_names(tmp):
+    """A folder whose name is no UTF-8 is text all the same: U+FFFD stands for the byte."""
+    odd = os.fsencode(tmp) + b"/n\xffm"
+    made.make(tmp / "plain", blocks=1)
+    os.rename(tmp / "plain", odd)
+    done = convert(odd, "--table", "samples")
+    expect(done.returncode == 0, "a name of any bytes", done.stderr)
+    _, columns, _ = parquet_reader.read(done.stdout)
+    expect(set(columns["run"]) == {f"{tmp}/n\N{REPLACEMENT CHARACTER}m"}, "its text", set(columns["run"]))
+
+
+def test_damage(tmp):
+    out = tmp / "out.parquet"
+    for name, at, content in (("samples.csv", 300, b"\xff\x00,,\n"), ("samples.csv", 0, b"a,b\n1,2\n"),
+                              ("samples.csv", 0, b""), ("manifest.json", 1, b"{{"), ("environment.jsonl", 7, b"}")):
+        run = tmp / f"damaged-{name}-{at}-{len(content)}"
+        made.make(run)
+        raw = (run / name).read_bytes()
+        (run / name).write_bytes(raw[:at] + content + (raw[at + len(content):] if at else b""))
+        done = convert(run, "--table", "launches" if name.startswith("env") else "samples", "-o", out)
+        expect(done.returncode == 4 and name.encode() in done.stderr, f"damaged {name}", done.returncode, done.stderr)
+        expect(not out.exists(), f"damaged {name}: a file was left")
+    run = made.make(tmp / "gone")
+    (run / "samples.csv").unlink()
+    done = convert(run, "--table", "samples", "-o", out)
+    expect(done.returncode == 5 and b"samples.csv" in done.stderr, "no samples.csv", done.returncode, done.stderr)
+    run = made.make(tmp / "far")
+    text = (run / "samples.csv").read_text().replace(",warmup,1000000000,", f",warmup,{2**63},", 1)
+    (run / "samples.csv").write_text(text)
+    done = convert(run, "--table", "samples", "-o", out)
+    expect(done.returncode == 4 and b"2^63" in done.stderr, "start_ns beyond int64", done.returncode, done.stderr)
+    expect(not out.exists(), "a file was left")
+
+
+def test_disk(tmp):
+    run = made.make(tmp / "disk", blocks=1, iterations=70000)
+    out = tmp / "full.parquet"
+    out.write_text("what was there")
+    # restore_signals: SIGXFSZ stays ignored, so that the write fails as on a full disk.
+    done = convert(run, "--table", "samples", "-o", out, restore_signals=False,
+                   preexec_fn=lambda: resource.setrlimit(resource.RLIMIT_FSIZE, (20000, 20000)))
+    expect(done.returncode == 5 and b"full.parquet" in done.stderr, "no space", done.returncode, done.stderr)
+    expect(out.read_text() == "what was there" and not list(tmp.glob("full.parquet?*")), "the old file stays")
+    with open("/dev/full", "wb") as full:
+        done = subprocess.run([ETPROF, "convert", run, "--to", "parquet", "--table", "samples"], stdout=full,
+                              stderr=subprocess.PIPE, timeout=300, check=False)
+    expect(done.returncode == 5, "standard output is full", done.returncode, done.stderr)
+
+
+SANITIZED = b"__asan_init" in pathlib.Path(ETPROF).read_bytes()
+with tempfile.TemporaryDirectory() as folder:
+    for test in (test_tables, test_operators, test_many, test_no_rows, test_names, test_damage, test_disk):
+        path = pathlib.Path(folder) / test.__name__
+        path.mkdir()
+        test(path)
+finish("tables in Parquet hold what the raw files hold")
