@@ -5,6 +5,7 @@
 #include <stdio.h>
 
 #include "convert/table_rows.h"
+#include "os/os.h"
 #include "store/json_in.h"
 
 #define REPORT_LIMIT ((uint64_t)256 << 20)

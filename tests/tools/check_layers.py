@@ -12,7 +12,7 @@ PLATFORM = re.compile(r"#\s*(?:el)?if.*(__linux__|__APPLE__|__ANDROID__|_WIN32)"
 # isa describes processors and is compiled into runner and launcher too, so it may ask which one.
 PLATFORM_ROOMS = {"os", "isa"}
 PUBLIC = {"formats": "bundled dtype etdump etrecord flat_tensor npz pte xnnpack", "base": "arena bytes error version",
-          "operators": "operators", "program": "program", "stats": "stats", "trace": "trace"}
+          "convert": "tables", "operators": "operators", "program": "program", "stats": "stats", "trace": "trace"}
 ROOM_OF = {header: room for room, headers in PUBLIC.items() for header in headers.split()}
 
 
