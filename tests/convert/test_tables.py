@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """Tables as pyarrow, pandas and DuckDB see them, from the file and through the C stream. Skipped (77) where a reader is
-not there; ETPROF_TABLES_PYTHON names a Python that has them. usage: test_readers.py ETPROF LIBETPROF"""
+not there; ETPROF_TABLES_PYTHON names a Python that has them. usage: test_tables.py ETPROF LIBETPROF"""
 import ctypes
 import os
 import pathlib
