@@ -53,20 +53,20 @@ struct ArrowArrayStream {
 };
 #endif
 
-typedef enum etp_table {
-    ETP_TABLE_OPERATORS, // one row per operator and arm of report.json
-    ETP_TABLE_SAMPLES,   // one row per iteration of samples.csv
-    ETP_TABLE_LAUNCHES,  // one row per process of environment.jsonl
-    ETP_TABLES
-} etp_table;
+typedef enum etp_run_table {
+    ETP_RUN_TABLE_OPERATORS, // one row per operator and arm of report.json
+    ETP_RUN_TABLE_SAMPLES,   // one row per iteration of samples.csv
+    ETP_RUN_TABLE_LAUNCHES,  // one row per process of environment.jsonl
+    ETP_RUN_TABLES
+} etp_run_table;
 
-ETP_API const char *etp_table_name(etp_table table); // static
-ETP_API etp_table etp_table_find(const char *name);  // ETP_TABLES when there is none of that name
+ETP_API const char *etp_run_table_name(etp_run_table table); // static
+ETP_API etp_run_table etp_run_table_find(const char *name);  // ETP_RUN_TABLES when there is none of that name
 
 // The rows of all FOLDERS in their order. Copies the names; folders are opened when their turn comes, so that one
 // which is missing or damaged shows as the error of get_next (EINVAL, EIO or ENOMEM; get_last_error has the words).
 // On failure (ETP_NOMEM) OUT is released already.
-ETP_API ETP_NODISCARD etp_status etp_tables_stream(etp_table table, const char *const *folders, size_t n_folders,
+ETP_API ETP_NODISCARD etp_status etp_tables_stream(etp_run_table table, const char *const *folders, size_t n_folders,
                                                    struct ArrowArrayStream *out, etp_error *err);
 
 ETP_C_END

@@ -52,22 +52,40 @@ static const etp_opt k_options[] = {
     {0},
 };
 
-static etp_status emit(etp_cli *cli, etp_strbuf *buf, const etp_sink *sink, etp_error *err)
+typedef struct view { // what is written, one of the three
+    int to;
+    const etp_slices *slices;
+    const etp_stacks *stacks;
+    etp_node_datum *nodes;
+    size_t n_nodes;
+    bool negate;
+    etp_arena *arena;
+} view;
+
+static etp_status fill(void *ctx, etp_sink *sink, etp_error *err)
 {
-    if (buf->failed || sink->failed) {
-        return etp_fail_nomem(err, "output");
+    const view *v = ctx;
+    switch (v->to) {
+    case TO_CHROME:
+        return etp_slices_chrome(v->slices, v->arena, sink, err);
+    case TO_PERFETTO:
+        return etp_slices_perfetto(v->slices, v->arena, sink, err);
+    case TO_SPEEDSCOPE:
+        return etp_stacks_speedscope(v->stacks, v->arena, sink, err);
+    case TO_FOLDED:
+        return etp_stacks_folded(v->stacks, v->negate, v->arena, sink, err);
+    case TO_FLAME:
+        return etp_stacks_flame(v->stacks, v->arena, sink, err);
+    default:
+        etp_node_data_json(v->nodes, v->n_nodes, sink);
+        return ETP_OK;
     }
-    return etp_cli_emit_bytes(cli, etp_strbuf_str(buf), err);
 }
 
-static etp_status write_slices(etp_cli *cli, int to, const etp_slices *slices, etp_error *err)
+static etp_status write_slices(etp_cli *cli, const convert_options *o, const etp_slices *slices, etp_error *err)
 {
-    etp_strbuf buf;
-    etp_strbuf_init(&buf, &cli->arena);
-    etp_sink sink = etp_sink_strbuf(&buf);
-    ETP_TRY(to == TO_CHROME ? etp_slices_chrome(slices, &cli->arena, &sink, err)
-                            : etp_slices_perfetto(slices, &cli->arena, &sink, err));
-    ETP_TRY(emit(cli, &buf, &sink, err));
+    view v = {.to = o->to + 1, .slices = slices, .arena = &cli->arena};
+    ETP_TRY(etp_cli_emit_by(cli, fill, &v, err));
     if (slices->unclocked && !cli->quiet) {
         fprintf(stderr, "etprof: %zu executions have times that do not nest; they are drawn by their durations\n",
                 slices->unclocked);
@@ -95,22 +113,8 @@ static void tell_left_out(const etp_cli *cli, const etp_stacks *s)
 
 static etp_status write_stacks(etp_cli *cli, const convert_options *o, const etp_stacks *stacks, etp_error *err)
 {
-    etp_strbuf buf;
-    etp_strbuf_init(&buf, &cli->arena);
-    etp_sink sink = etp_sink_strbuf(&buf);
-    etp_status st = ETP_OK;
-    switch (o->to + 1) {
-    case TO_SPEEDSCOPE:
-        st = etp_stacks_speedscope(stacks, &cli->arena, &sink, err);
-        break;
-    case TO_FOLDED:
-        st = etp_stacks_folded(stacks, o->negate, &cli->arena, &sink, err);
-        break;
-    default:
-        st = etp_stacks_flame(stacks, &cli->arena, &sink, err);
-    }
-    ETP_TRY(st);
-    ETP_TRY(emit(cli, &buf, &sink, err));
+    view v = {.to = o->to + 1, .stacks = stacks, .negate = o->negate, .arena = &cli->arena};
+    ETP_TRY(etp_cli_emit_by(cli, fill, &v, err));
     tell_left_out(cli, stacks);
     return ETP_OK;
 }
@@ -145,11 +149,8 @@ static etp_status write_nodes(etp_cli *cli, const etp_ops_answer *ops, const cha
     const char *slash = strrchr(program, '/');
     etp_convert_nodes nodes;
     ETP_TRY(etp_convert_nodes_of(ops, etp_str_from(slash ? slash + 1 : program), &cli->arena, &nodes, err));
-    etp_strbuf buf;
-    etp_strbuf_init(&buf, &cli->arena);
-    etp_sink sink = etp_sink_strbuf(&buf);
-    etp_node_data_json(nodes.data.items, nodes.data.n, &sink);
-    ETP_TRY(emit(cli, &buf, &sink, err));
+    view v = {.to = TO_NODES, .nodes = nodes.data.items, .n_nodes = nodes.data.n};
+    ETP_TRY(etp_cli_emit_by(cli, fill, &v, err));
     if (nodes.placed_ns < nodes.whole_ns && !cli->quiet) {
         fprintf(stderr, "etprof: %llu of %llu ns are of operators that the program has no node for\n",
                 (unsigned long long)(nodes.whole_ns - nodes.placed_ns), (unsigned long long)nodes.whole_ns);
@@ -168,7 +169,7 @@ static etp_status write_dump(etp_cli *cli, const convert_options *o, const etp_o
     if (to_slices(o)) {
         etp_slices slices;
         ETP_TRY(etp_slices_of_trace(ops->trace, &ops->table, rows, title, &cli->arena, &slices, err));
-        return write_slices(cli, o->to + 1, &slices, err);
+        return write_slices(cli, o, &slices, err);
     }
     const char **categories = ETP_NEW_ARRAY(&cli->arena, const char *, ops->table.n_rows);
     if (!categories) {
@@ -234,7 +235,7 @@ static etp_status write_sides(etp_cli *cli, const convert_options *o, const etp_
     if (to_slices(o)) {
         etp_slices slices;
         ETP_TRY(etp_slices_of_sides(&sides, &cli->arena, &slices, err));
-        ETP_TRY(write_slices(cli, o->to + 1, &slices, err));
+        ETP_TRY(write_slices(cli, o, &slices, err));
     } else {
         etp_stacks stacks;
         ETP_TRY(etp_stacks_of_sides(&sides, &cli->arena, &stacks, err));

@@ -2,8 +2,6 @@
 // Output of answers.
 #include "cli/emit.h"
 
-#include "os/os.h"
-
 etp_status etp_cli_emit_bytes(etp_cli *cli, etp_str bytes, etp_error *err)
 {
     if (cli->output) {
@@ -13,6 +11,16 @@ etp_status etp_cli_emit_bytes(etp_cli *cli, etp_str bytes, etp_error *err)
         return etp_fail_errno(err, ETP_IO, "writing standard output");
     }
     return ETP_OK;
+}
+
+etp_status etp_cli_emit_by(etp_cli *cli, etp_os_fill *fill, void *ctx, etp_error *err)
+{
+    if (cli->output) {
+        return etp_os_replace_by(cli->output, fill, ctx, err);
+    }
+    etp_sink sink = etp_sink_file(stdout);
+    ETP_TRY(fill(ctx, &sink, err));
+    return sink.failed || fflush(stdout) != 0 ? etp_fail_errno(err, ETP_IO, "writing standard output") : ETP_OK;
 }
 
 static etp_status render(const etp_cli *cli, const etp_cli_answer *answer, etp_sink *sink,

@@ -57,10 +57,10 @@ static const char *format_of(etp_column_type type)
     return k_formats[type];
 }
 
-static int make_schema(etp_table table, struct ArrowSchema *out)
+static int make_schema(etp_run_table table, struct ArrowSchema *out)
 {
     size_t n;
-    const etp_column_def *defs = etp_table_columns(table, &n);
+    const etp_column_def *defs = etp_run_table_columns(table, &n);
     shared *s = new_shared();
     struct ArrowSchema *children = s ? ETP_NEW_ARRAY(&s->arena, struct ArrowSchema, n) : NULL;
     struct ArrowSchema **list = children ? ETP_NEW_ARRAY(&s->arena, struct ArrowSchema *, n) : NULL;
@@ -113,7 +113,7 @@ static uint8_t *new_bits(etp_arena *arena, size_t n)
 }
 
 // Offsets and bytes of a column of texts. A batch is full long before 2^31 bytes of text.
-static bool lay_out_texts(shared *s, const etp_column *c, const void **buffers)
+static bool lay_out_texts(shared *s, const etp_batch_column *c, const void **buffers)
 {
     size_t n = s->batch.rows, total = 0;
     int32_t *offsets = ETP_NEW_ARRAY(&s->arena, int32_t, n + 1);
@@ -140,7 +140,7 @@ static bool lay_out_texts(shared *s, const etp_column *c, const void **buffers)
 
 static bool lay_out(shared *s, size_t column, struct ArrowArray *out)
 {
-    const etp_column *c = &s->batch.columns[column];
+    const etp_batch_column *c = &s->batch.columns[column];
     etp_column_type type = s->batch.defs[column].type;
     size_t n = s->batch.rows;
     const void **buffers = ETP_NEW_ARRAY(&s->arena, const void *, 3);
@@ -195,7 +195,7 @@ static bool make_array(shared *s, struct ArrowArray *out)
 
 typedef struct stream {
     etp_arena arena; // owns this struct
-    etp_table_source *source;
+    etp_run_table_source *source;
     etp_error err;
     int failed; // errno of the first failure: a stream that broke stays broken
 } stream;
@@ -203,7 +203,7 @@ typedef struct stream {
 static int get_schema(struct ArrowArrayStream *self, struct ArrowSchema *out)
 {
     stream *s = self->private_data;
-    int code = make_schema(etp_table_of(s->source), out);
+    int code = make_schema(etp_run_table_of(s->source), out);
     if (code != 0) {
         etp_fail_nomem(&s->err, "schema");
     }
@@ -231,10 +231,10 @@ static int get_next(struct ArrowArrayStream *self, struct ArrowArray *out)
         return s->failed;
     }
     shared *block = new_shared();
-    etp_status status = block ? etp_batch_init(&block->batch, etp_table_of(s->source), &s->err)
+    etp_status status = block ? etp_batch_init(&block->batch, etp_run_table_of(s->source), &s->err)
                               : etp_fail_nomem(&s->err, "a batch");
     if (status == ETP_OK) {
-        status = etp_table_next(s->source, &block->batch, &s->err);
+        status = etp_run_table_next(s->source, &block->batch, &s->err);
     }
     bool handed = status == ETP_OK && block->batch.rows > 0;
     if (handed && !make_array(block, out)) {
@@ -257,13 +257,13 @@ static const char *get_last_error(struct ArrowArrayStream *self)
 static void release_stream(struct ArrowArrayStream *self)
 {
     stream *s = self->private_data;
-    etp_table_close(s->source);
+    etp_run_table_close(s->source);
     etp_arena arena = s->arena; // it goes with its owner
     etp_arena_dispose(&arena);
     self->release = NULL;
 }
 
-etp_status etp_tables_stream(etp_table table, const char *const *folders, size_t n_folders,
+etp_status etp_tables_stream(etp_run_table table, const char *const *folders, size_t n_folders,
                              struct ArrowArrayStream *out, etp_error *err)
 {
     *out = (struct ArrowArrayStream){0};
@@ -273,7 +273,7 @@ etp_status etp_tables_stream(etp_table table, const char *const *folders, size_t
         return etp_fail_nomem(err, "a stream");
     }
     s->arena = arena;
-    if (etp_table_open(table, folders, n_folders, &s->source, err) != ETP_OK) {
+    if (etp_run_table_open(table, folders, n_folders, &s->source, err) != ETP_OK) {
         etp_arena_dispose(&arena);
         return ETP_NOMEM;
     }

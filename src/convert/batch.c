@@ -6,13 +6,13 @@
 #include "base/json.h"
 #include "convert/table.h"
 
-etp_status etp_batch_init(etp_batch *b, etp_table table, etp_error *err)
+etp_status etp_batch_init(etp_batch *b, etp_run_table table, etp_error *err)
 {
     *b = (etp_batch){0};
-    b->defs = etp_table_columns(table, &b->n_columns);
-    b->columns = ETP_NEW_ARRAY(&b->arena, etp_column, b->n_columns);
+    b->defs = etp_run_table_columns(table, &b->n_columns);
+    b->columns = ETP_NEW_ARRAY(&b->arena, etp_batch_column, b->n_columns);
     for (size_t i = 0; b->columns && i < b->n_columns; i++) {
-        etp_column *c = &b->columns[i];
+        etp_batch_column *c = &b->columns[i];
         c->last = ETP_INDEX_NONE;
         c->cells = etp_arena_alloc_raw(&b->arena, ETP_BATCH_ROWS, sizeof *c->cells);
         c->present = etp_arena_alloc_raw(&b->arena, ETP_BATCH_ROWS, 1);
@@ -32,26 +32,26 @@ bool etp_batch_full(const etp_batch *b)
     return b->rows == ETP_BATCH_ROWS || b->text_bytes >= ETP_BATCH_TEXT;
 }
 
-static void put(etp_batch *b, etp_column_type type, etp_cell cell, bool present)
+static void put(etp_batch *b, etp_column_type type, etp_batch_cell cell, bool present)
 {
     assert(b->at < b->n_columns && b->rows < ETP_BATCH_ROWS);
     assert(present ? b->defs[b->at].type == type : b->defs[b->at].nullable);
     (void)type;
-    etp_column *c = &b->columns[b->at++];
-    c->cells[b->rows] = present ? cell : (etp_cell){0};
+    etp_batch_column *c = &b->columns[b->at++];
+    c->cells[b->rows] = present ? cell : (etp_batch_cell){0};
     c->present[b->rows] = present;
     c->nulls += !present;
 }
 
 void etp_batch_null(etp_batch *b)
 {
-    put(b, ETP_COLUMN_I64, (etp_cell){0}, false);
+    put(b, ETP_COLUMN_I64, (etp_batch_cell){0}, false);
 }
 
 void etp_batch_i64(etp_batch *b, int64_t v)
 {
     etp_column_type type = b->defs[b->at].type == ETP_COLUMN_TIME ? ETP_COLUMN_TIME : ETP_COLUMN_I64;
-    put(b, type, (etp_cell){.i = v}, true);
+    put(b, type, (etp_batch_cell){.i = v}, true);
 }
 
 void etp_batch_i64_if(etp_batch *b, uint64_t v, bool known)
@@ -65,16 +65,16 @@ void etp_batch_i64_if(etp_batch *b, uint64_t v, bool known)
 
 void etp_batch_f64_if(etp_batch *b, double v, bool known)
 {
-    put(b, ETP_COLUMN_F64, (etp_cell){.f = v}, known && isfinite(v));
+    put(b, ETP_COLUMN_F64, (etp_batch_cell){.f = v}, known && isfinite(v));
 }
 
 void etp_batch_bool(etp_batch *b, bool v)
 {
-    put(b, ETP_COLUMN_BOOL, (etp_cell){.i = v}, true);
+    put(b, ETP_COLUMN_BOOL, (etp_batch_cell){.i = v}, true);
 }
 
 typedef struct text_key {
-    const etp_column *column;
+    const etp_batch_column *column;
     etp_str text;
 } text_key;
 
@@ -109,7 +109,7 @@ static etp_str repaired(etp_arena *arena, etp_str s)
 }
 
 // Position of S in the column's texts.
-static uint32_t interned(etp_batch *b, etp_column *c, etp_str s)
+static uint32_t interned(etp_batch *b, etp_batch_column *c, etp_str s)
 {
     if (c->last != ETP_INDEX_NONE && etp_str_eq(c->texts.items[c->last], s)) {
         return c->last;
@@ -133,10 +133,10 @@ static uint32_t interned(etp_batch *b, etp_column *c, etp_str s)
 void etp_batch_text(etp_batch *b, etp_str s)
 {
     assert(b->at < b->n_columns);
-    etp_column *c = &b->columns[b->at];
+    etp_batch_column *c = &b->columns[b->at];
     uint32_t at = interned(b, c, s);
     b->text_bytes += b->failed ? 0 : c->texts.items[at].len;
-    put(b, ETP_COLUMN_TEXT, (etp_cell){.i = at}, true);
+    put(b, ETP_COLUMN_TEXT, (etp_batch_cell){.i = at}, true);
 }
 
 void etp_batch_text_if(etp_batch *b, etp_str s)

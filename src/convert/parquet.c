@@ -29,7 +29,7 @@ typedef struct writer {
     uint64_t rows;
     const etp_column_def *defs;
     size_t n_columns;
-    etp_table table;
+    etp_run_table table;
     // of the row group
     etp_arena group_arena;
     uint32_t *numbers; // ETP_BATCH_ROWS
@@ -108,7 +108,7 @@ static void levels(writer *w, const etp_batch *b, size_t column, etp_strbuf *pag
     page->failed = page->failed || runs.failed;
 }
 
-static void numbers(const etp_batch *b, const etp_column *c, etp_strbuf *page)
+static void numbers(const etp_batch *b, const etp_batch_column *c, etp_strbuf *page)
 {
     for (size_t i = 0; i < b->rows; i++) {
         if (c->present[i]) {
@@ -119,7 +119,7 @@ static void numbers(const etp_batch *b, const etp_column *c, etp_strbuf *page)
     }
 }
 
-static void truths(const etp_batch *b, const etp_column *c, etp_strbuf *page)
+static void truths(const etp_batch *b, const etp_batch_column *c, etp_strbuf *page)
 {
     unsigned bits = 0, have = 0;
     for (size_t i = 0; i < b->rows; i++) {
@@ -142,7 +142,7 @@ static unsigned width_of(size_t n)
     return width;
 }
 
-static void indices(writer *w, const etp_batch *b, const etp_column *c, etp_strbuf *page)
+static void indices(writer *w, const etp_batch *b, const etp_batch_column *c, etp_strbuf *page)
 {
     size_t n = 0;
     for (size_t i = 0; i < b->rows; i++) {
@@ -210,7 +210,7 @@ static etp_status put_page(writer *w, int kind, const etp_strbuf *page, size_t n
     return ETP_OK;
 }
 
-static etp_status put_dictionary(writer *w, const etp_column *c, chunk *out, etp_error *err)
+static etp_status put_dictionary(writer *w, const etp_batch_column *c, chunk *out, etp_error *err)
 {
     etp_strbuf page;
     etp_strbuf_init(&page, &w->group_arena);
@@ -224,7 +224,7 @@ static etp_status put_dictionary(writer *w, const etp_column *c, chunk *out, etp
 
 static etp_status put_column(writer *w, const etp_batch *b, size_t column, chunk *out, etp_error *err)
 {
-    const etp_column *c = &b->columns[column];
+    const etp_batch_column *c = &b->columns[column];
     bool dictionary = c->texts.n > 0;
     *out = (chunk){.start = w->at};
     if (dictionary) {
@@ -259,7 +259,7 @@ static int physical(etp_column_type type)
 // The smallest and the largest number, by which readers leave out row groups.
 static void statistics(etp_thrift *t, const etp_batch *b, size_t column)
 {
-    const etp_column *c = &b->columns[column];
+    const etp_batch_column *c = &b->columns[column];
     etp_thrift_begin(t, 12);
     etp_thrift_i64(t, 3, (int64_t)c->nulls);
     if (physical(b->defs[column].type) == INT64 && c->nulls < b->rows) {
@@ -388,7 +388,7 @@ static etp_status put_footer(writer *w, etp_error *err)
     etp_thrift_list(&t, 4, ETP_THRIFT_STRUCT, w->n_groups);
     etp_strbuf_append(&footer, etp_strbuf_str(&w->groups));
     char name[64];
-    int n = snprintf(name, sizeof name, "etprof.%s/1", etp_table_name(w->table));
+    int n = snprintf(name, sizeof name, "etprof.%s/1", etp_run_table_name(w->table));
     etp_thrift_list(&t, 5, ETP_THRIFT_STRUCT, 1);
     etp_thrift_begin(&t, 0);
     etp_thrift_binary(&t, 1, ETP_STR("etprof.table"));
@@ -412,13 +412,13 @@ static etp_status put_footer(writer *w, etp_error *err)
     return ETP_OK;
 }
 
-static etp_status put_groups(writer *w, etp_table_source *source, etp_error *err)
+static etp_status put_groups(writer *w, etp_run_table_source *source, etp_error *err)
 {
     for (;;) {
         etp_batch batch;
         etp_status status = etp_batch_init(&batch, w->table, err);
         if (status == ETP_OK) {
-            status = etp_table_next(source, &batch, err);
+            status = etp_run_table_next(source, &batch, err);
         }
         bool more = status == ETP_OK && batch.rows > 0;
         if (more) {
@@ -431,11 +431,11 @@ static etp_status put_groups(writer *w, etp_table_source *source, etp_error *err
     }
 }
 
-etp_status etp_parquet_write(etp_table_source *source, const etp_parquet_options *options, etp_sink *sink,
+etp_status etp_parquet_write(etp_run_table_source *source, const etp_parquet_options *options, etp_sink *sink,
                              uint64_t *out_rows, etp_error *err)
 {
-    writer w = {.sink = sink, .plain = options->plain, .table = etp_table_of(source)};
-    w.defs = etp_table_columns(w.table, &w.n_columns);
+    writer w = {.sink = sink, .plain = options->plain, .table = etp_run_table_of(source)};
+    w.defs = etp_run_table_columns(w.table, &w.n_columns);
     etp_strbuf_init(&w.groups, &w.arena);
     w.numbers = etp_arena_alloc_raw(&w.arena, ETP_BATCH_ROWS, sizeof *w.numbers);
     etp_status status = w.numbers ? ETP_OK : etp_fail_nomem(err, "parquet");

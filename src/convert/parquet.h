@@ -12,7 +12,7 @@ typedef struct etp_parquet_options {
 } etp_parquet_options;
 
 // All rows of SOURCE. When SINK fails the writer stops and says ETP_OK: the sink's owner knows why.
-ETP_NODISCARD etp_status etp_parquet_write(etp_table_source *source, const etp_parquet_options *options,
+ETP_NODISCARD etp_status etp_parquet_write(etp_run_table_source *source, const etp_parquet_options *options,
                                            etp_sink *sink, uint64_t *out_rows, etp_error *err);
 
 // One run of values < 2^WIDTH in Parquet's hybrid of repeated and bit-packed runs, whichever is shorter here.

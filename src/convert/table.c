@@ -106,52 +106,52 @@ typedef struct table {
 } table;
 
 #define TABLE(name, rows) {#name, k_##name, sizeof k_##name / sizeof k_##name[0], rows}
-static const table k_tables[ETP_TABLES] = {
-    [ETP_TABLE_OPERATORS] = TABLE(operators, &k_etp_operator_rows),
-    [ETP_TABLE_SAMPLES] = TABLE(samples, &k_etp_sample_rows),
-    [ETP_TABLE_LAUNCHES] = TABLE(launches, &k_etp_launch_rows),
+static const table k_tables[ETP_RUN_TABLES] = {
+    [ETP_RUN_TABLE_OPERATORS] = TABLE(operators, &k_etp_operator_rows),
+    [ETP_RUN_TABLE_SAMPLES] = TABLE(samples, &k_etp_sample_rows),
+    [ETP_RUN_TABLE_LAUNCHES] = TABLE(launches, &k_etp_launch_rows),
 };
 
-const char *etp_table_name(etp_table t)
+const char *etp_run_table_name(etp_run_table t)
 {
-    return t < ETP_TABLES ? k_tables[t].name : "";
+    return t < ETP_RUN_TABLES ? k_tables[t].name : "";
 }
 
-etp_table etp_table_find(const char *name)
+etp_run_table etp_run_table_find(const char *name)
 {
-    etp_table t = ETP_TABLE_OPERATORS;
-    while (t < ETP_TABLES && strcmp(k_tables[t].name, name) != 0) {
+    etp_run_table t = ETP_RUN_TABLE_OPERATORS;
+    while (t < ETP_RUN_TABLES && strcmp(k_tables[t].name, name) != 0) {
         t++;
     }
     return t;
 }
 
-const etp_column_def *etp_table_columns(etp_table t, size_t *out_n)
+const etp_column_def *etp_run_table_columns(etp_run_table t, size_t *out_n)
 {
     *out_n = k_tables[t].n_columns;
     return k_tables[t].columns;
 }
 
-struct etp_table_source {
+struct etp_run_table_source {
     etp_arena arena; // owns this struct too
-    etp_table table;
+    etp_run_table table;
     const char **folders;
     size_t n_folders, next;
     bool open; // folder next − 1
     etp_table_folder folder;
 };
 
-etp_table etp_table_of(const etp_table_source *source)
+etp_run_table etp_run_table_of(const etp_run_table_source *source)
 {
     return source->table;
 }
 
-etp_status etp_table_open(etp_table t, const char *const *folders, size_t n_folders, etp_table_source **out,
+etp_status etp_run_table_open(etp_run_table t, const char *const *folders, size_t n_folders, etp_run_table_source **out,
                           etp_error *err)
 {
     *out = NULL;
     etp_arena arena = {0};
-    etp_table_source *s = ETP_NEW(&arena, etp_table_source);
+    etp_run_table_source *s = ETP_NEW(&arena, etp_run_table_source);
     const char **names = ETP_NEW_ARRAY(&arena, const char *, n_folders);
     bool ok = s && names;
     for (size_t i = 0; ok && i < n_folders; i++) {
@@ -166,12 +166,12 @@ etp_status etp_table_open(etp_table t, const char *const *folders, size_t n_fold
         etp_arena_dispose(&arena);
         return etp_fail_nomem(err, "folders");
     }
-    *s = (etp_table_source){.arena = arena, .table = t, .folders = names, .n_folders = n_folders};
+    *s = (etp_run_table_source){.arena = arena, .table = t, .folders = names, .n_folders = n_folders};
     *out = s;
     return ETP_OK;
 }
 
-static void close_folder(etp_table_source *s)
+static void close_folder(etp_run_table_source *s)
 {
     if (s->open) {
         k_tables[s->table].rows->close(&s->folder);
@@ -180,7 +180,7 @@ static void close_folder(etp_table_source *s)
     }
 }
 
-void etp_table_close(etp_table_source *source)
+void etp_run_table_close(etp_run_table_source *source)
 {
     if (source) {
         close_folder(source);
@@ -210,7 +210,7 @@ static bool parse_utc(etp_str s, int64_t *out)
     return true;
 }
 
-static etp_status open_folder(etp_table_source *s, etp_error *err)
+static etp_status open_folder(etp_run_table_source *s, etp_error *err)
 {
     const char *dir = s->folders[s->next++];
     s->folder = (etp_table_folder){0};
@@ -249,7 +249,7 @@ void etp_table_keys(const etp_table_folder *f, uint32_t arm_index, etp_batch *b)
     etp_batch_i64_if(b, arm->threads, arm->threads > 0);
 }
 
-etp_status etp_table_next(etp_table_source *s, etp_batch *batch, etp_error *err)
+etp_status etp_run_table_next(etp_run_table_source *s, etp_batch *batch, etp_error *err)
 {
     const etp_table_rows *rows = k_tables[s->table].rows;
     while (!etp_batch_full(batch) && (s->open || s->next < s->n_folders)) {

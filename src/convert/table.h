@@ -23,13 +23,13 @@ typedef struct etp_column_def {
     bool nullable;
 } etp_column_def;
 
-typedef union etp_cell {
+typedef union etp_batch_cell {
     int64_t i; // also: 0 or 1, microseconds, index in the column's texts
     double f;
-} etp_cell;
+} etp_batch_cell;
 
-typedef struct etp_column {
-    etp_cell *cells;  // one per row; 0 where null
+typedef struct etp_batch_column {
+    etp_batch_cell *cells;  // one per row; 0 where null
     uint8_t *present; // one per row: 0 or 1
     size_t nulls;
     struct {
@@ -38,7 +38,7 @@ typedef struct etp_column {
     } texts;
     etp_index index; // of texts
     uint32_t last;   // text of the row before
-} etp_column;
+} etp_batch_column;
 
 #define ETP_BATCH_ROWS ((size_t)64 * 1024)
 #define ETP_BATCH_TEXT ((size_t)64 << 20) // bytes of text after which a batch is full, repetitions counted
@@ -48,14 +48,14 @@ typedef struct etp_batch {
     etp_arena arena; // owns everything below; a zeroed batch is an empty one
     const etp_column_def *defs;
     size_t n_columns;
-    etp_column *columns;
+    etp_batch_column *columns;
     size_t rows;
     size_t text_bytes;
     size_t at; // column of the next cell
     bool failed; // out of memory once
 } etp_batch;
 
-ETP_NODISCARD etp_status etp_batch_init(etp_batch *b, etp_table table, etp_error *err);
+ETP_NODISCARD etp_status etp_batch_init(etp_batch *b, etp_run_table table, etp_error *err);
 void etp_batch_dispose(etp_batch *b);
 bool etp_batch_full(const etp_batch *b);
 
@@ -68,16 +68,16 @@ void etp_batch_text(etp_batch *b, etp_str s);
 void etp_batch_text_if(etp_batch *b, etp_str s); // "" is null
 ETP_NODISCARD etp_status etp_batch_end_row(etp_batch *b, etp_error *err);
 
-const etp_column_def *etp_table_columns(etp_table table, size_t *out_n);
+const etp_column_def *etp_run_table_columns(etp_run_table table, size_t *out_n);
 
 // The rows of folders, read as they are asked for: memory does not grow with their number.
-typedef struct etp_table_source etp_table_source;
+typedef struct etp_run_table_source etp_run_table_source;
 // Copies the names.
-ETP_NODISCARD etp_status etp_table_open(etp_table table, const char *const *folders, size_t n_folders,
-                                        etp_table_source **out, etp_error *err);
+ETP_NODISCARD etp_status etp_run_table_open(etp_run_table table, const char *const *folders, size_t n_folders,
+                                        etp_run_table_source **out, etp_error *err);
 // Fills an empty batch until it is full or there are no more rows. No rows: the end.
-ETP_NODISCARD etp_status etp_table_next(etp_table_source *source, etp_batch *batch, etp_error *err);
-etp_table etp_table_of(const etp_table_source *source);
-void etp_table_close(etp_table_source *source); // NULL does nothing
+ETP_NODISCARD etp_status etp_run_table_next(etp_run_table_source *source, etp_batch *batch, etp_error *err);
+etp_run_table etp_run_table_of(const etp_run_table_source *source);
+void etp_run_table_close(etp_run_table_source *source); // NULL does nothing
 
 #endif

@@ -24,7 +24,7 @@ except ImportError as e:
     skip(f"{e}; pip install pyarrow duckdb, and ETPROF_TABLES_PYTHON=that python")
 
 ETPROF, LIBRARY = sys.argv[1:3]
-TABLES = {"operators": 0, "samples": 1, "launches": 2}  # enum etp_table
+TABLES = {"operators": 0, "samples": 1, "launches": 2}  # enum etp_run_table
 
 
 def convert(out, which, *folders):

@@ -19,7 +19,7 @@
 
 static const char *const k_run[] = {RUN "/"}; // the slash is not part of its name
 
-static struct ArrowArrayStream opened(etp_table table, const char *const *folders, size_t n)
+static struct ArrowArrayStream opened(etp_run_table table, const char *const *folders, size_t n)
 {
     struct ArrowArrayStream s;
     etp_error err;
@@ -63,7 +63,7 @@ static void check_column(const struct ArrowSchema *schema, const char *name, con
 static void test_schema(void **state)
 {
     (void)state;
-    struct ArrowArrayStream stream = opened(ETP_TABLE_SAMPLES, k_run, 1);
+    struct ArrowArrayStream stream = opened(ETP_RUN_TABLE_SAMPLES, k_run, 1);
     struct ArrowSchema schema;
     assert_int_equal(stream.get_schema(&stream, &schema), 0);
     stream.release(&stream);
@@ -86,7 +86,7 @@ static void test_schema(void **state)
 static void test_samples(void **state)
 {
     (void)state;
-    struct ArrowArrayStream stream = opened(ETP_TABLE_SAMPLES, k_run, 1);
+    struct ArrowArrayStream stream = opened(ETP_RUN_TABLE_SAMPLES, k_run, 1);
     struct ArrowSchema schema;
     struct ArrowArray batch, end;
     assert_int_equal(stream.get_schema(&stream, &schema), 0);
@@ -126,7 +126,7 @@ static void test_samples(void **state)
 static void test_nulls(void **state)
 {
     (void)state;
-    struct ArrowArrayStream stream = opened(ETP_TABLE_LAUNCHES, k_run, 1);
+    struct ArrowArrayStream stream = opened(ETP_RUN_TABLE_LAUNCHES, k_run, 1);
     struct ArrowSchema schema;
     struct ArrowArray batch;
     assert_int_equal(stream.get_schema(&stream, &schema), 0);
@@ -148,7 +148,7 @@ static void test_two_folders(void **state)
 {
     (void)state;
     const char *const folders[] = {RUN, RUN};
-    struct ArrowArrayStream stream = opened(ETP_TABLE_SAMPLES, folders, 2);
+    struct ArrowArrayStream stream = opened(ETP_RUN_TABLE_SAMPLES, folders, 2);
     struct ArrowArray batch;
     assert_int_equal(stream.get_next(&stream, &batch), 0);
     assert_int_equal(batch.length, 24);
@@ -160,7 +160,7 @@ static void test_failure(void **state)
 {
     (void)state;
     const char *const folders[] = {RUN, RUN "/nowhere"};
-    struct ArrowArrayStream stream = opened(ETP_TABLE_SAMPLES, folders, 2);
+    struct ArrowArrayStream stream = opened(ETP_RUN_TABLE_SAMPLES, folders, 2);
     struct ArrowArray batch;
     assert_null(stream.get_last_error(&stream));
     for (int again = 0; again < 2; again++) { // broken stays broken
@@ -170,10 +170,10 @@ static void test_failure(void **state)
     }
     stream.release(&stream);
     // Released before anything was asked.
-    stream = opened(ETP_TABLE_OPERATORS, k_run, 1);
+    stream = opened(ETP_RUN_TABLE_OPERATORS, k_run, 1);
     stream.release(&stream);
-    assert_int_equal(etp_table_find("launches"), ETP_TABLE_LAUNCHES);
-    assert_int_equal(etp_table_find("launch"), ETP_TABLES);
+    assert_int_equal(etp_run_table_find("launches"), ETP_RUN_TABLE_LAUNCHES);
+    assert_int_equal(etp_run_table_find("launch"), ETP_RUN_TABLES);
 }
 
 static void check_bytes(const etp_strbuf *found, const char *expected, size_t n)
