@@ -7,10 +7,12 @@ cycles are counted in an emulated machine (guest_counters.py) and on real ones.
 usage: test_counters.py"""
 import ctypes
 import errno
+import functools
 import os
 import platform
 import struct
 import sys
+import time
 import unittest
 
 import test_runner
@@ -37,6 +39,21 @@ def refuse(error):
     return apply
 
 
+def patiently(test):
+    """What a reading costs is measured at the start and taken away from each iteration. Where the machine is busy and system
+    calls are slower for a while, that is off by more than an iteration of a microsecond has: such a test may try again."""
+    @functools.wraps(test)
+    def tries(self):
+        for left in reversed(range(6)):
+            try:
+                return test(self)
+            except AssertionError:
+                if left == 0:
+                    raise
+                time.sleep(1)
+    return tries
+
+
 class Counters(test_runner.Case):
     mode = None
 
@@ -58,6 +75,7 @@ class Counters(test_runner.Case):
     def nothing(self, iterations):
         self.assertFalse([it for it in iterations if COUNTS & set(it)])
 
+    @patiently
     def test_software_events_against_the_process_clock(self):
         for threads in ("1", "2"):
             told, iterations = self.counted("--threads", threads, mode="software")
@@ -73,6 +91,7 @@ class Counters(test_runner.Case):
             else:
                 self.assertGreater(clock, 0.8 * alone)
 
+    @patiently
     def test_only_while_the_method_runs(self):
         """Iterations of microseconds: what reading costs is taken away, or it would be a large part of them."""
         _, iterations = self.counted(mode="software", model=test_runner.LINEAR, n=400)
@@ -104,6 +123,7 @@ class Counters(test_runner.Case):
         self.mode = "software"
         self.assertEqual(self.run_it("--probe").one("hello")["counters"]["events"], "software")
 
+    @patiently
     def test_short_iterations_are_left_alone(self):
         """Of 400 iterations below a microsecond each 16th is counted, of 8 half, of 3 none; of slow ones all."""
         self.mode = "software"
