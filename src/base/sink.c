@@ -115,6 +115,37 @@ void etp_sink_repeat(etp_sink *sink, char c, size_t n)
     etp_sink_write(sink, (etp_str){chunk, n});
 }
 
+void etp_sink_xml(etp_sink *sink, etp_str s)
+{
+    size_t start = 0;
+    for (size_t i = 0; i < s.len; i++) {
+        const char *entity = NULL;
+        switch (s.ptr[i]) {
+        case '&':
+            entity = "&amp;";
+            break;
+        case '<':
+            entity = "&lt;";
+            break;
+        case '>':
+            entity = "&gt;";
+            break;
+        case '"':
+            entity = "&quot;";
+            break;
+        case '\'':
+            entity = "&#39;";
+            break;
+        default:
+            continue;
+        }
+        etp_sink_write(sink, (etp_str){s.ptr + start, i - start});
+        etp_sink_z(sink, entity);
+        start = i + 1;
+    }
+    etp_sink_write(sink, (etp_str){s.ptr + start, s.len - start});
+}
+
 void etp_sink_printf(etp_sink *sink, const char *fmt, ...)
 {
     char small[512];

@@ -36,6 +36,7 @@ ETP_API void etp_sink_write(etp_sink *sink, etp_str s);
 ETP_API void etp_sink_z(etp_sink *sink, const char *z);
 ETP_API void etp_sink_char(etp_sink *sink, char c);
 ETP_API void etp_sink_repeat(etp_sink *sink, char c, size_t n);
+ETP_API void etp_sink_xml(etp_sink *sink, etp_str s); // text or attribute value, escaped for XML and HTML
 ETP_API void etp_sink_printf(etp_sink *sink, const char *fmt, ...) ETP_PRINTF(2, 3);
 
 #endif

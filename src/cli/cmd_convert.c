@@ -164,10 +164,10 @@ static etp_status write_dump(etp_cli *cli, const convert_options *o, const etp_o
     if (o->to + 1 == TO_NODES) {
         return write_nodes(cli, ops, o->program, err);
     }
-    etp_slice_op *rows = NULL;
-    ETP_TRY(etp_convert_ops(ops, &cli->arena, &rows, err));
     if (to_slices(o)) {
+        etp_slice_op *rows = NULL;
         etp_slices slices;
+        ETP_TRY(etp_convert_ops(ops, &cli->arena, &rows, err));
         ETP_TRY(etp_slices_of_trace(ops->trace, &ops->table, rows, title, &cli->arena, &slices, err));
         return write_slices(cli, o, &slices, err);
     }
@@ -176,7 +176,7 @@ static etp_status write_dump(etp_cli *cli, const convert_options *o, const etp_o
         return etp_fail_nomem(err, "operators");
     }
     for (size_t i = 0; i < ops->table.n_rows; i++) {
-        categories[i] = rows[i].category;
+        categories[i] = etp_category_name(ops->names[i].category);
     }
     etp_stacks stacks;
     ETP_TRY(etp_stacks_of_trace(ops->trace, &ops->table, categories, title, &cli->arena, &stacks, err));

@@ -2,9 +2,6 @@
 // What the answers know of an operator, as arguments of its slices.
 #include "cli/convert_views.h"
 
-#define SURE_Q 0.05     // as etp_ledger_row_slower has it
-#define SURE_SHARE 0.05
-
 static bool tensors(etp_strbuf *buf, const etp_op_facts *f, const uint32_t *which, uint32_t n)
 {
     size_t start = buf->len;
@@ -131,7 +128,7 @@ etp_status etp_convert_nodes_of(const etp_ops_answer *a, etp_str pte, etp_arena 
                        : etp_fail(err, ETP_UNKNOWN, "no operator of the dump is in the program: is it the one that ran?");
 }
 
-// The mirror image of etp_ledger_row_slower, and "same" when the interval leaves no room for either.
+// "same" when the interval leaves no room for either.
 static const char *verdict_of(const etp_ledger_row *row)
 {
     if (row->kind == ETP_ROW_INSERTED || row->kind == ETP_ROW_VANISHED) {
@@ -140,13 +137,13 @@ static const char *verdict_of(const etp_ledger_row *row)
     if (etp_ledger_row_slower(row)) {
         return "slower";
     }
-    double enough = SURE_SHARE * (double)row->baseline_ns;
+    if (etp_ledger_row_faster(row)) {
+        return "faster";
+    }
     if (row->hi_ns == ETP_NS_UNKNOWN) {
         return "unknown";
     }
-    if (row->hi_ns < 0 && row->q <= SURE_Q && (double)-row->delta_ns > enough) {
-        return "faster";
-    }
+    double enough = ETP_OPERATOR_MARGIN * (double)row->baseline_ns;
     return (double)row->lo_ns > -enough && (double)row->hi_ns < enough ? "same" : "unknown";
 }
 

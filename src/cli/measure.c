@@ -299,10 +299,9 @@ static etp_status measure_again(etp_cli *cli, const char *dir, const char *runne
         .dir = dir,
         .resume = resume ? &run : NULL,
     };
-    for (size_t i = 0; i < run.facts.n; i++) { // blocks under other settings would be another session
-        if (etp_str_eqz(run.facts.items[i].key, "prepare")) {
-            request.prepare = etp_arena_strdup(&cli->arena, run.facts.items[i].value);
-        }
+    etp_str prepared = etp_run_fact_of(&run, "prepare"); // blocks under other settings would be another session
+    if (prepared.len > 0) {
+        request.prepare = etp_arena_strdup(&cli->arena, prepared);
     }
     return request.device ? etp_measure(cli, &request, &options, NULL, NULL, out_dir, err)
                           : etp_fail_nomem(err, dir);

@@ -4,6 +4,7 @@
 #include <math.h>
 
 #include "base/json.h"
+#include "convert/clean.h"
 #include "convert/table.h"
 
 etp_status etp_batch_init(etp_batch *b, etp_run_table table, etp_error *err)
@@ -99,12 +100,7 @@ static etp_str repaired(etp_arena *arena, etp_str s)
 {
     etp_strbuf buf;
     etp_strbuf_init(&buf, arena);
-    while (s.len > 0) {
-        bool valid;
-        size_t n = etp_utf8_next(s, &valid);
-        etp_strbuf_append(&buf, valid ? (etp_str){s.ptr, n} : ETP_STR("\xEF\xBF\xBD"));
-        s = (etp_str){s.ptr + n, s.len - n};
-    }
+    etp_clean_append(&buf, s, ETP_CLEAN_UTF8);
     return buf.failed ? ETP_STR("") : etp_strbuf_str(&buf);
 }
 

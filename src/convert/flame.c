@@ -92,15 +92,7 @@ static void put(flame *f, etp_str s) // escaped
 {
     f->text.len = 0;
     etp_clean_append(&f->text, s, ETP_CLEAN_LINE);
-    for (size_t i = 0; i < f->text.len; i++) {
-        switch (f->text.ptr[i]) {
-        case '&': etp_sink_z(f->sink, "&amp;"); break;
-        case '<': etp_sink_z(f->sink, "&lt;"); break;
-        case '>': etp_sink_z(f->sink, "&gt;"); break;
-        case '"': etp_sink_z(f->sink, "&quot;"); break;
-        default: etp_sink_char(f->sink, f->text.ptr[i]);
-        }
-    }
+    etp_sink_xml(f->sink, etp_strbuf_str(&f->text));
 }
 
 // S cut to N characters, never within one.

@@ -7,6 +7,7 @@
 #include <zstd.h>
 
 #include "convert/thrift.h"
+#include "convert/varint.h"
 
 #include <etprof/version.h>
 
@@ -46,15 +47,6 @@ static void emit(writer *w, etp_str s)
     w->at += s.len;
 }
 
-static void le(etp_strbuf *out, uint64_t v, unsigned bytes)
-{
-    char c[8];
-    for (unsigned i = 0; i < bytes; i++) {
-        c[i] = (char)(v >> (8 * i) & 0xff);
-    }
-    etp_strbuf_append(out, (etp_str){c, bytes});
-}
-
 // ---- values ----
 
 static void packed(etp_strbuf *out, const uint32_t *values, size_t n, unsigned width)
@@ -65,7 +57,7 @@ static void packed(etp_strbuf *out, const uint32_t *values, size_t n, unsigned w
     for (size_t i = 0; i < (n + 7) / 8 * 8; i++) { // whole groups of eight
         bits |= (uint64_t)(i < n ? values[i] : 0) << have;
         for (have += width; have >= 8; have -= 8) {
-            le(out, bits & 0xff, 1);
+            etp_little_endian(out, bits & 0xff, 1);
             bits >>= 8;
         }
     }
@@ -88,7 +80,7 @@ void etp_parquet_runs(etp_strbuf *out, const uint32_t *values, size_t n, unsigne
             i++;
         }
         etp_varint(out, (uint64_t)(i - start) << 1);
-        le(out, values[start], bytes);
+        etp_little_endian(out, values[start], bytes);
     }
 }
 
@@ -103,7 +95,7 @@ static void levels(writer *w, const etp_batch *b, size_t column, etp_strbuf *pag
     etp_strbuf runs;
     etp_strbuf_init(&runs, &w->group_arena);
     etp_parquet_runs(&runs, w->numbers, b->rows, 1);
-    le(page, runs.len, 4);
+    etp_little_endian(page, runs.len, 4);
     etp_strbuf_append(page, etp_strbuf_str(&runs));
     page->failed = page->failed || runs.failed;
 }
@@ -114,7 +106,7 @@ static void numbers(const etp_batch *b, const etp_batch_column *c, etp_strbuf *p
         if (c->present[i]) {
             uint64_t bits;
             memcpy(&bits, &c->cells[i], sizeof bits);
-            le(page, bits, 8);
+            etp_little_endian(page, bits, 8);
         }
     }
 }
@@ -127,7 +119,7 @@ static void truths(const etp_batch *b, const etp_batch_column *c, etp_strbuf *pa
             bits |= (unsigned)c->cells[i].i << have++;
         }
         if (have == 8 || (have > 0 && i + 1 == b->rows)) {
-            le(page, bits, 1);
+            etp_little_endian(page, bits, 1);
             bits = have = 0;
         }
     }
@@ -151,7 +143,7 @@ static void indices(writer *w, const etp_batch *b, const etp_batch_column *c, et
         }
     }
     unsigned width = width_of(c->texts.n);
-    le(page, width, 1);
+    etp_little_endian(page, width, 1);
     etp_parquet_runs(page, w->numbers, n, width);
 }
 
@@ -215,7 +207,7 @@ static etp_status put_dictionary(writer *w, const etp_batch_column *c, chunk *ou
     etp_strbuf page;
     etp_strbuf_init(&page, &w->group_arena);
     for (size_t i = 0; i < c->texts.n; i++) {
-        le(&page, c->texts.items[i].len, 4);
+        etp_little_endian(&page, c->texts.items[i].len, 4);
         etp_strbuf_append(&page, c->texts.items[i]);
     }
     out->dictionary = w->at;
@@ -272,8 +264,8 @@ static void statistics(etp_thrift *t, const etp_batch *b, size_t column)
         etp_arena arena = {0};
         etp_strbuf text;
         etp_strbuf_init(&text, &arena);
-        le(&text, (uint64_t)hi, 8);
-        le(&text, (uint64_t)lo, 8);
+        etp_little_endian(&text, (uint64_t)hi, 8);
+        etp_little_endian(&text, (uint64_t)lo, 8);
         if (text.failed) {
             t->out->failed = true;
         } else {
@@ -403,7 +395,7 @@ static etp_status put_footer(writer *w, etp_error *err)
         etp_thrift_end(&t);
     }
     etp_thrift_end(&t);
-    le(&footer, footer.len, 4);
+    etp_little_endian(&footer, footer.len, 4);
     etp_strbuf_append(&footer, ETP_STR("PAR1"));
     if (footer.failed || footer.len > INT32_MAX) {
         return etp_fail_nomem(err, "the footer");

@@ -3,6 +3,7 @@
 // is a number with a wire type in front of its value (varint, 8 bytes, or length and bytes).
 #include "convert/clean.h"
 #include "convert/slices.h"
+#include "convert/varint.h"
 
 enum { WIRE_VARINT = 0, WIRE_FIXED64 = 1, WIRE_BYTES = 2 };
 
@@ -45,37 +46,22 @@ typedef struct writer {
     etp_strbuf packet, inner, part, text; // message, message within, and within that
 } writer;
 
-static void varint(etp_strbuf *buf, uint64_t v)
-{
-    char bytes[10];
-    size_t n = 0;
-    do {
-        bytes[n++] = (char)((v & 0x7F) | (v > 0x7F ? 0x80 : 0));
-        v >>= 7;
-    } while (v);
-    etp_strbuf_append(buf, (etp_str){bytes, n});
-}
-
 static void field_varint(etp_strbuf *buf, unsigned field, uint64_t v)
 {
-    varint(buf, field << 3 | WIRE_VARINT);
-    varint(buf, v);
+    etp_varint(buf, field << 3 | WIRE_VARINT);
+    etp_varint(buf, v);
 }
 
 static void field_fixed64(etp_strbuf *buf, unsigned field, uint64_t v)
 {
-    char bytes[8];
-    for (int i = 0; i < 8; i++) {
-        bytes[i] = (char)(v >> (8 * i) & 0xFF);
-    }
-    varint(buf, field << 3 | WIRE_FIXED64);
-    etp_strbuf_append(buf, (etp_str){bytes, sizeof bytes});
+    etp_varint(buf, field << 3 | WIRE_FIXED64);
+    etp_little_endian(buf, v, 8);
 }
 
 static void field_bytes(etp_strbuf *buf, unsigned field, etp_str bytes)
 {
-    varint(buf, field << 3 | WIRE_BYTES);
-    varint(buf, bytes.len);
+    etp_varint(buf, field << 3 | WIRE_BYTES);
+    etp_varint(buf, bytes.len);
     etp_strbuf_append(buf, bytes);
 }
 

@@ -224,10 +224,7 @@ static etp_status open_folder(etp_run_table_source *s, etp_error *err)
     uint64_t bytes;
     ETP_TRY(manifest ? etp_run_hash_file(manifest, f->id, &bytes, err) : etp_fail_nomem(err, dir));
     f->timed = parse_utc(f->run.generated_at, &f->generated_us);
-    f->cpu = ETP_STR("");
-    for (size_t i = 0; i < f->run.facts.n; i++) {
-        f->cpu = etp_str_eqz(f->run.facts.items[i].key, "cpu") ? f->run.facts.items[i].value : f->cpu;
-    }
+    f->cpu = etp_run_fact_of(&f->run, "cpu");
     return k_tables[s->table].rows->open(f, err);
 }
 

@@ -4,22 +4,9 @@
 
 #include <assert.h>
 
+#include "convert/varint.h"
+
 enum { TRUE_ = 1, FALSE_ = 2, I8 = 3, I32 = 5, I64 = 6, BINARY = 8, LIST = 9, STRUCT = 12 };
-
-static void byte(etp_strbuf *out, unsigned v)
-{
-    char c = (char)(v & 0xff);
-    etp_strbuf_append(out, (etp_str){&c, 1});
-}
-
-void etp_varint(etp_strbuf *out, uint64_t v)
-{
-    while (v >= 0x80) {
-        byte(out, (unsigned)(v & 0x7f) | 0x80);
-        v >>= 7;
-    }
-    byte(out, (unsigned)v);
-}
 
 // Small numbers of either sign become small unsigned ones.
 static void zigzag(etp_strbuf *out, int64_t v)
@@ -33,7 +20,7 @@ static void field(etp_thrift *t, int id, unsigned type)
     assert(t->depth > 0);
     int *last = &t->last[t->depth - 1];
     assert(id > *last && id - *last <= 15);
-    byte(t->out, (unsigned)(id - *last) << 4 | type);
+    etp_little_endian(t->out, (unsigned)(id - *last) << 4 | type, 1);
     *last = id;
 }
 
@@ -50,13 +37,13 @@ void etp_thrift_end(etp_thrift *t)
 {
     assert(t->depth > 0);
     t->depth--;
-    byte(t->out, 0);
+    etp_little_endian(t->out, 0, 1);
 }
 
 void etp_thrift_i8(etp_thrift *t, int id, int8_t v)
 {
     field(t, id, I8);
-    byte(t->out, (uint8_t)v);
+    etp_little_endian(t->out, (uint8_t)v, 1);
 }
 
 void etp_thrift_i32(etp_thrift *t, int id, int32_t v)
@@ -86,9 +73,9 @@ void etp_thrift_list(etp_thrift *t, int id, etp_thrift_type type, size_t n)
 {
     field(t, id, LIST);
     if (n < 15) {
-        byte(t->out, (unsigned)n << 4 | (unsigned)type);
+        etp_little_endian(t->out, (unsigned)n << 4 | (unsigned)type, 1);
     } else {
-        byte(t->out, 0xf0 | (unsigned)type);
+        etp_little_endian(t->out, 0xf0 | (unsigned)type, 1);
         etp_varint(t->out, n);
     }
 }

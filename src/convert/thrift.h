@@ -33,7 +33,4 @@ void etp_thrift_list(etp_thrift *t, int id, etp_thrift_type type, size_t n);
 void etp_thrift_item_i32(etp_thrift *t, int32_t v);
 void etp_thrift_item_binary(etp_thrift *t, etp_str v);
 
-// Seven bits a byte, the lowest first; Parquet's run lengths use it too.
-void etp_varint(etp_strbuf *out, uint64_t v);
-
 #endif

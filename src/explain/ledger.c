@@ -156,10 +156,21 @@ static etp_status adjust_for_many(maker *m, etp_error *err)
     return ETP_OK;
 }
 
+// A change by CHANGE_NS > 0 in one direction, whose interval leaves out 0 when CLEAR.
+static bool beyond_doubt(const etp_ledger_row *row, bool clear, int64_t change_ns)
+{
+    return row->pair != ETP_NO_INDEX && row->lo_ns != ETP_NS_UNKNOWN && clear && row->q <= 0.05 &&
+           (double)change_ns > ETP_OPERATOR_MARGIN * (double)row->baseline_ns;
+}
+
 bool etp_ledger_row_slower(const etp_ledger_row *row)
 {
-    return row->pair != ETP_NO_INDEX && row->lo_ns != ETP_NS_UNKNOWN && row->lo_ns > 0 &&
-           row->q <= 0.05 && (double)row->delta_ns > ETP_OPERATOR_MARGIN * (double)row->baseline_ns;
+    return beyond_doubt(row, row->lo_ns > 0, row->delta_ns);
+}
+
+bool etp_ledger_row_faster(const etp_ledger_row *row)
+{
+    return beyond_doubt(row, row->hi_ns < 0, -row->delta_ns);
 }
 
 // One launch on each side has no blocks. What can be seen all the same: the shortest iteration of the candidate

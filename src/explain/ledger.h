@@ -39,6 +39,7 @@ ETP_NODISCARD etp_status etp_ledger_build(const etp_profile *baseline, const etp
 // True when the operator's time grew beyond doubt: by more than 5 %, interval above 0, and q ≤ 0.05, so that
 // of all operators claimed in a ledger one in twenty is wrong at most, however many there are.
 bool etp_ledger_row_slower(const etp_ledger_row *row);
+bool etp_ledger_row_faster(const etp_ledger_row *row); // shrank, by the same rule
 
 #define ETP_LEDGER_ITERATIONS 5 // on either side, below which each_longer is not asked
 

@@ -22,7 +22,7 @@ static void z(page *p, const char *s)
 
 static void text(page *p, etp_str s)
 {
-    etp_xml(p->sink, s);
+    etp_sink_xml(p->sink, s);
 }
 
 static void element(page *p, const char *tag, const char *cls, etp_str s)

@@ -26,14 +26,14 @@ static void write_header(etp_sink *sink, const etp_table *t, const etp_view *vie
         }
         if (col->help && *col->help) {
             etp_sink_z(sink, " title=\"");
-            etp_xml(sink, etp_str_from(col->help));
+            etp_sink_xml(sink, etp_str_from(col->help));
             etp_sink_char(sink, '"');
         }
         etp_sink_char(sink, '>');
-        etp_xml(sink, etp_str_from(col->title));
+        etp_sink_xml(sink, etp_str_from(col->title));
         if (views[k].unit && !views[k].suffix) {
             etp_sink_z(sink, " <span class=\"u\">");
-            etp_xml(sink, etp_str_from(views[k].unit));
+            etp_sink_xml(sink, etp_str_from(views[k].unit));
             etp_sink_z(sink, "</span>");
         }
         etp_sink_z(sink, "</th>");
@@ -94,7 +94,7 @@ static void write_cell(etp_sink *sink, const etp_table *t, size_t k, const etp_v
     } else {
         bool code = (col->flags & ETP_COL_CODE) && !row->total;
         etp_sink_z(sink, code ? "<code>" : "");
-        etp_xml(sink, etp_view_cell(v, c, buf));
+        etp_sink_xml(sink, etp_view_cell(v, c, buf));
         etp_sink_z(sink, code ? "</code>" : "");
     }
     etp_sink_printf(sink, "</%s>", tag);
@@ -113,7 +113,7 @@ void etp_html_table(etp_sink *sink, const etp_table *t, size_t ordinal, etp_str 
                     "aria-labelledby=\"k%zu\">\n<table><caption id=\"k%zu\"%s><span>",
                     t->rows.n >= TALL ? " tall" : "", ordinal, ordinal,
                     t->caption.len ? "" : " class=\"unseen\"");
-    etp_xml(sink, t->caption.len ? t->caption : heading);
+    etp_sink_xml(sink, t->caption.len ? t->caption : heading);
     etp_sink_z(sink, "</span></caption>\n");
     write_header(sink, t, views);
     bool in_totals = false;

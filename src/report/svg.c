@@ -6,37 +6,6 @@
 
 static const double k_margin = 20, k_head = 44; // of a stand-alone picture
 
-void etp_xml(etp_sink *sink, etp_str s)
-{
-    size_t start = 0;
-    for (size_t i = 0; i < s.len; i++) {
-        const char *entity = NULL;
-        switch (s.ptr[i]) {
-        case '&':
-            entity = "&amp;";
-            break;
-        case '<':
-            entity = "&lt;";
-            break;
-        case '>':
-            entity = "&gt;";
-            break;
-        case '"':
-            entity = "&quot;";
-            break;
-        case '\'':
-            entity = "&#39;";
-            break;
-        default:
-            continue;
-        }
-        etp_sink_write(sink, (etp_str){s.ptr + start, i - start});
-        etp_sink_z(sink, entity);
-        start = i + 1;
-    }
-    etp_sink_write(sink, (etp_str){s.ptr + start, s.len - start});
-}
-
 void etp_svg_number(etp_sink *sink, double v)
 {
     if (!isfinite(v)) {
@@ -108,7 +77,7 @@ void etp_svg_text(etp_svg *o, double x, double y, etp_anchor anchor, const char 
     etp_sink_z(o->sink, k_anchor[anchor]);
     class_attribute(o, cls);
     etp_sink_char(o->sink, '>');
-    etp_xml(o->sink, fitted(o, s, max_width));
+    etp_sink_xml(o->sink, fitted(o, s, max_width));
     etp_sink_z(o->sink, "</text>\n");
 }
 
@@ -202,12 +171,12 @@ void etp_svg_group_begin(etp_svg *o)
 
 void etp_svg_tip(etp_svg *o, etp_str s)
 {
-    etp_xml(o->sink, s);
+    etp_sink_xml(o->sink, s);
 }
 
 void etp_svg_tipz(etp_svg *o, const char *z)
 {
-    etp_xml(o->sink, etp_str_from(z));
+    etp_sink_xml(o->sink, etp_str_from(z));
 }
 
 void etp_svg_tip_end(etp_svg *o)
@@ -325,9 +294,9 @@ static void write_labels(etp_svg *o, const etp_chart *c)
     etp_sink_printf(o->sink, " role=\"img\" aria-labelledby=\"t%u%c d%u%c\">\n", o->serial, variant,
                     o->serial, variant);
     etp_sink_printf(o->sink, "<title id=\"t%u%c\">", o->serial, variant);
-    etp_xml(o->sink, c->title);
+    etp_sink_xml(o->sink, c->title);
     etp_sink_printf(o->sink, "</title>\n<desc id=\"d%u%c\">", o->serial, variant);
-    etp_xml(o->sink, c->description);
+    etp_sink_xml(o->sink, c->description);
     etp_sink_printf(o->sink, "</desc>\n<defs><pattern id=\"hatch%u%c\" width=\"6\" height=\"6\" "
                     "patternUnits=\"userSpaceOnUse\" patternTransform=\"rotate(45)\">"
                     "<rect width=\"6\" height=\"6\" class=\"fn\"/>"

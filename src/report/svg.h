@@ -24,7 +24,6 @@ typedef enum etp_anchor { ETP_LEFT, ETP_MIDDLE, ETP_RIGHT } etp_anchor;
 void etp_svg_begin(etp_svg *o, const etp_chart *c, double height);
 void etp_svg_end(etp_svg *o);
 
-void etp_xml(etp_sink *sink, etp_str s); // text or attribute value, escaped for XML and HTML
 void etp_svg_number(etp_sink *sink, double v);
 double etp_svg_text_width(etp_str s); // estimate at the chart's font size
 

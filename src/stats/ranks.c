@@ -203,7 +203,8 @@ static double nth_difference(const pairs *d, uint64_t k)
     return of_key(lo);
 }
 
-static etp_status shift_of(const double *a, size_t n_a, const double *b, size_t n_b,
+// ALL: the n_a values of the one, then the n_b of the other; ORDER sorts them.
+static etp_status shift_of(const double *all, const uint32_t *order, size_t n_a, size_t n_b,
                            double confidence, etp_arena *scratch, etp_unpaired *out, etp_error *err)
 {
     uint64_t n = (uint64_t)n_a * n_b, cut = 0;
@@ -211,10 +212,9 @@ static etp_status shift_of(const double *a, size_t n_a, const double *b, size_t 
     if (!sorted) {
         return etp_fail_nomem(err, "launches");
     }
-    memcpy(sorted, a, n_a * sizeof *a);
-    memcpy(sorted + n_a, b, n_b * sizeof *b);
-    etp_sort_doubles(sorted, n_a);
-    etp_sort_doubles(sorted + n_a, n_b);
+    for (size_t i = 0, of_a = 0, of_b = n_a; i < n_a + n_b; i++) {
+        sorted[order[i] < n_a ? of_a++ : of_b++] = all[order[i]];
+    }
     const pairs d = {sorted, sorted + n_a, n_a, n_b};
     double above = (double)(n - pairs_up_to(&d, 0)), below = (double)pairs_up_to(&d, -DBL_TRUE_MIN);
     out->cliffs_delta = (above - below) / (double)n;
@@ -268,5 +268,5 @@ etp_status etp_unpaired_compare(const double *a, size_t n_a, const double *b, si
         double z = (fabs((double)seen - mean) / 2 - 0.5) / sqrt(variance); // continuity
         out->p = variance > 0 ? fmin(1, 2 * etp_normal_cdf(-z)) : 1;
     }
-    return shift_of(a, n_a, b, n_b, confidence, scratch, out, err);
+    return shift_of(all, order, n_a, n_b, confidence, scratch, out, err);
 }

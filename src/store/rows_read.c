@@ -424,6 +424,16 @@ void etp_run_rows_close(etp_run_rows *rows)
     *rows = (etp_run_rows){0};
 }
 
+etp_str etp_run_fact_of(const etp_run *run, const char *key)
+{
+    for (size_t i = 0; i < run->facts.n; i++) {
+        if (etp_str_eqz(run->facts.items[i].key, key)) {
+            return run->facts.items[i].value;
+        }
+    }
+    return (etp_str){0};
+}
+
 const etp_run_launch *etp_run_launch_find(const etp_run *run, uint32_t block, uint32_t launch, etp_launch_kind kind)
 {
     for (size_t i = 0; i < run->launches.n; i++) {

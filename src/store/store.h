@@ -294,6 +294,8 @@ ETP_API void etp_run_rows_close(etp_run_rows *rows);
 // The record of one launch; NULL: there is none.
 ETP_API const etp_run_launch *etp_run_launch_find(const etp_run *run, uint32_t block, uint32_t launch,
                                                   etp_launch_kind kind);
+// What the device said of itself under KEY; empty: nothing.
+ETP_API etp_str etp_run_fact_of(const etp_run *run, const char *key);
 // What was read at a block's start and end as one figure: the mean, or the one that was read.
 ETP_API double etp_run_between(double start, double end);
 // Compares every raw file with the manifest's hash. *out_bad (may be NULL) names the first that

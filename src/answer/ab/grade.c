@@ -23,23 +23,13 @@ static shared both(shared a, shared b)
     return a == DIFFERENT || b == DIFFERENT ? DIFFERENT : a == SAME && b == SAME ? SAME : UNKNOWN;
 }
 
-static etp_str fact_of(const etp_run *run, const char *key)
-{
-    for (size_t i = 0; i < run->facts.n; i++) {
-        if (etp_str_eqz(run->facts.items[i].key, key)) {
-            return run->facts.items[i].value;
-        }
-    }
-    return (etp_str){0};
-}
-
 // What the CPU can do, and whatever else both sessions wrote down of the machine.
 static shared same_machine(const etp_run *x, const etp_run *y)
 {
     static const char *const k_keys[] = {"cpu", "cpus", "model", "serial", "soc"};
     shared found = same_text(x->device_cpu, y->device_cpu);
     for (size_t i = 0; i < sizeof k_keys / sizeof *k_keys; i++) {
-        shared fact = same_text(fact_of(x, k_keys[i]), fact_of(y, k_keys[i]));
+        shared fact = same_text(etp_run_fact_of(x, k_keys[i]), etp_run_fact_of(y, k_keys[i]));
         found = fact == DIFFERENT ? DIFFERENT : found;
     }
     return found;
@@ -49,11 +39,11 @@ static shared same_machine(const etp_run *x, const etp_run *y)
 // is a mode, too.
 static shared same_settings(const etp_run *x, const etp_run *y)
 {
-    etp_str a = fact_of(x, "prepare"), b = fact_of(y, "prepare");
+    etp_str a = etp_run_fact_of(x, "prepare"), b = etp_run_fact_of(y, "prepare");
     shared found = a.len + b.len == 0 ? UNKNOWN : etp_str_eq(a, b) ? SAME : DIFFERENT;
     static const char *const k_keys[] = {"governor", "settings"};
     for (size_t i = 0; i < sizeof k_keys / sizeof *k_keys; i++) {
-        shared fact = same_text(fact_of(x, k_keys[i]), fact_of(y, k_keys[i]));
+        shared fact = same_text(etp_run_fact_of(x, k_keys[i]), etp_run_fact_of(y, k_keys[i]));
         found = fact == DIFFERENT || found == UNKNOWN ? fact : found;
     }
     return found;

@@ -6,7 +6,6 @@
 
 #include "answer/ab/session.h"
 
-
 bool etp_ab_same_session(const etp_ab_side *x, const etp_ab_side *y)
 {
     // A copy of a folder is the same session too; a seed is drawn for each.

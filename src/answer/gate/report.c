@@ -71,13 +71,7 @@ const etp_report *etp_gate_report(const etp_gate *g, etp_arena *arena)
 static void xml(etp_sink *sink, const char *text)
 {
     for (const char *p = text; *p; p++) {
-        switch (*p) {
-        case '&': etp_sink_z(sink, "&amp;"); break;
-        case '<': etp_sink_z(sink, "&lt;"); break;
-        case '>': etp_sink_z(sink, "&gt;"); break;
-        case '"': etp_sink_z(sink, "&quot;"); break;
-        default: etp_sink_char(sink, (unsigned char)*p < 0x20 ? ' ' : *p);
-        }
+        etp_sink_xml(sink, (unsigned char)*p < 0x20 ? ETP_STR(" ") : (etp_str){p, 1});
     }
 }
 

@@ -103,11 +103,7 @@ static etp_status take_attributes(finder *f, const etp_run *run, found *to, etp_
     to_set[RUNNER] = etp_strbuf_str(&runner);
     to_set[EXECUTORCH] = run->executorch.version;
     to_set[ETPROF] = run->tool_version;
-    for (size_t i = 0; i < run->facts.n; i++) {
-        if (etp_str_eqz(run->facts.items[i].key, "cpu")) {
-            to_set[CPU] = run->facts.items[i].value;
-        }
-    }
+    to_set[CPU] = etp_run_fact_of(run, "cpu");
     to->run = (etp_history_run){run->generated_at, to_set};
     return ETP_OK;
 }
