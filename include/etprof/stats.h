@@ -40,6 +40,9 @@ typedef struct etp_interval {
     double estimate, lo, hi; // lo and hi NAN when the data cannot give them
 } etp_interval;
 
+// How far the farther end of a ratio's interval is from 1, as |ln|; NAN when it has no ends.
+ETP_API double etp_interval_reach(const etp_interval *ratio);
+
 // Mean with its Student-t interval (n − 1 degrees of freedom). One value has no interval.
 ETP_API etp_interval etp_mean_interval(const double *x, size_t n, double confidence);
 // Two-sided p of a mean of zero by the same t; NAN below two values.
@@ -405,7 +408,7 @@ typedef struct etp_stats {
     double *control_ln;
     uint32_t control_blocks;
     etp_interval control;  // of the ratio
-    double noise_floor;    // half-width of the control's interval (relative), NAN below 2
+    double noise_floor;    // half-width of the control's interval of ln, NAN below 2
     bool control_differs;  // the control's interval excludes 1: withholds the headline
     // Of the blocks' means over all arms, against the block's number: what the pairs cancel. NAN
     // below 4 complete blocks.
@@ -435,6 +438,8 @@ ETP_API ETP_NODISCARD etp_status etp_stats_analyze(const etp_sample *samples, si
                                                    uint32_t n_arms,
                                                    const etp_stats_options *options,
                                                    etp_arena *arena, etp_stats *out, etp_error *err);
+// PART is of some arms of the session WHOLE; where the control was of another arm, WHOLE's counts for it too.
+ETP_API void etp_stats_take_control(etp_stats *part, const etp_stats *whole);
 
 // Mean of the arms' launch values (ln) in the BLOCK-th block seen; NAN when it is incomplete.
 ETP_API double etp_stats_block_mean(const etp_stats *s, size_t block);

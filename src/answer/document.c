@@ -44,6 +44,24 @@ void etp_estimate_members(etp_json *j, double estimate, double lo, double hi)
     etp_json_kv_ratio(j, "hi", hi);
 }
 
+const char *etp_control_words(etp_arena *arena, const etp_interval *control)
+{
+    return etp_arena_printf(arena, "%+.2f %% to %+.2f %%", 100 * (control->lo - 1), 100 * (control->hi - 1));
+}
+
+void etp_control_member(etp_json *j, const etp_interval *control, uint64_t blocks)
+{
+    etp_json_key(j, "control");
+    if (blocks == 0) {
+        etp_json_null(j);
+        return;
+    }
+    etp_json_begin_object_inline(j);
+    etp_estimate_members(j, control->estimate, control->lo, control->hi);
+    etp_json_kv_u64(j, "blocks", blocks);
+    etp_json_end(j);
+}
+
 void etp_speedup_member(etp_json *j, const char *key, const etp_speedup_facts *s)
 {
     etp_json_key(j, key);

@@ -10,7 +10,6 @@
 #include "measure/selftest.h"
 #include "measure/state.h"
 
-#define CONTENDED_SHARE 0.05 // of the launches' wall time, summed over threads
 
 static etp_status describe(etp_session *s, etp_error *err)
 {
@@ -198,18 +197,16 @@ static etp_status measure(etp_session *s, etp_error *err)
     return etp_session_interrupted(s) != 0 ? ETP_OK : etp_session_blocks(s, err);
 }
 
-// Other work on the machine is the commonest reason of noise, and the one the user can end.
+// Other work on the machine is the commonest reason of noise, and the one the user can end. The answer
+// weighs the same launches by the same rule (cause "contention"); this note is for whoever reads the folder.
 static void judge_contention(etp_session *s)
 {
-    if (s->result->launch_wall_ns == 0) {
-        return;
-    }
-    // One thread that waits holds up the others: what is judged is their waiting together, what is said its share.
-    if ((double)s->wait_ns > CONTENDED_SHARE * (double)s->result->launch_wall_ns) {
+    double share = etp_run_wait_share(&s->waited);
+    if (share > ETP_WAIT_MUCH) {
         const char *text = etp_arena_printf(&s->arena,
-                                            "the runner waited for a free CPU during %.0f %% of its "
+                                            "timed launches waited for a free CPU for up to %.1f %% of their "
                                             "time: other work is running on this machine",
-                                            100 * (double)s->wait_ns / (double)s->thread_ns);
+                                            100 * share);
         etp_session_note(s, "cpu_contended", text ? text : "the runner had to wait for a free CPU");
     }
 }

@@ -39,7 +39,7 @@ typedef struct etp_session {
     etp_arm_state *arms;
     const char *data;   // path on the device
     uint64_t start_ns;
-    uint64_t wait_ns, thread_ns; // Σ over launches: its threads ready without a CPU; wall time × threads
+    etp_run_wait waited; // of the timed launches of blocks
     uint64_t highest_cap_khz; // of the clocks that the device allowed, over the session
     uint32_t next_launch, expected_launches;
     etp_session_progress progress;

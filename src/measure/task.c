@@ -259,9 +259,8 @@ static void add_up(etp_session *s, const etp_task *t, const etp_launch_outcome *
     etp_session_result *r = s->result;
     r->launches++;
     r->launch_wall_ns += o->record.wall_ns;
-    s->wait_ns += o->record.wait_ns == UINT64_MAX ? 0 : o->record.wait_ns;
-    s->thread_ns += o->record.wall_ns * s->plan->arms[t->arm].threads;
     if (t->kind == ETP_LAUNCH_TIMED && t->block > 0 && o->ok) {
+        etp_run_wait_add(&s->waited, &o->record);
         r->timed_wall_ns += o->record.wall_ns;
         for (uint64_t i = 0; i < o->n_iterations; i++) {
             r->timed_ns += o->iterations[o->n_warmup + i].ns;

@@ -463,6 +463,21 @@ static etp_status find_drift(work *w, etp_error *err)
     return ETP_OK;
 }
 
+double etp_interval_reach(const etp_interval *ratio)
+{
+    return isfinite(ratio->lo) && isfinite(ratio->hi) ? fmax(fabs(log(ratio->lo)), fabs(log(ratio->hi))) : (double)NAN;
+}
+
+void etp_stats_take_control(etp_stats *part, const etp_stats *whole)
+{
+    if (!isfinite(part->noise_floor)) {
+        part->control = whole->control;
+        part->control_blocks = whole->control_blocks;
+        part->noise_floor = whole->noise_floor;
+        part->control_differs = whole->control_differs;
+    }
+}
+
 static void judge_control(etp_stats *out)
 {
     etp_interval ln = etp_mean_interval(out->control_ln, out->control_blocks, out->confidence);

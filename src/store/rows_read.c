@@ -445,6 +445,19 @@ const etp_run_launch *etp_run_launch_find(const etp_run *run, uint32_t block, ui
     return NULL;
 }
 
+void etp_run_wait_add(etp_run_wait *sum, const etp_run_launch *launch)
+{
+    if (launch->wait_ns != UINT64_MAX) {
+        sum->wait_ns += launch->wait_ns;
+        sum->wall_ns += launch->wall_ns;
+    }
+}
+
+double etp_run_wait_share(const etp_run_wait *sum)
+{
+    return sum->wall_ns == 0 ? (double)NAN : fmin(1, (double)sum->wait_ns / (double)sum->wall_ns);
+}
+
 double etp_run_between(double start, double end)
 {
     return isfinite(start) && isfinite(end) ? (start + end) / 2 : isfinite(start) ? start : end;

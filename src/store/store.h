@@ -298,6 +298,17 @@ ETP_API const etp_run_launch *etp_run_launch_find(const etp_run *run, uint32_t b
 ETP_API etp_str etp_run_fact_of(const etp_run *run, const char *key);
 // What was read at a block's start and end as one figure: the mean, or the one that was read.
 ETP_API double etp_run_between(double start, double end);
+
+// Waiting for a CPU: Σ over the launches that a figure rests on. Only launches whose waiting was
+// readable count. One thread that waits holds up the others, so the threads' waiting is added up and
+// held against the time of the launches, not against the time of all threads.
+#define ETP_WAIT_MUCH 0.02 // above this share other programs may have made a difference
+typedef struct etp_run_wait {
+    uint64_t wait_ns, wall_ns;
+} etp_run_wait;
+ETP_API void etp_run_wait_add(etp_run_wait *sum, const etp_run_launch *launch);
+// At most this share of the time was lost to waiting, 0…1; NAN when nothing was readable.
+ETP_API double etp_run_wait_share(const etp_run_wait *sum);
 // Compares every raw file with the manifest's hash. *out_bad (may be NULL) names the first that
 // differs; ETP_NO when one does or is missing.
 ETP_API ETP_NODISCARD etp_status etp_run_check_files(const etp_run *run, etp_arena *arena,

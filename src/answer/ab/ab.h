@@ -97,7 +97,9 @@ typedef struct etp_ab_comparison {
     double sign_flip_p; // NAN unknown
     const char *verdict; // faster, slower, same, unknown
     double margin;
-    double noise_floor;   // relative half-width, NAN unknown
+    double noise_floor;   // half-width of the A/A control's interval of ln, NAN unknown
+    etp_interval control; // of the ratio of two equal arms; of two sessions, the one that reaches farther
+    uint32_t control_blocks;
     const char *withheld; // NULL or outputs_differ, proof_failed, noise_floor, emulated
     etp_ab_resident resident;
     etp_ab_ratio load, first, peak_rss; // of the timed launches
@@ -238,6 +240,7 @@ typedef struct etp_ab_fix {
     X(STATISTICS, "statistics", "launch values ln(median) by block; docs/statistics.md")            \
     X(TRACER, "tracer", "mean traced inference ÷ untraced median − 1, beyond ±0.1")                \
     X(THERMAL, "thermal", "thermal status, limits of the clocks, clock of the last third of the blocks ÷ the first third, and temperature; environment.jsonl") \
+    X(CONTENTION, "contention", "Σ time the threads of timed launches were ready without a CPU ÷ Σ time of the launches, above 0.02; environment.jsonl") \
     X(RESIDENT, "resident_differs", "per block: median over the rounds of ln(baseline ÷ candidate), less the log ratio of the block's launches; its t interval over the blocks lies outside ± the margin") \
     X(CLOCK_EFFECT, "clock_effect", "per block: ln of cycles ÷ CPU time, candidate − baseline; its t interval over the blocks lies outside ± the margin; speedup = cycles · clock · CPUs at work (docs/statistics.md)") \
     X(WAITS, "waits", "per block: ln of CPU time ÷ time, candidate − baseline; its t interval over the blocks lies outside ± the margin; speedup = cycles · clock · CPUs at work (docs/statistics.md)") \

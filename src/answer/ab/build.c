@@ -303,6 +303,8 @@ etp_status etp_ab_take_statistics(etp_ab_session *s, etp_error *err)
             .verdict = etp_verdict_name(c->paired.verdict),
             .margin = st->margin,
             .noise_floor = st->noise_floor,
+            .control = st->control,
+            .control_blocks = st->control_blocks,
             .mann_whitney_p = NAN,
             .cliffs_delta = NAN,
         };

@@ -18,21 +18,20 @@ static double lower(double a, double b)
 
 static void take_launches(const etp_run *run, struct etp_ab_surroundings *b)
 {
-    double wait = 0, wall = 0;
+    etp_run_wait waited = {0};
     b->migrations = b->interrupted = b->minor_faults = b->major_faults = 0;
     for (size_t i = 0; i < run->launches.n; i++) {
         const etp_run_launch *l = &run->launches.items[i];
         if (l->block != b->block) {
             continue;
         }
-        wait += known(l->wait_ns);
-        wall += (double)l->wall_ns * run->arms.items[l->arm].threads; // each of them can wait
+        etp_run_wait_add(&waited, l);
         b->migrations += known(l->migrations);
         b->interrupted += (double)l->involuntary_switches;
         b->minor_faults += (double)l->minor_faults;
         b->major_faults += (double)l->major_faults;
     }
-    b->waited_share = wall > 0 ? wait / wall : (double)NAN;
+    b->waited_share = etp_run_wait_share(&waited);
 }
 
 etp_status etp_ab_take_environment(etp_ab_session *s, const etp_run *run, etp_error *err)
@@ -100,7 +99,7 @@ static const struct {
     {"load1", "load", "mean of the readings before and after the block", ETP_KIND_DOUBLE, 2, load1},
     {"cpus_busy", "CPUs busy", "with whatever, this session included", ETP_KIND_DOUBLE, 2, cpus_busy},
     {"cpus_stolen", "stolen", "CPUs that a host gave to others", ETP_KIND_DOUBLE, 2, cpus_stolen},
-    {"waited", "waited", "share of their time in which the launches' threads were ready and no CPU was free", ETP_KIND_PERCENT, 1, waited},
+    {"waited", "waited", "share of their time that all its launches lost at most because a thread was ready and no CPU was free", ETP_KIND_PERCENT, 1, waited},
     {"temperature_c", "hottest °C", "of the readings before and after the block", ETP_KIND_DOUBLE, 1, temperature},
     {"clock_khz", "clock kHz", "of the fastest CPU, the lower of the readings before and after the block", ETP_KIND_INT, 0, clock_khz},
     {"memory_free_bytes", "free memory", "the lower of the readings", ETP_KIND_BYTES, 0, memory},

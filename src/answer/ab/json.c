@@ -209,6 +209,7 @@ void etp_ab_comparison_json(const etp_ab *ab, const etp_ab_comparison *c, etp_js
     etp_json_kv_z(j, "verdict", c->verdict);
     etp_json_kv_double(j, "margin", c->margin);
     etp_json_kv_ratio(j, "noise_floor", c->noise_floor);
+    etp_control_member(j, &c->control, c->control_blocks);
     etp_json_kv_z(j, "withheld", c->withheld);
     etp_ab_states_json(j, c);
     etp_counters_split_json(&ab->counters, (uint32_t)(c - ab->comparisons), c->withheld != NULL, j);

@@ -58,8 +58,7 @@ etp_status etp_ab_take_pair(etp_ab_session *s, const etp_ab_pair *p, etp_error *
 
 void etp_ab_take_control(etp_ab_session *s, const etp_ab_pair *p)
 {
-    if (s->has_stats && !isfinite(s->stats.noise_floor)) {
-        s->stats.noise_floor = p->whole->stats.noise_floor;
-        s->stats.control_differs = p->whole->stats.control_differs;
+    if (s->has_stats) {
+        etp_stats_take_control(&s->stats, &p->whole->stats);
     }
 }

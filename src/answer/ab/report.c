@@ -8,6 +8,7 @@
 
 #include <etprof/version.h>
 
+#include "answer/document.h"
 #include "base/number.h"
 
 const char *etp_ab_withheld_text(const char *code)
@@ -119,12 +120,14 @@ void etp_ab_headline_cards(const struct etp_ab_view *view, etp_report *r, etp_ar
     }
 }
 
-static void facts(const etp_ab *ab, etp_report *r)
+static void facts(const etp_ab *ab, etp_report *r, etp_arena *arena)
 {
     etp_report_fact(r, "grade", "%s: %s", ab->grade, ab->grade_reason);
     for (size_t i = 0; i < ab->n_comparisons; i++) {
-        if (isfinite(ab->comparisons[i].noise_floor)) {
-            etp_report_fact(r, "noise floor", "%.2f %%", 100 * ab->comparisons[i].noise_floor);
+        const etp_ab_comparison *c = &ab->comparisons[i];
+        const char *control = isfinite(c->noise_floor) ? etp_control_words(arena, &c->control) : NULL;
+        if (control) {
+            etp_report_fact(r, "A/A control", "%s", control);
             break;
         }
     }
@@ -506,7 +509,7 @@ const etp_report *etp_ab_report(const etp_ab *ab, etp_arena *arena)
                             ab->n_comparisons > 1 ? " and others" : "");
     }
     etp_ab_headline_cards(one.items, r, arena);
-    facts(ab, r);
+    facts(ab, r, arena);
     etp_report_section(r, 1, "answer", "Answer");
     etp_ab_answer_lines(ab, r, arena);
     etp_ab_reason_sections(ab, r, arena);

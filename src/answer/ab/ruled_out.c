@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "answer/ab/session.h"
+#include "answer/document.h"
 #include "base/number.h"
 
 #define SMALL_SHARE 0.25  // of an effect (ln): what is below cannot have made it
@@ -13,7 +14,6 @@
 #define CAP_FALL 0.01     // of the clocks that the system allows
 #define HOT_CELSIUS 90.0  // where processors throttle
 #define COOL_CELSIUS 70.0 // where none does
-#define WAIT_SHARE 0.02   // of the launches' time without a CPU
 
 static const char *const k_causes[ETP_CAUSE_COUNT] = {
 #define CAUSE_ROW(name, id) [ETP_CAUSE_##name] = id,
@@ -153,47 +153,47 @@ static verdict thermal(etp_ab_session *s)
 
 // ---- drift and other programs --------------------------------------------------------------------
 
-// The A/A control speaks against drift only as far as it is finer than what was found: a floor of
-// 20 % rules nothing out beside an effect of 30 %.
+// The A/A control speaks against drift only as far as it is finer than what was found: an interval
+// that reaches to 20 % rules nothing out beside an effect of 30 %. Its farther end counts.
 static verdict drift(etp_ab_session *s)
 {
-    double floor = s->has_stats ? s->stats.noise_floor : (double)NAN;
+    etp_interval control = s->has_stats ? s->stats.control : (etp_interval){(double)NAN, (double)NAN, (double)NAN};
+    double reach = etp_interval_reach(&control);
+    const char *words = isfinite(reach) ? etp_control_words(&s->arena, &control) : "";
     if (s->has_stats && s->stats.control_differs) {
-        return say(ETP_CAUSE_SUSPECT, "drift of the machine (the A/A control differs from itself)");
+        return say(ETP_CAUSE_SUSPECT,
+                   words ? etp_arena_printf(&s->arena, "drift of the machine (two equal arms differed: A/A control %s)", words)
+                         : NULL);
     }
-    if (!isfinite(floor) || s->ab.emulated) {
+    if (!isfinite(reach) || s->ab.emulated) {
         return say(ETP_CAUSE_UNKNOWN, "drift of the machine (no A/A control)");
     }
     bool fine = s->ab.n_comparisons > 0;
     for (size_t i = 0; i < s->ab.n_comparisons; i++) {
         const etp_ab_comparison *c = &s->ab.comparisons[i];
-        bool below_margin = floor <= c->margin;
-        fine = fine && (below_margin || log1p(floor) <= SMALL_SHARE * fabs(log(c->estimate)));
+        fine = fine && (reach <= log1p(c->margin) || reach <= SMALL_SHARE * fabs(log(c->estimate)));
     }
     return say(fine ? ETP_CAUSE_RULED_OUT : ETP_CAUSE_UNKNOWN,
-               etp_arena_printf(&s->arena,
-                                fine ? "drift of the machine (A/A control within %.2f %%)"
-                                     : "drift of the machine (A/A control only within %.2f %%)",
-                                100 * floor));
+               words ? etp_arena_printf(&s->arena, "drift of the machine (A/A control %s%s)", words,
+                                        fine ? "" : ": too wide beside the effect")
+                     : NULL);
 }
 
 static verdict contention(etp_ab_session *s)
 {
-    uint64_t wait = 0, wall = 0, threads_ns = 0;
+    etp_run_wait waited = {0};
     for (size_t i = 0; i < s->run.launches.n; i++) {
-        const etp_run_launch *l = &s->run.launches.items[i];
-        bool known = l->wait_ns != UINT64_MAX && l->kind == ETP_LAUNCH_TIMED;
-        wait += known ? l->wait_ns : 0;
-        wall += known ? l->wall_ns : 0;
-        threads_ns += known ? l->wall_ns * s->run.arms.items[l->arm].threads : 0;
+        if (s->run.launches.items[i].kind == ETP_LAUNCH_TIMED) {
+            etp_run_wait_add(&waited, &s->run.launches.items[i]);
+        }
     }
-    if (threads_ns == 0) {
+    double share = etp_run_wait_share(&waited);
+    if (!isfinite(share)) {
         return say(ETP_CAUSE_UNKNOWN, "other programs (time without a CPU is not readable here)");
     }
-    // One thread that waits holds up the others: judged by their waiting together.
-    return say((double)wait > WAIT_SHARE * (double)wall ? ETP_CAUSE_SUSPECT : ETP_CAUSE_RULED_OUT,
-               etp_arena_printf(&s->arena, "other programs (launches waited %.1f %% of their time for a CPU)",
-                                100 * (double)wait / (double)threads_ns));
+    return say(share > ETP_WAIT_MUCH ? ETP_CAUSE_SUSPECT : ETP_CAUSE_RULED_OUT,
+               etp_arena_printf(&s->arena, "other programs (timed launches waited for a CPU for up to %.1f %% of their time)",
+                                100 * share));
 }
 
 // ---- the rest ------------------------------------------------------------------------------------
@@ -271,7 +271,7 @@ static verdict outputs(etp_ab_session *s)
 
 static const struct {
     verdict (*judge)(etp_ab_session *s);
-    etp_finding_kind finding; // ETP_FINDING_COUNT: the headline or a note of the session says it already
+    etp_finding_kind finding; // ETP_FINDING_COUNT: the headline says it already
     const char *formula, *evidence;
 } k_rules[ETP_CAUSE_COUNT] = {
     [ETP_CAUSE_THERMAL] = {thermal, ETP_FINDING_THERMAL,
@@ -279,11 +279,11 @@ static const struct {
                            "ruled out: the clock did not fall, or, where it is not readable, no zone reached 70 °C",
                            "environment.jsonl"},
     [ETP_CAUSE_DRIFT] = {drift, ETP_FINDING_COUNT,
-                         "ruled out: the A/A control's noise floor is below the margin or a quarter of each effect (ln); "
-                         "suspect: the control's interval excludes 1",
+                         "ruled out: the farther end of the A/A control's interval (ln) is below the margin or a quarter of each effect; "
+                         "suspect: that interval excludes 1",
                          "samples.csv"},
-    [ETP_CAUSE_CONTENTION] = {contention, ETP_FINDING_COUNT,
-                              "Σ time timed launches were ready without a CPU ÷ Σ their time; suspect above 2 %",
+    [ETP_CAUSE_CONTENTION] = {contention, ETP_FINDING_CONTENTION,
+                              "Σ time the threads of timed launches were ready without a CPU ÷ Σ time of the launches; suspect above 2 %",
                               "environment.jsonl"},
     [ETP_CAUSE_TRACER] = {tracer, ETP_FINDING_TRACER,
                           "largest |traced mean ÷ untraced median − 1| over the arms; suspect above 10 %", "tracer"},

@@ -65,10 +65,7 @@ static etp_status judge_pairs(etp_ab_session *s, const etp_ab_options *options,
     }
     etp_stats_options o = etp_ab_stats_options(run, 0, options->margin);
     ETP_TRY(etp_stats_analyze(samples, n, 2, &o, &s->arena, &s->stats, err));
-    if (!isfinite(s->stats.noise_floor)) { // the control was of another arm
-        s->stats.noise_floor = whole.noise_floor;
-        s->stats.control_differs = whole.control_differs;
-    }
+    etp_stats_take_control(&s->stats, &whole); // it may have been of another arm
     s->has_stats = true;
     *control_differs = s->stats.control_differs;
     s->ab.n_comparisons = 0;
@@ -112,7 +109,7 @@ static void describe_arm(etp_ab_session *s, uint32_t at, const etp_stats *st, co
 static etp_verdict unpaired_verdict(const etp_unpaired *u, const size_t n[2], double margin,
                                     const etp_stats st[2])
 {
-    double floors = log1p(st[0].noise_floor) + log1p(st[1].noise_floor);
+    double floors = st[0].noise_floor + st[1].noise_floor;
     if (!isfinite(floors) || !isfinite(u->lo) || n[0] < ETP_MIN_BLOCKS || n[1] < ETP_MIN_BLOCKS ||
         !(u->p <= 0.05)) {
         return ETP_VERDICT_UNKNOWN;
@@ -145,6 +142,7 @@ static etp_status judge_unpaired(etp_ab_session *s, const etp_ab_options *option
         return status;
     }
     etp_ab_comparison *c = &s->ab.comparisons[0];
+    uint32_t noisier = !isfinite(st[0].noise_floor) || st[1].noise_floor > st[0].noise_floor;
     *c = (etp_ab_comparison){
         .baseline = c->baseline,
         .candidate = c->candidate,
@@ -159,7 +157,9 @@ static etp_status judge_unpaired(etp_ab_session *s, const etp_ab_options *option
         .cliffs_delta = u.cliffs_delta,
         .verdict = etp_verdict_name(unpaired_verdict(&u, n, st[0].margin, st)),
         .margin = st[0].margin,
-        .noise_floor = fmax(st[0].noise_floor, st[1].noise_floor),
+        .noise_floor = st[noisier].noise_floor,
+        .control = st[noisier].control,
+        .control_blocks = st[noisier].control_blocks,
     };
     return ETP_OK;
 }

@@ -265,8 +265,8 @@ static etp_status note_words(etp_ab_session *s, etp_error *err)
     ETP_TRY(clock_finding(s, &clocks, err));
     for (size_t i = 0; s->has_run && i < s->run.n_notes; i++) {
         etp_str id = s->run.notes[i].id, text = s->run.notes[i].text;
-        if (clocks && (etp_str_eqz(id, "clock_jump") || etp_str_eqz(id, "slept"))) {
-            continue; // said with its blocks
+        if (etp_str_eqz(id, "cpu_contended") || (clocks && (etp_str_eqz(id, "clock_jump") || etp_str_eqz(id, "slept")))) {
+            continue; // said with its blocks, or weighed among the causes
         }
         ETP_TRY(etp_ab_find(s, ETP_FINDING_NOTE, etp_str_eqz(id, "arm_given_up") ? "bad" : "warn", "manifest.json",
                             etp_arena_printf(&s->arena, "%.*s", ETP_STR_ARG(text)), err));

@@ -196,7 +196,8 @@ static etp_status check_comparisons(etp_gate *g, const etp_ab *ab, const rule *r
             continue;
         }
         if (r->metric == NOISE) {
-            ETP_TRY(add_figure(g, r, name, c->noise_floor, c->noise_floor, c->noise_floor, NULL, err));
+            double noise = expm1(etp_interval_reach(&c->control));
+            ETP_TRY(add_figure(g, r, name, noise, noise, noise, NULL, err));
         } else {
             const char *why = c->withheld ? etp_arena_printf(g->arena, "withheld: %s", c->withheld) : NULL;
             ETP_TRY(add_figure(g, r, name, c->estimate, c->lo, c->hi, why, err));

@@ -57,9 +57,9 @@ static etp_launch_record record_of(const etp_run *run, const etp_launch_stats *l
     etp_launch_record out = {(double)NAN, (double)NAN, (double)NAN, (double)NAN, (double)NAN};
     const etp_run_launch *l = etp_run_launch_find(run, launch->block, launch->launch, ETP_LAUNCH_TIMED);
     if (l) {
-        if (l->wait_ns != UINT64_MAX && l->wall_ns > 0) {
-            out.waited_share = (double)l->wait_ns / (double)l->wall_ns;
-        }
+        etp_run_wait waited = {0};
+        etp_run_wait_add(&waited, l);
+        out.waited_share = etp_run_wait_share(&waited);
         out.migrations = l->migrations != UINT64_MAX ? (double)l->migrations : (double)NAN;
         out.major_faults = (double)l->major_faults;
         out.switches = (double)l->involuntary_switches;

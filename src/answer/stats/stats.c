@@ -166,15 +166,7 @@ void etp_stats_json(const void *data, etp_json *j)
     comparison_json(a, s->n_comparisons > 0 ? &s->comparisons[0] : NULL, j);
     etp_json_kv_u64(j, "blocks", s->blocks);
     etp_json_kv_u64(j, "blocks_dropped", s->blocks_dropped);
-    etp_json_key(j, "control");
-    if (s->control_blocks > 0) {
-        etp_json_begin_object_inline(j);
-        etp_estimate_members(j, s->control.estimate, s->control.lo, s->control.hi);
-        etp_json_kv_u64(j, "blocks", s->control_blocks);
-        etp_json_end(j);
-    } else {
-        etp_json_null(j);
-    }
+    etp_control_member(j, &s->control, s->control_blocks);
     etp_json_key(j, "drift");
     etp_json_begin_object_inline(j);
     etp_json_kv_ratio(j, "per_block", s->drift_per_block);
@@ -271,14 +263,14 @@ static void add_headline(const etp_stats_answer *a, const etp_stats_comparison *
     etp_report_headline(r, &h);
 }
 
-static void add_facts(const etp_stats_answer *a, etp_report *r)
+static void add_facts(const etp_stats_answer *a, etp_report *r, etp_arena *arena)
 {
     const etp_stats *s = &a->stats;
-    if (isfinite(s->noise_floor)) {
-        etp_report_fact(r, "noise floor", "%.2f %% (A/A control, %u blocks)", 100 * s->noise_floor,
-                        (unsigned)s->control_blocks);
+    const char *control = isfinite(s->noise_floor) ? etp_control_words(arena, &s->control) : NULL;
+    if (control) {
+        etp_report_fact(r, "A/A control", "%s, %u blocks", control, (unsigned)s->control_blocks);
     } else {
-        etp_report_fact(r, "noise floor", "unknown (no control launches)");
+        etp_report_fact(r, "A/A control", "unknown (no control launches)");
     }
     etp_report_fact(r, "margin", "%g %%", 100 * s->margin);
     etp_report_fact(r, "blocks", "%u complete, %u dropped", (unsigned)s->blocks,
@@ -469,7 +461,7 @@ const etp_report *etp_stats_report(const etp_stats_answer *a, etp_arena *arena)
     for (uint32_t i = 0; i < a->stats.n_comparisons; i++) {
         add_headline(a, &a->stats.comparisons[i], r, arena);
     }
-    add_facts(a, r);
+    add_facts(a, r, arena);
     etp_report_section(r, 1, "comparisons", "Comparisons");
     add_notes(a, r, arena);
     comparisons_table(a, r);

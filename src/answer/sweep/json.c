@@ -93,6 +93,7 @@ static void design(etp_json *j, const etp_sweep *s)
     etp_json_kv_double(j, "margin", g->margin);
     etp_json_kv_double(j, "knee_gain", g->knee);
     etp_json_kv_ratio(j, "noise_floor", s->noise_floor);
+    etp_control_member(j, &s->control, s->control_blocks);
 }
 
 static void cells(etp_json *j, const etp_sweep *s)

@@ -6,6 +6,7 @@
 #include <etprof/version.h>
 
 #include "answer/ab/report.h"
+#include "answer/document.h"
 #include "answer/sweep/sweep.h"
 
 #define MAX_NOTES 8   // sentences of one kind; the rest is in the tables
@@ -82,11 +83,12 @@ static void headlines(const etp_sweep *s, etp_report *r, etp_arena *arena)
     }
 }
 
-static void facts(const etp_sweep *s, etp_report *r)
+static void facts(const etp_sweep *s, etp_report *r, etp_arena *arena)
 {
     etp_report_fact(r, "grade", "%s: %s", s->ab->grade, s->ab->grade_reason);
-    if (isfinite(s->noise_floor)) {
-        etp_report_fact(r, "noise floor", "%.2f %%", 100 * s->noise_floor);
+    const char *control = s->control_blocks > 1 ? etp_control_words(arena, &s->control) : NULL;
+    if (control) {
+        etp_report_fact(r, "A/A control", "%s", control);
     }
     if (s->ab->precision > 0) {
         bool reached = s->ab->stopped && strcmp(s->ab->stopped, "precision") == 0;
@@ -564,7 +566,7 @@ const etp_report *etp_sweep_report(const etp_sweep *s, etp_arena *arena)
                         g->n[0] == 1 ? "model" : "models", (unsigned)g->n[1], g->n[1] == 1 ? "level" : "levels", (unsigned)g->n[2],
                         g->n[2] == 1 ? "count" : "counts", g->n_blocks);
     headlines(s, r, arena);
-    facts(s, r);
+    facts(s, r, arena);
     screen(s, r, arena);
     cell_table(s, r);
     if (etp_sweep_has_times(s)) {

@@ -350,6 +350,8 @@ etp_status etp_sweep_build(const etp_ab_session *session, etp_arena *arena, etp_
     const etp_stats *st = session->has_stats ? &session->stats : NULL;
     *out = (etp_sweep){.ab = &session->ab,
                        .noise_floor = st ? st->noise_floor : (double)NAN,
+                       .control = st ? st->control : (etp_interval){(double)NAN, (double)NAN, (double)NAN},
+                       .control_blocks = st ? st->control_blocks : 0,
                        .control_differs = st && st->control_differs,
                        .cpus = device_cpus(&session->ab)};
     builder b = {.s = session, .arena = arena, .out = out};

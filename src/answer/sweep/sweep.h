@@ -55,7 +55,9 @@ typedef struct etp_sweep {
     uint32_t n_cells;
     bool same_inputs; // of all models: their times may be compared with each other
     const char *floats; // how their inputs' types differ nevertheless: "fp16 takes float16, int8 float32"; NULL
-    double noise_floor;
+    double noise_floor;   // half-width of the A/A control's interval of ln, NAN unknown
+    etp_interval control; // of the ratio
+    uint32_t control_blocks;
     bool control_differs;
     uint32_t cpus; // of the device, 0 unknown
     etp_sweep_pair *pairs; // in the order of result.speedups; those without a common block are left out

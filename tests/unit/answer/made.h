@@ -22,6 +22,7 @@ typedef struct made {
     uint64_t untraced_us[2]; // 0: as traced
     uint64_t execute_us;     // Method::execute of both, 0: the sum of what is in it
     double control;          // A/A control launch ÷ its twin
+    double control_wide;     // by which that goes up and down from block to block
     double outlier;          // factor of the candidate's launch of block 5
     double celsius[2];       // first and last moment, NAN: not readable
     uint64_t khz[2];         // likewise, UINT64_MAX
@@ -158,7 +159,7 @@ static inline void made_launch(const made *m, int arm, uint32_t block, uint32_t 
                                etp_run_sample *samples, size_t *n)
 {
     double us = m->untraced_us[arm] ? (double)m->untraced_us[arm] : (double)made_traced_us(m, arm);
-    us *= made_wobble(block, arm) * (control ? m->control : 1) * (arm == 1 && block == 5 ? m->outlier : 1);
+    us *= made_wobble(block, arm) * (control ? m->control * (block % 2 ? 1 + m->control_wide : 1 - m->control_wide) : 1) * (arm == 1 && block == 5 ? m->outlier : 1);
     us *= 1 + m->drift * block;
     for (uint32_t i = 0; i < MADE_SAMPLES; i++) {
         samples[(*n)++] = (etp_run_sample){(uint32_t)arm, block, launch, i, control ? ETP_PHASE_CONTROL : ETP_PHASE_TIMED,

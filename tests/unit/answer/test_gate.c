@@ -39,7 +39,8 @@ static int set_up(void **state)
     f.arms[1].lo_ns = 4.9e6;
     f.arms[1].hi_ns = 5.1e6;
     f.comparison = (etp_ab_comparison){.baseline = 0, .candidate = 1, .estimate = 2, .lo = 1.95, .hi = 2.05,
-                                       .blocks = BLOCKS, .verdict = "faster", .noise_floor = 0.008};
+                                       .blocks = BLOCKS, .verdict = "faster", .noise_floor = 0.008,
+                                       .control = {1, 1 / 1.0079, 1.006}};
     f.share[0] = 0.2;
     f.share[1] = 0.31;
     f.category = (etp_ab_category){.category = etp_category_find(ETP_STR("Data movement")), .share = f.share};
