@@ -12,6 +12,7 @@ import subprocess
 import sys
 
 ROOT = pathlib.Path(__file__).resolve().parents[1]
+os.environ["ETPROF_NEWEST"] = "1"  # the documents' paths are fixed: each stands for the newest run of its name
 
 
 def say(text):

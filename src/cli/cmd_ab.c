@@ -3,6 +3,7 @@
 #include <stddef.h>
 
 #include "cli/measure.h"
+#include "cli/newest.h"
 #include "cli/session_options.h"
 #include "cli/show_ab.h"
 
@@ -97,7 +98,8 @@ static etp_status run(etp_cli *cli, const void *opts, int argc, char **argv, etp
     cli->env_ssh_config = g->ssh_config ? g->ssh_config : cli->env_ssh_config;
     if (g->resume) {
         ETP_TRY(etp_resume_check(k_options, o, argc > 0 ? "the model" : NULL, err));
-        ETP_TRY(etp_measure_again(cli, g->resume, g->runner, g->timeout, true, &dir, err));
+        ETP_TRY(etp_cli_newest(cli, true, &dir, err));
+        ETP_TRY(etp_measure_again(cli, dir, g->runner, g->timeout, true, &dir, err));
     } else {
         ETP_TRY(measure_new(cli, o, argc, argv, &dir, err));
     }
@@ -118,7 +120,7 @@ const etp_command etp_cmd_ab = {
                 "  etprof ab model.pte --precision 1% --budget 5m\n"
                 "  etprof ab fp16.pte int8.pte --levels sme2 --budget 60s\n"
                 "  etprof ab model.pte --device qemu --levels sme2,sme1,neon\n"
-                "  etprof ab --resume out_model/runs/linux",
+                "  etprof ab --resume out_model",
     .opts = k_options,
     .opts_size = sizeof(ab_options),
     .formats = ETP_CLI_STANDARD_FORMATS | ETP_CLI_FORMAT_BIT(ETP_CLI_HTML),

@@ -3,6 +3,7 @@
 #include <stddef.h>
 
 #include "answer/kit/folder.h"
+#include "cli/newest.h"
 #include "cli/show_ab.h"
 
 typedef struct analyze_options {
@@ -56,6 +57,10 @@ static etp_status run(etp_cli *cli, const void *opts, int argc, char **argv, etp
     if (argc == 1 && plain && etp_kit_folder_is(argv[0])) {
         return etp_show_kit_folder(cli, argv[0], o->full, err);
     }
+    const char *out = o->out;
+    if (out && cli->newest && etp_run_is(out)) { // tables go where what they are of is
+        ETP_TRY(etp_cli_newest(cli, false, &out, err));
+    }
     etp_ab_options how = {.baseline = o->baseline,
                           .margin = o->margin_percent / 100,
                           .program = o->program,
@@ -64,7 +69,7 @@ static etp_status run(etp_cli *cli, const void *opts, int argc, char **argv, etp
     etp_show_options show = {
         .full = o->full,
         .proof = o->proof,
-        .tables_dir = o->out,
+        .tables_dir = out,
         .tables = {.model_id = o->model_id, .run_index = (uint32_t)o->run_index, .json = o->json_rows},
         .fail_on = o->fail_on.items,
         .n_fail_on = o->fail_on.n,
@@ -80,12 +85,13 @@ const etp_command etp_cmd_analyze = {
                    "timeline CSVs become one arm each; times are then traced ones, the grade is D and there is no verdict.\n"
                    "A folder that Arm's kit left (flat, or a folder for each experiment; several models and thread counts) gives\n"
                    "its latencies as the kit computes them and as they are, and where its conclusions differ, by defect.",
-    .examples = "  etprof analyze out_model/runs/linux\n"
+    .examples = "  etprof analyze out_model\n"
                 "  etprof analyze on.etdump off.etdump --baseline off\n"
                 "  etprof analyze out_model/runs/android",
     .opts = k_options,
     .opts_size = sizeof(analyze_options),
     .formats = ETP_CLI_STANDARD_FORMATS | ETP_CLI_FORMAT_BIT(ETP_CLI_HTML),
+    .takes_runs = true,
     .min_args = 1,
     .max_args = -1,
     .run = run,

@@ -2,6 +2,7 @@
 // etprof compare A B: explain the difference of any two recordings. Never measures.
 #include <stddef.h>
 
+#include "cli/newest.h"
 #include "cli/show_ab.h"
 
 typedef struct compare_options {
@@ -31,11 +32,15 @@ static const etp_opt k_options[] = {
 static etp_status run(etp_cli *cli, const void *opts, int argc, char **argv, etp_error *err)
 {
     const compare_options *o = opts;
+    const char *out = o->out;
+    if (out && cli->newest && etp_run_is(out)) { // tables go where what they are of is
+        ETP_TRY(etp_cli_newest(cli, false, &out, err));
+    }
     etp_ab_options how = {.program = o->program, .record = o->record, .roofs = o->roofs,
                           .two_sides = true, .names = {o->name1, o->name2}};
     etp_show_options show = {
         .full = o->full,
-        .tables_dir = o->out,
+        .tables_dir = out,
         .fail_on = o->fail_on.items,
         .n_fail_on = o->fail_on.n,
     };
@@ -56,6 +61,7 @@ const etp_command etp_cmd_compare = {
     .opts = k_options,
     .opts_size = sizeof(compare_options),
     .formats = ETP_CLI_STANDARD_FORMATS | ETP_CLI_FORMAT_BIT(ETP_CLI_HTML),
+    .takes_runs = true,
     .min_args = 2,
     .max_args = 2,
     .run = run,

@@ -359,12 +359,13 @@ const etp_command etp_cmd_convert = {
         "samples (every iteration), launches (every process). All begin with the same columns, which say what was run\n"
         "where; times are whole nanoseconds, what is unknown is null. docs/tables.md has the columns.",
     .examples = "  etprof convert model.etdump --pte model.pte --to perfetto -o model.pftrace\n"
-                "  etprof convert out_model/runs/linux --to flame -o difference.svg\n"
+                "  etprof convert out_model --to flame -o difference.svg\n"
                 "  etprof convert off.etdump on.etdump --to speedscope -o both.json\n"
                 "  etprof convert out_*/runs/* --to parquet --table samples -o samples.parquet",
     .opts = k_options,
     .opts_size = sizeof(convert_options),
     .defaults = &k_defaults,
+    .takes_runs = true,
     .min_args = 1,
     .max_args = -1,
     .run = run,

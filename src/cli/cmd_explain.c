@@ -4,6 +4,7 @@
 
 #include "answer/fixes/whatif.h"
 #include "cli/emit.h"
+#include "cli/newest.h"
 #include "cli/show_ab.h"
 
 typedef struct explain_options {
@@ -34,11 +35,14 @@ static etp_status show(etp_cli *cli, const etp_ab_session *session, const char *
 
 static etp_status run(etp_cli *cli, const void *opts, int argc, char **argv, etp_error *err)
 {
-    static const char *const k_here[] = {"."};
     const explain_options *o = opts;
     etp_ab_options how = {.baseline = o->baseline, .program = o->program, .roofs = o->roofs};
     etp_ab_session *session = NULL;
-    const char *const *paths = argc > 1 ? (const char *const *)(argv + 1) : k_here;
+    const char *here = ".";
+    if (argc == 1) {
+        ETP_TRY(etp_cli_newest(cli, true, &here, err));
+    }
+    const char *const *paths = argc > 1 ? (const char *const *)(argv + 1) : &here;
     ETP_TRY(etp_ab_open(paths, argc > 1 ? (size_t)(argc - 1) : 1, &how, &session, err));
     etp_status st = show(cli, session, argv[0], err);
     etp_ab_close(session);
@@ -51,11 +55,12 @@ const etp_command etp_cmd_explain = {
     .usage = "ID [FOLDER | DUMP...]",
     .description = "ID is a finding (F3), a fix (N1), something ruled out (tracer) or an operator (op7), as reports\n"
                    "and report.json name them. Without a folder the working directory is read.",
-    .examples = "  etprof explain F3 out_model/runs/linux\n"
+    .examples = "  etprof explain F3 out_model\n"
                 "  etprof explain op7 off.etdump on.etdump --pte model.pte",
     .opts = k_options,
     .opts_size = sizeof(explain_options),
     .formats = ETP_CLI_STANDARD_FORMATS,
+    .takes_runs = true,
     .min_args = 1,
     .max_args = -1,
     .run = run,

@@ -6,6 +6,7 @@
 #include "answer/ab/build.h"
 #include "answer/gate/gate.h"
 #include "cli/emit.h"
+#include "cli/newest.h"
 #include "os/os.h"
 
 #define BISECT_SKIP 125 // git bisect run: this revision cannot be judged
@@ -63,8 +64,12 @@ static etp_status judge(etp_cli *cli, const gate_options *o, int argc, char **ar
     etp_gate gate;
     const char *dir = argv[0];
     etp_status st = etp_ab_open(&dir, 1, &how, &session, err);
-    if (st == ETP_OK && o->against) {
-        st = etp_ab_open(&o->against, 1, &how, &earlier, err);
+    const char *against = o->against;
+    if (st == ETP_OK && against) {
+        st = etp_cli_newest(cli, false, &against, err);
+    }
+    if (st == ETP_OK && against) {
+        st = etp_ab_open(&against, 1, &how, &earlier, err);
     }
     if (st == ETP_OK) {
         etp_gate_options options = {.min_grade = o->min_grade ? k_grades[o->min_grade] : NULL,
@@ -106,12 +111,13 @@ const etp_command etp_cmd_gate = {
         "'memory [ARM] <= 60 MB', 'share CATEGORY [of ARM] <= 30 %', 'noise <= 1 %', 'engaged macs >= 90 %'.\n"
         "Without a rule no arm may be slower than the baseline. Contradicted proofs, different outputs and\n"
         "lost blocks always fail.",
-    .examples = "  etprof gate out_model/runs/linux 'speedup >= 1.3' 'share Data movement <= 35 %'\n"
-                "  etprof gate out_model/runs/linux --against main/out_model/runs/linux --junit gate.xml\n"
+    .examples = "  etprof gate out_model 'speedup >= 1.3' 'share Data movement <= 35 %'\n"
+                "  etprof gate out_model --against main/out_model --junit gate.xml\n"
                 "  git bisect run sh -c './build.sh || exit 125; etprof ab m.pte --out new && etprof gate new --against old --bisect'",
     .opts = k_options,
     .opts_size = sizeof(gate_options),
     .formats = ETP_CLI_STANDARD_FORMATS,
+    .takes_runs = true,
     .min_args = 1,
     .max_args = -1,
     .run = run,

@@ -168,12 +168,13 @@ const etp_command etp_cmd_kernels = {
         "two of them, which kernel is in which. An unmodified program or library (ELF, Mach-O) shows what is\n"
         "built in, by the instruction set of the code: a runner without SME2 kernels cannot use SME2.",
     .examples = "  etprof ab model.pte --levels vnni,avx512,avx2 --kernels\n"
-                "  etprof kernels out_model/runs/linux\n"
+                "  etprof kernels out_model\n"
                 "  etprof kernels on_xnntrace.log off_xnntrace.log --filter gemm --format md\n"
                 "  etprof kernels libexecutorch_backend_xnnpack.dylib",
     .opts = k_options,
     .opts_size = sizeof(kernels_options),
     .formats = ETP_CLI_STANDARD_FORMATS | ETP_CLI_FORMAT_BIT(ETP_CLI_HTML),
+    .takes_runs = true,
     .min_args = 1,
     .max_args = 2,
     .run = run,

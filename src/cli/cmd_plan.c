@@ -71,6 +71,7 @@ const etp_command etp_cmd_plan = {
     .opts_size = sizeof(plan_options),
     .defaults = &k_defaults,
     .formats = ETP_CLI_STANDARD_FORMATS,
+    .takes_runs = true,
     .min_args = 1,
     .max_args = 1,
     .run = run,

@@ -44,12 +44,13 @@ const etp_command etp_cmd_report = {
                    "whole report. Of several folders (run folders, or folders of dumps) shows one report over all,\n"
                    "platform beside platform, and leaves their files as they are. A folder that Arm's kit left is read\n"
                    "as 'etprof analyze' does.",
-    .examples = "  etprof report out_model/runs/linux\n"
-                "  etprof report out_model/runs/linux --format md -o report.md\n"
+    .examples = "  etprof report out_model\n"
+                "  etprof report out_model --format md -o report.md\n"
                 "  etprof report out_model/runs/mac out_model/runs/android --format html -o combined.html",
     .opts = k_options,
     .opts_size = sizeof(report_options),
     .formats = ETP_CLI_STANDARD_FORMATS | ETP_CLI_FORMAT_BIT(ETP_CLI_HTML),
+    .takes_runs = true,
     .min_args = 1,
     .max_args = -1,
     .run = run,

@@ -103,11 +103,12 @@ const etp_command etp_cmd_rerun = {
         "Measures once more with the plan, seed and device of FOLDER, into a new folder beside it, and\n"
         "compares every speedup. Reproduced: the 95 % interval of second ÷ first lies within the margin\n"
         "(exit code 0); not: outside it (1); else unknown (3).",
-    .examples = "  etprof rerun out_model/runs/linux\n"
-                "  etprof rerun out_model/runs/linux --margin 3 --format json",
+    .examples = "  etprof rerun out_model\n"
+                "  etprof rerun out_model --margin 3 --format json",
     .opts = k_options,
     .opts_size = sizeof(rerun_options),
     .formats = ETP_CLI_STANDARD_FORMATS,
+    .takes_runs = true,
     .min_args = 1,
     .max_args = 1,
     .run = run,

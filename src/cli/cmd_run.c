@@ -381,10 +381,17 @@ static etp_status measured_before(plan *p, const char **out, etp_error *err)
     if (find_model(p, &model, &dir, NULL) != ETP_OK) {
         dir = p->config->output_root; // the model need not be there any more
     }
-    if (!dir || !etp_run_is(dir)) {
-        return etp_fail(err, ETP_USAGE, "--analysis-only: nothing was measured in %s; for dumps of other "
-                        "runners use 'etprof analyze'", dir ? dir : "output_root (not given)");
+    etp_run_found found = {0};
+    if (dir) { // the newest of that name: a taken output_root got a number
+        ETP_TRY(etp_run_find_named(dir, &p->cli->arena, &found, err));
+        dir = found.n > 0 ? found.items[0].dir : NULL;
     }
+    if (!dir) {
+        return etp_fail(err, ETP_USAGE, "--analysis-only: nothing was measured in %s; for dumps of other "
+                        "runners use 'etprof analyze'",
+                        p->config->output_root ? p->config->output_root : "output_root (not given)");
+    }
+    say(p, "run folder", dir);
     *out = dir;
     return ETP_OK;
 }

@@ -148,6 +148,7 @@ const etp_command etp_cmd_stats = {
     .opts = k_options,
     .opts_size = sizeof(stats_options),
     .formats = ETP_CLI_STANDARD_FORMATS,
+    .takes_runs = true,
     .min_args = 1,
     .max_args = 2,
     .run = run,

@@ -7,6 +7,7 @@
 
 #include "answer/sweep/sweep.h"
 #include "cli/measure.h"
+#include "cli/newest.h"
 #include "cli/session_options.h"
 #include "cli/show_ab.h"
 
@@ -186,7 +187,8 @@ static etp_status run(etp_cli *cli, const void *opts, int argc, char **argv, etp
     cli->env_ssh_config = g->ssh_config ? g->ssh_config : cli->env_ssh_config;
     if (g->resume) {
         ETP_TRY(etp_resume_check(k_options, o, argc > 0 || o->models.n > 0 ? "the models" : NULL, err));
-        ETP_TRY(etp_measure_again(cli, g->resume, g->runner, g->timeout, true, &dir, err));
+        ETP_TRY(etp_cli_newest(cli, true, &dir, err));
+        ETP_TRY(etp_measure_again(cli, dir, g->runner, g->timeout, true, &dir, err));
     } else {
         ETP_TRY(measure_new(cli, o, argc, argv, &dir, err));
     }
@@ -205,8 +207,8 @@ const etp_command etp_cmd_sweep = {
         "less when another is changed. Writes one run folder; report, verify and --resume know it.",
     .examples = "  etprof sweep --models fp16.pte,int8.pte --levels sme2,neon\n"
                 "  etprof sweep model.pte --levels vnni,avx2 --threads 1,2,4 --budget 5m\n"
-                "  etprof report out_model/runs/linux --format json\n"
-                "  etprof sweep --resume out_model/runs/linux",
+                "  etprof report out_model --format json\n"
+                "  etprof sweep --resume out_model",
     .opts = k_options,
     .opts_size = sizeof(sweep_options),
     .formats = ETP_CLI_STANDARD_FORMATS | ETP_CLI_FORMAT_BIT(ETP_CLI_HTML),

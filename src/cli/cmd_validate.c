@@ -5,6 +5,7 @@
 
 #include "answer/validate/validate.h"
 #include "cli/emit.h"
+#include "cli/newest.h"
 #include "cli/setup.h"
 
 typedef struct validate_options {
@@ -27,6 +28,7 @@ static etp_status validate(etp_cli *cli, const validate_options *o, const char *
         if (o->runner) {
             return etp_fail(err, ETP_USAGE, "--runner is for 'etprof validate setup'");
         }
+        ETP_TRY(etp_cli_newest(cli, true, &what, err));
         return etp_validate_path(what, ".etprof/work", &cli->arena, v, err);
     }
     etp_doctor doctor = {0};
@@ -63,7 +65,7 @@ const etp_command etp_cmd_validate = {
         "named with what to do. 'setup' asks what 'etprof doctor' asks. A folder called setup is ./setup.\n"
         "Exit code 0: valid; 1: not. Whether a folder is still what was measured says 'etprof verify'.",
     .examples = "  etprof validate setup\n"
-                "  etprof validate out_model/runs/linux\n"
+                "  etprof validate out_model\n"
                 "  etprof validate report.json --format json",
     .opts = k_options,
     .opts_size = sizeof(validate_options),

@@ -63,11 +63,12 @@ const etp_command etp_cmd_whatif = {
                    "another. Changes: 'drop GLOB', 'back GLOB' (to the baseline's time), 'scale GLOB N' (N times\n"
                    "faster), 'GLOB at-roof' (the least time possible, where roofs are known), 'threads N' (another\n"
                    "measured arm). Globs match names, labels, categories and ids.",
-    .examples = "  etprof whatif out_model/runs/linux 'drop transpose*' 'scale conv* 2'\n"
+    .examples = "  etprof whatif out_model 'drop transpose*' 'scale conv* 2'\n"
                 "  etprof whatif off.etdump on.etdump 'back op7'",
     .opts = k_options,
     .opts_size = sizeof(whatif_options),
     .formats = ETP_CLI_STANDARD_FORMATS,
+    .takes_runs = true,
     .min_args = 1,
     .max_args = -1,
     .run = run,

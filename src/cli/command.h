@@ -67,6 +67,7 @@ typedef struct etp_cli {
     const char *env_ssh_config, *env_android_serial; // ETPROF_SSH_CONFIG, ANDROID_SERIAL
     const char *env_home;              // HOME
     const char *env_python;            // ETPROF_PYTHON
+    bool newest;                       // ETPROF_NEWEST: see cli/newest.h
 } etp_cli;
 
 typedef struct etp_command {
@@ -80,6 +81,7 @@ typedef struct etp_command {
     const void *defaults; // opts_size bytes; NULL means all zero
     unsigned formats;     // ETP_CLI_FORMAT_BITs; 0: the verb has no --format
     bool raw_args;          // argv goes to run as typed: another program parses it
+    bool takes_runs;        // an operand above runs stands for the newest of them (cli/newest.h)
     int min_args, max_args; // operands; max_args -1: any number
     // Returns ETP_OK also when the answer is bad news; that goes through etp_cli_outcome.
     etp_status (*run)(etp_cli *cli, const void *opts, int argc, char **argv, etp_error *err);

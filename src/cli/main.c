@@ -12,6 +12,7 @@
 #include "base/number.h"
 #include "base/sink.h"
 #include "cli/command.h"
+#include "cli/newest.h"
 #include "os/os.h"
 
 static const char k_plain[] = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789"
@@ -135,6 +136,20 @@ static int help(int argc, char **argv)
     return 0;
 }
 
+static etp_status newest_runs(etp_cli *cli, int n, char **operands, etp_error *err)
+{
+    int folders = 0;
+    for (int i = 0; i < n; i++) {
+        folders += etp_os_is_dir(operands[i]);
+    }
+    for (int i = 0; i < n; i++) {
+        const char *path = operands[i];
+        ETP_TRY(etp_cli_newest(cli, folders == 1, &path, err));
+        operands[i] = (char *)path; // verbs do not write into their operands
+    }
+    return ETP_OK;
+}
+
 static int run_command(etp_cli *cli, const etp_command *cmd, int argc, char **argv)
 {
     etp_error err = {.offset = ETP_NO_OFFSET};
@@ -159,6 +174,9 @@ static int run_command(etp_cli *cli, const etp_command *cmd, int argc, char **ar
         return 0;
     }
     cli->progress = cli->progress && !cli->quiet;
+    if (st == ETP_OK && cmd->takes_runs) {
+        st = newest_runs(cli, n_operands, argv, &err);
+    }
     if (st == ETP_OK) {
         st = cmd->run(cli, opts, n_operands, argv, &err);
     }
@@ -184,6 +202,7 @@ int main(int argc, char **argv)
         .env_home = environment("HOME"),
         .env_android_serial = environment("ANDROID_SERIAL"),
         .env_python = environment("ETPROF_PYTHON"),
+        .newest = environment("ETPROF_NEWEST") != NULL,
     };
     int code = 0;
     if (argc < 2) {

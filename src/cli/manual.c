@@ -109,6 +109,7 @@ void etp_manual_program(FILE *out)
     }
     fputs(".SH ENVIRONMENT\n"
           ".TP\n.B ETPROF_RUNNER\nrunner program or bundle folder, where no \\-\\-runner is given\n"
+          ".TP\n.B ETPROF_NEWEST\nwhen set, a run folder's name stands for the newest run of that name (NAME, NAME.2, NAME.3 ...)\n"
           ".TP\n.B ETPROF_PYTHON\nthe Python of\n.BR etprof\\-export (1)\nand\n.BR etprof\\-models (1)\n"
           ".TP\n.B ETPROF_QEMU\nqemu\\-aarch64 10.1 or newer, for \\-\\-device qemu\n"
           ".TP\n.B ETPROF_SSH_CONFIG\nssh's configuration file, for \\-\\-device ssh:HOST\n"

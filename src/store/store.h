@@ -267,6 +267,24 @@ ETP_API bool etp_run_is(const char *dir);
 // inside the folder; files it names may be missing.
 ETP_API ETP_NODISCARD etp_status etp_run_open(const char *dir, etp_arena *arena, etp_run *out,
                                               etp_error *err);
+typedef struct etp_run_found_item {
+    const char *dir;
+    etp_str generated_at; // empty, and no models, when the manifest cannot be read
+    etp_run_state state;
+    bool readable;
+    const etp_run_model *models;
+    size_t n_models;
+} etp_run_found_item;
+typedef struct etp_run_found { // newest first; by the time of measuring, not by that of the files
+    etp_run_found_item *items;
+    size_t n, cap;
+} etp_run_found;
+// The run folders in PATH and in PATH/runs: those of a folder like out_<model>.
+ETP_API ETP_NODISCARD etp_status etp_run_find_below(const char *path, etp_arena *arena, etp_run_found *out,
+                                                    etp_error *err);
+// Those that were wanted as PATH: PATH, PATH.2, PATH.3 … (see etp_run_claim).
+ETP_API ETP_NODISCARD etp_status etp_run_find_named(const char *path, etp_arena *arena, etp_run_found *out,
+                                                    etp_error *err);
 // The manifest alone: samples, launches, blocks and dumps of *out stay empty.
 ETP_API ETP_NODISCARD etp_status etp_run_open_manifest(const char *dir, etp_arena *arena, etp_run *out,
                                                        etp_error *err);

@@ -1,0 +1,105 @@
+# SPDX-License-Identifier: Apache-2.0
+"""A folder above runs stands for the newest of them in every verb that reads runs, and the verb says which it took.
+Sessions are measured with the fake runner, whose durations are exact: the first run says 3×, the later one 6×.
+
+usage: newest.py ETPROF FAKE_RUNNER"""
+import json
+import os
+import pathlib
+import re
+import shutil
+import subprocess
+import sys
+import tempfile
+
+sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1] / "tools"))
+from checks import expect, finish
+
+ETPROF, FAKE = (str(pathlib.Path(p).resolve()) for p in sys.argv[1:3])
+OLD, NEW = "out_m/runs/linux", "out_m/runs/linux.2"
+
+
+def etprof(cwd, *words, env=None):
+    return subprocess.run([ETPROF, *words], cwd=cwd, capture_output=True, text=True, timeout=600, check=False,
+                          env={**os.environ, **(env or {})}, stdin=subprocess.DEVNULL)
+
+
+def model(cwd, factor):
+    (cwd / "m_xnnpack_fp32.pte").write_bytes(b"\x10\0\0\0ET12base sme2 1000000\nbase neon %d000000\n" % factor)
+
+
+def measure(cwd, factor, *more):
+    model(cwd, factor)
+    done = etprof(cwd, "ab", "m_xnnpack_fp32.pte", "--levels", "sme2,neon", "--blocks", "6", "--iterations", "8", "--warmup",
+                  "3", "--seed", "7", "--runner", FAKE, *more)
+    expect(done.returncode == 0, "measuring", done.stderr)
+
+
+def redate(folder, at):
+    path = folder / "manifest.json"
+    path.write_text(re.sub(r'("generated_at": ?")[^"]*', r"\g<1>" + at, path.read_text()))
+
+
+def every_verb(cwd, above, taken, others):
+    """VERB operands → the run that its answer is of must be TAKEN, and stderr names it and the OTHERS."""
+    verbs = [("analyze",), ("report",), ("verify",), ("validate",), ("stats",), ("plan",), ("gate", "speedup >= 1"),
+             ("convert", "--to", "perfetto", "-o", "x.pftrace"), ("pack", "--out", "x.tar.zst"), ("whatif", "drop nothing*"),
+             ("kernels",), ("explain", "F99")]
+    for verb, *more in verbs:
+        at = [above, *more] if verb != "explain" else [*more, above]
+        done = etprof(cwd, verb, *at)
+        said = done.stderr.splitlines()[0] if done.stderr else ""
+        expect(said.startswith(f"run folder {taken} ("), verb, f"says which run: {said!r}, not {taken}")
+        expect(all(f"{x} (" in said for x in others), verb, f"lists {others}: {said!r}")
+    answer = etprof(cwd, "analyze", above, "--format", "json")
+    document = json.loads(answer.stdout)
+    expect(len(document["arms"]) == 2, "analyze", f"{len(document['arms'])} arms are of one session")
+    return document["comparisons"][0]["speedup"]["estimate"]
+
+
+def main(cwd):
+    measure(cwd, 3)
+    time_of_first = json.loads((cwd / OLD / "manifest.json").read_text())["generated_at"]
+    measure(cwd, 6)
+    expect((cwd / NEW).is_dir(), "the second session got a number")
+    for above in ("out_m", "out_m/", "out_m/runs"):
+        is_ = every_verb(cwd, above, NEW, [OLD])
+        expect(abs(is_ - 6) < 0.1, above, f"the answer is of the newest: {is_}")
+    # What counts is when it was measured, not its name or its files' times.
+    redate(cwd / OLD, "2099-01-01T00:00:00Z")
+    is_ = every_verb(cwd, "out_m", OLD, [NEW])
+    expect(abs(is_ - 3) < 0.1, "redated", f"the answer is of the newest: {is_}")
+    redate(cwd / OLD, time_of_first)
+    # A run's own folder is that run; that there is a newer one is said.
+    done = etprof(cwd, "gate", OLD, "speedup >= 5")
+    expect(done.returncode == 1 and f"{NEW} (" in done.stderr and "newer" in done.stderr, "exact path", done.stderr)
+    expect(etprof(cwd, "gate", "out_m", "speedup >= 5").returncode == 0, "gate of the newest")
+    expect("newer" not in etprof(cwd, "verify", NEW).stderr, "nothing is newer than the newest")
+    # compare: each side, an arm of a side; gate --against.
+    done = etprof(cwd, "compare", f"{OLD}:linux_sme2_off", "out_m:linux_sme2_off", "--format", "json")
+    expect(f"run folder {NEW} (" in done.stderr, "compare", done.stderr)  # the fake leaves no dumps to compare
+    done = etprof(cwd, "gate", OLD, "--against", "out_m")
+    expect(f"run folder {NEW} (" in done.stderr, "gate --against", done.stderr)
+    # --resume: of the newest.
+    done = etprof(cwd, "ab", "--resume", "out_m", "--runner", FAKE)
+    expect(done.returncode == 2 and f"{NEW} is finished" in done.stderr, "--resume", done.stderr)
+    # The paths of the documents are fixed: with ETPROF_NEWEST the name is the newest of that name.
+    fixed = {"ETPROF_NEWEST": "1"}
+    answer = json.loads(etprof(cwd, "analyze", OLD, "--format", "json", env=fixed).stdout)
+    expect(abs(answer["comparisons"][0]["speedup"]["estimate"] - 6) < 0.1, "a fixed path", "is of the newest")
+    done = etprof(cwd, "stats", f"{OLD}/samples.csv", env=fixed)
+    expect(f"run folder {NEW} (" in done.stderr and "6.0" in done.stdout, "a file at a fixed path", done.stderr)
+    lost = cwd / OLD / "linux_sme2_on/old.csv"
+    shutil.copy(cwd / OLD / "samples.csv", lost)
+    done = etprof(cwd, "stats", str(lost.relative_to(cwd)), env=fixed)
+    expect(done.returncode == 2 and "older run" in done.stderr, "a file that the newest run has not", done.stderr)
+    lost.unlink()
+    # A manifest that cannot be read is not the newest, and does not hide the others.
+    (cwd / NEW / "manifest.json").write_text('{"schema": "etprof.run/1", ')
+    done = etprof(cwd, "gate", "out_m", "speedup >= 5")
+    expect(done.returncode == 1 and f"run folder {OLD} (" in done.stderr and "unreadable" in done.stderr, "torn", done.stderr)
+
+
+with tempfile.TemporaryDirectory() as tmp:
+    main(pathlib.Path(tmp))
+finish()
