@@ -203,6 +203,8 @@ bool obey(const std::string &line, etprof::Session &session, etprof::Lines &line
         copy(done.cmd, "run");
         done.n = cmd.n;
         failure = session.run(cmd.n, lines);
+        done.hook_calls = session.hook_calls();
+        done.hook_call_ps = session.hook_call_ps();
         break;
     case ETP_WIRE_DUMP:
         copy(done.cmd, "dump");

@@ -15,6 +15,7 @@
 
 #include "counters.h"
 #include "crash.h"
+#include "hook.h"
 #include "process.h"
 #include "sampler.h"
 
@@ -266,6 +267,8 @@ std::optional<Failure> Session::run(uint64_t n, Lines &lines)
         if (error != Error::Ok) {
             break;
         }
+        const bool watched = done_ + i < 2;
+        const uint64_t asked = watched ? etp_hook_asked() : 0;
         const bool counted = !counts.empty() && every > 0 && i % every == every - 1;
         if (counted) { // outside the time
             counters_begin(before);
@@ -279,6 +282,12 @@ std::optional<Failure> Session::run(uint64_t n, Lines &lines)
         if (counted) {
             counters_end(after);
             counts[i] = counters_between(before, after);
+        }
+        // The first execution also asks what is asked once in a process. After the second it is known
+        // how often an execution asks, and the hook is not needed in the way any more.
+        if (watched) {
+            hook_calls_ = etp_hook_asked() - asked;
+            hook_call_ps_ = done_ + i == 1 ? etp_hook_hand_on() : 0;
         }
         shortest_ns_ = shortest_ns_ == 0 || end - start < shortest_ns_ ? end - start : shortest_ns_;
         samples[i++] = {start, end - start};

@@ -46,6 +46,9 @@ public:
     // Threads, program, method, inputs. Fills `out` for the load line.
     std::optional<Failure> load(etp_wire_load &out);
     std::optional<Failure> run(uint64_t n, Lines &lines);
+    // What the hook has to do with an execution; for the done line of run.
+    uint64_t hook_calls() const { return hook_calls_; }
+    uint64_t hook_call_ps() const { return hook_call_ps_; }
     std::optional<Failure> dump(const std::string &path, uint64_t &bytes);
     std::optional<Failure> samples(const std::string &path, uint64_t &count, uint64_t &bytes);
     std::optional<Failure> outputs(const std::string &folder, uint64_t &files, uint64_t &bytes);
@@ -64,6 +67,8 @@ private:
     uint64_t done_ = 0;       // iterations of this launch
     uint64_t shortest_ns_ = 0; // of them, 0 before the first
     bool recorded_ = false;   // something since the last dump
+    uint64_t hook_calls_ = 0;   // of the second execution; 0 none or not counted
+    uint64_t hook_call_ps_ = 0; // each, from the third one on; 0 not measured
 };
 
 // The program's file, looked at before the SDK does: its messages name no file.

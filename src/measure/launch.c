@@ -280,6 +280,8 @@ static bool run_iterations(launch *l, uint64_t n)
                         (unsigned long long)n, l->iterations.n - before);
         }
         l->out->record.peak_rss_bytes = msg.u.done.peak_rss_bytes;
+        l->out->record.hook_cost.calls = msg.u.done.hook_calls;
+        l->out->record.hook_cost.call_ps = msg.u.done.hook_call_ps;
         return true;
     }
 }

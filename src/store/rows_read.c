@@ -225,6 +225,9 @@ static void read_launch(const etp_json_object *o, etp_run *run)
     l.mask_hook = etp_json_get_str(&mask, "hook");
     l.mask_cleared = etp_json_get_str(&mask, "cleared");
     l.mask_caller = etp_json_get_str(&mask, "caller");
+    etp_json_object hook = etp_json_get_object(o, "hook_cost"); // absent in older folders
+    l.hook_cost.calls = etp_json_get_u64(&hook, "calls", INT64_MAX);
+    l.hook_cost.call_ps = etp_json_get_u64(&hook, "call_ps", INT64_MAX);
     etp_json_object counters = etp_json_get_object(o, "counters"); // absent in older folders
     l.cycles = etp_json_get_u64(&counters, "cycles", INT64_MAX);
     l.instructions = etp_json_get_u64(&counters, "instructions", INT64_MAX);

@@ -226,6 +226,13 @@ static void write_launch(etp_sink *sink, const etp_run *run, const etp_run_launc
     etp_json_kv_str(&j, "caller", l->mask_caller);
     etp_json_end(&j);
     etp_json_kv_u64(&j, "hook_calls", l->hook_calls);
+    if (l->hook_cost.call_ps > 0) {
+        etp_json_key(&j, "hook_cost");
+        etp_json_begin_object(&j);
+        etp_json_kv_u64(&j, "calls", l->hook_cost.calls);
+        etp_json_kv_u64(&j, "call_ps", l->hook_cost.call_ps);
+        etp_json_end(&j);
+    }
     etp_json_kv_str(&j, "flags", l->flags);
     if (l->cpus_allowed.len > 0) {
         etp_json_kv_str(&j, "cpus_allowed", l->cpus_allowed);

@@ -184,6 +184,10 @@ static void body(out *o, const etp_wire_msg *m)
         key_u64(o, "n", m->u.done.n);
         key_u64(o, "bytes", m->u.done.bytes);
         key_u64(o, "peak_rss_bytes", m->u.done.peak_rss_bytes);
+        if (m->u.done.hook_call_ps != 0) {
+            key_u64(o, "hook_calls", m->u.done.hook_calls);
+            key_u64(o, "hook_call_ps", m->u.done.hook_call_ps);
+        }
         break;
     case ETP_WIRE_ERROR:
         key_string(o, "type", "error");

@@ -497,7 +497,9 @@ static bool fields_of(in *s, etp_wire_msg *m)
         etp_wire_done *d = &m->u.done;
         const field f[] = {TEXT("cmd", d->cmd, false), NUMBER("n", d->n, true),
                            NUMBER("bytes", d->bytes, false),
-                           NUMBER("peak_rss_bytes", d->peak_rss_bytes, false)};
+                           NUMBER("peak_rss_bytes", d->peak_rss_bytes, false),
+                           NUMBER("hook_calls", d->hook_calls, false),
+                           NUMBER("hook_call_ps", d->hook_call_ps, false)};
         return object(s, f, COUNT(f), 0);
     }
     case ETP_WIRE_ERROR: {

@@ -11,7 +11,7 @@
 //    "cpu":"x86_64:...","flags":"x86_64:...","counters":{"events":"hardware","cache":"cache-misses","why":"","fix":""}}
 //   {"type":"load","ns":1,"rss_bytes":1,"hook_calls":2,"epoch_ns":1,"method":"forward","inputs":1,"outputs":1}
 //   {"type":"iter","i":0,"start_ns":1,"ns":1,"cpu_ns":1,"cycles":1,"instructions":1,"cache_misses":1}
-//   {"type":"done","cmd":"run","n":10,"bytes":0,"peak_rss_bytes":1}
+//   {"type":"done","cmd":"run","n":10,"bytes":0,"peak_rss_bytes":1,"hook_calls":27,"hook_call_ps":400}
 //   {"type":"error","code":"method","message":"..."}
 // lines of `--roofs`, which come between hello and done (best and median 0: checked, not timed):
 //   {"type":"roof","isa":"avx2","what":"fma_f32","unit":"op/s","threads":1,"bytes":0,"best":1,"median":1}
@@ -116,6 +116,8 @@ typedef struct etp_wire_done {
     uint64_t n;                      // * iterations of this run; files of outputs; samples; 1 for dump
     uint64_t bytes;                  // dump, outputs, samples: bytes written
     uint64_t peak_rss_bytes;
+    uint64_t hook_calls;   // run: by SDK libraries during the second execution (the first asks more)
+    uint64_t hook_call_ps; // run: what the hook adds to a call since then, in picoseconds; 0 not measured
 } etp_wire_done;
 
 // Codes: usage mask level file not_pte method input memory load execute io kind, and

@@ -267,6 +267,7 @@ static void run(fake *f, unsigned long long n)
     snprintf(m.u.done.cmd, sizeof m.u.done.cmd, "run");
     m.u.done.n = n;
     m.u.done.peak_rss_bytes = 5000000;
+    m.u.done.hook_calls = 27, m.u.done.hook_call_ps = 400;
     send(&m);
 }
 

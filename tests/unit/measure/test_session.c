@@ -57,6 +57,7 @@ static void a_session_records_what_was_planted(void **state)
         assert_int_equal(run->order.items[2 * b + 1], run->order.items[2 * b + 2]);
     }
     assert_true(run->launches.items[0].hook_calls == 3);
+    assert_true(run->launches.items[0].hook_cost.calls == 27 && run->launches.items[0].hook_cost.call_ps == 400);
     assert_true(run->launches.items[0].load_ns == 7000000);
     assert_true(etp_str_eqz(run->launches.items[0].mask_hook, "getauxval"));
     assert_true(run->selftest_ok);

@@ -150,6 +150,10 @@ static void liberal_where_it_may(void **unused)
     assert_int_equal(msg.u.load.rss_bytes, 0);
     parses("{\"type\":\"done\",\"n\":3}\r\n");
     assert_int_equal(msg.u.done.n, 3);
+    assert_int_equal(msg.u.done.hook_call_ps, 0);
+    parses("{\"type\":\"done\",\"n\":3,\"hook_calls\":27,\"hook_call_ps\":400}");
+    assert_int_equal(msg.u.done.hook_calls, 27);
+    assert_int_equal(msg.u.done.hook_call_ps, 400);
     parses("{\"type\":\"progress\",\"x\":1}");
     assert_int_equal(msg.type, ETP_WIRE_UNKNOWN);
     assert_string_equal(msg.word, "progress");
