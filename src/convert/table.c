@@ -54,6 +54,8 @@ static const etp_column_def k_launches[] = {
     {"fast_cycles", I64, true},
     {"energy_nj", I64, true},
     {"hook_calls", I64, true},
+    {"hook_cost_calls", I64, true},
+    {"hook_cost_call_ps", I64, true},
     {"mask_requested", TEXT, true},
     {"mask_cleared", TEXT, true},
     {"mask_hook", TEXT, true},

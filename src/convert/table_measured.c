@@ -73,6 +73,8 @@ static etp_status next_launch(etp_table_folder *f, etp_batch *b, bool *more, etp
         some(b, counted[i]);
     }
     etp_batch_i64_if(b, l.hook_calls, l.mask_hook.len > 0);
+    etp_batch_i64_if(b, l.hook_cost.calls, l.hook_cost.call_ps > 0);
+    etp_batch_i64_if(b, l.hook_cost.call_ps, l.hook_cost.call_ps > 0);
     etp_batch_text_if(b, l.mask_requested);
     etp_batch_text_if(b, l.mask_cleared);
     etp_batch_text_if(b, l.mask_hook);

@@ -75,6 +75,9 @@ typedef struct etp_ab_arm {
     uint64_t traced_runs;    // executions behind both
     etp_ab_split split;      // where traced_ns went
     int64_t load_ns, first_ns, peak_rss_bytes; // medians over the launches
+    struct { // what hiding features added to an inference: medians over the timed launches; NAN unknown
+        double calls, call_ns, share;
+    } hook;
     etp_proof proof;
     const etp_kernels *kernels; // sampled program counters, NULL without
     const etp_profile *profile; // NULL when the arm has no usable dump
@@ -254,6 +257,7 @@ typedef struct etp_ab_fix {
     X(NO_EXECUTION, "no_execution", "executions with Method::execute in the arm's traces: none")    \
     X(TRACE_UNUSED, "trace_not_used", "a recording of the folder could not be read")                \
     X(PROGRAM_UNUSED, "program_not_used", "events of the recording against the program's instructions") \
+    X(HOOK, "hook_cost", "questions of the SDK in an inference × what the hook adds to each (both by the runner, environment.jsonl) ÷ untraced median, above 0.005") \
     X(SAMPLES_UNUSED, "samples_not_used", "sampled program counters against the runner's libraries")
 
 typedef enum etp_finding_kind {

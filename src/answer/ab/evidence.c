@@ -51,6 +51,7 @@ etp_status etp_ab_prove_arm(etp_ab_session *s, const etp_run *run, uint32_t run_
                             etp_error *err)
 {
     etp_ab_arm *arm = &s->ab.arms[at];
+    ETP_TRY(etp_ab_take_hook(s, run, run_arm, at, err));
     if (arm->level == ETP_LEVEL_NONE) {
         return ETP_OK;
     }
@@ -65,10 +66,11 @@ etp_status etp_ab_prove_arm(etp_ab_session *s, const etp_run *run, uint32_t run_
     }
     if (launch) {
         bool foreign = run->arms.items[run_arm].runner.len > 0;
-        const char *text = foreign ? foreign_mask(s, launch, calls) : etp_arena_printf(
-            &s->arena, "cleared %.*s; an SDK library asked the hook at least %llu times in every launch",
+        const char *cost = etp_ab_hook_words(s, arm);
+        const char *text = foreign ? foreign_mask(s, launch, calls) : cost ? etp_arena_printf(
+            &s->arena, "cleared %.*s; an SDK library asked the hook at least %llu times in every launch%s",
             ETP_STR_ARG(launch->mask_cleared.len ? launch->mask_cleared : ETP_STR("nothing")),
-            (unsigned long long)calls);
+            (unsigned long long)calls, cost) : NULL;
         ETP_TRY(text ? etp_proof_add(&arm->proof, &s->arena,
                                      (etp_proof_line){"mask", text, false, false}, err)
                      : etp_fail_nomem(err, "proof"));

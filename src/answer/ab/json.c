@@ -174,6 +174,7 @@ static void arms(etp_json *j, const etp_ab *ab)
         etp_ns_member(j, "load_ns", a->load_ns);
         etp_ns_member(j, "first_ns", a->first_ns);
         etp_ns_member(j, "peak_rss_bytes", a->peak_rss_bytes);
+        etp_ab_hook_json(a, j);
         ratio_over_blocks(j, "cold", &a->cold, false);
         ratio_over_blocks(j, "observer", &a->observer, false);
         drift(j, &a->drift);

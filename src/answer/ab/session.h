@@ -99,6 +99,11 @@ ETP_NODISCARD etp_status etp_ab_prove_arm(etp_ab_session *s, const etp_run *run,
                                           uint32_t arm, etp_error *err);
 ETP_NODISCARD etp_status etp_ab_prove_by_samples(etp_ab_session *s, const etp_run *run,
                                                  const uint32_t *arm_of, etp_error *err);
+// hook.c: what hiding features adds to an inference; the words end a sentence, NULL on out of memory.
+ETP_NODISCARD etp_status etp_ab_take_hook(etp_ab_session *s, const etp_run *run, uint32_t run_arm, uint32_t at,
+                                          etp_error *err);
+const char *etp_ab_hook_words(etp_ab_session *s, const etp_ab_arm *arm);
+ETP_NODISCARD etp_status etp_ab_hook_findings(etp_ab_session *s, etp_error *err);
 // GIVEN: why the ratios are withheld in any case, NULL.
 void etp_ab_withhold(etp_ab_session *s, bool control_differs, const char *given);
 // hot.c: ETDump latencies and where they went, before comparing; then what takes most of it.

@@ -291,6 +291,7 @@ etp_status etp_ab_judge(etp_ab_session *s, etp_error *err)
             ETP_TRY(flag_findings(s, i, err));
         }
     }
+    ETP_TRY(etp_ab_hook_findings(s, err));
     ETP_TRY(arm_fails_finding(s, err));
     ETP_TRY(note_words(s, err));
     ETP_TRY(lost_words(s, err));

@@ -40,6 +40,7 @@ typedef struct made {
     double drift;                   // of both arms, per block
     double warm;                    // factor of the candidate's first 3 iterations, 0 none
     double ghz[2], busy[2];         // clock and CPUs at work of each arm; clock 0: not counted
+    uint64_t hook_calls, hook_ps;   // questions of an inference, picoseconds added to each; 0: not measured
     double turns;                   // speedup when taking turns ÷ that of launches; 0: not measured
 } made;
 
@@ -194,7 +195,8 @@ static inline void made_block(const made *m, folder *f, etp_run *run, etp_run_wr
         launches[arm] = (etp_run_launch){.arm = (uint32_t)arm, .block = block, .launch = launch, .kind = ETP_LAUNCH_TIMED,
                                          .pid = 1, .start_ns = 1, .wall_ns = 1000000000, .load_ns = 1000,
                                          .wait_ns = m->wait_ns, .migrations = UINT64_MAX,
-                                         .mask_requested = ETP_STR(""), .hook_calls = 1};
+                                         .mask_requested = ETP_STR(""), .hook_calls = 1,
+                                         .hook_cost = {m->hook_calls, m->hook_ps}};
         made_counted(m, arm, &samples[n - MADE_SAMPLES], &launches[arm], &f->arena);
         etp_bytes dump = made_dump(m, arm, block, &f->arena);
         const char *name = etp_run_dump_name(&f->arena, &run->arms.items[arm], block, ".etdump");
