@@ -36,14 +36,14 @@ def ratio(logs):
 
 
 def bare(binary, o, pin):
-    done = subprocess.run([binary, o.model, str(o.warmup), str(o.iterations)], check=True,
+    done = subprocess.run([binary, o.model, "forward", str(o.warmup), str(o.iterations)], check=True,
                           stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, preexec_fn=pin)
     return value(int(x) for x in done.stdout.split())
 
 
 def ours(binary, o, pin, counters=None):
     env = dict(os.environ, ETPROF_COUNTERS=counters) if counters else None
-    done = subprocess.run([binary, "--model", o.model], check=True, preexec_fn=pin, env=env,
+    done = subprocess.run([binary, "--model", o.model, "--inputs", "ones"], check=True, preexec_fn=pin, env=env,
                           input=b"run %d\nrun %d\n" % (o.warmup, o.iterations),
                           stdout=subprocess.PIPE, stderr=subprocess.DEVNULL)
     lines = [json.loads(line) for line in done.stdout.splitlines()]
