@@ -50,7 +50,8 @@ typedef struct path_list {
     size_t n, cap;
 } path_list;
 
-// The places after a named one: PATH, then the cache of the work tree we stand in or were built in.
+// The places after a named one: PATH, then the cache of the work tree we were built in. Nothing below the
+// working directory, which may be anybody's: not its cache, nor what a relative entry of PATH leads to.
 static void list_places(const char *search_path, const char *program, etp_arena *arena,
                         path_list *out)
 {
@@ -58,15 +59,16 @@ static void list_places(const char *search_path, const char *program, etp_arena 
     bool ok = true;
     for (etp_str rest = etp_str_from(search_path); rest.len > 0;) {
         etp_str dir = {rest.ptr, etp_str_find(rest, ETP_STR(":"))};
-        ok = ok &&
-             ETP_PUSH(arena, out, etp_arena_printf(arena, "%.*s/qemu-aarch64", ETP_STR_ARG(dir))) &&
-             ETP_PUSH(arena, out,
-                      etp_arena_printf(arena, "%.*s/qemu-aarch64-static", ETP_STR_ARG(dir)));
+        if (dir.len > 0 && dir.ptr[0] == '/') {
+            ok = ok &&
+                 ETP_PUSH(arena, out, etp_arena_printf(arena, "%.*s/qemu-aarch64", ETP_STR_ARG(dir))) &&
+                 ETP_PUSH(arena, out,
+                          etp_arena_printf(arena, "%.*s/qemu-aarch64-static", ETP_STR_ARG(dir)));
+        }
         size_t step = dir.len < rest.len ? dir.len + 1 : dir.len;
         rest.ptr += step;
         rest.len -= step;
     }
-    ok = ok && ETP_PUSH(arena, out, k_cached);
     const char *exe = program ? etp_os_absolute(program, arena) : NULL;
     etp_str tree = etp_str_from(exe); // <tree>/build/<name>/bin/etprof
     for (int n = 0; n < 4; n++) {

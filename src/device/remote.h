@@ -79,7 +79,8 @@ ETP_NODISCARD etp_status etp_remote_client(const char *const *argv, etp_process_
 etp_str etp_remote_words(etp_str log);
 // Takes "MARKER<status>" and all that follows off LOG; −1 when it is not there.
 int etp_remote_marker(const char *marker, etp_str *log);
-// Path of PROGRAM in SEARCH_PATH, NULL when it is not there.
+// Path of PROGRAM in SEARCH_PATH, NULL when it is not there. Relative entries are passed over: what lies in
+// the working directory runs only when it is named.
 const char *etp_remote_find(const char *program, const char *search_path, etp_arena *arena);
 
 // ---- files (remote_files.c) ----

@@ -68,7 +68,7 @@ const char *etp_remote_find(const char *program, const char *search_path, etp_ar
     for (etp_str rest = etp_str_from(search_path ? search_path : ""); rest.len > 0;) {
         etp_str dir = {rest.ptr, etp_str_find(rest, ETP_STR(":"))};
         const char *path = etp_arena_printf(arena, "%.*s/%s", ETP_STR_ARG(dir), program);
-        if (dir.len > 0 && path && etp_os_is_executable(path)) {
+        if (dir.len > 0 && dir.ptr[0] == '/' && path && etp_os_is_executable(path)) {
             return path;
         }
         size_t step = dir.len < rest.len ? dir.len + 1 : dir.len;

@@ -7,6 +7,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <sys/stat.h>
+#include <unistd.h>
 
 #include <cmocka.h>
 
@@ -174,10 +175,32 @@ static void an_old_or_missing_qemu_is_refused(void **state)
     assert_int_equal(etp_os_mkdirs(ROOT "/p2", NULL), ETP_OK);
     write_script(ROOT "/p1/qemu-aarch64", "#!/bin/sh\necho 'qemu-aarch64 version 8.0.0'\n");
     write_script(ROOT "/p2/qemu-aarch64-static", "#!/bin/sh\necho 'qemu-aarch64 version 11.0.1'\n");
-    assert_int_equal(etp_qemu_find(NULL, ROOT "/p1:" ROOT "/p2", NULL, &s_arena, &path, &err), ETP_OK);
-    assert_string_equal(path, ROOT "/p2/qemu-aarch64-static");
-    assert_int_equal(etp_qemu_find(NULL, ROOT "/p1", NULL, &s_arena, &path, &err), ETP_ENVIRONMENT);
+    const char *root = etp_os_absolute(ROOT, &s_arena);
+    const char *both = etp_arena_printf(&s_arena, "%s/p1:%s/p2", root, root);
+    assert_int_equal(etp_qemu_find(NULL, both, NULL, &s_arena, &path, &err), ETP_OK);
+    assert_string_equal(path, etp_arena_printf(&s_arena, "%s/p2/qemu-aarch64-static", root));
+    both = etp_arena_printf(&s_arena, "%s/p1", root);
+    assert_int_equal(etp_qemu_find(NULL, both, NULL, &s_arena, &path, &err), ETP_ENVIRONMENT);
     assert_non_null(strstr(err.msg, "only 8.0.0"));
+}
+
+static void a_qemu_of_the_working_directory_is_not_started(void **state)
+{
+    (void)state;
+    const char *path;
+    etp_error err;
+    static const char k_answer[] = "#!/bin/sh\n: >started\necho 'qemu-aarch64 version 10.1.0'\n";
+    assert_int_equal(etp_os_mkdirs(ROOT "/here/.cache/qemu/root/usr/bin", NULL), ETP_OK);
+    write_script(ROOT "/here/.cache/qemu/root/usr/bin/qemu-aarch64", k_answer);
+    write_script(ROOT "/here/qemu-aarch64", k_answer);
+    assert_int_equal(chdir(ROOT "/here"), 0);
+    etp_status unasked = etp_qemu_find(NULL, ".::bin:.cache/qemu/root/usr/bin", NULL, &s_arena, &path, &err);
+    bool started = etp_os_is_file("started");
+    etp_status named = etp_qemu_find("./qemu-aarch64", NULL, NULL, &s_arena, &path, &err);
+    assert_int_equal(chdir("../.."), 0);
+    assert_int_equal(unasked, ETP_ENVIRONMENT);
+    assert_false(started);
+    assert_int_equal(named, ETP_OK);
 }
 
 #define TEST(name) cmocka_unit_test_setup_teardown(name, set_up, tear_down)
@@ -189,6 +212,7 @@ int main(void)
         TEST(broken_bundles_are_refused),
         TEST(a_bundle_starts_in_its_folder_with_a_clean_environment),
         TEST(an_old_or_missing_qemu_is_refused),
+        TEST(a_qemu_of_the_working_directory_is_not_started),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
