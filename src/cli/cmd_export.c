@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "cli/command.h"
+#include "device/remote.h"
 #include "os/os.h"
 
 // Folder that holds the Python package: installed beside the program, or in the source tree.
@@ -22,44 +23,53 @@ static const char *package_folder(etp_cli *cli)
     return NULL;
 }
 
-static etp_status become_module(etp_cli *cli, const char *module, int argc, char **argv,
-                                etp_error *err)
+// Isolated (-I) and by absolute paths: Python would otherwise import argparse.py of the working directory.
+static etp_status become_python(etp_cli *cli, const char *verb, int argc, char **argv, etp_error *err)
 {
     const char *folder = package_folder(cli);
     if (!folder) {
         return etp_fail(err, ETP_ENVIRONMENT,
                         "the Python package of etprof is not beside this program; install it with "
-                        "pip and use 'python -m %s'",
-                        module);
+                        "pip and use 'python -m etprof.%s'",
+                        verb);
+    }
+    const char *python = cli->env_python ? cli->env_python : "python3";
+    if (!strchr(python, '/')) {
+        const char *found = etp_remote_find(python, cli->env_path, &cli->arena);
+        if (!found) {
+            return etp_fail(err, ETP_ENVIRONMENT, "no %s in PATH; name one with ETPROF_PYTHON", python);
+        }
+        python = found;
     }
     struct {
         const char **items;
         size_t n, cap;
     } words = {0};
-    const char *path = etp_arena_printf(&cli->arena, "PYTHONPATH=%s", folder);
-    const char *python = cli->env_python ? cli->env_python : "python3";
-    bool ok = path && ETP_PUSH(&cli->arena, &words, python) &&
-              ETP_PUSH(&cli->arena, &words, "-m") && ETP_PUSH(&cli->arena, &words, module);
+    const char *start = etp_arena_printf(&cli->arena, "%s/etprof/start.py", folder);
+    const char *const first[] = {python, "-I", start, verb};
+    bool ok = start != NULL;
+    for (size_t i = 0; ok && i < sizeof first / sizeof *first; i++) {
+        ok = ETP_PUSH(&cli->arena, &words, first[i]);
+    }
     for (int i = 0; ok && i < argc; i++) {
         ok = ETP_PUSH(&cli->arena, &words, argv[i]);
     }
     if (!ok || !ETP_PUSH(&cli->arena, &words, NULL)) {
         return etp_fail_nomem(err, "arguments");
     }
-    const char *const environment[] = {path, NULL};
-    return etp_os_become(words.items, environment, err);
+    return etp_os_become(words.items, NULL, err);
 }
 
 static etp_status run_export(etp_cli *cli, const void *opts, int argc, char **argv, etp_error *err)
 {
     (void)opts;
-    return become_module(cli, "etprof.export", argc, argv, err);
+    return become_python(cli, "export", argc, argv, err);
 }
 
 static etp_status run_models(etp_cli *cli, const void *opts, int argc, char **argv, etp_error *err)
 {
     (void)opts;
-    return become_module(cli, "etprof.models", argc, argv, err);
+    return become_python(cli, "models", argc, argv, err);
 }
 
 const etp_command etp_cmd_export = {
@@ -67,8 +77,8 @@ const etp_command etp_cmd_export = {
     .summary = "from a PyTorch model to a checked .pte (Python; 'etprof export --help')",
     .usage = "MODEL [--dtype fp32|fp16|int8|int8-dynamic|int4] [--outdir DIR]",
     .description = "Writes <model>_<backend>_<precision>.pte, its .etrecord and example inputs, runs it and compares\n"
-                   "with PyTorch. The first use installs PyTorch into .venv after saying how much that is.\n"
-                   "Options are those of the Python package: etprof export --help.",
+                   "with PyTorch. The first use installs PyTorch into an environment of its own after saying how much\n"
+                   "that is. Options are those of the Python package: etprof export --help.",
     .examples = "  etprof export toy_cnn --dtype int8\n"
                 "  etprof export path/to/model.py:Class --dtype fp16",
     .raw_args = true,

@@ -164,7 +164,7 @@ def main(argv) -> int:
         from ..bootstrap import have_packages, run_elsewhere
 
         if options.python or not have_packages():
-            return run_elsewhere("etprof.export", argv, options)
+            return run_elsewhere(argv, options)
         previous = signals()
         answer = keep_stdout_clean()
         from .job import run
