@@ -350,7 +350,11 @@ etp_table *etp_report_table(etp_report *r, const char *id, const char *caption,
     if (!r) {
         return NULL;
     }
-    assert(n_columns > 0 && n_columns <= ETP_TABLE_MAX_COLUMNS);
+    if (n_columns == 0 || n_columns > ETP_TABLE_MAX_COLUMNS) { // writers have room for so many
+        assert(!"a table as wide as its author's input: give it a row for each instead");
+        r->failed = true;
+        return NULL;
+    }
     etp_table *t = ETP_NEW(r->arena, etp_table);
     etp_column *copy = ETP_NEW_ARRAY(r->arena, etp_column, n_columns);
     etp_block *b = add_block(r, ETP_BLOCK_TABLE);

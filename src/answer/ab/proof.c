@@ -4,7 +4,7 @@
 
 #include "answer/ab/report.h"
 
-enum { MAX_ARMS = 6 };
+enum { MAX_ARMS = 6 }; // with more of them each gets a row: tables_long.c
 
 static etp_str base_name(etp_str name)
 {
@@ -89,9 +89,12 @@ static size_t changed_section(const etp_ab *ab, etp_report *r, etp_arena *arena)
 
 static void name_table(const etp_ab *ab, etp_report *r)
 {
-    static const char *const k_words[ETP_ENGAGEMENTS] = {"engaged", "not", NULL, "partly"};
+    if (ab->n_arms > MAX_ARMS) {
+        etp_ab_long_name_table(ab, r);
+        return;
+    }
     etp_column columns[MAX_ARMS + 3] = {{.key = "id", .title = "id"}};
-    size_t arms = ab->n_arms < MAX_ARMS ? ab->n_arms : MAX_ARMS;
+    size_t arms = ab->n_arms;
     for (size_t i = 0; i < arms; i++) {
         const char *name = ab->arms[ab->shown[i]].name;
         columns[1 + i] = (etp_column){.key = name, .title = name, .flags = ETP_COL_CODE};
@@ -106,7 +109,7 @@ static void name_table(const etp_ab *ab, etp_report *r)
             etp_str name = op->names[ab->shown[a]];
             cells[1 + a] = name.len ? etp_cell_str(name) : etp_cell_missing();
         }
-        cells[1 + arms] = etp_cell_z(k_words[op->engaged.state]);
+        cells[1 + arms] = etp_cell_z(etp_ab_engaged_word(op->engaged.state));
         cells[2 + arms] = etp_cell_z(etp_reason_text(op->engaged.reason));
         etp_table_add_row(t, cells, arms + 3);
     }

@@ -75,6 +75,12 @@ void etp_ab_answer_lines(const etp_ab *ab, etp_report *r, etp_arena *arena);
 // The sections on where the time goes, what to do about it, the ledger and the operators.
 void etp_ab_reason_sections(const etp_ab *ab, etp_report *r, etp_arena *arena);
 
+// Tables of so many arms that each gets a row instead of columns.
+void etp_ab_long_category_table(const etp_ab *ab, etp_report *r);
+void etp_ab_long_operator_table(const etp_ab *ab, etp_report *r);
+void etp_ab_long_name_table(const etp_ab *ab, etp_report *r);
+const char *etp_ab_engaged_word(etp_engagement e); // NULL: unknown
+
 // Sections, in sections.c.
 void etp_ab_category_section(const etp_ab *ab, etp_report *r);
 void etp_ab_ledger_section(const etp_ab *ab, etp_report *r);

@@ -4,7 +4,7 @@
 
 #include "answer/ab/report.h"
 
-#define MAX_COLUMNS 24
+#define MAX_COLUMNS 24 // wider ones are written with a row for each arm: tables_long.c
 
 static double known(int64_t ns)
 {
@@ -16,10 +16,10 @@ static etp_cell ns_cell(int64_t ns)
     return ns == ETP_NS_UNKNOWN ? etp_cell_missing() : etp_cell_ns(ns);
 }
 
-static size_t arms_shown(const etp_ab *ab, size_t columns_per_arm, size_t others)
+// Columns for speedups: one for each comparison.
+static size_t speedups_of(const etp_ab *ab)
 {
-    size_t room = (MAX_COLUMNS - others) / columns_per_arm;
-    return ab->n_arms < room ? ab->n_arms : room;
+    return ab->emulated ? 0 : ab->n_comparisons;
 }
 
 // ---- categories ---------------------------------------------------------------------------------
@@ -82,21 +82,25 @@ static void delegation_chart(const etp_ab *ab, etp_report *r)
 
 static void category_table(const etp_ab *ab, etp_report *r)
 {
+    if (ab->n_arms > MAX_COLUMNS || 2 + 2 * ab->n_arms + speedups_of(ab) + 1 > MAX_COLUMNS) {
+        etp_ab_long_category_table(ab, r);
+        return;
+    }
     etp_column columns[MAX_COLUMNS] = {{.key = "category", .title = "category"},
                                        {.key = "five", .title = "group", .flags = ETP_COL_MINOR}};
-    size_t n = 2, arms = arms_shown(ab, 3, 2);
+    size_t n = 2, arms = ab->n_arms;
     for (size_t i = 0; i < arms; i++) {
         const char *name = ab->arms[ab->shown[i]].name;
         columns[n++] = (etp_column){.key = name, .title = name, .kind = ETP_KIND_NS};
         columns[n++] = (etp_column){.key = "share", .title = "share", .kind = ETP_KIND_PERCENT};
     }
-    for (size_t i = 0; i < ab->n_comparisons && n < MAX_COLUMNS && !ab->emulated; i++) {
+    for (size_t i = 0; i < speedups_of(ab); i++) {
         columns[n++] = (etp_column){.key = "speedup",
                                     .title = "speedup",
                                     .kind = ETP_KIND_RATIO,
                                     .flags = ETP_COL_MORE_IS_GOOD};
     }
-    bool limits = n < MAX_COLUMNS && !ab->emulated;
+    bool limits = !ab->emulated;
     uint32_t judged = ab->n_comparisons ? ab->comparisons[0].candidate : ab->baseline;
     if (limits) { // speedup of the whole if the category took no time in the arm that is explained
         columns[n++] = (etp_column){.key = "ceiling", .title = "if it took none", .kind = ETP_KIND_RATIO, .flags = ETP_COL_MINOR};
@@ -112,7 +116,7 @@ static void category_table(const etp_ab *ab, etp_report *r)
             cells[at++] = ns_cell(c->ns[ab->shown[a]]);
             cells[at++] = etp_cell_double(c->share[ab->shown[a]]);
         }
-        for (size_t i = 0; at < n - limits; i++) {
+        for (size_t i = 0; i < speedups_of(ab); i++) {
             cells[at++] = etp_cell_double(c->speedup[i]);
         }
         if (limits) {
@@ -244,7 +248,7 @@ void etp_ab_ledger_section(const etp_ab *ab, etp_report *r)
 
 // ---- operators ----------------------------------------------------------------------------------
 
-static const char *engaged_word(etp_engagement e)
+const char *etp_ab_engaged_word(etp_engagement e)
 {
     static const char *const k_words[ETP_ENGAGEMENTS] = {"engaged", "not", NULL, "partly"};
     return k_words[e];
@@ -286,31 +290,30 @@ static void roofs_note(const etp_ab *ab, etp_report *r, uint32_t candidate)
     }
 }
 
-void etp_ab_operator_section(const etp_ab *ab, etp_report *r)
+static void operator_table(const etp_ab *ab, etp_report *r, uint32_t candidate)
 {
-    if (ab->n_operators == 0) {
+    size_t fixed = ab->roofs ? 6 : 3; // columns behind the arms'
+    if (ab->n_arms > MAX_COLUMNS || 3 + ab->n_arms + speedups_of(ab) + fixed > MAX_COLUMNS) {
+        etp_ab_long_operator_table(ab, r);
         return;
     }
-    etp_report_section(r, 1, "operators", "Operators");
     etp_column columns[MAX_COLUMNS] = {
         {.key = "id", .title = "id", .flags = ETP_COL_MINOR},
         {.key = "label", .title = "operator", .flags = ETP_COL_CODE},
         {.key = "category", .title = "category", .flags = ETP_COL_MINOR},
     };
-    size_t fixed = ab->roofs ? 6 : 3; // columns behind the arms'
-    size_t n = 3, arms = arms_shown(ab, 1, 3 + fixed + ab->n_comparisons);
+    size_t n = 3, arms = ab->n_arms;
     for (size_t i = 0; i < arms; i++) {
         const char *name = ab->arms[ab->shown[i]].name;
         columns[n++] = (etp_column){
             .key = name, .title = name, .kind = ETP_KIND_NS, .flags = i == 0 ? ETP_COL_BAR : 0};
     }
-    for (size_t i = 0; i < ab->n_comparisons && n + fixed < MAX_COLUMNS && !ab->emulated; i++) {
+    for (size_t i = 0; i < speedups_of(ab); i++) {
         columns[n++] = (etp_column){.key = "speedup",
                                     .title = "speedup",
                                     .kind = ETP_KIND_RATIO,
                                     .flags = ETP_COL_MORE_IS_GOOD};
     }
-    size_t speedups = n;
     if (ab->roofs) {
         columns[n++] = (etp_column){.key = "t_roof_ns", .title = "roof", .kind = ETP_KIND_NS, .flags = ETP_COL_MINOR,
                                     .help = "least time that its work can take on this device"};
@@ -324,8 +327,6 @@ void etp_ab_operator_section(const etp_ab *ab, etp_report *r)
     columns[n++] = (etp_column){.key = "reason", .title = "why", .flags = ETP_COL_MINOR};
     etp_table *t = etp_report_table(r, ETP_AB_TABLE_OPERATORS, NULL, columns, n);
     etp_table_limit(t, 15);
-    uint32_t candidate = ab->n_comparisons ? ab->comparisons[0].candidate : ab->baseline;
-    size_t short_ones = 0;
     for (size_t i = 0; i < ab->n_operators; i++) {
         const etp_ab_operator *op = &ab->operators[ab->by_time[i]];
         etp_cell cells[MAX_COLUMNS] = {etp_cell_z(op->id), etp_cell_z(op->label),
@@ -334,20 +335,35 @@ void etp_ab_operator_section(const etp_ab *ab, etp_report *r)
         for (size_t a = 0; a < arms; a++) {
             cells[at++] = ns_cell(op->ns[ab->shown[a]]);
         }
-        for (size_t c = 0; at < speedups; c++) {
+        for (size_t c = 0; c < speedups_of(ab); c++) {
             cells[at++] = etp_cell_double(op->speedup[c]);
         }
-        if (op->roofs) {
+        if (ab->roofs && op->roofs) {
             const etp_roof_place *p = &op->roofs[candidate];
-            cells[at++] = p->verdict == ETP_ROOF_UNKNOWN ? etp_cell_missing() : etp_cell_ns(llround(p->roof_ns));
-            cells[at++] = etp_cell_double(p->efficiency);
-            cells[at++] = etp_cell_z(etp_roof_verdict_name(p->verdict));
+            cells[at] = p->verdict == ETP_ROOF_UNKNOWN ? etp_cell_missing() : etp_cell_ns(llround(p->roof_ns));
+            cells[at + 1] = etp_cell_double(p->efficiency);
+            cells[at + 2] = etp_cell_z(etp_roof_verdict_name(p->verdict));
         }
-        etp_cell engaged = etp_cell_z(engaged_word(op->engaged.state));
+        at += ab->roofs ? 3 : 0;
+        etp_cell engaged = etp_cell_z(etp_ab_engaged_word(op->engaged.state));
         cells[at++] = op->engaged.state == ETP_ENGAGED ? etp_cell_judged(engaged, ETP_GOOD) : engaged;
         cells[at++] = op->names[candidate].len ? etp_cell_str(op->names[candidate]) : etp_cell_missing();
         cells[at++] = etp_cell_z(etp_reason_text(op->engaged.reason));
         etp_table_add_row(t, cells, n);
+    }
+}
+
+void etp_ab_operator_section(const etp_ab *ab, etp_report *r)
+{
+    if (ab->n_operators == 0) {
+        return;
+    }
+    etp_report_section(r, 1, "operators", "Operators");
+    uint32_t candidate = ab->n_comparisons ? ab->comparisons[0].candidate : ab->baseline;
+    operator_table(ab, r, candidate);
+    size_t short_ones = 0;
+    for (size_t i = 0; i < ab->n_operators; i++) {
+        const etp_ab_operator *op = &ab->operators[i];
         short_ones += op->delegated && op->ns[ab->baseline] < ETP_AB_LEAST_NS && op->ns[candidate] < ETP_AB_LEAST_NS;
     }
     if (short_ones > 0 && ab->n_comparisons > 0 && !ab->emulated) {
@@ -401,12 +417,13 @@ void etp_ab_blocks_section(const etp_ab *ab, etp_report *r)
         return;
     }
     etp_chart *c = etp_report_chart(r, ETP_CHART_BLOCKS, "blocks", "Every launch", ETP_KIND_NS);
-    etp_chart_describe(c, "One dot per launch: its median after warm-up. Launches of one block ran "
-                          "right after each other and are joined.");
-    etp_chart_axes(c, "block", "latency");
     enum { MAX_SERIES = 16 };
     double values[MAX_SERIES];
     size_t arms = ab->n_arms < MAX_SERIES ? ab->n_arms : MAX_SERIES;
+    etp_chart_describe(c, "One dot per launch: its median after warm-up. Launches of one block ran "
+                          "right after each other and are joined.%s",
+                       arms < ab->n_arms ? " The first sixteen arms are shown." : "");
+    etp_chart_axes(c, "block", "latency");
     for (size_t i = 0; i < arms; i++) {
         etp_chart_series(c, ab->arms[ab->shown[i]].name);
     }

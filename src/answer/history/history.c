@@ -14,7 +14,7 @@
 
 #define DEPTH_MAX 4
 #define RUNS_MAX 10000
-#define SERIES_MAX 1000
+#define SERIES_MAX 5000 // each arm of a session is one or two
 
 enum { PROGRAM, RUNNER, EXECUTORCH, ETPROF, CPU, N_ATTRIBUTES };
 static const char *const k_attributes[] = {"program", "runner", "executorch", "etprof", "cpu"};

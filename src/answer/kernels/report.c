@@ -4,27 +4,55 @@
 
 #include <math.h>
 
-enum { MAX_ARMS = 6, TOP = 12 };
+enum { MAX_ARMS = 6, TOP = 12 }; // with more arms than MAX_ARMS each gets a row instead of a column
 
 static double share(uint64_t part, uint64_t whole)
 {
     return whole ? (double)part / (double)whole : (double)NAN;
 }
 
-// The sampled arms, at most MAX_ARMS of them.
-static size_t choose(const etp_kernels_answer *answer, const etp_kernels_of_arm *out[MAX_ARMS])
+typedef struct sampled_arms {
+    const etp_kernels_of_arm **items;
+    size_t n, cap;
+} sampled_arms;
+
+static sampled_arms choose(const etp_kernels_answer *answer, etp_arena *arena)
 {
-    size_t n = 0;
-    for (size_t i = 0; i < answer->n_arms && n < MAX_ARMS; i++) {
-        if (answer->arms[i].sampled) {
-            out[n++] = &answer->arms[i];
+    sampled_arms out = {0};
+    for (size_t i = 0; i < answer->n_arms; i++) {
+        const etp_kernels_of_arm *arm = &answer->arms[i];
+        if (arm->sampled && !ETP_PUSH(arena, &out, arm)) {
+            break; // the report's own arena is the same: it fails, too
         }
     }
-    return n;
+    return out;
+}
+
+static void long_isa_table(etp_report *r, const etp_kernels_of_arm *const *arms, size_t n)
+{
+    static const etp_column k_columns[] = {
+        {.key = "isa", .title = "instruction set"},
+        {.key = "arm", .title = "arm", .flags = ETP_COL_CODE},
+        {.key = "share", .title = "share", .kind = ETP_KIND_PERCENT},
+    };
+    etp_table *t = etp_report_table(r, "isa", NULL, k_columns, 3);
+    for (int c = ETP_CODES; c-- > 0;) {
+        for (size_t a = 0; a < n; a++) {
+            const etp_kernels *k = &arms[a]->kernels;
+            if (k->of[c]) {
+                ETP_ROW(t, etp_cell_z(etp_code_title((etp_code)c)), etp_cell_z(arms[a]->name),
+                        etp_cell_double(share(k->of[c], k->samples)));
+            }
+        }
+    }
 }
 
 static void isa_table(etp_report *r, const etp_kernels_of_arm *const *arms, size_t n)
 {
+    if (n > MAX_ARMS) {
+        long_isa_table(r, arms, n);
+        return;
+    }
     etp_column columns[MAX_ARMS + 1] = {{.key = "isa", .title = "instruction set"}};
     for (size_t a = 0; a < n; a++) {
         columns[1 + a] = (etp_column){.key = arms[a]->name, .title = arms[a]->name, .kind = ETP_KIND_PERCENT};
@@ -115,8 +143,9 @@ static void operator_tables(etp_report *r, const etp_kernels_of_arm *const *arms
 
 const etp_report *etp_kernels_report(const etp_kernels_answer *answer, etp_arena *arena)
 {
-    const etp_kernels_of_arm *arms[MAX_ARMS];
-    size_t n = choose(answer, arms);
+    const sampled_arms chosen = choose(answer, arena);
+    const etp_kernels_of_arm *const *arms = chosen.items;
+    const size_t n = chosen.n;
     etp_report *r = etp_report_create(arena, answer->title);
     etp_report_subtitle(r, "kernels that ran, by sampled program counters");
     etp_report_section(r, 1, "isa-section", "Share of time per instruction set");
@@ -168,44 +197,88 @@ static bool is_gemm(const etp_kernels *k, const etp_kernel *f)
     return false;
 }
 
-const etp_report *etp_kernels_view(const etp_kernels_answer *answer, bool gemm, etp_arena *arena)
+// A function of the arm A that no earlier arm has shown, and that the view is about.
+static bool is_new(const etp_kernels_of_arm *const *arms, size_t a, const etp_kernel *f, bool gemm)
 {
-    const etp_kernels_of_arm *arms[MAX_ARMS];
-    size_t n = choose(answer, arms);
+    bool said = gemm && !is_gemm(&arms[a]->kernels, f);
+    for (size_t b = 0; b < a && !said; b++) {
+        said = find(&arms[b]->kernels, f) != NULL;
+    }
+    return !said;
+}
+
+static etp_cell presence(const etp_kernels *k, const etp_kernel *in, etp_arena *arena)
+{
+    return etp_cell_z(in ? etp_arena_printf(arena, "✅ Present (%.1f %%)", 100 * share(in->samples, k->samples)) : "❌ Absent");
+}
+
+static const char *delegation(const etp_kernel *f)
+{
+    return f->evidence ? "XNNPACK Delegated" : "outside XNNPACK";
+}
+
+static void long_view_table(etp_report *r, const etp_kernels_of_arm *const *arms, size_t n, bool gemm, etp_arena *arena)
+{
+    static const etp_column k_columns[] = {
+        {.key = "kernel", .title = "Kernel Name", .flags = ETP_COL_CODE},
+        {.key = "arm", .title = "arm", .flags = ETP_COL_CODE},
+        {.key = "presence", .title = "Presence"},
+        {.key = "architecture", .title = "Architecture"},
+        {.key = "delegation", .title = "Delegation"},
+    };
+    etp_table *t = etp_report_table(r, "view", NULL, k_columns, 5);
+    for (size_t a = 0; a < n; a++) {
+        const etp_kernels *k = &arms[a]->kernels;
+        for (size_t i = 0; i < k->n_kernels; i++) {
+            const etp_kernel *f = &k->kernels[i];
+            for (size_t b = 0; b < n && is_new(arms, a, f, gemm); b++) {
+                ETP_ROW(t, etp_cell_z(etp_kernel_title(f, arena)), etp_cell_z(arms[b]->name),
+                        presence(&arms[b]->kernels, find(&arms[b]->kernels, f), arena), etp_cell_z(etp_code_title(f->code)),
+                        etp_cell_z(delegation(f)));
+            }
+        }
+    }
+}
+
+static void view_table(etp_report *r, const etp_kernels_of_arm *const *arms, size_t n, bool gemm, etp_arena *arena)
+{
+    if (n > MAX_ARMS) {
+        long_view_table(r, arms, n, gemm, arena);
+        return;
+    }
     etp_column columns[MAX_ARMS + 3] = {{.key = "kernel", .title = "Kernel Name", .flags = ETP_COL_CODE}};
     for (size_t a = 0; a < n; a++) {
         columns[1 + a] = (etp_column){.key = arms[a]->name, .title = arms[a]->name};
     }
     columns[1 + n] = (etp_column){.key = "architecture", .title = "Architecture"};
     columns[2 + n] = (etp_column){.key = "delegation", .title = "Delegation"};
-    etp_report *r = etp_report_create(arena, answer->title);
-    etp_report_subtitle(r, gemm ? "GEMM/IGEMM kernel view" : "kernel view");
-    etp_report_section(r, 1, "view", "Kernels seen running");
-    etp_report_text(r, "Present means that program counters were sampled there, with the share of the arm's "
-                       "samples; absent that none was in the whole sampled launch.");
     etp_table *t = etp_report_table(r, "view", NULL, columns, n + 3);
     for (size_t a = 0; a < n; a++) {
         const etp_kernels *k = &arms[a]->kernels;
         for (size_t i = 0; i < k->n_kernels; i++) {
             const etp_kernel *f = &k->kernels[i];
-            bool said = gemm && !is_gemm(k, f);
-            for (size_t b = 0; b < a; b++) {
-                said = said || find(&arms[b]->kernels, f);
-            }
-            if (said) {
+            if (!is_new(arms, a, f, gemm)) {
                 continue;
             }
             etp_cell cells[MAX_ARMS + 3] = {etp_cell_z(etp_kernel_title(f, arena))};
             for (size_t b = 0; b < n; b++) {
-                const etp_kernel *in = find(&arms[b]->kernels, f);
-                cells[1 + b] = etp_cell_z(in ? etp_arena_printf(arena, "✅ Present (%.1f %%)",
-                                                                100 * share(in->samples, arms[b]->kernels.samples))
-                                             : "❌ Absent");
+                cells[1 + b] = presence(&arms[b]->kernels, find(&arms[b]->kernels, f), arena);
             }
             cells[1 + n] = etp_cell_z(etp_code_title(f->code));
-            cells[2 + n] = etp_cell_z(f->evidence ? "XNNPACK Delegated" : "outside XNNPACK");
+            cells[2 + n] = etp_cell_z(delegation(f));
             etp_table_add_row(t, cells, n + 3);
         }
     }
+}
+
+const etp_report *etp_kernels_view(const etp_kernels_answer *answer, bool gemm, etp_arena *arena)
+{
+    const sampled_arms chosen = choose(answer, arena);
+    etp_report *r = etp_report_create(arena, answer->title);
+    etp_report_subtitle(r, gemm ? "GEMM/IGEMM kernel view" : "kernel view");
+    etp_report_section(r, 1, "view", "Kernels seen running");
+    etp_report_text(r, "Present means that program counters were sampled there, with the share of the arm's "
+                       "samples; absent that none was in the whole sampled launch.");
+    view_table(r, chosen.items, chosen.n, gemm, arena);
     return r;
 }

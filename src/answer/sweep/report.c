@@ -282,6 +282,30 @@ static const char *knee_word(const etp_sweep *s, const etp_knee *k, etp_arena *a
     return etp_arena_printf(arena, "%u to %u", (unsigned)s->threads[k->from], (unsigned)s->threads[k->to]);
 }
 
+// A row for each thread count instead of a column.
+static void long_thread_map(const etp_sweep *s, etp_report *r, etp_arena *arena)
+{
+    static const etp_column k_columns[] = {
+        {.key = "model", .title = "model", .flags = ETP_COL_CODE},
+        {.key = "level", .title = "level"},
+        {.key = "threads", .title = "threads", .kind = ETP_KIND_INT},
+        {.key = "speedup", .title = "speedup", .kind = ETP_KIND_RATIO},
+        {.key = "knee", .title = "knee"},
+    };
+    const etp_factorial *g = &s->grid;
+    etp_table *t = etp_report_table(r, "threads", NULL, k_columns, 5);
+    etp_table_limit(t, 0);
+    for (size_t i = 0; i < s->result.n_knees; i++) {
+        const etp_knee *k = &s->result.knees[i];
+        for (uint32_t x = 0; x < g->n[2]; x++) {
+            const uint32_t at[ETP_FACTORS] = {k->model, k->level, x};
+            double v = s->result.cells[etp_cell_of(g, at)].relative.estimate;
+            ETP_ROW(t, etp_cell_z(s->models[k->model].name), etp_cell_z(s->levels[k->level]), etp_cell_u64(s->threads[x]),
+                    etp_cell_double(v), etp_cell_z(isfinite(v) ? knee_word(s, k, arena) : NULL));
+        }
+    }
+}
+
 static void thread_map(const etp_sweep *s, etp_report *r, etp_arena *arena)
 {
     const etp_factorial *g = &s->grid;
@@ -292,10 +316,14 @@ static void thread_map(const etp_sweep *s, etp_report *r, etp_arena *arena)
     etp_report_text(r, "Speedup over %s with %s of the same model. The knee is the thread count beyond which no "
                        "measured count is %g %% faster, by its 95 %% interval.",
                     s->levels[g->reference[1]], thread_words(s, g->reference[2], arena), 100 * g->knee);
+    if (g->n[2] + 3 > ETP_TABLE_MAX_COLUMNS) {
+        long_thread_map(s, r, arena);
+        return;
+    }
     etp_column columns[ETP_TABLE_MAX_COLUMNS] = {
         {.key = "model", .title = "model", .flags = ETP_COL_CODE}, {.key = "level", .title = "level"}};
     size_t n = 2;
-    for (uint32_t t = 0; t < g->n[2] && n + 1 < ETP_TABLE_MAX_COLUMNS; t++) {
+    for (uint32_t t = 0; t < g->n[2]; t++) {
         const char *title = thread_words(s, t, arena);
         columns[n++] = (etp_column){.key = title, .title = title, .kind = ETP_KIND_RATIO};
     }

@@ -1,0 +1,113 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Sessions with 1 to 1,024 arms, and dumps by the hundred, through every verb that reads them and every format: nothing
+crashes, and no arm is left out of a table without a word.
+
+usage: many_arms.py ETPROF FAKE_RUNNER [ARMS,ARMS,…]"""
+import json
+import pathlib
+import shutil
+import subprocess
+import sys
+import tempfile
+
+sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1] / "tools"))
+import run_folders
+from checks import expect, finish
+
+ETPROF, FAKE = (str(pathlib.Path(p).resolve()) for p in sys.argv[1:3])
+COUNTS = [int(n) for n in (sys.argv[3] if len(sys.argv) > 3 else "1,2,16,17,64,65,1024").split(",")]
+FORMATS = ("text", "json", "html", "md", "csv")
+ROOFS = run_folders.DATA / "roofs"
+
+
+def call(directory, *args, codes=(0, 1, 3)):
+    done = subprocess.run([ETPROF, *map(str, args)], cwd=directory, capture_output=True, text=True, timeout=600, check=False)
+    expect(done.returncode in codes, *args, f"exit {done.returncode}: {done.stderr[-600:]}")
+    return done
+
+
+def told(done, arms, what):
+    text = done.stdout
+    missing = [a for a in arms if a not in text]
+    expect(not missing, what, f"{len(missing)} of {len(arms)} arms are not there: {missing[:3]}")
+
+
+def folder(directory, n):
+    run_folders.make(directory / "run", n, dumps=n <= 65)
+    arms = [f"arm{k}" for k in range(n)]
+    forms = FORMATS if n <= 65 else ("text", "json", "csv")
+    for form in forms:
+        codes = (0, 1, 3) if form != "csv" or n <= 65 else (2,)  # without dumps there is no table of operators
+        done = call(directory, "analyze", "run", "--full", "--format", form, codes=codes)
+        told(done, arms if form != "csv" or n <= 65 else [], f"analyze of {n} arms as {form}")
+    call(directory, "report", "run", "--format", "text")
+    for verb in ("verify", "validate", "stats", "plan", "kernels", "gate", "history"):
+        extra = ["noise_floor<=1"] if verb == "gate" else []
+        call(directory, verb, "run", *extra, codes=(0, 1, 2, 3))
+    call(directory, "whatif", "run", "drop X", codes=(0, 1, 2, 3, 4))
+    call(directory, "explain", "F1", "run", codes=(0, 1, 2, 3))
+    for to in ("parquet", "perfetto", "speedscope", "flame", "folded", "chrome", "inspector"):
+        call(directory, "convert", "run", "--to", to, "-o", f"out-{to}", codes=(0, 2, 3, 4))
+    call(directory, "pack", "run")
+
+
+def table_has(directory, n):
+    """Where the operators' times are written every arm has one."""
+    done = call(directory, "analyze", "run", "--format", "csv")
+    found = {f"arm{k}" for k in range(n) if f"arm{k}" in done.stdout.replace("\n", ",").split(",")}
+    expect(len(found) == n, f"operators of {n} arms as CSV", f"{n - len(found)} arms are missing")
+
+
+def dumps(directory, n):
+    names = []
+    for k in range(n):
+        names.append(f"d{k}.etdump")
+        shutil.copy(run_folders.DATA / "mixed_xnnpack_fp32.etdump", directory / names[-1])
+    for form in FORMATS if n <= 65 else ("text", "json"):
+        done = call(directory, "analyze", *names, "--full", "--format", form, codes=(0, 1, 2, 3) if n > 512 else (0, 1, 3))
+        if done.returncode == 2:
+            expect("at most" in done.stderr or "more than" in done.stderr, "too many dumps", done.stderr)
+        else:
+            told(done, [f"d{k}" for k in range(n)], f"analyze of {n} dumps as {form}")
+
+
+def with_roofs(directory, n):
+    run_folders.make(directory / "run", n, dumps=n <= 65)
+    document = ROOFS / "round.json"
+    shutil.copy(document, directory / "run" / "roofs.json")
+    for form in FORMATS:
+        call(directory, "analyze", "run", "--full", "--format", form)
+
+
+def session(directory, n):
+    """As it was found: 4 levels and 5 thread counts are 20 arms."""
+    (directory / "model.pte").write_bytes(b"\x10\0\0\0ET12base sme2 1000000\nbase neon 3000000\n")
+    threads = ",".join(str(t) for t in range(1, n // 2 + 1))
+    call(directory, "ab", "model.pte", "--levels", "sme2,neon", "--threads", threads, "--blocks", "2", "--iterations", "3",
+         "--warmup", "1", "--out", "run", "--runner", FAKE, "--quiet")
+    for verb in ("analyze", "report", "verify", "validate"):
+        call(directory, verb, "run")
+    call(directory, "sweep", "--models", "model.pte", "--levels", "sme2,neon", "--threads", threads, "--blocks", "2",
+         "--iterations", "3", "--warmup", "1", "--out", "sweep", "--runner", FAKE, "--quiet")
+    for form in FORMATS[:-1]:  # without traces there is no table of operators
+        call(directory, "analyze", "sweep", "--format", form)
+
+
+def main():
+    for n in COUNTS:
+        for part in (folder, dumps):
+            with tempfile.TemporaryDirectory() as tmp:
+                part(pathlib.Path(tmp), n)
+                if part is folder and n <= 65:
+                    table_has(pathlib.Path(tmp), n)
+    for n in (c for c in COUNTS if c in (16, 17)):
+        with tempfile.TemporaryDirectory() as tmp:
+            with_roofs(pathlib.Path(tmp), n)
+    for n in (20, 64):
+        if len(sys.argv) <= 3:
+            with tempfile.TemporaryDirectory() as tmp:
+                session(pathlib.Path(tmp), n)
+    finish()
+
+
+main()
