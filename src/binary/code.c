@@ -1,10 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 // Instruction sets by encodings: names, and x86-64. There the length of an instruction is the hard
-// part: capstone knows it for the old encodings; VEX and EVEX are regular, and newer than some
-// capstones.
+// part (x86_reader.c).
 #include "binary/code.h"
 
-#include <capstone.h>
+#include "binary/x86_reader.h"
 
 static const struct {
     const char *name, *title;
@@ -116,88 +115,22 @@ etp_code etp_code_of_x86(const uint8_t *bytes, size_t len)
     return is_sse(p[1]) ? ETP_CODE_SSE : ETP_CODE_SCALAR;
 }
 
-// Length of a VEX or EVEX instruction: prefix and opcode, ModRM with what it asks for, one immediate
-// byte in map 3 and for a few opcodes of map 1. 0: neither, or cut off.
-static size_t vector_length(const uint8_t *p, size_t len)
-{
-    if (len < 6 && (len == 0 || p[0] == 0x62)) {
-        return 0;
-    }
-    size_t head; // bytes before ModRM
-    unsigned map;
-    switch (p[0]) {
-    case 0x62:
-        head = 5;
-        map = p[1] & 7;
-        break;
-    case 0xc4:
-        head = 4;
-        map = len > 1 ? p[1] & 31 : 0;
-        break;
-    case 0xc5:
-        head = 3;
-        map = 1;
-        break;
-    default:
-        return 0;
-    }
-    if (len < head) {
-        return 0;
-    }
-    unsigned opcode = p[head - 1];
-    if (p[0] != 0x62 && map == 1 && opcode == 0x77) { // VZEROUPPER has no ModRM
-        return head;
-    }
-    if (len < head + 2 && (len < head + 1 || (p[head] >> 6 != 3 && (p[head] & 7) == 4))) {
-        return 0;
-    }
-    unsigned mod = p[head] >> 6, rm = p[head] & 7;
-    size_t n = head + 1;
-    if (mod != 3 && rm == 4) {
-        n += mod == 0 && (p[n] & 7) == 5 ? 5 : 1;
-    } else if (mod == 0 && rm == 5) {
-        n += 4;
-    }
-    n += mod == 1 ? 1 : mod == 2 ? 4 : 0;
-    bool immediate = map == 3 || (map == 1 && ((opcode >= 0x70 && opcode <= 0x73) || opcode == 0xc2 ||
-                                               (opcode >= 0xc4 && opcode <= 0xc6)));
-    n += immediate;
-    return n <= len ? n : 0;
-}
-
 static etp_status count_x86(etp_bytes code, etp_code_count *out, etp_error *err)
 {
-    csh handle;
-    if (cs_open(CS_ARCH_X86, CS_MODE_64, &handle) != CS_ERR_OK) {
-        return etp_fail(err, ETP_ENVIRONMENT, "capstone has no x86 support");
-    }
-    cs_insn *insn = cs_malloc(handle);
-    if (!insn) {
-        cs_close(&handle);
-        return etp_fail_nomem(err, "disassembler");
-    }
-    const uint8_t *at = code.ptr;
-    size_t left = code.len;
-    while (left > 0) {
-        size_t n = vector_length(at, left);
+    etp_x86_reader reader;
+    ETP_TRY(etp_x86_reader_open(&reader, err));
+    size_t at = 0;
+    while (at < code.len) {
+        size_t n = etp_x86_length(&reader, code.ptr + at, code.len - at);
         if (n == 0) {
-            const uint8_t *next = at;
-            size_t rest = left;
-            uint64_t address = 0;
-            if (at[0] == 0x62 || at[0] == 0xc4 || at[0] == 0xc5 ||
-                !cs_disasm_iter(handle, &next, &rest, &address, insn)) {
-                break;
-            }
-            n = left - rest;
+            break;
         }
-        out->of[etp_code_of_x86(at, n)]++;
+        out->of[etp_code_of_x86(code.ptr + at, n)]++;
         out->instructions++;
         at += n;
-        left -= n;
     }
-    out->whole = left == 0;
-    cs_free(insn, 1);
-    cs_close(&handle);
+    out->whole = at == code.len;
+    etp_x86_reader_close(&reader);
     return ETP_OK;
 }
 

@@ -6,15 +6,18 @@
 #define SEGMENT_BYTES 56
 #define SECTION_BYTES 64
 #define SYMBOL_BYTES 24
+#define RELOCATION_BYTES 24
 #define MAX_SECTIONS 65535
 
 enum { PT_LOAD = 1, PT_NOTE = 4, PF_X = 1 };
+enum { SHT_PROGBITS = 1, SHT_RELA = 4, SHF_EXECINSTR = 4 };
+enum { R_X86_64_RELATIVE = 8, R_AARCH64_RELATIVE = 1027 };
 enum { SHT_SYMTAB = 2, SHT_DYNSYM = 11, SHT_NOBITS = 8 };
 enum { STT_FUNC = 2, STT_GNU_IFUNC = 10, NT_GNU_BUILD_ID = 3 };
 
 typedef struct section {
     uint32_t name, type, link;
-    uint64_t address;
+    uint64_t address, flags;
     etp_bytes bytes; // empty when it has none in the file
 } section;
 
@@ -78,7 +81,8 @@ static bool read_section(const etp_image *elf, etp_bytes table, size_t i, sectio
 {
     const uint8_t *p = table.ptr + i * SECTION_BYTES;
     *out = (section){.name = etp_load_u32(p), .type = etp_load_u32(p + 4),
-                     .link = etp_load_u32(p + 40), .address = etp_load_u64(p + 16)};
+                     .link = etp_load_u32(p + 40), .address = etp_load_u64(p + 16),
+                     .flags = etp_load_u64(p + 8)};
     if (out->type != SHT_NOBITS) {
         out->bytes = etp_image_part(elf->file, etp_load_u64(p + 24), etp_load_u64(p + 32));
     }
@@ -107,6 +111,28 @@ static etp_status read_symbols(etp_image *elf, etp_bytes table, etp_bytes names,
     return ETP_OK;
 }
 
+// Pointers that move with the file.
+static etp_status read_pointers(etp_image *elf, etp_bytes table, etp_arena *arena, etp_error *err)
+{
+    uint32_t wanted = elf->machine == ETP_MACHINE_X86_64 ? R_X86_64_RELATIVE : R_AARCH64_RELATIVE;
+    for (size_t at = 0; at + RELOCATION_BYTES <= table.len && elf->pointers.n < ETP_IMAGE_SYMBOLS; at += RELOCATION_BYTES) {
+        uint64_t address = etp_load_u64(table.ptr + at + 16);
+        bool relative = etp_load_u32(table.ptr + at + 8) == wanted;
+        if (relative && !ETP_PUSH(arena, &elf->pointers, address)) {
+            return etp_fail_nomem(err, "relocations");
+        }
+    }
+    return ETP_OK;
+}
+
+// Sections of functions: what the linker adds for its own calls is none.
+static bool is_code(const section *s, etp_str name)
+{
+    bool stubs = etp_str_starts(name, ETP_STR(".plt")) || etp_str_eqz(name, ".init") || etp_str_eqz(name, ".fini");
+    return s->type == SHT_PROGBITS && (s->flags & SHF_EXECINSTR) && !stubs &&
+           s->bytes.len <= UINT64_MAX - s->address;
+}
+
 static etp_status read_sections(etp_image *elf, etp_arena *arena, etp_error *err)
 {
     const uint8_t *head = elf->file.ptr;
@@ -126,10 +152,18 @@ static etp_status read_sections(etp_image *elf, etp_arena *arena, etp_error *err
         if (!read_section(elf, table, i, &s)) {
             continue;
         }
+        etp_str name = etp_image_name_at(names.bytes, s.name);
+        etp_range code = {s.address, s.address + s.bytes.len};
+        if (is_code(&s, name) && !ETP_PUSH(arena, &elf->code, code)) {
+            return etp_fail_nomem(err, "sections");
+        }
+        if (s.type == SHT_RELA) {
+            ETP_TRY(read_pointers(elf, s.bytes, arena, err));
+        }
         if ((s.type == SHT_SYMTAB || s.type == SHT_DYNSYM) && s.link < count &&
             read_section(elf, table, s.link, &texts)) {
             ETP_TRY(read_symbols(elf, s.bytes, texts.bytes, arena, err));
-        } else if (etp_str_eqz(etp_image_name_at(names.bytes, s.name), ".eh_frame") &&
+        } else if (etp_str_eqz(name, ".eh_frame") &&
                    !etp_unwind_read(s.bytes, s.address, arena, &elf->ranges)) {
             return etp_fail_nomem(err, "unwind table");
         }

@@ -103,6 +103,9 @@ etp_status etp_image_open(etp_bytes whole, etp_arena *arena, etp_image **out, et
     if (labels && !etp_image_join_labels(image, arena)) {
         return etp_fail_nomem(err, "functions");
     }
+    if (elf && !etp_image_fill_gaps(image, arena)) {
+        return etp_fail_nomem(err, "functions");
+    }
     *out = image;
     return ETP_OK;
 }

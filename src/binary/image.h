@@ -20,7 +20,8 @@ typedef enum etp_bounds { // who says where a function begins and ends
     ETP_BOUNDS_NONE,
     ETP_BOUNDS_SYMBOL,
     ETP_BOUNDS_UNWIND, // the table that exceptions use; there also in stripped files
-    ETP_BOUNDS_STARTS  // Mach-O: the linker's list of where functions begin, each up to the next
+    ETP_BOUNDS_STARTS, // Mach-O: the linker's list of where functions begin, each up to the next
+    ETP_BOUNDS_FLOW    // no table: the code itself, by where control can go
 } etp_bounds;
 
 typedef struct etp_function {
@@ -46,8 +47,8 @@ ETP_API etp_str etp_image_build_id(const etp_image *image); // hexadecimal (Mach
 // Bytes of the section of that name (".comment", "__eh_frame"), empty when there is none.
 ETP_API etp_bytes etp_image_section(const etp_image *image, const char *name);
 ETP_API size_t etp_image_symbol_count(const etp_image *image); // functions with a name
-ETP_API size_t etp_image_range_count(const etp_image *image);  // functions in the table beside the symbols
-// The I-th of them by address, with its name where a symbol begins there.
+ETP_API size_t etp_image_range_count(const etp_image *image);  // functions in the table beside the symbols, and those of the gaps
+// The I-th of them, with its name where a symbol begins there; those of the gaps come last, both by address.
 ETP_API etp_function etp_image_range_at(const etp_image *image, size_t i);
 // The I-th function with a name, by address; one without a size has the bounds of the table beside the symbols.
 ETP_API etp_function etp_image_symbol_at(const etp_image *image, size_t i);

@@ -31,7 +31,7 @@ size_t etp_image_symbol_count(const etp_image *image)
 
 size_t etp_image_range_count(const etp_image *image)
 {
-    return image->ranges.n;
+    return image->ranges.n + image->flows.n;
 }
 
 // First symbol of the last group that begins at or before ADDRESS, or NULL.
@@ -57,18 +57,42 @@ static const etp_image_symbol *symbol_before(const etp_image *image, uint64_t ad
     return &image->symbols.items[first];
 }
 
-static const etp_range *range_of(const etp_image *image, uint64_t address)
+bool etp_image_has_symbol(const etp_image *image, uint64_t start)
 {
-    size_t lo = 0, hi = image->ranges.n;
+    const etp_image_symbol *s = symbol_before(image, start);
+    return s && s->start == start;
+}
+
+static const etp_range *range_of(const etp_ranges *ranges, uint64_t address)
+{
+    size_t lo = 0, hi = ranges->n;
     while (lo < hi) {
         size_t mid = lo + (hi - lo) / 2;
-        if (image->ranges.items[mid].start <= address) {
+        if (ranges->items[mid].start <= address) {
             lo = mid + 1;
         } else {
             hi = mid;
         }
     }
-    return lo > 0 && address < image->ranges.items[lo - 1].end ? &image->ranges.items[lo - 1] : NULL;
+    return lo > 0 && address < ranges->items[lo - 1].end ? &ranges->items[lo - 1] : NULL;
+}
+
+// The range as a function, with the name of a symbol that begins there.
+static etp_function of_range(const etp_image *image, const etp_range *r, etp_bounds bounds)
+{
+    const etp_image_symbol *s = symbol_before(image, r->start);
+    return (etp_function){r->start, r->end, s && s->start == r->start ? s->name : (etp_str){0}, bounds};
+}
+
+// The range that covers ADDRESS, of a table or of a gap.
+static bool range_around(const etp_image *image, uint64_t address, etp_function *out)
+{
+    const etp_range *r = range_of(&image->ranges, address);
+    const etp_range *gap = r ? NULL : range_of(&image->flows, address);
+    if (r || gap) {
+        *out = r ? of_range(image, r, image->range_bounds) : of_range(image, gap, ETP_BOUNDS_FLOW);
+    }
+    return r || gap;
 }
 
 bool etp_image_function(const etp_image *image, uint64_t address, etp_function *out)
@@ -79,16 +103,7 @@ bool etp_image_function(const etp_image *image, uint64_t address, etp_function *
         *out = (etp_function){s->start, s->end, s->name, ETP_BOUNDS_SYMBOL};
         return true;
     }
-    const etp_range *r = range_of(image, address);
-    if (!r) {
-        return false;
-    }
-    *out = (etp_function){r->start, r->end, {0}, image->range_bounds};
-    s = symbol_before(image, r->start);
-    if (s && s->start == r->start) {
-        out->symbol = s->name;
-    }
-    return true;
+    return range_around(image, address, out);
 }
 
 bool etp_image_code(const etp_image *image, uint64_t start, uint64_t end, etp_bytes *out)
@@ -107,21 +122,18 @@ bool etp_image_code(const etp_image *image, uint64_t start, uint64_t end, etp_by
 
 etp_function etp_image_range_at(const etp_image *image, size_t i)
 {
-    const etp_range *r = &image->ranges.items[i];
-    etp_function f = {r->start, r->end, {0}, image->range_bounds};
-    const etp_image_symbol *s = symbol_before(image, r->start);
-    f.symbol = s && s->start == r->start ? s->name : f.symbol;
-    return f;
+    size_t n = image->ranges.n;
+    return i < n ? of_range(image, &image->ranges.items[i], image->range_bounds)
+                 : of_range(image, &image->flows.items[i - n], ETP_BOUNDS_FLOW);
 }
 
 etp_function etp_image_symbol_at(const etp_image *image, size_t i)
 {
     const etp_image_symbol *s = &image->symbols.items[i];
-    etp_function f = {s->start, s->end, s->name, ETP_BOUNDS_SYMBOL};
-    const etp_range *r = s->end == s->start ? range_of(image, s->start) : NULL;
-    if (r) {
-        f.end = r->end;
-        f.bounds = image->range_bounds;
+    etp_function f = {s->start, s->end, s->name, ETP_BOUNDS_SYMBOL}, around;
+    if (s->end == s->start && range_around(image, s->start, &around)) {
+        f.end = around.end;
+        f.bounds = around.bounds;
     }
     return f;
 }

@@ -5,6 +5,7 @@
 
 #include "binary/image.h"
 #include "binary/unwind.h"
+#include "binary/x86_reader.h"
 
 #define ETP_IMAGE_SEGMENTS 256
 #define ETP_IMAGE_SYMBOLS ((uint64_t)1 << 23)
@@ -19,6 +20,11 @@ typedef struct etp_image_symbol {
     etp_str name;
 } etp_image_symbol;
 
+typedef struct etp_addresses {
+    uint64_t *items;
+    size_t n, cap;
+} etp_addresses;
+
 struct etp_image {
     etp_bytes file; // of a universal file the part that is read
     etp_image_format format;
@@ -32,6 +38,9 @@ struct etp_image {
     } symbols;
     etp_ranges ranges; // by start
     etp_bounds range_bounds;
+    etp_ranges code;  // sections of code; empty where the file has no table of sections
+    etp_addresses pointers; // that the loader puts into tables, whatever they point to
+    etp_ranges flows; // what gaps.c found between all others, by start
 };
 
 // A part of the file that tables speak of; empty when it does not lie inside.
@@ -42,6 +51,13 @@ ETP_NODISCARD etp_status etp_image_set_id(etp_image *image, etp_bytes id, etp_ar
 
 // Ranges and symbols must be sorted. False on out of memory.
 bool etp_image_join_labels(etp_image *image, etp_arena *arena);
+// Addresses outside known functions that code and tables of the file name, sorted; READER is for x86-64.
+// False on out of memory.
+bool etp_image_references(const etp_image *image, etp_x86_reader *reader, etp_arena *arena,
+                          etp_addresses *out);
+// Functions between the sorted ranges and symbols, into `flows`. False on out of memory.
+bool etp_image_fill_gaps(etp_image *image, etp_arena *arena);
+bool etp_image_has_symbol(const etp_image *image, uint64_t start); // that begins there
 
 ETP_NODISCARD etp_status etp_elf_read(etp_image *image, etp_arena *arena, etp_error *err);
 etp_bytes etp_elf_section(const etp_image *image, const char *name);

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Mach-O linkers list the labels of hand-written assembly among the functions. A64 code tells them apart:
 // no function runs on into the next one or branches into it on a condition.
+#include "binary/flow.h"
 #include "binary/image_parts.h"
 
 typedef struct joiner {
@@ -16,33 +17,11 @@ static bool has_name(const etp_image *image, uint64_t start)
     return etp_image_function(image, start, &f) && f.start == start && f.symbol.len > 0;
 }
 
-static bool is_nop(uint32_t w)
+// Control does not reach what follows; a call that ends a function does not return.
+static bool leaves(etp_flow_kind kind)
 {
-    return w == 0xd503201fu;
-}
-
-// Control does not reach the instruction behind W; a call that ends a function does not return.
-static bool leaves(uint32_t w)
-{
-    return (w & 0x7c000000u) == 0x14000000u ||  // b, bl
-           (w & 0xfe000000u) == 0xd6000000u ||  // br, blr, ret and their kin
-           (w & 0xffe0001fu) == 0xd4200000u ||  // brk
-           w >> 16 == 0;                        // udf
-}
-
-static int64_t sign_extend(uint32_t v, unsigned bits)
-{
-    uint32_t sign = (uint32_t)1 << (bits - 1);
-    return (int64_t)(v & (sign - 1)) - (int64_t)(v & sign);
-}
-
-// Distance in bytes that a conditional branch goes, 0 for other instructions.
-static int64_t condition(uint32_t w)
-{
-    if ((w & 0xff000000u) == 0x54000000u || (w & 0x7e000000u) == 0x34000000u) { // b.cond, cbz, cbnz
-        return 4 * sign_extend(w >> 5 & 0x7ffffu, 19);
-    }
-    return (w & 0x7e000000u) == 0x36000000u ? 4 * sign_extend(w >> 5 & 0x3fffu, 14) : 0; // tbz, tbnz
+    return kind == ETP_FLOW_CALL || kind == ETP_FLOW_JUMP || kind == ETP_FLOW_INDIRECT ||
+           kind == ETP_FLOW_AWAY;
 }
 
 static size_t range_around(const joiner *j, uint64_t address)
@@ -79,15 +58,14 @@ static void look_at(joiner *j, size_t at)
     if (!etp_image_code(j->image, r->start, r->end, &code)) {
         return;
     }
-    uint32_t last = 0; // that does something
+    etp_flow_kind last = ETP_FLOW_NEXT; // that does something
     for (size_t i = 0; i + 4 <= code.len; i += 4) {
-        uint32_t w = etp_load_u32(code.ptr + i);
-        int64_t distance = condition(w);
-        last = is_nop(w) ? last : w;
-        if (distance == 0) {
+        etp_flow f = etp_flow_a64(etp_load_u32(code.ptr + i));
+        last = f.kind == ETP_FLOW_PADDING ? last : f.kind;
+        if (f.kind != ETP_FLOW_BRANCH) {
             continue;
         }
-        size_t to = range_around(j, r->start + i + (uint64_t)distance);
+        size_t to = range_around(j, r->start + i + (uint64_t)f.distance);
         if (to < j->n && to != at) {
             join(j, to < at ? to : at, to < at ? at : to);
         }

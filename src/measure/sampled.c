@@ -311,7 +311,8 @@ static etp_status collect_parts(keeper *k, etp_error *err)
 
 static const char *bounds_name(etp_bounds bounds)
 {
-    return bounds == ETP_BOUNDS_SYMBOL ? "symbol" : bounds == ETP_BOUNDS_UNWIND ? "unwind" : bounds == ETP_BOUNDS_STARTS ? "starts" : "none";
+    static const char *const k_names[] = {"none", "symbol", "unwind", "starts", "flow"};
+    return k_names[bounds];
 }
 
 static void write_code(const keeper *k, etp_sink *sink)
