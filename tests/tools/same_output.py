@@ -154,7 +154,8 @@ def main():
     with tempfile.TemporaryDirectory() as scratch:
         scratch = pathlib.Path(scratch)
         session = scratch / "session"
-        subprocess.run([old_build / "bin/etprof", "ab", TREE / "tests/data/linear_xnnpack_fp32.pte", "--levels", "sme2,neon",
+        model = shutil.copy(TREE / "tests/data/linear_xnnpack_fp32.pte", scratch)  # the fake runner writes beside it
+        subprocess.run([old_build / "bin/etprof", "ab", model, "--levels", "sme2,neon",
                         "--runner", old_build / "bin/fake_runner", "--blocks", "6", "--iterations", "8", "--warmup", "2",
                         "--seed", "1", "--out", session], capture_output=True, check=False, stdin=subprocess.DEVNULL, cwd=scratch)
         files = sorted({p for place in places for p in place.rglob("*") if p.is_file() and not (p.parent / "manifest.json").exists()
