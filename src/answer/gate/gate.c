@@ -160,7 +160,7 @@ static etp_status add_figure(etp_gate *g, const rule *r, const char *of, double 
         c.found = etp_arena_printf(g->arena, "%s (%s)", c.found, why_unknown);
     }
     if (c.state == ETP_GATE_UNKNOWN) {
-        c.fix = why_unknown ? "see the report for what withholds it"
+        c.fix = why_unknown ? "measure more blocks; the report says what else withholds it"
                 : isfinite(v) ? "the interval reaches across the limit: measure more blocks (etprof plan says how many)"
                               : "the folder does not hold this figure; measure it again with this version";
     } else if (c.state == ETP_GATE_NO) {
@@ -186,6 +186,21 @@ static etp_status no_such(const rule *r, const etp_ab *ab, etp_error *err)
                     ETP_STR_ARG(r->subject), names);
 }
 
+// Why the answer itself says less of this comparison than its interval; NULL: it does not. A rule must not pass on that.
+static const char *unsettled(const etp_ab_comparison *c, etp_arena *arena)
+{
+    if (c->withheld) {
+        return etp_arena_printf(arena, "withheld: %s", c->withheld);
+    }
+    bool paired = c->launches[0] == 0;
+    size_t n = paired ? c->blocks : c->launches[0] < c->launches[1] ? c->launches[0] : c->launches[1];
+    if (n < ETP_MIN_BLOCKS) {
+        return etp_arena_printf(arena, "%zu of at least %d %s", n, ETP_MIN_BLOCKS, paired ? "blocks" : "launches on each side");
+    }
+    bool apart = log(c->lo) > log1p(c->margin) || log(c->hi) < -log1p(c->margin);
+    return apart && strcmp(c->verdict, "unknown") == 0 ? "the interval and the second test do not agree" : NULL;
+}
+
 static etp_status check_comparisons(etp_gate *g, const etp_ab *ab, const rule *r, etp_error *err)
 {
     size_t before = g->checks.n;
@@ -199,8 +214,7 @@ static etp_status check_comparisons(etp_gate *g, const etp_ab *ab, const rule *r
             double noise = expm1(etp_interval_reach(&c->control));
             ETP_TRY(add_figure(g, r, name, noise, noise, noise, NULL, err));
         } else {
-            const char *why = c->withheld ? etp_arena_printf(g->arena, "withheld: %s", c->withheld) : NULL;
-            ETP_TRY(add_figure(g, r, name, c->estimate, c->lo, c->hi, why, err));
+            ETP_TRY(add_figure(g, r, name, c->estimate, c->lo, c->hi, unsettled(c, g->arena), err));
         }
     }
     return g->checks.n > before ? ETP_OK : no_such(r, ab, err);

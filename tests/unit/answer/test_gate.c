@@ -181,6 +181,25 @@ static void unsound_measurements_fail(void **state)
     assert_int_equal(ask(f, NULL, NULL), ETP_GATE_UNKNOWN);
 }
 
+// What the answer calls unknown passes no rule, however far from the limit the interval lies.
+static void no_rule_passes_on_less_than_the_answer_says(void **state)
+{
+    fixture *f = *state;
+    f->comparison.blocks = 3;
+    f->comparison.verdict = "unknown";
+    assert_int_equal(ask(f, "speedup >= 1.3", NULL), ETP_GATE_UNKNOWN);
+    f->comparison.blocks = ETP_MIN_BLOCKS;
+    assert_int_equal(ask(f, "speedup >= 1.3", NULL), ETP_GATE_UNKNOWN); // sign-flip p above 0.05
+    f->comparison.verdict = "faster";
+    assert_int_equal(ask(f, "speedup >= 1.3", NULL), ETP_GATE_YES);
+    f->comparison.verdict = "unknown"; // neither faster nor the same, and clear of the limit
+    f->comparison.lo = 0.98;
+    f->comparison.hi = 1.04;
+    assert_int_equal(ask(f, "speedup >= 0.95", NULL), ETP_GATE_YES);
+    f->comparison.launches[0] = f->comparison.launches[1] = 5; // two sessions, too few launches
+    assert_int_equal(ask(f, "speedup >= 0.95", NULL), ETP_GATE_UNKNOWN);
+}
+
 static void without_rules_nothing_may_be_slower(void **state)
 {
     fixture *f = *state;
@@ -252,6 +271,7 @@ int main(void)
         cmocka_unit_test_setup_teardown(every_metric_has_its_rule, set_up, tear_down),
         cmocka_unit_test_setup_teardown(nonsense_is_refused, set_up, tear_down),
         cmocka_unit_test_setup_teardown(unsound_measurements_fail, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(no_rule_passes_on_less_than_the_answer_says, set_up, tear_down),
         cmocka_unit_test_setup_teardown(without_rules_nothing_may_be_slower, set_up, tear_down),
         cmocka_unit_test_setup_teardown(grades_have_an_order, set_up, tear_down),
         cmocka_unit_test_setup_teardown(earlier_measurements_are_held_against, set_up, tear_down),
