@@ -3,6 +3,7 @@
 translated, then etprof takes the place of this process. Nothing is computed here."""
 import argparse
 import itertools
+import json
 import os
 import pathlib
 import platform
@@ -103,15 +104,44 @@ def program_of(record, strict):
     return []
 
 
+def host():
+    return "mac" if platform.system() == "Darwin" else "linux"
+
+
+def folder_here(path):
+    """The documents are written on a Mac. Elsewhere a run that was never made there is this machine's own."""
+    own = re.sub(r"/runs/mac(?=/|$)", f"/runs/{host()}", path)
+    if own != path and not os.path.exists(path) and os.path.isdir(own):
+        say(f"{path} is not there, and this is {platform.system()}: {own} is read")
+        return own
+    return path
+
+
 FLAG, NEEDED, TEXT = {"action": "store_true"}, {"required": True}, {}
 
 
-def pipeline(wanted, device=()):
+def twin_here(config):
+    """Of a config for a Mac the one that is the same for this machine, if there is one."""
+    path = pathlib.Path(config)
+    twin = path.with_name(re.sub(r"^mac(?=[_.])", host(), path.name))
+    return twin if twin.name != path.name and twin.is_file() else None
+
+
+def pipeline(wanted):
+    """A Mac's is this machine, Android's is adb, unless the config has a device of its own. `etprof run` refuses
+    a config whose names are of another platform."""
     o = options(("--config", NEEDED), ("--only", {"nargs": "+", "default": []}), ("--analysis-only", FLAG),
                 ("--verbose", FLAG), ("--remote-device", TEXT))
-    if wanted == "mac" and platform.system() != "Darwin":
-        say(f"this is {platform.system()}, not macOS: the local device is measured")
-    words = ["run", o.config, *device]
+    try:
+        named = "device" in json.loads(pathlib.Path(o.config).read_text())
+    except (OSError, ValueError, TypeError):
+        named = False  # etprof says what is wrong with it
+    if wanted == "mac" != host() and twin_here(o.config):
+        say(f"this is {platform.system()}, not macOS: {twin_here(o.config)} is the same config for this machine")
+    words = ["run", o.config]
+    if o.remote_device:
+        words += ["--remote-device", o.remote_device]
+    elif not named and not o.analysis_only:
+        words += ["--device", {"mac": "local", "android": "adb"}[wanted]]
     words += [w for name in o.only for w in ("--only", name)]
-    words += ["--analysis-only"] * o.analysis_only + ["--full"] * o.verbose
-    become(*words, *(["--remote-device", o.remote_device] if o.remote_device else []))
+    become(*words, *["--analysis-only"] * o.analysis_only, *["--full"] * o.verbose)

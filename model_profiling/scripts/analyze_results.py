@@ -4,10 +4,11 @@ import pathlib
 import sys
 
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1]))
-from seed_entry import FLAG, NEEDED, become, options  # noqa: E402
+from seed_entry import FLAG, NEEDED, become, folder_here, options  # noqa: E402
 
 o = options(("--run-dir", NEEDED), ("--quiet", FLAG))
+folder = folder_here(o.run_dir)
 quiet = ["--quiet"] * o.quiet
-if (pathlib.Path(o.run_dir) / "samples.csv").is_file():
-    become("report", o.run_dir, *quiet)
-become("analyze", o.run_dir, "--out", o.run_dir, *quiet)
+if (pathlib.Path(folder) / "samples.csv").is_file():
+    become("report", folder, *quiet)
+become("analyze", folder, "--out", folder, *quiet)

@@ -4,7 +4,8 @@ import pathlib
 import sys
 
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1]))
-from seed_entry import NEEDED, become, options  # noqa: E402
+from seed_entry import NEEDED, become, folder_here, options  # noqa: E402
 
 o = options(("--results", NEEDED))
-become("validate", o.results)
+folder = folder_here(o.results)
+become("validate", folder)

@@ -6,6 +6,7 @@
 
 #include "cli/measure.h"
 #include "cli/run_config.h"
+#include "cli/run_platform.h"
 #include "cli/session_options.h"
 #include "cli/show_ab.h"
 #include "os/os.h"
@@ -51,6 +52,7 @@ typedef struct plan { // what of the config is carried out
     const char *levels[64];
     const char *runners[64]; // executor_runners that the config names, one per arm
     size_t n_runners;
+    etp_platform_claim claim; // what names say about where this is measured
 } plan;
 
 static void say(const plan *p, const char *topic, const char *text)
@@ -217,6 +219,7 @@ static etp_status settle(void *ctx, const etp_device *device, const etp_device_c
                          etp_session_options *options, etp_error *err)
 {
     plan *p = ctx;
+    ETP_TRY(etp_platform_check(&p->claim, device->info.spec, device->info.platform, err));
     for (size_t i = 0; i < p->n_arms; i++) {
         const etp_config_experiment *e = p->arms[i];
         etp_level level = e->role == ETP_ROLE_OFF ? etp_isa_plain(&cpu->cpu) : etp_isa_best(&cpu->cpu);
@@ -329,6 +332,25 @@ static void set_counts(const run_options *o, const plan *p, etp_session_options 
     }
 }
 
+// What was named, else what the names need. This machine's platform is known before anything else is looked at.
+static etp_status choose_device(plan *p, const char **device, etp_error *err)
+{
+    ETP_TRY(etp_platform_of_config(p->config, *device, p->arms, p->n_arms, &p->claim, err));
+    if (!*device) {
+        *device = etp_platform_device(&p->claim);
+        const char *text = *device ? etp_arena_printf(&p->cli->arena, "%s, because %s \"%s\" names %s", *device,
+                                                      p->claim.what, p->claim.name, p->claim.platform)
+                                   : NULL;
+        if (text) {
+            say(p, "device", text);
+        }
+    }
+    etp_os_facts facts;
+    etp_os_facts_read(&facts);
+    bool local = !*device || strcmp(*device, "local") == 0;
+    return local ? etp_platform_check(&p->claim, *device, facts.platform, err) : ETP_OK;
+}
+
 static etp_status measure(etp_cli *cli, const run_options *o, plan *p, const char **out_dir,
                           etp_error *err)
 {
@@ -341,6 +363,7 @@ static etp_status measure(etp_cli *cli, const run_options *o, plan *p, const cha
     if (o->remote_device) {
         request.device = etp_arena_printf(&cli->arena, "adb:%s", o->remote_device);
     }
+    ETP_TRY(choose_device(p, &request.device, err));
     const char *model = NULL;
     ETP_TRY(find_model(p, &model, &request.dir, err));
     ETP_TRY(choose_runner(o, p, &request.runner, err));
@@ -398,6 +421,29 @@ static etp_status measured_before(plan *p, const char **out, etp_error *err)
 
 // ---- --init ----
 
+// Names that are true on this machine: SME2 is in them where it has SME2. Of another platform nothing is known yet;
+// there the names mean "the best level" and "plain SIMD", and the report says what ran.
+static etp_status name_experiments(const etp_os_facts *facts, etp_config_new *c, etp_error *err)
+{
+    c->words[0] = "sme2_on";
+    c->words[1] = "sme2_off";
+    if (strcmp(facts->platform, c->platform) != 0) {
+        c->device = strcmp(c->platform, "android") == 0 ? "adb" : NULL;
+        return ETP_OK;
+    }
+    etp_isa_cpu cpu;
+    etp_isa_cpu_detect(&cpu);
+    etp_level best = etp_isa_best(&cpu), plain = etp_isa_plain(&cpu);
+    if (best == ETP_LEVEL_NONE || plain == ETP_LEVEL_NONE) {
+        return etp_fail(err, ETP_ENVIRONMENT, "this CPU has one level only: nothing to compare with ('etprof levels')");
+    }
+    if (best != ETP_LEVEL_SME2) {
+        c->words[0] = etp_level_get(best)->name;
+        c->words[1] = etp_level_get(plain)->name;
+    }
+    return ETP_OK;
+}
+
 static etp_status init(etp_cli *cli, const run_options *o, int argc, char **argv, etp_error *err)
 {
     static const char *const k_platforms[] = {"mac", "android", "linux", NULL};
@@ -424,7 +470,9 @@ static etp_status init(etp_cli *cli, const run_options *o, int argc, char **argv
     if (!path || !root) {
         return etp_fail_nomem(err, "the config");
     }
-    ETP_TRY(etp_config_write_new(path, o->init, root, platform, &cli->arena, err));
+    etp_config_new c = {.model = o->init, .output_root = root, .platform = platform};
+    ETP_TRY(name_experiments(&facts, &c, err));
+    ETP_TRY(etp_config_write_new(path, &c, &cli->arena, err));
     printf("%s\n", path);
     return ETP_OK;
 }

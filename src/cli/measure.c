@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "answer/roofs.h"
+#include "cli/run_platform.h"
 #include "device/clusters.h"
 #include "device/prepare.h"
 #include "measure/foreign.h"
@@ -87,6 +88,8 @@ static etp_status folder(etp_cli *cli, const etp_measure_request *request, const
     if (!wanted) {
         return etp_fail_nomem(err, "run folder");
     }
+    etp_platform_claim claim = {etp_platform_of_folder(wanted), "the run folder", wanted};
+    ETP_TRY(etp_platform_check(&claim, request->device, platform, err));
     ETP_TRY(etp_run_claim(wanted, request->exact, &cli->arena, out_dir, err));
     if (!cli->quiet) {
         fprintf(stderr, "run folder %s%s\n", *out_dir,

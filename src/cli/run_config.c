@@ -587,25 +587,23 @@ etp_status etp_config_read(const char *path, etp_arena *arena, etp_config *out, 
 
 // ---- a new one ----
 
-typedef struct new_config {
-    const char *model, *output_root, *platform;
-} new_config;
-
 static etp_status fill_new(void *ctx, etp_sink *sink, etp_error *err)
 {
     (void)err;
-    const new_config *c = ctx;
-    static const char *const k_sides[] = {"on", "off"};
+    const etp_config_new *c = ctx;
     etp_json j;
     etp_json_init(&j, sink, true);
     etp_json_begin_object(&j);
     etp_json_kv_z(&j, "model", c->model);
     etp_json_kv_z(&j, "output_root", c->output_root);
+    if (c->device) {
+        etp_json_kv_z(&j, "device", c->device);
+    }
     etp_json_key(&j, "experiments");
     etp_json_begin_array(&j);
     for (int i = 0; i < 2; i++) {
         char name[64];
-        snprintf(name, sizeof name, "%s_sme2_%s", c->platform, k_sides[i]);
+        snprintf(name, sizeof name, "%s_%s", c->platform, c->words[i]);
         etp_json_begin_object(&j);
         etp_json_kv_z(&j, "name", name);
         etp_json_kv_z(&j, "mode", "timing");
@@ -622,10 +620,10 @@ static etp_status fill_new(void *ctx, etp_sink *sink, etp_error *err)
     return ETP_OK;
 }
 
-etp_status etp_config_write_new(const char *path, const char *model, const char *output_root,
-                                const char *platform, etp_arena *arena, etp_error *err)
+etp_status etp_config_write_new(const char *path, const etp_config_new *what, etp_arena *arena,
+                                etp_error *err)
 {
-    new_config c = {model, output_root, platform};
+    etp_config_new c = *what; // the writer's context is not const
     if (!etp_os_is_file(path) && !etp_os_is_dir(path)) {
         return etp_os_replace_by(path, fill_new, &c, err);
     }

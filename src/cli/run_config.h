@@ -56,9 +56,13 @@ typedef struct etp_config { // texts live in the arena
 // unknown or contradictory keys, wrong types, placeholders that were left in.
 ETP_NODISCARD etp_status etp_config_read(const char *path, etp_arena *arena, etp_config *out,
                                          etp_error *err);
-// The text of a new config for MODEL with the experiments <platform>_sme2_on and _off.
-ETP_NODISCARD etp_status etp_config_write_new(const char *path, const char *model,
-                                              const char *output_root, const char *platform,
-                                              etp_arena *arena, etp_error *err);
+typedef struct etp_config_new {
+    const char *model, *output_root, *platform;
+    const char *device;   // NULL: this machine
+    const char *words[2]; // what the experiments are called after the platform: "sme2_on", "sme2_off"
+} etp_config_new;
+// Writes a new config; the same once more is no error.
+ETP_NODISCARD etp_status etp_config_write_new(const char *path, const etp_config_new *what, etp_arena *arena,
+                                              etp_error *err);
 
 #endif

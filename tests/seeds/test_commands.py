@@ -17,7 +17,8 @@ from checks import expect, finish
 ROOT = pathlib.Path(__file__).resolve().parents[2]
 ETPROF = str(pathlib.Path(sys.argv[1]).resolve())
 MODEL = "toy_cnn_xnnpack_fp16.pte"
-OUT = "model_profiling/out_toy_cnn/runs/mac"
+HOST = "mac" if sys.platform == "darwin" else "linux"  # a config's platform is that of this machine or refused
+OUT = f"model_profiling/out_toy_cnn/runs/{HOST}"
 
 
 def sh(cwd, line, code=0, err=()):
@@ -32,7 +33,7 @@ def sh(cwd, line, code=0, err=()):
 
 
 def timelines(cwd):
-    return [str(p) for x in ("off", "on") for p in (cwd / OUT).glob(f"mac_sme2_{x}/*_all_runs_timeline.csv")]
+    return [str(p) for x in ("off", "on") for p in (cwd / OUT).glob(f"{HOST}_sme2_{x}/*_all_runs_timeline.csv")]
 
 
 def d2_labels_follow_the_files(cwd):
@@ -68,7 +69,7 @@ def tools(cwd):
     expect("SME2-On" in view and "neonsme2" in view and "dwconv" not in view, f"view: {view[:400]}")
     sh(cwd, f"{tool}xnntrace_to_kernels.py --out x.csv", code=2, err=["--xnntrace"])
     sh(cwd, f"{tool}generate_kernel_view.py --sme2-on {log}", code=2, err=["--sme2-off"])
-    dump = f"{OUT}/mac_sme2_on/*_t1.etdump"
+    dump = f"{OUT}/{HOST}_sme2_on/*_t1.etdump"
     sh(cwd, f"{tool}etdump_to_csv.py --etdump {dump} --out-dir rows --json --run-index 3 --model-id own")
     names = {p.name.split("_t1_")[-1] for p in (cwd / "rows").iterdir() if "_t1_" in p.name}
     for name in ("exec_run3_timeline.csv", "exec_run3_timeline.json", "exec_all_runs_timeline.json", "exec_ops_stats.json"):
@@ -96,31 +97,33 @@ def main(cwd):
         print("skipped:", probe.stderr.strip())
         return 77
     pipeline = "python3 model_profiling/scripts/mac_pipeline.py --config model_profiling/configs/examples/"
-    here = [] if sys.platform == "darwin" else ["not macOS: the local device is measured"]
-    sh(cwd, pipeline + "mac_mobilenet_fp16.json", err=[*here, "THE FALLBACK"])
-    sh(cwd, pipeline + "mac_mobilenet_fp16_trace.json", err=["never in a latency"])
-    sh(cwd, pipeline + "mac_mobilenet_fp16.json --only mac_sme2_onn", code=2, err=["did you mean"])
+    sh(cwd, pipeline + f"{HOST}_mobilenet_fp16.json", err=["THE FALLBACK"])
+    sh(cwd, pipeline + f"{HOST}_mobilenet_fp16_trace.json", err=["never in a latency"])
+    sh(cwd, pipeline + f"{HOST}_mobilenet_fp16.json --only {HOST}_sme2_onn", code=2, err=["did you mean"])
+    if HOST == "linux":
+        sh(cwd, pipeline + "mac_mobilenet_fp16.json", code=5, err=["names mac", "linux_mobilenet_fp16.json"])
+        expect(not (cwd / OUT).with_name("mac").exists(), "nothing was measured for the Mac's folder")
     sh(cwd, "python3 model_profiling/scripts/android_pipeline.py --config "
        "model_profiling/configs/examples/android_mobilenet_fp16.json", code=(2, 5), err=["adb"])
     for name in ("manifest.json", "metrics.json", "analysis_summary.json", "report.md",
                  "toy_cnn_xnnpack_fp16_pipeline_summary.json", "toy_cnn_xnnpack_fp16_pipeline_summary.md",
-                 "mac_sme2_on/toy_cnn_xnnpack_fp16_mac_sme2_on_t1.etdump",
-                 "mac_sme2_on/toy_cnn_xnnpack_fp16_mac_sme2_on_t1.log",
-                 "mac_sme2_off/toy_cnn_xnnpack_fp16_mac_sme2_off_t1_exec_ops_stats.csv"):
+                 f"{HOST}_sme2_on/toy_cnn_xnnpack_fp16_{HOST}_sme2_on_t1.etdump",
+                 f"{HOST}_sme2_on/toy_cnn_xnnpack_fp16_{HOST}_sme2_on_t1.log",
+                 f"{HOST}_sme2_off/toy_cnn_xnnpack_fp16_{HOST}_sme2_off_t1_exec_ops_stats.csv"):
         expect((cwd / OUT / name).is_file(), f"{name} is in the run folder")
     manifest = json.loads((cwd / OUT / "manifest.json").read_text())
     expect(manifest["executorch"]["sha"], "the manifest has ExecuTorch's SHA")
     comparison = json.loads((cwd / OUT / "report.json").read_text())["comparisons"][0]
-    expect(comparison["baseline"] == "mac_sme2_off", "off is the baseline")
+    expect(comparison["baseline"] == f"{HOST}_sme2_off", "off is the baseline")
     sh(cwd, f"python3 model_profiling/scripts/analyze_results.py --run-dir {OUT}")
     sh(cwd, f"python3 model_profiling/scripts/generate_report.py --run-dir {OUT}")
     sh(cwd, f"python3 model_profiling/scripts/validate_results.py --results {OUT}")
     sh(cwd, f"""python3 model_profiling/tools/analyze_etdump_csv.py \\
-        --timeline-csv {OUT}/mac_sme2_off/*_all_runs_timeline.csv \\
-        --compare {OUT}/mac_sme2_on/*_all_runs_timeline.csv \\
+        --timeline-csv {OUT}/{HOST}_sme2_off/*_all_runs_timeline.csv \\
+        --compare {OUT}/{HOST}_sme2_on/*_all_runs_timeline.csv \\
         --name1 "SME2-Off" --name2 "SME2-On" --output-dir tables --verbose""")
     d2_labels_follow_the_files(cwd)
-    sh(cwd, f"python3 model_profiling/tools/etdump_to_csv.py --etdump {OUT}/mac_sme2_on/*_t1.etdump "
+    sh(cwd, f"python3 model_profiling/tools/etdump_to_csv.py --etdump {OUT}/{HOST}_sme2_on/*_t1.etdump "
        "--out-dir csv --all-runs")
     for folder in ("tables", "csv"):
         expect(list((cwd / folder).glob("*.csv")), f"{folder} holds CSV files")

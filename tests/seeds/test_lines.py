@@ -12,7 +12,7 @@ import subprocess
 import sys
 import tempfile
 
-from seed_lines import LINES, PLACEHOLDERS
+from seed_lines import ELSEWHERE, HOST, LINES, PLACEHOLDERS, READ, REFUSED
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
 ETPROF = str(pathlib.Path(sys.argv[1]).resolve())
@@ -69,7 +69,7 @@ def fill_in(cwd):
     """What the page tells the reader to edit: two keys."""
     path = cwd / "model_profiling/configs/my_experiment.json"
     config = json.loads(path.read_text())
-    config["model"], config["output_root"] = f"out_toy_cnn/artifacts/{MODEL}", "out_toy_cnn/runs/mac"
+    config["model"], config["output_root"] = f"out_toy_cnn/artifacts/{MODEL}", f"out_toy_cnn/runs/{HOST}"
     path.write_text(json.dumps(config))
 
 
@@ -95,10 +95,14 @@ def main(tmp):
         if isinstance(want, str):
             continue
         want, words = want if isinstance(want, tuple) else (want, "")
-        if sys.platform == "darwin" and "not macOS" in words:
-            words = ""
-        if "runs/android" in line:  # there is no phone: the run it would have left, measured here
-            shutil.copytree(cwd / "model_profiling/out_toy_cnn/runs/mac", cwd / "model_profiling/out_toy_cnn/runs/android")
+        if "--run-dir" in line and "runs/android" in line:  # there is no phone: the run it would have left, measured here
+            shutil.copytree(cwd / f"model_profiling/out_toy_cnn/runs/{HOST}", cwd / "model_profiling/out_toy_cnn/runs/android")
+        if HOST != "mac" and any(word in line for word in ELSEWHERE):
+            code, text = type_line(cwd, env, line)
+            if "mac_pipeline" in line and "my_experiment" not in line and (code != REFUSED[0] or REFUSED[1] not in text):
+                failures.append(f"page {page}: {line}\n  as printed: exit code {code}, expected {REFUSED}:\n{text[-1500:]}")
+            for printed, read in READ:
+                line = line.replace(printed, read)
         code, text = type_line(cwd, env, line)
         ran += 1
         if line.startswith("cp "):
@@ -108,10 +112,10 @@ def main(tmp):
     # What the pages say is there afterwards.
     for name in ("manifest.json", "metrics.json", "analysis_summary.json", "report.md", "toy_cnn_comparison.csv",
                  "toy_cnn_xnnpack_fp16_pipeline_summary.json", "toy_cnn_xnnpack_fp16_pipeline_summary.md",
-                 "mac_sme2_on/toy_cnn_xnnpack_fp16_mac_sme2_on_t1.etdump",
-                 "mac_sme2_off/toy_cnn_xnnpack_fp16_mac_sme2_off_t1.log"):
-        if not (cwd / "out_toy_cnn/runs/mac" / name).is_file():
-            failures.append(f"out_toy_cnn/runs/mac/{name} is missing")
+                 f"{HOST}_sme2_on/toy_cnn_xnnpack_fp16_{HOST}_sme2_on_t1.etdump",
+                 f"{HOST}_sme2_off/toy_cnn_xnnpack_fp16_{HOST}_sme2_off_t1.log"):
+        if not (cwd / "out_toy_cnn/runs" / HOST / name).is_file():
+            failures.append(f"out_toy_cnn/runs/{HOST}/{name} is missing")
     print(f"{ran} of {len(LINES)} lines typed; not typed:")
     for page, line, want in LINES:
         if isinstance(want, str):

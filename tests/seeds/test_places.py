@@ -1,0 +1,106 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Where a config of Arm's kit is measured, and which run its fixed paths mean afterwards. The kit's configs have no
+device: what names a phone or a Mac is measured there or not at all, and leaves no folder behind when it is not.
+usage: test_places.py ETPROF FAKE_RUNNER (whose durations are exact)"""
+import json
+import os
+import pathlib
+import shutil
+import subprocess
+import sys
+import tempfile
+
+sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1] / "tools"))
+from checks import expect, finish
+
+ROOT = pathlib.Path(__file__).resolve().parents[2]
+ETPROF, FAKE = (str(pathlib.Path(p).resolve()) for p in sys.argv[1:3])
+HOST, OTHER = ("mac", "linux") if sys.platform == "darwin" else ("linux", "mac")
+
+
+def run(cwd, *words):
+    env = {k: v for k, v in os.environ.items() if k != "ANDROID_SERIAL"}
+    env |= {"ETPROF": ETPROF, "ETPROF_RUNNER": FAKE, "PATH": str(cwd / "bin"), "HOME": str(cwd)}
+    return subprocess.run([*words], cwd=cwd, env=env, capture_output=True, text=True, timeout=600, check=False,
+                          stdin=subprocess.DEVNULL)
+
+
+def config(cwd, names, output_root, **more):
+    experiments = [{"name": n, "runs": 8, "warmup": 3, "threads": [1]} for n in names]
+    (cwd / "config.json").write_text(json.dumps({"model": "m_xnnpack_fp16.pte", "output_root": output_root, "blocks": 6,
+                                                 "experiments": experiments, **more}))
+
+
+def model(cwd, factor):
+    (cwd / "m_xnnpack_fp16.pte").write_bytes(b"\x10\0\0\0ET12base sme2 1000000\nbase neon %d000000\n" % factor)
+
+
+def refused(cwd, what, code, words, *more):
+    before = sorted(cwd.rglob("*"))
+    done = run(cwd, ETPROF, "run", "config.json", *more)
+    expect(done.returncode == code and words in done.stderr, what, f"exit {done.returncode}: {done.stderr}")
+    made = [p for p in sorted(cwd.rglob("*")) if p not in before and ".etprof" not in p.parts]
+    expect(not made, what, f"left {made}")
+
+
+def places(cwd):
+    sides = ("sme2_on", "sme2_off")
+    config(cwd, [f"android_{s}" for s in sides], "out_m/runs/android")
+    refused(cwd, "the kit's Android config", 5, "adb")
+    refused(cwd, "an Android config on this machine", 5, "names android", "--device", "local")
+    config(cwd, sides, "out_m/runs/android_trace")
+    refused(cwd, "a folder that names Android", 5, "adb")
+    config(cwd, [f"{OTHER}_{s}" for s in sides], f"out_m/runs/{OTHER}")
+    refused(cwd, "another machine's config", 5, f"names {OTHER}")
+    config(cwd, [f"android_{s}" for s in sides], f"out_m/runs/{OTHER}")
+    refused(cwd, "two platforms", 4, "one session is measured on one device")
+    config(cwd, [f"{OTHER}_{s}" for s in sides], "out_m/runs/x", device="adb")
+    refused(cwd, "a device of another platform", 4, "one session is measured on one device")
+    done = run(cwd, ETPROF, "ab", "m_xnnpack_fp16.pte", "--out", "out_m/runs/android")
+    expect(done.returncode == 5 and "names android" in done.stderr and not (cwd / "out_m").exists(), "ab --out", done.stderr)
+    for names, root in (([f"{HOST}_{s}" for s in sides], f"out_m/runs/{HOST}"), (sides, "machine_model/x")):
+        config(cwd, names, root)
+        done = run(cwd, ETPROF, "run", "config.json")
+        expect(done.returncode == 0, root, done.stderr)
+        expect(json.loads((cwd / root / "manifest.json").read_text())["device"]["platform"] == HOST, root, "the platform")
+    shutil.rmtree(cwd / "out_m")
+    done = run(cwd, ETPROF, "run", "--init", "m_xnnpack_fp16.pte", "--platform", "android")
+    made = json.loads((cwd / "m_xnnpack_fp16_android.json").read_text())
+    expect(done.returncode == 0 and made["device"] == "adb", "--init for a phone names its device", made)
+
+
+def scripts(cwd):
+    """The same lines typed twice: every fixed path is the newest run."""
+    script = [sys.executable, str(ROOT / "model_profiling/scripts") + "/"]
+    config(cwd, [f"{HOST}_sme2_on", f"{HOST}_sme2_off"], f"out_m/runs/{HOST}")
+    for factor in (3, 6):
+        model(cwd, factor)
+        done = run(cwd, script[0], script[1] + "mac_pipeline.py", "--config", "config.json")
+        expect(done.returncode == 0, "mac_pipeline.py", done.stderr)
+    folder = f"out_m/runs/{HOST}"
+    old = {p: p.read_bytes() for p in (cwd / folder).rglob("*") if p.is_file()}
+    for line in (["analyze_results.py", "--run-dir", folder], ["generate_report.py", "--run-dir", folder, "--out", "r.md"],
+                 ["mac_pipeline.py", "--config", "config.json", "--analysis-only"]):
+        done = run(cwd, script[0], script[1] + line[0], *line[1:])
+        text = (cwd / "r.md").read_text() if "--out" in line else done.stdout
+        expect(done.returncode == 0 and "6.00×" in text and "3.00×" not in text, line[0], done.stderr + text[:800])
+        expect(f"{folder}.2" in done.stderr, line[0], f"says which run it read: {done.stderr}")
+    done = run(cwd, script[0], script[1] + "validate_results.py", "--results", folder)
+    expect(f"{folder}.2" in done.stderr, "validate_results.py", done.stderr)
+    expect(old == {p: p.read_bytes() for p in old} , "the earlier run", "is as it was")
+    android = run(cwd, script[0], script[1] + "android_pipeline.py", "--config", "config.json")
+    expect(android.returncode == 4 and "one session is measured on one device" in android.stderr, "android_pipeline.py",
+           android.stderr)
+    config(cwd, ["sme2_on", "sme2_off"], "plain")
+    android = run(cwd, script[0], script[1] + "android_pipeline.py", "--config", "config.json")
+    expect(android.returncode == 5 and "adb" in android.stderr and not (cwd / "plain").exists(), "android_pipeline.py",
+           "does not measure this machine: " + android.stderr)
+
+
+with tempfile.TemporaryDirectory() as tmp:
+    tmp = pathlib.Path(tmp)
+    (tmp / "bin").mkdir()  # no adb in PATH, wherever this runs
+    model(tmp, 3)
+    places(tmp)
+    scripts(tmp)
+finish()
