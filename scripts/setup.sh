@@ -1,7 +1,7 @@
 # shellcheck shell=bash
 # SPDX-License-Identifier: Apache-2.0
-# Sourced by scripts/demo and scripts/check: finds or installs what a build needs, sets PATH, links
-# the tool. Everything it writes stays inside the tree (.venv, .cache, build).
+# Sourced by scripts/demo and scripts/check, after strict.sh: finds or installs what a build needs, sets
+# PATH, links the tool. Everything it writes stays inside the tree (.venv, .cache, build).
 
 say() { printf '%s\n' "$*" >&2; }
 
@@ -71,21 +71,58 @@ version_at_least() {
     [ "$(printf '%s\n%s\n' "$2" "$1" | sort -V | head -n 1)" = "$2" ]
 }
 
+# pip_locked PURPOSE…: what scripts/requirements/PURPOSE.txt lists, each file checked against the hash
+# that stands there. From wherever this machine's pip is configured to take packages.
+pip_locked() {
+    local purpose files=()
+    for purpose in "$@"; do
+        files+=(-r "$root/scripts/requirements/$purpose.txt")
+    done
+    python -m pip install --quiet --disable-pip-version-check --no-deps --only-binary :all: \
+        --require-hashes "${files[@]}"
+}
+
+# The programs in .venv/bin name their interpreter by its path. In a tree that was moved or copied that is
+# the old place's, so they are told the new one.
+settle_venv() {
+    python3 - "$root/.venv" <<'PY'
+import os, re, sys
+venv = sys.argv[1]
+folder = os.path.join(venv, "bin")
+text = open(os.path.join(folder, "activate"), encoding="utf-8").read()
+was = re.search(r"VIRTUAL_ENV=([\"']?)(/[^\"'\n]+)\1", text)
+if was and was.group(2) != venv:
+    old, new = was.group(2).encode(), venv.encode()
+    for name in os.listdir(folder):
+        path = os.path.join(folder, name)
+        if os.path.islink(path) or not os.path.isfile(path):
+            continue
+        data = open(path, "rb").read()
+        # Programs that pip compiled keep their bytes; only scripts are text.
+        if (data.startswith(b"#!") or name.lower().startswith("activate")) and old in data:
+            with open(path, "r+b") as out:
+                out.truncate(0)
+                out.write(data.replace(old, new))
+PY
+}
+
 make_venv() {
     python3 -c 'import sys; sys.exit(sys.version_info < (3, 9))' 2>/dev/null ||
         die "needs python3 3.9 or newer; found $(python3 --version 2>&1 || echo none)"
-    [ -x "$root/.venv/bin/python" ] || python3 -m venv "$root/.venv" ||
-        die "cannot make a Python environment in $root/.venv"
+    if [ -x "$root/.venv/bin/python" ]; then
+        settle_venv || die "cannot use the Python environment $root/.venv; remove it and start again"
+    else
+        python3 -m venv "$root/.venv" || die "cannot make a Python environment in $root/.venv"
+    fi
     PATH="$root/.venv/bin:$PATH"
-    local wanted=()
-    local found
-    found=$(cmake --version 2>/dev/null | sed -n 's/^cmake version //p')
-    version_at_least "${found:-0}" 3.28 || wanted+=("cmake>=3.28,<5")
-    ninja --version >/dev/null 2>&1 || wanted+=(ninja)
-    if [ ${#wanted[@]} -gt 0 ]; then
-        say "installing ${wanted[*]} into .venv"
-        python -m pip install --quiet --disable-pip-version-check "${wanted[@]}" ||
-            die "pip could not install ${wanted[*]}; install cmake 3.28 or newer and ninja yourself"
+    hash -r # what was looked for before the environment was there
+    local absent="" found
+    found=$(cmake --version 2>/dev/null | sed -n 's/^cmake version //p') || found=""
+    version_at_least "${found:-0}" 3.28 || absent="cmake 3.28 or newer"
+    ninja --version >/dev/null 2>&1 || absent="${absent:+$absent and }ninja"
+    if [ -n "$absent" ]; then
+        say "installing $absent into .venv"
+        pip_locked build || die "pip could not install $absent; install cmake 3.28 or newer and ninja yourself"
     fi
 }
 
@@ -99,9 +136,23 @@ host_triple() {
     esac
 }
 
+# built_here FOLDER: takes a build folder away that was configured for another place. CMake would build
+# there, from the sources there, when a tree was moved or copied.
+built_here() {
+    local cache=$1/CMakeCache.txt source folder
+    [ -f "$cache" ] || return 0
+    source=$(sed -n 's/^CMAKE_HOME_DIRECTORY:INTERNAL=//p' "$cache")
+    folder=$(sed -n 's/^CMAKE_CACHEFILE_DIR:INTERNAL=//p' "$cache")
+    if ! { [ "$source" -ef "$root" ] && [ "$folder" -ef "$1" ]; }; then
+        say "$1 was built for $source: building it again here"
+        rm -rf "$1"
+    fi
+}
+
 # build_preset PRESET: configure once, build, quietly unless it fails.
 build_preset() {
     local log=$ETPROF_CACHE/build-$1.log
+    built_here "$root/build/$1"
     {
         [ -f "$root/build/$1/build.ninja" ] || cmake -S "$root" --preset "$1"
         cmake --build "$root/build/$1"

@@ -10,7 +10,11 @@ Sessions are those of tests/coverage: 10 blocks, 20 iterations, a baseline whose
 launches double the candidate's sample; "timed" is what --no-trace leaves. About two minutes."""
 import argparse
 import math
+import sys
 
+if __name__ == "__main__" and {"-h", "--help"} & set(sys.argv[1:]):
+    print(__doc__)
+    sys.exit(0)
 import numpy
 
 T_975_9 = 2.2621571628

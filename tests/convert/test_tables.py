@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """Tables as pyarrow, pandas and DuckDB see them, from the file and through the C stream. Skipped (77) where a reader is
-not there; ETPROF_TABLES_PYTHON names a Python that has them. usage: test_tables.py ETPROF LIBETPROF"""
+not there; ETPROF_TESTS_PYTHON names a Python that has them. usage: test_tables.py ETPROF LIBETPROF"""
 import ctypes
 import os
 import pathlib
@@ -10,18 +10,15 @@ import tempfile
 
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent.parent / "tools"))
 import made
-from checks import expect, finish, skip
+from checks import expect, finish, in_python_with, skip
 
-OTHER = os.environ.get("ETPROF_TABLES_PYTHON")
-if OTHER and sys.executable != OTHER and not os.environ.get("ETPROF_TABLES_INSIDE"):
-    os.environ["ETPROF_TABLES_INSIDE"] = "1"
-    os.execv(OTHER, [OTHER, *sys.argv])
+in_python_with("duckdb", "pyarrow")
 try:
     import duckdb
     import pyarrow as pa
     import pyarrow.parquet as pq
 except ImportError as e:
-    skip(f"{e}; pip install pyarrow duckdb, and ETPROF_TABLES_PYTHON=that python")
+    skip(f"{e}; pip install pyarrow duckdb, and ETPROF_TESTS_PYTHON=that python")
 
 ETPROF, LIBRARY = sys.argv[1:3]
 TABLES = {"operators": 0, "samples": 1, "launches": 2}  # enum etp_run_table

@@ -11,15 +11,16 @@ import subprocess
 import sys
 import tempfile
 
+sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1] / "tools"))
+from checks import expect, finish, in_python_with
+
+in_python_with("numpy", "scipy")
 try:
     import numpy as np
     from scipy import stats as sp
 except ImportError as missing:
     print(f"skipped: {missing}")
     sys.exit(77)
-
-sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1] / "tools"))
-from checks import expect, finish
 
 ETPROF, FAKE = (str(pathlib.Path(p).resolve()) for p in sys.argv[1:3])
 checked = 0

@@ -7,9 +7,14 @@ import csv
 import io
 import json
 import math
+import pathlib
 import subprocess
 import sys
 
+sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1] / "tools"))
+from checks import in_python_with
+
+in_python_with("numpy", "scipy")
 try:
     import numpy as np
     from scipy import stats as sp

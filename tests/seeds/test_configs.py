@@ -8,7 +8,7 @@ import sys
 import tempfile
 
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1] / "tools"))
-from checks import expect, finish
+from checks import expect, finish, in_python_with
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
 CONFIGS = ROOT / "model_profiling" / "configs"
@@ -23,6 +23,7 @@ def run(*words):
 
 
 schema = json.loads((ROOT / "model_profiling/schemas/config.schema.json").read_text())
+in_python_with("jsonschema")
 try:
     import jsonschema
 except ImportError:

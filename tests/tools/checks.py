@@ -1,5 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """What the tests in Python share: all checks of a test are made before it fails, and a skip is one for ctest."""
+import importlib.util
+import os
 import signal
 import sys
 
@@ -12,6 +14,16 @@ def hear_signals():
     for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
         if signal.getsignal(number) == signal.SIG_IGN:
             signal.signal(number, signal.SIG_DFL)
+
+
+def in_python_with(*modules):
+    """Goes on in the Python that scripts/check installed packages into (ETPROF_TESTS_PYTHON) when this one lacks
+    MODULES; ctest may have started another, as where a shim puts its own first."""
+    other = os.environ.get("ETPROF_TESTS_PYTHON")
+    inside = "ETPROF_TESTS_PYTHON_INSIDE"
+    if other and not os.environ.get(inside) and not all(importlib.util.find_spec(m) for m in modules):
+        os.environ[inside] = "1"
+        os.execv(other, [other, *sys.argv])
 
 
 def expect(ok, *what):

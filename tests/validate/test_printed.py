@@ -12,6 +12,9 @@ import subprocess
 import sys
 import tempfile
 
+sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1] / "tools"))
+from checks import in_python_with
+
 ROOT = pathlib.Path(__file__).resolve().parents[2]
 ETPROF, FAKE = (str(pathlib.Path(p).resolve()) for p in sys.argv[1:3])
 SCHEMAS = {p.name.split(".")[0]: json.loads(p.read_text()) for p in (ROOT / "model_profiling/schemas").glob("*.schema.json")}
@@ -23,6 +26,7 @@ SILENT = {"pack", "unpack", "export", "help", "convert"}
 INSIDE = {"report", "prepare"}
 CODES = {0, 1, 3}  # complete, no, unknown: with a document in any case
 
+in_python_with("jsonschema")
 try:
     import jsonschema
 except ImportError:

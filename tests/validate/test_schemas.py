@@ -11,7 +11,7 @@ import sys
 import tempfile
 
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1] / "tools"))
-from checks import expect, finish, skip
+from checks import expect, finish, in_python_with, skip
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
 ETPROF = str(pathlib.Path(sys.argv[1]).resolve())
@@ -19,6 +19,7 @@ SCHEMAS = ROOT / "model_profiling/schemas"
 MUTATIONS = 6  # per document
 BAD_VALUES = (None, -1, "text", 1.5, [], {}, True, "")
 
+in_python_with("jsonschema")
 try:
     import jsonschema
 except ImportError:
