@@ -3,14 +3,27 @@
 import getpass
 import os
 import pathlib
+import pwd
 import shutil
 import signal
 import socket
 import subprocess
 import time
 
+# As root, sshd gives its rights away to a user of this name, whom only installing it makes.
+USER = "sshd"
+# Shows sshd a list of users that has it, and nobody else.
+SHOWN = 'mount --bind "$0" /etc/passwd && exec "$@"'
+OWN_MOUNTS = ("unshare", "--mount", "--propagation", "private")
 SCRIPT = pathlib.Path(__file__).resolve().parents[2] / "scripts" / "sshd"
 FOUND = {}
+
+
+def has_user() -> bool:
+    try:
+        return os.getuid() != 0 or bool(pwd.getpwnam(USER))
+    except KeyError:
+        return False
 
 
 def missing() -> str:
@@ -19,6 +32,8 @@ def missing() -> str:
         return (found.stderr.strip().splitlines() or ["no sshd"])[-1]
     if not shutil.which("ssh") or not shutil.which("ssh-keygen"):
         return "no OpenSSH client"
+    if not has_user() and subprocess.run([*OWN_MOUNTS, "true"], capture_output=True, check=False).returncode != 0:
+        return f"no user {USER}, and no mounts of one's own (unshare --mount) to show sshd one"
     FOUND["sshd"] = pathlib.Path(found.stdout.strip())
     return ""
 
@@ -69,8 +84,13 @@ class Server:
     def start(self):
         if os.getuid() == 0:
             os.makedirs("/run/sshd", exist_ok=True)
+        shown = ()
+        if not has_user():
+            users = self.dir / "passwd"
+            users.write_text(f"{pathlib.Path('/etc/passwd').read_text()}{USER}:x:65534:65534::/run/sshd:/usr/sbin/nologin\n")
+            shown = (*OWN_MOUNTS, "sh", "-c", SHOWN, users)
         self.process = subprocess.Popen(
-            [FOUND["sshd"], "-D", "-f", self.dir / "sshd_config", "-E", self.dir / "sshd.log"],
+            [*shown, FOUND["sshd"], "-D", "-f", self.dir / "sshd_config", "-E", self.dir / "sshd.log"],
             start_new_session=True, env=self.env)
         for _ in range(100):
             with socket.socket() as s:
