@@ -34,7 +34,8 @@ ETP_API void etp_file_close(etp_file *file); // safe on a zeroed or closed file
 ETP_API ETP_NODISCARD etp_status etp_os_read_text(const char *path, size_t limit, etp_arena *arena,
                                                   etp_str *out, etp_error *err);
 
-// Writes PATH through a temporary neighbour, fsync and rename: readers see the old or the new file.
+// Writes PATH through a temporary neighbour, fsync and rename: readers see the old or the new file. The neighbour
+// is made anew: a link that waits under its name is removed, never written through.
 ETP_API ETP_NODISCARD etp_status etp_os_write_atomic(const char *path, etp_str content,
                                                      etp_error *err);
 // For what can be made again: through a temporary neighbour and rename too, but without waiting for
@@ -44,7 +45,8 @@ ETP_API ETP_NODISCARD etp_status etp_os_replace_by(const char *path, etp_os_fill
                                                    etp_error *err);
 // Removes the temporary neighbours that processes left in DIR when they were killed. Goes on after failures.
 ETP_API void etp_os_sweep_temporary(const char *dir);
-// Appends and fsyncs. When not everything could be written the file is cut back to what it was.
+// Appends and fsyncs. When not everything could be written the file is cut back to what it was. Neither follows
+// a link, nor does etp_os_truncate.
 ETP_API ETP_NODISCARD etp_status etp_os_append(const char *path, etp_str content, etp_error *err);
 ETP_API ETP_NODISCARD etp_status etp_os_truncate(const char *path, uint64_t size, etp_error *err);
 // fsync of a file or folder that somebody else wrote.
@@ -66,7 +68,8 @@ ETP_API ETP_NODISCARD etp_status etp_os_temp_dir(const char *root, const char *p
 
 typedef struct etp_dir_entry {
     const char *name;
-    bool is_dir; // links are followed
+    bool is_dir;   // links are followed
+    bool is_other; // itself neither file nor folder: a link, a FIFO, a device
     uint64_t size;
 } etp_dir_entry;
 typedef struct etp_dir_list {
@@ -78,6 +81,7 @@ ETP_API ETP_NODISCARD etp_status etp_os_list(const char *path, etp_arena *arena,
 
 ETP_API bool etp_os_is_file(const char *path);
 ETP_API bool etp_os_is_dir(const char *path);
+ETP_API bool etp_os_is_other(const char *path); // as is_other above
 ETP_API bool etp_os_is_executable(const char *path);
 // Absolute and without "." and ".." where the file exists; NULL on out of memory or no such file.
 ETP_API const char *etp_os_absolute(const char *path, etp_arena *arena);

@@ -53,6 +53,36 @@ bool etp_run_is_raw(etp_str relative)
            etp_str_find(relative, ETP_STR("/outputs/")) < relative.len;
 }
 
+static etp_status check_members(const char *dir, int depth, uint32_t *left, etp_error *err)
+{
+    enum { MAX_DEPTH = 16 };
+    etp_arena arena = {0};
+    etp_dir_list list;
+    etp_status st = etp_os_list(dir, &arena, &list, err);
+    for (size_t i = 0; st == ETP_OK && i < list.n; i++) {
+        const char *path = etp_arena_printf(&arena, "%s/%s", dir, list.items[i].name);
+        if (!path) {
+            st = etp_fail_nomem(err, dir);
+        } else if (list.items[i].is_other) {
+            st = etp_fail(err, ETP_UNSUPPORTED, "%s is a link, or no regular file: a run folder holds files and folders of "
+                          "its own only; remove it, or put the file itself there", path);
+        } else if (*left == 0 || depth == MAX_DEPTH) {
+            st = etp_fail(err, ETP_UNSUPPORTED, "%s holds more files or levels of folders than a session makes", dir);
+        } else if (list.items[i].is_dir) {
+            st = check_members(path, depth + 1, left, err);
+        }
+        *left -= *left > 0;
+    }
+    etp_arena_dispose(&arena);
+    return st;
+}
+
+etp_status etp_run_check_members(const char *dir, etp_error *err)
+{
+    uint32_t left = 2000000; // far above what arms and blocks within their limits make
+    return check_members(dir, 0, &left, err);
+}
+
 const char *etp_run_path(etp_arena *arena, const char *dir, etp_str relative)
 {
     return etp_arena_printf(arena, "%s/%.*s", dir, ETP_STR_ARG(relative));

@@ -70,7 +70,7 @@ static etp_status add_children(const char *dir, etp_arena *arena, etp_run_found 
     }
     ETP_TRY(etp_os_list(dir, arena, &list, err));
     for (size_t i = 0; i < list.n; i++) {
-        if (list.items[i].is_dir) {
+        if (list.items[i].is_dir && !list.items[i].is_other) {
             ETP_TRY(add_if_run(etp_run_path(arena, dir, etp_str_from(list.items[i].name)), arena, out, err));
         }
     }

@@ -158,6 +158,7 @@ etp_status etp_run_pack(const char *dir, const char *file, etp_pack_count *out, 
 {
     etp_arena arena = {0};
     *out = (etp_pack_count){0};
+    ETP_TRY(etp_run_check_members(dir, err));
     packer p = {.dir = dir, .arena = &arena, .zstd = ZSTD_createCCtx(), .count = out};
     etp_status st = p.zstd && !ZSTD_isError(ZSTD_CCtx_setParameter(p.zstd, ZSTD_c_compressionLevel,
                                                                    LEVEL)) &&
@@ -174,7 +175,8 @@ etp_status etp_run_pack(const char *dir, const char *file, etp_pack_count *out, 
 typedef struct unpacker {
     ZSTD_DCtx *zstd;
     ZSTD_inBuffer in;
-    uint64_t left; // of the current file
+    uint64_t left;    // of the current file
+    uint64_t written; // all that came out of the archive so far: headers, names, files
     etp_pack_count *count;
 } unpacker;
 
@@ -182,6 +184,11 @@ typedef struct unpacker {
 static etp_status pull(unpacker *u, void *to, size_t len, etp_error *err)
 {
     ZSTD_outBuffer out = {to, len, 0};
+    if (len > ETP_PACK_MAX_BYTES - u->written) { // whatever the headers say of themselves
+        return etp_fail_at(err, ETP_CORRUPT, u->in.pos, "the archive unpacks to more than %llu GiB",
+                           (unsigned long long)(ETP_PACK_MAX_BYTES >> 30));
+    }
+    u->written += len;
     while (out.pos < len) {
         size_t before_in = u->in.pos, before_out = out.pos;
         size_t hint = ZSTD_decompressStream(u->zstd, &out, &u->in);

@@ -11,11 +11,13 @@ bool etp_run_is(const char *dir)
     etp_arena arena = {0};
     etp_str text;
     const char *path = etp_run_path(&arena, dir, ETP_STR(ETP_RUN_MANIFEST));
-    bool ours = path && etp_os_is_file(path) &&
+    // A manifest that is a link or a FIFO makes it a run folder that nobody opens, not a folder of something else.
+    bool odd = path && etp_os_is_other(path);
+    bool ours = path && !odd && etp_os_is_file(path) &&
                 etp_os_read_text(path, ETP_RUN_MANIFEST_LIMIT, &arena, &text, NULL) == ETP_OK &&
                 etp_str_find(text, ETP_STR("\"etprof.run/")) < text.len;
     etp_arena_dispose(&arena);
-    return ours;
+    return ours || odd;
 }
 
 typedef etp_status (*part_reader)(etp_str text, etp_arena *arena, etp_run *run, etp_error *err);
@@ -66,6 +68,7 @@ etp_status etp_run_open_manifest(const char *dir, etp_arena *arena, etp_run *out
     if (!etp_os_is_dir(dir)) {
         return etp_fail(err, ETP_IO, "%s is no folder", dir);
     }
+    ETP_TRY(etp_run_check_members(dir, err));
     return read_part(dir, ETP_RUN_MANIFEST, ETP_RUN_MANIFEST_LIMIT, false, etp_run_manifest_read, arena, out,
                      err);
 }

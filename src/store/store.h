@@ -263,6 +263,10 @@ typedef struct etp_run {
 
 // ---- reading ----
 
+// A run folder's members are regular files and folders beneath it: no links, which lead out of it, and no FIFOs or
+// devices, which never end. ETP_UNSUPPORTED otherwise. Whatever opens, continues or packs a folder asks this first;
+// the folder itself may be named through a link.
+ETP_API ETP_NODISCARD etp_status etp_run_check_members(const char *dir, etp_error *err);
 // True when DIR holds a manifest of ours.
 ETP_API bool etp_run_is(const char *dir);
 // Reads a run folder in any state. ETP_CORRUPT with a byte position, ETP_UNSUPPORTED (a newer

@@ -88,6 +88,9 @@ static etp_status collect_dir(etp_ab_session *s, const char *dir, int depth, etp
         if (!path) {
             return etp_fail_nomem(err, "dumps");
         }
+        if (list.items[i].is_dir && list.items[i].is_other) {
+            continue; // a link: out of the folder, or round in a circle
+        }
         if (list.items[i].is_dir && depth < 3 && list.items[i].name[0] != '.') {
             ETP_TRY(collect_dir(s, path, depth + 1, err));
         } else if (!list.items[i].is_dir && is_dump_name(list.items[i].name)) {

@@ -141,7 +141,7 @@ static etp_status look_into(finder *f, const char *path, int depth, etp_error *e
     etp_dir_list list = {0};
     ETP_TRY(etp_os_list(path, f->arena, &list, err));
     for (size_t i = 0; i < list.n; i++) {
-        if (list.items[i].is_dir && list.items[i].name[0] != '.') {
+        if (list.items[i].is_dir && !list.items[i].is_other && list.items[i].name[0] != '.') {
             const char *inner = etp_arena_printf(f->arena, "%s/%s", path, list.items[i].name);
             if (!inner) {
                 return no_memory(err);

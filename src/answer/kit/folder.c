@@ -52,7 +52,7 @@ static etp_status walk(etp_kit_folder *f, const char *relative, int depth, etp_e
                         : etp_fail_nomem(err, "files");
         }
         if (list.items[i].is_dir) {
-            if (depth < MAX_DEPTH && name[0] != '.') {
+            if (!list.items[i].is_other && depth < MAX_DEPTH && name[0] != '.') {
                 ETP_TRY(walk(f, path, depth + 1, err));
             }
         } else if (!ETP_PUSH(f->arena, &f->files, ((etp_kit_file){.path = path}))) {

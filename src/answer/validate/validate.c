@@ -35,6 +35,9 @@ static etp_status collect(etp_validator *v, const char *path, const char *prefix
         if (!inner || !name) {
             return etp_fail_nomem(err, path);
         }
+        if (list.items[i].is_other && list.items[i].is_dir) {
+            continue; // a way out, or round in a circle
+        }
         if (!list.items[i].is_dir) {
             ETP_TRY(add_file(v, name, inner, list.items[i].size, err));
         } else if (depth < MOST_DEPTH && base[0] != '.') {
@@ -123,6 +126,12 @@ static etp_status check_all(etp_validator *v, const char *work_root, etp_error *
         v->out->what = "path";
         etp_valid_note(v, NULL, "path.missing", false, "a file or folder",
                        "look at the spelling; run folders are out_<model>/runs/<platform>", "%s does not exist", v->root);
+        return ETP_OK;
+    }
+    etp_error why = {.offset = ETP_NO_OFFSET};
+    if (folder && etp_run_is(v->root) && etp_run_check_members(v->root, &why) != ETP_OK) {
+        v->out->what = "run folder";
+        etp_valid_note(v, NULL, "run.members", false, "regular files and folders", "nothing in it was read", "%s", why.msg);
         return ETP_OK;
     }
     if (folder) {

@@ -204,10 +204,23 @@ static bool stream_write(etp_sink *sink, const char *ptr, size_t len)
     return true;
 }
 
-static etp_status write_temp(const char *temp, etp_os_fill *fill, void *ctx, bool sync,
+// A file that nobody else has made: what lies under its name (of a killed process of our number, or a link that
+// somebody put there for us to write through) is removed first.
+static int open_new(const char *path)
+{
+    const int flags = O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW;
+    int fd = open_retry(path, flags);
+    if (fd < 0 && errno == EEXIST && unlink(path) == 0) {
+        fd = open_retry(path, flags);
+    }
+    return fd;
+}
+
+// Writes to a new file TEMP, or to the device or pipe of that name.
+static etp_status write_temp(const char *temp, bool device, etp_os_fill *fill, void *ctx, bool sync,
                              etp_error *err)
 {
-    file_stream f = {.fd = open_retry(temp, O_WRONLY | O_CREAT | O_TRUNC)};
+    file_stream f = {.fd = device ? open_retry(temp, O_WRONLY) : open_new(temp)};
     if (f.fd < 0) {
         return etp_fail_errno(err, ETP_IO, "cannot create %s", temp);
     }
@@ -236,11 +249,11 @@ static bool is_no_file(const char *path)
 static etp_status replace(const char *path, etp_os_fill *fill, void *ctx, bool sync, etp_error *err)
 {
     if (is_no_file(path)) {
-        return write_temp(path, fill, ctx, false, err);
+        return write_temp(path, true, fill, ctx, false, err);
     }
     etp_arena arena = {0};
     const char *temp = etp_arena_printf(&arena, "%s" TEMPORARY "%ld", path, (long)getpid());
-    etp_status status = temp ? write_temp(temp, fill, ctx, sync, err) : etp_fail_nomem(err, path);
+    etp_status status = temp ? write_temp(temp, false, fill, ctx, sync, err) : etp_fail_nomem(err, path);
     if (status == ETP_OK && rename(temp, path) != 0) {
         status = etp_fail_errno(err, ETP_IO, "cannot write %s", path);
     }
@@ -296,7 +309,7 @@ etp_status etp_os_replace_by(const char *path, etp_os_fill *fill, void *ctx, etp
 
 etp_status etp_os_append(const char *path, etp_str content, etp_error *err)
 {
-    int fd = open_retry(path, O_WRONLY | O_CREAT | O_APPEND);
+    int fd = open_retry(path, O_WRONLY | O_CREAT | O_APPEND | O_NOFOLLOW | O_NONBLOCK);
     if (fd < 0) {
         return etp_fail_errno(err, ETP_IO, "cannot open %s", path);
     }
@@ -316,10 +329,14 @@ etp_status etp_os_append(const char *path, etp_str content, etp_error *err)
 
 etp_status etp_os_truncate(const char *path, uint64_t size, etp_error *err)
 {
-    if (truncate(path, (off_t)size) != 0) {
-        return etp_fail_errno(err, ETP_IO, "cannot shorten %s", path);
+    int fd = open_retry(path, O_WRONLY | O_NOFOLLOW | O_NONBLOCK);
+    etp_status status = fd >= 0 && ftruncate(fd, (off_t)size) == 0
+                            ? ETP_OK
+                            : etp_fail_errno(err, ETP_IO, "cannot shorten %s", path);
+    if (fd >= 0) {
+        close(fd);
     }
-    return ETP_OK;
+    return status;
 }
 
 etp_status etp_os_sync(const char *path, etp_error *err)

@@ -93,7 +93,9 @@ etp_status etp_os_list(const char *path, etp_arena *arena, etp_dir_list *out, et
         }
         etp_dir_entry e = {.name = etp_arena_strdup(arena, etp_str_from(d->d_name))};
         struct stat st;
-        if (fstatat(dirfd(dir), d->d_name, &st, 0) == 0) {
+        bool known = fstatat(dirfd(dir), d->d_name, &st, AT_SYMLINK_NOFOLLOW) == 0;
+        e.is_other = !known || (!S_ISREG(st.st_mode) && !S_ISDIR(st.st_mode));
+        if (known && (!S_ISLNK(st.st_mode) || fstatat(dirfd(dir), d->d_name, &st, 0) == 0)) {
             e.is_dir = S_ISDIR(st.st_mode);
             e.size = S_ISREG(st.st_mode) ? (uint64_t)st.st_size : 0;
         }
@@ -200,6 +202,12 @@ bool etp_os_is_dir(const char *path)
 {
     struct stat st;
     return stat(path, &st) == 0 && S_ISDIR(st.st_mode);
+}
+
+bool etp_os_is_other(const char *path)
+{
+    struct stat st;
+    return lstat(path, &st) == 0 && !S_ISREG(st.st_mode) && !S_ISDIR(st.st_mode);
 }
 
 bool etp_os_is_executable(const char *path)

@@ -682,6 +682,33 @@ static void a_signal_wakes_a_reader(void **state)
     etp_process_dispose(&p);
 }
 
+// Somebody who may write into the folder knows the temporary name in advance.
+static void nothing_is_written_through_a_link(void **state)
+{
+    fixture *f = *state;
+    const char *path = in_dir(f, "report.json"), *victim = in_dir(f, "victim");
+    const char *temp = etp_arena_printf(&f->arena, "%s.tmp-%ld", path, (long)getpid());
+    etp_str text;
+    assert_int_equal(etp_os_write_atomic(victim, ETP_STR("mine"), NULL), ETP_OK);
+    assert_int_equal(symlink("victim", temp), 0);
+    assert_int_equal(etp_os_write_atomic(path, ETP_STR("new"), NULL), ETP_OK);
+    assert_int_equal(etp_os_read_text(victim, 100, &f->arena, &text, NULL), ETP_OK);
+    assert_true(etp_str_eqz(text, "mine"));
+    assert_int_equal(etp_os_read_text(path, 100, &f->arena, &text, NULL), ETP_OK);
+    assert_true(etp_str_eqz(text, "new"));
+    assert_false(etp_os_is_other(path));
+
+    const char *link = in_dir(f, "samples.csv"), *fifo = in_dir(f, "fifo");
+    assert_int_equal(symlink("victim", link), 0);
+    assert_int_equal(mkfifo(fifo, 0600), 0);
+    assert_true(etp_os_is_other(link) && etp_os_is_other(fifo) && !etp_os_is_other(victim));
+    assert_int_equal(etp_os_append(link, ETP_STR("more"), NULL), ETP_IO);
+    assert_int_equal(etp_os_truncate(link, 1, NULL), ETP_IO);
+    assert_int_equal(etp_os_append(fifo, ETP_STR("more"), NULL), ETP_IO); // and does not wait for a reader
+    assert_int_equal(etp_os_read_text(victim, 100, &f->arena, &text, NULL), ETP_OK);
+    assert_true(etp_str_eqz(text, "mine"));
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -703,6 +730,7 @@ int main(void)
         cmocka_unit_test_setup_teardown(a_hanging_child_is_killed_with_its_children, set_up,
                                         tear_down),
         cmocka_unit_test_setup_teardown(what_a_child_leaves_behind_is_ended, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(nothing_is_written_through_a_link, set_up, tear_down),
         cmocka_unit_test(a_child_dies_with_a_killed_parent),
         cmocka_unit_test(what_escaped_dies_with_a_killed_parent),
         cmocka_unit_test_setup_teardown(what_escaped_ends_as_its_spec_says, set_up, tear_down),
