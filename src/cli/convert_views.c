@@ -200,7 +200,7 @@ etp_status etp_convert_sides(const etp_ab *ab, size_t comparison, etp_arena *are
             .label = etp_str_from(from->label),
             .category = op ? etp_category_name(op->category) : NULL,
             .delegated = op && op->delegated,
-            .tracer = from->kind == ETP_ROW_TRACER,
+            .tracer = from->ties,
             .chain = op ? op->chain : -1,
             .instruction = op ? op->instruction : -1,
             .verdict = op ? verdict_of(from) : NULL,

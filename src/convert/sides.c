@@ -130,7 +130,7 @@ etp_status etp_stacks_of_sides(const etp_sides *s, etp_arena *arena, etp_stacks 
         stack.frames[stack.n_frames++] = row->label;
         for (int side = 0; side < 2; side++) {
             if (row->tracer) {
-                out->tracer_ns[side] = row->ns[side];
+                out->tracer_ns[side] += row->ns[side];
             } else if (row->ns[side] < 0) {
                 out->below_zero_ns[side] += row->ns[side];
             } else {

@@ -92,6 +92,17 @@ static bool group_has(const maker *m, uint32_t pair, int side)
     return false;
 }
 
+static int64_t group_cut(const maker *m, uint32_t pair, int side)
+{
+    int64_t sum = 0;
+    for (uint32_t i = m->first_member[pair]; i != ETP_NO_INDEX; i = m->next_member[i]) {
+        const etp_pair *p = &m->alignment->items[i];
+        uint32_t row = side ? p->candidate : p->baseline;
+        sum += row == ETP_NO_INDEX ? 0 : etp_profile_cut_ns(m->arm[side], &m->arm[side]->rows[row]);
+    }
+    return sum;
+}
+
 static double group_mean(const maker *m, uint32_t pair, int side)
 {
     int64_t sum = 0; // integers: the order of members must not matter
@@ -156,21 +167,22 @@ static etp_status adjust_for_many(maker *m, etp_error *err)
     return ETP_OK;
 }
 
-// A change by CHANGE_NS > 0 in one direction, whose interval leaves out 0 when CLEAR.
-static bool beyond_doubt(const etp_ledger_row *row, bool clear, int64_t change_ns)
+// A change by CHANGE_NS > 0 in one direction, whose interval leaves out 0 when CLEAR. CUT_NS: what the clock may
+// have taken off the smaller side.
+static bool beyond_doubt(const etp_ledger_row *row, bool clear, int64_t change_ns, int64_t cut_ns)
 {
-    return row->pair != ETP_NO_INDEX && row->lo_ns != ETP_NS_UNKNOWN && clear && row->q <= 0.05 &&
+    return row->pair != ETP_NO_INDEX && row->lo_ns != ETP_NS_UNKNOWN && clear && row->q <= 0.05 && change_ns > cut_ns &&
            (double)change_ns > ETP_OPERATOR_MARGIN * (double)row->baseline_ns;
 }
 
 bool etp_ledger_row_slower(const etp_ledger_row *row)
 {
-    return beyond_doubt(row, row->lo_ns > 0, row->delta_ns);
+    return beyond_doubt(row, row->lo_ns > 0, row->delta_ns, row->cut_ns[0]);
 }
 
 bool etp_ledger_row_faster(const etp_ledger_row *row)
 {
-    return beyond_doubt(row, row->hi_ns < 0, -row->delta_ns);
+    return beyond_doubt(row, row->hi_ns < 0, -row->delta_ns, row->cut_ns[1]);
 }
 
 // One launch on each side has no blocks. What can be seen all the same: the shortest iteration of the candidate
@@ -178,17 +190,31 @@ bool etp_ledger_row_faster(const etp_ledger_row *row)
 static bool each_longer(const maker *m, uint32_t pair)
 {
     uint64_t longest = 0, shortest = 0, parts = 0;
-    bool few = m->arm[0]->executions < ETP_LEDGER_ITERATIONS || m->arm[1]->executions < ETP_LEDGER_ITERATIONS;
+    bool few = m->arm[0]->all_executions < ETP_LEDGER_ITERATIONS || m->arm[1]->all_executions < ETP_LEDGER_ITERATIONS;
     for (uint32_t i = m->first_member[pair]; i != ETP_NO_INDEX && !few; i = m->next_member[i]) {
         const etp_pair *p = &m->alignment->items[i];
         const etp_profile_row *base = p->baseline == ETP_NO_INDEX ? NULL : &m->arm[0]->rows[p->baseline];
         const etp_profile_row *cand = p->candidate == ETP_NO_INDEX ? NULL : &m->arm[1]->rows[p->candidate];
-        few = cand && cand->calls != m->arm[1]->executions; // not in each of them
+        few = cand && cand->calls != m->arm[1]->all_executions; // not in each of them
         longest += base ? base->max_ns : 0;
         shortest += cand ? cand->min_ns : 0;
         parts += (base ? 1u : 0u) + (cand ? 1u : 0u);
     }
     return !few && shortest > longest && shortest - longest > 1000 * parts;
+}
+
+double etp_cut_factor(double ns, double cut_ns)
+{
+    return ns > 0 ? (ns + cut_ns) / ns : HUGE_VAL;
+}
+
+// The truth lies between what was measured and that plus what the clock cut off, on either side.
+static void widen(etp_ledger_row *row, int64_t cut_before, int64_t cut_after, double before, double after)
+{
+    row->cut_ns[0] = cut_before;
+    row->cut_ns[1] = cut_after;
+    row->ratio_lo /= etp_cut_factor(after, (double)cut_after); // NAN stays
+    row->ratio_hi *= etp_cut_factor(before, (double)cut_before);
 }
 
 static etp_status add_row(maker *m, etp_ledger_row row, double base_mean, double cand_mean,
@@ -238,6 +264,7 @@ static etp_status operator_rows(maker *m, etp_error *err)
             .pair = i,
         };
         interval(m, &row, i);
+        widen(&row, group_cut(m, i, 0), group_cut(m, i, 1), group_mean(m, i, 0), group_mean(m, i, 1));
         row.each_longer = m->n_blocks < 2 && each_longer(m, i);
         ETP_TRY(add_row(m, row, group_mean(m, i, 0), group_mean(m, i, 1), err));
     }
@@ -250,7 +277,7 @@ static uint64_t delegate_operators(const etp_profile *p)
     for (size_t i = 0; i < p->n_rows; i++) {
         calls += p->rows[i].event == ETP_EVENT_DELEGATE_OP ? p->rows[i].calls : 0;
     }
-    return (calls + p->executions - 1) / p->executions;
+    return (calls + p->all_executions - 1) / p->all_executions;
 }
 
 static bool has_kind(const etp_profile *p, etp_row_kind kind)
@@ -306,27 +333,59 @@ static etp_status round_rows(maker *m, etp_error *err)
     return ETP_OK;
 }
 
-static etp_status tracer_row(maker *m, const int64_t median[2], etp_error *err)
+static etp_status end_row(maker *m, const char *id, const char *label, etp_row_kind kind, const int64_t ns[2],
+                          etp_error *err)
 {
     etp_ledger_row row = {
-        .id = "tracer",
-        .label = "tracer (untraced median − traced mean)",
-        .kind = ETP_ROW_TRACER,
+        .id = id,
+        .label = label,
+        .kind = kind,
         .category = -1,
-        .baseline_ns = median[0] - etp_profile_traced_ns(m->arm[0]),
-        .candidate_ns = median[1] - etp_profile_traced_ns(m->arm[1]),
+        .baseline_ns = ns[0],
+        .candidate_ns = ns[1],
         .lo_ns = ETP_NS_UNKNOWN,
         .hi_ns = ETP_NS_UNKNOWN,
         .bound_ns = ETP_NS_UNKNOWN,
         .ratio_lo = (double)NAN,
         .ratio_hi = (double)NAN,
         .q = (double)NAN,
+        .ties = kind != ETP_ROW_FRAMEWORK,
         .pair = ETP_NO_INDEX,
     };
     return ETP_PUSH(m->arena, m->out, row) ? ETP_OK : etp_fail_nomem(err, "ledger");
 }
 
-static etp_status make(maker *m, const int64_t median[2], etp_error *err)
+// From the kept traced executions to the untraced median. Like is compared with like: the tracer is the median
+// of untraced iterations less the median of traced ones.
+static etp_status end_rows(maker *m, const etp_ledger_end ends[2], etp_error *err)
+{
+    int64_t rest[2], around[2], tracer[2];
+    bool known = true, called = true;
+    for (int side = 0; side < 2; side++) {
+        if (ends[side].median_ns == ETP_NS_UNKNOWN) {
+            return ETP_OK;
+        }
+        known = known && ends[side].traced_ns != ETP_NS_UNKNOWN;
+        called = called && ends[side].around_ns != ETP_NS_UNKNOWN;
+    }
+    for (int side = 0; side < 2; side++) {
+        const etp_ledger_end *e = &ends[side];
+        around[side] = known && called ? e->around_ns : 0;
+        tracer[side] = e->median_ns - (known ? e->traced_ns : etp_profile_traced_ns(m->arm[side]));
+        rest[side] = e->median_ns - tracer[side] - around[side] - etp_profile_traced_ns(m->arm[side]);
+    }
+    if (!known) {
+        return end_row(m, "tracer", "tracer and spread of iterations (untraced median − kept traced mean)", ETP_ROW_TRACER,
+                       tracer, err);
+    }
+    if (called) {
+        ETP_TRY(end_row(m, "around", "around Method::execute (the runner's call of it)", ETP_ROW_FRAMEWORK, around, err));
+    }
+    ETP_TRY(end_row(m, "iterations", "spread of iterations (traced median − kept traced mean)", ETP_ROW_UNEXPLAINED, rest, err));
+    return end_row(m, "tracer", "tracer (untraced median − traced median)", ETP_ROW_TRACER, tracer, err);
+}
+
+static etp_status make(maker *m, const etp_ledger_end ends[2], etp_error *err)
 {
     size_t most = m->alignment->n + 3;
     for (int side = 0; side < 2; side++) {
@@ -340,14 +399,12 @@ static etp_status make(maker *m, const int64_t median[2], etp_error *err)
         return etp_fail_nomem(err, "ledger");
     }
     ETP_TRY(operator_rows(m, err));
-    ETP_TRY(sum_row(m, ETP_ROW_BOUNDARY, "delegate boundary (set-up, reshape, locks)", err));
+    ETP_TRY(sum_row(m, ETP_ROW_BOUNDARY, "delegate calls less their operators (set-up, and what whole microseconds cut off)", err));
     ETP_TRY(sum_row(m, ETP_ROW_FRAMEWORK, "framework (dispatch between instructions)", err));
     ETP_TRY(sum_row(m, ETP_ROW_UNEXPLAINED, "unexplained", err));
     ETP_TRY(adjust_for_many(m, err));
     ETP_TRY(round_rows(m, err));
-    if (median[0] != ETP_NS_UNKNOWN && median[1] != ETP_NS_UNKNOWN) {
-        ETP_TRY(tracer_row(m, median, err));
-    }
+    ETP_TRY(end_rows(m, ends, err));
     for (size_t i = 0; i < m->out->n; i++) {
         etp_ledger_row *row = &m->out->items[i];
         row->delta_ns = row->candidate_ns - row->baseline_ns;
@@ -359,15 +416,13 @@ static etp_status make(maker *m, const int64_t median[2], etp_error *err)
 }
 
 etp_status etp_ledger_build(const etp_profile *baseline, const etp_profile *candidate,
-                            const etp_alignment *alignment, int64_t baseline_median_ns,
-                            int64_t candidate_median_ns, etp_arena *arena, etp_ledger *out,
-                            etp_error *err)
+                            const etp_alignment *alignment, const etp_ledger_end ends[2],
+                            etp_arena *arena, etp_ledger *out, etp_error *err)
 {
     *out = (etp_ledger){0};
     maker m = {
         .arm = {baseline, candidate}, .alignment = alignment, .arena = arena, .out = out};
-    const int64_t median[2] = {baseline_median_ns, candidate_median_ns};
-    etp_status st = make(&m, median, err);
+    etp_status st = make(&m, ends, err);
     etp_arena_dispose(&m.scratch);
     return st;
 }

@@ -2,7 +2,7 @@
 // Summing executions into rows.
 #include "explain/profile.h"
 
-#include <etprof/stats.h>
+#include <stdlib.h>
 
 #include "base/index.h"
 
@@ -38,7 +38,8 @@ typedef struct builder {
     } keys;
     etp_index index;
     uint64_t block_serial;
-    size_t most_runs; // of the dump's blocks so far
+    bool keep_all; // of the dump that is being read
+    uint64_t usual; // executions of it that count as usual
 } builder;
 
 typedef struct key_query {
@@ -100,11 +101,14 @@ static etp_status new_row(builder *b, const etp_trace_event *e, uint32_t occurre
         .chain = e->chain,
         .instruction = e->instruction,
         .occurrence = occurrence,
+        .call = ETP_NO_INDEX,
+        .whole_us = true,
         .per_dump_ns = ETP_NEW_ARRAY(b->arena, int64_t, b->n_dumps),
+        .per_dump_all_ns = ETP_NEW_ARRAY(b->arena, int64_t, b->n_dumps),
         .per_dump_typical_ns = ETP_NEW_ARRAY(b->arena, double, b->n_dumps),
     };
     etp_op_parse(e->name, &row.parsed);
-    if (!row.per_dump_ns || !row.per_dump_typical_ns || !ETP_PUSH(b->arena, &b->rows, row) ||
+    if (!row.per_dump_ns || !row.per_dump_all_ns || !row.per_dump_typical_ns || !ETP_PUSH(b->arena, &b->rows, row) ||
         !ETP_PUSH(&b->scratch, &b->next, ETP_NO_INDEX)) {
         return etp_fail_nomem(err, "profile rows");
     }
@@ -153,20 +157,92 @@ static etp_status add_ns(int64_t *sum, int64_t ns, etp_error *err)
     return ETP_OK;
 }
 
-// Sum of an event's durations over the block's executions.
-static etp_status column_sum(const etp_trace_block *block, uint32_t event, int64_t *out,
-                             etp_error *err)
+// ---- which executions count ---------------------------------------------------------------------
+
+uint64_t etp_profile_kept_of(uint64_t n)
+{
+    uint64_t quarter = n / 4;
+    return n < ETP_PROFILE_KEEP_FROM          ? n
+           : quarter < ETP_PROFILE_KEEP_LEAST ? ETP_PROFILE_KEEP_LEAST
+                                              : quarter;
+}
+
+typedef struct run_order {
+    uint64_t ns;
+    size_t run;
+} run_order;
+
+static int shortest_first(const void *pa, const void *pb)
+{
+    const run_order *a = pa, *b = pb;
+    if (a->ns != b->ns) {
+        return a->ns < b->ns ? -1 : 1;
+    }
+    return (a->run > b->run) - (a->run < b->run);
+}
+
+typedef struct choice { // executions of a block, each as a whole
+    bool *keep, *usual;
+    size_t kept;
+} choice;
+
+// Marks the executions around the block's median.
+static etp_status choose_kept(builder *b, const etp_trace_block *block, choice *out, etp_error *err)
+{
+    size_t n = block->n_runs, kept = b->keep_all ? n : (size_t)etp_profile_kept_of(n);
+    size_t usual = kept < n ? kept : n - n / 4 * 2;
+    const uint64_t *d = etp_trace_durations(block, block->execute);
+    run_order *order = ETP_NEW_ARRAY(&b->scratch, run_order, n);
+    *out = (choice){ETP_NEW_ARRAY(&b->scratch, bool, n), ETP_NEW_ARRAY(&b->scratch, bool, n), kept};
+    if (!out->keep || !out->usual || !order) {
+        return etp_fail_nomem(err, "profile executions");
+    }
+    for (size_t i = 0; i < n; i++) {
+        order[i] = (run_order){d[i], i};
+    }
+    qsort(order, n, sizeof *order, shortest_first);
+    for (size_t i = 0; i < kept; i++) {
+        out->keep[order[(n - kept) / 2 + i].run] = true;
+    }
+    for (size_t i = 0; i < usual; i++) {
+        out->usual[order[(n - usual) / 2 + i].run] = true;
+    }
+    return ETP_OK;
+}
+
+// A dump of several kinds of executions keeps an equal part of each, so that their mixture stays what it is; where
+// one of them is rare it keeps all.
+static bool keeps_all(const etp_trace *trace)
+{
+    size_t kinds = 0, fewest = SIZE_MAX;
+    for (size_t i = 0; i < etp_trace_block_count(trace); i++) {
+        const etp_trace_block *block = etp_trace_block_at(trace, i);
+        kinds += block->has_execute;
+        fewest = block->has_execute && block->n_runs < fewest ? block->n_runs : fewest;
+    }
+    return kinds > 1 && fewest < (size_t)4 * ETP_PROFILE_KEEP_LEAST;
+}
+
+// ---- sums -----------------------------------------------------------------------------------------
+
+typedef struct event_sum { // over a block's executions
+    int64_t all, kept, usual; // its parts included
+    int64_t own, own_kept; // exclusive
+} event_sum;
+
+static etp_status column_sum(const etp_trace_block *block, uint32_t event, const choice *chosen,
+                             event_sum *out, etp_error *err)
 {
     const uint64_t *d = etp_trace_durations(block, event);
-    int64_t sum = 0;
     for (size_t i = 0; i < block->n_runs; i++) {
         if (d[i] > INT64_MAX) {
             return etp_fail(err, ETP_CORRUPT, "event '%.*s' lasts more than 292 years",
                             ETP_STR_ARG(block->events[event].name));
         }
-        ETP_TRY(add_ns(&sum, (int64_t)d[i], err));
+        ETP_TRY(add_ns(&out->all, (int64_t)d[i], err));
+        out->kept += chosen->keep[i] ? (int64_t)d[i] : 0; // no more than `all`
+        out->usual += chosen->usual[i] ? (int64_t)d[i] : 0;
     }
-    *out = sum;
     return ETP_OK;
 }
 
@@ -177,42 +253,43 @@ static void span(const etp_trace_block *block, uint32_t event, etp_profile_row *
         bool first = row->calls == 0 && i == 0;
         row->min_ns = first || d[i] < row->min_ns ? d[i] : row->min_ns;
         row->max_ns = first || d[i] > row->max_ns ? d[i] : row->max_ns;
+        row->whole_us = row->whole_us && d[i] % ETP_CLOCK_CUT_NS == 0;
     }
 }
 
-static double typical(const etp_trace_block *block, uint32_t event)
+static etp_status sum_events(const etp_trace_block *block, const choice *chosen, event_sum *sums,
+                             etp_error *err)
 {
-    const uint64_t *d = etp_trace_durations(block, event);
-    double v[ETP_PROFILE_TYPICAL];
-    size_t n = block->n_runs < ETP_PROFILE_TYPICAL ? block->n_runs : ETP_PROFILE_TYPICAL;
-    for (size_t i = 0; i < n; i++) {
-        v[i] = (double)d[i];
-    }
-    return n ? etp_midmean(v, n) : 0;
-}
-
-static etp_status add_block(builder *b, const etp_trace_block *block, uint32_t dump,
-                            uint32_t block_index, etp_profile *out, etp_error *err)
-{
-    b->block_serial++;
-    b->most_runs = block->n_runs > b->most_runs ? block->n_runs : b->most_runs;
-    int64_t *exclusive = ETP_NEW_ARRAY(&b->scratch, int64_t, block->n_events);
-    bool *inside = ETP_NEW_ARRAY(&b->scratch, bool, block->n_events);
-    if (!exclusive || !inside) {
-        return etp_fail_nomem(err, "profile sums");
-    }
     for (uint32_t e = 0; e < block->n_events; e++) {
-        int64_t sum = 0;
-        ETP_TRY(column_sum(block, e, &sum, err));
-        ETP_TRY(add_ns(&exclusive[e], sum, err));
+        ETP_TRY(column_sum(block, e, chosen, &sums[e], err));
+        ETP_TRY(add_ns(&sums[e].own, sums[e].all, err));
+        ETP_TRY(add_ns(&sums[e].own_kept, sums[e].kept, err));
         uint32_t parent = block->events[e].parent;
         if (parent != ETP_NO_INDEX) {
-            ETP_TRY(add_ns(&exclusive[parent], -sum, err));
+            ETP_TRY(add_ns(&sums[parent].own, -sums[e].all, err));
+            ETP_TRY(add_ns(&sums[parent].own_kept, -sums[e].kept, err));
         }
-        if (e == block->execute) {
-            ETP_TRY(add_ns(&out->execute_total_ns, sum, err));
-            ETP_TRY(add_ns(&out->per_dump_execute_ns[dump], sum, err));
-        }
+    }
+    return ETP_OK;
+}
+
+static etp_status add_to_row(etp_profile_row *row, const event_sum *sum, uint32_t dump, etp_error *err)
+{
+    row->per_dump_typical_ns[dump] += (double)sum->usual; // becomes a mean when the dump is read
+    ETP_TRY(add_ns(&row->total_ns, sum->own_kept, err));
+    ETP_TRY(add_ns(&row->all_ns, sum->own, err));
+    ETP_TRY(add_ns(&row->per_dump_ns[dump], sum->own_kept, err));
+    return add_ns(&row->per_dump_all_ns[dump], sum->own, err);
+}
+
+// Rows of the events inside Method::execute; what is beside it (load, the caller's own events) is not its time.
+static etp_status add_rows(builder *b, const etp_trace_block *block, const event_sum *sums, uint32_t dump,
+                           uint32_t block_index, etp_error *err)
+{
+    bool *inside = ETP_NEW_ARRAY(&b->scratch, bool, block->n_events);
+    uint32_t *rows = ETP_NEW_ARRAY(&b->scratch, uint32_t, block->n_events);
+    if (!inside || !rows) {
+        return etp_fail_nomem(err, "profile sums");
     }
     // Parents follow their parts in file order, so one backward pass tells what is inside.
     for (uint32_t e = (uint32_t)block->n_events; e-- > 0;) {
@@ -220,28 +297,52 @@ static etp_status add_block(builder *b, const etp_trace_block *block, uint32_t d
         inside[e] = e == block->execute || (parent != ETP_NO_INDEX && inside[parent]);
     }
     for (uint32_t e = 0; e < block->n_events; e++) {
-        const etp_trace_event *event = &block->events[e];
         if (!inside[e]) {
-            continue; // beside Method::execute (load, the caller's own events): not its time
+            continue;
         }
-        uint32_t at = 0;
-        ETP_TRY(row_of(b, event, &at, err));
-        etp_profile_row *row = &b->rows.items[at];
+        ETP_TRY(row_of(b, &block->events[e], &rows[e], err));
+        etp_profile_row *row = &b->rows.items[rows[e]];
         if (row->calls == 0) {
             row->dump = dump;
             row->block = block_index;
             row->event_index = e;
         }
-        if (block->n_runs >= b->most_runs || row->per_dump_typical_ns[dump] == 0) {
-            row->per_dump_typical_ns[dump] = typical(block, e);
-        }
         span(block, e, row);
         row->calls += block->n_runs;
-        ETP_TRY(add_ns(&row->total_ns, exclusive[e], err));
-        ETP_TRY(add_ns(&row->per_dump_ns[dump], exclusive[e], err));
+        ETP_TRY(add_to_row(row, &sums[e], dump, err));
     }
-    out->executions += block->n_runs;
-    out->per_dump_executions[dump] += block->n_runs;
+    for (uint32_t e = 0; e < block->n_events; e++) {
+        uint32_t parent = block->events[e].parent;
+        bool part = inside[e] && parent != ETP_NO_INDEX && block->events[parent].kind == ETP_EVENT_DELEGATE_CALL;
+        if (part) {
+            b->rows.items[rows[e]].call = rows[parent];
+        }
+    }
+    return ETP_OK;
+}
+
+static etp_status add_block(builder *b, const etp_trace_block *block, uint32_t dump,
+                            uint32_t block_index, etp_profile *out, etp_error *err)
+{
+    choice chosen = {0};
+    b->block_serial++;
+    event_sum *sums = ETP_NEW_ARRAY(&b->scratch, event_sum, block->n_events);
+    if (!sums) {
+        return etp_fail_nomem(err, "profile sums");
+    }
+    ETP_TRY(choose_kept(b, block, &chosen, err));
+    ETP_TRY(sum_events(block, &chosen, sums, err));
+    ETP_TRY(add_rows(b, block, sums, dump, block_index, err));
+    const event_sum *whole = &sums[block->execute];
+    ETP_TRY(add_ns(&out->execute_total_ns, whole->kept, err));
+    ETP_TRY(add_ns(&out->per_dump_execute_ns[dump], whole->kept, err));
+    ETP_TRY(add_ns(&out->all_execute_ns, whole->all, err));
+    ETP_TRY(add_ns(&out->per_dump_all_execute_ns[dump], whole->all, err));
+    b->usual += chosen.kept < block->n_runs ? chosen.kept : block->n_runs - block->n_runs / 4 * 2;
+    out->executions += chosen.kept;
+    out->per_dump_executions[dump] += chosen.kept;
+    out->all_executions += block->n_runs;
+    out->per_dump_all_executions[dump] += block->n_runs;
     return ETP_OK;
 }
 
@@ -249,7 +350,8 @@ static etp_status add_traces(builder *b, const etp_trace *const *traces, etp_pro
                              etp_error *err)
 {
     for (size_t d = 0; d < b->n_dumps; d++) {
-        b->most_runs = 0;
+        b->keep_all = keeps_all(traces[d]);
+        b->usual = 0;
         for (size_t i = 0; i < etp_trace_block_count(traces[d]); i++) {
             const etp_trace_block *block = etp_trace_block_at(traces[d], i);
             if (!block->has_execute) {
@@ -257,6 +359,9 @@ static etp_status add_traces(builder *b, const etp_trace *const *traces, etp_pro
                 continue;
             }
             ETP_TRY(add_block(b, block, (uint32_t)d, (uint32_t)i, out, err));
+        }
+        for (size_t i = 0; i < b->rows.n && b->usual > 0; i++) {
+            b->rows.items[i].per_dump_typical_ns[d] /= (double)b->usual;
         }
     }
     if (out->executions == 0) {
@@ -271,12 +376,14 @@ etp_status etp_profile_build(const etp_trace *const *traces, size_t n_traces, et
     *out = (etp_profile){
         .per_dump_executions = ETP_NEW_ARRAY(arena, uint64_t, n_traces),
         .per_dump_execute_ns = ETP_NEW_ARRAY(arena, int64_t, n_traces),
+        .per_dump_all_executions = ETP_NEW_ARRAY(arena, uint64_t, n_traces),
+        .per_dump_all_execute_ns = ETP_NEW_ARRAY(arena, int64_t, n_traces),
         .n_dumps = n_traces,
     };
     for (size_t i = 0; i < n_traces; i++) {
         out->places_guessed = out->places_guessed || !etp_trace_places_known(traces[i]);
     }
-    if (!out->per_dump_executions || !out->per_dump_execute_ns) {
+    if (!out->per_dump_executions || !out->per_dump_execute_ns || !out->per_dump_all_executions || !out->per_dump_all_execute_ns) {
         return etp_fail_nomem(err, "profile");
     }
     builder b = {.arena = arena, .n_dumps = n_traces};

@@ -33,6 +33,7 @@ typedef struct etp_ab_split { // means per inference that add up to Method::exec
     int64_t delegated_ns, portable_ns; // operators of delegates, kernels outside
     int64_t boundary_ns, framework_ns, unexplained_ns;
     int64_t movement_ns;          // of both: Data movement and Quantize/convert
+    int64_t delegated_cut_ns; // most that the clocks can have cut off delegated_ns
     uint32_t delegated, portable, calls, movement; // operators, kernels, calls of delegates, operators that move data
 } etp_ab_split;
 
@@ -70,9 +71,11 @@ typedef struct etp_ab_arm {
     uint64_t samples;   // timed iterations after the warm-up rule
     double lo_ns, hi_ns; // 95 % interval of the median over the blocks, NAN unknown
     int64_t median_ns;  // exp(mean over complete blocks of the launch value); bare dumps: unknown
-    int64_t traced_ns;  // mean Method::execute of the traced launches: their ETDumps' latency
-    double traced_median_ns; // and its median, NAN unknown
-    uint64_t traced_runs;    // executions behind both
+    int64_t traced_ns;  // mean Method::execute of the executions kept of the traced launches (explain/profile.h)
+    int64_t traced_mean_ns;  // and of all of them: the ETDumps' latency
+    double traced_median_ns; // and their median, NAN unknown
+    uint64_t traced_runs, traced_kept; // executions: all, and those behind traced_ns
+    int64_t around_ns;  // an iteration of a traced launch less its Method::execute, ETP_NS_UNKNOWN
     etp_ab_split split;      // where traced_ns went
     int64_t load_ns, first_ns, peak_rss_bytes; // medians over the launches
     struct { // what hiding features added to an inference: medians over the timed launches; NAN unknown
@@ -116,8 +119,10 @@ typedef struct etp_ab_ledger {
 typedef struct etp_ab_category {
     etp_category category;
     int64_t *ns;     // [n_arms], ETP_NS_UNKNOWN without a profile
+    int64_t *cut_ns; // [n_arms] most that the clocks can have cut off it: by operators, and by the delegate calls around them
     double *share;   // [n_arms] of traced_ns
-    double *speedup; // [n_comparisons], NAN
+    double *speedup; // [n_comparisons], NAN also below what the clocks resolve
+    double *lo, *hi; // [n_comparisons] 95 % interval over the blocks, moved by what the clocks can have cut off; NAN
     double *ceiling; // [n_arms] speedup of the whole if this took no time (Amdahl), NAN
 } etp_ab_category;
 
@@ -135,7 +140,7 @@ typedef struct etp_ab_operator {
     int32_t chain, instruction;
     etp_str *names;  // [n_arms], empty = the arm has no such operator
     int64_t *ns;     // [n_arms], ETP_NS_UNKNOWN likewise
-    double *speedup; // [n_comparisons]; NAN also for an operator of a delegate below ETP_AB_LEAST_NS in both
+    double *speedup; // [n_comparisons]; NAN also below what the clocks resolve in either
     const etp_profile_row **rows; // [n_arms] the row that names it, NULL where absent
     struct {
         etp_ab_merged *items;
@@ -152,8 +157,14 @@ typedef struct etp_ab_operator {
     const char *module;
 } etp_ab_operator;
 
-// XNNPACK cuts every operator down to whole microseconds: below this a ratio says more of that than of code.
-#define ETP_AB_LEAST_NS 5000
+// XNNPACK cuts every operator down to whole microseconds. A time below this many times what its clock can have cut
+// off says more of the clock than of code: no ratio is made of it, on either side.
+#define ETP_AB_CLOCKS 5
+#define ETP_AB_READING_NS 40 // what two readings of a clock of nanoseconds take
+
+typedef struct etp_ab_part { // a time, and what its clock can have cut off
+    int64_t ns, cut_ns;
+} etp_ab_part;
 
 // Why an operator with a large part of an inference is worth a look: what is looked at first comes first.
 typedef enum etp_hot_kind {
@@ -241,7 +252,7 @@ typedef struct etp_ab_fix {
     X(SHIFT, "bottleneck", "share: Σ exclusive time of the category ÷ Method::execute, each arm by itself") \
     X(PORTABLE, "portable", "Σ time of kernels outside delegates ÷ Method::execute, at least 0.25") \
     X(STATISTICS, "statistics", "launch values ln(median) by block; docs/statistics.md")            \
-    X(TRACER, "tracer", "mean traced inference ÷ untraced median − 1, beyond ±0.1")                \
+    X(TRACER, "tracer", "exp(mean over blocks of ln(median traced iteration ÷ median untraced one)) − 1, beyond ±0.1") \
     X(THERMAL, "thermal", "thermal status, limits of the clocks, clock of the last third of the blocks ÷ the first third, and temperature; environment.jsonl") \
     X(CONTENTION, "contention", "Σ time the threads of timed launches were ready without a CPU ÷ Σ time of the launches, above 0.02; environment.jsonl") \
     X(RESIDENT, "resident_differs", "per block: median over the rounds of ln(baseline ÷ candidate), less the log ratio of the block's launches; its t interval over the blocks lies outside ± the margin") \
@@ -321,11 +332,15 @@ typedef struct etp_ab_lost {
     bool recovered;
 } etp_ab_lost;
 
+// A part of an inference in a report's words. PART: etp_category or ETP_AB_OUTSIDE.
+const char *etp_ab_part_name(int part);
+#define ETP_AB_OUTSIDE ETP_CATEGORY_COUNT // no operator's time: delegate calls less their operators, framework
+
 typedef struct etp_ab_shift { // per comparison: where the bottleneck was and is
-    etp_category before, after;
+    int before, after; // etp_category, or ETP_AB_OUTSIDE; each the largest part of its own arm
     double before_share, after_share; // each of its own arm
-    double after_was; // share that the new dominant category had before
-    bool moved;
+    double before_is, after_was; // shares of the same two in the other arm
+    bool moved; // false with two names: they are as good as equal in one of the arms
     double portable_before, portable_after; // share of kernels outside delegates
 } etp_ab_shift;
 
@@ -406,5 +421,15 @@ typedef struct etp_ab {
     const struct etp_roof_table *roofs; // of the device, NULL: not measured or not to be had
     const char *selftest; // the runner's own proof that masking works, NULL
 } etp_ab;
+
+// Whether a time of NS says something of code beside a clock that can have cut off CUT_NS.
+bool etp_ab_resolved(int64_t ns, int64_t cut_ns);
+// BEFORE ÷ AFTER of one comparison; NAN when its figures are withheld, or when a clock does not resolve either.
+double etp_ab_part_ratio(const etp_ab *ab, size_t comparison, const etp_ab_part *before, const etp_ab_part *after);
+// True where SPEEDUP is not given although both times are known and the comparison's figures are not withheld.
+bool etp_ab_below_clock(const etp_ab *ab, double speedup, const etp_ab_part *before, const etp_ab_part *after);
+// An operator's time in an arm, and what its clocks can have cut off.
+etp_ab_part etp_ab_operator_part(const etp_ab *ab, const etp_ab_operator *op, uint32_t arm);
+void etp_ab_part_add(etp_ab_part *sum, const etp_ab_part *part);
 
 #endif

@@ -83,6 +83,8 @@ static etp_status take_arms(etp_ab_session *s, etp_error *err)
             .hi_ns = NAN,
             .median_ns = ETP_NS_UNKNOWN,
             .traced_ns = ETP_NS_UNKNOWN,
+            .traced_mean_ns = ETP_NS_UNKNOWN,
+            .around_ns = ETP_NS_UNKNOWN,
             .load_ns = ETP_NS_UNKNOWN,
             .first_ns = ETP_NS_UNKNOWN,
             .peak_rss_bytes = ETP_NS_UNKNOWN,
@@ -357,6 +359,7 @@ static etp_status open_run(etp_ab_session *s, const char *dir, const etp_ab_opti
     etp_ab_withhold(s, s->has_stats && s->stats.control_differs,
                     options->pair ? options->pair->withheld : NULL);
     ETP_TRY(etp_ab_states(s, err));
+    ETP_TRY(etp_ab_take_ends(s, err));
     ETP_TRY(etp_ab_count(s, err));
     ETP_TRY(etp_ab_drifts(s, err));
     ETP_TRY(etp_ab_take_environment(s, &s->run, err));

@@ -168,7 +168,12 @@ static void operator_ratios(const etp_claim *c, etp_keys *keys)
                 continue;
             }
             double ratio = (double)row->baseline_ns / (double)row->candidate_ns;
-            if (isfinite(row->ratio_lo)) {
+            if (!isfinite(c->op->speedup[k])) {
+                double least = ratio / etp_cut_factor((double)row->candidate_ns, (double)row->cut_ns[1]);
+                double most = ratio * etp_cut_factor((double)row->baseline_ns, (double)row->cut_ns[0]);
+                etp_keys_add(keys, ETP_PLAIN, "speedup", "with %s below what the clock resolves: anything from %.3g× to %.3g×", name,
+                             isfinite(row->ratio_lo) ? row->ratio_lo : least, isfinite(row->ratio_hi) ? row->ratio_hi : most);
+            } else if (isfinite(row->ratio_lo)) {
                 etp_keys_add(keys, ETP_PLAIN, "speedup", "%.3f× [%.3f, %.3f] with %s", ratio, row->ratio_lo,
                              row->ratio_hi, name);
             } else {

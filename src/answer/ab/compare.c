@@ -1,16 +1,66 @@
 // SPDX-License-Identifier: Apache-2.0
-// From profiles to ledgers, operator groups, categories and the shift of the bottleneck.
+// From profiles to ledgers and operator groups.
 #include <math.h>
 #include <stdlib.h>
 
 #include "answer/ab/session.h"
 
-static double ratio(const etp_ab *ab, size_t comparison, int64_t before, int64_t after)
+bool etp_ab_resolved(int64_t ns, int64_t cut_ns)
+{
+    return ns != ETP_NS_UNKNOWN && ns > 0 && cut_ns != ETP_NS_UNKNOWN && (double)ns >= ETP_AB_CLOCKS * (double)cut_ns;
+}
+
+double etp_ab_part_ratio(const etp_ab *ab, size_t comparison, const etp_ab_part *before, const etp_ab_part *after)
 {
     const etp_ab_comparison *c = &ab->comparisons[comparison];
-    bool shown = !c->withheld && !ab->emulated && before > 0 && after > 0 &&
-                 before != ETP_NS_UNKNOWN && after != ETP_NS_UNKNOWN;
-    return shown ? (double)before / (double)after : (double)NAN;
+    bool shown = !c->withheld && !ab->emulated && etp_ab_resolved(before->ns, before->cut_ns) &&
+                 etp_ab_resolved(after->ns, after->cut_ns);
+    return shown ? (double)before->ns / (double)after->ns : (double)NAN;
+}
+
+bool etp_ab_below_clock(const etp_ab *ab, double speedup, const etp_ab_part *before, const etp_ab_part *after)
+{
+    bool both = before->ns != ETP_NS_UNKNOWN && after->ns != ETP_NS_UNKNOWN && before->ns + before->cut_ns > 0 &&
+                after->ns + after->cut_ns > 0;
+    return isnan(speedup) && both && !ab->emulated && ab->n_comparisons > 0 && !ab->comparisons[0].withheld;
+}
+
+// What reading the clock twice takes stands for the resolution of clocks that cut nothing off.
+static int64_t row_cut(const etp_profile *p, const etp_profile_row *row)
+{
+    int64_t cut = etp_profile_cut_ns(p, row);
+    return cut ? cut : ETP_AB_READING_NS;
+}
+
+etp_ab_part etp_ab_operator_part(const etp_ab *ab, const etp_ab_operator *op, uint32_t arm)
+{
+    const etp_profile *p = ab->arms[arm].profile;
+    etp_ab_part part = {op->ns[arm], 0};
+    if (!op->rows[arm]) {
+        return part;
+    }
+    part.cut_ns = row_cut(p, op->rows[arm]);
+    for (size_t i = 0; i < op->merged.n; i++) {
+        const etp_ab_merged *m = &op->merged.items[i];
+        part.cut_ns += m->arm == arm && m->row != op->rows[arm] ? row_cut(p, m->row) : 0;
+    }
+    return part;
+}
+
+void etp_ab_part_add(etp_ab_part *sum, const etp_ab_part *part)
+{
+    sum->ns += part->ns == ETP_NS_UNKNOWN ? 0 : part->ns;
+    sum->cut_ns += part->cut_ns;
+}
+
+// The ends of a ledger of one arm. Like with like: what the tracer costs is known as the ratio of medians.
+static etp_ledger_end end_of(const etp_ab_arm *a)
+{
+    etp_ledger_end end = {a->median_ns, ETP_NS_UNKNOWN, a->around_ns};
+    if (a->median_ns != ETP_NS_UNKNOWN && a->observer.blocks > 0) {
+        end.traced_ns = llround((double)a->median_ns * a->observer.estimate);
+    }
+    return end;
 }
 
 static etp_status build_ledgers(etp_ab_session *s, etp_error *err)
@@ -40,8 +90,9 @@ static etp_status build_ledgers(etp_ab_session *s, etp_error *err)
         if (!base->profile || !cand->profile) {
             continue;
         }
-        ETP_TRY(etp_ledger_build(base->profile, cand->profile, &s->alignments[i], base->median_ns,
-                                 cand->median_ns, &s->arena, &ab->ledgers[i].ledger, err));
+        const etp_ledger_end ends[2] = {end_of(base), end_of(cand)};
+        ETP_TRY(etp_ledger_build(base->profile, cand->profile, &s->alignments[i], ends, &s->arena,
+                                 &ab->ledgers[i].ledger, err));
     }
     return ETP_OK;
 }
@@ -217,8 +268,8 @@ static etp_status group_alone(groups *g, uint32_t arm, etp_error *err)
     etp_alignment alignment;
     etp_ledger ledger;
     ETP_TRY(etp_align(p, p, &g->s->arena, &alignment, err));
-    ETP_TRY(etp_ledger_build(p, p, &alignment, ETP_NS_UNKNOWN, ETP_NS_UNKNOWN, &g->s->arena,
-                             &ledger, err));
+    const etp_ledger_end bare[2] = {ETP_LEDGER_BARE, ETP_LEDGER_BARE};
+    ETP_TRY(etp_ledger_build(p, p, &alignment, bare, &g->s->arena, &ledger, err));
     for (size_t r = 0; r < ledger.n; r++) {
         if (ledger.items[r].pair == ETP_NO_INDEX) {
             continue;
@@ -269,9 +320,9 @@ static void finish_operators(etp_ab_session *s)
     for (size_t i = 0; i < ab->n_operators; i++) {
         etp_ab_operator *op = &ab->operators[i];
         for (size_t c = 0; c < ab->n_comparisons; c++) {
-            int64_t before = op->ns[ab->baseline], after = op->ns[ab->comparisons[c].candidate];
-            bool fine = !op->delegated || before >= ETP_AB_LEAST_NS || after >= ETP_AB_LEAST_NS;
-            op->speedup[c] = fine ? ratio(ab, c, before, after) : (double)NAN;
+            etp_ab_part before = etp_ab_operator_part(ab, op, ab->baseline);
+            etp_ab_part after = etp_ab_operator_part(ab, op, ab->comparisons[c].candidate);
+            op->speedup[c] = etp_ab_part_ratio(ab, c, &before, &after);
         }
         facts_of(ab, op, candidate);
     }
@@ -360,118 +411,9 @@ static etp_status build_operators(etp_ab_session *s, etp_error *err)
     return order_by_time(s, err);
 }
 
-// ---- categories and shift --------------------------------------------------------------------------
-
-static etp_status build_categories(etp_ab_session *s, etp_error *err)
-{
-    etp_ab *ab = &s->ab;
-    ab->categories = ETP_NEW_ARRAY(&s->arena, etp_ab_category, ETP_CATEGORY_COUNT);
-    if (!ab->categories) {
-        return etp_fail_nomem(err, "categories");
-    }
-    for (int k = 0; k < ETP_CATEGORY_COUNT; k++) {
-        etp_ab_category c = {
-            .category = (etp_category)k,
-            .ns = ETP_NEW_ARRAY(&s->arena, int64_t, ab->n_arms),
-            .share = ETP_NEW_ARRAY(&s->arena, double, ab->n_arms),
-            .speedup = ETP_NEW_ARRAY(&s->arena, double, ab->n_comparisons),
-            .ceiling = ETP_NEW_ARRAY(&s->arena, double, ab->n_arms),
-        };
-        if (!c.ns || !c.share || !c.speedup || !c.ceiling) {
-            return etp_fail_nomem(err, "categories");
-        }
-        bool occurs = false;
-        for (size_t a = 0; a < ab->n_arms; a++) {
-            for (size_t i = 0; i < ab->n_operators; i++) {
-                const etp_ab_operator *op = &ab->operators[i];
-                if (op->category == c.category && op->ns[a] != ETP_NS_UNKNOWN) {
-                    c.ns[a] += op->ns[a];
-                    occurs = true;
-                }
-            }
-            bool known = ab->arms[a].profile && ab->arms[a].traced_ns > 0;
-            c.share[a] = known ? (double)c.ns[a] / (double)ab->arms[a].traced_ns : (double)NAN;
-            c.ceiling[a] = known && c.ns[a] < ab->arms[a].traced_ns
-                               ? (double)ab->arms[a].traced_ns /
-                                     (double)(ab->arms[a].traced_ns - c.ns[a])
-                               : (double)NAN;
-            c.ns[a] = ab->arms[a].profile ? c.ns[a] : ETP_NS_UNKNOWN;
-        }
-        for (size_t i = 0; i < ab->n_comparisons; i++) {
-            c.speedup[i] = ratio(ab, i, c.ns[ab->comparisons[i].baseline],
-                                 c.ns[ab->comparisons[i].candidate]);
-        }
-        if (occurs) {
-            ab->categories[ab->n_categories++] = c;
-        }
-    }
-    return ETP_OK;
-}
-
-static const etp_ab_category *dominant(const etp_ab *ab, uint32_t arm)
-{
-    const etp_ab_category *best = NULL;
-    for (size_t i = 0; i < ab->n_categories; i++) {
-        const etp_ab_category *c = &ab->categories[i];
-        if (c->ns[arm] != ETP_NS_UNKNOWN && c->ns[arm] > 0 &&
-            (!best || c->ns[arm] > best->ns[arm])) {
-            best = c;
-        }
-    }
-    return best;
-}
-
-// Two that are as good as equal have not changed places.
-static bool leads(const etp_ab_category *first, const etp_ab_category *second, uint32_t arm)
-{
-    return first->share[arm] - second->share[arm] > 0.02;
-}
-
-static double portable_share(const etp_ab_arm *arm)
-{
-    int64_t sum = 0;
-    for (size_t i = 0; arm->profile && i < arm->profile->n_rows; i++) {
-        const etp_profile_row *row = &arm->profile->rows[i];
-        sum += row->kind == ETP_ROW_PORTABLE ? row->total_ns : 0;
-    }
-    return arm->profile && arm->profile->execute_total_ns > 0
-               ? (double)sum / (double)arm->profile->execute_total_ns
-               : (double)NAN;
-}
-
-static etp_status build_shifts(etp_ab_session *s, etp_error *err)
-{
-    etp_ab *ab = &s->ab;
-    ab->shifts = ETP_NEW_ARRAY(&s->arena, etp_ab_shift, ab->n_comparisons);
-    if (!ab->shifts) {
-        return etp_fail_nomem(err, "shifts");
-    }
-    for (size_t i = 0; i < ab->n_comparisons; i++) {
-        uint32_t base = ab->comparisons[i].baseline, cand = ab->comparisons[i].candidate;
-        const etp_ab_category *before = dominant(ab, base), *after = dominant(ab, cand);
-        etp_ab_shift shift = {.before_share = NAN, .after_share = NAN, .after_was = NAN};
-        if (before && after) {
-            shift = (etp_ab_shift){
-                .before = before->category,
-                .after = after->category,
-                .before_share = before->share[base],
-                .after_share = after->share[cand],
-                .after_was = after->share[base],
-                .moved = before->category != after->category && leads(before, after, base) &&
-                         leads(after, before, cand),
-            };
-        }
-        shift.portable_before = portable_share(&ab->arms[base]);
-        shift.portable_after = portable_share(&ab->arms[cand]);
-        ab->shifts[i] = shift;
-    }
-    return ETP_OK;
-}
-
 etp_status etp_ab_explain(etp_ab_session *s, etp_error *err)
 {
     ETP_TRY(build_ledgers(s, err));
     ETP_TRY(build_operators(s, err));
-    ETP_TRY(build_categories(s, err));
-    return build_shifts(s, err);
+    return etp_ab_categorize(s, err);
 }

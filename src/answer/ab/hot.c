@@ -48,7 +48,7 @@ static etp_status take_median(etp_ab_session *s, uint32_t arm, etp_error *err)
     return ETP_OK;
 }
 
-static void add_row(etp_ab_split *out, const etp_profile_row *row, int64_t ns)
+static void add_row(etp_ab_split *out, const etp_profile *p, const etp_profile_row *row, int64_t ns)
 {
     if (row->kind == ETP_ROW_BOUNDARY) {
         out->calls++;
@@ -61,6 +61,7 @@ static void add_row(etp_ab_split *out, const etp_profile_row *row, int64_t ns)
     out->portable_ns += portable ? ns : 0;
     out->delegated += !portable;
     out->delegated_ns += portable ? 0 : ns;
+    out->delegated_cut_ns += etp_profile_cut_ns(p, row);
     out->movement += moves;
     out->movement_ns += moves ? ns : 0;
 }
@@ -72,12 +73,12 @@ etp_status etp_ab_split_arms(etp_ab_session *s, etp_error *err)
         const etp_profile *p = arm->profile;
         etp_kit_means mean;
         ETP_TRY(take_median(s, a, err));
-        ETP_TRY(etp_kit_mean_of(p, ETP_KIT_ALL_DUMPS, &s->arena, &mean, err));
+        ETP_TRY(etp_kit_mean_of(p, ETP_KIT_KEPT, &s->arena, &mean, err));
         arm->split = (etp_ab_split){.boundary_ns = mean.boundary_ns,
                                     .framework_ns = mean.framework_ns,
                                     .unexplained_ns = mean.unexplained_ns};
         for (size_t i = 0; p && mean.row_ns && i < p->n_rows; i++) {
-            add_row(&arm->split, &p->rows[i], mean.row_ns[i]);
+            add_row(&arm->split, p, &p->rows[i], mean.row_ns[i]);
         }
     }
     return ETP_OK;
@@ -225,8 +226,8 @@ size_t etp_ab_portable_names(const etp_ab *ab, etp_arena *arena, etp_ab_named **
 static int longest_group_first(const void *pa, const void *pb)
 {
     const etp_ab_kernels *a = pa, *b = pb;
-    int64_t x = a->before_ns > a->now_ns ? a->before_ns : a->now_ns;
-    int64_t y = b->before_ns > b->now_ns ? b->before_ns : b->now_ns;
+    int64_t x = a->before_time.ns > a->now_time.ns ? a->before_time.ns : a->now_time.ns;
+    int64_t y = b->before_time.ns > b->now_time.ns ? b->before_time.ns : b->now_time.ns;
     if (x != y) {
         return x > y ? -1 : 1;
     }
@@ -284,10 +285,10 @@ size_t etp_ab_kernel_groups(const etp_ab *ab, etp_arena *arena, etp_ab_kernels *
         if (!g) {
             return 0;
         }
-        int64_t before = op->ns[ab->baseline], now = op->ns[ab->hot_arm];
+        const etp_ab_part before = etp_ab_operator_part(ab, op, ab->baseline), now = etp_ab_operator_part(ab, op, ab->hot_arm);
         g->operators++;
-        g->before_ns += before == ETP_NS_UNKNOWN ? 0 : before;
-        g->now_ns += now == ETP_NS_UNKNOWN ? 0 : now;
+        etp_ab_part_add(&g->before_time, &before);
+        etp_ab_part_add(&g->now_time, &now);
     }
     *out = list.groups.items;
     if (list.groups.n) {

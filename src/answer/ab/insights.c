@@ -83,15 +83,19 @@ static void add_row(insight *t, etp_report *r, size_t view, const etp_cell *cell
 #define ADD_ROW(t, r, view, ...) add_row((t), (r), (view), (const etp_cell[]){__VA_ARGS__})
 
 // The baseline's time ÷ the arm's, NAN for the baseline and where figures are withheld.
-static double gained(const etp_ab *ab, uint32_t arm, int64_t before, int64_t after)
+static double gained_part(const etp_ab *ab, uint32_t arm, etp_ab_part before, etp_ab_part after)
 {
     for (size_t i = 0; i < ab->n_comparisons; i++) {
-        const etp_ab_comparison *c = &ab->comparisons[i];
-        if (c->candidate == arm && !c->withheld && !ab->emulated && before > 0 && after > 0) {
-            return (double)before / (double)after;
+        if (ab->comparisons[i].candidate == arm) {
+            return etp_ab_part_ratio(ab, i, &before, &after);
         }
     }
     return (double)NAN;
+}
+
+static double gained(const etp_ab *ab, uint32_t arm, int64_t before, int64_t after)
+{
+    return gained_part(ab, arm, (etp_ab_part){before, 0}, (etp_ab_part){after, 0});
 }
 
 static const char *prefix(const etp_ab_views *v, size_t view, etp_arena *arena)
@@ -154,7 +158,7 @@ void etp_ab_latency_table(const etp_ab_views *v, etp_report *r)
         {.key = "etdump_runs", .title = "executions", .kind = ETP_KIND_INT, .flags = ETP_COL_MINOR},
         {.key = "etdump_speedup", .title = "ETDump speedup", .kind = ETP_KIND_RATIO,
          .flags = ETP_COL_MORE_IS_GOOD | ETP_COL_MINOR | OF_COMPARISON},
-        {.key = "difference", .title = "traced − untraced", .kind = ETP_KIND_PERCENT,
+        {.key = "difference", .title = "tracer", .kind = ETP_KIND_PERCENT,
          .flags = ETP_COL_SIGNED | ETP_COL_MINOR},
     };
     insight t = INSIGHT(v, k_columns, "latencies", "Latency Comparison");
@@ -164,14 +168,14 @@ void etp_ab_latency_table(const etp_ab_views *v, etp_report *r)
         for (size_t i = 0; i < ab->n_arms; i++) {
             uint32_t at = ab->shown[i];
             const etp_ab_arm *a = &ab->arms[at];
-            double cost = known(a->traced_ns) / known(a->median_ns) - 1;
+            double cost = a->observer.blocks > 0 ? a->observer.estimate - 1 : (double)NAN;
             ADD_ROW(&t, r, k, etp_cell_z(a->name), etp_cell_z(a->level_name),
                     a->threads ? etp_cell_u64(a->threads) : etp_cell_missing(), ns_cell(a->median_ns),
                     round_cell(a->lo_ns), round_cell(a->hi_ns),
-                    etp_cell_double(gained(ab, at, base->median_ns, a->median_ns)), ns_cell(a->traced_ns),
+                    etp_cell_double(gained(ab, at, base->median_ns, a->median_ns)), ns_cell(a->traced_mean_ns),
                     round_cell(a->traced_median_ns),
                     a->traced_runs ? etp_cell_u64(a->traced_runs) : etp_cell_missing(),
-                    etp_cell_double(gained(ab, at, base->traced_ns, a->traced_ns)), etp_cell_double(cost));
+                    etp_cell_double(gained(ab, at, base->traced_mean_ns, a->traced_mean_ns)), etp_cell_double(cost));
         }
     }
     etp_report_text(r, "Untraced: no tracer attached, geometric mean of the launches' medians; the verdict rests on it. "
@@ -203,7 +207,7 @@ void etp_ab_category_table(const etp_ab_views *v, etp_report *r)
                     compared ? ns_cell(c->ns[ab->baseline]) : etp_cell_missing(),
                     etp_cell_double(compared ? c->share[ab->baseline] : (double)NAN), ns_cell(c->ns[ab->hot_arm]),
                     etp_cell_double(c->share[ab->hot_arm]),
-                    etp_cell_double(gained(ab, ab->hot_arm, c->ns[ab->baseline], c->ns[ab->hot_arm])));
+                    etp_cell_double(compared ? c->speedup[0] : (double)NAN));
         }
     }
 }
@@ -339,8 +343,8 @@ static void split_table(const etp_ab_views *v, etp_report *r)
         {.key = "portable_kernels", .title = "kernels", .kind = ETP_KIND_INT, .flags = ETP_COL_MINOR},
         {.key = "portable_speedup", .title = "speedup", .kind = ETP_KIND_RATIO,
          .flags = ETP_COL_MORE_IS_GOOD | ETP_COL_MINOR | OF_COMPARISON},
-        {.key = "boundary_ns", .title = "set-up", .kind = ETP_KIND_NS,
-         .help = "delegate calls without their operators"},
+        {.key = "boundary_ns", .title = "around operators", .kind = ETP_KIND_NS,
+         .help = "delegate calls less their operators: set-up, and what whole microseconds cut off the operators"},
         {.key = "calls", .title = "calls", .kind = ETP_KIND_INT, .flags = ETP_COL_MINOR},
         {.key = "rest_ns", .title = "rest", .kind = ETP_KIND_NS},
         {.key = "etdump_mean_ns", .title = "inference", .kind = ETP_KIND_NS},
@@ -359,9 +363,13 @@ static void split_table(const etp_ab_views *v, etp_report *r)
             double total = known(a->traced_ns);
             ADD_ROW(&t, r, k, etp_cell_z(a->name), etp_cell_ns(s->delegated_ns),
                     etp_cell_double((double)s->delegated_ns / total), etp_cell_u64(s->delegated),
-                    etp_cell_double(gained(ab, at, base->delegated_ns, s->delegated_ns)), etp_cell_ns(s->portable_ns),
+                    etp_cell_double(gained_part(ab, at, (etp_ab_part){base->delegated_ns, base->delegated_cut_ns},
+                                                (etp_ab_part){s->delegated_ns, s->delegated_cut_ns})),
+                    etp_cell_ns(s->portable_ns),
                     etp_cell_double((double)s->portable_ns / total), etp_cell_u64(s->portable),
-                    etp_cell_double(gained(ab, at, base->portable_ns, s->portable_ns)), etp_cell_ns(s->boundary_ns),
+                    etp_cell_double(gained_part(ab, at, (etp_ab_part){base->portable_ns, base->portable * ETP_AB_READING_NS},
+                                                (etp_ab_part){s->portable_ns, s->portable * ETP_AB_READING_NS})),
+                    etp_cell_ns(s->boundary_ns),
                     etp_cell_u64(s->calls), etp_cell_ns(s->framework_ns + s->unexplained_ns), ns_cell(a->traced_ns));
         }
     }
@@ -409,7 +417,7 @@ void etp_ab_split_section(const etp_ab_views *v, etp_report *r, etp_arena *arena
     }
     etp_report_section(r, 1, "delegation-section", "Portable against delegated");
     etp_report_section_is_detail(r);
-    etp_report_text(r, "Means of one traced inference; delegated, portable, set-up and rest add up to it.%s",
+    etp_report_text(r, "Means of one traced inference, over the executions around each launch's median; delegated, portable, around operators and rest add up to it.%s",
                     emulated ? " Times of an emulator say nothing about speed." : "");
     split_table(v, r);
     portable_table(v, r, arena);
@@ -471,9 +479,9 @@ static void kernel_rows(insight *t, size_t view, etp_report *r, etp_arena *arena
         bool timed = !ab->emulated;
         etp_cell engaged = etp_cell_z(k_words[g->state]);
         ADD_ROW(t, r, view, etp_cell_z(change_text(ab, g, arena)), etp_cell_u64(g->operators),
-                timed && g->before.len ? etp_cell_ns(g->before_ns) : etp_cell_missing(),
-                timed && g->now.len ? etp_cell_ns(g->now_ns) : etp_cell_missing(),
-                etp_cell_double(gained(ab, ab->hot_arm, g->before_ns, g->now_ns)),
+                timed && g->before.len ? etp_cell_ns(g->before_time.ns) : etp_cell_missing(),
+                timed && g->now.len ? etp_cell_ns(g->now_time.ns) : etp_cell_missing(),
+                etp_cell_double(gained_part(ab, ab->hot_arm, g->before_time, g->now_time)),
                 g->state == ETP_ENGAGED ? etp_cell_judged(engaged, ETP_GOOD) : engaged,
                 etp_cell_z(etp_reason_text(g->reason)));
     }

@@ -169,8 +169,10 @@ static void arms(etp_json *j, const etp_ab *ab)
         etp_json_kv_u64(j, "samples", a->samples);
         etp_ns_member(j, "median_ns", a->median_ns);
         etp_ns_member(j, "traced_ns", a->traced_ns);
+        etp_ns_member(j, "traced_mean_ns", a->traced_mean_ns);
         etp_json_kv_rounded(j, "traced_median_ns", a->traced_median_ns);
         etp_json_kv_u64(j, "traced_runs", a->traced_runs);
+        etp_json_kv_u64(j, "traced_kept", a->traced_kept);
         etp_ns_member(j, "load_ns", a->load_ns);
         etp_ns_member(j, "first_ns", a->first_ns);
         etp_ns_member(j, "peak_rss_bytes", a->peak_rss_bytes);
@@ -246,6 +248,10 @@ static void ledger_row(etp_json *j, const etp_ledger_row *row)
     etp_json_kv_ratio(j, "q", row->q);
     etp_json_kv_bool(j, "each_longer", row->each_longer);
     etp_ns_member(j, "bound_ns", row->bound_ns);
+    if (row->pair != ETP_NO_INDEX) {
+        etp_json_kv_i64(j, "baseline_cut_ns", row->cut_ns[0]);
+        etp_json_kv_i64(j, "candidate_cut_ns", row->cut_ns[1]);
+    }
     etp_json_end(j);
 }
 
@@ -300,12 +306,15 @@ static void categories(etp_json *j, const etp_ab *ab)
             etp_json_key(j, ab->arms[a].name);
             etp_json_begin_object_inline(j);
             etp_ns_member(j, "ns", c->ns[a]);
+            etp_ns_member(j, "cut_ns", c->cut_ns[a]);
             etp_json_kv_ratio(j, "share", c->share[a]);
             etp_json_kv_ratio(j, "ceiling", c->ceiling[a]);
             etp_json_end(j);
         }
         etp_json_end(j);
         ratios(j, "speedup", c->speedup, ab->n_comparisons);
+        ratios(j, "speedup_lo", c->lo, ab->n_comparisons);
+        ratios(j, "speedup_hi", c->hi, ab->n_comparisons);
         etp_json_end(j);
     }
     etp_json_end(j);
@@ -411,16 +420,16 @@ void etp_ab_operator_roofs_json(etp_json *j, const etp_ab *ab, const etp_ab_oper
     etp_json_end(j);
 }
 
-// As if the tracer slowed each operator by the same factor: times on the scale of the headline.
+// On the scale of the headline: each operator's share of the traced inference, of the untraced one.
 static void untraced(etp_json *j, const etp_ab *ab, const etp_ab_operator *op)
 {
     etp_json_key(j, "untraced_ns");
     etp_json_begin_object_inline(j);
     for (size_t a = 0; a < ab->n_arms; a++) {
-        const etp_ab_ratio *o = &ab->arms[a].observer;
-        bool known = o->blocks > 0 && op->ns[a] != ETP_NS_UNKNOWN;
+        const etp_ab_arm *arm = &ab->arms[a];
+        bool known = arm->median_ns > 0 && arm->traced_ns > 0 && op->ns[a] != ETP_NS_UNKNOWN && !ab->emulated;
         etp_json_key(j, ab->arms[a].name);
-        etp_ns_item(j, known ? llround((double)op->ns[a] / o->estimate) : ETP_NS_UNKNOWN);
+        etp_ns_item(j, known ? llround((double)op->ns[a] * ((double)arm->median_ns / (double)arm->traced_ns)) : ETP_NS_UNKNOWN);
     }
     etp_json_end(j);
 }
@@ -568,10 +577,13 @@ static void bottlenecks(etp_json *j, const etp_ab *ab)
         bool known = isfinite(s->before_share) && isfinite(s->after_share);
         etp_json_begin_object_inline(j);
         etp_json_kv_z(j, "candidate", ab->arms[ab->comparisons[i].candidate].name);
-        etp_json_kv_z(j, "before", known ? etp_category_name(s->before) : NULL);
-        etp_json_kv_z(j, "after", known ? etp_category_name(s->after) : NULL);
+        etp_json_kv_z(j, "before", known ? etp_ab_part_name(s->before) : NULL);
+        etp_json_kv_z(j, "after", known ? etp_ab_part_name(s->after) : NULL);
+        etp_json_kv_bool(j, "moved", s->moved);
         etp_json_kv_ratio(j, "before_share", s->before_share);
         etp_json_kv_ratio(j, "after_share", s->after_share);
+        etp_json_kv_ratio(j, "before_is", s->before_is);
+        etp_json_kv_ratio(j, "after_was", s->after_was);
         etp_json_kv_ratio(j, "portable_before", s->portable_before);
         etp_json_kv_ratio(j, "portable_after", s->portable_after);
         etp_json_end(j);

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Finding and opening the dumps of an answer, and summing them into one profile per arm.
+#include <math.h>
 #include <stdlib.h>
 
 #include "answer/ab/session.h"
@@ -218,7 +219,7 @@ static etp_status profile_arm(etp_ab_session *s, uint32_t arm, etp_error *err)
     }
     etp_ab_arm *a = &s->ab.arms[arm];
     a->n_dumps = n;
-    a->traced_ns = ETP_NS_UNKNOWN;
+    a->traced_ns = a->traced_mean_ns = a->around_ns = ETP_NS_UNKNOWN;
     if (n == 0) {
         return ETP_OK;
     }
@@ -234,6 +235,8 @@ static etp_status profile_arm(etp_ab_session *s, uint32_t arm, etp_error *err)
     }
     a->profile = profile;
     a->traced_ns = etp_profile_traced_ns(profile);
+    a->traced_mean_ns = llround((double)profile->all_execute_ns / (double)profile->all_executions);
+    a->traced_kept = profile->executions;
     return etp_ab_join_arm(s, arm, profile, traces, err);
 }
 

@@ -223,13 +223,16 @@ void etp_ab_shift_key(const etp_ab *ab, size_t at, etp_keys *keys)
         snprintf(portable, sizeof portable, "; outside delegates %.0f %% → %.0f %%", 100 * s->portable_before,
                  100 * s->portable_after);
     }
+    const char *before = etp_ab_part_name(s->before), *after = etp_ab_part_name(s->after);
     if (s->moved) {
         etp_keys_add(keys, ETP_INFO, "bottleneck", "moved from %s (%.0f %% of the time) to %s (%.0f %%, was %.0f %%)%s",
-                     etp_category_name(s->before), 100 * s->before_share,
-                     etp_category_name(s->after), 100 * s->after_share, 100 * s->after_was, portable);
-    } else {
-        etp_keys_add(keys, ETP_PLAIN, "bottleneck", "stays %s: %.0f %% of the time before, %.0f %% after%s",
-                     etp_category_name(s->after), 100 * s->before_share, 100 * s->after_share, portable);
+                     before, 100 * s->before_share, after, 100 * s->after_share, 100 * s->after_was, portable);
+    } else if (s->before == s->after) {
+        etp_keys_add(keys, ETP_PLAIN, "bottleneck", "stays %s: %.0f %% of the time before, %.0f %% after%s", before,
+                     100 * s->before_share, 100 * s->after_share, portable);
+    } else { // as good as equal in one of the arms
+        etp_keys_add(keys, ETP_PLAIN, "bottleneck", "%s: %.0f %% of the time before, %.0f %% after; %s: %.0f %% before, %.0f %% after%s",
+                     before, 100 * s->before_share, 100 * s->before_is, after, 100 * s->after_was, 100 * s->after_share, portable);
     }
 }
 

@@ -105,7 +105,7 @@ static void place(const etp_ab *ab, const etp_ab_operator *op, uint32_t arm, etp
         out->missing = "the program does not say how much work it is";
         return;
     }
-    uint64_t executions = ab->arms[arm].profile->executions, written = out_bytes(f);
+    uint64_t executions = ab->arms[arm].profile->all_executions, written = out_bytes(f);
     uint64_t calls = executions ? (row->calls + executions / 2) / executions : 1;
     etp_roof_work work = {
         .ns = (double)op->ns[arm],
@@ -121,6 +121,12 @@ static void place(const etp_ab *ab, const etp_ab_operator *op, uint32_t arm, etp
         .threads = ab->arms[arm].threads ? ab->arms[arm].threads : 1,
     };
     etp_roof_place_of(ab->roofs, &work, out);
+    const etp_ab_part part = etp_ab_operator_part(ab, op, arm);
+    if (!etp_ab_resolved(part.ns, part.cut_ns) && !out->missing) { // how much of its roof it reached, its clock cannot tell
+        out->efficiency = (double)NAN;
+        out->verdict = ETP_ROOF_UNKNOWN;
+        out->missing = "it takes less than its clock resolves";
+    }
 }
 
 etp_status etp_ab_place_roofs(etp_ab_session *s, const char *file, etp_error *err)

@@ -198,7 +198,7 @@ static verdict contention(etp_ab_session *s)
 
 // ---- the rest ------------------------------------------------------------------------------------
 
-// Traced against untraced: what the tracer costs each arm.
+// Traced against untraced, medians of iterations paired by block: what the tracer costs each arm.
 static verdict tracer(etp_ab_session *s)
 {
     const etp_ab *ab = &s->ab;
@@ -206,8 +206,8 @@ static verdict tracer(etp_ab_session *s)
     size_t known = 0;
     for (size_t i = 0; i < ab->n_arms; i++) {
         const etp_ab_arm *a = &ab->arms[i];
-        if (a->median_ns > 0 && a->traced_ns > 0) {
-            double rel = (double)a->traced_ns / (double)a->median_ns - 1;
+        if (a->observer.blocks > 0) {
+            double rel = a->observer.estimate - 1;
             worst = fabs(rel) > fabs(worst) ? rel : worst;
             known++;
         }
@@ -286,7 +286,7 @@ static const struct {
                               "Σ time the threads of timed launches were ready without a CPU ÷ Σ time of the launches; suspect above 2 %",
                               "environment.jsonl"},
     [ETP_CAUSE_TRACER] = {tracer, ETP_FINDING_TRACER,
-                          "largest |traced mean ÷ untraced median − 1| over the arms; suspect above 10 %", "tracer"},
+                          "largest |traced ÷ untraced − 1| over the arms, medians of iterations paired by block; suspect above 10 %", "tracer"},
     [ETP_CAUSE_THREADS] = {threads, ETP_FINDING_COUNT, "thread counts of the arms", "manifest.json"},
     [ETP_CAUSE_BUILDS] = {builds, ETP_FINDING_COUNT, "SHA-256 of the runner of each arm", "manifest.json"},
     [ETP_CAUSE_OUTPUTS] = {outputs, ETP_FINDING_COUNT,

@@ -100,12 +100,19 @@ static void category_table(const etp_ab *ab, etp_report *r)
                                     .kind = ETP_KIND_RATIO,
                                     .flags = ETP_COL_MORE_IS_GOOD};
     }
+    bool interval = ab->n_comparisons == 1 && !ab->emulated;
+    if (interval) {
+        columns[n++] = (etp_column){.key = "speedup_lo", .title = "low", .kind = ETP_KIND_RATIO, .flags = ETP_COL_MINOR,
+                                    .help = "95 % interval over the blocks, and what the clocks can have cut off"};
+        columns[n++] = (etp_column){.key = "speedup_hi", .title = "high", .kind = ETP_KIND_RATIO, .flags = ETP_COL_MINOR};
+    }
     bool limits = !ab->emulated;
     uint32_t judged = ab->n_comparisons ? ab->comparisons[0].candidate : ab->baseline;
     if (limits) { // speedup of the whole if the category took no time in the arm that is explained
         columns[n++] = (etp_column){.key = "ceiling", .title = "if it took none", .kind = ETP_KIND_RATIO, .flags = ETP_COL_MINOR};
     }
     etp_table *t = etp_report_table(r, "categories", "Operator Category Breakdown", columns, n);
+    size_t short_ones = 0;
     for (size_t k = 0; k < ab->n_categories; k++) {
         const etp_ab_category *c = &ab->categories[k];
         etp_cell cells[MAX_COLUMNS] = {
@@ -118,11 +125,21 @@ static void category_table(const etp_ab *ab, etp_report *r)
         }
         for (size_t i = 0; i < speedups_of(ab); i++) {
             cells[at++] = etp_cell_double(c->speedup[i]);
+            short_ones += i == 0 && etp_ab_below_clock(ab, c->speedup[0], &(etp_ab_part){c->ns[ab->baseline], c->cut_ns[ab->baseline]},
+                                                       &(etp_ab_part){c->ns[judged], c->cut_ns[judged]});
+        }
+        if (interval) {
+            cells[at++] = etp_cell_double(c->lo[0]);
+            cells[at++] = etp_cell_double(isfinite(c->hi[0]) ? c->hi[0] : (double)NAN);
         }
         if (limits) {
             cells[at++] = etp_cell_double(c->ceiling[judged]);
         }
         etp_table_add_row(t, cells, n);
+    }
+    if (short_ones > 0) {
+        etp_report_note(r, ETP_PLAIN, "no speedup for %zu %s: in one of the arms less than five times what the clocks can have cut off%s",
+                        short_ones, short_ones == 1 ? "category" : "categories", interval ? " (the interval holds what is possible)" : "");
     }
 }
 
@@ -238,7 +255,7 @@ void etp_ab_ledger_section(const etp_ab *ab, etp_report *r)
                  ab->arms[ab->ledgers[i].candidate].name);
         etp_report_section(r, 1, id, title);
         etp_report_section_is_detail(r);
-        etp_report_text(r, "Exclusive times, means over all traced iterations; integer nanoseconds "
+        etp_report_text(r, "Exclusive times, means over the executions around the median of each traced launch; integer nanoseconds "
                            "that add up to the two ends exactly.%s",
                         ab->emulated ? " These are times of an emulator." : "");
         waterfall(ab, i, r);
@@ -364,10 +381,12 @@ void etp_ab_operator_section(const etp_ab *ab, etp_report *r)
     size_t short_ones = 0;
     for (size_t i = 0; i < ab->n_operators; i++) {
         const etp_ab_operator *op = &ab->operators[i];
-        short_ones += op->delegated && op->ns[ab->baseline] < ETP_AB_LEAST_NS && op->ns[candidate] < ETP_AB_LEAST_NS;
+        const etp_ab_part before = etp_ab_operator_part(ab, op, ab->baseline), after = etp_ab_operator_part(ab, op, candidate);
+        short_ones += ab->n_comparisons > 0 && etp_ab_below_clock(ab, op->speedup[0], &before, &after);
     }
-    if (short_ones > 0 && ab->n_comparisons > 0 && !ab->emulated) {
-        etp_report_note(r, ETP_PLAIN, "no speedup for %zu operators under 5 µs: XNNPACK records whole microseconds", short_ones);
+    if (short_ones > 0) {
+        etp_report_note(r, ETP_PLAIN, "no speedup for %zu operator%s below what the clock resolves in one of the arms (under 5 µs: XNNPACK records whole microseconds)",
+                        short_ones, short_ones == 1 ? "" : "s");
     }
     roofs_note(ab, r, candidate);
 }

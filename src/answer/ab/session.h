@@ -117,8 +117,12 @@ ETP_NODISCARD etp_status etp_ab_place_roofs(etp_ab_session *s, const char *file,
 ETP_NODISCARD etp_status etp_ab_next_fixes(etp_ab_session *s, etp_error *err);
 // outputs.c: what the operators that ran compute in, which decides how far outputs may differ.
 etp_output_precision etp_ab_precision_of(const etp_profile *profile); // NULL: float32
-// compare.c: ledgers, categories, operators, shifts from profiles and comparisons.
+// compare.c: ledgers, operators, categories, shifts from profiles and comparisons.
 ETP_NODISCARD etp_status etp_ab_explain(etp_ab_session *s, etp_error *err);
+// categories.c: categories and shifts; part of it.
+ETP_NODISCARD etp_status etp_ab_categorize(etp_ab_session *s, etp_error *err);
+// ends.c: what is around Method::execute in traced launches.
+ETP_NODISCARD etp_status etp_ab_take_ends(etp_ab_session *s, etp_error *err);
 // words.c: grade and findings.
 ETP_NODISCARD etp_status etp_ab_judge(etp_ab_session *s, etp_error *err);
 

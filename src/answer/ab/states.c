@@ -146,6 +146,36 @@ static void take_traced(const etp_ab_session *s, states *x, double *scratch)
     }
 }
 
+// Where the runner did not write its iterations down, what the recording holds of them: Method::execute.
+static void take_recorded(const etp_ab_session *s, states *x, double *scratch)
+{
+    for (size_t d = 0; d < s->dumps.n; d++) {
+        const etp_ab_dump *dump = &s->dumps.items[d];
+        size_t b = dump->trace && dump->arm < x->n_arms ? block_index(&s->stats, dump->block) : SIZE_MAX;
+        if (b == SIZE_MAX || isfinite(x->traced[b * x->n_arms + dump->arm])) {
+            continue;
+        }
+        const etp_trace_block *only = NULL;
+        size_t kinds = 0;
+        for (size_t i = 0; i < etp_trace_block_count(dump->trace); i++) {
+            const etp_trace_block *block = etp_trace_block_at(dump->trace, i);
+            only = block->has_execute ? block : only;
+            kinds += block->has_execute;
+        }
+        if (kinds != 1) {
+            continue;
+        }
+        const uint64_t *ns = etp_trace_durations(only, only->execute);
+        size_t n = 0;
+        for (size_t i = 0; i < only->n_runs && n < s->run.samples.n; i++) {
+            if (ns[i] > 0) {
+                scratch[n++] = log((double)ns[i]);
+            }
+        }
+        x->traced[b * x->n_arms + dump->arm] = n ? etp_median(scratch, n) : (double)NAN;
+    }
+}
+
 // exp of the mean difference of two columns over the blocks that have both.
 static etp_ab_ratio ratio_of(const etp_ab_session *s, const double *top, uint32_t top_arm, const double *bottom,
                              uint32_t bottom_arm, double *scratch)
@@ -186,6 +216,7 @@ static etp_status take_states(etp_ab_session *s, double *scratch, etp_error *err
     }
     take_launches(s, &x);
     take_traced(s, &x, rows);
+    take_recorded(s, &x, rows);
     for (uint32_t a = 0; a < s->ab.n_arms; a++) {
         s->ab.arms[a].cold = ratio_of(s, x.first, a, st->value_ln, a, scratch);
         s->ab.arms[a].observer = ratio_of(s, x.traced, a, st->value_ln, a, scratch);

@@ -18,15 +18,14 @@ static etp_status shift_finding(etp_ab_session *s, size_t at, etp_error *err)
     if (!shift->moved || silent(ab, at)) {
         return ETP_OK;
     }
-    const char *evidence[] = {etp_category_name(shift->before), etp_category_name(shift->after)};
+    const char *before = etp_ab_part_name(shift->before), *after = etp_ab_part_name(shift->after);
+    const char *evidence[] = {before, after};
     return etp_ab_find_rows(
         s, ETP_FINDING_SHIFT, "info", evidence, 2,
         etp_arena_printf(&s->arena,
                          "the bottleneck moved: %s was %.0f %% of an inference, now %s is the "
                          "largest part with %.0f %% (before: %.0f %%)",
-                         etp_category_name(shift->before), 100 * shift->before_share,
-                         etp_category_name(shift->after), 100 * shift->after_share,
-                         100 * shift->after_was),
+                         before, 100 * shift->before_share, after, 100 * shift->after_share, 100 * shift->after_was),
         err);
 }
 

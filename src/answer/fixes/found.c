@@ -263,13 +263,14 @@ double etp_fix_copy_ns(const etp_fixer *f, uint32_t op)
 
 // ---- showing -------------------------------------------------------------------------------------
 
-// Gains are sums of traced times; the headline is untraced. Floors and ceilings hold for both.
+// Gains are sums of traced times; the headline is untraced. Floors and ceilings hold for both, and no gain is more
+// than the inference that it is a part of.
 static void to_headline(const etp_fixer *f, etp_ab_fix *fix, const etp_fix_found *at)
 {
     const etp_ab_arm *a = &f->ab->arms[f->arm];
     double scale = a->median_ns != ETP_NS_UNKNOWN && a->median_ns > 0
                        ? (double)a->median_ns / (double)f->total : 1;
-    double most = (double)f->total * fmax(1, scale);
+    double most = (double)f->total * scale;
     double hi = fmin(fmax(0, at->hi) * fmax(1, scale), most);
     double lo = fmin(at->lo * (at->lo > 0 ? fmin(1, scale) : fmax(1, scale)), hi);
     fix->lo_ns = llround(lo);

@@ -136,12 +136,12 @@ static etp_status d16(etp_kit_folder *f, const etp_kit_unit *u, etp_error *err)
 {
     const etp_profile *p = u->profile;
     for (size_t i = 0; p && i < p->n_rows; i++) {
-        double sum = 0, own = etp_profile_mean(p, &p->rows[i]);
+        double sum = 0, own = etp_profile_all_mean(p, &p->rows[i]);
         size_t same = 0;
         for (size_t k = 0; k < p->n_rows && p->rows[i].kind == ETP_ROW_OPERATOR; k++) {
             bool equal = p->rows[k].kind == ETP_ROW_OPERATOR && etp_str_eq(p->rows[k].name, p->rows[i].name);
             same += equal;
-            sum += equal ? etp_profile_mean(p, &p->rows[k]) : 0;
+            sum += equal ? etp_profile_all_mean(p, &p->rows[k]) : 0;
             if (equal && k < i) {
                 same = 0; // said already
                 break;
@@ -195,7 +195,7 @@ static etp_status d6(etp_kit_folder *f, const etp_kit_unit *u, etp_error *err)
         if (!etp_kit_is_operator(row->kind)) {
             continue;
         }
-        double ms = etp_profile_mean(p, row) / 1e6;
+        double ms = etp_profile_all_mean(p, row) / 1e6;
         etp_five theirs = kit_category(row->name);
         kit[theirs] += ms;
         if (theirs != etp_category_five(row->parsed.category)) {

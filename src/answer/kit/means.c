@@ -9,8 +9,8 @@ etp_status etp_kit_mean_of(const etp_profile *p, size_t dump, etp_arena *arena, 
                            etp_error *err)
 {
     *out = (etp_kit_means){0};
-    bool all = dump == ETP_KIT_ALL_DUMPS;
-    uint64_t runs = !p ? 0 : all ? p->executions : p->per_dump_executions[dump];
+    bool all = dump == ETP_KIT_ALL_DUMPS, kept = dump == ETP_KIT_KEPT;
+    uint64_t runs = !p ? 0 : kept ? p->executions : all ? p->all_executions : p->per_dump_all_executions[dump];
     if (runs == 0) {
         return ETP_OK;
     }
@@ -24,7 +24,7 @@ etp_status etp_kit_mean_of(const etp_profile *p, size_t dump, etp_arena *arena, 
     int64_t rest[3] = {0}; // boundary, framework, unexplained
     for (size_t i = 0; i < p->n_rows; i++) {
         const etp_profile_row *row = &p->rows[i];
-        int64_t ns = all ? row->total_ns : row->per_dump_ns[dump];
+        int64_t ns = kept ? row->total_ns : all ? row->all_ns : row->per_dump_all_ns[dump];
         if (etp_kit_is_operator(row->kind)) {
             mean[i] = (double)ns / (double)runs;
         } else {
@@ -34,13 +34,15 @@ etp_status etp_kit_mean_of(const etp_profile *p, size_t dump, etp_arena *arena, 
     for (size_t k = 0; k < 3; k++) {
         mean[p->n_rows + k] = (double)rest[k] / (double)runs;
     }
-    int64_t whole = all ? p->execute_total_ns : p->per_dump_execute_ns[dump];
+    int64_t whole = kept ? p->execute_total_ns : all ? p->all_execute_ns : p->per_dump_all_execute_ns[dump];
     out->execute_ns = llround((double)whole / (double)runs);
     etp_round_to_sum(mean, n, out->execute_ns, order, rounded);
     for (size_t i = 0; i < p->n_rows; i++) {
         const etp_profile_row *row = &p->rows[i];
         if (etp_kit_is_operator(row->kind)) {
             out->category_ns[row->parsed.category] += rounded[i];
+            int64_t cut = etp_profile_cut_ns(p, row);
+            out->category_cut_ns[row->parsed.category] += cut ? cut : ETP_AB_READING_NS;
             out->category_rows[row->parsed.category]++;
         } else {
             rounded[i] = ETP_NS_UNKNOWN;

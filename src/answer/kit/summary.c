@@ -142,7 +142,7 @@ static etp_status put_dump(const etp_kit *kit, const etp_kit_arm *arm, size_t d,
                            etp_arena *scratch, etp_error *err)
 {
     const etp_profile *p = arm->arm->profile;
-    uint64_t runs = p ? p->per_dump_executions[d] : 0;
+    uint64_t runs = p ? p->per_dump_all_executions[d] : 0;
     etp_kit_means mean;
     ETP_TRY(etp_kit_mean_of(p, d, scratch, &mean, err));
     etp_json_begin_object(j);
@@ -192,7 +192,7 @@ static void put_experiment(const etp_kit_arm *arm, etp_json *j)
     etp_ns_member(j, "boundary_ns", known ? arm->mean.boundary_ns : ETP_NS_UNKNOWN);
     etp_ns_member(j, "framework_ns", known ? arm->mean.framework_ns : ETP_NS_UNKNOWN);
     etp_ns_member(j, "unexplained_ns", known ? arm->mean.unexplained_ns : ETP_NS_UNKNOWN);
-    etp_ns_member(j, "execute_ns", known ? arm->arm->traced_ns : ETP_NS_UNKNOWN);
+    etp_ns_member(j, "execute_ns", known ? arm->mean.execute_ns : ETP_NS_UNKNOWN);
     etp_json_end(j);
 }
 

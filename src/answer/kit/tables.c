@@ -9,8 +9,8 @@
 
 static double percent_of(const etp_kit_arm *arm, int64_t ns)
 {
-    int64_t whole = arm->arm->traced_ns;
-    bool known = ns != ETP_NS_UNKNOWN && whole != ETP_NS_UNKNOWN && whole > 0;
+    int64_t whole = arm->mean.execute_ns;
+    bool known = ns != ETP_NS_UNKNOWN && whole > 0;
     return known ? 100 * ((double)ns / (double)whole) : (double)NAN;
 }
 
@@ -46,7 +46,7 @@ static int64_t category_total(const etp_profile *p, etp_category c)
     int64_t sum = 0;
     for (size_t i = 0; i < p->n_rows; i++) {
         const etp_profile_row *row = &p->rows[i];
-        sum += etp_kit_is_operator(row->kind) && row->parsed.category == c ? row->total_ns : 0;
+        sum += etp_kit_is_operator(row->kind) && row->parsed.category == c ? row->all_ns : 0;
     }
     return sum;
 }
@@ -99,7 +99,7 @@ static void operator_line(const etp_kit_arm *arm, uint32_t index, etp_sink *s)
     int64_t ns = arm->mean.row_ns[index];
     etp_csv_cell(s, row->name, ',');
     etp_sink_printf(s, ",%s,", etp_category_name(c));
-    etp_kit_put_ms(s, row->total_ns);
+    etp_kit_put_ms(s, row->all_ns);
     etp_sink_char(s, ',');
     etp_kit_put_ms(s, ns);
     etp_sink_char(s, ',');
@@ -177,9 +177,9 @@ static void latency_line(const etp_kit_arm *arm, etp_sink *s)
     etp_csv_cell(s, etp_str_from(arm->stem), ',');
     etp_sink_printf(s, ",%zu,", arm->n_runs);
     if (p) {
-        etp_kit_put_ms(s, p->execute_total_ns);
+        etp_kit_put_ms(s, p->all_execute_ns);
         etp_sink_char(s, ',');
-        etp_kit_put_ms(s, arm->arm->traced_ns);
+        etp_kit_put_ms(s, arm->mean.execute_ns);
         etp_sink_char(s, ',');
         etp_kit_put_ms(s, (int64_t)lo);
         etp_sink_char(s, ',');
@@ -188,7 +188,7 @@ static void latency_line(const etp_kit_arm *arm, etp_sink *s)
         etp_sink_z(s, ",,,");
     }
     put_experiment(s, arm);
-    int64_t parts[] = {arm->arm->traced_ns, 0, arm->mean.boundary_ns, arm->mean.framework_ns,
+    int64_t parts[] = {arm->mean.execute_ns, 0, arm->mean.boundary_ns, arm->mean.framework_ns,
                        arm->mean.unexplained_ns};
     for (int c = 0; c < ETP_CATEGORY_COUNT; c++) {
         parts[1] += arm->mean.category_ns[c];
@@ -278,9 +278,12 @@ static void put_category_percent(etp_sink *sink, const etp_kit_arm *arm, int c)
 
 static void put_category_speedup(etp_sink *sink, const etp_kit *kit, const etp_kit_arm *arm, int c)
 {
+    const etp_kit_arm *base = &kit->arms[0];
+    bool resolved = etp_ab_resolved(category_of(base, c), base->mean.category_cut_ns[c]) &&
+                    etp_ab_resolved(category_of(arm, c), arm->mean.category_cut_ns[c]);
+    double speedup = etp_kit_speedup(kit, etp_kit_comparison_of(kit, arm), category_of(base, c), category_of(arm, c));
     etp_sink_char(sink, ',');
-    etp_kit_put_ratio(sink, etp_kit_speedup(kit, etp_kit_comparison_of(kit, arm),
-                                            category_of(&kit->arms[0], c), category_of(arm, c)));
+    etp_kit_put_ratio(sink, resolved ? speedup : (double)NAN);
 }
 
 static void comparison_line(const etp_kit *kit, int c, etp_sink *sink)

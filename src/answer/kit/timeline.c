@@ -341,7 +341,7 @@ static int longest_first(const void *pa, const void *pb)
 static void write_types(const etp_kit_arm *arm, type_table *t, etp_sink *s)
 {
     const etp_profile *p = arm->arm->profile;
-    double runs = (double)p->executions, whole = (double)p->execute_total_ns;
+    double runs = (double)p->all_executions, whole = (double)p->all_execute_ns;
     for (size_t i = 0; i < t->types.n; i++) {
         const type_stats *r = &t->types.items[i];
         double mean = (double)r->total_ns / runs;
@@ -390,7 +390,7 @@ etp_status etp_kit_ops_stats(const etp_kit *kit, const etp_kit_arm *arm, etp_sin
             return etp_fail_nomem(err, "operator statistics");
         }
         s->events++;
-        s->exclusive_ns += row->total_ns;
+        s->exclusive_ns += row->all_ns;
     }
     qsort(t.types.items, t.types.n, sizeof *t.types.items, longest_first);
     write_types(arm, &t, sink);

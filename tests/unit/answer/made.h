@@ -20,6 +20,8 @@ typedef struct made {
     uint32_t threads[2];
     made_op ops[MADE_OPS];
     uint64_t untraced_us[2]; // 0: as traced
+    int runs;                // traced executions of a launch, 0: MADE_RUNS
+    uint64_t interrupt_us;   // what every third of them waits for a CPU inside its first delegate call, outside operators
     uint64_t execute_us;     // Method::execute of both, 0: the sum of what is in it
     double control;          // A/A control launch ÷ its twin
     double control_wide;     // by which that goes up and down from block to block
@@ -94,8 +96,8 @@ static inline etp_bytes made_dump(const made *m, int arm, uint32_t block, etp_ar
 {
     dump_writer w;
     dump_init(&w, arena);
-    for (int run = 0; run < MADE_RUNS; run++) {
-        uint64_t inside = 10000, all = 0;
+    for (int run = 0; run < (m->runs ? m->runs : MADE_RUNS); run++) {
+        uint64_t inside = 10000 + (run % 3 == 0 ? 1000 * m->interrupt_us : 0), all = 0;
         for (int i = 0; i < MADE_OPS; i++) {
             const made_op *op = &m->ops[i];
             bool kernel = op->name[arm] && strncmp(op->name[arm], "native_call_", 12) == 0;

@@ -219,8 +219,8 @@ static void kernels_that_changed(void **state)
     assert_true(etp_str_eqz(groups[0].before, "Convolution (NHWC, F32) IGEMM"));
     assert_true(etp_str_eqz(groups[0].now, "Convolution (NHWC, PF32) IGEMM"));
     assert_true(groups[0].operators == 1 && groups[0].state == ETP_ENGAGED);
-    near((double)groups[0].before_ns, 800e3);
-    near((double)groups[0].now_ns, 200e3);
+    near((double)groups[0].before_time.ns, 800e3);
+    near((double)groups[0].now_time.ns, 200e3);
     assert_int_equal(groups[1].reason, ETP_REASON_DEPTHWISE);
     etp_str md = markdown(etp_ab_report(etp_ab_answer(s), &f.arena), &f.arena);
     must_say(md, "`Convolution (NHWC, F32 → PF32) IGEMM`");
@@ -241,7 +241,7 @@ static void latencies_are_labelled(void **state)
     etp_ab_session *s = open_made(&m, &f);
     etp_str md = markdown(etp_ab_report(etp_ab_answer(s), &f.arena), &f.arena);
     must_say(md, "\nLatency Comparison\n\n| experiment | level | threads | untraced (ms) | low (ms) | high (ms) | speedup | "
-                 "ETDump mean (ms) | ETDump median (ms) | executions | ETDump speedup | traced − untraced |");
+                 "ETDump mean (ms) | ETDump median (ms) | executions | ETDump speedup | tracer |");
     must_say(md, "| `linux_neon_0` | neon | 1 | 2.00");
     must_say(md, " | – | 1.57");
     must_say(md, " | 32 | – | -21.5 % |");

@@ -23,6 +23,9 @@ static const char *fixture(const char *name)
     return path;
 }
 
+static const etp_ledger_end k_bare[2] = {{ETP_NS_UNKNOWN, ETP_NS_UNKNOWN, ETP_NS_UNKNOWN},
+                                         {ETP_NS_UNKNOWN, ETP_NS_UNKNOWN, ETP_NS_UNKNOWN}};
+
 // Σ rows = Σ Method::execute, for the whole and for each dump.
 static void check_closes(const etp_profile *p)
 {
@@ -140,6 +143,7 @@ static void plant(const planted *rows, size_t n, etp_arena *arena, etp_profile *
         .rows = ETP_NEW_ARRAY(arena, etp_profile_row, n),
         .n_rows = n,
         .executions = 2,
+        .all_executions = 2,
         .per_dump_executions = ETP_NEW_ARRAY(arena, uint64_t, 2),
         .per_dump_execute_ns = ETP_NEW_ARRAY(arena, int64_t, 2),
         .n_dumps = 2,
@@ -204,7 +208,7 @@ static void renamed_inserted_and_vanished_operators_align(void **state)
         assert_int_equal(a.items[i].candidate, k_expected[i].candidate);
     }
     // Ends given from outside: Σ = 2282/2 = 1141 and 896/2 = 448 traced; medians 1100 and 450.
-    assert_int_equal(etp_ledger_build(&neon, &sme2, &a, 1100, 450, &arena, &l, &err), ETP_OK);
+    assert_int_equal(etp_ledger_build(&neon, &sme2, &a, (const etp_ledger_end[2]){{1100, ETP_NS_UNKNOWN, ETP_NS_UNKNOWN}, {450, ETP_NS_UNKNOWN, ETP_NS_UNKNOWN}}, &arena, &l, &err), ETP_OK);
     check_ledger(&l, 1100, 450);
     assert_int_equal(l.items[0].kind, ETP_ROW_VANISHED);
     assert_int_equal(l.items[0].baseline_ns, 50);
@@ -254,7 +258,7 @@ static void many_operators_make_claims_dearer(void **state)
         plant(k_base, n, &arena, &b);
         plant(cand, n, &arena, &c);
         assert_int_equal(etp_align(&b, &c, &arena, &a, &err), ETP_OK);
-        assert_int_equal(etp_ledger_build(&b, &c, &a, ETP_NS_UNKNOWN, ETP_NS_UNKNOWN, &arena, &l, &err), ETP_OK);
+        assert_int_equal(etp_ledger_build(&b, &c, &a, k_bare, &arena, &l, &err), ETP_OK);
         assert_true(l.items[0].lo_ns > 0); // its interval alone would say so in both cases
         assert_true(fabs(l.items[0].q - (n == 1 ? 0.03347542 : 0.13390167)) < 1e-6);
         assert_int_equal(etp_ledger_row_slower(&l.items[0]), n == 1);
@@ -348,9 +352,9 @@ static void check_pair(const etp_profile *b, const etp_profile *c, etp_arena *ar
     etp_error err;
     assert_int_equal(etp_align(b, c, arena, &a, &err), ETP_OK);
     check_alignment(&a, b, c);
-    assert_int_equal(etp_ledger_build(b, c, &a, ETP_NS_UNKNOWN, ETP_NS_UNKNOWN, arena, &l, &err), ETP_OK);
+    assert_int_equal(etp_ledger_build(b, c, &a, k_bare, arena, &l, &err), ETP_OK);
     check_ledger(&l, etp_profile_traced_ns(b), etp_profile_traced_ns(c));
-    assert_int_equal(etp_ledger_build(b, c, &a, 123456789, 987654321, arena, &l, &err), ETP_OK);
+    assert_int_equal(etp_ledger_build(b, c, &a, (const etp_ledger_end[2]){{123456789, ETP_NS_UNKNOWN, ETP_NS_UNKNOWN}, {987654321, ETP_NS_UNKNOWN, ETP_NS_UNKNOWN}}, arena, &l, &err), ETP_OK);
     check_ledger(&l, 123456789, 987654321);
 }
 

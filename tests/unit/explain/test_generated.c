@@ -558,8 +558,8 @@ static void one_case(const etp_program *program, const etp_method *method, uint6
         make_profile(&g, &b, join);
         make_profile(&g, &c, join);
         assert_int_equal(etp_align(&b.profile, &c.profile, &arena, &a, &err), ETP_OK);
-        assert_int_equal(etp_ledger_build(&b.profile, &c.profile, &a, ETP_NS_UNKNOWN,
-                                          ETP_NS_UNKNOWN, &arena, &l, &err),
+        assert_int_equal(etp_ledger_build(&b.profile, &c.profile, &a,
+                                          (const etp_ledger_end[2]){ETP_LEDGER_BARE, ETP_LEDGER_BARE}, &arena, &l, &err),
                          ETP_OK);
         judge(&g, &b, &c, &a, s);
         check_ledger(&b, &c, &a, &l, s);
