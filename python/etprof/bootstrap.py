@@ -6,34 +6,19 @@ from __future__ import annotations
 
 import argparse
 import importlib.util
-import json
 import os
 import shutil
 import subprocess
 import sys
-import tempfile
 from pathlib import Path
 
-from . import start
-from .errors import EnvironmentProblem, EtprofError, UsageError
+from . import packages, start
+from .errors import EnvironmentProblem, EtprofError
+from .packages import packages_for, say  # noqa: F401 (models.py asks here)
 
 PACKAGES = ("torch==2.13.0", "executorch==1.5.1", "torchao==0.18.0")
 MODULES = ("torch", "executorch", "torchao")
 NEEDS = "about 1.6 GB of disk and one to several minutes"
-# What some models need beside those: module -> all that goes with it into an environment that has
-# PACKAGES. pip gets them without their dependencies: it would replace a CPU build of torch.
-TORCHVISION = ("torchvision==0.28.0", "pillow==13.0.0")
-EXTRAS = {
-    "torchvision": TORCHVISION,
-    "timm": ("timm==1.0.31", "safetensors==0.8.0", "huggingface_hub==2.4.0", *TORCHVISION),
-    "hydra": ("hydra-core==1.3.8", "omegaconf==2.3.1", "antlr4-python3-runtime==4.9.3"),
-    "omegaconf": ("omegaconf==2.3.1", "antlr4-python3-runtime==4.9.3"),
-    "transformers": (
-        "transformers==5.23.0", "safetensors==0.8.0", "huggingface_hub==2.4.0", "typer==0.29.2",
-        "annotated-doc==0.0.7", "pydantic==2.14.3", "pydantic_core==2.50.4", "rich==15.0.0",
-        "shellingham==1.5.4", "annotated-types==0.8.0", "markdown-it-py==4.3.0",
-        "Pygments==2.21.0", "typing-inspection==0.4.5", "mdurl==0.1.2"),
-}
 # `python -c` begins in the working directory, where a file may be called like a module.
 HERE_IS_NOTHING = "import sys; sys.path = [p for p in sys.path if p]\n"
 PROBE = HERE_IS_NOTHING + (
@@ -98,110 +83,29 @@ def is_own(python: str) -> bool:
     return Path(python).parent.absolute() == venv_python(own_environment()).parent
 
 
-def pip(python: str, *words) -> list[str]:
-    """The start of a command line of pip, which must not import from the working directory."""
-    return [python, "-I", "-m", "pip", *words]
-
-
-def pip_options(pip_args, wheel_dir) -> list[str]:
-    """pip's own configuration applies; these only add to it."""
-    options = list(pip_args)
-    index = os.environ.get("ETPROF_TORCH_INDEX")
-    if index:
-        options += ["--extra-index-url", index]
-    if wheel_dir:
-        if not Path(wheel_dir).is_dir():
-            raise UsageError(f"--wheel-dir {wheel_dir}: no such folder")
-        options += ["--find-links", str(wheel_dir)]
-    return options
-
-
-def dry_run(python: str, options: list[str]) -> dict:
-    """pip's own report of what it would install."""
-    with tempfile.TemporaryDirectory() as folder:
-        report = Path(folder) / "report.json"
-        command = [*pip(python, "install", "--quiet", "--dry-run", "--report", str(report)),
-                   *options, *PACKAGES]
-        done = subprocess.run(command, stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL,
-                              stderr=subprocess.PIPE, text=True)
-        if done.returncode != 0:
-            raise EnvironmentProblem("pip cannot find the packages: " + last_error(done.stderr))
-        try:
-            return json.loads(report.read_text(encoding="utf-8"))
-        except (OSError, ValueError) as error:
-            raise EnvironmentProblem(
-                f"pip wrote no readable report ({error}); it needs pip 22.2 or newer") from error
-
-
-def last_error(text: str) -> str:
-    lines = [line.strip() for line in text.splitlines() if line.strip()]
-    errors = [line for line in lines if line.startswith("ERROR")]
-    return (errors or lines or ["no message"])[-1].removeprefix("ERROR: ")
-
-
-def planned(report: dict) -> list[tuple[str, str]]:
-    """(name, version) of everything the report would install."""
-    entries = [entry["metadata"] for entry in report.get("install", [])]
-    return sorted((m["name"].lower(), m["version"]) for m in entries)
-
-
-def refuse_cuda(packages: list[tuple[str, str]]):
-    """A CUDA build of torch is gigabytes of libraries that exporting never uses."""
-    cuda = [name for name, version in packages
-            if name.startswith(("nvidia-", "nvidia_", "triton", "cuda-")) or "+cu" in version]
-    if cuda:
-        raise EnvironmentProblem(
-            f"pip would install a CUDA build of torch ({len(cuda)} packages, {cuda[0]} first); name "
-            "an index or folder with CPU builds: ETPROF_TORCH_INDEX=URL, --pip-arg=--index-url=URL "
-            "or --wheel-dir DIR; --allow-cuda accepts it"
-        )
-
-
-def say(text):
-    print(f"etprof export: {text}", file=sys.stderr, flush=True)
-
-
 def make_venv(folder: Path, pip_args=(), wheel_dir=None, allow_cuda=False) -> Path:
     """Creates FOLDER with the packages, or completes it. Returns its interpreter."""
     python = venv_python(folder)
     if python.exists() and interpreter_ready(str(python)):
         return python
-    options = pip_options(pip_args, wheel_dir)
     say(f"first use: {', '.join(PACKAGES)} go into {folder} ({NEEDS})")
     if not python.exists():
         done = subprocess.run([sys.executable, "-I", "-m", "venv", str(folder)],
                               stdin=subprocess.DEVNULL, capture_output=True, text=True)
         if done.returncode != 0:
             raise EnvironmentProblem(
-                f"cannot make {folder}: {last_error(done.stdout + done.stderr)}; "
+                f"cannot make {folder}: {packages.last_error(done.stdout + done.stderr)}; "
                 "on Debian: apt-get install python3-venv")
-    packages = planned(dry_run(str(python), options))
-    if not allow_cuda:
-        refuse_cuda(packages)
-    say(f"installing {len(packages)} packages")
-    install(str(python), [*options, *PACKAGES])
+    packages.install_exporter(str(python), pip_args, wheel_dir, allow_cuda)
     if not interpreter_ready(str(python)):
         raise EnvironmentProblem(f"{python} still cannot import {', '.join(MODULES)}")
     return python
 
 
-def install(python: str, words: list[str]) -> None:
-    done = subprocess.run([*pip(python, "install", "--quiet"), *words], stdin=subprocess.DEVNULL,
-                          stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True)
-    if done.returncode != 0:
-        raise EnvironmentProblem("pip failed: " + last_error(done.stderr))
-
-
-def packages_for(modules) -> list[str]:
-    """What to install for MODULES, those that have names of their own on an index."""
-    return list(dict.fromkeys(p for m in modules for p in EXTRAS.get(m, (m,))))
-
-
 def add_packages(python: str, modules, pip_args=(), wheel_dir=None) -> None:
     """Installs what a model needs into our own environment, having said what."""
-    packages = packages_for(modules)
-    say(f"first use: {', '.join(packages)} go into {Path(python).parents[1]}")
-    install(python, [*pip_options(pip_args, wheel_dir), "--no-deps", *packages])
+    say(f"first use: {', '.join(packages_for(modules))} go into {Path(python).parents[1]}")
+    packages.install_for_model(python, modules, pip_args, wheel_dir)
     still = lacking(python, modules)
     if still:
         raise EnvironmentProblem(f"{python} still cannot import {', '.join(still)}")

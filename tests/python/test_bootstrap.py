@@ -2,33 +2,33 @@
 # The set-up of .venv, with a stand-in for the interpreter that answers as pip does.
 import json
 import os
+import pty
+import re
 import stat
+import subprocess
 import sys
 import tempfile
 import unittest
+import zipfile
 from pathlib import Path
+from unittest import mock
 
-from support import ROOT, SLOW, command
+from support import ROOT, command
 
-from etprof import bootstrap, errors
-
-CPU = [("torch", "2.13.0+cpu"), ("executorch", "1.5.1"), ("torchao", "0.18.0"), ("numpy", "2.4.6")]
-CUDA = [("torch", "2.13.0"), ("executorch", "1.5.1"), ("nvidia-cublas-cu13", "13.0"),
-        ("nvidia-cudnn-cu13", "9.1"), ("triton", "3.6")]
+from etprof import bootstrap, errors, packages
 
 FAKE = '''#!{python}
 import json, os, sys
 here = os.path.dirname(os.path.abspath(__file__))
+lock = open(sys.argv[sys.argv.index("-r") + 1]).read() if "-r" in sys.argv else ""
 with open(os.path.join(here, "log"), "a") as log:
-    log.write(json.dumps(sys.argv[1:]) + chr(10))
+    log.write(json.dumps(sys.argv[1:] + [lock]) + chr(10))
 if sys.argv[1] == "-c":
     sys.exit(0 if os.path.exists(os.path.join(here, "installed")) else 3)
-if "--dry-run" in sys.argv:
-    report = sys.argv[sys.argv.index("--report") + 1]
-    packages = json.load(open(os.path.join(here, "plan")))
-    json.dump({{"install": [{{"metadata": {{"name": n, "version": v}}}} for n, v in packages]}},
-              open(report, "w"))
-else:
+place = [w for w in ("--index-url", "--find-links") if w in sys.argv]
+if "+cpu" in lock and not (place or os.path.exists(os.path.join(here, "cpu"))):
+    sys.exit("ERROR: No matching distribution found for torch==2.13.0+cpu")
+if "executorch==" in lock:
     open(os.path.join(here, "installed"), "w").close()
 '''
 
@@ -43,55 +43,182 @@ class FakeVenv(unittest.TestCase):
         python = self.bin / "python"
         python.write_text(FAKE.format(python=sys.executable))
         python.chmod(python.stat().st_mode | stat.S_IXUSR)
-        os.environ.pop("ETPROF_TORCH_INDEX", None)
-
-    def plan(self, packages):
-        (self.bin / "plan").write_text(json.dumps(packages))
+        self.named = os.environ.pop("ETPROF_TORCH_INDEX", None)
+        system = mock.patch.object(packages.sys, "platform", "linux")
+        system.start()
+        self.addCleanup(system.stop)
 
     def calls(self):
         log = self.bin / "log"
         return [json.loads(line) for line in log.read_text().splitlines()] if log.exists() else []
 
     def installs(self):
-        return [c for c in self.calls() if "pip" in c and "--dry-run" not in c]
+        return [c for c in self.calls() if "pip" in c]
 
-    def test_cpu_build_is_installed_after_the_dry_run(self):
-        self.plan(CPU)
+    def torch(self):
+        """The lock files with torch that pip was given, in order."""
+        return [c[-1] for c in self.installs() if re.search(r"^torch==", c[-1], re.M)]
+
+    def offer_cpu(self):
+        (self.bin / "cpu").touch()
+
+    def at_a_terminal(self, typed):
+        """(exit code, what it printed) of the set-up at a terminal where TYPED is typed."""
+        ours, theirs = pty.openpty()
+        child = subprocess.Popen(
+            [sys.executable, "-m", "etprof.bootstrap", "--venv", str(self.venv)], stdin=theirs, stderr=theirs,
+            stdout=subprocess.DEVNULL, env={**os.environ, "PYTHONPATH": str(ROOT / "python")}, close_fds=True)
+        os.close(theirs)
+        os.write(ours, typed.encode())
+        said = b""
+        while True:
+            try:
+                piece = os.read(ours, 4096)
+            except OSError:
+                break  # what Linux says at the end of a terminal
+            if not piece:
+                break
+            said += piece
+        os.close(ours)
+        return child.wait(), said.decode().replace("\r\n", "\n")
+
+    def test_only_pinned_packages_with_hashes(self):
+        self.offer_cpu()
         self.assertEqual(bootstrap.make_venv(self.venv), self.bin / "python")
-        kinds = ["dry" if "--dry-run" in c else "real" for c in self.calls() if "pip" in c]
-        self.assertEqual(kinds, ["dry", "real"])
-        self.assertIn("torch==2.13.0", self.installs()[0])
+        for call in self.installs():
+            self.assertLessEqual({"--require-hashes", "--no-deps", "--no-build-isolation"}, set(call))
+            self.assertNotIn("--extra-index-url", call)
+            for line in call[-1].splitlines():
+                self.assertRegex(line, r"^[a-z0-9.-]+==|^    --hash=sha256:[0-9a-f]{64}")
+        text = "".join(c[-1] for c in self.installs())
+        for package in ("torch==2.13.0+cpu", "executorch==1.5.1", "torchao==0.18.0", "numpy==", "sympy=="):
+            self.assertTrue(package in text, package)
+        self.assertFalse("nvidia" in text)
 
-    def test_cuda_build_is_refused_and_nothing_installed(self):
-        self.plan(CUDA)
-        with self.assertRaises(errors.EnvironmentProblem) as caught:
+    @unittest.skipUnless(sys.platform == "linux", "a Mac's only build of torch has no CUDA")
+    def test_without_a_cpu_build_and_nobody_to_ask(self):
+        with open(os.devnull) as nobody, mock.patch.object(packages.sys, "stdin", nobody), \
+                self.assertRaises(errors.EnvironmentProblem) as caught:
             bootstrap.make_venv(self.venv)
-        self.assertIn("ETPROF_TORCH_INDEX", str(caught.exception))
+        text = str(caught.exception)
+        for word in ("ETPROF_TORCH_INDEX", "--allow-cuda", packages.TORCH_CPU, packages.TORCH_DEFAULT):
+            self.assertIn(word, text)
         self.assertEqual(caught.exception.exit_code, 5)
-        self.assertEqual(self.installs(), [])
+        self.assertEqual([t[:20] for t in self.torch()], ["torch==2.13.0+cpu ; "])  # asked for, not there
 
-    def test_allow_cuda(self):
-        self.plan(CUDA)
+    @unittest.skipUnless(sys.platform == "linux", "a Mac's only build of torch has no CUDA")
+    def test_one_question(self):
+        code, said = self.at_a_terminal("y\n")
+        self.assertEqual(code, 0, said)
+        self.assertEqual(said.count("? [y/N"), 1, said)
+        self.assertIn(packages.TORCH_DEFAULT, said)
+        self.assertTrue("nvidia-cublas" in self.torch()[-1])
+
+    @unittest.skipUnless(sys.platform == "linux", "a Mac's only build of torch has no CUDA")
+    def test_no_is_no(self):
+        for answer in ("n\n", "\n"):
+            code, said = self.at_a_terminal(answer)
+            self.assertEqual(code, 5, said)
+            self.assertFalse("nvidia" in "".join(self.torch()))
+        self.assertFalse((self.bin / "installed").exists())
+
+    @unittest.skipUnless(sys.platform == "linux", "a Mac's only build of torch has no CUDA")
+    def test_a_place_is_an_answer(self):
+        code, said = self.at_a_terminal("https://example.invalid/cpu\n")
+        self.assertEqual(code, 0, said)
+        place = next(c for c in self.installs() if "--index-url" in c)
+        self.assertIn("https://example.invalid/cpu", place)
+        self.assertIn("torch==2.13.0+cpu", place[-1])
+        (self.bin / "installed").unlink()
+        (self.bin / "log").unlink()
+        code, said = self.at_a_terminal(f"{self.bin}\n")
+        self.assertEqual(code, 0, said)
+        self.assertTrue(any("--no-index" in c and str(self.bin) in c for c in self.installs()))
+        (self.bin / "installed").unlink()
+        code, said = self.at_a_terminal("maybe\n")
+        self.assertEqual(code, 2, said)
+        self.assertIn("neither", said)
+
+    def test_allow_cuda_asks_nothing(self):
         bootstrap.make_venv(self.venv, allow_cuda=True)
-        self.assertEqual(len(self.installs()), 1)
+        self.assertTrue("nvidia-cublas" in self.torch()[-1])
+
+    def test_allow_cuda_takes_the_cpu_build_where_it_is(self):
+        self.offer_cpu()
+        bootstrap.make_venv(self.venv, allow_cuda=True)
+        self.assertFalse("nvidia" in "".join(self.torch()))
+
+    def test_a_mac_is_asked_nothing(self):
+        with mock.patch.object(packages.sys, "platform", "darwin"):
+            bootstrap.make_venv(self.venv)
+        self.assertEqual(len(self.torch()), 1)
+        self.assertRegex(self.torch()[0], r"(?m)^torch==2\.13\.0 ")
 
     def test_options_reach_pip(self):
-        self.plan(CPU)
+        self.offer_cpu()
+        bootstrap.make_venv(self.venv, ["--no-cache-dir"], str(self.venv))
+        for call in self.installs():
+            for word in ("--no-cache-dir", "--find-links"):
+                self.assertIn(word, call)
+
+    def test_named_index_takes_the_place_of_the_others_for_torch_alone(self):
         os.environ["ETPROF_TORCH_INDEX"] = "https://example.invalid/cpu"
         self.addCleanup(os.environ.pop, "ETPROF_TORCH_INDEX", None)
-        bootstrap.make_venv(self.venv, ["--no-cache-dir"], str(self.venv))
-        for call in (c for c in self.calls() if "pip" in c):
-            for word in ("--no-cache-dir", "--find-links", "https://example.invalid/cpu"):
-                self.assertIn(word, call)
+        bootstrap.make_venv(self.venv)
+        for call in self.installs():
+            self.assertEqual("--index-url" in call, bool(re.search(r"^torch==", call[-1], re.M)), call[:-1])
 
     def test_ready_environment_is_left_alone(self):
         (self.bin / "installed").touch()
         bootstrap.make_venv(self.venv)
-        self.assertEqual([c for c in self.calls() if "pip" in c], [])
+        self.assertEqual(self.installs(), [])
 
     def test_wheel_folder_must_exist(self):
         with self.assertRaises(errors.UsageError):
             bootstrap.make_venv(self.venv, wheel_dir="/nonexistent")
+
+    def test_what_models_need_is_pinned_too(self):
+        known = packages.entries("export", "models")
+        for module in packages.EXTRAS:
+            self.assertLessEqual(set(packages.packages_for([module])), set(known), module)
+        packages.install_for_model(str(self.bin / "python"), ["hydra", "torchvision"])
+        call = self.installs()[-1]
+        self.assertIn("--require-hashes", call)
+        for name in ("hydra-core==", "omegaconf==", "torchvision=="):
+            self.assertIn(name, call[-1])
+        self.assertNotIn("torch==", call[-1])
+
+    def test_a_module_that_nobody_pinned_is_not_installed(self):
+        with self.assertRaises(errors.EnvironmentProblem) as caught:
+            packages.install_for_model(str(self.bin / "python"), ["surely_evil"])
+        self.assertIn("no version is pinned", str(caught.exception))
+        self.assertEqual(self.installs(), [])
+
+
+class RealPip(unittest.TestCase):
+    """What pip itself makes of the lock files."""
+
+    @unittest.skipUnless(sys.platform == "linux", "the lock file of CPU builds is for Linux")
+    def test_another_file_of_the_same_name_is_refused(self):
+        with tempfile.TemporaryDirectory() as name:
+            folder = Path(name)
+            subprocess.run([sys.executable, "-m", "venv", str(folder / "venv")], check=True)
+            tag = f"cp3{sys.version_info.minor}"
+            info = "torch-2.13.0+cpu.dist-info"
+            files = {"torch/__init__.py": "raise SystemExit('not torch')",
+                     f"{info}/METADATA": "Metadata-Version: 2.1\nName: torch\nVersion: 2.13.0+cpu\n",
+                     f"{info}/WHEEL": f"Wheel-Version: 1.0\nRoot-Is-Purelib: false\nTag: {tag}-{tag}-linux_{os.uname().machine}\n",
+                     f"{info}/RECORD": ""}
+            wheel = folder / f"torch-2.13.0+cpu-{tag}-{tag}-linux_{os.uname().machine}.whl"
+            with zipfile.ZipFile(wheel, "w") as out:
+                for path, text in files.items():
+                    out.writestr(path, text)
+            python = str(folder / "venv/bin/python")
+            alone = {"PIP_CONFIG_FILE": os.devnull, "PIP_FIND_LINKS": ""}  # not what this machine offers besides
+            with mock.patch.dict(os.environ, alone), self.assertRaises(errors.EnvironmentProblem) as caught:
+                packages.install(python, packages.whole("torch-cpu"), packages.place_options(str(folder)))
+            self.assertRegex(str(caught.exception), "(?i)hash|expected sha256|got")
+            self.assertEqual(list(folder.glob("venv/lib/python3*/site-packages/torch")), [])
 
 
 class Interpreter(unittest.TestCase):
@@ -104,6 +231,15 @@ class Interpreter(unittest.TestCase):
             self.assertEqual(done.returncode, 5)
             self.assertIn("lacks torch", done.stderr)
 
+    def test_unknown_model_is_refused_before_anything_is_installed(self):
+        with tempfile.TemporaryDirectory() as folder:
+            # An interpreter without the packages, and an environment that would have to be made first.
+            done = command("-S", ROOT / "python/etprof/start.py", "export", "surely_absent", cwd=folder,
+                           env={"ETPROF_VENV": f"{folder}/venv", "VIRTUAL_ENV": ""}, timeout=60)
+            self.assertEqual(done.returncode, 2, done.stderr)
+            self.assertIn("no model 'surely_absent'", done.stderr)
+            self.assertEqual(os.listdir(folder), [])
+
     def test_named_interpreter_that_is_none(self):
         done = command("-m", "etprof.export", "toy_cnn", "--python", "/nonexistent", cwd=ROOT)
         self.assertEqual(done.returncode, 5)
@@ -112,14 +248,6 @@ class Interpreter(unittest.TestCase):
     def test_option_does_not_loop(self):
         self.assertEqual(bootstrap.without_python_option(["a", "--python", "p", "--python=q", "b"]),
                          ["a", "b"])
-
-
-class RealPip(unittest.TestCase):
-    @SLOW
-    def test_dry_run_of_this_machine(self):
-        report = bootstrap.dry_run(sys.executable, ["--ignore-installed"])
-        names = [name for name, _ in bootstrap.planned(report)]
-        self.assertLessEqual({"torch", "executorch", "torchao"}, set(names))
 
 
 if __name__ == "__main__":

@@ -70,11 +70,16 @@ for system, (sys_platform, machine, system_name) in SYSTEMS.items():
             expect(bool(cuda) == (sys_platform == "linux"), system, version, f"CUDA's packages: {cuda}")
             expect(not [n for n in chosen(locks["export"], environment) if n.startswith(("nvidia", "cuda", "triton"))], "export.txt has CUDA")
 # Nobody goes past them: each call of pip that installs names hashes. The SDK's wheel is checked by scripts/sdk itself.
-for path in [*(ROOT / "scripts").iterdir(), *(ROOT / "model_profiling/scripts").glob("*.sh")]:
+for path in [*(ROOT / "scripts").iterdir(), *(ROOT / "model_profiling/scripts").glob("*.sh"), ROOT / "tests/python/run"]:
     if not path.is_file():
         continue
     text = re.sub(r"\\\n\s*", " ", path.read_text())
     for line in text.splitlines():
         if re.search(r"-m pip install\b", line) and not re.search(r"die |echo |say ", line):
             expect("--require-hashes" in line, path.relative_to(ROOT), f"installs without hashes: {line.strip()[:120]}")
+for path in [ROOT / "tests/python/run", *(ROOT / "python/etprof").rglob("*.py")]:
+    text = path.read_text()
+    for found in re.finditer(r'"pip", "install"|pip\([^)]*"install"', text):
+        around = text[found.start():found.start() + 300]
+        expect("--require-hashes" in around, path.relative_to(ROOT), f"installs without hashes: {around[:80]!r}")
 finish(f"{rows} packages in {len(locks)} files")

@@ -85,7 +85,7 @@ def parser() -> argparse.ArgumentParser:
     setup.add_argument("--pip-arg", action="append", default=[], metavar="ARG",
                        help="pass to pip when they are installed into .venv; repeat for several")
     setup.add_argument("--wheel-dir", metavar="DIR", help="look for their wheels here too")
-    setup.add_argument("--allow-cuda", action="store_true", help="accept a build with CUDA")
+    setup.add_argument("--allow-cuda", action="store_true", help="accept torch with CUDA where there is no CPU build, without a question")
     return p
 
 
@@ -164,6 +164,9 @@ def main(argv) -> int:
         from ..bootstrap import have_packages, run_elsewhere
 
         if options.python or not have_packages():
+            from .source import resolve
+
+            resolve(options.source)  # what does not exist is refused before PyTorch is fetched for it
             return run_elsewhere(argv, options)
         previous = signals()
         answer = keep_stdout_clean()
