@@ -18,15 +18,34 @@ const char *etp_roof_verdict_name(etp_roof_verdict verdict)
     return verdict < ETP_ROOF_VERDICTS ? k_names[verdict] : NULL;
 }
 
-// Operations per nanosecond of WHAT at the work's level and threads, 0 unknown.
-static double rate_of(const etp_roof_table *t, const etp_roof_work *w, const char *what, bool matrix, const char **isa)
+// Whether the best kernel that XNNPACK has for W can use the arithmetic WHAT of SET.
+static bool has_kernel(const etp_roof_work *w, const etp_roof_set *set, const char *what)
+{
+    bool x86 = set->family == ETP_ISA_X86_64, dot = strcmp(what, "dot_i8") == 0;
+    if (set->matrix && !w->matrix) {
+        return false;
+    }
+    switch (w->kernel) {
+    case ETP_ROOF_KERNEL_DEPTHWISE: // half precision on x86: AVX512-FP16 or else FMA3's vectors of 256 bits
+        return !dot && !set->matrix && !(w->type == ETP_ROOF_F16 && strcmp(set->isa, "avx512") == 0);
+    case ETP_ROOF_KERNEL_QUINT8:
+        return x86 ? dot && strcmp(set->isa, "avx512-vnni") != 0 : !dot && !set->matrix;
+    case ETP_ROOF_KERNEL_PRODUCT:
+        break;
+    }
+    return w->type == ETP_ROOF_I8 ? dot : !dot;
+}
+
+// Operations per nanosecond of WHAT in instruction sets for which PRODUCTS have a kernel at the work's level and
+// threads, or of vectors; 0 unknown.
+static double rate_of(const etp_roof_table *t, const etp_roof_work *w, const char *what, bool products, const char **isa)
 {
     double best = 0;
     for (size_t i = 0; i < t->n; i++) {
         const etp_roof *r = &t->items[i];
         const etp_roof_set *set = etp_roof_set_find(r->isa);
         if (r->threads == w->threads && strcmp(r->what, what) == 0 && strcmp(r->unit, "op/s") == 0 && set &&
-            etp_roof_set_at(set, w->level) && (matrix || !set->matrix) && (double)r->best / 1e9 > best) {
+            etp_roof_set_at(set, w->level) && (products ? has_kernel(w, set, what) : !set->matrix) && (double)r->best / 1e9 > best) {
             best = (double)r->best / 1e9;
             *isa = r->isa;
         }
@@ -34,25 +53,20 @@ static double rate_of(const etp_roof_table *t, const etp_roof_work *w, const cha
     return best;
 }
 
-// Of the multiply-accumulates. Half precision can also be computed in single.
+// Of the multiply-accumulates. Half precision can also be computed in single, and so can products of eight bits that
+// are widened to lanes of 32: a multiplication and an addition take two instructions there, so this is not too slow.
 static double product_rate(const etp_roof_table *t, const etp_roof_work *w, const char **isa)
 {
-    const char *other = NULL;
-    double half, single;
-    switch (w->type) {
-    case ETP_ROOF_I8:
-        return rate_of(t, w, "dot_i8", w->matrix, isa);
-    case ETP_ROOF_F32:
-        return rate_of(t, w, "fma_f32", w->matrix, isa);
-    case ETP_ROOF_F16:
-        half = rate_of(t, w, "fma_f16", w->matrix, isa);
-        single = rate_of(t, w, "fma_f32", w->matrix, &other);
-        *isa = single > half ? other : *isa;
-        return single > half ? single : half;
-    case ETP_ROOF_TYPE_NONE:
-        break;
+    static const char *const k_what[] = {"dot_i8", "fma_f16", "fma_f32"};
+    double best = 0;
+    for (size_t i = 0; w->type != ETP_ROOF_TYPE_NONE && i < sizeof k_what / sizeof *k_what; i++) {
+        bool half = strcmp(k_what[i], "fma_f16") == 0;
+        const char *of = NULL;
+        double rate = half && w->type != ETP_ROOF_F16 ? 0 : rate_of(t, w, k_what[i], true, &of);
+        *isa = rate > best ? of : *isa;
+        best = rate > best ? rate : best;
     }
-    return 0;
+    return best;
 }
 
 // Bytes per nanosecond of WHAT for a working set of BYTES: measured with the largest one that is no larger,

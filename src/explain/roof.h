@@ -10,6 +10,13 @@ struct etp_roof_table; // roofs/roofs.h
 
 typedef enum etp_roof_type { ETP_ROOF_TYPE_NONE, ETP_ROOF_F32, ETP_ROOF_F16, ETP_ROOF_I8 } etp_roof_type;
 
+// Which of XNNPACK's kernels multiply, where that makes a difference (docs/roofs.md has the table).
+typedef enum etp_roof_kernel {
+    ETP_ROOF_KERNEL_PRODUCT,   // GEMM, indirect GEMM
+    ETP_ROOF_KERNEL_DEPTHWISE, // one product after another in every lane: no dot products, no matrix unit
+    ETP_ROOF_KERNEL_QUINT8     // GEMM of quint8: no VNNI; on aarch64 lane by lane
+} etp_roof_kernel;
+
 typedef enum etp_roof_verdict {
     ETP_ROOF_UNKNOWN,         // no roof for it: `missing` says why
     ETP_ROOF_OVERHEAD_BOUND,  // fixed costs may be half of its time
@@ -33,6 +40,7 @@ typedef struct etp_roof_work { // of one inference
     uint64_t in_bytes, out_bytes; // operands and weights; results
     uint64_t calls;       // the work above is that of one call
     etp_roof_type type;   // of the multiply-accumulates
+    etp_roof_kernel kernel; // that does them
     bool matrix;          // may use a unit for matrix products
     bool delegated;       // timed by XNNPACK
     etp_level level;      // NONE: nothing was hidden

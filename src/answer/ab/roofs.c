@@ -71,6 +71,14 @@ static etp_roof_type type_of(const etp_op_name *op, const etp_op_facts *f)
     }
 }
 
+static etp_roof_kernel kernel_of(const etp_op_name *op)
+{
+    static const char *const k_quint8[] = {"QU8", NULL};
+    return etp_op_is_depthwise(op) ? ETP_ROOF_KERNEL_DEPTHWISE
+           : has_type(op, k_quint8) ? ETP_ROOF_KERNEL_QUINT8
+                                    : ETP_ROOF_KERNEL_PRODUCT;
+}
+
 static uint64_t out_bytes(const etp_op_facts *f)
 {
     uint64_t sum = 0;
@@ -115,6 +123,7 @@ static void place(const etp_ab *ab, const etp_ab_operator *op, uint32_t arm, etp
         .out_bytes = written,
         .calls = calls ? calls : 1,
         .type = type_of(&row->parsed, f),
+        .kernel = row->delegated ? kernel_of(&row->parsed) : ETP_ROOF_KERNEL_PRODUCT,
         .matrix = may_use_matrix(op, row),
         .delegated = row->delegated,
         .level = ab->arms[arm].level,

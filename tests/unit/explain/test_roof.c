@@ -93,31 +93,45 @@ static void one_fixture_for_each_verdict(void **state)
 static void levels_types_and_units(void **state)
 {
     (void)state;
-    static const struct {
+    const etp_roof_kernel PRODUCT = ETP_ROOF_KERNEL_PRODUCT,
+                          DEPTHWISE = ETP_ROOF_KERNEL_DEPTHWISE, QUINT8 = ETP_ROOF_KERNEL_QUINT8;
+    const struct {
         etp_roof_type type;
         etp_level level;
         bool matrix;
+        etp_roof_kernel kernel;
         double compute_ns; // of 1e6 products; 0 none
         const char *isa;
     } k_cases[] = {
-        {ETP_ROOF_F32, ETP_LEVEL_AVX2, false, 20000, "avx2"},
-        {ETP_ROOF_F32, ETP_LEVEL_VNNI, false, 10000, "avx512"},
-        {ETP_ROOF_I8, ETP_LEVEL_VNNI, false, 2500, "avx512-vnni"},
-        {ETP_ROOF_I8, ETP_LEVEL_AVX512, false, 2000000.0 / 300, "avx2"},
-        {ETP_ROOF_I8, ETP_LEVEL_SSE, false, 0, NULL}, // none was measured that SSE may use
-        {ETP_ROOF_F16, ETP_LEVEL_AVX512, false, 10000, "avx512"}, // computed in single precision
-        {ETP_ROOF_F16, ETP_LEVEL_NEON, false, 20000, "neon-fp16"},
-        {ETP_ROOF_F16, ETP_LEVEL_BASE, false, 40000, "neon"},
-        {ETP_ROOF_F32, ETP_LEVEL_SME2, true, 1000, "sme"},
-        {ETP_ROOF_F32, ETP_LEVEL_SME2, false, 40000, "neon"}, // depthwise: no matrix kernel
-        {ETP_ROOF_F32, ETP_LEVEL_NEON, true, 40000, "neon"},  // hidden
-        {ETP_ROOF_TYPE_NONE, ETP_LEVEL_SME2, true, 0, NULL},
+        {ETP_ROOF_F32, ETP_LEVEL_AVX2, false, PRODUCT, 20000, "avx2"},
+        {ETP_ROOF_F32, ETP_LEVEL_VNNI, false, PRODUCT, 10000, "avx512"},
+        {ETP_ROOF_I8, ETP_LEVEL_VNNI, false, PRODUCT, 2500, "avx512-vnni"},
+        {ETP_ROOF_I8, ETP_LEVEL_AVX512, false, PRODUCT, 2000000.0 / 300, "avx2"},
+        {ETP_ROOF_I8, ETP_LEVEL_SSE, false, PRODUCT, 0, NULL}, // none was measured that SSE may use
+        {ETP_ROOF_F16, ETP_LEVEL_AVX512, false, PRODUCT, 10000, "avx512"}, // computed in single precision
+        {ETP_ROOF_F16, ETP_LEVEL_NEON, false, PRODUCT, 20000, "neon-fp16"},
+        {ETP_ROOF_F16, ETP_LEVEL_BASE, false, PRODUCT, 40000, "neon"},
+        {ETP_ROOF_F32, ETP_LEVEL_SME2, true, PRODUCT, 1000, "sme"},
+        {ETP_ROOF_F32, ETP_LEVEL_SME2, false, PRODUCT, 40000, "neon"}, // it could not run there
+        {ETP_ROOF_F32, ETP_LEVEL_NEON, true, PRODUCT, 40000, "neon"},  // hidden
+        // XNNPACK's configurations: avx512skx_mul32, avx2_mul32 and mla8 have products in lanes of 32 or 16 bits
+        {ETP_ROOF_I8, ETP_LEVEL_VNNI, false, DEPTHWISE, 10000, "avx512"},
+        {ETP_ROOF_I8, ETP_LEVEL_AVX2, false, DEPTHWISE, 20000, "avx2"},
+        {ETP_ROOF_I8, ETP_LEVEL_SME2, true, DEPTHWISE, 40000, "neon"},
+        {ETP_ROOF_F32, ETP_LEVEL_VNNI, false, DEPTHWISE, 10000, "avx512"},
+        {ETP_ROOF_F32, ETP_LEVEL_SME2, true, DEPTHWISE, 40000, "neon"}, // even if somebody asked for the matrix unit
+        {ETP_ROOF_F16, ETP_LEVEL_VNNI, false, DEPTHWISE, 20000, "avx2"}, // fma3; AVX512-FP16 is not among these roofs
+        {ETP_ROOF_F16, ETP_LEVEL_SME2, true, DEPTHWISE, 20000, "neon-fp16"},
+        {ETP_ROOF_I8, ETP_LEVEL_VNNI, false, QUINT8, 2000000.0 / 300, "avx2"}, // 7x16c8__avx512skx; avx512's is not among these
+        {ETP_ROOF_I8, ETP_LEVEL_SME2, true, QUINT8, 40000, "neon"},            // 4x16__neon_mlal_lane
+        {ETP_ROOF_TYPE_NONE, ETP_LEVEL_SME2, true, PRODUCT, 0, NULL},
     };
     for (size_t i = 0; i < sizeof k_cases / sizeof *k_cases; i++) {
         etp_roof_work w = k_product;
         w.type = k_cases[i].type;
         w.level = k_cases[i].level;
         w.matrix = k_cases[i].matrix;
+        w.kernel = k_cases[i].kernel;
         etp_roof_place p = placed(&w);
         if (k_cases[i].isa == NULL) {
             assert_int_equal(p.verdict, ETP_ROOF_UNKNOWN);
