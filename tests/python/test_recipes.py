@@ -324,6 +324,68 @@ class Recipes(ExportCase):
             require_change(recipe, 0, net)
         return str(caught.exception)
 
+    def rewritten(self, fix, forward, *inputs):
+        """How many places FIX changed in FORWARD; what is computed must stay what it was."""
+        import torch
+
+        from etprof.export.recipes import find
+
+        class Net(torch.nn.Module):
+            pass
+
+        Net.forward = lambda self, *args: forward(*args)
+        net, recipe = Net().eval(), find(fix)
+        graph = torch.export.export(net, inputs).module()
+        changed = recipe.on_graph(graph)
+        torch.testing.assert_close(graph(*inputs), net(*inputs), atol=1e-5, rtol=1e-4)
+        kept = [n.target for n in graph.graph.nodes if n.target in recipe.targets()]
+        return changed, len(kept), recipe.skipped
+
+    def test_attention_of_every_kind(self):
+        """Causal, grouped queries, masks that are known at export; what needs the safe softmax is left alone."""
+        import torch
+
+        torch.manual_seed(5)
+        attend = torch.nn.functional.scaled_dot_product_attention
+        q, k, v = (torch.randn(2, 4, 6, 8) for _ in range(3))
+        few, long = torch.randn(2, 2, 6, 8), torch.randn(2, 4, 9, 8)
+        window = (torch.arange(6)[:, None] - torch.arange(6)).abs() < 3
+        nothing = window.clone()
+        nothing[2] = False
+        fine = {
+            "plain": (lambda q, k, v: attend(q, k, v), (q, k, v)),
+            "causal": (lambda q, k, v: attend(q, k, v, is_causal=True), (q, k, v)),
+            "causal, more keys": (lambda q, k, v: attend(q, k, v, is_causal=True), (q, long, long)),
+            "causal, scaled": (lambda q, k, v: attend(q, k, v, is_causal=True, scale=0.7), (q, k, v)),
+            "grouped": (lambda q, k, v: attend(q, k, v, is_causal=True, enable_gqa=True), (q, few, few)),
+            "boolean": (lambda q, k, v: attend(q, k, v, attn_mask=torch.ones(6, 6, dtype=torch.bool).tril()), (q, k, v)),
+            "infinite": (lambda q, k, v: attend(q, k, v, attn_mask=torch.full((6, 6), float("-inf")).triu(1)), (q, k, v)),
+            "added": (lambda q, k, v, m: attend(q, k, v, attn_mask=m), (q, k, v, torch.randn(6, 6))),
+        }
+        for name, (forward, inputs) in fine.items():
+            with self.subTest(name):
+                self.assertEqual(self.rewritten("decompose-attention", forward, *inputs)[:2], (1, 0))
+        changed, kept, why = self.rewritten("decompose-attention", lambda q, k, v, m: attend(q, k, v, attn_mask=m), q, k, v, window)
+        self.assertEqual((changed, kept), (0, 1))
+        self.assertIn("known at run time only", str(why))
+        changed, _, why = self.rewritten("decompose-attention", lambda q, k, v: attend(
+            q, k, v, attn_mask=torch.arange(6)[:, None] * torch.ones(6, 6, dtype=torch.int64) > 3), q, k, v)
+        self.assertEqual(changed, 0)
+        self.assertIn("hides a whole row", str(why))
+
+    def test_layer_norms_and_squeezes_of_every_kind(self):
+        import torch
+
+        norm, x = torch.nn.functional.layer_norm, torch.randn(2, 5, 4, 6)
+        for forward in (lambda x: norm(x, (6,)), lambda x: norm(x, (4, 6)), lambda x: norm(x, (4, 6), torch.arange(24.0).reshape(4, 6))):
+            self.assertEqual(self.rewritten("layer-norm", forward, x)[:2], (1, 0))
+        for forward, places in ((lambda x: x[:, 0], 1), (lambda x: x[:, -1] + x.select(2, 1)[:, 1], 3), (lambda x: x[:, :1].squeeze(1), 1),
+                                (lambda x: torch.stack(x.unbind(-2)), 1), (lambda x: x[:1].squeeze(), 1)):
+            self.assertEqual(self.rewritten("unbind-views", forward, x)[:2], (places, 0))
+        for forward, places in ((lambda x: x.mean((2, 3)), 1), (lambda x: x.mean([-1, -2]), 1), (lambda x: x.mean((2, 3), keepdim=True), 0),
+                                (lambda x: x.mean((1, 2)), 0), (lambda x: x.mean(3), 0)):
+            self.assertEqual(self.rewritten("keep-dims", forward, x)[0], places)
+
     def test_recipe_without_a_place_is_refused(self):
         self.refused(4, "no place where it applies", f"{self.path}:WideNet",
                      "--apply", "decompose-attention")

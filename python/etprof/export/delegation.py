@@ -15,7 +15,7 @@ HINTS = {
     "gelu": "XNNPACK takes GELU in fp32 only; --apply gelu-tanh writes it out",
     "embedding": "table look-ups stay on the CPU's portable kernel",
     "squeeze_copy": "a size-1 axis is dropped; take slices with one axis less instead (unbind, select)",
-    "mean": "XNNPACK takes a mean over the spatial axes with keepdim=True",
+    "mean": "XNNPACK takes a mean over both spatial axes with keepdim=True; --apply keep-dims makes it one",
     "bmm": "--apply fold-expand lowers batched products without broadcasts",
     "native_group_norm": "XNNPACK has no group norm; batch norm folds into convolutions",
     "where": "safe softmax of attention without a mask; --apply decompose-attention leaves it out",

@@ -92,7 +92,8 @@ class Builder:
         """A new weight; LIKE_NODE is the get_attr that it stands in for."""
         import torch
 
-        stem = like_node.target.replace(".", "_") if like_node is not None else "constant"
+        known = like_node is not None and like_node.op == "get_attr"
+        stem = like_node.target.replace(".", "_") if known else "constant"
         name = stem + "_fixed"
         while hasattr(self.gm, name):
             name += "_"
@@ -171,6 +172,7 @@ class FoldExpand(GraphFix):
 class DecomposeAttention(GraphFix):
     name = "decompose-attention"
     summary = "scaled_dot_product_attention as bmm, softmax, bmm, without the safe softmax"
+    never = 1e4  # taken off a score that may not be seen: its exponential is 0, in half precision, too
 
     def targets(self):
         return (aten().scaled_dot_product_attention.default,)
@@ -178,18 +180,55 @@ class DecomposeAttention(GraphFix):
     def rewrite(self, build, node):
         q, k, v, mask, dropout, causal = (list(node.args) + [None, 0.0, False])[:6]
         options = {"scale": None, "enable_gqa": False, **node.kwargs}
-        if dropout or causal or options["enable_gqa"] or not is_static(q, k, v):
-            return None
+        mask, causal = options.get("attn_mask", mask), options.get("is_causal", causal)
+        if dropout or options.get("dropout_p"):
+            return self.skip(node, "attention with dropout")
+        if not is_static(q, k, v):
+            return self.skip(node, "the shape of q, k or v is not known at export")
+        if options["enable_gqa"] and len(shape_of(q)) == 4:
+            k, v = (repeated_heads(build, n, shape_of(q)[-3] // shape_of(n)[-3]) for n in (k, v))
         if shape_of(q)[:-2] != shape_of(k)[:-2]:
-            return None
+            return self.skip(node, "q and k differ in their leading axes")
         scale = options["scale"] or 1.0 / math.sqrt(shape_of(q)[-1])
         q = build(aten().mul.Tensor, q, build.scalar(None, scale))
         scores = batched_product(build, q, build(aten().transpose.int, k, -2, -1))
-        if mask is not None:
-            if mask.meta["val"].dtype.is_floating_point is False:
-                return None  # a boolean mask needs the safe softmax
-            scores = build(aten().add.Tensor, scores, mask)
+        hidden = self.hidden(build, node, mask, causal, shape_of(scores))
+        if hidden is None:
+            return None
+        target, other = hidden
+        scores = build(target, scores, other) if target else scores
         return batched_product(build, build(aten().softmax.int, scores, -1), v)
+
+    def hidden(self, build, node, mask, causal, shape):
+        """(operator, operand) to apply to the scores, (None, None) for nothing; None: it cannot be done."""
+        import torch
+
+        if causal:
+            allowed = torch.ones(shape[-2:], dtype=torch.bool).tril()
+        elif mask is None:
+            return None, None
+        else:
+            value = constant(build.gm, mask)
+            if not isinstance(value, torch.Tensor):
+                if mask.meta["val"].dtype.is_floating_point:
+                    return aten().add.Tensor, mask
+                return self.skip(node, "a boolean mask that is known at run time only needs the safe softmax")
+            if value.dtype.is_floating_point:
+                return aten().add.Tensor, build.constant(None, value.clamp(min=-self.never).float())
+            allowed = value
+        if not allowed.any(-1).all():
+            return self.skip(node, "a mask that hides a whole row needs the safe softmax")
+        # Subtracted, not added: quantisation leaves a subtraction in floats, and 1e4 beside scores would cost it them.
+        return aten().sub.Tensor, build.constant(None, torch.where(allowed, 0.0, self.never))
+
+
+def repeated_heads(build, node, times):
+    """Each head of keys or values TIMES times in a row, as grouped queries want them."""
+    n, heads, *rest = shape_of(node)
+    if times == 1:
+        return node
+    parts = [build(aten().slice.Tensor, node, 1, h, h + 1) for h in range(heads) for _ in range(times)]
+    return build(aten().cat.default, parts, 1)
 
 
 class LayerNorm(GraphFix):
@@ -206,19 +245,22 @@ class LayerNorm(GraphFix):
         return build(aten().reshape.default, build(aten().mean.dim, flat, [2, 3], True), [*lead, 1])
 
     def rewrite(self, build, node):
-        x, shape, scale, shift, eps = (list(node.args) + [None, None, 1e-5])[:5]
-        if len(shape) != 1 or not is_static(x):
-            return None
-        a, like = aten(), scale or shift
-        if like is None:
-            return None
+        x, axes, scale, shift, eps = (list(node.args) + [None, None, 1e-5][len(node.args) - 2:])[:5]
+        if not is_static(x):
+            return self.skip(node, "its shape is not known at export")
+        shape, a, like = shape_of(x), aten(), scale or shift
+        if len(axes) > 1:  # of several axes: as one
+            lead = shape[:len(shape) - len(axes)]
+            x = build(a.reshape.default, x, [*lead, math.prod(axes)])
+            scale, shift = (n if n is None else build(a.reshape.default, n, [-1]) for n in (scale, shift))
         centred = build(a.sub.Tensor, x, self.mean(build, like, x))
         variance = self.mean(build, like, build(a.mul.Tensor, centred, centred))
         shifted = build(a.add.Tensor, variance, build.scalar(like, eps))
         y = build(a.mul.Tensor, centred, build(a.rsqrt.default, shifted))
         if scale is not None:
             y = build(a.mul.Tensor, y, scale)
-        return build(a.add.Tensor, y, shift) if shift is not None else y
+        y = build(a.add.Tensor, y, shift) if shift is not None else y
+        return build(a.reshape.default, y, shape) if len(axes) > 1 else y
 
 
 class LayerNormLinear(LayerNorm):
@@ -251,27 +293,54 @@ class GeluTanh(GraphFix):
 
 class UnbindViews(GraphFix):
     name = "unbind-views"
-    summary = "unbind as slices and reshapes, which delegates take, instead of squeezes"
+    summary = "unbind, select and squeeze as slices and reshapes, which delegates take"
 
     def targets(self):
-        return (aten().unbind.int,)
+        a = aten()
+        return (a.unbind.int, a.select.int, a.squeeze.default, a.squeeze.dim, a.squeeze.dims)
 
     def rewrite(self, build, node):
-        x, axis = (list(node.args) + [0])[:2]
+        x = node.args[0]
         if not is_static(x):
-            return None
-        shape = shape_of(x)
-        axis %= len(shape)
-        rest = shape[:axis] + shape[axis + 1:]
+            return self.skip(node, "its shape is not known at export")
+        if node.target == aten().unbind.int:
+            return self.unbind(build, node, x, (node.args[1] if len(node.args) > 1 else 0) % len(shape_of(x)))
+        if node.target == aten().select.int:
+            axis, at = node.args[1] % len(shape_of(x)), node.args[2]
+            if not isinstance(at, int):
+                return self.skip(node, "its index is not known at export")
+            return self.part(build, x, axis, at % shape_of(x)[axis], shape_of(node))
+        return build(aten().reshape.default, x, shape_of(node))
+
+    def part(self, build, x, axis, at, shape):
+        return build(aten().reshape.default, build(aten().slice.Tensor, x, axis, at, at + 1), shape)
+
+    def unbind(self, build, node, x, axis):
+        rest = shape_of(x)[:axis] + shape_of(x)[axis + 1:]
         for user in list(node.users):
             if user.target is not operator.getitem:
-                return None
+                return self.skip(node, "its parts are used together")
         for user in list(node.users):
-            i = user.args[1]
-            part = build(aten().slice.Tensor, x, axis, i, i + 1)
-            user.replace_all_uses_with(build(aten().reshape.default, part, rest))
+            user.replace_all_uses_with(self.part(build, x, axis, user.args[1] % shape_of(x)[axis], rest))
             build.gm.graph.erase_node(user)
         return x  # nobody uses the node any more
+
+
+class KeepDims(GraphFix):
+    name = "keep-dims"
+    summary = "means over both spatial axes keep them, which delegates want, and a reshape drops them"
+
+    def targets(self):
+        return (aten().mean.dim,)
+
+    def rewrite(self, build, node):
+        x, axes, keep = (list(node.args) + [None, False])[:3]
+        keep = node.kwargs.get("keepdim", keep)
+        if not is_static(x) or len(shape_of(x)) != 4 or axes is None:
+            return self.skip(node, "not of a 4-D tensor whose shape is known at export")
+        if sorted(a % 4 for a in axes) != [2, 3] or keep or "dtype" in node.kwargs:
+            return self.skip(node, "not over both spatial axes, or it keeps them already")
+        return build(aten().reshape.default, build(aten().mean.dim, x, [2, 3], True), shape_of(node))
 
 
 class FoldTransposes(GraphFix):
