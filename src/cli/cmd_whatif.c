@@ -62,7 +62,8 @@ const etp_command etp_cmd_whatif = {
     .description = "Adds up the measured times with the changes applied: ExecuTorch runs operators one after\n"
                    "another. Changes: 'drop GLOB', 'back GLOB' (to the baseline's time), 'scale GLOB N' (N times\n"
                    "faster), 'GLOB at-roof' (the least time possible, where roofs are known), 'threads N' (another\n"
-                   "measured arm). Globs match names, labels, categories and ids.",
+                   "measured arm). A glob that matches a category's name means its operators ('conv*': Convolution);\n"
+                   "any other is looked for in names, labels and ids.",
     .examples = "  etprof whatif out_model 'drop transpose*' 'scale conv* 2'\n"
                 "  etprof whatif off.etdump on.etdump 'back op7'",
     .opts = k_options,

@@ -236,6 +236,8 @@ typedef struct etp_ab_fix {
     const char *recipe;
     int64_t lo_ns, expected_ns, hi_ns; // gain per inference of the arm; expected may be unknown
     double share; // expected gain ÷ inference, NAN
+    int64_t concerns_ns; // time of what it is about
+    size_t cases; // models that the change was measured on, whose gains set expected gain, floor and ceiling; 0 none
     const char *formula;
     const char **evidence; // ids of operators or ledger rows
     size_t n_evidence;

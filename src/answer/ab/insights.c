@@ -526,6 +526,8 @@ void etp_ab_fix_section(const etp_ab_views *v, etp_report *r)
         {.key = "share", .title = "of inference", .kind = ETP_KIND_PERCENT},
         {.key = "lo_ns", .title = "at least", .kind = ETP_KIND_NS},
         {.key = "hi_ns", .title = "at most", .kind = ETP_KIND_NS},
+        {.key = "concerns_ns", .title = "concerns", .kind = ETP_KIND_NS},
+        {.key = "cases", .title = "cases", .kind = ETP_KIND_INT},
     };
     size_t rows = 0;
     for (size_t k = 0; k < v->n; k++) {
@@ -538,14 +540,16 @@ void etp_ab_fix_section(const etp_ab_views *v, etp_report *r)
     etp_report_section_is_detail(r);
     const etp_ab *first = v->items[0].ab;
     etp_report_text(r, "Gain per inference of %s, by plain addition of measured times; fixes of the "
-                       "same operators do not add up. 'etprof explain N1 DIR' shows the operators and the formula of one.",
+                       "same operators do not add up. First what is largest: the likely gain, or, where nothing says how much of it "
+                       "can be had, what is at stake. Cases: measured models that the range rests on. 'etprof explain N1 DIR' shows the operators and the formula of one.",
                     v->n > 1 ? "the candidate" : first->arms[first->hot_arm].name);
     insight t = INSIGHT(v, k_columns, "fixes", NULL);
     for (size_t k = 0; k < v->n; k++) {
         for (size_t i = 0; i < v->items[k].ab->fixes.n; i++) {
             const etp_ab_fix *f = &v->items[k].ab->fixes.items[i];
             ADD_ROW(&t, r, k, etp_cell_z(f->id), etp_cell_z(etp_fix_id(f->kind)), ns_cell(f->expected_ns),
-                    etp_cell_double(f->share), etp_cell_ns(f->lo_ns), etp_cell_ns(f->hi_ns));
+                    etp_cell_double(f->share), etp_cell_ns(f->lo_ns), etp_cell_ns(f->hi_ns), etp_cell_ns(f->concerns_ns),
+                    etp_cell_u64(f->cases));
         }
     }
     etp_keys *keys = etp_report_keys(r, NULL);

@@ -46,35 +46,62 @@ static int compare_ns(int64_t a, int64_t b)
     return a == b ? 0 : a > b ? -1 : 1; // ETP_NS_UNKNOWN is the least
 }
 
-// What is likely worth it, what may be, what likely is not.
-static int tier(const etp_ab_fix *f)
+// What likely is not worth it comes last.
+static bool hardly_worth(const etp_ab_fix *f)
 {
-    return isnan(f->share) ? 1 : f->share >= ETP_FIX_WORTH_SHARE ? 0 : 2;
+    return !isnan(f->share) && f->share < ETP_FIX_WORTH_SHARE;
+}
+
+// The likely gain of a fix that cannot but gain; what is at stake where nothing bounds the gain from below: the
+// ceiling, and no more than the time that the fix concerns.
+static int64_t rank_of(const etp_ab_fix *f)
+{
+    bool bounded = f->lo_ns > 0 && f->expected_ns != ETP_NS_UNKNOWN;
+    return bounded ? f->expected_ns : f->hi_ns < f->concerns_ns ? f->hi_ns : f->concerns_ns;
 }
 
 static int best_first(const void *pa, const void *pb)
 {
     const etp_ab_fix *a = pa, *b = pb;
-    int by_tier = tier(a) - tier(b);
-    int by_expected = compare_ns(a->expected_ns, b->expected_ns);
+    int by_tier = hardly_worth(a) - hardly_worth(b);
+    int by_rank = compare_ns(rank_of(a), rank_of(b));
     int by_ceiling = compare_ns(a->hi_ns, b->hi_ns);
     int by_kind = (a->kind > b->kind) - (a->kind < b->kind);
-    return by_tier ? by_tier : by_expected ? by_expected : by_ceiling ? by_ceiling : by_kind ? by_kind
-                                                                         : strcmp(a->text, b->text);
+    return by_tier ? by_tier : by_rank ? by_rank : by_ceiling ? by_ceiling : by_kind ? by_kind : strcmp(a->text, b->text);
 }
 
-static void read_boundary(etp_fixer *f)
+static int by_size(const void *pa, const void *pb)
+{
+    const double *a = pa, *b = pb;
+    return (*a > *b) - (*a < *b);
+}
+
+// What delegate calls take beside their operators is measured execution by execution (exclusive times), not as a
+// difference of usual ones. A block in which the system took the CPU away counts as much as any other.
+static bool read_boundary(etp_fixer *f)
 {
     const etp_profile *p = f->ab->arms[f->arm].profile;
+    double *blocks = ETP_NEW_ARRAY(&f->s->arena, double, p->n_dumps + 1);
+    size_t n = 0;
     for (size_t i = 0; i < p->n_rows; i++) {
-        double ns = etp_fix_row_ns(f, &p->rows[i]);
-        bool call = p->rows[i].kind == ETP_ROW_BOUNDARY, inside = p->rows[i].kind == ETP_ROW_OPERATOR;
-        f->boundary += call ? ns : inside ? -ns : 0;
-        f->calls += call;
-        f->inside += inside;
+        f->calls += p->rows[i].kind == ETP_ROW_BOUNDARY;
+        f->inside += p->rows[i].kind == ETP_ROW_OPERATOR;
     }
-    f->boundary = fmax(0, f->boundary);
+    for (size_t d = 0; blocks && d < p->n_dumps; d++) {
+        int64_t sum = 0;
+        for (size_t i = 0; i < p->n_rows; i++) {
+            sum += p->rows[i].kind == ETP_ROW_BOUNDARY ? p->rows[i].per_dump_ns[d] : 0;
+        }
+        if (p->per_dump_executions[d]) {
+            blocks[n++] = (double)sum / (double)p->per_dump_executions[d];
+        }
+    }
+    if (n) {
+        qsort(blocks, n, sizeof *blocks, by_size);
+        f->boundary = fmax(0, (blocks[(n - 1) / 2] + blocks[n / 2]) / 2);
+    }
     f->hidden = f->inside ? fmin(ETP_FIX_TRUNCATED_NS / 2.0, f->boundary / (double)f->inside) : 0;
+    return blocks != NULL;
 }
 
 etp_status etp_ab_next_fixes(etp_ab_session *s, etp_error *err)
@@ -93,7 +120,9 @@ etp_status etp_ab_next_fixes(etp_ab_session *s, etp_error *err)
     if (f.total <= 0) {
         return ETP_OK;
     }
-    read_boundary(&f);
+    if (!read_boundary(&f)) {
+        return etp_fail_nomem(err, "fixes");
+    }
     f.best_rate = best_rate(&f);
     f.claimed = ETP_NEW_ARRAY(&s->arena, bool, ab->n_operators + 1);
     if (!f.claimed) {

@@ -15,7 +15,7 @@ typedef struct etp_fixer {
     uint32_t arm;
     int64_t total; // traced inference of the arm, as it usually takes (profile.h)
     bool *claimed; // [n_operators] a fix of its own is about it: the general ones leave it out
-    double boundary;       // Σ (DELEGATE_CALL − its operators)
+    double boundary;       // Σ (DELEGATE_CALL − its operators), median of the blocks' means
     size_t calls, inside;  // delegate calls, operators in them
     double hidden;         // what truncation likely hides of a delegated operator
     double best_rate;      // bytes per ns of the arm's best copying operator, NAN unknown
@@ -28,6 +28,7 @@ typedef struct etp_fix_found {
         size_t n, cap;
     } ops;
     double lo, expected, hi; // gain, ns
+    double concerns; // time of what it is about beside that of OPS
 } etp_fix_found;
 
 typedef struct etp_fix_words {

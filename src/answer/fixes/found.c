@@ -78,7 +78,24 @@ const char *etp_fix_model(const etp_fixer *f)
     return slash ? slash + 1 : path ? path : "MODEL.pte";
 }
 
-// How the arm's program was exported, from its name: MODEL_BACKEND_DTYPE[_RECIPE …].pte.
+// What `etprof export --apply` takes; the test recipes_exist holds this against the exporter.
+static const char *const k_recipes[] = {
+    "align-channels", "align-padding", "align-strides", "channels-last", "decompose-attention", "fold-conv-bn", "fold-expand",
+    "fold-transposes", "gelu-tanh", "keep-dims", "keep-gemv", "layer-norm", "layer-norm-linear", "per-op", "unbind-views",
+};
+
+static bool is_recipe(const char *name, size_t len)
+{
+    for (size_t i = 0; i < sizeof k_recipes / sizeof *k_recipes; i++) {
+        if (strlen(k_recipes[i]) == len && memcmp(k_recipes[i], name, len) == 0) {
+            return true;
+        }
+    }
+    return false;
+}
+
+// How the arm's program was exported, from its name: MODEL_BACKEND_DTYPE[_RECIPE …].pte. Somebody may have added
+// words of their own, which are no recipes.
 static const char *exported(const etp_fixer *f, bool dtype)
 {
     static const char *const k_backends[] = {"_xnnpack_", "_portable_"}, *const k_dtypes[] = {"fp16", "int8-dynamic", "int8", "int4"};
@@ -103,7 +120,9 @@ static const char *exported(const etp_fixer *f, bool dtype)
         if (len == 0 || (at[len] != '_' && at[len] != '.')) {
             break; // a name that somebody else gave it
         }
-        etp_strbuf_printf(&out, " --apply %.*s", (int)len, at);
+        if (is_recipe(at, len)) {
+            etp_strbuf_printf(&out, " --apply %.*s", (int)len, at);
+        }
     }
     return out.failed ? NULL : etp_strbuf_str(&out).ptr;
 }
@@ -273,6 +292,7 @@ static void to_headline(const etp_fixer *f, etp_ab_fix *fix, const etp_fix_found
     double most = (double)f->total * scale;
     double hi = fmin(fmax(0, at->hi) * fmax(1, scale), most);
     double lo = fmin(at->lo * (at->lo > 0 ? fmin(1, scale) : fmax(1, scale)), hi);
+    fix->concerns_ns = llround(fmin((double)fix->concerns_ns, (double)f->total) * scale);
     fix->lo_ns = llround(lo);
     fix->hi_ns = llround(hi);
     fix->expected_ns = isfinite(at->expected)
@@ -292,6 +312,11 @@ static etp_status show(etp_fixer *f, const etp_fix_found *at, const char **ids, 
                       .formula = w->formula,
                       .evidence = ids,
                       .n_evidence = n};
+    double concerns = at->concerns;
+    for (size_t i = 0; i < at->ops.n; i++) {
+        concerns += op_ns(f, at->ops.items[i], SIZE_MAX);
+    }
+    fix.concerns_ns = llround(concerns); // traced, as yet
     to_headline(f, &fix, at);
     return ETP_PUSH(&f->s->arena, &f->ab->fixes, fix) ? ETP_OK : etp_fail_nomem(err, "fixes");
 }

@@ -130,10 +130,28 @@ static uint64_t elements(const etp_value *v)
     return n;
 }
 
-// OP's smaller operand is a weight with one value per channel, or one for all, perhaps reshaped on its way;
-// adds the operators that reshape it. Without a program the names have to do.
+// VALUE of the partition that CALL runs is computed from weights alone; adds the operators that do it.
+static bool from_weights(etp_fixer *f, const etp_partition *p, const etp_method *m, const etp_instruction *call, uint32_t value,
+                         etp_fix_found *with, int depth)
+{
+    uint32_t arg = p->values[value].external;
+    if (p->values[value].constant || (arg < call->n_inputs && m->values[call->inputs[arg]].constant)) {
+        return true;
+    }
+    const etp_node *maker = maker_of(p, value);
+    uint32_t owner = maker ? etp_fix_owner(f, p, maker->index) : ETP_NO_INDEX;
+    bool ok = maker && maker->n_inputs > 0 && depth > 0;
+    for (uint32_t i = 0; ok && i < maker->n_inputs; i++) {
+        ok = from_weights(f, p, m, call, maker->inputs[i], with, depth - 1);
+    }
+    return ok && (owner == ETP_NO_INDEX || etp_fix_add_op(f, with, owner));
+}
+
+// OP's smaller operand is a weight with one value per channel, or one for all, perhaps reshaped or computed from
+// weights on its way; adds the operators that do that. Without a program the names have to do.
 static bool by_weight(etp_fixer *f, uint32_t op, etp_fix_found *with)
 {
+    enum { DEPTH = 8 };
     const etp_partition *p;
     const etp_method *m = NULL;
     const etp_node *node = etp_fix_node(f, op, &p);
@@ -145,18 +163,8 @@ static bool by_weight(etp_fixer *f, uint32_t op, etp_fix_found *with)
     uint32_t other = node->inputs[node->inputs[0] == data];
     const etp_value *out = &p->values[node->outputs[0]];
     uint64_t channels = out->rank ? (uint64_t)out->dims[out->rank - 1] : 0;
-    if (elements(&p->values[other]) != channels && elements(&p->values[other]) != 1) {
-        return false;
-    }
-    for (const etp_node *maker; (maker = maker_of(p, other)) != NULL && maker->n_inputs == 1;) {
-        uint32_t owner = etp_fix_owner(f, p, maker->index);
-        if (owner != ETP_NO_INDEX && !etp_fix_add_op(f, with, owner)) {
-            return false;
-        }
-        other = maker->inputs[0];
-    }
-    uint32_t arg = p->values[other].external;
-    return p->values[other].constant || (arg < call->n_inputs && m->values[call->inputs[arg]].constant);
+    return (elements(&p->values[other]) == channels || elements(&p->values[other]) == 1) &&
+           from_weights(f, p, m, call, other, with, DEPTH);
 }
 
 // A clamp right behind OP, which XNNPACK made of OP's own limits or of a node: it is merged into the
@@ -438,40 +446,107 @@ static bool reorders_input(const etp_fixer *f, uint32_t op)
     return false;
 }
 
+static bool is_image(const etp_value *v)
+{
+    return v->kind == ETP_EVALUE_TENSOR && v->rank == 4 && !(v->dims[2] == 1 && v->dims[3] == 1);
+}
+
+// OP only reorders an image that the method answers with: channels last, it is answered as it is.
+static bool reorders_output(const etp_fixer *f, uint32_t op)
+{
+    const etp_method *m = NULL;
+    const etp_instruction *call = instruction_of(f, op, &m);
+    const etp_partition *p;
+    const etp_node *node = etp_fix_node(f, op, &p);
+    if (!call || !node || !is_permute(f, op) || !is_inserted(f, op) || node->n_outputs != 1) {
+        return false;
+    }
+    uint32_t arg = p->values[node->outputs[0]].external;
+    uint32_t at = arg >= call->n_inputs && arg - call->n_inputs < call->n_outputs ? call->outputs[arg - call->n_inputs] : ETP_NO_INDEX;
+    for (uint32_t i = 0; at != ETP_NO_INDEX && i < m->n_outputs; i++) {
+        if (m->outputs[i] == at) {
+            return is_image(&m->values[at]);
+        }
+    }
+    return false;
+}
+
 // An image that leaves the instruction of OP: channels last there, somebody may have to copy it back.
 static bool images_leave(const etp_fixer *f, uint32_t op)
 {
     const etp_method *m = NULL;
     const etp_instruction *call = instruction_of(f, op, &m);
     for (uint32_t i = 0; call && i < call->n_outputs; i++) {
-        const etp_value *v = &m->values[call->outputs[i]];
-        bool vector = v->rank == 4 && v->dims[2] == 1 && v->dims[3] == 1;
-        if (v->kind == ETP_EVALUE_TENSOR && v->rank == 4 && !vector) {
+        if (is_image(&m->values[call->outputs[i]])) {
             return true;
         }
     }
     return false;
 }
 
+// Kernels outside delegates that take an image: some refuse channels last, some compute something else, so that the
+// export's own check fails.
+static bool images_outside(const etp_fixer *f)
+{
+    bool any = false;
+    for (uint32_t i = 0; i < f->ab->n_operators; i++) {
+        const etp_op_facts *facts = etp_fix_facts(f, i);
+        bool mine = is_portable(etp_fix_row(f, i)) && !family_has(etp_fix_row(f, i), "to_dim_order_copy");
+        for (uint32_t k = 0; mine && facts && k < facts->n_inputs; k++) {
+            any = any || (!facts->values[facts->inputs[k]].constant && is_image(&facts->values[facts->inputs[k]]));
+        }
+    }
+    return any;
+}
+
+// What channels last adds: an image that another partition takes is copied back and forth there, unless it is channels
+// last on both sides; nobody knows before the export, so it is counted as two copies.
+static double copies_added(const etp_fixer *f, uint32_t op)
+{
+    const etp_method *m = NULL;
+    const etp_instruction *call = instruction_of(f, op, &m);
+    double bytes = 0;
+    for (uint32_t i = 0; call && i < call->n_outputs; i++) {
+        const etp_value *v = &m->values[call->outputs[i]];
+        bool answer = false;
+        for (uint32_t k = 0; k < m->n_outputs; k++) {
+            answer = answer || m->outputs[k] == call->outputs[i];
+        }
+        bytes += is_image(v) && !answer && v->bytes != ETP_BYTES_UNKNOWN ? 4 * (double)v->bytes : 0;
+    }
+    return bytes > 0 ? bytes / f->best_rate : 0;
+}
+
 static etp_status border(etp_fixer *f, etp_error *err)
 {
     etp_fix_found at = {0};
-    bool images = false;
+    bool images = false, inputs = false;
+    double added = 0;
+    if (images_outside(f)) {
+        return ETP_OK;
+    }
     for (uint32_t i = 0; i < f->ab->n_operators; i++) {
-        bool mine = !f->claimed[i] && reorders_input(f, i);
+        bool in = !f->claimed[i] && reorders_input(f, i);
+        bool mine = in || (!f->claimed[i] && reorders_output(f, i));
+        added += in ? copies_added(f, i) : 0;
         images = images || (mine && images_leave(f, i));
+        inputs = inputs || in;
         if (mine && !etp_fix_add_op(f, &at, i)) {
             return no_memory(err);
         }
     }
+    if (!inputs) {
+        return ETP_OK;
+    }
     goes_away(f, &at);
+    at.expected = isfinite(added) ? at.expected - added : (double)NAN;
     at.lo = images ? 0 : at.lo;
     return etp_fix_show(f, &at,
                         &(etp_fix_words){ETP_FIX_BORDER_LAYOUT,
-                                         etp_fix_told(f, &at, "transpose of an image input takes", "transposes of image inputs take"),
-                                         etp_arena_printf(&f->s->arena, "%s; give it the image channels last", etp_fix_export(f, true, "--apply channels-last")),
-                                         images ? "expected: Σ time; ceiling: the 95 % interval over the blocks + truncation; floor 0: images leave the "
-                                                  "delegate, and who takes them channels last may copy them back, which can cost more"
+                                         etp_fix_told(f, &at, "transpose of an image at the model's border takes", "transposes of images at the model's border take"),
+                                         etp_arena_printf(&f->s->arena, "%s; give it images channels last, and take them so", etp_fix_export(f, true, "--apply channels-last")),
+                                         images ? "expected: Σ time − two copies of each image that goes from one partition to another; ceiling: the 95 % interval over the blocks + "
+                                                  "truncation; floor 0: images leave the delegate, and who takes them channels last may copy them back, which can cost more"
                                                 : k_goes_away},
                         err);
 }

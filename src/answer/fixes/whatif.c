@@ -43,10 +43,22 @@ static bool glob(etp_str pattern, etp_str text)
     return p == pattern.len;
 }
 
+// A pattern that names a category means its operators and no others: "conv*" is Convolution, not Convert.
+static bool names_category(etp_str pattern)
+{
+    bool any = false;
+    for (int c = 0; c < ETP_CATEGORY_COUNT; c++) {
+        any = any || glob(pattern, etp_str_from(etp_category_name((etp_category)c)));
+    }
+    return any;
+}
+
 static bool matches(const etp_ab *ab, const etp_ab_operator *op, etp_str pattern)
 {
-    if (glob(pattern, etp_str_from(op->id)) || glob(pattern, etp_str_from(op->label)) ||
-        glob(pattern, etp_str_from(etp_category_name(op->category)))) {
+    if (names_category(pattern)) {
+        return glob(pattern, etp_str_from(etp_category_name(op->category)));
+    }
+    if (glob(pattern, etp_str_from(op->id)) || glob(pattern, etp_str_from(op->label))) {
         return true;
     }
     for (size_t a = 0; a < ab->n_arms; a++) {

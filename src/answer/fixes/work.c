@@ -35,21 +35,33 @@ typedef struct way_in {
     const char *recipe;
     const char *one, *many; // what they are, to the reader
     double passes;
+    const char *overload; // NULL any
 } way_in;
 
-#define SAFE_SOFTMAX "decompose-attention", "kernel of attention's safe softmax, outside the delegate, takes", \
-                     "kernels of attention's safe softmax, outside the delegate, take", 0 // it goes away
+#define SAFE_SOFTMAX(family, overload) \
+    {family, "decompose-attention", "kernel of attention's safe softmax, outside the delegate, takes", \
+     "kernels of attention's safe softmax, outside the delegate, take", 0, overload} // it goes away
 
 static const way_in k_ways_in[] = {
     {"native_layer_norm", "layer-norm", "layer norm outside the delegate takes", "layer norms outside the delegate take",
-     7}, // two means, a difference, three products, a sum
-    {"gelu", "gelu-tanh", "GELU outside the delegate takes", "GELUs outside the delegate take", 9},
-    {"squeeze_copy", "unbind-views", "squeeze outside the delegate takes", "squeezes outside the delegate take", 1},
-    {"any", SAFE_SOFTMAX},
-    {"logical_not", SAFE_SOFTMAX},
-    {"where", SAFE_SOFTMAX},
-    {"eq", SAFE_SOFTMAX},
-    {"full_like", SAFE_SOFTMAX},
+     7, NULL}, // two means, a difference, three products, a sum
+    {"gelu", "gelu-tanh", "GELU outside the delegate takes", "GELUs outside the delegate take", 9, NULL},
+    {"squeeze_copy", "unbind-views", "squeeze outside the delegate takes", "squeezes outside the delegate take", 1, NULL},
+    {"mean", "keep-dims", "mean over images outside the delegate takes", "means over images outside the delegate take", 0.5, NULL},
+    SAFE_SOFTMAX("any", NULL),
+    SAFE_SOFTMAX("logical_not", NULL),
+    SAFE_SOFTMAX("where", NULL),
+    SAFE_SOFTMAX("eq", NULL),
+    SAFE_SOFTMAX("full_like", NULL),
+    // the causal mask, made anew in every inference
+    SAFE_SOFTMAX("full", NULL),
+    SAFE_SOFTMAX("arange", NULL),
+    SAFE_SOFTMAX("scalar_tensor", NULL),
+    SAFE_SOFTMAX("sub", NULL),
+    SAFE_SOFTMAX("le", NULL),
+    SAFE_SOFTMAX("logical_and", NULL),
+    // queries and keys times the square root of the scale: once, inside
+    SAFE_SOFTMAX("mul", "Scalar_out"),
 };
 
 // Only the safe softmax asks whether any score is left; the rest of its kernels may be of something else.
@@ -63,11 +75,32 @@ static bool has_safe_softmax(const etp_fixer *f)
     return any;
 }
 
-static const way_in *way_in_of(const etp_profile_row *row, bool safe_softmax)
+// A mean over both spatial axes that drops them: [N, C, H, W] to [N, C].
+static bool is_spatial_mean(const etp_fixer *f, uint32_t op)
 {
+    const etp_op_facts *facts = etp_fix_facts(f, op);
+    if (!facts || facts->n_inputs == 0 || facts->n_outputs == 0) {
+        return false;
+    }
+    const etp_value *in = &facts->values[facts->inputs[0]], *out = &facts->values[facts->outputs[0]];
+    return in->rank == 4 && out->rank == 2 && in->dims[0] == out->dims[0] && in->dims[1] == out->dims[1] && !in->dynamic;
+}
+
+// Recipes write sizes down, so they leave alone what has none at export.
+static bool has_fixed_shape(const etp_fixer *f, uint32_t op)
+{
+    const etp_op_facts *facts = etp_fix_facts(f, op);
+    return !facts || facts->n_inputs == 0 || !facts->values[facts->inputs[0]].dynamic;
+}
+
+static const way_in *way_in_of(const etp_fixer *f, uint32_t op, bool safe_softmax)
+{
+    const etp_profile_row *row = etp_fix_row(f, op);
     for (size_t i = 0; i < sizeof k_ways_in / sizeof *k_ways_in; i++) {
-        if (etp_str_eqz(row->parsed.family, k_ways_in[i].family)) {
-            return k_ways_in[i].passes > 0 || safe_softmax ? &k_ways_in[i] : NULL;
+        const way_in *w = &k_ways_in[i];
+        if (etp_str_eqz(row->parsed.family, w->family) && (!w->overload || etp_str_eqz(row->parsed.overload, w->overload))) {
+            bool applies = strcmp(w->family, "mean") == 0 ? is_spatial_mean(f, op) : w->passes > 0 || safe_softmax;
+            return applies && has_fixed_shape(f, op) ? w : NULL;
         }
     }
     return NULL;
@@ -88,6 +121,7 @@ static etp_status show_group(etp_fixer *f, etp_fix_found *at, double inside, con
     etp_fix_time t = etp_fix_time_of(f, at);
     at->expected = t.mean + t.likely_more - inside; // NAN stays
     at->hi = t.hi + t.most_more;
+    at->concerns = t.most_more; // the set-up that goes with them
     if (text && f->calls > 1) { // else the gain may be larger than their own time, and nobody sees why
         text = etp_arena_printf(&f->s->arena, at->ops.n == 1 ? "%s and splits a partition" : "%s and split partitions", text);
     }
@@ -125,7 +159,7 @@ static etp_status undelegated(etp_fixer *f, etp_error *err)
         etp_fix_found at = {0};
         double inside = 0;
         for (uint32_t i = 0; i < f->ab->n_operators; i++) {
-            const way_in *own = is_kind(f, i, ETP_ROW_PORTABLE) && !f->claimed[i] ? way_in_of(etp_fix_row(f, i), safe) : NULL;
+            const way_in *own = is_kind(f, i, ETP_ROW_PORTABLE) && !f->claimed[i] ? way_in_of(f, i, safe) : NULL;
             bool moves = etp_category_five(f->ab->operators[i].category) == ETP_FIVE_DATA_MOVEMENT;
             bool mine = way ? own && strcmp(own->recipe, way->recipe) == 0
                             : is_kind(f, i, ETP_ROW_PORTABLE) && !f->claimed[i] && !moves;
@@ -136,7 +170,7 @@ static etp_status undelegated(etp_fixer *f, etp_error *err)
         }
         const char *recipe = way ? etp_arena_printf(&f->s->arena, "--apply %s", way->recipe) : NULL;
         recipe = recipe ? etp_fix_export(f, true, recipe)
-                        : "etprof export MODEL says why the partitioner left them out; replace what it cannot take";
+                        : "the partitioner left them out: etprof export MODEL says why; replace what it cannot take";
         const char *text = way ? etp_fix_told(f, &at, way->one, way->many)
                                : etp_fix_told(f, &at, "kernel outside the delegate takes", "kernels outside the delegate take");
         ETP_TRY(show_group(f, &at, inside, recipe, text, err));
@@ -151,7 +185,7 @@ static etp_status partitions(etp_fixer *f, etp_error *err)
     }
     double rest = (double)(f->calls - 1) / (double)f->calls;
     double truncated = (double)f->inside * f->hidden;
-    etp_fix_found at = {.expected = (f->boundary - truncated) * rest, .hi = f->boundary * rest};
+    etp_fix_found at = {.expected = (f->boundary - truncated) * rest, .hi = f->boundary * rest, .concerns = f->boundary};
     char t[ETP_NUMBER_CHARS];
     return etp_fix_show_sum(f, &at, "boundary",
                             &(etp_fix_words){ETP_FIX_PARTITIONS,
@@ -222,6 +256,48 @@ static bool is_float32(const etp_profile_row *row)
     return row->parsed.n_dtypes == 1 && (etp_str_eqz(t, "F32") || etp_str_eqz(t, "PF32"));
 }
 
+static bool has_int8(const etp_profile_row *row)
+{
+    static const char *const k_tokens[] = {"QS8", "QU8", "QC8", "PQS8", "QD8", "QDU8", "QP8"};
+    bool any = false;
+    for (size_t i = 0; i < row->parsed.n_dtypes; i++) {
+        for (size_t k = 0; k < sizeof k_tokens / sizeof *k_tokens; k++) {
+            any = any || etp_str_eqz(row->parsed.dtypes[i], k_tokens[k]);
+        }
+    }
+    return any;
+}
+
+// Some of what multiplies has eight bits: the program was quantised, and what did not follow cannot be.
+static bool is_quantised_program(const etp_fixer *f)
+{
+    bool any = false;
+    for (uint32_t i = 0; i < f->ab->n_operators; i++) {
+        const etp_profile_row *row = etp_fix_row(f, i);
+        any = any || (is_kind(f, i, ETP_ROW_OPERATOR) && multiplies(f, i) && has_int8(row));
+    }
+    return any;
+}
+
+static etp_status show_precision(etp_fixer *f, const etp_fix_found *at, etp_error *err)
+{
+    if (is_quantised_program(f)) {
+        return etp_fix_show(f, at,
+                            &(etp_fix_words){ETP_FIX_PRECISION, etp_fix_told(f, at, "convolution or matrix product runs in float32 (not quantised) and takes", "convolutions and matrix products run in float32 (not quantised) and take"),
+                                             "quantisation leaves products of two activations in float32: fewer or smaller ones (windows, fewer heads or keys), or a quantizer that has a pattern for them",
+                                             "ceiling: Σ time × (1 − 1 ÷ 2r), r = int8 ÷ float32 roof of the level (8 in place of 2r without roofs), and three quarters of the other delegated operators; "
+                                             "expected: Σ time × (1 − 1 ÷ r), unknown without roofs; floor: 0"},
+                            err);
+    }
+    return etp_fix_show(f, at,
+                        &(etp_fix_words){ETP_FIX_PRECISION, etp_fix_told(f, at, "convolution or matrix product in float32 takes", "convolutions and matrix products in float32 take"),
+                                         etp_arena_printf(&f->s->arena, "%s; its check says what that does to the outputs, --calibrate FILE.npz gives it samples of yours",
+                                                          etp_fix_export(f, false, "--dtype int8")),
+                                         "expected: Σ time × (1 − 1 ÷ r), r = int8 ÷ float32 roof of the level, unknown without roofs; ceiling: twice that r (8 without roofs), and "
+                                         "three quarters of the other delegated operators, which move a quarter of the bytes; floor: 0"},
+                        err);
+}
+
 static etp_status precision(etp_fixer *f, etp_error *err)
 {
     double ratio = etp_fix_int8_ratio(f), multiplied = 0, rest = 0;
@@ -244,14 +320,7 @@ static etp_status precision(etp_fixer *f, etp_error *err)
     double most = isfinite(ratio) ? 2 * ratio : 8; // int8 kernels may also come closer to their roof
     at.expected = multiplied * (1 - 1 / ratio);    // NAN stays
     at.hi = multiplied * (1 - 1 / most) + rest * 3 / 4;
-    // The general view of the arm: other fixes of these operators stay as they are.
-    return etp_fix_show(f, &at,
-                        &(etp_fix_words){ETP_FIX_PRECISION, etp_fix_told(f, &at, "convolution or matrix product in float32 takes", "convolutions and matrix products in float32 take"),
-                                         etp_arena_printf(&f->s->arena, "%s; its check says what that does to the outputs",
-                                                          etp_fix_export(f, false, "--dtype int8 --calibrate FILE.npz")),
-                                         "expected: Σ time × (1 − 1 ÷ r), r = int8 ÷ float32 roof of the level, unknown without roofs; ceiling: twice that r (8 without roofs), and "
-                                         "three quarters of the other delegated operators, which move a quarter of the bytes; floor: 0"},
-                        err);
+    return show_precision(f, &at, err); // the general view of the arm: other fixes of these operators stay as they are
 }
 
 static uint32_t cpus_of(const etp_ab *ab)
