@@ -65,7 +65,7 @@ void cpu_process_gone(tracer *t, pid_t tgid)
     (void)tgid;
 }
 
-bool cpu_mapping_begins(tracer *t, tracee *thread)
+bool cpu_syscall_begins(tracer *t, tracee *thread)
 {
     (void)t;
     (void)thread;
@@ -86,6 +86,11 @@ cpu_event cpu_signal(tracer *t, tracee *thread, int signal)
     (void)thread;
     (void)signal;
     return CPU_NOT_OURS;
+}
+
+launch_trap cpu_choose_trap(void)
+{
+    return TRAP_NONE;
 }
 
 bool cpu_faulting(void)

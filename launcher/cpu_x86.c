@@ -1,25 +1,22 @@
 // SPDX-License-Identifier: Apache-2.0
 // x86-64: programs ask the CPU itself, with the instruction `cpuid`. It is replaced, in the code of the
-// program and of the libraries it maps, by one that traps (ud2, two bytes like cpuid), and answered here
+// program and of the libraries it maps, by one that traps (two bytes like cpuid), and answered here
 // with the hidden features left out. The C library's own questions are left alone.
 //
-// A seccomp filter stops the program at mmap calls that make code of a file, and only there; the program
-// needs its tracer for as long as it lives.
+// A seccomp filter (filter_x86.c) stops the program where it asks, at mmap calls that make code of a file
+// and where it adds filters of its own, and only there; the program needs its tracer for as long as it lives.
 #include "trace.h"
 
 #include <cpuid.h>
 #include <elf.h>
 #include <errno.h>
 #include <fcntl.h>
-#include <linux/audit.h>
-#include <linux/filter.h>
-#include <linux/seccomp.h>
+#include <sched.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
-#include <sys/prctl.h>
 #include <sys/ptrace.h>
 #include <sys/syscall.h>
 #include <sys/user.h>
@@ -28,31 +25,7 @@
 #define ARCH_GET_CPUID_ 0x1011
 #define ARCH_SET_CPUID_ 0x1012
 
-#define FIELD(name) ((uint32_t)offsetof(struct seccomp_data, name))
-
-bool cpu_prepare_child(const launch *l)
-{
-    (void)l;
-    struct sock_filter code[] = {
-        BPF_STMT(BPF_LD | BPF_W | BPF_ABS, FIELD(arch)),
-        BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, AUDIT_ARCH_X86_64, 0, 5),
-        BPF_STMT(BPF_LD | BPF_W | BPF_ABS, FIELD(nr)),
-        BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, SYS_mmap, 0, 3),
-        BPF_STMT(BPF_LD | BPF_W | BPF_ABS, FIELD(args[2])), // protection, low word
-        BPF_JUMP(BPF_JMP | BPF_JSET | BPF_K, PROT_EXEC, 0, 1),
-        BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_TRACE),
-        BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ALLOW),
-    };
-    struct sock_fprog program = {.len = sizeof code / sizeof code[0], .filter = code};
-    return prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) == 0 &&
-           prctl(PR_SET_SECCOMP, SECCOMP_MODE_FILTER, &program, 0, 0) == 0;
-}
-
-unsigned long cpu_trace_options(const launch *l)
-{
-    (void)l;
-    return PTRACE_O_TRACESECCOMP | PTRACE_O_TRACESYSGOOD;
-}
+static const unsigned char k_cpuid[2] = {0x0f, 0xa2}, k_ud2[2] = {0x0f, 0x0b}, k_int80[2] = {0xcd, 0x80};
 
 // ---- replaced instructions of each process ----
 
@@ -106,6 +79,9 @@ bool cpu_after_fork(tracer *t, pid_t parent, pid_t child)
             return false;
         }
     }
+    if (from) {
+        to->filtered = from->filtered;
+    }
     return to != NULL;
 }
 
@@ -142,27 +118,52 @@ static int open_memory(launch *l, pid_t tid)
     return fd;
 }
 
+static bool put(launch *l, const space *s, int mem_fd, uint64_t address)
+{
+    const unsigned char *trap = l->trap == TRAP_INT80 && !s->filtered ? k_int80 : k_ud2;
+    if (pwrite(mem_fd, trap, 2, (off_t)address) != 2) {
+        launch_why(l, "cannot change the code of process %d: %s", (int)s->tgid, strerror(errno));
+        return false;
+    }
+    return true;
+}
+
 static bool replace(tracer *t, space *s, int mem_fd, uint64_t address)
 {
-    static const unsigned char k_cpuid[2] = {0x0f, 0xa2}, k_ud2[2] = {0x0f, 0x0b};
     unsigned char now[2];
     if (pread(mem_fd, now, 2, (off_t)address) != 2 || memcmp(now, k_cpuid, 2) != 0) {
         return true; // not what the file says: somebody else's change
     }
-    if (pwrite(mem_fd, k_ud2, 2, (off_t)address) != 2 || !remember(s, address)) {
-        launch_why(t->launch, "cannot change the code of process %d: %s", (int)s->tgid, strerror(errno));
+    if (!put(t->launch, s, mem_fd, address)) {
+        return false;
+    }
+    if (!remember(s, address)) {
+        launch_why(t->launch, "out of memory");
         return false;
     }
     t->launch->sites++;
     return true;
 }
 
-// A file whose questions cannot be answered: the level would silently not be in force.
-static bool is_sure(launch *l, const cpuid_sites *sites, const char *path)
+// What was mapped there before is gone.
+static void forget_sites(space *s, uint64_t start, uint64_t length)
 {
-    if (sites->unsure && sites->n == 0) {
-        launch_why(l, "%s has no tables of its functions (.eh_frame): its cpuid instructions cannot be told from "
-                      "constants%s", path,
+    for (size_t i = 0; i < s->n;) {
+        if (s->sites[i] - start < length) {
+            s->sites[i] = s->sites[--s->n];
+        } else {
+            i++;
+        }
+    }
+}
+
+// A program whose questions cannot be answered: the level would not be in force. (Of a library it is
+// counted: most have nothing to do with kernels.)
+static bool is_sure(launch *l, const cpuid_sites *sites)
+{
+    if (sites->unsure > 0 && sites->n == 0) {
+        launch_why(l, "the program has no tables of its functions (.eh_frame): its cpuid instructions cannot be told "
+                      "from constants%s",
                    l->cpuid_faulting ? "; trapping them by CPUID faulting, which this system offers, is not "
                                        "built in"
                                      : ", and this system does not offer to trap them");
@@ -177,8 +178,10 @@ bool cpu_after_exec(tracer *t, tracee *thread)
     struct user_regs_struct regs;
     char path[64];
     l->method = "cpuid";
-    cpu_process_gone(t, thread->tgid); // what it was before
     space *s = space_of(t, thread->tgid, true);
+    if (s) {
+        s->n = 0; // what it was before; its filters stay
+    }
     if (!s || ptrace(PTRACE_GETREGS, thread->tid, NULL, &regs) != 0) {
         launch_why(l, "cannot read the registers of process %d: %s", (int)thread->tid, strerror(errno));
         return false;
@@ -195,7 +198,9 @@ bool cpu_after_exec(tracer *t, tracee *thread)
     (void)snprintf(path, sizeof path, "/proc/%d/exe", (int)thread->tid);
     if (elf_find_cpuid(path, &sites)) {
         uint64_t bias = auxv_entry(fd, regs.rsp) - sites.entry;
-        ok = ok && is_sure(l, &sites, "the program");
+        ok = ok && is_sure(l, &sites);
+        l->missed += (unsigned)sites.unsure;
+        l->left += (unsigned)sites.left;
         for (size_t i = 0; ok && i < sites.n; i++) {
             for (size_t c = 0; c < sites.n_code; c++) {
                 uint64_t in = sites.offsets[i] - sites.code[c].offset;
@@ -210,31 +215,26 @@ bool cpu_after_exec(tracer *t, tracee *thread)
     return ok;
 }
 
-bool cpu_mapping_begins(tracer *t, tracee *thread)
+// A mmap that makes code is about to be made.
+static void mapping_begins(tracee *thread, const struct user_regs_struct *regs)
 {
-    (void)t;
-    struct user_regs_struct regs;
     char path[64], target[4096];
-    thread->mapping = false;
-    if (ptrace(PTRACE_GETREGS, thread->tid, NULL, &regs) != 0) {
-        return errno == ESRCH;
-    }
-    int fd = (int)regs.r8;
-    if (fd < 0 || (regs.r10 & MAP_ANONYMOUS) != 0) {
-        return true;
+    int fd = (int)regs->r8;
+    if (fd < 0 || (regs->r10 & MAP_ANONYMOUS) != 0) {
+        return;
     }
     (void)snprintf(path, sizeof path, "/proc/%d/fd/%d", (int)thread->tid, fd);
     ssize_t len = readlink(path, target, sizeof target - 1);
     if (len <= 0) {
-        return true;
+        return;
     }
     target[len] = '\0';
     free(thread->mapped);
     thread->mapped = strdup(target);
-    thread->offset = regs.r9;
-    thread->length = regs.rsi;
+    thread->offset = regs->r9;
+    thread->length = regs->rsi;
+    thread->shared = (regs->r10 & MAP_TYPE) != MAP_PRIVATE;
     thread->mapping = thread->mapped != NULL;
-    return true;
 }
 
 bool cpu_mapping_ended(tracer *t, tracee *thread, bool *out_again)
@@ -254,15 +254,23 @@ bool cpu_mapping_ended(tracer *t, tracee *thread, bool *out_again)
         return true;
     }
     bool ok = true;
+    t->launch->missed += (unsigned)sites.unsure;
+    t->launch->left += (unsigned)sites.left;
     int fd = sites.n > 0 ? open_memory(t->launch, thread->tid) : -1;
     space *s = space_of(t, thread->tgid, true);
-    ok = is_sure(t->launch, &sites, thread->mapped);
-    if (sites.n > 0 && (fd < 0 || !s)) {
+    if (!s || (sites.n > 0 && fd < 0)) {
         ok = false;
+    } else {
+        forget_sites(s, regs.rax, thread->length);
     }
     for (size_t i = 0; ok && i < sites.n; i++) {
         uint64_t in = sites.offsets[i] - thread->offset;
-        if (sites.offsets[i] >= thread->offset && in < thread->length) {
+        if (sites.offsets[i] < thread->offset || in >= thread->length) {
+            continue;
+        }
+        if (thread->shared) { // what is written there is written to the file
+            t->launch->missed++;
+        } else {
             ok = replace(t, s, fd, regs.rax + in);
         }
     }
@@ -275,37 +283,122 @@ bool cpu_mapping_ended(tracer *t, tracee *thread, bool *out_again)
 
 // ---- answering ----
 
+static bool is_site(tracer *t, pid_t tgid, uint64_t address)
+{
+    const space *s = space_of(t, tgid, false);
+    for (size_t i = 0; s && i < s->n; i++) {
+        if (s->sites[i] == address) {
+            return true;
+        }
+    }
+    return false;
+}
+
+// Some leaves tell about the CPU that asks (its number, its kind of core): go there.
+static void follow_to_cpu(pid_t tid)
+{
+    char path[64], text[1024];
+    (void)snprintf(path, sizeof path, "/proc/%d/stat", (int)tid);
+    FILE *f = fopen(path, "re");
+    size_t n = f ? fread(text, 1, sizeof text - 1, f) : 0;
+    if (f) {
+        (void)fclose(f);
+    }
+    text[n] = '\0';
+    const char *p = strrchr(text, ')'); // the second field is the name, which may hold anything
+    for (int field = 2; p && field < 39; field++) {
+        p = strchr(p + 1, ' ');
+    }
+    int cpu = p ? (int)strtol(p, NULL, 10) : -1;
+    if (cpu < 0 || cpu >= CPU_SETSIZE || cpu == sched_getcpu()) {
+        return;
+    }
+    cpu_set_t set;
+    CPU_ZERO(&set);
+    CPU_SET((size_t)cpu, &set);
+    (void)sched_setaffinity(0, sizeof set, &set); // not allowed there: our own CPU answers
+}
+
+// Gives the answer to the cpuid that was at regs->rip; the caller moves on.
+static bool answer(tracer *t, tracee *thread, struct user_regs_struct *regs)
+{
+    uint32_t leaf = (uint32_t)regs->rax, subleaf = (uint32_t)regs->rcx, out[4];
+    follow_to_cpu(thread->tid);
+    __cpuid_count(leaf, subleaf, out[0], out[1], out[2], out[3]);
+    t->launch->answers++;
+    t->launch->changed += etp_x86_cpuid_hide(&t->launch->mask.x86, leaf, subleaf, out);
+    regs->rax = out[0];
+    regs->rbx = out[1];
+    regs->rcx = out[2];
+    regs->rdx = out[3];
+    if (ptrace(PTRACE_SETREGS, thread->tid, NULL, regs) != 0 && errno != ESRCH) {
+        launch_why(t->launch, "cannot answer process %d: %s", (int)thread->tid, strerror(errno));
+        return false;
+    }
+    return true;
+}
+
 cpu_event cpu_signal(tracer *t, tracee *thread, int signal)
 {
-    if (signal != SIGILL) {
-        return CPU_NOT_OURS;
-    }
     struct user_regs_struct regs;
-    space *s = space_of(t, thread->tgid, false);
-    if (!s || ptrace(PTRACE_GETREGS, thread->tid, NULL, &regs) != 0) {
+    if (signal != SIGILL || ptrace(PTRACE_GETREGS, thread->tid, NULL, &regs) != 0 ||
+        !is_site(t, thread->tgid, regs.rip)) {
         return CPU_NOT_OURS;
     }
-    bool ours = false;
-    for (size_t i = 0; i < s->n && !ours; i++) {
-        ours = s->sites[i] == regs.rip;
-    }
-    if (!ours) {
-        return CPU_NOT_OURS;
-    }
-    uint32_t leaf = (uint32_t)regs.rax, subleaf = (uint32_t)regs.rcx, answer[4];
-    __cpuid_count(leaf, subleaf, answer[0], answer[1], answer[2], answer[3]);
-    t->launch->answers++;
-    t->launch->changed += etp_x86_cpuid_hide(&t->launch->mask.x86, leaf, subleaf, answer);
-    regs.rax = answer[0];
-    regs.rbx = answer[1];
-    regs.rcx = answer[2];
-    regs.rdx = answer[3];
     regs.rip += 2;
-    if (ptrace(PTRACE_SETREGS, thread->tid, NULL, &regs) != 0) {
-        launch_why(t->launch, "cannot answer process %d: %s", (int)thread->tid, strerror(errno));
-        return CPU_FAILED;
+    return answer(t, thread, &regs) ? CPU_HANDLED : CPU_FAILED;
+}
+
+// It is about to add a filter of its own, which may refuse 32-bit calls before we hear of them.
+static bool filter_begins(tracer *t, tracee *thread)
+{
+    space *s = space_of(t, thread->tgid, true);
+    if (!s) {
+        launch_why(t->launch, "out of memory");
+        return false;
     }
-    return CPU_HANDLED;
+    if (s->filtered) {
+        return true;
+    }
+    s->filtered = true;
+    int fd = open_memory(t->launch, thread->tid);
+    bool ok = fd >= 0;
+    for (size_t i = 0; ok && i < s->n; i++) {
+        unsigned char now[2];
+        if (pread(fd, now, 2, (off_t)s->sites[i]) == 2 && memcmp(now, k_int80, 2) == 0) {
+            ok = put(t->launch, s, fd, s->sites[i]);
+        }
+    }
+    if (fd >= 0) {
+        (void)close(fd);
+    }
+    return ok;
+}
+
+bool cpu_syscall_begins(tracer *t, tracee *thread)
+{
+    struct user_regs_struct regs;
+    thread->mapping = false;
+    if (ptrace(PTRACE_GETREGS, thread->tid, NULL, &regs) != 0) {
+        return errno == ESRCH;
+    }
+    if (is_site(t, thread->tgid, regs.rip - 2)) {
+        regs.rax = (uint32_t)regs.orig_rax; // the leaf; rax itself already says that there is no such call
+        regs.orig_rax = UINT64_MAX;         // and none is made
+        return answer(t, thread, &regs);
+    }
+    static const unsigned char k_syscall[2] = {0x0f, 0x05};
+    errno = 0;
+    long code = ptrace(PTRACE_PEEKTEXT, thread->tid, (void *)(uintptr_t)(regs.rip - 2), NULL); // NOLINT: an address
+    if (errno != 0 || memcmp(&code, k_syscall, 2) != 0) {
+        return true; // a 32-bit call of its own
+    }
+    if (regs.orig_rax == SYS_mmap) {
+        mapping_begins(thread, &regs);
+    } else if (regs.orig_rax == SYS_seccomp || regs.orig_rax == SYS_prctl) {
+        return filter_begins(t, thread);
+    }
+    return true;
 }
 
 // Asks the system to trap cpuid in this process and takes it back at once.

@@ -2,6 +2,8 @@
 // Finds the true `cpuid` instructions of an x86-64 ELF file. The two bytes also occur inside addresses
 // and constants: functions that hold them are walked instruction by instruction from their beginning,
 // which the unwind tables (.eh_frame_hdr; static programs have .eh_frame alone) or the symbol table know.
+// Hand-written functions and some languages have neither: there the code before the bytes must look
+// like a question, or they are counted as not known.
 // The file is hostile: every offset is checked.
 #include "launch.h"
 
@@ -14,6 +16,7 @@
 #include <unistd.h>
 
 #define MAX_SITES 4096
+#define NEAR_ENTRY 256 // bytes
 
 typedef struct image {
     const unsigned char *data;
@@ -157,23 +160,45 @@ static bool is_plain_common(const image *m, uint64_t at)
     return false;
 }
 
-// The last function of .eh_frame that begins at or before ADDRESS; 0 none.
-static uint64_t frame_start(const image *m, uint64_t address)
+typedef struct function {
+    uint64_t start, end; // addresses
+    bool known, cpuinfo;
+} function;
+
+// Where the record of a function at AT (in .eh_frame) says that it begins and ends; unknown when it cannot be read.
+static function frame_at(const image *m, uint64_t at)
 {
     const unsigned char *f = m->data + m->frames;
-    uint64_t best = 0;
+    uint32_t len, id, size;
+    int32_t delta;
+    if (m->frames_size < 16 || at > m->frames_size - 16) {
+        return (function){0};
+    }
+    memcpy(&len, f + at, 4);
+    memcpy(&id, f + at + 4, 4);
+    if (len < 12 || len > m->frames_size - at - 4 || id == 0 || id > at + 4 || !is_plain_common(m, at + 4 - id)) {
+        return (function){0};
+    }
+    memcpy(&delta, f + at + 8, 4);
+    memcpy(&size, f + at + 12, 4);
+    uint64_t start = m->frames_vaddr + at + 8 + (uint64_t)(int64_t)delta;
+    return (function){.start = start, .end = start + size, .known = true};
+}
+
+// The last function of .eh_frame that begins at or before ADDRESS.
+static function by_frames(const image *m, uint64_t address)
+{
+    const unsigned char *f = m->data + m->frames;
+    function best = {0};
     for (uint64_t at = 0; m->frames_size >= 16 && at <= m->frames_size - 16;) {
-        uint32_t len, id;
-        int32_t delta;
+        uint32_t len;
         memcpy(&len, f + at, 4);
-        memcpy(&id, f + at + 4, 4);
         if (len < 4 || len > m->frames_size - at - 4) {
             break; // the end, or 64-bit records, which nobody writes
         }
-        if (id != 0 && id <= at + 4 && len >= 12 && is_plain_common(m, at + 4 - id)) {
-            memcpy(&delta, f + at + 8, 4);
-            uint64_t start = m->frames_vaddr + at + 8 + (uint64_t)(int64_t)delta;
-            best = start <= address && start > best ? start : best;
+        function found = frame_at(m, at);
+        if (found.known && found.start <= address && (!best.known || found.start > best.start)) {
+            best = found;
         }
         at += (uint64_t)len + 4;
     }
@@ -186,11 +211,6 @@ static bool name_starts(const image *m, uint32_t name, const char *prefix)
     return name < m->names_size && len <= m->names_size - name &&
            memcmp(m->names + name, prefix, len) == 0;
 }
-
-typedef struct function {
-    uint64_t start, end; // addresses
-    bool known, cpuinfo;
-} function;
 
 // The function around ADDRESS by the symbol table.
 static function by_symbol(const image *m, uint64_t address)
@@ -238,7 +258,14 @@ static uint64_t unwind_start(const image *m, size_t i)
     return m->table_base + (uint64_t)(int64_t)delta;
 }
 
-// The unwind table knows where functions begin, not where they end: the walk stops at the bytes.
+// Where the record of entry I lies in .eh_frame; a number behind its end when it lies elsewhere.
+static uint64_t unwind_record(const image *m, size_t i)
+{
+    int32_t delta;
+    memcpy(&delta, m->table + i * 8 + 4, 4);
+    return m->table_base + (uint64_t)(int64_t)delta - m->frames_vaddr;
+}
+
 static function by_unwind(const image *m, uint64_t address)
 {
     size_t low = 0, high = m->n_table;
@@ -250,30 +277,97 @@ static function by_unwind(const image *m, uint64_t address)
             high = mid;
         }
     }
-    function f = {0};
-    uint64_t start = m->n_table == 0 ? frame_start(m, address) : 0;
-    if (start != 0) {
-        f = (function){.start = start, .end = UINT64_MAX, .known = true};
+    if (low == 0) {
+        return m->n_table == 0 ? by_frames(m, address) : (function){0};
     }
-    if (low > 0) {
-        f.start = unwind_start(m, low - 1);
-        f.end = low < m->n_table ? unwind_start(m, low) : UINT64_MAX;
-        f.known = true;
-    }
+    function f = {.start = unwind_start(m, low - 1), .known = true};
+    function record = frame_at(m, unwind_record(m, low - 1));
+    f.end = record.known && record.start == f.start ? record.end : UINT64_MAX; // without sections: not known
     return f;
 }
 
-// Is there an instruction boundary at TO when walking from FROM (both offsets in the file)?
-static bool walks_to(const image *m, uint64_t from, uint64_t to)
+// What becomes of a walk, instruction by instruction, from FROM to TO (both offsets in the file).
+typedef enum walk { WALK_LANDS, WALK_PASSES, WALK_STICKS } walk;
+
+static walk walk_to(const image *m, uint64_t from, uint64_t to)
 {
     while (from < to) {
         size_t n = x86_instruction_length(m->data + from, (size_t)(m->size - from));
         if (n == 0) {
-            return false;
+            return WALK_STICKS;
         }
         from += n;
     }
-    return from == to;
+    return from == to ? WALK_LANDS : WALK_PASSES;
+}
+
+// Does the instruction put something into EAX that cpuid could be asked?
+static bool sets_leaf(const unsigned char *code, size_t n)
+{
+    while (n > 1 && (*code & 0xf0) == 0x40) { // REX, the registers' upper halves
+        if ((*code & 5) != 0) {
+            return false; // R8 to R15
+        }
+        code++;
+        n--;
+    }
+    uint32_t leaf = UINT32_MAX;
+    if (n == 5 && code[0] == 0xb8) {
+        memcpy(&leaf, code + 1, 4);
+        return (leaf & 0x3fffffff) <= 0xff; // basic, hypervisor's, extended
+    }
+    if (n < 2) {
+        return n == 1 && code[0] == 0x58; // pop
+    }
+    switch (code[0]) {
+    case 0x31:
+    case 0x33:
+    case 0x29: // xor or sub of itself
+        return code[1] == 0xc0;
+    case 0x89: // mov from a register
+        return (code[1] & 0xc7) == 0xc0;
+    case 0x8b:
+    case 0x8d: // mov and lea to it
+        return (code[1] & 0x38) == 0;
+    case 0x83: // add and or of a small number
+    case 0xff: // inc
+        return code[1] == 0xc0 || code[1] == 0xc8;
+    default:
+        return false;
+    }
+}
+
+// Code whose functions are not known: instructions fall into step soon wherever one begins to read, so
+// nearly every walk that begins a little earlier lands on a true instruction. Data falls into step too;
+// that what was read loads a question besides keeps those out.
+static walk by_context(const image *m, uint64_t begin, uint64_t offset)
+{
+    enum { BEFORE = 96, STARTS = 64, NEAR = 6 };
+    unsigned walks = 0, lands = 0;
+    bool asks = false;
+    uint64_t first = offset - begin > BEFORE ? offset - BEFORE : begin;
+    for (uint64_t from = first; from < first + STARTS && from < offset; from++) {
+        uint64_t last[NEAR] = {0};
+        size_t n = 0;
+        uint64_t at = from;
+        while (at < offset) {
+            size_t len = x86_instruction_length(m->data + at, (size_t)(m->size - at));
+            if (len == 0) {
+                break;
+            }
+            last[n++ % NEAR] = at;
+            at += len;
+        }
+        walks += at >= offset;
+        lands += at == offset;
+        for (size_t i = 0; at == offset && i < NEAR && i < n; i++) {
+            asks = asks || sets_leaf(m->data + last[i], x86_instruction_length(m->data + last[i], (size_t)(m->size - last[i])));
+        }
+    }
+    if (lands * 8 >= walks * 7 && lands >= 2 && asks) {
+        return WALK_LANDS;
+    }
+    return lands * 2 < walks ? WALK_PASSES : WALK_STICKS;
 }
 
 static bool add(cpuid_sites *out, uint64_t offset)
@@ -307,16 +401,20 @@ static void search(const image *m, const Elf64_Phdr *p, cpuid_sites *out)
         uint64_t address = p->p_vaddr + (offset - p->p_offset);
         function s = by_symbol(m, address), u = by_unwind(m, address);
         function f = u.known && (!s.known || u.start >= s.start) ? u : s;
+        if (!f.known) { // the program's own beginning, when it is near
+            f = (function){.start = m->header.e_entry, .end = UINT64_MAX};
+            f.known = f.start >= p->p_vaddr && f.start <= address && address - f.start < NEAR_ENTRY;
+        }
+        walk w = WALK_STICKS;
+        if (f.known && f.start >= p->p_vaddr && address < f.end) {
+            w = walk_to(m, f.start - p->p_vaddr + p->p_offset, offset);
+        }
+        // A function without a known end may have ended before.
+        w = w == WALK_STICKS || (w == WALK_PASSES && f.end == UINT64_MAX) ? by_context(m, p->p_offset, offset) : w;
         if (out->by_symbols && !s.cpuinfo) {
-            continue;
-        }
-        if (!f.known || f.start < p->p_vaddr) {
-            out->unsure = true;
-            continue;
-        }
-        if (walks_to(m, f.start - p->p_vaddr + p->p_offset, offset) && !add(out, offset)) {
-            out->unsure = true;
-            return;
+            out->left += w == WALK_LANDS;
+        } else if (w == WALK_STICKS || (w == WALK_LANDS && !add(out, offset))) {
+            out->unsure++;
         }
     }
 }
@@ -348,10 +446,8 @@ bool elf_find_cpuid_in(const unsigned char *data, size_t size, cpuid_sites *out)
     read_symbols(&m);
     read_frames(&m);
     home where = find_cpuinfo(&m);
-    if (where == HOME_ELSEWHERE) {
-        return true; // what it asks for itself is no kernel selection
-    }
-    out->by_symbols = where == HOME_HERE && m.whole;
+    // What such a file asks for itself is no kernel selection.
+    out->by_symbols = where == HOME_ELSEWHERE || (where == HOME_HERE && m.whole);
     for (size_t i = 0; i < m.header.e_phnum; i++) {
         Elf64_Phdr p = segment(&m, i);
         if (p.p_type == PT_GNU_EH_FRAME) {

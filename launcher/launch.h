@@ -13,6 +13,8 @@
 // Exit statuses of our own; everything else is the program's. The same numbers as env and nohup.
 enum { LAUNCH_FAILED = 125, LAUNCH_NOT_EXECUTABLE = 126, LAUNCH_NOT_FOUND = 127 };
 
+typedef enum launch_trap { TRAP_NONE, TRAP_INT80, TRAP_UD2 } launch_trap; // see filter_x86.c
+
 typedef struct launch {
     char **argv;          // program and its arguments
     etp_isa_mask mask;    // what to hide
@@ -23,7 +25,10 @@ typedef struct launch {
     const char *method;   // "auxv", "cpuid", "preload", "insert", "none"
     char why[512];        // why it could not be done, "" it could
     unsigned programs;    // started at the level (execs)
+    launch_trap trap;     // what takes their place (x86-64)
     unsigned sites;       // cpuid instructions that were replaced
+    unsigned left;        // left alone: of files whose kernels cpuinfo chooses, by others
+    unsigned missed;      // and that were not: in memory that is the file itself, or not sure to be instructions
     unsigned long answers; // cpuid questions answered
     unsigned long changed; // of them with something hidden
     uint64_t hwcap_before, hwcap2_before, hwcap_after, hwcap2_after; // of the last program
@@ -64,7 +69,8 @@ typedef struct cpuid_sites { // file offsets of true cpuid instructions
     uint64_t entry;      // e_entry
     bool by_symbols;     // only those in functions called cpuinfo_*
     bool system_library; // a C, C++ or math library: left alone
-    bool unsure;         // there are such bytes, but where instructions begin is not known
+    size_t left;         // not by cpuinfo in a file whose kernels cpuinfo chooses
+    size_t unsure;       // further places that may be such an instruction, or data
     struct {
         uint64_t offset, vaddr, size;
     } code[8]; // executable segments

@@ -8,12 +8,14 @@
 typedef struct tracee { // one thread
     pid_t tid, tgid;
     bool mapping;     // its next stop is the end of an mmap that makes code
+    bool shared;      // that mmap is of the file itself, not of a copy
     char *mapped;     // file of that mmap
     uint64_t offset, length;
 } tracee;
 
 typedef struct space { // replaced instructions of one process
     pid_t tgid;
+    bool filtered; // has seccomp filters of its own
     uint64_t *sites;
     size_t n, cap;
 } space;
@@ -38,11 +40,14 @@ bool cpu_after_exec(tracer *t, tracee *thread);
 bool cpu_after_fork(tracer *t, pid_t parent, pid_t child);
 // A process is gone.
 void cpu_process_gone(tracer *t, pid_t tgid);
-// A mmap that makes code begins (at its start) or has ended.
-bool cpu_mapping_begins(tracer *t, tracee *thread);
+// The filter stopped the thread at the beginning of a system call.
+bool cpu_syscall_begins(tracer *t, tracee *thread);
+// A mmap that makes code has ended.
 bool cpu_mapping_ended(tracer *t, tracee *thread, bool *out_again);
 // SIGNAL is about to be delivered.
 cpu_event cpu_signal(tracer *t, tracee *thread, int signal);
+// What takes the place of cpuid (x86-64); asks the system.
+launch_trap cpu_choose_trap(void);
 // Whether the system offers to trap CPUID (x86-64).
 bool cpu_faulting(void);
 void cpu_free(tracer *t);

@@ -240,7 +240,7 @@ static bool on_event(tracer *t, tracee *thread, int signal, int event)
         }
         return true; // resumed by the caller, who knows its number
     case PTRACE_EVENT_SECCOMP:
-        if (!cpu_mapping_begins(t, thread)) {
+        if (!cpu_syscall_begins(t, thread)) {
             return false;
         }
         return resume(thread, thread->mapping ? PTRACE_SYSCALL : PTRACE_CONT, 0);
@@ -323,6 +323,7 @@ bool launch_traced(launch *l, int *out_status)
 {
     start s;
     tracer t = {.launch = l};
+    l->trap = cpu_choose_trap();
     if (!begin(l, &s)) {
         return false;
     }

@@ -218,6 +218,8 @@ static void read_launch(const etp_json_object *o, etp_run *run)
                         .wait_ns = count_or_unknown(o, "wait_ns"),
                         .migrations = count_or_unknown(o, "migrations"),
                         .hook_calls = etp_json_get_u64(o, "hook_calls", INT64_MAX),
+                        .asks_left = etp_json_get_u64(o, "asks_left", INT64_MAX),
+                        .asks_missed = etp_json_get_u64(o, "asks_missed", INT64_MAX), // absent: none, or an older folder
                         .flags = etp_json_get_str(o, "flags"),
                         .cpus_allowed = etp_json_get_str(o, "cpus_allowed")};
     etp_json_object mask = etp_json_get_object(o, "mask");

@@ -226,6 +226,12 @@ static void write_launch(etp_sink *sink, const etp_run *run, const etp_run_launc
     etp_json_kv_str(&j, "caller", l->mask_caller);
     etp_json_end(&j);
     etp_json_kv_u64(&j, "hook_calls", l->hook_calls);
+    if (l->asks_left > 0) {
+        etp_json_kv_u64(&j, "asks_left", l->asks_left);
+    }
+    if (l->asks_missed > 0) {
+        etp_json_kv_u64(&j, "asks_missed", l->asks_missed);
+    }
     if (l->hook_cost.call_ps > 0) {
         etp_json_key(&j, "hook_cost");
         etp_json_begin_object(&j);

@@ -8,6 +8,7 @@ usage: test_launcher.py ETPROF_LAUNCH"""
 import os
 import pathlib
 import platform
+import shutil
 import signal
 import subprocess
 import sys
@@ -21,7 +22,8 @@ from checks import skip
 LAUNCH = str(pathlib.Path(sys.argv.pop(1)).resolve())
 HERE = pathlib.Path(__file__).resolve().parent
 TMP = tempfile.TemporaryDirectory()
-KINDS = {"dynamic": [], "static": ["-static"], "static-pie": ["-static-pie"]}
+KINDS = {"dynamic": [], "static": ["-static"], "static-pie": ["-static-pie"],
+         "no-tables": ["-fno-asynchronous-unwind-tables", "-fno-unwind-tables"]}
 HIDDEN = {"vnni": [], "avx512": ["vnni"], "avx2": ["vnni", "avx512f"],
           "sse": ["vnni", "avx512f", "avx2", "avx"]}
 
@@ -34,6 +36,11 @@ def build():
                                    *([strip] if strip else [])], capture_output=True, text=True)
             if done.returncode != 0:
                 sys.exit("%s: %s" % (out, done.stderr))
+
+
+    done = subprocess.run(["cc", "-O1", str(HERE / "states.c"), "-o", program("states")], capture_output=True, text=True)
+    if done.returncode != 0:
+        sys.exit("states.c: " + done.stderr)
 
 
 def program(name):
@@ -51,6 +58,18 @@ def features(text):
 
 
 NATIVE = {}
+# Ends with 2 for AVX2, and 1 when a constant with the bytes of cpuid is what it was.
+ALONE = """
+__attribute__((noreturn)) void _start(void)
+{
+    unsigned a = 7, b, c = 0, d, constant;
+    __asm__ volatile("cpuid" : "+a"(a), "=b"(b), "+c"(c), "=d"(d));
+    __asm__ volatile("movl $0x00a20f11, %0" : "=r"(constant));
+    unsigned long status = (b >> 5 & 1) * 2 + (constant == 0x00a20f00 + 0x11);
+    __asm__ volatile("syscall" : : "a"(60ul), "D"(status) : "rcx", "r11", "memory");
+    __builtin_unreachable();
+}
+"""
 
 
 def expected(level):
@@ -124,6 +143,16 @@ class Launcher(unittest.TestCase):
         self.assertEqual(done.returncode, 125)
         self.assertIn("already traces", done.stderr)
 
+    def test_a_program_without_any_table(self):
+        """No unwind tables, no symbols, no C library: only the code itself tells where its questions are."""
+        source, out = program("alone.c"), program("alone")
+        pathlib.Path(source).write_text(ALONE)
+        subprocess.run(["cc", "-O1", "-nostdlib", "-static", "-fno-asynchronous-unwind-tables", "-s", source, "-o", out],
+                       check=True)
+        self.assertEqual(subprocess.run([out]).returncode, 1 + 2 * int(NATIVE["avx2"]))
+        done = launch("--level", "sse", "--", out)
+        self.assertEqual((done.returncode, done.stderr), (1, ""))
+
     def test_report(self):
         path = program("report")
         launch("--level", levels()[-1], "--report", path, "--", program("static"))
@@ -131,6 +160,50 @@ class Launcher(unittest.TestCase):
         self.assertEqual((report["method"], report["programs"]), ("cpuid", "1"))
         self.assertGreaterEqual(int(report["answers"]), 2)
         self.assertGreaterEqual(int(report["changed"]), 1)
+
+
+class States(unittest.TestCase):
+    """What a program can see of itself is as without the launcher."""
+
+    def reported(self, *words, before=()):
+        path = program("report")
+        done = subprocess.run([*before, LAUNCH, "--level", levels()[-1], "--report", path, "--", program("states"), *words],
+                              capture_output=True, text=True, timeout=600)
+        self.assertEqual((done.returncode, done.stderr), (0, ""))
+        return done.stdout, dict(line.split(" ", 1) for line in pathlib.Path(path).read_text().splitlines())
+
+    def test_a_file_mapped_shared_stays_as_it_is(self):
+        copy = program("copy")
+        shutil.copy(program("states"), copy)
+        before = pathlib.Path(copy).read_bytes()
+        out, report = self.reported("shared", copy)
+        self.assertEqual(pathlib.Path(copy).read_bytes(), before)
+        self.assertIn(out, ("the same\n", "another answer\n")) # it could be called
+        self.assertGreaterEqual(int(report["missed"]), 1) # and what was not reached is counted
+
+    def test_sigill_stays_as_the_program_set_it(self):
+        for state in ("blocked", "ignored", "handled"):
+            with self.subTest(state):
+                plain = subprocess.run([program("states"), state], capture_output=True, text=True).stdout
+                out, report = self.reported(state)
+                if report["trap"] != "int80":
+                    print("skipped: this kernel has no 32-bit system calls, or we run under a filter: SIGILL is what is left")
+                    return
+                self.assertEqual(out.split(", seen")[0], plain.split(", seen")[0])
+                self.assertEqual(out.split()[-1], "0") # AVX2 and AVX-512F are hidden
+                self.assertNotEqual(plain.split()[-1], "0")
+
+    def test_topology_is_that_of_the_cpu_that_asks(self):
+        plain = subprocess.run([program("states"), "topology"], capture_output=True, text=True).stdout
+        if len(set(line.split(": ")[1] for line in plain.splitlines())) < 2:
+            self.skipTest("one CPU, or all of one number")
+        self.assertEqual(self.reported("topology")[0], plain)
+
+    def test_filters_of_its_own_and_of_others(self):
+        """A filter that refuses 32-bit system calls must not make questions fail."""
+        self.assertEqual(self.reported("filtered")[0], "0 0\n")
+        out, report = self.reported("filtered", before=(program("states"), "under"))
+        self.assertEqual((out, report["trap"]), ("0 0\n", "ud2"))
 
 
 if __name__ == "__main__":

@@ -39,9 +39,13 @@ static const char *foreign_mask(etp_ab_session *s, const etp_run_launch *l, uint
         return "nothing was hidden: this build itself is said to be at the level";
     }
     if (etp_str_eqz(l->mask_hook, "etprof-launch:cpuid")) {
-        return etp_arena_printf(&s->arena, "etprof-launch hid %.*s; the runner asked for CPU features at least "
-                                           "%llu times in every launch",
-                                ETP_STR_ARG(l->mask_cleared), (unsigned long long)calls);
+        const char *missed = l->asks_missed == 0 ? "" : etp_arena_printf(
+            &s->arena, "; %llu places of its code that may ask too could not be reached", (unsigned long long)l->asks_missed);
+        const char *left = l->asks_left == 0 ? "" : etp_arena_printf(
+            &s->arena, "; %llu that choose no kernels of XNNPACK were left alone", (unsigned long long)l->asks_left);
+        return missed && left ? etp_arena_printf(&s->arena, "etprof-launch hid %.*s; the runner asked for CPU features at least "
+                                                    "%llu times in every launch%s%s",
+                                         ETP_STR_ARG(l->mask_cleared), (unsigned long long)calls, missed, left) : NULL;
     }
     return etp_arena_printf(&s->arena, "%.*s hid %.*s; who asked for it is not known",
                             ETP_STR_ARG(l->mask_hook), ETP_STR_ARG(l->mask_cleared));
