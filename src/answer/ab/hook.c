@@ -25,7 +25,7 @@ etp_status etp_ab_take_hook(etp_ab_session *s, const etp_run *run, uint32_t run_
     }
     arm->hook.calls = etp_median(calls, n);
     arm->hook.call_ns = etp_median(each, n);
-    arm->hook.share = arm->median_ns > 0 ? arm->hook.calls * arm->hook.call_ns / (double)arm->median_ns : NAN;
+    arm->hook.share = arm->median_ns > 0 ? arm->hook.calls * arm->hook.call_ns / (double)arm->median_ns : (double)NAN;
     return ETP_OK;
 }
 
