@@ -28,6 +28,10 @@ ETP_C_BEGIN
     X(POOLING, "Pooling", OTHER)                                                                   \
     X(REDUCTION, "Reduction", OTHER)                                                               \
     X(RESIZE, "Resize", OTHER)                                                                     \
+    X(EMBEDDING, "Embedding", OTHER)                                                               \
+    X(SEARCH, "Sort/search", OTHER)                                                                \
+    X(FILL, "Fill", OTHER)                                                                         \
+    X(CONTROL, "Control flow", OTHER)                                                              \
     X(OTHER, "Other", OTHER)
 
 typedef enum etp_category {

@@ -14,6 +14,7 @@
 #define ETPROF_PROGRAM_H
 
 #include <etprof/etrecord.h>
+#include <etprof/operators.h>
 #include <etprof/pte.h>
 #include <etprof/trace.h>
 #include <etprof/xnnpack.h>
@@ -169,6 +170,11 @@ typedef struct etp_op_facts { // what the program says about one event
 
 ETP_API void etp_join_facts(const etp_program *program, const etp_join *join, uint32_t event,
                             etp_op_facts *out);
+
+// The category of an event of that name. Facts know better than the name where a change of the memory order changes the
+// data type too (Quantize/convert), and what a call was that recorded no name of its own (the runtime's own scalar kernels
+// are control flow).
+ETP_API etp_category etp_op_facts_category(const etp_op_name *name, const etp_op_facts *facts);
 
 // Python source of one event: by RECORD (may be NULL), else by the stack traces of the program
 // itself. False when unknown, or different between candidates.

@@ -36,6 +36,7 @@ static etp_status join_program(etp_ops_answer *a, const etp_etrecord *record, et
     for (size_t i = 0; i < a->table.n_rows; i++) {
         const etp_op_row *row = &a->table.rows[i];
         etp_join_facts(a->program, &joins[row->block], row->event, &a->facts[i]);
+        a->names[i].category = etp_op_facts_category(&a->names[i], &a->facts[i]);
         a->confidence[i] = joins[row->block].events[row->event].confidence;
         if (!etp_join_source(a->program, &joins[row->block], row->event, record, &sources[i])) {
             sources[i] = (etp_source){0};

@@ -75,6 +75,8 @@ etp_status etp_profile_join(etp_profile *profile, const etp_trace *const *traces
         ETP_TRY(join_of(&j, &profile->rows[i], &join, err));
         facts->problem = facts->problem ? facts->problem : join->reason;
         fill(&j, join, &profile->rows[i], record, &facts->rows[i]);
+        etp_op_name *name = &profile->rows[i].parsed;
+        name->category = etp_op_facts_category(name, &facts->rows[i].op);
     }
     profile->facts = facts;
     return ETP_OK;

@@ -135,6 +135,33 @@ static void facts_in(const etp_program *program, const etp_join_event *e, uint32
     }
 }
 
+static const etp_value *first_tensor(const etp_op_facts *f, const uint32_t *ids, uint32_t n)
+{
+    for (uint32_t i = 0; i < n; i++) {
+        if (f->values[ids[i]].kind == ETP_EVALUE_TENSOR) {
+            return &f->values[ids[i]];
+        }
+    }
+    return NULL;
+}
+
+static bool changes_type(const etp_op_facts *f)
+{
+    const etp_value *from = first_tensor(f, f->inputs, f->n_inputs), *to = first_tensor(f, f->outputs, f->n_outputs);
+    return from && to && from->dtype != to->dtype && from->dtype != ETP_DTYPE_UNKNOWN && to->dtype != ETP_DTYPE_UNKNOWN;
+}
+
+etp_category etp_op_facts_category(const etp_op_name *name, const etp_op_facts *facts)
+{
+    if (etp_str_eqz(name->base, "OPERATOR_CALL") && facts->node_type.len) {
+        etp_category own = etp_op_category(facts->node_type);
+        bool scalar = etp_str_starts(facts->node_type, ETP_STR("executorch_prim::")) && own != ETP_CATEGORY_DATA_MOVEMENT;
+        return scalar ? ETP_CATEGORY_CONTROL : own;
+    }
+    bool orders = etp_str_find(name->family, ETP_STR("dim_order")) < name->family.len;
+    return orders && changes_type(facts) ? ETP_CATEGORY_QUANTIZE : name->category;
+}
+
 static bool same_values(const etp_op_facts *a, const uint32_t *a_ids, uint32_t n_a,
                         const etp_op_facts *b, const uint32_t *b_ids, uint32_t n_b)
 {

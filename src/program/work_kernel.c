@@ -155,6 +155,10 @@ static bool ops_of_kernel(const etp_instruction *call, const etp_value *values, 
     case ETP_CATEGORY_ELEMENTWISE:
     case ETP_CATEGORY_ACTIVATION:
     case ETP_CATEGORY_RESIZE:
+    case ETP_CATEGORY_EMBEDDING:
+    case ETP_CATEGORY_SEARCH:
+    case ETP_CATEGORY_FILL:
+    case ETP_CATEGORY_CONTROL:
         break;
     }
     return of && elements(of, &w->ops) && mul(&w->ops, per);

@@ -114,6 +114,13 @@ static void operator_line(const etp_kit_arm *arm, uint32_t index, etp_sink *s)
 
 // Operators of one experiment, slowest first; only those of category ONLY unless it is COUNT, at
 // most LIMIT.
+// What the kit has no group for.
+static bool is_other(etp_category c)
+{
+    return c == ETP_CATEGORY_OTHER || c == ETP_CATEGORY_EMBEDDING || c == ETP_CATEGORY_SEARCH || c == ETP_CATEGORY_FILL ||
+           c == ETP_CATEGORY_CONTROL;
+}
+
 static etp_status arm_operators(const etp_kit_arm *arm, etp_category only, size_t limit,
                                 etp_sink *sink, etp_arena *scratch, etp_error *err)
 {
@@ -128,7 +135,7 @@ static etp_status arm_operators(const etp_kit_arm *arm, etp_category only, size_
     size_t n = 0;
     for (uint32_t i = 0; i < p->n_rows; i++) {
         if (arm->mean.row_ns[i] != ETP_NS_UNKNOWN &&
-            (only == ETP_CATEGORY_COUNT || p->rows[i].parsed.category == only)) {
+            (only == ETP_CATEGORY_COUNT || is_other(p->rows[i].parsed.category))) {
             order[n++] = (ranked){arm->mean.row_ns[i], i};
         }
     }

@@ -389,6 +389,7 @@ etp_status etp_kit_ops_stats(const etp_kit *kit, const etp_kit_arm *arm, etp_sin
         if (!s) {
             return etp_fail_nomem(err, "operator statistics");
         }
+        s->category = s->is_operator ? row->parsed.category : s->category; // the program may know better than the name
         s->events++;
         s->exclusive_ns += row->all_ns;
     }

@@ -6,6 +6,7 @@
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include <cmocka.h>
 
@@ -708,9 +709,51 @@ static void ambiguous_methods_claim_nothing_that_differs(void **state)
     close_pair(&j);
 }
 
+// What a name alone cannot tell: whether a change of the memory order changes the type, and what a call was that has
+// no name of its own.
+static void facts_say_the_category(void **state)
+{
+    (void)state;
+    const etp_value values[] = {{.kind = ETP_EVALUE_INT},
+                                {.kind = ETP_EVALUE_TENSOR, .dtype = ETP_DTYPE_INT64},
+                                {.kind = ETP_EVALUE_TENSOR, .dtype = ETP_DTYPE_FLOAT32},
+                                {.kind = ETP_EVALUE_TENSOR, .dtype = ETP_DTYPE_UNKNOWN}};
+    static const uint32_t k_in[] = {0, 1}, k_same[] = {1}, k_other[] = {2}, k_unknown[] = {3};
+    static const struct {
+        const char *name, *node_type;
+        const uint32_t *out;
+        uint32_t n_out;
+        const char *category;
+    } k_cases[] = {
+        {"native_call__to_dim_order_copy.out", "", k_other, 1, "Quantize/convert"},
+        {"native_call__to_dim_order_copy.out", "", k_same, 1, "Data movement"},
+        {"native_call__to_dim_order_copy.out", "", k_unknown, 1, "Data movement"},
+        {"native_call__to_dim_order_copy.out", "", NULL, 0, "Data movement"},
+        {"native_call_gt.Scalar_out", "", k_other, 1, "Elementwise"}, // its type follows from what it does
+        {"native_call_index.Tensor_out", "", k_other, 1, "Data movement"},
+        {"OPERATOR_CALL", "executorch_prim::add.Scalar", NULL, 0, "Control flow"},
+        {"OPERATOR_CALL", "executorch_prim::eq.Scalar", NULL, 0, "Control flow"},
+        {"OPERATOR_CALL", "executorch_prim::et_copy_index.tensor", NULL, 0, "Data movement"},
+        {"OPERATOR_CALL", "aten::sym_size.int", NULL, 0, "Control flow"},
+        {"OPERATOR_CALL", "my::conv", NULL, 0, "Convolution"},
+        {"OPERATOR_CALL", "", NULL, 0, "Other"},
+    };
+    for (size_t i = 0; i < sizeof k_cases / sizeof *k_cases; i++) {
+        const etp_op_facts facts = {.node_type = etp_str_from(k_cases[i].node_type), .values = values, .inputs = k_in,
+                                    .n_inputs = 2, .outputs = k_cases[i].out, .n_outputs = k_cases[i].n_out};
+        etp_op_name name;
+        etp_op_parse(etp_str_from(k_cases[i].name), &name);
+        const char *found = etp_category_name(etp_op_facts_category(&name, &facts));
+        if (strcmp(found, k_cases[i].category) != 0) {
+            fail_msg("%s (%s): %s, should be %s", k_cases[i].name, k_cases[i].node_type, found, k_cases[i].category);
+        }
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
+        cmocka_unit_test(facts_say_the_category),
         cmocka_unit_test(every_event_of_the_mixed_model),
         cmocka_unit_test(load_blocks_belong_to_no_method),
         cmocka_unit_test(another_models_recording_is_refused),
