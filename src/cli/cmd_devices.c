@@ -59,7 +59,8 @@ static etp_status restore(etp_cli *cli, const etp_device_options *how, bool forc
     etp_prepare_journals journals;
     etp_restored_list done = {0};
     ETP_TRY(etp_os_catch_signals(err));
-    ETP_TRY(etp_prepare_list(ETP_PREPARE_DIR, &cli->arena, &journals, err));
+    const char *dir = etp_cli_state(cli, ETP_PREPARE_DIR);
+    ETP_TRY(etp_prepare_list(dir ? dir : "", &cli->arena, &journals, err));
     for (size_t i = 0; i < journals.n; i++) {
         const etp_prepare_journal *journal = &journals.items[i];
         if (!is_wanted(journal->spec, argc, argv)) {
@@ -108,7 +109,8 @@ static etp_status run(etp_cli *cli, const void *opts, int argc, char **argv, etp
     }
     etp_devices_answer found;
     ETP_TRY(etp_device_list_make(&how, &cli->arena, &found.list, err));
-    ETP_TRY(etp_prepare_list(ETP_PREPARE_DIR, &cli->arena, &found.prepared, err));
+    const char *dir = etp_cli_state(cli, ETP_PREPARE_DIR);
+    ETP_TRY(etp_prepare_list(dir ? dir : "", &cli->arena, &found.prepared, err));
     etp_cli_answer answer = {
         .json = etp_devices_json,
         .data = &found,
@@ -126,7 +128,7 @@ const etp_command etp_cmd_devices = {
                    "the hosts of the ssh configuration. Hosts are not contacted; patterns are left out.\n"
                    "\n"
                    "'restore' undoes what --prepare set on devices when its session was killed or lost the\n"
-                   "connection: on all of them, or on those named. Run it in the same folder.",
+                   "connection: on all of them, or on those named.",
     .examples = "  etprof devices\n  etprof devices --format json\n  etprof devices restore",
     .opts = k_options,
     .opts_size = sizeof(devices_options),

@@ -7,15 +7,20 @@
 #include "answer/rerun.h"
 #include "cli/emit.h"
 #include "cli/measure.h"
+#include "cli/session_options.h"
 
 typedef struct rerun_options {
-    const char *runner;
+    const char *device, *runner;
     double margin_percent, timeout;
+    bool trust;
 } rerun_options;
 
 static const etp_opt k_options[] = {
     {"margin", 0, ETP_OPT_NUMBER, offsetof(rerun_options, margin_percent), "PERCENT",
      "ratios this close are the same (default 5)", NULL},
+    {"device", 'd', ETP_OPT_STRING, offsetof(rerun_options, device), "SPEC",
+     "another device than the folder's", NULL},
+    {"trust", 0, ETP_OPT_FLAG, offsetof(rerun_options, trust), NULL, ETP_TRUST_HELP, NULL},
     {"runner", 0, ETP_OPT_STRING, offsetof(rerun_options, runner), "PATH",
      "runner program or bundle folder", NULL},
     {"timeout", 0, ETP_OPT_NUMBER, offsetof(rerun_options, timeout), "SECONDS",
@@ -24,10 +29,13 @@ static const etp_opt k_options[] = {
 };
 
 // Another model would be another experiment.
-static etp_status check_models(const char *dir, etp_arena *arena, etp_error *err)
+static etp_status check_models(etp_cli *cli, const etp_measure_again_request *again, etp_error *err)
 {
     etp_run run;
+    etp_arena *arena = &cli->arena;
+    const char *dir = again->dir;
     ETP_TRY(etp_run_open(dir, arena, &run, err));
+    ETP_TRY(etp_measure_allowed(cli, again, &run, err)); // before anything that it names is read
     for (size_t i = 0; i < run.models.n; i++) {
         const char *path = etp_arena_strdup(arena, run.models.items[i].path);
         char hex[65];
@@ -73,8 +81,10 @@ static etp_status run(etp_cli *cli, const void *opts, int argc, char **argv, etp
         return etp_fail(err, ETP_USAGE, "%s is no run folder (no manifest.json of etprof in it)",
                         old_dir);
     }
-    ETP_TRY(check_models(old_dir, &cli->arena, err));
-    ETP_TRY(etp_measure_again(cli, old_dir, o->runner, o->timeout, false, &new_dir, err));
+    etp_measure_again_request again = {
+        .dir = old_dir, .device = o->device, .runner = o->runner, .timeout_s = o->timeout, .trust = o->trust};
+    ETP_TRY(check_models(cli, &again, err));
+    ETP_TRY(etp_measure_again(cli, &again, &new_dir, err));
     etp_ab_session *first = NULL, *second = NULL;
     etp_ab_options how = {0};
     etp_status st = etp_run_report_options(old_dir, &cli->arena, &how.baseline, &how.margin, err);

@@ -49,6 +49,7 @@ static const etp_opt k_options[] = {
     OPT("no-trace", 0, ETP_OPT_FLAG, session.no_trace, NULL, "latency alone: no operators, so no proof by names"),
     OPT("resident", 0, ETP_OPT_FLAG, session.resident, NULL, ETP_RESIDENT_HELP),
     OPT("resume", 0, ETP_OPT_STRING, session.resume, "DIR", "go on with an interrupted sweep, same plan and seed"),
+    OPT("trust", 0, ETP_OPT_FLAG, session.trust, NULL, ETP_TRUST_HELP),
     OPT("full", 0, ETP_OPT_FLAG, session.full, NULL, "every section, also in text"),
     OPT("fail-on", 0, ETP_OPT_LIST, session.fail_on, "WORDS", ETP_FAIL_ON_HELP),
     {0},
@@ -188,7 +189,9 @@ static etp_status run(etp_cli *cli, const void *opts, int argc, char **argv, etp
     if (g->resume) {
         ETP_TRY(etp_resume_check(k_options, o, argc > 0 || o->models.n > 0 ? "the models" : NULL, err));
         ETP_TRY(etp_cli_newest(cli, true, &dir, err));
-        ETP_TRY(etp_measure_again(cli, dir, g->runner, g->timeout, true, &dir, err));
+        etp_measure_again_request again = {
+            .dir = dir, .device = g->device, .runner = g->runner, .timeout_s = g->timeout, .resume = true, .trust = g->trust};
+        ETP_TRY(etp_measure_again(cli, &again, &dir, err));
     } else {
         ETP_TRY(measure_new(cli, o, argc, argv, &dir, err));
     }

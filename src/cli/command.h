@@ -65,7 +65,7 @@ typedef struct etp_cli {
     const char *env_runner, *env_qemu; // ETPROF_RUNNER, ETPROF_QEMU; NULL when unset or empty
     const char *env_path;              // PATH
     const char *env_ssh_config, *env_android_serial; // ETPROF_SSH_CONFIG, ANDROID_SERIAL
-    const char *env_home;              // HOME
+    const char *env_home, *env_state;  // HOME, XDG_STATE_HOME
     const char *env_python;            // ETPROF_PYTHON
     bool newest;                       // ETPROF_NEWEST: see cli/newest.h
 } etp_cli;

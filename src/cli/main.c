@@ -200,6 +200,7 @@ int main(int argc, char **argv)
         .env_path = environment("PATH"),
         .env_ssh_config = environment("ETPROF_SSH_CONFIG"),
         .env_home = environment("HOME"),
+        .env_state = environment("XDG_STATE_HOME"),
         .env_android_serial = environment("ANDROID_SERIAL"),
         .env_python = environment("ETPROF_PYTHON"),
         .newest = environment("ETPROF_NEWEST") != NULL,

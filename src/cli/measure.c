@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // A measuring session as the verbs run it.
 #include "cli/measure.h"
+#include "cli/session_options.h"
 
 #include <math.h>
 #include <string.h>
@@ -161,6 +162,7 @@ static etp_status measure_on(etp_cli *cli, etp_device *device, const etp_measure
                                  .resume = request->resume,
                                  .command = cli->command_line,
                                  .roofs = known,
+                                 .state_dir = etp_cli_state(cli, NULL),
                                  .cache_dir = ".etprof/cache"};
     etp_session_hooks hooks = {
         .ctx = &line,
@@ -190,11 +192,12 @@ static const char *launcher_beside(etp_cli *cli)
 }
 
 // Settings that an earlier session left behind are part of what is measured now.
-static void warn_of_journal(const etp_cli *cli, const etp_device *device)
+static void warn_of_journal(etp_cli *cli, const etp_device *device)
 {
     etp_arena arena = {0};
     etp_prepare_journals list;
-    if (etp_prepare_list(ETP_PREPARE_DIR, &arena, &list, NULL) == ETP_OK) {
+    const char *dir = etp_cli_state(cli, ETP_PREPARE_DIR);
+    if (dir && etp_prepare_list(dir, &arena, &list, NULL) == ETP_OK) {
         for (size_t i = 0; i < list.n && !cli->quiet; i++) {
             if (strcmp(list.items[i].spec, device->info.spec) == 0) {
                 fprintf(stderr, "%s still has the settings of an earlier session (--prepare %s); "
@@ -206,14 +209,19 @@ static void warn_of_journal(const etp_cli *cli, const etp_device *device)
     etp_arena_dispose(&arena);
 }
 
-static etp_status prepare(const etp_cli *cli, etp_device *device, const char *mode, etp_error *err)
+static etp_status prepare(etp_cli *cli, etp_device *device, const char *mode, etp_error *err)
 {
     if (!mode) {
         warn_of_journal(cli, device);
         return ETP_OK;
     }
     bool undone;
-    ETP_TRY(etp_device_prepare(device, mode, ETP_PREPARE_DIR, &undone, err));
+    const char *dir = etp_cli_state(cli, ETP_PREPARE_DIR);
+    if (!dir) {
+        return etp_fail(err, ETP_ENVIRONMENT, "--prepare notes in your home what it changes, and there is none: set HOME "
+                        "or XDG_STATE_HOME");
+    }
+    ETP_TRY(etp_device_prepare(device, mode, dir, &undone, err));
     if (undone && !cli->quiet) {
         fprintf(stderr, "the settings that an earlier session had left on %s were restored first\n",
                 device->info.spec);
@@ -275,18 +283,41 @@ etp_status etp_measure(etp_cli *cli, const etp_measure_request *request,
     return st;
 }
 
-static etp_status measure_again(etp_cli *cli, const char *dir, const char *runner, double timeout_s,
-                                bool resume, const char **out_dir, etp_error *err)
+const char *etp_cli_state(etp_cli *cli, const char *below)
+{
+    const char *end = below ? below : "";
+    bool own = cli->env_state && cli->env_state[0] == '/'; // the rule of XDG: relative ones do not count
+    if (!own && !(cli->env_home && cli->env_home[0] == '/')) {
+        return NULL;
+    }
+    return etp_arena_printf(&cli->arena, "%s%s/etprof%s%s", own ? cli->env_state : cli->env_home,
+                            own ? "" : "/.local/state", end[0] ? "/" : "", end);
+}
+
+etp_status etp_measure_allowed(etp_cli *cli, const etp_measure_again_request *again, const etp_run *run, etp_error *err)
+{
+    if (again->trust || (again->device && again->runner) || etp_run_trusted(etp_cli_state(cli, NULL), run)) {
+        return ETP_OK;
+    }
+    const char *wishes = etp_run_wishes(run, &cli->arena);
+    return etp_fail(err, ETP_USAGE, "%s was not measured by you on this machine, and names %s: look at its manifest.json; "
+                    "--trust uses what it names, --device together with --runner your own", again->dir,
+                    wishes ? wishes : "what to start");
+}
+
+static etp_status measure_again(etp_cli *cli, const etp_measure_again_request *again, const char **out_dir, etp_error *err)
 {
     etp_run run;
+    const char *dir = again->dir;
     ETP_TRY(etp_run_open(dir, &cli->arena, &run, err));
-    if (resume && run.state == ETP_RUN_FINISHED) {
+    if (again->resume && run.state == ETP_RUN_FINISHED) {
         return etp_fail(err, ETP_USAGE, "%s is finished: nothing to resume; 'etprof rerun' repeats it",
                         dir);
     }
+    ETP_TRY(etp_measure_allowed(cli, again, &run, err));
     etp_session_options options;
     ETP_TRY(etp_session_options_of(&run, &cli->arena, &options, err));
-    options.timeout_s = timeout_s;
+    options.timeout_s = again->timeout_s;
     bool alike = run.arms.n > 0 && !run.asked.known; // counts that the user fixed are the same in all arms
     for (size_t i = 1; i < run.arms.n; i++) {
         alike = alike && run.arms.items[i].warmup == run.arms.items[0].warmup &&
@@ -297,11 +328,18 @@ static etp_status measure_again(etp_cli *cli, const char *dir, const char *runne
         options.iterations = run.arms.items[0].iterations;
     }
     etp_measure_request request = {
-        .device = etp_arena_strdup(&cli->arena, run.device_spec),
-        .runner = runner,
+        .device = again->device ? again->device : etp_arena_strdup(&cli->arena, run.device_spec),
+        .runner = again->runner,
         .dir = dir,
-        .resume = resume ? &run : NULL,
+        .resume = again->resume ? &run : NULL,
     };
+    if (again->runner && !again->trust && options.n_runners > 0) { // the folder's own programs are not asked for
+        options.runners = NULL;
+        options.n_runners = 0;
+        const char *left = NULL;
+        ETP_TRY(etp_foreign_option(cli, again->runner, NULL, NULL, &options, &left, err));
+        request.runner = left;
+    }
     etp_str prepared = etp_run_fact_of(&run, "prepare"); // blocks under other settings would be another session
     if (prepared.len > 0) {
         request.prepare = etp_arena_strdup(&cli->arena, prepared);
@@ -310,17 +348,16 @@ static etp_status measure_again(etp_cli *cli, const char *dir, const char *runne
                           : etp_fail_nomem(err, dir);
 }
 
-etp_status etp_measure_again(etp_cli *cli, const char *dir, const char *runner, double timeout_s,
-                             bool resume, const char **out_dir, etp_error *err)
+etp_status etp_measure_again(etp_cli *cli, const etp_measure_again_request *again, const char **out_dir, etp_error *err)
 {
-    if (!etp_run_is(dir)) {
-        return etp_fail(err, ETP_USAGE, "%s is no run folder (no manifest.json of etprof in it)", dir);
+    if (!etp_run_is(again->dir)) {
+        return etp_fail(err, ETP_USAGE, "%s is no run folder (no manifest.json of etprof in it)", again->dir);
     }
     etp_os_lock lock = {0};
-    if (resume) { // before it is read: what another session adds meanwhile would be cut off
-        ETP_TRY(etp_run_lock(dir, &cli->arena, &lock, err));
+    if (again->resume) { // before it is read: what another session adds meanwhile would be cut off
+        ETP_TRY(etp_run_lock(again->dir, &cli->arena, &lock, err));
     }
-    etp_status st = measure_again(cli, dir, runner, timeout_s, resume, out_dir, err);
+    etp_status st = measure_again(cli, again, out_dir, err);
     etp_os_lock_release(&lock);
     return st;
 }

@@ -147,7 +147,7 @@ etp_status etp_session_options_given(const etp_session_given *g, etp_session_opt
 etp_status etp_resume_check(const etp_opt *table, const void *opts, const char *operands, etp_error *err)
 {
     // how it is shown, and what may differ from one half of a session to the other
-    static const char *const k_free[] = {"resume", "runner", "ssh-config", "timeout", "margin", "full", "fail-on", NULL};
+    static const char *const k_free[] = {"resume", "trust", "device", "runner", "ssh-config", "timeout", "margin", "full", "fail-on", NULL};
     const char *name = etp_option_given(table, opts, k_free);
     if (!operands && !name) {
         return ETP_OK;

@@ -12,6 +12,7 @@
 #define ETP_RESIDENT_HELP "also let the arms take turns, loaded side by side: a second estimate"
 #define ETP_CPUS_HELP "pin the runner: big, mid, little, or a list like 0 or 2-3,6"
 #define ETP_COOL_HELP "begin each block at most C degrees warm; wait TIME at most (default 10m)"
+#define ETP_TRUST_HELP "use what a folder names although another machine made it"
 #define ETP_PREPARE_HELP "set an Android device up: boost, app or fixed; undone at the end"
 
 typedef struct etp_session_given { // as typed for ab and sweep; zero: not given
@@ -19,7 +20,7 @@ typedef struct etp_session_given { // as typed for ab and sweep; zero: not given
     const char *baseline, *device, *runner, *out, *method, *inputs, *data, *cpus, *ssh_config, *resume, *prepare, *cool;
     uint64_t blocks, iterations, warmup, seed;
     double budget, timeout, margin_percent, precision_percent;
-    bool full, no_trace, resident;
+    bool full, no_trace, resident, trust;
 } etp_session_given;
 
 // Everything in GIVEN but models, threads and inputs, which each verb chooses in its own way.

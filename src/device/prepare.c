@@ -19,16 +19,17 @@ enum { DONE = 0, NOT_ANDROID = 30, NOT_TAKEN = 31, NO_FIXED_MODE = 32 };
 
 typedef struct setting {
     const char *key, *boost, *app;
+    bool scale; // a decimal number; else a whole one
 } setting;
 
 // The two sets of settings that a comparison with other people's results needs. None of them touches
 // the clocks: 15 keeps the screen on with any source of power.
 static const setting k_settings[] = {
-    {"low_power", "0", "0"},
-    {"stay_on_while_plugged_in", "15", "1"},
-    {"window_animation_scale", "0", "1"},
-    {"transition_animation_scale", "0", "1"},
-    {"animator_duration_scale", "0", "1"},
+    {"low_power", "0", "0", false},
+    {"stay_on_while_plugged_in", "15", "1", false},
+    {"window_animation_scale", "0", "1", true},
+    {"transition_animation_scale", "0", "1", true},
+    {"animator_duration_scale", "0", "1", true},
 };
 #define N_SETTINGS (sizeof k_settings / sizeof *k_settings)
 
@@ -88,15 +89,15 @@ static etp_status write_journal(const char *path, const journal *in, etp_arena *
                        : etp_os_write_atomic(path, etp_strbuf_str(&text), err);
 }
 
-static bool plain_value(const char *z)
+// What the setting can be: digits, with one point in a scale. Whatever else a file or a device says goes into no script.
+static bool can_be(const setting *s, const char *z)
 {
-    size_t len = strlen(z);
+    size_t len = strlen(z), digits = 0, points = 0;
     for (size_t i = 0; i < len; i++) {
-        if (z[i] <= ' ' || z[i] > '~') {
-            return false;
-        }
+        digits += z[i] >= '0' && z[i] <= '9';
+        points += z[i] == '.';
     }
-    return len > 0 && len < MAX_VALUE;
+    return digits > 0 && digits + points == len && points <= (s->scale ? 1 : 0) && len < MAX_VALUE;
 }
 
 static etp_status take_journal(const json_t *root, etp_arena *arena, journal *out, etp_error *err)
@@ -105,7 +106,8 @@ static etp_status take_journal(const json_t *root, etp_arena *arena, journal *ou
     const char *spec = json_string_value(json_object_get(root, "spec"));
     const char *mode = json_string_value(json_object_get(root, "mode"));
     const json_t *before = json_object_get(root, "before");
-    if (!schema || strcmp(schema, SCHEMA) != 0 || !spec || !mode || !json_is_object(before)) {
+    if (!schema || strcmp(schema, SCHEMA) != 0 || !spec || !mode || etp_prepare_mode(mode, NULL) != ETP_OK ||
+        !json_is_object(before)) {
         return etp_fail(err, ETP_CORRUPT, "no journal of prepared settings (" SCHEMA ")");
     }
     out->spec = etp_arena_strdup(arena, etp_str_from(spec));
@@ -114,7 +116,7 @@ static etp_status take_journal(const json_t *root, etp_arena *arena, journal *ou
     out->fixed = json_is_true(json_object_get(root, "fixed_performance"));
     for (size_t i = 0; i < N_SETTINGS; i++) {
         const char *z = json_string_value(json_object_get(before, k_settings[i].key));
-        if (z && !plain_value(z)) {
+        if (z && !can_be(&k_settings[i], z)) {
             return etp_fail(err, ETP_CORRUPT, "the value of %s is none of Android's", k_settings[i].key);
         }
         out->before[i] = z ? etp_arena_strdup(arena, etp_str_from(z)) : NULL;
@@ -162,6 +164,13 @@ etp_status etp_prepare_list(const char *dir, etp_arena *arena, etp_prepare_journ
             return etp_fail_nomem(err, dir);
         }
         ETP_TRY(read_journal(item.path, arena, &j, err));
+        const char *own = journal_path(dir, j.spec, arena);
+        if (!own) {
+            return etp_fail_nomem(err, dir);
+        }
+        if (strcmp(own, item.path) != 0) { // its name is made of the device's: one that was copied here is no journal
+            return etp_fail(err, ETP_CORRUPT, "%s is not named after its device %s: remove it", item.path, j.spec);
+        }
         item.spec = j.spec;
         item.mode = j.mode;
         item.live = is_live(&j);
@@ -217,11 +226,12 @@ static etp_status read_before(etp_device *d, etp_arena *arena, journal *out, etp
     etp_str line, words = etp_remote_words(c.log);
     for (size_t i = 0; i < N_SETTINGS; i++) {
         const char *z = c.status == 0 && next_line(&c.out, &line) ? etp_arena_strdup(arena, line) : NULL;
-        if (!z || !plain_value(z)) {
+        bool unset = z && strcmp(z, "null") == 0;
+        if (!z || (!unset && !can_be(&k_settings[i], z))) {
             return etp_fail(err, ETP_ENVIRONMENT, "%s: cannot read the setting %s%s%.*s", r->name,
                             k_settings[i].key, words.len ? ": " : "", ETP_STR_ARG(words));
         }
-        out->before[i] = strcmp(z, "null") == 0 ? NULL : z;
+        out->before[i] = unset ? NULL : z;
     }
     return ETP_OK;
 }
@@ -241,8 +251,9 @@ static void expect(etp_strbuf *s, const char *key, const char *value)
 {
     etp_strbuf_printf(s, "v=$(settings get global %s); [ \"$v\" = ", key);
     etp_remote_quote(s, value ? value : "null");
-    etp_strbuf_printf(s, " ] || { echo \"%s is $v, not %s\" >&2; x=%d; }\n", key, value ? value : "unset",
-                      NOT_TAKEN);
+    etp_strbuf_printf(s, " ] || { printf '%%s is %%s, not %%s\\n' %s \"$v\" ", key);
+    etp_remote_quote(s, value ? value : "unset");
+    etp_strbuf_printf(s, " >&2; x=%d; }\n", NOT_TAKEN);
 }
 
 static etp_status undo(etp_device *d, const journal *j, etp_error *err)

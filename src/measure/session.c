@@ -173,6 +173,15 @@ static etp_status keep_expected(etp_session *s, etp_error *err)
     return etp_os_move(from, to, err);
 }
 
+// From the beginning: also what a killed session leaves can be gone on with.
+static void trust(etp_session *s)
+{
+    etp_error why;
+    if (s->config->state_dir && etp_run_trust(s->config->state_dir, &s->run, &why) != ETP_OK) {
+        etp_session_say(s, "rerun and --resume of this folder will need --trust: %s", why.msg);
+    }
+}
+
 static etp_status measure(etp_session *s, etp_error *err)
 {
     if (s->config->resume) {
@@ -183,6 +192,7 @@ static etp_status measure(etp_session *s, etp_error *err)
         ETP_TRY(etp_run_begin(s->config->dir, &s->arena, &s->run, &s->writer, err));
     }
     s->writing = true;
+    trust(s);
     if (!s->config->resume) {
         ETP_TRY(keep_programs(s, err));
         ETP_TRY(keep_expected(s, err));

@@ -137,6 +137,7 @@ typedef struct etp_session_config {
     const char *config;    // path of the config that asked for it, NULL
     const char *command;   // the line that repeats the session, NULL
     etp_str roofs;         // of the device, an etprof.roofs/1 document to keep in the folder; empty: none
+    const char *state_dir; // of the user: notes there that the folder is this machine's; NULL: nobody notes it
     const char *cache_dir; // for self-tests of emulated devices; NULL: not cached
     bool no_selftest;
     etp_run *resume; // the folder `dir` as etp_run_open read it: go on with it; NULL: a new session

@@ -269,6 +269,14 @@ typedef struct etp_run {
 // devices, which never end. ETP_UNSUPPORTED otherwise. Whatever opens, continues or packs a folder asks this first;
 // the folder itself may be named through a link.
 ETP_API ETP_NODISCARD etp_status etp_run_check_members(const char *dir, etp_error *err);
+// Trust: a folder from elsewhere is data. What it says should be started, contacted and read when it is measured again
+// counts when a session of this user said the same before. STATE_DIR is the user's own ("…/state/etprof"); NULL: none,
+// and nothing is trusted.
+ETP_API ETP_NODISCARD etp_status etp_run_trust(const char *state_dir, const etp_run *run, etp_error *err);
+ETP_API bool etp_run_trusted(const char *state_dir, const etp_run *run);
+// "the device ssh:board, the program /x/runner, the model /y.pte": what that would be. NULL when out of memory.
+ETP_API const char *etp_run_wishes(const etp_run *run, etp_arena *arena);
+
 // True when DIR holds a manifest of ours.
 ETP_API bool etp_run_is(const char *dir);
 // Reads a run folder in any state. ETP_CORRUPT with a byte position, ETP_UNSUPPORTED (a newer

@@ -28,7 +28,7 @@ class Bench:
     def __init__(self, etprof, root, bundle, work, device, home, env, server):
         self.etprof, self.root, self.work, self.device, self.home, self.server = (
             etprof, root, work, device, home, server)
-        self.env = {**os.environ, "ETPROF_RUNNER": str(bundle), **env}
+        self.env = {**os.environ, "ETPROF_RUNNER": str(bundle), "XDG_STATE_HOME": str(self.work / "state"), **env}
         self.model = root / "examples" / "models" / "toy_cnn_xnnpack_fp32.pte"
         self.count = 0
         self.old = set()

@@ -97,7 +97,7 @@ def wait_for_words(p, words):
 
 
 def journals(b):
-    return list((b.work / ".etprof" / "devices").glob("prepared-*.json"))
+    return list((b.work / "state" / "etprof" / "devices").glob("prepared-*.json"))
 
 
 def facts_of(out):
@@ -224,7 +224,7 @@ def refused(b, phone):
     phone.remove()
     done, _ = b.ab("--prepare", "boost")
     assert done.returncode == 5 and "no 'settings' command" in done.stderr, done.stderr
-    journal = b.work / ".etprof" / "devices" / "prepared-0123456789abcdef.json"
+    journal = b.work / "state" / "etprof" / "devices" / "prepared-0123456789abcdef.json"
     for text in ("{", '{"schema": "etprof.prepare/1"}',
                  json.dumps({"schema": "etprof.prepare/1", "spec": b.device, "mode": "boost", "pid": 1,
                              "before": {"low_power": "0; reboot"}})):

@@ -2,10 +2,18 @@
 """What the tests in Python share: all checks of a test are made before it fails, and a skip is one for ctest."""
 import importlib.util
 import os
+import atexit
+import os
+import shutil
 import signal
 import sys
+import tempfile
 
 FAILURES = []
+
+# What programs under test note for their user goes away with the test, and the user's own notes play no part.
+os.environ["XDG_STATE_HOME"] = tempfile.mkdtemp(prefix="etp-state-")
+atexit.register(shutil.rmtree, os.environ["XDG_STATE_HOME"], ignore_errors=True)
 
 
 def hear_signals():

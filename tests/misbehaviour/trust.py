@@ -1,0 +1,149 @@
+# SPDX-License-Identifier: Apache-2.0
+"""A run folder from elsewhere is data: rerun and --resume start, contact and read what it names only when this machine
+made it, with --trust, or with --device and --runner named again. Journals of --prepare come from the user's own state.
+
+usage: trust.py ETPROF FAKE_RUNNER"""
+import hashlib
+import json
+import os
+import pathlib
+import shutil
+import stat
+import subprocess
+import sys
+import tempfile
+
+sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1] / "tools"))
+from checks import expect, finish
+
+ETPROF, FAKE = (str(pathlib.Path(p).resolve()) for p in sys.argv[1:3])
+ARGS = ["--levels", "sme2,neon", "--blocks", "4", "--iterations", "4", "--warmup", "1", "--seed", "7", "--quiet"]
+
+
+def call(directory, *args, **env):
+    own = {k: v for k, v in {**os.environ, **env}.items() if v is not None}
+    return subprocess.run([ETPROF, *map(str, args)], cwd=directory, capture_output=True, text=True, timeout=300, check=False,
+                          env=own, stdin=subprocess.DEVNULL)
+
+
+def edit(run, change):
+    manifest = json.loads((run / "manifest.json").read_text())
+    change(manifest)
+    (run / "manifest.json").write_text(json.dumps(manifest))
+
+
+def interrupted(manifest):
+    manifest["state"], manifest["blocks_done"] = "interrupted", 2
+    manifest["files"] = manifest["results"] = []
+
+
+def program(path, mark):
+    path.write_text(f"#!/bin/sh\necho \"$0 $*\" >> {mark}\nexit 1\n")
+    path.chmod(path.stat().st_mode | stat.S_IXUSR)
+
+
+def make(tmp):
+    (tmp / "model.pte").write_bytes(b"\x10\0\0\0ET12base sme2 1000000\nbase neon 3000000\n")
+    done = call(tmp, "ab", "model.pte", *ARGS, "--out", "first", "--runner", FAKE)
+    expect(done.returncode == 0, "the session", done.stderr)
+    return tmp / "first"
+
+
+def ours_and_others(tmp):
+    first = make(tmp)
+    moved = tmp / "moved"
+    shutil.copytree(first, moved)
+    done = call(tmp, "rerun", "moved", "--runner", FAKE, "--quiet")
+    expect(done.returncode in (0, 1, 3), "a copy on the machine that made it", done.stderr)
+    edit(moved, interrupted)
+    done = call(tmp, "ab", "--resume", "moved", "--runner", FAKE, "--quiet")
+    expect(done.returncode == 0, "going on with one's own", done.stderr)
+
+    for name, verb in (("rerun", ["rerun", "theirs"]), ("resume", ["ab", "--resume", "theirs"]),
+                       ("sweep", ["sweep", "--resume", "theirs"])):
+        for way in (["--trust"], ["--device", "local"]):
+            with tempfile.TemporaryDirectory() as other:  # another user, or another machine
+                theirs = tmp / "theirs"
+                shutil.rmtree(theirs, ignore_errors=True)
+                shutil.copytree(first, theirs)
+                if name != "rerun":
+                    edit(theirs, interrupted)
+                before = {p: p.read_bytes() for p in theirs.rglob("*") if p.is_file()}
+                done = call(tmp, *verb, "--runner", FAKE, "--quiet", XDG_STATE_HOME=other)
+                expect(done.returncode == 2 and "--trust" in done.stderr, name, "another machine's", done.returncode, done.stderr)
+                expect({p: p.read_bytes() for p in theirs.rglob("*") if p.is_file()} == before, name, "the folder was changed")
+                done = call(tmp, *verb, "--runner", FAKE, *way, "--quiet", XDG_STATE_HOME=other)
+                expect(done.returncode in (0, 1, 3), name, "with", *way, done.returncode, done.stderr)
+    done = call(tmp, "rerun", "first", "--runner", FAKE, "--quiet", XDG_STATE_HOME=None, HOME=None)
+    expect(done.returncode == 2, "without a home nothing is trusted", done.returncode, done.stderr)
+    done = call(tmp, "rerun", "first", "--runner", FAKE, "--quiet", XDG_STATE_HOME="relative")
+    expect(done.returncode == 2 and not (tmp / "relative").exists(), "a relative state folder does not count", done.stderr)
+
+
+def hostile(tmp):
+    """Every part of a folder that names something, edited in a folder that was ours."""
+    first = make(tmp)
+    mark = tmp / "started"
+    program(tmp / "evil", mark)
+    program(tmp / "ssh", mark)
+    (tmp / "secret").write_text("secret")
+    edits = {
+        "a program": lambda m: [a.update(runner=str(tmp / "evil")) for a in m["plan"]["arms"]],
+        "a host": lambda m: m["device"].update(spec="ssh:evil.invalid"),
+        "settings of a device": lambda m: m["device"]["facts"].update(prepare="boost"),
+        "inputs": lambda m: m["plan"].update(inputs=str(tmp / "secret")),
+        "weights": lambda m: m["plan"].update(data=str(tmp / "secret")),
+        "another model": lambda m: m["models"][0].update(
+            path=str(tmp / "secret"), sha256=hashlib.sha256(b"secret").hexdigest(), bytes=6),
+        "another method": lambda m: m["plan"].update(method="--evil"),
+        "CPUs": lambda m: m["plan"].update(cpus="$(evil)"),
+    }
+    for what, change in edits.items():
+        for verb in (["rerun", "theirs"], ["ab", "--resume", "theirs"]):
+            theirs = tmp / "theirs"
+            shutil.rmtree(theirs, ignore_errors=True)
+            shutil.copytree(first, theirs)
+            edit(theirs, change)
+            if verb[0] == "ab":
+                edit(theirs, interrupted)
+            done = call(tmp, *verb, "--quiet", PATH=f"{tmp}:{os.environ['PATH']}", ETPROF_RUNNER=FAKE)
+            expect(done.returncode == 2 and "--trust" in done.stderr, what, verb[0], done.returncode, done.stderr)
+            expect(not mark.exists(), what, verb[0], "something was started: " + (mark.read_text() if mark.exists() else ""))
+
+
+def journals(tmp):
+    """A journal of prepared settings that lies in the working directory is nobody's; one in the state is checked."""
+    mark = tmp / "called"
+    program(tmp / "ssh", mark)
+    spec = "ssh:board"
+    name = f"prepared-{hashlib.sha256(spec.encode()).hexdigest()[:16]}.json"
+    good = {"schema": "etprof.prepare/1", "spec": spec, "mode": "boost", "pid": 0, "fixed_performance": False,
+            "before": {"low_power": "0", "stay_on_while_plugged_in": None, "window_animation_scale": "1.5",
+                       "transition_animation_scale": "1", "animator_duration_scale": "0.5"}}
+    bad = json.loads(json.dumps(good))
+    bad["before"]["low_power"] = "$(touch${IFS}/tmp/evil)"
+    folder = tmp / ".etprof" / "devices"
+    folder.mkdir(parents=True)
+    (folder / name).write_text(json.dumps(good))
+    env = {"PATH": f"{tmp}:{os.environ['PATH']}", "XDG_STATE_HOME": str(tmp / "state")}
+    done = call(tmp, "devices", "restore", **env)
+    expect(done.returncode == 0 and not mark.exists(), "a journal in the working directory", done.returncode, done.stderr)
+    state = tmp / "state" / "etprof" / "devices"
+    state.mkdir(parents=True)
+    for what, text, at in (("a command as a value", bad, name), ("a journal of another device", good, name.replace("prepared-", "prepared-f")[:len(name) - 5] + ".json"),
+                           ("an unknown mode", {**good, "mode": "boost; evil"}, name)):
+        (state / at).write_text(json.dumps(text))
+        done = call(tmp, "devices", "restore", **env)
+        expect(done.returncode == 4 and not mark.exists(), what, done.returncode, done.stderr)
+        (state / at).unlink()
+    (state / name).write_text(json.dumps(good))
+    done = call(tmp, "devices", "restore", **env)
+    expect(mark.exists(), "a sound journal is acted on", done.returncode, done.stderr)
+    script = mark.read_text() if mark.exists() else ""
+    expect("evil" not in script, "script", script[-300:])
+
+
+for part in (ours_and_others, hostile, journals):
+    with tempfile.TemporaryDirectory() as tmp:
+        part(pathlib.Path(tmp).resolve())
+finish()
