@@ -147,3 +147,25 @@ void etp_csv_cell(etp_sink *sink, etp_str s, char separator)
     }
     etp_sink_char(sink, '"');
 }
+
+void etp_csv_text(etp_sink *sink, etp_str s, char separator)
+{
+    if (s.len == 0 || !memchr("=+-@\t\r", s.ptr[0], 6)) {
+        etp_csv_cell(sink, s, separator);
+        return;
+    }
+    char small[256];
+    if (s.len < sizeof small) {
+        small[0] = '\'';
+        memcpy(small + 1, s.ptr, s.len);
+        etp_csv_cell(sink, (etp_str){small, s.len + 1}, separator);
+        return;
+    }
+    // Too long to copy: always quoted, which is allowed.
+    etp_sink_z(sink, "\"'");
+    for (size_t i = 0; i < s.len; i++) {
+        etp_sink_z(sink, s.ptr[i] == '"' ? "\"" : "");
+        etp_sink_char(sink, s.ptr[i]);
+    }
+    etp_sink_char(sink, '"');
+}

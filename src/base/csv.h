@@ -33,5 +33,8 @@ ETP_API int etp_csv_column(const etp_csv_row *header, const char *name);
 
 // One cell, quoted only where the separator, a quote or a line break demands it.
 ETP_API void etp_csv_cell(etp_sink *sink, etp_str s, char separator);
+// The same for tables that people open in a spreadsheet, which would run a text that looks like a formula (= + - @ at
+// its beginning): an apostrophe makes it text again.
+ETP_API void etp_csv_text(etp_sink *sink, etp_str s, char separator);
 
 #endif

@@ -10,6 +10,7 @@
 #include "cli/convert_views.h"
 #include "cli/emit.h"
 #include "cli/ops.h"
+#include "cli/say.h"
 #include "os/os.h"
 
 #define DUMP_LIMIT ((uint64_t)4 << 30)
@@ -87,7 +88,7 @@ static etp_status write_slices(etp_cli *cli, const convert_options *o, const etp
     view v = {.to = o->to + 1, .slices = slices, .arena = &cli->arena};
     ETP_TRY(etp_cli_emit_by(cli, fill, &v, err));
     if (slices->unclocked && !cli->quiet) {
-        fprintf(stderr, "etprof: %zu executions have times that do not nest; they are drawn by their durations\n",
+        etp_say("etprof: %zu executions have times that do not nest; they are drawn by their durations\n",
                 slices->unclocked);
     }
     return ETP_OK;
@@ -101,11 +102,11 @@ static void tell_left_out(const etp_cli *cli, const etp_stacks *s)
     }
     for (size_t side = 0; side < s->n_sides; side++) {
         if (s->below_zero_ns[side]) {
-            fprintf(stderr, "etprof: %.*s: %lld ns of sums below zero are in no stack\n", ETP_STR_ARG(s->names[side]),
+            etp_say("etprof: %.*s: %lld ns of sums below zero are in no stack\n", ETP_STR_ARG(s->names[side]),
                     (long long)s->below_zero_ns[side]);
         }
         if (s->tracer_ns[side]) {
-            fprintf(stderr, "etprof: %.*s: stacks are of traced inferences; untraced ones take %+lld ns\n",
+            etp_say("etprof: %.*s: stacks are of traced inferences; untraced ones take %+lld ns\n",
                     ETP_STR_ARG(s->names[side]), (long long)s->tracer_ns[side]);
         }
     }
@@ -152,7 +153,7 @@ static etp_status write_nodes(etp_cli *cli, const etp_ops_answer *ops, const cha
     view v = {.to = TO_NODES, .nodes = nodes.data.items, .n_nodes = nodes.data.n};
     ETP_TRY(etp_cli_emit_by(cli, fill, &v, err));
     if (nodes.placed_ns < nodes.whole_ns && !cli->quiet) {
-        fprintf(stderr, "etprof: %llu of %llu ns are of operators that the program has no node for\n",
+        etp_say("etprof: %llu of %llu ns are of operators that the program has no node for\n",
                 (unsigned long long)(nodes.whole_ns - nodes.placed_ns), (unsigned long long)nodes.whole_ns);
     }
     return ETP_OK;
@@ -243,7 +244,7 @@ static etp_status write_sides(etp_cli *cli, const convert_options *o, const etp_
     }
     const char *withheld = ab->comparisons[at].withheld;
     if (withheld && !cli->quiet) {
-        fprintf(stderr, "etprof: the comparison is withheld: %s\n", etp_ab_withheld_text(withheld));
+        etp_say("etprof: the comparison is withheld: %s\n", etp_ab_withheld_text(withheld));
     }
     return ETP_OK;
 }

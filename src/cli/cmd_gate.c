@@ -7,6 +7,7 @@
 #include "answer/gate/gate.h"
 #include "cli/emit.h"
 #include "cli/newest.h"
+#include "cli/say.h"
 #include "os/os.h"
 
 #define BISECT_SKIP 125 // git bisect run: this revision cannot be judged
@@ -93,7 +94,7 @@ static etp_status run(etp_cli *cli, const void *opts, int argc, char **argv, etp
     // A mistyped command must stop a bisection; a revision that cannot be measured must not.
     if (o->bisect && ((st != ETP_OK && st != ETP_USAGE) || cli->exit_code == 3)) {
         if (st != ETP_OK) {
-            fprintf(stderr, "etprof gate: %s\n", err->msg);
+            etp_say("etprof gate: %s\n", err->msg);
         }
         cli->exit_code = BISECT_SKIP;
         return ETP_OK;

@@ -4,6 +4,7 @@
 
 #include "answer/history/history.h"
 #include "cli/emit.h"
+#include "cli/say.h"
 #include "os/os.h"
 
 #define CSV_LIMIT ((size_t)256 << 20)
@@ -31,7 +32,7 @@ static etp_status read_all(etp_cli *cli, int argc, char **argv, etp_history *h, 
     }
     ETP_TRY(etp_history_of_folders((const char *const *)argv, (size_t)argc, h, &left_out, err));
     if (left_out > 0 && !cli->quiet) {
-        fprintf(stderr, "left out   %zu sessions: unfinished, emulated or without timed launches\n", left_out);
+        etp_say("left out   %zu sessions: unfinished, emulated or without timed launches\n", left_out);
     }
     return ETP_OK;
 }

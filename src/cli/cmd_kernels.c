@@ -8,6 +8,7 @@
 #include "answer/kernels/log.h"
 #include "answer/kernels/kernels.h"
 #include "cli/emit.h"
+#include "cli/say.h"
 
 #define LOG_LIMIT ((size_t)1 << 30)
 #define BINARY_LIMIT ((uint64_t)2 << 30)
@@ -144,7 +145,7 @@ static etp_status run(etp_cli *cli, const void *opts, int argc, char **argv, etp
     ETP_TRY(etp_cli_emit(cli, &out, err));
     for (size_t i = 0; i < answer.n_arms; i++) {
         if (answer.arms[i].problem) {
-            fprintf(stderr, "etprof: samples of %s: %s\n", answer.arms[i].name, answer.arms[i].problem);
+            etp_say("etprof: samples of %s: %s\n", answer.arms[i].name, answer.arms[i].problem);
         }
         if (answer.arms[i].proof.truth == ETP_CONTRADICTED) {
             etp_cli_outcome(cli, 6);

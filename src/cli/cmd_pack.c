@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "cli/command.h"
+#include "cli/say.h"
 #include "store/pack.h"
 
 #define SUFFIX ".tar.zst"
@@ -28,7 +29,7 @@ static const etp_opt k_unpack_options[] = {
 static void say(const etp_cli *cli, const char *made, const etp_pack_count *count)
 {
     if (!cli->quiet) {
-        fprintf(stderr, "%s: %u files, %llu bytes\n", made, count->files,
+        etp_say("%s: %u files, %llu bytes\n", made, count->files,
                 (unsigned long long)count->bytes);
     }
 }

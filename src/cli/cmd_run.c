@@ -9,6 +9,7 @@
 #include "cli/run_platform.h"
 #include "cli/session_options.h"
 #include "cli/show_ab.h"
+#include "cli/say.h"
 #include "os/os.h"
 
 typedef struct run_options {
@@ -58,7 +59,7 @@ typedef struct plan { // what of the config is carried out
 static void say(const plan *p, const char *topic, const char *text)
 {
     if (!p->cli->quiet) {
-        fprintf(stderr, "%-10s %s\n", topic, text);
+        etp_say("%-10s %s\n", topic, text);
     }
 }
 

@@ -5,6 +5,7 @@
 
 #include "answer/skills.h"
 #include "cli/emit.h"
+#include "cli/say.h"
 #include "os/os.h"
 
 typedef struct skills_options {
@@ -49,9 +50,9 @@ static void progress(void *ctx, const etp_skill *skill, const etp_skill_command 
         return;
     }
     if (c->state == ETP_SKILL_NOT_RUN) {
-        fprintf(stderr, "%s  %s  %s\n", skill->id, c->gate ? "gate" : "step", c->shown);
+        etp_say("%s  %s  %s\n", skill->id, c->gate ? "gate" : "step", c->shown);
     } else if (c->state == ETP_SKILL_FAILED) {
-        fprintf(stderr, "%s  failed with exit code %d\n", skill->id, c->exit_code);
+        etp_say("%s  failed with exit code %d\n", skill->id, c->exit_code);
     }
 }
 

@@ -10,6 +10,7 @@
 #include "cli/newest.h"
 #include "cli/session_options.h"
 #include "cli/show_ab.h"
+#include "cli/say.h"
 
 #define PROGRAM_LIMIT ((uint64_t)64 << 30)
 
@@ -129,7 +130,7 @@ static etp_status choose_inputs(etp_cli *cli, const char *given, etp_session_opt
                         out->models[0], out->models[other]);
     }
     if (match == ETP_SWEEP_OTHER_INPUTS && !cli->quiet) {
-        fprintf(stderr, "models     %s and %s take different inputs: their times are not compared with each other\n",
+        etp_say("models     %s and %s take different inputs: their times are not compared with each other\n",
                 out->models[0], out->models[other]);
     }
     out->inputs = given || other ? given : etp_inputs_beside(cli, out->models[0], out->method);

@@ -6,6 +6,7 @@
 #include <stdio.h>
 
 #include "cli/emit.h"
+#include "cli/say.h"
 #include "convert/parquet.h"
 
 const char *const k_etp_table_words[] = {"operators", "samples", "launches", NULL};
@@ -41,7 +42,7 @@ etp_status etp_convert_parquet(etp_cli *cli, int table, bool uncompressed, const
     }
     ETP_TRY(etp_cli_emit_by(cli, fill, &j, err));
     if (!cli->quiet) {
-        fprintf(stderr, "%s: %" PRIu64 " rows of %zu folder%s\n", etp_run_table_name(j.table), j.rows, n_folders,
+        etp_say("%s: %" PRIu64 " rows of %zu folder%s\n", etp_run_table_name(j.table), j.rows, n_folders,
                 n_folders == 1 ? "" : "s");
     }
     return ETP_OK;

@@ -13,6 +13,7 @@
 #include "base/sink.h"
 #include "cli/command.h"
 #include "cli/newest.h"
+#include "cli/say.h"
 #include "os/os.h"
 
 static const char k_plain[] = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789"
@@ -40,11 +41,11 @@ static unsigned terminal_width(void)
 
 static void print_error(const char *verb, const etp_error *err)
 {
-    fprintf(stderr, "etprof%s%s: %s", verb ? " " : "", verb ? verb : "", err->msg);
+    etp_say("etprof%s%s: %s", verb ? " " : "", verb ? verb : "", err->msg);
     if (err->offset != ETP_NO_OFFSET) {
-        fprintf(stderr, " (at byte %llu)", (unsigned long long)err->offset);
+        etp_say(" (at byte %llu)", (unsigned long long)err->offset);
     }
-    fputc('\n', stderr);
+    etp_say("\n");
 }
 
 static int usage_error(const char *word)
@@ -57,9 +58,9 @@ static int usage_error(const char *word)
     names[n] = NULL;
     const char *near = etp_suggest(word, names);
     if (near) {
-        fprintf(stderr, "etprof: no verb '%s'; did you mean '%s'?\n", word, near);
+        etp_say("etprof: no verb '%s'; did you mean '%s'?\n", word, near);
     } else {
-        fprintf(stderr, "etprof: no verb '%s'; see 'etprof help'\n", word);
+        etp_say("etprof: no verb '%s'; see 'etprof help'\n", word);
     }
     return 2;
 }
@@ -113,7 +114,7 @@ static int help(int argc, char **argv)
     if (strcmp(argv[1], "--completion") == 0) {
         const char *shell = argc > 2 ? argv[2] : "bash";
         if (!etp_completion(stdout, shell)) {
-            fprintf(stderr, "etprof: no completion for '%s'; there is bash, zsh and fish\n", shell);
+            etp_say("etprof: no completion for '%s'; there is bash, zsh and fish\n", shell);
             return 2;
         }
         return 0;
@@ -160,7 +161,7 @@ static int run_command(etp_cli *cli, const etp_command *cmd, int argc, char **ar
     }
     void *opts = etp_arena_alloc(&cli->arena, cmd->opts_size);
     if (!opts) {
-        fputs("etprof: out of memory\n", stderr);
+        etp_say("etprof: out of memory\n");
         return 5;
     }
     if (cmd->defaults) {
@@ -224,7 +225,7 @@ int main(int argc, char **argv)
     // A full disk or a closed pipe must not look like success.
     if (fflush(stdout) != 0 || ferror(stdout)) {
         if (errno != EPIPE) {
-            fprintf(stderr, "etprof: writing standard output: %s\n", strerror(errno));
+            etp_say("etprof: writing standard output: %s\n", strerror(errno));
         }
         code = code ? code : 5;
     }

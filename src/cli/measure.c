@@ -8,6 +8,7 @@
 
 #include "answer/roofs.h"
 #include "cli/run_platform.h"
+#include "cli/say.h"
 #include "device/clusters.h"
 #include "device/prepare.h"
 #include "measure/foreign.h"
@@ -21,7 +22,7 @@ typedef struct progress_line {
 static void clear_progress(progress_line *line)
 {
     if (line->shown) {
-        fprintf(stderr, "\r%*s\r", (int)line->width, "");
+        etp_say_again("", line->width);
         line->shown = false;
     }
 }
@@ -41,10 +42,9 @@ static void on_progress(void *ctx, const etp_session_progress *p)
         n = snprintf(text, sizeof text, "%s  %s%s", p->stage, p->arm ? p->arm : "", left);
     }
     size_t width = n < 0 ? 0 : (size_t)n < sizeof text ? (size_t)n : sizeof text - 1;
-    fprintf(stderr, "\r%s%*s", text, (int)(line->width > width ? line->width - width : 0), "");
+    etp_say_again(text, line->width);
     line->width = width;
     line->shown = true;
-    fflush(stderr);
 }
 
 static void on_message(void *ctx, const char *text)
@@ -53,17 +53,17 @@ static void on_message(void *ctx, const char *text)
     if (line) {
         clear_progress(line);
     }
-    fprintf(stderr, "%s\n", text);
+    etp_say("%s\n", text);
 }
 
 static void say_what_happened(etp_cli *cli, const char *dir, const etp_session_result *r)
 {
     if (r->signal) {
-        fprintf(stderr, "interrupted after %u whole blocks; everything measured is in %s\n",
+        etp_say("interrupted after %u whole blocks; everything measured is in %s\n",
                 r->blocks, dir);
         etp_cli_outcome(cli, 128 + r->signal);
     } else if (!cli->quiet) {
-        fprintf(stderr, "measured   %u blocks, %u launches in %.1f s (%.0f %% of it inside launches)\n",
+        etp_say("measured   %u blocks, %u launches in %.1f s (%.0f %% of it inside launches)\n",
                 r->blocks, r->launches, (double)r->wall_ns / 1e9,
                 100 * (double)r->launch_wall_ns / (double)r->wall_ns);
     }
@@ -79,7 +79,7 @@ static etp_status folder(etp_cli *cli, const etp_measure_request *request, const
     if (request->resume) {
         *out_dir = request->dir;
         if (!cli->quiet) {
-            fprintf(stderr, "run folder %s: going on after block %u\n", request->dir,
+            etp_say("run folder %s: going on after block %u\n", request->dir,
                     request->resume->blocks_done);
         }
         return ETP_OK;
@@ -93,7 +93,7 @@ static etp_status folder(etp_cli *cli, const etp_measure_request *request, const
     ETP_TRY(etp_platform_check(&claim, request->device, platform, err));
     ETP_TRY(etp_run_claim(wanted, request->exact, &cli->arena, out_dir, err));
     if (!cli->quiet) {
-        fprintf(stderr, "run folder %s%s\n", *out_dir,
+        etp_say("run folder %s%s\n", *out_dir,
                 strcmp(*out_dir, wanted) == 0 ? "" : " (the name without a number is taken)");
     }
     return ETP_OK;
@@ -126,7 +126,7 @@ static etp_status roofs(etp_cli *cli, etp_device *device, const etp_measure_requ
     }
     ETP_TRY(etp_roofs_of(device, ETP_ROOFS_CACHE, &o, false, &cli->arena, &answer, err));
     if (!cli->quiet) {
-        fprintf(stderr, "roofs      %s\n", answer.cached ? "as measured before in this state (etprof roofs --fresh measures again)"
+        etp_say("roofs      %s\n", answer.cached ? "as measured before in this state (etprof roofs --fresh measures again)"
                                                          : "measured");
     }
     return etp_roofs_document(&answer, &cli->arena, out, err);
@@ -200,7 +200,7 @@ static void warn_of_journal(etp_cli *cli, const etp_device *device)
     if (dir && etp_prepare_list(dir, &arena, &list, NULL) == ETP_OK) {
         for (size_t i = 0; i < list.n && !cli->quiet; i++) {
             if (strcmp(list.items[i].spec, device->info.spec) == 0) {
-                fprintf(stderr, "%s still has the settings of an earlier session (--prepare %s); "
+                etp_say("%s still has the settings of an earlier session (--prepare %s); "
                                 "'etprof devices restore' undoes them\n",
                         device->info.spec, list.items[i].mode);
             }
@@ -223,7 +223,7 @@ static etp_status prepare(etp_cli *cli, etp_device *device, const char *mode, et
     }
     ETP_TRY(etp_device_prepare(device, mode, dir, &undone, err));
     if (undone && !cli->quiet) {
-        fprintf(stderr, "the settings that an earlier session had left on %s were restored first\n",
+        etp_say("the settings that an earlier session had left on %s were restored first\n",
                 device->info.spec);
     }
     return ETP_OK;
@@ -234,7 +234,7 @@ static void restore(etp_cli *cli, etp_device *device)
 {
     etp_error why;
     if (etp_device_restore(device, &why) != ETP_OK) {
-        fprintf(stderr, "the settings of %s could not be restored (%s): run 'etprof devices restore' here "
+        etp_say("the settings of %s could not be restored (%s): run 'etprof devices restore' here "
                         "when it is back\n",
                 device->info.spec, why.msg);
         etp_cli_outcome(cli, 5);

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // From a path that stands for a run to that run.
 #include "cli/newest.h"
+#include "cli/say.h"
 
 #include <string.h>
 
@@ -38,7 +39,7 @@ static void say_taken(const etp_cli *cli, const char *asked, const etp_run_found
     if (f->n > MOST_LISTED + 1) {
         etp_strbuf_printf(&buf, " and %zu more", f->n - MOST_LISTED - 1);
     }
-    fprintf(stderr, "run folder %s\n", buf.failed ? f->items[0].dir : buf.ptr);
+    etp_say("run folder %s\n", buf.failed ? f->items[0].dir : buf.ptr);
     etp_arena_dispose(&arena);
 }
 
@@ -91,7 +92,7 @@ static etp_status say_newer(const etp_cli *cli, const char *run, etp_error *err)
     etp_status st = etp_run_find_named(run, &arena, &found, err);
     if (st == ETP_OK && found.n > 1 && found.items[0].readable && !cli->quiet &&
         !etp_str_eqz(etp_str_from(found.items[0].dir), run)) {
-        fprintf(stderr, "note: %s (%.*s) is newer than %s\n", found.items[0].dir,
+        etp_say("note: %s (%.*s) is newer than %s\n", found.items[0].dir,
                 ETP_STR_ARG(found.items[0].generated_at), run);
     }
     etp_arena_dispose(&arena);

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // From the options of the measuring verbs to those of a session.
 #include "cli/session_options.h"
+#include "cli/say.h"
 
 #include <string.h>
 
@@ -50,7 +51,7 @@ const char *etp_inputs_beside(etp_cli *cli, const char *model, const char *metho
         return NULL;
     }
     if (!cli->quiet) {
-        fprintf(stderr, "inputs     %s (%zu files beside the model)\n", dir, n);
+        etp_say("inputs     %s (%zu files beside the model)\n", dir, n);
     }
     return buf.ptr;
 }

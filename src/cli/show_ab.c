@@ -12,6 +12,7 @@
 #include "answer/kit/folder.h"
 #include "answer/sweep/sweep.h"
 #include "cli/emit.h"
+#include "cli/say.h"
 #include "os/os.h"
 
 static void ab_json(const void *data, etp_json *j)
@@ -90,7 +91,7 @@ static etp_status show_sweep(etp_cli *cli, const etp_ab_session *session,
     if (st == ETP_OK && cli->format == ETP_CLI_TEXT && !cli->output && !cli->quiet) {
         const char *dir = sweep.ab->dir;
         fflush(stdout); // the hint comes after the answer
-        fprintf(stderr, "\nmore       %s/report.html · %s/sweep.svg · etprof report %s\n", dir, dir, dir);
+        etp_say("\nmore       %s/report.html · %s/sweep.svg · etprof report %s\n", dir, dir, dir);
     }
     if (st == ETP_OK) {
         record_sweep(cli, &sweep, show);
@@ -148,7 +149,7 @@ static etp_status show_session(etp_cli *cli, const etp_ab_session *session,
     ETP_TRY(etp_cli_emit(cli, &answer, err));
     if (ab->dir && cli->format == ETP_CLI_TEXT && !cli->output && !cli->quiet && !show->proof) {
         fflush(stdout); // the hint comes after the answer
-        fprintf(stderr, "\nmore       %s/report.html · etprof report %s · etprof analyze %s --full\n",
+        etp_say("\nmore       %s/report.html · etprof report %s · etprof analyze %s --full\n",
                 ab->dir, ab->dir, ab->dir);
     }
     record_outcome(cli, ab, show);

@@ -7,35 +7,12 @@
 #include "base/number.h"
 #include "report/tree.h"
 
-// A spreadsheet would run a text that looks like a formula; an apostrophe makes it text again.
-static void write_text(etp_sink *sink, etp_str s)
-{
-    if (s.len && memchr("=+-@", s.ptr[0], 4)) {
-        char small[256];
-        if (s.len < sizeof small) {
-            small[0] = '\'';
-            memcpy(small + 1, s.ptr, s.len);
-            etp_csv_cell(sink, (etp_str){small, s.len + 1}, ',');
-            return;
-        }
-        // Too long to copy: always quoted, which is allowed.
-        etp_sink_z(sink, "\"'");
-        for (size_t i = 0; i < s.len; i++) {
-            etp_sink_z(sink, s.ptr[i] == '"' ? "\"" : "");
-            etp_sink_char(sink, s.ptr[i]);
-        }
-        etp_sink_char(sink, '"');
-        return;
-    }
-    etp_csv_cell(sink, s, ',');
-}
-
 static void write_cell(etp_sink *sink, const etp_column *col, const etp_cell *c)
 {
     char buf[ETP_NUMBER_CHARS];
     switch (c->type) {
     case ETP_CELL_TEXT:
-        write_text(sink, c->v.text);
+        etp_csv_text(sink, c->v.text, ',');
         break;
     case ETP_CELL_I64:
         etp_sink_printf(sink, "%" PRId64, c->v.i64);
@@ -57,7 +34,7 @@ void etp_table_write_csv(const etp_table *t, etp_sink *sink)
 {
     for (size_t k = 0; k < t->n_columns; k++) {
         etp_sink_z(sink, k ? "," : "");
-        etp_csv_cell(sink, etp_str_from(t->columns[k].key), ',');
+        etp_csv_text(sink, etp_str_from(t->columns[k].key), ',');
     }
     etp_sink_char(sink, '\n');
     for (size_t i = 0; i < t->rows.n; i++) {

@@ -18,11 +18,11 @@ static double percent_of(const etp_kit_arm *arm, int64_t ns)
 static void put_experiment(etp_sink *s, const etp_kit_arm *arm)
 {
     etp_sink_char(s, ',');
-    etp_csv_cell(s, etp_str_from(arm->arm->name), ',');
+    etp_csv_text(s, etp_str_from(arm->arm->name), ',');
     etp_sink_char(s, ',');
     etp_kit_put_threads(s, arm->arm->threads);
     etp_sink_char(s, ',');
-    etp_csv_cell(s, etp_str_from(arm->arm->level_name), ',');
+    etp_csv_text(s, etp_str_from(arm->arm->level_name), ',');
 }
 
 // ---- categories --------------------------------------------------------------------------------
@@ -97,7 +97,7 @@ static void operator_line(const etp_kit_arm *arm, uint32_t index, etp_sink *s)
     const etp_profile_row *row = &arm->arm->profile->rows[index];
     etp_category c = row->parsed.category;
     int64_t ns = arm->mean.row_ns[index];
-    etp_csv_cell(s, row->name, ',');
+    etp_csv_text(s, row->name, ',');
     etp_sink_printf(s, ",%s,", etp_category_name(c));
     etp_kit_put_ms(s, row->all_ns);
     etp_sink_char(s, ',');
@@ -181,7 +181,7 @@ static void latency_line(const etp_kit_arm *arm, etp_sink *s)
         lo = arm->latency_ns[i] < lo ? arm->latency_ns[i] : lo;
         hi = arm->latency_ns[i] > hi ? arm->latency_ns[i] : hi;
     }
-    etp_csv_cell(s, etp_str_from(arm->stem), ',');
+    etp_csv_text(s, etp_str_from(arm->stem), ',');
     etp_sink_printf(s, ",%zu,", arm->n_runs);
     if (p) {
         etp_kit_put_ms(s, p->all_execute_ns);
@@ -235,7 +235,7 @@ static void put_named(etp_sink *sink, const etp_kit_arm *arm, const char *suffix
     const char *name = etp_arena_printf(scratch, "%s%s", arm->arm->name, suffix);
     etp_sink_char(sink, ',');
     if (name) {
-        etp_csv_cell(sink, etp_str_from(name), ',');
+        etp_csv_text(sink, etp_str_from(name), ',');
     } else {
         sink->failed = true;
     }

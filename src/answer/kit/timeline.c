@@ -76,11 +76,11 @@ static etp_str head_text(const timeline *t, const etp_trace_event *e)
     etp_strbuf_init(&buf, t->scratch);
     etp_sink s = etp_sink_strbuf(&buf);
     uint32_t counter;
-    etp_csv_cell(&s, etp_str_from(t->arm->model_id), ',');
+    etp_csv_text(&s, etp_str_from(t->arm->model_id), ',');
     etp_sink_char(&s, ',');
-    etp_csv_cell(&s, e->name, ',');
+    etp_csv_text(&s, e->name, ',');
     etp_sink_char(&s, ',');
-    etp_csv_cell(&s, etp_trace_base_name(e->name, &counter), ',');
+    etp_csv_text(&s, etp_trace_base_name(e->name, &counter), ',');
     etp_sink_printf(&s, ",%s,", backend_of(e));
     return buf.failed ? (etp_str){0} : etp_strbuf_str(&buf);
 }
@@ -157,7 +157,7 @@ static void write_line(const timeline *t, const etp_trace_block *block, const bl
     etp_sink_char(s, ',');
     etp_kit_put_i64(s, run_index);
     etp_sink_char(s, ',');
-    etp_csv_cell(s, block->name, ',');
+    etp_csv_text(s, block->name, ',');
     etp_sink_char(s, ',');
     etp_kit_put_i64(s, (int64_t)ns);
     etp_sink_char(s, ',');
@@ -345,10 +345,10 @@ static void write_types(const etp_kit_arm *arm, type_table *t, etp_sink *s)
     for (size_t i = 0; i < t->types.n; i++) {
         const type_stats *r = &t->types.items[i];
         double mean = (double)r->total_ns / runs;
-        etp_csv_cell(s, etp_str_from(arm->model_id), ',');
+        etp_csv_text(s, etp_str_from(arm->model_id), ',');
         for (int twice = 0; twice < 2; twice++) { // name and type are one in this table
             etp_sink_char(s, ',');
-            etp_csv_cell(s, r->type, ',');
+            etp_csv_text(s, r->type, ',');
         }
         etp_sink_printf(s, ",%s,%zu,", r->delegated ? "delegated" : "portable", r->events);
         etp_kit_put_ms(s, llround(mean));

@@ -1,0 +1,13 @@
+// SPDX-License-Identifier: Apache-2.0
+// Talk: everything that goes to standard error. Control characters become pictures (ESC ␛), what is no UTF-8 and what
+// hides or reorders text becomes U+FFFD; line breaks and tabs stay.
+#ifndef ETP_CLI_SAY_H
+#define ETP_CLI_SAY_H
+
+#include <etprof/error.h>
+
+void etp_say(const char *fmt, ...) ETP_PRINTF(1, 2);
+// A line that is written again and again in its place, blank up to WIDTH; empty text clears it.
+void etp_say_again(const char *text, size_t width);
+
+#endif
