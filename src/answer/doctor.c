@@ -75,7 +75,7 @@ etp_status etp_doctor_runner(etp_doctor *d, etp_device *device, const char *why,
 {
     etp_device_cpu cpu;
     etp_error probe = {.offset = ETP_NO_OFFSET};
-    bool works = device && etp_session_probe(device, arena, &cpu, &probe) == ETP_OK;
+    bool works = device && etp_session_probe(device, 0, arena, &cpu, &probe) == ETP_OK;
     ETP_TRY(etp_checks_add(&d->checks, arena,
                 (etp_check){"runner", device != NULL, true,
                                    device ? device->bundle.runner : why, "a runner bundle",

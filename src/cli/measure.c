@@ -142,7 +142,7 @@ static etp_status measure_on(etp_cli *cli, etp_device *device, const etp_measure
         ETP_TRY(etp_foreign_prepare(device, err));
         ETP_TRY(etp_foreign_probe(device, &cli->arena, &cpu, err));
     } else {
-        ETP_TRY(etp_session_probe(device, &cli->arena, &cpu, err));
+        ETP_TRY(etp_session_probe(device, options->timeout_s, &cli->arena, &cpu, err));
     }
     if (settle) {
         ETP_TRY(settle(ctx, device, &cpu, options, err));

@@ -290,8 +290,8 @@ static etp_str next_line(etp_str *rest)
     return line;
 }
 
-// Makes the folders and asks what the device is. Part files and work folders that killed sessions
-// left behind go after a day.
+// Makes the folders and asks what the device is. Part files and work folders that killed sessions left behind go: those
+// that nobody touched for an hour (each launch touches its session's), unless a process that is noted there still runs.
 static etp_status settle(etp_device *d, etp_str *system, etp_str *machine, etp_error *err)
 {
     etp_remote *r = remote_of(d);
@@ -301,8 +301,13 @@ static etp_status settle(etp_device *d, etp_str *system, etp_str *machine, etp_e
             "%sr=$base/etprof-%s\n"
             "umask 077; mkdir -p \"$r/files\" \"$r/bundles\" \"$r/work/%s\" || exit 1\n"
             "cd \"$r\" || exit 1\n"
-            "find files bundles -name '*.part' -mtime +0 -exec rm -f {} + 2>/dev/null\n"
-            "find work -mindepth 1 -maxdepth 1 -mtime +0 -exec rm -rf {} + 2>/dev/null\n"
+            "find files bundles -name '*.part' -mmin +60 -exec rm -f {} + 2>/dev/null\n"
+            "find work -mindepth 1 -maxdepth 1 -mmin +60 2>/dev/null | while read -r w; do\n"
+            "  for f in \"$w\"/pid.*; do\n"
+            "    [ -f \"$f\" ] && read p <\"$f\" && kill -0 \"$p\" 2>/dev/null && continue 2\n"
+            "  done\n"
+            "  rm -rf \"$w\"\n"
+            "done\n"
             "pwd -P; uname -s; uname -m",
             r->home_script, ETP_VERSION, r->nonce)};
     if (!call.script) {

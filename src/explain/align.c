@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Matching of operator rows: longest common subsequence by key inside each instruction.
 #include "explain/align.h"
+#include "base/index.h"
 #include "explain/nodes.h"
 
 #include <stdlib.h>
@@ -155,16 +156,52 @@ static uint32_t fit(const aligner *a, const etp_profile_row *x, const etp_profil
            (x->parsed.counter == y->parsed.counter);
 }
 
-static size_t count_key(const op_list *list, span s, const etp_op_name *op)
+typedef struct key_counts { // how often each key occurs in two spans
+    etp_index index;
+    struct key_count {
+        const etp_op_name *op;
+        size_t n[2];
+    } *items;
+    size_t n, cap;
+} key_counts;
+
+typedef struct key_of {
+    const key_counts *counts;
+    const etp_op_name *op;
+} key_of;
+
+static bool same_key(const void *ctx, uint32_t position)
 {
-    size_t n = 0;
-    for (size_t i = s.from; i < s.to; i++) {
-        n += etp_op_same_key(&row_at(list, i)->parsed, op);
-    }
-    return n;
+    const key_of *key = ctx;
+    return etp_op_same_key(key->counts->items[position].op, key->op);
 }
 
-static double confidence_of(const aligner *a, span b, span c, const etp_profile_row *row,
+static uint64_t hash_of(const etp_op_name *op)
+{
+    char text[256];
+    size_t n = etp_op_key(op, text, sizeof text);
+    return etp_hash_bytes(ETP_HASH_START, text, n < sizeof text ? n : sizeof text - 1);
+}
+
+static bool count_keys(key_counts *counts, const op_list *list, span s, int side, etp_arena *scratch)
+{
+    for (size_t i = s.from; i < s.to; i++) {
+        const key_of key = {counts, &row_at(list, i)->parsed};
+        uint64_t hash = hash_of(key.op);
+        uint32_t at = etp_index_find(&counts->index, hash, same_key, &key);
+        if (at == ETP_INDEX_NONE) {
+            at = (uint32_t)counts->n;
+            if (!ETP_PUSH(scratch, counts, ((struct key_count){key.op, {0, 0}})) ||
+                !etp_index_insert(&counts->index, scratch, hash, at)) {
+                return false;
+            }
+        }
+        counts->items[at].n[side]++;
+    }
+    return true;
+}
+
+static double confidence_of(const aligner *a, const key_counts *counts, const etp_profile_row *row,
                             const etp_profile_row *other)
 {
     const etp_row_facts *fx = facts_of(a, &a->base, row), *fy = facts_of(a, &a->cand, other);
@@ -173,8 +210,9 @@ static double confidence_of(const aligner *a, span b, span c, const etp_profile_
         return same_nodes(fx, fy) ? least : least * 0.95;
     }
     // Where a key is more frequent on one side, the odd one out may be any of them.
-    bool as_frequent =
-        count_key(&a->base, b, &row->parsed) == count_key(&a->cand, c, &row->parsed);
+    const key_of key = {counts, &row->parsed};
+    const struct key_count *found = &counts->items[etp_index_find(&counts->index, hash_of(key.op), same_key, &key)];
+    bool as_frequent = found->n[0] == found->n[1];
     return a->matched_confidence * (as_frequent ? 1.0 : 0.6);
 }
 
@@ -204,6 +242,10 @@ static bool align_spans(aligner *a, span b, span c)
         }
         fill_scores(a, b, c, scores);
     }
+    key_counts counts = {0};
+    if (!count_keys(&counts, &a->base, b, 0, &a->scratch) || !count_keys(&counts, &a->cand, c, 1, &a->scratch)) {
+        return false;
+    }
     size_t i = 0, j = 0;
     while (i < n || j < m) {
         uint32_t base_row = i < n ? a->base.rows[b.from + i] : ETP_NO_INDEX;
@@ -217,7 +259,7 @@ static bool align_spans(aligner *a, span b, span c)
             drop_base = !cell || *cell == cell[m + 1];
             if (pair) {
                 const etp_profile_row *other = row_at(&a->cand, c.from + j);
-                if (!push(a, base_row, cand_row, confidence_of(a, b, c, row, other))) {
+                if (!push(a, base_row, cand_row, confidence_of(a, &counts, row, other))) {
                     return false;
                 }
                 const etp_row_facts *fx = facts_of(a, &a->base, row);

@@ -123,10 +123,8 @@ static etp_talk_result fill(etp_talk *t, uint64_t deadline)
     }
 }
 
-etp_talk_result etp_talk_line(etp_talk *t, uint64_t extra_ns, etp_str *out, char *why,
-                              size_t why_cap)
+static etp_talk_result line_until(etp_talk *t, uint64_t deadline, etp_str *out, char *why, size_t why_cap)
 {
-    uint64_t deadline = etp_os_now_ns() + t->timeout_ns + extra_ns;
     for (;;) {
         const char *begin = t->buf + t->start;
         const char *newline = memchr(begin, '\n', t->end - t->start);
@@ -153,6 +151,11 @@ etp_talk_result etp_talk_line(etp_talk *t, uint64_t extra_ns, etp_str *out, char
     }
 }
 
+etp_talk_result etp_talk_line(etp_talk *t, uint64_t extra_ns, etp_str *out, char *why, size_t why_cap)
+{
+    return line_until(t, etp_os_now_ns() + t->timeout_ns + extra_ns, out, why, why_cap);
+}
+
 // Adds the beginning of LINE to WHY, with anything but plain text as dots.
 static void quote(etp_str line, char *why, size_t why_cap)
 {
@@ -169,9 +172,14 @@ static void quote(etp_str line, char *why, size_t why_cap)
 etp_talk_result etp_talk_next(etp_talk *t, uint64_t extra_ns, etp_wire_msg *out, char *why,
                               size_t why_cap)
 {
+    // One patience for one message: lines that we do not know are no sign of life, or they could go on for ever.
+    uint64_t deadline = etp_os_now_ns() + t->timeout_ns + extra_ns;
     for (;;) {
+        if (etp_os_now_ns() >= deadline || t->interrupted(t->ctx) != 0) { // also with lines waiting
+            return t->interrupted(t->ctx) != 0 ? ETP_TALK_SIGNAL : ETP_TALK_SILENCE;
+        }
         etp_str line;
-        etp_talk_result r = etp_talk_line(t, extra_ns, &line, why, why_cap);
+        etp_talk_result r = line_until(t, deadline, &line, why, why_cap);
         if (r != ETP_TALK_OK) {
             return r;
         }

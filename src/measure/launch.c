@@ -263,6 +263,9 @@ static bool run_iterations(launch *l, uint64_t n)
             return lose_talk(l, r, "running the model", l->talk->timeout_ns + extra);
         }
         if (msg.type == ETP_WIRE_ITER) {
+            if (l->iterations.n - before == n) { // or they could go on for ever
+                return lose(l, ETP_LOST_GARBAGE, "asked for %llu iterations, got more", (unsigned long long)n);
+            }
             if (!take_iteration(l, &msg.u.iter)) {
                 return false;
             }

@@ -13,7 +13,8 @@ static etp_status explain(etp_talk *talk, etp_talk_result r, const char *why, et
         return etp_fail(err, ETP_INTERRUPTED, "interrupted");
     }
     if (r == ETP_TALK_SILENCE) {
-        return etp_fail(err, ETP_CHILD, "the runner does not answer");
+        return etp_fail(err, ETP_CHILD, "the runner does not say within %.3g s who it is (--timeout)",
+                        (double)talk->timeout_ns / 1e9);
     }
     if (r == ETP_TALK_GARBAGE) {
         return etp_fail(err, ETP_CHILD, "the runner does not speak etprof's protocol: %s", why);
@@ -56,7 +57,7 @@ static etp_status ask(etp_talk *talk, etp_arena *arena, etp_device_cpu *out, etp
                                                                              : etp_fail_nomem(err, "the probe");
 }
 
-etp_status etp_session_probe(etp_device *device, etp_arena *arena, etp_device_cpu *out,
+etp_status etp_session_probe(etp_device *device, double timeout_s, etp_arena *arena, etp_device_cpu *out,
                              etp_error *err)
 {
     *out = (etp_device_cpu){0};
@@ -67,7 +68,7 @@ etp_status etp_session_probe(etp_device *device, etp_arena *arena, etp_device_cp
     }
     const char *const args[] = {"--probe", NULL};
     const char *const env[] = {NULL};
-    talk->timeout_ns = PROBE_NS;
+    talk->timeout_ns = timeout_s > 0 ? (uint64_t)(timeout_s * 1e9) : PROBE_NS;
     etp_status status = etp_talk_start(device, args, env, &scratch, talk, err);
     if (status == ETP_OK) {
         status = ask(talk, arena, out, err);

@@ -23,7 +23,7 @@ typedef struct etp_device_cpu {
     const char *executorch; // version the runner was built with
     const char *counters, *counters_fix; // "hardware", "none: why …", "" not told; what would allow it, "" nothing
 } etp_device_cpu;
-ETP_API ETP_NODISCARD etp_status etp_session_probe(etp_device *device, etp_arena *arena,
+ETP_API ETP_NODISCARD etp_status etp_session_probe(etp_device *device, double timeout_s, etp_arena *arena,
                                                    etp_device_cpu *out, etp_error *err);
 
 // ---- planning ----

@@ -259,6 +259,18 @@ static void read_head(const etp_json_object *root, etp_run *run)
     run->selftest = etp_json_get_str(&selftest, "text");
 }
 
+// Each number is within its limits; what they cost together is judged before anything is made of them.
+static void check_cost(const etp_json_object *root, const etp_run *run)
+{
+    uint64_t cells = (uint64_t)run->arms.n * run->blocks_done;
+    if (cells > ETP_RUN_MAX_CELLS) {
+        etp_json_reject(root, "blocks_done", "at most 2000000 divided by the number of arms");
+    }
+    if (run->sweep && run->arms.n > ETP_RUN_MAX_SWEPT) {
+        etp_json_reject(root, "plan", "a sweep of at most 64 arms");
+    }
+}
+
 etp_status etp_run_manifest_read(etp_str text, etp_arena *arena, etp_run *out, etp_error *err)
 {
     json_t *json;
@@ -271,6 +283,7 @@ etp_status etp_run_manifest_read(etp_str text, etp_arena *arena, etp_run *out, e
         read_head(&root, out);
         read_models(&root, out);
         read_plan(&root, out);
+        check_cost(&root, out);
         read_device(&root, out);
         read_lost(&root, out);
         read_notes(&root, out);

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Opens a run folder.
 #include <stdio.h>
+#include <stdlib.h>
 
 #include "base/sha256.h"
 #include "os/os.h"
@@ -44,20 +45,49 @@ static etp_status read_part(const char *dir, const char *name, size_t limit, boo
     return status;
 }
 
+static int by_name(const void *key, const void *entry)
+{
+    return strcmp(key, ((const etp_dir_entry *)entry)->name);
+}
+
+// Looked up in the list of what is there: a manifest may speak of many more than the disk has.
+static etp_status find_dumps_of(const char *dir, uint32_t arm, etp_arena *scratch, etp_arena *arena, etp_run *run,
+                                etp_error *err)
+{
+    const etp_run_arm *a = &run->arms.items[arm];
+    const char *folder = etp_run_path(scratch, dir, a->name);
+    etp_dir_list list = {0};
+    if (!folder) {
+        return etp_fail_nomem(err, "dumps");
+    }
+    if (!etp_os_is_dir(folder)) {
+        return ETP_OK;
+    }
+    ETP_TRY(etp_os_list(folder, scratch, &list, err));
+    for (uint32_t block = 1; list.n > 0 && block <= run->blocks_done; block++) {
+        const char *name = etp_run_dump_name(scratch, a, block, ".etdump");
+        if (!name) {
+            return etp_fail_nomem(err, "dumps");
+        }
+        const etp_dir_entry *e = bsearch(name + a->name.len + 1, list.items, list.n, sizeof *list.items, by_name);
+        if (!e || e->is_dir) {
+            continue;
+        }
+        etp_run_dump d = {arm, block, etp_str_from(etp_arena_strdup(arena, etp_str_from(name)))};
+        if (!d.path.ptr || !ETP_PUSH(arena, &run->dumps, d)) {
+            return etp_fail_nomem(err, "dumps");
+        }
+    }
+    return ETP_OK;
+}
+
 static etp_status find_dumps(const char *dir, etp_arena *arena, etp_run *run, etp_error *err)
 {
     for (uint32_t arm = 0; arm < run->arms.n; arm++) {
-        for (uint32_t block = 1; block <= run->blocks_done; block++) {
-            const char *name = etp_run_dump_name(arena, &run->arms.items[arm], block, ".etdump");
-            const char *path = name ? etp_run_path(arena, dir, etp_str_from(name)) : NULL;
-            if (!path) {
-                return etp_fail_nomem(err, "dumps");
-            }
-            etp_run_dump d = {arm, block, etp_str_from(name)};
-            if (etp_os_is_file(path) && !ETP_PUSH(arena, &run->dumps, d)) {
-                return etp_fail_nomem(err, "dumps");
-            }
-        }
+        etp_arena scratch = {0};
+        etp_status st = find_dumps_of(dir, arm, &scratch, arena, run, err);
+        etp_arena_dispose(&scratch);
+        ETP_TRY(st);
     }
     return ETP_OK;
 }

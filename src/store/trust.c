@@ -19,7 +19,7 @@ static void hash_of(const etp_run *run, char out_hex[static ETP_SHA256_HEX_CHARS
 {
     etp_sha256 h;
     etp_sha256_init(&h);
-    add(&h, ETP_STR("etprof.trust/1"));
+    add(&h, ETP_STR("what a run folder names, 1"));
     add(&h, run->device_spec);
     add(&h, etp_run_fact_of(run, "prepare"));
     add(&h, run->method);

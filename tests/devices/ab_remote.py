@@ -464,7 +464,28 @@ def run(b: Bench, tests):
         print(f"ok {test.__name__} ({time.monotonic() - begin:.1f} s)", flush=True)
 
 
-COMMON = [measures_and_proves, sends_only_what_changed, arguments_stay_arguments, read_only_device,
+def leftovers_are_swept(b: Bench):
+    """What a killed client left goes with the next session: folders and parts that were quiet for an hour and run nothing."""
+    root = next(b.home.rglob("files")).parent
+    old = time.time() - 2 * 3600
+    for name, pid in (("dead", "999999"), ("works", str(os.getpid())), ("fresh", "999999"), ("empty", None)):
+        (root / "work" / name).mkdir(parents=True)
+        if pid:
+            (root / "work" / name / "pid.1").write_text(pid + "\n")
+        if name != "fresh":
+            os.utime(root / "work" / name, (old, old))
+    part = root / "files" / ("0" * 64 + ".feed.part")
+    part.write_bytes(b"half")
+    os.utime(part, (old, old))
+    done, _ = b.ab("--no-trace")
+    assert done.returncode == 0, done.stderr
+    left = {p.name for p in (root / "work").iterdir()}
+    for name in ("works", "fresh"):
+        shutil.rmtree(root / "work" / name, ignore_errors=True)
+    assert {"works", "fresh"} <= left and not {"dead", "empty"} & left and not part.exists(), (left, part.exists())
+
+
+COMMON = [measures_and_proves, sends_only_what_changed, leftovers_are_swept, arguments_stay_arguments, read_only_device,
           runner_goes_with_us, helpers_go_with_us, interrupt_ends_at_once, other_verbs, resident_pairs,
           resident_runner_dies, sweep_with_turns, bad_runners, daemon_dies_mid_run,
           gone_and_resumed, cut_off_push, stalled_daemon]

@@ -67,15 +67,38 @@ static bool parse_use(etp_str s, etp_str *category, etp_str *name)
     return end > 0 && end < s.len && etp_str_find(*name, ETP_STR("\n")) == end;
 }
 
+typedef struct name_key {
+    const etp_kernel_log *log;
+    etp_str name;
+} name_key;
+
+static bool same_name(const void *ctx, uint32_t position)
+{
+    const name_key *key = ctx;
+    return etp_str_eq(key->log->kernels.items[position].name, key->name);
+}
+
+static uint64_t hash_of(etp_str name)
+{
+    return etp_hash_bytes(ETP_HASH_START, name.ptr, name.len);
+}
+
+static const etp_logged_kernel *find(const etp_kernel_log *log, etp_str name)
+{
+    const name_key key = {log, name};
+    uint32_t at = etp_index_find(&log->by_name, hash_of(name), same_name, &key);
+    return at == ETP_INDEX_NONE ? NULL : &log->kernels.items[at];
+}
+
 static etp_status add(etp_kernel_log *log, etp_arena *arena, etp_str category, etp_str name, uint64_t count,
                       etp_error *err)
 {
     log->lines += count;
-    for (size_t i = 0; i < log->kernels.n; i++) {
-        if (etp_str_eq(log->kernels.items[i].name, name)) {
-            log->kernels.items[i].count += count;
-            return ETP_OK;
-        }
+    const name_key key = {log, name};
+    uint32_t at = etp_index_find(&log->by_name, hash_of(name), same_name, &key);
+    if (at != ETP_INDEX_NONE) {
+        log->kernels.items[at].count += count;
+        return ETP_OK;
     }
     if (log->kernels.n >= MOST_KERNELS) {
         return etp_fail(err, ETP_UNSUPPORTED, "more than %d different kernels", MOST_KERNELS);
@@ -89,7 +112,10 @@ static etp_status add(etp_kernel_log *log, etp_arena *arena, etp_str category, e
     }
     bool transpose = strcmp(kind, "transposec") == 0;
     etp_logged_kernel k = {{copy, name.len}, transpose ? ETP_STR("transpose") : etp_str_from(kind), count};
-    return ETP_PUSH(arena, &log->kernels, k) ? ETP_OK : etp_fail_nomem(err, "kernels");
+    return ETP_PUSH(arena, &log->kernels, k) &&
+                   etp_index_insert(&log->by_name, arena, hash_of(name), (uint32_t)(log->kernels.n - 1))
+               ? ETP_OK
+               : etp_fail_nomem(err, "kernels");
 }
 
 static etp_status read_log(etp_str text, etp_arena *arena, etp_kernel_log *out, etp_error *err)
@@ -160,6 +186,12 @@ etp_status etp_kernel_log_read(etp_str text, etp_arena *arena, etp_kernel_log *o
     if (out->kernels.n) {
         qsort(out->kernels.items, out->kernels.n, sizeof *out->kernels.items, by_count);
     }
+    out->by_name = (etp_index){0}; // their places are others now
+    for (size_t i = 0; i < out->kernels.n; i++) {
+        if (!etp_index_insert(&out->by_name, arena, hash_of(out->kernels.items[i].name), (uint32_t)i)) {
+            return etp_fail_nomem(err, "kernels");
+        }
+    }
     return ETP_OK;
 }
 
@@ -168,16 +200,6 @@ etp_status etp_kernel_log_read(etp_str text, etp_arena *arena, etp_kernel_log *o
 static bool wanted(const etp_kernel_logs *logs, etp_str name)
 {
     return !logs->filter || etp_str_find(name, etp_str_from(logs->filter)) < name.len || !logs->filter[0];
-}
-
-static const etp_logged_kernel *find(const etp_kernel_log *log, etp_str name)
-{
-    for (size_t i = 0; i < log->kernels.n; i++) {
-        if (etp_str_eq(log->kernels.items[i].name, name)) {
-            return &log->kernels.items[i];
-        }
-    }
-    return NULL;
 }
 
 // What the name says it needs.

@@ -5,6 +5,7 @@
 #ifndef ETP_ANSWER_KERNELS_LOG_H
 #define ETP_ANSWER_KERNELS_LOG_H
 
+#include "base/index.h"
 #include "base/json.h"
 #include "report/report.h"
 
@@ -21,6 +22,7 @@ typedef struct etp_kernel_log {
         size_t n, cap;
     } kernels;
     uint64_t lines; // that named a kernel
+    etp_index by_name; // private
 } etp_kernel_log;
 
 // Reads TEXT: a log of XNNPACK (stderr or logcat), or a table of kernels (model_id,kernel_name,…). Texts

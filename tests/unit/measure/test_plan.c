@@ -83,12 +83,12 @@ static void a_runner_that_is_no_runner_is_told(void **state)
     etp_device_cpu cpu;
     etp_device_options o = {.runner = "/bin/echo", .work_root = ROOT "/work"};
     assert_int_equal(etp_device_open(&o, &d, &err), ETP_OK);
-    assert_int_equal(etp_session_probe(d, &f->arena, &cpu, &err), ETP_CHILD);
+    assert_int_equal(etp_session_probe(d, 0, &f->arena, &cpu, &err), ETP_CHILD);
     assert_non_null(strstr(err.msg, "does not speak etprof's protocol"));
     etp_device_close(d);
     o.runner = "/bin/false";
     assert_int_equal(etp_device_open(&o, &d, &err), ETP_OK);
-    assert_int_equal(etp_session_probe(d, &f->arena, &cpu, &err), ETP_ENVIRONMENT);
+    assert_int_equal(etp_session_probe(d, 0, &f->arena, &cpu, &err), ETP_ENVIRONMENT);
     assert_non_null(strstr(err.msg, "does not start (status 1)"));
     etp_device_close(d);
     o.runner = "/nonexistent";
