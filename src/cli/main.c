@@ -146,7 +146,7 @@ static etp_status newest_runs(etp_cli *cli, int n, char **operands, etp_error *e
     for (int i = 0; i < n; i++) {
         const char *path = operands[i];
         ETP_TRY(etp_cli_newest(cli, folders == 1, &path, err));
-        operands[i] = (char *)path; // verbs do not write into their operands
+        memcpy(&operands[i], &path, sizeof path); // verbs do not write into their operands
     }
     return ETP_OK;
 }
