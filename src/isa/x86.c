@@ -268,7 +268,7 @@ static void special_flags(const uint32_t *w, regs leaf0, etp_x86_set *set)
     } else if (v != V_INTEL) {
         set_if(set, "prefetch", now);
     }
-    set_if(set, "prefetchw", bit(c, 8) || now);
+    set_if(set, "prefetchw", bit(c, 8) || now || (v == V_AMD && bit(d, 29)));
     set_if(set, "xtest", bit(w[W_7B], 4) || bit(w[W_7B], 11));
     // Leaf 0x24 is read whenever leaf 7 exists, as cpuinfo does.
     set_if(set, "avx10_2",
