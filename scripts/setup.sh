@@ -136,14 +136,15 @@ host_triple() {
     esac
 }
 
-# built_here FOLDER: takes a build folder away that was configured for another place. CMake would build
-# there, from the sources there, when a tree was moved or copied.
+# built_here FOLDER [SOURCES]: takes a build folder away that was configured for another place. CMake would
+# build there, from the sources there, when a tree was moved or copied. SOURCES: the tree's own unless named.
 built_here() {
-    local cache=$1/CMakeCache.txt source folder
+    local cache=$1/CMakeCache.txt sources=${2:-$root} source folder
     [ -f "$cache" ] || return 0
     source=$(sed -n 's/^CMAKE_HOME_DIRECTORY:INTERNAL=//p' "$cache")
     folder=$(sed -n 's/^CMAKE_CACHEFILE_DIR:INTERNAL=//p' "$cache")
-    if ! { [ "$source" -ef "$root" ] && [ "$folder" -ef "$1" ]; }; then
+    # The files decide, not the folders' names: a folder of links to a tree builds as the tree does.
+    if ! { [ "$source/CMakeLists.txt" -ef "$sources/CMakeLists.txt" ] && [ "$folder" -ef "$1" ]; }; then
         say "$1 was built for $source: building it again here"
         rm -rf "$1"
     fi

@@ -7,6 +7,7 @@ the published aarch64 libraries behind those targets, linked by the cross compil
 usage: ndk.py"""
 import hashlib
 import json
+import os
 import pathlib
 import re
 import shutil
@@ -22,6 +23,9 @@ ROOT = pathlib.Path(__file__).resolve().parents[2]
 WHOLE = ["xnnpack_backend", "optimized_native_cpu_ops_lib", "quantized_ops_lib"]
 PLAIN = ["etdump", "extension_module_static", "extension_tensor", "extension_data_loader", "extension_threadpool",
          "executorch"]
+# The published shared library that stands for a target.
+REAL = {"xnnpack_backend": "_backend_xnnpack", "optimized_native_cpu_ops_lib": "_kernels_optimized",
+        "quantized_ops_lib": "_kernels_quantized", "etdump": "_etdump", "extension_threadpool": "_threadpool"}
 TOOLCHAIN = """set(CMAKE_SYSTEM_NAME Android)
 set(CMAKE_SYSTEM_VERSION 1)
 set(CMAKE_SYSTEM_PROCESSOR aarch64)
@@ -131,9 +135,7 @@ class Ndk(unittest.TestCase):
         if sdk.returncode != 0:
             self.skipTest(sdk.stderr.strip().splitlines()[-1])
         package = pathlib.Path(sdk.stdout.strip())
-        library = {"xnnpack_backend": "_backend_xnnpack", "optimized_native_cpu_ops_lib": "_kernels_optimized",
-                   "quantized_ops_lib": "_kernels_quantized", "etdump": "_etdump", "extension_threadpool": "_threadpool"}
-        folder = self.install(files={n: package / ("lib/libexecutorch%s.so" % library.get(n, "")) for n in WHOLE + PLAIN})
+        folder = self.install(files={n: package / ("lib/libexecutorch%s.so" % REAL.get(n, "")) for n in WHOLE + PLAIN})
         (folder / "include").symlink_to(package / "include")
         more = ["-DCMAKE_BUILD_TYPE=Release", "-DETPROF_EXECUTORCH_VERSION=1.5.1", "-DCMAKE_SYSTEM_NAME=Linux",
                 "-DCMAKE_SYSTEM_PROCESSOR=aarch64", "-DCMAKE_C_COMPILER=aarch64-linux-gnu-gcc",
@@ -155,6 +157,115 @@ class Ndk(unittest.TestCase):
                                    "LD_LIBRARY_PATH=%s/lib:/usr/aarch64-linux-gnu/lib" % package,
                                    self.dir / "bundle/etprof-runner", "--probe"], capture_output=True, text=True)
             self.assertEqual(json.loads(done.stdout.splitlines()[0])["executorch"], "1.5.1", done.stderr)
+
+
+LINUX = """set(CMAKE_SYSTEM_NAME Linux)
+set(CMAKE_SYSTEM_PROCESSOR aarch64)
+set(CMAKE_C_COMPILER aarch64-linux-gnu-gcc)
+set(CMAKE_CXX_COMPILER aarch64-linux-gnu-g++)
+set(CMAKE_EXE_LINKER_FLAGS_INIT -Wl,--no-as-needed)
+"""
+# A checkout whose build does nothing but note its options and install what lies in it.
+CHECKOUT = """cmake_minimum_required(VERSION 3.28)
+project(executorch LANGUAGES NONE)
+get_cmake_property(names VARIABLES)
+foreach(n IN LISTS names)
+  if(n MATCHES "^(EXECUTORCH_|ANDROID_|CMAKE_BUILD_TYPE)")
+    file(APPEND ${CMAKE_BINARY_DIR}/options "${n}=${${n}}\n")
+  endif()
+endforeach()
+install(DIRECTORY ${CMAKE_SOURCE_DIR}/made/ DESTINATION .)
+"""
+
+
+class Script(Ndk):
+    """build_runners.sh with ANDROID_NDK, in a tree of its own whose other runners are only noted."""
+
+    # Not those of the class above again.
+    test_what_is_refused = test_an_install_without_a_part_says_which_option = None
+    test_archives_are_taken_whole_once = test_a_real_one = None
+
+    def setUp(self):
+        super().setUp()
+        self.tree = self.dir / "tree"
+        for name in ("runner", "bench/runner", "launcher", "src", "roofs", "include", "cmake", "model_profiling/scripts", "scripts"):
+            if (ROOT / name).is_dir():
+                shutil.copytree(ROOT / name, self.tree / name, ignore=shutil.ignore_patterns("__pycache__"))
+        noted = self.tree / "scripts/build-runner"
+        noted.write_text('#!/bin/sh\necho "$*" >>"$(dirname "$0")/noted"\n')
+        (self.tree / ".venv/bin").mkdir(parents=True)
+        (self.tree / ".venv/bin/python").symlink_to(sys.executable)
+        (self.tree / ".venv/bin/activate").write_text(f'VIRTUAL_ENV="{self.tree}/.venv"\n')
+        (self.tree / ".venv/bin/cmake").symlink_to(CMAKE)
+        ninja = ROOT / ".venv/bin/ninja"
+        (self.tree / ".venv/bin/ninja").symlink_to(ninja if ninja.exists() else shutil.which("ninja"))
+        self.ndk = self.dir / "ndk"
+        (self.ndk / "build/cmake").mkdir(parents=True)
+        (self.ndk / "build/cmake/android.toolchain.cmake").write_text(LINUX)
+
+    def build(self, **env):
+        clean = {k: v for k, v in os.environ.items() if not k.startswith(("ANDROID_", "ETPROF_"))}
+        (self.tree / "scripts/noted").unlink(missing_ok=True)
+        done = subprocess.run(["bash", self.tree / "model_profiling/scripts/build_runners.sh"], capture_output=True, text=True,
+                              env=clean | {k: str(v) for k, v in env.items()}, timeout=900)
+        self.noted = (self.tree / "scripts/noted").read_text().split("\n")[:-1]
+        return done
+
+    def real_install(self):
+        sdk = subprocess.run([ROOT / "scripts/sdk", "aarch64-linux-gnu"], capture_output=True, text=True)
+        if sdk.returncode != 0:
+            self.skipTest(sdk.stderr.strip().splitlines()[-1])
+        package = pathlib.Path(sdk.stdout.strip())
+        folder = self.install(files={n: package / ("lib/libexecutorch%s.so" % REAL.get(n, "")) for n in WHOLE + PLAIN})
+        (folder / "include").symlink_to(package / "include")
+        return folder
+
+    def bundle(self):
+        bundle = self.tree / "build/bundle/aarch64-linux-android"
+        document = json.loads((bundle / "bundle.json").read_text())
+        self.assertEqual(document["executorch"]["version"], "1.5.1")
+        self.assertEqual((bundle / "etprof-runner").read_bytes()[18:20], b"\xb7\x00")  # an aarch64 program
+
+    def test_without(self):
+        done = self.build()
+        self.assertEqual((done.returncode, self.noted), (0, ["native"]), done.stderr)
+
+    def test_what_is_none_is_said(self):
+        done = self.build(ANDROID_NDK=self.dir)
+        self.assertEqual(done.returncode, 5)
+        self.assertIn("is no NDK", done.stderr)
+        done = self.build(ANDROID_NDK=self.ndk, ETPROF_EXECUTORCH=self.dir)
+        self.assertEqual(done.returncode, 5)
+        self.assertIn("neither a checkout", done.stderr)
+
+    def test_without_an_executorch_it_says_what_it_builds_instead(self):
+        for name in ("ANDROID_NDK", "ANDROID_NDK_HOME"):
+            done = self.build(**{name: self.ndk})
+            self.assertEqual((done.returncode, self.noted), (0, ["native", "aarch64-linux-gnu"]), done.stderr)
+            self.assertIn("ETPROF_EXECUTORCH", done.stderr)
+            self.assertIn("needs no NDK", done.stderr)
+
+    def test_against_an_install(self):
+        done = self.build(ANDROID_NDK=self.ndk, ETPROF_EXECUTORCH=self.real_install(), ETPROF_EXECUTORCH_VERSION="1.5.1")
+        self.assertEqual(done.returncode, 0, done.stderr[-3000:])
+        self.assertEqual(self.noted, ["native"])
+        self.assertIn("--runner build/bundle/aarch64-linux-android", done.stderr)
+        self.bundle()
+
+    def test_against_a_checkout(self):
+        checkout = self.dir / "checkout"
+        checkout.mkdir()
+        shutil.move(self.real_install(), checkout / "made")
+        (checkout / "CMakeLists.txt").write_text(CHECKOUT)
+        (checkout / "version.txt").write_text("1.5.1\n")
+        done = self.build(ANDROID_NDK=self.ndk, ETPROF_EXECUTORCH=checkout)
+        self.assertEqual(done.returncode, 0, done.stderr[-3000:])
+        options = (self.tree / "build/ndk/executorch-build/options").read_text().split()
+        for part in ("XNNPACK", "KERNELS_OPTIMIZED", "KERNELS_QUANTIZED", "DEVTOOLS", "EXTENSION_MODULE"):
+            self.assertIn("EXECUTORCH_BUILD_%s=ON" % part, options)
+        for option in ("ANDROID_ABI=arm64-v8a", "CMAKE_BUILD_TYPE=Release", "EXECUTORCH_ENABLE_EVENT_TRACER=ON"):
+            self.assertIn(option, options)
+        self.bundle()
 
 
 if __name__ == "__main__":

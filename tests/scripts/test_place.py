@@ -83,4 +83,12 @@ with tempfile.TemporaryDirectory(prefix="etprof-place-") as folder:
     link.symlink_to(first)
     said = do(link, "build_preset release").stderr
     expect(marker.exists() and "was built for" not in said, "a symbolic link to the tree is another place", said)
+    # So it is in a folder of links to what lies in it, as tests of the set-up make one.
+    links = first.parent / "links"
+    links.mkdir()
+    for path in first.iterdir():
+        (links / path.name).symlink_to(path)
+    said = do(links, "build_preset release").stderr
+    expect(marker.exists() and "was built for" not in said, "a folder of links to the tree is another place", said)
+    expect(answer(first) == ["one", str(first)], "a folder of links took the tree's build", answer(first))
 finish()
