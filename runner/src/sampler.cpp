@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Samples program counters of all threads of this process by their CPU time.
+// Samples program counters of all threads of this process. Timers of a thread's CPU clock go off with the
+// kernel's tick (100 to 250 Hz), so the timers are of the steady clock, and a thread that hardly ran since
+// the last one, because it waits, is passed over. The intervals are random: nothing runs in step with them.
 #include "sampler.h"
 
 #if defined(__linux__)
@@ -36,12 +38,19 @@ struct Sample {
     Streaming streaming;
 };
 
+struct Ticker { // of one thread
+    timer_t timer;
+    uint64_t random;
+    uint64_t ran_ns; // CPU time at its last signal
+};
+
 constexpr size_t k_max_samples = 1 << 18; // 6 MB: minutes at the rates a kernel grants
 
 std::vector<Sample> samples;
 std::atomic<size_t> taken{0}; // may exceed the room: the rest is counted, not kept
-std::vector<timer_t> timers;
-unsigned rate = 0;
+std::vector<std::unique_ptr<Ticker>> tickers;
+std::atomic<bool> running{false};
+uint64_t period_ns = 0;
 
 #if defined(__aarch64__)
 
@@ -99,16 +108,47 @@ uintptr_t pc_of(const ucontext_t *context)
 
 #endif
 
-// In the signal: no allocation, no lock, nothing but stores.
-void on_signal(int, siginfo_t *, void *raw)
+uint64_t thread_ran_ns()
+{
+    timespec t{};
+    (void)clock_gettime(CLOCK_THREAD_CPUTIME_ID, &t);
+    return static_cast<uint64_t>(t.tv_sec) * 1000000000u + static_cast<uint64_t>(t.tv_nsec);
+}
+
+// Half to one and a half periods from now.
+int arm(Ticker &ticker)
+{
+    ticker.random ^= ticker.random << 13;
+    ticker.random ^= ticker.random >> 7;
+    ticker.random ^= ticker.random << 17;
+    itimerspec next{};
+    next.it_value.tv_nsec = static_cast<long>(period_ns / 2 + ticker.random % period_ns);
+    if (next.it_value.tv_nsec >= 1000000000) {
+        next.it_value.tv_sec = 1;
+        next.it_value.tv_nsec -= 1000000000;
+    }
+    return timer_settime(ticker.timer, 0, &next, nullptr);
+}
+
+// In the signal: no allocation, no lock, nothing but stores and calls that are allowed there.
+void on_signal(int, siginfo_t *info, void *raw)
 {
     int saved = errno;
     auto *context = static_cast<const ucontext_t *>(raw);
-    size_t i = taken.fetch_add(1, std::memory_order_relaxed);
-    if (i < samples.size()) {
-        samples[i] = {now_ns(), pc_of(context), static_cast<int>(syscall(SYS_gettid)),
-                      streaming_of(context)};
+    auto *ticker = static_cast<Ticker *>(info->si_value.sival_ptr);
+    if (info->si_code != SI_TIMER || ticker == nullptr || !running.load(std::memory_order_relaxed)) {
+        return;
     }
+    uint64_t ran = thread_ran_ns();
+    if (ran - ticker->ran_ns >= period_ns / 8) {
+        size_t i = taken.fetch_add(1, std::memory_order_relaxed);
+        if (i < samples.size()) {
+            samples[i] = {now_ns(), pc_of(context), static_cast<int>(syscall(SYS_gettid)),
+                          streaming_of(context)};
+        }
+    }
+    ticker->ran_ns = ran;
+    (void)arm(*ticker);
     errno = saved;
 }
 
@@ -157,7 +197,7 @@ std::string csv_line(const Sample &s)
 
 std::optional<Failure> sampler_open(unsigned hertz)
 {
-    rate = hertz;
+    period_ns = 1000000000u / hertz;
     samples.assign(k_max_samples, Sample{}); // touched now, not in the signal
     struct sigaction action {};
     action.sa_sigaction = on_signal;
@@ -181,29 +221,25 @@ std::optional<Failure> sampler_start()
         if (thread <= 0) {
             continue;
         }
-        // The clock of that thread's CPU time, as the kernel numbers it: it runs
-        // only while the thread does, so waiting threads give no samples.
-        clockid_t clock = static_cast<clockid_t>((~static_cast<unsigned>(thread) << 3) | 6u);
+        auto ticker = std::make_unique<Ticker>(Ticker{{}, 0x9e3779b97f4a7c15u ^ static_cast<uint64_t>(thread), 0});
         sigevent event{};
         event.sigev_notify = SIGEV_THREAD_ID;
         event.sigev_signo = SIGPROF;
+        event.sigev_value.sival_ptr = ticker.get();
 #if defined(sigev_notify_thread_id)
         event.sigev_notify_thread_id = thread;
 #else
         event._sigev_un._tid = thread;
 #endif
-        timer_t timer;
-        itimerspec period{};
-        period.it_interval.tv_nsec = 1000000000 / rate;
-        period.it_value = period.it_interval;
-        if (timer_create(clock, &event, &timer) != 0) {
+        if (timer_create(CLOCK_MONOTONIC, &event, &ticker->timer) != 0) {
             error = errno;
             continue;
         }
-        timers.push_back(timer);
-        if (timer_settime(timer, 0, &period, nullptr) != 0) {
-            error = errno;
-        }
+        tickers.push_back(std::move(ticker));
+    }
+    running.store(true);
+    for (auto &ticker : tickers) {
+        error = arm(*ticker) != 0 ? errno : error;
     }
     closedir(tasks);
     if (error != 0) {
@@ -216,10 +252,16 @@ std::optional<Failure> sampler_start()
 
 void sampler_stop()
 {
-    for (timer_t timer : timers) {
-        (void)timer_delete(timer);
+    running.store(false);
+    for (auto &ticker : tickers) {
+        (void)timer_delete(ticker->timer);
     }
-    timers.clear();
+    // A signal may still be on its way to a thread: what it points to stays.
+    static std::vector<std::unique_ptr<Ticker>> old;
+    for (auto &ticker : tickers) {
+        old.push_back(std::move(ticker));
+    }
+    tickers.clear();
 }
 
 std::optional<Failure> sampler_write(const std::string &path, uint64_t &count, uint64_t &bytes)

@@ -3,7 +3,7 @@
 // part (x86_reader.c).
 #include "binary/code.h"
 
-#include "binary/x86_reader.h"
+#include "binary/flow.h"
 
 static const struct {
     const char *name, *title;
@@ -156,5 +156,44 @@ etp_status etp_code_of(etp_machine machine, etp_bytes code, etp_code_count *out_
     for (etp_code c = ETP_CODE_SCALAR; c < ETP_CODES; c++) {
         *out = out_count->of[c] ? c : *out;
     }
+    return ETP_OK;
+}
+
+// Gives what is known of the instructions since FIRST, which run one after the other, to those before.
+static void carry_back(uint8_t *out, size_t first, size_t end)
+{
+    uint8_t most = ETP_CODE_UNKNOWN;
+    for (size_t i = end; i > first; i--) {
+        if (out[i - 1] != ETP_CODE_UNKNOWN) {
+            most = out[i - 1] > most ? out[i - 1] : most;
+            out[i - 1] = most;
+        }
+    }
+}
+
+etp_status etp_code_ahead(etp_machine machine, etp_bytes code, uint8_t *out, etp_error *err)
+{
+    etp_x86_reader reader = {0};
+    bool x86 = machine == ETP_MACHINE_X86_64;
+    memset(out, ETP_CODE_UNKNOWN, code.len);
+    if (x86) {
+        ETP_TRY(etp_x86_reader_open(&reader, err));
+    }
+    size_t at = 0, first = 0;
+    while (at < code.len && (x86 || (machine == ETP_MACHINE_AARCH64 && code.len - at >= 4))) {
+        uint32_t w = x86 ? 0 : etp_load_u32(code.ptr + at);
+        etp_flow f = x86 ? etp_flow_x86(&reader, code.ptr + at, code.len - at) : etp_flow_a64(w);
+        if (f.kind == ETP_FLOW_NONE) {
+            break;
+        }
+        out[at] = (uint8_t)(x86 ? etp_code_of_x86(code.ptr + at, f.length) : etp_code_of_a64(w));
+        at += f.length;
+        if (f.kind != ETP_FLOW_NEXT && f.kind != ETP_FLOW_PADDING) {
+            carry_back(out, first, at);
+            first = at;
+        }
+    }
+    carry_back(out, first, at);
+    etp_x86_reader_close(&reader);
     return ETP_OK;
 }

@@ -62,7 +62,7 @@ static bool has_dtype(const etp_op_name *op, const char *token)
     return false;
 }
 
-static const etp_value *operand(const etp_row_facts *f, uint32_t i)
+const etp_value *etp_row_operand(const etp_row_facts *f, uint32_t i)
 {
     return f && i < f->op.n_inputs ? &f->op.values[f->op.inputs[i]] : NULL;
 }
@@ -73,7 +73,7 @@ static bool is_family(const etp_op_name *op, const char *family)
 }
 
 // The product of all dimensions but the last is 1.
-static bool one_row(const etp_value *v)
+bool etp_value_is_one_row(const etp_value *v)
 {
     if (!v || v->kind != ETP_EVALUE_TENSOR || v->rank == 0 || v->dynamic) {
         return false;
@@ -150,7 +150,7 @@ static etp_reason off_by_name(const etp_op_name *op)
 
 static etp_reason off_by_program(const etp_op_name *op, const etp_row_facts *f)
 {
-    const etp_value *weight = operand(f, 1);
+    const etp_value *weight = etp_row_operand(f, 1);
     if (!weight || weight->kind != ETP_EVALUE_TENSOR) {
         return ETP_REASON_NONE;
     }
@@ -166,7 +166,7 @@ static etp_reason off_by_program(const etp_op_name *op, const etp_row_facts *f)
 
 static etp_reason refused(const etp_engage_case *c)
 {
-    const etp_value *input = operand(c->facts, 0), *weight = operand(c->facts, 1);
+    const etp_value *input = etp_row_operand(c->facts, 0), *weight = etp_row_operand(c->facts, 1);
     if (c->row->parsed.category == ETP_CATEGORY_ATTENTION) {
         return ETP_REASON_REFUSED_ATTENTION;
     }
@@ -211,7 +211,7 @@ static void judge_sme(const etp_engage_case *c, etp_engage *out)
 {
     const etp_op_name *op = &c->row->parsed;
     etp_reason off = off_by_name(op);
-    const etp_value *weight = operand(c->facts, 1);
+    const etp_value *weight = etp_row_operand(c->facts, 1);
     bool fp16_weight = weight && weight->dtype == ETP_DTYPE_FLOAT16;
     if (off == ETP_REASON_FP16_FP32_WEIGHTS && fp16_weight) {
         off = ETP_REASON_NONE;
@@ -226,7 +226,7 @@ static void judge_sme(const etp_engage_case *c, etp_engage *out)
         return;
     }
     if (has_dtype(op, "QP8")) { // KleidiAI kernels exist for NEON and SME alike
-        out->reason = one_row(operand(c->facts, 0)) ? ETP_REASON_ROW_KERNEL : ETP_REASON_SAME_NAMES;
+        out->reason = etp_value_is_one_row(etp_row_operand(c->facts, 0)) ? ETP_REASON_ROW_KERNEL : ETP_REASON_SAME_NAMES;
         return;
     }
     if (c->masked) {
@@ -245,8 +245,37 @@ static void judge_sme(const etp_engage_case *c, etp_engage *out)
     out->reason = ETP_REASON_SAME_NAMES;
 }
 
+static bool is_float_type(etp_str t)
+{
+    return etp_str_eqz(t, "F32") || etp_str_eqz(t, "F16") || etp_str_eqz(t, "PF32") || etp_str_eqz(t, "PF16");
+}
+
+// Why VNNI has no kernel for operators of this name.
+static etp_reason off_vnni(const etp_op_name *op)
+{
+    bool all_float = op->n_dtypes > 0;
+    for (size_t i = 0; i < op->n_dtypes; i++) {
+        all_float = all_float && is_float_type(op->dtypes[i]);
+    }
+    if (all_float) {
+        return has_dtype(op, "F16") || has_dtype(op, "PF16") ? ETP_REASON_FLOAT16 : ETP_REASON_FLOAT32;
+    }
+    if (is_weight_only(op)) {
+        return ETP_REASON_FLOAT_WEIGHT_ONLY;
+    }
+    if (etp_op_is_depthwise(op)) {
+        return ETP_REASON_DEPTHWISE_INT8;
+    }
+    return has_dtype(op, "QU8") ? ETP_REASON_UNSIGNED_INT8 : ETP_REASON_NONE;
+}
+
 static void judge_x86(const etp_engage_case *c, etp_name_proof proof, etp_engage *out)
 {
+    etp_reason off = c->feature == ETP_FEATURE_VNNI ? off_vnni(&c->row->parsed) : ETP_REASON_NONE;
+    if (off != ETP_REASON_NONE) {
+        not_engaged(out, off, "operator name: XNNPACK has no VNNI kernel of this kind");
+        return;
+    }
     if (proof == ETP_PROVES_NOT_VNNI) {
         not_engaged(out, c->masked ? ETP_REASON_MASKED : ETP_REASON_NO_VNNI,
                     "operator name QD8 instead of QDU8");
@@ -274,7 +303,7 @@ static void judge_by_names(const etp_engage_case *c, etp_engage *out)
                             ? "operator name: PF32, PF16, PQS8 and QP8 with F16 exist on SME and SME2 only"
                             : "operator name: QDU8 exists on VNNI only";
         bool row = !(c->row->parsed.category == ETP_CATEGORY_CONVOLUTION) &&
-                   one_row(operand(c->facts, 0));
+                   etp_value_is_one_row(etp_row_operand(c->facts, 0));
         out->reason = row ? ETP_REASON_ROW_KERNEL : ETP_REASON_NONE;
         return;
     }
@@ -285,18 +314,32 @@ static void judge_by_names(const etp_engage_case *c, etp_engage *out)
     }
 }
 
+static uint64_t count_on(const etp_kernel_op *op, unsigned classes)
+{
+    uint64_t on = 0;
+    for (unsigned k = 0; k < ETP_CODES; k++) {
+        on += classes >> k & 1 ? op->sure_of[k] : 0;
+    }
+    return on;
+}
+
 // What ran inside the operator: proof where names are silent, and a check where they speak.
 static void judge_by_samples(const etp_engage_case *c, etp_engage *out)
 {
     static const char k_evidence[] = "program counters sampled inside the operator";
-    for (unsigned k = 0; k < ETP_CODES; k++) {
-        out->on += c->classes >> k & 1 ? c->sampled->sure_of[k] : 0;
+    static const char k_pooled[] = "program counters sampled inside operators of the same kernel";
+    uint64_t sure = out->sure = c->sampled ? c->sampled->sure : 0;
+    uint64_t on = out->on = c->sampled ? count_on(c->sampled, c->classes) : 0;
+    bool pooled = sure < ETP_ENGAGE_SAMPLES && c->pool;
+    if (pooled) {
+        sure = c->pool->sure;
+        on = count_on(c->pool, c->classes);
     }
-    out->sure = c->sampled->sure;
-    if (out->sure < ETP_ENGAGE_SAMPLES) {
+    if (sure < ETP_ENGAGE_SAMPLES) {
+        out->reason = out->reason == ETP_REASON_SAME_NAMES ? ETP_REASON_FEW_SAMPLES : out->reason;
         return;
     }
-    bool most = out->on * 2 >= out->sure, hardly = out->on * 20 <= out->sure;
+    bool most = on * 2 >= sure, hardly = on * 20 <= sure;
     bool named = out->state == ETP_ENGAGED;
     if (named && hardly) {
         *out = (etp_engage){.state = ETP_ENGAGEMENT_UNKNOWN, .eligible = true, .sure = out->sure,
@@ -304,7 +347,9 @@ static void judge_by_samples(const etp_engage_case *c, etp_engage *out)
         return;
     }
     out->by_samples = true;
-    out->evidence = k_evidence;
+    out->pooled = pooled;
+    out->on_share = (double)on / (double)sure;
+    out->evidence = pooled ? k_pooled : k_evidence;
     if (most) {
         out->state = ETP_ENGAGED;
         out->reason = out->reason == ETP_REASON_ROW_KERNEL ? out->reason : ETP_REASON_NONE;
@@ -326,7 +371,7 @@ void etp_engage_judge(const etp_engage_case *c, etp_engage *out)
         return;
     }
     judge_by_names(c, out);
-    bool asked = c->sampled && c->classes != 0 && c->row->kind == ETP_ROW_OPERATOR;
+    bool asked = (c->sampled || c->pool) && c->classes != 0 && c->row->kind == ETP_ROW_OPERATOR;
     if (asked && c->feature != ETP_FEATURE_NONE) {
         judge_by_samples(c, out);
     }

@@ -55,6 +55,12 @@ typedef enum etp_feature { // what the level adds
     X(SAME_NAMES, "same_names", "one name for the kernels of every level")                         \
     X(NO_VNNI, "no_vnni", "dynamically quantised linear without VNNI")                             \
     X(OTHER_KERNEL, "other_kernel", "sampled: at this level its kernel is one without the feature")   \
+    X(FLOAT32, "float32", "runs in float32, not quantised: VNNI multiplies 8-bit integers only")    \
+    X(FLOAT16, "float16", "runs in float16, not quantised: VNNI multiplies 8-bit integers only")    \
+    X(FLOAT_WEIGHT_ONLY, "float_weight_only", "only the weights are quantised, it multiplies in floating point: VNNI multiplies 8-bit integers only") \
+    X(DEPTHWISE_INT8, "depthwise_int8", "depthwise convolution: no VNNI kernel exists")              \
+    X(UNSIGNED_INT8, "unsigned_int8", "quint8: no VNNI kernel exists, int8 has one")                 \
+    X(FEW_SAMPLES, "few_samples", "one name for the kernels of every level, and too few samples inside it") \
     X(PART_OF_TIME, "part_of_time", "sampled: part of its time is in code without the feature, such as packing") \
     X(DISAGREE, "disagree", "its name says that it uses the feature, the code sampled in it does not")
 
@@ -78,6 +84,7 @@ typedef struct etp_engage_case {
     bool sme_elsewhere; // other operators of the arm carry SME names
     bool any_delegate;  // the program has delegates; true when unknown
     const etp_kernel_op *sampled; // program counters inside the operator, NULL none
+    const etp_kernel_op *pool;    // those inside all operators of the same kernel and configuration, NULL none
     unsigned classes;   // of code that is the feature's (etp_kernels_classes)
 } etp_engage_case;
 
@@ -88,6 +95,8 @@ typedef struct etp_engage {
     const char *evidence; // what the state rests on, NULL for unknown
     bool by_samples;      // the state rests on sampled code
     uint64_t sure, on;    // sampled program counters inside it, and those in the feature's code
+    bool pooled;          // too few of them: the state rests on those of operators of the same kernel
+    double on_share;      // of its samples, or the pool's, in the feature's code; meaningful with by_samples
 } etp_engage;
 
 #define ETP_ENGAGE_SAMPLES 10u // sure program counters below which samples decide nothing
@@ -96,6 +105,10 @@ typedef struct etp_engage {
 etp_feature etp_feature_of(etp_level level);
 // What names of a recording without a known level show.
 etp_feature etp_feature_of_names(const etp_profile *profile);
+// The I-th input of an operator; NULL none or unknown.
+const etp_value *etp_row_operand(const etp_row_facts *facts, uint32_t i);
+// The product of all dimensions but the last is 1.
+bool etp_value_is_one_row(const etp_value *value);
 void etp_engage_judge(const etp_engage_case *c, etp_engage *out);
 
 #endif

@@ -109,6 +109,13 @@ static etp_status read_code(reading *r, etp_str text, etp_error *err)
         etp_code_count count;
         ETP_TRY(etp_code_of(k.machine, (etp_bytes){bytes, code.len / 2, 0}, &count, &k.code, err));
         k.whole = count.whole && count.instructions > 0;
+        k.n_ahead = code.len / 2;
+        uint8_t *ahead = etp_arena_alloc_raw(r->arena, k.n_ahead + 1, 1);
+        if (!ahead) {
+            return etp_fail_nomem(err, "code");
+        }
+        ETP_TRY(etp_code_ahead(k.machine, (etp_bytes){bytes, code.len / 2, 0}, ahead, err));
+        k.ahead = ahead;
         if (!ETP_PUSH(r->arena, &r->kernels, k)) {
             return etp_fail_nomem(err, "code");
         }
@@ -191,7 +198,7 @@ static etp_status op_of(reading *r, const table *t, uint32_t *out, etp_error *er
 static etp_status count_sample(reading *r, const table *t, etp_error *err)
 {
     etp_kernels *o = r->out;
-    uint64_t address = 0;
+    uint64_t address = 0, place;
     etp_str module = cell(t, 0), streaming = cell(t, 3);
     if (module.len && !etp_parse_u64(cell(t, 1), &address)) {
         return etp_fail_at(err, ETP_CORRUPT, t->row.offset, "line %llu: no address",
@@ -206,6 +213,8 @@ static etp_status count_sample(reading *r, const table *t, etp_error *err)
         if (r->kernels.items[k].evidence) {
             o->evidence++;
             o->evidence_of[code]++;
+            place = address - r->kernels.items[k].start;
+            o->ahead_of[place < r->kernels.items[k].n_ahead ? r->kernels.items[k].ahead[place] : ETP_CODE_UNKNOWN]++;
         }
     }
     o->streaming_known += streaming.len > 0;
@@ -331,6 +340,12 @@ static etp_status put_in_order(reading *r, etp_error *err)
         uint32_t *k = &o->ops[i].kernel;
         *k = *k == UINT32_MAX ? UINT32_MAX : new_k[*k];
     }
+    for (size_t i = 0; i < o->n_kernels; i++) {
+        o->kernels[i].title = etp_kernel_name_make(o, &o->kernels[i], r->arena);
+        if (!o->kernels[i].title) {
+            return etp_fail_nomem(err, "kernels");
+        }
+    }
     return ETP_OK;
 }
 
@@ -371,27 +386,49 @@ static void choose_evidence(reading *r)
     }
 }
 
-etp_status etp_kernels_read(etp_str samples, etp_str code, etp_arena *arena, etp_kernels *out,
-                            etp_error *err)
+// The same function may have been seen in several launches.
+static void keep_one_of_each(reading *r)
+{
+    size_t n = 0;
+    if (r->kernels.n > 1) {
+        qsort(r->kernels.items, r->kernels.n, sizeof *r->kernels.items, by_place);
+    }
+    for (size_t i = 0; i < r->kernels.n; i++) {
+        if (n == 0 || by_place(&r->kernels.items[n - 1], &r->kernels.items[i]) != 0) {
+            r->kernels.items[n++] = r->kernels.items[i];
+        }
+    }
+    r->kernels.n = n;
+}
+
+static etp_status read_samples(reading *r, etp_str text, etp_error *err)
 {
     static const char *const k_names[] = {"module", "address", "symbol", "streaming", "iteration",
                                           "chain", "instruction", "operator", "sure"};
-    *out = (etp_kernels){0};
-    reading r = {.arena = arena, .out = out};
     table t;
     bool more = false;
-    ETP_TRY(read_code(&r, code, err));
-    if (r.kernels.n > 1) {
-        qsort(r.kernels.items, r.kernels.n, sizeof *r.kernels.items, by_place);
-    }
-    choose_evidence(&r);
-    ETP_TRY(open_table(&t, samples, k_names, 9, "samples", arena, err));
+    ETP_TRY(open_table(&t, text, k_names, 9, "samples", r->arena, err));
     for (;;) {
         ETP_TRY(etp_csv_next(&t.reader, &t.row, &more, err));
         if (!more) {
-            break;
+            return ETP_OK;
         }
-        ETP_TRY(count_sample(&r, &t, err));
+        ETP_TRY(count_sample(r, &t, err));
+    }
+}
+
+etp_status etp_kernels_read(const etp_kernels_text *texts, size_t n, etp_arena *arena, etp_kernels *out,
+                            etp_error *err)
+{
+    *out = (etp_kernels){0};
+    reading r = {.arena = arena, .out = out};
+    for (size_t i = 0; i < n; i++) {
+        ETP_TRY(read_code(&r, texts[i].code, err));
+    }
+    keep_one_of_each(&r);
+    choose_evidence(&r);
+    for (size_t i = 0; i < n; i++) {
+        ETP_TRY(read_samples(&r, texts[i].samples, err));
     }
     ETP_TRY(match(&r, err));
     return put_in_order(&r, err);

@@ -15,11 +15,16 @@
 typedef struct etp_kernel {
     etp_str module, build_id;
     etp_str symbol;      // "" where the file has no name for it
+    // What to call it: the symbol; where there is none what it was seen as, with its place: "AVX2 kernel of
+    // Convolution (NHWC, QC8) IGEMM [libxnnpack.so+0x12340]".
+    const char *title;
     uint64_t start, end; // addresses of the module
     bool has_bounds;     // false: a window around a sampled address
     etp_machine machine;
     etp_code code;
     bool whole;       // all of its code could be decoded
+    const uint8_t *ahead; // etp_code_ahead of its code
+    size_t n_ahead;
     bool evidence;    // of a library that levels steer
     uint64_t samples;
     uint32_t op;      // index of the operator it was seen in most, ETP_NO_INDEX none
@@ -41,6 +46,7 @@ typedef struct etp_kernels {
     uint64_t of[ETP_CODES]; // all samples; outside known code: ETP_CODE_UNKNOWN
     uint64_t evidence;      // samples in steered libraries
     uint64_t evidence_of[ETP_CODES];
+    uint64_t ahead_of[ETP_CODES]; // of these by the instructions that were about to run (etp_code_ahead)
     uint64_t in_iterations, joined, sure;
     uint64_t streaming_known, streaming; // aarch64: in streaming mode
     etp_machine machine;
@@ -50,9 +56,13 @@ typedef struct etp_kernels {
     size_t n_ops;
 } etp_kernels;
 
-// Reads both files. Texts borrow from them, everything else lives in ARENA. ETP_CORRUPT with a
-// position, ETP_NOMEM.
-ETP_API ETP_NODISCARD etp_status etp_kernels_read(etp_str samples, etp_str code, etp_arena *arena,
+typedef struct etp_kernels_text { // of one sampled launch
+    etp_str samples, code;
+} etp_kernels_text;
+
+// Reads the files of N launches of one arm. Texts borrow from them, everything else lives in ARENA.
+// ETP_CORRUPT with a position, ETP_NOMEM.
+ETP_API ETP_NODISCARD etp_status etp_kernels_read(const etp_kernels_text *texts, size_t n, etp_arena *arena,
                                                   etp_kernels *out, etp_error *err);
 
 typedef struct etp_kernels_arm {
@@ -61,7 +71,10 @@ typedef struct etp_kernels_arm {
     uint32_t model;
 } etp_kernels_arm;
 
-// Judges arm INDEX by its samples. Code that needs more than the level allows contradicts it. So does
+// Samples of N that a sampler may misplace: so many or more are misplaced in less than one of 10,000 arms.
+ETP_API uint64_t etp_kernels_strays(uint64_t n);
+
+// Judges arm INDEX by its samples. Instructions that need more than the level allows contradict it. So does
 // the want of what another arm of the same model, which the level allows too, shows plenty of. What
 // is the level's own supports it.
 ETP_API ETP_NODISCARD etp_status etp_kernels_judge(const etp_kernels_arm *arms, size_t n_arms,
@@ -82,6 +95,8 @@ typedef struct etp_kernel_name { // parts borrow from the name; "" where it has 
     etp_str dtype, op, variant, shape, arch;
     bool sme, sme2;
 } etp_kernel_name;
+// What to call K, of kernels that are wholly read; NULL on out of memory.
+const char *etp_kernel_name_make(const etp_kernels *kernels, const etp_kernel *k, etp_arena *arena);
 ETP_API void etp_kernel_name_parse(etp_str name, etp_kernel_name *out);
 
 #endif

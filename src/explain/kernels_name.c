@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Names of micro-kernels. XNNPACK: xnn_<types…>_<op>_<variant…>_ukernel[_<shape>]__[<shape>_]<arch…>;
-// KleidiAI: kai_<role>_<op…>_<types…>_<arch>_<instruction>.
+// KleidiAI: kai_<role>_<op…>_<types…>_<arch>_<instruction>. And what functions without a name are called.
 #include "explain/kernels.h"
 
 static bool digit(char c)
@@ -116,4 +116,19 @@ void etp_kernel_name_parse(etp_str name, etp_kernel_name *out)
     }
     out->sme2 = etp_str_find(out->arch, ETP_STR("sme2")) < out->arch.len;
     out->sme = etp_str_find(out->arch, ETP_STR("sme")) < out->arch.len;
+}
+
+const char *etp_kernel_name_make(const etp_kernels *kernels, const etp_kernel *k, etp_arena *arena)
+{
+    if (k->symbol.len) {
+        return etp_arena_strdup(arena, k->symbol);
+    }
+    const char *what = k->code == ETP_CODE_UNKNOWN ? "code" : etp_code_title(k->code);
+    const char *noun = k->code == ETP_CODE_UNKNOWN || k->code == ETP_CODE_SCALAR ? "" : k->evidence ? " kernel" : " code";
+    etp_op_name op = {0};
+    if (k->op < kernels->n_ops && k->evidence) {
+        etp_op_parse(kernels->ops[k->op].name, &op);
+    }
+    return etp_arena_printf(arena, "%s%s%s%.*s [%.*s+0x%llx]", what, noun, op.base.len ? " of " : "",
+                            ETP_STR_ARG(op.base), ETP_STR_ARG(k->module), (unsigned long long)k->start);
 }

@@ -192,13 +192,19 @@ typedef struct etp_ab_engaged_reason {
     int64_t ns; // in the candidate
 } etp_ab_engaged_reason;
 
+#define ETP_AB_SHARE_KNOWN 0.05 // bounds of a share that are nearer than this make it known
+
 typedef struct etp_ab_engagement { // of the candidate of the first comparison, or the only arm
     etp_feature feature;
     const char *feature_name; // "SME2", NULL when nothing is compared
     uint32_t arm;
     uint32_t eligible, engaged, off, unknown; // operators
     uint32_t row_kernels; // of the engaged: one row, which keeps the matrix unit mostly idle
-    double macs_share, time_share;            // on the feature, NAN unknown
+    // On the feature at least and at most; NAN unknown. What lies between is not known: operators without enough
+    // samples. The share is set, their middle, when it is known.
+    double macs_lo, macs_hi, time_lo, time_hi;
+    double macs_share, time_share;
+    double macs_known, time_known; // of all eligible operators' MACs and time
     etp_ab_engaged_reason reasons[ETP_REASON_COUNT]; // of those that stayed off, longest first
     size_t n_reasons;
 } etp_ab_engagement;

@@ -441,7 +441,7 @@ etp_status etp_ab_open(const char *const *paths, size_t n_paths, const etp_ab_op
         st = etp_ab_explain(s, err);
     }
     if (st == ETP_OK) {
-        etp_ab_engage(s);
+        ETP_TRY(etp_ab_engage(s, err));
         st = etp_ab_place_roofs(s, options->roofs, err);
     }
     if (st == ETP_OK) {

@@ -111,23 +111,112 @@ static int longest_first(const void *pa, const void *pb)
 
 // "12 of 14 program counters sampled inside it are in the feature's code, mostly in xnn_…"
 static const char *sampled_text(const etp_ab *ab, const etp_engage *e, const etp_kernels *k,
-                                const etp_kernel_op *sampled)
+                                const etp_engage_case *c)
 {
     etp_strbuf text;
     etp_strbuf_init(&text, ab->arena);
-    etp_strbuf_printf(&text, "%llu of %llu program counters sampled inside it are in %s code",
-                      (unsigned long long)e->on, (unsigned long long)e->sure,
-                      ab->engagement.feature_name);
-    if (sampled->kernel < k->n_kernels) {
-        const etp_kernel *f = &k->kernels[sampled->kernel];
-        const char *title = etp_kernel_title(f, ab->arena);
-        etp_strbuf_printf(&text, "; most in %s (%s)", title ? title : "", etp_code_title(f->code));
+    const etp_kernel_op *from = e->pooled ? c->pool : c->sampled;
+    etp_strbuf_printf(&text, "%.0f of %llu program counters sampled inside %s are in %s code",
+                      e->on_share * (double)from->sure, (unsigned long long)from->sure,
+                      e->pooled ? "operators of the same kernel" : "it", ab->engagement.feature_name);
+    if (from->kernel < k->n_kernels) {
+        const etp_kernel *f = &k->kernels[from->kernel];
+        etp_strbuf_printf(&text, "; most in %s", f->title);
+        if (f->symbol.len) {
+            etp_strbuf_printf(&text, " (%s)", etp_code_title(f->code));
+        }
     }
     return text.failed ? e->evidence : etp_strbuf_str(&text).ptr;
 }
 
+// ---- operators of the same kernel ----
+
+// XNNPACK chooses a kernel by the kind of operator, its types and layout (all in its name), and with one row
+// another than with several; a depthwise one by the size of its window. What was sampled in one operator holds for
+// all others of the same configuration, unless one of them mostly ran another function.
+typedef struct pool {
+    etp_str base;
+    bool one_row;
+    uint32_t window[2]; // of depthwise convolutions
+    etp_kernel_op sum;
+    bool mixed;
+} pool;
+
+typedef struct pools {
+    pool *items;
+    size_t n, cap;
+} pools;
+
+#define MIXED 3u // sure samples from which an operator's own function counts
+
+static pool configuration(const etp_profile_row *row, const etp_row_facts *f)
+{
+    pool p = {.base = row->parsed.base, .sum = {.kernel = UINT32_MAX}};
+    const etp_value *input = etp_row_operand(f, 0), *weight = etp_row_operand(f, 1);
+    p.one_row = input && row->parsed.category != ETP_CATEGORY_CONVOLUTION && etp_value_is_one_row(input);
+    bool windows = weight && etp_op_is_depthwise(&row->parsed) && weight->kind == ETP_EVALUE_TENSOR && weight->rank == 4;
+    for (int i = 0; windows && i < 2; i++) {
+        p.window[i] = (uint32_t)weight->dims[1 + i];
+    }
+    return p;
+}
+
+static pool *pool_of(const pools *all, const pool *like)
+{
+    for (size_t i = 0; i < all->n; i++) {
+        pool *p = &all->items[i];
+        if (etp_str_eq(p->base, like->base) && p->one_row == like->one_row && p->window[0] == like->window[0] &&
+            p->window[1] == like->window[1]) {
+            return p;
+        }
+    }
+    return NULL;
+}
+
+static void add_sampled(pool *p, const etp_kernel_op *op)
+{
+    bool own = op->sure >= MIXED && op->kernel != UINT32_MAX;
+    p->mixed = p->mixed || (own && p->sum.kernel != UINT32_MAX && p->sum.kernel != op->kernel);
+    p->sum.kernel = own && p->sum.kernel == UINT32_MAX ? op->kernel : p->sum.kernel;
+    p->sum.sure += op->sure;
+    for (size_t k = 0; k < ETP_CODES; k++) {
+        p->sum.sure_of[k] += op->sure_of[k];
+    }
+}
+
+static const etp_row_facts *facts_of(const etp_profile *p, const etp_profile_row *row)
+{
+    return p->facts && !p->facts->problem ? &p->facts->rows[row - p->rows] : NULL;
+}
+
+// Every operator that was sampled, by configuration. False on out of memory.
+static bool pool_samples(const etp_ab *ab, pools *out)
+{
+    const etp_profile *p = ab->arms[ab->engagement.arm].profile;
+    const etp_kernels *k = ab->arms[ab->engagement.arm].kernels;
+    for (size_t i = 0; k && i < p->n_rows; i++) {
+        const etp_profile_row *row = &p->rows[i];
+        const etp_kernel_op *op = row->kind == ETP_ROW_OPERATOR
+                                      ? etp_kernels_find_op(k, row->name, row->chain, row->instruction)
+                                      : NULL;
+        if (!op) {
+            continue;
+        }
+        pool like = configuration(row, facts_of(p, row));
+        pool *found = pool_of(out, &like);
+        if (!found) {
+            if (!ETP_PUSH(ab->arena, out, like)) {
+                return false;
+            }
+            found = &out->items[out->n - 1];
+        }
+        add_sampled(found, op);
+    }
+    return true;
+}
+
 // COMMON: what holds for every operator of the arm.
-static void judge(const etp_ab *ab, etp_ab_operator *op, const etp_engage_case *common)
+static void judge(const etp_ab *ab, etp_ab_operator *op, const etp_engage_case *common, const pools *all)
 {
     const etp_ab_engagement *e = &ab->engagement;
     const etp_profile *p = ab->arms[e->arm].profile;
@@ -136,18 +225,20 @@ static void judge(const etp_ab *ab, etp_ab_operator *op, const etp_engage_case *
     if (!row) {
         return;
     }
-    bool joined = p->facts && !p->facts->problem;
     etp_engage_case c = *common;
     c.row = row;
-    c.facts = joined ? &p->facts->rows[row - p->rows] : NULL;
-    c.any_delegate = !joined || p->facts->any_delegate;
+    c.facts = facts_of(p, row);
+    c.any_delegate = !c.facts || p->facts->any_delegate;
+    pool like = configuration(row, c.facts);
+    const pool *same = row->kind == ETP_ROW_OPERATOR ? pool_of(all, &like) : NULL;
+    c.pool = same && !same->mixed ? &same->sum : NULL;
     c.sampled = k ? etp_kernels_find_op(k, row->name, row->chain, row->instruction) : NULL;
     etp_engage_judge(&c, &op->engaged);
     if (op->engaged.by_samples) {
-        op->engaged.evidence = sampled_text(ab, &op->engaged, k, c.sampled);
+        op->engaged.evidence = sampled_text(ab, &op->engaged, k, &c);
         return; // what ran counts, whatever the names of the group's parts
     }
-    c.sampled = NULL;
+    c.sampled = c.pool = NULL;
     for (size_t i = 0; i < op->merged.n; i++) { // a group that did only part of its work there
         etp_op_name parsed;
         etp_op_parse(op->merged.items[i].name, &parsed);
@@ -165,50 +256,85 @@ static void judge(const etp_ab *ab, etp_ab_operator *op, const etp_engage_case *
     }
 }
 
-void etp_ab_engage(etp_ab_session *s)
+// ---- sums ----
+
+typedef struct sums {
+    double all, on, maybe; // time or MACs: of eligible operators, on the feature, perhaps on it
+    bool known;            // for every operator
+} sums;
+
+static void add_up(sums *s, double amount, const etp_engage *e, bool of_time)
+{
+    s->all += amount;
+    if (e->state == ETP_ENGAGED) {
+        s->on += amount;
+    } else if (e->state == ETP_PARTLY_ENGAGED && e->by_samples && of_time) {
+        s->on += amount * e->on_share;
+    } else if (e->state != ETP_NOT_ENGAGED) {
+        s->maybe += amount;
+    }
+}
+
+// SHARE is the middle of the two when it is known well enough.
+static void bounds(const sums *s, double whole, double *lo, double *hi, double *share, double *known)
+{
+    if (!s->known || whole <= 0) {
+        return;
+    }
+    *lo = s->on / whole;
+    *hi = (s->on + s->maybe) / whole;
+    *known = s->all > 0 ? 1 - s->maybe / s->all : (double)NAN;
+    *share = *hi - *lo <= ETP_AB_SHARE_KNOWN ? (*lo + *hi) / 2 : (double)NAN;
+}
+
+static void add_operator(etp_ab_engagement *e, const etp_ab_operator *op, sums *time, sums *macs)
+{
+    int64_t ns = op->ns[e->arm] == ETP_NS_UNKNOWN ? 0 : op->ns[e->arm];
+    bool on = op->engaged.state == ETP_ENGAGED;
+    e->eligible++;
+    e->engaged += on;
+    e->row_kernels += on && op->engaged.reason == ETP_REASON_ROW_KERNEL;
+    e->unknown += op->engaged.state == ETP_ENGAGEMENT_UNKNOWN;
+    macs->known = macs->known && op->macs != ETP_AB_NO_MACS;
+    add_up(macs, op->macs == ETP_AB_NO_MACS ? 0 : (double)op->macs, &op->engaged, false);
+    add_up(time, (double)ns, &op->engaged, true);
+    if (op->engaged.state == ETP_NOT_ENGAGED || op->engaged.state == ETP_PARTLY_ENGAGED) {
+        e->off++;
+        add_reason(e, op->engaged.reason, ns);
+    }
+}
+
+etp_status etp_ab_engage(etp_ab_session *s, etp_error *err)
 {
     etp_ab *ab = &s->ab;
     etp_ab_engagement *e = &ab->engagement;
-    *e = (etp_ab_engagement){.macs_share = NAN, .time_share = NAN};
+    *e = (etp_ab_engagement){.macs_share = NAN, .time_share = NAN, .macs_lo = NAN, .macs_hi = NAN,
+                             .time_lo = NAN, .time_hi = NAN, .macs_known = NAN, .time_known = NAN};
     for (size_t i = 0; i < ab->n_operators; i++) {
         ab->operators[i].engaged = (etp_engage){.state = ETP_ENGAGEMENT_UNKNOWN};
     }
     etp_engage_case common = {0};
     e->arm = ab->n_comparisons ? ab->comparisons[0].candidate : ab->baseline;
     if (ab->n_arms == 0 || !choose_feature(ab, &common)) {
-        return;
+        return ETP_OK;
     }
-    bool macs_known = true;
     ask_cpu(s, &common);
     common.sme_elsewhere = sme_names(ab->arms[e->arm].profile);
-    uint64_t macs = 0, engaged_macs = 0;
-    int64_t engaged_ns = 0;
+    pools all = {0};
+    if (!pool_samples(ab, &all)) {
+        return etp_fail_nomem(err, "engagement");
+    }
+    sums time = {.known = !ab->emulated}, macs = {.known = true};
     for (size_t i = 0; i < ab->n_operators; i++) {
-        etp_ab_operator *op = &ab->operators[i];
-        judge(ab, op, &common);
-        if (!op->engaged.eligible) {
-            continue;
-        }
-        int64_t ns = op->ns[e->arm] == ETP_NS_UNKNOWN ? 0 : op->ns[e->arm];
-        bool on = op->engaged.state == ETP_ENGAGED;
-        e->eligible++;
-        e->engaged += on;
-        e->row_kernels += on && op->engaged.reason == ETP_REASON_ROW_KERNEL;
-        e->unknown += op->engaged.state == ETP_ENGAGEMENT_UNKNOWN;
-        macs_known = macs_known && op->macs != ETP_AB_NO_MACS;
-        macs += op->macs == ETP_AB_NO_MACS ? 0 : op->macs;
-        engaged_macs += on && op->macs != ETP_AB_NO_MACS ? op->macs : 0;
-        engaged_ns += on ? ns : 0;
-        if (op->engaged.state == ETP_NOT_ENGAGED || op->engaged.state == ETP_PARTLY_ENGAGED) {
-            e->off++;
-            add_reason(e, op->engaged.reason, ns);
+        judge(ab, &ab->operators[i], &common, &all);
+        if (ab->operators[i].engaged.eligible) {
+            add_operator(e, &ab->operators[i], &time, &macs);
         }
     }
     qsort(e->reasons, e->n_reasons, sizeof *e->reasons, longest_first);
-    bool said = e->unknown < e->eligible; // shares of what names cannot tell would be wrong
-    e->macs_share = said && macs_known && macs > 0 ? (double)engaged_macs / (double)macs
-                                                   : (double)NAN;
-    e->time_share = said && ab->arms[e->arm].traced_ns > 0 && !ab->emulated
-                        ? (double)engaged_ns / (double)ab->arms[e->arm].traced_ns
-                        : (double)NAN;
+    if (e->unknown < e->eligible) { // shares of what nothing can tell would be wrong
+        bounds(&macs, macs.all, &e->macs_lo, &e->macs_hi, &e->macs_share, &e->macs_known);
+        bounds(&time, (double)ab->arms[e->arm].traced_ns, &e->time_lo, &e->time_hi, &e->time_share, &e->time_known);
+    }
+    return ETP_OK;
 }

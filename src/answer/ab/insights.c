@@ -104,6 +104,15 @@ static const char *prefix(const etp_ab_views *v, size_t view, etp_arena *arena)
     return text ? text : "";
 }
 
+static void say_share(etp_strbuf *text, double share, double lo, double hi, const char *what)
+{
+    if (isfinite(share)) {
+        etp_strbuf_printf(text, "%.0f %% of %s, ", 100 * share, what);
+    } else if (isfinite(lo)) {
+        etp_strbuf_printf(text, "%.0f to %.0f %% of %s, ", 100 * lo, 100 * hi, what);
+    }
+}
+
 // "engaged  92 % of MACs, 61 % of the time on SME2 · off: 3 depthwise convolution: …".
 void etp_ab_engaged_key(const etp_ab *ab, etp_keys *keys, etp_arena *arena)
 {
@@ -119,12 +128,8 @@ void etp_ab_engaged_key(const etp_ab *ab, etp_keys *keys, etp_arena *arena)
     }
     etp_strbuf text;
     etp_strbuf_init(&text, arena);
-    if (isfinite(e->macs_share)) {
-        etp_strbuf_printf(&text, "%.0f %% of MACs, ", 100 * e->macs_share);
-    }
-    if (isfinite(e->time_share)) {
-        etp_strbuf_printf(&text, "%.0f %% of the time, ", 100 * e->time_share);
-    }
+    say_share(&text, e->macs_share, e->macs_lo, e->macs_hi, "MACs");
+    say_share(&text, e->time_share, e->time_lo, e->time_hi, "the time");
     etp_strbuf_printf(&text, "%u of %u convolutions and matrix multiplications on %s", e->engaged,
                       e->eligible, e->feature_name);
     if (e->row_kernels) {
@@ -135,7 +140,10 @@ void etp_ab_engaged_key(const etp_ab *ab, etp_keys *keys, etp_arena *arena)
                           etp_reason_text(e->reasons[i].reason));
     }
     if (e->unknown) {
-        etp_strbuf_printf(&text, " · %u not provable", e->unknown);
+        etp_strbuf_printf(&text, " · %u not known", e->unknown);
+        if (isfinite(e->time_hi) && isfinite(e->time_lo)) {
+            etp_strbuf_printf(&text, " (%.1f %% of the time)", 100 * (e->time_hi - e->time_lo));
+        }
     }
     etp_keys_add(keys, e->off ? ETP_INFO : ETP_GOOD, "engaged", "%s", etp_strbuf_str(&text).ptr);
 }

@@ -381,6 +381,12 @@ static void engagement(etp_json *j, const etp_ab *ab)
     etp_json_kv_u64(j, "unknown", e->unknown);
     etp_json_kv_ratio(j, "macs_share", e->macs_share);
     etp_json_kv_ratio(j, "time_share", e->time_share);
+    etp_json_kv_ratio(j, "macs_lo", e->macs_lo);
+    etp_json_kv_ratio(j, "macs_hi", e->macs_hi);
+    etp_json_kv_ratio(j, "macs_known", e->macs_known);
+    etp_json_kv_ratio(j, "time_lo", e->time_lo);
+    etp_json_kv_ratio(j, "time_hi", e->time_hi);
+    etp_json_kv_ratio(j, "time_known", e->time_known);
     etp_json_key(j, "reasons");
     etp_json_begin_array(j);
     for (size_t i = 0; i < e->n_reasons; i++) {

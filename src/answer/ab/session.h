@@ -110,7 +110,7 @@ void etp_ab_withhold(etp_ab_session *s, bool control_differs, const char *given)
 ETP_NODISCARD etp_status etp_ab_split_arms(etp_ab_session *s, etp_error *err);
 ETP_NODISCARD etp_status etp_ab_find_hot(etp_ab_session *s, etp_error *err);
 // engage.c: engagement per operator and in sum.
-void etp_ab_engage(etp_ab_session *s);
+ETP_NODISCARD etp_status etp_ab_engage(etp_ab_session *s, etp_error *err);
 // roofs.c: operators below the roofs, when there are any.
 ETP_NODISCARD etp_status etp_ab_place_roofs(etp_ab_session *s, const char *file, etp_error *err);
 // fixes/fixes.c: what to do next.

@@ -279,8 +279,10 @@ static etp_status check_engaged(etp_gate *g, const etp_ab *ab, const rule *r, et
     if (!macs && !etp_str_eqz(r->subject, "time")) {
         return etp_fail(err, ETP_USAGE, "'%s': engaged of what? 'engaged macs' or 'engaged time'", r->text);
     }
-    double v = macs ? ab->engagement.macs_share : ab->engagement.time_share;
-    return add_figure(g, r, macs ? "macs" : "time", v, v, v, NULL, err);
+    const etp_ab_engagement *e = &ab->engagement;
+    double v = macs ? e->macs_share : e->time_share, lo = macs ? e->macs_lo : e->time_lo;
+    return add_figure(g, r, macs ? "macs" : "time", isfinite(v) ? v : lo, lo, macs ? e->macs_hi : e->time_hi, NULL,
+                      err);
 }
 
 static etp_status check_rule(etp_gate *g, const etp_ab *ab, const rule *r, etp_error *err)

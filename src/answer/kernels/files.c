@@ -25,12 +25,15 @@ static void write_kernel_row(etp_sink *sink, const etp_kernels_of_arm *a, const 
     const etp_kernels *k = &a->kernels;
     etp_kernel_name name;
     etp_kernel_name_parse(f->symbol, &name);
-    const char *title = etp_kernel_title(f, arena);
+    // Without a symbol the place: the same in every arm.
+    const char *name_or_place = f->symbol.len ? f->title
+                                              : etp_arena_printf(arena, "%.*s+0x%llx", ETP_STR_ARG(f->module),
+                                                                 (unsigned long long)f->start);
     bool sme2 = name.sme2 || f->code == ETP_CODE_SME2;
     bool sme = name.sme || sme2 || f->code == ETP_CODE_SME;
     etp_csv_text(sink, etp_str_from(a->model), ',');
     etp_sink_char(sink, ',');
-    etp_csv_text(sink, etp_str_from(title), ',');
+    etp_csv_text(sink, etp_str_from(name_or_place ? name_or_place : ""), ',');
     etp_sink_char(sink, ',');
     csv_lower(sink, etp_kernel_kind(k, f));
     etp_sink_printf(sink, ",%llu", (unsigned long long)f->samples);

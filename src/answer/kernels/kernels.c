@@ -11,31 +11,37 @@
 
 // ---- loading ----
 
-static etp_status read_arm(const etp_run *run, uint32_t index, uint32_t block, etp_arena *arena,
-                           etp_kernels_of_arm *out, etp_error *err)
+typedef struct launch_texts {
+    etp_kernels_text *items;
+    size_t n, cap;
+} launch_texts;
+
+static etp_status read_text(const etp_run *run, uint32_t index, uint32_t block, const char *suffix,
+                            etp_arena *arena, etp_str *out, etp_error *err)
 {
-    etp_str texts[2];
     const char *dir = etp_arena_strdup(arena, run->dir);
-    for (int i = 0; i < 2; i++) {
-        const char *name = etp_run_dump_name(arena, &run->arms.items[index], block, i ? ".code" : ".samples");
-        const char *path = name && dir ? etp_run_path(arena, dir, etp_str_from(name)) : NULL;
-        if (!path) {
-            return etp_fail_nomem(err, "samples");
-        }
-        ETP_TRY(etp_os_read_text(path, FILE_LIMIT, arena, &texts[i], err));
-    }
-    return etp_kernels_read(texts[0], texts[1], arena, &out->kernels, err);
+    const char *name = etp_run_dump_name(arena, &run->arms.items[index], block, suffix);
+    const char *path = name && dir ? etp_run_path(arena, dir, etp_str_from(name)) : NULL;
+    return path ? etp_os_read_text(path, FILE_LIMIT, arena, out, err) : etp_fail_nomem(err, "samples");
 }
 
-static uint32_t sampled_block(const etp_run *run, uint32_t arm)
+// All sampled launches of an arm, one per block at most.
+static etp_status read_arm(const etp_run *run, uint32_t index, etp_arena *arena, etp_kernels_of_arm *out,
+                           launch_texts *texts, etp_error *err)
 {
     for (size_t i = 0; i < run->launches.n; i++) {
         const etp_run_launch *l = &run->launches.items[i];
-        if (l->arm == arm && l->kind == ETP_LAUNCH_SAMPLED) {
-            return l->block;
+        etp_kernels_text text;
+        if (l->arm != index || l->kind != ETP_LAUNCH_SAMPLED) {
+            continue;
+        }
+        ETP_TRY(read_text(run, index, l->block, ".samples", arena, &text.samples, err));
+        ETP_TRY(read_text(run, index, l->block, ".code", arena, &text.code, err));
+        if (!ETP_PUSH(arena, texts, text)) {
+            return etp_fail_nomem(err, "samples");
         }
     }
-    return 0;
+    return texts->n ? etp_kernels_read(texts->items, texts->n, arena, &out->kernels, err) : ETP_OK;
 }
 
 static etp_status load_arm(const etp_run *run, uint32_t i, etp_arena *arena, etp_kernels_of_arm *out,
@@ -51,12 +57,12 @@ static etp_status load_arm(const etp_run *run, uint32_t i, etp_arena *arena, etp
     if (!out->name || !out->prefix || !out->model) {
         return etp_fail_nomem(err, "arms");
     }
-    uint32_t block = sampled_block(run, i);
-    if (block == 0) {
+    launch_texts texts = {0};
+    etp_error why = {.offset = ETP_NO_OFFSET};
+    etp_status st = read_arm(run, i, arena, out, &texts, &why);
+    if (st == ETP_OK && texts.n == 0) {
         return ETP_OK;
     }
-    etp_error why = {.offset = ETP_NO_OFFSET};
-    etp_status st = read_arm(run, i, block, arena, out, &why);
     if (st == ETP_NOMEM) {
         return etp_fail_nomem(err, "samples");
     }
@@ -88,13 +94,6 @@ etp_status etp_kernels_load(const etp_run *run, etp_arena *arena, etp_kernels_an
         ETP_TRY(etp_kernels_judge(judged, out->n_arms, i, arena, &out->arms[i].proof, err));
     }
     return ETP_OK;
-}
-
-const char *etp_kernel_title(const etp_kernel *k, etp_arena *arena)
-{
-    return k->symbol.len ? etp_arena_strdup(arena, k->symbol)
-                         : etp_arena_printf(arena, "%.*s+0x%llx", ETP_STR_ARG(k->module),
-                                            (unsigned long long)k->start);
 }
 
 // ---- document ----
@@ -131,6 +130,7 @@ static void json_kernels(etp_json *j, const etp_kernels *k)
         const etp_kernel *f = &k->kernels[i];
         etp_json_begin_object_inline(j);
         json_kernel_name(j, "name", f);
+        etp_json_kv_z(j, "title", f->title);
         etp_json_kv_str_if(j, "symbol", f->symbol, f->symbol.len);
         etp_json_kv_str(j, "module", f->module);
         etp_json_kv_str(j, "build_id", f->build_id);
@@ -208,6 +208,7 @@ static void json_arm(etp_json *j, const etp_kernels_of_arm *a)
         etp_json_kv_ratio(j, "streaming_share", share(k->streaming, k->streaming_known));
         json_shares(j, "isa", k->of, k->samples);
         json_shares(j, "evidence_isa", k->evidence_of, k->evidence);
+        json_shares(j, "ahead_isa", k->ahead_of, k->evidence);
         json_proof(j, &a->proof);
         json_kernels(j, k);
         json_operators(j, k);

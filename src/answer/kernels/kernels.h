@@ -42,7 +42,4 @@ etp_str etp_kernel_kind(const etp_kernels *k, const etp_kernel *f);
 ETP_NODISCARD etp_status etp_kernels_write_files(const etp_kernels_answer *answer, const char *dir,
                                                  etp_arena *arena, etp_error *err);
 
-// "symbol", or "module+0x12345" where there is none; NULL on out of memory.
-const char *etp_kernel_title(const etp_kernel *k, etp_arena *arena);
-
 #endif

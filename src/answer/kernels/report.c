@@ -90,12 +90,12 @@ static void proof_keys(etp_report *r, const etp_kernels_answer *answer)
     }
 }
 
-static void kernel_tables(etp_report *r, const etp_kernels_of_arm *const *arms, size_t n, etp_arena *arena)
+static void kernel_tables(etp_report *r, const etp_kernels_of_arm *const *arms, size_t n)
 {
     static const etp_column k_columns[] = {
         {.key = "arm", .title = "arm"},
-        {.key = "kernel", .title = "function", .flags = ETP_COL_CODE},
-        {.key = "isa", .title = "instruction set"},
+        {.key = "kernel", .title = "function"},
+        {.key = "isa", .title = "instruction set", .flags = ETP_COL_MINOR},
         {.key = "samples", .title = "samples", .kind = ETP_KIND_INT, .flags = ETP_COL_MINOR},
         {.key = "share", .title = "time", .kind = ETP_KIND_PERCENT},
         {.key = "operator", .title = "mostly in", .flags = ETP_COL_CODE},
@@ -106,7 +106,7 @@ static void kernel_tables(etp_report *r, const etp_kernels_of_arm *const *arms, 
         for (size_t i = 0; i < k->n_kernels; i++) {
             const etp_kernel *f = &k->kernels[i];
             if (i < TOP) {
-                ETP_ROW(t, etp_cell_z(arms[a]->name), etp_cell_z(etp_kernel_title(f, arena)),
+                ETP_ROW(t, etp_cell_z(arms[a]->name), etp_cell_z(f->title),
                         etp_cell_z(etp_code_title(f->code)), etp_cell_u64(f->samples),
                         etp_cell_double(share(f->samples, k->samples)),
                         f->op < k->n_ops ? etp_cell_str(k->ops[f->op].name) : etp_cell_missing());
@@ -115,7 +115,7 @@ static void kernel_tables(etp_report *r, const etp_kernels_of_arm *const *arms, 
     }
 }
 
-static void operator_tables(etp_report *r, const etp_kernels_of_arm *const *arms, size_t n, etp_arena *arena)
+static void operator_tables(etp_report *r, const etp_kernels_of_arm *const *arms, size_t n)
 {
     static const etp_column k_columns[] = {
         {.key = "arm", .title = "arm"},
@@ -135,7 +135,7 @@ static void operator_tables(etp_report *r, const etp_kernels_of_arm *const *arms
             ETP_ROW(t, etp_cell_z(arms[a]->name), etp_cell_str(op->name), etp_cell_i64(op->instruction),
                     etp_cell_double(share(op->samples, k->samples)),
                     etp_cell_z(f ? etp_code_title(f->code) : NULL),
-                    etp_cell_z(f ? etp_kernel_title(f, arena) : NULL),
+                    etp_cell_z(f ? f->title : NULL),
                     etp_cell_double(f ? share(op->kernel_samples, op->sure) : (double)NAN));
         }
     }
@@ -153,9 +153,9 @@ const etp_report *etp_kernels_report(const etp_kernels_answer *answer, etp_arena
     etp_report_section(r, 1, "proof", "Does it fit the levels?");
     proof_keys(r, answer);
     etp_report_section(r, 1, "kernels-section", "Functions");
-    kernel_tables(r, arms, n, arena);
+    kernel_tables(r, arms, n);
     etp_report_section(r, 1, "operators-section", "Operators and their functions");
-    operator_tables(r, arms, n, arena);
+    operator_tables(r, arms, n);
     for (size_t a = 0; a < n; a++) {
         const etp_kernels *k = &arms[a]->kernels;
         etp_report_text(r, "%s: %llu samples, %llu of them inside an operator, %llu of these far enough "
@@ -232,7 +232,7 @@ static void long_view_table(etp_report *r, const etp_kernels_of_arm *const *arms
         for (size_t i = 0; i < k->n_kernels; i++) {
             const etp_kernel *f = &k->kernels[i];
             for (size_t b = 0; b < n && is_new(arms, a, f, gemm); b++) {
-                ETP_ROW(t, etp_cell_z(etp_kernel_title(f, arena)), etp_cell_z(arms[b]->name),
+                ETP_ROW(t, etp_cell_z(f->title), etp_cell_z(arms[b]->name),
                         presence(&arms[b]->kernels, find(&arms[b]->kernels, f), arena), etp_cell_z(etp_code_title(f->code)),
                         etp_cell_z(delegation(f)));
             }
@@ -260,7 +260,7 @@ static void view_table(etp_report *r, const etp_kernels_of_arm *const *arms, siz
             if (!is_new(arms, a, f, gemm)) {
                 continue;
             }
-            etp_cell cells[MAX_ARMS + 3] = {etp_cell_z(etp_kernel_title(f, arena))};
+            etp_cell cells[MAX_ARMS + 3] = {etp_cell_z(f->title)};
             for (size_t b = 0; b < n; b++) {
                 cells[1 + b] = presence(&arms[b]->kernels, find(&arms[b]->kernels, f), arena);
             }

@@ -48,7 +48,8 @@ static int set_up(void **state)
                     .arms = f.arms, .n_arms = 2, .comparisons = &f.comparison, .n_comparisons = 1,
                     .categories = &f.category, .n_categories = 1, .correctness = {.ok = 1},
                     .block_values = f.values, .n_blocks = BLOCKS,
-                    .engagement = {.macs_share = 0.95, .time_share = (double)NAN}};
+                    .engagement = {.macs_share = 0.95, .macs_lo = 0.95, .macs_hi = 0.95, .time_share = (double)NAN,
+                                   .time_lo = (double)NAN, .time_hi = (double)NAN}};
     f.old = f.ab;
     memcpy(f.old_arms, f.arms, sizeof f.arms);
     f.old.arms = f.old_arms;

@@ -108,9 +108,20 @@ static const case_of k_cases[] = {
     {"Fully Connected (NC, QP8, F32, QC8W) GEMM #1", SME, OFF, R(OTHER_KERNEL), NULL, 0, 0, 0, 20, 0},
     {"Fully Connected (NC, QP8, F32, QC8W) GEMM #1", SME, OFF, R(MASKED), NULL, 1, 0, 0, 20, 1},
     {"Fully Connected (NC, QP8, F32, QC8W) GEMM #1", SME, ETP_PARTLY_ENGAGED, R(PART_OF_TIME), NULL, 0, 0, 0, 20, 5},
-    {"Fully Connected (NC, QP8, F32, QC8W) GEMM #1", SME, MAYBE, R(SAME_NAMES), NULL, 0, 0, 0, 9, 9},
+    {"Fully Connected (NC, QP8, F32, QC8W) GEMM #1", SME, MAYBE, R(FEW_SAMPLES), NULL, 0, 0, 0, 9, 9},
     {"Convolution (NHWC, PF32) IGEMM #1", SME, MAYBE, R(DISAGREE), NULL, 0, 0, 0, 20, 0},
     {"Convolution (NHWC, F32) DWConv #1", SME, OFF, R(DEPTHWISE), NULL, 0, 0, 0, 20, 0},
+    // What VNNI has no kernels for says so, sampled or not.
+    {"Batch Matrix Multiply (NC, F32) GEMM #1", ETP_FEATURE_VNNI, OFF, R(FLOAT32), NULL, 0, 0, 0, 0, 0},
+    {"Batch Matrix Multiply (NC, F32) GEMM #1", ETP_FEATURE_VNNI, OFF, R(FLOAT32), NULL, 0, 0, 0, 20, 0},
+    {"Convolution (NHWC, F32) DWConv #1", ETP_FEATURE_VNNI, OFF, R(FLOAT32), NULL, 0, 0, 0, 0, 0},
+    {"Fully Connected (NC, F16) GEMM #1", ETP_FEATURE_VNNI, OFF, R(FLOAT16), NULL, 0, 0, 0, 20, 0},
+    {"Fully Connected (NC, F32, QC8W) GEMM #1", ETP_FEATURE_VNNI, OFF, R(FLOAT_WEIGHT_ONLY), NULL, 0, 0, 0, 0, 0},
+    {"Convolution (NHWC, QC8) DWConv #1", ETP_FEATURE_VNNI, OFF, R(DEPTHWISE_INT8), NULL, 0, 0, 0, 0, 0},
+    {"Convolution (NHWC, QU8) IGEMM #1", ETP_FEATURE_VNNI, OFF, R(UNSIGNED_INT8), NULL, 0, 0, 0, 0, 0},
+    {"Convolution (NHWC, QC8) IGEMM #1", ETP_FEATURE_VNNI, MAYBE, R(SAME_NAMES), NULL, 0, 0, 0, 0, 0},
+    {"Convolution (NHWC, QC8) IGEMM #1", ETP_FEATURE_VNNI, MAYBE, R(FEW_SAMPLES), NULL, 0, 0, 0, 9, 9},
+    {"Convolution (NHWC, QC8) IGEMM #1", ETP_FEATURE_VNNI, ON, R(NONE), NULL, 0, 0, 0, 10, 9},
     {"Convolution (NHWC, F32) IGEMM #1", ETP_FEATURE_X86, ON, R(NONE), NULL, 0, 0, 0, 10, 5},
     {"Convolution (NHWC, F32) IGEMM #1", ETP_FEATURE_X86, OFF, R(MASKED), NULL, 1, 0, 0, 40, 2},
     {"Convolution (NHWC, F32) IGEMM #1", ETP_FEATURE_X86, OFF, R(OTHER_KERNEL), NULL, 0, 0, 0, 40, 2},
@@ -170,6 +181,36 @@ static void every_reason(void **state)
     }
 }
 
+// Too few samples of its own: those of operators of the same kernel decide, and only then.
+static void equal_kernels_are_joined(void **state)
+{
+    (void)state;
+    static const struct {
+        uint64_t sure, on, pool_sure, pool_on;
+        etp_engagement state;
+        bool pooled;
+    } k_pools[] = {
+        {3, 3, 12, 12, ETP_ENGAGED, true},      {0, 0, 40, 1, ETP_NOT_ENGAGED, true},
+        {9, 0, 12, 3, ETP_PARTLY_ENGAGED, true}, {3, 3, 9, 9, ETP_ENGAGEMENT_UNKNOWN, false},
+        {10, 0, 100, 90, ETP_NOT_ENGAGED, false}, // enough of its own
+    };
+    for (size_t i = 0; i < sizeof k_pools / sizeof *k_pools; i++) {
+        etp_profile_row row = {.name = ETP_STR("Convolution (NHWC, QC8) IGEMM #1"), .kind = ETP_ROW_OPERATOR};
+        etp_kernel_op own = {.sure = k_pools[i].sure}, pool = {.sure = k_pools[i].pool_sure};
+        etp_engage e;
+        etp_op_parse(row.name, &row.parsed);
+        own.sure_of[ETP_CODE_AVX512_VNNI] = k_pools[i].on;
+        pool.sure_of[ETP_CODE_AVX512_VNNI] = k_pools[i].pool_on;
+        etp_engage_case c = {.row = &row, .feature = ETP_FEATURE_VNNI, .any_delegate = true,
+                             .sampled = own.sure ? &own : NULL, .pool = &pool,
+                             .classes = 1u << ETP_CODE_AVX512_VNNI};
+        etp_engage_judge(&c, &e);
+        assert_int_equal(e.state, k_pools[i].state);
+        assert_int_equal(e.pooled, k_pools[i].pooled);
+        assert_int_equal(e.sure, k_pools[i].sure); // its own stay its own
+    }
+}
+
 static void other_work_is_not_asked(void **state)
 {
     (void)state;
@@ -193,6 +234,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(every_reason),
+        cmocka_unit_test(equal_kernels_are_joined),
         cmocka_unit_test(other_work_is_not_asked),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
