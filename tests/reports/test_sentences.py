@@ -1,0 +1,277 @@
+# SPDX-License-Identifier: Apache-2.0
+"""test_sentences.py ETPROF TREE FAKE_RUNNER: no sentence of an answer contradicts another one or the tables it stands beside.
+
+Answers are taken over every pair of recordings of one model (those of the tree, and of the reference corpus where it is), the
+example run and a session with a fake runner. Each finding, cause and fix is held against the rows it names, by rules written here
+from the documents' fields alone. A kind of sentence for which there is no rule fails, so that a new one gets its rule."""
+import itertools
+import json
+import os
+import pathlib
+import re
+import shutil
+import subprocess
+import sys
+import tempfile
+
+sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1] / "tools"))
+from checks import expect, finish  # noqa: E402
+
+ETPROF, TREE, FAKE = os.path.abspath(sys.argv[1]), pathlib.Path(sys.argv[2]).resolve(), os.path.abspath(sys.argv[3])
+CORPUS = pathlib.Path(os.environ.get("ETPROF_CORPUS", TREE.parent / "shared" / "corpus"))
+UNITS = {"ns": 1.0, "µs": 1e3, "ms": 1e6, "s": 1e9}
+TIME = r"([+−-]?\d+(?:\.\d+)?) (ns|µs|ms|s)\b"
+RESOLUTION_NS = 1000  # XNNPACK records whole microseconds
+
+
+def times(text):
+    """Every time in TEXT as (ns, half of what its last digit stands for)."""
+    out = []
+    for digits, unit in re.findall(TIME, text):
+        digits = digits.replace("−", "-")
+        decimals = len(digits.partition(".")[2])
+        out.append((float(digits) * UNITS[unit], 0.5 * 10**-decimals * UNITS[unit] * 1.001))
+    return out
+
+
+def percents(text):
+    return [(float(p.replace("−", "-")) / 100, 0.5 * 10 ** -len(p.partition(".")[2]) / 100 * 1.001)
+            for p in re.findall(r"([+−-]?\d+(?:\.\d+)?) %", text)]
+
+
+def says(figures, value):
+    return any(abs(figure - value) <= half for figure, half in figures)
+
+
+class Answer:
+    def __init__(self, name, document, text):
+        self.name, self.d, self.text = name, document, text
+        self.arms = {a["name"]: a for a in document["arms"]}
+        self.operators = {o["id"]: o for o in document["operators"]}
+        self.rows = {r["id"]: r for ledger in document["ledgers"] for r in ledger["rows"]}
+        self.categories = {c["category"]: c for c in document["categories"]}
+
+    def fail_unless(self, ok, *what):
+        expect(ok, self.name, *what)
+
+    def share(self, arm, *categories):
+        shares = {c: self.categories[c]["arms"][arm]["share"] or 0 for c in self.categories}
+        shares["Outside operators"] = 1 - sum(shares.values())
+        return sum(shares.get(c, 0) for c in categories)
+
+    def candidate(self):
+        return self.d["comparisons"][0]["candidate"] if self.d["comparisons"] else self.d["arms"][0]["name"]
+
+
+# ---- findings ------------------------------------------------------------------------------------
+
+def slower(a, f):
+    row = a.rows[f["evidence"][0]]
+    figures = times(f["text"])
+    a.fail_unless(row["label"] in f["text"], f["text"], "another operator than its row", row["label"])
+    for key in ("delta_ns", "lo_ns", "hi_ns"):
+        a.fail_unless(says(figures[:3], row[key]), f["text"], key, row[key])
+    if len(figures) >= 5:
+        (before, h1), (after, h2) = figures[3:5]
+        a.fail_unless(abs(before - after - row["delta_ns"]) <= h1 + h2, f["text"], "its ends differ by another time")
+
+
+def layout(a, f):
+    arm = next(n for n in a.arms if f["text"].startswith(n))
+    share = a.share(arm, "Data movement", "Quantize/convert")
+    a.fail_unless(says(percents(f["text"]), share), f["text"], "the categories say", share)
+
+
+def portable(a, f):
+    for x in a.d["delegation"]:
+        if f"of an inference of {x['arm']}" in f["text"] or f"({x['arm']}:" in f["text"]:
+            whole = x["delegated_ns"] + x["portable_ns"] + x["boundary_ns"] + x["rest_ns"]
+            a.fail_unless(says(percents(f["text"]), x["portable_ns"] / whole), f["text"], x["arm"], x["portable_ns"] / whole)
+
+
+def off_feature(a, f):
+    arm = a.d["engagement"]["arm"]
+    ns = sum(a.operators[o]["ns"][arm] for o in f["evidence"])
+    a.fail_unless(f["text"].startswith(f"{len(f['evidence'])} operator"), f["text"], "evidence has", len(f["evidence"]))
+    a.fail_unless(says(percents(f["text"]), ns / a.arms[arm]["traced_ns"]), f["text"], "its operators take", ns)
+
+
+def bottleneck(a, f):
+    before, after = f["evidence"]
+    b = next(b for b in a.d["bottlenecks"] if (b["before"], b["after"]) == (before, after))
+    comparison = next(c for c in a.d["comparisons"] if c["candidate"] == b["candidate"])
+    figures = percents(f["text"])
+    for arm, category in ((comparison["baseline"], before), (comparison["candidate"], after), (comparison["baseline"], after)):
+        a.fail_unless(says(figures, a.share(arm, category)), f["text"], arm, category, a.share(arm, category))
+
+
+def same_as_cause(cause):
+    def rule(a, f):
+        texts = [c["text"] for c in a.d["not_ruled_out"] if c["id"] == cause]
+        a.fail_unless(any(t in f["text"] for t in texts), f["text"], "is not what the causes say", texts)
+    return rule
+
+
+def plain(a, f):
+    """Has no figure that a table of the answer holds."""
+
+
+FINDINGS = {
+    "slower": slower, "layout": layout, "portable": portable, "off_feature": off_feature, "bottleneck": bottleneck,
+    "tracer": same_as_cause("tracer"), "thermal": same_as_cause("thermal"), "contention": same_as_cause("contention"),
+    "statistics": plain, "resident_differs": plain, "clock_effect": plain, "waits": plain, "arm_fails": plain,
+    "lost_launch": plain, "clock_jump": plain, "session_note": plain, "outputs_differ": plain, "outputs_not_compared": plain,
+    "outputs_nan": plain, "no_execution": plain, "trace_not_used": plain, "program_not_used": plain, "samples_not_used": plain,
+}
+
+
+# ---- the rest of an answer -----------------------------------------------------------------------
+
+def check_causes(a):
+    out = {c["id"]: c["text"] for c in a.d["ruled_out"]}
+    for cause in a.d["not_ruled_out"]:
+        a.fail_unless(cause["id"] not in out, cause["text"], "beside", out.get(cause["id"]))
+    for f in a.d["findings"]:
+        a.fail_unless(f["kind"] not in out, f["text"], "beside ruled out:", out.get(f["kind"]))
+        if f["kind"] == "statistics" and "drift" in f["text"]:
+            a.fail_unless("drift" not in out, f["text"], "beside", out.get("drift"))
+    for c in a.d["comparisons"]:
+        control = c["control"]
+        if "drift" in out:
+            a.fail_unless(control and control["lo"] <= 1 <= control["hi"], out["drift"], control)
+            for end in ("lo", "hi"):
+                a.fail_unless(says(percents(out["drift"]), control[end] - 1), out["drift"], control)
+
+
+def check_bottlenecks(a):
+    for b in [b for b in a.d["bottlenecks"] if b["before_share"] is not None]:
+        c = next(c for c in a.d["comparisons"] if c["candidate"] == b["candidate"])
+        for arm, category, share in ((c["baseline"], b["before"], b["before_share"]), (c["candidate"], b["after"], b["after_share"])):
+            a.fail_unless(abs(a.share(arm, category) - share) < 1e-5, "bottleneck", category, share, "table", a.share(arm, category))
+            largest = max([*a.categories, "Outside operators"], key=lambda n: a.share(arm, n))
+            a.fail_unless(a.share(arm, largest) - share < 1e-5, "bottleneck", category, "but", largest, "is larger in", arm)
+    line = re.search(r"^bottleneck +(.*?)(?:; outside|\n\w|\n\n)", a.text, re.M | re.S)
+    if line and a.d["bottlenecks"] and a.d["bottlenecks"][0]["before_share"] is not None:
+        words = " ".join(line.group(1).split())
+        b = a.d["bottlenecks"][0]
+        figures = percents(words)
+        a.fail_unless(("stays" in words) <= (b["before"] == b["after"]), words, b)
+        for category, share in ((b["before"], b["before_share"]), (b["after"], b["after_share"])):
+            a.fail_unless(category in words and says(figures, share), words, b)
+
+
+def check_fixes(a):
+    arm = a.candidate()
+    whole = a.arms[arm]["median_ns"] or a.arms[arm]["traced_ns"]
+    for fix in a.d["next_fixes"]:
+        gain = fix["gain_ns"]
+        known = [gain[k] for k in ("lo", "expected", "hi") if gain[k] is not None]
+        a.fail_unless(known == sorted(known), fix["text"], gain)
+        a.fail_unless(not known or known[-1] <= whole, fix["text"], "gains", known, "of an inference of", whole)
+        operators = [a.operators[o] for o in fix["evidence"] if o in a.operators]
+        if operators and "take" in fix["text"]:
+            figures = times(fix["text"].partition("take")[2])[:1]
+            sums = [sum(o[key][arm] or 0 for o in operators) for key in ("ns", "untraced_ns") if key in operators[0]]
+            # a sum of rounded parts
+            figures = [(v, h + len(operators)) for v, h in figures]
+            a.fail_unless(not figures or any(says(figures, s) for s in sums), fix["text"], "its operators take", sums)
+
+
+def check_ratios(a):
+    """Nothing shorter than what the clock resolves has a ratio, in operators and categories alike."""
+    for o in a.d["operators"]:
+        names = [n for n, ns in o["ns"].items() if ns is not None]
+        for candidate, ratio in zip((c["candidate"] for c in a.d["comparisons"]), o["speedup"]):
+            if ratio is not None and o["delegated"]:
+                short = [n for n in names if o["ns"][n] < RESOLUTION_NS]
+                a.fail_unless(not short, o["label"], ratio, "times of", candidate, "is below what XNNPACK's clock resolves", o["ns"])
+
+
+def check_words(a):
+    strings = list(a.text.splitlines())
+
+    def collect(value):
+        if isinstance(value, str):
+            strings.append(value)
+        elif isinstance(value, dict):
+            for v in value.values():
+                collect(v)
+        elif isinstance(value, list):
+            for v in value:
+                collect(v)
+
+    collect({k: a.d[k] for k in ("findings", "ruled_out", "not_ruled_out", "next_fixes", "engagement")})
+    for s in strings:
+        a.fail_unless(not re.search(r"\(null\)|\bnan\b|\binf\b|\b[0-9.]+e[+-]?[0-9]+\b", s), "not words for people:", s)
+        for share, _ in percents(s) if re.search(r"% of (an|the) (inference|time)|of MACs", s) else []:
+            a.fail_unless(-1.0001 <= share <= 1.0001, "more than the whole:", s)
+
+
+def check_headline(a):
+    for c in a.d["comparisons"]:
+        if c["withheld"] or c["speedup"]["estimate"] is None:
+            continue
+        found = re.search(r"([0-9.]+)× \w+ +\[([0-9.]+), ([0-9.]+)\] +" + re.escape(c["candidate"]), a.text)
+        if found:
+            said = [float(x) for x in found.groups()]
+            s = c["speedup"]
+            true = [s["estimate"], s["lo"], s["hi"]]
+            if "slower" in found.group(0):
+                true = [1 / s["estimate"], 1 / s["hi"], 1 / s["lo"]]
+            for x, y in zip(said, true):
+                a.fail_unless(abs(x - y) <= 0.0051, found.group(0), s)
+
+
+def check(a):
+    for f in a.d["findings"]:
+        rule = FINDINGS.get(f["kind"])
+        a.fail_unless(rule, "no rule for findings of kind", f["kind"], f["text"])
+        if rule:
+            rule(a, f)
+    for c in (check_causes, check_bottlenecks, check_fixes, check_ratios, check_words, check_headline):
+        c(a)
+
+
+# ---- answers -------------------------------------------------------------------------------------
+
+def run(*arguments):
+    done = subprocess.run([ETPROF, *map(str, arguments)], capture_output=True, text=True, errors="replace", check=False,
+                          stdin=subprocess.DEVNULL)
+    expect(done.returncode in (0, 1, 6), "etprof", *arguments, "ended with", done.returncode, done.stderr[-300:])
+    return done.stdout
+
+
+def answer(name, *arguments):
+    document = run(*arguments, "--format", "json")
+    if document:
+        check(Answer(name, json.loads(document), run(*arguments, "--full")))
+        return 1
+    return 0
+
+
+def pairs(folder, programs):
+    """Recordings of one program made on one kind of machine, the lower level first."""
+    order = ["sse", "noavx512", "novnni", "full", "neon", "sme1", "sme2"]
+    for program in sorted(programs.glob("*.pte")):
+        dumps = {}
+        for dump in folder.glob(f"{program.stem}.*.etdump"):
+            kind, _, level = dump.name[len(program.stem) + 1:-len(".etdump")].partition("_")
+            if level in order:
+                dumps.setdefault(kind, []).append((order.index(level), dump))
+        for of_kind in dumps.values():
+            for (_, low), (_, high) in itertools.combinations(sorted(of_kind), 2):
+                yield program, low, high
+
+
+n = answer("tree", "compare", TREE / "tests/data/mixed_xnnpack_fp32.etdump", TREE / "tests/data/mixed_xnnpack_fp32_load.etdump",
+           "--pte", TREE / "tests/data/mixed_xnnpack_fp32.pte")
+n += answer("example", "analyze", TREE / "examples/runs/image_encoder_int8_qemu")
+if (CORPUS / "dumps").is_dir():
+    for program, low, high in pairs(CORPUS / "dumps", CORPUS / "models"):
+        n += answer(f"{low.name} → {high.name}", "compare", low, high, "--pte", program)
+with tempfile.TemporaryDirectory() as scratch:
+    model = shutil.copy(TREE / "tests/data/linear_xnnpack_fp32.pte", scratch)  # the fake runner writes beside it
+    subprocess.run([ETPROF, "ab", model, "--levels", "sme2,neon", "--runner", FAKE, "--blocks", "6", "--iterations", "10", "--warmup", "2",
+                    "--out", f"{scratch}/run"], capture_output=True, check=False, cwd=scratch, stdin=subprocess.DEVNULL)
+    n += answer("session", "analyze", f"{scratch}/run")
+finish(f"{n} answers say what their tables say")
