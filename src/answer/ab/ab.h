@@ -242,6 +242,7 @@ typedef struct etp_ab_fix {
     const char *recipe;
     int64_t lo_ns, expected_ns, hi_ns; // gain per inference of the arm; expected may be unknown
     double share; // expected gain ÷ inference, NAN
+    int64_t estimate_ns; // what its formula gives before measured cases correct it; may be unknown
     int64_t concerns_ns; // time of what it is about
     size_t cases; // models that the change was measured on, whose gains set expected gain, floor and ceiling; 0 none
     const char *formula;

@@ -508,6 +508,7 @@ static void one_fix(etp_json *j, const etp_ab_fix *f)
     etp_json_kv_i64(j, "hi", f->hi_ns);
     etp_json_end(j);
     etp_json_kv_ratio(j, "share", f->share);
+    etp_ns_member(j, "estimate_ns", f->estimate_ns);
     etp_json_kv_i64(j, "concerns_ns", f->concerns_ns);
     etp_json_kv_u64(j, "measured_cases", f->cases);
     etp_json_kv_z(j, "recipe", f->recipe);

@@ -143,6 +143,8 @@ ETP_NODISCARD etp_status etp_ab_clock_findings(etp_ab_session *s, size_t at, etp
 ETP_NODISCARD etp_status etp_ab_weigh_causes(etp_ab_session *s, etp_error *err);
 
 // findings.c: adds a finding with the next id; EVIDENCE is one reference or NULL. TEXT NULL means out of memory.
+// Findings about a part of the time change places among themselves: the largest part first.
+void etp_ab_rank_findings(etp_ab_session *s);
 ETP_NODISCARD etp_status etp_ab_find(etp_ab_session *s, etp_finding_kind kind, const char *severity,
                                      const char *evidence, const char *text, etp_error *err);
 // The same resting on N rows.

@@ -294,5 +294,6 @@ etp_status etp_ab_judge(etp_ab_session *s, etp_error *err)
     ETP_TRY(arm_fails_finding(s, err));
     ETP_TRY(note_words(s, err));
     ETP_TRY(lost_words(s, err));
+    etp_ab_rank_findings(s);
     return etp_ab_weigh_causes(s, err);
 }

@@ -36,6 +36,7 @@ typedef struct etp_fix_words {
     const char *text;   // with "%zu" and "%s" already filled in; NULL: out of memory
     const char *recipe; // NULL: out of memory
     const char *formula;
+    const char *change; // of factors.h, NULL: no command does it
 } etp_fix_words;
 
 typedef struct etp_fix_time { // of a set of operators in the arm, ns per inference
@@ -74,6 +75,9 @@ ETP_NODISCARD etp_status etp_fix_show(etp_fixer *f, const etp_fix_found *at, con
 // The same for a fix about one ledger row that is a sum.
 ETP_NODISCARD etp_status etp_fix_show_sum(etp_fixer *f, const etp_fix_found *at, const char *row,
                                           const etp_fix_words *w, etp_error *err);
+// Attention is still torch's own, with its safe softmax outside the delegate: the exporter writes its permutes, and a
+// recipe that looks for the model's finds none.
+bool etp_fix_has_safe_softmax(const etp_fixer *f);
 // What copying OP's bytes takes, ns: the roof of memory, else the best rate that an operator of the arm
 // reached, else NAN.
 double etp_fix_copy_ns(const etp_fixer *f, uint32_t op);

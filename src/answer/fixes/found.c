@@ -6,6 +6,7 @@
 #include <math.h>
 #include <string.h>
 
+#include "answer/fixes/factors.h"
 #include "base/number.h"
 
 // ---- operators of the arm ------------------------------------------------------------------------
@@ -288,34 +289,64 @@ double etp_fix_copy_ns(const etp_fixer *f, uint32_t op)
 
 // ---- showing -------------------------------------------------------------------------------------
 
-// Gains are sums of traced times; the headline is untraced. Floors and ceilings hold for both, and no gain is more
-// than the inference that it is a part of.
-static void to_headline(const etp_fixer *f, etp_ab_fix *fix, const etp_fix_found *at)
+// Gains are sums of traced times; the headline is untraced. Floors and ceilings hold for both. ESTIMATE: before
+// measured cases corrected it.
+static void to_headline(const etp_fixer *f, etp_ab_fix *fix, const etp_fix_found *estimate, const etp_fix_found *at)
 {
     const etp_ab_arm *a = &f->ab->arms[f->arm];
     double scale = a->median_ns != ETP_NS_UNKNOWN && a->median_ns > 0
                        ? (double)a->median_ns / (double)f->total : 1;
-    double most = (double)f->total * scale;
+    double most = (double)f->total * fmax(1, scale);
     double hi = fmin(fmax(0, at->hi) * fmax(1, scale), most);
     double lo = fmin(at->lo * (at->lo > 0 ? fmin(1, scale) : fmax(1, scale)), hi);
     fix->concerns_ns = llround(fmin((double)fix->concerns_ns, (double)f->total) * scale);
     fix->lo_ns = llround(lo);
     fix->hi_ns = llround(hi);
+    fix->estimate_ns = isfinite(estimate->expected) ? llround(estimate->expected * scale) : ETP_NS_UNKNOWN;
     fix->expected_ns = isfinite(at->expected)
                            ? llround(fmin(fmax(at->expected * scale, lo), hi)) : ETP_NS_UNKNOWN;
     fix->share = fix->expected_ns == ETP_NS_UNKNOWN ? (double)NAN : (double)fix->expected_ns / ((double)f->total * scale);
 }
 
+// What the change brought where it was measured corrects the estimate and gives it a floor.
+static etp_fix_found corrected(const etp_fix_found *at, const etp_fix_factor *factor)
+{
+    etp_fix_found told = *at;
+    if (factor && factor->cases >= ETP_FACTOR_CASES && at->expected > 0) {
+        told.expected = at->expected * factor->usual;
+        told.lo = at->expected * etp_fix_factor_floor(factor);
+    }
+    return told;
+}
+
+static const char *formula_of(const etp_fixer *f, const etp_fix_words *w, const etp_fix_factor *factor)
+{
+    if (!w->change) {
+        return w->formula;
+    }
+    if (!factor) {
+        return etp_arena_printf(&f->s->arena, "%s; measured on no model", w->formula);
+    }
+    if (factor->cases < ETP_FACTOR_CASES) {
+        return etp_arena_printf(&f->s->arena, "%s; measured on one model, which gained %.2f of that estimate: too few to correct it", w->formula, factor->usual);
+    }
+    return etp_arena_printf(&f->s->arena, "%s; %zu measured models gained %.2f of that estimate, the least of them %.2f: expected is %.2f × it, the floor %.2f × it", w->formula,
+                            factor->cases, factor->usual, factor->least, factor->usual, etp_fix_factor_floor(factor));
+}
+
 static etp_status show(etp_fixer *f, const etp_fix_found *at, const char **ids, size_t n,
                        const etp_fix_words *w, etp_error *err)
 {
-    if (!ids || !w->text || !w->recipe) {
+    const etp_fix_factor *factor = etp_fix_factor_of(w->change);
+    const char *formula = formula_of(f, w, factor);
+    if (!ids || !w->text || !w->recipe || !formula) {
         return etp_fail_nomem(err, "fixes");
     }
     etp_ab_fix fix = {.kind = w->kind,
                       .text = w->text,
                       .recipe = w->recipe,
-                      .formula = w->formula,
+                      .formula = formula,
+                      .cases = factor ? factor->cases : 0,
                       .evidence = ids,
                       .n_evidence = n};
     double concerns = at->concerns;
@@ -323,19 +354,24 @@ static etp_status show(etp_fixer *f, const etp_fix_found *at, const char **ids, 
         concerns += op_ns(f, at->ops.items[i], SIZE_MAX);
     }
     fix.concerns_ns = llround(concerns); // traced, as yet
-    to_headline(f, &fix, at);
+    etp_fix_found told = corrected(at, factor);
+    to_headline(f, &fix, at, &told);
     return ETP_PUSH(&f->s->arena, &f->ab->fixes, fix) ? ETP_OK : etp_fail_nomem(err, "fixes");
 }
 
-static bool worth(const etp_fixer *f, const etp_fix_found *at)
+// A model is not exported again for what likely is below half a per cent: nobody could tell it from noise.
+static bool worth(const etp_fixer *f, const etp_fix_found *at, const etp_fix_words *w)
 {
-    return at->hi >= ETP_FIX_WORTH_SHARE * (double)f->total;
+    const etp_fix_found told = corrected(at, etp_fix_factor_of(w->change));
+    double least = ETP_FIX_WORTH_SHARE * (double)f->total;
+    bool hardly = w->change && isfinite(told.expected) && told.expected < least;
+    return at->hi >= least && !hardly;
 }
 
 etp_status etp_fix_show(etp_fixer *f, const etp_fix_found *at, const etp_fix_words *w,
                         etp_error *err)
 {
-    if (at->ops.n == 0 || !worth(f, at)) {
+    if (at->ops.n == 0 || !worth(f, at, w)) {
         return ETP_OK;
     }
     const char **ids = ETP_NEW_ARRAY(&f->s->arena, const char *, at->ops.n);
@@ -353,5 +389,5 @@ etp_status etp_fix_show_sum(etp_fixer *f, const etp_fix_found *at, const char *r
     if (ids) {
         ids[0] = row;
     }
-    return worth(f, at) ? show(f, at, ids, 1, w, err) : ETP_OK;
+    return worth(f, at, w) ? show(f, at, ids, 1, w, err) : ETP_OK;
 }

@@ -223,7 +223,7 @@ static etp_status batch_norm(etp_fixer *f, etp_error *err)
                                          kernels ? etp_fix_told(f, &at, "batch norm not folded into its convolution takes", "batch norms not folded into their convolutions take")
                                                  : etp_fix_told(f, &at, "operator of a batch norm not folded into its convolution takes",
                                                                 "operators of batch norms not folded into their convolutions take"),
-                                         etp_fix_export(f, true, "--apply fold-conv-bn"), k_goes_away},
+                                         etp_fix_export(f, true, "--apply fold-conv-bn"), k_goes_away, "fold-conv-bn"},
                         err);
 }
 
@@ -372,13 +372,16 @@ static etp_status permutes(etp_fixer *f, etp_error *err)
                                           etp_fix_told(f, &mixed, "permute beside a convolution's own change of layout takes",
                                                        "permutes beside convolutions' own changes of layout take"),
                                           "the exporter reorders what a convolution takes or makes, the model permutes it again: leave "
-                                          "the model's permute out and work on channels last there", k_chain},
+                                          "the model's permute out and work on channels last there", k_chain, NULL},
                          err));
+    if (etp_fix_has_safe_softmax(f)) {
+        return ETP_OK;
+    }
     return etp_fix_show(f, &at,
                         &(etp_fix_words){ETP_FIX_RESHAPE_CHAIN,
                                          etp_fix_told(f, &at, "permute of data permuted just before takes", "permutes of data permuted just before take"),
                                          etp_fix_export(f, true, "--apply fold-transposes"),
-                                         k_chain},
+                                         k_chain, "fold-transposes"},
                         err);
 }
 
@@ -411,7 +414,7 @@ static etp_status copies_in_a_row(etp_fixer *f, etp_error *err)
                         &(etp_fix_words){ETP_FIX_RESHAPE_CHAIN,
                                          etp_fix_told(f, &at, "operator moves data that was moved just before and takes", "operators move the same data several times in a row and take"),
                                          "merge neighbouring view, permute and reshape calls of the model into one",
-                                         "expected: Σ time of all but the first of each chain; ceiling: all of it; floor: 0"},
+                                         "expected: Σ time of all but the first of each chain; ceiling: all of it; floor: 0", NULL},
                         err);
 }
 
@@ -547,13 +550,16 @@ static etp_status border(etp_fixer *f, etp_error *err)
                                          etp_arena_printf(&f->s->arena, "%s; give it images channels last, and take them so", etp_fix_export(f, true, "--apply channels-last")),
                                          images ? "expected: Σ time − two copies of each image that goes from one partition to another; ceiling: the 95 % interval over the blocks + "
                                                   "truncation; floor 0: images leave the delegate, and who takes them channels last may copy them back, which can cost more"
-                                                : k_goes_away},
+                                                : k_goes_away, "channels-last"},
                         err);
 }
 
 static etp_status broadcast(etp_fixer *f, etp_error *err)
 {
     etp_fix_found at = {0};
+    if (etp_fix_has_safe_softmax(f)) {
+        return ETP_OK; // torch's own attention wrote them
+    }
     for (uint32_t i = 0; i < f->ab->n_operators; i++) {
         const etp_profile_row *row = etp_fix_row(f, i);
         if (is_portable(row) && etp_str_eqz(row->parsed.family, "expand_copy") &&
@@ -565,7 +571,7 @@ static etp_status broadcast(etp_fixer *f, etp_error *err)
     return etp_fix_show(f, &at,
                         &(etp_fix_words){ETP_FIX_BROADCAST,
                                          etp_fix_told(f, &at, "copy for a broadcast that batched products do not need takes", "copies for broadcasts that batched products do not need take"),
-                                         etp_fix_export(f, true, "--apply fold-expand"), k_goes_away},
+                                         etp_fix_export(f, true, "--apply fold-expand"), k_goes_away, "fold-expand"},
                         err);
 }
 
@@ -601,12 +607,46 @@ static bool converts(const etp_fixer *f, uint32_t op, bool to_float)
            (etp_str_eqz(quantised, "QS8") || etp_str_eqz(quantised, "QU8"));
 }
 
+// The convolution that takes what OP makes, ETP_NO_INDEX.
+static uint32_t convolution_behind(const etp_fixer *f, uint32_t op)
+{
+    for (uint32_t i = op + 1; i < f->ab->n_operators; i++) {
+        if (etp_fix_row(f, i) && category_of(f, i) == ETP_CATEGORY_CONVOLUTION && source_of(f, i) == op) {
+            return i;
+        }
+    }
+    return ETP_NO_INDEX;
+}
+
+// A pad of one more row behind than before lengthens the kernel of the convolution that takes it over: CONV's further
+// time. Depthwise kernels have 9 taps or 25 and nothing between.
+static double longer_kernel(const etp_fixer *f, uint32_t pad, uint32_t conv)
+{
+    const etp_partition *p;
+    const etp_node *node = etp_fix_node(f, pad, &p);
+    const etp_op_facts *facts = conv == ETP_NO_INDEX ? NULL : etp_fix_facts(f, conv);
+    const etp_value *w = facts && facts->n_inputs > 1 ? &facts->values[facts->inputs[1]] : NULL;
+    if (!node || !node->xnn || !w || w->rank != 4 || w->dims[1] <= 0 || w->dims[2] <= 0) {
+        return 0;
+    }
+    double more = 0;
+    for (size_t i = 0; i < node->xnn->list.n && i < node->xnn->list2.n; i++) {
+        int32_t before = etp_i32_at(node->xnn->list, i), behind = etp_i32_at(node->xnn->list2, i);
+        more = before != behind ? 1 : more;
+    }
+    double high = (double)w->dims[1], wide = (double)w->dims[2], taps = high * wide, longer = (high + more) * (wide + more);
+    bool depthwise = etp_op_is_depthwise(&etp_fix_row(f, conv)->parsed);
+    taps = depthwise ? (taps <= 9 ? 9 : 25) : taps;
+    longer = depthwise ? (longer <= 9 ? 9 : 25) : longer;
+    return more > 0 ? (double)etp_fix_op_ns(f, conv) * (longer / taps - 1) : 0;
+}
+
 // Dequantised, one operator, quantised again. Pads are folded into the convolution behind them, also
 // the model's first operator; other operators stay, at best in a quarter of their time.
 static etp_status islands(etp_fixer *f, bool pads, etp_error *err)
 {
     etp_fix_found all = {0}, edges = {0};
-    double inner = 0;
+    double inner = 0, longer = 0;
     for (uint32_t i = 0; i < f->ab->n_operators; i++) {
         uint32_t mid = converts(f, i, false) ? source_of(f, i) : ETP_NO_INDEX;
         if (mid == ETP_NO_INDEX || converts(f, mid, true) ||
@@ -619,6 +659,7 @@ static etp_status islands(etp_fixer *f, bool pads, etp_error *err)
             continue;
         }
         inner += (double)etp_fix_op_ns(f, mid);
+        longer += pads ? longer_kernel(f, mid, convolution_behind(f, i)) : 0;
         bool ok = etp_fix_add_op(f, &all, mid) &&
                   (!closed || (etp_fix_add_op(f, &all, in) && etp_fix_add_op(f, &all, i) &&
                                etp_fix_add_op(f, &edges, in) && etp_fix_add_op(f, &edges, i)));
@@ -627,6 +668,8 @@ static etp_status islands(etp_fixer *f, bool pads, etp_error *err)
         }
     }
     goes_away(f, &all);
+    all.expected -= longer;
+    all.lo = fmax(0, all.lo - 2 * longer);
     if (!pads) {
         etp_fix_time t = etp_fix_time_of(f, &edges);
         all.lo = 0;
@@ -640,8 +683,10 @@ static etp_status islands(etp_fixer *f, bool pads, etp_error *err)
                                                              "operators in float between a dequantize and a quantize, with both, take"),
                                          pads ? etp_fix_export(f, true, "--apply align-padding")
                                               : "quantise the operators between as well: give the quantizer their pattern, or move them out of the int8 part",
-                                         pads ? k_goes_away
-                                              : "expected: Σ time of the converts; ceiling: and three quarters of what lies between, which moves a quarter of the bytes; floor: 0"},
+                                         pads ? "estimate: Σ time + the likely part of what the boundary hides of it, − what longer kernels take where a pad is "
+                                                "uneven; ceiling: upper end of the 95 % interval of Σ time over the blocks + up to 1 µs per operator"
+                                              : "expected: Σ time of the converts; ceiling: and three quarters of what lies between, which moves a quarter of the bytes; floor: 0",
+                                         pads ? "align-padding" : NULL},
                         err);
 }
 
@@ -679,7 +724,7 @@ static etp_status moved(etp_fixer *f, bool convert, etp_error *err)
                                          convert ? "keep one data type from end to end: quantise the neighbours too, or leave both unquantised"
                                                  : "fold permutes, slices and concatenations into the operators around them",
                                          "ceiling: Σ time; expected: Σ (time − what a copy of the bytes takes: by the measured roof, else at the best rate of this arm), "
-                                         "unknown without byte counts; floor: 0"},
+                                         "unknown without byte counts; floor: 0", NULL},
                         err);
 }
 

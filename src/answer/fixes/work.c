@@ -65,7 +65,7 @@ static const way_in k_ways_in[] = {
 };
 
 // Only the safe softmax asks whether any score is left; the rest of its kernels may be of something else.
-static bool has_safe_softmax(const etp_fixer *f)
+bool etp_fix_has_safe_softmax(const etp_fixer *f)
 {
     bool any = false;
     for (uint32_t i = 0; i < f->ab->n_operators; i++) {
@@ -116,7 +116,7 @@ static double likely_inside(const etp_fixer *f, uint32_t op, const way_in *way)
 }
 
 static etp_status show_group(etp_fixer *f, etp_fix_found *at, double inside, const char *recipe,
-                             const char *text, etp_error *err)
+                             const char *change, const char *text, etp_error *err)
 {
     etp_fix_time t = etp_fix_time_of(f, at);
     at->expected = t.mean + t.likely_more - inside; // NAN stays
@@ -128,7 +128,7 @@ static etp_status show_group(etp_fixer *f, etp_fix_found *at, double inside, con
     return etp_fix_show(f, at,
                         &(etp_fix_words){ETP_FIX_DELEGATE, text, recipe,
                                          "ceiling: Σ time + one delegate call's set-up per kernel that joins two partitions; expected: Σ (time − passes of the "
-                                         "replacement × (what a copy of the bytes takes + 1 µs)), without a recipe Σ (time − 2 × roof), unknown without bytes or roofs; floor: 0"},
+                                         "replacement × (what a copy of the bytes takes + 1 µs)), without a recipe Σ (time − 2 × roof), unknown without bytes or roofs; floor: 0", change},
                         err);
 }
 
@@ -144,7 +144,7 @@ static etp_status nothing_delegated(etp_fixer *f, etp_error *err)
             }
         }
     }
-    return show_group(f, &at, inside, etp_fix_export(f, true, "--backend xnnpack"),
+    return show_group(f, &at, inside, etp_fix_export(f, true, "--backend xnnpack"), "xnnpack",
                       etp_fix_told(f, &at, "kernel of a program without any delegate takes", "kernels of a program without any delegate take"), err);
 }
 
@@ -153,7 +153,7 @@ static etp_status undelegated(etp_fixer *f, etp_error *err)
     if (f->inside == 0) {
         return nothing_delegated(f, err);
     }
-    bool safe = has_safe_softmax(f);
+    bool safe = etp_fix_has_safe_softmax(f);
     for (size_t w = 0; w <= sizeof k_ways_in / sizeof *k_ways_in; w++) {
         const way_in *way = w < sizeof k_ways_in / sizeof *k_ways_in ? &k_ways_in[w] : NULL;
         etp_fix_found at = {0};
@@ -173,7 +173,7 @@ static etp_status undelegated(etp_fixer *f, etp_error *err)
                         : "the partitioner left them out: etprof export MODEL says why; replace what it cannot take";
         const char *text = way ? etp_fix_told(f, &at, way->one, way->many)
                                : etp_fix_told(f, &at, "kernel outside the delegate takes", "kernels outside the delegate take");
-        ETP_TRY(show_group(f, &at, inside, recipe, text, err));
+        ETP_TRY(show_group(f, &at, inside, recipe, way ? way->recipe : NULL, text, err));
     }
     return ETP_OK;
 }
@@ -193,7 +193,7 @@ static etp_status partitions(etp_fixer *f, etp_error *err)
                                                               f->calls, etp_format_ns(f->boundary, t)),
                                              "fewer, larger partitions: bring the operators between them into the delegate",
                                              "ceiling: boundary × (calls − 1) ÷ calls; expected: the same without up to 0.5 µs per delegated operator, "
-                                             "which truncation put there; floor: 0"},
+                                             "which truncation put there; floor: 0", NULL},
                             err);
 }
 
@@ -246,7 +246,7 @@ static etp_status odd_sizes(etp_fixer *f, etp_error *err)
                                                       etp_arena_printf(&f->s->arena, "convolutions and linear layers with channels that are no multiple of %lld (an idle part of a tile) take", (long long)tile)),
                                          "train with channel counts that are multiples of 32 (16 below AVX-512 and SME); zeros in their place save nothing",
                                          "expected: Σ time × (1 − channels in whole tiles ÷ channels rounded up to the tile); ceiling: the same with tiles of 32, + the share of the "
-                                         "channels above the last whole tile of everything; floor: 0"},
+                                         "channels above the last whole tile of everything; floor: 0", NULL},
                         err);
 }
 
@@ -279,29 +279,74 @@ static bool is_quantised_program(const etp_fixer *f)
     return any;
 }
 
-static etp_status show_precision(etp_fixer *f, const etp_fix_found *at, etp_error *err)
+static etp_status show_precision(etp_fixer *f, const etp_fix_found *at, bool done, etp_error *err)
 {
-    if (is_quantised_program(f)) {
+    if (done) {
         return etp_fix_show(f, at,
                             &(etp_fix_words){ETP_FIX_PRECISION, etp_fix_told(f, at, "convolution or matrix product runs in float32 (not quantised) and takes", "convolutions and matrix products run in float32 (not quantised) and take"),
                                              "quantisation leaves products of two activations in float32: fewer or smaller ones (windows, fewer heads or keys), or a quantizer that has a pattern for them",
                                              "ceiling: Σ time × (1 − 1 ÷ 2r), r = int8 ÷ float32 roof of the level (8 in place of 2r without roofs), and three quarters of the other delegated operators; "
-                                             "expected: Σ time × (1 − 1 ÷ r), unknown without roofs; floor: 0"},
+                                             "expected: Σ time × (1 − 1 ÷ r), unknown without roofs; floor: 0", NULL},
                             err);
     }
     return etp_fix_show(f, at,
                         &(etp_fix_words){ETP_FIX_PRECISION, etp_fix_told(f, at, "convolution or matrix product in float32 takes", "convolutions and matrix products in float32 take"),
                                          etp_arena_printf(&f->s->arena, "%s; its check says what that does to the outputs, --calibrate FILE.npz gives it samples of yours",
                                                           etp_fix_export(f, false, "--dtype int8")),
-                                         "expected: Σ time × (1 − 1 ÷ r), r = int8 ÷ float32 roof of the level, unknown without roofs; ceiling: twice that r (8 without roofs), and "
-                                         "three quarters of the other delegated operators, which move a quarter of the bytes; floor: 0"},
+                                         "estimate: Σ time of convolutions and products with a weight × (1 − 1 ÷ r), r = int8 ÷ float32 roof of the level, − the time of depthwise "
+                                         "convolutions of more than 9 taps on x86 again, − 1.5 × activations and pads that stay in float between converts; unknown without roofs; ceiling: twice "
+                                         "that r (8 without roofs), and three quarters of the other delegated operators, which move a quarter of the bytes", "int8"},
                         err);
+}
+
+// Kernel positions of a depthwise convolution, 0 unknown: its weight is [1, height, width, channels].
+static int64_t taps_of(const etp_fixer *f, uint32_t op)
+{
+    const etp_op_facts *facts = etp_fix_facts(f, op);
+    const etp_value *w = facts && facts->n_inputs > 1 ? &facts->values[facts->inputs[1]] : NULL;
+    return w && w->kind == ETP_EVALUE_TENSOR && w->rank == 4 ? (int64_t)w->dims[1] * w->dims[2] : 0;
+}
+
+// What quantising OP itself brings; negative when it costs. What is quantised: convolutions, products with a weight.
+static double gain_of_int8(const etp_fixer *f, uint32_t op, double ratio)
+{
+    const etp_profile_row *row = etp_fix_row(f, op);
+    const etp_level_info *level = etp_level_get(f->ab->arms[f->arm].level);
+    double ns = (double)etp_fix_op_ns(f, op);
+    bool x86 = level && level->family == ETP_ISA_X86_64;
+    if (etp_op_is_depthwise(&row->parsed)) { // lane by lane: the 25-tap kernel of int8 takes twice the time on x86
+        return x86 && taps_of(f, op) > 9 ? -ns : 0;
+    }
+    if (multiplies(f, op) && is_float32(row) && !etp_str_eqz(row->parsed.family, "Batch Matrix Multiply")) {
+        return ns * (1 - 1 / ratio);
+    }
+    // The quantizer has no pattern for these: a convert before and one behind, 10 bytes an element where they move 8.
+    bool converted = f->ab->operators[op].category == ETP_CATEGORY_ACTIVATION && !etp_str_eqz(row->parsed.family, "Clamp");
+    return converted ? -1.5 * ns : 0;
+}
+
+// Pads that XNNPACK merges into convolutions in float32 stay on their own, in float, between two converts.
+static double pads_left_by_int8(const etp_fixer *f)
+{
+    const etp_profile_facts *facts = f->ab->arms[f->arm].profile->facts;
+    const etp_method *m = facts && !facts->problem && facts->program->n_methods ? &facts->program->methods[0] : NULL;
+    double bytes = 0;
+    for (uint32_t i = 0; m && i < m->n_partitions; i++) {
+        const etp_partition *p = &m->partitions[i];
+        for (uint32_t k = 0; k < p->n_nodes; k++) {
+            bool pad = p->nodes[k].type == ETP_XNN_STATIC_CONSTANT_PAD && p->nodes[k].n_outputs == 1;
+            uint64_t own = pad ? p->values[p->nodes[k].outputs[0]].bytes : 0;
+            bytes += own != ETP_BYTES_UNKNOWN ? 4.5 * (double)own : 0; // 2 of the pad, 1.25 of each convert
+        }
+    }
+    return bytes > 0 && isfinite(f->best_rate) ? bytes / f->best_rate : 0;
 }
 
 static etp_status precision(etp_fixer *f, etp_error *err)
 {
     double ratio = etp_fix_int8_ratio(f), multiplied = 0, rest = 0;
     etp_fix_found at = {0};
+    at.expected = -pads_left_by_int8(f);
     for (uint32_t i = 0; i < f->ab->n_operators; i++) {
         const etp_profile_row *row = etp_fix_row(f, i);
         if (!is_kind(f, i, ETP_ROW_OPERATOR)) {
@@ -310,17 +355,19 @@ static etp_status precision(etp_fixer *f, etp_error *err)
         bool mine = multiplies(f, i) && is_float32(row);
         multiplied += mine ? (double)etp_fix_op_ns(f, i) : 0;
         rest += mine ? 0 : (double)etp_fix_op_ns(f, i);
+        at.expected += gain_of_int8(f, i, ratio); // NAN stays
         if (mine && !etp_fix_add_op(f, &at, i)) {
             return no_memory(err);
         }
     }
-    if (multiplied < 0.2 * (double)f->total) {
-        return ETP_OK; // what multiplies is not what takes the time
+    bool done = is_quantised_program(f);
+    if (multiplied < 0.2 * (double)f->total || (!done && at.expected <= 0)) {
+        return ETP_OK; // what multiplies is not what takes the time, or quantised it would take more
     }
     double most = isfinite(ratio) ? 2 * ratio : 8; // int8 kernels may also come closer to their roof
-    at.expected = multiplied * (1 - 1 / ratio);    // NAN stays
+    at.expected = done ? multiplied * (1 - 1 / ratio) : at.expected;
     at.hi = multiplied * (1 - 1 / most) + rest * 3 / 4;
-    return show_precision(f, &at, err); // the general view of the arm: other fixes of these operators stay as they are
+    return show_precision(f, &at, done, err); // the general view of the arm: other fixes of these operators stay as they are
 }
 
 static uint32_t cpus_of(const etp_ab *ab)
@@ -367,7 +414,7 @@ static etp_status threads(etp_fixer *f, etp_error *err)
                                          etp_arena_printf(&f->s->arena, "%zu delegated operators run on one of %u CPUs", at.ops.n, cpus),
                                          etp_arena_printf(&f->s->arena, "etprof ab %s --threads 1,%u measures it", etp_fix_model(f), cpus),
                                          "ceiling: Σ time × (1 − 1 ÷ CPUs); expected: that of convolutions and matrix products, less one parallel region each (measured "
-                                         "roof), unknown without roofs; floor: a loss of one parallel region for each operator, 0 without roofs"},
+                                         "roof), unknown without roofs; floor: a loss of one parallel region for each operator, 0 without roofs", NULL},
                         err);
 }
 
@@ -400,7 +447,7 @@ static etp_status roof_gap(etp_fixer *f, etp_error *err)
                         &(etp_fix_words){ETP_FIX_ROOF_GAP,
                                          etp_fix_told(f, &at, "convolution or matrix product below its roof takes", "convolutions and matrix products below their roofs take"),
                                          "etprof explain OP DIR names shape and kernel: give it more rows or channels at a time, or report it with the shape",
-                                         "ceiling: Σ (time − roof); expected: Σ (time − roof ÷ best share of the roof that an operator of this kind reaches here); floor: 0"},
+                                         "ceiling: Σ (time − roof); expected: Σ (time − roof ÷ best share of the roof that an operator of this kind reaches here); floor: 0", NULL},
                         err);
 }
 
@@ -433,7 +480,7 @@ static etp_status slower(etp_fixer *f, etp_error *err)
                                           rows ? etp_fix_export(f, true, "--apply keep-gemv") : "", rows ? ", or: " : "", etp_strbuf_str(&whatif).ptr);
     return etp_fix_show(f, &at,
                         &(etp_fix_words){ETP_FIX_SLOWER, etp_fix_told(f, &at, "operator got slower with the change; it takes", "operators got slower with the change; they take"), recipe,
-                                         "Σ (candidate − baseline) of rows whose 95 % interval over the blocks lies above 0, with q ≤ 0.05; floor and ceiling: Σ of its ends"},
+                                         "Σ (candidate − baseline) of rows whose 95 % interval over the blocks lies above 0, with q ≤ 0.05; floor and ceiling: Σ of its ends", NULL},
                         err);
 }
 
