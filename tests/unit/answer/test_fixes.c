@@ -370,6 +370,44 @@ static void what_is_at_stake_comes_first(void **state)
     folder_remove(&f);
 }
 
+// The kernels of torch's own attention, its causal mask and its scale are one fix. Permutes and copies beside them are the
+// exporter's, and no recipe finds them in the model; a multiplication by a number without attention is the model's own.
+static void attention_is_one_fix(void **state)
+{
+    (void)state;
+    static const char *const k_kernels[] = {"any.out", "logical_not.out", "where.self_out", "eq.Scalar_out", "arange.start_out", "le.Scalar_out",
+                                            "mul.Scalar_out", "expand_copy.out"};
+    static char names[8][64];
+    for (int attention = 0; attention < 2; attention++) {
+        made m = made_base();
+        folder f;
+        etp_ab_session *s = NULL;
+        memset(m.ops, 0, sizeof m.ops);
+        m.ops[0] = (made_op){{"Softmax (NC, F32) #1", "Softmax (NC, F32) #1"}, 0, {100, 100}};
+        m.ops[1] = (made_op){{"Transpose (ND, X32) #1", "Transpose (ND, X32) #1"}, 0, {50, 50}};
+        m.ops[2] = (made_op){{"Transpose (ND, X32) #2", "Transpose (ND, X32) #2"}, 0, {50, 50}};
+        for (int i = attention ? 0 : 1; i < 8; i++) { // without "any" nothing says that it is attention
+            snprintf(names[i], sizeof names[i], "native_call_%s", k_kernels[i]);
+            m.ops[3 + i - !attention] = (made_op){{names[i], names[i]}, 1 + i, {40, 40}};
+        }
+        folder_make(&f);
+        const char *dir = made_write(&m, &f);
+        assert_int_equal(etp_ab_open(&dir, 1, NULL, &s, NULL), ETP_OK);
+        const etp_ab *ab = etp_ab_answer(s);
+        if (attention) {
+            assert_int_equal(fix_of(ab, ETP_FIX_DELEGATE, "decompose-attention")->n_evidence, 7);
+        }
+        for (size_t i = 0; i < ab->fixes.n; i++) {
+            const char *recipe = ab->fixes.items[i].recipe;
+            assert_true(attention || !strstr(recipe, "decompose-attention"));
+            assert_true(!attention || (!strstr(recipe, "fold-transposes") && !strstr(recipe, "fold-expand")));
+        }
+        assert_true(attention || (count_of(ab, ETP_FIX_RESHAPE_CHAIN) == 1 && count_of(ab, ETP_FIX_BROADCAST) == 1));
+        etp_ab_close(s);
+        folder_remove(&f);
+    }
+}
+
 // Findings about a part of the time: the largest part first, whatever they are about.
 static void findings_by_the_time_they_concern(void **state)
 {
@@ -470,7 +508,7 @@ int main(void)
         cmocka_unit_test(roofs_tell_what_to_expect), cmocka_unit_test(roofs_of_memory_and_regions),
         cmocka_unit_test(recipe_repeats_the_export), cmocka_unit_test(patterns_of_categories),
         cmocka_unit_test(what_is_at_stake_comes_first),
-        cmocka_unit_test(findings_by_the_time_they_concern),
+        cmocka_unit_test(findings_by_the_time_they_concern), cmocka_unit_test(attention_is_one_fix),
         cmocka_unit_test(every_kind_was_seen),
     };
     return cmocka_run_group_tests_name("answer fixes", tests, NULL, NULL);
