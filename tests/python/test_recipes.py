@@ -299,6 +299,19 @@ class Recipes(ExportCase):
                          ("Even", "symmetric")):
             self.assertIn(why, self.reasons("align-padding", net))
 
+    def test_depthwise_kernels_do_not_grow(self):
+        """An uneven pad would make 3x3 a 4x4, for which there is no depthwise kernel; an even one is taken over."""
+        import torch
+
+        weight, pad = torch.randn(4, 1, 3, 3), torch.nn.functional.pad
+        conv = torch.nn.functional.conv2d
+        for pads, changed in (((0, 1, 0, 1), 0), ((1, 1, 1, 1), 1)):
+            found, _, why = self.rewritten("align-padding", lambda x, p=pads: conv(pad(x, p), weight, stride=2, groups=4), torch.randn(1, 4, 16, 16))
+            self.assertEqual(found, changed)
+            self.assertEqual("depthwise" in str(why), not changed)
+        self.assertEqual(self.rewritten("align-padding", lambda x: conv(pad(x, (0, 1, 0, 1)), torch.ones(2, 4, 3, 3), stride=2),
+                                        torch.randn(1, 4, 16, 16))[0], 1)
+
     def test_strides_that_gain_nothing_stay(self):
         for net, why in (("Unstrided", "stride is 1"), ("Depthwise", "grouped"),
                          ("Deep", "16 channels × 3x3 take 18 steps of 8 channels, rewritten they "

@@ -84,6 +84,9 @@ class AlignPadding(GraphFix):
                 continue
             if conv.dilation[axis] != 1:
                 return self.skip(node, "uneven padding of a dilated kernel")
+            if conv.groups > 1 and conv.kernel.shape[1] == 1:
+                # XNNPACK has depthwise kernels of 3, 4, 9 and 25 taps; one more row means 25 or none
+                return self.skip(node, "uneven padding of a depthwise kernel, which has no larger one")
             amounts.append(max(before, after))
             kernel = lengthened(kernel, 2 + axis, max(0, after - before), max(0, before - after))
         kernel_node = conv.kernel_node

@@ -618,27 +618,36 @@ static uint32_t convolution_behind(const etp_fixer *f, uint32_t op)
     return ETP_NO_INDEX;
 }
 
-// A pad of one more row behind than before lengthens the kernel of the convolution that takes it over: CONV's further
-// time. Depthwise kernels have 9 taps or 25 and nothing between.
-static double longer_kernel(const etp_fixer *f, uint32_t pad, uint32_t conv)
+// OP pads more behind an image than before it, or the other way round.
+static bool is_uneven(const etp_fixer *f, uint32_t op)
 {
     const etp_partition *p;
-    const etp_node *node = etp_fix_node(f, pad, &p);
+    const etp_node *node = etp_fix_node(f, op, &p);
+    bool uneven = false;
+    for (size_t i = 0; node && node->xnn && i < node->xnn->list.n && i < node->xnn->list2.n; i++) {
+        uneven = uneven || etp_i32_at(node->xnn->list, i) != etp_i32_at(node->xnn->list2, i);
+    }
+    return uneven;
+}
+
+// The recipe leaves an uneven pad before a depthwise convolution alone: its kernel would have to grow, and there are no
+// larger ones.
+static bool stays_padded(const etp_fixer *f, uint32_t pad, uint32_t conv)
+{
+    const etp_profile_row *row = conv == ETP_NO_INDEX ? NULL : etp_fix_row(f, conv);
+    return row && etp_op_is_depthwise(&row->parsed) && is_uneven(f, pad);
+}
+
+// Further time of CONV when it takes an uneven pad over: its kernel gets a row and a column more.
+static double longer_kernel(const etp_fixer *f, uint32_t pad, uint32_t conv)
+{
     const etp_op_facts *facts = conv == ETP_NO_INDEX ? NULL : etp_fix_facts(f, conv);
     const etp_value *w = facts && facts->n_inputs > 1 ? &facts->values[facts->inputs[1]] : NULL;
-    if (!node || !node->xnn || !w || w->rank != 4 || w->dims[1] <= 0 || w->dims[2] <= 0) {
+    if (!w || w->rank != 4 || w->dims[1] <= 0 || w->dims[2] <= 0 || !is_uneven(f, pad)) {
         return 0;
     }
-    double more = 0;
-    for (size_t i = 0; i < node->xnn->list.n && i < node->xnn->list2.n; i++) {
-        int32_t before = etp_i32_at(node->xnn->list, i), behind = etp_i32_at(node->xnn->list2, i);
-        more = before != behind ? 1 : more;
-    }
-    double high = (double)w->dims[1], wide = (double)w->dims[2], taps = high * wide, longer = (high + more) * (wide + more);
-    bool depthwise = etp_op_is_depthwise(&etp_fix_row(f, conv)->parsed);
-    taps = depthwise ? (taps <= 9 ? 9 : 25) : taps;
-    longer = depthwise ? (longer <= 9 ? 9 : 25) : longer;
-    return more > 0 ? (double)etp_fix_op_ns(f, conv) * (longer / taps - 1) : 0;
+    double high = (double)w->dims[1], wide = (double)w->dims[2];
+    return (double)etp_fix_op_ns(f, conv) * ((high + 1) * (wide + 1) / (high * wide) - 1);
 }
 
 // Dequantised, one operator, quantised again. Pads are folded into the convolution behind them, also
@@ -653,13 +662,17 @@ static etp_status islands(etp_fixer *f, bool pads, etp_error *err)
             family_has(etp_fix_row(f, mid), "Pad") != pads) {
             continue;
         }
+        uint32_t conv = pads ? convolution_behind(f, i) : ETP_NO_INDEX;
+        if (stays_padded(f, mid, conv)) {
+            continue;
+        }
         uint32_t in = source_of(f, mid);
         bool closed = in != ETP_NO_INDEX && converts(f, in, true);
         if (!closed && !pads) {
             continue;
         }
         inner += (double)etp_fix_op_ns(f, mid);
-        longer += pads ? longer_kernel(f, mid, convolution_behind(f, i)) : 0;
+        longer += pads ? longer_kernel(f, mid, conv) : 0;
         bool ok = etp_fix_add_op(f, &all, mid) &&
                   (!closed || (etp_fix_add_op(f, &all, in) && etp_fix_add_op(f, &all, i) &&
                                etp_fix_add_op(f, &edges, in) && etp_fix_add_op(f, &edges, i)));
