@@ -7,6 +7,8 @@ An execution costs the difference between a long and a short run, divided by the
 do once falls out. Two claims, with a mask set that hides nothing, so that both run the same kernels:
   - the hook adds at most 50 instructions to each of the SDK's questions;
   - an execution takes at most 1 % more instructions than in the bare loop.
+
+usage: hook_cost.py [MODEL.pte[:METHOD] ...]    these instead of the tree's (for bench/README.md)
 """
 import json
 import os
@@ -29,6 +31,8 @@ EXECUTE = "executorch::runtime::Method::execute()"
 
 def programs(folder):
     """Small ones with many delegate calls, dynamic quantisation, kernels outside delegates."""
+    if GIVEN:
+        return GIVEN
     linear = os.path.join(folder, "dynamic.pte")
     pathlib.Path(linear).write_bytes(embedded("k_selftest_linear"))
     fixes = [os.path.join(DATA, "fixes", n + ".pte") for n in ("layer_norm", "batch_norm")]
@@ -69,11 +73,13 @@ class HookCost(unittest.TestCase):
 
     def test_instructions_of_an_execution(self):
         asked = 0
-        for model in programs(self.tmp):
-            bare, _ = self.execution(lambda n: ([BARE, model, "forward", "0", str(n)], self.tmp))
+        for given in programs(self.tmp):
+            model, _, method = given.partition(":")
+            method = method or "forward"
+            bare, _ = self.execution(lambda n: ([BARE, model, method, "0", str(n)], self.tmp))
             with self.subTest(model=os.path.basename(model)):
                 ours, text = self.execution(
-                    lambda n: ([RUNNER, "--model", model, "--inputs", "ones"], self.tmp, "run %d\n" % n), mask=X86["vnni"])
+                    lambda n: ([RUNNER, "--model", model, "--method", method, "--inputs", "ones"], self.tmp, "run %d\n" % n), mask=X86["vnni"])
                 done = json.loads(text.splitlines()[-1])
                 calls = done.get("hook_calls", 0)
                 print("%-26s bare %9.0f  runner %9.0f  ratio %.4f  questions %d"
@@ -90,6 +96,8 @@ if __name__ == "__main__":
         skip("the SDK asks cpuinfo_initialize while it executes on x86-64 Linux only")
     if shutil.which("valgrind") is None:
         skip("no valgrind to count instructions with; on Debian: apt-get install valgrind")
+    GIVEN = [arg for arg in sys.argv[1:] if ".pte" in arg]
+    sys.argv[1:] = [arg for arg in sys.argv[1:] if ".pte" not in arg]
     bundle = build("native")
     tree = os.path.join(ROOT, "build", "runner", os.path.basename(bundle))
     cmake = os.path.join(ROOT, ".venv", "bin", "cmake")
