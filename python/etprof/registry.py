@@ -10,6 +10,7 @@ import sys
 from dataclasses import dataclass, field
 from pathlib import Path
 
+from . import model_base
 from .errors import BadInput, UsageError
 
 INFO_FILE = "model.json"
@@ -81,7 +82,8 @@ def load_folder(folder: Path) -> Registration:
     if not (folder / "__init__.py").is_file():
         raise BadInput(f"{folder}: no __init__.py; a model folder has __init__.py and model.py")
     # The parent becomes a package of its own name, so that `from . import model` and the kit's
-    # `from .. import register_model` both work without any entry in sys.path.
+    # `from .. import register_model` and `from ..model_base import EagerModelBase` work without any
+    # entry in sys.path.
     parent_name = "etprof_models_" + "".join(c if c.isalnum() else "_" for c in str(folder.parent))
     if parent_name not in sys.modules:
         parent = importlib.util.module_from_spec(
@@ -90,6 +92,8 @@ def load_folder(folder: Path) -> Registration:
         parent.__path__ = [str(folder.parent)]
         parent.register_model = register_model
         sys.modules[parent_name] = parent
+        if not (folder.parent / "model_base.py").is_file():
+            sys.modules[parent_name + ".model_base"] = parent.model_base = model_base
     qualified = f"{parent_name}.{name}"
     if qualified not in sys.modules:
         spec = importlib.util.spec_from_file_location(

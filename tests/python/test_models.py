@@ -9,7 +9,7 @@ from pathlib import Path
 
 from support import ROOT, command
 
-from etprof import errors, models, registry
+from etprof import bootstrap, errors, models, registry
 
 IN_TREE = {"toy_cnn", "image_encoder", "squeeze_sam_like", "edgetam_like", "mobilenet_v3_small",
            "efficient_sam", "edgetam_image_encoder"}
@@ -32,9 +32,14 @@ class Listing(unittest.TestCase):
         row = [r for r in json.loads(done.stdout)["models"] if r["name"] == "edgetam_image_encoder"]
         self.assertTrue(any("EDGETAM_ROOT" in step for step in row[0]["missing"]))
 
-    def test_missing_package_names_the_install_command(self):
-        folder = registry.ModelFolder("m", Path("."), {"needs": ["surely_not_installed"]})
-        self.assertEqual(models.missing_for(folder), ["pip install surely_not_installed"])
+    def test_missing_packages_are_shown_with_what_installs_them(self):
+        folder = registry.ModelFolder("m", Path("."), {"needs": ["timm", "torch"]})
+        for python in (None, str(bootstrap.own_environment() / "bin/python")):
+            step, = models.missing_for(folder, {"timm"}, python)
+            self.assertRegex(step, r"^timm, which the first export installs: .*\btimm==[0-9.]+")
+        step, = models.missing_for(folder, {"timm"}, "/usr/bin/python3")
+        self.assertRegex(step, r"^/usr/bin/python3 -m pip install --no-deps .*\btimm==[0-9.]+")
+        self.assertEqual(models.missing_for(folder, set(), "/usr/bin/python3"), [])
 
     def test_nothing_here_imports_torch(self):
         code = ("import sys; from etprof import models, registry, bootstrap; models.listing(); "
@@ -95,6 +100,25 @@ class Registry(unittest.TestCase):
         with tempfile.TemporaryDirectory() as folder:
             text = "from .. import register_model\nclass C: pass\nregister_model('m', C)\n"
             self.assertEqual(registry.load_folder(self.make(folder, text)).name, "m")
+
+    def test_kit_style_base_class(self):
+        with tempfile.TemporaryDirectory() as folder:
+            text = ("from .. import register_model\nfrom ..model_base import EagerModelBase\n"
+                    "class C(EagerModelBase):\n    def get_eager_model(self): pass\n"
+                    "    def get_example_inputs(self): pass\n"
+                    "class Half(EagerModelBase):\n    def get_eager_model(self): pass\n"
+                    "register_model('m', C)\n")
+            cls = registry.load_folder(self.make(folder, text)).cls
+            self.assertIsNone(cls().get_dynamic_shapes())
+            with self.assertRaises(TypeError):
+                sys.modules[cls.__module__].Half()
+
+    def test_a_base_class_of_the_folder_s_own_wins(self):
+        with tempfile.TemporaryDirectory() as folder:
+            (Path(folder) / "model_base.py").write_text("class EagerModelBase: mine = True\n")
+            text = ("from .. import register_model\nfrom ..model_base import EagerModelBase\n"
+                    "register_model('m', EagerModelBase)\n")
+            self.assertTrue(registry.load_folder(self.make(folder, text)).cls.mine)
 
     def test_error_inside_is_not_hidden_and_not_remembered(self):
         with tempfile.TemporaryDirectory() as folder:
