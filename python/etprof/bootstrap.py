@@ -14,7 +14,7 @@ from pathlib import Path
 
 from . import packages, start
 from .errors import EnvironmentProblem, EtprofError
-from .packages import packages_for, say  # noqa: F401 (models.py asks here)
+from .packages import pinned_for, say
 
 PACKAGES = ("torch==2.13.0", "executorch==1.5.1", "torchao==0.18.0")
 MODULES = ("torch", "executorch", "torchao")
@@ -104,7 +104,7 @@ def make_venv(folder: Path, pip_args=(), wheel_dir=None, allow_cuda=False) -> Pa
 
 def add_packages(python: str, modules, pip_args=(), wheel_dir=None) -> None:
     """Installs what a model needs into our own environment, having said what."""
-    say(f"first use: {', '.join(packages_for(modules))} go into {Path(python).parents[1]}")
+    say(f"first use: {', '.join(pinned_for(modules))} go into {Path(python).parents[1]}")
     packages.install_for_model(python, modules, pip_args, wheel_dir)
     still = lacking(python, modules)
     if still:

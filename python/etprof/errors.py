@@ -28,3 +28,11 @@ class EnvironmentProblem(EtprofError):
     """Something is missing or not permitted on this machine."""
 
     exit_code = 5
+
+
+class MissingPackage(EnvironmentProblem):
+    """A model needs Python packages that this interpreter has not; MODULES are what it imports."""
+
+    def __init__(self, text, modules):
+        super().__init__(text)
+        self.modules = list(modules)

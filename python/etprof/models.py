@@ -4,20 +4,14 @@
 from __future__ import annotations
 
 import argparse
-import importlib.util
 import json
 import os
 import sys
 from pathlib import Path
 
-from . import registry
+from . import bootstrap, packages, registry
 from .errors import EnvironmentProblem, EtprofError, UsageError
 
-INSTALL = {
-    "torchvision": "--no-deps torchvision==0.28.0 pillow",
-    "hydra": "hydra-core",
-}
-EXPORT_PACKAGES = ("torch", "executorch", "torchao")
 
 INIT = '''\
 # Makes the model known: `etprof export {name}`.
@@ -97,20 +91,16 @@ def new_model(name: str, parent: Path) -> Path:
     return folder
 
 
-def present(package: str) -> bool:
-    try:
-        return importlib.util.find_spec(package) is not None
-    except (ImportError, ValueError):
-        return False
-
-
-def missing_for(folder: registry.ModelFolder) -> list[str]:
-    """What has to be done before this model can be exported; empty when nothing."""
+def missing_for(folder: registry.ModelFolder, absent: set, python: str | None) -> list[str]:
+    """What has to be done before this model can be exported; empty when nothing. ABSENT are the
+    modules that the exporter's interpreter PYTHON has not; None: it is not there yet."""
     steps = []
-    packages = [p for p in folder.info.get("needs", []) if not present(p)]
-    if packages:
-        names = " ".join(INSTALL.get(p, p) for p in packages)
-        steps.append(f"pip install {names}")
+    modules = [m for m in folder.info.get("needs", []) if m in absent]
+    if modules:
+        names = " ".join(packages.pinned_for(modules))
+        own = python is None or bootstrap.is_own(python)
+        steps.append(f"{', '.join(modules)}, which the first export installs: {names}" if own else
+                     f"{python} -m pip install --no-deps {names}")
     checkout = folder.info.get("checkout")
     if checkout:
         root = Path(os.environ.get(checkout["env"]) or folder.path / checkout["vendor"])
@@ -119,9 +109,14 @@ def missing_for(folder: registry.ModelFolder) -> list[str]:
     return steps
 
 
-def listing() -> list[dict]:
+def listing() -> tuple[list[dict], bool]:
+    """A row for each model, and whether PyTorch is there already."""
+    folders = registry.folders()
+    needs = {m for folder in folders.values() for m in folder.info.get("needs", [])}
+    python = bootstrap.present_python()
+    absent = set(bootstrap.lacking(python, sorted(needs))) if python else needs
     rows = []
-    for name, folder in sorted(registry.folders().items()):
+    for name, folder in sorted(folders.items()):
         info = folder.info
         rows.append({
             "name": name,
@@ -130,9 +125,9 @@ def listing() -> list[dict]:
             "weights": info.get("weights"),
             "inputs": info.get("inputs", []),
             "path": str(folder.path),
-            "missing": missing_for(folder),
+            "missing": missing_for(folder, absent, python),
         })
-    return rows
+    return rows, python is not None
 
 
 def render(rows: list[dict], exporter_ready: bool) -> str:
@@ -173,8 +168,7 @@ def main(argv) -> int:
             return 0
         if options.name:
             raise UsageError("models list takes no name")
-        rows = listing()
-        ready = all(present(package) for package in EXPORT_PACKAGES)
+        rows, ready = listing()
         if options.format == "json":
             json.dump({"schema": "etprof.models/1", "exporter_ready": ready, "models": rows},
                       sys.stdout, indent=2, ensure_ascii=False)

@@ -158,6 +158,12 @@ def packages_for(modules) -> list[str]:
     return list(dict.fromkeys(p for m in modules for p in EXTRAS.get(m, (m,))))
 
 
+def pinned_for(modules) -> list[str]:
+    """The same with their versions, to be shown; those that no lock file knows as they are."""
+    known = entries("export", "models")
+    return [known[n][-1].split(maxsplit=1)[0] if n in known else n for n in packages_for(modules)]
+
+
 def install_for_model(python: str, modules, pip_args=(), wheel_dir=None) -> None:
     """What a model imports besides, from the lock files alone."""
     known = entries("export", "models")

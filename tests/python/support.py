@@ -22,6 +22,22 @@ NEEDS_TORCH = unittest.skipUnless(
 SLOW = unittest.skipUnless(os.environ.get("ETPROF_SLOW") == "1", "slow: set ETPROF_SLOW=1")
 
 
+@contextlib.contextmanager
+def hidden(*modules):
+    """As if these were not installed. Only these names change: what is imported meanwhile stays (torch
+    cannot be imported twice)."""
+    saved = {name: sys.modules.get(name) for name in modules}
+    sys.modules.update(dict.fromkeys(modules))
+    try:
+        yield
+    finally:
+        for name, module in saved.items():
+            if module is None:
+                del sys.modules[name]
+            else:
+                sys.modules[name] = module
+
+
 class Run:
     def __init__(self, code, out, err, folder):
         self.code, self.out, self.err, self.folder = code, out, err, Path(folder)
@@ -50,11 +66,12 @@ class ExportCase(unittest.TestCase):
         path.write_text("import torch\nfrom torch import nn\n" + textwrap.dedent(text))
         return path
 
-    def export(self, source, *options, out=None):
+    def export(self, source, *options, out=None, install=False):
         from etprof.export import cli
 
         out = out or self.out
-        argv = [str(source), "--outdir", str(out), "--format", "json", "--quiet", *options]
+        argv = [str(source), "--outdir", str(out), "--format", "json", "--quiet",
+                *([] if install else ["--no-install"]), *options]
         captured = io.StringIO()
         error = io.StringIO()
         keep = cli.keep_stdout_clean
@@ -99,6 +116,9 @@ class KeepOpen:
 
     def close(self):
         pass
+
+    def fileno(self):
+        return 1
 
 
 def operators(entry):

@@ -33,7 +33,9 @@ if "executorch==" in lock:
 '''
 
 
-class FakeVenv(unittest.TestCase):
+class FakeInterpreter(unittest.TestCase):
+    """An environment whose interpreter notes how it is called."""
+
     def setUp(self):
         folder = tempfile.TemporaryDirectory()
         self.addCleanup(folder.cleanup)
@@ -82,6 +84,8 @@ class FakeVenv(unittest.TestCase):
         os.close(ours)
         return child.wait(), said.decode().replace("\r\n", "\n")
 
+
+class FakeVenv(FakeInterpreter):
     def test_only_pinned_packages_with_hashes(self):
         self.offer_cpu()
         self.assertEqual(bootstrap.make_venv(self.venv), self.bin / "python")

@@ -59,7 +59,8 @@ class Large(ExportCase):
 
     @SLOW
     def test_efficient_sam(self):
-        self.exported("efficient_sam")
+        for dtype in ("fp32", "fp16", "int8"):
+            self.exported("efficient_sam", "--dtype", dtype)
 
 
 @NEEDS_TORCH
@@ -83,6 +84,103 @@ class Files(ExportCase):
         self.assertEqual([i["dtype"] for i in inputs], ["int64", "float32"])
         self.assertEqual((folder / inputs[0]["file"]).read_bytes(), struct.pack("<2q", 2, 0))
         self.assertEqual((folder / inputs[1]["file"]).read_bytes(), struct.pack("<3f", 1, 2, 4))
+
+    def test_constants_that_nothing_reads_stay_out(self):
+        """What a module remembers is in the trace, also when its answer is thrown away; 3 x 64 x 62 x 62
+        floats would be 2.9 MB. A buffer that is written is state and stays."""
+        path = self.model_file("""
+            class Remembers(nn.Module):
+                def __init__(self):
+                    super().__init__()
+                    self.conv = nn.Conv2d(3, 8, 3)
+                    self.spare = nn.Linear(500, 500)
+                    self.register_buffer("count", torch.zeros(1))
+                    self.cache = {}
+                def forward(self, x):
+                    y = self.conv(x)
+                    key = tuple(y.shape[-2:])
+                    if key not in self.cache:
+                        self.cache[key] = torch.rand(3, 64, *key)
+                    position = self.cache[key][None].repeat(x.shape[0], 1, 1, 1, 1)
+                    self.count.add_(1.0)
+                    return (y, position)[0] + self.count
+
+            class Cached:
+                def get_eager_model(self):
+                    return Remembers()
+                def get_example_inputs(self):
+                    return (torch.rand(1, 3, 64, 64),)
+        """)
+        from etprof.export import leftovers
+
+        import torch
+
+        space = {}
+        exec(path.read_text(), space)
+        net, x = space["Remembers"]().eval(), torch.rand(1, 3, 64, 64)
+        net(x)
+        program = torch.export.export(net, (x,))
+        dropped = leftovers.drop_unused(program)
+        self.assertEqual(sorted(d for d in dropped if "spare" in d), ["spare.bias", "spare.weight"])
+        self.assertEqual(len(dropped), 3, dropped)
+        answers = []
+        for module in (program.module(), net):
+            module.count.zero_()
+            answers.append(module(x))
+        torch.testing.assert_close(*answers)
+
+        path.write_text(path.read_text().replace("self.count.add_(1.0)", "pass"))
+        run = self.exported(f"{path}:Cached")
+        self.assertLess(run.entry["bytes"], 20_000)
+
+    def test_names_of_files_tell_models_apart(self):
+        one, two = (self.model_file(self.tiny(k), f"{name}.py") for k, name in ((1, "one"), (2, "two")))
+        files = [self.exported(f"{path}:Model").entry["file"] for path in (one, two)]
+        self.assertEqual(files, ["one_Model_xnnpack_fp32.pte", "two_Model_xnnpack_fp32.pte"])
+        listed = json.loads((self.out / "export.json").read_text())["artifacts"]
+        self.assertEqual([e["file"] for e in listed], files)
+
+    def test_a_model_of_the_same_name_does_not_take_the_files(self):
+        (self.folder / "b").mkdir()
+        one, two = self.model_file(self.tiny(1), "m.py"), self.model_file(self.tiny(2), "b/m.py")
+        kept = self.exported(f"{one}:Model").entry["sha256"]
+        run = self.export(f"{two}:Model")
+        self.assertEqual(run.code, 2, run.err)
+        self.assertIn("--name", run.err)
+        pte = self.out / "m_Model_xnnpack_fp32.pte"
+        self.assertEqual(hashlib.sha256(pte.read_bytes()).hexdigest(), kept)
+        self.exported(f"{one}:Model")
+        entry = self.exported(f"{two}:Model", "--name", "other").entry
+        self.assertEqual(entry["file"], "other_xnnpack_fp32.pte")
+        for bad in ("../up", "", "a b", ".hidden"):
+            self.assertEqual(self.export(f"{two}:Model", f"--name={bad}").code, 2, bad)
+
+    @staticmethod
+    def tiny(width):
+        return f"""
+            class Model:
+                def get_eager_model(self):
+                    return nn.Linear(4, {width})
+                def get_example_inputs(self):
+                    return (torch.randn(2, 4),)
+        """
+
+    def test_a_file_may_import_torchvision(self):
+        if not have_torchvision():
+            self.skipTest("torchvision is not installed")
+        path = self.model_file("""
+            import torchvision
+            from torchvision.ops import nms
+
+            class Net:
+                def get_eager_model(self):
+                    return torchvision.models.squeezenet1_1(weights=None)
+                def get_example_inputs(self):
+                    return (torch.randn(1, 3, 64, 64),)
+        """)
+        # A process of its own: in this one another test may have declared the operators.
+        done = command("-m", "etprof.export", f"{path}:Net", "--quiet", "--outdir", self.out, cwd=ROOT)
+        self.assertEqual(done.returncode, 0, done.stderr)
 
     def test_export_json_keeps_one_entry_for_each_file(self):
         self.exported("toy_cnn")

@@ -8,7 +8,7 @@ import types
 import unittest
 from unittest import mock
 
-from support import NEEDS_TORCH, ROOT, ExportCase, operators
+from support import NEEDS_TORCH, ROOT, ExportCase, hidden, operators
 
 GUIDE = ROOT / "docs" / "onboarding.md"
 
@@ -30,7 +30,8 @@ class Guide(ExportCase):
         return f"{self.folder / name}:{cls}"
 
     def test_all_examples_are_found(self):
-        self.assertEqual(set(examples()), {"wrapper.py", "replace.py", "shapes.py", "control.py"})
+        self.assertEqual(set(examples()), {"wrapper.py", "replace.py", "shapes.py", "control.py",
+                                           "half.py"})
 
     def test_wrapper(self):
         entry = self.exported(self.source("wrapper.py")).entry
@@ -53,10 +54,23 @@ class Guide(ExportCase):
         self.assertLess(difference.item(), 1e-5)
 
     def test_shapes(self):
+        # Rows that depend on values: the runtime can, no backend takes it, and nothing breaks here.
+        before = self.exported(self.source("shapes.py", "Before")).entry["delegation"]
+        self.assertEqual((before["partitions"], before["nodes_delegated"]), (0, 0))
+        gathered = [u for u in before["undelegated"] if u["operator"] == "aten.index.Tensor"]
+        self.assertEqual([u["shape"] for u in gathered], [[None, 4]])
         self.exported(self.source("shapes.py"))
         entry = self.exported(self.source("shapes.py", "Batches")).entry
         rows = [s["inputs"][0][0] for s in entry["checks"][0]["other_shapes"]]
         self.assertEqual(rows, [2, 64])
+
+    def test_half(self):
+        run = self.refused(4, "float32 tensors of its own", self.source("half.py", "Before"),
+                           "--dtype", "fp16")
+        code = examples()["half.py"].splitlines()
+        line = int(re.search(r"half\.py:(\d+)", run.err).group(1))
+        self.assertIn("torch.bmm", code[line - 1])
+        self.exported(self.source("half.py"), "--dtype", "fp16")
 
     def test_control_flow(self):
         run = self.refused(4, "cannot be exported", self.source("control.py", "Before"))
@@ -119,8 +133,15 @@ class EdgeTam(ExportCase):
         self.weights = {f"image_encoder.{k}": v for k, v in self.encoder().state_dict().items()}
         torch.save({"model": self.weights}, self.checkpoint)
         self.environment = {"EDGETAM_ROOT": str(root), "EDGETAM_CHECKPOINT": str(self.checkpoint)}
+        self.created, self.fails_with = [], None
 
     def hydra(self):
+        """Stand-ins for hydra and timm; the encoder asks timm for weights, as the real one does."""
+        timm, models = types.ModuleType("timm"), types.ModuleType("timm.models")
+        timm.__path__ = []
+        timm.models = models
+        models.create_model = lambda name, **how: self.created.append(how)
+        vision = types.ModuleType("torchvision")
         package = types.ModuleType("hydra")
         package.__path__ = []
         core = types.ModuleType("hydra.core")
@@ -131,9 +152,17 @@ class EdgeTam(ExportCase):
             model=types.SimpleNamespace(image_encoder=name))
         package.initialize_config_dir = mock.MagicMock()
         search.GlobalHydra = mock.MagicMock()
-        utils.instantiate = lambda *_, **__: self.encoder()
-        return {"hydra": package, "hydra.core": core, "hydra.core.global_hydra": search,
+        utils.instantiate = self.instantiate
+        return {"timm": timm, "timm.models": models, "torchvision": vision,
+                "hydra": package, "hydra.core": core, "hydra.core.global_hydra": search,
                 "hydra.utils": utils, "omegaconf": types.ModuleType("omegaconf")}
+
+    def instantiate(self, *_, **__):
+        sys.modules["timm.models"].create_model("backbone", pretrained=True, in_chans=3)
+        self.assertEqual(os.environ.get("HF_HUB_OFFLINE"), "1")
+        if self.fails_with:
+            raise self.fails_with
+        return self.encoder()
 
     def run_with(self, check, **environment):
         # Only these names: what an export imports meanwhile must stay imported.
@@ -156,6 +185,35 @@ class EdgeTam(ExportCase):
         self.assertEqual([o["shape"] for o in run.entry["methods"][0]["outputs"]],
                          [[1, 4, 64, 64], [1, 4, 32, 32]])
         self.assertIn("aten.convolution.default", operators(run.entry))
+        self.assertEqual(self.created, [{"pretrained": False, "in_chans": 3}])
+
+    def test_random_weights_when_asked_for(self):
+        run = self.run_with(lambda: self.exported("edgetam_image_encoder"), EDGETAM_CHECKPOINT="seeded")
+        self.assertIn("random weights", run.err)
+
+    def test_needs_are_said_at_once(self):
+        with hidden("hydra", "omegaconf", "timm", "torchvision"), mock.patch.dict(os.environ, self.environment):
+            run = self.refused(5, "hydra, omegaconf, timm, torchvision", "edgetam_image_encoder")
+        for package in ("timm==", "torchvision==", "hydra-core=="):
+            self.assertIn(package, run.err)
+
+    def test_errors_of_hydra_are_unfolded(self):
+        """InstantiationException from ImportError from the reason, as hydra 1.3 chains them."""
+        wrapper = type("InstantiationException", (Exception,), {"__module__": "hydra.errors"})
+
+        def chained(reason):
+            middle = ImportError(f"Error loading 'sam2.modeling':\n{reason!r}")
+            middle.__cause__ = reason
+            outer = wrapper("Error locating target 'sam2.modeling', set env var HYDRA_FULL_ERROR=1")
+            outer.__cause__ = middle
+            return outer
+
+        self.fails_with = chained(ValueError("d_model must be 256"))
+        run = self.run_with(lambda: self.refused(4, "ValueError: d_model must be 256",
+                                                 "edgetam_image_encoder"))
+        self.assertNotIn("HYDRA_FULL_ERROR", run.err)
+        self.fails_with = chained(ModuleNotFoundError("No module named 'timm'", name="timm.layers"))
+        self.run_with(lambda: self.refused(5, "needs the package timm", "edgetam_image_encoder"))
 
     def test_missing_checkout_and_checkpoint(self):
         self.run_with(lambda: self.refused(5, "EDGETAM_ROOT", "edgetam_image_encoder"),
@@ -181,6 +239,36 @@ class EdgeTam(ExportCase):
         run = self.run_with(lambda: self.export("edgetam_image_encoder"))
         self.assertEqual(run.code, 4, run.err)
         self.assertIn("not a checkpoint", run.err)
+
+
+@NEEDS_TORCH
+@unittest.skipUnless(os.environ.get("ETPROF_EDGETAM"),
+                     "set ETPROF_EDGETAM to a checkout of facebookresearch/EdgeTAM")
+class RealEdgeTam(ExportCase):
+    """The checkout itself, random weights. It takes minutes."""
+
+    def setUp(self):
+        super().setUp()
+        environment = mock.patch.dict(os.environ, EDGETAM_ROOT=os.environ["ETPROF_EDGETAM"],
+                                      EDGETAM_CHECKPOINT="seeded")
+        environment.start()
+        self.addCleanup(environment.stop)
+
+    def test_exports_without_a_download_and_without_encodings(self):
+        import urllib.request
+
+        import timm.models._builder as builder
+
+        fetch = mock.Mock(side_effect=AssertionError("fetches"))
+        with mock.patch.object(builder, "load_pretrained", fetch), \
+                mock.patch.object(urllib.request, "urlopen", fetch):
+            run = self.exported("edgetam_image_encoder")
+        fetch.assert_not_called()
+        self.assertEqual([o["shape"] for o in run.entry["methods"][0]["outputs"]],
+                         [[1, 256, 256, 256], [1, 256, 128, 128], [1, 256, 64, 64]])
+        # 4.85 M weights in float32 are 19.4 MB; the three encodings would be 88 MB more.
+        self.assertLess(run.entry["bytes"], 21_000_000)
+        self.assertGreater(run.entry["bytes"], 19_000_000)
 
 
 if __name__ == "__main__":

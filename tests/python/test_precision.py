@@ -61,6 +61,27 @@ class Inputs(ExportCase):
         self.assertEqual([(i["name"], i["dtype"]) for i in inputs],
                          [("x", "float16"), ("bias", "float16")])
 
+    def test_float32_of_the_model_s_own_is_the_reason(self):
+        path = self.model_file("""
+            class M(nn.Module):
+                def __init__(self):
+                    super().__init__()
+                    self.a = nn.Linear(4, 4)
+                def forward(self, x):
+                    return torch.bmm(self.a(x), torch.ones(2, 4, 4))
+
+            class Mixed:
+                def get_eager_model(self):
+                    return M()
+                def get_example_inputs(self):
+                    return (torch.rand(2, 4, 4),)
+        """)
+        self.exported(f"{path}:Mixed")
+        run = self.refused(4, "float32 tensors of its own", f"{path}:Mixed", "--dtype", "fp16",
+                           out=self.folder / "half")
+        self.assertIn("model.py:9", run.err)
+        self.assertNotIn("data-dependent", run.err)
+
     def test_values_beyond_half_are_refused(self):
         path = self.model_file(MLP + """
     class Big(Mlp):
@@ -125,6 +146,25 @@ class Quantised(ExportCase):
             self.assertIn(f"_{dtype}.pte", entry["file"])
             names = " ".join(o["operator"] for o in entry["delegation"]["operators"])
             self.assertIn(operator, names)
+
+    def test_a_computed_scalar_stays_in_fp32(self):
+        """executorch 1.5.1 cannot lower one that is quantised: IndexError in its layout pass."""
+        path = self.model_file("""
+            class M(nn.Module):
+                def __init__(self):
+                    super().__init__()
+                    self.a, self.b = nn.Conv2d(3, 8, 3), nn.Conv2d(8, 8, 3)
+                def forward(self, x):
+                    return self.b(torch.relu(self.a(x)) * torch.cumsum(x.flatten(), 0)[-1])
+
+            class Scalar:
+                def get_eager_model(self):
+                    return M()
+                def get_example_inputs(self):
+                    return (torch.rand(1, 3, 32, 32),)
+        """)
+        entry = self.exported(f"{path}:Scalar", "--dtype", "int8").entry
+        self.assertEqual(entry["delegation"]["macs_share"], 1.0)
 
     def test_weights_are_quantised_per_channel(self):
         entry = self.exported("toy_cnn", "--dtype", "int8", "--calibrate", "2").entry

@@ -7,8 +7,9 @@ import subprocess
 import sys
 import time
 import unittest
+from unittest import mock
 
-from support import NEEDS_TORCH, ROOT, ExportCase
+from support import NEEDS_TORCH, ROOT, ExportCase, hidden
 
 sys.path.insert(0, str(ROOT / "tests/tools"))
 from checks import hear_signals
@@ -42,10 +43,8 @@ class Refused(ExportCase):
         self.refused(2, "no example model", "executorch:mobilnet")
 
     def test_missing_optional_package(self):
-        try:
-            import timm  # noqa: F401
-        except ModuleNotFoundError:
-            self.refused(5, "pip install timm", "timm:resnet10t")
+        with hidden("timm"):
+            self.refused(5, "pip install --no-deps timm==", "timm:resnet10t")
 
     def test_import_error_inside_the_model_says_where(self):
         path = self.model_file("import surely_not_installed\n")
@@ -105,12 +104,8 @@ class Refused(ExportCase):
         self.assertNotIn("Traceback", run.err)
 
     def test_fallback_is_loud_and_truthful(self):
-        try:
-            import timm  # noqa: F401
-            self.skipTest("timm is installed here")
-        except ModuleNotFoundError:
-            pass
-        run = self.exported("timm:resnet10t", "--fallback", "toy_cnn")
+        with hidden("timm"):
+            run = self.exported("timm:resnet10t", "--fallback", "toy_cnn")
         self.assertIn("warning", run.err)
         self.assertEqual(run.entry["file"], "toy_cnn_xnnpack_fp32.pte")
         self.assertEqual(run.entry["model"]["source"], "toy_cnn")
@@ -142,23 +137,22 @@ class FailedCheck(ExportCase):
         run = self.export(f"{self.drifting()}:Model")
         self.assertEqual(run.code, 1, run.err)
         names = {p.name for p in self.out.iterdir()}
-        self.assertIn("Model_xnnpack_fp32.pte.failed", names)
-        self.assertNotIn("Model_xnnpack_fp32.pte", names)
+        self.assertIn("model_Model_xnnpack_fp32.pte.failed", names)
+        self.assertNotIn("model_Model_xnnpack_fp32.pte", names)
         self.assertEqual(run.entry["state"], "failed")
         self.assertIn("does not agree", run.err)
 
     def test_failed_export_takes_the_old_good_file_away(self):
-        good = self.model_file(LINEAR + "\n    class Model(Base): pass\n", "good.py")
-        self.exported(f"{good}:Model")
-        self.assertTrue((self.out / "Model_xnnpack_fp32.pte").exists())
+        good = LINEAR + "\n    class Model(Base): pass\n"
+        kept = self.out / "model_Model_xnnpack_fp32.pte"
+        self.exported(f"{self.model_file(good)}:Model")
+        self.assertTrue(kept.exists())
         self.assertEqual(self.export(f"{self.drifting()}:Model").code, 1)
-        self.assertFalse((self.out / "Model_xnnpack_fp32.pte").exists())
-        self.exported(f"{good}:Model")
-        self.assertFalse((self.out / "Model_xnnpack_fp32.pte.failed").exists())
+        self.assertFalse(kept.exists())
+        self.exported(f"{self.model_file(good)}:Model")
+        self.assertFalse(kept.with_name(kept.name + ".failed").exists())
 
     def test_damaged_program_is_noticed(self):
-        from unittest import mock
-
         from etprof.export import job
 
         real = job.write_files
@@ -178,8 +172,6 @@ class FailedCheck(ExportCase):
         self.assertEqual(run.entry["state"], "failed")
 
     def test_truncated_program_is_noticed(self):
-        from unittest import mock
-
         from etprof.export import job
 
         real = job.write_files

@@ -1,21 +1,33 @@
 # SPDX-License-Identifier: Apache-2.0
 # EdgeTAM's image encoder from the user's own checkout (EDGETAM_ROOT, or vendor/EdgeTAM here) and
-# checkpoint (EDGETAM_CHECKPOINT, or checkpoints/edgetam.pt there). Nothing is fetched.
+# checkpoint (EDGETAM_CHECKPOINT, or checkpoints/edgetam.pt there; "seeded": random weights, which
+# take as long). Nothing is fetched.
 import hashlib
 import os
 import sys
+from contextlib import contextmanager
 from pathlib import Path
+from unittest import mock
 
 import torch
 from etprof.errors import BadInput, EnvironmentProblem
+from etprof.export.source import settle
 from torch import nn
 
 SIZE = 1024
+SEEDED = "seeded"
 PREFIX = "image_encoder."
 NOTICE = (
     "EdgeTAM is third-party software under the Apache License 2.0: keep its LICENSE and copyright "
     "notices when you pass the checkout, the checkpoint or a program made from them on"
 )
+
+
+class NoEncoding(nn.Module):
+    """In the place of the position encodings, which the wrapper leaves behind: 88 MB of constants."""
+
+    def forward(self, x):
+        return x.new_zeros(1)
 
 
 class Normalized(nn.Module):
@@ -46,10 +58,18 @@ def checkout() -> Path:
     return root
 
 
-def checkpoint(root: Path) -> Path:
-    path = Path(os.environ.get("EDGETAM_CHECKPOINT") or root / "checkpoints" / "edgetam.pt")
+def checkpoint(root: Path) -> Path | None:
+    """The file with the weights; None when random ones are asked for."""
+    named = os.environ.get("EDGETAM_CHECKPOINT")
+    if named == SEEDED:
+        print("edgetam_image_encoder: random weights, seeded: times are real, pictures are not",
+              file=sys.stderr)
+        return None
+    path = Path(named or root / "checkpoints" / "edgetam.pt")
     if not path.is_file():
-        raise EnvironmentProblem(f"no checkpoint at {path}; set EDGETAM_CHECKPOINT to the file")
+        raise EnvironmentProblem(
+            f"no checkpoint at {path}; set EDGETAM_CHECKPOINT to the file, or to "
+            f"'{SEEDED}' for random weights")
     wanted = os.environ.get("EDGETAM_CHECKPOINT_SHA256", "").lower()
     found = hashlib.sha256(path.read_bytes()).hexdigest()
     if wanted and wanted != found:
@@ -79,33 +99,49 @@ def load_weights(encoder, path: Path):
     encoder.load_state_dict(own, strict=True)
 
 
+@contextmanager
+def nothing_fetched():
+    """The checkout asks timm for pretrained weights, which the checkpoint would replace anyway."""
+    import timm.models
+
+    create = timm.models.create_model
+
+    def without_weights(*args, **kwargs):
+        return create(*args, **{**kwargs, "pretrained": False})
+
+    with mock.patch.dict(os.environ, HF_HUB_OFFLINE="1"), \
+            mock.patch.object(timm.models, "create_model", without_weights):
+        yield
+
+
+def build(root: Path):
+    from hydra import compose, initialize_config_dir
+    from hydra.core.global_hydra import GlobalHydra
+    from hydra.utils import instantiate
+
+    sys.path.insert(0, str(root))
+    try:
+        GlobalHydra.instance().clear()
+        with initialize_config_dir(str((root / "sam2" / "configs").absolute()), version_base=None):
+            config = compose("edgetam")
+            with nothing_fetched():
+                return instantiate(config.model.image_encoder, _recursive_=True)
+    finally:
+        sys.path.remove(str(root))
+
+
 class EdgeTamImageEncoder:
     def get_eager_model(self):
         root = checkout()
         weights = checkpoint(root)
         print(f"edgetam_image_encoder: {NOTICE}", file=sys.stderr)
-        for package in ("hydra", "omegaconf"):
-            try:
-                __import__(package)
-            except ModuleNotFoundError as error:
-                raise EnvironmentProblem(
-                    f"EdgeTAM needs the package {package}, which is not installed: "
-                    f"{sys.executable} -m pip install hydra-core omegaconf"
-                ) from error
-        from hydra import compose, initialize_config_dir
-        from hydra.core.global_hydra import GlobalHydra
-        from hydra.utils import instantiate
-
-        sys.path.insert(0, str(root))
-        try:
-            GlobalHydra.instance().clear()
-            with initialize_config_dir(str(root / "sam2" / "configs"), version_base=None):
-                config = compose("edgetam")
-            encoder = instantiate(config.model.image_encoder, _recursive_=True)
-        finally:
-            sys.path.remove(str(root))
-        load_weights(encoder, weights)
-        return Normalized(encoder).eval()
+        encoder = build(root)
+        if weights:
+            load_weights(encoder, weights)
+        if isinstance(getattr(encoder, "neck", None), nn.Module):
+            encoder.neck.position_encoding = NoEncoding()
+        model = Normalized(encoder).eval()
+        return model if weights else settle(model, (1, 3, SIZE, SIZE), batch=1)
 
     def get_example_inputs(self):
         return (torch.rand(1, 3, SIZE, SIZE),)

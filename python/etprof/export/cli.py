@@ -5,6 +5,7 @@ from __future__ import annotations
 import argparse
 import json
 import os
+import re
 import signal
 import sys
 import time
@@ -12,7 +13,7 @@ import traceback
 from pathlib import Path
 
 from .. import __version__
-from ..errors import CheckFailed, EtprofError, UsageError
+from ..errors import CheckFailed, EnvironmentProblem, EtprofError, MissingPackage, UsageError
 
 PRECISIONS = ("fp32", "fp16", "int8", "int8-dynamic", "int4")
 DESCRIPTION = """\
@@ -57,6 +58,7 @@ def parser() -> argparse.ArgumentParser:
     p.add_argument("--backend", choices=("xnnpack", "portable"), default="xnnpack")
     p.add_argument("--outdir", "--out", type=Path, metavar="DIR",
                    help="the artifacts folder (default out_<model>/artifacts)")
+    p.add_argument("--name", help="name the files so instead of after the model")
     p.add_argument("--method", action="append", default=[], metavar="NAME[=ATTR]",
                    help="export the module's method ATTR as NAME; repeat for several")
     p.add_argument("--dynamic-shape", action="append", default=[], metavar="INPUT:AXIS=MIN..MAX",
@@ -85,6 +87,8 @@ def parser() -> argparse.ArgumentParser:
     setup.add_argument("--pip-arg", action="append", default=[], metavar="ARG",
                        help="pass to pip when they are installed into .venv; repeat for several")
     setup.add_argument("--wheel-dir", metavar="DIR", help="look for their wheels here too")
+    setup.add_argument("--no-install", action="store_true",
+                       help="install nothing that a model needs: say what is missing")
     setup.add_argument("--allow-cuda", action="store_true", help="accept torch with CUDA where there is no CPU build, without a question")
     return p
 
@@ -102,6 +106,8 @@ def parse(argv):
         raise UsageError(f"--dtype {options.dtype} needs --backend xnnpack")
     if options.calibrate is not None and options.dtype != "int8":
         raise UsageError(f"--calibrate is for --dtype int8, this is {options.dtype}")
+    if options.name is not None and not re.fullmatch(r"[A-Za-z0-9][A-Za-z0-9._-]*", options.name):
+        raise UsageError(f"--name {options.name}: use letters, digits, '.', '_' and '-'")
     if options.static and options.dynamic_shape:
         raise UsageError("--static and --dynamic-shape exclude each other")
     return options
@@ -170,9 +176,7 @@ def main(argv) -> int:
             return run_elsewhere(argv, options)
         previous = signals()
         answer = keep_stdout_clean()
-        from .job import run
-
-        entry, tool, out = run(options, Talk(options.quiet))
+        entry, tool, out = run_with_needs(options, argv, answer)
         print_answer(answer, options, entry, tool, out)
         answer.close()
         if entry["state"] != "ok":
@@ -198,6 +202,33 @@ def main(argv) -> int:
     finally:
         for number, handler in (previous or {}).items():
             signal.signal(number, handler)
+
+
+ADDED = "ETPROF_ADDED"  # what was installed for this very export, so that it is tried once
+
+
+def run_with_needs(options, argv, answer):
+    """The export. What a model needs is installed first where that is ours to do; then it begins anew."""
+    from .. import bootstrap, start
+    from .job import run
+
+    before = os.environ.pop(ADDED, "").split()
+    options.may_install = not options.no_install and bootstrap.is_own(sys.executable)
+    try:
+        return run(options, Talk(options.quiet))
+    except MissingPackage as error:
+        if not options.may_install or set(error.modules) <= set(before):
+            raise
+        try:
+            bootstrap.add_packages(sys.executable, error.modules, options.pip_arg, options.wheel_dir)
+        except EnvironmentProblem as failure:
+            if not options.fallback:
+                raise EnvironmentProblem(f"{error}; installing failed: {failure}") from failure
+            options.may_install = False
+            return run(options, Talk(options.quiet))
+        os.environ[ADDED] = " ".join([*before, *error.modules])
+        os.dup2(answer.fileno(), 1)  # see keep_stdout_clean
+        start.again(sys.executable, "export", argv)
 
 
 def print_answer(stream, options, entry, tool, out):

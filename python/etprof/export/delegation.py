@@ -40,8 +40,19 @@ def base_name(operator: str) -> str:
     return parts[1] if len(parts) > 1 else parts[0]
 
 
+def extents(value) -> list[int | None]:
+    """The shape; None where an extent depends on the data."""
+    def known(extent):
+        try:
+            return int(extent)
+        except Exception:  # torch's own for symbols without a value
+            return None
+
+    return [known(extent) for extent in value.shape]
+
+
 def size(value) -> int:
-    return int(value.numel()) if isinstance(value, torch.Tensor) else 0
+    return prod(extents(value)) if isinstance(value, torch.Tensor) else 0
 
 
 def first_tensor(value):
@@ -50,14 +61,21 @@ def first_tensor(value):
     return value if isinstance(value, torch.Tensor) else None
 
 
-def macs(node) -> int:
-    """Multiply-accumulates of convolutions, linear layers and matrix products; 0 for the rest."""
+def macs(node) -> int | None:
+    """Multiply-accumulates of convolutions, linear layers and matrix products; 0 for the rest, None
+    where the extents depend on the data."""
+    try:
+        return known_macs(node)
+    except TypeError:  # a product with None
+        return None
+
+
+def known_macs(node) -> int:
     kind = base_name(operator_name(node.target))
     out = first_tensor(node.meta.get("val"))
 
     def shape(i):
-        value = node.args[i].meta["val"]
-        return [int(s) for s in value.shape]
+        return extents(node.args[i].meta["val"])
 
     if out is None:
         return 0
@@ -121,7 +139,7 @@ def describe(node, rejected: dict, backend: str) -> dict:
         "node": node.name,
         "operator": operator,
         "dtype": str(value.dtype).removeprefix("torch.") if value is not None else None,
-        "shape": [int(s) for s in value.shape] if value is not None else None,
+        "shape": extents(value) if value is not None else None,
         "file": path,
         "line": line,
         "module": module_path(node),
@@ -148,10 +166,10 @@ def summarize(graphs: dict, rejected: dict, backend: str) -> dict:
                     if is_bookkeeping(child):
                         continue
                     delegated += 1
-                    macs_delegated += macs(child)
+                    macs_delegated += macs(child) or 0
                     operators.setdefault(operator_name(child.target), [0, 0])[0] += 1
             elif not is_bookkeeping(node):
-                macs_left += macs(node)
+                macs_left += macs(node) or 0
                 operators.setdefault(operator_name(node.target), [0, 0])[1] += 1
                 left.append({"method": method, **describe(node, rejected, backend)})
     total = macs_delegated + macs_left

@@ -2,12 +2,14 @@
 # One export from model source to published files.
 from __future__ import annotations
 
+import json
+import os
 import sys
 from dataclasses import dataclass
 from importlib import metadata
 from pathlib import Path
 
-from ..errors import EnvironmentProblem, UsageError
+from ..errors import EnvironmentProblem, MissingPackage, UsageError
 from . import source as sources
 
 
@@ -47,7 +49,8 @@ def versions() -> dict:
 
 
 def find_model(options, talk):
-    """The source and the loaded model; --fallback takes over when something is missing."""
+    """The source and the loaded model; --fallback takes over when something is missing that is not
+    going to be installed."""
     import torch
 
     def load(spec):
@@ -59,7 +62,7 @@ def find_model(options, talk):
     try:
         return load(options.source)
     except EnvironmentProblem as error:
-        if not options.fallback:
+        if not options.fallback or (isinstance(error, MissingPackage) and options.may_install):
             raise
         talk.warn(f"{error}; exporting '{options.fallback}' instead")
         return load(options.fallback)
@@ -165,9 +168,33 @@ def run(options, talk):
     torch.manual_seed(options.seed + 1)  # what follows must not depend on how weights were drawn
     wanted = wanted_methods(model, options.method)
     model.dynamic_shapes = dynamic_shapes(model, options.dynamic_shape, options.static)
+    model.name = options.name or model.name
     stem = "_".join([model.name, options.backend, options.dtype, *(f.name for f in fixes)])
     out = options.outdir or Path(f"out_{model.name}") / "artifacts"
+    refuse_taken(out, stem + ".pte", found)
     return make(options, talk, found, model, wanted, fixes, Names(stem), out)
+
+
+def same_source(one: dict, other: dict) -> bool:
+    def key(source):
+        spec = str(source.get("source"))
+        return source.get("kind"), os.path.normpath(spec) if os.sep in spec else spec
+
+    return key(one) == key(other)
+
+
+def refuse_taken(out: Path, file: str, found):
+    """Two models may have one name; the second must not take the files of the first."""
+    try:
+        entries = json.loads((out / "export.json").read_text(encoding="utf-8"))["artifacts"]
+        taken = [e["model"] for e in entries if e["file"] == file]
+    except (OSError, ValueError, KeyError, TypeError):
+        return  # none, or not ours: it is replaced
+    for model in taken:
+        if not same_source(model, {"kind": found.kind, "source": found.spec}):
+            raise UsageError(
+                f"{out / file} is of another model, '{model.get('source')}'; "
+                "give this one a name with --name, or a folder with --outdir")
 
 
 def make(options, talk, found, model, wanted, fixes, names, out):

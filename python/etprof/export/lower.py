@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import copy
 import logging
+import re
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -16,9 +17,11 @@ from executorch.exir import (
     to_edge_transform_and_lower,
 )
 from torch.export import export
+from torch.utils import _pytree as pytree
 
 from ..errors import BadInput
 from . import precision as prec
+from .leftovers import drop_unused
 from .recipes import require_change
 from .source import Model, first_line, user_frame
 
@@ -109,15 +112,27 @@ def trace(what: str, module, args, kwargs, dynamic_shapes):
         where = user_frame(error) or frame_in_text(str(error))
         raise BadInput(
             f"{what} cannot be exported: {type(error).__name__}: {first_line(error)}"
-            + (f" ({where})" if where else "")
-            + "; see the onboarding guide on data-dependent control flow and shapes"
+            + (f" ({where})" if where else "") + advice(error, args, kwargs)
         ) from error
+
+
+MIXED = re.compile(r"dtype|scalar type|same type|\bHalf\b|float16|float32", re.I)
+
+
+def advice(error, args, kwargs) -> str:
+    """What to do about a failed trace, where its words tell why it failed."""
+    text = f"{type(error).__name__} {error}".lower()
+    if "data-dependent" in text or "datadependent" in text or "control flow" in text:
+        return "; see the onboarding guide on data-dependent control flow and shapes"
+    halves = any(getattr(x, "dtype", None) == torch.float16 for x in pytree.tree_leaves((args, kwargs)))
+    if halves and MIXED.search(first_line(error)):
+        return ("; the model makes float32 tensors of its own: cast them to the type of its inputs or "
+                "weights, or export fp32 (the onboarding guide has the pattern)")
+    return ""
 
 
 def frame_in_text(text: str) -> str:
     """torch.export quotes the user's frame inside its message, not in the traceback."""
-    import re
-
     frames = re.findall(r'File "([^"]+)", line (\d+)', text)
     mine = [f"{f}:{n}" for f, n in frames if "site-packages" not in f and not f.startswith("<")]
     return mine[-1] if mine else ""
@@ -197,6 +212,7 @@ def prepare(model: Model, wanted: dict, options: Options) -> tuple[list, list, d
         )
         if options.external_weights and options.backend == "xnnpack":
             method.program = tag_external(method, options.external_weights)
+        drop_unused(method.program)
         methods.append(method)
     return methods, warnings, calibration
 

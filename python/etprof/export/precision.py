@@ -111,7 +111,11 @@ def quantize_pt2e(module, args, kwargs, dynamic_shapes, samples, dynamic: bool):
     )
     from torchao.quantization.pt2e.quantize_pt2e import convert_pt2e, prepare_pt2e
 
-    quantizer = XNNPACKQuantizer()
+    class Quantizer(XNNPACKQuantizer):
+        def annotate(self, model):
+            return without_scalars(super().annotate(model))
+
+    quantizer = Quantizer()
     config = get_symmetric_quantization_config(is_per_channel=True, is_dynamic=dynamic)
     if dynamic:
         # Linear layers only: executorch 1.5.1 also lowers dynamically quantised convolutions, but
@@ -131,6 +135,17 @@ def quantize_pt2e(module, args, kwargs, dynamic_shapes, samples, dynamic: bool):
             f"nothing was quantised: the model has no {kind} that XNNPACK takes in int8; export fp32"
         )
     return converted
+
+
+def without_scalars(graph):
+    """Operators that take a computed tensor without axes stay in fp32: the layout pass of executorch
+    1.5.1 asks a quantised one for its first row (IndexError), and there is nothing to gain."""
+    for node in graph.graph.nodes:
+        takes = (n for n in node.all_input_nodes if n.op == "call_function")
+        values = (n.meta.get("val") for n in takes)
+        if any(isinstance(v, torch.Tensor) and v.dim() == 0 for v in values):
+            node.meta.pop("quantization_annotation", None)
+    return graph
 
 
 def quantize_int4(module):

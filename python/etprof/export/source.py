@@ -17,7 +17,8 @@ from typing import Any, Callable
 from urllib.error import URLError
 
 from .. import registry
-from ..errors import BadInput, EnvironmentProblem, EtprofError, UsageError
+from ..errors import BadInput, EnvironmentProblem, EtprofError, MissingPackage, UsageError
+from ..packages import EXTRAS, pinned_for
 
 GRAMMAR = "NAME, torchvision:NAME, timm:NAME, hf:CONFIG, executorch:NAME, FILE.py:Class or FOLDER"
 IMAGE = (1, 3, 224, 224)
@@ -51,25 +52,42 @@ def file_name(text: str) -> str:
     return re.sub(r"[^A-Za-z0-9.]+", "_", text).strip("_") or "model"
 
 
+def missing(what: str, modules) -> MissingPackage:
+    many = len(modules) > 1
+    return MissingPackage(
+        f"{what} needs the package{'s' * many} {', '.join(modules)}, which {'are' if many else 'is'} "
+        f"not installed: {sys.executable} -m pip install --no-deps {' '.join(pinned_for(modules))}",
+        modules)
+
+
+def check_needs(source: Source):
+    """What the source says that it needs, all of it at once and before anything is built."""
+    absent = [m for m in source.info.get("needs", []) if not found(m)]
+    if absent:
+        raise missing(f"'{source.spec}'", absent)
+
+
+def found(module: str) -> bool:
+    if sys.modules.get(module) is not None:
+        return True
+    try:
+        return importlib.util.find_spec(module) is not None
+    except (ImportError, ValueError):
+        return False
+
+
 def need(package: str, what: str):
     """Imports an optional package, or says in one line how to get it."""
-    from .torchvision_ops import declare_operators
-
-    declare_operators()  # timm and transformers import torchvision when it is there
     try:
         return importlib.import_module(package)
     except ModuleNotFoundError as error:
-        if error.name and error.name.split(".")[0] == package.split(".")[0]:
-            raise EnvironmentProblem(
-                f"{what} needs the package {package}, which is not installed: "
-                f"{sys.executable} -m pip install {install_name(package)}"
-            ) from error
+        if root_module(error) in (package, *EXTRAS):
+            raise missing(what, [root_module(error)]) from error
         raise
 
 
-def install_name(package: str) -> str:
-    # torchvision must match torch; --no-deps keeps pip from replacing a CPU build of torch.
-    return {"torchvision": "--no-deps torchvision==0.28.0"}.get(package, package)
+def root_module(error: ModuleNotFoundError) -> str:
+    return (error.name or "").split(".")[0]
 
 
 class Simple:
@@ -87,7 +105,7 @@ class Simple:
         return (torch.randn(*self._shape),)
 
 
-def settle(model, shape):
+def settle(model, shape, batch=4):
     """Gives the batch norms of a random network the statistics of its own activations.
 
     Freshly initialised, deep networks shrink their activations until float16 and int8 see nothing
@@ -104,7 +122,7 @@ def settle(model, shape):
         norm.momentum = None  # the plain average
     model.train()
     with torch.no_grad():
-        model(torch.randn(4, *shape[1:]))
+        model(torch.randn(batch, *shape[1:]))
     for norm, momentum in zip(norms, momenta):
         norm.momentum = momentum
     return model.eval()
@@ -114,9 +132,7 @@ def settle(model, shape):
 
 
 def from_torchvision(name: str):
-    from .torchvision_ops import import_torchvision
-
-    torchvision = import_torchvision()
+    torchvision = need("torchvision", "torchvision:NAME")
     known = sorted(torchvision.models.list_models())
     if name not in known:
         raise UsageError(f"torchvision has no model '{name}'{suggest(name, known)}")
@@ -216,17 +232,11 @@ def from_executorch(name: str):
     if name not in table:
         raise UsageError(f"ExecuTorch has no example model '{name}'{suggest(name, sorted(table))}")
     module_name, class_name = table[name]
-    from .torchvision_ops import declare_operators
-
-    declare_operators()
     try:
         module = importlib.import_module(f"executorch.examples.models.{module_name}")
     except ModuleNotFoundError as error:
         if error.name and not error.name.startswith("executorch"):
-            raise EnvironmentProblem(
-                f"executorch:{name} needs the package {error.name}, which is not installed: "
-                f"{sys.executable} -m pip install {install_name(error.name.split('.')[0])}"
-            ) from error
+            raise missing(f"executorch:{name}", [root_module(error)]) from error
         raise
     return getattr(module, class_name)()
 
@@ -269,10 +279,14 @@ def resolve(spec: str) -> Source:
         if not tail:
             raise UsageError(f"'{spec}' names no model after '{head}:'")
         name = file_name(Path(tail).stem if head == "hf" and tail.endswith(".json") else tail)
-        return Source(spec, name, head, lambda: kinds[head](tail))
+        needs = {"torchvision": "torchvision", "timm": "timm", "hf": "transformers"}
+        info = {"needs": [needs[head]]} if head in needs else {}
+        return Source(spec, name, head, lambda: kinds[head](tail), info)
     if colon and head.endswith(".py"):
         path = Path(head)
-        return Source(spec, file_name(tail), "file", lambda: from_file(path, tail))
+        # Both names: many files call their class Model.
+        name = f"{file_name(path.stem)}_{file_name(tail)}"
+        return Source(spec, name, "file", lambda: from_file(path, tail))
     if spec.endswith(".py"):
         raise UsageError(f"'{spec}' names no class; write {spec}:ClassName")
     if os.sep in spec or spec.startswith("."):
@@ -296,16 +310,30 @@ def folder_source(spec: str, path: Path) -> Source:
 
 
 def user_frame(error: BaseException) -> str:
-    """FILE:LINE of the innermost frame outside this package and the installed libraries."""
+    """FILE:LINE of the innermost frame outside this package and the installed libraries; where there
+    is none, as with models that are installed themselves, the innermost outside of torch."""
     own = str(Path(__file__).resolve().parents[1])
-    frames = traceback.extract_tb(error.__traceback__)
-    for frame in reversed(frames):
-        if frame.filename.startswith(own) or "site-packages" in frame.filename:
+    installed = ""
+    for frame in reversed(traceback.extract_tb(error.__traceback__)):
+        if frame.filename.startswith((own, "<")):
             continue
-        if frame.filename.startswith("<"):
-            continue
-        return f"{frame.filename}:{frame.lineno}"
-    return ""
+        if "site-packages" not in frame.filename:
+            return f"{frame.filename}:{frame.lineno}"
+        if not installed and "site-packages/torch/" not in frame.filename:
+            installed = f"{frame.filename}:{frame.lineno}"
+    return installed
+
+
+def cause_of(error: BaseException) -> BaseException:
+    """Hydra wraps what a constructor or an import raised, several times over; that is told instead."""
+
+    def wraps(e):
+        return type(e).__module__.startswith("hydra") or (
+            type(e) is ImportError and str(e).startswith("Error loading '"))
+
+    while wraps(error) and (error.__cause__ or error.__context__):
+        error = error.__cause__ or error.__context__
+    return error
 
 
 def first_line(error: BaseException) -> str:
@@ -315,6 +343,10 @@ def first_line(error: BaseException) -> str:
 
 def load(source: Source) -> Model:
     """Builds the model and its example inputs; whatever fails in there is the model's fault."""
+    from .torchvision_ops import declare_operators
+
+    check_needs(source)
+    declare_operators()  # whatever the source imports may import torchvision
     try:
         base = source.build()
         module = base.get_eager_model()
@@ -328,19 +360,25 @@ def load(source: Source) -> Model:
         )
     except EtprofError:
         raise
-    except URLError as error:
-        raise EnvironmentProblem(
-            f"the model '{source.spec}' fetches its weights and cannot: {error.reason}"
-        ) from error
     except Exception as error:
-        where = user_frame(error)
-        raise BadInput(
-            f"the model '{source.spec}' cannot be built: {type(error).__name__}: "
-            f"{first_line(error)}" + (f" ({where})" if where else "")
-        ) from error
+        raise not_built(source, error, cause_of(error)) from error
     check_shape_of_answers(source, model)
     model.module = model.module.eval()
     return model
+
+
+def not_built(source: Source, error: Exception, cause: BaseException) -> EtprofError:
+    if isinstance(cause, EtprofError):
+        return cause
+    if isinstance(cause, URLError):
+        return EnvironmentProblem(
+            f"the model '{source.spec}' fetches its weights and cannot: {cause.reason}")
+    if isinstance(cause, ModuleNotFoundError) and root_module(cause) in EXTRAS:
+        return missing(f"'{source.spec}'", [root_module(cause)])
+    where = user_frame(cause) or user_frame(error)
+    return BadInput(
+        f"the model '{source.spec}' cannot be built: {type(cause).__name__}: "
+        f"{first_line(cause)}" + (f" ({where})" if where else ""))
 
 
 def optional(base, method):

@@ -4,8 +4,6 @@
 import importlib.util
 import sys
 
-from ..errors import EnvironmentProblem
-
 # Names and signatures as torchvision 0.28 registers fake kernels and autocast rules for them.
 SCHEMAS = (
     "nms(Tensor dets, Tensor scores, float iou_threshold) -> Tensor",
@@ -71,15 +69,3 @@ def declare_operators():
     _library = torch.library.Library("torchvision", "DEF")
     for schema in SCHEMAS:
         _library.define(schema)
-
-
-def import_torchvision():
-    if importlib.util.find_spec("torchvision") is None:
-        raise EnvironmentProblem(
-            "torchvision models need the package torchvision, which is not installed: "
-            f"{sys.executable} -m pip install --no-deps torchvision==0.28.0 pillow"
-        )
-    declare_operators()
-    import torchvision
-
-    return torchvision
