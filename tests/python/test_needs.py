@@ -23,6 +23,7 @@ class Install(FakeInterpreter):
     """With a stand-in for the interpreter of our own environment, which notes how pip is called."""
 
     def test_what_is_installed_is_said(self):
+        (self.bin / "installed").touch()  # what it answers with when it is asked what it has
         said = io.StringIO()
         with contextlib.redirect_stderr(said):
             bootstrap.add_packages(str(self.bin / "python"), ["timm", "hydra"], ["--no-cache-dir"])
