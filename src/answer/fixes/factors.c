@@ -5,7 +5,7 @@
 #include <string.h>
 
 static const etp_fix_factor k_factors[] = {
-    {"align-padding", 1, 0.44, 0.44},
+    {"align-padding", 1, 0.67, 0.67},
     {"decompose-attention", 2, 1.02, 1.02},
     {"fold-conv-bn", 1, 0.90, 0.90},
     {"fold-transposes", 2, 0.92, 1.12},

@@ -6,8 +6,6 @@
 
 #include <stddef.h>
 
-#define ETP_FACTOR_CASES 2 // one says nothing of a range
-
 typedef struct etp_fix_factor {
     const char *change; // as in `etprof export --apply CHANGE`; "int8", "xnnpack"
     size_t cases;

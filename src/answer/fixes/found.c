@@ -308,12 +308,12 @@ static void to_headline(const etp_fixer *f, etp_ab_fix *fix, const etp_fix_found
     fix->share = fix->expected_ns == ETP_NS_UNKNOWN ? (double)NAN : (double)fix->expected_ns / ((double)f->total * scale);
 }
 
-// What the change brought where it was measured corrects the estimate and gives it a floor.
+// What the change brought where it was measured corrects the estimate and gives it a floor. One case is no median.
 static etp_fix_found corrected(const etp_fix_found *at, const etp_fix_factor *factor)
 {
     etp_fix_found told = *at;
-    if (factor && factor->cases >= ETP_FACTOR_CASES && at->expected > 0) {
-        told.expected = at->expected * factor->usual;
+    if (factor && at->expected > 0) {
+        told.expected = at->expected * (factor->cases > 1 ? factor->usual : 1);
         told.lo = at->expected * etp_fix_factor_floor(factor);
     }
     return told;
@@ -327,8 +327,9 @@ static const char *formula_of(const etp_fixer *f, const etp_fix_words *w, const 
     if (!factor) {
         return etp_arena_printf(&f->s->arena, "%s; measured on no model", w->formula);
     }
-    if (factor->cases < ETP_FACTOR_CASES) {
-        return etp_arena_printf(&f->s->arena, "%s; measured on one model, which gained %.2f of that estimate: too few to correct it", w->formula, factor->usual);
+    if (factor->cases == 1) {
+        return etp_arena_printf(&f->s->arena, "%s; one measured model gained %.2f of that estimate: it is expected as it is, the floor is %.2f × it", w->formula, factor->usual,
+                                etp_fix_factor_floor(factor));
     }
     return etp_arena_printf(&f->s->arena, "%s; %zu measured models gained %.2f of that estimate, the least of them %.2f: expected is %.2f × it, the floor %.2f × it", w->formula,
                             factor->cases, factor->usual, factor->least, factor->usual, etp_fix_factor_floor(factor));
