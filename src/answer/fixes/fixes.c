@@ -76,32 +76,74 @@ static int by_size(const void *pa, const void *pb)
     return (*a > *b) - (*a < *b);
 }
 
-// What delegate calls take beside their operators is measured execution by execution (exclusive times), not as a
-// difference of usual ones. A block in which the system took the CPU away counts as much as any other.
-static bool read_boundary(etp_fixer *f)
+static int longest_first(const void *pa, const void *pb)
 {
-    const etp_profile *p = f->ab->arms[f->arm].profile;
-    double *blocks = ETP_NEW_ARRAY(&f->s->arena, double, p->n_dumps + 1);
+    return by_size(pb, pa);
+}
+
+// Median over the blocks of what ROW (SIZE_MAX: all delegate calls together) takes beside its parts. It is measured
+// execution by execution (exclusive times), not as a difference of usual ones. A block in which the system took the CPU
+// away counts as much as any other.
+static double call_ns(const etp_profile *p, size_t row, double *blocks)
+{
     size_t n = 0;
-    for (size_t i = 0; i < p->n_rows; i++) {
-        f->calls += p->rows[i].kind == ETP_ROW_BOUNDARY;
-        f->inside += p->rows[i].kind == ETP_ROW_OPERATOR;
-    }
-    for (size_t d = 0; blocks && d < p->n_dumps; d++) {
+    for (size_t d = 0; d < p->n_dumps; d++) {
         int64_t sum = 0;
-        for (size_t i = 0; i < p->n_rows; i++) {
+        for (size_t i = row == SIZE_MAX ? 0 : row; i < (row == SIZE_MAX ? p->n_rows : row + 1); i++) {
             sum += p->rows[i].kind == ETP_ROW_BOUNDARY ? p->rows[i].per_dump_ns[d] : 0;
         }
         if (p->per_dump_executions[d]) {
             blocks[n++] = (double)sum / (double)p->per_dump_executions[d];
         }
     }
-    if (n) {
-        qsort(blocks, n, sizeof *blocks, by_size);
-        f->boundary = fmax(0, (blocks[(n - 1) / 2] + blocks[n / 2]) / 2);
+    if (n == 0) {
+        return 0;
     }
+    qsort(blocks, n, sizeof *blocks, by_size);
+    return fmax(0, (blocks[(n - 1) / 2] + blocks[n / 2]) / 2);
+}
+
+// What is the same in every call is at most what the cheapest one takes, less half of what whole microseconds can hide of
+// its operators: that is what a call less likely saves. The rest grows with the operators, however many calls there are.
+static bool read_boundary(etp_fixer *f)
+{
+    const etp_profile *p = f->ab->arms[f->arm].profile;
+    double *blocks = ETP_NEW_ARRAY(&f->s->arena, double, p->n_dumps + 1);
+    int64_t *cut = ETP_NEW_ARRAY(&f->s->arena, int64_t, p->n_rows + 1);
+    f->call_ns = ETP_NEW_ARRAY(&f->s->arena, double, p->n_rows + 1);
+    if (!blocks || !cut || !f->call_ns) {
+        return false;
+    }
+    for (size_t i = 0; i < p->n_rows; i++) {
+        f->inside += p->rows[i].kind == ETP_ROW_OPERATOR;
+        if (p->rows[i].call != ETP_NO_INDEX) {
+            cut[p->rows[i].call] += etp_profile_cut_ns(p, &p->rows[i]);
+        }
+    }
+    for (size_t i = 0; i < p->n_rows; i++) {
+        if (p->rows[i].kind != ETP_ROW_BOUNDARY) {
+            continue;
+        }
+        double ns = call_ns(p, i, blocks), own = fmax(0, ns - (double)cut[i] / 2);
+        f->join_likely = f->calls ? fmin(f->join_likely, own) : own;
+        f->call_ns[f->calls++] = ns;
+    }
+    if (f->calls) {
+        qsort(f->call_ns, f->calls, sizeof *f->call_ns, longest_first);
+    }
+    f->boundary = call_ns(p, SIZE_MAX, blocks);
     f->hidden = f->inside ? fmin(ETP_FIX_TRUNCATED_NS / 2.0, f->boundary / (double)f->inside) : 0;
-    return blocks != NULL;
+    return true;
+}
+
+// A call of two takes at least what the longer of them took: joining saves at most the shorter one.
+double etp_fix_join_most(const etp_fixer *f, double joined)
+{
+    double sum = 0;
+    for (size_t i = 1; i < f->calls && (double)i <= joined; i++) {
+        sum += f->call_ns[i];
+    }
+    return sum;
 }
 
 etp_status etp_ab_next_fixes(etp_ab_session *s, etp_error *err)

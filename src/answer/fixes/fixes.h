@@ -17,6 +17,8 @@ typedef struct etp_fixer {
     bool *claimed; // [n_operators] a fix of its own is about it: the general ones leave it out
     double boundary;       // Σ (DELEGATE_CALL − its operators), median of the blocks' means
     size_t calls, inside;  // delegate calls, operators in them
+    double *call_ns;       // [calls] what each takes beside its operators, likewise, the longest first
+    double join_likely;    // what one call less likely saves
     double hidden;         // what truncation likely hides of a delegated operator
     double best_rate;      // bytes per ns of the arm's best copying operator, NAN unknown
 } etp_fixer;
@@ -78,6 +80,8 @@ ETP_NODISCARD etp_status etp_fix_show_sum(etp_fixer *f, const etp_fix_found *at,
 // Attention is still torch's own, with its safe softmax outside the delegate: the exporter writes its permutes, and a
 // recipe that looks for the model's finds none.
 bool etp_fix_has_safe_softmax(const etp_fixer *f);
+// Most that JOINED delegate calls less can save, by what the calls there are took.
+double etp_fix_join_most(const etp_fixer *f, double joined);
 // What copying OP's bytes takes, ns: the roof of memory, else the best rate that an operator of the arm
 // reached, else NAN.
 double etp_fix_copy_ns(const etp_fixer *f, uint32_t op);

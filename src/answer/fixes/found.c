@@ -162,11 +162,10 @@ etp_fix_time etp_fix_time_of(const etp_fixer *f, const etp_fix_found *at)
         }
     }
     double joined = f->calls > 1 ? fmin((double)(at->ops.n - delegated), (double)(f->calls - 1)) : 0;
-    double hidden = (double)delegated * f->hidden, truth = f->boundary - (double)f->inside * f->hidden;
     if (f->calls) {
-        t.likely_more = hidden + joined * fmax(0, truth) / (double)f->calls;
-        t.most_more = fmin((double)delegated * ETP_FIX_TRUNCATED_NS + joined * f->boundary / (double)f->calls,
-                           f->boundary);
+        double truth = f->boundary - (double)f->inside * f->hidden;
+        t.likely_more = (double)delegated * f->hidden + joined * fmax(0, truth) / (double)f->calls;
+        t.most_more = fmin((double)delegated * ETP_FIX_TRUNCATED_NS + etp_fix_join_most(f, joined), f->boundary);
     }
     t.lo = 0; // one block says nothing of the spread
     t.hi = t.mean;
@@ -296,7 +295,7 @@ static void to_headline(const etp_fixer *f, etp_ab_fix *fix, const etp_fix_found
     const etp_ab_arm *a = &f->ab->arms[f->arm];
     double scale = a->median_ns != ETP_NS_UNKNOWN && a->median_ns > 0
                        ? (double)a->median_ns / (double)f->total : 1;
-    double most = (double)f->total * fmax(1, scale);
+    double most = (double)f->total * scale; // no gain is more than the inference that it is a part of
     double hi = fmin(fmax(0, at->hi) * fmax(1, scale), most);
     double lo = fmin(at->lo * (at->lo > 0 ? fmin(1, scale) : fmax(1, scale)), hi);
     fix->concerns_ns = llround(fmin((double)fix->concerns_ns, (double)f->total) * scale);

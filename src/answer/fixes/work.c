@@ -183,17 +183,16 @@ static etp_status partitions(etp_fixer *f, etp_error *err)
     if (f->calls < 2 || f->boundary <= 0) {
         return ETP_OK;
     }
-    double rest = (double)(f->calls - 1) / (double)f->calls;
-    double truncated = (double)f->inside * f->hidden;
-    etp_fix_found at = {.expected = (f->boundary - truncated) * rest, .hi = f->boundary * rest, .concerns = f->boundary};
+    double fewer = (double)(f->calls - 1);
+    etp_fix_found at = {.expected = fewer * f->join_likely, .hi = etp_fix_join_most(f, fewer), .concerns = f->boundary};
     char t[ETP_NUMBER_CHARS];
     return etp_fix_show_sum(f, &at, "boundary",
                             &(etp_fix_words){ETP_FIX_PARTITIONS,
-                                             etp_arena_printf(&f->s->arena, "%zu delegate calls spend %s on set-up",
+                                             etp_arena_printf(&f->s->arena, "%zu delegate calls take %s besides their operators",
                                                               f->calls, etp_format_ns(f->boundary, t)),
                                              "fewer, larger partitions: bring the operators between them into the delegate",
-                                             "ceiling: boundary × (calls − 1) ÷ calls; expected: the same without up to 0.5 µs per delegated operator, "
-                                             "which truncation put there; floor: 0", NULL},
+                                             "ceiling: Σ over the calls but the longest of what each takes besides its operators; expected: (calls − 1) × what the "
+                                             "cheapest takes, less 0.5 µs for each of its operators, which truncation put there; floor: 0", NULL},
                             err);
 }
 

@@ -209,6 +209,30 @@ static void calls_bound_what_is_hidden(void **state)
     close_made(s, &f);
 }
 
+// Three calls of 10 µs besides their operators, the first interrupted now and then: two calls less save at most two of
+// them, likely what truncation of one operator each (half a microsecond) leaves.
+static void fewer_calls_save_what_calls_took(void **state)
+{
+    (void)state;
+    folder f;
+    made m = made_base();
+    m.runs = 24;
+    m.interrupt_us = 3000;
+    m.untraced_us[0] = m.untraced_us[1] = 150; // no tracer: gains are what was traced
+    for (int i = 0; i < MADE_OPS; i++) {
+        m.ops[i] = i < 3 ? (made_op){{"Add (ND) #1", "Add (ND) #1"}, 2 * i, {40, 40}} : (made_op){{NULL, NULL}, 0, {0, 0}};
+    }
+    etp_ab_session *s = open_made(&m, &f);
+    const etp_ab *ab = etp_ab_answer(s);
+    const etp_ab_fix *found = NULL;
+    for (size_t i = 0; i < ab->fixes.n; i++) {
+        found = ab->fixes.items[i].kind == ETP_FIX_PARTITIONS ? &ab->fixes.items[i] : found;
+    }
+    assert_non_null(found);
+    assert_true(found->lo_ns == 0 && llabs(found->hi_ns - 20000) < 200 && llabs(found->expected_ns - 19000) < 200);
+    close_made(s, &f);
+}
+
 static void bottlenecks_name_their_own_shares(void **state)
 {
     (void)state;
@@ -236,7 +260,8 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(interruptions_are_no_boundary), cmocka_unit_test(tracer_is_a_ratio_of_medians),
         cmocka_unit_test(ratios_below_the_clock),        cmocka_unit_test(slower_is_more_than_truncation),
-        cmocka_unit_test(calls_bound_what_is_hidden),    cmocka_unit_test(bottlenecks_name_their_own_shares),
+        cmocka_unit_test(calls_bound_what_is_hidden),    cmocka_unit_test(fewer_calls_save_what_calls_took),
+        cmocka_unit_test(bottlenecks_name_their_own_shares),
     };
     return cmocka_run_group_tests_name("answer ledger", tests, NULL, NULL);
 }
