@@ -166,6 +166,35 @@ class Quantised(ExportCase):
         entry = self.exported(f"{path}:Scalar", "--dtype", "int8").entry
         self.assertEqual(entry["delegation"]["macs_share"], 1.0)
 
+    def test_an_unfolded_scalar_goes_back_to_fp32(self):
+        import torch
+        from executorch.backends.xnnpack.quantizer.xnnpack_quantizer import (
+            XNNPACKQuantizer,
+            get_symmetric_quantization_config,
+        )
+        from torchao.quantization.pt2e.quantize_pt2e import convert_pt2e, prepare_pt2e
+
+        from etprof.export.precision import plain_scalars
+
+        class Half(torch.nn.Module):
+            def forward(self, x):
+                return (x + 0.5) * x
+
+        x = torch.rand(4, 4)
+        quantizer = XNNPACKQuantizer().set_global(get_symmetric_quantization_config())
+        prepared = prepare_pt2e(torch.export.export(Half(), (x,)).module(), quantizer)
+        prepared(x)
+        converted = convert_pt2e(prepared, fold_quantize=False)
+
+        def scalars():
+            return [n for n in converted.graph.nodes if ".quantize_per_tensor" in str(n.target)
+                    and n.args[0].op == "get_attr"]
+
+        self.assertEqual(len(scalars()), 1)
+        plain_scalars(converted)
+        self.assertEqual(scalars(), [])
+        self.assertLess((converted(x) - Half()(x)).abs().max().item(), 0.02)
+
     def test_weights_are_quantised_per_channel(self):
         entry = self.exported("toy_cnn", "--dtype", "int8", "--calibrate", "2").entry
         names = {o["operator"] for o in entry["delegation"]["operators"]}

@@ -142,6 +142,24 @@ class FailedCheck(ExportCase):
         self.assertEqual(run.entry["state"], "failed")
         self.assertIn("does not agree", run.err)
 
+    def test_a_model_that_leaves_the_range_of_float16_is_told_so(self):
+        """300² = 90,000 > 65,504 in eager PyTorch too: the precision is the reason, not the export."""
+        path = self.model_file("""
+            class Square(nn.Module):
+                def forward(self, x):
+                    return x * x
+
+            class Model:
+                def get_eager_model(self):
+                    return Square()
+                def get_example_inputs(self):
+                    return (torch.full((1, 4), 300.0),)
+        """)
+        run = self.export(f"{path}:Model", "--dtype", "fp16")
+        self.assertEqual(run.code, 1, run.err)
+        self.assertIn("eager PyTorch in fp16 is as far from fp32", run.err)
+        self.assertIn("range of float16", run.err)
+
     def test_failed_export_takes_the_old_good_file_away(self):
         good = LINEAR + "\n    class Model(Base): pass\n"
         kept = self.out / "model_Model_xnnpack_fp32.pte"

@@ -128,7 +128,7 @@ def quantize_pt2e(module, args, kwargs, dynamic_shapes, samples, dynamic: bool):
     with torch.no_grad():
         for sample_args, sample_kwargs in samples:
             prepared(*sample_args, **sample_kwargs)
-    converted = convert_pt2e(prepared)
+    converted = plain_scalars(convert_pt2e(prepared))
     if not any("dequantize" in str(n.target) for n in converted.graph.nodes):
         kind = "linear layer" if dynamic else "operator"
         raise BadInput(
@@ -145,6 +145,22 @@ def without_scalars(graph):
         values = (n.meta.get("val") for n in takes)
         if any(isinstance(v, torch.Tensor) and v.dim() == 0 for v in values):
             node.meta.pop("quantization_annotation", None)
+    return graph
+
+
+def plain_scalars(graph):
+    """Constants without axes whose quantisation was not folded into them go back to fp32, for the
+    same reason."""
+    for node in list(graph.graph.nodes):
+        source = node.args[0] if node.args else None
+        if not (str(node.target).startswith("quantized_decomposed.quantize_per_tensor")
+                and getattr(source, "op", "") == "get_attr" and source.meta.get("val") is not None and source.meta["val"].dim() == 0):
+            continue
+        for user in list(node.users):
+            user.replace_all_uses_with(source)
+            graph.graph.erase_node(user)
+        graph.graph.erase_node(node)
+    graph.recompile()
     return graph
 
 

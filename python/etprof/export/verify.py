@@ -23,6 +23,9 @@ FP32 = {
 }
 
 
+NOT_FINITE = "infinities or NaN"
+
+
 @dataclass
 class Figures:
     max_abs: float
@@ -70,7 +73,7 @@ def compare_tensor(got, want, tolerance) -> Figures:
                        "" if ok else f"{1 - same:.1%} of the integers differ")
     got, want = got.double().flatten(), want.double().flatten()
     if not torch.equal(torch.isfinite(got), torch.isfinite(want)):
-        return Figures(math.inf, math.inf, 0.0, False, "infinities or NaN where eager has none")
+        return Figures(math.inf, math.inf, 0.0, False, NOT_FINITE + " where eager has none")
     finite = torch.isfinite(want)
     got, want = got[finite], want[finite]
     if want.numel() == 0:
@@ -164,6 +167,10 @@ def check_method(loaded, method, dtype, tolerance_cosine) -> dict:
     why = next((c.why for c in checks if not c.ok), None) or next(
         (s["why"] for s in shapes if not s["ok"]), None
     )
+    if against_same.ok and not against_fp32.ok:
+        why += f"; eager PyTorch in {dtype} is as far from fp32: " + (
+            "values leave the range of float16 (65504), export fp32"
+            if dtype == "fp16" and NOT_FINITE in why else "the precision costs it, not the export")
     return {
         "method": method.name,
         "ok": ok,
