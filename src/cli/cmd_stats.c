@@ -8,6 +8,7 @@
 #include "answer/stats/stats.h"
 #include "cli/emit.h"
 #include "cli/sample_file.h"
+#include "cli/show_ab.h"
 
 #define TIMELINE_LIMIT ((uint64_t)1 << 30)
 
@@ -59,7 +60,9 @@ static etp_status show_timelines(etp_cli *cli, const stats_options *o, int argc,
     }
     ETP_TRY(etp_kit_latencies_of(timelines, stems, names, (size_t)argc, &cli->arena, &x, err));
     if (o->out) {
-        ETP_TRY(etp_kit_latencies_write(&x, o->out, &cli->arena, err));
+        etp_kit_kept kept = {.arena = &cli->arena};
+        ETP_TRY(etp_kit_latencies_write(&x, o->out, &kept, &cli->arena, err));
+        etp_cli_say_kept(cli, &kept);
     }
     etp_cli_answer answer = {
         .json = etp_kit_latencies_json,

@@ -116,6 +116,14 @@ static etp_status check_fail_on(const etp_show_options *show, etp_error *err)
     return ETP_OK;
 }
 
+void etp_cli_say_kept(const etp_cli *cli, const etp_kit_kept *kept)
+{
+    if (kept->n > 0 && !cli->quiet) {
+        fprintf(stderr, "kept       %zu file%s of the run folder, not replaced by tables of this name: %s%s\n", kept->n,
+                kept->n == 1 ? "" : "s", kept->items[0], kept->n > 1 ? " ..." : "");
+    }
+}
+
 static etp_status show_session(etp_cli *cli, const etp_ab_session *session,
                                const etp_show_options *show, etp_error *err)
 {
@@ -126,7 +134,11 @@ static etp_status show_session(etp_cli *cli, const etp_ab_session *session,
     }
     if (show->tables_dir) {
         ETP_TRY(etp_os_mkdirs(show->tables_dir, err));
-        ETP_TRY(etp_kit_write_files(session, show->tables_dir, &show->tables, err));
+        etp_kit_wish wish = show->tables;
+        etp_kit_kept kept = {.arena = &cli->arena};
+        wish.kept = &kept;
+        ETP_TRY(etp_kit_write_files(session, show->tables_dir, &wish, err));
+        etp_cli_say_kept(cli, &kept);
     }
     if (show->sweep && etp_ab_run(session) && etp_ab_run(session)->sweep) {
         if (show->title) {

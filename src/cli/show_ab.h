@@ -24,6 +24,9 @@ ETP_NODISCARD etp_status etp_show_ab(etp_cli *cli, const char *const *paths, siz
                                      const etp_ab_options *how, const etp_show_options *show,
                                      etp_error *err);
 
+// Says which files of a run folder were left as they are.
+void etp_cli_say_kept(const etp_cli *cli, const etp_kit_kept *kept);
+
 // One report over several folders; their files stay as they are.
 ETP_NODISCARD etp_status etp_show_combined(etp_cli *cli, const char *const *paths, size_t n_paths,
                                            const etp_ab_options *how, const char *title, etp_error *err);

@@ -261,3 +261,45 @@ etp_status etp_run_write_derived(const char *dir, const char *relative, etp_str 
 {
     return etp_run_write_derived_by(dir, relative, fill_text, &content, err);
 }
+
+// RELATIVE in the run folder DIR.
+static bool folder_records(const char *dir, const char *relative, etp_arena *arena)
+{
+    etp_run_derived derived;
+    if (!etp_run_is(dir)) {
+        return false;
+    }
+    if (etp_run_is_raw(etp_str_from(relative))) {
+        return true;
+    }
+    if (etp_run_derived_read(dir, arena, &derived, NULL) != ETP_OK) {
+        return true; // it cannot be told: rather leave what is there
+    }
+    for (size_t i = 0; i < derived.n; i++) {
+        if (etp_str_eqz(derived.files[i].path, relative)) {
+            return true;
+        }
+    }
+    return false;
+}
+
+bool etp_run_records(const char *path, etp_arena *arena)
+{
+    size_t len = strlen(path);
+    for (int level = 0; level < 2; level++) { // <run>/name and <run>/<experiment>/name
+        while (len > 0 && path[len - 1] != '/') {
+            len--;
+        }
+        const char *dir = len > 1 ? etp_arena_strdup(arena, (etp_str){path, len - 1}) : ".";
+        if (dir && folder_records(dir, path + len, arena)) {
+            return true;
+        }
+        while (len > 0 && path[len - 1] == '/') {
+            len--;
+        }
+        if (len == 0) {
+            return false;
+        }
+    }
+    return false;
+}

@@ -442,6 +442,9 @@ ETP_API void etp_run_sweep(const char *dir, etp_arena *arena);
 // time on a folder of any state; refuses the names of raw files.
 ETP_API ETP_NODISCARD etp_status etp_run_write_derived(const char *dir, const char *relative,
                                                        etp_str content, etp_error *err);
+// True when PATH is a file of a run folder's record: raw, or one whose hash derived.json has. Who writes tables of
+// something else into a run folder leaves such files as they are.
+ETP_API bool etp_run_records(const char *path, etp_arena *arena);
 // The same for content that is made in pieces; see etp_os_replace_by.
 ETP_API ETP_NODISCARD etp_status etp_run_write_derived_by(const char *dir, const char *relative,
                                                           etp_os_fill *fill, void *ctx,

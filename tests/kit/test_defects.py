@@ -24,7 +24,7 @@ ELSEWHERE = {  # defect: (test, a text in the file that holds it)
     "D4": ("seeds.defects", "tests/seeds/test_defects.py", "d4_threads_are_kept_apart"),
     "D8": ("seeds.lines", "tests/seeds/test_lines.py", "LINES"),
     "D15": ("kit.tools", "tests/kit/test_tools.py", "test_D15_"),
-    "D23": ("seeds.commands", "tests/seeds/test_commands.py", "mac_mobilenet_fp16_trace.json"),
+    "D23": ("seeds.commands", "tests/seeds/test_commands.py", "mobilenet_fp16_trace.json"),
     "D27": ("misbehaviour", "tests/misbehaviour/CMakeLists.txt", "misbehaviour"),
     "D28": ("seeds.defects", "tests/seeds/test_defects.py", "d28_only_leaves_the_earlier_run_alone"),
     "D32": ("seeds.defects", "tests/seeds/test_defects.py", "d32_a_trace_of_the_same_name_is_evidence"),

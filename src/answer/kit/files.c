@@ -241,12 +241,32 @@ static etp_status fill(void *ctx, etp_sink *sink, etp_error *err)
     return job->render(job->kit, job->arm, sink, &job->scratch, err);
 }
 
+// Writes beside the files of a run folder, never over one of them.
+etp_status etp_kit_keep(etp_kit_kept *kept, const char *path, bool *out_is_kept, etp_error *err)
+{
+    etp_arena arena = {0};
+    *out_is_kept = etp_run_records(path, &arena);
+    etp_arena_dispose(&arena);
+    if (!*out_is_kept || !kept) {
+        return ETP_OK;
+    }
+    const char *name = etp_arena_strdup(kept->arena, etp_str_from(path));
+    return name && ETP_PUSH(kept->arena, kept, name) ? ETP_OK : etp_fail_nomem(err, path);
+}
+
 static etp_status save(const etp_kit *kit, const char *name, file_job *job, etp_error *err)
 {
-    if (kit->is_run_folder) {
+    if (kit->is_run_folder && !kit->beyond) {
         return etp_run_write_derived_by(kit->dir, name, fill, job, err);
     }
     const char *path = etp_run_path(kit->arena, kit->dir, etp_str_from(name));
+    bool kept = false;
+    if (path) {
+        ETP_TRY(etp_kit_keep(kit->wish->kept, path, &kept, err));
+    }
+    if (kept) {
+        return ETP_OK;
+    }
     return path ? etp_os_replace_by(path, fill, job, err) : etp_fail_nomem(err, name);
 }
 
@@ -259,7 +279,7 @@ static etp_status render(etp_kit *kit, const char *name, etp_kit_render *content
     file_job job = {.kit = kit, .arm = arm, .render = content};
     etp_status st = save(kit, name, &job, err);
     etp_arena_dispose(&job.scratch);
-    if (st == ETP_OK && etp_str_ends(etp_str_from(name), ETP_STR(".csv")) &&
+    if (st == ETP_OK && !kit->beyond && etp_str_ends(etp_str_from(name), ETP_STR(".csv")) &&
         !ETP_PUSH(kit->arena, &kit->csv_files, name)) {
         st = etp_fail_nomem(err, name);
     }
@@ -310,7 +330,9 @@ static etp_status write_arm(etp_kit *kit, const etp_kit_arm *arm, etp_error *err
         for (int json = 0; json <= kit->wish->json; json++) {
             const char *name = suffix ? etp_arena_printf(kit->arena, "%s%s", suffix, json ? ".json" : ".csv") : NULL;
             name = name ? etp_kit_arm_file(kit, arm, name) : NULL;
+            kit->beyond = wished || json;
             ETP_TRY(render(kit, name, json ? k_files[i].json : k_files[i].render, arm, err));
+            kit->beyond = false;
         }
     }
     if (arm->n_runs > 0) {
@@ -388,9 +410,15 @@ etp_status etp_kit_write_files(const etp_ab_session *session, const char *dir, c
         .run = etp_ab_run(session),
         .arena = &arena,
         .dir = dir,
-        .is_run_folder = etp_run_is(dir),
+        // of this session; verify derives into a folder that says it is one
+        .is_run_folder = etp_run_is(dir) && etp_ab_run(session) && !wish->model_id,
         .wish = wish,
     };
+    if (kit.is_run_folder && wish->kept) { // asked for with --out: is it this session's own folder?
+        const char *from = etp_arena_strdup(&arena, kit.run->dir);
+        const char *own = from ? etp_os_absolute(from, &arena) : NULL, *to = etp_os_absolute(dir, &arena);
+        kit.is_run_folder = own && to && strcmp(own, to) == 0;
+    }
     etp_status st = write_all(&kit, err);
     etp_arena_dispose(&arena);
     return st == ETP_OK ? ETP_OK : etp_fail_ctx(err, "%s", dir);

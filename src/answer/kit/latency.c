@@ -279,7 +279,7 @@ static etp_status fill_file(void *ctx, etp_sink *sink, etp_error *err)
     return ETP_OK;
 }
 
-etp_status etp_kit_latencies_write(const etp_kit_latencies *x, const char *dir, etp_arena *arena,
+etp_status etp_kit_latencies_write(const etp_kit_latencies *x, const char *dir, etp_kit_kept *kept, etp_arena *arena,
                                    etp_error *err)
 {
     ETP_TRY(etp_os_mkdirs(dir, err));
@@ -291,7 +291,11 @@ etp_status etp_kit_latencies_write(const etp_kit_latencies *x, const char *dir, 
         if (!path) {
             return etp_fail_nomem(err, dir);
         }
-        ETP_TRY(etp_os_replace_by(path, fill_file, &w, err));
+        bool keep = false;
+        ETP_TRY(etp_kit_keep(kept, path, &keep, err));
+        if (!keep) {
+            ETP_TRY(etp_os_replace_by(path, fill_file, &w, err));
+        }
     }
     return ETP_OK;
 }

@@ -37,7 +37,7 @@ ETP_NODISCARD etp_status etp_kit_latencies_of(const etp_kit_timeline *timelines,
 void etp_kit_latencies_json(const void *latencies, etp_json *j); // etprof.latency/1
 const etp_report *etp_kit_latencies_report(const etp_kit_latencies *x, etp_arena *arena);
 // <stem>_robust_stats.json of each, and <stem>_vs_<stem>_robust_comparison.json of two, into DIR.
-ETP_NODISCARD etp_status etp_kit_latencies_write(const etp_kit_latencies *x, const char *dir,
+ETP_NODISCARD etp_status etp_kit_latencies_write(const etp_kit_latencies *x, const char *dir, etp_kit_kept *kept,
                                                  etp_arena *arena, etp_error *err);
 
 #endif
