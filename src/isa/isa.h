@@ -57,6 +57,7 @@ typedef struct etp_level_info {
     etp_isa_family family;
     const char *name;  // "sme2"
     const char *title; // "SME2 (matrix kernels, second generation)"
+    const char *word;  // "SME2": what a headline calls it
 } etp_level_info;
 
 // Room for any mask or CPU in text form, with its NUL.

@@ -22,49 +22,49 @@ typedef struct row {
 
 // Within a family from best to lowest; the order is that of etp_level.
 static const row k_rows[] = {
-    {.info = {ETP_LEVEL_SME2, ETP_ISA_AARCH64, "sme2", "SME2"},
+    {.info = {ETP_LEVEL_SME2, ETP_ISA_AARCH64, "sme2", "SME2", "SME2"},
      .needs_hwcap2 = ETP_HWCAP2_SME | ETP_HWCAP2_SME2,
      .needs_says = "SME2"},
     // SME2, SME2P1, I16I32, BI32I32, B16B16, F16F16 (37-42), LUTV2 and the FP8
     // family (57-62); in HWCAP the SME2.2 group (42-47).
-    {.info = {ETP_LEVEL_SME1, ETP_ISA_AARCH64, "sme1", "SME without SME2"},
+    {.info = {ETP_LEVEL_SME1, ETP_ISA_AARCH64, "sme1", "SME without SME2", "SME"},
      .hwcap = UINT64_C(0x0000fc0000000000),
      .hwcap2 = UINT64_C(0x7e0007e000000000),
      .says = "SME2",
      .needs_hwcap2 = ETP_HWCAP2_SME,
      .needs_says = "SME"},
     // SME and its first-generation extensions (23-30).
-    {.info = {ETP_LEVEL_NEON, ETP_ISA_AARCH64, "neon", "NEON, no SME"},
+    {.info = {ETP_LEVEL_NEON, ETP_ISA_AARCH64, "neon", "NEON, no SME", "NEON"},
      .hwcap2 = UINT64_C(0x000000007f800000),
      .says = "SME",
      .needs_hwcap = ETP_HWCAP_ASIMD,
      .needs_says = "NEON"},
     // I8MM, BF16 and their SVE forms (9, 12-14), EBF16 (32, 33).
-    {.info = {ETP_LEVEL_DOTPROD, ETP_ISA_AARCH64, "dotprod", "NEON with dot products, no I8MM"},
+    {.info = {ETP_LEVEL_DOTPROD, ETP_ISA_AARCH64, "dotprod", "NEON with dot products, no I8MM", "NEON dotprod"},
      .hwcap2 = UINT64_C(0x0000000300007200),
      .says = "I8MM, BF16",
      .needs_hwcap = ETP_HWCAP_ASIMDDP,
      .needs_says = "dot products"},
     // FPHP, ASIMDHP (9, 10), ASIMDDP (20), ASIMDFHM (23): what is left is Armv8.0.
-    {.info = {ETP_LEVEL_BASE, ETP_ISA_AARCH64, "base", "Armv8.0 NEON"},
+    {.info = {ETP_LEVEL_BASE, ETP_ISA_AARCH64, "base", "Armv8.0 NEON", "Armv8.0 NEON"},
      .hwcap = UINT64_C(0x0000000000900600),
      .says = "dot products, fp16 arithmetic",
      .needs_hwcap = ETP_HWCAP_ASIMD,
      .needs_says = "NEON"},
-    {.info = {ETP_LEVEL_VNNI, ETP_ISA_X86_64, "vnni", "AVX-512 with VNNI"},
+    {.info = {ETP_LEVEL_VNNI, ETP_ISA_X86_64, "vnni", "AVX-512 with VNNI", "VNNI"},
      .needs_x86 = "avx512f,avx512bw,avx512dq,avx512vl,avx512vnni",
      .needs_says = "AVX-512 VNNI"},
-    {.info = {ETP_LEVEL_AVX512, ETP_ISA_X86_64, "avx512", "AVX-512 without VNNI"},
+    {.info = {ETP_LEVEL_AVX512, ETP_ISA_X86_64, "avx512", "AVX-512 without VNNI", "AVX-512"},
      .x86 = "avx512vnni,gfni,avx512bf16,avx512fp16,amx_bf16,amx_tile,amx_int8,amx_fp16",
      .needs_x86 = "avx512f,avx512bw,avx512dq,avx512vl",
      .needs_says = "AVX-512"},
-    {.info = {ETP_LEVEL_AVX2, ETP_ISA_X86_64, "avx2", "AVX2 with FMA"},
+    {.info = {ETP_LEVEL_AVX2, ETP_ISA_X86_64, "avx2", "AVX2 with FMA", "AVX2"},
      .x86 = "avx512f,avx512pf,avx512er,avx512cd,avx512dq,avx512bw,avx512vl,avx512ifma,avx512vbmi,"
             "avx512vbmi2,avx512bitalg,avx512vpopcntdq,avx512vp2intersect,avx512_4vnniw,"
             "avx512_4fmaps,avx10_1,avx10_2",
      .needs_x86 = "avx,avx2,fma3",
      .needs_says = "AVX2"},
-    {.info = {ETP_LEVEL_SSE, ETP_ISA_X86_64, "sse", "SSE only"},
+    {.info = {ETP_LEVEL_SSE, ETP_ISA_X86_64, "sse", "SSE only", "SSE"},
      .x86 = "avx,f16c,fma3,avx2,avxvnni",
      .needs_says = "SSE"},
 };

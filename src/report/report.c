@@ -431,8 +431,17 @@ static void add_entry(etp_chart *c, etp_chart_entry e, const double *values, con
     e.lo = copy_values(r, lo, n);
     e.hi = copy_values(r, hi, n);
     e.n_values = n;
+    e.begins_group = c->next_begins_group;
+    c->next_begins_group = false;
     if (e.values && e.lo && e.hi) {
         r->failed = !ETP_PUSH(r->arena, &c->entries, e) || r->failed;
+    }
+}
+
+void etp_chart_group(etp_chart *c)
+{
+    if (c) {
+        c->next_begins_group = true;
     }
 }
 

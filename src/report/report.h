@@ -205,6 +205,8 @@ ETP_API etp_chart *etp_report_chart(etp_report *r, etp_chart_kind chart, const c
 ETP_API void etp_chart_describe(etp_chart *c, const char *fmt, ...) ETP_PRINTF(2, 3);
 ETP_API void etp_chart_axes(etp_chart *c, const char *x_title, const char *y_title);
 ETP_API void etp_chart_series(etp_chart *c, const char *label);
+// STACKED, INTERVALS: the next bar begins a group; its first one is what the others are compared with.
+ETP_API void etp_chart_group(etp_chart *c);
 // STACKED, COLUMNS, BLOCKS: values[i] belongs to series i; NAN = missing.
 ETP_API void etp_chart_row(etp_chart *c, const char *label, const double *values, size_t n);
 // LINES: one x, values with optional ranges (lo and hi both NULL or both n long).

@@ -81,6 +81,33 @@ void etp_svg_text(etp_svg *o, double x, double y, etp_anchor anchor, const char 
     etp_sink_z(o->sink, "</text>\n");
 }
 
+// How much of S fits on a line of that width, cut at a blank; at least a word.
+static size_t line_of(etp_str s, double width)
+{
+    size_t end = 0;
+    for (size_t i = 0; i <= s.len; i++) {
+        if (i == s.len || s.ptr[i] == ' ') {
+            if (end > 0 && etp_svg_text_width((etp_str){s.ptr, i}) > width) {
+                return end;
+            }
+            end = i;
+        }
+    }
+    return s.len;
+}
+
+void etp_svg_label(etp_svg *o, double x, double y, etp_str s, double width)
+{
+    if (etp_svg_text_width(s) * ETP_SVG_BOLD <= width + 1) {
+        etp_svg_text(o, x, y + 4, ETP_RIGHT, "b", s, 0);
+        return;
+    }
+    size_t n = line_of(s, width / ETP_SVG_BOLD);
+    etp_str rest = {s.ptr + n + (n < s.len), s.len - n - (n < s.len)};
+    etp_svg_text(o, x, y - 3, ETP_RIGHT, "b", (etp_str){s.ptr, n}, width);
+    etp_svg_text(o, x, y + 12, ETP_RIGHT, "b", rest, width);
+}
+
 void etp_svg_textz(etp_svg *o, double x, double y, etp_anchor anchor, const char *cls, const char *z)
 {
     etp_svg_text(o, x, y, anchor, cls, etp_str_from(z), 0);
@@ -304,12 +331,28 @@ static void write_labels(etp_svg *o, const etp_chart *c)
                     o->serial, variant);
 }
 
+// Writes the description below a picture that stands alone; nothing of it is cut off. Without WRITE: the height alone.
+static double describe(etp_svg *o, etp_str s, double y, bool write)
+{
+    double height = s.len ? 6 : 0;
+    while (s.len > 0) {
+        size_t n = line_of(s, o->width);
+        height += 18;
+        if (write) {
+            etp_svg_text(o, 0, y + height - 2, ETP_LEFT, "m", (etp_str){s.ptr, n}, 0);
+        }
+        n += n < s.len;
+        s = (etp_str){s.ptr + n, s.len - n};
+    }
+    return height;
+}
+
 void etp_svg_begin(etp_svg *o, const etp_chart *c, double height)
 {
     double w = o->width, h = height;
     if (o->standalone) {
         w += 2 * k_margin;
-        h += k_margin + k_head + (c->description.len ? 24 : 0);
+        h += k_margin + k_head + describe(o, c->description, 0, false);
     }
     etp_sink_z(o->sink, "<svg xmlns=\"http://www.w3.org/2000/svg\" viewBox=\"0 0 ");
     etp_svg_number(o->sink, w);
@@ -332,9 +375,7 @@ void etp_svg_begin(etp_svg *o, const etp_chart *c, double height)
         etp_svg_rect(o, 0, 0, w, h, "bg");
         etp_svg_text(o, k_margin, 30, ETP_LEFT, "h", c->title, o->width * 0.72);
         etp_sink_printf(o->sink, "<g transform=\"translate(%.0f %.0f)\">\n", k_margin, k_head);
-        if (c->description.len) {
-            etp_svg_text(o, 0, height + 22, ETP_LEFT, "m", c->description, o->width);
-        }
+        describe(o, c->description, height, true);
     }
 }
 

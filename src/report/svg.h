@@ -30,6 +30,8 @@ double etp_svg_text_width(etp_str s); // estimate at the chart's font size
 // Text cut to MAX_WIDTH (0 = as it is). CLS may be "".
 void etp_svg_text(etp_svg *o, double x, double y, etp_anchor anchor, const char *cls, etp_str s,
                   double max_width);
+// A row's label left of X around the middle Y: in two lines when one is wider than WIDTH.
+void etp_svg_label(etp_svg *o, double x, double y, etp_str s, double width);
 void etp_svg_textz(etp_svg *o, double x, double y, etp_anchor anchor, const char *cls,
                    const char *z);
 void etp_svg_rect(etp_svg *o, double x, double y, double w, double h, const char *cls);

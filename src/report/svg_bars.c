@@ -22,6 +22,18 @@ static double longest_label(const etp_chart *c, double limit)
     return fmin(w, limit);
 }
 
+#define GROUP_GAP 16
+
+// Of row I below the top, in rows of that height: groups stand apart.
+static double group_gaps(const etp_chart *c, size_t i)
+{
+    double gaps = 0;
+    for (size_t k = 1; k <= i && k < c->entries.n; k++) {
+        gaps += c->entries.items[k].begins_group ? GROUP_GAP : 0;
+    }
+    return gaps;
+}
+
 static double value_of(const etp_chart_entry *e, size_t k)
 {
     return isfinite(e->values[k]) && e->values[k] > 0 ? e->values[k] : 0;
@@ -83,7 +95,12 @@ void etp_svg_legend(etp_svg *o, const etp_chart *c, double x, double y, double w
     double name = legend_name_width(c, o->narrow ? 110 : 200);
     double room = c->entries.n ? (width - name) / (double)c->entries.n : 0;
     double column = fmin(room, o->narrow ? 122 : 150);
-    bool with_value = column >= 112, with_share = column >= 44;
+    double widest = 0;
+    for (size_t i = 0; i < c->entries.n; i++) {
+        widest = fmax(widest, etp_svg_text_width(c->entries.items[i].label));
+    }
+    // A column whose head would be cut off says nothing; the bars have the shares then.
+    bool with_value = column >= 112, with_share = column >= 44 && (widest <= column - 8 || c->entries.n <= 3);
     for (size_t i = 0; i < c->entries.n && with_share; i++) {
         etp_svg_text(o, x + name + column * (double)(i + 1), y + 12, ETP_RIGHT, "m",
                      c->entries.items[i].label, column - 8);
@@ -153,8 +170,8 @@ static void lying_bar(etp_svg *o, const etp_chart *c, const etp_chart_entry *e, 
 void etp_svg_stacked(etp_svg *o, const etp_chart *c)
 {
     double bar = 40, gap = c->entries.n > 3 ? 14 : 26, n = (double)c->entries.n;
-    double bars = n * bar + (n > 0 ? n - 1 : 0) * gap, legend = etp_svg_legend_height(c);
-    double left = longest_label(c, o->narrow ? 70 : 180) + 10;
+    double bars = n * bar + (n > 0 ? n - 1 : 0) * gap + group_gaps(c, c->entries.n), legend = etp_svg_legend_height(c);
+    double left = longest_label(c, o->narrow ? 90 : 240) + 10;
     char widest[ETP_VIEW_CHARS];
     etp_view v = etp_view_chart(c);
     etp_str total = etp_str_from(etp_view_value(&v, max_sum(c), widest));
@@ -163,12 +180,12 @@ void etp_svg_stacked(etp_svg *o, const etp_chart *c)
     etp_svg_begin(o, c, bars + 14 + legend);
     for (size_t i = 0; i < c->entries.n; i++) {
         const etp_chart_entry *e = &c->entries.items[i];
-        double y = (double)i * (bar + gap), sum = etp_entry_sum(e);
+        double y = (double)i * (bar + gap) + group_gaps(c, i), sum = etp_entry_sum(e);
         char buf[ETP_VIEW_CHARS];
-        if (i + 1 < c->entries.n) {
+        if (i + 1 < c->entries.n && !e[1].begins_group) {
             join_bars(o, c, i, &x, y + bar, y + bar + gap);
         }
-        etp_svg_text(o, left - 10, y + bar / 2 + 4, ETP_RIGHT, "b", e->label, left - 10);
+        etp_svg_label(o, left - 10, y + bar / 2, e->label, left - 10);
         lying_bar(o, c, e, &x, y, bar);
         etp_svg_textz(o, etp_scale_at(&x, sum) + 8, y + bar / 2 + 4, ETP_LEFT, "b",
                       etp_view_value(&v, sum, buf));
@@ -251,8 +268,8 @@ static void interval_row(etp_svg *o, const etp_chart *c, const etp_chart_entry *
     etp_svg_tipz(o, " ");
     etp_svg_tipz(o, range);
     etp_svg_tip_end(o);
-    etp_svg_text(o, x->from - 10, y + 18, ETP_RIGHT, "b", e->label, x->from - 10);
-    etp_svg_rect(o, x->from, y, end - x->from, 28, etp_svg_fill(i ? 2 : 0, cls));
+    etp_svg_label(o, x->from - 10, y + 14, e->label, x->from - 10);
+    etp_svg_rect(o, x->from, y, end - x->from, 28, etp_svg_fill(i && !e->begins_group ? 2 : 0, cls));
     if (known) {
         double a = etp_scale_at(x, e->lo[0]), b = etp_scale_at(x, e->hi[0]);
         etp_svg_whisker(o, a, y + 14, b, y + 14, "wh");
@@ -276,13 +293,13 @@ void etp_svg_intervals(etp_svg *o, const etp_chart *c)
         const etp_chart_entry *e = &c->entries.items[i];
         max = fmax(max, fmax(e->values[0], e->hi[0])); // fmax ignores NAN
     }
-    double left = longest_label(c, o->narrow ? 80 : 200) + 10;
+    double left = longest_label(c, o->narrow ? 100 : 240) + 10;
     etp_scale x = {0, max, left, o->width - (o->narrow ? 88 : 220)};
-    double height = row * (double)c->entries.n;
+    double height = row * (double)c->entries.n + group_gaps(c, c->entries.n);
     etp_svg_begin(o, c, height + 2);
     etp_svg_line(o, left, 0, left, height - 8, "axis");
     for (size_t i = 0; i < c->entries.n; i++) {
-        interval_row(o, c, &c->entries.items[i], &x, 3 + row * (double)i, i);
+        interval_row(o, c, &c->entries.items[i], &x, 3 + row * (double)i + group_gaps(c, i), i);
     }
     etp_svg_end(o);
 }

@@ -51,6 +51,7 @@ typedef struct etp_chart_entry { // one bar, step, block or x
     etp_str label, note;         // note: group of a step, remark of an interval
     etp_role role;
     bool muted;
+    bool begins_group; // bars from here on belong together
     double x;
     const double *values, *lo, *hi; // n_values each; NAN = missing
     size_t n_values;
@@ -58,6 +59,7 @@ typedef struct etp_chart_entry { // one bar, step, block or x
 
 struct etp_chart {
     etp_report *report;
+    bool next_begins_group;
     etp_chart_kind chart;
     etp_kind kind;
     etp_str id, title, description, x_title, y_title;

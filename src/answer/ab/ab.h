@@ -27,6 +27,7 @@ typedef struct etp_ab_fact {
 typedef struct etp_ab_model {
     const char *path;   // as recorded
     const char *sha256; // NULL unknown
+    const char *stem;   // file name without ".pte"
 } etp_ab_model;
 
 typedef struct etp_ab_split { // means per inference that add up to Method::execute exactly
@@ -60,6 +61,7 @@ typedef struct etp_ab_resident {
 
 typedef struct etp_ab_arm {
     const char *name;       // of the experiment; for bare dumps what tells the file names apart
+    const char *measured;   // what a reader takes away: "VNNI", "int8 at VNNI, 2 threads"; the name where no level is known
     const char *full_name;  // bare dumps: the whole file stem, else NULL
     const char *level_name; // NULL unknown (bare dumps)
     etp_level level;
@@ -278,6 +280,7 @@ typedef struct etp_ab_fix {
     X(TRACE_UNUSED, "trace_not_used", "a recording of the folder could not be read")                \
     X(PROGRAM_UNUSED, "program_not_used", "events of the recording against the program's instructions") \
     X(HOOK, "hook_cost", "questions of the SDK in an inference × what the hook adds to each (both by the runner, environment.jsonl) ÷ untraced median, above 0.005") \
+    X(MISNAMED, "misnamed", "words in the experiments' names against the levels they were measured at") \
     X(SAMPLES_UNUSED, "samples_not_used", "sampled program counters against the runner's libraries")
 
 typedef enum etp_finding_kind {
@@ -355,6 +358,8 @@ typedef struct etp_ab_shift { // per comparison: where the bottleneck was and is
 
 typedef struct etp_ab {
     etp_arena *arena;
+    const char *subject;  // what all arms have in common: "toy_cnn_xnnpack_fp16 on AMD EPYC, 1 thread"; NULL bare dumps
+    const char *misnamed; // names of experiments that say what did not run, as a sentence; NULL: none
     const char *title; // model stem
     const char *dir;   // folder it was read from; not part of documents
     const char *grade; // "A" … "D"

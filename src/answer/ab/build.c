@@ -56,7 +56,8 @@ static etp_status take_models(etp_ab_session *s, etp_error *err)
     for (size_t i = 0; i < run->models.n; i++) {
         s->ab.models[s->ab.n_models++] =
             (etp_ab_model){text_or_null(s, run->models.items[i].path),
-                           text_or_null(s, run->models.items[i].sha256)};
+                           text_or_null(s, run->models.items[i].sha256),
+                           text_or_null(s, run->models.items[i].stem)};
     }
     s->ab.title = run->models.n ? text_or_null(s, run->models.items[0].stem) : NULL;
     s->ab.title = s->ab.title ? s->ab.title : "run";
@@ -437,6 +438,9 @@ etp_status etp_ab_open(const char *const *paths, size_t n_paths, const etp_ab_op
     etp_status st = !options->two_sides && n_paths == 1 && etp_run_is(paths[0])
                         ? open_run(s, paths[0], options, err)
                         : open_bare(s, paths, n_paths, options, err);
+    if (st == ETP_OK) {
+        st = etp_ab_name_arms(s, err);
+    }
     if (st == ETP_OK) {
         st = etp_ab_explain(s, err);
     }

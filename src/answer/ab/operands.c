@@ -232,6 +232,7 @@ static etp_status take_models(etp_ab_session *s, etp_error *err)
         }
         s->ab.n_models = i + 1;
         s->ab.models[i].path = etp_arena_strdup(&s->arena, m->path);
+        s->ab.models[i].stem = m->stem.len ? etp_arena_strdup(&s->arena, m->stem) : NULL;
         s->ab.models[i].sha256 = m->sha256.len ? etp_arena_strdup(&s->arena, m->sha256) : NULL;
     }
     return ETP_OK;

@@ -76,6 +76,16 @@ static bool is_unpaired(const etp_ab_comparison *c)
     return strcmp(c->method, "unpaired-launches") == 0;
 }
 
+// What was measured; what the experiments are called stands beside it.
+static const char *headline_label(const struct etp_ab_view *view, const etp_ab_comparison *c, etp_arena *arena)
+{
+    const etp_ab_arm *base = &view->ab->arms[c->baseline], *cand = &view->ab->arms[c->candidate];
+    bool named = strcmp(cand->measured, cand->name) != 0 || strcmp(base->measured, base->name) != 0;
+    const char *label = etp_arena_printf(arena, "%s%s%s against %s", view->run ? view->run : "", view->run ? ": " : "",
+                                         cand->measured, base->measured);
+    return label && named ? etp_arena_printf(arena, "%s (%s, %s)", label, cand->name, base->name) : label;
+}
+
 void etp_ab_headline_cards(const struct etp_ab_view *view, etp_report *r, etp_arena *arena)
 {
     const etp_ab *ab = view->ab;
@@ -89,9 +99,7 @@ void etp_ab_headline_cards(const struct etp_ab_view *view, etp_report *r, etp_ar
         } else if (isfinite(c->lo) && strcmp(c->verdict, "unknown") == 0 && c->blocks < 6) {
             verdict = etp_arena_printf(arena, "unknown (%u of at least 6 blocks)", c->blocks);
         }
-        const char *label = etp_arena_printf(arena, "%s%s%s against %s", view->run ? view->run : "",
-                                             view->run ? ": " : "", ab->arms[c->candidate].name,
-                                             ab->arms[c->baseline].name);
+        const char *label = headline_label(view, c, arena);
         etp_headline h = {
             .label = label ? label : "",
             .verdict = verdict ? verdict : "",
@@ -484,7 +492,7 @@ static void reproducibility(const etp_ab *ab, etp_report *r, etp_arena *arena)
                           ab->executorch_sha ? ab->executorch_sha : "SHA unknown");
     }
     for (size_t i = 0; i < ab->n_models; i++) {
-        etp_strbuf_printf(&line, " · model sha256 %.12s",
+        etp_strbuf_printf(&line, " · %s, sha256 %.12s", ab->models[i].stem ? ab->models[i].stem : "model",
                           ab->models[i].sha256 ? ab->models[i].sha256 : "unknown");
     }
     for (size_t i = 0; i < ab->n_device; i++) {
@@ -495,8 +503,8 @@ static void reproducibility(const etp_ab *ab, etp_report *r, etp_arena *arena)
     }
     for (size_t i = 0; i < ab->n_comparisons; i++) {
         const char *text = etp_ab_headline_text(&ab->comparisons[i], arena);
-        etp_strbuf_printf(&line, " · %s/%s %s", ab->arms[ab->comparisons[i].candidate].name,
-                          ab->arms[ab->comparisons[i].baseline].name, text ? text : "");
+        const etp_ab_arm *base = &ab->arms[ab->comparisons[i].baseline], *cand = &ab->arms[ab->comparisons[i].candidate];
+        etp_strbuf_printf(&line, " · %s against %s %s", cand->measured, base->measured, text ? text : "");
     }
     etp_strbuf_printf(&line, " · grade %s", ab->grade);
     etp_report_code(r, "The line to quote", etp_strbuf_str(&line));
@@ -507,9 +515,9 @@ const etp_report *etp_ab_report(const etp_ab *ab, etp_arena *arena)
     const etp_ab_views one = {&(struct etp_ab_view){ab, NULL}, 1};
     etp_report *r = etp_report_create(arena, ab->title);
     if (ab->n_comparisons) {
-        etp_report_subtitle(r, "%s against %s%s", ab->arms[ab->comparisons[0].candidate].name,
-                            ab->arms[ab->baseline].name,
-                            ab->n_comparisons > 1 ? " and others" : "");
+        etp_report_subtitle(r, "%s against %s%s%s%s", ab->arms[ab->comparisons[0].candidate].measured,
+                            ab->arms[ab->baseline].measured, ab->n_comparisons > 1 ? " and others" : "",
+                            ab->subject ? " · " : "", ab->subject ? ab->subject : "");
     }
     etp_ab_headline_cards(one.items, r, arena);
     facts(ab, r, arena);

@@ -46,6 +46,8 @@ void etp_ab_headline_cards(const struct etp_ab_view *view, etp_report *r, etp_ar
 void etp_ab_shift_key(const etp_ab *ab, size_t comparison, etp_keys *keys);
 
 // Sections of either, in insights.c.
+void etp_ab_latency_chart(const etp_ab_views *v, etp_report *r); // pictures.c
+void etp_ab_breakdown_chart(const etp_ab_views *v, etp_report *r);
 void etp_ab_category_table(const etp_ab_views *v, etp_report *r);
 void etp_ab_latency_table(const etp_ab_views *v, etp_report *r);
 void etp_ab_hot_section(const etp_ab_views *v, etp_report *r, etp_arena *arena);

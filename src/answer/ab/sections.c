@@ -24,32 +24,6 @@ static size_t speedups_of(const etp_ab *ab)
 
 // ---- categories ---------------------------------------------------------------------------------
 
-static void breakdown_chart(const etp_ab *ab, etp_report *r)
-{
-    etp_chart *c = etp_report_chart(r, ETP_CHART_STACKED, ETP_AB_CHART_BREAKDOWN,
-                                    "One inference by operator category", ETP_KIND_NS);
-    etp_chart_describe(c, "Mean time of one traced inference by operator category, one bar per arm.%s",
-                       ab->emulated ? " Times of an emulator." : "");
-    double values[ETP_CATEGORY_COUNT + 1];
-    for (size_t k = 0; k < ab->n_categories; k++) {
-        etp_chart_series(c, etp_category_name(ab->categories[k].category));
-    }
-    etp_chart_series(c, "Outside operators");
-    for (size_t i = 0; i < ab->n_arms; i++) {
-        uint32_t a = ab->shown[i];
-        if (!ab->arms[a].profile) {
-            continue;
-        }
-        double rest = known(ab->arms[a].traced_ns);
-        for (size_t k = 0; k < ab->n_categories; k++) {
-            values[k] = known(ab->categories[k].ns[a]);
-            rest -= values[k];
-        }
-        values[ab->n_categories] = rest > 0 ? rest : 0;
-        etp_chart_row(c, ab->arms[a].name, values, ab->n_categories + 1);
-    }
-}
-
 // Who did the work: delegates, kernels outside them, or nobody's operators.
 static void delegation_chart(const etp_ab *ab, etp_report *r)
 {
@@ -149,7 +123,7 @@ void etp_ab_category_section(const etp_ab *ab, etp_report *r)
         return;
     }
     etp_report_section(r, 1, "categories", "Where the time goes");
-    breakdown_chart(ab, r);
+    etp_ab_breakdown_chart(&(etp_ab_views){&(struct etp_ab_view){ab, NULL}, 1}, r);
     delegation_chart(ab, r);
     category_table(ab, r);
 }
@@ -393,44 +367,11 @@ void etp_ab_operator_section(const etp_ab *ab, etp_report *r)
 
 // ---- raw blocks ---------------------------------------------------------------------------------
 
-static void latency_chart(const etp_ab *ab, etp_report *r)
-{
-    bool any = false;
-    for (size_t a = 0; a < ab->n_arms; a++) {
-        any = any || ab->arms[a].median_ns != ETP_NS_UNKNOWN || ab->arms[a].traced_ns != ETP_NS_UNKNOWN;
-    }
-    if (!any) {
-        return;
-    }
-    etp_chart *c = etp_report_chart(r, ETP_CHART_INTERVALS, ETP_AB_CHART_LATENCY,
-                                    "Latency of one inference", ETP_KIND_NS);
-    etp_chart_describe(c, "%s", ab->bare       ? "Traced: mean of Method::execute."
-                                : ab->emulated ? "Times of an emulator; they say nothing about speed."
-                                               : "Untraced: geometric mean of the launches' medians.");
-    for (size_t k = 0; k < ab->n_arms; k++) {
-        uint32_t a = ab->shown[k];
-        int64_t ns = ab->arms[a].median_ns != ETP_NS_UNKNOWN ? ab->arms[a].median_ns
-                                                             : ab->arms[a].traced_ns;
-        if (ns == ETP_NS_UNKNOWN) {
-            continue;
-        }
-        char note[64] = "";
-        for (size_t i = 0; i < ab->n_comparisons; i++) {
-            if (ab->comparisons[i].candidate == a && isfinite(ab->comparisons[i].estimate) &&
-                !ab->comparisons[i].withheld) {
-                snprintf(note, sizeof note, "%.2f×", ab->comparisons[i].estimate);
-            }
-        }
-        etp_chart_interval(c, ab->arms[a].name, note[0] ? note : NULL, (double)ns,
-                           ab->arms[a].lo_ns, ab->arms[a].hi_ns);
-    }
-}
-
 void etp_ab_blocks_section(const etp_ab *ab, etp_report *r)
 {
     etp_report_section(r, 1, "latency-section", "Latency");
     etp_report_section_is_detail(r);
-    latency_chart(ab, r);
+    etp_ab_latency_chart(&(etp_ab_views){&(struct etp_ab_view){ab, NULL}, 1}, r);
     etp_ab_latency_table(&(etp_ab_views){&(struct etp_ab_view){ab, NULL}, 1}, r);
     if (ab->n_blocks == 0 || ab->emulated) {
         return;

@@ -276,6 +276,9 @@ static etp_status note_words(etp_ab_session *s, etp_error *err)
 etp_status etp_ab_judge(etp_ab_session *s, etp_error *err)
 {
     ETP_TRY(etp_ab_grade(s, err));
+    if (s->ab.misnamed) { // first: whoever reads one finding reads this one
+        ETP_TRY(etp_ab_find(s, ETP_FINDING_MISNAMED, "warn", NULL, s->ab.misnamed, err));
+    }
     for (size_t i = 0; i < s->ab.n_comparisons; i++) {
         ETP_TRY(slower_findings(s, i, err));
     }

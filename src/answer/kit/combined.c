@@ -232,24 +232,10 @@ static void what_ran(const etp_combined *c, etp_report *r, etp_arena *arena)
     }
 }
 
-static void latency(const etp_combined *c, etp_report *r, etp_arena *arena)
+static void latency(const etp_combined *c, etp_report *r)
 {
     etp_report_section(r, 1, "latency-section", "Latency");
-    etp_chart *chart = etp_report_chart(r, ETP_CHART_INTERVALS, ETP_AB_CHART_LATENCY, "Latency of one inference",
-                                        ETP_KIND_NS);
-    etp_chart_describe(chart, "Untraced where it was measured, else Method::execute of the recording.");
-    for (size_t i = 0; i < c->runs.n; i++) {
-        const etp_ab *ab = c->runs.items[i].ab;
-        for (size_t k = 0; k < ab->n_arms; k++) {
-            const etp_ab_arm *a = &ab->arms[ab->shown[k]];
-            bool untraced = a->median_ns != ETP_NS_UNKNOWN;
-            int64_t ns = untraced ? a->median_ns : a->traced_ns;
-            const char *label = etp_arena_printf(arena, "%s: %s", c->runs.items[i].run, a->name);
-            if (ns != ETP_NS_UNKNOWN && label) {
-                etp_chart_interval(chart, label, untraced ? NULL : "traced", (double)ns, a->lo_ns, a->hi_ns);
-            }
-        }
-    }
+    etp_ab_latency_chart(&c->runs, r);
     etp_ab_latency_table(&c->runs, r);
 }
 
@@ -290,8 +276,9 @@ const etp_report *etp_combined_report(const etp_combined *c, etp_arena *arena)
     }
     etp_report_subtitle(r, "%zu runs: %s", c->runs.n, names.failed ? "" : etp_strbuf_str(&names).ptr);
     what_ran(c, r, arena);
-    latency(c, r, arena);
+    latency(c, r);
     etp_report_section(r, 1, "categories", "Where the time goes");
+    etp_ab_breakdown_chart(&c->runs, r);
     etp_ab_category_table(&c->runs, r);
     shifts(c, r);
     etp_ab_hot_section(&c->runs, r, arena);

@@ -324,6 +324,7 @@ etp_status etp_kit_pipeline_json(const etp_kit *kit, const etp_kit_arm *none, et
     }
     etp_json_end(&j);
     etp_json_kv_z(&j, "grade", kit->ab->grade);
+    etp_json_kv_z(&j, "note", kit->ab->misnamed);
     etp_json_kv_z(&j, "executorch_sha", kit->ab->executorch_sha);
     etp_json_end(&j);
     etp_json_end_document(&j);
@@ -370,11 +371,12 @@ static etp_status experiments_table(const etp_kit *kit, etp_report *r, etp_arena
     return ETP_OK;
 }
 
-static void speedup_table(const etp_kit *kit, etp_report *r)
+static void speedup_table(const etp_kit *kit, etp_report *r, etp_arena *scratch)
 {
     static const etp_column k_columns[] = {
         {.key = "baseline", .title = "Baseline", .flags = ETP_COL_CODE},
         {.key = "candidate", .title = "Candidate", .flags = ETP_COL_CODE},
+        {.key = "measured", .title = "Measured"},
         {.key = "speedup", .title = "Speedup", .kind = ETP_KIND_RATIO},
         {.key = "lo", .title = "95 % from", .kind = ETP_KIND_RATIO},
         {.key = "hi", .title = "to", .kind = ETP_KIND_RATIO},
@@ -387,8 +389,10 @@ static void speedup_table(const etp_kit *kit, etp_report *r)
                                     sizeof k_columns / sizeof *k_columns);
     for (size_t i = 0; i < kit->ab->n_comparisons; i++) {
         const etp_ab_comparison *c = &kit->ab->comparisons[i];
+        const char *measured = etp_arena_printf(scratch, "%s against %s", kit->ab->arms[c->candidate].measured,
+                                                kit->ab->arms[c->baseline].measured);
         ETP_ROW(t, etp_cell_z(kit->ab->arms[c->baseline].name),
-                etp_cell_z(kit->ab->arms[c->candidate].name), etp_cell_double(c->estimate),
+                etp_cell_z(kit->ab->arms[c->candidate].name), etp_cell_z(measured), etp_cell_double(c->estimate),
                 etp_cell_double(c->lo), etp_cell_double(c->hi),
                 c->blocks ? etp_cell_u64(c->blocks) : etp_cell_missing(), etp_cell_z(c->verdict),
                 etp_cell_z(c->withheld), etp_cell_z(c->method));
@@ -408,13 +412,19 @@ etp_status etp_kit_pipeline_md(const etp_kit *kit, const etp_kit_arm *none, etp_
     if (kit->run && kit->run->generated_at.len) {
         etp_keys_add(keys, ETP_PLAIN, "Generated", "%.*s", ETP_STR_ARG(kit->run->generated_at));
     }
+    if (kit->ab->subject) {
+        etp_keys_add(keys, ETP_PLAIN, "Measured", "%s", kit->ab->subject);
+    }
+    if (kit->ab->misnamed) {
+        etp_keys_add(keys, ETP_WARN, "Names", "%s", kit->ab->misnamed);
+    }
     etp_keys_add(keys, ETP_PLAIN, "Output root", ".");
     if (kit->ab->executorch_sha) {
         etp_keys_add(keys, ETP_PLAIN, "ExecuTorch", "%s", kit->ab->executorch_sha);
     }
     if (kit->ab->n_comparisons) {
         etp_report_section(r, 1, "speedup", "Speedup");
-        speedup_table(kit, r);
+        speedup_table(kit, r, scratch);
     }
     etp_report_section(r, 1, "experiments", "Experiments");
     ETP_TRY(experiments_table(kit, r, scratch, err));

@@ -17,6 +17,7 @@ typedef struct made_op {
 
 typedef struct made {
     const char *level[2], *runner[2];
+    const char *named[2]; // the level that the arm's name says; NULL: its own
     uint32_t threads[2];
     made_op ops[MADE_OPS];
     uint64_t untraced_us[2]; // 0: as traced
@@ -238,7 +239,7 @@ static inline void made_outputs(const made *m, folder *f, const etp_run *run)
 static inline void made_arms(const made *m, folder *f, etp_run *run)
 {
     for (int arm = 0; arm < 2; arm++) {
-        etp_run_arm a = {.name = etp_str_from(etp_arena_printf(&f->arena, "linux_%s_%d", m->level[arm], arm)),
+        etp_run_arm a = {.name = etp_str_from(etp_arena_printf(&f->arena, "linux_%s_%d", m->named[arm] ? m->named[arm] : m->level[arm], arm)),
                          .level = etp_str_from(m->level[arm]), .threads = m->threads[arm],
                          .runner_sha256 = etp_str_from(m->runner[arm]),
                          .prefix = etp_str_from(etp_arena_printf(&f->arena, "%s_arm%d_t1", m->stem, arm)),

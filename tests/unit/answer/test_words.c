@@ -140,6 +140,9 @@ static void trace_torn(made *m) { m->broken_trace = true; }
 static void trace_whole(made *m) { m->broken_trace = false; }
 static void program_foreign(made *m) { m->foreign_program = true; }
 static void program_none(made *m) { m->foreign_program = false; }
+static void says_vnni(made *m) { m->named[1] = "vnni"; }
+static void says_sme1(made *m) { m->named[1] = "sme1"; }
+static void says_itself(made *m) { m->named[1] = NULL; }
 static void samples_lost(made *m) { m->broken_samples = true; }
 static void samples_none(made *m) { m->broken_samples = false; }
 
@@ -174,6 +177,7 @@ static const struct {
     {ETP_FINDING_NO_EXECUTION, never_ends, ends, NULL, "no execution"},
     {ETP_FINDING_TRACE_UNUSED, trace_torn, trace_whole, NULL, "trace not used"},
     {ETP_FINDING_PROGRAM_UNUSED, program_foreign, program_none, NULL, "names alone"},
+    {ETP_FINDING_MISNAMED, says_vnni, says_itself, says_sme1, "linux_vnni_1 was measured at SME2, not at VNNI"},
     {ETP_FINDING_SAMPLES_UNUSED, samples_lost, samples_none, NULL, "samples of linux_sme2_1 not used"},
 };
 

@@ -1,0 +1,147 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What is shown around: pictures, headline, line to quote. They say what was measured, group by model and thread count with
+the levels side by side, cut no label off, and give ratios within their group.
+usage: test_pictures.py ETPROF FAKE_RUNNER (whose durations are exact); 77 = the part with real dumps was skipped."""
+import json
+import pathlib
+import re
+import subprocess
+import sys
+import tempfile
+import xml.etree.ElementTree as ET
+
+sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1] / "tools"))
+from checks import expect, finish
+
+ROOT = pathlib.Path(__file__).resolve().parents[2]
+ETPROF, FAKE = (str(pathlib.Path(p).resolve()) for p in sys.argv[1:3])
+HOST = "mac" if sys.platform == "darwin" else "linux"
+
+
+def run(cwd, *words, code=0):
+    done = subprocess.run([ETPROF, *words], cwd=cwd, capture_output=True, text=True, timeout=600, check=False,
+                          stdin=subprocess.DEVNULL)
+    expect(done.returncode == code, " ".join(words), f"exit {done.returncode}: {done.stderr[-800:]}")
+    return done
+
+
+def texts(path):
+    """(x, y, class, text) of every text of a picture, top down."""
+    found = []
+    for e in ET.parse(path).getroot().iter("{http://www.w3.org/2000/svg}text"):
+        found.append((float(e.get("x")), float(e.get("y")), e.get("class") or "", "".join(e.itertext())))
+    return sorted(found, key=lambda t: t[1])
+
+
+def model(cwd, name, levels):
+    (cwd / name).write_bytes(b"\x10\0\0\0ET12" + "".join(f"base {k} {v}000000\n" for k, v in levels.items()).encode())
+
+
+def rows(path):
+    """Bold texts are labels (right-aligned, left of the axis, in one or two lines), values and totals."""
+    ns = "{http://www.w3.org/2000/svg}"
+    labels = [e for e in ET.parse(path).getroot().iter(ns + "text")
+              if "b" in (e.get("class") or "").split() and e.get("text-anchor") == "end"]
+    joined, last = [], None
+    for e in sorted(labels, key=lambda e: float(e.get("y"))):
+        y, text = float(e.get("y")), "".join(e.itertext())
+        if last is not None and y - last < 16:
+            joined[-1] += " " + text
+        else:
+            joined.append(text)
+        last = y
+    return joined
+
+
+def study_of_a_blog(cwd):
+    """fp16 and int8, two thread counts, on and off: ratios are exact here, 3 and 6."""
+    model(cwd, "net_xnnpack_fp16.pte", {"sme2": 2, "neon": 6})
+    model(cwd, "net_xnnpack_int8.pte", {"sme2": 1, "neon": 6})
+    run(cwd, "sweep", "--models", "net_xnnpack_fp16.pte,net_xnnpack_int8.pte", "--levels", "sme2,neon", "--threads", "1,2",
+        "--blocks", "6", "--iterations", "8", "--warmup", "3", "--runner", FAKE, "--out", "study")
+    picture = cwd / "study/latency_comparison.svg"
+    labels = rows(picture)
+    want = [f"{m} at {level}, {t}" for m in ("fp16", "int8") for t in ("1 thread", "2 threads") for level in ("NEON", "SME2")]
+    expect(labels == want, "labels", labels)
+    everything = " ".join(t for _, _, _, t in texts(picture))
+    expect("…" not in everything, "nothing is cut off", everything)
+    expect("net_xnnpack_fp16" in everything and "net_xnnpack_int8" in everything, "the models are named", everything)
+    notes = [t for _, _, _, t in texts(picture) if re.fullmatch(r"[0-9.]+×", t)]
+    expect(notes == ["3.00×", "3.00×", "6.00×", "6.00×"], "ratios are within precision and thread count", notes)
+    # The same of a report over two run folders.
+    for name in ("one", "two"):
+        run(cwd, "ab", "net_xnnpack_fp16.pte", "--levels", "sme2,neon", "--blocks", "6", "--iterations", "8", "--warmup", "3",
+            "--runner", FAKE, "--out", name)
+    run(cwd, "report", "one", "two", "--format", "html", "-o", "both.html")
+    page = (cwd / "both.html").read_text()
+    for level in ("NEON", "SME2"):  # a row of each run, in the picture for wide screens and the one for narrow ones
+        expect(len(re.findall(rf"<text[^>]*>[^<]*: {level}</text>", page)) == 4, "combined", f"{level} is a row of each run")
+
+
+def names_of_wishes(cwd):
+    """Experiments that say SME2 where SME without SME2 ran."""
+    model(cwd, "net_xnnpack_fp16.pte", {"sme1": 2, "neon": 6})
+    (cwd / "wish.json").write_text(json.dumps({"model": "net_xnnpack_fp16.pte", "output_root": "wish", "blocks": 6, "experiments": [
+        {"name": f"{HOST}_sme2_on", "level": "sme1", "runs": 8, "warmup": 3},
+        {"name": f"{HOST}_sme2_off", "level": "neon", "runs": 8, "warmup": 3}]}))
+    text = run(cwd, "run", "wish.json", "--runner", FAKE).stdout
+    note = "was measured at SME, not at SME2"
+    html = re.sub(r"<[^>]+>", "", (cwd / "wish/report.html").read_text())
+    stem = "net_xnnpack_fp16_pipeline_summary"
+    forms = {"text": " ".join(text.split()), "html": html, "md": (cwd / "wish/report.md").read_text(),
+             "json": (cwd / "wish/report.json").read_text(), "summary.md": (cwd / f"wish/{stem}.md").read_text(),
+             "summary.json": (cwd / f"wish/{stem}.json").read_text()}
+    for form, content in forms.items():
+        expect(note in content.replace("\\", ""), form, "has the note")
+    finding = [f for f in json.loads(forms["json"])["findings"] if note in f["text"]]
+    expect(len(finding) == 1, "one finding", finding)
+    expect("SME against NEON" in forms["text"] and "SME against NEON" in forms["summary.md"], "the headline is of what ran", text[:400])
+    quote = forms["md"].split("The line to quote")[1].split("```")[1]
+    expect("SME against NEON" in quote and "sme2" not in quote.lower() and "net_xnnpack_fp16" in quote, "the line to quote", quote)
+    picture = " ".join(t for _, _, _, t in texts(cwd / "wish/latency_comparison.svg"))
+    expect("sme2" not in picture.lower() and "NEON" in picture and "net_xnnpack_fp16" in picture, "the picture", picture)
+    # True names are no finding.
+    model(cwd, "net_xnnpack_fp16.pte", {"sme2": 2, "neon": 6})
+    run(cwd, "ab", "net_xnnpack_fp16.pte", "--levels", "sme2,neon", "--blocks", "6", "--iterations", "8", "--runner", FAKE,
+        "--out", "true")
+    found = json.loads((cwd / "true/report.json").read_text())["findings"]
+    expect(not any("was measured at" in f["text"] for f in found), "true names", found)
+
+
+def threads_of_a_config(cwd):
+    """Several thread counts in a config: each is compared with the same count."""
+    model(cwd, "net_xnnpack_fp16.pte", {"sme2": 2, "neon": 6})
+    (cwd / "threads.json").write_text(json.dumps({"model": "net_xnnpack_fp16.pte", "output_root": "threads", "blocks": 6,
+        "experiments": [{"name": f"{HOST}_sme2_{s}", "runs": 8, "warmup": 3, "threads": [1, 2]} for s in ("on", "off")]}))
+    text = " ".join(run(cwd, "run", "threads.json", "--runner", FAKE).stdout.split())
+    document = json.loads((cwd / "threads/sweep.json").read_text())
+    pairs = {(x["threads"], round(x["speedup"]["estimate"], 2)) for x in document["speedups"]}
+    expect(pairs == {(1, 3.0), (2, 3.0)}, "equal threads are compared", pairs)
+    expect("3.00×" in text, "the answer", text[:600])
+    expect(json.loads((cwd / "threads/report.json").read_text())["schema"] == "etprof.ab/1", "report.json", "stays etprof.ab/1")
+
+
+def breakdown(cwd):
+    models = ",".join(str(ROOT / f"examples/models/toy_cnn_xnnpack_{p}.pte") for p in ("fp16", "int8"))
+    done = subprocess.run([ETPROF, "sweep", "--models", models, "--threads", "1,2", "--blocks", "1", "--iterations", "5", "--warmup",
+                           "2", "--out", "real"], cwd=cwd, capture_output=True, text=True, timeout=600, check=False)
+    if "no runner for" in done.stderr:
+        print("skipped: the breakdown of real dumps:", done.stderr.strip())
+        return 77
+    expect(done.returncode == 0, "sweep", done.stderr[-800:])
+    labels = rows(cwd / "real/operator_breakdown_stacked.svg")
+    levels = [a["level"] for a in json.loads((cwd / "real/report.json").read_text())["arms"]]
+    expect(len(labels) == len(levels) == 8 and len(set(labels)) == 8, "a bar for each cell", labels)
+    expect([x.split(" at ")[0] for x in labels] == ["fp16"] * 4 + ["int8"] * 4, "grouped by precision", labels)
+    everything = " ".join(t for _, _, _, t in texts(cwd / "real/operator_breakdown_stacked.svg"))
+    expect("…" not in everything and "toy_cnn_xnnpack_fp16" in everything, "nothing is cut off", everything)
+    return 0
+
+
+with tempfile.TemporaryDirectory() as tmp:
+    tmp = pathlib.Path(tmp)
+    study_of_a_blog(tmp)
+    names_of_wishes(tmp)
+    threads_of_a_config(tmp)
+    code = breakdown(tmp)
+finish(code=code)
