@@ -8,6 +8,7 @@
 #include "base/sink.h"
 
 #define MOST_WORDS 64
+#define ETP_SKILL_RUN "{run}"
 
 // ---- lines --------------------------------------------------------------------------------------
 
@@ -57,8 +58,9 @@ typedef struct filling {
 
 static const char *value_of(const filling *f, etp_str name)
 {
-    if (etp_str_eqz(name, "platform")) {
-        return f->platform;
+    if (etp_str_eqz(name, "platform")) { // of the machine, or of the phone that was set
+        const char *given = lookup(f->given, name);
+        return given ? given : f->platform;
     }
     const char *own = lookup(&f->skill->settings, name);
     const char *given = own ? lookup(f->given, name) : NULL;
@@ -76,6 +78,11 @@ static etp_status fill(const filling *f, etp_str text, int depth, etp_strbuf *ou
         size_t n = etp_str_find(rest, ETP_STR("}"));
         etp_str name = {rest.ptr, n};
         const char *value = n < rest.len ? value_of(f, name) : NULL;
+        if (!value && etp_str_eqz(name, "run") && lookup(&f->skill->settings, ETP_STR("pte"))) {
+            etp_strbuf_appendz(out, ETP_SKILL_RUN); // when it is started
+            i += n + 1;
+            continue;
+        }
         if (!value || depth > 3) {
             return etp_fail(err, ETP_CORRUPT, "%s:%u: no setting for {%.*s}", f->skill->id, f->line,
                             ETP_STR_ARG(name));
@@ -124,42 +131,79 @@ static etp_status add_command(filling *f, etp_skill *skill, etp_str line, bool g
         n++;
     }
     etp_skill_command c = {.gate = gate, .line = f->line, .argv = argv, .shown = shown.ptr};
+    if (!shown.failed && strstr(shown.ptr, ETP_SKILL_RUN)) {
+        etp_strbuf pte;
+        etp_strbuf_init(&pte, f->arena);
+        ETP_TRY(fill(f, ETP_STR("{pte}"), 0, &pte, err));
+        c.run_of = pte.failed ? NULL : etp_arena_strdup(f->arena, etp_strbuf_str(&pte));
+        if (!c.run_of) {
+            return etp_fail_nomem(err, "a command");
+        }
+    }
     if (!argv || shown.failed || !ETP_PUSH(f->arena, &skill->commands, c)) {
         return etp_fail_nomem(err, "a command");
     }
     return ETP_OK;
 }
 
-static etp_status front_matter(etp_skill *skill, etp_str line, etp_arena *arena, etp_error *err)
+// A YAML scalar as playbooks write them: plain, or in double quotes without escapes.
+static bool scalar(etp_str text, etp_str *out)
 {
-    etp_str key = {0}, value = {0};
-    if (!split_at(line, ":", &key, &value)) {
+    bool quoted = text.len >= 2 && text.ptr[0] == '"' && text.ptr[text.len - 1] == '"';
+    *out = quoted ? (etp_str){text.ptr + 1, text.len - 2} : text;
+    if (quoted) {
+        return !memchr(out->ptr, '"', out->len) && !memchr(out->ptr, '\\', out->len);
+    }
+    // What would be something else to a YAML parser.
+    bool plain = text.len > 0 && !strchr("\"'{[&*!|>%@`#,?-", text.ptr[0]);
+    return plain && etp_str_find(text, ETP_STR(": ")) == text.len && etp_str_find(text, ETP_STR(" #")) == text.len &&
+           text.ptr[text.len - 1] != ':';
+}
+
+static etp_status add_setting(etp_skill *skill, etp_str key, const char *value, etp_arena *arena, etp_error *err)
+{
+    etp_skill_setting s = {etp_arena_strdup(arena, key), value};
+    if (lookup(&skill->settings, key)) {
+        return etp_fail(err, ETP_CORRUPT, "%s: the setting %.*s is there twice", skill->id, ETP_STR_ARG(key));
+    }
+    return s.name && ETP_PUSH(arena, &skill->settings, s) ? ETP_OK : etp_fail_nomem(err, "a playbook");
+}
+
+// *in_settings: the lines "  name: value" that follow are settings.
+static etp_status front_matter(etp_skill *skill, etp_str line, bool *in_settings, etp_arena *arena, etp_error *err)
+{
+    etp_str key = {0}, raw = {0}, value = {0};
+    bool indented = etp_str_starts(line, ETP_STR("  "));
+    if (etp_str_eqz(line, "settings:")) {
+        *in_settings = true;
+        return ETP_OK;
+    }
+    if (!split_at(line, ":", &key, &raw) || key.len == 0) {
         return etp_fail(err, ETP_CORRUPT, "%s: front matter without a colon: %.*s", skill->id,
                         ETP_STR_ARG(line));
+    }
+    if (!scalar(raw, &value)) {
+        return etp_fail(err, ETP_CORRUPT, "%s: %.*s: put the value in double quotes: %.*s", skill->id, ETP_STR_ARG(key),
+                        ETP_STR_ARG(raw));
     }
     const char *text = etp_arena_strdup(arena, value);
     if (!text) {
         return etp_fail_nomem(err, "a playbook");
     }
-    if (etp_str_eqz(key, "name")) {
+    if (indented && *in_settings) {
+        return add_setting(skill, key, text, arena, err);
+    }
+    *in_settings = false;
+    if (!indented && etp_str_eqz(key, "name")) {
         skill->name = text;
-    } else if (etp_str_eqz(key, "description")) {
+    } else if (!indented && etp_str_eqz(key, "description")) {
         skill->description = text;
-    } else if (etp_str_eqz(key, "next")) {
+    } else if (!indented && etp_str_eqz(key, "next")) {
         skill->next = text;
-    } else if (etp_str_eqz(key, "minutes")) {
+    } else if (!indented && etp_str_eqz(key, "minutes")) {
         return etp_parse_u64(value, &skill->minutes)
                    ? ETP_OK
                    : etp_fail(err, ETP_CORRUPT, "%s: minutes: %s is no number", skill->id, text);
-    } else if (etp_str_eqz(key, "set")) {
-        etp_str name = {0}, start = {0};
-        if (!split_at(value, "=", &name, &start)) {
-            return etp_fail(err, ETP_CORRUPT, "%s: set: %s has no '='", skill->id, text);
-        }
-        etp_skill_setting s = {etp_arena_strdup(arena, name), etp_arena_strdup(arena, start)};
-        if (!s.name || !s.value || !ETP_PUSH(arena, &skill->settings, s)) {
-            return etp_fail_nomem(err, "a playbook");
-        }
     } else {
         return etp_fail(err, ETP_CORRUPT, "%s: unknown key %.*s", skill->id, ETP_STR_ARG(key));
     }
@@ -184,13 +228,14 @@ etp_status etp_skill_read(const etp_embedded *text, const etp_skill_settings *se
     *out = (etp_skill){.id = text->name, .folder = text->folder, .text = text->text};
     filling f = {.skill = out, .given = settings, .platform = platform, .arena = arena};
     where now = START;
+    bool in_settings = false;
     etp_str line = {0};
     for (etp_str rest = out->text; next_line(&rest, &line);) {
         f.line++;
         if (now <= FRONT && etp_str_eqz(line, "---")) {
             now = now == START ? FRONT : TEXT;
         } else if (now == FRONT) {
-            ETP_TRY(front_matter(out, line, arena, err));
+            ETP_TRY(front_matter(out, line, &in_settings, arena, err));
         } else if (now == START) {
             break;
         } else if (etp_str_starts(line, ETP_STR("```"))) {
@@ -256,7 +301,7 @@ static etp_status settings_are_known(const etp_skill_list *list, const etp_skill
                                      etp_error *err)
 {
     for (size_t k = 0; given && k < given->n; k++) {
-        bool known = false;
+        bool known = strcmp(given->items[k].name, "platform") == 0; // of every playbook
         for (size_t i = 0; i < list->n; i++) {
             known = known || lookup(&list->items[i].settings, etp_str_from(given->items[k].name));
         }

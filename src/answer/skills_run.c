@@ -7,6 +7,7 @@
 
 #include "device/remote.h"
 #include "os/os.h"
+#include "store/store.h"
 
 #define MOST_OUTPUT ((size_t)64 << 20)
 #define TAIL_BYTES 1500
@@ -35,6 +36,68 @@ static const char *program_of(const char *word, const etp_skill_environment *env
     return strchr(word, '/') ? word : etp_remote_find(word, env->search_path, arena);
 }
 
+etp_status etp_skill_newest_run(const char *pte, const char *platform, etp_arena *arena, const char **out, etp_error *err)
+{
+    char sha256[65];
+    uint64_t bytes;
+    etp_run_found found;
+    const char *name = etp_run_default_dir(arena, pte, platform);
+    *out = name;
+    if (!name) {
+        return etp_fail_nomem(err, "run folders");
+    }
+    if (!etp_os_is_file(pte)) {
+        return etp_fail(err, ETP_USAGE, "%s is not there: export it first", pte);
+    }
+    ETP_TRY(etp_run_hash_file(pte, sha256, &bytes, err));
+    ETP_TRY(etp_run_find_named(name, arena, &found, err));
+    for (size_t i = 0; i < found.n; i++) {
+        for (size_t m = 0; m < found.items[i].n_models; m++) {
+            if (etp_str_eqz(found.items[i].models[m].sha256, sha256)) {
+                *out = found.items[i].dir;
+                return ETP_OK;
+            }
+        }
+    }
+    if (found.n == 0) {
+        return etp_fail(err, ETP_USAGE, "no run of %s is there (%s): measure it first", pte, name);
+    }
+    return etp_fail(err, ETP_USAGE, "no run of %s is there: %s is of %.*s (another SHA-256): measure it first", pte,
+                    found.items[0].dir, ETP_STR_ARG(found.items[0].n_models ? found.items[0].models[0].path : ETP_STR("another model")));
+}
+
+static bool show_run(etp_skill_command *c, const char *dir, etp_arena *arena)
+{
+    const char *at = strstr(c->shown, "{run}");
+    c->shown = at ? etp_arena_printf(arena, "%.*s%s%s", (int)(at - c->shown), c->shown, dir, at + 5) : c->shown;
+    return c->shown != NULL;
+}
+
+// Puts the folder into the words that wait for it.
+static etp_status place_run(etp_skill_command *c, const etp_skill_environment *env, const char **argv, etp_arena *arena,
+                            etp_error *err)
+{
+    const char *dir = NULL;
+    ETP_TRY(etp_skill_newest_run(c->run_of, env->platform, arena, &dir, err));
+    for (size_t i = 0; argv[i]; i++) {
+        const char *at = strstr(argv[i], "{run}");
+        argv[i] = at ? etp_arena_printf(arena, "%.*s%s%s", (int)(at - argv[i]), argv[i], dir, at + 5) : argv[i];
+        if (!argv[i]) {
+            return etp_fail_nomem(err, "a command");
+        }
+    }
+    return show_run(c, dir, arena) ? ETP_OK : etp_fail_nomem(err, "a command");
+}
+
+bool etp_skill_show_run(etp_skill_command *c, const char *platform, etp_arena *arena)
+{
+    const char *dir = NULL; // the name that a run would get where there is none yet
+    if (c->run_of && etp_skill_newest_run(c->run_of, platform, arena, &dir, NULL) == ETP_NOMEM) {
+        return false;
+    }
+    return !dir || show_run(c, dir, arena);
+}
+
 static etp_status run_command(etp_skill_command *c, const etp_skill_environment *env,
                               etp_arena *arena, etp_error *err)
 {
@@ -51,6 +114,11 @@ static etp_status run_command(etp_skill_command *c, const etp_skill_environment 
     argv[0] = program_of(c->argv[0], env, arena);
     c->state = ETP_SKILL_FAILED;
     c->exit_code = -1;
+    etp_error missing = {.offset = ETP_NO_OFFSET};
+    if (c->run_of && place_run(c, env, argv, arena, &missing) != ETP_OK) {
+        c->tail = etp_arena_printf(arena, "%s\n", missing.msg);
+        return c->tail ? ETP_OK : etp_fail_nomem(err, "a command");
+    }
     if (!argv[0]) {
         c->tail = etp_arena_printf(arena, "%s is not in PATH\n", c->argv[0]);
         return c->tail ? ETP_OK : etp_fail_nomem(err, "a command");

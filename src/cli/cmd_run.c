@@ -4,6 +4,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "answer/sweep/sweep.h"
 #include "cli/measure.h"
 #include "cli/run_config.h"
 #include "cli/run_platform.h"
@@ -14,7 +15,7 @@
 
 typedef struct run_options {
     etp_opt_list only, fail_on;
-    bool analysis_only, full, resident;
+    bool analysis_only, full, resident, trace;
     const char *init, *platform, *device, *remote_device, *runner, *prepare, *cool;
     uint64_t blocks;
     double budget, precision_percent;
@@ -27,6 +28,7 @@ static const etp_opt k_options[] = {
     OPT("only", 0, ETP_OPT_LIST, only, "NAMES", "run these experiments alone"),
     OPT("analysis-only", 0, ETP_OPT_FLAG, analysis_only, NULL, "measure nothing; analyse output_root again"),
     OPT("init", 0, ETP_OPT_STRING, init, "MODEL.pte", "write a config for this model and stop"),
+    OPT("trace", 0, ETP_OPT_FLAG, trace, NULL, "with --init: which kernels run (mode xnntrace), no latency"),
     OPT("platform", 0, ETP_OPT_STRING, platform, "NAME", "with --init: mac, android or linux"),
     OPT("device", 'd', ETP_OPT_STRING, device, "SPEC", "where to run, instead of the config's device"),
     OPT("prepare", 0, ETP_OPT_STRING, prepare, "MODE", ETP_PREPARE_HELP),
@@ -215,6 +217,20 @@ static void say_arms(const plan *p, const etp_isa_cpu *cpu)
     }
 }
 
+// Several thread counts of several levels are a grid: each count is compared with the same count of the baseline's
+// level, as in a sweep.
+static bool is_grid(const plan *p, const etp_session_options *options)
+{
+    for (size_t i = 0; i < p->n_arms; i++) {
+        for (size_t k = 0; k < i; k++) {
+            if (strcmp(p->levels[i], p->levels[k]) == 0) {
+                return false;
+            }
+        }
+    }
+    return p->n_arms > 1 && options->n_threads > 1 && options->n_runners == 0;
+}
+
 // Levels and names can be settled when the processor is known.
 static etp_status settle(void *ctx, const etp_device *device, const etp_device_cpu *cpu,
                          etp_session_options *options, etp_error *err)
@@ -240,6 +256,7 @@ static etp_status settle(void *ctx, const etp_device *device, const etp_device_c
     options->names = p->names;
     options->levels = p->levels;
     options->n_levels = p->n_arms;
+    options->sweep_knee = is_grid(p, options) ? ETP_SWEEP_KNEE : 0;
     say_arms(p, &cpu->cpu);
     if (p->kernels && device->info.emulated) {
         options->kernels = false;
@@ -465,13 +482,14 @@ static etp_status init(etp_cli *cli, const run_options *o, int argc, char **argv
     len -= len > 4 && strcmp(base_name(o->init) + len - 4, ".pte") == 0 ? 4 : 0;
     const char *path = argc          ? argv[0]
                        : cli->output ? cli->output
-                                     : etp_arena_printf(&cli->arena, "%.*s_%s.json", (int)len,
-                                               base_name(o->init), platform);
-    const char *root = etp_run_default_dir(&cli->arena, o->init, platform);
+                                     : etp_arena_printf(&cli->arena, "%.*s_%s%s.json", (int)len,
+                                               base_name(o->init), platform, o->trace ? "_trace" : "");
+    const char *folder = etp_arena_printf(&cli->arena, "%s%s", platform, o->trace ? "_trace" : "");
+    const char *root = folder ? etp_run_default_dir(&cli->arena, o->init, folder) : NULL;
     if (!path || !root) {
         return etp_fail_nomem(err, "the config");
     }
-    etp_config_new c = {.model = o->init, .output_root = root, .platform = platform};
+    etp_config_new c = {.model = o->init, .output_root = root, .platform = platform, .trace = o->trace};
     ETP_TRY(name_experiments(&facts, &c, err));
     ETP_TRY(etp_config_write_new(path, &c, &cli->arena, err));
     printf("%s\n", path);
@@ -483,6 +501,9 @@ static etp_status run(etp_cli *cli, const void *opts, int argc, char **argv, etp
     const run_options *o = opts;
     if (o->init) {
         return init(cli, o, argc, argv, err);
+    }
+    if (o->trace) {
+        return etp_fail(err, ETP_USAGE, "--trace goes with --init; in a config it is the mode xnntrace of an experiment");
     }
     if (argc == 0) {
         return etp_fail(err, ETP_USAGE, "give a config; 'etprof run --init MODEL.pte' writes one");
@@ -499,6 +520,11 @@ static etp_status run(etp_cli *cli, const void *opts, int argc, char **argv, etp
     const char *dir = NULL;
     ETP_TRY(o->analysis_only ? measured_before(p, &dir, err) : measure(cli, o, p, &dir, err));
     etp_ab_options answer = {.baseline = o->analysis_only ? baseline_of(p) : NULL};
+    if (cli->format == ETP_CLI_JSON) { // etprof.ab/1, several thread counts or not
+        const etp_show_options show = {.full = o->full, .write_files = true, .fail_on = o->fail_on.items,
+                                       .n_fail_on = o->fail_on.n};
+        return etp_show_ab(cli, &dir, 1, &answer, &show, err);
+    }
     return etp_show_measured(cli, dir, &answer, o->full, &o->fail_on, err);
 }
 

@@ -43,6 +43,14 @@ static etp_status settings_of(etp_cli *cli, const etp_opt_list *set, etp_skill_s
     return ETP_OK;
 }
 
+static const char *platform_of(const etp_skill_settings *given, const char *here)
+{
+    for (size_t i = 0; i < given->n; i++) {
+        here = strcmp(given->items[i].name, "platform") == 0 ? given->items[i].value : here;
+    }
+    return here;
+}
+
 static void progress(void *ctx, const etp_skill *skill, const etp_skill_command *c)
 {
     const etp_cli *cli = ctx;
@@ -56,12 +64,15 @@ static void progress(void *ctx, const etp_skill *skill, const etp_skill_command 
     }
 }
 
-static etp_status print_commands(etp_cli *cli, const etp_skill_list *list, etp_error *err)
+static etp_status print_commands(etp_cli *cli, const etp_skill_list *list, const char *platform, etp_error *err)
 {
     etp_strbuf buf;
     etp_strbuf_init(&buf, &cli->arena);
     for (size_t i = 0; i < list->n; i++) {
         for (size_t k = 0; k < list->items[i].commands.n; k++) {
+            if (!etp_skill_show_run(&list->items[i].commands.items[k], platform, &cli->arena)) {
+                return etp_fail_nomem(err, "output");
+            }
             etp_strbuf_printf(&buf, "%s\n", list->items[i].commands.items[k].shown);
         }
     }
@@ -69,13 +80,14 @@ static etp_status print_commands(etp_cli *cli, const etp_skill_list *list, etp_e
                       : etp_cli_emit_bytes(cli, etp_strbuf_str(&buf), err);
 }
 
-static etp_status execute(etp_cli *cli, const skills_options *o, etp_skill_list *list,
+static etp_status execute(etp_cli *cli, const skills_options *o, const char *platform, etp_skill_list *list,
                           etp_error *err)
 {
     if (o->dry_run && cli->format == ETP_CLI_TEXT) {
-        return print_commands(cli, list, err);
+        return print_commands(cli, list, platform, err);
     }
-    etp_skill_environment env = {.program = cli->program,
+    etp_skill_environment env = {.platform = platform,
+                                 .program = cli->program,
                                  .search_path = cli->env_path,
                                  .timeout_ns = o->timeout_s * UINT64_C(1000000000),
                                  .progress = progress,
@@ -111,7 +123,7 @@ static etp_status run(etp_cli *cli, const void *opts, int argc, char **argv, etp
     ETP_TRY(etp_skill_select(argc > 0 ? argv[argc - 1] : NULL, &settings, facts.platform,
                              &cli->arena, &list, err));
     if (runs) {
-        ETP_TRY(execute(cli, o, &list, err));
+        ETP_TRY(execute(cli, o, platform_of(&settings, facts.platform), &list, err));
         if (o->dry_run && cli->format == ETP_CLI_TEXT) {
             return ETP_OK;
         }

@@ -263,8 +263,9 @@ etp_status etp_measure(etp_cli *cli, const etp_measure_request *request,
                        const char **out_dir, etp_error *err)
 {
     ETP_TRY(etp_os_catch_signals(err));
-    if (request->prepare) {
-        ETP_TRY(etp_prepare_mode(request->prepare, err));
+    const char *mode = request->prepare && strcmp(request->prepare, "none") != 0 ? request->prepare : NULL;
+    if (mode) {
+        ETP_TRY(etp_prepare_mode(mode, err));
     }
     const char *launcher = launcher_beside(cli);
     bool local = !request->device || strcmp(request->device, "local") == 0;
@@ -274,7 +275,7 @@ etp_status etp_measure(etp_cli *cli, const etp_measure_request *request,
     }
     etp_device *device = NULL;
     ETP_TRY(etp_measure_open(cli, request->device, runner, options->timeout_s, &device, err));
-    etp_status st = prepare(cli, device, request->prepare, err);
+    etp_status st = prepare(cli, device, mode, err);
     if (st == ETP_OK) {
         st = measure_on(cli, device, request, options, settle, ctx, out_dir, err);
     }

@@ -606,7 +606,7 @@ static etp_status fill_new(void *ctx, etp_sink *sink, etp_error *err)
         snprintf(name, sizeof name, "%s_%s", c->platform, c->words[i]);
         etp_json_begin_object(&j);
         etp_json_kv_z(&j, "name", name);
-        etp_json_kv_z(&j, "mode", "timing");
+        etp_json_kv_z(&j, "mode", c->trace ? "xnntrace" : "timing");
         etp_json_kv_u64(&j, "runs", DEFAULT_RUNS);
         etp_json_key(&j, "threads");
         etp_json_begin_array_inline(&j);

@@ -59,6 +59,7 @@ ETP_NODISCARD etp_status etp_config_read(const char *path, etp_arena *arena, etp
 typedef struct etp_config_new {
     const char *model, *output_root, *platform;
     const char *device;   // NULL: this machine
+    bool trace;           // experiments that gather evidence of kernels, no latency
     const char *words[2]; // what the experiments are called after the platform: "sme2_on", "sme2_off"
 } etp_config_new;
 // Writes a new config; the same once more is no error.

@@ -13,7 +13,7 @@
 #define ETP_CPUS_HELP "pin the runner: big, mid, little, or a list like 0 or 2-3,6"
 #define ETP_COOL_HELP "begin each block at most C degrees warm; wait TIME at most (default 10m)"
 #define ETP_TRUST_HELP "use what a folder names although another machine made it"
-#define ETP_PREPARE_HELP "set an Android device up: boost, app or fixed; undone at the end"
+#define ETP_PREPARE_HELP "set an Android device up: boost, app, fixed or none (default); undone at the end"
 
 typedef struct etp_session_given { // as typed for ab and sweep; zero: not given
     etp_opt_list levels, threads, fail_on;

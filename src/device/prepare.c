@@ -44,7 +44,7 @@ etp_status etp_prepare_mode(const char *mode, etp_error *err)
 {
     bool known = strcmp(mode, "boost") == 0 || strcmp(mode, "app") == 0 || strcmp(mode, "fixed") == 0;
     return known ? ETP_OK
-                 : etp_fail(err, ETP_USAGE, "--prepare is boost, app or fixed, not '%s'", mode);
+                 : etp_fail(err, ETP_USAGE, "--prepare is boost, app, fixed or none, not '%s'", mode);
 }
 
 static const char *wanted(const setting *s, const char *mode)

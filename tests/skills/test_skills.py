@@ -60,7 +60,52 @@ def playbooks():
         yield from sorted((source / folder).glob("*.md"))
 
 
+def front_matter(path):
+    """What a YAML parser reads of a playbook's head; PyYAML where it is there, else the part of YAML that is used."""
+    head = path.read_text().split("---\n")[1]
+    try:
+        import yaml
+        return yaml.safe_load(head)
+    except ImportError:
+        print("PyYAML is not here: read as the part of YAML that playbooks use")
+    out, into = {}, None
+    for line in head.splitlines():
+        key, _, value = line.partition(":")
+        into = out if not key.startswith("  ") else into
+        if not value:
+            into = out[key] = {}
+            continue
+        value = value.strip()
+        quoted = re.fullmatch(r'"[^"\\]*"', value)
+        if key.strip() in into or not (quoted or re.fullmatch(r"[^\"'{\[&*!|>%@`#,?-](?:(?!: | #).)*(?<!:)", value)):
+            raise ValueError(f"{path.name}: {line}")
+        value = value[1:-1] if quoted else value
+        into[key.strip()] = int(value) if value.isdigit() and not quoted else value
+    return out
+
+
+def heads():
+    """A YAML parser reads every key of every head, and reads what etprof reads."""
+    listed = {s["id"]: s for s in json.loads(etp("skills", "--format", "json", cwd=source).stdout)["skills"]}
+    for path in playbooks():
+        try:
+            head = front_matter(path)
+        except Exception as error:  # the parser's own classes differ
+            check(f"{path.name}: front matter is YAML", False, str(error))
+            continue
+        keys = {line.split(":")[0].strip() for line in path.read_text().split("---\n")[1].splitlines()}
+        settings = head.get("settings", {})
+        check(f"{path.name}: every key is read", keys == set(head) | set(settings), f"{keys} {head}")
+        check(f"{path.name}: known keys", set(head) <= {"name", "description", "minutes", "next", "settings"}, str(head))
+        for key in ("name", "description", "next"):
+            check(f"{path.name}: {key}", head.get(key) == listed[path.stem][key], f"{head.get(key)}")
+        for name, value in settings.items():  # what can be set is what is used
+            body = path.read_text().split("---\n", 2)[2] + "".join(map(str, settings.values()))
+            check(f"{path.name}: {{{name}}} is used", f"{{{name}}}" in body or (name == "pte" and "{run}" in body), str(value))
+
+
 def text():
+    heads()
     listed = {s["id"]: s for s in json.loads(etp("skills", "--format", "json", cwd=source).stdout)["skills"]}
     check("catalogue", set(listed) == {p.stem for p in playbooks()}, f"{sorted(listed)}")
     for path in playbooks():
@@ -124,8 +169,10 @@ def chain(where):
     made = where / "out_toy_cnn"
     for name in ("report.html", "report.json", "metrics.json", "analysis_summary.json", "manifest.json"):
         check(f"made {name}", (made / "runs" / answer_platform() / name).is_file())
-    check("made the Markdown report", "toy_cnn" in (made / "toy_cnn_report.md").read_text())
+    check("made the Markdown report", "toy_cnn" in (made / "toy_cnn_fp16_report.md").read_text())
+    check("made the trace run", (made / "runs" / f"{answer_platform()}_trace" / "manifest.json").is_file())
     all_ok("validation-agent", where)
+    changed_settings(where, made)
     shutil.rmtree(made)
     all_ok("pipeline-agent", where, "--set", "blocks=2")
     # The gates can say no: a folder that was tampered with fails the chain where it is looked at.
@@ -133,6 +180,26 @@ def chain(where):
     csv.write_text(csv.read_text().replace("1", "2", 40))
     code, answer = run("validation-agent", where)
     check("tampered folder", code == 1 and answer["stopped_at"] == "validation-agent", str(answer))
+
+
+def changed_settings(where, made):
+    """Other settings never pass on what an earlier model left."""
+    other = made / "artifacts" / "toy_cnn_xnnpack_fp32.pte"
+    shutil.copy(source / "examples/models" / other.name, other)
+    words = ("--set", "dtype=fp32", "--set", "blocks=2")
+    code, answer = run("05", where, "--set", "dtype=fp32")
+    said = json.dumps(answer)
+    check("a model that was not measured", code == 1 and "measure it first" in said and "toy_cnn_xnnpack_fp16" in said, said)
+    answer = all_ok("04,05,07", where, *words)
+    second = f"out_toy_cnn/runs/{answer_platform()}.2"
+    read = [c["command"] for s in answer["skills"] for c in s["commands"] if "runs/" in c["command"]]
+    check("later steps read what was measured", read and all(second in c or "_trace" in c for c in read), "\n".join(read))
+    check("the report is the new one", "fp32" in (made / "toy_cnn_fp32_report.md").read_text().splitlines()[0])
+    other.write_bytes(other.read_bytes() + b"\0")  # exported again under the same name
+    code, answer = run("05", where, "--set", "dtype=fp32")
+    check("a model that was exported again", code == 1 and "measure it first" in json.dumps(answer), json.dumps(answer))
+    for name in (second, f"out_toy_cnn/runs/{answer_platform()}_trace.2"):
+        shutil.rmtree(where / name)
 
 
 def tutorial_blocks(kind):
