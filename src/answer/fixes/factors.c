@@ -11,7 +11,7 @@ static const etp_fix_factor k_factors[] = {
     {"fold-transposes", 2, 0.92, 1.12},
     {"gelu-tanh", 1, 1.03, 1.03},
     {"int8", 4, 0.61, 0.89},
-    {"keep-dims", 2, 0.96, 1.27},
+    {"keep-dims", 3, 0.96, 0.99},
     {"layer-norm", 7, 0.67, 0.99},
     {"unbind-views", 1, 0.71, 0.71},
     {"xnnpack", 1, 1.01, 1.01},
