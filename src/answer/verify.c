@@ -143,6 +143,15 @@ static etp_status check_raw(const etp_run *run, const char *dir, etp_arena *aren
         ETP_TRY(state_of(dir, &run->files.items[i], arena, &state, err));
         ETP_TRY(add(v, arena, run->files.items[i].path, true, state, err));
     }
+    etp_run_names names; // of a session that did not end there are no hashes, but there are the files
+    ETP_TRY(etp_run_must_hold(run, arena, &names, err));
+    for (size_t i = 0; run->files.n == 0 && i < names.n; i++) {
+        const char *path = etp_run_path(arena, dir, etp_str_from(names.items[i]));
+        if (!path || !etp_os_is_file(path)) {
+            ETP_TRY(path ? add(v, arena, etp_str_from(names.items[i]), true, ETP_VERIFY_MISSING, err)
+                         : etp_fail_nomem(err, "files"));
+        }
+    }
     // What analysis would read must have been recorded.
     etp_verify_state loose = run->state == ETP_RUN_RUNNING ? ETP_VERIFY_UNRECORDED
                                                            : ETP_VERIFY_ADDED;

@@ -100,7 +100,7 @@ static etp_status run(etp_cli *cli, const void *opts, int argc, char **argv, etp
     }
     if (argc > 0) {
         how.no_runner = true;
-        how.work_root = ".etprof/work";
+        how.work_root = etp_cli_work(cli);
         return restore(cli, &how, o->force, argc, argv, err);
     }
     if (!how.ssh_config && cli->env_home) {

@@ -4,6 +4,7 @@
 
 #include "answer/doctor.h"
 #include "cli/emit.h"
+#include "cli/measure.h"
 #include "cli/setup.h"
 
 typedef struct doctor_options {
@@ -22,7 +23,7 @@ etp_status etp_cli_check_setup(etp_cli *cli, const char *runner, etp_doctor *out
         .runner = runner ? runner : cli->env_runner,
         .search_path = cli->env_path,
         .program = cli->program,
-        .work_root = ".etprof/work",
+        .work_root = etp_cli_work(cli),
     };
     etp_device *device = NULL;
     etp_error why = {.offset = ETP_NO_OFFSET};

@@ -130,7 +130,7 @@ static etp_status steps(etp_cli *cli, const smoke_options *o, const char *work, 
                               why.msg);
     }
     s->folder = dir;
-    return etp_smoke_examine(s, dir, ".etprof/work", &cli->arena, err);
+    return etp_smoke_examine(s, dir, etp_cli_work(cli), &cli->arena, err);
 }
 
 static etp_status run(etp_cli *cli, const void *opts, int argc, char **argv, etp_error *err)
@@ -148,7 +148,7 @@ static etp_status run(etp_cli *cli, const void *opts, int argc, char **argv, etp
     etp_smoke s = {0};
     const char *work = NULL;
     uint64_t start = etp_os_now_ns();
-    ETP_TRY(etp_os_temp_dir(".etprof/work", "smoke", &cli->arena, &work, err));
+    ETP_TRY(etp_os_temp_dir(etp_cli_work(cli), "smoke", &cli->arena, &work, err));
     etp_status st = steps(cli, o, work, &s, err);
     s.seconds = (double)(etp_os_now_ns() - start) / 1e9;
     bool keep = s.failed && s.folder && !o->out;

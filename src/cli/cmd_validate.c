@@ -5,6 +5,7 @@
 
 #include "answer/validate/validate.h"
 #include "cli/emit.h"
+#include "cli/measure.h"
 #include "cli/newest.h"
 #include "cli/setup.h"
 
@@ -29,7 +30,7 @@ static etp_status validate(etp_cli *cli, const validate_options *o, const char *
             return etp_fail(err, ETP_USAGE, "--runner is for 'etprof validate setup'");
         }
         ETP_TRY(etp_cli_newest(cli, true, &what, err));
-        return etp_validate_path(what, ".etprof/work", &cli->arena, v, err);
+        return etp_validate_path(what, etp_cli_work(cli), &cli->arena, v, err);
     }
     etp_doctor doctor = {0};
     ETP_TRY(etp_cli_check_setup(cli, o->runner, &doctor, err));

@@ -2,6 +2,7 @@
 // etprof verify FOLDER: is a run folder what was measured, and do its numbers follow from it?
 #include "answer/verify.h"
 #include "cli/emit.h"
+#include "cli/measure.h"
 
 static etp_status run(etp_cli *cli, const void *opts, int argc, char **argv, etp_error *err)
 {
@@ -12,7 +13,7 @@ static etp_status run(etp_cli *cli, const void *opts, int argc, char **argv, etp
                         argv[0]);
     }
     etp_verify v;
-    ETP_TRY(etp_verify_folder(argv[0], ".etprof/work", &cli->arena, &v, err));
+    ETP_TRY(etp_verify_folder(argv[0], etp_cli_work(cli), &cli->arena, &v, err));
     etp_cli_answer answer = {
         .json = etp_verify_json,
         .data = &v,

@@ -191,6 +191,7 @@ static int run_command(etp_cli *cli, const etp_command *cmd, int argc, char **ar
 
 int main(int argc, char **argv)
 {
+    etp_os_begin();
     etp_cli cli = {
         .width = terminal_width(),
         .color = isatty(STDOUT_FILENO) && !environment("NO_COLOR"),

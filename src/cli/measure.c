@@ -253,7 +253,7 @@ etp_status etp_measure_open(etp_cli *cli, const char *spec, const char *runner, 
         .search_path = cli->env_path,
         .program = cli->program,
         .timeout_s = timeout_s,
-        .work_root = ".etprof/work",
+        .work_root = etp_cli_work(cli),
     };
     return etp_device_open(&how, out, err);
 }
@@ -282,6 +282,13 @@ etp_status etp_measure(etp_cli *cli, const etp_measure_request *request,
     restore(cli, device);
     etp_device_close(device);
     return st;
+}
+
+const char *etp_cli_work(etp_cli *cli)
+{
+    static const char k_here[] = ".etprof/work";
+    const char *elsewhere = etp_os_is_writable(".") ? NULL : etp_cli_state(cli, "work");
+    return elsewhere ? elsewhere : k_here;
 }
 
 const char *etp_cli_state(etp_cli *cli, const char *below)

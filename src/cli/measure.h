@@ -8,6 +8,9 @@
 
 #define ETP_PREPARE_DIR "devices" // journals of --prepare, in the user's state
 
+// Where temporary folders go: .etprof/work, or the user's state where the working directory cannot be written to.
+const char *etp_cli_work(etp_cli *cli);
+
 typedef struct etp_measure_request {
     const char *device, *runner; // --device and --runner; NULL: the defaults
     const char *dir;             // run folder wanted; NULL: out_<model>/runs/<platform>

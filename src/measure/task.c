@@ -59,7 +59,13 @@ static etp_status take_dump(etp_session *s, const etp_task *t, const char *remot
     }
     etp_error pull_err;
     char why[600];
-    if (s->device->ops->pull(s->device, remote, path, &pull_err) != ETP_OK) {
+    etp_status pulled = s->device->ops->pull(s->device, remote, path, &pull_err);
+    if (pulled == ETP_INTERRUPTED) { // the user's wish, not the launch's fault
+        o->ok = false;
+        o->interrupted = true;
+        return etp_os_unlink(path, err);
+    }
+    if (pulled != ETP_OK) {
         snprintf(why, sizeof why, "its trace is missing: %s", pull_err.msg);
     } else if (is_dump(path, why, sizeof why)) {
         return etp_os_sync(path, err);
@@ -95,7 +101,10 @@ static etp_status take_samples(etp_session *s, const etp_task *t, const etp_laun
     }
     ETP_TRY(etp_os_unlink(files.raw, err));
     ETP_TRY(etp_os_unlink(files.dump, err));
-    if (st != ETP_OK) {
+    if (st == ETP_INTERRUPTED) {
+        o->ok = false;
+        o->interrupted = true;
+    } else if (st != ETP_OK) {
         o->ok = false;
         o->reason = ETP_LOST_FILE;
         o->detail = etp_arena_printf(&s->block_arena, "its samples: %s", why.msg);
@@ -293,6 +302,10 @@ static etp_status launch_task(etp_session *s, const etp_task *t, bool pilot, uin
         ETP_TRY(take_samples(s, t, &q, o, err));
     } else if (o->ok && q.dump) {
         ETP_TRY(take_dump(s, t, q.dump, o, err));
+    }
+    if (o->interrupted) { // while its files were on their way
+        s->cut_short = !pilot;
+        return ETP_OK;
     }
     if (o->ok && q.outputs) {
         take_outputs(s, t, q.outputs);

@@ -16,8 +16,8 @@
 // ---- files ----
 
 // A whole file for reading. Files of ETP_OS_MAP_BYTES and more are mapped, smaller ones are read.
-// A mapped file that somebody shortens while it is open ends the process with SIGBUS (the system's
-// rule); everything etprof itself rewrites is replaced by rename, so the mapping stays intact.
+// A mapped file that somebody shortens while it is open ends the process (the system's rule, SIGBUS; said so after
+// etp_os_begin); everything etprof itself rewrites is replaced by rename, so the mapping stays intact.
 #define ETP_OS_MAP_BYTES ((uint64_t)1 << 20)
 typedef struct etp_file {
     etp_bytes bytes; // borrows from this struct until etp_file_close
@@ -83,6 +83,7 @@ ETP_API bool etp_os_is_file(const char *path);
 ETP_API bool etp_os_is_dir(const char *path);
 ETP_API bool etp_os_is_other(const char *path); // as is_other above
 ETP_API bool etp_os_is_executable(const char *path);
+ETP_API bool etp_os_is_writable(const char *path); // by this process
 // Absolute and without "." and ".." where the file exists; NULL on out of memory or no such file.
 ETP_API const char *etp_os_absolute(const char *path, etp_arena *arena);
 ETP_API const char *etp_os_self_exe(etp_arena *arena); // path of this program, NULL when unknown
@@ -182,6 +183,10 @@ ETP_API ETP_NODISCARD etp_status etp_os_become(const char *const *argv, const ch
 
 // ---- signals ----
 
+// What every program of ours does first. Of the three standard streams those that are closed are taken by /dev/null, in
+// the direction that fails, so that no file of ours gets their numbers and writing to them is an error. A mapped file that
+// somebody shortens ends the process with a message and exit code 5 instead of a bare SIGBUS.
+ETP_API void etp_os_begin(void);
 // SIGINT, SIGTERM and SIGHUP set a flag and wake etp_process_read; a second SIGINT or SIGTERM
 // within the session ends the process at once. SIGPIPE and SIGXFSZ are ignored. For the command line only.
 ETP_API ETP_NODISCARD etp_status etp_os_catch_signals(etp_error *err);

@@ -243,6 +243,10 @@ static etp_status write_result(etp_json *j, const etp_run *run, size_t arm, etp_
         etp_json_kv_double(j, "median_ms", milliseconds(median));
         etp_json_kv_double(j, "min_ms", milliseconds((double)ns[0]));
         etp_json_kv_double(j, "max_ms", milliseconds((double)ns[n - 1]));
+    } else { // interrupted before the first
+        etp_json_kv_null(j, "median_ms");
+        etp_json_kv_null(j, "min_ms");
+        etp_json_kv_null(j, "max_ms");
     }
     const char *etdump = dump_of(run, arm, arena, ".etdump"), *log = dump_of(run, arm, arena, ".log");
     etp_json_kv_z(j, "etdump", etdump);

@@ -114,6 +114,28 @@ etp_status etp_run_open(const char *dir, etp_arena *arena, etp_run *out, etp_err
     return find_dumps(dir, arena, out, err);
 }
 
+etp_status etp_run_must_hold(const etp_run *run, etp_arena *arena, etp_run_names *out, etp_error *err)
+{
+    *out = (etp_run_names){0};
+    bool ok = true;
+    for (size_t i = 0; ok && i < run->files.n; i++) {
+        const char *name = etp_arena_strdup(arena, run->files.items[i].path);
+        ok = name && ETP_PUSH(arena, out, name);
+    }
+    if (run->files.n == 0 && run->blocks_done > 0) {
+        const char *samples = ETP_RUN_SAMPLES, *environment = ETP_RUN_ENVIRONMENT;
+        ok = ETP_PUSH(arena, out, samples) && ETP_PUSH(arena, out, environment);
+    }
+    for (size_t i = 0; ok && run->files.n == 0 && i < run->launches.n; i++) {
+        const etp_run_launch *l = &run->launches.items[i];
+        if (l->kind == ETP_LAUNCH_TRACED && l->block <= run->blocks_done) {
+            const char *name = etp_run_dump_name(arena, &run->arms.items[l->arm], l->block, ".etdump");
+            ok = name && ETP_PUSH(arena, out, name);
+        }
+    }
+    return ok ? ETP_OK : etp_fail_nomem(err, "files");
+}
+
 etp_status etp_run_hash_file(const char *path, char out_hex[static 65], uint64_t *out_bytes,
                              etp_error *err)
 {

@@ -344,6 +344,13 @@ typedef struct etp_run_wait {
 ETP_API void etp_run_wait_add(etp_run_wait *sum, const etp_run_launch *launch);
 // At most this share of the time was lost to waiting, 0…1; NAN when nothing was readable.
 ETP_API double etp_run_wait_share(const etp_run_wait *sum);
+// What the folder must hold by its manifest and the launches that it vouches for: the files with hashes of a session
+// that ended, else the rows and the trace of each traced launch in a committed block.
+typedef struct etp_run_names {
+    const char **items; // relative
+    size_t n, cap;
+} etp_run_names;
+ETP_API ETP_NODISCARD etp_status etp_run_must_hold(const etp_run *run, etp_arena *arena, etp_run_names *out, etp_error *err);
 // Compares every raw file with the manifest's hash. *out_bad (may be NULL) names the first that
 // differs; ETP_NO when one does or is missing.
 ETP_API ETP_NODISCARD etp_status etp_run_check_files(const etp_run *run, etp_arena *arena,

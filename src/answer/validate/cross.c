@@ -5,6 +5,7 @@
 #include <stdlib.h>
 
 #include "answer/validate/parts.h"
+#include "base/number.h"
 #include <etprof/stats.h>
 
 #define AGAIN "make the derived files again with 'etprof report' or 'etprof analyze --out', and compare"
@@ -341,6 +342,21 @@ static void check_robust_timeline(etp_validator *v, const etp_valid_file *f)
                    ok ? ", the same" : "");
 }
 
+// The block of a dump of that stem: P.etdump is of block 1, P_b2.etdump of block 2; 0: none of its dumps.
+static uint64_t block_of_dump(const char *name, const char *stem)
+{
+    etp_str s = etp_str_from(name), end = ETP_STR(".etdump");
+    uint64_t block = 1;
+    if (!etp_str_starts(s, etp_str_from(stem)) || !etp_str_ends(s, end) || s.len < strlen(stem) + end.len) {
+        return 0;
+    }
+    s = (etp_str){s.ptr + strlen(stem), s.len - strlen(stem) - end.len};
+    if (s.len == 0) {
+        return 1;
+    }
+    return etp_str_starts(s, ETP_STR("_b")) && etp_parse_u64((etp_str){s.ptr + 2, s.len - 2}, &block) && block > 1 ? block : 0;
+}
+
 // A timeline against its dumps: P.etdump, and P_b2.etdump … of later blocks.
 static void check_timeline_dumps(etp_validator *v, const etp_valid_file *f)
 {
@@ -353,29 +369,32 @@ static void check_timeline_dumps(etp_validator *v, const etp_valid_file *f)
         uint64_t *items;
         size_t n, cap;
     } ns = {0};
+    if (!stem) {
+        return;
+    }
+    const etp_valid_file *manifest = etp_valid_find(v, ETP_RUN_MANIFEST);
+    const char *state = manifest && manifest->json ? etp_valid_text(manifest->json, "state") : NULL;
+    bool ended = !state || strcmp(state, "finished") == 0; // else a block that is not committed may have left some
+    double committed = ended ? (double)NAN : etp_valid_number(manifest->json, "blocks_done");
     size_t dumps = 0;
-    for (unsigned k = 1; stem; k++) {
-        const char *name = k == 1 ? etp_arena_printf(v->arena, "%s.etdump", stem)
-                                  : etp_arena_printf(v->arena, "%s_b%u.etdump", stem, k);
-        const etp_valid_file *d = name ? etp_valid_find(v, name) : NULL;
-        if (!d || !d->readable) {
-            if (d || k > 1000) {
-                return; // said already
-            }
-            if (k == 1) {
-                etp_valid_note(v, f->name, "timeline.dump", false,
-                               etp_arena_printf(v->arena, "%s, the dump it was made from", name ? name : ""),
-                               "the dump was removed or renamed: bring it back, the table alone proves nothing", "absent");
-                return;
-            }
-            break;
+    for (size_t i = 0; i < v->files.n; i++) { // a block that was cut short may have none
+        const etp_valid_file *d = &v->files.items[i];
+        uint64_t block = block_of_dump(d->name, stem);
+        if (block == 0 || (double)block > committed) {
+            continue;
         }
-        for (size_t i = 0; i < d->n_execute; i++) {
-            v->nomem = !ETP_PUSH(v->arena, &ns, d->execute_ns[i]) || v->nomem;
+        if (!d->readable) {
+            return; // said already
+        }
+        for (size_t k = 0; k < d->n_execute; k++) {
+            v->nomem = !ETP_PUSH(v->arena, &ns, d->execute_ns[k]) || v->nomem;
         }
         dumps++;
     }
-    if (!stem) {
+    if (dumps == 0) {
+        etp_valid_note(v, f->name, "timeline.dump", false,
+                       etp_arena_printf(v->arena, "%s.etdump, the dump it was made from", stem),
+                       "the dump was removed or renamed: bring it back, the table alone proves nothing", "absent");
         return;
     }
     bool ok = same_durations(v, ns.items, ns.n, f->execute_ns, f->n_execute);

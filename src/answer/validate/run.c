@@ -8,6 +8,7 @@
 
 #define RAW "raw files cannot be made again: restore it from a copy (etprof unpack), or measure again"
 
+// Of a folder that does not open: nobody can say what else it should hold.
 static void check_rows_are_there(etp_validator *v)
 {
     static const char *const k_needed[] = {ETP_RUN_SAMPLES, ETP_RUN_ENVIRONMENT};
@@ -21,12 +22,14 @@ static void check_rows_are_there(etp_validator *v)
 // Every file that analysis would miss.
 static void check_layout(etp_validator *v, const etp_run *run)
 {
-    check_rows_are_there(v);
-    for (size_t i = 0; i < run->files.n; i++) {
-        const char *name = etp_arena_strdup(v->arena, run->files.items[i].path);
-        if (name && !etp_valid_find(v, name) && strcmp(name, ETP_RUN_SAMPLES) != 0 &&
-            strcmp(name, ETP_RUN_ENVIRONMENT) != 0) {
-            etp_valid_note(v, name, "run.missing", false, "there, as manifest.json lists it", RAW, "absent");
+    etp_run_names names;
+    if (etp_run_must_hold(run, v->arena, &names, NULL) != ETP_OK) {
+        v->nomem = true;
+        return;
+    }
+    for (size_t i = 0; i < names.n; i++) {
+        if (!etp_valid_find(v, names.items[i])) {
+            etp_valid_note(v, names.items[i], "run.missing", false, "there, as manifest.json and its launches say", RAW, "absent");
         }
     }
 }
@@ -45,7 +48,11 @@ static void check_samples(etp_validator *v, const etp_run *run)
             return;
         }
     }
-    bool ok = timed > 0 || run->blocks_done == 0;
+    bool launched = false; // a block that was cut short may hold the control and nothing else
+    for (size_t i = 0; i < run->launches.n; i++) {
+        launched = launched || run->launches.items[i].kind == ETP_LAUNCH_TIMED;
+    }
+    bool ok = timed > 0 || !launched;
     etp_valid_note(v, ETP_RUN_SAMPLES, ok ? "samples" : "samples.none", ok, "timed rows of whole blocks",
                    "the rows were removed: " RAW, "%llu timed rows in %u blocks", (unsigned long long)timed,
                    run->blocks_done);

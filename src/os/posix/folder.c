@@ -210,6 +210,11 @@ bool etp_os_is_other(const char *path)
     return lstat(path, &st) == 0 && !S_ISREG(st.st_mode) && !S_ISDIR(st.st_mode);
 }
 
+bool etp_os_is_writable(const char *path)
+{
+    return access(path, W_OK) == 0;
+}
+
 bool etp_os_is_executable(const char *path)
 {
     return etp_os_is_file(path) && access(path, X_OK) == 0;

@@ -24,6 +24,28 @@ static void on_signal(int number)
     errno = saved;
 }
 
+static void on_bus_error(int number)
+{
+    static const char k_words[] = "etprof: a file became shorter while it was read, or its disk failed: copy it to a quiet "
+                                  "place and try again\n";
+    (void)number;
+    ssize_t ignored = write(STDERR_FILENO, k_words, sizeof k_words - 1);
+    (void)ignored;
+    _exit(5);
+}
+
+void etp_os_begin(void)
+{
+    for (int fd = 0; fd <= 2; fd++) {
+        if (fcntl(fd, F_GETFD) < 0 && open("/dev/null", fd == 0 ? O_WRONLY : O_RDONLY) != fd) {
+            break; // not even that: then writing fails as well
+        }
+    }
+    struct sigaction action = {.sa_handler = on_bus_error};
+    sigemptyset(&action.sa_mask);
+    (void)sigaction(SIGBUS, &action, NULL); // without it the system's own end
+}
+
 etp_status etp_os_catch_signals(etp_error *err)
 {
     if (s_pipe[0] >= 0) {

@@ -643,9 +643,42 @@ static void outputs_of_the_arms_are_kept_and_compared(void **state)
     assert_true(c.max_abs == 3.0); // 2 against 5
 }
 
+// A device whose connection the user ends while a trace is on its way.
+static fixture *s_pulling;
+static unsigned s_pulls;
+static const etp_device_vtable *s_real_ops;
+
+static etp_status pull_ended_by_the_user(etp_device *d, const char *remote, const char *local, etp_error *err)
+{
+    if (++s_pulls < 4) {
+        return s_real_ops->pull(d, remote, local, err);
+    }
+    s_pulling->stop_after = 1; // from now on, as the signal would
+    return etp_fail(err, ETP_INTERRUPTED, "interrupted");
+}
+
+static void an_interrupted_pull_loses_nothing(void **state)
+{
+    fixture *f = *state;
+    outcome o;
+    etp_device_vtable ops = *f->device->ops;
+    s_real_ops = f->device->ops;
+    s_pulling = f;
+    s_pulls = 0;
+    ops.pull = pull_ended_by_the_user;
+    f->device->ops = &ops;
+    session(f, "", &k_small, &o);
+    f->device->ops = s_real_ops;
+    assert_int_equal(o.status, ETP_OK);
+    assert_int_equal(o.result.state, ETP_RUN_INTERRUPTED);
+    assert_int_equal(o.result.launches_lost, 0);
+    assert_int_equal(o.run.lost.n, 0);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
+        TEST(an_interrupted_pull_loses_nothing),
         TEST(a_session_records_what_was_planted),
         TEST(launches_follow_the_seeded_order),
         TEST(the_pilot_fixes_the_counts),
