@@ -152,9 +152,11 @@ def plain_scalars(graph):
     """Constants without axes whose quantisation was not folded into them go back to fp32, for the
     same reason."""
     for node in list(graph.graph.nodes):
-        source = node.args[0] if node.args else None
-        if not (str(node.target).startswith("quantized_decomposed.quantize_per_tensor")
-                and getattr(source, "op", "") == "get_attr" and source.meta.get("val") is not None and source.meta["val"].dim() == 0):
+        if not str(node.target).startswith("quantized_decomposed.quantize_per_tensor"):
+            continue
+        source = node.args[0]
+        value = source.meta.get("val")
+        if source.op != "get_attr" or not isinstance(value, torch.Tensor) or value.dim() != 0:
             continue
         for user in list(node.users):
             user.replace_all_uses_with(source)
