@@ -36,13 +36,13 @@ etp_feature etp_feature_of(etp_level level)
     return level == ETP_LEVEL_SME2 || level == ETP_LEVEL_SME1 ? ETP_FEATURE_SME : ETP_FEATURE_NONE;
 }
 
-etp_feature etp_feature_of_names(const etp_profile *profile)
+etp_feature etp_feature_of_names(const etp_profile *profile, const etp_name_book *book)
 {
     etp_feature found = ETP_FEATURE_NONE;
     for (size_t i = 0; i < profile->n_rows; i++) {
         etp_str name = profile->rows[i].parsed.base;
         etp_name_proof proof = profile->rows[i].kind == ETP_ROW_OPERATOR
-                                   ? etp_isa_name_proof(name.ptr, name.len)
+                                   ? etp_isa_name_proof_in(book, name.ptr, name.len)
                                    : ETP_PROVES_NOTHING;
         if (proof == ETP_PROVES_SME) {
             return ETP_FEATURE_SME;
@@ -294,7 +294,7 @@ static void judge_by_names(const etp_engage_case *c, etp_engage *out)
         out->reason = ETP_REASON_SAME_NAMES;
         return;
     }
-    etp_name_proof proof = etp_isa_name_proof(c->row->parsed.base.ptr, c->row->parsed.base.len);
+    etp_name_proof proof = etp_isa_name_proof_in(c->names, c->row->parsed.base.ptr, c->row->parsed.base.len);
     bool shown = c->feature == ETP_FEATURE_SME ? proof == ETP_PROVES_SME
                                                : proof == ETP_PROVES_VNNI;
     if (shown) {

@@ -78,6 +78,7 @@ typedef struct etp_engage_case {
     const etp_profile_row *row;  // of the arm that is judged
     const etp_row_facts *facts;  // NULL without a program
     etp_feature feature;
+    const etp_name_book *names; // of the build that ran; NULL unknown
     bool masked;        // the arm's level hides the feature
     bool lower_level;   // the arm's level is below the one whose feature is asked for
     const char *cpu_lacks; // why the device offers no SME, as far as it says; NULL: it does, or unknown
@@ -104,7 +105,7 @@ typedef struct etp_engage {
 // Feature that a level adds to lower ones; NONE for ETP_LEVEL_NONE.
 etp_feature etp_feature_of(etp_level level);
 // What names of a recording without a known level show.
-etp_feature etp_feature_of_names(const etp_profile *profile);
+etp_feature etp_feature_of_names(const etp_profile *profile, const etp_name_book *book);
 // The I-th input of an operator; NULL none or unknown.
 const etp_value *etp_row_operand(const etp_row_facts *facts, uint32_t i);
 // The product of all dimensions but the last is 1.

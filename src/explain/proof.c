@@ -55,7 +55,7 @@ typedef struct name_counts {
     etp_str sme_example, vnni_example, not_vnni_example, must_example;
 } name_counts;
 
-static name_counts count_names(const etp_profile *profile)
+static name_counts count_names(const etp_profile *profile, const etp_name_book *book)
 {
     name_counts c = {0};
     for (size_t i = 0; i < profile->n_rows; i++) {
@@ -64,7 +64,7 @@ static name_counts count_names(const etp_profile *profile)
             continue;
         }
         etp_str name = row->parsed.base;
-        switch (etp_isa_name_proof(name.ptr, name.len)) {
+        switch (etp_isa_name_proof_in(book, name.ptr, name.len)) {
         case ETP_PROVES_SME:
             c.sme_example = c.sme++ ? c.sme_example : name;
             break;
@@ -155,14 +155,14 @@ static etp_status judge_x86(const name_counts *c, bool vnni_level, etp_arena *ar
                "names of this model's operators are the same at every level", err);
 }
 
-etp_status etp_proof_from_names(const etp_profile *profile, etp_level level, etp_arena *arena,
-                                etp_proof *proof, etp_error *err)
+etp_status etp_proof_from_names(const etp_profile *profile, etp_level level, const etp_name_book *book,
+                                etp_arena *arena, etp_proof *proof, etp_error *err)
 {
     const etp_level_info *info = etp_level_get(level);
     if (!info) {
         return say(proof, arena, false, false, "no level is claimed", err);
     }
-    name_counts c = count_names(profile);
+    name_counts c = count_names(profile, book);
     if (info->family == ETP_ISA_X86_64) {
         return judge_x86(&c, level == ETP_LEVEL_VNNI, arena, proof, err);
     }

@@ -143,6 +143,19 @@ typedef enum etp_name_proof {
 // Tokens count only as whole words: "XPF32" and "PF320" prove nothing.
 etp_name_proof etp_isa_name_proof(const char *name, size_t len);
 
+// What the names of a build mean, learned from it: those that operators of every data type had in its runner at
+// levels with the feature (SME, VNNI) and at levels without; "; " between. NULL: not asked.
+typedef struct etp_name_book {
+    etp_isa_family family;
+    const char *on, *off;
+} etp_name_book;
+
+// Is LEVEL one of those with the feature that names can show?
+bool etp_level_is_named(etp_level level);
+// What the name proves in the build that BOOK is of; NULL: in the XNNPACK of ExecuTorch 1.5.1. A name that the
+// build also has without the feature proves nothing, nor does another with the token that would prove it.
+etp_name_proof etp_isa_name_proof_in(const etp_name_book *book, const char *name, size_t len);
+
 #ifdef __cplusplus
 }
 #endif

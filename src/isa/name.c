@@ -41,3 +41,71 @@ etp_name_proof etp_isa_name_proof(const char *name, size_t len)
     }
     return ETP_PROVES_NOTHING;
 }
+
+bool etp_level_is_named(etp_level level)
+{
+    return level == ETP_LEVEL_VNNI || level == ETP_LEVEL_SME2 || level == ETP_LEVEL_SME1;
+}
+
+// The name at *LIST, without what separates it from the next, which *LIST is moved to. False at the end.
+static bool next_name(const char **list, const char **name, size_t *len)
+{
+    if (*list == NULL || **list == '\0') {
+        return false;
+    }
+    const char *end = strstr(*list, "; ");
+    *name = *list;
+    *len = end != NULL ? (size_t)(end - *list) : strlen(*list);
+    *list = end != NULL ? end + 2 : *list + *len;
+    return true;
+}
+
+static bool is_listed(const char *list, const char *name, size_t len)
+{
+    const char *other;
+    size_t n;
+    while (next_name(&list, &other, &n)) {
+        if (n == len && memcmp(other, name, n) == 0) {
+            return true;
+        }
+    }
+    return false;
+}
+
+// Does a name of LIST have what makes NAME a proof?
+static bool shares_token(const char *list, const char *name, size_t len)
+{
+    static const char *const k_tokens[] = {"PF32", "PF16", "PQS8", "QP8", "QDU8"};
+    etp_name_proof proof = etp_isa_name_proof(name, len);
+    const char *other;
+    size_t n;
+    while (next_name(&list, &other, &n)) {
+        for (size_t i = 0; i < sizeof k_tokens / sizeof k_tokens[0]; i++) {
+            if (etp_isa_name_proof(other, n) == proof && has_token(other, n, k_tokens[i]) &&
+                has_token(name, len, k_tokens[i])) {
+                return true;
+            }
+        }
+    }
+    return false;
+}
+
+etp_name_proof etp_isa_name_proof_in(const etp_name_book *book, const char *name, size_t len)
+{
+    etp_name_proof proof = etp_isa_name_proof(name, len);
+    if (book == NULL) {
+        return proof;
+    }
+    switch (proof) {
+    case ETP_PROVES_SME:
+    case ETP_PROVES_VNNI:
+        return shares_token(book->off, name, len) ? ETP_PROVES_NOTHING : proof;
+    case ETP_PROVES_NOT_VNNI:
+        return is_listed(book->on, name, len) ? ETP_PROVES_NOTHING : proof;
+    case ETP_PROVES_NOTHING:
+        break;
+    }
+    // New to us, but this build has it with the feature alone.
+    bool only_on = book->off != NULL && is_listed(book->on, name, len) && !is_listed(book->off, name, len);
+    return !only_on ? ETP_PROVES_NOTHING : book->family == ETP_ISA_AARCH64 ? ETP_PROVES_SME : ETP_PROVES_VNNI;
+}

@@ -8,52 +8,61 @@
 #include "base/sha256.h"
 #include "measure/conversation.h"
 
-// {"type":"selftest","levels":[{"level":"vnni","ok":true,"why":"…",…}]}: "ok" null = cannot tell.
-// Appends "vnni ok (…)" to TEXT. False when LINE is nothing of that kind.
-static bool read_answer(etp_str line, const char *level, etp_strbuf *text, bool *ok)
+typedef struct answer { // of one level
+    const char *level;
+    bool found, ok, failed; // failed: the runner says that the mask does not work; neither: it cannot tell
+    bool extra;             // of no arm: asked for its names alone
+    const char *why, *names;
+} answer;
+
+typedef struct answers {
+    answer items[ETP_LEVEL_COUNT];
+    size_t n;
+} answers;
+
+// {"type":"selftest","levels":[{"level":"vnni","ok":true,"types":"…","why":"…",…}]}: "ok" null = cannot tell.
+// False when LINE is nothing of that kind.
+static bool read_answer(etp_str line, etp_arena *arena, answer *out)
 {
     json_error_t e;
     json_t *root = json_loadb(line.ptr, line.len, JSON_REJECT_DUPLICATES, &e);
     const json_t *levels = json_object_get(root, "levels");
-    bool found = false;
-    for (size_t i = 0; i < json_array_size(levels) && !found; i++) {
+    for (size_t i = 0; i < json_array_size(levels) && !out->found; i++) {
         const json_t *entry = json_array_get(levels, i);
         const char *name = json_string_value(json_object_get(entry, "level"));
         const char *why = json_string_value(json_object_get(entry, "why"));
+        const char *types = json_string_value(json_object_get(entry, "types"));
         const json_t *verdict = json_object_get(entry, "ok");
-        if (!name || strcmp(name, level) != 0) {
-            continue;
+        if (name && strcmp(name, out->level) == 0) {
+            out->ok = json_is_true(verdict);
+            out->failed = json_is_false(verdict);
+            out->why = etp_arena_strdup(arena, etp_str_from(why ? why : ""));
+            out->names = etp_arena_strdup(arena, etp_str_from(types ? types : ""));
+            out->found = out->why && out->names;
         }
-        found = true;
-        *ok = *ok && !json_is_false(verdict);
-        etp_strbuf_printf(text, "%s%s: %s%s%s", text->len > 0 ? "; " : "", level,
-                          json_is_true(verdict)    ? "ok"
-                          : json_is_false(verdict) ? "FAILED"
-                                                   : "cannot tell",
-                          why ? ", " : "", why ? why : "");
     }
     json_decref(root);
-    return found;
+    return out->found;
 }
 
-static etp_status ask(etp_device *device, const etp_plan_arm *arm, uint64_t timeout_ns,
-                      etp_arena *arena, etp_strbuf *text, etp_selftest_result *out, etp_error *err)
+static etp_status ask(etp_device *device, const char *mask_text, uint64_t timeout_ns, etp_arena *arena,
+                      answer *out, etp_error *err)
 {
     etp_talk *talk = ETP_NEW(arena, etp_talk);
-    const char *mask = etp_arena_printf(arena, "ETPROF_MASK=%s", arm->mask);
+    const char *mask = etp_arena_printf(arena, "ETPROF_MASK=%s", mask_text);
     if (!talk || !mask) {
         return etp_fail_nomem(err, "the self-test");
     }
     const char *const args[] = {"--selftest", NULL};
     const char *const env[] = {mask, NULL};
     talk->timeout_ns = timeout_ns;
-    bool found = false;
     if (etp_talk_start(device, args, env, arena, talk, NULL) == ETP_OK) {
         etp_process_close_input(&talk->process);
         etp_str line;
         char why[256];
+        bool found = false;
         while (!found && etp_talk_line(talk, 0, &line, why, sizeof why) == ETP_TALK_OK) {
-            found = read_answer(line, arm->level_name, text, &out->ok);
+            found = read_answer(line, arena, out);
         }
         if (found) {
             bool ended = etp_talk_finish(talk);
@@ -61,10 +70,6 @@ static etp_status ask(etp_device *device, const etp_plan_arm *arm, uint64_t time
         }
     }
     etp_talk_dispose(talk);
-    out->ran = out->ran && found;
-    if (!found) {
-        etp_strbuf_printf(text, "%s%s: no answer", text->len > 0 ? "; " : "", arm->level_name);
-    }
     return ETP_OK;
 }
 
@@ -87,17 +92,118 @@ static const char *cache_path(const etp_device *device, const etp_session_plan *
         etp_sha256_update(&h, plan->arms[i].mask, strlen(plan->arms[i].mask) + 1);
     }
     etp_sha256_hex(&h, hex);
-    return etp_arena_printf(arena, "%s/selftest-%.16s.txt", cache_dir, hex);
+    return etp_arena_printf(arena, "%s/selftest2-%.16s.txt", cache_dir, hex);
 }
 
-static bool level_seen(const etp_session_plan *plan, uint32_t arm)
+static answer *answer_of(answers *all, const char *level)
 {
-    for (uint32_t i = 0; i < arm; i++) {
-        if (plan->arms[i].level == plan->arms[arm].level) {
+    for (size_t i = 0; i < all->n; i++) {
+        if (strcmp(all->items[i].level, level) == 0) {
+            return &all->items[i];
+        }
+    }
+    return NULL;
+}
+
+static bool has_kind(const answers *all, bool named)
+{
+    for (size_t i = 0; i < all->n; i++) {
+        if (etp_level_is_named(etp_level_find(ETP_ISA_NONE, all->items[i].level)) == named) {
             return true;
         }
     }
     return false;
+}
+
+// The levels of the plan; and, for what names mean, one with the feature that they can show and one without.
+static etp_status ask_all(etp_device *device, const etp_session_plan *plan, etp_arena *arena, answers *all,
+                          etp_error *err)
+{
+    for (uint32_t i = 0; i < plan->n_arms && all->n < ETP_LEVEL_COUNT; i++) {
+        if (!answer_of(all, plan->arms[i].level_name)) {
+            answer *a = &all->items[all->n++];
+            *a = (answer){.level = plan->arms[i].level_name, .why = "", .names = ""};
+            ETP_TRY(ask(device, plan->arms[i].mask, plan->timeout_ns, arena, a, err));
+        }
+    }
+    etp_level levels[ETP_LEVEL_COUNT];
+    size_t n = etp_level_list(plan->cpu.cpu.family, levels);
+    for (size_t i = 0; i < n && all->n < ETP_LEVEL_COUNT; i++) {
+        etp_level_state state = etp_level_state_of(&plan->cpu.cpu, levels[i]);
+        const etp_level_info *info = etp_level_get(levels[i]);
+        bool told = all->n > 0 && all->items[0].found && all->items[0].names[0] != '\0';
+        if (!told || !state.available || !state.switchable || has_kind(all, etp_level_is_named(levels[i])) ||
+            answer_of(all, info->name)) {
+            continue;
+        }
+        etp_isa_mask mask = etp_level_mask(levels[i]);
+        char *text = etp_arena_alloc(arena, ETP_ISA_TEXT_MAX);
+        if (!text) {
+            return etp_fail_nomem(err, "the self-test");
+        }
+        (void)etp_isa_mask_format(&mask, text, ETP_ISA_TEXT_MAX);
+        answer *a = &all->items[all->n++];
+        *a = (answer){.level = info->name, .extra = true, .why = "", .names = ""};
+        ETP_TRY(ask(device, text, plan->timeout_ns, arena, a, err));
+    }
+    return ETP_OK;
+}
+
+// The runner judges by what names mean in the XNNPACK it knows. Where a level without the feature has a name
+// of it, and one with the feature has every name alike, the names of this build show nothing.
+static void judge_again(answers *all)
+{
+    for (size_t i = 0; i < all->n; i++) {
+        answer *a = &all->items[i];
+        for (size_t k = 0; k < all->n && a->failed; k++) {
+            const answer *other = &all->items[k];
+            bool on = etp_level_is_named(etp_level_find(ETP_ISA_NONE, other->level));
+            bool off = !etp_level_is_named(etp_level_find(ETP_ISA_NONE, a->level));
+            if (off && on && other->found && a->names[0] != '\0' && strcmp(a->names, other->names) == 0) {
+                a->failed = false;
+                a->why = "this build has the same names with the feature and without";
+            }
+        }
+    }
+}
+
+// In the cache: the words, then a line for each level, its name, a tab, its names.
+static void write_cache(const char *path, const char *dir, const etp_selftest_result *r, etp_arena *arena)
+{
+    etp_strbuf text;
+    etp_strbuf_init(&text, arena);
+    etp_strbuf_appendz(&text, r->text);
+    for (size_t i = 0; i < r->n_names; i++) {
+        etp_strbuf_printf(&text, "\n%s\t%s", r->names[i].level, r->names[i].names);
+    }
+    if (!text.failed && etp_os_mkdirs(dir, NULL) == ETP_OK) {
+        etp_status ignored = etp_os_write_atomic(path, etp_strbuf_str(&text), NULL);
+        (void)ignored; // asked again next time
+    }
+}
+
+static bool read_cache(const char *path, etp_arena *arena, etp_selftest_result *out)
+{
+    etp_str known;
+    if (!path || !etp_os_is_file(path) || etp_os_read_text(path, 65536, arena, &known, NULL) != ETP_OK ||
+        known.len == 0) {
+        return false;
+    }
+    char *at = etp_arena_strdup(arena, known);
+    out->text = at;
+    while (at && (at = strchr(at, '\n')) != NULL && out->n_names < ETP_RUN_NAMED_LEVELS) {
+        *at++ = '\0';
+        char *tab = strchr(at, '\t');
+        if (tab) {
+            *tab = '\0';
+            out->names[out->n_names].level = at;
+            out->names[out->n_names++].names = at = tab + 1;
+        }
+    }
+    if (at) {
+        *at = '\0';
+    }
+    return out->text != NULL;
 }
 
 etp_status etp_selftest_run(etp_device *device, const etp_session_plan *plan, const char *cache_dir,
@@ -105,27 +211,39 @@ etp_status etp_selftest_run(etp_device *device, const etp_session_plan *plan, co
 {
     *out = (etp_selftest_result){.ran = true, .ok = true, .text = ""};
     const char *cached = cache_path(device, plan, cache_dir, arena);
-    etp_str known;
-    if (cached && etp_os_is_file(cached) &&
-        etp_os_read_text(cached, 65536, arena, &known, NULL) == ETP_OK && known.len > 0) {
-        out->text = known.ptr;
+    if (read_cache(cached, arena, out)) {
         return ETP_OK;
     }
+    answers all = {.n = 0};
     etp_strbuf text;
     etp_strbuf_init(&text, arena);
-    for (uint32_t i = 0; i < plan->n_arms; i++) {
-        if (!level_seen(plan, i)) {
-            ETP_TRY(ask(device, &plan->arms[i], plan->timeout_ns, arena, &text, out, err));
+    ETP_TRY(ask_all(device, plan, arena, &all, err));
+    judge_again(&all);
+    for (size_t i = 0; i < all.n; i++) {
+        const answer *a = &all.items[i];
+        if (a->found && a->names[0] != '\0' && out->n_names < ETP_RUN_NAMED_LEVELS) {
+            out->names[out->n_names].level = a->level;
+            out->names[out->n_names++].names = a->names;
         }
+        if (a->extra) {
+            continue;
+        }
+        out->ran = out->ran && a->found;
+        out->ok = out->ok && !a->failed;
+        etp_strbuf_printf(&text, "%s%s: %s%s%s", text.len > 0 ? "; " : "", a->level,
+                          !a->found  ? "no answer"
+                          : a->ok    ? "ok"
+                          : a->failed ? "FAILED"
+                                      : "cannot tell",
+                          a->why[0] ? ", " : "", a->why);
     }
     out->ok = out->ok && out->ran;
     out->text = text.ptr ? text.ptr : "";
     if (text.failed) {
         return etp_fail_nomem(err, "the self-test");
     }
-    if (cached && out->ok && etp_os_mkdirs(cache_dir, NULL) == ETP_OK) {
-        etp_status ignored = etp_os_write_atomic(cached, etp_strbuf_str(&text), NULL);
-        (void)ignored; // asked again next time
+    if (cached && out->ok) {
+        write_cache(cached, cache_dir, out, arena);
     }
     return ETP_OK;
 }

@@ -127,6 +127,10 @@ static etp_status test_runner(etp_session *s, etp_error *err)
     ETP_TRY(etp_selftest_run(s->device, s->plan, s->config->cache_dir, &s->arena, &t, err));
     s->run.selftest_ok = t.ok;
     s->run.selftest = etp_str_from(t.text);
+    for (s->run.n_names = 0; s->run.n_names < t.n_names; s->run.n_names++) {
+        s->run.names[s->run.n_names].level = etp_str_from(t.names[s->run.n_names].level);
+        s->run.names[s->run.n_names].names = etp_str_from(t.names[s->run.n_names].names);
+    }
     if (!t.ok) {
         etp_session_say(s, "self-test of the runner: %s", t.text);
     }

@@ -257,6 +257,13 @@ static void read_head(const etp_json_object *root, etp_run *run)
     etp_json_object selftest = etp_json_get_object(root, "selftest");
     run->selftest_ok = etp_json_get_bool(&selftest, "ok");
     run->selftest = etp_json_get_str(&selftest, "text");
+    const json_t *names;
+    size_t n = etp_json_get_array(&selftest, "names", ETP_RUN_NAMED_LEVELS, &names);
+    for (size_t i = 0; i < n; i++) {
+        etp_json_object o = etp_json_element(&selftest, "names", names, i);
+        run->names[run->n_names].level = etp_json_get_str(&o, "level");
+        run->names[run->n_names++].names = etp_json_get_str(&o, "names");
+    }
 }
 
 // Each number is within its limits; what they cost together is judged before anything is made of them.

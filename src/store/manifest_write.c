@@ -302,6 +302,15 @@ static void write_head(etp_json *j, const etp_run *run)
     etp_json_begin_object_inline(j);
     etp_json_kv_bool(j, "ok", run->selftest_ok);
     etp_json_kv_str(j, "text", run->selftest);
+    etp_json_key(j, "names");
+    etp_json_begin_array(j);
+    for (size_t i = 0; i < run->n_names; i++) {
+        etp_json_begin_object_inline(j);
+        etp_json_kv_str(j, "level", run->names[i].level);
+        etp_json_kv_str(j, "names", run->names[i].names);
+        etp_json_end(j);
+    }
+    etp_json_end(j);
     etp_json_end(j);
 }
 

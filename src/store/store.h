@@ -169,6 +169,8 @@ typedef struct etp_run_fact { // of the device: "cpu" → "Intel(R) …"
 } etp_run_fact;
 
 // Texts and arrays borrow from the arena given to etp_run_open (reader) or from the caller (writer).
+#define ETP_RUN_NAMED_LEVELS 8
+
 typedef struct etp_run {
     etp_str dir; // reader: as given to etp_run_open
     etp_run_state state;
@@ -261,6 +263,10 @@ typedef struct etp_run {
     uint64_t samples_ignored; // rows after the last whole block, or a torn last row
     bool selftest_ok;         // the runner proved that masking works with this SDK
     etp_str selftest;         // its words, "" when it was not run
+    struct { // what it called operators of every data type at a level, "; " between
+        etp_str level, names;
+    } names[ETP_RUN_NAMED_LEVELS];
+    size_t n_names;
 } etp_run;
 
 // ---- reading ----

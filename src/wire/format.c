@@ -148,6 +148,7 @@ static void selftest(out *o, const etp_wire_selftest *t)
         lit(o, k_truth[l->ok]);
         key_string(o, "linear", l->linear);
         key_string(o, "conv", l->conv);
+        key_string(o, "types", l->types);
         key_string(o, "why", l->why);
         lit(o, "}");
     }

@@ -423,6 +423,7 @@ static bool level_list(in *s, etp_wire_selftest *t, unsigned depth)
         const field f[] = {TEXT("level", l->level, true),
                            {.name = "ok", .truth = &l->ok, .required = true},
                            TEXT("linear", l->linear, false), TEXT("conv", l->conv, false),
+                           TEXT("types", l->types, false),
                            TEXT("why", l->why, false)};
         if (!object(s, f, COUNT(f), depth + 1)) {
             return false;

@@ -140,11 +140,13 @@ typedef struct etp_wire_roof { // see roofs/roofs.h
 } etp_wire_roof;
 
 #define ETP_WIRE_LEVELS_MAX 8
+#define ETP_WIRE_NAMES_MAX 1024
 typedef struct etp_wire_level {
     char level[ETP_WIRE_WORD_MAX + 1]; // *
     etp_wire_truth ok;                 // *
     char linear[ETP_WIRE_NAME_MAX];    // operator name of the dynamic linear, "" if it did not run
     char conv[ETP_WIRE_NAME_MAX];      // and of the convolution
+    char types[ETP_WIRE_NAMES_MAX];    // those of one operator per data type, "; " between
     char why[ETP_WIRE_TEXT_MAX];
 } etp_wire_level;
 

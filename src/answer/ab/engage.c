@@ -29,9 +29,9 @@ static bool choose_feature(etp_ab *ab, etp_engage_case *common)
     const etp_ab_arm *own = &ab->arms[e->arm], *other = &ab->arms[ab->baseline];
     etp_level best = own->level;
     if (own->level == ETP_LEVEL_NONE && other->level == ETP_LEVEL_NONE) {
-        e->feature = own->profile ? etp_feature_of_names(own->profile) : ETP_FEATURE_NONE;
+        e->feature = own->profile ? etp_feature_of_names(own->profile, common->names) : ETP_FEATURE_NONE;
         if (e->feature == ETP_FEATURE_NONE && other->profile) {
-            e->feature = etp_feature_of_names(other->profile);
+            e->feature = etp_feature_of_names(other->profile, common->names);
             common->masked = e->feature != ETP_FEATURE_NONE;
         }
     } else {
@@ -82,9 +82,9 @@ static void ask_cpu(etp_ab_session *s, etp_engage_case *common)
     }
 }
 
-static bool sme_names(const etp_profile *p)
+static bool sme_names(const etp_profile *p, const etp_name_book *book)
 {
-    return etp_feature_of_names(p) == ETP_FEATURE_SME;
+    return etp_feature_of_names(p, book) == ETP_FEATURE_SME;
 }
 
 static void add_reason(etp_ab_engagement *e, etp_reason reason, int64_t ns)
@@ -315,11 +315,14 @@ etp_status etp_ab_engage(etp_ab_session *s, etp_error *err)
     }
     etp_engage_case common = {0};
     e->arm = ab->n_comparisons ? ab->comparisons[0].candidate : ab->baseline;
+    if (ab->n_arms > 0 && run_of(s, e->arm)) {
+        common.names = etp_ab_name_book(run_of(s, e->arm), &s->arena);
+    }
     if (ab->n_arms == 0 || !choose_feature(ab, &common)) {
         return ETP_OK;
     }
     ask_cpu(s, &common);
-    common.sme_elsewhere = sme_names(ab->arms[e->arm].profile);
+    common.sme_elsewhere = sme_names(ab->arms[e->arm].profile, common.names);
     pools all = {0};
     if (!pool_samples(ab, &all)) {
         return etp_fail_nomem(err, "engagement");

@@ -51,6 +51,23 @@ static const char *foreign_mask(etp_ab_session *s, const etp_run_launch *l, uint
                             ETP_STR_ARG(l->mask_hook), ETP_STR_ARG(l->mask_cleared));
 }
 
+const etp_name_book *etp_ab_name_book(const etp_run *run, etp_arena *arena)
+{
+    etp_name_book *book = run->n_names ? ETP_NEW(arena, etp_name_book) : NULL;
+    for (size_t i = 0; book && i < run->n_names; i++) {
+        const char *name = etp_arena_strdup(arena, run->names[i].level);
+        const etp_level_info *level = name ? etp_level_get(etp_level_find(ETP_ISA_NONE, name)) : NULL;
+        if (!level || run->names[i].names.len == 0) {
+            continue;
+        }
+        const char **list = etp_level_is_named(level->level) ? &book->on : &book->off;
+        book->family = level->family;
+        *list = etp_arena_printf(arena, "%s%s%.*s", *list ? *list : "", *list ? "; " : "",
+                                 ETP_STR_ARG(run->names[i].names));
+    }
+    return book;
+}
+
 etp_status etp_ab_prove_arm(etp_ab_session *s, const etp_run *run, uint32_t run_arm, uint32_t at,
                             etp_error *err)
 {
@@ -87,7 +104,8 @@ etp_status etp_ab_prove_arm(etp_ab_session *s, const etp_run *run, uint32_t run_
                      : etp_fail_nomem(err, "proof"));
     }
     return arm->profile
-               ? etp_proof_from_names(arm->profile, arm->level, &s->arena, &arm->proof, err)
+               ? etp_proof_from_names(arm->profile, arm->level, etp_ab_name_book(run, &s->arena), &s->arena,
+                                      &arm->proof, err)
                : ETP_OK;
 }
 

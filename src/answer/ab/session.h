@@ -115,6 +115,8 @@ ETP_NODISCARD etp_status etp_ab_name_arms(etp_ab_session *s, etp_error *err);
 ETP_NODISCARD etp_status etp_ab_split_arms(etp_ab_session *s, etp_error *err);
 ETP_NODISCARD etp_status etp_ab_find_hot(etp_ab_session *s, etp_error *err);
 // engage.c: engagement per operator and in sum.
+// What the names of the build mean that RUN was measured with; NULL: it was not asked.
+const etp_name_book *etp_ab_name_book(const etp_run *run, etp_arena *arena);
 ETP_NODISCARD etp_status etp_ab_engage(etp_ab_session *s, etp_error *err);
 // roofs.c: operators below the roofs, when there are any.
 ETP_NODISCARD etp_status etp_ab_place_roofs(etp_ab_session *s, const char *file, etp_error *err);

@@ -305,7 +305,7 @@ static etp_truth prove(const char *name, const char *level)
     etp_error err;
     planted row = {name, 0, 10, ETP_ROW_OPERATOR};
     plant(&row, 1, &arena, &p);
-    assert_int_equal(etp_proof_from_names(&p, etp_level_find(ETP_ISA_NONE, level), &arena, &proof, &err),
+    assert_int_equal(etp_proof_from_names(&p, etp_level_find(ETP_ISA_NONE, level), NULL, &arena, &proof, &err),
                      ETP_OK);
     assert_int_equal(proof.lines.n, 1);
     etp_arena_dispose(&arena);

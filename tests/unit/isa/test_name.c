@@ -48,8 +48,47 @@ static void names(void **unused)
     assert_int_equal(etp_isa_name_proof("PF32 junk", 4), ETP_PROVES_SME);
 }
 
+// What names mean is the build's: lists of what it called its operators with the feature and without.
+static void names_mean_what_the_build_shows(void **state)
+{
+    (void)state;
+    static const etp_name_book k_today = {ETP_ISA_AARCH64, "Convolution (NHWC, PF32) IGEMM; Fully Connected (NC, PF16) GEMM",
+                                          "Convolution (NHWC, F32) IGEMM; Fully Connected (NC, F16) GEMM"};
+    // An XNNPACK with NEON kernels for PF16 and SME2 ones for depthwise convolutions.
+    static const etp_name_book k_next = {
+        ETP_ISA_AARCH64, "Convolution (NHWC, PF32) IGEMM; Fully Connected (NC, PF16) GEMM; Convolution (NHWC, XF32) DWConv",
+        "Convolution (NHWC, F32) IGEMM; Fully Connected (NC, PF16) GEMM; Convolution (NHWC, F32) DWConv"};
+    static const etp_name_book k_neon_only = {ETP_ISA_AARCH64, NULL, "Fully Connected (NC, PF16) GEMM"};
+    static const etp_name_book k_x86 = {ETP_ISA_X86_64, "Fully Connected (NC, QDU8, F32, QC8W) GEMM; Fully Connected (NC, QD8, F32, QB4W) GEMM",
+                                        "Fully Connected (NC, QD8, F32, QC8W) GEMM; Fully Connected (NC, QD8, F32, QB4W) GEMM"};
+    static const struct {
+        const etp_name_book *book;
+        const char *name;
+        etp_name_proof proof;
+    } k_cases[] = {
+        {NULL, "Fully Connected (NC, PF16) GEMM", ETP_PROVES_SME},
+        {&k_today, "Fully Connected (NC, PF16) GEMM", ETP_PROVES_SME},
+        {&k_today, "Batch Matrix Multiply (NC, PF32) GEMM", ETP_PROVES_SME}, // not asked, but the table knows it
+        {&k_today, "Convolution (NHWC, F32) IGEMM", ETP_PROVES_NOTHING},
+        {&k_next, "Fully Connected (NC, PF16) GEMM", ETP_PROVES_NOTHING},
+        {&k_next, "Convolution (NHWC, PF16) IGEMM", ETP_PROVES_NOTHING}, // its token is there without SME
+        {&k_next, "Convolution (NHWC, PF32) IGEMM", ETP_PROVES_SME},
+        {&k_next, "Convolution (NHWC, XF32) DWConv", ETP_PROVES_SME}, // new to the table
+        {&k_neon_only, "Fully Connected (NC, PF16) GEMM", ETP_PROVES_NOTHING},
+        {&k_x86, "Fully Connected (NC, QDU8, F32, QC8W) GEMM", ETP_PROVES_VNNI},
+        {&k_x86, "Fully Connected (NC, QD8, F32, QC8W) GEMM", ETP_PROVES_NOT_VNNI},
+        {&k_x86, "Fully Connected (NC, QD8, F32, QB4W) GEMM", ETP_PROVES_NOTHING}, // at both
+    };
+    for (size_t i = 0; i < sizeof k_cases / sizeof k_cases[0]; i++) {
+        etp_name_proof got = etp_isa_name_proof_in(k_cases[i].book, k_cases[i].name, strlen(k_cases[i].name));
+        if (got != k_cases[i].proof) {
+            fail_msg("%zu '%s': %d", i, k_cases[i].name, (int)got);
+        }
+    }
+}
+
 int main(void)
 {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(names)};
+    const struct CMUnitTest tests[] = {cmocka_unit_test(names), cmocka_unit_test(names_mean_what_the_build_shows)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
