@@ -157,7 +157,7 @@ def main(cwd):
     tools(cwd)
     sh(cwd, "python3 model_profiling/export/export_model.py --model toy_cnn", code=2, err=["--outdir"])
     for entry in [p for d in ("scripts", "export", "tools") for p in (cwd / "model_profiling" / d).iterdir()]:
-        if entry.is_file() and entry.suffix != ".md":
+        if entry.suffix == ".py":  # shell entries build, and say what is missing
             expect(len(entry.read_text().splitlines()) <= 20, f"{entry.name} has at most 20 lines")
     return 0
 
