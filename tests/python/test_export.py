@@ -60,6 +60,7 @@ class Large(ExportCase):
     @SLOW
     def test_efficient_sam(self):
         self.exported("efficient_sam")
+        self.exported("efficient_sam", "--dtype", "int8")
         run = self.export("efficient_sam", "--dtype", "fp16")
         self.assertEqual(run.code, 1, run.err)
         self.assertIn("range of float16", run.err)
