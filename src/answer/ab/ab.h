@@ -345,6 +345,7 @@ typedef struct etp_ab_lost {
 } etp_ab_lost;
 
 // A part of an inference in a report's words. PART: etp_category or ETP_AB_OUTSIDE.
+const char *etp_ab_engaged_word(etp_engagement e); // NULL: unknown
 const char *etp_ab_part_name(int part);
 #define ETP_AB_OUTSIDE ETP_CATEGORY_COUNT // no operator's time: delegate calls less their operators, framework
 

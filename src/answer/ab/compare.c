@@ -5,27 +5,7 @@
 
 #include "answer/ab/session.h"
 
-bool etp_ab_resolved(int64_t ns, int64_t cut_ns)
-{
-    return ns != ETP_NS_UNKNOWN && ns > 0 && cut_ns != ETP_NS_UNKNOWN && (double)ns >= ETP_AB_CLOCKS * (double)cut_ns;
-}
-
-double etp_ab_part_ratio(const etp_ab *ab, size_t comparison, const etp_ab_part *before, const etp_ab_part *after)
-{
-    const etp_ab_comparison *c = &ab->comparisons[comparison];
-    bool shown = !c->withheld && !ab->emulated && etp_ab_resolved(before->ns, before->cut_ns) &&
-                 etp_ab_resolved(after->ns, after->cut_ns);
-    return shown ? (double)before->ns / (double)after->ns : (double)NAN;
-}
-
-bool etp_ab_below_clock(const etp_ab *ab, double speedup, const etp_ab_part *before, const etp_ab_part *after)
-{
-    bool both = before->ns != ETP_NS_UNKNOWN && after->ns != ETP_NS_UNKNOWN && before->ns + before->cut_ns > 0 &&
-                after->ns + after->cut_ns > 0;
-    return isnan(speedup) && both && !ab->emulated && ab->n_comparisons > 0 && !ab->comparisons[0].withheld;
-}
-
-// What reading the clock twice takes stands for the resolution of clocks that cut nothing off.
+ // What reading the clock twice takes stands for the resolution of clocks that cut nothing off.
 static int64_t row_cut(const etp_profile *p, const etp_profile_row *row)
 {
     int64_t cut = etp_profile_cut_ns(p, row);

@@ -341,3 +341,9 @@ etp_status etp_ab_engage(etp_ab_session *s, etp_error *err)
     }
     return ETP_OK;
 }
+
+const char *etp_ab_engaged_word(etp_engagement e)
+{
+    static const char *const k_words[ETP_ENGAGEMENTS] = {"engaged", "not", NULL, "partly"};
+    return k_words[e];
+}

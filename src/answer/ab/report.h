@@ -81,7 +81,6 @@ void etp_ab_reason_sections(const etp_ab *ab, etp_report *r, etp_arena *arena);
 void etp_ab_long_category_table(const etp_ab *ab, etp_report *r);
 void etp_ab_long_operator_table(const etp_ab *ab, etp_report *r);
 void etp_ab_long_name_table(const etp_ab *ab, etp_report *r);
-const char *etp_ab_engaged_word(etp_engagement e); // NULL: unknown
 
 // Sections, in sections.c.
 void etp_ab_category_section(const etp_ab *ab, etp_report *r);

@@ -239,12 +239,6 @@ void etp_ab_ledger_section(const etp_ab *ab, etp_report *r)
 
 // ---- operators ----------------------------------------------------------------------------------
 
-const char *etp_ab_engaged_word(etp_engagement e)
-{
-    static const char *const k_words[ETP_ENGAGEMENTS] = {"engaged", "not", NULL, "partly"};
-    return k_words[e];
-}
-
 static bool any_engagement(const etp_ab *ab)
 {
     for (size_t i = 0; i < ab->n_operators; i++) {

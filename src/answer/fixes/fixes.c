@@ -136,16 +136,6 @@ static bool read_boundary(etp_fixer *f)
     return true;
 }
 
-// A call of two takes at least what the longer of them took: joining saves at most the shorter one.
-double etp_fix_join_most(const etp_fixer *f, double joined)
-{
-    double sum = 0;
-    for (size_t i = 1; i < f->calls && (double)i <= joined; i++) {
-        sum += f->call_ns[i];
-    }
-    return sum;
-}
-
 etp_status etp_ab_next_fixes(etp_ab_session *s, etp_error *err)
 {
     etp_ab *ab = &s->ab;

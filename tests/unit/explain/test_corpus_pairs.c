@@ -179,6 +179,22 @@ static void sentences(const etp_ab *ab, char *out, size_t size)
     snprintf(out + strlen(out), size - strlen(out), "%s", out[0] ? "" : "-");
 }
 
+// Is each word of B one of A, and their number the same? Findings are ranked by time, the table is not.
+static bool same_words(const char *a, const char *b)
+{
+    char spaced[260], word[64];
+    snprintf(spaced, sizeof spaced, " %s ", a);
+    for (const char *at = b; *at;) {
+        int n = (int)strcspn(at, " ");
+        snprintf(word, sizeof word, " %.*s ", n, at);
+        if (!strstr(spaced, word)) {
+            return false;
+        }
+        at += n + (at[n] == ' ');
+    }
+    return strlen(a) == strlen(b);
+}
+
 // "-": cannot be told.
 static bool is_share(double found, const char *expected)
 {
@@ -211,7 +227,7 @@ static void check_verdict(const etp_ab *ab, const char *const *f, bool program)
                 is_share(ab->engagement.time_share, f[TIME_ON_SME]) &&
                 is_share(ab->engagement.macs_share, program ? f[MACS_ON_SME] : "-") &&
                 counts_longer(&ab->ledgers[0].ledger, f[LONGER]) &&
-                strcmp(said, f[FINDINGS]) == 0 && strcmp(ab->comparisons[0].verdict, "unknown") == 0;
+                same_words(said, f[FINDINGS]) && strcmp(ab->comparisons[0].verdict, "unknown") == 0;
     if (!same) {
         fail_msg("%s, %s to %s: %lld to %lld ns, %s %.6f to %s %.6f, portable %.6f, %u on SME, %.6f of the time, %.6f of the MACs, %s",
                  f[MODEL], f[BASELINE], f[CANDIDATE], (long long)ab->arms[0].traced_ns,
