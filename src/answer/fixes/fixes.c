@@ -47,9 +47,11 @@ static int compare_ns(int64_t a, int64_t b)
 }
 
 // What likely is not worth it comes last.
-static bool hardly_worth(const etp_ab_fix *f)
+// 0 what the model or its export can do better; 1 more threads, which mend nothing and cost the other CPUs; 2 what is
+// hardly worth the while.
+static int tier_of(const etp_ab_fix *f)
 {
-    return !isnan(f->share) && f->share < ETP_FIX_WORTH_SHARE;
+    return !isnan(f->share) && f->share < ETP_FIX_WORTH_SHARE ? 2 : f->kind == ETP_FIX_THREADS;
 }
 
 // The likely gain of a fix that cannot but gain; what is at stake where nothing bounds the gain from below: the
@@ -63,7 +65,7 @@ static int64_t rank_of(const etp_ab_fix *f)
 static int best_first(const void *pa, const void *pb)
 {
     const etp_ab_fix *a = pa, *b = pb;
-    int by_tier = hardly_worth(a) - hardly_worth(b);
+    int by_tier = tier_of(a) - tier_of(b);
     int by_rank = compare_ns(rank_of(a), rank_of(b));
     int by_ceiling = compare_ns(a->hi_ns, b->hi_ns);
     int by_kind = (a->kind > b->kind) - (a->kind < b->kind);

@@ -120,7 +120,8 @@ static const struct {
 };
 
 // By the likely gain where it is bounded from below, else by what is at stake: the ceiling, and no more than the time
-// of what it is about. What likely is below half a per cent comes last.
+// of what it is about. More threads mend nothing and stand behind what does;
+// what likely is below half a per cent comes last.
 static void in_order(const etp_ab *ab)
 {
     int before = 0;
@@ -129,7 +130,7 @@ static void in_order(const etp_ab *ab)
         const etp_ab_fix *f = &ab->fixes.items[i];
         bool known = f->expected_ns != ETP_NS_UNKNOWN, sum = f->kind == ETP_FIX_PARTITIONS;
         double share = (double)f->expected_ns / usual_inference(ab), concerns = sum ? (double)f->concerns_ns : usual_of(ab, f);
-        int tier = known && share < 0.005;
+        int tier = known && share < 0.005 ? 2 : f->kind == ETP_FIX_THREADS;
         assert_true(known == isfinite(f->share) && (!known || fabs(f->share - share) < 1e-6));
         if (f->kind == ETP_FIX_DELEGATE) { // the set-up of a delegate call goes with a kernel that splits partitions
             assert_true((double)f->concerns_ns >= concerns - 2);
