@@ -119,7 +119,7 @@ static etp_status check_fail_on(const etp_show_options *show, etp_error *err)
 void etp_cli_say_kept(const etp_cli *cli, const etp_kit_kept *kept)
 {
     if (kept->n > 0 && !cli->quiet) {
-        fprintf(stderr, "kept       %zu file%s of the run folder, not replaced by tables of this name: %s%s\n", kept->n,
+        etp_say("kept       %zu file%s of the run folder, not replaced by tables of this name: %s%s\n", kept->n,
                 kept->n == 1 ? "" : "s", kept->items[0], kept->n > 1 ? " ..." : "");
     }
 }

@@ -85,7 +85,7 @@ uint64_t etp_profile_kept_of(uint64_t n);
 // Most that the clock of ROW can have cut off an execution, on average; 0 for a clock of nanoseconds.
 static inline int64_t etp_profile_cut_ns(const etp_profile *p, const etp_profile_row *row)
 {
-    uint64_t objects = (row->calls + p->all_executions - 1) / p->all_executions;
+    uint64_t runs = p->all_executions ? p->all_executions : 1, objects = (row->calls + runs - 1) / runs;
     bool cut = row->event == ETP_EVENT_DELEGATE_OP && row->whole_us;
     return cut ? (int64_t)objects * ETP_CLOCK_CUT_NS : 0;
 }

@@ -53,7 +53,7 @@ static int64_t within_calls(const summer *w, const etp_profile *p)
     int64_t sum = 0;
     for (size_t i = 0; i < p->n_rows; i++) {
         double besides = fmax(0, etp_profile_mean(p, &p->rows[i]));
-        sum += w->cut_in[i] <= besides ? w->cut_in[i] : llround(besides);
+        sum += (double)w->cut_in[i] <= besides ? w->cut_in[i] : llround(besides);
         w->cut_in[i] = 0;
     }
     return sum;

@@ -221,8 +221,8 @@ static void check_verdict(const etp_ab *ab, const char *const *f, bool program)
                 fabs(shift->before_share - strtod(f[BEFORE_SHARE], NULL)) < 2e-5 &&
                 fabs(shift->after_share - strtod(f[AFTER_SHARE], NULL)) < 2e-5 &&
                 fabs(shift->portable_after - strtod(f[PORTABLE], NULL)) < 2e-6 &&
-                strcmp(etp_category_name(shift->before), f[BEFORE]) == 0 &&
-                strcmp(etp_category_name(shift->after), f[AFTER]) == 0 &&
+                strcmp(etp_ab_part_name(shift->before), f[BEFORE]) == 0 &&
+                strcmp(etp_ab_part_name(shift->after), f[AFTER]) == 0 &&
                 ab->engagement.engaged == strtoul(f[ON_SME], NULL, 10) &&
                 is_share(ab->engagement.time_share, f[TIME_ON_SME]) &&
                 is_share(ab->engagement.macs_share, program ? f[MACS_ON_SME] : "-") &&
@@ -231,8 +231,8 @@ static void check_verdict(const etp_ab *ab, const char *const *f, bool program)
     if (!same) {
         fail_msg("%s, %s to %s: %lld to %lld ns, %s %.6f to %s %.6f, portable %.6f, %u on SME, %.6f of the time, %.6f of the MACs, %s",
                  f[MODEL], f[BASELINE], f[CANDIDATE], (long long)ab->arms[0].traced_ns,
-                 (long long)ab->arms[1].traced_ns, etp_category_name(shift->before), shift->before_share,
-                 etp_category_name(shift->after), shift->after_share, shift->portable_after,
+                 (long long)ab->arms[1].traced_ns, etp_ab_part_name(shift->before), shift->before_share,
+                 etp_ab_part_name(shift->after), shift->after_share, shift->portable_after,
                  ab->engagement.engaged, ab->engagement.time_share, ab->engagement.macs_share, said);
     }
 }
