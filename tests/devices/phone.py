@@ -216,7 +216,7 @@ def gone_at_the_end(b, phone):
 
 
 def refused(b, phone):
-    for words, code, text in ((("--prepare", "turbo"), 2, "boost, app or fixed"),):
+    for words, code, text in ((("--prepare", "turbo"), 2, "boost, app, fixed or none"),):
         done, _ = b.ab(*words)
         assert done.returncode == code and text in done.stderr, done.stderr
     done, _ = b.ab("--prepare", "boost", device="local")
