@@ -46,7 +46,6 @@ static int compare_ns(int64_t a, int64_t b)
     return a == b ? 0 : a > b ? -1 : 1; // ETP_NS_UNKNOWN is the least
 }
 
-// What likely is not worth it comes last.
 // 0 what the model or its export can do better; 1 more threads, which mend nothing and cost the other CPUs; 2 what is
 // hardly worth the while.
 static int tier_of(const etp_ab_fix *f)
@@ -72,15 +71,10 @@ static int best_first(const void *pa, const void *pb)
     return by_tier ? by_tier : by_rank ? by_rank : by_ceiling ? by_ceiling : by_kind ? by_kind : strcmp(a->text, b->text);
 }
 
-static int by_size(const void *pa, const void *pb)
-{
-    const double *a = pa, *b = pb;
-    return (*a > *b) - (*a < *b);
-}
-
 static int longest_first(const void *pa, const void *pb)
 {
-    return by_size(pb, pa);
+    const double *a = pa, *b = pb;
+    return (*a < *b) - (*a > *b);
 }
 
 // Median over the blocks of what ROW (SIZE_MAX: all delegate calls together) takes beside its parts. It is measured
@@ -98,11 +92,7 @@ static double call_ns(const etp_profile *p, size_t row, double *blocks)
             blocks[n++] = (double)sum / (double)p->per_dump_executions[d];
         }
     }
-    if (n == 0) {
-        return 0;
-    }
-    qsort(blocks, n, sizeof *blocks, by_size);
-    return fmax(0, (blocks[(n - 1) / 2] + blocks[n / 2]) / 2);
+    return fmax(0, etp_median(blocks, n)); // of none: 0
 }
 
 // What is the same in every call is at most what the cheapest one takes, less half of what whole microseconds can hide of
