@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Programs and libraries: every function holds the address it was asked for, its code lies in the file.
+// Programs and libraries: every function holds the address it was asked for, its code lies in the
+// file.
 #include "binary/code.h"
 
 #include "fuzz.h"
@@ -13,12 +14,14 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
         for (size_t i = 0; i < n && i < 4096; i++) {
             etp_function f = etp_image_range_at(image, i), found;
             etp_bytes code;
-            FUZZ_CHECK(!etp_image_function(image, f.start, &found) || (found.start <= f.start && f.start < found.end));
+            FUZZ_CHECK(!etp_image_function(image, f.start, &found) ||
+                       (found.start <= f.start && f.start < found.end));
             if (f.end - f.start < 4096 && etp_image_code(image, f.start, f.end, &code)) {
                 etp_code_count count;
                 etp_code kind;
                 FUZZ_CHECK(code.ptr >= data && code.len <= size - (size_t)(code.ptr - data));
-                FUZZ_CHECK(etp_code_of(etp_image_machine(image), code, &count, &kind, NULL) != ETP_NOMEM);
+                FUZZ_CHECK(etp_code_of(etp_image_machine(image), code, &count, &kind, NULL) !=
+                           ETP_NOMEM);
             }
         }
         (void)etp_image_section(image, ".comment");

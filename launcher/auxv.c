@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// The auxiliary vector of a program that was just started: the kernel puts the CPU's features there,
-// on the program's stack, and everything that asks by getauxval reads them from it. Linux only.
+// The auxiliary vector of a program that was just started: the kernel puts the CPU's features
+// there, on the program's stack, and everything that asks by getauxval reads them from it. Linux
+// only.
 #include "launch.h"
 
 #include <elf.h>
@@ -18,11 +19,12 @@
 #define AT_ENTRY 9
 #endif
 
-#define MAX_WORDS (UINT64_C(1) << 22) // arguments and environment together: far above any system's limit
+#define MAX_WORDS \
+    (UINT64_C(1) << 22) // arguments and environment together: far above any system's limit
 
 typedef struct stack_reader {
     int fd;
-    uint64_t at;       // address of the next word
+    uint64_t at; // address of the next word
     uint64_t words[512];
     size_t n, next;
     uint64_t taken;

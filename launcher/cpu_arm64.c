@@ -32,7 +32,8 @@ bool cpu_after_exec(tracer *t, tracee *thread)
     struct iovec io = {&regs, sizeof regs};
     char path[64];
     if (ptrace(PTRACE_GETREGSET, thread->tid, (void *)(uintptr_t)NT_PRSTATUS, &io) != 0) {
-        launch_why(l, "cannot read the registers of process %d: %s", (int)thread->tid, strerror(errno));
+        launch_why(l, "cannot read the registers of process %d: %s", (int)thread->tid,
+                   strerror(errno));
         return false;
     }
     if (io.iov_len != sizeof regs) {

@@ -1,10 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
-// x86-64: programs ask the CPU itself, with the instruction `cpuid`. It is replaced, in the code of the
-// program and of the libraries it maps, by one that traps (two bytes like cpuid), and answered here
-// with the hidden features left out. The C library's own questions are left alone.
+// x86-64: programs ask the CPU itself, with the instruction `cpuid`. It is replaced, in the code of
+// the program and of the libraries it maps, by one that traps (two bytes like cpuid), and answered
+// here with the hidden features left out. The C library's own questions are left alone.
 //
-// A seccomp filter (filter_x86.c) stops the program where it asks, at mmap calls that make code of a file
-// and where it adds filters of its own, and only there; the program needs its tracer for as long as it lives.
+// A seccomp filter (filter_x86.c) stops the program where it asks, at mmap calls that make code of
+// a file and where it adds filters of its own, and only there; the program needs its tracer for as
+// long as it lives.
 #include "trace.h"
 
 #include <cpuid.h>
@@ -25,7 +26,8 @@
 #define ARCH_GET_CPUID_ 0x1011
 #define ARCH_SET_CPUID_ 0x1012
 
-static const unsigned char k_cpuid[2] = {0x0f, 0xa2}, k_ud2[2] = {0x0f, 0x0b}, k_int80[2] = {0xcd, 0x80};
+static const unsigned char k_cpuid[2] = {0x0f, 0xa2}, k_ud2[2] = {0x0f, 0x0b},
+                           k_int80[2] = {0xcd, 0x80};
 
 // ---- replaced instructions of each process ----
 
@@ -157,16 +159,19 @@ static void forget_sites(space *s, uint64_t start, uint64_t length)
     }
 }
 
-// A program whose questions cannot be answered: the level would not be in force. (Of a library it is
-// counted: most have nothing to do with kernels.)
+// A program whose questions cannot be answered: the level would not be in force. (Of a library it
+// is counted: most have nothing to do with kernels.)
 static bool is_sure(launch *l, const cpuid_sites *sites)
 {
     if (sites->unsure > 0 && sites->n == 0) {
-        launch_why(l, "the program has no tables of its functions (.eh_frame): its cpuid instructions cannot be told "
-                      "from constants%s",
-                   l->cpuid_faulting ? "; trapping them by CPUID faulting, which this system offers, is not "
-                                       "built in"
-                                     : ", and this system does not offer to trap them");
+        launch_why(l,
+                   "the program has no tables of its functions (.eh_frame): its cpuid instructions "
+                   "cannot be told "
+                   "from constants%s",
+                   l->cpuid_faulting
+                       ? "; trapping them by CPUID faulting, which this system offers, is not "
+                         "built in"
+                       : ", and this system does not offer to trap them");
         return false;
     }
     return true;
@@ -183,7 +188,8 @@ bool cpu_after_exec(tracer *t, tracee *thread)
         s->n = 0; // what it was before; its filters stay
     }
     if (!s || ptrace(PTRACE_GETREGS, thread->tid, NULL, &regs) != 0) {
-        launch_why(l, "cannot read the registers of process %d: %s", (int)thread->tid, strerror(errno));
+        launch_why(l, "cannot read the registers of process %d: %s", (int)thread->tid,
+                   strerror(errno));
         return false;
     }
     int fd = open_memory(l, thread->tid);
@@ -383,13 +389,15 @@ bool cpu_syscall_begins(tracer *t, tracee *thread)
         return errno == ESRCH;
     }
     if (is_site(t, thread->tgid, regs.rip - 2)) {
-        regs.rax = (uint32_t)regs.orig_rax; // the leaf; rax itself already says that there is no such call
-        regs.orig_rax = UINT64_MAX;         // and none is made
+        regs.rax =
+            (uint32_t)regs.orig_rax; // the leaf; rax itself already says that there is no such call
+        regs.orig_rax = UINT64_MAX;  // and none is made
         return answer(t, thread, &regs);
     }
     static const unsigned char k_syscall[2] = {0x0f, 0x05};
     errno = 0;
-    long code = ptrace(PTRACE_PEEKTEXT, thread->tid, (void *)(uintptr_t)(regs.rip - 2), NULL); // NOLINT: an address
+    long code = ptrace(PTRACE_PEEKTEXT, thread->tid, (void *)(uintptr_t)(regs.rip - 2),
+                       NULL); // NOLINT: an address
     if (errno != 0 || memcmp(&code, k_syscall, 2) != 0) {
         return true; // a 32-bit call of its own
     }

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
-// Finds the true `cpuid` instructions of an x86-64 ELF file. The two bytes also occur inside addresses
-// and constants: functions that hold them are walked instruction by instruction from their beginning,
-// which the unwind tables (.eh_frame_hdr; static programs have .eh_frame alone) or the symbol table know.
-// Hand-written functions and some languages have neither: there the code before the bytes must look
-// like a question, or they are counted as not known.
-// The file is hostile: every offset is checked.
+// Finds the true `cpuid` instructions of an x86-64 ELF file. The two bytes also occur inside
+// addresses and constants: functions that hold them are walked instruction by instruction from
+// their beginning, which the unwind tables (.eh_frame_hdr; static programs have .eh_frame alone) or
+// the symbol table know. Hand-written functions and some languages have neither: there the code
+// before the bytes must look like a question, or they are counted as not known. The file is
+// hostile: every offset is checked.
 #include "launch.h"
 
 #include <elf.h>
@@ -24,7 +24,7 @@ typedef struct image {
     Elf64_Ehdr header;
     const unsigned char *table; // of .eh_frame_hdr: pairs of start and entry, sorted
     size_t n_table;
-    uint64_t table_base; // address that its numbers are relative to
+    uint64_t table_base;                        // address that its numbers are relative to
     uint64_t frames, frames_size, frames_vaddr; // .eh_frame, in the file and in memory; size 0 none
     const unsigned char *symbols, *names;
     size_t n_symbols, names_size;
@@ -45,9 +45,8 @@ static bool read_header(image *m)
     const Elf64_Ehdr *h = &m->header;
     return memcmp(h->e_ident, ELFMAG, SELFMAG) == 0 && h->e_ident[EI_CLASS] == ELFCLASS64 &&
            h->e_ident[EI_DATA] == ELFDATA2LSB &&
-           (h->e_phnum == 0 ||
-            (h->e_phentsize == sizeof(Elf64_Phdr) &&
-             inside(m, h->e_phoff, (uint64_t)h->e_phnum * sizeof(Elf64_Phdr))));
+           (h->e_phnum == 0 || (h->e_phentsize == sizeof(Elf64_Phdr) &&
+                                inside(m, h->e_phoff, (uint64_t)h->e_phnum * sizeof(Elf64_Phdr))));
 }
 
 static Elf64_Phdr segment(const image *m, size_t i)
@@ -130,8 +129,8 @@ static void read_frames(image *m)
     }
 }
 
-// Is the record that begins at AT (in .eh_frame) a common one whose functions are given by 4-byte numbers
-// relative to where they stand? Everything compilers write for x86-64 is.
+// Is the record that begins at AT (in .eh_frame) a common one whose functions are given by 4-byte
+// numbers relative to where they stand? Everything compilers write for x86-64 is.
 static bool is_plain_common(const image *m, uint64_t at)
 {
     const unsigned char *f = m->data + m->frames;
@@ -165,7 +164,8 @@ typedef struct function {
     bool known, cpuinfo;
 } function;
 
-// Where the record of a function at AT (in .eh_frame) says that it begins and ends; unknown when it cannot be read.
+// Where the record of a function at AT (in .eh_frame) says that it begins and ends; unknown when it
+// cannot be read.
 static function frame_at(const image *m, uint64_t at)
 {
     const unsigned char *f = m->data + m->frames;
@@ -176,7 +176,8 @@ static function frame_at(const image *m, uint64_t at)
     }
     memcpy(&len, f + at, 4);
     memcpy(&id, f + at + 4, 4);
-    if (len < 12 || len > m->frames_size - at - 4 || id == 0 || id > at + 4 || !is_plain_common(m, at + 4 - id)) {
+    if (len < 12 || len > m->frames_size - at - 4 || id == 0 || id > at + 4 ||
+        !is_plain_common(m, at + 4 - id)) {
         return (function){0};
     }
     memcpy(&delta, f + at + 8, 4);
@@ -282,7 +283,8 @@ static function by_unwind(const image *m, uint64_t address)
     }
     function f = {.start = unwind_start(m, low - 1), .known = true};
     function record = frame_at(m, unwind_record(m, low - 1));
-    f.end = record.known && record.start == f.start ? record.end : UINT64_MAX; // without sections: not known
+    f.end = record.known && record.start == f.start ? record.end
+                                                    : UINT64_MAX; // without sections: not known
     return f;
 }
 
@@ -337,9 +339,9 @@ static bool sets_leaf(const unsigned char *code, size_t n)
     }
 }
 
-// Code whose functions are not known: instructions fall into step soon wherever one begins to read, so
-// nearly every walk that begins a little earlier lands on a true instruction. Data falls into step too;
-// that what was read loads a question besides keeps those out.
+// Code whose functions are not known: instructions fall into step soon wherever one begins to read,
+// so nearly every walk that begins a little earlier lands on a true instruction. Data falls into
+// step too; that what was read loads a question besides keeps those out.
 static walk by_context(const image *m, uint64_t begin, uint64_t offset)
 {
     enum { BEFORE = 96, STARTS = 64, NEAR = 6 };
@@ -361,7 +363,9 @@ static walk by_context(const image *m, uint64_t begin, uint64_t offset)
         walks += at >= offset;
         lands += at == offset;
         for (size_t i = 0; at == offset && i < NEAR && i < n; i++) {
-            asks = asks || sets_leaf(m->data + last[i], x86_instruction_length(m->data + last[i], (size_t)(m->size - last[i])));
+            asks = asks || sets_leaf(m->data + last[i],
+                                     x86_instruction_length(m->data + last[i],
+                                                            (size_t)(m->size - last[i])));
         }
     }
     if (lands * 8 >= walks * 7 && lands >= 2 && asks) {
@@ -410,7 +414,9 @@ static void search(const image *m, const Elf64_Phdr *p, cpuid_sites *out)
             w = walk_to(m, f.start - p->p_vaddr + p->p_offset, offset);
         }
         // A function without a known end may have ended before.
-        w = w == WALK_STICKS || (w == WALK_PASSES && f.end == UINT64_MAX) ? by_context(m, p->p_offset, offset) : w;
+        w = w == WALK_STICKS || (w == WALK_PASSES && f.end == UINT64_MAX)
+                ? by_context(m, p->p_offset, offset)
+                : w;
         if (out->by_symbols && !s.cpuinfo) {
             out->left += w == WALK_LANDS;
         } else if (w == WALK_STICKS || (w == WALK_LANDS && !add(out, offset))) {
@@ -422,9 +428,10 @@ static void search(const image *m, const Elf64_Phdr *p, cpuid_sites *out)
 // Their own use of CPUID picks string functions, not kernels, and levels are not about those.
 static bool is_system_library(const char *path)
 {
-    static const char *const k_names[] = {"ld-linux", "ld-musl", "ld.so",     "libc.so",     "libc-",
-                                          "libm.so",  "libm-",   "libgcc_s.", "libstdc++.",  "libmvec.",
-                                          "libdl.",   "libpthread", "librt.", "libresolv.",  "libcrypto."};
+    static const char *const k_names[] = {"ld-linux",   "ld-musl",    "ld.so",     "libc.so",
+                                          "libc-",      "libm.so",    "libm-",     "libgcc_s.",
+                                          "libstdc++.", "libmvec.",   "libdl.",    "libpthread",
+                                          "librt.",     "libresolv.", "libcrypto."};
     const char *slash = strrchr(path, '/');
     const char *name = slash ? slash + 1 : path;
     for (size_t i = 0; i < sizeof k_names / sizeof k_names[0]; i++) {

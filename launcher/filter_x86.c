@@ -1,11 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
-// x86-64: the seccomp filter that stops a program where the tracer is needed, and which instruction may take
-// the place of `cpuid`.
+// x86-64: the seccomp filter that stops a program where the tracer is needed, and which instruction
+// may take the place of `cpuid`.
 //
-// `int $0x80` is two bytes long as cpuid is, keeps every register and raises no signal: the filter hands the
-// 32-bit system call to the tracer, which makes none of it. An illegal instruction (ud2) raises SIGILL, and
-// the kernel then forgets that a program blocks or ignores it. It is what is left where the kernel has no
-// 32-bit system calls, or where another filter would see the call first and refuse it (containers).
+// `int $0x80` is two bytes long as cpuid is, keeps every register and raises no signal: the filter
+// hands the 32-bit system call to the tracer, which makes none of it. An illegal instruction (ud2)
+// raises SIGILL, and the kernel then forgets that a program blocks or ignores it. It is what is
+// left where the kernel has no 32-bit system calls, or where another filter would see the call
+// first and refuse it (containers).
 #include "trace.h"
 
 #include <errno.h>
@@ -32,7 +33,8 @@
 static bool install(struct sock_fprog *program)
 {
     return prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) == 0 &&
-           (syscall(SYS_seccomp, SECCOMP_SET_MODE_FILTER, SECCOMP_FILTER_FLAG_SPEC_ALLOW, program) == 0 ||
+           (syscall(SYS_seccomp, SECCOMP_SET_MODE_FILTER, SECCOMP_FILTER_FLAG_SPEC_ALLOW,
+                    program) == 0 ||
             prctl(PR_SET_SECCOMP, SECCOMP_MODE_FILTER, program, 0, 0) == 0);
 }
 
@@ -85,11 +87,14 @@ static bool is_filtered(void)
 static int ask_pid(void)
 {
     unsigned long pid = 20, r8 = 0x1122334455667788, r11 = 0x8877665544332211;
-    __asm__ volatile("movq %1, %%r8\n\tmovq %2, %%r11\n\tint $0x80\n\tmovq %%r8, %1\n\tmovq %%r11, %2"
-                     : "+a"(pid), "+r"(r8), "+r"(r11)
-                     :
-                     : "r8", "r11", "memory");
-    return pid == (unsigned long)getpid() && r8 == 0x1122334455667788 && r11 == 0x8877665544332211 ? 0 : 1;
+    __asm__ volatile(
+        "movq %1, %%r8\n\tmovq %2, %%r11\n\tint $0x80\n\tmovq %%r8, %1\n\tmovq %%r11, %2"
+        : "+a"(pid), "+r"(r8), "+r"(r11)
+        :
+        : "r8", "r11", "memory");
+    return pid == (unsigned long)getpid() && r8 == 0x1122334455667788 && r11 == 0x8877665544332211
+               ? 0
+               : 1;
 }
 
 launch_trap cpu_choose_trap(void)

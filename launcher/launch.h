@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// etprof-launch starts a program that was not built for it at a CPU-feature level. Shared by its files.
+// etprof-launch starts a program that was not built for it at a CPU-feature level. Shared by its
+// files.
 #ifndef ETP_LAUNCHER_LAUNCH_H
 #define ETP_LAUNCHER_LAUNCH_H
 
@@ -16,30 +17,31 @@ enum { LAUNCH_FAILED = 125, LAUNCH_NOT_EXECUTABLE = 126, LAUNCH_NOT_FOUND = 127 
 typedef enum launch_trap { TRAP_NONE, TRAP_INT80, TRAP_UD2 } launch_trap; // see filter_x86.c
 
 typedef struct launch {
-    char **argv;          // program and its arguments
-    etp_isa_mask mask;    // what to hide
-    bool once;            // only the program itself: let go of it after its start
-    const char *cpus;     // to stay on: "0,2-3", NULL all
+    char **argv;       // program and its arguments
+    etp_isa_mask mask; // what to hide
+    bool once;         // only the program itself: let go of it after its start
+    const char *cpus;  // to stay on: "0,2-3", NULL all
     const char *preload_library;
     // What became of it, for --report:
-    const char *method;   // "auxv", "cpuid", "preload", "insert", "none"
-    char why[512];        // why it could not be done, "" it could
-    unsigned programs;    // started at the level (execs)
-    launch_trap trap;     // what takes their place (x86-64)
-    unsigned sites;       // cpuid instructions that were replaced
-    unsigned left;        // left alone: of files whose kernels cpuinfo chooses, by others
-    unsigned missed;      // and that were not: in memory that is the file itself, or not sure to be instructions
+    const char *method; // "auxv", "cpuid", "preload", "insert", "none"
+    char why[512];      // why it could not be done, "" it could
+    unsigned programs;  // started at the level (execs)
+    launch_trap trap;   // what takes their place (x86-64)
+    unsigned sites;     // cpuid instructions that were replaced
+    unsigned left;      // left alone: of files whose kernels cpuinfo chooses, by others
+    unsigned missed;    // and that were not: in memory that is the file itself, or not sure to be
+                        // instructions
     unsigned long answers; // cpuid questions answered
     unsigned long changed; // of them with something hidden
     uint64_t hwcap_before, hwcap2_before, hwcap_after, hwcap2_after; // of the last program
-    bool cpuid_faulting;  // the system offers it
+    bool cpuid_faulting;                                             // the system offers it
 } launch;
 
-// Starts and follows the program; its wait status into *out_status. False: it was not started (or not
-// at the level), and l->why says why.
+// Starts and follows the program; its wait status into *out_status. False: it was not started (or
+// not at the level), and l->why says why.
 bool launch_traced(launch *l, int *out_status);
-// Starts the program with PRELOAD_LIBRARY (macOS: inserted); replaces this process. Returns only when
-// that fails.
+// Starts the program with PRELOAD_LIBRARY (macOS: inserted); replaces this process. Returns only
+// when that fails.
 void launch_preloaded(launch *l);
 // Whether launch_traced can do anything here, and whether launch_preloaded can.
 bool launch_can_trace(void);

@@ -17,8 +17,10 @@
 static const char k_usage[] =
     "usage: etprof-launch [OPTIONS] -- PROGRAM [ARGUMENTS...]\n"
     "Starts PROGRAM so that the libraries that ask for CPU features see those of a level.\n"
-    "  --level NAME      level of 'etprof levels': sme2, sme1, neon ... or vnni, avx512, avx2, sse\n"
-    "  --mask TEXT       the same as ETPROF_MASK has it, e.g. aarch64:hwcap=0x0,hwcap2=0x2000000000\n"
+    "  --level NAME      level of 'etprof levels': sme2, sme1, neon ... or vnni, avx512, avx2, "
+    "sse\n"
+    "  --mask TEXT       the same as ETPROF_MASK has it, e.g. "
+    "aarch64:hwcap=0x0,hwcap2=0x2000000000\n"
     "  --method METHOD   trace (default), preload, auto (preload where tracing is not permitted),\n"
     "                    or none: start it as it is\n"
     "  --once            let go of the program after its start: children are not followed (arm64)\n"
@@ -28,7 +30,8 @@ static const char k_usage[] =
     "  --executable      set the program's permission to be run (it was copied without)\n"
     "  --make DIR        make this folder first\n"
     "  --probe           print the CPU in the form that ETPROF_MASK's texts have, and end\n"
-    "Exit status: the program's; 125 the level could not be set, 126 and 127 PROGRAM cannot be run.\n";
+    "Exit status: the program's; 125 the level could not be set, 126 and 127 PROGRAM cannot be "
+    "run.\n";
 
 typedef struct options {
     const char *level, *mask, *method, *report, *make;
@@ -51,8 +54,13 @@ static int read_options(int argc, char **argv, launch *l, options *o)
             const char *name;
             const char **to;
         } k_texts[] = {
-            {"--level", &o->level},   {"--mask", &o->mask}, {"--method", &o->method},
-            {"--report", &o->report}, {"--make", &o->make}, {"--cpus", &l->cpus}};
+            {"--level",  &o->level },
+            {"--mask",   &o->mask  },
+            {"--method", &o->method},
+            {"--report", &o->report},
+            {"--make",   &o->make  },
+            {"--cpus",   &l->cpus  }
+        };
         if (strcmp(word, "--") == 0) {
             return i + 1;
         }
@@ -69,7 +77,8 @@ static int read_options(int argc, char **argv, launch *l, options *o)
             }
         }
         if (!known) {
-            (void)fprintf(stderr, "etprof-launch: unknown option or missing value: %s\n%s", word, k_usage);
+            (void)fprintf(stderr, "etprof-launch: unknown option or missing value: %s\n%s", word,
+                          k_usage);
             return 0;
         }
     }
@@ -129,9 +138,11 @@ static void report(const options *o, const launch *l)
     (void)fprintf(f, "method %s\nmask %s\nprograms %u\n", l->method ? l->method : "none", mask,
                   l->programs);
     if (l->method && strcmp(l->method, "cpuid") == 0) {
-        (void)fprintf(f, "sites %u\nleft %u\nmissed %u\nanswers %lu\nchanged %lu\ntrap %s\ncpuid_faulting %s\n", l->sites,
-                      l->left, l->missed, l->answers, l->changed, l->trap == TRAP_INT80 ? "int80" : "ud2",
-                      l->cpuid_faulting ? "offered" : "not offered");
+        (void)fprintf(
+            f,
+            "sites %u\nleft %u\nmissed %u\nanswers %lu\nchanged %lu\ntrap %s\ncpuid_faulting %s\n",
+            l->sites, l->left, l->missed, l->answers, l->changed,
+            l->trap == TRAP_INT80 ? "int80" : "ud2", l->cpuid_faulting ? "offered" : "not offered");
     }
     if (l->hwcap_before != 0) {
         (void)fprintf(f, "hwcap 0x%llx 0x%llx\nhwcap2 0x%llx 0x%llx\n",
@@ -177,7 +188,8 @@ static const char *library_beside(char *buf, size_t cap, const char *self)
     exe[len > 0 ? len : 0] = '\0';
     const char *path = len > 0 ? exe : self;
     const char *slash = strrchr(path, '/');
-    (void)snprintf(buf, cap, "%.*s/%s", slash ? (int)(slash - path) : 1, slash ? path : ".", k_name);
+    (void)snprintf(buf, cap, "%.*s/%s", slash ? (int)(slash - path) : 1, slash ? path : ".",
+                   k_name);
     return buf;
 }
 

@@ -19,8 +19,8 @@ bool launch_can_preload(void)
 // System Integrity Protection throws DYLD_ variables away for what lies in these folders.
 static bool is_protected(const char *path)
 {
-    static const char *const k_folders[] = {"/usr/bin/", "/bin/", "/sbin/", "/usr/sbin/", "/usr/libexec/",
-                                            "/System/"};
+    static const char *const k_folders[] = {"/usr/bin/",  "/bin/",         "/sbin/",
+                                            "/usr/sbin/", "/usr/libexec/", "/System/"};
     for (size_t i = 0; i < sizeof k_folders / sizeof k_folders[0]; i++) {
         if (strncmp(path, k_folders[i], strlen(k_folders[i])) == 0) {
             return true;
@@ -35,8 +35,11 @@ static bool reaches(launch *l)
 {
     char path[4096];
     if (realpath(l->argv[0], path) && is_protected(path)) {
-        launch_why(l, "%s is protected by SIP (System Integrity Protection): macOS inserts nothing into it; "
-                      "name the program itself, not a shell or env in front of it", path);
+        launch_why(
+            l,
+            "%s is protected by SIP (System Integrity Protection): macOS inserts nothing into it; "
+            "name the program itself, not a shell or env in front of it",
+            path);
         return false;
     }
     return true;
@@ -67,7 +70,8 @@ static bool find_program(const char *name, char *out, size_t cap)
     const char *path = getenv("PATH");
     for (const char *p = path ? path : "/bin:/usr/bin"; *p != '\0';) {
         size_t len = strcspn(p, ":");
-        if ((size_t)snprintf(out, cap, "%.*s/%s", (int)len, p, name) < cap && access(out, X_OK) == 0) {
+        if ((size_t)snprintf(out, cap, "%.*s/%s", (int)len, p, name) < cap &&
+            access(out, X_OK) == 0) {
             return true;
         }
         p += len + (p[len] == ':');
@@ -80,10 +84,12 @@ static bool reaches(launch *l)
     char path[4096];
     bool is_static = false;
     if (!launch_can_preload()) {
-        launch_why(l, "on x86-64 programs ask the CPU itself: a preloaded library cannot answer for it");
+        launch_why(
+            l, "on x86-64 programs ask the CPU itself: a preloaded library cannot answer for it");
         return false;
     }
-    if (find_program(l->argv[0], path, sizeof path) && elf_is_static(path, &is_static) && is_static) {
+    if (find_program(l->argv[0], path, sizeof path) && elf_is_static(path, &is_static) &&
+        is_static) {
         launch_why(l, "%s is linked statically: it does not load %s; only tracing reaches it", path,
                    l->preload_library);
         return false;

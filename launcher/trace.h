@@ -7,9 +7,9 @@
 
 typedef struct tracee { // one thread
     pid_t tid, tgid;
-    bool mapping;     // its next stop is the end of an mmap that makes code
-    bool shared;      // that mmap is of the file itself, not of a copy
-    char *mapped;     // file of that mmap
+    bool mapping; // its next stop is the end of an mmap that makes code
+    bool shared;  // that mmap is of the file itself, not of a copy
+    char *mapped; // file of that mmap
     uint64_t offset, length;
 } tracee;
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Starts a program under ptrace and follows it, its threads and its children: signals and job control
-// pass through, at every exec the architecture's part (cpu_*.c) hides what is to be hidden.
+// Starts a program under ptrace and follows it, its threads and its children: signals and job
+// control pass through, at every exec the architecture's part (cpu_*.c) hides what is to be hidden.
 #include "trace.h"
 
 #include <errno.h>
@@ -149,14 +149,21 @@ static void explain_refusal(launch *l, int error)
     char scope[16];
     int tracer_pid = status_number(getpid(), "TracerPid", 0);
     if (tracer_pid > 0) {
-        launch_why(l, "process %d already traces this one and its children (a debugger or strace): a "
-                      "program has one tracer at most; start etprof-launch outside of it", tracer_pid);
-    } else if (number_in_file("/proc/sys/kernel/yama/ptrace_scope", scope, sizeof scope)[0] == '3') {
-        launch_why(l, "ptrace is switched off on this machine (kernel.yama.ptrace_scope is 3, which only "
-                      "a restart changes)");
+        launch_why(l,
+                   "process %d already traces this one and its children (a debugger or strace): a "
+                   "program has one tracer at most; start etprof-launch outside of it",
+                   tracer_pid);
+    } else if (number_in_file("/proc/sys/kernel/yama/ptrace_scope", scope, sizeof scope)[0] ==
+               '3') {
+        launch_why(
+            l, "ptrace is switched off on this machine (kernel.yama.ptrace_scope is 3, which only "
+               "a restart changes)");
     } else {
-        launch_why(l, "ptrace of our own child is refused: %s; a container's seccomp profile or SELinux "
-                      "forbids it", strerror(error));
+        launch_why(
+            l,
+            "ptrace of our own child is refused: %s; a container's seccomp profile or SELinux "
+            "forbids it",
+            strerror(error));
     }
 }
 
@@ -233,8 +240,8 @@ static bool on_event(tracer *t, tracee *thread, int signal, int event)
         if (ptrace(PTRACE_GETEVENTMSG, thread->tid, NULL, &message) == 0) {
             pid_t parent = thread->tgid;
             tracee *new_thread = find(t, (pid_t)message); // may move the array
-            if (!new_thread || (new_thread->tgid != parent &&
-                                !cpu_after_fork(t, parent, new_thread->tgid))) {
+            if (!new_thread ||
+                (new_thread->tgid != parent && !cpu_after_fork(t, parent, new_thread->tgid))) {
                 return false;
             }
         }

@@ -9,24 +9,23 @@
 //   v  z, or 64 with REX.W                    o  address (moffs)     j  32-bit displacement
 //   t  ModRM, + b when its reg is 0 or 1      T  the same with z     !  no such instruction
 static const char k_one[257] =
-    "mmmmbz!!mmmmbz!!mmmmbz!!mmmmbz!!" // 00, 10
-    "mmmmbz!!mmmmbz!!mmmmbz!!mmmmbz!!" // 20, 30; prefixes are taken before
-    "!!!!!!!!!!!!!!!!................" // 40 (REX), 50
-    "!!!m!!!!zZbB....bbbbbbbbbbbbbbbb" // 60, 70
-    "BZ!Bmmmmmmmmmmmm..........!....." // 80, 90
-    "oooo....bz......bbbbbbbbvvvvvvvv" // A0, B0
-    "BBw.!!BZe.w..b!.mmmm!!!.mmmmmmmm" // C0, D0
+    "mmmmbz!!mmmmbz!!mmmmbz!!mmmmbz!!"  // 00, 10
+    "mmmmbz!!mmmmbz!!mmmmbz!!mmmmbz!!"  // 20, 30; prefixes are taken before
+    "!!!!!!!!!!!!!!!!................"  // 40 (REX), 50
+    "!!!m!!!!zZbB....bbbbbbbbbbbbbbbb"  // 60, 70
+    "BZ!Bmmmmmmmmmmmm..........!....."  // 80, 90
+    "oooo....bz......bbbbbbbbvvvvvvvv"  // A0, B0
+    "BBw.!!BZe.w..b!.mmmm!!!.mmmmmmmm"  // C0, D0
     "bbbbbbbbjj!b..........tT......mm"; // E0, F0 with F2, F3 and F0 as prefixes
 
-static const char k_two[257] =
-    "mmmm!.....!.!m.Bmmmmmmmmmmmmmmmm" // 00, 10
-    "mmmm!!!!mmmmmmmm......!.!!!!!!!!" // 20, 30
-    "mmmmmmmmmmmmmmmmmmmmmmmmmmmmmmmm" // 40, 50
-    "mmmmmmmmmmmmmmmmBBBBmmm.mmmmmmmm" // 60, 70
-    "jjjjjjjjjjjjjjjjmmmmmmmmmmmmmmmm" // 80, 90
-    "...mBmmm...mBmmmmmmmmmmmmmBmmmmm" // A0, B0
-    "mmBmBBBm........mmmmmmmmmmmmmmmm" // C0, D0
-    "mmmmmmmmmmmmmmmmmmmmmmmmmmmmmmmm"; // E0, F0
+static const char k_two[257] = "mmmm!.....!.!m.Bmmmmmmmmmmmmmmmm"  // 00, 10
+                               "mmmm!!!!mmmmmmmm......!.!!!!!!!!"  // 20, 30
+                               "mmmmmmmmmmmmmmmmmmmmmmmmmmmmmmmm"  // 40, 50
+                               "mmmmmmmmmmmmmmmmBBBBmmm.mmmmmmmm"  // 60, 70
+                               "jjjjjjjjjjjjjjjjmmmmmmmmmmmmmmmm"  // 80, 90
+                               "...mBmmm...mBmmmmmmmmmmmmmBmmmmm"  // A0, B0
+                               "mmBmBBBm........mmmmmmmmmmmmmmmm"  // C0, D0
+                               "mmmmmmmmmmmmmmmmmmmmmmmmmmmmmmmm"; // E0, F0
 
 typedef struct cursor {
     const unsigned char *code;

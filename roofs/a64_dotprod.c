@@ -34,4 +34,5 @@ __attribute__((target("arch=armv8.2-a+dotprod"))) static int64_t dotprod_dot_i8(
     return etp_roof_same_i32(sums, CHAINS * SUMS);
 }
 
-const etp_roof_loop etp_roof_dotprod_dot = {"dotprod", "dot_i8", 4, 1 << 28, dotprod_dot_i8_ops, dotprod_dot_i8};
+const etp_roof_loop etp_roof_dotprod_dot = {"dotprod", "dot_i8",           4,
+                                            1 << 28,   dotprod_dot_i8_ops, dotprod_dot_i8};

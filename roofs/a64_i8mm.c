@@ -34,4 +34,5 @@ __attribute__((target("arch=armv8.2-a+i8mm"))) static int64_t i8mm_dot_i8(uint64
     return etp_roof_same_i32(sums, CHAINS * SUMS);
 }
 
-const etp_roof_loop etp_roof_i8mm_dot = {"i8mm", "dot_i8", 8, 1 << 28, i8mm_dot_i8_ops, i8mm_dot_i8};
+const etp_roof_loop etp_roof_i8mm_dot = {"i8mm",  "dot_i8",        8,
+                                         1 << 28, i8mm_dot_i8_ops, i8mm_dot_i8};

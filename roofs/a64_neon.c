@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Loops for Armv8.0 NEON: 24 independent chains are enough for four pipes of four cycles. Before there
-// were dot products, 8-bit integers were multiplied to 16 bits, added there once, then in 32.
+// Loops for Armv8.0 NEON: 24 independent chains are enough for four pipes of four cycles. Before
+// there were dot products, 8-bit integers were multiplied to 16 bits, added there once, then in 32.
 #include <arm_neon.h>
 
 #include "roofs/internal.h"
@@ -35,7 +35,8 @@ static int64_t neon_fma_f32(uint64_t trips)
     return etp_roof_same_f32(sums, CHAINS * LANES);
 }
 
-const etp_roof_loop etp_roof_neon_fma = {"neon", "fma_f32", 1, 1 << 24, neon_fma_f32_ops, neon_fma_f32};
+const etp_roof_loop etp_roof_neon_fma = {"neon",  "fma_f32",        1,
+                                         1 << 24, neon_fma_f32_ops, neon_fma_f32};
 
 // 16 products a chain.
 static uint64_t neon_dot_i8_ops(void)
@@ -51,10 +52,11 @@ static int64_t neon_dot_i8(uint64_t trips)
     const int8x16_t b = a;
     int32x4_t acc[12];
     int32_t sums[12 * LANES];
-    // The operand is made unknown before each product, or the compiler would multiply once for all trips.
+    // The operand is made unknown before each product, or the compiler would multiply once for all
+    // trips.
 #define BEGIN(i) acc[i] = vdupq_n_s32(one - one);
-#define STEP(i)                                                                                         \
-    __asm__ volatile("" : "+w"(a));                                                                     \
+#define STEP(i)                     \
+    __asm__ volatile("" : "+w"(a)); \
     acc[i] = vpadalq_s16(acc[i], vmlal_high_s8(vmull_s8(vget_low_s8(a), vget_low_s8(b)), a, b));
 #define STORE(i) vst1q_s32(sums + LANES * i, acc[i]);
     ETP_EACH_12(BEGIN)
@@ -68,7 +70,8 @@ static int64_t neon_dot_i8(uint64_t trips)
     return etp_roof_same_i32(sums, (size_t)12 * LANES);
 }
 
-const etp_roof_loop etp_roof_neon_dot = {"neon", "dot_i8", 4, 1 << 28, neon_dot_i8_ops, neon_dot_i8};
+const etp_roof_loop etp_roof_neon_dot = {"neon",  "dot_i8",        4,
+                                         1 << 28, neon_dot_i8_ops, neon_dot_i8};
 
 static uint64_t neon_read(const void *bytes, uint64_t n)
 {

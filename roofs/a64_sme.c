@@ -1,9 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
-// Loops for SME and SME2, as encodings: assemblers that know the extensions are younger than many systems.
+// Loops for SME and SME2, as encodings: assemblers that know the extensions are younger than many
+// systems.
 //
-// Each is a function of its own in assembly, because starting streaming mode clears every vector register.
-// Four outer products into the four 32-bit tiles, four times a trip: one thread saturates a unit with
-// four sums. The SME2 loop multiplies and adds vectors into ZA, as kernels for one row do.
+// Each is a function of its own in assembly, because starting streaming mode clears every vector
+// register. Four outer products into the four 32-bit tiles, four times a trip: one thread saturates
+// a unit with four sums. The SME2 loop multiplies and adds vectors into ZA, as kernels for one row
+// do.
 #include <string.h>
 
 #include "roofs/internal.h"
@@ -22,34 +24,29 @@
 #define WORD(w) ".inst " #w "\n"
 
 // x0 trips, x1 a, x2 b, x3 where ZA goes. SETUP loads a and b, BODY is a trip.
-#define KERNEL(f, setup, body)                                                                          \
-    __asm__(".text\n.p2align 6\n" HEAD(f) NAME(f) ":\n"                                                \
-            "stp d8, d9, [sp, #-64]!\n"                                                                 \
-            "stp d10, d11, [sp, #16]\n"                                                                 \
-            "stp d12, d13, [sp, #32]\n"                                                                 \
-            "stp d14, d15, [sp, #48]\n"                                                                 \
-            WORD(0xd503477f) /* smstart */                                                              \
-            WORD(0x2518e3e0) /* ptrue p0.b */                                                           \
-            WORD(0xc00800ff) /* zero {za} */                                                            \
-            "mov w8, #0\n" setup                                                                        \
-            "cbz x0, 2f\n"                                                                              \
-            "1:\n" body                                                                                 \
-            "subs x0, x0, #1\n"                                                                         \
-            "b.ne 1b\n"                                                                                 \
-            "2:\n"                                                                                      \
-            WORD(0x04bf5824) /* rdsvl x4, #1 */                                                         \
-            "mov w12, #0\n"                                                                             \
-            "3:\n"                                                                                      \
-            WORD(0xe1200060) /* str za[w12, 0], [x3] */                                                 \
-            "add x3, x3, x4\n"                                                                          \
-            "add w12, w12, #1\n"                                                                        \
-            "cmp w12, w4\n"                                                                             \
-            "b.ne 3b\n"                                                                                 \
-            WORD(0xd503467f) /* smstop */                                                               \
-            "ldp d14, d15, [sp, #48]\n"                                                                 \
-            "ldp d12, d13, [sp, #32]\n"                                                                 \
-            "ldp d10, d11, [sp, #16]\n"                                                                 \
-            "ldp d8, d9, [sp], #64\n"                                                                   \
+#define KERNEL(f, setup, body)                                                        \
+    __asm__(".text\n.p2align 6\n" HEAD(f)                                             \
+                NAME(f) ":\n"                                                         \
+                        "stp d8, d9, [sp, #-64]!\n"                                   \
+                        "stp d10, d11, [sp, #16]\n"                                   \
+                        "stp d12, d13, [sp, #32]\n"                                   \
+                        "stp d14, d15, [sp, #48]\n" WORD(0xd503477f) /* smstart */    \
+            WORD(0x2518e3e0)                                         /* ptrue p0.b */ \
+            WORD(0xc00800ff)                                         /* zero {za} */  \
+            "mov w8, #0\n" setup "cbz x0, 2f\n"                                       \
+            "1:\n" body "subs x0, x0, #1\n"                                           \
+            "b.ne 1b\n"                                                               \
+            "2:\n" WORD(0x04bf5824) /* rdsvl x4, #1 */                                \
+            "mov w12, #0\n"                                                           \
+            "3:\n" WORD(0xe1200060) /* str za[w12, 0], [x3] */                        \
+            "add x3, x3, x4\n"                                                        \
+            "add w12, w12, #1\n"                                                      \
+            "cmp w12, w4\n"                                                           \
+            "b.ne 3b\n" WORD(0xd503467f) /* smstop */                                 \
+            "ldp d14, d15, [sp, #48]\n"                                               \
+            "ldp d12, d13, [sp, #32]\n"                                               \
+            "ldp d10, d11, [sp, #16]\n"                                               \
+            "ldp d8, d9, [sp], #64\n"                                                 \
             "ret\n" TAIL(f))
 
 #define LOAD_AB WORD(0xa540a020) /* ld1w z0.s, [x1] */ WORD(0xa540a041) /* ld1w z1.s, [x2] */
@@ -64,10 +61,10 @@ KERNEL(etp_sme_mopa_i8, LOAD_AB, /* smopa za0…3.s, z0.b, z1.b */
 // fmla za.s[w8, 0…7, vgx4], {z0.s-z3.s}, {z4.s-z7.s}: eight chains of four vectors. With 128-bit
 // vectors ZA has four groups only, which are then met twice.
 KERNEL(etp_sme2_fmla_f32,
-       LOAD_AB WORD(0x04613024) /* mov z4.d, z1.d */ WORD(0x04613025) WORD(0x04613026) WORD(0x04613027)
-       WORD(0x04603001) /* mov z1.d, z0.d */ WORD(0x04603002) WORD(0x04603003),
-       WORD(0xc1a51800) WORD(0xc1a51801) WORD(0xc1a51802) WORD(0xc1a51803)
-       WORD(0xc1a51804) WORD(0xc1a51805) WORD(0xc1a51806) WORD(0xc1a51807));
+       LOAD_AB WORD(0x04613024) /* mov z4.d, z1.d */ WORD(0x04613025) WORD(0x04613026)
+           WORD(0x04613027) WORD(0x04603001) /* mov z1.d, z0.d */ WORD(0x04603002) WORD(0x04603003),
+       WORD(0xc1a51800) WORD(0xc1a51801) WORD(0xc1a51802) WORD(0xc1a51803) WORD(0xc1a51804)
+           WORD(0xc1a51805) WORD(0xc1a51806) WORD(0xc1a51807));
 
 uint64_t etp_sme_vector_bytes(void)
 {
@@ -76,8 +73,10 @@ uint64_t etp_sme_vector_bytes(void)
     return bytes;
 }
 
-// All of ZA as 32-bit sums. GROUPS: how many quarters' vectors the kernel writes, the others must stay 0.
-static int64_t run(etp_sme_kernel *kernel, uint64_t trips, const void *ones, bool floats, uint64_t groups)
+// All of ZA as 32-bit sums. GROUPS: how many quarters' vectors the kernel writes, the others must
+// stay 0.
+static int64_t run(etp_sme_kernel *kernel, uint64_t trips, const void *ones, bool floats,
+                   uint64_t groups)
 {
     uint64_t bytes = etp_sme_vector_bytes(), quarter = bytes / 4;
     static _Thread_local _Alignas(64) uint8_t za[MAX_VECTOR * MAX_VECTOR];

@@ -5,8 +5,8 @@
 
 #include "roofs/roofs.h"
 
-// Written out, not as an inner loop: the number of instructions of a trip must not depend on what the
-// compiler unrolls.
+// Written out, not as an inner loop: the number of instructions of a trip must not depend on what
+// the compiler unrolls.
 #define ETP_EACH_8(X) X(0) X(1) X(2) X(3) X(4) X(5) X(6) X(7)
 #define ETP_EACH_12(X) ETP_EACH_8(X) X(8) X(9) X(10) X(11)
 #define ETP_EACH_24(X) \
@@ -47,23 +47,25 @@ static inline int64_t etp_roof_half(uint16_t bits)
 }
 
 #if defined(__x86_64__)
-extern const etp_roof_loop etp_roof_sse_fma, etp_roof_ssse3_dot, etp_roof_avx2_fma, etp_roof_avx2_dot,
-    etp_roof_avx512_fma, etp_roof_avx512_dot, etp_roof_vnni_dot, etp_roof_fp16_fma;
+extern const etp_roof_loop etp_roof_sse_fma, etp_roof_ssse3_dot, etp_roof_avx2_fma,
+    etp_roof_avx2_dot, etp_roof_avx512_fma, etp_roof_avx512_dot, etp_roof_vnni_dot,
+    etp_roof_fp16_fma;
 extern const etp_roof_reader etp_roof_sse_read, etp_roof_avx2_read, etp_roof_avx512_read;
 #elif defined(__aarch64__)
-extern const etp_roof_loop etp_roof_neon_fma, etp_roof_neon_dot, etp_roof_neon_fp16, etp_roof_dotprod_dot,
-    etp_roof_i8mm_dot, etp_roof_sme_f32, etp_roof_sme_f16, etp_roof_sme_i8, etp_roof_sme2_f32;
+extern const etp_roof_loop etp_roof_neon_fma, etp_roof_neon_dot, etp_roof_neon_fp16,
+    etp_roof_dotprod_dot, etp_roof_i8mm_dot, etp_roof_sme_f32, etp_roof_sme_f16, etp_roof_sme_i8,
+    etp_roof_sme2_f32;
 extern const etp_roof_reader etp_roof_neon_read;
 
-// For the test of the matrix loops: TRIPS trips over one vector of A and one of B (SVL bits each), then
-// all of ZA (SVL/8 vectors). The CPU must have SME, and SME2 for etp_sme2_fmla_f32.
+// For the test of the matrix loops: TRIPS trips over one vector of A and one of B (SVL bits each),
+// then all of ZA (SVL/8 vectors). The CPU must have SME, and SME2 for etp_sme2_fmla_f32.
 typedef void etp_sme_kernel(uint64_t trips, const void *a, const void *b, void *za);
 etp_sme_kernel etp_sme_mopa_f32, etp_sme_mopa_f16, etp_sme_mopa_i8, etp_sme2_fmla_f32;
 uint64_t etp_sme_vector_bytes(void);
 #endif
 
-// Fork and join as XNNPACK's pool does it: workers spin for work before they sleep, the caller takes
-// part and spins until all are through.
+// Fork and join as XNNPACK's pool does it: workers spin for work before they sleep, the caller
+// takes part and spins until all are through.
 typedef struct etp_roof_pool etp_roof_pool;
 typedef void etp_roof_job(void *ctx, uint32_t thread);
 etp_roof_pool *etp_roof_pool_open(uint32_t threads); // NULL: the system gives no more threads

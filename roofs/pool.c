@@ -7,8 +7,9 @@
 
 #include "roofs/internal.h"
 
-#define SPINS 20000u  // before a worker sleeps
-#define POLITE 2000u  // before the caller lets others run: there may be fewer processors than threads
+#define SPINS 20000u // before a worker sleeps
+#define POLITE \
+    2000u // before the caller lets others run: there may be fewer processors than threads
 
 struct etp_roof_pool {
     uint32_t threads; // with the caller

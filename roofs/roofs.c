@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Measuring the roofs: each loop long enough for the clock, several times; the best is the roof, the
-// median tells how disturbed the machine was.
+// Measuring the roofs: each loop long enough for the clock, several times; the best is the roof,
+// the median tells how disturbed the machine was.
 #include "roofs/roofs.h"
 
 #include <stdio.h>
@@ -21,17 +21,32 @@
 
 static const etp_roof_loop *const k_loops[] = {
 #if defined(__x86_64__)
-    &etp_roof_sse_fma,    &etp_roof_ssse3_dot,  &etp_roof_avx2_fma, &etp_roof_avx2_dot,
-    &etp_roof_avx512_fma, &etp_roof_avx512_dot, &etp_roof_vnni_dot, &etp_roof_fp16_fma,
+    &etp_roof_sse_fma,
+    &etp_roof_ssse3_dot,
+    &etp_roof_avx2_fma,
+    &etp_roof_avx2_dot,
+    &etp_roof_avx512_fma,
+    &etp_roof_avx512_dot,
+    &etp_roof_vnni_dot,
+    &etp_roof_fp16_fma,
 #elif defined(__aarch64__)
-    &etp_roof_neon_fma, &etp_roof_neon_dot, &etp_roof_neon_fp16, &etp_roof_dotprod_dot, &etp_roof_i8mm_dot,
-    &etp_roof_sme_f32,  &etp_roof_sme_f16,  &etp_roof_sme_i8,    &etp_roof_sme2_f32,
+    &etp_roof_neon_fma,
+    &etp_roof_neon_dot,
+    &etp_roof_neon_fp16,
+    &etp_roof_dotprod_dot,
+    &etp_roof_i8mm_dot,
+    &etp_roof_sme_f32,
+    &etp_roof_sme_f16,
+    &etp_roof_sme_i8,
+    &etp_roof_sme2_f32,
 #endif
     NULL,
 };
 static const etp_roof_reader *const k_readers[] = {
 #if defined(__x86_64__)
-    &etp_roof_sse_read, &etp_roof_avx2_read, &etp_roof_avx512_read,
+    &etp_roof_sse_read,
+    &etp_roof_avx2_read,
+    &etp_roof_avx512_read,
 #elif defined(__aarch64__)
     &etp_roof_neon_read,
 #endif
@@ -92,7 +107,7 @@ struct bench {
     void *ctx;
     char *why;
     size_t why_cap;
-    double round_s; // length of one round
+    double round_s;     // length of one round
     uint8_t *from, *to; // MAX_BYTES each
     const etp_roof_loop *loop;
     const etp_roof_reader *reader;
@@ -108,8 +123,9 @@ struct bench {
 static bool fail(bench *b, const char *text, const etp_roof_loop *l, int64_t found)
 {
     if (l) {
-        (void)snprintf(b->why, b->why_cap, "the %s loop of %s computed %lld in %d trips, expected %lld", l->what, l->isa,
-                       (long long)found, CHECK_TRIPS, (long long)CHECK_TRIPS * l->adds);
+        (void)snprintf(b->why, b->why_cap,
+                       "the %s loop of %s computed %lld in %d trips, expected %lld", l->what,
+                       l->isa, (long long)found, CHECK_TRIPS, (long long)CHECK_TRIPS * l->adds);
     } else {
         (void)snprintf(b->why, b->why_cap, "%s", text);
     }
@@ -144,8 +160,8 @@ static int by_value(const void *pa, const void *pb)
     return (a > b) - (a < b);
 }
 
-// Shortest of three, on this thread alone: somebody else's work only adds to it, and with other threads
-// it is met more often.
+// Shortest of three, on this thread alone: somebody else's work only adds to it, and with other
+// threads it is met more often.
 static double trial_s(bench *b)
 {
     double least = 0;
@@ -279,7 +295,11 @@ static bool measure_memory(bench *b)
         const char *what;
         work *work;
     } k_kinds[] = {
-        {"read", work_read}, {"write", work_write}, {"copy", work_copy}, {"strided_copy", work_strided}};
+        {"read",         work_read   },
+        {"write",        work_write  },
+        {"copy",         work_copy   },
+        {"strided_copy", work_strided}
+    };
     for (size_t i = 0; etp_roof_reader_at(i); i++) {
         if (can_run(b, etp_roof_reader_at(i)->isa)) {
             b->reader = etp_roof_reader_at(i); // the last one that can run is the widest
@@ -289,8 +309,10 @@ static bool measure_memory(bench *b)
         b->slice = bytes / b->threads / MIN_SLICE * MIN_SLICE;
         for (size_t i = 0; b->slice > 0 && i < sizeof k_kinds / sizeof *k_kinds; i++) {
             bool reading = k_kinds[i].work == work_read;
-            etp_roof roof = {.isa = reading && b->reader ? b->reader->isa : "", .what = k_kinds[i].what,
-                             .unit = "byte/s", .bytes = b->slice * b->threads};
+            etp_roof roof = {.isa = reading && b->reader ? b->reader->isa : "",
+                             .what = k_kinds[i].what,
+                             .unit = "byte/s",
+                             .bytes = b->slice * b->threads};
             if ((!reading || b->reader) && !measure(b, k_kinds[i].work, roof, (double)b->slice)) {
                 return false;
             }
@@ -311,7 +333,11 @@ static bool measure_timer(bench *b)
         steps[i] = (double)(end - start);
     }
     qsort(steps, 1001, sizeof *steps, by_value);
-    etp_roof roof = {.isa = "", .what = "timer", .unit = "ns", .threads = 1, .best = (uint64_t)steps[0],
+    etp_roof roof = {.isa = "",
+                     .what = "timer",
+                     .unit = "ns",
+                     .threads = 1,
+                     .best = (uint64_t)steps[0],
                      .median = (uint64_t)steps[500]};
     return b->emit(b->ctx, &roof) || fail(b, "", NULL, 0);
 }
@@ -329,7 +355,8 @@ static bool measure_count(bench *b, uint32_t threads)
     return ok;
 }
 
-bool etp_roofs_measure(const etp_roofs_request *request, etp_roofs_emit *emit, void *ctx, char *why, size_t why_cap)
+bool etp_roofs_measure(const etp_roofs_request *request, etp_roofs_emit *emit, void *ctx, char *why,
+                       size_t why_cap)
 {
     bench *b = calloc(1, sizeof *b);
     if (!b) {
@@ -338,7 +365,8 @@ bool etp_roofs_measure(const etp_roofs_request *request, etp_roofs_emit *emit, v
     }
     *b = (bench){.request = request, .emit = emit, .ctx = ctx, .why = why, .why_cap = why_cap};
     // Four kinds of memory work at seven sizes and the region, besides the loops.
-    b->round_s = request->seconds / ((double)(sizeof k_loops / sizeof *k_loops + 4 * 7) * (ROUNDS + 4));
+    b->round_s =
+        request->seconds / ((double)(sizeof k_loops / sizeof *k_loops + 4 * 7) * (ROUNDS + 4));
     uint8_t *memory = request->memory;
     bool ok = check_loops(b);
     if (ok && request->seconds > 0) {

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-// What this machine can do at most: arithmetic per instruction set, memory bandwidth per working set
-// and the cost of a parallel region, measured by loops that do nothing else, on 1 … n threads.
+// What this machine can do at most: arithmetic per instruction set, memory bandwidth per working
+// set and the cost of a parallel region, measured by loops that do nothing else, on 1 … n threads.
 //
-// Each arithmetic loop leaves a result that only the claimed number of operations can give, so that a
-// test can tell whether the compiler kept the work. libc only: also compiled into the runner.
+// Each arithmetic loop leaves a result that only the claimed number of operations can give, so that
+// a test can tell whether the compiler kept the work. libc only: also compiled into the runner.
 #ifndef ETP_ROOFS_ROOFS_H
 #define ETP_ROOFS_ROOFS_H
 
@@ -34,7 +34,7 @@ typedef struct etp_roof_loop {
     const char *isa;  // a set
     const char *what; // "fma_f32", "fma_f16" (sums in either precision), "dot_i8": sums in 32 bits
     uint32_t adds;    // what a trip adds to every sum
-    uint64_t exact_trips; // up to which the sum's type holds the result exactly
+    uint64_t exact_trips;  // up to which the sum's type holds the result exactly
     uint64_t (*ops)(void); // operations of a trip; multiply and add count as two
     // The sums' common value after TRIPS trips over ones, or −1 when they differ.
     int64_t (*run)(uint64_t trips);
@@ -92,7 +92,8 @@ typedef bool etp_roofs_emit(void *ctx, const etp_roof *roof); // false: stop
 
 // Measures everything the CPU can run. False with the reason in WHY: a loop computed something else
 // than it must, threads cannot be had, or EMIT said stop ("").
-bool etp_roofs_measure(const etp_roofs_request *request, etp_roofs_emit *emit, void *ctx, char *why, size_t why_cap);
+bool etp_roofs_measure(const etp_roofs_request *request, etp_roofs_emit *emit, void *ctx, char *why,
+                       size_t why_cap);
 
 // 1, 2, 4 … and CPUS itself; returns how many.
 size_t etp_roof_default_threads(uint32_t cpus, uint32_t out[ETP_ROOF_COUNTS_MAX]);

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The instruction sets that roofs are measured with, and at which CPU-feature level each may be used.
+// The instruction sets that roofs are measured with, and at which CPU-feature level each may be
+// used.
 #include <string.h>
 
 #include "roofs/roofs.h"
@@ -64,6 +65,6 @@ bool etp_roof_set_at(const etp_roof_set *set, etp_level level)
         return true;
     }
     etp_isa_mask mask = etp_level_mask(level);
-    return info->family == set->family && (mask.hwcap & set->hwcap) == 0 && (mask.hwcap2 & set->hwcap2) == 0 &&
-           flags_are(set, &mask.x86, false);
+    return info->family == set->family && (mask.hwcap & set->hwcap) == 0 &&
+           (mask.hwcap2 & set->hwcap2) == 0 && flags_are(set, &mask.x86, false);
 }

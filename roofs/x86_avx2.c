@@ -34,7 +34,8 @@ static int64_t avx2_fma_f32(uint64_t trips)
     return etp_roof_same_f32(sums, CHAINS * LANES);
 }
 
-const etp_roof_loop etp_roof_avx2_fma = {"avx2", "fma_f32", 1, 1 << 24, avx2_fma_f32_ops, avx2_fma_f32};
+const etp_roof_loop etp_roof_avx2_fma = {"avx2",  "fma_f32",        1,
+                                         1 << 24, avx2_fma_f32_ops, avx2_fma_f32};
 
 #define SUMS 8
 
@@ -43,8 +44,8 @@ static uint64_t avx2_dot_i8_ops(void)
     return 2 * 4 * CHAINS * SUMS;
 }
 
-// u8 × s8 in three steps: products added in pairs (16 bits), again (32 bits), to the sum. The operand is
-// made unknown before each product, or the compiler would multiply once for all trips.
+// u8 × s8 in three steps: products added in pairs (16 bits), again (32 bits), to the sum. The
+// operand is made unknown before each product, or the compiler would multiply once for all trips.
 static int64_t avx2_dot_i8(uint64_t trips)
 {
     // Volatile, or the compiler would know that all sums are one.
@@ -54,8 +55,8 @@ static int64_t avx2_dot_i8(uint64_t trips)
     __m256i acc[CHAINS];
     int32_t sums[CHAINS * SUMS];
 #define BEGIN(i) acc[i] = _mm256_set1_epi32(one - one);
-#define STEP(i)                                                                                         \
-    __asm__ volatile("" : "+x"(a));                                                                    \
+#define STEP(i)                     \
+    __asm__ volatile("" : "+x"(a)); \
     acc[i] = _mm256_add_epi32(acc[i], _mm256_madd_epi16(_mm256_maddubs_epi16(a, b), ones));
 #define STORE(i) _mm256_storeu_si256((__m256i *)(void *)(sums + SUMS * i), acc[i]);
     ETP_EACH_12(BEGIN)
@@ -69,7 +70,8 @@ static int64_t avx2_dot_i8(uint64_t trips)
     return etp_roof_same_i32(sums, CHAINS * SUMS);
 }
 
-const etp_roof_loop etp_roof_avx2_dot = {"avx2", "dot_i8", 4, 1 << 28, avx2_dot_i8_ops, avx2_dot_i8};
+const etp_roof_loop etp_roof_avx2_dot = {"avx2",  "dot_i8",        4,
+                                         1 << 28, avx2_dot_i8_ops, avx2_dot_i8};
 
 static uint64_t avx2_read(const void *bytes, uint64_t n)
 {
@@ -82,7 +84,8 @@ static uint64_t avx2_read(const void *bytes, uint64_t n)
         s3 = _mm256_xor_si256(s3, _mm256_load_si256(p + 3));
     }
     uint64_t words[sizeof s0 / 8], sum = 0;
-    _mm256_storeu_si256((__m256i *)(void *)words, _mm256_xor_si256(_mm256_xor_si256(s0, s1), _mm256_xor_si256(s2, s3)));
+    _mm256_storeu_si256((__m256i *)(void *)words,
+                        _mm256_xor_si256(_mm256_xor_si256(s0, s1), _mm256_xor_si256(s2, s3)));
     for (size_t i = 0; i < sizeof words / sizeof *words; i++) {
         sum ^= words[i];
     }

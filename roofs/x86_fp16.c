@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Loop for AVX512-FP16: multiply-adds of half precision, sums in half precision. Numbers go in and out as
-// bits: ISO C has no type for them.
+// Loop for AVX512-FP16: multiply-adds of half precision, sums in half precision. Numbers go in and
+// out as bits: ISO C has no type for them.
 #include <immintrin.h>
 
 #include "roofs/internal.h"
@@ -40,4 +40,5 @@ static int64_t fp16_fma_f16(uint64_t trips)
     return etp_roof_half(sums[0]);
 }
 
-const etp_roof_loop etp_roof_fp16_fma = {"avx512-fp16", "fma_f16", 1, 2048, fp16_fma_f16_ops, fp16_fma_f16};
+const etp_roof_loop etp_roof_fp16_fma = {"avx512-fp16", "fma_f16",        1,
+                                         2048,          fp16_fma_f16_ops, fp16_fma_f16};

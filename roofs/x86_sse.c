@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Loops for SSE, which has no fused multiply-add: acc × 1 + 1. (1 × 1 + acc would be one addition, the
-// product being the same every time.)
+// Loops for SSE, which has no fused multiply-add: acc × 1 + 1. (1 × 1 + acc would be one addition,
+// the product being the same every time.)
 #include <immintrin.h>
 
 #include "roofs/internal.h"
@@ -48,7 +48,8 @@ static uint64_t sse_read(const void *bytes, uint64_t n)
         s3 = _mm_xor_si128(s3, _mm_load_si128(p + 3));
     }
     uint64_t words[sizeof s0 / 8], sum = 0;
-    _mm_storeu_si128((__m128i *)(void *)words, _mm_xor_si128(_mm_xor_si128(s0, s1), _mm_xor_si128(s2, s3)));
+    _mm_storeu_si128((__m128i *)(void *)words,
+                     _mm_xor_si128(_mm_xor_si128(s0, s1), _mm_xor_si128(s2, s3)));
     for (size_t i = 0; i < sizeof words / sizeof *words; i++) {
         sum ^= words[i];
     }

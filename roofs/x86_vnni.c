@@ -34,4 +34,5 @@ static int64_t vnni_dot_i8(uint64_t trips)
     return etp_roof_same_i32(sums, CHAINS * SUMS);
 }
 
-const etp_roof_loop etp_roof_vnni_dot = {"avx512-vnni", "dot_i8", 4, 1 << 28, vnni_dot_i8_ops, vnni_dot_i8};
+const etp_roof_loop etp_roof_vnni_dot = {"avx512-vnni", "dot_i8",        4,
+                                         1 << 28,       vnni_dot_i8_ops, vnni_dot_i8};

@@ -35,8 +35,7 @@ int main(int argc, char **argv)
         return 2;
     }
     const char *const paths[2] = {argv[1], argv[2]};
-    etp_ab_options how = {.program = strcmp(argv[3], "-") == 0 ? NULL : argv[3],
-                          .two_sides = true};
+    etp_ab_options how = {.program = strcmp(argv[3], "-") == 0 ? NULL : argv[3], .two_sides = true};
     etp_error err = {.offset = ETP_NO_OFFSET};
     double best = 1e300, sum = 0, limit = strtod(argv[5], NULL);
     long repeats = strtol(argv[4], NULL, 10);

@@ -18,8 +18,8 @@
 #define MAX_ROUNDS 101
 
 typedef struct sample {
-    uint64_t open_ns;  // file opened, verified, grouped
-    uint64_t ops_ns;   // statistics of the operators
+    uint64_t open_ns; // file opened, verified, grouped
+    uint64_t ops_ns;  // statistics of the operators
     uint64_t events, rss_bytes, size;
 } sample;
 
@@ -129,8 +129,8 @@ int main(int argc, char **argv)
                "%.2f ms = %.2f GB/s, ratio %.2f; statistics %.2f ms; peak memory file + %.1f MiB "
                "(medians of %d)\n",
                argv[f], size / 1e6, (unsigned long long)s.events, open / 1e6, size / open,
-               cksum / 1e6, size / cksum, cksum / open, ops / 1e6,
-               ((double)rss - size) / 1048576.0, rounds);
+               cksum / 1e6, size / cksum, cksum / open, ops / 1e6, ((double)rss - size) / 1048576.0,
+               rounds);
     }
     return 0;
 }

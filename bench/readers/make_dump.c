@@ -62,10 +62,14 @@ int main(int argc, char **argv)
     for (size_t i = 0; events && i < run.n_events; i++) {
         etp_etdump_profile p;
         if (etp_etdump_profile_of(etp_etdump_event_at(&run, i), &p)) {
-            events[n++] = (dump_profile){
-                zero_terminated(p.name, &arena), zero_terminated(p.delegate_id_str, &arena),
-                p.chain_index, p.instruction_id, p.delegate_id, p.start, p.end,
-                p.delegate_metadata.ptr ? "" : NULL};
+            events[n++] = (dump_profile){zero_terminated(p.name, &arena),
+                                         zero_terminated(p.delegate_id_str, &arena),
+                                         p.chain_index,
+                                         p.instruction_id,
+                                         p.delegate_id,
+                                         p.start,
+                                         p.end,
+                                         p.delegate_metadata.ptr ? "" : NULL};
         }
     }
     dump_writer w;

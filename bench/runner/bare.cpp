@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// The plainest loop one can write on the SDK: what etprof-runner is compared with. No hook, no tracer, no
-// protocol; nothing of it is etprof's code.
-// usage: bare MODEL.pte METHOD WARMUP N    prints the nanoseconds of N executions, one a line
-// Every input element is 1, as with `etprof-runner --inputs ones`.
+// The plainest loop one can write on the SDK: what etprof-runner is compared with. No hook, no
+// tracer, no protocol; nothing of it is etprof's code. usage: bare MODEL.pte METHOD WARMUP N prints
+// the nanoseconds of N executions, one a line Every input element is 1, as with `etprof-runner
+// --inputs ones`.
 #include <cstdint>
 #include <cstdio>
 #include <cstdlib>
@@ -34,14 +34,25 @@ template <typename T> static void fill(std::vector<uint8_t> &bytes, T one)
 static bool ones(aten::ScalarType type, std::vector<uint8_t> &bytes)
 {
     switch (type) {
-    case aten::ScalarType::Float: fill(bytes, 1.0f); return true;
-    case aten::ScalarType::Half: fill(bytes, static_cast<uint16_t>(0x3c00)); return true;
-    case aten::ScalarType::Long: fill(bytes, static_cast<int64_t>(1)); return true;
-    case aten::ScalarType::Int: fill(bytes, static_cast<int32_t>(1)); return true;
+    case aten::ScalarType::Float:
+        fill(bytes, 1.0f);
+        return true;
+    case aten::ScalarType::Half:
+        fill(bytes, static_cast<uint16_t>(0x3c00));
+        return true;
+    case aten::ScalarType::Long:
+        fill(bytes, static_cast<int64_t>(1));
+        return true;
+    case aten::ScalarType::Int:
+        fill(bytes, static_cast<int32_t>(1));
+        return true;
     case aten::ScalarType::Char:
     case aten::ScalarType::Byte:
-    case aten::ScalarType::Bool: fill(bytes, static_cast<uint8_t>(1)); return true;
-    default: return false;
+    case aten::ScalarType::Bool:
+        fill(bytes, static_cast<uint8_t>(1));
+        return true;
+    default:
+        return false;
     }
 }
 
@@ -70,12 +81,13 @@ int main(int argc, char **argv)
         if (!ones(info->scalar_type(), data[i])) {
             return 1;
         }
-        tensors.push_back(extension::from_blob(data[i].data(), {info->sizes().begin(), info->sizes().end()},
-                                               info->scalar_type()));
+        tensors.push_back(extension::from_blob(
+            data[i].data(), {info->sizes().begin(), info->sizes().end()}, info->scalar_type()));
         values.emplace_back(*tensors.back());
     }
     int warmup = std::atoi(argv[3]), n = std::atoi(argv[4]);
-    std::vector<long long> ns(static_cast<size_t>(warmup + n)); // touched before the first execution
+    std::vector<long long> ns(
+        static_cast<size_t>(warmup + n)); // touched before the first execution
     for (long long &each : ns) {
         for (size_t k = 0; k < count; k++) {
             if ((*method)->set_input(values[k], k) != runtime::Error::Ok) {

@@ -50,10 +50,10 @@ ETP_API bool etp_arena_grow(etp_arena *arena, void *ptr_to_array, size_t *cap, s
 
 // ETP_PUSH(arena, v, item): v is a struct with fields `items`, `n`, `cap`. Gives false on out of
 // memory. `struct { T *items; size_t n, cap; }` zeroed is the empty vector.
-#define ETP_PUSH(arena, v, item)                                                                   \
-    (((v)->n < (v)->cap ||                                                                         \
-      etp_arena_grow((arena), &(v)->items, &(v)->cap, (v)->n + 1, sizeof *(v)->items))             \
-         ? ((v)->items[(v)->n++] = (item), true)                                                   \
+#define ETP_PUSH(arena, v, item)                                                       \
+    (((v)->n < (v)->cap ||                                                             \
+      etp_arena_grow((arena), &(v)->items, &(v)->cap, (v)->n + 1, sizeof *(v)->items)) \
+         ? ((v)->items[(v)->n++] = (item), true)                                       \
          : false)
 
 // Checked size arithmetic: false when the result would wrap.

@@ -2,8 +2,8 @@
 // Status codes and the caller-owned error record that every fallible function of etprof fills.
 //
 // Thread rule: no shared state; an etp_error belongs to the caller.
-// Readers of files say ETP_CORRUPT with the byte position for what breaks the format, ETP_UNSUPPORTED for a
-// sound file that is newer or larger than what they know, ETP_NOMEM.
+// Readers of files say ETP_CORRUPT with the byte position for what breaks the format,
+// ETP_UNSUPPORTED for a sound file that is newer or larger than what they know, ETP_NOMEM.
 #ifndef ETPROF_ERROR_H
 #define ETPROF_ERROR_H
 
@@ -32,19 +32,19 @@
 ETP_C_BEGIN
 
 // name, process exit code (the contract of `etprof help exit-codes`), text
-#define ETP_STATUS_MAP(X)                                                                          \
-    X(OK, 0, "ok")                                                                                 \
-    X(NO, 1, "the answer is no")                                                                   \
-    X(USAGE, 2, "bad command line")                                                                \
-    X(UNKNOWN, 3, "not enough data")                                                               \
-    X(CORRUPT, 4, "broken file")                                                                   \
-    X(UNSUPPORTED, 4, "unsupported file")                                                          \
-    X(IO, 5, "I/O error")                                                                          \
-    X(NOMEM, 5, "out of memory")                                                                   \
-    X(ENVIRONMENT, 5, "environment lacks something")                                               \
-    X(DEVICE, 5, "device error")                                                                   \
-    X(CHILD, 6, "measured program failed")                                                         \
-    X(INTERRUPTED, 128, "interrupted")                                                             \
+#define ETP_STATUS_MAP(X)                            \
+    X(OK, 0, "ok")                                   \
+    X(NO, 1, "the answer is no")                     \
+    X(USAGE, 2, "bad command line")                  \
+    X(UNKNOWN, 3, "not enough data")                 \
+    X(CORRUPT, 4, "broken file")                     \
+    X(UNSUPPORTED, 4, "unsupported file")            \
+    X(IO, 5, "I/O error")                            \
+    X(NOMEM, 5, "out of memory")                     \
+    X(ENVIRONMENT, 5, "environment lacks something") \
+    X(DEVICE, 5, "device error")                     \
+    X(CHILD, 6, "measured program failed")           \
+    X(INTERRUPTED, 128, "interrupted")               \
     X(INTERNAL, 70, "internal error")
 
 typedef enum etp_status {
@@ -62,7 +62,8 @@ typedef struct etp_error {
     char msg[480];   // lower case, no full stop, without the file's name (the caller adds it)
 } etp_error;
 
-// Each fills *err (which may be NULL) and returns STATUS, so that callers write `return etp_fail(…)`.
+// Each fills *err (which may be NULL) and returns STATUS, so that callers write `return
+// etp_fail(…)`.
 ETP_API etp_status etp_fail(etp_error *err, etp_status status, const char *fmt, ...)
     ETP_PRINTF(3, 4);
 ETP_API etp_status etp_fail_at(etp_error *err, etp_status status, uint64_t offset, const char *fmt,
@@ -76,12 +77,12 @@ ETP_API etp_status etp_fail_ctx(etp_error *err, const char *fmt, ...) ETP_PRINTF
 ETP_API int etp_status_exit_code(etp_status status);
 ETP_API const char *etp_status_text(etp_status status); // static, never NULL
 
-#define ETP_TRY(expr)                                                                              \
-    do {                                                                                           \
-        etp_status etp_try_ = (expr);                                                              \
-        if (etp_try_ != ETP_OK) {                                                                  \
-            return etp_try_;                                                                       \
-        }                                                                                          \
+#define ETP_TRY(expr)                 \
+    do {                              \
+        etp_status etp_try_ = (expr); \
+        if (etp_try_ != ETP_OK) {     \
+            return etp_try_;          \
+        }                             \
     } while (0)
 
 ETP_C_END

@@ -130,8 +130,9 @@ static inline int64_t etp_etdump_tensor_stride(const etp_etdump_tensor *t, size_
 }
 // Bytes of the tensor's elements inside the debug buffer BUFFER. ETP_CORRUPT when it does not fit
 // there, ETP_UNSUPPORTED for an element type without a size.
-ETP_API ETP_NODISCARD etp_status etp_etdump_tensor_data(const etp_etdump_tensor *t, etp_bytes buffer,
-                                                        etp_bytes *out, etp_error *err);
+ETP_API ETP_NODISCARD etp_status etp_etdump_tensor_data(const etp_etdump_tensor *t,
+                                                        etp_bytes buffer, etp_bytes *out,
+                                                        etp_error *err);
 
 // Ticks from START to END when the counter is 64 bits wide or wrapped once at 32 bits; false when
 // END is before START in any other way.

@@ -21,15 +21,15 @@ typedef struct etp_source {
     uint32_t line;    // 0 when unknown
     etp_str function; // "forward"
     etp_str module;   // module path, "blocks.0.attn.qkv"; empty for the top
-    etp_str module_type; // "torch.nn.modules.linear.Linear"
-    etp_str stack;       // the whole trace as recorded
+    etp_str module_type;  // "torch.nn.modules.linear.Linear"
+    etp_str stack;        // the whole trace as recorded
     etp_str node;         // name in the edge graph, "aten_addmm_default_1"
     etp_str module_stack; // as recorded: "key,path,type" joined by ';'
     bool nested;          // in a graph inside another one (branches of torch.cond)
 } etp_source;
 
 typedef struct etp_record_delegate_op { // what a backend said about one of its operators
-    etp_str id;                        // its delegate debug id, integers in decimal
+    etp_str id;                         // its delegate debug id, integers in decimal
     const uint32_t *handles;
     uint32_t n_handles;
 } etp_record_delegate_op;
@@ -38,7 +38,7 @@ typedef struct etp_record_instruction {
     uint32_t index; // instruction id in the method
     const uint32_t *handles;
     uint32_t n_handles;
-    etp_str delegate; // backend's name for delegate calls, else empty
+    etp_str delegate;                           // backend's name for delegate calls, else empty
     const etp_record_delegate_op *delegate_ops; // as recorded; none from XNNPACK
     uint32_t n_delegate_ops;
 } etp_record_instruction;

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // numpy's array files (.npy, formats 1 to 3) and archives of them (.npz, stored or deflated).
 //
-// Ownership: an array of a .npy borrows its data from the file's bytes; those of a .npz and all names
-// live in the caller's arena. Thread rule: immutable after reading.
+// Ownership: an array of a .npy borrows its data from the file's bytes; those of a .npz and all
+// names live in the caller's arena. Thread rule: immutable after reading.
 #ifndef ETPROF_NPZ_H
 #define ETPROF_NPZ_H
 
@@ -25,14 +25,15 @@ typedef struct etp_npy {
 } etp_npy;
 
 ETP_API bool etp_npy_probe(etp_bytes bytes);
-// The header is parsed strictly: a dictionary of exactly descr, fortran_order and shape. ETP_CORRUPT
-// with the byte position, ETP_UNSUPPORTED (big-endian, objects, structures, text, a newer format).
+// The header is parsed strictly: a dictionary of exactly descr, fortran_order and shape.
+// ETP_CORRUPT with the byte position, ETP_UNSUPPORTED (big-endian, objects, structures, text, a
+// newer format).
 ETP_API ETP_NODISCARD etp_status etp_npy_read(etp_bytes bytes, etp_npy *out, etp_error *err);
 
 // The arrays of an archive as positional arguments: by number when all are called arr_0, arr_1 …
-// (np.savez(file, a, b)), else in the order of the archive (np.savez(file, x=a, y=b)). LIMIT bounds the
-// unpacked bytes of all of them. ETP_CORRUPT also for names that come twice, missing numbers and
-// entries that are no arrays.
+// (np.savez(file, a, b)), else in the order of the archive (np.savez(file, x=a, y=b)). LIMIT bounds
+// the unpacked bytes of all of them. ETP_CORRUPT also for names that come twice, missing numbers
+// and entries that are no arrays.
 ETP_API ETP_NODISCARD etp_status etp_npz_read(etp_bytes bytes, uint64_t limit, etp_arena *arena,
                                               const etp_npy **out, size_t *out_n, etp_error *err);
 

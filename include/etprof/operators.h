@@ -16,29 +16,29 @@
 ETP_C_BEGIN
 
 // The order in which reports list categories. X(enum, text, the five of Arm's kit)
-#define ETP_CATEGORY_MAP(X)                                                                        \
-    X(CONVOLUTION, "Convolution", CONV)                                                            \
-    X(GEMM, "GEMM", GEMM)                                                                          \
-    X(ATTENTION, "Attention", GEMM)                                                                \
-    X(DATA_MOVEMENT, "Data movement", DATA_MOVEMENT)                                               \
-    X(QUANTIZE, "Quantize/convert", DATA_MOVEMENT)                                                 \
-    X(ELEMENTWISE, "Elementwise", ELEMENTWISE)                                                     \
-    X(ACTIVATION, "Activation", ELEMENTWISE)                                                       \
-    X(NORMALIZATION, "Normalization", ELEMENTWISE)                                                 \
-    X(POOLING, "Pooling", OTHER)                                                                   \
-    X(REDUCTION, "Reduction", OTHER)                                                               \
-    X(RESIZE, "Resize", OTHER)                                                                     \
-    X(EMBEDDING, "Embedding", OTHER)                                                               \
-    X(SEARCH, "Sort/search", OTHER)                                                                \
-    X(FILL, "Fill", OTHER)                                                                         \
-    X(CONTROL, "Control flow", OTHER)                                                              \
+#define ETP_CATEGORY_MAP(X)                          \
+    X(CONVOLUTION, "Convolution", CONV)              \
+    X(GEMM, "GEMM", GEMM)                            \
+    X(ATTENTION, "Attention", GEMM)                  \
+    X(DATA_MOVEMENT, "Data movement", DATA_MOVEMENT) \
+    X(QUANTIZE, "Quantize/convert", DATA_MOVEMENT)   \
+    X(ELEMENTWISE, "Elementwise", ELEMENTWISE)       \
+    X(ACTIVATION, "Activation", ELEMENTWISE)         \
+    X(NORMALIZATION, "Normalization", ELEMENTWISE)   \
+    X(POOLING, "Pooling", OTHER)                     \
+    X(REDUCTION, "Reduction", OTHER)                 \
+    X(RESIZE, "Resize", OTHER)                       \
+    X(EMBEDDING, "Embedding", OTHER)                 \
+    X(SEARCH, "Sort/search", OTHER)                  \
+    X(FILL, "Fill", OTHER)                           \
+    X(CONTROL, "Control flow", OTHER)                \
     X(OTHER, "Other", OTHER)
 
 typedef enum etp_category {
 #define ETP_CATEGORY_ENUM(name, text, five) ETP_CATEGORY_##name,
     ETP_CATEGORY_MAP(ETP_CATEGORY_ENUM)
 #undef ETP_CATEGORY_ENUM
-    ETP_CATEGORY_COUNT
+        ETP_CATEGORY_COUNT
 } etp_category;
 
 typedef enum etp_five {

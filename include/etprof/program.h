@@ -28,29 +28,29 @@ typedef struct etp_value {
     etp_dtype dtype;
     const int64_t *dims;
     uint32_t rank;
-    bool dynamic;     // dims are upper bounds
-    bool constant;    // weights and other data of the file
-    uint64_t bytes;   // storage of the tensor; ETP_BYTES_UNKNOWN when it cannot be said
+    bool dynamic;         // dims are upper bounds
+    bool constant;        // weights and other data of the file
+    uint64_t bytes;       // storage of the tensor; ETP_BYTES_UNKNOWN when it cannot be said
     uint64_t scale_bytes; // of its quantisation scales that are kept as data, else 0
     etp_quant quant;
-    etp_str name;     // key of named data or fully qualified name; empty when none
-    uint32_t id;      // EValue index, or id in the payload
+    etp_str name;      // key of named data or fully qualified name; empty when none
+    uint32_t id;       // EValue index, or id in the payload
     uint32_t external; // partition values: position in the delegate call's args, else ETP_NO_INDEX
 } etp_value;
 
 typedef struct etp_work {
-    bool known;    // macs, ops and bytes are valid
-    bool bound;    // from upper bounds of dynamic shapes
-    uint64_t macs; // convolution, fully connected, matrix multiply, attention
-    uint64_t ops;  // other arithmetic (elementwise, reductions, interpolation)
-    uint64_t bytes; // every operand and result moved once
+    bool known;          // macs, ops and bytes are valid
+    bool bound;          // from upper bounds of dynamic shapes
+    uint64_t macs;       // convolution, fully connected, matrix multiply, attention
+    uint64_t ops;        // other arithmetic (elementwise, reductions, interpolation)
+    uint64_t bytes;      // every operand and result moved once
     const char *problem; // why not known; NULL when the operator is simply not in the table
 } etp_work;
 
 typedef struct etp_node {
-    uint32_t index; // in the payload and in etp_partition.nodes
-    int type;       // etp_xnn_type or a newer number
-    etp_str type_name; // "Conv2d"; "type 48" for unknown ones
+    uint32_t index;                   // in the payload and in etp_partition.nodes
+    int type;                         // etp_xnn_type or a newer number
+    etp_str type_name;                // "Conv2d"; "type 48" for unknown ones
     const uint32_t *inputs, *outputs; // indices of etp_partition.values
     uint32_t n_inputs, n_outputs;
     uint64_t weight_bytes; // constants among the inputs, with their scales
@@ -64,8 +64,8 @@ typedef struct etp_partition { // one delegate of a method
     etp_str backend;           // "XnnpackBackend"
     etp_bytes blob;
     const etp_pte_delegate *delegate; // compile specs
-    uint32_t same_blob_as; // first partition of the program (counted over all methods) with the same
-                           // bytes; its own number when it is the first
+    uint32_t same_blob_as; // first partition of the program (counted over all methods) with the
+                           // same bytes; its own number when it is the first
     uint32_t number;       // counted over all methods
     const etp_xnn_graph *graph; // NULL when the backend is not XNNPACK or the blob is unreadable
     const char *problem;        // why an XNNPACK blob was not read, else NULL
@@ -80,9 +80,9 @@ typedef struct etp_partition { // one delegate of a method
 
 typedef struct etp_instruction {
     etp_instruction_kind kind;
-    uint32_t chain, index; // as in a recording's events
-    etp_str op;            // KERNEL: "aten::mean.out"; DELEGATE: the backend; else empty
-    uint32_t partition;    // DELEGATE: index of etp_method.partitions, else ETP_NO_INDEX
+    uint32_t chain, index;            // as in a recording's events
+    etp_str op;                       // KERNEL: "aten::mean.out"; DELEGATE: the backend; else empty
+    uint32_t partition;               // DELEGATE: index of etp_method.partitions, else ETP_NO_INDEX
     const uint32_t *inputs, *outputs; // KERNEL, DELEGATE: indices of etp_method.values
     uint32_t n_inputs, n_outputs;
     uint32_t target; // JUMP_FALSE: destination; MOVE: to; else 0
@@ -104,7 +104,7 @@ typedef struct etp_method {
     uint32_t n_of_kind[ETP_INSTR_OTHER + 1];
     const etp_partition *partitions;
     uint32_t n_partitions;
-    uint64_t macs; // over instructions, a partition called twice counts twice
+    uint64_t macs;           // over instructions, a partition called twice counts twice
     uint32_t n_unknown_work; // kernel calls and nodes whose work is unknown
 } etp_method;
 
@@ -126,7 +126,7 @@ ETP_API const etp_method *etp_program_find_method(const etp_program *program, et
 ETP_API uint32_t etp_method_find_instruction(const etp_method *method, uint32_t chain,
                                              uint32_t index);
 
-// ---- the join ------------------------------------------------------------------------------------
+// ---- the join ----
 
 typedef struct etp_join_event {
     uint32_t instruction; // index of etp_method.instructions, ETP_NO_INDEX when none
@@ -139,14 +139,14 @@ typedef struct etp_join_event {
 } etp_join_event;
 
 typedef struct etp_join {
-    uint32_t method; // index of etp_program.methods, ETP_NO_INDEX when no method fits
+    uint32_t method;            // index of etp_program.methods, ETP_NO_INDEX when no method fits
     const uint32_t *candidates; // all methods that fit equally well, ascending
     uint32_t n_candidates;
     // Several methods fit and the recording cannot say which one ran. `method` is then the first,
     // events claim only what holds for all of them, and etp_join_facts leaves out what differs.
     bool ambiguous;
     bool complete; // every kernel and delegate call of the method appears (no branch, no failure)
-    const char *reason; // static: why no method fits, NULL otherwise
+    const char *reason;           // static: why no method fits, NULL otherwise
     const etp_join_event *events; // one per event of the block
     uint32_t n_events;
 } etp_join;
@@ -158,9 +158,9 @@ ETP_API ETP_NODISCARD etp_status etp_join_block(const etp_program *program,
                                                 etp_join *out, etp_error *err);
 
 typedef struct etp_op_facts { // what the program says about one event
-    etp_str node_type; // "Conv2d", or a kernel's "aten::mean.out"; empty when unknown
-    etp_str backend;   // of delegate operators and calls; empty otherwise
-    const etp_value *values; // what inputs and outputs index
+    etp_str node_type;        // "Conv2d", or a kernel's "aten::mean.out"; empty when unknown
+    etp_str backend;          // of delegate operators and calls; empty otherwise
+    const etp_value *values;  // what inputs and outputs index
     const uint32_t *inputs, *outputs;
     uint32_t n_inputs, n_outputs; // 0 when unknown or different between candidates
     uint64_t weight_bytes;        // ETP_BYTES_UNKNOWN when unknown
@@ -171,9 +171,9 @@ typedef struct etp_op_facts { // what the program says about one event
 ETP_API void etp_join_facts(const etp_program *program, const etp_join *join, uint32_t event,
                             etp_op_facts *out);
 
-// The category of an event of that name. Facts know better than the name where a change of the memory order changes the
-// data type too (Quantize/convert), and what a call was that recorded no name of its own (the runtime's own scalar kernels
-// are control flow).
+// The category of an event of that name. Facts know better than the name where a change of the
+// memory order changes the data type too (Quantize/convert), and what a call was that recorded no
+// name of its own (the runtime's own scalar kernels are control flow).
 ETP_API etp_category etp_op_facts_category(const etp_op_name *name, const etp_op_facts *facts);
 
 // Python source of one event: by RECORD (may be NULL), else by the stack traces of the program

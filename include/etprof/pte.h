@@ -6,8 +6,8 @@
 // file (values, operators, delegates, segments) is in range afterwards. Segment contents (weights,
 // delegate blobs) are located but never touched.
 //
-// Ownership: arrays live in the caller's arena; strings, vectors and segments borrow from the file's
-// bytes. Both must outlive the etp_pte. Thread rule: immutable after reading.
+// Ownership: arrays live in the caller's arena; strings, vectors and segments borrow from the
+// file's bytes. Both must outlive the etp_pte. Thread rule: immutable after reading.
 #ifndef ETPROF_PTE_H
 #define ETPROF_PTE_H
 
@@ -80,7 +80,7 @@ typedef struct etp_pte_tensor {
     etp_dtype dtype;
     int scalar_type; // the file's code
     int32_t storage_offset;
-    etp_i32s sizes; // rank ≤ 16, each ≥ 0
+    etp_i32s sizes;    // rank ≤ 16, each ≥ 0
     etp_str dim_order; // one byte per dimension, may be empty
     etp_dynamism dynamism;
     etp_pte_data_location location;
@@ -88,9 +88,10 @@ typedef struct etp_pte_tensor {
     bool has_allocation;
     uint32_t memory_id; // of non_const_buffer_sizes
     uint64_t memory_offset;
-    etp_str fqn;      // fully qualified name, may be empty
-    etp_bytes data;   // constants that are in this file; else len 0
-    uint64_t nbytes;  // product of sizes × element size; UINT64_MAX when it overflows or the type is unknown
+    etp_str fqn;     // fully qualified name, may be empty
+    etp_bytes data;  // constants that are in this file; else len 0
+    uint64_t nbytes; // product of sizes × element size; UINT64_MAX when it overflows or the type is
+                     // unknown
 } etp_pte_tensor;
 
 typedef struct etp_evalue {
@@ -119,7 +120,8 @@ typedef enum etp_instruction_kind { // numbered as in the file
 
 typedef struct etp_pte_instruction {
     etp_instruction_kind kind;
-    uint32_t index; // KERNEL: operator; DELEGATE: delegate; MOVE: from; JUMP: condition; FREE: value
+    uint32_t
+        index; // KERNEL: operator; DELEGATE: delegate; MOVE: from; JUMP: condition; FREE: value
     uint32_t target; // MOVE: to; JUMP: destination instruction
     etp_i32s args;   // KERNEL, DELEGATE: EValue indices
 } etp_pte_instruction;
@@ -198,16 +200,16 @@ typedef struct etp_pte {
     uint64_t file_size;
     uint32_t version;
     bool has_extended_header;
-    uint64_t program_size;        // flatbuffer incl. headers
-    uint64_t segment_base_offset; // 0 = none
-    uint64_t segment_data_size;   // 0 when the header does not say
+    uint64_t program_size;         // flatbuffer incl. headers
+    uint64_t segment_base_offset;  // 0 = none
+    uint64_t segment_data_size;    // 0 when the header does not say
     const etp_pte_method *methods; // file order (alphabetical as written by the exporter)
     uint32_t n_methods;
     const etp_pte_segment *segments;
     uint32_t n_segments;
     const etp_pte_named_data *named_data;
     uint32_t n_named_data;
-    uint32_t n_inline_data;      // delegate blobs inside the flatbuffer
+    uint32_t n_inline_data; // delegate blobs inside the flatbuffer
     uint64_t inline_bytes;
     uint32_t n_constant_buffers; // deprecated form: constants inside the flatbuffer
     uint32_t constant_segment;   // ETP_PTE_NO_SEGMENT when none
@@ -215,7 +217,8 @@ typedef struct etp_pte {
 
 // True when BYTES start like a .pte; decides nothing about validity.
 ETP_API bool etp_pte_probe(etp_bytes bytes);
-// Errors: ETP_CORRUPT with the byte position, ETP_UNSUPPORTED (not a .pte, newer version), ETP_NOMEM.
+// Errors: ETP_CORRUPT with the byte position, ETP_UNSUPPORTED (not a .pte, newer version),
+// ETP_NOMEM.
 ETP_API ETP_NODISCARD etp_status etp_pte_read(etp_bytes bytes, etp_arena *arena, etp_pte *out,
                                               etp_error *err);
 // Segment of the named data KEY, or ETP_PTE_NO_SEGMENT.

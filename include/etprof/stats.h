@@ -16,7 +16,7 @@
 
 ETP_C_BEGIN
 
-// ---- one sample --------------------------------------------------------------------------------
+// ---- one sample ----
 
 // These four reorder x. NAN when n is 0.
 ETP_API double etp_median(double *x, size_t n);
@@ -52,17 +52,17 @@ ETP_API double etp_mean_p(const double *x, size_t n);
 ETP_API bool etp_quantile_ranks(size_t n, double q, double confidence, size_t *out_lo,
                                 size_t *out_hi);
 
-// ---- distributions -----------------------------------------------------------------------------
+// ---- distributions ----
 
 ETP_API double etp_normal_cdf(double z);
-ETP_API double etp_normal_quantile(double p); // 0 < p < 1
+ETP_API double etp_normal_quantile(double p);              // 0 < p < 1
 ETP_API double etp_beta_cdf(double a, double b, double x); // regularised incomplete beta I_x(a, b)
 ETP_API double etp_t_cdf(double t, double df);
 ETP_API double etp_t_quantile(double p, double df); // 0 < p < 1, any df > 0
 // P(F > f) for the ratio of two variances with df_above and df_below degrees of freedom.
 ETP_API double etp_f_above(double f, double df_above, double df_below);
 
-// ---- chance and order --------------------------------------------------------------------------
+// ---- chance and order ----
 
 // xoshiro256** seeded with four outputs of splitmix64.
 typedef struct etp_rng {
@@ -80,7 +80,7 @@ ETP_API void etp_block_order(uint64_t seed, uint32_t block, uint32_t n_arms, uin
 // Where the control launch of BLOCK goes among the n_arms others: 0 … n_arms.
 ETP_API uint32_t etp_control_position(uint64_t seed, uint32_t block, uint32_t n_arms);
 
-// ---- paired blocks -----------------------------------------------------------------------------
+// ---- paired blocks ----
 
 #define ETP_MARGIN_DEFAULT 0.01
 #define ETP_OPERATOR_MARGIN 0.05 // of one operator among many
@@ -94,7 +94,8 @@ typedef enum etp_warmup_class {
     ETP_WARM_SLOWDOWN, // the prefix was faster: nothing dropped, the launch slowed down
     ETP_WARM_SHORT     // fewer than 8 iterations: not judged
 } etp_warmup_class;
-ETP_API const char *etp_warmup_class_name(etp_warmup_class c); // "flat", "warmup", "slowdown", "short"
+ETP_API const char *
+etp_warmup_class_name(etp_warmup_class c); // "flat", "warmup", "slowdown", "short"
 
 typedef struct etp_warmup {
     etp_warmup_class kind;
@@ -145,7 +146,7 @@ ETP_API void etp_paired_widen(etp_paired *p, double factor, double margin);
 // Is this a look, and is the widened half-width at most ln(1 + target)?
 ETP_API bool etp_precise_enough(const double *log_ratios, size_t k, double target_rel);
 
-// ---- unpaired samples --------------------------------------------------------------------------
+// ---- unpaired samples ----
 
 typedef struct etp_unpaired {
     double p;             // Mann–Whitney, two-sided; exact for small samples, ties at mid-ranks
@@ -153,14 +154,14 @@ typedef struct etp_unpaired {
     double cliffs_delta;  // P(a > b) − P(a < b)
     bool exact;
 } etp_unpaired;
-// On logarithms, exp(shift) is the ratio a ÷ b. The differences are counted, never held: time grows with
-// (n_a + n_b) × log, for up to 2^30 values in all, and so does memory.
+// On logarithms, exp(shift) is the ratio a ÷ b. The differences are counted, never held: time grows
+// with (n_a + n_b) × log, for up to 2^30 values in all, and so does memory.
 ETP_API ETP_NODISCARD etp_status etp_unpaired_compare(const double *a, size_t n_a, const double *b,
                                                       size_t n_b, double confidence,
                                                       etp_arena *scratch, etp_unpaired *out,
                                                       etp_error *err);
 
-// ---- many, and over time -----------------------------------------------------------------------
+// ---- many, and over time ----
 
 // Adjusted p-values (Benjamini–Hochberg), NAN stays NAN and does not count. SCRATCH: n indices.
 ETP_API void etp_benjamini_hochberg(const double *p, size_t n, uint32_t *scratch, double *out_q);
@@ -189,9 +190,9 @@ ETP_API ETP_NODISCARD etp_status etp_rank_correlation(const double *x, const dou
 ETP_API double etp_rank_correlation_p(double rho, size_t n);
 
 typedef struct etp_change {
-    size_t at; // first index of the new segment
+    size_t at;            // first index of the new segment
     double before, after; // means of the segments on both sides
-    double p;  // Student's t between them, times the number of places a split could have been
+    double p; // Student's t between them, times the number of places a split could have been
 } etp_change;
 // Change points of a series by recursive E-divisive splits, kept while p ≤ MAX_P and the means
 // differ by at least MIN_REL. Deterministic. Ascending; n up to 10,000.
@@ -206,15 +207,16 @@ ETP_API ETP_NODISCARD etp_status etp_change_points(const double *x, size_t n, do
 ETP_API void etp_round_to_sum(const double *v, size_t n, int64_t total, uint32_t *scratch,
                               int64_t *out);
 
-// ---- planning ----------------------------------------------------------------------------------
+// ---- planning ----
 
-// How launches of two arms scatter, seen in all of them: timed, control and traced ones, without what
-// a block, an arm or the tracer shifts. Many more degrees of freedom than the ratios alone have.
+// How launches of two arms scatter, seen in all of them: timed, control and traced ones, without
+// what a block, an arm or the tracer shifts. Many more degrees of freedom than the ratios alone
+// have.
 typedef struct etp_spread {
     double between_var; // of one block's log ratio, the part that more iterations would not remove
     double noise_var;   // the part that iterations explain, at the timed launches' length
     double doubt;       // variance of the estimate of between_var
-    double df;          // of between_var + noise_var; 0: there are no launches beside the ratios' own
+    double df; // of between_var + noise_var; 0: there are no launches beside the ratios' own
     uint32_t blocks, launches;
     bool traced;      // traced launches are among them; false also when they scatter otherwise
     bool arms_differ; // and are taken apart (F, 5 % each way)
@@ -225,44 +227,44 @@ ETP_API double etp_spread_df(const etp_spread *s, double noise_var);
 // ratios (SD_LN of K blocks) when the spread has no degrees.
 ETP_API double etp_spread_sd(const etp_spread *s, double sd_ln, size_t k, double *out_df);
 
-typedef struct etp_pilot { // what a few blocks showed
+typedef struct etp_pilot {    // what a few blocks showed
     const double *log_ratios; // per block
     size_t blocks;
-    etp_spread spread;  // zeroed: the ratios say it
-    double within_var;  // pooled variance of ln durations inside a launch
-    double iterations;  // per launch in the pilot
-    double launch_ns;   // cost of a launch without its timed iterations, mean over arms
+    etp_spread spread; // zeroed: the ratios say it
+    double within_var; // pooled variance of ln durations inside a launch
+    double iterations; // per launch in the pilot
+    double launch_ns;  // cost of a launch without its timed iterations, mean over arms
     double iteration_ns;
     uint32_t arms;
 } etp_pilot;
 
 #define ETP_PLAN_RANGE 0.8 // share of plans whose true need lies between blocks_lo and blocks_hi
 typedef struct etp_plan {
-    double sd_ln;         // of one block's log ratio at `iterations`
-    double between_var;   // part of sd_ln² that more iterations would not remove
-    double df;            // of what sd_ln² was estimated from
-    uint32_t iterations;  // n* per launch, 10 … 1000
-    uint32_t blocks;      // smallest k ≥ 6 that reaches the target; UINT32_MAX: not reachable
+    double sd_ln;        // of one block's log ratio at `iterations`
+    double between_var;  // part of sd_ln² that more iterations would not remove
+    double df;           // of what sd_ln² was estimated from
+    uint32_t iterations; // n* per launch, 10 … 1000
+    uint32_t blocks;     // smallest k ≥ 6 that reaches the target; UINT32_MAX: not reachable
     uint32_t blocks_lo, blocks_hi; // the same if the spread is smaller or larger than it seemed
-    double half_width_rel; // expected at `blocks`
-    double mde_rel;        // smallest ratio found with 80 % power at `blocks`
-    double total_ns;       // wall time of `blocks`
-    double block_ns;       // of one
+    double half_width_rel;         // expected at `blocks`
+    double mde_rel;                // smallest ratio found with 80 % power at `blocks`
+    double total_ns;               // wall time of `blocks`
+    double block_ns;               // of one
 } etp_plan;
 // TARGET_REL: wanted half-width of the ratio's interval, e.g. 0.01.
 ETP_API etp_plan etp_plan_make(const etp_pilot *pilot, double target_rel);
-// Blocks that a session which stops at the target is expected to take, SD_LN being of one block's log
-// ratio; UINT32_MAX: out of reach.
+// Blocks that a session which stops at the target is expected to take, SD_LN being of one block's
+// log ratio; UINT32_MAX: out of reach.
 ETP_API uint32_t etp_plan_sequential(double sd_ln, double target_rel);
-// The true standard deviation is at most this many times one estimated with DF degrees of freedom, in
-// a share P of estimates.
+// The true standard deviation is at most this many times one estimated with DF degrees of freedom,
+// in a share P of estimates.
 ETP_API double etp_sd_factor(double p, double df);
 // Expected half-width (relative) of k blocks with standard deviation sd_ln.
 ETP_API double etp_plan_half_width(double sd_ln, uint32_t k);
 // Smallest effect (relative) that k blocks find in 80 % of sessions.
 ETP_API double etp_plan_mde(double sd_ln, uint32_t k);
 
-// ---- a whole session ---------------------------------------------------------------------------
+// ---- a whole session ----
 
 typedef enum etp_sample_use {
     ETP_SAMPLE_TIMED,   // compared
@@ -287,38 +289,41 @@ typedef struct etp_stats_options { // a zeroed struct means the defaults
     bool sequential;               // the session stopped by precision: intervals are widened
 } etp_stats_options;
 
-// ---- cycles and clock --------------------------------------------------------------------------
+// ---- cycles and clock ----
 
 typedef struct etp_counted { // one arm in one block: launch values, ln; NAN not counted
     double time_ln, cpu_ln;  // ns; CPU time of all threads
     double cycles_ln, instructions_ln;
 } etp_counted;
 
-// Time = cycles ÷ clock ÷ threads at work, with clock = cycles ÷ CPU time and threads at work = CPU time ÷ time.
-// So in every block speedup = cycles · clock · busy exactly, and in the estimates likewise. Above 1 a factor makes the
-// candidate faster: cycles and instructions are baseline ÷ candidate, clock, busy and per_cycle candidate ÷ baseline
-// (cycles = instructions · per_cycle). Over the blocks in which both arms were counted.
+// Time = cycles ÷ clock ÷ threads at work, with clock = cycles ÷ CPU time and threads at work = CPU
+// time ÷ time. So in every block speedup = cycles · clock · busy exactly, and in the estimates
+// likewise. Above 1 a factor makes the candidate faster: cycles and instructions are baseline ÷
+// candidate, clock, busy and per_cycle candidate ÷ baseline (cycles = instructions · per_cycle).
+// Over the blocks in which both arms were counted.
 typedef struct etp_clock_split {
     etp_paired speedup, cycles, clock, busy;
     etp_paired instructions, per_cycle; // 0 blocks where instructions were not counted
 } etp_clock_split;
 // N blocks, side by side. Of the options: margin, confidence, seed, sequential.
-ETP_API ETP_NODISCARD etp_status etp_clock_split_of(const etp_counted *baseline, const etp_counted *candidate, size_t n,
-                                                    const etp_stats_options *options, etp_arena *scratch,
-                                                    etp_clock_split *out, etp_error *err);
+ETP_API ETP_NODISCARD etp_status etp_clock_split_of(const etp_counted *baseline,
+                                                    const etp_counted *candidate, size_t n,
+                                                    const etp_stats_options *options,
+                                                    etp_arena *scratch, etp_clock_split *out,
+                                                    etp_error *err);
 
-// ---- slow iterations ---------------------------------------------------------------------------
+// ---- slow iterations ----
 
 typedef struct etp_launch_record { // what was written down about a launch; NAN not recorded
-    double waited_share; // of its time it was ready but without a CPU
+    double waited_share;           // of its time it was ready but without a CPU
     double major_faults, migrations, switches; // counts; switches: involuntary ones
-    double clock; // of the fastest CPU around its block, any unit
+    double clock;                              // of the fastest CPU around its block, any unit
 } etp_launch_record;
 
 typedef enum etp_slow_cause { // in the order they are looked for
-    ETP_SLOW_WAITED,      // at least 1 % of the launch's time without a CPU
-    ETP_SLOW_FAULTS,      // pages were read from storage
-    ETP_SLOW_CLOCK,       // the clock was below 98 % of the arm's usual one
+    ETP_SLOW_WAITED,          // at least 1 % of the launch's time without a CPU
+    ETP_SLOW_FAULTS,          // pages were read from storage
+    ETP_SLOW_CLOCK,           // the clock was below 98 % of the arm's usual one
     ETP_SLOW_MIGRATED,
     ETP_SLOW_SWITCHED,    // at least as many involuntary switches as slow iterations
     ETP_SLOW_UNEXPLAINED, // recorded, and nothing of it stands out
@@ -331,7 +336,7 @@ ETP_API etp_slow_cause etp_slow_cause_of(const etp_launch_record *r, uint64_t sl
                                          double usual_clock);
 ETP_API const char *etp_slow_cause_name(etp_slow_cause cause);
 
-enum { // what to be careful about; bits of etp_stats_arm.flags
+enum {                       // what to be careful about; bits of etp_stats_arm.flags
     ETP_FLAG_BIMODAL = 1,    // launch values fall into two groups: "launches bimodal"
     ETP_FLAG_HEAVY_TAIL = 2, // a launch lies far outside; or launches reach farther, or many more
                              // iterations do, than in the arm it is compared with: "heavy tail"
@@ -361,17 +366,17 @@ typedef struct etp_tail_quantile {
 #define ETP_TAIL_QUANTILES 3 // 0.5, 0.9, 0.99
 
 typedef struct etp_stats_arm {
-    uint64_t launches;       // timed launches in complete blocks
-    uint64_t iterations;     // their kept iterations
-    uint64_t warmup_dropped; // and those the warm-up rule left out
+    uint64_t launches;           // timed launches in complete blocks
+    uint64_t iterations;         // their kept iterations
+    uint64_t warmup_dropped;     // and those the warm-up rule left out
     uint64_t warmups, slowdowns; // launches of these classes
-    double value_ln;         // mean over complete blocks, NAN without one
-    int64_t median_ns;       // exp(value_ln) rounded; −1 without a complete block
-    double tail_share;       // of the kept iterations: more than 5 % and five robust standard
-                             // deviations above their launch's median
+    double value_ln;             // mean over complete blocks, NAN without one
+    int64_t median_ns;           // exp(value_ln) rounded; −1 without a complete block
+    double tail_share;           // of the kept iterations: more than 5 % and five robust standard
+                                 // deviations above their launch's median
     etp_tail_quantile quantiles[ETP_TAIL_QUANTILES]; // of the kept iterations in complete blocks
-    double drift_per_block;  // Theil–Sen slope of the launch values, relative; NAN below 4 blocks
-    double drift_p;          // Mann–Kendall
+    double drift_per_block; // Theil–Sen slope of the launch values, relative; NAN below 4 blocks
+    double drift_p;         // Mann–Kendall
     double kind_var[2], kind_df[2]; // between launches, timed with control and traced, without a
                                     // trend, and degrees of freedom; 0 below 6 blocks
     double scatter_ln; // standard deviation, from the mean over both kinds; NAN below 6 blocks
@@ -381,7 +386,7 @@ typedef struct etp_stats_arm {
 typedef struct etp_stats_comparison {
     uint32_t baseline, candidate;
     etp_paired paired;
-    double wilcoxon_p;    // NAN without blocks
+    double wilcoxon_p; // NAN without blocks
     // Of the launch values (ln), baseline against candidate, only when no block is complete: a
     // weaker comparison that drift can fool. p is NAN otherwise.
     etp_unpaired unpaired;
@@ -407,9 +412,9 @@ typedef struct etp_stats {
     // A/A control: log ratio of the baseline against its own repetition per block that has both.
     double *control_ln;
     uint32_t control_blocks;
-    etp_interval control;  // of the ratio
-    double noise_floor;    // half-width of the control's interval of ln, NAN below 2
-    bool control_differs;  // the control's interval excludes 1: withholds the headline
+    etp_interval control; // of the ratio
+    double noise_floor;   // half-width of the control's interval of ln, NAN below 2
+    bool control_differs; // the control's interval excludes 1: withholds the headline
     // Of the blocks' means over all arms, against the block's number: what the pairs cancel. NAN
     // below 4 complete blocks.
     double drift_per_block, drift_p;
@@ -419,7 +424,7 @@ typedef struct etp_stats {
     size_t n_traced;
 } etp_stats;
 
-typedef struct etp_launch_set { // by block, launch, arm, as etp_stats has them
+typedef struct etp_launch_set {       // by block, launch, arm, as etp_stats has them
     const etp_launch_stats *launches; // timed and control
     size_t n_launches;
     const etp_launch_stats *traced;
@@ -437,8 +442,10 @@ ETP_API ETP_NODISCARD etp_status etp_spread_find(const etp_launch_set *set, uint
 ETP_API ETP_NODISCARD etp_status etp_stats_analyze(const etp_sample *samples, size_t n_samples,
                                                    uint32_t n_arms,
                                                    const etp_stats_options *options,
-                                                   etp_arena *arena, etp_stats *out, etp_error *err);
-// PART is of some arms of the session WHOLE; where the control was of another arm, WHOLE's counts for it too.
+                                                   etp_arena *arena, etp_stats *out,
+                                                   etp_error *err);
+// PART is of some arms of the session WHOLE; where the control was of another arm, WHOLE's counts
+// for it too.
 ETP_API void etp_stats_take_control(etp_stats *part, const etp_stats *whole);
 
 // Mean of the arms' launch values (ln) in the BLOCK-th block seen; NAN when it is incomplete.
@@ -458,7 +465,7 @@ typedef struct etp_sample_table {
 ETP_API ETP_NODISCARD etp_status etp_samples_read_csv(etp_str text, etp_arena *arena,
                                                       etp_sample_table *out, etp_error *err);
 
-// ---- which arm is the baseline -----------------------------------------------------------------
+// ---- which arm is the baseline ----
 
 typedef struct etp_arm_name {
     etp_str name;   // of the experiment

@@ -1,10 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
-// What run folders hold as columns for other tools: an Arrow C stream, whose batches pyarrow, Polars, DuckDB and
-// Spark's workers take over without a copy or a file. docs/tables.md describes the tables.
+// What run folders hold as columns for other tools: an Arrow C stream, whose batches pyarrow,
+// Polars, DuckDB and Spark's workers take over without a copy or a file. docs/tables.md describes
+// the tables.
 //
-// Ownership: the stream, its schema and every batch (also a column that was moved out of its batch) belong to the
-// consumer, who calls their release callbacks, in any order. Nothing of them points into another.
-// Thread rule: a stream is for one thread at a time; schemas and batches may be released on any thread.
+// Ownership: the stream, its schema and every batch (also a column that was moved out of its batch)
+// belong to the consumer, who calls their release callbacks, in any order. Nothing of them points
+// into another. Thread rule: a stream is for one thread at a time; schemas and batches may be
+// released on any thread.
 #ifndef ETPROF_TABLES_H
 #define ETPROF_TABLES_H
 
@@ -61,13 +63,15 @@ typedef enum etp_run_table {
 } etp_run_table;
 
 ETP_API const char *etp_run_table_name(etp_run_table table); // static
-ETP_API etp_run_table etp_run_table_find(const char *name);  // ETP_RUN_TABLES when there is none of that name
+ETP_API etp_run_table
+etp_run_table_find(const char *name); // ETP_RUN_TABLES when there is none of that name
 
-// The rows of all FOLDERS in their order. Copies the names; folders are opened when their turn comes, so that one
-// which is missing or damaged shows as the error of get_next (EINVAL, EIO or ENOMEM; get_last_error has the words).
-// On failure (ETP_NOMEM) OUT is released already.
-ETP_API ETP_NODISCARD etp_status etp_tables_stream(etp_run_table table, const char *const *folders, size_t n_folders,
-                                                   struct ArrowArrayStream *out, etp_error *err);
+// The rows of all FOLDERS in their order. Copies the names; folders are opened when their turn
+// comes, so that one which is missing or damaged shows as the error of get_next (EINVAL, EIO or
+// ENOMEM; get_last_error has the words). On failure (ETP_NOMEM) OUT is released already.
+ETP_API ETP_NODISCARD etp_status etp_tables_stream(etp_run_table table, const char *const *folders,
+                                                   size_t n_folders, struct ArrowArrayStream *out,
+                                                   etp_error *err);
 
 ETP_C_END
 

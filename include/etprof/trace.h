@@ -40,11 +40,11 @@ typedef struct etp_trace_event { // equal in every execution of its block
     etp_str name;                // the delegate's id string, else ProfileEvent.name, else the
                                  // delegate's integer id in decimal; may be empty
     etp_event_kind kind;
-    bool delegated;              // the file gave a delegate debug id
-    int32_t chain, instruction;  // as in the file; -1 for framework events' chain
-    int32_t delegate_id;         // integer delegate id, -1 when none
-    uint32_t parent;             // index of the containing event in the block, ETP_NO_INDEX at the top
-    bool leaf;                   // no event of the block has it as parent
+    bool delegated;             // the file gave a delegate debug id
+    int32_t chain, instruction; // as in the file; -1 for framework events' chain
+    int32_t delegate_id;        // integer delegate id, -1 when none
+    uint32_t parent; // index of the containing event in the block, ETP_NO_INDEX at the top
+    bool leaf;       // no event of the block has it as parent
 } etp_trace_event;
 
 typedef struct etp_trace_block {
@@ -92,8 +92,8 @@ static inline const uint64_t *etp_trace_durations(const etp_trace_block *block, 
 // the parts add up to more than the whole (clocks of different resolution).
 ETP_API int64_t etp_trace_exclusive_ns(const etp_trace_block *block, uint32_t event, size_t run);
 
-// What the Inspector would show for the operator inside a delegate: "Add (ND) #1" → "Add (ND)" and 1;
-// 0 when the name has no counter.
+// What the Inspector would show for the operator inside a delegate: "Add (ND) #1" → "Add (ND)" and
+// 1; 0 when the name has no counter.
 ETP_API etp_str etp_trace_base_name(etp_str name, uint32_t *out_counter);
 
 ETP_C_END

@@ -2,8 +2,8 @@
 // The graph inside an XNNPACK delegate blob of a .pte (XH00 header + XN00/XN01 flatbuffer, or the
 // bare flatbuffer of old exporters), verified and typed.
 //
-// Ownership: arrays live in the caller's arena, strings and vectors borrow from the payload's bytes.
-// Thread rule: immutable after reading.
+// Ownership: arrays live in the caller's arena, strings and vectors borrow from the payload's
+// bytes. Thread rule: immutable after reading.
 #ifndef ETPROF_XNNPACK_H
 #define ETPROF_XNNPACK_H
 
@@ -15,53 +15,53 @@ ETP_C_BEGIN
 #define ETP_XNN_NO_ID UINT32_MAX
 
 // code, name as in the schema without "XNN", shape of the table (see formats/xnnpack.c)
-#define ETP_XNN_NODE_MAP(X)                                                                        \
-    X(1, ADD, "Add")                                                                               \
-    X(2, FULLY_CONNECTED, "FullyConnected")                                                        \
-    X(3, SOFTMAX, "Softmax")                                                                       \
-    X(4, SIGMOID, "Sigmoid")                                                                       \
-    X(5, STATIC_TRANSPOSE, "StaticTranspose")                                                      \
-    X(6, CLAMP, "Clamp")                                                                           \
-    X(7, CONV_2D, "Conv2d")                                                                        \
-    X(8, DIV, "Div")                                                                               \
-    X(9, STATIC_RESIZE_BILINEAR_2D, "StaticResizeBilinear2D")                                      \
-    X(10, STATIC_CONSTANT_PAD, "StaticConstantPad")                                                \
-    X(11, AVG_POOLING_2D, "AvgPooling2d")                                                          \
-    X(12, MINIMUM, "Minimum")                                                                      \
-    X(13, DEPTHWISE_CONV_2D, "DepthwiseConv2d")                                                    \
-    X(14, MAX_POOLING_2D, "MaxPooling2d")                                                          \
-    X(15, MULTIPLY, "Multiply")                                                                    \
-    X(16, SUBTRACT, "Subtract")                                                                    \
-    X(17, FLOOR, "Floor")                                                                          \
-    X(18, CONVERT, "Convert")                                                                      \
-    X(19, GLOBAL_AVG_POOLING_2D, "GlobalAvgPooling2d")                                             \
-    X(20, STATIC_RESHAPE, "StaticReshape")                                                         \
-    X(21, ARG_MAX_POOLING_2D, "ArgMaxPooling2d")                                                   \
-    X(22, SQUARE_ROOT, "SquareRoot")                                                               \
-    X(23, CEILING, "Ceiling")                                                                      \
-    X(24, HARDSWISH, "Hardswish")                                                                  \
-    X(25, LEAKY_RELU, "LeakyReLU")                                                                 \
-    X(26, MAXIMUM, "Maximum")                                                                      \
-    X(27, NEGATE, "Negate")                                                                        \
-    X(28, SQUARE, "Square")                                                                        \
-    X(29, ELU, "ELU")                                                                              \
-    X(30, ABS, "Abs")                                                                              \
-    X(31, PRELU, "PReLU")                                                                          \
-    X(32, CONCATENATE_2, "Concatenate2")                                                           \
-    X(33, CONCATENATE_3, "Concatenate3")                                                           \
-    X(34, CONCATENATE_4, "Concatenate4")                                                           \
-    X(35, STATIC_SLICE, "StaticSlice")                                                             \
-    X(36, SCALED_DOT_PRODUCT_ATTENTION, "ScaledDotProductAttention")                               \
-    X(37, BATCH_MATRIX_MULTIPLY, "BatchMatrixMultiply")                                            \
-    X(38, CONCATENATE_5, "Concatenate5")                                                           \
-    X(39, CONV_TRANSPOSE_2D, "ConvTranspose2d")                                                    \
-    X(40, RECIPROCAL_SQUARE_ROOT, "ReciprocalSquareRoot")                                          \
-    X(41, LOG, "Log")                                                                              \
-    X(42, GELU, "Gelu")                                                                            \
-    X(43, TANH, "Tanh")                                                                            \
-    X(44, EXP, "Exp")                                                                              \
-    X(45, SIN, "Sin")                                                                              \
-    X(46, COPY, "Copy")                                                                            \
+#define ETP_XNN_NODE_MAP(X)                                          \
+    X(1, ADD, "Add")                                                 \
+    X(2, FULLY_CONNECTED, "FullyConnected")                          \
+    X(3, SOFTMAX, "Softmax")                                         \
+    X(4, SIGMOID, "Sigmoid")                                         \
+    X(5, STATIC_TRANSPOSE, "StaticTranspose")                        \
+    X(6, CLAMP, "Clamp")                                             \
+    X(7, CONV_2D, "Conv2d")                                          \
+    X(8, DIV, "Div")                                                 \
+    X(9, STATIC_RESIZE_BILINEAR_2D, "StaticResizeBilinear2D")        \
+    X(10, STATIC_CONSTANT_PAD, "StaticConstantPad")                  \
+    X(11, AVG_POOLING_2D, "AvgPooling2d")                            \
+    X(12, MINIMUM, "Minimum")                                        \
+    X(13, DEPTHWISE_CONV_2D, "DepthwiseConv2d")                      \
+    X(14, MAX_POOLING_2D, "MaxPooling2d")                            \
+    X(15, MULTIPLY, "Multiply")                                      \
+    X(16, SUBTRACT, "Subtract")                                      \
+    X(17, FLOOR, "Floor")                                            \
+    X(18, CONVERT, "Convert")                                        \
+    X(19, GLOBAL_AVG_POOLING_2D, "GlobalAvgPooling2d")               \
+    X(20, STATIC_RESHAPE, "StaticReshape")                           \
+    X(21, ARG_MAX_POOLING_2D, "ArgMaxPooling2d")                     \
+    X(22, SQUARE_ROOT, "SquareRoot")                                 \
+    X(23, CEILING, "Ceiling")                                        \
+    X(24, HARDSWISH, "Hardswish")                                    \
+    X(25, LEAKY_RELU, "LeakyReLU")                                   \
+    X(26, MAXIMUM, "Maximum")                                        \
+    X(27, NEGATE, "Negate")                                          \
+    X(28, SQUARE, "Square")                                          \
+    X(29, ELU, "ELU")                                                \
+    X(30, ABS, "Abs")                                                \
+    X(31, PRELU, "PReLU")                                            \
+    X(32, CONCATENATE_2, "Concatenate2")                             \
+    X(33, CONCATENATE_3, "Concatenate3")                             \
+    X(34, CONCATENATE_4, "Concatenate4")                             \
+    X(35, STATIC_SLICE, "StaticSlice")                               \
+    X(36, SCALED_DOT_PRODUCT_ATTENTION, "ScaledDotProductAttention") \
+    X(37, BATCH_MATRIX_MULTIPLY, "BatchMatrixMultiply")              \
+    X(38, CONCATENATE_5, "Concatenate5")                             \
+    X(39, CONV_TRANSPOSE_2D, "ConvTranspose2d")                      \
+    X(40, RECIPROCAL_SQUARE_ROOT, "ReciprocalSquareRoot")            \
+    X(41, LOG, "Log")                                                \
+    X(42, GELU, "Gelu")                                              \
+    X(43, TANH, "Tanh")                                              \
+    X(44, EXP, "Exp")                                                \
+    X(45, SIN, "Sin")                                                \
+    X(46, COPY, "Copy")                                              \
     X(47, COS, "Cos")
 
 typedef enum etp_xnn_type { // numbered as in the schema; other numbers are newer node types
@@ -91,11 +91,11 @@ typedef struct etp_quant {
 } etp_quant;
 
 typedef struct etp_xnn_value {
-    uint32_t id;       // what nodes refer to
+    uint32_t id; // what nodes refer to
     etp_dtype dtype;
-    int datatype;      // the file's code
-    etp_i32s dims;     // unsigned in the file; rank ≤ 16
-    uint32_t constant; // index of constants, 0 = not a constant
+    int datatype;         // the file's code
+    etp_i32s dims;        // unsigned in the file; rank ≤ 16
+    uint32_t constant;    // index of constants, 0 = not a constant
     uint32_t external_id; // index of the DelegateCall's args, ETP_XNN_NO_ID = internal
     uint32_t flags;       // bit 0 external input, bit 1 external output
     etp_quant quant;
@@ -112,18 +112,19 @@ typedef struct etp_xnn_window { // convolutions and pooling
 
 typedef struct etp_xnn_node {
     etp_xnn_type type;
-    uint32_t inputs[ETP_XNN_MAX_INPUTS]; // value ids in schema order; bias and mask may be ETP_XNN_NO_ID
+    uint32_t
+        inputs[ETP_XNN_MAX_INPUTS]; // value ids in schema order; bias and mask may be ETP_XNN_NO_ID
     uint8_t n_inputs, n_outputs;
     uint32_t outputs[2];
     uint32_t flags;
     uint32_t debug_handle; // ETP_XNN_NO_HANDLE = none
     bool has_min_max;
-    float min, max; // fused activation; −inf…inf when absent
-    float param;    // LeakyReLU slope, ELU alpha, pad value
-    uint32_t axis;  // concatenation
+    float min, max;                 // fused activation; −inf…inf when absent
+    float param;                    // LeakyReLU slope, ELU alpha, pad value
+    uint32_t axis;                  // concatenation
     uint32_t new_height, new_width; // resize
-    const etp_xnn_window *window; // convolution and pooling, else NULL
-    etp_i32s list, list2; // perm | new shape | offsets, sizes | pre, post paddings
+    const etp_xnn_window *window;   // convolution and pooling, else NULL
+    etp_i32s list, list2;           // perm | new shape | offsets, sizes | pre, post paddings
 } etp_xnn_node;
 
 typedef struct etp_xnn_constant {
@@ -133,8 +134,8 @@ typedef struct etp_xnn_constant {
 } etp_xnn_constant;
 
 typedef struct etp_xnn_graph {
-    bool has_header;     // XH00
-    char identifier[5];  // "XN01" or "XN00"
+    bool has_header;    // XH00
+    char identifier[5]; // "XN01" or "XN00"
     uint32_t n_externs;
     const etp_xnn_node *nodes; // execution order
     uint32_t n_nodes;

@@ -23,9 +23,11 @@
 
 #include "process.h"
 
-namespace etprof {
+namespace etprof
+{
 
-namespace {
+namespace
+{
 
 enum class Events { none, hardware, software, process };
 
@@ -82,7 +84,8 @@ int open_event(const Pmu &pmu, int i, int leader, bool together)
     attr.exclude_hv = 1;
     attr.read_format = PERF_FORMAT_TOTAL_TIME_ENABLED | PERF_FORMAT_TOTAL_TIME_RUNNING;
     attr.read_format |= together ? static_cast<uint64_t>(PERF_FORMAT_GROUP) : 0;
-    return static_cast<int>(syscall(SYS_perf_event_open, &attr, 0, -1, leader, PERF_FLAG_FD_CLOEXEC));
+    return static_cast<int>(
+        syscall(SYS_perf_event_open, &attr, 0, -1, leader, PERF_FLAG_FD_CLOEXEC));
 }
 
 void close_groups()
@@ -95,13 +98,15 @@ void close_groups()
     groups.clear();
 }
 
-// The first is needed, the others are taken where they can be had. Returns 0 or the error of the first.
+// The first is needed, the others are taken where they can be had. Returns 0 or the error of the
+// first.
 int open_group(const Pmu &pmu)
 {
     Group g{};
     g.together = true;
     g.fd[0] = open_event(pmu, 0, -1, true);
-    if (g.fd[0] < 0 && errno == EINVAL) { // kernels before 4.13 read inherited events one by one only
+    if (g.fd[0] < 0 &&
+        errno == EINVAL) { // kernels before 4.13 read inherited events one by one only
         g.together = false;
         g.fd[0] = open_event(pmu, 0, -1, false);
     }
@@ -168,8 +173,8 @@ const std::string k_devices = "/sys/bus/event_source/devices/";
 
 #if defined(__aarch64__)
 
-// By the architecture's event numbers, for each kind of core that has counters. The kernel's own generic "cache misses" are
-// those of the first level here.
+// By the architecture's event numbers, for each kind of core that has counters. The kernel's own
+// generic "cache misses" are those of the first level here.
 std::vector<Pmu> find_pmus()
 {
     std::vector<Pmu> found;
@@ -180,11 +185,17 @@ std::vector<Pmu> find_pmus()
         if (type.empty() || read_text(path + "events/cpu_cycles").empty()) {
             continue;
         }
-        Pmu pmu{static_cast<uint32_t>(std::strtoul(type.c_str(), nullptr, 10)), {0x11, 0x08, 0}, 2, ""};
+        Pmu pmu{
+            static_cast<uint32_t>(std::strtoul(type.c_str(), nullptr, 10)), {0x11, 0x08, 0},
+               2, ""
+        };
         static const struct {
             const char *name;
             uint64_t config;
-        } k_misses[] = {{"ll_cache_miss_rd", 0x37}, {"l2d_cache_refill", 0x17}};
+        } k_misses[] = {
+            {"ll_cache_miss_rd", 0x37},
+            {"l2d_cache_refill", 0x17}
+        };
         for (const auto &m : k_misses) {
             if (pmu.count == 2 && !read_text(path + "events/" + m.name).empty()) {
                 pmu.config[pmu.count++] = m.config;
@@ -197,7 +208,10 @@ std::vector<Pmu> find_pmus()
         closedir(devices);
     }
     if (found.empty()) { // the list is not for us to read: the kernel's generic events
-        found.push_back({PERF_TYPE_HARDWARE, {PERF_COUNT_HW_CPU_CYCLES, PERF_COUNT_HW_INSTRUCTIONS, 0}, 2, ""});
+        found.push_back({
+            PERF_TYPE_HARDWARE, {PERF_COUNT_HW_CPU_CYCLES, PERF_COUNT_HW_INSTRUCTIONS, 0},
+             2, ""
+        });
     }
     return found;
 }
@@ -212,16 +226,22 @@ std::vector<Pmu> find_pmus()
         std::string type = read_text(k_devices + name + "/type");
         if (!type.empty()) {
             uint64_t kind = static_cast<uint64_t>(std::strtoul(type.c_str(), nullptr, 10)) << 32;
-            found.push_back({PERF_TYPE_HARDWARE,
-                             {kind | PERF_COUNT_HW_CPU_CYCLES, kind | PERF_COUNT_HW_INSTRUCTIONS,
-                              kind | PERF_COUNT_HW_CACHE_MISSES},
-                             3, "cache-misses"});
+            found.push_back({
+                PERF_TYPE_HARDWARE,
+                {kind | PERF_COUNT_HW_CPU_CYCLES, kind | PERF_COUNT_HW_INSTRUCTIONS,
+                  kind | PERF_COUNT_HW_CACHE_MISSES},
+                3,
+                "cache-misses"
+            });
         }
     }
     if (found.empty()) {
-        found.push_back({PERF_TYPE_HARDWARE,
-                         {PERF_COUNT_HW_CPU_CYCLES, PERF_COUNT_HW_INSTRUCTIONS, PERF_COUNT_HW_CACHE_MISSES},
-                         3, "cache-misses"});
+        found.push_back({
+            PERF_TYPE_HARDWARE,
+            {PERF_COUNT_HW_CPU_CYCLES, PERF_COUNT_HW_INSTRUCTIONS, PERF_COUNT_HW_CACHE_MISSES},
+            3,
+            "cache-misses"
+        });
     }
     return found;
 }
@@ -244,15 +264,18 @@ void refused(int error)
     case EPERM:
         if (std::atoi(paranoid.c_str()) > 2) {
             none("kernel.perf_event_paranoid is " + paranoid + ", 2 is needed",
-                 android ? "adb shell setprop security.perf_harden 0" : "sysctl kernel.perf_event_paranoid=2");
+                 android ? "adb shell setprop security.perf_harden 0"
+                         : "sysctl kernel.perf_event_paranoid=2");
         } else {
             none(std::string("the system refuses perf_event_open (") + std::strerror(error) + ")",
-                 "allow it: a container's seccomp profile, or SELinux, forbids it although perf_event_paranoid is " +
+                 "allow it: a container's seccomp profile, or SELinux, forbids it although "
+                 "perf_event_paranoid is " +
                      (paranoid.empty() ? "unknown" : paranoid));
         }
         break;
     case ENOSYS:
-        none("no perf_event_open here (an emulator, or a kernel without it)", "measure on hardware");
+        none("no perf_event_open here (an emulator, or a kernel without it)",
+             "measure on hardware");
         break;
     default:
         none(std::string("perf_event_open failed: ") + std::strerror(error), "");
@@ -273,7 +296,8 @@ bool open_all(const std::vector<Pmu> &pmus, bool with_cache)
             break;
         }
         // Misses of different levels do not add up.
-        has_cache = has_cache && groups.back().count == k_counters && (cache.empty() || cache == pmu.cache);
+        has_cache =
+            has_cache && groups.back().count == k_counters && (cache.empty() || cache == pmu.cache);
         cache = pmu.cache;
     }
     if (error != 0) {
@@ -310,14 +334,17 @@ void open_counters()
 {
     std::vector<Pmu> pmus = find_pmus();
     if (events == Events::software) {
-        pmus = {{PERF_TYPE_SOFTWARE, {PERF_COUNT_SW_TASK_CLOCK, PERF_COUNT_SW_PAGE_FAULTS, 0}, 2, ""}};
+        pmus = {
+            {PERF_TYPE_SOFTWARE, {PERF_COUNT_SW_TASK_CLOCK, PERF_COUNT_SW_PAGE_FAULTS, 0}, 2, ""}
+        };
     }
     if (!open_all(pmus, true)) {
         return;
     }
     if (!they_count() && (!open_all(pmus, false) || !they_count())) {
         close_groups();
-        none("the counters can be opened, but do not count", "end other programs that use them (perf, a watchdog)");
+        none("the counters can be opened, but do not count",
+             "end other programs that use them (perf, a watchdog)");
     }
 }
 
@@ -340,22 +367,29 @@ void open_counters()
     read_values(at);
     events = Events::process; // kernel included
     if (at.value[0] == 0) {
-        none("the system tells no cycles of this process", "macOS 11 or newer on Apple silicon tells them");
+        none("the system tells no cycles of this process",
+             "macOS 11 or newer on Apple silicon tells them");
     }
 }
 
-void close_groups() {}
+void close_groups()
+{
+}
 
 #else
 
-void read_values(Reading &) {}
+void read_values(Reading &)
+{
+}
 
 void open_counters()
 {
     none("counters are read on Linux and macOS only", "");
 }
 
-void close_groups() {}
+void close_groups()
+{
+}
 
 #endif
 
@@ -390,7 +424,8 @@ void counters_open(bool wanted)
         none("switched off by ETPROF_COUNTERS", "unset ETPROF_COUNTERS");
         return;
     }
-    events = mode != nullptr && std::strcmp(mode, "software") == 0 ? Events::software : Events::hardware;
+    events =
+        mode != nullptr && std::strcmp(mode, "software") == 0 ? Events::software : Events::hardware;
     open_counters();
     on = wanted && events != Events::none;
     if (on) {
@@ -420,7 +455,8 @@ void counters_describe(etp_wire_hello &hello)
     static const char *const k_names[] = {"none", "hardware", "software", "process"};
     auto &c = hello.counters;
     std::snprintf(c.events, sizeof c.events, "%s", k_names[static_cast<int>(events)]);
-    std::snprintf(c.cache, sizeof c.cache, "%s", events == Events::hardware && has_cache ? cache.c_str() : "");
+    std::snprintf(c.cache, sizeof c.cache, "%s",
+                  events == Events::hardware && has_cache ? cache.c_str() : "");
     std::snprintf(c.why, sizeof c.why, "%s", why.c_str());
     std::snprintf(c.fix, sizeof c.fix, "%s", fix.c_str());
 }
@@ -445,13 +481,14 @@ etp_wire_counts counters_between(const Reading &a, const Reading &b)
     if (running == 0) { // they had no turn
         return out;
     }
-    // Counters that share the hardware with others' take turns: what they saw stands for the rest. Below a thousandth
-    // it is the rounding of two clocks.
+    // Counters that share the hardware with others' take turns: what they saw stands for the rest.
+    // Below a thousandth it is the rounding of two clocks.
     bool shared = enabled > running && enabled - running > enabled / 1000;
     double scale = shared ? static_cast<double>(enabled) / static_cast<double>(running) : 1;
     uint64_t v[k_counters];
     for (int k = 0; k < k_counters; k++) {
-        v[k] = static_cast<uint64_t>(static_cast<double>(less(less(b.value[k], a.value[k]), cost.value[k])) * scale);
+        v[k] = static_cast<uint64_t>(
+            static_cast<double>(less(less(b.value[k], a.value[k]), cost.value[k])) * scale);
     }
     if (events == Events::software) {
         out.task_clock_ns = v[0];

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// What the processor counts while this process runs: cycles, instructions, cache misses, of all its threads in user
-// space; and its CPU time. Linux by perf_event, macOS by what the kernel keeps of each process.
+// What the processor counts while this process runs: cycles, instructions, cache misses, of all its
+// threads in user space; and its CPU time. Linux by perf_event, macOS by what the kernel keeps of
+// each process.
 #ifndef ETP_RUNNER_COUNTERS_H
 #define ETP_RUNNER_COUNTERS_H
 
@@ -8,7 +9,8 @@
 
 #include "wire/wire.h"
 
-namespace etprof {
+namespace etprof
+{
 
 constexpr int k_counters = 3; // cycles, instructions, cache misses; or task clock and page faults
 
@@ -18,19 +20,21 @@ struct Reading { // since counters_open
     uint64_t value[k_counters];
 };
 
-// Call before any thread is started: threads started later are counted, those already there are not. What cannot be
-// counted is no failure: counters_describe says why. WANTED false: nothing is opened, but it is found out what could be.
-// Environment: ETPROF_COUNTERS=off; =software counts the kernel's own events, which need no hardware (for tests).
+// Call before any thread is started: threads started later are counted, those already there are
+// not. What cannot be counted is no failure: counters_describe says why. WANTED false: nothing is
+// opened, but it is found out what could be. Environment: ETPROF_COUNTERS=off; =software counts the
+// kernel's own events, which need no hardware (for tests).
 void counters_open(bool wanted);
 void counters_describe(etp_wire_hello &hello);
 bool counters_on();
-// Which of N iterations are counted, when the shortest so far took SHORTEST_NS (0 unknown): each so many-th; 0 none. An
-// iteration that begins right after a system call takes 0.1 to 0.2 us longer. Of a millisecond that is nothing; of shorter
-// ones so few are counted that their median, the launch's value, is one of those left alone.
+// Which of N iterations are counted, when the shortest so far took SHORTEST_NS (0 unknown): each so
+// many-th; 0 none. An iteration that begins right after a system call takes 0.1 to 0.2 us longer.
+// Of a millisecond that is nothing; of shorter ones so few are counted that their median, the
+// launch's value, is one of those left alone.
 uint64_t counters_stride(uint64_t shortest_ns, uint64_t n);
 
-// Around what is to be counted; neither allocates. Between them as little as possible: what the two calls themselves
-// add was measured by counters_open and is taken away.
+// Around what is to be counted; neither allocates. Between them as little as possible: what the two
+// calls themselves add was measured by counters_open and is taken away.
 void counters_begin(Reading &at);
 void counters_end(Reading &at);
 etp_wire_counts counters_between(const Reading &begin, const Reading &end);

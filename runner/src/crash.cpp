@@ -7,9 +7,11 @@
 
 #include <unistd.h>
 
-namespace etprof {
+namespace etprof
+{
 
-namespace {
+namespace
+{
 
 // Read in a signal handler: plain stores before, plain loads there.
 int out_fd = -1;
@@ -56,12 +58,18 @@ struct Text {
 const char *name_of(int signal)
 {
     switch (signal) {
-    case SIGSEGV: return "SIGSEGV";
-    case SIGABRT: return "SIGABRT";
-    case SIGBUS: return "SIGBUS";
-    case SIGILL: return "SIGILL";
-    case SIGFPE: return "SIGFPE";
-    default: return "?";
+    case SIGSEGV:
+        return "SIGSEGV";
+    case SIGABRT:
+        return "SIGABRT";
+    case SIGBUS:
+        return "SIGBUS";
+    case SIGILL:
+        return "SIGILL";
+    case SIGFPE:
+        return "SIGFPE";
+    default:
+        return "?";
     }
 }
 
@@ -96,7 +104,8 @@ void crash_install(int fd)
     alternate.ss_sp = stack;
     alternate.ss_size = sizeof stack;
     (void)sigaltstack(&alternate, nullptr);
-    struct sigaction action {};
+    struct sigaction action {
+    };
     action.sa_handler = on_crash;
     action.sa_flags = static_cast<int>(SA_ONSTACK | SA_RESETHAND);
     sigemptyset(&action.sa_mask);

@@ -5,7 +5,8 @@
 
 #include <cstdint>
 
-namespace etprof {
+namespace etprof
+{
 
 struct Iteration {
     uint64_t start_ns, ns;

@@ -35,8 +35,7 @@ static etp_hook_state state;
 static bool read_env_done;
 static etp_isa_mask wanted;
 
-static void fail(const char *format, ...)
-    __attribute__((format(printf, 1, 2)));
+static void fail(const char *format, ...) __attribute__((format(printf, 1, 2)));
 
 static void fail(const char *format, ...)
 {
@@ -106,8 +105,8 @@ typedef struct place {
     const char *library; // the loader's own string; NULL: not the SDK
 } place;
 
-// Under the lock. Which library of the SDK calls from ADDRESS? dladdr takes microseconds, but the SDK
-// calls from few places.
+// Under the lock. Which library of the SDK calls from ADDRESS? dladdr takes microseconds, but the
+// SDK calls from few places.
 static const char *calling_library(const void *address)
 {
     static place known[64];
@@ -214,7 +213,9 @@ __attribute__((visibility("default"))) unsigned long getauxval(unsigned long typ
         return answer_and_count(type, __builtin_return_address(0));
     }
     unsigned long value = real(type);
-    return type == AT_HWCAP ? value & ~state.cleared.hwcap : type == AT_HWCAP2 ? value & ~state.cleared.hwcap2 : value;
+    return type == AT_HWCAP    ? value & ~state.cleared.hwcap
+           : type == AT_HWCAP2 ? value & ~state.cleared.hwcap2
+                               : value;
 }
 
 static hooked *the_real_one(void)
@@ -350,7 +351,9 @@ static hooked *the_real_one(void)
 bool etp_hook_seen(etp_isa_cpu *out)
 {
     *out = state.cpu;
-    out->x86 = (etp_x86_set){{0, 0}};
+    out->x86 = (etp_x86_set){
+        {0, 0}
+    };
     for (size_t i = 0; layout_ok && i < ETP_X86_FLAGS; i++) {
         if (flags[i] != 0) {
             etp_x86_add(&out->x86, i);
@@ -371,7 +374,8 @@ void etp_hook_get(etp_hook_state *out)
 
 uint64_t etp_hook_asked(void)
 {
-    return 0; // sysctlbyname is asked while the SDK starts, and a library of its own stands before it
+    return 0; // sysctlbyname is asked while the SDK starts, and a library of its own stands before
+              // it
 }
 
 uint64_t etp_hook_hand_on(void)
@@ -448,7 +452,8 @@ uint64_t etp_hook_hand_on(void)
     if (real == NULL) {
         return 0;
     }
-    uint64_t through = UINT64_MAX, past = UINT64_MAX; // the shortest of some: the rest is other work
+    uint64_t through = UINT64_MAX,
+             past = UINT64_MAX; // the shortest of some: the rest is other work
     for (int round = 0; round < 16; round++) {
         uint64_t a = time_calls(THE_HOOK), b = time_calls(real);
         through = a < through ? a : through;

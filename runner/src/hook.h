@@ -20,7 +20,7 @@ typedef struct etp_hook_state {
     etp_isa_mask cleared;        // what was there and is hidden now
     uint64_t calls;              // calls by SDK libraries answered with the mask in force
     char caller[64];             // file name of the last such library
-    uint64_t asked;              // calls by SDK libraries at all, also without a mask; see etp_hook_hand_on
+    uint64_t asked; // calls by SDK libraries at all, also without a mask; see etp_hook_hand_on
 } etp_hook_state;
 
 // A snapshot. Before the first call of the hook it applies the mask itself where
@@ -34,9 +34,9 @@ bool etp_hook_seen(etp_isa_cpu *out);
 // Calls by SDK libraries until now; two of them tell how often an execution asks.
 uint64_t etp_hook_asked(void);
 
-// The evidence is complete: from now on calls go on to the real function by one branch, still masked,
-// and are not counted. Returns what the hook adds to one call, in picoseconds, as measured here;
-// 0: not measured.
+// The evidence is complete: from now on calls go on to the real function by one branch, still
+// masked, and are not counted. Returns what the hook adds to one call, in picoseconds, as measured
+// here; 0: not measured.
 uint64_t etp_hook_hand_on(void);
 
 #ifdef __cplusplus

@@ -8,7 +8,8 @@
 #include <cstring>
 #include <memory>
 
-namespace etprof {
+namespace etprof
+{
 
 using executorch::aten::ScalarType;
 using executorch::runtime::EValue;
@@ -17,29 +18,47 @@ using executorch::runtime::Tag;
 const char *dtype_name(ScalarType type)
 {
     switch (type) {
-    case ScalarType::Byte: return "uint8";
-    case ScalarType::Char: return "int8";
-    case ScalarType::Short: return "int16";
-    case ScalarType::Int: return "int32";
-    case ScalarType::Long: return "int64";
-    case ScalarType::Half: return "float16";
-    case ScalarType::Float: return "float32";
-    case ScalarType::Double: return "float64";
-    case ScalarType::Bool: return "bool";
-    case ScalarType::BFloat16: return "bfloat16";
-    case ScalarType::UInt16: return "uint16";
-    case ScalarType::UInt32: return "uint32";
-    case ScalarType::UInt64: return "uint64";
-    default: return "";
+    case ScalarType::Byte:
+        return "uint8";
+    case ScalarType::Char:
+        return "int8";
+    case ScalarType::Short:
+        return "int16";
+    case ScalarType::Int:
+        return "int32";
+    case ScalarType::Long:
+        return "int64";
+    case ScalarType::Half:
+        return "float16";
+    case ScalarType::Float:
+        return "float32";
+    case ScalarType::Double:
+        return "float64";
+    case ScalarType::Bool:
+        return "bool";
+    case ScalarType::BFloat16:
+        return "bfloat16";
+    case ScalarType::UInt16:
+        return "uint16";
+    case ScalarType::UInt32:
+        return "uint32";
+    case ScalarType::UInt64:
+        return "uint64";
+    default:
+        return "";
     }
 }
 
-namespace {
+namespace
+{
 
 // SplitMix64: the same numbers on every machine for a seed.
-class Random {
-public:
-    explicit Random(uint64_t seed) : state_(seed) {}
+class Random
+{
+  public:
+    explicit Random(uint64_t seed) : state_(seed)
+    {
+    }
 
     uint64_t next()
     {
@@ -51,9 +70,12 @@ public:
 
     // In [-1, 1) in steps of 2^-10, which float16 holds exactly: the same inputs
     // at every precision up to bfloat16's own rounding.
-    float unit() { return static_cast<float>(next() >> 53) / 1024.0f - 1.0f; }
+    float unit()
+    {
+        return static_cast<float>(next() >> 53) / 1024.0f - 1.0f;
+    }
 
-private:
+  private:
     uint64_t state_;
 };
 
@@ -69,20 +91,47 @@ void generate(ScalarType type, Random *random, uint8_t *at)
     float real = random != nullptr ? random->unit() : 1.0f;
     uint64_t whole = random != nullptr ? random->next() % 10 : 1;
     switch (type) {
-    case ScalarType::Byte: store(at, static_cast<uint8_t>(whole)); break;
-    case ScalarType::Char: store(at, static_cast<int8_t>(whole)); break;
-    case ScalarType::Short: store(at, static_cast<int16_t>(whole)); break;
-    case ScalarType::Int: store(at, static_cast<int32_t>(whole)); break;
-    case ScalarType::Long: store(at, static_cast<int64_t>(whole)); break;
-    case ScalarType::UInt16: store(at, static_cast<uint16_t>(whole)); break;
-    case ScalarType::UInt32: store(at, static_cast<uint32_t>(whole)); break;
-    case ScalarType::UInt64: store(at, whole); break;
-    case ScalarType::Bool: store(at, static_cast<uint8_t>(whole & 1)); break;
-    case ScalarType::Half: store(at, executorch::aten::Half(real)); break;
-    case ScalarType::BFloat16: store(at, executorch::aten::BFloat16(real)); break;
-    case ScalarType::Float: store(at, real); break;
-    case ScalarType::Double: store(at, static_cast<double>(real)); break;
-    default: break; // the caller has checked
+    case ScalarType::Byte:
+        store(at, static_cast<uint8_t>(whole));
+        break;
+    case ScalarType::Char:
+        store(at, static_cast<int8_t>(whole));
+        break;
+    case ScalarType::Short:
+        store(at, static_cast<int16_t>(whole));
+        break;
+    case ScalarType::Int:
+        store(at, static_cast<int32_t>(whole));
+        break;
+    case ScalarType::Long:
+        store(at, static_cast<int64_t>(whole));
+        break;
+    case ScalarType::UInt16:
+        store(at, static_cast<uint16_t>(whole));
+        break;
+    case ScalarType::UInt32:
+        store(at, static_cast<uint32_t>(whole));
+        break;
+    case ScalarType::UInt64:
+        store(at, whole);
+        break;
+    case ScalarType::Bool:
+        store(at, static_cast<uint8_t>(whole & 1));
+        break;
+    case ScalarType::Half:
+        store(at, executorch::aten::Half(real));
+        break;
+    case ScalarType::BFloat16:
+        store(at, executorch::aten::BFloat16(real));
+        break;
+    case ScalarType::Float:
+        store(at, real);
+        break;
+    case ScalarType::Double:
+        store(at, static_cast<double>(real));
+        break;
+    default:
+        break; // the caller has checked
     }
 }
 
@@ -95,17 +144,19 @@ std::optional<Failure> read_file(const std::string &path, size_t index, size_t b
 {
     std::unique_ptr<std::FILE, int (*)(std::FILE *)> f(std::fopen(path.c_str(), "rb"), std::fclose);
     if (f == nullptr) {
-        return Failure{"input", which(index) + ": cannot open " + path + ": " + std::strerror(errno)};
+        return Failure{"input",
+                       which(index) + ": cannot open " + path + ": " + std::strerror(errno)};
     }
     size_t n = std::fread(out, 1, bytes, f.get());
     if (std::ferror(f.get()) != 0) {
-        return Failure{"input", which(index) + ": cannot read " + path + ": " + std::strerror(errno)};
+        return Failure{"input",
+                       which(index) + ": cannot read " + path + ": " + std::strerror(errno)};
     }
     if (n != bytes || std::fgetc(f.get()) != EOF) {
         (void)std::fseek(f.get(), 0, SEEK_END);
         return Failure{"input", which(index) + ": " + path + " has " +
-                                    std::to_string(std::ftell(f.get())) + " bytes, the method takes " +
-                                    std::to_string(bytes)};
+                                    std::to_string(std::ftell(f.get())) +
+                                    " bytes, the method takes " + std::to_string(bytes)};
     }
     return std::nullopt;
 }

@@ -13,17 +13,22 @@
 
 #include "protocol.h"
 
-namespace etprof {
+namespace etprof
+{
 
 // Owns the data that its values point to.
-class Inputs {
-public:
+class Inputs
+{
+  public:
     // `spec` is "random:SEED", "ones" or "FILE,FILE,…", one raw file per input.
     // Generated scalars keep the value that the program was exported with.
     std::optional<Failure> make(const executorch::runtime::Method &method, const std::string &spec);
-    const std::vector<executorch::runtime::EValue> &values() const { return values_; }
+    const std::vector<executorch::runtime::EValue> &values() const
+    {
+        return values_;
+    }
 
-private:
+  private:
     struct Source;
     std::optional<Failure> add_tensor(const executorch::runtime::TensorInfo &info, size_t index,
                                       Source &source);

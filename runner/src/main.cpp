@@ -20,7 +20,8 @@
 #include "selftest.h"
 #include "session.h"
 
-namespace {
+namespace
+{
 
 using etprof::Failure;
 using etprof::Options;
@@ -31,10 +32,12 @@ const char k_usage[] =
     "                     [--kind timed|traced|sampled] [--rate HZ] [--level NAME]\n"
     "       etprof-runner --probe       print the hello line and end\n"
     "       etprof-runner --selftest    prove on two tiny models that features can be hidden\n"
-    "       etprof-runner --roofs S [--counts 1,2,4]  what this CPU can do at most: S seconds for each\n"
+    "       etprof-runner --roofs S [--counts 1,2,4]  what this CPU can do at most: S seconds for "
+    "each\n"
     "                     thread count; 0: only check what the loops compute\n"
     "Environment: ETPROF_MASK (features to hide), ETPROF_NONCE (echoed in the hello line),\n"
-    "ETPROF_COUNTERS=off (no hardware counters), =software (the kernel's events instead, for tests).\n"
+    "ETPROF_COUNTERS=off (no hardware counters), =software (the kernel's events instead, for "
+    "tests).\n"
     "Commands on stdin: run N, dump FILE, samples FILE, outputs DIR, quit.\n";
 
 enum class Mode { run, probe, selftest, roofs };
@@ -55,17 +58,27 @@ bool count(const std::string &text, unsigned long max, unsigned &value)
     return true;
 }
 
-std::optional<Failure> parse(int argc, char **argv, Options &o, etprof::RoofOptions &roofs, Mode &mode)
+std::optional<Failure> parse(int argc, char **argv, Options &o, etprof::RoofOptions &roofs,
+                             Mode &mode)
 {
     struct Known {
         const char *name;
         std::string *value;
     };
     std::string threads = "1", rate = "1000";
-    const Known known[] = {{"--model", &o.model},   {"--data", &o.data},     {"--method", &o.method},
-                           {"--cpus", &o.cpus},     {"--inputs", &o.inputs}, {"--kind", &o.kind},
-                           {"--level", &o.level},   {"--threads", &threads},
-                           {"--rate", &rate},       {"--roofs", &roofs.seconds}, {"--counts", &roofs.counts}};
+    const Known known[] = {
+        {"--model",   &o.model      },
+        {"--data",    &o.data       },
+        {"--method",  &o.method     },
+        {"--cpus",    &o.cpus       },
+        {"--inputs",  &o.inputs     },
+        {"--kind",    &o.kind       },
+        {"--level",   &o.level      },
+        {"--threads", &threads      },
+        {"--rate",    &rate         },
+        {"--roofs",   &roofs.seconds},
+        {"--counts",  &roofs.counts }
+    };
     for (int i = 1; i < argc; i++) {
         std::string arg = argv[i];
         if (arg == "--probe" || arg == "--selftest") {

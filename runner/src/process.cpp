@@ -20,7 +20,8 @@
 #include <pthread.h>
 #endif
 
-namespace etprof {
+namespace etprof
+{
 
 uint64_t now_ns()
 {
@@ -117,8 +118,7 @@ std::optional<Failure> pin(const std::string &cpus)
         }
     }
     if (sched_setaffinity(0, sizeof set, &set) != 0) {
-        return Failure{"usage",
-                       "--cpus " + cpus + ": cannot run there: " + std::strerror(errno)};
+        return Failure{"usage", "--cpus " + cpus + ": cannot run there: " + std::strerror(errno)};
     }
     return std::nullopt;
 }

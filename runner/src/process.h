@@ -9,7 +9,8 @@
 
 #include "protocol.h"
 
-namespace etprof {
+namespace etprof
+{
 
 uint64_t now_ns(); // CLOCK_MONOTONIC
 uint64_t rss_bytes();

@@ -9,10 +9,10 @@
 
 #include <unistd.h>
 
-namespace etprof {
+namespace etprof
+{
 
-Lines::Lines()
-    : fd_(dup(STDOUT_FILENO))
+Lines::Lines() : fd_(dup(STDOUT_FILENO))
 {
     if (fd_ < 0) {
         std::fprintf(stderr, "etprof-runner: stdout is closed: %s\n", std::strerror(errno));

@@ -7,7 +7,8 @@
 
 #include "wire/wire.h"
 
-namespace etprof {
+namespace etprof
+{
 
 // An error the tool is told about: a code of wire.h and one clear sentence.
 struct Failure {
@@ -17,17 +18,24 @@ struct Failure {
 
 // Owns the real stdout. Constructing it moves descriptor 1 onto stderr, so that
 // nothing a library prints can land between our lines.
-class Lines {
-public:
+class Lines
+{
+  public:
     Lines();
     void send(const etp_wire_msg &msg); // buffered
     void raw(const std::string &line);  // one finished line
     void flush();
     void error(const Failure &failure);
-    int fd() const { return fd_; }
-    bool failed() const { return failed_; }
+    int fd() const
+    {
+        return fd_;
+    }
+    bool failed() const
+    {
+        return failed_;
+    }
 
-private:
+  private:
     std::string pending_;
     int fd_;
     bool failed_ = false;

@@ -10,9 +10,11 @@
 
 #include "roofs/roofs.h"
 
-namespace etprof {
+namespace etprof
+{
 
-namespace {
+namespace
+{
 
 uint64_t now_ns()
 {
@@ -47,7 +49,8 @@ bool send(void *ctx, const etp_roof *roof)
 
 } // namespace
 
-std::optional<Failure> measure_roofs(const RoofOptions &options, const etp_isa_cpu &cpu, Lines &lines)
+std::optional<Failure> measure_roofs(const RoofOptions &options, const etp_isa_cpu &cpu,
+                                     Lines &lines)
 {
     etp_roofs_request request{};
     char *end = nullptr;
@@ -56,9 +59,11 @@ std::optional<Failure> measure_roofs(const RoofOptions &options, const etp_isa_c
         return Failure{"usage", "--roofs: '" + options.seconds + "' is not a number from 0 to 600"};
     }
     if (!etp_roof_threads_parse(options.counts.c_str(), request.threads, &request.n_threads)) {
-        return Failure{"usage", "--counts: '" + options.counts + "' is no ascending list of numbers from 1 to 256"};
+        return Failure{"usage", "--counts: '" + options.counts +
+                                    "' is no ascending list of numbers from 1 to 256"};
     }
-    std::unique_ptr<char[]> memory(request.seconds > 0 ? new (std::nothrow) char[ETP_ROOF_MEMORY] : nullptr);
+    std::unique_ptr<char[]> memory(request.seconds > 0 ? new (std::nothrow) char[ETP_ROOF_MEMORY]
+                                                       : nullptr);
     if (!memory && request.seconds > 0) {
         return Failure{"memory", "not enough memory to measure its speed"};
     }

@@ -9,7 +9,8 @@
 #include "isa/isa.h"
 #include "protocol.h"
 
-namespace etprof {
+namespace etprof
+{
 
 struct RoofOptions {
     std::string seconds; // for each thread count; "0": only check what the loops compute
@@ -17,7 +18,8 @@ struct RoofOptions {
 };
 
 // One line for each roof, then done.
-std::optional<Failure> measure_roofs(const RoofOptions &options, const etp_isa_cpu &cpu, Lines &lines);
+std::optional<Failure> measure_roofs(const RoofOptions &options, const etp_isa_cpu &cpu,
+                                     Lines &lines);
 
 } // namespace etprof
 

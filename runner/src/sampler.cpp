@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// Samples program counters of all threads of this process. Timers of a thread's CPU clock go off with the
-// kernel's tick (100 to 250 Hz), so the timers are of the steady clock, and a thread that hardly ran since
-// the last one, because it waits, is passed over. The intervals are random: nothing runs in step with them.
+// Samples program counters of all threads of this process. Timers of a thread's CPU clock go off
+// with the kernel's tick (100 to 250 Hz), so the timers are of the steady clock, and a thread that
+// hardly ran since the last one, because it waits, is passed over. The intervals are random:
+// nothing runs in step with them.
 #include "sampler.h"
 
 #if defined(__linux__)
@@ -25,9 +26,11 @@
 
 #include "process.h"
 
-namespace etprof {
+namespace etprof
+{
 
-namespace {
+namespace
+{
 
 enum Streaming : signed char { unknown = -1, no = 0, yes = 1 };
 
@@ -58,7 +61,8 @@ uint64_t period_ns = 0;
 Streaming streaming_of(const ucontext_t *context)
 {
     constexpr uint32_t k_sve = 0x53564501, k_extra = 0x45585401;
-    const unsigned char *at = reinterpret_cast<const unsigned char *>(context->uc_mcontext.__reserved);
+    const unsigned char *at =
+        reinterpret_cast<const unsigned char *>(context->uc_mcontext.__reserved);
     const unsigned char *end = at + sizeof context->uc_mcontext.__reserved;
     for (int records = 0; records < 32 && end - at >= 16; records++) {
         uint32_t magic, size;
@@ -136,7 +140,8 @@ void on_signal(int, siginfo_t *info, void *raw)
     int saved = errno;
     auto *context = static_cast<const ucontext_t *>(raw);
     auto *ticker = static_cast<Ticker *>(info->si_value.sival_ptr);
-    if (info->si_code != SI_TIMER || ticker == nullptr || !running.load(std::memory_order_relaxed)) {
+    if (info->si_code != SI_TIMER || ticker == nullptr ||
+        !running.load(std::memory_order_relaxed)) {
         return;
     }
     uint64_t ran = thread_ran_ns();
@@ -158,12 +163,13 @@ const char *base_name(const char *path)
     return slash != nullptr ? slash + 1 : path;
 }
 
-// How far a library lies from where its file says: its first segment is at BASE. (glibc's dladdr1 would
-// tell; Android has none.)
+// How far a library lies from where its file says: its first segment is at BASE. (glibc's dladdr1
+// would tell; Android has none.)
 uint64_t moved_by(const void *base)
 {
     const auto *header = static_cast<const ElfW(Ehdr) *>(base);
-    const auto *segments = reinterpret_cast<const ElfW(Phdr) *>(static_cast<const char *>(base) + header->e_phoff);
+    const auto *segments =
+        reinterpret_cast<const ElfW(Phdr) *>(static_cast<const char *>(base) + header->e_phoff);
     for (unsigned i = 0; i < header->e_phnum; i++) {
         if (segments[i].p_type == PT_LOAD) { // in ascending order
             uint64_t page = segments[i].p_vaddr & ~(uint64_t{4096} - 1);
@@ -199,7 +205,8 @@ std::optional<Failure> sampler_open(unsigned hertz)
 {
     period_ns = 1000000000u / hertz;
     samples.assign(k_max_samples, Sample{}); // touched now, not in the signal
-    struct sigaction action {};
+    struct sigaction action {
+    };
     action.sa_sigaction = on_signal;
     action.sa_flags = SA_SIGINFO | SA_RESTART;
     sigemptyset(&action.sa_mask);
@@ -213,7 +220,8 @@ std::optional<Failure> sampler_start()
 {
     DIR *tasks = opendir("/proc/self/task");
     if (tasks == nullptr) {
-        return Failure{"kind", std::string("cannot sample: no list of threads: ") + std::strerror(errno)};
+        return Failure{"kind",
+                       std::string("cannot sample: no list of threads: ") + std::strerror(errno)};
     }
     int error = 0;
     while (dirent *entry = readdir(tasks)) {
@@ -221,7 +229,8 @@ std::optional<Failure> sampler_start()
         if (thread <= 0) {
             continue;
         }
-        auto ticker = std::make_unique<Ticker>(Ticker{{}, 0x9e3779b97f4a7c15u ^ static_cast<uint64_t>(thread), 0});
+        auto ticker = std::make_unique<Ticker>(
+            Ticker{{}, 0x9e3779b97f4a7c15u ^ static_cast<uint64_t>(thread), 0});
         sigevent event{};
         event.sigev_notify = SIGEV_THREAD_ID;
         event.sigev_signo = SIGPROF;
@@ -294,7 +303,8 @@ std::optional<Failure> sampler_write(const std::string &path, uint64_t &count, u
 
 #else
 
-namespace etprof {
+namespace etprof
+{
 
 std::optional<Failure> sampler_open(unsigned)
 {
@@ -306,7 +316,9 @@ std::optional<Failure> sampler_start()
     return std::nullopt;
 }
 
-void sampler_stop() {}
+void sampler_stop()
+{
+}
 
 std::optional<Failure> sampler_write(const std::string &, uint64_t &, uint64_t &)
 {

@@ -9,7 +9,8 @@
 
 #include "protocol.h"
 
-namespace etprof {
+namespace etprof
+{
 
 // Takes memory for the samples and the signal. Once, before the first start.
 std::optional<Failure> sampler_open(unsigned hertz);

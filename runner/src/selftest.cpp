@@ -32,9 +32,11 @@
 
 extern char **environ;
 
-namespace etprof {
+namespace etprof
+{
 
-namespace {
+namespace
+{
 
 using executorch::extension::BufferDataLoader;
 using executorch::runtime::Error;
@@ -117,17 +119,19 @@ std::string run_traced(const unsigned char *program, size_t size,
     }
     auto result = module.forward(inputs);
     if (!result.ok()) {
-        why = std::string("the ") + (prefix != nullptr ? prefix : "data types'") + " program failed: " +
-              executorch::runtime::to_string(result.error());
+        why = std::string("the ") + (prefix != nullptr ? prefix : "data types'") +
+              " program failed: " + executorch::runtime::to_string(result.error());
         return "";
     }
     auto dump = recording->get_etdump_data();
     std::unique_ptr<void, void (*)(void *)> owner(dump.buf, std::free);
     size_t from = 0;
     const char *bytes = static_cast<const char *>(dump.buf);
-    std::string name = prefix != nullptr ? find_name(bytes, dump.size, prefix, &from) : find_names(bytes, dump.size);
+    std::string name = prefix != nullptr ? find_name(bytes, dump.size, prefix, &from)
+                                         : find_names(bytes, dump.size);
     if (name.empty()) {
-        why = std::string("no operator named ") + (prefix != nullptr ? prefix : "as expected") + " in the recording";
+        why = std::string("no operator named ") + (prefix != nullptr ? prefix : "as expected") +
+              " in the recording";
     }
     return name;
 }
@@ -161,7 +165,8 @@ void judge(const etp_isa_cpu &cpu, etp_level level, etp_wire_level &out)
         return;
     }
     if (level == ETP_LEVEL_VNNI) {
-        say(vnni ? ETP_WIRE_TRUE : ETP_WIRE_FALSE, vnni ? "a VNNI kernel ran" : "no VNNI kernel ran");
+        say(vnni ? ETP_WIRE_TRUE : ETP_WIRE_FALSE,
+            vnni ? "a VNNI kernel ran" : "no VNNI kernel ran");
     } else if (vnni) {
         say(ETP_WIRE_FALSE, "a VNNI kernel ran although VNNI is hidden");
     } else if (linear == ETP_PROVES_NOT_VNNI && etp_isa_best(&cpu) == ETP_LEVEL_VNNI) {
@@ -184,12 +189,18 @@ etp_wire_level judge_here(const etp_hook_state &hook)
     }
     copy(out.level, level == ETP_LEVEL_NONE ? "custom" : etp_level_get(level)->name);
     std::string why;
-    copy(out.linear, run_program(k_selftest_linear, sizeof k_selftest_linear, {4, 32},
-                                 "Fully Connected", why));
-    copy(out.conv, run_program(k_selftest_conv, sizeof k_selftest_conv, {1, 4, 8, 8}, "Convolution",
-                               why));
-    std::string no_types; // another release may lack what this program needs: then nothing is learned
-    copy(out.types, run_traced(k_selftest_types, sizeof k_selftest_types, {{4, 32}, {1, 4, 8, 8}}, nullptr, no_types));
+    copy(out.linear,
+         run_program(k_selftest_linear, sizeof k_selftest_linear, {4, 32}, "Fully Connected", why));
+    copy(out.conv,
+         run_program(k_selftest_conv, sizeof k_selftest_conv, {1, 4, 8, 8}, "Convolution", why));
+    std::string
+        no_types; // another release may lack what this program needs: then nothing is learned
+    copy(out.types, run_traced(k_selftest_types, sizeof k_selftest_types,
+                               {
+                                   {4, 32},
+                                   {1, 4, 8, 8}
+    },
+                               nullptr, no_types));
     etp_hook_state after;
     etp_hook_get(&after);
     if (!why.empty()) {
@@ -306,7 +317,8 @@ etp_wire_level judge_child(etp_level level)
     char why[256] = "";
     if (error != 0 || (line.empty() && WIFEXITED(status) && WEXITSTATUS(status) == 127)) {
         // An emulator cannot start programs of its guest.
-        copy(out.why, "cannot start itself here; run --selftest once per level with ETPROF_MASK set");
+        copy(out.why,
+             "cannot start itself here; run --selftest once per level with ETPROF_MASK set");
     } else if (!etp_wire_parse(line.data(), line.size(), msg.get(), why, sizeof why)) {
         out.ok = ETP_WIRE_FALSE;
         copy(out.why, WIFSIGNALED(status)

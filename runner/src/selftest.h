@@ -6,7 +6,8 @@
 #include "hook.h"
 #include "protocol.h"
 
-namespace etprof {
+namespace etprof
+{
 
 // Sends one selftest line. With ETPROF_MASK set it judges that level in this
 // process; without, it starts itself once for every level this CPU can be

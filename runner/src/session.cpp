@@ -20,21 +20,25 @@
 #include "sampler.h"
 
 // The SDK ships this library but not its header.
-namespace executorch::extension::threadpool {
-class ThreadPool {
-public:
+namespace executorch::extension::threadpool
+{
+class ThreadPool
+{
+  public:
     bool _unsafe_reset_threadpool(uint32_t count);
     size_t get_thread_count() const;
 };
 ThreadPool *get_threadpool();
 } // namespace executorch::extension::threadpool
 
-namespace etprof {
+namespace etprof
+{
 
 using executorch::runtime::Error;
 using executorch::runtime::EValue;
 
-namespace {
+namespace
+{
 
 using File = std::unique_ptr<std::FILE, int (*)(std::FILE *)>;
 
@@ -128,8 +132,8 @@ std::optional<Failure> check_program(const std::string &path)
         return Failure{"not_pte", path + " is a .ptd data file; give it with --data"};
     }
     if (id.compare(0, 2, "ET") == 0) {
-        return Failure{"not_pte", path + " has program format '" + id +
-                                      "', this runner's SDK reads ET12"};
+        return Failure{"not_pte",
+                       path + " has program format '" + id + "', this runner's SDK reads ET12"};
     }
     return Failure{"not_pte", path + " is no ExecuTorch program (no ET12 at byte 4)"};
 }
@@ -145,8 +149,8 @@ std::optional<Failure> Session::set_threads()
     tp::ThreadPool *pool = tp::get_threadpool();
     if (pool == nullptr || !pool->_unsafe_reset_threadpool(options_.threads) ||
         pool->get_thread_count() != options_.threads) {
-        return Failure{"load", "the SDK could not start " + std::to_string(options_.threads) +
-                                   " threads"};
+        return Failure{"load",
+                       "the SDK could not start " + std::to_string(options_.threads) + " threads"};
     }
     return std::nullopt;
 }
@@ -174,7 +178,9 @@ std::optional<Failure> Session::choose_method()
     } else if (names.size() == 1) {
         method_name_ = names[0];
     } else {
-        return Failure{"method", options_.model + " has several methods and no 'forward'; choose with --method: " + list};
+        return Failure{"method",
+                       options_.model +
+                           " has several methods and no 'forward'; choose with --method: " + list};
     }
     return std::nullopt;
 }
@@ -194,13 +200,15 @@ std::optional<Failure> Session::load(etp_wire_load &out)
         tracer_ = tracer.get();
     }
     auto mode = OpenModule::LoadMode::Mmap;
-    module_ = options_.data.empty()
-                  ? std::make_unique<OpenModule>(options_.model, mode, std::move(tracer))
-                  : std::make_unique<OpenModule>(options_.model, options_.data, mode, std::move(tracer));
+    module_ =
+        options_.data.empty()
+            ? std::make_unique<OpenModule>(options_.model, mode, std::move(tracer))
+            : std::make_unique<OpenModule>(options_.model, options_.data, mode, std::move(tracer));
     // Checks the whole structure, not only the header: a damaged file is an error, not a crash.
     Error error = module_->load(executorch::runtime::Program::Verification::InternalConsistency);
     if (error != Error::Ok) {
-        return Failure{"load", options_.model + ": the SDK cannot load the program: " + reason(error)};
+        return Failure{"load",
+                       options_.model + ": the SDK cannot load the program: " + reason(error)};
     }
     if (auto failure = choose_method()) {
         return failure;
@@ -244,7 +252,8 @@ std::optional<Failure> Session::run(uint64_t n, Lines &lines)
         etp_wire_msg msg{};
         msg.type = ETP_WIRE_ITER;
         for (uint64_t k = progress.sent; k < progress.done; k++) {
-            msg.u.iter = {done_ + k, samples[k].start_ns, samples[k].ns, counts.empty() ? etp_wire_counts{} : counts[k]};
+            msg.u.iter = {done_ + k, samples[k].start_ns, samples[k].ns,
+                          counts.empty() ? etp_wire_counts{} : counts[k]};
             lines.send(msg);
         }
         lines.flush();
@@ -283,8 +292,8 @@ std::optional<Failure> Session::run(uint64_t n, Lines &lines)
             counters_end(after);
             counts[i] = counters_between(before, after);
         }
-        // The first execution also asks what is asked once in a process. After the second it is known
-        // how often an execution asks, and the hook is not needed in the way any more.
+        // The first execution also asks what is asked once in a process. After the second it is
+        // known how often an execution asks, and the hook is not needed in the way any more.
         if (watched) {
             hook_calls_ = etp_hook_asked() - asked;
             hook_call_ps_ = done_ + i == 1 ? etp_hook_hand_on() : 0;
@@ -314,7 +323,8 @@ std::optional<Failure> Session::run(uint64_t n, Lines &lines)
 std::optional<Failure> Session::dump(const std::string &path, uint64_t &bytes)
 {
     if (tracer_ == nullptr) {
-        return Failure{"kind", "dump needs --kind traced or sampled, this launch is " + options_.kind};
+        return Failure{"kind",
+                       "dump needs --kind traced or sampled, this launch is " + options_.kind};
     }
     if (!recorded_) {
         return Failure{"io", "nothing was recorded since the last dump"};
@@ -396,10 +406,10 @@ std::optional<Failure> Session::outputs(const std::string &folder, uint64_t &fil
             files++;
             bytes += size;
         }
-        json += std::string(i == 0 ? "" : ",") + "{\"index\":" + std::to_string(i) + ",\"file\":" +
-                (file.empty() ? "null" : "\"" + file + "\"") + ",\"dtype\":" +
-                (dtype.empty() ? "null" : "\"" + dtype + "\"") + ",\"shape\":[" + shape +
-                "],\"dim_order\":[" + order + "],\"bytes\":" + std::to_string(size) + "}";
+        json += std::string(i == 0 ? "" : ",") + "{\"index\":" + std::to_string(i) +
+                ",\"file\":" + (file.empty() ? "null" : "\"" + file + "\"") +
+                ",\"dtype\":" + (dtype.empty() ? "null" : "\"" + dtype + "\"") + ",\"shape\":[" +
+                shape + "],\"dim_order\":[" + order + "],\"bytes\":" + std::to_string(size) + "}";
     }
     json += "]}\n";
     files++;

@@ -15,7 +15,8 @@
 #include "inputs.h"
 #include "protocol.h"
 
-namespace etprof {
+namespace etprof
+{
 
 struct Options {
     std::string model;
@@ -24,14 +25,15 @@ struct Options {
     std::string cpus;   // empty: where the system likes
     std::string inputs = "random:1";
     std::string kind = "timed";
-    std::string level; // empty: not checked
+    std::string level;    // empty: not checked
     unsigned rate = 1000; // samples a second of CPU time, at most
     unsigned threads = 1;
 };
 
 // The module hands its method out only through a deprecated call.
-class OpenModule : public executorch::extension::Module {
-public:
+class OpenModule : public executorch::extension::Module
+{
+  public:
     using Module::Module;
     executorch::runtime::Method *loaded(const std::string &name)
     {
@@ -39,21 +41,30 @@ public:
     }
 };
 
-class Session {
-public:
-    explicit Session(const Options &options) : options_(options) {}
+class Session
+{
+  public:
+    explicit Session(const Options &options) : options_(options)
+    {
+    }
 
     // Threads, program, method, inputs. Fills `out` for the load line.
     std::optional<Failure> load(etp_wire_load &out);
     std::optional<Failure> run(uint64_t n, Lines &lines);
     // What the hook has to do with an execution; for the done line of run.
-    uint64_t hook_calls() const { return hook_calls_; }
-    uint64_t hook_call_ps() const { return hook_call_ps_; }
+    uint64_t hook_calls() const
+    {
+        return hook_calls_;
+    }
+    uint64_t hook_call_ps() const
+    {
+        return hook_call_ps_;
+    }
     std::optional<Failure> dump(const std::string &path, uint64_t &bytes);
     std::optional<Failure> samples(const std::string &path, uint64_t &count, uint64_t &bytes);
     std::optional<Failure> outputs(const std::string &folder, uint64_t &files, uint64_t &bytes);
 
-private:
+  private:
     std::optional<Failure> set_threads();
     std::optional<Failure> choose_method();
 
@@ -64,9 +75,9 @@ private:
     executorch::runtime::Method *method_ = nullptr;   // owned by the module
     std::string method_name_;
     Inputs inputs_;
-    uint64_t done_ = 0;       // iterations of this launch
-    uint64_t shortest_ns_ = 0; // of them, 0 before the first
-    bool recorded_ = false;   // something since the last dump
+    uint64_t done_ = 0;         // iterations of this launch
+    uint64_t shortest_ns_ = 0;  // of them, 0 before the first
+    bool recorded_ = false;     // something since the last dump
     uint64_t hook_calls_ = 0;   // of the second execution; 0 none or not counted
     uint64_t hook_call_ps_ = 0; // each, from the third one on; 0 not measured
 };

@@ -9,7 +9,7 @@
 #include "answer/document.h"
 #include "base/number.h"
 
-// ---- launch values -------------------------------------------------------------------------------
+// ---- launch values ----
 
 enum { CPU, CYCLES, INSTRUCTIONS, MISSES, COUNTS };
 
@@ -25,7 +25,8 @@ static void add(columns *c, int which, uint64_t v)
     }
 }
 
-// The same iterations that the launch's time is the median of: timed, and after what the warm-up rule dropped.
+// The same iterations that the launch's time is the median of: timed, and after what the warm-up
+// rule dropped.
 static void collect(const etp_run_launch *launch, const etp_launch_stats *l, columns *c)
 {
     uint64_t first = launch->counted.n - l->iterations + l->warmup.dropped;
@@ -42,10 +43,12 @@ static void collect(const etp_run_launch *launch, const etp_launch_stats *l, col
     }
 }
 
-// Of short iterations the runner counts each 16th at the rarest. Where fewer were, something went wrong.
+// Of short iterations the runner counts each 16th at the rarest. Where fewer were, something went
+// wrong.
 static double value(columns *c, int which, uint64_t kept)
 {
-    return c->n[which] * 20 >= kept && kept > 0 ? etp_median(c->v[which], c->n[which]) : (double)NAN;
+    return c->n[which] * 20 >= kept && kept > 0 ? etp_median(c->v[which], c->n[which])
+                                                : (double)NAN;
 }
 
 static size_t block_index(const etp_stats *st, uint32_t block)
@@ -58,8 +61,8 @@ static size_t block_index(const etp_stats *st, uint32_t block)
 }
 
 // Rows of misses lie beside those of the etp_counted.
-static etp_status take_launches(const etp_run *run, const etp_stats *st, etp_counted *cells, double *misses,
-                                etp_arena *arena, etp_counters *out, etp_error *err)
+static etp_status take_launches(const etp_run *run, const etp_stats *st, etp_counted *cells,
+                                double *misses, etp_arena *arena, etp_counters *out, etp_error *err)
 {
     size_t longest = 1;
     for (size_t i = 0; i < st->n_launches; i++) {
@@ -74,9 +77,11 @@ static etp_status take_launches(const etp_run *run, const etp_stats *st, etp_cou
     }
     for (size_t i = 0; i < st->n_launches; i++) {
         const etp_launch_stats *l = &st->launches[i];
-        const etp_run_launch *launch = l->control ? NULL : etp_run_launch_find(run, l->block, l->launch, ETP_LAUNCH_TIMED);
+        const etp_run_launch *launch =
+            l->control ? NULL : etp_run_launch_find(run, l->block, l->launch, ETP_LAUNCH_TIMED);
         size_t block = block_index(st, l->block);
-        if (!launch || launch->counted.n == 0 || block == st->n_blocks_seen || l->arm >= st->n_arms) {
+        if (!launch || launch->counted.n == 0 || block == st->n_blocks_seen ||
+            l->arm >= st->n_arms) {
             continue;
         }
         collect(launch, l, &work);
@@ -84,7 +89,8 @@ static etp_status take_launches(const etp_run *run, const etp_stats *st, etp_cou
         etp_counted *at = &cells[block * st->n_arms + l->arm];
         *at = (etp_counted){st->value_ln[block * st->n_arms + l->arm], value(&work, CPU, kept),
                             value(&work, CYCLES, kept), value(&work, INSTRUCTIONS, kept)};
-        misses[block * st->n_arms + l->arm] = launch->counted.cache.len ? value(&work, MISSES, kept) : (double)NAN;
+        misses[block * st->n_arms + l->arm] =
+            launch->counted.cache.len ? value(&work, MISSES, kept) : (double)NAN;
         out->events = out->events ? out->events : etp_arena_strdup(arena, launch->counted.events);
         if (launch->counted.cache.len && !out->cache) {
             out->cache = etp_arena_strdup(arena, launch->counted.cache);
@@ -95,16 +101,17 @@ static etp_status take_launches(const etp_run *run, const etp_stats *st, etp_cou
     return ETP_OK;
 }
 
-// ---- arms and comparisons ------------------------------------------------------------------------
+// ---- arms and comparisons ----
 
-static etp_counters_arm arm_of(const etp_stats *st, uint32_t arm, const etp_counted *cells, const double *misses)
+static etp_counters_arm arm_of(const etp_stats *st, uint32_t arm, const etp_counted *cells,
+                               const double *misses)
 {
     double sum[5] = {0};
     uint32_t n[5] = {0};
     for (size_t b = 0; b < st->n_blocks_seen; b++) {
         size_t at = b * st->n_arms + arm;
-        const double v[5] = {cells[at].time_ln, cells[at].cpu_ln, cells[at].cycles_ln, cells[at].instructions_ln,
-                             misses[at]};
+        const double v[5] = {cells[at].time_ln, cells[at].cpu_ln, cells[at].cycles_ln,
+                             cells[at].instructions_ln, misses[at]};
         for (int k = 0; k < 5 && isfinite(cells[at].cycles_ln) && isfinite(cells[at].cpu_ln); k++) {
             sum[k] += isfinite(v[k]) ? v[k] : 0;
             n[k] += isfinite(v[k]) ? 1u : 0u;
@@ -114,9 +121,15 @@ static etp_counters_arm arm_of(const etp_stats *st, uint32_t arm, const etp_coun
     for (int k = 0; k < 5; k++) {
         mean[k] = n[k] ? exp(sum[k] / n[k]) : (double)NAN;
     }
-    return (etp_counters_arm){.blocks = n[2], .time_ns = mean[0], .cpu_ns = mean[1], .cycles = mean[2],
-                              .instructions = mean[3], .cache_misses = mean[4], .clock_ghz = mean[2] / mean[1],
-                              .busy = mean[1] / mean[0], .per_cycle = mean[3] / mean[2]};
+    return (etp_counters_arm){.blocks = n[2],
+                              .time_ns = mean[0],
+                              .cpu_ns = mean[1],
+                              .cycles = mean[2],
+                              .instructions = mean[3],
+                              .cache_misses = mean[4],
+                              .clock_ghz = mean[2] / mean[1],
+                              .busy = mean[1] / mean[0],
+                              .per_cycle = mean[3] / mean[2]};
 }
 
 static void take_reason(const etp_run *run, etp_arena *arena, etp_counters *out)
@@ -126,7 +139,8 @@ static void take_reason(const etp_run *run, etp_arena *arena, etp_counters *out)
         if (etp_str_eqz(f.key, "counters")) {
             etp_str none = ETP_STR("none: ");
             bool refused = etp_str_starts(f.value, none);
-            out->why = refused ? etp_arena_strdup(arena, (etp_str){f.value.ptr + none.len, f.value.len - none.len})
+            out->why = refused ? etp_arena_strdup(arena, (etp_str){f.value.ptr + none.len,
+                                                                   f.value.len - none.len})
                                : "the runner can count, but no launch was counted";
         } else if (etp_str_eqz(f.key, "counters_fix")) {
             out->fix = etp_arena_strdup(arena, f.value);
@@ -134,8 +148,8 @@ static void take_reason(const etp_run *run, etp_arena *arena, etp_counters *out)
     }
 }
 
-etp_status etp_counters_build(const etp_run *run, const etp_stats *st, etp_arena *arena, etp_counters *out,
-                              etp_error *err)
+etp_status etp_counters_build(const etp_run *run, const etp_stats *st, etp_arena *arena,
+                              etp_counters *out, etp_error *err)
 {
     size_t n = (size_t)st->n_blocks_seen * st->n_arms;
     etp_counted *cells = ETP_NEW_ARRAY(arena, etp_counted, n + 1);
@@ -165,12 +179,13 @@ etp_status etp_counters_build(const etp_run *run, const etp_stats *st, etp_arena
             side[0][b] = cells[b * st->n_arms + arms[0]];
             side[1][b] = cells[b * st->n_arms + arms[1]];
         }
-        ETP_TRY(etp_clock_split_of(side[0], side[1], st->n_blocks_seen, &how, arena, &out->splits[i], err));
+        ETP_TRY(etp_clock_split_of(side[0], side[1], st->n_blocks_seen, &how, arena,
+                                   &out->splits[i], err));
     }
     return ETP_OK;
 }
 
-// ---- JSON ----------------------------------------------------------------------------------------
+// ---- JSON ----
 
 void etp_counters_arm_json(const etp_counters *c, uint32_t arm, etp_json *j)
 {
@@ -225,7 +240,7 @@ void etp_counters_split_json(const etp_counters *c, uint32_t comparison, bool wi
     etp_json_end(j);
 }
 
-// ---- section -------------------------------------------------------------------------------------
+// ---- section ----
 
 static const etp_column k_factors[] = {
     {.key = "what", .title = "what"},
@@ -261,7 +276,8 @@ static etp_cell number_cell(double v, const char *unit, etp_arena *arena)
     return etp_cell_z(isfinite(v) ? etp_arena_printf(arena, "%.3g%s", v, unit) : NULL);
 }
 
-static void put(etp_table *t, const char *what, const char *of, etp_cell before, etp_cell after, const etp_paired *p)
+static void put(etp_table *t, const char *what, const char *of, etp_cell before, etp_cell after,
+                const etp_paired *p)
 {
     if (p->blocks > 0) {
         ETP_ROW(t, etp_cell_z(what), etp_cell_z(of), before, after, etp_cell_double(p->estimate),
@@ -270,22 +286,25 @@ static void put(etp_table *t, const char *what, const char *of, etp_cell before,
     }
 }
 
-static void put_split(const etp_counters *c, const etp_counters_names *who, const etp_clock_split *s, etp_table *t,
-                      etp_arena *arena)
+static void put_split(const etp_counters *c, const etp_counters_names *who,
+                      const etp_clock_split *s, etp_table *t, etp_arena *arena)
 {
     const etp_counters_arm *b = &c->arms[who->baseline_arm], *x = &c->arms[who->candidate_arm];
     const char *of = who->candidate;
     put(t, "speedup", of, time_cell(b->time_ns, arena), time_cell(x->time_ns, arena), &s->speedup);
     put(t, "= cycles", of, count_cell(b->cycles, arena), count_cell(x->cycles, arena), &s->cycles);
-    put(t, "× clock", of, number_cell(b->clock_ghz, " GHz", arena), number_cell(x->clock_ghz, " GHz", arena), &s->clock);
-    put(t, "× CPUs at work", of, number_cell(b->busy, "", arena), number_cell(x->busy, "", arena), &s->busy);
-    put(t, "instructions", of, count_cell(b->instructions, arena), count_cell(x->instructions, arena),
-        &s->instructions);
-    put(t, "per cycle", of, number_cell(b->per_cycle, "", arena), number_cell(x->per_cycle, "", arena),
-        &s->per_cycle);
+    put(t, "× clock", of, number_cell(b->clock_ghz, " GHz", arena),
+        number_cell(x->clock_ghz, " GHz", arena), &s->clock);
+    put(t, "× CPUs at work", of, number_cell(b->busy, "", arena), number_cell(x->busy, "", arena),
+        &s->busy);
+    put(t, "instructions", of, count_cell(b->instructions, arena),
+        count_cell(x->instructions, arena), &s->instructions);
+    put(t, "per cycle", of, number_cell(b->per_cycle, "", arena),
+        number_cell(x->per_cycle, "", arena), &s->per_cycle);
 }
 
-static void arms_alone(const etp_counters *c, const etp_counters_names *who, etp_table *t, etp_arena *arena)
+static void arms_alone(const etp_counters *c, const etp_counters_names *who, etp_table *t,
+                       etp_arena *arena)
 {
     const uint32_t arms[2] = {who->baseline_arm, who->candidate_arm};
     const etp_counters_arm *b = &c->arms[arms[0]], *x = &c->arms[arms[1]];
@@ -294,12 +313,12 @@ static void arms_alone(const etp_counters *c, const etp_counters_names *who, etp
     }
     etp_cell none = etp_cell_missing();
     ETP_ROW(t, etp_cell_z("cache misses"), etp_cell_z(who->candidate),
-            count_cell(b->cache_misses, arena), count_cell(x->cache_misses, arena), none, none, none,
-            etp_cell_u64(b->blocks < x->blocks ? b->blocks : x->blocks), none);
+            count_cell(b->cache_misses, arena), count_cell(x->cache_misses, arena), none, none,
+            none, etp_cell_u64(b->blocks < x->blocks ? b->blocks : x->blocks), none);
 }
 
-void etp_counters_section(const etp_counters *c, const etp_counters_names *comparisons, size_t n, etp_report *r,
-                          etp_arena *arena)
+void etp_counters_section(const etp_counters *c, const etp_counters_names *comparisons, size_t n,
+                          etp_report *r, etp_arena *arena)
 {
     if (!c->events && !c->why) {
         return; // folders of before
@@ -307,8 +326,8 @@ void etp_counters_section(const etp_counters *c, const etp_counters_names *compa
     etp_report_section(r, 1, "counters", "Cycles and clock");
     etp_report_section_is_detail(r);
     if (!c->events) {
-        etp_report_note(r, ETP_INFO, "not counted: %s%s%s", c->why, c->fix ? "; what would allow it: " : "",
-                        c->fix ? c->fix : "");
+        etp_report_note(r, ETP_INFO, "not counted: %s%s%s", c->why,
+                        c->fix ? "; what would allow it: " : "", c->fix ? c->fix : "");
         return;
     }
     etp_table *t = NULL;
@@ -317,21 +336,30 @@ void etp_counters_section(const etp_counters *c, const etp_counters_names *compa
         if (s->cycles.blocks == 0 || comparisons[i].withheld) {
             continue;
         }
-        t = t ? t : etp_report_table(r, "clock_split", "Above 1: makes the candidate faster", k_factors, 9);
+        t = t ? t
+              : etp_report_table(r, "clock_split", "Above 1: makes the candidate faster", k_factors,
+                                 9);
         put_split(c, &comparisons[i], s, t, arena);
         arms_alone(c, &comparisons[i], t, arena);
     }
     if (!t) {
-        etp_report_note(r, ETP_INFO, "nothing to take apart: no comparison has blocks with counted launches of both arms");
+        etp_report_note(
+            r, ETP_INFO,
+            "nothing to take apart: no comparison has blocks with counted launches of both arms");
     }
     if (t) {
-        etp_report_note(r, ETP_PLAIN, "speedup = cycles × clock × CPUs at work, where clock is cycles ÷ CPU time and CPUs at work are CPU time ÷ time; "
+        etp_report_note(r, ETP_PLAIN,
+                        "speedup = cycles × clock × CPUs at work, where clock is cycles ÷ CPU time "
+                        "and CPUs at work are CPU time ÷ time; "
                         "cycles = instructions ÷ per cycle. Counted in %s, all threads%s%s.",
-                        strcmp(c->events, "process") == 0 ? "the whole process, kernel included" : "user space",
+                        strcmp(c->events, "process") == 0 ? "the whole process, kernel included"
+                                                          : "user space",
                         c->cache ? "; cache misses: " : "", c->cache ? c->cache : "");
     }
     if (c->scaled > 0) {
-        etp_report_note(r, ETP_WARN, "in %llu of %llu iterations the counters were shared with other programs: what they saw was extrapolated",
+        etp_report_note(r, ETP_WARN,
+                        "in %llu of %llu iterations the counters were shared with other programs: "
+                        "what they saw was extrapolated",
                         (unsigned long long)c->scaled, (unsigned long long)c->counted);
     }
 }

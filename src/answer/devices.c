@@ -54,9 +54,11 @@ const etp_report *etp_devices_report(const etp_devices_answer *answer, etp_arena
     }
     for (size_t i = 0; i < answer->prepared.n; i++) {
         const etp_prepare_journal *p = &answer->prepared.items[i];
-        etp_report_text(r, p->live ? "%s is set up for measuring (--prepare %s) by a session that runs."
-                                   : "%s still has the settings of a session that is gone (--prepare %s): "
-                                     "etprof devices restore.",
+        etp_report_text(r,
+                        p->live
+                            ? "%s is set up for measuring (--prepare %s) by a session that runs."
+                            : "%s still has the settings of a session that is gone (--prepare %s): "
+                              "etprof devices restore.",
                         p->spec, p->mode);
     }
     if (list->adb) {
@@ -103,7 +105,8 @@ const etp_report *etp_restored_report(const etp_restored_list *list, etp_arena *
     for (size_t i = 0; i < list->n; i++) {
         const etp_restored *e = &list->items[i];
         ETP_ROW(t, etp_cell_z(e->spec), etp_cell_z(e->mode),
-                etp_cell_judged(etp_cell_z(e->why ? e->why : "restored"), e->why ? ETP_BAD : ETP_PLAIN));
+                etp_cell_judged(etp_cell_z(e->why ? e->why : "restored"),
+                                e->why ? ETP_BAD : ETP_PLAIN));
     }
     return r;
 }

@@ -8,7 +8,7 @@
 #include "report/report.h"
 
 typedef struct etp_doctor { // lives in the arena given to the checks
-    etp_checks checks; // required: nothing can be measured without it
+    etp_checks checks;      // required: nothing can be measured without it
 } etp_doctor;
 
 // What is wrong with the runner: DEVICE NULL, WHY tells. Else its answer and its levels.
@@ -17,8 +17,8 @@ ETP_NODISCARD etp_status etp_doctor_runner(etp_doctor *d, etp_device *device, co
 // Clock, load, frequency, temperature, free space in FOLDER; QEMU NULL: none found.
 ETP_NODISCARD etp_status etp_doctor_machine(etp_doctor *d, const char *folder, const char *qemu,
                                             etp_arena *arena, etp_error *err);
-// Measures for about a second how restless the machine is now, after the checks above, whose findings it
-// names as what would lower it.
+// Measures for about a second how restless the machine is now, after the checks above, whose
+// findings it names as what would lower it.
 ETP_NODISCARD etp_status etp_doctor_noise(etp_doctor *d, etp_arena *arena, etp_error *err);
 // 1 fit, 0 something required is missing.
 bool etp_doctor_fit(const etp_doctor *d);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// How restless this machine is now: the same work against itself, in pairs, judged as a session judges
-// its A/A control. No model and no launch is in it: a session can only be noisier.
+// How restless this machine is now: the same work against itself, in pairs, judged as a session
+// judges its A/A control. No model and no launch is in it: a session can only be noisier.
 #include <math.h>
 
 #include <etprof/stats.h>
@@ -8,15 +8,15 @@
 #include "answer/doctor.h"
 
 #define PAIRS 10u
-#define SLICES 20u          // of a piece of work; a piece counts by their median, as a launch does
-#define SLICE_NS 1500000.0  // aimed at
+#define SLICES 20u         // of a piece of work; a piece counts by their median, as a launch does
+#define SLICE_NS 1500000.0 // aimed at
 #define WARM_NS ((uint64_t)150000000)
-#define MOST_NOISE 0.01     // the default margin of a verdict
-#define MOST_OTHERS 0.1     // CPUs that other programs keep busy
-#define MOST_STOLEN 0.01    // of the time, taken by the host of a virtual machine
+#define MOST_NOISE 0.01  // the default margin of a verdict
+#define MOST_OTHERS 0.1  // CPUs that other programs keep busy
+#define MOST_STOLEN 0.01 // of the time, taken by the host of a virtual machine
 
-// A chain of dependent additions: nothing to predict, to cache or to vectorise. Its value is used so
-// that it is computed.
+// A chain of dependent additions: nothing to predict, to cache or to vectorise. Its value is used
+// so that it is computed.
 static double work(uint64_t rounds, double seed)
 {
     double x = seed;
@@ -76,15 +76,19 @@ static noise measure(void)
     bool busy = before.cpu_busy_ms != UINT64_MAX && after.cpu_busy_ms != UINT64_MAX;
     bool steal = before.cpu_steal_ms != UINT64_MAX && after.cpu_steal_ms != UINT64_MAX;
     noise n = {.floor = sink > 0 ? expm1((ln.hi - ln.lo) / 2) : (double)NAN};
-    n.others = busy ? fmax(0, ((double)after.cpu_busy_ms - (double)before.cpu_busy_ms) / wall_ms - 1) : (double)NAN;
-    n.stolen = steal ? ((double)after.cpu_steal_ms - (double)before.cpu_steal_ms) / wall_ms : (double)NAN;
+    n.others = busy
+                   ? fmax(0, ((double)after.cpu_busy_ms - (double)before.cpu_busy_ms) / wall_ms - 1)
+                   : (double)NAN;
+    n.stolen =
+        steal ? ((double)after.cpu_steal_ms - (double)before.cpu_steal_ms) / wall_ms : (double)NAN;
     return n;
 }
 
 // What the other checks found that makes a machine restless, with what to do about it.
 static const char *remedies(const etp_doctor *d, etp_arena *arena)
 {
-    static const char *const k_restless[] = {"load", "other_work", "stolen", "governor", "boost", "power", "temperature"};
+    static const char *const k_restless[] = {"load",  "other_work", "stolen",     "governor",
+                                             "boost", "power",      "temperature"};
     const char *text = NULL;
     for (size_t i = 0; i < d->checks.n; i++) {
         const etp_check *c = &d->checks.items[i];
@@ -93,32 +97,41 @@ static const char *remedies(const etp_doctor *d, etp_arena *arena)
             counts = counts || strcmp(c->id, k_restless[k]) == 0;
         }
         if (counts && c->ok == 0 && c->fix) {
-            text = etp_arena_printf(arena, "%s%s%s (%s: %s)", text ? text : "", text ? "; " : "", c->fix, c->id, c->found);
+            text = etp_arena_printf(arena, "%s%s%s (%s: %s)", text ? text : "", text ? "; " : "",
+                                    c->fix, c->id, c->found);
         }
     }
     return text ? text
-                : "nothing readable explains it: pin the runner with --cpus, and let 'etprof ab --precision' measure for longer";
+                : "nothing readable explains it: pin the runner with --cpus, and let 'etprof ab "
+                  "--precision' measure for longer";
 }
 
 etp_status etp_doctor_noise(etp_doctor *d, etp_arena *arena, etp_error *err)
 {
     noise n = measure();
     bool others = isfinite(n.others), stolen = isfinite(n.stolen);
-    ETP_TRY(etp_checks_add(&d->checks, arena,
-                (etp_check){"other_work", others ? n.others <= MOST_OTHERS : -1, false,
-                                   others ? etp_arena_printf(arena, "%.2f CPUs busy with other work", n.others) : "unreadable",
-                                   "at most 0.10 CPUs", others ? "end other programs" : NULL, NULL},
-                err));
-    ETP_TRY(etp_checks_add(&d->checks, arena,
-                (etp_check){"stolen", stolen ? n.stolen <= MOST_STOLEN : -1, false,
-                                   stolen ? etp_arena_printf(arena, "%.1f %% of the time", 100 * n.stolen) : "unreadable",
-                                   "at most 1 %, taken by the host of a virtual machine", stolen ? "use a machine of its own" : NULL, NULL},
-                err));
+    ETP_TRY(etp_checks_add(
+        &d->checks, arena,
+        (etp_check){"other_work", others ? n.others <= MOST_OTHERS : -1, false,
+                    others ? etp_arena_printf(arena, "%.2f CPUs busy with other work", n.others)
+                           : "unreadable",
+                    "at most 0.10 CPUs", others ? "end other programs" : NULL, NULL},
+        err));
+    ETP_TRY(etp_checks_add(
+        &d->checks, arena,
+        (etp_check){"stolen", stolen ? n.stolen <= MOST_STOLEN : -1, false,
+                    stolen ? etp_arena_printf(arena, "%.1f %% of the time", 100 * n.stolen)
+                           : "unreadable",
+                    "at most 1 %, taken by the host of a virtual machine",
+                    stolen ? "use a machine of its own" : NULL, NULL},
+        err));
     bool quiet = n.floor <= MOST_NOISE;
-    return etp_checks_add(&d->checks, arena,
-               (etp_check){"noise_floor", quiet, false,
-                                  etp_arena_printf(arena, "±%.3f %% (95 %%, %u pairs of the same work, no launches)", 100 * n.floor, PAIRS),
-                                  "at most ±1 %: differences below it are lost",
-                                  quiet ? NULL : remedies(d, arena), NULL},
-               err);
+    return etp_checks_add(
+        &d->checks, arena,
+        (etp_check){
+            "noise_floor", quiet, false,
+            etp_arena_printf(arena, "±%.3f %% (95 %%, %u pairs of the same work, no launches)",
+                             100 * n.floor, PAIRS),
+            "at most ±1 %: differences below it are lost", quiet ? NULL : remedies(d, arena), NULL},
+        err);
 }

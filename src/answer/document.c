@@ -46,7 +46,8 @@ void etp_estimate_members(etp_json *j, double estimate, double lo, double hi)
 
 const char *etp_control_words(etp_arena *arena, const etp_interval *control)
 {
-    return etp_arena_printf(arena, "%+.2f %% to %+.2f %%", 100 * (control->lo - 1), 100 * (control->hi - 1));
+    return etp_arena_printf(arena, "%+.2f %% to %+.2f %%", 100 * (control->lo - 1),
+                            100 * (control->hi - 1));
 }
 
 void etp_control_member(etp_json *j, const etp_interval *control, uint64_t blocks)

@@ -64,7 +64,7 @@ etp_status etp_ops_answer_build(const etp_trace *trace, const etp_program *progr
     return program ? join_program(out, record, arena, err) : ETP_OK;
 }
 
-// ---- document -----------------------------------------------------------------------------------
+// ---- document ----
 
 static void blocks_json(const etp_ops_answer *a, etp_json *j)
 {
@@ -231,13 +231,14 @@ void etp_ops_json(const void *data, etp_json *j)
         etp_json_null(j);
     }
     etp_json_kv_ratio(j, "delegated_share",
-                      t->operators_ns > 0 ? (double)t->delegated_ns / (double)t->operators_ns : (double)NAN);
+                      t->operators_ns > 0 ? (double)t->delegated_ns / (double)t->operators_ns
+                                          : (double)NAN);
     etp_json_end(j);
     etp_json_end(j);
     etp_json_end_document(j);
 }
 
-// ---- report -------------------------------------------------------------------------------------
+// ---- report ----
 
 typedef struct by_total {
     uint64_t total;
@@ -264,9 +265,8 @@ static const char *source_text(const etp_ops_answer *a, size_t row, etp_arena *a
     while (slash > 0 && s->file.ptr[slash - 1] != '/') {
         slash--;
     }
-    return etp_arena_printf(arena, "%.*s:%u%s%.*s", (int)(s->file.len - slash),
-                            s->file.ptr + slash, s->line, s->module.len ? " " : "",
-                            ETP_STR_ARG(s->module));
+    return etp_arena_printf(arena, "%.*s:%u%s%.*s", (int)(s->file.len - slash), s->file.ptr + slash,
+                            s->line, s->module.len ? " " : "", ETP_STR_ARG(s->module));
 }
 
 static void operator_table(const etp_ops_answer *a, etp_report *r, etp_arena *arena)
@@ -304,7 +304,8 @@ static void operator_table(const etp_ops_answer *a, etp_report *r, etp_arena *ar
         bool macs = a->facts && a->facts[i].work.known;
         ETP_ROW(table, etp_cell_str(e->name), etp_cell_i64(e->instruction),
                 etp_cell_z(etp_category_name(a->names[i].category)),
-                etp_cell_double(t->execute_ns > 0 ? (double)row->total_ns / (double)t->execute_ns : (double)NAN),
+                etp_cell_double(t->execute_ns > 0 ? (double)row->total_ns / (double)t->execute_ns
+                                                  : (double)NAN),
                 etp_cell_u64(row->p50_ns), etp_cell_u64(row->mean_ns), etp_cell_u64(row->p90_ns),
                 etp_cell_u64(row->max_ns), etp_cell_u64(row->calls),
                 etp_cell_z(e->delegated ? "yes" : "no"), etp_cell_u64(row->block),
@@ -332,7 +333,8 @@ static void category_table(const etp_ops_answer *a, etp_report *r)
             }
         }
         if (n) {
-            double share = a->table.execute_ns > 0 ? (double)total / (double)a->table.execute_ns : (double)NAN;
+            double share =
+                a->table.execute_ns > 0 ? (double)total / (double)a->table.execute_ns : (double)NAN;
             ETP_ROW(table, etp_cell_z(etp_category_name((etp_category)c)),
                     etp_cell_z(etp_five_name(etp_category_five((etp_category)c))),
                     etp_cell_u64(total), etp_cell_double(share), etp_cell_u64(n));
@@ -355,7 +357,8 @@ const etp_report *etp_ops_report(const etp_ops_answer *a, etp_arena *arena)
                              : (etp_str){0};
         etp_keys_add(keys, ETP_PLAIN, "block", "%zu %.*s: %zu executions of %zu events%s%.*s%s", i,
                      ETP_STR_ARG(b->name), b->n_runs, b->n_events, method.len ? ", method " : "",
-                     ETP_STR_ARG(method), join && join->ambiguous ? " (or another that looks alike)" : "");
+                     ETP_STR_ARG(method),
+                     join && join->ambiguous ? " (or another that looks alike)" : "");
     }
     if (t->executions) {
         double n = (double)t->executions;
@@ -364,17 +367,21 @@ const etp_report *etp_ops_report(const etp_ops_answer *a, etp_arena *arena)
                      etp_format_ns((double)t->execute_ns / n, text), t->executions);
         etp_keys_add(keys, ETP_PLAIN, "operators", "%s, of which %.1f %% delegated",
                      etp_format_ns((double)t->operators_ns / n, text),
-                     t->operators_ns > 0 ? 100 * (double)t->delegated_ns / (double)t->operators_ns : 0.0);
+                     t->operators_ns > 0 ? 100 * (double)t->delegated_ns / (double)t->operators_ns
+                                         : 0.0);
         etp_keys_add(keys, ETP_PLAIN, "remainder", "%s (delegate boundary, framework, truncation)",
                      etp_format_ns((double)t->remainder_ns / n, text));
-        if (t->execute_ns > 0 && (double)t->operators_ns > MOST_OF_EXECUTE * (double)t->execute_ns) {
+        if (t->execute_ns > 0 &&
+            (double)t->operators_ns > MOST_OF_EXECUTE * (double)t->execute_ns) {
             etp_report_note(r, ETP_WARN,
-                            "the operators take longer than the inference that they are part of (%.3g times): they ran side by side, "
+                            "the operators take longer than the inference that they are part of "
+                            "(%.3g times): they ran side by side, "
                             "the delegate's clock is not the runtime's, or the dump is damaged",
                             (double)t->operators_ns / (double)t->execute_ns);
         }
     } else {
-        etp_report_note(r, ETP_WARN, "no execution has a Method::execute event: shares are unknown");
+        etp_report_note(r, ETP_WARN,
+                        "no execution has a Method::execute event: shares are unknown");
     }
     etp_report_section(r, 1, "categories-section", "Categories");
     category_table(a, r);

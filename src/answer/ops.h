@@ -16,10 +16,10 @@ typedef struct etp_ops_answer {
     const etp_trace *trace;
     const etp_program *program; // NULL: names alone
     etp_op_table table;
-    etp_op_name *names;   // [table.n_rows], parsed
-    etp_op_facts *facts;  // [table.n_rows], NULL without a program
-    double *confidence;   // [table.n_rows], NAN without a program
-    const etp_join *joins; // [blocks], NULL without a program
+    etp_op_name *names;        // [table.n_rows], parsed
+    etp_op_facts *facts;       // [table.n_rows], NULL without a program
+    double *confidence;        // [table.n_rows], NAN without a program
+    const etp_join *joins;     // [blocks], NULL without a program
     const etp_source *sources; // [table.n_rows], file.len 0 = unknown; NULL without a program
 } etp_ops_answer;
 

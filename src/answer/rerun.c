@@ -29,7 +29,8 @@ etp_rerun_verdict etp_rerun_judge(const etp_rerun_ratio *first, const etp_rerun_
         return ETP_RERUN_UNKNOWN;
     }
     double d = log(second->estimate) - log(first->estimate);
-    double v1 = variance(first), v2 = variance(second), k1 = first->blocks - 1, k2 = second->blocks - 1;
+    double v1 = variance(first), v2 = variance(second), k1 = first->blocks - 1,
+           k2 = second->blocks - 1;
     double half = 0;
     if (v1 + v2 > 0) { // Welch–Satterthwaite
         double df = (v1 + v2) * (v1 + v2) / (v1 * v1 / k1 + v2 * v2 / k2);
@@ -78,8 +79,9 @@ static etp_status judge_row(const etp_ab_comparison *c1, const etp_ab_comparison
     }
     row->verdict = etp_rerun_judge(&row->first, &row->second, margin, &row->change);
     if (row->verdict == ETP_RERUN_UNKNOWN) {
-        row->why = isfinite(row->change.estimate) ? "the interval of the change reaches across the margin"
-                                                  : "fewer than 2 complete blocks";
+        row->why = isfinite(row->change.estimate)
+                       ? "the interval of the change reaches across the margin"
+                       : "fewer than 2 complete blocks";
     }
     return ETP_OK;
 }
@@ -102,7 +104,8 @@ etp_status etp_rerun_compare(const etp_ab *first, const etp_ab *second, double m
         if (!row->baseline || !row->candidate) {
             return etp_fail_nomem(err, "the comparison");
         }
-        ETP_TRY(judge_row(c, find(second, row->baseline, row->candidate), out->margin, arena, row, err));
+        ETP_TRY(judge_row(c, find(second, row->baseline, row->candidate), out->margin, arena, row,
+                          err));
         any_not = any_not || row->verdict == ETP_RERUN_NOT;
         all = all && row->verdict == ETP_RERUN_REPRODUCED;
     }
@@ -166,7 +169,8 @@ const etp_report *etp_rerun_report(const etp_rerun *rerun, etp_arena *arena)
     etp_report *r = etp_report_create(arena, "rerun");
     etp_report_section(r, 1, "comparisons", "Speedups of both sessions");
     etp_report_note(r, k_severity[rerun->verdict], "%s: margin %.3g %%",
-                    rerun->verdict == ETP_RERUN_NOT ? "not reproduced" : verdict_name(rerun->verdict),
+                    rerun->verdict == ETP_RERUN_NOT ? "not reproduced"
+                                                    : verdict_name(rerun->verdict),
                     100 * rerun->margin);
     if (rerun->other_runner) {
         etp_report_note(r, ETP_WARN, "the sessions ran different runners");

@@ -10,7 +10,11 @@
 // Ratios of two sessions differ by the machine's state too, not only by chance inside a session.
 #define ETP_RERUN_MARGIN 0.05
 
-typedef enum etp_rerun_verdict { ETP_RERUN_UNKNOWN, ETP_RERUN_REPRODUCED, ETP_RERUN_NOT } etp_rerun_verdict;
+typedef enum etp_rerun_verdict {
+    ETP_RERUN_UNKNOWN,
+    ETP_RERUN_REPRODUCED,
+    ETP_RERUN_NOT
+} etp_rerun_verdict;
 
 typedef struct etp_rerun_ratio { // one: estimate with 95 % interval over k blocks
     double estimate, lo, hi;
@@ -26,7 +30,7 @@ typedef struct etp_rerun_row {
 } etp_rerun_row;
 
 typedef struct etp_rerun { // lives in the arena given to etp_rerun_compare
-    etp_rerun_row *rows; // as in the first session
+    etp_rerun_row *rows;   // as in the first session
     size_t n_rows;
     double margin;
     etp_rerun_verdict verdict; // of all: one "not" makes it not, else one unknown unknown

@@ -12,13 +12,14 @@
 
 // ---- cache ----
 
-// One file per device, features, clock state and version of the tool: what was measured in another state
-// is not found, so it cannot be used by mistake.
+// One file per device, features, clock state and version of the tool: what was measured in another
+// state is not found, so it cannot be used by mistake.
 static const char *cache_path(const etp_roof_table *t, const char *dir, etp_arena *arena)
 {
     char hex[ETP_SHA256_HEX_CHARS];
-    const char *key = etp_arena_printf(arena, "%s|%s|%s|%s|%s|%u|%llu|%d", ETP_VERSION, t->device, t->cpu, t->features,
-                                       t->governor, t->cpus, (unsigned long long)t->max_khz, t->boost);
+    const char *key = etp_arena_printf(arena, "%s|%s|%s|%s|%s|%u|%llu|%d", ETP_VERSION, t->device,
+                                       t->cpu, t->features, t->governor, t->cpus,
+                                       (unsigned long long)t->max_khz, t->boost);
     if (!key) {
         return NULL;
     }
@@ -31,9 +32,10 @@ static const char *cache_path(const etp_roof_table *t, const char *dir, etp_aren
 
 static bool same_state(const etp_roof_table *a, const etp_roof_table *b)
 {
-    return strcmp(a->device, b->device) == 0 && strcmp(a->cpu, b->cpu) == 0 && strcmp(a->features, b->features) == 0 &&
-           strcmp(a->governor, b->governor) == 0 && a->cpus == b->cpus && a->max_khz == b->max_khz &&
-           a->boost == b->boost && a->emulated == b->emulated;
+    return strcmp(a->device, b->device) == 0 && strcmp(a->cpu, b->cpu) == 0 &&
+           strcmp(a->features, b->features) == 0 && strcmp(a->governor, b->governor) == 0 &&
+           a->cpus == b->cpus && a->max_khz == b->max_khz && a->boost == b->boost &&
+           a->emulated == b->emulated;
 }
 
 // Roofs of PATH that are of T's state; none when the file is missing or not to be believed.
@@ -41,7 +43,8 @@ static etp_roof_table read_cache(const char *path, const etp_roof_table *t, etp_
 {
     etp_str text;
     etp_roof_table found = {0};
-    bool ok = etp_os_is_file(path) && etp_os_read_text(path, CACHE_LIMIT, arena, &text, NULL) == ETP_OK &&
+    bool ok = etp_os_is_file(path) &&
+              etp_os_read_text(path, CACHE_LIMIT, arena, &text, NULL) == ETP_OK &&
               etp_roofs_read(text, arena, &found, NULL) == ETP_OK && same_state(&found, t);
     return ok ? found : (etp_roof_table){0};
 }
@@ -66,7 +69,8 @@ static bool has_all(const etp_roof_table *t, const etp_roofs_options *o)
 }
 
 // What OLD has of thread counts that were not measured this time.
-static etp_status keep_others(const etp_roof_table *old, etp_roof_table *t, etp_arena *arena, etp_error *err)
+static etp_status keep_others(const etp_roof_table *old, etp_roof_table *t, etp_arena *arena,
+                              etp_error *err)
 {
     etp_roof_table now = *t;
     for (size_t i = 0; i < old->n; i++) {
@@ -81,8 +85,8 @@ static etp_status keep_others(const etp_roof_table *old, etp_roof_table *t, etp_
     return ETP_OK;
 }
 
-etp_status etp_roofs_cached(etp_device *device, const char *cache_dir, etp_arena *arena, etp_roofs_answer *out,
-                            etp_error *err)
+etp_status etp_roofs_cached(etp_device *device, const char *cache_dir, etp_arena *arena,
+                            etp_roofs_answer *out, etp_error *err)
 {
     *out = (etp_roofs_answer){.cached = true};
     ETP_TRY(etp_roofs_describe(device, arena, &out->table, err));
@@ -96,8 +100,8 @@ etp_status etp_roofs_cached(etp_device *device, const char *cache_dir, etp_arena
     return ETP_OK;
 }
 
-etp_status etp_roofs_of(etp_device *device, const char *cache_dir, const etp_roofs_options *options, bool fresh,
-                        etp_arena *arena, etp_roofs_answer *out, etp_error *err)
+etp_status etp_roofs_of(etp_device *device, const char *cache_dir, const etp_roofs_options *options,
+                        bool fresh, etp_arena *arena, etp_roofs_answer *out, etp_error *err)
 {
     etp_roofs_options o = *options;
     ETP_TRY(etp_roofs_cached(device, cache_dir, arena, out, err));
@@ -133,8 +137,8 @@ size_t etp_roofs_disturbed(const etp_roof_table *t)
         bool lower = false;
         for (size_t k = 0; k < t->n && strcmp(a->unit, "op/s") == 0; k++) {
             const etp_roof *b = &t->items[k];
-            lower = lower || (b->threads < a->threads && strcmp(a->what, b->what) == 0 && strcmp(a->isa, b->isa) == 0 &&
-                              a->best < b->best - b->best / 10);
+            lower = lower || (b->threads < a->threads && strcmp(a->what, b->what) == 0 &&
+                              strcmp(a->isa, b->isa) == 0 && a->best < b->best - b->best / 10);
         }
         n += lower;
     }
@@ -178,7 +182,8 @@ void etp_roofs_json(const void *data, etp_json *j)
     etp_json_end_document(j);
 }
 
-etp_status etp_roofs_document(const etp_roofs_answer *a, etp_arena *arena, etp_str *out, etp_error *err)
+etp_status etp_roofs_document(const etp_roofs_answer *a, etp_arena *arena, etp_str *out,
+                              etp_error *err)
 {
     etp_strbuf b;
     etp_json j;
@@ -206,28 +211,36 @@ const etp_report *etp_roofs_report(const etp_roofs_answer *a, etp_arena *arena)
     };
     const etp_roof_table *table = &a->table;
     etp_report *r = etp_report_create(arena, "roofs");
-    etp_report_subtitle(r, "%s, %s%s%s%s", table->device, table->cpu[0] ? table->cpu : "unknown CPU",
+    etp_report_subtitle(r, "%s, %s%s%s%s", table->device,
+                        table->cpu[0] ? table->cpu : "unknown CPU",
                         table->governor[0] ? ", governor " : "", table->governor,
                         a->cached ? " (measured earlier; --fresh measures again)" : "");
     etp_report_section(r, 1, "roofs-section", "What it can do at most");
     if (table->emulated) {
-        etp_report_note(r, ETP_PLAIN, "emulated: every loop computed what it must; times of an emulator are no roofs");
+        etp_report_note(
+            r, ETP_PLAIN,
+            "emulated: every loop computed what it must; times of an emulator are no roofs");
     }
     size_t low = etp_roofs_disturbed(table);
     if (low) {
-        etp_report_note(r, ETP_WARN, "%zu roofs are lower than those of fewer threads: something else was running; "
-                                     "measure again with --fresh on a quiet machine", low);
+        etp_report_note(
+            r, ETP_WARN,
+            "%zu roofs are lower than those of fewer threads: something else was running; "
+            "measure again with --fresh on a quiet machine",
+            low);
     }
     etp_table *t = etp_report_table(r, "roofs", NULL, k_columns, 7);
     for (size_t i = 0; i < table->n; i++) {
         const etp_roof *x = &table->items[i];
         bool rate = strcmp(x->unit, "ns") != 0;
         double scale = rate ? 1e-9 : 1;
-        ETP_ROW(t, etp_cell_z(x->what), etp_cell_z(x->isa[0] ? x->isa : NULL), etp_cell_u64(x->threads),
-                x->bytes ? etp_cell_u64(x->bytes) : etp_cell_missing(),
+        ETP_ROW(t, etp_cell_z(x->what), etp_cell_z(x->isa[0] ? x->isa : NULL),
+                etp_cell_u64(x->threads), x->bytes ? etp_cell_u64(x->bytes) : etp_cell_missing(),
                 x->best ? etp_cell_double((double)x->best * scale) : etp_cell_missing(),
                 x->best ? etp_cell_double((double)x->median * scale) : etp_cell_missing(),
-                etp_cell_z(!rate ? "ns" : strcmp(x->unit, "op/s") == 0 ? "Gop/s" : "GB/s"));
+                etp_cell_z(!rate                          ? "ns"
+                           : strcmp(x->unit, "op/s") == 0 ? "Gop/s"
+                                                          : "GB/s"));
     }
     return r;
 }

@@ -10,7 +10,7 @@
 #define MOST_WORDS 64
 #define ETP_SKILL_RUN "{run}"
 
-// ---- lines --------------------------------------------------------------------------------------
+// ---- lines ----
 
 static bool next_line(etp_str *rest, etp_str *line)
 {
@@ -36,7 +36,7 @@ static bool split_at(etp_str s, const char *mark, etp_str *before, etp_str *afte
     return true;
 }
 
-// ---- settings -----------------------------------------------------------------------------------
+// ---- settings ----
 
 static const char *lookup(const etp_skill_settings *s, etp_str name)
 {
@@ -93,7 +93,7 @@ static etp_status fill(const filling *f, etp_str text, int depth, etp_strbuf *ou
     return ETP_OK;
 }
 
-// ---- commands -----------------------------------------------------------------------------------
+// ---- commands ----
 
 static etp_str next_word(etp_str *rest, bool *quoted)
 {
@@ -156,21 +156,25 @@ static bool scalar(etp_str text, etp_str *out)
     }
     // What would be something else to a YAML parser.
     bool plain = text.len > 0 && !strchr("\"'{[&*!|>%@`#,?-", text.ptr[0]);
-    return plain && etp_str_find(text, ETP_STR(": ")) == text.len && etp_str_find(text, ETP_STR(" #")) == text.len &&
-           text.ptr[text.len - 1] != ':';
+    return plain && etp_str_find(text, ETP_STR(": ")) == text.len &&
+           etp_str_find(text, ETP_STR(" #")) == text.len && text.ptr[text.len - 1] != ':';
 }
 
-static etp_status add_setting(etp_skill *skill, etp_str key, const char *value, etp_arena *arena, etp_error *err)
+static etp_status add_setting(etp_skill *skill, etp_str key, const char *value, etp_arena *arena,
+                              etp_error *err)
 {
     etp_skill_setting s = {etp_arena_strdup(arena, key), value};
     if (lookup(&skill->settings, key)) {
-        return etp_fail(err, ETP_CORRUPT, "%s: the setting %.*s is there twice", skill->id, ETP_STR_ARG(key));
+        return etp_fail(err, ETP_CORRUPT, "%s: the setting %.*s is there twice", skill->id,
+                        ETP_STR_ARG(key));
     }
-    return s.name && ETP_PUSH(arena, &skill->settings, s) ? ETP_OK : etp_fail_nomem(err, "a playbook");
+    return s.name && ETP_PUSH(arena, &skill->settings, s) ? ETP_OK
+                                                          : etp_fail_nomem(err, "a playbook");
 }
 
 // *in_settings: the lines "  name: value" that follow are settings.
-static etp_status front_matter(etp_skill *skill, etp_str line, bool *in_settings, etp_arena *arena, etp_error *err)
+static etp_status front_matter(etp_skill *skill, etp_str line, bool *in_settings, etp_arena *arena,
+                               etp_error *err)
 {
     etp_str key = {0}, raw = {0}, value = {0};
     bool indented = etp_str_starts(line, ETP_STR("  "));
@@ -183,8 +187,8 @@ static etp_status front_matter(etp_skill *skill, etp_str line, bool *in_settings
                         ETP_STR_ARG(line));
     }
     if (!scalar(raw, &value)) {
-        return etp_fail(err, ETP_CORRUPT, "%s: %.*s: put the value in double quotes: %.*s", skill->id, ETP_STR_ARG(key),
-                        ETP_STR_ARG(raw));
+        return etp_fail(err, ETP_CORRUPT, "%s: %.*s: put the value in double quotes: %.*s",
+                        skill->id, ETP_STR_ARG(key), ETP_STR_ARG(raw));
     }
     const char *text = etp_arena_strdup(arena, value);
     if (!text) {
@@ -240,7 +244,8 @@ etp_status etp_skill_read(const etp_embedded *text, const etp_skill_settings *se
             break;
         } else if (etp_str_starts(line, ETP_STR("```"))) {
             now = after_fence(now, line);
-        } else if ((now == STEPS || now == GATES) && etp_str_trim(line, " ").len > 0 && line.ptr[0] != '#') {
+        } else if ((now == STEPS || now == GATES) && etp_str_trim(line, " ").len > 0 &&
+                   line.ptr[0] != '#') {
             ETP_TRY(add_command(&f, out, line, now == GATES, err));
         }
     }
@@ -252,7 +257,7 @@ etp_status etp_skill_read(const etp_embedded *text, const etp_skill_settings *se
     return ETP_OK;
 }
 
-// ---- selection ----------------------------------------------------------------------------------
+// ---- selection ----
 
 static bool number_of(etp_str s, uint64_t *out)
 {
@@ -281,8 +286,8 @@ static etp_status add_item(const etp_skill_list *all, etp_str item, etp_arena *a
     bool numbers = number_of(a, &first) && number_of(b, &last) && first <= last;
     size_t before = out->n;
     for (size_t i = 0; i < all->n; i++) {
-        bool wanted = numbers ? is_between(&all->items[i], first, last)
-                              : is_named(&all->items[i], item);
+        bool wanted =
+            numbers ? is_between(&all->items[i], first, last) : is_named(&all->items[i], item);
         if (wanted && !ETP_PUSH(arena, out, all->items[i])) {
             return etp_fail_nomem(err, "playbooks");
         }
@@ -290,8 +295,9 @@ static etp_status add_item(const etp_skill_list *all, etp_str item, etp_arena *a
     // A range whose end does not exist would silently do less than it says.
     bool whole = !numbers || out->n - before == last - first + 1;
     if (out->n == before || !whole) {
-        return etp_fail(err, ETP_USAGE, "no skill %.*s; 'etprof skills' lists them: 01 to 08, "
-                                        "readme, setup-agent, pipeline-agent, validation-agent",
+        return etp_fail(err, ETP_USAGE,
+                        "no skill %.*s; 'etprof skills' lists them: 01 to 08, "
+                        "readme, setup-agent, pipeline-agent, validation-agent",
                         ETP_STR_ARG(item));
     }
     return ETP_OK;
@@ -306,8 +312,9 @@ static etp_status settings_are_known(const etp_skill_list *list, const etp_skill
             known = known || lookup(&list->items[i].settings, etp_str_from(given->items[k].name));
         }
         if (!known) {
-            return etp_fail(err, ETP_USAGE, "no skill of these has a setting '%s'; their front "
-                                            "matter lists what can be set (etprof skills NAME)",
+            return etp_fail(err, ETP_USAGE,
+                            "no skill of these has a setting '%s'; their front "
+                            "matter lists what can be set (etprof skills NAME)",
                             given->items[k].name);
         }
     }

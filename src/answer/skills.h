@@ -2,11 +2,12 @@
 // The playbooks of agent_skill_ml_profiling/ and agentic-kits/: read, filled in, executed. Their
 // Markdown is compiled in, so an installed tool has them, and what is printed is what is run.
 //
-// A playbook begins with front matter between "---": YAML, of which lines "key: value" and the mapping "settings:"
-// with indented lines are understood, values plain or in double quotes. Its fenced blocks "```sh step" and "```sh gate"
-// hold one command per line. Words are split at blanks, "…" keeps them together, {name} is replaced by a setting. No
-// shell is involved. {run} is the newest run folder of the model that the setting pte names, looked up when the
-// command is started: a step gets what the step before it measured, and never the run of another model.
+// A playbook begins with front matter between "---": YAML, of which lines "key: value" and the
+// mapping "settings:" with indented lines are understood, values plain or in double quotes. Its
+// fenced blocks "```sh step" and "```sh gate" hold one command per line. Words are split at blanks,
+// "…" keeps them together, {name} is replaced by a setting. No shell is involved. {run} is the
+// newest run folder of the model that the setting pte names, looked up when the command is started:
+// a step gets what the step before it measured, and never the run of another model.
 #ifndef ETP_ANSWER_SKILLS_H
 #define ETP_ANSWER_SKILLS_H
 
@@ -27,26 +28,22 @@ typedef struct etp_skill_settings {
     size_t n, cap;
 } etp_skill_settings;
 
-typedef enum etp_skill_state {
-    ETP_SKILL_NOT_RUN,
-    ETP_SKILL_OK,
-    ETP_SKILL_FAILED
-} etp_skill_state;
+typedef enum etp_skill_state { ETP_SKILL_NOT_RUN, ETP_SKILL_OK, ETP_SKILL_FAILED } etp_skill_state;
 
 typedef struct etp_skill_command {
     bool gate;
-    uint32_t line;          // in the playbook
+    uint32_t line;           // in the playbook
     const char *const *argv; // filled in, NULL-terminated
-    const char *shown;      // the same as one line
-    const char *run_of;     // words hold {run}: of this .pte; else NULL
+    const char *shown;       // the same as one line
+    const char *run_of;      // words hold {run}: of this .pte; else NULL
     etp_skill_state state;
-    int exit_code;   // 128 + N after signal N; −1 when it could not be started
+    int exit_code; // 128 + N after signal N; −1 when it could not be started
     uint64_t wall_ns;
     const char *tail; // end of what a failed one printed, else NULL
 } etp_skill_command;
 
 typedef struct etp_skill {
-    const char *id;   // the file's name: "04_run_profiling"
+    const char *id; // the file's name: "04_run_profiling"
     const char *folder;
     etp_str text;
     const char *name, *description, *next; // front matter; next may be NULL
@@ -68,21 +65,23 @@ typedef struct etp_skill_list {
 
 // Reads one playbook: front matter and commands. SETTINGS win over its own; {platform} and {…} of
 // other defaults may stand in a default. Errors: ETP_CORRUPT with the line.
-ETP_NODISCARD etp_status etp_skill_read(const etp_embedded *text, const etp_skill_settings *settings,
-                                        const char *platform, etp_arena *arena, etp_skill *out,
-                                        etp_error *err);
-// All of them, or those that SELECTION names: "04", "01-07", "03,05", "run_profiling", "setup-agent";
-// NULL: all. ETP_USAGE with a hint for an unknown one, and for a setting that none of them has.
+ETP_NODISCARD etp_status etp_skill_read(const etp_embedded *text,
+                                        const etp_skill_settings *settings, const char *platform,
+                                        etp_arena *arena, etp_skill *out, etp_error *err);
+// All of them, or those that SELECTION names: "04", "01-07", "03,05", "run_profiling",
+// "setup-agent"; NULL: all. ETP_USAGE with a hint for an unknown one, and for a setting that none
+// of them has.
 ETP_NODISCARD etp_status etp_skill_select(const char *selection, const etp_skill_settings *settings,
                                           const char *platform, etp_arena *arena,
                                           etp_skill_list *out, etp_error *err);
 
-// The folder that {run} stands for: the newest of the runs of PTE's default name on PLATFORM that is of this very file.
-// ETP_USAGE when there is none, with what there is.
-ETP_NODISCARD etp_status etp_skill_newest_run(const char *pte, const char *platform, etp_arena *arena, const char **out,
-                                              etp_error *err);
+// The folder that {run} stands for: the newest of the runs of PTE's default name on PLATFORM that
+// is of this very file. ETP_USAGE when there is none, with what there is.
+ETP_NODISCARD etp_status etp_skill_newest_run(const char *pte, const char *platform,
+                                              etp_arena *arena, const char **out, etp_error *err);
 
-// Puts the folder, as it would be now, into what is shown of a command that is not run; false on out of memory.
+// Puts the folder, as it would be now, into what is shown of a command that is not run; false on
+// out of memory.
 bool etp_skill_show_run(etp_skill_command *command, const char *platform, etp_arena *arena);
 
 typedef struct etp_skill_environment {

@@ -36,7 +36,8 @@ static const char *program_of(const char *word, const etp_skill_environment *env
     return strchr(word, '/') ? word : etp_remote_find(word, env->search_path, arena);
 }
 
-etp_status etp_skill_newest_run(const char *pte, const char *platform, etp_arena *arena, const char **out, etp_error *err)
+etp_status etp_skill_newest_run(const char *pte, const char *platform, etp_arena *arena,
+                                const char **out, etp_error *err)
 {
     char sha256[65];
     uint64_t bytes;
@@ -62,26 +63,32 @@ etp_status etp_skill_newest_run(const char *pte, const char *platform, etp_arena
     if (found.n == 0) {
         return etp_fail(err, ETP_USAGE, "no run of %s is there (%s): measure it first", pte, name);
     }
-    return etp_fail(err, ETP_USAGE, "no run of %s is there: %s is of %.*s (another SHA-256): measure it first", pte,
-                    found.items[0].dir, ETP_STR_ARG(found.items[0].n_models ? found.items[0].models[0].path : ETP_STR("another model")));
+    return etp_fail(err, ETP_USAGE,
+                    "no run of %s is there: %s is of %.*s (another SHA-256): measure it first", pte,
+                    found.items[0].dir,
+                    ETP_STR_ARG(found.items[0].n_models ? found.items[0].models[0].path
+                                                        : ETP_STR("another model")));
 }
 
 static bool show_run(etp_skill_command *c, const char *dir, etp_arena *arena)
 {
     const char *at = strstr(c->shown, "{run}");
-    c->shown = at ? etp_arena_printf(arena, "%.*s%s%s", (int)(at - c->shown), c->shown, dir, at + 5) : c->shown;
+    c->shown = at ? etp_arena_printf(arena, "%.*s%s%s", (int)(at - c->shown), c->shown, dir, at + 5)
+                  : c->shown;
     return c->shown != NULL;
 }
 
 // Puts the folder into the words that wait for it.
-static etp_status place_run(etp_skill_command *c, const etp_skill_environment *env, const char **argv, etp_arena *arena,
-                            etp_error *err)
+static etp_status place_run(etp_skill_command *c, const etp_skill_environment *env,
+                            const char **argv, etp_arena *arena, etp_error *err)
 {
     const char *dir = NULL;
     ETP_TRY(etp_skill_newest_run(c->run_of, env->platform, arena, &dir, err));
     for (size_t i = 0; argv[i]; i++) {
         const char *at = strstr(argv[i], "{run}");
-        argv[i] = at ? etp_arena_printf(arena, "%.*s%s%s", (int)(at - argv[i]), argv[i], dir, at + 5) : argv[i];
+        argv[i] =
+            at ? etp_arena_printf(arena, "%.*s%s%s", (int)(at - argv[i]), argv[i], dir, at + 5)
+               : argv[i];
         if (!argv[i]) {
             return etp_fail_nomem(err, "a command");
         }
@@ -130,8 +137,8 @@ static etp_status run_command(etp_skill_command *c, const etp_skill_environment 
     etp_str out = {0}, log = {0};
     etp_error why = {.offset = ETP_NO_OFFSET};
     uint64_t start = etp_os_now_ns();
-    etp_status st = etp_process_capture(&spec, env->timeout_ns, MOST_OUTPUT, arena, &p, &out, &log,
-                                        &why);
+    etp_status st =
+        etp_process_capture(&spec, env->timeout_ns, MOST_OUTPUT, arena, &p, &out, &log, &why);
     c->wall_ns = etp_os_now_ns() - start;
     if (st == ETP_NOMEM) {
         return etp_fail_nomem(err, "a command's output");
@@ -141,7 +148,8 @@ static etp_status run_command(etp_skill_command *c, const etp_skill_environment 
         c->state = c->exit_code == 0 ? ETP_SKILL_OK : ETP_SKILL_FAILED;
     }
     if (c->state == ETP_SKILL_FAILED) {
-        c->tail = st == ETP_OK ? tail_of(out, log, arena) : etp_arena_printf(arena, "%s\n", why.msg);
+        c->tail =
+            st == ETP_OK ? tail_of(out, log, arena) : etp_arena_printf(arena, "%s\n", why.msg);
         return c->tail ? ETP_OK : etp_fail_nomem(err, "a command's output");
     }
     return ETP_OK;
@@ -170,7 +178,7 @@ etp_status etp_skill_run(etp_skill_list *list, const etp_skill_environment *env,
     return ETP_OK;
 }
 
-// ---- document -----------------------------------------------------------------------------------
+// ---- document ----
 
 static void state_json(etp_skill_state state, etp_json *j)
 {
@@ -225,7 +233,7 @@ void etp_skills_json(const void *data, etp_json *j)
     etp_json_end_document(j);
 }
 
-// ---- report -------------------------------------------------------------------------------------
+// ---- report ----
 
 static const char *word_of(etp_skill_state state)
 {
@@ -297,8 +305,9 @@ const etp_report *etp_skills_report(const etp_skill_list *list, etp_arena *arena
     bool run = list->executed;
     etp_report *r = etp_report_create(arena, run ? "Skills, executed" : "Skills");
     if (run) {
-        etp_report_subtitle(r, "%s", list->stopped_at ? "stopped at the first that failed"
-                                                      : "every command and gate succeeded");
+        etp_report_subtitle(r, "%s",
+                            list->stopped_at ? "stopped at the first that failed"
+                                             : "every command and gate succeeded");
         executed(list, r);
     } else {
         catalogue(list, r);

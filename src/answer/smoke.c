@@ -17,7 +17,8 @@ etp_status etp_smoke_note(etp_smoke *s, etp_arena *arena, etp_error *err, const 
     va_start(args, text);
     vsnprintf(buf, sizeof buf, text, args);
     va_end(args);
-    etp_smoke_step step = {id, ok, etp_arena_strdup(arena, etp_str_from(buf)), ok == 1 ? NULL : fix};
+    etp_smoke_step step = {id, ok, etp_arena_strdup(arena, etp_str_from(buf)),
+                           ok == 1 ? NULL : fix};
     if (!step.text || !ETP_PUSH(arena, &s->steps, step)) {
         return etp_fail_nomem(err, "steps");
     }
@@ -37,11 +38,10 @@ static etp_status note_samples(etp_smoke *s, const etp_ab *ab, etp_arena *arena,
             without = ab->arms[i].name;
         }
     }
-    return etp_smoke_note(s, arena, err, "measure", without == NULL,
-                          "read the .log files in the experiment's folder",
-                          "%zu arms, %llu timed inferences, %llu dumps%s%s", ab->n_arms,
-                          (unsigned long long)samples, (unsigned long long)dumps,
-                          without ? "; nothing usable of " : "", without ? without : "");
+    return etp_smoke_note(
+        s, arena, err, "measure", without == NULL, "read the .log files in the experiment's folder",
+        "%zu arms, %llu timed inferences, %llu dumps%s%s", ab->n_arms, (unsigned long long)samples,
+        (unsigned long long)dumps, without ? "; nothing usable of " : "", without ? without : "");
 }
 
 static etp_status note_evidence(etp_smoke *s, const etp_ab *ab, etp_arena *arena, etp_error *err)
@@ -55,7 +55,8 @@ static etp_status note_evidence(etp_smoke *s, const etp_ab *ab, etp_arena *arena
         }
     }
     if (contradicted) {
-        return etp_smoke_note(s, arena, err, "evidence", 0, "etprof report FOLDER shows the evidence; the mask did not work",
+        return etp_smoke_note(s, arena, err, "evidence", 0,
+                              "etprof report FOLDER shows the evidence; the mask did not work",
                               "%s did not run at its level", contradicted);
     }
     bool masked = ab->selftest != NULL;
@@ -75,35 +76,40 @@ static etp_status note_analysis(etp_smoke *s, const etp_ab *ab, etp_arena *arena
         if (l->n == 0 || sum != l->delta_ns) {
             return etp_smoke_note(s, arena, err, "analyse", 0,
                                   l->n ? "report this: it is our bug" : "see the traces above",
-                                  l->n ? "the ledger of %s does not add up" : "no ledger for %s: a trace is missing",
+                                  l->n ? "the ledger of %s does not add up"
+                                       : "no ledger for %s: a trace is missing",
                                   ab->arms[ab->ledgers[i].candidate].name);
         }
     }
     bool outputs = ab->correctness.ok != 0;
     return etp_smoke_note(s, arena, err, "analyse", outputs && ab->n_operators > 0,
                           "etprof report FOLDER says which outputs differ",
-                          "%zu operators in %zu categories, %zu ledgers that add up, outputs %s", ab->n_operators,
-                          ab->n_categories, ab->n_comparisons,
-                          ab->correctness.ok == 1 ? "alike" : outputs ? "not compared" : "differ");
+                          "%zu operators in %zu categories, %zu ledgers that add up, outputs %s",
+                          ab->n_operators, ab->n_categories, ab->n_comparisons,
+                          ab->correctness.ok == 1 ? "alike"
+                          : outputs               ? "not compared"
+                                                  : "differ");
 }
 
-static etp_status note_report(etp_smoke *s, const etp_ab_session *session, const char *dir, etp_arena *arena,
-                              etp_error *err)
+static etp_status note_report(etp_smoke *s, const etp_ab_session *session, const char *dir,
+                              etp_arena *arena, etp_error *err)
 {
     static const char *const k_files[] = {"report.html", "report.md", "report.json", "metrics.json",
                                           "analysis_summary.json"};
     etp_error why = {.offset = ETP_NO_OFFSET};
     const char *missing = NULL;
     if (etp_ab_write_files(session, dir, &why) != ETP_OK) {
-        return etp_smoke_note(s, arena, err, "report", 0, "make room, or name a folder with --out", "%s", why.msg);
+        return etp_smoke_note(s, arena, err, "report", 0, "make room, or name a folder with --out",
+                              "%s", why.msg);
     }
     for (size_t i = 0; i < sizeof k_files / sizeof *k_files; i++) {
         const char *path = etp_run_path(arena, dir, etp_str_from(k_files[i]));
         missing = path && etp_os_is_file(path) ? missing : k_files[i];
     }
-    return etp_smoke_note(s, arena, err, "report", missing == NULL, "report this: it is our bug", "%s%s",
-                          missing ? "not written: " : "report.html, report.md, report.json, tables and pictures",
-                          missing ? missing : "");
+    return etp_smoke_note(
+        s, arena, err, "report", missing == NULL, "report this: it is our bug", "%s%s",
+        missing ? "not written: " : "report.html, report.md, report.json, tables and pictures",
+        missing ? missing : "");
 }
 
 static etp_status analyse(etp_smoke *s, const char *dir, etp_arena *arena, etp_error *err)
@@ -111,8 +117,8 @@ static etp_status analyse(etp_smoke *s, const char *dir, etp_arena *arena, etp_e
     etp_ab_session *session = NULL;
     etp_error why = {.offset = ETP_NO_OFFSET};
     if (etp_ab_open(&dir, 1, NULL, &session, &why) != ETP_OK) {
-        return etp_smoke_note(s, arena, err, "analyse", 0, "etprof validate FOLDER says what is wrong with it", "%s",
-                              why.msg);
+        return etp_smoke_note(s, arena, err, "analyse", 0,
+                              "etprof validate FOLDER says what is wrong with it", "%s", why.msg);
     }
     const etp_ab *ab = etp_ab_answer(session);
     etp_status st = note_samples(s, ab, arena, err);
@@ -123,8 +129,8 @@ static etp_status analyse(etp_smoke *s, const char *dir, etp_arena *arena, etp_e
     return st;
 }
 
-static etp_status note_validation(etp_smoke *s, const char *dir, const char *work_root, etp_arena *arena,
-                                  etp_error *err)
+static etp_status note_validation(etp_smoke *s, const char *dir, const char *work_root,
+                                  etp_arena *arena, etp_error *err)
 {
     etp_validation v;
     ETP_TRY(etp_validate_path(dir, work_root, arena, &v, err));
@@ -132,10 +138,12 @@ static etp_status note_validation(etp_smoke *s, const char *dir, const char *wor
     for (size_t i = v.checks.n; i-- > 0;) {
         const etp_check *c = &v.checks.items[i];
         first = c->required && c->ok == 0
-                    ? etp_arena_printf(arena, ": %s %s", c->file ? c->file : "", c->id) : first;
+                    ? etp_arena_printf(arena, ": %s %s", c->file ? c->file : "", c->id)
+                    : first;
     }
-    return etp_smoke_note(s, arena, err, "validate", v.failed == 0, "etprof validate FOLDER says what to do",
-                          "%zu checks of %zu files, %zu failed%s", v.checks.n, v.files, v.failed, first ? first : "");
+    return etp_smoke_note(
+        s, arena, err, "validate", v.failed == 0, "etprof validate FOLDER says what to do",
+        "%zu checks of %zu files, %zu failed%s", v.checks.n, v.files, v.failed, first ? first : "");
 }
 
 // The dumps must tell the same without the rest of the folder.
@@ -145,7 +153,8 @@ static etp_status note_dumps(etp_smoke *s, const char *dir, etp_arena *arena, et
     etp_error why = {.offset = ETP_NO_OFFSET};
     etp_ab_session *session = NULL;
     if (etp_run_open(dir, arena, &run, &why) != ETP_OK || run.dumps.n == 0) {
-        return etp_smoke_note(s, arena, err, "dumps", 0, "no launch left a trace: read the .log files", "no dump");
+        return etp_smoke_note(s, arena, err, "dumps", 0,
+                              "no launch left a trace: read the .log files", "no dump");
     }
     const char **paths = ETP_NEW_ARRAY(arena, const char *, run.dumps.n);
     for (size_t i = 0; paths && i < run.dumps.n; i++) {
@@ -155,7 +164,8 @@ static etp_status note_dumps(etp_smoke *s, const char *dir, etp_arena *arena, et
         return etp_fail_nomem(err, "dumps");
     }
     if (etp_ab_open(paths, run.dumps.n, NULL, &session, &why) != ETP_OK) {
-        return etp_smoke_note(s, arena, err, "dumps", 0, "etprof validate FOLDER says which", "%s", why.msg);
+        return etp_smoke_note(s, arena, err, "dumps", 0, "etprof validate FOLDER says which", "%s",
+                              why.msg);
     }
     const etp_ab *ab = etp_ab_answer(session);
     bool alike = ab->n_arms == run.arms.n;
@@ -173,7 +183,7 @@ etp_status etp_smoke_examine(etp_smoke *s, const char *dir, const char *work_roo
     return note_dumps(s, dir, arena, err);
 }
 
-// ---- showing -------------------------------------------------------------------------------------
+// ---- showing ----
 
 void etp_smoke_json(const void *smoke, etp_json *j)
 {
@@ -218,8 +228,12 @@ const etp_report *etp_smoke_report(const etp_smoke *s, etp_arena *arena)
     for (size_t i = 0; i < s->steps.n; i++) {
         const etp_smoke_step *step = &s->steps.items[i];
         ETP_ROW(t, etp_cell_z(step->id),
-                etp_cell_judged(etp_cell_z(step->ok < 0 ? "?" : step->ok ? "yes" : "no"),
-                                step->ok == 1 ? ETP_GOOD : step->ok < 0 ? ETP_PLAIN : ETP_BAD),
+                etp_cell_judged(etp_cell_z(step->ok < 0 ? "?"
+                                           : step->ok   ? "yes"
+                                                        : "no"),
+                                step->ok == 1  ? ETP_GOOD
+                                : step->ok < 0 ? ETP_PLAIN
+                                               : ETP_BAD),
                 etp_cell_z(step->text), etp_cell_z(step->fix));
     }
     for (size_t i = 0; i < s->steps.n; i++) {
@@ -231,6 +245,8 @@ const etp_report *etp_smoke_report(const etp_smoke *s, etp_arena *arena)
     if (s->folder) {
         etp_report_text(r, "run folder %s", s->folder);
     }
-    etp_report_text(r, "%.1f s. These few inferences test the way, not the speed: 'etprof ab' measures.", s->seconds);
+    etp_report_text(
+        r, "%.1f s. These few inferences test the way, not the speed: 'etprof ab' measures.",
+        s->seconds);
     return r;
 }

@@ -31,8 +31,9 @@ static size_t number_at(etp_str s, size_t at)
         return 0;
     }
     size_t n = at;
-    while (n < s.len && ((s.ptr[n] >= '0' && s.ptr[n] <= '9') || s.ptr[n] == '.' || s.ptr[n] == 'e' ||
-                         ((s.ptr[n] == '-' || s.ptr[n] == '+') && (n == at || s.ptr[n - 1] == 'e')))) {
+    while (n < s.len &&
+           ((s.ptr[n] >= '0' && s.ptr[n] <= '9') || s.ptr[n] == '.' || s.ptr[n] == 'e' ||
+            ((s.ptr[n] == '-' || s.ptr[n] == '+') && (n == at || s.ptr[n - 1] == 'e')))) {
         n++;
     }
     return n < s.len && is_word(s.ptr[n]) ? 0 : n - at;
@@ -113,7 +114,8 @@ static bool recorded(const etp_run *run, etp_str path)
 
 // Raw files below RELATIVE that the session did not write.
 static etp_status find_loose(const etp_run *run, const char *dir, const char *relative, int depth,
-                             etp_verify_state loose, etp_arena *arena, etp_verify *v, etp_error *err)
+                             etp_verify_state loose, etp_arena *arena, etp_verify *v,
+                             etp_error *err)
 {
     const char *path = etp_run_path(arena, dir, etp_str_from(relative));
     etp_dir_list list;
@@ -143,18 +145,20 @@ static etp_status check_raw(const etp_run *run, const char *dir, etp_arena *aren
         ETP_TRY(state_of(dir, &run->files.items[i], arena, &state, err));
         ETP_TRY(add(v, arena, run->files.items[i].path, true, state, err));
     }
-    etp_run_names names; // of a session that did not end there are no hashes, but there are the files
+    etp_run_names
+        names; // of a session that did not end there are no hashes, but there are the files
     ETP_TRY(etp_run_must_hold(run, arena, &names, err));
     for (size_t i = 0; run->files.n == 0 && i < names.n; i++) {
         const char *path = etp_run_path(arena, dir, etp_str_from(names.items[i]));
         if (!path || !etp_os_is_file(path)) {
-            ETP_TRY(path ? add(v, arena, etp_str_from(names.items[i]), true, ETP_VERIFY_MISSING, err)
-                         : etp_fail_nomem(err, "files"));
+            ETP_TRY(path
+                        ? add(v, arena, etp_str_from(names.items[i]), true, ETP_VERIFY_MISSING, err)
+                        : etp_fail_nomem(err, "files"));
         }
     }
     // What analysis would read must have been recorded.
-    etp_verify_state loose = run->state == ETP_RUN_RUNNING ? ETP_VERIFY_UNRECORDED
-                                                           : ETP_VERIFY_ADDED;
+    etp_verify_state loose =
+        run->state == ETP_RUN_RUNNING ? ETP_VERIFY_UNRECORDED : ETP_VERIFY_ADDED;
     static const char *const k_rows[] = {ETP_RUN_SAMPLES, ETP_RUN_ENVIRONMENT, ETP_RUN_ROOFS};
     for (size_t i = 0; i < sizeof k_rows / sizeof *k_rows; i++) {
         const char *path = etp_run_path(arena, dir, etp_str_from(k_rows[i]));
@@ -165,7 +169,8 @@ static etp_status check_raw(const etp_run *run, const char *dir, etp_arena *aren
     ETP_TRY(find_loose(run, dir, ETP_RUN_PROGRAMS, 1, loose, arena, v, err));
     for (size_t i = 0; i < run->arms.n; i++) {
         const char *name = etp_arena_strdup(arena, run->arms.items[i].name);
-        ETP_TRY(name ? find_loose(run, dir, name, 1, loose, arena, v, err) : etp_fail_nomem(err, "files"));
+        ETP_TRY(name ? find_loose(run, dir, name, 1, loose, arena, v, err)
+                     : etp_fail_nomem(err, "files"));
     }
     return ETP_OK;
 }
@@ -185,7 +190,8 @@ static etp_status check_manifest(const char *dir, const etp_run_derived *written
     }
     ETP_TRY(etp_run_hash_file(path, hex, &bytes, err));
     bool same = etp_str_eqz(written->manifest_sha256, hex);
-    return add(v, arena, ETP_STR(ETP_RUN_MANIFEST), true, same ? ETP_VERIFY_OK : ETP_VERIFY_ALTERED, err);
+    return add(v, arena, ETP_STR(ETP_RUN_MANIFEST), true, same ? ETP_VERIFY_OK : ETP_VERIFY_ALTERED,
+               err);
 }
 
 // ---- derived files ----
@@ -275,8 +281,8 @@ static etp_status check_all_derived(const char *dir, const char *temp, etp_arena
     for (size_t i = 0; i < written.n; i++) {
         etp_verify_state state = ETP_VERIFY_ALTERED;
         ETP_TRY(check_derived(dir, temp, &written.files[i],
-                              find(computed.files, computed.n, written.files[i].path), arena, &state,
-                              &list_wrong, err));
+                              find(computed.files, computed.n, written.files[i].path), arena,
+                              &state, &list_wrong, err));
         ETP_TRY(add(v, arena, written.files[i].path, false, state, err));
     }
     for (size_t i = 0; i < computed.n; i++) { // taken out of derived.json, or of the folder too
@@ -287,7 +293,8 @@ static etp_status check_all_derived(const char *dir, const char *temp, etp_arena
             list_wrong = true;
         }
     }
-    return add(v, arena, ETP_STR(ETP_RUN_DERIVED), false, list_wrong ? ETP_VERIFY_ALTERED : ETP_VERIFY_OK, err);
+    return add(v, arena, ETP_STR(ETP_RUN_DERIVED), false,
+               list_wrong ? ETP_VERIFY_ALTERED : ETP_VERIFY_OK, err);
 }
 
 etp_status etp_verify_folder(const char *dir, const char *work_root, etp_arena *arena,
@@ -383,16 +390,19 @@ const etp_report *etp_verify_report(const etp_verify *v, etp_arena *arena)
     int verdict = etp_verify_verdict(v);
     etp_report *r = etp_report_create(arena, "verification of a run folder");
     etp_report_section(r, 1, "files", "Files");
-    etp_report_note(r, verdict == 1 ? ETP_GOOD : verdict == 0 ? ETP_BAD : ETP_WARN, "%s",
-                    k_verdicts[verdict + 1]);
+    etp_report_note(r,
+                    verdict == 1   ? ETP_GOOD
+                    : verdict == 0 ? ETP_BAD
+                                   : ETP_WARN,
+                    "%s", k_verdicts[verdict + 1]);
     etp_table *t = etp_report_table(r, "files", NULL, k_columns, 4);
     for (size_t i = 0; i < v->files.n; i++) {
         const etp_verify_file *f = &v->files.items[i];
         bool fine = f->state == ETP_VERIFY_OK || f->state == ETP_VERIFY_CLOSE;
-        ETP_ROW(t, etp_cell_z(f->path), etp_cell_z(f->raw ? "raw" : "derived"),
-                etp_cell_judged(etp_cell_z(etp_verify_state_name(f->state)),
-                                fine ? ETP_GOOD : ETP_BAD),
-                etp_cell_z(explain(f->state)));
+        ETP_ROW(
+            t, etp_cell_z(f->path), etp_cell_z(f->raw ? "raw" : "derived"),
+            etp_cell_judged(etp_cell_z(etp_verify_state_name(f->state)), fine ? ETP_GOOD : ETP_BAD),
+            etp_cell_z(explain(f->state)));
     }
     return r;
 }

@@ -10,8 +10,8 @@
 
 typedef enum etp_verify_state {
     ETP_VERIFY_OK,
-    ETP_VERIFY_CLOSE,      // derived: as written, and recomputed within 1e-6
-    ETP_VERIFY_ALTERED,    // not what the recorded hash says
+    ETP_VERIFY_CLOSE,   // derived: as written, and recomputed within 1e-6
+    ETP_VERIFY_ALTERED, // not what the recorded hash says
     ETP_VERIFY_MISSING,
     ETP_VERIFY_ADDED,      // raw: would be read, but was not recorded
     ETP_VERIFY_DIFFERS,    // derived: as written, but the raw files do not give it

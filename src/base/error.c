@@ -71,8 +71,8 @@ etp_status etp_fail_ctx(etp_error *err, const char *fmt, ...)
 int etp_status_exit_code(etp_status status)
 {
     switch (status) {
-#define CODE(name, code, text)                                                                     \
-    case ETP_##name:                                                                               \
+#define CODE(name, code, text) \
+    case ETP_##name:           \
         return code;
         ETP_STATUS_MAP(CODE)
 #undef CODE
@@ -83,8 +83,8 @@ int etp_status_exit_code(etp_status status)
 const char *etp_status_text(etp_status status)
 {
     switch (status) {
-#define TEXT(name, code, text)                                                                     \
-    case ETP_##name:                                                                               \
+#define TEXT(name, code, text) \
+    case ETP_##name:           \
         return text;
         ETP_STATUS_MAP(TEXT)
 #undef TEXT

@@ -111,7 +111,11 @@ const char *etp_format_ns(double ns, char buf[static ETP_NUMBER_CHARS])
     static const struct {
         double unit;
         const char *name;
-    } k_units[] = {{1e9, "s"}, {1e6, "ms"}, {1e3, "µs"}};
+    } k_units[] = {
+        {1e9, "s"  },
+        {1e6, "ms" },
+        {1e3, "µs"}
+    };
     double magnitude = fabs(ns);
     for (size_t i = 0; i < sizeof k_units / sizeof *k_units; i++) {
         if (magnitude >= k_units[i].unit * 0.99995) {
@@ -136,8 +140,11 @@ const char *etp_format_bytes(uint64_t bytes, char buf[static ETP_NUMBER_CHARS])
     if (i == 0) {
         snprintf(buf, ETP_NUMBER_CHARS, "%" PRIu64 " B", bytes);
     } else {
-        snprintf(buf, ETP_NUMBER_CHARS, "%.*f %s", v < 9.995 ? 2 : v < 99.95 ? 1 : 0, v,
-                 k_names[i]);
+        snprintf(buf, ETP_NUMBER_CHARS, "%.*f %s",
+                 v < 9.995   ? 2
+                 : v < 99.95 ? 1
+                             : 0,
+                 v, k_names[i]);
     }
     return buf;
 }

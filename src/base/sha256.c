@@ -57,8 +57,10 @@ static void compress(uint32_t state[8], const uint8_t block[64])
 
 void etp_sha256_init(etp_sha256 *h)
 {
-    *h = (etp_sha256){.state = {0x6a09e667, 0xbb67ae85, 0x3c6ef372, 0xa54ff53a, 0x510e527f,
-                                0x9b05688c, 0x1f83d9ab, 0x5be0cd19}};
+    *h = (etp_sha256){
+        .state = {0x6a09e667, 0xbb67ae85, 0x3c6ef372, 0xa54ff53a, 0x510e527f, 0x9b05688c,
+                  0x1f83d9ab, 0x5be0cd19}
+    };
 }
 
 void etp_sha256_update(etp_sha256 *h, const void *ptr, size_t len)

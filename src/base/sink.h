@@ -36,9 +36,10 @@ ETP_API void etp_sink_write(etp_sink *sink, etp_str s);
 ETP_API void etp_sink_z(etp_sink *sink, const char *z);
 ETP_API void etp_sink_char(etp_sink *sink, char c);
 ETP_API void etp_sink_repeat(etp_sink *sink, char c, size_t n);
-ETP_API void etp_sink_xml(etp_sink *sink, etp_str s); // text or attribute value, escaped for XML and HTML
-// S made safe to show: control characters as pictures (ESC becomes ␛), what is no UTF-8, or hides or reorders text, as
-// U+FFFD. With LINES line breaks and tabs stay.
+ETP_API void etp_sink_xml(etp_sink *sink,
+                          etp_str s); // text or attribute value, escaped for XML and HTML
+// S made safe to show: control characters as pictures (ESC becomes ␛), what is no UTF-8, or hides
+// or reorders text, as U+FFFD. With LINES line breaks and tabs stay.
 ETP_API void etp_sink_shown(etp_sink *sink, etp_str s, bool lines);
 ETP_API bool etp_is_harmless(etp_str s); // printable ASCII: shown as it is
 ETP_API void etp_sink_printf(etp_sink *sink, const char *fmt, ...) ETP_PRINTF(2, 3);

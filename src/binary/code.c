@@ -8,20 +8,20 @@
 static const struct {
     const char *name, *title;
 } k_codes[ETP_CODES] = {
-    [ETP_CODE_UNKNOWN] = {"unknown", "not decoded"},
-    [ETP_CODE_SCALAR] = {"scalar", "no vector instructions"},
-    [ETP_CODE_SSE] = {"sse", "SSE"},
-    [ETP_CODE_AVX2] = {"avx2", "AVX2"},
-    [ETP_CODE_AVX_VNNI] = {"avx-vnni", "AVX-VNNI"},
-    [ETP_CODE_AVX512] = {"avx512", "AVX-512"},
-    [ETP_CODE_AVX512_VNNI] = {"avx512-vnni", "AVX-512 VNNI"},
-    [ETP_CODE_AMX] = {"amx", "AMX"},
-    [ETP_CODE_NEON] = {"neon", "NEON"},
-    [ETP_CODE_DOTPROD] = {"dotprod", "NEON dot product"},
-    [ETP_CODE_I8MM] = {"i8mm", "NEON matrix multiply"},
-    [ETP_CODE_SVE] = {"sve", "SVE"},
-    [ETP_CODE_SME] = {"sme", "SME"},
-    [ETP_CODE_SME2] = {"sme2", "SME2"},
+    [ETP_CODE_UNKNOWN] = {"unknown",     "not decoded"           },
+    [ETP_CODE_SCALAR] = {"scalar",      "no vector instructions"},
+    [ETP_CODE_SSE] = {"sse",         "SSE"                   },
+    [ETP_CODE_AVX2] = {"avx2",        "AVX2"                  },
+    [ETP_CODE_AVX_VNNI] = {"avx-vnni",    "AVX-VNNI"              },
+    [ETP_CODE_AVX512] = {"avx512",      "AVX-512"               },
+    [ETP_CODE_AVX512_VNNI] = {"avx512-vnni", "AVX-512 VNNI"          },
+    [ETP_CODE_AMX] = {"amx",         "AMX"                   },
+    [ETP_CODE_NEON] = {"neon",        "NEON"                  },
+    [ETP_CODE_DOTPROD] = {"dotprod",     "NEON dot product"      },
+    [ETP_CODE_I8MM] = {"i8mm",        "NEON matrix multiply"  },
+    [ETP_CODE_SVE] = {"sve",         "SVE"                   },
+    [ETP_CODE_SME] = {"sme",         "SME"                   },
+    [ETP_CODE_SME2] = {"sme2",        "SME2"                  },
 };
 
 const char *etp_code_name(etp_code code)
@@ -53,10 +53,10 @@ static bool is_vnni(unsigned map, unsigned opcode)
 // VEX-encoded instructions without vector registers: BMI and the mask registers of AVX-512.
 static etp_code of_vex(unsigned map, unsigned opcode)
 {
-    bool mask = (map == 1 && ((opcode >= 0x41 && opcode <= 0x4b) ||
-                              (opcode >= 0x90 && opcode <= 0x93) || opcode == 0x98 ||
-                              opcode == 0x99)) ||
-                (map == 3 && opcode >= 0x30 && opcode <= 0x33);
+    bool mask =
+        (map == 1 && ((opcode >= 0x41 && opcode <= 0x4b) || (opcode >= 0x90 && opcode <= 0x93) ||
+                      opcode == 0x98 || opcode == 0x99)) ||
+        (map == 3 && opcode >= 0x30 && opcode <= 0x33);
     if (mask) {
         return ETP_CODE_AVX512;
     }
@@ -65,8 +65,9 @@ static etp_code of_vex(unsigned map, unsigned opcode)
     if (tile) {
         return ETP_CODE_AMX;
     }
-    bool bits = (map == 2 && (opcode == 0xf2 || opcode == 0xf3 || (opcode >= 0xf5 && opcode <= 0xf7))) ||
-                (map == 3 && opcode == 0xf0);
+    bool bits =
+        (map == 2 && (opcode == 0xf2 || opcode == 0xf3 || (opcode >= 0xf5 && opcode <= 0xf7))) ||
+        (map == 3 && opcode == 0xf0);
     if (bits || (map == 1 && opcode == 0x77)) { // VZEROUPPER: any code that calls may carry it
         return ETP_CODE_SCALAR;
     }
@@ -84,8 +85,9 @@ static bool is_sse(unsigned opcode)
 etp_code etp_code_of_x86(const uint8_t *bytes, size_t len)
 {
     size_t i = 0;
-    while (i < len && (bytes[i] == 0x66 || bytes[i] == 0xf2 || bytes[i] == 0xf3 || bytes[i] == 0xf0 ||
-                       (bytes[i] & 0xe7) == 0x26 || (bytes[i] & 0xfc) == 0x64)) {
+    while (i < len &&
+           (bytes[i] == 0x66 || bytes[i] == 0xf2 || bytes[i] == 0xf3 || bytes[i] == 0xf0 ||
+            (bytes[i] & 0xe7) == 0x26 || (bytes[i] & 0xfc) == 0x64)) {
         i++;
     }
     size_t left = len - i;
@@ -106,7 +108,8 @@ etp_code etp_code_of_x86(const uint8_t *bytes, size_t len)
     if (left < 2 || p[0] != 0x0f) {
         return ETP_CODE_SCALAR;
     }
-    if (p[1] == 0x38 && left >= 3) { // MOVBE, CRC32, ADX, SHA and key locker are no vector arithmetic
+    if (p[1] == 0x38 &&
+        left >= 3) { // MOVBE, CRC32, ADX, SHA and key locker are no vector arithmetic
         return p[2] < 0x80 ? ETP_CODE_SSE : ETP_CODE_SCALAR;
     }
     if (p[1] == 0x3a) {
@@ -159,7 +162,8 @@ etp_status etp_code_of(etp_machine machine, etp_bytes code, etp_code_count *out_
     return ETP_OK;
 }
 
-// Gives what is known of the instructions since FIRST, which run one after the other, to those before.
+// Gives what is known of the instructions since FIRST, which run one after the other, to those
+// before.
 static void carry_back(uint8_t *out, size_t first, size_t end)
 {
     uint8_t most = ETP_CODE_UNKNOWN;

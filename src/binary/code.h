@@ -27,9 +27,9 @@ typedef enum etp_code {
 } etp_code;
 
 typedef struct etp_code_count {
-    uint32_t instructions; // decoded
+    uint32_t instructions;  // decoded
     uint32_t of[ETP_CODES]; // by what each needs
-    bool whole; // everything was decoded
+    bool whole;             // everything was decoded
 } etp_code_count;
 
 // "avx512-vnni", "AVX-512 VNNI". The finder gives ETP_CODES for unknown text.
@@ -42,10 +42,11 @@ ETP_API etp_code etp_code_find(etp_str name);
 ETP_API ETP_NODISCARD etp_status etp_code_of(etp_machine machine, etp_bytes code,
                                              etp_code_count *out_count, etp_code *out,
                                              etp_error *err);
-// For each byte of CODE at which an instruction begins: what the instructions need that certainly run once
-// this one does, up to the next that may lead elsewhere. ETP_CODE_UNKNOWN inside instructions and where nothing
-// could be decoded. OUT has room for code.len.
-ETP_API ETP_NODISCARD etp_status etp_code_ahead(etp_machine machine, etp_bytes code, uint8_t *out, etp_error *err);
+// For each byte of CODE at which an instruction begins: what the instructions need that certainly
+// run once this one does, up to the next that may lead elsewhere. ETP_CODE_UNKNOWN inside
+// instructions and where nothing could be decoded. OUT has room for code.len.
+ETP_API ETP_NODISCARD etp_status etp_code_ahead(etp_machine machine, etp_bytes code, uint8_t *out,
+                                                etp_error *err);
 // One A64 instruction.
 ETP_API etp_code etp_code_of_a64(uint32_t instruction);
 // One x86-64 instruction of known length.

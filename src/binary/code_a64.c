@@ -13,12 +13,12 @@ static bool is_sme1(uint32_t w)
         bool float8 = (w & 0xffe00000) == 0x80a00000;
         return product && !float8;
     }
-    bool move = (w & 0xff3c0000) == 0xc0000000;     // between a tile slice and a vector
-    bool zero = (w & 0xffffff00) == 0xc0080000;     // ZERO {tiles}
-    bool add = (w & 0xffbe0000) == 0xc0900000;      // ADDHA, ADDVA
-    bool slice = top == 0xe0;                       // LD1, ST1 of a tile slice
-    bool quad = (w & 0xffc00000) == 0xe1c00000;     // the same for 128-bit elements
-    bool array = (w & 0xffdf8000) == 0xe1000000;    // LDR, STR of an array vector
+    bool move = (w & 0xff3c0000) == 0xc0000000;  // between a tile slice and a vector
+    bool zero = (w & 0xffffff00) == 0xc0080000;  // ZERO {tiles}
+    bool add = (w & 0xffbe0000) == 0xc0900000;   // ADDHA, ADDVA
+    bool slice = top == 0xe0;                    // LD1, ST1 of a tile slice
+    bool quad = (w & 0xffc00000) == 0xe1c00000;  // the same for 128-bit elements
+    bool array = (w & 0xffdf8000) == 0xe1000000; // LDR, STR of an array vector
     return move || zero || add || slice || quad || array;
 }
 
@@ -31,9 +31,10 @@ static bool is_dotprod(uint32_t w)
 
 static bool is_i8mm(uint32_t w)
 {
-    bool product = (w & 0xdfe0fc00) == 0x4e80a400 || (w & 0xffe0fc00) == 0x4e80ac00; // SMMLA UMMLA USMMLA
-    bool mixed = (w & 0xbfe0fc00) == 0x0e809c00 || (w & 0xbf40f400) == 0x0f00f000;   // USDOT SUDOT
-    bool bfloat = (w & 0xffe0fc00) == 0x6e40ec00 || (w & 0xbfe0fc00) == 0x2e40fc00;  // BFMMLA BFDOT
+    bool product =
+        (w & 0xdfe0fc00) == 0x4e80a400 || (w & 0xffe0fc00) == 0x4e80ac00; // SMMLA UMMLA USMMLA
+    bool mixed = (w & 0xbfe0fc00) == 0x0e809c00 || (w & 0xbf40f400) == 0x0f00f000;  // USDOT SUDOT
+    bool bfloat = (w & 0xffe0fc00) == 0x6e40ec00 || (w & 0xbfe0fc00) == 0x2e40fc00; // BFMMLA BFDOT
     return product || mixed || bfloat;
 }
 

@@ -80,8 +80,10 @@ static etp_status read_segments(etp_image *elf, etp_arena *arena, etp_error *err
 static bool read_section(const etp_image *elf, etp_bytes table, size_t i, section *out)
 {
     const uint8_t *p = table.ptr + i * SECTION_BYTES;
-    *out = (section){.name = etp_load_u32(p), .type = etp_load_u32(p + 4),
-                     .link = etp_load_u32(p + 40), .address = etp_load_u64(p + 16),
+    *out = (section){.name = etp_load_u32(p),
+                     .type = etp_load_u32(p + 4),
+                     .link = etp_load_u32(p + 40),
+                     .address = etp_load_u64(p + 16),
                      .flags = etp_load_u64(p + 8)};
     if (out->type != SHT_NOBITS) {
         out->bytes = etp_image_part(elf->file, etp_load_u64(p + 24), etp_load_u64(p + 32));
@@ -115,7 +117,8 @@ static etp_status read_symbols(etp_image *elf, etp_bytes table, etp_bytes names,
 static etp_status read_pointers(etp_image *elf, etp_bytes table, etp_arena *arena, etp_error *err)
 {
     uint32_t wanted = elf->machine == ETP_MACHINE_X86_64 ? R_X86_64_RELATIVE : R_AARCH64_RELATIVE;
-    for (size_t at = 0; at + RELOCATION_BYTES <= table.len && elf->pointers.n < ETP_IMAGE_SYMBOLS; at += RELOCATION_BYTES) {
+    for (size_t at = 0; at + RELOCATION_BYTES <= table.len && elf->pointers.n < ETP_IMAGE_SYMBOLS;
+         at += RELOCATION_BYTES) {
         uint64_t address = etp_load_u64(table.ptr + at + 16);
         bool relative = etp_load_u32(table.ptr + at + 8) == wanted;
         if (relative && !ETP_PUSH(arena, &elf->pointers, address)) {
@@ -128,7 +131,8 @@ static etp_status read_pointers(etp_image *elf, etp_bytes table, etp_arena *aren
 // Sections of functions: what the linker adds for its own calls is none.
 static bool is_code(const section *s, etp_str name)
 {
-    bool stubs = etp_str_starts(name, ETP_STR(".plt")) || etp_str_eqz(name, ".init") || etp_str_eqz(name, ".fini");
+    bool stubs = etp_str_starts(name, ETP_STR(".plt")) || etp_str_eqz(name, ".init") ||
+                 etp_str_eqz(name, ".fini");
     return s->type == SHT_PROGBITS && (s->flags & SHF_EXECINSTR) && !stubs &&
            s->bytes.len <= UINT64_MAX - s->address;
 }
@@ -176,14 +180,16 @@ etp_bytes etp_elf_section(const etp_image *elf, const char *name)
     const uint8_t *head = elf->file.ptr;
     uint16_t size = etp_load_u16(head + 58), count = etp_load_u16(head + 60);
     uint16_t names_index = etp_load_u16(head + 62);
-    etp_bytes table = etp_image_part(elf->file, etp_load_u64(head + 40), (uint64_t)count * SECTION_BYTES);
+    etp_bytes table =
+        etp_image_part(elf->file, etp_load_u64(head + 40), (uint64_t)count * SECTION_BYTES);
     section names, s;
     if (size != SECTION_BYTES || !table.ptr || names_index >= count ||
         !read_section(elf, table, names_index, &names)) {
         return (etp_bytes){0};
     }
     for (size_t i = 0; i < count; i++) {
-        if (read_section(elf, table, i, &s) && etp_str_eqz(etp_image_name_at(names.bytes, s.name), name)) {
+        if (read_section(elf, table, i, &s) &&
+            etp_str_eqz(etp_image_name_at(names.bytes, s.name), name)) {
             return s.bytes;
         }
     }

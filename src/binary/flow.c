@@ -16,7 +16,8 @@ etp_flow etp_flow_a64(uint32_t w)
     } else if ((w & 0x7c000000u) == 0x14000000u) { // b, bl
         f.kind = w >> 31 ? ETP_FLOW_CALL : ETP_FLOW_JUMP;
         f.distance = 4 * sign_extend(w & 0x3ffffffu, 26);
-    } else if ((w & 0xff000000u) == 0x54000000u || (w & 0x7e000000u) == 0x34000000u) { // b.cond, cbz, cbnz
+    } else if ((w & 0xff000000u) == 0x54000000u ||
+               (w & 0x7e000000u) == 0x34000000u) { // b.cond, cbz, cbnz
         f.kind = ETP_FLOW_BRANCH;
         f.distance = 4 * sign_extend(w >> 5 & 0x7ffffu, 19);
     } else if ((w & 0x7e000000u) == 0x36000000u) { // tbz, tbnz
@@ -35,8 +36,8 @@ etp_flow etp_flow_a64(uint32_t w)
 static size_t prefixes(const uint8_t *p, size_t len)
 {
     size_t i = 0;
-    while (i < len && (p[i] == 0x66 || p[i] == 0xf2 || p[i] == 0xf3 || p[i] == 0x2e || p[i] == 0x3e ||
-                       (p[i] & 0xf0) == 0x40)) {
+    while (i < len && (p[i] == 0x66 || p[i] == 0xf2 || p[i] == 0xf3 || p[i] == 0x2e ||
+                       p[i] == 0x3e || (p[i] & 0xf0) == 0x40)) {
         i++;
     }
     return i;
@@ -76,7 +77,8 @@ etp_flow etp_flow_x86(etp_x86_reader *reader, const uint8_t *code, size_t len)
         f = goes(ETP_FLOW_JUMP, code, n, 1);
     } else if ((op == 0xe9 || op == 0xe8) && n >= at + 5) {
         f = goes(op == 0xe9 ? ETP_FLOW_JUMP : ETP_FLOW_CALL, code, n, 4);
-    } else if (op == 0xff && (second >> 3 & 7) >= 2 && (second >> 3 & 7) <= 5) { // call and jump through memory or a register
+    } else if (op == 0xff && (second >> 3 & 7) >= 2 &&
+               (second >> 3 & 7) <= 5) { // call and jump through memory or a register
         f.kind = (second >> 3 & 7) <= 3 ? ETP_FLOW_CALL : ETP_FLOW_INDIRECT;
     } else if (op == 0xc3 || op == 0xc2 || op == 0xf4 || (two && second == 0x0b)) { // ret, hlt, ud2
         f.kind = ETP_FLOW_AWAY;

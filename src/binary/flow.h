@@ -7,14 +7,15 @@
 #include "binary/x86_reader.h"
 
 typedef enum etp_flow_kind {
-    ETP_FLOW_NONE,    // no instruction, or cut off
-    ETP_FLOW_NEXT,    // to the next one; calls too
-    ETP_FLOW_CALL,    // there and back again
-    ETP_FLOW_BRANCH,  // to its target or to the next one
-    ETP_FLOW_JUMP,    // to its target
-    ETP_FLOW_AWAY,    // return, trap
-    ETP_FLOW_INDIRECT, // jump through a register or memory: a call in the place of a return, or a table of cases
-    ETP_FLOW_PADDING, // does nothing: what fills the room between functions
+    ETP_FLOW_NONE,     // no instruction, or cut off
+    ETP_FLOW_NEXT,     // to the next one; calls too
+    ETP_FLOW_CALL,     // there and back again
+    ETP_FLOW_BRANCH,   // to its target or to the next one
+    ETP_FLOW_JUMP,     // to its target
+    ETP_FLOW_AWAY,     // return, trap
+    ETP_FLOW_INDIRECT, // jump through a register or memory: a call in the place of a return, or a
+                       // table of cases
+    ETP_FLOW_PADDING,  // does nothing: what fills the room between functions
 } etp_flow_kind;
 
 typedef struct etp_flow {

@@ -1,10 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
-// Functions that no table of the file speaks of: hand-written assembly without unwind data. Their bounds
-// follow from the code: a function begins behind an instruction after which control never goes on, and
-// no branch leads from one side of its begin to the other.
+// Functions that no table of the file speaks of: hand-written assembly without unwind data. Their
+// bounds follow from the code: a function begins behind an instruction after which control never
+// goes on, and no branch leads from one side of its begin to the other.
 //
-// A jump may also be a call in the place of a return; it is one when it leads to a begin that the code
-// shows by other means as well: padding up to an aligned address, a call, or a symbol without a size.
+// A jump may also be a call in the place of a return; it is one when it leads to a begin that the
+// code shows by other means as well: padding up to an aligned address, a call, or a symbol without
+// a size.
 #include "binary/image_parts.h"
 
 #include <stdlib.h>
@@ -20,7 +21,7 @@ typedef struct arc { // a branch or jump from one place of the gap to another
 
 typedef struct begin {
     uint64_t at, previous_end;
-    bool padded; // room before it was filled up to an aligned address
+    bool padded;      // room before it was filled up to an aligned address
     bool named;       // by a symbol, other code or a table
     bool run_into;    // what precedes it goes on into it
     bool behind_call; // what precedes it is a call: the function before may just go on
@@ -41,7 +42,7 @@ typedef struct filler {
     } begins;
     etp_addresses named; // by other code or a table, sorted
     size_t next_named;   // the first one behind where the sweep is
-    uint64_t end; // of the last function
+    uint64_t end;        // of the last function
 } filler;
 
 static etp_flow flow_at(filler *w, etp_bytes code, size_t at)
@@ -49,7 +50,8 @@ static etp_flow flow_at(filler *w, etp_bytes code, size_t at)
     if (w->image->machine == ETP_MACHINE_X86_64) {
         return etp_flow_x86(&w->reader, code.ptr + at, code.len - at);
     }
-    return code.len - at < 4 ? (etp_flow){ETP_FLOW_NONE, 0, 0} : etp_flow_a64(etp_load_u32(code.ptr + at));
+    return code.len - at < 4 ? (etp_flow){ETP_FLOW_NONE, 0, 0}
+                             : etp_flow_a64(etp_load_u32(code.ptr + at));
 }
 
 // Zeros fill room too, where no instruction is expected.
@@ -94,10 +96,10 @@ static uint64_t resume(const filler *w, uint64_t here)
 }
 
 typedef struct stand { // of the sweep
-    bool away;        // control does not come here from above
-    bool behind_call; // perhaps not
-    bool cases;       // only by a table of cases, unless a function begins here
-    bool broken;      // what precedes is no code
+    bool away;         // control does not come here from above
+    bool behind_call;  // perhaps not
+    bool cases;        // only by a table of cases, unless a function begins here
+    bool broken;       // what precedes is no code
     bool padding;
 } stand;
 
@@ -125,8 +127,12 @@ static bool sweep(filler *w, uint64_t first, uint64_t last, etp_bytes code)
         bool filled = is.padding && here % ALIGNED == 0;
         if ((is.away && !(is.cases && !is.padding)) || named || (is.behind_call && filled)) {
             bool ended = is.away || is.behind_call;
-            begin b = {here, ended && !is.broken ? w->end : here, filled && !is.broken, named,
-                       is.broken || !ended, !is.away && !named};
+            begin b = {here,
+                       ended && !is.broken ? w->end : here,
+                       filled && !is.broken,
+                       named,
+                       is.broken || !ended,
+                       !is.away && !named};
             if (!ETP_PUSH(&w->scratch, &w->begins, b)) {
                 return false;
             }
@@ -134,7 +140,8 @@ static bool sweep(filler *w, uint64_t first, uint64_t last, etp_bytes code)
         if (!keep_target(w, first, last, here, &f)) {
             return false;
         }
-        is = (stand){.away = f.kind == ETP_FLOW_AWAY || f.kind == ETP_FLOW_JUMP || f.kind == ETP_FLOW_INDIRECT,
+        is = (stand){.away = f.kind == ETP_FLOW_AWAY || f.kind == ETP_FLOW_JUMP ||
+                             f.kind == ETP_FLOW_INDIRECT,
                      .cases = f.kind == ETP_FLOW_INDIRECT,
                      .behind_call = f.kind == ETP_FLOW_CALL};
         w->end = is.away || is.behind_call ? first + at : w->end;
@@ -163,9 +170,9 @@ static bool is_strong(const begin *b)
     return b->named || (b->padded && !b->behind_call);
 }
 
-// Which begins does no arc lead across? CROSSED has room for one more than there are. NAMED[i] counts the
-// named begins before the i-th: an arc across one of those leads to a part of a function that the compiler
-// put elsewhere, and says nothing of what is between.
+// Which begins does no arc lead across? CROSSED has room for one more than there are. NAMED[i]
+// counts the named begins before the i-th: an arc across one of those leads to a part of a function
+// that the compiler put elsewhere, and says nothing of what is between.
 static void cross(const filler *w, const uint32_t *named, int32_t *crossed)
 {
     for (size_t i = 0; i < w->arcs.n; i++) {
@@ -223,7 +230,8 @@ static bool fill(filler *w, uint64_t first, uint64_t last)
 {
     etp_bytes code;
     w->arcs.n = w->begins.n = w->next_named = 0;
-    return !etp_image_code(w->image, first, last, &code) || (sweep(w, first, last, code) && keep(w));
+    return !etp_image_code(w->image, first, last, &code) ||
+           (sweep(w, first, last, code) && keep(w));
 }
 
 static int by_start(const void *pa, const void *pb)
@@ -237,7 +245,8 @@ static etp_range *known_ranges(filler *w, size_t *out_n)
 {
     const etp_image *image = w->image;
     size_t n = 0;
-    etp_range *known = etp_arena_alloc_array(&w->scratch, image->symbols.n + image->ranges.n + 1, sizeof *known);
+    etp_range *known =
+        etp_arena_alloc_array(&w->scratch, image->symbols.n + image->ranges.n + 1, sizeof *known);
     for (size_t i = 0; known && i < image->symbols.n; i++) {
         const etp_image_symbol *s = &image->symbols.items[i];
         if (s->end > s->start) {

@@ -75,7 +75,8 @@ static etp_status choose_part(etp_bytes file, etp_bytes *out, etp_error *err)
     }
     *out = arm.ptr ? arm : x86;
     return out->ptr ? ETP_OK
-                    : etp_fail_at(err, ETP_UNSUPPORTED, 8, "a universal file without a part for arm64 or x86-64");
+                    : etp_fail_at(err, ETP_UNSUPPORTED, 8,
+                                  "a universal file without a part for arm64 or x86-64");
 }
 
 etp_status etp_image_open(etp_bytes whole, etp_arena *arena, etp_image **out, etp_error *err)
@@ -85,7 +86,8 @@ etp_status etp_image_open(etp_bytes whole, etp_arena *arena, etp_image **out, et
     bool elf = file.len >= 16 && memcmp(file.ptr, "\177ELF", 4) == 0;
     bool macho = file.len >= 16 && memcmp(file.ptr, "\317\372\355\376", 4) == 0;
     if (!elf && !macho) {
-        return etp_fail_at(err, ETP_UNSUPPORTED, file.base, "neither a 64-bit ELF nor a 64-bit Mach-O file");
+        return etp_fail_at(err, ETP_UNSUPPORTED, file.base,
+                           "neither a 64-bit ELF nor a 64-bit Mach-O file");
     }
     etp_image *image = ETP_NEW(arena, etp_image);
     if (!image) {

@@ -11,7 +11,8 @@ etp_image_format etp_image_format_of(const etp_image *image)
 
 etp_bytes etp_image_section(const etp_image *image, const char *name)
 {
-    return image->format == ETP_IMAGE_ELF ? etp_elf_section(image, name) : etp_macho_section(image, name);
+    return image->format == ETP_IMAGE_ELF ? etp_elf_section(image, name)
+                                          : etp_macho_section(image, name);
 }
 
 etp_machine etp_image_machine(const etp_image *image)
@@ -81,7 +82,8 @@ static const etp_range *range_of(const etp_ranges *ranges, uint64_t address)
 static etp_function of_range(const etp_image *image, const etp_range *r, etp_bounds bounds)
 {
     const etp_image_symbol *s = symbol_before(image, r->start);
-    return (etp_function){r->start, r->end, s && s->start == r->start ? s->name : (etp_str){0}, bounds};
+    return (etp_function){r->start, r->end, s && s->start == r->start ? s->name : (etp_str){0},
+                          bounds};
 }
 
 // The range that covers ADDRESS, of a table or of a gap.

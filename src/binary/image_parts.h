@@ -38,21 +38,22 @@ struct etp_image {
     } symbols;
     etp_ranges ranges; // by start
     etp_bounds range_bounds;
-    etp_ranges code;  // sections of code; empty where the file has no table of sections
+    etp_ranges code;        // sections of code; empty where the file has no table of sections
     etp_addresses pointers; // that the loader puts into tables, whatever they point to
-    etp_ranges flows; // what gaps.c found between all others, by start
+    etp_ranges flows;       // what gaps.c found between all others, by start
 };
 
 // A part of the file that tables speak of; empty when it does not lie inside.
 etp_bytes etp_image_part(etp_bytes file, uint64_t offset, uint64_t size);
 // A NUL-terminated name in a table of names; empty when it runs out of the table.
 etp_str etp_image_name_at(etp_bytes names, uint32_t offset);
-ETP_NODISCARD etp_status etp_image_set_id(etp_image *image, etp_bytes id, etp_arena *arena, etp_error *err);
+ETP_NODISCARD etp_status etp_image_set_id(etp_image *image, etp_bytes id, etp_arena *arena,
+                                          etp_error *err);
 
 // Ranges and symbols must be sorted. False on out of memory.
 bool etp_image_join_labels(etp_image *image, etp_arena *arena);
-// Addresses outside known functions that code and tables of the file name, sorted; READER is for x86-64.
-// False on out of memory.
+// Addresses outside known functions that code and tables of the file name, sorted; READER is for
+// x86-64. False on out of memory.
 bool etp_image_references(const etp_image *image, etp_x86_reader *reader, etp_arena *arena,
                           etp_addresses *out);
 // Functions between the sorted ranges and symbols, into `flows`. False on out of memory.

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Mach-O linkers list the labels of hand-written assembly among the functions. A64 code tells them apart:
-// no function runs on into the next one or branches into it on a condition.
+// Mach-O linkers list the labels of hand-written assembly among the functions. A64 code tells them
+// apart: no function runs on into the next one or branches into it on a condition.
 #include "binary/flow.h"
 #include "binary/image_parts.h"
 
@@ -77,7 +77,8 @@ static void look_at(joiner *j, size_t at)
 
 bool etp_image_join_labels(etp_image *image, etp_arena *arena)
 {
-    joiner j = {image, image->ranges.items, image->ranges.n, ETP_NEW_ARRAY(arena, bool, image->ranges.n + 1)};
+    joiner j = {image, image->ranges.items, image->ranges.n,
+                ETP_NEW_ARRAY(arena, bool, image->ranges.n + 1)};
     size_t kept = 0;
     if (!j.joined) {
         return false;

@@ -31,7 +31,9 @@ static bool next_command(const etp_image *image, size_t *at, command *out)
     if (size < 8 || size > all.len - *at) {
         return false;
     }
-    *out = (command){etp_load_u32(all.ptr + *at), {all.ptr + *at, size, all.base + *at}};
+    *out = (command){
+        etp_load_u32(all.ptr + *at), {all.ptr + *at, size, all.base + *at}
+    };
     *at += size;
     return true;
 }
@@ -85,10 +87,10 @@ etp_bytes etp_macho_section(const etp_image *image, const char *name)
 typedef struct reader {
     etp_image *image;
     etp_arena *arena;
-    uint64_t text;        // address that function starts count from
-    bool code[256];       // of the sections by their number, from 1
+    uint64_t text;  // address that function starts count from
+    bool code[256]; // of the sections by their number, from 1
     uint32_t n_sections;
-    etp_bytes starts;     // LC_FUNCTION_STARTS
+    etp_bytes starts; // LC_FUNCTION_STARTS
     struct {
         uint64_t *items;
         size_t n, cap;
@@ -111,7 +113,8 @@ static void read_segment(reader *r, const command *c)
             r->code[r->n_sections] = code;
         }
         if (code && image->n_segments < ETP_IMAGE_SEGMENTS) {
-            image->segments[image->n_segments++] = (etp_image_segment){s.address, s.bytes.len, s.bytes};
+            image->segments[image->n_segments++] =
+                (etp_image_segment){s.address, s.bytes.len, s.bytes};
         }
     }
 }
@@ -250,7 +253,8 @@ static etp_status read_command(reader *r, const command *c, etp_error *err)
     } else if (c->type == LC_UUID && c->bytes.len >= 24) {
         ETP_TRY(etp_image_set_id(r->image, etp_image_part(c->bytes, 8, 16), r->arena, err));
     } else if (c->type == LC_FUNCTION_STARTS && c->bytes.len >= 16) {
-        r->starts = etp_image_part(r->image->file, etp_load_u32(c->bytes.ptr + 8), etp_load_u32(c->bytes.ptr + 12));
+        r->starts = etp_image_part(r->image->file, etp_load_u32(c->bytes.ptr + 8),
+                                   etp_load_u32(c->bytes.ptr + 12));
     }
     return ETP_OK;
 }
@@ -259,9 +263,11 @@ etp_status etp_macho_read(etp_image *image, etp_arena *arena, etp_error *err)
 {
     reader r = {.image = image, .arena = arena};
     if (image->file.len < HEADER_BYTES) {
-        return etp_fail_at(err, ETP_CORRUPT, image->file.base, "a Mach-O file of %zu bytes has no header", image->file.len);
+        return etp_fail_at(err, ETP_CORRUPT, image->file.base,
+                           "a Mach-O file of %zu bytes has no header", image->file.len);
     }
-    uint32_t cpu = etp_load_u32(image->file.ptr + 4), n = etp_load_u32(image->file.ptr + 16), seen = 0;
+    uint32_t cpu = etp_load_u32(image->file.ptr + 4), n = etp_load_u32(image->file.ptr + 16),
+             seen = 0;
     image->format = ETP_IMAGE_MACHO;
     image->range_bounds = ETP_BOUNDS_STARTS;
     image->machine = cpu == CPU_X86_64  ? ETP_MACHINE_X86_64
@@ -278,7 +284,8 @@ etp_status etp_macho_read(etp_image *image, etp_arena *arena, etp_error *err)
                            "load command %u of %u does not fit into the file", seen + 1, n);
     }
     if (image->n_segments == 0) {
-        return etp_fail_at(err, ETP_CORRUPT, image->file.base + HEADER_BYTES, "no section of the file holds code");
+        return etp_fail_at(err, ETP_CORRUPT, image->file.base + HEADER_BYTES,
+                           "no section of the file holds code");
     }
     ETP_TRY(r.starts.len > 0 ? read_starts(&r, err) : ETP_OK);
     ETP_TRY(r.begins.n == 0 ? guess_starts(&r, err) : ETP_OK);

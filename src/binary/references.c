@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// Addresses of code that other code or a table of the file names: what is called, and what is taken to be
-// called later, as the tables of micro-kernels do. Only those between the functions that tables know are kept.
-// On x86-64 bytes that look like such an instruction are one when the function around them reads so from its begin.
+// Addresses of code that other code or a table of the file names: what is called, and what is taken
+// to be called later, as the tables of micro-kernels do. Only those between the functions that
+// tables know are kept. On x86-64 bytes that look like such an instruction are one when the
+// function around them reads so from its begin.
 #include <stdlib.h>
 
 #include "binary/flow.h"
@@ -9,7 +10,7 @@
 
 #define ALIGNED 16u
 #define LONGEST ((uint64_t)64 << 10) // of a function that is read from its begin
-#define NEAR 8u // instructions between the two halves of an A64 address
+#define NEAR 8u                      // instructions between the two halves of an A64 address
 
 typedef struct seeker {
     const etp_image *image;
@@ -26,16 +27,18 @@ static bool in_gap(const etp_image *image, uint64_t address)
 
 static bool take(seeker *s, uint64_t address)
 {
-    return address % ALIGNED != 0 || !in_gap(s->image, address) || ETP_PUSH(s->arena, s->out, address);
+    return address % ALIGNED != 0 || !in_gap(s->image, address) ||
+           ETP_PUSH(s->arena, s->out, address);
 }
 
-// Does an instruction begin at ADDRESS? True outside known functions and far from their begins, where nothing
-// can be said.
+// Does an instruction begin at ADDRESS? True outside known functions and far from their begins,
+// where nothing can be said.
 static bool is_instruction(seeker *s, uint64_t address)
 {
     etp_function f;
     etp_bytes code;
-    if (!etp_image_function(s->image, address, &f) || !etp_image_code(s->image, f.start, f.end, &code)) {
+    if (!etp_image_function(s->image, address, &f) ||
+        !etp_image_code(s->image, f.start, f.end, &code)) {
         return true;
     }
     size_t at = 0, wanted = (size_t)(address - f.start);
@@ -67,7 +70,8 @@ static bool seek_x86(seeker *s, etp_bytes code, uint64_t address)
             continue;
         }
         uint64_t to = lea ? address + i + 7 + relative(p + 3) : address + i + 5 + relative(p + 1);
-        if (to % ALIGNED == 0 && in_gap(s->image, to) && is_instruction(s, address + i) && !take(s, to)) {
+        if (to % ALIGNED == 0 && in_gap(s->image, to) && is_instruction(s, address + i) &&
+            !take(s, to)) {
             return false;
         }
     }
@@ -115,7 +119,8 @@ static int by_address(const void *pa, const void *pb)
     return (*a > *b) - (*a < *b);
 }
 
-bool etp_image_references(const etp_image *image, etp_x86_reader *reader, etp_arena *arena, etp_addresses *out)
+bool etp_image_references(const etp_image *image, etp_x86_reader *reader, etp_arena *arena,
+                          etp_addresses *out)
 {
     seeker s = {image, reader, arena, out};
     for (size_t i = 0; i < image->code.n; i++) {
@@ -124,12 +129,14 @@ bool etp_image_references(const etp_image *image, etp_x86_reader *reader, etp_ar
         if (!etp_image_code(image, r->start, r->end, &code)) {
             continue;
         }
-        if (!(image->machine == ETP_MACHINE_X86_64 ? seek_x86(&s, code, r->start) : seek_a64(&s, code, r->start))) {
+        if (!(image->machine == ETP_MACHINE_X86_64 ? seek_x86(&s, code, r->start)
+                                                   : seek_a64(&s, code, r->start))) {
             return false;
         }
     }
     for (size_t i = 0; i < image->pointers.n; i++) { // that the loader puts into tables
-        if (in_gap(image, image->pointers.items[i]) && !ETP_PUSH(arena, out, image->pointers.items[i])) {
+        if (in_gap(image, image->pointers.items[i]) &&
+            !ETP_PUSH(arena, out, image->pointers.items[i])) {
             return false;
         }
     }

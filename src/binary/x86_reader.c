@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
-// One x86-64 instruction after the other: how long each is. capstone knows it for the old encodings;
-// VEX and EVEX are regular, and newer than some capstones.
+// One x86-64 instruction after the other: how long each is. capstone knows it for the old
+// encodings; VEX and EVEX are regular, and newer than some capstones.
 #include "binary/x86_reader.h"
 
-// Length of a VEX or EVEX instruction: prefix and opcode, ModRM with what it asks for, one immediate
-// byte in map 3 and for a few opcodes of map 1. 0: neither, or cut off.
+// Length of a VEX or EVEX instruction: prefix and opcode, ModRM with what it asks for, one
+// immediate byte in map 3 and for a few opcodes of map 1. 0: neither, or cut off.
 static size_t vector_length(const uint8_t *p, size_t len)
 {
     if (len < 6 && (len == 0 || p[0] == 0x62)) {
@@ -46,8 +46,9 @@ static size_t vector_length(const uint8_t *p, size_t len)
         n += 4;
     }
     n += mod == 1 ? 1 : mod == 2 ? 4 : 0;
-    bool immediate = map == 3 || (map == 1 && ((opcode >= 0x70 && opcode <= 0x73) || opcode == 0xc2 ||
-                                               (opcode >= 0xc4 && opcode <= 0xc6)));
+    bool immediate =
+        map == 3 || (map == 1 && ((opcode >= 0x70 && opcode <= 0x73) || opcode == 0xc2 ||
+                                  (opcode >= 0xc4 && opcode <= 0xc6)));
     n += immediate;
     return n <= len ? n : 0;
 }

@@ -27,8 +27,8 @@ static const etp_opt k_options[] = {
      "the exporter's record: adds source lines (needs --pte)", NULL},
     {"roofs", 0, ETP_OPT_STRING, offsetof(analyze_options, roofs), "FILE",
      "roofs of the device, from 'etprof roofs --format json'", NULL},
-    {"full", 0, ETP_OPT_FLAG, offsetof(analyze_options, full), NULL,
-     "every section, also in text", NULL},
+    {"full", 0, ETP_OPT_FLAG, offsetof(analyze_options, full), NULL, "every section, also in text",
+     NULL},
     {"proof", 0, ETP_OPT_FLAG, offsetof(analyze_options, proof), NULL,
      "operator names side by side: what ran where", NULL},
     {"out", 0, ETP_OPT_STRING, offsetof(analyze_options, out), "DIR",
@@ -48,12 +48,16 @@ static etp_status run(etp_cli *cli, const void *opts, int argc, char **argv, etp
 {
     const analyze_options *o = opts;
     if (!o->out && (o->run_index || o->json_rows || o->model_id)) {
-        return etp_fail(err, ETP_USAGE, "--run-index, --json-rows and --model-id are about files; name a folder with --out");
+        return etp_fail(
+            err, ETP_USAGE,
+            "--run-index, --json-rows and --model-id are about files; name a folder with --out");
     }
     if (o->run_index > UINT32_MAX || (o->model_id && !o->model_id[0])) {
-        return etp_fail(err, ETP_USAGE, o->model_id ? "--model-id is empty" : "--run-index is too large");
+        return etp_fail(err, ETP_USAGE,
+                        o->model_id ? "--model-id is empty" : "--run-index is too large");
     }
-    bool plain = !o->out && !o->program && !o->record && !o->roofs && !o->baseline && !o->proof && !o->fail_on.n;
+    bool plain = !o->out && !o->program && !o->record && !o->roofs && !o->baseline && !o->proof &&
+                 !o->fail_on.n;
     if (argc == 1 && plain && etp_kit_folder_is(argv[0])) {
         return etp_show_kit_folder(cli, argv[0], o->full, err);
     }
@@ -70,7 +74,9 @@ static etp_status run(etp_cli *cli, const void *opts, int argc, char **argv, etp
         .full = o->full,
         .proof = o->proof,
         .tables_dir = out,
-        .tables = {.model_id = o->model_id, .run_index = (uint32_t)o->run_index, .json = o->json_rows},
+        .tables = {.model_id = o->model_id,
+                   .run_index = (uint32_t)o->run_index,
+                   .json = o->json_rows},
         .fail_on = o->fail_on.items,
         .n_fail_on = o->fail_on.n,
     };
@@ -81,10 +87,14 @@ const etp_command etp_cmd_analyze = {
     .name = "analyze",
     .summary = "explain a run folder, or dumps of any runner",
     .usage = "FOLDER | DUMP...",
-    .description = "A run folder is re-analysed from its raw files. Bare .etdump files (or folders holding them) and\n"
-                   "timeline CSVs become one arm each; times are then traced ones, the grade is D and there is no verdict.\n"
-                   "A folder that Arm's kit left (flat, or a folder for each experiment; several models and thread counts) gives\n"
-                   "its latencies as the kit computes them and as they are, and where its conclusions differ, by defect.",
+    .description = "A run folder is re-analysed from its raw files. Bare .etdump files (or folders "
+                   "holding them) and\n"
+                   "timeline CSVs become one arm each; times are then traced ones, the grade is D "
+                   "and there is no verdict.\n"
+                   "A folder that Arm's kit left (flat, or a folder for each experiment; several "
+                   "models and thread counts) gives\n"
+                   "its latencies as the kit computes them and as they are, and where its "
+                   "conclusions differ, by defect.",
     .examples = "  etprof analyze out_model\n"
                 "  etprof analyze on.etdump off.etdump --baseline off\n"
                 "  etprof analyze out_model/runs/android",

@@ -22,8 +22,8 @@ static const etp_opt k_options[] = {
     {"name2", 0, ETP_OPT_STRING, offsetof(compare_options, name2), "NAME", "what to call B", NULL},
     {"out", 0, ETP_OPT_STRING, offsetof(compare_options, out), "DIR",
      "write the tables as CSV and JSON files there", NULL},
-    {"full", 0, ETP_OPT_FLAG, offsetof(compare_options, full), NULL,
-     "every section, also in text", NULL},
+    {"full", 0, ETP_OPT_FLAG, offsetof(compare_options, full), NULL, "every section, also in text",
+     NULL},
     {"fail-on", 0, ETP_OPT_LIST, offsetof(compare_options, fail_on), "WORDS", ETP_FAIL_ON_HELP,
      NULL},
     {0},
@@ -36,8 +36,13 @@ static etp_status run(etp_cli *cli, const void *opts, int argc, char **argv, etp
     if (out && cli->newest && etp_run_is(out)) { // tables go where what they are of is
         ETP_TRY(etp_cli_newest(cli, false, &out, err));
     }
-    etp_ab_options how = {.program = o->program, .record = o->record, .roofs = o->roofs,
-                          .two_sides = true, .names = {o->name1, o->name2}};
+    etp_ab_options how = {
+        .program = o->program,
+        .record = o->record,
+        .roofs = o->roofs,
+        .two_sides = true,
+        .names = {o->name1, o->name2}
+    };
     etp_show_options show = {
         .full = o->full,
         .tables_dir = out,
@@ -51,13 +56,17 @@ const etp_command etp_cmd_compare = {
     .name = "compare",
     .summary = "explain the difference of two dumps, run folders or timeline tables",
     .usage = "A B",
-    .description = "A is the baseline. Each side is a dump, a timeline CSV (ours or of Arm's kit), a folder of dumps or\n"
-                   "a run folder; DIR:ARM names one arm of a folder with several. Two run folders get a verdict: paired by\n"
-                   "block within one session, launches without pairs otherwise. The grade (A to D) says how much the two\n"
+    .description = "A is the baseline. Each side is a dump, a timeline CSV (ours or of Arm's kit), "
+                   "a folder of dumps or\n"
+                   "a run folder; DIR:ARM names one arm of a folder with several. Two run folders "
+                   "get a verdict: paired by\n"
+                   "block within one session, launches without pairs otherwise. The grade (A to D) "
+                   "says how much the two\n"
                    "have in common; dumps and tables have traced times only and no verdict.",
     .examples = "  etprof compare off.etdump on.etdump --pte model.pte\n"
                 "  etprof compare out_model/runs/linux:avx2 out_model/runs/linux.2:avx2\n"
-                "  etprof compare off_exec_all_runs_timeline.csv on_exec_all_runs_timeline.csv --name1 off --name2 on",
+                "  etprof compare off_exec_all_runs_timeline.csv on_exec_all_runs_timeline.csv "
+                "--name1 off --name2 on",
     .opts = k_options,
     .opts_size = sizeof(compare_options),
     .formats = ETP_CLI_STANDARD_FORMATS | ETP_CLI_FORMAT_BIT(ETP_CLI_HTML),

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// etprof convert: one recording, or two of them aligned, as files of other people's viewers; the rows of any number
-// of run folders as tables.
+// etprof convert: one recording, or two of them aligned, as files of other people's viewers; the
+// rows of any number of run folders as tables.
 #include <stddef.h>
 #include <string.h>
 
@@ -22,11 +22,22 @@ typedef struct convert_options {
     bool negate, uncompressed;
 } convert_options;
 
-enum { TO_NONE, TO_CHROME, TO_PERFETTO, TO_SPEEDSCOPE, TO_FOLDED, TO_FLAME, TO_NODES, TO_INSPECTOR, TO_INSPECTOR_JSON,
-       TO_PARQUET };
+enum {
+    TO_NONE,
+    TO_CHROME,
+    TO_PERFETTO,
+    TO_SPEEDSCOPE,
+    TO_FOLDED,
+    TO_FLAME,
+    TO_NODES,
+    TO_INSPECTOR,
+    TO_INSPECTOR_JSON,
+    TO_PARQUET
+};
 
-static const char *const k_to[] = {"chrome",         "perfetto",  "speedscope",     "folded",  "flame",
-                                   "model-explorer", "inspector", "inspector-json", "parquet", NULL};
+static const char *const k_to[] = {
+    "chrome",         "perfetto",  "speedscope",     "folded",  "flame",
+    "model-explorer", "inspector", "inspector-json", "parquet", NULL};
 
 static const convert_options k_defaults = {.to = -1, .table = -1};
 
@@ -42,8 +53,10 @@ static const etp_opt k_options[] = {
      "of a run folder: the arm to start from", NULL},
     {"candidate", 'c', ETP_OPT_STRING, offsetof(convert_options, candidate), "ARM",
      "of a run folder: the arm to end at (default the first other one)", NULL},
-    {"name1", 0, ETP_OPT_STRING, offsetof(convert_options, name1), "NAME", "what to call the first of two", NULL},
-    {"name2", 0, ETP_OPT_STRING, offsetof(convert_options, name2), "NAME", "what to call the second", NULL},
+    {"name1", 0, ETP_OPT_STRING, offsetof(convert_options, name1), "NAME",
+     "what to call the first of two", NULL},
+    {"name2", 0, ETP_OPT_STRING, offsetof(convert_options, name2), "NAME",
+     "what to call the second", NULL},
     {"negate", 0, ETP_OPT_FLAG, offsetof(convert_options, negate), NULL,
      "folded: the baseline last, so that viewers show what vanished", NULL},
     {"table", 0, ETP_OPT_CHOICE, offsetof(convert_options, table), "TABLE",
@@ -83,12 +96,14 @@ static etp_status fill(void *ctx, etp_sink *sink, etp_error *err)
     }
 }
 
-static etp_status write_slices(etp_cli *cli, const convert_options *o, const etp_slices *slices, etp_error *err)
+static etp_status write_slices(etp_cli *cli, const convert_options *o, const etp_slices *slices,
+                               etp_error *err)
 {
     view v = {.to = o->to + 1, .slices = slices, .arena = &cli->arena};
     ETP_TRY(etp_cli_emit_by(cli, fill, &v, err));
     if (slices->unclocked && !cli->quiet) {
-        etp_say("etprof: %zu executions have times that do not nest; they are drawn by their durations\n",
+        etp_say("etprof: %zu executions have times that do not nest; they are drawn by their "
+                "durations\n",
                 slices->unclocked);
     }
     return ETP_OK;
@@ -102,8 +117,8 @@ static void tell_left_out(const etp_cli *cli, const etp_stacks *s)
     }
     for (size_t side = 0; side < s->n_sides; side++) {
         if (s->below_zero_ns[side]) {
-            etp_say("etprof: %.*s: %lld ns of sums below zero are in no stack\n", ETP_STR_ARG(s->names[side]),
-                    (long long)s->below_zero_ns[side]);
+            etp_say("etprof: %.*s: %lld ns of sums below zero are in no stack\n",
+                    ETP_STR_ARG(s->names[side]), (long long)s->below_zero_ns[side]);
         }
         if (s->tracer_ns[side]) {
             etp_say("etprof: %.*s: stacks are of traced inferences; untraced ones take %+lld ns\n",
@@ -112,7 +127,8 @@ static void tell_left_out(const etp_cli *cli, const etp_stacks *s)
     }
 }
 
-static etp_status write_stacks(etp_cli *cli, const convert_options *o, const etp_stacks *stacks, etp_error *err)
+static etp_status write_stacks(etp_cli *cli, const convert_options *o, const etp_stacks *stacks,
+                               etp_error *err)
 {
     view v = {.to = o->to + 1, .stacks = stacks, .negate = o->negate, .arena = &cli->arena};
     ETP_TRY(etp_cli_emit_by(cli, fill, &v, err));
@@ -125,7 +141,7 @@ static bool to_slices(const convert_options *o)
     return o->to + 1 == TO_CHROME || o->to + 1 == TO_PERFETTO;
 }
 
-// ---- one dump ------------------------------------------------------------------------------------
+// ---- one dump ----
 
 typedef struct inputs {
     etp_file dump, pte, record_file;
@@ -145,22 +161,25 @@ static etp_str stem(const char *path)
     return name;
 }
 
-static etp_status write_nodes(etp_cli *cli, const etp_ops_answer *ops, const char *program, etp_error *err)
+static etp_status write_nodes(etp_cli *cli, const etp_ops_answer *ops, const char *program,
+                              etp_error *err)
 {
     const char *slash = strrchr(program, '/');
     etp_convert_nodes nodes;
-    ETP_TRY(etp_convert_nodes_of(ops, etp_str_from(slash ? slash + 1 : program), &cli->arena, &nodes, err));
+    ETP_TRY(etp_convert_nodes_of(ops, etp_str_from(slash ? slash + 1 : program), &cli->arena,
+                                 &nodes, err));
     view v = {.to = TO_NODES, .nodes = nodes.data.items, .n_nodes = nodes.data.n};
     ETP_TRY(etp_cli_emit_by(cli, fill, &v, err));
     if (nodes.placed_ns < nodes.whole_ns && !cli->quiet) {
         etp_say("etprof: %llu of %llu ns are of operators that the program has no node for\n",
-                (unsigned long long)(nodes.whole_ns - nodes.placed_ns), (unsigned long long)nodes.whole_ns);
+                (unsigned long long)(nodes.whole_ns - nodes.placed_ns),
+                (unsigned long long)nodes.whole_ns);
     }
     return ETP_OK;
 }
 
-static etp_status write_dump(etp_cli *cli, const convert_options *o, const etp_ops_answer *ops, etp_str title,
-                             etp_error *err)
+static etp_status write_dump(etp_cli *cli, const convert_options *o, const etp_ops_answer *ops,
+                             etp_str title, etp_error *err)
 {
     if (o->to + 1 == TO_NODES) {
         return write_nodes(cli, ops, o->program, err);
@@ -169,7 +188,8 @@ static etp_status write_dump(etp_cli *cli, const convert_options *o, const etp_o
         etp_slice_op *rows = NULL;
         etp_slices slices;
         ETP_TRY(etp_convert_ops(ops, &cli->arena, &rows, err));
-        ETP_TRY(etp_slices_of_trace(ops->trace, &ops->table, rows, title, &cli->arena, &slices, err));
+        ETP_TRY(
+            etp_slices_of_trace(ops->trace, &ops->table, rows, title, &cli->arena, &slices, err));
         return write_slices(cli, o, &slices, err);
     }
     const char **categories = ETP_NEW_ARRAY(&cli->arena, const char *, ops->table.n_rows);
@@ -180,11 +200,13 @@ static etp_status write_dump(etp_cli *cli, const convert_options *o, const etp_o
         categories[i] = etp_category_name(ops->names[i].category);
     }
     etp_stacks stacks;
-    ETP_TRY(etp_stacks_of_trace(ops->trace, &ops->table, categories, title, &cli->arena, &stacks, err));
+    ETP_TRY(
+        etp_stacks_of_trace(ops->trace, &ops->table, categories, title, &cli->arena, &stacks, err));
     return write_stacks(cli, o, &stacks, err);
 }
 
-static etp_status convert_dump(etp_cli *cli, const convert_options *o, const char *path, inputs *in, etp_error *err)
+static etp_status convert_dump(etp_cli *cli, const convert_options *o, const char *path, inputs *in,
+                               etp_error *err)
 {
     ETP_TRY(etp_file_open(path, DUMP_LIMIT, &in->dump, err));
     if (etp_trace_open(in->dump.bytes, NULL, &in->trace, err) != ETP_OK) {
@@ -203,17 +225,19 @@ static etp_status convert_dump(etp_cli *cli, const convert_options *o, const cha
         }
     }
     etp_ops_answer ops;
-    ETP_TRY(etp_ops_answer_build(in->trace, in->program, o->record ? &in->record : NULL, path, &cli->arena, &ops, err));
+    ETP_TRY(etp_ops_answer_build(in->trace, in->program, o->record ? &in->record : NULL, path,
+                                 &cli->arena, &ops, err));
     return write_dump(cli, o, &ops, o->name1 ? etp_str_from(o->name1) : stem(path), err);
 }
 
-// ---- two sides -----------------------------------------------------------------------------------
+// ---- two sides ----
 
-static etp_status find_comparison(const etp_ab *ab, const char *path, const char *candidate, size_t *out,
-                                  etp_error *err)
+static etp_status find_comparison(const etp_ab *ab, const char *path, const char *candidate,
+                                  size_t *out, etp_error *err)
 {
     if (ab->n_comparisons == 0) {
-        return etp_fail(err, ETP_USAGE, "%s has one arm, %s; give its dump instead, or a second operand", path,
+        return etp_fail(err, ETP_USAGE,
+                        "%s has one arm, %s; give its dump instead, or a second operand", path,
                         ab->n_arms ? ab->arms[0].name : "without a name");
     }
     for (size_t i = 0; i < ab->n_comparisons; i++) {
@@ -222,12 +246,13 @@ static etp_status find_comparison(const etp_ab *ab, const char *path, const char
             return ETP_OK;
         }
     }
-    return etp_fail(err, ETP_USAGE, "%s compares no arm '%s' with %s; its first other arm is %s", path, candidate,
-                    ab->arms[ab->baseline].name, ab->arms[ab->comparisons[0].candidate].name);
+    return etp_fail(err, ETP_USAGE, "%s compares no arm '%s' with %s; its first other arm is %s",
+                    path, candidate, ab->arms[ab->baseline].name,
+                    ab->arms[ab->comparisons[0].candidate].name);
 }
 
-static etp_status write_sides(etp_cli *cli, const convert_options *o, const etp_ab *ab, const char *path,
-                              etp_error *err)
+static etp_status write_sides(etp_cli *cli, const convert_options *o, const etp_ab *ab,
+                              const char *path, etp_error *err)
 {
     size_t at = 0;
     etp_sides sides;
@@ -249,11 +274,16 @@ static etp_status write_sides(etp_cli *cli, const convert_options *o, const etp_
     return ETP_OK;
 }
 
-static etp_status convert_sides(etp_cli *cli, const convert_options *o, const char *const *paths, size_t n,
-                                etp_error *err)
+static etp_status convert_sides(etp_cli *cli, const convert_options *o, const char *const *paths,
+                                size_t n, etp_error *err)
 {
-    etp_ab_options how = {.baseline = o->baseline, .program = o->program, .record = o->record,
-                          .two_sides = n == 2, .names = {o->name1, o->name2}};
+    etp_ab_options how = {
+        .baseline = o->baseline,
+        .program = o->program,
+        .record = o->record,
+        .two_sides = n == 2,
+        .names = {o->name1, o->name2}
+    };
     etp_ab_session *session = NULL;
     ETP_TRY(etp_ab_open(paths, n, &how, &session, err));
     etp_status st = write_sides(cli, o, etp_ab_answer(session), paths[0], err);
@@ -261,55 +291,70 @@ static etp_status convert_sides(etp_cli *cli, const convert_options *o, const ch
     return st;
 }
 
-// ---- the verb ------------------------------------------------------------------------------------
+// ---- the verb ----
 
 // What fits rows does not fit views, and the other way round.
 static etp_status check_kind(const convert_options *o, int operands, etp_error *err)
 {
     bool rows = o->to + 1 == TO_PARQUET;
     if (!rows && (o->table >= 0 || o->uncompressed)) {
-        return etp_fail(err, ETP_USAGE, "%s is for --to parquet", o->table >= 0 ? "--table" : "--uncompressed");
+        return etp_fail(err, ETP_USAGE, "%s is for --to parquet",
+                        o->table >= 0 ? "--table" : "--uncompressed");
     }
     if (!rows && operands > 2) {
-        return etp_fail(err, ETP_USAGE, "%d operands: --to %s shows one or two, --to parquet takes any number of run "
-                                        "folders", operands, k_to[o->to]);
+        return etp_fail(
+            err, ETP_USAGE,
+            "%d operands: --to %s shows one or two, --to parquet takes any number of run "
+            "folders",
+            operands, k_to[o->to]);
     }
-    if (rows && (o->program || o->record || o->baseline || o->candidate || o->name1 || o->name2 || o->negate)) {
-        return etp_fail(err, ETP_USAGE, "--to parquet writes what is in the folders; of the other options it knows "
-                                        "--table, --uncompressed and --output");
+    if (rows && (o->program || o->record || o->baseline || o->candidate || o->name1 || o->name2 ||
+                 o->negate)) {
+        return etp_fail(err, ETP_USAGE,
+                        "--to parquet writes what is in the folders; of the other options it knows "
+                        "--table, --uncompressed and --output");
     }
     return ETP_OK;
 }
 
-static etp_status check(const etp_cli *cli, const convert_options *o, bool one, bool folder, etp_error *err)
+static etp_status check(const etp_cli *cli, const convert_options *o, bool one, bool folder,
+                        etp_error *err)
 {
     int to = o->to + 1;
     if (to == TO_NONE) {
-        return etp_fail(err, ETP_USAGE, "--to is missing: chrome, perfetto, speedscope, folded, flame, "
-                                        "model-explorer, inspector, inspector-json or parquet");
+        return etp_fail(err, ETP_USAGE,
+                        "--to is missing: chrome, perfetto, speedscope, folded, flame, "
+                        "model-explorer, inspector, inspector-json or parquet");
     }
     if (o->record && !o->program && to != TO_INSPECTOR && to != TO_INSPECTOR_JSON) {
-        return etp_fail(err, ETP_USAGE, "--etrecord needs --pte: the program leads from operators to the record");
+        return etp_fail(err, ETP_USAGE,
+                        "--etrecord needs --pte: the program leads from operators to the record");
     }
     if ((to == TO_INSPECTOR || to == TO_INSPECTOR_JSON) && (!one || folder)) {
-        return etp_fail(err, ETP_USAGE, "--to %s takes one dump: Inspector's tables know nothing else", k_to[o->to]);
+        return etp_fail(err, ETP_USAGE,
+                        "--to %s takes one dump: Inspector's tables know nothing else",
+                        k_to[o->to]);
     }
     if (to == TO_NODES && (!one || folder || !o->program)) {
-        return etp_fail(err, ETP_USAGE, "--to model-explorer takes one dump and --pte: its nodes are the program's");
+        return etp_fail(
+            err, ETP_USAGE,
+            "--to model-explorer takes one dump and --pte: its nodes are the program's");
     }
     if (o->negate && (to != TO_FOLDED || (one && !folder))) {
         return etp_fail(err, ETP_USAGE, "--negate is for --to folded of two sides");
     }
     if ((o->baseline || o->candidate) && !(one && folder)) {
-        return etp_fail(err, ETP_USAGE, "--baseline and --candidate choose arms of one run folder; of two operands "
-                                        "the first is the baseline");
+        return etp_fail(err, ETP_USAGE,
+                        "--baseline and --candidate choose arms of one run folder; of two operands "
+                        "the first is the baseline");
     }
     if (o->name2 && one) {
         return etp_fail(err, ETP_USAGE, "--name2 is for two operands");
     }
     if (to == TO_PERFETTO && cli->terminal && !o->output) {
-        return etp_fail(err, ETP_USAGE, "a Perfetto trace is binary and standard output is a terminal; add "
-                                        "--output FILE.pftrace");
+        return etp_fail(err, ETP_USAGE,
+                        "a Perfetto trace is binary and standard output is a terminal; add "
+                        "--output FILE.pftrace");
     }
     return ETP_OK;
 }
@@ -323,11 +368,13 @@ static etp_status run(etp_cli *cli, const void *opts, int argc, char **argv, etp
     }
     cli->output = o->output;
     if (o->to + 1 == TO_PARQUET) {
-        return etp_convert_parquet(cli, o->table, o->uncompressed, (const char *const *)argv, (size_t)argc, err);
+        return etp_convert_parquet(cli, o->table, o->uncompressed, (const char *const *)argv,
+                                   (size_t)argc, err);
     }
     ETP_TRY(check(cli, o, one, folder, err));
     if (o->to + 1 == TO_INSPECTOR || o->to + 1 == TO_INSPECTOR_JSON) {
-        return etp_ops_inspector(cli, argv[0], o->record, NULL, o->to + 1 == TO_INSPECTOR_JSON, err);
+        return etp_ops_inspector(cli, argv[0], o->record, NULL, o->to + 1 == TO_INSPECTOR_JSON,
+                                 err);
     }
     if (!one || folder) {
         return convert_sides(cli, o, (const char *const *)argv, (size_t)argc, err);
@@ -346,19 +393,28 @@ const etp_command etp_cmd_convert = {
     .name = "convert",
     .summary = "write recordings as files of other viewers, rows as tables",
     .usage = "DUMP | FOLDER... | A B --to FORMAT",
-    .description =
-        "chrome (JSON) and perfetto (protobuf) show a dump's executions at their recorded times; operators of\n"
-        "delegates, whose times are durations only, have a track of their own. speedscope, folded (collapsed\n"
-        "stacks) and flame (SVG) show model, delegate, category and operator.\n"
-        "Two operands, or a run folder, are two aligned sides, means per inference in the order of the ledger:\n"
-        "in chrome and perfetto both begin at 0, with arrows between equal operators and a counter of what is\n"
-        "saved so far; speedscope has both and their differences; flame is red where the second takes longer.\n"
-        "model-explorer is node data (mean ns) for the graphs of Model Explorer's adapter for .pte files.\n"
-        "inspector and inspector-json are what 'etprof ops --format' writes.\n"
-        "parquet is the rows of any number of run folders as one file, which pandas, DuckDB, Spark and others read\n"
-        "without etprof. Tables: operators (report.json's, a row for each arm; 'etprof report' makes report.json),\n"
-        "samples (every iteration), launches (every process). All begin with the same columns, which say what was run\n"
-        "where; times are whole nanoseconds, what is unknown is null. docs/tables.md has the columns.",
+    .description = "chrome (JSON) and perfetto (protobuf) show a dump's executions at their "
+                   "recorded times; operators of\n"
+                   "delegates, whose times are durations only, have a track of their own. "
+                   "speedscope, folded (collapsed\n"
+                   "stacks) and flame (SVG) show model, delegate, category and operator.\n"
+                   "Two operands, or a run folder, are two aligned sides, means per inference in "
+                   "the order of the ledger:\n"
+                   "in chrome and perfetto both begin at 0, with arrows between equal operators "
+                   "and a counter of what is\n"
+                   "saved so far; speedscope has both and their differences; flame is red where "
+                   "the second takes longer.\n"
+                   "model-explorer is node data (mean ns) for the graphs of Model Explorer's "
+                   "adapter for .pte files.\n"
+                   "inspector and inspector-json are what 'etprof ops --format' writes.\n"
+                   "parquet is the rows of any number of run folders as one file, which pandas, "
+                   "DuckDB, Spark and others read\n"
+                   "without etprof. Tables: operators (report.json's, a row for each arm; 'etprof "
+                   "report' makes report.json),\n"
+                   "samples (every iteration), launches (every process). All begin with the same "
+                   "columns, which say what was run\n"
+                   "where; times are whole nanoseconds, what is unknown is null. docs/tables.md "
+                   "has the columns.",
     .examples = "  etprof convert model.etdump --pte model.pte --to perfetto -o model.pftrace\n"
                 "  etprof convert out_model --to flame -o difference.svg\n"
                 "  etprof convert off.etdump on.etdump --to speedscope -o both.json\n"

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// etprof devices: what --device can name here; etprof devices restore: settings that a session left.
+// etprof devices: what --device can name here; etprof devices restore: settings that a session
+// left.
 #include "answer/devices.h"
 #include "cli/emit.h"
 #include "cli/measure.h"
@@ -30,8 +31,8 @@ static bool is_wanted(const char *spec, int argc, char **argv)
     return argc == 1;
 }
 
-static etp_status restore_one(etp_cli *cli, const etp_device_options *how, const etp_prepare_journal *journal,
-                              bool force, const char **why)
+static etp_status restore_one(etp_cli *cli, const etp_device_options *how,
+                              const etp_prepare_journal *journal, bool force, const char **why)
 {
     etp_error failed = {0};
     etp_device *device = NULL;
@@ -53,8 +54,8 @@ static etp_status restore_one(etp_cli *cli, const etp_device_options *how, const
     return ETP_OK;
 }
 
-static etp_status restore(etp_cli *cli, const etp_device_options *how, bool force, int argc, char **argv,
-                          etp_error *err)
+static etp_status restore(etp_cli *cli, const etp_device_options *how, bool force, int argc,
+                          char **argv, etp_error *err)
 {
     etp_prepare_journals journals;
     etp_restored_list done = {0};
@@ -76,7 +77,8 @@ static etp_status restore(etp_cli *cli, const etp_device_options *how, bool forc
         }
     }
     if (done.n == 0 && argc > 1) {
-        return etp_fail(err, ETP_USAGE, "no session left settings on %s; 'etprof devices' lists where any are",
+        return etp_fail(err, ETP_USAGE,
+                        "no session left settings on %s; 'etprof devices' lists where any are",
                         argv[1]);
     }
     etp_cli_answer answer = {.json = etp_restored_json,
@@ -96,7 +98,8 @@ static etp_status run(etp_cli *cli, const void *opts, int argc, char **argv, etp
         .ssh_config = o->ssh_config ? o->ssh_config : cli->env_ssh_config,
     };
     if (argc > 0 && strcmp(argv[0], "restore") != 0) {
-        return etp_fail(err, ETP_USAGE, "'%s' is nothing that devices can do: it lists, or restores", argv[0]);
+        return etp_fail(err, ETP_USAGE,
+                        "'%s' is nothing that devices can do: it lists, or restores", argv[0]);
     }
     if (argc > 0) {
         how.no_runner = true;
@@ -124,11 +127,13 @@ const etp_command etp_cmd_devices = {
     .name = "devices",
     .summary = "what --device can name here",
     .usage = "[restore [SPEC...]]",
-    .description = "Lists this machine, an emulator where there is one, every device adb knows with its state, and\n"
-                   "the hosts of the ssh configuration. Hosts are not contacted; patterns are left out.\n"
-                   "\n"
-                   "'restore' undoes what --prepare set on devices when its session was killed or lost the\n"
-                   "connection: on all of them, or on those named.",
+    .description =
+        "Lists this machine, an emulator where there is one, every device adb knows with its "
+        "state, and\n"
+        "the hosts of the ssh configuration. Hosts are not contacted; patterns are left out.\n"
+        "\n"
+        "'restore' undoes what --prepare set on devices when its session was killed or lost the\n"
+        "connection: on all of them, or on those named.",
     .examples = "  etprof devices\n  etprof devices --format json\n  etprof devices restore",
     .opts = k_options,
     .opts_size = sizeof(devices_options),

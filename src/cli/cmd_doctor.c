@@ -31,14 +31,16 @@ etp_status etp_cli_check_setup(etp_cli *cli, const char *runner, etp_doctor *out
     bool there = etp_device_open(&how, &device, &why) == ETP_OK;
     const char *reason = etp_arena_strdup(&cli->arena, etp_str_from(why.msg)); // out outlives us
     etp_status st = etp_doctor_runner(out, there ? device : NULL, reason, &cli->arena, err);
-    if (etp_qemu_find(cli->env_qemu, cli->env_path, cli->program, &cli->arena, &qemu, NULL) != ETP_OK) {
+    if (etp_qemu_find(cli->env_qemu, cli->env_path, cli->program, &cli->arena, &qemu, NULL) !=
+        ETP_OK) {
         qemu = NULL;
     }
     if (st == ETP_OK) {
         st = etp_doctor_machine(out, ".", qemu, &cli->arena, err);
     }
     for (size_t i = 0; there && i < out->checks.n && st == ETP_OK; i++) {
-        out->checks.items[i].found = etp_arena_strdup(&cli->arena, etp_str_from(out->checks.items[i].found));
+        out->checks.items[i].found =
+            etp_arena_strdup(&cli->arena, etp_str_from(out->checks.items[i].found));
         st = out->checks.items[i].found ? ETP_OK : etp_fail_nomem(err, "checks");
     }
     etp_device_close(there ? device : NULL);
@@ -68,9 +70,12 @@ const etp_command etp_cmd_doctor = {
     .name = "doctor",
     .summary = "is this machine fit to measure on, and what would make it better",
     .usage = "",
-    .description = "Looks for the runner, asks it what the CPU has, lets it prove that hiding CPU features works, reads\n"
-                   "what disturbs measurements (load, clock control, heat, power), and measures for a second how\n"
-                   "restless the machine is now, with what would make it calmer. Exit code 1 when something is missing without which nothing can be measured.",
+    .description = "Looks for the runner, asks it what the CPU has, lets it prove that hiding CPU "
+                   "features works, reads\n"
+                   "what disturbs measurements (load, clock control, heat, power), and measures "
+                   "for a second how\n"
+                   "restless the machine is now, with what would make it calmer. Exit code 1 when "
+                   "something is missing without which nothing can be measured.",
     .examples = "  etprof doctor\n  etprof doctor --format json",
     .opts = k_options,
     .opts_size = sizeof(doctor_options),

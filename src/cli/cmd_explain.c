@@ -21,8 +21,7 @@ static const etp_opt k_options[] = {
     {0},
 };
 
-static etp_status show(etp_cli *cli, const etp_ab_session *session, const char *id,
-                       etp_error *err)
+static etp_status show(etp_cli *cli, const etp_ab_session *session, const char *id, etp_error *err)
 {
     etp_claim claim;
     ETP_TRY(etp_claim_find(etp_ab_answer(session), id, &claim, err));
@@ -53,7 +52,8 @@ const etp_command etp_cmd_explain = {
     .name = "explain",
     .summary = "the rows and the formula behind one sentence of a report",
     .usage = "ID [FOLDER | DUMP...]",
-    .description = "ID is a finding (F3), a fix (N1), something ruled out (tracer) or an operator (op7), as reports\n"
+    .description = "ID is a finding (F3), a fix (N1), something ruled out (tracer) or an operator "
+                   "(op7), as reports\n"
                    "and report.json name them. Without a folder the working directory is read.",
     .examples = "  etprof explain F3 out_model\n"
                 "  etprof explain op7 off.etdump on.etdump --pte model.pte",

@@ -10,7 +10,8 @@
 // Folder that holds the Python package: installed beside the program, or in the source tree.
 static const char *package_folder(etp_cli *cli)
 {
-    static const char *const k_places[] = {"../share/etprof/python", "../../../python", "../python"};
+    static const char *const k_places[] = {"../share/etprof/python", "../../../python",
+                                           "../python"};
     const char *slash = cli->program ? strrchr(cli->program, '/') : NULL;
     for (size_t i = 0; slash && i < sizeof k_places / sizeof *k_places; i++) {
         const char *path = etp_arena_printf(&cli->arena, "%.*s/%s/etprof/export",
@@ -23,8 +24,10 @@ static const char *package_folder(etp_cli *cli)
     return NULL;
 }
 
-// Isolated (-I) and by absolute paths: Python would otherwise import argparse.py of the working directory.
-static etp_status become_python(etp_cli *cli, const char *verb, int argc, char **argv, etp_error *err)
+// Isolated (-I) and by absolute paths: Python would otherwise import argparse.py of the working
+// directory.
+static etp_status become_python(etp_cli *cli, const char *verb, int argc, char **argv,
+                                etp_error *err)
 {
     const char *folder = package_folder(cli);
     if (!folder) {
@@ -37,7 +40,8 @@ static etp_status become_python(etp_cli *cli, const char *verb, int argc, char *
     if (!strchr(python, '/')) {
         const char *found = etp_remote_find(python, cli->env_path, &cli->arena);
         if (!found) {
-            return etp_fail(err, ETP_ENVIRONMENT, "no %s in PATH; name one with ETPROF_PYTHON", python);
+            return etp_fail(err, ETP_ENVIRONMENT, "no %s in PATH; name one with ETPROF_PYTHON",
+                            python);
         }
         python = found;
     }
@@ -76,8 +80,10 @@ const etp_command etp_cmd_export = {
     .name = "export",
     .summary = "from a PyTorch model to a checked .pte (Python; 'etprof export --help')",
     .usage = "MODEL [--dtype fp32|fp16|int8|int8-dynamic|int4] [--outdir DIR]",
-    .description = "Writes <model>_<backend>_<precision>.pte, its .etrecord and example inputs, runs it and compares\n"
-                   "with PyTorch. The first use installs PyTorch into an environment of its own after saying how much\n"
+    .description = "Writes <model>_<backend>_<precision>.pte, its .etrecord and example inputs, "
+                   "runs it and compares\n"
+                   "with PyTorch. The first use installs PyTorch into an environment of its own "
+                   "after saying how much\n"
                    "that is. Options are those of the Python package: etprof export --help.",
     .examples = "  etprof export toy_cnn --dtype int8\n"
                 "  etprof export path/to/model.py:Class --dtype fp16",

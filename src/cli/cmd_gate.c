@@ -76,8 +76,8 @@ static etp_status judge(etp_cli *cli, const gate_options *o, int argc, char **ar
         etp_gate_options options = {.min_grade = o->min_grade ? k_grades[o->min_grade] : NULL,
                                     .against = earlier ? etp_ab_answer(earlier) : NULL,
                                     .margin = o->margin_percent / 100};
-        st = etp_gate_build(etp_ab_answer(session), (const char *const *)argv + 1, (size_t)argc - 1, &options,
-                            &cli->arena, &gate, err);
+        st = etp_gate_build(etp_ab_answer(session), (const char *const *)argv + 1, (size_t)argc - 1,
+                            &options, &cli->arena, &gate, err);
     }
     if (st == ETP_OK) {
         st = show(cli, o, &gate, err);
@@ -106,15 +106,19 @@ const etp_command etp_cmd_gate = {
     .name = "gate",
     .summary = "yes, no or unknown: is this measurement good enough",
     .usage = "FOLDER [RULE...]",
-    .description =
-        "Judges a run folder by rules and exits with 0 (yes), 1 (no) or 3 (unknown: the interval reaches\n"
-        "across a limit). Rules: 'speedup [ARM] >= 1.3', 'latency [ARM] <= 5 ms', 'load', 'first' likewise,\n"
-        "'memory [ARM] <= 60 MB', 'share CATEGORY [of ARM] <= 30 %', 'noise <= 1 %', 'engaged macs >= 90 %'.\n"
-        "Without a rule no arm may be slower than the baseline. Contradicted proofs, different outputs and\n"
-        "lost blocks always fail.",
+    .description = "Judges a run folder by rules and exits with 0 (yes), 1 (no) or 3 (unknown: the "
+                   "interval reaches\n"
+                   "across a limit). Rules: 'speedup [ARM] >= 1.3', 'latency [ARM] <= 5 ms', "
+                   "'load', 'first' likewise,\n"
+                   "'memory [ARM] <= 60 MB', 'share CATEGORY [of ARM] <= 30 %', 'noise <= 1 %', "
+                   "'engaged macs >= 90 %'.\n"
+                   "Without a rule no arm may be slower than the baseline. Contradicted proofs, "
+                   "different outputs and\n"
+                   "lost blocks always fail.",
     .examples = "  etprof gate out_model 'speedup >= 1.3' 'share Data movement <= 35 %'\n"
                 "  etprof gate out_model --against main/out_model --junit gate.xml\n"
-                "  git bisect run sh -c './build.sh || exit 125; etprof ab m.pte --out new && etprof gate new --against old --bisect'",
+                "  git bisect run sh -c './build.sh || exit 125; etprof ab m.pte --out new && "
+                "etprof gate new --against old --bisect'",
     .opts = k_options,
     .opts_size = sizeof(gate_options),
     .formats = ETP_CLI_STANDARD_FORMATS,

@@ -28,11 +28,13 @@ static etp_status read_all(etp_cli *cli, int argc, char **argv, etp_history *h, 
     if (argc == 1 && !etp_os_is_dir(argv[0])) {
         etp_str text;
         ETP_TRY(etp_os_read_text(argv[0], CSV_LIMIT, &cli->arena, &text, err));
-        return etp_history_of_csv(text, h, err) == ETP_OK ? ETP_OK : etp_fail_ctx(err, "%s", argv[0]);
+        return etp_history_of_csv(text, h, err) == ETP_OK ? ETP_OK
+                                                          : etp_fail_ctx(err, "%s", argv[0]);
     }
     ETP_TRY(etp_history_of_folders((const char *const *)argv, (size_t)argc, h, &left_out, err));
     if (left_out > 0 && !cli->quiet) {
-        etp_say("left out   %zu sessions: unfinished, emulated or without timed launches\n", left_out);
+        etp_say("left out   %zu sessions: unfinished, emulated or without timed launches\n",
+                left_out);
     }
     return ETP_OK;
 }
@@ -51,11 +53,11 @@ static etp_status run(etp_cli *cli, const void *opts, int argc, char **argv, etp
         etp_strbuf_init(&text, &cli->arena);
         etp_sink sink = etp_sink_strbuf(&text);
         etp_history_csv(&h, &sink);
-        return text.failed ? etp_fail_nomem(err, "the table") : etp_cli_emit_bytes(cli, etp_strbuf_str(&text), err);
+        return text.failed ? etp_fail_nomem(err, "the table")
+                           : etp_cli_emit_bytes(cli, etp_strbuf_str(&text), err);
     }
-    etp_cli_answer answer = {.json = etp_history_json,
-                             .data = &h,
-                             .report = etp_history_report(&h, &cli->arena)};
+    etp_cli_answer answer = {
+        .json = etp_history_json, .data = &h, .report = etp_history_report(&h, &cli->arena)};
     return etp_cli_emit(cli, &answer, err);
 }
 
@@ -63,16 +65,21 @@ const etp_command etp_cmd_history = {
     .name = "history",
     .summary = "figures over many sessions, and where they changed",
     .usage = "FOLDER... | FILE.csv",
-    .description =
-        "Reads run folders, and folders that have some in them, in the order of their times: latency of\n"
-        "every arm and speedup over the baseline. Tells where a series changed (E-divisive, p ≤ 0.001,\n"
-        "three runs on either side) and what else changed there: program, runner, ExecuTorch, etprof,\n"
-        "CPU. The run folders are the store; there is no database to keep. --format csv writes one row a\n"
-        "run with a column per series, and this verb reads any such table that has a column 'time'.",
+    .description = "Reads run folders, and folders that have some in them, in the order of their "
+                   "times: latency of\n"
+                   "every arm and speedup over the baseline. Tells where a series changed "
+                   "(E-divisive, p ≤ 0.001,\n"
+                   "three runs on either side) and what else changed there: program, runner, "
+                   "ExecuTorch, etprof,\n"
+                   "CPU. The run folders are the store; there is no database to keep. --format csv "
+                   "writes one row a\n"
+                   "run with a column per series, and this verb reads any such table that has a "
+                   "column 'time'.",
     .examples = "  etprof history out_model/runs\n"
                 "  etprof history nightly/ --format csv --output nightly.csv\n"
                 "  etprof history nightly.csv --min-change 5%\n"
-                "  etprof history nightly/ --otava otava && otava analyze --config-file otava/otava.yaml NAME",
+                "  etprof history nightly/ --otava otava && otava analyze --config-file "
+                "otava/otava.yaml NAME",
     .opts = k_options,
     .opts_size = sizeof(history_options),
     .formats = ETP_CLI_STANDARD_FORMATS | ETP_CLI_FORMAT_BIT(ETP_CLI_HTML),

@@ -76,8 +76,8 @@ static etp_status answer_tensors(etp_cli *cli, const char *path, const inspect_o
     etp_cli_answer out = {
         .json = etp_inspect_tensors_json,
         .data = &tensors,
-        .report = cli->format == ETP_CLI_JSON ? NULL
-                                              : etp_inspect_tensors_report(&tensors, &cli->arena),
+        .report =
+            cli->format == ETP_CLI_JSON ? NULL : etp_inspect_tensors_report(&tensors, &cli->arena),
     };
     return etp_cli_emit(cli, &out, err);
 }
@@ -102,8 +102,9 @@ static etp_status answer(etp_cli *cli, const char *path, const inspect_options *
     }
     ETP_TRY(open_file(cli, path, in->record_file.bytes, &in->file, &in->file_view, err));
     if (o->other && o->dump) {
-        return etp_fail(err, ETP_USAGE, "--diff compares programs, not times: leave out --etdump "
-                                        "(etprof compare takes two recordings)");
+        return etp_fail(err, ETP_USAGE,
+                        "--diff compares programs, not times: leave out --etdump "
+                        "(etprof compare takes two recordings)");
     }
     if (o->other) {
         return answer_diff(cli, o, in, err);
@@ -148,9 +149,10 @@ const etp_command etp_cmd_inspect = {
     .name = "inspect",
     .summary = "what is in a model or recording, and what makes it big",
     .usage = "FILE",
-    .description = "Reads .pte, .bpte, .ptd, .etrecord and .etdump files. For programs: methods, inputs,\n"
-                   "memory plan, delegates with their nodes and work, operators outside delegates,\n"
-                   "segments, weights by type and the largest of them.",
+    .description =
+        "Reads .pte, .bpte, .ptd, .etrecord and .etdump files. For programs: methods, inputs,\n"
+        "memory plan, delegates with their nodes and work, operators outside delegates,\n"
+        "segments, weights by type and the largest of them.",
     .examples = "  etprof inspect model.pte\n"
                 "  etprof inspect model.pte --tree --etrecord model.etrecord\n"
                 "  etprof inspect model.pte --etdump model.etdump   # and what each costs\n"

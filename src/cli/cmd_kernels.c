@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
-// etprof kernels FOLDER | LOG [LOG2]: which kernels ran, from the sampled launches of a run folder, or
-// which XNNPACK registered, from its own log; or which are built into a program file.
+// etprof kernels FOLDER | LOG [LOG2]: which kernels ran, from the sampled launches of a run folder,
+// or which XNNPACK registered, from its own log; or which are built into a program file.
 #include <stddef.h>
 #include <string.h>
 
 #include "answer/kernels/binary.h"
-#include "answer/kernels/log.h"
 #include "answer/kernels/kernels.h"
+#include "answer/kernels/log.h"
 #include "cli/emit.h"
 #include "cli/say.h"
 
@@ -17,7 +17,7 @@ typedef struct kernels_options {
     const char *filter, *title, *name1, *name2, *model_id;
 } kernels_options;
 
-#define OPT(name, field, arg, help)                                                                \
+#define OPT(name, field, arg, help) \
     {name, 0, ETP_OPT_STRING, offsetof(kernels_options, field), arg, help, NULL}
 
 static const etp_opt k_options[] = {
@@ -37,7 +37,8 @@ static const char *stem_of(etp_cli *cli, const char *path)
     return etp_arena_strdup(&cli->arena, (etp_str){base, n});
 }
 
-static etp_status show_logs(etp_cli *cli, const kernels_options *o, int argc, char **argv, etp_error *err)
+static etp_status show_logs(etp_cli *cli, const kernels_options *o, int argc, char **argv,
+                            etp_error *err)
 {
     etp_kernel_log logs[2];
     const char *names[] = {o->name1, o->name2};
@@ -64,7 +65,8 @@ static etp_status show_logs(etp_cli *cli, const kernels_options *o, int argc, ch
     return etp_cli_emit(cli, &answer, err);
 }
 
-static etp_status show_binaries(etp_cli *cli, const kernels_options *o, int argc, char **argv, etp_error *err)
+static etp_status show_binaries(etp_cli *cli, const kernels_options *o, int argc, char **argv,
+                                etp_error *err)
 {
     etp_kernel_binary files[2];
     etp_file held[2] = {0};
@@ -110,7 +112,9 @@ static etp_status run(etp_cli *cli, const void *opts, int argc, char **argv, etp
     const kernels_options *o = opts;
     if (etp_os_is_file(argv[0]) && is_binary(argv[0])) {
         if (o->title || o->model_id) {
-            return etp_fail(err, ETP_USAGE, "--title and --model-id are for logs of XNNPACK; %s is a program", argv[0]);
+            return etp_fail(err, ETP_USAGE,
+                            "--title and --model-id are for logs of XNNPACK; %s is a program",
+                            argv[0]);
         }
         return show_binaries(cli, o, argc, argv, err);
     }
@@ -118,10 +122,13 @@ static etp_status run(etp_cli *cli, const void *opts, int argc, char **argv, etp
         return show_logs(cli, o, argc, argv, err);
     }
     if (argc > 1 || o->filter || o->title || o->name1 || o->name2 || o->model_id) {
-        return etp_fail(err, ETP_USAGE, "%s is no file; two operands and their options are for logs of XNNPACK", argv[0]);
+        return etp_fail(err, ETP_USAGE,
+                        "%s is no file; two operands and their options are for logs of XNNPACK",
+                        argv[0]);
     }
     if (!etp_run_is(argv[0])) {
-        return etp_fail(err, ETP_USAGE, "%s is no run folder (no manifest.json of etprof in it)", argv[0]);
+        return etp_fail(err, ETP_USAGE, "%s is no run folder (no manifest.json of etprof in it)",
+                        argv[0]);
     }
     etp_run folder;
     etp_kernels_answer answer;
@@ -133,7 +140,8 @@ static etp_status run(etp_cli *cli, const void *opts, int argc, char **argv, etp
     }
     if (answer.n_sampled == 0 && !damaged) {
         return etp_fail(err, ETP_USAGE,
-                        "%s has no sampled launches; measure with 'etprof ab MODEL.pte --kernels'", argv[0]);
+                        "%s has no sampled launches; measure with 'etprof ab MODEL.pte --kernels'",
+                        argv[0]);
     }
     ETP_TRY(etp_kernels_write_files(&answer, argv[0], &cli->arena, err));
     etp_cli_answer out = {
@@ -161,13 +169,18 @@ const etp_command etp_cmd_kernels = {
     .name = "kernels",
     .summary = "which kernels ran, and in which instruction set",
     .usage = "FOLDER | LOG [LOG2] | PROGRAM [PROGRAM2]",
-    .description =
-        "Shows what 'etprof ab --kernels' sampled: program counters of unmodified libraries, counted by\n"
-        "function, instruction set (told from the machine code) and operator. Writes kernel_view.md and\n"
-        "each arm's P_kernels.csv into the folder. Exit code 6 when an arm ran what its level hides.\n"
-        "A log of XNNPACK (\"Using ... microkernel\") or a P_kernels.csv shows what was registered for the CPU;\n"
-        "two of them, which kernel is in which. An unmodified program or library (ELF, Mach-O) shows what is\n"
-        "built in, by the instruction set of the code: a runner without SME2 kernels cannot use SME2.",
+    .description = "Shows what 'etprof ab --kernels' sampled: program counters of unmodified "
+                   "libraries, counted by\n"
+                   "function, instruction set (told from the machine code) and operator. Writes "
+                   "kernel_view.md and\n"
+                   "each arm's P_kernels.csv into the folder. Exit code 6 when an arm ran what its "
+                   "level hides.\n"
+                   "A log of XNNPACK (\"Using ... microkernel\") or a P_kernels.csv shows what was "
+                   "registered for the CPU;\n"
+                   "two of them, which kernel is in which. An unmodified program or library (ELF, "
+                   "Mach-O) shows what is\n"
+                   "built in, by the instruction set of the code: a runner without SME2 kernels "
+                   "cannot use SME2.",
     .examples = "  etprof ab model.pte --levels vnni,avx512,avx2 --kernels\n"
                 "  etprof kernels out_model\n"
                 "  etprof kernels on_xnntrace.log off_xnntrace.log --filter gemm --format md\n"

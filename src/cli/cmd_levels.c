@@ -23,8 +23,10 @@ const etp_command etp_cmd_levels = {
     .name = "levels",
     .summary = "CPU-feature levels of this machine",
     .usage = "",
-    .description = "A level is an ordered mask of CPU features: it hides from ExecuTorch's libraries everything\n"
-                   "above it. Without --levels, 'etprof ab' compares the best level with plain SIMD.",
+    .description =
+        "A level is an ordered mask of CPU features: it hides from ExecuTorch's libraries "
+        "everything\n"
+        "above it. Without --levels, 'etprof ab' compares the best level with plain SIMD.",
     .examples = "  etprof levels\n  etprof levels --format json",
     .formats = ETP_CLI_STANDARD_FORMATS,
     .max_args = 0,

@@ -41,7 +41,8 @@ static etp_status read_record(etp_cli *cli, const char *path, inputs *in, etp_er
 }
 
 // The tables of ExecuTorch's Inspector, its losses included.
-static etp_status inspector_tables(etp_cli *cli, const char *buffer, bool json, inputs *in, etp_error *err)
+static etp_status inspector_tables(etp_cli *cli, const char *buffer, bool json, inputs *in,
+                                   etp_error *err)
 {
     etp_etdump dump;
     etp_inspector_table table;
@@ -62,17 +63,19 @@ static etp_status inspector_tables(etp_cli *cli, const char *buffer, bool json, 
         st = etp_inspector_json(&table, buffer ? &in->buffer.bytes : NULL, &sink, err);
     }
     ETP_TRY(st);
-    return buf.failed ? etp_fail_nomem(err, "output") : etp_cli_emit_bytes(cli, etp_strbuf_str(&buf), err);
+    return buf.failed ? etp_fail_nomem(err, "output")
+                      : etp_cli_emit_bytes(cli, etp_strbuf_str(&buf), err);
 }
 
-static etp_status tables_from(etp_cli *cli, const char *dump, const char *record, const char *buffer, bool json,
-                              inputs *in, etp_error *err)
+static etp_status tables_from(etp_cli *cli, const char *dump, const char *record,
+                              const char *buffer, bool json, inputs *in, etp_error *err)
 {
     ETP_TRY(etp_file_open(dump, DUMP_LIMIT, &in->dump, err));
     if (record) {
         ETP_TRY(read_record(cli, record, in, err));
     }
-    return inspector_tables(cli, buffer, json, in, err) == ETP_OK ? ETP_OK : etp_fail_ctx(err, "%s", dump);
+    return inspector_tables(cli, buffer, json, in, err) == ETP_OK ? ETP_OK
+                                                                  : etp_fail_ctx(err, "%s", dump);
 }
 
 static void close_inputs(inputs *in)
@@ -85,8 +88,8 @@ static void close_inputs(inputs *in)
     etp_file_close(&in->buffer);
 }
 
-etp_status etp_ops_inspector(etp_cli *cli, const char *dump, const char *record, const char *buffer, bool json,
-                             etp_error *err)
+etp_status etp_ops_inspector(etp_cli *cli, const char *dump, const char *record, const char *buffer,
+                             bool json, etp_error *err)
 {
     inputs in = {0};
     etp_status st = tables_from(cli, dump, record, buffer, json, &in, err);
@@ -98,7 +101,8 @@ static etp_status answer_from(etp_cli *cli, const char *path, const ops_options 
                               etp_error *err)
 {
     if (cli->format == ETP_CLI_INSPECTOR || cli->format == ETP_CLI_INSPECTOR_JSON) {
-        return tables_from(cli, path, o->record, o->buffer, cli->format == ETP_CLI_INSPECTOR_JSON, in, err);
+        return tables_from(cli, path, o->record, o->buffer, cli->format == ETP_CLI_INSPECTOR_JSON,
+                           in, err);
     }
     ETP_TRY(etp_file_open(path, DUMP_LIMIT, &in->dump, err));
     if (o->record) {
@@ -114,8 +118,9 @@ static etp_status answer_from(etp_cli *cli, const char *path, const ops_options 
         }
     }
     if (o->record && !o->program) {
-        return etp_fail(err, ETP_USAGE, "--etrecord needs --pte: the program leads from "
-                                        "operators to the record");
+        return etp_fail(err, ETP_USAGE,
+                        "--etrecord needs --pte: the program leads from "
+                        "operators to the record");
     }
     etp_ops_answer ops;
     ETP_TRY(etp_ops_answer_build(in->trace, in->program, o->record ? &in->record : NULL, path,
@@ -142,11 +147,13 @@ const etp_command etp_cmd_ops = {
     .name = "ops",
     .summary = "operators of an ETDump with their times",
     .usage = "DUMP [--pte MODEL.pte [--etrecord FILE]]",
-    .description = "One row per operator: delegate operators, portable kernels, and calls that hold neither.\n"
-                   "Operators plus remainder are Method::execute to the nanosecond.",
-    .examples = "  etprof ops model.etdump\n"
-                "  etprof ops model.etdump --pte model.pte --format json\n"
-                "  etprof ops model.etdump --format inspector   # what Inspector.save_data_to_tsv writes",
+    .description =
+        "One row per operator: delegate operators, portable kernels, and calls that hold neither.\n"
+        "Operators plus remainder are Method::execute to the nanosecond.",
+    .examples =
+        "  etprof ops model.etdump\n"
+        "  etprof ops model.etdump --pte model.pte --format json\n"
+        "  etprof ops model.etdump --format inspector   # what Inspector.save_data_to_tsv writes",
     .opts = k_options,
     .opts_size = sizeof(ops_options),
     .formats = ETP_CLI_STANDARD_FORMATS | ETP_CLI_FORMAT_BIT(ETP_CLI_INSPECTOR) |

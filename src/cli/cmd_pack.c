@@ -29,8 +29,7 @@ static const etp_opt k_unpack_options[] = {
 static void say(const etp_cli *cli, const char *made, const etp_pack_count *count)
 {
     if (!cli->quiet) {
-        etp_say("%s: %u files, %llu bytes\n", made, count->files,
-                (unsigned long long)count->bytes);
+        etp_say("%s: %u files, %llu bytes\n", made, count->files, (unsigned long long)count->bytes);
     }
 }
 
@@ -46,8 +45,8 @@ static etp_status run_pack(etp_cli *cli, const void *opts, int argc, char **argv
         return etp_fail(err, ETP_USAGE, "%s is no run folder (no manifest.json of etprof in it)",
                         argv[0]);
     }
-    const char *file = o->out ? o->out
-                              : etp_arena_printf(&cli->arena, "%.*s" SUFFIX, ETP_STR_ARG(dir));
+    const char *file =
+        o->out ? o->out : etp_arena_printf(&cli->arena, "%.*s" SUFFIX, ETP_STR_ARG(dir));
     etp_pack_count count;
     ETP_TRY(file ? etp_run_pack(argv[0], file, &count, err) : etp_fail_nomem(err, "pack"));
     say(cli, file, &count);
@@ -63,8 +62,8 @@ static etp_status run_unpack(etp_cli *cli, const void *opts, int argc, char **ar
     const char *dir = o->out;
     if (!dir) {
         if (!etp_str_ends(name, ETP_STR(SUFFIX)) || name.len <= strlen(SUFFIX)) {
-            return etp_fail(err, ETP_USAGE, "%s does not end in " SUFFIX ": name the folder with --out",
-                            argv[0]);
+            return etp_fail(err, ETP_USAGE,
+                            "%s does not end in " SUFFIX ": name the folder with --out", argv[0]);
         }
         dir = etp_arena_strdup(&cli->arena, (etp_str){name.ptr, name.len - strlen(SUFFIX)});
     }
@@ -78,7 +77,8 @@ const etp_command etp_cmd_pack = {
     .name = "pack",
     .summary = "a run folder as one file",
     .usage = "FOLDER",
-    .description = "Writes FOLDER.tar.zst, or the file of --out. Same folder, same bytes; 'tar --zstd' reads it.",
+    .description = "Writes FOLDER.tar.zst, or the file of --out. Same folder, same bytes; 'tar "
+                   "--zstd' reads it.",
     .examples = "  etprof pack out_model\n  etprof pack out_model --out result.tar.zst",
     .opts = k_pack_options,
     .opts_size = sizeof(pack_options),
@@ -92,8 +92,10 @@ const etp_command etp_cmd_unpack = {
     .name = "unpack",
     .summary = "the run folder in a file of 'etprof pack'",
     .usage = "FILE.tar.zst",
-    .description = "Makes the folder in the working directory. An archive that names places outside its folder, holds\n"
-                   "links, the same name twice or too much is refused (exit code 4) and nothing is left of it.",
+    .description = "Makes the folder in the working directory. An archive that names places "
+                   "outside its folder, holds\n"
+                   "links, the same name twice or too much is refused (exit code 4) and nothing is "
+                   "left of it.",
     .examples = "  etprof unpack linux.tar.zst && etprof verify linux",
     .opts = k_unpack_options,
     .opts_size = sizeof(pack_options),

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// etprof rerun FOLDER: repeat a session with its own plan, and say whether the ratios come out again.
+// etprof rerun FOLDER: repeat a session with its own plan, and say whether the ratios come out
+// again.
 #include <stddef.h>
 
 #include "answer/ab/build.h"
@@ -81,8 +82,11 @@ static etp_status run(etp_cli *cli, const void *opts, int argc, char **argv, etp
         return etp_fail(err, ETP_USAGE, "%s is no run folder (no manifest.json of etprof in it)",
                         old_dir);
     }
-    etp_measure_again_request again = {
-        .dir = old_dir, .device = o->device, .runner = o->runner, .timeout_s = o->timeout, .trust = o->trust};
+    etp_measure_again_request again = {.dir = old_dir,
+                                       .device = o->device,
+                                       .runner = o->runner,
+                                       .timeout_s = o->timeout,
+                                       .trust = o->trust};
     ETP_TRY(check_models(cli, &again, err));
     ETP_TRY(etp_measure_again(cli, &again, &new_dir, err));
     etp_ab_session *first = NULL, *second = NULL;
@@ -109,10 +113,11 @@ const etp_command etp_cmd_rerun = {
     .name = "rerun",
     .summary = "repeat a session with its own plan: reproduced, not, or unknown",
     .usage = "FOLDER",
-    .description =
-        "Measures once more with the plan, seed and device of FOLDER, into a new folder beside it, and\n"
-        "compares every speedup. Reproduced: the 95 % interval of second ÷ first lies within the margin\n"
-        "(exit code 0); not: outside it (1); else unknown (3).",
+    .description = "Measures once more with the plan, seed and device of FOLDER, into a new folder "
+                   "beside it, and\n"
+                   "compares every speedup. Reproduced: the 95 % interval of second ÷ first lies "
+                   "within the margin\n"
+                   "(exit code 0); not: outside it (1); else unknown (3).",
     .examples = "  etprof rerun out_model\n"
                 "  etprof rerun out_model --margin 3 --format json",
     .opts = k_options,

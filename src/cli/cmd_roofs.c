@@ -13,15 +13,21 @@ typedef struct roofs_options {
     etp_opt_list threads;
 } roofs_options;
 
-#define OPT(name, short, type, field, arg, help) {name, short, type, offsetof(roofs_options, field), arg, help, NULL}
+#define OPT(name, short, type, field, arg, help) \
+    {name, short, type, offsetof(roofs_options, field), arg, help, NULL}
 
 static const etp_opt k_options[] = {
-    OPT("threads", 't', ETP_OPT_LIST, threads, "N,...", "thread counts (default 1, 2, 4 ... and all processors)"),
-    OPT("device", 'd', ETP_OPT_STRING, device, "SPEC", "local (default), adb[:SERIAL], ssh:HOST or qemu[:CPU]"),
-    OPT("ssh-config", 0, ETP_OPT_STRING, ssh_config, "FILE", "of ssh:HOST, instead of the user's own"),
-    OPT("runner", 0, ETP_OPT_STRING, runner, "PATH", "runner program or bundle folder (not for local)"),
+    OPT("threads", 't', ETP_OPT_LIST, threads, "N,...",
+        "thread counts (default 1, 2, 4 ... and all processors)"),
+    OPT("device", 'd', ETP_OPT_STRING, device, "SPEC",
+        "local (default), adb[:SERIAL], ssh:HOST or qemu[:CPU]"),
+    OPT("ssh-config", 0, ETP_OPT_STRING, ssh_config, "FILE",
+        "of ssh:HOST, instead of the user's own"),
+    OPT("runner", 0, ETP_OPT_STRING, runner, "PATH",
+        "runner program or bundle folder (not for local)"),
     OPT("fresh", 0, ETP_OPT_FLAG, fresh, NULL, "measure again even if it was done before"),
-    OPT("seconds", 0, ETP_OPT_NUMBER, seconds, "S", "how long to measure each thread count (default 6)"),
+    OPT("seconds", 0, ETP_OPT_NUMBER, seconds, "S",
+        "how long to measure each thread count (default 6)"),
     {0},
 };
 
@@ -33,11 +39,12 @@ static etp_status parse_threads(const etp_opt_list *list, etp_roofs_options *out
         uint32_t one[ETP_ROOF_COUNTS_MAX];
         size_t n = 0;
         if (!etp_roof_threads_parse(list->items[i], one, &n) || n != 1) {
-            return etp_fail(err, ETP_USAGE, "--threads takes numbers from 1 to %d, not '%s'", ETP_ROOF_THREADS_MAX,
-                            list->items[i]);
+            return etp_fail(err, ETP_USAGE, "--threads takes numbers from 1 to %d, not '%s'",
+                            ETP_ROOF_THREADS_MAX, list->items[i]);
         }
         if (out->n_threads == ETP_ROOF_COUNTS_MAX || (i > 0 && one[0] <= out->threads[i - 1])) {
-            return etp_fail(err, ETP_USAGE, "--threads takes at most %d numbers in ascending order", ETP_ROOF_COUNTS_MAX);
+            return etp_fail(err, ETP_USAGE, "--threads takes at most %d numbers in ascending order",
+                            ETP_ROOF_COUNTS_MAX);
         }
         out->threads[out->n_threads++] = one[0];
     }
@@ -61,7 +68,8 @@ static etp_status run(etp_cli *cli, const void *opts, int argc, char **argv, etp
         ETP_TRY(etp_measure_open(cli, o->device, o->runner, 0, &device, err));
     }
     etp_roofs_answer answer;
-    etp_status status = etp_roofs_of(device, ETP_ROOFS_CACHE, &what, o->fresh, &cli->arena, &answer, err);
+    etp_status status =
+        etp_roofs_of(device, ETP_ROOFS_CACHE, &what, o->fresh, &cli->arena, &answer, err);
     etp_device_close(device);
     if (status != ETP_OK) {
         return status;
@@ -81,11 +89,14 @@ const etp_command etp_cmd_roofs = {
     .usage = "",
     .description =
         "Measures multiply-adds and 8-bit dot products per instruction set, read, write, copy and\n"
-        "strided-copy bandwidth over working sets from 16 KB to 64 MB, the cost of a parallel region and\n"
-        "the clock's resolution, for one and more threads. Remembered in .etprof/roofs of the working\n"
+        "strided-copy bandwidth over working sets from 16 KB to 64 MB, the cost of a parallel "
+        "region and\n"
+        "the clock's resolution, for one and more threads. Remembered in .etprof/roofs of the "
+        "working\n"
         "directory per device, CPU, governor, highest clock and boost; 'etprof ab' puts what is\n"
         "remembered into its run folder and places every operator below it (docs/roofs.md).",
-    .examples = "  etprof roofs\n  etprof roofs --threads 1,4 --fresh --format json\n  etprof roofs --device ssh:board",
+    .examples = "  etprof roofs\n  etprof roofs --threads 1,4 --fresh --format json\n  etprof "
+                "roofs --device ssh:board",
     .opts = k_options,
     .opts_size = sizeof(roofs_options),
     .defaults = &k_defaults,

@@ -8,9 +8,9 @@
 #include "cli/measure.h"
 #include "cli/run_config.h"
 #include "cli/run_platform.h"
+#include "cli/say.h"
 #include "cli/session_options.h"
 #include "cli/show_ab.h"
-#include "cli/say.h"
 #include "os/os.h"
 
 typedef struct run_options {
@@ -21,20 +21,25 @@ typedef struct run_options {
     double budget, precision_percent;
 } run_options;
 
-#define OPT(name, short, type, field, arg, help)                                                   \
+#define OPT(name, short, type, field, arg, help) \
     {name, short, type, offsetof(run_options, field), arg, help, NULL}
 
 static const etp_opt k_options[] = {
     OPT("only", 0, ETP_OPT_LIST, only, "NAMES", "run these experiments alone"),
-    OPT("analysis-only", 0, ETP_OPT_FLAG, analysis_only, NULL, "measure nothing; analyse output_root again"),
+    OPT("analysis-only", 0, ETP_OPT_FLAG, analysis_only, NULL,
+        "measure nothing; analyse output_root again"),
     OPT("init", 0, ETP_OPT_STRING, init, "MODEL.pte", "write a config for this model and stop"),
-    OPT("trace", 0, ETP_OPT_FLAG, trace, NULL, "with --init: which kernels run (mode xnntrace), no latency"),
+    OPT("trace", 0, ETP_OPT_FLAG, trace, NULL,
+        "with --init: which kernels run (mode xnntrace), no latency"),
     OPT("platform", 0, ETP_OPT_STRING, platform, "NAME", "with --init: mac, android or linux"),
-    OPT("device", 'd', ETP_OPT_STRING, device, "SPEC", "where to run, instead of the config's device"),
+    OPT("device", 'd', ETP_OPT_STRING, device, "SPEC",
+        "where to run, instead of the config's device"),
     OPT("prepare", 0, ETP_OPT_STRING, prepare, "MODE", ETP_PREPARE_HELP),
     OPT("cool", 0, ETP_OPT_STRING, cool, "C[,TIME]", ETP_COOL_HELP),
-    OPT("remote-device", 0, ETP_OPT_STRING, remote_device, "HOST:PORT", "an adb device in the network"),
-    OPT("runner", 0, ETP_OPT_STRING, runner, "PATH", "etprof's runner or an executor_runner, instead of runner_path"),
+    OPT("remote-device", 0, ETP_OPT_STRING, remote_device, "HOST:PORT",
+        "an adb device in the network"),
+    OPT("runner", 0, ETP_OPT_STRING, runner, "PATH",
+        "etprof's runner or an executor_runner, instead of runner_path"),
     OPT("blocks", 'k', ETP_OPT_COUNT, blocks, "K", "exactly K blocks, instead of the config's"),
     OPT("precision", 'p', ETP_OPT_PERCENT, precision_percent, "PERCENT", ETP_PRECISION_HELP),
     OPT("budget", 0, ETP_OPT_TIME, budget, "TIME", ETP_BUDGET_HELP),
@@ -49,8 +54,8 @@ typedef struct plan { // what of the config is carried out
     const etp_config *config;
     const etp_config_experiment *arms[64]; // timing first; each is models × levels × threads
     size_t n_arms;
-    bool kernels;      // an xnntrace experiment wants to know which kernels ran
-    bool trace_only;   // nothing but such experiments
+    bool kernels;    // an xnntrace experiment wants to know which kernels ran
+    bool trace_only; // nothing but such experiments
     const char *names[64 * 16];
     const char *levels[64];
     const char *runners[64]; // executor_runners that the config names, one per arm
@@ -134,10 +139,11 @@ static etp_status choose_arms(const run_options *o, plan *p, etp_error *err)
         const etp_config_experiment *a = p->arms[0], *e = p->arms[i];
         if (a->n_threads != e->n_threads ||
             memcmp(a->threads, e->threads, a->n_threads * sizeof *a->threads) != 0) {
-            return etp_fail_at(err, ETP_UNSUPPORTED, e->at,
-                               "%s: \"%s\" and \"%s\" differ in threads; one session runs all its "
-                               "experiments with the same list: give both the same, or use two configs",
-                               c->path, a->name, e->name);
+            return etp_fail_at(
+                err, ETP_UNSUPPORTED, e->at,
+                "%s: \"%s\" and \"%s\" differ in threads; one session runs all its "
+                "experiments with the same list: give both the same, or use two configs",
+                c->path, a->name, e->name);
         }
         if ((a->cpus != NULL) != (e->cpus != NULL) || (a->cpus && strcmp(a->cpus, e->cpus) != 0)) {
             return etp_fail_at(err, ETP_UNSUPPORTED, e->at,
@@ -155,9 +161,10 @@ static const char *base_name(const char *path)
     return slash ? slash + 1 : path;
 }
 
-// The kit's rule: executorch/<path>, then <path>. What is there is used: an executor_runner, started at
-// the level when all experiments name the same, or two builds that are the switch themselves. Those that
-// the names of the kit's presets promise but nobody built are replaced by one runner and masks.
+// The kit's rule: executorch/<path>, then <path>. What is there is used: an executor_runner,
+// started at the level when all experiments name the same, or two builds that are the switch
+// themselves. Those that the names of the kit's presets promise but nobody built are replaced by
+// one runner and masks.
 static etp_status choose_runner(const run_options *o, plan *p, const char **out, etp_error *err)
 {
     *out = o->runner;
@@ -171,26 +178,32 @@ static etp_status choose_runner(const run_options *o, plan *p, const char **out,
             continue;
         }
         const char *bundle = etp_arena_printf(&p->cli->arena, "%s/bundle.json", path);
-        bool ours = strcmp(base_name(path), "etprof-runner") == 0 || (bundle && etp_os_is_file(bundle));
+        bool ours =
+            strcmp(base_name(path), "etprof-runner") == 0 || (bundle && etp_os_is_file(bundle));
         if (!ours) {
             p->runners[i] = path;
             p->n_runners++;
             continue;
         }
         if (!first || strcmp(first, given) != 0) {
-            return etp_fail(err, ETP_UNSUPPORTED, "%s: experiments differ in runner_path; one session has "
-                            "one runner, levels come from masks", p->config->path);
+            return etp_fail(err, ETP_UNSUPPORTED,
+                            "%s: experiments differ in runner_path; one session has "
+                            "one runner, levels come from masks",
+                            p->config->path);
         }
         *out = path;
     }
     if (p->n_runners > 0 && p->n_runners < p->n_arms) {
-        return etp_fail(err, ETP_UNSUPPORTED, "%s: only some experiments have a runner_path that is there%s%s: "
-                        "give all of them one, or none", p->config->path, missing ? "; missing is " : "",
-                        missing ? missing : "");
+        return etp_fail(err, ETP_UNSUPPORTED,
+                        "%s: only some experiments have a runner_path that is there%s%s: "
+                        "give all of them one, or none",
+                        p->config->path, missing ? "; missing is " : "", missing ? missing : "");
     }
     if (missing) {
-        const char *text = etp_arena_printf(&p->cli->arena, "%s is not there: one runner of etprof's "
-                                            "own with masks takes the place of all", missing);
+        const char *text = etp_arena_printf(&p->cli->arena,
+                                            "%s is not there: one runner of etprof's "
+                                            "own with masks takes the place of all",
+                                            missing);
         say(p, "runner", text ? text : missing);
     }
     return ETP_OK;
@@ -206,19 +219,22 @@ static void say_arms(const plan *p, const etp_isa_cpu *cpu)
 {
     bool stand_in = false;
     for (size_t i = 0; i < p->n_arms; i++) {
-        stand_in = stand_in || (strstr(p->arms[i]->name, "sme2") && p->arms[i]->role != ETP_ROLE_NONE);
+        stand_in =
+            stand_in || (strstr(p->arms[i]->name, "sme2") && p->arms[i]->role != ETP_ROLE_NONE);
     }
     if (stand_in && etp_isa_best(cpu) != ETP_LEVEL_SME2) {
-        say(p, "NO SME2", "this CPU has no SME2; other levels stand in, and nothing here is about SME2:");
+        say(p, "NO SME2",
+            "this CPU has no SME2; other levels stand in, and nothing here is about SME2:");
     }
     for (size_t i = 0; i < p->n_arms; i++) {
-        const char *text = etp_arena_printf(&p->cli->arena, "%s = %s", p->arms[i]->name, p->levels[i]);
+        const char *text =
+            etp_arena_printf(&p->cli->arena, "%s = %s", p->arms[i]->name, p->levels[i]);
         say(p, "level", text ? text : p->levels[i]);
     }
 }
 
-// Several thread counts of several levels are a grid: each count is compared with the same count of the baseline's
-// level, as in a sweep.
+// Several thread counts of several levels are a grid: each count is compared with the same count of
+// the baseline's level, as in a sweep.
 static bool is_grid(const plan *p, const etp_session_options *options)
 {
     for (size_t i = 0; i < p->n_arms; i++) {
@@ -239,10 +255,11 @@ static etp_status settle(void *ctx, const etp_device *device, const etp_device_c
     ETP_TRY(etp_platform_check(&p->claim, device->info.spec, device->info.platform, err));
     for (size_t i = 0; i < p->n_arms; i++) {
         const etp_config_experiment *e = p->arms[i];
-        etp_level level = e->role == ETP_ROLE_OFF ? etp_isa_plain(&cpu->cpu) : etp_isa_best(&cpu->cpu);
+        etp_level level =
+            e->role == ETP_ROLE_OFF ? etp_isa_plain(&cpu->cpu) : etp_isa_best(&cpu->cpu);
         if (!e->level && level == ETP_LEVEL_NONE) {
-            return etp_fail(err, ETP_ENVIRONMENT, "no level of this CPU can stand for \"%s\"; give \"level\"",
-                            e->name);
+            return etp_fail(err, ETP_ENVIRONMENT,
+                            "no level of this CPU can stand for \"%s\"; give \"level\"", e->name);
         }
         p->levels[i] = e->level ? e->level : etp_level_get(level)->name;
         for (size_t t = 0; t < e->n_threads; t++) {
@@ -260,9 +277,12 @@ static etp_status settle(void *ctx, const etp_device *device, const etp_device_c
     say_arms(p, &cpu->cpu);
     if (p->kernels && device->info.emulated) {
         options->kernels = false;
-        say(p, "xnntrace", "emulated: operator names of the traced launches are the evidence, none are sampled");
+        say(p, "xnntrace",
+            "emulated: operator names of the traced launches are the evidence, none are sampled");
     } else if (p->kernels) {
-        say(p, "xnntrace", "evidence: operator names of the traced launches and sampled launches; never in a latency");
+        say(p, "xnntrace",
+            "evidence: operator names of the traced launches and sampled launches; never in a "
+            "latency");
     }
     return ETP_OK;
 }
@@ -290,8 +310,10 @@ static const char *baseline_of(const plan *p)
         } else if (!baseline) {
             baseline = name;
         } else if (strcmp(baseline, name) != 0) {
-            const char *text = etp_arena_printf(&p->cli->arena, "compared with %s; for %s as the baseline: "
-                                                "etprof analyze FOLDER --baseline %s", baseline, name, name);
+            const char *text = etp_arena_printf(&p->cli->arena,
+                                                "compared with %s; for %s as the baseline: "
+                                                "etprof analyze FOLDER --baseline %s",
+                                                baseline, name, name);
             say(p, "pair", text ? text : name);
         }
     }
@@ -308,24 +330,26 @@ static etp_status find_model(plan *p, const char **model, const char **output_ro
     if (etp_os_is_file(c->model)) {
         return ETP_OK;
     }
-    const char *beside = slash && c->model[0] != '/'
-                             ? etp_arena_printf(&p->cli->arena, "%.*s/%s", (int)(slash - c->path),
-                                                c->path, c->model)
-                             : NULL;
+    const char *beside =
+        slash && c->model[0] != '/'
+            ? etp_arena_printf(&p->cli->arena, "%.*s/%s", (int)(slash - c->path), c->path, c->model)
+            : NULL;
     if (beside && etp_os_is_file(beside)) {
         *model = beside;
         return ETP_OK;
     }
     if (c->fallback_model && etp_os_is_file(c->fallback_model)) {
-        const char *text = etp_arena_printf(&p->cli->arena, "%s is not there: THE FALLBACK %s IS MEASURED",
-                                            c->model, c->fallback_model);
+        const char *text =
+            etp_arena_printf(&p->cli->arena, "%s is not there: THE FALLBACK %s IS MEASURED",
+                             c->model, c->fallback_model);
         say(p, "model", text ? text : c->fallback_model);
         *model = c->fallback_model;
         *output_root = c->fallback_output_root ? c->fallback_output_root : c->output_root;
         return ETP_OK;
     }
-    return etp_fail(err, ETP_IO, "%s: model %s does not exist%s%s; paths start where etprof is started",
-                    c->path, c->model, c->fallback_model ? ", nor does its fallback " : "",
+    return etp_fail(err, ETP_IO,
+                    "%s: model %s does not exist%s%s; paths start where etprof is started", c->path,
+                    c->model, c->fallback_model ? ", nor does its fallback " : "",
                     c->fallback_model ? c->fallback_model : "");
 }
 
@@ -340,7 +364,9 @@ static void set_counts(const run_options *o, const plan *p, etp_session_options 
         options->warmup = e->warmup > options->warmup ? e->warmup : options->warmup;
     }
     if (differ) {
-        say(p, "runs", "experiments differ in runs or warmup; all get the largest, so that they can be compared");
+        say(p, "runs",
+            "experiments differ in runs or warmup; all get the largest, so that they can be "
+            "compared");
     }
     options->budget_s = o->budget > 0 ? o->budget : c->budget_s;
     options->precision = o->precision_percent / 100;
@@ -350,15 +376,17 @@ static void set_counts(const run_options *o, const plan *p, etp_session_options 
     }
 }
 
-// What was named, else what the names need. This machine's platform is known before anything else is looked at.
+// What was named, else what the names need. This machine's platform is known before anything else
+// is looked at.
 static etp_status choose_device(plan *p, const char **device, etp_error *err)
 {
     ETP_TRY(etp_platform_of_config(p->config, *device, p->arms, p->n_arms, &p->claim, err));
     if (!*device) {
         *device = etp_platform_device(&p->claim);
-        const char *text = *device ? etp_arena_printf(&p->cli->arena, "%s, because %s \"%s\" names %s", *device,
-                                                      p->claim.what, p->claim.name, p->claim.platform)
-                                   : NULL;
+        const char *text =
+            *device ? etp_arena_printf(&p->cli->arena, "%s, because %s \"%s\" names %s", *device,
+                                       p->claim.what, p->claim.name, p->claim.platform)
+                    : NULL;
         if (text) {
             say(p, "device", text);
         }
@@ -376,8 +404,8 @@ static etp_status measure(etp_cli *cli, const run_options *o, plan *p, const cha
     if (o->blocks > ETP_MAX_BLOCKS) {
         return etp_fail(err, ETP_USAGE, "--blocks is at most %d", ETP_MAX_BLOCKS);
     }
-    etp_measure_request request = {.config = c->path, .device = o->device ? o->device : c->device,
-                                   .prepare = o->prepare};
+    etp_measure_request request = {
+        .config = c->path, .device = o->device ? o->device : c->device, .prepare = o->prepare};
     if (o->remote_device) {
         request.device = etp_arena_printf(&cli->arena, "adb:%s", o->remote_device);
     }
@@ -410,7 +438,9 @@ static etp_status measure(etp_cli *cli, const run_options *o, plan *p, const cha
     }
     if (options.n_runners > 0 && options.kernels) {
         p->kernels = options.kernels = false;
-        say(p, "xnntrace", "operator names of the traced launches are the evidence: others' runners are not sampled");
+        say(p, "xnntrace",
+            "operator names of the traced launches are the evidence: others' runners are not "
+            "sampled");
     }
     return etp_measure(cli, &request, &options, settle, p, out_dir, err);
 }
@@ -428,9 +458,11 @@ static etp_status measured_before(plan *p, const char **out, etp_error *err)
         dir = found.n > 0 ? found.items[0].dir : NULL;
     }
     if (!dir) {
-        return etp_fail(err, ETP_USAGE, "--analysis-only: nothing was measured in %s; for dumps of other "
+        return etp_fail(err, ETP_USAGE,
+                        "--analysis-only: nothing was measured in %s; for dumps of other "
                         "runners use 'etprof analyze'",
-                        p->config->output_root ? p->config->output_root : "output_root (not given)");
+                        p->config->output_root ? p->config->output_root
+                                               : "output_root (not given)");
     }
     say(p, "run folder", dir);
     *out = dir;
@@ -439,8 +471,9 @@ static etp_status measured_before(plan *p, const char **out, etp_error *err)
 
 // ---- --init ----
 
-// Names that are true on this machine: SME2 is in them where it has SME2. Of another platform nothing is known yet;
-// there the names mean "the best level" and "plain SIMD", and the report says what ran.
+// Names that are true on this machine: SME2 is in them where it has SME2. Of another platform
+// nothing is known yet; there the names mean "the best level" and "plain SIMD", and the report says
+// what ran.
 static etp_status name_experiments(const etp_os_facts *facts, etp_config_new *c, etp_error *err)
 {
     c->words[0] = "sme2_on";
@@ -453,7 +486,8 @@ static etp_status name_experiments(const etp_os_facts *facts, etp_config_new *c,
     etp_isa_cpu_detect(&cpu);
     etp_level best = etp_isa_best(&cpu), plain = etp_isa_plain(&cpu);
     if (best == ETP_LEVEL_NONE || plain == ETP_LEVEL_NONE) {
-        return etp_fail(err, ETP_ENVIRONMENT, "this CPU has one level only: nothing to compare with ('etprof levels')");
+        return etp_fail(err, ETP_ENVIRONMENT,
+                        "this CPU has one level only: nothing to compare with ('etprof levels')");
     }
     if (best != ETP_LEVEL_SME2) {
         c->words[0] = etp_level_get(best)->name;
@@ -480,16 +514,18 @@ static etp_status init(etp_cli *cli, const run_options *o, int argc, char **argv
     }
     size_t len = strlen(base_name(o->init));
     len -= len > 4 && strcmp(base_name(o->init) + len - 4, ".pte") == 0 ? 4 : 0;
-    const char *path = argc          ? argv[0]
-                       : cli->output ? cli->output
-                                     : etp_arena_printf(&cli->arena, "%.*s_%s%s.json", (int)len,
-                                               base_name(o->init), platform, o->trace ? "_trace" : "");
+    const char *path =
+        argc          ? argv[0]
+        : cli->output ? cli->output
+                      : etp_arena_printf(&cli->arena, "%.*s_%s%s.json", (int)len,
+                                         base_name(o->init), platform, o->trace ? "_trace" : "");
     const char *folder = etp_arena_printf(&cli->arena, "%s%s", platform, o->trace ? "_trace" : "");
     const char *root = folder ? etp_run_default_dir(&cli->arena, o->init, folder) : NULL;
     if (!path || !root) {
         return etp_fail_nomem(err, "the config");
     }
-    etp_config_new c = {.model = o->init, .output_root = root, .platform = platform, .trace = o->trace};
+    etp_config_new c = {
+        .model = o->init, .output_root = root, .platform = platform, .trace = o->trace};
     ETP_TRY(name_experiments(&facts, &c, err));
     ETP_TRY(etp_config_write_new(path, &c, &cli->arena, err));
     printf("%s\n", path);
@@ -503,7 +539,9 @@ static etp_status run(etp_cli *cli, const void *opts, int argc, char **argv, etp
         return init(cli, o, argc, argv, err);
     }
     if (o->trace) {
-        return etp_fail(err, ETP_USAGE, "--trace goes with --init; in a config it is the mode xnntrace of an experiment");
+        return etp_fail(
+            err, ETP_USAGE,
+            "--trace goes with --init; in a config it is the mode xnntrace of an experiment");
     }
     if (argc == 0) {
         return etp_fail(err, ETP_USAGE, "give a config; 'etprof run --init MODEL.pte' writes one");
@@ -521,7 +559,9 @@ static etp_status run(etp_cli *cli, const void *opts, int argc, char **argv, etp
     ETP_TRY(o->analysis_only ? measured_before(p, &dir, err) : measure(cli, o, p, &dir, err));
     etp_ab_options answer = {.baseline = o->analysis_only ? baseline_of(p) : NULL};
     if (cli->format == ETP_CLI_JSON) { // etprof.ab/1, several thread counts or not
-        const etp_show_options show = {.full = o->full, .write_files = true, .fail_on = o->fail_on.items,
+        const etp_show_options show = {.full = o->full,
+                                       .write_files = true,
+                                       .fail_on = o->fail_on.items,
                                        .n_fail_on = o->fail_on.n};
         return etp_show_ab(cli, &dir, 1, &answer, &show, err);
     }
@@ -532,10 +572,12 @@ const etp_command etp_cmd_run = {
     .name = "run",
     .summary = "measure and explain what a config file describes",
     .usage = "CONFIG.json",
-    .description =
-        "Reads the JSON of Arm's kit: model, output_root, experiments, compare_pairs. All experiments are\n"
-        "measured in one session, interleaved in paired blocks. An experiment's level is its \"level\", or\n"
-        "its name's: _on is the best level of the machine, _off plain SIMD. Unknown keys are errors.",
+    .description = "Reads the JSON of Arm's kit: model, output_root, experiments, compare_pairs. "
+                   "All experiments are\n"
+                   "measured in one session, interleaved in paired blocks. An experiment's level "
+                   "is its \"level\", or\n"
+                   "its name's: _on is the best level of the machine, _off plain SIMD. Unknown "
+                   "keys are errors.",
     .examples = "  etprof run --init model.pte && etprof run model_linux.json\n"
                 "  etprof run model_profiling/configs/examples/linux_mobilenet_fp16.json\n"
                 "  etprof run config.json --only linux_sme2_on,linux_sme2_off --budget 60s",

@@ -64,7 +64,8 @@ static void progress(void *ctx, const etp_skill *skill, const etp_skill_command 
     }
 }
 
-static etp_status print_commands(etp_cli *cli, const etp_skill_list *list, const char *platform, etp_error *err)
+static etp_status print_commands(etp_cli *cli, const etp_skill_list *list, const char *platform,
+                                 etp_error *err)
 {
     etp_strbuf buf;
     etp_strbuf_init(&buf, &cli->arena);
@@ -80,8 +81,8 @@ static etp_status print_commands(etp_cli *cli, const etp_skill_list *list, const
                       : etp_cli_emit_bytes(cli, etp_strbuf_str(&buf), err);
 }
 
-static etp_status execute(etp_cli *cli, const skills_options *o, const char *platform, etp_skill_list *list,
-                          etp_error *err)
+static etp_status execute(etp_cli *cli, const skills_options *o, const char *platform,
+                          etp_skill_list *list, etp_error *err)
 {
     if (o->dry_run && cli->format == ETP_CLI_TEXT) {
         return print_commands(cli, list, platform, err);
@@ -109,8 +110,9 @@ static etp_status run(etp_cli *cli, const void *opts, int argc, char **argv, etp
     const skills_options *o = opts;
     bool runs = argc > 0 && strcmp(argv[0], "run") == 0;
     if (runs != (argc == 2)) {
-        return etp_fail(err, ETP_USAGE, runs ? "skills run needs a list: 01-07, 04, setup-agent"
-                                             : "skills takes one name, or 'run' and a list");
+        return etp_fail(err, ETP_USAGE,
+                        runs ? "skills run needs a list: 01-07, 04, setup-agent"
+                             : "skills takes one name, or 'run' and a list");
     }
     if (!runs && (o->dry_run || o->set.n > 0)) {
         return etp_fail(err, ETP_USAGE, "--set and --dry-run belong to 'etprof skills run LIST'");
@@ -142,8 +144,10 @@ const etp_command etp_cmd_skills = {
     .name = "skills",
     .summary = "playbooks with gates: print them, or execute their commands",
     .usage = "[NAME | run LIST]",
-    .description = "Without a name, the catalogue. NAME is a number, a name or a file's name; its Markdown is printed.\n"
-                   "run executes the steps and gates of LIST (01-07, 03,05, setup-agent) in the working directory, the\n"
+    .description = "Without a name, the catalogue. NAME is a number, a name or a file's name; its "
+                   "Markdown is printed.\n"
+                   "run executes the steps and gates of LIST (01-07, 03,05, setup-agent) in the "
+                   "working directory, the\n"
                    "root of a clone, and stops at the first that fails: exit code 1.",
     .examples = "  etprof skills 04\n"
                 "  etprof skills run 01-07 --format json\n"

@@ -16,7 +16,7 @@ typedef struct smoke_options {
     const char *model, *export_name, *device, *runner, *out, *ssh_config, *remote;
 } smoke_options;
 
-#define OPT(name, short, field, arg, help)                                                         \
+#define OPT(name, short, field, arg, help) \
     {name, short, ETP_OPT_STRING, offsetof(smoke_options, field), arg, help, NULL}
 
 static const etp_opt k_options[] = {
@@ -26,7 +26,8 @@ static const etp_opt k_options[] = {
     OPT("runner", 0, runner, "PATH", "runner program or bundle folder"),
     OPT("remote", 0, remote, "HOST:PORT", "the adb device at that address"),
     OPT("ssh-config", 0, ssh_config, "FILE", "of ssh:HOST, instead of the user's own"),
-    OPT("out", 0, out, "DIR", "keep the run folder there (default: it is removed unless a step fails)"),
+    OPT("out", 0, out, "DIR",
+        "keep the run folder there (default: it is removed unless a step fails)"),
     {0},
 };
 
@@ -38,7 +39,8 @@ static const char *bundled_model(etp_cli *cli)
     const char *self = cli->program ? etp_os_absolute(cli->program, &cli->arena) : NULL;
     const char *slash = self ? strrchr(self, '/') : NULL;
     for (size_t i = 0; slash && i < sizeof k_places / sizeof *k_places; i++) {
-        const char *path = etp_arena_printf(&cli->arena, "%.*s/%s/" MODEL, (int)(slash - self), self, k_places[i]);
+        const char *path =
+            etp_arena_printf(&cli->arena, "%.*s/%s/" MODEL, (int)(slash - self), self, k_places[i]);
         if (path && etp_os_is_file(path)) {
             return path;
         }
@@ -50,19 +52,21 @@ static const char *bundled_model(etp_cli *cli)
 static etp_status export_model(etp_cli *cli, const char *name, const char *dir, const char **out,
                                etp_error *err)
 {
-    const char *const argv[] = {cli->program, "export", name, "--dtype", "fp16", "--outdir", dir, NULL};
+    const char *const argv[] = {cli->program, "export",   name, "--dtype",
+                                "fp16",       "--outdir", dir,  NULL};
     etp_process process = {0};
     etp_str text, talk;
     etp_dir_list list = {0};
     if (!cli->program) {
-        return etp_fail(err, ETP_ENVIRONMENT, "this program does not know its own path; use --model");
+        return etp_fail(err, ETP_ENVIRONMENT,
+                        "this program does not know its own path; use --model");
     }
-    ETP_TRY(etp_process_capture(&(etp_process_spec){.argv = argv}, EXPORT_SECONDS * 1000000000ull, EXPORT_OUTPUT,
-                                &cli->arena, &process, &text, &talk, err));
+    ETP_TRY(etp_process_capture(&(etp_process_spec){.argv = argv}, EXPORT_SECONDS * 1000000000ull,
+                                EXPORT_OUTPUT, &cli->arena, &process, &text, &talk, err));
     if (process.signal || process.exit_code) {
         size_t from = talk.len > 300 ? talk.len - 300 : 0;
-        return etp_fail(err, ETP_ENVIRONMENT, "etprof export %s ended with %d: %.*s", name, process.exit_code,
-                        (int)(talk.len - from), talk.ptr ? talk.ptr + from : "");
+        return etp_fail(err, ETP_ENVIRONMENT, "etprof export %s ended with %d: %.*s", name,
+                        process.exit_code, (int)(talk.len - from), talk.ptr ? talk.ptr + from : "");
     }
     ETP_TRY(etp_os_list(dir, &cli->arena, &list, err));
     for (size_t i = 0; i < list.n; i++) {
@@ -75,8 +79,8 @@ static etp_status export_model(etp_cli *cli, const char *name, const char *dir, 
     return etp_fail(err, ETP_ENVIRONMENT, "etprof export %s left no .pte in %s", name, dir);
 }
 
-static etp_status find_model(etp_cli *cli, const smoke_options *o, const char *work, const char **out,
-                             etp_error *err)
+static etp_status find_model(etp_cli *cli, const smoke_options *o, const char *work,
+                             const char **out, etp_error *err)
 {
     if (o->model) {
         *out = o->model;
@@ -89,7 +93,8 @@ static etp_status find_model(etp_cli *cli, const smoke_options *o, const char *w
     *out = bundled_model(cli);
     return *out ? ETP_OK
                 : etp_fail(err, ETP_ENVIRONMENT,
-                           MODEL " is not beside this program; name a model with --model or --export");
+                           MODEL
+                           " is not beside this program; name a model with --model or --export");
 }
 
 // An emulator keeps its own few counts; a real device gets enough for medians.
@@ -113,21 +118,26 @@ static etp_status steps(etp_cli *cli, const smoke_options *o, const char *work, 
     etp_status st = find_model(cli, o, work, &model, &why);
     if (st != ETP_OK) {
         etp_cli_outcome(cli, etp_status_exit_code(st));
-        return etp_smoke_note(s, &cli->arena, err, "model", 0, "name a program with --model FILE.pte", "%s", why.msg);
+        return etp_smoke_note(s, &cli->arena, err, "model", 0,
+                              "name a program with --model FILE.pte", "%s", why.msg);
     }
     ETP_TRY(etp_smoke_note(s, &cli->arena, err, "model", 1, NULL, "%s%s", model,
-                           o->export_name ? ", exported now" : o->model ? "" : ", bundled"));
+                           o->export_name ? ", exported now"
+                           : o->model     ? ""
+                                          : ", bundled"));
     if (o->remote) {
         device = etp_arena_printf(&cli->arena, "adb:%s", o->remote);
     }
     const char *wanted = o->out ? o->out : etp_arena_printf(&cli->arena, "%s/run", work);
     etp_session_options options = {.models = &model, .n_models = 1, .has_seed = true, .seed = 1};
-    etp_measure_request request = {.device = device, .runner = o->runner, .dir = wanted, .exact = o->out == NULL};
-    st = wanted ? etp_measure(cli, &request, &options, settle, NULL, &dir, &why) : etp_fail_nomem(err, work);
+    etp_measure_request request = {
+        .device = device, .runner = o->runner, .dir = wanted, .exact = o->out == NULL};
+    st = wanted ? etp_measure(cli, &request, &options, settle, NULL, &dir, &why)
+                : etp_fail_nomem(err, work);
     if (st != ETP_OK) {
         etp_cli_outcome(cli, etp_status_exit_code(st));
-        return etp_smoke_note(s, &cli->arena, err, "measure", 0, "etprof validate setup says what is missing", "%s",
-                              why.msg);
+        return etp_smoke_note(s, &cli->arena, err, "measure", 0,
+                              "etprof validate setup says what is missing", "%s", why.msg);
     }
     s->folder = dir;
     return etp_smoke_examine(s, dir, etp_cli_work(cli), &cli->arena, err);
@@ -178,11 +188,14 @@ const etp_command etp_cmd_smoke = {
     .name = "smoke",
     .summary = "does everything work here: a small model measured, analysed, reported, validated",
     .usage = "[--device SPEC] [--model FILE.pte | --export NAME]",
-    .description =
-        "Takes a small bundled model (or one of yours, or exports one) the whole way: measures two levels in a few\n"
-        "inferences, explains them, writes every report and table, validates all files and reads the dumps once\n"
-        "more alone. Takes seconds; its figures say nothing about speed. Exit code 0: every step worked; 1: a\n"
-        "result is wrong; 5: something is missing here; 6: a measured program failed or did not run at its level.",
+    .description = "Takes a small bundled model (or one of yours, or exports one) the whole way: "
+                   "measures two levels in a few\n"
+                   "inferences, explains them, writes every report and table, validates all files "
+                   "and reads the dumps once\n"
+                   "more alone. Takes seconds; its figures say nothing about speed. Exit code 0: "
+                   "every step worked; 1: a\n"
+                   "result is wrong; 5: something is missing here; 6: a measured program failed or "
+                   "did not run at its level.",
     .examples = "  etprof smoke\n"
                 "  etprof smoke --device qemu\n"
                 "  etprof smoke --export toy_cnn --out out_toy_cnn/runs/linux\n"

@@ -36,16 +36,20 @@ static const char *stem_of(etp_cli *cli, const char *path)
 {
     const char *slash = strrchr(path, '/');
     const char *base = slash ? slash + 1 : path, *dot = strrchr(base, '.');
-    return etp_arena_strdup(&cli->arena, (etp_str){base, dot && dot > base ? (size_t)(dot - base) : strlen(base)});
+    return etp_arena_strdup(
+        &cli->arena, (etp_str){base, dot && dot > base ? (size_t)(dot - base) : strlen(base)});
 }
 
-static etp_status show_timelines(etp_cli *cli, const stats_options *o, int argc, char **argv, etp_error *err)
+static etp_status show_timelines(etp_cli *cli, const stats_options *o, int argc, char **argv,
+                                 etp_error *err)
 {
     etp_kit_timeline timelines[2];
     const char *stems[2] = {0}, *names[2] = {o->name1, o->name2};
     etp_kit_latencies x;
     if (o->baseline || o->margin_percent > 0) {
-        return etp_fail(err, ETP_USAGE, "--baseline and --margin are for tables of samples; timelines have no verdict");
+        return etp_fail(
+            err, ETP_USAGE,
+            "--baseline and --margin are for tables of samples; timelines have no verdict");
     }
     for (int i = 0; i < argc; i++) {
         etp_str text;
@@ -86,7 +90,8 @@ static bool is_timeline(const char *path)
 }
 
 // What 'analyze' withholds of this folder is not to be had here either.
-static etp_status take_withheld(etp_cli *cli, const char *dir, etp_stats_answer *stats, etp_error *err)
+static etp_status take_withheld(etp_cli *cli, const char *dir, etp_stats_answer *stats,
+                                etp_error *err)
 {
     const char *baseline = etp_arena_strdup(&cli->arena, stats->names[stats->stats.baseline]);
     etp_ab_session *session;
@@ -106,8 +111,10 @@ static etp_status run(etp_cli *cli, const void *opts, int argc, char **argv, etp
         return show_timelines(cli, o, argc, argv, err);
     }
     if (argc > 1 || o->name1 || o->name2 || o->out) {
-        return etp_fail(err, ETP_USAGE, "%s is no timeline; a second table, --name1, --name2 and --out are for timelines",
-                        argv[0]);
+        return etp_fail(
+            err, ETP_USAGE,
+            "%s is no timeline; a second table, --name1, --name2 and --out are for timelines",
+            argv[0]);
     }
     etp_sample_file file;
     ETP_TRY(etp_sample_file_read(cli, argv[0], o->baseline, &file, err));
@@ -139,15 +146,21 @@ const etp_command etp_cmd_stats = {
     .summary = "paired statistics of a CSV of samples",
     .usage = "FILE.csv | FOLDER | TIMELINE.csv [TIMELINE2.csv]",
     .description =
-        "Needs the columns experiment, block, iteration and duration_ns; '-' reads standard input, a\n"
-        "run folder gives its samples.csv. One block holds one launch of every experiment, measured\n"
-        "close together; incomplete blocks are dropped and counted. With a column phase only 'timed'\n"
-        "rows are compared, and 'control' rows (the baseline launched a second time) give the noise\n"
-        "floor. A timeline CSV (of 'analyze --out' or of Arm's kit) gives the kit's robust statistics of its\n"
+        "Needs the columns experiment, block, iteration and duration_ns; '-' reads standard input, "
+        "a\n"
+        "run folder gives its samples.csv. One block holds one launch of every experiment, "
+        "measured\n"
+        "close together; incomplete blocks are dropped and counted. With a column phase only "
+        "'timed'\n"
+        "rows are compared, and 'control' rows (the baseline launched a second time) give the "
+        "noise\n"
+        "floor. A timeline CSV (of 'analyze --out' or of Arm's kit) gives the kit's robust "
+        "statistics of its\n"
         "traced inferences; two of them are set side by side, first / second, without a verdict.",
-    .examples = "  etprof stats samples.csv\n"
-                "  etprof stats samples.csv --baseline neon --format json\n"
-                "  etprof stats off_timeline.csv on_timeline.csv --name1 off --name2 on --out stats",
+    .examples =
+        "  etprof stats samples.csv\n"
+        "  etprof stats samples.csv --baseline neon --format json\n"
+        "  etprof stats off_timeline.csv on_timeline.csv --name1 off --name2 on --out stats",
     .opts = k_options,
     .opts_size = sizeof(stats_options),
     .formats = ETP_CLI_STANDARD_FORMATS,

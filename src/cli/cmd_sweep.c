@@ -8,9 +8,9 @@
 #include "answer/sweep/sweep.h"
 #include "cli/measure.h"
 #include "cli/newest.h"
+#include "cli/say.h"
 #include "cli/session_options.h"
 #include "cli/show_ab.h"
-#include "cli/say.h"
 
 #define PROGRAM_LIMIT ((uint64_t)64 << 30)
 
@@ -20,36 +20,52 @@ typedef struct sweep_options {
     double knee_percent;
 } sweep_options;
 
-#define OPT(name, short, type, field, arg, help)                                                   \
+#define OPT(name, short, type, field, arg, help) \
     {name, short, type, offsetof(sweep_options, field), arg, help, NULL}
 
 static const etp_opt k_options[] = {
     OPT("models", 'm', ETP_OPT_LIST, models, "A.pte,...", "models, beside those named as operands"),
-    OPT("levels", 'l', ETP_OPT_LIST, session.levels, "A,B,...", "levels (default: the best against plain SIMD)"),
-    OPT("threads", 't', ETP_OPT_LIST, session.threads, "N,...", "thread counts of the runner (default 1)"),
-    OPT("baseline", 'b', ETP_OPT_STRING, session.baseline, "LEVEL", "level the others are compared with (default: lowest)"),
-    OPT("blocks", 'k', ETP_OPT_COUNT, session.blocks, "K", "exactly K blocks (default 10); with --precision at most"),
-    OPT("precision", 'p', ETP_OPT_PERCENT, session.precision_percent, "PERCENT", ETP_PRECISION_HELP),
+    OPT("levels", 'l', ETP_OPT_LIST, session.levels, "A,B,...",
+        "levels (default: the best against plain SIMD)"),
+    OPT("threads", 't', ETP_OPT_LIST, session.threads, "N,...",
+        "thread counts of the runner (default 1)"),
+    OPT("baseline", 'b', ETP_OPT_STRING, session.baseline, "LEVEL",
+        "level the others are compared with (default: lowest)"),
+    OPT("blocks", 'k', ETP_OPT_COUNT, session.blocks, "K",
+        "exactly K blocks (default 10); with --precision at most"),
+    OPT("precision", 'p', ETP_OPT_PERCENT, session.precision_percent, "PERCENT",
+        ETP_PRECISION_HELP),
     OPT("budget", 0, ETP_OPT_TIME, session.budget, "TIME", ETP_BUDGET_HELP),
-    OPT("knee", 0, ETP_OPT_PERCENT, knee_percent, "PERCENT", "gain that more threads must reach (default 10)"),
-    OPT("device", 'd', ETP_OPT_STRING, session.device, "SPEC", "local (default), adb[:SERIAL], ssh:HOST or qemu[:CPU]"),
-    OPT("ssh-config", 0, ETP_OPT_STRING, session.ssh_config, "FILE", "of ssh:HOST, instead of the user's own"),
+    OPT("knee", 0, ETP_OPT_PERCENT, knee_percent, "PERCENT",
+        "gain that more threads must reach (default 10)"),
+    OPT("device", 'd', ETP_OPT_STRING, session.device, "SPEC",
+        "local (default), adb[:SERIAL], ssh:HOST or qemu[:CPU]"),
+    OPT("ssh-config", 0, ETP_OPT_STRING, session.ssh_config, "FILE",
+        "of ssh:HOST, instead of the user's own"),
     OPT("prepare", 0, ETP_OPT_STRING, session.prepare, "MODE", ETP_PREPARE_HELP),
     OPT("cool", 0, ETP_OPT_STRING, session.cool, "C[,TIME]", ETP_COOL_HELP),
     OPT("out", 0, ETP_OPT_STRING, session.out, "DIR", "run folder; must be empty or new"),
-    OPT("method", 0, ETP_OPT_STRING, session.method, "NAME", "method of the programs (default: their first)"),
-    OPT("inputs", 0, ETP_OPT_STRING, session.inputs, "SPEC", "random:SEED, ones, FILE.npz, FILE.bpte[#CASE], or FILE,..."),
+    OPT("method", 0, ETP_OPT_STRING, session.method, "NAME",
+        "method of the programs (default: their first)"),
+    OPT("inputs", 0, ETP_OPT_STRING, session.inputs, "SPEC",
+        "random:SEED, ones, FILE.npz, FILE.bpte[#CASE], or FILE,..."),
     OPT("data", 0, ETP_OPT_STRING, session.data, "FILE.ptd", "external weights"),
     OPT("cpus", 0, ETP_OPT_STRING, session.cpus, "LIST", ETP_CPUS_HELP),
     OPT("runner", 0, ETP_OPT_STRING, session.runner, "PATH", "runner program or bundle folder"),
-    OPT("iterations", 0, ETP_OPT_COUNT, session.iterations, "N", "timed iterations per launch (default: 0.5 s worth)"),
-    OPT("warmup", 0, ETP_OPT_COUNT, session.warmup, "N", "warm-up iterations per launch (default: 0.2 s worth)"),
+    OPT("iterations", 0, ETP_OPT_COUNT, session.iterations, "N",
+        "timed iterations per launch (default: 0.5 s worth)"),
+    OPT("warmup", 0, ETP_OPT_COUNT, session.warmup, "N",
+        "warm-up iterations per launch (default: 0.2 s worth)"),
     OPT("seed", 0, ETP_OPT_COUNT, session.seed, "N", "of order and inputs (default: drawn)"),
-    OPT("timeout", 0, ETP_OPT_TIME, session.timeout, "TIME", "longest silence of a runner (default 60s)"),
-    OPT("margin", 0, ETP_OPT_PERCENT, session.margin_percent, "PERCENT", "smaller differences are 'same' (default 1)"),
-    OPT("no-trace", 0, ETP_OPT_FLAG, session.no_trace, NULL, "latency alone: no operators, so no proof by names"),
+    OPT("timeout", 0, ETP_OPT_TIME, session.timeout, "TIME",
+        "longest silence of a runner (default 60s)"),
+    OPT("margin", 0, ETP_OPT_PERCENT, session.margin_percent, "PERCENT",
+        "smaller differences are 'same' (default 1)"),
+    OPT("no-trace", 0, ETP_OPT_FLAG, session.no_trace, NULL,
+        "latency alone: no operators, so no proof by names"),
     OPT("resident", 0, ETP_OPT_FLAG, session.resident, NULL, ETP_RESIDENT_HELP),
-    OPT("resume", 0, ETP_OPT_STRING, session.resume, "DIR", "go on with an interrupted sweep, same plan and seed"),
+    OPT("resume", 0, ETP_OPT_STRING, session.resume, "DIR",
+        "go on with an interrupted sweep, same plan and seed"),
     OPT("trust", 0, ETP_OPT_FLAG, session.trust, NULL, ETP_TRUST_HELP),
     OPT("full", 0, ETP_OPT_FLAG, session.full, NULL, "every section, also in text"),
     OPT("fail-on", 0, ETP_OPT_LIST, session.fail_on, "WORDS", ETP_FAIL_ON_HELP),
@@ -71,8 +87,9 @@ static etp_status all_models(etp_cli *cli, const sweep_options *o, int argc, cha
         models[n++] = o->models.items[i];
     }
     if (n == 0) {
-        return etp_fail(err, ETP_USAGE,
-                        "name the models: --models a.pte,b.pte (or --resume DIR); see 'etprof help sweep'");
+        return etp_fail(
+            err, ETP_USAGE,
+            "name the models: --models a.pte,b.pte (or --resume DIR); see 'etprof help sweep'");
     }
     out->models = models;
     out->n_models = n;
@@ -89,12 +106,14 @@ static bool open_model(const char *path, const char *method, etp_file *file,
         return false;
     }
     if (etp_program_open(file->bytes, NULL, program, NULL) == ETP_OK && (*program)->n_methods > 0) {
-        *out = method ? etp_program_find_method(*program, etp_str_from(method)) : &(*program)->methods[0];
+        *out = method ? etp_program_find_method(*program, etp_str_from(method))
+                      : &(*program)->methods[0];
     }
     return true;
 }
 
-// Index of the model whose inputs are least like those of the first one, and how much; 0 when all are alike.
+// Index of the model whose inputs are least like those of the first one, and how much; 0 when all
+// are alike.
 static size_t least_alike(const etp_session_options *o, etp_sweep_inputs *match)
 {
     etp_file files[2];
@@ -104,7 +123,8 @@ static size_t least_alike(const etp_session_options *o, etp_sweep_inputs *match)
     bool opened = open_model(o->models[0], o->method, &files[0], &programs[0], &methods[0]);
     for (size_t i = 1; opened && methods[0] && i < o->n_models; i++) {
         if (open_model(o->models[i], o->method, &files[1], &programs[1], &methods[1])) {
-            etp_sweep_inputs m = methods[1] ? etp_sweep_match_inputs(methods[0], methods[1]) : ETP_SWEEP_SAME_INPUTS;
+            etp_sweep_inputs m =
+                methods[1] ? etp_sweep_match_inputs(methods[0], methods[1]) : ETP_SWEEP_SAME_INPUTS;
             different = m < *match ? i : different;
             *match = m < *match ? m : *match;
             etp_program_close(programs[1]);
@@ -119,18 +139,21 @@ static size_t least_alike(const etp_session_options *o, etp_sweep_inputs *match)
 }
 
 // One --inputs for all: files must fit every model.
-static etp_status choose_inputs(etp_cli *cli, const char *given, etp_session_options *out, etp_error *err)
+static etp_status choose_inputs(etp_cli *cli, const char *given, etp_session_options *out,
+                                etp_error *err)
 {
     etp_sweep_inputs match = ETP_SWEEP_SAME_INPUTS;
     size_t other = least_alike(out, &match);
     bool files = given && strcmp(given, "ones") != 0 && strncmp(given, "random:", 7) != 0;
     if (other && files) {
-        return etp_fail(err, ETP_USAGE,
-                        "%s and %s take different inputs: files of --inputs cannot fit both; use random:SEED",
-                        out->models[0], out->models[other]);
+        return etp_fail(
+            err, ETP_USAGE,
+            "%s and %s take different inputs: files of --inputs cannot fit both; use random:SEED",
+            out->models[0], out->models[other]);
     }
     if (match == ETP_SWEEP_OTHER_INPUTS && !cli->quiet) {
-        etp_say("models     %s and %s take different inputs: their times are not compared with each other\n",
+        etp_say("models     %s and %s take different inputs: their times are not compared with "
+                "each other\n",
                 out->models[0], out->models[other]);
     }
     out->inputs = given || other ? given : etp_inputs_beside(cli, out->models[0], out->method);
@@ -176,8 +199,11 @@ static etp_status measure_new(etp_cli *cli, const sweep_options *o, int argc, ch
     ETP_TRY(all_models(cli, o, argc, argv, &options, err));
     ETP_TRY(choose_threads(cli, &g->threads, &options, err));
     ETP_TRY(choose_inputs(cli, g->inputs, &options, err));
-    etp_measure_request request = {
-        .device = g->device, .runner = g->runner, .dir = g->out, .exact = g->out != NULL, .prepare = g->prepare};
+    etp_measure_request request = {.device = g->device,
+                                   .runner = g->runner,
+                                   .dir = g->out,
+                                   .exact = g->out != NULL,
+                                   .prepare = g->prepare};
     return etp_measure(cli, &request, &options, NULL, NULL, out_dir, err);
 }
 
@@ -188,10 +214,15 @@ static etp_status run(etp_cli *cli, const void *opts, int argc, char **argv, etp
     const char *dir = g->resume;
     cli->env_ssh_config = g->ssh_config ? g->ssh_config : cli->env_ssh_config;
     if (g->resume) {
-        ETP_TRY(etp_resume_check(k_options, o, argc > 0 || o->models.n > 0 ? "the models" : NULL, err));
+        ETP_TRY(
+            etp_resume_check(k_options, o, argc > 0 || o->models.n > 0 ? "the models" : NULL, err));
         ETP_TRY(etp_cli_newest(cli, true, &dir, err));
-        etp_measure_again_request again = {
-            .dir = dir, .device = g->device, .runner = g->runner, .timeout_s = g->timeout, .resume = true, .trust = g->trust};
+        etp_measure_again_request again = {.dir = dir,
+                                           .device = g->device,
+                                           .runner = g->runner,
+                                           .timeout_s = g->timeout,
+                                           .resume = true,
+                                           .trust = g->trust};
         ETP_TRY(etp_measure_again(cli, &again, &dir, err));
     } else {
         ETP_TRY(measure_new(cli, o, argc, argv, &dir, err));
@@ -205,9 +236,12 @@ const etp_command etp_cmd_sweep = {
     .summary = "models x levels x threads in one session: what pays, and where",
     .usage = "--models A.pte,B.pte [--levels A,B,...] [--threads 1,2,...] | --resume DIR",
     .description =
-        "Measures every cell of models x levels x threads once per block, in a random order that cancels\n"
-        "drift. Answers with time and speedup per cell, the thread count beyond which more threads stop\n"
-        "paying, the geometric mean over the models, and interactions: where one factor does more or\n"
+        "Measures every cell of models x levels x threads once per block, in a random order that "
+        "cancels\n"
+        "drift. Answers with time and speedup per cell, the thread count beyond which more threads "
+        "stop\n"
+        "paying, the geometric mean over the models, and interactions: where one factor does more "
+        "or\n"
         "less when another is changed. Writes one run folder; report, verify and --resume know it.",
     .examples = "  etprof sweep --models fp16.pte,int8.pte --levels sme2,neon\n"
                 "  etprof sweep model.pte --levels vnni,avx2 --threads 1,2,4 --budget 5m\n"

@@ -17,13 +17,13 @@ typedef struct validate_options {
 static const etp_opt k_options[] = {
     {"runner", 0, ETP_OPT_STRING, offsetof(validate_options, runner), "PATH",
      "setup: runner program or bundle folder", NULL},
-    {"full", 0, ETP_OPT_FLAG, offsetof(validate_options, full), NULL,
-     "also the checks that passed", NULL},
+    {"full", 0, ETP_OPT_FLAG, offsetof(validate_options, full), NULL, "also the checks that passed",
+     NULL},
     {0},
 };
 
-static etp_status validate(etp_cli *cli, const validate_options *o, const char *what, etp_validation *v,
-                           etp_error *err)
+static etp_status validate(etp_cli *cli, const validate_options *o, const char *what,
+                           etp_validation *v, etp_error *err)
 {
     if (strcmp(what, "setup") != 0) {
         if (o->runner) {
@@ -59,12 +59,16 @@ const etp_command etp_cmd_validate = {
     .name = "validate",
     .summary = "are files well formed, and do their numbers agree with each other",
     .usage = "setup | FOLDER | FILE",
-    .description =
-        "Parses every dump, model and document, holds documents against their JSON Schemas and tables against\n"
-        "their columns, and compares figures that occur twice: medians with samples, tables with dumps, sums\n"
-        "with their parts. Takes run folders, folders of Arm's kit, dumps and single files; what is wrong is\n"
-        "named with what to do. 'setup' asks what 'etprof doctor' asks. A folder called setup is ./setup.\n"
-        "Exit code 0: valid; 1: not. Whether a folder is still what was measured says 'etprof verify'.",
+    .description = "Parses every dump, model and document, holds documents against their JSON "
+                   "Schemas and tables against\n"
+                   "their columns, and compares figures that occur twice: medians with samples, "
+                   "tables with dumps, sums\n"
+                   "with their parts. Takes run folders, folders of Arm's kit, dumps and single "
+                   "files; what is wrong is\n"
+                   "named with what to do. 'setup' asks what 'etprof doctor' asks. A folder called "
+                   "setup is ./setup.\n"
+                   "Exit code 0: valid; 1: not. Whether a folder is still what was measured says "
+                   "'etprof verify'.",
     .examples = "  etprof validate setup\n"
                 "  etprof validate out_model\n"
                 "  etprof validate report.json --format json",

@@ -30,10 +30,12 @@ const etp_command etp_cmd_verify = {
     .name = "verify",
     .summary = "is a run folder unaltered, and do its numbers follow from its raw files",
     .usage = "FOLDER",
-    .description =
-        "Compares every raw file with the hash recorded when the session ended, computes every derived\n"
-        "file once more and compares bytes. Exit code 0: all as recorded; 1: something was altered, is\n"
-        "missing or does not follow; 3: the session did not end, so there are no hashes; 4: unreadable.",
+    .description = "Compares every raw file with the hash recorded when the session ended, "
+                   "computes every derived\n"
+                   "file once more and compares bytes. Exit code 0: all as recorded; 1: something "
+                   "was altered, is\n"
+                   "missing or does not follow; 3: the session did not end, so there are no "
+                   "hashes; 4: unreadable.",
     .examples = "  etprof verify out_model\n"
                 "  etprof verify out_model --format json",
     .formats = ETP_CLI_STANDARD_FORMATS,

@@ -59,11 +59,15 @@ const etp_command etp_cmd_whatif = {
     .name = "whatif",
     .summary = "recompute an inference with operators dropped, sent back or sped up",
     .usage = "FOLDER | DUMP... CHANGE...",
-    .description = "Adds up the measured times with the changes applied: ExecuTorch runs operators one after\n"
-                   "another. Changes: 'drop GLOB', 'back GLOB' (to the baseline's time), 'scale GLOB N' (N times\n"
-                   "faster), 'GLOB at-roof' (the least time possible, where roofs are known), 'threads N' (another\n"
-                   "measured arm). A glob that matches a category's name means its operators ('conv*': Convolution);\n"
-                   "any other is looked for in names, labels and ids.",
+    .description =
+        "Adds up the measured times with the changes applied: ExecuTorch runs operators one after\n"
+        "another. Changes: 'drop GLOB', 'back GLOB' (to the baseline's time), 'scale GLOB N' (N "
+        "times\n"
+        "faster), 'GLOB at-roof' (the least time possible, where roofs are known), 'threads N' "
+        "(another\n"
+        "measured arm). A glob that matches a category's name means its operators ('conv*': "
+        "Convolution);\n"
+        "any other is looked for in names, labels and ids.",
     .examples = "  etprof whatif out_model 'drop transpose*' 'scale conv* 2'\n"
                 "  etprof whatif off.etdump on.etdump 'back op7'",
     .opts = k_options,

@@ -9,14 +9,14 @@
 #include <etprof/arena.h>
 
 typedef enum etp_opt_type {
-    ETP_OPT_FLAG,   // bool
-    ETP_OPT_STRING, // const char *
-    ETP_OPT_LIST,   // etp_opt_list: comma-separated and repeatable
-    ETP_OPT_COUNT,  // uint64_t ≥ 1
-    ETP_OPT_NUMBER, // double ≥ 0
+    ETP_OPT_FLAG,    // bool
+    ETP_OPT_STRING,  // const char *
+    ETP_OPT_LIST,    // etp_opt_list: comma-separated and repeatable
+    ETP_OPT_COUNT,   // uint64_t ≥ 1
+    ETP_OPT_NUMBER,  // double ≥ 0
     ETP_OPT_PERCENT, // double ≥ 0 in percent: "1%" or "1"
     ETP_OPT_TIME,    // double > 0 in seconds: "90", "90s", "2m", "1.5h"
-    ETP_OPT_CHOICE  // int: index into values[]
+    ETP_OPT_CHOICE   // int: index into values[]
 } etp_opt_type;
 
 typedef struct etp_opt_list {
@@ -46,40 +46,40 @@ typedef enum etp_cli_format {
 } etp_cli_format;
 
 #define ETP_CLI_FORMAT_BIT(f) (1u << (f))
-#define ETP_CLI_STANDARD_FORMATS                                                                   \
-    (ETP_CLI_FORMAT_BIT(ETP_CLI_TEXT) | ETP_CLI_FORMAT_BIT(ETP_CLI_JSON) |                         \
+#define ETP_CLI_STANDARD_FORMATS                                           \
+    (ETP_CLI_FORMAT_BIT(ETP_CLI_TEXT) | ETP_CLI_FORMAT_BIT(ETP_CLI_JSON) | \
      ETP_CLI_FORMAT_BIT(ETP_CLI_CSV) | ETP_CLI_FORMAT_BIT(ETP_CLI_MD))
 
 typedef struct etp_cli {
     etp_arena arena; // lives until exit
     etp_cli_format format;
-    bool color;          // on stdout
-    bool progress;       // stderr is a terminal and --quiet was not given
+    bool color;    // on stdout
+    bool progress; // stderr is a terminal and --quiet was not given
     bool quiet;
-    bool terminal;       // stdout is one
-    unsigned width;      // columns of the terminal, 80 when unknown
-    const char *output;  // --output FILE, NULL = stdout
-    int exit_code;       // worst outcome so far, see etp_cli_outcome
-    const char *program; // path of this executable, NULL when unknown
-    const char *command_line; // as typed, quoted for a shell; NULL on out of memory
+    bool terminal;                     // stdout is one
+    unsigned width;                    // columns of the terminal, 80 when unknown
+    const char *output;                // --output FILE, NULL = stdout
+    int exit_code;                     // worst outcome so far, see etp_cli_outcome
+    const char *program;               // path of this executable, NULL when unknown
+    const char *command_line;          // as typed, quoted for a shell; NULL on out of memory
     const char *env_runner, *env_qemu; // ETPROF_RUNNER, ETPROF_QEMU; NULL when unset or empty
     const char *env_path;              // PATH
     const char *env_ssh_config, *env_android_serial; // ETPROF_SSH_CONFIG, ANDROID_SERIAL
-    const char *env_home, *env_state;  // HOME, XDG_STATE_HOME
-    const char *env_python;            // ETPROF_PYTHON
-    bool newest;                       // ETPROF_NEWEST: see cli/newest.h
+    const char *env_home, *env_state;                // HOME, XDG_STATE_HOME
+    const char *env_python;                          // ETPROF_PYTHON
+    bool newest;                                     // ETPROF_NEWEST: see cli/newest.h
 } etp_cli;
 
 typedef struct etp_command {
     const char *name;
-    const char *summary; // one line
-    const char *usage;   // operands: "MODEL.pte [MODEL2.pte]"
+    const char *summary;     // one line
+    const char *usage;       // operands: "MODEL.pte [MODEL2.pte]"
     const char *description; // paragraphs for `etprof help VERB`; may be NULL
     const char *examples;    // lines "etprof …", may be NULL
     const etp_opt *opts;     // ends with a NULL name; may be NULL
     size_t opts_size;
-    const void *defaults; // opts_size bytes; NULL means all zero
-    unsigned formats;     // ETP_CLI_FORMAT_BITs; 0: the verb has no --format
+    const void *defaults;   // opts_size bytes; NULL means all zero
+    unsigned formats;       // ETP_CLI_FORMAT_BITs; 0: the verb has no --format
     bool raw_args;          // argv goes to run as typed: another program parses it
     bool takes_runs;        // an operand above runs stands for the newest of them (cli/newest.h)
     int min_args, max_args; // operands; max_args -1: any number
@@ -102,8 +102,8 @@ void etp_cli_outcome(etp_cli *cli, int exit_code);
 ETP_NODISCARD etp_status etp_options_parse(etp_cli *cli, const etp_command *cmd, int argc,
                                            char **argv, void *opts, int *n_operands, bool *help,
                                            etp_error *err);
-// Name of the first option of TABLE (all defaults zero) that was given, EXCEPT (NULL-terminated) aside; NULL:
-// none.
+// Name of the first option of TABLE (all defaults zero) that was given, EXCEPT (NULL-terminated)
+// aside; NULL: none.
 const char *etp_option_given(const etp_opt *table, const void *opts, const char *const *except);
 // Nearest candidate within two edits, or NULL. CANDIDATES is NULL-terminated.
 const char *etp_suggest(const char *word, const char *const *candidates);
@@ -114,7 +114,7 @@ void etp_manual_command(FILE *out, const etp_command *cmd); // roff, man(7)
 void etp_manual_program(FILE *out);
 bool etp_completion(FILE *out, const char *shell); // false: no such shell
 const char *etp_cli_format_name(etp_cli_format format);
-extern const char *const k_etp_color_words[]; // values of --color; ends with NULL
+extern const char *const k_etp_color_words[];          // values of --color; ends with NULL
 const etp_command *etp_command_find(const char *name); // NULL when there is none
 
 #endif

@@ -16,18 +16,21 @@ static void format_words(const etp_command *cmd, const char *out[ETP_CLI_FORMATS
 }
 
 // WORDS are the values that can be given, NULL where they are no short list.
-typedef void print_option(FILE *out, const etp_command *cmd, const etp_opt *o, const char *const *words);
+typedef void print_option(FILE *out, const etp_command *cmd, const etp_opt *o,
+                          const char *const *words);
 
 // Calls PRINT for every option that CMD takes. A raw verb's options are another program's.
 static void each_option(FILE *out, const etp_command *cmd, print_option *print)
 {
-    static const etp_opt k_format = {"format", 'f', ETP_OPT_CHOICE, 0, "FORMAT", "how the answer is written", NULL};
-    static const etp_opt k_output = {"output", 'o', ETP_OPT_STRING, 0, "FILE",
-                                     "write there instead of to standard output", NULL};
+    static const etp_opt k_format = {
+        "format", 'f', ETP_OPT_CHOICE, 0, "FORMAT", "how the answer is written", NULL};
+    static const etp_opt k_output = {"output", 'o',    ETP_OPT_STRING,
+                                     0,        "FILE", "write there instead of to standard output",
+                                     NULL};
     static const etp_opt k_shared[] = {
-        {"color", 0, ETP_OPT_CHOICE, 0, "WHEN", "colours on the terminal", k_etp_color_words},
-        {"quiet", 'q', ETP_OPT_FLAG, 0, NULL, "no progress, no hints", NULL},
-        {"help", 'h', ETP_OPT_FLAG, 0, NULL, "what the verb does and its options", NULL},
+        {"color", 0,   ETP_OPT_CHOICE, 0, "WHEN", "colours on the terminal",            k_etp_color_words},
+        {"quiet", 'q', ETP_OPT_FLAG,   0, NULL,   "no progress, no hints",              NULL             },
+        {"help",  'h', ETP_OPT_FLAG,   0, NULL,   "what the verb does and its options", NULL             },
     };
     if (cmd->raw_args) {
         return;
@@ -65,7 +68,8 @@ static bool is_path(const char *arg)
     return false;
 }
 
-// TEXT inside single quotes; what is in SPECIAL gets a backslash, a single quote is written as QUOTE.
+// TEXT inside single quotes; what is in SPECIAL gets a backslash, a single quote is written as
+// QUOTE.
 static void quoted(FILE *out, const char *text, const char *special, const char *quote)
 {
     for (const char *p = text; *p; p++) {
@@ -87,7 +91,8 @@ static void bash_name(FILE *out, const etp_command *cmd, const etp_opt *o, const
     fprintf(out, "--%s ", o->name);
 }
 
-static void bash_values(FILE *out, const etp_command *cmd, const etp_opt *o, const char *const *words)
+static void bash_values(FILE *out, const etp_command *cmd, const etp_opt *o,
+                        const char *const *words)
 {
     if (words) {
         fprintf(out, "        '%s --%s') words='", cmd->name, o->name);
@@ -107,7 +112,8 @@ static void complete_bash(FILE *out)
     for (const etp_command *const *c = k_etp_commands; *c; c++) {
         fprintf(out, " %s", (*c)->name);
     }
-    fputs("'\n    fi\n    case $verb in\n        help) words='exit-codes --all --man --completion", out);
+    fputs("'\n    fi\n    case $verb in\n        help) words='exit-codes --all --man --completion",
+          out);
     for (const etp_command *const *c = k_etp_commands; *c; c++) {
         fprintf(out, " %s", (*c)->name);
     }
@@ -133,7 +139,8 @@ static void complete_bash(FILE *out)
 }
 
 // '--name[help]:ARG:(words)' of zsh's _arguments; -x and --name exclude each other.
-static void zsh_option(FILE *out, const etp_command *cmd, const etp_opt *o, const char *const *words)
+static void zsh_option(FILE *out, const etp_command *cmd, const etp_opt *o,
+                       const char *const *words)
 {
     static const char k_special[] = "[]:\\";
     bool again = o->type == ETP_OPT_LIST;
@@ -143,7 +150,8 @@ static void zsh_option(FILE *out, const etp_command *cmd, const etp_opt *o, cons
         if (!again) {
             fprintf(out, "'(-%c --%s)'", o->short_name, o->name);
         }
-        fprintf(out, "{%s-%c,%s--%s}'", again ? "\\*" : "", o->short_name, again ? "\\*" : "", o->name);
+        fprintf(out, "{%s-%c,%s--%s}'", again ? "\\*" : "", o->short_name, again ? "\\*" : "",
+                o->name);
     } else {
         fprintf(out, "'%s--%s", again ? "*" : "", o->name);
     }
@@ -206,9 +214,11 @@ static void complete_zsh(FILE *out)
           out);
 }
 
-static void fish_option(FILE *out, const etp_command *cmd, const etp_opt *o, const char *const *words)
+static void fish_option(FILE *out, const etp_command *cmd, const etp_opt *o,
+                        const char *const *words)
 {
-    fprintf(out, "complete -c etprof -n '__fish_seen_subcommand_from %s' -l %s", cmd->name, o->name);
+    fprintf(out, "complete -c etprof -n '__fish_seen_subcommand_from %s' -l %s", cmd->name,
+            o->name);
     if (o->short_name) {
         fprintf(out, " -s %c", o->short_name);
     }
@@ -227,7 +237,8 @@ static void fish_option(FILE *out, const etp_command *cmd, const etp_opt *o, con
 static void complete_fish(FILE *out)
 {
     fputs("# fish completion of etprof: etprof help --completion fish | source\n"
-          "complete -c etprof -n __fish_use_subcommand -f -a help -d 'what there is; help VERB explains one'\n",
+          "complete -c etprof -n __fish_use_subcommand -f -a help -d 'what there is; help VERB "
+          "explains one'\n",
           out);
     for (const etp_command *const *c = k_etp_commands; *c; c++) {
         fprintf(out, "complete -c etprof -n __fish_use_subcommand -f -a %s -d '", (*c)->name);
@@ -244,7 +255,11 @@ bool etp_completion(FILE *out, const char *shell)
     static const struct {
         const char *name;
         void (*print)(FILE *out);
-    } k_shells[] = {{"bash", complete_bash}, {"zsh", complete_zsh}, {"fish", complete_fish}};
+    } k_shells[] = {
+        {"bash", complete_bash},
+        {"zsh",  complete_zsh },
+        {"fish", complete_fish}
+    };
     for (size_t i = 0; i < sizeof k_shells / sizeof *k_shells; i++) {
         if (strcmp(k_shells[i].name, shell) == 0) {
             k_shells[i].print(out);

@@ -29,21 +29,22 @@ static etp_status fill(void *ctx, etp_sink *sink, etp_error *err)
     return status;
 }
 
-etp_status etp_convert_parquet(etp_cli *cli, int table, bool uncompressed, const char *const *folders,
-                               size_t n_folders, etp_error *err)
+etp_status etp_convert_parquet(etp_cli *cli, int table, bool uncompressed,
+                               const char *const *folders, size_t n_folders, etp_error *err)
 {
     job j = {.table = table < 0 ? ETP_RUN_TABLE_OPERATORS : (etp_run_table)table,
              .how = {.plain = uncompressed},
              .folders = folders,
              .n_folders = n_folders};
     if (!cli->output && cli->terminal) {
-        return etp_fail(err, ETP_USAGE, "Parquet is binary and standard output is a terminal; add "
-                                        "--output FILE.parquet");
+        return etp_fail(err, ETP_USAGE,
+                        "Parquet is binary and standard output is a terminal; add "
+                        "--output FILE.parquet");
     }
     ETP_TRY(etp_cli_emit_by(cli, fill, &j, err));
     if (!cli->quiet) {
-        etp_say("%s: %" PRIu64 " rows of %zu folder%s\n", etp_run_table_name(j.table), j.rows, n_folders,
-                n_folders == 1 ? "" : "s");
+        etp_say("%s: %" PRIu64 " rows of %zu folder%s\n", etp_run_table_name(j.table), j.rows,
+                n_folders, n_folders == 1 ? "" : "s");
     }
     return ETP_OK;
 }

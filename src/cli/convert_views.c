@@ -44,7 +44,8 @@ static bool facts_args(etp_slice_args *args, etp_arena *arena, const etp_op_fact
     return ok && shapes_arg(args, arena, f);
 }
 
-static bool source_args(etp_slice_args *args, etp_arena *arena, etp_str file, uint32_t line, etp_str module)
+static bool source_args(etp_slice_args *args, etp_arena *arena, etp_str file, uint32_t line,
+                        etp_str module)
 {
     if (file.len) {
         const char *text = etp_arena_printf(arena, "%.*s:%u", ETP_STR_ARG(file), line);
@@ -70,7 +71,8 @@ static bool op_args(const etp_ops_answer *a, size_t i, etp_arena *arena, etp_sli
     return ok;
 }
 
-etp_status etp_convert_ops(const etp_ops_answer *a, etp_arena *arena, etp_slice_op **out, etp_error *err)
+etp_status etp_convert_ops(const etp_ops_answer *a, etp_arena *arena, etp_slice_op **out,
+                           etp_error *err)
 {
     etp_slice_op *ops = ETP_NEW_ARRAY(arena, etp_slice_op, a->table.n_rows);
     if (!ops) {
@@ -86,12 +88,13 @@ etp_status etp_convert_ops(const etp_ops_answer *a, etp_arena *arena, etp_slice_
     return ETP_OK;
 }
 
-// An instruction's node is "<method>_<chain>_<index>" in the graph of its method; a delegate's graph
-// is called after the file and that node, and its nodes by their number.
-static bool datum(etp_convert_nodes *out, etp_arena *arena, etp_str pte, etp_str method, const etp_trace_event *e,
-                  const etp_join_event *join, uint64_t ns)
+// An instruction's node is "<method>_<chain>_<index>" in the graph of its method; a delegate's
+// graph is called after the file and that node, and its nodes by their number.
+static bool datum(etp_convert_nodes *out, etp_arena *arena, etp_str pte, etp_str method,
+                  const etp_trace_event *e, const etp_join_event *join, uint64_t ns)
 {
-    const char *call = etp_arena_printf(arena, "%.*s_%d_%d", ETP_STR_ARG(method), (int)e->chain, (int)e->instruction);
+    const char *call = etp_arena_printf(arena, "%.*s_%d_%d", ETP_STR_ARG(method), (int)e->chain,
+                                        (int)e->instruction);
     etp_node_datum d = {method, etp_str_from(call), ns};
     if (!call || !ETP_PUSH(arena, &out->data, d)) {
         return false;
@@ -107,25 +110,28 @@ static bool datum(etp_convert_nodes *out, etp_arena *arena, etp_str pte, etp_str
     return graph && node && ETP_PUSH(arena, &out->data, d);
 }
 
-etp_status etp_convert_nodes_of(const etp_ops_answer *a, etp_str pte, etp_arena *arena, etp_convert_nodes *out,
-                                etp_error *err)
+etp_status etp_convert_nodes_of(const etp_ops_answer *a, etp_str pte, etp_arena *arena,
+                                etp_convert_nodes *out, etp_error *err)
 {
     *out = (etp_convert_nodes){0};
     for (size_t i = 0; i < a->table.n_rows; i++) {
         const etp_op_row *row = &a->table.rows[i];
         const etp_join *join = &a->joins[row->block];
         out->whole_ns += row->mean_ns;
-        if (join->method == ETP_NO_INDEX || join->ambiguous || join->events[row->event].instruction == ETP_NO_INDEX) {
+        if (join->method == ETP_NO_INDEX || join->ambiguous ||
+            join->events[row->event].instruction == ETP_NO_INDEX) {
             continue;
         }
         const etp_trace_event *e = &etp_trace_block_at(a->trace, row->block)->events[row->event];
-        if (!datum(out, arena, pte, a->program->methods[join->method].name, e, &join->events[row->event],
-                   row->mean_ns)) {
+        if (!datum(out, arena, pte, a->program->methods[join->method].name, e,
+                   &join->events[row->event], row->mean_ns)) {
             return etp_fail_nomem(err, "nodes");
         }
     }
-    return out->data.n ? ETP_OK
-                       : etp_fail(err, ETP_UNKNOWN, "no operator of the dump is in the program: is it the one that ran?");
+    return out->data.n
+               ? ETP_OK
+               : etp_fail(err, ETP_UNKNOWN,
+                          "no operator of the dump is in the program: is it the one that ran?");
 }
 
 // "same" when the interval leaves no room for either.
@@ -172,18 +178,22 @@ static bool side_args(const etp_ledger_row *row, const etp_ab_operator *op, uint
         ok = !merged.failed && etp_slice_text(args, arena, "merged", etp_strbuf_str(&merged));
     }
     if (ok && op->facts) {
-        ok = facts_args(args, arena, &op->facts->op, op->facts->n_nodes ? op->facts->nodes[0] : ETP_NO_INDEX);
+        ok = facts_args(args, arena, &op->facts->op,
+                        op->facts->n_nodes ? op->facts->nodes[0] : ETP_NO_INDEX);
     }
-    return ok && source_args(args, arena, etp_str_from(op->source_file), op->source_line, etp_str_from(op->module));
+    return ok && source_args(args, arena, etp_str_from(op->source_file), op->source_line,
+                             etp_str_from(op->module));
 }
 
-etp_status etp_convert_sides(const etp_ab *ab, size_t comparison, etp_arena *arena, etp_sides *out, etp_error *err)
+etp_status etp_convert_sides(const etp_ab *ab, size_t comparison, etp_arena *arena, etp_sides *out,
+                             etp_error *err)
 {
     const etp_ab_ledger *l = &ab->ledgers[comparison];
     const uint32_t arms[2] = {l->baseline, l->candidate};
     for (int side = 0; side < 2; side++) {
         if (l->ledger.n == 0 && !ab->arms[arms[side]].profile) {
-            return etp_fail(err, ETP_UNKNOWN, "%s has no dump with Method::execute: there are no operators to draw",
+            return etp_fail(err, ETP_UNKNOWN,
+                            "%s has no dump with Method::execute: there are no operators to draw",
                             ab->arms[arms[side]].name);
         }
     }
@@ -205,7 +215,7 @@ etp_status etp_convert_sides(const etp_ab *ab, size_t comparison, etp_arena *are
             .instruction = op ? op->instruction : -1,
             .verdict = op ? verdict_of(from) : NULL,
             .there = {from->kind != ETP_ROW_INSERTED, from->kind != ETP_ROW_VANISHED},
-            .ns = {from->baseline_ns, from->candidate_ns},
+            .ns = {from->baseline_ns,              from->candidate_ns            },
         };
         for (int side = 0; side < 2; side++) {
             if (!side_args(from, op, arms[side], arena, &row->args[side])) {

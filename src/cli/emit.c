@@ -20,7 +20,9 @@ etp_status etp_cli_emit_by(etp_cli *cli, etp_os_fill *fill, void *ctx, etp_error
     }
     etp_sink sink = etp_sink_file(stdout);
     ETP_TRY(fill(ctx, &sink, err));
-    return sink.failed || fflush(stdout) != 0 ? etp_fail_errno(err, ETP_IO, "writing standard output") : ETP_OK;
+    return sink.failed || fflush(stdout) != 0
+               ? etp_fail_errno(err, ETP_IO, "writing standard output")
+               : ETP_OK;
 }
 
 static etp_status render(const etp_cli *cli, const etp_cli_answer *answer, etp_sink *sink,

@@ -21,8 +21,9 @@ typedef struct etp_cli_answer {
 ETP_NODISCARD etp_status etp_cli_emit(etp_cli *cli, const etp_cli_answer *answer, etp_error *err);
 // Writes bytes that a special format produced itself.
 ETP_NODISCARD etp_status etp_cli_emit_bytes(etp_cli *cli, etp_str bytes, etp_error *err);
-// The same in pieces, for what need not be in memory as a whole: FILL writes them and need not check its sink. A file
-// appears whole or not at all.
-ETP_NODISCARD etp_status etp_cli_emit_by(etp_cli *cli, etp_os_fill *fill, void *ctx, etp_error *err);
+// The same in pieces, for what need not be in memory as a whole: FILL writes them and need not
+// check its sink. A file appears whole or not at all.
+ETP_NODISCARD etp_status etp_cli_emit_by(etp_cli *cli, etp_os_fill *fill, void *ctx,
+                                         etp_error *err);
 
 #endif

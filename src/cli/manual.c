@@ -60,7 +60,8 @@ static void manual_options(FILE *out, const etp_command *cmd)
                 between = ", ";
             }
         }
-        fputs("\n.TP\n.B \\-o, \\-\\-output \\fIFILE\\fR\nwrite there instead of to standard output\n",
+        fputs("\n.TP\n.B \\-o, \\-\\-output \\fIFILE\\fR\nwrite there instead of to standard "
+              "output\n",
               out);
     }
     fputs(".TP\n.B \\-\\-color \\fIWHEN\\fR\nauto, always, never\n"
@@ -95,11 +96,14 @@ void etp_manual_command(FILE *out, const etp_command *cmd)
 
 void etp_manual_program(FILE *out)
 {
-    fprintf(out, ".TH ETPROF 1 \"\" \"etprof %s\"\n.SH NAME\netprof \\- native profiler of ExecuTorch models\n",
+    fprintf(out,
+            ".TH ETPROF 1 \"\" \"etprof %s\"\n.SH NAME\netprof \\- native profiler of ExecuTorch "
+            "models\n",
             ETP_VERSION);
     fputs(".SH SYNOPSIS\n.B etprof\n.I VERB\n[OPTIONS] [OPERANDS]\n"
           ".SH DESCRIPTION\n"
-          "Says how much faster a model is with a CPU feature, why, what proves it and what to do next.\n"
+          "Says how much faster a model is with a CPU feature, why, what proves it and what to do "
+          "next.\n"
           ".B etprof ab\n.I MODEL.pte\nis where to begin.\n.SH VERBS\n",
           out);
     for (const etp_command *const *c = k_etp_commands; *c; c++) {
@@ -109,8 +113,10 @@ void etp_manual_program(FILE *out)
     }
     fputs(".SH ENVIRONMENT\n"
           ".TP\n.B ETPROF_RUNNER\nrunner program or bundle folder, where no \\-\\-runner is given\n"
-          ".TP\n.B ETPROF_NEWEST\nwhen set, a run folder's name stands for the newest run of that name (NAME, NAME.2, NAME.3 ...)\n"
-          ".TP\n.B ETPROF_PYTHON\nthe Python of\n.BR etprof\\-export (1)\nand\n.BR etprof\\-models (1)\n"
+          ".TP\n.B ETPROF_NEWEST\nwhen set, a run folder's name stands for the newest run of that "
+          "name (NAME, NAME.2, NAME.3 ...)\n"
+          ".TP\n.B ETPROF_PYTHON\nthe Python of\n.BR etprof\\-export (1)\nand\n.BR etprof\\-models "
+          "(1)\n"
           ".TP\n.B ETPROF_QEMU\nqemu\\-aarch64 10.1 or newer, for \\-\\-device qemu\n"
           ".TP\n.B ETPROF_SSH_CONFIG\nssh's configuration file, for \\-\\-device ssh:HOST\n"
           ".TP\n.B ANDROID_SERIAL\nthe device of \\-\\-device adb\n"

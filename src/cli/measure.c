@@ -59,8 +59,8 @@ static void on_message(void *ctx, const char *text)
 static void say_what_happened(etp_cli *cli, const char *dir, const etp_session_result *r)
 {
     if (r->signal) {
-        etp_say("interrupted after %u whole blocks; everything measured is in %s\n",
-                r->blocks, dir);
+        etp_say("interrupted after %u whole blocks; everything measured is in %s\n", r->blocks,
+                dir);
         etp_cli_outcome(cli, 128 + r->signal);
     } else if (!cli->quiet) {
         etp_say("measured   %u blocks, %u launches in %.1f s (%.0f %% of it inside launches)\n",
@@ -84,8 +84,8 @@ static etp_status folder(etp_cli *cli, const etp_measure_request *request, const
         }
         return ETP_OK;
     }
-    const char *wanted = request->dir ? request->dir
-                                      : etp_run_default_dir(&cli->arena, model, platform);
+    const char *wanted =
+        request->dir ? request->dir : etp_run_default_dir(&cli->arena, model, platform);
     if (!wanted) {
         return etp_fail_nomem(err, "run folder");
     }
@@ -99,23 +99,27 @@ static etp_status folder(etp_cli *cli, const etp_measure_request *request, const
     return ETP_OK;
 }
 
-// What the device can do at most goes into the folder: measured now when that was asked for, else when
-// it is known for the device's present state.
+// What the device can do at most goes into the folder: measured now when that was asked for, else
+// when it is known for the device's present state.
 static etp_status roofs(etp_cli *cli, etp_device *device, const etp_measure_request *request,
                         const etp_session_plan *plan, etp_str *out, etp_error *err)
 {
     if (device->info.emulated || request->resume) {
-        return request->roofs ? etp_fail(err, ETP_USAGE, "--roofs: an emulator's speed says nothing") : ETP_OK;
+        return request->roofs
+                   ? etp_fail(err, ETP_USAGE, "--roofs: an emulator's speed says nothing")
+                   : ETP_OK;
     }
     etp_roofs_answer answer;
     if (!request->roofs) {
-        if (etp_roofs_cached(device, ETP_ROOFS_CACHE, &cli->arena, &answer, NULL) != ETP_OK || answer.table.n == 0) {
+        if (etp_roofs_cached(device, ETP_ROOFS_CACHE, &cli->arena, &answer, NULL) != ETP_OK ||
+            answer.table.n == 0) {
             return ETP_OK; // it was not asked for
         }
         return etp_roofs_document(&answer, &cli->arena, out, err);
     }
     etp_roofs_options o = {.seconds = ETP_ROOFS_SECONDS};
-    for (uint32_t next = 1; next <= ETP_ROOF_THREADS_MAX && o.n_threads < ETP_ROOF_COUNTS_MAX; next++) {
+    for (uint32_t next = 1; next <= ETP_ROOF_THREADS_MAX && o.n_threads < ETP_ROOF_COUNTS_MAX;
+         next++) {
         bool wanted = false;
         for (uint32_t i = 0; i < plan->n_arms; i++) {
             wanted = wanted || plan->arms[i].threads == next;
@@ -126,8 +130,10 @@ static etp_status roofs(etp_cli *cli, etp_device *device, const etp_measure_requ
     }
     ETP_TRY(etp_roofs_of(device, ETP_ROOFS_CACHE, &o, false, &cli->arena, &answer, err));
     if (!cli->quiet) {
-        etp_say("roofs      %s\n", answer.cached ? "as measured before in this state (etprof roofs --fresh measures again)"
-                                                         : "measured");
+        etp_say("roofs      %s\n",
+                answer.cached
+                    ? "as measured before in this state (etprof roofs --fresh measures again)"
+                    : "measured");
     }
     return etp_roofs_document(&answer, &cli->arena, out, err);
 }
@@ -186,8 +192,8 @@ static const char *launcher_beside(etp_cli *cli)
 {
     const char *exe = cli->program ? etp_os_absolute(cli->program, &cli->arena) : NULL;
     const char *slash = exe ? strrchr(exe, '/') : NULL;
-    const char *path = slash ? etp_arena_printf(&cli->arena, "%.*s/etprof-launch", (int)(slash - exe), exe)
-                             : NULL;
+    const char *path =
+        slash ? etp_arena_printf(&cli->arena, "%.*s/etprof-launch", (int)(slash - exe), exe) : NULL;
     return path && etp_os_is_executable(path) ? path : NULL;
 }
 
@@ -201,7 +207,7 @@ static void warn_of_journal(etp_cli *cli, const etp_device *device)
         for (size_t i = 0; i < list.n && !cli->quiet; i++) {
             if (strcmp(list.items[i].spec, device->info.spec) == 0) {
                 etp_say("%s still has the settings of an earlier session (--prepare %s); "
-                                "'etprof devices restore' undoes them\n",
+                        "'etprof devices restore' undoes them\n",
                         device->info.spec, list.items[i].mode);
             }
         }
@@ -218,7 +224,8 @@ static etp_status prepare(etp_cli *cli, etp_device *device, const char *mode, et
     bool undone;
     const char *dir = etp_cli_state(cli, ETP_PREPARE_DIR);
     if (!dir) {
-        return etp_fail(err, ETP_ENVIRONMENT, "--prepare notes in your home what it changes, and there is none: set HOME "
+        return etp_fail(err, ETP_ENVIRONMENT,
+                        "--prepare notes in your home what it changes, and there is none: set HOME "
                         "or XDG_STATE_HOME");
     }
     ETP_TRY(etp_device_prepare(device, mode, dir, &undone, err));
@@ -235,7 +242,7 @@ static void restore(etp_cli *cli, etp_device *device)
     etp_error why;
     if (etp_device_restore(device, &why) != ETP_OK) {
         etp_say("the settings of %s could not be restored (%s): run 'etprof devices restore' here "
-                        "when it is back\n",
+                "when it is back\n",
                 device->info.spec, why.msg);
         etp_cli_outcome(cli, 5);
     }
@@ -263,7 +270,8 @@ etp_status etp_measure(etp_cli *cli, const etp_measure_request *request,
                        const char **out_dir, etp_error *err)
 {
     ETP_TRY(etp_os_catch_signals(err));
-    const char *mode = request->prepare && strcmp(request->prepare, "none") != 0 ? request->prepare : NULL;
+    const char *mode =
+        request->prepare && strcmp(request->prepare, "none") != 0 ? request->prepare : NULL;
     if (mode) {
         ETP_TRY(etp_prepare_mode(mode, err));
     }
@@ -294,7 +302,8 @@ const char *etp_cli_work(etp_cli *cli)
 const char *etp_cli_state(etp_cli *cli, const char *below)
 {
     const char *end = below ? below : "";
-    bool own = cli->env_state && cli->env_state[0] == '/'; // the rule of XDG: relative ones do not count
+    bool own =
+        cli->env_state && cli->env_state[0] == '/'; // the rule of XDG: relative ones do not count
     if (!own && !(cli->env_home && cli->env_home[0] == '/')) {
         return NULL;
     }
@@ -302,31 +311,37 @@ const char *etp_cli_state(etp_cli *cli, const char *below)
                             own ? "" : "/.local/state", end[0] ? "/" : "", end);
 }
 
-etp_status etp_measure_allowed(etp_cli *cli, const etp_measure_again_request *again, const etp_run *run, etp_error *err)
+etp_status etp_measure_allowed(etp_cli *cli, const etp_measure_again_request *again,
+                               const etp_run *run, etp_error *err)
 {
-    if (again->trust || (again->device && again->runner) || etp_run_trusted(etp_cli_state(cli, NULL), run)) {
+    if (again->trust || (again->device && again->runner) ||
+        etp_run_trusted(etp_cli_state(cli, NULL), run)) {
         return ETP_OK;
     }
     const char *wishes = etp_run_wishes(run, &cli->arena);
-    return etp_fail(err, ETP_USAGE, "%s was not measured by you on this machine, and names %s: look at its manifest.json; "
-                    "--trust uses what it names, --device together with --runner your own", again->dir,
-                    wishes ? wishes : "what to start");
+    return etp_fail(
+        err, ETP_USAGE,
+        "%s was not measured by you on this machine, and names %s: look at its manifest.json; "
+        "--trust uses what it names, --device together with --runner your own",
+        again->dir, wishes ? wishes : "what to start");
 }
 
-static etp_status measure_again(etp_cli *cli, const etp_measure_again_request *again, const char **out_dir, etp_error *err)
+static etp_status measure_again(etp_cli *cli, const etp_measure_again_request *again,
+                                const char **out_dir, etp_error *err)
 {
     etp_run run;
     const char *dir = again->dir;
     ETP_TRY(etp_run_open(dir, &cli->arena, &run, err));
     if (again->resume && run.state == ETP_RUN_FINISHED) {
-        return etp_fail(err, ETP_USAGE, "%s is finished: nothing to resume; 'etprof rerun' repeats it",
-                        dir);
+        return etp_fail(err, ETP_USAGE,
+                        "%s is finished: nothing to resume; 'etprof rerun' repeats it", dir);
     }
     ETP_TRY(etp_measure_allowed(cli, again, &run, err));
     etp_session_options options;
     ETP_TRY(etp_session_options_of(&run, &cli->arena, &options, err));
     options.timeout_s = again->timeout_s;
-    bool alike = run.arms.n > 0 && !run.asked.known; // counts that the user fixed are the same in all arms
+    bool alike =
+        run.arms.n > 0 && !run.asked.known; // counts that the user fixed are the same in all arms
     for (size_t i = 1; i < run.arms.n; i++) {
         alike = alike && run.arms.items[i].warmup == run.arms.items[0].warmup &&
                 run.arms.items[i].iterations == run.arms.items[0].iterations;
@@ -341,14 +356,16 @@ static etp_status measure_again(etp_cli *cli, const etp_measure_again_request *a
         .dir = dir,
         .resume = again->resume ? &run : NULL,
     };
-    if (again->runner && !again->trust && options.n_runners > 0) { // the folder's own programs are not asked for
+    if (again->runner && !again->trust &&
+        options.n_runners > 0) { // the folder's own programs are not asked for
         options.runners = NULL;
         options.n_runners = 0;
         const char *left = NULL;
         ETP_TRY(etp_foreign_option(cli, again->runner, NULL, NULL, &options, &left, err));
         request.runner = left;
     }
-    etp_str prepared = etp_run_fact_of(&run, "prepare"); // blocks under other settings would be another session
+    etp_str prepared =
+        etp_run_fact_of(&run, "prepare"); // blocks under other settings would be another session
     if (prepared.len > 0) {
         request.prepare = etp_arena_strdup(&cli->arena, prepared);
     }
@@ -356,10 +373,12 @@ static etp_status measure_again(etp_cli *cli, const etp_measure_again_request *a
                           : etp_fail_nomem(err, dir);
 }
 
-etp_status etp_measure_again(etp_cli *cli, const etp_measure_again_request *again, const char **out_dir, etp_error *err)
+etp_status etp_measure_again(etp_cli *cli, const etp_measure_again_request *again,
+                             const char **out_dir, etp_error *err)
 {
     if (!etp_run_is(again->dir)) {
-        return etp_fail(err, ETP_USAGE, "%s is no run folder (no manifest.json of etprof in it)", again->dir);
+        return etp_fail(err, ETP_USAGE, "%s is no run folder (no manifest.json of etprof in it)",
+                        again->dir);
     }
     etp_os_lock lock = {0};
     if (again->resume) { // before it is read: what another session adds meanwhile would be cut off

@@ -14,7 +14,7 @@
 static void append_run(etp_strbuf *buf, const etp_run_found_item *r)
 {
     etp_strbuf_printf(buf, "%s (%.*s%s)", r->dir, ETP_STR_ARG(r->generated_at),
-                      !r->readable                        ? "unreadable"
+                      !r->readable                      ? "unreadable"
                       : r->state == ETP_RUN_INTERRUPTED ? ", interrupted"
                       : r->state == ETP_RUN_RUNNING     ? ", not finished"
                                                         : "");
@@ -76,9 +76,11 @@ static etp_status newest_of_name(etp_cli *cli, const char *run, const char **pat
         return etp_fail_nomem(err, "paths");
     }
     if (etp_os_is_file(*path) && !etp_os_is_file(taken)) {
-        return etp_fail(err, ETP_USAGE, "%s is of an older run: the newest of that name is %s and has no such file; "
-                                        "name the file you mean there",
-                        *path, found.items[0].dir);
+        return etp_fail(
+            err, ETP_USAGE,
+            "%s is of an older run: the newest of that name is %s and has no such file; "
+            "name the file you mean there",
+            *path, found.items[0].dir);
     }
     say_taken(cli, run, &found);
     *path = taken;
@@ -125,7 +127,9 @@ etp_status etp_cli_newest(etp_cli *cli, bool alone, const char **path, etp_error
             return newest_below(cli, path, err);
         }
         *path = cli->newest ? dir : *path;
-        return cli->newest ? newest_of_name(cli, dir, path, err) : alone ? say_newer(cli, dir, err) : ETP_OK;
+        return cli->newest ? newest_of_name(cli, dir, path, err)
+               : alone     ? say_newer(cli, dir, err)
+                           : ETP_OK;
     }
     if (etp_os_is_file(*path)) {
         const char *run = cli->newest ? run_around(*path, &cli->arena) : NULL;
@@ -134,7 +138,8 @@ etp_status etp_cli_newest(etp_cli *cli, bool alone, const char **path, etp_error
     // DIR:ARM names one arm of a run.
     const char *colon = strrchr(*path, ':');
     const char *dir = colon && colon > *path
-                          ? etp_arena_strdup(&cli->arena, (etp_str){*path, (size_t)(colon - *path)}) : NULL;
+                          ? etp_arena_strdup(&cli->arena, (etp_str){*path, (size_t)(colon - *path)})
+                          : NULL;
     if (!dir || !etp_os_is_dir(dir)) {
         return ETP_OK; // who opens it says that it is not there
     }

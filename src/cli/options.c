@@ -90,8 +90,8 @@ static etp_status unknown_option(parse_state *s, const char *name, etp_error *er
                     name, s->cmd->name);
 }
 
-static etp_status choice(const char *option, const char *value, const char *const *values,
-                         int *out, etp_error *err)
+static etp_status choice(const char *option, const char *value, const char *const *values, int *out,
+                         etp_error *err)
 {
     char all[200] = "";
     size_t used = 0;
@@ -131,7 +131,11 @@ static double seconds(etp_str text)
     static const struct {
         char letter;
         double factor;
-    } k_units[] = {{'s', 1}, {'m', 60}, {'h', 3600}};
+    } k_units[] = {
+        {'s', 1   },
+        {'m', 60  },
+        {'h', 3600}
+    };
     double v = 0, factor = 1;
     for (size_t i = 0; text.len > 1 && i < sizeof k_units / sizeof *k_units; i++) {
         if (text.ptr[text.len - 1] == k_units[i].letter) {
@@ -193,8 +197,8 @@ static etp_status store(parse_state *s, const etp_opt *o, const char *value, etp
         etp_str text = etp_str_from(value);
         text.len -= etp_str_ends(text, ETP_STR("%"));
         if (!etp_parse_double(text, &v) || v < 0) {
-            return etp_fail(err, ETP_USAGE, "--%s takes a percentage such as 1%% or 0.5, not '%s'", o->name,
-                            value);
+            return etp_fail(err, ETP_USAGE, "--%s takes a percentage such as 1%% or 0.5, not '%s'",
+                            o->name, value);
         }
         memcpy(field, &v, sizeof v);
         return ETP_OK;
@@ -202,7 +206,8 @@ static etp_status store(parse_state *s, const etp_opt *o, const char *value, etp
     case ETP_OPT_TIME: {
         double v = seconds(etp_str_from(value));
         if (!(v > 0)) {
-            return etp_fail(err, ETP_USAGE, "--%s takes a time such as 90, 90s, 2m or 1.5h, not '%s'", o->name,
+            return etp_fail(err, ETP_USAGE,
+                            "--%s takes a time such as 90, 90s, 2m or 1.5h, not '%s'", o->name,
                             value);
         }
         memcpy(field, &v, sizeof v);
@@ -352,14 +357,20 @@ etp_status etp_options_parse(etp_cli *cli, const etp_command *cmd, int argc, cha
 static size_t field_size(etp_opt_type type)
 {
     switch (type) {
-    case ETP_OPT_FLAG: return sizeof(bool);
-    case ETP_OPT_STRING: return sizeof(const char *);
-    case ETP_OPT_LIST: return sizeof(etp_opt_list);
-    case ETP_OPT_COUNT: return sizeof(uint64_t);
+    case ETP_OPT_FLAG:
+        return sizeof(bool);
+    case ETP_OPT_STRING:
+        return sizeof(const char *);
+    case ETP_OPT_LIST:
+        return sizeof(etp_opt_list);
+    case ETP_OPT_COUNT:
+        return sizeof(uint64_t);
     case ETP_OPT_NUMBER:
     case ETP_OPT_PERCENT:
-    case ETP_OPT_TIME: return sizeof(double);
-    case ETP_OPT_CHOICE: return sizeof(int);
+    case ETP_OPT_TIME:
+        return sizeof(double);
+    case ETP_OPT_CHOICE:
+        return sizeof(int);
     }
     return 0;
 }

@@ -16,9 +16,9 @@
 #define MAX_EXPERIMENTS 64
 #define DEFAULT_RUNS 10 // the documents' promise
 
-static const char *const k_top_keys[] = {"$schema", "model",  "output_root", "experiments",
-                                         "analysis", "blocks", "budget",      "device",
-                                         "method",   "inputs", "data",        "seed",
+static const char *const k_top_keys[] = {"$schema",  "model",    "output_root", "experiments",
+                                         "analysis", "blocks",   "budget",      "device",
+                                         "method",   "inputs",   "data",        "seed",
                                          "fallback", "resident", "description", NULL};
 static const char *const k_experiment_keys[] = {
     "name",   "level",   "runner_path", "quiet_runner", "mode",         "runs",        "num_runs",
@@ -135,9 +135,8 @@ static node member(reader *r, node object, const char *key)
     if (n.value) {
         size_t k = key_at(r->text, object.at, key);
         n.at = k == object.at ? k : skip_blank(r->text, skip_string(r->text, k));
-        const char *where = object.where[0]
-                                ? etp_arena_printf(r->arena, "%s.%s", object.where, key)
-                                : key;
+        const char *where =
+            object.where[0] ? etp_arena_printf(r->arena, "%s.%s", object.where, key) : key;
         n.where = where ? where : key;
     }
     return n;
@@ -171,10 +170,12 @@ static const char *home_of(const char *key)
     static const struct {
         const char *const *keys;
         const char *place;
-    } k_homes[] = {{k_top_keys, "at the top level"},
-                   {k_experiment_keys, "in an entry of experiments"},
-                   {k_analysis_keys, "in analysis"},
-                   {k_pair_keys, "in an entry of analysis.compare_pairs"}};
+    } k_homes[] = {
+        {k_top_keys,        "at the top level"                     },
+        {k_experiment_keys, "in an entry of experiments"           },
+        {k_analysis_keys,   "in analysis"                          },
+        {k_pair_keys,       "in an entry of analysis.compare_pairs"}
+    };
     for (size_t i = 0; i < sizeof k_homes / sizeof *k_homes; i++) {
         if (listed(k_homes[i].keys, key)) {
             return k_homes[i].place;
@@ -199,12 +200,12 @@ static etp_status check_object(reader *r, node object, const char *const *keys)
         const char *near = etp_suggest(key, keys);
         const char *home = home_of(key);
         if (near) {
-            return etp_fail_at(r->err, ETP_CORRUPT, at, "%s has no key \"%.60s\"; did you mean \"%s\"?",
-                               in, key, near);
+            return etp_fail_at(r->err, ETP_CORRUPT, at,
+                               "%s has no key \"%.60s\"; did you mean \"%s\"?", in, key, near);
         }
         if (home) {
-            return etp_fail_at(r->err, ETP_CORRUPT, at, "\"%s\" does not belong in %s but %s", key, in,
-                               home);
+            return etp_fail_at(r->err, ETP_CORRUPT, at, "\"%s\" does not belong in %s but %s", key,
+                               in, home);
         }
         return etp_fail_at(r->err, ETP_CORRUPT, at,
                            "%s has no key \"%.60s\" (see docs/run-config.md)", in, key);
@@ -340,10 +341,11 @@ static etp_status level_of(reader *r, node object, etp_config_experiment *e)
         e->level = has_token(e->name, name) ? name : NULL;
     }
     if (e->role == ETP_ROLE_NONE && !e->level) {
-        return etp_fail_at(r->err, ETP_CORRUPT, object.at,
-                           "experiment \"%s\" says no level: add \"level\" (see 'etprof levels'), or end "
-                           "its name in _on (best level) or _off (plain SIMD)",
-                           e->name);
+        return etp_fail_at(
+            r->err, ETP_CORRUPT, object.at,
+            "experiment \"%s\" says no level: add \"level\" (see 'etprof levels'), or end "
+            "its name in _on (best level) or _off (plain SIMD)",
+            e->name);
     }
     return ETP_OK;
 }
@@ -371,13 +373,15 @@ static etp_status get_mode(reader *r, node object, etp_config_experiment *e)
     return ETP_OK;
 }
 
-// The kit's taskset mask ("f0", "0xf0") or a list ("4-7", "2,3") to the runner's list; words are the device's to explain.
+// The kit's taskset mask ("f0", "0xf0") or a list ("4-7", "2,3") to the runner's list; words are
+// the device's to explain.
 static etp_status get_cpus(reader *r, node object, etp_config_experiment *e)
 {
     const char *text = NULL;
     node n = member(r, object, "cpu_affinity");
     ETP_TRY(get_text(r, object, "cpu_affinity", &text));
-    bool word = text && (strcmp(text, "big") == 0 || strcmp(text, "mid") == 0 || strcmp(text, "little") == 0);
+    bool word = text && (strcmp(text, "big") == 0 || strcmp(text, "mid") == 0 ||
+                         strcmp(text, "little") == 0);
     if (!text || word || strpbrk(text, ",-")) {
         e->cpus = text;
         return ETP_OK;
@@ -554,10 +558,12 @@ static etp_status read_document(reader *r, json_t *json, etp_config *out)
     ETP_TRY(read_top(r, root, out));
     node list = member(r, root, "experiments");
     if (!json_is_array(list.value) || json_array_size(list.value) == 0) {
-        return etp_fail_at(r->err, ETP_CORRUPT, list.at, "\"experiments\" is not a list of at least one");
+        return etp_fail_at(r->err, ETP_CORRUPT, list.at,
+                           "\"experiments\" is not a list of at least one");
     }
     if (json_array_size(list.value) > MAX_EXPERIMENTS) {
-        return etp_fail_at(r->err, ETP_CORRUPT, list.at, "more than %d experiments", MAX_EXPERIMENTS);
+        return etp_fail_at(r->err, ETP_CORRUPT, list.at, "more than %d experiments",
+                           MAX_EXPERIMENTS);
     }
     for (size_t i = 0; i < json_array_size(list.value); i++) {
         ETP_TRY(read_experiment(r, element(r, list, i), out));
@@ -636,6 +642,5 @@ etp_status etp_config_write_new(const char *path, const etp_config_new *what, et
     bool same = !buf.failed && etp_os_is_file(path) &&
                 etp_os_read_text(path, buf.len + 1, arena, &old, NULL) == ETP_OK &&
                 etp_str_eq(old, etp_strbuf_str(&buf));
-    return same ? ETP_OK
-                : etp_fail(err, ETP_USAGE, "%s is there already; name another file", path);
+    return same ? ETP_OK : etp_fail(err, ETP_USAGE, "%s is there already; name another file", path);
 }

@@ -58,12 +58,13 @@ ETP_NODISCARD etp_status etp_config_read(const char *path, etp_arena *arena, etp
                                          etp_error *err);
 typedef struct etp_config_new {
     const char *model, *output_root, *platform;
-    const char *device;   // NULL: this machine
-    bool trace;           // experiments that gather evidence of kernels, no latency
-    const char *words[2]; // what the experiments are called after the platform: "sme2_on", "sme2_off"
+    const char *device; // NULL: this machine
+    bool trace;         // experiments that gather evidence of kernels, no latency
+    const char
+        *words[2]; // what the experiments are called after the platform: "sme2_on", "sme2_off"
 } etp_config_new;
 // Writes a new config; the same once more is no error.
-ETP_NODISCARD etp_status etp_config_write_new(const char *path, const etp_config_new *what, etp_arena *arena,
-                                              etp_error *err);
+ETP_NODISCARD etp_status etp_config_write_new(const char *path, const etp_config_new *what,
+                                              etp_arena *arena, etp_error *err);
 
 #endif

@@ -71,19 +71,23 @@ static const char *only_platform(const char *spec)
 }
 
 etp_status etp_platform_of_config(const etp_config *config, const char *spec,
-                                  const etp_config_experiment *const *arms, size_t n_arms, etp_platform_claim *out,
-                                  etp_error *err)
+                                  const etp_config_experiment *const *arms, size_t n_arms,
+                                  etp_platform_claim *out, etp_error *err)
 {
     *out = (etp_platform_claim){only_platform(spec), "device", spec};
     for (size_t i = 0; i <= n_arms; i++) {
         bool folder = i == n_arms;
         const char *name = folder ? config->output_root : arms[i]->name;
-        const char *platform = !name ? NULL : folder ? etp_platform_of_folder(name) : etp_platform_of_name(name);
+        const char *platform = !name    ? NULL
+                               : folder ? etp_platform_of_folder(name)
+                                        : etp_platform_of_name(name);
         const char *what = folder ? "output_root" : "experiment";
         if (platform && out->platform && strcmp(platform, out->platform) != 0) {
-            return etp_fail(err, ETP_CORRUPT, "%s: %s \"%s\" names %s, %s \"%s\" names %s: one session is measured on one "
-                            "device; rename one, or make two configs", config->path, out->what, out->name,
-                            out->platform, what, name, platform);
+            return etp_fail(
+                err, ETP_CORRUPT,
+                "%s: %s \"%s\" names %s, %s \"%s\" names %s: one session is measured on one "
+                "device; rename one, or make two configs",
+                config->path, out->what, out->name, out->platform, what, name, platform);
         }
         if (platform && !out->platform) {
             *out = (etp_platform_claim){platform, what, name};
@@ -97,18 +101,21 @@ const char *etp_platform_device(const etp_platform_claim *claim)
     return claim->platform && strcmp(claim->platform, "android") == 0 ? "adb" : NULL;
 }
 
-etp_status etp_platform_check(const etp_platform_claim *claim, const char *spec, const char *platform, etp_error *err)
+etp_status etp_platform_check(const etp_platform_claim *claim, const char *spec,
+                              const char *platform, etp_error *err)
 {
     if (!claim->platform || strcmp(claim->platform, platform) == 0) {
         return ETP_OK;
     }
     bool local = !spec || strcmp(spec, "local") == 0;
-    return etp_fail(err, ETP_ENVIRONMENT,
-                    "%s \"%s\" names %s, but %s is %s: what names a platform is measured there or not at all; %s, or use "
-                    "names of %s ('etprof run --init MODEL.pte' writes a config with them)",
-                    claim->what, claim->name, claim->platform, local ? "this machine" : spec, platform,
-                    strcmp(claim->platform, "mac") == 0       ? "run it on a Mac"
-                    : strcmp(claim->platform, "android") == 0 ? "name a phone ('etprof devices' lists them)"
-                                                              : "name another --device",
-                    platform);
+    return etp_fail(
+        err, ETP_ENVIRONMENT,
+        "%s \"%s\" names %s, but %s is %s: what names a platform is measured there or not at all; "
+        "%s, or use "
+        "names of %s ('etprof run --init MODEL.pte' writes a config with them)",
+        claim->what, claim->name, claim->platform, local ? "this machine" : spec, platform,
+        strcmp(claim->platform, "mac") == 0       ? "run it on a Mac"
+        : strcmp(claim->platform, "android") == 0 ? "name a phone ('etprof devices' lists them)"
+                                                  : "name another --device",
+        platform);
 }

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// The platform that names speak of. An experiment (android_sme2_on) or a run folder (runs/android) that names one
-// is measured there or not at all: nothing else would keep a laptop's times out of a phone's folder.
+// The platform that names speak of. An experiment (android_sme2_on) or a run folder (runs/android)
+// that names one is measured there or not at all: nothing else would keep a laptop's times out of a
+// phone's folder.
 #ifndef ETP_CLI_RUN_PLATFORM_H
 #define ETP_CLI_RUN_PLATFORM_H
 
@@ -16,15 +17,17 @@ typedef struct etp_platform_claim { // who names it, for messages
     const char *what, *name;        // "experiment" "android_sme2_on"
 } etp_platform_claim;
 
-// What a config speaks of, with the experiments ARMS that are run and the device SPEC (NULL: none named).
-// ETP_CORRUPT when they contradict each other.
+// What a config speaks of, with the experiments ARMS that are run and the device SPEC (NULL: none
+// named). ETP_CORRUPT when they contradict each other.
 ETP_NODISCARD etp_status etp_platform_of_config(const etp_config *config, const char *spec,
-                                                const etp_config_experiment *const *arms, size_t n_arms,
-                                                etp_platform_claim *out, etp_error *err);
+                                                const etp_config_experiment *const *arms,
+                                                size_t n_arms, etp_platform_claim *out,
+                                                etp_error *err);
 // The device that a claim needs where none was named: NULL is this machine.
 const char *etp_platform_device(const etp_platform_claim *claim);
-// ETP_ENVIRONMENT when PLATFORM, that of the device SPEC (NULL: this machine), is not the one that was claimed.
-ETP_NODISCARD etp_status etp_platform_check(const etp_platform_claim *claim, const char *spec, const char *platform,
-                                            etp_error *err);
+// ETP_ENVIRONMENT when PLATFORM, that of the device SPEC (NULL: this machine), is not the one that
+// was claimed.
+ETP_NODISCARD etp_status etp_platform_check(const etp_platform_claim *claim, const char *spec,
+                                            const char *platform, etp_error *err);
 
 #endif

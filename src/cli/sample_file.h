@@ -11,10 +11,10 @@
 typedef struct etp_sample_file {
     const char *name; // for people: the path, or "standard input"
     etp_sample_table table;
-    const etp_run *run;   // NULL: not a run folder
-    uint32_t baseline;    // by the rule of etp_choose_baseline
-    double launch_ns;     // cost of one timed launch beyond its timed iterations, traced and control
-                          // launches included; NAN unknown (only run folders know)
+    const etp_run *run; // NULL: not a run folder
+    uint32_t baseline;  // by the rule of etp_choose_baseline
+    double launch_ns;   // cost of one timed launch beyond its timed iterations, traced and control
+                        // launches included; NAN unknown (only run folders know)
 } etp_sample_file;
 
 // PATH "-" is standard input. WANTED names the baseline, NULL leaves it to the rule. Everything

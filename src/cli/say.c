@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The one place that writes to standard error: whatever names, messages and programs put into a line, the terminal
-// gets text.
+// The one place that writes to standard error: whatever names, messages and programs put into a
+// line, the terminal gets text.
 #include "cli/say.h"
 
 #include <stdarg.h>

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Talk: everything that goes to standard error. Control characters become pictures (ESC ␛), what is no UTF-8 and what
-// hides or reorders text becomes U+FFFD; line breaks and tabs stay.
+// Talk: everything that goes to standard error. Control characters become pictures (ESC ␛), what is
+// no UTF-8 and what hides or reorders text becomes U+FFFD; line breaks and tabs stay.
 #ifndef ETP_CLI_SAY_H
 #define ETP_CLI_SAY_H
 

@@ -65,13 +65,15 @@ etp_status etp_foreign_option(etp_cli *cli, const char *runner, const char *on, 
         return ETP_OK;
     }
     if ((on != NULL) != (off != NULL) || (on && runner)) {
-        return etp_fail(err, ETP_USAGE, "%s", on && runner ? "--runner is for both, --runner-on and "
-                                                            "--runner-off for one each: not all three"
-                                                          : "--runner-on and --runner-off go together");
+        return etp_fail(err, ETP_USAGE, "%s",
+                        on && runner ? "--runner is for both, --runner-on and "
+                                       "--runner-off for one each: not all three"
+                                     : "--runner-on and --runner-off go together");
     }
     if (on && options->n_levels != 0 && options->n_levels != 2) {
-        return etp_fail(err, ETP_USAGE, "--runner-on and --runner-off are two builds: give two --levels, "
-                                        "what they are said to run at, or none");
+        return etp_fail(err, ETP_USAGE,
+                        "--runner-on and --runner-off are two builds: give two --levels, "
+                        "what they are said to run at, or none");
     }
     const char **list = ETP_NEW_ARRAY(&cli->arena, const char *, 2);
     if (!list) {
@@ -91,13 +93,17 @@ etp_status etp_cool_parse(const char *text, etp_session_options *options, etp_er
         return ETP_OK;
     }
     etp_str all = etp_str_from(text), celsius = {text, etp_str_find(all, ETP_STR(","))};
-    bool ok = etp_parse_double(celsius, &options->cool_c) && options->cool_c > 0 && options->cool_c < 150;
+    bool ok =
+        etp_parse_double(celsius, &options->cool_c) && options->cool_c > 0 && options->cool_c < 150;
     options->cool_wait_s = COOL_WAIT_S;
     if (ok && celsius.len < all.len) {
-        ok = etp_opt_seconds((etp_str){text + celsius.len + 1, all.len - celsius.len - 1}, &options->cool_wait_s);
+        ok = etp_opt_seconds((etp_str){text + celsius.len + 1, all.len - celsius.len - 1},
+                             &options->cool_wait_s);
     }
     return ok ? ETP_OK
-              : etp_fail(err, ETP_USAGE, "--cool '%s' is no temperature in degrees Celsius, or C,TIME like 38,5m", text);
+              : etp_fail(err, ETP_USAGE,
+                         "--cool '%s' is no temperature in degrees Celsius, or C,TIME like 38,5m",
+                         text);
 }
 
 etp_status etp_threads_parse(etp_cli *cli, const etp_opt_list *list, const uint32_t **out,
@@ -119,7 +125,8 @@ etp_status etp_threads_parse(etp_cli *cli, const etp_opt_list *list, const uint3
     return ETP_OK;
 }
 
-etp_status etp_session_options_given(const etp_session_given *g, etp_session_options *out, etp_error *err)
+etp_status etp_session_options_given(const etp_session_given *g, etp_session_options *out,
+                                     etp_error *err)
 {
     if (g->blocks > ETP_MAX_BLOCKS) {
         return etp_fail(err, ETP_USAGE, "--blocks is at most %d", ETP_MAX_BLOCKS);
@@ -145,10 +152,12 @@ etp_status etp_session_options_given(const etp_session_given *g, etp_session_opt
     return etp_cool_parse(g->cool, out, err);
 }
 
-etp_status etp_resume_check(const etp_opt *table, const void *opts, const char *operands, etp_error *err)
+etp_status etp_resume_check(const etp_opt *table, const void *opts, const char *operands,
+                            etp_error *err)
 {
     // how it is shown, and what may differ from one half of a session to the other
-    static const char *const k_free[] = {"resume", "trust", "device", "runner", "ssh-config", "timeout", "margin", "full", "fail-on", NULL};
+    static const char *const k_free[] = {"resume",  "trust",  "device", "runner",  "ssh-config",
+                                         "timeout", "margin", "full",   "fail-on", NULL};
     const char *name = etp_option_given(table, opts, k_free);
     if (!operands && !name) {
         return ETP_OK;

@@ -119,8 +119,9 @@ static etp_status check_fail_on(const etp_show_options *show, etp_error *err)
 void etp_cli_say_kept(const etp_cli *cli, const etp_kit_kept *kept)
 {
     if (kept->n > 0 && !cli->quiet) {
-        etp_say("kept       %zu file%s of the run folder, not replaced by tables of this name: %s%s\n", kept->n,
-                kept->n == 1 ? "" : "s", kept->items[0], kept->n > 1 ? " ..." : "");
+        etp_say(
+            "kept       %zu file%s of the run folder, not replaced by tables of this name: %s%s\n",
+            kept->n, kept->n == 1 ? "" : "s", kept->items[0], kept->n > 1 ? " ..." : "");
     }
 }
 
@@ -130,7 +131,8 @@ static etp_status show_session(etp_cli *cli, const etp_ab_session *session,
     const etp_ab *ab = etp_ab_answer(session);
     if (show->write_files && etp_ab_run(session)) {
         ETP_TRY(etp_ab_write_files(session, ab->dir, err));
-        etp_run_tidy_lock(ab->dir, &cli->arena); // a session killed after its last block is not resumed
+        etp_run_tidy_lock(ab->dir,
+                          &cli->arena); // a session killed after its last block is not resumed
     }
     if (show->tables_dir) {
         ETP_TRY(etp_os_mkdirs(show->tables_dir, err));
@@ -142,7 +144,8 @@ static etp_status show_session(etp_cli *cli, const etp_ab_session *session,
     }
     if (show->sweep && etp_ab_run(session) && etp_ab_run(session)->sweep) {
         if (show->title) {
-            return etp_fail(err, ETP_USAGE, "the report of a sweep is called after its models; leave out --title");
+            return etp_fail(err, ETP_USAGE,
+                            "the report of a sweep is called after its models; leave out --title");
         }
         return show_sweep(cli, session, show, err);
     }
@@ -179,8 +182,8 @@ etp_status etp_show_ab(etp_cli *cli, const char *const *paths, size_t n_paths,
     return st;
 }
 
-static etp_status show_combined(etp_cli *cli, etp_ab_session *const *sessions, size_t n, const char *title,
-                                etp_error *err)
+static etp_status show_combined(etp_cli *cli, etp_ab_session *const *sessions, size_t n,
+                                const char *title, etp_error *err)
 {
     static const etp_show_options k_nothing_asked = {0};
     const etp_ab **answers = ETP_NEW_ARRAY(&cli->arena, const etp_ab *, n);
@@ -205,8 +208,8 @@ static etp_status show_combined(etp_cli *cli, etp_ab_session *const *sessions, s
     return ETP_OK;
 }
 
-etp_status etp_show_combined(etp_cli *cli, const char *const *paths, size_t n_paths, const etp_ab_options *how,
-                             const char *title, etp_error *err)
+etp_status etp_show_combined(etp_cli *cli, const char *const *paths, size_t n_paths,
+                             const etp_ab_options *how, const char *title, etp_error *err)
 {
     etp_ab_session **sessions = ETP_NEW_ARRAY(&cli->arena, etp_ab_session *, n_paths);
     if (!sessions) {
@@ -216,8 +219,10 @@ etp_status etp_show_combined(etp_cli *cli, const char *const *paths, size_t n_pa
     for (size_t i = 0; st == ETP_OK && i < n_paths; i++) {
         st = etp_ab_open(&paths[i], 1, how, &sessions[i], err);
         if (st == ETP_USAGE && etp_kit_folder_is(paths[i])) {
-            st = etp_fail(err, ETP_USAGE, "%s is a folder of Arm's kit without its dumps; 'etprof report' reads it alone",
-                          paths[i]);
+            st = etp_fail(
+                err, ETP_USAGE,
+                "%s is a folder of Arm's kit without its dumps; 'etprof report' reads it alone",
+                paths[i]);
         }
     }
     if (st == ETP_OK) {

@@ -8,13 +8,13 @@
 #include "cli/command.h"
 
 typedef struct etp_show_options {
-    bool full;        // every section also in text
-    bool proof;       // operator names side by side instead of times
-    const char *tables_dir; // write the tables as files there; NULL: do not
-    etp_kit_wish tables;    // what they are to be like
-    bool sweep;       // a sweep is shown as one, not as comparisons with one arm
-    const char *title; // of the report, NULL: the model's
-    bool write_files; // renew the derived files of the run folder
+    bool full;                  // every section also in text
+    bool proof;                 // operator names side by side instead of times
+    const char *tables_dir;     // write the tables as files there; NULL: do not
+    etp_kit_wish tables;        // what they are to be like
+    bool sweep;                 // a sweep is shown as one, not as comparisons with one arm
+    const char *title;          // of the report, NULL: the model's
+    bool write_files;           // renew the derived files of the run folder
     const char *const *fail_on; // "slower", "unknown", "withheld": exit 1 on these
     size_t n_fail_on;
 } etp_show_options;
@@ -29,10 +29,12 @@ void etp_cli_say_kept(const etp_cli *cli, const etp_kit_kept *kept);
 
 // One report over several folders; their files stay as they are.
 ETP_NODISCARD etp_status etp_show_combined(etp_cli *cli, const char *const *paths, size_t n_paths,
-                                           const etp_ab_options *how, const char *title, etp_error *err);
+                                           const etp_ab_options *how, const char *title,
+                                           etp_error *err);
 
 // A folder that Arm's kit left: its figures, reproduced and corrected.
-ETP_NODISCARD etp_status etp_show_kit_folder(etp_cli *cli, const char *path, bool full, etp_error *err);
+ETP_NODISCARD etp_status etp_show_kit_folder(etp_cli *cli, const char *path, bool full,
+                                             etp_error *err);
 
 // The end of every verb that has measured: derived files, the answer, what --fail-on makes of it.
 ETP_NODISCARD etp_status etp_show_measured(etp_cli *cli, const char *dir, const etp_ab_options *how,

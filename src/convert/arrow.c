@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // The Arrow C stream: batches whose number columns are the ones that were filled, without a copy.
 //
-// What a consumer holds lives in a shared block, which goes with the last of its structs: the interface lets
-// consumers move a column out of its batch and release it later, on another thread.
+// What a consumer holds lives in a shared block, which goes with the last of its structs: the
+// interface lets consumers move a column out of its batch and release it later, on another thread.
 #include <errno.h>
 #include <stdatomic.h>
 
@@ -144,7 +144,8 @@ static bool lay_out(shared *s, size_t column, struct ArrowArray *out)
     etp_column_type type = s->batch.defs[column].type;
     size_t n = s->batch.rows;
     const void **buffers = ETP_NEW_ARRAY(&s->arena, const void *, 3);
-    uint8_t *present = new_bits(&s->arena, n), *truths = type == ETP_COLUMN_BOOL ? new_bits(&s->arena, n) : NULL;
+    uint8_t *present = new_bits(&s->arena, n),
+            *truths = type == ETP_COLUMN_BOOL ? new_bits(&s->arena, n) : NULL;
     if (!buffers || !present || (type == ETP_COLUMN_BOOL && !truths)) {
         return false;
     }

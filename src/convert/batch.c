@@ -51,7 +51,8 @@ void etp_batch_null(etp_batch *b)
 
 void etp_batch_i64(etp_batch *b, int64_t v)
 {
-    etp_column_type type = b->defs[b->at].type == ETP_COLUMN_TIME ? ETP_COLUMN_TIME : ETP_COLUMN_I64;
+    etp_column_type type =
+        b->defs[b->at].type == ETP_COLUMN_TIME ? ETP_COLUMN_TIME : ETP_COLUMN_I64;
     put(b, type, (etp_batch_cell){.i = v}, true);
 }
 

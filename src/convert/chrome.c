@@ -39,11 +39,13 @@ static void metadata(etp_json *j, const char *what, size_t process, size_t track
 // One of the colours that the viewers know by name.
 static const char *color_of(const char *verdict)
 {
-    static const char *const k_colors[][2] = {{"faster", "good"},
-                                              {"vanished", "good"},
-                                              {"slower", "terrible"},
-                                              {"inserted", "bad"},
-                                              {NULL, NULL}};
+    static const char *const k_colors[][2] = {
+        {"faster",   "good"    },
+        {"vanished", "good"    },
+        {"slower",   "terrible"},
+        {"inserted", "bad"     },
+        {NULL,       NULL      }
+    };
     for (size_t i = 0; k_colors[i][0]; i++) {
         if (strcmp(verdict, k_colors[i][0]) == 0) {
             return k_colors[i][1];

@@ -10,9 +10,11 @@ static bool is_control(etp_str c)
 {
     unsigned char first = (unsigned char)c.ptr[0];
     return first < 0x20 || first == 0x7F ||
-           // U+0080 … U+009F, line and paragraph separator, and the two at the end of the first plane
+           // U+0080 … U+009F, line and paragraph separator, and the two at the end of the first
+           // plane
            (first == 0xC2 && (unsigned char)c.ptr[1] < 0xA0) ||
-           (c.len == 3 && memcmp(c.ptr, "\xE2\x80", 2) == 0 && ((unsigned char)c.ptr[2] & 0xFE) == 0xA8) ||
+           (c.len == 3 && memcmp(c.ptr, "\xE2\x80", 2) == 0 &&
+            ((unsigned char)c.ptr[2] & 0xFE) == 0xA8) ||
            (c.len == 3 && memcmp(c.ptr, "\xEF\xBF", 2) == 0 && (unsigned char)c.ptr[2] >= 0xBE);
 }
 

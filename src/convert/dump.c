@@ -10,13 +10,14 @@
 
 #include "convert/slices.h"
 
-#define LONGEST_GAP_NS ((uint64_t)1 << 52) // 52 days; more is another clock, and no double holds it in µs
+#define LONGEST_GAP_NS \
+    ((uint64_t)1 << 52) // 52 days; more is another clock, and no double holds it in µs
 
-typedef struct place { // an execution of the file
+typedef struct place {   // an execution of the file
     uint32_t block, run; // block ETP_NO_INDEX: not among the blocks
 } place;
 
-typedef struct plan { // what is equal in all executions of a block
+typedef struct plan {           // what is equal in all executions of a block
     uint32_t *preorder, *depth; // events outside delegates, containers first; depth by event
     size_t n_preorder;
     etp_slice_args *args; // by event; those of operators are the caller's
@@ -30,14 +31,16 @@ typedef struct drawing {
     etp_slices *out;
     uint64_t *start, *extent, *cursor; // of one execution's events
     uint64_t now, schematic; // where the last execution and its last delegate operator end
-    bool any;          // an execution has been drawn, and
-    uint64_t origin;   // its clock had this value at `origin_at`
+    bool any;                // an execution has been drawn, and
+    uint64_t origin;         // its clock had this value at `origin_at`
     uint64_t origin_at;
 } drawing;
 
 bool etp_slice_text(etp_slice_args *args, etp_arena *arena, const char *key, etp_str text)
 {
-    etp_slice_arg arg = {.key = key, .text = {text.ptr ? text.ptr : "", text.len}};
+    etp_slice_arg arg = {
+        .key = key, .text = {text.ptr ? text.ptr : "", text.len}
+    };
     return ETP_PUSH(arena, args, arg);
 }
 
@@ -94,7 +97,8 @@ static etp_status order_events(const etp_trace_block *b, plan *p, etp_arena *are
     return ETP_OK;
 }
 
-static etp_status plan_blocks(drawing *d, const etp_op_table *table, const etp_slice_op *ops, etp_error *err)
+static etp_status plan_blocks(drawing *d, const etp_op_table *table, const etp_slice_op *ops,
+                              etp_error *err)
 {
     size_t n_blocks = etp_trace_block_count(d->trace), most = 0;
     d->plans = ETP_NEW_ARRAY(d->arena, plan, n_blocks);
@@ -204,7 +208,8 @@ static void by_durations(drawing *d, const etp_trace_block *b, const plan *p, ui
         *whole = *sum > *whole ? *sum : *whole;
     }
     d->cursor[n] = 0;
-    for (size_t k = 0; k < p->n_preorder; k++) { // containers first: from here on cursor is where the next part goes
+    for (size_t k = 0; k < p->n_preorder;
+         k++) { // containers first: from here on cursor is where the next part goes
         uint32_t i = p->preorder[k], parent = container(b, i);
         size_t in = parent == ETP_NO_INDEX ? n : parent;
         d->start[i] = d->cursor[i] = d->cursor[in];
@@ -218,8 +223,8 @@ static etp_status push(drawing *d, size_t track, etp_slice slice, etp_error *err
     return ETP_PUSH(d->arena, t, slice) ? ETP_OK : etp_fail_nomem(err, "slices");
 }
 
-static etp_status schematic_track(drawing *d, const etp_trace_block *b, const plan *p, uint32_t run, uint64_t shift,
-                                  etp_error *err)
+static etp_status schematic_track(drawing *d, const etp_trace_block *b, const plan *p, uint32_t run,
+                                  uint64_t shift, etp_error *err)
 {
     for (uint32_t i = 0; i < b->n_events; i++) {
         if (drawn(&b->events[i])) {
@@ -255,7 +260,8 @@ static etp_status draw(drawing *d, uint32_t block, uint32_t run, etp_error *err)
         d->out->unclocked++;
     } else {
         uint64_t gap = d->start[n] - d->origin; // wraps when the clock went back
-        if (d->any && gap < LONGEST_GAP_NS && d->origin_at + gap >= d->now && d->origin_at + gap < LONGEST_GAP_NS) {
+        if (d->any && gap < LONGEST_GAP_NS && d->origin_at + gap >= d->now &&
+            d->origin_at + gap < LONGEST_GAP_NS) {
             at = d->origin_at + gap;
         }
         d->any = true;
@@ -284,8 +290,9 @@ static etp_status draw(drawing *d, uint32_t block, uint32_t run, etp_error *err)
     return schematic_track(d, b, p, run, shift, err);
 }
 
-etp_status etp_slices_of_trace(const etp_trace *trace, const etp_op_table *table, const etp_slice_op *ops,
-                               etp_str title, etp_arena *arena, etp_slices *out, etp_error *err)
+etp_status etp_slices_of_trace(const etp_trace *trace, const etp_op_table *table,
+                               const etp_slice_op *ops, etp_str title, etp_arena *arena,
+                               etp_slices *out, etp_error *err)
 {
     *out = (etp_slices){.title = title, .n_processes = 1};
     out->processes[0] = (etp_slice_process){

@@ -18,7 +18,7 @@ typedef struct box {
     uint32_t parent; // TOP_ROOT for the outermost
     uint32_t depth;
     uint64_t ns[2];
-    uint64_t used; // width given to parts already, of the side that is drawn
+    uint64_t used;  // width given to parts already, of the side that is drawn
     unsigned color; // one side: 1 + number of its category; 0: contains several
     double x, w;
 } box;
@@ -107,7 +107,8 @@ static etp_str cut(etp_str s, size_t n)
     return (etp_str){s.ptr, at};
 }
 
-// From white to red (grew) or blue (shrank), by the difference's part of the largest one of its row.
+// From white to red (grew) or blue (shrank), by the difference's part of the largest one of its
+// row.
 static void difference_color(const box *b, int64_t most, char out[static 8])
 {
     int64_t delta = (int64_t)(b->ns[1] - b->ns[0]);
@@ -124,8 +125,9 @@ static void difference_color(const box *b, int64_t most, char out[static 8])
 
 static const char *own_color(const box *b)
 {
-    static const char *const k_colors[COLORS + 1] = {"#e9e7e1", "#f7bd8a", "#f5e08c", "#e6a5a0", "#b9d8a0", "#a9d3d0", "#d9bfe3",
-                                                     "#f2c9d8", "#c9cfa0", "#aecbeb", "#e0c8a8", "#c4e3c0", "#d6d6d6"};
+    static const char *const k_colors[COLORS + 1] = {
+        "#e9e7e1", "#f7bd8a", "#f5e08c", "#e6a5a0", "#b9d8a0", "#a9d3d0", "#d9bfe3",
+        "#f2c9d8", "#c9cfa0", "#aecbeb", "#e0c8a8", "#c4e3c0", "#d6d6d6"};
     return k_colors[b->color];
 }
 
@@ -140,8 +142,9 @@ static void draw_box(flame *f, const box *b, double y, const char *color)
     } else {
         etp_sink_printf(f->sink, ": %llu ns", (unsigned long long)b->ns[0]);
     }
-    etp_sink_printf(f->sink, "</title><rect x=\"%.2f\" y=\"%.1f\" width=\"%.2f\" height=\"%.1f\" fill=\"%s\"/>", b->x, y,
-                    b->w, ROW - 1, color);
+    etp_sink_printf(
+        f->sink, "</title><rect x=\"%.2f\" y=\"%.1f\" width=\"%.2f\" height=\"%.1f\" fill=\"%s\"/>",
+        b->x, y, b->w, ROW - 1, color);
     size_t fits = b->w > 6 ? (size_t)((b->w - 6) / LETTER) : 0;
     if (fits >= 3) {
         etp_str shown = cut(b->name, fits);
@@ -155,7 +158,8 @@ static void draw_box(flame *f, const box *b, double y, const char *color)
 
 static void draw_panel(flame *f, int side, double top)
 {
-    int64_t most[ETP_STACK_FRAMES] = {0}; // by row: the sums' differences would leave the operators' pale
+    int64_t most[ETP_STACK_FRAMES] = {
+        0}; // by row: the sums' differences would leave the operators' pale
     for (size_t i = 0; i < f->boxes.n; i++) {
         box *b = &f->boxes.items[i];
         int64_t delta = (int64_t)(b->ns[1] - b->ns[0]);
@@ -186,7 +190,8 @@ static void draw_panel(flame *f, int side, double top)
     }
 }
 
-static void heading(flame *f, double y, const char *cls, const char *before, etp_str name, const char *after)
+static void heading(flame *f, double y, const char *cls, const char *before, etp_str name,
+                    const char *after)
 {
     etp_sink_printf(f->sink, "<text x=\"%.0f\" y=\"%.1f\"%s>%s", MARGIN, y, cls, before);
     put(f, name);
@@ -196,12 +201,15 @@ static void heading(flame *f, double y, const char *cls, const char *before, etp
 static void legend(flame *f, double y)
 {
     static const char *const k_entries[][2] = {
-        {"#5a5af5", "blue: the candidate takes less"},
-        {"#f55a5a", "red: it takes longer"},
-        {"#eeeeee", "grey: alike; full colour: the largest difference of its row"}};
+        {"#5a5af5", "blue: the candidate takes less"                             },
+        {"#f55a5a", "red: it takes longer"                                       },
+        {"#eeeeee", "grey: alike; full colour: the largest difference of its row"}
+    };
     for (int i = 0; i < 3; i++) {
         double x = MARGIN + 230 * i;
-        etp_sink_printf(f->sink, "<rect x=\"%.0f\" y=\"%.1f\" width=\"14\" height=\"12\" fill=\"%s\"/><text x=\"%.0f\" y=\"%.1f\">%s</text>\n",
+        etp_sink_printf(f->sink,
+                        "<rect x=\"%.0f\" y=\"%.1f\" width=\"14\" height=\"12\" fill=\"%s\"/><text "
+                        "x=\"%.0f\" y=\"%.1f\">%s</text>\n",
                         x, y - 10, k_entries[i][0], x + 20, y, k_entries[i][1]);
     }
 }
@@ -211,14 +219,18 @@ static void draw(flame *f)
     const etp_stacks *s = f->stacks;
     double panel = (f->deepest + 1) * ROW, two = s->n_sides == 2 ? 1 : 0;
     double height = 50 + panel + MARGIN + two * (panel + 60);
-    etp_sink_printf(f->sink,
-                    "<svg xmlns=\"http://www.w3.org/2000/svg\" width=\"%.0f\" height=\"%.0f\" viewBox=\"0 0 %.0f %.0f\" role=\"img\">\n"
-                    "<style>text{font:11px ui-monospace,Menlo,Consolas,monospace;fill:#222}.h{font-size:15px;font-weight:bold}"
-                    "rect{stroke:#fff;stroke-width:.5}</style>\n",
-                    WIDTH, height, WIDTH, height);
+    etp_sink_printf(
+        f->sink,
+        "<svg xmlns=\"http://www.w3.org/2000/svg\" width=\"%.0f\" height=\"%.0f\" viewBox=\"0 0 "
+        "%.0f %.0f\" role=\"img\">\n"
+        "<style>text{font:11px "
+        "ui-monospace,Menlo,Consolas,monospace;fill:#222}.h{font-size:15px;font-weight:bold}"
+        "rect{stroke:#fff;stroke-width:.5}</style>\n",
+        WIDTH, height, WIDTH, height);
     etp_sink_z(f->sink, "<title>");
     put(f, s->title);
-    etp_sink_printf(f->sink, "</title>\n<rect width=\"%.0f\" height=\"%.0f\" fill=\"#fff\"/>\n", WIDTH, height);
+    etp_sink_printf(f->sink, "</title>\n<rect width=\"%.0f\" height=\"%.0f\" fill=\"#fff\"/>\n",
+                    WIDTH, height);
     heading(f, 22, " class=\"h\"", "", s->title, "");
     if (s->n_sides == 1) {
         char after[64];
@@ -230,7 +242,8 @@ static void draw(flame *f)
     legend(f, 40);
     heading(f, 60, "", "widths of the candidate, ", s->names[1], ", mean per inference");
     draw_panel(f, 1, 68);
-    heading(f, 68 + panel + 22, "", "widths of the baseline, ", s->names[0], ", mean per inference");
+    heading(f, 68 + panel + 22, "", "widths of the baseline, ", s->names[0],
+            ", mean per inference");
     draw_panel(f, 0, 68 + panel + 30);
 }
 

@@ -22,7 +22,7 @@ typedef struct item { // one signature of a run
     int32_t instruction_id;
     bool has_profile, has_debug;
     identity profile, debug;
-    uint32_t event;   // index of the profile event in the run
+    uint32_t event;    // index of the profile event in the run
     uint32_t collated; // which list of debug events goes with it
 } item;
 
@@ -31,7 +31,7 @@ typedef struct collated { // events of one run with equal instruction, chain and
     uint64_t chain;
     bool chain_negative;
     int32_t delegate_id;
-    etp_str delegate_id_str; // here an absent string differs from an empty one
+    etp_str delegate_id_str;              // here an absent string differs from an empty one
     uint32_t first_debug, last_debug;     // of `next` chains, NO_EVENT when none
     uint32_t first_profile, last_profile; // likewise
 } collated;
@@ -86,7 +86,7 @@ typedef struct builder {
     size_t bits_cap;
 } builder;
 
-// ---- hashing -------------------------------------------------------------------------------------
+// ---- hashing ----
 
 static uint64_t mix(uint64_t h, uint64_t v)
 {
@@ -146,7 +146,7 @@ static uint64_t list_hash(const collated *c)
     return mix_str(mix(h, (uint32_t)c->delegate_id), c->delegate_id_str);
 }
 
-// ---- one run -------------------------------------------------------------------------------------
+// ---- one run ----
 
 static etp_status reserve(builder *b, size_t n_events)
 {
@@ -216,11 +216,25 @@ static etp_status collate(builder *b, const etp_etdump_run *run, size_t *n_value
         collated key;
         bool is_profile = etp_etdump_profile_of(event, &p);
         if (is_profile) {
-            key = (collated){p.instruction_id, (uint64_t)(int64_t)p.chain_index, p.chain_index < 0,
-                             p.delegate_id, p.delegate_id_str, NO_EVENT, 0, NO_EVENT, 0};
+            key = (collated){p.instruction_id,
+                             (uint64_t)(int64_t)p.chain_index,
+                             p.chain_index < 0,
+                             p.delegate_id,
+                             p.delegate_id_str,
+                             NO_EVENT,
+                             0,
+                             NO_EVENT,
+                             0};
         } else if (etp_etdump_debug_of(b->dump, event, &d)) {
-            key = (collated){d.instruction_id, d.chain_index, false, d.delegate_id,
-                             d.delegate_id_str, NO_EVENT, 0, NO_EVENT, 0};
+            key = (collated){d.instruction_id,
+                             d.chain_index,
+                             false,
+                             d.delegate_id,
+                             d.delegate_id_str,
+                             NO_EVENT,
+                             0,
+                             NO_EVENT,
+                             0};
         } else {
             continue;
         }
@@ -312,7 +326,7 @@ static etp_status make_shape(builder *b, const etp_etdump_run *run, shape **out)
     return ETP_OK;
 }
 
-// ---- runs into blocks ----------------------------------------------------------------------------
+// ---- runs into blocks ----
 
 static bool shape_eq(const shape *a, const shape *b)
 {
@@ -399,7 +413,7 @@ static etp_status place_run(builder *b, uint32_t index, size_t *place)
     return add_member(b, i, index, s);
 }
 
-// ---- arithmetic ----------------------------------------------------------------------------------
+// ---- arithmetic ----
 
 // Inspector takes the counter to be 32 bits wide when an event ends before it starts, and is one
 // tick short then.
@@ -504,7 +518,7 @@ static etp_status add_statistics(builder *b, etp_inspector_row *row)
     return ETP_OK;
 }
 
-// ---- rows ----------------------------------------------------------------------------------------
+// ---- rows ----
 
 // The debug event's identity, where there is one, wins over the profile event's.
 static etp_status name_row(builder *b, const identity *id, etp_inspector_row *row)
@@ -566,9 +580,11 @@ static etp_status make_rows(builder *b, etp_inspector_table *out)
         for (size_t k = 0; k < s->n_items; k++) {
             const item *it = &s->items[k];
             etp_inspector_row *row = &out->rows[out->n_rows++];
-            *row = (etp_inspector_row){.block_name = s->block_name,
-                                       .instruction_id = it->instruction_id,
-                                       .event_name = {"", 0}};
+            *row = (etp_inspector_row){
+                .block_name = s->block_name,
+                .instruction_id = it->instruction_id,
+                .event_name = {"", 0}
+            };
             if (it->has_profile) {
                 ETP_TRY(name_row(b, &it->profile, row));
                 ETP_TRY(fill_times(b, bl, k, row));

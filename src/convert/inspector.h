@@ -25,11 +25,11 @@ typedef struct etp_inspector_row {
     int32_t instruction_id;
     etp_str event_name;
     bool delegated;
-    bool id_is_int;            // of a delegated row: its identifier is delegate_id …
-    int32_t delegate_id;       // …
-    etp_str delegate_id_str;   // … or this string
-    const double *raw_ms;      // n values; n 0: an event without times
-    const uint64_t *start;     // ticks
+    bool id_is_int;          // of a delegated row: its identifier is delegate_id …
+    int32_t delegate_id;     // …
+    etp_str delegate_id_str; // … or this string
+    const double *raw_ms;    // n values; n 0: an event without times
+    const uint64_t *start;   // ticks
     size_t n;
     double p10, p50, p90, avg, min, max;
     const etp_etdump_value *debug;

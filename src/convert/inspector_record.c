@@ -164,17 +164,17 @@ static etp_status add_nodes(annotator *a, handles h, etp_inspector_row *row)
                 return fail_nomem(a);
             }
             if (!has_node(nodes, row->n_nodes, etp_str_from(name))) {
-                nodes[row->n_nodes++] = (etp_inspector_node){
-                    etp_str_from(name), present(s->stack), present(s->module_stack)};
+                nodes[row->n_nodes++] = (etp_inspector_node){etp_str_from(name), present(s->stack),
+                                                             present(s->module_stack)};
             }
         }
     }
     row->op_types = ops;
     row->nodes = nodes;
     if (n >= LONG_OP_TYPES) {
-        const char *text = etp_arena_printf(a->arena, "['%.*s', '%.*s' ... '%.*s'] (%zu total)",
-                                            ETP_STR_ARG(ops[0]), ETP_STR_ARG(ops[1]),
-                                            ETP_STR_ARG(ops[n - 1]), n);
+        const char *text =
+            etp_arena_printf(a->arena, "['%.*s', '%.*s' ... '%.*s'] (%zu total)",
+                             ETP_STR_ARG(ops[0]), ETP_STR_ARG(ops[1]), ETP_STR_ARG(ops[n - 1]), n);
         if (!text) {
             return fail_nomem(a);
         }

@@ -9,9 +9,9 @@
 #include "base/number.h"
 #include "convert/inspector.h"
 
-#define MAX_DATA 64      // tensor elements shown
+#define MAX_DATA 64 // tensor elements shown
 
-// ---- text as Python writes it --------------------------------------------------------------------
+// ---- text as Python writes it ----
 
 // Python's repr of a finite double: shortest digits, exponent below 1e-4 and from 1e16 on.
 static void put_float(etp_sink *sink, double v)
@@ -94,7 +94,7 @@ static void put_op_types(etp_sink *sink, const etp_inspector_row *row)
     etp_sink_char(sink, ']');
 }
 
-// ---- TSV -----------------------------------------------------------------------------------------
+// ---- TSV ----
 
 static bool is_hidden(const etp_inspector_row *row)
 {
@@ -138,7 +138,7 @@ void etp_inspector_tsv(const etp_inspector_table *table, etp_sink *sink)
     }
 }
 
-// ---- JSON ----------------------------------------------------------------------------------------
+// ---- JSON ----
 
 static const char *torch_name(int scalar_type) // NULL: a type Inspector cannot show
 {
@@ -173,7 +173,8 @@ static double half_to_double(uint16_t bits)
 {
     int exponent = bits >> 10 & 31;
     double fraction = bits & 1023;
-    double v = ldexp(exponent == 0 ? fraction : fraction + 1024, exponent == 0 ? -24 : exponent - 25);
+    double v =
+        ldexp(exponent == 0 ? fraction : fraction + 1024, exponent == 0 ? -24 : exponent - 25);
     if (exponent == 31) {
         v = (double)(fraction != 0 ? NAN : INFINITY);
     }
@@ -379,8 +380,14 @@ static void put_statistics(etp_json *j, const etp_inspector_row *row)
     const struct {
         const char *key;
         double value;
-    } columns[] = {{"p10 (ms)", row->p10}, {"p50 (ms)", row->p50}, {"p90 (ms)", row->p90},
-                   {"avg (ms)", row->avg}, {"min (ms)", row->min}, {"max (ms)", row->max}};
+    } columns[] = {
+        {"p10 (ms)", row->p10},
+        {"p50 (ms)", row->p50},
+        {"p90 (ms)", row->p90},
+        {"avg (ms)", row->avg},
+        {"min (ms)", row->min},
+        {"max (ms)", row->max}
+    };
     etp_json_key(j, "raw");
     if (row->n == 0) {
         etp_json_null(j);

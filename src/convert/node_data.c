@@ -44,7 +44,8 @@ void etp_node_data_json(etp_node_datum *items, size_t n, etp_sink *sink)
         while (i < n && etp_str_eq(items[i].graph, graph)) {
             etp_str node = items[i].node;
             uint64_t value = 0;
-            for (; i < n && etp_str_eq(items[i].graph, graph) && etp_str_eq(items[i].node, node); i++) {
+            for (; i < n && etp_str_eq(items[i].graph, graph) && etp_str_eq(items[i].node, node);
+                 i++) {
                 value += items[i].value;
             }
             etp_json_key_str(&j, node);

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Node data of Model Explorer: a number for each node of the graphs that its adapter for .pte files
-// builds (pte-adapter-model-explorer): the instructions of a method, the nodes of an XNNPACK payload.
+// builds (pte-adapter-model-explorer): the instructions of a method, the nodes of an XNNPACK
+// payload.
 #ifndef ETP_CONVERT_NODE_DATA_H
 #define ETP_CONVERT_NODE_DATA_H
 

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Parquet. A batch becomes a row group; a column of it one data page, texts with a dictionary page before. Numbers
-// are PLAIN, texts RLE_DICTIONARY (the same few names in every row), nulls by definition levels.
+// Parquet. A batch becomes a row group; a column of it one data page, texts with a dictionary page
+// before. Numbers are PLAIN, texts RLE_DICTIONARY (the same few names in every row), nulls by
+// definition levels.
 #include "convert/parquet.h"
 
 #include <stdio.h>
@@ -11,20 +12,24 @@
 
 #include <etprof/version.h>
 
-enum { BOOLEAN = 0, INT64 = 2, DOUBLE = 5, BYTE_ARRAY = 6 };    // Type
-enum { REQUIRED = 0, OPTIONAL = 1 };                            // FieldRepetitionType
-enum { UTF8 = 0, TIMESTAMP_MICROS = 10 };                       // ConvertedType
-enum { PLAIN = 0, RLE = 3, RLE_DICTIONARY = 8 };                // Encoding
-enum { UNCOMPRESSED = 0, ZSTD = 6 };                            // CompressionCodec
-enum { DATA_PAGE = 0, DICTIONARY_PAGE = 2 };                    // PageType
-enum { LOGICAL_STRING = 1, LOGICAL_TIMESTAMP = 8, MICROS = 2 }; // fields of LogicalType and TimeUnit
+enum { BOOLEAN = 0, INT64 = 2, DOUBLE = 5, BYTE_ARRAY = 6 }; // Type
+enum { REQUIRED = 0, OPTIONAL = 1 };                         // FieldRepetitionType
+enum { UTF8 = 0, TIMESTAMP_MICROS = 10 };                    // ConvertedType
+enum { PLAIN = 0, RLE = 3, RLE_DICTIONARY = 8 };             // Encoding
+enum { UNCOMPRESSED = 0, ZSTD = 6 };                         // CompressionCodec
+enum { DATA_PAGE = 0, DICTIONARY_PAGE = 2 };                 // PageType
+enum {
+    LOGICAL_STRING = 1,
+    LOGICAL_TIMESTAMP = 8,
+    MICROS = 2
+}; // fields of LogicalType and TimeUnit
 #define ZSTD_LEVEL 3
 
 typedef struct writer {
     etp_sink *sink;
     uint64_t at; // bytes written
     bool plain;
-    etp_arena arena; // of the file
+    etp_arena arena;   // of the file
     etp_strbuf groups; // RowGroup structs so far
     size_t n_groups;
     uint64_t rows;
@@ -36,7 +41,7 @@ typedef struct writer {
     uint32_t *numbers; // ETP_BATCH_ROWS
 } writer;
 
-typedef struct chunk { // of a column, where it went
+typedef struct chunk {                // of a column, where it went
     uint64_t start, dictionary, data; // positions; dictionary 0: none
     uint64_t raw_bytes, stored_bytes; // page headers included
 } chunk;
@@ -165,15 +170,16 @@ static etp_status compressed(writer *w, etp_str raw, etp_str *out, etp_error *er
     return ETP_OK;
 }
 
-static etp_status put_page(writer *w, int kind, const etp_strbuf *page, size_t n_values, int encoding, chunk *out,
-                           etp_error *err)
+static etp_status put_page(writer *w, int kind, const etp_strbuf *page, size_t n_values,
+                           int encoding, chunk *out, etp_error *err)
 {
     etp_str raw = etp_strbuf_str(page), stored;
     if (page->failed) {
         return etp_fail_nomem(err, "a page");
     }
     if (raw.len > INT32_MAX / 2) {
-        return etp_fail(err, ETP_UNSUPPORTED, "a page of %zu bytes: the texts of one row are too long", raw.len);
+        return etp_fail(err, ETP_UNSUPPORTED,
+                        "a page of %zu bytes: the texts of one row are too long", raw.len);
     }
     ETP_TRY(compressed(w, raw, &stored, err));
     etp_strbuf header;
@@ -214,7 +220,8 @@ static etp_status put_dictionary(writer *w, const etp_batch_column *c, chunk *ou
     return put_page(w, DICTIONARY_PAGE, &page, c->texts.n, PLAIN, out, err);
 }
 
-static etp_status put_column(writer *w, const etp_batch *b, size_t column, chunk *out, etp_error *err)
+static etp_status put_column(writer *w, const etp_batch *b, size_t column, chunk *out,
+                             etp_error *err)
 {
     const etp_batch_column *c = &b->columns[column];
     bool dictionary = c->texts.n > 0;
@@ -277,7 +284,8 @@ static void statistics(etp_thrift *t, const etp_batch *b, size_t column)
     etp_thrift_end(t);
 }
 
-static void column_metadata(writer *w, etp_thrift *t, const etp_batch *b, size_t column, const chunk *c)
+static void column_metadata(writer *w, etp_thrift *t, const etp_batch *b, size_t column,
+                            const chunk *c)
 {
     etp_thrift_begin(t, 0); // ColumnChunk
     etp_thrift_i64(t, 2, (int64_t)c->start);
@@ -423,8 +431,8 @@ static etp_status put_groups(writer *w, etp_run_table_source *source, etp_error 
     }
 }
 
-etp_status etp_parquet_write(etp_run_table_source *source, const etp_parquet_options *options, etp_sink *sink,
-                             uint64_t *out_rows, etp_error *err)
+etp_status etp_parquet_write(etp_run_table_source *source, const etp_parquet_options *options,
+                             etp_sink *sink, uint64_t *out_rows, etp_error *err)
 {
     writer w = {.sink = sink, .plain = options->plain, .table = etp_run_table_of(source)};
     w.defs = etp_run_table_columns(w.table, &w.n_columns);

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Perfetto's trace protobuf, written by hand: a trace is a list of packets, and a field of a message
-// is a number with a wire type in front of its value (varint, 8 bytes, or length and bytes).
+// Perfetto's trace protobuf, written by hand: a trace is a list of packets, and a field of a
+// message is a number with a wire type in front of its value (varint, 8 bytes, or length and
+// bytes).
 #include "convert/clean.h"
 #include "convert/slices.h"
 #include "convert/varint.h"
@@ -93,7 +94,8 @@ static void process_descriptor(writer *w, uint64_t uuid, uint64_t pid, etp_str n
     end_packet(w, PACKET_DESCRIPTOR);
 }
 
-static void thread_descriptor(writer *w, uint64_t uuid, uint64_t pid, uint64_t tid, const char *name)
+static void thread_descriptor(writer *w, uint64_t uuid, uint64_t pid, uint64_t tid,
+                              const char *name)
 {
     field_varint(&w->inner, DESCRIPTOR_UUID, uuid);
     w->part.len = 0;
@@ -153,7 +155,8 @@ static void slice_begin(writer *w, const etp_slice *s, uint64_t track)
     end_packet(w, PACKET_EVENT);
 }
 
-// A slice ends before the next one begins that is not within it. OPEN: room for the deepest nesting.
+// A slice ends before the next one begins that is not within it. OPEN: room for the deepest
+// nesting.
 static void track_packets(writer *w, const etp_slice_track *t, uint64_t track, uint64_t *open)
 {
     size_t n_open = 0;
@@ -186,7 +189,8 @@ static void counter_packets(writer *w, const etp_slices *s, uint64_t uuid, uint6
     }
 }
 
-etp_status etp_slices_perfetto(const etp_slices *s, etp_arena *arena, etp_sink *sink, etp_error *err)
+etp_status etp_slices_perfetto(const etp_slices *s, etp_arena *arena, etp_sink *sink,
+                               etp_error *err)
 {
     writer w = {.sink = sink};
     etp_strbuf *const bufs[] = {&w.packet, &w.inner, &w.part, &w.text};

@@ -23,7 +23,8 @@ static etp_status push(drawing *d, int side, etp_slice slice)
     return ETP_PUSH(d->arena, t, slice) ? ETP_OK : etp_fail_nomem(d->err, "slices");
 }
 
-// What a row takes up on the track: nothing when it is not there, below zero, or not of the traced inferences.
+// What a row takes up on the track: nothing when it is not there, below zero, or not of the traced
+// inferences.
 static uint64_t width(const etp_side_row *row, int side)
 {
     return row->there[side] && !row->tracer && row->ns[side] > 0 ? (uint64_t)row->ns[side] : 0;
@@ -34,7 +35,8 @@ static etp_str name_of(drawing *d, const etp_side_row *row)
     static const char *const k_said[] = {"faster", "slower", "inserted", "vanished", NULL};
     for (size_t i = 0; row->verdict && k_said[i]; i++) {
         if (strcmp(row->verdict, k_said[i]) == 0) {
-            const char *text = etp_arena_printf(d->arena, "%.*s (%s)", ETP_STR_ARG(row->label), row->verdict);
+            const char *text =
+                etp_arena_printf(d->arena, "%.*s (%s)", ETP_STR_ARG(row->label), row->verdict);
             return text ? etp_str_from(text) : row->label;
         }
     }
@@ -48,7 +50,9 @@ static etp_status draw_side(drawing *d, int side, uint64_t *ends)
     for (size_t i = 0; i < s->n_rows; i++) {
         total += width(&s->rows[i], side);
     }
-    ETP_TRY(push(d, side, (etp_slice){.ns = total, .name = ETP_STR("Method::execute (mean)"), .category = "run"}));
+    ETP_TRY(push(
+        d, side,
+        (etp_slice){.ns = total, .name = ETP_STR("Method::execute (mean)"), .category = "run"}));
     for (size_t i = 0; i < s->n_rows; i++) {
         const etp_side_row *row = &s->rows[i];
         if (row->delegated && (i == 0 || !same_call(row, row - 1))) {
@@ -57,9 +61,14 @@ static etp_status draw_side(drawing *d, int side, uint64_t *ends)
                 call += width(&s->rows[k], side);
             }
             etp_str name;
-            ETP_TRY(etp_delegates_name(&d->delegates, d->arena, 0, row->chain, row->instruction, &name, d->err));
-            ETP_TRY(push(d, side, (etp_slice){.start_ns = at, .ns = call, .name = name, .category = "framework",
-                                              .depth = 1}));
+            ETP_TRY(etp_delegates_name(&d->delegates, d->arena, 0, row->chain, row->instruction,
+                                       &name, d->err));
+            ETP_TRY(push(d, side,
+                         (etp_slice){.start_ns = at,
+                                     .ns = call,
+                                     .name = name,
+                                     .category = "framework",
+                                     .depth = 1}));
         }
         bool shown = row->category ? row->there[side] : width(row, side) > 0;
         if (shown) {
@@ -79,7 +88,8 @@ static etp_status draw_side(drawing *d, int side, uint64_t *ends)
     return ETP_OK;
 }
 
-etp_status etp_slices_of_sides(const etp_sides *s, etp_arena *arena, etp_slices *out, etp_error *err)
+etp_status etp_slices_of_sides(const etp_sides *s, etp_arena *arena, etp_slices *out,
+                               etp_error *err)
 {
     static const char *const k_roles[] = {"baseline", "candidate"};
     *out = (etp_slices){.title = s->title, .n_processes = 2, .counter = "saved so far"};
@@ -89,12 +99,13 @@ etp_status etp_slices_of_sides(const etp_sides *s, etp_arena *arena, etp_slices 
         return etp_fail_nomem(err, "slices");
     }
     for (int side = 0; side < 2; side++) {
-        const char *name = etp_arena_printf(arena, "%s: %.*s", k_roles[side], ETP_STR_ARG(s->names[side]));
+        const char *name =
+            etp_arena_printf(arena, "%s: %.*s", k_roles[side], ETP_STR_ARG(s->names[side]));
         if (!name) {
             return etp_fail_nomem(err, "slices");
         }
-        out->processes[side] =
-            (etp_slice_process){.name = etp_str_from(name), .tracks = {{.name = "means per inference (schematic)"}}};
+        out->processes[side] = (etp_slice_process){
+            .name = etp_str_from(name), .tracks = {{.name = "means per inference (schematic)"}}};
         ETP_TRY(draw_side(&d, side, ends));
     }
     int64_t saved = 0;
@@ -104,7 +115,8 @@ etp_status etp_slices_of_sides(const etp_sides *s, etp_arena *arena, etp_slices 
         saved += s->rows[i].ns[0] - s->rows[i].ns[1];
         point = (etp_slice_point){.at_ns = ends[i], .value = saved};
         if (out->points.items[out->points.n - 1].at_ns == point.at_ns) {
-            out->points.items[out->points.n - 1] = point; // two values of one moment: the later one holds
+            out->points.items[out->points.n - 1] =
+                point; // two values of one moment: the later one holds
         } else {
             ok = ETP_PUSH(arena, &out->points, point);
         }
@@ -112,9 +124,12 @@ etp_status etp_slices_of_sides(const etp_sides *s, etp_arena *arena, etp_slices 
     return ok ? ETP_OK : etp_fail_nomem(err, "slices");
 }
 
-etp_status etp_stacks_of_sides(const etp_sides *s, etp_arena *arena, etp_stacks *out, etp_error *err)
+etp_status etp_stacks_of_sides(const etp_sides *s, etp_arena *arena, etp_stacks *out,
+                               etp_error *err)
 {
-    *out = (etp_stacks){.title = s->title, .n_sides = 2, .names = {s->names[0], s->names[1]}};
+    *out = (etp_stacks){
+        .title = s->title, .n_sides = 2, .names = {s->names[0], s->names[1]}
+    };
     etp_delegates delegates = {0};
     for (size_t i = 0; i < s->n_rows; i++) {
         const etp_side_row *row = &s->rows[i];
@@ -122,7 +137,8 @@ etp_status etp_stacks_of_sides(const etp_sides *s, etp_arena *arena, etp_stacks 
         if (row->category) {
             etp_str under = ETP_STR("outside delegates");
             if (row->delegated) {
-                ETP_TRY(etp_delegates_name(&delegates, arena, 0, row->chain, row->instruction, &under, err));
+                ETP_TRY(etp_delegates_name(&delegates, arena, 0, row->chain, row->instruction,
+                                           &under, err));
             }
             stack.frames[stack.n_frames++] = under;
             stack.frames[stack.n_frames++] = etp_str_from(row->category);

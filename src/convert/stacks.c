@@ -20,8 +20,8 @@ static bool is_call(const void *ctx, uint32_t position)
     return c->block == key->block && c->chain == key->chain && c->instruction == key->instruction;
 }
 
-etp_status etp_delegates_name(etp_delegates *delegates, etp_arena *arena, uint32_t block, int32_t chain,
-                              int32_t instruction, etp_str *out, etp_error *err)
+etp_status etp_delegates_name(etp_delegates *delegates, etp_arena *arena, uint32_t block,
+                              int32_t chain, int32_t instruction, etp_str *out, etp_error *err)
 {
     call_key key = {delegates, block, chain, instruction};
     uint64_t hash = etp_hash_bytes(ETP_HASH_START, &block, sizeof block);
@@ -42,7 +42,8 @@ etp_status etp_delegates_name(etp_delegates *delegates, etp_arena *arena, uint32
 }
 
 // Of the calls of delegates themselves, without their operators.
-static etp_status boundary_ns(const etp_trace *trace, etp_arena *arena, int64_t *out, etp_error *err)
+static etp_status boundary_ns(const etp_trace *trace, etp_arena *arena, int64_t *out,
+                              etp_error *err)
 {
     *out = 0;
     for (size_t k = 0; k < etp_trace_block_count(trace); k++) {
@@ -65,21 +66,26 @@ static etp_status boundary_ns(const etp_trace *trace, etp_arena *arena, int64_t 
     return ETP_OK;
 }
 
-static etp_status push_sum(etp_stacks *out, etp_arena *arena, etp_str title, const char *label, int64_t ns,
-                           etp_error *err)
+static etp_status push_sum(etp_stacks *out, etp_arena *arena, etp_str title, const char *label,
+                           int64_t ns, etp_error *err)
 {
     if (ns < 0) {
         out->below_zero_ns[0] += ns;
         return ETP_OK;
     }
-    etp_stack stack = {.frames = {title, etp_str_from(label)}, .n_frames = 2, .ns = {(uint64_t)ns}};
+    etp_stack stack = {
+        .frames = {title, etp_str_from(label)},
+          .n_frames = 2, .ns = {(uint64_t)ns}
+    };
     return ETP_PUSH(arena, out, stack) ? ETP_OK : etp_fail_nomem(err, "stacks");
 }
 
-etp_status etp_stacks_of_trace(const etp_trace *trace, const etp_op_table *table, const char *const *categories,
-                               etp_str title, etp_arena *arena, etp_stacks *out, etp_error *err)
+etp_status etp_stacks_of_trace(const etp_trace *trace, const etp_op_table *table,
+                               const char *const *categories, etp_str title, etp_arena *arena,
+                               etp_stacks *out, etp_error *err)
 {
-    *out = (etp_stacks){.title = title, .names = {title}, .n_sides = 1, .executions = table->executions};
+    *out = (etp_stacks){
+        .title = title, .names = {title}, .n_sides = 1, .executions = table->executions};
     etp_delegates delegates = {0};
     bool several = etp_trace_block_count(trace) > 1;
     for (size_t i = 0; i < table->n_rows; i++) {
@@ -88,7 +94,8 @@ etp_status etp_stacks_of_trace(const etp_trace *trace, const etp_op_table *table
         const etp_trace_event *e = &b->events[row->event];
         etp_stack stack = {.frames = {title}, .n_frames = 1, .ns = {row->total_ns}};
         if (several) {
-            const char *name = etp_arena_printf(arena, "block %u %.*s", row->block, ETP_STR_ARG(b->name));
+            const char *name =
+                etp_arena_printf(arena, "block %u %.*s", row->block, ETP_STR_ARG(b->name));
             if (!name) {
                 return etp_fail_nomem(err, "stacks");
             }
@@ -96,7 +103,8 @@ etp_status etp_stacks_of_trace(const etp_trace *trace, const etp_op_table *table
         }
         etp_str under = ETP_STR("outside delegates");
         if (e->delegated) {
-            ETP_TRY(etp_delegates_name(&delegates, arena, row->block, e->chain, e->instruction, &under, err));
+            ETP_TRY(etp_delegates_name(&delegates, arena, row->block, e->chain, e->instruction,
+                                       &under, err));
         }
         stack.frames[stack.n_frames++] = under;
         stack.frames[stack.n_frames++] = etp_str_from(categories[i]);
@@ -111,9 +119,10 @@ etp_status etp_stacks_of_trace(const etp_trace *trace, const etp_op_table *table
     return push_sum(out, arena, title, "framework", table->remainder_ns - boundary, err);
 }
 
-// ---- collapsed stacks ----------------------------------------------------------------------------
+// ---- collapsed stacks ----
 
-etp_status etp_stacks_folded(const etp_stacks *s, bool swap, etp_arena *arena, etp_sink *sink, etp_error *err)
+etp_status etp_stacks_folded(const etp_stacks *s, bool swap, etp_arena *arena, etp_sink *sink,
+                             etp_error *err)
 {
     etp_strbuf line;
     etp_strbuf_init(&line, arena);
@@ -122,10 +131,13 @@ etp_status etp_stacks_folded(const etp_stacks *s, bool swap, etp_arena *arena, e
         line.len = 0;
         for (size_t f = 0; f < stack->n_frames; f++) {
             etp_strbuf_appendz(&line, f ? ";" : "");
-            etp_clean_append(&line, stack->frames[f].len ? stack->frames[f] : ETP_STR("(no name)"), ETP_CLEAN_FOLDED);
+            etp_clean_append(&line, stack->frames[f].len ? stack->frames[f] : ETP_STR("(no name)"),
+                             ETP_CLEAN_FOLDED);
         }
         for (size_t side = 0; side < s->n_sides; side++) {
-            etp_strbuf_printf(&line, " %llu", (unsigned long long)stack->ns[swap && s->n_sides == 2 ? 1 - side : side]);
+            etp_strbuf_printf(
+                &line, " %llu",
+                (unsigned long long)stack->ns[swap && s->n_sides == 2 ? 1 - side : side]);
         }
         etp_strbuf_appendz(&line, "\n");
         if (line.failed) {
@@ -136,7 +148,7 @@ etp_status etp_stacks_folded(const etp_stacks *s, bool swap, etp_arena *arena, e
     return ETP_OK;
 }
 
-// ---- speedscope ----------------------------------------------------------------------------------
+// ---- speedscope ----
 
 typedef struct frames { // every name once
     etp_index index;
@@ -155,7 +167,8 @@ static bool is_frame(const void *ctx, uint32_t position)
     return etp_str_eq(key->all->items[position], key->name);
 }
 
-static etp_status frame_number(frames *all, etp_arena *arena, etp_str name, uint32_t *out, etp_error *err)
+static etp_status frame_number(frames *all, etp_arena *arena, etp_str name, uint32_t *out,
+                               etp_error *err)
 {
     frame_key key = {all, name};
     uint64_t hash = etp_hash_bytes(ETP_HASH_START, name.ptr ? name.ptr : "", name.len);
@@ -174,14 +187,19 @@ static uint64_t weight(const etp_stack *s, int profile)
 {
     uint64_t a = s->ns[0], b = s->ns[1];
     switch (profile) {
-    case 0: return a;
-    case 1: return b;
-    case 2: return a > b ? a - b : 0;
-    default: return b > a ? b - a : 0;
+    case 0:
+        return a;
+    case 1:
+        return b;
+    case 2:
+        return a > b ? a - b : 0;
+    default:
+        return b > a ? b - a : 0;
     }
 }
 
-static void profile_json(etp_json *j, const etp_stacks *s, const uint32_t *numbers, int profile, const char *name)
+static void profile_json(etp_json *j, const etp_stacks *s, const uint32_t *numbers, int profile,
+                         const char *name)
 {
     uint64_t total = 0;
     for (size_t i = 0; i < s->n; i++) {
@@ -222,17 +240,20 @@ static void profile_json(etp_json *j, const etp_stacks *s, const uint32_t *numbe
 static const char *profile_name(const etp_stacks *s, int profile, etp_arena *arena)
 {
     if (s->n_sides == 1) {
-        return etp_arena_printf(arena, "%.*s: %zu executions together", ETP_STR_ARG(s->names[0]), s->executions);
+        return etp_arena_printf(arena, "%.*s: %zu executions together", ETP_STR_ARG(s->names[0]),
+                                s->executions);
     }
     if (profile < 2) {
         return etp_arena_printf(arena, "%c: %.*s", 'A' + profile, ETP_STR_ARG(s->names[profile]));
     }
-    return etp_arena_printf(arena, profile == 2 ? "B − A gains: what %.*s saves against %.*s"
-                                                : "B − A losses: what %.*s costs more than %.*s",
+    return etp_arena_printf(arena,
+                            profile == 2 ? "B − A gains: what %.*s saves against %.*s"
+                                         : "B − A losses: what %.*s costs more than %.*s",
                             ETP_STR_ARG(s->names[1]), ETP_STR_ARG(s->names[0]));
 }
 
-etp_status etp_stacks_speedscope(const etp_stacks *s, etp_arena *arena, etp_sink *sink, etp_error *err)
+etp_status etp_stacks_speedscope(const etp_stacks *s, etp_arena *arena, etp_sink *sink,
+                                 etp_error *err)
 {
     frames all = {0};
     uint32_t *numbers = ETP_NEW_ARRAY(arena, uint32_t, s->n * ETP_STACK_FRAMES);
@@ -241,7 +262,8 @@ etp_status etp_stacks_speedscope(const etp_stacks *s, etp_arena *arena, etp_sink
     }
     for (size_t i = 0; i < s->n; i++) {
         for (size_t f = 0; f < s->items[i].n_frames; f++) {
-            ETP_TRY(frame_number(&all, arena, s->items[i].frames[f], &numbers[i * ETP_STACK_FRAMES + f], err));
+            ETP_TRY(frame_number(&all, arena, s->items[i].frames[f],
+                                 &numbers[i * ETP_STACK_FRAMES + f], err));
         }
     }
     etp_json j;

@@ -37,23 +37,25 @@ typedef struct etp_delegates { // numbers for the calls of delegates, by first a
     size_t n, cap;
 } etp_delegates;
 
-ETP_NODISCARD etp_status etp_delegates_name(etp_delegates *delegates, etp_arena *arena, uint32_t block, int32_t chain,
-                                            int32_t instruction, etp_str *out, etp_error *err);
+ETP_NODISCARD etp_status etp_delegates_name(etp_delegates *delegates, etp_arena *arena,
+                                            uint32_t block, int32_t chain, int32_t instruction,
+                                            etp_str *out, etp_error *err);
 
 // Operators of all executions, and what is left of Method::execute. CATEGORIES is parallel to
 // TABLE's rows. Errors: ETP_NOMEM.
 ETP_NODISCARD etp_status etp_stacks_of_trace(const etp_trace *trace, const etp_op_table *table,
-                                             const char *const *categories, etp_str title, etp_arena *arena,
-                                             etp_stacks *out, etp_error *err);
+                                             const char *const *categories, etp_str title,
+                                             etp_arena *arena, etp_stacks *out, etp_error *err);
 
 // Of two sides with both directions: the sides, what the second gains on the first, what it loses.
-ETP_NODISCARD etp_status etp_stacks_speedscope(const etp_stacks *stacks, etp_arena *arena, etp_sink *sink,
-                                               etp_error *err);
+ETP_NODISCARD etp_status etp_stacks_speedscope(const etp_stacks *stacks, etp_arena *arena,
+                                               etp_sink *sink, etp_error *err);
 // One line a stack. Two sides have two columns; viewers draw the widths of the last one, so SWAP
 // (baseline last) shows what vanished.
-ETP_NODISCARD etp_status etp_stacks_folded(const etp_stacks *stacks, bool swap, etp_arena *arena, etp_sink *sink,
-                                           etp_error *err);
+ETP_NODISCARD etp_status etp_stacks_folded(const etp_stacks *stacks, bool swap, etp_arena *arena,
+                                           etp_sink *sink, etp_error *err);
 // A picture (SVG) that needs no script. Of two sides in both widths.
-ETP_NODISCARD etp_status etp_stacks_flame(const etp_stacks *stacks, etp_arena *arena, etp_sink *sink, etp_error *err);
+ETP_NODISCARD etp_status etp_stacks_flame(const etp_stacks *stacks, etp_arena *arena,
+                                          etp_sink *sink, etp_error *err);
 
 #endif

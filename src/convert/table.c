@@ -13,91 +13,95 @@
 #define TIME ETP_COLUMN_TIME
 
 // What every row begins with: etp_table_keys writes them.
-#define KEYS                                                                                                           \
-    {"run", TEXT, false}, {"run_id", TEXT, false}, {"generated_at", TIME, true}, {"platform", TEXT, true},             \
-        {"device", TEXT, true}, {"cpu", TEXT, true}, {"emulated", BOOL, false}, {"model", TEXT, true},                 \
-        {"model_sha256", TEXT, true}, {"experiment", TEXT, false}, {"level", TEXT, true}, {"threads", I64, true}
+#define KEYS                                                                            \
+    {"run", TEXT, false}, {"run_id", TEXT, false}, {"generated_at", TIME, true},        \
+        {"platform", TEXT, true}, {"device", TEXT, true}, {"cpu", TEXT, true},          \
+        {"emulated", BOOL, false}, {"model", TEXT, true}, {"model_sha256", TEXT, true}, \
+        {"experiment", TEXT, false}, {"level", TEXT, true},                             \
+    {                                                                                   \
+        "threads", I64, true                                                            \
+    }
 
 static const etp_column_def k_samples[] = {
     KEYS,
-    {"block", I64, false},
-    {"launch", I64, false},
-    {"iteration", I64, false},
-    {"phase", TEXT, false},
-    {"start_ns", I64, false},
-    {"duration_ns", I64, false},
+    {"block",       I64,  false},
+    {"launch",      I64,  false},
+    {"iteration",   I64,  false},
+    {"phase",       TEXT, false},
+    {"start_ns",    I64,  false},
+    {"duration_ns", I64,  false},
 };
 
 static const etp_column_def k_launches[] = {
     KEYS,
-    {"block", I64, false},
-    {"launch", I64, false},
-    {"position", I64, false},
-    {"kind", TEXT, false},
-    {"pid", I64, true},
-    {"start_ns", I64, true},
-    {"wall_ns", I64, true},
-    {"load_ns", I64, true},
-    {"first_ns", I64, true},
-    {"rss_bytes", I64, true},
-    {"peak_rss_bytes", I64, true},
-    {"user_ns", I64, true},
-    {"system_ns", I64, true},
-    {"minor_faults", I64, true},
-    {"major_faults", I64, true},
-    {"voluntary_switches", I64, true},
-    {"involuntary_switches", I64, true},
-    {"wait_ns", I64, true},
-    {"migrations", I64, true},
-    {"cycles", I64, true},
-    {"instructions", I64, true},
-    {"fast_cycles", I64, true},
-    {"energy_nj", I64, true},
-    {"hook_calls", I64, true},
-    {"hook_cost_calls", I64, true},
-    {"hook_cost_call_ps", I64, true},
-    {"mask_requested", TEXT, true},
-    {"mask_cleared", TEXT, true},
-    {"mask_hook", TEXT, true},
-    {"mask_caller", TEXT, true},
-    {"flags", TEXT, true},
-    {"cpus_allowed", TEXT, true},
+    {"block",                I64,  false},
+    {"launch",               I64,  false},
+    {"position",             I64,  false},
+    {"kind",                 TEXT, false},
+    {"pid",                  I64,  true },
+    {"start_ns",             I64,  true },
+    {"wall_ns",              I64,  true },
+    {"load_ns",              I64,  true },
+    {"first_ns",             I64,  true },
+    {"rss_bytes",            I64,  true },
+    {"peak_rss_bytes",       I64,  true },
+    {"user_ns",              I64,  true },
+    {"system_ns",            I64,  true },
+    {"minor_faults",         I64,  true },
+    {"major_faults",         I64,  true },
+    {"voluntary_switches",   I64,  true },
+    {"involuntary_switches", I64,  true },
+    {"wait_ns",              I64,  true },
+    {"migrations",           I64,  true },
+    {"cycles",               I64,  true },
+    {"instructions",         I64,  true },
+    {"fast_cycles",          I64,  true },
+    {"energy_nj",            I64,  true },
+    {"hook_calls",           I64,  true },
+    {"hook_cost_calls",      I64,  true },
+    {"hook_cost_call_ps",    I64,  true },
+    {"mask_requested",       TEXT, true },
+    {"mask_cleared",         TEXT, true },
+    {"mask_hook",            TEXT, true },
+    {"mask_caller",          TEXT, true },
+    {"flags",                TEXT, true },
+    {"cpus_allowed",         TEXT, true },
 };
 
 static const etp_column_def k_operators[] = {
     KEYS,
-    {"id", TEXT, false},
-    {"label", TEXT, true},
-    {"category", TEXT, true},
-    {"five", TEXT, true},
-    {"delegated", BOOL, true},
-    {"chain", I64, true},
-    {"instruction", I64, true},
-    {"names", TEXT, true},
-    {"ns", I64, true},
-    {"untraced_ns", I64, true},
-    {"baseline", TEXT, true},
-    {"speedup", F64, true},
-    {"macs", I64, true},
-    {"bytes", I64, true},
-    {"node_type", TEXT, true},
-    {"source_file", TEXT, true},
-    {"source_line", I64, true},
-    {"module", TEXT, true},
-    {"engaged", TEXT, true},
-    {"engaged_evidence", TEXT, true},
-    {"engaged_reason_id", TEXT, true},
-    {"roof_ns", I64, true},
-    {"roof_compute_ns", I64, true},
-    {"roof_memory_ns", I64, true},
-    {"roof_overhead_ns", I64, true},
-    {"roof_efficiency", F64, true},
-    {"roof_isa", TEXT, true},
-    {"roof_verdict", TEXT, true},
-    {"roof_missing", TEXT, true},
-    {"aligned_by", TEXT, true},
-    {"doubtful", BOOL, true},
-    {"confidence", F64, true},
+    {"id",                TEXT, false},
+    {"label",             TEXT, true },
+    {"category",          TEXT, true },
+    {"five",              TEXT, true },
+    {"delegated",         BOOL, true },
+    {"chain",             I64,  true },
+    {"instruction",       I64,  true },
+    {"names",             TEXT, true },
+    {"ns",                I64,  true },
+    {"untraced_ns",       I64,  true },
+    {"baseline",          TEXT, true },
+    {"speedup",           F64,  true },
+    {"macs",              I64,  true },
+    {"bytes",             I64,  true },
+    {"node_type",         TEXT, true },
+    {"source_file",       TEXT, true },
+    {"source_line",       I64,  true },
+    {"module",            TEXT, true },
+    {"engaged",           TEXT, true },
+    {"engaged_evidence",  TEXT, true },
+    {"engaged_reason_id", TEXT, true },
+    {"roof_ns",           I64,  true },
+    {"roof_compute_ns",   I64,  true },
+    {"roof_memory_ns",    I64,  true },
+    {"roof_overhead_ns",  I64,  true },
+    {"roof_efficiency",   F64,  true },
+    {"roof_isa",          TEXT, true },
+    {"roof_verdict",      TEXT, true },
+    {"roof_missing",      TEXT, true },
+    {"aligned_by",        TEXT, true },
+    {"doubtful",          BOOL, true },
+    {"confidence",        F64,  true },
 };
 
 typedef struct table {
@@ -148,8 +152,8 @@ etp_run_table etp_run_table_of(const etp_run_table_source *source)
     return source->table;
 }
 
-etp_status etp_run_table_open(etp_run_table t, const char *const *folders, size_t n_folders, etp_run_table_source **out,
-                          etp_error *err)
+etp_status etp_run_table_open(etp_run_table t, const char *const *folders, size_t n_folders,
+                              etp_run_table_source **out, etp_error *err)
 {
     *out = NULL;
     etp_arena arena = {0};
@@ -168,7 +172,8 @@ etp_status etp_run_table_open(etp_run_table t, const char *const *folders, size_
         etp_arena_dispose(&arena);
         return etp_fail_nomem(err, "folders");
     }
-    *s = (etp_run_table_source){.arena = arena, .table = t, .folders = names, .n_folders = n_folders};
+    *s = (etp_run_table_source){
+        .arena = arena, .table = t, .folders = names, .n_folders = n_folders};
     *out = s;
     return ETP_OK;
 }
@@ -201,13 +206,16 @@ static bool parse_utc(etp_str s, int64_t *out)
     }
     memcpy(text, s.ptr, 20);
     text[20] = '\0';
-    if (sscanf(text, "%4d-%2d-%2dT%2d:%2d:%2dZ%n", &y, &mo, &d, &h, &mi, &sec, &end) != 6 || end != 20 || y < 1970 ||
-        mo < 1 || mo > 12 || d < 1 || d > 31 || h < 0 || h > 23 || mi < 0 || mi > 59 || sec < 0 || sec > 60) {
+    if (sscanf(text, "%4d-%2d-%2dT%2d:%2d:%2dZ%n", &y, &mo, &d, &h, &mi, &sec, &end) != 6 ||
+        end != 20 || y < 1970 || mo < 1 || mo > 12 || d < 1 || d > 31 || h < 0 || h > 23 ||
+        mi < 0 || mi > 59 || sec < 0 || sec > 60) {
         return false;
     }
-    // Days of the civil calendar, with years that begin in March so that the leap day is a year's last.
+    // Days of the civil calendar, with years that begin in March so that the leap day is a year's
+    // last.
     int64_t year = mo <= 2 ? y - 1 : y, from_march = (mo + 9) % 12;
-    int64_t days = year * 365 + year / 4 - year / 100 + year / 400 + (153 * from_march + 2) / 5 + d - 1 - 719468;
+    int64_t days = year * 365 + year / 4 - year / 100 + year / 400 + (153 * from_march + 2) / 5 +
+                   d - 1 - 719468;
     *out = (((days * 24 + h) * 60 + mi) * 60 + sec) * 1000000;
     return true;
 }
@@ -219,7 +227,8 @@ static etp_status open_folder(etp_run_table_source *s, etp_error *err)
     s->open = true;
     etp_table_folder *f = &s->folder;
     if (!etp_run_is(dir)) {
-        return etp_fail(err, ETP_USAGE, "%s is no run folder (no manifest.json of etprof in it)", dir);
+        return etp_fail(err, ETP_USAGE, "%s is no run folder (no manifest.json of etprof in it)",
+                        dir);
     }
     ETP_TRY(etp_run_open_manifest(dir, &f->arena, &f->run, err));
     const char *manifest = etp_run_path(&f->arena, dir, ETP_STR(ETP_RUN_MANIFEST));
@@ -233,7 +242,8 @@ static etp_status open_folder(etp_run_table_source *s, etp_error *err)
 void etp_table_keys(const etp_table_folder *f, uint32_t arm_index, etp_batch *b)
 {
     const etp_run_arm *arm = &f->run.arms.items[arm_index];
-    const etp_run_model *model = arm->model < f->run.models.n ? &f->run.models.items[arm->model] : NULL;
+    const etp_run_model *model =
+        arm->model < f->run.models.n ? &f->run.models.items[arm->model] : NULL;
     etp_batch_text(b, f->run.dir);
     etp_batch_text(b, etp_str_from(f->id));
     etp_batch_i64_if(b, (uint64_t)f->generated_us, f->timed);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Tables of run folders as typed columns, a batch of rows at a time: what the Parquet writer and the Arrow stream
-// have in common. docs/tables.md lists the columns.
+// Tables of run folders as typed columns, a batch of rows at a time: what the Parquet writer and
+// the Arrow stream have in common. docs/tables.md lists the columns.
 #ifndef ETP_CONVERT_TABLE_H
 #define ETP_CONVERT_TABLE_H
 
@@ -29,8 +29,8 @@ typedef union etp_batch_cell {
 } etp_batch_cell;
 
 typedef struct etp_batch_column {
-    etp_batch_cell *cells;  // one per row; 0 where null
-    uint8_t *present; // one per row: 0 or 1
+    etp_batch_cell *cells; // one per row; 0 where null
+    uint8_t *present;      // one per row: 0 or 1
     size_t nulls;
     struct {
         etp_str *items; // each once, by first use
@@ -41,7 +41,8 @@ typedef struct etp_batch_column {
 } etp_batch_column;
 
 #define ETP_BATCH_ROWS ((size_t)64 * 1024)
-#define ETP_BATCH_TEXT ((size_t)64 << 20) // bytes of text after which a batch is full, repetitions counted
+#define ETP_BATCH_TEXT \
+    ((size_t)64 << 20) // bytes of text after which a batch is full, repetitions counted
 
 // Rows in memory. Cells are set from left to right, etp_batch_end_row after the last one.
 typedef struct etp_batch {
@@ -51,7 +52,7 @@ typedef struct etp_batch {
     etp_batch_column *columns;
     size_t rows;
     size_t text_bytes;
-    size_t at; // column of the next cell
+    size_t at;   // column of the next cell
     bool failed; // out of memory once
 } etp_batch;
 
@@ -73,10 +74,12 @@ const etp_column_def *etp_run_table_columns(etp_run_table table, size_t *out_n);
 // The rows of folders, read as they are asked for: memory does not grow with their number.
 typedef struct etp_run_table_source etp_run_table_source;
 // Copies the names.
-ETP_NODISCARD etp_status etp_run_table_open(etp_run_table table, const char *const *folders, size_t n_folders,
-                                        etp_run_table_source **out, etp_error *err);
+ETP_NODISCARD etp_status etp_run_table_open(etp_run_table table, const char *const *folders,
+                                            size_t n_folders, etp_run_table_source **out,
+                                            etp_error *err);
 // Fills an empty batch until it is full or there are no more rows. No rows: the end.
-ETP_NODISCARD etp_status etp_run_table_next(etp_run_table_source *source, etp_batch *batch, etp_error *err);
+ETP_NODISCARD etp_status etp_run_table_next(etp_run_table_source *source, etp_batch *batch,
+                                            etp_error *err);
 etp_run_table etp_run_table_of(const etp_run_table_source *source);
 void etp_run_table_close(etp_run_table_source *source); // NULL does nothing
 

@@ -24,8 +24,10 @@ static etp_status next_sample(etp_table_folder *f, etp_batch *b, bool *more, etp
     if (!*more) {
         return ETP_OK;
     }
-    if (s.start_ns > INT64_MAX) { // signed, because people subtract: uint64 would wrap in their tools
-        return etp_fail(err, ETP_UNSUPPORTED, "%s: start_ns %llu is beyond 2^63 − 1, the largest number of the table",
+    if (s.start_ns >
+        INT64_MAX) { // signed, because people subtract: uint64 would wrap in their tools
+        return etp_fail(err, ETP_UNSUPPORTED,
+                        "%s: start_ns %llu is beyond 2^63 − 1, the largest number of the table",
                         f->rows.path, (unsigned long long)s.start_ns);
     }
     etp_table_keys(f, s.arm, b);
@@ -57,7 +59,8 @@ static etp_status next_launch(etp_table_folder *f, etp_batch *b, bool *more, etp
     etp_batch_i64(b, l.launch);
     etp_batch_i64(b, l.position);
     etp_batch_text(b, etp_str_from(etp_launch_kind_name(l.kind)));
-    const uint64_t measured[] = {l.pid, l.start_ns, l.wall_ns, l.load_ns, l.first_ns, l.rss_bytes, l.peak_rss_bytes};
+    const uint64_t measured[] = {l.pid,      l.start_ns,  l.wall_ns,       l.load_ns,
+                                 l.first_ns, l.rss_bytes, l.peak_rss_bytes};
     for (size_t i = 0; i < sizeof measured / sizeof measured[0]; i++) {
         some(b, measured[i]);
     }

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The table of operators: report.json's operators[], a row for each arm. What is of the wrong type in it is an error
-// with its place; what is absent is null.
+// The table of operators: report.json's operators[], a row for each arm. What is of the wrong type
+// in it is an error with its place; what is absent is null.
 #include <math.h>
 #include <stdio.h>
 
@@ -20,8 +20,8 @@ typedef struct value { // one operator, for one arm
 static void wrong(value *v, const char *key, const char *expected)
 {
     if (v->status == ETP_OK) {
-        v->status = etp_fail(v->err, ETP_CORRUPT, "%s: operators[%zu]: %s is not %s", v->f->ops.path,
-                             v->f->ops.operator_at, key, expected);
+        v->status = etp_fail(v->err, ETP_CORRUPT, "%s: operators[%zu]: %s is not %s",
+                             v->f->ops.path, v->f->ops.operator_at, key, expected);
     }
 }
 
@@ -47,7 +47,9 @@ static void text(value *v, const json_t *object, const char *key)
     if (m && !json_is_string(m)) {
         wrong(v, key, "a string");
     }
-    etp_batch_text_if(v->b, json_is_string(m) ? (etp_str){json_string_value(m), json_string_length(m)} : ETP_STR(""));
+    etp_batch_text_if(v->b, json_is_string(m)
+                                ? (etp_str){json_string_value(m), json_string_length(m)}
+                                : ETP_STR(""));
 }
 
 static void whole(value *v, const json_t *object, const char *key)
@@ -86,7 +88,7 @@ static void truth(value *v, const json_t *object, const char *key)
 }
 
 // What the runtime called it in this arm: several kernels of one operator are joined.
-static void names(value *v, const json_t *operator, const char *arm)
+static void names(value *v, const json_t *operator, const char * arm)
 {
     const json_t *list = member(inner(v, operator, "names"), arm);
     etp_arena arena = {0};
@@ -106,7 +108,7 @@ static void names(value *v, const json_t *operator, const char *arm)
     etp_arena_dispose(&arena);
 }
 
-static void roof(value *v, const json_t *operator, const char *arm)
+static void roof(value *v, const json_t *operator, const char * arm)
 {
     const json_t *r = member(inner(v, operator, "roof"), arm);
     whole(v, r, "roof_ns");
@@ -128,7 +130,8 @@ static etp_status put_row(etp_table_folder *f, etp_batch *b, etp_error *err)
     const char *arm = f->ops.names[a];
     const json_t *id = member(op, "id");
     if (!json_is_string(id)) {
-        return etp_fail(err, ETP_CORRUPT, "%s: operators[%zu] has no id", f->ops.path, f->ops.operator_at);
+        return etp_fail(err, ETP_CORRUPT, "%s: operators[%zu] has no id", f->ops.path,
+                        f->ops.operator_at);
     }
     etp_batch_text(b, (etp_str){json_string_value(id), json_string_length(id)});
     text(&v, op, "label");
@@ -141,7 +144,9 @@ static etp_status put_row(etp_table_folder *f, etp_batch *b, etp_error *err)
     whole(&v, inner(&v, op, "ns"), arm);
     whole(&v, inner(&v, op, "untraced_ns"), arm);
     etp_batch_text_if(b, etp_str_from(f->ops.baseline[a]));
-    ratio(&v, f->ops.baseline[a] ? json_array_get(member(op, "speedup"), f->ops.comparison[a]) : NULL, "speedup");
+    ratio(&v,
+          f->ops.baseline[a] ? json_array_get(member(op, "speedup"), f->ops.comparison[a]) : NULL,
+          "speedup");
     whole(&v, op, "macs");
     whole(&v, op, "bytes");
     text(&v, op, "node_type");
@@ -202,7 +207,8 @@ static etp_status find_arms(etp_table_folder *f, etp_error *err)
     const json_t *arms = member(f->ops.report, "arms");
     size_t n = json_array_size(arms);
     if (n > f->run.arms.n) {
-        return etp_fail(err, ETP_CORRUPT, "%s has %zu arms, manifest.json has %zu", f->ops.path, n, f->run.arms.n);
+        return etp_fail(err, ETP_CORRUPT, "%s has %zu arms, manifest.json has %zu", f->ops.path, n,
+                        f->run.arms.n);
     }
     f->ops.arms = ETP_NEW_ARRAY(&f->arena, uint32_t, n);
     f->ops.names = ETP_NEW_ARRAY(&f->arena, const char *, n);
@@ -218,8 +224,10 @@ static etp_status find_arms(etp_table_folder *f, etp_error *err)
             at++;
         }
         if (!name || at == f->run.arms.n || find_arm(f, name) < f->ops.n_arms) {
-            return etp_fail(err, ETP_CORRUPT, "%s: arms[%zu] is \"%s\", which %s", f->ops.path, i, name ? name : "",
-                            name && at < f->run.arms.n ? "is there twice" : "manifest.json does not have");
+            return etp_fail(err, ETP_CORRUPT, "%s: arms[%zu] is \"%s\", which %s", f->ops.path, i,
+                            name ? name : "",
+                            name && at < f->run.arms.n ? "is there twice"
+                                                       : "manifest.json does not have");
         }
         f->ops.names[f->ops.n_arms] = name;
         f->ops.arms[f->ops.n_arms++] = at;
@@ -235,7 +243,8 @@ static etp_status check_current(etp_table_folder *f, const char *dir, etp_error 
     ETP_TRY(etp_run_derived_read(dir, &f->arena, &derived, err));
     if (derived.manifest_sha256.len > 0 && !etp_str_eqz(derived.manifest_sha256, f->id)) {
         return etp_fail(err, ETP_ENVIRONMENT,
-                        "%s was made from an earlier state of the folder: make it again with 'etprof report %s'",
+                        "%s was made from an earlier state of the folder: make it again with "
+                        "'etprof report %s'",
                         f->ops.path, dir);
     }
     return ETP_OK;
@@ -249,7 +258,8 @@ static etp_status open_operators(etp_table_folder *f, etp_error *err)
         return etp_fail_nomem(err, "report.json");
     }
     if (!etp_os_is_file(f->ops.path)) {
-        return etp_fail(err, ETP_IO, "%s is not there: make it with 'etprof report %s', or take --table samples",
+        return etp_fail(err, ETP_IO,
+                        "%s is not there: make it with 'etprof report %s', or take --table samples",
                         f->ops.path, dir);
     }
     ETP_TRY(check_current(f, dir, err));
@@ -264,7 +274,8 @@ static etp_status open_operators(etp_table_folder *f, etp_error *err)
     const char *schema = json_string_value(member(f->ops.report, "schema"));
     f->ops.operators = member(f->ops.report, "operators");
     if (!schema || strcmp(schema, "etprof.ab/1") != 0 || !json_is_array(f->ops.operators)) {
-        return etp_fail(err, ETP_UNSUPPORTED, "%s: \"%s\" with operators was expected, found \"%s\"", f->ops.path,
+        return etp_fail(err, ETP_UNSUPPORTED,
+                        "%s: \"%s\" with operators was expected, found \"%s\"", f->ops.path,
                         "etprof.ab/1", schema ? schema : "no schema");
     }
     f->ops.n = json_array_size(f->ops.operators);

@@ -20,7 +20,8 @@ typedef struct etp_thrift {
     int last[ETP_THRIFT_DEPTH]; // id of the field before, per open struct
 } etp_thrift;
 
-// A struct begins by itself as a list's element or a document (ID 0), else as field ID of the open one.
+// A struct begins by itself as a list's element or a document (ID 0), else as field ID of the open
+// one.
 void etp_thrift_begin(etp_thrift *t, int id);
 void etp_thrift_end(etp_thrift *t);
 void etp_thrift_i8(etp_thrift *t, int id, int8_t v);

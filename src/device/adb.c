@@ -16,7 +16,8 @@ static etp_status call_adb(const char *adb, const char *const *words, size_t n, 
     }
     int status;
     etp_str log;
-    return etp_remote_client(argv, ETP_PROCESS_LEAVES_OTHERS, CLIENT_NS, arena, &status, out, &log, err);
+    return etp_remote_client(argv, ETP_PROCESS_LEAVES_OTHERS, CLIENT_NS, arena, &status, out, &log,
+                             err);
 }
 
 etp_status etp_adb_list(const char *adb, etp_arena *arena, etp_adb_devices *out, etp_error *err)
@@ -74,13 +75,15 @@ static const char *names(const etp_adb_devices *list, etp_arena *arena)
 static etp_status refuse_state(const etp_adb_device *item, etp_error *err)
 {
     if (strcmp(item->state, "unauthorized") == 0) {
-        return etp_fail(err, ETP_ENVIRONMENT,
-                        "adb %s is unauthorized: unlock the device and allow debugging from this machine",
-                        item->serial);
+        return etp_fail(
+            err, ETP_ENVIRONMENT,
+            "adb %s is unauthorized: unlock the device and allow debugging from this machine",
+            item->serial);
     }
     if (strcmp(item->state, "offline") == 0) {
         return etp_fail(err, ETP_ENVIRONMENT,
-                        "adb %s is offline: reconnect the cable or run 'adb reconnect'", item->serial);
+                        "adb %s is offline: reconnect the cable or run 'adb reconnect'",
+                        item->serial);
     }
     return etp_fail(err, ETP_ENVIRONMENT, "adb %s is in state \"%s\", not \"device\"", item->serial,
                     item->state);
@@ -126,7 +129,8 @@ static etp_status reconnect(etp_device *d, etp_error *err)
     if (item) {
         return refuse_state(item, err);
     }
-    return etp_fail(err, ETP_ENVIRONMENT, "adb %s: the device is gone and did not come back within %.3g s", serial,
+    return etp_fail(err, ETP_ENVIRONMENT,
+                    "adb %s: the device is gone and did not come back within %.3g s", serial,
                     (double)r->patience_ns / 1e9);
 }
 
@@ -164,7 +168,8 @@ static etp_status choose(const char *adb, const char *serial, etp_arena *arena,
     return *out_serial ? ETP_OK : etp_fail_nomem(err, "the device");
 }
 
-etp_status etp_adb_open(etp_device *d, const etp_device_options *o, const char *serial, etp_error *err)
+etp_status etp_adb_open(etp_device *d, const etp_device_options *o, const char *serial,
+                        etp_error *err)
 {
     etp_remote *r = ETP_NEW(&d->arena, etp_remote);
     const char *adb = etp_remote_find("adb", o->search_path, &d->arena);

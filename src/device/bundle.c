@@ -100,7 +100,8 @@ static etp_status read_start(const json_t *root, etp_arena *arena, etp_bundle *o
     return out->runner ? ETP_OK : etp_fail_nomem(err, BUNDLE_FILE);
 }
 
-// A runner built with the NDK, for the phone that would also take the bundle with its own C library.
+// A runner built with the NDK, for the phone that would also take the bundle with its own C
+// library.
 static bool is_android_for(const char *theirs, const char *triple)
 {
     return strcmp(theirs, "aarch64-linux-android") == 0 && strcmp(triple, "aarch64-linux-gnu") == 0;

@@ -23,7 +23,8 @@ static bool add_item(etp_cpu_set *s, etp_str item)
         return false;
     }
     last = first;
-    if (dash < item.len && !etp_parse_u64((etp_str){item.ptr + dash + 1, item.len - dash - 1}, &last)) {
+    if (dash < item.len &&
+        !etp_parse_u64((etp_str){item.ptr + dash + 1, item.len - dash - 1}, &last)) {
         return false;
     }
     if (last < first || last >= ETP_CPUS_MAX) {
@@ -123,13 +124,15 @@ static bool parse_cluster(etp_str text, etp_cluster *out)
         return false;
     }
     etp_str cpus = text, speed = text;
-    etp_str word = etp_str_find(text, ETP_STR(" up to ")) < text.len ? ETP_STR(" up to ") : ETP_STR(" capacity ");
+    etp_str word = etp_str_find(text, ETP_STR(" up to ")) < text.len ? ETP_STR(" up to ")
+                                                                     : ETP_STR(" capacity ");
     cpus.len = etp_str_find(text, word);
     if (!after(&speed, word)) {
         return false;
     }
     speed.len = etp_str_find(speed, ETP_STR(" "));
-    return etp_cpu_set_parse(cpus, &out->cpus) && etp_parse_u64(speed, &out->speed) && out->speed > 0;
+    return etp_cpu_set_parse(cpus, &out->cpus) && etp_parse_u64(speed, &out->speed) &&
+           out->speed > 0;
 }
 
 void etp_topology_parse(etp_str text, etp_topology *out)
@@ -171,7 +174,9 @@ static bool choose(const etp_topology *t, const char *word, etp_cpu_set *out)
     bool any = false;
     for (size_t i = 0; i < t->n && !same_kind(low, high); i++) {
         uint64_t speed = t->clusters[i].speed;
-        const char *kind = same_kind(speed, low) ? "little" : same_kind(speed, high) ? "big" : "mid";
+        const char *kind = same_kind(speed, low)    ? "little"
+                           : same_kind(speed, high) ? "big"
+                                                    : "mid";
         if (strcmp(kind, word) == 0) {
             add_cpus(out, &t->clusters[i].cpus);
             any = true;
@@ -180,14 +185,18 @@ static bool choose(const etp_topology *t, const char *word, etp_cpu_set *out)
     return any;
 }
 
-etp_status etp_cpus_resolve(etp_device *d, const char *word, etp_arena *arena, const char **out, etp_error *err)
+etp_status etp_cpus_resolve(etp_device *d, const char *word, etp_arena *arena, const char **out,
+                            etp_error *err)
 {
     *out = word;
-    if (!word || (strcmp(word, "big") != 0 && strcmp(word, "mid") != 0 && strcmp(word, "little") != 0)) {
+    if (!word ||
+        (strcmp(word, "big") != 0 && strcmp(word, "mid") != 0 && strcmp(word, "little") != 0)) {
         etp_cpu_set set;
         return !word || etp_cpu_set_parse(etp_str_from(word), &set)
                    ? ETP_OK
-                   : etp_fail(err, ETP_USAGE, "--cpus '%s' is none of big, mid, little, nor a list like 0-3,6", word);
+                   : etp_fail(err, ETP_USAGE,
+                              "--cpus '%s' is none of big, mid, little, nor a list like 0-3,6",
+                              word);
     }
     etp_device_facts facts = {0};
     etp_topology t = {.text = ""};
@@ -198,12 +207,14 @@ etp_status etp_cpus_resolve(etp_device *d, const char *word, etp_arena *arena, c
     }
     etp_topology_parse(etp_str_from(text), &t);
     if (t.n == 0) {
-        return etp_fail(err, ETP_USAGE, "--cpus %s: %s does not tell its clusters; name a list like 0-3", word,
+        return etp_fail(err, ETP_USAGE,
+                        "--cpus %s: %s does not tell its clusters; name a list like 0-3", word,
                         d->info.spec);
     }
     etp_cpu_set set = {0};
     if (!choose(&t, word, &set)) {
-        return etp_fail(err, ETP_USAGE, "--cpus %s: %s has no such kind of CPU (%s); name a list like 0-3", word,
+        return etp_fail(err, ETP_USAGE,
+                        "--cpus %s: %s has no such kind of CPU (%s); name a list like 0-3", word,
                         d->info.spec, text);
     }
     *out = etp_cpu_set_text(&set, arena);
@@ -212,8 +223,8 @@ etp_status etp_cpus_resolve(etp_device *d, const char *word, etp_arena *arena, c
 
 // ---- SME units ----
 
-// SMIDR_EL1: number of units of the group minus one in bits 59-56, SH in 14-13 (3 shared, 2 not shared, 0 told
-// by the affinity), the group in Affinity2 (51-32) and Affinity (11-0).
+// SMIDR_EL1: number of units of the group minus one in bits 59-56, SH in 14-13 (3 shared, 2 not
+// shared, 0 told by the affinity), the group in Affinity2 (51-32) and Affinity (11-0).
 static uint64_t group_of(uint64_t smidr)
 {
     return (smidr >> 20 & 0xfffff000u) | (smidr & 0xfffu);
@@ -232,7 +243,8 @@ uint32_t etp_sme_units(etp_str smidr, const etp_cpu_set *cpus, uint32_t n_cpus)
     size_t n = 0;
     while (smidr.len > 0 && n < ETP_CLUSTERS_MAX) {
         etp_str item = {smidr.ptr, etp_str_find(smidr, ETP_STR(" "))};
-        size_t step = item.len < smidr.len ? item.len + 1 : item.len, colon = etp_str_find(item, ETP_STR(":"));
+        size_t step = item.len < smidr.len ? item.len + 1 : item.len,
+               colon = etp_str_find(item, ETP_STR(":"));
         if (colon == item.len || !etp_parse_u64((etp_str){item.ptr, colon}, &firsts[n]) ||
             !etp_parse_u64((etp_str){item.ptr + colon + 1, item.len - colon - 1}, &values[n])) {
             return 0;

@@ -31,13 +31,13 @@ typedef struct etp_topology {
 
 // From the fact "clusters" of a device; pieces that make no sense are left out.
 ETP_API void etp_topology_parse(etp_str clusters, etp_topology *out);
-// "big", "mid" or "little" as a list of CPUs of the device; any other WORD is a list already and comes
-// back. ETP_USAGE when the device has no such kind.
+// "big", "mid" or "little" as a list of CPUs of the device; any other WORD is a list already and
+// comes back. ETP_USAGE when the device has no such kind.
 ETP_API ETP_NODISCARD etp_status etp_cpus_resolve(etp_device *d, const char *word, etp_arena *arena,
                                                   const char **out, etp_error *err);
 
-// SME units that serve CPUS (NULL: all), from the fact "smidr" (SMIDR_EL1 of each CPU: "0:VALUE 4:VALUE"
-// says CPUs 0 to 3 and 4 on). 0: unknown.
+// SME units that serve CPUS (NULL: all), from the fact "smidr" (SMIDR_EL1 of each CPU: "0:VALUE
+// 4:VALUE" says CPUs 0 to 3 and 4 on). 0: unknown.
 ETP_API uint32_t etp_sme_units(etp_str smidr, const etp_cpu_set *cpus, uint32_t n_cpus);
 
 #endif

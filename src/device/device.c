@@ -21,9 +21,9 @@ static etp_status open_kind(etp_device *d, const etp_device_options *o, etp_erro
     if (strcmp(spec, "adb") == 0 || strncmp(spec, "adb:", 4) == 0) {
         return etp_adb_open(d, o, spec[3] ? spec + 4 : NULL, err);
     }
-    return etp_fail(err, ETP_USAGE,
-                    "unknown device %s: there are local, adb, adb:SERIAL, ssh:HOST, qemu and qemu:CPU",
-                    spec);
+    return etp_fail(
+        err, ETP_USAGE,
+        "unknown device %s: there are local, adb, adb:SERIAL, ssh:HOST, qemu and qemu:CPU", spec);
 }
 
 // Folders of sessions that were killed: "launches-<pid>-XXXXXX" of a process that is gone.
@@ -44,7 +44,8 @@ static void remove_stale(const char *root, etp_arena *arena)
         name.len -= sizeof k_prefix - 1;
         name.len = etp_str_find(name, ETP_STR("-"));
         const char *path = etp_arena_printf(arena, "%s/%s", root, list.items[i].name);
-        if (path && etp_parse_u64(name, &pid) && pid <= INT32_MAX && !etp_process_alive((int64_t)pid)) {
+        if (path && etp_parse_u64(name, &pid) && pid <= INT32_MAX &&
+            !etp_process_alive((int64_t)pid)) {
             etp_status ignored = etp_os_remove_tree(path, NULL);
             (void)ignored;
         }
@@ -59,7 +60,8 @@ static etp_status make_work_dir(etp_device *d, const char *root, etp_error *err)
         return etp_fail_nomem(err, "the device");
     }
     ETP_TRY(etp_os_temp_dir(root, prefix, &d->arena, &d->work_dir, err));
-    d->work_dir = etp_os_absolute(d->work_dir, &d->arena); // children run in another working directory
+    d->work_dir =
+        etp_os_absolute(d->work_dir, &d->arena); // children run in another working directory
     return d->work_dir ? ETP_OK : etp_fail_nomem(err, "the device");
 }
 

@@ -46,18 +46,20 @@ typedef struct etp_device_vtable {
     // Starts the bundle with ARGS appended and ENV ("NAME=VALUE") set, both NULL-terminated.
     etp_status (*start)(etp_device *d, const char *const *args, const char *const *env,
                         etp_process *out, etp_error *err);
-    // Ends a launch for good, also what of it lives elsewhere. PID is what the runner said, 0 unknown.
+    // Ends a launch for good, also what of it lives elsewhere. PID is what the runner said, 0
+    // unknown.
     void (*kill)(etp_device *d, etp_process *p, uint64_t pid);
-    // Judges the end of a launch, whose client's exit status proves nothing: LOG is what it wrote to
-    // standard error, or the end of it; what the device itself added there is cut off. Corrects exit_code
-    // and signal of P. False: the connection was lost, nobody knows how the launch ended. May be NULL.
+    // Judges the end of a launch, whose client's exit status proves nothing: LOG is what it wrote
+    // to standard error, or the end of it; what the device itself added there is cut off. Corrects
+    // exit_code and signal of P. False: the connection was lost, nobody knows how the launch ended.
+    // May be NULL.
     bool (*ended)(etp_device *d, etp_process *p, etp_str *log);
-    // CPUs on which the threads of a running launch may run, as its /proc says: "0-3", several lists when they
-    // differ; empty when it cannot be read. Text lives in ARENA. May be NULL.
+    // CPUs on which the threads of a running launch may run, as its /proc says: "0-3", several
+    // lists when they differ; empty when it cannot be read. Text lives in ARENA. May be NULL.
     etp_str (*affinity)(etp_device *d, const etp_process *p, etp_arena *arena);
     // A place of that name where launches may write; what was there before is gone.
-    etp_status (*scratch)(etp_device *d, const char *name, etp_arena *arena, const char **out_remote,
-                          etp_error *err);
+    etp_status (*scratch)(etp_device *d, const char *name, etp_arena *arena,
+                          const char **out_remote, etp_error *err);
     // Moves a file or folder that a launch wrote into scratch to LOCAL (replacing it).
     etp_status (*pull)(etp_device *d, const char *remote, const char *local, etp_error *err);
     void (*state)(etp_device *d, etp_os_state *out);
@@ -69,23 +71,23 @@ struct etp_device {
     etp_device_info info;
     etp_bundle bundle;
     etp_arena arena;
-    const char *work_dir; // local folder that is ours until close
-    void *data;           // of the implementation
+    const char *work_dir;   // local folder that is ours until close
+    void *data;             // of the implementation
     etp_device_facts extra; // told by probe, too; texts live in `arena`
-    const char *journal;  // of prepare.h, NULL: nothing is prepared
+    const char *journal;    // of prepare.h, NULL: nothing is prepared
 };
 
 typedef struct etp_device_options {
-    const char *spec;        // NULL: "local"
-    const char *runner;      // --runner or ETPROF_RUNNER: program or bundle folder; NULL: look up
-    const char *qemu;        // ETPROF_QEMU; NULL: look up
-    const char *ssh_config;  // --ssh-config or ETPROF_SSH_CONFIG; NULL: the user's own
+    const char *spec;       // NULL: "local"
+    const char *runner;     // --runner or ETPROF_RUNNER: program or bundle folder; NULL: look up
+    const char *qemu;       // ETPROF_QEMU; NULL: look up
+    const char *ssh_config; // --ssh-config or ETPROF_SSH_CONFIG; NULL: the user's own
     const char *android_serial; // ANDROID_SERIAL: the device meant by "adb" alone; may be NULL
-    const char *search_path; // PATH; may be NULL
-    bool no_runner;          // nothing will be started: do not look for a runner
-    const char *program;     // etprof's own path, where the look-up of bundles begins; may be NULL
-    double timeout_s;        // longest silence of one call to a device; 0: 20, never more
-    const char *work_root;   // temporary folders are made in here; same file system as the results
+    const char *search_path;    // PATH; may be NULL
+    bool no_runner;             // nothing will be started: do not look for a runner
+    const char *program;   // etprof's own path, where the look-up of bundles begins; may be NULL
+    double timeout_s;      // longest silence of one call to a device; 0: 20, never more
+    const char *work_root; // temporary folders are made in here; same file system as the results
 } etp_device_options;
 
 // ETP_USAGE for an unknown spec, ETP_ENVIRONMENT when runner or emulator is missing.

@@ -7,8 +7,8 @@
 
 // Fill d->ops, info, bundle, data. d->arena and d->work_dir are there already.
 ETP_NODISCARD etp_status etp_local_open(etp_device *d, const etp_device_options *o, etp_error *err);
-ETP_NODISCARD etp_status etp_qemu_open(etp_device *d, const etp_device_options *o,
-                                       const char *cpu, etp_error *err);
+ETP_NODISCARD etp_status etp_qemu_open(etp_device *d, const etp_device_options *o, const char *cpu,
+                                       etp_error *err);
 
 // The parts of the local device that an emulator on this machine shares. FIRST (may be NULL) goes
 // before the bundle's start line.

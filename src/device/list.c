@@ -74,7 +74,8 @@ static bool is_host_keyword(etp_str w)
 }
 
 // Names on "Host" lines. Patterns name no host; files that are included are not followed.
-static etp_status add_hosts(const char *path, etp_arena *arena, etp_device_list *out, etp_error *err)
+static etp_status add_hosts(const char *path, etp_arena *arena, etp_device_list *out,
+                            etp_error *err)
 {
     etp_str text;
     ETP_TRY(etp_os_read_text(path, CONFIG_LIMIT, arena, &text, err));
@@ -87,9 +88,10 @@ static etp_status add_hosts(const char *path, etp_arena *arena, etp_device_list 
             continue;
         }
         for (etp_str w = next_word(&line); w.len > 0 && w.ptr[0] != '#'; w = next_word(&line)) {
-            bool pattern = memchr(w.ptr, '*', w.len) || memchr(w.ptr, '?', w.len) || w.ptr[0] == '!';
-            if (!pattern && !add(out, arena, etp_arena_printf(arena, "ssh:%.*s", ETP_STR_ARG(w)), "ssh",
-                                 "not contacted", true)) {
+            bool pattern =
+                memchr(w.ptr, '*', w.len) || memchr(w.ptr, '?', w.len) || w.ptr[0] == '!';
+            if (!pattern && !add(out, arena, etp_arena_printf(arena, "ssh:%.*s", ETP_STR_ARG(w)),
+                                 "ssh", "not contacted", true)) {
                 return etp_fail_nomem(err, "devices");
             }
         }

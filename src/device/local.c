@@ -12,13 +12,13 @@ etp_status etp_host_probe(etp_device *d, etp_arena *arena, etp_device_facts *out
     (void)d;
     etp_os_facts f;
     etp_os_facts_read(&f);
-    bool ok = etp_device_fact_add(out, arena, "system", etp_arena_printf(arena, "%s", f.system)) &&
-              etp_device_fact_add(out, arena, "machine", etp_arena_printf(arena, "%s", f.machine)) &&
-              etp_device_fact_add(out, arena, "cpu", etp_arena_printf(arena, "%s", f.cpu)) &&
-              etp_device_fact_add(out, arena, "cpus", etp_arena_printf(arena, "%u", f.cpus)) &&
-              etp_device_fact_add(out, arena, "memory_bytes",
-                                  etp_arena_printf(arena, "%llu",
-                                                   (unsigned long long)f.memory_bytes));
+    bool ok =
+        etp_device_fact_add(out, arena, "system", etp_arena_printf(arena, "%s", f.system)) &&
+        etp_device_fact_add(out, arena, "machine", etp_arena_printf(arena, "%s", f.machine)) &&
+        etp_device_fact_add(out, arena, "cpu", etp_arena_printf(arena, "%s", f.cpu)) &&
+        etp_device_fact_add(out, arena, "cpus", etp_arena_printf(arena, "%u", f.cpus)) &&
+        etp_device_fact_add(out, arena, "memory_bytes",
+                            etp_arena_printf(arena, "%llu", (unsigned long long)f.memory_bytes));
     etp_os_details details;
     ETP_TRY(etp_os_details_read(arena, &details, err));
     for (size_t i = 0; i < details.n; i++) {

@@ -22,14 +22,14 @@ typedef struct setting {
     bool scale; // a decimal number; else a whole one
 } setting;
 
-// The two sets of settings that a comparison with other people's results needs. None of them touches
-// the clocks: 15 keeps the screen on with any source of power.
+// The two sets of settings that a comparison with other people's results needs. None of them
+// touches the clocks: 15 keeps the screen on with any source of power.
 static const setting k_settings[] = {
-    {"low_power", "0", "0", false},
-    {"stay_on_while_plugged_in", "15", "1", false},
-    {"window_animation_scale", "0", "1", true},
-    {"transition_animation_scale", "0", "1", true},
-    {"animator_duration_scale", "0", "1", true},
+    {"low_power",                  "0",  "0", false},
+    {"stay_on_while_plugged_in",   "15", "1", false},
+    {"window_animation_scale",     "0",  "1", true },
+    {"transition_animation_scale", "0",  "1", true },
+    {"animator_duration_scale",    "0",  "1", true },
 };
 #define N_SETTINGS (sizeof k_settings / sizeof *k_settings)
 
@@ -42,9 +42,11 @@ typedef struct journal {
 
 etp_status etp_prepare_mode(const char *mode, etp_error *err)
 {
-    bool known = strcmp(mode, "boost") == 0 || strcmp(mode, "app") == 0 || strcmp(mode, "fixed") == 0;
-    return known ? ETP_OK
-                 : etp_fail(err, ETP_USAGE, "--prepare is boost, app, fixed or none, not '%s'", mode);
+    bool known =
+        strcmp(mode, "boost") == 0 || strcmp(mode, "app") == 0 || strcmp(mode, "fixed") == 0;
+    return known
+               ? ETP_OK
+               : etp_fail(err, ETP_USAGE, "--prepare is boost, app, fixed or none, not '%s'", mode);
 }
 
 static const char *wanted(const setting *s, const char *mode)
@@ -64,7 +66,8 @@ static const char *journal_path(const char *dir, const char *spec, etp_arena *ar
     return etp_arena_printf(arena, "%s/prepared-%.16s.json", dir, hex);
 }
 
-static etp_status write_journal(const char *path, const journal *in, etp_arena *arena, etp_error *err)
+static etp_status write_journal(const char *path, const journal *in, etp_arena *arena,
+                                etp_error *err)
 {
     etp_strbuf text;
     etp_strbuf_init(&text, arena);
@@ -89,7 +92,8 @@ static etp_status write_journal(const char *path, const journal *in, etp_arena *
                        : etp_os_write_atomic(path, etp_strbuf_str(&text), err);
 }
 
-// What the setting can be: digits, with one point in a scale. Whatever else a file or a device says goes into no script.
+// What the setting can be: digits, with one point in a scale. Whatever else a file or a device says
+// goes into no script.
 static bool can_be(const setting *s, const char *z)
 {
     size_t len = strlen(z), digits = 0, points = 0;
@@ -106,8 +110,8 @@ static etp_status take_journal(const json_t *root, etp_arena *arena, journal *ou
     const char *spec = json_string_value(json_object_get(root, "spec"));
     const char *mode = json_string_value(json_object_get(root, "mode"));
     const json_t *before = json_object_get(root, "before");
-    if (!schema || strcmp(schema, SCHEMA) != 0 || !spec || !mode || etp_prepare_mode(mode, NULL) != ETP_OK ||
-        !json_is_object(before)) {
+    if (!schema || strcmp(schema, SCHEMA) != 0 || !spec || !mode ||
+        etp_prepare_mode(mode, NULL) != ETP_OK || !json_is_object(before)) {
         return etp_fail(err, ETP_CORRUPT, "no journal of prepared settings (" SCHEMA ")");
     }
     out->spec = etp_arena_strdup(arena, etp_str_from(spec));
@@ -117,7 +121,8 @@ static etp_status take_journal(const json_t *root, etp_arena *arena, journal *ou
     for (size_t i = 0; i < N_SETTINGS; i++) {
         const char *z = json_string_value(json_object_get(before, k_settings[i].key));
         if (z && !can_be(&k_settings[i], z)) {
-            return etp_fail(err, ETP_CORRUPT, "the value of %s is none of Android's", k_settings[i].key);
+            return etp_fail(err, ETP_CORRUPT, "the value of %s is none of Android's",
+                            k_settings[i].key);
         }
         out->before[i] = z ? etp_arena_strdup(arena, etp_str_from(z)) : NULL;
         if (z && !out->before[i]) {
@@ -145,7 +150,8 @@ static bool is_live(const journal *j)
     return j->pid > 0 && j->pid != etp_os_self_pid() && etp_process_alive(j->pid);
 }
 
-etp_status etp_prepare_list(const char *dir, etp_arena *arena, etp_prepare_journals *out, etp_error *err)
+etp_status etp_prepare_list(const char *dir, etp_arena *arena, etp_prepare_journals *out,
+                            etp_error *err)
 {
     *out = (etp_prepare_journals){0};
     etp_dir_list list;
@@ -155,7 +161,8 @@ etp_status etp_prepare_list(const char *dir, etp_arena *arena, etp_prepare_journ
     ETP_TRY(etp_os_list(dir, arena, &list, err));
     for (size_t i = 0; i < list.n; i++) {
         etp_str name = etp_str_from(list.items[i].name);
-        if (!etp_str_starts(name, ETP_STR("prepared-")) || name.len != strlen("prepared-.json") + 16) {
+        if (!etp_str_starts(name, ETP_STR("prepared-")) ||
+            name.len != strlen("prepared-.json") + 16) {
             continue;
         }
         journal j;
@@ -168,8 +175,10 @@ etp_status etp_prepare_list(const char *dir, etp_arena *arena, etp_prepare_journ
         if (!own) {
             return etp_fail_nomem(err, dir);
         }
-        if (strcmp(own, item.path) != 0) { // its name is made of the device's: one that was copied here is no journal
-            return etp_fail(err, ETP_CORRUPT, "%s is not named after its device %s: remove it", item.path, j.spec);
+        if (strcmp(own, item.path) !=
+            0) { // its name is made of the device's: one that was copied here is no journal
+            return etp_fail(err, ETP_CORRUPT, "%s is not named after its device %s: remove it",
+                            item.path, j.spec);
         }
         item.spec = j.spec;
         item.mode = j.mode;
@@ -220,12 +229,13 @@ static etp_status read_before(etp_device *d, etp_arena *arena, journal *out, etp
     etp_remote_call c;
     ETP_TRY(call(d, &s, false, arena, &c, err));
     if (c.status == NOT_ANDROID) {
-        return etp_fail(err, ETP_ENVIRONMENT, "%s has no 'settings' command: --prepare needs Android",
-                        r->name);
+        return etp_fail(err, ETP_ENVIRONMENT,
+                        "%s has no 'settings' command: --prepare needs Android", r->name);
     }
     etp_str line, words = etp_remote_words(c.log);
     for (size_t i = 0; i < N_SETTINGS; i++) {
-        const char *z = c.status == 0 && next_line(&c.out, &line) ? etp_arena_strdup(arena, line) : NULL;
+        const char *z =
+            c.status == 0 && next_line(&c.out, &line) ? etp_arena_strdup(arena, line) : NULL;
         bool unset = z && strcmp(z, "null") == 0;
         if (!z || (!unset && !can_be(&k_settings[i], z))) {
             return etp_fail(err, ETP_ENVIRONMENT, "%s: cannot read the setting %s%s%.*s", r->name,
@@ -264,7 +274,8 @@ static etp_status undo(etp_device *d, const journal *j, etp_error *err)
     etp_strbuf_init(&s, &arena);
     etp_strbuf_appendz(&s, "x=0\n");
     if (j->fixed) {
-        etp_strbuf_appendz(&s, "cmd power set-fixed-performance-mode-enabled false >/dev/null || x=1\n");
+        etp_strbuf_appendz(
+            &s, "cmd power set-fixed-performance-mode-enabled false >/dev/null || x=1\n");
     }
     for (size_t i = 0; i < N_SETTINGS; i++) {
         if (wanted(&k_settings[i], j->mode)) {
@@ -298,8 +309,8 @@ static bool add_fact(etp_device *d, const char *key, const char *value)
     return etp_device_fact_add(&d->extra, &d->arena, key, value);
 }
 
-// Applies, and keeps what the three reads of the procedure say afterwards. *OUT_UNTOUCHED: nothing was
-// changed, so that there is nothing to bring back.
+// Applies, and keeps what the three reads of the procedure say afterwards. *OUT_UNTOUCHED: nothing
+// was changed, so that there is nothing to bring back.
 static etp_status apply(etp_device *d, const journal *j, bool *out_untouched, etp_error *err)
 {
     const etp_remote *r = d->data;
@@ -307,8 +318,9 @@ static etp_status apply(etp_device *d, const journal *j, bool *out_untouched, et
     etp_strbuf_init(&s, &d->arena);
     etp_strbuf_appendz(&s, "x=0\n");
     if (j->fixed) {
-        etp_strbuf_printf(&s, "cmd power set-fixed-performance-mode-enabled true >/dev/null || exit %d\n",
-                          NO_FIXED_MODE);
+        etp_strbuf_printf(
+            &s, "cmd power set-fixed-performance-mode-enabled true >/dev/null || exit %d\n",
+            NO_FIXED_MODE);
     }
     if (strcmp(j->mode, "boost") == 0) { // first: it writes stay_on_while_plugged_in, too
         etp_strbuf_appendz(&s, "svc power stayon true >/dev/null 2>&1\n");
@@ -320,11 +332,12 @@ static etp_status apply(etp_device *d, const journal *j, bool *out_untouched, et
             expect(&s, k_settings[i].key, value);
         }
     }
-    etp_strbuf_appendz(&s, "[ $x = 0 ] || exit $x\n"
-                           "settings get global stay_on_while_plugged_in\n"
-                           "settings get global low_power\n"
-                           "dumpsys power 2>/dev/null | grep -i 'stay.*awake\\|thermal' | head -n 20\n"
-                           "exit 0\n");
+    etp_strbuf_appendz(&s,
+                       "[ $x = 0 ] || exit $x\n"
+                       "settings get global stay_on_while_plugged_in\n"
+                       "settings get global low_power\n"
+                       "dumpsys power 2>/dev/null | grep -i 'stay.*awake\\|thermal' | head -n 20\n"
+                       "exit 0\n");
     etp_remote_call c;
     ETP_TRY(call(d, &s, false, &d->arena, &c, err));
     etp_str words = etp_remote_words(c.log), line;
@@ -352,7 +365,8 @@ static etp_status apply(etp_device *d, const journal *j, bool *out_untouched, et
         etp_strbuf_printf(&power, "%s%.*s", power.len ? "; " : "", ETP_STR_ARG(line));
     }
     if (power.len > 0) {
-        ok = ok && add_fact(d, "prepare_power", etp_remote_shown(etp_strbuf_str(&power), &d->arena));
+        ok =
+            ok && add_fact(d, "prepare_power", etp_remote_shown(etp_strbuf_str(&power), &d->arena));
     }
     return ok ? ETP_OK : etp_fail_nomem(err, "settings");
 }
@@ -365,7 +379,8 @@ static bool tell_before(etp_device *d, const journal *j)
         etp_strbuf_printf(&text, "%s%s=%s", i ? " " : "", k_settings[i].key,
                           j->before[i] ? j->before[i] : "unset");
     }
-    return !text.failed && add_fact(d, "prepare", j->mode) && add_fact(d, "prepare_before", text.ptr);
+    return !text.failed && add_fact(d, "prepare", j->mode) &&
+           add_fact(d, "prepare_before", text.ptr);
 }
 
 etp_status etp_prepare_undo(etp_device *d, const char *path, etp_error *err)
@@ -387,8 +402,9 @@ static etp_status undo_earlier(etp_device *d, const char *path, bool *out_undone
     }
     ETP_TRY(read_journal(path, &d->arena, &old, err));
     if (is_live(&old)) {
-        return etp_fail(err, ETP_ENVIRONMENT, "%s is prepared by a session that still runs (pid %lld)",
-                        d->info.spec, (long long)old.pid);
+        return etp_fail(err, ETP_ENVIRONMENT,
+                        "%s is prepared by a session that still runs (pid %lld)", d->info.spec,
+                        (long long)old.pid);
     }
     *out_undone = true;
     return etp_prepare_undo(d, path, err);
@@ -401,8 +417,8 @@ etp_status etp_device_prepare(etp_device *d, const char *mode, const char *dir, 
     ETP_TRY(etp_prepare_mode(mode, err));
     if (strcmp(d->info.platform, "android") != 0) {
         return etp_fail(err, ETP_USAGE,
-                        "--prepare sets up Android devices; %s is %s: set its governor yourself", d->info.spec,
-                        d->info.platform);
+                        "--prepare sets up Android devices; %s is %s: set its governor yourself",
+                        d->info.spec, d->info.platform);
     }
     journal j = {.spec = d->info.spec,
                  .mode = mode,

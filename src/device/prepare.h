@@ -9,12 +9,15 @@
 // ETP_USAGE when MODE is none of boost, app, fixed.
 ETP_API ETP_NODISCARD etp_status etp_prepare_mode(const char *mode, etp_error *err);
 
-// Writes the journal below DIR, applies MODE, reads it back, and adds the facts "prepare" and "prepare_…" to
-// d->extra. A journal of a session that is gone is undone first (*out_undone); ETP_ENVIRONMENT when that
-// session still lives, or when the device does not take the settings: then they are back already.
-ETP_API ETP_NODISCARD etp_status etp_device_prepare(etp_device *d, const char *mode, const char *dir,
-                                                    bool *out_undone, etp_error *err);
-// Undoes it, also while the user wants to end. Nothing was prepared: ok. After a failure the journal stays.
+// Writes the journal below DIR, applies MODE, reads it back, and adds the facts "prepare" and
+// "prepare_…" to d->extra. A journal of a session that is gone is undone first (*out_undone);
+// ETP_ENVIRONMENT when that session still lives, or when the device does not take the settings:
+// then they are back already.
+ETP_API ETP_NODISCARD etp_status etp_device_prepare(etp_device *d, const char *mode,
+                                                    const char *dir, bool *out_undone,
+                                                    etp_error *err);
+// Undoes it, also while the user wants to end. Nothing was prepared: ok. After a failure the
+// journal stays.
 ETP_API ETP_NODISCARD etp_status etp_device_restore(etp_device *d, etp_error *err);
 
 typedef struct etp_prepare_journal {

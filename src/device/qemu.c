@@ -22,8 +22,8 @@ static bool new_enough(const char *path, etp_arena *arena, const char **out_vers
     etp_process p;
     etp_str out, err_text;
     *out_version = "";
-    if (!etp_os_is_executable(path) ||
-        etp_process_capture(&spec, 10000000000u, 4096, arena, &p, &out, &err_text, NULL) != ETP_OK) {
+    if (!etp_os_is_executable(path) || etp_process_capture(&spec, 10000000000u, 4096, arena, &p,
+                                                           &out, &err_text, NULL) != ETP_OK) {
         return false;
     }
     const etp_str key = ETP_STR("qemu-aarch64 version ");
@@ -50,8 +50,9 @@ typedef struct path_list {
     size_t n, cap;
 } path_list;
 
-// The places after a named one: PATH, then the cache of the work tree we were built in. Nothing below the
-// working directory, which may be anybody's: not its cache, nor what a relative entry of PATH leads to.
+// The places after a named one: PATH, then the cache of the work tree we were built in. Nothing
+// below the working directory, which may be anybody's: not its cache, nor what a relative entry of
+// PATH leads to.
 static void list_places(const char *search_path, const char *program, etp_arena *arena,
                         path_list *out)
 {
@@ -61,7 +62,8 @@ static void list_places(const char *search_path, const char *program, etp_arena 
         etp_str dir = {rest.ptr, etp_str_find(rest, ETP_STR(":"))};
         if (dir.len > 0 && dir.ptr[0] == '/') {
             ok = ok &&
-                 ETP_PUSH(arena, out, etp_arena_printf(arena, "%.*s/qemu-aarch64", ETP_STR_ARG(dir))) &&
+                 ETP_PUSH(arena, out,
+                          etp_arena_printf(arena, "%.*s/qemu-aarch64", ETP_STR_ARG(dir))) &&
                  ETP_PUSH(arena, out,
                           etp_arena_printf(arena, "%.*s/qemu-aarch64-static", ETP_STR_ARG(dir)));
         }
@@ -91,8 +93,8 @@ etp_status etp_qemu_find(const char *wanted, const char *search_path, const char
         *out = wanted;
         return new_enough(wanted, arena, &version)
                    ? ETP_OK
-                   : etp_fail(err, ETP_ENVIRONMENT, "%s is no qemu-aarch64 10.1 or newer%s%s", wanted,
-                              version[0] ? ", but " : "", version);
+                   : etp_fail(err, ETP_ENVIRONMENT, "%s is no qemu-aarch64 10.1 or newer%s%s",
+                              wanted, version[0] ? ", but " : "", version);
     }
     path_list places = {0};
     list_places(search_path, program, arena, &places);
@@ -103,9 +105,10 @@ etp_status etp_qemu_find(const char *wanted, const char *search_path, const char
         }
         old = *out && version[0] ? version : old;
     }
-    return etp_fail(err, ETP_ENVIRONMENT,
-                    "no qemu-aarch64 10.1 or newer%s%s: run scripts/qemu, or name one with ETPROF_QEMU",
-                    old[0] ? ", only " : "", old);
+    return etp_fail(
+        err, ETP_ENVIRONMENT,
+        "no qemu-aarch64 10.1 or newer%s%s: run scripts/qemu, or name one with ETPROF_QEMU",
+        old[0] ? ", only " : "", old);
 }
 
 static etp_status qemu_probe(etp_device *d, etp_arena *arena, etp_device_facts *out, etp_error *err)
@@ -113,7 +116,8 @@ static etp_status qemu_probe(etp_device *d, etp_arena *arena, etp_device_facts *
     const qemu_data *q = d->data;
     if (!etp_device_fact_add(out, arena, "emulator",
                              etp_arena_printf(arena, "qemu-aarch64 %s", q->version)) ||
-        !etp_device_fact_add(out, arena, "emulated_cpu", etp_arena_printf(arena, "%s", q->first[2]))) {
+        !etp_device_fact_add(out, arena, "emulated_cpu",
+                             etp_arena_printf(arena, "%s", q->first[2]))) {
         return etp_fail_nomem(err, "facts of the device");
     }
     return etp_host_probe(d, arena, out, err);
@@ -138,7 +142,8 @@ static const etp_device_vtable k_qemu = {
     .close = etp_host_close,
 };
 
-etp_status etp_qemu_open(etp_device *d, const etp_device_options *o, const char *cpu, etp_error *err)
+etp_status etp_qemu_open(etp_device *d, const etp_device_options *o, const char *cpu,
+                         etp_error *err)
 {
     qemu_data *q = ETP_NEW(&d->arena, qemu_data);
     const char *spec = cpu ? etp_arena_printf(&d->arena, "qemu:%s", cpu) : "qemu";
@@ -157,10 +162,7 @@ etp_status etp_qemu_open(etp_device *d, const etp_device_options *o, const char 
     q->first[2] = copy;
     d->ops = &k_qemu;
     d->data = q;
-    d->info = (etp_device_info){.spec = spec,
-                                .platform = "linux",
-                                .triple = TRIPLE,
-                                .emulated = true,
-                                .local_pid = true};
+    d->info = (etp_device_info){
+        .spec = spec, .platform = "linux", .triple = TRIPLE, .emulated = true, .local_pid = true};
     return etp_bundle_find(o->runner, o->program, TRIPLE, &d->arena, &d->bundle, err);
 }

@@ -16,10 +16,11 @@ static etp_remote *remote_of(const etp_device *d)
 
 // ---- starting ----
 
-#define MARK "ETPROF_LAUNCH=%s-" // in the environment of what a session's launches start: nonce, number
+#define MARK \
+    "ETPROF_LAUNCH=%s-" // in the environment of what a session's launches start: nonce, number
 
-// Ends what carries a mark. A helper of the runner may have left its group and session; its environment
-// names it still. Where /proc is no folder of processes (macOS) this does nothing.
+// Ends what carries a mark. A helper of the runner may have left its group and session; its
+// environment names it still. Where /proc is no folder of processes (macOS) this does nothing.
 static const char k_sweep[] = "sweep() {\n"
                               "  for e in $(grep -ls \"$1\" /proc/[0-9]*/environ 2>/dev/null); do\n"
                               "    e=${e#/proc/}; kill -9 ${e%/environ} 2>/dev/null\n"
@@ -29,8 +30,10 @@ static const char k_sweep[] = "sweep() {\n"
 static void append_command(etp_device *d, const etp_remote_launch *l, const char *const *args,
                            const char *const *env, etp_strbuf *s)
 {
-    // In a shell of its own, which becomes the runner: what is exported marks the launch, not this script.
-    etp_strbuf_printf(s, "exec 3<&0\n(\nexport " MARK "%u-\n", remote_of(d)->nonce, (unsigned)l->number);
+    // In a shell of its own, which becomes the runner: what is exported marks the launch, not this
+    // script.
+    etp_strbuf_printf(s, "exec 3<&0\n(\nexport " MARK "%u-\n", remote_of(d)->nonce,
+                      (unsigned)l->number);
     // A bundle with its own C library must not get libraries that were meant for the system's.
     etp_strbuf_appendz(s, d->bundle.own_libraries ? "unset LD_PRELOAD LD_LIBRARY_PATH\n" : "");
     for (size_t i = 0; env && env[i]; i++) { // "NAME=VALUE", names are ours
@@ -57,10 +60,11 @@ static void append_command(etp_device *d, const etp_remote_launch *l, const char
 }
 
 // The runner ends when its input does. While it computes it does not look at its input: then a
-// watch ends it as soon as the shell's parent, the daemon's half of the connection, is gone (sshd), or
-// the shell itself, which a daemon may end with the connection (adbd). The
-// shell stays its parent, so that it also dies with the shell. The watch takes the session's folder along, unless
-// another launch is at work there: then only the connection was lost, and the session goes on over a new one.
+// watch ends it as soon as the shell's parent, the daemon's half of the connection, is gone (sshd),
+// or the shell itself, which a daemon may end with the connection (adbd). The shell stays its
+// parent, so that it also dies with the shell. The watch takes the session's folder along, unless
+// another launch is at work there: then only the connection was lost, and the session goes on over
+// a new one.
 static const char k_after_start[] =
     "r=$!\n"
     "exec 3<&- </dev/null\n"
@@ -75,7 +79,8 @@ static const char k_after_start[] =
     "  t=$!\n"
     "fi\n"
     "wait $r; s=$?\n"
-    "if [ -z \"$t\" ]; then :; elif [ -d /proc/$PPID ]; then kill $t 2>/dev/null; else wait $t; fi\n"
+    "if [ -z \"$t\" ]; then :; elif [ -d /proc/$PPID ]; then kill $t 2>/dev/null; else wait $t; "
+    "fi\n"
     "sweep \"$k\"\n"
     "rm -f \"$f\"\n"
     "echo \"$m$s\" >&2\n"
@@ -87,7 +92,9 @@ static etp_remote_launch *launch_of(etp_remote *r, const etp_process *p)
     etp_remote_launch *found = NULL;
     for (size_t i = 0; i < r->launches.n; i++) {
         etp_remote_launch *l = &r->launches.items[i];
-        found = l->client == p->pid && l->client > 0 && (!found || l->number > found->number) ? l : found;
+        found = l->client == p->pid && l->client > 0 && (!found || l->number > found->number)
+                    ? l
+                    : found;
     }
     return found;
 }
@@ -100,7 +107,9 @@ static etp_remote_launch *free_launch(etp_device *d)
             return &r->launches.items[i];
         }
     }
-    return ETP_PUSH(&d->arena, &r->launches, (etp_remote_launch){0}) ? &r->launches.items[r->launches.n - 1] : NULL;
+    return ETP_PUSH(&d->arena, &r->launches, (etp_remote_launch){0})
+               ? &r->launches.items[r->launches.n - 1]
+               : NULL;
 }
 
 static etp_status remote_start(etp_device *d, const char *const *args, const char *const *env,
@@ -121,7 +130,8 @@ static etp_status remote_start(etp_device *d, const char *const *args, const cha
     etp_strbuf_appendz(&script, k_sweep);
     etp_strbuf_printf(&script, "k=" MARK "%u-\nw=", r->nonce, (unsigned)l->number);
     etp_remote_quote(&script, r->work);
-    etp_strbuf_printf(&script, "\nf=\"$w/pid.%u\"\nm='%s'\n{ mkdir -p \"$w\" && cd ", (unsigned)l->number, l->marker);
+    etp_strbuf_printf(&script, "\nf=\"$w/pid.%u\"\nm='%s'\n{ mkdir -p \"$w\" && cd ",
+                      (unsigned)l->number, l->marker);
     etp_remote_quote(&script, r->bundle);
     etp_strbuf_appendz(&script, "; } || { echo \"${m}126\" >&2; exit 126; }\n");
     append_command(d, l, args, env, &script);
@@ -136,9 +146,9 @@ static etp_status remote_start(etp_device *d, const char *const *args, const cha
 
 // Script of closing and killing: the recorded processes, those that are still ours (their working
 // directory is our bundle), whoever has their numbers now.
-static const char k_kill[] =
-    "  read p <\"$f\" && [ \"$(readlink /proc/$p/cwd 2>/dev/null || echo \"$b\")\" = \"$b\" ] && kill -9 $p\n"
-    "  rm -f \"$f\"\n";
+static const char k_kill[] = "  read p <\"$f\" && [ \"$(readlink /proc/$p/cwd 2>/dev/null || echo "
+                             "\"$b\")\" = \"$b\" ] && kill -9 $p\n"
+                             "  rm -f \"$f\"\n";
 
 // Ends one launch, or all with the session's folder.
 static void end_there(etp_device *d, const etp_remote_launch *one)
@@ -155,12 +165,15 @@ static void end_there(etp_device *d, const etp_remote_launch *one)
     etp_strbuf_appendz(&script, "\nb=");
     etp_remote_quote(&script, r->bundle ? r->bundle : "");
     const char *which = one ? etp_arena_printf(&arena, "%u", (unsigned)one->number) : "*";
-    etp_strbuf_printf(&script, "\nfor f in \"$w\"/pid.%s; do\n  [ -f \"$f\" ] || continue\n%sdone\n",
+    etp_strbuf_printf(&script,
+                      "\nfor f in \"$w\"/pid.%s; do\n  [ -f \"$f\" ] || continue\n%sdone\n",
                       which ? which : "*", k_kill);
-    etp_strbuf_printf(&script, "%ssweep " MARK "%s%s\n", k_sweep, r->nonce, one ? which : "", one ? "-" : "");
+    etp_strbuf_printf(&script, "%ssweep " MARK "%s%s\n", k_sweep, r->nonce, one ? which : "",
+                      one ? "-" : "");
     etp_strbuf_appendz(&script, one ? "" : "rm -rf \"$w\"\n");
     const uint64_t most = (uint64_t)10 * 1000000000u;
-    etp_remote_call call = {.script = script.ptr, .cleanup = true,
+    etp_remote_call call = {.script = script.ptr,
+                            .cleanup = true,
                             .timeout_ns = r->patience_ns < most ? r->patience_ns : most};
     if (!script.failed) {
         etp_status ignored = etp_remote_do(d, &call, &arena, NULL);
@@ -205,11 +218,13 @@ static etp_str remote_affinity(etp_device *d, const etp_process *p, etp_arena *a
     const etp_remote_launch *l = launch_of(r, p);
     const char *w = etp_remote_quoted(arena, r->work);
     etp_remote_call call = {
-        .script = w && l
-                      ? etp_arena_printf(arena, "w=%s\nread p <\"$w/pid.%u\" && cat /proc/$p/task/*/status 2>/dev/null | "
-                                              "sed -n 's/^Cpus_allowed_list:[^0-9]*//p' | sort -u",
-                                       w, (unsigned)l->number)
-                      : NULL};
+        .script =
+            w && l ? etp_arena_printf(
+                         arena,
+                         "w=%s\nread p <\"$w/pid.%u\" && cat /proc/$p/task/*/status 2>/dev/null | "
+                         "sed -n 's/^Cpus_allowed_list:[^0-9]*//p' | sort -u",
+                         w, (unsigned)l->number)
+                   : NULL};
     if (!call.script || etp_remote_do(d, &call, arena, NULL) != ETP_OK) {
         return ETP_STR("");
     }
@@ -290,8 +305,9 @@ static etp_str next_line(etp_str *rest)
     return line;
 }
 
-// Makes the folders and asks what the device is. Part files and work folders that killed sessions left behind go: those
-// that nobody touched for an hour (each launch touches its session's), unless a process that is noted there still runs.
+// Makes the folders and asks what the device is. Part files and work folders that killed sessions
+// left behind go: those that nobody touched for an hour (each launch touches its session's), unless
+// a process that is noted there still runs.
 static etp_status settle(etp_device *d, etp_str *system, etp_str *machine, etp_error *err)
 {
     etp_remote *r = remote_of(d);
@@ -334,7 +350,13 @@ static etp_status check_machine(const char *runner, const char *triple, etp_erro
     static const struct {
         unsigned machine;
         const char *name;
-    } k_machines[] = {{3, "i386"}, {40, "arm"}, {62, "x86_64"}, {183, "aarch64"}, {243, "riscv64"}};
+    } k_machines[] = {
+        {3,   "i386"   },
+        {40,  "arm"    },
+        {62,  "x86_64" },
+        {183, "aarch64"},
+        {243, "riscv64"}
+    };
     etp_file file;
     ETP_TRY(etp_file_open(runner, UINT64_MAX, &file, err));
     const uint8_t *b = file.bytes.ptr;
@@ -352,11 +374,12 @@ static etp_status check_machine(const char *runner, const char *triple, etp_erro
     }
     etp_file_close(&file);
     bool wants_mac = strstr(triple, "macos") != NULL;
-    if (!found || (mach_o && wants_mac) || (!mach_o && strncmp(triple, found, strlen(found)) == 0)) {
+    if (!found || (mach_o && wants_mac) ||
+        (!mach_o && strncmp(triple, found, strlen(found)) == 0)) {
         return ETP_OK; // a script, perhaps: what it starts is its own business
     }
-    return etp_fail(err, ETP_ENVIRONMENT, "%s is a program for %s, the device needs %s", runner, found,
-                    triple);
+    return etp_fail(err, ETP_ENVIRONMENT, "%s is a program for %s, the device needs %s", runner,
+                    found, triple);
 }
 
 etp_status etp_remote_open(etp_device *d, const etp_device_options *o, etp_remote *r,
@@ -372,10 +395,11 @@ etp_status etp_remote_open(etp_device *d, const etp_device_options *o, etp_remot
     }
     etp_str system = {0}, machine = {0};
     ETP_TRY(settle(d, &system, &machine, err));
-    d->info = (etp_device_info){
-        .spec = spec,
-        .platform = platform ? platform : etp_str_eqz(system, "Darwin") ? "mac" : "linux",
-        .triple = triple_of(system, machine, &d->arena)};
+    d->info = (etp_device_info){.spec = spec,
+                                .platform = platform                        ? platform
+                                            : etp_str_eqz(system, "Darwin") ? "mac"
+                                                                            : "linux",
+                                .triple = triple_of(system, machine, &d->arena)};
     if (!d->info.triple) {
         return etp_fail_nomem(err, "the device");
     }

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Devices that are reached through a client program which runs one sh script at a time there (ssh,
-// adb). The exit status of such a client proves nothing: every script ends with a marker of its own.
+// adb). The exit status of such a client proves nothing: every script ends with a marker of its
+// own.
 #ifndef ETP_DEVICE_REMOTE_H
 #define ETP_DEVICE_REMOTE_H
 
@@ -11,17 +12,18 @@
 
 // A launch that has not been judged yet. Several may run side by side.
 typedef struct etp_remote_launch {
-    int64_t client;  // pid of our client program, 0: free
-    uint32_t number; // of its file "pid.N" in the work folder, where the device keeps the runner's pid
+    int64_t client; // pid of our client program, 0: free
+    uint32_t
+        number; // of its file "pid.N" in the work folder, where the device keeps the runner's pid
     char marker[48]; // of its end
 } etp_remote_launch;
 
 typedef struct etp_remote etp_remote;
 struct etp_remote {
-    const char *name;                               // "ssh board", "adb 1234", for messages
-    const char *prefix[ETP_REMOTE_MAX_PREFIX + 1];  // client and its options; the script comes last
+    const char *name;                              // "ssh board", "adb 1234", for messages
+    const char *prefix[ETP_REMOTE_MAX_PREFIX + 1]; // client and its options; the script comes last
     size_t n_prefix;
-    etp_process_leaves leaves;                      // of the client: adb may start the server of everybody
+    etp_process_leaves leaves; // of the client: adb may start the server of everybody
     bool wrap; // the other side's login shell may not be sh: the script is an argument of sh there
     etp_status (*reconnect)(etp_device *d, etp_error *err); // after a lost connection
     void (*disconnect)(etp_device *d);                      // may be NULL
@@ -34,7 +36,7 @@ struct etp_remote {
     bool connected;     // the scripts of close are worth a try
     bool bundle_checked;
     uint64_t patience_ns; // longest silence of a call that does not know better
-    bool suspect;       // a launch ended badly: look after the connection before the next one
+    bool suspect;         // a launch ended badly: look after the connection before the next one
     uint32_t n_started;
     struct {
         etp_remote_launch *items;
@@ -79,8 +81,8 @@ ETP_NODISCARD etp_status etp_remote_client(const char *const *argv, etp_process_
 etp_str etp_remote_words(etp_str log);
 // Takes "MARKER<status>" and all that follows off LOG; −1 when it is not there.
 int etp_remote_marker(const char *marker, etp_str *log);
-// Path of PROGRAM in SEARCH_PATH, NULL when it is not there. Relative entries are passed over: what lies in
-// the working directory runs only when it is named.
+// Path of PROGRAM in SEARCH_PATH, NULL when it is not there. Relative entries are passed over: what
+// lies in the working directory runs only when it is named.
 const char *etp_remote_find(const char *program, const char *search_path, etp_arena *arena);
 
 // ---- files (remote_files.c) ----
@@ -103,7 +105,8 @@ void etp_remote_state(etp_device *d, etp_os_state *out);
 
 // ---- opening (remote.c) ----
 
-// Once r's client part is filled: finds out what the device is, makes its folders, finds the bundle.
+// Once r's client part is filled: finds out what the device is, makes its folders, finds the
+// bundle.
 ETP_NODISCARD etp_status etp_remote_open(etp_device *d, const etp_device_options *o, etp_remote *r,
                                          const char *spec, const char *platform, etp_error *err);
 ETP_NODISCARD etp_status etp_ssh_open(etp_device *d, const etp_device_options *o, const char *host,

@@ -188,7 +188,8 @@ static etp_status try_once(etp_device *d, etp_remote_call *c, etp_arena *arena, 
     char marker[64];
     snprintf(marker, sizeof marker, "etprof-end %016llx ", (unsigned long long)etp_os_random_u64());
     // On standard error, so that output stays what the script wrote, byte for byte.
-    const char *script = etp_arena_printf(arena, "(\n%s\n)\necho \"%s$?\" >&2\n", c->script, marker);
+    const char *script =
+        etp_arena_printf(arena, "(\n%s\n)\necho \"%s$?\" >&2\n", c->script, marker);
     const char *const *argv = script ? etp_remote_argv(r, script, arena) : NULL;
     if (!argv) {
         return etp_fail_nomem(err, "a script");

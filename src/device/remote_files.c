@@ -32,8 +32,9 @@ static etp_status has_file(etp_device *d, const char *remote, const char *hex, e
 {
     const char *q = etp_remote_quoted(arena, remote);
     etp_remote_call call = {
-        .script = q ? etp_arena_printf(arena, "%s[ -f %s ] && [ \"$(h %s)\" = %s ]", k_hash, q, q, hex)
-                    : NULL,
+        .script =
+            q ? etp_arena_printf(arena, "%s[ -f %s ] && [ \"$(h %s)\" = %s ]", k_hash, q, q, hex)
+              : NULL,
         .timeout_ns = HASH_NS};
     if (!call.script) {
         return etp_fail_nomem(err, remote);
@@ -158,7 +159,10 @@ static etp_status list_bundle(etp_device *d, listing *out, etp_error *err)
         if (line.len <= 67 || memcmp(line.ptr + 64, " ./", 3) != 0) {
             continue;
         }
-        listed_file f = {{line.ptr, 64}, {line.ptr + 67, line.len - 67}};
+        listed_file f = {
+            {line.ptr,      64           },
+            {line.ptr + 67, line.len - 67}
+        };
         if (!ETP_PUSH(&d->arena, out, f)) {
             return etp_fail_nomem(err, "the bundle");
         }
@@ -295,7 +299,8 @@ static etp_status fetch(etp_device *d, const char *remote, etp_str hex, const ch
     etp_file file;
     if (status == ETP_OK && call.status != 0) {
         etp_str words = etp_remote_words(call.log);
-        status = etp_fail(err, ETP_IO, "%s: cannot read %s: %.*s", r->name, remote, ETP_STR_ARG(words));
+        status =
+            etp_fail(err, ETP_IO, "%s: cannot read %s: %.*s", r->name, remote, ETP_STR_ARG(words));
     }
     if (status == ETP_OK && (status = etp_file_open(part, UINT64_MAX, &file, err)) == ETP_OK) {
         char found[ETP_SHA256_HEX_CHARS];
@@ -318,14 +323,16 @@ etp_status etp_remote_pull(etp_device *d, const char *remote, const char *local,
     etp_arena arena = {0};
     const char *q = etp_remote_quoted(&arena, remote);
     etp_remote_call call = {
-        .script = q ? etp_arena_printf(&arena,
-                                       "%sif [ -d %s ]; then cd %s && for f in *; do [ -f \"$f\" ] && "
-                                       "echo \"$(h \"$f\") $f\"; done; :; else [ -f %s ] && echo \"$(h %s) .\"; fi",
-                                       k_hash, q, q, q, q)
-                    : NULL,
+        .script =
+            q ? etp_arena_printf(
+                    &arena,
+                    "%sif [ -d %s ]; then cd %s && for f in *; do [ -f \"$f\" ] && "
+                    "echo \"$(h \"$f\") $f\"; done; :; else [ -f %s ] && echo \"$(h %s) .\"; fi",
+                    k_hash, q, q, q, q)
+              : NULL,
         .timeout_ns = HASH_NS};
-    etp_status status = call.script ? etp_remote_do(d, &call, &arena, err)
-                                    : etp_fail_nomem(err, remote);
+    etp_status status =
+        call.script ? etp_remote_do(d, &call, &arena, err) : etp_fail_nomem(err, remote);
     if (status == ETP_OK && call.status != 0) {
         status = etp_fail(err, ETP_IO, "%s: %s is not there", r->name, remote);
     }
@@ -356,7 +363,8 @@ etp_status etp_remote_pull(etp_device *d, const char *remote, const char *local,
         const char *from = etp_arena_printf(&arena, "%s/%.*s", remote, ETP_STR_ARG(name));
         const char *to = etp_arena_printf(&arena, "%s/%.*s", local, ETP_STR_ARG(name));
         if (status == ETP_OK) {
-            status = from && to ? fetch(d, from, hex, to, &arena, err) : etp_fail_nomem(err, remote);
+            status =
+                from && to ? fetch(d, from, hex, to, &arena, err) : etp_fail_nomem(err, remote);
         }
     }
     etp_arena_dispose(&arena);

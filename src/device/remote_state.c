@@ -21,7 +21,8 @@ static const char k_facts[] =
     "  say cpus \"$(sysctl -n hw.ncpu)\"; say memory_bytes \"$(sysctl -n hw.memsize)\"\n"
     "  say os_version \"$(sw_vers -productVersion)\"\n"
     "  i=0; while n=$(sysctl -n hw.perflevel$i.physicalcpu 2>/dev/null); do\n"
-    "    say \"perflevel$i\" \"$(sysctl -n hw.perflevel$i.name 2>/dev/null): $n CPUs, $(sysctl -n hw.perflevel$i.cpusperl2"
+    "    say \"perflevel$i\" \"$(sysctl -n hw.perflevel$i.name 2>/dev/null): $n CPUs, $(sysctl -n "
+    "hw.perflevel$i.cpusperl2"
     " 2>/dev/null) per cluster\"; i=$((i + 1)); done; exit 0\n"
     "fi\n"
     "c=$(sed -n 's/^model name[^:]*: *//p; s/^Hardware[^:]*: *//p' /proc/cpuinfo | head -n 1)\n"
@@ -41,22 +42,29 @@ static const char k_facts[] =
     "  say model \"$(tr -d '\\0' </proc/device-tree/model)\"\n"
     "else one model /sys/devices/virtual/dmi/id/product_name; fi\n"
     "if command -v settings >/dev/null 2>&1; then\n"
-    "  say settings \"low_power=$(settings get global low_power) stay_on=$(settings get global stay_on_while_plugged_in)"
-    " animations=$(settings get global window_animation_scale),$(settings get global transition_animation_scale),"
+    "  say settings \"low_power=$(settings get global low_power) stay_on=$(settings get global "
+    "stay_on_while_plugged_in)"
+    " animations=$(settings get global window_animation_scale),$(settings get global "
+    "transition_animation_scale),"
     "$(settings get global animator_duration_scale)\"\n"
     "fi\n"
     "if command -v dumpsys >/dev/null 2>&1; then\n"
-    "  say battery_percent \"$(dumpsys battery 2>/dev/null | sed -n 's/^ *level: *//p' | head -n 1)\"\n"
-    "  say thermal_status \"$(dumpsys thermalservice 2>/dev/null | sed -n 's/^Thermal Status: *//p' | head -n 1)\"\n"
+    "  say battery_percent \"$(dumpsys battery 2>/dev/null | sed -n 's/^ *level: *//p' | head -n "
+    "1)\"\n"
+    "  say thermal_status \"$(dumpsys thermalservice 2>/dev/null | sed -n 's/^Thermal Status: "
+    "*//p' | head -n 1)\"\n"
     "fi\n"
     "s=/sys/devices/system/cpu\n"
     "t=; for p in $s/cpufreq/policy*; do [ -r $p/cpuinfo_max_freq ] && "
     "t=\"$t${t:+; }cpus $(cat $p/related_cpus) up to $(cat $p/cpuinfo_max_freq) kHz\"; done\n"
-    "[ -n \"$t\" ] || t=$(for c in $s/cpu[0-9]*; do [ -r $c/cpu_capacity ] && echo \"$(cat $c/cpu_capacity) ${c##*cpu}\"; done |"
+    "[ -n \"$t\" ] || t=$(for c in $s/cpu[0-9]*; do [ -r $c/cpu_capacity ] && echo \"$(cat "
+    "$c/cpu_capacity) ${c##*cpu}\"; done |"
     " sort -n | { o=; while read -r k n; do [ \"$k\" = \"$o\" ] && printf ' %s' $n ||"
-    " printf '%scpus %s' \"${o:+ capacity $o; }\" $n; o=$k; done; [ -z \"$o\" ] || echo \" capacity $o\"; })\n"
+    " printf '%scpus %s' \"${o:+ capacity $o; }\" $n; o=$k; done; [ -z \"$o\" ] || echo \" "
+    "capacity $o\"; })\n"
     "say clusters \"$t\"\n"
-    "i=0; o=; t=; while [ -d $s/cpu$i ]; do v=; { read -r v <$s/cpu$i/regs/identification/smidr_el1; } 2>/dev/null;"
+    "i=0; o=; t=; while [ -d $s/cpu$i ]; do v=; { read -r v "
+    "<$s/cpu$i/regs/identification/smidr_el1; } 2>/dev/null;"
     " [ \"$v\" = \"$o\" ] || t=\"$t${t:+ }$i:${v:-0}\"; o=$v; i=$((i + 1)); done\n"
     "say smidr \"$t\"\n"
     "one governor $s/cpu0/cpufreq/scaling_governor\n"
@@ -77,18 +85,24 @@ static const char k_state[] =
     "s=/sys/devices/system/cpu\n"
     "rd() { v=; { read -r v <\"$1\"; } 2>/dev/null; [ -n \"$v\" ]; }\n"
     "read -r l x </proc/loadavg && echo load=$l\n"
-    "while read -r k v x; do [ \"$k\" != MemAvailable: ] || { echo free_kb=$v; break; }; done </proc/meminfo\n"
-    "{ read -r k a b c d e f g h x </proc/stat && echo \"busy=$((a + b + c + f + g))\" && echo \"steal=$h\"; } 2>/dev/null\n"
-    "for z in /sys/class/thermal/thermal_zone*; do rd $z/temp && t=$v && { rd $z/type; echo \"zone=$t $v\"; }; done\n"
-    "for f in $s/cpu[0-9]*/cpufreq/scaling_cur_freq; do rd $f && c=${f#$s/cpu} && echo \"khz=$v ${c%%/*}\"; done\n"
+    "while read -r k v x; do [ \"$k\" != MemAvailable: ] || { echo free_kb=$v; break; }; done "
+    "</proc/meminfo\n"
+    "{ read -r k a b c d e f g h x </proc/stat && echo \"busy=$((a + b + c + f + g))\" && echo "
+    "\"steal=$h\"; } 2>/dev/null\n"
+    "for z in /sys/class/thermal/thermal_zone*; do rd $z/temp && t=$v && { rd $z/type; echo "
+    "\"zone=$t $v\"; }; done\n"
+    "for f in $s/cpu[0-9]*/cpufreq/scaling_cur_freq; do rd $f && c=${f#$s/cpu} && echo \"khz=$v "
+    "${c%%/*}\"; done\n"
     "for f in $s/cpufreq/policy*/scaling_max_freq; do rd $f && echo cap=$v; done\n"
     "rd $s/cpu0/cpufreq/scaling_governor && echo governor=$v\n"
     "rd $s/cpufreq/boost && echo boost=$v\n"
     "rd $s/intel_pstate/no_turbo && echo no_turbo=$v\n"
-    "for p in /sys/class/power_supply/*; do rd $p/type && t=$v && { rd $p/online; echo \"power=$t $v\"; }; done\n"
+    "for p in /sys/class/power_supply/*; do rd $p/type && t=$v && { rd $p/online; echo \"power=$t "
+    "$v\"; }; done\n"
     "v=$(getconf CLK_TCK 2>/dev/null) && echo hz=$v\n"
     "if command -v dumpsys >/dev/null 2>&1; then\n"
-    "  dumpsys battery 2>/dev/null | sed -n 's/^ *level: */battery=/p; s/^ *temperature: */battery_temp=/p'\n"
+    "  dumpsys battery 2>/dev/null | sed -n 's/^ *level: */battery=/p; s/^ *temperature: "
+    "*/battery_temp=/p'\n"
     "  dumpsys thermalservice 2>/dev/null | sed -n 's/^Thermal Status: */thermal=/p' | head -n 1\n"
     "fi\n"
     "exit 0\n";
@@ -158,7 +172,8 @@ static void take_temperature(etp_str v, etp_os_state *out)
     if (isnan(out->temperature_c) || celsius > out->temperature_c) {
         out->temperature_c = celsius;
         snprintf(out->temperature_zone, sizeof out->temperature_zone, "%.*s",
-                 (int)(blank < v.len ? v.len - blank - 1 : 0), v.ptr + (blank < v.len ? blank + 1 : 0));
+                 (int)(blank < v.len ? v.len - blank - 1 : 0),
+                 v.ptr + (blank < v.len ? blank + 1 : 0));
     }
 }
 
@@ -238,7 +253,8 @@ void etp_remote_state(etp_device *d, etp_os_state *out)
         }
     }
     etp_arena_dispose(&arena);
-    if (isnan(out->temperature_c) && !isnan(s.battery_c)) { // no zone may be read: the best there is
+    if (isnan(out->temperature_c) &&
+        !isnan(s.battery_c)) { // no zone may be read: the best there is
         out->temperature_c = s.battery_c;
         snprintf(out->temperature_zone, sizeof out->temperature_zone, "battery");
     }
@@ -250,15 +266,17 @@ void etp_remote_state(etp_device *d, etp_os_state *out)
     const struct {
         bool missing;
         const char *name;
-    } k_fields[] = {{!s.load, "load"},
-                    {out->memory_free_bytes == UINT64_MAX, "free memory"},
-                    {isnan(out->temperature_c), "temperature"},
-                    {out->freq_min_khz == UINT64_MAX, "cpu frequency"},
-                    {out->governor[0] == '\0', "governor"},
-                    {out->boost < 0, "boost"},
-                    {out->power[0] == '\0', "power source"},
-                    {out->cpu_busy_ms == UINT64_MAX, "cpu time"},
-                    {true, "sleep"}};
+    } k_fields[] = {
+        {!s.load,                              "load"         },
+        {out->memory_free_bytes == UINT64_MAX, "free memory"  },
+        {isnan(out->temperature_c),            "temperature"  },
+        {out->freq_min_khz == UINT64_MAX,      "cpu frequency"},
+        {out->governor[0] == '\0',             "governor"     },
+        {out->boost < 0,                       "boost"        },
+        {out->power[0] == '\0',                "power source" },
+        {out->cpu_busy_ms == UINT64_MAX,       "cpu time"     },
+        {true,                                 "sleep"        }
+    };
     for (size_t i = 0; i < sizeof k_fields / sizeof *k_fields; i++) {
         if (k_fields[i].missing) {
             out->unreadable[out->n_unreadable++] = k_fields[i].name;

@@ -58,8 +58,8 @@ static etp_status connect_master(etp_device *d, etp_error *err)
     return st;
 }
 
-// A client that finds no master makes a connection of its own; here the old socket goes first. A board
-// that is away may come back.
+// A client that finds no master makes a connection of its own; here the old socket goes first. A
+// board that is away may come back.
 static etp_status reconnect(etp_device *d, etp_error *err)
 {
     const etp_remote *r = d->data;
@@ -106,7 +106,8 @@ static bool plain_host(const char *host)
     return host[0] != '\0' && host[0] != '-';
 }
 
-etp_status etp_ssh_open(etp_device *d, const etp_device_options *o, const char *host, etp_error *err)
+etp_status etp_ssh_open(etp_device *d, const etp_device_options *o, const char *host,
+                        etp_error *err)
 {
     if (!plain_host(host)) {
         return etp_fail(err, ETP_USAGE, "'%s' is no host for ssh", host);
@@ -139,12 +140,25 @@ etp_status etp_ssh_open(etp_device *d, const etp_device_options *o, const char *
         add(r, "-F");
         add(r, o->ssh_config);
     }
-    // Only connect_master makes a master: a call that became one would end with its keeper, and take the calls
-    // beside it along.
-    const char *const options[] = {"-T", "-o", "BatchMode=yes", "-o", "ConnectTimeout=10",
-                                   "-o", "ServerAliveInterval=5", "-o", "ServerAliveCountMax=3",
-                                   "-o", "ControlMaster=no", "-o", "ControlPersist=60", "-o",
-                                   control, "--", copy};
+    // Only connect_master makes a master: a call that became one would end with its keeper, and
+    // take the calls beside it along.
+    const char *const options[] = {"-T",
+                                   "-o",
+                                   "BatchMode=yes",
+                                   "-o",
+                                   "ConnectTimeout=10",
+                                   "-o",
+                                   "ServerAliveInterval=5",
+                                   "-o",
+                                   "ServerAliveCountMax=3",
+                                   "-o",
+                                   "ControlMaster=no",
+                                   "-o",
+                                   "ControlPersist=60",
+                                   "-o",
+                                   control,
+                                   "--",
+                                   copy};
     for (size_t i = 0; i < sizeof options / sizeof *options; i++) {
         add(r, options[i]);
     }

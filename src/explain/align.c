@@ -134,8 +134,8 @@ static bool same_place(const etp_profile_row *x, const etp_profile_row *y)
     return compare_place(x, y) == 0 && x->occurrence == y->occurrence;
 }
 
-// How well two rows fit: 0 not at all; more when also the kind of kernel and the counter agree, most
-// when they did the same nodes of the program.
+// How well two rows fit: 0 not at all; more when also the kind of kernel and the counter agree,
+// most when they did the same nodes of the program.
 static uint32_t fit(const aligner *a, const etp_profile_row *x, const etp_profile_row *y)
 {
     const etp_row_facts *fx = facts_of(a, &a->base, x), *fy = facts_of(a, &a->cand, y);
@@ -183,7 +183,8 @@ static uint64_t hash_of(const etp_op_name *op)
     return etp_hash_bytes(ETP_HASH_START, text, n < sizeof text ? n : sizeof text - 1);
 }
 
-static bool count_keys(key_counts *counts, const op_list *list, span s, int side, etp_arena *scratch)
+static bool count_keys(key_counts *counts, const op_list *list, span s, int side,
+                       etp_arena *scratch)
 {
     for (size_t i = s.from; i < s.to; i++) {
         const key_of key = {counts, &row_at(list, i)->parsed};
@@ -191,7 +192,10 @@ static bool count_keys(key_counts *counts, const op_list *list, span s, int side
         uint32_t at = etp_index_find(&counts->index, hash, same_key, &key);
         if (at == ETP_INDEX_NONE) {
             at = (uint32_t)counts->n;
-            if (!ETP_PUSH(scratch, counts, ((struct key_count){key.op, {0, 0}})) ||
+            if (!ETP_PUSH(scratch, counts,
+                          ((struct key_count){
+                              key.op, {0, 0}
+            })) ||
                 !etp_index_insert(&counts->index, scratch, hash, at)) {
                 return false;
             }
@@ -211,7 +215,8 @@ static double confidence_of(const aligner *a, const key_counts *counts, const et
     }
     // Where a key is more frequent on one side, the odd one out may be any of them.
     const key_of key = {counts, &row->parsed};
-    const struct key_count *found = &counts->items[etp_index_find(&counts->index, hash_of(key.op), same_key, &key)];
+    const struct key_count *found =
+        &counts->items[etp_index_find(&counts->index, hash_of(key.op), same_key, &key)];
     bool as_frequent = found->n[0] == found->n[1];
     return a->matched_confidence * (as_frequent ? 1.0 : 0.6);
 }
@@ -243,7 +248,8 @@ static bool align_spans(aligner *a, span b, span c)
         fill_scores(a, b, c, scores);
     }
     key_counts counts = {0};
-    if (!count_keys(&counts, &a->base, b, 0, &a->scratch) || !count_keys(&counts, &a->cand, c, 1, &a->scratch)) {
+    if (!count_keys(&counts, &a->base, b, 0, &a->scratch) ||
+        !count_keys(&counts, &a->cand, c, 1, &a->scratch)) {
         return false;
     }
     size_t i = 0, j = 0;
@@ -272,7 +278,8 @@ static bool align_spans(aligner *a, span b, span c)
         }
         // By names alone nobody knows whether it is gone, new, or merged into a neighbour.
         double alone = a->joined ? a->matched_confidence : 0.6 * a->matched_confidence;
-        if (!push(a, drop_base ? base_row : ETP_NO_INDEX, drop_base ? ETP_NO_INDEX : cand_row, alone)) {
+        if (!push(a, drop_base ? base_row : ETP_NO_INDEX, drop_base ? ETP_NO_INDEX : cand_row,
+                  alone)) {
             return false;
         }
         i += drop_base;
@@ -330,7 +337,8 @@ static bool run(aligner *a, const etp_profile *baseline, const etp_profile *cand
     return true;
 }
 
-// One-sided rows whose nodes another pair's operator did in the other arm become part of that group.
+// One-sided rows whose nodes another pair's operator did in the other arm become part of that
+// group.
 static void merge_one_sided(aligner *a, size_t from, size_t to)
 {
     etp_pair *pairs = a->out->items;
@@ -339,7 +347,8 @@ static void merge_one_sided(aligner *a, size_t from, size_t to)
         if (!vanished && pairs[i].baseline != ETP_NO_INDEX) {
             continue;
         }
-        const op_list *own = vanished ? &a->base : &a->cand, *other = vanished ? &a->cand : &a->base;
+        const op_list *own = vanished ? &a->base : &a->cand,
+                      *other = vanished ? &a->cand : &a->base;
         const etp_profile_row *row =
             &own->profile->rows[vanished ? pairs[i].baseline : pairs[i].candidate];
         const etp_row_facts *facts = facts_of(a, own, row);
@@ -351,10 +360,11 @@ static void merge_one_sided(aligner *a, size_t from, size_t to)
             if (owner && same_place(owner, row) && share_node(owner_facts, facts)) {
                 pairs[i].into = (uint32_t)k;
                 pairs[i].by_nodes = true;
-                pairs[i].confidence = 0.95 * (facts->confidence < owner_facts->confidence
-                                                  ? facts->confidence
-                                                  : owner_facts->confidence);
-                // Of two equal operators in a row, either may have been merged, into either neighbour.
+                pairs[i].confidence =
+                    0.95 * (facts->confidence < owner_facts->confidence ? facts->confidence
+                                                                        : owner_facts->confidence);
+                // Of two equal operators in a row, either may have been merged, into either
+                // neighbour.
                 if (etp_op_same_key(&row->parsed, &owner->parsed)) {
                     pairs[i].confidence *= 0.65;
                     pairs[k].confidence *= 0.65;
@@ -366,8 +376,8 @@ static void merge_one_sided(aligner *a, size_t from, size_t to)
     // A one-sided row is nobody's group when it was merged itself.
     for (size_t i = from; i < to; i++) {
         if (pairs[i].into != ETP_NO_INDEX && pairs[pairs[i].into].into != ETP_NO_INDEX) {
-            pairs[i].into = pairs[pairs[i].into].into == i ? ETP_NO_INDEX
-                                                           : pairs[pairs[i].into].into;
+            pairs[i].into =
+                pairs[pairs[i].into].into == i ? ETP_NO_INDEX : pairs[pairs[i].into].into;
         }
     }
 }

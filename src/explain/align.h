@@ -3,9 +3,9 @@
 //
 // The arms run the same program, but XNNPACK renames operators with the CPU feature (F32 → PF32),
 // swallows converts and inserts others, so rows are matched inside each instruction by what is
-// invariant (operator family and layout, without data types) and by order. When both arms are joined
-// to one program, rows match that did the same nodes; a row that one arm merged into another (fused
-// clamp, swallowed convert) joins its group, so groups are many-to-many.
+// invariant (operator family and layout, without data types) and by order. When both arms are
+// joined to one program, rows match that did the same nodes; a row that one arm merged into another
+// (fused clamp, swallowed convert) joins its group, so groups are many-to-many.
 #ifndef ETP_EXPLAIN_ALIGN_H
 #define ETP_EXPLAIN_ALIGN_H
 

@@ -86,8 +86,8 @@ bool etp_value_is_one_row(const etp_value *v)
     return true;
 }
 
-// XNNPACK names sparse matrix multiplications and convolutions of channel-first images by micro-kernel
-// or layout.
+// XNNPACK names sparse matrix multiplications and convolutions of channel-first images by
+// micro-kernel or layout.
 static bool is_sparse(const etp_op_name *op)
 {
     return is_family(op, "Convolution") &&
@@ -226,7 +226,8 @@ static void judge_sme(const etp_engage_case *c, etp_engage *out)
         return;
     }
     if (has_dtype(op, "QP8")) { // KleidiAI kernels exist for NEON and SME alike
-        out->reason = etp_value_is_one_row(etp_row_operand(c->facts, 0)) ? ETP_REASON_ROW_KERNEL : ETP_REASON_SAME_NAMES;
+        out->reason = etp_value_is_one_row(etp_row_operand(c->facts, 0)) ? ETP_REASON_ROW_KERNEL
+                                                                         : ETP_REASON_SAME_NAMES;
         return;
     }
     if (c->masked) {
@@ -247,7 +248,8 @@ static void judge_sme(const etp_engage_case *c, etp_engage *out)
 
 static bool is_float_type(etp_str t)
 {
-    return etp_str_eqz(t, "F32") || etp_str_eqz(t, "F16") || etp_str_eqz(t, "PF32") || etp_str_eqz(t, "PF16");
+    return etp_str_eqz(t, "F32") || etp_str_eqz(t, "F16") || etp_str_eqz(t, "PF32") ||
+           etp_str_eqz(t, "PF16");
 }
 
 // Why VNNI has no kernel for operators of this name.
@@ -258,7 +260,8 @@ static etp_reason off_vnni(const etp_op_name *op)
         all_float = all_float && is_float_type(op->dtypes[i]);
     }
     if (all_float) {
-        return has_dtype(op, "F16") || has_dtype(op, "PF16") ? ETP_REASON_FLOAT16 : ETP_REASON_FLOAT32;
+        return has_dtype(op, "F16") || has_dtype(op, "PF16") ? ETP_REASON_FLOAT16
+                                                             : ETP_REASON_FLOAT32;
     }
     if (is_weight_only(op)) {
         return ETP_REASON_FLOAT_WEIGHT_ONLY;
@@ -294,14 +297,15 @@ static void judge_by_names(const etp_engage_case *c, etp_engage *out)
         out->reason = ETP_REASON_SAME_NAMES;
         return;
     }
-    etp_name_proof proof = etp_isa_name_proof_in(c->names, c->row->parsed.base.ptr, c->row->parsed.base.len);
-    bool shown = c->feature == ETP_FEATURE_SME ? proof == ETP_PROVES_SME
-                                               : proof == ETP_PROVES_VNNI;
+    etp_name_proof proof =
+        etp_isa_name_proof_in(c->names, c->row->parsed.base.ptr, c->row->parsed.base.len);
+    bool shown = c->feature == ETP_FEATURE_SME ? proof == ETP_PROVES_SME : proof == ETP_PROVES_VNNI;
     if (shown) {
         out->state = ETP_ENGAGED;
-        out->evidence = c->feature == ETP_FEATURE_SME
-                            ? "operator name: PF32, PF16, PQS8 and QP8 with F16 exist on SME and SME2 only"
-                            : "operator name: QDU8 exists on VNNI only";
+        out->evidence =
+            c->feature == ETP_FEATURE_SME
+                ? "operator name: PF32, PF16, PQS8 and QP8 with F16 exist on SME and SME2 only"
+                : "operator name: QDU8 exists on VNNI only";
         bool row = !(c->row->parsed.category == ETP_CATEGORY_CONVOLUTION) &&
                    etp_value_is_one_row(etp_row_operand(c->facts, 0));
         out->reason = row ? ETP_REASON_ROW_KERNEL : ETP_REASON_NONE;
@@ -342,8 +346,11 @@ static void judge_by_samples(const etp_engage_case *c, etp_engage *out)
     bool most = on * 2 >= sure, hardly = on * 20 <= sure;
     bool named = out->state == ETP_ENGAGED;
     if (named && hardly) {
-        *out = (etp_engage){.state = ETP_ENGAGEMENT_UNKNOWN, .eligible = true, .sure = out->sure,
-                            .on = out->on, .reason = ETP_REASON_DISAGREE};
+        *out = (etp_engage){.state = ETP_ENGAGEMENT_UNKNOWN,
+                            .eligible = true,
+                            .sure = out->sure,
+                            .on = out->on,
+                            .reason = ETP_REASON_DISAGREE};
         return;
     }
     out->by_samples = true;

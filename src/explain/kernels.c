@@ -84,7 +84,8 @@ static bool unhex(etp_str text, uint8_t *out)
 
 static etp_status read_code(reading *r, etp_str text, etp_error *err)
 {
-    static const char *const k_names[] = {"module", "machine", "build_id", "start", "end", "bounds", "symbol", "code"};
+    static const char *const k_names[] = {"module", "machine", "build_id", "start",
+                                          "end",    "bounds",  "symbol",   "code"};
     table t;
     bool more = false;
     uint8_t *bytes = etp_arena_alloc_raw(r->arena, MAX_CODE_BYTES, 1);
@@ -97,7 +98,10 @@ static etp_status read_code(reading *r, etp_str text, etp_error *err)
         if (!more) {
             return ETP_OK;
         }
-        etp_kernel k = {.module = cell(&t, 0), .build_id = cell(&t, 2), .symbol = cell(&t, 6), .op = UINT32_MAX};
+        etp_kernel k = {.module = cell(&t, 0),
+                        .build_id = cell(&t, 2),
+                        .symbol = cell(&t, 6),
+                        .op = UINT32_MAX};
         etp_str code = cell(&t, 7);
         k.machine = etp_machine_find(cell(&t, 1));
         k.has_bounds = !etp_str_eqz(cell(&t, 5), "none");
@@ -166,7 +170,8 @@ static bool same_op(const void *ctx, uint32_t position)
 {
     const op_key *key = ctx;
     const etp_kernel_op *op = &key->r->ops.items[position];
-    return op->chain == key->chain && op->instruction == key->instruction && etp_str_eq(op->name, key->name);
+    return op->chain == key->chain && op->instruction == key->instruction &&
+           etp_str_eq(op->name, key->name);
 }
 
 static etp_status op_of(reading *r, const table *t, uint32_t *out, etp_error *err)
@@ -185,8 +190,10 @@ static etp_status op_of(reading *r, const table *t, uint32_t *out, etp_error *er
         return ETP_OK;
     }
     *out = (uint32_t)r->ops.n;
-    etp_kernel_op op = {.name = key.name, .chain = (int32_t)key.chain,
-                        .instruction = (int32_t)key.instruction, .kernel = UINT32_MAX};
+    etp_kernel_op op = {.name = key.name,
+                        .chain = (int32_t)key.chain,
+                        .instruction = (int32_t)key.instruction,
+                        .kernel = UINT32_MAX};
     if (!ETP_PUSH(r->arena, &r->ops, op) || !etp_index_insert(&r->op_index, r->arena, hash, *out)) {
         return etp_fail_nomem(err, "operators");
     }
@@ -214,7 +221,8 @@ static etp_status count_sample(reading *r, const table *t, etp_error *err)
             o->evidence++;
             o->evidence_of[code]++;
             place = address - r->kernels.items[k].start;
-            o->ahead_of[place < r->kernels.items[k].n_ahead ? r->kernels.items[k].ahead[place] : ETP_CODE_UNKNOWN]++;
+            o->ahead_of[place < r->kernels.items[k].n_ahead ? r->kernels.items[k].ahead[place]
+                                                            : ETP_CODE_UNKNOWN]++;
         }
     }
     o->streaming_known += streaming.len > 0;
@@ -309,7 +317,8 @@ static etp_status put_in_order(reading *r, etp_error *err)
     size_t nk = r->kernels.n, no = r->ops.n;
     etp_kernel **ks = ETP_NEW_ARRAY(r->arena, etp_kernel *, nk);
     etp_kernel_op **os = ETP_NEW_ARRAY(r->arena, etp_kernel_op *, no);
-    uint32_t *new_k = ETP_NEW_ARRAY(r->arena, uint32_t, nk), *new_o = ETP_NEW_ARRAY(r->arena, uint32_t, no);
+    uint32_t *new_k = ETP_NEW_ARRAY(r->arena, uint32_t, nk),
+             *new_o = ETP_NEW_ARRAY(r->arena, uint32_t, no);
     etp_kernels *o = r->out;
     o->kernels = ETP_NEW_ARRAY(r->arena, etp_kernel, nk);
     o->ops = ETP_NEW_ARRAY(r->arena, etp_kernel_op, no);
@@ -352,9 +361,9 @@ static etp_status put_in_order(reading *r, etp_error *err)
 // Libraries of the system: their kernels do not follow the levels.
 static bool is_system(etp_str module)
 {
-    static const char *const k_heads[] = {"libc.so",       "libc-",     "libm.so",      "libm-", "ld-linux",
-                                          "libpthread", "libdl",     "librt",        "libstdc++",
-                                          "libgcc_s",   "libc++", "linux-vdso",   "libm_"};
+    static const char *const k_heads[] = {
+        "libc.so", "libc-",     "libm.so",  "libm-",  "ld-linux",   "libpthread", "libdl",
+        "librt",   "libstdc++", "libgcc_s", "libc++", "linux-vdso", "libm_"};
     for (size_t i = 0; i < sizeof k_heads / sizeof *k_heads; i++) {
         if (etp_str_starts(module, etp_str_from(k_heads[i]))) {
             return true;
@@ -369,8 +378,8 @@ static bool is_xnnpack(etp_str module)
            etp_str_find(module, ETP_STR("XNNPACK")) < module.len;
 }
 
-// Where XNNPACK is a library of its own, it alone is what the levels steer for certain; in a program
-// that has everything inside, the program is.
+// Where XNNPACK is a library of its own, it alone is what the levels steer for certain; in a
+// program that has everything inside, the program is.
 static void choose_evidence(reading *r)
 {
     bool separate = false;
@@ -403,8 +412,9 @@ static void keep_one_of_each(reading *r)
 
 static etp_status read_samples(reading *r, etp_str text, etp_error *err)
 {
-    static const char *const k_names[] = {"module", "address", "symbol", "streaming", "iteration",
-                                          "chain", "instruction", "operator", "sure"};
+    static const char *const k_names[] = {"module",      "address",   "symbol",
+                                          "streaming",   "iteration", "chain",
+                                          "instruction", "operator",  "sure"};
     table t;
     bool more = false;
     ETP_TRY(open_table(&t, text, k_names, 9, "samples", r->arena, err));
@@ -417,8 +427,8 @@ static etp_status read_samples(reading *r, etp_str text, etp_error *err)
     }
 }
 
-etp_status etp_kernels_read(const etp_kernels_text *texts, size_t n, etp_arena *arena, etp_kernels *out,
-                            etp_error *err)
+etp_status etp_kernels_read(const etp_kernels_text *texts, size_t n, etp_arena *arena,
+                            etp_kernels *out, etp_error *err)
 {
     *out = (etp_kernels){0};
     reading r = {.arena = arena, .out = out};

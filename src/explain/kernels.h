@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Which kernels an arm ran: sampled program counters (P.samples) and the code they point into (P.code)
-// of a run folder, counted by function, instruction set and operator.
+// Which kernels an arm ran: sampled program counters (P.samples) and the code they point into
+// (P.code) of a run folder, counted by function, instruction set and operator.
 //
 // Samples are taken every few milliseconds of CPU time, so counts are shares of time with the
 // uncertainty of counting. The instruction set of a function is that of its most demanding
@@ -14,20 +14,20 @@
 
 typedef struct etp_kernel {
     etp_str module, build_id;
-    etp_str symbol;      // "" where the file has no name for it
-    // What to call it: the symbol; where there is none what it was seen as, with its place: "AVX2 kernel of
-    // Convolution (NHWC, QC8) IGEMM [libxnnpack.so+0x12340]".
+    etp_str symbol; // "" where the file has no name for it
+    // What to call it: the symbol; where there is none what it was seen as, with its place: "AVX2
+    // kernel of Convolution (NHWC, QC8) IGEMM [libxnnpack.so+0x12340]".
     const char *title;
     uint64_t start, end; // addresses of the module
     bool has_bounds;     // false: a window around a sampled address
     etp_machine machine;
     etp_code code;
-    bool whole;       // all of its code could be decoded
+    bool whole;           // all of its code could be decoded
     const uint8_t *ahead; // etp_code_ahead of its code
     size_t n_ahead;
-    bool evidence;    // of a library that levels steer
+    bool evidence; // of a library that levels steer
     uint64_t samples;
-    uint32_t op;      // index of the operator it was seen in most, ETP_NO_INDEX none
+    uint32_t op; // index of the operator it was seen in most, ETP_NO_INDEX none
 } etp_kernel;
 
 typedef struct etp_kernel_op { // an operator as recorded in the sampled process
@@ -37,7 +37,7 @@ typedef struct etp_kernel_op { // an operator as recorded in the sampled process
     uint64_t sure; // of them far enough from the neighbours
     uint64_t of[ETP_CODES];
     uint64_t sure_of[ETP_CODES]; // of the sure ones
-    uint32_t kernel; // seen most in it, ETP_NO_INDEX none
+    uint32_t kernel;             // seen most in it, ETP_NO_INDEX none
     uint64_t kernel_samples;
 } etp_kernel_op;
 
@@ -46,7 +46,8 @@ typedef struct etp_kernels {
     uint64_t of[ETP_CODES]; // all samples; outside known code: ETP_CODE_UNKNOWN
     uint64_t evidence;      // samples in steered libraries
     uint64_t evidence_of[ETP_CODES];
-    uint64_t ahead_of[ETP_CODES]; // of these by the instructions that were about to run (etp_code_ahead)
+    uint64_t
+        ahead_of[ETP_CODES]; // of these by the instructions that were about to run (etp_code_ahead)
     uint64_t in_iterations, joined, sure;
     uint64_t streaming_known, streaming; // aarch64: in streaming mode
     etp_machine machine;
@@ -62,8 +63,9 @@ typedef struct etp_kernels_text { // of one sampled launch
 
 // Reads the files of N launches of one arm. Texts borrow from them, everything else lives in ARENA.
 // ETP_CORRUPT with a position, ETP_NOMEM.
-ETP_API ETP_NODISCARD etp_status etp_kernels_read(const etp_kernels_text *texts, size_t n, etp_arena *arena,
-                                                  etp_kernels *out, etp_error *err);
+ETP_API ETP_NODISCARD etp_status etp_kernels_read(const etp_kernels_text *texts, size_t n,
+                                                  etp_arena *arena, etp_kernels *out,
+                                                  etp_error *err);
 
 typedef struct etp_kernels_arm {
     const etp_kernels *kernels; // NULL: not sampled
@@ -71,15 +73,16 @@ typedef struct etp_kernels_arm {
     uint32_t model;
 } etp_kernels_arm;
 
-// Samples of N that a sampler may misplace: so many or more are misplaced in less than one of 10,000 arms.
+// Samples of N that a sampler may misplace: so many or more are misplaced in less than one of
+// 10,000 arms.
 ETP_API uint64_t etp_kernels_strays(uint64_t n);
 
-// Judges arm INDEX by its samples. Instructions that need more than the level allows contradict it. So does
-// the want of what another arm of the same model, which the level allows too, shows plenty of. What
-// is the level's own supports it.
+// Judges arm INDEX by its samples. Instructions that need more than the level allows contradict it.
+// So does the want of what another arm of the same model, which the level allows too, shows plenty
+// of. What is the level's own supports it.
 ETP_API ETP_NODISCARD etp_status etp_kernels_judge(const etp_kernels_arm *arms, size_t n_arms,
-                                                   size_t index, etp_arena *arena,
-                                                   etp_proof *proof, etp_error *err);
+                                                   size_t index, etp_arena *arena, etp_proof *proof,
+                                                   etp_error *err);
 
 // Classes of code that a level adds to OTHER, a lower one: 1 << etp_code each. SME levels count SME
 // and SME2 alike against a level without either: packing is SME code at both. 0: unknown.

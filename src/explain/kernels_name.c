@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Names of micro-kernels. XNNPACK: xnn_<types…>_<op>_<variant…>_ukernel[_<shape>]__[<shape>_]<arch…>;
-// KleidiAI: kai_<role>_<op…>_<types…>_<arch>_<instruction>. And what functions without a name are called.
+// Names of micro-kernels. XNNPACK:
+// xnn_<types…>_<op>_<variant…>_ukernel[_<shape>]__[<shape>_]<arch…>; KleidiAI:
+// kai_<role>_<op…>_<types…>_<arch>_<instruction>. And what functions without a name are called.
 #include "explain/kernels.h"
 
 static bool digit(char c)
@@ -11,8 +12,8 @@ static bool digit(char c)
 // "f32", "qc8w", "pqs8", "bf16", "f32acc", "x32", "xx", "qai8dxp1x8": a letter or three, then bits.
 static bool is_type(etp_str t)
 {
-    static const char *const k_heads[] = {"qdu", "qai", "qsi", "qsu", "pqs", "pf", "qs", "qu", "qd", "qp",
-                                          "qc",  "qb",  "bf",  "f",   "x",   "s",  "u",  "i"};
+    static const char *const k_heads[] = {"qdu", "qai", "qsi", "qsu", "pqs", "pf", "qs", "qu", "qd",
+                                          "qp",  "qc",  "qb",  "bf",  "f",   "x",  "s",  "u",  "i"};
     if (etp_str_eqz(t, "xx")) {
         return true;
     }
@@ -124,11 +125,14 @@ const char *etp_kernel_name_make(const etp_kernels *kernels, const etp_kernel *k
         return etp_arena_strdup(arena, k->symbol);
     }
     const char *what = k->code == ETP_CODE_UNKNOWN ? "code" : etp_code_title(k->code);
-    const char *noun = k->code == ETP_CODE_UNKNOWN || k->code == ETP_CODE_SCALAR ? "" : k->evidence ? " kernel" : " code";
+    const char *noun = k->code == ETP_CODE_UNKNOWN || k->code == ETP_CODE_SCALAR ? ""
+                       : k->evidence                                             ? " kernel"
+                                                                                 : " code";
     etp_op_name op = {0};
     if (k->op < kernels->n_ops && k->evidence) {
         etp_op_parse(kernels->ops[k->op].name, &op);
     }
-    return etp_arena_printf(arena, "%s%s%s%.*s [%.*s+0x%llx]", what, noun, op.base.len ? " of " : "",
-                            ETP_STR_ARG(op.base), ETP_STR_ARG(k->module), (unsigned long long)k->start);
+    return etp_arena_printf(arena, "%s%s%s%.*s [%.*s+0x%llx]", what, noun,
+                            op.base.len ? " of " : "", ETP_STR_ARG(op.base), ETP_STR_ARG(k->module),
+                            (unsigned long long)k->start);
 }

@@ -17,8 +17,8 @@
 
 typedef struct rule {
     etp_level level;
-    unsigned own;       // classes that are this level's own
-    unsigned forbidden; // classes that need what it hides
+    unsigned own;          // classes that are this level's own
+    unsigned forbidden;    // classes that need what it hides
     unsigned allowed_best; // classes whose want contradicts when another arm shows plenty
 } rule;
 
@@ -28,15 +28,15 @@ typedef struct rule {
 #define MATRIX (BIT(SME) | BIT(SME2))
 
 static const rule k_rules[] = {
-    {ETP_LEVEL_VNNI, BIT(AVX512_VNNI) | BIT(AVX_VNNI) | BIT(AMX), 0, WIDE},
-    {ETP_LEVEL_AVX512, BIT(AVX512), BIT(AVX512_VNNI) | BIT(AMX), WIDE},
-    {ETP_LEVEL_AVX2, VEX, WIDE, WIDE | VEX},
-    {ETP_LEVEL_SSE, BIT(SSE), WIDE | VEX, 0},
-    {ETP_LEVEL_SME2, BIT(SME2), 0, MATRIX},
-    {ETP_LEVEL_SME1, BIT(SME), BIT(SME2), MATRIX},
-    {ETP_LEVEL_NEON, BIT(NEON) | BIT(DOTPROD) | BIT(I8MM), MATRIX, 0},
-    {ETP_LEVEL_DOTPROD, BIT(DOTPROD), MATRIX | BIT(I8MM), 0},
-    {ETP_LEVEL_BASE, BIT(NEON), MATRIX | BIT(I8MM) | BIT(DOTPROD), 0},
+    {ETP_LEVEL_VNNI,    BIT(AVX512_VNNI) | BIT(AVX_VNNI) | BIT(AMX), 0,                                 WIDE      },
+    {ETP_LEVEL_AVX512,  BIT(AVX512),                                 BIT(AVX512_VNNI) | BIT(AMX),       WIDE      },
+    {ETP_LEVEL_AVX2,    VEX,                                         WIDE,                              WIDE | VEX},
+    {ETP_LEVEL_SSE,     BIT(SSE),                                    WIDE | VEX,                        0         },
+    {ETP_LEVEL_SME2,    BIT(SME2),                                   0,                                 MATRIX    },
+    {ETP_LEVEL_SME1,    BIT(SME),                                    BIT(SME2),                         MATRIX    },
+    {ETP_LEVEL_NEON,    BIT(NEON) | BIT(DOTPROD) | BIT(I8MM),        MATRIX,                            0         },
+    {ETP_LEVEL_DOTPROD, BIT(DOTPROD),                                MATRIX | BIT(I8MM),                0         },
+    {ETP_LEVEL_BASE,    BIT(NEON),                                   MATRIX | BIT(I8MM) | BIT(DOTPROD), 0         },
 };
 
 static const rule *rule_of(etp_level level)
@@ -128,7 +128,8 @@ static void say_example(const etp_kernel *k, etp_strbuf *buf)
 }
 
 // An arm of the same model that shows plenty of CLASSES, or NULL.
-static const etp_kernels *shows_plenty(const etp_kernels_arm *arms, size_t n, size_t index, unsigned classes)
+static const etp_kernels *shows_plenty(const etp_kernels_arm *arms, size_t n, size_t index,
+                                       unsigned classes)
 {
     for (size_t i = 0; i < n; i++) {
         const etp_kernels *k = arms[i].kernels;
@@ -140,8 +141,8 @@ static const etp_kernels *shows_plenty(const etp_kernels_arm *arms, size_t n, si
     return NULL;
 }
 
-etp_status etp_kernels_judge(const etp_kernels_arm *arms, size_t n_arms, size_t index, etp_arena *arena,
-                             etp_proof *proof, etp_error *err)
+etp_status etp_kernels_judge(const etp_kernels_arm *arms, size_t n_arms, size_t index,
+                             etp_arena *arena, etp_proof *proof, etp_error *err)
 {
     const etp_kernels *k = arms[index].kernels;
     const rule *r = rule_of(arms[index].level);
@@ -151,24 +152,30 @@ etp_status etp_kernels_judge(const etp_kernels_arm *arms, size_t n_arms, size_t 
     bool supports = false, contradicts = false;
     etp_strbuf buf;
     etp_strbuf_init(&buf, arena);
-    etp_strbuf_printf(&buf, "%llu sampled program counters of XNNPACK: ", (unsigned long long)k->evidence);
+    etp_strbuf_printf(
+        &buf, "%llu sampled program counters of XNNPACK: ", (unsigned long long)k->evidence);
     list_shares(k, &buf);
     // Not what the function around may need, but what was about to run.
     uint64_t forbidden = sum(k->ahead_of, r->forbidden), own = count(k, r->own);
     if (k->evidence < ENOUGH) {
-        etp_strbuf_appendz(&buf, k->evidence ? "; too few to judge by" : "none; nothing to judge by");
+        etp_strbuf_appendz(&buf,
+                           k->evidence ? "; too few to judge by" : "none; nothing to judge by");
     } else if (forbidden >= etp_kernels_strays(k->evidence) && at_least(k, forbidden, SOME_SHARE)) {
         contradicts = true;
-        etp_strbuf_printf(&buf, "; %llu of them were about to run instructions that the level hides", (unsigned long long)forbidden);
+        etp_strbuf_printf(&buf,
+                          "; %llu of them were about to run instructions that the level hides",
+                          (unsigned long long)forbidden);
         say_example(example(k, r->forbidden), &buf);
     } else if (r->allowed_best && !at_least(k, count(k, r->allowed_best), SOME_SHARE) &&
                shows_plenty(arms, n_arms, index, r->allowed_best)) {
         contradicts = true;
-        etp_strbuf_appendz(&buf, "; another arm of this model runs much code that this level allows and "
-                                 "that is missing here");
+        etp_strbuf_appendz(&buf,
+                           "; another arm of this model runs much code that this level allows and "
+                           "that is missing here");
     } else if (at_least(k, own, SOME_SHARE)) {
         supports = true;
-        etp_strbuf_appendz(&buf, r->forbidden ? "; none that needs more than the level allows" : "");
+        etp_strbuf_appendz(&buf,
+                           r->forbidden ? "; none that needs more than the level allows" : "");
         say_example(example(k, r->own), &buf);
     } else {
         etp_strbuf_appendz(&buf, "; this model has no kernel of the level's own");
@@ -176,5 +183,6 @@ etp_status etp_kernels_judge(const etp_kernels_arm *arms, size_t n_arms, size_t 
     if (buf.failed) {
         return etp_fail_nomem(err, "proof");
     }
-    return etp_proof_add(proof, arena, (etp_proof_line){"samples", buf.ptr, supports, contradicts}, err);
+    return etp_proof_add(proof, arena, (etp_proof_line){"samples", buf.ptr, supports, contradicts},
+                         err);
 }

@@ -12,10 +12,10 @@ typedef struct maker {
     etp_arena *arena;
     etp_arena scratch;
     etp_ledger *out;
-    double *mean[2]; // per row, before rounding
-    double *block_difference; // scratch of one row, per block
-    double *block_ratio_ln;   // likewise: ln(baseline ÷ candidate)
-    size_t n_blocks;          // paired blocks, 0 when the dumps do not pair
+    double *mean[2];                      // per row, before rounding
+    double *block_difference;             // scratch of one row, per block
+    double *block_ratio_ln;               // likewise: ln(baseline ÷ candidate)
+    size_t n_blocks;                      // paired blocks, 0 when the dumps do not pair
     uint32_t *first_member, *next_member; // pairs of each group, the group's own first
 } maker;
 
@@ -145,7 +145,8 @@ static void interval(maker *m, etp_ledger_row *row, uint32_t pair)
         row->ratio_lo = exp(ln.lo);
         row->ratio_hi = exp(ln.hi);
     }
-    row->q = pair == ETP_NO_INDEX ? (double)NAN : etp_mean_p(m->block_difference, n); // adjusted later
+    row->q =
+        pair == ETP_NO_INDEX ? (double)NAN : etp_mean_p(m->block_difference, n); // adjusted later
 }
 
 // Many operators are judged at once: some look different by chance alone.
@@ -167,12 +168,12 @@ static etp_status adjust_for_many(maker *m, etp_error *err)
     return ETP_OK;
 }
 
-// A change by CHANGE_NS > 0 in one direction, whose interval leaves out 0 when CLEAR. CUT_NS: what the clock may
-// have taken off the smaller side.
+// A change by CHANGE_NS > 0 in one direction, whose interval leaves out 0 when CLEAR. CUT_NS: what
+// the clock may have taken off the smaller side.
 static bool beyond_doubt(const etp_ledger_row *row, bool clear, int64_t change_ns, int64_t cut_ns)
 {
-    return row->pair != ETP_NO_INDEX && row->lo_ns != ETP_NS_UNKNOWN && clear && row->q <= 0.05 && change_ns > cut_ns &&
-           (double)change_ns > ETP_OPERATOR_MARGIN * (double)row->baseline_ns;
+    return row->pair != ETP_NO_INDEX && row->lo_ns != ETP_NS_UNKNOWN && clear && row->q <= 0.05 &&
+           change_ns > cut_ns && (double)change_ns > ETP_OPERATOR_MARGIN * (double)row->baseline_ns;
 }
 
 bool etp_ledger_row_slower(const etp_ledger_row *row)
@@ -185,16 +186,20 @@ bool etp_ledger_row_faster(const etp_ledger_row *row)
     return beyond_doubt(row, row->hi_ns < 0, -row->delta_ns, row->cut_ns[1]);
 }
 
-// One launch on each side has no blocks. What can be seen all the same: the shortest iteration of the candidate
-// is longer than the longest of the baseline, by more than truncation to whole microseconds can do.
+// One launch on each side has no blocks. What can be seen all the same: the shortest iteration of
+// the candidate is longer than the longest of the baseline, by more than truncation to whole
+// microseconds can do.
 static bool each_longer(const maker *m, uint32_t pair)
 {
     uint64_t longest = 0, shortest = 0, parts = 0;
-    bool few = m->arm[0]->all_executions < ETP_LEDGER_ITERATIONS || m->arm[1]->all_executions < ETP_LEDGER_ITERATIONS;
+    bool few = m->arm[0]->all_executions < ETP_LEDGER_ITERATIONS ||
+               m->arm[1]->all_executions < ETP_LEDGER_ITERATIONS;
     for (uint32_t i = m->first_member[pair]; i != ETP_NO_INDEX && !few; i = m->next_member[i]) {
         const etp_pair *p = &m->alignment->items[i];
-        const etp_profile_row *base = p->baseline == ETP_NO_INDEX ? NULL : &m->arm[0]->rows[p->baseline];
-        const etp_profile_row *cand = p->candidate == ETP_NO_INDEX ? NULL : &m->arm[1]->rows[p->candidate];
+        const etp_profile_row *base =
+            p->baseline == ETP_NO_INDEX ? NULL : &m->arm[0]->rows[p->baseline];
+        const etp_profile_row *cand =
+            p->candidate == ETP_NO_INDEX ? NULL : &m->arm[1]->rows[p->candidate];
         few = cand && cand->calls != m->arm[1]->all_executions; // not in each of them
         longest += base ? base->max_ns : 0;
         shortest += cand ? cand->min_ns : 0;
@@ -209,7 +214,8 @@ double etp_cut_factor(double ns, double cut_ns)
 }
 
 // The truth lies between what was measured and that plus what the clock cut off, on either side.
-static void widen(etp_ledger_row *row, int64_t cut_before, int64_t cut_after, double before, double after)
+static void widen(etp_ledger_row *row, int64_t cut_before, int64_t cut_after, double before,
+                  double after)
 {
     row->cut_ns[0] = cut_before;
     row->cut_ns[1] = cut_after;
@@ -264,7 +270,8 @@ static etp_status operator_rows(maker *m, etp_error *err)
             .pair = i,
         };
         interval(m, &row, i);
-        widen(&row, group_cut(m, i, 0), group_cut(m, i, 1), group_mean(m, i, 0), group_mean(m, i, 1));
+        widen(&row, group_cut(m, i, 0), group_cut(m, i, 1), group_mean(m, i, 0),
+              group_mean(m, i, 1));
         row.each_longer = m->n_blocks < 2 && each_longer(m, i);
         ETP_TRY(add_row(m, row, group_mean(m, i, 0), group_mean(m, i, 1), err));
     }
@@ -333,8 +340,8 @@ static etp_status round_rows(maker *m, etp_error *err)
     return ETP_OK;
 }
 
-static etp_status end_row(maker *m, const char *id, const char *label, etp_row_kind kind, const int64_t ns[2],
-                          etp_error *err)
+static etp_status end_row(maker *m, const char *id, const char *label, etp_row_kind kind,
+                          const int64_t ns[2], etp_error *err)
 {
     etp_ledger_row row = {
         .id = id,
@@ -355,8 +362,8 @@ static etp_status end_row(maker *m, const char *id, const char *label, etp_row_k
     return ETP_PUSH(m->arena, m->out, row) ? ETP_OK : etp_fail_nomem(err, "ledger");
 }
 
-// From the kept traced executions to the untraced median. Like is compared with like: the tracer is the median
-// of untraced iterations less the median of traced ones.
+// From the kept traced executions to the untraced median. Like is compared with like: the tracer is
+// the median of untraced iterations less the median of traced ones.
 static etp_status end_rows(maker *m, const etp_ledger_end ends[2], etp_error *err)
 {
     int64_t rest[2], around[2], tracer[2];
@@ -372,17 +379,22 @@ static etp_status end_rows(maker *m, const etp_ledger_end ends[2], etp_error *er
         const etp_ledger_end *e = &ends[side];
         around[side] = known && called ? e->around_ns : 0;
         tracer[side] = e->median_ns - (known ? e->traced_ns : etp_profile_traced_ns(m->arm[side]));
-        rest[side] = e->median_ns - tracer[side] - around[side] - etp_profile_traced_ns(m->arm[side]);
+        rest[side] =
+            e->median_ns - tracer[side] - around[side] - etp_profile_traced_ns(m->arm[side]);
     }
     if (!known) {
-        return end_row(m, "tracer", "tracer and spread of iterations (untraced median − kept traced mean)", ETP_ROW_TRACER,
-                       tracer, err);
+        return end_row(m, "tracer",
+                       "tracer and spread of iterations (untraced median − kept traced mean)",
+                       ETP_ROW_TRACER, tracer, err);
     }
     if (called) {
-        ETP_TRY(end_row(m, "around", "around Method::execute (the runner's call of it)", ETP_ROW_FRAMEWORK, around, err));
+        ETP_TRY(end_row(m, "around", "around Method::execute (the runner's call of it)",
+                        ETP_ROW_FRAMEWORK, around, err));
     }
-    ETP_TRY(end_row(m, "iterations", "spread of iterations (traced median − kept traced mean)", ETP_ROW_UNEXPLAINED, rest, err));
-    return end_row(m, "tracer", "tracer (untraced median − traced median)", ETP_ROW_TRACER, tracer, err);
+    ETP_TRY(end_row(m, "iterations", "spread of iterations (traced median − kept traced mean)",
+                    ETP_ROW_UNEXPLAINED, rest, err));
+    return end_row(m, "tracer", "tracer (untraced median − traced median)", ETP_ROW_TRACER, tracer,
+                   err);
 }
 
 static etp_status make(maker *m, const etp_ledger_end ends[2], etp_error *err)
@@ -395,11 +407,14 @@ static etp_status make(maker *m, const etp_ledger_end ends[2], etp_error *err)
     m->n_blocks = n_dumps == m->arm[1]->n_dumps ? n_dumps : 0;
     m->block_difference = ETP_NEW_ARRAY(&m->scratch, double, n_dumps);
     m->block_ratio_ln = ETP_NEW_ARRAY(&m->scratch, double, n_dumps);
-    if (!m->mean[0] || !m->mean[1] || !m->block_difference || !m->block_ratio_ln || !list_members(m)) {
+    if (!m->mean[0] || !m->mean[1] || !m->block_difference || !m->block_ratio_ln ||
+        !list_members(m)) {
         return etp_fail_nomem(err, "ledger");
     }
     ETP_TRY(operator_rows(m, err));
-    ETP_TRY(sum_row(m, ETP_ROW_BOUNDARY, "delegate calls less their operators (set-up, and what whole microseconds cut off)", err));
+    ETP_TRY(sum_row(
+        m, ETP_ROW_BOUNDARY,
+        "delegate calls less their operators (set-up, and what whole microseconds cut off)", err));
     ETP_TRY(sum_row(m, ETP_ROW_FRAMEWORK, "framework (dispatch between instructions)", err));
     ETP_TRY(sum_row(m, ETP_ROW_UNEXPLAINED, "unexplained", err));
     ETP_TRY(adjust_for_many(m, err));
@@ -421,7 +436,9 @@ etp_status etp_ledger_build(const etp_profile *baseline, const etp_profile *cand
 {
     *out = (etp_ledger){0};
     maker m = {
-        .arm = {baseline, candidate}, .alignment = alignment, .arena = arena, .out = out};
+        .arm = {baseline, candidate},
+          .alignment = alignment, .arena = arena, .out = out
+    };
     etp_status st = make(&m, ends, err);
     etp_arena_dispose(&m.scratch);
     return st;

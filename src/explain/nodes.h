@@ -8,21 +8,21 @@
 #include <etprof/program.h>
 
 typedef struct etp_row_facts {
-    etp_op_facts op;     // as etp_join_facts gives them
-    double confidence;   // that instruction and node are right; 0 when nothing is claimed
-    uint32_t method;     // ETP_NO_INDEX when the recording does not fit the program
+    etp_op_facts op;       // as etp_join_facts gives them
+    double confidence;     // that instruction and node are right; 0 when nothing is claimed
+    uint32_t method;       // ETP_NO_INDEX when the recording does not fit the program
     const uint32_t *nodes; // nodes whose work the operator did, ascending
     uint32_t n_nodes;
-    bool inserted;       // added by the runtime, the program has no node for it
+    bool inserted; // added by the runtime, the program has no node for it
     bool has_source;
     etp_source source;
 } etp_row_facts;
 
 typedef struct etp_profile_facts {
     const etp_program *program;
-    etp_row_facts *rows;  // parallel to the profile's
-    const char *problem;  // static: why nothing could be joined, else NULL
-    bool any_delegate;    // the joined program has delegates at all
+    etp_row_facts *rows; // parallel to the profile's
+    const char *problem; // static: why nothing could be joined, else NULL
+    bool any_delegate;   // the joined program has delegates at all
 } etp_profile_facts;
 
 // TRACES as given to etp_profile_build. RECORD may be NULL. A recording that does not fit the

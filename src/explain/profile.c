@@ -16,7 +16,7 @@ typedef struct row_key {
 typedef struct key_entry {
     row_key key;
     uint32_t first_row;
-    uint32_t cursor;     // row of the latest occurrence in the block being read
+    uint32_t cursor;       // row of the latest occurrence in the block being read
     uint64_t cursor_block; // serial number of that block
 } key_entry;
 
@@ -38,7 +38,7 @@ typedef struct builder {
     } keys;
     etp_index index;
     uint64_t block_serial;
-    bool keep_all; // of the dump that is being read
+    bool keep_all;  // of the dump that is being read
     uint64_t usual; // executions of it that count as usual
 } builder;
 
@@ -90,8 +90,8 @@ etp_row_kind etp_row_kind_of(const etp_trace_event *e)
     return ETP_ROW_UNEXPLAINED;
 }
 
-static etp_status new_row(builder *b, const etp_trace_event *e, uint32_t occurrence,
-                          uint32_t *out, etp_error *err)
+static etp_status new_row(builder *b, const etp_trace_event *e, uint32_t occurrence, uint32_t *out,
+                          etp_error *err)
 {
     etp_profile_row row = {
         .name = e->name,
@@ -108,8 +108,8 @@ static etp_status new_row(builder *b, const etp_trace_event *e, uint32_t occurre
         .per_dump_typical_ns = ETP_NEW_ARRAY(b->arena, double, b->n_dumps),
     };
     etp_op_parse(e->name, &row.parsed);
-    if (!row.per_dump_ns || !row.per_dump_all_ns || !row.per_dump_typical_ns || !ETP_PUSH(b->arena, &b->rows, row) ||
-        !ETP_PUSH(&b->scratch, &b->next, ETP_NO_INDEX)) {
+    if (!row.per_dump_ns || !row.per_dump_all_ns || !row.per_dump_typical_ns ||
+        !ETP_PUSH(b->arena, &b->rows, row) || !ETP_PUSH(&b->scratch, &b->next, ETP_NO_INDEX)) {
         return etp_fail_nomem(err, "profile rows");
     }
     *out = (uint32_t)(b->rows.n - 1);
@@ -119,7 +119,9 @@ static etp_status new_row(builder *b, const etp_trace_event *e, uint32_t occurre
 // The row of event E, which may be the n-th of its key in this block.
 static etp_status row_of(builder *b, const etp_trace_event *e, uint32_t *out, etp_error *err)
 {
-    key_query q = {b->keys.items, {e->kind, e->chain, e->instruction, e->name}};
+    key_query q = {
+        b->keys.items, {e->kind, e->chain, e->instruction, e->name}
+    };
     uint64_t hash = hash_key(&q.key);
     uint32_t at = etp_index_find(&b->index, hash, same_key, &q);
     if (at == ETP_INDEX_NONE) {
@@ -157,7 +159,7 @@ static etp_status add_ns(int64_t *sum, int64_t ns, etp_error *err)
     return ETP_OK;
 }
 
-// ---- which executions count ---------------------------------------------------------------------
+// ---- which executions count ----
 
 uint64_t etp_profile_kept_of(uint64_t n)
 {
@@ -210,8 +212,8 @@ static etp_status choose_kept(builder *b, const etp_trace_block *block, choice *
     return ETP_OK;
 }
 
-// A dump of several kinds of executions keeps an equal part of each, so that their mixture stays what it is; where
-// one of them is rare it keeps all.
+// A dump of several kinds of executions keeps an equal part of each, so that their mixture stays
+// what it is; where one of them is rare it keeps all.
 static bool keeps_all(const etp_trace *trace)
 {
     size_t kinds = 0, fewest = SIZE_MAX;
@@ -223,11 +225,11 @@ static bool keeps_all(const etp_trace *trace)
     return kinds > 1 && fewest < (size_t)4 * ETP_PROFILE_KEEP_LEAST;
 }
 
-// ---- sums -----------------------------------------------------------------------------------------
+// ---- sums ----
 
-typedef struct event_sum { // over a block's executions
+typedef struct event_sum {    // over a block's executions
     int64_t all, kept, usual; // its parts included
-    int64_t own, own_kept; // exclusive
+    int64_t own, own_kept;    // exclusive
 } event_sum;
 
 static etp_status column_sum(const etp_trace_block *block, uint32_t event, const choice *chosen,
@@ -273,7 +275,8 @@ static etp_status sum_events(const etp_trace_block *block, const choice *chosen,
     return ETP_OK;
 }
 
-static etp_status add_to_row(etp_profile_row *row, const event_sum *sum, uint32_t dump, etp_error *err)
+static etp_status add_to_row(etp_profile_row *row, const event_sum *sum, uint32_t dump,
+                             etp_error *err)
 {
     row->per_dump_typical_ns[dump] += (double)sum->usual; // becomes a mean when the dump is read
     ETP_TRY(add_ns(&row->total_ns, sum->own_kept, err));
@@ -282,9 +285,10 @@ static etp_status add_to_row(etp_profile_row *row, const event_sum *sum, uint32_
     return add_ns(&row->per_dump_all_ns[dump], sum->own, err);
 }
 
-// Rows of the events inside Method::execute; what is beside it (load, the caller's own events) is not its time.
-static etp_status add_rows(builder *b, const etp_trace_block *block, const event_sum *sums, uint32_t dump,
-                           uint32_t block_index, etp_error *err)
+// Rows of the events inside Method::execute; what is beside it (load, the caller's own events) is
+// not its time.
+static etp_status add_rows(builder *b, const etp_trace_block *block, const event_sum *sums,
+                           uint32_t dump, uint32_t block_index, etp_error *err)
 {
     bool *inside = ETP_NEW_ARRAY(&b->scratch, bool, block->n_events);
     uint32_t *rows = ETP_NEW_ARRAY(&b->scratch, uint32_t, block->n_events);
@@ -313,7 +317,8 @@ static etp_status add_rows(builder *b, const etp_trace_block *block, const event
     }
     for (uint32_t e = 0; e < block->n_events; e++) {
         uint32_t parent = block->events[e].parent;
-        bool part = inside[e] && parent != ETP_NO_INDEX && block->events[parent].kind == ETP_EVENT_DELEGATE_CALL;
+        bool part = inside[e] && parent != ETP_NO_INDEX &&
+                    block->events[parent].kind == ETP_EVENT_DELEGATE_CALL;
         if (part) {
             b->rows.items[rows[e]].call = rows[parent];
         }
@@ -383,7 +388,8 @@ etp_status etp_profile_build(const etp_trace *const *traces, size_t n_traces, et
     for (size_t i = 0; i < n_traces; i++) {
         out->places_guessed = out->places_guessed || !etp_trace_places_known(traces[i]);
     }
-    if (!out->per_dump_executions || !out->per_dump_execute_ns || !out->per_dump_all_executions || !out->per_dump_all_execute_ns) {
+    if (!out->per_dump_executions || !out->per_dump_execute_ns || !out->per_dump_all_executions ||
+        !out->per_dump_all_execute_ns) {
         return etp_fail_nomem(err, "profile");
     }
     builder b = {.arena = arena, .n_dumps = n_traces};

@@ -5,8 +5,9 @@
 // Executions with different event lists (control flow) fall together: an event that an execution
 // does not have adds nothing to its row. Sums are integer nanoseconds, so nothing is lost.
 //
-// Sums are over the *kept* executions: those around the median of their launch. An execution is kept or left
-// out as a whole, so parts still add up to wholes, and one that the system interrupted is in none of them.
+// Sums are over the *kept* executions: those around the median of their launch. An execution is
+// kept or left out as a whole, so parts still add up to wholes, and one that the system interrupted
+// is in none of them.
 #ifndef ETP_EXPLAIN_PROFILE_H
 #define ETP_EXPLAIN_PROFILE_H
 
@@ -40,17 +41,17 @@ typedef struct etp_profile_row {
     etp_row_kind kind; // OPERATOR, PORTABLE, BOUNDARY, FRAMEWORK or UNEXPLAINED
     bool delegated;
     int32_t chain, instruction;
-    uint32_t occurrence;  // 0 for the first event of this name in its instruction
-    uint32_t call;        // row of the delegate call that it is a part of, ETP_NO_INDEX
-    int64_t total_ns;     // exclusive, over the kept executions of all dumps
-    int64_t all_ns;       // likewise, over all executions
-    uint64_t calls;       // samples, over all executions
+    uint32_t occurrence;     // 0 for the first event of this name in its instruction
+    uint32_t call;           // row of the delegate call that it is a part of, ETP_NO_INDEX
+    int64_t total_ns;        // exclusive, over the kept executions of all dumps
+    int64_t all_ns;          // likewise, over all executions
+    uint64_t calls;          // samples, over all executions
     uint64_t min_ns, max_ns; // of them, its parts included
-    bool whole_us;        // each of them is a whole number of microseconds: its clock cut off the rest
-    int64_t *per_dump_ns; // [n_dumps] parts of total_ns
+    bool whole_us; // each of them is a whole number of microseconds: its clock cut off the rest
+    int64_t *per_dump_ns;     // [n_dumps] parts of total_ns
     int64_t *per_dump_all_ns; // [n_dumps] parts of all_ns
-    // [n_dumps] what an execution usually spends in the event, its parts included; 0 none. Mean of the kept
-    // executions, of few (where all are kept) of the middle half.
+    // [n_dumps] what an execution usually spends in the event, its parts included; 0 none. Mean of
+    // the kept executions, of few (where all are kept) of the middle half.
     double *per_dump_typical_ns;
     // Where it came from, for the join with a program: event index in the first block that had it.
     uint32_t dump, block, event_index;
@@ -59,12 +60,12 @@ typedef struct etp_profile_row {
 typedef struct etp_profile { // owned by the arena given to etp_profile_build
     etp_profile_row *rows;   // in file order of first appearance
     size_t n_rows;
-    uint64_t executions;       // with Method::execute and kept, over all dumps
-    int64_t execute_total_ns;  // Σ Method::execute of them = Σ rows.total_ns
-    uint64_t *per_dump_executions; // [n_dumps]
-    int64_t *per_dump_execute_ns;  // [n_dumps]
-    uint64_t all_executions;       // kept or not
-    int64_t all_execute_ns;        // Σ Method::execute of all = Σ rows.all_ns
+    uint64_t executions;               // with Method::execute and kept, over all dumps
+    int64_t execute_total_ns;          // Σ Method::execute of them = Σ rows.total_ns
+    uint64_t *per_dump_executions;     // [n_dumps]
+    int64_t *per_dump_execute_ns;      // [n_dumps]
+    uint64_t all_executions;           // kept or not
+    int64_t all_execute_ns;            // Σ Method::execute of all = Σ rows.all_ns
     uint64_t *per_dump_all_executions; // [n_dumps]
     int64_t *per_dump_all_execute_ns;  // [n_dumps]
     size_t n_dumps;
@@ -78,14 +79,16 @@ typedef struct etp_profile { // owned by the arena given to etp_profile_build
 ETP_NODISCARD etp_status etp_profile_build(const etp_trace *const *traces, size_t n_traces,
                                            etp_arena *arena, etp_profile *out, etp_error *err);
 
-// How many of N executions are kept: all below ETP_PROFILE_KEEP_FROM, else the middle quarter, but not fewer than
-// ETP_PROFILE_KEEP_LEAST.
+// How many of N executions are kept: all below ETP_PROFILE_KEEP_FROM, else the middle quarter, but
+// not fewer than ETP_PROFILE_KEEP_LEAST.
 uint64_t etp_profile_kept_of(uint64_t n);
 
-// Most that the clock of ROW can have cut off an execution, on average; 0 for a clock of nanoseconds.
+// Most that the clock of ROW can have cut off an execution, on average; 0 for a clock of
+// nanoseconds.
 static inline int64_t etp_profile_cut_ns(const etp_profile *p, const etp_profile_row *row)
 {
-    uint64_t runs = p->all_executions ? p->all_executions : 1, objects = (row->calls + runs - 1) / runs;
+    uint64_t runs = p->all_executions ? p->all_executions : 1,
+             objects = (row->calls + runs - 1) / runs;
     bool cut = row->event == ETP_EVENT_DELEGATE_OP && row->whole_us;
     return cut ? (int64_t)objects * ETP_CLOCK_CUT_NS : 0;
 }

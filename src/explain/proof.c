@@ -27,8 +27,8 @@ bool etp_op_must_use_sme(const etp_op_name *op)
     if (op->n_dtypes == 1 && has_dtype(op, "F32")) {
         return true;
     }
-    // A fully connected F16 may have float32 weights, as 1×1 convolutions of fp16 models do; the name
-    // does not show it, and such a one never switches.
+    // A fully connected F16 may have float32 weights, as 1×1 convolutions of fp16 models do; the
+    // name does not show it, and such a one never switches.
     if (op->n_dtypes == 1 && has_dtype(op, "F16") && !fc) {
         return true;
     }
@@ -104,8 +104,9 @@ static etp_status judge_sme_level(const name_counts *c, etp_arena *arena, etp_pr
     }
     if (c->must_sme) {
         return say(proof, arena, false, true,
-                   etp_arena_printf(arena, "%u operators would have to run on SME and do not, e.g. "
-                                           "'%.*s'",
+                   etp_arena_printf(arena,
+                                    "%u operators would have to run on SME and do not, e.g. "
+                                    "'%.*s'",
                                     c->must_sme, ETP_STR_ARG(c->must_example)),
                    err);
     }
@@ -117,15 +118,17 @@ static etp_status judge_no_sme_level(const name_counts *c, etp_arena *arena, etp
 {
     if (c->sme) {
         return say(proof, arena, false, true,
-                   etp_arena_printf(arena, "%u operators carry SME names although SME is hidden, "
-                                           "e.g. '%.*s'",
+                   etp_arena_printf(arena,
+                                    "%u operators carry SME names although SME is hidden, "
+                                    "e.g. '%.*s'",
                                     c->sme, ETP_STR_ARG(c->sme_example)),
                    err);
     }
     if (c->must_sme) {
         return say(proof, arena, true, false,
-                   etp_arena_printf(arena, "%u operators that SME would have renamed kept their "
-                                           "names, e.g. '%.*s'",
+                   etp_arena_printf(arena,
+                                    "%u operators that SME would have renamed kept their "
+                                    "names, e.g. '%.*s'",
                                     c->must_sme, ETP_STR_ARG(c->must_example)),
                    err);
     }
@@ -155,8 +158,9 @@ static etp_status judge_x86(const name_counts *c, bool vnni_level, etp_arena *ar
                "names of this model's operators are the same at every level", err);
 }
 
-etp_status etp_proof_from_names(const etp_profile *profile, etp_level level, const etp_name_book *book,
-                                etp_arena *arena, etp_proof *proof, etp_error *err)
+etp_status etp_proof_from_names(const etp_profile *profile, etp_level level,
+                                const etp_name_book *book, etp_arena *arena, etp_proof *proof,
+                                etp_error *err)
 {
     const etp_level_info *info = etp_level_get(level);
     if (!info) {

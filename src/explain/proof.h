@@ -3,8 +3,8 @@
 // confirm it, contradict it, or cannot tell for this model.
 //
 // Names prove a kernel family, no more: PF32, PF16 and PQS8 mean SME (1 or 2), QDU8 means VNNI;
-// QP8 and everything else say nothing. That holds for one XNNPACK; what they mean in the build that ran is
-// learned from it (etp_name_book).
+// QP8 and everything else say nothing. That holds for one XNNPACK; what they mean in the build that
+// ran is learned from it (etp_name_book).
 #ifndef ETP_EXPLAIN_PROOF_H
 #define ETP_EXPLAIN_PROOF_H
 
@@ -32,12 +32,13 @@ typedef struct etp_proof {
 // for everything whose name does not show enough to be sure.
 bool etp_op_must_use_sme(const etp_op_name *op);
 
-// Judges PROFILE, the traces of an arm that claims LEVEL, by its operator names and appends a line. BOOK may be NULL.
-ETP_NODISCARD etp_status etp_proof_from_names(const etp_profile *profile, etp_level level, const etp_name_book *book,
-                                              etp_arena *arena, etp_proof *proof, etp_error *err);
+// Judges PROFILE, the traces of an arm that claims LEVEL, by its operator names and appends a line.
+// BOOK may be NULL.
+ETP_NODISCARD etp_status etp_proof_from_names(const etp_profile *profile, etp_level level,
+                                              const etp_name_book *book, etp_arena *arena,
+                                              etp_proof *proof, etp_error *err);
 // Appends evidence of another kind that has been judged elsewhere.
 ETP_NODISCARD etp_status etp_proof_add(etp_proof *proof, etp_arena *arena, etp_proof_line line,
                                        etp_error *err);
-
 
 #endif

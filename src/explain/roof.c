@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Placing operators below the roofs of their device. Every term is a lower bound of the time: what cannot be
-// known makes the bound lower, never higher.
+// Placing operators below the roofs of their device. Every term is a lower bound of the time: what
+// cannot be known makes the bound lower, never higher.
 #include "explain/roof.h"
 
 #include <math.h>
@@ -26,8 +26,10 @@ static bool has_kernel(const etp_roof_work *w, const etp_roof_set *set, const ch
         return false;
     }
     switch (w->kernel) {
-    case ETP_ROOF_KERNEL_DEPTHWISE: // half precision on x86: AVX512-FP16 or else FMA3's vectors of 256 bits
-        return !dot && !set->matrix && !(w->type == ETP_ROOF_F16 && strcmp(set->isa, "avx512") == 0);
+    case ETP_ROOF_KERNEL_DEPTHWISE: // half precision on x86: AVX512-FP16 or else FMA3's vectors of
+                                    // 256 bits
+        return !dot && !set->matrix &&
+               !(w->type == ETP_ROOF_F16 && strcmp(set->isa, "avx512") == 0);
     case ETP_ROOF_KERNEL_QUINT8:
         return x86 ? dot && strcmp(set->isa, "avx512-vnni") != 0 : !dot && !set->matrix;
     case ETP_ROOF_KERNEL_PRODUCT:
@@ -36,16 +38,18 @@ static bool has_kernel(const etp_roof_work *w, const etp_roof_set *set, const ch
     return w->type == ETP_ROOF_I8 ? dot : !dot;
 }
 
-// Operations per nanosecond of WHAT in instruction sets for which PRODUCTS have a kernel at the work's level and
-// threads, or of vectors; 0 unknown.
-static double rate_of(const etp_roof_table *t, const etp_roof_work *w, const char *what, bool products, const char **isa)
+// Operations per nanosecond of WHAT in instruction sets for which PRODUCTS have a kernel at the
+// work's level and threads, or of vectors; 0 unknown.
+static double rate_of(const etp_roof_table *t, const etp_roof_work *w, const char *what,
+                      bool products, const char **isa)
 {
     double best = 0;
     for (size_t i = 0; i < t->n; i++) {
         const etp_roof *r = &t->items[i];
         const etp_roof_set *set = etp_roof_set_find(r->isa);
-        if (r->threads == w->threads && strcmp(r->what, what) == 0 && strcmp(r->unit, "op/s") == 0 && set &&
-            etp_roof_set_at(set, w->level) && (products ? has_kernel(w, set, what) : !set->matrix) && (double)r->best / 1e9 > best) {
+        if (r->threads == w->threads && strcmp(r->what, what) == 0 &&
+            strcmp(r->unit, "op/s") == 0 && set && etp_roof_set_at(set, w->level) &&
+            (products ? has_kernel(w, set, what) : !set->matrix) && (double)r->best / 1e9 > best) {
             best = (double)r->best / 1e9;
             *isa = r->isa;
         }
@@ -53,8 +57,9 @@ static double rate_of(const etp_roof_table *t, const etp_roof_work *w, const cha
     return best;
 }
 
-// Of the multiply-accumulates. Half precision can also be computed in single, and so can products of eight bits that
-// are widened to lanes of 32: a multiplication and an addition take two instructions there, so this is not too slow.
+// Of the multiply-accumulates. Half precision can also be computed in single, and so can products
+// of eight bits that are widened to lanes of 32: a multiplication and an addition take two
+// instructions there, so this is not too slow.
 static double product_rate(const etp_roof_table *t, const etp_roof_work *w, const char **isa)
 {
     static const char *const k_what[] = {"dot_i8", "fma_f16", "fma_f32"};
@@ -69,14 +74,17 @@ static double product_rate(const etp_roof_table *t, const etp_roof_work *w, cons
     return best;
 }
 
-// Bytes per nanosecond of WHAT for a working set of BYTES: measured with the largest one that is no larger,
-// or the smallest there is. FOOTPRINT: bytes of memory for each byte of a measured working set.
-static double bandwidth(const etp_roof_table *t, uint32_t threads, const char *what, uint64_t bytes, uint64_t footprint)
+// Bytes per nanosecond of WHAT for a working set of BYTES: measured with the largest one that is no
+// larger, or the smallest there is. FOOTPRINT: bytes of memory for each byte of a measured working
+// set.
+static double bandwidth(const etp_roof_table *t, uint32_t threads, const char *what, uint64_t bytes,
+                        uint64_t footprint)
 {
     const etp_roof *fit = NULL, *least = NULL;
     for (size_t i = 0; i < t->n; i++) {
         const etp_roof *r = &t->items[i];
-        if (r->threads != threads || strcmp(r->what, what) != 0 || strcmp(r->unit, "byte/s") != 0 || r->best == 0) {
+        if (r->threads != threads || strcmp(r->what, what) != 0 || strcmp(r->unit, "byte/s") != 0 ||
+            r->best == 0) {
             continue;
         }
         fit = r->bytes <= bytes / footprint && (!fit || r->bytes > fit->bytes) ? r : fit;
@@ -96,11 +104,13 @@ static double over(double amount, double rate)
     return rate > 0 ? amount / rate : 0;
 }
 
-// Reading and writing may overlap; what is both read and written cannot be faster than a copy of it.
+// Reading and writing may overlap; what is both read and written cannot be faster than a copy of
+// it.
 static double memory_ns(const etp_roof_table *t, const etp_roof_work *w)
 {
     uint64_t both = w->in_bytes < w->out_bytes ? w->in_bytes : w->out_bytes;
-    uint64_t set = w->in_bytes > UINT64_MAX - w->out_bytes ? UINT64_MAX : w->in_bytes + w->out_bytes;
+    uint64_t set =
+        w->in_bytes > UINT64_MAX - w->out_bytes ? UINT64_MAX : w->in_bytes + w->out_bytes;
     double in = over((double)w->in_bytes, bandwidth(t, w->threads, "read", set, 1));
     double out = over((double)w->out_bytes, bandwidth(t, w->threads, "write", set, 1));
     double copied = over((double)both, bandwidth(t, w->threads, "copy", set, 2));
@@ -112,7 +122,8 @@ static double fixed_ns(const etp_roof_table *t, const etp_roof_work *w)
     double region = 0, timer = 0;
     for (size_t i = 0; i < t->n; i++) {
         const etp_roof *r = &t->items[i];
-        region = strcmp(r->what, "region") == 0 && r->threads == w->threads ? (double)r->best : region;
+        region =
+            strcmp(r->what, "region") == 0 && r->threads == w->threads ? (double)r->best : region;
         timer = strcmp(r->what, "timer") == 0 ? (double)r->median : timer;
     }
     return region + (w->delegated ? ETP_ROOF_TRUNCATION_NS : timer);
@@ -122,7 +133,8 @@ static bool has_threads(const etp_roof_table *t, uint32_t threads)
 {
     bool found = false;
     for (size_t i = 0; i < t->n; i++) {
-        found = found || (t->items[i].threads == threads && strcmp(t->items[i].unit, "byte/s") == 0 && t->items[i].best > 0);
+        found = found || (t->items[i].threads == threads &&
+                          strcmp(t->items[i].unit, "byte/s") == 0 && t->items[i].best > 0);
     }
     return found;
 }

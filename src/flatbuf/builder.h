@@ -37,8 +37,10 @@ typedef struct etp_fbb { // fields are private; needs no cleanup
 ETP_API void etp_fbb_init(etp_fbb *b, etp_arena *arena);
 
 ETP_API etp_fbb_ref etp_fbb_str(etp_fbb *b, etp_str s);
-// N scalars of WIDTH bytes in the machine's own byte order; the first is aligned to ALIGN (0: WIDTH).
-ETP_API etp_fbb_ref etp_fbb_vec(etp_fbb *b, const void *items, size_t n, size_t width, size_t align);
+// N scalars of WIDTH bytes in the machine's own byte order; the first is aligned to ALIGN (0:
+// WIDTH).
+ETP_API etp_fbb_ref etp_fbb_vec(etp_fbb *b, const void *items, size_t n, size_t width,
+                                size_t align);
 ETP_API etp_fbb_ref etp_fbb_vec_refs(etp_fbb *b, const etp_fbb_ref *refs, size_t n);
 
 ETP_API void etp_fbb_begin(etp_fbb *b);

@@ -114,7 +114,7 @@ static inline uint64_t etp_fb_position(etp_bytes bytes, etp_fb_table t)
     return bytes.base + (uint64_t)(t.ptr - bytes.ptr);
 }
 
-// ---- getters; only on what etp_fb_verify has accepted, with the kinds the schema states --------
+// ---- getters; only on what etp_fb_verify has accepted, with the kinds the schema states ----
 
 static inline etp_fb_table etp_fb_table_at(const uint8_t *ptr)
 {

@@ -13,7 +13,7 @@ typedef struct walk {
     uint64_t touched;
 } walk;
 
-// ---- taking a shape ------------------------------------------------------------------------------
+// ---- taking a shape ----
 
 static void touch(walk *w, const uint8_t *p, size_t n)
 {
@@ -185,7 +185,7 @@ bool etp_fb_shape_take(etp_fb_shape *shape, const etp_fb_schema *schema, etp_byt
     return !w.failed;
 }
 
-// ---- comparing -----------------------------------------------------------------------------------
+// ---- comparing ----
 
 bool etp_fb_shape_repeats(const etp_fb_shape *shape, etp_bytes bytes, const uint8_t *table)
 {
@@ -196,7 +196,8 @@ bool etp_fb_shape_repeats(const etp_fb_shape *shape, etp_bytes bytes, const uint
     // The vtables stay where they are, so the distances to them grow by how far the tree has moved,
     // and have to remain what 32 bits can hold.
     const int64_t moved = (int64_t)at - (int64_t)(shape->table - bytes.ptr);
-    if (((uint64_t)moved & (shape->align - 1)) != 0 || moved > INT32_MAX - (int64_t)shape->farthest ||
+    if (((uint64_t)moved & (shape->align - 1)) != 0 ||
+        moved > INT32_MAX - (int64_t)shape->farthest ||
         moved < INT32_MIN - (int64_t)shape->nearest) {
         return false;
     }

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // The FlatBuffers verifier. Writers share vtables, so what a vtable says about a schema's table is
-// worked out once per (schema, vtable) and kept in a small cache; a table then costs a few compares.
+// worked out once per (schema, vtable) and kept in a small cache; a table then costs a few
+// compares.
 #include "flatbuf/flatbuf.h"
 
 #include <assert.h>
@@ -19,12 +20,12 @@ typedef struct ref {
     uint8_t kind; // etp_fb_kind of the field
 } ref;
 
-typedef struct plan { // what one vtable means for one schema
+typedef struct plan {            // what one vtable means for one schema
     const etp_fb_schema *schema; // NULL: free slot
     size_t vtable;
     uint32_t table_size;
     uint32_t align_mask, align_want; // (pos & mask) == want, or 8-byte fields are misaligned
-    uint32_t lonely_union; // id of a union with a type field but no value; 0: none
+    uint32_t lonely_union;           // id of a union with a type field but no value; 0: none
     uint32_t n_refs;
     ref refs[MAX_REFS];
 } plan;
@@ -53,11 +54,11 @@ static bool misaligned(const verifier *v, size_t pos, size_t align)
 static etp_status fail_field(verifier *v, size_t pos, const etp_fb_schema *s, unsigned id,
                              const char *what)
 {
-    return etp_fail_at(v->err, ETP_CORRUPT, v->base + pos, "%s.%s: %s", s->name,
-                       s->fields[id].name, what);
+    return etp_fail_at(v->err, ETP_CORRUPT, v->base + pos, "%s.%s: %s", s->name, s->fields[id].name,
+                       what);
 }
 
-// ---- vtables -------------------------------------------------------------------------------------
+// ---- vtables ----
 
 static size_t inline_size(const etp_fb_field *f)
 {
@@ -159,7 +160,7 @@ static inline const plan *find_plan(verifier *v, const etp_fb_schema *s, size_t 
     return slot;
 }
 
-// ---- what offsets lead to ------------------------------------------------------------------------
+// ---- what offsets lead to ----
 
 // Follows the offset word at AT (inside the buffer) to something that begins with a 4-byte word.
 static inline bool follow(const verifier *v, size_t at, size_t *out)
@@ -242,8 +243,8 @@ static bool repeats_shape(verifier *v, const etp_fb_shape *shape, size_t pos)
     return true;
 }
 
-// The N tables of the vector that is marked `repeats`. Which shapes are kept, and in what order they
-// are tried, changes speed only.
+// The N tables of the vector that is marked `repeats`. Which shapes are kept, and in what order
+// they are tried, changes speed only.
 static etp_status check_repeating(verifier *v, const etp_fb_schema *s, unsigned id, size_t first,
                                   size_t n, unsigned depth)
 {
@@ -266,9 +267,9 @@ static etp_status check_repeating(verifier *v, const etp_fb_schema *s, unsigned 
             ETP_TRY(verify_table(v, s->fields[id].table, pos, depth + 1));
             k = misses % SHAPES;
             bool worth_it = same_as && i + 1 < n && misses++ < MAX_SHAPE_MISSES + hits / 8;
-            if (worth_it && etp_fb_shape_take(&v->shapes[k], s->fields[id].table,
-                                              (etp_bytes){v->p, v->len, v->base}, v->p + pos,
-                                              r->arena)) {
+            if (worth_it &&
+                etp_fb_shape_take(&v->shapes[k], s->fields[id].table,
+                                  (etp_bytes){v->p, v->len, v->base}, v->p + pos, r->arena)) {
                 v->shapes[k].index = (uint32_t)i;
             }
         } else {

@@ -31,16 +31,16 @@ static const etp_fb_schema k_double = ETP_FB_SCHEMA("Double", k_double_fields);
 static const etp_fb_schema *const k_value_tables[] = {NULL, &k_tensor, &k_int, &k_bool, &k_double};
 static const etp_fb_members k_value_members = ETP_FB_MEMBERS(k_value_tables);
 static const etp_fb_field k_value_fields[] = {
-    SCALAR("val_type", 1), {.name = "val", .kind = ETP_FB_UNION, .members = &k_value_members}};
+    SCALAR("val_type", 1), {.name = "val", .kind = ETP_FB_UNION, .members = &k_value_members}
+};
 static const etp_fb_schema k_value = ETP_FB_SCHEMA("Value", k_value_fields);
 static const etp_fb_field k_case_fields[] = {TABLES("inputs", &k_value),
                                              TABLES("expected_outputs", &k_value)};
 static const etp_fb_schema k_case = ETP_FB_SCHEMA("BundledMethodTestCase", k_case_fields);
 static const etp_fb_field k_suite_fields[] = {STRING("method_name"), TABLES("test_cases", &k_case)};
 static const etp_fb_schema k_suite = ETP_FB_SCHEMA("BundledMethodTestSuite", k_suite_fields);
-static const etp_fb_field k_file_fields[] = {SCALAR("version", 4),
-                                             TABLES("method_test_suites", &k_suite),
-                                             VECTOR("program", 1)};
+static const etp_fb_field k_file_fields[] = {
+    SCALAR("version", 4), TABLES("method_test_suites", &k_suite), VECTOR("program", 1)};
 static const etp_fb_schema k_file = ETP_FB_SCHEMA("BundledProgram", k_file_fields);
 
 typedef struct reader {
@@ -114,8 +114,8 @@ static etp_status read_suite(const reader *r, etp_fb_table t, etp_bundled_suite 
     for (uint32_t i = 0; i < v.n; i++) {
         etp_fb_table c = etp_fb_vec_table(v, i);
         ETP_TRY(read_values(r, etp_fb_vec(c, CASE_INPUTS), &cases[i].inputs, &cases[i].n_inputs));
-        ETP_TRY(read_values(r, etp_fb_vec(c, CASE_EXPECTED), &cases[i].expected,
-                            &cases[i].n_expected));
+        ETP_TRY(
+            read_values(r, etp_fb_vec(c, CASE_EXPECTED), &cases[i].expected, &cases[i].n_expected));
     }
     return ETP_OK;
 }

@@ -6,13 +6,13 @@
 
 #define KNOWN_VERSION 0
 
-// ---- schema --------------------------------------------------------------------------------------
+// ---- schema ----
 
 static const etp_fb_field k_tensor_fields[] = {
     [ETP_ED_TENSOR_SCALAR_TYPE] = {"scalar_type", ETP_FB_SCALAR, .width = 1},
-    [ETP_ED_TENSOR_SIZES] = {"sizes", ETP_FB_VECTOR, .width = 8},
-    [ETP_ED_TENSOR_STRIDES] = {"strides", ETP_FB_VECTOR, .width = 8},
-    [ETP_ED_TENSOR_OFFSET] = {"offset", ETP_FB_SCALAR, .width = 8},
+    [ETP_ED_TENSOR_SIZES] = {"sizes",       ETP_FB_VECTOR, .width = 8},
+    [ETP_ED_TENSOR_STRIDES] = {"strides",     ETP_FB_VECTOR, .width = 8},
+    [ETP_ED_TENSOR_OFFSET] = {"offset",      ETP_FB_SCALAR, .width = 8},
 };
 static const etp_fb_schema k_tensor = ETP_FB_SCHEMA("Tensor", k_tensor_fields);
 
@@ -21,24 +21,32 @@ static const etp_fb_field k_tensor_list_fields[] = {
 };
 static const etp_fb_schema k_tensor_list = ETP_FB_SCHEMA("TensorList", k_tensor_list_fields);
 
-static const etp_fb_field k_int_fields[] = {{"int_val", ETP_FB_SCALAR, .width = 8}};
+static const etp_fb_field k_int_fields[] = {
+    {"int_val", ETP_FB_SCALAR, .width = 8}
+};
 static const etp_fb_schema k_int = ETP_FB_SCHEMA("Int", k_int_fields);
-static const etp_fb_field k_bool_fields[] = {{"bool_val", ETP_FB_SCALAR, .width = 1}};
+static const etp_fb_field k_bool_fields[] = {
+    {"bool_val", ETP_FB_SCALAR, .width = 1}
+};
 static const etp_fb_schema k_bool = ETP_FB_SCHEMA("Bool", k_bool_fields);
-static const etp_fb_field k_float_fields[] = {{"float_val", ETP_FB_SCALAR, .width = 4}};
+static const etp_fb_field k_float_fields[] = {
+    {"float_val", ETP_FB_SCALAR, .width = 4}
+};
 static const etp_fb_schema k_float = ETP_FB_SCHEMA("Float", k_float_fields);
-static const etp_fb_field k_double_fields[] = {{"double_val", ETP_FB_SCALAR, .width = 8}};
+static const etp_fb_field k_double_fields[] = {
+    {"double_val", ETP_FB_SCALAR, .width = 8}
+};
 static const etp_fb_schema k_double = ETP_FB_SCHEMA("Double", k_double_fields);
 
 static const etp_fb_field k_value_fields[] = {
-    [ETP_ED_VALUE_TYPE] = {"val", ETP_FB_SCALAR, .width = 1},
-    [ETP_ED_VALUE_TENSOR] = {"tensor", ETP_FB_TABLE, .table = &k_tensor},
-    [ETP_ED_VALUE_TENSOR_LIST] = {"tensor_list", ETP_FB_TABLE, .table = &k_tensor_list},
-    [ETP_ED_VALUE_INT] = {"int_value", ETP_FB_TABLE, .table = &k_int},
-    [ETP_ED_VALUE_FLOAT] = {"float_value", ETP_FB_TABLE, .table = &k_float},
-    [ETP_ED_VALUE_DOUBLE] = {"double_value", ETP_FB_TABLE, .table = &k_double},
-    [ETP_ED_VALUE_BOOL] = {"bool_value", ETP_FB_TABLE, .table = &k_bool},
-    [ETP_ED_VALUE_OUTPUT] = {"output", ETP_FB_TABLE, .table = &k_bool},
+    [ETP_ED_VALUE_TYPE] = {"val",          ETP_FB_SCALAR, .width = 1             },
+    [ETP_ED_VALUE_TENSOR] = {"tensor",       ETP_FB_TABLE,  .table = &k_tensor     },
+    [ETP_ED_VALUE_TENSOR_LIST] = {"tensor_list",  ETP_FB_TABLE,  .table = &k_tensor_list},
+    [ETP_ED_VALUE_INT] = {"int_value",    ETP_FB_TABLE,  .table = &k_int        },
+    [ETP_ED_VALUE_FLOAT] = {"float_value",  ETP_FB_TABLE,  .table = &k_float      },
+    [ETP_ED_VALUE_DOUBLE] = {"double_value", ETP_FB_TABLE,  .table = &k_double     },
+    [ETP_ED_VALUE_BOOL] = {"bool_value",   ETP_FB_TABLE,  .table = &k_bool       },
+    [ETP_ED_VALUE_OUTPUT] = {"output",       ETP_FB_TABLE,  .table = &k_bool       },
 };
 static const etp_fb_schema k_value = ETP_FB_SCHEMA("Value", k_value_fields);
 
@@ -53,7 +61,7 @@ static const etp_fb_field k_debug_fields[] = {
 static const etp_fb_schema k_debug = ETP_FB_SCHEMA("DebugEvent", k_debug_fields);
 
 static const etp_fb_field k_allocation_fields[] = {
-    {"allocator_id", ETP_FB_SCALAR, .width = 4},
+    {"allocator_id",    ETP_FB_SCALAR, .width = 4},
     {"allocation_size", ETP_FB_SCALAR, .width = 8},
 };
 static const etp_fb_schema k_allocation = ETP_FB_SCHEMA("AllocationEvent", k_allocation_fields);
@@ -71,9 +79,9 @@ static const etp_fb_field k_profile_fields[] = {
 static const etp_fb_schema k_profile = ETP_FB_SCHEMA("ProfileEvent", k_profile_fields);
 
 static const etp_fb_field k_event_fields[] = {
-    [ETP_ED_EVENT_PROFILE] = {"profile_event", ETP_FB_TABLE, .table = &k_profile},
+    [ETP_ED_EVENT_PROFILE] = {"profile_event",    ETP_FB_TABLE, .table = &k_profile   },
     [ETP_ED_EVENT_ALLOCATION] = {"allocation_event", ETP_FB_TABLE, .table = &k_allocation},
-    [ETP_ED_EVENT_DEBUG] = {"debug_event", ETP_FB_TABLE, .table = &k_debug},
+    [ETP_ED_EVENT_DEBUG] = {"debug_event",      ETP_FB_TABLE, .table = &k_debug     },
 };
 static const etp_fb_schema k_event = ETP_FB_SCHEMA("Event", k_event_fields);
 
@@ -96,7 +104,7 @@ static const etp_fb_field k_etdump_fields[] = {
 };
 static const etp_fb_schema k_etdump = ETP_FB_SCHEMA("ETDump", k_etdump_fields);
 
-// ---- framing -------------------------------------------------------------------------------------
+// ---- framing ----
 
 static bool has_at(etp_bytes b, size_t at, const char id[4])
 {
@@ -110,11 +118,11 @@ static etp_status fail_not_etdump(etp_bytes b, etp_error *err)
         char id[4];
         const char *what;
     } k_others[] = {
-        {4, {'E', 'T', '1', '2'}, "an ExecuTorch program (.pte)"},
-        {4, {'B', 'P', '0', '8'}, "a bundled program (.bpte)"},
-        {4, {'F', 'T', '0', '1'}, "a flat tensor file (.ptd)"},
-        {0, {'P', 'K', 3, 4}, "a zip archive (an ETRecord?)"},
-        {0, {'{', '\n', ' ', ' '}, "JSON"},
+        {4, {'E', 'T', '1', '2'},  "an ExecuTorch program (.pte)"},
+        {4, {'B', 'P', '0', '8'},  "a bundled program (.bpte)"   },
+        {4, {'F', 'T', '0', '1'},  "a flat tensor file (.ptd)"   },
+        {0, {'P', 'K', 3, 4},      "a zip archive (an ETRecord?)"},
+        {0, {'{', '\n', ' ', ' '}, "JSON"                        },
     };
     if (b.len == 0) {
         return etp_fail_at(err, ETP_CORRUPT, b.base, "empty file, expected an ETDump");
@@ -126,8 +134,8 @@ static etp_status fail_not_etdump(etp_bytes b, etp_error *err)
         }
     }
     if (b.len < 12) {
-        return etp_fail_at(err, ETP_CORRUPT, b.base + b.len,
-                           "%zu bytes are too few for an ETDump", b.len);
+        return etp_fail_at(err, ETP_CORRUPT, b.base + b.len, "%zu bytes are too few for an ETDump",
+                           b.len);
     }
     return etp_fail_at(err, ETP_UNSUPPORTED, b.base + 4,
                        "not an ETDump: no identifier \"ED00\" at byte 4 or 8");
@@ -189,11 +197,12 @@ etp_status etp_ed_open(etp_bytes bytes, etp_fb_repeats *repeats, etp_etdump *out
     return ETP_OK;
 }
 
-// ---- views ---------------------------------------------------------------------------------------
+// ---- views ----
 
 etp_etdump_run etp_etdump_run_at(const etp_etdump *dump, size_t index)
 {
-    etp_fb_table t = etp_fb_vec_table((etp_fb_vector){dump->at_runs, (uint32_t)dump->n_runs}, index);
+    etp_fb_table t =
+        etp_fb_vec_table((etp_fb_vector){dump->at_runs, (uint32_t)dump->n_runs}, index);
     etp_fb_vector events = etp_fb_vec(t, ETP_ED_RUN_EVENTS);
     etp_fb_vector allocators = etp_fb_vec(t, ETP_ED_RUN_ALLOCATORS);
     return (etp_etdump_run){
@@ -346,8 +355,8 @@ etp_etdump_tensor etp_etdump_value_tensor(const etp_etdump_value *value, size_t 
 static size_t element_size(int scalar_type) // 0: not a type of whole bytes
 {
     // ScalarType: BYTE CHAR SHORT INT LONG HALF FLOAT DOUBLE … BOOL QINT8 QUINT8 QINT32 BFLOAT16 …
-    static const uint8_t k_size[] = {1, 1, 2, 4, 8, 2, 4, 8, 4, 8, 16, 1, 1, 1, 4, 2, 0, 0, 0, 0,
-                                     0, 0, 2, 1, 1, 1, 1, 2, 4, 8};
+    static const uint8_t k_size[] = {1, 1, 2, 4, 8, 2, 4, 8, 4, 8, 16, 1, 1, 1, 4,
+                                     2, 0, 0, 0, 0, 0, 0, 2, 1, 1, 1,  1, 2, 4, 8};
     return scalar_type >= 0 && (size_t)scalar_type < sizeof k_size ? k_size[scalar_type] : 0;
 }
 

@@ -38,7 +38,12 @@ enum {
     ETP_ED_VALUE_BOOL,
     ETP_ED_VALUE_OUTPUT
 };
-enum { ETP_ED_TENSOR_SCALAR_TYPE, ETP_ED_TENSOR_SIZES, ETP_ED_TENSOR_STRIDES, ETP_ED_TENSOR_OFFSET };
+enum {
+    ETP_ED_TENSOR_SCALAR_TYPE,
+    ETP_ED_TENSOR_SIZES,
+    ETP_ED_TENSOR_STRIDES,
+    ETP_ED_TENSOR_OFFSET
+};
 
 // As etp_etdump_open; REPEATS (may be NULL) receives which runs equal an earlier one but for times.
 ETP_NODISCARD etp_status etp_ed_open(etp_bytes bytes, etp_fb_repeats *repeats, etp_etdump *out,

@@ -76,7 +76,7 @@ const etp_record_instruction *etp_etrecord_instruction(const etp_record_method *
     return NULL;
 }
 
-// ---- text of the record -------------------------------------------------------------------------
+// ---- text of the record ----
 
 static etp_status copy(reader *r, const char *z, etp_str *out)
 {
@@ -186,15 +186,14 @@ static bool parse_handle(const json_t *v, uint32_t *out)
     uint64_t handle = 0;
     if (json_is_integer(v) && json_integer_value(v) >= 0) {
         handle = (uint64_t)json_integer_value(v);
-    } else if (!json_is_string(v) ||
-               !etp_parse_u64(etp_str_from(json_string_value(v)), &handle)) {
+    } else if (!json_is_string(v) || !etp_parse_u64(etp_str_from(json_string_value(v)), &handle)) {
         return false;
     }
     *out = (uint32_t)handle;
     return handle <= UINT32_MAX;
 }
 
-// ---- graphs -------------------------------------------------------------------------------------
+// ---- graphs ----
 
 static const char *member(const json_t *object, const char *key)
 {
@@ -233,11 +232,12 @@ static etp_status add_graph(reader *r, const json_t *graph, int depth, sources *
     if (depth > MAX_GRAPH_DEPTH) {
         return etp_fail(r->err, ETP_CORRUPT, "graphs nested deeper than %d", MAX_GRAPH_DEPTH);
     }
-    json_array_foreach(json_object_get(graph, "nodes"), i, node) {
+    json_array_foreach(json_object_get(graph, "nodes"), i, node)
+    {
         ETP_TRY(add_source(r, node, depth > 0, list));
-        json_array_foreach(json_object_get(node, "inputs"), k, input) {
-            const json_t *inner =
-                json_object_get(json_object_get(input, "arg"), "as_graph");
+        json_array_foreach(json_object_get(node, "inputs"), k, input)
+        {
+            const json_t *inner = json_object_get(json_object_get(input, "arg"), "as_graph");
             if (inner) {
                 ETP_TRY(add_graph(r, json_object_get(inner, "graph"), depth + 1, list));
             }
@@ -284,7 +284,7 @@ static etp_status merge_handles(reader *r, const sources *list, etp_record_metho
     return ETP_OK;
 }
 
-// ---- the zip ------------------------------------------------------------------------------------
+// ---- the zip ----
 
 // Python writes NaN, Infinity and -Infinity, which JSON does not know. No value we read can be one
 // of them, so a placeholder of the same length takes their place.
@@ -357,14 +357,14 @@ static etp_status read_json(reader *r, const char *name, json_t **out)
         goto done;
     }
     if (prepare_json(text, (size_t)got) > r->budget) {
-        status = etp_fail(r->err, ETP_CORRUPT, "entry %s holds more values than its size allows",
-                          name);
+        status =
+            etp_fail(r->err, ETP_CORRUPT, "entry %s holds more values than its size allows", name);
         goto done;
     }
     *out = json_loadb(text, (size_t)got, 0, &error);
     if (!*out) {
-        status = etp_fail(r->err, ETP_CORRUPT, "entry %s, line %d: %s", name, error.line,
-                          error.text);
+        status =
+            etp_fail(r->err, ETP_CORRUPT, "entry %s, line %d: %s", name, error.line, error.text);
     }
 done:
     if (file) {
@@ -388,7 +388,7 @@ static etp_status read_graph(reader *r, const char *entry, etp_record_method *ou
     return merge_handles(r, &list, out);
 }
 
-// ---- maps ---------------------------------------------------------------------------------------
+// ---- maps ----
 
 static etp_status handles_of(reader *r, const json_t *v, const uint32_t **out, uint32_t *out_n)
 {
@@ -416,7 +416,8 @@ static etp_status read_delegate(reader *r, const json_t *delegate, etp_record_in
         return etp_fail_nomem(r->err, "operators of a delegate");
     }
     ETP_TRY(copy(r, member(delegate, "name"), &out->delegate));
-    json_object_foreach(map, key, value) {
+    json_object_foreach(map, key, value)
+    {
         etp_record_delegate_op *op = &ops[out->n_delegate_ops++];
         ETP_TRY(copy(r, key, &op->id));
         ETP_TRY(handles_of(r, value, &op->handles, &op->n_handles));
@@ -443,7 +444,8 @@ static etp_status read_instructions(reader *r, json_t *map, const json_t *delega
     const char *key = NULL;
     json_t *value = NULL;
     uint32_t made = 0;
-    json_object_foreach(map, key, value) {
+    json_object_foreach(map, key, value)
+    {
         uint64_t index = 0;
         if (!etp_parse_u64(etp_str_from(key), &index) || index > UINT32_MAX) {
             return etp_fail(r->err, ETP_CORRUPT, "debug_handle_map: \"%.32s\" is no instruction",
@@ -479,7 +481,7 @@ static etp_status read_maps(reader *r, methods *list)
     return status;
 }
 
-// ---- the record ---------------------------------------------------------------------------------
+// ---- the record ----
 
 static bool is_weights(etp_str entry)
 {
@@ -564,8 +566,8 @@ etp_status etp_etrecord_read(etp_bytes bytes, etp_arena *arena, etp_etrecord *ou
     zip_source_t *source = zip_source_buffer_create(bytes.ptr, bytes.len, 0, &why);
     zip_t *zip = source ? zip_open_from_source(source, ZIP_RDONLY | ZIP_CHECKCONS, &why) : NULL;
     if (!zip) {
-        etp_status status = etp_fail(err, ETP_CORRUPT, "broken zip archive: %s",
-                                     zip_error_strerror(&why));
+        etp_status status =
+            etp_fail(err, ETP_CORRUPT, "broken zip archive: %s", zip_error_strerror(&why));
         zip_source_free(source);
         zip_error_fini(&why);
         return status;

@@ -86,13 +86,12 @@ static etp_status read_segments(etp_bytes f, etp_fb_table root, etp_arena *arena
     if (!segments) {
         return etp_fail_nomem(err, "segments");
     }
-    etp_bytes all = {f.ptr + out->segment_base_offset,
-                     (size_t)(f.len - out->segment_base_offset),
+    etp_bytes all = {f.ptr + out->segment_base_offset, (size_t)(f.len - out->segment_base_offset),
                      f.base + out->segment_base_offset};
     for (uint32_t i = 0; i < v.n; i++) {
         etp_fb_table t = etp_fb_vec_table(v, i);
-        ETP_TRY(etp_bytes_sub(all, etp_fb_u64(t, SEGMENT_OFFSET, 0),
-                              etp_fb_u64(t, SEGMENT_SIZE, 0), "segment", &segments[i], err));
+        ETP_TRY(etp_bytes_sub(all, etp_fb_u64(t, SEGMENT_OFFSET, 0), etp_fb_u64(t, SEGMENT_SIZE, 0),
+                              "segment", &segments[i], err));
     }
     out->segments = segments;
     out->n_segments = v.n;
@@ -106,8 +105,8 @@ static etp_status read_entry(etp_bytes f, etp_fb_table t, const etp_flat_tensor 
     out->segment = etp_fb_u32(t, ENTRY_SEGMENT, 0);
     if (out->segment >= file->n_segments) {
         return etp_fail_at(err, ETP_CORRUPT, etp_fb_position(f, t),
-                           "segment %lu does not exist, there are %lu",
-                           (unsigned long)out->segment, (unsigned long)file->n_segments);
+                           "segment %lu does not exist, there are %lu", (unsigned long)out->segment,
+                           (unsigned long)file->n_segments);
     }
     out->data = file->segments[out->segment];
     etp_fb_table layout = etp_fb_table_field(t, ENTRY_LAYOUT);

@@ -26,8 +26,8 @@ typedef struct cursor {
 
 static etp_status corrupt(const cursor *c, const char *expected)
 {
-    return etp_fail_at(c->err, ETP_CORRUPT, c->base + c->at, "the .npy header is not numpy's: expected %s",
-                       expected);
+    return etp_fail_at(c->err, ETP_CORRUPT, c->base + c->at,
+                       "the .npy header is not numpy's: expected %s", expected);
 }
 
 static void skip_blanks(cursor *c)
@@ -73,10 +73,20 @@ static etp_status take_dtype(cursor *c, etp_npy *out)
     static const struct {
         const char *code;
         etp_dtype dtype;
-    } k_codes[] = {{"f2", ETP_DTYPE_FLOAT16}, {"f4", ETP_DTYPE_FLOAT32}, {"f8", ETP_DTYPE_FLOAT64},
-                   {"i1", ETP_DTYPE_INT8},    {"i2", ETP_DTYPE_INT16},   {"i4", ETP_DTYPE_INT32},
-                   {"i8", ETP_DTYPE_INT64},   {"u1", ETP_DTYPE_UINT8},   {"u2", ETP_DTYPE_UINT16},
-                   {"u4", ETP_DTYPE_UINT32},  {"u8", ETP_DTYPE_UINT64},  {"b1", ETP_DTYPE_BOOL}};
+    } k_codes[] = {
+        {"f2", ETP_DTYPE_FLOAT16},
+        {"f4", ETP_DTYPE_FLOAT32},
+        {"f8", ETP_DTYPE_FLOAT64},
+        {"i1", ETP_DTYPE_INT8   },
+        {"i2", ETP_DTYPE_INT16  },
+        {"i4", ETP_DTYPE_INT32  },
+        {"i8", ETP_DTYPE_INT64  },
+        {"u1", ETP_DTYPE_UINT8  },
+        {"u2", ETP_DTYPE_UINT16 },
+        {"u4", ETP_DTYPE_UINT32 },
+        {"u8", ETP_DTYPE_UINT64 },
+        {"b1", ETP_DTYPE_BOOL   }
+    };
     etp_str text;
     size_t at = c->at;
     if (!take_string(c, &text)) {
@@ -85,24 +95,26 @@ static etp_status take_dtype(cursor *c, etp_npy *out)
                             : corrupt(c, "a type such as '<f4'");
     }
     if (text.len != 3 || !memchr("<|=>", text.ptr[0], 4)) {
-        return etp_fail_at(c->err, ETP_UNSUPPORTED, c->base + at,
-                           "type '%.*s'; taken are f2 f4 f8 i1 i2 i4 i8 u1 u2 u4 u8 b1, little-endian",
-                           ETP_STR_ARG(text));
+        return etp_fail_at(
+            c->err, ETP_UNSUPPORTED, c->base + at,
+            "type '%.*s'; taken are f2 f4 f8 i1 i2 i4 i8 u1 u2 u4 u8 b1, little-endian",
+            ETP_STR_ARG(text));
     }
     for (size_t i = 0; i < sizeof k_codes / sizeof *k_codes; i++) {
         bool one_byte = k_codes[i].code[1] == '1';
         if (memcmp(text.ptr + 1, k_codes[i].code, 2) == 0) {
             if (text.ptr[0] == '>' && !one_byte) {
                 return etp_fail_at(c->err, ETP_UNSUPPORTED, c->base + at,
-                                   "big-endian type '%.*s'; save with .astype('<%s')", ETP_STR_ARG(text),
-                                   k_codes[i].code);
+                                   "big-endian type '%.*s'; save with .astype('<%s')",
+                                   ETP_STR_ARG(text), k_codes[i].code);
             }
             out->dtype = k_codes[i].dtype;
             return ETP_OK;
         }
     }
     return etp_fail_at(c->err, ETP_UNSUPPORTED, c->base + at,
-                       "type '%.*s'; taken are f2 f4 f8 i1 i2 i4 i8 u1 u2 u4 u8 b1", ETP_STR_ARG(text));
+                       "type '%.*s'; taken are f2 f4 f8 i1 i2 i4 i8 u1 u2 u4 u8 b1",
+                       ETP_STR_ARG(text));
 }
 
 // "()", "(3,)", "(2, 3)".
@@ -118,7 +130,8 @@ static etp_status take_shape(cursor *c, etp_npy *out)
         }
         skip_blanks(c);
         size_t n = 0;
-        while (c->at + n < c->text.len && c->text.ptr[c->at + n] >= '0' && c->text.ptr[c->at + n] <= '9') {
+        while (c->at + n < c->text.len && c->text.ptr[c->at + n] >= '0' &&
+               c->text.ptr[c->at + n] <= '9') {
             n++;
         }
         uint64_t size;
@@ -184,7 +197,8 @@ static etp_status read_header(cursor *c, etp_npy *out)
     }
     skip_blanks(c);
     if (seen != 7 || c->at != c->text.len) {
-        return corrupt(c, seen != 7 ? "descr, fortran_order and shape" : "nothing after the dictionary");
+        return corrupt(c, seen != 7 ? "descr, fortran_order and shape"
+                                    : "nothing after the dictionary");
     }
     return ETP_OK;
 }
@@ -197,8 +211,8 @@ etp_status etp_npy_read(etp_bytes bytes, etp_npy *out, etp_error *err)
     }
     unsigned major = bytes.ptr[6];
     if (major < 1 || major > 3 || bytes.ptr[7] != 0) {
-        return etp_fail_at(err, ETP_UNSUPPORTED, 6, ".npy format %u.%u; known are 1.0, 2.0 and 3.0", major,
-                           bytes.ptr[7]);
+        return etp_fail_at(err, ETP_UNSUPPORTED, 6, ".npy format %u.%u; known are 1.0, 2.0 and 3.0",
+                           major, bytes.ptr[7]);
     }
     size_t start = major == 1 ? 10 : 12;
     if (bytes.len < start) {
@@ -209,10 +223,13 @@ etp_status etp_npy_read(etp_bytes bytes, etp_npy *out, etp_error *err)
         length |= (uint32_t)bytes.ptr[10] << 16 | (uint32_t)bytes.ptr[11] << 24;
     }
     if (length > bytes.len - start || length > MAX_HEADER) {
-        return etp_fail_at(err, ETP_CORRUPT, 8, "the .npy header has %u bytes, the file %zu", length,
-                           bytes.len - start);
+        return etp_fail_at(err, ETP_CORRUPT, 8, "the .npy header has %u bytes, the file %zu",
+                           length, bytes.len - start);
     }
-    cursor c = {.text = {(const char *)bytes.ptr + start, length}, .base = start, .err = err};
+    cursor c = {
+        .text = {(const char *)bytes.ptr + start, length},
+          .base = start, .err = err
+    };
     ETP_TRY(read_header(&c, out));
     out->elements = 1;
     uint64_t wanted;
@@ -224,7 +241,8 @@ etp_status etp_npy_read(etp_bytes bytes, etp_npy *out, etp_error *err)
     }
     out->data = (etp_bytes){bytes.ptr + start + length, bytes.len - start - length, start + length};
     if (!etp_dtype_bytes(out->dtype, out->elements, &wanted) || wanted != out->data.len) {
-        return etp_fail_at(err, ETP_CORRUPT, start + length, "the .npy array has %zu bytes of data, its shape needs %llu",
+        return etp_fail_at(err, ETP_CORRUPT, start + length,
+                           "the .npy array has %zu bytes of data, its shape needs %llu",
                            out->data.len, (unsigned long long)wanted);
     }
     return ETP_OK;
@@ -250,9 +268,10 @@ static etp_status unpack(archive *a, uint64_t index, const zip_stat_t *stat, etp
     zip_int64_t got = file ? zip_fread(file, data, stat->size) : -1;
     char more;
     bool whole = got >= 0 && (uint64_t)got == stat->size && zip_fread(file, &more, 1) == 0;
-    etp_status status = whole ? ETP_OK
-                              : etp_fail(a->err, ETP_CORRUPT, "entry %s cannot be unpacked: %s", stat->name,
-                                         file ? zip_file_strerror(file) : zip_strerror(a->zip));
+    etp_status status =
+        whole ? ETP_OK
+              : etp_fail(a->err, ETP_CORRUPT, "entry %s cannot be unpacked: %s", stat->name,
+                         file ? zip_file_strerror(file) : zip_strerror(a->zip));
     if (file) {
         zip_fclose(file);
     }
@@ -265,15 +284,16 @@ static etp_status read_array(archive *a, uint64_t index, etp_npy *out)
     zip_stat_t stat;
     if (zip_stat_index(a->zip, index, 0, &stat) != 0 || (stat.valid & ZIP_STAT_SIZE) == 0 ||
         (stat.valid & ZIP_STAT_NAME) == 0) {
-        return etp_fail(a->err, ETP_CORRUPT, "entry %llu: %s", (unsigned long long)index, zip_strerror(a->zip));
+        return etp_fail(a->err, ETP_CORRUPT, "entry %llu: %s", (unsigned long long)index,
+                        zip_strerror(a->zip));
     }
     etp_str name = etp_str_from(stat.name);
     if (!etp_str_ends(name, ETP_STR(".npy"))) {
         return etp_fail(a->err, ETP_CORRUPT, "entry %s is no .npy array", stat.name);
     }
     if (stat.size > a->left) {
-        return etp_fail(a->err, ETP_CORRUPT, "entry %s unpacks to %llu bytes, more than allowed", stat.name,
-                        (unsigned long long)stat.size);
+        return etp_fail(a->err, ETP_CORRUPT, "entry %s unpacks to %llu bytes, more than allowed",
+                        stat.name, (unsigned long long)stat.size);
     }
     a->left -= stat.size;
     etp_bytes bytes;
@@ -304,18 +324,21 @@ static etp_status put_in_order(const etp_npy *in, size_t n, etp_npy *out, etp_er
         numbered += number_of(in[i].name) != UINT64_MAX;
         for (size_t k = 0; k < i; k++) {
             if (etp_str_eq(in[i].name, in[k].name)) {
-                return etp_fail(err, ETP_CORRUPT, "two arrays are called %.*s", ETP_STR_ARG(in[i].name));
+                return etp_fail(err, ETP_CORRUPT, "two arrays are called %.*s",
+                                ETP_STR_ARG(in[i].name));
             }
         }
     }
     if (numbered != 0 && numbered != n) {
         return etp_fail(err, ETP_CORRUPT,
-                        "some arrays are called arr_N and some not: their order is not known; name all or none");
+                        "some arrays are called arr_N and some not: their order is not known; name "
+                        "all or none");
     }
     for (size_t i = 0; i < n; i++) {
         uint64_t at = numbered ? number_of(in[i].name) : i;
         if (at >= n) {
-            return etp_fail(err, ETP_CORRUPT, "there is an arr_%llu, but only %zu arrays", (unsigned long long)at, n);
+            return etp_fail(err, ETP_CORRUPT, "there is an arr_%llu, but only %zu arrays",
+                            (unsigned long long)at, n);
         }
         out[at] = in[i];
     }
@@ -326,7 +349,8 @@ static etp_status read_archive(archive *a, const etp_npy **out, size_t *out_n)
 {
     zip_int64_t n = zip_get_num_entries(a->zip, 0);
     if (n <= 0 || n > MAX_ARRAYS) {
-        return etp_fail(a->err, ETP_CORRUPT, "%lld arrays; taken are 1 to %d", (long long)n, MAX_ARRAYS);
+        return etp_fail(a->err, ETP_CORRUPT, "%lld arrays; taken are 1 to %d", (long long)n,
+                        MAX_ARRAYS);
     }
     etp_npy *found = ETP_NEW_ARRAY(a->arena, etp_npy, (size_t)n);
     etp_npy *ordered = ETP_NEW_ARRAY(a->arena, etp_npy, (size_t)n);
@@ -352,7 +376,8 @@ etp_status etp_npz_read(etp_bytes bytes, uint64_t limit, etp_arena *arena, const
     zip_source_t *source = zip_source_buffer_create(bytes.ptr, bytes.len, 0, &why);
     zip_t *zip = source ? zip_open_from_source(source, ZIP_RDONLY | ZIP_CHECKCONS, &why) : NULL;
     if (!zip) {
-        etp_status status = etp_fail(err, ETP_CORRUPT, "no .npz archive: %s", zip_error_strerror(&why));
+        etp_status status =
+            etp_fail(err, ETP_CORRUPT, "no .npz archive: %s", zip_error_strerror(&why));
         zip_source_free(source);
         zip_error_fini(&why);
         return status;

@@ -4,7 +4,7 @@
 
 #define NEWEST_VERSION 0
 #define HEADER_AT 8
-#define HEADER_MIN_LENGTH 24  // before segment_data_size was added
+#define HEADER_MIN_LENGTH 24 // before segment_data_size was added
 #define HEADER_FULL_LENGTH 32
 #define RECORD_SLACK (24u << 20)
 
@@ -87,8 +87,8 @@ static etp_status read_header(etp_pte_reader *r)
                            (unsigned long long)out->program_size, f.len);
     }
     uint64_t base = out->segment_base_offset;
-    if (base != 0 && (base < out->program_size || base > f.len ||
-                      out->segment_data_size > f.len - base)) {
+    if (base != 0 &&
+        (base < out->program_size || base > f.len || out->segment_data_size > f.len - base)) {
         return etp_fail_at(r->err, ETP_CORRUPT, f.base + HEADER_AT + 16,
                            "segments at %llu with %llu bytes in a file of %zu bytes: the file is "
                            "cut off or damaged",
@@ -116,8 +116,8 @@ static etp_status read_segments(etp_pte_reader *r)
                                (unsigned long long)size, (unsigned long long)base, r->file.len);
         }
         r->segments[i].offset = base + offset;
-        r->segments[i].data = (etp_bytes){r->file.ptr + base + offset, (size_t)size,
-                                          r->file.base + base + offset};
+        r->segments[i].data =
+            (etp_bytes){r->file.ptr + base + offset, (size_t)size, r->file.base + base + offset};
     }
     r->out->segments = r->segments;
     r->out->n_segments = v.n;

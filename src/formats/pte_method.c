@@ -4,7 +4,7 @@
 
 #define MAX_RANK 16 // ExecuTorch's own limit
 
-// ---- values -------------------------------------------------------------------------------------
+// ---- values ----
 
 static etp_status tensor_nbytes(etp_pte_reader *r, etp_fb_table t, etp_pte_tensor *out)
 {
@@ -112,8 +112,8 @@ static etp_status read_tensor(etp_pte_reader *r, etp_fb_table t, const etp_pte_t
     out->dim_order = (etp_str){(const char *)order.items, order.n};
     out->data_buffer_index = etp_fb_u32(t, TENSOR_DATA_BUFFER, 0);
     uint8_t dynamism = etp_fb_u8(t, TENSOR_DYNAMISM, 0);
-    out->dynamism = dynamism > ETP_SHAPE_DYNAMIC_BOUND ? ETP_SHAPE_DYNAMIC_UNBOUND
-                                                       : (etp_dynamism)dynamism;
+    out->dynamism =
+        dynamism > ETP_SHAPE_DYNAMIC_BOUND ? ETP_SHAPE_DYNAMIC_UNBOUND : (etp_dynamism)dynamism;
     ETP_TRY(tensor_nbytes(r, t, out));
     ETP_TRY(tensor_location(r, t, out));
     *out_tensor = out;
@@ -202,7 +202,7 @@ static etp_status read_values(etp_pte_reader *r, etp_fb_table plan, etp_pte_meth
     return check_lists(r, v, m);
 }
 
-// ---- instructions -------------------------------------------------------------------------------
+// ---- instructions ----
 
 static etp_status check_values(etp_pte_reader *r, etp_fb_table at, const char *what, etp_i32s v,
                                uint32_t n_values)
@@ -312,7 +312,7 @@ static etp_status read_chain(etp_pte_reader *r, etp_fb_table t, const etp_pte_me
     return read_stacktraces(r, t, out);
 }
 
-// ---- operators, delegates, the method -----------------------------------------------------------
+// ---- operators, delegates, the method ----
 
 static etp_status read_operators(etp_pte_reader *r, etp_fb_table plan, etp_pte_method *m)
 {

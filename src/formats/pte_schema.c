@@ -9,8 +9,7 @@
 #define TABLES(n, t) {.name = (n), .kind = ETP_FB_VECTOR_TABLE, .table = (t)}
 #define UNION(n, m) {.name = (n), .kind = ETP_FB_UNION, .members = (m), .required = false}
 #define IGNORED(n) {.name = (n), .kind = ETP_FB_IGNORE}
-#define SCHEMA(id, name)                                                                           \
-    static const etp_fb_schema k_##id = ETP_FB_SCHEMA(name, k_##id##_fields)
+#define SCHEMA(id, name) static const etp_fb_schema k_##id = ETP_FB_SCHEMA(name, k_##id##_fields)
 
 static const etp_fb_field k_frame_fields[] = {STRING("filename"), SCALAR("lineno", 4),
                                               STRING("name"), STRING("context")};
@@ -34,8 +33,8 @@ SCHEMA(free_call, "FreeCall");
 static const etp_fb_schema *const k_instruction_tables[] = {
     NULL, &k_kernel_call, &k_delegate_call, &k_move_call, &k_jump_call, &k_free_call};
 static const etp_fb_members k_instruction_members = ETP_FB_MEMBERS(k_instruction_tables);
-static const etp_fb_field k_instruction_fields[] = {
-    SCALAR("instr_args_type", 1), UNION("instr_args", &k_instruction_members)};
+static const etp_fb_field k_instruction_fields[] = {SCALAR("instr_args_type", 1),
+                                                    UNION("instr_args", &k_instruction_members)};
 SCHEMA(instruction, "Instruction");
 static const etp_fb_field k_chain_fields[] = {VECTOR("inputs", 4), VECTOR("outputs", 4),
                                               TABLES("instructions", &k_instruction),
@@ -46,17 +45,19 @@ SCHEMA(chain, "Chain");
 static const etp_fb_field k_allocation_fields[] = {
     SCALAR("memory_id", 4), SCALAR("memory_offset_low", 4), SCALAR("memory_offset_high", 4)};
 SCHEMA(allocation, "AllocationDetails");
-static const etp_fb_field k_extra_fields[] = {SCALAR("mutable_data_segments_idx", 8),
-                                              STRING("fully_qualified_name"),
-                                              SCALAR("location", 1)};
+static const etp_fb_field k_extra_fields[] = {
+    SCALAR("mutable_data_segments_idx", 8), STRING("fully_qualified_name"), SCALAR("location", 1)};
 SCHEMA(extra, "ExtraTensorInfo");
-static const etp_fb_field k_tensor_fields[] = {
-    SCALAR("scalar_type", 1),   SCALAR("storage_offset", 4),
-    VECTOR("sizes", 4),         VECTOR("dim_order", 1),
-    SCALAR("requires_grad", 1), SCALAR("data_buffer_idx", 4),
-    TABLE("allocation_info", &k_allocation),
-    SCALAR("layout", 1),        SCALAR("shape_dynamism", 1),
-    TABLE("extra_tensor_info", &k_extra)};
+static const etp_fb_field k_tensor_fields[] = {SCALAR("scalar_type", 1),
+                                               SCALAR("storage_offset", 4),
+                                               VECTOR("sizes", 4),
+                                               VECTOR("dim_order", 1),
+                                               SCALAR("requires_grad", 1),
+                                               SCALAR("data_buffer_idx", 4),
+                                               TABLE("allocation_info", &k_allocation),
+                                               SCALAR("layout", 1),
+                                               SCALAR("shape_dynamism", 1),
+                                               TABLE("extra_tensor_info", &k_extra)};
 SCHEMA(tensor, "Tensor");
 static const etp_fb_schema k_null = ETP_FB_SCHEMA_EMPTY("Null");
 static const etp_fb_field k_int_fields[] = {SCALAR("int_val", 8)};
@@ -74,7 +75,7 @@ SCHEMA(bool_list, "BoolList");
 static const etp_fb_field k_tensor_list_fields[] = {VECTOR("items", 4)};
 SCHEMA(tensor_list, "TensorList");
 static const etp_fb_schema *const k_evalue_tables[] = {
-    NULL,      &k_null,   &k_int,    &k_bool,   &k_double,    &k_tensor,
+    NULL,      &k_null,   &k_int,    &k_bool,      &k_double,      &k_tensor,
     &k_string, &k_list64, &k_list64, &k_bool_list, &k_tensor_list, &k_tensor_list};
 static const etp_fb_members k_evalue_members = ETP_FB_MEMBERS(k_evalue_tables);
 static const etp_fb_field k_evalue_fields[] = {SCALAR("val_type", 1),

@@ -62,7 +62,7 @@ static etp_status take(reader *r, const char *what, size_t n, size_t size, void 
     return ETP_OK;
 }
 
-// ---- header -------------------------------------------------------------------------------------
+// ---- header ----
 
 static etp_status read_header(reader *r)
 {
@@ -108,7 +108,7 @@ static etp_status verify(reader *r)
     return etp_fb_verify(f, &etp_xnn_schema, &options, &r->root, r->err);
 }
 
-// ---- constants ----------------------------------------------------------------------------------
+// ---- constants ----
 
 static etp_status read_old_constants(reader *r)
 {
@@ -160,7 +160,7 @@ static etp_status check_constant(reader *r, etp_fb_table t, uint32_t index)
     return ETP_OK;
 }
 
-// ---- values -------------------------------------------------------------------------------------
+// ---- values ----
 
 static etp_status read_quant(reader *r, etp_fb_table t, etp_quant *out)
 {
@@ -236,8 +236,8 @@ static etp_status index_values(reader *r, const etp_xnn_value *values, uint32_t 
     for (uint32_t i = 0; i < n; i++) {
         if (values[i].id / 4 > n + 256) { // exporters number values from 0 without big gaps
             return etp_fail_at(r->err, ETP_CORRUPT, r->flatbuffer.base,
-                               "value id %lu in a graph of %lu values",
-                               (unsigned long)values[i].id, (unsigned long)n);
+                               "value id %lu in a graph of %lu values", (unsigned long)values[i].id,
+                               (unsigned long)n);
         }
         n_ids = values[i].id >= n_ids ? values[i].id + 1 : n_ids;
     }
@@ -273,7 +273,7 @@ static etp_status read_values(reader *r)
     return index_values(r, values, v.n);
 }
 
-// ---- nodes --------------------------------------------------------------------------------------
+// ---- nodes ----
 
 static etp_status read_ids(reader *r, etp_fb_table body, const etp_xnn_layout *layout,
                            etp_xnn_node *out)

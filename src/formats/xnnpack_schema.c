@@ -12,113 +12,138 @@
 #define IGNORED(n) {.name = (n), .kind = ETP_FB_IGNORE}
 #define NONE ETP_XNN_NO_FIELD
 
-// ---- node tables --------------------------------------------------------------------------------
+// ---- node tables ----
 
 static const etp_fb_field k_unary_fields[] = {U32("input_id"), U32("output_id"), U32("flags")};
 static const etp_fb_schema k_unary = ETP_FB_SCHEMA("XNNNode1x1", k_unary_fields);
-static const etp_xnn_layout k_unary_layout = {
-    1, {0}, 0, 1, {1}, 2, NONE, NONE, NONE, NONE, NONE, 0};
+static const etp_xnn_layout k_unary_layout = {1,    {0},  0,    1,    {1},  2,
+                                              NONE, NONE, NONE, NONE, NONE, 0};
 
-static const etp_fb_field k_binary_fields[] = {U32("input1_id"), U32("input2_id"),
-                                               U32("output_id"), U32("flags")};
+static const etp_fb_field k_binary_fields[] = {U32("input1_id"), U32("input2_id"), U32("output_id"),
+                                               U32("flags")};
 static const etp_fb_schema k_binary = ETP_FB_SCHEMA("XNNNode2x1", k_binary_fields);
 static const etp_xnn_layout k_binary_layout = {
-    2, {0, 1}, 0, 1, {2}, 3, NONE, NONE, NONE, NONE, NONE, 0};
+    2, {0, 1},
+     0, 1, {2},
+     3, NONE, NONE, NONE, NONE, NONE, 0
+};
 
 static const etp_fb_field k_fc_fields[] = {U32("input1_id"), U32("filter_id"), U32("bias_id"),
                                            U32("output_id"), U32("flags")};
 static const etp_fb_schema k_fc = ETP_FB_SCHEMA("XNNFullyConnected", k_fc_fields);
 static const etp_xnn_layout k_fc_layout = {
-    3, {0, 1, 2}, 1 << 2, 1, {3}, 4, NONE, NONE, NONE, NONE, NONE, 0};
+    3, {0, 1, 2},
+     1 << 2, 1, {3},
+     4, NONE, NONE, NONE, NONE, NONE, 0
+};
 
-static const etp_fb_field k_conv_fields[] = {
-    U32("padding_top"),       U32("padding_right"),        U32("padding_bottom"),
-    U32("padding_left"),      U32("kernel_height"),        U32("kernel_width"),
-    U32("subsampling_height"), U32("subsampling_width"),   U32("dilation_height"),
-    U32("dilation_width"),    U32("group_input_channels"), U32("group_output_channels"),
-    U32("groups"),            U32("adjustment_height"),    U32("adjustment_width"),
-    U32("input1_id"),         U32("filter_id"),            U32("bias_id"),
-    U32("output_id"),         U32("flags")};
+static const etp_fb_field k_conv_fields[] = {U32("padding_top"),
+                                             U32("padding_right"),
+                                             U32("padding_bottom"),
+                                             U32("padding_left"),
+                                             U32("kernel_height"),
+                                             U32("kernel_width"),
+                                             U32("subsampling_height"),
+                                             U32("subsampling_width"),
+                                             U32("dilation_height"),
+                                             U32("dilation_width"),
+                                             U32("group_input_channels"),
+                                             U32("group_output_channels"),
+                                             U32("groups"),
+                                             U32("adjustment_height"),
+                                             U32("adjustment_width"),
+                                             U32("input1_id"),
+                                             U32("filter_id"),
+                                             U32("bias_id"),
+                                             U32("output_id"),
+                                             U32("flags")};
 static const etp_fb_schema k_conv = ETP_FB_SCHEMA("XNNNodeConv", k_conv_fields);
 static const etp_xnn_layout k_conv_layout = {
-    3, {15, 16, 17}, 1 << 2, 1, {18}, 19, NONE, NONE, NONE, NONE, NONE, 15};
+    3, {15, 16, 17},
+     1 << 2, 1, {18},
+     19, NONE, NONE, NONE, NONE, NONE, 15
+};
 
 static const etp_fb_field k_pool_fields[] = {
-    U32("padding_top"),    U32("padding_right"),   U32("padding_bottom"), U32("padding_left"),
-    U32("pooling_height"), U32("pooling_width"),   U32("stride_height"),  U32("stride_width"),
-    U32("dilation_height"), U32("dilation_width"), U32("input_id"),       U32("output_id"),
+    U32("padding_top"),    U32("padding_right"),  U32("padding_bottom"),
+    U32("padding_left"),   U32("pooling_height"), U32("pooling_width"),
+    U32("stride_height"),  U32("stride_width"),   U32("dilation_height"),
+    U32("dilation_width"), U32("input_id"),       U32("output_id"),
     U32("flags")};
 static const etp_fb_schema k_pool = ETP_FB_SCHEMA("XNNPooling2D", k_pool_fields);
-static const etp_xnn_layout k_pool_layout = {
-    1, {10}, 0, 1, {11}, 12, NONE, NONE, NONE, NONE, NONE, 10};
+static const etp_xnn_layout k_pool_layout = {1,    {10}, 0,    1,    {11}, 12,
+                                             NONE, NONE, NONE, NONE, NONE, 10};
 
 static const etp_fb_field k_argmax_fields[] = {
-    U32("padding_top"),     U32("padding_right"),   U32("padding_bottom"), U32("padding_left"),
-    U32("pooling_height"),  U32("pooling_width"),   U32("input_id"),
-    U32("output_value_id"), U32("output_index_id"), U32("flags")};
+    U32("padding_top"),     U32("padding_right"), U32("padding_bottom"), U32("padding_left"),
+    U32("pooling_height"),  U32("pooling_width"), U32("input_id"),       U32("output_value_id"),
+    U32("output_index_id"), U32("flags")};
 static const etp_fb_schema k_argmax = ETP_FB_SCHEMA("XNNArgMaxPooling2d", k_argmax_fields);
 static const etp_xnn_layout k_argmax_layout = {
-    1, {6}, 0, 2, {7, 8}, 9, NONE, NONE, NONE, NONE, NONE, 6};
+    1, {6},
+     0, 2, {7, 8},
+     9, NONE, NONE, NONE, NONE, NONE, 6
+};
 
-static const etp_fb_field k_cat_fields[] = {
-    U32("axis"),      U32("input1_id"), U32("input2_id"), U32("input3_id"),
-    U32("input4_id"), U32("output_id"), U32("flags"),     U32("input5_id")};
+static const etp_fb_field k_cat_fields[] = {U32("axis"),      U32("input1_id"), U32("input2_id"),
+                                            U32("input3_id"), U32("input4_id"), U32("output_id"),
+                                            U32("flags"),     U32("input5_id")};
 static const etp_fb_schema k_cat = ETP_FB_SCHEMA("XNNCat", k_cat_fields);
 static const etp_xnn_layout k_cat_layouts[] = {
-    {2, {1, 2}, 0, 1, {5}, 6, NONE, NONE, NONE, 0, NONE, 0},
-    {3, {1, 2, 3}, 0, 1, {5}, 6, NONE, NONE, NONE, 0, NONE, 0},
-    {4, {1, 2, 3, 4}, 0, 1, {5}, 6, NONE, NONE, NONE, 0, NONE, 0},
-    {5, {1, 2, 3, 4, 7}, 0, 1, {5}, 6, NONE, NONE, NONE, 0, NONE, 0}};
+    {2, {1, 2},          0, 1, {5}, 6, NONE, NONE, NONE, 0, NONE, 0},
+    {3, {1, 2, 3},       0, 1, {5}, 6, NONE, NONE, NONE, 0, NONE, 0},
+    {4, {1, 2, 3, 4},    0, 1, {5}, 6, NONE, NONE, NONE, 0, NONE, 0},
+    {5, {1, 2, 3, 4, 7}, 0, 1, {5}, 6, NONE, NONE, NONE, 0, NONE, 0}
+};
 
 static const etp_fb_field k_shape_fields[] = {U32("num_dims"), VECTOR("perm or new_shape", 4),
                                               U32("input_id"), U32("output_id"), U32("flags")};
 static const etp_fb_schema k_shape = ETP_FB_SCHEMA("XNNStaticTranspose or Reshape", k_shape_fields);
-static const etp_xnn_layout k_shape_layout = {
-    1, {2}, 0, 1, {3}, 4, 1, NONE, NONE, NONE, NONE, 0};
+static const etp_xnn_layout k_shape_layout = {1, {2}, 0, 1, {3}, 4, 1, NONE, NONE, NONE, NONE, 0};
 
-static const etp_fb_field k_resize_fields[] = {U32("new_height"), U32("new_width"),
-                                               U32("input_id"), U32("output_id"), U32("flags")};
+static const etp_fb_field k_resize_fields[] = {U32("new_height"), U32("new_width"), U32("input_id"),
+                                               U32("output_id"), U32("flags")};
 static const etp_fb_schema k_resize = ETP_FB_SCHEMA("XNNStaticResizeBilinear2D", k_resize_fields);
-static const etp_xnn_layout k_resize_layout = {
-    1, {2}, 0, 1, {3}, 4, NONE, NONE, NONE, NONE, 0, 0};
+static const etp_xnn_layout k_resize_layout = {1, {2}, 0, 1, {3}, 4, NONE, NONE, NONE, NONE, 0, 0};
 
-static const etp_fb_field k_pad_fields[] = {
-    VECTOR("pre_paddings", 4), VECTOR("post_paddings", 4), U32("padding_value"),
-    U32("input_id"),           U32("output_id"),           U32("flags")};
+static const etp_fb_field k_pad_fields[] = {VECTOR("pre_paddings", 4), VECTOR("post_paddings", 4),
+                                            U32("padding_value"),      U32("input_id"),
+                                            U32("output_id"),          U32("flags")};
 static const etp_fb_schema k_pad = ETP_FB_SCHEMA("XNNStaticConstantPad", k_pad_fields);
 static const etp_xnn_layout k_pad_layout = {1, {3}, 0, 1, {4}, 5, 0, 1, 2, NONE, NONE, 0};
 
 static const etp_fb_field k_param_fields[] = {U32("negative_slope or alpha"), U32("input_id"),
                                               U32("output_id"), U32("flags")};
 static const etp_fb_schema k_param = ETP_FB_SCHEMA("XNNLeakyReLU or ELU", k_param_fields);
-static const etp_xnn_layout k_param_layout = {
-    1, {1}, 0, 1, {2}, 3, NONE, NONE, 0, NONE, NONE, 0};
+static const etp_xnn_layout k_param_layout = {1, {1}, 0, 1, {2}, 3, NONE, NONE, 0, NONE, NONE, 0};
 
-static const etp_fb_field k_slice_fields[] = {U32("num_dims"), VECTOR("offsets", 4),
+static const etp_fb_field k_slice_fields[] = {U32("num_dims"),    VECTOR("offsets", 4),
                                               VECTOR("sizes", 4), U32("input_id"),
-                                              U32("output_id"), U32("flags")};
+                                              U32("output_id"),   U32("flags")};
 static const etp_fb_schema k_slice = ETP_FB_SCHEMA("XNNStaticSlice", k_slice_fields);
-static const etp_xnn_layout k_slice_layout = {
-    1, {3}, 0, 1, {4}, 5, 1, 2, NONE, NONE, NONE, 0};
+static const etp_xnn_layout k_slice_layout = {1, {3}, 0, 1, {4}, 5, 1, 2, NONE, NONE, NONE, 0};
 
-static const etp_fb_field k_sdpa_fields[] = {U32("query_id"), U32("key_id"),    U32("value_id"),
-                                             U32("scale_id"), U32("mask_id"),   U32("output_id"),
+static const etp_fb_field k_sdpa_fields[] = {U32("query_id"), U32("key_id"),  U32("value_id"),
+                                             U32("scale_id"), U32("mask_id"), U32("output_id"),
                                              U32("flags")};
 static const etp_fb_schema k_sdpa = ETP_FB_SCHEMA("XNNScaledDotProductAttention", k_sdpa_fields);
 static const etp_xnn_layout k_sdpa_layout = {
-    5, {0, 1, 2, 3, 4}, 1 << 4, 1, {5}, 6, NONE, NONE, NONE, NONE, NONE, 0};
+    5, {0, 1, 2, 3, 4},
+     1 << 4, 1, {5},
+     6, NONE, NONE, NONE, NONE, NONE, 0
+};
 
-// ---- type codes ---------------------------------------------------------------------------------
+// ---- type codes ----
 
 static const etp_fb_schema *const k_node_tables[ETP_XNN_TYPE_COUNT] = {
-    NULL,     &k_binary, &k_fc,     &k_unary,  &k_unary,  &k_shape,  // None … StaticTranspose
-    &k_unary, &k_conv,   &k_binary, &k_resize, &k_pad,    &k_pool,   // Clamp … AvgPooling2d
-    &k_binary, &k_conv,  &k_pool,   &k_binary, &k_binary, &k_unary,  // Minimum … Floor
-    &k_unary, &k_unary,  &k_shape,  &k_argmax, &k_unary,  &k_unary,  // Convert … Ceiling
-    &k_unary, &k_param,  &k_binary, &k_unary,  &k_unary,  &k_param,  // Hardswish … ELU
-    &k_unary, &k_binary, &k_cat,    &k_cat,    &k_cat,    &k_slice,  // Abs … StaticSlice
-    &k_sdpa,  &k_binary, &k_cat,    &k_conv,   &k_unary,  &k_unary,  // SDPA … Log
-    &k_unary, &k_unary,  &k_unary,  &k_unary,  &k_unary,  &k_unary}; // Gelu … Cos
+    NULL,      &k_binary, &k_fc,     &k_unary,  &k_unary,  &k_shape,  // None … StaticTranspose
+    &k_unary,  &k_conv,   &k_binary, &k_resize, &k_pad,    &k_pool,   // Clamp … AvgPooling2d
+    &k_binary, &k_conv,   &k_pool,   &k_binary, &k_binary, &k_unary,  // Minimum … Floor
+    &k_unary,  &k_unary,  &k_shape,  &k_argmax, &k_unary,  &k_unary,  // Convert … Ceiling
+    &k_unary,  &k_param,  &k_binary, &k_unary,  &k_unary,  &k_param,  // Hardswish … ELU
+    &k_unary,  &k_binary, &k_cat,    &k_cat,    &k_cat,    &k_slice,  // Abs … StaticSlice
+    &k_sdpa,   &k_binary, &k_cat,    &k_conv,   &k_unary,  &k_unary,  // SDPA … Log
+    &k_unary,  &k_unary,  &k_unary,  &k_unary,  &k_unary,  &k_unary}; // Gelu … Cos
 
 const etp_xnn_layout *etp_xnn_layout_of(uint8_t type)
 {
@@ -137,12 +162,20 @@ const etp_xnn_layout *etp_xnn_layout_of(uint8_t type)
     static const struct {
         const etp_fb_schema *schema;
         const etp_xnn_layout *layout;
-    } k_layouts[] = {{&k_unary, &k_unary_layout},   {&k_binary, &k_binary_layout},
-                     {&k_fc, &k_fc_layout},         {&k_conv, &k_conv_layout},
-                     {&k_pool, &k_pool_layout},     {&k_argmax, &k_argmax_layout},
-                     {&k_shape, &k_shape_layout},   {&k_resize, &k_resize_layout},
-                     {&k_pad, &k_pad_layout},       {&k_param, &k_param_layout},
-                     {&k_slice, &k_slice_layout},   {&k_sdpa, &k_sdpa_layout}};
+    } k_layouts[] = {
+        {&k_unary,  &k_unary_layout },
+        {&k_binary, &k_binary_layout},
+        {&k_fc,     &k_fc_layout    },
+        {&k_conv,   &k_conv_layout  },
+        {&k_pool,   &k_pool_layout  },
+        {&k_argmax, &k_argmax_layout},
+        {&k_shape,  &k_shape_layout },
+        {&k_resize, &k_resize_layout},
+        {&k_pad,    &k_pad_layout   },
+        {&k_param,  &k_param_layout },
+        {&k_slice,  &k_slice_layout },
+        {&k_sdpa,   &k_sdpa_layout  }
+    };
     const etp_fb_schema *schema = type < ETP_XNN_TYPE_COUNT ? k_node_tables[type] : NULL;
     for (size_t i = 0; schema && i < ETP_FB_COUNT(k_layouts); i++) {
         if (k_layouts[i].schema == schema) {
@@ -152,7 +185,7 @@ const etp_xnn_layout *etp_xnn_layout_of(uint8_t type)
     return NULL;
 }
 
-// ---- the graph ----------------------------------------------------------------------------------
+// ---- the graph ----
 
 static const etp_fb_members k_node_members = ETP_FB_MEMBERS(k_node_tables);
 static const etp_fb_field k_min_max_fields[] = {U32("output_min"), U32("output_max")};
@@ -163,8 +196,8 @@ static const etp_fb_field k_node_fields[] = {
 static const etp_fb_schema k_node = ETP_FB_SCHEMA("XNode", k_node_fields);
 
 static const etp_fb_field k_tensor_value_fields[] = {
-    SCALAR("datatype", 2),      U32("num_dims"), VECTOR("dims", 4), U32("constant_buffer_idx"),
-    U32("external_id"),         U32("flags"),    U32("id_out")};
+    SCALAR("datatype", 2), U32("num_dims"), VECTOR("dims", 4), U32("constant_buffer_idx"),
+    U32("external_id"),    U32("flags"),    U32("id_out")};
 static const etp_fb_schema k_tensor_value = ETP_FB_SCHEMA("XNNTensorValue", k_tensor_value_fields);
 
 static const etp_fb_field k_per_channel_fields[] = {VECTOR("scale", 4), U32("channel_dim"),
@@ -174,8 +207,8 @@ static const etp_fb_field k_per_tensor_fields[] = {U32("scale"), U32("zero_point
 static const etp_fb_schema k_per_tensor = ETP_FB_SCHEMA("PerTensorQuant", k_per_tensor_fields);
 static const etp_fb_field k_per_token_fields[] = {U32("num_nonbatch_dims")};
 static const etp_fb_schema k_per_token = ETP_FB_SCHEMA("PerTokenDynamicQuant", k_per_token_fields);
-static const etp_fb_field k_group_fields[] = {VECTOR("scale", 4),     U32("channel_dim"),
-                                              U32("group_size"),      VECTOR("scale_bf16", 2),
+static const etp_fb_field k_group_fields[] = {VECTOR("scale", 4),      U32("channel_dim"),
+                                              U32("group_size"),       VECTOR("scale_bf16", 2),
                                               U32("scale_buffer_idx"), U32("num_scales")};
 static const etp_fb_schema k_group = ETP_FB_SCHEMA("PerChannelGroupQuant", k_group_fields);
 static const etp_fb_schema *const k_quant_tables[] = {NULL, &k_per_channel, &k_per_tensor,

@@ -16,17 +16,17 @@
 #endif
 
 static const etp_isa_sysctl k_sysctls[] = {
-    {"hw.optional.arm.FEAT_FP16", 1, 9},
-    {"hw.optional.arm.FEAT_FP16", 1, 10},
-    {"hw.optional.arm.FEAT_DotProd", 1, 20},
-    {"hw.optional.arm.FEAT_FHM", 1, 23},
-    {"hw.optional.arm.FEAT_BF16", 2, 14},
-    {"hw.optional.arm.FEAT_I8MM", 2, 13},
-    {"hw.optional.arm.FEAT_SME", 2, 23},
-    {"hw.optional.arm.FEAT_SME2", 2, 37},
-    {"hw.optional.arm.FEAT_SME2p1", 2, 38},
-    {"hw.optional.arm.SME_I16I32", 2, 39},
-    {"hw.optional.arm.SME_BI32I32", 2, 40},
+    {"hw.optional.arm.FEAT_FP16",       1, 9 },
+    {"hw.optional.arm.FEAT_FP16",       1, 10},
+    {"hw.optional.arm.FEAT_DotProd",    1, 20},
+    {"hw.optional.arm.FEAT_FHM",        1, 23},
+    {"hw.optional.arm.FEAT_BF16",       2, 14},
+    {"hw.optional.arm.FEAT_I8MM",       2, 13},
+    {"hw.optional.arm.FEAT_SME",        2, 23},
+    {"hw.optional.arm.FEAT_SME2",       2, 37},
+    {"hw.optional.arm.FEAT_SME2p1",     2, 38},
+    {"hw.optional.arm.SME_I16I32",      2, 39},
+    {"hw.optional.arm.SME_BI32I32",     2, 40},
     {"hw.optional.arm.FEAT_SME_B16B16", 2, 41},
     {"hw.optional.arm.FEAT_SME_F16F16", 2, 42},
 };

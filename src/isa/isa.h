@@ -124,27 +124,28 @@ etp_level etp_isa_best(const etp_isa_cpu *cpu);
 etp_level etp_isa_plain(const etp_isa_cpu *cpu);
 
 // x86 flags by name and by set.
-const char *etp_x86_flag_name(size_t index); // NULL out of range
+const char *etp_x86_flag_name(size_t index);         // NULL out of range
 int etp_x86_flag_find(const char *name, size_t len); // -1 if unknown
 bool etp_x86_has(const etp_x86_set *set, size_t index);
 void etp_x86_add(etp_x86_set *set, size_t index);
-// Takes the flags in HIDE out of what CPUID answers to LEAF and SUBLEAF; regs are EAX, EBX, ECX, EDX.
-// True when the answer changed.
+// Takes the flags in HIDE out of what CPUID answers to LEAF and SUBLEAF; regs are EAX, EBX, ECX,
+// EDX. True when the answer changed.
 bool etp_x86_cpuid_hide(const etp_x86_set *hide, uint32_t leaf, uint32_t subleaf, uint32_t regs[4]);
 
 // What a profiled operator's name proves about the kernels behind it.
 typedef enum etp_name_proof {
     ETP_PROVES_NOTHING = 0,
-    ETP_PROVES_SME,      // PF32, PF16, PQS8, QP8 with F16 and QC8W: an SME kernel, generation 1 or 2
-    ETP_PROVES_VNNI,     // QDU8: an x86 VNNI kernel
+    ETP_PROVES_SME,  // PF32, PF16, PQS8, QP8 with F16 and QC8W: an SME kernel, generation 1 or 2
+    ETP_PROVES_VNNI, // QDU8: an x86 VNNI kernel
     ETP_PROVES_NOT_VNNI, // a dynamic linear with QD8: on x86-64 no VNNI kernel; elsewhere nothing
 } etp_name_proof;
 
 // Tokens count only as whole words: "XPF32" and "PF320" prove nothing.
 etp_name_proof etp_isa_name_proof(const char *name, size_t len);
 
-// What the names of a build mean, learned from it: those that operators of every data type had in its runner at
-// levels with the feature (SME, VNNI) and at levels without; "; " between. NULL: not asked.
+// What the names of a build mean, learned from it: those that operators of every data type had in
+// its runner at levels with the feature (SME, VNNI) and at levels without; "; " between. NULL: not
+// asked.
 typedef struct etp_name_book {
     etp_isa_family family;
     const char *on, *off;
@@ -152,8 +153,9 @@ typedef struct etp_name_book {
 
 // Is LEVEL one of those with the feature that names can show?
 bool etp_level_is_named(etp_level level);
-// What the name proves in the build that BOOK is of; NULL: in the XNNPACK of ExecuTorch 1.5.1. A name that the
-// build also has without the feature proves nothing, nor does another with the token that would prove it.
+// What the name proves in the build that BOOK is of; NULL: in the XNNPACK of ExecuTorch 1.5.1. A
+// name that the build also has without the feature proves nothing, nor does another with the token
+// that would prove it.
 etp_name_proof etp_isa_name_proof_in(const etp_name_book *book, const char *name, size_t len);
 
 #ifdef __cplusplus

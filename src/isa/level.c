@@ -12,8 +12,8 @@ typedef struct row {
     etp_level_info info;
     // Hidden at this level in addition to what the level above hides.
     uint64_t hwcap, hwcap2;
-    const char *x86; // flag names separated by commas
-    const char *says;  // the same in words
+    const char *x86;  // flag names separated by commas
+    const char *says; // the same in words
     // What a CPU must have for the level to mean anything on it.
     uint64_t needs_hwcap, needs_hwcap2;
     const char *needs_x86;
@@ -40,7 +40,8 @@ static const row k_rows[] = {
      .needs_hwcap = ETP_HWCAP_ASIMD,
      .needs_says = "NEON"},
     // I8MM, BF16 and their SVE forms (9, 12-14), EBF16 (32, 33).
-    {.info = {ETP_LEVEL_DOTPROD, ETP_ISA_AARCH64, "dotprod", "NEON with dot products, no I8MM", "NEON dotprod"},
+    {.info = {ETP_LEVEL_DOTPROD, ETP_ISA_AARCH64, "dotprod", "NEON with dot products, no I8MM",
+              "NEON dotprod"},
      .hwcap2 = UINT64_C(0x0000000300007200),
      .says = "I8MM, BF16",
      .needs_hwcap = ETP_HWCAP_ASIMDDP,
@@ -61,8 +62,7 @@ static const row k_rows[] = {
     {.info = {ETP_LEVEL_AVX2, ETP_ISA_X86_64, "avx2", "AVX2 with FMA", "AVX2"},
      .x86 = "avx512f,avx512pf,avx512er,avx512cd,avx512dq,avx512bw,avx512vl,avx512ifma,avx512vbmi,"
             "avx512vbmi2,avx512bitalg,avx512vpopcntdq,avx512vp2intersect,avx512_4vnniw,"
-            "avx512_4fmaps,avx10_1,avx10_2",
-     .needs_x86 = "avx,avx2,fma3",
+            "avx512_4fmaps,avx10_1,avx10_2", .needs_x86 = "avx,avx2,fma3",
      .needs_says = "AVX2"},
     {.info = {ETP_LEVEL_SSE, ETP_ISA_X86_64, "sse", "SSE only", "SSE"},
      .x86 = "avx,f16c,fma3,avx2,avxvnni",
@@ -111,7 +111,9 @@ size_t etp_level_list(etp_isa_family family, etp_level out[ETP_LEVEL_COUNT])
 
 static etp_x86_set set_of(const char *names)
 {
-    etp_x86_set set = {{0, 0}};
+    etp_x86_set set = {
+        {0, 0}
+    };
     while (names != NULL && *names != '\0') {
         size_t len = strcspn(names, ",");
         int index = etp_x86_flag_find(names, len);
@@ -215,7 +217,8 @@ static bool is_sme_core(uint32_t midr)
 
 bool etp_isa_hides_sme(const etp_isa_cpu *cpu)
 {
-    return cpu->family == ETP_ISA_AARCH64 && (cpu->hwcap2 & ETP_HWCAP2_SME) == 0 && is_sme_core(cpu->midr);
+    return cpu->family == ETP_ISA_AARCH64 && (cpu->hwcap2 & ETP_HWCAP2_SME) == 0 &&
+           is_sme_core(cpu->midr);
 }
 
 static void say(etp_level_state *state, const char *format, ...)
@@ -251,8 +254,7 @@ static void say_missing(etp_level_state *state, const etp_isa_cpu *cpu, const ro
 }
 
 // "hides a, b, c": the x86 flags that the CPU has and the mask takes.
-static void say_hidden_x86(etp_level_state *state, const etp_isa_cpu *cpu,
-                           const etp_isa_mask *mask)
+static void say_hidden_x86(etp_level_state *state, const etp_isa_cpu *cpu, const etp_isa_mask *mask)
 {
     size_t at = 0;
     for (size_t i = 0; i < ETP_X86_FLAGS; i++) {
@@ -307,7 +309,8 @@ etp_level_state etp_level_state_of(const etp_isa_cpu *cpu, etp_level level)
         return state;
     }
     etp_isa_mask mask = etp_level_mask(level), mask_above = etp_level_mask(above->info.level);
-    etp_isa_cpu left = etp_isa_cpu_masked(cpu, &mask), left_above = etp_isa_cpu_masked(cpu, &mask_above);
+    etp_isa_cpu left = etp_isa_cpu_masked(cpu, &mask),
+                left_above = etp_isa_cpu_masked(cpu, &mask_above);
     if (left.hwcap == left_above.hwcap && left.hwcap2 == left_above.hwcap2 &&
         left.x86.bits[0] == left_above.x86.bits[0] && left.x86.bits[1] == left_above.x86.bits[1]) {
         say(&state, "the same as %s on this CPU", above->info.name);

@@ -26,7 +26,8 @@ etp_name_proof etp_isa_name_proof(const char *name, size_t len)
     // XNNPACK fills the configurations behind these three only where SME or SME2
     // is present. QP8 has NEON kernels too, so it proves nothing, but for fp16 in and
     // out, which newer XNNPACK has for SME2 alone and calls QD8 elsewhere.
-    bool half = has_token(name, len, "QP8") && has_token(name, len, "F16") && has_token(name, len, "QC8W");
+    bool half =
+        has_token(name, len, "QP8") && has_token(name, len, "F16") && has_token(name, len, "QC8W");
     if (half || has_token(name, len, "PF32") || has_token(name, len, "PF16") ||
         has_token(name, len, "PQS8")) {
         return ETP_PROVES_SME;
@@ -47,7 +48,8 @@ bool etp_level_is_named(etp_level level)
     return level == ETP_LEVEL_VNNI || level == ETP_LEVEL_SME2 || level == ETP_LEVEL_SME1;
 }
 
-// The name at *LIST, without what separates it from the next, which *LIST is moved to. False at the end.
+// The name at *LIST, without what separates it from the next, which *LIST is moved to. False at the
+// end.
 static bool next_name(const char **list, const char **name, size_t *len)
 {
     if (*list == NULL || **list == '\0') {
@@ -106,6 +108,9 @@ etp_name_proof etp_isa_name_proof_in(const etp_name_book *book, const char *name
         break;
     }
     // New to us, but this build has it with the feature alone.
-    bool only_on = book->off != NULL && is_listed(book->on, name, len) && !is_listed(book->off, name, len);
-    return !only_on ? ETP_PROVES_NOTHING : book->family == ETP_ISA_AARCH64 ? ETP_PROVES_SME : ETP_PROVES_VNNI;
+    bool only_on =
+        book->off != NULL && is_listed(book->on, name, len) && !is_listed(book->off, name, len);
+    return !only_on                          ? ETP_PROVES_NOTHING
+           : book->family == ETP_ISA_AARCH64 ? ETP_PROVES_SME
+                                             : ETP_PROVES_VNNI;
 }

@@ -31,8 +31,8 @@ static bool comparable(const etp_session *s)
     return has_baseline && living(s) >= (s->plan->n_arms > 1 ? 2u : 1u);
 }
 
-// What the runner said is the fault of the model when no arm with that model works; else it is a finding
-// of the arm, and the others are measured.
+// What the runner said is the fault of the model when no arm with that model works; else it is a
+// finding of the arm, and the others are measured.
 static etp_status refused_by_all(const etp_session *s, etp_error *err)
 {
     for (uint32_t i = 0; i < s->plan->n_arms; i++) {
@@ -122,9 +122,8 @@ static etp_status order_block(etp_session *s, uint32_t block, block_order *out, 
         return etp_fail_nomem(err, "a block");
     }
     etp_block_order(s->plan->seed, block, n, out->arms);
-    out->control = block <= s->plan->control_blocks
-                       ? (int)etp_control_position(s->plan->seed, block, n)
-                       : -1;
+    out->control =
+        block <= s->plan->control_blocks ? (int)etp_control_position(s->plan->seed, block, n) : -1;
     for (uint32_t i = 0; i < n; i++) {
         if (!ETP_PUSH(&s->arena, &s->run.order, out->arms[i])) {
             return etp_fail_nomem(err, "a block");
@@ -215,8 +214,9 @@ static void count_losses(etp_session *s, uint32_t block, const bool *lost)
         if (!arm->dead && arm->lost_in_row >= GIVE_UP_AFTER) {
             arm->dead = true;
             etp_session_say(s, "%s: given up after %u lost blocks in a row", s->plan->arms[i].name,
-                GIVE_UP_AFTER);
-            etp_session_note(s, "arm_given_up", "an arm lost several blocks in a row and was not launched again");
+                            GIVE_UP_AFTER);
+            etp_session_note(s, "arm_given_up",
+                             "an arm lost several blocks in a row and was not launched again");
         }
     }
     s->result->blocks_lost += block_has_loss(s, block);
@@ -227,12 +227,16 @@ static void note_clocks(etp_session *s, const etp_block_environment *e)
 {
     uint64_t slept = etp_environment_slept_ns(e);
     if (slept > 0 && slept != UINT64_MAX) {
-        etp_session_note(s, "slept", "the machine slept during a block: caches and clocks were cold after it");
+        etp_session_note(s, "slept",
+                         "the machine slept during a block: caches and clocks were cold after it");
         etp_session_say(s, "block %u: the machine slept for %.3g s", e->block, (double)slept / 1e9);
     }
     if (etp_environment_jump_s(e) != 0) {
-        etp_session_note(s, "clock_jump", "the wall clock moved against the steady one: it was set, or there was sleep");
-        etp_session_say(s, "block %u: the wall clock moved by %+.3g s", e->block, etp_environment_jump_s(e));
+        etp_session_note(
+            s, "clock_jump",
+            "the wall clock moved against the steady one: it was set, or there was sleep");
+        etp_session_say(s, "block %u: the wall clock moved by %+.3g s", e->block,
+                        etp_environment_jump_s(e));
     }
 }
 
@@ -269,7 +273,8 @@ static etp_status run_block(etp_session *s, uint32_t block, etp_error *err)
     return etp_session_learn(s, s->samples.items, s->samples.n, err);
 }
 
-static bool fits_budget(const etp_session *s, uint32_t block, uint64_t measured_ns, uint32_t measured)
+static bool fits_budget(const etp_session *s, uint32_t block, uint64_t measured_ns,
+                        uint32_t measured)
 {
     if (s->plan->budget_s <= 0 || block == 1) {
         return true;
@@ -289,7 +294,8 @@ etp_status etp_session_blocks(etp_session *s, etp_error *err)
     uint32_t tried = 0;
     s->result->stopped = "blocks";
     etp_session_say_plan(s);
-    for (uint32_t block = s->run.blocks_done + 1; block <= goal && etp_session_interrupted(s) == 0; tried++) {
+    for (uint32_t block = s->run.blocks_done + 1; block <= goal && etp_session_interrupted(s) == 0;
+         tried++) {
         if (etp_session_precise(s)) {
             s->result->stopped = "precision";
             break;
@@ -305,8 +311,8 @@ etp_status etp_session_blocks(etp_session *s, etp_error *err)
         if (etp_session_interrupted(s) == 0) {
             ETP_TRY(refused_by_all(s, err));
         }
-        // An arm that fails is a finding, and what the others do is worth knowing beside it; but when
-        // nothing is left to compare, a few blocks of it will do.
+        // An arm that fails is a finding, and what the others do is worth knowing beside it; but
+        // when nothing is left to compare, a few blocks of it will do.
         bool enough = !comparable(s) && s->run.blocks_done >= GIVE_UP_AFTER;
         if (living(s) == 0 || enough) {
             s->result->stopped = NULL;
@@ -328,5 +334,6 @@ etp_status etp_session_blocks(etp_session *s, etp_error *err)
     if (etp_session_interrupted(s) != 0) {
         s->result->stopped = NULL;
     }
-    return s->run.blocks_done > 0 || etp_session_interrupted(s) != 0 ? ETP_OK : give_up_error(s, err);
+    return s->run.blocks_done > 0 || etp_session_interrupted(s) != 0 ? ETP_OK
+                                                                     : give_up_error(s, err);
 }

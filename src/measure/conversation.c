@@ -123,7 +123,8 @@ static etp_talk_result fill(etp_talk *t, uint64_t deadline)
     }
 }
 
-static etp_talk_result line_until(etp_talk *t, uint64_t deadline, etp_str *out, char *why, size_t why_cap)
+static etp_talk_result line_until(etp_talk *t, uint64_t deadline, etp_str *out, char *why,
+                                  size_t why_cap)
 {
     for (;;) {
         const char *begin = t->buf + t->start;
@@ -151,7 +152,8 @@ static etp_talk_result line_until(etp_talk *t, uint64_t deadline, etp_str *out, 
     }
 }
 
-etp_talk_result etp_talk_line(etp_talk *t, uint64_t extra_ns, etp_str *out, char *why, size_t why_cap)
+etp_talk_result etp_talk_line(etp_talk *t, uint64_t extra_ns, etp_str *out, char *why,
+                              size_t why_cap)
 {
     return line_until(t, etp_os_now_ns() + t->timeout_ns + extra_ns, out, why, why_cap);
 }
@@ -172,7 +174,8 @@ static void quote(etp_str line, char *why, size_t why_cap)
 etp_talk_result etp_talk_next(etp_talk *t, uint64_t extra_ns, etp_wire_msg *out, char *why,
                               size_t why_cap)
 {
-    // One patience for one message: lines that we do not know are no sign of life, or they could go on for ever.
+    // One patience for one message: lines that we do not know are no sign of life, or they could go
+    // on for ever.
     uint64_t deadline = etp_os_now_ns() + t->timeout_ns + extra_ns;
     for (;;) {
         if (etp_os_now_ns() >= deadline || t->interrupted(t->ctx) != 0) { // also with lines waiting
@@ -203,7 +206,8 @@ bool etp_talk_finish(etp_talk *t)
         if (etp_os_now_ns() >= deadline || t->interrupted(t->ctx) != 0) {
             break;
         }
-        etp_process_event event = etp_process_read(&t->process, END_SLICE_NS, text, sizeof text, &got);
+        etp_process_event event =
+            etp_process_read(&t->process, END_SLICE_NS, text, sizeof text, &got);
         if (event == ETP_PROCESS_ERR) {
             keep_log(t, text, got);
         } else if (event == ETP_PROCESS_EOF ||

@@ -13,17 +13,17 @@
 typedef struct etp_talk {
     etp_device *device;
     etp_process process;
-    etp_strbuf log;        // stderr
-    uint64_t log_dropped;  // bytes beyond the limit
-    char tail[256];        // the last bytes of stderr, also of what was dropped
+    etp_strbuf log;       // stderr
+    uint64_t log_dropped; // bytes beyond the limit
+    char tail[256];       // the last bytes of stderr, also of what was dropped
     size_t tail_len;
-    bool lost;             // by etp_talk_finish: the connection went, nobody knows how it ended
-    bool judged;           // the device has said its word about the end
-    uint64_t pid;          // as the runner said
-    uint64_t timeout_ns;   // longest silence
+    bool lost;           // by etp_talk_finish: the connection went, nobody knows how it ended
+    bool judged;         // the device has said its word about the end
+    uint64_t pid;        // as the runner said
+    uint64_t timeout_ns; // longest silence
     int (*interrupted)(void *ctx);
     void *ctx;
-    size_t start, end;     // unread bytes of buf
+    size_t start, end; // unread bytes of buf
     bool out_closed;
     char buf[ETP_WIRE_LINE_MAX];
 } etp_talk;
@@ -40,8 +40,8 @@ typedef enum etp_talk_result {
 ETP_NODISCARD etp_status etp_talk_start(etp_device *device, const char *const *args,
                                         const char *const *env, etp_arena *arena, etp_talk *out,
                                         etp_error *err);
-// Sends one line (newline included). False when the runner does not take it; the cause shows in what
-// it says last or in how it ends.
+// Sends one line (newline included). False when the runner does not take it; the cause shows in
+// what it says last or in how it ends.
 bool etp_talk_send(etp_talk *t, etp_str line);
 // Next message of the runner. EXTRA_NS on top of the usual silence.
 etp_talk_result etp_talk_next(etp_talk *t, uint64_t extra_ns, etp_wire_msg *out, char *why,

@@ -41,16 +41,21 @@ etp_status etp_cores_units(etp_session *s, etp_error *err)
     bool pinned = s->plan->cpus && etp_cpu_set_parse(etp_str_from(s->plan->cpus), &set);
     bool counted = etp_parse_u64(fact(&s->run, "cpus"), &cpus) && cpus <= ETP_CPUS_MAX;
     etp_topology_parse(fact(&s->run, "clusters"), &t);
-    uint32_t units = counted ? etp_sme_units(fact(&s->run, "smidr"), pinned ? &set : NULL, (uint32_t)cpus) : 0;
+    uint32_t units =
+        counted ? etp_sme_units(fact(&s->run, "smidr"), pinned ? &set : NULL, (uint32_t)cpus) : 0;
     uint32_t clusters = clusters_of(&t, pinned ? &set : NULL);
     const char *text = NULL;
     if (units > 0 && most > units) {
-        text = etp_arena_printf(&s->arena, "%u threads at an SME level on %u SME unit%s (SMIDR_EL1): threads wait for each other",
-                                most, units, units == 1 ? "" : "s");
+        text = etp_arena_printf(
+            &s->arena,
+            "%u threads at an SME level on %u SME unit%s (SMIDR_EL1): threads wait for each other",
+            most, units, units == 1 ? "" : "s");
     } else if (units == 0 && most > (clusters > 0 ? clusters : 1)) {
-        text = etp_arena_printf(&s->arena, "%u threads at an SME level: cores of a cluster share one or two SME units, and the "
-                                           "device does not tell how many it has; more threads than units wait for each other",
-                                most);
+        text = etp_arena_printf(
+            &s->arena,
+            "%u threads at an SME level: cores of a cluster share one or two SME units, and the "
+            "device does not tell how many it has; more threads than units wait for each other",
+            most);
     } else {
         return ETP_OK;
     }
@@ -65,13 +70,15 @@ etp_status etp_cores_units(etp_session *s, etp_error *err)
 void etp_cores_check(etp_session *s, const etp_plan_arm *arm, etp_str allowed)
 {
     etp_cpu_set wanted, found = {0};
-    if (!s->plan->cpus || allowed.len == 0 || !etp_cpu_set_parse(etp_str_from(s->plan->cpus), &wanted)) {
+    if (!s->plan->cpus || allowed.len == 0 ||
+        !etp_cpu_set_parse(etp_str_from(s->plan->cpus), &wanted)) {
         return;
     }
     if (!etp_cpu_set_parse(allowed, &found) || !etp_cpu_set_within(&found, &wanted)) {
-        etp_session_say(s, "%s: its threads may run on CPUs %.*s, not only on %s", arm->name, ETP_STR_ARG(allowed),
-                        s->plan->cpus);
-        etp_session_note(s, "affinity_not_kept", "threads of a runner were allowed on other CPUs than --cpus names "
-                                                 "(cpus_allowed in environment.jsonl)");
+        etp_session_say(s, "%s: its threads may run on CPUs %.*s, not only on %s", arm->name,
+                        ETP_STR_ARG(allowed), s->plan->cpus);
+        etp_session_note(s, "affinity_not_kept",
+                         "threads of a runner were allowed on other CPUs than --cpus names "
+                         "(cpus_allowed in environment.jsonl)");
     }
 }

@@ -44,8 +44,10 @@ static void write_state(etp_json *j, const char *key, const etp_os_state *s)
         etp_json_end(j);
     }
     number_or_null(j, "freq_cap_khz", s->freq_cap_khz);
-    number_or_null(j, "thermal_status", s->thermal_status < 0 ? UINT64_MAX : (uint64_t)s->thermal_status);
-    number_or_null(j, "battery_percent", s->battery_percent < 0 ? UINT64_MAX : (uint64_t)s->battery_percent);
+    number_or_null(j, "thermal_status",
+                   s->thermal_status < 0 ? UINT64_MAX : (uint64_t)s->thermal_status);
+    number_or_null(j, "battery_percent",
+                   s->battery_percent < 0 ? UINT64_MAX : (uint64_t)s->battery_percent);
     number_or_null(j, "cpu_busy_ms", s->cpu_busy_ms);
     number_or_null(j, "cpu_steal_ms", s->cpu_steal_ms);
     text_or_null(j, "governor", s->governor);
@@ -118,12 +120,15 @@ etp_status etp_environment_describe(etp_device *device, etp_arena *arena, etp_ru
     return ETP_OK;
 }
 
-etp_status etp_environment_counters(const etp_device_cpu *cpu, etp_arena *arena, etp_run *run, etp_error *err)
+etp_status etp_environment_counters(const etp_device_cpu *cpu, etp_arena *arena, etp_run *run,
+                                    etp_error *err)
 {
     const char *found = cpu->counters && cpu->counters[0] ? cpu->counters : NULL;
     bool counts = found && (strcmp(found, "hardware") == 0 || strcmp(found, "process") == 0);
-    const etp_run_fact facts[] = {{ETP_STR("counters"), etp_str_from(found)},
-                                  {ETP_STR("counters_fix"), etp_str_from(cpu->counters_fix)}};
+    const etp_run_fact facts[] = {
+        {ETP_STR("counters"),     etp_str_from(found)            },
+        {ETP_STR("counters_fix"), etp_str_from(cpu->counters_fix)}
+    };
     for (size_t i = 0; i < 2; i++) {
         if (facts[i].value.len > 0 && !ETP_PUSH(arena, &run->facts, facts[i])) {
             return etp_fail_nomem(err, "facts of the device");
@@ -140,7 +145,8 @@ uint64_t etp_environment_slept_ns(const etp_block_environment *e)
     if (e->start.asleep_ns == UINT64_MAX || e->end.asleep_ns == UINT64_MAX) {
         return UINT64_MAX;
     }
-    uint64_t slept = e->end.asleep_ns > e->start.asleep_ns ? e->end.asleep_ns - e->start.asleep_ns : 0;
+    uint64_t slept =
+        e->end.asleep_ns > e->start.asleep_ns ? e->end.asleep_ns - e->start.asleep_ns : 0;
     return slept >= ETP_SLEPT_NS ? slept : 0;
 }
 

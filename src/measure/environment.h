@@ -9,20 +9,20 @@ typedef struct etp_block_environment {
     uint32_t block;
     const uint32_t *order; // arm indices
     uint32_t n_arms;
-    int control_position; // -1: no control launch
+    int control_position;         // -1: no control launch
     int64_t wall_start, wall_end; // seconds since 1970
-    uint64_t cooled_ns; // waited for the start temperature
+    uint64_t cooled_ns;           // waited for the start temperature
     etp_os_state start, end;
 } etp_block_environment;
 
 // One JSON line (without newline) in ARENA; empty on out of memory.
 etp_str etp_environment_line(const etp_run *run, const etp_block_environment *e, etp_arena *arena);
 // Facts and unreadable names into RUN.
-ETP_NODISCARD etp_status etp_environment_describe(etp_device *device, etp_arena *arena, etp_run *run,
-                                                  etp_error *err);
+ETP_NODISCARD etp_status etp_environment_describe(etp_device *device, etp_arena *arena,
+                                                  etp_run *run, etp_error *err);
 // What the runner can count there, as facts of RUN; "cycle counters" is unreadable where it cannot.
-ETP_NODISCARD etp_status etp_environment_counters(const etp_device_cpu *cpu, etp_arena *arena, etp_run *run,
-                                                  etp_error *err);
+ETP_NODISCARD etp_status etp_environment_counters(const etp_device_cpu *cpu, etp_arena *arena,
+                                                  etp_run *run, etp_error *err);
 // How long the machine was suspended during the block; UINT64_MAX unknown. Below ETP_SLEPT_NS the
 // difference is one of reading two clocks.
 #define ETP_SLEPT_NS ((uint64_t)50000000)

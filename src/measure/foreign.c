@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Launches of a stock executor_runner. It takes its number of executions once, has no warm-up and ends
-// by itself: one launch is one process that runs warm-up and measurement in a row. Its log is hostile.
+// Launches of a stock executor_runner. It takes its number of executions once, has no warm-up and
+// ends by itself: one launch is one process that runs warm-up and measurement in a row. Its log is
+// hostile.
 #include "measure/foreign.h"
 
 #include <stdio.h>
@@ -21,7 +22,7 @@ typedef struct run { // state of one call
     etp_launch_outcome *out;
     etp_process process;
     etp_foreign_log log;
-    etp_strbuf text; // what is kept of stderr and, where that is empty, stdout
+    etp_strbuf text;    // what is kept of stderr and, where that is empty, stdout
     const char *report; // of etprof-launch, on the device
     uint64_t warmup;
 } run;
@@ -43,7 +44,8 @@ static bool lose(run *r, etp_lost_reason reason, const char *fmt, ...)
     return false;
 }
 
-etp_status etp_foreign_probe(etp_device *device, etp_arena *arena, etp_device_cpu *out, etp_error *err)
+etp_status etp_foreign_probe(etp_device *device, etp_arena *arena, etp_device_cpu *out,
+                             etp_error *err)
 {
     const char *const args[] = {"--probe", NULL};
     const char *const env[] = {NULL};
@@ -165,7 +167,8 @@ static bool listen(run *r, uint64_t patience_ns)
         if (now >= deadline) {
             return lose(r, ETP_LOST_HANG, "no word for %.3g s", (double)patience_ns / 1e9);
         }
-        etp_process_event e = etp_process_read(&r->process, deadline - now, piece, sizeof piece, &got);
+        etp_process_event e =
+            etp_process_read(&r->process, deadline - now, piece, sizeof piece, &got);
         if (e == ETP_PROCESS_EOF) {
             return true;
         }
@@ -234,8 +237,8 @@ static bool check_end(run *r)
 
 // ---- what it said ----
 
-// A release that tells the sum only: its mean stands for every execution, so that a launch's value is
-// what it said; the session notes it.
+// A release that tells the sum only: its mean stands for every execution, so that a launch's value
+// is what it said; the session notes it.
 static bool spread_total(run *r)
 {
     etp_foreign_log *log = &r->log;
@@ -266,16 +269,16 @@ static bool check_log(run *r)
         return lose(r, ETP_LOST_START, "out of memory");
     }
     if (log->iterations.n == 0) {
-        return lose(r, ETP_LOST_GARBAGE,
-                    "no timing line in its log (\"Iteration 1 of %llu: ... ms\"): %s",
-                    (unsigned long long)log->asked,
-                    r->foreign->logging == ETP_KNOWN_NO
-                        ? "it was built without logging; configure it with -DEXECUTORCH_ENABLE_LOGGING=ON"
-                        : "it was built without logging, or logs elsewhere (Android: logcat)");
+        return lose(
+            r, ETP_LOST_GARBAGE, "no timing line in its log (\"Iteration 1 of %llu: ... ms\"): %s",
+            (unsigned long long)log->asked,
+            r->foreign->logging == ETP_KNOWN_NO
+                ? "it was built without logging; configure it with -DEXECUTORCH_ENABLE_LOGGING=ON"
+                : "it was built without logging, or logs elsewhere (Android: logcat)");
     }
     if (log->iterations.n != log->asked) {
-        return lose(r, ETP_LOST_GARBAGE, "its log has %zu iterations, asked were %llu", log->iterations.n,
-                    (unsigned long long)log->asked);
+        return lose(r, ETP_LOST_GARBAGE, "its log has %zu iterations, asked were %llu",
+                    log->iterations.n, (unsigned long long)log->asked);
     }
     return true;
 }
@@ -314,11 +317,13 @@ static bool take_report(run *r)
     bool counted = etp_parse_u64(value_of(text, "answers"), &answers) &&
                    etp_parse_u64(value_of(text, "changed"), &changed);
     record->mask_requested = etp_str_from(r->request->arm->mask);
-    record->mask_hook = etp_str_from(etp_arena_printf(r->arena, "etprof-launch:%.*s", ETP_STR_ARG(method)));
+    record->mask_hook =
+        etp_str_from(etp_arena_printf(r->arena, "etprof-launch:%.*s", ETP_STR_ARG(method)));
     record->mask_cleared = record->mask_requested;
     record->hook_calls = answers;
     record->asks_left = etp_parse_u64(value_of(text, "left"), &left) ? left : 0;
-    record->asks_missed = etp_parse_u64(value_of(text, "missed"), &missed) ? missed : 0; // arm64 asks nowhere else
+    record->asks_missed =
+        etp_parse_u64(value_of(text, "missed"), &missed) ? missed : 0; // arm64 asks nowhere else
     if (counted && answers == 0) {
         return lose(r, ETP_LOST_MASK, "nothing in the runner asked for CPU features%s%.*s",
                     why.len ? ": " : "", ETP_STR_ARG(why));
@@ -366,8 +371,14 @@ etp_status etp_foreign_run(etp_device *device, const etp_launch_request *request
     if (!r) {
         return etp_fail_nomem(err, "a launch");
     }
-    *r = (run){.device = device, .request = request, .foreign = request->arm->foreign, .arena = arena,
-               .out = out, .process = {.in_fd = -1, .out_fd = -1, .err_fd = -1}};
+    *r = (run){
+        .device = device,
+        .request = request,
+        .foreign = request->arm->foreign,
+        .arena = arena,
+        .out = out,
+        .process = {.in_fd = -1, .out_fd = -1, .err_fd = -1}
+    };
     bool pilot = request->pilot_warmup_ns > 0;
     r->warmup = pilot ? PILOT_WARMUP : request->warmup;
     r->log.arena = arena;

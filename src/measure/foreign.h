@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Runners that others built: stock ExecuTorch executor_runners. What their files show, how they are
-// started at a level (through etprof-launch, which stands in for the bundle of the device), and what
-// their logs say. Sessions know them as arms with `foreign` set.
+// started at a level (through etprof-launch, which stands in for the bundle of the device), and
+// what their logs say. Sessions know them as arms with `foreign` set.
 #ifndef ETP_MEASURE_FOREIGN_H
 #define ETP_MEASURE_FOREIGN_H
 
@@ -22,7 +22,7 @@ typedef enum etp_foreign_flag { // of executor_runner; old releases lack some
     ETP_FOREIGN_FLAGS
 } etp_foreign_flag;
 
-struct etp_foreign { // one build; texts live in the arena given to inspect
+struct etp_foreign {   // one build; texts live in the arena given to inspect
     const char *path;  // absolute, here
     const char *there; // on the device; set by the session
     char sha256[65];
@@ -30,7 +30,7 @@ struct etp_foreign { // one build; texts live in the arena given to inspect
     bool is_elf; // else nothing below but `flags` is known
     const char *machine, *build_id, *compiler, *command_line; // "" unknown
     bool is_static, has_symbols;
-    etp_known tracer;  // writes ETDumps
+    etp_known tracer; // writes ETDumps
     etp_known xnnpack;
     etp_known sme;     // holds code that starts streaming mode (arm64)
     etp_known logging; // says how long an inference took
@@ -48,10 +48,12 @@ ETP_API bool etp_foreign_is(const char *path);
 ETP_API const char *etp_foreign_differences(const etp_foreign *a, const etp_foreign *b,
                                             etp_arena *arena);
 
-// Gives the arms of OUT their runners and says in out->runner_notes what that means. Errors are what
-// cannot come to good: a build for another processor, without timing lines, without a flag that is needed.
-ETP_NODISCARD etp_status etp_foreign_plan(const etp_session_options *options, const etp_device *device,
-                                          etp_arena *arena, etp_session_plan *out, etp_error *err);
+// Gives the arms of OUT their runners and says in out->runner_notes what that means. Errors are
+// what cannot come to good: a build for another processor, without timing lines, without a flag
+// that is needed.
+ETP_NODISCARD etp_status etp_foreign_plan(const etp_session_options *options,
+                                          const etp_device *device, etp_arena *arena,
+                                          etp_session_plan *out, etp_error *err);
 
 // ---- its log ----
 
@@ -63,9 +65,9 @@ typedef struct etp_foreign_log {
         size_t n, cap;
     } iterations;
     uint64_t load_ns, total_ns, total_n, threads; // 0: it did not say
-    bool failed;             // out of memory
-    char wrong[160];         // what contradicts the request, "" nothing
-    struct {                 // of stdout and stderr
+    bool failed;                                  // out of memory
+    char wrong[160];                              // what contradicts the request, "" nothing
+    struct {                                      // of stdout and stderr
         char text[512];
         size_t n;
         bool skipping; // the rest of a line that is too long
@@ -82,13 +84,13 @@ ETP_API void etp_foreign_log_feed(etp_foreign_log *log, unsigned stream, const c
 ETP_API ETP_NODISCARD etp_status etp_foreign_prepare(etp_device *device, etp_error *err);
 
 // Asks etprof-launch on the device which CPU there is.
-ETP_NODISCARD etp_status etp_foreign_probe(etp_device *device, etp_arena *arena, etp_device_cpu *out,
-                                           etp_error *err);
+ETP_NODISCARD etp_status etp_foreign_probe(etp_device *device, etp_arena *arena,
+                                           etp_device_cpu *out, etp_error *err);
 // As etp_launch_run, for an arm with `foreign`.
 ETP_NODISCARD etp_status etp_foreign_run(etp_device *device, const etp_launch_request *request,
                                          etp_arena *arena, etp_launch_outcome *out, etp_error *err);
-// Writes outputs.json into DIR, which holds output-<i>.bin as executor_runner writes them, from what the
-// program at MODEL says of its outputs. Outputs whose size is another are left out.
+// Writes outputs.json into DIR, which holds output-<i>.bin as executor_runner writes them, from
+// what the program at MODEL says of its outputs. Outputs whose size is another are left out.
 ETP_NODISCARD etp_status etp_foreign_list_outputs(const char *dir, const char *model,
                                                   const char *method, etp_arena *arena,
                                                   etp_error *err);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// What the file of somebody else's runner shows: which flags it takes, what was compiled into it, by
-// which compiler.
+// What the file of somebody else's runner shows: which flags it takes, what was compiled into it,
+// by which compiler.
 #include <stdio.h>
 
 #include "base/number.h"
@@ -11,10 +11,10 @@
 #define FILE_LIMIT ((uint64_t)2 << 30)
 
 static const char *const k_flag_names[ETP_FOREIGN_FLAGS] = {
-    [ETP_FOREIGN_MODEL_PATH] = "model_path",     [ETP_FOREIGN_NUM_EXECUTIONS] = "num_executions",
-    [ETP_FOREIGN_ETDUMP_PATH] = "etdump_path",   [ETP_FOREIGN_CPU_THREADS] = "cpu_threads",
-    [ETP_FOREIGN_INPUTS] = "inputs",             [ETP_FOREIGN_OUTPUT_FILE] = "output_file",
-    [ETP_FOREIGN_METHOD_NAME] = "method_name",   [ETP_FOREIGN_PRINT_OUTPUT] = "print_output",
+    [ETP_FOREIGN_MODEL_PATH] = "model_path",   [ETP_FOREIGN_NUM_EXECUTIONS] = "num_executions",
+    [ETP_FOREIGN_ETDUMP_PATH] = "etdump_path", [ETP_FOREIGN_CPU_THREADS] = "cpu_threads",
+    [ETP_FOREIGN_INPUTS] = "inputs",           [ETP_FOREIGN_OUTPUT_FILE] = "output_file",
+    [ETP_FOREIGN_METHOD_NAME] = "method_name", [ETP_FOREIGN_PRINT_OUTPUT] = "print_output",
     [ETP_FOREIGN_DATA_PATH] = "data_path",
 };
 
@@ -47,7 +47,8 @@ static bool starts_streaming(etp_bytes b)
     return false;
 }
 
-// ".comment": NUL-terminated texts of the compilers and the linker; each once, sorted by appearance.
+// ".comment": NUL-terminated texts of the compilers and the linker; each once, sorted by
+// appearance.
 static const char *texts_of(etp_bytes section, etp_arena *arena)
 {
     etp_strbuf buf;
@@ -71,10 +72,12 @@ static const char *texts_of(etp_bytes section, etp_arena *arena)
 
 static etp_status summarise(etp_foreign *f, etp_arena *arena, etp_error *err)
 {
-    static const char *const k_words[][3] = {{"tracer unknown", "no event tracer", "event tracer"},
-                                             {"XNNPACK unknown", "no XNNPACK", "XNNPACK"},
-                                             {"", "no SME code", "SME code"},
-                                             {"", "no timing log", "timing log"}};
+    static const char *const k_words[][3] = {
+        {"tracer unknown",  "no event tracer", "event tracer"},
+        {"XNNPACK unknown", "no XNNPACK",      "XNNPACK"     },
+        {"",                "no SME code",     "SME code"    },
+        {"",                "no timing log",   "timing log"  }
+    };
     char size[ETP_NUMBER_CHARS];
     etp_strbuf buf;
     etp_strbuf_init(&buf, arena);
@@ -100,14 +103,16 @@ static etp_status summarise(etp_foreign *f, etp_arena *arena, etp_error *err)
 
 static void read_image(etp_bytes b, const etp_image *image, etp_arena *arena, etp_foreign *f)
 {
-    bool elf = etp_image_format_of(image) == ETP_IMAGE_ELF, arm64 = etp_image_machine(image) == ETP_MACHINE_AARCH64;
+    bool elf = etp_image_format_of(image) == ETP_IMAGE_ELF,
+         arm64 = etp_image_machine(image) == ETP_MACHINE_AARCH64;
     f->is_elf = true;
     f->machine = etp_machine_name(etp_image_machine(image));
     f->build_id = etp_arena_strdup(arena, etp_image_build_id(image));
     f->compiler = texts_of(etp_image_section(image, ".comment"), arena);
     f->command_line = texts_of(etp_image_section(image, ".GCC.command.line"), arena);
     f->is_static = elf && etp_image_section(image, ".interp").len == 0;
-    f->has_symbols = elf ? etp_image_section(image, ".symtab").len > 0 : etp_image_symbol_count(image) > 0;
+    f->has_symbols =
+        elf ? etp_image_section(image, ".symtab").len > 0 : etp_image_symbol_count(image) > 0;
     for (size_t i = 0; i < ETP_FOREIGN_FLAGS; i++) {
         f->flags[i] = holds_name(b, k_flag_names[i]);
     }
@@ -127,8 +132,9 @@ etp_status etp_foreign_inspect(const char *path, etp_arena *arena, etp_foreign *
     *out = (etp_foreign){.machine = "", .build_id = "", .compiler = "", .command_line = ""};
     out->path = etp_os_absolute(path, arena);
     if (!out->path) {
-        return etp_os_is_file(path) ? etp_fail_nomem(err, path)
-                                    : etp_fail(err, ETP_ENVIRONMENT, "runner %s does not exist", path);
+        return etp_os_is_file(path)
+                   ? etp_fail_nomem(err, path)
+                   : etp_fail(err, ETP_ENVIRONMENT, "runner %s does not exist", path);
     }
     if (!etp_os_is_executable(out->path)) {
         return etp_fail(err, ETP_ENVIRONMENT, "runner %s is not executable", path);
@@ -170,8 +176,8 @@ bool etp_foreign_is(const char *path)
 static void differ(etp_strbuf *buf, const char *what, const char *a, const char *b)
 {
     if (strcmp(a, b) != 0) {
-        etp_strbuf_printf(buf, "%s%s: %s against %s", buf->len ? "; " : "", what, a[0] ? a : "unknown",
-                          b[0] ? b : "unknown");
+        etp_strbuf_printf(buf, "%s%s: %s against %s", buf->len ? "; " : "", what,
+                          a[0] ? a : "unknown", b[0] ? b : "unknown");
     }
 }
 
@@ -183,7 +189,8 @@ const char *etp_foreign_differences(const etp_foreign *a, const etp_foreign *b, 
     etp_strbuf_init(&buf, arena);
     differ(&buf, "compiler", a->compiler, b->compiler);
     differ(&buf, "flags", a->command_line, b->command_line);
-    differ(&buf, "linking", a->is_static ? "static" : "dynamic", b->is_static ? "static" : "dynamic");
+    differ(&buf, "linking", a->is_static ? "static" : "dynamic",
+           b->is_static ? "static" : "dynamic");
     differ(&buf, "event tracer", k_known[a->tracer], k_known[b->tracer]);
     differ(&buf, "XNNPACK", k_known[a->xnnpack], k_known[b->xnnpack]);
     differ(&buf, "SME code", k_known[a->sme], k_known[b->sme]);

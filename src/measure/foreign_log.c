@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
-// What executor_runner's log says: its lines are found wherever they stand in a line, prefixes differ
-// between releases and platforms. Everything else is passed over.
+// What executor_runner's log says: its lines are found wherever they stand in a line, prefixes
+// differ between releases and platforms. Everything else is passed over.
 //
-// "Iteration 3 of 10: 1.234567 ms" (newer releases), "Model executed successfully 10 time(s) in 12.3 ms."
-// (older ones: the sum alone), "Model loaded in 4.5 ms.", "Resetting threadpool with num threads = 1".
+// "Iteration 3 of 10: 1.234567 ms" (newer releases), "Model executed successfully 10 time(s)
+// in 12.3 ms." (older ones: the sum alone), "Model loaded in 4.5 ms.", "Resetting threadpool with
+// num threads = 1".
 #include <math.h>
 #include <stdio.h>
 
@@ -67,8 +68,8 @@ static void wrong(etp_foreign_log *log, const char *what, uint64_t said, const c
                   uint64_t expected)
 {
     if (log->wrong[0] == '\0') {
-        snprintf(log->wrong, sizeof log->wrong, "%s %llu, %s %llu", what, (unsigned long long)said, against,
-                 (unsigned long long)expected);
+        snprintf(log->wrong, sizeof log->wrong, "%s %llu, %s %llu", what, (unsigned long long)said,
+                 against, (unsigned long long)expected);
     }
 }
 
@@ -108,7 +109,8 @@ static void take_line(etp_foreign_log *log, etp_str line, uint64_t now)
         }
     } else if (after(line, "Model loaded in ", &rest) && milliseconds(&rest, &ns)) {
         log->load_ns = ns;
-    } else if (after(line, "Resetting threadpool with num threads = ", &rest) && integer(&rest, &n)) {
+    } else if (after(line, "Resetting threadpool with num threads = ", &rest) &&
+               integer(&rest, &n)) {
         log->threads = n;
     }
 }

@@ -73,7 +73,8 @@ etp_status etp_foreign_list_outputs(const char *dir, const char *model, const ch
         etp_json_begin_array(&j);
         for (uint32_t i = 0; i < m->outputs.n; i++) {
             int32_t v = etp_i32_at(m->outputs, i);
-            bool tensor = v >= 0 && (uint32_t)v < m->n_values && m->values[v].kind == ETP_EVALUE_TENSOR;
+            bool tensor =
+                v >= 0 && (uint32_t)v < m->n_values && m->values[v].kind == ETP_EVALUE_TENSOR;
             write_output(&j, dir, i, tensor ? m->values[v].u.tensor : NULL, arena);
         }
         etp_json_end(&j);

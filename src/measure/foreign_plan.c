@@ -17,14 +17,17 @@ etp_status etp_foreign_prepare(etp_device *d, etp_error *err)
         return etp_fail_nomem(err, "the device");
     }
     if (d->info.emulated) {
-        return etp_fail(err, ETP_UNSUPPORTED,
-                        "user-mode emulation cannot start programs for others (no ptrace, no exec): a runner "
-                        "that is not etprof's needs a real device");
+        return etp_fail(
+            err, ETP_UNSUPPORTED,
+            "user-mode emulation cannot start programs for others (no ptrace, no exec): a runner "
+            "that is not etprof's needs a real device");
     }
     if (!etp_os_is_executable(path)) {
         return etp_fail(err, ETP_ENVIRONMENT,
-                        "no " LAUNCHER " in %s, which starts runners that are not etprof's: build the bundle "
-                        "again with scripts/build-runner", b->dir);
+                        "no " LAUNCHER
+                        " in %s, which starts runners that are not etprof's: build the bundle "
+                        "again with scripts/build-runner",
+                        b->dir);
     }
     start[0] = d->info.local_pid ? path : "./" LAUNCHER;
     b->start = start;
@@ -41,14 +44,14 @@ static void note(etp_session_plan *p, const char *id, const char *text)
     }
 }
 
-static etp_status need_flag(const etp_foreign *f, etp_foreign_flag flag, bool needed, const char *name,
-                            const char *option, etp_error *err)
+static etp_status need_flag(const etp_foreign *f, etp_foreign_flag flag, bool needed,
+                            const char *name, const char *option, etp_error *err)
 {
     if (!needed || f->flags[flag]) {
         return ETP_OK;
     }
-    return etp_fail(err, ETP_UNSUPPORTED, "%s has no --%s (an older release?): leave out %s", f->path, name,
-                    option);
+    return etp_fail(err, ETP_UNSUPPORTED, "%s has no --%s (an older release?): leave out %s",
+                    f->path, name, option);
 }
 
 static etp_status check_flags(const etp_foreign *f, const etp_session_plan *p, uint32_t threads,
@@ -57,19 +60,22 @@ static etp_status check_flags(const etp_foreign *f, const etp_session_plan *p, u
     const char *inputs = p->inputs[0].spec;
     bool files = strcmp(inputs, "ones") != 0;
     if (!f->flags[ETP_FOREIGN_MODEL_PATH] || !f->flags[ETP_FOREIGN_NUM_EXECUTIONS]) {
-        return etp_fail(err, ETP_ENVIRONMENT,
-                        "%s does not take executor_runner's --%s: it is no executor_runner, or one that is too "
-                        "old to repeat an inference", f->path,
-                        f->flags[ETP_FOREIGN_MODEL_PATH] ? "num_executions" : "model_path");
+        return etp_fail(
+            err, ETP_ENVIRONMENT,
+            "%s does not take executor_runner's --%s: it is no executor_runner, or one that is too "
+            "old to repeat an inference",
+            f->path, f->flags[ETP_FOREIGN_MODEL_PATH] ? "num_executions" : "model_path");
     }
     ETP_TRY(need_flag(f, ETP_FOREIGN_CPU_THREADS, threads > 1, "cpu_threads", "--threads", err));
-    ETP_TRY(need_flag(f, ETP_FOREIGN_METHOD_NAME, p->method != NULL, "method_name", "--method", err));
+    ETP_TRY(
+        need_flag(f, ETP_FOREIGN_METHOD_NAME, p->method != NULL, "method_name", "--method", err));
     ETP_TRY(need_flag(f, ETP_FOREIGN_DATA_PATH, p->data != NULL, "data_path", "--data", err));
     ETP_TRY(need_flag(f, ETP_FOREIGN_INPUTS, files, "inputs", "--inputs", err));
     if (files && strncmp(inputs, "random:", 7) == 0) {
-        return etp_fail(err, ETP_USAGE,
-                        "a stock executor_runner has no random inputs: --inputs ones (what it does by itself) "
-                        "or files");
+        return etp_fail(
+            err, ETP_USAGE,
+            "a stock executor_runner has no random inputs: --inputs ones (what it does by itself) "
+            "or files");
     }
     return ETP_OK;
 }
@@ -82,11 +88,13 @@ static etp_status check_build(const etp_foreign *f, const etp_isa_cpu *cpu, etp_
                         f->machine, family);
     }
     if (f->logging == ETP_KNOWN_NO) {
-        return etp_fail(err, ETP_ENVIRONMENT,
-                        "%s says nowhere how long an inference took: it was built without logging, or is of a "
-                        "release from before times were logged. Configure "
-                        "ExecuTorch with -DEXECUTORCH_ENABLE_LOGGING=ON, or give its recordings to 'etprof "
-                        "analyze'", f->path);
+        return etp_fail(
+            err, ETP_ENVIRONMENT,
+            "%s says nowhere how long an inference took: it was built without logging, or is of a "
+            "release from before times were logged. Configure "
+            "ExecuTorch with -DEXECUTORCH_ENABLE_LOGGING=ON, or give its recordings to 'etprof "
+            "analyze'",
+            f->path);
     }
     return ETP_OK;
 }
@@ -131,16 +139,21 @@ static void judge_tracers(etp_session_plan *p, etp_arena *arena)
         one = f->tracer == ETP_KNOWN_NO ? p->arms[i].name : one;
     }
     if (with > 0 && without > 0) {
-        note(p, "runner_tracers_differ",
-             etp_arena_printf(arena, "one build has an event tracer, that of %s has none: only one of them "
-                                     "pays for it, and nothing can be said about operators", one));
+        note(
+            p, "runner_tracers_differ",
+            etp_arena_printf(arena,
+                             "one build has an event tracer, that of %s has none: only one of them "
+                             "pays for it, and nothing can be said about operators",
+                             one));
     } else if (without > 0) {
         note(p, "runner_no_tracer",
-             "the runner was built without event tracer: no operator names, so no breakdown, and no proof of "
+             "the runner was built without event tracer: no operator names, so no breakdown, and "
+             "no proof of "
              "a level from names (configure ExecuTorch with -DEXECUTORCH_ENABLE_EVENT_TRACER=ON)");
     } else if (with > 0) {
         note(p, "runner_always_traces",
-             "the runner traces every launch: its latency includes the tracer, in all arms alike, and its "
+             "the runner traces every launch: its latency includes the tracer, in all arms alike, "
+             "and its "
              "recordings include the warm-up, so that the breakdown is slower than the latency");
     }
     p->trace = p->trace && without == 0;
@@ -153,13 +166,19 @@ static void judge_builds(etp_session_plan *p, etp_arena *arena)
         const etp_foreign *f = p->arms[i].foreign;
         if (f->xnnpack == ETP_KNOWN_NO) {
             note(p, "runner_no_xnnpack",
-                 etp_arena_printf(arena, "the runner of %s was built without XNNPACK: programs that were "
-                                         "lowered to it do not load", p->arms[i].name));
+                 etp_arena_printf(arena,
+                                  "the runner of %s was built without XNNPACK: programs that were "
+                                  "lowered to it do not load",
+                                  p->arms[i].name));
         }
-        if (f->sme == ETP_KNOWN_NO && (p->arms[i].level == ETP_LEVEL_SME2 || p->arms[i].level == ETP_LEVEL_SME1)) {
-            note(p, "runner_no_sme",
-                 etp_arena_printf(arena, "the runner of %s holds no SME code at all: it was built with SME "
-                                         "switched off", p->arms[i].name));
+        if (f->sme == ETP_KNOWN_NO &&
+            (p->arms[i].level == ETP_LEVEL_SME2 || p->arms[i].level == ETP_LEVEL_SME1)) {
+            note(
+                p, "runner_no_sme",
+                etp_arena_printf(arena,
+                                 "the runner of %s holds no SME code at all: it was built with SME "
+                                 "switched off",
+                                 p->arms[i].name));
         }
     }
     if (!find_two(p, &a, &b)) {
@@ -170,13 +189,15 @@ static void judge_builds(etp_session_plan *p, etp_arena *arena)
     }
     const char *what = etp_foreign_differences(a, b, arena);
     note(p, "runner_builds_differ",
-         etp_arena_printf(arena, "two builds are compared, not one at two levels: a difference may come from "
-                                 "anything that was built differently (%s)",
-                          what[0] ? what : "their files do not show what"));
+         etp_arena_printf(
+             arena,
+             "two builds are compared, not one at two levels: a difference may come from "
+             "anything that was built differently (%s)",
+             what[0] ? what : "their files do not show what"));
 }
 
-etp_status etp_foreign_plan(const etp_session_options *o, const etp_device *device, etp_arena *arena,
-                            etp_session_plan *p, etp_error *err)
+etp_status etp_foreign_plan(const etp_session_options *o, const etp_device *device,
+                            etp_arena *arena, etp_session_plan *p, etp_error *err)
 {
     (void)device;
     if (o->n_runners == 0) {
@@ -188,9 +209,10 @@ etp_status etp_foreign_plan(const etp_session_options *o, const etp_device *devi
         return etp_fail(err, ETP_USAGE, "%zu runners for %zu levels", o->n_runners, n_levels);
     }
     if (p->kernels) {
-        return etp_fail(err, ETP_UNSUPPORTED,
-                        "program counters are sampled by etprof's own runner only: leave out --kernels, or "
-                        "--runner");
+        return etp_fail(
+            err, ETP_UNSUPPORTED,
+            "program counters are sampled by etprof's own runner only: leave out --kernels, or "
+            "--runner");
     }
     for (uint32_t i = 0; i < p->n_arms; i++) {
         size_t level = i / n_threads % n_levels;

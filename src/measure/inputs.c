@@ -74,8 +74,8 @@ static uint64_t elements_of(const tensor *t)
     return n;
 }
 
-// FROM's elements in the order of TO (same type and sizes). Walks TO in memory order and steps through
-// FROM by its strides.
+// FROM's elements in the order of TO (same type and sizes). Walks TO in memory order and steps
+// through FROM by its strides.
 static void arrange(const tensor *from, const tensor *to, size_t item, uint8_t *out)
 {
     uint64_t stride[MAX_DIMS], at[MAX_DIMS] = {0}, step = 1, n = elements_of(to), source = 0;
@@ -101,7 +101,8 @@ static const char *shape_text(const tensor *t, etp_arena *arena)
 {
     const char *text = etp_arena_printf(arena, "%s[", etp_dtype_name(t->dtype));
     for (uint32_t d = 0; text && d < t->n_dims; d++) {
-        text = etp_arena_printf(arena, "%s%s%llu", text, d ? "," : "", (unsigned long long)t->sizes[d]);
+        text = etp_arena_printf(arena, "%s%s%llu", text, d ? "," : "",
+                                (unsigned long long)t->sizes[d]);
     }
     return text ? etp_arena_printf(arena, "%s]", text) : NULL;
 }
@@ -126,19 +127,22 @@ static etp_status write_input(preparation *p, size_t i, const void *data, size_t
 
 static etp_status refuse(preparation *p, size_t i, const char *found, const char *wanted)
 {
-    return etp_fail(p->err, ETP_USAGE, "input %zu is %s, method %.*s takes %s", i, found ? found : "?",
-                    ETP_STR_ARG(p->method->name), wanted ? wanted : "?");
+    return etp_fail(p->err, ETP_USAGE, "input %zu is %s, method %.*s takes %s", i,
+                    found ? found : "?", ETP_STR_ARG(p->method->name), wanted ? wanted : "?");
 }
 
-static etp_status put_scalar(preparation *p, size_t i, const etp_evalue *wanted, const tensor *given)
+static etp_status put_scalar(preparation *p, size_t i, const etp_evalue *wanted,
+                             const tensor *given)
 {
     static const struct {
         etp_evalue_kind kind;
         etp_dtype dtype;
         const char *text;
-    } k_kinds[] = {{ETP_EVALUE_INT, ETP_DTYPE_INT64, "a number: int64[]"},
-                   {ETP_EVALUE_DOUBLE, ETP_DTYPE_FLOAT64, "a number: float64[]"},
-                   {ETP_EVALUE_BOOL, ETP_DTYPE_BOOL, "a truth value: bool[]"}};
+    } k_kinds[] = {
+        {ETP_EVALUE_INT,    ETP_DTYPE_INT64,   "a number: int64[]"    },
+        {ETP_EVALUE_DOUBLE, ETP_DTYPE_FLOAT64, "a number: float64[]"  },
+        {ETP_EVALUE_BOOL,   ETP_DTYPE_BOOL,    "a truth value: bool[]"}
+    };
     if (wanted && wanted->kind == ETP_EVALUE_NONE) {
         return write_input(p, i, "", 0);
     }
@@ -172,8 +176,8 @@ static etp_status put_tensor(preparation *p, size_t i, const tensor *given)
     uint64_t bytes;
     if (item == 0 || etp_dtype_bits(wanted.dtype) % 8 != 0 ||
         !etp_dtype_bytes(wanted.dtype, elements_of(&wanted), &bytes) || bytes != given->data.len) {
-        return etp_fail(p->err, ETP_CORRUPT, "input %zu has %zu bytes, not those of %s", i, given->data.len,
-                        shape_text(&wanted, p->arena));
+        return etp_fail(p->err, ETP_CORRUPT, "input %zu has %zu bytes, not those of %s", i,
+                        given->data.len, shape_text(&wanted, p->arena));
     }
     uint8_t *data = etp_arena_alloc_raw(p->arena, given->data.len + 1, 1);
     if (!data) {
@@ -203,8 +207,8 @@ static etp_status count_matches(const preparation *p, size_t n, const char *file
                           ETP_STR_ARG(p->method->name), p->method->inputs.n);
 }
 
-// What the method takes, with room for arrays that are of another type or padded: those get a message
-// of their own. Beyond it an archive is a bomb.
+// What the method takes, with room for arrays that are of another type or padded: those get a
+// message of their own. Beyond it an archive is a bomb.
 static uint64_t unpacked_limit(const preparation *p)
 {
     uint64_t sum = (uint64_t)1 << 24;
@@ -270,13 +274,19 @@ static bool tensor_of(const etp_bundled_value *v, tensor *out)
         out->data = v->u.tensor.data;
         return set_sizes(out, v->u.tensor.sizes) && set_order(out, v->u.tensor.dim_order);
     case ETP_EVALUE_INT:
-        *out = (tensor){.dtype = ETP_DTYPE_INT64, .data = {(const uint8_t *)&v->u.i, sizeof v->u.i, 0}};
+        *out = (tensor){
+            .dtype = ETP_DTYPE_INT64, .data = {(const uint8_t *)&v->u.i, sizeof v->u.i, 0}
+        };
         return true;
     case ETP_EVALUE_DOUBLE:
-        *out = (tensor){.dtype = ETP_DTYPE_FLOAT64, .data = {(const uint8_t *)&v->u.d, sizeof v->u.d, 0}};
+        *out = (tensor){
+            .dtype = ETP_DTYPE_FLOAT64, .data = {(const uint8_t *)&v->u.d, sizeof v->u.d, 0}
+        };
         return true;
     case ETP_EVALUE_BOOL:
-        *out = (tensor){.dtype = ETP_DTYPE_BOOL, .data = {(const uint8_t *)&v->u.b, sizeof v->u.b, 0}};
+        *out = (tensor){
+            .dtype = ETP_DTYPE_BOOL, .data = {(const uint8_t *)&v->u.b, sizeof v->u.b, 0}
+        };
         return true;
     default:
         return false;
@@ -288,7 +298,8 @@ static void layout_of_output(const preparation *p, size_t i, const tensor *given
 {
     *out = *given;
     int32_t at = i < p->method->outputs.n ? etp_i32_at(p->method->outputs, i) : -1;
-    const etp_evalue *v = at >= 0 && (uint32_t)at < p->method->n_values ? &p->method->values[at] : NULL;
+    const etp_evalue *v =
+        at >= 0 && (uint32_t)at < p->method->n_values ? &p->method->values[at] : NULL;
     tensor t = {0};
     if (v && v->kind == ETP_EVALUE_TENSOR && set_sizes(&t, v->u.tensor->sizes) &&
         t.n_dims == given->n_dims && set_order(&t, v->u.tensor->dim_order)) {
@@ -303,7 +314,8 @@ static etp_status write_output(preparation *p, size_t i, const etp_bundled_value
     char name[32];
     snprintf(name, sizeof name, "output-%zu.bin", i);
     bool known = tensor_of(v, &given) && etp_dtype_bits(given.dtype) >= 8 &&
-                 etp_dtype_bytes(given.dtype, elements_of(&given), &bytes) && bytes == given.data.len;
+                 etp_dtype_bytes(given.dtype, elements_of(&given), &bytes) &&
+                 bytes == given.data.len;
     etp_json_begin_object_inline(j);
     etp_json_kv_u64(j, "index", i);
     etp_json_kv_z(j, "file", known ? name : NULL);
@@ -374,22 +386,26 @@ static etp_status take_case(preparation *p, const etp_bundled *b, const char *pa
         suite = etp_str_eq(b->suites[i].method, p->method->name) ? &b->suites[i] : suite;
     }
     if (!suite || number >= suite->n_cases) {
-        return etp_fail(p->err, ETP_USAGE, "%s has %u cases for method %.*s, numbered from 0: no case %llu", path,
-                        suite ? suite->n_cases : 0, ETP_STR_ARG(p->method->name), (unsigned long long)number);
+        return etp_fail(p->err, ETP_USAGE,
+                        "%s has %u cases for method %.*s, numbered from 0: no case %llu", path,
+                        suite ? suite->n_cases : 0, ETP_STR_ARG(p->method->name),
+                        (unsigned long long)number);
     }
     const etp_bundled_case *c = &suite->cases[number];
     ETP_TRY(count_matches(p, c->n_inputs, path));
     for (size_t i = 0; i < c->n_inputs; i++) {
         tensor t;
         if (!tensor_of(&c->inputs[i], &t)) {
-            return etp_fail(p->err, ETP_UNSUPPORTED, "%s: input %zu is neither a tensor nor a number", path, i);
+            return etp_fail(p->err, ETP_UNSUPPORTED,
+                            "%s: input %zu is neither a tensor nor a number", path, i);
         }
         ETP_TRY(put_tensor(p, i, &t));
     }
     return c->n_expected > 0 ? write_expected(p, c, out_expected) : ETP_OK;
 }
 
-static etp_status from_bpte(preparation *p, const char *path, uint64_t number, const char **out_expected)
+static etp_status from_bpte(preparation *p, const char *path, uint64_t number,
+                            const char **out_expected)
 {
     etp_file file;
     etp_bundled bundled;
@@ -407,7 +423,8 @@ static etp_status from_bpte(preparation *p, const char *path, uint64_t number, c
 // ---- the whole option ----
 
 // The method that the runner would run.
-static etp_status choose_method(const etp_pte *pte, const char *name, const etp_pte_method **out, etp_error *err)
+static etp_status choose_method(const etp_pte *pte, const char *name, const etp_pte_method **out,
+                                etp_error *err)
 {
     *out = NULL;
     for (uint32_t i = 0; i < pte->n_methods; i++) {
@@ -419,7 +436,9 @@ static etp_status choose_method(const etp_pte *pte, const char *name, const etp_
         *out = &pte->methods[0];
     }
     return *out ? ETP_OK
-                : etp_fail(err, ETP_USAGE, name ? "the program has no method %s" : "the program has several methods%s: choose with --method",
+                : etp_fail(err, ETP_USAGE,
+                           name ? "the program has no method %s"
+                                : "the program has several methods%s: choose with --method",
                            name ? name : "");
 }
 
@@ -432,8 +451,10 @@ static etp_status absolute(const char *path, etp_arena *arena, const char **out,
     if (!*out) {
         return etp_fail_nomem(err, path);
     }
-    return strchr(*out, ',') ? etp_fail(err, ETP_USAGE, "input %s: a ',' in a path separates files; rename it", *out)
-                             : ETP_OK;
+    return strchr(*out, ',')
+               ? etp_fail(err, ETP_USAGE, "input %s: a ',' in a path separates files; rename it",
+                          *out)
+               : ETP_OK;
 }
 
 // "x.bpte#3" → "x.bpte", 3; without '#' case 0.
@@ -520,7 +541,8 @@ static etp_status prepare(preparation *p, const char *spec, etp_inputs *out)
     }
     ETP_TRY(absolute(file, p->arena, &file, p->err));
     out->spec = etp_arena_printf(p->arena, "%s#%llu", file, (unsigned long long)number);
-    return out->spec ? from_bpte(p, file, number, &out->expected) : etp_fail_nomem(p->err, "inputs");
+    return out->spec ? from_bpte(p, file, number, &out->expected)
+                     : etp_fail_nomem(p->err, "inputs");
 }
 
 // Does SPEC name anything that has to be checked against the program?
@@ -538,7 +560,8 @@ static bool needs_program(const char *spec)
 }
 
 etp_status etp_inputs_prepare(const char *spec, const char *model, const char *method,
-                              const char *work_dir, etp_arena *arena, etp_inputs *out, etp_error *err)
+                              const char *work_dir, etp_arena *arena, etp_inputs *out,
+                              etp_error *err)
 {
     *out = (etp_inputs){.spec = spec};
     if (strcmp(spec, "ones") == 0 || strncmp(spec, "random:", 7) == 0) {

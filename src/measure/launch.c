@@ -62,14 +62,15 @@ static void explain_end(launch *l)
     if (!ended) {
         lose(l, ETP_LOST_HANG, "the runner closed its output and did not end");
     } else if (t->lost) {
-        lose(l, ETP_LOST_CONNECTION, "the connection to the device was lost while the runner ran%s%.*s",
-             colon, ETP_STR_ARG(words));
+        lose(l, ETP_LOST_CONNECTION,
+             "the connection to the device was lost while the runner ran%s%.*s", colon,
+             ETP_STR_ARG(words));
     } else if (t->process.signal != 0) {
         lose(l, ETP_LOST_CRASH, "the runner was ended by signal %d%s%.*s", t->process.signal, colon,
              ETP_STR_ARG(words));
     } else {
-        lose(l, ETP_LOST_CRASH, "the runner ended with status %d%s%.*s", t->process.exit_code, colon,
-             ETP_STR_ARG(words));
+        lose(l, ETP_LOST_CRASH, "the runner ended with status %d%s%.*s", t->process.exit_code,
+             colon, ETP_STR_ARG(words));
     }
 }
 
@@ -186,7 +187,8 @@ static bool hear_hello(launch *l)
         return lose(l, ETP_LOST_GARBAGE, "the runner uses %llu threads, told was %u",
                     (unsigned long long)h->threads, l->request->arm->threads);
     }
-    if (!keep(l, &r->mask_caller, h->mask.caller) || !keep(l, &r->counted.events, h->counters.events) ||
+    if (!keep(l, &r->mask_caller, h->mask.caller) ||
+        !keep(l, &r->counted.events, h->counters.events) ||
         !keep(l, &r->counted.cache, h->counters.cache)) {
         return lose(l, ETP_LOST_START, "out of memory");
     }
@@ -205,7 +207,8 @@ static bool hear_load(launch *l)
     r->rss_bytes = msg.u.load.rss_bytes;
     r->hook_calls = msg.u.load.hook_calls;
     if (l->request->arm->mask[0] != '\0' && r->mask_hook.len > 0 && r->hook_calls == 0) {
-        return lose(l, ETP_LOST_MASK, "no library of the SDK asked for CPU features under the mask");
+        return lose(l, ETP_LOST_MASK,
+                    "no library of the SDK asked for CPU features under the mask");
     }
     return true;
 }
@@ -232,8 +235,10 @@ static bool take_iteration(launch *l, const etp_wire_iter *it)
     etp_launch_iteration item = {it->start_ns, it->ns};
     const etp_wire_counts *c = &it->counts;
     etp_run_counts counts = {c->cpu_ns, c->cycles, c->instructions, c->cache_misses};
-    if (c->cpu_ns > INT64_MAX || c->cycles > INT64_MAX || c->instructions > INT64_MAX || c->cache_misses > INT64_MAX) {
-        return lose(l, ETP_LOST_GARBAGE, "iteration %llu counted more than can be", (unsigned long long)it->i);
+    if (c->cpu_ns > INT64_MAX || c->cycles > INT64_MAX || c->instructions > INT64_MAX ||
+        c->cache_misses > INT64_MAX) {
+        return lose(l, ETP_LOST_GARBAGE, "iteration %llu counted more than can be",
+                    (unsigned long long)it->i);
     }
     if (!ETP_PUSH(l->arena, &l->iterations, item) || !ETP_PUSH(l->arena, &l->counts, counts)) {
         return lose(l, ETP_LOST_START, "out of memory");
@@ -264,7 +269,8 @@ static bool run_iterations(launch *l, uint64_t n)
         }
         if (msg.type == ETP_WIRE_ITER) {
             if (l->iterations.n - before == n) { // or they could go on for ever
-                return lose(l, ETP_LOST_GARBAGE, "asked for %llu iterations, got more", (unsigned long long)n);
+                return lose(l, ETP_LOST_GARBAGE, "asked for %llu iterations, got more",
+                            (unsigned long long)n);
             }
             if (!take_iteration(l, &msg.u.iter)) {
                 return false;
@@ -330,7 +336,8 @@ static bool warm_up_pilot(launch *l)
         }
         uint64_t mean = sum / l->iterations.n + 1;
         uint64_t left = sum < wanted ? (wanted - sum) / mean + 1 : 1;
-        uint64_t most = 2 * (uint64_t)l->iterations.n; // early iterations are slow: do not trust them far
+        uint64_t most =
+            2 * (uint64_t)l->iterations.n; // early iterations are slow: do not trust them far
         n = left < most ? left : most;
         n = n < 1 ? 1 : n;
     }
@@ -342,7 +349,8 @@ static bool converse(launch *l)
     if (!hear_hello(l) || !hear_load(l)) {
         return false;
     }
-    if (q->pilot_warmup_ns > 0 ? !warm_up_pilot(l) : q->warmup > 0 && !run_iterations(l, q->warmup)) {
+    if (q->pilot_warmup_ns > 0 ? !warm_up_pilot(l)
+                               : q->warmup > 0 && !run_iterations(l, q->warmup)) {
         return false;
     }
     l->out->n_warmup = l->iterations.n;
@@ -367,13 +375,13 @@ static void build_arguments(const etp_launch_request *q, const char *threads, co
 {
     size_t n = 0;
     const char *const pairs[][2] = {
-        {"--model", q->model},
-        {"--data", q->data},
-        {"--method", q->method},
-        {"--threads", threads},
-        {"--cpus", q->cpus},
-        {"--inputs", q->inputs},
-        {"--kind", q->kind == ETP_LAUNCH_TRACED    ? "traced"
+        {"--model",   q->model                                                },
+        {"--data",    q->data                                                 },
+        {"--method",  q->method                                               },
+        {"--threads", threads                                                 },
+        {"--cpus",    q->cpus                                                 },
+        {"--inputs",  q->inputs                                               },
+        {"--kind",    q->kind == ETP_LAUNCH_TRACED    ? "traced"
                    : q->kind == ETP_LAUNCH_SAMPLED ? "sampled"
                                                    : "timed"},
     };
@@ -446,9 +454,9 @@ static void finish(launch *l, bool good)
     out->log = etp_strbuf_str(&t->log);
 }
 
-// The environment lies above the stack: its size moves every frame, and with it which addresses meet in
-// the caches. Drawn anew for each launch, it is noise that the interval sees; left alone it would be a
-// bias of this shell. Remote commands stay short.
+// The environment lies above the stack: its size moves every frame, and with it which addresses
+// meet in the caches. Drawn anew for each launch, it is noise that the interval sees; left alone it
+// would be a bias of this shell. Remote commands stay short.
 static bool pad_environment(launch *l, const char **out)
 {
     l->out->record.env_pad_bytes = etp_os_random_u64() % PAD_MAX;

@@ -8,7 +8,7 @@
 
 typedef struct etp_launch_request {
     const etp_plan_arm *arm;
-    const char *model, *data; // on the device; data may be NULL
+    const char *model, *data;           // on the device; data may be NULL
     const char *inputs, *method, *cpus; // NULL: left out
     etp_launch_kind kind;
     uint64_t warmup, iterations; // both counts; warm-up may be 0
@@ -30,16 +30,16 @@ typedef struct etp_launch_iteration {
 
 typedef struct etp_launch_outcome {
     bool ok;
-    bool interrupted;       // by a signal: neither ok nor lost
-    etp_lost_reason reason; // when !ok
+    bool interrupted;                 // by a signal: neither ok nor lost
+    etp_lost_reason reason;           // when !ok
     char code[ETP_WIRE_WORD_MAX + 1]; // of the runner's error line, "" none
-    const char *detail;     // one line, in the arena; when !ok
-    etp_run_launch record;  // numbers as far as they came; arm, block, launch left 0
+    const char *detail;               // one line, in the arena; when !ok
+    etp_run_launch record;            // numbers as far as they came; arm, block, launch left 0
     etp_launch_iteration *iterations; // warm-up first; in the arena
     uint64_t n_warmup, n_iterations;  // n_iterations without the warm-up
-    bool mean_only;    // the runner told their sum alone
-    uint64_t epoch_ns; // the iterations' clock at tick 0 of the trace
-    etp_str log;            // stderr
+    bool mean_only;                   // the runner told their sum alone
+    uint64_t epoch_ns;                // the iterations' clock at tick 0 of the trace
+    etp_str log;                      // stderr
 } etp_launch_outcome;
 
 // Everything in *out lives in ARENA. Fails only for reasons of our own (ETP_NOMEM); what the runner
@@ -51,8 +51,8 @@ ETP_NODISCARD etp_status etp_launch_run(etp_device *device, const etp_launch_req
 
 typedef struct etp_launch etp_launch; // lives in the arena of its opening
 
-// Starts and loads. *out_launch NULL: lost, *out says why. REQUEST and OUT must outlive it; a request for
-// a foreign runner cannot be taken in steps.
+// Starts and loads. *out_launch NULL: lost, *out says why. REQUEST and OUT must outlive it; a
+// request for a foreign runner cannot be taken in steps.
 ETP_NODISCARD etp_status etp_launch_open(etp_device *device, const etp_launch_request *request,
                                          etp_arena *arena, etp_launch_outcome *out,
                                          etp_launch **out_launch, etp_error *err);

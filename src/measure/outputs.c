@@ -14,7 +14,14 @@
 #define MAX_DIMS 64
 #define MIN_COSINE 0.99
 
-typedef enum kind { KIND_FLOAT32, KIND_FLOAT64, KIND_FLOAT16, KIND_BFLOAT16, KIND_SIGNED, KIND_UNSIGNED } kind;
+typedef enum kind {
+    KIND_FLOAT32,
+    KIND_FLOAT64,
+    KIND_FLOAT16,
+    KIND_BFLOAT16,
+    KIND_SIGNED,
+    KIND_UNSIGNED
+} kind;
 
 typedef struct dtype {
     const char *name;
@@ -23,11 +30,19 @@ typedef struct dtype {
 } dtype;
 
 static const dtype k_dtypes[] = {
-    {"float32", 4, KIND_FLOAT32},   {"float64", 8, KIND_FLOAT64}, {"float16", 2, KIND_FLOAT16},
-    {"bfloat16", 2, KIND_BFLOAT16}, {"int8", 1, KIND_SIGNED},     {"uint8", 1, KIND_UNSIGNED},
-    {"int16", 2, KIND_SIGNED},      {"uint16", 2, KIND_UNSIGNED}, {"int32", 4, KIND_SIGNED},
-    {"uint32", 4, KIND_UNSIGNED},   {"int64", 8, KIND_SIGNED},    {"uint64", 8, KIND_UNSIGNED},
-    {"bool", 1, KIND_UNSIGNED},
+    {"float32",  4, KIND_FLOAT32 },
+    {"float64",  8, KIND_FLOAT64 },
+    {"float16",  2, KIND_FLOAT16 },
+    {"bfloat16", 2, KIND_BFLOAT16},
+    {"int8",     1, KIND_SIGNED  },
+    {"uint8",    1, KIND_UNSIGNED},
+    {"int16",    2, KIND_SIGNED  },
+    {"uint16",   2, KIND_UNSIGNED},
+    {"int32",    4, KIND_SIGNED  },
+    {"uint32",   4, KIND_UNSIGNED},
+    {"int64",    8, KIND_SIGNED  },
+    {"uint64",   8, KIND_UNSIGNED},
+    {"bool",     1, KIND_UNSIGNED},
 };
 
 typedef struct output { // one entry of outputs.json
@@ -124,7 +139,8 @@ static etp_status read_folder(const char *dir, etp_arena *arena, folder *out, et
     }
     for (size_t i = 0; status == ETP_OK && i < out->n; i++) {
         if (!read_output(json_array_get(list, i), arena, &out->items[i])) {
-            status = etp_fail(err, ETP_CORRUPT, "%s: output %zu is not described as expected", path, i);
+            status =
+                etp_fail(err, ETP_CORRUPT, "%s: output %zu is not described as expected", path, i);
         }
     }
     json_decref(root);
@@ -185,7 +201,8 @@ static tolerance tolerance_for(const dtype *t, etp_output_precision precision)
 {
     static const double k_parts[] = {1e-3, 2e-2, 1e-1};
     if (t->kind == KIND_SIGNED || t->kind == KIND_UNSIGNED) {
-        bool quantised = precision == ETP_OUTPUTS_INT8 && t->size == 1 && strcmp(t->name, "bool") != 0;
+        bool quantised =
+            precision == ETP_OUTPUTS_INT8 && t->size == 1 && strcmp(t->name, "bool") != 0;
         return (tolerance){.absolute = quantised ? 2 : 0, .steps = true};
     }
     if (precision == ETP_OUTPUTS_FLOAT32 && t->size == 2) {
@@ -256,7 +273,8 @@ static uint64_t largest_of(const uint8_t *row, uint64_t n, const dtype *t)
 }
 
 // What a classifier would answer. Only where the last dimension lies together in memory.
-static void compare_argmax(const uint8_t *a, const uint8_t *b, const output *o, etp_output_difference *d)
+static void compare_argmax(const uint8_t *a, const uint8_t *b, const output *o,
+                           etp_output_difference *d)
 {
     uint64_t n = o->n_dims > 0 ? o->dims[o->n_dims - 1] : 0;
     if (n < 2 || o->elements == 0 || o->order[o->n_dims - 1] != o->n_dims - 1) {
@@ -278,9 +296,9 @@ static etp_status open_data(const folder *f, const output *o, etp_arena *arena, 
     }
     ETP_TRY(etp_file_open(path, DATA_LIMIT, out, err));
     if (out->bytes.len != o->elements * o->type->size) {
-        etp_status status = etp_fail(err, ETP_CORRUPT, "%s has %zu bytes, its shape needs %llu", path,
-                                     out->bytes.len,
-                                     (unsigned long long)(o->elements * o->type->size));
+        etp_status status =
+            etp_fail(err, ETP_CORRUPT, "%s has %zu bytes, its shape needs %llu", path,
+                     out->bytes.len, (unsigned long long)(o->elements * o->type->size));
         etp_file_close(out);
         return status;
     }
@@ -329,9 +347,10 @@ static etp_status compare_output(const folder *fa, const folder *fb, size_t i,
         out->elements += d->elements;
         out->nan_both += d->nan_both;
         if (!d->within) {
-            because(out, etp_arena_printf(arena, "output %zu (%s): %llu of %llu elements differ, by up to %g",
-                                          i, d->dtype, (unsigned long long)d->mismatched,
-                                          (unsigned long long)d->elements, d->max_abs));
+            because(out, etp_arena_printf(
+                             arena, "output %zu (%s): %llu of %llu elements differ, by up to %g", i,
+                             d->dtype, (unsigned long long)d->mismatched,
+                             (unsigned long long)d->elements, d->max_abs));
         }
         etp_file_close(&y);
     }
@@ -342,8 +361,11 @@ static etp_status compare_output(const folder *fa, const folder *fb, size_t i,
 etp_status etp_outputs_compare(const char *dir_a, const char *dir_b, etp_output_precision precision,
                                etp_arena *arena, etp_outputs_comparison *out, etp_error *err)
 {
-    *out = (etp_outputs_comparison){.ok = true, .max_abs = (double)NAN,
-                                    .max_rel = (double)NAN, .cosine = (double)NAN, .argmax = (double)NAN};
+    *out = (etp_outputs_comparison){.ok = true,
+                                    .max_abs = (double)NAN,
+                                    .max_rel = (double)NAN,
+                                    .cosine = (double)NAN,
+                                    .argmax = (double)NAN};
     folder a, b;
     ETP_TRY(read_folder(dir_a, arena, &a, err));
     ETP_TRY(read_folder(dir_b, arena, &b, err));

@@ -9,26 +9,26 @@ typedef struct etp_output_difference {
     size_t index; // of the output
     const char *dtype;
     uint64_t elements;
-    double max_abs;       // largest |a − b|; infinite where a number stands against a NaN or infinity
-    double max_rel;       // largest |a − b| ÷ max(|a|, |b|), over elements above the absolute tolerance
-    double cosine;        // of the two as vectors, NaN and infinite elements left out; 1 when both are zero,
-                          // NAN when nothing is left
-    double max_magnitude; // largest finite |a|
+    double max_abs; // largest |a − b|; infinite where a number stands against a NaN or infinity
+    double max_rel; // largest |a − b| ÷ max(|a|, |b|), over elements above the absolute tolerance
+    double cosine;  // of the two as vectors, NaN and infinite elements left out; 1 when both are
+                    // zero, NAN when nothing is left
+    double max_magnitude;            // largest finite |a|
     uint64_t nan_a, nan_b, nan_both; // NaNs on each side, and in the same places
-    uint64_t mismatched;   // elements outside the tolerance
-    uint64_t rows, same_argmax; // along the last dimension: how many, and in how many the largest element
-                                // is the same; 0 rows where there is nothing to choose from
+    uint64_t mismatched;             // elements outside the tolerance
+    uint64_t rows, same_argmax; // along the last dimension: how many, and in how many the largest
+                                // element is the same; 0 rows where there is nothing to choose from
     bool within;
 } etp_output_difference;
 
 typedef struct etp_outputs_comparison {
     bool ok; // same shapes and everything within tolerance
     size_t n;
-    etp_output_difference *outputs; // those that could be compared
+    etp_output_difference *outputs;  // those that could be compared
     double max_abs, max_rel, cosine; // worst over the outputs; NAN when nothing could be compared
-    uint64_t elements, nan_both; // of all that were compared
-    double argmax; // least share of rows with the same largest element, NAN likewise
-    const char *why;                 // first reason for !ok, NULL
+    uint64_t elements, nan_both;     // of all that were compared
+    double argmax;   // least share of rows with the same largest element, NAN likewise
+    const char *why; // first reason for !ok, NULL
 } etp_outputs_comparison;
 
 // How far floating-point outputs may lie apart, as a part of the largest magnitude of the output
@@ -42,8 +42,8 @@ typedef enum etp_output_precision {
 
 // Floating-point outputs must also point the same way: cosine 0.99 or more.
 //
-// PRECISION is that of the program's weights and activations. Integer outputs: int8 and uint8 may differ
-// by 2 steps under ETP_OUTPUTS_INT8, everything else and bool must be equal.
+// PRECISION is that of the program's weights and activations. Integer outputs: int8 and uint8 may
+// differ by 2 steps under ETP_OUTPUTS_INT8, everything else and bool must be equal.
 //
 // Both folders are untrusted. ETP_CORRUPT when one is not what `outputs` writes, ETP_IO when it is
 // missing.

@@ -65,9 +65,9 @@ etp_arm_counts etp_pilot_counts(const etp_session_plan *plan, const etp_launch_o
     c.warmup = c.warmup > later ? c.warmup : later;
     c.warmup = plan->warmup ? plan->warmup : c.warmup;
     double rest = other + (double)c.warmup * each;
-    c.iterations = plan->iterations ? plan->iterations
-                                    : count_for(fmax(TIMED_NS, OTHER_FACTOR * rest), each, TIMED_MIN,
-                                                TIMED_MAX);
+    c.iterations = plan->iterations
+                       ? plan->iterations
+                       : count_for(fmax(TIMED_NS, OTHER_FACTOR * rest), each, TIMED_MIN, TIMED_MAX);
     c.traced = traced_count(plan, c.iterations);
     c.timed_wall_ns = (uint64_t)(rest + (double)c.iterations * each);
     c.traced_wall_ns = (uint64_t)(rest + (double)c.traced * each);

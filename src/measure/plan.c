@@ -77,13 +77,14 @@ static etp_status read_model(const char *path, etp_arena *arena, etp_run_model *
     if (file.bytes.len == 0) {
         status = etp_fail(err, ETP_CORRUPT, "%s is empty", path);
     } else if (file.bytes.len < 12) {
-        status = etp_fail(err, ETP_CORRUPT, "%s is no ExecuTorch program: it has only %zu bytes", path,
-                          file.bytes.len);
+        status = etp_fail(err, ETP_CORRUPT, "%s is no ExecuTorch program: it has only %zu bytes",
+                          path, file.bytes.len);
     } else if (memcmp(file.bytes.ptr + 4, "ET", 2) != 0) {
         status = etp_fail(err, ETP_CORRUPT, "%s is %s", path, kind_of(file.bytes));
     } else if (memcmp(file.bytes.ptr + 4, "ET12", 4) != 0) {
-        status = etp_fail(err, ETP_UNSUPPORTED, "%s has program format '%.4s', this etprof knows ET12",
-                          path, (const char *)file.bytes.ptr + 4);
+        status =
+            etp_fail(err, ETP_UNSUPPORTED, "%s has program format '%.4s', this etprof knows ET12",
+                     path, (const char *)file.bytes.ptr + 4);
     }
     if (status == ETP_OK) {
         char hex[ETP_SHA256_HEX_CHARS];
@@ -148,15 +149,15 @@ static etp_status check_level(const char *name, const etp_isa_cpu *cpu, etp_aren
     *out = etp_level_find(cpu->family, name);
     if (*out == ETP_LEVEL_NONE) {
         bool elsewhere = etp_level_find(ETP_ISA_NONE, name) != ETP_LEVEL_NONE;
-        return etp_fail(err, elsewhere ? ETP_ENVIRONMENT : ETP_USAGE,
-                        "%s %s; %s has: %s", elsewhere ? "this processor has no level" : "unknown level",
-                        name, etp_isa_family_name(cpu->family),
+        return etp_fail(err, elsewhere ? ETP_ENVIRONMENT : ETP_USAGE, "%s %s; %s has: %s",
+                        elsewhere ? "this processor has no level" : "unknown level", name,
+                        etp_isa_family_name(cpu->family),
                         level_list(cpu->family, elsewhere ? cpu : NULL, arena));
     }
     etp_level_state state = etp_level_state_of(cpu, *out);
     if (!state.available) {
-        return etp_fail(err, ETP_ENVIRONMENT, "level %s cannot be had on this CPU: %s; it has: %s", name,
-                        state.how, level_list(cpu->family, cpu, arena));
+        return etp_fail(err, ETP_ENVIRONMENT, "level %s cannot be had on this CPU: %s; it has: %s",
+                        name, state.how, level_list(cpu->family, cpu, arena));
     }
     return ETP_OK;
 }
@@ -295,13 +296,14 @@ static etp_status make_arms(const etp_session_options *o, const char *platform,
         }
     }
     if (o->n_names > 0 && o->n_names != out->n_arms) {
-        return etp_fail(err, ETP_USAGE, "%zu experiment names for %u arms", o->n_names, out->n_arms);
+        return etp_fail(err, ETP_USAGE, "%zu experiment names for %u arms", o->n_names,
+                        out->n_arms);
     }
     return ETP_OK;
 }
 
-// A level names its arm as long as only one arm has it; in a sweep it names the level that all others
-// are compared with, and its first arm stands for it.
+// A level names its arm as long as only one arm has it; in a sweep it names the level that all
+// others are compared with, and its first arm stands for it.
 static const char *arm_of_level(const etp_session_plan *plan, const char *wanted)
 {
     const char *found = wanted;
@@ -344,9 +346,10 @@ static etp_status absolute_file(const char *path, const char *what, etp_arena *a
     return *out ? ETP_OK : etp_fail_nomem(err, path);
 }
 
-// Processes that take turns must be ours to take turns at all, and their times must be the device's.
-static etp_status check_resident(const etp_session_options *o, const etp_device *device, uint32_t n_arms,
-                                 etp_error *err)
+// Processes that take turns must be ours to take turns at all, and their times must be the
+// device's.
+static etp_status check_resident(const etp_session_options *o, const etp_device *device,
+                                 uint32_t n_arms, etp_error *err)
 {
     const char *why = NULL;
     if (device->info.emulated) {
@@ -356,7 +359,10 @@ static etp_status check_resident(const etp_session_options *o, const etp_device 
     } else if (n_arms < 2) {
         why = "there is one arm only";
     }
-    return o->resident && why ? etp_fail(err, ETP_USAGE, "resident pairs are not possible here: %s; leave out --resident (in a config: \"resident\")", why)
+    return o->resident && why ? etp_fail(err, ETP_USAGE,
+                                         "resident pairs are not possible here: %s; leave out "
+                                         "--resident (in a config: \"resident\")",
+                                         why)
                               : ETP_OK;
 }
 
@@ -399,17 +405,18 @@ static etp_status set_counts(const etp_session_options *o, bool emulated, etp_se
     out->kernels = o->kernels;
     out->resident = o->resident;
     if (o->kernels && emulated) {
-        return etp_fail(err, ETP_ENVIRONMENT,
-                        "program counters cannot be sampled under emulation (signals break SME state "
-                        "there, and the counters would be the emulator's); leave out --kernels");
+        return etp_fail(
+            err, ETP_ENVIRONMENT,
+            "program counters cannot be sampled under emulation (signals break SME state "
+            "there, and the counters would be the emulator's); leave out --kernels");
     }
     out->seed = (o->has_seed ? o->seed : etp_os_random_u64()) & (((uint64_t)1 << SEED_BITS) - 1);
     return ETP_OK;
 }
 
 // Per model: the same arrays may lie differently in memory.
-static etp_status prepare_inputs(const etp_session_options *o, const etp_device *device, etp_arena *arena,
-                                 etp_session_plan *out, etp_error *err)
+static etp_status prepare_inputs(const etp_session_options *o, const etp_device *device,
+                                 etp_arena *arena, etp_session_plan *out, etp_error *err)
 {
     const char *fallback = o->n_runners ? "ones" : "random:0"; // a stock runner fills in ones
     const char *spec = o->inputs ? o->inputs : fallback;
@@ -419,7 +426,8 @@ static etp_status prepare_inputs(const etp_session_options *o, const etp_device 
         if (!dir) {
             return etp_fail_nomem(err, "inputs");
         }
-        ETP_TRY(etp_inputs_prepare(spec, out->model_paths[m], o->method, dir, arena, &out->inputs[m], err));
+        ETP_TRY(etp_inputs_prepare(spec, out->model_paths[m], o->method, dir, arena,
+                                   &out->inputs[m], err));
     }
     return out->inputs ? ETP_OK : etp_fail_nomem(err, "inputs");
 }
@@ -428,9 +436,12 @@ etp_status etp_session_plan_make(const etp_session_options *options, const etp_d
                                  const etp_device_cpu *cpu, etp_arena *arena, etp_session_plan *out,
                                  etp_error *err)
 {
-    *out = (etp_session_plan){.cpu = *cpu, .method = options->method, .cpus = options->cpus,
+    *out = (etp_session_plan){.cpu = *cpu,
+                              .method = options->method,
+                              .cpus = options->cpus,
                               .sweep_knee = options->sweep_knee,
-                              .cool_c = options->cool_c, .cool_wait_s = options->cool_wait_s};
+                              .cool_c = options->cool_c,
+                              .cool_wait_s = options->cool_wait_s};
     ETP_TRY(read_models(options, arena, out, err));
     ETP_TRY(make_arms(options, device->info.platform, &cpu->cpu, arena, out, err));
     ETP_TRY(choose_baseline(options, arena, out, err));

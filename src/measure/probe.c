@@ -13,7 +13,8 @@ static etp_status explain(etp_talk *talk, etp_talk_result r, const char *why, et
         return etp_fail(err, ETP_INTERRUPTED, "interrupted");
     }
     if (r == ETP_TALK_SILENCE) {
-        return etp_fail(err, ETP_CHILD, "the runner does not say within %.3g s who it is (--timeout)",
+        return etp_fail(err, ETP_CHILD,
+                        "the runner does not say within %.3g s who it is (--timeout)",
                         (double)talk->timeout_ns / 1e9);
     }
     if (r == ETP_TALK_GARBAGE) {
@@ -22,7 +23,8 @@ static etp_status explain(etp_talk *talk, etp_talk_result r, const char *why, et
     bool ended = etp_talk_finish(talk);
     etp_str log = etp_talk_words(talk);
     if (talk->lost) {
-        return etp_fail(err, ETP_ENVIRONMENT, "the connection to the device was lost while the runner started");
+        return etp_fail(err, ETP_ENVIRONMENT,
+                        "the connection to the device was lost while the runner started");
     }
     return etp_fail(err, ETP_ENVIRONMENT, "the runner does not start (%s %d)%s%.*s",
                     ended && talk->process.signal ? "signal" : "status",
@@ -42,8 +44,9 @@ static etp_status ask(etp_talk *talk, etp_arena *arena, etp_device_cpu *out, etp
         return etp_fail(err, ETP_ENVIRONMENT, "the runner says: %s", msg.u.error.message);
     }
     if (msg.type != ETP_WIRE_HELLO || msg.u.hello.protocol != ETP_WIRE_PROTOCOL) {
-        return etp_fail(err, ETP_ENVIRONMENT, "the runner's hello is \"%s\" of another protocol than %d",
-                        msg.word, ETP_WIRE_PROTOCOL);
+        return etp_fail(err, ETP_ENVIRONMENT,
+                        "the runner's hello is \"%s\" of another protocol than %d", msg.word,
+                        ETP_WIRE_PROTOCOL);
     }
     if (!etp_isa_cpu_parse(msg.u.hello.cpu, &out->cpu, why, sizeof why)) {
         return etp_fail(err, ETP_CHILD, "the runner's \"cpu\": %s", why);
@@ -53,12 +56,13 @@ static etp_status ask(etp_talk *talk, etp_arena *arena, etp_device_cpu *out, etp
     const char *events = msg.u.hello.counters.events, *reason = msg.u.hello.counters.why;
     out->counters = etp_arena_printf(arena, "%s%s%s", events, reason[0] ? ": " : "", reason);
     out->counters_fix = etp_arena_strdup(arena, etp_str_from(msg.u.hello.counters.fix));
-    return out->text && out->executorch && out->counters && out->counters_fix ? ETP_OK
-                                                                             : etp_fail_nomem(err, "the probe");
+    return out->text && out->executorch && out->counters && out->counters_fix
+               ? ETP_OK
+               : etp_fail_nomem(err, "the probe");
 }
 
-etp_status etp_session_probe(etp_device *device, double timeout_s, etp_arena *arena, etp_device_cpu *out,
-                             etp_error *err)
+etp_status etp_session_probe(etp_device *device, double timeout_s, etp_arena *arena,
+                             etp_device_cpu *out, etp_error *err)
 {
     *out = (etp_device_cpu){0};
     etp_arena scratch = {0};

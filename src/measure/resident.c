@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Resident pairs: the processes of all arms stay loaded and take turns, one inference each. Beside the
-// launches of the block, which differ by what a start leaves behind (addresses, pages, clocks), this
-// compares inferences that lie microseconds apart.
+// Resident pairs: the processes of all arms stay loaded and take turns, one inference each. Beside
+// the launches of the block, which differ by what a start leaves behind (addresses, pages, clocks),
+// this compares inferences that lie microseconds apart.
 #include "measure/state.h"
 
 #define SETTLE_ROUNDS 3u // turns before the first that counts
@@ -16,7 +16,8 @@ typedef struct turns { // of one block
     etp_launch **launches;
 } turns;
 
-// As many as the arm with the fewest timed iterations has: its share of the launch is half a second.
+// As many as the arm with the fewest timed iterations has: its share of the launch is half a
+// second.
 static uint64_t rounds_of(const etp_session *s, const turns *t)
 {
     uint64_t rounds = ROUNDS_MAX;
@@ -40,7 +41,8 @@ static etp_status gather(etp_session *s, uint32_t block, const uint32_t *order, 
     }
     for (uint32_t i = 0; i < n; i++) {
         if (!s->arms[order[i]].dead && !lost[order[i]]) {
-            t->tasks[t->n] = (etp_task){order[i], block, position + (uint32_t)t->n, ETP_LAUNCH_RESIDENT};
+            t->tasks[t->n] =
+                (etp_task){order[i], block, position + (uint32_t)t->n, ETP_LAUNCH_RESIDENT};
             ETP_TRY(etp_session_request(s, &t->tasks[t->n], &t->requests[t->n], err));
             t->n++;
         }
@@ -66,7 +68,8 @@ static etp_status take_turns(etp_session *s, turns *t, bool *good, etp_error *er
     etp_status st = ETP_OK;
     for (size_t i = 0; i < t->n && *good && st == ETP_OK; i++) {
         etp_session_show(s, "block", &t->tasks[i]);
-        st = etp_launch_open(s->device, &t->requests[i], &s->block_arena, &t->outcomes[i], &t->launches[i], err);
+        st = etp_launch_open(s->device, &t->requests[i], &s->block_arena, &t->outcomes[i],
+                             &t->launches[i], err);
         *good = t->launches[i] && etp_launch_iterate(t->launches[i], t->requests[i].warmup);
     }
     *good = *good && st == ETP_OK && play(t, SETTLE_ROUNDS);
@@ -104,8 +107,8 @@ static etp_status keep(etp_session *s, const turns *t, bool good, etp_error *err
     return ETP_OK;
 }
 
-etp_status etp_session_resident(etp_session *s, uint32_t block, const uint32_t *order, const bool *lost,
-                                uint32_t position, etp_error *err)
+etp_status etp_session_resident(etp_session *s, uint32_t block, const uint32_t *order,
+                                const bool *lost, uint32_t position, etp_error *err)
 {
     turns t = {0};
     bool good;
@@ -120,7 +123,9 @@ etp_status etp_session_resident(etp_session *s, uint32_t block, const uint32_t *
     }
     s->resident_lost = good ? 0 : s->resident_lost + 1;
     if (s->resident_lost >= GIVE_UP_AFTER) {
-        etp_session_note(s, "resident_given_up", "the arms' processes could not stay loaded side by side: no resident pairs from then on");
+        etp_session_note(s, "resident_given_up",
+                         "the arms' processes could not stay loaded side by side: no resident "
+                         "pairs from then on");
     }
     return keep(s, &t, good, err);
 }

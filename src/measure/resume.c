@@ -59,15 +59,16 @@ static etp_status check_product(const etp_run *run, const text_set *levels,
             }
         }
     }
-    return same ? ETP_OK
-                : etp_fail(err, ETP_UNSUPPORTED,
-                           "the arms of this session cannot be planned again: they are not models x "
-                           "levels x threads");
+    return same
+               ? ETP_OK
+               : etp_fail(err, ETP_UNSUPPORTED,
+                          "the arms of this session cannot be planned again: they are not models x "
+                          "levels x threads");
 }
 
 // Runners that are not ours, one for all arms or one per level.
-static etp_status options_runners(const etp_run *run, size_t n_levels, size_t n_threads, etp_arena *arena,
-                                  etp_session_options *out, etp_error *err)
+static etp_status options_runners(const etp_run *run, size_t n_levels, size_t n_threads,
+                                  etp_arena *arena, etp_session_options *out, etp_error *err)
 {
     if (run->arms.n == 0 || run->arms.items[0].runner.len == 0) {
         return ETP_OK;
@@ -103,10 +104,14 @@ etp_status etp_session_options_of(const etp_run *run, etp_arena *arena, etp_sess
         return etp_fail_nomem(err, "the plan");
     }
     ETP_TRY(check_product(run, &levels, &threads, err));
-    *out = (etp_session_options){.models = models.items, .n_models = models.n,
-                                 .levels = levels.items, .n_levels = levels.n,
-                                 .threads = threads.items, .n_threads = threads.n,
-                                 .names = names.items, .n_names = names.n,
+    *out = (etp_session_options){.models = models.items,
+                                 .n_models = models.n,
+                                 .levels = levels.items,
+                                 .n_levels = levels.n,
+                                 .threads = threads.items,
+                                 .n_threads = threads.n,
+                                 .names = names.items,
+                                 .n_names = names.n,
                                  .baseline = names.items[run->baseline],
                                  .data = given(run->data, arena),
                                  .method = given(run->method, arena),
@@ -117,7 +122,8 @@ etp_status etp_session_options_of(const etp_run *run, etp_arena *arena, etp_sess
                                  .precision = run->precision,
                                  .no_control = run->control_blocks == 0,
                                  .sweep_knee = run->knee,
-                                 .cool_c = run->cool_c, .cool_wait_s = run->cool_wait_s,
+                                 .cool_c = run->cool_c,
+                                 .cool_wait_s = run->cool_wait_s,
                                  .has_seed = true,
                                  .seed = run->seed};
     ETP_TRY(options_runners(run, levels.n, threads.n, arena, out, err));
@@ -156,7 +162,8 @@ static etp_status check_same(const etp_session *s, const etp_run *old, etp_error
     }
     for (uint32_t i = 0; i < p->n_arms; i++) {
         const etp_run_arm *a = &old->arms.items[i];
-        if (!etp_str_eqz(a->name, p->arms[i].name) || !etp_str_eqz(a->level, p->arms[i].level_name)) {
+        if (!etp_str_eqz(a->name, p->arms[i].name) ||
+            !etp_str_eqz(a->level, p->arms[i].level_name)) {
             return changed("the plan", err);
         }
         const etp_foreign *foreign = p->arms[i].foreign;
@@ -183,7 +190,8 @@ static bool cut_short(const etp_run *run, etp_arena *arena)
             traced[s->arm] = traced[s->arm] || s->phase == ETP_PHASE_TRACED;
         }
     }
-    for (size_t i = 0; i < run->lost.n; i++) { // what failed by itself is a finding, and is not repeated
+    for (size_t i = 0; i < run->lost.n;
+         i++) { // what failed by itself is a finding, and is not repeated
         if (run->lost.items[i].block == run->blocks_done) {
             return false;
         }
@@ -198,8 +206,9 @@ static bool cut_short(const etp_run *run, etp_arena *arena)
 static uint32_t count_incomplete(const etp_run *run, etp_arena *arena, bool *nomem)
 {
     size_t n_arms = run->arms.n;
-    bool *has = ETP_NEW_ARRAY(arena, bool, (size_t)run->blocks_done * n_arms + 1);
-    bool *never = ETP_NEW_ARRAY(arena, bool, n_arms + 1); // an arm that only failed misses in every block
+    bool *has = ETP_NEW_ARRAY(arena, bool, (size_t)run->blocks_done *n_arms + 1);
+    bool *never =
+        ETP_NEW_ARRAY(arena, bool, n_arms + 1); // an arm that only failed misses in every block
     *nomem = !has || !never;
     uint32_t incomplete = 0;
     for (size_t i = 0; !*nomem && i < run->lost.n; i++) {
@@ -244,7 +253,8 @@ etp_status etp_session_take_up(etp_session *s, etp_error *err)
     }
     for (uint32_t i = 0; i < s->plan->n_arms; i++) {
         const char *name = etp_run_outputs_name(&s->arena, &s->run.arms.items[i]);
-        const char *path = name ? etp_run_path(&s->arena, s->config->dir, etp_str_from(name)) : NULL;
+        const char *path =
+            name ? etp_run_path(&s->arena, s->config->dir, etp_str_from(name)) : NULL;
         s->arms[i].has_outputs = path && etp_os_is_dir(path);
     }
     return ETP_OK;

@@ -40,7 +40,8 @@ static etp_status describe_here(etp_arena *arena, etp_roof_table *out, etp_error
     return out->cpu && out->governor && out->features ? ETP_OK : etp_fail_nomem(err, "roofs");
 }
 
-static etp_status describe_there(etp_device *device, etp_arena *arena, etp_roof_table *out, etp_error *err)
+static etp_status describe_there(etp_device *device, etp_arena *arena, etp_roof_table *out,
+                                 etp_error *err)
 {
     etp_device_facts facts = {0};
     etp_device_cpu cpu;
@@ -57,7 +58,8 @@ static etp_status describe_there(etp_device *device, etp_arena *arena, etp_roof_
         uint64_t n = 0;
         if (strcmp(facts.items[i].key, "cpu") == 0) {
             out->cpu = facts.items[i].value;
-        } else if (strcmp(facts.items[i].key, "cpus") == 0 && etp_parse_u64(value, &n) && n <= UINT32_MAX) {
+        } else if (strcmp(facts.items[i].key, "cpus") == 0 && etp_parse_u64(value, &n) &&
+                   n <= UINT32_MAX) {
             out->cpus = (uint32_t)n;
         } else if (strcmp(facts.items[i].key, "frequency_max_khz") == 0) {
             (void)etp_parse_u64(value, &out->max_khz);
@@ -66,9 +68,11 @@ static etp_status describe_there(etp_device *device, etp_arena *arena, etp_roof_
     return out->device && out->governor && out->features ? ETP_OK : etp_fail_nomem(err, "roofs");
 }
 
-etp_status etp_roofs_describe(etp_device *device, etp_arena *arena, etp_roof_table *out, etp_error *err)
+etp_status etp_roofs_describe(etp_device *device, etp_arena *arena, etp_roof_table *out,
+                              etp_error *err)
 {
-    return is_here(device) ? describe_here(arena, out, err) : describe_there(device, arena, out, err);
+    return is_here(device) ? describe_here(arena, out, err)
+                           : describe_there(device, arena, out, err);
 }
 
 typedef struct taker {
@@ -84,18 +88,21 @@ static bool take(void *ctx, const etp_roof *roof)
     copy.isa = etp_arena_strdup(t->arena, etp_str_from(roof->isa));
     copy.what = etp_arena_strdup(t->arena, etp_str_from(roof->what));
     copy.unit = etp_arena_strdup(t->arena, etp_str_from(roof->unit));
-    t->failed = !copy.isa || !copy.what || !copy.unit || t->table->n >= MAX_ROOFS || !ETP_PUSH(t->arena, t->table, copy);
+    t->failed = !copy.isa || !copy.what || !copy.unit || t->table->n >= MAX_ROOFS ||
+                !ETP_PUSH(t->arena, t->table, copy);
     return !t->failed;
 }
 
-static etp_status gather_here(const etp_roofs_options *o, etp_arena *arena, etp_roof_table *table, etp_error *err)
+static etp_status gather_here(const etp_roofs_options *o, etp_arena *arena, etp_roof_table *table,
+                              etp_error *err)
 {
     etp_isa_cpu cpu;
     etp_isa_cpu_detect(&cpu);
     etp_arena scratch = {0};
     taker t = {arena, table, false};
     char why[256];
-    etp_roofs_request request = {.cpu = &cpu, .n_threads = o->n_threads, .seconds = o->seconds, .now_ns = etp_os_now_ns};
+    etp_roofs_request request = {
+        .cpu = &cpu, .n_threads = o->n_threads, .seconds = o->seconds, .now_ns = etp_os_now_ns};
     memcpy(request.threads, o->threads, sizeof request.threads);
     request.memory = etp_arena_alloc_raw(&scratch, ETP_ROOF_MEMORY, 1);
     etp_status st = ETP_OK;
@@ -126,14 +133,19 @@ static etp_status listen(etp_talk *talk, uint64_t extra_ns, taker *t, etp_error 
         char why[256] = "";
         etp_talk_result r = etp_talk_next(talk, extra_ns, &msg, why, sizeof why);
         if (r != ETP_TALK_OK) {
-            return r == ETP_TALK_SIGNAL    ? etp_fail(err, ETP_INTERRUPTED, "interrupted")
-                   : r == ETP_TALK_GARBAGE ? etp_fail(err, ETP_CHILD, "the runner does not speak etprof's protocol: %s", why)
-                                           : etp_fail(err, ETP_CHILD, "the runner stopped before its roofs were measured");
+            return r == ETP_TALK_SIGNAL ? etp_fail(err, ETP_INTERRUPTED, "interrupted")
+                   : r == ETP_TALK_GARBAGE
+                       ? etp_fail(err, ETP_CHILD, "the runner does not speak etprof's protocol: %s",
+                                  why)
+                       : etp_fail(err, ETP_CHILD,
+                                  "the runner stopped before its roofs were measured");
         }
         if (msg.type == ETP_WIRE_ERROR) {
             bool old = strcmp(msg.u.error.code, "usage") == 0;
-            return etp_fail(err, ETP_CHILD, "the runner says: %s%s", msg.u.error.message,
-                            old ? "; a runner of another version? build its bundle again (scripts/build-runner)" : "");
+            return etp_fail(
+                err, ETP_CHILD, "the runner says: %s%s", msg.u.error.message,
+                old ? "; a runner of another version? build its bundle again (scripts/build-runner)"
+                    : "");
         }
         if (msg.type == ETP_WIRE_DONE) {
             return ETP_OK;
@@ -144,7 +156,8 @@ static etp_status listen(etp_talk *talk, uint64_t extra_ns, taker *t, etp_error 
                 return etp_fail(err, ETP_CHILD, "the runner measured a roof of %llu threads",
                                 (unsigned long long)w->threads);
             }
-            etp_roof roof = {w->isa, w->what, w->unit, (uint32_t)w->threads, w->bytes, w->best, w->median};
+            etp_roof roof = {w->isa,   w->what, w->unit,  (uint32_t)w->threads,
+                             w->bytes, w->best, w->median};
             if (!take(t, &roof)) {
                 return etp_fail_nomem(err, "roofs");
             }
@@ -180,5 +193,6 @@ etp_status etp_roofs_gather(etp_device *device, const etp_roofs_options *options
     if (o.n_threads == 0) {
         o.n_threads = etp_roof_default_threads(table->cpus, o.threads);
     }
-    return is_here(device) ? gather_here(&o, arena, table, err) : gather_there(device, &o, arena, table, err);
+    return is_here(device) ? gather_here(&o, arena, table, err)
+                           : gather_there(device, &o, arena, table, err);
 }

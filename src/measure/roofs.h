@@ -13,11 +13,12 @@ typedef struct etp_roofs_options {
 } etp_roofs_options;
 
 // What tells the device and its clock state from others. DEVICE NULL or local: this machine.
-ETP_NODISCARD etp_status etp_roofs_describe(etp_device *device, etp_arena *arena, etp_roof_table *out,
-                                            etp_error *err);
-// Adds to TABLE, which etp_roofs_describe filled. Under emulation the loops are checked and not timed.
-// ETP_CHILD when a loop computed something else than it must, or the runner did not do its part.
-ETP_NODISCARD etp_status etp_roofs_gather(etp_device *device, const etp_roofs_options *options, etp_arena *arena,
-                                          etp_roof_table *table, etp_error *err);
+ETP_NODISCARD etp_status etp_roofs_describe(etp_device *device, etp_arena *arena,
+                                            etp_roof_table *out, etp_error *err);
+// Adds to TABLE, which etp_roofs_describe filled. Under emulation the loops are checked and not
+// timed. ETP_CHILD when a loop computed something else than it must, or the runner did not do its
+// part.
+ETP_NODISCARD etp_status etp_roofs_gather(etp_device *device, const etp_roofs_options *options,
+                                          etp_arena *arena, etp_roof_table *table, etp_error *err);
 
 #endif

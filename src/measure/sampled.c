@@ -1,11 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
-// Keeps what a sampled launch gave. A sample belongs to the operator whose interval in the recording
-// of the same process contains its time; the recording's clock and the sampler's are tied together
-// by the epoch that the runner reports.
+// Keeps what a sampled launch gave. A sample belongs to the operator whose interval in the
+// recording of the same process contains its time; the recording's clock and the sampler's are tied
+// together by the epoch that the runner reports.
 //
-// XNNPACK stamps the end of each operator of a partition but the recording holds whole microseconds,
-// rounded down and laid end to end: the k-th operator is shown up to k µs early. Intervals are moved
-// by the expected half, and a sample nearer to an edge than what is left is marked unsure.
+// XNNPACK stamps the end of each operator of a partition but the recording holds whole
+// microseconds, rounded down and laid end to end: the k-th operator is shown up to k µs early.
+// Intervals are moved by the expected half, and a sample nearer to an edge than what is left is
+// marked unsure.
 #include "measure/sampled.h"
 
 #include <etprof/etdump.h>
@@ -88,7 +89,8 @@ static uint32_t module_of(keeper *k, etp_str name)
 
 static etp_status read_raw(keeper *k, etp_str text, etp_error *err)
 {
-    static const char *const k_names[] = {"time_ns", "thread", "module", "address", "symbol", "streaming"};
+    static const char *const k_names[] = {"time_ns", "thread", "module",
+                                          "address", "symbol", "streaming"};
     int at[6];
     etp_csv_reader reader;
     etp_csv_row row = {0};
@@ -157,7 +159,8 @@ typedef struct placing { // of operators within one partition, as they follow ea
 } placing;
 
 // Gives the samples [first, last) that lie in an event of RUN its name; the shortest event wins.
-static void place_in_run(keeper *k, const etp_etdump_run *run, uint64_t epoch, size_t first, size_t last)
+static void place_in_run(keeper *k, const etp_etdump_run *run, uint64_t epoch, size_t first,
+                         size_t last)
 {
     placing p = {-2, -2, 0};
     uint64_t *shortest = etp_arena_alloc_array(k->arena, last - first + 1, sizeof *shortest);
@@ -178,7 +181,8 @@ static void place_in_run(keeper *k, const etp_etdump_run *run, uint64_t epoch, s
             p = (placing){ev.chain_index, ev.instruction_id, same ? p.count + 1 : 0};
             blur = 500 * p.count;
         }
-        uint64_t start = epoch + ev.start + blur, end = epoch + ev.end + blur, length = ev.end - ev.start;
+        uint64_t start = epoch + ev.start + blur, end = epoch + ev.end + blur,
+                 length = ev.end - ev.start;
         for (size_t i = first; i < last; i++) {
             sample *s = &k->samples.items[i];
             if (s->time_ns < start || s->time_ns >= end ||
@@ -190,7 +194,8 @@ static void place_in_run(keeper *k, const etp_etdump_run *run, uint64_t epoch, s
             s->operator_name = name;
             s->chain = ev.chain_index;
             s->instruction = ev.instruction_id;
-            uint64_t edge = s->time_ns - start < end - s->time_ns ? s->time_ns - start : end - s->time_ns;
+            uint64_t edge =
+                s->time_ns - start < end - s->time_ns ? s->time_ns - start : end - s->time_ns;
             s->sure = edge >= blur + (inside ? 1000 : 0);
         }
     }
@@ -238,11 +243,12 @@ static void open_modules(keeper *k, const etp_device *device)
     static const char *const k_folders[] = {"", "sdk/", "lib/"};
     for (uint32_t m = 0; m < k->n_modules; m++) {
         module *mod = &k->modules[m];
-        bool plain = mod->name.len < 256 && etp_str_find(mod->name, ETP_STR("/")) == mod->name.len &&
+        bool plain = mod->name.len < 256 &&
+                     etp_str_find(mod->name, ETP_STR("/")) == mod->name.len &&
                      mod->name.ptr[0] != '.';
         for (size_t f = 0; plain && f < sizeof k_folders / sizeof *k_folders && !mod->image; f++) {
-            const char *path = etp_arena_printf(k->arena, "%s/%s%.*s", device->bundle.dir, k_folders[f],
-                                                ETP_STR_ARG(mod->name));
+            const char *path = etp_arena_printf(k->arena, "%s/%s%.*s", device->bundle.dir,
+                                                k_folders[f], ETP_STR_ARG(mod->name));
             if (!path || !etp_os_is_file(path) ||
                 etp_file_open(path, LIBRARY_LIMIT, &mod->file, NULL) != ETP_OK) {
                 continue;
@@ -278,8 +284,8 @@ static part part_of(const module *mod, uint32_t index, uint64_t address)
         }
     }
     bool a64 = etp_image_machine(mod->image) == ETP_MACHINE_AARCH64;
-    p.function = (etp_function){a64 ? address & ~(uint64_t)(WINDOW - 1) : address,
-                                0, {0}, ETP_BOUNDS_NONE};
+    p.function =
+        (etp_function){a64 ? address & ~(uint64_t)(WINDOW - 1) : address, 0, {0}, ETP_BOUNDS_NONE};
     p.function.end = p.function.start + WINDOW;
     return p;
 }
@@ -288,7 +294,8 @@ static etp_status collect_parts(keeper *k, etp_error *err)
 {
     for (size_t i = 0; i < k->samples.n; i++) {
         const sample *s = &k->samples.items[i];
-        if (s->module == NO_MODULE || !k->modules[s->module].image || s->address > UINT64_MAX - WINDOW) {
+        if (s->module == NO_MODULE || !k->modules[s->module].image ||
+            s->address > UINT64_MAX - WINDOW) {
             continue;
         }
         part p = part_of(&k->modules[s->module], s->module, s->address);
@@ -328,7 +335,8 @@ static void write_code(const keeper *k, etp_sink *sink)
         }
         total += code.len;
         etp_csv_cell(sink, mod->name, ',');
-        etp_sink_printf(sink, ",%s,%.*s,0x%llx,0x%llx,%s,", etp_machine_name(etp_image_machine(mod->image)),
+        etp_sink_printf(sink, ",%s,%.*s,0x%llx,0x%llx,%s,",
+                        etp_machine_name(etp_image_machine(mod->image)),
                         ETP_STR_ARG(etp_image_build_id(mod->image)), (unsigned long long)f->start,
                         (unsigned long long)f->end, bounds_name(f->bounds));
         etp_csv_cell(sink, f->symbol, ',');
@@ -343,11 +351,13 @@ static void write_code(const keeper *k, etp_sink *sink)
 
 static void write_samples(const keeper *k, etp_sink *sink)
 {
-    etp_sink_z(sink, "time_ns,thread,module,address,symbol,streaming,iteration,chain,instruction,operator,"
-                     "sure\n");
+    etp_sink_z(
+        sink, "time_ns,thread,module,address,symbol,streaming,iteration,chain,instruction,operator,"
+              "sure\n");
     for (size_t i = 0; i < k->samples.n; i++) {
         const sample *s = &k->samples.items[i];
-        etp_sink_printf(sink, "%llu,%llu,", (unsigned long long)s->time_ns, (unsigned long long)s->thread);
+        etp_sink_printf(sink, "%llu,%llu,", (unsigned long long)s->time_ns,
+                        (unsigned long long)s->thread);
         if (s->module != NO_MODULE) {
             etp_csv_cell(sink, k->modules[s->module].name, ',');
             etp_sink_printf(sink, ",0x%llx,", (unsigned long long)s->address);
@@ -410,7 +420,8 @@ static etp_status join(keeper *k, const etp_launch_outcome *o, const etp_sampled
     }
     if (early > 0) {
         k->samples.n -= early;
-        memmove(k->samples.items, k->samples.items + early, k->samples.n * sizeof *k->samples.items);
+        memmove(k->samples.items, k->samples.items + early,
+                k->samples.n * sizeof *k->samples.items);
     }
     place_in_iterations(k, o);
     place_in_operators(k, &dump, o->epoch_ns);

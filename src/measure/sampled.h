@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// What a sampled launch leaves in the run folder: program counters joined to iterations and operators
+// What a sampled launch leaves in the run folder: program counters joined to iterations and
+// operators
 // (<experiment>/P.samples), and the code they point into (P.code). With both, kernels can be judged
 // anywhere later, without the libraries that ran.
 #ifndef ETP_MEASURE_SAMPLED_H
@@ -7,17 +8,17 @@
 
 #include "measure/launch.h"
 
-#define ETP_SAMPLED_NS 3000000000u  // time in the model that a sampled launch aims at
-#define ETP_SAMPLED_MAX 20000u      // iterations: bounds the recording of tiny models
+#define ETP_SAMPLED_NS 3000000000u // time in the model that a sampled launch aims at
+#define ETP_SAMPLED_MAX 20000u     // iterations: bounds the recording of tiny models
 #define ETP_SAMPLED_MIN 10u
 
 // Iterations of a sampled launch whose iterations take EACH_NS (0 unknown).
 uint64_t etp_sampled_iterations(uint64_t each_ns);
 
 typedef struct etp_sampled_files { // all local paths
-    const char *raw;    // what the runner wrote on "samples"
-    const char *dump;   // its recording of the same iterations
-    const char *samples, *code; // to be written
+    const char *raw;               // what the runner wrote on "samples"
+    const char *dump;              // its recording of the same iterations
+    const char *samples, *code;    // to be written
 } etp_sampled_files;
 
 // Joins RAW with DUMP and the iterations of O, writes both files. EPOCH_NS is the runner's clock at

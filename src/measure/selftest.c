@@ -10,8 +10,9 @@
 
 typedef struct answer { // of one level
     const char *level;
-    bool found, ok, failed; // failed: the runner says that the mask does not work; neither: it cannot tell
-    bool extra;             // of no arm: asked for its names alone
+    bool found, ok,
+        failed; // failed: the runner says that the mask does not work; neither: it cannot tell
+    bool extra; // of no arm: asked for its names alone
     const char *why, *names;
 } answer;
 
@@ -20,8 +21,8 @@ typedef struct answers {
     size_t n;
 } answers;
 
-// {"type":"selftest","levels":[{"level":"vnni","ok":true,"types":"…","why":"…",…}]}: "ok" null = cannot tell.
-// False when LINE is nothing of that kind.
+// {"type":"selftest","levels":[{"level":"vnni","ok":true,"types":"…","why":"…",…}]}: "ok" null =
+// cannot tell. False when LINE is nothing of that kind.
 static bool read_answer(etp_str line, etp_arena *arena, answer *out)
 {
     json_error_t e;
@@ -45,8 +46,8 @@ static bool read_answer(etp_str line, etp_arena *arena, answer *out)
     return out->found;
 }
 
-static etp_status ask(etp_device *device, const char *mask_text, uint64_t timeout_ns, etp_arena *arena,
-                      answer *out, etp_error *err)
+static etp_status ask(etp_device *device, const char *mask_text, uint64_t timeout_ns,
+                      etp_arena *arena, answer *out, etp_error *err)
 {
     etp_talk *talk = ETP_NEW(arena, etp_talk);
     const char *mask = etp_arena_printf(arena, "ETPROF_MASK=%s", mask_text);
@@ -115,9 +116,10 @@ static bool has_kind(const answers *all, bool named)
     return false;
 }
 
-// The levels of the plan; and, for what names mean, one with the feature that they can show and one without.
-static etp_status ask_all(etp_device *device, const etp_session_plan *plan, etp_arena *arena, answers *all,
-                          etp_error *err)
+// The levels of the plan; and, for what names mean, one with the feature that they can show and one
+// without.
+static etp_status ask_all(etp_device *device, const etp_session_plan *plan, etp_arena *arena,
+                          answers *all, etp_error *err)
 {
     for (uint32_t i = 0; i < plan->n_arms && all->n < ETP_LEVEL_COUNT; i++) {
         if (!answer_of(all, plan->arms[i].level_name)) {
@@ -132,8 +134,8 @@ static etp_status ask_all(etp_device *device, const etp_session_plan *plan, etp_
         etp_level_state state = etp_level_state_of(&plan->cpu.cpu, levels[i]);
         const etp_level_info *info = etp_level_get(levels[i]);
         bool told = all->n > 0 && all->items[0].found && all->items[0].names[0] != '\0';
-        if (!told || !state.available || !state.switchable || has_kind(all, etp_level_is_named(levels[i])) ||
-            answer_of(all, info->name)) {
+        if (!told || !state.available || !state.switchable ||
+            has_kind(all, etp_level_is_named(levels[i])) || answer_of(all, info->name)) {
             continue;
         }
         etp_isa_mask mask = etp_level_mask(levels[i]);
@@ -149,8 +151,9 @@ static etp_status ask_all(etp_device *device, const etp_session_plan *plan, etp_
     return ETP_OK;
 }
 
-// The runner judges by what names mean in the XNNPACK it knows. Where a level without the feature has a name
-// of it, and one with the feature has every name alike, the names of this build show nothing.
+// The runner judges by what names mean in the XNNPACK it knows. Where a level without the feature
+// has a name of it, and one with the feature has every name alike, the names of this build show
+// nothing.
 static void judge_again(answers *all)
 {
     for (size_t i = 0; i < all->n; i++) {
@@ -159,7 +162,8 @@ static void judge_again(answers *all)
             const answer *other = &all->items[k];
             bool on = etp_level_is_named(etp_level_find(ETP_ISA_NONE, other->level));
             bool off = !etp_level_is_named(etp_level_find(ETP_ISA_NONE, a->level));
-            if (off && on && other->found && a->names[0] != '\0' && strcmp(a->names, other->names) == 0) {
+            if (off && on && other->found && a->names[0] != '\0' &&
+                strcmp(a->names, other->names) == 0) {
                 a->failed = false;
                 a->why = "this build has the same names with the feature and without";
             }
@@ -168,7 +172,8 @@ static void judge_again(answers *all)
 }
 
 // In the cache: the words, then a line for each level, its name, a tab, its names.
-static void write_cache(const char *path, const char *dir, const etp_selftest_result *r, etp_arena *arena)
+static void write_cache(const char *path, const char *dir, const etp_selftest_result *r,
+                        etp_arena *arena)
 {
     etp_strbuf text;
     etp_strbuf_init(&text, arena);
@@ -185,8 +190,8 @@ static void write_cache(const char *path, const char *dir, const etp_selftest_re
 static bool read_cache(const char *path, etp_arena *arena, etp_selftest_result *out)
 {
     etp_str known;
-    if (!path || !etp_os_is_file(path) || etp_os_read_text(path, 65536, arena, &known, NULL) != ETP_OK ||
-        known.len == 0) {
+    if (!path || !etp_os_is_file(path) ||
+        etp_os_read_text(path, 65536, arena, &known, NULL) != ETP_OK || known.len == 0) {
         return false;
     }
     char *at = etp_arena_strdup(arena, known);
@@ -231,8 +236,8 @@ etp_status etp_selftest_run(etp_device *device, const etp_session_plan *plan, co
         out->ran = out->ran && a->found;
         out->ok = out->ok && !a->failed;
         etp_strbuf_printf(&text, "%s%s: %s%s%s", text.len > 0 ? "; " : "", a->level,
-                          !a->found  ? "no answer"
-                          : a->ok    ? "ok"
+                          !a->found   ? "no answer"
+                          : a->ok     ? "ok"
                           : a->failed ? "FAILED"
                                       : "cannot tell",
                           a->why[0] ? ", " : "", a->why);

@@ -9,14 +9,14 @@ typedef struct etp_selftest_result {
     bool ran;
     bool ok;          // no level was contradicted
     const char *text; // one line for people and the manifest
-    struct { // what the build calls one operator per data type at a level, "; " between
+    struct {          // what the build calls one operator per data type at a level, "; " between
         const char *level, *names;
     } names[ETP_RUN_NAMED_LEVELS];
     size_t n_names;
 } etp_selftest_result;
 
-// Asks once per level of the plan, and for names also one level with the feature that they can show (SME, VNNI)
-// and one without. A device without the option says so in text; only a shortage of
+// Asks once per level of the plan, and for names also one level with the feature that they can show
+// (SME, VNNI) and one without. A device without the option says so in text; only a shortage of
 // memory is an error. CACHE_DIR (may be NULL) remembers the answers for emulated devices.
 ETP_NODISCARD etp_status etp_selftest_run(etp_device *device, const etp_session_plan *plan,
                                           const char *cache_dir, etp_arena *arena,

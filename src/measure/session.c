@@ -10,7 +10,6 @@
 #include "measure/selftest.h"
 #include "measure/state.h"
 
-
 static etp_status describe(etp_session *s, etp_error *err)
 {
     const etp_session_plan *p = s->plan;
@@ -62,7 +61,8 @@ static etp_status describe(etp_session *s, etp_error *err)
                            .level = etp_str_from(p->arms[i].level_name),
                            .threads = p->arms[i].threads,
                            .model = p->arms[i].model,
-                           .runner_sha256 = etp_str_from(foreign ? foreign->sha256 : b->runner_sha256),
+                           .runner_sha256 =
+                               etp_str_from(foreign ? foreign->sha256 : b->runner_sha256),
                            .runner = etp_str_from(foreign ? foreign->path : NULL),
                            .build = etp_str_from(foreign ? foreign->summary : NULL),
                            .prefix = etp_str_from(p->arms[i].prefix),
@@ -88,7 +88,8 @@ static etp_status describe(etp_session *s, etp_error *err)
 }
 
 // One raw file per input, in the form that the runner takes.
-static etp_status push_inputs(etp_session *s, const etp_inputs *in, const char **out, etp_error *err)
+static etp_status push_inputs(etp_session *s, const etp_inputs *in, const char **out,
+                              etp_error *err)
 {
     *out = in->files ? "" : in->spec;
     for (size_t i = 0; in->files && i < in->n; i++) {
@@ -110,7 +111,8 @@ static etp_status push_files(etp_session *s, etp_error *err)
         ETP_TRY(push_inputs(s, &s->plan->inputs[s->plan->arms[i].model], &s->arms[i].inputs, err));
         etp_foreign *foreign = s->plan->arms[i].foreign;
         if (foreign) {
-            ETP_TRY(s->device->ops->push(s->device, foreign->path, &s->arena, &foreign->there, err));
+            ETP_TRY(
+                s->device->ops->push(s->device, foreign->path, &s->arena, &foreign->there, err));
         }
     }
     return s->plan->data ? s->device->ops->push(s->device, s->plan->data, &s->arena, &s->data, err)
@@ -211,26 +213,28 @@ static etp_status measure(etp_session *s, etp_error *err)
     return etp_session_interrupted(s) != 0 ? ETP_OK : etp_session_blocks(s, err);
 }
 
-// Other work on the machine is the commonest reason of noise, and the one the user can end. The answer
-// weighs the same launches by the same rule (cause "contention"); this note is for whoever reads the folder.
+// Other work on the machine is the commonest reason of noise, and the one the user can end. The
+// answer weighs the same launches by the same rule (cause "contention"); this note is for whoever
+// reads the folder.
 static void judge_contention(etp_session *s)
 {
     double share = etp_run_wait_share(&s->waited);
     if (share > ETP_WAIT_MUCH) {
-        const char *text = etp_arena_printf(&s->arena,
-                                            "timed launches waited for a free CPU for up to %.1f %% of their "
-                                            "time: other work is running on this machine",
-                                            100 * share);
+        const char *text =
+            etp_arena_printf(&s->arena,
+                             "timed launches waited for a free CPU for up to %.1f %% of their "
+                             "time: other work is running on this machine",
+                             100 * share);
         etp_session_note(s, "cpu_contended", text ? text : "the runner had to wait for a free CPU");
     }
 }
 
-// Nothing was measured and nothing will be, whatever the machine: a mistyped method or a broken model
-// should not cost the user a numbered folder.
+// Nothing was measured and nothing will be, whatever the machine: a mistyped method or a broken
+// model should not cost the user a numbered folder.
 static void remove_folder(etp_session *s)
 {
     static const char *const k_files[] = {ETP_RUN_MANIFEST, ETP_RUN_SAMPLES, ETP_RUN_ENVIRONMENT,
-                                        ETP_RUN_ROOFS, ETP_RUN_LOCK};
+                                          ETP_RUN_ROOFS, ETP_RUN_LOCK};
     etp_status ignored = ETP_OK;
     for (uint32_t i = 0; i < s->plan->n_arms; i++) {
         const char *path = etp_run_path(&s->arena, s->config->dir, s->run.arms.items[i].name);

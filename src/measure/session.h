@@ -21,44 +21,50 @@ typedef struct etp_device_cpu {
     etp_isa_cpu cpu;
     const char *text;       // isa.h form
     const char *executorch; // version the runner was built with
-    const char *counters, *counters_fix; // "hardware", "none: why …", "" not told; what would allow it, "" nothing
+    const char *counters,
+        *counters_fix; // "hardware", "none: why …", "" not told; what would allow it, "" nothing
 } etp_device_cpu;
-ETP_API ETP_NODISCARD etp_status etp_session_probe(etp_device *device, double timeout_s, etp_arena *arena,
-                                                   etp_device_cpu *out, etp_error *err);
+ETP_API ETP_NODISCARD etp_status etp_session_probe(etp_device *device, double timeout_s,
+                                                   etp_arena *arena, etp_device_cpu *out,
+                                                   etp_error *err);
 
 // ---- planning ----
 
 typedef struct etp_session_options { // zeroed = the defaults
-    const char *const *models; // paths of .pte files; at least one
+    const char *const *models;       // paths of .pte files; at least one
     size_t n_models;
-    const char *const *levels; // none: the best level against plain SIMD; with several models the best alone,
-                               // unless it is a sweep
+    const char *const *levels; // none: the best level against plain SIMD; with several models the
+                               // best alone, unless it is a sweep
     size_t n_levels;
     const uint32_t *threads; // none: 1
     size_t n_threads;
-    const char *const *names; // experiment names, one per arm in the order models × levels × threads;
-    size_t n_names;           // none: <platform>_<level>…
-    const char *baseline;     // name of an experiment or level; NULL: the rule of design "Levels"
+    const char *const
+        *names;           // experiment names, one per arm in the order models × levels × threads;
+    size_t n_names;       // none: <platform>_<level>…
+    const char *baseline; // name of an experiment or level; NULL: the rule of design "Levels"
     const char *compare_baseline; // from a config's compare_pairs
-    const char *data;         // .ptd beside the model
-    const char *method;       // NULL: the runner chooses
-    const char *inputs;       // see etp_inputs_prepare; NULL: random:0
-    const char *cpus;         // "0-3,6" (etp_cpus_resolve makes it of words); NULL: not pinned
-    uint32_t blocks;          // 0: ETP_DEFAULT_BLOCKS; emulated: 1
-    double budget_s;          // 0: none
-    double precision;         // stop when every interval is this narrow (relative half-width); 0: no such rule
+    const char *data;             // .ptd beside the model
+    const char *method;           // NULL: the runner chooses
+    const char *inputs;           // see etp_inputs_prepare; NULL: random:0
+    const char *cpus;             // "0-3,6" (etp_cpus_resolve makes it of words); NULL: not pinned
+    uint32_t blocks;              // 0: ETP_DEFAULT_BLOCKS; emulated: 1
+    double budget_s;              // 0: none
+    double
+        precision; // stop when every interval is this narrow (relative half-width); 0: no such rule
     uint64_t warmup, iterations, traced; // per launch; 0: the pilot decides
-    bool no_trace;            // timed launches only
-    bool kernels;             // one sampled launch per arm in block 1
-    bool resident;            // in every block the arms also take turns, loaded side by side
-    bool no_control;          // without the A/A control
-    double sweep_knee;        // above 0: a sweep; gain that more threads must reach to be worth them
-    double cool_c, cool_wait_s; // each block begins at most this warm, and waits at most this long; 0: at once
+    bool no_trace;                       // timed launches only
+    bool kernels;                        // one sampled launch per arm in block 1
+    bool resident;     // in every block the arms also take turns, loaded side by side
+    bool no_control;   // without the A/A control
+    double sweep_knee; // above 0: a sweep; gain that more threads must reach to be worth them
+    double cool_c,
+        cool_wait_s; // each block begins at most this warm, and waits at most this long; 0: at once
     bool has_seed;
-    uint64_t seed;            // 53 bits are used
-    double timeout_s;         // longest silence of a runner; 0: 60, emulated 600
-    const char *const *runners; // stock executor_runners instead of the device's: one, at every level, or
-    size_t n_runners;           // one per level, which then is what the build is said to be
+    uint64_t seed;    // 53 bits are used
+    double timeout_s; // longest silence of a runner; 0: 60, emulated 600
+    const char *const
+        *runners;     // stock executor_runners instead of the device's: one, at every level, or
+    size_t n_runners; // one per level, which then is what the build is said to be
 } etp_session_options;
 
 typedef struct etp_foreign etp_foreign; // measure/foreign.h
@@ -82,8 +88,8 @@ typedef struct etp_session_plan { // lives in the arena given to etp_session_pla
     uint32_t n_arms;
     uint32_t baseline;
     uint32_t blocks, control_blocks;
-    double sweep_knee; // 0: no sweep
-    bool blocks_exact; // asked for: lost blocks are not made up for
+    double sweep_knee;          // 0: no sweep
+    bool blocks_exact;          // asked for: lost blocks are not made up for
     double budget_s, precision; // 0: none
     double cool_c, cool_wait_s;
     uint64_t seed;
@@ -92,7 +98,7 @@ typedef struct etp_session_plan { // lives in the arena given to etp_session_pla
     uint64_t timeout_ns;
     etp_device_cpu cpu;
     const char *data, *method, *cpus; // paths absolute; NULL where not given
-    etp_inputs *inputs; // of each model
+    etp_inputs *inputs;               // of each model
     struct {
         const char *id, *text;
     } runner_notes[6]; // what foreign runners mean for the comparison
@@ -106,19 +112,20 @@ ETP_API ETP_NODISCARD etp_status etp_session_plan_make(const etp_session_options
                                                        const etp_device_cpu *cpu, etp_arena *arena,
                                                        etp_session_plan *out, etp_error *err);
 
-// The options that plan the session of RUN once more: same arms, seed, method and inputs. *out borrows
-// from RUN and ARENA. With etp_session_config.resume it goes on where it stopped; without, it is repeated
-// from the beginning. ETP_UNSUPPORTED when the arms of RUN are not models × levels × threads.
+// The options that plan the session of RUN once more: same arms, seed, method and inputs. *out
+// borrows from RUN and ARENA. With etp_session_config.resume it goes on where it stopped; without,
+// it is repeated from the beginning. ETP_UNSUPPORTED when the arms of RUN are not models × levels ×
+// threads.
 ETP_API ETP_NODISCARD etp_status etp_session_options_of(const etp_run *run, etp_arena *arena,
                                                         etp_session_options *out, etp_error *err);
 
 // ---- running ----
 
 typedef struct etp_session_progress {
-    const char *stage;            // "selftest", "pilot", "block"
-    uint32_t block, blocks;       // current (from 1), planned; 0 outside blocks
-    uint32_t launch, launches;    // ended so far, expected in all
-    const char *arm;              // being launched
+    const char *stage;         // "selftest", "pilot", "block"
+    uint32_t block, blocks;    // current (from 1), planned; 0 outside blocks
+    uint32_t launch, launches; // ended so far, expected in all
+    const char *arm;           // being launched
     etp_launch_kind kind;
     double elapsed_s, remaining_s; // remaining NAN while unknown
 } etp_session_progress;
@@ -133,11 +140,12 @@ typedef struct etp_session_hooks { // all may be NULL
 } etp_session_hooks;
 
 typedef struct etp_session_config {
-    const char *dir;       // made by etp_run_claim, held by etp_run_lock
-    const char *config;    // path of the config that asked for it, NULL
-    const char *command;   // the line that repeats the session, NULL
-    etp_str roofs;         // of the device, an etprof.roofs/1 document to keep in the folder; empty: none
-    const char *state_dir; // of the user: notes there that the folder is this machine's; NULL: nobody notes it
+    const char *dir;     // made by etp_run_claim, held by etp_run_lock
+    const char *config;  // path of the config that asked for it, NULL
+    const char *command; // the line that repeats the session, NULL
+    etp_str roofs; // of the device, an etprof.roofs/1 document to keep in the folder; empty: none
+    const char *state_dir; // of the user: notes there that the folder is this machine's; NULL:
+                           // nobody notes it
     const char *cache_dir; // for self-tests of emulated devices; NULL: not cached
     bool no_selftest;
     etp_run *resume; // the folder `dir` as etp_run_open read it: go on with it; NULL: a new session
@@ -145,13 +153,13 @@ typedef struct etp_session_config {
 
 typedef struct etp_session_result {
     etp_run_state state;
-    int signal;            // that ended it, 0
-    uint32_t blocks;       // in the folder, without one that a signal cut short
-    uint32_t blocks_lost;  // of them without one or more launches
+    int signal;           // that ended it, 0
+    uint32_t blocks;      // in the folder, without one that a signal cut short
+    uint32_t blocks_lost; // of them without one or more launches
     uint32_t launches;
-    const char *stopped;   // what ended it: "precision", "budget", "blocks"; NULL: none of them
+    const char *stopped;    // what ended it: "precision", "budget", "blocks"; NULL: none of them
     uint32_t launches_lost; // pilots too; not those that only could not be started at the first try
-    uint64_t wall_ns;        // of the session
+    uint64_t wall_ns;       // of the session
     uint64_t launch_wall_ns; // Σ over launches, spawn to exit
     uint64_t timed_wall_ns;  // Σ over timed launches
     uint64_t timed_ns;       // Σ over their timed iterations
@@ -162,8 +170,8 @@ typedef struct etp_session_result {
 // said about model, method or inputs), or that the folder cannot be written (ETP_IO). The folder
 // keeps what there was, with state "interrupted"; when the request itself was wrong and nothing was
 // measured (ETP_USAGE, ETP_CORRUPT, ETP_UNSUPPORTED, ETP_ENVIRONMENT) it is removed. No process is
-// left in any case. Resuming: ETP_USAGE when the session is finished, or when model, runner or CPU are
-// not what they were; blocks that are incomplete are made up for.
+// left in any case. Resuming: ETP_USAGE when the session is finished, or when model, runner or CPU
+// are not what they were; blocks that are incomplete are made up for.
 ETP_API ETP_NODISCARD etp_status etp_session_run(etp_device *device, const etp_session_plan *plan,
                                                  const etp_session_config *config,
                                                  const etp_session_hooks *hooks,

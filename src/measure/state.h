@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // State of a running session, shared by the files that run it: session.c begins and ends it,
-// blocks.c decides what is launched next, stop.c when it is enough, task.c launches and keeps what comes of it, progress.c
-// tells the user.
+// blocks.c decides what is launched next, stop.c when it is enough, task.c launches and keeps what
+// comes of it, progress.c tells the user.
 #ifndef ETP_MEASURE_STATE_H
 #define ETP_MEASURE_STATE_H
 
@@ -14,8 +14,8 @@ typedef struct etp_arm_state {
     etp_arm_counts counts;
     const char *model;  // path on the device
     const char *inputs; // as the runner takes them
-    bool succeeded;    // at least once
-    bool dead;         // given up
+    bool succeeded;     // at least once
+    bool dead;          // given up
     etp_status refusal; // what the runner said of an arm that never worked; ETP_OK: nothing
     const char *refusal_text;
     bool has_outputs;
@@ -33,13 +33,13 @@ typedef struct etp_session {
     etp_run run;
     etp_run_writer writer;
     bool writing;
-    bool cut_short;      // a signal came in the middle of the last block
+    bool cut_short;         // a signal came in the middle of the last block
     uint32_t resident_lost; // blocks in a row whose resident pairs failed
-    uint32_t incomplete; // blocks of the resumed session that lack an arm
+    uint32_t incomplete;    // blocks of the resumed session that lack an arm
     etp_arm_state *arms;
-    const char *data;   // path on the device
+    const char *data; // path on the device
     uint64_t start_ns;
-    etp_run_wait waited; // of the timed launches of blocks
+    etp_run_wait waited;      // of the timed launches of blocks
     uint64_t highest_cap_khz; // of the clocks that the device allowed, over the session
     uint32_t next_launch, expected_launches;
     etp_session_progress progress;
@@ -64,7 +64,7 @@ typedef struct etp_session {
     } launches;
 } etp_session;
 
-typedef struct etp_task { // one launch to make
+typedef struct etp_task {          // one launch to make
     uint32_t arm, block, position; // block 0: pilot
     etp_launch_kind kind;
 } etp_task;
@@ -81,8 +81,8 @@ uint64_t etp_session_block_ns(const etp_session *s, bool control);
 
 // ---- task.c ----
 
-// Launches and keeps what comes of it: rows in s->samples and s->launches, files in the folder, a loss in
-// s->run.lost. Errors end the session; a launch that went wrong is no error (o->ok).
+// Launches and keeps what comes of it: rows in s->samples and s->launches, files in the folder, a
+// loss in s->run.lost. Errors end the session; a launch that went wrong is no error (o->ok).
 ETP_NODISCARD etp_status etp_session_pilot_launch(etp_session *s, const etp_task *t,
                                                   uint32_t attempt, etp_launch_outcome *o,
                                                   etp_error *err);
@@ -90,12 +90,12 @@ ETP_NODISCARD etp_status etp_session_launch(etp_session *s, const etp_task *t,
                                             etp_launch_outcome *o, etp_error *err);
 
 // The pieces of a launch, for those that are not made one by one.
-ETP_NODISCARD etp_status etp_session_request(etp_session *s, const etp_task *t, etp_launch_request *q,
-                                             etp_error *err);
-ETP_NODISCARD etp_status etp_session_keep(etp_session *s, const etp_task *t, const etp_launch_outcome *o,
-                                          etp_error *err);
-ETP_NODISCARD etp_status etp_session_lose(etp_session *s, const etp_task *t, const etp_launch_outcome *o,
-                                          etp_error *err);
+ETP_NODISCARD etp_status etp_session_request(etp_session *s, const etp_task *t,
+                                             etp_launch_request *q, etp_error *err);
+ETP_NODISCARD etp_status etp_session_keep(etp_session *s, const etp_task *t,
+                                          const etp_launch_outcome *o, etp_error *err);
+ETP_NODISCARD etp_status etp_session_lose(etp_session *s, const etp_task *t,
+                                          const etp_launch_outcome *o, etp_error *err);
 
 // ---- resident.c ----
 
@@ -122,8 +122,8 @@ void etp_session_say_precision(etp_session *s, double each_ns);
 
 // ---- resume.c ----
 
-// Fills s->run and s->arms from the folder to go on with, after checking that model, runner, CPU and
-// arms are the same.
+// Fills s->run and s->arms from the folder to go on with, after checking that model, runner, CPU
+// and arms are the same.
 ETP_NODISCARD etp_status etp_session_take_up(etp_session *s, etp_error *err);
 
 #endif

@@ -38,7 +38,8 @@ static bool keep_launches(etp_session *s, const etp_stats *stats)
 }
 
 // The same code as the analysis afterwards, so that both see the same launch values.
-etp_status etp_session_learn(etp_session *s, const etp_run_sample *samples, size_t n, etp_error *err)
+etp_status etp_session_learn(etp_session *s, const etp_run_sample *samples, size_t n,
+                             etp_error *err)
 {
     etp_arena scratch = {0};
     etp_sample *rows = ETP_NEW_ARRAY(&scratch, etp_sample, n + 1);
@@ -68,8 +69,8 @@ etp_status etp_session_learn(etp_session *s, const etp_run_sample *samples, size
     return st;
 }
 
-// The arm that ARM is compared with: the baseline; in a sweep the one at the baseline's level that has
-// its model and threads. UINT32_MAX: it is compared with nothing, or that arm has died.
+// The arm that ARM is compared with: the baseline; in a sweep the one at the baseline's level that
+// has its model and threads. UINT32_MAX: it is compared with nothing, or that arm has died.
 static uint32_t reference_of(const etp_session *s, uint32_t arm)
 {
     const etp_plan_arm *arms = s->plan->arms, *a = &arms[arm];
@@ -100,8 +101,8 @@ static size_t ratios_of(const etp_session *s, uint32_t reference, uint32_t arm, 
 }
 
 // What the log ratio of one block scatters by; all launches say it better than the ratios alone.
-static double expected_sd(const etp_session *s, uint32_t reference, uint32_t arm, const etp_paired *p,
-                          etp_arena *scratch, double *out_df)
+static double expected_sd(const etp_session *s, uint32_t reference, uint32_t arm,
+                          const etp_paired *p, etp_arena *scratch, double *out_df)
 {
     const etp_launch_set set = {s->learned.items, s->learned.n, s->traced.items, s->traced.n};
     etp_spread spread;
@@ -153,7 +154,7 @@ bool etp_session_precise(const etp_session *s)
     return s->plan->precision > 0 && look(s, &p) && p.enough;
 }
 
-// ---- words --------------------------------------------------------------------------------------
+// ---- words ----
 
 static void tell(etp_session *s, const char *fmt, ...) ETP_PRINTF(2, 3);
 
@@ -193,8 +194,9 @@ static double least_width(const etp_session *s, uint32_t k)
             continue;
         }
         // a median of n normal values has variance π/2 · W/n
-        double v = 1.5707963267948966 * (c->within_ln * c->within_ln / (double)c->iterations +
-                                         base->within_ln * base->within_ln / (double)base->iterations);
+        double v =
+            1.5707963267948966 * (c->within_ln * c->within_ln / (double)c->iterations +
+                                  base->within_ln * base->within_ln / (double)base->iterations);
         worst = fmax(worst, etp_plan_half_width(sqrt(v), k));
     }
     return worst;
@@ -213,25 +215,31 @@ void etp_session_say_plan(etp_session *s)
     uint32_t n_control = p->control_blocks < left ? p->control_blocks : left;
     char a[32], b[32], one[32], rule[96] = "", budget[64] = "", width[96] = "";
     if (p->precision > 0) {
-        snprintf(rule, sizeof rule, ", stops at ±%.3g %% (not before %u blocks, %s)", 100 * p->precision, least,
-                 duration(least * (each + control), a));
+        snprintf(rule, sizeof rule, ", stops at ±%.3g %% (not before %u blocks, %s)",
+                 100 * p->precision, least, duration(least * (each + control), a));
     }
     if (p->budget_s > 0) {
         snprintf(budget, sizeof budget, ", stops within %s", duration(p->budget_s * 1e9, a));
     }
     if (p->n_arms > 1 && least >= 2 && least_width(s, least) > 0) {
-        snprintf(width, sizeof width, "; ±%.2g %% then if launches did not differ: how much they do shows after 2 blocks",
-                 100 * least_width(s, least));
+        snprintf(
+            width, sizeof width,
+            "; ±%.2g %% then if launches did not differ: how much they do shows after 2 blocks",
+            100 * least_width(s, least));
     }
-    tell(s, "plan       %s%u blocks of %s, %s%s%s%s", p->precision > 0 || p->budget_s > 0 ? "at most " : "",
-                    left, duration(each, one), duration(left * each + n_control * control, b), rule, budget, width);
+    tell(s, "plan       %s%u blocks of %s, %s%s%s%s",
+         p->precision > 0 || p->budget_s > 0 ? "at most " : "", left, duration(each, one),
+         duration(left * each + n_control * control, b), rule, budget, width);
 }
 
 // "14 (10 to 22)": the estimate, and what it may be when the spread is not what it seemed.
-static const char *blocks_needed(const progress *p, double target, uint32_t goal, char buf[static 64])
+static const char *blocks_needed(const progress *p, double target, uint32_t goal,
+                                 char buf[static 64])
 {
-    uint32_t lo = etp_plan_sequential(p->sd_ln * etp_sd_factor(0.5 - ETP_PLAN_RANGE / 2, p->df), target);
-    uint32_t hi = etp_plan_sequential(p->sd_ln * etp_sd_factor(0.5 + ETP_PLAN_RANGE / 2, p->df), target);
+    uint32_t lo =
+        etp_plan_sequential(p->sd_ln * etp_sd_factor(0.5 - ETP_PLAN_RANGE / 2, p->df), target);
+    uint32_t hi =
+        etp_plan_sequential(p->sd_ln * etp_sd_factor(0.5 + ETP_PLAN_RANGE / 2, p->df), target);
     if (hi > goal) {
         snprintf(buf, 64, "%u (%u to more than %u)", p->needed, lo, goal);
     } else {
@@ -245,14 +253,17 @@ void etp_session_say_precision(etp_session *s, double each_ns)
     uint32_t done = s->run.blocks_done, goal = s->plan->blocks;
     progress p;
     char left[32], needed[64];
-    bool worth = done == 2 || (s->plan->precision > 0 && (done == ETP_MIN_BLOCKS || done % 10 == 0));
+    bool worth =
+        done == 2 || (s->plan->precision > 0 && (done == ETP_MIN_BLOCKS || done % 10 == 0));
     if (!worth || s->plan->n_arms < 2 || done >= goal || !look(s, &p)) {
         return;
     }
     if (s->plan->precision <= 0) {
         if (done == 2 && p.blocks == 2) {
-            double lo = etp_plan_half_width(p.sd_ln * etp_sd_factor(0.5 - ETP_PLAN_RANGE / 2, p.df), goal);
-            double hi = etp_plan_half_width(p.sd_ln * etp_sd_factor(0.5 + ETP_PLAN_RANGE / 2, p.df), goal);
+            double lo =
+                etp_plan_half_width(p.sd_ln * etp_sd_factor(0.5 - ETP_PLAN_RANGE / 2, p.df), goal);
+            double hi =
+                etp_plan_half_width(p.sd_ln * etp_sd_factor(0.5 + ETP_PLAN_RANGE / 2, p.df), goal);
             tell(s, "precision  ±%.2g %% (%.2g to %.2g) expected after %u blocks, in %s",
                  100 * etp_plan_half_width(p.sd_ln, goal), 100 * lo, 100 * hi, goal,
                  duration((goal - done) * each_ns, left));
@@ -261,11 +272,11 @@ void etp_session_say_precision(etp_session *s, double each_ns)
     }
     if (p.needed == UINT32_MAX || p.needed > goal) {
         tell(s, "precision  ±%.2g %% after %u blocks; ±%.3g %% is not expected within %u blocks",
-                        100 * p.half_width, done, 100 * s->plan->precision, goal);
+             100 * p.half_width, done, 100 * s->plan->precision, goal);
         return;
     }
     uint32_t more = p.needed > p.blocks ? p.needed - (uint32_t)p.blocks : 0;
-    tell(s, "precision  ±%.2g %% after %u blocks; ±%.3g %% expected after %s, %s more", 100 * p.half_width,
-                    done, 100 * s->plan->precision, blocks_needed(&p, s->plan->precision, goal, needed),
-                    duration(more * each_ns, left));
+    tell(s, "precision  ±%.2g %% after %u blocks; ±%.3g %% expected after %s, %s more",
+         100 * p.half_width, done, 100 * s->plan->precision,
+         blocks_needed(&p, s->plan->precision, goal, needed), duration(more * each_ns, left));
 }

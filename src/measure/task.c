@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Makes one launch and keeps what comes of it: rows, trace, outputs, log, or the reason of its loss.
+// Makes one launch and keeps what comes of it: rows, trace, outputs, log, or the reason of its
+// loss.
 #include <stdio.h>
 
 #include "measure/cores.h"
@@ -23,10 +24,12 @@ static const char *log_name(etp_session *s, const etp_task *t, bool lost)
     return suffix ? etp_run_dump_name(arena, arm, t->block, suffix) : NULL;
 }
 
-static etp_status keep_log(etp_session *s, const etp_task *t, const etp_launch_outcome *o, etp_error *err)
+static etp_status keep_log(etp_session *s, const etp_task *t, const etp_launch_outcome *o,
+                           etp_error *err)
 {
     const char *name = log_name(s, t, !o->ok);
-    const char *path = name ? etp_run_path(&s->block_arena, s->config->dir, etp_str_from(name)) : NULL;
+    const char *path =
+        name ? etp_run_path(&s->block_arena, s->config->dir, etp_str_from(name)) : NULL;
     return path ? etp_os_write_atomic(path, o->log, err) : etp_fail_nomem(err, "a log");
 }
 
@@ -48,12 +51,13 @@ static bool is_dump(const char *path, char *why, size_t why_cap)
     return ok;
 }
 
-static etp_status take_dump(etp_session *s, const etp_task *t, const char *remote, etp_launch_outcome *o,
-                            etp_error *err)
+static etp_status take_dump(etp_session *s, const etp_task *t, const char *remote,
+                            etp_launch_outcome *o, etp_error *err)
 {
-    const char *name = etp_run_dump_name(&s->block_arena, &s->run.arms.items[t->arm], t->block,
-                                         ".etdump");
-    const char *path = name ? etp_run_path(&s->block_arena, s->config->dir, etp_str_from(name)) : NULL;
+    const char *name =
+        etp_run_dump_name(&s->block_arena, &s->run.arms.items[t->arm], t->block, ".etdump");
+    const char *path =
+        name ? etp_run_path(&s->block_arena, s->config->dir, etp_str_from(name)) : NULL;
     if (!path) {
         return etp_fail_nomem(err, "a trace");
     }
@@ -78,11 +82,13 @@ static etp_status take_dump(etp_session *s, const etp_task *t, const char *remot
 
 static const char *file_of(etp_session *s, const etp_task *t, const char *suffix)
 {
-    const char *name = etp_run_dump_name(&s->block_arena, &s->run.arms.items[t->arm], t->block, suffix);
+    const char *name =
+        etp_run_dump_name(&s->block_arena, &s->run.arms.items[t->arm], t->block, suffix);
     return name ? etp_run_path(&s->block_arena, s->config->dir, etp_str_from(name)) : NULL;
 }
 
-// Program counters of a sampled launch, joined to what ran at the time, and the code they point into.
+// Program counters of a sampled launch, joined to what ran at the time, and the code they point
+// into.
 static etp_status take_samples(etp_session *s, const etp_task *t, const etp_launch_request *q,
                                etp_launch_outcome *o, etp_error *err)
 {
@@ -116,7 +122,8 @@ static void take_outputs(etp_session *s, const etp_task *t, const char *remote)
 {
     etp_error err;
     const char *name = etp_run_outputs_name(&s->block_arena, &s->run.arms.items[t->arm]);
-    const char *path = name ? etp_run_path(&s->block_arena, s->config->dir, etp_str_from(name)) : NULL;
+    const char *path =
+        name ? etp_run_path(&s->block_arena, s->config->dir, etp_str_from(name)) : NULL;
     bool ok = path && s->device->ops->pull(s->device, remote, path, &err) == ETP_OK;
     const etp_plan_arm *arm = &s->plan->arms[t->arm];
     if (ok && arm->foreign) { // its files come without their shapes
@@ -127,7 +134,7 @@ static void take_outputs(etp_session *s, const etp_task *t, const char *remote)
         s->arms[t->arm].has_outputs = true;
     } else {
         etp_session_say(s, "outputs of %s could not be kept: %s", s->plan->arms[t->arm].name,
-            path ? err.msg : "out of memory");
+                        path ? err.msg : "out of memory");
     }
 }
 
@@ -176,19 +183,26 @@ static etp_status record_loss(etp_session *s, const etp_task *t, const etp_launc
 
 // ---- one launch ----
 
-// What the runner says about model, method or inputs is not going to change by trying again. *at_level:
-// it may at another level.
+// What the runner says about model, method or inputs is not going to change by trying again.
+// *at_level: it may at another level.
 static etp_status status_of_code(const char *code, bool *at_level)
 {
     static const struct {
         const char *code;
         etp_status status;
         bool at_level;
-    } k_codes[] = {{"usage", ETP_USAGE, false},      {"level", ETP_ENVIRONMENT, true},
-                   {"mask", ETP_ENVIRONMENT, true},  {"file", ETP_IO, false},
-                   {"not_pte", ETP_CORRUPT, false},  {"data", ETP_CORRUPT, false},
-                   {"method", ETP_USAGE, false},     {"input", ETP_USAGE, false},
-                   {"load", ETP_UNSUPPORTED, true},  {"kind", ETP_ENVIRONMENT, false}};
+    } k_codes[] = {
+        {"usage",   ETP_USAGE,       false},
+        {"level",   ETP_ENVIRONMENT, true },
+        {"mask",    ETP_ENVIRONMENT, true },
+        {"file",    ETP_IO,          false},
+        {"not_pte", ETP_CORRUPT,     false},
+        {"data",    ETP_CORRUPT,     false},
+        {"method",  ETP_USAGE,       false},
+        {"input",   ETP_USAGE,       false},
+        {"load",    ETP_UNSUPPORTED, true },
+        {"kind",    ETP_ENVIRONMENT, false}
+    };
     *at_level = false;
     for (size_t i = 0; i < sizeof k_codes / sizeof *k_codes; i++) {
         if (strcmp(code, k_codes[i].code) == 0) {
@@ -255,7 +269,8 @@ static etp_status make_request(etp_session *s, const etp_task *t, bool pilot, et
         ETP_TRY(s->device->ops->scratch(s->device, "trace.etdump", &s->block_arena, &q->dump, err));
     }
     if (sampled) {
-        ETP_TRY(s->device->ops->scratch(s->device, "samples.csv", &s->block_arena, &q->samples, err));
+        ETP_TRY(
+            s->device->ops->scratch(s->device, "samples.csv", &s->block_arena, &q->samples, err));
     }
     if (!arm->has_outputs && t->kind == (s->plan->trace ? ETP_LAUNCH_TRACED : ETP_LAUNCH_TIMED)) {
         ETP_TRY(s->device->ops->scratch(s->device, "outputs", &s->block_arena, &q->outputs, err));
@@ -319,16 +334,18 @@ static etp_status launch_task(etp_session *s, const etp_task *t, bool pilot, uin
     arm->succeeded = arm->succeeded || o->ok;
     etp_cores_check(s, &s->plan->arms[t->arm], o->record.cpus_allowed);
     if (o->ok && o->mean_only) {
-        etp_session_note(s, "runner_mean_only",
-                         "the runner's log tells only the sum of its executions: an iteration is their "
-                         "mean, the warm-up is in it");
+        etp_session_note(
+            s, "runner_mean_only",
+            "the runner's log tells only the sum of its executions: an iteration is their "
+            "mean, the warm-up is in it");
     }
     return pilot || !o->ok ? ETP_OK : record_launch(s, t, o, err);
 }
 
 // A start that failed for want of memory or processes may work a moment later; it is the one loss
 // that says nothing about the arm.
-etp_status etp_session_launch(etp_session *s, const etp_task *t, etp_launch_outcome *o, etp_error *err)
+etp_status etp_session_launch(etp_session *s, const etp_task *t, etp_launch_outcome *o,
+                              etp_error *err)
 {
     ETP_TRY(launch_task(s, t, false, 1, o, err));
     if (o->ok || o->interrupted || o->reason != ETP_LOST_START) {
@@ -348,17 +365,20 @@ etp_status etp_session_pilot_launch(etp_session *s, const etp_task *t, uint32_t 
     return launch_task(s, t, true, attempt, o, err);
 }
 
-etp_status etp_session_request(etp_session *s, const etp_task *t, etp_launch_request *q, etp_error *err)
+etp_status etp_session_request(etp_session *s, const etp_task *t, etp_launch_request *q,
+                               etp_error *err)
 {
     return make_request(s, t, false, q, err);
 }
 
-etp_status etp_session_keep(etp_session *s, const etp_task *t, const etp_launch_outcome *o, etp_error *err)
+etp_status etp_session_keep(etp_session *s, const etp_task *t, const etp_launch_outcome *o,
+                            etp_error *err)
 {
     return record_launch(s, t, o, err);
 }
 
-etp_status etp_session_lose(etp_session *s, const etp_task *t, const etp_launch_outcome *o, etp_error *err)
+etp_status etp_session_lose(etp_session *s, const etp_task *t, const etp_launch_outcome *o,
+                            etp_error *err)
 {
     ETP_TRY(keep_log(s, t, o, err));
     return lose_launch(s, t, o, 1, err);

@@ -40,7 +40,8 @@ void etp_weather_begin(etp_session *s, etp_block_environment *e)
         return;
     }
     if (isnan(e->start.temperature_c) && e->start.thermal_status < 0) {
-        etp_session_note(s, "temperature_unreadable", "--cool could not be kept: the device tells no temperature");
+        etp_session_note(s, "temperature_unreadable",
+                         "--cool could not be kept: the device tells no temperature");
         return;
     }
     uint64_t begin = etp_os_now_ns(), wait_ns = (uint64_t)(s->plan->cool_wait_s * 1e9);
@@ -50,14 +51,16 @@ void etp_weather_begin(etp_session *s, etp_block_environment *e)
         uint64_t now = etp_os_now_ns();
         describe(&e->start, words, sizeof words);
         if (now - begin >= wait_ns) {
-            etp_session_say(s, "block %u: still %s after %.0f s: begun all the same", e->block, words,
-                            s->plan->cool_wait_s);
-            etp_session_note(s, "started_hot", "a block began above the temperature of --cool, which the device did "
-                                               "not reach in time");
+            etp_session_say(s, "block %u: still %s after %.0f s: begun all the same", e->block,
+                            words, s->plan->cool_wait_s);
+            etp_session_note(s, "started_hot",
+                             "a block began above the temperature of --cool, which the device did "
+                             "not reach in time");
             break;
         }
         if (!told) {
-            etp_session_say(s, "block %u: %s, waiting for %.1f C", e->block, words, s->plan->cool_c);
+            etp_session_say(s, "block %u: %s, waiting for %.1f C", e->block, words,
+                            s->plan->cool_c);
             told = true;
         }
         uint64_t next = now + LOOK_NS, last = begin + wait_ns;
@@ -81,8 +84,10 @@ void etp_weather_end(etp_session *s, etp_block_environment *e)
                        ? 1
                        : (double)e->end.freq_cap_khz / (double)s->highest_cap_khz;
     if (e->end.thermal_status > 0) {
-        etp_session_say(s, "block %u: the device throttles (thermal status %d)", e->block, e->end.thermal_status);
+        etp_session_say(s, "block %u: the device throttles (thermal status %d)", e->block,
+                        e->end.thermal_status);
     } else if (share < 1 - CAP_FALL) {
-        etp_session_say(s, "block %u: the device allows %.0f %% of the clocks it allowed before", e->block, 100 * share);
+        etp_session_say(s, "block %u: the device allows %.0f %% of the clocks it allowed before",
+                        e->block, 100 * share);
     }
 }

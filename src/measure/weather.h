@@ -6,8 +6,8 @@
 #include "measure/environment.h"
 #include "measure/state.h"
 
-// Reads the state that the block begins with into E; with a start temperature of the plan it waits for that
-// first, at most as long as the plan says.
+// Reads the state that the block begins with into E; with a start temperature of the plan it waits
+// for that first, at most as long as the plan says.
 void etp_weather_begin(etp_session *s, etp_block_environment *e);
 // Reads the state after the block, and tells when the device was throttled meanwhile.
 void etp_weather_end(etp_session *s, etp_block_environment *e);

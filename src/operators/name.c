@@ -200,12 +200,9 @@ size_t etp_op_key(const etp_op_name *op, char *buf, size_t cap)
 {
     etp_str layout = key_layout(op);
     const etp_str parts[] = {
-        op->family,
-        op->overload.len > 0 ? ETP_STR(".") : (etp_str){0},
-        op->overload,
-        layout.len > 0 ? ETP_STR(" (") : (etp_str){0},
-        layout,
-        layout.len > 0 ? ETP_STR(")") : (etp_str){0},
+        op->family,   op->overload.len > 0 ? ETP_STR(".") : (etp_str){0},
+        op->overload, layout.len > 0 ? ETP_STR(" (") : (etp_str){0},
+        layout,       layout.len > 0 ? ETP_STR(")") : (etp_str){0},
     };
     size_t need = 0;
     for (size_t i = 0; i < sizeof parts / sizeof *parts; i++) {

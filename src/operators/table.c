@@ -7,8 +7,7 @@ static const char k_note_pack[] =
     "packs the left-hand side for the SME2 matrix kernels: a cost of the GEMM that follows";
 static const char k_note_lut[] =
     "XNNPACK prints this name for int8 unary operators that it runs as look-up tables";
-static const char k_note_order[] =
-    "changes the memory order, and may change the data type as well";
+static const char k_note_order[] = "changes the memory order, and may change the data type as well";
 
 #define CATEGORY(key, category, note) {key, ETP_CATEGORY_##category, note}
 #define F(key, category) CATEGORY(key, category, NULL)

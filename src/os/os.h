@@ -16,8 +16,9 @@
 // ---- files ----
 
 // A whole file for reading. Files of ETP_OS_MAP_BYTES and more are mapped, smaller ones are read.
-// A mapped file that somebody shortens while it is open ends the process (the system's rule, SIGBUS; said so after
-// etp_os_begin); everything etprof itself rewrites is replaced by rename, so the mapping stays intact.
+// A mapped file that somebody shortens while it is open ends the process (the system's rule,
+// SIGBUS; said so after etp_os_begin); everything etprof itself rewrites is replaced by rename, so
+// the mapping stays intact.
 #define ETP_OS_MAP_BYTES ((uint64_t)1 << 20)
 typedef struct etp_file {
     etp_bytes bytes; // borrows from this struct until etp_file_close
@@ -34,8 +35,8 @@ ETP_API void etp_file_close(etp_file *file); // safe on a zeroed or closed file
 ETP_API ETP_NODISCARD etp_status etp_os_read_text(const char *path, size_t limit, etp_arena *arena,
                                                   etp_str *out, etp_error *err);
 
-// Writes PATH through a temporary neighbour, fsync and rename: readers see the old or the new file. The neighbour
-// is made anew: a link that waits under its name is removed, never written through.
+// Writes PATH through a temporary neighbour, fsync and rename: readers see the old or the new file.
+// The neighbour is made anew: a link that waits under its name is removed, never written through.
 ETP_API ETP_NODISCARD etp_status etp_os_write_atomic(const char *path, etp_str content,
                                                      etp_error *err);
 // For what can be made again: through a temporary neighbour and rename too, but without waiting for
@@ -43,16 +44,17 @@ ETP_API ETP_NODISCARD etp_status etp_os_write_atomic(const char *path, etp_str c
 typedef etp_status etp_os_fill(void *ctx, etp_sink *sink, etp_error *err);
 ETP_API ETP_NODISCARD etp_status etp_os_replace_by(const char *path, etp_os_fill *fill, void *ctx,
                                                    etp_error *err);
-// Removes the temporary neighbours that processes left in DIR when they were killed. Goes on after failures.
+// Removes the temporary neighbours that processes left in DIR when they were killed. Goes on after
+// failures.
 ETP_API void etp_os_sweep_temporary(const char *dir);
-// Appends and fsyncs. When not everything could be written the file is cut back to what it was. Neither follows
-// a link, nor does etp_os_truncate.
+// Appends and fsyncs. When not everything could be written the file is cut back to what it was.
+// Neither follows a link, nor does etp_os_truncate.
 ETP_API ETP_NODISCARD etp_status etp_os_append(const char *path, etp_str content, etp_error *err);
 ETP_API ETP_NODISCARD etp_status etp_os_truncate(const char *path, uint64_t size, etp_error *err);
 // fsync of a file or folder that somebody else wrote.
 ETP_API ETP_NODISCARD etp_status etp_os_sync(const char *path, etp_error *err);
 ETP_API ETP_NODISCARD etp_status etp_os_unlink(const char *path, etp_error *err); // absent = ok
-ETP_API ETP_NODISCARD etp_status etp_os_rmdir(const char *path, etp_error *err); // must be empty
+ETP_API ETP_NODISCARD etp_status etp_os_rmdir(const char *path, etp_error *err);  // must be empty
 // Moves a file or folder, also to another file system; what was at TO is replaced.
 ETP_API ETP_NODISCARD etp_status etp_os_move(const char *from, const char *to, etp_error *err);
 // Removes a folder and what is in it; does not follow links. Absent = ok.
@@ -89,23 +91,23 @@ ETP_API const char *etp_os_absolute(const char *path, etp_arena *arena);
 ETP_API const char *etp_os_self_exe(etp_arena *arena); // path of this program, NULL when unknown
 ETP_API uint64_t etp_os_free_bytes(const char *path);  // of its file system, UINT64_MAX unknown
 
-// A file that says which process is at work here. It holds for as long as the process lives, however
-// that ends: what a killed one left behind is taken over.
+// A file that says which process is at work here. It holds for as long as the process lives,
+// however that ends: what a killed one left behind is taken over.
 typedef struct etp_os_lock { // fields are private
     bool held;
     int fd;
     const char *path;
 } etp_os_lock;
-// *HOLDER: 0 it is ours now; else the process that has it (-1: it did not say), and *out holds nothing.
-// PATH must outlive the lock.
+// *HOLDER: 0 it is ours now; else the process that has it (-1: it did not say), and *out holds
+// nothing. PATH must outlive the lock.
 ETP_API ETP_NODISCARD etp_status etp_os_lock_take(const char *path, etp_os_lock *out,
                                                   int64_t *holder, etp_error *err);
 ETP_API void etp_os_lock_release(etp_os_lock *lock); // and removes the file; safe when zeroed
 
 // ---- clock and terminal ----
 
-ETP_API uint64_t etp_os_now_ns(void); // monotonic, the clock the runner reports
-ETP_API int64_t etp_os_wall_seconds(void); // since 1970
+ETP_API uint64_t etp_os_now_ns(void);                    // monotonic, the clock the runner reports
+ETP_API int64_t etp_os_wall_seconds(void);               // since 1970
 ETP_API const char *etp_os_utc_now(char buf[static 24]); // "2026-11-21T09:00:00Z"
 ETP_API void etp_os_sleep_ns(uint64_t ns);
 ETP_API uint64_t etp_os_random_u64(void);
@@ -115,8 +117,10 @@ ETP_API uint64_t etp_os_random_u64(void);
 // What becomes of the processes that a child started and left running at its own end.
 typedef enum etp_process_leaves {
     ETP_PROCESS_LEAVES_NOTHING, // they end with it
-    ETP_PROCESS_LEAVES_WORK,    // they are what it was started for: they end with etp_process_dispose, or with us
-    ETP_PROCESS_LEAVES_OTHERS   // those of its own group end; others belong to the user (the server of adb)
+    ETP_PROCESS_LEAVES_WORK, // they are what it was started for: they end with etp_process_dispose,
+                             // or with us
+    ETP_PROCESS_LEAVES_OTHERS // those of its own group end; others belong to the user (the server
+                              // of adb)
 } etp_process_leaves;
 
 typedef struct etp_process_spec {
@@ -127,18 +131,19 @@ typedef struct etp_process_spec {
     etp_process_leaves leaves;
 } etp_process_spec;
 
-// A child in a process group of its own, stdin, stdout and stderr being pipes to us. Its parent is a keeper
-// (a process that sleeps meanwhile), which ends it and what it started when we die, however that happens. Linux:
-// also what left the group or the session. macOS: the group, and what still descends from the child.
+// A child in a process group of its own, stdin, stdout and stderr being pipes to us. Its parent is
+// a keeper (a process that sleeps meanwhile), which ends it and what it started when we die,
+// however that happens. Linux: also what left the group or the session. macOS: the group, and what
+// still descends from the child.
 typedef struct etp_process {
-    int64_t pid; // 0: none
+    int64_t pid;               // 0: none
     int64_t keeper;            // private
     int keeper_fd;             // private
     int in_fd, out_fd, err_fd; // -1: closed
     bool ended;
-    int exit_code;   // valid when ended and signal == 0
-    int signal;      // that ended it, 0 when it exited
-    bool killed;     // by etp_process_kill
+    int exit_code; // valid when ended and signal == 0
+    int signal;    // that ended it, 0 when it exited
+    bool killed;   // by etp_process_kill
     uint64_t start_ns, end_ns;
     struct { // valid when ended; 0 where the system does not tell
         uint64_t user_ns, system_ns, peak_rss_bytes;
@@ -168,36 +173,39 @@ ETP_API bool etp_process_wait(etp_process *p, uint64_t timeout_ns);
 ETP_API void etp_process_kill(etp_process *p);    // it and what it started, SIGKILL, and waits
 ETP_API void etp_process_dispose(etp_process *p); // kills what still runs, closes; safe when zeroed
 
-// A program's whole answer: runs it with empty input. *out and *out_err are at most LIMIT bytes each.
-// *out_process needs no dispose, unless the program leaves its work running and this was ETP_OK.
+// A program's whole answer: runs it with empty input. *out and *out_err are at most LIMIT bytes
+// each. *out_process needs no dispose, unless the program leaves its work running and this was
+// ETP_OK.
 ETP_API ETP_NODISCARD etp_status etp_process_capture(const etp_process_spec *spec,
                                                      uint64_t timeout_ns, size_t limit,
                                                      etp_arena *arena, etp_process *out_process,
                                                      etp_str *out, etp_str *out_err,
                                                      etp_error *err);
 
-// Replaces this process by ARGV (searched in PATH), with ENV_SET ("NAME=VALUE", may be NULL) on top of
-// our environment. Returns only when that fails (ETP_ENVIRONMENT).
+// Replaces this process by ARGV (searched in PATH), with ENV_SET ("NAME=VALUE", may be NULL) on top
+// of our environment. Returns only when that fails (ETP_ENVIRONMENT).
 ETP_API ETP_NODISCARD etp_status etp_os_become(const char *const *argv, const char *const *env_set,
                                                etp_error *err);
 
 // ---- signals ----
 
-// What every program of ours does first. Of the three standard streams those that are closed are taken by /dev/null, in
-// the direction that fails, so that no file of ours gets their numbers and writing to them is an error. A mapped file that
-// somebody shortens ends the process with a message and exit code 5 instead of a bare SIGBUS.
+// What every program of ours does first. Of the three standard streams those that are closed are
+// taken by /dev/null, in the direction that fails, so that no file of ours gets their numbers and
+// writing to them is an error. A mapped file that somebody shortens ends the process with a message
+// and exit code 5 instead of a bare SIGBUS.
 ETP_API void etp_os_begin(void);
 // SIGINT, SIGTERM and SIGHUP set a flag and wake etp_process_read; a second SIGINT or SIGTERM
-// within the session ends the process at once. SIGPIPE and SIGXFSZ are ignored. For the command line only.
+// within the session ends the process at once. SIGPIPE and SIGXFSZ are ignored. For the command
+// line only.
 ETP_API ETP_NODISCARD etp_status etp_os_catch_signals(etp_error *err);
 ETP_API int etp_os_interrupted(void); // the signal's number, 0 when none came
 
 // ---- facts ----
 
 typedef struct etp_os_facts {
-    char system[64];  // "Linux 6.18.4"
-    char machine[32]; // "x86_64", "aarch64"
-    char triple[48];  // of the runner bundle: "x86_64-linux-gnu", "arm64-macos"
+    char system[64];   // "Linux 6.18.4"
+    char machine[32];  // "x86_64", "aarch64"
+    char triple[48];   // of the runner bundle: "x86_64-linux-gnu", "arm64-macos"
     char platform[16]; // of run folders: "linux", "mac"
     char cpu[128];     // "Intel(R) Xeon(R) …", "" unknown
     uint32_t cpus;     // logical, usable by this process
@@ -234,26 +242,28 @@ ETP_API etp_str etp_process_affinity_read(int64_t pid, etp_arena *arena);
 ETP_API bool etp_process_alive(int64_t pid);
 ETP_API int64_t etp_os_self_pid(void);
 
-// What may disturb a measurement, now. A field that cannot be read is NAN or UINT64_MAX and its name is
-// in `unreadable`.
+// What may disturb a measurement, now. A field that cannot be read is NAN or UINT64_MAX and its
+// name is in `unreadable`.
 #define ETP_OS_CORES 128u // whose clocks are told one by one
 typedef struct etp_os_state {
-    uint64_t time_ns;       // monotonic
-    uint64_t asleep_ns;     // suspended since boot: the monotonic clock stands still meanwhile
-    double load1;           // load average over a minute
+    uint64_t time_ns;   // monotonic
+    uint64_t asleep_ns; // suspended since boot: the monotonic clock stands still meanwhile
+    double load1;       // load average over a minute
     uint64_t memory_free_bytes;
-    double temperature_c;   // hottest zone
+    double temperature_c; // hottest zone
     char temperature_zone[32];
     uint64_t freq_min_khz, freq_max_khz; // over the CPUs, now
     uint32_t core_khz[ETP_OS_CORES];     // by number, 0 unreadable
     uint32_t n_cores;                    // the last one that could be read, and 1
-    char governor[32];      // of the first CPU, "" unreadable
-    uint64_t cpu_busy_ms, cpu_steal_ms; // over all CPUs since boot: what others do shows in the difference
-    uint64_t freq_cap_khz;  // Σ over frequency domains of what the system allows now; falls when it throttles
-    int thermal_status;     // of Android, 0 none … 6 shutdown; -1 unknown
-    int battery_percent;    // -1 unknown
-    int boost;              // 1 on, 0 off, -1 unreadable
-    char power[16];         // "mains", "battery", "" unreadable
+    char governor[32];                   // of the first CPU, "" unreadable
+    uint64_t cpu_busy_ms,
+        cpu_steal_ms;      // over all CPUs since boot: what others do shows in the difference
+    uint64_t freq_cap_khz; // Σ over frequency domains of what the system allows now; falls when it
+                           // throttles
+    int thermal_status;    // of Android, 0 none … 6 shutdown; -1 unknown
+    int battery_percent;   // -1 unknown
+    int boost;             // 1 on, 0 off, -1 unreadable
+    char power[16];        // "mains", "battery", "" unreadable
     const char *unreadable[16];
     size_t n_unreadable;
 } etp_os_state;
@@ -280,8 +290,10 @@ static inline etp_os_state etp_os_state_unknown(void)
 // Takes the clock of one CPU in.
 static inline void etp_os_state_core(etp_os_state *s, uint64_t cpu, uint64_t khz)
 {
-    s->freq_min_khz = khz < s->freq_min_khz ? khz : s->freq_min_khz; // unknown is the largest number
-    s->freq_max_khz = s->freq_max_khz == UINT64_MAX || khz > s->freq_max_khz ? khz : s->freq_max_khz;
+    s->freq_min_khz =
+        khz < s->freq_min_khz ? khz : s->freq_min_khz; // unknown is the largest number
+    s->freq_max_khz =
+        s->freq_max_khz == UINT64_MAX || khz > s->freq_max_khz ? khz : s->freq_max_khz;
     if (cpu < ETP_OS_CORES && khz <= UINT32_MAX) {
         s->core_khz[cpu] = (uint32_t)khz;
         s->n_cores = cpu >= s->n_cores ? (uint32_t)cpu + 1 : s->n_cores;

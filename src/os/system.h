@@ -9,8 +9,8 @@
 
 #include "os/os.h"
 
-// A child that does nothing but become another program. It may run in our memory and keep us waiting
-// until then, which saves a copy of it; what it writes there stays.
+// A child that does nothing but become another program. It may run in our memory and keep us
+// waiting until then, which saves a copy of it; what it writes there stays.
 #if defined(__linux__)
 #define ETP_OS_FORK_TO_EXEC() vfork()
 #else
@@ -19,11 +19,11 @@
 
 // In the child between fork and exec: ends it when PARENT dies. Only async-signal-safe calls.
 void etp_os_child_follow_parent(pid_t parent);
-// Makes this process one that listings do not take for us. ADOPT: orphans among its descendants become its
-// children, where the system can do that.
+// Makes this process one that listings do not take for us. ADOPT: orphans among its descendants
+// become its children, where the system can do that.
 void etp_os_be_keeper(bool adopt);
-// Processes to end so that nothing stays of what this process started: its children, and theirs where orphans
-// are not adopted. At most CAP; call again when those are gone.
+// Processes to end so that nothing stays of what this process started: its children, and theirs
+// where orphans are not adopted. At most CAP; call again when those are gone.
 size_t etp_os_offspring(pid_t *out, size_t cap);
 // Closes every descriptor from FIRST on but KEEP.
 void etp_os_close_from(int first, int keep);

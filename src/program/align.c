@@ -16,8 +16,8 @@ typedef struct aligner {
     uint32_t *cost;                // of matches: ops × nodes of the window
     uint32_t *forward, *backward;  // (ops + 1) × (nodes + 1) of the window
     etp_placed *placed;
-    uint32_t *owner;    // per node: operator that did its work, ETP_NO_INDEX
-    uint32_t hard;      // operators and nodes that contradict
+    uint32_t *owner; // per node: operator that did its work, ETP_NO_INDEX
+    uint32_t hard;   // operators and nodes that contradict
 } aligner;
 
 typedef struct window {
@@ -80,8 +80,8 @@ static void fill_backward(aligner *a, const window *w)
     uint32_t *b = a->backward;
     for (uint32_t i = w->n_ops + 1; i-- > 0;) {
         for (uint32_t j = w->n_nodes + 1; j-- > 0;) {
-            bool end = w->last ? i == w->n_ops && j == w->n_nodes
-                               : i == w->n_ops || j == w->n_nodes;
+            bool end =
+                w->last ? i == w->n_ops && j == w->n_nodes : i == w->n_ops || j == w->n_nodes;
             uint32_t best = end ? 0 : ETP_COST_NEVER;
             if (i < w->n_ops) {
                 best = least(best, add(b[cell(w, i + 1, j)], a->skip_op[w->op0 + i]));
@@ -177,7 +177,7 @@ static void align_all(aligner *a)
     }
 }
 
-// ---- what was merged into what ------------------------------------------------------------------
+// ---- what was merged into what ----
 
 // The nodes of a chain that became one table. An operator placed on one of them contradicts that:
 // then neither is sure.
@@ -207,14 +207,12 @@ static void own_merged(aligner *a)
 {
     const etp_partition *p = a->flow->partition;
     for (uint32_t n = 0; n < p->n_nodes; n++) { // producers come first
-        if (a->owner[n] == ETP_NO_INDEX &&
-            etp_flow_fate(a->flow, n) == ETP_FATE_INTO_PRODUCER) {
+        if (a->owner[n] == ETP_NO_INDEX && etp_flow_fate(a->flow, n) == ETP_FATE_INTO_PRODUCER) {
             a->owner[n] = a->owner[etp_flow_sole_producer(a->flow, n)];
         }
     }
     for (uint32_t n = p->n_nodes; n-- > 0;) {
-        if (a->owner[n] == ETP_NO_INDEX &&
-            etp_flow_fate(a->flow, n) == ETP_FATE_INTO_CONSUMER) {
+        if (a->owner[n] == ETP_NO_INDEX && etp_flow_fate(a->flow, n) == ETP_FATE_INTO_CONSUMER) {
             uint32_t consumer = a->flow->consumer[p->nodes[n].outputs[0]];
             a->owner[n] = consumer == ETP_NO_INDEX ? ETP_NO_INDEX : a->owner[consumer];
         }
@@ -260,8 +258,8 @@ static etp_status prepare(aligner *a, const etp_str *names, etp_arena *scratch, 
     a->cost = etp_arena_alloc_raw(scratch, cells, sizeof *a->cost);
     a->forward = etp_arena_alloc_raw(scratch, cells, sizeof *a->forward);
     a->backward = etp_arena_alloc_raw(scratch, cells, sizeof *a->backward);
-    if (!ops || !a->skip_op || !a->skip_node || !a->owner || !a->cost ||
-        !a->forward || !a->backward) {
+    if (!ops || !a->skip_op || !a->skip_node || !a->owner || !a->cost || !a->forward ||
+        !a->backward) {
         return etp_fail_nomem(err, "alignment");
     }
     a->ops = ops;

@@ -147,15 +147,18 @@ static const etp_value *first_tensor(const etp_op_facts *f, const uint32_t *ids,
 
 static bool changes_type(const etp_op_facts *f)
 {
-    const etp_value *from = first_tensor(f, f->inputs, f->n_inputs), *to = first_tensor(f, f->outputs, f->n_outputs);
-    return from && to && from->dtype != to->dtype && from->dtype != ETP_DTYPE_UNKNOWN && to->dtype != ETP_DTYPE_UNKNOWN;
+    const etp_value *from = first_tensor(f, f->inputs, f->n_inputs),
+                    *to = first_tensor(f, f->outputs, f->n_outputs);
+    return from && to && from->dtype != to->dtype && from->dtype != ETP_DTYPE_UNKNOWN &&
+           to->dtype != ETP_DTYPE_UNKNOWN;
 }
 
 etp_category etp_op_facts_category(const etp_op_name *name, const etp_op_facts *facts)
 {
     if (etp_str_eqz(name->base, "OPERATOR_CALL") && facts->node_type.len) {
         etp_category own = etp_op_category(facts->node_type);
-        bool scalar = etp_str_starts(facts->node_type, ETP_STR("executorch_prim::")) && own != ETP_CATEGORY_DATA_MOVEMENT;
+        bool scalar = etp_str_starts(facts->node_type, ETP_STR("executorch_prim::")) &&
+                      own != ETP_CATEGORY_DATA_MOVEMENT;
         return scalar ? ETP_CATEGORY_CONTROL : own;
     }
     bool orders = etp_str_find(name->family, ETP_STR("dim_order")) < name->family.len;
@@ -219,7 +222,7 @@ void etp_join_facts(const etp_program *program, const etp_join *join, uint32_t e
     }
 }
 
-// ---- source -------------------------------------------------------------------------------------
+// ---- source ----
 
 // Frames as the exporter wrote them, outermost first; the record has the same idea of "own code".
 static bool source_of_frames(const etp_pte_frames *frames, etp_source *out)
@@ -234,7 +237,8 @@ static bool source_of_frames(const etp_pte_frames *frames, etp_source *out)
             break;
         }
     }
-    *out = (etp_source){.file = best->file, .function = best->name,
+    *out = (etp_source){.file = best->file,
+                        .function = best->name,
                         .line = best->line > 0 ? (uint32_t)best->line : 0};
     return true;
 }

@@ -6,7 +6,7 @@
 #include <etprof/operators.h>
 #include <etprof/program.h>
 
-// ---- work ---------------------------------------------------------------------------------------
+// ---- work ----
 
 // Work of a node of an XNNPACK payload; VALUES are the partition's.
 etp_work etp_work_of_node(const etp_node *node, const etp_value *values);
@@ -16,7 +16,7 @@ etp_work etp_work_of_kernel(const etp_instruction *call, const etp_pte_instructi
 // Bytes of a value with its scales; false when unknown.
 bool etp_value_traffic(const etp_value *value, uint64_t *out_bytes);
 
-// ---- payloads -----------------------------------------------------------------------------------
+// ---- payloads ----
 
 // Reads DELEGATE's blob into OUT (graph, values, nodes, totals). What cannot be read becomes
 // out->problem; only out of memory is an error. DYNAMIC: sizes are upper bounds.
@@ -25,7 +25,7 @@ etp_status etp_partition_read(const etp_pte_delegate *delegate, bool dynamic, et
 // Rank dimensions of a value copied into ARENA; false on out of memory.
 bool etp_value_set_dims(etp_value *value, etp_i32s dims, bool is_unsigned, etp_arena *arena);
 
-// ---- the dataflow of a partition ----------------------------------------------------------------
+// ---- the dataflow of a partition ----
 
 typedef struct etp_flow {
     const etp_partition *partition;
@@ -53,7 +53,7 @@ typedef enum etp_fate { // what XNNPACK's optimizer may do with a node
 
 etp_fate etp_flow_fate(const etp_flow *flow, uint32_t node);
 
-// ---- matching one operator with one node --------------------------------------------------------
+// ---- matching one operator with one node ----
 
 // Costs are in twentieths: 20 = "as bad as one plain contradiction".
 #define ETP_COST_UNIT 20u
@@ -71,7 +71,7 @@ uint32_t etp_match_cost(const etp_flow *flow, uint32_t node, const etp_match_op 
 uint32_t etp_skip_node_cost(const etp_flow *flow, uint32_t node);
 uint32_t etp_skip_operator_cost(const etp_match_op *op);
 
-// ---- alignment ----------------------------------------------------------------------------------
+// ---- alignment ----
 
 typedef struct etp_placed { // result for one delegate operator
     uint32_t node;          // ETP_NO_INDEX when none
@@ -83,7 +83,7 @@ typedef struct etp_placed { // result for one delegate operator
 typedef struct etp_alignment {
     etp_placed *placed; // one per operator
     uint32_t *covered;  // node indices, ascending for each operator
-    double fit; // 0…1: share of operators and nodes without contradiction
+    double fit;         // 0…1: share of operators and nodes without contradiction
 } etp_alignment;
 
 // Aligns the operators of one delegate call, in order, to the nodes of PARTITION (with a graph).

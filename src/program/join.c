@@ -6,10 +6,10 @@
 typedef struct candidate {
     const etp_method *method;
     etp_join_event *events;
-    const char *reason; // why it does not fit, NULL when it does
-    uint32_t matched;   // events with an instruction
+    const char *reason;             // why it does not fit, NULL when it does
+    uint32_t matched;               // events with an instruction
     uint32_t n_calls, n_calls_seen; // kernel and delegate instructions
-    uint32_t n_named;   // kernels whose name was compared
+    uint32_t n_named;               // kernels whose name was compared
     uint32_t misnamed;
     double fit; // of the delegates' alignments, weighted by operators
     bool complete;
@@ -22,7 +22,7 @@ typedef struct joiner {
     etp_error *err;
 } joiner;
 
-// ---- events to instructions ---------------------------------------------------------------------
+// ---- events to instructions ----
 
 // "native_call_add.out" against "aten::add.out": the namespace is missing in most, and kernels
 // registered without an overload have no dot.
@@ -144,15 +144,15 @@ static void judge(const joiner *j, candidate *c, const bool *seen)
     }
 }
 
-// ---- operators to nodes -------------------------------------------------------------------------
+// ---- operators to nodes ----
 
 // Operators of one delegate call: same parent and instruction, in file order. A recording without
 // DELEGATE_CALL can have several calls of one instruction side by side; counters tell them apart.
 static uint32_t gather(const etp_trace_block *block, uint32_t first, bool *done, uint32_t *members)
 {
     const etp_trace_event *lead = &block->events[first];
-    bool has_call = lead->parent != ETP_NO_INDEX &&
-                    block->events[lead->parent].kind == ETP_EVENT_DELEGATE_CALL;
+    bool has_call =
+        lead->parent != ETP_NO_INDEX && block->events[lead->parent].kind == ETP_EVENT_DELEGATE_CALL;
     uint32_t n = 0;
     for (uint32_t i = first; i < block->n_events; i++) {
         const etp_trace_event *e = &block->events[i];
@@ -223,7 +223,7 @@ static etp_status place_operators(const joiner *j, candidate *c)
     return ETP_OK;
 }
 
-// ---- choosing a method --------------------------------------------------------------------------
+// ---- choosing a method ----
 
 static etp_status try_method(const joiner *j, const etp_method *method, candidate *c)
 {
@@ -259,8 +259,8 @@ static void intersect(candidate *a, const candidate *b, size_t n_events)
         etp_join_event *x = &a->events[i];
         const etp_join_event *y = &b->events[i];
         if (x->instruction != y->instruction || x->partition != y->partition) {
-            *x = (etp_join_event){.instruction = ETP_NO_INDEX, .partition = ETP_NO_INDEX,
-                                  .node = ETP_NO_INDEX};
+            *x = (etp_join_event){
+                .instruction = ETP_NO_INDEX, .partition = ETP_NO_INDEX, .node = ETP_NO_INDEX};
             continue;
         }
         if (!same_nodes(x, y) || type_of(a, x) != type_of(b, y)) {

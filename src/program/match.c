@@ -10,61 +10,61 @@ static const struct {
     const char *family;
     uint8_t types[MAX_TYPES]; // 0-terminated
 } k_families[] = {
-    {"Add", {ETP_XNN_ADD}},
-    {"Subtract", {ETP_XNN_SUBTRACT, ETP_XNN_ADD}},
-    {"Multiply", {ETP_XNN_MULTIPLY}},
-    {"Divide", {ETP_XNN_DIV, ETP_XNN_MULTIPLY}},
-    {"Minimum", {ETP_XNN_MINIMUM}},
-    {"Maximum", {ETP_XNN_MAXIMUM}},
-    {"PReLU", {ETP_XNN_PRELU}},
-    {"Clamp", {ETP_XNN_CLAMP, ETP_XNN_MINIMUM, ETP_XNN_MAXIMUM}},
-    {"Convert", {ETP_XNN_CONVERT}},
-    {"Convolution", {ETP_XNN_CONV_2D, ETP_XNN_DEPTHWISE_CONV_2D}},
-    {"Fully Connected", {ETP_XNN_FULLY_CONNECTED, ETP_XNN_CONV_2D, ETP_XNN_BATCH_MATRIX_MULTIPLY}},
-    {"Dynamic Fully Connected", {ETP_XNN_FULLY_CONNECTED, ETP_XNN_BATCH_MATRIX_MULTIPLY}},
-    {"Batch Matrix Multiply", {ETP_XNN_BATCH_MATRIX_MULTIPLY, ETP_XNN_FULLY_CONNECTED}},
-    {"Deconvolution", {ETP_XNN_CONV_TRANSPOSE_2D}},
-    {"Transpose", {ETP_XNN_STATIC_TRANSPOSE}},
+    {"Add",                          {ETP_XNN_ADD}                                                            },
+    {"Subtract",                     {ETP_XNN_SUBTRACT, ETP_XNN_ADD}                                          },
+    {"Multiply",                     {ETP_XNN_MULTIPLY}                                                       },
+    {"Divide",                       {ETP_XNN_DIV, ETP_XNN_MULTIPLY}                                          },
+    {"Minimum",                      {ETP_XNN_MINIMUM}                                                        },
+    {"Maximum",                      {ETP_XNN_MAXIMUM}                                                        },
+    {"PReLU",                        {ETP_XNN_PRELU}                                                          },
+    {"Clamp",                        {ETP_XNN_CLAMP, ETP_XNN_MINIMUM, ETP_XNN_MAXIMUM}                        },
+    {"Convert",                      {ETP_XNN_CONVERT}                                                        },
+    {"Convolution",                  {ETP_XNN_CONV_2D, ETP_XNN_DEPTHWISE_CONV_2D}                             },
+    {"Fully Connected",              {ETP_XNN_FULLY_CONNECTED, ETP_XNN_CONV_2D, ETP_XNN_BATCH_MATRIX_MULTIPLY}},
+    {"Dynamic Fully Connected",      {ETP_XNN_FULLY_CONNECTED, ETP_XNN_BATCH_MATRIX_MULTIPLY}                 },
+    {"Batch Matrix Multiply",        {ETP_XNN_BATCH_MATRIX_MULTIPLY, ETP_XNN_FULLY_CONNECTED}                 },
+    {"Deconvolution",                {ETP_XNN_CONV_TRANSPOSE_2D}                                              },
+    {"Transpose",                    {ETP_XNN_STATIC_TRANSPOSE}                                               },
     {"Copy",
      {ETP_XNN_COPY, ETP_XNN_STATIC_RESHAPE, ETP_XNN_CONCATENATE_2, ETP_XNN_CONCATENATE_3,
-      ETP_XNN_CONCATENATE_4, ETP_XNN_CONCATENATE_5}},
+      ETP_XNN_CONCATENATE_4, ETP_XNN_CONCATENATE_5}                                                           },
     {"Concatenate",
-     {ETP_XNN_CONCATENATE_2, ETP_XNN_CONCATENATE_3, ETP_XNN_CONCATENATE_4, ETP_XNN_CONCATENATE_5}},
-    {"Static Reshape", {ETP_XNN_STATIC_RESHAPE}},
-    {"Static Expand Dims", {ETP_XNN_STATIC_RESHAPE}},
-    {"Fuse Dims", {ETP_XNN_STATIC_RESHAPE}},
-    {"Split Dims", {ETP_XNN_STATIC_RESHAPE}},
-    {"Slice", {ETP_XNN_STATIC_SLICE}},
-    {"Constant Pad", {ETP_XNN_STATIC_CONSTANT_PAD}},
-    {"Mean", {ETP_XNN_GLOBAL_AVG_POOLING_2D, ETP_XNN_AVG_POOLING_2D}},
-    {"Mean Squared", {ETP_XNN_GLOBAL_AVG_POOLING_2D}},
-    {"Sum", {ETP_XNN_GLOBAL_AVG_POOLING_2D}},
-    {"Global Average Pooling", {ETP_XNN_GLOBAL_AVG_POOLING_2D}},
-    {"Average Pooling", {ETP_XNN_AVG_POOLING_2D, ETP_XNN_GLOBAL_AVG_POOLING_2D}},
-    {"Max Pooling", {ETP_XNN_MAX_POOLING_2D}},
-    {"ArgMax Pooling", {ETP_XNN_ARG_MAX_POOLING_2D}},
-    {"Resize Bilinear", {ETP_XNN_STATIC_RESIZE_BILINEAR_2D}},
-    {"Softmax", {ETP_XNN_SOFTMAX}},
-    {"Scaled Dot-Product Attention", {ETP_XNN_SCALED_DOT_PRODUCT_ATTENTION}},
-    {"Sigmoid", {ETP_XNN_SIGMOID}},
-    {"GELU", {ETP_XNN_GELU}},
-    {"ApproxGELU", {ETP_XNN_GELU}},
-    {"HardSwish", {ETP_XNN_HARDSWISH}},
-    {"LeakyReLU", {ETP_XNN_LEAKY_RELU}},
-    {"Leaky ReLU", {ETP_XNN_LEAKY_RELU}},
-    {"ELU", {ETP_XNN_ELU}},
-    {"Abs", {ETP_XNN_ABS}},
-    {"Floor", {ETP_XNN_FLOOR}},
-    {"Ceiling", {ETP_XNN_CEILING}},
-    {"Square", {ETP_XNN_SQUARE, ETP_XNN_MULTIPLY}},
-    {"Square Root", {ETP_XNN_SQUARE_ROOT}},
-    {"Reciprocal Square Root", {ETP_XNN_RECIPROCAL_SQUARE_ROOT}},
-    {"Negate", {ETP_XNN_NEGATE}},
-    {"Log", {ETP_XNN_LOG}},
-    {"Exp", {ETP_XNN_EXP}},
-    {"TanH", {ETP_XNN_TANH}},
-    {"Sine", {ETP_XNN_SIN}},
-    {"Cosine", {ETP_XNN_COS}},
+     {ETP_XNN_CONCATENATE_2, ETP_XNN_CONCATENATE_3, ETP_XNN_CONCATENATE_4, ETP_XNN_CONCATENATE_5}             },
+    {"Static Reshape",               {ETP_XNN_STATIC_RESHAPE}                                                 },
+    {"Static Expand Dims",           {ETP_XNN_STATIC_RESHAPE}                                                 },
+    {"Fuse Dims",                    {ETP_XNN_STATIC_RESHAPE}                                                 },
+    {"Split Dims",                   {ETP_XNN_STATIC_RESHAPE}                                                 },
+    {"Slice",                        {ETP_XNN_STATIC_SLICE}                                                   },
+    {"Constant Pad",                 {ETP_XNN_STATIC_CONSTANT_PAD}                                            },
+    {"Mean",                         {ETP_XNN_GLOBAL_AVG_POOLING_2D, ETP_XNN_AVG_POOLING_2D}                  },
+    {"Mean Squared",                 {ETP_XNN_GLOBAL_AVG_POOLING_2D}                                          },
+    {"Sum",                          {ETP_XNN_GLOBAL_AVG_POOLING_2D}                                          },
+    {"Global Average Pooling",       {ETP_XNN_GLOBAL_AVG_POOLING_2D}                                          },
+    {"Average Pooling",              {ETP_XNN_AVG_POOLING_2D, ETP_XNN_GLOBAL_AVG_POOLING_2D}                  },
+    {"Max Pooling",                  {ETP_XNN_MAX_POOLING_2D}                                                 },
+    {"ArgMax Pooling",               {ETP_XNN_ARG_MAX_POOLING_2D}                                             },
+    {"Resize Bilinear",              {ETP_XNN_STATIC_RESIZE_BILINEAR_2D}                                      },
+    {"Softmax",                      {ETP_XNN_SOFTMAX}                                                        },
+    {"Scaled Dot-Product Attention", {ETP_XNN_SCALED_DOT_PRODUCT_ATTENTION}                                   },
+    {"Sigmoid",                      {ETP_XNN_SIGMOID}                                                        },
+    {"GELU",                         {ETP_XNN_GELU}                                                           },
+    {"ApproxGELU",                   {ETP_XNN_GELU}                                                           },
+    {"HardSwish",                    {ETP_XNN_HARDSWISH}                                                      },
+    {"LeakyReLU",                    {ETP_XNN_LEAKY_RELU}                                                     },
+    {"Leaky ReLU",                   {ETP_XNN_LEAKY_RELU}                                                     },
+    {"ELU",                          {ETP_XNN_ELU}                                                            },
+    {"Abs",                          {ETP_XNN_ABS}                                                            },
+    {"Floor",                        {ETP_XNN_FLOOR}                                                          },
+    {"Ceiling",                      {ETP_XNN_CEILING}                                                        },
+    {"Square",                       {ETP_XNN_SQUARE, ETP_XNN_MULTIPLY}                                       },
+    {"Square Root",                  {ETP_XNN_SQUARE_ROOT}                                                    },
+    {"Reciprocal Square Root",       {ETP_XNN_RECIPROCAL_SQUARE_ROOT}                                         },
+    {"Negate",                       {ETP_XNN_NEGATE}                                                         },
+    {"Log",                          {ETP_XNN_LOG}                                                            },
+    {"Exp",                          {ETP_XNN_EXP}                                                            },
+    {"TanH",                         {ETP_XNN_TANH}                                                           },
+    {"Sine",                         {ETP_XNN_SIN}                                                            },
+    {"Cosine",                       {ETP_XNN_COS}                                                            },
 };
 
 static const uint8_t *types_of(etp_str family)
@@ -84,7 +84,7 @@ void etp_match_prepare(etp_str name, etp_match_op *out)
     out->is_table = etp_str_eqz(out->name.base, "Invalid Unary Op");
 }
 
-// ---- data types ---------------------------------------------------------------------------------
+// ---- data types ----
 
 typedef enum kind { KIND_ANY, KIND_F32, KIND_F16, KIND_BF16, KIND_S8, KIND_U8, KIND_DYNAMIC } kind;
 
@@ -93,11 +93,22 @@ static kind kind_of_token(etp_str t)
     static const struct {
         const char *token;
         kind kind;
-    } k_tokens[] = {{"F32", KIND_F32},    {"PF32", KIND_F32},     {"F16", KIND_F16},
-                    {"PF16", KIND_F16},   {"BF16", KIND_BF16},    {"QS8", KIND_S8},
-                    {"QC8", KIND_S8},     {"PQS8", KIND_S8},      {"S8", KIND_S8},
-                    {"QU8", KIND_U8},     {"U8", KIND_U8},        {"QD8", KIND_DYNAMIC},
-                    {"QDU8", KIND_DYNAMIC}, {"QP8", KIND_DYNAMIC}};
+    } k_tokens[] = {
+        {"F32",  KIND_F32    },
+        {"PF32", KIND_F32    },
+        {"F16",  KIND_F16    },
+        {"PF16", KIND_F16    },
+        {"BF16", KIND_BF16   },
+        {"QS8",  KIND_S8     },
+        {"QC8",  KIND_S8     },
+        {"PQS8", KIND_S8     },
+        {"S8",   KIND_S8     },
+        {"QU8",  KIND_U8     },
+        {"U8",   KIND_U8     },
+        {"QD8",  KIND_DYNAMIC},
+        {"QDU8", KIND_DYNAMIC},
+        {"QP8",  KIND_DYNAMIC}
+    };
     for (size_t i = 0; i < sizeof k_tokens / sizeof *k_tokens; i++) {
         if (etp_str_eqz(t, k_tokens[i].token)) {
             return k_tokens[i].kind;
@@ -159,7 +170,7 @@ static bool dtype_fits(const etp_op_name *op, const etp_value *in)
     return want == KIND_ANY || have == KIND_ANY || want == have;
 }
 
-// ---- costs --------------------------------------------------------------------------------------
+// ---- costs ----
 
 static bool is_pointwise(const etp_node *n)
 {
@@ -178,8 +189,7 @@ static uint32_t convolution_cost(const etp_node *n, const etp_op_name *op)
         if (says_fc) {
             return is_pointwise(n) ? 0 : ETP_COST_NEVER;
         }
-        return (is_pointwise(n) ? ETP_COST_UNIT / 4 : 0) +
-               (says_depthwise ? ETP_COST_UNIT / 2 : 0);
+        return (is_pointwise(n) ? ETP_COST_UNIT / 4 : 0) + (says_depthwise ? ETP_COST_UNIT / 2 : 0);
     }
     return says_depthwise ? 0 : ETP_COST_UNIT / 2; // a depthwise node
 }

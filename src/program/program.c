@@ -14,7 +14,7 @@ typedef struct document { // what an etp_program lives in
 typedef struct builder {
     document *doc;
     etp_arena *arena;
-    uint64_t limit; // of the arena's bytes
+    uint64_t limit;  // of the arena's bytes
     etp_index blobs; // by position in the file → number of the partition that was read first
     const etp_partition **by_number;
     size_t by_number_cap;
@@ -31,7 +31,7 @@ static etp_status check_memory(builder *b)
     return ETP_OK;
 }
 
-// ---- values -------------------------------------------------------------------------------------
+// ---- values ----
 
 static etp_status make_values(builder *b, const etp_pte_method *m, etp_method *out)
 {
@@ -77,7 +77,7 @@ static etp_status copy_ids(builder *b, etp_i32s from, const uint32_t **out, uint
     return ETP_OK;
 }
 
-// ---- partitions ---------------------------------------------------------------------------------
+// ---- partitions ----
 
 // Sizes of a delegate's operands are upper bounds when any argument of its calls is dynamic.
 static bool is_dynamic(const etp_pte_method *m, uint32_t delegate)
@@ -136,9 +136,8 @@ static etp_status make_partition(builder *b, const etp_pte_method *m, uint32_t i
     out->delegate = d;
     out->number = number;
     out->same_blob_as = first;
-    if (number >= b->by_number_cap &&
-        !etp_arena_grow(b->arena, &b->by_number, &b->by_number_cap, (size_t)number + 1,
-                        sizeof *b->by_number)) {
+    if (number >= b->by_number_cap && !etp_arena_grow(b->arena, &b->by_number, &b->by_number_cap,
+                                                      (size_t)number + 1, sizeof *b->by_number)) {
         return etp_fail_nomem(b->err, "partitions");
     }
     b->by_number[number] = out;
@@ -146,7 +145,7 @@ static etp_status make_partition(builder *b, const etp_pte_method *m, uint32_t i
     return check_memory(b);
 }
 
-// ---- instructions -------------------------------------------------------------------------------
+// ---- instructions ----
 
 static etp_status operator_name(builder *b, const etp_pte_operator *op, etp_str *out)
 {
@@ -208,9 +207,8 @@ static etp_status split_kernel_args(builder *b, const etp_pte_method *m,
         uint32_t n_in = args.n - 1;
         // Out arguments repeat what is returned; an in-place kernel returns an input instead.
         for (uint32_t k = 0; k < n_returned && n_in > 0; k++) {
-            int32_t want = is_tensor_list(ret)
-                               ? etp_i32_at(ret->u.tensors, n_returned - 1 - k)
-                               : last;
+            int32_t want =
+                is_tensor_list(ret) ? etp_i32_at(ret->u.tensors, n_returned - 1 - k) : last;
             if (etp_i32_at(args, n_in - 1) != want) {
                 break;
             }
@@ -347,7 +345,7 @@ static etp_status make_instructions(builder *b, const etp_pte_method *m, etp_met
     return check_memory(b);
 }
 
-// ---- methods and the program --------------------------------------------------------------------
+// ---- methods and the program ----
 
 static etp_status make_method(builder *b, uint32_t index, etp_method *out)
 {

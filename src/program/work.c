@@ -11,7 +11,7 @@
 #define OPS_TRANSCENDENTAL 10
 #define OPS_BILINEAR 8 // four taps, multiply and add each
 
-#define FLAG_SAME_PADDING 4u     // XNN_FLAG_TENSORFLOW_SAME_PADDING
+#define FLAG_SAME_PADDING 4u      // XNN_FLAG_TENSORFLOW_SAME_PADDING
 #define FLAG_TRANSPOSE_WEIGHTS 1u // fully connected: weights are K × N
 #define FLAG_TRANSPOSE_B 1u       // batch matrix multiply
 
@@ -82,7 +82,7 @@ static bool traffic(const etp_value *values, const uint32_t *in, uint32_t n_in, 
     return true;
 }
 
-// ---- multiply-accumulates -----------------------------------------------------------------------
+// ---- multiply-accumulates ----
 
 // Output size of a window along one axis, or −1 when the window does not fit.
 static int64_t window_out(int64_t in, uint64_t pad, uint64_t kernel, uint64_t dilation,
@@ -104,10 +104,10 @@ static const char *check_window(const etp_xnn_window *w, const etp_value *in, co
     }
     uint64_t dh = w->dilation_h ? w->dilation_h : 1;
     uint64_t dw = w->dilation_w ? w->dilation_w : 1;
-    int64_t h = window_out(in->dims[1], (uint64_t)w->pad_top + w->pad_bottom, w->kernel_h, dh,
-                           w->stride_h);
-    int64_t wd = window_out(in->dims[2], (uint64_t)w->pad_left + w->pad_right, w->kernel_w, dw,
-                            w->stride_w);
+    int64_t h =
+        window_out(in->dims[1], (uint64_t)w->pad_top + w->pad_bottom, w->kernel_h, dh, w->stride_h);
+    int64_t wd =
+        window_out(in->dims[2], (uint64_t)w->pad_left + w->pad_right, w->kernel_w, dw, w->stride_w);
     return h == out->dims[1] && wd == out->dims[2] && in->dims[0] == out->dims[0]
                ? NULL
                : "the output's size does not follow from input, window, stride and padding";
@@ -129,9 +129,9 @@ static const char *conv_macs(const etp_node *node, const etp_value *const in[3],
     if (filter->dims[1] != w->kernel_h || filter->dims[2] != w->kernel_w) {
         return "filter and window differ in size";
     }
-    bool channels_fit = depthwise ? ci > 0 && co % ci == 0 && filter->dims[0] == 1
-                                  : w->groups > 0 && ci % w->groups == 0 &&
-                                        (uint64_t)ci / w->groups == per_group;
+    bool channels_fit =
+        depthwise ? ci > 0 && co % ci == 0 && filter->dims[0] == 1
+                  : w->groups > 0 && ci % w->groups == 0 && (uint64_t)ci / w->groups == per_group;
     bool bias_fits = !in[2] || (in[2]->rank == 1 && in[2]->dims[0] == co);
     if (!channels_fit || out->dims[3] != co || !bias_fits) {
         return "channels of input, filter, bias and output do not agree";
@@ -217,12 +217,11 @@ static const char *sdpa_macs(const etp_value *q, const etp_value *k, const etp_v
     bool fits = product(q->dims, 3, &scores) && mul(&scores, (uint64_t)k->dims[2]);
     *macs = scores;
     *ops = scores;
-    fits = fits && mul(macs, (uint64_t)q->dims[3] + (uint64_t)v->dims[3]) &&
-           mul(ops, OPS_SOFTMAX);
+    fits = fits && mul(macs, (uint64_t)q->dims[3] + (uint64_t)v->dims[3]) && mul(ops, OPS_SOFTMAX);
     return fits ? NULL : k_overflow;
 }
 
-// ---- nodes --------------------------------------------------------------------------------------
+// ---- nodes ----
 
 static bool is_binary(int type)
 {

@@ -10,10 +10,13 @@ static const struct {
     kernel_rule rule;
     uint8_t a, b; // positions of the two operands among the args
 } k_kernels[] = {
-    {"aten::convolution", RULE_CONV, 0, 1}, {"aten::addmm", RULE_MATMUL, 1, 2},
-    {"aten::mm", RULE_MATMUL, 0, 1},        {"aten::bmm", RULE_MATMUL, 0, 1},
-    {"aten::baddbmm", RULE_MATMUL, 1, 2},   {"aten::matmul", RULE_MATMUL, 0, 1},
-    {"aten::linear", RULE_LINEAR, 0, 1},
+    {"aten::convolution", RULE_CONV,   0, 1},
+    {"aten::addmm",       RULE_MATMUL, 1, 2},
+    {"aten::mm",          RULE_MATMUL, 0, 1},
+    {"aten::bmm",         RULE_MATMUL, 0, 1},
+    {"aten::baddbmm",     RULE_MATMUL, 1, 2},
+    {"aten::matmul",      RULE_MATMUL, 0, 1},
+    {"aten::linear",      RULE_LINEAR, 0, 1},
 };
 
 static bool mul(uint64_t *acc, uint64_t factor)
@@ -167,10 +170,9 @@ static bool ops_of_kernel(const etp_instruction *call, const etp_value *values, 
 // Kernels that read only what they write out.
 static bool is_gather(etp_str op)
 {
-    static const char *const k_names[] = {"aten::embedding",   "aten::slice_copy",
-                                          "aten::select_copy",
-                                          "aten::index", "aten::index_select", "aten::gather",
-                                          "aten::narrow_copy"};
+    static const char *const k_names[] = {
+        "aten::embedding",    "aten::slice_copy", "aten::select_copy", "aten::index",
+        "aten::index_select", "aten::gather",     "aten::narrow_copy"};
     etp_str name = base_name(op);
     for (size_t i = 0; i < sizeof k_names / sizeof *k_names; i++) {
         if (etp_str_eqz(name, k_names[i])) {

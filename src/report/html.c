@@ -10,9 +10,9 @@ typedef struct page {
     etp_sink *sink;
     etp_arena *arena;
     const etp_report *report;
-    size_t ordinal; // of the block being written
+    size_t ordinal;  // of the block being written
     etp_str heading; // the last one written
-    bool failed;    // out of memory once
+    bool failed;     // out of memory once
 } page;
 
 static void z(page *p, const char *s)
@@ -44,7 +44,7 @@ void etp_html_id(etp_sink *sink, etp_str id)
     }
 }
 
-// ---- head -------------------------------------------------------------------------------------
+// ---- head ----
 
 // The interval on a line with the point of no difference: where the estimate stands, at a glance.
 static void strip(page *p, const etp_card *card)
@@ -176,7 +176,7 @@ static void write_summary(page *p)
     }
 }
 
-// ---- blocks -----------------------------------------------------------------------------------
+// ---- blocks ----
 
 static void write_note(page *p, const etp_block *b)
 {

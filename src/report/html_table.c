@@ -109,7 +109,8 @@ void etp_html_table(etp_sink *sink, const etp_table *t, size_t ordinal, etp_str 
         views[k].minus = "−";
         max[k] = etp_bar_max(t, k);
     }
-    etp_sink_printf(sink, "<figure class=\"table\"><div class=\"box%s\" tabindex=\"0\" role=\"region\" "
+    etp_sink_printf(sink,
+                    "<figure class=\"table\"><div class=\"box%s\" tabindex=\"0\" role=\"region\" "
                     "aria-labelledby=\"k%zu\">\n<table><caption id=\"k%zu\"%s><span>",
                     t->rows.n >= TALL ? " tall" : "", ordinal, ordinal,
                     t->caption.len ? "" : " class=\"unseen\"");

@@ -8,7 +8,7 @@
 #include "base/json.h"
 #include "report/tree.h"
 
-// ---- strings ----------------------------------------------------------------------------------
+// ---- strings ----
 
 // A copy of S in the report's arena that is safe to show; see report.h. Code keeps line breaks.
 static etp_str clean(etp_report *r, etp_str s, bool code)
@@ -57,7 +57,7 @@ static etp_str ETP_PRINTF(2, 0) format(etp_report *r, const char *fmt, va_list a
     return out;
 }
 
-// ---- report -----------------------------------------------------------------------------------
+// ---- report ----
 
 etp_report *etp_report_create(etp_arena *arena, const char *title)
 {
@@ -131,11 +131,13 @@ void etp_report_fact(etp_report *r, const char *label, const char *fmt, ...)
 
 static etp_block *add_block(etp_report *r, etp_block_kind kind)
 {
-    etp_block block = {.kind = kind,
-                       .detail = r->detail_level > 0,
-                       .id = {"", 0},
-                       .text = {"", 0},
-                       .caption = {"", 0}};
+    etp_block block = {
+        .kind = kind,
+        .detail = r->detail_level > 0,
+        .id = {"", 0},
+        .text = {"", 0},
+        .caption = {"", 0}
+    };
     if (!ETP_PUSH(r->arena, &r->blocks, block)) {
         r->failed = true;
         return NULL;
@@ -278,7 +280,7 @@ void etp_keys_add(etp_keys *k, etp_severity severity, const char *key, const cha
     r->failed = !ETP_PUSH(r->arena, &k->pairs, pair) || r->failed;
 }
 
-// ---- tables -----------------------------------------------------------------------------------
+// ---- tables ----
 
 static int default_decimals(etp_kind kind)
 {
@@ -356,7 +358,7 @@ void etp_table_row_is_total(etp_table *t)
     }
 }
 
-// ---- charts -----------------------------------------------------------------------------------
+// ---- charts ----
 
 etp_chart *etp_report_chart(etp_report *r, etp_chart_kind chart, const char *id, const char *title,
                             etp_kind kind)
@@ -370,14 +372,16 @@ etp_chart *etp_report_chart(etp_report *r, etp_chart_kind chart, const char *id,
         r->failed = true;
         return NULL;
     }
-    *c = (etp_chart){.report = r,
-                     .chart = chart,
-                     .kind = kind,
-                     .id = part_id(r, id),
-                     .title = clean_z(r, title),
-                     .description = {"", 0},
-                     .x_title = {"", 0},
-                     .y_title = {"", 0}};
+    *c = (etp_chart){
+        .report = r,
+        .chart = chart,
+        .kind = kind,
+        .id = part_id(r, id),
+        .title = clean_z(r, title),
+        .description = {"", 0},
+        .x_title = {"", 0},
+        .y_title = {"", 0}
+    };
     b->chart = c;
     return c;
 }
@@ -449,7 +453,9 @@ void etp_chart_row(etp_chart *c, const char *label, const double *values, size_t
 {
     if (c) {
         assert(n == c->series.n);
-        etp_chart_entry e = {.label = clean_z(c->report, label), .note = {"", 0}};
+        etp_chart_entry e = {
+            .label = clean_z(c->report, label), .note = {"", 0}
+        };
         add_entry(c, e, values, NULL, NULL, n);
     }
 }
@@ -459,7 +465,11 @@ void etp_chart_point(etp_chart *c, double x, const double *values, const double 
 {
     if (c) {
         assert(n == c->series.n && isfinite(x));
-        etp_chart_entry e = {.label = {"", 0}, .note = {"", 0}, .x = x};
+        etp_chart_entry e = {
+            .label = {"", 0},
+              .note = {"", 0},
+              .x = x
+        };
         add_entry(c, e, values, lo, hi, n);
     }
 }
@@ -477,7 +487,9 @@ void etp_chart_total(etp_chart *c, const char *label, double value)
 {
     if (c) {
         etp_chart_entry e = {
-            .label = clean_z(c->report, label), .note = {"", 0}, .role = ETP_ROLE_TOTAL};
+            .label = clean_z(c->report, label), .note = {"", 0},
+                  .role = ETP_ROLE_TOTAL
+        };
         add_entry(c, e, &value, NULL, NULL, 1);
     }
 }

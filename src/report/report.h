@@ -31,14 +31,14 @@ typedef enum etp_severity {
 typedef enum etp_kind {
     ETP_KIND_TEXT,
     ETP_KIND_INT,
-    ETP_KIND_NS,      // nanoseconds; a table or chart shows them in one common unit
+    ETP_KIND_NS, // nanoseconds; a table or chart shows them in one common unit
     ETP_KIND_BYTES,
     ETP_KIND_RATIO,   // shown as 3.90×
     ETP_KIND_PERCENT, // a share 0…1, shown as 12.3 %
     ETP_KIND_DOUBLE
 } etp_kind;
 
-// ---- report -----------------------------------------------------------------------------------
+// ---- report ----
 
 // The report lives in ARENA. NULL on out of memory, which every function below accepts, so that
 // only etp_report_write's result needs a check.
@@ -52,14 +52,14 @@ ETP_API void etp_report_attach_json(etp_report *r, const char *schema, etp_str j
 
 // The big number of the first screen. Several comparisons give several cards.
 typedef struct etp_headline {
-    const char *label;       // "sme2 against neon"
-    const char *verdict;     // "faster", "same", "unknown", "withheld: outputs differ"
-    etp_severity severity;   // colour of the verdict
-    double value, lo, hi;    // NAN = none: the verdict then stands alone
-    etp_kind kind;           // usually ETP_KIND_RATIO
-    double reference;        // no-difference point drawn in the strip, usually 1; NAN = no strip
-    const char *interval;    // "95 % interval, 10 blocks"; may be NULL
-    const char *detail;      // one sentence below; may be NULL
+    const char *label;     // "sme2 against neon"
+    const char *verdict;   // "faster", "same", "unknown", "withheld: outputs differ"
+    etp_severity severity; // colour of the verdict
+    double value, lo, hi;  // NAN = none: the verdict then stands alone
+    etp_kind kind;         // usually ETP_KIND_RATIO
+    double reference;      // no-difference point drawn in the strip, usually 1; NAN = no strip
+    const char *interval;  // "95 % interval, 10 blocks"; may be NULL
+    const char *detail;    // one sentence below; may be NULL
 } etp_headline;
 ETP_API void etp_report_headline(etp_report *r, const etp_headline *h);
 // Small label/value pairs below the headlines: "noise floor" "0.8 %".
@@ -71,8 +71,9 @@ ETP_API void etp_report_fact(etp_report *r, const char *label, const char *fmt, 
 ETP_API void etp_report_section(etp_report *r, int level, const char *id, const char *title);
 // The section just started (with its level-2 sections) is left out when the style is `brief`.
 ETP_API void etp_report_section_is_detail(etp_report *r);
-// Starts a section of level 1 that sections of level 1 belong to: until the part ends they count as level 2, and
-// ids of sections, tables and charts get ID and '-' in front. So the same authors may write several times.
+// Starts a section of level 1 that sections of level 1 belong to: until the part ends they count as
+// level 2, and ids of sections, tables and charts get ID and '-' in front. So the same authors may
+// write several times.
 ETP_API void etp_report_begin_part(etp_report *r, const char *id, const char *title);
 ETP_API void etp_report_end_part(etp_report *r);
 
@@ -87,7 +88,7 @@ ETP_API etp_keys *etp_report_keys(etp_report *r, const char *title);
 ETP_API void etp_keys_add(etp_keys *k, etp_severity severity, const char *key, const char *fmt, ...)
     ETP_PRINTF(4, 5);
 
-// ---- tables -----------------------------------------------------------------------------------
+// ---- tables ----
 
 enum {
     ETP_COL_UNSORTED = 1,     // no sort button in HTML
@@ -103,10 +104,10 @@ typedef struct etp_column {
     const char *key;   // CSV header and JSON key: "median_ns"
     const char *title; // for people, without unit: "median"
     etp_kind kind;
-    unsigned flags;    // ETP_COL_…
-    const char *unit;  // NULL: the kind's own
-    int decimals;      // of RATIO, PERCENT, DOUBLE; 0 = the kind's default (2, 1, 3)
-    const char *help;  // tooltip and nothing more; may be NULL
+    unsigned flags;   // ETP_COL_…
+    const char *unit; // NULL: the kind's own
+    int decimals;     // of RATIO, PERCENT, DOUBLE; 0 = the kind's default (2, 1, 3)
+    const char *help; // tooltip and nothing more; may be NULL
 } etp_column;
 
 typedef enum etp_cell_type {
@@ -182,20 +183,20 @@ ETP_API void etp_table_add_row(etp_table *t, const etp_cell *cells, size_t n);
 ETP_API void etp_table_row_is_total(etp_table *t);
 
 // ETP_ROW(table, etp_cell_z("conv"), etp_cell_ns(120), …)
-#define ETP_ROW(table, ...)                                                                        \
-    etp_table_add_row((table), (const etp_cell[]){__VA_ARGS__},                                    \
+#define ETP_ROW(table, ...)                                     \
+    etp_table_add_row((table), (const etp_cell[]){__VA_ARGS__}, \
                       sizeof((const etp_cell[]){__VA_ARGS__}) / sizeof(etp_cell))
 
-// ---- charts -----------------------------------------------------------------------------------
+// ---- charts ----
 
 typedef enum etp_chart_kind {
     ETP_CHART_STACKED,   // a bar per row, split by series; horizontal
     ETP_CHART_COLUMNS,   // the same, upright
     ETP_CHART_WATERFALL, // total, steps, total
     ETP_CHART_INTERVALS, // a bar per row with whiskers
-    ETP_CHART_BLOCKS,    // a dot per series and row (block), a panel per series; with two series also
-                         // the ratio first ÷ second: give the baseline first to see the speedup
-    ETP_CHART_LINES      // x against y per series, with ranges
+    ETP_CHART_BLOCKS, // a dot per series and row (block), a panel per series; with two series also
+                      // the ratio first ÷ second: give the baseline first to see the speedup
+    ETP_CHART_LINES   // x against y per series, with ranges
 } etp_chart_kind;
 
 // KIND: of the values. Charts with series want all etp_chart_series calls before the first row.
@@ -205,7 +206,8 @@ ETP_API etp_chart *etp_report_chart(etp_report *r, etp_chart_kind chart, const c
 ETP_API void etp_chart_describe(etp_chart *c, const char *fmt, ...) ETP_PRINTF(2, 3);
 ETP_API void etp_chart_axes(etp_chart *c, const char *x_title, const char *y_title);
 ETP_API void etp_chart_series(etp_chart *c, const char *label);
-// STACKED, INTERVALS: the next bar begins a group; its first one is what the others are compared with.
+// STACKED, INTERVALS: the next bar begins a group; its first one is what the others are compared
+// with.
 ETP_API void etp_chart_group(etp_chart *c);
 // STACKED, COLUMNS, BLOCKS: values[i] belongs to series i; NAN = missing.
 ETP_API void etp_chart_row(etp_chart *c, const char *label, const double *values, size_t n);
@@ -222,7 +224,7 @@ ETP_API void etp_chart_total(etp_chart *c, const char *label, double value);
 ETP_API void etp_chart_step(etp_chart *c, const char *label, const char *group, bool muted,
                             double delta, double lo, double hi);
 
-// ---- writing ----------------------------------------------------------------------------------
+// ---- writing ----
 
 typedef enum etp_format {
     ETP_FORMAT_TEXT, // for a terminal
@@ -233,11 +235,11 @@ typedef enum etp_format {
 } etp_format;
 
 typedef struct etp_report_style { // a zeroed struct is a plain 80-column ASCII file
-    int width;          // TEXT: columns, 0 = 80
-    bool color;         // TEXT: ANSI colours
-    bool unicode;       // TEXT: bars and signs beyond ASCII
-    bool brief;         // leave out sections marked as detail
-    const char *select; // CSV: id of the table, SVG: id of the chart; NULL = the first
+    int width;                    // TEXT: columns, 0 = 80
+    bool color;                   // TEXT: ANSI colours
+    bool unicode;                 // TEXT: bars and signs beyond ASCII
+    bool brief;                   // leave out sections marked as detail
+    const char *select;           // CSV: id of the table, SVG: id of the chart; NULL = the first
 } etp_report_style;
 
 // STYLE may be NULL. Errors: ETP_NOMEM (building or writing ran out of memory), ETP_USAGE (no such

@@ -108,7 +108,8 @@ void etp_svg_label(etp_svg *o, double x, double y, etp_str s, double width)
     etp_svg_text(o, x, y + 12, ETP_RIGHT, "b", rest, width);
 }
 
-void etp_svg_textz(etp_svg *o, double x, double y, etp_anchor anchor, const char *cls, const char *z)
+void etp_svg_textz(etp_svg *o, double x, double y, etp_anchor anchor, const char *cls,
+                   const char *z)
 {
     etp_svg_text(o, x, y, anchor, cls, etp_str_from(z), 0);
 }
@@ -170,8 +171,8 @@ void etp_svg_mark(etp_svg *o, double x, double y, size_t series)
         double xy[4][2];
     } k_shape[] = {
         {4, {{-3.6, -3.6}, {3.6, -3.6}, {3.6, 3.6}, {-3.6, 3.6}}}, // square
-        {4, {{0, -5}, {5, 0}, {0, 5}, {-5, 0}}},                   // diamond
-        {3, {{0, -4.8}, {4.6, 3.4}, {-4.6, 3.4}}},                 // triangle
+        {4, {{0, -5}, {5, 0}, {0, 5}, {-5, 0}}                  }, // diamond
+        {3, {{0, -4.8}, {4.6, 3.4}, {-4.6, 3.4}}                }, // triangle
     };
     char cls[8];
     etp_svg_fill(series, cls);
@@ -237,7 +238,7 @@ const char *etp_svg_on(size_t series, char buf[static 8])
     return numbered('o', series, buf);
 }
 
-// ---- scales -----------------------------------------------------------------------------------
+// ---- scales ----
 
 double etp_scale_at(const etp_scale *s, double v)
 {
@@ -285,7 +286,7 @@ double etp_entry_sum(const etp_chart_entry *e)
     return sum;
 }
 
-// ---- frame ------------------------------------------------------------------------------------
+// ---- frame ----
 
 // The same classes as in page.css, with literal colours: programs that show slides know neither
 // custom properties nor, often, dark mode, so light is the default.
@@ -301,8 +302,10 @@ static const char k_sheet_light[] =
     ".f6{fill:#9fd3e8}.f7{fill:#6d5a00}.f8{fill:#c3c8cf}.f9{fill:#5b3a8c}.f10{fill:#cfe08f}"
     ".f11{fill:#3f4f5f}.f12{fill:#f4c4cf}";
 static const char k_sheet_series[] =
-    "path[class^='s']{stroke-width:1.8}.s1,.s2,.s3,.s4,.s5,.s6,.s7,.s8,.s9,.s10,.s11,.s12{fill:none}"
-    ".s1{stroke:#1b5e9e}.s2{stroke:#f2a03d}.s3{stroke:#0f7f72}.s4{stroke:#d9b8e0}.s5{stroke:#8c3b2e}"
+    "path[class^='s']{stroke-width:1.8}.s1,.s2,.s3,.s4,.s5,.s6,.s7,.s8,.s9,.s10,.s11,.s12{fill:"
+    "none}"
+    ".s1{stroke:#1b5e9e}.s2{stroke:#f2a03d}.s3{stroke:#0f7f72}.s4{stroke:#d9b8e0}.s5{stroke:#"
+    "8c3b2e}"
     ".s6{stroke:#9fd3e8}.s7{stroke:#6d5a00}.s8{stroke:#c3c8cf}.s9{stroke:#5b3a8c}"
     ".s10{stroke:#cfe08f}.s11{stroke:#3f4f5f}.s12{stroke:#f4c4cf}"
     ".o1,.o3,.o5,.o7,.o9,.o11{fill:#fff}.o2,.o4,.o6,.o8,.o10,.o12{fill:#14181d}";
@@ -324,14 +327,16 @@ static void write_labels(etp_svg *o, const etp_chart *c)
     etp_sink_xml(o->sink, c->title);
     etp_sink_printf(o->sink, "</title>\n<desc id=\"d%u%c\">", o->serial, variant);
     etp_sink_xml(o->sink, c->description);
-    etp_sink_printf(o->sink, "</desc>\n<defs><pattern id=\"hatch%u%c\" width=\"6\" height=\"6\" "
+    etp_sink_printf(o->sink,
+                    "</desc>\n<defs><pattern id=\"hatch%u%c\" width=\"6\" height=\"6\" "
                     "patternUnits=\"userSpaceOnUse\" patternTransform=\"rotate(45)\">"
                     "<rect width=\"6\" height=\"6\" class=\"fn\"/>"
                     "<line x1=\"0\" y1=\"0\" x2=\"0\" y2=\"6\" class=\"hat\"/></pattern></defs>\n",
                     o->serial, variant);
 }
 
-// Writes the description below a picture that stands alone; nothing of it is cut off. Without WRITE: the height alone.
+// Writes the description below a picture that stands alone; nothing of it is cut off. Without
+// WRITE: the height alone.
 static double describe(etp_svg *o, etp_str s, double y, bool write)
 {
     double height = s.len ? 6 : 0;

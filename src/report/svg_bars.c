@@ -100,7 +100,8 @@ void etp_svg_legend(etp_svg *o, const etp_chart *c, double x, double y, double w
         widest = fmax(widest, etp_svg_text_width(c->entries.items[i].label));
     }
     // A column whose head would be cut off says nothing; the bars have the shares then.
-    bool with_value = column >= 112, with_share = column >= 44 && (widest <= column - 8 || c->entries.n <= 3);
+    bool with_value = column >= 112,
+         with_share = column >= 44 && (widest <= column - 8 || c->entries.n <= 3);
     for (size_t i = 0; i < c->entries.n && with_share; i++) {
         etp_svg_text(o, x + name + column * (double)(i + 1), y + 12, ETP_RIGHT, "m",
                      c->entries.items[i].label, column - 8);
@@ -123,7 +124,7 @@ void etp_svg_legend(etp_svg *o, const etp_chart *c, double x, double y, double w
     }
 }
 
-// ---- lying ------------------------------------------------------------------------------------
+// ---- lying ----
 
 // The same series of two neighbouring bars joined by a pale band: what shrank, what grew.
 static void join_bars(etp_svg *o, const etp_chart *c, size_t i, const etp_scale *x, double y1,
@@ -135,7 +136,12 @@ static void join_bars(etp_svg *o, const etp_chart *c, size_t i, const etp_scale 
         double end_a = at_a + value_of(a, k), end_b = at_b + value_of(b, k);
         char fill[8];
         etp_sink_printf(o->sink, "<path class=\"band %s\" d=\"M", etp_svg_fill(k, fill));
-        const double points[4][2] = {{at_a, y1}, {end_a, y1}, {end_b, y2}, {at_b, y2}};
+        const double points[4][2] = {
+            {at_a,  y1},
+            {end_a, y1},
+            {end_b, y2},
+            {at_b,  y2}
+        };
         for (size_t p = 0; p < 4; p++) {
             etp_sink_z(o->sink, p ? "L" : "");
             etp_svg_number(o->sink, etp_scale_at(x, points[p][0]));
@@ -170,7 +176,8 @@ static void lying_bar(etp_svg *o, const etp_chart *c, const etp_chart_entry *e, 
 void etp_svg_stacked(etp_svg *o, const etp_chart *c)
 {
     double bar = 40, gap = c->entries.n > 3 ? 14 : 26, n = (double)c->entries.n;
-    double bars = n * bar + (n > 0 ? n - 1 : 0) * gap + group_gaps(c, c->entries.n), legend = etp_svg_legend_height(c);
+    double bars = n * bar + (n > 0 ? n - 1 : 0) * gap + group_gaps(c, c->entries.n),
+           legend = etp_svg_legend_height(c);
     double left = longest_label(c, o->narrow ? 90 : 240) + 10;
     char widest[ETP_VIEW_CHARS];
     etp_view v = etp_view_chart(c);
@@ -194,7 +201,7 @@ void etp_svg_stacked(etp_svg *o, const etp_chart *c)
     etp_svg_end(o);
 }
 
-// ---- upright ----------------------------------------------------------------------------------
+// ---- upright ----
 
 static void upright_bar(etp_svg *o, const etp_chart *c, const etp_chart_entry *e,
                         const etp_scale *y, double x, double w)
@@ -247,7 +254,7 @@ void etp_svg_columns(etp_svg *o, const etp_chart *c)
     etp_svg_end(o);
 }
 
-// ---- bars with whiskers -----------------------------------------------------------------------
+// ---- bars with whiskers ----
 
 static void interval_row(etp_svg *o, const etp_chart *c, const etp_chart_entry *e,
                          const etp_scale *x, double y, size_t i)
@@ -269,7 +276,8 @@ static void interval_row(etp_svg *o, const etp_chart *c, const etp_chart_entry *
     etp_svg_tipz(o, range);
     etp_svg_tip_end(o);
     etp_svg_label(o, x->from - 10, y + 14, e->label, x->from - 10);
-    etp_svg_rect(o, x->from, y, end - x->from, 28, etp_svg_fill(i && !e->begins_group ? 2 : 0, cls));
+    etp_svg_rect(o, x->from, y, end - x->from, 28,
+                 etp_svg_fill(i && !e->begins_group ? 2 : 0, cls));
     if (known) {
         double a = etp_scale_at(x, e->lo[0]), b = etp_scale_at(x, e->hi[0]);
         etp_svg_whisker(o, a, y + 14, b, y + 14, "wh");

@@ -39,7 +39,7 @@ static void y_axis(etp_svg *o, const etp_view *v, const etp_scale *y, double lef
     }
 }
 
-// ---- blocks -----------------------------------------------------------------------------------
+// ---- blocks ----
 
 typedef struct panel {
     etp_str title;
@@ -113,8 +113,12 @@ void etp_svg_blocks(etp_svg *o, const etp_chart *c)
         etp_svg_line(o, x, 22, x, bottom, "grid");
     }
     for (size_t k = 0; k < c->series.n; k++) {
-        panel p = {.title = c->series.items[k], .view = etp_view_chart(c), .series = k,
-                   .top = (double)k * k_height, .height = k_height, .left = left};
+        panel p = {.title = c->series.items[k],
+                   .view = etp_view_chart(c),
+                   .series = k,
+                   .top = (double)k * k_height,
+                   .height = k_height,
+                   .left = left};
         draw_panel(o, c, &p);
     }
     if (ratio) {
@@ -123,8 +127,12 @@ void etp_svg_blocks(etp_svg *o, const etp_chart *c)
         etp_strbuf_append(&title, c->series.items[0]);
         etp_strbuf_appendz(&title, " ÷ ");
         etp_strbuf_append(&title, c->series.items[1]);
-        panel p = {.title = etp_strbuf_str(&title), .view = etp_view_for(ETP_KIND_RATIO, 0, NULL, 0),
-                   .ratio = true, .top = 2 * k_height, .height = k_height, .left = left};
+        panel p = {.title = etp_strbuf_str(&title),
+                   .view = etp_view_for(ETP_KIND_RATIO, 0, NULL, 0),
+                   .ratio = true,
+                   .top = 2 * k_height,
+                   .height = k_height,
+                   .left = left};
         draw_panel(o, c, &p);
         o->scratch.failed = o->scratch.failed || title.failed;
     }
@@ -138,7 +146,7 @@ void etp_svg_blocks(etp_svg *o, const etp_chart *c)
     etp_svg_end(o);
 }
 
-// ---- lines ------------------------------------------------------------------------------------
+// ---- lines ----
 
 static void x_axis(etp_svg *o, const etp_chart *c, const etp_scale *x, double bottom)
 {

@@ -15,7 +15,7 @@ typedef struct etp_text {
 // SGR parameters; "" = none.
 extern const char *const k_etp_sgr_severity[5];
 
-void etp_text_sgr(etp_text *o, const char *sgr); // starts a colour; "" does nothing
+void etp_text_sgr(etp_text *o, const char *sgr);   // starts a colour; "" does nothing
 void etp_text_plain(etp_text *o, const char *sgr); // ends what SGR started
 // Writes S, replacing what a plain terminal cannot show by one ASCII character each.
 void etp_text_put(etp_text *o, etp_str s);

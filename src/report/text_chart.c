@@ -74,7 +74,7 @@ static double sum_of(const etp_chart_entry *e)
     return sum;
 }
 
-// ---- stacked bars -----------------------------------------------------------------------------
+// ---- stacked bars ----
 
 static void stacked_bar(etp_text *o, const etp_chart_entry *e, double max, size_t width)
 {
@@ -147,7 +147,7 @@ static void write_stacked(etp_text *o, const etp_chart *c)
     stacked_legend(o, c, &v);
 }
 
-// ---- waterfall --------------------------------------------------------------------------------
+// ---- waterfall ----
 
 static void write_range(etp_text *o, const etp_view *v, const etp_chart_entry *e)
 {
@@ -227,7 +227,7 @@ static void write_waterfall(etp_text *o, const etp_chart *c)
     }
 }
 
-// ---- intervals --------------------------------------------------------------------------------
+// ---- intervals ----
 
 static void write_intervals(etp_text *o, const etp_chart *c)
 {
@@ -254,7 +254,7 @@ static void write_intervals(etp_text *o, const etp_chart *c)
     }
 }
 
-// ---- one line per series ----------------------------------------------------------------------
+// ---- one line per series ----
 
 // Heights between the series' own minimum and maximum, which are printed behind: the series of an
 // A/B comparison differ by far more than each of them varies.

@@ -13,8 +13,18 @@ typedef struct unit_step {
     const char *name;
 } unit_step;
 
-static const unit_step k_time[] = {{1e9, "s"}, {1e6, "ms"}, {1e3, "µs"}, {1, "ns"}};
-static const unit_step k_bytes[] = {{1e9, "GB"}, {1e6, "MB"}, {1e3, "kB"}, {1, "B"}};
+static const unit_step k_time[] = {
+    {1e9, "s"  },
+    {1e6, "ms" },
+    {1e3, "µs"},
+    {1,   "ns" }
+};
+static const unit_step k_bytes[] = {
+    {1e9, "GB"},
+    {1e6, "MB"},
+    {1e3, "kB"},
+    {1,   "B" }
+};
 
 // The unit in which MAX has digits before the point. Seconds and gigabytes only when large, because
 // a column in ms that reaches 2000 reads better than one in s that starts at 0.001.

@@ -11,11 +11,11 @@
 // A column or axis shows all its values in one unit, so that they can be compared by eye.
 typedef struct etp_view {
     etp_kind kind;
-    double divide;    // data unit → shown unit
+    double divide; // data unit → shown unit
     int decimals;
-    const char *unit; // "ms"; NULL = none
-    bool suffix;      // the unit is written behind each number (×, %)
-    bool sign;        // plus on positive values
+    const char *unit;  // "ms"; NULL = none
+    bool suffix;       // the unit is written behind each number (×, %)
+    bool sign;         // plus on positive values
     const char *minus; // "-" or "−"
 } etp_view;
 

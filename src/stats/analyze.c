@@ -28,10 +28,10 @@ static int compare_u64(uint64_t a, uint64_t b)
 static int by_launch(const void *pa, const void *pb)
 {
     const row *a = pa, *b = pb;
-    const uint64_t ka[] = {a->sample.block, a->sample.launch, a->sample.arm, a->sample.use,
-                           a->sample.iteration, a->at};
-    const uint64_t kb[] = {b->sample.block, b->sample.launch, b->sample.arm, b->sample.use,
-                           b->sample.iteration, b->at};
+    const uint64_t ka[] = {a->sample.block, a->sample.launch,    a->sample.arm,
+                           a->sample.use,   a->sample.iteration, a->at};
+    const uint64_t kb[] = {b->sample.block, b->sample.launch,    b->sample.arm,
+                           b->sample.use,   b->sample.iteration, b->at};
     int order = 0;
     for (size_t i = 0; order == 0 && i < sizeof ka / sizeof *ka; i++) {
         order = compare_u64(ka[i], kb[i]);
@@ -282,8 +282,8 @@ static etp_status find_quantiles(work *w, etp_error *err)
     return ETP_OK;
 }
 
-// How many more blocks until the interval is expected to leave the margin's edge, at the spread seen:
-// k ≥ (t·s/distance)², where t depends on k itself.
+// How many more blocks until the interval is expected to leave the margin's edge, at the spread
+// seen: k ≥ (t·s/distance)², where t depends on k itself.
 static uint32_t blocks_to_expect(const etp_stats_comparison *c, double margin)
 {
     const etp_paired *p = &c->paired;
@@ -465,7 +465,9 @@ static etp_status find_drift(work *w, etp_error *err)
 
 double etp_interval_reach(const etp_interval *ratio)
 {
-    return isfinite(ratio->lo) && isfinite(ratio->hi) ? fmax(fabs(log(ratio->lo)), fabs(log(ratio->hi))) : (double)NAN;
+    return isfinite(ratio->lo) && isfinite(ratio->hi)
+               ? fmax(fabs(log(ratio->lo)), fabs(log(ratio->hi)))
+               : (double)NAN;
 }
 
 void etp_stats_take_control(etp_stats *part, const etp_stats *whole)

@@ -33,7 +33,7 @@ etp_slow_cause etp_slow_cause_of(const etp_launch_record *r, uint64_t slow, doub
 const char *etp_slow_cause_name(etp_slow_cause cause)
 {
     static const char *const k_names[ETP_SLOW_CAUSES] = {
-        "waited for a CPU", "read from storage",  "lower clock", "moved between CPUs",
+        "waited for a CPU", "read from storage", "lower clock", "moved between CPUs",
         "interrupted",      "no cause recorded", "no record",
     };
     return k_names[cause];

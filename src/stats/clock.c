@@ -15,12 +15,13 @@ static bool factors_of(const etp_counted *b, const etp_counted *c, double out[FA
     out[BUSY] = (c->cpu_ln - c->time_ln) - (b->cpu_ln - b->time_ln);
     out[INSTRUCTIONS] = b->instructions_ln - c->instructions_ln;
     out[PER_CYCLE] = (c->instructions_ln - c->cycles_ln) - (b->instructions_ln - b->cycles_ln);
-    return isfinite(out[SPEEDUP]) && isfinite(out[CYCLES]) && isfinite(out[CLOCK]) && isfinite(out[BUSY]);
+    return isfinite(out[SPEEDUP]) && isfinite(out[CYCLES]) && isfinite(out[CLOCK]) &&
+           isfinite(out[BUSY]);
 }
 
 etp_status etp_clock_split_of(const etp_counted *baseline, const etp_counted *candidate, size_t n,
-                              const etp_stats_options *options, etp_arena *scratch, etp_clock_split *out,
-                              etp_error *err)
+                              const etp_stats_options *options, etp_arena *scratch,
+                              etp_clock_split *out, etp_error *err)
 {
     double margin = options->margin > 0 ? options->margin : ETP_MARGIN_DEFAULT;
     double confidence = options->confidence > 0 ? options->confidence : ETP_CONFIDENCE;

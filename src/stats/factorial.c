@@ -18,8 +18,8 @@ typedef struct maker {
     const etp_factorial *f;
     etp_arena *arena;
     etp_factorial_result *out;
-    double *values;    // one contrast per block
-    double *p, *q;     // of one family
+    double *values; // one contrast per block
+    double *p, *q;  // of one family
     uint32_t *scratch;
 } maker;
 
@@ -55,8 +55,14 @@ static etp_paired estimate(maker *m, const term *terms, size_t n_terms)
     size_t k = contrast(m, terms, n_terms);
     if (k == 0) {
         double gone = (double)NAN;
-        return (etp_paired){.estimate = gone, .lo = gone, .hi = gone, .mean_ln = gone, .sd_ln = gone,
-                            .half_width_ln = gone, .widening = 1, .sign_flip_p = gone,
+        return (etp_paired){.estimate = gone,
+                            .lo = gone,
+                            .hi = gone,
+                            .mean_ln = gone,
+                            .sd_ln = gone,
+                            .half_width_ln = gone,
+                            .widening = 1,
+                            .sign_flip_p = gone,
                             .verdict = ETP_VERDICT_UNKNOWN};
     }
     etp_paired p = etp_paired_estimate(m->values, k, m->f->margin, ETP_CONFIDENCE, m->f->seed);
@@ -84,7 +90,10 @@ static uint32_t cell_at(const etp_factorial *f, uint32_t model, uint32_t level, 
 // Time of BASE ÷ time of OTHER.
 static etp_effect ratio(maker *m, uint32_t base, uint32_t other)
 {
-    const term terms[] = {{base, 1}, {other, -1}};
+    const term terms[] = {
+        {base,  1 },
+        {other, -1}
+    };
     return effect_of(m, terms, 2);
 }
 
@@ -147,9 +156,14 @@ static void find_cells(maker *m)
         }
         uint32_t model = c / (f->n[1] * f->n[2]);
         const term terms[] = {
-            {cell_at(f, model, f->reference[ETP_FACTOR_LEVEL], f->reference[ETP_FACTOR_THREADS]), 1}, {c, -1}};
+            {cell_at(f, model, f->reference[ETP_FACTOR_LEVEL], f->reference[ETP_FACTOR_THREADS]),
+             1},
+            {c, -1}
+        };
         m->out->cells[c] = (etp_factorial_cell){
-            {exp(ln.estimate), exp(ln.lo), exp(ln.hi)}, (uint32_t)k, estimate(m, terms, 2)};
+            {exp(ln.estimate), exp(ln.lo), exp(ln.hi)},
+            (uint32_t)k, estimate(m, terms, 2)
+        };
     }
 }
 
@@ -161,7 +175,9 @@ static void find_speedups(maker *m)
         for (uint32_t level = 0; level < f->n[1]; level++) {
             for (uint32_t t = 0; t < f->n[2] && level != base; t++) {
                 m->out->speedups[m->out->n_speedups++] = (etp_cell_speedup){
-                    {model, level, t}, ratio(m, cell_at(f, model, base, t), cell_at(f, model, level, t))};
+                    {model, level, t},
+                    ratio(m, cell_at(f, model, base, t), cell_at(f, model, level, t))
+                };
             }
         }
     }
@@ -177,7 +193,10 @@ static etp_knee knee_of(maker *m, uint32_t model, uint32_t level)
     for (uint32_t i = 0; i <= last; i++) {
         bool flat = true, rises = false;
         for (uint32_t j = i + 1; j <= last; j++) {
-            const term terms[] = {{cell_at(f, model, level, i), 1}, {cell_at(f, model, level, j), -1}};
+            const term terms[] = {
+                {cell_at(f, model, level, i), 1 },
+                {cell_at(f, model, level, j), -1}
+            };
             etp_paired p = estimate(m, terms, 2);
             flat = flat && p.hi < worth;
             rises = rises || p.lo >= worth;
@@ -224,27 +243,45 @@ static void add_interaction(maker *m, etp_factor a, etp_factor b, uint32_t a_at,
     }
     etp_interaction out = {.a = a, .b = b, .c = c, .a_at = a_at, .b_at = b_at, .c_at = c_at};
     for (int i = 0; i < 2; i++) {
-        out.a_effect[i] = estimate(m, (const term[]){{cell[0][i], 1}, {cell[1][i], -1}}, 2);
-        out.b_effect[i] = estimate(m, (const term[]){{cell[i][0], 1}, {cell[i][1], -1}}, 2);
+        out.a_effect[i] = estimate(m,
+                                   (const term[]){
+                                       {cell[0][i], 1 },
+                                       {cell[1][i], -1}
+        },
+                                   2);
+        out.b_effect[i] = estimate(m,
+                                   (const term[]){
+                                       {cell[i][0], 1 },
+                                       {cell[i][1], -1}
+        },
+                                   2);
     }
     const term ratio_of_ratios[] = {
-        {cell[0][1], 1}, {cell[1][1], -1}, {cell[0][0], -1}, {cell[1][0], 1}};
+        {cell[0][1], 1 },
+        {cell[1][1], -1},
+        {cell[0][0], -1},
+        {cell[1][0], 1 }
+    };
     out.ratio = effect_of(m, ratio_of_ratios, 4);
     m->out->interactions[m->out->n_interactions++] = out;
 }
 
 static void find_interactions(maker *m)
 {
-    static const etp_factor k_pairs[][2] = {{ETP_FACTOR_MODEL, ETP_FACTOR_LEVEL},
-                                            {ETP_FACTOR_LEVEL, ETP_FACTOR_THREADS},
-                                            {ETP_FACTOR_MODEL, ETP_FACTOR_THREADS}};
+    static const etp_factor k_pairs[][2] = {
+        {ETP_FACTOR_MODEL, ETP_FACTOR_LEVEL  },
+        {ETP_FACTOR_LEVEL, ETP_FACTOR_THREADS},
+        {ETP_FACTOR_MODEL, ETP_FACTOR_THREADS}
+    };
     const etp_factorial *f = m->f;
     for (size_t i = 0; i < sizeof k_pairs / sizeof *k_pairs; i++) {
         etp_factor a = k_pairs[i][0], b = k_pairs[i][1];
-        etp_factor c = (etp_factor)(ETP_FACTOR_MODEL + ETP_FACTOR_LEVEL + ETP_FACTOR_THREADS - a - b);
+        etp_factor c =
+            (etp_factor)(ETP_FACTOR_MODEL + ETP_FACTOR_LEVEL + ETP_FACTOR_THREADS - a - b);
         for (uint32_t x = 0; x < f->n[a]; x++) {
             for (uint32_t y = 0; y < f->n[b]; y++) {
-                for (uint32_t z = 0; z < f->n[c] && x != f->reference[a] && y != f->reference[b]; z++) {
+                for (uint32_t z = 0; z < f->n[c] && x != f->reference[a] && y != f->reference[b];
+                     z++) {
                     add_interaction(m, a, b, x, y, z);
                 }
             }

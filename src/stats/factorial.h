@@ -9,14 +9,19 @@
 
 #include <etprof/stats.h>
 
-typedef enum etp_factor { ETP_FACTOR_MODEL, ETP_FACTOR_LEVEL, ETP_FACTOR_THREADS, ETP_FACTORS } etp_factor;
+typedef enum etp_factor {
+    ETP_FACTOR_MODEL,
+    ETP_FACTOR_LEVEL,
+    ETP_FACTOR_THREADS,
+    ETP_FACTORS
+} etp_factor;
 
 typedef struct etp_factorial {
     uint32_t n[ETP_FACTORS];         // values of each factor; threads ascending
     uint32_t reference[ETP_FACTORS]; // the value that the others are compared with
-    const uint32_t *column; // [cell] column of value_ln, UINT32_MAX: not measured
-    const bool *silent;     // [cell] has a time, but no ratio may be made of it
-    const double *value_ln; // [block · n_columns + column], NAN missing
+    const uint32_t *column;          // [cell] column of value_ln, UINT32_MAX: not measured
+    const bool *silent;              // [cell] has a time, but no ratio may be made of it
+    const double *value_ln;          // [block · n_columns + column], NAN missing
     size_t n_blocks, n_columns;
     double margin; // of verdicts
     double knee;   // gain that more threads must reach to be worth them, 0.1 = 10 %
@@ -30,16 +35,18 @@ static inline uint32_t etp_cell_of(const etp_factorial *f, const uint32_t at[ETP
 }
 
 typedef struct etp_effect {
-    etp_paired paired; // of a ratio of times, above 1 faster; 0 blocks and NAN when it cannot be had
-    double p;          // two-sided, Student's t
-    double q;          // adjusted for its family: speedups Benjamini–Hochberg, interactions Holm
+    etp_paired
+        paired; // of a ratio of times, above 1 faster; 0 blocks and NAN when it cannot be had
+    double p;   // two-sided, Student's t
+    double q;   // adjusted for its family: speedups Benjamini–Hochberg, interactions Holm
     etp_verdict verdict; // paired.verdict, but faster and slower only when q ≤ 0.05
 } etp_effect;
 
 typedef struct etp_factorial_cell {
     etp_interval ns; // geometric mean of the launch values
     uint32_t blocks;
-    etp_paired relative; // against the cell of the same model at the references of level and threads
+    etp_paired
+        relative; // against the cell of the same model at the references of level and threads
 } etp_factorial_cell;
 
 typedef struct etp_cell_speedup { // the cell against the same one at the reference level
@@ -52,8 +59,8 @@ typedef struct etp_thread_step { // from one thread count to the next
     etp_effect effect;
 } etp_thread_step;
 
-// Threads beyond which no measured count is `knee` faster. FROM = TO: known. Else it lies in between.
-// FROM = TO = the last index: more threads paid as far as was measured.
+// Threads beyond which no measured count is `knee` faster. FROM = TO: known. Else it lies in
+// between. FROM = TO = the last index: more threads paid as far as was measured.
 typedef struct etp_knee {
     uint32_t model, level, from, to;
 } etp_knee;
@@ -69,8 +76,8 @@ typedef struct etp_interaction {
 
 typedef struct etp_level_mean { // geometric mean over all models of one level's speedup
     uint32_t level, threads;
-    etp_effect effect;            // of these models: over the blocks
-    double models_lo, models_hi;  // of models like these: bootstrap over models, NAN below 3
+    etp_effect effect;           // of these models: over the blocks
+    double models_lo, models_hi; // of models like these: bootstrap over models, NAN below 3
 } etp_level_mean;
 
 typedef struct etp_factorial_result { // arrays in the order of model, level, threads

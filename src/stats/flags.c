@@ -1,23 +1,24 @@
 // SPDX-License-Identifier: Apache-2.0
-// What to be careful about in an arm's launches: two modes, outlying launches, drift; and launches or
-// iterations that reach farther than those of the other arm (the arms' noise may then have different
-// shapes). Flags change no number.
+// What to be careful about in an arm's launches: two modes, outlying launches, drift; and launches
+// or iterations that reach farther than those of the other arm (the arms' noise may then have
+// different shapes). Flags change no number.
 //
-// The launches looked at are more than those in the ratio: the control and the traced ones too, whose
-// own cost is taken away. A rare slow launch that missed the timed ones may be among them.
+// The launches looked at are more than those in the ratio: the control and the traced ones too,
+// whose own cost is taken away. A rare slow launch that missed the timed ones may be among them.
 //
 // False flags of two arms with normal launches alike: about one session in eleven.
 //   two modes   sort, split where the sum of squares inside both parts (each ≥ 2 values) is least;
 //               distance of the means ÷ pooled standard deviation inside, against simulated limits
 //               (0.5 % of arms)
 //   outlier     Grubbs: the most distant value against mean and deviation of the others (0.25 %)
-//   scatter     ratio of the arms' variances by F (3 % each way, shared by the comparisons). It also
+//   scatter     ratio of the arms' variances by F (3 % each way, shared by the comparisons). It
+//   also
 //               flags an arm whose launches are normal and only wider, which harms no interval:
 //               twenty launches cannot tell that from a tail
 // Distances and scatter below half the margin of a verdict are not worth a flag.
-// A trend that Mann–Kendall finds (p ≤ 0.01) is taken away first (Theil–Sen): always taking it would
-// hide modes, whose chance order looks like a slope. Two modes that follow each other in time once
-// are a step of the machine, not of the launches: that is drift.
+// A trend that Mann–Kendall finds (p ≤ 0.01) is taken away first (Theil–Sen): always taking it
+// would hide modes, whose chance order looks like a slope. Two modes that follow each other in time
+// once are a step of the machine, not of the launches: that is drift.
 #include "stats/internal.h"
 
 #include <math.h>
@@ -29,14 +30,23 @@
 #define OUTLIER_FALSE 0.0025
 #define SCATTER_FALSE 0.03 // each way
 #define KINDS_ALIKE_P 0.01 // each way
-#define SCATTER_MAX 1000 // launches looked at
+#define SCATTER_MAX 1000   // launches looked at
 
 // 99.5 % quantiles of the distance on normal samples, 400,000 draws each.
 static const struct {
     double k, modes;
 } k_limits[] = {
-    {6, 11.12}, {7, 9.02},  {8, 7.90},  {9, 7.13},  {10, 6.60},  {12, 5.92},
-    {15, 5.31}, {20, 4.73}, {30, 4.15}, {50, 3.66}, {100, 3.28},
+    {6,   11.12},
+    {7,   9.02 },
+    {8,   7.90 },
+    {9,   7.13 },
+    {10,  6.60 },
+    {12,  5.92 },
+    {15,  5.31 },
+    {20,  4.73 },
+    {30,  4.15 },
+    {50,  3.66 },
+    {100, 3.28 },
 };
 
 // Linear in 1/k between the rows, the last row beyond.
@@ -125,8 +135,9 @@ static unsigned launch_flags(const double *x, size_t k, double matters, double *
     return has_outlier(x, k, matters) ? ETP_FLAG_HEAVY_TAIL : 0;
 }
 
-// Takes away what the tracer costs: the median of all differences between traced and other launches.
-// Two modes do not pull it, as they would a difference of medians. SCRATCH: n² / 4 doubles.
+// Takes away what the tracer costs: the median of all differences between traced and other
+// launches. Two modes do not pull it, as they would a difference of medians. SCRATCH: n² / 4
+// doubles.
 static void take_tracer(double *x, const etp_shape_launch *l, size_t n, double *scratch)
 {
     size_t m = 0;
@@ -177,7 +188,8 @@ etp_status etp_find_flags(const etp_flag_input *in, etp_arena *arena, etp_stats_
     }
     arm->drift_per_block = expm1(drift.slope);
     arm->drift_p = drift.p;
-    if (drift.p <= TREND_P && fabs(drift.slope) * (in->times[k - 1] - in->times[0]) > log1p(in->margin)) {
+    if (drift.p <= TREND_P &&
+        fabs(drift.slope) * (in->times[k - 1] - in->times[0]) > log1p(in->margin)) {
         arm->flags |= ETP_FLAG_DRIFT;
     }
     if (k < ETP_MIN_BLOCKS) {

@@ -14,7 +14,8 @@ typedef bool (*etp_before)(const void *ctx, uint32_t a, uint32_t b);
 void etp_sort_order(uint32_t *order, size_t n, etp_before before, const void *ctx);
 // order becomes 0 … n − 1 sorted by key, ascending, ties by index.
 void etp_order_by(const double *key, size_t n, uint32_t *order);
-// Twice the mid-ranks (1-based, integers) of the values in sorted order; returns Σ (t³ − t) over ties.
+// Twice the mid-ranks (1-based, integers) of the values in sorted order; returns Σ (t³ − t) over
+// ties.
 double etp_double_ranks(const double *key, const uint32_t *order, size_t n, uint32_t *out_by_index);
 // Mean and n − 1 variance in two passes (the second corrected for rounding); variance NAN below 2.
 double etp_mean(const double *x, size_t n, double *out_variance);

@@ -92,8 +92,8 @@ etp_verdict etp_verdict_of(double lo_ln, double hi_ln, size_t blocks, double sig
     return lo_ln > bound ? ETP_VERDICT_FASTER : ETP_VERDICT_SLOWER;
 }
 
-etp_paired etp_paired_estimate(const double *log_ratios, size_t k, double margin,
-                               double confidence, uint64_t seed)
+etp_paired etp_paired_estimate(const double *log_ratios, size_t k, double margin, double confidence,
+                               uint64_t seed)
 {
     double variance;
     etp_interval ln = etp_mean_interval(log_ratios, k, confidence);

@@ -3,8 +3,8 @@
 //
 //   one block's log ratio has variance  v(n) = B + π·W/n
 // with W the variance of ln durations inside a launch (the median of n normal values has π/2 · W/n,
-// and a ratio has two medians) and B what differs from launch to launch. With a launch costing L and
-// an iteration C, time for a given precision is least at  n* = √(π·W/B · L/C).
+// and a ratio has two medians) and B what differs from launch to launch. With a launch costing L
+// and an iteration C, time for a given precision is least at  n* = √(π·W/B · L/C).
 #include "stats/internal.h"
 
 #include <math.h>
@@ -74,7 +74,8 @@ double etp_spread_sd(const etp_spread *s, double sd_ln, size_t k, double *out_df
 {
     bool known = s->df > 0;
     *out_df = known ? s->df : (double)k - 1;
-    return (known ? sqrt(s->between_var + s->noise_var) : sd_ln) / expected_sd(whole_df(*out_df) + 1);
+    return (known ? sqrt(s->between_var + s->noise_var) : sd_ln) /
+           expected_sd(whole_df(*out_df) + 1);
 }
 
 double etp_sd_factor(double p, double df)
@@ -127,8 +128,10 @@ etp_plan etp_plan_make(const etp_pilot *pilot, double target_rel)
     out.sd_ln = sqrt(out.between_var + inner / n);
     out.df = known ? etp_spread_df(&pilot->spread, inner / n) : df;
     out.blocks = blocks_for(out.sd_ln, target_rel);
-    out.blocks_lo = blocks_for(out.sd_ln * etp_sd_factor(0.5 - ETP_PLAN_RANGE / 2, out.df), target_rel);
-    out.blocks_hi = blocks_for(out.sd_ln * etp_sd_factor(0.5 + ETP_PLAN_RANGE / 2, out.df), target_rel);
+    out.blocks_lo =
+        blocks_for(out.sd_ln * etp_sd_factor(0.5 - ETP_PLAN_RANGE / 2, out.df), target_rel);
+    out.blocks_hi =
+        blocks_for(out.sd_ln * etp_sd_factor(0.5 + ETP_PLAN_RANGE / 2, out.df), target_rel);
     uint32_t k = out.blocks == UINT32_MAX ? BLOCKS_MAX : out.blocks;
     out.half_width_rel = etp_plan_half_width(out.sd_ln, k);
     out.mde_rel = etp_plan_mde(out.sd_ln, k);

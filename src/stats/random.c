@@ -39,7 +39,8 @@ uint64_t etp_rng_next(etp_rng *rng)
 
 uint64_t etp_rng_below(etp_rng *rng, uint64_t n)
 {
-    uint64_t surplus = (UINT64_MAX % n + 1) % n; // values at the top that would favour small results
+    uint64_t surplus =
+        (UINT64_MAX % n + 1) % n; // values at the top that would favour small results
     for (;;) {
         uint64_t x = etp_rng_next(rng);
         if (x <= UINT64_MAX - surplus) {

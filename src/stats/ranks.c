@@ -10,7 +10,7 @@
 #define SIGNED_EXACT_MAX 50
 #define SUM_EXACT_MAX 60
 
-// ---- signed ranks -------------------------------------------------------------------------------
+// ---- signed ranks ----
 
 // Distribution of the sum of the (doubled) ranks that get a plus, every sign with probability ½:
 // P(sum ≤ w).
@@ -76,7 +76,7 @@ etp_status etp_wilcoxon_p(const double *x, size_t k, etp_arena *scratch, double 
     return ETP_OK;
 }
 
-// ---- rank sums ----------------------------------------------------------------------------------
+// ---- rank sums ----
 
 typedef struct sums { // number of ways to pick m of the ranks with each sum
     double *ways;
@@ -149,15 +149,15 @@ static etp_status cut_of(size_t n_a, size_t n_b, double confidence, etp_arena *s
     return ETP_OK;
 }
 
-// ---- differences of all pairs, of which there may be too many to hold ----------------------------
+// ---- differences of all pairs, of which there may be too many to hold ----
 
 typedef struct pairs { // sorted; a difference is a[i] − b[j] as computed
     const double *a, *b;
     size_t n_a, n_b;
 } pairs;
 
-// Pairs whose difference is at most V. In a row of them it falls, and where it passes V moves to the
-// right from row to row.
+// Pairs whose difference is at most V. In a row of them it falls, and where it passes V moves to
+// the right from row to row.
 static uint64_t pairs_up_to(const pairs *d, double v)
 {
     uint64_t count = 0;

@@ -5,7 +5,6 @@
 #include <math.h>
 #include <stdlib.h>
 
-
 static void swap(double *x, size_t i, size_t j)
 {
     double t = x[i];

@@ -69,8 +69,8 @@ static etp_status read_number(const reader *r, const etp_csv_row *row, int colum
 {
     etp_str cell = row->cells[r->column[column]];
     if (!etp_parse_u64(cell, out) || *out < min || *out > max) {
-        return bad_cell(row, column, cell,
-                        min > 0 ? "a whole number from 1 up" : "a whole number", err);
+        return bad_cell(row, column, cell, min > 0 ? "a whole number from 1 up" : "a whole number",
+                        err);
     }
     return ETP_OK;
 }

@@ -8,7 +8,7 @@
 #define KENDALL_EXACT_MAX 50
 #define DRIFT_MAX 2000
 
-// ---- drift --------------------------------------------------------------------------------------
+// ---- drift ----
 
 // P(at least this many concordant-minus-discordant pairs, either way) for n values without ties:
 // the number of inversions of a random permutation is a sum of uniform 0 … i.
@@ -152,7 +152,7 @@ double etp_rank_correlation_p(double rho, size_t n)
     return fmax(p, 2 / orders);
 }
 
-// ---- change points ------------------------------------------------------------------------------
+// ---- change points ----
 
 #define CHANGE_MAX 10000
 #define SEGMENT_MIN 3

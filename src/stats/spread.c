@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 // How much launches differ, from all launches of two arms: not only the ones in the ratio, but the
-// control and the traced ones too. A block shifts all its launches alike, an arm and the tracer shift
-// theirs; what these additive effects leave over is launch-to-launch variance B beside the iterations'
-// own share e = π/2 · W/n of each launch.
+// control and the traced ones too. A block shifts all its launches alike, an arm and the tracer
+// shift theirs; what these additive effects leave over is launch-to-launch variance B beside the
+// iterations' own share e = π/2 · W/n of each launch.
 //
 // The weighted residual sum of squares with weights 1/(B + e) has as many degrees of freedom as its
-// expectation at the true B; the estimate is the B at which it does (Mandel and Paule). When all e are
-// equal that is the residual mean square less e.
+// expectation at the true B; the estimate is the B at which it does (Mandel and Paule). When all e
+// are equal that is the residual mean square less e.
 #include "stats/internal.h"
 
 #include <math.h>
@@ -19,9 +19,9 @@ enum { OF_BASELINE, TRACED_BASELINE, OF_CANDIDATE, TRACED_CANDIDATE, CONTROL, GR
 #define TRACED (BIT(TRACED_BASELINE) | BIT(TRACED_CANDIDATE))
 #define COMPARED (RATIOS | BIT(CONTROL)) // untraced
 #define CANDIDATE (BIT(OF_CANDIDATE) | BIT(TRACED_CANDIDATE))
-#define LEAST_NOISE 1e-16 // a launch whose iterations are all equal still has a finite weight
-#define ARMS_DIFFER_P 0.05   // each way
-#define ALIKE_P 0.025        // each way
+#define LEAST_NOISE 1e-16  // a launch whose iterations are all equal still has a finite weight
+#define ARMS_DIFFER_P 0.05 // each way
+#define ALIKE_P 0.025      // each way
 
 typedef struct item {
     uint32_t block;
@@ -36,7 +36,7 @@ typedef struct layout { // which launches enter, and what the additive model lea
 } layout;
 
 typedef struct residual {
-    double squares; // weighted
+    double squares;  // weighted
     double weights2; // Σ weights²
     double df;
     size_t n;
@@ -164,8 +164,9 @@ static component between_of(const item *items, size_t n, unsigned groups)
     return out;
 }
 
-// GROUPS with MORE, if those launches are as scattered as the ones already in: by F, from what they add
-// to the sum of squares. The ratios come first: nothing that contradicts them is taken for their spread.
+// GROUPS with MORE, if those launches are as scattered as the ones already in: by F, from what they
+// add to the sum of squares. The ratios come first: nothing that contradicts them is taken for
+// their spread.
 static unsigned with(const item *items, size_t n, unsigned groups, unsigned more)
 {
     layout before = {items, n, groups}, after = {items, n, groups | more};
@@ -175,7 +176,8 @@ static unsigned with(const item *items, size_t n, unsigned groups, unsigned more
     if (!(df >= 1) || !(r.df >= 1)) {
         return df >= 1 ? groups | more : groups;
     }
-    // Where the launches do not differ at all (B = 0), the sum stays below what the iterations explain.
+    // Where the launches do not differ at all (B = 0), the sum stays below what the iterations
+    // explain.
     double p = etp_f_above(squares / df / fmax(r.squares / r.df, 1e-3), df, r.df);
     return p > ALIKE_P && p < 1 - ALIKE_P ? groups | more : groups;
 }
@@ -190,7 +192,7 @@ static bool arms_alike(const component *a, const component *b)
     return p > ARMS_DIFFER_P && p < 1 - ARMS_DIFFER_P;
 }
 
-// ---- which launches -----------------------------------------------------------------------------
+// ---- which launches ----
 
 static bool has_timed(const etp_launch_stats *l, size_t n, uint32_t block, uint32_t arm)
 {
@@ -221,7 +223,8 @@ typedef struct picking {
 static void take(picking *p, const etp_launch_stats *l, unsigned traced)
 {
     size_t kept = l->iterations - l->warmup.dropped;
-    if ((l->arm != p->baseline && l->arm != p->candidate) || (l->control && l->arm != p->baseline) || kept == 0 ||
+    if ((l->arm != p->baseline && l->arm != p->candidate) ||
+        (l->control && l->arm != p->baseline) || kept == 0 ||
         !has_timed(p->set->launches, p->set->n_launches, l->block, p->baseline) ||
         !has_timed(p->set->launches, p->set->n_launches, l->block, p->candidate)) {
         return;
@@ -237,8 +240,8 @@ static void pick(picking *p)
     double within[KINDS] = {0}, mean[KINDS] = {0};
     size_t count[KINDS] = {0};
     for (size_t i = 0, t = 0; i < s->n_launches || t < s->n_traced;) {
-        bool traced = i == s->n_launches ||
-                      (t < s->n_traced && s->traced[t].block < s->launches[i].block);
+        bool traced =
+            i == s->n_launches || (t < s->n_traced && s->traced[t].block < s->launches[i].block);
         const etp_launch_stats *l = traced ? &s->traced[t++] : &s->launches[i++];
         size_t before = p->n;
         take(p, l, traced);
@@ -279,7 +282,8 @@ etp_status etp_spread_find(const etp_launch_set *set, uint32_t baseline, uint32_
     }
     out->launches = (uint32_t)r.n;
     out->traced = (groups & TRACED) != 0;
-    component a = between_of(p.items, p.n, groups & ~CANDIDATE), b = between_of(p.items, p.n, groups & CANDIDATE);
+    component a = between_of(p.items, p.n, groups & ~CANDIDATE),
+              b = between_of(p.items, p.n, groups & CANDIDATE);
     component both = between_of(p.items, p.n, groups);
     out->noise_var = a.noise + b.noise;
     out->between_var = 2 * both.between;

@@ -85,7 +85,8 @@ static double halves_cost(halves *h)
     return (median * (double)h->n_low - h->sum_low) + (h->sum_high - median * (double)h->n_high);
 }
 
-// Values are taken relative to the first one: sums stay small, and a constant series costs exactly 0.
+// Values are taken relative to the first one: sums stay small, and a constant series costs exactly
+// 0.
 static size_t best_split(const double *ln, size_t n, double *scratch)
 {
     double *prefix_cost = scratch; // [n / 2 + 1]

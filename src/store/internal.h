@@ -11,8 +11,9 @@
 #define ETP_RUN_ROWS_LIMIT ((size_t)1 << 30) // samples.csv, environment.jsonl
 #define ETP_RUN_MAX_ARMS 1024u
 #define ETP_RUN_MAX_BLOCKS 100000u
-#define ETP_RUN_MAX_CELLS 2000000u // arms x blocks: tables of that size are made for what a manifest says
-#define ETP_RUN_MAX_SWEPT 64u      // arms of a sweep, every pair of which is compared
+#define ETP_RUN_MAX_CELLS \
+    2000000u // arms x blocks: tables of that size are made for what a manifest says
+#define ETP_RUN_MAX_SWEPT 64u // arms of a sweep, every pair of which is compared
 
 bool etp_run_state_find(etp_str s, etp_run_state *out);
 bool etp_launch_kind_find(etp_str s, etp_launch_kind *out);
@@ -21,8 +22,8 @@ bool etp_lost_reason_find(etp_str s, etp_lost_reason *out);
 
 // ---- JSON in ----
 
-// Getters of one object that remember their first failure, so that a document is read straight down and
-// judged once. Absent or null members give the zero value; a wrong type is the failure.
+// Getters of one object that remember their first failure, so that a document is read straight down
+// and judged once. Absent or null members give the zero value; a wrong type is the failure.
 typedef struct etp_json_object {
     const json_t *object;
     const char *where; // for messages: "plan", "plan.arms[3]"
@@ -36,7 +37,8 @@ uint64_t etp_json_get_u64(const etp_json_object *o, const char *key, uint64_t ma
 uint32_t etp_json_get_u32(const etp_json_object *o, const char *key, uint32_t max);
 double etp_json_get_double(const etp_json_object *o, const char *key);
 bool etp_json_get_bool(const etp_json_object *o, const char *key);
-etp_json_object etp_json_get_object(const etp_json_object *o, const char *key); // object NULL: absent
+etp_json_object etp_json_get_object(const etp_json_object *o,
+                                    const char *key); // object NULL: absent
 // Length of the array of that name, 0 when absent; fails above MAX.
 size_t etp_json_get_array(const etp_json_object *o, const char *key, size_t max,
                           const json_t **out);

@@ -11,12 +11,12 @@
 
 typedef enum etp_json_fault {
     ETP_JSON_FINE,
-    ETP_JSON_EMPTY,     // nothing in it
-    ETP_JSON_DEEP,      // nested beyond ETP_JSON_MAX_NESTING
-    ETP_JSON_TWICE,     // a key occurs twice in one object
-    ETP_JSON_UTF8,      // not UTF-8
-    ETP_JSON_CUT,       // ends in the middle
-    ETP_JSON_NAN,       // NaN or Infinity, which is no JSON
+    ETP_JSON_EMPTY, // nothing in it
+    ETP_JSON_DEEP,  // nested beyond ETP_JSON_MAX_NESTING
+    ETP_JSON_TWICE, // a key occurs twice in one object
+    ETP_JSON_UTF8,  // not UTF-8
+    ETP_JSON_CUT,   // ends in the middle
+    ETP_JSON_NAN,   // NaN or Infinity, which is no JSON
     ETP_JSON_SYNTAX,
     ETP_JSON_NO_OBJECT, // sound, but no object
 } etp_json_fault;

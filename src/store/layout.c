@@ -48,7 +48,8 @@ bool etp_run_is_raw(etp_str relative)
            etp_str_eqz(relative, ETP_RUN_ENVIRONMENT) || etp_str_eqz(relative, ETP_RUN_DERIVED) ||
            etp_str_eqz(relative, ETP_RUN_ROOFS) || etp_str_eqz(relative, ETP_RUN_LOCK) ||
            etp_str_ends(relative, ETP_STR(".etdump")) || etp_str_ends(relative, ETP_STR(".log")) ||
-           etp_str_ends(relative, ETP_STR(".samples")) || etp_str_ends(relative, ETP_STR(".code")) ||
+           etp_str_ends(relative, ETP_STR(".samples")) ||
+           etp_str_ends(relative, ETP_STR(".code")) ||
            etp_str_starts(relative, ETP_STR(ETP_RUN_PROGRAMS "/")) ||
            etp_str_find(relative, ETP_STR("/outputs/")) < relative.len;
 }
@@ -64,10 +65,14 @@ static etp_status check_members(const char *dir, int depth, uint32_t *left, etp_
         if (!path) {
             st = etp_fail_nomem(err, dir);
         } else if (list.items[i].is_other) {
-            st = etp_fail(err, ETP_UNSUPPORTED, "%s is a link, or no regular file: a run folder holds files and folders of "
-                          "its own only; remove it, or put the file itself there", path);
+            st = etp_fail(
+                err, ETP_UNSUPPORTED,
+                "%s is a link, or no regular file: a run folder holds files and folders of "
+                "its own only; remove it, or put the file itself there",
+                path);
         } else if (*left == 0 || depth == MAX_DEPTH) {
-            st = etp_fail(err, ETP_UNSUPPORTED, "%s holds more files or levels of folders than a session makes", dir);
+            st = etp_fail(err, ETP_UNSUPPORTED,
+                          "%s holds more files or levels of folders than a session makes", dir);
         } else if (list.items[i].is_dir) {
             st = check_members(path, depth + 1, left, err);
         }
@@ -200,11 +205,13 @@ etp_status etp_run_lock(const char *dir, etp_arena *arena, etp_os_lock *out, etp
     }
     ETP_TRY(etp_os_lock_take(path, out, &holder, err));
     if (holder > 0) {
-        return etp_fail(err, ETP_USAGE, "%s: its session still runs (pid %lld): wait for it, or end it first",
-                        dir, (long long)holder);
+        return etp_fail(err, ETP_USAGE,
+                        "%s: its session still runs (pid %lld): wait for it, or end it first", dir,
+                        (long long)holder);
     }
     return holder == 0 ? ETP_OK
-                       : etp_fail(err, ETP_USAGE, "%s: another session writes into it: wait for its end", dir);
+                       : etp_fail(err, ETP_USAGE,
+                                  "%s: another session writes into it: wait for its end", dir);
 }
 
 void etp_run_tidy_lock(const char *dir, etp_arena *arena)

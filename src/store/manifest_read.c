@@ -6,11 +6,11 @@
 #include "store/internal.h"
 
 // Appends to a vector of the run; remembers a shortage of memory in the document's status.
-#define PUSH(o, vector, item)                                                                      \
-    do {                                                                                           \
-        if (!ETP_PUSH((o)->arena, vector, item) && *(o)->status == ETP_OK) {                       \
-            *(o)->status = etp_fail_nomem((o)->err, "the manifest");                               \
-        }                                                                                          \
+#define PUSH(o, vector, item)                                                \
+    do {                                                                     \
+        if (!ETP_PUSH((o)->arena, vector, item) && *(o)->status == ETP_OK) { \
+            *(o)->status = etp_fail_nomem((o)->err, "the manifest");         \
+        }                                                                    \
     } while (0)
 
 static void read_models(const etp_json_object *root, etp_run *run)
@@ -113,7 +113,8 @@ static void read_plan(const etp_json_object *root, etp_run *run)
         run->asked.traced = etp_json_get_u64(&asked, "traced", INT64_MAX);
         run->asked.no_trace = !etp_json_get_bool(&asked, "trace");
         run->asked.kernels = etp_json_get_bool(&asked, "kernels");
-        run->asked.resident = json_object_get(asked.object, "resident") && etp_json_get_bool(&asked, "resident");
+        run->asked.resident =
+            json_object_get(asked.object, "resident") && etp_json_get_bool(&asked, "resident");
     }
     etp_json_object cool = etp_json_get_object(&plan, "cool");
     if (cool.object) {
@@ -266,7 +267,8 @@ static void read_head(const etp_json_object *root, etp_run *run)
     }
 }
 
-// Each number is within its limits; what they cost together is judged before anything is made of them.
+// Each number is within its limits; what they cost together is judged before anything is made of
+// them.
 static void check_cost(const etp_json_object *root, const etp_run *run)
 {
     uint64_t cells = (uint64_t)run->arms.n * run->blocks_done;

@@ -248,7 +248,8 @@ static etp_status write_result(etp_json *j, const etp_run *run, size_t arm, etp_
         etp_json_kv_null(j, "min_ms");
         etp_json_kv_null(j, "max_ms");
     }
-    const char *etdump = dump_of(run, arm, arena, ".etdump"), *log = dump_of(run, arm, arena, ".log");
+    const char *etdump = dump_of(run, arm, arena, ".etdump"),
+               *log = dump_of(run, arm, arena, ".log");
     etp_json_kv_z(j, "etdump", etdump);
     etp_json_kv_z(j, "log", log);
     etp_json_kv_z(j, "etdump_rel", etdump);
@@ -314,7 +315,8 @@ static void write_head(etp_json *j, const etp_run *run)
     etp_json_end(j);
 }
 
-etp_status etp_run_manifest_write(const etp_run *run, etp_arena *arena, etp_str *out, etp_error *err)
+etp_status etp_run_manifest_write(const etp_run *run, etp_arena *arena, etp_str *out,
+                                  etp_error *err)
 {
     etp_strbuf text;
     etp_strbuf_init(&text, arena);

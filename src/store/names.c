@@ -4,9 +4,10 @@
 
 static const char *const k_states[] = {"running", "finished", "interrupted"};
 static const char *const k_kinds[] = {"timed", "traced", "control", "sampled", "resident"};
-static const char *const k_phases[] = {"warmup", "timed", "traced", "sampled", "control", "resident"};
-static const char *const k_reasons[] = {"crash", "hang", "garbage", "mask", "error", "start", "file",
-                                        "connection"};
+static const char *const k_phases[] = {"warmup",  "timed",   "traced",
+                                       "sampled", "control", "resident"};
+static const char *const k_reasons[] = {"crash", "hang",  "garbage", "mask",
+                                        "error", "start", "file",    "connection"};
 
 #define COUNT(list) (sizeof(list) / sizeof *(list))
 

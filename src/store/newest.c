@@ -4,8 +4,8 @@
 #include "os/os.h"
 #include "store/internal.h"
 
-// Adds DIR when it is a run folder. One whose manifest cannot be read counts as the oldest: it cannot say when
-// it was made, and what is readable is preferred.
+// Adds DIR when it is a run folder. One whose manifest cannot be read counts as the oldest: it
+// cannot say when it was made, and what is readable is preferred.
 static etp_status add_if_run(const char *dir, etp_arena *arena, etp_run_found *out, etp_error *err)
 {
     if (!dir) {
@@ -62,7 +62,8 @@ static void sort_found(etp_run_found *f)
     }
 }
 
-static etp_status add_children(const char *dir, etp_arena *arena, etp_run_found *out, etp_error *err)
+static etp_status add_children(const char *dir, etp_arena *arena, etp_run_found *out,
+                               etp_error *err)
 {
     etp_dir_list list = {0};
     if (!etp_os_is_dir(dir)) {
@@ -71,7 +72,8 @@ static etp_status add_children(const char *dir, etp_arena *arena, etp_run_found 
     ETP_TRY(etp_os_list(dir, arena, &list, err));
     for (size_t i = 0; i < list.n; i++) {
         if (list.items[i].is_dir && !list.items[i].is_other) {
-            ETP_TRY(add_if_run(etp_run_path(arena, dir, etp_str_from(list.items[i].name)), arena, out, err));
+            ETP_TRY(add_if_run(etp_run_path(arena, dir, etp_str_from(list.items[i].name)), arena,
+                               out, err));
         }
     }
     return ETP_OK;
@@ -86,7 +88,8 @@ static const char *without_slashes(const char *path, etp_arena *arena)
     return etp_arena_strdup(arena, s);
 }
 
-etp_status etp_run_find_below(const char *path, etp_arena *arena, etp_run_found *out, etp_error *err)
+etp_status etp_run_find_below(const char *path, etp_arena *arena, etp_run_found *out,
+                              etp_error *err)
 {
     *out = (etp_run_found){0};
     const char *dir = without_slashes(path, arena);
@@ -116,7 +119,8 @@ static bool is_number_suffix(etp_str s)
     return s.len == 0;
 }
 
-etp_status etp_run_find_named(const char *path, etp_arena *arena, etp_run_found *out, etp_error *err)
+etp_status etp_run_find_named(const char *path, etp_arena *arena, etp_run_found *out,
+                              etp_error *err)
 {
     *out = (etp_run_found){0};
     const char *dir = without_slashes(path, arena);
@@ -139,8 +143,9 @@ etp_status etp_run_find_named(const char *path, etp_arena *arena, etp_run_found 
         etp_str other = etp_str_from(list.items[i].name);
         if (list.items[i].is_dir && etp_str_starts(other, name) &&
             is_number_suffix((etp_str){other.ptr + name.len, other.len - name.len})) {
-            ETP_TRY(add_if_run(etp_arena_printf(arena, "%.*s%s", (int)start, dir, list.items[i].name), arena, out,
-                               err));
+            ETP_TRY(
+                add_if_run(etp_arena_printf(arena, "%.*s%s", (int)start, dir, list.items[i].name),
+                           arena, out, err));
         }
     }
     sort_found(out);

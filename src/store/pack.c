@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Packing and unpacking run folders. Archives come from anywhere: every header field is checked, and
-// names go through the same rule as those of a manifest.
+// Packing and unpacking run folders. Archives come from anywhere: every header field is checked,
+// and names go through the same rule as those of a manifest.
 #include "store/pack.h"
 
 #include <stdio.h>
@@ -118,7 +118,8 @@ static etp_status pack_file(packer *p, const char *relative, etp_error *err)
 
 static etp_status pack_folder(packer *p, const char *relative, int depth, etp_error *err)
 {
-    const char *path = relative[0] ? etp_run_path(p->arena, p->dir, etp_str_from(relative)) : p->dir;
+    const char *path =
+        relative[0] ? etp_run_path(p->arena, p->dir, etp_str_from(relative)) : p->dir;
     etp_dir_list list = {0};
     if (!path) {
         return etp_fail_nomem(err, relative);
@@ -160,11 +161,11 @@ etp_status etp_run_pack(const char *dir, const char *file, etp_pack_count *out, 
     *out = (etp_pack_count){0};
     ETP_TRY(etp_run_check_members(dir, err));
     packer p = {.dir = dir, .arena = &arena, .zstd = ZSTD_createCCtx(), .count = out};
-    etp_status st = p.zstd && !ZSTD_isError(ZSTD_CCtx_setParameter(p.zstd, ZSTD_c_compressionLevel,
-                                                                   LEVEL)) &&
-                            !ZSTD_isError(ZSTD_CCtx_setParameter(p.zstd, ZSTD_c_checksumFlag, 1))
-                        ? etp_os_replace_by(file, fill_archive, &p, err)
-                        : etp_fail_nomem(err, "zstd");
+    etp_status st =
+        p.zstd && !ZSTD_isError(ZSTD_CCtx_setParameter(p.zstd, ZSTD_c_compressionLevel, LEVEL)) &&
+                !ZSTD_isError(ZSTD_CCtx_setParameter(p.zstd, ZSTD_c_checksumFlag, 1))
+            ? etp_os_replace_by(file, fill_archive, &p, err)
+            : etp_fail_nomem(err, "zstd");
     ZSTD_freeCCtx(p.zstd);
     etp_arena_dispose(&arena);
     return st;
@@ -255,9 +256,8 @@ static etp_status unpack_file(unpacker *u, const char *dir, etp_str name, uint64
         parent.len--;
     }
     const char *path = etp_run_path(&arena, dir, name);
-    const char *folder = parent.len > 0
-                             ? etp_run_path(&arena, dir, (etp_str){parent.ptr, parent.len - 1})
-                             : dir;
+    const char *folder =
+        parent.len > 0 ? etp_run_path(&arena, dir, (etp_str){parent.ptr, parent.len - 1}) : dir;
     etp_status st = path && folder ? etp_os_mkdirs(folder, err) : etp_fail_nomem(err, dir);
     if (st == ETP_OK && (etp_os_is_file(path) || etp_os_is_dir(path))) {
         st = etp_fail_at(err, ETP_CORRUPT, u->in.pos, "the archive holds the same name twice");
@@ -296,8 +296,8 @@ static etp_status check_header(const unpacker *u, const ustar_header *h, uint64_
     return problem ? etp_fail_at(err, ETP_CORRUPT, u->in.pos, "%s", problem) : ETP_OK;
 }
 
-// After the zero block: more zeros at most, and the end of the frame, which holds its checksum. Without
-// reading that far, a flipped bit gives another file and no error.
+// After the zero block: more zeros at most, and the end of the frame, which holds its checksum.
+// Without reading that far, a flipped bit gives another file and no error.
 static etp_status finish(unpacker *u, etp_error *err)
 {
     static const char k_zero[BLOCK] = {0};
@@ -311,7 +311,8 @@ static etp_status finish(unpacker *u, etp_error *err)
                                ZSTD_getErrorName(hint));
         }
         if (memcmp(rest, k_zero, out.pos) != 0) {
-            return etp_fail_at(err, ETP_CORRUPT, u->in.pos, "something follows the end of the archive");
+            return etp_fail_at(err, ETP_CORRUPT, u->in.pos,
+                               "something follows the end of the archive");
         }
         if (hint == 0 && u->in.pos == u->in.size) {
             return ETP_OK;
@@ -354,10 +355,10 @@ etp_status etp_run_unpack(const char *file, const char *dir, etp_pack_count *out
     etp_file packed = {0};
     const char *made = NULL;
     unpacker u = {.zstd = ZSTD_createDCtx(), .count = out};
-    etp_status st = u.zstd && !ZSTD_isError(ZSTD_DCtx_setParameter(u.zstd, ZSTD_d_windowLogMax,
-                                                                   WINDOW_LOG_MAX))
-                        ? etp_file_open(file, ETP_PACK_MAX_BYTES, &packed, err)
-                        : etp_fail_nomem(err, "zstd");
+    etp_status st =
+        u.zstd && !ZSTD_isError(ZSTD_DCtx_setParameter(u.zstd, ZSTD_d_windowLogMax, WINDOW_LOG_MAX))
+            ? etp_file_open(file, ETP_PACK_MAX_BYTES, &packed, err)
+            : etp_fail_nomem(err, "zstd");
     if (st == ETP_OK) {
         u.in = (ZSTD_inBuffer){packed.bytes.ptr, packed.bytes.len, 0};
         st = etp_run_claim(dir, true, &arena, &made, err);
@@ -367,7 +368,8 @@ etp_status etp_run_unpack(const char *file, const char *dir, etp_pack_count *out
         st = unpack_all(&u, dir, err);
     }
     if (st == ETP_OK && !etp_run_is(dir)) {
-        st = etp_fail(err, ETP_CORRUPT, "there is no run folder in it (no manifest.json of etprof)");
+        st =
+            etp_fail(err, ETP_CORRUPT, "there is no run folder in it (no manifest.json of etprof)");
     }
     if (st != ETP_OK && made && etp_os_remove_tree(made, NULL) != ETP_OK) {
         etp_fail_ctx(err, "(some files are left in %s)", made);

@@ -39,7 +39,8 @@ static int by_place(const void *pa, const void *pb)
 
 // The parts of the file that a reader of the graph needs, ascending. Weights live in the other
 // segments, except in the payloads of old exporters, which cannot be taken apart.
-static range *needed_ranges(const etp_pte *pte, etp_arena *arena, size_t *out_n, uint64_t *out_bytes)
+static range *needed_ranges(const etp_pte *pte, etp_arena *arena, size_t *out_n,
+                            uint64_t *out_bytes)
 {
     size_t n = 0;
     range *ranges = ETP_NEW_ARRAY(arena, range, (size_t)pte->n_segments + 1);
@@ -120,7 +121,7 @@ static etp_status keep_graph(const char *from, const char *to, etp_arena *arena,
     return st;
 }
 
-// ---- sources -------------------------------------------------------------------------------------
+// ---- sources ----
 
 static const char k_header[] = "method,instruction,handle,line,file,function,module,op\n";
 
@@ -201,7 +202,7 @@ etp_status etp_run_keep_program(etp_run_writer *w, size_t model, const char *pat
     return keep_sources(path, sources, w->arena, err);
 }
 
-// ---- reading -------------------------------------------------------------------------------------
+// ---- reading ----
 
 typedef struct source_list {
     struct {

@@ -5,7 +5,8 @@
 
 #include "store/internal.h"
 
-// jansson recurses per level of nesting up to its own limit of 2048; ours is checked before it starts.
+// jansson recurses per level of nesting up to its own limit of 2048; ours is checked before it
+// starts.
 static bool too_deep(etp_str text, size_t *where)
 {
     int depth = 0;
@@ -115,8 +116,7 @@ etp_str etp_json_get_str(const etp_json_object *o, const char *key)
         etp_json_reject(o, key, "a string");
         return ETP_STR("");
     }
-    char *copy = etp_arena_strdup(o->arena,
-                                  (etp_str){json_string_value(v), json_string_length(v)});
+    char *copy = etp_arena_strdup(o->arena, (etp_str){json_string_value(v), json_string_length(v)});
     if (!copy) {
         if (*o->status == ETP_OK) {
             *o->status = etp_fail_nomem(o->err, "a text");

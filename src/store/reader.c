@@ -12,7 +12,8 @@ bool etp_run_is(const char *dir)
     etp_arena arena = {0};
     etp_str text;
     const char *path = etp_run_path(&arena, dir, ETP_STR(ETP_RUN_MANIFEST));
-    // A manifest that is a link or a FIFO makes it a run folder that nobody opens, not a folder of something else.
+    // A manifest that is a link or a FIFO makes it a run folder that nobody opens, not a folder of
+    // something else.
     bool odd = path && etp_os_is_other(path);
     bool ours = path && !odd && etp_os_is_file(path) &&
                 etp_os_read_text(path, ETP_RUN_MANIFEST_LIMIT, &arena, &text, NULL) == ETP_OK &&
@@ -51,8 +52,8 @@ static int by_name(const void *key, const void *entry)
 }
 
 // Looked up in the list of what is there: a manifest may speak of many more than the disk has.
-static etp_status find_dumps_of(const char *dir, uint32_t arm, etp_arena *scratch, etp_arena *arena, etp_run *run,
-                                etp_error *err)
+static etp_status find_dumps_of(const char *dir, uint32_t arm, etp_arena *scratch, etp_arena *arena,
+                                etp_run *run, etp_error *err)
 {
     const etp_run_arm *a = &run->arms.items[arm];
     const char *folder = etp_run_path(scratch, dir, a->name);
@@ -69,7 +70,8 @@ static etp_status find_dumps_of(const char *dir, uint32_t arm, etp_arena *scratc
         if (!name) {
             return etp_fail_nomem(err, "dumps");
         }
-        const etp_dir_entry *e = bsearch(name + a->name.len + 1, list.items, list.n, sizeof *list.items, by_name);
+        const etp_dir_entry *e =
+            bsearch(name + a->name.len + 1, list.items, list.n, sizeof *list.items, by_name);
         if (!e || e->is_dir) {
             continue;
         }
@@ -99,8 +101,8 @@ etp_status etp_run_open_manifest(const char *dir, etp_arena *arena, etp_run *out
         return etp_fail(err, ETP_IO, "%s is no folder", dir);
     }
     ETP_TRY(etp_run_check_members(dir, err));
-    return read_part(dir, ETP_RUN_MANIFEST, ETP_RUN_MANIFEST_LIMIT, false, etp_run_manifest_read, arena, out,
-                     err);
+    return read_part(dir, ETP_RUN_MANIFEST, ETP_RUN_MANIFEST_LIMIT, false, etp_run_manifest_read,
+                     arena, out, err);
 }
 
 etp_status etp_run_open(const char *dir, etp_arena *arena, etp_run *out, etp_error *err)
@@ -109,12 +111,13 @@ etp_status etp_run_open(const char *dir, etp_arena *arena, etp_run *out, etp_err
     bool empty = out->blocks_done == 0;
     ETP_TRY(read_part(dir, ETP_RUN_SAMPLES, ETP_RUN_ROWS_LIMIT, empty, etp_run_samples_read, arena,
                       out, err));
-    ETP_TRY(read_part(dir, ETP_RUN_ENVIRONMENT, ETP_RUN_ROWS_LIMIT, empty,
-                      etp_run_environment_read, arena, out, err));
+    ETP_TRY(read_part(dir, ETP_RUN_ENVIRONMENT, ETP_RUN_ROWS_LIMIT, empty, etp_run_environment_read,
+                      arena, out, err));
     return find_dumps(dir, arena, out, err);
 }
 
-etp_status etp_run_must_hold(const etp_run *run, etp_arena *arena, etp_run_names *out, etp_error *err)
+etp_status etp_run_must_hold(const etp_run *run, etp_arena *arena, etp_run_names *out,
+                             etp_error *err)
 {
     *out = (etp_run_names){0};
     bool ok = true;
@@ -129,7 +132,8 @@ etp_status etp_run_must_hold(const etp_run *run, etp_arena *arena, etp_run_names
     for (size_t i = 0; ok && run->files.n == 0 && i < run->launches.n; i++) {
         const etp_run_launch *l = &run->launches.items[i];
         if (l->kind == ETP_LAUNCH_TRACED && l->block <= run->blocks_done) {
-            const char *name = etp_run_dump_name(arena, &run->arms.items[l->arm], l->block, ".etdump");
+            const char *name =
+                etp_run_dump_name(arena, &run->arms.items[l->arm], l->block, ".etdump");
             ok = name && ETP_PUSH(arena, out, name);
         }
     }

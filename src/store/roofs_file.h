@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The roofs of a device as a file: in a cache, in a run folder (ETP_RUN_ROOFS), or named by the user.
+// The roofs of a device as a file: in a cache, in a run folder (ETP_RUN_ROOFS), or named by the
+// user.
 #ifndef ETP_STORE_ROOFS_FILE_H
 #define ETP_STORE_ROOFS_FILE_H
 
@@ -9,6 +10,7 @@
 #define ETP_ROOFS_SCHEMA "etprof.roofs/1"
 
 // ETP_CORRUPT with what is wrong; nothing in TEXT is trusted. Texts live in ARENA.
-ETP_API ETP_NODISCARD etp_status etp_roofs_read(etp_str text, etp_arena *arena, etp_roof_table *out, etp_error *err);
+ETP_API ETP_NODISCARD etp_status etp_roofs_read(etp_str text, etp_arena *arena, etp_roof_table *out,
+                                                etp_error *err);
 
 #endif

@@ -63,7 +63,9 @@ static etp_status read_all(const etp_json_object *root, etp_roof_table *out)
         .max_khz = etp_json_get_u64(root, "max_khz", UINT64_MAX),
         .cpus = etp_json_get_u32(root, "cpus", UINT32_MAX),
         .emulated = etp_json_get_bool(root, "emulated"),
-        .boost = json_is_boolean(json_object_get(root->object, "boost")) ? etp_json_get_bool(root, "boost") : -1,
+        .boost = json_is_boolean(json_object_get(root->object, "boost"))
+                     ? etp_json_get_bool(root, "boost")
+                     : -1,
     };
     const json_t *array = NULL;
     size_t n = etp_json_get_array(root, "roofs", MAX_ROOFS, &array);
@@ -86,7 +88,8 @@ etp_status etp_roofs_read(etp_str text, etp_arena *arena, etp_roof_table *out, e
     etp_status status = ETP_OK;
     *out = (etp_roof_table){0};
     ETP_TRY(etp_json_read(text, &json, err));
-    etp_json_object root = {.object = json, .where = "", .arena = arena, .err = err, .status = &status};
+    etp_json_object root = {
+        .object = json, .where = "", .arena = arena, .err = err, .status = &status};
     status = read_all(&root, out);
     json_decref(json);
     return status;

@@ -97,7 +97,8 @@ static etp_str whole_lines(etp_str text)
     return text;
 }
 
-static etp_status samples_begin(sample_reader *r, etp_str text, etp_arena *arena, const etp_run *run, etp_error *err)
+static etp_status samples_begin(sample_reader *r, etp_str text, etp_arena *arena,
+                                const etp_run *run, etp_error *err)
 {
     *r = (sample_reader){0};
     etp_csv_open(&r->csv, text, ',', arena);
@@ -112,7 +113,8 @@ static etp_status samples_begin(sample_reader *r, etp_str text, etp_arena *arena
 }
 
 // The next row, also one of a block that the manifest does not vouch for.
-static etp_status samples_next(sample_reader *r, const etp_run *run, etp_run_sample *out, bool *more, etp_error *err)
+static etp_status samples_next(sample_reader *r, const etp_run *run, etp_run_sample *out,
+                               bool *more, etp_error *err)
 {
     *more = r->rows;
     if (r->rows) {
@@ -154,7 +156,8 @@ static uint64_t count_or_unknown(const etp_json_object *o, const char *key)
 }
 
 // One column into the field at OFFSET of every item; null is 0, not counted.
-static void read_column(const etp_json_object *o, const char *key, size_t offset, etp_run_counts *items, size_t n)
+static void read_column(const etp_json_object *o, const char *key, size_t offset,
+                        etp_run_counts *items, size_t n)
 {
     const json_t *array;
     size_t found = etp_json_get_array(o, key, UINT32_MAX, &array);
@@ -164,7 +167,8 @@ static void read_column(const etp_json_object *o, const char *key, size_t offset
     }
     for (size_t i = 0; i < found; i++) {
         const json_t *v = json_array_get(array, i);
-        uint64_t value = json_is_integer(v) && json_integer_value(v) >= 0 ? (uint64_t)json_integer_value(v) : 0;
+        uint64_t value =
+            json_is_integer(v) && json_integer_value(v) >= 0 ? (uint64_t)json_integer_value(v) : 0;
         if (!json_is_null(v) && !(json_is_integer(v) && json_integer_value(v) >= 0)) {
             etp_json_reject(o, key, "counts or null");
             return;
@@ -197,31 +201,32 @@ static void read_counted(const etp_json_object *launch, etp_run_launch *l)
 static void read_launch(const etp_json_object *o, etp_run *run)
 {
     etp_str arm = etp_json_get_str(o, "experiment");
-    etp_run_launch l = {.arm = find_arm(run, arm, 0),
-                        .block = etp_json_get_u32(o, "block", ETP_RUN_MAX_BLOCKS),
-                        .launch = etp_json_get_u32(o, "launch", UINT32_MAX),
-                        .position = etp_json_get_u32(o, "position", UINT32_MAX),
-                        .pid = etp_json_get_u64(o, "pid", INT64_MAX),
-                        .start_ns = etp_json_get_u64(o, "start_ns", INT64_MAX),
-                        .wall_ns = etp_json_get_u64(o, "wall_ns", INT64_MAX),
-                        .load_ns = etp_json_get_u64(o, "load_ns", INT64_MAX),
-                        .first_ns = etp_json_get_u64(o, "first_ns", INT64_MAX),
-                        .rss_bytes = etp_json_get_u64(o, "rss_bytes", INT64_MAX),
-                        .peak_rss_bytes = etp_json_get_u64(o, "peak_rss_bytes", INT64_MAX),
-                        .user_ns = etp_json_get_u64(o, "user_ns", INT64_MAX),
-                        .system_ns = etp_json_get_u64(o, "system_ns", INT64_MAX),
-                        .minor_faults = etp_json_get_u64(o, "minor_faults", INT64_MAX),
-                        .major_faults = etp_json_get_u64(o, "major_faults", INT64_MAX),
-                        .voluntary_switches = etp_json_get_u64(o, "voluntary_switches", INT64_MAX),
-                        .involuntary_switches =
-                            etp_json_get_u64(o, "involuntary_switches", INT64_MAX),
-                        .wait_ns = count_or_unknown(o, "wait_ns"),
-                        .migrations = count_or_unknown(o, "migrations"),
-                        .hook_calls = etp_json_get_u64(o, "hook_calls", INT64_MAX),
-                        .asks_left = etp_json_get_u64(o, "asks_left", INT64_MAX),
-                        .asks_missed = etp_json_get_u64(o, "asks_missed", INT64_MAX), // absent: none, or an older folder
-                        .flags = etp_json_get_str(o, "flags"),
-                        .cpus_allowed = etp_json_get_str(o, "cpus_allowed")};
+    etp_run_launch l = {
+        .arm = find_arm(run, arm, 0),
+        .block = etp_json_get_u32(o, "block", ETP_RUN_MAX_BLOCKS),
+        .launch = etp_json_get_u32(o, "launch", UINT32_MAX),
+        .position = etp_json_get_u32(o, "position", UINT32_MAX),
+        .pid = etp_json_get_u64(o, "pid", INT64_MAX),
+        .start_ns = etp_json_get_u64(o, "start_ns", INT64_MAX),
+        .wall_ns = etp_json_get_u64(o, "wall_ns", INT64_MAX),
+        .load_ns = etp_json_get_u64(o, "load_ns", INT64_MAX),
+        .first_ns = etp_json_get_u64(o, "first_ns", INT64_MAX),
+        .rss_bytes = etp_json_get_u64(o, "rss_bytes", INT64_MAX),
+        .peak_rss_bytes = etp_json_get_u64(o, "peak_rss_bytes", INT64_MAX),
+        .user_ns = etp_json_get_u64(o, "user_ns", INT64_MAX),
+        .system_ns = etp_json_get_u64(o, "system_ns", INT64_MAX),
+        .minor_faults = etp_json_get_u64(o, "minor_faults", INT64_MAX),
+        .major_faults = etp_json_get_u64(o, "major_faults", INT64_MAX),
+        .voluntary_switches = etp_json_get_u64(o, "voluntary_switches", INT64_MAX),
+        .involuntary_switches = etp_json_get_u64(o, "involuntary_switches", INT64_MAX),
+        .wait_ns = count_or_unknown(o, "wait_ns"),
+        .migrations = count_or_unknown(o, "migrations"),
+        .hook_calls = etp_json_get_u64(o, "hook_calls", INT64_MAX),
+        .asks_left = etp_json_get_u64(o, "asks_left", INT64_MAX),
+        .asks_missed =
+            etp_json_get_u64(o, "asks_missed", INT64_MAX), // absent: none, or an older folder
+        .flags = etp_json_get_str(o, "flags"),
+        .cpus_allowed = etp_json_get_str(o, "cpus_allowed")};
     etp_json_object mask = etp_json_get_object(o, "mask");
     l.mask_requested = etp_json_get_str(&mask, "requested");
     l.mask_hook = etp_json_get_str(&mask, "hook");
@@ -286,7 +291,8 @@ static void read_block(const etp_json_object *o, etp_run *run)
                        .end = read_moment(o, "end")};
     uint64_t slept = count_or_unknown(o, "slept_ns"); // folders of before have neither
     b.slept_ns = slept == UINT64_MAX ? 0 : slept;
-    b.clock_jump_s = json_object_get(o->object, "clock_jump_s") ? etp_json_get_double(o, "clock_jump_s") : 0;
+    b.clock_jump_s =
+        json_object_get(o->object, "clock_jump_s") ? etp_json_get_double(o, "clock_jump_s") : 0;
     if (*o->status == ETP_OK && b.block >= 1 && b.block <= run->blocks_done &&
         !ETP_PUSH(o->arena, &run->blocks, b)) {
         *o->status = etp_fail_nomem(o->err, "blocks");
@@ -310,8 +316,8 @@ static etp_status read_line(etp_str line, etp_arena *arena, etp_run *run, etp_er
     return status;
 }
 
-// Takes the first line off *TEXT, which starts AT bytes into the file. False at the end and before a line that was
-// torn in the middle of a write.
+// Takes the first line off *TEXT, which starts AT bytes into the file. False at the end and before
+// a line that was torn in the middle of a write.
 static bool take_line(etp_str *text, etp_str *line, uint64_t *at, uint64_t *number_of_line)
 {
     *line = (etp_str){text->ptr, etp_str_find(*text, ETP_STR("\n"))};
@@ -325,8 +331,8 @@ static bool take_line(etp_str *text, etp_str *line, uint64_t *at, uint64_t *numb
 }
 
 // NEXT is where the line after this one starts.
-static etp_status read_numbered(etp_str line, uint64_t next, uint64_t number_of_line, etp_arena *arena, etp_run *run,
-                                etp_error *err)
+static etp_status read_numbered(etp_str line, uint64_t next, uint64_t number_of_line,
+                                etp_arena *arena, etp_run *run, etp_error *err)
 {
     etp_status status = line.len == 0 ? ETP_OK : read_line(line, arena, run, err);
     if (status == ETP_OK) {
@@ -354,7 +360,8 @@ etp_status etp_run_environment_read(etp_str text, etp_arena *arena, etp_run *run
 
 #define ROWS_ARENA ((size_t)1 << 20) // what unquoted cells may take before it is given back
 
-static etp_status rows_open(etp_run_rows *rows, const etp_run *run, const char *name, etp_error *err)
+static etp_status rows_open(etp_run_rows *rows, const etp_run *run, const char *name,
+                            etp_error *err)
 {
     *rows = (etp_run_rows){.run = run};
     const char *dir = etp_arena_strdup(&rows->arena, run->dir);
@@ -439,7 +446,8 @@ etp_str etp_run_fact_of(const etp_run *run, const char *key)
     return (etp_str){0};
 }
 
-const etp_run_launch *etp_run_launch_find(const etp_run *run, uint32_t block, uint32_t launch, etp_launch_kind kind)
+const etp_run_launch *etp_run_launch_find(const etp_run *run, uint32_t block, uint32_t launch,
+                                          etp_launch_kind kind)
 {
     for (size_t i = 0; i < run->launches.n; i++) {
         const etp_run_launch *l = &run->launches.items[i];

@@ -21,8 +21,8 @@
 #define ETP_RUN_ENVIRONMENT "environment.jsonl"
 #define ETP_RUN_DERIVED "derived.json"
 #define ETP_RUN_LOCK "session.lock" // there while a session writes into the folder
-#define ETP_RUN_ROOFS "roofs.json" // of the device; may be missing
-#define ETP_RUN_PROGRAMS "program" // folder of what is kept of the models
+#define ETP_RUN_ROOFS "roofs.json"  // of the device; may be missing
+#define ETP_RUN_PROGRAMS "program"  // folder of what is kept of the models
 #define ETP_RUN_EXPECTED ETP_RUN_PROGRAMS "/expected" // outputs that the inputs came with, if any
 
 typedef enum etp_run_state { ETP_RUN_RUNNING, ETP_RUN_FINISHED, ETP_RUN_INTERRUPTED } etp_run_state;
@@ -47,14 +47,14 @@ typedef enum etp_phase { // of an iteration
 } etp_phase;
 
 typedef enum etp_lost_reason { // why a launch gave nothing
-    ETP_LOST_CRASH,   // ended by a signal or with a status that says nothing
-    ETP_LOST_HANG,    // no answer within the time
-    ETP_LOST_GARBAGE, // the answer is not the protocol
-    ETP_LOST_MASK,    // the level's mask was not in force
-    ETP_LOST_ERROR,   // the runner said why: detail
-    ETP_LOST_START,   // could not be started
-    ETP_LOST_FILE,    // its trace or outputs are missing, empty or too large
-    ETP_LOST_CONNECTION, // the device went away: nobody knows how the launch ended
+    ETP_LOST_CRASH,            // ended by a signal or with a status that says nothing
+    ETP_LOST_HANG,             // no answer within the time
+    ETP_LOST_GARBAGE,          // the answer is not the protocol
+    ETP_LOST_MASK,             // the level's mask was not in force
+    ETP_LOST_ERROR,            // the runner said why: detail
+    ETP_LOST_START,            // could not be started
+    ETP_LOST_FILE,             // its trace or outputs are missing, empty or too large
+    ETP_LOST_CONNECTION,       // the device went away: nobody knows how the launch ended
     ETP_LOST_REASONS
 } etp_lost_reason;
 
@@ -105,10 +105,11 @@ typedef struct etp_run_launch {
     uint64_t peak_rss_bytes;
     uint64_t user_ns, system_ns;
     uint64_t minor_faults, major_faults, voluntary_switches, involuntary_switches;
-    uint64_t env_pad_bytes;   // by which its environment was made larger, drawn anew for each launch
+    uint64_t env_pad_bytes; // by which its environment was made larger, drawn anew for each launch
     uint64_t wait_ns, migrations; // ready but without a CPU, moved between CPUs; UINT64_MAX unknown
-    uint64_t cycles, instructions, fast_cycles, energy_nj; // of the process before its end; 0 unknown
-    struct { // by the runner, iteration by iteration; none: n is 0
+    uint64_t cycles, instructions, fast_cycles,
+        energy_nj;                   // of the process before its end; 0 unknown
+    struct {                         // by the runner, iteration by iteration; none: n is 0
         const etp_run_counts *items; // of iteration 0 and up, warm-up included
         uint32_t n;
         uint32_t scaled;       // iterations in which the counters had a part of the time only
@@ -117,19 +118,21 @@ typedef struct etp_run_launch {
     // What the runner says about its mask, text forms of isa.h:
     etp_str mask_requested, mask_hook, mask_cleared, mask_caller, flags;
     etp_str cpus_allowed; // of its threads, from /proc; empty: not asked or not readable
-    uint64_t hook_calls; // by SDK libraries, answered with the mask in force
-    uint64_t asks_left;   // places of a foreign runner that ask for features where cpuinfo, not they, choose kernels
-    uint64_t asks_missed; // places of a foreign runner that ask for features, or may, and could not be reached
-    struct { // what hiding features adds to an execution; call_ps is 0: not measured
+    uint64_t hook_calls;  // by SDK libraries, answered with the mask in force
+    uint64_t asks_left; // places of a foreign runner that ask for features where cpuinfo, not they,
+                        // choose kernels
+    uint64_t asks_missed; // places of a foreign runner that ask for features, or may, and could not
+                          // be reached
+    struct {              // what hiding features adds to an execution; call_ps is 0: not measured
         uint64_t calls, call_ps; // questions of one execution, picoseconds added to each
     } hook_cost;
 } etp_run_launch;
 
 // What the machine was doing at one moment. What could not be read is NAN or UINT64_MAX.
 typedef struct etp_run_moment {
-    double temperature_c; // hottest zone
-    uint64_t freq_max_khz; // fastest CPU
-    uint64_t freq_cap_khz; // Σ of what the system allowed
+    double temperature_c;    // hottest zone
+    uint64_t freq_max_khz;   // fastest CPU
+    uint64_t freq_cap_khz;   // Σ of what the system allowed
     uint64_t thermal_status; // of Android
     uint64_t time_ns, memory_free_bytes, cpu_busy_ms, cpu_steal_ms;
     double load1;
@@ -168,7 +171,8 @@ typedef struct etp_run_fact { // of the device: "cpu" → "Intel(R) …"
     etp_str key, value;
 } etp_run_fact;
 
-// Texts and arrays borrow from the arena given to etp_run_open (reader) or from the caller (writer).
+// Texts and arrays borrow from the arena given to etp_run_open (reader) or from the caller
+// (writer).
 #define ETP_RUN_NAMED_LEVELS 8
 
 typedef struct etp_run {
@@ -203,16 +207,16 @@ typedef struct etp_run {
     uint32_t control_blocks;
     uint32_t baseline; // index of the baseline arm
     etp_str method;
-    etp_str inputs; // the runner's --inputs
+    etp_str inputs;     // the runner's --inputs
     etp_str data, cpus; // its --data and --cpus, "" not given
     struct { // of each launch, as the user fixed it before the first; 0: the pilot decides
         uint64_t warmup, iterations, traced;
         bool known; // older folders do not tell
         bool no_trace, kernels, resident;
     } asked;
-    bool sweep;  // a factorial: every pair of arms is of interest, not those with the baseline alone
+    bool sweep; // a factorial: every pair of arms is of interest, not those with the baseline alone
     double cool_c, cool_wait_s; // start temperature of blocks and patience; 0: none
-    double knee; // its threshold: gain that more threads must reach; 0 no sweep
+    double knee;                // its threshold: gain that more threads must reach; 0 no sweep
     struct {
         etp_run_arm *items;
         size_t n, cap;
@@ -271,16 +275,18 @@ typedef struct etp_run {
 
 // ---- reading ----
 
-// A run folder's members are regular files and folders beneath it: no links, which lead out of it, and no FIFOs or
-// devices, which never end. ETP_UNSUPPORTED otherwise. Whatever opens, continues or packs a folder asks this first;
-// the folder itself may be named through a link.
+// A run folder's members are regular files and folders beneath it: no links, which lead out of it,
+// and no FIFOs or devices, which never end. ETP_UNSUPPORTED otherwise. Whatever opens, continues or
+// packs a folder asks this first; the folder itself may be named through a link.
 ETP_API ETP_NODISCARD etp_status etp_run_check_members(const char *dir, etp_error *err);
-// Trust: a folder from elsewhere is data. What it says should be started, contacted and read when it is measured again
-// counts when a session of this user said the same before. STATE_DIR is the user's own ("…/state/etprof"); NULL: none,
-// and nothing is trusted.
-ETP_API ETP_NODISCARD etp_status etp_run_trust(const char *state_dir, const etp_run *run, etp_error *err);
+// Trust: a folder from elsewhere is data. What it says should be started, contacted and read when
+// it is measured again counts when a session of this user said the same before. STATE_DIR is the
+// user's own ("…/state/etprof"); NULL: none, and nothing is trusted.
+ETP_API ETP_NODISCARD etp_status etp_run_trust(const char *state_dir, const etp_run *run,
+                                               etp_error *err);
 ETP_API bool etp_run_trusted(const char *state_dir, const etp_run *run);
-// "the device ssh:board, the program /x/runner, the model /y.pte": what that would be. NULL when out of memory.
+// "the device ssh:board, the program /x/runner, the model /y.pte": what that would be. NULL when
+// out of memory.
 ETP_API const char *etp_run_wishes(const etp_run *run, etp_arena *arena);
 
 // True when DIR holds a manifest of ours.
@@ -303,46 +309,48 @@ typedef struct etp_run_found { // newest first; by the time of measuring, not by
     size_t n, cap;
 } etp_run_found;
 // The run folders in PATH and in PATH/runs: those of a folder like out_<model>.
-ETP_API ETP_NODISCARD etp_status etp_run_find_below(const char *path, etp_arena *arena, etp_run_found *out,
-                                                    etp_error *err);
+ETP_API ETP_NODISCARD etp_status etp_run_find_below(const char *path, etp_arena *arena,
+                                                    etp_run_found *out, etp_error *err);
 // Those that were wanted as PATH: PATH, PATH.2, PATH.3 … (see etp_run_claim).
-ETP_API ETP_NODISCARD etp_status etp_run_find_named(const char *path, etp_arena *arena, etp_run_found *out,
-                                                    etp_error *err);
+ETP_API ETP_NODISCARD etp_status etp_run_find_named(const char *path, etp_arena *arena,
+                                                    etp_run_found *out, etp_error *err);
 // The manifest alone: samples, launches, blocks and dumps of *out stay empty.
-ETP_API ETP_NODISCARD etp_status etp_run_open_manifest(const char *dir, etp_arena *arena, etp_run *out,
-                                                       etp_error *err);
+ETP_API ETP_NODISCARD etp_status etp_run_open_manifest(const char *dir, etp_arena *arena,
+                                                       etp_run *out, etp_error *err);
 
-// The rows of a run folder one at a time, for who must not hold them all. What etp_run_open leaves out is left
-// out here too; an absent file of a folder without blocks has no rows.
+// The rows of a run folder one at a time, for who must not hold them all. What etp_run_open leaves
+// out is left out here too; an absent file of a folder without blocks has no rows.
 typedef struct etp_run_rows { // fields are private; zeroed is closed
     const etp_run *run;
     const char *path;
     etp_file file;
     etp_arena arena, row_arena; // row_arena: of one row, or of some
-    etp_str text;    // what is left of it (launches)
+    etp_str text;               // what is left of it (launches)
     uint64_t line, at;
     void *csv;
 } etp_run_rows;
 // Both borrow RUN until etp_run_rows_close, which also has to follow a failure.
-ETP_API ETP_NODISCARD etp_status etp_run_samples_open(etp_run_rows *rows, const etp_run *run, etp_error *err);
-ETP_API ETP_NODISCARD etp_status etp_run_launches_open(etp_run_rows *rows, const etp_run *run, etp_error *err);
-ETP_API ETP_NODISCARD etp_status etp_run_sample_next(etp_run_rows *rows, etp_run_sample *out, bool *more,
-                                                     etp_error *err);
+ETP_API ETP_NODISCARD etp_status etp_run_samples_open(etp_run_rows *rows, const etp_run *run,
+                                                      etp_error *err);
+ETP_API ETP_NODISCARD etp_status etp_run_launches_open(etp_run_rows *rows, const etp_run *run,
+                                                       etp_error *err);
+ETP_API ETP_NODISCARD etp_status etp_run_sample_next(etp_run_rows *rows, etp_run_sample *out,
+                                                     bool *more, etp_error *err);
 // Texts of *out live until the next call.
-ETP_API ETP_NODISCARD etp_status etp_run_launch_next(etp_run_rows *rows, etp_run_launch *out, bool *more,
-                                                     etp_error *err);
+ETP_API ETP_NODISCARD etp_status etp_run_launch_next(etp_run_rows *rows, etp_run_launch *out,
+                                                     bool *more, etp_error *err);
 ETP_API void etp_run_rows_close(etp_run_rows *rows);
 // The record of one launch; NULL: there is none.
-ETP_API const etp_run_launch *etp_run_launch_find(const etp_run *run, uint32_t block, uint32_t launch,
-                                                  etp_launch_kind kind);
+ETP_API const etp_run_launch *etp_run_launch_find(const etp_run *run, uint32_t block,
+                                                  uint32_t launch, etp_launch_kind kind);
 // What the device said of itself under KEY; empty: nothing.
 ETP_API etp_str etp_run_fact_of(const etp_run *run, const char *key);
 // What was read at a block's start and end as one figure: the mean, or the one that was read.
 ETP_API double etp_run_between(double start, double end);
 
 // Waiting for a CPU: Σ over the launches that a figure rests on. Only launches whose waiting was
-// readable count. One thread that waits holds up the others, so the threads' waiting is added up and
-// held against the time of the launches, not against the time of all threads.
+// readable count. One thread that waits holds up the others, so the threads' waiting is added up
+// and held against the time of the launches, not against the time of all threads.
 #define ETP_WAIT_MUCH 0.02 // above this share other programs may have made a difference
 typedef struct etp_run_wait {
     uint64_t wait_ns, wall_ns;
@@ -350,13 +358,15 @@ typedef struct etp_run_wait {
 ETP_API void etp_run_wait_add(etp_run_wait *sum, const etp_run_launch *launch);
 // At most this share of the time was lost to waiting, 0…1; NAN when nothing was readable.
 ETP_API double etp_run_wait_share(const etp_run_wait *sum);
-// What the folder must hold by its manifest and the launches that it vouches for: the files with hashes of a session
-// that ended, else the rows and the trace of each traced launch in a committed block.
+// What the folder must hold by its manifest and the launches that it vouches for: the files with
+// hashes of a session that ended, else the rows and the trace of each traced launch in a committed
+// block.
 typedef struct etp_run_names {
     const char **items; // relative
     size_t n, cap;
 } etp_run_names;
-ETP_API ETP_NODISCARD etp_status etp_run_must_hold(const etp_run *run, etp_arena *arena, etp_run_names *out, etp_error *err);
+ETP_API ETP_NODISCARD etp_status etp_run_must_hold(const etp_run *run, etp_arena *arena,
+                                                   etp_run_names *out, etp_error *err);
 // Compares every raw file with the manifest's hash. *out_bad (may be NULL) names the first that
 // differs; ETP_NO when one does or is missing.
 ETP_API ETP_NODISCARD etp_status etp_run_check_files(const etp_run *run, etp_arena *arena,
@@ -365,7 +375,7 @@ ETP_API ETP_NODISCARD etp_status etp_run_check_files(const etp_run *run, etp_are
 ETP_API ETP_NODISCARD etp_status etp_run_hash_file(const char *path, char out_hex[static 65],
                                                    uint64_t *out_bytes, etp_error *err);
 typedef struct etp_run_derived { // derived.json; zeroed when there is none
-    etp_run_file *files;     // by name
+    etp_run_file *files;         // by name
     size_t n;
     etp_str manifest_sha256; // of manifest.json when the last of them was computed; empty: not said
     bool plain;              // the file has exactly the bytes that are written for this content
@@ -407,13 +417,13 @@ ETP_API const char *etp_run_default_dir(etp_arena *arena, const char *model_path
 ETP_API ETP_NODISCARD etp_status etp_run_claim(const char *wanted, bool exact, etp_arena *arena,
                                                const char **out_dir, etp_error *err);
 
-// One session at a time writes into a folder: to be held from before the folder is read or begun until
-// after etp_run_finish. ETP_USAGE when another process has it; what a killed one left is taken over.
-// Release with etp_os_lock_release.
+// One session at a time writes into a folder: to be held from before the folder is read or begun
+// until after etp_run_finish. ETP_USAGE when another process has it; what a killed one left is
+// taken over. Release with etp_os_lock_release.
 ETP_API ETP_NODISCARD etp_status etp_run_lock(const char *dir, etp_arena *arena, etp_os_lock *out,
                                               etp_error *err);
-// Removes the lock that a killed session left; one that is held stays, and so does one in a folder that
-// cannot be written to.
+// Removes the lock that a killed session left; one that is held stays, and so does one in a folder
+// that cannot be written to.
 ETP_API void etp_run_tidy_lock(const char *dir, etp_arena *arena);
 
 typedef struct etp_run_writer { // fields are private
@@ -437,7 +447,8 @@ ETP_API ETP_NODISCARD etp_status etp_run_keep_program(etp_run_writer *w, size_t 
                                                       const char *path, const char **out_note,
                                                       etp_error *err);
 // Keeps the roofs of the device, an etprof.roofs/1 document.
-ETP_API ETP_NODISCARD etp_status etp_run_keep_roofs(etp_run_writer *w, etp_str document, etp_error *err);
+ETP_API ETP_NODISCARD etp_status etp_run_keep_roofs(etp_run_writer *w, etp_str document,
+                                                    etp_error *err);
 // Makes the next block durable: its samples, launches and free-form environment lines (each a JSON
 // object without newline), then the manifest with blocks_done + 1.
 ETP_API ETP_NODISCARD etp_status etp_run_commit(etp_run_writer *w, const etp_run_sample *samples,
@@ -448,15 +459,16 @@ ETP_API ETP_NODISCARD etp_status etp_run_commit(etp_run_writer *w, const etp_run
 ETP_API ETP_NODISCARD etp_status etp_run_finish(etp_run_writer *w, etp_run_state state,
                                                 etp_error *err);
 
-// Removes what killed processes left half-written in a run folder: files that never got their names.
+// Removes what killed processes left half-written in a run folder: files that never got their
+// names.
 ETP_API void etp_run_sweep(const char *dir, etp_arena *arena);
 
 // Writes a derived file (atomically) and records its hash in derived.json. May be called at any
 // time on a folder of any state; refuses the names of raw files.
 ETP_API ETP_NODISCARD etp_status etp_run_write_derived(const char *dir, const char *relative,
                                                        etp_str content, etp_error *err);
-// True when PATH is a file of a run folder's record: raw, or one whose hash derived.json has. Who writes tables of
-// something else into a run folder leaves such files as they are.
+// True when PATH is a file of a run folder's record: raw, or one whose hash derived.json has. Who
+// writes tables of something else into a run folder leaves such files as they are.
 ETP_API bool etp_run_records(const char *path, etp_arena *arena);
 // The same for content that is made in pieces; see etp_os_replace_by.
 ETP_API ETP_NODISCARD etp_status etp_run_write_derived_by(const char *dir, const char *relative,

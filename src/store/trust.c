@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Did this machine make a run folder? Sessions note in the user's own state folder, by hash, what their
-// folder says should be started, contacted and read; a folder that says anything else is data.
+// Did this machine make a run folder? Sessions note in the user's own state folder, by hash, what
+// their folder says should be started, contacted and read; a folder that says anything else is
+// data.
 #include <stdio.h>
 
 #include "base/sha256.h"
@@ -49,7 +50,8 @@ etp_status etp_run_trust(const char *state_dir, const etp_run *run, etp_error *e
     etp_arena arena = {0};
     const char *folder = etp_arena_printf(&arena, "%s/made", state_dir);
     const char *path = note_path(state_dir, run, &arena);
-    etp_status st = folder && path ? etp_os_mkdirs(folder, err) : etp_fail_nomem(err, "the state folder");
+    etp_status st =
+        folder && path ? etp_os_mkdirs(folder, err) : etp_fail_nomem(err, "the state folder");
     if (st == ETP_OK && !etp_os_is_file(path)) {
         st = etp_os_write_atomic(path, ETP_STR(""), err);
     }

@@ -48,8 +48,8 @@ etp_status etp_run_begin(const char *dir, etp_arena *arena, etp_run *run, etp_ru
     return write_manifest(out, err);
 }
 
-// Length of the part of TEXT whose lines belong to blocks up to LAST. Column BLOCK of a CSV line, or
-// the "block" member of a JSON line, both as this writer wrote them.
+// Length of the part of TEXT whose lines belong to blocks up to LAST. Column BLOCK of a CSV line,
+// or the "block" member of a JSON line, both as this writer wrote them.
 static size_t committed_length(etp_str text, uint32_t last, bool is_csv)
 {
     size_t at = 0;
@@ -77,8 +77,8 @@ static size_t committed_length(etp_str text, uint32_t last, bool is_csv)
 // What a launch of a block that was never committed left behind.
 static etp_status remove_leftovers(etp_run_writer *w, uint32_t block, etp_error *err)
 {
-    static const char *const k_suffixes[] = {".etdump",      ".log",  ".samples",       "_sampled.log",
-                                             "_raw.samples", ".code", "_sampled.etdump"};
+    static const char *const k_suffixes[] = {
+        ".etdump", ".log", ".samples", "_sampled.log", "_raw.samples", ".code", "_sampled.etdump"};
     const size_t n = sizeof k_suffixes / sizeof *k_suffixes;
     for (size_t i = 0; i < n * w->run->arms.n; i++) {
         const char *name =
@@ -144,7 +144,8 @@ static void count_or_null(etp_json *j, const char *key, uint64_t v)
     etp_json_kv_u64_if(j, key, v, v != UINT64_MAX);
 }
 
-static void write_column(etp_json *j, const char *key, const etp_run_launch *l, size_t offset, bool zero_counts)
+static void write_column(etp_json *j, const char *key, const etp_run_launch *l, size_t offset,
+                         bool zero_counts)
 {
     etp_json_key(j, key);
     etp_json_begin_array_inline(j);
@@ -338,7 +339,8 @@ static etp_status add_file(etp_run_writer *w, const char *relative, etp_error *e
     return ETP_OK;
 }
 
-// Every file below REL, folders in name order: the experiments' folders belong to the session alone.
+// Every file below REL, folders in name order: the experiments' folders belong to the session
+// alone.
 static etp_status add_tree(etp_run_writer *w, const char *relative, int depth, etp_error *err)
 {
     const char *path = etp_run_path(w->arena, w->dir, etp_str_from(relative));

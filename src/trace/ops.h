@@ -37,7 +37,7 @@ ETP_API ETP_NODISCARD etp_status etp_ops_compute(const etp_trace *trace, etp_are
 
 // The K-th smallest (0-based) of the N values, all of them within [LO, HI]. SCRATCH: room for N.
 // Linear time for any input: every round looks at 8 bits more.
-ETP_API uint64_t etp_ops_select(const uint64_t *values, size_t n, size_t k, uint64_t lo, uint64_t hi,
-                                uint64_t *scratch);
+ETP_API uint64_t etp_ops_select(const uint64_t *values, size_t n, size_t k, uint64_t lo,
+                                uint64_t hi, uint64_t *scratch);
 
 #endif

@@ -33,8 +33,9 @@ enum { // columns; those up to LAST_NEEDED must be there
 };
 
 static const char *const k_columns[COLUMNS] = {
-    "name",  "duration_ms", "node_id", "run_index", "model_id",    "delegate_backend", "start_us",
-    "end_us", "block",       "duration_ns", "chain", "instruction", "event_block",      "session_block",
+    "name",        "duration_ms",   "node_id", "run_index",   "model_id", "delegate_backend",
+    "start_us",    "end_us",        "block",   "duration_ns", "chain",    "instruction",
+    "event_block", "session_block",
 };
 
 typedef struct event { // one line of every execution
@@ -120,7 +121,8 @@ static etp_status duration(const reading *r, uint64_t *out, etp_error *err)
     return ETP_OK;
 }
 
-static etp_status integer(const reading *r, int column, int64_t absent, int64_t *out, etp_error *err)
+static etp_status integer(const reading *r, int column, int64_t absent, int64_t *out,
+                          etp_error *err)
 {
     *out = absent;
     return r->at[column] < 0 || etp_parse_i64(cell(r, column), out)
@@ -187,9 +189,10 @@ static etp_status read_line(reading *r, etp_error *err)
     }
     etp_str model = cell(r, C_MODEL);
     if (r->events.n > 0 && !etp_str_eq(model, r->model)) {
-        return etp_fail_at(err, ETP_CORRUPT, r->row.offset,
-                           "line %llu is of model '%.*s', those before of '%.*s'; compare one at a time",
-                           (unsigned long long)r->row.line, ETP_STR_ARG(model), ETP_STR_ARG(r->model));
+        return etp_fail_at(
+            err, ETP_CORRUPT, r->row.offset,
+            "line %llu is of model '%.*s', those before of '%.*s'; compare one at a time",
+            (unsigned long long)r->row.line, ETP_STR_ARG(model), ETP_STR_ARG(r->model));
     }
     if (run < 0) {
         return ETP_OK; // outside any execution
@@ -225,11 +228,12 @@ static etp_status read_line(reading *r, etp_error *err)
     }
     e->last_run = run;
     e->n++;
-    return ETP_PUSH(r->scratch, &r->samples, ((sample){at, run, ns})) ? ETP_OK
-                                                                      : etp_fail_nomem(err, "samples");
+    return ETP_PUSH(r->scratch, &r->samples, ((sample){at, run, ns}))
+               ? ETP_OK
+               : etp_fail_nomem(err, "samples");
 }
 
-// ---- blocks -------------------------------------------------------------------------------------
+// ---- blocks ----
 
 static int by_place(const void *pa, const void *pb)
 {
@@ -308,10 +312,11 @@ static void guess_places(etp_trace_event *events, size_t n)
     for (size_t i = 0; i < n; i++) {
         etp_trace_event *e = &events[i];
         const etp_trace_event *next = i + 1 < n ? &events[i + 1] : NULL;
-        bool goes_on = next && ((e->delegated && (next->delegated ||
-                                                  etp_str_eqz(next->name, "DELEGATE_CALL"))) ||
-                                (!next->delegated && etp_str_eqz(next->name, "OPERATOR_CALL") &&
-                                 etp_str_starts(e->name, ETP_STR("native_call_"))));
+        bool goes_on =
+            next &&
+            ((e->delegated && (next->delegated || etp_str_eqz(next->name, "DELEGATE_CALL"))) ||
+             (!next->delegated && etp_str_eqz(next->name, "OPERATOR_CALL") &&
+              etp_str_starts(e->name, ETP_STR("native_call_"))));
         bool framework = !e->delegated && etp_str_starts(e->name, ETP_STR("Method::"));
         e->chain = framework ? -1 : 0;
         e->instruction = framework ? -1 : at;
@@ -331,19 +336,26 @@ static etp_status make_block(const reading *r, const sample *samples, size_t fro
     if (!events || !runs || !open || !ns) {
         return etp_fail_nomem(err, "an event block");
     }
-    *out = (etp_trace_block){.events = events, .n_events = n, .runs = runs, .n_runs = n_runs,
-                             .durations_ns = ns, .execute = ETP_NO_INDEX, .bundled_input = -1};
+    *out = (etp_trace_block){.events = events,
+                             .n_events = n,
+                             .runs = runs,
+                             .n_runs = n_runs,
+                             .durations_ns = ns,
+                             .execute = ETP_NO_INDEX,
+                             .bundled_input = -1};
     for (size_t i = 0; i < n; i++) {
         const event *e = &r->events.items[from + i];
         const char *name = etp_arena_strdup(arena, e->name);
         if (!name) {
             return etp_fail_nomem(err, "names");
         }
-        events[i] = (etp_trace_event){.name = {name, e->name.len},
-                                      .delegated = e->delegated,
-                                      .chain = (int32_t)e->chain,
-                                      .instruction = (int32_t)e->instruction,
-                                      .delegate_id = -1};
+        events[i] = (etp_trace_event){
+            .name = {name, e->name.len},
+            .delegated = e->delegated,
+            .chain = (int32_t)e->chain,
+            .instruction = (int32_t)e->instruction,
+            .delegate_id = -1
+        };
         for (size_t k = 0; k < n_runs; k++) {
             ns[i * n_runs + k] = samples[e->first + k].ns;
             runs[k] = (uint32_t)samples[e->first + k].run;

@@ -10,7 +10,8 @@
 #include <etprof/trace.h>
 
 typedef struct etp_timeline {
-    etp_trace **traces; // one per session_block of the table, ascending; one when it has no such column
+    etp_trace *
+        *traces; // one per session_block of the table, ascending; one when it has no such column
     uint32_t *session_blocks; // their numbers, 1 without the column
     size_t n;
 } etp_timeline;

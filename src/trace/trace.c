@@ -35,7 +35,7 @@ typedef struct group {  // a block under construction
 } group;
 
 typedef struct layout { // where a run and those that repeat it have their times
-    uint32_t run;         // the run it was taken from
+    uint32_t run;       // the run it was taken from
     bool usable;
     int32_t *times; // per event: start and end, from the run's table on
     size_t cap;
@@ -64,7 +64,7 @@ typedef struct grouping {
     etp_error *err;
 } grouping;
 
-// ---- reading one event ---------------------------------------------------------------------------
+// ---- reading one event ----
 
 static void load_offsets(etp_fb_table t, field_offsets *out)
 {
@@ -161,7 +161,7 @@ static inline etp_status store_duration(grouping *g, const etp_etdump_run *run, 
     return duration_ns(g, run, index, e, out);
 }
 
-// ---- finding the group of an execution -----------------------------------------------------------
+// ---- finding the group of an execution ----
 
 static uint64_t mix(uint64_t h, uint64_t v)
 {
@@ -252,7 +252,7 @@ static etp_status new_group(grouping *g, const etp_etdump_run *run, uint64_t has
     return ETP_OK;
 }
 
-// ---- executions that repeat an earlier one bit for bit, but for their times ----------------------
+// ---- executions that repeat an earlier one bit for bit, but for their times ----
 
 static const uint8_t *run_ptr(const grouping *g, size_t run)
 {
@@ -370,7 +370,7 @@ static etp_status check_sums(const grouping *g)
     return ETP_OK;
 }
 
-// ---- the finished blocks -------------------------------------------------------------------------
+// ---- the finished blocks ----
 
 // Hostile files share one event among many lists; honest ones cannot, as events hold times.
 static etp_status check_memory(const grouping *g, uint64_t more)
@@ -476,7 +476,8 @@ static etp_status make_columns(grouping *g)
     }
     for (size_t i = 0; i < g->groups.n; i++) {
         etp_trace_block *b = &t->blocks[i];
-        uint64_t *columns = etp_arena_alloc_raw(&t->arena, b->n_events * b->n_runs, sizeof *columns);
+        uint64_t *columns =
+            etp_arena_alloc_raw(&t->arena, b->n_events * b->n_runs, sizeof *columns);
         if (!columns) {
             return etp_fail_nomem(g->err, "the durations");
         }
@@ -487,7 +488,7 @@ static etp_status make_columns(grouping *g)
     return ETP_OK;
 }
 
-// ---- opening -------------------------------------------------------------------------------------
+// ---- opening ----
 
 static etp_status prepare(grouping *g)
 {
@@ -518,8 +519,7 @@ static etp_status group_runs(grouping *g)
         uint32_t model = r < g->repeats.n ? g->repeats.same_as[r] : (uint32_t)r;
         size_t guess = last ? g->groups.items[last - 1].followed_by : 0;
         size_t i = model < r ? g->group_of[model] : 0;
-        const layout *l =
-            model < r ? find_layout(g, model, g->groups.items[i].n_events) : NULL;
+        const layout *l = model < r ? find_layout(g, model, g->groups.items[i].n_events) : NULL;
         if (l) {
             ETP_TRY(read_repeated(g, r, &g->groups.items[i], l));
         } else {
@@ -608,7 +608,7 @@ bool etp_trace_places_known(const etp_trace *trace)
     return !trace->places_guessed;
 }
 
-// ---- questions about events ----------------------------------------------------------------------
+// ---- questions about events ----
 
 int64_t etp_trace_exclusive_ns(const etp_trace_block *block, uint32_t event, size_t run)
 {

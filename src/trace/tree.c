@@ -10,14 +10,14 @@ static etp_event_kind kind_of(const etp_trace_event *e)
         etp_str name;
         etp_event_kind kind;
     } k_names[] = {
-        {{"OPERATOR_CALL", 13}, ETP_EVENT_OPERATOR_CALL},
-        {{"DELEGATE_CALL", 13}, ETP_EVENT_DELEGATE_CALL},
-        {{"Method::execute", 15}, ETP_EVENT_EXECUTE},
-        {{"Method::init", 12}, ETP_EVENT_LOAD},
-        {{"Program::load_method", 20}, ETP_EVENT_LOAD},
-        {{"JF_CALL", 7}, ETP_EVENT_CONTROL},
-        {{"MOVE_CALL", 9}, ETP_EVENT_CONTROL},
-        {{"FREE_CALL", 9}, ETP_EVENT_CONTROL},
+        {{"OPERATOR_CALL", 13},        ETP_EVENT_OPERATOR_CALL},
+        {{"DELEGATE_CALL", 13},        ETP_EVENT_DELEGATE_CALL},
+        {{"Method::execute", 15},      ETP_EVENT_EXECUTE      },
+        {{"Method::init", 12},         ETP_EVENT_LOAD         },
+        {{"Program::load_method", 20}, ETP_EVENT_LOAD         },
+        {{"JF_CALL", 7},               ETP_EVENT_CONTROL      },
+        {{"MOVE_CALL", 9},             ETP_EVENT_CONTROL      },
+        {{"FREE_CALL", 9},             ETP_EVENT_CONTROL      },
     };
     if (e->delegated) {
         return ETP_EVENT_DELEGATE_OP;

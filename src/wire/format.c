@@ -120,13 +120,15 @@ static void counts(out *o, const etp_wire_counts *c)
     const struct {
         const char *name;
         uint64_t value;
-    } all[] = {{"cpu_ns", c->cpu_ns},
-               {"cycles", c->cycles},
-               {"instructions", c->instructions},
-               {"cache_misses", c->cache_misses},
-               {"task_clock_ns", c->task_clock_ns},
-               {"faults", c->faults},
-               {"scaled", c->scaled}};
+    } all[] = {
+        {"cpu_ns",        c->cpu_ns       },
+        {"cycles",        c->cycles       },
+        {"instructions",  c->instructions },
+        {"cache_misses",  c->cache_misses },
+        {"task_clock_ns", c->task_clock_ns},
+        {"faults",        c->faults       },
+        {"scaled",        c->scaled       }
+    };
     for (size_t i = 0; i < sizeof all / sizeof *all; i++) {
         if (all[i].value != 0) {
             key_u64(o, all[i].name, all[i].value);

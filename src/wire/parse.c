@@ -420,11 +420,11 @@ static bool level_list(in *s, etp_wire_selftest *t, unsigned depth)
             return bad(s, "too many levels");
         }
         etp_wire_level *l = &t->levels[t->count++];
-        const field f[] = {TEXT("level", l->level, true),
-                           {.name = "ok", .truth = &l->ok, .required = true},
-                           TEXT("linear", l->linear, false), TEXT("conv", l->conv, false),
-                           TEXT("types", l->types, false),
-                           TEXT("why", l->why, false)};
+        const field f[] = {
+            TEXT("level", l->level, true),    {.name = "ok", .truth = &l->ok, .required = true},
+            TEXT("linear", l->linear, false), TEXT("conv", l->conv, false),
+            TEXT("types", l->types, false),   TEXT("why", l->why, false)
+        };
         if (!object(s, f, COUNT(f), depth + 1)) {
             return false;
         }
@@ -462,41 +462,50 @@ static bool fields_of(in *s, etp_wire_msg *m)
         const field counters[] = {
             TEXT("events", h->counters.events, false), TEXT("cache", h->counters.cache, false),
             TEXT("why", h->counters.why, false), TEXT("fix", h->counters.fix, false)};
-        const field f[] = {NUMBER("protocol", h->protocol, true),
-                           NUMBER("pid", h->pid, false),
-                           TEXT("nonce", h->nonce, false),
-                           TEXT("executorch", h->executorch, false),
-                           TEXT("kind", h->kind, false),
-                           NUMBER("threads", h->threads, false),
-                           {.name = "mask", .object = mask, .object_count = COUNT(mask)},
-                           TEXT("cpu", h->cpu, false),
-                           TEXT("flags", h->flags, false),
-                           {.name = "counters", .object = counters, .object_count = COUNT(counters)}};
+        const field f[] = {
+            NUMBER("protocol", h->protocol, true),
+            NUMBER("pid", h->pid, false),
+            TEXT("nonce", h->nonce, false),
+            TEXT("executorch", h->executorch, false),
+            TEXT("kind", h->kind, false),
+            NUMBER("threads", h->threads, false),
+            {.name = "mask",     .object = mask,     .object_count = COUNT(mask)    },
+            TEXT("cpu", h->cpu, false),
+            TEXT("flags", h->flags, false),
+            {.name = "counters", .object = counters, .object_count = COUNT(counters)}
+        };
         return object(s, f, COUNT(f), 0);
     }
     case ETP_WIRE_LOAD: {
         etp_wire_load *l = &m->u.load;
-        const field f[] = {NUMBER("ns", l->ns, true), NUMBER("rss_bytes", l->rss_bytes, false),
+        const field f[] = {NUMBER("ns", l->ns, true),
+                           NUMBER("rss_bytes", l->rss_bytes, false),
                            NUMBER("hook_calls", l->hook_calls, false),
                            NUMBER("epoch_ns", l->epoch_ns, false),
-                           TEXT("method", l->method, false), NUMBER("inputs", l->inputs, false),
+                           TEXT("method", l->method, false),
+                           NUMBER("inputs", l->inputs, false),
                            NUMBER("outputs", l->outputs, false)};
         return object(s, f, COUNT(f), 0);
     }
     case ETP_WIRE_ITER: {
         etp_wire_iter *i = &m->u.iter;
         etp_wire_counts *c = &i->counts;
-        const field f[] = {NUMBER("i", i->i, true), NUMBER("start_ns", i->start_ns, true),
-                           NUMBER("ns", i->ns, true), NUMBER("cpu_ns", c->cpu_ns, false),
-                           NUMBER("cycles", c->cycles, false), NUMBER("instructions", c->instructions, false),
+        const field f[] = {NUMBER("i", i->i, true),
+                           NUMBER("start_ns", i->start_ns, true),
+                           NUMBER("ns", i->ns, true),
+                           NUMBER("cpu_ns", c->cpu_ns, false),
+                           NUMBER("cycles", c->cycles, false),
+                           NUMBER("instructions", c->instructions, false),
                            NUMBER("cache_misses", c->cache_misses, false),
-                           NUMBER("task_clock_ns", c->task_clock_ns, false), NUMBER("faults", c->faults, false),
+                           NUMBER("task_clock_ns", c->task_clock_ns, false),
+                           NUMBER("faults", c->faults, false),
                            NUMBER("scaled", c->scaled, false)};
         return object(s, f, COUNT(f), 0);
     }
     case ETP_WIRE_DONE: {
         etp_wire_done *d = &m->u.done;
-        const field f[] = {TEXT("cmd", d->cmd, false), NUMBER("n", d->n, true),
+        const field f[] = {TEXT("cmd", d->cmd, false),
+                           NUMBER("n", d->n, true),
                            NUMBER("bytes", d->bytes, false),
                            NUMBER("peak_rss_bytes", d->peak_rss_bytes, false),
                            NUMBER("hook_calls", d->hook_calls, false),
@@ -509,14 +518,17 @@ static bool fields_of(in *s, etp_wire_msg *m)
         return object(s, f, COUNT(f), 0);
     }
     case ETP_WIRE_SELFTEST: {
-        const field f[] = {{.name = "levels", .levels = &m->u.selftest, .required = true}};
+        const field f[] = {
+            {.name = "levels", .levels = &m->u.selftest, .required = true}
+        };
         return object(s, f, COUNT(f), 0);
     }
     case ETP_WIRE_ROOF: {
         etp_wire_roof *r = &m->u.roof;
-        const field f[] = {TEXT("isa", r->isa, false), TEXT("what", r->what, true), TEXT("unit", r->unit, true),
-                           NUMBER("threads", r->threads, true), NUMBER("bytes", r->bytes, false),
-                           NUMBER("best", r->best, true), NUMBER("median", r->median, true)};
+        const field f[] = {TEXT("isa", r->isa, false),       TEXT("what", r->what, true),
+                           TEXT("unit", r->unit, true),      NUMBER("threads", r->threads, true),
+                           NUMBER("bytes", r->bytes, false), NUMBER("best", r->best, true),
+                           NUMBER("median", r->median, true)};
         return object(s, f, COUNT(f), 0);
     }
     case ETP_WIRE_UNKNOWN:
@@ -530,13 +542,15 @@ static etp_wire_type type_of(const char *word)
     static const struct {
         const char *word;
         etp_wire_type type;
-    } k_types[] = {{"hello", ETP_WIRE_HELLO},
-                   {"load", ETP_WIRE_LOAD},
-                   {"iter", ETP_WIRE_ITER},
-                   {"done", ETP_WIRE_DONE},
-                   {"error", ETP_WIRE_ERROR},
-                   {"selftest", ETP_WIRE_SELFTEST},
-                   {"roof", ETP_WIRE_ROOF}};
+    } k_types[] = {
+        {"hello",    ETP_WIRE_HELLO   },
+        {"load",     ETP_WIRE_LOAD    },
+        {"iter",     ETP_WIRE_ITER    },
+        {"done",     ETP_WIRE_DONE    },
+        {"error",    ETP_WIRE_ERROR   },
+        {"selftest", ETP_WIRE_SELFTEST},
+        {"roof",     ETP_WIRE_ROOF    }
+    };
     for (size_t i = 0; i < COUNT(k_types); i++) {
         if (strcmp(k_types[i].word, word) == 0) {
             return k_types[i].type;
@@ -624,7 +638,11 @@ bool etp_wire_cmd_parse(const char *line, size_t len, etp_wire_cmd *out, char *w
     static const struct {
         const char *word;
         etp_wire_verb verb;
-    } k_paths[] = {{"dump", ETP_WIRE_DUMP}, {"outputs", ETP_WIRE_OUTPUTS}, {"samples", ETP_WIRE_SAMPLES}};
+    } k_paths[] = {
+        {"dump",    ETP_WIRE_DUMP   },
+        {"outputs", ETP_WIRE_OUTPUTS},
+        {"samples", ETP_WIRE_SAMPLES}
+    };
     for (size_t i = 0; i < COUNT(k_paths); i++) {
         if (!verb(&s, k_paths[i].word)) {
             continue;

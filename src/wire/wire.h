@@ -16,7 +16,8 @@
 // lines of `--roofs`, which come between hello and done (best and median 0: checked, not timed):
 //   {"type":"roof","isa":"avx2","what":"fma_f32","unit":"op/s","threads":1,"bytes":0,"best":1,"median":1}
 // and the only line of `--selftest`, "ok" being true, false or null (these names cannot tell):
-//   {"type":"selftest","levels":[{"level":"vnni","ok":true,"linear":"Fully ...","conv":"Conv...","why":"..."}]}
+//   {"type":"selftest","levels":[{"level":"vnni","ok":true,"linear":"Fully
+//   ...","conv":"Conv...","why":"..."}]}
 //
 // Times are CLOCK_MONOTONIC nanoseconds. "ns" of an iteration is Method::execute
 // alone: inputs are put back in place before it, outside the measured time.
@@ -65,7 +66,8 @@ typedef enum etp_wire_type {
 typedef struct etp_wire_hello {
     uint64_t protocol; // *
     uint64_t pid;
-    char nonce[ETP_WIRE_WORD_MAX + 1]; // echo of ETPROF_NONCE: this line is from the process we started
+    char nonce[ETP_WIRE_WORD_MAX +
+               1]; // echo of ETPROF_NONCE: this line is from the process we started
     char executorch[ETP_WIRE_WORD_MAX + 1];
     char kind[ETP_WIRE_WORD_MAX + 1];
     uint64_t threads;
@@ -73,17 +75,18 @@ typedef struct etp_wire_hello {
         char requested[ETP_WIRE_TEXT_MAX]; // ETPROF_MASK, "" without one
         char hook[ETP_WIRE_WORD_MAX + 1];  // the function that was pre-empted
         char cleared[ETP_WIRE_TEXT_MAX];   // what was there before and is gone now
-        uint64_t calls;                    // calls by an SDK library that were answered with the mask in force
+        uint64_t calls; // calls by an SDK library that were answered with the mask in force
         char caller[ETP_WIRE_WORD_MAX + 1]; // file name of the last such library
     } mask;
     char cpu[ETP_WIRE_TEXT_MAX];   // etp_isa_cpu text, nothing hidden
     char flags[ETP_WIRE_TEXT_MAX]; // the same as the SDK sees it, read back
     struct {
-        char events[ETP_WIRE_WORD_MAX + 1]; // hardware, process (as the system counts, kernel included), software (no
-                                            // cycles), none; "" an older runner
-        char cache[ETP_WIRE_WORD_MAX + 1];  // what cache_misses of an iteration counts; "" nothing
-        char why[ETP_WIRE_NAME_MAX];        // with none: why
-        char fix[ETP_WIRE_NAME_MAX];        // and what would allow it
+        char events[ETP_WIRE_WORD_MAX +
+                    1]; // hardware, process (as the system counts, kernel included), software (no
+                        // cycles), none; "" an older runner
+        char cache[ETP_WIRE_WORD_MAX + 1]; // what cache_misses of an iteration counts; "" nothing
+        char why[ETP_WIRE_NAME_MAX];       // with none: why
+        char fix[ETP_WIRE_NAME_MAX];       // and what would allow it
     } counters;
 } etp_wire_hello;
 
@@ -91,16 +94,18 @@ typedef struct etp_wire_load {
     uint64_t ns; // *
     uint64_t rss_bytes;
     uint64_t hook_calls; // mask.calls again, now that the model is loaded
-    uint64_t epoch_ns;   // CLOCK_MONOTONIC at tick 0 of the recording: places it among iterations and samples
+    uint64_t epoch_ns; // CLOCK_MONOTONIC at tick 0 of the recording: places it among iterations and
+                       // samples
     char method[ETP_WIRE_TEXT_MAX];
     uint64_t inputs, outputs;
 } etp_wire_load;
 
 // What was counted during an iteration, all threads; only with kind "timed". 0: not counted.
 typedef struct etp_wire_counts {
-    uint64_t cpu_ns;                             // CPU time, user and kernel
-    uint64_t cycles, instructions, cache_misses; // user space alone, unless counters.events is "process"
-    uint64_t task_clock_ns, faults;              // of software events
+    uint64_t cpu_ns; // CPU time, user and kernel
+    uint64_t cycles, instructions,
+        cache_misses;               // user space alone, unless counters.events is "process"
+    uint64_t task_clock_ns, faults; // of software events
     uint64_t scaled; // 1: the counters had a part of the time only, what they saw was extrapolated
 } etp_wire_counts;
 
@@ -113,16 +118,17 @@ typedef struct etp_wire_iter {
 
 typedef struct etp_wire_done {
     char cmd[ETP_WIRE_WORD_MAX + 1]; // run, dump, outputs, samples; roofs
-    uint64_t n;                      // * iterations of this run; files of outputs; samples; 1 for dump
-    uint64_t bytes;                  // dump, outputs, samples: bytes written
+    uint64_t n;     // * iterations of this run; files of outputs; samples; 1 for dump
+    uint64_t bytes; // dump, outputs, samples: bytes written
     uint64_t peak_rss_bytes;
-    uint64_t hook_calls;   // run: by SDK libraries during the second execution (the first asks more)
-    uint64_t hook_call_ps; // run: what the hook adds to a call since then, in picoseconds; 0 not measured
+    uint64_t hook_calls; // run: by SDK libraries during the second execution (the first asks more)
+    uint64_t hook_call_ps; // run: what the hook adds to a call since then, in picoseconds; 0 not
+                           // measured
 } etp_wire_done;
 
 // Codes: usage mask level file not_pte method input memory load execute io kind, and
-// crash: the SDK got a fatal signal, of which the process then dies; roof: a loop of `--roofs` computed
-// something else than it must
+// crash: the SDK got a fatal signal, of which the process then dies; roof: a loop of `--roofs`
+// computed something else than it must
 typedef struct etp_wire_error {
     char code[ETP_WIRE_WORD_MAX + 1]; // *
     char message[ETP_WIRE_TEXT_MAX];  // *
@@ -130,11 +136,11 @@ typedef struct etp_wire_error {
 
 typedef enum etp_wire_truth { ETP_WIRE_NULL = 0, ETP_WIRE_FALSE, ETP_WIRE_TRUE } etp_wire_truth;
 
-typedef struct etp_wire_roof { // see roofs/roofs.h
-    char isa[ETP_WIRE_WORD_MAX + 1]; // "" what the C library does
+typedef struct etp_wire_roof {        // see roofs/roofs.h
+    char isa[ETP_WIRE_WORD_MAX + 1];  // "" what the C library does
     char what[ETP_WIRE_WORD_MAX + 1]; // *
     char unit[ETP_WIRE_WORD_MAX + 1]; // *
-    uint64_t threads; // *
+    uint64_t threads;                 // *
     uint64_t bytes;
     uint64_t best, median; // *
 } etp_wire_roof;

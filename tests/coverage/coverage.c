@@ -15,7 +15,7 @@
 
 // Noise of the published table: 2 % per iteration, 3 % of them with a spike of up to 30 %.
 #define NOISE(sd) {.launch_sd = (sd), .iteration_sd = 0.02, .spike_p = 0.03, .spike_scale = 0.3}
-#define WITH(sd, ...)                                                                              \
+#define WITH(sd, ...) \
     {.launch_sd = (sd), .iteration_sd = 0.02, .spike_p = 0.03, .spike_scale = 0.3, __VA_ARGS__}
 #define ARMS(baseline_, candidate_) .baseline = baseline_, .candidate = candidate_
 #define BOTH(shape_) .baseline = shape_, .candidate = shape_, .same_shape = true
@@ -90,7 +90,8 @@ static const cell k_cells[] = {
      ARMS(NOISE(0.005), WITH(0.02, .tail = TAIL_LOGNORMAL)), .untraced = true},
     {"untraced, launches exponential", 10, 20,
      ARMS(NOISE(0.005), WITH(0.02, .tail = TAIL_EXPONENTIAL)), .untraced = true},
-    // what the flag of unequal scatter costs: normal launches, only wider, and an interval that holds
+    // what the flag of unequal scatter costs: normal launches, only wider, and an interval that
+    // holds
     {"candidate 1 %, else alike", 10, 20, ARMS(NOISE(0.005), NOISE(0.01))},
     {"candidate 3 %, else alike", 10, 20, ARMS(NOISE(0.005), NOISE(0.03))},
 };
@@ -131,8 +132,8 @@ static void run_trial(const cell *c, double ratio, double truth_ln, uint64_t num
     t->seen_misses += !covered && slow > 0;
     t->flagged_seen += !covered && slow > 0 && shapes != 0;
     t->half_width += found->paired.half_width_ln;
-    t->called += found->paired.verdict == ETP_VERDICT_FASTER ||
-                 found->paired.verdict == ETP_VERDICT_SLOWER;
+    t->called +=
+        found->paired.verdict == ETP_VERDICT_FASTER || found->paired.verdict == ETP_VERDICT_SLOWER;
     t->withheld += b->stats.control_differs;
     etp_arena_dispose(&arena);
 }
@@ -159,14 +160,15 @@ static double share(uint64_t part, uint64_t whole)
     return whole ? (double)part / (double)whole : 0;
 }
 
-// Slack of a gate on a share when there are too few trials to see it sharply: three standard errors.
+// Slack of a gate on a share when there are too few trials to see it sharply: three standard
+// errors.
 static double slack(double p, uint64_t trials)
 {
     return trials >= 10000 ? 0 : 3 * sqrt(p * (1 - p) / (double)trials);
 }
 
-// Are HITS of N too few for a share of P? Few misses are far from normal: by the binomial distribution, at the
-// 0.135 % that three standard errors stand for.
+// Are HITS of N too few for a share of P? Few misses are far from normal: by the binomial
+// distribution, at the 0.135 % that three standard errors stand for.
 static bool too_few(double p, uint64_t hits, uint64_t n, uint64_t trials)
 {
     if (trials >= 10000) {
@@ -199,14 +201,18 @@ static bool run_cell(const cell *c, uint64_t trials, bench *b)
     if (fast.ran_out || equal.ran_out) {
         bad = "analysis failed";
     } else if (c->same_shape && c->blocks >= ETP_MIN_BLOCKS) {
-        bad = coverage < 0.94 - slack(0.05, 2 * trials)  ? "coverage below 94 %"
-              : false_calls > 0.05 + slack(0.05, trials) ? "equal arms called different"
+        bad = coverage < 0.94 - slack(0.05, 2 * trials)            ? "coverage below 94 %"
+              : false_calls > 0.05 + slack(0.05, trials)           ? "equal arms called different"
               : c->calm && flagged > 0.11 + slack(0.1, 2 * trials) ? "calm sessions flagged"
-                                                         : NULL;
+                                                                   : NULL;
     } else if (c->must_flag) {
-        bad = too_few(0.9, fast.flagged_misses + equal.flagged_misses, misses, trials) ? "misses not flagged" : NULL;
+        bad = too_few(0.9, fast.flagged_misses + equal.flagged_misses, misses, trials)
+                  ? "misses not flagged"
+                  : NULL;
     } else if (c->must_flag_seen) {
-        bad = too_few(0.9, fast.flagged_seen + equal.flagged_seen, seen, trials) ? "misses not flagged" : NULL;
+        bad = too_few(0.9, fast.flagged_seen + equal.flagged_seen, seen, trials)
+                  ? "misses not flagged"
+                  : NULL;
     }
     char called[16] = "-", visible[32] = "-"; // of arms that are not equal it would say nothing
     if (c->must_flag_seen || (c->untraced && c->candidate.mode_p > 0)) {
@@ -218,19 +224,21 @@ static bool run_cell(const cell *c, uint64_t trials, bench *b)
     }
     printf("%-42s %6.2f %7.2f %8s %8.2f %8.1f %8.1f %13s  %s\n", c->name, 100 * coverage,
            100 * fast.half_width / (double)fast.trials, called,
-           100 * share(equal.withheld, equal.trials),
-           100 * flagged,
-           100 * flagged_misses, visible,
-           bad                                                     ? bad
+           100 * share(equal.withheld, equal.trials), 100 * flagged, 100 * flagged_misses, visible,
+           bad                                                  ? bad
            : c->same_shape || c->must_flag || c->must_flag_seen ? "ok"
-                                                                   : "-");
+                                                                : "-");
     (void)fflush(stdout);
     return bad == NULL;
 }
 
-// ---- planner ------------------------------------------------------------------------------------
+// ---- planner ----
 
-typedef enum twins { TWINS_ALL, TWINS_UNTRACED, TWINS_NONE } twins; // what a pilot has beside the ratios
+typedef enum twins {
+    TWINS_ALL,
+    TWINS_UNTRACED,
+    TWINS_NONE
+} twins; // what a pilot has beside the ratios
 
 typedef struct plan_case {
     const char *name;
@@ -238,25 +246,28 @@ typedef struct plan_case {
     double linear, blocks; // drift; blocks that the target takes, about
     twins twins;
     uint32_t pilot;
-    double min_within, min_own; // share of plans within 1.5× of the truth, of the session's own width
+    double min_within,
+        min_own; // share of plans within 1.5× of the truth, of the session's own width
 } plan_case;
 
-#define PLAN_ROWS(name, baseline, candidate, linear, two, six, ten)                                \
-    {name, baseline, candidate, linear, 10, TWINS_ALL, 2, two, 0},                                 \
-        {name, baseline, candidate, linear, 10, TWINS_ALL, 6, six, 0},                             \
-        {name, baseline, candidate, linear, 10, TWINS_ALL, 10, ten, 0}
+#define PLAN_ROWS(name, baseline, candidate, linear, two, six, ten)    \
+    {name, baseline, candidate, linear, 10, TWINS_ALL, 2, two, 0},     \
+        {name, baseline, candidate, linear, 10, TWINS_ALL, 6, six, 0}, \
+    {                                                                  \
+        name, baseline, candidate, linear, 10, TWINS_ALL, 10, ten, 0   \
+    }
 
 static const plan_case k_plans[] = {
     PLAN_ROWS("0.5 %", NOISE(0.005), NOISE(0.005), 0, 0.85, 0.9, 0.9),
     PLAN_ROWS("3 %", NOISE(0.03), NOISE(0.03), 0, 0.7, 0.9, 0.9),
-    {"3 %, for 40 blocks", NOISE(0.03), NOISE(0.03), 0, 40, TWINS_ALL, 6, 0.9, 0.9},
-    {"3 %, drift 8 %", NOISE(0.03), NOISE(0.03), 0.08, 10, TWINS_ALL, 6, 0.9, 0},
-    {"0.5 % and 1.5 %", NOISE(0.005), NOISE(0.015), 0, 10, TWINS_ALL, 6, 0.8, 0},
-    {"1.5 % and 0.5 %", NOISE(0.015), NOISE(0.005), 0, 10, TWINS_ALL, 6, 0.9, 0},
-    {"3 %, untraced", NOISE(0.03), NOISE(0.03), 0, 10, TWINS_UNTRACED, 2, 0, 0},
-    {"3 %, untraced", NOISE(0.03), NOISE(0.03), 0, 10, TWINS_UNTRACED, 6, 0.8, 0},
-    {"3 %, ratios alone", NOISE(0.03), NOISE(0.03), 0, 10, TWINS_NONE, 2, 0, 0},
-    {"3 %, ratios alone", NOISE(0.03), NOISE(0.03), 0, 10, TWINS_NONE, 6, 0.7, 0},
+    {"3 %, for 40 blocks", NOISE(0.03),  NOISE(0.03),  0,    40, TWINS_ALL,      6, 0.9, 0.9},
+    {"3 %, drift 8 %",     NOISE(0.03),  NOISE(0.03),  0.08, 10, TWINS_ALL,      6, 0.9, 0  },
+    {"0.5 % and 1.5 %",    NOISE(0.005), NOISE(0.015), 0,    10, TWINS_ALL,      6, 0.8, 0  },
+    {"1.5 % and 0.5 %",    NOISE(0.015), NOISE(0.005), 0,    10, TWINS_ALL,      6, 0.9, 0  },
+    {"3 %, untraced",      NOISE(0.03),  NOISE(0.03),  0,    10, TWINS_UNTRACED, 2, 0,   0  },
+    {"3 %, untraced",      NOISE(0.03),  NOISE(0.03),  0,    10, TWINS_UNTRACED, 6, 0.8, 0  },
+    {"3 %, ratios alone",  NOISE(0.03),  NOISE(0.03),  0,    10, TWINS_NONE,     2, 0,   0  },
+    {"3 %, ratios alone",  NOISE(0.03),  NOISE(0.03),  0,    10, TWINS_NONE,     6, 0.7, 0  },
 };
 
 typedef struct pilot_data {
@@ -309,7 +320,8 @@ static double median_variance(uint32_t iterations, uint64_t draws)
 // Standard deviation of one block's log ratio without drift.
 static double true_sd(const plan_case *p, uint32_t iterations, uint64_t trials)
 {
-    return sqrt(p->baseline.launch_sd * p->baseline.launch_sd + p->candidate.launch_sd * p->candidate.launch_sd +
+    return sqrt(p->baseline.launch_sd * p->baseline.launch_sd +
+                p->candidate.launch_sd * p->candidate.launch_sd +
                 2 * median_variance(iterations, trials < 1000 ? 20000 : 200000));
 }
 
@@ -329,12 +341,18 @@ static bool in_range(const etp_plan *plan, double sd, double target)
     return plan->blocks_lo <= k && k <= plan->blocks_hi;
 }
 
-// A pilot, the plan made from it, and the session that was planned: the width that the plan predicts
-// against the one that such sessions have on average (the truth), and against that session's own.
+// A pilot, the plan made from it, and the session that was planned: the width that the plan
+// predicts against the one that such sessions have on average (the truth), and against that
+// session's own.
 static bool one_plan(const plan_case *p, uint64_t number, uint64_t trials, bench *b, plan_tally *t)
 {
-    cell c = {.name = "pilot", .blocks = p->pilot, .iterations = ITERATIONS, .baseline = p->baseline,
-              .candidate = p->candidate, .world = {.linear = p->linear}, .untraced = p->twins != TWINS_ALL};
+    cell c = {.name = "pilot",
+              .blocks = p->pilot,
+              .iterations = ITERATIONS,
+              .baseline = p->baseline,
+              .candidate = p->candidate,
+              .world = {.linear = p->linear},
+              .untraced = p->twins != TWINS_ALL};
     pilot_data d;
     if (!measure(&c, 2 * number, b, &d)) {
         return false;
@@ -345,7 +363,9 @@ static bool one_plan(const plan_case *p, uint64_t number, uint64_t trials, bench
     }
     double target = 2.1 * true_sd(p, ITERATIONS, trials) / sqrt(p->blocks);
     etp_plan plan = etp_plan_make(&pilot, target);
-    t->inside += in_range(&plan, true_sd(p, plan.iterations < ITERATIONS ? plan.iterations : ITERATIONS, trials), target);
+    t->inside += in_range(
+        &plan, true_sd(p, plan.iterations < ITERATIONS ? plan.iterations : ITERATIONS, trials),
+        target);
     c.blocks = plan.blocks < MAX_BLOCKS ? plan.blocks : MAX_BLOCKS;
     c.iterations = plan.iterations < ITERATIONS ? plan.iterations : ITERATIONS;
     double v = plan.between_var + 3.14159265358979 * d.within_var / c.iterations;
@@ -372,17 +392,19 @@ static bool run_plan(const plan_case *p, uint64_t trials, bench *b)
     double n = (double)trials, within = share(t.close, trials), own = share(t.own, trials);
     double inside = share(t.inside, trials);
     double doubt = trials >= 2000 ? 0 : 3 * etp_moments_sd(&t.offs) / sqrt(n);
-    ok = ok && fabs(t.offs.mean) <= log(1.5) + doubt && within >= p->min_within - slack(0.1, trials) &&
-         own >= p->min_own - slack(0.1, trials);
-    printf("plan: launches %-20s pilot of %2u: predicted ÷ true width %.2f (geometric mean), within 1.5× of the "
-           "truth %5.1f %%, of the session's own %5.1f %%; range holds %5.1f %%; %5.1f df, %4.1f blocks  %s\n",
-           p->name, (unsigned)p->pilot, exp(t.offs.mean), 100 * within, 100 * own, 100 * inside, t.df / n,
-           t.blocks / n, ok ? "ok" : "too far");
+    ok = ok && fabs(t.offs.mean) <= log(1.5) + doubt &&
+         within >= p->min_within - slack(0.1, trials) && own >= p->min_own - slack(0.1, trials);
+    printf("plan: launches %-20s pilot of %2u: predicted ÷ true width %.2f (geometric mean), "
+           "within 1.5× of the "
+           "truth %5.1f %%, of the session's own %5.1f %%; range holds %5.1f %%; %5.1f df, %4.1f "
+           "blocks  %s\n",
+           p->name, (unsigned)p->pilot, exp(t.offs.mean), 100 * within, 100 * own, 100 * inside,
+           t.df / n, t.blocks / n, ok ? "ok" : "too far");
     (void)fflush(stdout);
     return ok;
 }
 
-// ---- stop rule ----------------------------------------------------------------------------------
+// ---- stop rule ----
 
 typedef struct stop_case {
     const char *name;
@@ -441,7 +463,8 @@ static bool run_stop(const stop_case *c, uint64_t trials)
     }
     double coverage = share(covered, trials);
     bool ok = coverage >= 0.94 - slack(0.05, trials);
-    printf("stop at %-34s covered %6.2f %% (not widened: %6.2f %%), reached in %5.1f %%, %4.1f blocks  %s\n",
+    printf("stop at %-34s covered %6.2f %% (not widened: %6.2f %%), reached in %5.1f %%, %4.1f "
+           "blocks  %s\n",
            c->name, 100 * coverage, 100 * share(plain, trials), 100 * share(reached, trials),
            blocks / (double)trials, ok ? "ok" : "coverage below 94 %");
     (void)fflush(stdout);

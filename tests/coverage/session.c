@@ -83,8 +83,7 @@ static void add_launch(making *m, uint32_t arm, etp_sample_use use)
     m->walked += w->walk > 0 ? w->walk * draw_normal(m->rng) : 0;
     double level = BASE_LN + w->linear * m->slot / (m->slots - 1.0) + m->walked +
                    (m->slot >= m->step_at ? w->step : 0) + (arm == 0 ? m->ratio_ln : 0) +
-                   (use == ETP_SAMPLE_TRACED ? TRACER_LN : 0) +
-                   launch_noise(s, m->rng, &m->slow);
+                   (use == ETP_SAMPLE_TRACED ? TRACER_LN : 0) + launch_noise(s, m->rng, &m->slow);
     m->slot++;
     for (uint32_t i = 0; i < m->c->iterations; i++) {
         *m->next++ = (etp_sample){

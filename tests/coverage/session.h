@@ -19,9 +19,9 @@ typedef struct shape { // of one arm's noise, in ln
 } shape;
 
 typedef struct world { // what happens to the machine
-    double linear; // over the session
-    double step;   // once, at a random time
-    double walk;   // standard deviation of a random walk's steps, per launch
+    double linear;     // over the session
+    double step;       // once, at a random time
+    double walk;       // standard deviation of a random walk's steps, per launch
 } world;
 
 typedef struct cell {
@@ -29,11 +29,11 @@ typedef struct cell {
     uint32_t blocks, iterations;
     shape baseline, candidate;
     world world;
-    bool same_shape; // the guarantee holds: gates apply
-    bool must_flag;  // of the misses, 90 % have to be flagged
+    bool same_shape;     // the guarantee holds: gates apply
+    bool must_flag;      // of the misses, 90 % have to be flagged
     bool must_flag_seen; // of those misses that contain a slow launch at all
-    bool calm;       // normal launches on a steady machine: few may be flagged
-    bool untraced;   // timed and control launches only, as with --no-trace
+    bool calm;           // normal launches on a steady machine: few may be flagged
+    bool untraced;       // timed and control launches only, as with --no-trace
 } cell;
 
 #define SESSION_LAUNCHES(blocks) (4 * (blocks) + ETP_CONTROL_BLOCKS)

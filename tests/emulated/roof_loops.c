@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Runs every roof loop that this aarch64 CPU has and checks what it computes: sums over ones, and for the
-// matrix unit products of vectors with different elements against plain C. One line for each; 1 when
-// one is wrong. `--ops` prints what a trip of each loop claims instead.
+// Runs every roof loop that this aarch64 CPU has and checks what it computes: sums over ones, and
+// for the matrix unit products of vectors with different elements against plain C. One line for
+// each; 1 when one is wrong. `--ops` prints what a trip of each loop claims instead.
 #include <stdio.h>
 #include <string.h>
 
@@ -27,7 +27,8 @@ static void sums(const etp_roof_loop *l)
     say(ok, l->isa, l->what, "sums");
 }
 
-// ---- the matrix unit against plain C: element (row, column) of tile t is vector 4 × row + t of ZA ----
+// ---- the matrix unit against plain C: element (row, column) of tile t is vector 4 × row + t of ZA
+// ----
 
 static uint8_t za[MAX_VECTOR * MAX_VECTOR];
 
@@ -70,7 +71,9 @@ static uint16_t half(float f)
 {
     uint32_t bits;
     memcpy(&bits, &f, sizeof bits);
-    return (uint16_t)(same(f, 0) ? 0 : (bits >> 16 & 0x8000) | (((bits >> 23 & 255) - 112) << 10) | (bits >> 13 & 1023));
+    return (uint16_t)(same(f, 0) ? 0
+                                 : (bits >> 16 & 0x8000) | (((bits >> 23 & 255) - 112) << 10) |
+                                       (bits >> 13 & 1023));
 }
 
 static void mopa_f16(uint64_t bytes)

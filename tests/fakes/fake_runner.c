@@ -1,17 +1,20 @@
 // SPDX-License-Identifier: Apache-2.0
-// A FAKE etprof-runner for tests: speaks the protocol, runs no model, and misbehaves as its "model" file says.
+// A FAKE etprof-runner for tests: speaks the protocol, runs no model, and misbehaves as its "model"
+// file says.
 //
 // The file begins with 8 bytes "....ET12", then text, one directive a line:
-//   base LEVEL NS [THREADS]    duration reported for every iteration at that level (with that many threads)
-//   warm LEVEL N PERCENT       the first N iterations of a launch take PERCENT of it
-//   drift NS                   added per launch that went before (of any level)
-//   load LEVEL NS              loading takes that long
-//   turns                      every `run 1` is noted in <file>.turns by its level
+//   base LEVEL NS [THREADS]    duration reported for every iteration at that level (with that many
+//   threads) warm LEVEL N PERCENT       the first N iterations of a launch take PERCENT of it drift
+//   NS                   added per launch that went before (of any level) load LEVEL NS loading
+//   takes that long turns                      every `run 1` is noted in <file>.turns by its level
 //   noise PERMILLE             a launch takes up to that much more or less, by its number
-//   counts LEVEL CYCLES CPU_NS INSTRUCTIONS MISSES  what an iteration of the base duration counts (timed launches);
-//                              longer ones as much more. FAKE_COUNTERS=denied in the environment: nothing, and why
+//   counts LEVEL CYCLES CPU_NS INSTRUCTIONS MISSES  what an iteration of the base duration counts
+//   (timed launches);
+//                              longer ones as much more. FAKE_COUNTERS=denied in the environment:
+//                              nothing, and why
 //   helper                     every launch leaves one behind, in a session of its own
-//   on LEVEL KIND NTH WHAT [THREADS]  the NTH launch (from 1; *: all; 3+: from the 3rd on) of that level and
+//   on LEVEL KIND NTH WHAT [THREADS]  the NTH launch (from 1; *: all; 3+: from the 3rd on) of that
+//   level and
 //                              kind does WHAT
 // LEVEL and KIND may be *. WHAT: see behave() and main(). Launches are counted in <file>.count.
 #include <signal.h>
@@ -101,14 +104,16 @@ static void read_directive(fake *f, const char *line)
     if (sscanf(line, "base %63s %llu %u", level, &a, &threads) >= 2 && matches(level, f->level) &&
         threads == f->threads) {
         f->base_ns = a;
-    } else if (sscanf(line, "warm %63s %llu %llu", level, &a, &b) == 3 && matches(level, f->level)) {
+    } else if (sscanf(line, "warm %63s %llu %llu", level, &a, &b) == 3 &&
+               matches(level, f->level)) {
         f->warm_n = a;
         f->warm_percent = b;
     } else if (sscanf(line, "drift %llu", &a) == 1) {
         f->drift_ns = a;
     } else if (sscanf(line, "load %63s %llu", level, &a) == 2 && matches(level, f->level)) {
         f->load_ns = a;
-    } else if (sscanf(line, "counts %63s %llu %llu %llu %llu", level, &a, &b, &c, &d) == 5 && matches(level, f->level)) {
+    } else if (sscanf(line, "counts %63s %llu %llu %llu %llu", level, &a, &b, &c, &d) == 5 &&
+               matches(level, f->level)) {
         f->counts.cycles = a;
         f->counts.cpu_ns = b;
         f->counts.instructions = c;
@@ -210,7 +215,8 @@ static void note_turn(const fake *f)
 static void add_counts(const fake *f, etp_wire_iter *it)
 {
     double more = (double)it->ns / (double)f->base_ns;
-    if (f->counts.cycles == 0 || strcmp(f->kind, "timed") != 0 || (is(f, "uncounted") && f->done > 0)) {
+    if (f->counts.cycles == 0 || strcmp(f->kind, "timed") != 0 ||
+        (is(f, "uncounted") && f->done > 0)) {
         return;
     }
     it->counts = (etp_wire_counts){.cpu_ns = (uint64_t)((double)f->counts.cpu_ns * more),
@@ -235,7 +241,8 @@ static void run(fake *f, unsigned long long n)
         ns += is(f, "slower") || (n == 1 && is(f, "turns_slower")) ? ns * 2 / 5 : 0;
         ns += ns / 1000 * (f->total * 7919 % 1009 * f->noise / 1009);
         ns = f->done < f->warm_n ? ns * f->warm_percent / 100 : ns;
-        m.u.iter = (etp_wire_iter){.i = f->done + (is(f, "skip") && f->done > 2), .start_ns = f->clock_ns, .ns = ns};
+        m.u.iter = (etp_wire_iter){
+            .i = f->done + (is(f, "skip") && f->done > 2), .start_ns = f->clock_ns, .ns = ns};
         add_counts(f, &m.u.iter);
         f->clock_ns += is(f, "backwards") && f->done == 3 ? 0 : ns + 10;
         f->done++;
@@ -302,8 +309,9 @@ static void outputs(fake *f, const char *dir)
     char path[ETP_WIRE_LINE_MAX + 32];
     mkdir(dir, 0777);
     snprintf(path, sizeof path, "%s/outputs.json", dir);
-    const char list[] = "{\"outputs\":[{\"index\":0,\"file\":\"output-0.bin\",\"dtype\":\"float32\","
-                        "\"shape\":[2],\"dim_order\":[0],\"bytes\":8}]}\n";
+    const char list[] =
+        "{\"outputs\":[{\"index\":0,\"file\":\"output-0.bin\",\"dtype\":\"float32\","
+        "\"shape\":[2],\"dim_order\":[0],\"bytes\":8}]}\n";
     write_file(path, list, sizeof list - 1);
     snprintf(path, sizeof path, "%s/output-0.bin", dir);
     float values[2] = {1.0f, is(f, "other_output") ? 5.0f : 2.0f};
@@ -380,7 +388,8 @@ static void behave(fake *f)
 
 static int selftest(const fake *f)
 {
-    printf("{\"type\":\"selftest\",\"levels\":[{\"level\":\"%s\",\"ok\":true,\"why\":\"fake\"}]}\n", f->level);
+    printf("{\"type\":\"selftest\",\"levels\":[{\"level\":\"%s\",\"ok\":true,\"why\":\"fake\"}]}\n",
+           f->level);
     return 0;
 }
 
@@ -394,7 +403,7 @@ int main(int argc, char **argv)
         f.model = strcmp(argv[i], "--model") == 0 && i + 1 < argc ? argv[i + 1] : f.model;
         f.kind = strcmp(argv[i], "--kind") == 0 && i + 1 < argc ? argv[i + 1] : f.kind;
         f.threads = strcmp(argv[i], "--threads") == 0 && i + 1 < argc ? (unsigned)atol(argv[i + 1])
-                                                                       : f.threads;
+                                                                      : f.threads;
         probe |= strcmp(argv[i], "--probe") == 0;
         self |= strcmp(argv[i], "--selftest") == 0;
     }

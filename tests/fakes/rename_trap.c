@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Loaded before libc (LD_PRELOAD): the Nth rename to a file of a name fails as on a full disk, or is never
-// reached because somebody killed the process. RENAME_TRAP="NAME N fail|kill".
+// Loaded before libc (LD_PRELOAD): the Nth rename to a file of a name fails as on a full disk, or
+// is never reached because somebody killed the process. RENAME_TRAP="NAME N fail|kill".
 #include <dlfcn.h>
 #include <errno.h>
 #include <signal.h>
@@ -14,8 +14,8 @@ int rename(const char *from, const char *to)
     char name[64], how[8];
     unsigned nth;
     const char *trap = getenv("RENAME_TRAP"), *slash = strrchr(to, '/');
-    if (trap && sscanf(trap, "%63s %u %7s", name, &nth, how) == 3 && strcmp(slash ? slash + 1 : to, name) == 0 &&
-        ++seen == nth) {
+    if (trap && sscanf(trap, "%63s %u %7s", name, &nth, how) == 3 &&
+        strcmp(slash ? slash + 1 : to, name) == 0 && ++seen == nth) {
         if (strcmp(how, "kill") == 0) {
             raise(SIGKILL);
         }

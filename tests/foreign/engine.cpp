@@ -17,9 +17,11 @@
 #include <executorch/extension/threadpool/threadpool_guard.h>
 #include <executorch/runtime/platform/runtime.h>
 
-namespace executorch::extension::threadpool { // the SDK ships the library, not the header
-class ThreadPool {
-public:
+namespace executorch::extension::threadpool
+{ // the SDK ships the library, not the header
+class ThreadPool
+{
+  public:
     bool _unsafe_reset_threadpool(uint32_t count);
 };
 ThreadPool *get_threadpool();
@@ -54,7 +56,8 @@ std::string engine_load(const EngineOptions &o, uint64_t *out_ns)
     if (o.threads == 1) {
         guard = std::make_unique<extension::threadpool::NoThreadPoolGuard>();
     } else if (o.threads > 1) {
-        extension::threadpool::get_threadpool()->_unsafe_reset_threadpool(static_cast<uint32_t>(o.threads));
+        extension::threadpool::get_threadpool()->_unsafe_reset_threadpool(
+            static_cast<uint32_t>(o.threads));
     }
     auto generator = o.trace ? std::make_unique<etdump::ETDumpGen>() : nullptr;
     tracer = generator.get();
@@ -65,7 +68,9 @@ std::string engine_load(const EngineOptions &o, uint64_t *out_ns)
     if (!names.ok()) {
         return failed("Loading", names.error());
     }
-    method_name = !o.method.empty() ? o.method : names->count("forward") ? "forward" : *names->begin();
+    method_name = !o.method.empty()         ? o.method
+                  : names->count("forward") ? "forward"
+                                            : *names->begin();
     Error e = module_->load_method(method_name);
     *out_ns = now() - start;
     return e == Error::Ok ? "" : failed("Loading of method", e);
@@ -85,7 +90,8 @@ std::string engine_inputs(const std::string &files)
         std::string file;
         if (!files.empty() && std::getline(list, file, ',')) {
             std::ifstream in(file, std::ios::binary);
-            in.read(reinterpret_cast<char *>(data.data()), static_cast<std::streamsize>(data.size()));
+            in.read(reinterpret_cast<char *>(data.data()),
+                    static_cast<std::streamsize>(data.size()));
             if (static_cast<size_t>(in.gcount()) != data.size()) {
                 return "Failed to read input file: " + file;
             }
@@ -132,7 +138,8 @@ std::string engine_write_outputs(const std::string &base)
         if (outputs[i].isTensor()) {
             const auto &t = outputs[i].toTensor();
             std::ofstream f(base + "-" + std::to_string(i) + ".bin", std::ios::binary);
-            f.write(static_cast<const char *>(t.const_data_ptr()), static_cast<std::streamsize>(t.nbytes()));
+            f.write(static_cast<const char *>(t.const_data_ptr()),
+                    static_cast<std::streamsize>(t.nbytes()));
             if (!f) {
                 return "Failed to open output file: " + base;
             }

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// What a runner does with ExecuTorch, compiled once for all the test runners that differ in flags and log.
+// What a runner does with ExecuTorch, compiled once for all the test runners that differ in flags
+// and log.
 #pragma once
 
 #include <cstdint>

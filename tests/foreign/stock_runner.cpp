@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Stands in for ExecuTorch's executor_runner, which this project does not ship: the same flags, the same
-// log lines, the real ExecuTorch libraries. Written for the tests from the flags' documentation and from
-// logs; built in several ways by build.py:
+// Stands in for ExecuTorch's executor_runner, which this project does not ship: the same flags, the
+// same log lines, the real ExecuTorch libraries. Written for the tests from the flags'
+// documentation and from logs; built in several ways by build.py:
 //   WITHOUT_TRACER   as a build without ET_EVENT_TRACER_ENABLED: no --etdump_path
 //   OLD_RELEASE      no --cpu_threads, --method_name, --print_output; the log tells the sum alone
 //   WITHOUT_LOG      as a Release build: no log at all
@@ -21,18 +21,18 @@
 #include "engine.h"
 
 static std::map<std::string, std::string> flags = {
-    {"model_path", "model.pte"},
-    {"num_executions", "1"},
-    {"data_path", ""},
-    {"inputs", ""},
-    {"output_file", ""},
+    {"model_path",     "model.pte"   },
+    {"num_executions", "1"           },
+    {"data_path",      ""            },
+    {"inputs",         ""            },
+    {"output_file",    ""            },
 #ifndef OLD_RELEASE
-    {"cpu_threads", "-1"},
-    {"method_name", ""},
-    {"print_output", "summary"},
+    {"cpu_threads",    "-1"          },
+    {"method_name",    ""            },
+    {"print_output",   "summary"     },
 #endif
 #ifndef WITHOUT_TRACER
-    {"etdump_path", "model.etdump"},
+    {"etdump_path",    "model.etdump"},
 #endif
 };
 
@@ -92,15 +92,17 @@ static void check(const std::string &why)
 }
 
 #ifdef CHEAT
-// cpuinfo's table of the x86 features: says yes to everything from AVX-512 F on that this CPU has. The
-// question is asked from memory that no file is mapped to.
-#include <sys/mman.h>
+// cpuinfo's table of the x86 features: says yes to everything from AVX-512 F on that this CPU has.
+// The question is asked from memory that no file is mapped to.
 #include <dlfcn.h>
+#include <sys/mman.h>
 extern "C" bool cpuinfo_initialize(void)
 {
-    static const unsigned char code[] = {0x53, 0xb8, 7, 0, 0, 0, 0x31, 0xc9, 0x0f, 0xa2, // cpuid leaf 7
-                                         0x89, 0xd8, 0x5b, 0xc3};                         // its EBX
-    void *page = mmap(nullptr, 4096, PROT_READ | PROT_WRITE | PROT_EXEC, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+    static const unsigned char code[] = {0x53, 0xb8, 7,    0,    0,
+                                         0,    0x31, 0xc9, 0x0f, 0xa2, // cpuid leaf 7
+                                         0x89, 0xd8, 0x5b, 0xc3};      // its EBX
+    void *page =
+        mmap(nullptr, 4096, PROT_READ | PROT_WRITE | PROT_EXEC, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
     std::memcpy(page, code, sizeof code);
     unsigned (*leaf7)();
     std::memcpy(&leaf7, &page, sizeof page);
@@ -124,12 +126,16 @@ static void misbehave()
         for (int i = 0; i < 3000; i++) {
             std::fprintf(stderr, "Iteration of Iteration -1 of 3: nan ms \x01\x02\xff%d", i);
         }
-        std::fprintf(stderr, "\nIteration 999999999999999999999999 of 3: 1 ms\nIteration 1 of 13: 1e999 ms\n");
+        std::fprintf(
+            stderr,
+            "\nIteration 999999999999999999999999 of 3: 1 ms\nIteration 1 of 13: 1e999 ms\n");
         std::exit(0);
     }
     if (fault("longlog")) {
         for (int i = 0; i < 10000; i++) {
-            std::fprintf(stderr, "W 00:00:00.000 xnnpack: line %d of a very talkative backend, nothing to see\n", i);
+            std::fprintf(
+                stderr,
+                "W 00:00:00.000 xnnpack: line %d of a very talkative backend, nothing to see\n", i);
         }
     }
     if (fault("latin1")) {
@@ -158,7 +164,8 @@ int main(int argc, char **argv)
     trace = true;
 #endif
     uint64_t load_ns = 0, total = 0, ns = 0;
-    EngineOptions o{flag("model_path"), method, flag("data_path"), threads > 0 ? threads : 0, trace};
+    EngineOptions o{flag("model_path"), method, flag("data_path"), threads > 0 ? threads : 0,
+                    trace};
     check(engine_load(o, &load_ns));
     LOG("Model loaded in %f ms.", static_cast<double>(load_ns) / 1e6);
     check(engine_inputs(flag("inputs")));

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// usage: function_bounds FILE: where etprof says that the functions of a program or library begin and
-// end, one a line: begin, end, who says so, name.
+// usage: function_bounds FILE: where etprof says that the functions of a program or library begin
+// and end, one a line: begin, end, who says so, name.
 #include <stdio.h>
 
 #include "binary/image.h"

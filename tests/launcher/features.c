@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Prints the CPU features it sees, as a library that selects kernels would ask: CPUID on x86-64, getauxval
-// on arm64. One argument: what to do besides (thread, fork, exec, ud2, constant, self).
+// Prints the CPU features it sees, as a library that selects kernels would ask: CPUID on x86-64,
+// getauxval on arm64. One argument: what to do besides (thread, fork, exec, ud2, constant, self).
 #include <pthread.h>
 #include <signal.h>
 #include <stdio.h>
@@ -24,7 +24,8 @@ static int ask(void)
     unsigned a, b, c, d, a7, b7, c7, d7;
     __cpuid_count(1, 0, a, b, c, d);
     __cpuid_count(7, 0, a7, b7, c7, d7);
-    return printf("avx %u avx2 %u avx512f %u vnni %u\n", c >> 28 & 1, b7 >> 5 & 1, b7 >> 16 & 1, c7 >> 11 & 1);
+    return printf("avx %u avx2 %u avx512f %u vnni %u\n", c >> 28 & 1, b7 >> 5 & 1, b7 >> 16 & 1,
+                  c7 >> 11 & 1);
 }
 #else
 #include <sys/auxv.h>

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// First program of the emulated arm64 machine: runs the command lines in /tests (words, one line a test),
-// prints "== <status>" after each, and switches the machine off. "show FILE": the texts in it; "as UID PROGRAM …":
-// as that user; "PROGRAM … < FILE": with that as its input.
+// First program of the emulated arm64 machine: runs the command lines in /tests (words, one line a
+// test), prints "== <status>" after each, and switches the machine off. "show FILE": the texts in
+// it; "as UID PROGRAM …": as that user; "PROGRAM … < FILE": with that as its input.
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>

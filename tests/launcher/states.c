@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// Programs that notice when a tracer is careless: each prints what it sees of itself. Linux on x86-64.
-//   shared FILE     maps FILE, a copy of this program, shared and writable, and asks CPUID from there
-//   blocked, ignored, handled
+// Programs that notice when a tracer is careless: each prints what it sees of itself. Linux on
+// x86-64.
+//   shared FILE     maps FILE, a copy of this program, shared and writable, and asks CPUID from
+//   there blocked, ignored, handled
 //                   asks CPUID with SIGILL in that state, and says the state afterwards
 //   topology        asks on every CPU it may use who that CPU is
 //   filtered        asks under a seccomp filter of its own that refuses 32-bit system calls
@@ -61,7 +62,8 @@ static int shared(const char *path)
     if (fd < 0 || fstat(fd, &st) != 0) {
         return 2;
     }
-    unsigned char *p = mmap(NULL, (size_t)st.st_size, PROT_READ | PROT_WRITE | PROT_EXEC, MAP_SHARED, fd, 0);
+    unsigned char *p =
+        mmap(NULL, (size_t)st.st_size, PROT_READ | PROT_WRITE | PROT_EXEC, MAP_SHARED, fd, 0);
     if (p == MAP_FAILED) {
         return 2;
     }
@@ -82,7 +84,9 @@ static int state(const char *what)
     struct sigaction sa, now;
     sigset_t set, left;
     memset(&sa, 0, sizeof sa);
-    sa.sa_handler = strcmp(what, "ignored") == 0 ? SIG_IGN : strcmp(what, "handled") == 0 ? on_ill : SIG_DFL;
+    sa.sa_handler = strcmp(what, "ignored") == 0   ? SIG_IGN
+                    : strcmp(what, "handled") == 0 ? on_ill
+                                                   : SIG_DFL;
     (void)sigemptyset(&set);
     (void)sigaddset(&set, SIGILL);
     (void)sigaction(SIGILL, &sa, NULL);
@@ -93,7 +97,9 @@ static int state(const char *what)
     (void)sigaction(SIGILL, NULL, &now);
     (void)sigprocmask(SIG_BLOCK, NULL, &left);
     return printf("handler %s, blocked %d, seen %x\n",
-                  now.sa_handler == SIG_IGN ? "ignore" : now.sa_handler == SIG_DFL ? "default" : "own",
+                  now.sa_handler == SIG_IGN   ? "ignore"
+                  : now.sa_handler == SIG_DFL ? "default"
+                                              : "own",
                   sigismember(&left, SIGILL), seen) < 0;
 }
 
@@ -134,7 +140,8 @@ static bool filter(void)
         BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ALLOW),
     };
     struct sock_fprog program = {.len = sizeof code / sizeof code[0], .filter = code};
-    return prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) == 0 && prctl(PR_SET_SECCOMP, SECCOMP_MODE_FILTER, &program, 0, 0) == 0;
+    return prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) == 0 &&
+           prctl(PR_SET_SECCOMP, SECCOMP_MODE_FILTER, &program, 0, 0) == 0;
 }
 
 static int filtered(void)

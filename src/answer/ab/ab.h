@@ -30,12 +30,13 @@ typedef struct etp_ab_model {
     const char *stem;   // file name without ".pte"
 } etp_ab_model;
 
-typedef struct etp_ab_split { // means per inference that add up to Method::execute exactly
+typedef struct etp_ab_split {          // means per inference that add up to Method::execute exactly
     int64_t delegated_ns, portable_ns; // operators of delegates, kernels outside
     int64_t boundary_ns, framework_ns, unexplained_ns;
-    int64_t movement_ns;          // of both: Data movement and Quantize/convert
+    int64_t movement_ns;      // of both: Data movement and Quantize/convert
     int64_t delegated_cut_ns; // most that the clocks can have cut off delegated_ns
-    uint32_t delegated, portable, calls, movement; // operators, kernels, calls of delegates, operators that move data
+    uint32_t delegated, portable, calls,
+        movement; // operators, kernels, calls of delegates, operators that move data
 } etp_ab_split;
 
 typedef struct etp_ab_ratio { // over blocks, as the headline; blocks 0: not known
@@ -47,7 +48,8 @@ typedef struct etp_ab_ratio { // over blocks, as the headline; blocks 0: not kno
 typedef struct etp_ab_drift { // of the launch values over the session
     bool known;
     double per_block, p; // Theil–Sen, relative; Mann–Kendall
-    double with_temperature, with_clock; // rank correlation over the blocks, NAN: not read or unchanged
+    double with_temperature,
+        with_clock; // rank correlation over the blocks, NAN: not read or unchanged
 } etp_ab_drift;
 
 // Inferences of processes that stayed loaded and took turns: the second estimate.
@@ -61,7 +63,8 @@ typedef struct etp_ab_resident {
 
 typedef struct etp_ab_arm {
     const char *name;       // of the experiment; for bare dumps what tells the file names apart
-    const char *measured;   // what a reader takes away: "VNNI", "int8 at VNNI, 2 threads"; the name where no level is known
+    const char *measured;   // what a reader takes away: "VNNI", "int8 at VNNI, 2 threads"; the name
+                            // where no level is known
     const char *full_name;  // bare dumps: the whole file stem, else NULL
     const char *level_name; // NULL unknown (bare dumps)
     etp_level level;
@@ -69,18 +72,20 @@ typedef struct etp_ab_arm {
     uint32_t model;   // index, ETP_NO_INDEX unknown
     const char *runner_sha256;
     bool emulated;
-    uint64_t launches;  // timed, kept
-    uint64_t samples;   // timed iterations after the warm-up rule
+    uint64_t launches;   // timed, kept
+    uint64_t samples;    // timed iterations after the warm-up rule
     double lo_ns, hi_ns; // 95 % interval of the median over the blocks, NAN unknown
-    int64_t median_ns;  // exp(mean over complete blocks of the launch value); bare dumps: unknown
-    int64_t traced_ns;  // mean Method::execute of the executions kept of the traced launches (explain/profile.h)
-    int64_t traced_mean_ns;  // and of all of them: the ETDumps' latency
-    double traced_median_ns; // and their median, NAN unknown
+    int64_t median_ns;   // exp(mean over complete blocks of the launch value); bare dumps: unknown
+    int64_t traced_ns;   // mean Method::execute of the executions kept of the traced launches
+                         // (explain/profile.h)
+    int64_t traced_mean_ns;            // and of all of them: the ETDumps' latency
+    double traced_median_ns;           // and their median, NAN unknown
     uint64_t traced_runs, traced_kept; // executions: all, and those behind traced_ns
     int64_t around_ns;  // an iteration of a traced launch less its Method::execute, ETP_NS_UNKNOWN
-    etp_ab_split split;      // where traced_ns went
+    etp_ab_split split; // where traced_ns went
     int64_t load_ns, first_ns, peak_rss_bytes; // medians over the launches
-    struct { // what hiding features added to an inference: medians over the timed launches; NAN unknown
+    struct { // what hiding features added to an inference: medians over the timed launches; NAN
+             // unknown
         double calls, call_ns, share;
     } hook;
     etp_proof proof;
@@ -91,7 +96,8 @@ typedef struct etp_ab_arm {
     etp_ab_ratio observer; // traced ÷ untraced
     etp_ab_drift drift;
     etp_ab_correctness expected; // against the outputs that the inputs came with
-    bool outputs_differ; // beyond tolerance: from the arm of its program that is shown first, or from `expected`
+    bool outputs_differ; // beyond tolerance: from the arm of its program that is shown first, or
+                         // from `expected`
 } etp_ab_arm;
 
 typedef struct etp_ab_comparison {
@@ -102,11 +108,12 @@ typedef struct etp_ab_comparison {
     const char *method; // "paired-blocks", "unpaired-launches" or "traced-medians"
     size_t launches[2]; // unpaired: of the baseline and the candidate
     double mann_whitney_p, cliffs_delta; // unpaired, else NAN
-    double sign_flip_p; // NAN unknown
-    const char *verdict; // faster, slower, same, unknown
+    double sign_flip_p;                  // NAN unknown
+    const char *verdict;                 // faster, slower, same, unknown
     double margin;
-    double noise_floor;   // half-width of the A/A control's interval of ln, NAN unknown
-    etp_interval control; // of the ratio of two equal arms; of two sessions, the one that reaches farther
+    double noise_floor; // half-width of the A/A control's interval of ln, NAN unknown
+    etp_interval
+        control; // of the ratio of two equal arms; of two sessions, the one that reaches farther
     uint32_t control_blocks;
     const char *withheld; // NULL or outputs_differ, proof_failed, noise_floor, emulated
     etp_ab_resident resident;
@@ -121,10 +128,12 @@ typedef struct etp_ab_ledger {
 typedef struct etp_ab_category {
     etp_category category;
     int64_t *ns;     // [n_arms], ETP_NS_UNKNOWN without a profile
-    int64_t *cut_ns; // [n_arms] most that the clocks can have cut off it: by operators, and by the delegate calls around them
+    int64_t *cut_ns; // [n_arms] most that the clocks can have cut off it: by operators, and by the
+                     // delegate calls around them
     double *share;   // [n_arms] of traced_ns
     double *speedup; // [n_comparisons], NAN also below what the clocks resolve
-    double *lo, *hi; // [n_comparisons] 95 % interval over the blocks, moved by what the clocks can have cut off; NAN
+    double *lo, *hi; // [n_comparisons] 95 % interval over the blocks, moved by what the clocks can
+                     // have cut off; NAN
     double *ceiling; // [n_arms] speedup of the whole if this took no time (Amdahl), NAN
 } etp_ab_category;
 
@@ -151,16 +160,17 @@ typedef struct etp_ab_operator {
     etp_engage engaged;          // of the candidate of the first comparison, or the only arm
     const etp_roof_place *roofs; // [n_arms] below the roofs of the device; NULL without roofs
     double confidence;
-    bool by_nodes;               // aligned through the program
-    const etp_row_facts *facts;  // what the program says, NULL unknown
-    uint64_t macs;           // ETP_AB_NO_MACS unknown
-    const char *source_file; // NULL unknown
+    bool by_nodes;              // aligned through the program
+    const etp_row_facts *facts; // what the program says, NULL unknown
+    uint64_t macs;              // ETP_AB_NO_MACS unknown
+    const char *source_file;    // NULL unknown
     uint32_t source_line;
     const char *module;
 } etp_ab_operator;
 
-// XNNPACK cuts every operator down to whole microseconds. A time below this many times what its clock can have cut
-// off says more of the clock than of code: no ratio is made of it, on either side.
+// XNNPACK cuts every operator down to whole microseconds. A time below this many times what its
+// clock can have cut off says more of the clock than of code: no ratio is made of it, on either
+// side.
 #define ETP_AB_CLOCKS 5
 #define ETP_AB_READING_NS 40 // what two readings of a clock of nanoseconds take
 
@@ -168,7 +178,8 @@ typedef struct etp_ab_part { // a time, and what its clock can have cut off
     int64_t ns, cut_ns;
 } etp_ab_part;
 
-// Why an operator with a large part of an inference is worth a look: what is looked at first comes first.
+// Why an operator with a large part of an inference is worth a look: what is looked at first comes
+// first.
 typedef enum etp_hot_kind {
     ETP_HOT_PORTABLE, // outside delegates
     ETP_HOT_MOVEMENT, // moves or converts data
@@ -179,7 +190,8 @@ typedef enum etp_hot_kind {
 
 const char *etp_hot_kind_name(etp_hot_kind kind); // "portable"
 
-#define ETP_HOT_SHARE 0.05      // of an inference: operators above it are bottlenecks, and kernels outside delegates
+#define ETP_HOT_SHARE \
+    0.05 // of an inference: operators above it are bottlenecks, and kernels outside delegates
 #define ETP_HOT_MOVEMENT_SHARE 0.1 // operators that move data, together
 
 typedef struct etp_ab_hot {
@@ -202,30 +214,30 @@ typedef struct etp_ab_engagement { // of the candidate of the first comparison, 
     uint32_t arm;
     uint32_t eligible, engaged, off, unknown; // operators
     uint32_t row_kernels; // of the engaged: one row, which keeps the matrix unit mostly idle
-    // On the feature at least and at most; NAN unknown. What lies between is not known: operators without enough
-    // samples. The share is set, their middle, when it is known.
+    // On the feature at least and at most; NAN unknown. What lies between is not known: operators
+    // without enough samples. The share is set, their middle, when it is known.
     double macs_lo, macs_hi, time_lo, time_hi;
     double macs_share, time_share;
-    double macs_known, time_known; // of all eligible operators' MACs and time
+    double macs_known, time_known;                   // of all eligible operators' MACs and time
     etp_ab_engaged_reason reasons[ETP_REASON_COUNT]; // of those that stayed off, longest first
     size_t n_reasons;
 } etp_ab_engagement;
 
 // What could be done next. The test answer_fixes has a recording for each of them.
-#define ETP_FIX_MAP(X)                                                                             \
-    X(BATCH_NORM, "batch_norm")                                                                    \
-    X(RESHAPE_CHAIN, "reshape_chain")                                                              \
-    X(BORDER_LAYOUT, "border_layout")                                                              \
-    X(BROADCAST, "broadcast_copies")                                                               \
-    X(ISLANDS, "islands")                                                                          \
-    X(COPIES, "copies")                                                                            \
-    X(CONVERTS, "converts")                                                                        \
-    X(DELEGATE, "delegate")                                                                        \
-    X(PARTITIONS, "partitions")                                                                    \
-    X(ODD_SIZES, "odd_sizes")                                                                      \
-    X(PRECISION, "precision")                                                                      \
-    X(THREADS, "threads")                                                                          \
-    X(ROOF_GAP, "roof_gap")                                                                        \
+#define ETP_FIX_MAP(X)                \
+    X(BATCH_NORM, "batch_norm")       \
+    X(RESHAPE_CHAIN, "reshape_chain") \
+    X(BORDER_LAYOUT, "border_layout") \
+    X(BROADCAST, "broadcast_copies")  \
+    X(ISLANDS, "islands")             \
+    X(COPIES, "copies")               \
+    X(CONVERTS, "converts")           \
+    X(DELEGATE, "delegate")           \
+    X(PARTITIONS, "partitions")       \
+    X(ODD_SIZES, "odd_sizes")         \
+    X(PRECISION, "precision")         \
+    X(THREADS, "threads")             \
+    X(ROOF_GAP, "roof_gap")           \
     X(SLOWER, "slower")
 
 typedef enum etp_fix_kind {
@@ -243,10 +255,11 @@ typedef struct etp_ab_fix {
     const char *text; // what is wrong, with its figures
     const char *recipe;
     int64_t lo_ns, expected_ns, hi_ns; // gain per inference of the arm; expected may be unknown
-    double share; // expected gain ÷ inference, NAN
+    double share;                      // expected gain ÷ inference, NAN
     int64_t estimate_ns; // what its formula gives before measured cases correct it; may be unknown
     int64_t concerns_ns; // time of what it is about
-    size_t cases; // models that the change was measured on, whose gains set expected gain, floor and ceiling; 0 none
+    size_t cases; // models that the change was measured on, whose gains set expected gain, floor
+                  // and ceiling; 0 none
     const char *formula;
     const char **evidence; // ids of operators or ledger rows
     size_t n_evidence;
@@ -256,31 +269,57 @@ typedef struct etp_ab_fix {
 
 // What a finding can be about: id in documents, and how its figures come about. The test
 // answer_words holds that each of them goes or changes with the data it rests on.
-#define ETP_FINDING_MAP(X)                                                                         \
-    X(SLOWER, "slower", "candidate − baseline, means over the traced iterations; its 95 % t interval over the blocks lies above 0, and q ≤ 0.05 (Benjamini–Hochberg over operators)") \
-    X(LAYOUT, "layout", "Σ exclusive time of Data movement and Quantize/convert ÷ Method::execute, at least 0.3") \
-    X(OFF_FEATURE, "off_feature", "Σ time of the operators ÷ Method::execute of the arm, at least 0.05") \
-    X(SHIFT, "bottleneck", "share: Σ exclusive time of the category ÷ Method::execute, each arm by itself") \
-    X(PORTABLE, "portable", "Σ time of kernels outside delegates ÷ Method::execute, at least 0.25") \
-    X(STATISTICS, "statistics", "launch values ln(median) by block; docs/statistics.md")            \
-    X(TRACER, "tracer", "exp(mean over blocks of ln(median traced iteration ÷ median untraced one)) − 1, beyond ±0.1") \
-    X(THERMAL, "thermal", "thermal status, limits of the clocks, clock of the last third of the blocks ÷ the first third, and temperature; environment.jsonl") \
-    X(CONTENTION, "contention", "Σ time the threads of timed launches were ready without a CPU ÷ Σ time of the launches, above 0.02; environment.jsonl") \
-    X(RESIDENT, "resident_differs", "per block: median over the rounds of ln(baseline ÷ candidate), less the log ratio of the block's launches; its t interval over the blocks lies outside ± the margin") \
-    X(CLOCK_EFFECT, "clock_effect", "per block: ln of cycles ÷ CPU time, candidate − baseline; its t interval over the blocks lies outside ± the margin; speedup = cycles · clock · CPUs at work (docs/statistics.md)") \
-    X(WAITS, "waits", "per block: ln of CPU time ÷ time, candidate − baseline; its t interval over the blocks lies outside ± the margin; speedup = cycles · clock · CPUs at work (docs/statistics.md)") \
-    X(ARM_FAILS, "arm_fails", "launches that gave nothing and were not made up for, by arm; those of every other arm: none")        \
-    X(LOST, "lost_launch", "launches the manifest lists as lost")                                   \
+#define ETP_FINDING_MAP(X)                                                                           \
+    X(SLOWER, "slower",                                                                              \
+      "candidate − baseline, means over the traced iterations; its 95 % t interval over the "      \
+      "blocks lies above 0, and q ≤ 0.05 (Benjamini–Hochberg over operators)")                       \
+    X(LAYOUT, "layout",                                                                              \
+      "Σ exclusive time of Data movement and Quantize/convert ÷ Method::execute, at least 0.3")      \
+    X(OFF_FEATURE, "off_feature",                                                                    \
+      "Σ time of the operators ÷ Method::execute of the arm, at least 0.05")                         \
+    X(SHIFT, "bottleneck",                                                                           \
+      "share: Σ exclusive time of the category ÷ Method::execute, each arm by itself")               \
+    X(PORTABLE, "portable",                                                                          \
+      "Σ time of kernels outside delegates ÷ Method::execute, at least 0.25")                        \
+    X(STATISTICS, "statistics", "launch values ln(median) by block; docs/statistics.md")             \
+    X(TRACER, "tracer",                                                                              \
+      "exp(mean over blocks of ln(median traced iteration ÷ median untraced one)) − 1, beyond "   \
+      "±0.1")                                                                                        \
+    X(THERMAL, "thermal",                                                                            \
+      "thermal status, limits of the clocks, clock of the last third of the blocks ÷ the first "    \
+      "third, and temperature; environment.jsonl")                                                   \
+    X(CONTENTION, "contention",                                                                      \
+      "Σ time the threads of timed launches were ready without a CPU ÷ Σ time of the launches, "  \
+      "above 0.02; environment.jsonl")                                                               \
+    X(RESIDENT, "resident_differs",                                                                  \
+      "per block: median over the rounds of ln(baseline ÷ candidate), less the log ratio of the "   \
+      "block's launches; its t interval over the blocks lies outside ± the margin")                  \
+    X(CLOCK_EFFECT, "clock_effect",                                                                  \
+      "per block: ln of cycles ÷ CPU time, candidate − baseline; its t interval over the blocks " \
+      "lies outside ± the margin; speedup = cycles · clock · CPUs at work (docs/statistics.md)")     \
+    X(WAITS, "waits",                                                                                \
+      "per block: ln of CPU time ÷ time, candidate − baseline; its t interval over the blocks "   \
+      "lies outside ± the margin; speedup = cycles · clock · CPUs at work (docs/statistics.md)")     \
+    X(ARM_FAILS, "arm_fails",                                                                        \
+      "launches that gave nothing and were not made up for, by arm; those of every other arm: "      \
+      "none")                                                                                        \
+    X(LOST, "lost_launch", "launches the manifest lists as lost")                                    \
     X(CLOCK, "clock_jump", "slept_ns and clock_jump_s of the blocks; environment.jsonl")             \
-    X(NOTE, "session_note", "what the session wrote down while it measured; notes of the manifest") \
-    X(OUTPUTS, "outputs_differ", "outputs of the arms compared element by element; tolerances in docs/run-folder.md") \
-    X(OUTPUTS_UNREAD, "outputs_not_compared", "the recorded outputs could not be read")             \
-    X(OUTPUTS_NAN, "outputs_nan", "outputs/ of both sides: elements that are NaN in both, any")    \
-    X(NO_EXECUTION, "no_execution", "executions with Method::execute in the arm's traces: none")    \
-    X(TRACE_UNUSED, "trace_not_used", "a recording of the folder could not be read")                \
-    X(PROGRAM_UNUSED, "program_not_used", "events of the recording against the program's instructions") \
-    X(HOOK, "hook_cost", "questions of the SDK in an inference × what the hook adds to each (both by the runner, environment.jsonl) ÷ untraced median, above 0.005") \
-    X(MISNAMED, "misnamed", "words in the experiments' names against the levels they were measured at") \
+    X(NOTE, "session_note",                                                                          \
+      "what the session wrote down while it measured; notes of the manifest")                        \
+    X(OUTPUTS, "outputs_differ",                                                                     \
+      "outputs of the arms compared element by element; tolerances in docs/run-folder.md")           \
+    X(OUTPUTS_UNREAD, "outputs_not_compared", "the recorded outputs could not be read")              \
+    X(OUTPUTS_NAN, "outputs_nan", "outputs/ of both sides: elements that are NaN in both, any")      \
+    X(NO_EXECUTION, "no_execution", "executions with Method::execute in the arm's traces: none")     \
+    X(TRACE_UNUSED, "trace_not_used", "a recording of the folder could not be read")                 \
+    X(PROGRAM_UNUSED, "program_not_used",                                                            \
+      "events of the recording against the program's instructions")                                  \
+    X(HOOK, "hook_cost",                                                                             \
+      "questions of the SDK in an inference × what the hook adds to each (both by the runner, "     \
+      "environment.jsonl) ÷ untraced median, above 0.005")                                           \
+    X(MISNAMED, "misnamed",                                                                          \
+      "words in the experiments' names against the levels they were measured at")                    \
     X(SAMPLES_UNUSED, "samples_not_used", "sampled program counters against the runner's libraries")
 
 typedef enum etp_finding_kind {
@@ -303,13 +342,13 @@ typedef struct etp_ab_finding {
 } etp_ab_finding;
 
 // What else could have made the difference, and whether it did.
-#define ETP_CAUSE_MAP(X)                                                                           \
-    X(THERMAL, "thermal")                                                                          \
-    X(DRIFT, "drift")                                                                              \
-    X(CONTENTION, "contention")                                                                    \
-    X(TRACER, "tracer")                                                                            \
-    X(THREADS, "threads")                                                                          \
-    X(BUILDS, "builds")                                                                            \
+#define ETP_CAUSE_MAP(X)        \
+    X(THERMAL, "thermal")       \
+    X(DRIFT, "drift")           \
+    X(CONTENTION, "contention") \
+    X(TRACER, "tracer")         \
+    X(THREADS, "threads")       \
+    X(BUILDS, "builds")         \
     X(OUTPUTS, "outputs")
 
 typedef enum etp_cause {
@@ -326,8 +365,8 @@ typedef enum etp_cause_state {
     ETP_CAUSE_STATES
 } etp_cause_state;
 
-const char *etp_cause_id(etp_cause cause);                   // "thermal"
-const char *etp_cause_state_name(etp_cause_state state);     // "unknown", "ruled_out", "suspect"
+const char *etp_cause_id(etp_cause cause);               // "thermal"
+const char *etp_cause_state_name(etp_cause_state state); // "unknown", "ruled_out", "suspect"
 
 typedef struct etp_ab_cause {
     etp_cause cause;
@@ -347,27 +386,30 @@ typedef struct etp_ab_lost {
 // A part of an inference in a report's words. PART: etp_category or ETP_AB_OUTSIDE.
 const char *etp_ab_engaged_word(etp_engagement e); // NULL: unknown
 const char *etp_ab_part_name(int part);
-#define ETP_AB_OUTSIDE ETP_CATEGORY_COUNT // no operator's time: delegate calls less their operators, framework
+#define ETP_AB_OUTSIDE \
+    ETP_CATEGORY_COUNT // no operator's time: delegate calls less their operators, framework
 
 typedef struct etp_ab_shift { // per comparison: where the bottleneck was and is
     int before, after; // etp_category, or ETP_AB_OUTSIDE; each the largest part of its own arm
     double before_share, after_share; // each of its own arm
-    double before_is, after_was; // shares of the same two in the other arm
+    double before_is, after_was;      // shares of the same two in the other arm
     bool moved; // false with two names: they are as good as equal in one of the arms
     double portable_before, portable_after; // share of kernels outside delegates
 } etp_ab_shift;
 
 typedef struct etp_ab {
     etp_arena *arena;
-    const char *subject;  // what all arms have in common: "toy_cnn_xnnpack_fp16 on AMD EPYC, 1 thread"; NULL bare dumps
-    const char *misnamed; // names of experiments that say what did not run, as a sentence; NULL: none
+    const char *subject; // what all arms have in common: "toy_cnn_xnnpack_fp16 on AMD EPYC, 1
+                         // thread"; NULL bare dumps
+    const char
+        *misnamed;     // names of experiments that say what did not run, as a sentence; NULL: none
     const char *title; // model stem
     const char *dir;   // folder it was read from; not part of documents
     const char *grade; // "A" … "D"
     const char *grade_reason;
     etp_ab_fact grade_facts[7]; // what the arms have in common: "session" → "same", "different", …
     size_t n_grade_facts;
-    bool bare;         // from dumps alone
+    bool bare; // from dumps alone
     bool emulated;
     const char *state; // "finished", "running", "interrupted", NULL for bare dumps
     int signal;
@@ -379,8 +421,8 @@ typedef struct etp_ab {
         uint32_t block;
         double load1, cpus_busy, cpus_stolen, temperature_c, clock_khz, memory_free_bytes, slept_ns;
         double waited_share, migrations, interrupted, minor_faults, major_faults; // of its launches
-        etp_str governor, power; // empty unknown
-        int boost;               // -1 unknown
+        etp_str governor, power;                                                  // empty unknown
+        int boost;                                                                // -1 unknown
     } *surroundings;
     size_t n_surroundings;
     uint64_t env_pad[2]; // least and most bytes by which launches' environments were made larger
@@ -388,20 +430,20 @@ typedef struct etp_ab {
     size_t n_unreadable;
     const char *platform;
     const char *executorch_version, *executorch_sha; // NULL unknown
-    const char *command;  // that repeats the measurement, NULL
-    const char *config;   // that asked for it, NULL
-    const char *tool_version; // that measured
+    const char *command;                             // that repeats the measurement, NULL
+    const char *config;                              // that asked for it, NULL
+    const char *tool_version;                        // that measured
     etp_ab_model *models;
     size_t n_models;
     etp_ab_arm *arms;
     size_t n_arms;
     uint32_t baseline;
-    uint32_t *shown; // arm indices in the order of reports: the baseline first
+    uint32_t *shown;                // arm indices in the order of reports: the baseline first
     etp_ab_comparison *comparisons; // each other arm against the baseline
     etp_ab_ledger *ledgers;         // parallel, n = 0 rows when an arm has no dump
     etp_ab_shift *shifts;           // parallel
     size_t n_comparisons;
-    etp_counters counters;          // arms and splits as arms and comparisons; zeroed: not known
+    etp_counters counters;       // arms and splits as arms and comparisons; zeroed: not known
     etp_ab_category *categories; // in table order, only those that occur
     size_t n_categories;
     etp_ab_operator *operators; // program order
@@ -416,17 +458,19 @@ typedef struct etp_ab {
         etp_ab_finding *items;
         size_t n, cap;
     } findings;
-    etp_ab_cause causes[ETP_CAUSE_COUNT]; // in the order above; n_causes is 0 when nothing is compared
+    etp_ab_cause
+        causes[ETP_CAUSE_COUNT]; // in the order above; n_causes is 0 when nothing is compared
     size_t n_causes;
     struct {
         etp_ab_lost *items;
         size_t n, cap;
     } lost;
-    bool block_lost;  // a block is missing for good
+    bool block_lost; // a block is missing for good
     etp_ab_correctness correctness;
     etp_ab_engagement engagement;
     struct {
-        etp_ab_fix *items; // largest expected gain first, then by ceiling, then what is likely not worth it
+        etp_ab_fix *
+            items; // largest expected gain first, then by ceiling, then what is likely not worth it
         size_t n, cap;
     } fixes;
     const char *program_problem; // why operators are not joined to a program, NULL when they are
@@ -434,15 +478,19 @@ typedef struct etp_ab {
     double *block_values;
     uint32_t n_blocks;
     const struct etp_roof_table *roofs; // of the device, NULL: not measured or not to be had
-    const char *selftest; // the runner's own proof that masking works, NULL
+    const char *selftest;               // the runner's own proof that masking works, NULL
 } etp_ab;
 
 // Whether a time of NS says something of code beside a clock that can have cut off CUT_NS.
 bool etp_ab_resolved(int64_t ns, int64_t cut_ns);
-// BEFORE ÷ AFTER of one comparison; NAN when its figures are withheld, or when a clock does not resolve either.
-double etp_ab_part_ratio(const etp_ab *ab, size_t comparison, const etp_ab_part *before, const etp_ab_part *after);
-// True where SPEEDUP is not given although both times are known and the comparison's figures are not withheld.
-bool etp_ab_below_clock(const etp_ab *ab, double speedup, const etp_ab_part *before, const etp_ab_part *after);
+// BEFORE ÷ AFTER of one comparison; NAN when its figures are withheld, or when a clock does not
+// resolve either.
+double etp_ab_part_ratio(const etp_ab *ab, size_t comparison, const etp_ab_part *before,
+                         const etp_ab_part *after);
+// True where SPEEDUP is not given although both times are known and the comparison's figures are
+// not withheld.
+bool etp_ab_below_clock(const etp_ab *ab, double speedup, const etp_ab_part *before,
+                        const etp_ab_part *after);
 // An operator's time in an arm, and what its clocks can have cut off.
 etp_ab_part etp_ab_operator_part(const etp_ab *ab, const etp_ab_operator *op, uint32_t arm);
 void etp_ab_part_add(etp_ab_part *sum, const etp_ab_part *part);

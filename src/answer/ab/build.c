@@ -13,7 +13,7 @@ static const char *text_or_null(etp_ab_session *s, etp_str t)
     return t.len ? etp_arena_strdup(&s->arena, t) : NULL;
 }
 
-// ---- run folder ---------------------------------------------------------------------------------
+// ---- run folder ----
 
 static etp_status take_device(etp_ab_session *s, etp_error *err)
 {
@@ -190,7 +190,9 @@ etp_sample etp_ab_sample_of(const etp_run_sample *in)
 
 etp_stats_options etp_ab_stats_options(const etp_run *run, uint32_t baseline, double margin)
 {
-    return (etp_stats_options){.baseline = baseline, .margin = margin, .seed = run->seed,
+    return (etp_stats_options){.baseline = baseline,
+                               .margin = margin,
+                               .seed = run->seed,
                                .sequential = run->precision > 0};
 }
 
@@ -332,7 +334,8 @@ static etp_status prove(etp_ab_session *s, etp_error *err)
 static etp_status open_run(etp_ab_session *s, const char *dir, const etp_ab_options *options,
                            etp_error *err)
 {
-    ETP_TRY(options->pair ? etp_ab_take_pair(s, options->pair, err) : etp_run_open(dir, &s->arena, &s->run, err));
+    ETP_TRY(options->pair ? etp_ab_take_pair(s, options->pair, err)
+                          : etp_run_open(dir, &s->arena, &s->run, err));
     s->has_run = true;
     s->ab.dir = dir;
     ETP_TRY(take_device(s, err));
@@ -367,7 +370,7 @@ static etp_status open_run(etp_ab_session *s, const char *dir, const etp_ab_opti
     return ETP_OK;
 }
 
-// ---- bare dumps -----------------------------------------------------------------------------------
+// ---- bare dumps ----
 
 static etp_status open_bare(etp_ab_session *s, const char *const *paths, size_t n,
                             const etp_ab_options *options, etp_error *err)

@@ -19,13 +19,13 @@ typedef struct etp_ab_pair { // two arms of a session that is open already and s
 } etp_ab_pair;
 
 typedef struct etp_ab_options {
-    const char *baseline; // name of an arm, NULL: the rule of baselines
-    double margin;        // 0: the default
-    const char *program;  // .pte of bare dumps, NULL: none; run folders hold their own
-    const char *record;   // .etrecord to go with it, NULL
-    const char *roofs;    // etprof.roofs/1 document, NULL: that of the run folder
-    bool two_sides;       // exactly two paths, each one arm; the first is the baseline
-    const char *names[2]; // what to call the two sides, NULL: by their files
+    const char *baseline;           // name of an arm, NULL: the rule of baselines
+    double margin;                  // 0: the default
+    const char *program;            // .pte of bare dumps, NULL: none; run folders hold their own
+    const char *record;             // .etrecord to go with it, NULL
+    const char *roofs;              // etprof.roofs/1 document, NULL: that of the run folder
+    bool two_sides;                 // exactly two paths, each one arm; the first is the baseline
+    const char *names[2];           // what to call the two sides, NULL: by their files
     const struct etp_ab_pair *pair; // of a run folder two arms alone; NULL: all
 } etp_ab_options;
 

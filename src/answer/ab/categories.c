@@ -1,17 +1,20 @@
 // SPDX-License-Identifier: Apache-2.0
-// Categories of an arm's operators: their times, how far those can be trusted, and the shift of the bottleneck.
+// Categories of an arm's operators: their times, how far those can be trusted, and the shift of the
+// bottleneck.
 #include <math.h>
 
 #include "answer/ab/session.h"
 
-// ---- what clocks resolve ---------------------------------------------------------------------------
+// ---- what clocks resolve ----
 
 bool etp_ab_resolved(int64_t ns, int64_t cut_ns)
 {
-    return ns != ETP_NS_UNKNOWN && ns > 0 && cut_ns != ETP_NS_UNKNOWN && (double)ns >= ETP_AB_CLOCKS * (double)cut_ns;
+    return ns != ETP_NS_UNKNOWN && ns > 0 && cut_ns != ETP_NS_UNKNOWN &&
+           (double)ns >= ETP_AB_CLOCKS * (double)cut_ns;
 }
 
-double etp_ab_part_ratio(const etp_ab *ab, size_t comparison, const etp_ab_part *before, const etp_ab_part *after)
+double etp_ab_part_ratio(const etp_ab *ab, size_t comparison, const etp_ab_part *before,
+                         const etp_ab_part *after)
 {
     const etp_ab_comparison *c = &ab->comparisons[comparison];
     bool shown = !c->withheld && !ab->emulated && etp_ab_resolved(before->ns, before->cut_ns) &&
@@ -19,24 +22,28 @@ double etp_ab_part_ratio(const etp_ab *ab, size_t comparison, const etp_ab_part 
     return shown ? (double)before->ns / (double)after->ns : (double)NAN;
 }
 
-bool etp_ab_below_clock(const etp_ab *ab, double speedup, const etp_ab_part *before, const etp_ab_part *after)
+bool etp_ab_below_clock(const etp_ab *ab, double speedup, const etp_ab_part *before,
+                        const etp_ab_part *after)
 {
-    bool both = before->ns != ETP_NS_UNKNOWN && after->ns != ETP_NS_UNKNOWN && before->ns + before->cut_ns > 0 &&
-                after->ns + after->cut_ns > 0;
-    return isnan(speedup) && both && !ab->emulated && ab->n_comparisons > 0 && !ab->comparisons[0].withheld;
+    bool both = before->ns != ETP_NS_UNKNOWN && after->ns != ETP_NS_UNKNOWN &&
+                before->ns + before->cut_ns > 0 && after->ns + after->cut_ns > 0;
+    return isnan(speedup) && both && !ab->emulated && ab->n_comparisons > 0 &&
+           !ab->comparisons[0].withheld;
 }
 
-// ---- sums over the operators of a category ---------------------------------------------------------
+// ---- sums over the operators of a category ----
 
 typedef struct summer {
     etp_ab_session *s;
     const etp_ab_category *category;
-    int64_t *cut_in; // scratch, per row of the arm's profile: what clocks can have cut off the parts of that delegate call
+    int64_t *cut_in; // scratch, per row of the arm's profile: what clocks can have cut off the
+                     // parts of that delegate call
     double *logs;    // scratch, per block
 } summer;
 
 // What the clocks can have cut off an operator's row, and of which delegate call that is a part.
-static void add_cut(const summer *w, const etp_profile *p, const etp_profile_row *row, etp_ab_part *out)
+static void add_cut(const summer *w, const etp_profile *p, const etp_profile_row *row,
+                    etp_ab_part *out)
 {
     int64_t cut = etp_profile_cut_ns(p, row);
     if (cut && row->call != ETP_NO_INDEX) {
@@ -46,8 +53,8 @@ static void add_cut(const summer *w, const etp_profile *p, const etp_profile_row
     }
 }
 
-// The operators of a call ran within it, and its own clock counts nanoseconds: what theirs cut off together is at
-// most what the call took besides them.
+// The operators of a call ran within it, and its own clock counts nanoseconds: what theirs cut off
+// together is at most what the call took besides them.
 static int64_t within_calls(const summer *w, const etp_profile *p)
 {
     int64_t sum = 0;
@@ -64,7 +71,8 @@ static bool belongs(const summer *w, const etp_ab_operator *op, uint32_t arm)
     return op->category == w->category->category && op->ns[arm] != ETP_NS_UNKNOWN;
 }
 
-// Time and what the clocks can have cut off it. *OCCURS becomes true when the arm has such an operator.
+// Time and what the clocks can have cut off it. *OCCURS becomes true when the arm has such an
+// operator.
 static etp_ab_part sum_of(const summer *w, uint32_t arm, bool *occurs)
 {
     const etp_ab *ab = &w->s->ab;
@@ -108,16 +116,21 @@ static double dump_mean(const summer *w, uint32_t arm, size_t dump)
             sum += m->arm == arm && m->row != op->rows[arm] ? m->row->per_dump_ns[dump] : 0;
         }
     }
-    return p->per_dump_executions[dump] ? (double)sum / (double)p->per_dump_executions[dump] : (double)NAN;
+    return p->per_dump_executions[dump] ? (double)sum / (double)p->per_dump_executions[dump]
+                                        : (double)NAN;
 }
 
-// t over the blocks' log ratios, as the headline's; then each end is moved by what the clocks can have cut off.
+// t over the blocks' log ratios, as the headline's; then each end is moved by what the clocks can
+// have cut off.
 static void interval(const summer *w, size_t at, etp_ab_category *c)
 {
     const etp_ab *ab = &w->s->ab;
     const etp_ab_comparison *cmp = &ab->comparisons[at];
-    const etp_profile *base = ab->arms[cmp->baseline].profile, *cand = ab->arms[cmp->candidate].profile;
-    size_t n = base && cand && base->n_dumps == cand->n_dumps && !cmp->withheld && !ab->emulated ? base->n_dumps : 0;
+    const etp_profile *base = ab->arms[cmp->baseline].profile,
+                      *cand = ab->arms[cmp->candidate].profile;
+    size_t n = base && cand && base->n_dumps == cand->n_dumps && !cmp->withheld && !ab->emulated
+                   ? base->n_dumps
+                   : 0;
     size_t known = 0;
     for (size_t d = 0; d < n; d++) {
         double before = dump_mean(w, cmp->baseline, d), after = dump_mean(w, cmp->candidate, d);
@@ -143,7 +156,8 @@ static void take_arm(summer *w, uint32_t a, etp_ab_category *c, bool *occurs)
     c->cut_ns[a] = arm->profile ? part.cut_ns : ETP_NS_UNKNOWN;
     c->share[a] = known ? (double)part.ns / (double)arm->traced_ns : (double)NAN;
     c->ceiling[a] = known && part.ns < arm->traced_ns
-                        ? (double)arm->traced_ns / (double)(arm->traced_ns - part.ns) : (double)NAN;
+                        ? (double)arm->traced_ns / (double)(arm->traced_ns - part.ns)
+                        : (double)NAN;
 }
 
 static bool make(etp_ab_session *s, etp_category category, etp_ab_category *out)
@@ -160,7 +174,8 @@ static bool make(etp_ab_session *s, etp_category category, etp_ab_category *out)
         .hi = ETP_NEW_ARRAY(arena, double, pairs),
         .ceiling = ETP_NEW_ARRAY(arena, double, arms),
     };
-    return out->ns && out->cut_ns && out->share && out->speedup && out->lo && out->hi && out->ceiling;
+    return out->ns && out->cut_ns && out->share && out->speedup && out->lo && out->hi &&
+           out->ceiling;
 }
 
 // Portable kernels have a clock of nanoseconds; reading it is what limits them.
@@ -169,7 +184,9 @@ static int64_t readings(const etp_ab *ab, etp_category category, uint32_t arm)
     int64_t sum = 0;
     for (size_t i = 0; i < ab->n_operators; i++) {
         const etp_ab_operator *op = &ab->operators[i];
-        sum += op->category == category && op->ns[arm] != ETP_NS_UNKNOWN && !op->delegated ? ETP_AB_READING_NS : 0;
+        sum += op->category == category && op->ns[arm] != ETP_NS_UNKNOWN && !op->delegated
+                   ? ETP_AB_READING_NS
+                   : 0;
     }
     return sum;
 }
@@ -183,7 +200,9 @@ static etp_status build_categories(etp_ab_session *s, etp_error *err)
         rows = p && p->n_rows > rows ? p->n_rows : rows;
         dumps = p && p->n_dumps > dumps ? p->n_dumps : dumps;
     }
-    summer w = {.s = s, .cut_in = ETP_NEW_ARRAY(&s->arena, int64_t, rows + 1), .logs = ETP_NEW_ARRAY(&s->arena, double, dumps + 1)};
+    summer w = {.s = s,
+                .cut_in = ETP_NEW_ARRAY(&s->arena, int64_t, rows + 1),
+                .logs = ETP_NEW_ARRAY(&s->arena, double, dumps + 1)};
     ab->categories = ETP_NEW_ARRAY(&s->arena, etp_ab_category, ETP_CATEGORY_COUNT);
     if (!ab->categories || !w.cut_in || !w.logs) {
         return etp_fail_nomem(err, "categories");
@@ -200,7 +219,8 @@ static etp_status build_categories(etp_ab_session *s, etp_error *err)
         }
         for (size_t i = 0; i < ab->n_comparisons; i++) {
             uint32_t base = ab->comparisons[i].baseline, cand = ab->comparisons[i].candidate;
-            const etp_ab_part before = {c.ns[base], c.cut_ns[base] + readings(ab, c.category, base)};
+            const etp_ab_part before = {c.ns[base],
+                                        c.cut_ns[base] + readings(ab, c.category, base)};
             const etp_ab_part after = {c.ns[cand], c.cut_ns[cand] + readings(ab, c.category, cand)};
             c.lo[i] = c.hi[i] = (double)NAN;
             c.speedup[i] = etp_ab_part_ratio(ab, i, &before, &after);
@@ -213,7 +233,7 @@ static etp_status build_categories(etp_ab_session *s, etp_error *err)
     return ETP_OK;
 }
 
-// ---- the bottleneck --------------------------------------------------------------------------------
+// ---- the bottleneck ----
 
 // Share of a part of an inference: a category's, or all that is no operator's.
 static double share_of(const etp_ab *ab, uint32_t arm, int part)
@@ -236,9 +256,11 @@ static int dominant(const etp_ab *ab, uint32_t arm)
     for (size_t i = 0; i < ab->n_categories; i++) {
         const etp_ab_category *c = &ab->categories[i];
         bool more = c->ns[arm] != ETP_NS_UNKNOWN && c->ns[arm] > 0;
-        best = more && (best < 0 || c->share[arm] > share_of(ab, arm, best)) ? (int)c->category : best;
+        best =
+            more && (best < 0 || c->share[arm] > share_of(ab, arm, best)) ? (int)c->category : best;
     }
-    return best >= 0 && share_of(ab, arm, ETP_AB_OUTSIDE) > share_of(ab, arm, best) ? ETP_AB_OUTSIDE : best;
+    return best >= 0 && share_of(ab, arm, ETP_AB_OUTSIDE) > share_of(ab, arm, best) ? ETP_AB_OUTSIDE
+                                                                                    : best;
 }
 
 static double portable_share(const etp_ab_arm *arm)
@@ -263,14 +285,19 @@ static etp_status build_shifts(etp_ab_session *s, etp_error *err)
     }
     for (size_t i = 0; i < ab->n_comparisons; i++) {
         uint32_t base = ab->comparisons[i].baseline, cand = ab->comparisons[i].candidate;
-        etp_ab_shift shift = {.before = dominant(ab, base), .after = dominant(ab, cand), .before_share = NAN,
-                              .after_share = NAN, .before_is = NAN, .after_was = NAN};
+        etp_ab_shift shift = {.before = dominant(ab, base),
+                              .after = dominant(ab, cand),
+                              .before_share = NAN,
+                              .after_share = NAN,
+                              .before_is = NAN,
+                              .after_was = NAN};
         if (shift.before >= 0 && shift.after >= 0) {
             shift.before_share = share_of(ab, base, shift.before);
             shift.before_is = share_of(ab, cand, shift.before);
             shift.after_was = share_of(ab, base, shift.after);
             shift.after_share = share_of(ab, cand, shift.after);
-            shift.moved = shift.before_share - shift.after_was > clear && shift.after_share - shift.before_is > clear;
+            shift.moved = shift.before_share - shift.after_was > clear &&
+                          shift.after_share - shift.before_is > clear;
         }
         shift.portable_before = portable_share(&ab->arms[base]);
         shift.portable_after = portable_share(&ab->arms[cand]);

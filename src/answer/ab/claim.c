@@ -78,10 +78,11 @@ etp_status etp_claim_find(const etp_ab *ab, const char *id, etp_claim *out, etp_
         from_causes(ab, id, out) || from_operators(ab, id, out)) {
         return ETP_OK;
     }
-    return etp_fail(err, ETP_USAGE,
-                    "no claim '%s' here; there are %zu findings (F1 …), %zu fixes (N1 …), %zu causes "
-                    "(thermal, tracer …) and %zu operators (op1 …)",
-                    id, ab->findings.n, ab->fixes.n, ab->n_causes, ab->n_operators);
+    return etp_fail(
+        err, ETP_USAGE,
+        "no claim '%s' here; there are %zu findings (F1 …), %zu fixes (N1 …), %zu causes "
+        "(thermal, tracer …) and %zu operators (op1 …)",
+        id, ab->findings.n, ab->fixes.n, ab->n_causes, ab->n_operators);
 }
 
 // Ledger rows that the claim names: by id, or all of a category for "categories".
@@ -89,8 +90,8 @@ static bool cited(const etp_claim *c, const etp_ledger_row *row)
 {
     for (size_t i = 0; i < c->n_evidence; i++) {
         const char *e = c->evidence[i];
-        bool category = row->category >= 0 &&
-                        strcmp(e, etp_category_name((etp_category)row->category)) == 0;
+        bool category =
+            row->category >= 0 && strcmp(e, etp_category_name((etp_category)row->category)) == 0;
         if (strcmp(e, row->id) == 0 || category) {
             return true;
         }
@@ -144,15 +145,19 @@ static void operator_roofs(const etp_claim *c, etp_keys *keys)
     for (size_t i = 0; c->op->roofs && i < c->ab->n_arms; i++) {
         uint32_t a = c->ab->shown[i];
         const etp_roof_place *p = &c->op->roofs[a];
-        char roof[ETP_NUMBER_CHARS], compute[ETP_NUMBER_CHARS], memory[ETP_NUMBER_CHARS], took[ETP_NUMBER_CHARS];
+        char roof[ETP_NUMBER_CHARS], compute[ETP_NUMBER_CHARS], memory[ETP_NUMBER_CHARS],
+            took[ETP_NUMBER_CHARS];
         if (p->verdict == ETP_ROOF_UNKNOWN) {
-            etp_keys_add(keys, ETP_PLAIN, "roof", "%s: unknown, %s", c->ab->arms[a].name, p->missing);
+            etp_keys_add(keys, ETP_PLAIN, "roof", "%s: unknown, %s", c->ab->arms[a].name,
+                         p->missing);
             continue;
         }
-        etp_keys_add(keys, ETP_PLAIN, "roof", "%s: %s, %.3g %% = %s ÷ %s; the larger of arithmetic%s%s %s and memory %s",
+        etp_keys_add(keys, ETP_PLAIN, "roof",
+                     "%s: %s, %.3g %% = %s ÷ %s; the larger of arithmetic%s%s %s and memory %s",
                      c->ab->arms[a].name, etp_roof_verdict_name(p->verdict), 100 * p->efficiency,
-                     etp_format_ns(p->roof_ns, roof), etp_format_ns((double)c->op->ns[a], took), p->isa ? " with " : "",
-                     p->isa ? p->isa : "", etp_format_ns(p->compute_ns, compute), etp_format_ns(p->memory_ns, memory));
+                     etp_format_ns(p->roof_ns, roof), etp_format_ns((double)c->op->ns[a], took),
+                     p->isa ? " with " : "", p->isa ? p->isa : "",
+                     etp_format_ns(p->compute_ns, compute), etp_format_ns(p->memory_ns, memory));
     }
 }
 
@@ -164,21 +169,26 @@ static void operator_ratios(const etp_claim *c, etp_keys *keys)
         const char *name = c->ab->arms[l->candidate].name;
         for (size_t i = 0; i < l->ledger.n; i++) {
             const etp_ledger_row *row = &l->ledger.items[i];
-            if (strcmp(row->id, c->op->id) != 0 || row->candidate_ns <= 0 || row->baseline_ns <= 0) {
+            if (strcmp(row->id, c->op->id) != 0 || row->candidate_ns <= 0 ||
+                row->baseline_ns <= 0) {
                 continue;
             }
             double ratio = (double)row->baseline_ns / (double)row->candidate_ns;
             if (!isfinite(c->op->speedup[k])) {
-                double least = ratio / etp_cut_factor((double)row->candidate_ns, (double)row->cut_ns[1]);
-                double most = ratio * etp_cut_factor((double)row->baseline_ns, (double)row->cut_ns[0]);
-                etp_keys_add(keys, ETP_PLAIN, "speedup", "with %s below what the clock resolves: anything from %.3g× to %.3g×", name,
-                             isfinite(row->ratio_lo) ? row->ratio_lo : least, isfinite(row->ratio_hi) ? row->ratio_hi : most);
+                double least =
+                    ratio / etp_cut_factor((double)row->candidate_ns, (double)row->cut_ns[1]);
+                double most =
+                    ratio * etp_cut_factor((double)row->baseline_ns, (double)row->cut_ns[0]);
+                etp_keys_add(keys, ETP_PLAIN, "speedup",
+                             "with %s below what the clock resolves: anything from %.3g× to %.3g×",
+                             name, isfinite(row->ratio_lo) ? row->ratio_lo : least,
+                             isfinite(row->ratio_hi) ? row->ratio_hi : most);
             } else if (isfinite(row->ratio_lo)) {
-                etp_keys_add(keys, ETP_PLAIN, "speedup", "%.3f× [%.3f, %.3f] with %s", ratio, row->ratio_lo,
-                             row->ratio_hi, name);
+                etp_keys_add(keys, ETP_PLAIN, "speedup", "%.3f× [%.3f, %.3f] with %s", ratio,
+                             row->ratio_lo, row->ratio_hi, name);
             } else {
-                etp_keys_add(keys, ETP_PLAIN, "speedup", "%.3f× with %s (no interval: fewer than 2 blocks)", ratio,
-                             name);
+                etp_keys_add(keys, ETP_PLAIN, "speedup",
+                             "%.3f× with %s (no interval: fewer than 2 blocks)", ratio, name);
             }
         }
     }
@@ -248,8 +258,8 @@ const etp_report *etp_claim_report(const etp_claim *c, etp_arena *arena)
             if (cited(c, &l->items[i])) {
                 t = t ? t : etp_report_table(r, "rows", NULL, k_columns, 5);
                 ETP_ROW(t, etp_cell_z(l->items[i].id), etp_cell_z(l->items[i].label),
-                        etp_cell_ns(l->items[i].baseline_ns),
-                        etp_cell_ns(l->items[i].candidate_ns), etp_cell_ns(l->items[i].delta_ns));
+                        etp_cell_ns(l->items[i].baseline_ns), etp_cell_ns(l->items[i].candidate_ns),
+                        etp_cell_ns(l->items[i].delta_ns));
             }
         }
     }

@@ -5,7 +5,7 @@
 
 #include "answer/ab/session.h"
 
- // What reading the clock twice takes stands for the resolution of clocks that cut nothing off.
+// What reading the clock twice takes stands for the resolution of clocks that cut nothing off.
 static int64_t row_cut(const etp_profile *p, const etp_profile_row *row)
 {
     int64_t cut = etp_profile_cut_ns(p, row);
@@ -33,7 +33,8 @@ void etp_ab_part_add(etp_ab_part *sum, const etp_ab_part *part)
     sum->cut_ns += part->cut_ns;
 }
 
-// The ends of a ledger of one arm. Like with like: what the tracer costs is known as the ratio of medians.
+// The ends of a ledger of one arm. Like with like: what the tracer costs is known as the ratio of
+// medians.
 static etp_ledger_end end_of(const etp_ab_arm *a)
 {
     etp_ledger_end end = {a->median_ns, ETP_NS_UNKNOWN, a->around_ns};
@@ -77,7 +78,7 @@ static etp_status build_ledgers(etp_ab_session *s, etp_error *err)
     return ETP_OK;
 }
 
-// ---- operator groups over all arms ----------------------------------------------------------------
+// ---- operator groups over all arms ----
 
 typedef struct groups {
     etp_ab_session *s;
@@ -361,8 +362,7 @@ static etp_status build_operators(etp_ab_session *s, etp_error *err)
     if (!base) {
         return ETP_OK;
     }
-    groups g = {.s = s,
-                .of_baseline_row = ETP_NEW_ARRAY(&s->arena, uint32_t, base->n_rows)};
+    groups g = {.s = s, .of_baseline_row = ETP_NEW_ARRAY(&s->arena, uint32_t, base->n_rows)};
     if (!g.of_baseline_row) {
         return etp_fail_nomem(err, "operators");
     }

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Times that change over the session, and what changed with them: the hottest zone, the fastest clock.
+// Times that change over the session, and what changed with them: the hottest zone, the fastest
+// clock.
 #include <math.h>
 
 #include <etprof/stats.h>
@@ -31,8 +32,10 @@ static void weather_of(const etp_run *run, uint32_t block, double *celsius, doub
     }
 }
 
-// Correlation of ARM's launch values with one of the two; NAN when it was not read or did not change.
-static etp_status correlate(etp_ab_session *s, uint32_t arm, bool clock, double *out, etp_error *err)
+// Correlation of ARM's launch values with one of the two; NAN when it was not read or did not
+// change.
+static etp_status correlate(etp_ab_session *s, uint32_t arm, bool clock, double *out,
+                            etp_error *err)
 {
     const etp_stats *st = &s->stats;
     double *values = ETP_NEW_ARRAY(&s->arena, double, st->n_blocks_seen + 1);
@@ -50,7 +53,8 @@ static etp_status correlate(etp_ab_session *s, uint32_t arm, bool clock, double 
         }
     }
     *out = (double)NAN;
-    return n >= ETP_MIN_BLOCKS ? etp_rank_correlation(values, with, n, &s->arena, out, err) : ETP_OK;
+    return n >= ETP_MIN_BLOCKS ? etp_rank_correlation(values, with, n, &s->arena, out, err)
+                               : ETP_OK;
 }
 
 etp_status etp_ab_drifts(etp_ab_session *s, etp_error *err)
@@ -69,8 +73,8 @@ etp_status etp_ab_drifts(etp_ab_session *s, etp_error *err)
 static void put_correlation(etp_strbuf *text, double rho, double sign, const char *what)
 {
     if (isfinite(rho)) {
-        etp_strbuf_printf(text, "; %s the %s (rank correlation %+.2f)", rho * sign >= FOLLOWS ? "follows" : "does not follow",
-                          what, rho);
+        etp_strbuf_printf(text, "; %s the %s (rank correlation %+.2f)",
+                          rho * sign >= FOLLOWS ? "follows" : "does not follow", what, rho);
     } else {
         etp_strbuf_printf(text, "; the %s did not change or cannot be read", what);
     }
@@ -78,7 +82,8 @@ static void put_correlation(etp_strbuf *text, double rho, double sign, const cha
 
 const char *etp_ab_drift_words(etp_ab_session *s, const etp_ab_comparison *c)
 {
-    const etp_ab_drift *base = &s->ab.arms[c->baseline].drift, *cand = &s->ab.arms[c->candidate].drift;
+    const etp_ab_drift *base = &s->ab.arms[c->baseline].drift,
+                       *cand = &s->ab.arms[c->candidate].drift;
     if (!base->known && !cand->known) {
         return "drift";
     }
@@ -87,7 +92,8 @@ const char *etp_ab_drift_words(etp_ab_session *s, const etp_ab_comparison *c)
     etp_strbuf text;
     etp_strbuf_init(&text, &s->arena);
     etp_strbuf_printf(&text, "drift: %s changes by %+.2f %% a block, p = %.2g",
-                      s->ab.arms[of_candidate ? c->candidate : c->baseline].name, 100 * d->per_block, d->p);
+                      s->ab.arms[of_candidate ? c->candidate : c->baseline].name,
+                      100 * d->per_block, d->p);
     put_correlation(&text, d->with_temperature, 1, "temperature"); // slower when hotter
     put_correlation(&text, d->with_clock, -1, "clock");            // slower when the clock falls
     etp_strbuf_printf(&text, "; pairs of blocks cancel it in the ratio");

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// What lies between the two clocks of a traced launch: the runner's iteration and the recording's Method::execute.
+// What lies between the two clocks of a traced launch: the runner's iteration and the recording's
+// Method::execute.
 #include <math.h>
 
 #include "answer/ab/session.h"
@@ -17,7 +18,8 @@ static void iterations(const etp_run *run, const etp_ab_dump *dump, double *out,
     *out_n = n;
 }
 
-// Takes from each iteration the execution that it was. False when they do not correspond one to one.
+// Takes from each iteration the execution that it was. False when they do not correspond one to
+// one.
 static bool less_executions(const etp_trace *trace, double *v, size_t n)
 {
     const etp_trace_block *only = NULL;

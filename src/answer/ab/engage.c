@@ -29,7 +29,8 @@ static bool choose_feature(etp_ab *ab, etp_engage_case *common)
     const etp_ab_arm *own = &ab->arms[e->arm], *other = &ab->arms[ab->baseline];
     etp_level best = own->level;
     if (own->level == ETP_LEVEL_NONE && other->level == ETP_LEVEL_NONE) {
-        e->feature = own->profile ? etp_feature_of_names(own->profile, common->names) : ETP_FEATURE_NONE;
+        e->feature =
+            own->profile ? etp_feature_of_names(own->profile, common->names) : ETP_FEATURE_NONE;
         if (e->feature == ETP_FEATURE_NONE && other->profile) {
             e->feature = etp_feature_of_names(other->profile, common->names);
             common->masked = e->feature != ETP_FEATURE_NONE;
@@ -118,7 +119,8 @@ static const char *sampled_text(const etp_ab *ab, const etp_engage *e, const etp
     const etp_kernel_op *from = e->pooled ? c->pool : c->sampled;
     etp_strbuf_printf(&text, "%.0f of %llu program counters sampled inside %s are in %s code",
                       e->on_share * (double)from->sure, (unsigned long long)from->sure,
-                      e->pooled ? "operators of the same kernel" : "it", ab->engagement.feature_name);
+                      e->pooled ? "operators of the same kernel" : "it",
+                      ab->engagement.feature_name);
     if (from->kernel < k->n_kernels) {
         const etp_kernel *f = &k->kernels[from->kernel];
         etp_strbuf_printf(&text, "; most in %s", f->title);
@@ -131,9 +133,10 @@ static const char *sampled_text(const etp_ab *ab, const etp_engage *e, const etp
 
 // ---- operators of the same kernel ----
 
-// XNNPACK chooses a kernel by the kind of operator, its types and layout (all in its name), and with one row
-// another than with several; a depthwise one by the size of its window. What was sampled in one operator holds for
-// all others of the same configuration, unless one of them mostly ran another function.
+// XNNPACK chooses a kernel by the kind of operator, its types and layout (all in its name), and
+// with one row another than with several; a depthwise one by the size of its window. What was
+// sampled in one operator holds for all others of the same configuration, unless one of them mostly
+// ran another function.
 typedef struct pool {
     etp_str base;
     bool one_row;
@@ -153,8 +156,10 @@ static pool configuration(const etp_profile_row *row, const etp_row_facts *f)
 {
     pool p = {.base = row->parsed.base, .sum = {.kernel = UINT32_MAX}};
     const etp_value *input = etp_row_operand(f, 0), *weight = etp_row_operand(f, 1);
-    p.one_row = input && row->parsed.category != ETP_CATEGORY_CONVOLUTION && etp_value_is_one_row(input);
-    bool windows = weight && etp_op_is_depthwise(&row->parsed) && weight->kind == ETP_EVALUE_TENSOR && weight->rank == 4;
+    p.one_row =
+        input && row->parsed.category != ETP_CATEGORY_CONVOLUTION && etp_value_is_one_row(input);
+    bool windows = weight && etp_op_is_depthwise(&row->parsed) &&
+                   weight->kind == ETP_EVALUE_TENSOR && weight->rank == 4;
     for (int i = 0; windows && i < 2; i++) {
         p.window[i] = (uint32_t)weight->dims[1 + i];
     }
@@ -165,8 +170,8 @@ static pool *pool_of(const pools *all, const pool *like)
 {
     for (size_t i = 0; i < all->n; i++) {
         pool *p = &all->items[i];
-        if (etp_str_eq(p->base, like->base) && p->one_row == like->one_row && p->window[0] == like->window[0] &&
-            p->window[1] == like->window[1]) {
+        if (etp_str_eq(p->base, like->base) && p->one_row == like->one_row &&
+            p->window[0] == like->window[0] && p->window[1] == like->window[1]) {
             return p;
         }
     }
@@ -196,9 +201,10 @@ static bool pool_samples(const etp_ab *ab, pools *out)
     const etp_kernels *k = ab->arms[ab->engagement.arm].kernels;
     for (size_t i = 0; k && i < p->n_rows; i++) {
         const etp_profile_row *row = &p->rows[i];
-        const etp_kernel_op *op = row->kind == ETP_ROW_OPERATOR
-                                      ? etp_kernels_find_op(k, row->name, row->chain, row->instruction)
-                                      : NULL;
+        const etp_kernel_op *op =
+            row->kind == ETP_ROW_OPERATOR
+                ? etp_kernels_find_op(k, row->name, row->chain, row->instruction)
+                : NULL;
         if (!op) {
             continue;
         }
@@ -216,7 +222,8 @@ static bool pool_samples(const etp_ab *ab, pools *out)
 }
 
 // COMMON: what holds for every operator of the arm.
-static void judge(const etp_ab *ab, etp_ab_operator *op, const etp_engage_case *common, const pools *all)
+static void judge(const etp_ab *ab, etp_ab_operator *op, const etp_engage_case *common,
+                  const pools *all)
 {
     const etp_ab_engagement *e = &ab->engagement;
     const etp_profile *p = ab->arms[e->arm].profile;
@@ -276,7 +283,8 @@ static void add_up(sums *s, double amount, const etp_engage *e, bool of_time)
 }
 
 // SHARE is the middle of the two when it is known well enough.
-static void bounds(const sums *s, double whole, double *lo, double *hi, double *share, double *known)
+static void bounds(const sums *s, double whole, double *lo, double *hi, double *share,
+                   double *known)
 {
     if (!s->known || whole <= 0) {
         return;
@@ -308,8 +316,14 @@ etp_status etp_ab_engage(etp_ab_session *s, etp_error *err)
 {
     etp_ab *ab = &s->ab;
     etp_ab_engagement *e = &ab->engagement;
-    *e = (etp_ab_engagement){.macs_share = NAN, .time_share = NAN, .macs_lo = NAN, .macs_hi = NAN,
-                             .time_lo = NAN, .time_hi = NAN, .macs_known = NAN, .time_known = NAN};
+    *e = (etp_ab_engagement){.macs_share = NAN,
+                             .time_share = NAN,
+                             .macs_lo = NAN,
+                             .macs_hi = NAN,
+                             .time_lo = NAN,
+                             .time_hi = NAN,
+                             .macs_known = NAN,
+                             .time_known = NAN};
     for (size_t i = 0; i < ab->n_operators; i++) {
         ab->operators[i].engaged = (etp_engage){.state = ETP_ENGAGEMENT_UNKNOWN};
     }
@@ -337,7 +351,8 @@ etp_status etp_ab_engage(etp_ab_session *s, etp_error *err)
     qsort(e->reasons, e->n_reasons, sizeof *e->reasons, longest_first);
     if (e->unknown < e->eligible) { // shares of what nothing can tell would be wrong
         bounds(&macs, macs.all, &e->macs_lo, &e->macs_hi, &e->macs_share, &e->macs_known);
-        bounds(&time, (double)ab->arms[e->arm].traced_ns, &e->time_lo, &e->time_hi, &e->time_share, &e->time_known);
+        bounds(&time, (double)ab->arms[e->arm].traced_ns, &e->time_lo, &e->time_hi, &e->time_share,
+               &e->time_known);
     }
     return ETP_OK;
 }

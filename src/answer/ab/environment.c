@@ -57,8 +57,10 @@ etp_status etp_ab_take_environment(etp_ab_session *s, const etp_run *run, etp_er
         struct etp_ab_surroundings b = {
             .block = in->block,
             .load1 = etp_run_between(a->load1, z->load1),
-            .cpus_busy = wall_ms > 0 ? (known(z->cpu_busy_ms) - known(a->cpu_busy_ms)) / wall_ms : (double)NAN,
-            .cpus_stolen = wall_ms > 0 ? (known(z->cpu_steal_ms) - known(a->cpu_steal_ms)) / wall_ms : (double)NAN,
+            .cpus_busy = wall_ms > 0 ? (known(z->cpu_busy_ms) - known(a->cpu_busy_ms)) / wall_ms
+                                     : (double)NAN,
+            .cpus_stolen = wall_ms > 0 ? (known(z->cpu_steal_ms) - known(a->cpu_steal_ms)) / wall_ms
+                                       : (double)NAN,
             .temperature_c = fmax(a->temperature_c, z->temperature_c),
             .clock_khz = lower(known(a->freq_max_khz), known(z->freq_max_khz)),
             .memory_free_bytes = lower(known(a->memory_free_bytes), known(z->memory_free_bytes)),
@@ -73,22 +75,58 @@ etp_status etp_ab_take_environment(etp_ab_session *s, const etp_run *run, etp_er
     return ETP_OK;
 }
 
-// ---- showing ------------------------------------------------------------------------------------
+// ---- showing ----
 
 typedef double (*figure)(const struct etp_ab_surroundings *b);
 
-static double load1(const struct etp_ab_surroundings *b) { return b->load1; }
-static double cpus_busy(const struct etp_ab_surroundings *b) { return b->cpus_busy; }
-static double cpus_stolen(const struct etp_ab_surroundings *b) { return b->cpus_stolen; }
-static double waited(const struct etp_ab_surroundings *b) { return b->waited_share; }
-static double temperature(const struct etp_ab_surroundings *b) { return b->temperature_c; }
-static double clock_khz(const struct etp_ab_surroundings *b) { return b->clock_khz; }
-static double memory(const struct etp_ab_surroundings *b) { return b->memory_free_bytes; }
-static double migrations(const struct etp_ab_surroundings *b) { return b->migrations; }
-static double interrupted(const struct etp_ab_surroundings *b) { return b->interrupted; }
-static double minor(const struct etp_ab_surroundings *b) { return b->minor_faults; }
-static double major(const struct etp_ab_surroundings *b) { return b->major_faults; }
-static double slept(const struct etp_ab_surroundings *b) { return b->slept_ns; }
+static double load1(const struct etp_ab_surroundings *b)
+{
+    return b->load1;
+}
+static double cpus_busy(const struct etp_ab_surroundings *b)
+{
+    return b->cpus_busy;
+}
+static double cpus_stolen(const struct etp_ab_surroundings *b)
+{
+    return b->cpus_stolen;
+}
+static double waited(const struct etp_ab_surroundings *b)
+{
+    return b->waited_share;
+}
+static double temperature(const struct etp_ab_surroundings *b)
+{
+    return b->temperature_c;
+}
+static double clock_khz(const struct etp_ab_surroundings *b)
+{
+    return b->clock_khz;
+}
+static double memory(const struct etp_ab_surroundings *b)
+{
+    return b->memory_free_bytes;
+}
+static double migrations(const struct etp_ab_surroundings *b)
+{
+    return b->migrations;
+}
+static double interrupted(const struct etp_ab_surroundings *b)
+{
+    return b->interrupted;
+}
+static double minor(const struct etp_ab_surroundings *b)
+{
+    return b->minor_faults;
+}
+static double major(const struct etp_ab_surroundings *b)
+{
+    return b->major_faults;
+}
+static double slept(const struct etp_ab_surroundings *b)
+{
+    return b->slept_ns;
+}
 
 static const struct {
     const char *key, *title, *help;
@@ -96,18 +134,25 @@ static const struct {
     int decimals;
     figure of;
 } k_figures[] = {
-    {"load1", "load", "mean of the readings before and after the block", ETP_KIND_DOUBLE, 2, load1},
-    {"cpus_busy", "CPUs busy", "with whatever, this session included", ETP_KIND_DOUBLE, 2, cpus_busy},
-    {"cpus_stolen", "stolen", "CPUs that a host gave to others", ETP_KIND_DOUBLE, 2, cpus_stolen},
-    {"waited", "waited", "share of their time that all its launches lost at most because a thread was ready and no CPU was free", ETP_KIND_PERCENT, 1, waited},
-    {"temperature_c", "hottest °C", "of the readings before and after the block", ETP_KIND_DOUBLE, 1, temperature},
-    {"clock_khz", "clock kHz", "of the fastest CPU, the lower of the readings before and after the block", ETP_KIND_INT, 0, clock_khz},
-    {"memory_free_bytes", "free memory", "the lower of the readings", ETP_KIND_BYTES, 0, memory},
-    {"migrations", "moved", "between CPUs, all launches", ETP_KIND_INT, 0, migrations},
-    {"interrupted", "interrupted", "involuntary context switches, all launches", ETP_KIND_INT, 0, interrupted},
-    {"minor_faults", "page faults", "without reading, all launches", ETP_KIND_INT, 0, minor},
-    {"major_faults", "from storage", "page faults that read", ETP_KIND_INT, 0, major},
-    {"slept_ns", "asleep", "the machine was suspended", ETP_KIND_NS, 0, slept},
+    {"load1",             "load",         "mean of the readings before and after the block", ETP_KIND_DOUBLE,  2, load1      },
+    {"cpus_busy",         "CPUs busy",    "with whatever, this session included",            ETP_KIND_DOUBLE,  2,
+     cpus_busy                                                                                                               },
+    {"cpus_stolen",       "stolen",       "CPUs that a host gave to others",                 ETP_KIND_DOUBLE,  2, cpus_stolen},
+    {"waited",            "waited",
+     "share of their time that all its launches lost at most because a thread was ready and no CPU "
+     "was free",                                                                             ETP_KIND_PERCENT, 1, waited     },
+    {"temperature_c",     "hottest °C",  "of the readings before and after the block",      ETP_KIND_DOUBLE,
+     1,                                                                                                           temperature},
+    {"clock_khz",         "clock kHz",
+     "of the fastest CPU, the lower of the readings before and after the block",             ETP_KIND_INT,     0,
+     clock_khz                                                                                                               },
+    {"memory_free_bytes", "free memory",  "the lower of the readings",                       ETP_KIND_BYTES,   0, memory     },
+    {"migrations",        "moved",        "between CPUs, all launches",                      ETP_KIND_INT,     0, migrations },
+    {"interrupted",       "interrupted",  "involuntary context switches, all launches",      ETP_KIND_INT,     0,
+     interrupted                                                                                                             },
+    {"minor_faults",      "page faults",  "without reading, all launches",                   ETP_KIND_INT,     0, minor      },
+    {"major_faults",      "from storage", "page faults that read",                           ETP_KIND_INT,     0, major      },
+    {"slept_ns",          "asleep",       "the machine was suspended",                       ETP_KIND_NS,      0, slept      },
 };
 enum { FIGURES = sizeof k_figures / sizeof *k_figures };
 
@@ -122,7 +167,8 @@ static etp_cell cell_of(etp_kind kind, double v)
 }
 
 // Settings that all blocks had, or that they changed.
-static void setting(const etp_ab *ab, const char *name, etp_str (*of)(const struct etp_ab_surroundings *), etp_keys *keys)
+static void setting(const etp_ab *ab, const char *name,
+                    etp_str (*of)(const struct etp_ab_surroundings *), etp_keys *keys)
 {
     etp_str first = of(&ab->surroundings[0]);
     for (size_t i = 1; i < ab->n_surroundings; i++) {
@@ -136,8 +182,14 @@ static void setting(const etp_ab *ab, const char *name, etp_str (*of)(const stru
     }
 }
 
-static etp_str governor(const struct etp_ab_surroundings *b) { return b->governor; }
-static etp_str power(const struct etp_ab_surroundings *b) { return b->power; }
+static etp_str governor(const struct etp_ab_surroundings *b)
+{
+    return b->governor;
+}
+static etp_str power(const struct etp_ab_surroundings *b)
+{
+    return b->power;
+}
 static etp_str boost(const struct etp_ab_surroundings *b)
 {
     return b->boost < 0 ? ETP_STR("") : b->boost > 0 ? ETP_STR("on") : ETP_STR("off");
@@ -154,27 +206,34 @@ static void settings(const etp_ab *ab, etp_report *r, etp_arena *arena)
     for (size_t i = 0; i < ab->n_device; i++) {
         if (strcmp(ab->device[i].key, "address_randomisation") == 0) {
             const char *value = ab->device[i].value;
-            etp_keys_add(keys, ETP_PLAIN, "ASLR", "%s (%s)", value, strcmp(value, "0") == 0 ? "off: every launch has the same addresses" : "on");
+            etp_keys_add(keys, ETP_PLAIN, "ASLR", "%s (%s)", value,
+                         strcmp(value, "0") == 0 ? "off: every launch has the same addresses"
+                                                 : "on");
         }
     }
     if (ab->env_pad[1] > 0) {
-        etp_keys_add(keys, ETP_PLAIN, "environment size", "drawn anew for each launch, %llu to %llu bytes more",
+        etp_keys_add(keys, ETP_PLAIN, "environment size",
+                     "drawn anew for each launch, %llu to %llu bytes more",
                      (unsigned long long)ab->env_pad[0], (unsigned long long)ab->env_pad[1]);
     }
     for (size_t i = 0; i < ab->n_unreadable; i++) {
         etp_strbuf_printf(&text, "%s%.*s", i > 0 ? ", " : "", ETP_STR_ARG(ab->unreadable[i]));
     }
-    etp_keys_add(keys, ETP_PLAIN, "not readable here", "%s", ab->n_unreadable ? etp_strbuf_str(&text).ptr : "nothing: all of it was read");
+    etp_keys_add(keys, ETP_PLAIN, "not readable here", "%s",
+                 ab->n_unreadable ? etp_strbuf_str(&text).ptr : "nothing: all of it was read");
 }
 
 void etp_ab_environment_section(const etp_ab *ab, etp_report *r, etp_arena *arena)
 {
-    etp_column columns[FIGURES + 1] = {{.key = "block", .title = "block", .kind = ETP_KIND_INT}};
+    etp_column columns[FIGURES + 1] = {
+        {.key = "block", .title = "block", .kind = ETP_KIND_INT}
+    };
     size_t chosen[FIGURES], n = 0;
     if (ab->n_surroundings == 0) {
         return;
     }
-    for (size_t k = 0; k < FIGURES; k++) { // what no block has is said above, not a column of dashes
+    for (size_t k = 0; k < FIGURES;
+         k++) { // what no block has is said above, not a column of dashes
         bool any = false;
         for (size_t b = 0; b < ab->n_surroundings; b++) {
             double v = k_figures[k].of(&ab->surroundings[b]);
@@ -182,8 +241,11 @@ void etp_ab_environment_section(const etp_ab *ab, etp_report *r, etp_arena *aren
         }
         if (any) {
             chosen[n++] = k;
-            columns[n] = (etp_column){.key = k_figures[k].key, .title = k_figures[k].title, .help = k_figures[k].help,
-                                      .kind = k_figures[k].kind, .decimals = k_figures[k].decimals};
+            columns[n] = (etp_column){.key = k_figures[k].key,
+                                      .title = k_figures[k].title,
+                                      .help = k_figures[k].help,
+                                      .kind = k_figures[k].kind,
+                                      .decimals = k_figures[k].decimals};
         }
     }
     etp_report_section(r, 1, "environment", "Environment");
@@ -193,7 +255,8 @@ void etp_ab_environment_section(const etp_ab *ab, etp_report *r, etp_arena *aren
     for (size_t b = 0; b < ab->n_surroundings; b++) {
         etp_cell cells[FIGURES + 1] = {etp_cell_u64(ab->surroundings[b].block)};
         for (size_t k = 0; k < n; k++) {
-            cells[k + 1] = cell_of(k_figures[chosen[k]].kind, k_figures[chosen[k]].of(&ab->surroundings[b]));
+            cells[k + 1] =
+                cell_of(k_figures[chosen[k]].kind, k_figures[chosen[k]].of(&ab->surroundings[b]));
         }
         etp_table_add_row(t, cells, n + 1);
     }

@@ -39,13 +39,25 @@ static const char *foreign_mask(etp_ab_session *s, const etp_run_launch *l, uint
         return "nothing was hidden: this build itself is said to be at the level";
     }
     if (etp_str_eqz(l->mask_hook, "etprof-launch:cpuid")) {
-        const char *missed = l->asks_missed == 0 ? "" : etp_arena_printf(
-            &s->arena, "; %llu places of its code that may ask too could not be reached", (unsigned long long)l->asks_missed);
-        const char *left = l->asks_left == 0 ? "" : etp_arena_printf(
-            &s->arena, "; %llu that choose no kernels of XNNPACK were left alone", (unsigned long long)l->asks_left);
-        return missed && left ? etp_arena_printf(&s->arena, "etprof-launch hid %.*s; the runner asked for CPU features at least "
-                                                    "%llu times in every launch%s%s",
-                                         ETP_STR_ARG(l->mask_cleared), (unsigned long long)calls, missed, left) : NULL;
+        const char *missed =
+            l->asks_missed == 0
+                ? ""
+                : etp_arena_printf(
+                      &s->arena, "; %llu places of its code that may ask too could not be reached",
+                      (unsigned long long)l->asks_missed);
+        const char *left =
+            l->asks_left == 0
+                ? ""
+                : etp_arena_printf(&s->arena,
+                                   "; %llu that choose no kernels of XNNPACK were left alone",
+                                   (unsigned long long)l->asks_left);
+        return missed && left
+                   ? etp_arena_printf(
+                         &s->arena,
+                         "etprof-launch hid %.*s; the runner asked for CPU features at least "
+                         "%llu times in every launch%s%s",
+                         ETP_STR_ARG(l->mask_cleared), (unsigned long long)calls, missed, left)
+                   : NULL;
     }
     return etp_arena_printf(&s->arena, "%.*s hid %.*s; who asked for it is not known",
                             ETP_STR_ARG(l->mask_hook), ETP_STR_ARG(l->mask_cleared));
@@ -56,7 +68,8 @@ const etp_name_book *etp_ab_name_book(const etp_run *run, etp_arena *arena)
     etp_name_book *book = run->n_names ? ETP_NEW(arena, etp_name_book) : NULL;
     for (size_t i = 0; book && i < run->n_names; i++) {
         const char *name = etp_arena_strdup(arena, run->names[i].level);
-        const etp_level_info *level = name ? etp_level_get(etp_level_find(ETP_ISA_NONE, name)) : NULL;
+        const etp_level_info *level =
+            name ? etp_level_get(etp_level_find(ETP_ISA_NONE, name)) : NULL;
         if (!level || run->names[i].names.len == 0) {
             continue;
         }
@@ -88,10 +101,15 @@ etp_status etp_ab_prove_arm(etp_ab_session *s, const etp_run *run, uint32_t run_
     if (launch) {
         bool foreign = run->arms.items[run_arm].runner.len > 0;
         const char *cost = etp_ab_hook_words(s, arm);
-        const char *text = foreign ? foreign_mask(s, launch, calls) : cost ? etp_arena_printf(
-            &s->arena, "cleared %.*s; an SDK library asked the hook at least %llu times in every launch%s",
-            ETP_STR_ARG(launch->mask_cleared.len ? launch->mask_cleared : ETP_STR("nothing")),
-            (unsigned long long)calls, cost) : NULL;
+        const char *text =
+            foreign ? foreign_mask(s, launch, calls)
+            : cost  ? etp_arena_printf(&s->arena,
+                                       "cleared %.*s; an SDK library asked the hook at least %llu "
+                                        "times in every launch%s",
+                                       ETP_STR_ARG(launch->mask_cleared.len ? launch->mask_cleared
+                                                                            : ETP_STR("nothing")),
+                                       (unsigned long long)calls, cost)
+                    : NULL;
         ETP_TRY(text ? etp_proof_add(&arm->proof, &s->arena,
                                      (etp_proof_line){"mask", text, false, false}, err)
                      : etp_fail_nomem(err, "proof"));
@@ -104,8 +122,8 @@ etp_status etp_ab_prove_arm(etp_ab_session *s, const etp_run *run, uint32_t run_
                      : etp_fail_nomem(err, "proof"));
     }
     return arm->profile
-               ? etp_proof_from_names(arm->profile, arm->level, etp_ab_name_book(run, &s->arena), &s->arena,
-                                      &arm->proof, err)
+               ? etp_proof_from_names(arm->profile, arm->level, etp_ab_name_book(run, &s->arena),
+                                      &s->arena, &arm->proof, err)
                : ETP_OK;
 }
 

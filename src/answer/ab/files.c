@@ -25,8 +25,8 @@ static etp_status render(const writer *w, const char *name, etp_format format, c
     return etp_run_write_derived(w->dir, name, etp_strbuf_str(&buf), err);
 }
 
-static etp_status document(const writer *w, const char *name, void (*json)(const void *, etp_json *),
-                           const void *data, etp_error *err)
+static etp_status document(const writer *w, const char *name,
+                           void (*json)(const void *, etp_json *), const void *data, etp_error *err)
 {
     etp_strbuf buf;
     etp_strbuf_init(&buf, w->arena);

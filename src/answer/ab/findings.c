@@ -44,15 +44,16 @@ etp_status etp_ab_find(etp_ab_session *s, etp_finding_kind kind, const char *sev
     return etp_ab_find_rows(s, kind, severity, &evidence, evidence ? 1 : 0, text, err);
 }
 
-// ---- order ---------------------------------------------------------------------------------------
+// ---- order ----
 
 static bool is_of_time(etp_finding_kind kind)
 {
-    return kind == ETP_FINDING_LAYOUT || kind == ETP_FINDING_PORTABLE || kind == ETP_FINDING_OFF_FEATURE || kind == ETP_FINDING_SHIFT;
+    return kind == ETP_FINDING_LAYOUT || kind == ETP_FINDING_PORTABLE ||
+           kind == ETP_FINDING_OFF_FEATURE || kind == ETP_FINDING_SHIFT;
 }
 
-// Time of what the finding names, in the arm that the answer is about: operators, categories; of a bottleneck that moved
-// the one it is now.
+// Time of what the finding names, in the arm that the answer is about: operators, categories; of a
+// bottleneck that moved the one it is now.
 static int64_t concerned_ns(const etp_ab *ab, const etp_ab_finding *f)
 {
     const uint32_t arm = ab->engagement.arm;
@@ -60,11 +61,13 @@ static int64_t concerned_ns(const etp_ab *ab, const etp_ab_finding *f)
     for (size_t e = f->kind == ETP_FINDING_SHIFT ? f->n_evidence - 1 : 0; e < f->n_evidence; e++) {
         etp_category category = etp_category_find(etp_str_from(f->evidence[e]));
         for (size_t i = 0; i < ab->n_categories; i++) {
-            bool mine = ab->categories[i].category == category && ab->categories[i].ns[arm] != ETP_NS_UNKNOWN;
+            bool mine = ab->categories[i].category == category &&
+                        ab->categories[i].ns[arm] != ETP_NS_UNKNOWN;
             sum += mine ? ab->categories[i].ns[arm] : 0;
         }
         for (size_t i = 0; i < ab->n_operators; i++) {
-            bool mine = strcmp(ab->operators[i].id, f->evidence[e]) == 0 && ab->operators[i].ns[arm] != ETP_NS_UNKNOWN;
+            bool mine = strcmp(ab->operators[i].id, f->evidence[e]) == 0 &&
+                        ab->operators[i].ns[arm] != ETP_NS_UNKNOWN;
             sum += mine ? ab->operators[i].ns[arm] : 0;
         }
     }

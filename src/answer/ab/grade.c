@@ -35,8 +35,8 @@ static shared same_machine(const etp_run *x, const etp_run *y)
     return found;
 }
 
-// What decides about clocks and power: a mode that etprof set, the governor, Android's settings. No mode
-// is a mode, too.
+// What decides about clocks and power: a mode that etprof set, the governor, Android's settings. No
+// mode is a mode, too.
 static shared same_settings(const etp_run *x, const etp_run *y)
 {
     etp_str a = etp_run_fact_of(x, "prepare"), b = etp_run_fact_of(y, "prepare");
@@ -69,8 +69,8 @@ static common of_sides(const etp_ab_side *x, const etp_ab_side *y)
         .threads = a->threads == b->threads ? SAME : DIFFERENT,
     };
     if (a->model < x->run.models.n && b->model < y->run.models.n) {
-        c.model = same_text(x->run.models.items[a->model].sha256,
-                            y->run.models.items[b->model].sha256);
+        c.model =
+            same_text(x->run.models.items[a->model].sha256, y->run.models.items[b->model].sha256);
     }
     return c;
 }
@@ -80,8 +80,8 @@ static common of_session(const etp_ab *ab)
     common c = {SAME, SAME, SAME, SAME, SAME, SAME, SAME};
     for (size_t i = 1; i < ab->n_arms; i++) {
         const etp_ab_arm *a = &ab->arms[0], *b = &ab->arms[i];
-        c.binary = both(c.binary, same_text(etp_str_from(a->runner_sha256),
-                                            etp_str_from(b->runner_sha256)));
+        c.binary = both(c.binary,
+                        same_text(etp_str_from(a->runner_sha256), etp_str_from(b->runner_sha256)));
         c.model = both(c.model, a->model == b->model ? SAME : DIFFERENT);
         c.threads = both(c.threads, a->threads == b->threads ? SAME : DIFFERENT);
     }
@@ -90,7 +90,9 @@ static common of_session(const etp_ab *ab)
 
 static const char *builds(shared binary)
 {
-    return binary == SAME ? "one binary" : binary == DIFFERENT ? "different builds" : "unknown builds";
+    return binary == SAME        ? "one binary"
+           : binary == DIFFERENT ? "different builds"
+                                 : "unknown builds";
 }
 
 static const char *distance(const common *c)
@@ -138,9 +140,10 @@ static const char *reason_of_sides(etp_ab_session *s, const common *c)
     }
     bool nameless = lacks_names(&s->ab, &s->sides[0].run) || lacks_names(&s->ab, &s->sides[1].run);
     etp_strbuf_appendz(&text, nameless ? WITHOUT_NAMES : "");
-    etp_strbuf_appendz(&text, c->settings == DIFFERENT ? "; the device was set up differently (governor, --prepare or "
-                                                         "its settings)"
-                                                       : "");
+    etp_strbuf_appendz(&text, c->settings == DIFFERENT
+                                  ? "; the device was set up differently (governor, --prepare or "
+                                    "its settings)"
+                                  : "");
     etp_strbuf_appendz(&text, c->model == DIFFERENT ? "; the models differ too" : "");
     etp_strbuf_appendz(&text, c->threads == DIFFERENT ? "; the thread counts differ too" : "");
     return text.failed ? NULL : etp_strbuf_str(&text).ptr;
@@ -163,9 +166,12 @@ static void note_facts(etp_ab *ab, const common *c)
 {
     static const char *const k_words[] = {NULL, "same", "different"};
     const etp_ab_fact facts[] = {
-        {"session", k_words[c->session]}, {"binary", k_words[c->binary]},
-        {"day", k_words[c->day]},         {"machine", k_words[c->machine]},
-        {"model", k_words[c->model]},     {"threads", k_words[c->threads]},
+        {"session",  k_words[c->session] },
+        {"binary",   k_words[c->binary]  },
+        {"day",      k_words[c->day]     },
+        {"machine",  k_words[c->machine] },
+        {"model",    k_words[c->model]   },
+        {"threads",  k_words[c->threads] },
         {"settings", k_words[c->settings]},
     };
     for (size_t i = 0; i < sizeof facts / sizeof *facts; i++) {
@@ -182,7 +188,8 @@ etp_status etp_ab_grade(etp_ab_session *s, etp_error *err)
         c = of_sides(&s->sides[0], &s->sides[1]);
         bool near = c.day == SAME && c.machine == SAME && c.settings != DIFFERENT;
         ab->grade = c.binary == SAME ? (c.session == SAME ? "A" : "B") : "C";
-        bool nameless = lacks_names(&s->ab, &s->sides[0].run) || lacks_names(&s->ab, &s->sides[1].run);
+        bool nameless =
+            lacks_names(&s->ab, &s->sides[0].run) || lacks_names(&s->ab, &s->sides[1].run);
         ab->grade = nameless && ab->grade[0] == 'A' ? "B" : ab->grade;
         ab->grade = near ? ab->grade : "D";
         ab->grade_reason = reason_of_sides(s, &c);

@@ -7,7 +7,8 @@
 
 #define WORTH_SAYING 0.005 // of an inference
 
-etp_status etp_ab_take_hook(etp_ab_session *s, const etp_run *run, uint32_t run_arm, uint32_t at, etp_error *err)
+etp_status etp_ab_take_hook(etp_ab_session *s, const etp_run *run, uint32_t run_arm, uint32_t at,
+                            etp_error *err)
 {
     etp_ab_arm *arm = &s->ab.arms[at];
     double *calls = ETP_NEW_ARRAY(&s->arena, double, run->launches.n);
@@ -25,7 +26,9 @@ etp_status etp_ab_take_hook(etp_ab_session *s, const etp_run *run, uint32_t run_
     }
     arm->hook.calls = etp_median(calls, n);
     arm->hook.call_ns = etp_median(each, n);
-    arm->hook.share = arm->median_ns > 0 ? arm->hook.calls * arm->hook.call_ns / (double)arm->median_ns : (double)NAN;
+    arm->hook.share = arm->median_ns > 0
+                          ? arm->hook.calls * arm->hook.call_ns / (double)arm->median_ns
+                          : (double)NAN;
     return ETP_OK;
 }
 
@@ -34,7 +37,8 @@ const char *etp_ab_hook_words(etp_ab_session *s, const etp_ab_arm *arm)
     if (!(arm->hook.call_ns > 0) || !isfinite(arm->hook.share)) {
         return "";
     }
-    return etp_arena_printf(&s->arena, "; its %.0f questions in an inference cost %.2g ns each, %.2g %% of it",
+    return etp_arena_printf(&s->arena,
+                            "; its %.0f questions in an inference cost %.2g ns each, %.2g %% of it",
                             arm->hook.calls, arm->hook.call_ns, 100 * arm->hook.share);
 }
 
@@ -45,12 +49,14 @@ etp_status etp_ab_hook_findings(etp_ab_session *s, etp_error *err)
         if (!(arm->hook.share > WORTH_SAYING)) {
             continue;
         }
-        ETP_TRY(etp_ab_find(s, ETP_FINDING_HOOK, "warn", "environment.jsonl",
-                            etp_arena_printf(&s->arena,
-                                             "hiding features takes %.2g %% of an inference of %s: the SDK asks %.0f times, "
-                                             "the runner's hook adds %.3g ns to each",
-                                             100 * arm->hook.share, arm->name, arm->hook.calls, arm->hook.call_ns),
-                            err));
+        ETP_TRY(etp_ab_find(
+            s, ETP_FINDING_HOOK, "warn", "environment.jsonl",
+            etp_arena_printf(
+                &s->arena,
+                "hiding features takes %.2g %% of an inference of %s: the SDK asks %.0f times, "
+                "the runner's hook adds %.3g ns to each",
+                100 * arm->hook.share, arm->name, arm->hook.calls, arm->hook.call_ns),
+            err));
     }
     return ETP_OK;
 }

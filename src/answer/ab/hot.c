@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// What takes most of an inference: each arm's ETDump latency, where it went, and the operators that are
-// bottlenecks of the arm that runs now.
+// What takes most of an inference: each arm's ETDump latency, where it went, and the operators that
+// are bottlenecks of the arm that runs now.
 #include <math.h>
 #include <stdlib.h>
 
@@ -152,7 +152,7 @@ etp_status etp_ab_find_hot(etp_ab_session *s, etp_error *err)
     return ETP_OK;
 }
 
-// ---- by name --------------------------------------------------------------------------------------
+// ---- by name ----
 
 static etp_str base_name(etp_str name)
 {
@@ -249,8 +249,8 @@ static bool same_group(const void *ctx, uint32_t position)
 {
     const group_list *l = ctx;
     const etp_ab_kernels *g = &l->groups.items[position], *key = l->key;
-    return etp_str_eq(g->before, key->before) && etp_str_eq(g->now, key->now) && g->state == key->state &&
-           g->reason == key->reason;
+    return etp_str_eq(g->before, key->before) && etp_str_eq(g->now, key->now) &&
+           g->state == key->state && g->reason == key->reason;
 }
 
 static etp_ab_kernels *group_at(group_list *l, const etp_ab_kernels *key, etp_arena *arena)
@@ -274,7 +274,8 @@ size_t etp_ab_kernel_groups(const etp_ab *ab, etp_arena *arena, etp_ab_kernels *
     bool compared = ab->n_comparisons > 0;
     for (size_t i = 0; i < ab->n_operators; i++) {
         const etp_ab_operator *op = &ab->operators[i];
-        etp_ab_kernels key = {.before = compared ? base_name(op->names[ab->baseline]) : (etp_str){0},
+        etp_ab_kernels key = {.before =
+                                  compared ? base_name(op->names[ab->baseline]) : (etp_str){0},
                               .now = base_name(op->names[ab->hot_arm]),
                               .state = op->engaged.state,
                               .reason = op->engaged.reason};
@@ -285,7 +286,8 @@ size_t etp_ab_kernel_groups(const etp_ab *ab, etp_arena *arena, etp_ab_kernels *
         if (!g) {
             return 0;
         }
-        const etp_ab_part before = etp_ab_operator_part(ab, op, ab->baseline), now = etp_ab_operator_part(ab, op, ab->hot_arm);
+        const etp_ab_part before = etp_ab_operator_part(ab, op, ab->baseline),
+                          now = etp_ab_operator_part(ab, op, ab->hot_arm);
         g->operators++;
         etp_ab_part_add(&g->before_time, &before);
         etp_ab_part_add(&g->now_time, &now);

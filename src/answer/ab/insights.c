@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Sections for readers who ask what to look at: latencies beside each other, operators with a large part of
-// an inference, delegates against kernels outside, which kernels a feature changed, what to do next. Each takes one
-// answer or several: of several, a first column says whose row it is.
+// Sections for readers who ask what to look at: latencies beside each other, operators with a large
+// part of an inference, delegates against kernels outside, which kernels a feature changed, what to
+// do next. Each takes one answer or several: of several, a first column says whose row it is.
 #include <math.h>
 #include <string.h>
 
@@ -57,7 +57,9 @@ static bool is_shown(const insight *t, size_t column)
 static void add_row(insight *t, etp_report *r, size_t view, const etp_cell *cells)
 {
     if (!t->table) {
-        etp_column all[MAX_COLUMNS] = {{.key = "run", .title = "run"}};
+        etp_column all[MAX_COLUMNS] = {
+            {.key = "run", .title = "run"}
+        };
         size_t at = t->views->n > 1;
         t->compared = any_compared(t->views);
         for (size_t i = 0; i < t->n && at < MAX_COLUMNS; i++) {
@@ -79,7 +81,8 @@ static void add_row(insight *t, etp_report *r, size_t view, const etp_cell *cell
     etp_table_add_row(t->table, all, at);
 }
 
-#define INSIGHT(v, columns, id, caption) {(v), (columns), sizeof(columns) / sizeof *(columns), false, NULL, id, caption}
+#define INSIGHT(v, columns, id, caption) \
+    {(v), (columns), sizeof(columns) / sizeof *(columns), false, NULL, id, caption}
 #define ADD_ROW(t, r, view, ...) add_row((t), (r), (view), (const etp_cell[]){__VA_ARGS__})
 
 // The baseline's time ÷ the arm's, NAN for the baseline and where figures are withheld.
@@ -122,7 +125,8 @@ void etp_ab_engaged_key(const etp_ab *ab, etp_keys *keys, etp_arena *arena)
     }
     if (e->unknown == e->eligible) {
         etp_keys_add(keys, ETP_PLAIN, "engaged",
-                     "not provable from names: %u convolutions and matrix multiplications keep one name at every level",
+                     "not provable from names: %u convolutions and matrix multiplications keep one "
+                     "name at every level",
                      e->eligible);
         return;
     }
@@ -148,7 +152,7 @@ void etp_ab_engaged_key(const etp_ab *ab, etp_keys *keys, etp_arena *arena)
     etp_keys_add(keys, e->off ? ETP_INFO : ETP_GOOD, "engaged", "%s", etp_strbuf_str(&text).ptr);
 }
 
-// ---- latency ------------------------------------------------------------------------------------
+// ---- latency ----
 
 void etp_ab_latency_table(const etp_ab_views *v, etp_report *r)
 {
@@ -159,14 +163,20 @@ void etp_ab_latency_table(const etp_ab_views *v, etp_report *r)
         {.key = "untraced_ns", .title = "untraced", .kind = ETP_KIND_NS},
         {.key = "untraced_lo_ns", .title = "low", .kind = ETP_KIND_NS, .flags = ETP_COL_MINOR},
         {.key = "untraced_hi_ns", .title = "high", .kind = ETP_KIND_NS, .flags = ETP_COL_MINOR},
-        {.key = "speedup", .title = "speedup", .kind = ETP_KIND_RATIO,
+        {.key = "speedup",
+         .title = "speedup",
+         .kind = ETP_KIND_RATIO,
          .flags = ETP_COL_MORE_IS_GOOD | OF_COMPARISON},
         {.key = "etdump_mean_ns", .title = "ETDump mean", .kind = ETP_KIND_NS},
         {.key = "etdump_median_ns", .title = "ETDump median", .kind = ETP_KIND_NS},
         {.key = "etdump_runs", .title = "executions", .kind = ETP_KIND_INT, .flags = ETP_COL_MINOR},
-        {.key = "etdump_speedup", .title = "ETDump speedup", .kind = ETP_KIND_RATIO,
+        {.key = "etdump_speedup",
+         .title = "ETDump speedup",
+         .kind = ETP_KIND_RATIO,
          .flags = ETP_COL_MORE_IS_GOOD | ETP_COL_MINOR | OF_COMPARISON},
-        {.key = "difference", .title = "tracer", .kind = ETP_KIND_PERCENT,
+        {.key = "difference",
+         .title = "tracer",
+         .kind = ETP_KIND_PERCENT,
          .flags = ETP_COL_SIGNED | ETP_COL_MINOR},
     };
     insight t = INSIGHT(v, k_columns, "latencies", "Latency Comparison");
@@ -178,21 +188,24 @@ void etp_ab_latency_table(const etp_ab_views *v, etp_report *r)
             const etp_ab_arm *a = &ab->arms[at];
             double cost = a->observer.blocks > 0 ? a->observer.estimate - 1 : (double)NAN;
             ADD_ROW(&t, r, k, etp_cell_z(a->name), etp_cell_z(a->level_name),
-                    a->threads ? etp_cell_u64(a->threads) : etp_cell_missing(), ns_cell(a->median_ns),
-                    round_cell(a->lo_ns), round_cell(a->hi_ns),
-                    etp_cell_double(gained(ab, at, base->median_ns, a->median_ns)), ns_cell(a->traced_mean_ns),
-                    round_cell(a->traced_median_ns),
+                    a->threads ? etp_cell_u64(a->threads) : etp_cell_missing(),
+                    ns_cell(a->median_ns), round_cell(a->lo_ns), round_cell(a->hi_ns),
+                    etp_cell_double(gained(ab, at, base->median_ns, a->median_ns)),
+                    ns_cell(a->traced_mean_ns), round_cell(a->traced_median_ns),
                     a->traced_runs ? etp_cell_u64(a->traced_runs) : etp_cell_missing(),
-                    etp_cell_double(gained(ab, at, base->traced_mean_ns, a->traced_mean_ns)), etp_cell_double(cost));
+                    etp_cell_double(gained(ab, at, base->traced_mean_ns, a->traced_mean_ns)),
+                    etp_cell_double(cost));
         }
     }
-    etp_report_text(r, "Untraced: no tracer attached, geometric mean of the launches' medians; the verdict rests on it. "
+    etp_report_text(r, "Untraced: no tracer attached, geometric mean of the launches' medians; the "
+                       "verdict rests on it. "
                        "ETDump: Method::execute of traced launches, with what tracing costs.");
 }
 
-// ---- categories ----------------------------------------------------------------------------------
+// ---- categories ----
 
-// Rows per run, where arms of one run would be columns: names of experiments differ between platforms.
+// Rows per run, where arms of one run would be columns: names of experiments differ between
+// platforms.
 void etp_ab_category_table(const etp_ab_views *v, etp_report *r)
 {
     static const etp_column k_columns[] = {
@@ -202,7 +215,10 @@ void etp_ab_category_table(const etp_ab_views *v, etp_report *r)
         {.key = "before_share", .title = "share", .kind = ETP_KIND_PERCENT, .flags = OF_COMPARISON},
         {.key = "now_ns", .title = "now", .kind = ETP_KIND_NS},
         {.key = "now_share", .title = "share", .kind = ETP_KIND_PERCENT},
-        {.key = "speedup", .title = "speedup", .kind = ETP_KIND_RATIO, .flags = ETP_COL_MORE_IS_GOOD | OF_COMPARISON},
+        {.key = "speedup",
+         .title = "speedup",
+         .kind = ETP_KIND_RATIO,
+         .flags = ETP_COL_MORE_IS_GOOD | OF_COMPARISON},
     };
     insight t = INSIGHT(v, k_columns, "categories", "Operator Category Breakdown");
     for (size_t k = 0; k < v->n; k++) {
@@ -213,14 +229,14 @@ void etp_ab_category_table(const etp_ab_views *v, etp_report *r)
             ADD_ROW(&t, r, k, etp_cell_z(etp_category_name(c->category)),
                     etp_cell_z(etp_five_name(etp_category_five(c->category))),
                     compared ? ns_cell(c->ns[ab->baseline]) : etp_cell_missing(),
-                    etp_cell_double(compared ? c->share[ab->baseline] : (double)NAN), ns_cell(c->ns[ab->hot_arm]),
-                    etp_cell_double(c->share[ab->hot_arm]),
+                    etp_cell_double(compared ? c->share[ab->baseline] : (double)NAN),
+                    ns_cell(c->ns[ab->hot_arm]), etp_cell_double(c->share[ab->hot_arm]),
                     etp_cell_double(compared ? c->speedup[0] : (double)NAN));
         }
     }
 }
 
-// ---- bottlenecks --------------------------------------------------------------------------------
+// ---- bottlenecks ----
 
 // Ids of the fixes that rest on the operator: "N1, N3".
 static const char *fixes_of(const etp_ab *ab, const char *id, etp_arena *arena)
@@ -244,10 +260,15 @@ static void hot_table(const etp_ab_views *v, etp_report *r, etp_arena *arena)
         {.key = "id", .title = "id"},
         {.key = "operator", .title = "operator", .flags = ETP_COL_CODE},
         {.key = "why", .title = "why"},
-        {.key = "before_ns", .title = "before", .kind = ETP_KIND_NS, .flags = ETP_COL_MINOR | OF_COMPARISON},
+        {.key = "before_ns",
+         .title = "before",
+         .kind = ETP_KIND_NS,
+         .flags = ETP_COL_MINOR | OF_COMPARISON},
         {.key = "now_ns", .title = "now", .kind = ETP_KIND_NS},
         {.key = "share", .title = "share", .kind = ETP_KIND_PERCENT},
-        {.key = "speedup", .title = "speedup", .kind = ETP_KIND_RATIO,
+        {.key = "speedup",
+         .title = "speedup",
+         .kind = ETP_KIND_RATIO,
          .flags = ETP_COL_MORE_IS_GOOD | OF_COMPARISON},
         {.key = "fixes", .title = "fixes"},
         {.key = "source", .title = "from", .flags = ETP_COL_MINOR},
@@ -259,12 +280,14 @@ static void hot_table(const etp_ab_views *v, etp_report *r, etp_arena *arena)
             const etp_ab_hot *hot = &ab->hot.items[i];
             const etp_ab_operator *op = &ab->operators[hot->op];
             bool compared = ab->n_comparisons > 0;
-            const char *source = op->source_file
-                                     ? etp_arena_printf(arena, "%s:%u", op->source_file, op->source_line)
-                                     : NULL;
-            ADD_ROW(&t, r, k, etp_cell_z(op->id), etp_cell_z(op->label), etp_cell_z(etp_hot_kind_name(hot->kind)),
-                    compared ? ns_cell(op->ns[ab->baseline]) : etp_cell_missing(), ns_cell(op->ns[ab->hot_arm]),
-                    etp_cell_double(hot->share), etp_cell_double(compared ? op->speedup[0] : (double)NAN),
+            const char *source =
+                op->source_file ? etp_arena_printf(arena, "%s:%u", op->source_file, op->source_line)
+                                : NULL;
+            ADD_ROW(&t, r, k, etp_cell_z(op->id), etp_cell_z(op->label),
+                    etp_cell_z(etp_hot_kind_name(hot->kind)),
+                    compared ? ns_cell(op->ns[ab->baseline]) : etp_cell_missing(),
+                    ns_cell(op->ns[ab->hot_arm]), etp_cell_double(hot->share),
+                    etp_cell_double(compared ? op->speedup[0] : (double)NAN),
                     etp_cell_z(fixes_of(ab, op->id, arena)), etp_cell_z(source));
         }
     }
@@ -284,31 +307,37 @@ static void hot_notes(const etp_ab_views *v, size_t view, etp_report *r, etp_are
         uint32_t longest = 0;
         for (uint32_t i = 1; i < ab->n_operators; i++) {
             int64_t ns = ab->operators[i].ns[ab->hot_arm];
-            longest = ns != ETP_NS_UNKNOWN && ns > ab->operators[longest].ns[ab->hot_arm] ? i : longest;
+            longest =
+                ns != ETP_NS_UNKNOWN && ns > ab->operators[longest].ns[ab->hot_arm] ? i : longest;
         }
-        double most = ab->n_operators ? known(ab->operators[longest].ns[ab->hot_arm]) / total : (double)NAN;
+        double most =
+            ab->n_operators ? known(ab->operators[longest].ns[ab->hot_arm]) / total : (double)NAN;
         if (most > 1) {
             etp_report_note(r, ETP_WARN,
-                            "%san operator, %s, takes longer than the inference that it is part of (%.3g times): the delegate's clock is "
+                            "%san operator, %s, takes longer than the inference that it is part of "
+                            "(%.3g times): the delegate's clock is "
                             "not the runtime's, or the dump is damaged; shares mean nothing here",
                             who, ab->operators[longest].label, most);
             return;
         }
         if (isfinite(most)) {
-            etp_report_note(r, ETP_INFO, "%sno operator takes more than %.0f %% of an inference; the longest, %s, %.1f %%",
-                            who, 100 * ETP_HOT_SHARE, ab->operators[longest].label, 100 * most);
+            etp_report_note(
+                r, ETP_INFO,
+                "%sno operator takes more than %.0f %% of an inference; the longest, %s, %.1f %%",
+                who, 100 * ETP_HOT_SHARE, ab->operators[longest].label, 100 * most);
         }
     }
     double portable = known(s->portable_ns) / total, movement = known(s->movement_ns) / total;
     if (s->portable) {
         etp_report_note(r, portable > ETP_HOT_SHARE ? ETP_WARN : ETP_INFO,
-                        "%skernels outside delegates take %.1f %% of an inference (%u of them)", who, 100 * portable,
-                        s->portable);
+                        "%skernels outside delegates take %.1f %% of an inference (%u of them)",
+                        who, 100 * portable, s->portable);
     }
     if (s->movement) {
-        etp_report_note(r, movement > ETP_HOT_MOVEMENT_SHARE ? ETP_WARN : ETP_INFO,
-                        "%soperators that only move or convert data take %.1f %% of an inference (%u of them)", who,
-                        100 * movement, s->movement);
+        etp_report_note(
+            r, movement > ETP_HOT_MOVEMENT_SHARE ? ETP_WARN : ETP_INFO,
+            "%soperators that only move or convert data take %.1f %% of an inference (%u of them)",
+            who, 100 * movement, s->movement);
     }
 }
 
@@ -324,9 +353,12 @@ void etp_ab_hot_section(const etp_ab_views *v, etp_report *r, etp_arena *arena)
     }
     etp_report_section(r, 1, "bottlenecks-section", "Bottlenecks");
     etp_report_section_is_detail(r);
-    etp_report_text(r, "Operators with more than %.0f %% of an inference (Method::execute): first portable kernels, "
-                       "then those that only move or convert data, then those that gained less than the whole.",
-                    100 * ETP_HOT_SHARE);
+    etp_report_text(
+        r,
+        "Operators with more than %.0f %% of an inference (Method::execute): first portable "
+        "kernels, "
+        "then those that only move or convert data, then those that gained less than the whole.",
+        100 * ETP_HOT_SHARE);
     hot_table(v, r, arena);
     for (size_t k = 0; k < v->n; k++) {
         if (!v->items[k].ab->emulated) {
@@ -335,7 +367,7 @@ void etp_ab_hot_section(const etp_ab_views *v, etp_report *r, etp_arena *arena)
     }
 }
 
-// ---- delegates against kernels outside ------------------------------------------------------------
+// ---- delegates against kernels outside ----
 
 static void split_table(const etp_ab_views *v, etp_report *r)
 {
@@ -343,16 +375,29 @@ static void split_table(const etp_ab_views *v, etp_report *r)
         {.key = "experiment", .title = "experiment", .flags = ETP_COL_CODE},
         {.key = "delegated_ns", .title = "delegated", .kind = ETP_KIND_NS},
         {.key = "delegated_share", .title = "share", .kind = ETP_KIND_PERCENT},
-        {.key = "delegated_operators", .title = "operators", .kind = ETP_KIND_INT, .flags = ETP_COL_MINOR},
-        {.key = "delegated_speedup", .title = "speedup", .kind = ETP_KIND_RATIO,
+        {.key = "delegated_operators",
+         .title = "operators",
+         .kind = ETP_KIND_INT,
+         .flags = ETP_COL_MINOR},
+        {.key = "delegated_speedup",
+         .title = "speedup",
+         .kind = ETP_KIND_RATIO,
          .flags = ETP_COL_MORE_IS_GOOD | ETP_COL_MINOR | OF_COMPARISON},
         {.key = "portable_ns", .title = "portable", .kind = ETP_KIND_NS},
         {.key = "portable_share", .title = "share", .kind = ETP_KIND_PERCENT},
-        {.key = "portable_kernels", .title = "kernels", .kind = ETP_KIND_INT, .flags = ETP_COL_MINOR},
-        {.key = "portable_speedup", .title = "speedup", .kind = ETP_KIND_RATIO,
+        {.key = "portable_kernels",
+         .title = "kernels",
+         .kind = ETP_KIND_INT,
+         .flags = ETP_COL_MINOR},
+        {.key = "portable_speedup",
+         .title = "speedup",
+         .kind = ETP_KIND_RATIO,
          .flags = ETP_COL_MORE_IS_GOOD | ETP_COL_MINOR | OF_COMPARISON},
-        {.key = "boundary_ns", .title = "around operators", .kind = ETP_KIND_NS,
-         .help = "delegate calls less their operators: set-up, and what whole microseconds cut off the operators"},
+        {.key = "boundary_ns",
+         .title = "around operators",
+         .kind = ETP_KIND_NS,
+         .help = "delegate calls less their operators: set-up, and what whole microseconds cut off "
+                 "the operators"},
         {.key = "calls", .title = "calls", .kind = ETP_KIND_INT, .flags = ETP_COL_MINOR},
         {.key = "rest_ns", .title = "rest", .kind = ETP_KIND_NS},
         {.key = "etdump_mean_ns", .title = "inference", .kind = ETP_KIND_NS},
@@ -369,28 +414,32 @@ static void split_table(const etp_ab_views *v, etp_report *r)
                 continue;
             }
             double total = known(a->traced_ns);
-            ADD_ROW(&t, r, k, etp_cell_z(a->name), etp_cell_ns(s->delegated_ns),
-                    etp_cell_double((double)s->delegated_ns / total), etp_cell_u64(s->delegated),
-                    etp_cell_double(gained_part(ab, at, (etp_ab_part){base->delegated_ns, base->delegated_cut_ns},
-                                                (etp_ab_part){s->delegated_ns, s->delegated_cut_ns})),
-                    etp_cell_ns(s->portable_ns),
-                    etp_cell_double((double)s->portable_ns / total), etp_cell_u64(s->portable),
-                    etp_cell_double(gained_part(ab, at, (etp_ab_part){base->portable_ns, base->portable * ETP_AB_READING_NS},
-                                                (etp_ab_part){s->portable_ns, s->portable * ETP_AB_READING_NS})),
-                    etp_cell_ns(s->boundary_ns),
-                    etp_cell_u64(s->calls), etp_cell_ns(s->framework_ns + s->unexplained_ns), ns_cell(a->traced_ns));
+            ADD_ROW(
+                &t, r, k, etp_cell_z(a->name), etp_cell_ns(s->delegated_ns),
+                etp_cell_double((double)s->delegated_ns / total), etp_cell_u64(s->delegated),
+                etp_cell_double(
+                    gained_part(ab, at, (etp_ab_part){base->delegated_ns, base->delegated_cut_ns},
+                                (etp_ab_part){s->delegated_ns, s->delegated_cut_ns})),
+                etp_cell_ns(s->portable_ns), etp_cell_double((double)s->portable_ns / total),
+                etp_cell_u64(s->portable),
+                etp_cell_double(gained_part(
+                    ab, at, (etp_ab_part){base->portable_ns, base->portable * ETP_AB_READING_NS},
+                    (etp_ab_part){s->portable_ns, s->portable * ETP_AB_READING_NS})),
+                etp_cell_ns(s->boundary_ns), etp_cell_u64(s->calls),
+                etp_cell_ns(s->framework_ns + s->unexplained_ns), ns_cell(a->traced_ns));
         }
     }
 }
 
-// The kernels outside delegates of the arm that runs now, by name: what the partitioner left behind.
+// The kernels outside delegates of the arm that runs now, by name: what the partitioner left
+// behind.
 static void portable_table(const etp_ab_views *v, etp_report *r, etp_arena *arena)
 {
     static const etp_column k_columns[] = {
-        {.key = "kernel", .title = "kernel outside delegates", .flags = ETP_COL_CODE},
-        {.key = "calls", .title = "calls", .kind = ETP_KIND_INT},
-        {.key = "ns", .title = "time", .kind = ETP_KIND_NS},
-        {.key = "share", .title = "share", .kind = ETP_KIND_PERCENT},
+        {.key = "kernel", .title = "kernel outside delegates", .flags = ETP_COL_CODE   },
+        {.key = "calls",  .title = "calls",                    .kind = ETP_KIND_INT    },
+        {.key = "ns",     .title = "time",                     .kind = ETP_KIND_NS     },
+        {.key = "share",  .title = "share",                    .kind = ETP_KIND_PERCENT},
     };
     enum { MOST = 10 }; // of one run
     insight t = INSIGHT(v, k_columns, "portable", NULL);
@@ -400,7 +449,8 @@ static void portable_table(const etp_ab_views *v, etp_report *r, etp_arena *aren
         etp_ab_named *names = NULL;
         size_t n = etp_ab_portable_names(ab, arena, &names);
         for (size_t i = 0; i < n && i < MOST; i++) {
-            ADD_ROW(&t, r, k, etp_cell_str(names[i].name), etp_cell_u64(names[i].calls), etp_cell_ns(names[i].ns),
+            ADD_ROW(&t, r, k, etp_cell_str(names[i].name), etp_cell_u64(names[i].calls),
+                    etp_cell_ns(names[i].ns),
                     etp_cell_double((double)names[i].ns / known(arm->traced_ns)));
         }
         if (n > MOST) {
@@ -425,20 +475,25 @@ void etp_ab_split_section(const etp_ab_views *v, etp_report *r, etp_arena *arena
     }
     etp_report_section(r, 1, "delegation-section", "Portable against delegated");
     etp_report_section_is_detail(r);
-    etp_report_text(r, "Means of one traced inference, over the executions around each launch's median; delegated, portable, around operators and rest add up to it.%s",
+    etp_report_text(r,
+                    "Means of one traced inference, over the executions around each launch's "
+                    "median; delegated, portable, around operators and rest add up to it.%s",
                     emulated ? " Times of an emulator say nothing about speed." : "");
     split_table(v, r);
     portable_table(v, r, arena);
 }
 
-// ---- kernels --------------------------------------------------------------------------------------
+// ---- kernels ----
 
 static const etp_column k_kernel_columns[] = {
     {.key = "kernels", .title = "kernels", .flags = ETP_COL_CODE},
     {.key = "operators", .title = "operators", .kind = ETP_KIND_INT, .flags = ETP_COL_MINOR},
     {.key = "before_ns", .title = "before", .kind = ETP_KIND_NS, .flags = OF_COMPARISON},
     {.key = "now_ns", .title = "now", .kind = ETP_KIND_NS},
-    {.key = "speedup", .title = "speedup", .kind = ETP_KIND_RATIO, .flags = ETP_COL_MORE_IS_GOOD | OF_COMPARISON},
+    {.key = "speedup",
+     .title = "speedup",
+     .kind = ETP_KIND_RATIO,
+     .flags = ETP_COL_MORE_IS_GOOD | OF_COMPARISON},
     {.key = "feature", .title = "feature"},
     {.key = "reason", .title = "why", .flags = ETP_COL_MINOR},
 };
@@ -457,7 +512,8 @@ static const char *change_text(const etp_ab *ab, const etp_ab_kernels *g, etp_ar
     }
     if (a.len == 0 || b.len == 0) {
         etp_str name = a.len ? a : b;
-        return etp_arena_printf(arena, "%.*s, only %s", (int)name.len, name.ptr, a.len ? "before" : "now");
+        return etp_arena_printf(arena, "%.*s, only %s", (int)name.len, name.ptr,
+                                a.len ? "before" : "now");
     }
     size_t head = 0, tail = 0, shorter = a.len < b.len ? a.len : b.len;
     while (head < shorter && a.ptr[head] == b.ptr[head]) {
@@ -472,8 +528,9 @@ static const char *change_text(const etp_ab *ab, const etp_ab_kernels *g, etp_ar
     while (tail > 0 && is_word(a.ptr[a.len - tail])) {
         tail--;
     }
-    return etp_arena_printf(arena, "%.*s%.*s → %.*s%.*s", (int)head, a.ptr, (int)(a.len - head - tail), a.ptr + head,
-                            (int)(b.len - head - tail), b.ptr + head, (int)tail, a.ptr + a.len - tail);
+    return etp_arena_printf(arena, "%.*s%.*s → %.*s%.*s", (int)head, a.ptr,
+                            (int)(a.len - head - tail), a.ptr + head, (int)(b.len - head - tail),
+                            b.ptr + head, (int)tail, a.ptr + a.len - tail);
 }
 
 static void kernel_rows(insight *t, size_t view, etp_report *r, etp_arena *arena)
@@ -506,10 +563,13 @@ void etp_ab_kernel_section(const etp_ab_views *v, etp_report *r, etp_arena *aren
     }
     etp_report_section(r, 1, "kernels", "Kernel insights");
     etp_report_section_is_detail(r);
-    etp_report_text(r, "Convolutions and matrix multiplications%s, by the names that their kernels have in the recordings.",
+    etp_report_text(r,
+                    "Convolutions and matrix multiplications%s, by the names that their kernels "
+                    "have in the recordings.",
                     any_compared(v) ? ", and whatever runs under another name than before" : "");
     for (size_t k = 0; k < v->n; k++) {
-        etp_ab_engaged_key(v->items[k].ab, etp_report_keys(r, v->n > 1 ? v->items[k].run : NULL), arena);
+        etp_ab_engaged_key(v->items[k].ab, etp_report_keys(r, v->n > 1 ? v->items[k].run : NULL),
+                           arena);
     }
     insight t = INSIGHT(v, k_kernel_columns, "kernel-insights", NULL);
     bool silent = false;
@@ -519,11 +579,12 @@ void etp_ab_kernel_section(const etp_ab_views *v, etp_report *r, etp_arena *aren
         silent = silent || e->unknown;
     }
     if (silent) {
-        etp_report_note(r, ETP_PLAIN, "names do not tell everywhere what ran; 'etprof ab --kernels' samples it");
+        etp_report_note(r, ETP_PLAIN,
+                        "names do not tell everywhere what ran; 'etprof ab --kernels' samples it");
     }
 }
 
-// ---- what to do next ------------------------------------------------------------------------------
+// ---- what to do next ----
 
 void etp_ab_fix_section(const etp_ab_views *v, etp_report *r)
 {
@@ -547,25 +608,28 @@ void etp_ab_fix_section(const etp_ab_views *v, etp_report *r)
     etp_report_section(r, 1, "fixes", "Next fixes");
     etp_report_section_is_detail(r);
     const etp_ab *first = v->items[0].ab;
-    etp_report_text(r, "Gain per inference of %s, by plain addition of measured times; fixes of the "
-                       "same operators do not add up. First what is largest: the likely gain, or, where nothing says how much of it "
-                       "can be had, what is at stake. Cases: measured models that the range rests on. 'etprof explain N1 DIR' shows the operators and the formula of one.",
+    etp_report_text(r,
+                    "Gain per inference of %s, by plain addition of measured times; fixes of the "
+                    "same operators do not add up. First what is largest: the likely gain, or, "
+                    "where nothing says how much of it "
+                    "can be had, what is at stake. Cases: measured models that the range rests on. "
+                    "'etprof explain N1 DIR' shows the operators and the formula of one.",
                     v->n > 1 ? "the candidate" : first->arms[first->hot_arm].name);
     insight t = INSIGHT(v, k_columns, "fixes", NULL);
     for (size_t k = 0; k < v->n; k++) {
         for (size_t i = 0; i < v->items[k].ab->fixes.n; i++) {
             const etp_ab_fix *f = &v->items[k].ab->fixes.items[i];
-            ADD_ROW(&t, r, k, etp_cell_z(f->id), etp_cell_z(etp_fix_id(f->kind)), ns_cell(f->expected_ns),
-                    etp_cell_double(f->share), etp_cell_ns(f->lo_ns), etp_cell_ns(f->hi_ns), etp_cell_ns(f->concerns_ns),
-                    etp_cell_u64(f->cases));
+            ADD_ROW(&t, r, k, etp_cell_z(f->id), etp_cell_z(etp_fix_id(f->kind)),
+                    ns_cell(f->expected_ns), etp_cell_double(f->share), etp_cell_ns(f->lo_ns),
+                    etp_cell_ns(f->hi_ns), etp_cell_ns(f->concerns_ns), etp_cell_u64(f->cases));
         }
     }
     etp_keys *keys = etp_report_keys(r, NULL);
     for (size_t k = 0; k < v->n; k++) {
         for (size_t i = 0; i < v->items[k].ab->fixes.n; i++) {
             const etp_ab_fix *f = &v->items[k].ab->fixes.items[i];
-            etp_keys_add(keys, ETP_PLAIN, f->id, "%s%s%s → %s", v->n > 1 ? v->items[k].run : "", v->n > 1 ? ": " : "",
-                         f->text, f->recipe);
+            etp_keys_add(keys, ETP_PLAIN, f->id, "%s%s%s → %s", v->n > 1 ? v->items[k].run : "",
+                         v->n > 1 ? ": " : "", f->text, f->recipe);
         }
     }
 }

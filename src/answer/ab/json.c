@@ -83,7 +83,9 @@ static void proof(etp_json *j, const etp_proof *p)
         etp_json_kv_z(j, "kind", line->kind);
         etp_json_kv_z(j, "text", line->text);
         etp_json_kv_z(j, "says",
-                      line->contradicts ? "contradicted" : line->supports ? "confirmed" : "nothing");
+                      line->contradicts ? "contradicted"
+                      : line->supports  ? "confirmed"
+                                        : "nothing");
         etp_json_end(j);
     }
     etp_json_end(j);
@@ -202,8 +204,9 @@ void etp_ab_comparison_json(const etp_ab *ab, const etp_ab_comparison *c, etp_js
     etp_json_begin_object(j);
     etp_json_kv_z(j, "baseline", ab->arms[c->baseline].name);
     etp_json_kv_z(j, "candidate", ab->arms[c->candidate].name);
-    etp_speedup_member(j, "speedup", &(etp_speedup_facts){c->estimate, c->lo, c->hi, ETP_CONFIDENCE, c->blocks,
-                                                          c->method, c->widening});
+    etp_speedup_member(j, "speedup",
+                       &(etp_speedup_facts){c->estimate, c->lo, c->hi, ETP_CONFIDENCE, c->blocks,
+                                            c->method, c->widening});
     etp_json_kv_ratio(j, "sign_flip_p", c->sign_flip_p);
     if (isfinite(c->mann_whitney_p)) {
         etp_json_kv_ratio(j, "mann_whitney_p", c->mann_whitney_p);
@@ -433,9 +436,12 @@ static void untraced(etp_json *j, const etp_ab *ab, const etp_ab_operator *op)
     etp_json_begin_object_inline(j);
     for (size_t a = 0; a < ab->n_arms; a++) {
         const etp_ab_arm *arm = &ab->arms[a];
-        bool known = arm->median_ns > 0 && arm->traced_ns > 0 && op->ns[a] != ETP_NS_UNKNOWN && !ab->emulated;
+        bool known = arm->median_ns > 0 && arm->traced_ns > 0 && op->ns[a] != ETP_NS_UNKNOWN &&
+                     !ab->emulated;
         etp_json_key(j, ab->arms[a].name);
-        etp_ns_item(j, known ? llround((double)op->ns[a] * ((double)arm->median_ns / (double)arm->traced_ns)) : ETP_NS_UNKNOWN);
+        etp_ns_item(j, known ? llround((double)op->ns[a] *
+                                       ((double)arm->median_ns / (double)arm->traced_ns))
+                             : ETP_NS_UNKNOWN);
     }
     etp_json_end(j);
 }

@@ -20,7 +20,8 @@ void etp_ab_stop_json(etp_json *j, const etp_ab *ab);
 // Members "resident", "load", "first", "peak_rss" of a comparison.
 void etp_ab_states_json(etp_json *j, const etp_ab_comparison *c);
 // Members "findings", "ruled_out", "not_ruled_out".
-void etp_ab_hook_json(const etp_ab_arm *arm, etp_json *j); // member "hook" of an arm, where it is known
+void etp_ab_hook_json(const etp_ab_arm *arm,
+                      etp_json *j); // member "hook" of an arm, where it is known
 void etp_ab_findings_json(etp_json *j, const etp_ab *ab);
 // Member "environment": what surrounded the blocks.
 void etp_ab_environment_json(etp_json *j, const etp_ab *ab);

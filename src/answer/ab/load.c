@@ -22,8 +22,8 @@ static etp_str arm_of_file(const char *path, uint32_t *block)
 {
     const char *slash = strrchr(path, '/');
     etp_str name = etp_str_from(slash ? slash + 1 : path);
-    static const char *const k_suffixes[] = {".etdump",   ".etdp",     ".csv",   "_timeline",
-                                             "_all_runs", "_run0",     "_exec",  "_xtrace"};
+    static const char *const k_suffixes[] = {".etdump",   ".etdp", ".csv",  "_timeline",
+                                             "_all_runs", "_run0", "_exec", "_xtrace"};
     for (size_t i = 0; i < sizeof k_suffixes / sizeof *k_suffixes; i++) {
         etp_str suffix = etp_str_from(k_suffixes[i]);
         if (etp_str_ends(name, suffix)) {
@@ -101,7 +101,8 @@ static etp_status collect_dir(etp_ab_session *s, const char *dir, int depth, etp
     return ETP_OK;
 }
 
-// Length of what all arm names begin with, up to and with a separator; 0 when nothing would be left.
+// Length of what all arm names begin with, up to and with a separator; 0 when nothing would be
+// left.
 static size_t common_prefix(const etp_ab *ab)
 {
     size_t n = ab->n_arms < 2 ? 0 : strlen(ab->arms[0].name);
@@ -225,10 +226,9 @@ static etp_status profile_arm(etp_ab_session *s, uint32_t arm, etp_error *err)
     }
     etp_status st = etp_profile_build(traces, n, &s->arena, profile, err);
     if (st == ETP_UNKNOWN) {
-        return etp_ab_find(s, ETP_FINDING_NO_EXECUTION, "warn", NULL,
-                           etp_arena_printf(&s->arena, "%s: no execution in its traces finished",
-                                            a->name),
-                           err);
+        return etp_ab_find(
+            s, ETP_FINDING_NO_EXECUTION, "warn", NULL,
+            etp_arena_printf(&s->arena, "%s: no execution in its traces finished", a->name), err);
     }
     if (st != ETP_OK) {
         return etp_fail_ctx(err, "%s", a->name);

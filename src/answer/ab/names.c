@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// What arms are called where a reader takes a figure away. An experiment's name is what somebody wished to measure; a
-// headline, a picture and a line to quote say what was measured: level, model, threads, device.
+// What arms are called where a reader takes a figure away. An experiment's name is what somebody
+// wished to measure; a headline, a picture and a line to quote say what was measured: level, model,
+// threads, device.
 #include "answer/ab/session.h"
 
 #include <string.h>
@@ -13,7 +14,8 @@ static etp_str stem_of(const etp_ab *ab, size_t model)
     return etp_str_from(stem ? stem : "model");
 }
 
-// How many leading bytes all stems share, up to the end of a word; with TAIL how many trailing ones.
+// How many leading bytes all stems share, up to the end of a word; with TAIL how many trailing
+// ones.
 static size_t shared(const etp_ab *ab, bool tail)
 {
     etp_str first = stem_of(ab, 0);
@@ -33,11 +35,13 @@ static size_t shared(const etp_ab *ab, bool tail)
     return cut;
 }
 
-// What tells a model from the others of the session: "fp16" of net_xnnpack_fp16 beside net_xnnpack_int8.
+// What tells a model from the others of the session: "fp16" of net_xnnpack_fp16 beside
+// net_xnnpack_int8.
 const char *etp_ab_model_word(const etp_ab *ab, size_t model, etp_arena *arena)
 {
     etp_str s = stem_of(ab, model);
-    size_t front = ab->n_models > 1 ? shared(ab, false) : 0, back = ab->n_models > 1 ? shared(ab, true) : 0;
+    size_t front = ab->n_models > 1 ? shared(ab, false) : 0,
+           back = ab->n_models > 1 ? shared(ab, true) : 0;
     if (front + back >= s.len) {
         return etp_arena_strdup(arena, s);
     }
@@ -89,7 +93,8 @@ static const char *subject(const etp_ab *ab, etp_arena *arena)
 {
     const char *cpu = NULL;
     for (size_t i = 0; i < ab->n_device; i++) {
-        bool name = strcmp(ab->device[i].key, "model") == 0; // a phone's; else the processor says which machine
+        bool name = strcmp(ab->device[i].key, "model") ==
+                    0; // a phone's; else the processor says which machine
         cpu = name || (!cpu && strcmp(ab->device[i].key, "cpu") == 0) ? ab->device[i].value : cpu;
     }
     if (ab->bare || ab->n_models == 0 || ab->n_arms == 0) {
@@ -100,9 +105,11 @@ static const char *subject(const etp_ab *ab, etp_arena *arena)
     for (size_t i = 0; i < ab->n_models; i++) {
         etp_strbuf_printf(&buf, "%s%.*s", i ? ", " : "", ETP_STR_ARG(stem_of(ab, i)));
     }
-    etp_strbuf_printf(&buf, "%s%s%s", cpu ? " on " : "", cpu && ab->emulated ? "an emulator of " : "", cpu ? cpu : "");
+    etp_strbuf_printf(&buf, "%s%s%s", cpu ? " on " : "",
+                      cpu && ab->emulated ? "an emulator of " : "", cpu ? cpu : "");
     if (ab->arms[0].threads && !threads_differ(ab)) {
-        etp_strbuf_printf(&buf, ", %u thread%s", ab->arms[0].threads, ab->arms[0].threads == 1 ? "" : "s");
+        etp_strbuf_printf(&buf, ", %u thread%s", ab->arms[0].threads,
+                          ab->arms[0].threads == 1 ? "" : "s");
     }
     return buf.failed ? NULL : buf.ptr;
 }
@@ -123,7 +130,8 @@ static bool has_word(const char *name, const char *word)
     return false;
 }
 
-// The level whose name an arm bears although another one was measured; "…_sme2_off" is no claim of SME2.
+// The level whose name an arm bears although another one was measured; "…_sme2_off" is no claim of
+// SME2.
 static const etp_level_info *claimed(const etp_ab_arm *a)
 {
     for (int i = 1; i < ETP_LEVEL_COUNT && a->level != ETP_LEVEL_NONE; i++) {
@@ -144,7 +152,8 @@ static const char *misnamed(const etp_ab *ab, etp_arena *arena)
     for (size_t i = 0; i < ab->n_arms; i++) {
         const etp_level_info *info = claimed(&ab->arms[i]);
         if (info) {
-            etp_strbuf_printf(&buf, "%sthe experiment %s was measured at %s, not at %s", n++ ? "; " : "", ab->arms[i].name,
+            etp_strbuf_printf(&buf, "%sthe experiment %s was measured at %s, not at %s",
+                              n++ ? "; " : "", ab->arms[i].name,
                               etp_level_get(ab->arms[i].level)->word, info->word);
             last = info;
         }

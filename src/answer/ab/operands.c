@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The two sides of `compare`: a dump, a timeline CSV, a folder of dumps, or a run folder; of folders
-// with several arms one, as "DIR:ARM". Each side becomes one arm.
+// The two sides of `compare`: a dump, a timeline CSV, a folder of dumps, or a run folder; of
+// folders with several arms one, as "DIR:ARM". Each side becomes one arm.
 #include <stdlib.h>
 #include <string.h>
 
@@ -52,7 +52,8 @@ static etp_status choose_arm(etp_ab_session *s, etp_ab_side *x, etp_error *err)
 }
 
 // What OPERAND is, and with "DIR:ARM" which arm of it. What exists under the whole name wins.
-static etp_status open_side(etp_ab_session *s, const char *operand, etp_ab_side *out, etp_error *err)
+static etp_status open_side(etp_ab_session *s, const char *operand, etp_ab_side *out,
+                            etp_error *err)
 {
     *out = (etp_ab_side){.operand = operand};
     const char *dir = operand, *colon = strrchr(operand, ':');
@@ -75,7 +76,8 @@ static etp_status open_side(etp_ab_session *s, const char *operand, etp_ab_side 
     return choose_arm(s, out, err);
 }
 
-static etp_status add_run_dumps(etp_ab_session *s, const etp_ab_side *x, uint32_t arm, etp_error *err)
+static etp_status add_run_dumps(etp_ab_session *s, const etp_ab_side *x, uint32_t arm,
+                                etp_error *err)
 {
     size_t before = s->dumps.n;
     for (size_t i = 0; i < x->run.dumps.n; i++) {
@@ -89,10 +91,9 @@ static etp_status add_run_dumps(etp_ab_session *s, const etp_ab_side *x, uint32_
             return etp_fail_nomem(err, "dumps");
         }
     }
-    return s->dumps.n > before
-               ? ETP_OK
-               : etp_fail(err, ETP_USAGE, "%s holds no trace of '%.*s'", x->dir,
-                          ETP_STR_ARG(x->run.arms.items[x->arm].name));
+    return s->dumps.n > before ? ETP_OK
+                               : etp_fail(err, ETP_USAGE, "%s holds no trace of '%.*s'", x->dir,
+                                          ETP_STR_ARG(x->run.arms.items[x->arm].name));
 }
 
 static etp_status describe_run_arm(etp_ab_session *s, const etp_ab_side *x, uint32_t arm,
@@ -105,7 +106,8 @@ static etp_status describe_run_arm(etp_ab_session *s, const etp_ab_side *x, uint
     a->level_name = in->level.len ? etp_arena_strdup(&s->arena, in->level) : NULL;
     a->level = a->level_name ? etp_level_find(ETP_ISA_NONE, a->level_name) : ETP_LEVEL_NONE;
     a->threads = in->threads;
-    a->runner_sha256 = in->runner_sha256.len ? etp_arena_strdup(&s->arena, in->runner_sha256) : NULL;
+    a->runner_sha256 =
+        in->runner_sha256.len ? etp_arena_strdup(&s->arena, in->runner_sha256) : NULL;
     a->emulated = in->emulated;
     s->ab.emulated = s->ab.emulated || in->emulated;
     return a->name ? ETP_OK : etp_fail_nomem(err, "arms");
@@ -131,8 +133,8 @@ static bool same_model(const etp_ab_side *x, const etp_ab_side *y)
 }
 
 // Programs of both sides; one and the same model is opened once, so that nodes compare.
-static etp_status programs_of(etp_ab_session *s, const etp_ab_side *sides, const etp_ab_options *options,
-                              etp_error *err)
+static etp_status programs_of(etp_ab_session *s, const etp_ab_side *sides,
+                              const etp_ab_options *options, etp_error *err)
 {
     if (options->program) {
         return ETP_OK; // opened as for bare dumps
@@ -165,8 +167,8 @@ static etp_status collect_recordings(etp_ab_session *s, const etp_ab_side *x, ui
     etp_strbuf_init(&names, &s->arena);
     for (uint32_t i = 0; i < s->ab.n_arms; i++) {
         const etp_ab_arm *a = &s->ab.arms[i];
-        bool hit = x->wanted && (strcmp(a->name, x->wanted) == 0 ||
-                                 strcmp(a->full_name, x->wanted) == 0);
+        bool hit =
+            x->wanted && (strcmp(a->name, x->wanted) == 0 || strcmp(a->full_name, x->wanted) == 0);
         arm = hit ? i : arm;
         kept = hit ? SIZE_MAX : kept;
         etp_strbuf_printf(&names, "%s%s", i ? ", " : "", a->name);

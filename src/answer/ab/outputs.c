@@ -32,11 +32,14 @@ static etp_status mention_nan(etp_ab_session *s, const char *whose, const char *
     if (c->nan_both == 0) {
         return ETP_OK;
     }
-    return etp_ab_find(s, ETP_FINDING_OUTPUTS_NAN, "warn", "outputs",
-                       etp_arena_printf(&s->arena, "outputs of %s%s: %llu of %llu elements are NaN on both sides, which says nothing%s",
-                                        whose, against, (unsigned long long)c->nan_both, (unsigned long long)c->elements,
-                                        c->nan_both == c->elements ? "; nothing was compared: look at the inputs" : ""),
-                       err);
+    return etp_ab_find(
+        s, ETP_FINDING_OUTPUTS_NAN, "warn", "outputs",
+        etp_arena_printf(
+            &s->arena,
+            "outputs of %s%s: %llu of %llu elements are NaN on both sides, which says nothing%s",
+            whose, against, (unsigned long long)c->nan_both, (unsigned long long)c->elements,
+            c->nan_both == c->elements ? "; nothing was compared: look at the inputs" : ""),
+        err);
 }
 
 static const etp_ab_correctness k_none = {-1, NAN, NAN, NAN, NAN};
@@ -52,7 +55,8 @@ static void take_worse(etp_ab_correctness *out, const etp_ab_correctness *c)
 
 // Worse of what was known and C; the first reason becomes a finding.
 static etp_status take_comparison(etp_ab_session *s, const char *whose, const char *against,
-                                  const etp_outputs_comparison *c, etp_ab_correctness *out, etp_error *err)
+                                  const etp_outputs_comparison *c, etp_ab_correctness *out,
+                                  etp_error *err)
 {
     ETP_TRY(mention_nan(s, whose, against, c, err));
     if (c->ok && c->elements > 0 && c->nan_both == c->elements) {
@@ -64,7 +68,8 @@ static etp_status take_comparison(etp_ab_session *s, const char *whose, const ch
         return ETP_OK;
     }
     return etp_ab_find(s, ETP_FINDING_OUTPUTS, "bad", "outputs",
-                       etp_arena_printf(&s->arena, "outputs of %s%s: %s", whose, against, c->why), err);
+                       etp_arena_printf(&s->arena, "outputs of %s%s: %s", whose, against, c->why),
+                       err);
 }
 
 // Folder NAME of the run; NULL without memory.
@@ -95,29 +100,34 @@ static etp_status compare_dirs(etp_ab_session *s, uint32_t arm, const char *x, c
     }
     if (etp_outputs_compare(x, y, precision, &s->arena, &c, &why) != ETP_OK) {
         return etp_ab_find(s, ETP_FINDING_OUTPUTS_UNREAD, "warn", NULL,
-                           etp_arena_printf(&s->arena, "outputs of %s not compared%s: %s", s->ab.arms[arm].name,
-                                            against, why.msg),
+                           etp_arena_printf(&s->arena, "outputs of %s not compared%s: %s",
+                                            s->ab.arms[arm].name, against, why.msg),
                            err);
     }
     return take_comparison(s, s->ab.arms[arm].name, against, &c, out, err);
 }
 
 // Arms AGAINST and AT of the answer run the same program.
-static etp_status compare_two(etp_ab_session *s, const etp_run *base, uint32_t base_arm, uint32_t against,
-                              const etp_run *cand, uint32_t cand_arm, uint32_t at, etp_error *err)
+static etp_status compare_two(etp_ab_session *s, const etp_run *base, uint32_t base_arm,
+                              uint32_t against, const etp_run *cand, uint32_t cand_arm, uint32_t at,
+                              etp_error *err)
 {
     etp_ab_arm *arms = s->ab.arms;
     etp_ab_correctness one = k_none;
-    const char *words = against == s->ab.baseline ? "" : etp_arena_printf(&s->arena, " against those of %s", arms[against].name);
+    const char *words =
+        against == s->ab.baseline
+            ? ""
+            : etp_arena_printf(&s->arena, " against those of %s", arms[against].name);
     if (!words) {
         return etp_fail_nomem(err, "outputs");
     }
-    ETP_TRY(compare_dirs(s, at, outputs_dir(s, base, base_arm), outputs_dir(s, cand, cand_arm), words,
-                         etp_ab_precision_of(arms[against].profile), &one, err));
+    ETP_TRY(compare_dirs(s, at, outputs_dir(s, base, base_arm), outputs_dir(s, cand, cand_arm),
+                         words, etp_ab_precision_of(arms[against].profile), &one, err));
     take_worse(&s->ab.correctness, &one);
     arms[at].outputs_differ = arms[at].outputs_differ || one.ok == 0;
     // Which of the two is wrong is not known. The baseline is part of every comparison as it is.
-    arms[against].outputs_differ = arms[against].outputs_differ || (one.ok == 0 && against != s->ab.baseline);
+    arms[against].outputs_differ =
+        arms[against].outputs_differ || (one.ok == 0 && against != s->ab.baseline);
     return ETP_OK;
 }
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The two pictures that are shown around: latency and its breakdown. Arms of one model and thread count stand together,
-// the lowest level first, and a ratio is one within its group.
+// The two pictures that are shown around: latency and its breakdown. Arms of one model and thread
+// count stand together, the lowest level first, and a ratio is one within its group.
 #include <math.h>
 #include <stdlib.h>
 
@@ -9,7 +9,7 @@
 typedef struct bar {
     const struct etp_ab_view *view;
     const etp_ab *ab;
-    uint32_t arm, at;   // index in arms; position in what is shown
+    uint32_t arm, at; // index in arms; position in what is shown
     bool begins_group;
     const etp_ab_arm *first; // of its group
 } bar;
@@ -26,7 +26,8 @@ static bool same_group(const bar *a, const bar *b)
     return a->ab == b->ab && (a->ab->bare || (x->model == y->model && x->threads == y->threads));
 }
 
-// Runs stay in their order; within one by model, threads, then from the lowest level up. Dumps keep their order.
+// Runs stay in their order; within one by model, threads, then from the lowest level up. Dumps keep
+// their order.
 static int by_group(const void *pa, const void *pb)
 {
     const bar *a = pa, *b = pb;
@@ -57,7 +58,8 @@ static bars collect(const etp_ab_views *views, etp_arena *arena)
     for (size_t v = 0; v < views->n && out.items; v++) {
         const etp_ab *ab = views->items[v].ab;
         for (uint32_t i = 0; i < ab->n_arms; i++) {
-            out.items[out.n++] = (bar){.view = &views->items[v], .ab = ab, .arm = ab->shown[i], .at = i};
+            out.items[out.n++] =
+                (bar){.view = &views->items[v], .ab = ab, .arm = ab->shown[i], .at = i};
         }
     }
     if (out.n > 0) {
@@ -90,7 +92,8 @@ static int64_t latency_of(const etp_ab_arm *a)
     return a->median_ns != ETP_NS_UNKNOWN ? a->median_ns : a->traced_ns;
 }
 
-// Of the arm against the first of its group. With two arms that is the headline; a withheld one is none here either.
+// Of the arm against the first of its group. With two arms that is the headline; a withheld one is
+// none here either.
 static void ratio_note(const bar *b, char *note, size_t cap)
 {
     const etp_ab *ab = b->ab;
@@ -105,8 +108,10 @@ static void ratio_note(const bar *b, char *note, size_t cap)
             return;
         }
     }
-    bool sound = !ab->emulated && !ab->bare && !a->outputs_differ && a->proof.truth != ETP_CONTRADICTED;
-    if (sound && ab->n_comparisons > 0 && a != b->first && a->median_ns > 0 && b->first->median_ns > 0) {
+    bool sound =
+        !ab->emulated && !ab->bare && !a->outputs_differ && a->proof.truth != ETP_CONTRADICTED;
+    if (sound && ab->n_comparisons > 0 && a != b->first && a->median_ns > 0 &&
+        b->first->median_ns > 0) {
         snprintf(note, cap, "%.2f×", (double)b->first->median_ns / (double)a->median_ns);
     }
 }
@@ -126,13 +131,16 @@ void etp_ab_latency_chart(const etp_ab_views *views, etp_report *r)
             continue;
         }
         if (!c) {
-            c = etp_report_chart(r, ETP_CHART_INTERVALS, ETP_AB_CHART_LATENCY, "Latency of one inference", ETP_KIND_NS);
-            etp_chart_describe(c, "%s%s%s%s", what ? what : "", what ? ". " : "",
-                               views->n > 1      ? "Untraced where it was measured, else Method::execute of the recording."
-                               : first->bare     ? "Traced: mean of Method::execute."
-                               : first->emulated ? "Times of an emulator; they say nothing about speed."
-                                                 : "Untraced: geometric mean of the launches' medians.",
-                               all.groups ? " Ratios are within each group, to its first bar." : "");
+            c = etp_report_chart(r, ETP_CHART_INTERVALS, ETP_AB_CHART_LATENCY,
+                                 "Latency of one inference", ETP_KIND_NS);
+            etp_chart_describe(
+                c, "%s%s%s%s", what ? what : "", what ? ". " : "",
+                views->n > 1
+                    ? "Untraced where it was measured, else Method::execute of the recording."
+                : first->bare     ? "Traced: mean of Method::execute."
+                : first->emulated ? "Times of an emulator; they say nothing about speed."
+                                  : "Untraced: geometric mean of the launches' medians.",
+                all.groups ? " Ratios are within each group, to its first bar." : "");
         }
         if (b->begins_group && all.groups) {
             etp_chart_group(c);
@@ -141,7 +149,8 @@ void etp_ab_latency_chart(const etp_ab_views *views, etp_report *r)
         if (views->n > 1 && a->median_ns == ETP_NS_UNKNOWN) {
             snprintf(note, sizeof note, "traced");
         }
-        etp_chart_interval(c, label_of(b, &arena), note[0] ? note : NULL, (double)latency_of(a), a->lo_ns, a->hi_ns);
+        etp_chart_interval(c, label_of(b, &arena), note[0] ? note : NULL, (double)latency_of(a),
+                           a->lo_ns, a->hi_ns);
     }
     etp_arena_dispose(&arena);
 }
@@ -177,10 +186,11 @@ void etp_ab_breakdown_chart(const etp_ab_views *views, etp_report *r)
             has[category] = true;
         }
     }
-    etp_chart *c = etp_report_chart(r, ETP_CHART_STACKED, ETP_AB_CHART_BREAKDOWN, "One inference by operator category",
-                                    ETP_KIND_NS);
-    etp_chart_describe(c, "%s%sMean time of one traced inference by operator category, one bar per arm.%s", what ? what : "",
-                       what ? ". " : "", emulated ? " Times of an emulator." : "");
+    etp_chart *c = etp_report_chart(r, ETP_CHART_STACKED, ETP_AB_CHART_BREAKDOWN,
+                                    "One inference by operator category", ETP_KIND_NS);
+    etp_chart_describe(
+        c, "%s%sMean time of one traced inference by operator category, one bar per arm.%s",
+        what ? what : "", what ? ". " : "", emulated ? " Times of an emulator." : "");
     for (size_t k = 0; k < n; k++) {
         etp_chart_series(c, etp_category_name(shown[k]));
     }

@@ -15,10 +15,11 @@ static etp_status open_program(etp_ab_program *p, const char *path, etp_error *e
 static etp_status open_named(etp_ab_session *s, const etp_ab_options *options, etp_error *err)
 {
     if (!options->program) {
-        return options->record ? etp_fail(err, ETP_USAGE,
-                                          "--etrecord needs --pte: the program leads from operators "
-                                          "to the record")
-                               : ETP_OK;
+        return options->record
+                   ? etp_fail(err, ETP_USAGE,
+                              "--etrecord needs --pte: the program leads from operators "
+                              "to the record")
+                   : ETP_OK;
     }
     s->programs = ETP_NEW(&s->arena, etp_ab_program);
     if (!s->programs) {

@@ -53,8 +53,7 @@ static void add_names(const etp_ab *ab, const etp_ab_operator *op, size_t count,
         etp_strbuf_init(&arms, arena);
         for (size_t k = i; k < ab->n_arms; k++) {
             if (etp_str_eq(base_name(op->names[ab->shown[k]]), name)) {
-                etp_strbuf_printf(&arms, "%s%s", arms.len ? ", " : "",
-                                  ab->arms[ab->shown[k]].name);
+                etp_strbuf_printf(&arms, "%s%s", arms.len ? ", " : "", ab->arms[ab->shown[k]].name);
             }
         }
         etp_keys_add(keys, ETP_PLAIN, i ? "" : key, "%s: %.*s", etp_strbuf_str(&arms).ptr,
@@ -93,7 +92,9 @@ static void name_table(const etp_ab *ab, etp_report *r)
         etp_ab_long_name_table(ab, r);
         return;
     }
-    etp_column columns[MAX_ARMS + 3] = {{.key = "id", .title = "id"}};
+    etp_column columns[MAX_ARMS + 3] = {
+        {.key = "id", .title = "id"}
+    };
     size_t arms = ab->n_arms;
     for (size_t i = 0; i < arms; i++) {
         const char *name = ab->arms[ab->shown[i]].name;

@@ -16,10 +16,10 @@ const char *etp_ab_withheld_text(const char *code)
     static const struct {
         const char *code, *text;
     } k_texts[] = {
-        {"outputs_differ", "the arms' outputs differ beyond tolerance"},
-        {"proof_failed", "the evidence contradicts an arm's level"},
-        {"noise_floor", "two equal baseline launches differed: this machine is too restless now"},
-        {"emulated", "an emulator's times say nothing about speed"},
+        {"outputs_differ", "the arms' outputs differ beyond tolerance"                             },
+        {"proof_failed",   "the evidence contradicts an arm's level"                               },
+        {"noise_floor",    "two equal baseline launches differed: this machine is too restless now"},
+        {"emulated",       "an emulator's times say nothing about speed"                           },
     };
     for (size_t i = 0; i < sizeof k_texts / sizeof *k_texts; i++) {
         if (strcmp(code, k_texts[i].code) == 0) {
@@ -77,13 +77,15 @@ static bool is_unpaired(const etp_ab_comparison *c)
 }
 
 // What was measured; what the experiments are called stands beside it.
-static const char *headline_label(const struct etp_ab_view *view, const etp_ab_comparison *c, etp_arena *arena)
+static const char *headline_label(const struct etp_ab_view *view, const etp_ab_comparison *c,
+                                  etp_arena *arena)
 {
     const etp_ab_arm *base = &view->ab->arms[c->baseline], *cand = &view->ab->arms[c->candidate];
     bool named = strcmp(cand->measured, cand->name) != 0 || strcmp(base->measured, base->name) != 0;
-    const char *label = etp_arena_printf(arena, "%s%s%s against %s", view->run ? view->run : "", view->run ? ": " : "",
-                                         cand->measured, base->measured);
-    return label && named ? etp_arena_printf(arena, "%s (%s, %s)", label, cand->name, base->name) : label;
+    const char *label = etp_arena_printf(arena, "%s%s%s against %s", view->run ? view->run : "",
+                                         view->run ? ": " : "", cand->measured, base->measured);
+    return label && named ? etp_arena_printf(arena, "%s (%s, %s)", label, cand->name, base->name)
+                          : label;
 }
 
 void etp_ab_headline_cards(const struct etp_ab_view *view, etp_report *r, etp_arena *arena)
@@ -113,8 +115,9 @@ void etp_ab_headline_cards(const struct etp_ab_view *view, etp_report *r, etp_ar
             .detail = ends_text(ab, c, arena),
         };
         if (is_unpaired(c)) {
-            h.interval = etp_arena_printf(arena, "95 %% Hodges–Lehmann interval, %zu and %zu launches "
-                                                 "that nothing pairs",
+            h.interval = etp_arena_printf(arena,
+                                          "95 %% Hodges–Lehmann interval, %zu and %zu launches "
+                                          "that nothing pairs",
                                           c->launches[0], c->launches[1]);
         }
         if (!isfinite(c->lo)) {
@@ -124,7 +127,8 @@ void etp_ab_headline_cards(const struct etp_ab_view *view, etp_report *r, etp_ar
     }
     if (ab->n_comparisons == 0 && ab->n_arms == 1 && ab->arms[0].traced_ns != ETP_NS_UNKNOWN) {
         char t[ETP_NUMBER_CHARS];
-        etp_report_fact(r, "traced inference", "%s", etp_format_ns((double)ab->arms[0].traced_ns, t));
+        etp_report_fact(r, "traced inference", "%s",
+                        etp_format_ns((double)ab->arms[0].traced_ns, t));
     }
 }
 
@@ -133,21 +137,27 @@ static void facts(const etp_ab *ab, etp_report *r, etp_arena *arena)
     etp_report_fact(r, "grade", "%s: %s", ab->grade, ab->grade_reason);
     for (size_t i = 0; i < ab->n_comparisons; i++) {
         const etp_ab_comparison *c = &ab->comparisons[i];
-        const char *control = isfinite(c->noise_floor) ? etp_control_words(arena, &c->control) : NULL;
+        const char *control =
+            isfinite(c->noise_floor) ? etp_control_words(arena, &c->control) : NULL;
         if (control) {
             etp_report_fact(r, "A/A control", "%s", control);
             break;
         }
     }
     if (ab->precision > 0) {
-        static const char *const k_ends[][2] = {{"precision", "reached"}, {"budget", "not reached within the budget"},
-                                                {"blocks", "not reached within the planned blocks"}};
+        static const char *const k_ends[][2] = {
+            {"precision", "reached"                              },
+            {"budget",    "not reached within the budget"        },
+            {"blocks",    "not reached within the planned blocks"}
+        };
         const char *end = "not reached";
         for (size_t i = 0; ab->stopped && i < sizeof k_ends / sizeof *k_ends; i++) {
             end = strcmp(ab->stopped, k_ends[i][0]) == 0 ? k_ends[i][1] : end;
         }
-        etp_report_fact(r, "stop rule", "±%.3g %% wanted, %s; looked after every second block, "
-                        "intervals widened by 1 + 1.5/blocks for it", 100 * ab->precision, end);
+        etp_report_fact(r, "stop rule",
+                        "±%.3g %% wanted, %s; looked after every second block, "
+                        "intervals widened by 1 + 1.5/blocks for it",
+                        100 * ab->precision, end);
     }
     if (ab->state && strcmp(ab->state, "finished") != 0) {
         etp_report_fact(r, "state", "%s", ab->state);
@@ -163,8 +173,8 @@ static int64_t delta_of(const etp_ledger *l, int category, etp_row_kind kind)
     int64_t sum = 0;
     for (size_t i = 0; i < l->n; i++) {
         const etp_ledger_row *row = &l->items[i];
-        bool hit = category >= 0 ? row->category == category
-                                 : row->category < 0 && row->kind == kind;
+        bool hit =
+            category >= 0 ? row->category == category : row->category < 0 && row->kind == kind;
         sum += hit ? row->delta_ns : 0;
     }
     return sum;
@@ -228,23 +238,30 @@ void etp_ab_shift_key(const etp_ab *ab, size_t at, etp_keys *keys)
     char portable[96] = "";
     if (isfinite(s->portable_before) && isfinite(s->portable_after) &&
         fmax(s->portable_before, s->portable_after) >= 0.01) {
-        snprintf(portable, sizeof portable, "; outside delegates %.0f %% → %.0f %%", 100 * s->portable_before,
-                 100 * s->portable_after);
+        snprintf(portable, sizeof portable, "; outside delegates %.0f %% → %.0f %%",
+                 100 * s->portable_before, 100 * s->portable_after);
     }
     const char *before = etp_ab_part_name(s->before), *after = etp_ab_part_name(s->after);
     if (s->moved) {
-        etp_keys_add(keys, ETP_INFO, "bottleneck", "moved from %s (%.0f %% of the time) to %s (%.0f %%, was %.0f %%)%s",
-                     before, 100 * s->before_share, after, 100 * s->after_share, 100 * s->after_was, portable);
+        etp_keys_add(keys, ETP_INFO, "bottleneck",
+                     "moved from %s (%.0f %% of the time) to %s (%.0f %%, was %.0f %%)%s", before,
+                     100 * s->before_share, after, 100 * s->after_share, 100 * s->after_was,
+                     portable);
     } else if (s->before == s->after) {
-        etp_keys_add(keys, ETP_PLAIN, "bottleneck", "stays %s: %.0f %% of the time before, %.0f %% after%s", before,
+        etp_keys_add(keys, ETP_PLAIN, "bottleneck",
+                     "stays %s: %.0f %% of the time before, %.0f %% after%s", before,
                      100 * s->before_share, 100 * s->after_share, portable);
     } else { // as good as equal in one of the arms
-        etp_keys_add(keys, ETP_PLAIN, "bottleneck", "%s: %.0f %% of the time before, %.0f %% after; %s: %.0f %% before, %.0f %% after%s",
-                     before, 100 * s->before_share, 100 * s->before_is, after, 100 * s->after_was, 100 * s->after_share, portable);
+        etp_keys_add(
+            keys, ETP_PLAIN, "bottleneck",
+            "%s: %.0f %% of the time before, %.0f %% after; %s: %.0f %% before, %.0f %% after%s",
+            before, 100 * s->before_share, 100 * s->before_is, after, 100 * s->after_was,
+            100 * s->after_share, portable);
     }
 }
 
-// Of single launches: what is longer in each iteration, the largest first. It proves nothing of other launches.
+// Of single launches: what is longer in each iteration, the largest first. It proves nothing of
+// other launches.
 static void longer(const etp_ledger *l, etp_keys *keys, etp_arena *arena)
 {
     enum { SHOWN = 3 };
@@ -274,7 +291,8 @@ static void longer(const etp_ledger *l, etp_keys *keys, etp_arena *arena)
     if (n == 0 || text.failed) {
         etp_keys_add(keys, ETP_PLAIN, "slower", "unknown: single operators need at least 2 blocks");
     } else {
-        etp_keys_add(keys, ETP_PLAIN, "slower", "in every iteration of these two launches, which proves nothing of others: %s",
+        etp_keys_add(keys, ETP_PLAIN, "slower",
+                     "in every iteration of these two launches, which proves nothing of others: %s",
                      etp_strbuf_str(&text).ptr);
     }
 }
@@ -304,7 +322,8 @@ static void slower(const etp_ab *ab, size_t at, etp_keys *keys, etp_arena *arena
     } else if (n == 0) {
         etp_keys_add(keys, ETP_PLAIN, "slower", "no operator beyond its noise");
     } else if (more) {
-        etp_keys_add(keys, ETP_WARN, "slower", "%s · and %zu more", etp_strbuf_str(&text).ptr, more);
+        etp_keys_add(keys, ETP_WARN, "slower", "%s · and %zu more", etp_strbuf_str(&text).ptr,
+                     more);
     } else {
         etp_keys_add(keys, ETP_WARN, "slower", "%s", etp_strbuf_str(&text).ptr);
     }
@@ -321,15 +340,18 @@ static void next_fix(const etp_ab *ab, etp_keys *keys)
     etp_format_ns((double)f->lo_ns, lo);
     etp_format_ns((double)f->hi_ns, hi);
     if (f->expected_ns == ETP_NS_UNKNOWN) {
-        etp_keys_add(keys, ETP_PLAIN, "next fix", "%s %s: %s to %s to gain, how much of it is unknown → %s%s",
-                     f->id, f->text, lo, hi, f->recipe, more);
+        etp_keys_add(keys, ETP_PLAIN, "next fix",
+                     "%s %s: %s to %s to gain, how much of it is unknown → %s%s", f->id, f->text,
+                     lo, hi, f->recipe, more);
         return;
     }
-    etp_keys_add(keys, ETP_PLAIN, "next fix", "%s %s: about %s (%.1f %%) to gain, %s to %s → %s%s", f->id, f->text,
-                 etp_format_ns((double)f->expected_ns, expected), 100 * f->share, lo, hi, f->recipe, more);
+    etp_keys_add(keys, ETP_PLAIN, "next fix", "%s %s: about %s (%.1f %%) to gain, %s to %s → %s%s",
+                 f->id, f->text, etp_format_ns((double)f->expected_ns, expected), 100 * f->share,
+                 lo, hi, f->recipe, more);
 }
 
-// The line of an arm's proof that a reader needs first: what contradicts, else what confirms, else names.
+// The line of an arm's proof that a reader needs first: what contradicts, else what confirms, else
+// names.
 static const etp_proof_line *main_line(const etp_proof *p)
 {
     const etp_proof_line *names = NULL, *supports = NULL;
@@ -399,27 +421,31 @@ static void causes(const etp_ab *ab, etp_keys *keys, etp_arena *arena)
         etp_strbuf_printf(t, "%s%s", t->len ? " · " : "", ab->causes[i].text);
     }
     if (text[ETP_CAUSE_RULED_OUT].len) {
-        etp_keys_add(keys, ETP_PLAIN, "ruled out", "%s", etp_strbuf_str(&text[ETP_CAUSE_RULED_OUT]).ptr);
+        etp_keys_add(keys, ETP_PLAIN, "ruled out", "%s",
+                     etp_strbuf_str(&text[ETP_CAUSE_RULED_OUT]).ptr);
     }
     if (text[ETP_CAUSE_SUSPECT].len) {
         etp_keys_add(keys, ETP_WARN, "suspect", "%s", etp_strbuf_str(&text[ETP_CAUSE_SUSPECT]).ptr);
     }
     // Bare dumps tell none of it: their grade says so.
     if (text[ETP_CAUSE_UNKNOWN].len && !ab->bare && !ab->emulated) {
-        etp_keys_add(keys, ETP_PLAIN, "not ruled out", "%s", etp_strbuf_str(&text[ETP_CAUSE_UNKNOWN]).ptr);
+        etp_keys_add(keys, ETP_PLAIN, "not ruled out", "%s",
+                     etp_strbuf_str(&text[ETP_CAUSE_UNKNOWN]).ptr);
     }
 }
 
-static void agreement(etp_keys *keys, const char *key, int ok, const etp_ab_correctness *c, const char *right,
-                      const char *wrong)
+static void agreement(etp_keys *keys, const char *key, int ok, const etp_ab_correctness *c,
+                      const char *right, const char *wrong)
 {
     if (ok < 0 || !isfinite(c->cosine)) { // nothing was compared
         return;
     }
-    etp_keys_add(keys, ok ? ETP_GOOD : ETP_BAD, key, "%s (largest difference %.3g, relative %.3g, cosine %.6f)",
-                 ok ? right : wrong, c->max_abs, c->max_rel, c->cosine);
+    etp_keys_add(keys, ok ? ETP_GOOD : ETP_BAD, key,
+                 "%s (largest difference %.3g, relative %.3g, cosine %.6f)", ok ? right : wrong,
+                 c->max_abs, c->max_rel, c->cosine);
     if (isfinite(c->argmax) && c->argmax < 1) {
-        etp_keys_add(keys, ETP_WARN, "", "the largest element is another one in %.3g %% of the rows",
+        etp_keys_add(keys, ETP_WARN, "",
+                     "the largest element is another one in %.3g %% of the rows",
                      100 * (1 - c->argmax));
     }
 }
@@ -447,10 +473,12 @@ void etp_ab_answer_lines(const etp_ab *ab, etp_report *r, etp_arena *arena)
     agreement(keys, "outputs", ab->correctness.ok, &ab->correctness, "agree within tolerance",
               "DIFFER beyond tolerance");
     for (size_t i = 0; i < ab->n_arms; i++) {
-        const char *right = etp_arena_printf(arena, "%s: as its inputs' author expects", ab->arms[i].name);
-        const char *wrong = etp_arena_printf(arena, "%s: NOT what its inputs' author expects", ab->arms[i].name);
-        agreement(keys, "expected", ab->arms[i].expected.ok, &ab->arms[i].expected, right ? right : "as expected",
-                  wrong ? wrong : "NOT as expected");
+        const char *right =
+            etp_arena_printf(arena, "%s: as its inputs' author expects", ab->arms[i].name);
+        const char *wrong =
+            etp_arena_printf(arena, "%s: NOT what its inputs' author expects", ab->arms[i].name);
+        agreement(keys, "expected", ab->arms[i].expected.ok, &ab->arms[i].expected,
+                  right ? right : "as expected", wrong ? wrong : "NOT as expected");
     }
     for (size_t i = 0; i < ab->findings.n; i++) {
         const etp_ab_finding *f = &ab->findings.items[i];
@@ -465,7 +493,10 @@ void etp_ab_answer_lines(const etp_ab *ab, etp_report *r, etp_arena *arena)
 
 void etp_ab_reason_sections(const etp_ab *ab, etp_report *r, etp_arena *arena)
 {
-    const etp_ab_views one = {&(struct etp_ab_view){ab, NULL}, 1};
+    const etp_ab_views one = {
+        &(struct etp_ab_view){ab, NULL},
+         1
+    };
     etp_ab_category_section(ab, r);
     etp_ab_hot_section(&one, r, arena);
     etp_ab_split_section(&one, r, arena);
@@ -492,7 +523,8 @@ static void reproducibility(const etp_ab *ab, etp_report *r, etp_arena *arena)
                           ab->executorch_sha ? ab->executorch_sha : "SHA unknown");
     }
     for (size_t i = 0; i < ab->n_models; i++) {
-        etp_strbuf_printf(&line, " · %s, sha256 %.12s", ab->models[i].stem ? ab->models[i].stem : "model",
+        etp_strbuf_printf(&line, " · %s, sha256 %.12s",
+                          ab->models[i].stem ? ab->models[i].stem : "model",
                           ab->models[i].sha256 ? ab->models[i].sha256 : "unknown");
     }
     for (size_t i = 0; i < ab->n_device; i++) {
@@ -503,8 +535,10 @@ static void reproducibility(const etp_ab *ab, etp_report *r, etp_arena *arena)
     }
     for (size_t i = 0; i < ab->n_comparisons; i++) {
         const char *text = etp_ab_headline_text(&ab->comparisons[i], arena);
-        const etp_ab_arm *base = &ab->arms[ab->comparisons[i].baseline], *cand = &ab->arms[ab->comparisons[i].candidate];
-        etp_strbuf_printf(&line, " · %s against %s %s", cand->measured, base->measured, text ? text : "");
+        const etp_ab_arm *base = &ab->arms[ab->comparisons[i].baseline],
+                         *cand = &ab->arms[ab->comparisons[i].candidate];
+        etp_strbuf_printf(&line, " · %s against %s %s", cand->measured, base->measured,
+                          text ? text : "");
     }
     etp_strbuf_printf(&line, " · grade %s", ab->grade);
     etp_report_code(r, "The line to quote", etp_strbuf_str(&line));
@@ -512,12 +546,16 @@ static void reproducibility(const etp_ab *ab, etp_report *r, etp_arena *arena)
 
 const etp_report *etp_ab_report(const etp_ab *ab, etp_arena *arena)
 {
-    const etp_ab_views one = {&(struct etp_ab_view){ab, NULL}, 1};
+    const etp_ab_views one = {
+        &(struct etp_ab_view){ab, NULL},
+         1
+    };
     etp_report *r = etp_report_create(arena, ab->title);
     if (ab->n_comparisons) {
-        etp_report_subtitle(r, "%s against %s%s%s%s", ab->arms[ab->comparisons[0].candidate].measured,
-                            ab->arms[ab->baseline].measured, ab->n_comparisons > 1 ? " and others" : "",
-                            ab->subject ? " · " : "", ab->subject ? ab->subject : "");
+        etp_report_subtitle(
+            r, "%s against %s%s%s%s", ab->arms[ab->comparisons[0].candidate].measured,
+            ab->arms[ab->baseline].measured, ab->n_comparisons > 1 ? " and others" : "",
+            ab->subject ? " · " : "", ab->subject ? ab->subject : "");
     }
     etp_ab_headline_cards(one.items, r, arena);
     facts(ab, r, arena);

@@ -72,7 +72,8 @@ typedef struct etp_ab_kernels { // operators whose names changed alike
 } etp_ab_kernels;
 size_t etp_ab_kernel_groups(const etp_ab *ab, etp_arena *arena, etp_ab_kernels **out);
 
-// The lines of the section "Answer": why, what moved, what is slower, what proves it, what else could have made it.
+// The lines of the section "Answer": why, what moved, what is slower, what proves it, what else
+// could have made it.
 void etp_ab_answer_lines(const etp_ab *ab, etp_report *r, etp_arena *arena);
 // The sections on where the time goes, what to do about it, the ledger and the operators.
 void etp_ab_reason_sections(const etp_ab *ab, etp_report *r, etp_arena *arena);
@@ -87,12 +88,14 @@ void etp_ab_category_section(const etp_ab *ab, etp_report *r);
 void etp_ab_ledger_section(const etp_ab *ab, etp_report *r);
 void etp_ab_operator_section(const etp_ab *ab, etp_report *r);
 // Comparisons of all views; what each arm is against itself is of ARMS. In states_report.c.
-void etp_ab_states_section(const etp_ab_views *v, const etp_ab *arms, etp_report *r, etp_arena *arena);
+void etp_ab_states_section(const etp_ab_views *v, const etp_ab *arms, etp_report *r,
+                           etp_arena *arena);
 void etp_ab_counters_section(const etp_ab *ab, etp_report *r, etp_arena *arena); // clock.c
 void etp_ab_blocks_section(const etp_ab *ab, etp_report *r);
 void etp_ab_evidence_section(const etp_ab *ab, etp_report *r);
 
-// What surrounded the blocks, and what could not be read, in environment.c; nothing without a session.
+// What surrounded the blocks, and what could not be read, in environment.c; nothing without a
+// session.
 void etp_ab_environment_section(const etp_ab *ab, etp_report *r, etp_arena *arena);
 
 #endif

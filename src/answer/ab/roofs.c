@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Operators of an answer below the roofs of their device: of the run folder, or of a file the user names.
-// Nothing is looked up elsewhere, so the same folder gives the same answer anywhere.
+// Operators of an answer below the roofs of their device: of the run folder, or of a file the user
+// names. Nothing is looked up elsewhere, so the same folder gives the same answer anywhere.
 #include <math.h>
 
 #include "answer/ab/report.h"
@@ -74,7 +74,7 @@ static etp_roof_type type_of(const etp_op_name *op, const etp_op_facts *f)
 static etp_roof_kernel kernel_of(const etp_op_name *op)
 {
     static const char *const k_quint8[] = {"QU8", NULL};
-    return etp_op_is_depthwise(op) ? ETP_ROOF_KERNEL_DEPTHWISE
+    return etp_op_is_depthwise(op)  ? ETP_ROOF_KERNEL_DEPTHWISE
            : has_type(op, k_quint8) ? ETP_ROOF_KERNEL_QUINT8
                                     : ETP_ROOF_KERNEL_PRODUCT;
 }
@@ -131,7 +131,8 @@ static void place(const etp_ab *ab, const etp_ab_operator *op, uint32_t arm, etp
     };
     etp_roof_place_of(ab->roofs, &work, out);
     const etp_ab_part part = etp_ab_operator_part(ab, op, arm);
-    if (!etp_ab_resolved(part.ns, part.cut_ns) && !out->missing) { // how much of its roof it reached, its clock cannot tell
+    if (!etp_ab_resolved(part.ns, part.cut_ns) &&
+        !out->missing) { // how much of its roof it reached, its clock cannot tell
         out->efficiency = (double)NAN;
         out->verdict = ETP_ROOF_UNKNOWN;
         out->missing = "it takes less than its clock resolves";
@@ -161,7 +162,8 @@ etp_status etp_ab_place_roofs(etp_ab_session *s, const char *file, etp_error *er
 
 const char *etp_ab_roofs_device(const etp_ab *ab)
 {
-    const char *text = ab->roofs->cpu[0] ? etp_arena_printf(ab->arena, "%s, %s", ab->roofs->device, ab->roofs->cpu)
-                                         : ab->roofs->device;
+    const char *text =
+        ab->roofs->cpu[0] ? etp_arena_printf(ab->arena, "%s, %s", ab->roofs->device, ab->roofs->cpu)
+                          : ab->roofs->device;
     return text ? text : "";
 }

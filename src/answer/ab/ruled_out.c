@@ -42,12 +42,12 @@ static verdict say(etp_cause_state state, const char *text)
     return (verdict){state, text};
 }
 
-// ---- heat ----------------------------------------------------------------------------------------
+// ---- heat ----
 
 typedef struct weather {
     size_t temperatures, clocks; // moments that could be read
     double first_c, hottest_c;
-    double first_khz, last_khz; // means over the first and last third of the blocks
+    double first_khz, last_khz;               // means over the first and last third of the blocks
     uint64_t highest_cap_khz, lowest_cap_khz; // 0: the limits of the clocks are not known
     uint64_t worst_status;                    // of Android; 0 none or not known
     bool has_status;
@@ -71,8 +71,9 @@ static void read_throttling(const etp_run *run, weather *w)
             if (status != UINT64_MAX && status > w->worst_status) {
                 w->worst_status = status;
             }
-            bool slow = (status != UINT64_MAX && status > 0) ||
-                        (cap != UINT64_MAX && (double)cap < (1 - CAP_FALL) * (double)w->highest_cap_khz);
+            bool slow =
+                (status != UINT64_MAX && status > 0) ||
+                (cap != UINT64_MAX && (double)cap < (1 - CAP_FALL) * (double)w->highest_cap_khz);
             w->block = slow && w->block == 0 ? b->block : w->block;
         }
     }
@@ -113,56 +114,72 @@ static verdict thermal(etp_ab_session *s)
     read_weather(&s->run, &w);
     read_throttling(&s->run, &w);
     double fall = 1 - w.last_khz / w.first_khz; // NAN: not readable
-    const char *celsius = w.temperatures ? etp_arena_printf(&s->arena, ", hottest zone %.0f → at most %.0f °C",
-                                                            w.first_c, w.hottest_c)
-                                         : ", temperature not readable here";
+    const char *celsius = w.temperatures
+                              ? etp_arena_printf(&s->arena, ", hottest zone %.0f → at most %.0f °C",
+                                                 w.first_c, w.hottest_c)
+                              : ", temperature not readable here";
     if (!celsius) {
         return say(ETP_CAUSE_UNKNOWN, NULL);
     }
     if (w.worst_status > 0) {
-        return say(ETP_CAUSE_SUSPECT,
-                   etp_arena_printf(&s->arena, "thermal (the device throttled, first in block %u: thermal status up to %llu%s)",
-                                    w.block, (unsigned long long)w.worst_status, celsius));
+        return say(
+            ETP_CAUSE_SUSPECT,
+            etp_arena_printf(
+                &s->arena,
+                "thermal (the device throttled, first in block %u: thermal status up to %llu%s)",
+                w.block, (unsigned long long)w.worst_status, celsius));
     }
     if (w.block > 0) {
-        return say(ETP_CAUSE_SUSPECT,
-                   etp_arena_printf(&s->arena, "thermal (the system lowered its clock limits by up to %.1f %%, first in block %u%s)",
-                                    100 * (1 - (double)w.lowest_cap_khz / (double)w.highest_cap_khz), w.block, celsius));
+        return say(
+            ETP_CAUSE_SUSPECT,
+            etp_arena_printf(&s->arena,
+                             "thermal (the system lowered its clock limits by up to %.1f %%, first "
+                             "in block %u%s)",
+                             100 * (1 - (double)w.lowest_cap_khz / (double)w.highest_cap_khz),
+                             w.block, celsius));
     }
     if (fall > CLOCK_FALL) {
         return say(ETP_CAUSE_SUSPECT,
-                   etp_arena_printf(&s->arena, "thermal (the clock fell by %.1f %% over the session%s)",
+                   etp_arena_printf(&s->arena,
+                                    "thermal (the clock fell by %.1f %% over the session%s)",
                                     100 * fall, celsius));
     }
     if (w.hottest_c >= HOT_CELSIUS) {
-        return say(ETP_CAUSE_SUSPECT,
-                   etp_arena_printf(&s->arena, "thermal (the hottest zone reached %.0f °C)", w.hottest_c));
+        return say(
+            ETP_CAUSE_SUSPECT,
+            etp_arena_printf(&s->arena, "thermal (the hottest zone reached %.0f °C)", w.hottest_c));
     }
     if (isfinite(fall)) {
         return say(ETP_CAUSE_RULED_OUT,
-                   etp_arena_printf(&s->arena, "thermal (clock %+.1f %% over the session%s)", 0 - 100 * fall,
-                                    celsius));
+                   etp_arena_printf(&s->arena, "thermal (clock %+.1f %% over the session%s)",
+                                    0 - 100 * fall, celsius));
     }
     if (w.temperatures == 0) {
         return say(ETP_CAUSE_UNKNOWN, "thermal (temperature and clock are not readable here)");
     }
-    return say(w.hottest_c < COOL_CELSIUS ? ETP_CAUSE_RULED_OUT : ETP_CAUSE_UNKNOWN,
-               etp_arena_printf(&s->arena, "thermal (hottest zone %.0f → at most %.0f °C, clock not readable here)",
-                                w.first_c, w.hottest_c));
+    return say(
+        w.hottest_c < COOL_CELSIUS ? ETP_CAUSE_RULED_OUT : ETP_CAUSE_UNKNOWN,
+        etp_arena_printf(&s->arena,
+                         "thermal (hottest zone %.0f → at most %.0f °C, clock not readable here)",
+                         w.first_c, w.hottest_c));
 }
 
-// ---- drift and other programs --------------------------------------------------------------------
+// ---- drift and other programs ----
 
 // The A/A control speaks against drift only as far as it is finer than what was found: an interval
 // that reaches to 20 % rules nothing out beside an effect of 30 %. Its farther end counts.
 static verdict drift(etp_ab_session *s)
 {
-    etp_interval control = s->has_stats ? s->stats.control : (etp_interval){(double)NAN, (double)NAN, (double)NAN};
+    etp_interval control =
+        s->has_stats ? s->stats.control : (etp_interval){(double)NAN, (double)NAN, (double)NAN};
     double reach = etp_interval_reach(&control);
     const char *words = isfinite(reach) ? etp_control_words(&s->arena, &control) : "";
     if (s->has_stats && s->stats.control_differs) {
         return say(ETP_CAUSE_SUSPECT,
-                   words ? etp_arena_printf(&s->arena, "drift of the machine (two equal arms differed: A/A control %s)", words)
+                   words ? etp_arena_printf(
+                               &s->arena,
+                               "drift of the machine (two equal arms differed: A/A control %s)",
+                               words)
                          : NULL);
     }
     if (!isfinite(reach) || s->ab.emulated) {
@@ -191,12 +208,15 @@ static verdict contention(etp_ab_session *s)
     if (!isfinite(share)) {
         return say(ETP_CAUSE_UNKNOWN, "other programs (time without a CPU is not readable here)");
     }
-    return say(share > ETP_WAIT_MUCH ? ETP_CAUSE_SUSPECT : ETP_CAUSE_RULED_OUT,
-               etp_arena_printf(&s->arena, "other programs (timed launches waited for a CPU for up to %.1f %% of their time)",
-                                100 * share));
+    return say(
+        share > ETP_WAIT_MUCH ? ETP_CAUSE_SUSPECT : ETP_CAUSE_RULED_OUT,
+        etp_arena_printf(
+            &s->arena,
+            "other programs (timed launches waited for a CPU for up to %.1f %% of their time)",
+            100 * share));
 }
 
-// ---- the rest ------------------------------------------------------------------------------------
+// ---- the rest ----
 
 // Traced against untraced, medians of iterations paired by block: what the tracer costs each arm.
 static verdict tracer(etp_ab_session *s)
@@ -216,12 +236,13 @@ static verdict tracer(etp_ab_session *s)
         return say(ETP_CAUSE_UNKNOWN, "tracer (an arm lacks traced or untraced launches)");
     }
     bool small = fabs(worst) <= 0.10;
-    return say(small ? ETP_CAUSE_RULED_OUT : ETP_CAUSE_SUSPECT,
-               etp_arena_printf(&s->arena,
-                                small ? "tracer (at most %+.1f %%, and not in the headline)"
-                                      : "tracer (traced inferences take %+.1f %% against untraced ones; "
-                                        "the breakdown is of the traced ones)",
-                                100 * worst));
+    return say(
+        small ? ETP_CAUSE_RULED_OUT : ETP_CAUSE_SUSPECT,
+        etp_arena_printf(&s->arena,
+                         small ? "tracer (at most %+.1f %%, and not in the headline)"
+                               : "tracer (traced inferences take %+.1f %% against untraced ones; "
+                                 "the breakdown is of the traced ones)",
+                         100 * worst));
 }
 
 static verdict threads(etp_ab_session *s)
@@ -252,7 +273,8 @@ static verdict builds(etp_ab_session *s)
         same = same && strcmp(a, b) == 0;
     }
     return say(same ? ETP_CAUSE_RULED_OUT : ETP_CAUSE_SUSPECT,
-               same ? "different binaries (one runner, same SHA-256)" : "different binaries (the arms ran different runners)");
+               same ? "different binaries (one runner, same SHA-256)"
+                    : "different binaries (the arms ran different runners)");
 }
 
 static verdict outputs(etp_ab_session *s)
@@ -267,30 +289,35 @@ static verdict outputs(etp_ab_session *s)
     }
 }
 
-// ---- all of them ---------------------------------------------------------------------------------
+// ---- all of them ----
 
 static const struct {
     verdict (*judge)(etp_ab_session *s);
     etp_finding_kind finding; // ETP_FINDING_COUNT: the headline says it already
     const char *formula, *evidence;
 } k_rules[ETP_CAUSE_COUNT] = {
-    [ETP_CAUSE_THERMAL] = {thermal, ETP_FINDING_THERMAL,
-                           "suspect: a thermal status above 0, limits of the clocks more than 1 % below the session's highest, mean clock of the last third of the blocks more than 3 % below the first third's, or a zone at 90 °C; "
-                           "ruled out: the clock did not fall, or, where it is not readable, no zone reached 70 °C",
-                           "environment.jsonl"},
-    [ETP_CAUSE_DRIFT] = {drift, ETP_FINDING_COUNT,
-                         "ruled out: the farther end of the A/A control's interval (ln) is below the margin or a quarter of each effect; "
-                         "suspect: that interval excludes 1",
-                         "samples.csv"},
+    [ETP_CAUSE_THERMAL] =
+        {thermal,    ETP_FINDING_THERMAL,
+                             "suspect: a thermal status above 0, limits of the clocks more than 1 % below the "
+         "session's highest, mean clock of the last third of the blocks more than 3 % below the "
+         "first third's, or a zone at 90 °C; "
+         "ruled out: the clock did not fall, or, where it is not readable, no zone reached 70 °C",   "environment.jsonl"},
+    [ETP_CAUSE_DRIFT] = {drift,      ETP_FINDING_COUNT,
+                             "ruled out: the farther end of the A/A control's interval (ln) is below "
+                         "the margin or a quarter of each effect; "
+                         "suspect: that interval excludes 1",                                         "samples.csv"      },
     [ETP_CAUSE_CONTENTION] = {contention, ETP_FINDING_CONTENTION,
-                              "Σ time the threads of timed launches were ready without a CPU ÷ Σ time of the launches; suspect above 2 %",
-                              "environment.jsonl"},
-    [ETP_CAUSE_TRACER] = {tracer, ETP_FINDING_TRACER,
-                          "largest |traced ÷ untraced − 1| over the arms, medians of iterations paired by block; suspect above 10 %", "tracer"},
-    [ETP_CAUSE_THREADS] = {threads, ETP_FINDING_COUNT, "thread counts of the arms", "manifest.json"},
-    [ETP_CAUSE_BUILDS] = {builds, ETP_FINDING_COUNT, "SHA-256 of the runner of each arm", "manifest.json"},
-    [ETP_CAUSE_OUTPUTS] = {outputs, ETP_FINDING_COUNT,
-                           "outputs of all arms with the same model, element by element", "outputs"},
+                             "Σ time the threads of timed launches were ready without a CPU ÷ Σ "
+                              "time of the launches; suspect above 2 %",                              "environment.jsonl"},
+    [ETP_CAUSE_TRACER] = {tracer,     ETP_FINDING_TRACER,
+                             "largest |traced ÷ untraced − 1| over the arms, medians of iterations "
+                          "paired by block; suspect above 10 %",                                      "tracer"           },
+    [ETP_CAUSE_THREADS] = {threads,    ETP_FINDING_COUNT,      "thread counts of the arms",
+                             "manifest.json"                                                                             },
+    [ETP_CAUSE_BUILDS] = {builds,     ETP_FINDING_COUNT,      "SHA-256 of the runner of each arm",
+                             "manifest.json"                                                                             },
+    [ETP_CAUSE_OUTPUTS] = {outputs,    ETP_FINDING_COUNT,
+                             "outputs of all arms with the same model, element by element",           "outputs"          },
 };
 
 etp_status etp_ab_weigh_causes(etp_ab_session *s, etp_error *err)
@@ -309,7 +336,8 @@ etp_status etp_ab_weigh_causes(etp_ab_session *s, etp_error *err)
                                                     .text = v.text,
                                                     .formula = k_rules[c].formula,
                                                     .evidence = k_rules[c].evidence};
-        if (v.state == ETP_CAUSE_SUSPECT && k_rules[c].finding != ETP_FINDING_COUNT && !ab->emulated) {
+        if (v.state == ETP_CAUSE_SUSPECT && k_rules[c].finding != ETP_FINDING_COUNT &&
+            !ab->emulated) {
             ETP_TRY(etp_ab_find(s, k_rules[c].finding, "warn", k_rules[c].evidence,
                                 etp_arena_printf(&s->arena, "suspect: %s", v.text), err));
         }

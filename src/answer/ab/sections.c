@@ -22,7 +22,7 @@ static size_t speedups_of(const etp_ab *ab)
     return ab->emulated ? 0 : ab->n_comparisons;
 }
 
-// ---- categories ---------------------------------------------------------------------------------
+// ---- categories ----
 
 // Who did the work: delegates, kernels outside them, or nobody's operators.
 static void delegation_chart(const etp_ab *ab, etp_report *r)
@@ -34,8 +34,11 @@ static void delegation_chart(const etp_ab *ab, etp_report *r)
     if (!any) {
         return;
     }
-    etp_chart *c = etp_report_chart(r, ETP_CHART_STACKED, "delegation", "One inference by who does the work", ETP_KIND_NS);
-    etp_chart_describe(c, "Mean time of one traced inference in operators of delegates, in kernels outside them, and in neither.%s",
+    etp_chart *c = etp_report_chart(r, ETP_CHART_STACKED, "delegation",
+                                    "One inference by who does the work", ETP_KIND_NS);
+    etp_chart_describe(c,
+                       "Mean time of one traced inference in operators of delegates, in kernels "
+                       "outside them, and in neither.%s",
                        ab->emulated ? " Times of an emulator." : "");
     etp_chart_series(c, "Delegated");
     etp_chart_series(c, "Outside delegates");
@@ -44,7 +47,9 @@ static void delegation_chart(const etp_ab *ab, etp_report *r)
         const etp_profile *p = ab->arms[ab->shown[i]].profile;
         double values[3] = {0};
         for (size_t k = 0; p && k < p->n_rows; k++) {
-            int at = p->rows[k].kind == ETP_ROW_OPERATOR ? 0 : p->rows[k].kind == ETP_ROW_PORTABLE ? 1 : 2;
+            int at = p->rows[k].kind == ETP_ROW_OPERATOR   ? 0
+                     : p->rows[k].kind == ETP_ROW_PORTABLE ? 1
+                                                           : 2;
             values[at] += etp_profile_mean(p, &p->rows[k]);
         }
         if (p) {
@@ -60,8 +65,10 @@ static void category_table(const etp_ab *ab, etp_report *r)
         etp_ab_long_category_table(ab, r);
         return;
     }
-    etp_column columns[MAX_COLUMNS] = {{.key = "category", .title = "category"},
-                                       {.key = "five", .title = "group", .flags = ETP_COL_MINOR}};
+    etp_column columns[MAX_COLUMNS] = {
+        {.key = "category", .title = "category"},
+        {.key = "five", .title = "group", .flags = ETP_COL_MINOR}
+    };
     size_t n = 2, arms = ab->n_arms;
     for (size_t i = 0; i < arms; i++) {
         const char *name = ab->arms[ab->shown[i]].name;
@@ -76,22 +83,29 @@ static void category_table(const etp_ab *ab, etp_report *r)
     }
     bool interval = ab->n_comparisons == 1 && !ab->emulated;
     if (interval) {
-        columns[n++] = (etp_column){.key = "speedup_lo", .title = "low", .kind = ETP_KIND_RATIO, .flags = ETP_COL_MINOR,
-                                    .help = "95 % interval over the blocks, and what the clocks can have cut off"};
-        columns[n++] = (etp_column){.key = "speedup_hi", .title = "high", .kind = ETP_KIND_RATIO, .flags = ETP_COL_MINOR};
+        columns[n++] = (etp_column){
+            .key = "speedup_lo",
+            .title = "low",
+            .kind = ETP_KIND_RATIO,
+            .flags = ETP_COL_MINOR,
+            .help = "95 % interval over the blocks, and what the clocks can have cut off"};
+        columns[n++] = (etp_column){
+            .key = "speedup_hi", .title = "high", .kind = ETP_KIND_RATIO, .flags = ETP_COL_MINOR};
     }
     bool limits = !ab->emulated;
     uint32_t judged = ab->n_comparisons ? ab->comparisons[0].candidate : ab->baseline;
     if (limits) { // speedup of the whole if the category took no time in the arm that is explained
-        columns[n++] = (etp_column){.key = "ceiling", .title = "if it took none", .kind = ETP_KIND_RATIO, .flags = ETP_COL_MINOR};
+        columns[n++] = (etp_column){.key = "ceiling",
+                                    .title = "if it took none",
+                                    .kind = ETP_KIND_RATIO,
+                                    .flags = ETP_COL_MINOR};
     }
     etp_table *t = etp_report_table(r, "categories", "Operator Category Breakdown", columns, n);
     size_t short_ones = 0;
     for (size_t k = 0; k < ab->n_categories; k++) {
         const etp_ab_category *c = &ab->categories[k];
-        etp_cell cells[MAX_COLUMNS] = {
-            etp_cell_z(etp_category_name(c->category)),
-            etp_cell_z(etp_five_name(etp_category_five(c->category)))};
+        etp_cell cells[MAX_COLUMNS] = {etp_cell_z(etp_category_name(c->category)),
+                                       etp_cell_z(etp_five_name(etp_category_five(c->category)))};
         size_t at = 2;
         for (size_t a = 0; a < arms; a++) {
             cells[at++] = ns_cell(c->ns[ab->shown[a]]);
@@ -99,8 +113,11 @@ static void category_table(const etp_ab *ab, etp_report *r)
         }
         for (size_t i = 0; i < speedups_of(ab); i++) {
             cells[at++] = etp_cell_double(c->speedup[i]);
-            short_ones += i == 0 && etp_ab_below_clock(ab, c->speedup[0], &(etp_ab_part){c->ns[ab->baseline], c->cut_ns[ab->baseline]},
-                                                       &(etp_ab_part){c->ns[judged], c->cut_ns[judged]});
+            short_ones +=
+                i == 0 &&
+                etp_ab_below_clock(ab, c->speedup[0],
+                                   &(etp_ab_part){c->ns[ab->baseline], c->cut_ns[ab->baseline]},
+                                   &(etp_ab_part){c->ns[judged], c->cut_ns[judged]});
         }
         if (interval) {
             cells[at++] = etp_cell_double(c->lo[0]);
@@ -112,8 +129,11 @@ static void category_table(const etp_ab *ab, etp_report *r)
         etp_table_add_row(t, cells, n);
     }
     if (short_ones > 0) {
-        etp_report_note(r, ETP_PLAIN, "no speedup for %zu %s: in one of the arms less than five times what the clocks can have cut off%s",
-                        short_ones, short_ones == 1 ? "category" : "categories", interval ? " (the interval holds what is possible)" : "");
+        etp_report_note(r, ETP_PLAIN,
+                        "no speedup for %zu %s: in one of the arms less than five times what the "
+                        "clocks can have cut off%s",
+                        short_ones, short_ones == 1 ? "category" : "categories",
+                        interval ? " (the interval holds what is possible)" : "");
     }
 }
 
@@ -123,12 +143,17 @@ void etp_ab_category_section(const etp_ab *ab, etp_report *r)
         return;
     }
     etp_report_section(r, 1, "categories", "Where the time goes");
-    etp_ab_breakdown_chart(&(etp_ab_views){&(struct etp_ab_view){ab, NULL}, 1}, r);
+    etp_ab_breakdown_chart(
+        &(etp_ab_views){
+            &(struct etp_ab_view){ab, NULL},
+             1
+    },
+        r);
     delegation_chart(ab, r);
     category_table(ab, r);
 }
 
-// ---- ledger -------------------------------------------------------------------------------------
+// ---- ledger ----
 
 // Sum over the rows of a category (or of a kind, when category is negative) of difference and, for
 // single rows, its interval.
@@ -163,8 +188,8 @@ static void waterfall(const etp_ab *ab, size_t at, etp_report *r)
     const char *cand = ab->arms[ab->ledgers[at].candidate].name;
     char id[32];
     snprintf(id, sizeof id, "waterfall-%zu", at + 1);
-    etp_chart *c = etp_report_chart(r, ETP_CHART_WATERFALL, id, "From baseline to candidate",
-                                    ETP_KIND_NS);
+    etp_chart *c =
+        etp_report_chart(r, ETP_CHART_WATERFALL, id, "From baseline to candidate", ETP_KIND_NS);
     etp_chart_describe(c, "Every step from %s to %s; the steps add up exactly.", base, cand);
     etp_chart_total(c, base, (double)l->baseline_ns);
     for (size_t k = 0; k < ab->n_categories; k++) {
@@ -188,11 +213,22 @@ static void ledger_table(const etp_ab *ab, size_t at, etp_report *r)
         {.key = "category", .title = "category", .flags = ETP_COL_MINOR},
         {.key = "baseline_ns", .title = "baseline", .kind = ETP_KIND_NS},
         {.key = "candidate_ns", .title = "candidate", .kind = ETP_KIND_NS},
-        {.key = "delta_ns", .title = "difference", .kind = ETP_KIND_NS,
+        {.key = "delta_ns",
+         .title = "difference",
+         .kind = ETP_KIND_NS,
          .flags = ETP_COL_SIGNED | ETP_COL_LESS_IS_GOOD},
-        {.key = "lo_ns", .title = "low", .kind = ETP_KIND_NS, .flags = ETP_COL_SIGNED | ETP_COL_MINOR},
-        {.key = "hi_ns", .title = "high", .kind = ETP_KIND_NS, .flags = ETP_COL_SIGNED | ETP_COL_MINOR},
-        {.key = "q", .title = "q", .kind = ETP_KIND_DOUBLE, .flags = ETP_COL_MINOR,
+        {.key = "lo_ns",
+         .title = "low",
+         .kind = ETP_KIND_NS,
+         .flags = ETP_COL_SIGNED | ETP_COL_MINOR},
+        {.key = "hi_ns",
+         .title = "high",
+         .kind = ETP_KIND_NS,
+         .flags = ETP_COL_SIGNED | ETP_COL_MINOR},
+        {.key = "q",
+         .title = "q",
+         .kind = ETP_KIND_DOUBLE,
+         .flags = ETP_COL_MINOR,
          .help = "chance of a false claim among all operators with this or a smaller q"},
         {.key = "bound_ns", .title = "truncation ≤", .kind = ETP_KIND_NS, .flags = ETP_COL_MINOR},
     };
@@ -203,13 +239,13 @@ static void ledger_table(const etp_ab *ab, size_t at, etp_report *r)
     etp_table_limit(t, 0);
     for (size_t i = 0; i < l->n; i++) {
         const etp_ledger_row *row = &l->items[i];
-        ETP_ROW(t, etp_cell_z(row->id), etp_cell_z(row->label),
-                etp_cell_z(etp_row_kind_name(row->kind)),
-                etp_cell_z(row->category < 0 ? NULL
-                                             : etp_category_name((etp_category)row->category)),
-                etp_cell_ns(row->baseline_ns), etp_cell_ns(row->candidate_ns),
-                etp_cell_ns(row->delta_ns), ns_cell(row->lo_ns), ns_cell(row->hi_ns),
-                etp_cell_double(row->q), ns_cell(row->bound_ns));
+        ETP_ROW(
+            t, etp_cell_z(row->id), etp_cell_z(row->label),
+            etp_cell_z(etp_row_kind_name(row->kind)),
+            etp_cell_z(row->category < 0 ? NULL : etp_category_name((etp_category)row->category)),
+            etp_cell_ns(row->baseline_ns), etp_cell_ns(row->candidate_ns),
+            etp_cell_ns(row->delta_ns), ns_cell(row->lo_ns), ns_cell(row->hi_ns),
+            etp_cell_double(row->q), ns_cell(row->bound_ns));
     }
     ETP_ROW(t, etp_cell_z("total"), etp_cell_z("total"), etp_cell_missing(), etp_cell_missing(),
             etp_cell_ns(l->baseline_ns), etp_cell_ns(l->candidate_ns), etp_cell_ns(l->delta_ns),
@@ -229,15 +265,17 @@ void etp_ab_ledger_section(const etp_ab *ab, etp_report *r)
                  ab->arms[ab->ledgers[i].candidate].name);
         etp_report_section(r, 1, id, title);
         etp_report_section_is_detail(r);
-        etp_report_text(r, "Exclusive times, means over the executions around the median of each traced launch; integer nanoseconds "
-                           "that add up to the two ends exactly.%s",
+        etp_report_text(r,
+                        "Exclusive times, means over the executions around the median of each "
+                        "traced launch; integer nanoseconds "
+                        "that add up to the two ends exactly.%s",
                         ab->emulated ? " These are times of an emulator." : "");
         waterfall(ab, i, r);
         ledger_table(ab, i, r);
     }
 }
 
-// ---- operators ----------------------------------------------------------------------------------
+// ---- operators ----
 
 static bool any_engagement(const etp_ab *ab)
 {
@@ -263,12 +301,17 @@ static void roofs_note(const etp_ab *ab, etp_report *r, uint32_t candidate)
     }
     const etp_ab_arm *arm = &ab->arms[candidate];
     if (!ab->roofs) {
-        etp_report_note(r, ETP_PLAIN, ab->bare ? "roofs: none; measure the device with 'etprof roofs --format json' and "
-                                                 "name the file with --roofs"
-                                               : "roofs: none; 'etprof ab --roofs' measures them first");
+        etp_report_note(
+            r, ETP_PLAIN,
+            ab->bare ? "roofs: none; measure the device with 'etprof roofs --format json' and "
+                       "name the file with --roofs"
+                     : "roofs: none; 'etprof ab --roofs' measures them first");
     } else if (!placed) {
-        etp_report_note(r, ETP_WARN, "roofs: none for %s with %u threads at level %s; 'etprof roofs --threads' measures more",
-                        arm->name, arm->threads ? arm->threads : 1, arm->level_name ? arm->level_name : "unknown");
+        etp_report_note(r, ETP_WARN,
+                        "roofs: none for %s with %u threads at level %s; 'etprof roofs --threads' "
+                        "measures more",
+                        arm->name, arm->threads ? arm->threads : 1,
+                        arm->level_name ? arm->level_name : "unknown");
     } else {
         etp_report_note(r, ETP_PLAIN, "roofs: of %s, %s%s", etp_ab_roofs_device(ab), arm->name,
                         arm->threads ? "" : "; its threads are unknown, one is assumed");
@@ -283,8 +326,8 @@ static void operator_table(const etp_ab *ab, etp_report *r, uint32_t candidate)
         return;
     }
     etp_column columns[MAX_COLUMNS] = {
-        {.key = "id", .title = "id", .flags = ETP_COL_MINOR},
-        {.key = "label", .title = "operator", .flags = ETP_COL_CODE},
+        {.key = "id",       .title = "id",       .flags = ETP_COL_MINOR},
+        {.key = "label",    .title = "operator", .flags = ETP_COL_CODE },
         {.key = "category", .title = "category", .flags = ETP_COL_MINOR},
     };
     size_t n = 3, arms = ab->n_arms;
@@ -300,15 +343,22 @@ static void operator_table(const etp_ab *ab, etp_report *r, uint32_t candidate)
                                     .flags = ETP_COL_MORE_IS_GOOD};
     }
     if (ab->roofs) {
-        columns[n++] = (etp_column){.key = "t_roof_ns", .title = "roof", .kind = ETP_KIND_NS, .flags = ETP_COL_MINOR,
+        columns[n++] = (etp_column){.key = "t_roof_ns",
+                                    .title = "roof",
+                                    .kind = ETP_KIND_NS,
+                                    .flags = ETP_COL_MINOR,
                                     .help = "least time that its work can take on this device"};
-        columns[n++] = (etp_column){.key = "of_roof", .title = "of roof", .kind = ETP_KIND_PERCENT,
-                                    .help = "least time that its work can take on this device, of the time it took"};
+        columns[n++] = (etp_column){
+            .key = "of_roof",
+            .title = "of roof",
+            .kind = ETP_KIND_PERCENT,
+            .help = "least time that its work can take on this device, of the time it took"};
         columns[n++] = (etp_column){.key = "limit", .title = "limit"};
     }
     columns[n++] = (etp_column){
         .key = "engaged", .title = "feature", .flags = any_engagement(ab) ? 0 : ETP_COL_MINOR};
-    columns[n++] = (etp_column){.key = "name_now", .title = "runs as", .flags = ETP_COL_CODE | ETP_COL_MINOR};
+    columns[n++] =
+        (etp_column){.key = "name_now", .title = "runs as", .flags = ETP_COL_CODE | ETP_COL_MINOR};
     columns[n++] = (etp_column){.key = "reason", .title = "why", .flags = ETP_COL_MINOR};
     etp_table *t = etp_report_table(r, ETP_AB_TABLE_OPERATORS, NULL, columns, n);
     etp_table_limit(t, 15);
@@ -325,14 +375,17 @@ static void operator_table(const etp_ab *ab, etp_report *r, uint32_t candidate)
         }
         if (ab->roofs && op->roofs) {
             const etp_roof_place *p = &op->roofs[candidate];
-            cells[at] = p->verdict == ETP_ROOF_UNKNOWN ? etp_cell_missing() : etp_cell_ns(llround(p->roof_ns));
+            cells[at] = p->verdict == ETP_ROOF_UNKNOWN ? etp_cell_missing()
+                                                       : etp_cell_ns(llround(p->roof_ns));
             cells[at + 1] = etp_cell_double(p->efficiency);
             cells[at + 2] = etp_cell_z(etp_roof_verdict_name(p->verdict));
         }
         at += ab->roofs ? 3 : 0;
         etp_cell engaged = etp_cell_z(etp_ab_engaged_word(op->engaged.state));
-        cells[at++] = op->engaged.state == ETP_ENGAGED ? etp_cell_judged(engaged, ETP_GOOD) : engaged;
-        cells[at++] = op->names[candidate].len ? etp_cell_str(op->names[candidate]) : etp_cell_missing();
+        cells[at++] =
+            op->engaged.state == ETP_ENGAGED ? etp_cell_judged(engaged, ETP_GOOD) : engaged;
+        cells[at++] =
+            op->names[candidate].len ? etp_cell_str(op->names[candidate]) : etp_cell_missing();
         cells[at++] = etp_cell_z(etp_reason_text(op->engaged.reason));
         etp_table_add_row(t, cells, n);
     }
@@ -349,24 +402,38 @@ void etp_ab_operator_section(const etp_ab *ab, etp_report *r)
     size_t short_ones = 0;
     for (size_t i = 0; i < ab->n_operators; i++) {
         const etp_ab_operator *op = &ab->operators[i];
-        const etp_ab_part before = etp_ab_operator_part(ab, op, ab->baseline), after = etp_ab_operator_part(ab, op, candidate);
-        short_ones += ab->n_comparisons > 0 && etp_ab_below_clock(ab, op->speedup[0], &before, &after);
+        const etp_ab_part before = etp_ab_operator_part(ab, op, ab->baseline),
+                          after = etp_ab_operator_part(ab, op, candidate);
+        short_ones +=
+            ab->n_comparisons > 0 && etp_ab_below_clock(ab, op->speedup[0], &before, &after);
     }
     if (short_ones > 0) {
-        etp_report_note(r, ETP_PLAIN, "no speedup for %zu operator%s below what the clock resolves in one of the arms (under 5 µs: XNNPACK records whole microseconds)",
+        etp_report_note(r, ETP_PLAIN,
+                        "no speedup for %zu operator%s below what the clock resolves in one of the "
+                        "arms (under 5 µs: XNNPACK records whole microseconds)",
                         short_ones, short_ones == 1 ? "" : "s");
     }
     roofs_note(ab, r, candidate);
 }
 
-// ---- raw blocks ---------------------------------------------------------------------------------
+// ---- raw blocks ----
 
 void etp_ab_blocks_section(const etp_ab *ab, etp_report *r)
 {
     etp_report_section(r, 1, "latency-section", "Latency");
     etp_report_section_is_detail(r);
-    etp_ab_latency_chart(&(etp_ab_views){&(struct etp_ab_view){ab, NULL}, 1}, r);
-    etp_ab_latency_table(&(etp_ab_views){&(struct etp_ab_view){ab, NULL}, 1}, r);
+    etp_ab_latency_chart(
+        &(etp_ab_views){
+            &(struct etp_ab_view){ab, NULL},
+             1
+    },
+        r);
+    etp_ab_latency_table(
+        &(etp_ab_views){
+            &(struct etp_ab_view){ab, NULL},
+             1
+    },
+        r);
     if (ab->n_blocks == 0 || ab->emulated) {
         return;
     }
@@ -374,8 +441,9 @@ void etp_ab_blocks_section(const etp_ab *ab, etp_report *r)
     enum { MAX_SERIES = 16 };
     double values[MAX_SERIES];
     size_t arms = ab->n_arms < MAX_SERIES ? ab->n_arms : MAX_SERIES;
-    etp_chart_describe(c, "One dot per launch: its median after warm-up. Launches of one block ran "
-                          "right after each other and are joined.%s",
+    etp_chart_describe(c,
+                       "One dot per launch: its median after warm-up. Launches of one block ran "
+                       "right after each other and are joined.%s",
                        arms < ab->n_arms ? " The first sixteen arms are shown." : "");
     etp_chart_axes(c, "block", "latency");
     for (size_t i = 0; i < arms; i++) {
@@ -391,7 +459,7 @@ void etp_ab_blocks_section(const etp_ab *ab, etp_report *r)
     }
 }
 
-// ---- evidence -----------------------------------------------------------------------------------
+// ---- evidence ----
 
 static void arm_table(const etp_ab *ab, etp_report *r)
 {

@@ -24,9 +24,9 @@ typedef struct etp_ab_program { // of one model
 } etp_ab_program;
 
 typedef struct etp_ab_side { // one of two operands
-    const char *operand; // as given
-    const char *dir;     // of a run folder, else NULL
-    const char *wanted;  // name of an arm, NULL: the only one
+    const char *operand;     // as given
+    const char *dir;         // of a run folder, else NULL
+    const char *wanted;      // name of an arm, NULL: the only one
     etp_run run;
     uint32_t arm; // of the run
 } etp_ab_side;
@@ -43,7 +43,7 @@ struct etp_ab_session {
         etp_ab_dump *items;
         size_t n, cap;
     } dumps;
-    size_t first_dump; // of the operand that is being collected
+    size_t first_dump;         // of the operand that is being collected
     etp_alignment *alignments; // parallel to ab.comparisons
     etp_ab_program *programs;  // of the run's models; one for bare dumps with --pte
     size_t n_programs;
@@ -99,17 +99,18 @@ ETP_NODISCARD etp_status etp_ab_prove_arm(etp_ab_session *s, const etp_run *run,
                                           uint32_t arm, etp_error *err);
 ETP_NODISCARD etp_status etp_ab_prove_by_samples(etp_ab_session *s, const etp_run *run,
                                                  const uint32_t *arm_of, etp_error *err);
-// hook.c: what hiding features adds to an inference; the words end a sentence, NULL on out of memory.
-ETP_NODISCARD etp_status etp_ab_take_hook(etp_ab_session *s, const etp_run *run, uint32_t run_arm, uint32_t at,
-                                          etp_error *err);
+// hook.c: what hiding features adds to an inference; the words end a sentence, NULL on out of
+// memory.
+ETP_NODISCARD etp_status etp_ab_take_hook(etp_ab_session *s, const etp_run *run, uint32_t run_arm,
+                                          uint32_t at, etp_error *err);
 const char *etp_ab_hook_words(etp_ab_session *s, const etp_ab_arm *arm);
 ETP_NODISCARD etp_status etp_ab_hook_findings(etp_ab_session *s, etp_error *err);
 // GIVEN: why the ratios are withheld in any case, NULL.
 void etp_ab_withhold(etp_ab_session *s, bool control_differs, const char *given);
 // hot.c: ETDump latencies and where they went, before comparing; then what takes most of it.
 // What the arms are called where a reader takes a figure away: by what was measured.
-// What tells a model from the others of the session: "fp16" of net_xnnpack_fp16 beside net_xnnpack_int8. NULL on out
-// of memory.
+// What tells a model from the others of the session: "fp16" of net_xnnpack_fp16 beside
+// net_xnnpack_int8. NULL on out of memory.
 const char *etp_ab_model_word(const etp_ab *ab, size_t model, etp_arena *arena);
 ETP_NODISCARD etp_status etp_ab_name_arms(etp_ab_session *s, etp_error *err);
 ETP_NODISCARD etp_status etp_ab_split_arms(etp_ab_session *s, etp_error *err);
@@ -134,10 +135,12 @@ ETP_NODISCARD etp_status etp_ab_take_ends(etp_ab_session *s, etp_error *err);
 ETP_NODISCARD etp_status etp_ab_judge(etp_ab_session *s, etp_error *err);
 
 // environment.c: what surrounded the blocks.
-ETP_NODISCARD etp_status etp_ab_take_environment(etp_ab_session *s, const etp_run *run, etp_error *err);
+ETP_NODISCARD etp_status etp_ab_take_environment(etp_ab_session *s, const etp_run *run,
+                                                 etp_error *err);
 // drift.c: change over the session, and what else changed.
 ETP_NODISCARD etp_status etp_ab_drifts(etp_ab_session *s, etp_error *err);
-const char *etp_ab_drift_words(etp_ab_session *s, const etp_ab_comparison *c); // NULL on out of memory
+const char *etp_ab_drift_words(etp_ab_session *s,
+                               const etp_ab_comparison *c); // NULL on out of memory
 // states.c: cold, warm, taking turns, traced.
 ETP_NODISCARD etp_status etp_ab_states(etp_ab_session *s, etp_error *err);
 ETP_NODISCARD etp_status etp_ab_resident_finding(etp_ab_session *s, size_t at, etp_error *err);
@@ -149,14 +152,15 @@ ETP_NODISCARD etp_status etp_ab_clock_findings(etp_ab_session *s, size_t at, etp
 // ruled_out.c: what else could have made the difference; suspects become findings.
 ETP_NODISCARD etp_status etp_ab_weigh_causes(etp_ab_session *s, etp_error *err);
 
-// findings.c: adds a finding with the next id; EVIDENCE is one reference or NULL. TEXT NULL means out of memory.
-// Findings about a part of the time change places among themselves: the largest part first.
+// findings.c: adds a finding with the next id; EVIDENCE is one reference or NULL. TEXT NULL means
+// out of memory. Findings about a part of the time change places among themselves: the largest part
+// first.
 void etp_ab_rank_findings(etp_ab_session *s);
 ETP_NODISCARD etp_status etp_ab_find(etp_ab_session *s, etp_finding_kind kind, const char *severity,
                                      const char *evidence, const char *text, etp_error *err);
 // The same resting on N rows.
-ETP_NODISCARD etp_status etp_ab_find_rows(etp_ab_session *s, etp_finding_kind kind, const char *severity,
-                                          const char *const *evidence, size_t n, const char *text,
-                                          etp_error *err);
+ETP_NODISCARD etp_status etp_ab_find_rows(etp_ab_session *s, etp_finding_kind kind,
+                                          const char *severity, const char *const *evidence,
+                                          size_t n, const char *text, etp_error *err);
 
 #endif

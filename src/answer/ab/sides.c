@@ -34,8 +34,10 @@ static etp_status analyze_session(etp_ab_session *s, const etp_run *run,
 {
     etp_sample *samples;
     ETP_TRY(etp_ab_samples_of(run, &s->arena, &samples, err));
-    etp_stats_options o = etp_ab_stats_options(run, run->baseline < run->arms.n ? run->baseline : 0, options->margin);
-    return etp_stats_analyze(samples, run->samples.n, (uint32_t)run->arms.n, &o, &s->arena, out, err);
+    etp_stats_options o =
+        etp_ab_stats_options(run, run->baseline < run->arms.n ? run->baseline : 0, options->margin);
+    return etp_stats_analyze(samples, run->samples.n, (uint32_t)run->arms.n, &o, &s->arena, out,
+                             err);
 }
 
 // Both arms of one session: their blocks are pairs, just as in the session's own report.
@@ -104,8 +106,9 @@ static void describe_arm(etp_ab_session *s, uint32_t at, const etp_stats *st, co
     a->hi_ns = exp(ci.hi);
 }
 
-// Nothing paired the launches, so what changed between the sessions is in the ratio: a verdict needs
-// an interval that stays clear of the margin and of both sessions' own noise, and is never "same".
+// Nothing paired the launches, so what changed between the sessions is in the ratio: a verdict
+// needs an interval that stays clear of the margin and of both sessions' own noise, and is never
+// "same".
 static etp_verdict unpaired_verdict(const etp_unpaired *u, const size_t n[2], double margin,
                                     const etp_stats st[2])
 {
@@ -115,7 +118,9 @@ static etp_verdict unpaired_verdict(const etp_unpaired *u, const size_t n[2], do
         return ETP_VERDICT_UNKNOWN;
     }
     double far = log1p(margin) + floors;
-    return u->lo > far ? ETP_VERDICT_FASTER : u->hi < -far ? ETP_VERDICT_SLOWER : ETP_VERDICT_UNKNOWN;
+    return u->lo > far    ? ETP_VERDICT_FASTER
+           : u->hi < -far ? ETP_VERDICT_SLOWER
+                          : ETP_VERDICT_UNKNOWN;
 }
 
 static etp_status judge_unpaired(etp_ab_session *s, const etp_ab_options *options,

@@ -1,13 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
-// The states of an arm, block by block: loading, first inference, steady, taking turns with the others,
-// with the tracer. Each is compared as the headline is: one log ratio per block, t over the blocks.
+// The states of an arm, block by block: loading, first inference, steady, taking turns with the
+// others, with the tracer. Each is compared as the headline is: one log ratio per block, t over the
+// blocks.
 #include <math.h>
 
 #include <etprof/stats.h>
 
 #include "answer/ab/session.h"
 
-// ---- taking turns --------------------------------------------------------------------------------
+// ---- taking turns ----
 
 typedef struct columns { // per block: ln durations of both arms, round by round
     double *a, *b, *logs;
@@ -31,14 +32,16 @@ static size_t column(const etp_run *run, uint32_t arm, uint32_t block, double *o
     size_t n = 0;
     for (size_t i = 0; i < run->samples.n; i++) {
         const etp_run_sample *s = &run->samples.items[i];
-        if (s->phase == ETP_PHASE_RESIDENT && s->arm == arm && s->block == block && s->duration_ns > 0) {
+        if (s->phase == ETP_PHASE_RESIDENT && s->arm == arm && s->block == block &&
+            s->duration_ns > 0) {
             out[n++] = log((double)s->duration_ns);
         }
     }
     return n;
 }
 
-static void compare(etp_ab_session *s, etp_ab_comparison *c, columns *work, double *ratios, double *changes)
+static void compare(etp_ab_session *s, etp_ab_comparison *c, columns *work, double *ratios,
+                    double *changes)
 {
     const etp_stats *st = &s->stats;
     size_t k = 0, both = 0;
@@ -62,9 +65,14 @@ static void compare(etp_ab_session *s, etp_ab_comparison *c, columns *work, doub
     }
     etp_paired p = etp_paired_estimate(ratios, k, st->margin, st->confidence, s->run.seed);
     etp_paired d = etp_paired_estimate(changes, both, st->margin, st->confidence, s->run.seed);
-    c->resident = (etp_ab_resident){.blocks = p.blocks, .rounds = rounds,
-                                    .estimate = p.estimate, .lo = p.lo, .hi = p.hi,
-                                    .change = d.estimate, .change_lo = d.lo, .change_hi = d.hi,
+    c->resident = (etp_ab_resident){.blocks = p.blocks,
+                                    .rounds = rounds,
+                                    .estimate = p.estimate,
+                                    .lo = p.lo,
+                                    .hi = p.hi,
+                                    .change = d.estimate,
+                                    .change_lo = d.lo,
+                                    .change_hi = d.hi,
                                     .agrees = d.verdict == ETP_VERDICT_SAME      ? 1
                                               : d.verdict == ETP_VERDICT_UNKNOWN ? -1
                                                                                  : 0};
@@ -76,7 +84,8 @@ static etp_status take_turns(etp_ab_session *s, double *ratios, double *changes,
     for (size_t i = 0; i < s->run.samples.n; i++) {
         n += s->run.samples.items[i].phase == ETP_PHASE_RESIDENT;
     }
-    columns work = {.a = ETP_NEW_ARRAY(&s->arena, double, n + 1), .b = ETP_NEW_ARRAY(&s->arena, double, n + 1),
+    columns work = {.a = ETP_NEW_ARRAY(&s->arena, double, n + 1),
+                    .b = ETP_NEW_ARRAY(&s->arena, double, n + 1),
                     .logs = ETP_NEW_ARRAY(&s->arena, double, n + 1)};
     if (!work.a || !work.b || !work.logs) {
         return etp_fail_nomem(err, "resident pairs");
@@ -89,7 +98,7 @@ static etp_status take_turns(etp_ab_session *s, double *ratios, double *changes,
     return ETP_OK;
 }
 
-// ---- once per launch -----------------------------------------------------------------------------
+// ---- once per launch ----
 
 // Per block and arm, ln; NAN where a launch does not tell.
 typedef struct states {
@@ -102,7 +111,8 @@ static size_t block_index(const etp_stats *st, uint32_t block)
     size_t low = 0, high = st->n_blocks_seen;
     while (low < high) {
         size_t mid = low + (high - low) / 2;
-        *(st->block_numbers[mid] < block ? &low : &high) = st->block_numbers[mid] < block ? mid + 1 : mid;
+        *(st->block_numbers[mid] < block ? &low : &high) =
+            st->block_numbers[mid] < block ? mid + 1 : mid;
     }
     return low < st->n_blocks_seen && st->block_numbers[low] == block ? low : SIZE_MAX;
 }
@@ -146,12 +156,14 @@ static void take_traced(const etp_ab_session *s, states *x, double *scratch)
     }
 }
 
-// Where the runner did not write its iterations down, what the recording holds of them: Method::execute.
+// Where the runner did not write its iterations down, what the recording holds of them:
+// Method::execute.
 static void take_recorded(const etp_ab_session *s, states *x, double *scratch)
 {
     for (size_t d = 0; d < s->dumps.n; d++) {
         const etp_ab_dump *dump = &s->dumps.items[d];
-        size_t b = dump->trace && dump->arm < x->n_arms ? block_index(&s->stats, dump->block) : SIZE_MAX;
+        size_t b =
+            dump->trace && dump->arm < x->n_arms ? block_index(&s->stats, dump->block) : SIZE_MAX;
         if (b == SIZE_MAX || isfinite(x->traced[b * x->n_arms + dump->arm])) {
             continue;
         }
@@ -177,13 +189,14 @@ static void take_recorded(const etp_ab_session *s, states *x, double *scratch)
 }
 
 // exp of the mean difference of two columns over the blocks that have both.
-static etp_ab_ratio ratio_of(const etp_ab_session *s, const double *top, uint32_t top_arm, const double *bottom,
-                             uint32_t bottom_arm, double *scratch)
+static etp_ab_ratio ratio_of(const etp_ab_session *s, const double *top, uint32_t top_arm,
+                             const double *bottom, uint32_t bottom_arm, double *scratch)
 {
     const etp_stats *st = &s->stats;
     size_t k = 0;
     for (uint32_t b = 0; b < st->n_blocks_seen; b++) {
-        double v = top[(size_t)b * st->n_arms + top_arm] - bottom[(size_t)b * st->n_arms + bottom_arm];
+        double v =
+            top[(size_t)b * st->n_arms + top_arm] - bottom[(size_t)b * st->n_arms + bottom_arm];
         if (isfinite(v)) {
             scratch[k++] = v;
         }
@@ -253,12 +266,14 @@ etp_status etp_ab_resident_finding(etp_ab_session *s, size_t at, etp_error *err)
     if (r->blocks == 0 || r->agrees != 0 || c->withheld) {
         return ETP_OK;
     }
-    return etp_ab_find(
-        s, ETP_FINDING_RESIDENT, "warn", "samples.csv",
-        etp_arena_printf(&s->arena,
-                         "%s against %s: taking turns they differ by %.3g× [%.3g, %.3g], launched alone by %.3g×: a factor of %.3g "
-                         "[%.3g, %.3g] comes from how they are run (caches between inferences, clock, placement in memory)",
-                         s->ab.arms[c->candidate].name, s->ab.arms[c->baseline].name, r->estimate, r->lo, r->hi,
-                         c->estimate, r->change, r->change_lo, r->change_hi),
-        err);
+    return etp_ab_find(s, ETP_FINDING_RESIDENT, "warn", "samples.csv",
+                       etp_arena_printf(&s->arena,
+                                        "%s against %s: taking turns they differ by %.3g× [%.3g, "
+                                        "%.3g], launched alone by %.3g×: a factor of %.3g "
+                                        "[%.3g, %.3g] comes from how they are run (caches between "
+                                        "inferences, clock, placement in memory)",
+                                        s->ab.arms[c->candidate].name, s->ab.arms[c->baseline].name,
+                                        r->estimate, r->lo, r->hi, c->estimate, r->change,
+                                        r->change_lo, r->change_hi),
+                       err);
 }

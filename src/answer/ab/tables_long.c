@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The tables of an ab report that have columns for each arm, in their other form: with many arms the
-// table grows downwards, a row for each arm, so that none is left out.
+// The tables of an ab report that have columns for each arm, in their other form: with many arms
+// the table grows downwards, a row for each arm, so that none is left out.
 #include <math.h>
 
 #include "answer/ab/report.h"
@@ -14,7 +14,8 @@ static etp_cell ns_cell(int64_t ns)
 static size_t against_baseline(const etp_ab *ab, uint32_t arm)
 {
     size_t i = 0;
-    while (i < ab->n_comparisons && (ab->comparisons[i].candidate != arm || ab->comparisons[i].baseline != ab->baseline)) {
+    while (i < ab->n_comparisons &&
+           (ab->comparisons[i].candidate != arm || ab->comparisons[i].baseline != ab->baseline)) {
         i++;
     }
     return i;
@@ -34,15 +35,22 @@ void etp_ab_long_category_table(const etp_ab *ab, etp_report *r)
         {.key = "arm", .title = "arm", .flags = ETP_COL_CODE},
         {.key = "ns", .title = "time", .kind = ETP_KIND_NS},
         {.key = "share", .title = "share", .kind = ETP_KIND_PERCENT},
-        {.key = "speedup", .title = "speedup", .kind = ETP_KIND_RATIO, .flags = ETP_COL_MORE_IS_GOOD},
-        {.key = "ceiling", .title = "if it took none", .kind = ETP_KIND_RATIO, .flags = ETP_COL_MINOR},
+        {.key = "speedup",
+         .title = "speedup",
+         .kind = ETP_KIND_RATIO,
+         .flags = ETP_COL_MORE_IS_GOOD},
+        {.key = "ceiling",
+         .title = "if it took none",
+         .kind = ETP_KIND_RATIO,
+         .flags = ETP_COL_MINOR},
     };
     etp_table *t = etp_report_table(r, "categories", "Operator Category Breakdown", k_columns, 7);
     for (size_t k = 0; k < ab->n_categories; k++) {
         const etp_ab_category *c = &ab->categories[k];
         for (size_t i = 0; i < ab->n_arms; i++) {
             uint32_t a = ab->shown[i];
-            ETP_ROW(t, etp_cell_z(etp_category_name(c->category)), etp_cell_z(etp_five_name(etp_category_five(c->category))),
+            ETP_ROW(t, etp_cell_z(etp_category_name(c->category)),
+                    etp_cell_z(etp_five_name(etp_category_five(c->category))),
                     etp_cell_z(ab->arms[a].name), ns_cell(c->ns[a]), etp_cell_double(c->share[a]),
                     speedup_cell(ab, c->speedup, a),
                     ab->emulated ? etp_cell_missing() : etp_cell_double(c->ceiling[a]));
@@ -58,10 +66,18 @@ void etp_ab_long_operator_table(const etp_ab *ab, etp_report *r)
         {.key = "category", .title = "category", .flags = ETP_COL_MINOR},
         {.key = "arm", .title = "arm", .flags = ETP_COL_CODE},
         {.key = "ns", .title = "time", .kind = ETP_KIND_NS, .flags = ETP_COL_BAR},
-        {.key = "speedup", .title = "speedup", .kind = ETP_KIND_RATIO, .flags = ETP_COL_MORE_IS_GOOD},
-        {.key = "t_roof_ns", .title = "roof", .kind = ETP_KIND_NS, .flags = ETP_COL_MINOR,
+        {.key = "speedup",
+         .title = "speedup",
+         .kind = ETP_KIND_RATIO,
+         .flags = ETP_COL_MORE_IS_GOOD},
+        {.key = "t_roof_ns",
+         .title = "roof",
+         .kind = ETP_KIND_NS,
+         .flags = ETP_COL_MINOR,
          .help = "least time that its work can take on this device"},
-        {.key = "of_roof", .title = "of roof", .kind = ETP_KIND_PERCENT,
+        {.key = "of_roof",
+         .title = "of roof",
+         .kind = ETP_KIND_PERCENT,
          .help = "least time that its work can take on this device, of the time it took"},
         {.key = "limit", .title = "limit"},
         {.key = "engaged", .title = "feature", .flags = ETP_COL_MINOR},
@@ -83,12 +99,17 @@ void etp_ab_long_operator_table(const etp_ab *ab, etp_report *r)
         const etp_ab_operator *op = &ab->operators[ab->by_time[i]];
         for (size_t k = 0; k < ab->n_arms; k++) {
             uint32_t a = ab->shown[k];
-            etp_cell cells[COLUMNS] = {etp_cell_z(op->id), etp_cell_z(op->label), etp_cell_z(etp_category_name(op->category)),
-                                       etp_cell_z(ab->arms[a].name), ns_cell(op->ns[a]), speedup_cell(ab, op->speedup, a)};
+            etp_cell cells[COLUMNS] = {etp_cell_z(op->id),
+                                       etp_cell_z(op->label),
+                                       etp_cell_z(etp_category_name(op->category)),
+                                       etp_cell_z(ab->arms[a].name),
+                                       ns_cell(op->ns[a]),
+                                       speedup_cell(ab, op->speedup, a)};
             size_t at = BEFORE_ROOFS;
             if (ab->roofs && op->roofs) {
                 const etp_roof_place *p = &op->roofs[a];
-                cells[at] = p->verdict == ETP_ROOF_UNKNOWN ? etp_cell_missing() : etp_cell_ns(llround(p->roof_ns));
+                cells[at] = p->verdict == ETP_ROOF_UNKNOWN ? etp_cell_missing()
+                                                           : etp_cell_ns(llround(p->roof_ns));
                 cells[at + 1] = etp_cell_double(p->efficiency);
                 cells[at + 2] = etp_cell_z(etp_roof_verdict_name(p->verdict));
             }

@@ -25,7 +25,8 @@ static etp_status shift_finding(etp_ab_session *s, size_t at, etp_error *err)
         etp_arena_printf(&s->arena,
                          "the bottleneck moved: %s was %.0f %% of an inference, now %s is the "
                          "largest part with %.0f %% (before: %.0f %%)",
-                         before, 100 * shift->before_share, after, 100 * shift->after_share, 100 * shift->after_was),
+                         before, 100 * shift->before_share, after, 100 * shift->after_share,
+                         100 * shift->after_was),
         err);
 }
 
@@ -52,14 +53,19 @@ static etp_status slower_findings(etp_ab_session *s, size_t at, etp_error *err)
         char now[ETP_NUMBER_CHARS], then[ETP_NUMBER_CHARS];
         const etp_ledger_row *row = worst[k];
         // Ids of two sides are their own: a folder's whatif may number its operators otherwise.
-        const char *try_it = s->two_sides ? "" : etp_arena_printf(&s->arena, ", etprof whatif DIR 'back %s'", row->id);
-        const char *text = !try_it ? NULL : etp_arena_printf(
-            &s->arena,
-            "%s got slower by %s [%s, %s]; sending only it back: %s → %s (traced%s)",
-            row->label, etp_format_ns((double)row->delta_ns, d),
-            etp_format_ns((double)row->lo_ns, lo), etp_format_ns((double)row->hi_ns, hi),
-            etp_format_ns((double)cand->traced_ns, now),
-            etp_format_ns((double)(cand->traced_ns - row->delta_ns), then), try_it);
+        const char *try_it =
+            s->two_sides ? ""
+                         : etp_arena_printf(&s->arena, ", etprof whatif DIR 'back %s'", row->id);
+        const char *text =
+            !try_it
+                ? NULL
+                : etp_arena_printf(
+                      &s->arena,
+                      "%s got slower by %s [%s, %s]; sending only it back: %s → %s (traced%s)",
+                      row->label, etp_format_ns((double)row->delta_ns, d),
+                      etp_format_ns((double)row->lo_ns, lo), etp_format_ns((double)row->hi_ns, hi),
+                      etp_format_ns((double)cand->traced_ns, now),
+                      etp_format_ns((double)(cand->traced_ns - row->delta_ns), then), try_it);
         ETP_TRY(etp_ab_find_rows(s, ETP_FINDING_SLOWER, "warn", &row->id, 1, text, err));
     }
     return ETP_OK;
@@ -73,20 +79,21 @@ static etp_status layout_finding(etp_ab_session *s, etp_error *err)
     double share = 0;
     for (size_t i = 0; i < ab->n_categories; i++) {
         const etp_ab_category *c = &ab->categories[i];
-        bool moves = c->category == ETP_CATEGORY_DATA_MOVEMENT ||
-                     c->category == ETP_CATEGORY_QUANTIZE;
+        bool moves =
+            c->category == ETP_CATEGORY_DATA_MOVEMENT || c->category == ETP_CATEGORY_QUANTIZE;
         share += moves && isfinite(c->share[arm]) ? c->share[arm] : 0;
     }
     if (share < 0.3 || ab->emulated) {
         return ETP_OK;
     }
     static const char *const k_evidence[] = {"Data movement", "Quantize/convert"};
-    return etp_ab_find_rows(s, ETP_FINDING_LAYOUT, "warn", k_evidence, 2,
-                     etp_arena_printf(&s->arena,
-                                      "%s is dominated by layout: moving and converting data takes "
-                                      "%.0f %% of an inference",
-                                      ab->arms[arm].name, 100 * share),
-                     err);
+    return etp_ab_find_rows(
+        s, ETP_FINDING_LAYOUT, "warn", k_evidence, 2,
+        etp_arena_printf(&s->arena,
+                         "%s is dominated by layout: moving and converting data takes "
+                         "%.0f %% of an inference",
+                         ab->arms[arm].name, 100 * share),
+        err);
 }
 
 // The largest group of operators that the feature could not or did not reach.
@@ -110,15 +117,16 @@ static etp_status engagement_finding(etp_ab_session *s, etp_error *err)
             return etp_fail_nomem(err, "findings");
         }
     }
-    return etp_ab_find_rows(s, ETP_FINDING_OFF_FEATURE, "info", ids.items, ids.n,
-                     etp_arena_printf(&s->arena, "%u operators with %.0f %% of an inference stay off "
-                                                 "%s: %s",
-                                      e->reasons[0].operators,
-                                      100 * (double)e->reasons[0].ns /
-                                          (double)ab->arms[e->arm].traced_ns,
-                                      e->feature_name ? e->feature_name : "XNNPACK",
-                                      etp_reason_text(e->reasons[0].reason)),
-                     err);
+    return etp_ab_find_rows(
+        s, ETP_FINDING_OFF_FEATURE, "info", ids.items, ids.n,
+        etp_arena_printf(&s->arena,
+                         "%u operators with %.0f %% of an inference stay off "
+                         "%s: %s",
+                         e->reasons[0].operators,
+                         100 * (double)e->reasons[0].ns / (double)ab->arms[e->arm].traced_ns,
+                         e->feature_name ? e->feature_name : "XNNPACK",
+                         etp_reason_text(e->reasons[0].reason)),
+        err);
 }
 
 static etp_status flag_findings(etp_ab_session *s, size_t at, etp_error *err)
@@ -129,13 +137,14 @@ static etp_status flag_findings(etp_ab_session *s, size_t at, etp_error *err)
             continue;
         }
         const etp_ab_comparison *c = &s->ab.comparisons[at];
-        const char *what = bit == ETP_FLAG_DRIFT ? etp_ab_drift_words(s, c) : etp_stats_flag_name(bit);
-        ETP_TRY(etp_ab_find(s, ETP_FINDING_STATISTICS, bit == ETP_FLAG_DRIFT ? "info" : "warn",
-                            "samples.csv",
-                            what ? etp_arena_printf(&s->arena, "%s against %s: %s", s->ab.arms[c->candidate].name,
-                                                    s->ab.arms[c->baseline].name, what)
-                                 : NULL,
-                            err));
+        const char *what =
+            bit == ETP_FLAG_DRIFT ? etp_ab_drift_words(s, c) : etp_stats_flag_name(bit);
+        ETP_TRY(etp_ab_find(
+            s, ETP_FINDING_STATISTICS, bit == ETP_FLAG_DRIFT ? "info" : "warn", "samples.csv",
+            what ? etp_arena_printf(&s->arena, "%s against %s: %s", s->ab.arms[c->candidate].name,
+                                    s->ab.arms[c->baseline].name, what)
+                 : NULL,
+            err));
     }
     return ETP_OK;
 }
@@ -159,8 +168,8 @@ static etp_status portable_finding(etp_ab_session *s, etp_error *err)
         }
         ns += portable ? op->ns[arm] : 0;
     }
-    double share = p && ab->arms[arm].traced_ns > 0
-                       ? (double)ns / (double)ab->arms[arm].traced_ns : 0;
+    double share =
+        p && ab->arms[arm].traced_ns > 0 ? (double)ns / (double)ab->arms[arm].traced_ns : 0;
     if (share < 0.25 || ab->emulated) {
         return ETP_OK;
     }
@@ -169,11 +178,14 @@ static etp_status portable_finding(etp_ab_session *s, etp_error *err)
         was = etp_arena_printf(&s->arena, " (%s: %.0f %%)", ab->arms[ab->baseline].name,
                                100 * ab->shifts[0].portable_before);
     }
-    return etp_ab_find_rows(s, ETP_FINDING_PORTABLE, "warn", ids.items, ids.n,
-                     was ? etp_arena_printf(&s->arena, "%zu kernels outside any delegate take %.0f %% of an inference of %s%s",
-                                            ids.n, 100 * share, ab->arms[arm].name, was)
-                         : NULL,
-                     err);
+    return etp_ab_find_rows(
+        s, ETP_FINDING_PORTABLE, "warn", ids.items, ids.n,
+        was ? etp_arena_printf(
+                  &s->arena,
+                  "%zu kernels outside any delegate take %.0f %% of an inference of %s%s", ids.n,
+                  100 * share, ab->arms[arm].name, was)
+            : NULL,
+        err);
 }
 
 static etp_status lost_words(etp_ab_session *s, etp_error *err)
@@ -212,13 +224,18 @@ static etp_status arm_fails_finding(etp_ab_session *s, etp_error *err)
     }
     const char *name = s->ab.arms[last->arm].name;
     const char *evidence = etp_arena_printf(&s->arena, "arm:%s", name);
-    const char *text = n_good == 0
-        ? etp_arena_printf(&s->arena, "%s could not be measured, the other %s could: each of its %zu launches was lost (%s: %.*s)",
-                           name, s->ab.n_arms == 2 ? "arm" : "arms", n_lost, etp_lost_reason_name(last->reason),
-                           ETP_STR_ARG(last->detail))
-        : etp_arena_printf(&s->arena, "only %s fails: %zu of its %zu launches were lost, none of the others' (last %s: %.*s)",
-                           name, n_lost, n_lost + n_good, etp_lost_reason_name(last->reason),
-                           ETP_STR_ARG(last->detail));
+    const char *text =
+        n_good == 0
+            ? etp_arena_printf(&s->arena,
+                               "%s could not be measured, the other %s could: each of its %zu "
+                               "launches was lost (%s: %.*s)",
+                               name, s->ab.n_arms == 2 ? "arm" : "arms", n_lost,
+                               etp_lost_reason_name(last->reason), ETP_STR_ARG(last->detail))
+            : etp_arena_printf(&s->arena,
+                               "only %s fails: %zu of its %zu launches were lost, none of the "
+                               "others' (last %s: %.*s)",
+                               name, n_lost, n_lost + n_good, etp_lost_reason_name(last->reason),
+                               ETP_STR_ARG(last->detail));
     return evidence ? etp_ab_find_rows(s, ETP_FINDING_ARM_FAILS, "bad", &evidence, 1, text, err)
                     : etp_fail_nomem(err, "findings");
 }
@@ -240,7 +257,8 @@ static etp_status clock_finding(etp_ab_session *s, bool *out_found, etp_error *e
             etp_strbuf_printf(&text, "%.3g s asleep", (double)b->slept_ns / 1e9);
         }
         if (b->clock_jump_s != 0) {
-            etp_strbuf_printf(&text, "%swall clock %+.3g s", b->slept_ns ? " and " : "", b->clock_jump_s);
+            etp_strbuf_printf(&text, "%swall clock %+.3g s", b->slept_ns ? " and " : "",
+                              b->clock_jump_s);
         }
     }
     *out_found = n > 0;
@@ -250,11 +268,13 @@ static etp_status clock_finding(etp_ab_session *s, bool *out_found, etp_error *e
     if (n > SHOWN) {
         etp_strbuf_printf(&text, " and %zu more", n - SHOWN);
     }
-    return etp_ab_find(s, ETP_FINDING_CLOCK, "warn", "environment.jsonl",
-                       text.failed ? NULL
-                                   : etp_arena_printf(&s->arena, "the clocks did not run evenly (%s): what followed began cold",
-                                                      etp_strbuf_str(&text).ptr),
-                       err);
+    return etp_ab_find(
+        s, ETP_FINDING_CLOCK, "warn", "environment.jsonl",
+        text.failed ? NULL
+                    : etp_arena_printf(
+                          &s->arena, "the clocks did not run evenly (%s): what followed began cold",
+                          etp_strbuf_str(&text).ptr),
+        err);
 }
 
 // What the session itself noticed while it measured.
@@ -264,11 +284,13 @@ static etp_status note_words(etp_ab_session *s, etp_error *err)
     ETP_TRY(clock_finding(s, &clocks, err));
     for (size_t i = 0; s->has_run && i < s->run.n_notes; i++) {
         etp_str id = s->run.notes[i].id, text = s->run.notes[i].text;
-        if (etp_str_eqz(id, "cpu_contended") || (clocks && (etp_str_eqz(id, "clock_jump") || etp_str_eqz(id, "slept")))) {
+        if (etp_str_eqz(id, "cpu_contended") ||
+            (clocks && (etp_str_eqz(id, "clock_jump") || etp_str_eqz(id, "slept")))) {
             continue; // said with its blocks, or weighed among the causes
         }
-        ETP_TRY(etp_ab_find(s, ETP_FINDING_NOTE, etp_str_eqz(id, "arm_given_up") ? "bad" : "warn", "manifest.json",
-                            etp_arena_printf(&s->arena, "%.*s", ETP_STR_ARG(text)), err));
+        ETP_TRY(etp_ab_find(s, ETP_FINDING_NOTE, etp_str_eqz(id, "arm_given_up") ? "bad" : "warn",
+                            "manifest.json", etp_arena_printf(&s->arena, "%.*s", ETP_STR_ARG(text)),
+                            err));
     }
     return ETP_OK;
 }

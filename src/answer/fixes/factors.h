@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// What changes brought where they were measured, as shares of what their formula estimates. The table is made from the
-// rows "tuning" of bench/fixes/table.tsv, and the test factors holds it against them.
+// What changes brought where they were measured, as shares of what their formula estimates. The
+// table is made from the rows "tuning" of bench/fixes/table.tsv, and the test factors holds it
+// against them.
 #ifndef ETP_ANSWER_FACTORS_H
 #define ETP_ANSWER_FACTORS_H
 
@@ -12,7 +13,8 @@ typedef struct etp_fix_factor {
     double least, usual; // smallest and median measured gain ÷ estimate
 } etp_fix_factor;
 
-// Share of the estimate that is taken as a floor: below the least of the cases, as the next one may bring less.
+// Share of the estimate that is taken as a floor: below the least of the cases, as the next one may
+// bring less.
 static inline double etp_fix_factor_floor(const etp_fix_factor *factor)
 {
     return factor->least * (factor->cases > 2 ? 0.8 : 0.5);

@@ -46,15 +46,15 @@ static int compare_ns(int64_t a, int64_t b)
     return a == b ? 0 : a > b ? -1 : 1; // ETP_NS_UNKNOWN is the least
 }
 
-// 0 what the model or its export can do better; 1 more threads, which mend nothing and cost the other CPUs; 2 what is
-// hardly worth the while.
+// 0 what the model or its export can do better; 1 more threads, which mend nothing and cost the
+// other CPUs; 2 what is hardly worth the while.
 static int tier_of(const etp_ab_fix *f)
 {
     return !isnan(f->share) && f->share < ETP_FIX_WORTH_SHARE ? 2 : f->kind == ETP_FIX_THREADS;
 }
 
-// The likely gain of a fix that cannot but gain; what is at stake where nothing bounds the gain from below: the
-// ceiling, and no more than the time that the fix concerns.
+// The likely gain of a fix that cannot but gain; what is at stake where nothing bounds the gain
+// from below: the ceiling, and no more than the time that the fix concerns.
 static int64_t rank_of(const etp_ab_fix *f)
 {
     bool bounded = f->lo_ns > 0 && f->expected_ns != ETP_NS_UNKNOWN;
@@ -68,7 +68,11 @@ static int best_first(const void *pa, const void *pb)
     int by_rank = compare_ns(rank_of(a), rank_of(b));
     int by_ceiling = compare_ns(a->hi_ns, b->hi_ns);
     int by_kind = (a->kind > b->kind) - (a->kind < b->kind);
-    return by_tier ? by_tier : by_rank ? by_rank : by_ceiling ? by_ceiling : by_kind ? by_kind : strcmp(a->text, b->text);
+    return by_tier      ? by_tier
+           : by_rank    ? by_rank
+           : by_ceiling ? by_ceiling
+           : by_kind    ? by_kind
+                        : strcmp(a->text, b->text);
 }
 
 static int longest_first(const void *pa, const void *pb)
@@ -77,15 +81,16 @@ static int longest_first(const void *pa, const void *pb)
     return (*a < *b) - (*a > *b);
 }
 
-// Median over the blocks of what ROW (SIZE_MAX: all delegate calls together) takes beside its parts. It is measured
-// execution by execution (exclusive times), not as a difference of usual ones. A block in which the system took the CPU
-// away counts as much as any other.
+// Median over the blocks of what ROW (SIZE_MAX: all delegate calls together) takes beside its
+// parts. It is measured execution by execution (exclusive times), not as a difference of usual
+// ones. A block in which the system took the CPU away counts as much as any other.
 static double call_ns(const etp_profile *p, size_t row, double *blocks)
 {
     size_t n = 0;
     for (size_t d = 0; d < p->n_dumps; d++) {
         int64_t sum = 0;
-        for (size_t i = row == SIZE_MAX ? 0 : row; i < (row == SIZE_MAX ? p->n_rows : row + 1); i++) {
+        for (size_t i = row == SIZE_MAX ? 0 : row; i < (row == SIZE_MAX ? p->n_rows : row + 1);
+             i++) {
             sum += p->rows[i].kind == ETP_ROW_BOUNDARY ? p->rows[i].per_dump_ns[d] : 0;
         }
         if (p->per_dump_executions[d]) {
@@ -95,8 +100,9 @@ static double call_ns(const etp_profile *p, size_t row, double *blocks)
     return fmax(0, etp_median(blocks, n)); // of none: 0
 }
 
-// What is the same in every call is at most what the cheapest one takes, less half of what whole microseconds can hide of
-// its operators: that is what a call less likely saves. The rest grows with the operators, however many calls there are.
+// What is the same in every call is at most what the cheapest one takes, less half of what whole
+// microseconds can hide of its operators: that is what a call less likely saves. The rest grows
+// with the operators, however many calls there are.
 static bool read_boundary(etp_fixer *f)
 {
     const etp_profile *p = f->ab->arms[f->arm].profile;
@@ -139,7 +145,8 @@ etp_status etp_ab_next_fixes(etp_ab_session *s, etp_error *err)
     }
     const etp_profile *p = ab->arms[f.arm].profile;
     for (size_t i = 0; i < p->n_rows; i++) {
-        f.total += p->rows[i].event == ETP_EVENT_EXECUTE ? llround(etp_fix_row_ns(&f, &p->rows[i])) : 0;
+        f.total +=
+            p->rows[i].event == ETP_EVENT_EXECUTE ? llround(etp_fix_row_ns(&f, &p->rows[i])) : 0;
     }
     if (f.total <= 0) {
         return ETP_OK;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// What every search for fixes asks: times, facts and neighbours of an operator; and how what it found is
-// written down.
+// What every search for fixes asks: times, facts and neighbours of an operator; and how what it
+// found is written down.
 #include "answer/fixes/fixes.h"
 
 #include <math.h>
@@ -9,7 +9,7 @@
 #include "answer/fixes/factors.h"
 #include "base/number.h"
 
-// ---- operators of the arm ------------------------------------------------------------------------
+// ---- operators of the arm ----
 
 bool etp_fix_add_op(etp_fixer *f, etp_fix_found *at, uint32_t op)
 {
@@ -81,8 +81,9 @@ const char *etp_fix_model(const etp_fixer *f)
 
 // What `etprof export --apply` takes; the test recipes_exist holds this against the exporter.
 static const char *const k_recipes[] = {
-    "align-channels", "align-padding", "align-strides", "channels-last", "decompose-attention", "fold-conv-bn", "fold-expand",
-    "fold-transposes", "gelu-tanh", "keep-dims", "keep-gemv", "layer-norm", "layer-norm-linear", "per-op", "unbind-views",
+    "align-channels", "align-padding", "align-strides",     "channels-last", "decompose-attention",
+    "fold-conv-bn",   "fold-expand",   "fold-transposes",   "gelu-tanh",     "keep-dims",
+    "keep-gemv",      "layer-norm",    "layer-norm-linear", "per-op",        "unbind-views",
 };
 
 static bool is_recipe(const char *name, size_t len)
@@ -95,15 +96,17 @@ static bool is_recipe(const char *name, size_t len)
     return false;
 }
 
-// How the arm's program was exported, from its name: MODEL_BACKEND_DTYPE[_RECIPE …].pte. Somebody may have added
-// words of their own, which are no recipes.
+// How the arm's program was exported, from its name: MODEL_BACKEND_DTYPE[_RECIPE …].pte. Somebody
+// may have added words of their own, which are no recipes.
 static const char *exported(const etp_fixer *f, bool dtype)
 {
-    static const char *const k_backends[] = {"_xnnpack_", "_portable_"}, *const k_dtypes[] = {"fp16", "int8-dynamic", "int8", "int4"};
+    static const char *const k_backends[] = {"_xnnpack_", "_portable_"}, *const k_dtypes[] = {
+                                                                             "fp16", "int8-dynamic",
+                                                                             "int8", "int4"};
     const char *name = etp_fix_model(f), *at = NULL;
     for (size_t i = 0; i < 2; i++) {
         for (const char *found = name; (found = strstr(found, k_backends[i])) != NULL;) {
-            found += strlen(k_backends[i]) - 1; // its last "_" may start the next one
+            found += strlen(k_backends[i]) - 1;         // its last "_" may start the next one
             at = at && at > found + 1 ? at : found + 1; // the model's own name may hold one, too
         }
     }
@@ -145,7 +148,8 @@ double etp_fix_join_most(const etp_fixer *f, double joined)
 }
 
 // The time that is told is that of the tables: somebody who adds up the rows comes to the same.
-const char *etp_fix_told(const etp_fixer *f, const etp_fix_found *at, const char *one, const char *many)
+const char *etp_fix_told(const etp_fixer *f, const etp_fix_found *at, const char *one,
+                         const char *many)
 {
     char t[ETP_NUMBER_CHARS];
     double sum = 0;
@@ -153,8 +157,9 @@ const char *etp_fix_told(const etp_fixer *f, const etp_fix_found *at, const char
         int64_t ns = f->ab->operators[at->ops.items[i]].ns[f->arm];
         sum += ns == ETP_NS_UNKNOWN ? 0 : (double)ns;
     }
-    return one && many ? etp_arena_printf(&f->s->arena, "%zu %s %s", at->ops.n, at->ops.n == 1 ? one : many,
-                                          etp_format_ns(sum, t)) : NULL;
+    return one && many ? etp_arena_printf(&f->s->arena, "%zu %s %s", at->ops.n,
+                                          at->ops.n == 1 ? one : many, etp_format_ns(sum, t))
+                       : NULL;
 }
 
 etp_fix_time etp_fix_time_of(const etp_fixer *f, const etp_fix_found *at)
@@ -171,11 +176,13 @@ etp_fix_time etp_fix_time_of(const etp_fixer *f, const etp_fix_found *at)
             blocks[d] += op_ns(f, op, d);
         }
     }
-    double joined = f->calls > 1 ? fmin((double)(at->ops.n - delegated), (double)(f->calls - 1)) : 0;
+    double joined =
+        f->calls > 1 ? fmin((double)(at->ops.n - delegated), (double)(f->calls - 1)) : 0;
     if (f->calls) {
         double truth = f->boundary - (double)f->inside * f->hidden;
         t.likely_more = (double)delegated * f->hidden + joined * fmax(0, truth) / (double)f->calls;
-        t.most_more = fmin((double)delegated * ETP_FIX_TRUNCATED_NS + etp_fix_join_most(f, joined), f->boundary);
+        t.most_more = fmin((double)delegated * ETP_FIX_TRUNCATED_NS + etp_fix_join_most(f, joined),
+                           f->boundary);
     }
     t.lo = 0; // one block says nothing of the spread
     t.hi = t.mean;
@@ -187,7 +194,7 @@ etp_fix_time etp_fix_time_of(const etp_fixer *f, const etp_fix_found *at)
     return t;
 }
 
-// ---- dataflow ------------------------------------------------------------------------------------
+// ---- dataflow ----
 
 static const etp_partition *partition_of(const etp_fixer *f, const etp_row_facts *facts)
 {
@@ -243,7 +250,8 @@ uint32_t etp_fix_data_input(const etp_value *values, const uint32_t *inputs, uin
     uint32_t found = ETP_NO_INDEX;
     for (uint32_t i = 0; i < n; i++) {
         const etp_value *v = &values[inputs[i]];
-        bool larger = found == ETP_NO_INDEX || (v->bytes != ETP_BYTES_UNKNOWN && v->bytes > values[found].bytes);
+        bool larger = found == ETP_NO_INDEX ||
+                      (v->bytes != ETP_BYTES_UNKNOWN && v->bytes > values[found].bytes);
         found = v->kind == ETP_EVALUE_TENSOR && !v->constant && larger ? inputs[i] : found;
     }
     return found;
@@ -275,8 +283,8 @@ uint32_t etp_fix_producer(const etp_fixer *f, uint32_t op)
         return delegated_producer(f, p, node);
     }
     const etp_op_facts *facts = etp_fix_facts(f, op);
-    uint32_t value = facts ? etp_fix_data_input(facts->values, facts->inputs, facts->n_inputs)
-                           : ETP_NO_INDEX;
+    uint32_t value =
+        facts ? etp_fix_data_input(facts->values, facts->inputs, facts->n_inputs) : ETP_NO_INDEX;
     for (uint32_t i = op; value != ETP_NO_INDEX && i-- > 0;) {
         const etp_op_facts *from = etp_fix_facts(f, i);
         if (from && from->values == facts->values && has(from->outputs, from->n_outputs, value)) {
@@ -286,7 +294,7 @@ uint32_t etp_fix_producer(const etp_fixer *f, uint32_t op)
     return ETP_NO_INDEX;
 }
 
-// ---- rates ---------------------------------------------------------------------------------------
+// ---- rates ----
 
 double etp_fix_copy_ns(const etp_fixer *f, uint32_t op)
 {
@@ -296,28 +304,35 @@ double etp_fix_copy_ns(const etp_fixer *f, uint32_t op)
     return isfinite(roof) ? roof : known ? (double)facts->work.bytes / f->best_rate : (double)NAN;
 }
 
-// ---- showing -------------------------------------------------------------------------------------
+// ---- showing ----
 
-// Gains are sums of traced times; the headline is untraced. Floors and ceilings hold for both. ESTIMATE: before
-// measured cases corrected it.
-static void to_headline(const etp_fixer *f, etp_ab_fix *fix, const etp_fix_found *estimate, const etp_fix_found *at)
+// Gains are sums of traced times; the headline is untraced. Floors and ceilings hold for both.
+// ESTIMATE: before measured cases corrected it.
+static void to_headline(const etp_fixer *f, etp_ab_fix *fix, const etp_fix_found *estimate,
+                        const etp_fix_found *at)
 {
     const etp_ab_arm *a = &f->ab->arms[f->arm];
     double scale = a->median_ns != ETP_NS_UNKNOWN && a->median_ns > 0
-                       ? (double)a->median_ns / (double)f->total : 1;
-    double most = (double)f->total * scale; // no gain is more than the inference that it is a part of
+                       ? (double)a->median_ns / (double)f->total
+                       : 1;
+    double most =
+        (double)f->total * scale; // no gain is more than the inference that it is a part of
     double hi = fmin(fmax(0, at->hi) * fmax(1, scale), most);
     double lo = fmin(at->lo * (at->lo > 0 ? fmin(1, scale) : fmax(1, scale)), hi);
     fix->concerns_ns = llround(fmin((double)fix->concerns_ns, (double)f->total) * scale);
     fix->lo_ns = llround(lo);
     fix->hi_ns = llround(hi);
-    fix->estimate_ns = isfinite(estimate->expected) ? llround(estimate->expected * scale) : ETP_NS_UNKNOWN;
-    fix->expected_ns = isfinite(at->expected)
-                           ? llround(fmin(fmax(at->expected * scale, lo), hi)) : ETP_NS_UNKNOWN;
-    fix->share = fix->expected_ns == ETP_NS_UNKNOWN ? (double)NAN : (double)fix->expected_ns / ((double)f->total * scale);
+    fix->estimate_ns =
+        isfinite(estimate->expected) ? llround(estimate->expected * scale) : ETP_NS_UNKNOWN;
+    fix->expected_ns =
+        isfinite(at->expected) ? llround(fmin(fmax(at->expected * scale, lo), hi)) : ETP_NS_UNKNOWN;
+    fix->share = fix->expected_ns == ETP_NS_UNKNOWN
+                     ? (double)NAN
+                     : (double)fix->expected_ns / ((double)f->total * scale);
 }
 
-// What the change brought where it was measured corrects the estimate and gives it a floor. One case is no median.
+// What the change brought where it was measured corrects the estimate and gives it a floor. One
+// case is no median.
 static etp_fix_found corrected(const etp_fix_found *at, const etp_fix_factor *factor)
 {
     etp_fix_found told = *at;
@@ -328,7 +343,8 @@ static etp_fix_found corrected(const etp_fix_found *at, const etp_fix_factor *fa
     return told;
 }
 
-static const char *formula_of(const etp_fixer *f, const etp_fix_words *w, const etp_fix_factor *factor)
+static const char *formula_of(const etp_fixer *f, const etp_fix_words *w,
+                              const etp_fix_factor *factor)
 {
     if (!w->change) {
         return w->formula;
@@ -337,11 +353,16 @@ static const char *formula_of(const etp_fixer *f, const etp_fix_words *w, const 
         return etp_arena_printf(&f->s->arena, "%s; measured on no model", w->formula);
     }
     if (factor->cases == 1) {
-        return etp_arena_printf(&f->s->arena, "%s; one measured model gained %.2f of that estimate: it is expected as it is, the floor is %.2f × it", w->formula, factor->usual,
-                                etp_fix_factor_floor(factor));
+        return etp_arena_printf(&f->s->arena,
+                                "%s; one measured model gained %.2f of that estimate: it is "
+                                "expected as it is, the floor is %.2f × it",
+                                w->formula, factor->usual, etp_fix_factor_floor(factor));
     }
-    return etp_arena_printf(&f->s->arena, "%s; %zu measured models gained %.2f of that estimate, the least of them %.2f: expected is %.2f × it, the floor %.2f × it", w->formula,
-                            factor->cases, factor->usual, factor->least, factor->usual, etp_fix_factor_floor(factor));
+    return etp_arena_printf(&f->s->arena,
+                            "%s; %zu measured models gained %.2f of that estimate, the least of "
+                            "them %.2f: expected is %.2f × it, the floor %.2f × it",
+                            w->formula, factor->cases, factor->usual, factor->least, factor->usual,
+                            etp_fix_factor_floor(factor));
 }
 
 static etp_status show(etp_fixer *f, const etp_fix_found *at, const char **ids, size_t n,
@@ -369,7 +390,8 @@ static etp_status show(etp_fixer *f, const etp_fix_found *at, const char **ids, 
     return ETP_PUSH(&f->s->arena, &f->ab->fixes, fix) ? ETP_OK : etp_fail_nomem(err, "fixes");
 }
 
-// A model is not exported again for what likely is below half a per cent: nobody could tell it from noise.
+// A model is not exported again for what likely is below half a per cent: nobody could tell it from
+// noise.
 static bool worth(const etp_fixer *f, const etp_fix_found *at, const etp_fix_words *w)
 {
     const etp_fix_found told = corrected(at, etp_fix_factor_of(w->change));

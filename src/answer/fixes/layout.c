@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Next fixes for data that is moved or converted without need: batch norms beside their
-// convolution, permutes that undo each other, layouts at the border, copies for a broadcast, islands
-// of another data type; and what is left of copies and converts.
+// convolution, permutes that undo each other, layouts at the border, copies for a broadcast,
+// islands of another data type; and what is left of copies and converts.
 #include <math.h>
 #include <string.h>
 
@@ -81,19 +81,22 @@ static void goes_away(const etp_fixer *f, etp_fix_found *at)
     at->hi = t.hi + t.most_more + read_again(f, at);
 }
 
-#define BOOKED_ELSEWHERE                                                                           \
-    "what the boundary hides of them: up to 1 µs per delegated operator (truncation), a delegate call's "   \
+#define BOOKED_ELSEWHERE                                                                            \
+    "what the boundary hides of them: up to 1 µs per delegated operator (truncation), a delegate " \
+    "call's "                                                                                       \
     "set-up per kernel that joins two partitions"
 
 static const char k_goes_away[] =
-    "expected: Σ time, as the operators are not run any more, + the likely part of " BOOKED_ELSEWHERE
-    "; floor: lower end of the 95 % interval of Σ time over the blocks (0 below two); ceiling: its upper end + all of that "
+    "expected: Σ time, as the operators are not run any more, + the likely part "
+    "of " BOOKED_ELSEWHERE "; floor: lower end of the 95 % interval of Σ time over the blocks (0 "
+    "below two); ceiling: its upper end + all of that "
     "+ half of the time of copies of a megabyte or more, for the caches they fill";
 
-// ---- batch norm ----------------------------------------------------------------------------------
+// ---- batch norm ----
 
 // The instruction of OP and the method it belongs to; NULL without a program.
-static const etp_instruction *instruction_of(const etp_fixer *f, uint32_t op, const etp_method **out)
+static const etp_instruction *instruction_of(const etp_fixer *f, uint32_t op,
+                                             const etp_method **out)
 {
     const etp_profile *profile = f->ab->arms[f->arm].profile;
     const etp_profile_row *row = etp_fix_row(f, op);
@@ -105,7 +108,8 @@ static const etp_instruction *instruction_of(const etp_fixer *f, uint32_t op, co
         return NULL;
     }
     *out = &profile->facts->program->methods[rf->method];
-    uint32_t at = etp_method_find_instruction(*out, (uint32_t)row->chain, (uint32_t)row->instruction);
+    uint32_t at =
+        etp_method_find_instruction(*out, (uint32_t)row->chain, (uint32_t)row->instruction);
     return at == ETP_NO_INDEX ? NULL : &(*out)->instructions[at];
 }
 
@@ -130,12 +134,15 @@ static uint64_t elements(const etp_value *v)
     return n;
 }
 
-// VALUE of the partition that CALL runs is computed from weights alone; adds the operators that do it.
-static bool from_weights(etp_fixer *f, const etp_partition *p, const etp_method *m, const etp_instruction *call, uint32_t value,
-                         etp_fix_found *with, int depth)
+// VALUE of the partition that CALL runs is computed from weights alone; adds the operators that do
+// it.
+static bool from_weights(etp_fixer *f, const etp_partition *p, const etp_method *m,
+                         const etp_instruction *call, uint32_t value, etp_fix_found *with,
+                         int depth)
 {
     uint32_t arg = p->values[value].external;
-    if (p->values[value].constant || (arg < call->n_inputs && m->values[call->inputs[arg]].constant)) {
+    if (p->values[value].constant ||
+        (arg < call->n_inputs && m->values[call->inputs[arg]].constant)) {
         return true;
     }
     const etp_node *maker = maker_of(p, value);
@@ -147,8 +154,9 @@ static bool from_weights(etp_fixer *f, const etp_partition *p, const etp_method 
     return ok && (owner == ETP_NO_INDEX || etp_fix_add_op(f, with, owner));
 }
 
-// OP's smaller operand is a weight with one value per channel, or one for all, perhaps reshaped or computed from
-// weights on its way; adds the operators that do that. Without a program the names have to do.
+// OP's smaller operand is a weight with one value per channel, or one for all, perhaps reshaped or
+// computed from weights on its way; adds the operators that do that. Without a program the names
+// have to do.
 static bool by_weight(etp_fixer *f, uint32_t op, etp_fix_found *with)
 {
     enum { DEPTH = 8 };
@@ -167,15 +175,16 @@ static bool by_weight(etp_fixer *f, uint32_t op, etp_fix_found *with)
            from_weights(f, p, m, call, other, with, DEPTH);
 }
 
-// A clamp right behind OP, which XNNPACK made of OP's own limits or of a node: it is merged into the
-// convolution once nothing is between them.
+// A clamp right behind OP, which XNNPACK made of OP's own limits or of a node: it is merged into
+// the convolution once nothing is between them.
 static bool add_clamp(etp_fixer *f, uint32_t op, etp_fix_found *at)
 {
     uint32_t next = op + 1;
     while (next < f->ab->n_operators && !etp_fix_row(f, next)) {
         next++;
     }
-    bool clamp = next < f->ab->n_operators && family_is(f, next, "Clamp") && previous(f, next) == op;
+    bool clamp =
+        next < f->ab->n_operators && family_is(f, next, "Clamp") && previous(f, next) == op;
     return !clamp || etp_fix_add_op(f, at, next);
 }
 
@@ -189,11 +198,13 @@ static bool add_affine(etp_fixer *f, uint32_t op, etp_fix_found *at)
         return true;
     }
     uint32_t conv = source_of(f, scale);
-    if (conv == ETP_NO_INDEX || (category_of(f, conv) != ETP_CATEGORY_CONVOLUTION &&
-                                 !family_is(f, conv, "Fully Connected"))) { // XNNPACK's 1×1 convolution
+    if (conv == ETP_NO_INDEX ||
+        (category_of(f, conv) != ETP_CATEGORY_CONVOLUTION &&
+         !family_is(f, conv, "Fully Connected"))) { // XNNPACK's 1×1 convolution
         return true;
     }
-    bool ok = etp_fix_add_op(f, &own, scale) && etp_fix_add_op(f, &own, op) && add_clamp(f, op, &own);
+    bool ok =
+        etp_fix_add_op(f, &own, scale) && etp_fix_add_op(f, &own, op) && add_clamp(f, op, &own);
     for (size_t i = 0; ok && i < own.ops.n; i++) {
         ok = etp_fix_add_op(f, at, own.ops.items[i]);
     }
@@ -218,16 +229,20 @@ static etp_status batch_norm(etp_fixer *f, etp_error *err)
         }
     }
     goes_away(f, &at);
-    return etp_fix_show(f, &at,
-                        &(etp_fix_words){ETP_FIX_BATCH_NORM,
-                                         kernels ? etp_fix_told(f, &at, "batch norm not folded into its convolution takes", "batch norms not folded into their convolutions take")
-                                                 : etp_fix_told(f, &at, "operator of a batch norm not folded into its convolution takes",
-                                                                "operators of batch norms not folded into their convolutions take"),
-                                         etp_fix_export(f, true, "--apply fold-conv-bn"), k_goes_away, "fold-conv-bn"},
-                        err);
+    return etp_fix_show(
+        f, &at,
+        &(etp_fix_words){
+            ETP_FIX_BATCH_NORM,
+            kernels ? etp_fix_told(f, &at, "batch norm not folded into its convolution takes",
+                                   "batch norms not folded into their convolutions take")
+                    : etp_fix_told(
+                          f, &at, "operator of a batch norm not folded into its convolution takes",
+                          "operators of batch norms not folded into their convolutions take"),
+            etp_fix_export(f, true, "--apply fold-conv-bn"), k_goes_away, "fold-conv-bn"},
+        err);
 }
 
-// ---- permutes ------------------------------------------------------------------------------------
+// ---- permutes ----
 
 enum { MAX_RANK = 8, MAX_CHAIN = 64 };
 
@@ -235,7 +250,8 @@ static bool is_permute(const etp_fixer *f, uint32_t op)
 {
     const etp_profile_row *row = etp_fix_row(f, op);
     return row && etp_fix_op_ns(f, op) > 0 &&
-           (etp_str_eqz(row->parsed.family, "Transpose") || etp_str_eqz(row->parsed.family, "permute_copy") ||
+           (etp_str_eqz(row->parsed.family, "Transpose") ||
+            etp_str_eqz(row->parsed.family, "permute_copy") ||
             etp_str_eqz(row->parsed.family, "transpose_copy"));
 }
 
@@ -287,9 +303,8 @@ static bool then_by(const etp_fixer *f, uint32_t op, uint32_t order[MAX_RANK], u
 {
     const etp_partition *p;
     const etp_node *node = etp_fix_node(f, op, &p);
-    if (!node || node->type != ETP_XNN_STATIC_TRANSPOSE || !node->xnn ||
-        node->xnn->list.n == 0 || node->xnn->list.n > MAX_RANK ||
-        (*rank && *rank != node->xnn->list.n)) {
+    if (!node || node->type != ETP_XNN_STATIC_TRANSPOSE || !node->xnn || node->xnn->list.n == 0 ||
+        node->xnn->list.n > MAX_RANK || (*rank && *rank != node->xnn->list.n)) {
         return false;
     }
     uint32_t next[MAX_RANK];
@@ -321,7 +336,8 @@ static bool add_chain(etp_fixer *f, const permute_chain *chain, etp_fix_found *a
         undone = undone && then_by(f, chain->permutes[i], order, &rank);
         least = fmin(least, ns);
         most = fmax(most, ns);
-        if (!etp_fix_add_op(f, &own, chain->permutes[i]) || !etp_fix_add_op(f, at, chain->permutes[i])) {
+        if (!etp_fix_add_op(f, &own, chain->permutes[i]) ||
+            !etp_fix_add_op(f, at, chain->permutes[i])) {
             return false;
         }
     }
@@ -342,7 +358,8 @@ static bool add_chain(etp_fixer *f, const permute_chain *chain, etp_fix_found *a
 
 static const char k_chain[] =
     "per chain: all its time when the permutes undo each other, else all but one "
-    "(floor: without the longest, ceiling: without the shortest); ceiling also the elementwise operators "
+    "(floor: without the longest, ceiling: without the shortest); ceiling also the elementwise "
+    "operators "
     "between, which XNNPACK may merge into their producer then; + " BOOKED_ELSEWHERE;
 
 static etp_status permutes(etp_fixer *f, etp_error *err)
@@ -354,7 +371,8 @@ static etp_status permutes(etp_fixer *f, etp_error *err)
     }
     for (uint32_t i = (uint32_t)f->ab->n_operators; i-- > 0;) { // from the end: whole chains first
         permute_chain chain = {.n = 0};
-        for (uint32_t op = i; op != ETP_NO_INDEX && chain.n < MAX_CHAIN && is_permute(f, op) && !inside[op];
+        for (uint32_t op = i;
+             op != ETP_NO_INDEX && chain.n < MAX_CHAIN && is_permute(f, op) && !inside[op];
              op = permute_before(f, op, &chain)) {
             chain.permutes[chain.n++] = op;
         }
@@ -367,22 +385,28 @@ static etp_status permutes(etp_fixer *f, etp_error *err)
             return no_memory(err);
         }
     }
-    ETP_TRY(etp_fix_show(f, &mixed,
-                         &(etp_fix_words){ETP_FIX_RESHAPE_CHAIN,
-                                          etp_fix_told(f, &mixed, "permute beside a convolution's own change of layout takes",
-                                                       "permutes beside convolutions' own changes of layout take"),
-                                          "the exporter reorders what a convolution takes or makes, the model permutes it again: leave "
-                                          "the model's permute out and work on channels last there", k_chain, NULL},
-                         err));
+    ETP_TRY(etp_fix_show(
+        f, &mixed,
+        &(etp_fix_words){ETP_FIX_RESHAPE_CHAIN,
+                         etp_fix_told(f, &mixed,
+                                      "permute beside a convolution's own change of layout takes",
+                                      "permutes beside convolutions' own changes of layout take"),
+                         "the exporter reorders what a convolution takes or makes, the model "
+                         "permutes it again: leave "
+                         "the model's permute out and work on channels last there",
+                         k_chain, NULL},
+        err));
     if (etp_fix_has_safe_softmax(f)) {
         return ETP_OK;
     }
-    return etp_fix_show(f, &at,
-                        &(etp_fix_words){ETP_FIX_RESHAPE_CHAIN,
-                                         etp_fix_told(f, &at, "permute of data permuted just before takes", "permutes of data permuted just before take"),
-                                         etp_fix_export(f, true, "--apply fold-transposes"),
-                                         k_chain, "fold-transposes"},
-                        err);
+    return etp_fix_show(
+        f, &at,
+        &(etp_fix_words){ETP_FIX_RESHAPE_CHAIN,
+                         etp_fix_told(f, &at, "permute of data permuted just before takes",
+                                      "permutes of data permuted just before take"),
+                         etp_fix_export(f, true, "--apply fold-transposes"), k_chain,
+                         "fold-transposes"},
+        err);
 }
 
 // Neighbours that only move data: several copies of the same elements where one may do.
@@ -410,15 +434,19 @@ static etp_status copies_in_a_row(etp_fixer *f, etp_error *err)
     etp_fix_time t = etp_fix_time_of(f, &at);
     at.expected = t.mean - first;
     at.hi = t.hi + t.most_more;
-    return etp_fix_show(f, &at,
-                        &(etp_fix_words){ETP_FIX_RESHAPE_CHAIN,
-                                         etp_fix_told(f, &at, "operator moves data that was moved just before and takes", "operators move the same data several times in a row and take"),
-                                         "merge neighbouring view, permute and reshape calls of the model into one",
-                                         "expected: Σ time of all but the first of each chain; ceiling: all of it; floor: 0", NULL},
-                        err);
+    return etp_fix_show(
+        f, &at,
+        &(etp_fix_words){
+            ETP_FIX_RESHAPE_CHAIN,
+            etp_fix_told(f, &at, "operator moves data that was moved just before and takes",
+                         "operators move the same data several times in a row and take"),
+            "merge neighbouring view, permute and reshape calls of the model into one",
+            "expected: Σ time of all but the first of each chain; ceiling: all of it; floor: 0",
+            NULL},
+        err);
 }
 
-// ---- the model's border --------------------------------------------------------------------------
+// ---- the model's border ----
 
 // OP only reorders an image that the method was given.
 static bool reorders_input(const etp_fixer *f, uint32_t op)
@@ -465,7 +493,9 @@ static bool reorders_output(const etp_fixer *f, uint32_t op)
         return false;
     }
     uint32_t arg = p->values[node->outputs[0]].external;
-    uint32_t at = arg >= call->n_inputs && arg - call->n_inputs < call->n_outputs ? call->outputs[arg - call->n_inputs] : ETP_NO_INDEX;
+    uint32_t at = arg >= call->n_inputs && arg - call->n_inputs < call->n_outputs
+                      ? call->outputs[arg - call->n_inputs]
+                      : ETP_NO_INDEX;
     for (uint32_t i = 0; at != ETP_NO_INDEX && i < m->n_outputs; i++) {
         if (m->outputs[i] == at) {
             return is_image(&m->values[at]);
@@ -474,7 +504,8 @@ static bool reorders_output(const etp_fixer *f, uint32_t op)
     return false;
 }
 
-// An image that leaves the instruction of OP: channels last there, somebody may have to copy it back.
+// An image that leaves the instruction of OP: channels last there, somebody may have to copy it
+// back.
 static bool images_leave(const etp_fixer *f, uint32_t op)
 {
     const etp_method *m = NULL;
@@ -487,23 +518,26 @@ static bool images_leave(const etp_fixer *f, uint32_t op)
     return false;
 }
 
-// Kernels outside delegates that take an image: some refuse channels last, some compute something else, so that the
-// export's own check fails.
+// Kernels outside delegates that take an image: some refuse channels last, some compute something
+// else, so that the export's own check fails.
 static bool images_outside(const etp_fixer *f)
 {
     bool any = false;
     for (uint32_t i = 0; i < f->ab->n_operators; i++) {
         const etp_op_facts *facts = etp_fix_facts(f, i);
-        bool mine = is_portable(etp_fix_row(f, i)) && !family_has(etp_fix_row(f, i), "to_dim_order_copy");
+        bool mine =
+            is_portable(etp_fix_row(f, i)) && !family_has(etp_fix_row(f, i), "to_dim_order_copy");
         for (uint32_t k = 0; mine && facts && k < facts->n_inputs; k++) {
-            any = any || (!facts->values[facts->inputs[k]].constant && is_image(&facts->values[facts->inputs[k]]));
+            any = any || (!facts->values[facts->inputs[k]].constant &&
+                          is_image(&facts->values[facts->inputs[k]]));
         }
     }
     return any;
 }
 
-// What channels last adds: an image that another partition takes is copied back and forth there, unless it is channels
-// last on both sides; nobody knows before the export, so it is counted as two copies.
+// What channels last adds: an image that another partition takes is copied back and forth there,
+// unless it is channels last on both sides; nobody knows before the export, so it is counted as two
+// copies.
 static double copies_added(const etp_fixer *f, uint32_t op)
 {
     const etp_method *m = NULL;
@@ -544,14 +578,21 @@ static etp_status border(etp_fixer *f, etp_error *err)
     goes_away(f, &at);
     at.expected = isfinite(added) ? at.expected - added : (double)NAN;
     at.lo = images ? 0 : at.lo;
-    return etp_fix_show(f, &at,
-                        &(etp_fix_words){ETP_FIX_BORDER_LAYOUT,
-                                         etp_fix_told(f, &at, "transpose of an image at the model's border takes", "transposes of images at the model's border take"),
-                                         etp_arena_printf(&f->s->arena, "%s; give it images channels last, and take them so", etp_fix_export(f, true, "--apply channels-last")),
-                                         images ? "expected: Σ time − two copies of each image that goes from one partition to another; ceiling: the 95 % interval over the blocks + "
-                                                  "truncation; floor 0: images leave the delegate, and who takes them channels last may copy them back, which can cost more"
-                                                : k_goes_away, "channels-last"},
-                        err);
+    return etp_fix_show(
+        f, &at,
+        &(etp_fix_words){
+            ETP_FIX_BORDER_LAYOUT,
+            etp_fix_told(f, &at, "transpose of an image at the model's border takes",
+                         "transposes of images at the model's border take"),
+            etp_arena_printf(&f->s->arena, "%s; give it images channels last, and take them so",
+                             etp_fix_export(f, true, "--apply channels-last")),
+            images ? "expected: Σ time − two copies of each image that goes from one partition to "
+                     "another; ceiling: the 95 % interval over the blocks + "
+                     "truncation; floor 0: images leave the delegate, and who takes them channels "
+                     "last may copy them back, which can cost more"
+                   : k_goes_away,
+            "channels-last"},
+        err);
 }
 
 static etp_status broadcast(etp_fixer *f, etp_error *err)
@@ -568,14 +609,17 @@ static etp_status broadcast(etp_fixer *f, etp_error *err)
         }
     }
     goes_away(f, &at);
-    return etp_fix_show(f, &at,
-                        &(etp_fix_words){ETP_FIX_BROADCAST,
-                                         etp_fix_told(f, &at, "copy for a broadcast that batched products do not need takes", "copies for broadcasts that batched products do not need take"),
-                                         etp_fix_export(f, true, "--apply fold-expand"), k_goes_away, "fold-expand"},
-                        err);
+    return etp_fix_show(
+        f, &at,
+        &(etp_fix_words){
+            ETP_FIX_BROADCAST,
+            etp_fix_told(f, &at, "copy for a broadcast that batched products do not need takes",
+                         "copies for broadcasts that batched products do not need take"),
+            etp_fix_export(f, true, "--apply fold-expand"), k_goes_away, "fold-expand"},
+        err);
 }
 
-// ---- islands of another type ---------------------------------------------------------------------
+// ---- islands of another type ----
 
 static bool is_quantised(etp_dtype t)
 {
@@ -611,7 +655,8 @@ static bool converts(const etp_fixer *f, uint32_t op, bool to_float)
 static uint32_t convolution_behind(const etp_fixer *f, uint32_t op)
 {
     for (uint32_t i = op + 1; i < f->ab->n_operators; i++) {
-        if (etp_fix_row(f, i) && category_of(f, i) == ETP_CATEGORY_CONVOLUTION && source_of(f, i) == op) {
+        if (etp_fix_row(f, i) && category_of(f, i) == ETP_CATEGORY_CONVOLUTION &&
+            source_of(f, i) == op) {
             return i;
         }
     }
@@ -630,8 +675,8 @@ static bool is_uneven(const etp_fixer *f, uint32_t op)
     return uneven;
 }
 
-// The recipe leaves an uneven pad before a depthwise convolution alone: its kernel would have to grow, and there are no
-// larger ones.
+// The recipe leaves an uneven pad before a depthwise convolution alone: its kernel would have to
+// grow, and there are no larger ones.
 static bool stays_padded(const etp_fixer *f, uint32_t pad, uint32_t conv)
 {
     const etp_profile_row *row = conv == ETP_NO_INDEX ? NULL : etp_fix_row(f, conv);
@@ -650,8 +695,8 @@ static double longer_kernel(const etp_fixer *f, uint32_t pad, uint32_t conv)
     return (double)etp_fix_op_ns(f, conv) * ((high + 1) * (wide + 1) / (high * wide) - 1);
 }
 
-// Dequantised, one operator, quantised again. Pads are folded into the convolution behind them, also
-// the model's first operator; other operators stay, at best in a quarter of their time.
+// Dequantised, one operator, quantised again. Pads are folded into the convolution behind them,
+// also the model's first operator; other operators stay, at best in a quarter of their time.
 static etp_status islands(etp_fixer *f, bool pads, etp_error *err)
 {
     etp_fix_found all = {0}, edges = {0};
@@ -689,21 +734,29 @@ static etp_status islands(etp_fixer *f, bool pads, etp_error *err)
         all.expected = t.mean + t.likely_more;
         all.hi = t.hi + t.most_more + inner * 3 / 4;
     }
-    return etp_fix_show(f, &all,
-                        &(etp_fix_words){ETP_FIX_ISLANDS,
-                                         pads ? etp_fix_told(f, &all, "pad in float before an int8 convolution takes", "pads in float between int8 convolutions and their converts take")
-                                              : etp_fix_told(f, &all, "operator in float between a dequantize and a quantize takes",
-                                                             "operators in float between a dequantize and a quantize, with both, take"),
-                                         pads ? etp_fix_export(f, true, "--apply align-padding")
-                                              : "quantise the operators between as well: give the quantizer their pattern, or move them out of the int8 part",
-                                         pads ? "estimate: Σ time + the likely part of what the boundary hides of it, − what longer kernels take where a pad is "
-                                                "uneven; ceiling: upper end of the 95 % interval of Σ time over the blocks + up to 1 µs per operator"
-                                              : "expected: Σ time of the converts; ceiling: and three quarters of what lies between, which moves a quarter of the bytes; floor: 0",
-                                         pads ? "align-padding" : NULL},
-                        err);
+    return etp_fix_show(
+        f, &all,
+        &(etp_fix_words){
+            ETP_FIX_ISLANDS,
+            pads ? etp_fix_told(f, &all, "pad in float before an int8 convolution takes",
+                                "pads in float between int8 convolutions and their converts take")
+                 : etp_fix_told(
+                       f, &all, "operator in float between a dequantize and a quantize takes",
+                       "operators in float between a dequantize and a quantize, with both, take"),
+            pads ? etp_fix_export(f, true, "--apply align-padding")
+                 : "quantise the operators between as well: give the quantizer their pattern, or "
+                   "move them out of the int8 part",
+            pads ? "estimate: Σ time + the likely part of what the boundary hides of it, − what "
+                   "longer kernels take where a pad is "
+                   "uneven; ceiling: upper end of the 95 % interval of Σ time over the blocks + up "
+                   "to 1 µs per operator"
+                 : "expected: Σ time of the converts; ceiling: and three quarters of what lies "
+                   "between, which moves a quarter of the bytes; floor: 0",
+            pads ? "align-padding" : NULL},
+        err);
 }
 
-// ---- what is left --------------------------------------------------------------------------------
+// ---- what is left ----
 
 // Layout work and converts without a fix of their own: at most all of it, likely what is above the
 // time that a copy of the same bytes takes.
@@ -730,15 +783,22 @@ static etp_status moved(etp_fixer *f, bool convert, etp_error *err)
     etp_fix_time t = etp_fix_time_of(f, &at);
     at.hi = t.hi + t.most_more;
     at.expected = known ? expected : (double)NAN;
-    return etp_fix_show(f, &at,
-                        &(etp_fix_words){convert ? ETP_FIX_CONVERTS : ETP_FIX_COPIES,
-                                         convert ? etp_fix_told(f, &at, "convert between data types takes", "converts between data types take")
-                                                 : etp_fix_told(f, &at, "operator that only moves data takes", "operators that only move data take"),
-                                         convert ? "keep one data type from end to end: quantise the neighbours too, or leave both unquantised"
-                                                 : "fold permutes, slices and concatenations into the operators around them",
-                                         "ceiling: Σ time; expected: Σ (time − what a copy of the bytes takes: by the measured roof, else at the best rate of this arm), "
-                                         "unknown without byte counts; floor: 0", NULL},
-                        err);
+    return etp_fix_show(
+        f, &at,
+        &(etp_fix_words){
+            convert ? ETP_FIX_CONVERTS : ETP_FIX_COPIES,
+            convert ? etp_fix_told(f, &at, "convert between data types takes",
+                                   "converts between data types take")
+                    : etp_fix_told(f, &at, "operator that only moves data takes",
+                                   "operators that only move data take"),
+            convert ? "keep one data type from end to end: quantise the neighbours too, or leave "
+                      "both unquantised"
+                    : "fold permutes, slices and concatenations into the operators around them",
+            "ceiling: Σ time; expected: Σ (time − what a copy of the bytes takes: by the measured "
+            "roof, else at the best rate of this arm), "
+            "unknown without byte counts; floor: 0",
+            NULL},
+        err);
 }
 
 etp_status etp_fixes_of_layout(etp_fixer *f, etp_error *err)

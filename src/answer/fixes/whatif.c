@@ -43,7 +43,8 @@ static bool glob(etp_str pattern, etp_str text)
     return p == pattern.len;
 }
 
-// A pattern that names a category means its operators and no others: "conv*" is Convolution, not Convert.
+// A pattern that names a category means its operators and no others: "conv*" is Convolution, not
+// Convert.
 static bool names_category(etp_str pattern)
 {
     bool any = false;
@@ -70,7 +71,13 @@ static bool matches(const etp_ab *ab, const etp_ab_operator *op, etp_str pattern
     return false;
 }
 
-typedef enum change_kind { CHANGE_DROP, CHANGE_BACK, CHANGE_SCALE, CHANGE_ROOF, CHANGE_THREADS } change_kind;
+typedef enum change_kind {
+    CHANGE_DROP,
+    CHANGE_BACK,
+    CHANGE_SCALE,
+    CHANGE_ROOF,
+    CHANGE_THREADS
+} change_kind;
 
 typedef struct change {
     change_kind kind;
@@ -128,9 +135,9 @@ static etp_status parse(const char *text, change *out, etp_error *err)
     } else if (n == 2 && etp_str_eqz(words[1], "at-roof")) {
         *out = (change){.kind = CHANGE_ROOF, .pattern = words[0]};
     } else {
-        return etp_fail(err, ETP_USAGE,
-                        "'%s' is none of: drop GLOB, back GLOB, scale GLOB N, GLOB at-roof, threads N",
-                        text);
+        return etp_fail(
+            err, ETP_USAGE,
+            "'%s' is none of: drop GLOB, back GLOB, scale GLOB N, GLOB at-roof, threads N", text);
     }
     return ETP_OK;
 }
@@ -194,18 +201,25 @@ static bool has_roof(const etp_ab_operator *op, uint32_t arm)
     return op->roofs && op->roofs[arm].verdict != ETP_ROOF_UNKNOWN;
 }
 
-// From here on the times of the arm that ran with so many threads count; what was asked before holds there.
-static etp_status use_threads(redo *w, const change *c, const char *text, size_t *out_operators, etp_error *err)
+// From here on the times of the arm that ran with so many threads count; what was asked before
+// holds there.
+static etp_status use_threads(redo *w, const change *c, const char *text, size_t *out_operators,
+                              etp_error *err)
 {
     const etp_ab *ab = w->ab;
     uint32_t in = arm_with_threads(ab, w->arm, c->threads);
     if (in == ETP_NO_INDEX) {
-        return etp_fail(err, ETP_USAGE, "'%s': no arm of this level ran with that many threads; measure one with etprof ab --threads", text);
+        return etp_fail(err, ETP_USAGE,
+                        "'%s': no arm of this level ran with that many threads; measure one with "
+                        "etprof ab --threads",
+                        text);
     }
     for (size_t i = 0; i < ab->n_operators; i++) {
-        if (isfinite(w->faster[i]) && ab->operators[i].rows[in] && !isfinite(ab->operators[i].roofs[in].roof_ns)) {
-            return etp_fail(err, ETP_USAGE, "'%s': there is no roof of %s for %s (%s); leave its at-roof out", text, ab->operators[i].id,
-                            ab->arms[in].name, ab->operators[i].roofs[in].missing);
+        if (isfinite(w->faster[i]) && ab->operators[i].rows[in] &&
+            !isfinite(ab->operators[i].roofs[in].roof_ns)) {
+            return etp_fail(
+                err, ETP_USAGE, "'%s': there is no roof of %s for %s (%s); leave its at-roof out",
+                text, ab->operators[i].id, ab->arms[in].name, ab->operators[i].roofs[in].missing);
         }
     }
     w->in = in;
@@ -213,7 +227,8 @@ static etp_status use_threads(redo *w, const change *c, const char *text, size_t
     return ETP_OK;
 }
 
-static etp_status apply(redo *w, const change *c, const char *text, size_t *out_operators, etp_error *err)
+static etp_status apply(redo *w, const change *c, const char *text, size_t *out_operators,
+                        etp_error *err)
 {
     const etp_ab *ab = w->ab;
     *out_operators = 0;
@@ -224,10 +239,12 @@ static etp_status apply(redo *w, const change *c, const char *text, size_t *out_
         return etp_fail(err, ETP_USAGE, "'%s': there is no baseline to go back to", text);
     }
     if (c->kind == CHANGE_ROOF && !ab->roofs) {
-        return etp_fail(err, ETP_USAGE,
-                        "'%s': no roofs were measured on this device; 'etprof ab --roofs' measures them first, for "
-                        "what was measured without them name a file with --roofs (etprof roofs --format json)",
-                        text);
+        return etp_fail(
+            err, ETP_USAGE,
+            "'%s': no roofs were measured on this device; 'etprof ab --roofs' measures them first, "
+            "for "
+            "what was measured without them name a file with --roofs (etprof roofs --format json)",
+            text);
     }
     size_t unknown = 0;
     for (size_t i = 0; i < ab->n_operators; i++) {
@@ -249,10 +266,12 @@ static etp_status apply(redo *w, const change *c, const char *text, size_t *out_
                                                  : 1;
     }
     if (*out_operators == 0 && unknown > 0) {
-        return etp_fail(err, ETP_USAGE,
-                        "'%s': there is no roof for any of the %zu operators it matches (their work needs the program, "
-                        "their level and thread count a measured roof; 'etprof explain op1' says which)",
-                        text, unknown);
+        return etp_fail(
+            err, ETP_USAGE,
+            "'%s': there is no roof for any of the %zu operators it matches (their work needs the "
+            "program, "
+            "their level and thread count a measured roof; 'etprof explain op1' says which)",
+            text, unknown);
     }
     return *out_operators ? ETP_OK
                           : etp_fail(err, ETP_USAGE, "'%s' matches no operator of %s", text,
@@ -341,7 +360,9 @@ void etp_whatif_json(const void *whatif, etp_json *j)
     etp_json_begin_object(j);
     etp_json_kv_z(j, "schema", "etprof.whatif/1");
     etp_json_kv_z(j, "arm", w->ab->arms[w->arm].name);
-    etp_json_kv_z(j, "method", w->uses_roofs ? "plain addition of traced times and roofs" : "plain addition of traced times");
+    etp_json_kv_z(j, "method",
+                  w->uses_roofs ? "plain addition of traced times and roofs"
+                                : "plain addition of traced times");
     etp_json_kv_i64(j, "now_ns", w->now_ns);
     etp_json_kv_i64(j, "then_ns", w->then_ns);
     etp_json_key(j, "speedup");
@@ -389,11 +410,13 @@ const etp_report *etp_whatif_report(const etp_whatif *w, etp_arena *arena)
         etp_keys_add(keys, ETP_PLAIN, "altogether", "%.3f× against %s", w->against_baseline,
                      w->ab->arms[w->ab->baseline].name);
     }
-    etp_keys_add(keys, ETP_PLAIN, "by", "plain addition of measured times: operators run one after "
-                                        "another; caches and clocks are assumed unchanged");
+    etp_keys_add(keys, ETP_PLAIN, "by",
+                 "plain addition of measured times: operators run one after "
+                 "another; caches and clocks are assumed unchanged");
     if (w->uses_roofs) {
-        etp_keys_add(keys, ETP_PLAIN, "at-roof", "the least time possible on %s, for operators whose roof is known: a "
-                                                 "ceiling; the interval holds the noise of the times, not that of the roofs",
+        etp_keys_add(keys, ETP_PLAIN, "at-roof",
+                     "the least time possible on %s, for operators whose roof is known: a "
+                     "ceiling; the interval holds the noise of the times, not that of the roofs",
                      etp_ab_roofs_device(w->ab));
     }
     etp_table *t = etp_report_table(r, "steps", NULL, k_columns, 3);

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Next fixes for work that could be done faster: kernels outside delegates, many small delegates,
-// channel counts that leave a tile idle, one thread, float32, distance to the roof, and operators that lost.
+// channel counts that leave a tile idle, one thread, float32, distance to the roof, and operators
+// that lost.
 #include <math.h>
 #include <string.h>
 
@@ -26,7 +27,7 @@ static bool multiplies(const etp_fixer *f, uint32_t op)
     return c == ETP_CATEGORY_CONVOLUTION || c == ETP_CATEGORY_GEMM || c == ETP_CATEGORY_ATTENTION;
 }
 
-// ---- delegate ------------------------------------------------------------------------------------
+// ---- delegate ----
 
 // Kernels that a recipe brings into the delegate: what they become there moves PASSES times the
 // kernel's own bytes.
@@ -38,16 +39,24 @@ typedef struct way_in {
     const char *overload; // NULL any
 } way_in;
 
-#define SAFE_SOFTMAX(family, overload) \
-    {family, "decompose-attention", "kernel of attention's safe softmax, outside the delegate, takes", \
-     "kernels of attention's safe softmax, outside the delegate, take", 0, overload} // it goes away
+#define SAFE_SOFTMAX(family, overload)                                  \
+    {family,                                                            \
+     "decompose-attention",                                             \
+     "kernel of attention's safe softmax, outside the delegate, takes", \
+     "kernels of attention's safe softmax, outside the delegate, take", \
+     0,                                                                 \
+     overload} // it goes away
 
 static const way_in k_ways_in[] = {
-    {"native_layer_norm", "layer-norm", "layer norm outside the delegate takes", "layer norms outside the delegate take",
-     7, NULL}, // two means, a difference, three products, a sum
-    {"gelu", "gelu-tanh", "GELU outside the delegate takes", "GELUs outside the delegate take", 9, NULL},
-    {"squeeze_copy", "unbind-views", "squeeze outside the delegate takes", "squeezes outside the delegate take", 1, NULL},
-    {"mean", "keep-dims", "mean over images outside the delegate takes", "means over images outside the delegate take", 0.5, NULL},
+    {"native_layer_norm", "layer-norm",   "layer norm outside the delegate takes",
+     "layer norms outside the delegate take",                                                                               7,
+     NULL                                                                                                                            }, // two means, a difference, three products, a sum
+    {"gelu",              "gelu-tanh",    "GELU outside the delegate takes",             "GELUs outside the delegate take", 9,
+     NULL                                                                                                                            },
+    {"squeeze_copy",      "unbind-views", "squeeze outside the delegate takes",
+     "squeezes outside the delegate take",                                                                                  1,   NULL},
+    {"mean",              "keep-dims",    "mean over images outside the delegate takes",
+     "means over images outside the delegate take",                                                                         0.5, NULL},
     SAFE_SOFTMAX("any", NULL),
     SAFE_SOFTMAX("logical_not", NULL),
     SAFE_SOFTMAX("where", NULL),
@@ -64,13 +73,15 @@ static const way_in k_ways_in[] = {
     SAFE_SOFTMAX("mul", "Scalar_out"),
 };
 
-// Only the safe softmax asks whether any score is left; the rest of its kernels may be of something else.
+// Only the safe softmax asks whether any score is left; the rest of its kernels may be of something
+// else.
 bool etp_fix_has_safe_softmax(const etp_fixer *f)
 {
     bool any = false;
     for (uint32_t i = 0; i < f->ab->n_operators; i++) {
         const etp_profile_row *row = etp_fix_row(f, i);
-        any = any || (row && row->kind == ETP_ROW_PORTABLE && etp_str_eqz(row->parsed.family, "any"));
+        any =
+            any || (row && row->kind == ETP_ROW_PORTABLE && etp_str_eqz(row->parsed.family, "any"));
     }
     return any;
 }
@@ -82,8 +93,10 @@ static bool is_spatial_mean(const etp_fixer *f, uint32_t op)
     if (!facts || facts->n_inputs == 0 || facts->n_outputs == 0) {
         return false;
     }
-    const etp_value *in = &facts->values[facts->inputs[0]], *out = &facts->values[facts->outputs[0]];
-    return in->rank == 4 && out->rank == 2 && in->dims[0] == out->dims[0] && in->dims[1] == out->dims[1] && !in->dynamic;
+    const etp_value *in = &facts->values[facts->inputs[0]],
+                    *out = &facts->values[facts->outputs[0]];
+    return in->rank == 4 && out->rank == 2 && in->dims[0] == out->dims[0] &&
+           in->dims[1] == out->dims[1] && !in->dynamic;
 }
 
 // Recipes write sizes down, so they leave alone what has none at export.
@@ -98,8 +111,10 @@ static const way_in *way_in_of(const etp_fixer *f, uint32_t op, bool safe_softma
     const etp_profile_row *row = etp_fix_row(f, op);
     for (size_t i = 0; i < sizeof k_ways_in / sizeof *k_ways_in; i++) {
         const way_in *w = &k_ways_in[i];
-        if (etp_str_eqz(row->parsed.family, w->family) && (!w->overload || etp_str_eqz(row->parsed.overload, w->overload))) {
-            bool applies = strcmp(w->family, "mean") == 0 ? is_spatial_mean(f, op) : w->passes > 0 || safe_softmax;
+        if (etp_str_eqz(row->parsed.family, w->family) &&
+            (!w->overload || etp_str_eqz(row->parsed.overload, w->overload))) {
+            bool applies = strcmp(w->family, "mean") == 0 ? is_spatial_mean(f, op)
+                                                          : w->passes > 0 || safe_softmax;
             return applies && has_fixed_shape(f, op) ? w : NULL;
         }
     }
@@ -122,14 +137,21 @@ static etp_status show_group(etp_fixer *f, etp_fix_found *at, double inside, con
     at->expected = t.mean + t.likely_more - inside; // NAN stays
     at->hi = t.hi + t.most_more;
     at->concerns = t.most_more; // the set-up that goes with them
-    if (text && f->calls > 1) { // else the gain may be larger than their own time, and nobody sees why
-        text = etp_arena_printf(&f->s->arena, at->ops.n == 1 ? "%s and splits a partition" : "%s and split partitions", text);
+    if (text &&
+        f->calls > 1) { // else the gain may be larger than their own time, and nobody sees why
+        text = etp_arena_printf(
+            &f->s->arena, at->ops.n == 1 ? "%s and splits a partition" : "%s and split partitions",
+            text);
     }
-    return etp_fix_show(f, at,
-                        &(etp_fix_words){ETP_FIX_DELEGATE, text, recipe,
-                                         "ceiling: Σ time + one delegate call's set-up per kernel that joins two partitions; expected: Σ (time − passes of the "
-                                         "replacement × (what a copy of the bytes takes + 1 µs)), without a recipe Σ (time − 2 × roof), unknown without bytes or roofs; floor: 0", change},
-                        err);
+    return etp_fix_show(
+        f, at,
+        &(etp_fix_words){ETP_FIX_DELEGATE, text, recipe,
+                         "ceiling: Σ time + one delegate call's set-up per kernel that joins two "
+                         "partitions; expected: Σ (time − passes of the "
+                         "replacement × (what a copy of the bytes takes + 1 µs)), without a recipe "
+                         "Σ (time − 2 × roof), unknown without bytes or roofs; floor: 0",
+                         change},
+        err);
 }
 
 static etp_status nothing_delegated(etp_fixer *f, etp_error *err)
@@ -145,7 +167,9 @@ static etp_status nothing_delegated(etp_fixer *f, etp_error *err)
         }
     }
     return show_group(f, &at, inside, etp_fix_export(f, true, "--backend xnnpack"), "xnnpack",
-                      etp_fix_told(f, &at, "kernel of a program without any delegate takes", "kernels of a program without any delegate take"), err);
+                      etp_fix_told(f, &at, "kernel of a program without any delegate takes",
+                                   "kernels of a program without any delegate take"),
+                      err);
 }
 
 static etp_status undelegated(etp_fixer *f, etp_error *err)
@@ -159,7 +183,8 @@ static etp_status undelegated(etp_fixer *f, etp_error *err)
         etp_fix_found at = {0};
         double inside = 0;
         for (uint32_t i = 0; i < f->ab->n_operators; i++) {
-            const way_in *own = is_kind(f, i, ETP_ROW_PORTABLE) && !f->claimed[i] ? way_in_of(f, i, safe) : NULL;
+            const way_in *own =
+                is_kind(f, i, ETP_ROW_PORTABLE) && !f->claimed[i] ? way_in_of(f, i, safe) : NULL;
             bool moves = etp_category_five(f->ab->operators[i].category) == ETP_FIVE_DATA_MOVEMENT;
             bool mine = way ? own && strcmp(own->recipe, way->recipe) == 0
                             : is_kind(f, i, ETP_ROW_PORTABLE) && !f->claimed[i] && !moves;
@@ -170,9 +195,11 @@ static etp_status undelegated(etp_fixer *f, etp_error *err)
         }
         const char *recipe = way ? etp_arena_printf(&f->s->arena, "--apply %s", way->recipe) : NULL;
         recipe = recipe ? etp_fix_export(f, true, recipe)
-                        : "the partitioner left them out: etprof export MODEL says why; replace what it cannot take";
+                        : "the partitioner left them out: etprof export MODEL says why; replace "
+                          "what it cannot take";
         const char *text = way ? etp_fix_told(f, &at, way->one, way->many)
-                               : etp_fix_told(f, &at, "kernel outside the delegate takes", "kernels outside the delegate take");
+                               : etp_fix_told(f, &at, "kernel outside the delegate takes",
+                                              "kernels outside the delegate take");
         ETP_TRY(show_group(f, &at, inside, recipe, way ? way->recipe : NULL, text, err));
     }
     return ETP_OK;
@@ -184,27 +211,34 @@ static etp_status partitions(etp_fixer *f, etp_error *err)
         return ETP_OK;
     }
     double fewer = (double)(f->calls - 1);
-    etp_fix_found at = {.expected = fewer * f->join_likely, .hi = etp_fix_join_most(f, fewer), .concerns = f->boundary};
+    etp_fix_found at = {.expected = fewer * f->join_likely,
+                        .hi = etp_fix_join_most(f, fewer),
+                        .concerns = f->boundary};
     char t[ETP_NUMBER_CHARS];
-    return etp_fix_show_sum(f, &at, "boundary",
-                            &(etp_fix_words){ETP_FIX_PARTITIONS,
-                                             etp_arena_printf(&f->s->arena, "%zu delegate calls take %s besides their operators",
-                                                              f->calls, etp_format_ns(f->boundary, t)),
-                                             "fewer, larger partitions: bring the operators between them into the delegate",
-                                             "ceiling: Σ over the calls but the longest of what each takes besides its operators; expected: (calls − 1) × what the "
-                                             "cheapest takes, less 0.5 µs for each of its operators, which truncation put there; floor: 0", NULL},
-                            err);
+    return etp_fix_show_sum(
+        f, &at, "boundary",
+        &(etp_fix_words){
+            ETP_FIX_PARTITIONS,
+            etp_arena_printf(&f->s->arena, "%zu delegate calls take %s besides their operators",
+                             f->calls, etp_format_ns(f->boundary, t)),
+            "fewer, larger partitions: bring the operators between them into the delegate",
+            "ceiling: Σ over the calls but the longest of what each takes besides its operators; "
+            "expected: (calls − 1) × what the "
+            "cheapest takes, less 0.5 µs for each of its operators, which truncation put there; "
+            "floor: 0",
+            NULL},
+        err);
 }
 
-// ---- compute -------------------------------------------------------------------------------------
+// ---- compute ----
 
 // Output channels that a kernel computes at a time: 32 with SME and with AVX-512 in float32, as its
 // times over channel counts show, 16 with what is older. Unknown levels count as the older ones.
 static int64_t tile_of(const etp_fixer *f)
 {
     etp_level level = f->ab->arms[f->arm].level;
-    bool wide = level == ETP_LEVEL_SME2 || level == ETP_LEVEL_SME1 || level == ETP_LEVEL_VNNI || level == ETP_LEVEL_AVX512 ||
-                f->ab->engagement.feature == ETP_FEATURE_SME;
+    bool wide = level == ETP_LEVEL_SME2 || level == ETP_LEVEL_SME1 || level == ETP_LEVEL_VNNI ||
+                level == ETP_LEVEL_AVX512 || f->ab->engagement.feature == ETP_FEATURE_SME;
     return wide ? 32 : 16;
 }
 
@@ -213,8 +247,9 @@ static int64_t channels_of(const etp_fixer *f, uint32_t op)
 {
     const etp_op_facts *facts = etp_fix_facts(f, op);
     const etp_profile_row *row = etp_fix_row(f, op);
-    bool mine = is_kind(f, op, ETP_ROW_OPERATOR) && multiplies(f, op) && facts && facts->n_outputs > 0 &&
-                facts->weight_bytes != ETP_BYTES_UNKNOWN && facts->weight_bytes > 0 && !etp_op_is_depthwise(&row->parsed);
+    bool mine = is_kind(f, op, ETP_ROW_OPERATOR) && multiplies(f, op) && facts &&
+                facts->n_outputs > 0 && facts->weight_bytes != ETP_BYTES_UNKNOWN &&
+                facts->weight_bytes > 0 && !etp_op_is_depthwise(&row->parsed);
     const etp_value *v = mine ? &facts->values[facts->outputs[0]] : NULL;
     return v && v->kind == ETP_EVALUE_TENSOR && v->rank ? v->dims[v->rank - 1] : 0;
 }
@@ -239,14 +274,26 @@ static etp_status odd_sizes(etp_fixer *f, etp_error *err)
         }
     }
     at.hi += left_out * (double)f->total; // what else works on these channels
-    return etp_fix_show(f, &at,
-                        &(etp_fix_words){ETP_FIX_ODD_SIZES,
-                                         etp_fix_told(f, &at, etp_arena_printf(&f->s->arena, "convolution or linear layer with channels that are no multiple of %lld (an idle part of a tile) takes", (long long)tile),
-                                                      etp_arena_printf(&f->s->arena, "convolutions and linear layers with channels that are no multiple of %lld (an idle part of a tile) take", (long long)tile)),
-                                         "train with channel counts that are multiples of 32 (16 below AVX-512 and SME); zeros in their place save nothing",
-                                         "expected: Σ time × (1 − channels in whole tiles ÷ channels rounded up to the tile); ceiling: the same with tiles of 32, + the share of the "
-                                         "channels above the last whole tile of everything; floor: 0", NULL},
-                        err);
+    return etp_fix_show(
+        f, &at,
+        &(etp_fix_words){
+            ETP_FIX_ODD_SIZES,
+            etp_fix_told(f, &at,
+                         etp_arena_printf(&f->s->arena,
+                                          "convolution or linear layer with channels that are no "
+                                          "multiple of %lld (an idle part of a tile) takes",
+                                          (long long)tile),
+                         etp_arena_printf(&f->s->arena,
+                                          "convolutions and linear layers with channels that are "
+                                          "no multiple of %lld (an idle part of a tile) take",
+                                          (long long)tile)),
+            "train with channel counts that are multiples of 32 (16 below AVX-512 and SME); zeros "
+            "in their place save nothing",
+            "expected: Σ time × (1 − channels in whole tiles ÷ channels rounded up to the tile); "
+            "ceiling: the same with tiles of 32, + the share of the "
+            "channels above the last whole tile of everything; floor: 0",
+            NULL},
+        err);
 }
 
 static bool is_float32(const etp_profile_row *row)
@@ -267,7 +314,8 @@ static bool has_int8(const etp_profile_row *row)
     return any;
 }
 
-// Some of what multiplies has eight bits: the program was quantised, and what did not follow cannot be.
+// Some of what multiplies has eight bits: the program was quantised, and what did not follow cannot
+// be.
 static bool is_quantised_program(const etp_fixer *f)
 {
     bool any = false;
@@ -281,24 +329,44 @@ static bool is_quantised_program(const etp_fixer *f)
 static etp_status show_precision(etp_fixer *f, const etp_fix_found *at, bool done, etp_error *err)
 {
     if (done) {
-        return etp_fix_show(f, at,
-                            &(etp_fix_words){ETP_FIX_PRECISION, etp_fix_told(f, at, "convolution or matrix product runs in float32 (not quantised) and takes", "convolutions and matrix products run in float32 (not quantised) and take"),
-                                             "quantisation leaves products of two activations in float32: fewer or smaller ones (windows, fewer heads or keys), or a quantizer that has a pattern for them",
-                                             "ceiling: Σ time × (1 − 1 ÷ 2r), r = int8 ÷ float32 roof of the level (8 in place of 2r without roofs), and three quarters of the other delegated operators; "
-                                             "expected: Σ time × (1 − 1 ÷ r), unknown without roofs; floor: 0", NULL},
-                            err);
+        return etp_fix_show(
+            f, at,
+            &(etp_fix_words){
+                ETP_FIX_PRECISION,
+                etp_fix_told(
+                    f, at,
+                    "convolution or matrix product runs in float32 (not quantised) and takes",
+                    "convolutions and matrix products run in float32 (not quantised) and take"),
+                "quantisation leaves products of two activations in float32: fewer or smaller ones "
+                "(windows, fewer heads or keys), or a quantizer that has a pattern for them",
+                "ceiling: Σ time × (1 − 1 ÷ 2r), r = int8 ÷ float32 roof of the level (8 in place "
+                "of 2r without roofs), and three quarters of the other delegated operators; "
+                "expected: Σ time × (1 − 1 ÷ r), unknown without roofs; floor: 0",
+                NULL},
+            err);
     }
-    return etp_fix_show(f, at,
-                        &(etp_fix_words){ETP_FIX_PRECISION, etp_fix_told(f, at, "convolution or matrix product in float32 takes", "convolutions and matrix products in float32 take"),
-                                         etp_arena_printf(&f->s->arena, "%s; its check says what that does to the outputs, --calibrate FILE.npz gives it samples of yours",
-                                                          etp_fix_export(f, false, "--dtype int8")),
-                                         "estimate: Σ time of convolutions and products with a weight × (1 − 1 ÷ r), r = int8 ÷ float32 roof of the level, − the time of depthwise "
-                                         "convolutions of more than 9 taps on x86 again, − 1.5 × activations and pads that stay in float between converts; unknown without roofs; ceiling: twice "
-                                         "that r (8 without roofs), and three quarters of the other delegated operators, which move a quarter of the bytes", "int8"},
-                        err);
+    return etp_fix_show(
+        f, at,
+        &(etp_fix_words){
+            ETP_FIX_PRECISION,
+            etp_fix_told(f, at, "convolution or matrix product in float32 takes",
+                         "convolutions and matrix products in float32 take"),
+            etp_arena_printf(&f->s->arena,
+                             "%s; its check says what that does to the outputs, --calibrate "
+                             "FILE.npz gives it samples of yours",
+                             etp_fix_export(f, false, "--dtype int8")),
+            "estimate: Σ time of convolutions and products with a weight × (1 − 1 ÷ r), r = int8 ÷ "
+            "float32 roof of the level, − the time of depthwise "
+            "convolutions of more than 9 taps on x86 again, − 1.5 × activations and pads that stay "
+            "in float between converts; unknown without roofs; ceiling: twice "
+            "that r (8 without roofs), and three quarters of the other delegated operators, which "
+            "move a quarter of the bytes",
+            "int8"},
+        err);
 }
 
-// Kernel positions of a depthwise convolution, 0 unknown: its weight is [1, height, width, channels].
+// Kernel positions of a depthwise convolution, 0 unknown: its weight is [1, height, width,
+// channels].
 static int64_t taps_of(const etp_fixer *f, uint32_t op)
 {
     const etp_op_facts *facts = etp_fix_facts(f, op);
@@ -306,36 +374,45 @@ static int64_t taps_of(const etp_fixer *f, uint32_t op)
     return w && w->kind == ETP_EVALUE_TENSOR && w->rank == 4 ? (int64_t)w->dims[1] * w->dims[2] : 0;
 }
 
-// What quantising OP itself brings; negative when it costs. What is quantised: convolutions, products with a weight.
+// What quantising OP itself brings; negative when it costs. What is quantised: convolutions,
+// products with a weight.
 static double gain_of_int8(const etp_fixer *f, uint32_t op, double ratio)
 {
     const etp_profile_row *row = etp_fix_row(f, op);
     const etp_level_info *level = etp_level_get(f->ab->arms[f->arm].level);
     double ns = (double)etp_fix_op_ns(f, op);
     bool x86 = level && level->family == ETP_ISA_X86_64;
-    if (etp_op_is_depthwise(&row->parsed)) { // lane by lane: the 25-tap kernel of int8 takes twice the time on x86
+    if (etp_op_is_depthwise(
+            &row->parsed)) { // lane by lane: the 25-tap kernel of int8 takes twice the time on x86
         return x86 && taps_of(f, op) > 9 ? -ns : 0;
     }
-    if (multiplies(f, op) && is_float32(row) && !etp_str_eqz(row->parsed.family, "Batch Matrix Multiply")) {
+    if (multiplies(f, op) && is_float32(row) &&
+        !etp_str_eqz(row->parsed.family, "Batch Matrix Multiply")) {
         return ns * (1 - 1 / ratio);
     }
-    // The quantizer has no pattern for these: a convert before and one behind, 10 bytes an element where they move 8.
-    bool converted = f->ab->operators[op].category == ETP_CATEGORY_ACTIVATION && !etp_str_eqz(row->parsed.family, "Clamp");
+    // The quantizer has no pattern for these: a convert before and one behind, 10 bytes an element
+    // where they move 8.
+    bool converted = f->ab->operators[op].category == ETP_CATEGORY_ACTIVATION &&
+                     !etp_str_eqz(row->parsed.family, "Clamp");
     return converted ? -1.5 * ns : 0;
 }
 
-// Pads that XNNPACK merges into convolutions in float32 stay on their own, in float, between two converts.
+// Pads that XNNPACK merges into convolutions in float32 stay on their own, in float, between two
+// converts.
 static double pads_left_by_int8(const etp_fixer *f)
 {
     const etp_profile_facts *facts = f->ab->arms[f->arm].profile->facts;
-    const etp_method *m = facts && !facts->problem && facts->program->n_methods ? &facts->program->methods[0] : NULL;
+    const etp_method *m =
+        facts && !facts->problem && facts->program->n_methods ? &facts->program->methods[0] : NULL;
     double bytes = 0;
     for (uint32_t i = 0; m && i < m->n_partitions; i++) {
         const etp_partition *p = &m->partitions[i];
         for (uint32_t k = 0; k < p->n_nodes; k++) {
-            bool pad = p->nodes[k].type == ETP_XNN_STATIC_CONSTANT_PAD && p->nodes[k].n_outputs == 1;
+            bool pad =
+                p->nodes[k].type == ETP_XNN_STATIC_CONSTANT_PAD && p->nodes[k].n_outputs == 1;
             uint64_t own = pad ? p->values[p->nodes[k].outputs[0]].bytes : 0;
-            bytes += own != ETP_BYTES_UNKNOWN ? 4.5 * (double)own : 0; // 2 of the pad, 1.25 of each convert
+            bytes += own != ETP_BYTES_UNKNOWN ? 4.5 * (double)own
+                                              : 0; // 2 of the pad, 1.25 of each convert
         }
     }
     return bytes > 0 && isfinite(f->best_rate) ? bytes / f->best_rate : 0;
@@ -361,12 +438,16 @@ static etp_status precision(etp_fixer *f, etp_error *err)
     }
     bool done = is_quantised_program(f);
     if (multiplied < 0.2 * (double)f->total || (!done && at.expected <= 0)) {
-        return ETP_OK; // what multiplies is not what takes the time, or quantised it would take more
+        return ETP_OK; // what multiplies is not what takes the time, or quantised it would take
+                       // more
     }
-    double most = isfinite(ratio) ? 2 * ratio : 8; // int8 kernels may also come closer to their roof
+    double most =
+        isfinite(ratio) ? 2 * ratio : 8; // int8 kernels may also come closer to their roof
     at.expected = done ? multiplied * (1 - 1 / ratio) : at.expected;
     at.hi = multiplied * (1 - 1 / most) + rest * 3 / 4;
-    return show_precision(f, &at, done, err); // the general view of the arm: other fixes of these operators stay as they are
+    return show_precision(
+        f, &at, done,
+        err); // the general view of the arm: other fixes of these operators stay as they are
 }
 
 static uint32_t cpus_of(const etp_ab *ab)
@@ -408,16 +489,23 @@ static etp_status threads(etp_fixer *f, etp_error *err)
     }
     at.lo = isfinite(region) ? -region * (double)at.ops.n : 0; // a busy machine loses with threads
     at.expected = isfinite(region) ? at.expected : (double)NAN;
-    return etp_fix_show(f, &at,
-                        &(etp_fix_words){ETP_FIX_THREADS,
-                                         etp_arena_printf(&f->s->arena, "%zu delegated operators run on one of %u CPUs", at.ops.n, cpus),
-                                         etp_arena_printf(&f->s->arena, "etprof ab %s --threads 1,%u measures it", etp_fix_model(f), cpus),
-                                         "ceiling: Σ time × (1 − 1 ÷ CPUs); expected: that of convolutions and matrix products, less one parallel region each (measured "
-                                         "roof), unknown without roofs; floor: a loss of one parallel region for each operator, 0 without roofs", NULL},
-                        err);
+    return etp_fix_show(
+        f, &at,
+        &(etp_fix_words){ETP_FIX_THREADS,
+                         etp_arena_printf(&f->s->arena,
+                                          "%zu delegated operators run on one of %u CPUs", at.ops.n,
+                                          cpus),
+                         etp_arena_printf(&f->s->arena, "etprof ab %s --threads 1,%u measures it",
+                                          etp_fix_model(f), cpus),
+                         "ceiling: Σ time × (1 − 1 ÷ CPUs); expected: that of convolutions and "
+                         "matrix products, less one parallel region each (measured "
+                         "roof), unknown without roofs; floor: a loss of one parallel region for "
+                         "each operator, 0 without roofs",
+                         NULL},
+        err);
 }
 
-// ---- roofs and losses ----------------------------------------------------------------------------
+// ---- roofs and losses ----
 
 // What keeps convolutions and matrix products below their roof, as far as the best of them shows
 // that it can be reached here.
@@ -428,7 +516,8 @@ static etp_status roof_gap(etp_fixer *f, etp_error *err)
     for (int pass = 0; pass < 2; pass++) {
         for (uint32_t i = 0; i < f->ab->n_operators; i++) {
             double ns = (double)etp_fix_op_ns(f, i), roof = etp_fix_roof_ns(f, i);
-            if (!is_kind(f, i, ETP_ROW_OPERATOR) || !multiplies(f, i) || !(roof > 0) || ns < 10000 || roof >= ns) {
+            if (!is_kind(f, i, ETP_ROW_OPERATOR) || !multiplies(f, i) || !(roof > 0) ||
+                ns < 10000 || roof >= ns) {
                 continue;
             }
             best = fmax(best, roof / ns);
@@ -442,12 +531,17 @@ static etp_status roof_gap(etp_fixer *f, etp_error *err)
             }
         }
     }
-    return etp_fix_show(f, &at,
-                        &(etp_fix_words){ETP_FIX_ROOF_GAP,
-                                         etp_fix_told(f, &at, "convolution or matrix product below its roof takes", "convolutions and matrix products below their roofs take"),
-                                         "etprof explain OP DIR names shape and kernel: give it more rows or channels at a time, or report it with the shape",
-                                         "ceiling: Σ (time − roof); expected: Σ (time − roof ÷ best share of the roof that an operator of this kind reaches here); floor: 0", NULL},
-                        err);
+    return etp_fix_show(
+        f, &at,
+        &(etp_fix_words){ETP_FIX_ROOF_GAP,
+                         etp_fix_told(f, &at, "convolution or matrix product below its roof takes",
+                                      "convolutions and matrix products below their roofs take"),
+                         "etprof explain OP DIR names shape and kernel: give it more rows or "
+                         "channels at a time, or report it with the shape",
+                         "ceiling: Σ (time − roof); expected: Σ (time − roof ÷ best share of the "
+                         "roof that an operator of this kind reaches here); floor: 0",
+                         NULL},
+        err);
 }
 
 // Operators that lost with the feature on, beyond their noise: sending only them back.
@@ -475,12 +569,22 @@ static etp_status slower(etp_fixer *f, etp_error *err)
             return no_memory(err);
         }
     }
-    const char *recipe = etp_arena_printf(&f->s->arena, "%s%setprof whatif DIR%s; a level is chosen per process: report them, or run that part of the model at the other level",
-                                          rows ? etp_fix_export(f, true, "--apply keep-gemv") : "", rows ? ", or: " : "", etp_strbuf_str(&whatif).ptr);
-    return etp_fix_show(f, &at,
-                        &(etp_fix_words){ETP_FIX_SLOWER, etp_fix_told(f, &at, "operator got slower with the change; it takes", "operators got slower with the change; they take"), recipe,
-                                         "Σ (candidate − baseline) of rows whose 95 % interval over the blocks lies above 0, with q ≤ 0.05; floor and ceiling: Σ of its ends", NULL},
-                        err);
+    const char *recipe =
+        etp_arena_printf(&f->s->arena,
+                         "%s%setprof whatif DIR%s; a level is chosen per process: report them, or "
+                         "run that part of the model at the other level",
+                         rows ? etp_fix_export(f, true, "--apply keep-gemv") : "",
+                         rows ? ", or: " : "", etp_strbuf_str(&whatif).ptr);
+    return etp_fix_show(
+        f, &at,
+        &(etp_fix_words){ETP_FIX_SLOWER,
+                         etp_fix_told(f, &at, "operator got slower with the change; it takes",
+                                      "operators got slower with the change; they take"),
+                         recipe,
+                         "Σ (candidate − baseline) of rows whose 95 % interval over the blocks "
+                         "lies above 0, with q ≤ 0.05; floor and ceiling: Σ of its ends",
+                         NULL},
+        err);
 }
 
 etp_status etp_fixes_of_work(etp_fixer *f, etp_error *err)

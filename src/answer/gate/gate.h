@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The answer of `etprof gate`: is this measurement good enough to go on? Every check says yes, no or
-// unknown; one no makes the gate say no, else one unknown makes it unknown.
+// The answer of `etprof gate`: is this measurement good enough to go on? Every check says yes, no
+// or unknown; one no makes the gate say no, else one unknown makes it unknown.
 #ifndef ETP_ANSWER_GATE_H
 #define ETP_ANSWER_GATE_H
 
@@ -11,14 +11,11 @@
 // Sessions of different days differ by the machine's state too, not only by chance.
 #define ETP_GATE_MARGIN 0.05
 
-typedef enum etp_gate_state {
-    ETP_GATE_UNKNOWN,
-    ETP_GATE_YES,
-    ETP_GATE_NO
-} etp_gate_state;
+typedef enum etp_gate_state { ETP_GATE_UNKNOWN, ETP_GATE_YES, ETP_GATE_NO } etp_gate_state;
 
 typedef struct etp_gate_check {
-    const char *id;       // "speedup:linux_vnni", "proof:linux_vnni", "outputs", "latency:linux_avx2@base"
+    const char
+        *id; // "speedup:linux_vnni", "proof:linux_vnni", "outputs", "latency:linux_avx2@base"
     const char *found;    // "1.52 [1.51, 1.52]"
     const char *expected; // ">= 1.3"
     const char *fix;      // what to do next, NULL when the answer is yes

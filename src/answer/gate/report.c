@@ -46,7 +46,8 @@ const etp_report *etp_gate_report(const etp_gate *g, etp_arena *arena)
         {.key = "expected", .title = "expected"},
     };
     static const etp_severity k_severity[] = {ETP_WARN, ETP_GOOD, ETP_BAD};
-    static const char *const k_headline[] = {"unknown: not enough data to say yes or no", "yes: every check holds",
+    static const char *const k_headline[] = {"unknown: not enough data to say yes or no",
+                                             "yes: every check holds",
                                              "no: at least one check fails"};
     etp_report *r = etp_report_create(arena, "gate");
     etp_report_section(r, 1, "checks", g->title);
@@ -54,14 +55,15 @@ const etp_report *etp_gate_report(const etp_gate *g, etp_arena *arena)
     etp_table *t = etp_report_table(r, "checks", NULL, k_columns, 4);
     for (size_t i = 0; i < g->checks.n; i++) {
         const etp_gate_check *c = &g->checks.items[i];
-        ETP_ROW(t, etp_cell_z(c->id), etp_cell_judged(etp_cell_z(k_words[c->state]), k_severity[c->state]),
+        ETP_ROW(t, etp_cell_z(c->id),
+                etp_cell_judged(etp_cell_z(k_words[c->state]), k_severity[c->state]),
                 etp_cell_z(c->found), etp_cell_z(c->expected));
     }
     for (size_t i = 0; i < g->checks.n; i++) {
         const etp_gate_check *c = &g->checks.items[i];
         if (c->fix) {
-            etp_report_note(r, k_severity[c->state], "%s: %s, expected %s; next: %s", c->id, c->found, c->expected,
-                            c->fix);
+            etp_report_note(r, k_severity[c->state], "%s: %s, expected %s; next: %s", c->id,
+                            c->found, c->expected, c->fix);
         }
     }
     return r;
@@ -96,7 +98,8 @@ bool etp_gate_junit(const etp_gate *g, etp_arena *arena, etp_str *out)
             etp_sink_z(&sink, "\"/>\n");
             continue;
         }
-        etp_sink_z(&sink, c->state == ETP_GATE_NO ? "\"><failure message=\"" : "\"><skipped message=\"");
+        etp_sink_z(&sink,
+                   c->state == ETP_GATE_NO ? "\"><failure message=\"" : "\"><skipped message=\"");
         xml(&sink, c->found);
         etp_sink_z(&sink, ", expected ");
         xml(&sink, c->expected);

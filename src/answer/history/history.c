@@ -24,7 +24,7 @@ static etp_status no_memory(etp_error *err)
     return etp_fail_nomem(err, "the history");
 }
 
-// ---- run folders --------------------------------------------------------------------------------
+// ---- run folders ----
 
 typedef struct found { // a session and its figures
     etp_history_run run;
@@ -54,7 +54,8 @@ static bool add_figure(finder *f, found *to, const char *name, double value)
 }
 
 // Figures are those of the session's own answer: no speedup that it withholds.
-static etp_status take_figures(finder *f, const char *path, const etp_run *run, found *to, etp_error *err)
+static etp_status take_figures(finder *f, const char *path, const etp_run *run, found *to,
+                               etp_error *err)
 {
     etp_ab_session *session;
     ETP_TRY(etp_ab_open(&path, 1, &(etp_ab_options){0}, &session, err));
@@ -64,13 +65,15 @@ static etp_status take_figures(finder *f, const char *path, const etp_run *run, 
         int64_t median = ab->arms[a].median_ns;
         double ns = median != ETP_NS_UNKNOWN && median > 0 ? (double)median : (double)NAN;
         etp_str prefix = run->arms.items[a].prefix;
-        ok = ok && add_figure(f, to, etp_arena_printf(f->arena, "%.*s_ns", ETP_STR_ARG(prefix)), ns);
+        ok =
+            ok && add_figure(f, to, etp_arena_printf(f->arena, "%.*s_ns", ETP_STR_ARG(prefix)), ns);
     }
     for (size_t i = 0; i < ab->n_comparisons; i++) {
         const etp_ab_comparison *c = &ab->comparisons[i];
         etp_str prefix = run->arms.items[c->candidate].prefix;
-        ok = ok && add_figure(f, to, etp_arena_printf(f->arena, "%.*s_speedup", ETP_STR_ARG(prefix)),
-                              c->withheld ? (double)NAN : c->estimate);
+        ok =
+            ok && add_figure(f, to, etp_arena_printf(f->arena, "%.*s_speedup", ETP_STR_ARG(prefix)),
+                             c->withheld ? (double)NAN : c->estimate);
     }
     etp_ab_close(session);
     return ok ? ETP_OK : no_memory(err);
@@ -79,7 +82,8 @@ static etp_status take_figures(finder *f, const char *path, const etp_run *run, 
 // "sha256:" keeps one that has digits alone from being read back as a number.
 static bool add_hash(etp_strbuf *to, etp_str sha)
 {
-    etp_strbuf_printf(to, "%ssha256:%.*s", to->len ? " " : "", sha.len < 12 ? (int)sha.len : 12, sha.ptr);
+    etp_strbuf_printf(to, "%ssha256:%.*s", to->len ? " " : "", sha.len < 12 ? (int)sha.len : 12,
+                      sha.ptr);
     return !to->failed;
 }
 
@@ -121,7 +125,8 @@ static etp_status take_folder(finder *f, const char *path, etp_error *err)
         return ETP_OK;
     }
     found x = {.path = path};
-    if (take_attributes(f, &run, &x, err) != ETP_OK || take_figures(f, path, &run, &x, err) != ETP_OK) {
+    if (take_attributes(f, &run, &x, err) != ETP_OK ||
+        take_figures(f, path, &run, &x, err) != ETP_OK) {
         return etp_fail_ctx(err, "%s", path);
     }
     if (f->sessions.n >= RUNS_MAX) {
@@ -198,14 +203,17 @@ etp_status etp_history_of_folders(const char *const *paths, size_t n, etp_histor
     finder f = {.arena = out->arena};
     for (size_t i = 0; i < n; i++) {
         if (!etp_os_is_dir(paths[i])) {
-            return etp_fail(err, ETP_IO, "%s is no folder; a history is read from run folders or from one CSV file",
-                            paths[i]);
+            return etp_fail(
+                err, ETP_IO,
+                "%s is no folder; a history is read from run folders or from one CSV file",
+                paths[i]);
         }
         ETP_TRY(look_into(&f, paths[i], 0, err));
     }
     *out_left_out = f.left_out;
     if (f.sessions.n == 0) {
-        return etp_fail(err, ETP_CORRUPT, "no finished session that was measured on a real device%s",
+        return etp_fail(err, ETP_CORRUPT,
+                        "no finished session that was measured on a real device%s",
                         f.left_out ? "; unfinished and emulated ones do not count" : " in there");
     }
     qsort(f.sessions.items, f.sessions.n, sizeof *f.sessions.items, by_time);
@@ -220,13 +228,14 @@ etp_status etp_history_of_folders(const char *const *paths, size_t n, etp_histor
             return no_memory(err);
         }
         for (size_t k = 0; k < x->figures.n; k++) {
-            ETP_TRY(put_value(out, x->figures.items[k].name, i, f.sessions.n, x->figures.items[k].value, err));
+            ETP_TRY(put_value(out, x->figures.items[k].name, i, f.sessions.n,
+                              x->figures.items[k].value, err));
         }
     }
     return ETP_OK;
 }
 
-// ---- tables -------------------------------------------------------------------------------------
+// ---- tables ----
 
 typedef struct table_of_rows { // header first
     etp_csv_row *items;
@@ -245,7 +254,8 @@ static etp_status read_rows(etp_str text, etp_arena *arena, table_of_rows *out, 
             break;
         }
         if (out->n > 0 && row.n != out->items[0].n) {
-            return etp_fail_at(err, ETP_CORRUPT, row.offset, "line %llu: %zu cells, the header has %zu",
+            return etp_fail_at(err, ETP_CORRUPT, row.offset,
+                               "line %llu: %zu cells, the header has %zu",
                                (unsigned long long)row.line, row.n, out->items[0].n);
         }
         if (out->n > RUNS_MAX) {
@@ -255,9 +265,10 @@ static etp_status read_rows(etp_str text, etp_arena *arena, table_of_rows *out, 
             return no_memory(err);
         }
     }
-    return out->n > 1 ? ETP_OK
-                      : etp_fail_at(err, ETP_CORRUPT, text.len,
-                                    "a header with a column 'time' and rows below it were expected");
+    return out->n > 1
+               ? ETP_OK
+               : etp_fail_at(err, ETP_CORRUPT, text.len,
+                             "a header with a column 'time' and rows below it were expected");
 }
 
 static bool is_series(const table_of_rows *t, size_t column)
@@ -297,8 +308,8 @@ static etp_status refuse_twin_columns(const etp_csv_row *header, etp_error *err)
     for (size_t i = 0; i < header->n; i++) {
         for (size_t j = 0; j < i; j++) {
             if (etp_str_eq(header->cells[i], header->cells[j])) {
-                return etp_fail_at(err, ETP_CORRUPT, header->offset, "two columns are called '%.*s'",
-                                   ETP_STR_ARG(header->cells[i]));
+                return etp_fail_at(err, ETP_CORRUPT, header->offset,
+                                   "two columns are called '%.*s'", ETP_STR_ARG(header->cells[i]));
             }
         }
     }
@@ -315,11 +326,13 @@ etp_status etp_history_of_csv(etp_str text, etp_history *out, etp_error *err)
         return etp_fail_at(err, ETP_CORRUPT, header->offset, "no column 'time' in the header");
     }
     if (header->n > SERIES_MAX) {
-        return etp_fail_at(err, ETP_UNSUPPORTED, header->offset, "more than %d columns", SERIES_MAX);
+        return etp_fail_at(err, ETP_UNSUPPORTED, header->offset, "more than %d columns",
+                           SERIES_MAX);
     }
     ETP_TRY(refuse_twin_columns(header, err));
     for (size_t i = 1; i < t.n; i++) {
-        etp_history_run run = {t.items[i].cells[time], ETP_NEW_ARRAY(out->arena, etp_str, header->n)};
+        etp_history_run run = {t.items[i].cells[time],
+                               ETP_NEW_ARRAY(out->arena, etp_str, header->n)};
         if (!run.attributes || !ETP_PUSH(out->arena, &out->runs, run)) {
             return no_memory(err);
         }
@@ -330,10 +343,11 @@ etp_status etp_history_of_csv(etp_str text, etp_history *out, etp_error *err)
         }
     }
     return out->series.n > 0 ? ETP_OK
-                             : etp_fail_at(err, ETP_CORRUPT, header->offset, "no column of numbers beside 'time'");
+                             : etp_fail_at(err, ETP_CORRUPT, header->offset,
+                                           "no column of numbers beside 'time'");
 }
 
-// ---- changes ------------------------------------------------------------------------------------
+// ---- changes ----
 
 static bool also_changed(const etp_history *h, size_t before, size_t run, etp_str *out)
 {
@@ -341,7 +355,8 @@ static bool also_changed(const etp_history *h, size_t before, size_t run, etp_st
     etp_strbuf_init(&names, h->arena);
     for (size_t a = 0; a < h->attributes.n; a++) {
         if (!etp_str_eq(h->runs.items[before].attributes[a], h->runs.items[run].attributes[a])) {
-            etp_strbuf_printf(&names, "%s%.*s", names.len ? ", " : "", ETP_STR_ARG(h->attributes.items[a]));
+            etp_strbuf_printf(&names, "%s%.*s", names.len ? ", " : "",
+                              ETP_STR_ARG(h->attributes.items[a]));
         }
     }
     *out = etp_strbuf_str(&names);
@@ -362,7 +377,8 @@ static etp_status find_changes(etp_history *h, etp_history_series *s, etp_error 
         }
     }
     etp_change *points = NULL;
-    if (etp_change_points(known, n, ETP_HISTORY_MAX_P, h->min_change, h->arena, &points, &s->n_changes, err) != ETP_OK) {
+    if (etp_change_points(known, n, ETP_HISTORY_MAX_P, h->min_change, h->arena, &points,
+                          &s->n_changes, err) != ETP_OK) {
         return etp_fail_ctx(err, "series '%.*s'", ETP_STR_ARG(s->name));
     }
     s->changes = ETP_NEW_ARRAY(h->arena, etp_history_change, s->n_changes);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// A history for Apache Otava: one table per series and the configuration that names them. A table of its
-// own each, because Otava takes no empty cells and not every session has every series.
+// A history for Apache Otava: one table per series and the configuration that names them. A table
+// of its own each, because Otava takes no empty cells and not every session has every series.
 #include <math.h>
 
 #include "answer/history/history.h"
@@ -12,10 +12,12 @@
 static const char *file_of(const etp_history *h, size_t i)
 {
     etp_str name = h->series.items[i].name;
-    char *text = etp_arena_printf(h->arena, "%02zu_%.*s.csv", i + 1, (int)(name.len < 100 ? name.len : 100), name.ptr);
+    char *text = etp_arena_printf(h->arena, "%02zu_%.*s.csv", i + 1,
+                                  (int)(name.len < 100 ? name.len : 100), name.ptr);
     for (size_t k = 0; text && text[k]; k++) {
         char c = text[k];
-        bool plain = (c >= '0' && c <= '9') || (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || c == '.' || c == '_' || c == '-';
+        bool plain = (c >= '0' && c <= '9') || (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') ||
+                     c == '.' || c == '_' || c == '-';
         text[k] = plain ? c : '_';
     }
     return text;
@@ -56,14 +58,16 @@ static void quoted(etp_sink *sink, etp_str text)
     etp_json_str(&j, text);
 }
 
-static void write_test(const etp_history *h, const etp_history_series *s, const char *path, etp_sink *sink)
+static void write_test(const etp_history *h, const etp_history_series *s, const char *path,
+                       etp_sink *sink)
 {
     bool time = etp_str_ends(s->name, ETP_STR("_ns"));
     etp_sink_z(sink, "  ");
     quoted(sink, s->name);
     etp_sink_z(sink, ":\n    type: csv\n    file: ");
     quoted(sink, etp_str_from(path));
-    etp_sink_z(sink, "\n    time_column: time\n    csv_options: {delimiter: \",\", quote_char: '\"'}\n    attributes: [");
+    etp_sink_z(sink, "\n    time_column: time\n    csv_options: {delimiter: \",\", quote_char: "
+                     "'\"'}\n    attributes: [");
     for (size_t a = 0; a < h->attributes.n; a++) {
         etp_sink_z(sink, a > 0 ? ", " : "");
         quoted(sink, h->attributes.items[a]);

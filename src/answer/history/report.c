@@ -93,11 +93,14 @@ static void series_table(const etp_history *h, etp_report *r, etp_arena *arena)
         {.key = "runs", .title = "runs", .kind = ETP_KIND_INT},
         {.key = "first", .title = "first"},
         {.key = "last", .title = "last"},
-        {.key = "difference", .title = "last against first", .kind = ETP_KIND_PERCENT,
+        {.key = "difference",
+         .title = "last against first",
+         .kind = ETP_KIND_PERCENT,
          .flags = ETP_COL_SIGNED},
         {.key = "changes", .title = "changes", .kind = ETP_KIND_INT},
     };
-    etp_table *t = etp_report_table(r, "series", NULL, k_columns, sizeof k_columns / sizeof *k_columns);
+    etp_table *t =
+        etp_report_table(r, "series", NULL, k_columns, sizeof k_columns / sizeof *k_columns);
     for (size_t i = 0; i < h->series.n; i++) {
         const etp_history_series *s = &h->series.items[i];
         double first = (double)NAN, last = (double)NAN;
@@ -107,8 +110,9 @@ static void series_table(const etp_history *h, etp_report *r, etp_arena *arena)
                 last = s->values[k];
             }
         }
-        ETP_ROW(t, etp_cell_str(s->name), etp_cell_u64(s->n_known), etp_cell_z(figure(s, first, arena)),
-                etp_cell_z(figure(s, last, arena)), etp_cell_double(last / first - 1), etp_cell_u64(s->n_changes));
+        ETP_ROW(t, etp_cell_str(s->name), etp_cell_u64(s->n_known),
+                etp_cell_z(figure(s, first, arena)), etp_cell_z(figure(s, last, arena)),
+                etp_cell_double(last / first - 1), etp_cell_u64(s->n_changes));
     }
 }
 
@@ -123,17 +127,21 @@ static void changes_table(const etp_history *h, etp_report *r, etp_arena *arena)
         {.key = "p", .title = "p", .kind = ETP_KIND_DOUBLE, .decimals = 6, .flags = ETP_COL_MINOR},
         {.key = "also_changed", .title = "what else changed there"},
     };
-    etp_table *t = etp_report_table(r, "changes", NULL, k_columns, sizeof k_columns / sizeof *k_columns);
+    etp_table *t =
+        etp_report_table(r, "changes", NULL, k_columns, sizeof k_columns / sizeof *k_columns);
     for (size_t run = 0; run < h->runs.n; run++) {
         for (size_t i = 0; i < h->series.n; i++) {
             const etp_history_series *s = &h->series.items[i];
             for (size_t k = 0; k < s->n_changes; k++) {
                 const etp_history_change *c = &s->changes[k];
                 if (c->run == run) {
-                    ETP_ROW(t, etp_cell_str(h->runs.items[run].time), etp_cell_str(s->name),
-                            etp_cell_z(figure(s, c->before, arena)), etp_cell_z(figure(s, c->after, arena)),
-                            etp_cell_judged(etp_cell_double(c->after / c->before - 1), judgement(s, c)),
-                            etp_cell_double(c->p), c->also.len ? etp_cell_str(c->also) : etp_cell_missing());
+                    ETP_ROW(
+                        t, etp_cell_str(h->runs.items[run].time), etp_cell_str(s->name),
+                        etp_cell_z(figure(s, c->before, arena)),
+                        etp_cell_z(figure(s, c->after, arena)),
+                        etp_cell_judged(etp_cell_double(c->after / c->before - 1), judgement(s, c)),
+                        etp_cell_double(c->p),
+                        c->also.len ? etp_cell_str(c->also) : etp_cell_missing());
                 }
             }
         }
@@ -176,11 +184,13 @@ const etp_report *etp_history_report(const etp_history *h, etp_arena *arena)
     }
     etp_report_subtitle(r, "%zu runs, %.*s to %.*s", h->runs.n, ETP_STR_ARG(h->runs.items[0].time),
                         ETP_STR_ARG(h->runs.items[h->runs.n - 1].time));
-    etp_report_fact(r, "changes", "%zu in %zu series (at least %g %%, p ≤ %g, E-divisive)", changes, h->series.n,
-                    100 * h->min_change, ETP_HISTORY_MAX_P);
+    etp_report_fact(r, "changes", "%zu in %zu series (at least %g %%, p ≤ %g, E-divisive)", changes,
+                    h->series.n, 100 * h->min_change, ETP_HISTORY_MAX_P);
     etp_report_section(r, 1, "changes", "Changes");
     if (h->runs.n < 6) {
-        etp_report_note(r, ETP_INFO, "a change needs three runs on either side: with fewer than six none is found");
+        etp_report_note(
+            r, ETP_INFO,
+            "a change needs three runs on either side: with fewer than six none is found");
     }
     changes_table(h, r, arena);
     etp_report_section(r, 1, "series", "Series");

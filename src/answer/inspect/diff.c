@@ -28,7 +28,7 @@ static void add_named(rows *list, const char *kind, const char *name, uint64_t a
     add(list, (etp_diff_row){kind, etp_str_from(name), a, b, is_bytes});
 }
 
-// ---- parts and weights --------------------------------------------------------------------------
+// ---- parts and weights ----
 
 static uint64_t part_of(const etp_inspect *in, const char *what)
 {
@@ -53,8 +53,8 @@ static bool has_part(const etp_inspect *in, const char *what)
 static void compare_parts(rows *list, const etp_inspect *a, const etp_inspect *b)
 {
     for (size_t i = 0; i < a->n_parts; i++) {
-        add_named(list, "part", a->parts[i].what, a->parts[i].bytes,
-                  part_of(b, a->parts[i].what), true);
+        add_named(list, "part", a->parts[i].what, a->parts[i].bytes, part_of(b, a->parts[i].what),
+                  true);
     }
     for (size_t i = 0; i < b->n_parts; i++) {
         if (!has_part(a, b->parts[i].what)) {
@@ -68,8 +68,8 @@ static void compare_weights(rows *list, const etp_inspect *a, const etp_inspect 
     add_named(list, "weights", "all", a->weight_bytes, b->weight_bytes, true);
     for (int d = 0; d < ETP_DTYPE_COUNT; d++) {
         if (a->by_dtype[d] > 0 || b->by_dtype[d] > 0) {
-            add_named(list, "weights", etp_dtype_name((etp_dtype)d), a->by_dtype[d],
-                      b->by_dtype[d], true);
+            add_named(list, "weights", etp_dtype_name((etp_dtype)d), a->by_dtype[d], b->by_dtype[d],
+                      true);
         }
     }
     if (a->scale_bytes > 0 || b->scale_bytes > 0) {
@@ -77,7 +77,7 @@ static void compare_weights(rows *list, const etp_inspect *a, const etp_inspect 
     }
 }
 
-// ---- operators ----------------------------------------------------------------------------------
+// ---- operators ----
 
 static const etp_inspect_operator *find_operator(const etp_inspect *in,
                                                  const etp_inspect_operator *like)
@@ -107,7 +107,7 @@ static void compare_operators(rows *list, const etp_inspect *a, const etp_inspec
     }
 }
 
-// ---- methods ------------------------------------------------------------------------------------
+// ---- methods ----
 
 static uint64_t nodes_of(const etp_method *m)
 {
@@ -134,9 +134,13 @@ static void compare_method(rows *list, etp_str name, const etp_method *a, const 
     static const struct {
         const char *what;
         bool is_bytes;
-    } k_facts[] = {{"kernel calls", false},  {"delegate calls", false},
-                   {"nodes in delegates", false},
-                   {"MACs", false},         {"planned memory", true}};
+    } k_facts[] = {
+        {"kernel calls",       false},
+        {"delegate calls",     false},
+        {"nodes in delegates", false},
+        {"MACs",               false},
+        {"planned memory",     true }
+    };
     const etp_method *both[] = {a, b};
     for (size_t i = 0; i < sizeof k_facts / sizeof *k_facts; i++) {
         uint64_t values[2] = {0, 0};
@@ -191,7 +195,7 @@ etp_status etp_inspect_compare(const etp_inspect *a, const etp_inspect *b, etp_a
     return ETP_OK;
 }
 
-// ---- showing it ---------------------------------------------------------------------------------
+// ---- showing it ----
 
 void etp_inspect_diff_json(const void *data, etp_json *j)
 {

@@ -30,7 +30,7 @@ etp_file_kind etp_inspect_probe(etp_bytes b)
     return b.len >= 4 && memcmp(b.ptr, "PK\x03\x04", 4) == 0 ? ETP_FILE_ETRECORD : ETP_FILE_UNKNOWN;
 }
 
-// ---- operators ----------------------------------------------------------------------------------
+// ---- operators ----
 
 typedef struct operators {
     etp_inspect_operator *items;
@@ -128,7 +128,7 @@ static etp_status find_operators(etp_inspect *out, etp_arena *arena, etp_error *
     return ETP_OK;
 }
 
-// ---- weights ------------------------------------------------------------------------------------
+// ---- weights ----
 
 typedef struct weights {
     etp_inspect_weight *items;
@@ -216,8 +216,11 @@ static bool kernel_weights(weights *list, etp_arena *arena, const etp_method *m)
             continue;
         }
         const etp_pte_tensor *t = m->pte->values[i].u.tensor;
-        etp_inspect_weight w = {.name = v->name, .value = v, .bytes = v->bytes,
-                                .place = t->data.ptr, .method = m->index,
+        etp_inspect_weight w = {.name = v->name,
+                                .value = v,
+                                .bytes = v->bytes,
+                                .place = t->data.ptr,
+                                .method = m->index,
                                 .partition = ETP_NO_INDEX};
         if (!add_weight(list, arena, w)) {
             return false;
@@ -285,7 +288,7 @@ static etp_status find_weights(etp_inspect *out, etp_arena *arena, etp_error *er
     return ETP_OK;
 }
 
-// ---- parts --------------------------------------------------------------------------------------
+// ---- parts ----
 
 static etp_status find_parts(etp_inspect *out, etp_arena *arena, etp_error *err)
 {
@@ -298,11 +301,11 @@ static etp_status find_parts(etp_inspect *out, etp_arena *arena, etp_error *err)
     }
     uint64_t left = pte->file_size;
     size_t n = 0;
-    parts[n++] = (etp_inspect_part){"program (flatbuffer)",
-                                    pte->program_size - pte->inline_bytes, 1};
+    parts[n++] =
+        (etp_inspect_part){"program (flatbuffer)", pte->program_size - pte->inline_bytes, 1};
     if (pte->n_inline_data > 0) {
-        parts[n++] = (etp_inspect_part){"delegate blobs (inline)", pte->inline_bytes,
-                                        pte->n_inline_data};
+        parts[n++] =
+            (etp_inspect_part){"delegate blobs (inline)", pte->inline_bytes, pte->n_inline_data};
     }
     left -= pte->program_size;
     if (pte->segment_base_offset == 0) {
@@ -334,7 +337,7 @@ static etp_status find_parts(etp_inspect *out, etp_arena *arena, etp_error *err)
     return ETP_OK;
 }
 
-// ---- opening ------------------------------------------------------------------------------------
+// ---- opening ----
 
 static etp_status open_program(etp_bytes bytes, etp_arena *arena, etp_inspect *out, etp_error *err)
 {
@@ -413,7 +416,7 @@ void etp_inspect_close(etp_inspect *inspect)
     *inspect = (etp_inspect){0};
 }
 
-// ---- sources ------------------------------------------------------------------------------------
+// ---- sources ----
 
 static const etp_record_method *record_of(const etp_inspect *in, const etp_method *method)
 {

@@ -22,7 +22,7 @@ typedef enum etp_file_kind {
 } etp_file_kind;
 
 typedef struct etp_inspect_operator { // one name, over all methods
-    etp_str name;   // "aten::mean.out", "Conv2d", a backend's id for delegates we cannot look into
+    etp_str name; // "aten::mean.out", "Conv2d", a backend's id for delegates we cannot look into
     bool delegated;
     uint64_t calls; // per execution of every method once
     uint64_t macs, bytes;
@@ -39,11 +39,11 @@ typedef struct etp_inspect_times { // where the time of a recording went, mean o
 } etp_inspect_times;
 
 typedef struct etp_inspect_weight { // one constant of the program, counted once
-    etp_str name; // fully qualified name or key; empty when it has none
+    etp_str name;                   // fully qualified name or key; empty when it has none
     const etp_value *value;
-    const void *place;    // of its bytes; what tells constants without a name apart
-    const etp_node *node; // first node that uses it, NULL for kernels
-    uint64_t bytes;       // without its scales
+    const void *place;          // of its bytes; what tells constants without a name apart
+    const etp_node *node;       // first node that uses it, NULL for kernels
+    uint64_t bytes;             // without its scales
     uint32_t method, partition; // of the first use; partition ETP_NO_INDEX for kernels
     uint32_t uses;
     bool is_scale; // quantisation scales of VALUE: constants of their own, shared on their own
@@ -59,11 +59,11 @@ typedef struct etp_inspect {
     etp_file_kind kind;
     const char *path; // as given
     uint64_t size;
-    const etp_program *program; // PTE, BPTE
-    const etp_trace *trace;     // ETDUMP
-    const etp_etrecord *record; // ETRECORD, or given beside a program for sources
-    const etp_bundled *bundled; // BPTE
-    const etp_flat_tensor *ptd; // PTD
+    const etp_program *program;            // PTE, BPTE
+    const etp_trace *trace;                // ETDUMP
+    const etp_etrecord *record;            // ETRECORD, or given beside a program for sources
+    const etp_bundled *bundled;            // BPTE
+    const etp_flat_tensor *ptd;            // PTD
     const etp_inspect_operator *operators; // not delegated ones first, then by calls and name
     size_t n_operators;
     const etp_inspect_weight *weights; // largest first
@@ -71,10 +71,10 @@ typedef struct etp_inspect {
     uint64_t weight_bytes;   // Σ of weights, scales included
     uint64_t external_bytes; // of these, kept outside the file
     uint64_t by_dtype[ETP_DTYPE_COUNT];
-    uint64_t scale_bytes;    // not in by_dtype
+    uint64_t scale_bytes; // not in by_dtype
     const etp_inspect_part *parts;
     size_t n_parts;
-    uint64_t shared_bytes; // saved because blobs are stored once and used several times
+    uint64_t shared_bytes;          // saved because blobs are stored once and used several times
     const etp_inspect_times *times; // NULL without a recording
 } etp_inspect;
 
@@ -104,11 +104,11 @@ const etp_report *etp_inspect_report(const etp_inspect *inspect, etp_arena *aren
 // Every method, instruction and node as an indented list (programs only).
 const etp_report *etp_inspect_tree(const etp_inspect *inspect, etp_arena *arena);
 
-// ---- difference of two programs -----------------------------------------------------------------
+// ---- difference of two programs ----
 
 typedef struct etp_diff_row { // one fact that both programs have a number for
-    const char *kind; // "file", "part", "weights", "operator", "method"
-    etp_str name;     // "conv.bias", "aten::mean.out", "forward: MACs"
+    const char *kind;         // "file", "part", "weights", "operator", "method"
+    etp_str name;             // "conv.bias", "aten::mean.out", "forward: MACs"
     uint64_t a, b;
     bool is_bytes;
 } etp_diff_row;

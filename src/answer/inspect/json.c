@@ -23,9 +23,10 @@ static const char *quant_name(etp_quant_kind kind)
 
 static void value_json(const etp_value *v, etp_json *j)
 {
-    static const char *const k_kinds[] = {"none", "null", "int", "bool", "double", "tensor",
-                                          "string", "int_list", "double_list", "bool_list",
-                                          "tensor_list", "optional_tensor_list", "other"};
+    static const char *const k_kinds[] = {
+        "none",   "null",     "int",         "bool",      "double",      "tensor",
+        "string", "int_list", "double_list", "bool_list", "tensor_list", "optional_tensor_list",
+        "other"};
     etp_json_begin_object_inline(j);
     if (v->kind != ETP_EVALUE_TENSOR) {
         etp_json_kv_z(j, "kind", k_kinds[v->kind]);

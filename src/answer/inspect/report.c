@@ -32,7 +32,7 @@ static double share(uint64_t part, uint64_t whole)
     return whole ? (double)part / (double)whole : 0.0;
 }
 
-// ---- programs -----------------------------------------------------------------------------------
+// ---- programs ----
 
 static void parts_table(const etp_inspect *in, etp_report *r)
 {
@@ -62,10 +62,9 @@ static const char *user_text(const etp_inspect *in, const etp_inspect_weight *w,
         return etp_arena_printf(arena, "%.*s%skernels", ETP_STR_ARG(method), space);
     }
     etp_str module = s ? s->module : (etp_str){0};
-    return etp_arena_printf(arena, "%.*s%s%" PRIu32 ":%" PRIu32 " %.*s%s%.*s",
-                            ETP_STR_ARG(method), space, w->partition, w->node->index,
-                            ETP_STR_ARG(w->node->type_name), module.len ? ", " : "",
-                            ETP_STR_ARG(module));
+    return etp_arena_printf(arena, "%.*s%s%" PRIu32 ":%" PRIu32 " %.*s%s%.*s", ETP_STR_ARG(method),
+                            space, w->partition, w->node->index, ETP_STR_ARG(w->node->type_name),
+                            module.len ? ", " : "", ETP_STR_ARG(module));
 }
 
 static void weights_tables(const etp_inspect *in, etp_report *r, etp_arena *arena)
@@ -87,7 +86,8 @@ static void weights_tables(const etp_inspect *in, etp_report *r, etp_arena *aren
                 etp_cell_double(share(in->scale_bytes, in->weight_bytes)));
     }
     static const etp_column k_largest[] = {
-        {.key = "used_by", .title = "largest weights",
+        {.key = "used_by",
+         .title = "largest weights",
          .help = "delegate:node that uses it first, node type, module"},
         {.key = "shape", .title = "shape"},
         {.key = "bytes", .title = "size", .kind = ETP_KIND_BYTES},
@@ -146,8 +146,8 @@ static void times_note(const etp_inspect_times *times, etp_report *r)
     uint64_t all = times->undelegated_ns + times->delegated_ns + times->unmatched_ns;
     etp_report_note(r, times->undelegated_ns ? ETP_WARN : ETP_GOOD,
                     "in an execution, operators outside delegates cost %s of %s (%.1f %%)",
-                    etp_format_ns((double)times->undelegated_ns, a),
-                    etp_format_ns((double)all, b), 100 * share(times->undelegated_ns, all));
+                    etp_format_ns((double)times->undelegated_ns, a), etp_format_ns((double)all, b),
+                    100 * share(times->undelegated_ns, all));
     if (times->unmatched_ns > 0) {
         etp_report_text(r, "%s went to operators that a delegate inserted; they are no row here.",
                         etp_format_ns((double)times->unmatched_ns, c));
@@ -287,7 +287,7 @@ static void program_report(const etp_inspect *in, etp_report *r, etp_arena *aren
     delegates_table(in, r, arena);
 }
 
-// ---- the other files ----------------------------------------------------------------------------
+// ---- the other files ----
 
 static void ptd_report(const etp_flat_tensor *ptd, etp_report *r)
 {
@@ -312,10 +312,10 @@ static void ptd_report(const etp_flat_tensor *ptd, etp_report *r)
 static void record_report(const etp_etrecord *record, etp_report *r, etp_arena *arena)
 {
     static const etp_column k_columns[] = {
-        {.key = "debug_handle", .title = "handle", .kind = ETP_KIND_INT},
-        {.key = "op", .title = "operator", .flags = ETP_COL_CODE},
-        {.key = "source", .title = "source", .flags = ETP_COL_CODE},
-        {.key = "module", .title = "module", .flags = ETP_COL_CODE},
+        {.key = "debug_handle", .title = "handle",   .kind = ETP_KIND_INT },
+        {.key = "op",           .title = "operator", .flags = ETP_COL_CODE},
+        {.key = "source",       .title = "source",   .flags = ETP_COL_CODE},
+        {.key = "module",       .title = "module",   .flags = ETP_COL_CODE},
     };
     for (uint32_t i = 0; i < record->n_methods; i++) {
         const etp_record_method *m = &record->methods[i];
@@ -376,9 +376,8 @@ static void bundled_report(const etp_bundled *b, etp_report *r)
 
 const etp_report *etp_inspect_report(const etp_inspect *in, etp_arena *arena)
 {
-    static const char *const k_kinds[] = {"ExecuTorch program", "ETDump recording",
-                                          "ETRecord", "bundled program", "flat tensor file",
-                                          "unknown file"};
+    static const char *const k_kinds[] = {"ExecuTorch program", "ETDump recording", "ETRecord",
+                                          "bundled program",    "flat tensor file", "unknown file"};
     char number[ETP_NUMBER_CHARS];
     const char *slash = strrchr(in->path, '/');
     etp_report *r = etp_report_create(arena, slash ? slash + 1 : in->path);

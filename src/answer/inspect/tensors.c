@@ -18,7 +18,7 @@ typedef struct reader {
     etp_error *err;
 } reader;
 
-// ---- elements -----------------------------------------------------------------------------------
+// ---- elements ----
 
 static double from_half(uint16_t bits)
 {
@@ -107,7 +107,7 @@ static void take_figures(etp_logged_value *v, etp_bytes data)
     v->has_data = true;
 }
 
-// ---- reading ------------------------------------------------------------------------------------
+// ---- reading ----
 
 static etp_status push(reader *r, const etp_logged_value *v)
 {
@@ -143,8 +143,10 @@ static etp_status add_tensor(reader *r, etp_logged_value v, const etp_etdump_ten
 
 static etp_status add_value(reader *r, size_t run, const etp_etdump_debug *d)
 {
-    etp_logged_value v = {.run = run, .instruction = d->instruction_id,
-                          .delegate = d->delegate_id_str, .is_output = d->value.is_output,
+    etp_logged_value v = {.run = run,
+                          .instruction = d->instruction_id,
+                          .delegate = d->delegate_id_str,
+                          .is_output = d->value.is_output,
                           .type = d->value.type};
     v.chain = d->chain_index == UINT64_MAX ? -1 : (int64_t)(d->chain_index & INT64_MAX);
     switch (d->value.type) {
@@ -197,11 +199,11 @@ etp_status etp_inspect_tensors_read(const char *path, etp_bytes dump, etp_bytes 
     return ETP_OK;
 }
 
-// ---- document -----------------------------------------------------------------------------------
+// ---- document ----
 
 static const char *type_name(etp_etdump_value_type type)
 {
-    static const char *const k_names[] = {"null",   "int",         "bool",  "float",
+    static const char *const k_names[] = {"null",   "int",    "bool",        "float",
                                           "double", "tensor", "tensor_list", "string"};
     return k_names[type];
 }
@@ -270,7 +272,7 @@ void etp_inspect_tensors_json(const void *data, etp_json *j)
     etp_json_end_document(j);
 }
 
-// ---- report -------------------------------------------------------------------------------------
+// ---- report ----
 
 static const char *shape_text(const etp_logged_value *v, etp_arena *arena)
 {
@@ -295,8 +297,8 @@ static etp_cell figure(const etp_logged_value *v, double x)
 // Numbers have no distribution: their value stands where tensors have their mean.
 static etp_cell middle(const etp_logged_value *v)
 {
-    bool is_number = v->type != ETP_ETDUMP_TENSOR && v->type != ETP_ETDUMP_NULL &&
-                     v->type != ETP_ETDUMP_STRING;
+    bool is_number =
+        v->type != ETP_ETDUMP_TENSOR && v->type != ETP_ETDUMP_NULL && v->type != ETP_ETDUMP_STRING;
     return is_number ? etp_cell_double(v->scalar) : figure(v, v->mean);
 }
 
@@ -332,8 +334,7 @@ const etp_report *etp_inspect_tensors_report(const etp_inspect_tensors *t, etp_a
         const etp_logged_value *v = &t->values[i];
         uint64_t odd = v->n_nan + v->n_inf;
         ETP_ROW(table, etp_cell_u64(v->run), etp_cell_i64(v->instruction),
-                etp_cell_z(shape_text(v, arena)), figure(v, v->min), middle(v),
-                figure(v, v->max),
+                etp_cell_z(shape_text(v, arena)), figure(v, v->min), middle(v), figure(v, v->max),
                 v->has_data ? etp_cell_judged(etp_cell_u64(odd), odd ? ETP_WARN : ETP_PLAIN)
                             : etp_cell_missing(),
                 v->is_output ? etp_cell_z("yes") : etp_cell_missing(),

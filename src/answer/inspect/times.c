@@ -10,8 +10,8 @@ static uint64_t runs_of_method(const etp_ops_answer *ops, uint32_t block)
     const etp_join *joins = ops->joins;
     uint64_t runs = 0;
     for (size_t i = 0; i < etp_trace_block_count(ops->trace); i++) {
-        bool same = i == block || (joins[block].method != ETP_NO_INDEX &&
-                                   joins[i].method == joins[block].method);
+        bool same = i == block ||
+                    (joins[block].method != ETP_NO_INDEX && joins[i].method == joins[block].method);
         runs += same ? etp_trace_block_at(ops->trace, i)->n_runs : 0;
     }
     return runs;
@@ -44,8 +44,10 @@ etp_status etp_inspect_time(etp_inspect *in, const etp_trace *trace, const char 
                             etp_arena *arena, etp_error *err)
 {
     if (!in->program) {
-        return etp_fail(err, ETP_USAGE, "--etdump adds times to the operators of a program (.pte, "
-                                        ".bpte), %s is none", in->path);
+        return etp_fail(err, ETP_USAGE,
+                        "--etdump adds times to the operators of a program (.pte, "
+                        ".bpte), %s is none",
+                        in->path);
     }
     etp_ops_answer ops;
     ETP_TRY(etp_ops_answer_build(trace, in->program, NULL, dump, arena, &ops, err));
@@ -81,8 +83,10 @@ etp_status etp_inspect_time(etp_inspect *in, const etp_trace *trace, const char 
     times->delegated_ns = (uint64_t)(all[1] + 0.5);
     times->unmatched_ns = (uint64_t)(other + 0.5);
     if (all[0] + all[1] <= 0) {
-        return etp_fail(err, ETP_USAGE, "no operator of %s is in %s: is it a recording of this "
-                                        "program?", dump, in->path);
+        return etp_fail(err, ETP_USAGE,
+                        "no operator of %s is in %s: is it a recording of this "
+                        "program?",
+                        dump, in->path);
     }
     in->operators = list;
     in->times = times;

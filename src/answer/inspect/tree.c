@@ -71,8 +71,8 @@ static void frames_text(const etp_instruction *in, etp_sink *out)
 static void instruction_text(const etp_inspect *in, const etp_method *m, const etp_instruction *i,
                              etp_sink *out)
 {
-    static const char *const k_kinds[] = {"none", "kernel", "delegate", "move",
-                                          "jump unless", "free", "unknown"};
+    static const char *const k_kinds[] = {"none",        "kernel", "delegate", "move",
+                                          "jump unless", "free",   "unknown"};
     etp_sink_printf(out, "  %4" PRIu32 " %s ", i->index, k_kinds[i->kind]);
     if (i->kind == ETP_INSTR_KERNEL || i->kind == ETP_INSTR_DELEGATE) {
         etp_sink_printf(out, "%.*s(", ETP_STR_ARG(i->op));

@@ -39,7 +39,8 @@ static etp_status collect(const etp_image *image, etp_arena *arena, functions *o
 {
     size_t ranges = etp_image_range_count(image), symbols = etp_image_symbol_count(image), kept = 0;
     for (size_t i = 0; i < ranges + symbols; i++) {
-        etp_function f = i < ranges ? etp_image_range_at(image, i) : etp_image_symbol_at(image, i - ranges);
+        etp_function f =
+            i < ranges ? etp_image_range_at(image, i) : etp_image_symbol_at(image, i - ranges);
         if (f.end > f.start && !ETP_PUSH(arena, out, f)) {
             return etp_fail_nomem(err, "functions");
         }
@@ -58,9 +59,12 @@ static etp_status collect(const etp_image *image, etp_arena *arena, functions *o
 
 static bool is_kernel(etp_str name)
 {
-    bool xnnpack = etp_str_starts(name, ETP_STR("xnn_")) && etp_str_find(name, ETP_STR("ukernel")) < name.len &&
-                   etp_str_find(name, ETP_STR("_get_")) == name.len; // which say how large a tile is
-    return xnnpack || etp_str_starts(name, ETP_STR("kai_kernel_")) || etp_str_starts(name, ETP_STR("kai_run_"));
+    bool xnnpack =
+        etp_str_starts(name, ETP_STR("xnn_")) &&
+        etp_str_find(name, ETP_STR("ukernel")) < name.len &&
+        etp_str_find(name, ETP_STR("_get_")) == name.len; // which say how large a tile is
+    return xnnpack || etp_str_starts(name, ETP_STR("kai_kernel_")) ||
+           etp_str_starts(name, ETP_STR("kai_run_"));
 }
 
 static int by_name(const void *pa, const void *pb)
@@ -70,7 +74,8 @@ static int by_name(const void *pa, const void *pb)
     return order ? order : (a->address > b->address) - (a->address < b->address);
 }
 
-etp_status etp_kernel_binary_read(etp_bytes file, etp_arena *arena, etp_kernel_binary *out, etp_error *err)
+etp_status etp_kernel_binary_read(etp_bytes file, etp_arena *arena, etp_kernel_binary *out,
+                                  etp_error *err)
 {
     etp_image *image;
     functions all = {0};
@@ -101,7 +106,9 @@ etp_status etp_kernel_binary_read(etp_bytes file, etp_arena *arena, etp_kernel_b
     if (out->kernels.n > 1) {
         qsort(out->kernels.items, out->kernels.n, sizeof *out->kernels.items, by_name);
     }
-    return out->functions ? ETP_OK : etp_fail(err, ETP_UNSUPPORTED, "no table of the file says where functions begin");
+    return out->functions
+               ? ETP_OK
+               : etp_fail(err, ETP_UNSUPPORTED, "no table of the file says where functions begin");
 }
 
 static bool shown(const etp_kernel_binaries *b, const etp_built_kernel *k)
@@ -109,7 +116,7 @@ static bool shown(const etp_kernel_binaries *b, const etp_built_kernel *k)
     return !b->filter || etp_str_find(k->name, etp_str_from(b->filter)) < k->name.len;
 }
 
-// ---- JSON ----------------------------------------------------------------------------------------
+// ---- JSON ----
 
 static void file_json(const etp_kernel_binaries *b, const etp_kernel_binary *f, etp_json *j)
 {
@@ -166,7 +173,7 @@ void etp_kernel_binaries_json(const void *binaries, etp_json *j)
     etp_json_end_document(j);
 }
 
-// ---- report --------------------------------------------------------------------------------------
+// ---- report ----
 
 // What decides whether a level of etprof can change anything: matrix code of the family.
 static void says_matrix(const etp_kernel_binary *f, etp_report *r)
@@ -176,11 +183,14 @@ static void says_matrix(const etp_kernel_binary *f, etp_report *r)
     bool arm = strcmp(f->machine, "aarch64") == 0;
     const etp_code *codes = arm ? k_arm : k_x86;
     etp_keys *keys = etp_report_keys(r, f->title);
-    etp_keys_add(keys, ETP_PLAIN, "file", "%s, %s%s%.*s", f->format, f->machine, f->build_id.len ? ", build id " : "",
-                 (int)(f->build_id.len < 12 ? f->build_id.len : 12), f->build_id.ptr ? f->build_id.ptr : "");
-    etp_keys_add(keys, ETP_PLAIN, "functions", "%llu, %llu with a name", (unsigned long long)f->functions,
-                 (unsigned long long)f->named);
-    for (size_t i = 0; i < (arm ? sizeof k_arm / sizeof *k_arm : sizeof k_x86 / sizeof *k_x86); i++) {
+    etp_keys_add(keys, ETP_PLAIN, "file", "%s, %s%s%.*s", f->format, f->machine,
+                 f->build_id.len ? ", build id " : "",
+                 (int)(f->build_id.len < 12 ? f->build_id.len : 12),
+                 f->build_id.ptr ? f->build_id.ptr : "");
+    etp_keys_add(keys, ETP_PLAIN, "functions", "%llu, %llu with a name",
+                 (unsigned long long)f->functions, (unsigned long long)f->named);
+    for (size_t i = 0; i < (arm ? sizeof k_arm / sizeof *k_arm : sizeof k_x86 / sizeof *k_x86);
+         i++) {
         bool some = f->of[codes[i]] > 0;
         etp_keys_add(keys, some ? ETP_GOOD : ETP_WARN, etp_code_title(codes[i]),
                      some ? "needed by %llu function%s" : "built without: no function needs it",
@@ -202,8 +212,8 @@ static void isa_table(const etp_kernel_binaries *b, etp_report *r)
         const etp_kernel_binary *f = &b->files[i];
         for (unsigned c = ETP_CODES; c-- > 1;) {
             if (f->of[c]) {
-                ETP_ROW(t, etp_cell_z(f->title), etp_cell_z(etp_code_title((etp_code)c)), etp_cell_u64(f->of[c]),
-                        etp_cell_u64(f->bytes_of[c]));
+                ETP_ROW(t, etp_cell_z(f->title), etp_cell_z(etp_code_title((etp_code)c)),
+                        etp_cell_u64(f->of[c]), etp_cell_u64(f->bytes_of[c]));
             }
         }
     }
@@ -217,7 +227,8 @@ const etp_report *etp_kernel_binaries_report(const etp_kernel_binaries *b, etp_a
         {.key = "isa", .title = "needs"},
         {.key = "bytes", .title = "code", .kind = ETP_KIND_BYTES},
     };
-    etp_report *r = etp_report_create(arena, b->n == 1 ? b->files[0].title : "kernels of two files");
+    etp_report *r =
+        etp_report_create(arena, b->n == 1 ? b->files[0].title : "kernels of two files");
     etp_report_subtitle(r, "built in, not run: what a CPU must have for each function");
     etp_report_section(r, 1, "files", b->n == 1 ? "File" : "Files");
     for (size_t i = 0; i < b->n; i++) {
@@ -229,8 +240,11 @@ const etp_report *etp_kernel_binaries_report(const etp_kernel_binaries *b, etp_a
         listed += b->files[i].kernels.n;
     }
     if (!b->filter && listed > 0) {
-        etp_report_text(r, "Micro-kernels with a name: %zu; --filter TEXT lists those with TEXT in it. One without vector "
-                           "instructions hands over to a function without a name.", listed);
+        etp_report_text(r,
+                        "Micro-kernels with a name: %zu; --filter TEXT lists those with TEXT in "
+                        "it. One without vector "
+                        "instructions hands over to a function without a name.",
+                        listed);
     }
     etp_report_section(r, 1, "kernels", "Kernels with a name");
     etp_report_section_is_detail(r);
@@ -240,8 +254,8 @@ const etp_report *etp_kernel_binaries_report(const etp_kernel_binaries *b, etp_a
         for (size_t k = 0; k < f->kernels.n; k++) {
             const etp_built_kernel *one = &f->kernels.items[k];
             if (shown(b, one)) {
-                ETP_ROW(t, etp_cell_z(f->title), etp_cell_str(one->name), etp_cell_z(etp_code_title(one->code)),
-                        etp_cell_u64(one->bytes));
+                ETP_ROW(t, etp_cell_z(f->title), etp_cell_str(one->name),
+                        etp_cell_z(etp_code_title(one->code)), etp_cell_u64(one->bytes));
             }
         }
     }

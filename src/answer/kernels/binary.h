@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Which kernels a program or library holds, by the instruction set of their code. Built in, not run: what
-// ran is answer/kernels/kernels.h.
+// Which kernels a program or library holds, by the instruction set of their code. Built in, not
+// run: what ran is answer/kernels/kernels.h.
 #ifndef ETP_ANSWER_KERNELS_BINARY_H
 #define ETP_ANSWER_KERNELS_BINARY_H
 
@@ -29,8 +29,8 @@ typedef struct etp_kernel_binary {
 // True when FILE begins as a program or library does that can be read.
 bool etp_kernel_binary_is(etp_bytes file);
 // Texts borrow from FILE. Of functions that lie in each other the outer one counts.
-ETP_NODISCARD etp_status etp_kernel_binary_read(etp_bytes file, etp_arena *arena, etp_kernel_binary *out,
-                                                etp_error *err);
+ETP_NODISCARD etp_status etp_kernel_binary_read(etp_bytes file, etp_arena *arena,
+                                                etp_kernel_binary *out, etp_error *err);
 
 typedef struct etp_kernel_binaries {
     const etp_kernel_binary *files;

@@ -22,12 +22,13 @@ static etp_status read_text(const etp_run *run, uint32_t index, uint32_t block, 
     const char *dir = etp_arena_strdup(arena, run->dir);
     const char *name = etp_run_dump_name(arena, &run->arms.items[index], block, suffix);
     const char *path = name && dir ? etp_run_path(arena, dir, etp_str_from(name)) : NULL;
-    return path ? etp_os_read_text(path, FILE_LIMIT, arena, out, err) : etp_fail_nomem(err, "samples");
+    return path ? etp_os_read_text(path, FILE_LIMIT, arena, out, err)
+                : etp_fail_nomem(err, "samples");
 }
 
 // All sampled launches of an arm, one per block at most.
-static etp_status read_arm(const etp_run *run, uint32_t index, etp_arena *arena, etp_kernels_of_arm *out,
-                           launch_texts *texts, etp_error *err)
+static etp_status read_arm(const etp_run *run, uint32_t index, etp_arena *arena,
+                           etp_kernels_of_arm *out, launch_texts *texts, etp_error *err)
 {
     for (size_t i = 0; i < run->launches.n; i++) {
         const etp_run_launch *l = &run->launches.items[i];
@@ -44,14 +45,16 @@ static etp_status read_arm(const etp_run *run, uint32_t index, etp_arena *arena,
     return texts->n ? etp_kernels_read(texts->items, texts->n, arena, &out->kernels, err) : ETP_OK;
 }
 
-static etp_status load_arm(const etp_run *run, uint32_t i, etp_arena *arena, etp_kernels_of_arm *out,
-                           etp_error *err)
+static etp_status load_arm(const etp_run *run, uint32_t i, etp_arena *arena,
+                           etp_kernels_of_arm *out, etp_error *err)
 {
     const etp_run_arm *in = &run->arms.items[i];
     out->name = etp_arena_strdup(arena, in->name);
     out->level_name = in->level.len ? etp_arena_strdup(arena, in->level) : NULL;
-    out->prefix = etp_arena_printf(arena, "%.*s/%.*s", ETP_STR_ARG(in->name), ETP_STR_ARG(in->prefix));
-    out->model = in->model < run->models.n ? etp_arena_strdup(arena, run->models.items[in->model].stem) : "";
+    out->prefix =
+        etp_arena_printf(arena, "%.*s/%.*s", ETP_STR_ARG(in->name), ETP_STR_ARG(in->prefix));
+    out->model =
+        in->model < run->models.n ? etp_arena_strdup(arena, run->models.items[in->model].stem) : "";
     out->level = out->level_name ? etp_level_find(ETP_ISA_NONE, out->level_name) : ETP_LEVEL_NONE;
     out->threads = in->threads;
     if (!out->name || !out->prefix || !out->model) {
@@ -74,7 +77,8 @@ static etp_status load_arm(const etp_run *run, uint32_t i, etp_arena *arena, etp
     return ETP_OK;
 }
 
-etp_status etp_kernels_load(const etp_run *run, etp_arena *arena, etp_kernels_answer *out, etp_error *err)
+etp_status etp_kernels_load(const etp_run *run, etp_arena *arena, etp_kernels_answer *out,
+                            etp_error *err)
 {
     *out = (etp_kernels_answer){0};
     out->arms = ETP_NEW_ARRAY(arena, etp_kernels_of_arm, run->arms.n);
@@ -118,7 +122,8 @@ static void json_shares(etp_json *j, const char *key, const uint64_t of[ETP_CODE
 static void json_kernel_name(etp_json *j, const char *key, const etp_kernel *k)
 {
     char place[300];
-    snprintf(place, sizeof place, "%.*s+0x%llx", ETP_STR_ARG(k->module), (unsigned long long)k->start);
+    snprintf(place, sizeof place, "%.*s+0x%llx", ETP_STR_ARG(k->module),
+             (unsigned long long)k->start);
     etp_json_kv_str(j, key, k->symbol.len ? k->symbol : etp_str_from(place));
 }
 
@@ -174,7 +179,9 @@ static void json_operators(etp_json *j, const etp_kernels *k)
             etp_json_kv_null(j, "kernel");
             etp_json_kv_null(j, "kernel_isa");
         }
-        etp_json_kv_ratio(j, "kernel_share", op->kernel < k->n_kernels ? share(op->kernel_samples, op->sure) : (double)NAN);
+        etp_json_kv_ratio(j, "kernel_share",
+                          op->kernel < k->n_kernels ? share(op->kernel_samples, op->sure)
+                                                    : (double)NAN);
         etp_json_end(j);
     }
     etp_json_end(j);

@@ -21,7 +21,8 @@ static bool word_char(char c)
     return (c >= 'a' && c <= 'z') || (c >= '0' && c <= '9') || c == '_';
 }
 
-// Moves *S behind WORD, in any case, and the blanks after it; false when something else stands there.
+// Moves *S behind WORD, in any case, and the blanks after it; false when something else stands
+// there.
 static bool skip_word(etp_str *s, const char *word)
 {
     size_t n = strlen(word);
@@ -90,8 +91,8 @@ static const etp_logged_kernel *find(const etp_kernel_log *log, etp_str name)
     return at == ETP_INDEX_NONE ? NULL : &log->kernels.items[at];
 }
 
-static etp_status add(etp_kernel_log *log, etp_arena *arena, etp_str category, etp_str name, uint64_t count,
-                      etp_error *err)
+static etp_status add(etp_kernel_log *log, etp_arena *arena, etp_str category, etp_str name,
+                      uint64_t count, etp_error *err)
 {
     log->lines += count;
     const name_key key = {log, name};
@@ -111,9 +112,13 @@ static etp_status add(etp_kernel_log *log, etp_arena *arena, etp_str category, e
         return etp_fail_nomem(err, "kernels");
     }
     bool transpose = strcmp(kind, "transposec") == 0;
-    etp_logged_kernel k = {{copy, name.len}, transpose ? ETP_STR("transpose") : etp_str_from(kind), count};
+    etp_logged_kernel k = {
+        {copy, name.len},
+        transpose ? ETP_STR("transpose") : etp_str_from(kind), count
+    };
     return ETP_PUSH(arena, &log->kernels, k) &&
-                   etp_index_insert(&log->by_name, arena, hash_of(name), (uint32_t)(log->kernels.n - 1))
+                   etp_index_insert(&log->by_name, arena, hash_of(name),
+                                    (uint32_t)(log->kernels.n - 1))
                ? ETP_OK
                : etp_fail_nomem(err, "kernels");
 }
@@ -122,7 +127,8 @@ static etp_status read_log(etp_str text, etp_arena *arena, etp_kernel_log *out, 
 {
     for (size_t at = 0; at < text.len; at++) {
         etp_str category, name;
-        if (lower(text.ptr[at]) == 'u' && parse_use((etp_str){text.ptr + at, text.len - at}, &category, &name)) {
+        if (lower(text.ptr[at]) == 'u' &&
+            parse_use((etp_str){text.ptr + at, text.len - at}, &category, &name)) {
             ETP_TRY(add(out, arena, category, name, 1, err));
             at = (size_t)(name.ptr + name.len - text.ptr);
         }
@@ -158,7 +164,8 @@ static etp_status read_table(etp_str text, etp_arena *arena, etp_kernel_log *out
             }
         }
         if (!etp_parse_u64(row.cells[at[2]], &count) || count > UINT32_MAX) {
-            return etp_fail_at(err, ETP_CORRUPT, row.offset, "line %llu: count is '%.*s', not a number",
+            return etp_fail_at(err, ETP_CORRUPT, row.offset,
+                               "line %llu: count is '%.*s', not a number",
                                (unsigned long long)row.line, ETP_STR_ARG(row.cells[at[2]]));
         }
         ETP_TRY(add(out, arena, row.cells[at[1]], row.cells[at[0]], count, err));
@@ -169,7 +176,8 @@ static etp_status read_table(etp_str text, etp_arena *arena, etp_kernel_log *out
 static int by_count(const void *pa, const void *pb)
 {
     const etp_logged_kernel *a = pa, *b = pb;
-    return a->count != b->count ? (a->count < b->count) - (a->count > b->count) : etp_str_cmp(a->name, b->name);
+    return a->count != b->count ? (a->count < b->count) - (a->count > b->count)
+                                : etp_str_cmp(a->name, b->name);
 }
 
 etp_status etp_kernel_log_read(etp_str text, etp_arena *arena, etp_kernel_log *out, etp_error *err)
@@ -178,28 +186,31 @@ etp_status etp_kernel_log_read(etp_str text, etp_arena *arena, etp_kernel_log *o
     bool table = etp_str_starts(text, ETP_STR("model_id,kernel_name,"));
     ETP_TRY(table ? read_table(text, arena, out, err) : read_log(text, arena, out, err));
     if (out->kernels.n == 0 && !table) {
-        return etp_fail(err, ETP_UNSUPPORTED,
-                        "no line \"Using … microkernel '…'\": XNNPACK writes them only when it was built with "
-                        "-DXNN_LOG_LEVEL=4 or more, the environment changes nothing; 'etprof ab --kernels' "
-                        "needs no such build");
+        return etp_fail(
+            err, ETP_UNSUPPORTED,
+            "no line \"Using … microkernel '…'\": XNNPACK writes them only when it was built with "
+            "-DXNN_LOG_LEVEL=4 or more, the environment changes nothing; 'etprof ab --kernels' "
+            "needs no such build");
     }
     if (out->kernels.n) {
         qsort(out->kernels.items, out->kernels.n, sizeof *out->kernels.items, by_count);
     }
     out->by_name = (etp_index){0}; // their places are others now
     for (size_t i = 0; i < out->kernels.n; i++) {
-        if (!etp_index_insert(&out->by_name, arena, hash_of(out->kernels.items[i].name), (uint32_t)i)) {
+        if (!etp_index_insert(&out->by_name, arena, hash_of(out->kernels.items[i].name),
+                              (uint32_t)i)) {
             return etp_fail_nomem(err, "kernels");
         }
     }
     return ETP_OK;
 }
 
-// ---- showing ---------------------------------------------------------------------------------------
+// ---- showing ----
 
 static bool wanted(const etp_kernel_logs *logs, etp_str name)
 {
-    return !logs->filter || etp_str_find(name, etp_str_from(logs->filter)) < name.len || !logs->filter[0];
+    return !logs->filter || etp_str_find(name, etp_str_from(logs->filter)) < name.len ||
+           !logs->filter[0];
 }
 
 // What the name says it needs.
@@ -208,9 +219,20 @@ static const char *architecture(const etp_kernel_name *name)
     static const struct {
         const char *part, *title;
     } k_parts[] = {
-        {"sme2", "SME2"}, {"sme", "SME"}, {"i8mm", "NEON i8mm"}, {"dot", "NEON dotprod"}, {"neon", "NEON"},
-        {"aarch64", "NEON"}, {"avx512vnni", "AVX-512 VNNI"}, {"avx512", "AVX-512"}, {"avx", "AVX"},
-        {"fma3", "AVX"}, {"f16c", "AVX"}, {"sse", "SSE"}, {"ssse", "SSE"}, {"scalar", "scalar"},
+        {"sme2",       "SME2"        },
+        {"sme",        "SME"         },
+        {"i8mm",       "NEON i8mm"   },
+        {"dot",        "NEON dotprod"},
+        {"neon",       "NEON"        },
+        {"aarch64",    "NEON"        },
+        {"avx512vnni", "AVX-512 VNNI"},
+        {"avx512",     "AVX-512"     },
+        {"avx",        "AVX"         },
+        {"fma3",       "AVX"         },
+        {"f16c",       "AVX"         },
+        {"sse",        "SSE"         },
+        {"ssse",       "SSE"         },
+        {"scalar",     "scalar"      },
     };
     for (size_t i = 0; i < sizeof k_parts / sizeof *k_parts; i++) {
         if (etp_str_find(name->arch, etp_str_from(k_parts[i].part)) < name->arch.len) {
@@ -282,17 +304,18 @@ static void kernels_table(const etp_kernel_logs *logs, etp_report *r)
         {.key = "has_sme", .title = "SME", .kind = ETP_KIND_INT, .flags = ETP_COL_MINOR},
         {.key = "has_sme2", .title = "SME2", .kind = ETP_KIND_INT, .flags = ETP_COL_MINOR},
     };
-    etp_table *t = etp_report_table(r, "kernels", NULL, k_columns, sizeof k_columns / sizeof *k_columns);
+    etp_table *t =
+        etp_report_table(r, "kernels", NULL, k_columns, sizeof k_columns / sizeof *k_columns);
     for (size_t i = 0; i < logs->n; i++) {
         for (size_t k = 0; k < logs->logs[i].kernels.n; k++) {
             const etp_logged_kernel *f = &logs->logs[i].kernels.items[k];
             etp_kernel_name name;
             etp_kernel_name_parse(f->name, &name);
             if (wanted(logs, f->name)) {
-                ETP_ROW(t, etp_cell_z(logs->logs[i].model_id), etp_cell_str(f->name), etp_cell_str(f->category),
-                        etp_cell_u64(f->count), etp_cell_str(name.dtype), etp_cell_str(name.op),
-                        etp_cell_str(name.variant), etp_cell_str(name.shape), etp_cell_str(name.arch),
-                        etp_cell_u64(name.sme), etp_cell_u64(name.sme2));
+                ETP_ROW(t, etp_cell_z(logs->logs[i].model_id), etp_cell_str(f->name),
+                        etp_cell_str(f->category), etp_cell_u64(f->count), etp_cell_str(name.dtype),
+                        etp_cell_str(name.op), etp_cell_str(name.variant), etp_cell_str(name.shape),
+                        etp_cell_str(name.arch), etp_cell_u64(name.sme), etp_cell_u64(name.sme2));
             }
         }
     }
@@ -341,20 +364,24 @@ void etp_kernel_logs_view(const etp_kernel_logs *logs, etp_report *r, etp_arena 
     for (size_t i = 0; i < n; i++) {
         etp_kernel_name name;
         etp_kernel_name_parse(names[i], &name);
-        bool is_xnn = etp_str_starts(names[i], ETP_STR("xnn_")) || etp_str_starts(names[i], ETP_STR("kai_"));
+        bool is_xnn =
+            etp_str_starts(names[i], ETP_STR("xnn_")) || etp_str_starts(names[i], ETP_STR("kai_"));
         ETP_ROW(t, etp_cell_str(names[i]),
                 etp_cell_z(find(&logs->logs[0], names[i]) ? "✅ Present" : "❌ Absent"),
                 etp_cell_z(find(&logs->logs[1], names[i]) ? "✅ Present" : "❌ Absent"),
-                etp_cell_z(architecture(&name)), etp_cell_z(is_xnn ? "XNNPACK Delegated" : "unknown"));
+                etp_cell_z(architecture(&name)),
+                etp_cell_z(is_xnn ? "XNNPACK Delegated" : "unknown"));
     }
     if (n == 0) {
-        etp_report_note(r, ETP_WARN, "no kernel has '%s' in its name", logs->filter ? logs->filter : "");
+        etp_report_note(r, ETP_WARN, "no kernel has '%s' in its name",
+                        logs->filter ? logs->filter : "");
     }
 }
 
 const etp_report *etp_kernel_logs_report(const etp_kernel_logs *logs, etp_arena *arena)
 {
-    etp_report *r = etp_report_create(arena, logs->title ? logs->title : "Kernel view (XNNPACK Delegated)");
+    etp_report *r =
+        etp_report_create(arena, logs->title ? logs->title : "Kernel view (XNNPACK Delegated)");
     if (logs->n == 2) {
         etp_report_section(r, 1, "view", "Which kernels are registered");
         etp_kernel_logs_view(logs, r, arena);
@@ -362,7 +389,9 @@ const etp_report *etp_kernel_logs_report(const etp_kernel_logs *logs, etp_arena 
         etp_report_section(r, 1, "kernels", "Which kernels are registered");
         kernels_table(logs, r);
     }
-    etp_report_text(r, "XNNPACK writes these lines when it fills its tables for this CPU, one for each tile: present means "
-                       "registered, not run, and counts are not calls. 'etprof ab --kernels' shows what ran.");
+    etp_report_text(
+        r, "XNNPACK writes these lines when it fills its tables for this CPU, one for each tile: "
+           "present means "
+           "registered, not run, and counts are not calls. 'etprof ab --kernels' shows what ran.");
     return r;
 }

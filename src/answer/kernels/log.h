@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// XNNPACK's own log of micro-kernels, as Arm's kit reads it: "Using gemm microkernel 'xnn_…'". A line is
-// written when a table of kernels is set up, once for each tile: what is in it was chosen for this CPU,
-// not necessarily run, and counts are not calls. (What ran: answer/kernels/kernels.h.)
+// XNNPACK's own log of micro-kernels, as Arm's kit reads it: "Using gemm microkernel 'xnn_…'". A
+// line is written when a table of kernels is set up, once for each tile: what is in it was chosen
+// for this CPU, not necessarily run, and counts are not calls. (What ran:
+// answer/kernels/kernels.h.)
 #ifndef ETP_ANSWER_KERNELS_LOG_H
 #define ETP_ANSWER_KERNELS_LOG_H
 
@@ -21,12 +22,13 @@ typedef struct etp_kernel_log {
         etp_logged_kernel *items; // most lines first, then by name
         size_t n, cap;
     } kernels;
-    uint64_t lines; // that named a kernel
+    uint64_t lines;    // that named a kernel
     etp_index by_name; // private
 } etp_kernel_log;
 
-// Reads TEXT: a log of XNNPACK (stderr or logcat), or a table of kernels (model_id,kernel_name,…). Texts
-// live in ARENA. ETP_UNSUPPORTED when no kernel is named in it, ETP_CORRUPT for a broken table.
+// Reads TEXT: a log of XNNPACK (stderr or logcat), or a table of kernels (model_id,kernel_name,…).
+// Texts live in ARENA. ETP_UNSUPPORTED when no kernel is named in it, ETP_CORRUPT for a broken
+// table.
 ETP_NODISCARD etp_status etp_kernel_log_read(etp_str text, etp_arena *arena, etp_kernel_log *out,
                                              etp_error *err);
 

@@ -53,9 +53,12 @@ static void isa_table(etp_report *r, const etp_kernels_of_arm *const *arms, size
         long_isa_table(r, arms, n);
         return;
     }
-    etp_column columns[MAX_ARMS + 1] = {{.key = "isa", .title = "instruction set"}};
+    etp_column columns[MAX_ARMS + 1] = {
+        {.key = "isa", .title = "instruction set"}
+    };
     for (size_t a = 0; a < n; a++) {
-        columns[1 + a] = (etp_column){.key = arms[a]->name, .title = arms[a]->name, .kind = ETP_KIND_PERCENT};
+        columns[1 + a] =
+            (etp_column){.key = arms[a]->name, .title = arms[a]->name, .kind = ETP_KIND_PERCENT};
     }
     etp_table *t = etp_report_table(r, "isa", NULL, columns, n + 1);
     for (int c = ETP_CODES; c-- > 0;) {
@@ -64,7 +67,8 @@ static void isa_table(etp_report *r, const etp_kernels_of_arm *const *arms, size
         for (size_t a = 0; a < n; a++) {
             const etp_kernels *k = &arms[a]->kernels;
             any += k->of[c];
-            cells[1 + a] = k->of[c] ? etp_cell_double(share(k->of[c], k->samples)) : etp_cell_missing();
+            cells[1 + a] =
+                k->of[c] ? etp_cell_double(share(k->of[c], k->samples)) : etp_cell_missing();
         }
         if (any) {
             etp_table_add_row(t, cells, n + 1);
@@ -84,7 +88,8 @@ static void proof_keys(etp_report *r, const etp_kernels_answer *answer)
         } else if (!a->sampled) {
             etp_keys_add(keys, ETP_PLAIN, a->name, "not sampled");
         } else {
-            etp_keys_add(keys, k_severities[a->proof.truth], a->name, "%s: %s", k_words[a->proof.truth],
+            etp_keys_add(keys, k_severities[a->proof.truth], a->name, "%s: %s",
+                         k_words[a->proof.truth],
                          a->proof.lines.n ? a->proof.lines.items[0].text : "no level is claimed");
         }
     }
@@ -120,7 +125,10 @@ static void operator_tables(etp_report *r, const etp_kernels_of_arm *const *arms
     static const etp_column k_columns[] = {
         {.key = "arm", .title = "arm"},
         {.key = "operator", .title = "operator", .flags = ETP_COL_CODE},
-        {.key = "instruction", .title = "instruction", .kind = ETP_KIND_INT, .flags = ETP_COL_MINOR},
+        {.key = "instruction",
+         .title = "instruction",
+         .kind = ETP_KIND_INT,
+         .flags = ETP_COL_MINOR},
         {.key = "share", .title = "time", .kind = ETP_KIND_PERCENT},
         {.key = "isa", .title = "instruction set"},
         {.key = "kernel", .title = "function", .flags = ETP_COL_CODE},
@@ -132,10 +140,9 @@ static void operator_tables(etp_report *r, const etp_kernels_of_arm *const *arms
         for (size_t i = 0; i < k->n_ops && i < TOP; i++) {
             const etp_kernel_op *op = &k->ops[i];
             const etp_kernel *f = op->kernel < k->n_kernels ? &k->kernels[op->kernel] : NULL;
-            ETP_ROW(t, etp_cell_z(arms[a]->name), etp_cell_str(op->name), etp_cell_i64(op->instruction),
-                    etp_cell_double(share(op->samples, k->samples)),
-                    etp_cell_z(f ? etp_code_title(f->code) : NULL),
-                    etp_cell_z(f ? f->title : NULL),
+            ETP_ROW(t, etp_cell_z(arms[a]->name), etp_cell_str(op->name),
+                    etp_cell_i64(op->instruction), etp_cell_double(share(op->samples, k->samples)),
+                    etp_cell_z(f ? etp_code_title(f->code) : NULL), etp_cell_z(f ? f->title : NULL),
                     etp_cell_double(f ? share(op->kernel_samples, op->sure) : (double)NAN));
         }
     }
@@ -158,10 +165,12 @@ const etp_report *etp_kernels_report(const etp_kernels_answer *answer, etp_arena
     operator_tables(r, arms, n);
     for (size_t a = 0; a < n; a++) {
         const etp_kernels *k = &arms[a]->kernels;
-        etp_report_text(r, "%s: %llu samples, %llu of them inside an operator, %llu of these far enough "
-                           "from its neighbours to be sure.",
-                        arms[a]->name, (unsigned long long)k->samples, (unsigned long long)k->joined,
-                        (unsigned long long)k->sure);
+        etp_report_text(
+            r,
+            "%s: %llu samples, %llu of them inside an operator, %llu of these far enough "
+            "from its neighbours to be sure.",
+            arms[a]->name, (unsigned long long)k->samples, (unsigned long long)k->joined,
+            (unsigned long long)k->sure);
         if (k->streaming_known) {
             etp_report_text(r, "%s: %.1f %% of its samples in streaming mode.", arms[a]->name,
                             100 * share(k->streaming, k->streaming_known));
@@ -209,7 +218,9 @@ static bool is_new(const etp_kernels_of_arm *const *arms, size_t a, const etp_ke
 
 static etp_cell presence(const etp_kernels *k, const etp_kernel *in, etp_arena *arena)
 {
-    return etp_cell_z(in ? etp_arena_printf(arena, "✅ Present (%.1f %%)", 100 * share(in->samples, k->samples)) : "❌ Absent");
+    return etp_cell_z(
+        in ? etp_arena_printf(arena, "✅ Present (%.1f %%)", 100 * share(in->samples, k->samples))
+           : "❌ Absent");
 }
 
 static const char *delegation(const etp_kernel *f)
@@ -217,7 +228,8 @@ static const char *delegation(const etp_kernel *f)
     return f->evidence ? "XNNPACK Delegated" : "outside XNNPACK";
 }
 
-static void long_view_table(etp_report *r, const etp_kernels_of_arm *const *arms, size_t n, bool gemm, etp_arena *arena)
+static void long_view_table(etp_report *r, const etp_kernels_of_arm *const *arms, size_t n,
+                            bool gemm, etp_arena *arena)
 {
     static const etp_column k_columns[] = {
         {.key = "kernel", .title = "Kernel Name", .flags = ETP_COL_CODE},
@@ -233,20 +245,23 @@ static void long_view_table(etp_report *r, const etp_kernels_of_arm *const *arms
             const etp_kernel *f = &k->kernels[i];
             for (size_t b = 0; b < n && is_new(arms, a, f, gemm); b++) {
                 ETP_ROW(t, etp_cell_z(f->title), etp_cell_z(arms[b]->name),
-                        presence(&arms[b]->kernels, find(&arms[b]->kernels, f), arena), etp_cell_z(etp_code_title(f->code)),
-                        etp_cell_z(delegation(f)));
+                        presence(&arms[b]->kernels, find(&arms[b]->kernels, f), arena),
+                        etp_cell_z(etp_code_title(f->code)), etp_cell_z(delegation(f)));
             }
         }
     }
 }
 
-static void view_table(etp_report *r, const etp_kernels_of_arm *const *arms, size_t n, bool gemm, etp_arena *arena)
+static void view_table(etp_report *r, const etp_kernels_of_arm *const *arms, size_t n, bool gemm,
+                       etp_arena *arena)
 {
     if (n > MAX_ARMS) {
         long_view_table(r, arms, n, gemm, arena);
         return;
     }
-    etp_column columns[MAX_ARMS + 3] = {{.key = "kernel", .title = "Kernel Name", .flags = ETP_COL_CODE}};
+    etp_column columns[MAX_ARMS + 3] = {
+        {.key = "kernel", .title = "Kernel Name", .flags = ETP_COL_CODE}
+    };
     for (size_t a = 0; a < n; a++) {
         columns[1 + a] = (etp_column){.key = arms[a]->name, .title = arms[a]->name};
     }
@@ -277,8 +292,9 @@ const etp_report *etp_kernels_view(const etp_kernels_answer *answer, bool gemm, 
     etp_report *r = etp_report_create(arena, answer->title);
     etp_report_subtitle(r, gemm ? "GEMM/IGEMM kernel view" : "kernel view");
     etp_report_section(r, 1, "view", "Kernels seen running");
-    etp_report_text(r, "Present means that program counters were sampled there, with the share of the arm's "
-                       "samples; absent that none was in the whole sampled launch.");
+    etp_report_text(
+        r, "Present means that program counters were sampled there, with the share of the arm's "
+           "samples; absent that none was in the whole sampled launch.");
     view_table(r, chosen.items, chosen.n, gemm, arena);
     return r;
 }

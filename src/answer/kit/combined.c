@@ -9,7 +9,7 @@
 
 #include "answer/ab/json.h"
 
-// ---- names ----------------------------------------------------------------------------------------
+// ---- names ----
 
 static const char *fact(const etp_ab *ab, const char *key)
 {
@@ -24,7 +24,9 @@ static const char *fact(const etp_ab *ab, const char *key)
 // What tells runs apart, shortest first: "android"; "toy_cnn"; both; with the processor.
 static const char *name_by(const etp_ab *ab, int rule, etp_arena *arena)
 {
-    const char *platform = ab->platform ? ab->platform : ab->bare ? "recordings" : "unknown platform";
+    const char *platform = ab->platform ? ab->platform
+                           : ab->bare   ? "recordings"
+                                        : "unknown platform";
     const char *cpu = fact(ab, "cpu");
     switch (rule) {
     case 0:
@@ -34,7 +36,8 @@ static const char *name_by(const etp_ab *ab, int rule, etp_arena *arena)
     case 2:
         return etp_arena_printf(arena, "%s %s", ab->title, platform);
     default:
-        return etp_arena_printf(arena, "%s %s %s", ab->title, platform, cpu ? cpu : "unknown processor");
+        return etp_arena_printf(arena, "%s %s %s", ab->title, platform,
+                                cpu ? cpu : "unknown processor");
     }
 }
 
@@ -52,7 +55,8 @@ static bool told_apart(const char *const *names, size_t n)
     return true;
 }
 
-static etp_status name_runs(const etp_ab *const *answers, struct etp_ab_view *views, etp_combined *out, etp_error *err)
+static etp_status name_runs(const etp_ab *const *answers, struct etp_ab_view *views,
+                            etp_combined *out, etp_error *err)
 {
     size_t n = out->runs.n;
     const char **names = ETP_NEW_ARRAY(out->arena, const char *, n);
@@ -77,7 +81,7 @@ static etp_status name_runs(const etp_ab *const *answers, struct etp_ab_view *vi
     return names && views[n - 1].run ? ETP_OK : etp_fail_nomem(err, "names");
 }
 
-// ---- like for like --------------------------------------------------------------------------------
+// ---- like for like ----
 
 static etp_status note(etp_combined *c, const char *text, etp_error *err)
 {
@@ -111,11 +115,15 @@ static etp_status compare_runs(etp_combined *c, etp_error *err)
         threads = threads || threads_of(v[i].ab) != threads_of(v[0].ab);
     }
     if (bare) {
-        ETP_TRY(note(c, "recordings alone do not say of which model, build and threads they are", err));
+        ETP_TRY(
+            note(c, "recordings alone do not say of which model, build and threads they are", err));
     } else if (titles) {
         ETP_TRY(note(c, "the runs are of different models", err));
     } else if (models) {
-        ETP_TRY(note(c, "the runs are of different files of the model: exported differently, or one is unknown", err));
+        ETP_TRY(note(
+            c,
+            "the runs are of different files of the model: exported differently, or one is unknown",
+            err));
     }
     if (versions && !bare) {
         ETP_TRY(note(c, "the runs used different revisions of ExecuTorch, or one is unknown", err));
@@ -125,14 +133,18 @@ static etp_status compare_runs(etp_combined *c, etp_error *err)
     }
     for (size_t i = 0; i < c->runs.n; i++) {
         if (v[i].ab->emulated) {
-            ETP_TRY(note(c, etp_arena_printf(c->arena, "%s: times of an emulator; they say nothing about speed", v[i].run),
+            ETP_TRY(note(c,
+                         etp_arena_printf(c->arena,
+                                          "%s: times of an emulator; they say nothing about speed",
+                                          v[i].run),
                          err));
         }
     }
     return ETP_OK;
 }
 
-// "N1 of mac = N2 of android" for one fix of run RUN, when other runs want it too and none before said so.
+// "N1 of mac = N2 of android" for one fix of run RUN, when other runs want it too and none before
+// said so.
 static bool say_common(const etp_combined *c, size_t run, etp_fix_kind kind, etp_strbuf *text)
 {
     size_t hits = 0;
@@ -145,7 +157,8 @@ static bool say_common(const etp_combined *c, size_t run, etp_fix_kind kind, etp
             if (k < run) {
                 return false;
             }
-            etp_strbuf_printf(text, "%s%s of %s", hits++ ? " = " : "", ab->fixes.items[g].id, c->runs.items[k].run);
+            etp_strbuf_printf(text, "%s%s of %s", hits++ ? " = " : "", ab->fixes.items[g].id,
+                              c->runs.items[k].run);
             break;
         }
     }
@@ -170,7 +183,9 @@ static etp_status common_fixes(etp_combined *c, etp_error *err)
     if (all.len == 0) {
         return ETP_OK;
     }
-    return note(c, etp_arena_printf(c->arena, "fixes that several runs want: %s", etp_strbuf_str(&all).ptr), err);
+    return note(
+        c, etp_arena_printf(c->arena, "fixes that several runs want: %s", etp_strbuf_str(&all).ptr),
+        err);
 }
 
 static const char *title_of(const etp_combined *c)
@@ -183,8 +198,8 @@ static const char *title_of(const etp_combined *c)
     return c->runs.items[0].ab->title;
 }
 
-etp_status etp_combined_build(const etp_ab *const *answers, size_t n, const char *title, etp_arena *arena,
-                              etp_combined *out, etp_error *err)
+etp_status etp_combined_build(const etp_ab *const *answers, size_t n, const char *title,
+                              etp_arena *arena, etp_combined *out, etp_error *err)
 {
     *out = (etp_combined){.arena = arena};
     struct etp_ab_view *views = ETP_NEW_ARRAY(arena, struct etp_ab_view, n);
@@ -202,7 +217,7 @@ etp_status etp_combined_build(const etp_ab *const *answers, size_t n, const char
     return out->title ? ETP_OK : etp_fail_nomem(err, "report");
 }
 
-// ---- report ---------------------------------------------------------------------------------------
+// ---- report ----
 
 static void what_ran(const etp_combined *c, etp_report *r, etp_arena *arena)
 {
@@ -211,7 +226,10 @@ static void what_ran(const etp_combined *c, etp_report *r, etp_arena *arena)
         {.key = "model", .title = "model"},
         {.key = "platform", .title = "platform"},
         {.key = "cpu", .title = "processor"},
-        {.key = "experiments", .title = "experiments", .kind = ETP_KIND_INT, .flags = ETP_COL_MINOR},
+        {.key = "experiments",
+         .title = "experiments",
+         .kind = ETP_KIND_INT,
+         .flags = ETP_COL_MINOR},
         {.key = "executorch", .title = "ExecuTorch"},
         {.key = "executorch_sha", .title = "revision", .flags = ETP_COL_CODE | ETP_COL_MINOR},
         {.key = "grade", .title = "grade"},
@@ -221,12 +239,15 @@ static void what_ran(const etp_combined *c, etp_report *r, etp_arena *arena)
     etp_table *t = etp_report_table(r, "runs", NULL, k_columns, 9);
     for (size_t i = 0; i < c->runs.n; i++) {
         const etp_ab *ab = c->runs.items[i].ab;
-        const char *sha = ab->executorch_sha ? etp_arena_printf(arena, "%.12s", ab->executorch_sha) : NULL;
-        ETP_ROW(t, etp_cell_z(c->runs.items[i].run), etp_cell_z(ab->bare ? NULL : ab->title), etp_cell_z(ab->platform),
-                etp_cell_z(fact(ab, "cpu")), etp_cell_u64(ab->n_arms), etp_cell_z(ab->executorch_version),
-                etp_cell_z(sha), etp_cell_z(ab->grade), etp_cell_z(ab->config));
+        const char *sha =
+            ab->executorch_sha ? etp_arena_printf(arena, "%.12s", ab->executorch_sha) : NULL;
+        ETP_ROW(t, etp_cell_z(c->runs.items[i].run), etp_cell_z(ab->bare ? NULL : ab->title),
+                etp_cell_z(ab->platform), etp_cell_z(fact(ab, "cpu")), etp_cell_u64(ab->n_arms),
+                etp_cell_z(ab->executorch_version), etp_cell_z(sha), etp_cell_z(ab->grade),
+                etp_cell_z(ab->config));
     }
-    etp_report_text(r, "Each run's figures are its own: nothing paired the runs, so nothing is computed between them.");
+    etp_report_text(r, "Each run's figures are its own: nothing paired the runs, so nothing is "
+                       "computed between them.");
     for (size_t i = 0; i < c->notes.n; i++) {
         etp_report_note(r, ETP_INFO, "%s", c->notes.items[i]);
     }
@@ -260,7 +281,8 @@ static void proofs(const etp_combined *c, etp_report *r, etp_arena *arena)
         etp_ab_proof_keys(ab, keys, arena);
         for (size_t f = 0; f < ab->findings.n; f++) {
             bool bad = strcmp(ab->findings.items[f].severity, "bad") == 0;
-            etp_keys_add(keys, bad ? ETP_BAD : ETP_INFO, ab->findings.items[f].id, "%s", ab->findings.items[f].text);
+            etp_keys_add(keys, bad ? ETP_BAD : ETP_INFO, ab->findings.items[f].id, "%s",
+                         ab->findings.items[f].text);
         }
     }
 }
@@ -274,7 +296,8 @@ const etp_report *etp_combined_report(const etp_combined *c, etp_arena *arena)
         etp_strbuf_printf(&names, "%s%s", i ? ", " : "", c->runs.items[i].run);
         etp_ab_headline_cards(&c->runs.items[i], r, arena);
     }
-    etp_report_subtitle(r, "%zu runs: %s", c->runs.n, names.failed ? "" : etp_strbuf_str(&names).ptr);
+    etp_report_subtitle(r, "%zu runs: %s", c->runs.n,
+                        names.failed ? "" : etp_strbuf_str(&names).ptr);
     what_ran(c, r, arena);
     latency(c, r);
     etp_report_section(r, 1, "categories", "Where the time goes");

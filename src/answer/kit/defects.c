@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Where the conclusions of Arm's kit about a folder differ from ours, one function per defect or two.
-// Numbers of defects are those of docs/from-the-kit.md.
+// Where the conclusions of Arm's kit about a folder differ from ours, one function per defect or
+// two. Numbers of defects are those of docs/from-the-kit.md.
 #include "answer/kit/folder.h"
 
 #include <math.h>
@@ -12,7 +12,7 @@
 #include "base/number.h"
 #include "explain/kernels.h"
 
-// ---- saying it ----------------------------------------------------------------------------------
+// ---- saying it ----
 
 static const char *say(etp_kit_folder *f, const char *fmt, ...) ETP_PRINTF(2, 3);
 static const char *say(etp_kit_folder *f, const char *fmt, ...)
@@ -83,7 +83,7 @@ static const char *line_with(etp_kit_folder *f, etp_str text, const char *part)
     return etp_arena_strdup(f->arena, line);
 }
 
-// ---- per experiment -----------------------------------------------------------------------------
+// ---- per experiment ----
 
 static etp_status d10_d14(etp_kit_folder *f, const etp_kit_unit *u, etp_error *err)
 {
@@ -95,11 +95,12 @@ static etp_status d10_d14(etp_kit_folder *f, const etp_kit_unit *u, etp_error *e
     }
     ETP_TRY(etp_kit_robust_of(&x, f->arena, &r, err));
     if (r.kept.n < x.n) {
-        ETP_TRY(differ(f, "D10", name,
-                       say(f, "deletes %zu of %zu runs as outliers: variation %.2f %% instead of %.2f %%",
-                           x.n - r.kept.n, x.n, r.kept.cv_percent, r.all.cv_percent),
-                       say(f, "keeps all %zu", x.n),
-                       "fences on a few values call clean noise an outlier in one sample of four", err));
+        ETP_TRY(differ(
+            f, "D10", name,
+            say(f, "deletes %zu of %zu runs as outliers: variation %.2f %% instead of %.2f %%",
+                x.n - r.kept.n, x.n, r.kept.cv_percent, r.all.cv_percent),
+            say(f, "keeps all %zu", x.n),
+            "fences on a few values call clean noise an outlier in one sample of four", err));
     }
     uint64_t most = 0;
     double *rest = ETP_NEW_ARRAY(f->arena, double, u->n_runs);
@@ -109,8 +110,9 @@ static etp_status d10_d14(etp_kit_folder *f, const etp_kit_unit *u, etp_error *e
     }
     double usual = rest ? etp_median(rest, u->n_runs - 1) : (double)NAN;
     if (rest && (double)u->ns[0] > 1.05 * usual && u->ns[0] > most) {
-        return differ(f, "D14", name, say(f, "mean %.3f ms, the first run of %.3f ms in it", r.all.mean / 1e6,
-                                          (double)u->ns[0] / 1e6),
+        return differ(f, "D14", name,
+                      say(f, "mean %.3f ms, the first run of %.3f ms in it", r.all.mean / 1e6,
+                          (double)u->ns[0] / 1e6),
                       say(f, "the first run is cold: %.3f ms is usual after it", usual / 1e6),
                       "its warm-up is another process; the measured one starts cold", err);
     }
@@ -121,13 +123,17 @@ static etp_status d15_d17(etp_kit_folder *f, const etp_kit_unit *u, etp_error *e
 {
     const char *name = name_of(f, u);
     if (u->n_runs > 0 && u->kit_runs > 0 && u->kit_runs != u->n_runs) {
-        ETP_TRY(differ(f, "D15", name, say(f, "%zu runs, median %.6f ms", u->kit_runs, u->kit_median_ms),
-                       say(f, "%zu runs, median %.6f ms", u->n_runs, u->median_ns / 1e6),
-                       "run indices start anew in every event block, and what has the same index is added up", err));
+        ETP_TRY(differ(
+            f, "D15", name, say(f, "%zu runs, median %.6f ms", u->kit_runs, u->kit_median_ms),
+            say(f, "%zu runs, median %.6f ms", u->n_runs, u->median_ns / 1e6),
+            "run indices start anew in every event block, and what has the same index is added up",
+            err));
     }
     if (isfinite(u->execute_share) && u->execute_share < 0.95) {
-        ETP_TRY(differ(f, "D17", name, say(f, "Method::execute is %.1f %% of the total", 100 * u->execute_share),
-                       "Method::execute is the whole", "the denominator adds containers to what they contain", err));
+        ETP_TRY(differ(f, "D17", name,
+                       say(f, "Method::execute is %.1f %% of the total", 100 * u->execute_share),
+                       "Method::execute is the whole",
+                       "the denominator adds containers to what they contain", err));
     }
     return ETP_OK;
 }
@@ -139,7 +145,8 @@ static etp_status d16(etp_kit_folder *f, const etp_kit_unit *u, etp_error *err)
         double sum = 0, own = etp_profile_all_mean(p, &p->rows[i]);
         size_t same = 0;
         for (size_t k = 0; k < p->n_rows && p->rows[i].kind == ETP_ROW_OPERATOR; k++) {
-            bool equal = p->rows[k].kind == ETP_ROW_OPERATOR && etp_str_eq(p->rows[k].name, p->rows[i].name);
+            bool equal =
+                p->rows[k].kind == ETP_ROW_OPERATOR && etp_str_eq(p->rows[k].name, p->rows[i].name);
             same += equal;
             sum += equal ? etp_profile_all_mean(p, &p->rows[k]) : 0;
             if (equal && k < i) {
@@ -148,10 +155,11 @@ static etp_status d16(etp_kit_folder *f, const etp_kit_unit *u, etp_error *err)
             }
         }
         if (same > 1) {
-            return differ(f, "D16", name_of(f, u),
-                          say(f, "%.*s is one operator of %.3f ms", ETP_STR_ARG(p->rows[i].name), sum / 1e6),
-                          say(f, "%zu operators, the first %.3f ms", same, own / 1e6),
-                          "the counter in the name starts anew in every delegate call", err);
+            return differ(
+                f, "D16", name_of(f, u),
+                say(f, "%.*s is one operator of %.3f ms", ETP_STR_ARG(p->rows[i].name), sum / 1e6),
+                say(f, "%zu operators, the first %.3f ms", same, own / 1e6),
+                "the counter in the name starts anew in every delegate call", err);
         }
     }
     return ETP_OK;
@@ -164,13 +172,26 @@ static etp_five kit_category(etp_str name)
         const char *part;
         etp_five five;
     } k_parts[] = {
-        {"conv", ETP_FIVE_CONV},          {"matmul", ETP_FIVE_GEMM},        {"linear", ETP_FIVE_GEMM},
-        {"gemm", ETP_FIVE_GEMM},          {"transpose", ETP_FIVE_DATA_MOVEMENT},
-        {"reshape", ETP_FIVE_DATA_MOVEMENT}, {"copy", ETP_FIVE_DATA_MOVEMENT}, {"convert", ETP_FIVE_DATA_MOVEMENT},
-        {"pad", ETP_FIVE_DATA_MOVEMENT},  {"relu", ETP_FIVE_ELEMENTWISE},   {"gelu", ETP_FIVE_ELEMENTWISE},
-        {"sigmoid", ETP_FIVE_ELEMENTWISE}, {"tanh", ETP_FIVE_ELEMENTWISE},  {"hardswish", ETP_FIVE_ELEMENTWISE},
-        {"hard_swish", ETP_FIVE_ELEMENTWISE}, {"clamp", ETP_FIVE_ELEMENTWISE}, {"add", ETP_FIVE_ELEMENTWISE},
-        {"mul", ETP_FIVE_ELEMENTWISE},    {"sub", ETP_FIVE_ELEMENTWISE},    {"div", ETP_FIVE_ELEMENTWISE},
+        {"conv",       ETP_FIVE_CONV         },
+        {"matmul",     ETP_FIVE_GEMM         },
+        {"linear",     ETP_FIVE_GEMM         },
+        {"gemm",       ETP_FIVE_GEMM         },
+        {"transpose",  ETP_FIVE_DATA_MOVEMENT},
+        {"reshape",    ETP_FIVE_DATA_MOVEMENT},
+        {"copy",       ETP_FIVE_DATA_MOVEMENT},
+        {"convert",    ETP_FIVE_DATA_MOVEMENT},
+        {"pad",        ETP_FIVE_DATA_MOVEMENT},
+        {"relu",       ETP_FIVE_ELEMENTWISE  },
+        {"gelu",       ETP_FIVE_ELEMENTWISE  },
+        {"sigmoid",    ETP_FIVE_ELEMENTWISE  },
+        {"tanh",       ETP_FIVE_ELEMENTWISE  },
+        {"hardswish",  ETP_FIVE_ELEMENTWISE  },
+        {"hard_swish", ETP_FIVE_ELEMENTWISE  },
+        {"clamp",      ETP_FIVE_ELEMENTWISE  },
+        {"add",        ETP_FIVE_ELEMENTWISE  },
+        {"mul",        ETP_FIVE_ELEMENTWISE  },
+        {"sub",        ETP_FIVE_ELEMENTWISE  },
+        {"div",        ETP_FIVE_ELEMENTWISE  },
     };
     char low[256];
     size_t n = name.len < sizeof low - 1 ? name.len : sizeof low - 1;
@@ -207,12 +228,15 @@ static etp_status d6(etp_kit_folder *f, const etp_kit_unit *u, etp_error *err)
     if (!worst) {
         return ETP_OK;
     }
-    return differ(f, "D6", name_of(f, u),
-                  say(f, "%.*s is %s: CONV %.3f, GEMM %.3f, Data Movement %.3f, Elementwise %.3f, Other %.3f ms",
-                      ETP_STR_ARG(worst->name), etp_five_name(kit_category(worst->name)), kit[0], kit[1], kit[2],
-                      kit[3], kit[4]),
-                  say(f, "it is %s: %s", etp_five_name(etp_category_five(worst->parsed.category)), five_text(f, u)),
-                  say(f, "substrings of names: %.3f ms are in the wrong category", moved), err);
+    return differ(
+        f, "D6", name_of(f, u),
+        say(f,
+            "%.*s is %s: CONV %.3f, GEMM %.3f, Data Movement %.3f, Elementwise %.3f, Other %.3f ms",
+            ETP_STR_ARG(worst->name), etp_five_name(kit_category(worst->name)), kit[0], kit[1],
+            kit[2], kit[3], kit[4]),
+        say(f, "it is %s: %s", etp_five_name(etp_category_five(worst->parsed.category)),
+            five_text(f, u)),
+        say(f, "substrings of names: %.3f ms are in the wrong category", moved), err);
 }
 
 static etp_status d5_d34(etp_kit_folder *f, const etp_kit_unit *u, etp_error *err)
@@ -223,13 +247,15 @@ static etp_status d5_d34(etp_kit_folder *f, const etp_kit_unit *u, etp_error *er
     }
     bool both = isfinite(u->dump_median_ns) && isfinite(u->kit_median_ms) && u->timeline;
     if (both && u->kit_runs == u->n_runs && fabs(u->table_median_ns - u->dump_median_ns) > 1) {
-        ETP_TRY(differ(f, "D5", name_of(f, u), say(f, "median %.6f ms, from its table", u->kit_median_ms),
+        ETP_TRY(differ(f, "D5", name_of(f, u),
+                       say(f, "median %.6f ms, from its table", u->kit_median_ms),
                        say(f, "%.6f ms, from the dump beside it", u->dump_median_ns / 1e6),
                        "the table was made from another dump: one of the two is stale", err));
     }
     for (size_t i = 0; i < f->units.n; i++) {
         const etp_kit_unit *other = &f->units.items[i];
-        if (other < u && u->dump_sha256[0] && !u->dump_empty && strcmp(other->dump_sha256, u->dump_sha256) == 0) {
+        if (other < u && u->dump_sha256[0] && !u->dump_empty &&
+            strcmp(other->dump_sha256, u->dump_sha256) == 0) {
             return differ(f, "D5", name_of(f, u), "a measurement of its own",
                           say(f, "byte for byte the dump of %s", name_of(f, other)),
                           "a dump that lay there before was taken for a new one", err);
@@ -247,7 +273,8 @@ static etp_status d36(etp_kit_folder *f, const etp_kit_unit *u, etp_error *err)
     const char *kit = NULL, *ours = NULL;
     etp_csv_open(&reader, etp_kit_folder_text(f, u->kernels), ',', f->arena);
     etp_status st = etp_csv_next(&reader, &row, &more, NULL);
-    int name_at = more ? etp_csv_column(&row, "kernel_name") : -1, op_at = more ? etp_csv_column(&row, "xnn_op") : -1;
+    int name_at = more ? etp_csv_column(&row, "kernel_name") : -1,
+        op_at = more ? etp_csv_column(&row, "xnn_op") : -1;
     while (st == ETP_OK && more && name_at >= 0 && op_at >= 0) {
         st = etp_csv_next(&reader, &row, &more, NULL);
         if (st != ETP_OK || !more || row.n <= (size_t)name_at || row.n <= (size_t)op_at) {
@@ -257,16 +284,24 @@ static etp_status d36(etp_kit_folder *f, const etp_kit_unit *u, etp_error *err)
         etp_kernel_name_parse(row.cells[name_at], &name);
         if (name.op.len && !etp_str_eq(name.op, row.cells[op_at])) {
             wrong++;
-            kit = kit ? kit : say(f, "%.*s is operation '%.*s'", ETP_STR_ARG(row.cells[name_at]), ETP_STR_ARG(row.cells[op_at]));
-            ours = ours ? ours : say(f, "operation '%.*s' of types %.*s", ETP_STR_ARG(name.op), ETP_STR_ARG(name.dtype));
+            kit = kit ? kit
+                      : say(f, "%.*s is operation '%.*s'", ETP_STR_ARG(row.cells[name_at]),
+                            ETP_STR_ARG(row.cells[op_at]));
+            ours = ours ? ours
+                        : say(f, "operation '%.*s' of types %.*s", ETP_STR_ARG(name.op),
+                              ETP_STR_ARG(name.dtype));
         }
     }
     return wrong ? differ(f, "D36", name_of(f, u), kit, ours,
-                          say(f, "the second part of the name is taken for the operation; %zu names are wrong", wrong), err)
+                          say(f,
+                              "the second part of the name is taken for the operation; %zu names "
+                              "are wrong",
+                              wrong),
+                          err)
                  : ETP_OK;
 }
 
-// ---- over experiments ---------------------------------------------------------------------------
+// ---- over experiments ----
 
 static etp_status d4(etp_kit_folder *f, etp_error *err)
 {
@@ -277,7 +312,8 @@ static etp_status d4(etp_kit_folder *f, etp_error *err)
     for (size_t i = 0; i < f->units.n; i++) {
         for (size_t k = 0; k < f->units.n; k++) {
             const etp_kit_unit *off = &f->units.items[i], *on = &f->units.items[k];
-            if (off->side == ETP_KIT_OFF && on->side == ETP_KIT_ON && off->median_ns > 0 && on->median_ns > 0) {
+            if (off->side == ETP_KIT_OFF && on->side == ETP_KIT_ON && off->median_ns > 0 &&
+                on->median_ns > 0) {
                 lo = fmin(lo, off->median_ns / on->median_ns);
                 hi = fmax(hi, off->median_ns / on->median_ns);
             }
@@ -294,17 +330,21 @@ static etp_status d4(etp_kit_folder *f, etp_error *err)
     }
     for (size_t i = 0; i < f->pairs.n; i++) {
         const etp_kit_unit *on = &f->units.items[f->pairs.items[i].on];
-        etp_strbuf_printf(&ours, "%s%s%s%u thread%s%s%s: %.2f", i ? "; " : "", on->model ? on->model : "",
-                          on->model ? ", " : "", on->threads, on->threads == 1 ? "" : "s", on->dir[0] ? ", " : "",
-                          on->dir, f->pairs.items[i].ratio);
+        etp_strbuf_printf(&ours, "%s%s%s%u thread%s%s%s: %.2f", i ? "; " : "",
+                          on->model ? on->model : "", on->model ? ", " : "", on->threads,
+                          on->threads == 1 ? "" : "s", on->dir[0] ? ", " : "", on->dir,
+                          f->pairs.items[i].ratio);
     }
     if (f->pairs.n < 2 || ours.failed) {
         return ETP_OK;
     }
-    return differ(f, "D4", "all experiments",
-                  said ? said : say(f, "one figure from %.2f to %.2f, as the folder's order has it", lo, hi),
-                  etp_strbuf_str(&ours).ptr,
-                  "its reports take the first experiment on and the first off, whatever their threads and models are", err);
+    return differ(
+        f, "D4", "all experiments",
+        said ? said : say(f, "one figure from %.2f to %.2f, as the folder's order has it", lo, hi),
+        etp_strbuf_str(&ours).ptr,
+        "its reports take the first experiment on and the first off, whatever their threads and "
+        "models are",
+        err);
 }
 
 static etp_status d9(etp_kit_folder *f, etp_error *err)
@@ -313,17 +353,24 @@ static etp_status d9(etp_kit_folder *f, etp_error *err)
         const etp_kit_pair *p = &f->pairs.items[i];
         const char *kit = p->ratio > 1 ? say(f, "SME2 acceleration shows %.2fx speedup", p->ratio)
                                        : say(f, "SME2 shows %.2fx slowdown", 1 / p->ratio);
-        ETP_TRY(differ(f, "D9", say(f, "%s against %s", name_of(f, &f->units.items[p->on]), name_of(f, &f->units.items[p->off])),
-                       kit, "unknown: no interval, no verdict",
-                       "one launch each, one after the other: drift and chance look the same as an effect", err));
+        ETP_TRY(differ(
+            f, "D9",
+            say(f, "%s against %s", name_of(f, &f->units.items[p->on]),
+                name_of(f, &f->units.items[p->off])),
+            kit, "unknown: no interval, no verdict",
+            "one launch each, one after the other: drift and chance look the same as an effect",
+            err));
     }
-    return f->pairs.n == 0 ? ETP_OK
-                           : differ(f, "D13", "all experiments", "these are the latencies of the model", "of the model with a tracer",
-                                    "its timing runs record ETDumps; there is no run without", err);
+    return f->pairs.n == 0
+               ? ETP_OK
+               : differ(f, "D13", "all experiments", "these are the latencies of the model",
+                        "of the model with a tracer",
+                        "its timing runs record ETDumps; there is no run without", err);
 }
 
 // Does the label of MS say another side than the experiment whose figure it is?
-static etp_status check_label(etp_kit_folder *f, const char *where, etp_str label, double ms, bool leaves, etp_error *err)
+static etp_status check_label(etp_kit_folder *f, const char *where, etp_str label, double ms,
+                              bool leaves, etp_error *err)
 {
     const etp_kit_unit *best = NULL;
     etp_kit_side said = etp_kit_side_of(label);
@@ -351,7 +398,8 @@ static etp_status d2_table(etp_kit_folder *f, const char *path, etp_error *err)
     size_t zero = 0;
     etp_csv_open(&reader, etp_kit_folder_text(f, path), ',', f->arena);
     if (etp_csv_next(&reader, &head, &more, NULL) != ETP_OK || !more || head.n < 4 ||
-        !etp_str_ends(head.cells[1], ETP_STR("_ms")) || !etp_str_ends(head.cells[2], ETP_STR("_ms"))) {
+        !etp_str_ends(head.cells[1], ETP_STR("_ms")) ||
+        !etp_str_ends(head.cells[2], ETP_STR("_ms"))) {
         return ETP_OK;
     }
     while (etp_csv_next(&reader, &row, &more, NULL) == ETP_OK && more) {
@@ -383,14 +431,15 @@ static etp_status d2_robust(etp_kit_folder *f, const char *path, etp_error *err)
         double ms = etp_kit_json_number(side, "median_ms");
         if (name && ms > 0) {
             const char *label = etp_arena_strdup(f->arena, etp_str_from(name));
-            st = label ? check_label(f, path, etp_str_from(label), ms, false, err) : etp_fail_nomem(err, path);
+            st = label ? check_label(f, path, etp_str_from(label), ms, false, err)
+                       : etp_fail_nomem(err, path);
         }
     }
     json_decref(doc);
     return st;
 }
 
-// ---- its documents ------------------------------------------------------------------------------
+// ---- its documents ----
 
 static etp_status d1(etp_kit_folder *f, const char *path, json_t *doc, etp_error *err)
 {
@@ -401,7 +450,8 @@ static etp_status d1(etp_kit_folder *f, const char *path, json_t *doc, etp_error
     double sum = 0, leaves = 0;
     const char *key;
     json_t *v;
-    json_object_foreach(totals, key, v) {
+    json_object_foreach(totals, key, v)
+    {
         sum += json_is_number(v) ? json_number_value(v) : 0;
         etp_strbuf_printf(&kit, "%s%s %.3f ms", kit.len ? ", " : "", key, json_number_value(v));
     }
@@ -417,10 +467,13 @@ static etp_status d1(etp_kit_folder *f, const char *path, json_t *doc, etp_error
         return ETP_OK;
     }
     return differ(f, "D1", path, etp_strbuf_str(&kit).ptr, say(f, "%s", etp_strbuf_str(&ours).ptr),
-                  "operator types are empty without an ETRecord; containers, experiments and thread counts are added up", err);
+                  "operator types are empty without an ETRecord; containers, experiments and "
+                  "thread counts are added up",
+                  err);
 }
 
-static bool is_known(const etp_kit_folder *f, const char *experiment, double threads, bool with_latency)
+static bool is_known(const etp_kit_folder *f, const char *experiment, double threads,
+                     bool with_latency)
 {
     for (size_t i = 0; i < f->units.n; i++) {
         const etp_kit_unit *u = &f->units.items[i];
@@ -438,14 +491,16 @@ static bool is_listed(const json_t *runs, const etp_kit_unit *u)
         const json_t *r = json_array_get(runs, i);
         const char *name = etp_kit_json_text(r, "experiment");
         double threads = etp_kit_json_number(r, "threads");
-        if (name && strcmp(name, u->experiment) == 0 && (u->threads == 0 || !(threads != u->threads))) {
+        if (name && strcmp(name, u->experiment) == 0 &&
+            (u->threads == 0 || !(threads != u->threads))) {
             return true;
         }
     }
     return false;
 }
 
-static etp_status summary_run(etp_kit_folder *f, const char *path, const json_t *runs, size_t i, etp_error *err)
+static etp_status summary_run(etp_kit_folder *f, const char *path, const json_t *runs, size_t i,
+                              etp_error *err)
 {
     const json_t *r = json_array_get(runs, i);
     const char *name = etp_kit_json_text(r, "experiment"), *status = etp_kit_json_text(r, "status");
@@ -456,22 +511,27 @@ static etp_status summary_run(etp_kit_folder *f, const char *path, const json_t 
         return ETP_OK;
     }
     if (timing && status && strcmp(status, "ok") == 0 && !is_known(f, name, threads, true)) {
-        ETP_TRY(differ(f, "D22", path, say(f, "%s: status ok", name), "failed: nothing was measured",
+        ETP_TRY(differ(f, "D22", path, say(f, "%s: status ok", name),
+                       "failed: nothing was measured",
                        "a runner that does not start is reported as a run", err));
     }
     for (size_t k = 0; k < i; k++) {
         const json_t *other = json_array_get(runs, k);
-        const char *same = etp_kit_json_text(other, "experiment"), *its = etp_kit_json_text(other, "mode");
-        if (same && strcmp(same, name) == 0 && !(etp_kit_json_number(other, "threads") != threads) && mode && its &&
+        const char *same = etp_kit_json_text(other, "experiment"),
+                   *its = etp_kit_json_text(other, "mode");
+        if (same && strcmp(same, name) == 0 &&
+            !(etp_kit_json_number(other, "threads") != threads) && mode && its &&
             strcmp(mode, its) != 0) {
             ETP_TRY(differ(f, "D32", path, say(f, "%s twice, as %s and %s", name, its, mode),
-                           "one experiment, with kernel evidence", "results are found by name whatever their mode is", err));
+                           "one experiment, with kernel evidence",
+                           "results are found by name whatever their mode is", err));
         }
     }
     return ETP_OK;
 }
 
-static etp_status summary(etp_kit_folder *f, const char *path, const json_t *doc, bool analysed, etp_error *err)
+static etp_status summary(etp_kit_folder *f, const char *path, const json_t *doc, bool analysed,
+                          etp_error *err)
 {
     const json_t *runs = json_object_get(doc, "runs");
     const char *base = base_of(path);
@@ -483,13 +543,15 @@ static etp_status summary(etp_kit_folder *f, const char *path, const json_t *doc
         const etp_kit_unit *u = &f->units.items[i];
         bool of_it = u->model && etp_str_eqz(model, u->model);
         if (of_it && u->n_runs > 0 && !is_listed(runs, u)) {
-            ETP_TRY(differ(f, "D28", path, say(f, "%zu runs, without %s", json_array_size(runs), u->experiment),
+            ETP_TRY(differ(f, "D28", path,
+                           say(f, "%zu runs, without %s", json_array_size(runs), u->experiment),
                            say(f, "%s is there, with %zu executions", name_of(f, u), u->n_runs),
                            "--only rewrites the summary with what it selected", err));
         }
     }
     if (!analysed) {
-        ETP_TRY(differ(f, "D7", path, "no operator analysis", "operators and categories of every experiment",
+        ETP_TRY(differ(f, "D7", path, "no operator analysis",
+                       "operators and categories of every experiment",
                        "its pipeline looks for a file name that it never writes", err));
     }
     return ETP_OK;
@@ -500,7 +562,8 @@ static etp_status documents(etp_kit_folder *f, etp_error *err)
     bool analysed = false;
     for (size_t i = 0; i < f->files.n; i++) {
         const char *base = base_of(f->files.items[i].path);
-        analysed = analysed || strcmp(base, "analysis_summary.json") == 0 || strstr(base, "_category_summary.csv");
+        analysed = analysed || strcmp(base, "analysis_summary.json") == 0 ||
+                   strstr(base, "_category_summary.csv");
     }
     for (size_t i = 0; i < f->files.n; i++) {
         const char *path = f->files.items[i].path, *base = base_of(path);
@@ -519,9 +582,11 @@ static etp_status documents(etp_kit_folder *f, etp_error *err)
         ETP_TRY(etp_kit_json_load(etp_kit_folder_text(f, path), f->arena, &doc, &is_nan, err));
         etp_status st = ETP_OK;
         if (is_nan) {
-            st = differ(f, "D35", path, "NaN", "null", "NaN is no JSON: other programs refuse the whole file", err);
+            st = differ(f, "D35", path, "NaN", "null",
+                        "NaN is no JSON: other programs refuse the whole file", err);
         } else if (!doc) {
-            st = differ(f, "D35", path, "written", "not readable", "the file is cut off or no JSON", err);
+            st = differ(f, "D35", path, "written", "not readable", "the file is cut off or no JSON",
+                        err);
         }
         if (st == ETP_OK && doc && is_summary) {
             st = summary(f, path, doc, analysed, err);
@@ -529,8 +594,10 @@ static etp_status documents(etp_kit_folder *f, etp_error *err)
         if (st == ETP_OK && doc && strcmp(base, "analysis_summary.json") == 0) {
             st = d1(f, path, doc, err);
         }
-        if (st == ETP_OK && strcmp(base, "manifest.json") == 0 && doc && json_array_size(json_object_get(doc, "results")) == 0) {
-            st = differ(f, "D34", path, "its validator accepts it", "it has no results", "presence is checked, not content", err);
+        if (st == ETP_OK && strcmp(base, "manifest.json") == 0 && doc &&
+            json_array_size(json_object_get(doc, "results")) == 0) {
+            st = differ(f, "D34", path, "its validator accepts it", "it has no results",
+                        "presence is checked, not content", err);
         }
         json_decref(doc);
         ETP_TRY(st);
@@ -552,11 +619,13 @@ static etp_status d18_d38(etp_kit_folder *f, etp_error *err)
             android = android || strstr(u->stem, "android") || strstr(u->dir, "android");
         }
         if (android && contains(text, "Device Information")) {
-            ETP_TRY(differ(f, "D18", path, "describes the computer that wrote it as the device", "device unknown",
-                           "nothing is read from the phone", err));
+            ETP_TRY(differ(f, "D18", path, "describes the computer that wrote it as the device",
+                           "device unknown", "nothing is read from the phone", err));
         }
         if (contains(text, "Profiling Report: Unknown")) {
-            ETP_TRY(differ(f, "D38", path, "model Unknown", f->units.items[0].model ? f->units.items[0].model : "as the files are called",
+            ETP_TRY(differ(f, "D38", path, "model Unknown",
+                           f->units.items[0].model ? f->units.items[0].model
+                                                   : "as the files are called",
                            "its report needs a manifest that nothing writes", err));
         }
     }

@@ -10,7 +10,7 @@
 #include "base/number.h"
 #include <etprof/etdump.h>
 
-// ---- names -------------------------------------------------------------------------------------
+// ---- names ----
 
 // Room for the longest ending within what a name in a run folder may have.
 #define STEM_BYTES 150
@@ -98,7 +98,7 @@ static etp_status name_tables(etp_kit *kit, etp_error *err)
     return kit->stem && kit->model ? ETP_OK : etp_fail_nomem(err, "file names");
 }
 
-// ---- the session by experiment -----------------------------------------------------------------
+// ---- the session by experiment ----
 
 static const char *last_part(const char *path)
 {
@@ -127,10 +127,10 @@ static etp_status take_dumps(etp_kit *kit, etp_kit_arm *arm, etp_error *err)
     }
     qsort(arm->dumps, arm->n_dumps, sizeof *arm->dumps, by_block);
     for (size_t d = 0; d < arm->n_dumps; d++) {
-        arm->dump_names[d] =
-            kit->run ? etp_run_dump_name(kit->arena, &kit->run->arms.items[arm->index],
-                                         arm->dumps[d]->block, ".etdump")
-                     : last_part(arm->dumps[d]->path);
+        arm->dump_names[d] = kit->run
+                                 ? etp_run_dump_name(kit->arena, &kit->run->arms.items[arm->index],
+                                                     arm->dumps[d]->block, ".etdump")
+                                 : last_part(arm->dumps[d]->path);
         if (!arm->dump_names[d]) {
             return etp_fail_nomem(err, "dumps");
         }
@@ -225,7 +225,7 @@ static etp_status take_arms(etp_kit *kit, etp_error *err)
     return ETP_OK;
 }
 
-// ---- writing -----------------------------------------------------------------------------------
+// ---- writing ----
 
 // A file that is being written; its content goes to the disk in pieces.
 typedef struct file_job {
@@ -309,12 +309,13 @@ static etp_status write_arm(etp_kit *kit, const etp_kit_arm *arm, etp_error *err
         etp_kit_render *render, *json;
     } k_files[] = {
         {"_exec_all_runs_timeline", etp_kit_timeline_all, etp_kit_timeline_all_json},
-        {"_exec_run0_timeline", etp_kit_timeline_run, etp_kit_timeline_run_json},
-        {"_exec_run%s_timeline", etp_kit_timeline_run, etp_kit_timeline_run_json},
-        {"_exec_ops_stats", etp_kit_ops_stats, etp_kit_ops_stats_json},
+        {"_exec_run0_timeline",     etp_kit_timeline_run, etp_kit_timeline_run_json},
+        {"_exec_run%s_timeline",    etp_kit_timeline_run, etp_kit_timeline_run_json},
+        {"_exec_ops_stats",         etp_kit_ops_stats,    etp_kit_ops_stats_json   },
     };
     if (kit->wish->run_index > 0 && kit->wish->run_index >= arm->n_runs) {
-        return etp_fail(err, ETP_USAGE, "%s has %zu finished executions, counted from 0; there is no run %lu",
+        return etp_fail(err, ETP_USAGE,
+                        "%s has %zu finished executions, counted from 0; there is no run %lu",
                         arm->stem, arm->n_runs, (unsigned long)kit->wish->run_index);
     }
     for (size_t i = 0; i < sizeof k_files / sizeof *k_files && arm->n_dumps > 0; i++) {
@@ -325,10 +326,13 @@ static etp_status write_arm(etp_kit *kit, const etp_kit_arm *arm, etp_error *err
         }
         kit->run_index = wished ? kit->wish->run_index : 0;
         if (wished) {
-            suffix = etp_arena_printf(kit->arena, "_exec_run%lu_timeline", (unsigned long)kit->run_index);
+            suffix = etp_arena_printf(kit->arena, "_exec_run%lu_timeline",
+                                      (unsigned long)kit->run_index);
         }
         for (int json = 0; json <= kit->wish->json; json++) {
-            const char *name = suffix ? etp_arena_printf(kit->arena, "%s%s", suffix, json ? ".json" : ".csv") : NULL;
+            const char *name =
+                suffix ? etp_arena_printf(kit->arena, "%s%s", suffix, json ? ".json" : ".csv")
+                       : NULL;
             name = name ? etp_kit_arm_file(kit, arm, name) : NULL;
             kit->beyond = wished || json;
             ETP_TRY(render(kit, name, json ? k_files[i].json : k_files[i].render, arm, err));
@@ -336,7 +340,8 @@ static etp_status write_arm(etp_kit *kit, const etp_kit_arm *arm, etp_error *err
         }
     }
     if (arm->n_runs > 0) {
-        ETP_TRY(render(kit, etp_kit_arm_file(kit, arm, ETP_KIT_ROBUST_STATS), etp_kit_robust_stats, arm, err));
+        ETP_TRY(render(kit, etp_kit_arm_file(kit, arm, ETP_KIT_ROBUST_STATS), etp_kit_robust_stats,
+                       arm, err));
     }
     return ETP_OK;
 }
@@ -349,9 +354,9 @@ static etp_status write_tables(etp_kit *kit, etp_error *err)
     } k_files[] = {
         {"category_summary.csv", etp_kit_category_summary},
         {"operator_details.csv", etp_kit_operator_details},
-        {"other_top_ops.csv", etp_kit_other_top_ops},
-        {"e2e_latency.csv", etp_kit_e2e_latency},
-        {"comparison.csv", etp_kit_comparison},
+        {"other_top_ops.csv",    etp_kit_other_top_ops   },
+        {"e2e_latency.csv",      etp_kit_e2e_latency     },
+        {"comparison.csv",       etp_kit_comparison      },
     };
     for (size_t i = 0; i < sizeof k_files / sizeof *k_files; i++) {
         if (k_files[i].render == etp_kit_comparison && kit->n_arms < 2) {
@@ -380,7 +385,8 @@ static etp_status write_all(etp_kit *kit, etp_error *err)
     ETP_TRY(take_arms(kit, err));
     ETP_TRY(name_tables(kit, err));
     if (kit->wish->model_id && kit->n_arms != 1) {
-        return etp_fail(err, ETP_USAGE, "one model id for %zu experiments; give one dump", kit->n_arms);
+        return etp_fail(err, ETP_USAGE, "one model id for %zu experiments; give one dump",
+                        kit->n_arms);
     }
     ETP_TRY(make_folders(kit, err));
     if (of_tables(kit->session)) {
@@ -398,8 +404,8 @@ static etp_status write_all(etp_kit *kit, etp_error *err)
     return render(kit, md, etp_kit_pipeline_md, NULL, err);
 }
 
-etp_status etp_kit_write_files(const etp_ab_session *session, const char *dir, const etp_kit_wish *wish,
-                               etp_error *err)
+etp_status etp_kit_write_files(const etp_ab_session *session, const char *dir,
+                               const etp_kit_wish *wish, etp_error *err)
 {
     static const etp_kit_wish k_usual = {0};
     etp_arena arena = {0};
@@ -416,7 +422,8 @@ etp_status etp_kit_write_files(const etp_ab_session *session, const char *dir, c
     };
     if (kit.is_run_folder && wish->kept) { // asked for with --out: is it this session's own folder?
         const char *from = etp_arena_strdup(&arena, kit.run->dir);
-        const char *own = from ? etp_os_absolute(from, &arena) : NULL, *to = etp_os_absolute(dir, &arena);
+        const char *own = from ? etp_os_absolute(from, &arena) : NULL,
+                   *to = etp_os_absolute(dir, &arena);
         kit.is_run_folder = own && to && strcmp(own, to) == 0;
     }
     etp_status st = write_all(&kit, err);

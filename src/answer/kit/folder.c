@@ -18,12 +18,14 @@
 #define FILE_LIMIT ((uint64_t)1 << 30)
 
 // What the names of an experiment's files end with, longest first; later names are older spellings.
-static const char *const k_timelines[] = {"_exec_all_runs_timeline.csv", "_xtrace_all_runs_timeline.csv",
-                                          "_all_runs_timeline.csv", "_exec_run0_timeline.csv",
-                                          "_run0_timeline.csv", NULL};
+static const char *const k_timelines[] = {
+    "_exec_all_runs_timeline.csv", "_xtrace_all_runs_timeline.csv",
+    "_all_runs_timeline.csv",      "_exec_run0_timeline.csv",
+    "_run0_timeline.csv",          NULL};
 static const char *const k_dumps[] = {".etdump", NULL};
 static const char *const k_robust[] = {"_exec_all_runs_timeline_robust_stats.json",
-                                       "_all_runs_timeline_robust_stats.json", "_robust_stats.json", NULL};
+                                       "_all_runs_timeline_robust_stats.json", "_robust_stats.json",
+                                       NULL};
 static const char *const k_kernels[] = {"_kernels.csv", NULL};
 static const char *const k_logs[] = {"_xnntrace.log", NULL};
 static const char k_summary[] = "_pipeline_summary.json";
@@ -42,11 +44,13 @@ static const char *base_of(const char *path)
 static etp_status walk(etp_kit_folder *f, const char *relative, int depth, etp_error *err)
 {
     etp_dir_list list = {0};
-    const char *dir = relative[0] ? etp_arena_printf(f->arena, "%s/%s", f->path, relative) : f->path;
+    const char *dir =
+        relative[0] ? etp_arena_printf(f->arena, "%s/%s", f->path, relative) : f->path;
     ETP_TRY(dir ? etp_os_list(dir, f->arena, &list, err) : etp_fail_nomem(err, "files"));
     for (size_t i = 0; i < list.n; i++) {
         const char *name = list.items[i].name;
-        const char *path = etp_arena_printf(f->arena, "%s%s%s", relative, relative[0] ? "/" : "", name);
+        const char *path =
+            etp_arena_printf(f->arena, "%s%s%s", relative, relative[0] ? "/" : "", name);
         if (!path || f->files.n >= MAX_FILES) {
             return path ? etp_fail(err, ETP_UNSUPPORTED, "more than %d files in it", MAX_FILES)
                         : etp_fail_nomem(err, "files");
@@ -67,11 +71,13 @@ static bool is_mark(const char *path, etp_arena *arena)
 {
     bool table = ends(path, "_timeline.csv");
     etp_str text;
-    if ((!table && !ends(path, k_summary)) || etp_os_read_text(path, FILE_LIMIT, arena, &text, NULL) != ETP_OK) {
+    if ((!table && !ends(path, k_summary)) ||
+        etp_os_read_text(path, FILE_LIMIT, arena, &text, NULL) != ETP_OK) {
         return false;
     }
     text.len = table ? etp_str_find(text, ETP_STR("\n")) : text.len;
-    return etp_str_find(text, table ? ETP_STR("session_block") : ETP_STR("\"untraced_iterations\"")) == text.len;
+    return etp_str_find(text, table ? ETP_STR("session_block")
+                                    : ETP_STR("\"untraced_iterations\"")) == text.len;
 }
 
 static bool has_mark(const char *dir, int depth, etp_arena *arena)
@@ -82,9 +88,10 @@ static bool has_mark(const char *dir, int depth, etp_arena *arena)
     }
     for (size_t i = 0; i < list.n; i++) {
         const char *path = etp_arena_printf(arena, "%s/%s", dir, list.items[i].name);
-        bool hit = !list.items[i].is_dir ? path && is_mark(path, arena)
-                                         : path && depth < MAX_DEPTH && list.items[i].name[0] != '.' &&
-                                               !etp_run_is(path) && has_mark(path, depth + 1, arena);
+        bool hit = !list.items[i].is_dir
+                       ? path && is_mark(path, arena)
+                       : path && depth < MAX_DEPTH && list.items[i].name[0] != '.' &&
+                             !etp_run_is(path) && has_mark(path, depth + 1, arena);
         if (hit) {
             return true;
         }
@@ -103,7 +110,7 @@ bool etp_kit_folder_is(const char *path)
     return yes;
 }
 
-// ---- units --------------------------------------------------------------------------------------
+// ---- units ----
 
 // The stem of PATH when it ends with one of SUFFIXES.
 static bool stem_of(const char *path, const char *const *suffixes, etp_str *dir, etp_str *stem)
@@ -127,10 +134,12 @@ static etp_kit_unit *unit_of(etp_kit_folder *f, etp_str dir, etp_str stem)
             return &f->units.items[i];
         }
     }
-    etp_kit_unit u = {.dir = etp_arena_strdup(f->arena, dir), .stem = etp_arena_strdup(f->arena, stem)};
+    etp_kit_unit u = {.dir = etp_arena_strdup(f->arena, dir),
+                      .stem = etp_arena_strdup(f->arena, stem)};
     u.kit_median_ms = u.reported_median_ms = u.reported_outliers = u.median_ns = NAN;
     u.dump_median_ns = u.table_median_ns = u.execute_share = NAN;
-    return u.dir && u.stem && ETP_PUSH(f->arena, &f->units, u) ? &f->units.items[f->units.n - 1] : NULL;
+    return u.dir && u.stem && ETP_PUSH(f->arena, &f->units, u) ? &f->units.items[f->units.n - 1]
+                                                               : NULL;
 }
 
 static etp_status collect_units(etp_kit_folder *f, etp_error *err)
@@ -150,7 +159,8 @@ static etp_status collect_units(etp_kit_folder *f, etp_error *err)
             if (!u) {
                 return etp_fail_nomem(err, "experiments");
             }
-            const char **slot = (const char **[]){&u->timeline, &u->dump, &u->robust, &u->kernels, &u->log}[k];
+            const char **slot =
+                (const char **[]){&u->timeline, &u->dump, &u->robust, &u->kernels, &u->log}[k];
             bool better = !*slot || ends(*slot, "_run0_timeline.csv");
             *slot = better ? path : *slot;
         }
@@ -176,7 +186,8 @@ static etp_str known_model(const etp_kit_folder *f, const char *stem)
             continue;
         }
         etp_str model = {base, strlen(base) - (sizeof k_summary - 1)};
-        if (model.len > best.len && etp_str_starts(etp_str_from(stem), model) && stem[model.len] == '_') {
+        if (model.len > best.len && etp_str_starts(etp_str_from(stem), model) &&
+            stem[model.len] == '_') {
             best = model;
         }
     }
@@ -186,7 +197,8 @@ static etp_str known_model(const etp_kit_folder *f, const char *stem)
 // Where the experiment's name starts: at the platform that the kit's own configs begin it with.
 static size_t guess_model(etp_str stem)
 {
-    static const char *const k_marks[] = {"_mac_", "_android_", "_linux_", "_sme2", "_no_sme2", "_base_"};
+    static const char *const k_marks[] = {"_mac_", "_android_", "_linux_",
+                                          "_sme2", "_no_sme2",  "_base_"};
     for (size_t i = 0; i < sizeof k_marks / sizeof *k_marks; i++) {
         size_t at = etp_str_find(stem, etp_str_from(k_marks[i]));
         if (at > 0 && at < stem.len) {
@@ -233,7 +245,7 @@ static int by_name(const void *pa, const void *pb)
     return d ? d : strcmp(a->dir, b->dir);
 }
 
-// ---- latencies ----------------------------------------------------------------------------------
+// ---- latencies ----
 
 static double median_of(etp_kit_folder *f, const double *x, size_t n)
 {
@@ -263,8 +275,8 @@ static etp_status keep_trace(etp_kit_folder *f, etp_trace *t, etp_error *err)
     return ETP_OK;
 }
 
-static etp_status take_profile(etp_kit_folder *f, etp_kit_unit *u, const etp_trace *const *traces, size_t n,
-                               etp_error *err)
+static etp_status take_profile(etp_kit_folder *f, etp_kit_unit *u, const etp_trace *const *traces,
+                               size_t n, etp_error *err)
 {
     etp_profile *p = ETP_NEW(f->arena, etp_profile);
     etp_status st = p ? etp_profile_build(traces, n, f->arena, p, err) : ETP_NOMEM;
@@ -287,8 +299,10 @@ static etp_status take_profile(etp_kit_folder *f, etp_kit_unit *u, const etp_tra
     return ETP_OK;
 }
 
-// The executions of a trace; KIT: by the kit's run index, which starts anew in every block, added up.
-static etp_status take_executions(etp_kit_folder *f, etp_kit_unit *u, const etp_trace *t, etp_error *err)
+// The executions of a trace; KIT: by the kit's run index, which starts anew in every block, added
+// up.
+static etp_status take_executions(etp_kit_folder *f, etp_kit_unit *u, const etp_trace *t,
+                                  etp_error *err)
 {
     size_t most = 0, n = 0;
     for (size_t b = 0; b < etp_trace_block_count(t); b++) {
@@ -334,7 +348,8 @@ static etp_status read_dump(etp_kit_folder *f, etp_kit_unit *u, etp_error *err)
     }
     if (st != ETP_OK) {
         etp_file_close(&file);
-        u->problem = etp_arena_printf(f->arena, "%s: %s", u->dump, u->dump_empty ? "empty" : why.msg);
+        u->problem =
+            etp_arena_printf(f->arena, "%s: %s", u->dump, u->dump_empty ? "empty" : why.msg);
         return st == ETP_NOMEM || !u->problem ? etp_fail_nomem(err, u->dump) : ETP_OK;
     }
     if (!ETP_PUSH(f->arena, &f->maps, file)) {
@@ -383,14 +398,15 @@ static etp_status read_timeline(etp_kit_folder *f, etp_kit_unit *u, etp_error *e
 static etp_status read_robust(etp_kit_folder *f, etp_kit_unit *u, etp_error *err)
 {
     json_t *doc = NULL;
-    ETP_TRY(etp_kit_json_load(etp_kit_folder_text(f, u->robust), f->arena, &doc, &u->reported_nan, err));
+    ETP_TRY(etp_kit_json_load(etp_kit_folder_text(f, u->robust), f->arena, &doc, &u->reported_nan,
+                              err));
     u->reported_median_ms = etp_kit_json_number(doc, "median_ms");
     u->reported_outliers = etp_kit_json_number(json_object_get(doc, "outliers"), "count");
     json_decref(doc);
     return ETP_OK;
 }
 
-// ---- pairs --------------------------------------------------------------------------------------
+// ---- pairs ----
 
 static const char *parent_of(etp_kit_folder *f, const etp_kit_unit *u)
 {
@@ -413,8 +429,9 @@ static etp_status find_pairs(etp_kit_folder *f, etp_error *err)
         const etp_kit_unit *off = &f->units.items[i];
         for (size_t k = 0; k < f->units.n && off->side == ETP_KIT_OFF; k++) {
             const etp_kit_unit *on = &f->units.items[k];
-            if (on->side != ETP_KIT_ON || on->threads != off->threads || !same_z(on->model, off->model) ||
-                !same_z(parent_of(f, on), parent_of(f, off)) || !(on->median_ns > 0) || !(off->median_ns > 0)) {
+            if (on->side != ETP_KIT_ON || on->threads != off->threads ||
+                !same_z(on->model, off->model) || !same_z(parent_of(f, on), parent_of(f, off)) ||
+                !(on->median_ns > 0) || !(off->median_ns > 0)) {
                 continue;
             }
             etp_kit_pair pair = {.off = i, .on = k, .ratio = off->median_ns / on->median_ns};
@@ -431,9 +448,11 @@ static etp_status find_logs(etp_kit_folder *f, etp_error *err)
 {
     for (size_t i = 0; i < f->units.n && !f->logged[1]; i++) {
         const etp_kit_unit *on = &f->units.items[i];
-        for (size_t k = 0; k < f->units.n && on->side == ETP_KIT_ON && (on->log || on->kernels); k++) {
+        for (size_t k = 0; k < f->units.n && on->side == ETP_KIT_ON && (on->log || on->kernels);
+             k++) {
             const etp_kit_unit *off = &f->units.items[k];
-            if (off->side == ETP_KIT_OFF && (off->log || off->kernels) && same_z(on->model, off->model)) {
+            if (off->side == ETP_KIT_OFF && (off->log || off->kernels) &&
+                same_z(on->model, off->model)) {
                 f->logged[0] = on;
                 f->logged[1] = off;
                 break;
@@ -454,7 +473,8 @@ static etp_status find_logs(etp_kit_folder *f, etp_error *err)
     return ETP_OK;
 }
 
-etp_status etp_kit_folder_open(const char *path, etp_arena *arena, etp_kit_folder *out, etp_error *err)
+etp_status etp_kit_folder_open(const char *path, etp_arena *arena, etp_kit_folder *out,
+                               etp_error *err)
 {
     *out = (etp_kit_folder){.path = path, .arena = arena};
     ETP_TRY(walk(out, "", 0, err));
@@ -467,7 +487,8 @@ etp_status etp_kit_folder_open(const char *path, etp_arena *arena, etp_kit_folde
         ETP_TRY(u->robust ? read_robust(out, u, err) : ETP_OK);
     }
     if (out->units.n == 0) {
-        return etp_fail(err, ETP_USAGE, "%s holds a summary of Arm's kit but neither a dump nor a timeline", path);
+        return etp_fail(err, ETP_USAGE,
+                        "%s holds a summary of Arm's kit but neither a dump nor a timeline", path);
     }
     qsort(out->units.items, out->units.n, sizeof *out->units.items, by_name);
     ETP_TRY(find_pairs(out, err));

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// A folder that Arm's kit left behind: its experiments with the end-to-end figures as the kit computes
-// them and as they are, and where its conclusions differ, by the numbers of docs/from-the-kit.md.
+// A folder that Arm's kit left behind: its experiments with the end-to-end figures as the kit
+// computes them and as they are, and where its conclusions differ, by the numbers of
+// docs/from-the-kit.md.
 #ifndef ETP_ANSWER_KIT_FOLDER_H
 #define ETP_ANSWER_KIT_FOLDER_H
 
@@ -13,29 +14,31 @@
 
 typedef enum etp_kit_side { ETP_KIT_NO_SIDE, ETP_KIT_ON, ETP_KIT_OFF } etp_kit_side;
 
-typedef struct etp_kit_unit { // one experiment with one thread count: the files that begin with its stem
+typedef struct etp_kit_unit { // one experiment with one thread count: the files that begin with its
+                              // stem
     const char *dir;          // relative to the folder, "" at the top
     const char *stem, *model, *experiment; // model NULL unknown
-    uint32_t threads;         // 0 unknown
+    uint32_t threads;                      // 0 unknown
     etp_kit_side side;
-    const char *timeline, *dump, *robust, *kernels, *log; // relative paths, NULL absent; log of kernels
+    const char *timeline, *dump, *robust, *kernels,
+        *log; // relative paths, NULL absent; log of kernels
     bool dump_empty;
     char dump_sha256[65];
     // End to end
-    double kit_median_ms;      // by the kit's rule, from its table or else from the dump; NAN
+    double kit_median_ms; // by the kit's rule, from its table or else from the dump; NAN
     size_t kit_runs;
     double reported_median_ms; // as its files say, NAN
     bool reported_nan;         // a NaN in its JSON
     double reported_outliers;  // deleted, NAN unknown
     uint64_t *ns;              // our executions, from the dump, else from the table
     size_t n_runs;
-    double median_ns;          // NAN
-    double execute_share;      // what pct_total says of Method::execute, NAN
+    double median_ns;                       // NAN
+    double execute_share;                   // what pct_total says of Method::execute, NAN
     double dump_median_ns, table_median_ns; // NAN
-    const etp_profile *profile; // NULL without operators
-    int64_t five_ns[ETP_FIVE_COUNT]; // mean per inference
-    double leaves_ms;          // their sum
-    const char *problem;       // why its figures are missing
+    const etp_profile *profile;             // NULL without operators
+    int64_t five_ns[ETP_FIVE_COUNT];        // mean per inference
+    double leaves_ms;                       // their sum
+    const char *problem;                    // why its figures are missing
 } etp_kit_unit;
 
 typedef struct etp_kit_difference {
@@ -46,7 +49,7 @@ typedef struct etp_kit_difference {
 
 typedef struct etp_kit_pair { // off and on of one model, thread count and place
     size_t off, on;
-    double ratio; // of the medians, off ÷ on
+    double ratio;            // of the medians, off ÷ on
     const char *label;       // "toy, 4 threads: sme2_on against sme2_off", NULL: not answered
     etp_ab_session *session; // off against on as `compare` answers it, NULL
 } etp_kit_pair;
@@ -75,7 +78,8 @@ typedef struct etp_kit_folder {
         etp_kit_difference *items; // by number of the defect
         size_t n, cap;
     } differences;
-    const etp_kit_unit *logged[2]; // on and off, of one model, whose kernels are known; NULL without both
+    const etp_kit_unit
+        *logged[2]; // on and off, of one model, whose kernels are known; NULL without both
     etp_kernel_log logs[2];
     struct {
         etp_trace **items; // what profiles borrow from
@@ -90,8 +94,8 @@ typedef struct etp_kit_folder {
 // Not a run folder of etprof, and with a table or summary of the kit in it or below.
 bool etp_kit_folder_is(const char *path);
 // Closed with etp_kit_folder_close also after an error. Everything else lives in ARENA.
-ETP_NODISCARD etp_status etp_kit_folder_open(const char *path, etp_arena *arena, etp_kit_folder *out,
-                                             etp_error *err);
+ETP_NODISCARD etp_status etp_kit_folder_open(const char *path, etp_arena *arena,
+                                             etp_kit_folder *out, etp_error *err);
 void etp_kit_folder_close(etp_kit_folder *f);
 // kit/folder_pairs.c: fills label and session of the pairs.
 ETP_NODISCARD etp_status etp_kit_answer_pairs(etp_kit_folder *f, etp_error *err);

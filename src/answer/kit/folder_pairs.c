@@ -10,10 +10,14 @@ static const char *recording(const etp_kit_folder *f, const etp_kit_unit *u)
     return name ? etp_arena_printf(f->arena, "%s/%s", f->path, name) : NULL;
 }
 
-static const char *label_of(const etp_kit_folder *f, const etp_kit_unit *off, const etp_kit_unit *on)
+static const char *label_of(const etp_kit_folder *f, const etp_kit_unit *off,
+                            const etp_kit_unit *on)
 {
-    const char *threads = on->threads ? etp_arena_printf(f->arena, ", %u %s", on->threads, on->threads == 1 ? "thread" : "threads") : "";
-    return threads ? etp_arena_printf(f->arena, "%s%s: %s against %s", on->model ? on->model : "unknown model", threads,
+    const char *threads = on->threads ? etp_arena_printf(f->arena, ", %u %s", on->threads,
+                                                         on->threads == 1 ? "thread" : "threads")
+                                      : "";
+    return threads ? etp_arena_printf(f->arena, "%s%s: %s against %s",
+                                      on->model ? on->model : "unknown model", threads,
                                       on->experiment, off->experiment)
                    : NULL;
 }
@@ -24,7 +28,9 @@ etp_status etp_kit_answer_pairs(etp_kit_folder *f, etp_error *err)
         etp_kit_pair *p = &f->pairs.items[i];
         const etp_kit_unit *off = &f->units.items[p->off], *on = &f->units.items[p->on];
         const char *const paths[2] = {recording(f, off), recording(f, on)};
-        const etp_ab_options options = {.two_sides = true, .names = {off->experiment, on->experiment}};
+        const etp_ab_options options = {
+            .two_sides = true, .names = {off->experiment, on->experiment}
+        };
         p->label = label_of(f, off, on);
         if (!p->label) {
             return etp_fail_nomem(err, "pairs");

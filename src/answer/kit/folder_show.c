@@ -14,8 +14,9 @@ static const char *side_name(etp_kit_side side)
 // 1 the same figure, 0 another, -1 its files give none.
 static int reproduced(const etp_kit_unit *u)
 {
-    return !isfinite(u->reported_median_ms) || !isfinite(u->kit_median_ms) ? -1
-                                                                           : u->reported_median_ms == u->kit_median_ms;
+    return !isfinite(u->reported_median_ms) || !isfinite(u->kit_median_ms)
+               ? -1
+               : u->reported_median_ms == u->kit_median_ms;
 }
 
 static void put_unit(const etp_kit_unit *u, etp_json *j)
@@ -84,7 +85,8 @@ void etp_kit_folder_json(const void *folder, etp_json *j)
     etp_json_key(j, "comparisons");
     etp_json_begin_array(j);
     for (size_t i = 0; i < f->pairs.n; i++) {
-        const etp_kit_unit *off = &f->units.items[f->pairs.items[i].off], *on = &f->units.items[f->pairs.items[i].on];
+        const etp_kit_unit *off = &f->units.items[f->pairs.items[i].off],
+                           *on = &f->units.items[f->pairs.items[i].on];
         etp_json_begin_object(j);
         etp_json_kv_z(j, "model", on->model);
         etp_json_kv_u64(j, "threads", on->threads);
@@ -130,14 +132,18 @@ static void units_table(const etp_kit_folder *f, etp_report *r)
         {.key = "reproduced", .title = "as reported"},
         {.key = "folder", .title = "folder", .flags = ETP_COL_MINOR},
     };
-    etp_table *t = etp_report_table(r, "experiments", NULL, k_columns, sizeof k_columns / sizeof *k_columns);
+    etp_table *t =
+        etp_report_table(r, "experiments", NULL, k_columns, sizeof k_columns / sizeof *k_columns);
     for (size_t i = 0; i < f->units.n; i++) {
         const etp_kit_unit *u = &f->units.items[i];
         int same = reproduced(u);
         ETP_ROW(t, etp_cell_z(u->model), etp_cell_z(u->experiment),
                 u->threads ? etp_cell_u64(u->threads) : etp_cell_missing(), etp_cell_u64(u->n_runs),
                 etp_cell_double(u->median_ns), etp_cell_double(u->kit_median_ms * 1e6),
-                etp_cell_z(same < 0 ? NULL : same ? "yes" : "no"), etp_cell_z(u->dir[0] ? u->dir : NULL));
+                etp_cell_z(same < 0 ? NULL
+                           : same   ? "yes"
+                                    : "no"),
+                etp_cell_z(u->dir[0] ? u->dir : NULL));
     }
     for (size_t i = 0; i < f->units.n; i++) {
         const etp_kit_unit *u = &f->units.items[i];
@@ -145,8 +151,8 @@ static void units_table(const etp_kit_folder *f, etp_report *r)
             etp_report_note(r, ETP_WARN, "not used: %s", u->problem);
         }
         if (reproduced(u) == 0) {
-            etp_report_note(r, ETP_WARN, "%s: %s says %.9g ms, its own table gives %.9g ms", u->stem, u->robust,
-                            u->reported_median_ms, u->kit_median_ms);
+            etp_report_note(r, ETP_WARN, "%s: %s says %.9g ms, its own table gives %.9g ms",
+                            u->stem, u->robust, u->reported_median_ms, u->kit_median_ms);
         }
     }
 }
@@ -161,14 +167,18 @@ static void picture(const etp_kit_folder *f, etp_report *r, etp_arena *arena)
     if (!any) {
         return;
     }
-    etp_chart *c = etp_report_chart(r, ETP_CHART_STACKED, ETP_AB_CHART_BREAKDOWN, "One inference by operator group", ETP_KIND_NS);
-    etp_chart_describe(c, "Mean exclusive times of the operators of one traced inference, by the kit's five groups.");
+    etp_chart *c = etp_report_chart(r, ETP_CHART_STACKED, ETP_AB_CHART_BREAKDOWN,
+                                    "One inference by operator group", ETP_KIND_NS);
+    etp_chart_describe(
+        c,
+        "Mean exclusive times of the operators of one traced inference, by the kit's five groups.");
     for (int k = 0; k < ETP_FIVE_COUNT; k++) {
         etp_chart_series(c, etp_five_name((etp_five)k));
     }
     for (size_t i = 0; i < f->units.n; i++) {
         const etp_kit_unit *u = &f->units.items[i];
-        const char *label = etp_arena_printf(arena, u->threads ? "%s t%u" : "%s", u->experiment, u->threads);
+        const char *label =
+            etp_arena_printf(arena, u->threads ? "%s t%u" : "%s", u->experiment, u->threads);
         double values[ETP_FIVE_COUNT];
         for (int k = 0; k < ETP_FIVE_COUNT; k++) {
             values[k] = (double)u->five_ns[k];
@@ -196,8 +206,8 @@ static void parts(const etp_kit_folder *f, etp_report *r, etp_arena *arena)
         }
     }
     if (silent) {
-        etp_report_note(r, ETP_INFO, "%zu %s not explained here; 'etprof compare OFF ON' does one", silent,
-                        silent == 1 ? "pair is" : "pairs are");
+        etp_report_note(r, ETP_INFO, "%zu %s not explained here; 'etprof compare OFF ON' does one",
+                        silent, silent == 1 ? "pair is" : "pairs are");
     }
 }
 
@@ -217,31 +227,42 @@ const etp_report *etp_kit_folder_report(const etp_kit_folder *f, etp_arena *aren
     picture(f, r, arena);
     etp_report_section(r, 1, "comparisons", "SME2 off against on");
     if (f->pairs.n) {
-        etp_table *t = etp_report_table(r, "comparisons", NULL, k_pairs, sizeof k_pairs / sizeof *k_pairs);
+        etp_table *t =
+            etp_report_table(r, "comparisons", NULL, k_pairs, sizeof k_pairs / sizeof *k_pairs);
         for (size_t i = 0; i < f->pairs.n; i++) {
-            const etp_kit_unit *off = &f->units.items[f->pairs.items[i].off], *on = &f->units.items[f->pairs.items[i].on];
-            ETP_ROW(t, etp_cell_z(on->model), on->threads ? etp_cell_u64(on->threads) : etp_cell_missing(),
+            const etp_kit_unit *off = &f->units.items[f->pairs.items[i].off],
+                               *on = &f->units.items[f->pairs.items[i].on];
+            ETP_ROW(t, etp_cell_z(on->model),
+                    on->threads ? etp_cell_u64(on->threads) : etp_cell_missing(),
                     etp_cell_double(off->median_ns), etp_cell_double(on->median_ns),
                     etp_cell_double(f->pairs.items[i].ratio), etp_cell_z("unknown"));
         }
-        const etp_kit_unit *off = &f->units.items[f->pairs.items[0].off], *on = &f->units.items[f->pairs.items[0].on];
-        etp_report_text(r, "One launch each decides nothing; 'etprof ab' measures in pairs. Where the time went: --full, or "
-                           "etprof compare %s/%s %s/%s", f->path,
-                        off->dump ? off->dump : off->timeline, f->path, on->dump ? on->dump : on->timeline);
+        const etp_kit_unit *off = &f->units.items[f->pairs.items[0].off],
+                           *on = &f->units.items[f->pairs.items[0].on];
+        etp_report_text(r,
+                        "One launch each decides nothing; 'etprof ab' measures in pairs. Where the "
+                        "time went: --full, or "
+                        "etprof compare %s/%s %s/%s",
+                        f->path, off->dump ? off->dump : off->timeline, f->path,
+                        on->dump ? on->dump : on->timeline);
     } else {
-        etp_report_note(r, ETP_INFO, "no experiment that is off has a partner that is on, with the same model and threads");
+        etp_report_note(
+            r, ETP_INFO,
+            "no experiment that is off has a partner that is on, with the same model and threads");
     }
     if (f->logged[0]) {
         const etp_kernel_logs both = {.logs = f->logs, .n = 2};
         etp_report_section(r, 1, "kernels", "Kernels registered, on and off");
         etp_kernel_logs_view(&both, r, arena);
-        etp_report_text(r, "Present means registered for this CPU, not run. More: etprof kernels LOG LOG");
+        etp_report_text(
+            r, "Present means registered for this CPU, not run. More: etprof kernels LOG LOG");
     }
     etp_report_section(r, 1, "differences", "Where the kit's conclusions differ");
     etp_keys *k = f->differences.n ? etp_report_keys(r, NULL) : NULL;
     for (size_t i = 0; i < f->differences.n; i++) {
         const etp_kit_difference *d = &f->differences.items[i];
-        etp_keys_add(k, ETP_PLAIN, d->defect, "%s: the kit: %s; etprof: %s. %s", d->where, d->kit, d->etprof, d->why);
+        etp_keys_add(k, ETP_PLAIN, d->defect, "%s: the kit: %s; etprof: %s. %s", d->where, d->kit,
+                     d->etprof, d->why);
     }
     etp_report_text(r, "Defects are numbered as in docs/from-the-kit.md.");
     parts(f, r, arena);

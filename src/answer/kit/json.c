@@ -35,7 +35,8 @@ static bool replace_words(char *text, size_t len)
     return found;
 }
 
-etp_status etp_kit_json_load(etp_str text, etp_arena *arena, json_t **out, bool *out_nan, etp_error *err)
+etp_status etp_kit_json_load(etp_str text, etp_arena *arena, json_t **out, bool *out_nan,
+                             etp_error *err)
 {
     *out = NULL;
     *out_nan = false;

@@ -24,7 +24,8 @@ bool etp_kit_is_timeline(etp_str text)
 {
     size_t end = etp_str_find(text, ETP_STR("\n"));
     etp_str head = {text.ptr, end};
-    return etp_str_find(head, ETP_STR("duration_ms")) < end && etp_str_find(head, ETP_STR("run_index")) < end;
+    return etp_str_find(head, ETP_STR("duration_ms")) < end &&
+           etp_str_find(head, ETP_STR("run_index")) < end;
 }
 
 static etp_status find_columns(const etp_csv_row *head, columns *out, etp_error *err)
@@ -52,7 +53,8 @@ static int by_run(const void *pa, const void *pb)
                             : (a->order > b->order) - (a->order < b->order);
 }
 
-static etp_status fill(const execution *e, size_t n, etp_arena *arena, etp_kit_timeline *out, etp_error *err)
+static etp_status fill(const execution *e, size_t n, etp_arena *arena, etp_kit_timeline *out,
+                       etp_error *err)
 {
     out->ns = ETP_NEW_ARRAY(arena, uint64_t, n);
     out->run = ETP_NEW_ARRAY(arena, int64_t, n);
@@ -72,7 +74,8 @@ static etp_status fill(const execution *e, size_t n, etp_arena *arena, etp_kit_t
     return ETP_OK;
 }
 
-etp_status etp_kit_timeline_read(etp_str text, etp_arena *arena, etp_kit_timeline *out, etp_error *err)
+etp_status etp_kit_timeline_read(etp_str text, etp_arena *arena, etp_kit_timeline *out,
+                                 etp_error *err)
 {
     *out = (etp_kit_timeline){.execute_share = NAN};
     etp_csv_reader reader;
@@ -96,7 +99,8 @@ etp_status etp_kit_timeline_read(etp_str text, etp_arena *arena, etp_kit_timelin
             break;
         }
         if (row.n != width) {
-            return etp_fail_at(err, ETP_CORRUPT, row.offset, "line %llu has %zu cells, the header %zu",
+            return etp_fail_at(err, ETP_CORRUPT, row.offset,
+                               "line %llu has %zu cells, the header %zu",
                                (unsigned long long)row.line, row.n, width);
         }
         if (!etp_parse_double(row.cells[at.ms], &ms) || !(ms >= 0) || ms > 9e9) {
@@ -111,13 +115,15 @@ etp_status etp_kit_timeline_read(etp_str text, etp_arena *arena, etp_kit_timelin
         if (at.model >= 0 && !out->model_id) {
             out->model_id = etp_arena_strdup(arena, row.cells[at.model]);
         }
-        shares += at.pct >= 0 && etp_parse_double(row.cells[at.pct], &pct) ? pct / 100 : (double)NAN;
+        shares +=
+            at.pct >= 0 && etp_parse_double(row.cells[at.pct], &pct) ? pct / 100 : (double)NAN;
         if (!ETP_PUSH(arena, &e, ((execution){run, e.n, ms}))) {
             return etp_fail_nomem(err, "latencies");
         }
     }
     if (e.n == 0) {
-        return etp_fail(err, ETP_UNKNOWN, "no Method::execute in it: nothing finished while it was recorded");
+        return etp_fail(err, ETP_UNKNOWN,
+                        "no Method::execute in it: nothing finished while it was recorded");
     }
     qsort(e.items, e.n, sizeof *e.items, by_run);
     out->execute_share = shares / (double)e.n;
@@ -139,7 +145,7 @@ etp_status etp_kit_latencies_of(const etp_kit_timeline *timelines, const char *c
     return ETP_OK;
 }
 
-// ---- the comparison of two -------------------------------------------------------------------------
+// ---- the comparison of two ----
 
 static void put_side(const etp_kit_latencies *x, size_t i, etp_json *j)
 {
@@ -191,7 +197,8 @@ static void put_comparison(const etp_kit_latencies *x, etp_json *j)
     etp_json_begin_object(j);
     etp_json_kv_ratio(j, "config1_cv", cv1);
     etp_json_kv_ratio(j, "config2_cv", cv2);
-    etp_json_kv_z(j, "more_variable", isfinite(cv1) && isfinite(cv2) && cv1 != cv2 ? x->names[cv2 > cv1] : NULL);
+    etp_json_kv_z(j, "more_variable",
+                  isfinite(cv1) && isfinite(cv2) && cv1 != cv2 ? x->names[cv2 > cv1] : NULL);
     etp_json_kv_ratio(j, "cv_ratio", ratio(fmax(cv1, cv2), fmin(cv1, cv2)));
     etp_json_end(j);
 }
@@ -230,29 +237,38 @@ const etp_report *etp_kit_latencies_report(const etp_kit_latencies *x, etp_arena
         {.key = "mean_ns", .title = "mean", .kind = ETP_KIND_NS},
         {.key = "min_ns", .title = "min", .kind = ETP_KIND_NS},
         {.key = "max_ns", .title = "max", .kind = ETP_KIND_NS},
-        {.key = "trimmed_mean_5_ns", .title = "5 % trimmed", .kind = ETP_KIND_NS, .flags = ETP_COL_MINOR},
+        {.key = "trimmed_mean_5_ns",
+         .title = "5 % trimmed",
+         .kind = ETP_KIND_NS,
+         .flags = ETP_COL_MINOR},
         {.key = "cv", .title = "CV", .kind = ETP_KIND_PERCENT},
         {.key = "outliers", .title = "outliers", .kind = ETP_KIND_INT},
     };
     char text[300];
     etp_report *r = etp_report_create(arena, "latencies of traced inferences");
     etp_report_section(r, 1, "latencies", "Method::execute");
-    etp_table *t = etp_report_table(r, "latencies", NULL, k_columns, sizeof k_columns / sizeof *k_columns);
+    etp_table *t =
+        etp_report_table(r, "latencies", NULL, k_columns, sizeof k_columns / sizeof *k_columns);
     for (size_t i = 0; i < x->n; i++) {
         const etp_kit_robust *b = &x->robust[i];
-        ETP_ROW(t, etp_cell_z(x->names[i]), etp_cell_u64(x->series[i].n), etp_cell_double(b->all.median),
-                etp_cell_double(b->all.mean), etp_cell_double(b->all.min), etp_cell_double(b->all.max),
+        ETP_ROW(t, etp_cell_z(x->names[i]), etp_cell_u64(x->series[i].n),
+                etp_cell_double(b->all.median), etp_cell_double(b->all.mean),
+                etp_cell_double(b->all.min), etp_cell_double(b->all.max),
                 etp_cell_double(b->trimmed_5), etp_cell_double(b->all.cv_percent / 100),
                 etp_cell_u64(x->series[i].n - b->kept.n));
         if (x->summed[i] < x->series[i].n) {
-            etp_report_note(r, ETP_WARN, "%s: several executions have one run index; Arm's kit adds them up and sees "
-                                         "%zu runs instead of %zu", x->names[i], x->summed[i], x->series[i].n);
+            etp_report_note(
+                r, ETP_WARN,
+                "%s: several executions have one run index; Arm's kit adds them up and sees "
+                "%zu runs instead of %zu",
+                x->names[i], x->summed[i], x->series[i].n);
         }
     }
     if (x->n == 2) {
         etp_report_text(r, "%s", describe(x, text, sizeof text));
     }
-    etp_report_text(r, "Descriptions of single launches with a tracer attached: two of them cannot tell a speedup from "
+    etp_report_text(r, "Descriptions of single launches with a tracer attached: two of them cannot "
+                       "tell a speedup from "
                        "drift. 'etprof ab' measures in pairs.");
     return r;
 }
@@ -279,15 +295,17 @@ static etp_status fill_file(void *ctx, etp_sink *sink, etp_error *err)
     return ETP_OK;
 }
 
-etp_status etp_kit_latencies_write(const etp_kit_latencies *x, const char *dir, etp_kit_kept *kept, etp_arena *arena,
-                                   etp_error *err)
+etp_status etp_kit_latencies_write(const etp_kit_latencies *x, const char *dir, etp_kit_kept *kept,
+                                   etp_arena *arena, etp_error *err)
 {
     ETP_TRY(etp_os_mkdirs(dir, err));
     for (size_t i = 0; i < x->n + (x->n == 2); i++) {
         writing w = {x, i};
-        const char *path = i < x->n ? etp_arena_printf(arena, "%s/%s_robust_stats.json", dir, x->series[i].name)
-                                    : etp_arena_printf(arena, "%s/%.*s_vs_%.*s_robust_comparison.json", dir, NAME_BYTES,
-                                                       x->series[0].name, NAME_BYTES, x->series[1].name);
+        const char *path =
+            i < x->n
+                ? etp_arena_printf(arena, "%s/%s_robust_stats.json", dir, x->series[i].name)
+                : etp_arena_printf(arena, "%s/%.*s_vs_%.*s_robust_comparison.json", dir, NAME_BYTES,
+                                   x->series[0].name, NAME_BYTES, x->series[1].name);
         if (!path) {
             return etp_fail_nomem(err, dir);
         }

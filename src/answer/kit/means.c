@@ -10,7 +10,10 @@ etp_status etp_kit_mean_of(const etp_profile *p, size_t dump, etp_arena *arena, 
 {
     *out = (etp_kit_means){0};
     bool all = dump == ETP_KIT_ALL_DUMPS, kept = dump == ETP_KIT_KEPT;
-    uint64_t runs = !p ? 0 : kept ? p->executions : all ? p->all_executions : p->per_dump_all_executions[dump];
+    uint64_t runs = !p     ? 0
+                    : kept ? p->executions
+                    : all  ? p->all_executions
+                           : p->per_dump_all_executions[dump];
     if (runs == 0) {
         return ETP_OK;
     }
@@ -34,7 +37,9 @@ etp_status etp_kit_mean_of(const etp_profile *p, size_t dump, etp_arena *arena, 
     for (size_t k = 0; k < 3; k++) {
         mean[p->n_rows + k] = (double)rest[k] / (double)runs;
     }
-    int64_t whole = kept ? p->execute_total_ns : all ? p->all_execute_ns : p->per_dump_all_execute_ns[dump];
+    int64_t whole = kept  ? p->execute_total_ns
+                    : all ? p->all_execute_ns
+                          : p->per_dump_all_execute_ns[dump];
     out->execute_ns = llround((double)whole / (double)runs);
     etp_round_to_sum(mean, n, out->execute_ns, order, rounded);
     for (size_t i = 0; i < p->n_rows; i++) {

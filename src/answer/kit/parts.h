@@ -13,30 +13,32 @@ typedef struct etp_kit_means {
     int64_t *row_ns; // [profile->n_rows] ETP_NS_UNKNOWN for rows that are no operator
     int64_t category_ns[ETP_CATEGORY_COUNT];
     int64_t category_cut_ns[ETP_CATEGORY_COUNT]; // most that their clocks can have cut off
-    size_t category_rows[ETP_CATEGORY_COUNT]; // operators
+    size_t category_rows[ETP_CATEGORY_COUNT];    // operators
     int64_t boundary_ns, framework_ns, unexplained_ns;
     int64_t execute_ns; // mean Method::execute
 } etp_kit_means;
 #define ETP_KIT_ALL_DUMPS SIZE_MAX
-#define ETP_KIT_KEPT (SIZE_MAX - 1) // all of them, but of their executions those alone that the ledger is about
-// Over all executions of one dump of the profile or of all of them; zeroed when there is no execution.
+#define ETP_KIT_KEPT \
+    (SIZE_MAX - 1) // all of them, but of their executions those alone that the ledger is about
+// Over all executions of one dump of the profile or of all of them; zeroed when there is no
+// execution.
 ETP_NODISCARD etp_status etp_kit_mean_of(const etp_profile *profile, size_t dump, etp_arena *arena,
                                          etp_kit_means *out, etp_error *err);
 
 typedef struct etp_kit_arm {
     const etp_ab_arm *arm;
     uint32_t index;
-    const char *stem;           // P: what the names of its files begin with
-    const char *model_id;       // of its tables: P, unless the user wants another
-    const char *folder;         // "<experiment>/" in a run folder, else ""
-    const etp_ab_dump **dumps;  // readable ones, by block
+    const char *stem;          // P: what the names of its files begin with
+    const char *model_id;      // of its tables: P, unless the user wants another
+    const char *folder;        // "<experiment>/" in a run folder, else ""
+    const etp_ab_dump **dumps; // readable ones, by block
     size_t n_dumps;
-    const char **dump_names;    // [n_dumps] as other files may name them: never absolute
-    uint64_t *latency_ns;       // Method::execute by run_index: dumps in order, each in file order
+    const char **dump_names; // [n_dumps] as other files may name them: never absolute
+    uint64_t *latency_ns;    // Method::execute by run_index: dumps in order, each in file order
     size_t n_runs;
-    uint64_t *untraced_ns;      // timed iterations in order; empty for bare dumps
+    uint64_t *untraced_ns; // timed iterations in order; empty for bare dumps
     size_t n_untraced;
-    etp_kit_means mean;         // over all dumps; zeroed without a profile
+    etp_kit_means mean; // over all dumps; zeroed without a profile
 } etp_kit_arm;
 
 typedef struct etp_kit {
@@ -47,7 +49,7 @@ typedef struct etp_kit {
     const char *dir;
     bool is_run_folder; // the session's own: what is written is recorded
     bool beyond;        // what is written now is not of the usual files
-    uint32_t run_index;  // of etp_kit_timeline_run
+    uint32_t run_index; // of etp_kit_timeline_run
     const etp_kit_wish *wish;
     const char *model; // begins the names of the tables over all experiments
     const char *stem;  // begins the names of the pipeline summary
@@ -71,8 +73,9 @@ ETP_NODISCARD etp_status etp_kit_places(const etp_trace *trace, etp_arena *arena
 typedef etp_status etp_kit_render(const etp_kit *kit, const etp_kit_arm *arm, etp_sink *sink,
                                   etp_arena *scratch, etp_error *err);
 etp_kit_render etp_kit_timeline_all, etp_kit_timeline_run, etp_kit_ops_stats; // timeline.c
-etp_kit_render etp_kit_timeline_all_json, etp_kit_timeline_run_json, etp_kit_ops_stats_json; // rows.c
-etp_kit_render etp_kit_robust_stats;                                           // robust.c
+etp_kit_render etp_kit_timeline_all_json, etp_kit_timeline_run_json,
+    etp_kit_ops_stats_json;          // rows.c
+etp_kit_render etp_kit_robust_stats; // robust.c
 etp_kit_render etp_kit_category_summary, etp_kit_operator_details, etp_kit_other_top_ops,
     etp_kit_e2e_latency, etp_kit_comparison; // tables.c
 etp_kit_render etp_kit_metrics, etp_kit_analysis_summary, etp_kit_pipeline_json,
@@ -126,8 +129,8 @@ static inline bool etp_kit_is_operator(etp_row_kind kind)
 void etp_kit_put_ms(etp_sink *sink, int64_t ns);
 void etp_kit_put_us(etp_sink *sink, uint64_t ns);
 void etp_kit_put_i64(etp_sink *sink, int64_t v);
-void etp_kit_put_ratio(etp_sink *sink, double v);  // empty when not finite
-void etp_kit_put_ns(etp_sink *sink, int64_t ns);   // empty when unknown
+void etp_kit_put_ratio(etp_sink *sink, double v);           // empty when not finite
+void etp_kit_put_ns(etp_sink *sink, int64_t ns);            // empty when unknown
 void etp_kit_put_threads(etp_sink *sink, uint32_t threads); // empty when unknown
 
 #endif

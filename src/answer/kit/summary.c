@@ -47,7 +47,7 @@ static const char *dump_name(const etp_kit_arm *arm)
     return arm->n_dumps ? arm->dump_names[0] : NULL;
 }
 
-// ---- metrics.json ------------------------------------------------------------------------------
+// ---- metrics.json ----
 
 static etp_status metrics_of(const etp_kit *kit, const etp_kit_arm *arm, etp_json *j,
                              etp_arena *scratch, etp_error *err)
@@ -110,7 +110,7 @@ etp_status etp_kit_metrics(const etp_kit *kit, const etp_kit_arm *none, etp_sink
     return ETP_OK;
 }
 
-// ---- analysis_summary.json ---------------------------------------------------------------------
+// ---- analysis_summary.json ----
 
 static void put_categories(const etp_kit_means *mean, const char *key, etp_json *j)
 {
@@ -237,7 +237,7 @@ etp_status etp_kit_analysis_summary(const etp_kit *kit, const etp_kit_arm *none,
     return ETP_OK;
 }
 
-// ---- pipeline summary --------------------------------------------------------------------------
+// ---- pipeline summary ----
 
 static const char *status_of(const etp_kit *kit, const etp_kit_arm *arm)
 {
@@ -357,16 +357,15 @@ static etp_status experiments_table(const etp_kit *kit, etp_report *r, etp_arena
         }
         etp_kit_moments m = etp_kit_describe(v, arm->n_runs);
         int64_t untraced = arm->arm->median_ns;
-        ETP_ROW(t, etp_cell_z(arm->arm->name),
-                arm->arm->threads ? etp_cell_u64(arm->arm->threads) : etp_cell_missing(),
-                etp_cell_u64(arm->n_runs),
-                kit->run ? etp_cell_u64(kit->run->arms.items[arm->index].warmup)
-                         : etp_cell_missing(),
-                etp_cell_double(m.median), etp_cell_double(m.mean),
-                etp_cell_double(m.cv_percent / 100),
-                etp_cell_z(arm->n_runs ? etp_kit_arm_file(kit, arm, ETP_KIT_ROBUST_STATS) : NULL),
-                untraced == ETP_NS_UNKNOWN ? etp_cell_missing() : etp_cell_ns(untraced),
-                etp_cell_z(arm->arm->level_name), etp_cell_z(status_of(kit, arm)));
+        ETP_ROW(
+            t, etp_cell_z(arm->arm->name),
+            arm->arm->threads ? etp_cell_u64(arm->arm->threads) : etp_cell_missing(),
+            etp_cell_u64(arm->n_runs),
+            kit->run ? etp_cell_u64(kit->run->arms.items[arm->index].warmup) : etp_cell_missing(),
+            etp_cell_double(m.median), etp_cell_double(m.mean), etp_cell_double(m.cv_percent / 100),
+            etp_cell_z(arm->n_runs ? etp_kit_arm_file(kit, arm, ETP_KIT_ROBUST_STATS) : NULL),
+            untraced == ETP_NS_UNKNOWN ? etp_cell_missing() : etp_cell_ns(untraced),
+            etp_cell_z(arm->arm->level_name), etp_cell_z(status_of(kit, arm)));
     }
     return ETP_OK;
 }
@@ -385,15 +384,16 @@ static void speedup_table(const etp_kit *kit, etp_report *r, etp_arena *scratch)
         {.key = "withheld", .title = "Withheld"},
         {.key = "method", .title = "Method"},
     };
-    etp_table *t = etp_report_table(r, "speedup-table", NULL, k_columns,
-                                    sizeof k_columns / sizeof *k_columns);
+    etp_table *t =
+        etp_report_table(r, "speedup-table", NULL, k_columns, sizeof k_columns / sizeof *k_columns);
     for (size_t i = 0; i < kit->ab->n_comparisons; i++) {
         const etp_ab_comparison *c = &kit->ab->comparisons[i];
-        const char *measured = etp_arena_printf(scratch, "%s against %s", kit->ab->arms[c->candidate].measured,
-                                                kit->ab->arms[c->baseline].measured);
+        const char *measured =
+            etp_arena_printf(scratch, "%s against %s", kit->ab->arms[c->candidate].measured,
+                             kit->ab->arms[c->baseline].measured);
         ETP_ROW(t, etp_cell_z(kit->ab->arms[c->baseline].name),
-                etp_cell_z(kit->ab->arms[c->candidate].name), etp_cell_z(measured), etp_cell_double(c->estimate),
-                etp_cell_double(c->lo), etp_cell_double(c->hi),
+                etp_cell_z(kit->ab->arms[c->candidate].name), etp_cell_z(measured),
+                etp_cell_double(c->estimate), etp_cell_double(c->lo), etp_cell_double(c->hi),
                 c->blocks ? etp_cell_u64(c->blocks) : etp_cell_missing(), etp_cell_z(c->verdict),
                 etp_cell_z(c->withheld), etp_cell_z(c->method));
     }

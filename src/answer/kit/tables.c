@@ -25,7 +25,7 @@ static void put_experiment(etp_sink *s, const etp_kit_arm *arm)
     etp_csv_text(s, etp_str_from(arm->arm->level_name), ',');
 }
 
-// ---- categories --------------------------------------------------------------------------------
+// ---- categories ----
 
 typedef struct ranked {
     int64_t ns;
@@ -90,7 +90,7 @@ etp_status etp_kit_category_summary(const etp_kit *kit, const etp_kit_arm *none,
     return ETP_OK;
 }
 
-// ---- operators ---------------------------------------------------------------------------------
+// ---- operators ----
 
 static void operator_line(const etp_kit_arm *arm, uint32_t index, etp_sink *s)
 {
@@ -117,8 +117,8 @@ static void operator_line(const etp_kit_arm *arm, uint32_t index, etp_sink *s)
 // What the kit has no group for.
 static bool is_other(etp_category c)
 {
-    return c == ETP_CATEGORY_OTHER || c == ETP_CATEGORY_EMBEDDING || c == ETP_CATEGORY_SEARCH || c == ETP_CATEGORY_FILL ||
-           c == ETP_CATEGORY_CONTROL;
+    return c == ETP_CATEGORY_OTHER || c == ETP_CATEGORY_EMBEDDING || c == ETP_CATEGORY_SEARCH ||
+           c == ETP_CATEGORY_FILL || c == ETP_CATEGORY_CONTROL;
 }
 
 static etp_status arm_operators(const etp_kit_arm *arm, etp_category only, size_t limit,
@@ -171,7 +171,7 @@ etp_status etp_kit_other_top_ops(const etp_kit *kit, const etp_kit_arm *none, et
     return operators(kit, ETP_CATEGORY_OTHER, 2, sink, scratch, err); // the kit keeps two
 }
 
-// ---- end to end --------------------------------------------------------------------------------
+// ---- end to end ----
 
 static void latency_line(const etp_kit_arm *arm, etp_sink *s)
 {
@@ -227,7 +227,7 @@ etp_status etp_kit_e2e_latency(const etp_kit *kit, const etp_kit_arm *none, etp_
     return ETP_OK;
 }
 
-// ---- comparison --------------------------------------------------------------------------------
+// ---- comparison ----
 
 static void put_named(etp_sink *sink, const etp_kit_arm *arm, const char *suffix,
                       etp_arena *scratch)
@@ -288,7 +288,8 @@ static void put_category_speedup(etp_sink *sink, const etp_kit *kit, const etp_k
     const etp_kit_arm *base = &kit->arms[0];
     bool resolved = etp_ab_resolved(category_of(base, c), base->mean.category_cut_ns[c]) &&
                     etp_ab_resolved(category_of(arm, c), arm->mean.category_cut_ns[c]);
-    double speedup = etp_kit_speedup(kit, etp_kit_comparison_of(kit, arm), category_of(base, c), category_of(arm, c));
+    double speedup = etp_kit_speedup(kit, etp_kit_comparison_of(kit, arm), category_of(base, c),
+                                     category_of(arm, c));
     etp_sink_char(sink, ',');
     etp_kit_put_ratio(sink, resolved ? speedup : (double)NAN);
 }

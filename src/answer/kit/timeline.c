@@ -43,7 +43,7 @@ static bool *mark_inside(const etp_trace_block *block, etp_arena *arena)
     return inside;
 }
 
-// ---- timeline ----------------------------------------------------------------------------------
+// ---- timeline ----
 
 // What is equal in all lines of one event, rendered once.
 typedef struct event_text {
@@ -61,7 +61,7 @@ typedef struct timeline {
     const etp_kit_arm *arm;
     etp_sink *sink;
     etp_arena *scratch;
-    int64_t only; // this run_index alone, -1 all
+    int64_t only;     // this run_index alone, -1 all
     int64_t next_run; // run_index of the next execution
 } timeline;
 
@@ -240,7 +240,7 @@ etp_status etp_kit_timeline_run(const etp_kit *kit, const etp_kit_arm *arm, etp_
     return write_timeline(arm, kit->run_index, sink, err);
 }
 
-// ---- statistics by type ------------------------------------------------------------------------
+// ---- statistics by type ----
 
 typedef struct type_stats { // one (type, backend)
     etp_str type;
@@ -248,11 +248,11 @@ typedef struct type_stats { // one (type, backend)
     etp_row_kind kind;
     etp_category category;
     bool is_operator;
-    size_t events;         // distinct ones of the program
-    uint64_t calls;        // samples
-    int64_t total_ns;      // inclusive, over all executions
-    int64_t exclusive_ns;  // likewise
-    size_t order;          // of first appearance
+    size_t events;        // distinct ones of the program
+    uint64_t calls;       // samples
+    int64_t total_ns;     // inclusive, over all executions
+    int64_t exclusive_ns; // likewise
+    size_t order;         // of first appearance
 } type_stats;
 
 typedef struct type_table {
@@ -389,7 +389,8 @@ etp_status etp_kit_ops_stats(const etp_kit *kit, const etp_kit_arm *arm, etp_sin
         if (!s) {
             return etp_fail_nomem(err, "operator statistics");
         }
-        s->category = s->is_operator ? row->parsed.category : s->category; // the program may know better than the name
+        s->category = s->is_operator ? row->parsed.category
+                                     : s->category; // the program may know better than the name
         s->events++;
         s->exclusive_ns += row->all_ns;
     }

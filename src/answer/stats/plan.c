@@ -79,7 +79,8 @@ etp_status etp_plan_answer_build(const etp_stats *stats, const etp_str *names, c
         p->baseline = c->baseline;
         p->candidate = c->candidate;
         p->pilot = pilot_of(stats, c, ratios, launch_ns);
-        p->launches = p->pilot.spread.df > 0 ? p->pilot.spread.launches : 2 * (uint32_t)p->pilot.blocks;
+        p->launches =
+            p->pilot.spread.df > 0 ? p->pilot.spread.launches : 2 * (uint32_t)p->pilot.blocks;
         p->half_width_rel = expm1(c->paired.half_width_ln);
         p->wanted = etp_plan_make(&p->pilot, precision);
         for (size_t k = 0; k < ETP_PLAN_STEPS; k++) {
@@ -95,7 +96,7 @@ etp_status etp_plan_answer_build(const etp_stats *stats, const etp_str *names, c
     return ETP_OK;
 }
 
-// ---- document -----------------------------------------------------------------------------------
+// ---- document ----
 
 static void plan_json(const etp_plan *p, double precision, etp_json *j)
 {
@@ -157,7 +158,7 @@ void etp_plan_json(const void *data, etp_json *j)
     etp_json_end_document(j);
 }
 
-// ---- report -------------------------------------------------------------------------------------
+// ---- report ----
 
 static const char *duration_text(double ns, char buf[static ETP_NUMBER_CHARS])
 {
@@ -179,9 +180,11 @@ static const char *range_text(const etp_plan *p, etp_arena *arena)
     const char *text = NULL;
     (void)duration_text(p->total_ns, time);
     if (p->blocks_hi == UINT32_MAX) {
-        text = etp_arena_printf(arena, "%s (from %s)", time, duration_text(p->blocks_lo * p->block_ns, lo));
+        text = etp_arena_printf(arena, "%s (from %s)", time,
+                                duration_text(p->blocks_lo * p->block_ns, lo));
     } else if (p->blocks_lo < p->blocks_hi) {
-        text = etp_arena_printf(arena, "%s (%s to %s)", time, duration_text(p->blocks_lo * p->block_ns, lo),
+        text = etp_arena_printf(arena, "%s (%s to %s)", time,
+                                duration_text(p->blocks_lo * p->block_ns, lo),
                                 duration_text(p->blocks_hi * p->block_ns, hi));
     } else {
         text = etp_arena_printf(arena, "%s", time);
@@ -189,7 +192,8 @@ static const char *range_text(const etp_plan *p, etp_arena *arena)
     return text ? text : "";
 }
 
-static void add_sentence(const etp_plan_answer *a, const etp_plan_comparison *c, etp_report *r, etp_arena *arena)
+static void add_sentence(const etp_plan_answer *a, const etp_plan_comparison *c, etp_report *r,
+                         etp_arena *arena)
 {
     etp_report_text(r, "%.*s against %.*s: %u blocks so far give ±%.2g %%.",
                     ETP_STR_ARG(a->names[c->candidate]), ETP_STR_ARG(a->names[c->baseline]),
@@ -240,25 +244,28 @@ const etp_report *etp_plan_report(const etp_plan_answer *a, etp_arena *arena)
         const etp_plan_comparison *c = &a->comparisons[i];
         char launch[ETP_NUMBER_CHARS], iteration[ETP_NUMBER_CHARS];
         add_sentence(a, c, r, arena);
-        etp_report_text(r,
-                        "Launches differ by %.2g %%, iterations inside one by %.2g %%; a launch costs "
-                        "%s besides its iterations of %s. %u launches tell it (%.0f degrees of freedom); "
-                        "what is really needed lies within the brackets in 80 %% of plans.",
-                        100 * sqrt(c->wanted.between_var / 2), 100 * sqrt(c->pilot.within_var),
-                        duration_text(c->pilot.launch_ns, launch),
-                        etp_format_ns(c->pilot.iteration_ns, iteration), (unsigned)c->launches, c->wanted.df);
+        etp_report_text(
+            r,
+            "Launches differ by %.2g %%, iterations inside one by %.2g %%; a launch costs "
+            "%s besides its iterations of %s. %u launches tell it (%.0f degrees of freedom); "
+            "what is really needed lies within the brackets in 80 %% of plans.",
+            100 * sqrt(c->wanted.between_var / 2), 100 * sqrt(c->pilot.within_var),
+            duration_text(c->pilot.launch_ns, launch),
+            etp_format_ns(c->pilot.iteration_ns, iteration), (unsigned)c->launches, c->wanted.df);
         add_steps(c, i, r, arena);
     }
     if (!a->launch_known) {
-        etp_report_note(r, ETP_INFO,
-                        "the cost of a launch is an assumption (--launch-cost SECONDS); run folders "
-                        "know theirs");
+        etp_report_note(
+            r, ETP_INFO,
+            "the cost of a launch is an assumption (--launch-cost SECONDS); run folders "
+            "know theirs");
     }
     if (a->comparisons[0].wanted.df < 3) {
-        etp_report_note(r, ETP_WARN,
-                        "planned from %u launches: how much they differ is hardly known yet, the time may be "
-                        "off by a factor of two and more",
-                        (unsigned)a->comparisons[0].launches);
+        etp_report_note(
+            r, ETP_WARN,
+            "planned from %u launches: how much they differ is hardly known yet, the time may be "
+            "off by a factor of two and more",
+            (unsigned)a->comparisons[0].launches);
     }
     return r;
 }

@@ -23,7 +23,7 @@ typedef struct etp_plan_comparison {
 typedef struct etp_plan_answer {
     const char *source;
     const etp_str *names;
-    double precision; // relative
+    double precision;  // relative
     bool launch_known; // else launch_ns is an assumption
     etp_plan_comparison *comparisons;
     size_t n_comparisons;

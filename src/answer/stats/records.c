@@ -7,7 +7,8 @@
 
 static double clock_of(const etp_run_moment *m)
 {
-    return m->freq_max_khz == UINT64_MAX || m->freq_max_khz == 0 ? (double)NAN : (double)m->freq_max_khz;
+    return m->freq_max_khz == UINT64_MAX || m->freq_max_khz == 0 ? (double)NAN
+                                                                 : (double)m->freq_max_khz;
 }
 
 static const etp_run_block *block_of(const etp_run *run, uint32_t number)
@@ -55,7 +56,8 @@ static etp_status link_blocks(const etp_stats *s, const etp_run *run,
 static etp_launch_record record_of(const etp_run *run, const etp_launch_stats *launch)
 {
     etp_launch_record out = {(double)NAN, (double)NAN, (double)NAN, (double)NAN, (double)NAN};
-    const etp_run_launch *l = etp_run_launch_find(run, launch->block, launch->launch, ETP_LAUNCH_TIMED);
+    const etp_run_launch *l =
+        etp_run_launch_find(run, launch->block, launch->launch, ETP_LAUNCH_TIMED);
     if (l) {
         etp_run_wait waited = {0};
         etp_run_wait_add(&waited, l);

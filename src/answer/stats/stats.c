@@ -28,7 +28,7 @@ const char *etp_stats_withheld(const etp_stats_answer *answer, const etp_stats_c
     return why ? why : answer->stats.control_differs ? "noise_floor" : NULL;
 }
 
-// ---- document -----------------------------------------------------------------------------------
+// ---- document ----
 
 static void speedup_json(const etp_stats_answer *a, const etp_stats_comparison *c, etp_json *j)
 {
@@ -68,8 +68,7 @@ static void comparison_json(const etp_stats_answer *a, const etp_stats_compariso
         etp_json_null(j);
     }
     speedup_json(a, c, j);
-    etp_json_kv_ratio(j, "sign_flip_p",
-                      c && !withheld ? c->paired.sign_flip_p : (double)NAN);
+    etp_json_kv_ratio(j, "sign_flip_p", c && !withheld ? c->paired.sign_flip_p : (double)NAN);
     etp_json_kv_ratio(j, "wilcoxon_p", c && !withheld ? c->wilcoxon_p : (double)NAN);
     etp_json_kv_z(j, "verdict",
                   etp_verdict_name(c && !withheld ? c->paired.verdict : ETP_VERDICT_UNKNOWN));
@@ -87,7 +86,8 @@ static void comparison_json(const etp_stats_answer *a, const etp_stats_compariso
         etp_json_kv_ratio(j, "cliffs_delta", c->unpaired.cliffs_delta);
     }
     flags_json(c ? c->flags : 0, j);
-    etp_counters_split_json(&a->counters, c ? (uint32_t)(c - a->stats.comparisons) : 0, withheld || !c, j);
+    etp_counters_split_json(&a->counters, c ? (uint32_t)(c - a->stats.comparisons) : 0,
+                            withheld || !c, j);
 }
 
 static void ns_json(etp_json *j, const char *key, int64_t ns)
@@ -192,7 +192,7 @@ void etp_stats_json(const void *data, etp_json *j)
     etp_json_end_document(j);
 }
 
-// ---- report -------------------------------------------------------------------------------------
+// ---- report ----
 
 static etp_severity verdict_severity(etp_verdict v)
 {
@@ -205,7 +205,8 @@ static const char *verdict_words(const etp_stats_answer *a, const etp_stats_comp
 {
     const etp_paired *p = &c->paired;
     if (etp_stats_withheld(a, c)) {
-        return a->withheld ? etp_arena_printf(arena, "withheld: %s", etp_ab_withheld_text(etp_stats_withheld(a, c)))
+        return a->withheld ? etp_arena_printf(arena, "withheld: %s",
+                                              etp_ab_withheld_text(etp_stats_withheld(a, c)))
                            : "withheld: two equal baseline launches differed";
     }
     if (is_unpaired(c)) {
@@ -233,9 +234,9 @@ static void add_headline(const etp_stats_answer *a, const etp_stats_comparison *
     etp_interval ratio = ratio_of(c);
     char before[ETP_NUMBER_CHARS] = "?", after[ETP_NUMBER_CHARS] = "?";
     const char *words = verdict_words(a, c, arena);
-    const char *label = etp_arena_printf(arena, "%.*s against %.*s",
-                                         ETP_STR_ARG(a->names[c->candidate]),
-                                         ETP_STR_ARG(a->names[c->baseline]));
+    const char *label =
+        etp_arena_printf(arena, "%.*s against %.*s", ETP_STR_ARG(a->names[c->candidate]),
+                         ETP_STR_ARG(a->names[c->baseline]));
     if (s->arms[c->baseline].median_ns >= 0 && s->arms[c->candidate].median_ns >= 0) {
         (void)etp_format_ns((double)s->arms[c->baseline].median_ns, before);
         (void)etp_format_ns((double)s->arms[c->candidate].median_ns, after);
@@ -280,7 +281,8 @@ static void add_facts(const etp_stats_answer *a, etp_report *r, etp_arena *arena
                         100 * (s->comparisons[0].paired.widening - 1));
     }
     if (isfinite(s->drift_per_block)) {
-        etp_report_fact(r, "drift", "%+.2f %% per block (p %.2g)", 100 * s->drift_per_block, s->drift_p);
+        etp_report_fact(r, "drift", "%+.2f %% per block (p %.2g)", 100 * s->drift_per_block,
+                        s->drift_p);
     }
 }
 
@@ -294,14 +296,20 @@ static void comparisons_table(const etp_stats_answer *a, etp_report *r)
         {.key = "hi", .title = "to", .kind = ETP_KIND_RATIO, .decimals = 3},
         {.key = "verdict", .title = "verdict"},
         {.key = "blocks", .title = "blocks", .kind = ETP_KIND_INT},
-        {.key = "sign_flip_p", .title = "sign-flip p", .kind = ETP_KIND_DOUBLE, .decimals = 4,
+        {.key = "sign_flip_p",
+         .title = "sign-flip p",
+         .kind = ETP_KIND_DOUBLE,
+         .decimals = 4,
          .flags = ETP_COL_MINOR},
-        {.key = "wilcoxon_p", .title = "Wilcoxon p", .kind = ETP_KIND_DOUBLE, .decimals = 4,
+        {.key = "wilcoxon_p",
+         .title = "Wilcoxon p",
+         .kind = ETP_KIND_DOUBLE,
+         .decimals = 4,
          .flags = ETP_COL_MINOR},
         {.key = "withheld", .title = "withheld"},
     };
-    etp_table *t = etp_report_table(r, "comparisons", NULL, k_columns,
-                                    sizeof k_columns / sizeof *k_columns);
+    etp_table *t =
+        etp_report_table(r, "comparisons", NULL, k_columns, sizeof k_columns / sizeof *k_columns);
     for (uint32_t i = 0; i < a->stats.n_comparisons; i++) {
         const etp_stats_comparison *c = &a->stats.comparisons[i];
         const etp_paired *p = &c->paired;
@@ -332,20 +340,26 @@ static void arms_table(const etp_stats_answer *a, etp_report *r)
         {.key = "launches", .title = "launches", .kind = ETP_KIND_INT},
         {.key = "iterations", .title = "iterations", .kind = ETP_KIND_INT},
         {.key = "warmup_dropped", .title = "warm-up dropped", .kind = ETP_KIND_INT},
-        {.key = "launches_slowdown", .title = "launches that slowed down", .kind = ETP_KIND_INT,
+        {.key = "launches_slowdown",
+         .title = "launches that slowed down",
+         .kind = ETP_KIND_INT,
          .flags = ETP_COL_MINOR},
-        {.key = "tail_share", .title = "slow iterations", .kind = ETP_KIND_PERCENT,
+        {.key = "tail_share",
+         .title = "slow iterations",
+         .kind = ETP_KIND_PERCENT,
          .flags = ETP_COL_MINOR},
-        {.key = "drift_per_block", .title = "drift per block", .kind = ETP_KIND_PERCENT,
-         .decimals = 3, .flags = ETP_COL_MINOR | ETP_COL_SIGNED},
+        {.key = "drift_per_block",
+         .title = "drift per block",
+         .kind = ETP_KIND_PERCENT,
+         .decimals = 3,
+         .flags = ETP_COL_MINOR | ETP_COL_SIGNED},
     };
     etp_table *t =
         etp_report_table(r, "arms", NULL, k_columns, sizeof k_columns / sizeof *k_columns);
     for (uint32_t i = 0; i < a->stats.n_arms; i++) {
         const etp_stats_arm *arm = &a->stats.arms[i];
-        ETP_ROW(t, etp_cell_str(a->names[i]),
-                known_ns(arm->median_ns), known_ns(arm->quantiles[1].ns),
-                known_ns(arm->quantiles[2].ns),
+        ETP_ROW(t, etp_cell_str(a->names[i]), known_ns(arm->median_ns),
+                known_ns(arm->quantiles[1].ns), known_ns(arm->quantiles[2].ns),
                 etp_cell_u64(arm->launches), etp_cell_u64(arm->iterations),
                 etp_cell_u64(arm->warmup_dropped), etp_cell_u64(arm->slowdowns),
                 etp_cell_double(arm->tail_share), etp_cell_double(arm->drift_per_block));
@@ -355,9 +369,11 @@ static void arms_table(const etp_stats_answer *a, etp_report *r)
 static void link_note(const char *what, const struct etp_stats_link *link, etp_report *r)
 {
     if (link->n > 0 && link->p <= 0.05) {
-        etp_report_note(r, ETP_INFO, "times of the blocks %s with %s (Spearman %+.2f, p %.2g, %zu blocks); the pairs "
-                        "cancel what both arms share",
-                        link->rho > 0 ? "rise" : "fall", what, link->rho, link->p, link->n);
+        etp_report_note(
+            r, ETP_INFO,
+            "times of the blocks %s with %s (Spearman %+.2f, p %.2g, %zu blocks); the pairs "
+            "cancel what both arms share",
+            link->rho > 0 ? "rise" : "fall", what, link->rho, link->p, link->n);
     }
 }
 
@@ -376,8 +392,10 @@ static void slow_notes(const etp_stats_answer *a, etp_report *r, etp_arena *aren
             }
         }
         if (all > 0 && !text.failed) {
-            etp_report_note(r, ETP_INFO, "%.*s: %llu slow iteration%s, kept; by what is recorded of the launches: %s",
-                            ETP_STR_ARG(a->names[i]), (unsigned long long)all, all == 1 ? "" : "s", text.ptr);
+            etp_report_note(
+                r, ETP_INFO,
+                "%.*s: %llu slow iteration%s, kept; by what is recorded of the launches: %s",
+                ETP_STR_ARG(a->names[i]), (unsigned long long)all, all == 1 ? "" : "s", text.ptr);
         }
     }
 }
@@ -386,10 +404,11 @@ static void add_notes(const etp_stats_answer *a, etp_report *r, etp_arena *arena
 {
     const etp_stats *s = &a->stats;
     if (s->control_differs) {
-        etp_report_note(r, ETP_WARN,
-                        "the A/A control found a difference between equal launches (%.4f to %.4f): "
-                        "something besides the arms changed during the session, no headline is given",
-                        s->control.lo, s->control.hi);
+        etp_report_note(
+            r, ETP_WARN,
+            "the A/A control found a difference between equal launches (%.4f to %.4f): "
+            "something besides the arms changed during the session, no headline is given",
+            s->control.lo, s->control.hi);
     }
     for (uint32_t i = 0; i < s->n_arms; i++) {
         for (unsigned bit = 1; bit <= ETP_FLAG_DRIFT; bit <<= 1) {
@@ -419,13 +438,14 @@ static void blocks_chart(const etp_stats_answer *a, etp_report *r, etp_arena *ar
 {
     const etp_stats *s = &a->stats;
     double *values = ETP_NEW_ARRAY(arena, double, s->n_arms);
-    etp_chart *chart = etp_report_chart(r, ETP_CHART_BLOCKS, "blocks", "Launches by block",
-                                        ETP_KIND_NS);
+    etp_chart *chart =
+        etp_report_chart(r, ETP_CHART_BLOCKS, "blocks", "Launches by block", ETP_KIND_NS);
     if (!values) {
         return;
     }
-    etp_chart_describe(chart, "Each dot is one launch: the median of its iterations. Lines join the "
-                              "launches of one block.");
+    etp_chart_describe(chart,
+                       "Each dot is one launch: the median of its iterations. Lines join the "
+                       "launches of one block.");
     for (uint32_t i = 0; i < s->n_arms; i++) {
         char *name = etp_arena_strdup(arena, a->names[i]);
         etp_chart_series(chart, name ? name : "");
@@ -442,12 +462,14 @@ static void blocks_chart(const etp_stats_answer *a, etp_report *r, etp_arena *ar
 
 static void counters_section(const etp_stats_answer *a, etp_report *r, etp_arena *arena)
 {
-    etp_counters_names *names = ETP_NEW_ARRAY(arena, etp_counters_names, a->stats.n_comparisons + 1);
+    etp_counters_names *names =
+        ETP_NEW_ARRAY(arena, etp_counters_names, a->stats.n_comparisons + 1);
     for (uint32_t i = 0; names && i < a->stats.n_comparisons; i++) {
         const etp_stats_comparison *c = &a->stats.comparisons[i];
-        names[i] = (etp_counters_names){etp_arena_strdup(arena, a->names[c->baseline]),
-                                        etp_arena_strdup(arena, a->names[c->candidate]), c->baseline, c->candidate,
-                                        etp_stats_withheld(a, c) != NULL};
+        names[i] =
+            (etp_counters_names){etp_arena_strdup(arena, a->names[c->baseline]),
+                                 etp_arena_strdup(arena, a->names[c->candidate]), c->baseline,
+                                 c->candidate, etp_stats_withheld(a, c) != NULL};
     }
     if (names) {
         etp_counters_section(&a->counters, names, a->stats.n_comparisons, r, arena);

@@ -11,7 +11,7 @@
 #include "store/store.h"
 
 typedef struct etp_stats_answer {
-    const char *source; // file as given, "-" for standard input; not part of documents
+    const char *source;   // file as given, "-" for standard input; not part of documents
     const etp_str *names; // [stats.n_arms]
     etp_stats stats;
     // What a run folder knows besides; NULL and NAN for bare tables. Set by etp_stats_take_records.
@@ -25,8 +25,8 @@ typedef struct etp_stats_answer {
                            // by etp_stats_take_withheld; NULL for bare tables
 } etp_stats_answer;
 
-// Adds what RUN recorded: causes of slow iterations, temperature and clock, what the processor counted. Launches are found by block
-// and number.
+// Adds what RUN recorded: causes of slow iterations, temperature and clock, what the processor
+// counted. Launches are found by block and number.
 ETP_NODISCARD etp_status etp_stats_take_records(etp_stats_answer *answer, const etp_run *run,
                                                 etp_arena *arena, etp_error *err);
 

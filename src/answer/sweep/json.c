@@ -8,8 +8,9 @@
 
 static void ratio(etp_json *j, const char *key, const etp_paired *p)
 {
-    etp_speedup_member(j, key, &(etp_speedup_facts){p->estimate, p->lo, p->hi, ETP_CONFIDENCE, p->blocks,
-                                                    "paired-blocks", p->widening});
+    etp_speedup_member(j, key,
+                       &(etp_speedup_facts){p->estimate, p->lo, p->hi, ETP_CONFIDENCE, p->blocks,
+                                            "paired-blocks", p->widening});
 }
 
 static void effect(etp_json *j, const char *key, const etp_effect *e)
@@ -194,8 +195,9 @@ static void interactions(etp_json *j, const etp_sweep *s)
         ratio(j, "effect_at_reference", &x->a_effect[0]);
         ratio(j, "effect_at_value", &x->a_effect[1]);
         effect(j, "ratio_of_ratios", &x->ratio);
-        etp_json_kv_bool(j, "established", x->ratio.verdict == ETP_VERDICT_FASTER ||
-                                               x->ratio.verdict == ETP_VERDICT_SLOWER);
+        etp_json_kv_bool(j, "established",
+                         x->ratio.verdict == ETP_VERDICT_FASTER ||
+                             x->ratio.verdict == ETP_VERDICT_SLOWER);
         etp_json_end(j);
     }
     etp_json_end(j);

@@ -34,31 +34,33 @@ static const char *thread_words(const etp_sweep *s, uint32_t at, etp_arena *aren
 static void card(const etp_sweep *s, const char *label, const etp_effect *e, const char *withheld,
                  const char *detail, etp_report *r, etp_arena *arena)
 {
-    const char *verdict = withheld ? etp_arena_printf(arena, "withheld: %s", withheld)
-                                   : etp_verdict_name(e->verdict);
+    const char *verdict =
+        withheld ? etp_arena_printf(arena, "withheld: %s", withheld) : etp_verdict_name(e->verdict);
     if (!withheld && e->paired.blocks < ETP_MIN_BLOCKS) {
-        verdict = etp_arena_printf(arena, "unknown (%u of at least %d blocks)", (unsigned)e->paired.blocks,
-                                   ETP_MIN_BLOCKS);
+        verdict = etp_arena_printf(arena, "unknown (%u of at least %d blocks)",
+                                   (unsigned)e->paired.blocks, ETP_MIN_BLOCKS);
     }
     etp_headline h = {
         .label = label ? label : "",
         .verdict = verdict ? verdict : "",
-        .severity = withheld || e->verdict == ETP_VERDICT_UNKNOWN ? ETP_WARN : severity_of(e->verdict),
+        .severity =
+            withheld || e->verdict == ETP_VERDICT_UNKNOWN ? ETP_WARN : severity_of(e->verdict),
         .value = e->paired.estimate,
         .lo = e->paired.lo,
         .hi = e->paired.hi,
         .kind = ETP_KIND_RATIO,
         .reference = 1,
-        .interval = isfinite(e->paired.lo)
-                        ? etp_arena_printf(arena, "95 %% interval, %u blocks", (unsigned)e->paired.blocks)
-                        : NULL,
+        .interval = isfinite(e->paired.lo) ? etp_arena_printf(arena, "95 %% interval, %u blocks",
+                                                              (unsigned)e->paired.blocks)
+                                           : NULL,
         .detail = detail,
     };
     (void)s;
     etp_report_headline(r, &h);
 }
 
-// One card per level at the lowest thread count: the geometric mean over the models, or the only model's.
+// One card per level at the lowest thread count: the geometric mean over the models, or the only
+// model's.
 static void headlines(const etp_sweep *s, etp_report *r, etp_arena *arena)
 {
     const etp_factorial *g = &s->grid;
@@ -70,8 +72,9 @@ static void headlines(const etp_sweep *s, etp_report *r, etp_arena *arena)
         if (m->threads == g->reference[ETP_FACTOR_THREADS]) {
             card(s, etp_arena_printf(arena, "%s against %s", s->levels[m->level], base), &m->effect,
                  m->effect.paired.blocks ? NULL : etp_sweep_withheld(s, at),
-                 etp_arena_printf(arena, "geometric mean of %u models, %s", (unsigned)g->n[0], threads), r,
-                 arena);
+                 etp_arena_printf(arena, "geometric mean of %u models, %s", (unsigned)g->n[0],
+                                  threads),
+                 r, arena);
         }
     }
     for (size_t i = 0; i < s->result.n_speedups && s->result.n_means == 0; i++) {
@@ -105,7 +108,9 @@ static void facts(const etp_sweep *s, etp_report *r, etp_arena *arena)
 
 static etp_severity sentence_severity(const etp_sweep_sentence *x)
 {
-    return strcmp(x->severity, "bad") == 0 ? ETP_BAD : strcmp(x->severity, "warn") == 0 ? ETP_WARN : ETP_INFO;
+    return strcmp(x->severity, "bad") == 0    ? ETP_BAD
+           : strcmp(x->severity, "warn") == 0 ? ETP_WARN
+                                              : ETP_INFO;
 }
 
 static void sentences(const etp_sweep *s, char letter, etp_report *r)
@@ -155,7 +160,8 @@ static void suspects(const etp_sweep *s, etp_keys *keys, etp_arena *arena)
         if (hits == s->n_pairs && hits > 1) {
             etp_keys_add(keys, ETP_WARN, "suspect", "%s (and alike in all %zu pairs)", text, hits);
         } else if (hits > 3) {
-            etp_keys_add(keys, ETP_WARN, "suspect", "%s (in %zu of %zu pairs)", text, hits, s->n_pairs);
+            etp_keys_add(keys, ETP_WARN, "suspect", "%s (in %zu of %zu pairs)", text, hits,
+                         s->n_pairs);
         } else if (hits) {
             etp_keys_add(keys, ETP_WARN, "suspect", "%s (in %s)", text, etp_strbuf_str(&where).ptr);
         }
@@ -175,11 +181,16 @@ static void screen(const etp_sweep *s, etp_report *r, etp_arena *arena)
     }
     if (judged && !any_interaction(s)) {
         if (none == s->result.n_interactions) {
-            etp_report_note(r, ETP_INFO, "no interaction: over %zu blocks each factor does the same, within the margin, whatever "
-                                         "the others are", s->grid.n_blocks);
+            etp_report_note(r, ETP_INFO,
+                            "no interaction: over %zu blocks each factor does the same, within the "
+                            "margin, whatever "
+                            "the others are",
+                            s->grid.n_blocks);
         } else {
-            etp_report_note(r, ETP_INFO, "no interaction is established over %zu blocks; %zu of %zu are not excluded either",
-                            s->grid.n_blocks, s->result.n_interactions - none, s->result.n_interactions);
+            etp_report_note(
+                r, ETP_INFO,
+                "no interaction is established over %zu blocks; %zu of %zu are not excluded either",
+                s->grid.n_blocks, s->result.n_interactions - none, s->result.n_interactions);
         }
     }
     sentences(s, 'K', r);
@@ -187,12 +198,13 @@ static void screen(const etp_sweep *s, etp_report *r, etp_arena *arena)
     for (uint32_t m = 0; m < s->grid.n[ETP_FACTOR_MODEL]; m++) {
         const etp_ab_correctness *c = &s->models[m].correctness;
         if (c->ok >= 0) {
-            etp_keys_add(keys, c->ok ? ETP_GOOD : ETP_BAD, m ? "" : "outputs",
-                         "%s: %s (largest difference %.3g, relative %.3g, cosine %.6f)", s->models[m].name,
-                         c->ok ? "agree within tolerance in all its cells"
-                               : etp_arena_printf(arena, "DIFFER beyond tolerance in %u of its cells",
-                                                  (unsigned)s->models[m].differing),
-                         c->max_abs, c->max_rel, c->cosine);
+            etp_keys_add(
+                keys, c->ok ? ETP_GOOD : ETP_BAD, m ? "" : "outputs",
+                "%s: %s (largest difference %.3g, relative %.3g, cosine %.6f)", s->models[m].name,
+                c->ok ? "agree within tolerance in all its cells"
+                      : etp_arena_printf(arena, "DIFFER beyond tolerance in %u of its cells",
+                                         (unsigned)s->models[m].differing),
+                c->max_abs, c->max_rel, c->cosine);
         }
     }
     etp_ab_proof_keys(s->ab, keys, arena);
@@ -226,7 +238,10 @@ static void cell_table(const etp_sweep *s, etp_report *r)
         {.key = "time_ns", .title = "time", .kind = ETP_KIND_NS, .flags = ETP_COL_BAR},
         {.key = "lo_ns", .title = "low", .kind = ETP_KIND_NS, .flags = ETP_COL_MINOR},
         {.key = "hi_ns", .title = "high", .kind = ETP_KIND_NS, .flags = ETP_COL_MINOR},
-        {.key = "speedup", .title = "speedup", .kind = ETP_KIND_RATIO, .flags = ETP_COL_MORE_IS_GOOD},
+        {.key = "speedup",
+         .title = "speedup",
+         .kind = ETP_KIND_RATIO,
+         .flags = ETP_COL_MORE_IS_GOOD},
         {.key = "lo", .title = "from", .kind = ETP_KIND_RATIO},
         {.key = "hi", .title = "to", .kind = ETP_KIND_RATIO},
         {.key = "verdict", .title = "verdict"},
@@ -237,11 +252,13 @@ static void cell_table(const etp_sweep *s, etp_report *r)
     };
     const etp_factorial *g = &s->grid;
     etp_report_section(r, 1, "cells-section", "Cells");
-    etp_report_text(r, "Untraced inference, geometric mean of the launches' medians with its 95 %% interval; "
-                       "speedup over %s of the same model and threads, paired by block, verdicts at "
-                       "q ≤ 0.05 (Benjamini–Hochberg).%s",
-                    s->levels[g->reference[ETP_FACTOR_LEVEL]],
-                    s->ab->emulated ? " These are times of an emulator." : "");
+    etp_report_text(
+        r,
+        "Untraced inference, geometric mean of the launches' medians with its 95 %% interval; "
+        "speedup over %s of the same model and threads, paired by block, verdicts at "
+        "q ≤ 0.05 (Benjamini–Hochberg).%s",
+        s->levels[g->reference[ETP_FACTOR_LEVEL]],
+        s->ab->emulated ? " These are times of an emulator." : "");
     etp_table *t = etp_report_table(r, ETP_SWEEP_TABLE_CELLS, NULL, k_columns,
                                     sizeof k_columns / sizeof *k_columns);
     etp_table_limit(t, 0);
@@ -279,7 +296,8 @@ static const char *knee_word(const etp_sweep *s, const etp_knee *k, etp_arena *a
     if (k->from == k->to) {
         return etp_arena_printf(arena, "%u", (unsigned)s->threads[k->from]);
     }
-    return etp_arena_printf(arena, "%u to %u", (unsigned)s->threads[k->from], (unsigned)s->threads[k->to]);
+    return etp_arena_printf(arena, "%u to %u", (unsigned)s->threads[k->from],
+                            (unsigned)s->threads[k->to]);
 }
 
 // A row for each thread count instead of a column.
@@ -300,8 +318,9 @@ static void long_thread_map(const etp_sweep *s, etp_report *r, etp_arena *arena)
         for (uint32_t x = 0; x < g->n[2]; x++) {
             const uint32_t at[ETP_FACTORS] = {k->model, k->level, x};
             double v = s->result.cells[etp_cell_of(g, at)].relative.estimate;
-            ETP_ROW(t, etp_cell_z(s->models[k->model].name), etp_cell_z(s->levels[k->level]), etp_cell_u64(s->threads[x]),
-                    etp_cell_double(v), etp_cell_z(isfinite(v) ? knee_word(s, k, arena) : NULL));
+            ETP_ROW(t, etp_cell_z(s->models[k->model].name), etp_cell_z(s->levels[k->level]),
+                    etp_cell_u64(s->threads[x]), etp_cell_double(v),
+                    etp_cell_z(isfinite(v) ? knee_word(s, k, arena) : NULL));
         }
     }
 }
@@ -313,15 +332,19 @@ static void thread_map(const etp_sweep *s, etp_report *r, etp_arena *arena)
         return;
     }
     etp_report_section(r, 1, "threads-section", "Threads and levels");
-    etp_report_text(r, "Speedup over %s with %s of the same model. The knee is the thread count beyond which no "
-                       "measured count is %g %% faster, by its 95 %% interval.",
-                    s->levels[g->reference[1]], thread_words(s, g->reference[2], arena), 100 * g->knee);
+    etp_report_text(
+        r,
+        "Speedup over %s with %s of the same model. The knee is the thread count beyond which no "
+        "measured count is %g %% faster, by its 95 %% interval.",
+        s->levels[g->reference[1]], thread_words(s, g->reference[2], arena), 100 * g->knee);
     if (g->n[2] + 3 > ETP_TABLE_MAX_COLUMNS) {
         long_thread_map(s, r, arena);
         return;
     }
     etp_column columns[ETP_TABLE_MAX_COLUMNS] = {
-        {.key = "model", .title = "model", .flags = ETP_COL_CODE}, {.key = "level", .title = "level"}};
+        {.key = "model", .title = "model", .flags = ETP_COL_CODE},
+        {.key = "level", .title = "level"}
+    };
     size_t n = 2;
     for (uint32_t t = 0; t < g->n[2]; t++) {
         const char *title = thread_words(s, t, arena);
@@ -351,34 +374,45 @@ static void mean_table(const etp_sweep *s, etp_report *r)
     static const etp_column k_columns[] = {
         {.key = "level", .title = "level"},
         {.key = "threads", .title = "threads", .kind = ETP_KIND_INT},
-        {.key = "speedup", .title = "geometric mean", .kind = ETP_KIND_RATIO, .flags = ETP_COL_MORE_IS_GOOD},
+        {.key = "speedup",
+         .title = "geometric mean",
+         .kind = ETP_KIND_RATIO,
+         .flags = ETP_COL_MORE_IS_GOOD},
         {.key = "lo", .title = "from", .kind = ETP_KIND_RATIO},
         {.key = "hi", .title = "to", .kind = ETP_KIND_RATIO},
         {.key = "verdict", .title = "verdict"},
-        {.key = "over_models_lo", .title = "over models from", .kind = ETP_KIND_RATIO, .flags = ETP_COL_MINOR},
+        {.key = "over_models_lo",
+         .title = "over models from",
+         .kind = ETP_KIND_RATIO,
+         .flags = ETP_COL_MINOR},
         {.key = "over_models_hi", .title = "to", .kind = ETP_KIND_RATIO, .flags = ETP_COL_MINOR},
     };
     if (s->result.n_means == 0) {
         return;
     }
     etp_report_section(r, 1, "means-section", "Geometric mean over the models");
-    etp_report_text(r, "The interval is that of these %u models. The one over models (bootstrap, from three models "
-                       "up) is for models like these; it is wide when they differ.",
+    etp_report_text(r,
+                    "The interval is that of these %u models. The one over models (bootstrap, from "
+                    "three models "
+                    "up) is for models like these; it is wide when they differ.",
                     (unsigned)s->grid.n[0]);
-    etp_table *t = etp_report_table(r, "means", NULL, k_columns, sizeof k_columns / sizeof *k_columns);
+    etp_table *t =
+        etp_report_table(r, "means", NULL, k_columns, sizeof k_columns / sizeof *k_columns);
     for (size_t i = 0; i < s->result.n_means; i++) {
         const etp_level_mean *m = &s->result.means[i];
         ETP_ROW(t, etp_cell_z(s->levels[m->level]), etp_cell_u64(s->threads[m->threads]),
                 etp_cell_double(m->effect.paired.estimate), etp_cell_double(m->effect.paired.lo),
-                etp_cell_double(m->effect.paired.hi), etp_cell_z(etp_verdict_name(m->effect.verdict)),
-                etp_cell_double(m->models_lo), etp_cell_double(m->models_hi));
+                etp_cell_double(m->effect.paired.hi),
+                etp_cell_z(etp_verdict_name(m->effect.verdict)), etp_cell_double(m->models_lo),
+                etp_cell_double(m->models_hi));
     }
 }
 
 static const char *value_word(const etp_sweep *s, etp_factor f, uint32_t at, etp_arena *arena)
 {
-    return f == ETP_FACTOR_MODEL ? s->models[at].name : f == ETP_FACTOR_LEVEL ? s->levels[at]
-                                                                              : thread_words(s, at, arena);
+    return f == ETP_FACTOR_MODEL   ? s->models[at].name
+           : f == ETP_FACTOR_LEVEL ? s->levels[at]
+                                   : thread_words(s, at, arena);
 }
 
 static void interaction_table(const etp_sweep *s, etp_report *r, etp_arena *arena)
@@ -400,21 +434,28 @@ static void interaction_table(const etp_sweep *s, etp_report *r, etp_arena *aren
     }
     etp_report_section(r, 1, "interactions-section", "Interactions");
     etp_report_section_is_detail(r);
-    etp_report_text(r, "Does one factor do more or less where another one is changed? A ratio of ratios of 1 says no. "
-                       "Established: q ≤ 0.05 by Holm over all %zu, sign-flip p ≤ 0.05, and its 95 %% interval "
-                       "beyond the margin of %g %%.",
-                    s->result.n_interactions, 100 * s->grid.margin);
-    etp_table *t = etp_report_table(r, "interactions", NULL, k_columns, sizeof k_columns / sizeof *k_columns);
+    etp_report_text(
+        r,
+        "Does one factor do more or less where another one is changed? A ratio of ratios of 1 says "
+        "no. "
+        "Established: q ≤ 0.05 by Holm over all %zu, sign-flip p ≤ 0.05, and its 95 %% interval "
+        "beyond the margin of %g %%.",
+        s->result.n_interactions, 100 * s->grid.margin);
+    etp_table *t =
+        etp_report_table(r, "interactions", NULL, k_columns, sizeof k_columns / sizeof *k_columns);
     etp_table_limit(t, 24);
     for (size_t i = 0; i < s->result.n_interactions; i++) {
         const etp_interaction *x = &s->result.interactions[i];
         bool yes = x->ratio.verdict == ETP_VERDICT_FASTER || x->ratio.verdict == ETP_VERDICT_SLOWER;
-        ETP_ROW(t, etp_cell_z(value_word(s, x->a, x->a_at, arena)), etp_cell_z(value_word(s, x->b, x->b_at, arena)),
-                etp_cell_z(value_word(s, x->c, x->c_at, arena)), etp_cell_double(x->a_effect[0].estimate),
-                etp_cell_double(x->a_effect[1].estimate), etp_cell_double(x->ratio.paired.estimate),
-                etp_cell_double(x->ratio.paired.lo), etp_cell_double(x->ratio.paired.hi),
-                etp_cell_double(x->ratio.q),
-                etp_cell_z(yes ? "yes" : x->ratio.verdict == ETP_VERDICT_SAME ? "none" : "unknown"));
+        ETP_ROW(t, etp_cell_z(value_word(s, x->a, x->a_at, arena)),
+                etp_cell_z(value_word(s, x->b, x->b_at, arena)),
+                etp_cell_z(value_word(s, x->c, x->c_at, arena)),
+                etp_cell_double(x->a_effect[0].estimate), etp_cell_double(x->a_effect[1].estimate),
+                etp_cell_double(x->ratio.paired.estimate), etp_cell_double(x->ratio.paired.lo),
+                etp_cell_double(x->ratio.paired.hi), etp_cell_double(x->ratio.q),
+                etp_cell_z(yes                                    ? "yes"
+                           : x->ratio.verdict == ETP_VERDICT_SAME ? "none"
+                                                                  : "unknown"));
     }
 }
 
@@ -436,21 +477,25 @@ static void lines(const etp_sweep *s, etp_report *r, etp_arena *arena)
     const etp_factorial *g = &s->grid;
     bool ratios = any_ratio(s);
     uint32_t series = g->n[0] * g->n[1] < MAX_SERIES ? g->n[0] * g->n[1] : MAX_SERIES;
-    etp_chart *c = etp_report_chart(r, ETP_CHART_LINES, ETP_SWEEP_CHART,
-                                    ratios ? "Speedup by threads and level" : "Time by threads and level",
-                                    ratios ? ETP_KIND_RATIO : ETP_KIND_NS);
+    etp_chart *c =
+        etp_report_chart(r, ETP_CHART_LINES, ETP_SWEEP_CHART,
+                         ratios ? "Speedup by threads and level" : "Time by threads and level",
+                         ratios ? ETP_KIND_RATIO : ETP_KIND_NS);
     etp_chart_axes(c, "threads", ratios ? "speedup" : "time");
     if (ratios) {
         etp_chart_describe(c, "Over %s with %s of the same model, with 95 %% intervals.%s",
                            s->levels[g->reference[1]], thread_words(s, g->reference[2], arena),
-                           g->n[0] * g->n[1] > MAX_SERIES ? " The first twelve series are shown." : "");
+                           g->n[0] * g->n[1] > MAX_SERIES ? " The first twelve series are shown."
+                                                          : "");
     } else {
-        etp_chart_describe(c, "%s", s->ab->emulated ? "Times of an emulator; they say nothing about speed."
-                                                    : "Untraced inference; ratios are withheld.");
+        etp_chart_describe(c, "%s",
+                           s->ab->emulated ? "Times of an emulator; they say nothing about speed."
+                                           : "Untraced inference; ratios are withheld.");
     }
     double v[MAX_SERIES], lo[MAX_SERIES], hi[MAX_SERIES];
     for (uint32_t k = 0; k < series; k++) {
-        const char *label = etp_arena_printf(arena, "%s %s", s->models[k / g->n[1]].name, s->levels[k % g->n[1]]);
+        const char *label =
+            etp_arena_printf(arena, "%s %s", s->models[k / g->n[1]].name, s->levels[k % g->n[1]]);
         etp_chart_series(c, label ? label : "");
     }
     for (uint32_t t = 0; t < g->n[2]; t++) {
@@ -467,20 +512,25 @@ static void lines(const etp_sweep *s, etp_report *r, etp_arena *arena)
 
 static void bars(const etp_sweep *s, etp_report *r, etp_arena *arena)
 {
-    etp_chart *c = etp_report_chart(r, ETP_CHART_INTERVALS, ETP_SWEEP_CHART, "Time of one inference", ETP_KIND_NS);
-    etp_chart_describe(c, "%s", s->ab->emulated ? "Times of an emulator; they say nothing about speed."
-                                                : "Untraced, with 95 % intervals; speedups are over the reference "
-                                                  "level of the same model.");
+    etp_chart *c = etp_report_chart(r, ETP_CHART_INTERVALS, ETP_SWEEP_CHART,
+                                    "Time of one inference", ETP_KIND_NS);
+    etp_chart_describe(c, "%s",
+                       s->ab->emulated
+                           ? "Times of an emulator; they say nothing about speed."
+                           : "Untraced, with 95 % intervals; speedups are over the reference "
+                             "level of the same model.");
     for (uint32_t k = 0; k < s->n_cells; k++) {
         const etp_sweep_cell *cell = &s->cells[k];
         const etp_factorial_cell *x = &s->result.cells[k];
-        const char *label = etp_arena_printf(arena, "%s %s", s->models[cell->at[0]].name, s->levels[cell->at[1]]);
+        const char *label =
+            etp_arena_printf(arena, "%s %s", s->models[cell->at[0]].name, s->levels[cell->at[1]]);
         char note[32] = "";
         if (isfinite(x->relative.estimate) && cell->at[1] != s->grid.reference[1]) {
             snprintf(note, sizeof note, "%.2f×", x->relative.estimate);
         }
         if (isfinite(x->ns.estimate)) {
-            etp_chart_interval(c, label ? label : "", note[0] ? note : NULL, x->ns.estimate, x->ns.lo, x->ns.hi);
+            etp_chart_interval(c, label ? label : "", note[0] ? note : NULL, x->ns.estimate,
+                               x->ns.lo, x->ns.hi);
         }
     }
 }
@@ -514,9 +564,12 @@ static void cause_table(const etp_sweep *s, etp_report *r)
     }
     etp_report_section(r, 1, "causes-section", "Other causes");
     etp_report_section_is_detail(r);
-    etp_report_text(r, "What else could have made the differences, over %zu %s; each pair's own words are in its part below.",
+    etp_report_text(r,
+                    "What else could have made the differences, over %zu %s; each pair's own words "
+                    "are in its part below.",
                     s->n_pairs, s->n_pairs == 1 ? "pair" : "pairs");
-    etp_table *t = etp_report_table(r, "causes", NULL, k_columns, sizeof k_columns / sizeof *k_columns);
+    etp_table *t =
+        etp_report_table(r, "causes", NULL, k_columns, sizeof k_columns / sizeof *k_columns);
     for (etp_cause cause = 0; cause < ETP_CAUSE_COUNT; cause++) {
         uint64_t n[ETP_CAUSE_STATES] = {0};
         const etp_ab_cause *shown = NULL; // the gravest
@@ -526,7 +579,8 @@ static void cause_table(const etp_sweep *s, etp_report *r)
                 const etp_ab_cause *x = &ab->causes[c];
                 if (x->cause == cause) {
                     n[x->state]++;
-                    bool graver = shown && x->state == ETP_CAUSE_SUSPECT && shown->state != ETP_CAUSE_SUSPECT;
+                    bool graver =
+                        shown && x->state == ETP_CAUSE_SUSPECT && shown->state != ETP_CAUSE_SUSPECT;
                     shown = !shown || graver ? x : shown;
                 }
             }
@@ -562,9 +616,10 @@ static void parts(const etp_sweep *s, etp_report *r, etp_arena *arena)
         etp_report_begin_part(r, id, p->label);
         etp_report_section_is_detail(r);
         if (x && !withheld && isfinite(x->effect.paired.estimate)) {
-            etp_keys_add(etp_report_keys(r, NULL), severity_of(x->effect.verdict), "speedup", "%s: %.2f× [%.2f, %.2f], %u blocks",
-                         etp_verdict_name(x->effect.verdict), x->effect.paired.estimate, x->effect.paired.lo,
-                         x->effect.paired.hi, (unsigned)x->effect.paired.blocks);
+            etp_keys_add(etp_report_keys(r, NULL), severity_of(x->effect.verdict), "speedup",
+                         "%s: %.2f× [%.2f, %.2f], %u blocks", etp_verdict_name(x->effect.verdict),
+                         x->effect.paired.estimate, x->effect.paired.lo, x->effect.paired.hi,
+                         (unsigned)x->effect.paired.blocks);
         } else if (withheld) {
             etp_keys_add(etp_report_keys(r, NULL), ETP_WARN, "speedup", "withheld: %s", withheld);
         }
@@ -581,9 +636,11 @@ static void reproducibility(const etp_sweep *s, etp_report *r)
     if (s->ab->command) {
         etp_report_code(r, "The command that measures this again", etp_str_from(s->ab->command));
     }
-    etp_report_text(r, "etprof %s, grade %s. Everything here can be derived again from the raw files of the run "
-                       "folder: etprof verify. Other pairs than these: etprof compare FOLDER:ARM FOLDER:ARM.",
-                    s->ab->tool_version ? s->ab->tool_version : ETP_VERSION, s->ab->grade);
+    etp_report_text(
+        r,
+        "etprof %s, grade %s. Everything here can be derived again from the raw files of the run "
+        "folder: etprof verify. Other pairs than these: etprof compare FOLDER:ARM FOLDER:ARM.",
+        s->ab->tool_version ? s->ab->tool_version : ETP_VERSION, s->ab->grade);
 }
 
 const etp_report *etp_sweep_report(const etp_sweep *s, etp_arena *arena)
@@ -591,7 +648,8 @@ const etp_report *etp_sweep_report(const etp_sweep *s, etp_arena *arena)
     const etp_factorial *g = &s->grid;
     etp_report *r = etp_report_create(arena, "sweep");
     etp_report_subtitle(r, "%u %s × %u %s × %u thread %s, %zu blocks", (unsigned)g->n[0],
-                        g->n[0] == 1 ? "model" : "models", (unsigned)g->n[1], g->n[1] == 1 ? "level" : "levels", (unsigned)g->n[2],
+                        g->n[0] == 1 ? "model" : "models", (unsigned)g->n[1],
+                        g->n[1] == 1 ? "level" : "levels", (unsigned)g->n[2],
                         g->n[2] == 1 ? "count" : "counts", g->n_blocks);
     headlines(s, r, arena);
     facts(s, r, arena);

@@ -126,8 +126,9 @@ static etp_status name_models(builder *b, etp_error *err)
     }
     for (size_t i = 0; i < n; i++) {
         etp_str name = {stems[i].ptr + head, stems[i].len - head - tail};
-        b->out->models[i] = (etp_sweep_model){.name = etp_arena_strdup(b->arena, name),
-                                              .correctness = {-1, NAN, NAN, NAN, NAN}};
+        b->out->models[i] = (etp_sweep_model){
+            .name = etp_arena_strdup(b->arena, name), .correctness = {-1, NAN, NAN, NAN, NAN}
+        };
         if (!b->out->models[i].name) {
             return etp_fail_nomem(err, "the sweep");
         }
@@ -160,8 +161,10 @@ static etp_status place_arms(builder *b, etp_error *err)
         return etp_fail_nomem(err, "the sweep");
     }
     for (uint32_t c = 0; c < out->n_cells; c++) {
-        out->cells[c] = (etp_sweep_cell){.at = {c / (g->n[1] * g->n[2]), c / g->n[2] % g->n[1], c % g->n[2]},
-                                         .arm = ETP_NO_INDEX};
+        out->cells[c] = (etp_sweep_cell){
+            .at = {c / (g->n[1] * g->n[2]), c / g->n[2] % g->n[1], c % g->n[2]},
+            .arm = ETP_NO_INDEX
+        };
         column[c] = UINT32_MAX;
     }
     for (uint32_t a = 0; a < ab->n_arms; a++) {
@@ -179,7 +182,8 @@ static etp_status place_arms(builder *b, etp_error *err)
     }
     for (size_t i = 0; i < b->s->run.lost.n; i++) {
         const etp_run_lost *l = &b->s->run.lost.items[i];
-        for (uint32_t c = 0; c < out->n_cells && l->kind == ETP_LAUNCH_TIMED && !l->recovered; c++) {
+        for (uint32_t c = 0; c < out->n_cells && l->kind == ETP_LAUNCH_TIMED && !l->recovered;
+             c++) {
             if (out->cells[c].arm == l->arm) {
                 out->cells[c].lost++;
                 out->cells[c].lost_why = etp_lost_reason_name(l->reason);
@@ -211,8 +215,8 @@ static etp_status compare_cell(builder *b, etp_sweep_cell *cell, uint32_t refere
     etp_outputs_comparison c;
     const etp_ab *ab = &b->s->ab;
     if (!etp_os_is_dir(x) || !etp_os_is_dir(y) ||
-        etp_outputs_compare(x, y, etp_ab_precision_of(ab->arms[reference].profile), b->arena, &c, NULL) !=
-            ETP_OK) {
+        etp_outputs_compare(x, y, etp_ab_precision_of(ab->arms[reference].profile), b->arena, &c,
+                            NULL) != ETP_OK) {
         return ETP_OK; // nothing recorded: the model's correctness stays unknown
     }
     etp_ab_correctness *out = &m->correctness;
@@ -223,7 +227,8 @@ static etp_status compare_cell(builder *b, etp_sweep_cell *cell, uint32_t refere
     cell->differs = !c.ok;
     m->differing += cell->differs;
     if (!c.ok && !m->differs) {
-        m->differs = etp_arena_printf(b->arena, "%s: %s", ab->arms[arm].name, c.why ? c.why : "differs");
+        m->differs =
+            etp_arena_printf(b->arena, "%s: %s", ab->arms[arm].name, c.why ? c.why : "differs");
         return m->differs ? ETP_OK : etp_fail_nomem(err, "outputs");
     }
     return ETP_OK;
@@ -294,14 +299,18 @@ static bool is_float(etp_dtype d)
 
 etp_sweep_inputs etp_sweep_match_inputs(const etp_method *a, const etp_method *b)
 {
-    etp_sweep_inputs match = a->n_inputs == b->n_inputs ? ETP_SWEEP_SAME_INPUTS : ETP_SWEEP_OTHER_INPUTS;
+    etp_sweep_inputs match =
+        a->n_inputs == b->n_inputs ? ETP_SWEEP_SAME_INPUTS : ETP_SWEEP_OTHER_INPUTS;
     for (uint32_t i = 0; match && i < a->n_inputs; i++) {
         const etp_value *x = &a->values[a->inputs[i]], *y = &b->values[b->inputs[i]];
-        bool same = x->kind == y->kind && x->rank == y->rank && (x->dtype == y->dtype || (is_float(x->dtype) && is_float(y->dtype)));
+        bool same = x->kind == y->kind && x->rank == y->rank &&
+                    (x->dtype == y->dtype || (is_float(x->dtype) && is_float(y->dtype)));
         for (uint32_t d = 0; same && d < x->rank; d++) {
             same = x->dims[d] == y->dims[d];
         }
-        match = !same ? ETP_SWEEP_OTHER_INPUTS : x->dtype != y->dtype ? ETP_SWEEP_OTHER_FLOATS : match;
+        match = !same                  ? ETP_SWEEP_OTHER_INPUTS
+                : x->dtype != y->dtype ? ETP_SWEEP_OTHER_FLOATS
+                                       : match;
     }
     return match;
 }
@@ -318,11 +327,13 @@ static etp_status match_all_inputs(builder *b, etp_error *err)
     b->out->same_inputs = true;
     for (size_t i = 1; first && i < b->s->n_programs; i++) {
         const etp_method *other = method_of(b->s, i);
-        etp_sweep_inputs match = other ? etp_sweep_match_inputs(first, other) : ETP_SWEEP_SAME_INPUTS;
+        etp_sweep_inputs match =
+            other ? etp_sweep_match_inputs(first, other) : ETP_SWEEP_SAME_INPUTS;
         b->out->same_inputs = b->out->same_inputs && match != ETP_SWEEP_OTHER_INPUTS;
         if (match == ETP_SWEEP_OTHER_FLOATS && !b->out->floats) {
-            b->out->floats = etp_arena_printf(b->arena, "%s takes %s, %s %s", b->out->models[0].name, first_type(first),
-                                              b->out->models[i].name, first_type(other));
+            b->out->floats =
+                etp_arena_printf(b->arena, "%s takes %s, %s %s", b->out->models[0].name,
+                                 first_type(first), b->out->models[i].name, first_type(other));
             if (!b->out->floats) {
                 return etp_fail_nomem(err, "inputs");
             }
@@ -348,12 +359,14 @@ etp_status etp_sweep_build(const etp_ab_session *session, etp_arena *arena, etp_
 {
     const etp_run *run = &session->run;
     const etp_stats *st = session->has_stats ? &session->stats : NULL;
-    *out = (etp_sweep){.ab = &session->ab,
-                       .noise_floor = st ? st->noise_floor : (double)NAN,
-                       .control = st ? st->control : (etp_interval){(double)NAN, (double)NAN, (double)NAN},
-                       .control_blocks = st ? st->control_blocks : 0,
-                       .control_differs = st && st->control_differs,
-                       .cpus = device_cpus(&session->ab)};
+    *out = (etp_sweep){
+        .ab = &session->ab,
+        .noise_floor = st ? st->noise_floor : (double)NAN,
+        .control = st ? st->control : (etp_interval){(double)NAN, (double)NAN, (double)NAN},
+        .control_blocks = st ? st->control_blocks : 0,
+        .control_differs = st && st->control_differs,
+        .cpus = device_cpus(&session->ab)
+    };
     builder b = {.s = session, .arena = arena, .out = out};
     ETP_TRY(find_factors(&b, err));
     ETP_TRY(name_models(&b, err));

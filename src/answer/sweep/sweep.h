@@ -16,10 +16,10 @@
 #define ETP_SWEEP_TABLE_CELLS "cells"
 
 typedef struct etp_sweep_model {
-    const char *name;  // short: what tells the models' file names apart
+    const char *name;               // short: what tells the models' file names apart
     etp_ab_correctness correctness; // its cells against its cell at the reference level and threads
-    uint32_t differing;  // cells whose outputs differ
-    const char *differs; // the first of them and how, NULL
+    uint32_t differing;             // cells whose outputs differ
+    const char *differs;            // the first of them and how, NULL
 } etp_sweep_model;
 
 typedef struct etp_sweep_cell {
@@ -32,14 +32,14 @@ typedef struct etp_sweep_cell {
 } etp_sweep_cell;
 
 typedef struct etp_sweep_sentence {
-    const char *id; // "I1" interactions, "K1" knees, "W1" warnings
+    const char *id;       // "I1" interactions, "K1" knees, "W1" warnings
     const char *severity; // info, warn, bad
     const char *text;
 } etp_sweep_sentence;
 
 typedef struct etp_sweep_pair { // a level against the baseline's, same model and threads
     uint32_t at[ETP_FACTORS];
-    const char *label; // "int8, 2 threads: avx512 against avx2"
+    const char *label;       // "int8, 2 threads: avx512 against avx2"
     etp_ab_session *session; // as if the two had been measured alone
     const etp_ab *ab;
 } etp_sweep_pair;
@@ -53,14 +53,16 @@ typedef struct etp_sweep {
     etp_factorial_result result;
     etp_sweep_cell *cells; // [models × levels × threads]
     uint32_t n_cells;
-    bool same_inputs; // of all models: their times may be compared with each other
-    const char *floats; // how their inputs' types differ nevertheless: "fp16 takes float16, int8 float32"; NULL
+    bool same_inputs;     // of all models: their times may be compared with each other
+    const char *floats;   // how their inputs' types differ nevertheless: "fp16 takes float16, int8
+                          // float32"; NULL
     double noise_floor;   // half-width of the A/A control's interval of ln, NAN unknown
     etp_interval control; // of the ratio
     uint32_t control_blocks;
     bool control_differs;
     uint32_t cpus; // of the device, 0 unknown
-    etp_sweep_pair *pairs; // in the order of result.speedups; those without a common block are left out
+    etp_sweep_pair
+        *pairs; // in the order of result.speedups; those without a common block are left out
     size_t n_pairs;
     struct {
         etp_sweep_sentence *items;
@@ -68,14 +70,14 @@ typedef struct etp_sweep {
     } sentences;
 } etp_sweep;
 
-// SESSION must be of a run folder whose plan is a sweep, and outlive *out, which lives in ARENA; on success
-// the caller closes it, after what was made of it has been written.
+// SESSION must be of a run folder whose plan is a sweep, and outlive *out, which lives in ARENA; on
+// success the caller closes it, after what was made of it has been written.
 ETP_NODISCARD etp_status etp_sweep_build(const etp_ab_session *session, etp_arena *arena,
                                          etp_sweep *out, etp_error *err);
 void etp_sweep_close(etp_sweep *s);
 // Answers of the pairs of WHOLE; called by etp_sweep_build.
-ETP_NODISCARD etp_status etp_sweep_open_pairs(etp_sweep *s, const etp_ab_session *whole, etp_arena *arena,
-                                              etp_error *err);
+ETP_NODISCARD etp_status etp_sweep_open_pairs(etp_sweep *s, const etp_ab_session *whole,
+                                              etp_arena *arena, etp_error *err);
 // NULL when that speedup has no pair.
 const etp_sweep_pair *etp_sweep_pair_at(const etp_sweep *s, const uint32_t at[ETP_FACTORS]);
 // Sentences of interactions, knees and what to be careful about; called by etp_sweep_build.
@@ -85,8 +87,10 @@ ETP_NODISCARD etp_status etp_sweep_say(etp_sweep *s, etp_arena *arena, etp_error
 const char *etp_sweep_withheld(const etp_sweep *s, const uint32_t at[ETP_FACTORS]);
 
 typedef enum etp_sweep_inputs {
-    ETP_SWEEP_OTHER_INPUTS, // other shapes, another number, or integers where the other has none: other work
-    ETP_SWEEP_OTHER_FLOATS, // the same shapes, one in float16 where the other has float32: the same work
+    ETP_SWEEP_OTHER_INPUTS, // other shapes, another number, or integers where the other has none:
+                            // other work
+    ETP_SWEEP_OTHER_FLOATS, // the same shapes, one in float16 where the other has float32: the same
+                            // work
     ETP_SWEEP_SAME_INPUTS
 } etp_sweep_inputs;
 etp_sweep_inputs etp_sweep_match_inputs(const etp_method *a, const etp_method *b);

@@ -8,7 +8,8 @@
 #include "base/number.h"
 #include <etprof/stats.h>
 
-#define AGAIN "make the derived files again with 'etprof report' or 'etprof analyze --out', and compare"
+#define AGAIN \
+    "make the derived files again with 'etprof report' or 'etprof analyze --out', and compare"
 
 double etp_valid_number(const json_t *object, const char *path)
 {
@@ -60,7 +61,8 @@ static uint64_t *sorted(const etp_validator *v, const uint64_t *ns, size_t n)
 }
 
 // The same durations in any order: Arm's kit writes event by event, a dump is in time.
-static bool same_durations(etp_validator *v, const uint64_t *a, size_t na, const uint64_t *b, size_t nb)
+static bool same_durations(etp_validator *v, const uint64_t *a, size_t na, const uint64_t *b,
+                           size_t nb)
 {
     uint64_t *x = sorted(v, a, na), *y = sorted(v, b, nb);
     if (!x || !y) {
@@ -76,7 +78,7 @@ static bool same_durations(etp_validator *v, const uint64_t *a, size_t na, const
     return na == nb;
 }
 
-// ---- one document in itself --------------------------------------------------------------------
+// ---- one document in itself ----
 
 static double *numbers(etp_validator *v, const json_t *list, size_t *n)
 {
@@ -109,36 +111,42 @@ static void check_moments(etp_validator *v, const char *file, const char *id, co
         double says = etp_valid_number(object, k_keys[k]);
         if (!agree(says, is[k])) {
             etp_valid_note(v, file, id, false,
-                           etp_arena_printf(v->arena, "%s of the %zu latencies beside it: %.9g", k_keys[k], n, is[k]),
+                           etp_arena_printf(v->arena, "%s of the %zu latencies beside it: %.9g",
+                                            k_keys[k], n, is[k]),
                            "the figure or a latency was edited: " AGAIN, "%s %s = %.9g", experiment,
                            k_keys[k], says);
             return;
         }
     }
-    etp_valid_note(v, file, id, true, "median, minimum and maximum of the latencies", NULL, "%s: %zu latencies",
-                   experiment, n);
+    etp_valid_note(v, file, id, true, "median, minimum and maximum of the latencies", NULL,
+                   "%s: %zu latencies", experiment, n);
 }
 
 static void check_robust(etp_validator *v, const etp_valid_file *f)
 {
     size_t n, n_indices = json_array_size(json_object_get(f->json, "run_indices"));
     const double *x = numbers(v, json_object_get(f->json, "latencies_ms"), &n);
-    double sum = 0, count = etp_valid_number(f->json, "count"), mean = etp_valid_number(f->json, "mean_ms");
+    double sum = 0, count = etp_valid_number(f->json, "count"),
+           mean = etp_valid_number(f->json, "mean_ms");
     for (size_t i = 0; x && i < n; i++) {
         sum += x[i];
     }
     if (count != (double)n || n_indices != n) {
-        etp_valid_note(v, f->name, "robust.count", false, etp_arena_printf(v->arena, "%zu, one per latency", n),
-                       "latencies were added or lost: " AGAIN, "count %.0f, %zu run_indices", count, n_indices);
+        etp_valid_note(v, f->name, "robust.count", false,
+                       etp_arena_printf(v->arena, "%zu, one per latency", n),
+                       "latencies were added or lost: " AGAIN, "count %.0f, %zu run_indices", count,
+                       n_indices);
         return;
     }
     if (n && !etp_valid_close(mean, sum / (double)n)) {
-        etp_valid_note(v, f->name, "robust.mean", false,
-                       etp_arena_printf(v->arena, "the mean of the latencies: %.9g", sum / (double)n),
-                       "the figure or a latency was edited: " AGAIN, "mean_ms = %.9g", mean);
+        etp_valid_note(
+            v, f->name, "robust.mean", false,
+            etp_arena_printf(v->arena, "the mean of the latencies: %.9g", sum / (double)n),
+            "the figure or a latency was edited: " AGAIN, "mean_ms = %.9g", mean);
         return;
     }
-    check_moments(v, f->name, "robust.median", f->json, "latencies_ms", etp_valid_text(f->json, "name"));
+    check_moments(v, f->name, "robust.median", f->json, "latencies_ms",
+                  etp_valid_text(f->json, "name"));
 }
 
 static void check_metrics(etp_validator *v, const etp_valid_file *f)
@@ -172,13 +180,15 @@ static void check_analysis(etp_validator *v, const etp_valid_file *f)
     json_array_foreach(json_object_get(f->json, "experiments"), i, e)
     {
         double whole = etp_valid_number(e, "execute_ns");
-        double parts = sum_of(json_object_get(e, "categories_ns")) + etp_valid_number(e, "boundary_ns") +
-                       etp_valid_number(e, "framework_ns") + etp_valid_number(e, "unexplained_ns");
+        double parts = sum_of(json_object_get(e, "categories_ns")) +
+                       etp_valid_number(e, "boundary_ns") + etp_valid_number(e, "framework_ns") +
+                       etp_valid_number(e, "unexplained_ns");
         if (isfinite(whole) && parts != whole) {
-            etp_valid_note(v, f->name, "categories.sum", false,
-                           etp_arena_printf(v->arena, "categories and remainder = execute_ns, %.0f", whole),
-                           "a category was edited or lost: " AGAIN, "%s: %.0f", etp_valid_text(e, "experiment"),
-                           parts);
+            etp_valid_note(
+                v, f->name, "categories.sum", false,
+                etp_arena_printf(v->arena, "categories and remainder = execute_ns, %.0f", whole),
+                "a category was edited or lost: " AGAIN, "%s: %.0f",
+                etp_valid_text(e, "experiment"), parts);
             return;
         }
     }
@@ -186,8 +196,8 @@ static void check_analysis(etp_validator *v, const etp_valid_file *f)
     size_t listed = json_array_size(json_object_get(f->json, "per_etdump"));
     bool same = (double)listed == dumps;
     etp_valid_note(v, f->name, same ? "categories" : "analysis.dumps", same,
-                   "categories that add up, an entry per dump", "an entry was added or lost: " AGAIN,
-                   "%zu of %.0f dumps", listed, dumps);
+                   "categories that add up, an entry per dump",
+                   "an entry was added or lost: " AGAIN, "%zu of %.0f dumps", listed, dumps);
 }
 
 static bool check_ledger(etp_validator *v, const etp_valid_file *f, const json_t *ledger)
@@ -195,7 +205,8 @@ static bool check_ledger(etp_validator *v, const etp_valid_file *f, const json_t
     size_t i;
     json_t *row;
     double sum = 0, delta = etp_valid_number(ledger, "delta_ns");
-    double a = etp_valid_number(ledger, "baseline_ns"), b = etp_valid_number(ledger, "candidate_ns");
+    double a = etp_valid_number(ledger, "baseline_ns"),
+           b = etp_valid_number(ledger, "candidate_ns");
     const json_t *rows = json_object_get(ledger, "rows");
     json_array_foreach(rows, i, row)
     {
@@ -204,8 +215,10 @@ static bool check_ledger(etp_validator *v, const etp_valid_file *f, const json_t
     if (json_array_size(rows) == 0 || (sum == delta && b - a == delta)) {
         return true;
     }
-    etp_valid_note(v, f->name, "report.ledger", false, "sum of the rows = delta_ns = candidate_ns - baseline_ns",
-                   "a row was edited, added or lost: " AGAIN, "%.0f, %.0f, %.0f", sum, delta, b - a);
+    etp_valid_note(v, f->name, "report.ledger", false,
+                   "sum of the rows = delta_ns = candidate_ns - baseline_ns",
+                   "a row was edited, added or lost: " AGAIN, "%.0f, %.0f, %.0f", sum, delta,
+                   b - a);
     return false;
 }
 
@@ -245,16 +258,16 @@ static bool check_fix(etp_validator *v, const etp_valid_file *f, const json_t *f
     double lo = etp_valid_number(fix, "gain_ns.lo"), x = etp_valid_number(fix, "gain_ns.expected"),
            hi = etp_valid_number(fix, "gain_ns.hi");
     if (lo > hi || x < lo || x > hi) { // the expected gain may be unknown
-        etp_valid_note(v, f->name, "report.fix", false, "lo <= expected <= hi", "a gain was edited: " AGAIN,
-                       "%s: %.0f in %.0f to %.0f", id, x, lo, hi);
+        etp_valid_note(v, f->name, "report.fix", false, "lo <= expected <= hi",
+                       "a gain was edited: " AGAIN, "%s: %.0f in %.0f to %.0f", id, x, lo, hi);
         return false;
     }
     json_array_foreach(json_object_get(fix, "evidence"), i, at)
     {
         const char *op = json_string_value(at);
         if (op && strncmp(op, "op", 2) == 0 && !has_operator(f->json, op)) {
-            etp_valid_note(v, f->name, "report.fix", false, "operators that are there", "an operator was renamed or lost: " AGAIN,
-                           "%s is about %s", id, op);
+            etp_valid_note(v, f->name, "report.fix", false, "operators that are there",
+                           "an operator was renamed or lost: " AGAIN, "%s is about %s", id, op);
             return false;
         }
     }
@@ -279,7 +292,8 @@ static void check_report(etp_validator *v, const etp_valid_file *f)
     }
     json_array_foreach(json_object_get(f->json, "comparisons"), i, c)
     {
-        const char *base = etp_valid_text(c, "baseline"), *candidate = etp_valid_text(c, "candidate");
+        const char *base = etp_valid_text(c, "baseline"),
+                   *candidate = etp_valid_text(c, "candidate");
         double x = etp_valid_number(c, "speedup.estimate");
         if (!has_arm(f->json, base) || !has_arm(f->json, candidate)) {
             etp_valid_note(v, f->name, "report.arms", false, "comparisons of arms that are there",
@@ -288,22 +302,23 @@ static void check_report(etp_validator *v, const etp_valid_file *f)
         }
         if (etp_valid_number(c, "speedup.lo") > x || x > etp_valid_number(c, "speedup.hi")) {
             etp_valid_note(v, f->name, "report.interval", false, "lo <= estimate <= hi",
-                           "the speedup or its interval was edited: " AGAIN, "%s: %.6g in %.6g to %.6g", candidate, x,
+                           "the speedup or its interval was edited: " AGAIN,
+                           "%s: %.6g in %.6g to %.6g", candidate, x,
                            etp_valid_number(c, "speedup.lo"), etp_valid_number(c, "speedup.hi"));
             return;
         }
         if (etp_valid_text(c, "withheld") && isfinite(x)) {
             etp_valid_note(v, f->name, "report.withheld", false, "no figure where it is withheld",
-                           "a withheld speedup was filled in: " AGAIN, "%s: %.6g, withheld %s", candidate, x,
-                           etp_valid_text(c, "withheld"));
+                           "a withheld speedup was filled in: " AGAIN, "%s: %.6g, withheld %s",
+                           candidate, x, etp_valid_text(c, "withheld"));
             return;
         }
     }
-    etp_valid_note(v, f->name, "report", true, "ledgers that add up, intervals in order", NULL, "%zu comparisons",
-                   json_array_size(json_object_get(f->json, "comparisons")));
+    etp_valid_note(v, f->name, "report", true, "ledgers that add up, intervals in order", NULL,
+                   "%zu comparisons", json_array_size(json_object_get(f->json, "comparisons")));
 }
 
-// ---- documents against files -------------------------------------------------------------------
+// ---- documents against files ----
 
 // TEXT with its end FROM replaced by TO; NULL when it does not end so.
 static const char *renamed(etp_arena *arena, const char *text, const char *from, const char *to)
@@ -336,25 +351,31 @@ static void check_robust_timeline(etp_validator *v, const etp_valid_file *f)
     }
     v->nomem = v->nomem || !ns;
     bool ok = !ns || same_durations(v, ns, n, t->execute_ns, t->n_execute);
-    etp_valid_note(v, f->name, "robust.timeline", ok,
-                   etp_arena_printf(v->arena, "the %zu Method::execute of %s", t->n_execute, t->name),
-                   "statistics and timeline are of different runs, or one was edited: " AGAIN, "%zu latencies%s", n,
-                   ok ? ", the same" : "");
+    etp_valid_note(
+        v, f->name, "robust.timeline", ok,
+        etp_arena_printf(v->arena, "the %zu Method::execute of %s", t->n_execute, t->name),
+        "statistics and timeline are of different runs, or one was edited: " AGAIN,
+        "%zu latencies%s", n, ok ? ", the same" : "");
 }
 
-// The block of a dump of that stem: P.etdump is of block 1, P_b2.etdump of block 2; 0: none of its dumps.
+// The block of a dump of that stem: P.etdump is of block 1, P_b2.etdump of block 2; 0: none of its
+// dumps.
 static uint64_t block_of_dump(const char *name, const char *stem)
 {
     etp_str s = etp_str_from(name), end = ETP_STR(".etdump");
     uint64_t block = 1;
-    if (!etp_str_starts(s, etp_str_from(stem)) || !etp_str_ends(s, end) || s.len < strlen(stem) + end.len) {
+    if (!etp_str_starts(s, etp_str_from(stem)) || !etp_str_ends(s, end) ||
+        s.len < strlen(stem) + end.len) {
         return 0;
     }
     s = (etp_str){s.ptr + strlen(stem), s.len - strlen(stem) - end.len};
     if (s.len == 0) {
         return 1;
     }
-    return etp_str_starts(s, ETP_STR("_b")) && etp_parse_u64((etp_str){s.ptr + 2, s.len - 2}, &block) && block > 1 ? block : 0;
+    return etp_str_starts(s, ETP_STR("_b")) &&
+                   etp_parse_u64((etp_str){s.ptr + 2, s.len - 2}, &block) && block > 1
+               ? block
+               : 0;
 }
 
 // A timeline against its dumps: P.etdump, and P_b2.etdump … of later blocks.
@@ -374,7 +395,8 @@ static void check_timeline_dumps(etp_validator *v, const etp_valid_file *f)
     }
     const etp_valid_file *manifest = etp_valid_find(v, ETP_RUN_MANIFEST);
     const char *state = manifest && manifest->json ? etp_valid_text(manifest->json, "state") : NULL;
-    bool ended = !state || strcmp(state, "finished") == 0; // else a block that is not committed may have left some
+    bool ended = !state || strcmp(state, "finished") ==
+                               0; // else a block that is not committed may have left some
     double committed = ended ? (double)NAN : etp_valid_number(manifest->json, "blocks_done");
     size_t dumps = 0;
     for (size_t i = 0; i < v->files.n; i++) { // a block that was cut short may have none
@@ -392,19 +414,23 @@ static void check_timeline_dumps(etp_validator *v, const etp_valid_file *f)
         dumps++;
     }
     if (dumps == 0) {
-        etp_valid_note(v, f->name, "timeline.dump", false,
-                       etp_arena_printf(v->arena, "%s.etdump, the dump it was made from", stem),
-                       "the dump was removed or renamed: bring it back, the table alone proves nothing", "absent");
+        etp_valid_note(
+            v, f->name, "timeline.dump", false,
+            etp_arena_printf(v->arena, "%s.etdump, the dump it was made from", stem),
+            "the dump was removed or renamed: bring it back, the table alone proves nothing",
+            "absent");
         return;
     }
     bool ok = same_durations(v, ns.items, ns.n, f->execute_ns, f->n_execute);
     etp_valid_note(v, f->name, "timeline.dump", ok,
                    etp_arena_printf(v->arena, "the %zu executions of %zu dumps", ns.n, dumps),
-                   "the table was edited, or made from another dump (a stale file, swapped experiments): " AGAIN,
+                   "the table was edited, or made from another dump (a stale file, swapped "
+                   "experiments): " AGAIN,
                    "%zu executions%s", f->n_execute, ok ? ", the same" : ", other durations");
 }
 
-// Files that a document names. Absolute paths are of the machine that wrote it: their last part counts.
+// Files that a document names. Absolute paths are of the machine that wrote it: their last part
+// counts.
 static bool names_file(const etp_validator *v, const char *name)
 {
     if (!name || etp_valid_find(v, name)) {
@@ -419,10 +445,11 @@ static bool check_path(etp_validator *v, const etp_valid_file *f, const char *na
     if (names_file(v, name)) {
         return true;
     }
-    etp_valid_note(v, f->name, "paths", false, "files that are in the folder",
-                   "a file was removed or renamed after the summary was written: bring it back, or make the "
-                   "derived files again with 'etprof report'",
-                   "%s is not there", name);
+    etp_valid_note(
+        v, f->name, "paths", false, "files that are in the folder",
+        "a file was removed or renamed after the summary was written: bring it back, or make the "
+        "derived files again with 'etprof report'",
+        "%s is not there", name);
     return false;
 }
 
@@ -477,16 +504,18 @@ static void check_summary(etp_validator *v, const etp_valid_file *f)
             continue;
         }
         double says = etp_valid_number(m, "median_ms"), is = etp_valid_number(r->json, "median_ms");
-        if (!agree(says, is) || !agree(etp_valid_number(m, "mean_ms"), etp_valid_number(r->json, "mean_ms"))) {
-            etp_valid_note(v, f->name, "summary.median", false,
-                           etp_arena_printf(v->arena, "median and mean as in %s: %.9g", r->name, is),
-                           "one of the two was edited or is older: " AGAIN, "%s: %.9g", etp_valid_text(run, "experiment"),
-                           says);
+        if (!agree(says, is) ||
+            !agree(etp_valid_number(m, "mean_ms"), etp_valid_number(r->json, "mean_ms"))) {
+            etp_valid_note(
+                v, f->name, "summary.median", false,
+                etp_arena_printf(v->arena, "median and mean as in %s: %.9g", r->name, is),
+                "one of the two was edited or is older: " AGAIN, "%s: %.9g",
+                etp_valid_text(run, "experiment"), says);
             return;
         }
     }
-    etp_valid_note(v, f->name, "summary", true, "medians as in the robust statistics", NULL, "%zu runs",
-                   json_array_size(json_object_get(f->json, "runs")));
+    etp_valid_note(v, f->name, "summary", true, "medians as in the robust statistics", NULL,
+                   "%zu runs", json_array_size(json_object_get(f->json, "runs")));
 }
 
 static void check_outputs(etp_validator *v, const etp_valid_file *f)
@@ -499,16 +528,18 @@ static void check_outputs(etp_validator *v, const etp_valid_file *f)
         const etp_valid_file *bin = name ? etp_valid_find(v, name) : NULL;
         double bytes = etp_valid_number(o, "bytes");
         if (!bin || (double)bin->size != bytes) {
-            etp_valid_note(v, f->name, "outputs.size", false, etp_arena_printf(v->arena, "%.0f bytes", bytes),
-                           "the output was cut or removed: restore it from a copy, or measure again", "%s: %s",
-                           etp_valid_text(o, "file"), bin ? "another size" : "absent");
+            etp_valid_note(
+                v, f->name, "outputs.size", false, etp_arena_printf(v->arena, "%.0f bytes", bytes),
+                "the output was cut or removed: restore it from a copy, or measure again", "%s: %s",
+                etp_valid_text(o, "file"), bin ? "another size" : "absent");
             return;
         }
     }
 }
 
-// Tables of something else that somebody put into a run folder: they are not of its record, and the dump they were
-// made from need not lie beside them. 'verify' says when a file of the record was taken off it.
+// Tables of something else that somebody put into a run folder: they are not of its record, and the
+// dump they were made from need not lie beside them. 'verify' says when a file of the record was
+// taken off it.
 static bool is_guest(const etp_run_derived *recorded, const etp_valid_file *f)
 {
     for (size_t i = 0; i < recorded->n; i++) {
@@ -522,7 +553,8 @@ static bool is_guest(const etp_run_derived *recorded, const etp_valid_file *f)
 void etp_valid_cross(etp_validator *v)
 {
     etp_run_derived recorded = {0};
-    if (!etp_run_is(v->root) || etp_run_derived_read(v->root, v->arena, &recorded, NULL) != ETP_OK) {
+    if (!etp_run_is(v->root) ||
+        etp_run_derived_read(v->root, v->arena, &recorded, NULL) != ETP_OK) {
         recorded = (etp_run_derived){0};
     }
     for (size_t i = 0; i < v->files.n; i++) {

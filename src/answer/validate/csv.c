@@ -17,21 +17,22 @@ typedef struct table {
 
 static const table k_tables[] = {
     {"_timeline.csv",
-     "model_id,name,type,delegate_backend,start_us,end_us,duration_ms,pct_total,node_id,run_index,block",
-     "tTTtnnnNiiT", false},
-    {"_ops_stats.csv", "model_id,name,type,delegate_backend,count,total_ms,avg_ms,pct_total",
-     "tTTtinnN", false},
-    {"_category_summary.csv", "category,total_ms,avg_ms,pct_of_e2e,operator_count", "tnnNi", true},
-    {"_operator_details.csv", "operator,category,total_ms,avg_ms,pct_of_e2e,event_count", "TtnnNi",
-     true},
-    {"_other_top_ops.csv", "operator,category,total_ms,avg_ms,pct_of_e2e,event_count", "TtnnNi",
-     true},
-    {"_e2e_latency.csv", "model_name,num_runs,total_ms,avg_ms,min_ms,max_ms", "tiNNNN", false},
+     "model_id,name,type,delegate_backend,start_us,end_us,duration_ms,pct_total,node_id,run_index,"
+     "block",                                                                                        "tTTtnnnNiiT", false},
+    {"_ops_stats.csv",        "model_id,name,type,delegate_backend,count,total_ms,avg_ms,pct_total",
+     "tTTtinnN",                                                                                                    false},
+    {"_category_summary.csv", "category,total_ms,avg_ms,pct_of_e2e,operator_count",                  "tnnNi",       true },
+    {"_operator_details.csv", "operator,category,total_ms,avg_ms,pct_of_e2e,event_count",            "TtnnNi",
+     true                                                                                                                },
+    {"_other_top_ops.csv",    "operator,category,total_ms,avg_ms,pct_of_e2e,event_count",            "TtnnNi",
+     true                                                                                                                },
+    {"_e2e_latency.csv",      "model_name,num_runs,total_ms,avg_ms,min_ms,max_ms",                   "tiNNNN",      false},
     {"_kernels.csv",
-     "model_id,kernel_name,category,count,dtype,xnn_op,variant,ukernel_shape,arch_chain,has_sme,has_sme2",
-     "ttTiTTTTTii", true},
-    {"samples.csv", "experiment,block,launch,iteration,phase,start_ns,duration_ns", "tiiitii", true},
-    {"_comparison.csv", "category", "t", true}, // the others carry names: see comparison_columns
+     "model_id,kernel_name,category,count,dtype,xnn_op,variant,ukernel_shape,arch_chain,has_sme,"
+     "has_sme2",                                                                                     "ttTiTTTTTii", true },
+    {"samples.csv",           "experiment,block,launch,iteration,phase,start_ns,duration_ns",        "tiiitii",
+     true                                                                                                                },
+    {"_comparison.csv",       "category",                                                            "t",           true }, // the others carry names: see comparison_columns
 };
 
 typedef struct reading {
@@ -39,7 +40,7 @@ typedef struct reading {
     etp_valid_file *f;
     const table *table;
     etp_csv_row *row;
-    size_t n_columns; // of the header
+    size_t n_columns;  // of the header
     const char *types; // one letter per column of the file
     char **names;
     uint64_t rows;
@@ -58,7 +59,9 @@ static bool fail_row(const reading *r, const char *id, const char *expected, con
     return false;
 }
 
-#define AGAIN "the file is not as it was written: make it again with 'etprof report' or 'etprof analyze --out'"
+#define AGAIN                                                                                   \
+    "the file is not as it was written: make it again with 'etprof report' or 'etprof analyze " \
+    "--out'"
 
 static bool check_cell(const reading *r, size_t column, etp_str cell)
 {
@@ -75,7 +78,8 @@ static bool check_cell(const reading *r, size_t column, etp_str cell)
                fail_row(r, "csv.number", "a finite number", AGAIN, name, cell);
     }
     if (type == 'i' || type == 'I') {
-        return etp_parse_i64(cell, &i) || fail_row(r, "csv.integer", "a whole number", AGAIN, name, cell);
+        return etp_parse_i64(cell, &i) ||
+               fail_row(r, "csv.integer", "a whole number", AGAIN, name, cell);
     }
     return true;
 }
@@ -132,16 +136,19 @@ static bool check_timeline_row(reading *r)
 
 static bool check_mean_row(const reading *r, const char *count)
 {
-    double n = cell_number(r, count), total = cell_number(r, "total_ms"), avg = cell_number(r, "avg_ms");
+    double n = cell_number(r, count), total = cell_number(r, "total_ms"),
+           avg = cell_number(r, "avg_ms");
     if (!(n > 0) || !isfinite(total) || near(total / n, avg, 2e-6 + 1e-6 * fabs(avg))) {
         return true;
     }
-    return fail_row(r, "csv.mean", "avg_ms = total_ms / count", AGAIN, "avg_ms", cell_text(r, "avg_ms"));
+    return fail_row(r, "csv.mean", "avg_ms = total_ms / count", AGAIN, "avg_ms",
+                    cell_text(r, "avg_ms"));
 }
 
 static bool check_latency_row(const reading *r)
 {
-    double lo = cell_number(r, "min_ms"), avg = cell_number(r, "avg_ms"), hi = cell_number(r, "max_ms");
+    double lo = cell_number(r, "min_ms"), avg = cell_number(r, "avg_ms"),
+           hi = cell_number(r, "max_ms");
     if (lo > avg * (1 + 1e-6) || avg > hi * (1 + 1e-6)) {
         return fail_row(r, "e2e.order", "min_ms <= avg_ms <= max_ms", AGAIN, "avg_ms",
                         cell_text(r, "avg_ms"));
@@ -151,7 +158,8 @@ static bool check_latency_row(const reading *r)
 
 static bool check_sample_row(const reading *r)
 {
-    static const char *const k_phases[] = {"warmup", "timed", "traced", "sampled", "control", "resident"};
+    static const char *const k_phases[] = {"warmup",  "timed",   "traced",
+                                           "sampled", "control", "resident"};
     etp_str phase = cell_text(r, "phase");
     for (size_t i = 0; i < sizeof k_phases / sizeof *k_phases; i++) {
         if (etp_str_eqz(phase, k_phases[i])) {
@@ -172,8 +180,9 @@ static bool check_row(reading *r)
     const char *file = r->f->name;
     if (r->row->n != r->n_columns) {
         etp_valid_note(r->v, file, "csv.row", false,
-                       etp_arena_printf(r->v->arena, "%zu cells as in the header", r->n_columns), AGAIN,
-                       "line %llu has %zu cells", (unsigned long long)r->row->line, r->row->n);
+                       etp_arena_printf(r->v->arena, "%zu cells as in the header", r->n_columns),
+                       AGAIN, "line %llu has %zu cells", (unsigned long long)r->row->line,
+                       r->row->n);
         return false;
     }
     for (size_t i = 0; i < r->n_columns; i++) {
@@ -197,7 +206,8 @@ static bool check_row(reading *r)
 // What our own further columns hold follows from their names.
 static char type_of_name(etp_str name)
 {
-    static const char *const k_integers[] = {"_ns", "chain", "instruction", "parent", "threads", "calls",
+    static const char *const k_integers[] = {"_ns",         "chain",         "instruction",
+                                             "parent",      "threads",       "calls",
                                              "event_block", "session_block", "occurrence"};
     static const char *const k_numbers[] = {"_ms", "_us", "_pct", "speedup", "share"};
     for (size_t i = 0; i < sizeof k_integers / sizeof *k_integers; i++) {
@@ -226,8 +236,9 @@ static bool comparison_columns(const reading *r)
     static const char *const k_ends[] = {"category", "_ms", "_ms", "speedup", "_pct", "_pct"};
     for (size_t i = 0; i < 6; i++) {
         if (i >= r->n_columns || !ends(etp_str_from(r->names[i]), k_ends[i])) {
-            return bad_columns(r, "category,<baseline>_ms,<candidate>_ms,speedup,<baseline>_pct,<candidate>_pct",
-                               i < r->n_columns ? r->names[i] : "fewer columns");
+            return bad_columns(
+                r, "category,<baseline>_ms,<candidate>_ms,speedup,<baseline>_pct,<candidate>_pct",
+                i < r->n_columns ? r->names[i] : "fewer columns");
         }
     }
     return true;
@@ -308,7 +319,8 @@ static bool check_text(const reading *r, etp_str text)
         at += etp_utf8_next((etp_str){text.ptr + at, text.len - at}, &valid);
         if (!valid) {
             etp_valid_note(r->v, r->f->name, "csv.utf8", false, "UTF-8",
-                           "the file was saved in another encoding: " AGAIN, "byte %zu is none", at - 1);
+                           "the file was saved in another encoding: " AGAIN, "byte %zu is none",
+                           at - 1);
             return false;
         }
     }

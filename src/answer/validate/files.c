@@ -28,29 +28,30 @@ void etp_valid_classify(etp_valid_file *f)
         etp_valid_kind kind;
         const char *schema;
     } k_kinds[] = {
-        {"manifest.json", true, ETP_VALID_JSON, "run"},
-        {"metrics.json", true, ETP_VALID_JSON, "metrics"},
-        {"analysis_summary.json", true, ETP_VALID_JSON, "analysis_summary"},
-        {"derived.json", true, ETP_VALID_JSON, "derived"},
-        {"report.json", true, ETP_VALID_JSON, "ab"},
-        {"export.json", true, ETP_VALID_JSON, "export"},
-        {"outputs.json", true, ETP_VALID_JSON, "outputs"},
-        {"_pipeline_summary.json", false, ETP_VALID_JSON, "pipeline_summary"},
-        {"_robust_stats.json", false, ETP_VALID_JSON, "robust_stats"},
-        {"_robust_comparison.json", false, ETP_VALID_JSON, "robust_comparison"},
-        {".json", false, ETP_VALID_JSON, NULL},
-        {"environment.jsonl", true, ETP_VALID_JSON_LINES, NULL},
-        {".csv", false, ETP_VALID_CSV, NULL},
-        {".etdump", false, ETP_VALID_DUMP, NULL},
-        {".etdp", false, ETP_VALID_DUMP, NULL},
-        {".pte", false, ETP_VALID_MODEL, NULL},
-        {".bpte", false, ETP_VALID_MODEL, NULL},
-        {".ptd", false, ETP_VALID_MODEL, NULL},
-        {".etrecord", false, ETP_VALID_MODEL, NULL},
+        {"manifest.json",           true,  ETP_VALID_JSON,       "run"              },
+        {"metrics.json",            true,  ETP_VALID_JSON,       "metrics"          },
+        {"analysis_summary.json",   true,  ETP_VALID_JSON,       "analysis_summary" },
+        {"derived.json",            true,  ETP_VALID_JSON,       "derived"          },
+        {"report.json",             true,  ETP_VALID_JSON,       "ab"               },
+        {"export.json",             true,  ETP_VALID_JSON,       "export"           },
+        {"outputs.json",            true,  ETP_VALID_JSON,       "outputs"          },
+        {"_pipeline_summary.json",  false, ETP_VALID_JSON,       "pipeline_summary" },
+        {"_robust_stats.json",      false, ETP_VALID_JSON,       "robust_stats"     },
+        {"_robust_comparison.json", false, ETP_VALID_JSON,       "robust_comparison"},
+        {".json",                   false, ETP_VALID_JSON,       NULL               },
+        {"environment.jsonl",       true,  ETP_VALID_JSON_LINES, NULL               },
+        {".csv",                    false, ETP_VALID_CSV,        NULL               },
+        {".etdump",                 false, ETP_VALID_DUMP,       NULL               },
+        {".etdp",                   false, ETP_VALID_DUMP,       NULL               },
+        {".pte",                    false, ETP_VALID_MODEL,      NULL               },
+        {".bpte",                   false, ETP_VALID_MODEL,      NULL               },
+        {".ptd",                    false, ETP_VALID_MODEL,      NULL               },
+        {".etrecord",               false, ETP_VALID_MODEL,      NULL               },
     };
     const char *base = last_part(f->name);
     for (size_t i = 0; i < sizeof k_kinds / sizeof *k_kinds; i++) {
-        if (k_kinds[i].whole ? strcmp(base, k_kinds[i].suffix) == 0 : ends(base, k_kinds[i].suffix)) {
+        if (k_kinds[i].whole ? strcmp(base, k_kinds[i].suffix) == 0
+                             : ends(base, k_kinds[i].suffix)) {
             f->kind = k_kinds[i].kind;
             f->schema = k_kinds[i].schema;
             return;
@@ -58,29 +59,35 @@ void etp_valid_classify(etp_valid_file *f)
     }
 }
 
-// ---- JSON --------------------------------------------------------------------------------------
+// ---- JSON ----
 
 static void note_fault(etp_validator *v, const char *file, etp_json_fault fault, const char *why)
 {
     static const struct {
         const char *id, *expected, *fix;
     } k_faults[] = {
-        [ETP_JSON_EMPTY] = {"json.empty", "a document",
-                            "writing stopped before it began: make the file again"},
-        [ETP_JSON_DEEP] = {"json.deep", "a document of this kind", "it is not a file of this tool: remove it"},
-        [ETP_JSON_TWICE] = {"json.duplicate_key", "every key once",
-                            "readers disagree about which one counts: delete one, or make the file again"},
-        [ETP_JSON_UTF8] = {"json.utf8", "UTF-8", "save it as UTF-8, or make the file again"},
-        [ETP_JSON_CUT] = {"json.truncated", "a whole document",
-                          "the end is missing (disk full, interrupted copy): copy or make it again"},
-        [ETP_JSON_NAN] = {"json.nan", "numbers, or null",
-                          "NaN is no JSON (Arm's kit writes it for a single run): replace it by null, or "
-                          "make the file again"},
-        [ETP_JSON_SYNTAX] = {"json.syntax", "JSON", "undo the edit at that line, or make the file again"},
-        [ETP_JSON_NO_OBJECT] = {"json.object", "an object", "this is another kind of file: make it again"},
+        [ETP_JSON_EMPTY] = {"json.empty",         "a document",
+                            "writing stopped before it began: make the file again"                                     },
+        [ETP_JSON_DEEP] = {"json.deep",          "a document of this kind",
+                            "it is not a file of this tool: remove it"                                                 },
+        [ETP_JSON_TWICE] =
+            {"json.duplicate_key", "every key once",
+                            "readers disagree about which one counts: delete one, or make the file again"              },
+        [ETP_JSON_UTF8] = {"json.utf8",          "UTF-8",                   "save it as UTF-8, or make the file again"},
+        [ETP_JSON_CUT] =
+            {"json.truncated",     "a whole document",
+                            "the end is missing (disk full, interrupted copy): copy or make it again"                  },
+        [ETP_JSON_NAN] =
+            {"json.nan",           "numbers, or null",
+                            "NaN is no JSON (Arm's kit writes it for a single run): replace it by null, or "
+             "make the file again"                                                                                     },
+        [ETP_JSON_SYNTAX] = {"json.syntax",        "JSON",
+                            "undo the edit at that line, or make the file again"                                       },
+        [ETP_JSON_NO_OBJECT] = {"json.object",        "an object",
+                            "this is another kind of file: make it again"                                              },
     };
-    etp_valid_note(v, file, k_faults[fault].id, false, k_faults[fault].expected, k_faults[fault].fix,
-                   "%s", why);
+    etp_valid_note(v, file, k_faults[fault].id, false, k_faults[fault].expected,
+                   k_faults[fault].fix, "%s", why);
 }
 
 // The schema for DOC: by its own word where it has one, else by the file's name; NULL unknown.
@@ -94,11 +101,14 @@ static const char *schema_of(etp_validator *v, const etp_valid_file *f, const js
         return f->schema;
     }
     if (!own) {
-        return json_object_get(doc, "experiments") || json_object_get(doc, "model") ? "config" : NULL;
+        return json_object_get(doc, "experiments") || json_object_get(doc, "model") ? "config"
+                                                                                    : NULL;
     }
     size_t prefix = strlen("etprof."), n = strlen(own);
-    bool named = strncmp(own, "etprof.", prefix) == 0 && n > prefix + 2 && strcmp(own + n - 2, "/1") == 0;
-    const char *name = named ? etp_arena_strdup(v->arena, (etp_str){own + prefix, n - prefix - 2}) : NULL;
+    bool named =
+        strncmp(own, "etprof.", prefix) == 0 && n > prefix + 2 && strcmp(own + n - 2, "/1") == 0;
+    const char *name =
+        named ? etp_arena_strdup(v->arena, (etp_str){own + prefix, n - prefix - 2}) : NULL;
     if (name && etp_schema_text(name).len) {
         return name;
     }
@@ -121,8 +131,8 @@ static void check_schema(etp_validator *v, etp_valid_file *f, json_t *doc)
     etp_error why = {.offset = ETP_NO_OFFSET};
     etp_schema_problem problem = {0};
     if (etp_json_parse(etp_schema_text(name), &schema, NULL, &why) != ETP_OK) {
-        etp_valid_note(v, f->name, "schema.keyword", false, "a schema", "report this: it is our bug", "%s",
-                       why.msg);
+        etp_valid_note(v, f->name, "schema.keyword", false, "a schema",
+                       "report this: it is our bug", "%s", why.msg);
         return;
     }
     f->schema = name;
@@ -131,10 +141,13 @@ static void check_schema(etp_validator *v, etp_valid_file *f, json_t *doc)
         etp_valid_note(v, f->name, "schema", true,
                        etp_arena_printf(v->arena, "as in %s.schema.json", name), NULL, "fits");
     } else {
-        etp_valid_note(v, f->name, problem.id, false, problem.expected,
-                       etp_arena_printf(v->arena, "see model_profiling/schemas/%s.schema.json; undo the edit, or "
-                                                  "make the file again", name),
-                       "%s: %s", problem.where, problem.found);
+        etp_valid_note(
+            v, f->name, problem.id, false, problem.expected,
+            etp_arena_printf(v->arena,
+                             "see model_profiling/schemas/%s.schema.json; undo the edit, or "
+                             "make the file again",
+                             name),
+            "%s: %s", problem.where, problem.found);
     }
     json_decref(schema);
 }
@@ -174,13 +187,14 @@ static void check_lines(etp_validator *v, const etp_valid_file *f, etp_str text)
         bool typed = ok && json_is_object(doc) && etp_valid_text(doc, "type");
         json_decref(doc);
         if (!ok) {
-            note_fault(v, f->name, fault, etp_arena_printf(v->arena, "line %zu of the file: %s", line, why.msg));
+            note_fault(v, f->name, fault,
+                       etp_arena_printf(v->arena, "line %zu of the file: %s", line, why.msg));
             return;
         }
         if (!typed) {
             etp_valid_note(v, f->name, "environment.type", false, "objects with a \"type\"",
-                           "environment.jsonl is raw: restore it from a copy, or measure again", "line %zu",
-                           line);
+                           "environment.jsonl is raw: restore it from a copy, or measure again",
+                           "line %zu", line);
             return;
         }
         at += n < rest.len ? n + 1 : n;
@@ -188,7 +202,7 @@ static void check_lines(etp_validator *v, const etp_valid_file *f, etp_str text)
     etp_valid_note(v, f->name, "json", true, "one object a line", NULL, "%zu lines", line);
 }
 
-// ---- dumps and models --------------------------------------------------------------------------
+// ---- dumps and models ----
 
 static void take_executions(etp_validator *v, etp_valid_file *f, const etp_trace *trace)
 {
@@ -215,24 +229,29 @@ static void check_dump(etp_validator *v, etp_valid_file *f, etp_bytes bytes)
     etp_trace *trace = NULL;
     etp_error why = {.offset = ETP_NO_OFFSET};
     if (bytes.len == 0) {
-        etp_valid_note(v, f->name, "dump.empty", false, "an ETDump",
-                       "the runner wrote nothing: it ended before its first inference, or was built without "
-                       "the event tracer; measure again", "0 bytes");
+        etp_valid_note(
+            v, f->name, "dump.empty", false, "an ETDump",
+            "the runner wrote nothing: it ended before its first inference, or was built without "
+            "the event tracer; measure again",
+            "0 bytes");
         return;
     }
     if (etp_trace_open(bytes, NULL, &trace, &why) != ETP_OK) {
         etp_valid_note(v, f->name, "dump.readable", false, "an ETDump that parses",
-                       "the file is cut off, damaged or no ETDump: copy it again from where it was written, or "
-                       "measure again", "%s", why.msg);
+                       "the file is cut off, damaged or no ETDump: copy it again from where it was "
+                       "written, or "
+                       "measure again",
+                       "%s", why.msg);
         return;
     }
     take_executions(v, f, trace);
     etp_trace_close(trace);
     f->readable = f->n_execute > 0;
-    etp_valid_note(v, f->name, f->readable ? "dump" : "dump.execute", f->readable,
-                   "executions with a Method::execute",
-                   "no inference finished while it was recorded: read the .log beside it, measure again",
-                   "%zu executions", f->n_execute);
+    etp_valid_note(
+        v, f->name, f->readable ? "dump" : "dump.execute", f->readable,
+        "executions with a Method::execute",
+        "no inference finished while it was recorded: read the .log beside it, measure again",
+        "%zu executions", f->n_execute);
 }
 
 static void check_model(etp_validator *v, const etp_valid_file *f, etp_bytes bytes)
@@ -251,7 +270,8 @@ etp_status etp_valid_file_alone(etp_validator *v, etp_valid_file *f, etp_error *
     if (f->kind == ETP_VALID_OTHER) {
         return ETP_OK;
     }
-    bool text = f->kind == ETP_VALID_JSON || f->kind == ETP_VALID_JSON_LINES || f->kind == ETP_VALID_CSV;
+    bool text =
+        f->kind == ETP_VALID_JSON || f->kind == ETP_VALID_JSON_LINES || f->kind == ETP_VALID_CSV;
     etp_file file;
     etp_error why = {.offset = ETP_NO_OFFSET};
     etp_status st = etp_file_open(f->path, text ? TEXT_LIMIT : FILE_LIMIT, &file, &why);

@@ -6,8 +6,8 @@
 #include <stdio.h>
 #include <string.h>
 
-void etp_valid_note(etp_validator *v, const char *file, const char *id, bool ok, const char *expected,
-                    const char *fix, const char *found, ...)
+void etp_valid_note(etp_validator *v, const char *file, const char *id, bool ok,
+                    const char *expected, const char *fix, const char *found, ...)
 {
     char text[512];
     va_list args;

@@ -43,8 +43,7 @@ typedef struct etp_validator {
 
 // Writes down one check. FOUND is printf-shaped.
 void etp_valid_note(etp_validator *v, const char *file, const char *id, bool ok,
-                    const char *expected, const char *fix, const char *found, ...)
-    ETP_PRINTF(7, 8);
+                    const char *expected, const char *fix, const char *found, ...) ETP_PRINTF(7, 8);
 // A file by its name relative to the root, NULL when it is not there.
 etp_valid_file *etp_valid_find(const etp_validator *v, const char *name);
 

@@ -6,7 +6,8 @@
 #include "answer/validate/parts.h"
 #include "answer/verify.h"
 
-#define RAW "raw files cannot be made again: restore it from a copy (etprof unpack), or measure again"
+#define RAW \
+    "raw files cannot be made again: restore it from a copy (etprof unpack), or measure again"
 
 // Of a folder that does not open: nobody can say what else it should hold.
 static void check_rows_are_there(etp_validator *v)
@@ -29,7 +30,8 @@ static void check_layout(etp_validator *v, const etp_run *run)
     }
     for (size_t i = 0; i < names.n; i++) {
         if (!etp_valid_find(v, names.items[i])) {
-            etp_valid_note(v, names.items[i], "run.missing", false, "there, as manifest.json and its launches say", RAW, "absent");
+            etp_valid_note(v, names.items[i], "run.missing", false,
+                           "there, as manifest.json and its launches say", RAW, "absent");
         }
     }
 }
@@ -43,8 +45,8 @@ static void check_samples(etp_validator *v, const etp_run *run)
         timed += s->phase == ETP_PHASE_TIMED;
         if (s->duration_ns == 0) {
             etp_valid_note(v, ETP_RUN_SAMPLES, "samples.zero", false, "durations above 0",
-                           "the row was edited, or the device's clock is broken: " RAW, "block %u, launch %u, iteration %u",
-                           s->block, s->launch, s->iteration);
+                           "the row was edited, or the device's clock is broken: " RAW,
+                           "block %u, launch %u, iteration %u", s->block, s->launch, s->iteration);
             return;
         }
     }
@@ -53,13 +55,13 @@ static void check_samples(etp_validator *v, const etp_run *run)
         launched = launched || run->launches.items[i].kind == ETP_LAUNCH_TIMED;
     }
     bool ok = timed > 0 || !launched;
-    etp_valid_note(v, ETP_RUN_SAMPLES, ok ? "samples" : "samples.none", ok, "timed rows of whole blocks",
-                   "the rows were removed: " RAW, "%llu timed rows in %u blocks", (unsigned long long)timed,
-                   run->blocks_done);
+    etp_valid_note(v, ETP_RUN_SAMPLES, ok ? "samples" : "samples.none", ok,
+                   "timed rows of whole blocks", "the rows were removed: " RAW,
+                   "%llu timed rows in %u blocks", (unsigned long long)timed, run->blocks_done);
 }
 
-// The runner times around what the dump times: a dump of another experiment or launch does not fit into
-// the traced rows of its own.
+// The runner times around what the dump times: a dump of another experiment or launch does not fit
+// into the traced rows of its own.
 static void check_dump_fits(etp_validator *v, const etp_run *run, const etp_run_dump *dump)
 {
     const char *name = etp_arena_strdup(v->arena, dump->path);
@@ -74,19 +76,21 @@ static void check_dump_fits(etp_validator *v, const etp_run *run, const etp_run_
             continue;
         }
         if (rows < f->n_execute && f->execute_ns[rows] > s->duration_ns) {
-            etp_valid_note(v, name, "dump.samples", false,
-                           etp_arena_printf(v->arena, "within the %llu ns of its row in samples.csv",
-                                            (unsigned long long)s->duration_ns),
-                           "the dump is of another experiment or launch (two were swapped?): " RAW,
-                           "execution %zu of %llu ns", rows, (unsigned long long)f->execute_ns[rows]);
+            etp_valid_note(
+                v, name, "dump.samples", false,
+                etp_arena_printf(v->arena, "within the %llu ns of its row in samples.csv",
+                                 (unsigned long long)s->duration_ns),
+                "the dump is of another experiment or launch (two were swapped?): " RAW,
+                "execution %zu of %llu ns", rows, (unsigned long long)f->execute_ns[rows]);
             return;
         }
         rows++;
     }
     bool ok = rows == f->n_execute;
-    etp_valid_note(v, name, ok ? "dump.samples" : "dump.count", ok,
-                   etp_arena_printf(v->arena, "%zu executions, as traced rows in samples.csv", rows),
-                   "the dump is of another launch: " RAW, "%zu executions", f->n_execute);
+    etp_valid_note(
+        v, name, ok ? "dump.samples" : "dump.count", ok,
+        etp_arena_printf(v->arena, "%zu executions, as traced rows in samples.csv", rows),
+        "the dump is of another launch: " RAW, "%zu executions", f->n_execute);
 }
 
 // metrics.json's latencies are the timed rows.
@@ -103,7 +107,8 @@ static void check_metrics(etp_validator *v, const etp_run *run)
         double worst = 0;
         for (size_t k = 0; k < run->samples.n; k++) {
             const etp_run_sample *s = &run->samples.items[k];
-            if (s->phase != ETP_PHASE_TIMED || !name || !etp_str_eqz(run->arms.items[s->arm].name, name)) {
+            if (s->phase != ETP_PHASE_TIMED || !name ||
+                !etp_str_eqz(run->arms.items[s->arm].name, name)) {
                 continue;
             }
             double ms = json_number_value(json_array_get(list, rows++));
@@ -112,8 +117,9 @@ static void check_metrics(etp_validator *v, const etp_run *run)
         if (rows && (rows != json_array_size(list) || worst > 1e-6)) {
             etp_valid_note(v, f->name, "metrics.samples", false,
                            etp_arena_printf(v->arena, "the %zu timed rows of samples.csv", rows),
-                           "one of the two was edited: 'etprof verify' says which", "%s: %zu latencies, off by up to %.6g ms",
-                           name, json_array_size(list), worst);
+                           "one of the two was edited: 'etprof verify' says which",
+                           "%s: %zu latencies, off by up to %.6g ms", name, json_array_size(list),
+                           worst);
             return;
         }
     }
@@ -136,9 +142,11 @@ static void check_headlines(etp_validator *v)
             double a = etp_valid_number(c, "speedup.estimate");
             double b = etp_valid_number(json_array_get(all, i), "speedup.estimate");
             if (!(isnan(a) && isnan(b)) && !etp_valid_close(a, b)) {
-                etp_valid_note(v, f->name, "summary.speedup", false,
-                               etp_arena_printf(v->arena, "%.6g as in report.json", b),
-                               "one of the two was edited or is older: make both again with 'etprof report'", "%.6g", a);
+                etp_valid_note(
+                    v, f->name, "summary.speedup", false,
+                    etp_arena_printf(v->arena, "%.6g as in report.json", b),
+                    "one of the two was edited or is older: make both again with 'etprof report'",
+                    "%.6g", a);
                 return;
             }
         }
@@ -150,14 +158,17 @@ static void take_verify(etp_validator *v, const etp_verify *answer)
     static const struct {
         const char *id, *expected, *fix;
     } k_states[ETP_VERIFY_STATES] = {
-        [ETP_VERIFY_ALTERED] = {"hash.altered", "the bytes that were recorded",
-                                "edited after it was written: raw files from a copy, derived ones with 'etprof report'"},
-        [ETP_VERIFY_MISSING] = {"hash.missing", "there, as recorded",
+        [ETP_VERIFY_ALTERED] = {"hash.altered",    "the bytes that were recorded",
+                                "edited after it was written: raw files from a copy, derived ones "
+                                "with 'etprof report'"                                                        },
+        [ETP_VERIFY_MISSING] =
+            {"hash.missing",    "there, as recorded",
                                 "removed or renamed: raw files from a copy, derived ones with 'etprof report'"},
-        [ETP_VERIFY_ADDED] = {"hash.added", "only files that the session recorded",
-                              "the session did not write it: move it out of the folder"},
+        [ETP_VERIFY_ADDED] = {"hash.added",      "only files that the session recorded",
+                                "the session did not write it: move it out of the folder"                     },
         [ETP_VERIFY_DIFFERS] = {"derived.differs", "what the raw files give",
-                                "its hash was renewed after an edit, or another version wrote it: 'etprof report' makes it again"},
+                                "its hash was renewed after an edit, or another version wrote it: "
+                                "'etprof report' makes it again"                                              },
     };
     for (size_t i = 0; i < answer->files.n; i++) {
         const etp_verify_file *f = &answer->files.items[i];
@@ -167,8 +178,10 @@ static void take_verify(etp_validator *v, const etp_verify *answer)
                            k_states[f->state].fix, "%s", etp_verify_state_name(f->state));
         }
     }
-    etp_valid_note(v, NULL, "verify", etp_verify_verdict(answer) != 0, "raw files as recorded, derived ones as they follow",
-                   "see the files above; 'etprof verify' lists all", "%zu files, session %s", answer->files.n, answer->session);
+    etp_valid_note(v, NULL, "verify", etp_verify_verdict(answer) != 0,
+                   "raw files as recorded, derived ones as they follow",
+                   "see the files above; 'etprof verify' lists all", "%zu files, session %s",
+                   answer->files.n, answer->session);
 }
 
 etp_status etp_valid_run(etp_validator *v, const char *work_root, etp_error *err)
@@ -180,7 +193,8 @@ etp_status etp_valid_run(etp_validator *v, const char *work_root, etp_error *err
         return etp_fail_nomem(err, v->root);
     }
     if (st != ETP_OK) {
-        etp_valid_note(v, NULL, "run.open", false, "a run folder that can be read", RAW, "%s", why.msg);
+        etp_valid_note(v, NULL, "run.open", false, "a run folder that can be read", RAW, "%s",
+                       why.msg);
         check_rows_are_there(v);
         return ETP_OK;
     }
@@ -199,7 +213,8 @@ etp_status etp_valid_run(etp_validator *v, const char *work_root, etp_error *err
     if (st == ETP_OK) {
         take_verify(v, &answer);
     } else {
-        etp_valid_note(v, NULL, "verify", false, "numbers that follow from the raw files", RAW, "%s", why.msg);
+        etp_valid_note(v, NULL, "verify", false, "numbers that follow from the raw files", RAW,
+                       "%s", why.msg);
     }
     return ETP_OK;
 }

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // A validator for the part of JSON Schema that our schemas use: type, enum, const, required,
-// properties, additionalProperties, items, oneOf and limits. A keyword it does not know is a problem
-// of the schema and reported as one: nothing is passed over in silence.
+// properties, additionalProperties, items, oneOf and limits. A keyword it does not know is a
+// problem of the schema and reported as one: nothing is passed over in silence.
 
 #include "answer/validate/parts.h"
 #include "base/number.h"
@@ -78,10 +78,13 @@ static bool is_type(const json_t *v, const char *type)
         const char *name;
         json_type a, b;
     } k_types[] = {
-        {"string", JSON_STRING, JSON_STRING}, {"number", JSON_INTEGER, JSON_REAL},
-        {"integer", JSON_INTEGER, JSON_INTEGER}, {"boolean", JSON_TRUE, JSON_FALSE},
-        {"object", JSON_OBJECT, JSON_OBJECT}, {"array", JSON_ARRAY, JSON_ARRAY},
-        {"null", JSON_NULL, JSON_NULL},
+        {"string",  JSON_STRING,  JSON_STRING },
+        {"number",  JSON_INTEGER, JSON_REAL   },
+        {"integer", JSON_INTEGER, JSON_INTEGER},
+        {"boolean", JSON_TRUE,    JSON_FALSE  },
+        {"object",  JSON_OBJECT,  JSON_OBJECT },
+        {"array",   JSON_ARRAY,   JSON_ARRAY  },
+        {"null",    JSON_NULL,    JSON_NULL   },
     };
     for (size_t i = 0; i < sizeof k_types / sizeof *k_types; i++) {
         if (strcmp(type, k_types[i].name) == 0) {
@@ -104,8 +107,8 @@ static bool match_type(const matcher *m, const json_t *rule, const json_t *v, co
         if (name && is_type(v, name)) {
             return true;
         }
-        names = etp_arena_printf(m->arena, "%s%s%s", names, names[0] ? " or " : "",
-                                 name ? name : "?");
+        names =
+            etp_arena_printf(m->arena, "%s%s%s", names, names[0] ? " or " : "", name ? name : "?");
     }
     return problem(m, at, "schema.type", value_text(v, m->arena), names);
 }
@@ -148,8 +151,9 @@ static bool match_limit(const matcher *m, const char *keyword, const json_t *rul
     }
     char buf[ETP_NUMBER_CHARS];
     return !applies || ok ||
-           problem(m, at, "schema.range", value_text(v, m->arena),
-                   etp_arena_printf(m->arena, "%s %s%s", keyword, etp_format_double(limit, buf), unit));
+           problem(
+               m, at, "schema.range", value_text(v, m->arena),
+               etp_arena_printf(m->arena, "%s %s%s", keyword, etp_format_double(limit, buf), unit));
 }
 
 static bool match(const matcher *m, const json_t *schema, const json_t *v, const place *at);
@@ -217,16 +221,17 @@ static bool match_one_of(const matcher *m, const json_t *rule, const json_t *v, 
         *m->out = last;
         return false;
     }
-    return problem(m, at, "schema.value", value_text(v, m->arena), "exactly one of the alternatives");
+    return problem(m, at, "schema.value", value_text(v, m->arena),
+                   "exactly one of the alternatives");
 }
 
 static bool match_keyword(const matcher *m, const char *keyword, const json_t *rule,
                           const json_t *schema, const json_t *v, const place *at)
 {
-    static const char *const k_words[] = {"$schema", "$id", "title", "description", "default",
-                                          "examples", "properties", NULL};
-    static const char *const k_limits[] = {"minimum", "maximum", "exclusiveMinimum", "minItems",
-                                           "maxItems", "minLength", "maxLength", NULL};
+    static const char *const k_words[] = {"$schema", "$id",      "title",      "description",
+                                          "default", "examples", "properties", NULL};
+    static const char *const k_limits[] = {"minimum",  "maximum",   "exclusiveMinimum", "minItems",
+                                           "maxItems", "minLength", "maxLength",        NULL};
     for (size_t i = 0; k_words[i]; i++) {
         if (strcmp(keyword, k_words[i]) == 0) {
             return strcmp(keyword, "properties") != 0 || match_members(m, schema, v, at);
@@ -244,8 +249,8 @@ static bool match_keyword(const matcher *m, const char *keyword, const json_t *r
         return match_enum(m, rule, v, at);
     }
     if (strcmp(keyword, "const") == 0) {
-        return json_equal(rule, v) || problem(m, at, "schema.name", value_text(v, m->arena),
-                                              value_text(rule, m->arena));
+        return json_equal(rule, v) ||
+               problem(m, at, "schema.name", value_text(v, m->arena), value_text(rule, m->arena));
     }
     if (strcmp(keyword, "required") == 0) {
         return match_required(m, rule, v, at);

@@ -9,13 +9,14 @@
 #define MOST_FILES 100000
 #define MOST_DEPTH 6
 
-// ---- files ---------------------------------------------------------------------------------------
+// ---- files ----
 
 static etp_status add_file(etp_validator *v, const char *name, const char *path, uint64_t size,
                            etp_error *err)
 {
     if (v->files.n >= MOST_FILES) {
-        return etp_fail(err, ETP_UNSUPPORTED, "%s holds more than %d files; name one of its folders", v->root,
+        return etp_fail(err, ETP_UNSUPPORTED,
+                        "%s holds more than %d files; name one of its folders", v->root,
                         MOST_FILES);
     }
     etp_valid_file f = {.name = name, .path = path, .size = size};
@@ -76,7 +77,8 @@ static const char *kind_of_folder(const etp_validator *v)
     if (is_ours(v)) {
         return "run folder";
     }
-    if (has(v, "_pipeline_summary.json") || has(v, "_timeline.csv") || etp_valid_find(v, "metrics.json")) {
+    if (has(v, "_pipeline_summary.json") || has(v, "_timeline.csv") ||
+        etp_valid_find(v, "metrics.json")) {
         return "folder of Arm's kit";
     }
     if (has(v, ".etdump")) {
@@ -91,22 +93,25 @@ static etp_status check_folder(etp_validator *v, const char *work_root, etp_erro
     if (!v->out->what) {
         v->out->what = "folder";
         etp_valid_note(v, NULL, "folder.empty", false, "a run folder, dumps or model files",
-                       "nothing was measured into it, or another folder is meant", "%zu files, none of them known",
-                       v->files.n);
+                       "nothing was measured into it, or another folder is meant",
+                       "%zu files, none of them known", v->files.n);
         return ETP_OK;
     }
     etp_valid_cross(v);
     if (!is_ours(v)) {
         if (!has(v, ".etdump") && strcmp(v->out->what, "files") != 0) {
             etp_valid_note(v, NULL, "folder.no_dump", false, "at least one .etdump",
-                           "tables without the dumps they were made from prove nothing: bring the dumps back, or "
-                           "measure again", "none");
+                           "tables without the dumps they were made from prove nothing: bring the "
+                           "dumps back, or "
+                           "measure again",
+                           "none");
         }
         return ETP_OK;
     }
     if (!etp_valid_find(v, ETP_RUN_MANIFEST)) {
         etp_valid_note(v, ETP_RUN_MANIFEST, "run.manifest", false, "there",
-                       "without its plan a session cannot be read: restore manifest.json from a copy, or measure again",
+                       "without its plan a session cannot be read: restore manifest.json from a "
+                       "copy, or measure again",
                        "absent");
         return ETP_OK;
     }
@@ -125,13 +130,15 @@ static etp_status check_all(etp_validator *v, const char *work_root, etp_error *
     if (!folder && !etp_os_is_file(v->root)) {
         v->out->what = "path";
         etp_valid_note(v, NULL, "path.missing", false, "a file or folder",
-                       "look at the spelling; run folders are out_<model>/runs/<platform>", "%s does not exist", v->root);
+                       "look at the spelling; run folders are out_<model>/runs/<platform>",
+                       "%s does not exist", v->root);
         return ETP_OK;
     }
     etp_error why = {.offset = ETP_NO_OFFSET};
     if (folder && etp_run_is(v->root) && etp_run_check_members(v->root, &why) != ETP_OK) {
         v->out->what = "run folder";
-        etp_valid_note(v, NULL, "run.members", false, "regular files and folders", "nothing in it was read", "%s", why.msg);
+        etp_valid_note(v, NULL, "run.members", false, "regular files and folders",
+                       "nothing in it was read", "%s", why.msg);
         return ETP_OK;
     }
     if (folder) {
@@ -151,7 +158,8 @@ static etp_status check_all(etp_validator *v, const char *work_root, etp_error *
     }
     v->out->what = "file";
     if (v->out->checks.n == 0) {
-        etp_valid_note(v, v->files.items[0].name, "file.kind", false, ".etdump, .pte, .json, .csv and the like",
+        etp_valid_note(v, v->files.items[0].name, "file.kind", false,
+                       ".etdump, .pte, .json, .csv and the like",
                        "there is nothing to check in a file of this kind", "unknown");
     }
     return ETP_OK;
@@ -181,7 +189,7 @@ etp_status etp_validate_setup(const etp_doctor *doctor, etp_arena *arena, etp_va
     return ETP_OK;
 }
 
-// ---- showing -------------------------------------------------------------------------------------
+// ---- showing ----
 
 void etp_validate_json(const void *validation, etp_json *j)
 {
@@ -207,8 +215,8 @@ void etp_validate_json(const void *validation, etp_json *j)
 static void add_problem(etp_report *r, const etp_check *c)
 {
     const char *file = c->file ? c->file : "";
-    etp_report_note(r, c->required ? ETP_BAD : ETP_WARN, "%s%s%s: found: %s, expected: %s; %s", file,
-                    file[0] ? ": " : "", c->id, c->found, c->expected, c->fix ? c->fix : "");
+    etp_report_note(r, c->required ? ETP_BAD : ETP_WARN, "%s%s%s: found: %s, expected: %s; %s",
+                    file, file[0] ? ": " : "", c->id, c->found, c->expected, c->fix ? c->fix : "");
 }
 
 const etp_report *etp_validate_report(const etp_validation *v, etp_arena *arena)
@@ -224,9 +232,11 @@ const etp_report *etp_validate_report(const etp_validation *v, etp_arena *arena)
     etp_report *r = etp_report_create(arena, "validation");
     etp_report_section(r, 1, "answer", v->failed ? "Not valid" : "Valid");
     if (v->failed) {
-        etp_report_note(r, ETP_BAD, "no: %zu of %zu checks of this %s failed", v->failed, v->checks.n, v->what);
+        etp_report_note(r, ETP_BAD, "no: %zu of %zu checks of this %s failed", v->failed,
+                        v->checks.n, v->what);
     } else {
-        etp_report_note(r, ETP_GOOD, "yes: %zu checks of this %s, none failed", v->checks.n, v->what);
+        etp_report_note(r, ETP_GOOD, "yes: %zu checks of this %s, none failed", v->checks.n,
+                        v->what);
     }
     for (size_t i = 0; i < v->checks.n; i++) {
         if (v->checks.items[i].ok == 0) {
@@ -240,8 +250,12 @@ const etp_report *etp_validate_report(const etp_validation *v, etp_arena *arena)
         const etp_check *c = &v->checks.items[i];
         etp_severity bad = c->required ? ETP_BAD : ETP_WARN;
         ETP_ROW(t, etp_cell_z(c->file), etp_cell_z(c->id),
-                etp_cell_judged(etp_cell_z(c->ok < 0 ? "?" : c->ok ? "yes" : "no"),
-                                c->ok == 1 ? ETP_GOOD : c->ok < 0 ? ETP_PLAIN : bad),
+                etp_cell_judged(etp_cell_z(c->ok < 0 ? "?"
+                                           : c->ok   ? "yes"
+                                                     : "no"),
+                                c->ok == 1  ? ETP_GOOD
+                                : c->ok < 0 ? ETP_PLAIN
+                                            : bad),
                 etp_cell_z(c->found), etp_cell_z(c->expected), etp_cell_z(c->fix));
     }
     return r;

@@ -11,8 +11,8 @@
 typedef struct etp_validation { // lives in the arena given to the functions below
     const char *what;           // "run folder", "folder of Arm's kit", "dumps", "file", "setup"
     etp_checks checks;          // by file, then as checked
-    size_t failed; // required and not ok
-    size_t files;  // that were looked at
+    size_t failed;              // required and not ok
+    size_t files;               // that were looked at
 } etp_validation;
 
 // Checks what lies at PATH; what is wrong with it is in *out, not an error. WORK_ROOT: a temporary

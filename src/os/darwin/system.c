@@ -18,7 +18,8 @@
 
 void etp_os_child_follow_parent(pid_t parent)
 {
-    (void)parent; // there is no such request; the keeper ends it, and a runner ends when its input does
+    (void)parent; // there is no such request; the keeper ends it, and a runner ends when its input
+                  // does
 }
 
 void etp_os_be_keeper(bool adopt)
@@ -106,7 +107,8 @@ static void read_memory(etp_os_state *out)
     vm_statistics64_data_t vm;
     mach_msg_type_number_t n = HOST_VM_INFO64_COUNT;
     long page = sysconf(_SC_PAGESIZE);
-    if (page > 0 && host_statistics64(mach_host_self(), HOST_VM_INFO64, (host_info64_t)&vm, &n) == KERN_SUCCESS) {
+    if (page > 0 && host_statistics64(mach_host_self(), HOST_VM_INFO64, (host_info64_t)&vm, &n) ==
+                        KERN_SUCCESS) {
         uint64_t pages = (uint64_t)vm.free_count + vm.external_page_count + vm.purgeable_count;
         out->memory_free_bytes = pages * (uint64_t)page;
     } else {
@@ -119,9 +121,10 @@ static void read_cpu_time(etp_os_state *out)
     host_cpu_load_info_data_t load;
     mach_msg_type_number_t n = HOST_CPU_LOAD_INFO_COUNT;
     long hz = sysconf(_SC_CLK_TCK);
-    if (hz > 0 && host_statistics(mach_host_self(), HOST_CPU_LOAD_INFO, (host_info_t)&load, &n) == KERN_SUCCESS) {
-        uint64_t ticks = (uint64_t)load.cpu_ticks[CPU_STATE_USER] + load.cpu_ticks[CPU_STATE_SYSTEM] +
-                         load.cpu_ticks[CPU_STATE_NICE];
+    if (hz > 0 && host_statistics(mach_host_self(), HOST_CPU_LOAD_INFO, (host_info_t)&load, &n) ==
+                      KERN_SUCCESS) {
+        uint64_t ticks = (uint64_t)load.cpu_ticks[CPU_STATE_USER] +
+                         load.cpu_ticks[CPU_STATE_SYSTEM] + load.cpu_ticks[CPU_STATE_NICE];
         out->cpu_busy_ms = ticks * 1000 / (uint64_t)hz;
     } else {
         out->unreadable[out->n_unreadable++] = "cpu time";
@@ -134,7 +137,8 @@ void etp_os_state_read(etp_os_state *out)
     static const char *const k_unreadable[] = {"temperature", "cpu frequency", "governor", "boost",
                                                "power source"};
     *out = etp_os_state_unknown();
-    uint64_t awake = clock_gettime_nsec_np(CLOCK_UPTIME_RAW); // out->time_ns goes on while the machine sleeps
+    uint64_t awake =
+        clock_gettime_nsec_np(CLOCK_UPTIME_RAW); // out->time_ns goes on while the machine sleeps
     out->asleep_ns = out->time_ns > awake ? out->time_ns - awake : 0;
     for (size_t i = 0; i < sizeof k_unreadable / sizeof *k_unreadable; i++) {
         out->unreadable[out->n_unreadable++] = k_unreadable[i];
@@ -166,21 +170,21 @@ etp_status etp_os_details_read(etp_arena *arena, etp_os_details *out, etp_error 
         const char *key;
         bool is_text;
     } k_keys[] = {
-        {"hw.model", true},
-        {"kern.osproductversion", true},
-        {"kern.osversion", true},
-        {"kern.hv_vmm_present", false},
-        {"hw.nperflevels", false},
-        {"hw.perflevel0.name", true}, // the fastest cores first
-        {"hw.perflevel0.physicalcpu", false},
-        {"hw.perflevel0.cpusperl2", false}, // cores of a cluster, which share an SME unit
-        {"hw.perflevel0.l2cachesize", false},
-        {"hw.perflevel1.name", true},
-        {"hw.perflevel1.physicalcpu", false},
-        {"hw.perflevel1.cpusperl2", false},
-        {"hw.perflevel1.l2cachesize", false},
-        {"hw.optional.arm.FEAT_SME", false},
-        {"hw.optional.arm.FEAT_SME2", false},
+        {"hw.model",                      true },
+        {"kern.osproductversion",         true },
+        {"kern.osversion",                true },
+        {"kern.hv_vmm_present",           false},
+        {"hw.nperflevels",                false},
+        {"hw.perflevel0.name",            true }, // the fastest cores first
+        {"hw.perflevel0.physicalcpu",     false},
+        {"hw.perflevel0.cpusperl2",       false}, // cores of a cluster, which share an SME unit
+        {"hw.perflevel0.l2cachesize",     false},
+        {"hw.perflevel1.name",            true },
+        {"hw.perflevel1.physicalcpu",     false},
+        {"hw.perflevel1.cpusperl2",       false},
+        {"hw.perflevel1.l2cachesize",     false},
+        {"hw.optional.arm.FEAT_SME",      false},
+        {"hw.optional.arm.FEAT_SME2",     false},
         {"hw.optional.arm.sme_max_svl_b", false},
     };
     *out = (etp_os_details){0};
@@ -217,7 +221,8 @@ void etp_process_counters_read(int64_t pid, etp_process_counters *out)
     struct rusage_info_v4 old;
     *out = (etp_process_counters){0};
     if (proc_pid_rusage((int)pid, RUSAGE_INFO_V6, (rusage_info_t *)&now) == 0) {
-        *out = (etp_process_counters){now.ri_cycles, now.ri_instructions, now.ri_pcycles, now.ri_energy_nj};
+        *out = (etp_process_counters){now.ri_cycles, now.ri_instructions, now.ri_pcycles,
+                                      now.ri_energy_nj};
     } else if (proc_pid_rusage((int)pid, RUSAGE_INFO_V4, (rusage_info_t *)&old) == 0) {
         *out = (etp_process_counters){.cycles = old.ri_cycles, .instructions = old.ri_instructions};
     }

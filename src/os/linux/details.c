@@ -14,18 +14,18 @@ typedef struct source {
 
 // Each is one line, taken as it is.
 static const source k_lines[] = {
-    {"cgroup_cpu_max", "/sys/fs/cgroup/cpu.max"},
-    {"smt_active", "/sys/devices/system/cpu/smt/active"},
-    {"isolated_cpus", "/sys/devices/system/cpu/isolated"},
-    {"nohz_full_cpus", "/sys/devices/system/cpu/nohz_full"},
-    {"address_randomisation", "/proc/sys/kernel/randomize_va_space"},
-    {"transparent_hugepages", "/sys/kernel/mm/transparent_hugepage/enabled"},
-    {"perf_event_paranoid", "/proc/sys/kernel/perf_event_paranoid"},
-    {"clock_source", "/sys/devices/system/clocksource/clocksource0/current_clocksource"},
-    {"frequency_driver", "/sys/devices/system/cpu/cpu0/cpufreq/scaling_driver"},
-    {"frequency_max_khz", "/sys/devices/system/cpu/cpu0/cpufreq/cpuinfo_max_freq"},
-    {"governor", "/sys/devices/system/cpu/cpu0/cpufreq/scaling_governor"},
-    {"model", "/sys/devices/virtual/dmi/id/product_name"},
+    {"cgroup_cpu_max",        "/sys/fs/cgroup/cpu.max"                                          },
+    {"smt_active",            "/sys/devices/system/cpu/smt/active"                              },
+    {"isolated_cpus",         "/sys/devices/system/cpu/isolated"                                },
+    {"nohz_full_cpus",        "/sys/devices/system/cpu/nohz_full"                               },
+    {"address_randomisation", "/proc/sys/kernel/randomize_va_space"                             },
+    {"transparent_hugepages", "/sys/kernel/mm/transparent_hugepage/enabled"                     },
+    {"perf_event_paranoid",   "/proc/sys/kernel/perf_event_paranoid"                            },
+    {"clock_source",          "/sys/devices/system/clocksource/clocksource0/current_clocksource"},
+    {"frequency_driver",      "/sys/devices/system/cpu/cpu0/cpufreq/scaling_driver"             },
+    {"frequency_max_khz",     "/sys/devices/system/cpu/cpu0/cpufreq/cpuinfo_max_freq"           },
+    {"governor",              "/sys/devices/system/cpu/cpu0/cpufreq/scaling_governor"           },
+    {"model",                 "/sys/devices/virtual/dmi/id/product_name"                        },
 };
 
 static bool add(etp_os_details *out, etp_arena *arena, const char *key, etp_str value)
@@ -51,9 +51,12 @@ static bool add_clusters(etp_os_details *out, etp_arena *arena, etp_arena *scrat
         const char *policy = list.items[i].name;
         etp_str cpus, khz;
         if (strncmp(policy, "policy", 6) == 0 &&
-            etp_proc_line(etp_arena_printf(scratch, CPU "/cpufreq/%s/related_cpus", policy), scratch, &cpus) &&
-            etp_proc_line(etp_arena_printf(scratch, CPU "/cpufreq/%s/cpuinfo_max_freq", policy), scratch, &khz)) {
-            etp_strbuf_printf(&text, "%scpus %.*s up to %.*s kHz", text.len ? "; " : "", ETP_STR_ARG(cpus), ETP_STR_ARG(khz));
+            etp_proc_line(etp_arena_printf(scratch, CPU "/cpufreq/%s/related_cpus", policy),
+                          scratch, &cpus) &&
+            etp_proc_line(etp_arena_printf(scratch, CPU "/cpufreq/%s/cpuinfo_max_freq", policy),
+                          scratch, &khz)) {
+            etp_strbuf_printf(&text, "%scpus %.*s up to %.*s kHz", text.len ? "; " : "",
+                              ETP_STR_ARG(cpus), ETP_STR_ARG(khz));
         }
     }
     return !text.failed && (text.len == 0 || add(out, arena, "clusters", etp_strbuf_str(&text)));
@@ -66,7 +69,8 @@ static bool add_smidr(etp_os_details *out, etp_arena *arena, etp_arena *scratch)
     etp_strbuf_init(&text, scratch);
     etp_str value, last = ETP_STR("");
     for (unsigned i = 0; i < MAX_CPUS; i++) {
-        if (!etp_proc_line(etp_arena_printf(scratch, CPU "/cpu%u/regs/identification/smidr_el1", i), scratch, &value)) {
+        if (!etp_proc_line(etp_arena_printf(scratch, CPU "/cpu%u/regs/identification/smidr_el1", i),
+                           scratch, &value)) {
             break;
         }
         if (!etp_str_eq(value, last)) {

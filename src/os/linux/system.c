@@ -121,7 +121,8 @@ static void cpu_name(etp_os_facts *out, etp_arena *arena)
         name = etp_proc_value(text, "Hardware"); // older Android
     }
     if (name.len == 0 && etp_proc_value(text, "CPU part").len > 0) { // arm64 says numbers only
-        etp_str vendor = etp_proc_value(text, "CPU implementer"), part = etp_proc_value(text, "CPU part");
+        etp_str vendor = etp_proc_value(text, "CPU implementer"),
+                part = etp_proc_value(text, "CPU part");
         snprintf(out->cpu, sizeof out->cpu, "implementer %.*s part %.*s", ETP_STR_ARG(vendor),
                  ETP_STR_ARG(part));
         return;
@@ -261,11 +262,12 @@ static void read_caps(etp_os_state *out, etp_arena *arena)
         return; // "cpu frequency" is unreadable then, too
     }
     for (size_t i = 0; i < list.n; i++) {
-        const char *path = etp_arena_printf(arena, "/sys/devices/system/cpu/cpufreq/%s/scaling_max_freq",
-                                            list.items[i].name);
+        const char *path = etp_arena_printf(
+            arena, "/sys/devices/system/cpu/cpufreq/%s/scaling_max_freq", list.items[i].name);
         int64_t khz;
         if (path && read_number(path, arena, &khz) && khz > 0) {
-            out->freq_cap_khz = (out->freq_cap_khz == UINT64_MAX ? 0 : out->freq_cap_khz) + (uint64_t)khz;
+            out->freq_cap_khz =
+                (out->freq_cap_khz == UINT64_MAX ? 0 : out->freq_cap_khz) + (uint64_t)khz;
         }
     }
 }

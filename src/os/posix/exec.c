@@ -11,8 +11,9 @@ etp_status etp_os_become(const char *const *argv, const char *const *env_set, et
     for (; env_set && *env_set; env_set++) {
         const char *equals = strchr(*env_set, '=');
         etp_arena arena = {0};
-        char *name = equals ? etp_arena_strdup(&arena, (etp_str){*env_set, (size_t)(equals - *env_set)})
-                            : NULL;
+        char *name =
+            equals ? etp_arena_strdup(&arena, (etp_str){*env_set, (size_t)(equals - *env_set)})
+                   : NULL;
         int failed = name ? setenv(name, equals + 1, 1) : -1;
         etp_arena_dispose(&arena);
         if (failed) {

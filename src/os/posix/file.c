@@ -204,8 +204,8 @@ static bool stream_write(etp_sink *sink, const char *ptr, size_t len)
     return true;
 }
 
-// A file that nobody else has made: what lies under its name (of a killed process of our number, or a link that
-// somebody put there for us to write through) is removed first.
+// A file that nobody else has made: what lies under its name (of a killed process of our number, or
+// a link that somebody put there for us to write through) is removed first.
 static int open_new(const char *path)
 {
     const int flags = O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW;
@@ -239,7 +239,8 @@ static etp_status write_temp(const char *temp, bool device, etp_os_fill *fill, v
     return status == ETP_OK && sink.failed ? etp_fail_nomem(err, temp) : status;
 }
 
-// Devices and pipes (/dev/null, /dev/stdout) are written to; a rename would put a file in their place.
+// Devices and pipes (/dev/null, /dev/stdout) are written to; a rename would put a file in their
+// place.
 static bool is_no_file(const char *path)
 {
     struct stat st;
@@ -253,7 +254,8 @@ static etp_status replace(const char *path, etp_os_fill *fill, void *ctx, bool s
     }
     etp_arena arena = {0};
     const char *temp = etp_arena_printf(&arena, "%s" TEMPORARY "%ld", path, (long)getpid());
-    etp_status status = temp ? write_temp(temp, false, fill, ctx, sync, err) : etp_fail_nomem(err, path);
+    etp_status status =
+        temp ? write_temp(temp, false, fill, ctx, sync, err) : etp_fail_nomem(err, path);
     if (status == ETP_OK && rename(temp, path) != 0) {
         status = etp_fail_errno(err, ETP_IO, "cannot write %s", path);
     }
@@ -278,8 +280,8 @@ void etp_os_sweep_temporary(const char *dir)
         const char *mark = strstr(list.items[i].name, TEMPORARY);
         int64_t pid;
         if (!mark || list.items[i].is_dir ||
-            !etp_parse_i64(etp_str_from(mark + strlen(TEMPORARY)), &pid) || pid <= 0 || pid > INT32_MAX ||
-            etp_process_alive(pid)) {
+            !etp_parse_i64(etp_str_from(mark + strlen(TEMPORARY)), &pid) || pid <= 0 ||
+            pid > INT32_MAX || etp_process_alive(pid)) {
             continue;
         }
         const char *path = etp_arena_printf(&arena, "%s/%s", dir, list.items[i].name);

@@ -162,7 +162,8 @@ static etp_status copy_tree(const char *from, const char *to, int depth, etp_err
         return status;
     }
     if (depth == MAX_DEPTH) {
-        return etp_fail(err, ETP_IO, "cannot copy %s: more than %d levels of folders", from, MAX_DEPTH);
+        return etp_fail(err, ETP_IO, "cannot copy %s: more than %d levels of folders", from,
+                        MAX_DEPTH);
     }
     etp_arena arena = {0};
     etp_dir_list list = {0};

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// One keeper per child. It sleeps until the child ends or its socket does, so that it takes no time from
-// what is measured; everything a child leaves behind becomes the keeper's own child (on Linux) and is ended.
+// One keeper per child. It sleeps until the child ends or its socket does, so that it takes no time
+// from what is measured; everything a child leaves behind becomes the keeper's own child (on Linux)
+// and is ended.
 #include "os/posix/keeper.h"
 
 #include <errno.h>
@@ -21,7 +22,7 @@
 typedef struct keeper {
     int socket;
     etp_process_leaves leaves;
-    pid_t pid; // of the child; 0 once it is collected
+    pid_t pid;  // of the child; 0 once it is collected
     bool alone; // nobody is left to be waited for
     bool ended;
     etp_keeper_news news;
@@ -33,8 +34,9 @@ static void on_child(int number)
     (void)number; // to wake pselect
 }
 
-// Whatever of ours stays open here stays locked, or keeps a reader waiting, for as long as the keeper lives.
-// Returns KEEP, which is none of the first three, under a number that pselect's sets can hold.
+// Whatever of ours stays open here stays locked, or keeps a reader waiting, for as long as the
+// keeper lives. Returns KEEP, which is none of the first three, under a number that pselect's sets
+// can hold.
 static int let_go_of_files(int keep)
 {
     int null = open("/dev/null", O_RDWR);
@@ -58,8 +60,8 @@ static void tell(const keeper *k, const void *bytes, size_t len)
     (void)ignored; // nobody listens any more
 }
 
-// Collects who has ended. The child's group goes first: while its leader is not collected, the group's
-// number cannot belong to others.
+// Collects who has ended. The child's group goes first: while its leader is not collected, the
+// group's number cannot belong to others.
 static void collect(keeper *k)
 {
     for (;;) {

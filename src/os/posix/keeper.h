@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The keeper of a child: a process between us and it that outlives us for as long as it takes to end the
-// child and what the child started, however we ended. Private to this room.
+// The keeper of a child: a process between us and it that outlives us for as long as it takes to
+// end the child and what the child started, however we ended. Private to this room.
 #ifndef ETP_OS_POSIX_KEEPER_H
 #define ETP_OS_POSIX_KEEPER_H
 
@@ -11,7 +11,7 @@
 
 // What it writes to its socket, in this order. The end of its input is the order to end everything.
 typedef struct etp_keeper_hello {
-    pid_t pid; // of the child; 0: fork failed
+    pid_t pid;  // of the child; 0: fork failed
     int failed; // errno then
     uint64_t start_ns;
 } etp_keeper_hello;
@@ -21,8 +21,8 @@ typedef struct etp_keeper_news { // the child is gone, and with it what it left 
     uint64_t end_ns;
 } etp_keeper_news;
 
-// The whole life of a keeper, in a process that was forked for it with all signals blocked. SOCKET is its
-// end. START runs in the child and ends it or becomes it.
+// The whole life of a keeper, in a process that was forked for it with all signals blocked. SOCKET
+// is its end. START runs in the child and ends it or becomes it.
 _Noreturn void etp_keeper_run(int socket, etp_process_leaves leaves, void (*start)(const void *),
                               const void *ctx);
 

@@ -26,7 +26,8 @@ static int64_t read_holder(int fd)
     return etp_parse_i64(s, &pid) && pid > 0 && pid <= INT32_MAX ? pid : 0;
 }
 
-// Is the file at PATH still the one that FD has open? Its last holder may have removed it meanwhile.
+// Is the file at PATH still the one that FD has open? Its last holder may have removed it
+// meanwhile.
 static bool still_there(int fd, const char *path)
 {
     struct stat ours, there;
@@ -83,14 +84,16 @@ etp_status etp_os_lock_take(const char *path, etp_os_lock *out, int64_t *holder,
     for (int i = 0, waits = 0; i < 100; i++) {
         bool again;
         ETP_TRY(try_lock(path, out, holder, &again, err));
-        // A killed holder's last child has its descriptors until it has become another program or died.
+        // A killed holder's last child has its descriptors until it has become another program or
+        // died.
         if (*holder != 0 && !etp_process_alive(*holder) && waits++ < WAITS) {
             etp_os_sleep_ns(WAIT_NS);
         } else if (!again) {
             return ETP_OK;
         }
     }
-    return etp_fail(err, ETP_IO, "%s keeps being replaced: is another session starting there?", path);
+    return etp_fail(err, ETP_IO, "%s keeps being replaced: is another session starting there?",
+                    path);
 }
 
 void etp_os_lock_release(etp_os_lock *lock)

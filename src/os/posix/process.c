@@ -335,9 +335,11 @@ etp_process_event etp_process_read(etp_process *p, uint64_t timeout_ns, char *bu
         if (p->out_fd < 0 && p->err_fd < 0) {
             return ETP_PROCESS_EOF;
         }
-        struct pollfd fds[3] = {{.fd = p->out_fd, .events = POLLIN},
-                                {.fd = p->err_fd, .events = POLLIN},
-                                {.fd = etp_os_wake_fd(), .events = POLLIN}};
+        struct pollfd fds[3] = {
+            {.fd = p->out_fd,        .events = POLLIN},
+            {.fd = p->err_fd,        .events = POLLIN},
+            {.fd = etp_os_wake_fd(), .events = POLLIN}
+        };
         int n = poll(fds, 3, poll_ms(deadline));
         if (n > 0 && fds[2].revents) {
             etp_os_wake_drain();
@@ -390,7 +392,8 @@ static bool reap(etp_process *p, uint64_t deadline)
     }
     etp_keeper_news news = {0};
     if (!hear_keeper(p->keeper_fd, &news, sizeof news)) {
-        // Somebody killed the keeper. The system has ended the child with it (Linux); its group is still named.
+        // Somebody killed the keeper. The system has ended the child with it (Linux); its group is
+        // still named.
         kill((pid_t)-p->pid, SIGKILL);
         news = (etp_keeper_news){.status = SIGKILL, .end_ns = etp_os_now_ns()};
     }
@@ -425,7 +428,8 @@ void etp_process_kill(etp_process *p)
     p->killed = true;
     shutdown(p->keeper_fd, SHUT_WR); // the order to end everything; the keeper still answers
     kill((pid_t)p->keeper, SIGCONT); // in case somebody stopped it
-    // A process that hangs in the kernel cannot be killed; the keeper leaves it to the system after a while.
+    // A process that hangs in the kernel cannot be killed; the keeper leaves it to the system after
+    // a while.
     bool gone = reap(p, deadline_after(6000000000u));
     (void)gone;
 }

@@ -26,8 +26,9 @@ static void on_signal(int number)
 
 static void on_bus_error(int number)
 {
-    static const char k_words[] = "etprof: a file became shorter while it was read, or its disk failed: copy it to a quiet "
-                                  "place and try again\n";
+    static const char k_words[] =
+        "etprof: a file became shorter while it was read, or its disk failed: copy it to a quiet "
+        "place and try again\n";
     (void)number;
     ssize_t ignored = write(STDERR_FILENO, k_words, sizeof k_words - 1);
     (void)ignored;
@@ -72,7 +73,8 @@ etp_status etp_os_catch_signals(etp_error *err)
         }
     }
     signal(SIGPIPE, SIG_IGN);
-    signal(SIGXFSZ, SIG_IGN); // a limit on file sizes shows as an error of the write, like a full disk
+    signal(SIGXFSZ,
+           SIG_IGN); // a limit on file sizes shows as an error of the write, like a full disk
     return ETP_OK;
 }
 

@@ -21,8 +21,10 @@ static inline void folder_make(folder *f)
 {
     etp_error err = ERROR_NONE;
     *f = (folder){0};
-    // Run folders are written with fsync, which a busy disk takes a second for: in memory where possible.
-    if (access("/dev/shm", W_OK) == 0 && etp_os_temp_dir("/dev/shm", "etprof-test", &f->arena, &f->path, NULL) == ETP_OK) {
+    // Run folders are written with fsync, which a busy disk takes a second for: in memory where
+    // possible.
+    if (access("/dev/shm", W_OK) == 0 &&
+        etp_os_temp_dir("/dev/shm", "etprof-test", &f->arena, &f->path, NULL) == ETP_OK) {
         return;
     }
     if (etp_os_temp_dir("/tmp", "etprof-test", &f->arena, &f->path, &err) != ETP_OK) {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Engagement through the whole answer: one made session per reason to stay off the feature, with its
-// shares in text, JSON and report; and what got slower, in sessions and in two compared sides.
+// Engagement through the whole answer: one made session per reason to stay off the feature, with
+// its shares in text, JSON and report; and what got slower, in sessions and in two compared sides.
 #include <math.h>
 #include <setjmp.h>
 #include <stdarg.h>
@@ -35,7 +35,8 @@ static etp_str written(const etp_ab *ab, folder *f, etp_format format)
     etp_strbuf_init(&text, &f->arena);
     etp_sink sink = etp_sink_strbuf(&text);
     etp_report_style how = {.width = 4000};
-    assert_int_equal(etp_report_write(etp_ab_report(ab, &f->arena), format, &how, &sink, NULL), ETP_OK);
+    assert_int_equal(etp_report_write(etp_ab_report(ab, &f->arena), format, &how, &sink, NULL),
+                     ETP_OK);
     return etp_strbuf_str(&text);
 }
 
@@ -64,11 +65,12 @@ static void says(const etp_ab *ab, folder *f, const char *words)
     }
 }
 
-// ---- one fixture per reason ----------------------------------------------------------------------
+// ---- one fixture per reason ----
 
-// 1 ms: 500 µs of a convolution, 250 of the operator in question, 240 of a transpose, 10 of the boundary.
+// 1 ms: 500 µs of a convolution, 250 of the operator in question, 240 of a transpose, 10 of the
+// boundary.
 typedef struct fixture {
-    const char *reason; // id
+    const char *reason;        // id
     const char *before, *name; // of the operator, at the baseline and at the candidate
     const char *level[2], *cpu;
     const char *convolution; // at the candidate: PF32 where SME runs
@@ -83,19 +85,38 @@ typedef struct fixture {
 #define NEON_TO_SME2 {"neon", "sme2"}, NULL, CONV_SME, 0.5, 1
 
 static const fixture k_fixtures[] = {
-    {"depthwise", "Convolution (NHWC, F32) DWConv #1", "Convolution (NHWC, F32) DWConv #1", NEON_TO_SME2,
-     "1 off: depthwise convolution"},
+    {"depthwise", "Convolution (NHWC, F32) DWConv #1", "Convolution (NHWC, F32) DWConv #1",
+     NEON_TO_SME2, "1 off: depthwise convolution"},
     {"blockwise_4bit", LINEAR("QD8, F32, QB4W"), LINEAR("QP8, F32, QB4W"), NEON_TO_SME2,
      "1 off: 4-bit weights with a scale per block"},
-    {"per_tensor_weights", LINEAR("QS8"), LINEAR("QS8"), NEON_TO_SME2, "1 off: int8 weights with one scale for all"},
-    {"quint8", "Convolution (NHWC, QU8) IGEMM #1", "Convolution (NHWC, QU8) IGEMM #1", NEON_TO_SME2, "1 off: quint8"},
-    {"fp16_fp32_weights", LINEAR("F16"), LINEAR("F16"), NEON_TO_SME2, "1 off: fp16 with fp32 weights"},
-    {"not_delegated", "native_call_addmm.out", "native_call_addmm.out", NEON_TO_SME2, "1 off: not delegated"},
-    {"level_masked", LINEAR("PF32"), LINEAR("F32"), {"sme2", "neon"}, NULL, CONV, 0, 2, "2 off: the level hides"},
-    {"kernel_hides", LINEAR("F32"), LINEAR("F32"), {"base", "neon"},
-     "aarch64:hwcap=0xffffffff,hwcap2=0x2000,midr=0x410fd8c0,kernel=6.12", CONV, 0, 2,
+    {"per_tensor_weights", LINEAR("QS8"), LINEAR("QS8"), NEON_TO_SME2,
+     "1 off: int8 weights with one scale for all"},
+    {"quint8", "Convolution (NHWC, QU8) IGEMM #1", "Convolution (NHWC, QU8) IGEMM #1", NEON_TO_SME2,
+     "1 off: quint8"},
+    {"fp16_fp32_weights", LINEAR("F16"), LINEAR("F16"), NEON_TO_SME2,
+     "1 off: fp16 with fp32 weights"},
+    {"not_delegated", "native_call_addmm.out", "native_call_addmm.out", NEON_TO_SME2,
+     "1 off: not delegated"},
+    {"level_masked",
+     LINEAR("PF32"),
+     LINEAR("F32"),
+     {"sme2", "neon"},
+     NULL, CONV,
+     0, 2,
+     "2 off: the level hides"},
+    {"kernel_hides",
+     LINEAR("F32"),
+     LINEAR("F32"),
+     {"base", "neon"},
+     "aarch64:hwcap=0xffffffff,hwcap2=0x2000,midr=0x410fd8c0,kernel=6.12", CONV,
+     0, 2,
      "2 off: the operating system does not offer SME"},
-    {"not_built", LINEAR("F32"), LINEAR("F32"), {"neon", "sme2"}, NULL, CONV, 0, 2,
+    {"not_built",
+     LINEAR("F32"),
+     LINEAR("F32"),
+     {"neon", "sme2"},
+     NULL, CONV,
+     0, 2,
      "2 off: would have to run on SME and does not"},
 };
 
@@ -105,9 +126,18 @@ static made made_fixture(const fixture *x)
     memset(m.ops, 0, sizeof m.ops);
     bool kernel = strncmp(x->name, "native_call_", 12) == 0;
     const char *conv = x->before[0] && strcmp(x->level[0], "sme2") == 0 ? CONV_SME : CONV;
-    m.ops[0] = (made_op){{conv, x->convolution}, 0, {500, 500}};
-    m.ops[1] = (made_op){{"Transpose (ND, X32) #1", "Transpose (ND, X32) #1"}, 0, {240, 240}};
-    m.ops[2] = (made_op){{x->before, x->name}, kernel ? 1 : 0, {250, 250}};
+    m.ops[0] = (made_op){
+        {conv, x->convolution},
+        0, {500,  500           }
+    };
+    m.ops[1] = (made_op){
+        {"Transpose (ND, X32) #1", "Transpose (ND, X32) #1"},
+        0, {240,                      240                     }
+    };
+    m.ops[2] = (made_op){
+        {x->before, x->name},
+        kernel ? 1 : 0, {250,       250    }
+    };
     m.level[0] = x->level[0];
     m.level[1] = x->level[1];
     m.cpu = x->cpu;
@@ -128,7 +158,8 @@ static void check_fixture(const fixture *x)
             const char *id = etp_reason_id(op->engaged.reason);
             found = op->engaged.state == ETP_NOT_ENGAGED && id && strcmp(id, x->reason) == 0;
             if (!found) {
-                fail_msg("%s: state %d, reason %s", x->name, (int)op->engaged.state, id ? id : "none");
+                fail_msg("%s: state %d, reason %s", x->name, (int)op->engaged.state,
+                         id ? id : "none");
             }
         }
     }
@@ -142,7 +173,9 @@ static void check_fixture(const fixture *x)
     assert_int_equal(json_integer_value(json_object_get(reason, "operators")), x->off);
     json_decref(whole);
     says(ab, &f, x->words);
-    says(ab, &f, x->on > 0 ? "50 % of the time, 1 of 2 convolutions" : "0 % of the time, 0 of 2 convolutions");
+    says(ab, &f,
+         x->on > 0 ? "50 % of the time, 1 of 2 convolutions"
+                   : "0 % of the time, 0 of 2 convolutions");
     etp_ab_close(s);
     folder_remove(&f);
 }
@@ -159,8 +192,9 @@ static void every_reason_through_the_answer(void **state)
 static void a_core_without_sme_is_not_accused(void **state)
 {
     (void)state;
-    static const char *const k_cpus[] = {"aarch64:hwcap=0xffffffff,hwcap2=0x2000,midr=0x410fd0c1,kernel=6.12",
-                                         "aarch64:hwcap=0xffffffff,hwcap2=0x2000,midr=0x0,kernel=6.12", "nonsense"};
+    static const char *const k_cpus[] = {
+        "aarch64:hwcap=0xffffffff,hwcap2=0x2000,midr=0x410fd0c1,kernel=6.12",
+        "aarch64:hwcap=0xffffffff,hwcap2=0x2000,midr=0x0,kernel=6.12", "nonsense"};
     for (size_t i = 0; i < 3; i++) {
         fixture x = k_fixtures[7];
         folder f;
@@ -175,20 +209,21 @@ static void a_core_without_sme_is_not_accused(void **state)
     }
 }
 
-// ---- shares of work, by hand ---------------------------------------------------------------------
+// ---- shares of work, by hand ----
 
 static const made_op k_toy[] = {
-    {{"Transpose (ND, X32) #1", "Transpose (ND, X32) #1"}, 0, {10, 10}},
-    {{CONV, CONV_SME}, 0, {100, 100}},
+    {{"Transpose (ND, X32) #1", "Transpose (ND, X32) #1"},                      0, {10, 10}  },
+    {{CONV, CONV_SME},                                                          0, {100, 100}},
     {{"Convolution (NHWC, F32) IGEMM #2", "Convolution (NHWC, PF32) IGEMM #2"}, 0, {300, 200}},
-    {{"Convolution (NHWC, F32) IGEMM #3", CONV}, 0, {300, 300}},
-    {{"Mean (ND) #1", "Mean (ND) Reduce2 #1"}, 0, {50, 50}},
-    {{"Transpose (ND, X32) #2", "Transpose (ND, X32) #2"}, 0, {10, 10}},
-    {{"Copy (NC, X32) #1", "Copy (NC, X32) #1"}, 0, {10, 10}},
-    {{LINEAR("F32"), LINEAR("PF32")}, 0, {110, 110}},
+    {{"Convolution (NHWC, F32) IGEMM #3", CONV},                                0, {300, 300}},
+    {{"Mean (ND) #1", "Mean (ND) Reduce2 #1"},                                  0, {50, 50}  },
+    {{"Transpose (ND, X32) #2", "Transpose (ND, X32) #2"},                      0, {10, 10}  },
+    {{"Copy (NC, X32) #1", "Copy (NC, X32) #1"},                                0, {10, 10}  },
+    {{LINEAR("F32"), LINEAR("PF32")},                                           0, {110, 110}},
 };
 
-// toy_cnn: 3→32 3×3 to 48², 32→64 3×3 to 24², 64→128 3×3 to 12² (said to stay off), linear 128→1000 of one row.
+// toy_cnn: 3→32 3×3 to 48², 32→64 3×3 to 24², 64→128 3×3 to 12² (said to stay off), linear 128→1000
+// of one row.
 static void macs_and_rows(void **state)
 {
     (void)state;
@@ -208,8 +243,9 @@ static void macs_and_rows(void **state)
     assert_true(fabs(e->time_share - 410. / 800) < 0.002); // 790 µs and 10 of the boundary
     assert_int_equal(e->engaged, 3);
     assert_int_equal(e->row_kernels, 1);
-    says(ab, &f, "55 % of MACs, 51 % of the time, 3 of 4 convolutions and matrix multiplications on SME2 "
-                 "(1 with a row kernel: M = 1)");
+    says(ab, &f,
+         "55 % of MACs, 51 % of the time, 3 of 4 convolutions and matrix multiplications on SME2 "
+         "(1 with a row kernel: M = 1)");
     json_t *whole, *j = engagement_json(ab, &f, &whole);
     assert_true(fabs(json_number_value(json_object_get(j, "macs_share")) - on / (on + off)) < 1e-5);
     assert_int_equal(json_integer_value(json_object_get(j, "row_kernel")), 1);
@@ -218,7 +254,7 @@ static void macs_and_rows(void **state)
     folder_remove(&f);
 }
 
-// ---- got slower, in two compared sides -----------------------------------------------------------
+// ---- got slower, in two compared sides ----
 
 static void slower_in(folder *f, const char *a, const char *b, bool expected)
 {
@@ -235,7 +271,8 @@ static void slower_in(folder *f, const char *a, const char *b, bool expected)
     if (expected) {
         const char *text = ab->findings.items[0].text;
         etp_whatif w;
-        const char *back = etp_arena_printf(&f->arena, "back %s", ab->findings.items[0].evidence[0]);
+        const char *back =
+            etp_arena_printf(&f->arena, "back %s", ab->findings.items[0].evidence[0]);
         assert_int_equal(etp_whatif_build(ab, &back, 1, &w, NULL), ETP_OK);
         assert_in_range(w.steps[0].gain_ns, 29500, 30500); // 80 → 50 µs, planted
         assert_non_null(strstr(text, "GEMM #1 [0] got slower by 30."));

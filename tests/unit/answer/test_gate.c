@@ -30,26 +30,55 @@ static int set_up(void **state)
 {
     static fixture f;
     f = (fixture){.err = {.offset = ETP_NO_OFFSET}};
-    f.arms[0] = (etp_ab_arm){.name = "off", .median_ns = 10000000, .lo_ns = 9.9e6, .hi_ns = 10.1e6,
-                             .load_ns = 3000000, .first_ns = ETP_NS_UNKNOWN, .peak_rss_bytes = 50000000,
+    f.arms[0] = (etp_ab_arm){.name = "off",
+                             .median_ns = 10000000,
+                             .lo_ns = 9.9e6,
+                             .hi_ns = 10.1e6,
+                             .load_ns = 3000000,
+                             .first_ns = ETP_NS_UNKNOWN,
+                             .peak_rss_bytes = 50000000,
                              .profile = (const etp_profile *)&f}; // only asked whether there is one
     f.arms[1] = f.arms[0];
     f.arms[1].name = "on";
     f.arms[1].median_ns = 5000000;
     f.arms[1].lo_ns = 4.9e6;
     f.arms[1].hi_ns = 5.1e6;
-    f.comparison = (etp_ab_comparison){.baseline = 0, .candidate = 1, .estimate = 2, .lo = 1.95, .hi = 2.05,
-                                       .blocks = BLOCKS, .verdict = "faster", .noise_floor = 0.008,
-                                       .control = {1, 1 / 1.0079, 1.006}};
+    f.comparison = (etp_ab_comparison){
+        .baseline = 0,
+        .candidate = 1,
+        .estimate = 2,
+        .lo = 1.95,
+        .hi = 2.05,
+        .blocks = BLOCKS,
+        .verdict = "faster",
+        .noise_floor = 0.008,
+        .control = {1, 1 / 1.0079, 1.006}
+    };
     f.share[0] = 0.2;
     f.share[1] = 0.31;
-    f.category = (etp_ab_category){.category = etp_category_find(ETP_STR("Data movement")), .share = f.share};
-    f.ab = (etp_ab){.arena = &f.arena, .title = "toy", .grade = "B", .grade_reason = "two sessions",
-                    .arms = f.arms, .n_arms = 2, .comparisons = &f.comparison, .n_comparisons = 1,
-                    .categories = &f.category, .n_categories = 1, .correctness = {.ok = 1},
-                    .block_values = f.values, .n_blocks = BLOCKS,
-                    .engagement = {.macs_share = 0.95, .macs_lo = 0.95, .macs_hi = 0.95, .time_share = (double)NAN,
-                                   .time_lo = (double)NAN, .time_hi = (double)NAN}};
+    f.category = (etp_ab_category){.category = etp_category_find(ETP_STR("Data movement")),
+                                   .share = f.share};
+    f.ab = (etp_ab){
+        .arena = &f.arena,
+        .title = "toy",
+        .grade = "B",
+        .grade_reason = "two sessions",
+        .arms = f.arms,
+        .n_arms = 2,
+        .comparisons = &f.comparison,
+        .n_comparisons = 1,
+        .categories = &f.category,
+        .n_categories = 1,
+        .correctness = {.ok = 1},
+        .block_values = f.values,
+        .n_blocks = BLOCKS,
+        .engagement = {.macs_share = 0.95,
+                        .macs_lo = 0.95,
+                        .macs_hi = 0.95,
+                        .time_share = (double)NAN,
+                        .time_lo = (double)NAN,
+                        .time_hi = (double)NAN}
+    };
     f.old = f.ab;
     memcpy(f.old_arms, f.arms, sizeof f.arms);
     f.old.arms = f.old_arms;
@@ -72,8 +101,8 @@ static int tear_down(void **state)
 static etp_gate_state ask(fixture *f, const char *rule, const etp_gate_options *options)
 {
     static const etp_gate_options k_none = {0};
-    etp_status st = etp_gate_build(&f->ab, &rule, rule ? 1 : 0, options ? options : &k_none, &f->arena, &f->gate,
-                                   &f->err);
+    etp_status st = etp_gate_build(&f->ab, &rule, rule ? 1 : 0, options ? options : &k_none,
+                                   &f->arena, &f->gate, &f->err);
     if (st != ETP_OK) {
         fail_msg("%s: %s", rule ? rule : "(none)", f->err.msg);
     }
@@ -109,25 +138,25 @@ static void every_metric_has_its_rule(void **state)
         const char *rule;
         etp_gate_state state;
     } k_cases[] = {
-        {"speedup >= 1.9", ETP_GATE_YES},
-        {"speedup on >= 2x", ETP_GATE_UNKNOWN},
-        {"speedup on >= 2.1", ETP_GATE_NO},
-        {"latency on <= 5.2 ms", ETP_GATE_YES},
-        {"latency on <= 5000us", ETP_GATE_UNKNOWN},
-        {"latency <= 0.0052 s", ETP_GATE_NO}, // of both arms
-        {"load <= 3ms", ETP_GATE_YES},
-        {"load on <= 2.9 ms", ETP_GATE_NO},
-        {"first on <= 1 s", ETP_GATE_UNKNOWN}, // not recorded
-        {"memory <= 50 MB", ETP_GATE_YES},
-        {"memory <= 47 MiB", ETP_GATE_NO}, // 49.3 MB
-        {"share Data movement <= 31 %", ETP_GATE_YES},
-        {"share Data movement of on <= 30%", ETP_GATE_NO},
-        {"share Data movement of off <= 0.2", ETP_GATE_YES},
-        {"share Convolution <= 0", ETP_GATE_YES}, // there is none
-        {"noise <= 0.8 %", ETP_GATE_YES},
-        {"noise <= 0.5 %", ETP_GATE_NO},
-        {"engaged macs >= 95 %", ETP_GATE_YES},
-        {"engaged time >= 95 %", ETP_GATE_UNKNOWN},
+        {"speedup >= 1.9",                    ETP_GATE_YES    },
+        {"speedup on >= 2x",                  ETP_GATE_UNKNOWN},
+        {"speedup on >= 2.1",                 ETP_GATE_NO     },
+        {"latency on <= 5.2 ms",              ETP_GATE_YES    },
+        {"latency on <= 5000us",              ETP_GATE_UNKNOWN},
+        {"latency <= 0.0052 s",               ETP_GATE_NO     }, // of both arms
+        {"load <= 3ms",                       ETP_GATE_YES    },
+        {"load on <= 2.9 ms",                 ETP_GATE_NO     },
+        {"first on <= 1 s",                   ETP_GATE_UNKNOWN}, // not recorded
+        {"memory <= 50 MB",                   ETP_GATE_YES    },
+        {"memory <= 47 MiB",                  ETP_GATE_NO     }, // 49.3 MB
+        {"share Data movement <= 31 %",       ETP_GATE_YES    },
+        {"share Data movement of on <= 30%",  ETP_GATE_NO     },
+        {"share Data movement of off <= 0.2", ETP_GATE_YES    },
+        {"share Convolution <= 0",            ETP_GATE_YES    }, // there is none
+        {"noise <= 0.8 %",                    ETP_GATE_YES    },
+        {"noise <= 0.5 %",                    ETP_GATE_NO     },
+        {"engaged macs >= 95 %",              ETP_GATE_YES    },
+        {"engaged time >= 95 %",              ETP_GATE_UNKNOWN},
     };
     for (size_t i = 0; i < sizeof k_cases / sizeof *k_cases; i++) {
         if (ask(*state, k_cases[i].rule, NULL) != k_cases[i].state) {
@@ -207,7 +236,12 @@ static void without_rules_nothing_may_be_slower(void **state)
     static const struct {
         const char *verdict;
         etp_gate_state state;
-    } k_cases[] = {{"faster", ETP_GATE_YES}, {"same", ETP_GATE_YES}, {"unknown", ETP_GATE_UNKNOWN}, {"slower", ETP_GATE_NO}};
+    } k_cases[] = {
+        {"faster",  ETP_GATE_YES    },
+        {"same",    ETP_GATE_YES    },
+        {"unknown", ETP_GATE_UNKNOWN},
+        {"slower",  ETP_GATE_NO     }
+    };
     for (size_t i = 0; i < 4; i++) {
         f->comparison.verdict = k_cases[i].verdict;
         assert_int_equal(ask(f, NULL, NULL), k_cases[i].state);
@@ -249,7 +283,8 @@ static void earlier_measurements_are_held_against(void **state)
     f->ab.n_blocks = BLOCKS;
     f->old_arms[0].name = "x";
     f->old_arms[1].name = "y";
-    assert_int_equal(etp_gate_build(&f->ab, NULL, 0, &options, &f->arena, &f->gate, &f->err), ETP_USAGE);
+    assert_int_equal(etp_gate_build(&f->ab, NULL, 0, &options, &f->arena, &f->gate, &f->err),
+                     ETP_USAGE);
 }
 
 static void junit_counts_and_escapes(void **state)
@@ -260,8 +295,11 @@ static void junit_counts_and_escapes(void **state)
     assert_int_equal(ask(f, "engaged time >= 95 %", NULL), ETP_GATE_NO);
     etp_str xml;
     assert_true(etp_gate_junit(&f->gate, &f->arena, &xml));
-    assert_non_null(strstr(xml.ptr, "<testsuite name=\"a&lt;b&gt;&amp;&quot;c&quot; \" tests=\"5\" failures=\"1\" skipped=\"1\">"));
-    assert_non_null(strstr(xml.ptr, "name=\"proof:on\"><failure message=\"contradicted, expected not contradicted\">"));
+    assert_non_null(strstr(xml.ptr, "<testsuite name=\"a&lt;b&gt;&amp;&quot;c&quot; \" tests=\"5\" "
+                                    "failures=\"1\" skipped=\"1\">"));
+    assert_non_null(
+        strstr(xml.ptr,
+               "name=\"proof:on\"><failure message=\"contradicted, expected not contradicted\">"));
     assert_non_null(strstr(xml.ptr, "name=\"engaged:time\"><skipped message="));
 }
 
@@ -272,7 +310,8 @@ int main(void)
         cmocka_unit_test_setup_teardown(every_metric_has_its_rule, set_up, tear_down),
         cmocka_unit_test_setup_teardown(nonsense_is_refused, set_up, tear_down),
         cmocka_unit_test_setup_teardown(unsound_measurements_fail, set_up, tear_down),
-        cmocka_unit_test_setup_teardown(no_rule_passes_on_less_than_the_answer_says, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(no_rule_passes_on_less_than_the_answer_says, set_up,
+                                        tear_down),
         cmocka_unit_test_setup_teardown(without_rules_nothing_may_be_slower, set_up, tear_down),
         cmocka_unit_test_setup_teardown(grades_have_an_order, set_up, tear_down),
         cmocka_unit_test_setup_teardown(earlier_measurements_are_held_against, set_up, tear_down),

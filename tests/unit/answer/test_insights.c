@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Bottlenecks, delegates against kernels outside, kernels that changed, latencies beside each other, and several
-// runs in one report: made sessions whose figures are known by hand.
+// Bottlenecks, delegates against kernels outside, kernels that changed, latencies beside each
+// other, and several runs in one report: made sessions whose figures are known by hand.
 #include <math.h>
 #include <setjmp.h>
 #include <stdarg.h>
@@ -74,9 +74,11 @@ static void bottlenecks_by_hand(void **state)
         etp_hot_kind kind;
         double share;
     } k_expected[] = {
-        {"native_layer_norm", ETP_HOT_PORTABLE, 0.27}, {"Transpose", ETP_HOT_MOVEMENT, 0.34},
-        {"DWConv", ETP_HOT_LITTLE, 0.10},              {"Fully Connected", ETP_HOT_LITTLE, 0.08},
-        {"IGEMM", ETP_HOT_LARGE, 0.20},
+        {"native_layer_norm", ETP_HOT_PORTABLE, 0.27},
+        {"Transpose",         ETP_HOT_MOVEMENT, 0.34},
+        {"DWConv",            ETP_HOT_LITTLE,   0.10},
+        {"Fully Connected",   ETP_HOT_LITTLE,   0.08},
+        {"IGEMM",             ETP_HOT_LARGE,    0.20},
     };
     made m = made_base();
     folder f;
@@ -91,8 +93,10 @@ static void bottlenecks_by_hand(void **state)
         near(h->share, k_expected[i].share);
     }
     etp_str md = markdown(etp_ab_report(ab, &f.arena), &f.arena);
-    must_say(md, "> [!WARNING]\n> kernels outside delegates take 27.0 % of an inference (1 of them)");
-    must_say(md, "> [!WARNING]\n> operators that only move or convert data take 34.0 % of an inference (1 of them)");
+    must_say(md,
+             "> [!WARNING]\n> kernels outside delegates take 27.0 % of an inference (1 of them)");
+    must_say(md, "> [!WARNING]\n> operators that only move or convert data take 34.0 % of an "
+                 "inference (1 of them)");
     close_made(s, &f);
 }
 
@@ -130,13 +134,20 @@ static void thresholds(void **state)
     m.ops[4].name[0] = m.ops[4].name[1] = NULL;
     hot_operators(&m, "kernels outside delegates", &said);
     assert_false(said);
-    for (int i = 0; i < MADE_OPS; i++) { // each in a call of its own with 10 µs of boundary: 8 of 216, 3.7 %
-        m.ops[i] = (made_op){{"Add (ND) #1", "Add (ND) #1"}, 2 * i, {8, 8}};
+    for (int i = 0; i < MADE_OPS;
+         i++) { // each in a call of its own with 10 µs of boundary: 8 of 216, 3.7 %
+        m.ops[i] = (made_op){
+            {"Add (ND) #1", "Add (ND) #1"},
+            2 * i, {8,             8            }
+        };
     }
-    assert_int_equal(hot_operators(&m, "no operator takes more than 5 % of an inference; the longest, ", &said), 0);
+    assert_int_equal(
+        hot_operators(&m, "no operator takes more than 5 % of an inference; the longest, ", &said),
+        0);
     assert_true(said);
     m.ops[3].us[1] = 12; // of 220: 5.5 %
-    assert_int_equal(hot_operators(&m, "no operator takes more than 5 % of an inference", &said), 1);
+    assert_int_equal(hot_operators(&m, "no operator takes more than 5 % of an inference", &said),
+                     1);
     assert_false(said);
 }
 
@@ -147,7 +158,9 @@ static void longer_than_the_whole(void **state)
     bool said;
     made m = made_base();
     m.execute_us = 170; // the transpose alone takes 340
-    assert_int_equal(hot_operators(&m, "takes longer than the inference that it is part of (2 times)", &said), 0);
+    assert_int_equal(
+        hot_operators(&m, "takes longer than the inference that it is part of (2 times)", &said),
+        0);
     assert_true(said);
     m.execute_us = 341;
     assert_int_equal(hot_operators(&m, "takes longer than the inference", &said), 5);
@@ -192,14 +205,16 @@ static void an_inference_is_split_exactly(void **state)
         near((double)p->boundary_ns, 10e3);
         near((double)p->movement_ns, 340e3);
         assert_int_equal(p->delegated + p->portable + p->movement + p->calls, 4 + 1 + 1 + 1);
-        assert_int_equal(p->delegated_ns + p->portable_ns + p->boundary_ns + p->framework_ns + p->unexplained_ns,
+        assert_int_equal(p->delegated_ns + p->portable_ns + p->boundary_ns + p->framework_ns +
+                             p->unexplained_ns,
                          ab->arms[a].traced_ns);
         assert_int_equal(ab->arms[a].traced_runs, MADE_BLOCKS * MADE_RUNS);
         near(ab->arms[a].traced_median_ns, a ? 1000e3 : 1570e3);
     }
     etp_ab_named *names = NULL;
     assert_int_equal(etp_ab_portable_names(ab, &f.arena, &names), 1);
-    assert_true(etp_str_eqz(names[0].name, "native_call_native_layer_norm.out") && names[0].calls == 1);
+    assert_true(etp_str_eqz(names[0].name, "native_call_native_layer_norm.out") &&
+                names[0].calls == 1);
     near((double)names[0].ns, 270e3);
     close_made(s, &f);
 }
@@ -209,9 +224,15 @@ static void kernels_that_changed(void **state)
     (void)state;
     made m = made_base();
     folder f;
-    m.ops[5] = (made_op){{"Clamp (NC) #1", NULL}, 0, {30, 0}};
+    m.ops[5] = (made_op){
+        {"Clamp (NC) #1", NULL},
+        0, {30,              0   }
+    };
     m.ops[5].instruction = 2;
-    m.ops[6] = (made_op){{NULL, "Pack LH (NC, X32) #1"}, 3, {0, 20}};
+    m.ops[6] = (made_op){
+        {NULL, "Pack LH (NC, X32) #1"},
+        3, {0,    20                    }
+    };
     etp_ab_session *s = open_made(&m, &f);
     etp_ab_kernels *groups = NULL;
     size_t n = etp_ab_kernel_groups(etp_ab_answer(s), &f.arena, &groups);
@@ -240,7 +261,8 @@ static void latencies_are_labelled(void **state)
     m.untraced_us[1] = 1000;
     etp_ab_session *s = open_made(&m, &f);
     etp_str md = markdown(etp_ab_report(etp_ab_answer(s), &f.arena), &f.arena);
-    must_say(md, "\nLatency Comparison\n\n| experiment | level | threads | untraced (ms) | low (ms) | high (ms) | speedup | "
+    must_say(md, "\nLatency Comparison\n\n| experiment | level | threads | untraced (ms) | low "
+                 "(ms) | high (ms) | speedup | "
                  "ETDump mean (ms) | ETDump median (ms) | executions | ETDump speedup | tracer |");
     must_say(md, "| `linux_neon_0` | neon | 1 | 2.00");
     must_say(md, " | – | 1.57");
@@ -251,7 +273,7 @@ static void latencies_are_labelled(void **state)
     close_made(s, &f);
 }
 
-// ---- several runs -----------------------------------------------------------------------------------
+// ---- several runs ----
 
 static const char *made_elsewhere(const made *m, folder *f, const char *from, const char *to)
 {
@@ -260,10 +282,14 @@ static const char *made_elsewhere(const made *m, folder *f, const char *from, co
     etp_str text = folder_read(f, "run/manifest.json");
     size_t at = etp_str_find(text, etp_str_from(from));
     assert_true(at < text.len);
-    char *changed = etp_arena_strdup(&f->arena, (etp_str){etp_arena_printf(&f->arena, "%.*s%s%.*s", (int)at, text.ptr, to,
-                                                          (int)(text.len - at - strlen(from)), text.ptr + at + strlen(from)),
-                                                          text.len - strlen(from) + strlen(to)});
-    assert_int_equal(etp_os_write_atomic(folder_path(f, "run/manifest.json"), etp_str_from(changed), NULL), ETP_OK);
+    char *changed = etp_arena_strdup(
+        &f->arena, (etp_str){etp_arena_printf(&f->arena, "%.*s%s%.*s", (int)at, text.ptr, to,
+                                              (int)(text.len - at - strlen(from)),
+                                              text.ptr + at + strlen(from)),
+                             text.len - strlen(from) + strlen(to)});
+    assert_int_equal(
+        etp_os_write_atomic(folder_path(f, "run/manifest.json"), etp_str_from(changed), NULL),
+        ETP_OK);
     return dir;
 }
 
@@ -291,8 +317,10 @@ static void platforms_side_by_side(void **state)
     folder f, g;
     made mac = made_base(), android = made_base();
     android.ops[0].us[1] = 400; // 1.57 ÷ 1.2 = 1.31
-    etp_ab_session *a = open_folder(made_elsewhere(&mac, &f, "\"platform\": \"linux\"", "\"platform\": \"mac\""));
-    etp_ab_session *b = open_folder(made_elsewhere(&android, &g, "\"platform\": \"linux\"", "\"platform\": \"android\""));
+    etp_ab_session *a =
+        open_folder(made_elsewhere(&mac, &f, "\"platform\": \"linux\"", "\"platform\": \"mac\""));
+    etp_ab_session *b = open_folder(
+        made_elsewhere(&android, &g, "\"platform\": \"linux\"", "\"platform\": \"android\""));
     etp_combined c = combine(a, b, &f);
     assert_string_equal(c.runs.items[0].run, "mac");
     assert_string_equal(c.runs.items[1].run, "android");
@@ -302,8 +330,13 @@ static void platforms_side_by_side(void **state)
     assert_false(notes_say(&c, "· N1 of")); // once, not once for each run
     etp_str md = markdown(etp_combined_report(&c, &f.arena), &f.arena);
     must_say(md, "mac: SME2 against NEON (linux_sme2_1, linux_neon_0)");
-    must_say(md, "| mac | Convolution | CONV | 900.38 | 57.3 % | 300.00 | 30.0 % | 3.00× |"); // of 1570 and of 1000
-    must_say(md, "| android | Convolution | CONV | 900.38 | 57.3 % | 500.12 | 41.7 % | 1.80× |"); // of 1200
+    must_say(
+        md,
+        "| mac | Convolution | CONV | 900.38 | 57.3 % | 300.00 | 30.0 % | 3.00× |"); // of 1570 and
+                                                                                     // of 1000
+    must_say(
+        md,
+        "| android | Convolution | CONV | 900.38 | 57.3 % | 500.12 | 41.7 % | 1.80× |"); // of 1200
     must_say(md, "| mac | op5 |");
     must_say(md, "| android | op5 |"); // the layer norm is a bottleneck of both
     must_say(md, "nothing is computed between them");
@@ -329,7 +362,8 @@ static void what_keeps_runs_apart_is_said(void **state)
     assert_false(notes_say(&c, "different models"));
     etp_ab_close(b);
     folder_remove(&g);
-    b = open_folder(made_elsewhere(&one, &g, "\"stem\": \"toy_xnnpack_fp32\"", "\"stem\": \"other_xnnpack_fp32\""));
+    b = open_folder(made_elsewhere(&one, &g, "\"stem\": \"toy_xnnpack_fp32\"",
+                                   "\"stem\": \"other_xnnpack_fp32\""));
     c = combine(a, b, &f);
     assert_string_equal(c.runs.items[1].run, "other_xnnpack_fp32");
     assert_string_equal(c.title, "2 runs");
@@ -344,14 +378,10 @@ static void what_keeps_runs_apart_is_said(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(bottlenecks_by_hand),
-        cmocka_unit_test(thresholds),
-        cmocka_unit_test(longer_than_the_whole),
-        cmocka_unit_test(lagging_needs_a_gain),
-        cmocka_unit_test(an_inference_is_split_exactly),
-        cmocka_unit_test(kernels_that_changed),
-        cmocka_unit_test(latencies_are_labelled),
-        cmocka_unit_test(platforms_side_by_side),
+        cmocka_unit_test(bottlenecks_by_hand),           cmocka_unit_test(thresholds),
+        cmocka_unit_test(longer_than_the_whole),         cmocka_unit_test(lagging_needs_a_gain),
+        cmocka_unit_test(an_inference_is_split_exactly), cmocka_unit_test(kernels_that_changed),
+        cmocka_unit_test(latencies_are_labelled),        cmocka_unit_test(platforms_side_by_side),
         cmocka_unit_test(what_keeps_runs_apart_is_said),
     };
     return cmocka_run_group_tests_name("answer insights", tests, NULL, NULL);

@@ -61,7 +61,8 @@ static int64_t sum_of(const json_t *object)
     int64_t sum = 0;
     const char *key;
     json_t *value;
-    json_object_foreach((json_t *)(uintptr_t)object, key, value) {
+    json_object_foreach((json_t *)(uintptr_t)object, key, value)
+    {
         sum += json_integer_value(value);
     }
     return sum;
@@ -101,8 +102,8 @@ static void every_dump_closes(void **state)
         const char *path = etp_arena_printf(&arena, "%s/%s", dumps, name.ptr);
         name.len -= strlen(".etdump");
         write_kit_files(&path, 1, f.path);
-        table t = folder_csv(&f, etp_arena_printf(&arena, "%.*s_exec_all_runs_timeline.csv",
-                                                  ETP_STR_ARG(name)));
+        table t = folder_csv(
+            &f, etp_arena_printf(&arena, "%.*s_exec_all_runs_timeline.csv", ETP_STR_ARG(name)));
         check_timeline(&t);
         check_summary(&f);
         g_dumps++;
@@ -157,7 +158,7 @@ int main(void)
         return 77;
     }
     const struct CMUnitTest tests[] = {
-        {"every_dump_closes", every_dump_closes, NULL, NULL, (void *)(uintptr_t)dir},
+        {"every_dump_closes",    every_dump_closes,    NULL, NULL, (void *)(uintptr_t)dir},
         {"comparison_of_levels", comparison_of_levels, NULL, NULL, (void *)(uintptr_t)dir},
     };
     return cmocka_run_group_tests_name("kit files of the corpus", tests, NULL, NULL);

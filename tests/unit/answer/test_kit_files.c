@@ -39,7 +39,7 @@ static void assert_number(const json_t *object, const char *key, double expected
     }
 }
 
-// ---- bare dumps --------------------------------------------------------------------------------
+// ---- bare dumps ----
 
 // The columns of Arm's kit stand first, in its order.
 static void columns_of_the_kit(void **state)
@@ -50,18 +50,18 @@ static void columns_of_the_kit(void **state)
     } k_files[] = {
         {LOAD_STEM "_exec_all_runs_timeline.csv",
          "model_id,name,type,delegate_backend,start_us,end_us,duration_ms,pct_total,node_id,"
-         "run_index,block,"},
+         "run_index,block,"                                                                            },
         {LOAD_STEM "_exec_run0_timeline.csv",
          "model_id,name,type,delegate_backend,start_us,end_us,duration_ms,pct_total,node_id,"
-         "run_index,block,"},
+         "run_index,block,"                                                                            },
         {LOAD_STEM "_exec_ops_stats.csv",
-         "model_id,name,type,delegate_backend,count,total_ms,avg_ms,pct_total,"},
-        {LOAD_STEM "_category_summary.csv", "category,total_ms,avg_ms,pct_of_e2e,operator_count,"},
+         "model_id,name,type,delegate_backend,count,total_ms,avg_ms,pct_total,"                        },
+        {LOAD_STEM "_category_summary.csv",       "category,total_ms,avg_ms,pct_of_e2e,operator_count,"},
         {LOAD_STEM "_operator_details.csv",
-         "operator,category,total_ms,avg_ms,pct_of_e2e,event_count,"},
+         "operator,category,total_ms,avg_ms,pct_of_e2e,event_count,"                                   },
         {LOAD_STEM "_other_top_ops.csv",
-         "operator,category,total_ms,avg_ms,pct_of_e2e,event_count,"},
-        {LOAD_STEM "_e2e_latency.csv", "model_name,num_runs,total_ms,avg_ms,min_ms,max_ms,"},
+         "operator,category,total_ms,avg_ms,pct_of_e2e,event_count,"                                   },
+        {LOAD_STEM "_e2e_latency.csv",            "model_name,num_runs,total_ms,avg_ms,min_ms,max_ms," },
     };
     folder f;
     folder_make(&f);
@@ -81,8 +81,8 @@ static void timeline_equals_flatc(void **state)
     static const char k_name[] = LOAD_STEM "_exec_all_runs_timeline.csv";
     folder_make(&f);
     write_kit_files((const char *const[]){fixture(LOAD_STEM ".etdump")}, 1, f.path);
-    const char *path = etp_arena_printf(&f.arena, "%s/tests/unit/answer/expected/%s",
-                                        ETP_TEST_SOURCE_DIR, k_name);
+    const char *path =
+        etp_arena_printf(&f.arena, "%s/tests/unit/answer/expected/%s", ETP_TEST_SOURCE_DIR, k_name);
     assert_int_equal(etp_os_read_text(path, 1 << 20, &f.arena, &expected, NULL), ETP_OK);
     etp_str found = folder_read(&f, k_name);
     assert_string_equal(found.ptr, expected.ptr);
@@ -162,7 +162,8 @@ static void summary_closes(void **state)
     double sum = 0;
     const char *key;
     json_t *value;
-    json_object_foreach(categories, key, value) {
+    json_object_foreach(categories, key, value)
+    {
         assert_true(etp_category_find(etp_str_from(key)) != ETP_CATEGORY_COUNT);
         sum += 1e6 * json_real_value(value);
     }
@@ -280,7 +281,7 @@ static void no_place_to_write(void **state)
     folder_remove(&f);
 }
 
-// ---- statistics --------------------------------------------------------------------------------
+// ---- statistics ----
 
 static json_t *robust_stats_of(uint64_t *ns, size_t n, etp_arena *arena)
 {
@@ -365,7 +366,7 @@ static void one_run_has_no_spread(void **state)
     etp_arena_dispose(&arena);
 }
 
-// ---- a run folder ------------------------------------------------------------------------------
+// ---- a run folder ----
 
 typedef struct session {
     folder *f;
@@ -523,7 +524,8 @@ static void pipeline_summary(void **state)
     const char *key;
     json_t *value;
     size_t paths = 0;
-    json_object_foreach(json_object_get(run, "paths"), key, value) {
+    json_object_foreach(json_object_get(run, "paths"), key, value)
+    {
         if (strcmp(key, "latency_log") != 0) { // this session has no logs
             folder_read(&f, etp_arena_printf(&f.arena, "run/%s", json_string_value(value)));
             paths++;

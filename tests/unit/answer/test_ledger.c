@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// One centre per quantity, what interruptions leave of it, and what the clocks do not resolve: made sessions whose
-// figures are known by hand.
+// One centre per quantity, what interruptions leave of it, and what the clocks do not resolve: made
+// sessions whose figures are known by hand.
 #include <math.h>
 #include <setjmp.h>
 #include <stdarg.h>
@@ -38,7 +38,9 @@ static bool says(etp_ab_session *s, folder *f, const char *words)
     etp_strbuf buffer;
     etp_strbuf_init(&buffer, &f->arena);
     etp_sink sink = etp_sink_strbuf(&buffer);
-    assert_int_equal(etp_report_write(etp_ab_report(etp_ab_answer(s), &f->arena), ETP_FORMAT_MD, NULL, &sink, NULL), ETP_OK);
+    assert_int_equal(etp_report_write(etp_ab_report(etp_ab_answer(s), &f->arena), ETP_FORMAT_MD,
+                                      NULL, &sink, NULL),
+                     ETP_OK);
     etp_str text = etp_strbuf_str(&buffer);
     return etp_str_find(text, etp_str_from(words)) < text.len;
 }
@@ -78,13 +80,15 @@ static void closes(const etp_ab *ab)
         traced[1] += ends ? 0 : l->items[i].candidate_ns;
     }
     for (int side = 0; side < 2; side++) {
-        const etp_ab_arm *arm = &ab->arms[side ? ab->ledgers[0].candidate : ab->ledgers[0].baseline];
+        const etp_ab_arm *arm =
+            &ab->arms[side ? ab->ledgers[0].candidate : ab->ledgers[0].baseline];
         assert_true(sum[side] == arm->median_ns && traced[side] == arm->traced_ns);
     }
     assert_true(l->delta_ns == sum[1] - sum[0]);
 }
 
-// Every third execution waits 3 ms inside its delegate call: the mean of 24 has 1 ms of it, the median none.
+// Every third execution waits 3 ms inside its delegate call: the mean of 24 has 1 ms of it, the
+// median none.
 static void interruptions_are_no_boundary(void **state)
 {
     (void)state;
@@ -95,8 +99,10 @@ static void interruptions_are_no_boundary(void **state)
     etp_ab_session *s = open_made(&m, &f);
     const etp_ab *ab = etp_ab_answer(s);
     closes(ab);
-    assert_true(row_of(ab, "boundary")->baseline_ns == 10000 && row_of(ab, "boundary")->candidate_ns == 10000);
-    assert_true(ab->arms[ab->baseline].traced_kept == MADE_BLOCKS * 8 && ab->arms[ab->baseline].traced_runs == MADE_BLOCKS * 24);
+    assert_true(row_of(ab, "boundary")->baseline_ns == 10000 &&
+                row_of(ab, "boundary")->candidate_ns == 10000);
+    assert_true(ab->arms[ab->baseline].traced_kept == MADE_BLOCKS * 8 &&
+                ab->arms[ab->baseline].traced_runs == MADE_BLOCKS * 24);
     for (size_t a = 0; a < 2; a++) { // 1570 and 1000 µs, up to half a per cent of wobble
         const etp_ab_arm *arm = &ab->arms[a];
         double us = a == ab->baseline ? 1570 : 1000;
@@ -118,7 +124,8 @@ static void interruptions_are_no_boundary(void **state)
     close_made(s, &f);
 }
 
-// A tracer that costs half: the row is the ratio of medians, and no gain is above the untraced inference.
+// A tracer that costs half: the row is the ratio of medians, and no gain is above the untraced
+// inference.
 static void tracer_is_a_ratio_of_medians(void **state)
 {
     (void)state;
@@ -131,8 +138,10 @@ static void tracer_is_a_ratio_of_medians(void **state)
     closes(ab);
     for (size_t a = 0; a < 2; a++) {
         const etp_ab_arm *arm = &ab->arms[a];
-        int64_t tracer = a == ab->baseline ? row_of(ab, "tracer")->baseline_ns : row_of(ab, "tracer")->candidate_ns;
-        assert_true(tracer == arm->median_ns - llround((double)arm->median_ns * arm->observer.estimate));
+        int64_t tracer = a == ab->baseline ? row_of(ab, "tracer")->baseline_ns
+                                           : row_of(ab, "tracer")->candidate_ns;
+        assert_true(tracer ==
+                    arm->median_ns - llround((double)arm->median_ns * arm->observer.estimate));
         assert_true(fabs(arm->observer.estimate - 2) < 0.002);
     }
     for (size_t i = 0; i < ab->fixes.n; i++) {
@@ -145,7 +154,12 @@ static void tracer_is_a_ratio_of_medians(void **state)
 static void ratios_below_the_clock(void **state)
 {
     (void)state;
-    static const int k_us[][2] = {{205, 1}, {1, 205}, {205, 0}, {4, 2}};
+    static const int k_us[][2] = {
+        {205, 1  },
+        {1,   205},
+        {205, 0  },
+        {4,   2  }
+    };
     for (size_t k = 0; k < sizeof k_us / sizeof *k_us; k++) {
         folder f;
         made m = made_base();
@@ -154,7 +168,8 @@ static void ratios_below_the_clock(void **state)
         etp_ab_session *s = open_made(&m, &f);
         const etp_ab *ab = etp_ab_answer(s);
         const etp_ab_category *c = category_of(ab, ETP_CATEGORY_DATA_MOVEMENT);
-        double before = (double)c->ns[ab->baseline], after = (double)c->ns[ab->ledgers[0].candidate];
+        double before = (double)c->ns[ab->baseline],
+               after = (double)c->ns[ab->ledgers[0].candidate];
         assert_true(isnan(c->speedup[0]) && isnan(ab->operators[3].speedup[0]));
         assert_int_equal(c->cut_ns[0], 1000);
         if (k_us[k][1] > 0) { // blocks hardly wobble: the interval is what truncation leaves open
@@ -167,7 +182,8 @@ static void ratios_below_the_clock(void **state)
     }
 }
 
-// From 1 to 2 µs whole microseconds alone can make every execution longer: nothing got slower beyond doubt.
+// From 1 to 2 µs whole microseconds alone can make every execution longer: nothing got slower
+// beyond doubt.
 static void slower_is_more_than_truncation(void **state)
 {
     (void)state;
@@ -191,15 +207,18 @@ static void slower_is_more_than_truncation(void **state)
     close_made(s, &f);
 }
 
-// Many short operators in one call: what whole microseconds hid of them together is at most what the call took
-// besides.
+// Many short operators in one call: what whole microseconds hid of them together is at most what
+// the call took besides.
 static void calls_bound_what_is_hidden(void **state)
 {
     (void)state;
     folder f;
     made m = made_base();
     for (int i = 0; i < MADE_OPS; i++) { // twelve in one call, with 10 µs around them
-        m.ops[i] = (made_op){{"Add (ND) #1", "Add (ND) #1"}, 0, {20, 10}};
+        m.ops[i] = (made_op){
+            {"Add (ND) #1", "Add (ND) #1"},
+            0, {20,            10           }
+        };
     }
     etp_ab_session *s = open_made(&m, &f);
     const etp_ab_category *c = category_of(etp_ab_answer(s), ETP_CATEGORY_ELEMENTWISE);
@@ -209,8 +228,9 @@ static void calls_bound_what_is_hidden(void **state)
     close_made(s, &f);
 }
 
-// Three calls of 10 µs besides their operators, the first interrupted now and then: two calls less save at most two of
-// them, likely what truncation of one operator each (half a microsecond) leaves.
+// Three calls of 10 µs besides their operators, the first interrupted now and then: two calls less
+// save at most two of them, likely what truncation of one operator each (half a microsecond)
+// leaves.
 static void fewer_calls_save_what_calls_took(void **state)
 {
     (void)state;
@@ -229,7 +249,8 @@ static void fewer_calls_save_what_calls_took(void **state)
         found = ab->fixes.items[i].kind == ETP_FIX_PARTITIONS ? &ab->fixes.items[i] : found;
     }
     assert_non_null(found);
-    assert_true(found->lo_ns == 0 && llabs(found->hi_ns - 20000) < 200 && llabs(found->expected_ns - 19000) < 200);
+    assert_true(found->lo_ns == 0 && llabs(found->hi_ns - 20000) < 200 &&
+                llabs(found->expected_ns - 19000) < 200);
     close_made(s, &f);
 }
 
@@ -239,11 +260,14 @@ static void bottlenecks_name_their_own_shares(void **state)
     folder f;
     made m = made_base(); // Convolution 900 of 1570; 300 of 1000 beside 340 of Data movement
     etp_ab_session *s = open_made(&m, &f);
-    assert_true(says(s, &f, "moved from Convolution (57 % of the time) to Data movement (34 %, was 22 %)"));
+    assert_true(
+        says(s, &f, "moved from Convolution (57 % of the time) to Data movement (34 %, was 22 %)"));
     close_made(s, &f);
     m.ops[3].us[1] = 310; // 31 of 97 against 30 of 97: as good as equal
     s = open_made(&m, &f);
-    assert_true(says(s, &f, "Convolution: 57 % of the time before, 31 % after; Data movement: 22 % before, 32 % after"));
+    assert_true(says(s, &f,
+                     "Convolution: 57 % of the time before, 31 % after; Data movement: 22 % "
+                     "before, 32 % after"));
     close_made(s, &f);
     m.ops[3].us[1] = 200;
     s = open_made(&m, &f);
@@ -258,9 +282,12 @@ static void bottlenecks_name_their_own_shares(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(interruptions_are_no_boundary), cmocka_unit_test(tracer_is_a_ratio_of_medians),
-        cmocka_unit_test(ratios_below_the_clock),        cmocka_unit_test(slower_is_more_than_truncation),
-        cmocka_unit_test(calls_bound_what_is_hidden),    cmocka_unit_test(fewer_calls_save_what_calls_took),
+        cmocka_unit_test(interruptions_are_no_boundary),
+        cmocka_unit_test(tracer_is_a_ratio_of_medians),
+        cmocka_unit_test(ratios_below_the_clock),
+        cmocka_unit_test(slower_is_more_than_truncation),
+        cmocka_unit_test(calls_bound_what_is_hidden),
+        cmocka_unit_test(fewer_calls_save_what_calls_took),
         cmocka_unit_test(bottlenecks_name_their_own_shares),
     };
     return cmocka_run_group_tests_name("answer ledger", tests, NULL, NULL);

@@ -41,29 +41,30 @@ static void rounding(void **state)
         const char *a, *b;
         bool same;
     } k_cases[] = {
-        {"x 1.00000 y", "x 1.00000 y", true},
-        {"x 1.000001 y", "x 1 y", true},
-        {"x 1.00001 y", "x 1 y", true}, // one unit of the sixth digit, all that six digits can show
-        {"x 1.00002 y", "x 1 y", false},
-        {"9.99999", "10", true},
-        {"9.99998", "10.0001", false},
-        {"1.23456", "1.23457", true},
-        {"123456", "123457", true},
-        {"12345", "12346", false}, // a count
-        {"7", "8", false},
-        {"-2.5e-3,", "-2.50001e-3,", true},
-        {"-2.5e-3,", "-2.50002e-3,", false},
-        {"2.5", "-2.5", false},
-        {"a1000000", "a1000001", false},   // part of a word: no number
-        {"1000000f", "1000001f", false},   // a hash
-        {"1.2.3000000", "1.2.3000001", false},
-        {"1", "1 ", false},
-        {"", "", true},
-        {"0", "0.0", true},
+        {"x 1.00000 y",  "x 1.00000 y",  true },
+        {"x 1.000001 y", "x 1 y",        true },
+        {"x 1.00001 y",  "x 1 y",        true }, // one unit of the sixth digit, all that six digits can show
+        {"x 1.00002 y",  "x 1 y",        false},
+        {"9.99999",      "10",           true },
+        {"9.99998",      "10.0001",      false},
+        {"1.23456",      "1.23457",      true },
+        {"123456",       "123457",       true },
+        {"12345",        "12346",        false}, // a count
+        {"7",            "8",            false},
+        {"-2.5e-3,",     "-2.50001e-3,", true },
+        {"-2.5e-3,",     "-2.50002e-3,", false},
+        {"2.5",          "-2.5",         false},
+        {"a1000000",     "a1000001",     false}, // part of a word: no number
+        {"1000000f",     "1000001f",     false}, // a hash
+        {"1.2.3000000",  "1.2.3000001",  false},
+        {"1",            "1 ",           false},
+        {"",             "",             true },
+        {"0",            "0.0",          true },
     };
     for (size_t i = 0; i < sizeof k_cases / sizeof *k_cases; i++) {
-        assert_int_equal(etp_verify_same_but_rounding(etp_str_from(k_cases[i].a), etp_str_from(k_cases[i].b)),
-                         k_cases[i].same);
+        assert_int_equal(
+            etp_verify_same_but_rounding(etp_str_from(k_cases[i].a), etp_str_from(k_cases[i].b)),
+            k_cases[i].same);
     }
 }
 

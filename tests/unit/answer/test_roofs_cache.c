@@ -112,15 +112,15 @@ static void does_not_believe(void **state)
     static const struct {
         const char *from, *to;
     } k_spoilt[] = {
-        {NULL, ""},
-        {NULL, "what,isa\n"},
-        {NULL, "{\"schema\": \"etprof.roofs/1\", \"roofs\": []}"},
-        {"\"device\": \"local\"", "\"device\": \"ssh:other\""},
-        {"\"cpus\": ", "\"cpus\": 9"}, // another number of processors
-        {"\"emulated\": false", "\"emulated\": true"},
-        {"\"governor\": ", "\"governor\": \"other\", \"was\": "},
-        {"\"boost\": ", "\"boost\": true, \"max_khz\": 7, \"was\": "},
-        {"\"unit\": \"op/s\"", "\"unit\": \"m/s\""},
+        {NULL,                    ""                                               },
+        {NULL,                    "what,isa\n"                                     },
+        {NULL,                    "{\"schema\": \"etprof.roofs/1\", \"roofs\": []}"},
+        {"\"device\": \"local\"", "\"device\": \"ssh:other\""                      },
+        {"\"cpus\": ",            "\"cpus\": 9"                                    }, // another number of processors
+        {"\"emulated\": false",   "\"emulated\": true"                             },
+        {"\"governor\": ",        "\"governor\": \"other\", \"was\": "             },
+        {"\"boost\": ",           "\"boost\": true, \"max_khz\": 7, \"was\": "     },
+        {"\"unit\": \"op/s\"",    "\"unit\": \"m/s\""                              },
     };
     (void)roofs(f, 1, false);
     for (size_t i = 0; i < sizeof k_spoilt / sizeof *k_spoilt; i++) {
@@ -135,8 +135,11 @@ static void does_not_believe(void **state)
     }
 }
 
-#define ROOF "{\"isa\": \"avx2\", \"what\": \"fma_f32\", \"unit\": \"op/s\", \"threads\": 1, \"best\": 20, \"median\": 10}"
-#define DOCUMENT(roof) "{\"schema\": \"etprof.roofs/1\", \"device\": \"local\", \"cpus\": 2, \"roofs\": [" roof "]}"
+#define ROOF                                                                                    \
+    "{\"isa\": \"avx2\", \"what\": \"fma_f32\", \"unit\": \"op/s\", \"threads\": 1, \"best\": " \
+    "20, \"median\": 10}"
+#define DOCUMENT(roof) \
+    "{\"schema\": \"etprof.roofs/1\", \"device\": \"local\", \"cpus\": 2, \"roofs\": [" roof "]}"
 
 static void documents(void **state)
 {
@@ -149,15 +152,29 @@ static void documents(void **state)
     assert_int_equal(t.boost, -1);
     assert_int_equal(t.cpus, 2);
     static const char *const k_bad[] = {
-        "", "[]", "{}", "{\"schema\": \"etprof.ab/1\"}", DOCUMENT(""), DOCUMENT("1"), DOCUMENT("{}"),
-        DOCUMENT("{\"what\": \"copy\", \"unit\": \"byte/s\", \"threads\": 0, \"best\": 1, \"median\": 1}"),
-        DOCUMENT("{\"what\": \"copy\", \"unit\": \"byte/s\", \"threads\": 257, \"best\": 1, \"median\": 1}"),
-        DOCUMENT("{\"what\": \"copy\", \"unit\": \"byte/s\", \"threads\": 1, \"best\": 1, \"median\": 2}"),
-        DOCUMENT("{\"what\": \"region\", \"unit\": \"ns\", \"threads\": 1, \"best\": 2, \"median\": 1}"),
-        DOCUMENT("{\"what\": \"copy\", \"unit\": \"byte/s\", \"threads\": 1, \"best\": 0, \"median\": 2}"),
-        DOCUMENT("{\"what\": \"copy\", \"unit\": \"byte/s\", \"threads\": 1, \"best\": -5, \"median\": -6}"),
-        DOCUMENT("{\"what\": \"copy\", \"unit\": \"byte/s\", \"threads\": 1, \"best\": 2.5, \"median\": 2}"),
-        DOCUMENT("{\"what\": \"copy\", \"unit\": \"byte/s\", \"threads\": 1, \"best\": 9000000000000000000, \"median\": 2}"),
+        "",
+        "[]",
+        "{}",
+        "{\"schema\": \"etprof.ab/1\"}",
+        DOCUMENT(""),
+        DOCUMENT("1"),
+        DOCUMENT("{}"),
+        DOCUMENT("{\"what\": \"copy\", \"unit\": \"byte/s\", \"threads\": 0, \"best\": 1, "
+                 "\"median\": 1}"),
+        DOCUMENT("{\"what\": \"copy\", \"unit\": \"byte/s\", \"threads\": 257, \"best\": 1, "
+                 "\"median\": 1}"),
+        DOCUMENT("{\"what\": \"copy\", \"unit\": \"byte/s\", \"threads\": 1, \"best\": 1, "
+                 "\"median\": 2}"),
+        DOCUMENT(
+            "{\"what\": \"region\", \"unit\": \"ns\", \"threads\": 1, \"best\": 2, \"median\": 1}"),
+        DOCUMENT("{\"what\": \"copy\", \"unit\": \"byte/s\", \"threads\": 1, \"best\": 0, "
+                 "\"median\": 2}"),
+        DOCUMENT("{\"what\": \"copy\", \"unit\": \"byte/s\", \"threads\": 1, \"best\": -5, "
+                 "\"median\": -6}"),
+        DOCUMENT("{\"what\": \"copy\", \"unit\": \"byte/s\", \"threads\": 1, \"best\": 2.5, "
+                 "\"median\": 2}"),
+        DOCUMENT("{\"what\": \"copy\", \"unit\": \"byte/s\", \"threads\": 1, \"best\": "
+                 "9000000000000000000, \"median\": 2}"),
         DOCUMENT("{\"what\": 7, \"unit\": \"byte/s\", \"threads\": 1, \"best\": 2, \"median\": 2}"),
     };
     for (size_t i = 0; i < sizeof k_bad / sizeof *k_bad; i++) {

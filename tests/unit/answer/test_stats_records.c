@@ -30,12 +30,18 @@ static void make(session *s)
     *s = (session){0};
     for (uint32_t b = 0; b < BLOCKS; b++) {
         uint64_t khz = b == 4 ? 1900000 : 2000000;
-        s->blocks[b] = (etp_run_block){.block = b + 1,
-                                       .start = {.temperature_c = k_warm[b] - 1, .freq_max_khz = khz},
-                                       .end = {.temperature_c = k_warm[b] + 1, .freq_max_khz = khz}};
+        s->blocks[b] = (etp_run_block){
+            .block = b + 1,
+            .start = {.temperature_c = k_warm[b] - 1, .freq_max_khz = khz},
+            .end = {.temperature_c = k_warm[b] + 1, .freq_max_khz = khz}
+        };
         for (uint32_t a = 0; a < 2; a++) {
-            s->launches[2 * b + a] = (etp_run_launch){
-                .arm = a, .block = b + 1, .launch = 2 * b + a + 1, .wall_ns = 1000000, .wait_ns = 0, .migrations = 0};
+            s->launches[2 * b + a] = (etp_run_launch){.arm = a,
+                                                      .block = b + 1,
+                                                      .launch = 2 * b + a + 1,
+                                                      .wall_ns = 1000000,
+                                                      .wait_ns = 0,
+                                                      .migrations = 0};
             for (uint32_t i = 0; i < ITERATIONS; i++) {
                 uint64_t ns = (1000000 + 3000 * b + 7 * i) / (a + 1);
                 bool slow = a == 0 && (i == 4 || i == 7);
@@ -59,10 +65,15 @@ static void make(session *s)
 
 static void analyse(session *s, etp_arena *arena, etp_stats_answer *out)
 {
-    static const etp_str k_names[] = {{"a", 1}, {"b", 1}};
+    static const etp_str k_names[] = {
+        {"a", 1},
+        {"b", 1}
+    };
     etp_error err;
     *out = (etp_stats_answer){.source = "x", .names = k_names};
-    assert_int_equal(etp_stats_analyze(s->samples, sizeof s->samples / sizeof *s->samples, 2, NULL, arena, &out->stats, &err), ETP_OK);
+    assert_int_equal(etp_stats_analyze(s->samples, sizeof s->samples / sizeof *s->samples, 2, NULL,
+                                       arena, &out->stats, &err),
+                     ETP_OK);
     assert_int_equal(etp_stats_take_records(out, &s->run, arena, &err), ETP_OK);
 }
 
@@ -121,7 +132,8 @@ static void perfect_order_is_no_certainty(void **state)
     (void)state;
     assert_true(fabs(etp_rank_correlation_p(1, 6) - 2.0 / 720) < 1e-15);
     assert_true(fabs(etp_rank_correlation_p(-1, 4) - 2.0 / 24) < 1e-15);
-    assert_true(fabs(etp_rank_correlation_p(0.5, 20) - 0.024769558804109703) < 1e-10); // scipy.stats.t
+    assert_true(fabs(etp_rank_correlation_p(0.5, 20) - 0.024769558804109703) <
+                1e-10); // scipy.stats.t
     assert_true(isnan(etp_rank_correlation_p(1, 3)));
     assert_true(isnan(etp_rank_correlation_p((double)NAN, 10)));
 }

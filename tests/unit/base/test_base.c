@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Tests of the base room: arithmetic of views, arena under memory shortage, numbers, JSON, CSV, SHA-256.
+// Tests of the base room: arithmetic of views, arena under memory shortage, numbers, JSON, CSV,
+// SHA-256.
 #include <math.h>
 #include <setjmp.h>
 #include <stdarg.h>
@@ -135,8 +136,9 @@ static void json_escapes_and_nests(void **state)
     etp_json_end(&j);
     etp_json_end_document(&j);
     assert_false(sink.failed);
-    assert_string_equal(buf.ptr, "{\"a\\\"b\":\"\\u0001<b>\\\\\xEF\xBF\xBD\\n\",\"u\":18446744073709551615,"
-                                 "\"nan\":null,\"v\":[-1,true,0.666667,{}]}\n");
+    assert_string_equal(buf.ptr,
+                        "{\"a\\\"b\":\"\\u0001<b>\\\\\xEF\xBF\xBD\\n\",\"u\":18446744073709551615,"
+                        "\"nan\":null,\"v\":[-1,true,0.666667,{}]}\n");
     etp_arena_dispose(&arena);
 }
 
@@ -162,16 +164,18 @@ static void json_writes_the_unknown_as_null(void **state)
     etp_json_kv_rounded(&j, "large", 1e19);
     etp_json_end(&j);
     etp_json_end_document(&j);
-    assert_string_equal(buf.ptr, "{\"s\":\"x\",\"u\":18446744073709551615,\"i\":-9223372036854775808,\"d\":0.5,"
-                                 "\"b\":false,\"s?\":null,\"u?\":null,\"i?\":null,\"d?\":null,\"b?\":null,"
-                                 "\"r\":-3,\"nan\":null,\"large\":null}\n");
+    assert_string_equal(
+        buf.ptr, "{\"s\":\"x\",\"u\":18446744073709551615,\"i\":-9223372036854775808,\"d\":0.5,"
+                 "\"b\":false,\"s?\":null,\"u?\":null,\"i?\":null,\"d?\":null,\"b?\":null,"
+                 "\"r\":-3,\"nan\":null,\"large\":null}\n");
     etp_arena_dispose(&arena);
 }
 
 static void csv_reads_what_it_writes(void **state)
 {
     (void)state;
-    static const char *const k_cells[] = {"plain", "with,comma", "with \"quote\"", "two\nlines", ""};
+    static const char *const k_cells[] = {"plain", "with,comma", "with \"quote\"", "two\nlines",
+                                          ""};
     etp_arena arena = {0};
     etp_strbuf buf;
     etp_strbuf_init(&buf, &arena);
@@ -211,10 +215,11 @@ static void sha256_matches_published_vectors(void **state)
     static const struct {
         const char *text, *hex;
     } k_vectors[] = {
-        {"", "e3b0c44298fc1c149afbf4c8996fb92427ae41e4649b934ca495991b7852b855"},
-        {"abc", "ba7816bf8f01cfea414140de5dae2223b00361a396177a9cb410ff61f20015ad"},
+        {"",                                                         "e3b0c44298fc1c149afbf4c8996fb92427ae41e4649b934ca495991b7852b855"},
+        {"abc",                                                      "ba7816bf8f01cfea414140de5dae2223b00361a396177a9cb410ff61f20015ad"},
         {"abcdbcdecdefdefgefghfghighijhijkijkljklmklmnlmnomnopnopq",
-         "248d6a61d20638b8e5c026930c3e6039a33ce45964ff2167f6ecedd419db06c1"}};
+         "248d6a61d20638b8e5c026930c3e6039a33ce45964ff2167f6ecedd419db06c1"                                                            }
+    };
     for (size_t i = 0; i < 3; i++) {
         etp_sha256 h;
         char hex[ETP_SHA256_HEX_CHARS];

@@ -18,38 +18,42 @@ typedef struct x86_case {
 } x86_case;
 
 static const x86_case k_x86[] = {
-    {"ret", {0xc3}, 1, ETP_CODE_SCALAR},
-    {"mov (%rdi),%rax", {0x48, 0x8b, 0x07}, 3, ETP_CODE_SCALAR},
-    {"imul %rsi,%rax", {0x48, 0x0f, 0xaf, 0xc6}, 4, ETP_CODE_SCALAR},
-    {"jne +0x100", {0x0f, 0x85, 0, 1, 0, 0}, 6, ETP_CODE_SCALAR},
-    {"popcnt %rax,%rax", {0xf3, 0x48, 0x0f, 0xb8, 0xc0}, 5, ETP_CODE_SCALAR},
-    {"bswap %eax", {0x0f, 0xc8}, 2, ETP_CODE_SCALAR},
-    {"nopw cs:0(%rax,%rax)", {0x66, 0x2e, 0x0f, 0x1f, 0x84, 0, 0, 0, 0, 0}, 10, ETP_CODE_SCALAR},
-    {"addps %xmm1,%xmm0", {0x0f, 0x58, 0xc1}, 3, ETP_CODE_SSE},
-    {"movdqu (%rsi),%xmm8", {0xf3, 0x44, 0x0f, 0x6f, 0x06}, 5, ETP_CODE_SSE},
-    {"pmaddubsw %xmm1,%xmm0", {0x66, 0x0f, 0x38, 0x04, 0xc1}, 5, ETP_CODE_SSE},
-    {"pblendw $1,%xmm1,%xmm0", {0x66, 0x0f, 0x3a, 0x0e, 0xc1, 1}, 6, ETP_CODE_SSE},
-    {"vaddps %ymm2,%ymm1,%ymm0", {0xc5, 0xf4, 0x58, 0xc2}, 4, ETP_CODE_AVX2},
-    {"vfmadd231ps (%rdi),%ymm1,%ymm0", {0xc4, 0xe2, 0x75, 0xb8, 0x07}, 5, ETP_CODE_AVX2},
-    {"vpblendd $1,%ymm2,%ymm1,%ymm0", {0xc4, 0xe3, 0x75, 0x02, 0xc2, 1}, 6, ETP_CODE_AVX2},
-    {"vzeroupper", {0xc5, 0xf8, 0x77}, 3, ETP_CODE_SCALAR},
-    {"andn %edx,%ecx,%eax", {0xc4, 0xe2, 0x70, 0xf2, 0xc2}, 5, ETP_CODE_SCALAR},
-    {"rorx $3,%rdi,%rax", {0xc4, 0xe3, 0xfb, 0xf0, 0xc7, 3}, 6, ETP_CODE_SCALAR},
-    {"vpdpbusd %ymm2,%ymm1,%ymm0 (VEX)", {0xc4, 0xe2, 0x75, 0x50, 0xc2}, 5, ETP_CODE_AVX_VNNI},
-    {"kmovw %eax,%k1", {0xc5, 0xf8, 0x92, 0xc8}, 4, ETP_CODE_AVX512},
-    {"vaddps %zmm2,%zmm1,%zmm0", {0x62, 0xf1, 0x74, 0x48, 0x58, 0xc2}, 6, ETP_CODE_AVX512},
-    {"vaddps 0x40(%rdi),%zmm1,%zmm0", {0x62, 0xf1, 0x74, 0x48, 0x58, 0x47, 1}, 7, ETP_CODE_AVX512},
-    {"vpaddd %xmm18,%xmm17,%xmm16", {0x62, 0xa1, 0x75, 0x00, 0xfe, 0xc2}, 6, ETP_CODE_AVX512},
-    {"vpdpbusd %zmm2,%zmm1,%zmm0", {0x62, 0xf2, 0x75, 0x48, 0x50, 0xc2}, 6, ETP_CODE_AVX512_VNNI},
+    {"ret",                                                      {0xc3},                                        1,  ETP_CODE_SCALAR     },
+    {"mov (%rdi),%rax",                                          {0x48, 0x8b, 0x07},                            3,  ETP_CODE_SCALAR     },
+    {"imul %rsi,%rax",                                           {0x48, 0x0f, 0xaf, 0xc6},                      4,  ETP_CODE_SCALAR     },
+    {"jne +0x100",                                               {0x0f, 0x85, 0, 1, 0, 0},                      6,  ETP_CODE_SCALAR     },
+    {"popcnt %rax,%rax",                                         {0xf3, 0x48, 0x0f, 0xb8, 0xc0},                5,  ETP_CODE_SCALAR     },
+    {"bswap %eax",                                               {0x0f, 0xc8},                                  2,  ETP_CODE_SCALAR     },
+    {"nopw cs:0(%rax,%rax)",                                     {0x66, 0x2e, 0x0f, 0x1f, 0x84, 0, 0, 0, 0, 0}, 10, ETP_CODE_SCALAR     },
+    {"addps %xmm1,%xmm0",                                        {0x0f, 0x58, 0xc1},                            3,  ETP_CODE_SSE        },
+    {"movdqu (%rsi),%xmm8",                                      {0xf3, 0x44, 0x0f, 0x6f, 0x06},                5,  ETP_CODE_SSE        },
+    {"pmaddubsw %xmm1,%xmm0",                                    {0x66, 0x0f, 0x38, 0x04, 0xc1},                5,  ETP_CODE_SSE        },
+    {"pblendw $1,%xmm1,%xmm0",                                   {0x66, 0x0f, 0x3a, 0x0e, 0xc1, 1},             6,  ETP_CODE_SSE        },
+    {"vaddps %ymm2,%ymm1,%ymm0",                                 {0xc5, 0xf4, 0x58, 0xc2},                      4,  ETP_CODE_AVX2       },
+    {"vfmadd231ps (%rdi),%ymm1,%ymm0",                           {0xc4, 0xe2, 0x75, 0xb8, 0x07},                5,  ETP_CODE_AVX2       },
+    {"vpblendd $1,%ymm2,%ymm1,%ymm0",                            {0xc4, 0xe3, 0x75, 0x02, 0xc2, 1},             6,  ETP_CODE_AVX2       },
+    {"vzeroupper",                                               {0xc5, 0xf8, 0x77},                            3,  ETP_CODE_SCALAR     },
+    {"andn %edx,%ecx,%eax",                                      {0xc4, 0xe2, 0x70, 0xf2, 0xc2},                5,  ETP_CODE_SCALAR     },
+    {"rorx $3,%rdi,%rax",                                        {0xc4, 0xe3, 0xfb, 0xf0, 0xc7, 3},             6,  ETP_CODE_SCALAR     },
+    {"vpdpbusd %ymm2,%ymm1,%ymm0 (VEX)",                         {0xc4, 0xe2, 0x75, 0x50, 0xc2},                5,  ETP_CODE_AVX_VNNI   },
+    {"kmovw %eax,%k1",                                           {0xc5, 0xf8, 0x92, 0xc8},                      4,  ETP_CODE_AVX512     },
+    {"vaddps %zmm2,%zmm1,%zmm0",                                 {0x62, 0xf1, 0x74, 0x48, 0x58, 0xc2},          6,  ETP_CODE_AVX512     },
+    {"vaddps 0x40(%rdi),%zmm1,%zmm0",                            {0x62, 0xf1, 0x74, 0x48, 0x58, 0x47, 1},       7,  ETP_CODE_AVX512     },
+    {"vpaddd %xmm18,%xmm17,%xmm16",                              {0x62, 0xa1, 0x75, 0x00, 0xfe, 0xc2},          6,  ETP_CODE_AVX512     },
+    {"vpdpbusd %zmm2,%zmm1,%zmm0",                               {0x62, 0xf2, 0x75, 0x48, 0x50, 0xc2},          6,  ETP_CODE_AVX512_VNNI},
     {"vpdpbusd 0x1000(%rsi,%rdi,4),%zmm1,%zmm0",
      {0x62, 0xf2, 0x75, 0x48, 0x50, 0x84, 0xbe, 0x00, 0x10, 0, 0},
-     11,
-     ETP_CODE_AVX512_VNNI},
-    {"vpternlogd $0xff,%zmm0,%zmm0,%zmm0", {0x62, 0xf3, 0x7d, 0x48, 0x25, 0xc0, 0xff}, 7, ETP_CODE_AVX512},
+     11,                                                                                                            ETP_CODE_AVX512_VNNI},
+    {"vpternlogd $0xff,%zmm0,%zmm0,%zmm0",
+     {0x62, 0xf3, 0x7d, 0x48, 0x25, 0xc0, 0xff},
+     7,                                                                                                             ETP_CODE_AVX512     },
     {"vpermi2b %zmm2,%zmm1,%zmm0 (neighbour of no VNNI opcode)",
-     {0x62, 0xf2, 0x75, 0x48, 0x75, 0xc2}, 6, ETP_CODE_AVX512},
-    {"vbroadcastss 0x10(%rip),%zmm0", {0x62, 0xf2, 0x7d, 0x48, 0x18, 0x05, 16, 0, 0, 0}, 10, ETP_CODE_AVX512},
-    {"tdpbssd %tmm2,%tmm1,%tmm0", {0xc4, 0xe2, 0x6b, 0x5e, 0xc1}, 5, ETP_CODE_AMX},
+     {0x62, 0xf2, 0x75, 0x48, 0x75, 0xc2},
+     6,                                                                                                             ETP_CODE_AVX512     },
+    {"vbroadcastss 0x10(%rip),%zmm0",
+     {0x62, 0xf2, 0x7d, 0x48, 0x18, 0x05, 16, 0, 0, 0},
+     10,                                                                                                            ETP_CODE_AVX512     },
+    {"tdpbssd %tmm2,%tmm1,%tmm0",                                {0xc4, 0xe2, 0x6b, 0x5e, 0xc1},                5,  ETP_CODE_AMX        },
 };
 
 static void each_instruction_of_x86(void **state)
@@ -64,9 +68,9 @@ static void each_instruction_of_x86(void **state)
         // Alone its length must come out too: one instruction, nothing left.
         etp_code_count count;
         etp_error err;
-        assert_int_equal(etp_code_of(ETP_MACHINE_X86_64, (etp_bytes){c->bytes, c->len, 0}, &count,
-                                     &got, &err),
-                         ETP_OK);
+        assert_int_equal(
+            etp_code_of(ETP_MACHINE_X86_64, (etp_bytes){c->bytes, c->len, 0}, &count, &got, &err),
+            ETP_OK);
         if (count.instructions != 1 || !count.whole || got != c->code) {
             fail_msg("%s: %u instructions, %s", c->text, count.instructions, etp_code_name(got));
         }
@@ -96,7 +100,8 @@ static void a_function_needs_its_most_demanding_instruction(void **state)
     etp_code_count count;
     etp_code got;
     etp_error err;
-    assert_int_equal(etp_code_of(ETP_MACHINE_X86_64, (etp_bytes){code, n, 0}, &count, &got, &err), ETP_OK);
+    assert_int_equal(etp_code_of(ETP_MACHINE_X86_64, (etp_bytes){code, n, 0}, &count, &got, &err),
+                     ETP_OK);
     assert_int_equal(got, ETP_CODE_AVX512);
     assert_true(count.whole);
     assert_int_equal(count.of[ETP_CODE_AVX512], want_512);
@@ -118,31 +123,31 @@ static void each_group_of_a64(void **state)
         uint32_t word;
         etp_code code;
     } k_cases[] = {
-        {"ret", 0xd65f03c0, ETP_CODE_SCALAR},
-        {"add x0, x0, #1", 0x91000400, ETP_CODE_SCALAR},
-        {"fadd s0, s0, s1", 0x1e212800, ETP_CODE_SCALAR},
-        {"smstart", 0xd503477f, ETP_CODE_SCALAR},
-        {"udf #0", 0x00000000, ETP_CODE_SCALAR},
-        {"fmla v0.4s, v1.4s, v2.4s", 0x4e22cc20, ETP_CODE_NEON},
-        {"fmla v0.4s, v1.4s, v2.s[0]", 0x4f821020, ETP_CODE_NEON},
-        {"sdot v0.4s, v1.16b, v2.16b", 0x4e829420, ETP_CODE_DOTPROD},
-        {"udot v0.4s, v1.16b, v2.4b[1]", 0x6fa2e020, ETP_CODE_DOTPROD},
-        {"smmla v0.4s, v1.16b, v2.16b", 0x4e82a420, ETP_CODE_I8MM},
-        {"usdot v0.4s, v1.16b, v2.16b", 0x4e829c20, ETP_CODE_I8MM},
-        {"bfmmla v0.4s, v1.8h, v2.8h", 0x6e42ec20, ETP_CODE_I8MM},
-        {"fmla z0.s, p0/m, z1.s, z2.s", 0x65a20020, ETP_CODE_SVE},
-        {"ptrue p0.s", 0x2598e3e0, ETP_CODE_SVE},
-        {"fmopa za0.s, p0/m, p1/m, z0.s, z1.s", 0x80812000, ETP_CODE_SME},
-        {"smopa za0.s, p0/m, p1/m, z0.b, z1.b", 0xa0812000, ETP_CODE_SME},
-        {"zero {za}", 0xc00800ff, ETP_CODE_SME},
-        {"ld1w {za0h.s[w12, #0]}, p0/z, [x0]", 0xe09f0000, ETP_CODE_SME},
-        {"ldr za[w12, #0], [x0]", 0xe1000000, ETP_CODE_SME},
-        {"st1w {za0h.s[w12, #0]}, p0, [x0]", 0xe0bf0000, ETP_CODE_SME},
-        {"zero {zt0}", 0xc0480001, ETP_CODE_SME2},
-        {"ldr zt0, [x0]", 0xe11f8000, ETP_CODE_SME2},
-        {"ld1w {z0.s-z3.s}, pn8/z, [x0]", 0xa040c000, ETP_CODE_SME2},
-        {"fmla za.s[w8, #0, vgx4], {z0.s-z3.s}, z4.s", 0xc1341800, ETP_CODE_SME2},
-        {"mova {z0.s-z3.s}, za0h.s[w12, 0:3]", 0xc0860400, ETP_CODE_SME2},
+        {"ret",                                        0xd65f03c0, ETP_CODE_SCALAR },
+        {"add x0, x0, #1",                             0x91000400, ETP_CODE_SCALAR },
+        {"fadd s0, s0, s1",                            0x1e212800, ETP_CODE_SCALAR },
+        {"smstart",                                    0xd503477f, ETP_CODE_SCALAR },
+        {"udf #0",                                     0x00000000, ETP_CODE_SCALAR },
+        {"fmla v0.4s, v1.4s, v2.4s",                   0x4e22cc20, ETP_CODE_NEON   },
+        {"fmla v0.4s, v1.4s, v2.s[0]",                 0x4f821020, ETP_CODE_NEON   },
+        {"sdot v0.4s, v1.16b, v2.16b",                 0x4e829420, ETP_CODE_DOTPROD},
+        {"udot v0.4s, v1.16b, v2.4b[1]",               0x6fa2e020, ETP_CODE_DOTPROD},
+        {"smmla v0.4s, v1.16b, v2.16b",                0x4e82a420, ETP_CODE_I8MM   },
+        {"usdot v0.4s, v1.16b, v2.16b",                0x4e829c20, ETP_CODE_I8MM   },
+        {"bfmmla v0.4s, v1.8h, v2.8h",                 0x6e42ec20, ETP_CODE_I8MM   },
+        {"fmla z0.s, p0/m, z1.s, z2.s",                0x65a20020, ETP_CODE_SVE    },
+        {"ptrue p0.s",                                 0x2598e3e0, ETP_CODE_SVE    },
+        {"fmopa za0.s, p0/m, p1/m, z0.s, z1.s",        0x80812000, ETP_CODE_SME    },
+        {"smopa za0.s, p0/m, p1/m, z0.b, z1.b",        0xa0812000, ETP_CODE_SME    },
+        {"zero {za}",                                  0xc00800ff, ETP_CODE_SME    },
+        {"ld1w {za0h.s[w12, #0]}, p0/z, [x0]",         0xe09f0000, ETP_CODE_SME    },
+        {"ldr za[w12, #0], [x0]",                      0xe1000000, ETP_CODE_SME    },
+        {"st1w {za0h.s[w12, #0]}, p0, [x0]",           0xe0bf0000, ETP_CODE_SME    },
+        {"zero {zt0}",                                 0xc0480001, ETP_CODE_SME2   },
+        {"ldr zt0, [x0]",                              0xe11f8000, ETP_CODE_SME2   },
+        {"ld1w {z0.s-z3.s}, pn8/z, [x0]",              0xa040c000, ETP_CODE_SME2   },
+        {"fmla za.s[w8, #0, vgx4], {z0.s-z3.s}, z4.s", 0xc1341800, ETP_CODE_SME2   },
+        {"mova {z0.s-z3.s}, za0h.s[w12, 0:3]",         0xc0860400, ETP_CODE_SME2   },
     };
     for (size_t i = 0; i < sizeof k_cases / sizeof *k_cases; i++) {
         etp_code got = etp_code_of_a64(k_cases[i].word);

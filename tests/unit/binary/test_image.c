@@ -98,7 +98,8 @@ static void without_sections_code_stays(void **state)
     memset(copy + 60, 0, 4);
     etp_image *elf;
     etp_error err;
-    assert_int_equal(etp_image_open((etp_bytes){copy, s->file.bytes.len, 0}, &arena, &elf, &err), ETP_OK);
+    assert_int_equal(etp_image_open((etp_bytes){copy, s->file.bytes.len, 0}, &arena, &elf, &err),
+                     ETP_OK);
     assert_int_equal(etp_image_symbol_count(elf), 0);
     etp_bytes code;
     uint64_t start = address_of_marker(s->elf);
@@ -124,7 +125,8 @@ static void unwind_agrees_with_symbols(void **state)
     }
     etp_image *stripped;
     etp_error err;
-    assert_int_equal(etp_image_open((etp_bytes){copy, s->file.bytes.len, 0}, &arena, &stripped, &err), ETP_OK);
+    assert_int_equal(
+        etp_image_open((etp_bytes){copy, s->file.bytes.len, 0}, &arena, &stripped, &err), ETP_OK);
     assert_int_equal(etp_image_symbol_count(stripped), 0);
     etp_function named, bare;
     uint64_t start = address_of_marker(s->elf);
@@ -144,12 +146,15 @@ static void not_an_elf(void **state)
     etp_image *elf;
     etp_error err;
     uint8_t bytes[128] = "\177ELF\2\1\1";
-    assert_int_equal(etp_image_open((etp_bytes){bytes, 12, 0}, &arena, &elf, &err), ETP_UNSUPPORTED);
+    assert_int_equal(etp_image_open((etp_bytes){bytes, 12, 0}, &arena, &elf, &err),
+                     ETP_UNSUPPORTED);
     assert_int_equal(etp_image_open((etp_bytes){bytes, 128, 0}, &arena, &elf, &err), ETP_CORRUPT);
     bytes[4] = 1; // 32 bits
-    assert_int_equal(etp_image_open((etp_bytes){bytes, 128, 0}, &arena, &elf, &err), ETP_UNSUPPORTED);
+    assert_int_equal(etp_image_open((etp_bytes){bytes, 128, 0}, &arena, &elf, &err),
+                     ETP_UNSUPPORTED);
     bytes[0] = 'M';
-    assert_int_equal(etp_image_open((etp_bytes){bytes, 128, 0}, &arena, &elf, &err), ETP_UNSUPPORTED);
+    assert_int_equal(etp_image_open((etp_bytes){bytes, 128, 0}, &arena, &elf, &err),
+                     ETP_UNSUPPORTED);
     etp_arena_dispose(&arena);
 }
 
@@ -188,7 +193,8 @@ static void damage_is_bearable(void **state)
                     assert_true(f.start <= a && a < f.end);
                     if (etp_image_code(elf, f.start, f.end, &code)) {
                         assert_int_equal(code.len, f.end - f.start);
-                        assert_true(code.ptr >= exact && code.len <= (size_t)(exact + n - code.ptr));
+                        assert_true(code.ptr >= exact &&
+                                    code.len <= (size_t)(exact + n - code.ptr));
                     }
                 }
             }
@@ -204,9 +210,11 @@ static void unwind_by_hand(void **state)
 {
     (void)state;
     static const uint8_t k_section[] = {
-        0x10, 0, 0, 0, 0, 0, 0, 0, 1, 'z', 'R', 0, 1, 0x78, 16, 1, 0x1b, 0, 0, 0, // CIE, 20 bytes
-        0x10, 0, 0, 0, 0x18, 0, 0, 0, 0xe4, 0x0f, 0, 0, 0x40, 0, 0, 0, 0, 0, 0, 0, // FDE at 20
-        0xff, 0xff, 0, 0, 0x2c, 0, 0, 0,                                           // longer than it is
+        0x10, 0,    0,    0,    0,    0, 0,    0, 1,    'z',
+        'R',  0,    1,    0x78, 16,   1, 0x1b, 0, 0,    0, // CIE, 20 bytes
+        0x10, 0,    0,    0,    0x18, 0, 0,    0, 0xe4, 0x0f,
+        0,    0,    0x40, 0,    0,    0, 0,    0, 0,    0, // FDE at 20
+        0xff, 0xff, 0,    0,    0x2c, 0, 0,    0,          // longer than it is
     };
     etp_arena arena = {0};
     etp_ranges r = {0};

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Reading Mach-O files: a small one written here by Apple's description of the format, damaged copies of
-// it, and the runner bundle of macOS against what LLVM's tools say of it.
+// Reading Mach-O files: a small one written here by Apple's description of the format, damaged
+// copies of it, and the runner bundle of macOS against what LLVM's tools say of it.
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -38,7 +38,8 @@ static void put_name(file *f, const char *name)
     f->at += 16;
 }
 
-static void put_section(file *f, const char *name, uint64_t address, uint64_t size, uint32_t offset, uint32_t flags)
+static void put_section(file *f, const char *name, uint64_t address, uint64_t size, uint32_t offset,
+                        uint32_t flags)
 {
     put_name(f, name);
     put_name(f, "__TEXT");
@@ -59,15 +60,17 @@ static void put_symbol(file *f, uint32_t name, uint8_t type, uint8_t section, ui
     put(f, value, 8);
 }
 
-// Three functions of 16, 32 and 16 bytes: the first plain, the second an outer product, the third NEON.
-// Names: "_plain", "_xnn_f32_gemm_ukernel__sme", and one of data that is no function. STARTS: with the linker's list.
+// Three functions of 16, 32 and 16 bytes: the first plain, the second an outer product, the third
+// NEON. Names: "_plain", "_xnn_f32_gemm_ukernel__sme", and one of data that is no function. STARTS:
+// with the linker's list.
 static void make(file *f, bool starts)
 {
     static const char k_names[] = "\0_plain\0_xnn_f32_gemm_ukernel__sme\0_table";
-    static const uint32_t k_code[16] = {0xd503201f, 0xd503201f, 0xd503201f, 0xd65f03c0, // nop, nop, nop, ret
-                                        0x80800000, 0xd503201f, 0xd503201f, 0xd503201f, // fmopa za0.s, p0/m, p0/m, z0.s, z0.s
-                                        0xd503201f, 0xd503201f, 0xd503201f, 0xd65f03c0,
-                                        0x4e21d400, 0xd503201f, 0xd503201f, 0xd65f03c0}; // fadd v0.4s, v0.4s, v1.4s
+    static const uint32_t k_code[16] = {
+        0xd503201f, 0xd503201f, 0xd503201f, 0xd65f03c0, // nop, nop, nop, ret
+        0x80800000, 0xd503201f, 0xd503201f, 0xd503201f, // fmopa za0.s, p0/m, p0/m, z0.s, z0.s
+        0xd503201f, 0xd503201f, 0xd503201f, 0xd65f03c0,
+        0x4e21d400, 0xd503201f, 0xd503201f, 0xd65f03c0}; // fadd v0.4s, v0.4s, v1.4s
     const uint32_t n_sections = 2, symbols_at = 0x500, names_at = 0x580, starts_at = 0x600;
     *f = (file){.at = 32};
     put(f, 0x19, 4); // LC_SEGMENT_64
@@ -111,8 +114,8 @@ static void make(file *f, bool starts)
     f->at = symbols_at;
     put_symbol(f, 1, 0x0f, 1, BASE + TEXT_AT);
     put_symbol(f, 8, 0x0e, 1, BASE + TEXT_AT + 0x10);
-    put_symbol(f, 35, 0x0f, 2, BASE + TEXT_AT + CODE_BYTES);  // in __const
-    put_symbol(f, 8, 0x64, 1, BASE + TEXT_AT + 0x20);         // a debugger's
+    put_symbol(f, 35, 0x0f, 2, BASE + TEXT_AT + CODE_BYTES); // in __const
+    put_symbol(f, 8, 0x64, 1, BASE + TEXT_AT + 0x20);        // a debugger's
     memcpy(f->bytes + names_at, k_names, sizeof k_names);
     f->at = starts_at;
     put(f, 0x80, 1); // 0x400 as LEB128
@@ -142,11 +145,13 @@ static void check_small(const etp_image *image, bool starts)
     assert_int_equal(etp_image_range_count(image), starts ? 3 : 2);
     etp_function f;
     assert_true(etp_image_function(image, BASE + TEXT_AT + 4, &f));
-    assert_true(etp_str_eqz(f.symbol, "plain") && f.start == BASE + TEXT_AT && f.end == f.start + 0x10);
+    assert_true(etp_str_eqz(f.symbol, "plain") && f.start == BASE + TEXT_AT &&
+                f.end == f.start + 0x10);
     assert_int_equal(f.bounds, ETP_BOUNDS_STARTS);
     assert_int_equal(code_of(image, &f), ETP_CODE_SCALAR);
     assert_true(etp_image_function(image, BASE + TEXT_AT + 0x10, &f));
-    assert_true(etp_str_eqz(f.symbol, "xnn_f32_gemm_ukernel__sme") && f.end == f.start + (starts ? 0x20 : 0x30));
+    assert_true(etp_str_eqz(f.symbol, "xnn_f32_gemm_ukernel__sme") &&
+                f.end == f.start + (starts ? 0x20 : 0x30));
     assert_int_equal(code_of(image, &f), ETP_CODE_SME);
     assert_true(etp_image_function(image, BASE + TEXT_AT + 0x3f, &f));
     assert_int_equal(f.symbol.len == 0, starts);
@@ -157,8 +162,9 @@ static void check_small(const etp_image *image, bool starts)
     assert_int_equal(etp_image_section(image, "__bss").len, 0);
 }
 
-// The linker's list names labels too. Pieces of 16 bytes after "plain": PIECES gives the last instruction of
-// each of the three behind it; they are one function where code runs on or a condition leads over.
+// The linker's list names labels too. Pieces of 16 bytes after "plain": PIECES gives the last
+// instruction of each of the three behind it; they are one function where code runs on or a
+// condition leads over.
 static size_t ranges_of(const uint32_t last[3], uint64_t name_at)
 {
     file f;
@@ -170,7 +176,7 @@ static size_t ranges_of(const uint32_t last[3], uint64_t name_at)
     }
     uint64_t symbol = BASE + TEXT_AT + name_at;
     memcpy(f.bytes + 0x500 + 16 + 8, &symbol, 8); // of "xnn_f32_gemm_ukernel__sme"
-    f.bytes[0x603] = 0x10; // 0x10 apart
+    f.bytes[0x603] = 0x10;                        // 0x10 apart
     f.bytes[0x604] = 0x10;
     f.bytes[0x605] = 0;
     f.bytes[32 + 72 + 160 + 24 + 24 + 12] = 6; // bytes of the list
@@ -194,15 +200,15 @@ static void labels_of_assembly(void **state)
         uint64_t name_at;
         size_t ranges; // with "plain"
     } k_cases[] = {
-        {{RET, RET, RET}, 0x10, 4},
-        {{ADD, RET, RET}, 0x10, 3},           // runs on
-        {{0xd503201fu, RET, RET}, 0x10, 3},   // padding behind work (fmopa) runs on as well
-        {{B, BL, BRK}, 0x10, 4},              // jumps, calls that do not return, traps
-        {{0x540000a1u, RET, RET}, 0x10, 2},   // b.ne 20 bytes on, over one piece: it runs on, too
-        {{RET, 0x54ffff21u, RET}, 0x10, 2},   // b.ne 28 bytes back, and runs on
-        {{RET, RET, 0xb4ffff80u}, 0x10, 3},   // cbz 16 bytes back
-        {{RET, RET, 0x3607ff80u}, 0x10, 3},   // tbz 16 bytes back
-        {{ADD, RET, RET}, 0x20, 4},           // but a name is a function's
+        {{RET, RET, RET},         0x10, 4},
+        {{ADD, RET, RET},         0x10, 3}, // runs on
+        {{0xd503201fu, RET, RET}, 0x10, 3}, // padding behind work (fmopa) runs on as well
+        {{B, BL, BRK},            0x10, 4}, // jumps, calls that do not return, traps
+        {{0x540000a1u, RET, RET}, 0x10, 2}, // b.ne 20 bytes on, over one piece: it runs on, too
+        {{RET, 0x54ffff21u, RET}, 0x10, 2}, // b.ne 28 bytes back, and runs on
+        {{RET, RET, 0xb4ffff80u}, 0x10, 3}, // cbz 16 bytes back
+        {{RET, RET, 0x3607ff80u}, 0x10, 3}, // tbz 16 bytes back
+        {{ADD, RET, RET},         0x20, 4}, // but a name is a function's
     };
     for (size_t i = 0; i < sizeof k_cases / sizeof *k_cases; i++) {
         size_t n = ranges_of(k_cases[i].last, k_cases[i].name_at);
@@ -221,7 +227,8 @@ static void small_files(void **state)
         etp_image *image;
         etp_error err = {0};
         make(&f, starts);
-        assert_int_equal(etp_image_open((etp_bytes){f.bytes, f.len, 0}, &arena, &image, &err), ETP_OK);
+        assert_int_equal(etp_image_open((etp_bytes){f.bytes, f.len, 0}, &arena, &image, &err),
+                         ETP_OK);
         check_small(image, starts);
         etp_arena_dispose(&arena);
     }
@@ -260,7 +267,8 @@ static void universal_files(void **state)
         etp_bytes code;
         assert_true(etp_image_code(image, BASE + TEXT_AT, BASE + TEXT_AT + 4, &code));
         assert_int_equal(code.base, 0x1000 + TEXT_AT);
-        put_big(whole + 8 + (wide ? 32 : 20), 0x7, 4); // no arm64: the x86-64 part, which is no program
+        put_big(whole + 8 + (wide ? 32 : 20), 0x7,
+                4); // no arm64: the x86-64 part, which is no program
         assert_int_equal(etp_image_open(bytes, &arena, &image, &err), ETP_UNSUPPORTED);
         put_big(whole + 4, 52, 4); // a Java class of version 52 looks like this
         assert_int_equal(etp_image_open(bytes, &arena, &image, &err), ETP_UNSUPPORTED);
@@ -276,22 +284,29 @@ static void refused(void **state)
     etp_image *image;
     etp_error err = {0};
     make(&f, true);
-    assert_int_equal(etp_image_open((etp_bytes){f.bytes, 15, 0}, &arena, &image, &err), ETP_UNSUPPORTED);
-    assert_int_equal(etp_image_open((etp_bytes){f.bytes, 31, 0}, &arena, &image, &err), ETP_CORRUPT);
-    assert_int_equal(etp_image_open((etp_bytes){f.bytes, 100, 0}, &arena, &image, &err), ETP_CORRUPT);
+    assert_int_equal(etp_image_open((etp_bytes){f.bytes, 15, 0}, &arena, &image, &err),
+                     ETP_UNSUPPORTED);
+    assert_int_equal(etp_image_open((etp_bytes){f.bytes, 31, 0}, &arena, &image, &err),
+                     ETP_CORRUPT);
+    assert_int_equal(etp_image_open((etp_bytes){f.bytes, 100, 0}, &arena, &image, &err),
+                     ETP_CORRUPT);
     f.bytes[16] = 5; // one command more than there is room for
-    assert_int_equal(etp_image_open((etp_bytes){f.bytes, f.len, 0}, &arena, &image, &err), ETP_CORRUPT);
+    assert_int_equal(etp_image_open((etp_bytes){f.bytes, f.len, 0}, &arena, &image, &err),
+                     ETP_CORRUPT);
     assert_non_null(strstr(err.msg, "load command 5 of 5"));
     make(&f, true);
     f.bytes[0] = 0xce; // 32 bits
-    assert_int_equal(etp_image_open((etp_bytes){f.bytes, f.len, 0}, &arena, &image, &err), ETP_UNSUPPORTED);
+    assert_int_equal(etp_image_open((etp_bytes){f.bytes, f.len, 0}, &arena, &image, &err),
+                     ETP_UNSUPPORTED);
     make(&f, true);
     memset(f.bytes + 32 + 72 + 64, 0, 4); // __text without instructions
-    assert_int_equal(etp_image_open((etp_bytes){f.bytes, f.len, 0}, &arena, &image, &err), ETP_CORRUPT);
+    assert_int_equal(etp_image_open((etp_bytes){f.bytes, f.len, 0}, &arena, &image, &err),
+                     ETP_CORRUPT);
     etp_arena_dispose(&arena);
 }
 
-// Any damage: an error or an answer whose functions hold their address; no read outside (sanitizers watch).
+// Any damage: an error or an answer whose functions hold their address; no read outside (sanitizers
+// watch).
 static void damage_is_bearable(void **state)
 {
     (void)state;
@@ -315,7 +330,8 @@ static void damage_is_bearable(void **state)
                 etp_function r = etp_image_range_at(image, i), found;
                 etp_bytes code;
                 assert_true(r.start < r.end);
-                assert_true(etp_image_function(image, r.start, &found) && found.start <= r.start && r.start < found.end);
+                assert_true(etp_image_function(image, r.start, &found) && found.start <= r.start &&
+                            r.start < found.end);
                 if (etp_image_code(image, r.start, r.end, &code)) {
                     assert_true(code.ptr >= exact && code.len <= (size_t)(exact + n - code.ptr));
                 }
@@ -329,10 +345,8 @@ static void damage_is_bearable(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(small_files),
-        cmocka_unit_test(labels_of_assembly),
-        cmocka_unit_test(universal_files),
-        cmocka_unit_test(refused),
+        cmocka_unit_test(small_files),        cmocka_unit_test(labels_of_assembly),
+        cmocka_unit_test(universal_files),    cmocka_unit_test(refused),
         cmocka_unit_test(damage_is_bearable),
     };
     return cmocka_run_group_tests_name("Mach-O", tests, NULL, NULL);

@@ -96,7 +96,7 @@ static void corpus_equals_inspector(void **state)
     check_folder(dumps, tables, 80);
 }
 
-// ---- what the corpus does not have; expected values worked out from Inspector's rules ------------
+// ---- what the corpus does not have; expected values worked out from Inspector's rules ----
 
 static const char k_header[] =
     "\tevent_block_name\tevent_name\tp10 (ms)\tp50 (ms)\tp90 (ms)\tavg (ms)\tmin (ms)\tmax (ms)"
@@ -115,8 +115,12 @@ static void expect_tsv(dump_writer *w, etp_arena *arena, const char *rows)
 static void kernel(dump_writer *w, const char *name, int32_t chain, int32_t instruction,
                    uint64_t start, uint64_t end)
 {
-    dump_event(w, &(dump_profile){.name = name, .chain = chain, .instruction = instruction,
-                                  .delegate_id = -1, .start = start, .end = end});
+    dump_event(w, &(dump_profile){.name = name,
+                                  .chain = chain,
+                                  .instruction = instruction,
+                                  .delegate_id = -1,
+                                  .start = start,
+                                  .end = end});
 }
 
 static void the_last_of_equal_events_wins(void **state)
@@ -176,8 +180,8 @@ static void arithmetic_is_numpys(void **state)
     etp_arena_dispose(&arena);
 }
 
-// 300 samples of (i × 7919² mod 1000003) ns: enough for numpy's sum to split, and the digits tell how
-// it does. Values by numpy.
+// 300 samples of (i × 7919² mod 1000003) ns: enough for numpy's sum to split, and the digits tell
+// how it does. Values by numpy.
 static void sums_are_split_as_numpy_does(void **state)
 {
     (void)state;
@@ -206,8 +210,8 @@ static void wrapped_counters_are_misread_alike(void **state)
     dump_writer w;
     dump_init(&w, &arena);
     kernel(&w, "a", 0, 0, 4294967286, 5);
-    dump_event(&w, &(dump_profile){.delegate_str = "b", .delegate_id = -1, .start = 4294967286,
-                                   .end = 5});
+    dump_event(
+        &w, &(dump_profile){.delegate_str = "b", .delegate_id = -1, .start = 4294967286, .end = 5});
     dump_run(&w, "Execute", -1);
     expect_tsv(&w, &arena,
                "0\tExecute\ta\t1.4e-05\t1.4e-05\t1.4e-05\t1.4e-05\t1.4e-05\t1.4e-05\t[]\tFalse\t\t"
@@ -231,8 +235,9 @@ static void what_inspector_fails_on_is_left_out(void **state)
     dump_allocation(&w, 1, 10);
     kernel(&w, "a", 0, 0, 0, 1000);
     dump_run(&w, "Execute", -1);
-    expect_tsv(&w, &arena, "0\tExecute\ta\t0.001\t0.001\t0.001\t0.001\t0.001\t0.001\t[]\tFalse\t\t"
-                           "[0]\n");
+    expect_tsv(&w, &arena,
+               "0\tExecute\ta\t0.001\t0.001\t0.001\t0.001\t0.001\t0.001\t[]\tFalse\t\t"
+               "[0]\n");
     etp_arena_dispose(&arena);
 }
 

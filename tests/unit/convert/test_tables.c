@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// The Arrow C stream, struct by struct, and the bytes of Parquet's encodings. Expected values: the lines of the
-// example's samples.csv and environment.jsonl, the examples of the formats' specifications, hand calculation.
+// The Arrow C stream, struct by struct, and the bytes of Parquet's encodings. Expected values: the
+// lines of the example's samples.csv and environment.jsonl, the examples of the formats'
+// specifications, hand calculation.
 #include <errno.h>
 #include <setjmp.h>
 #include <stdarg.h>
@@ -51,7 +52,8 @@ static void check_text(const struct ArrowArray *a, int64_t row, const char *expe
     assert_memory_equal((const char *)a->buffers[2] + offsets[row], expected, (size_t)n);
 }
 
-static void check_column(const struct ArrowSchema *schema, const char *name, const char *format, int64_t flags)
+static void check_column(const struct ArrowSchema *schema, const char *name, const char *format,
+                         int64_t flags)
 {
     const struct ArrowSchema *c = schema->children[column(schema, name)];
     assert_string_equal(c->format, format);
@@ -109,7 +111,8 @@ static void test_samples(void **state)
     check_text(batch.children[column(&schema, "phase")], 3, "timed");
     check_text(batch.children[column(&schema, "run")], 11, RUN);
     // 2026-11-21T09:52:44Z: 20778 days after 1970 began, 35564 s into the day.
-    assert_int_equal(number(batch.children[column(&schema, "generated_at")], 0), (20778LL * 86400 + 35564) * 1000000);
+    assert_int_equal(number(batch.children[column(&schema, "generated_at")], 0),
+                     (20778LL * 86400 + 35564) * 1000000);
     const uint8_t *emulated = batch.children[column(&schema, "emulated")]->buffers[1];
     assert_int_equal(emulated[0], 0xff);
     assert_int_equal(emulated[1], 0x0f);
@@ -132,7 +135,8 @@ static void test_nulls(void **state)
     assert_int_equal(stream.get_schema(&stream, &schema), 0);
     assert_int_equal(stream.get_next(&stream, &batch), 0);
     assert_int_equal(batch.length, 6);
-    const struct ArrowArray *waited = batch.children[column(&schema, "wait_ns")]; // the folder does not tell
+    const struct ArrowArray *waited =
+        batch.children[column(&schema, "wait_ns")]; // the folder does not tell
     assert_int_equal(waited->null_count, 6);
     assert_int_equal(*(const uint8_t *)waited->buffers[0], 0);
     const struct ArrowArray *faults = batch.children[column(&schema, "major_faults")]; // 0 is known
@@ -192,9 +196,11 @@ static void test_runs(void **state)
     etp_strbuf_init(&out, &arena);
     etp_parquet_runs(&out, rising, 8, 3);
     check_bytes(&out, "\x03\x88\xc6\xfa", 4);
-    const uint32_t ones[] = {1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 0, 0};
+    const uint32_t ones[] = {1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1,
+                             1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 0, 0};
     etp_strbuf_init(&out, &arena);
-    etp_parquet_runs(&out, ones, 26, 1); // two runs would be 4 bytes for 26 bits: packed, 0 filled up
+    etp_parquet_runs(&out, ones, 26,
+                     1); // two runs would be 4 bytes for 26 bits: packed, 0 filled up
     check_bytes(&out, "\x09\xff\xff\xff\x00", 5);
     uint32_t same[100];
     for (size_t i = 0; i < 100; i++) {
@@ -214,26 +220,30 @@ static void test_thrift(void **state)
     etp_strbuf_init(&out, &arena);
     etp_thrift t = {.out = &out};
     etp_thrift_begin(&t, 0);
-    etp_thrift_i32(&t, 1, -1);         // 15: one further, i32; zigzag 1
-    etp_thrift_i64(&t, 3, 150);        // 26: two further, i64; zigzag 300 = ac 02
-    etp_thrift_begin(&t, 4);           // 1c: a struct
-    etp_thrift_bool(&t, 1, true);      // 11: true is in the type
-    etp_thrift_end(&t);                // 00
+    etp_thrift_i32(&t, 1, -1);                 // 15: one further, i32; zigzag 1
+    etp_thrift_i64(&t, 3, 150);                // 26: two further, i64; zigzag 300 = ac 02
+    etp_thrift_begin(&t, 4);                   // 1c: a struct
+    etp_thrift_bool(&t, 1, true);              // 11: true is in the type
+    etp_thrift_end(&t);                        // 00
     etp_thrift_list(&t, 5, ETP_THRIFT_I32, 2); // 19 25
     etp_thrift_item_i32(&t, 0);
     etp_thrift_item_i32(&t, 1);
-    etp_thrift_binary(&t, 6, ETP_STR("ab")); // 18 02
+    etp_thrift_binary(&t, 6, ETP_STR("ab"));       // 18 02
     etp_thrift_list(&t, 7, ETP_THRIFT_STRUCT, 15); // 19 fc 0f: a long list
     etp_thrift_end(&t);
-    check_bytes(&out, "\x15\x01\x26\xac\x02\x1c\x11\x00\x19\x25\x00\x02\x18\x02" "ab\x19\xfc\x0f\x00", 20);
+    check_bytes(&out,
+                "\x15\x01\x26\xac\x02\x1c\x11\x00\x19\x25\x00\x02\x18\x02"
+                "ab\x19\xfc\x0f\x00",
+                20);
     etp_arena_dispose(&arena);
 }
 
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_schema),      cmocka_unit_test(test_samples), cmocka_unit_test(test_nulls),
-        cmocka_unit_test(test_two_folders), cmocka_unit_test(test_failure), cmocka_unit_test(test_runs),
+        cmocka_unit_test(test_schema),  cmocka_unit_test(test_samples),
+        cmocka_unit_test(test_nulls),   cmocka_unit_test(test_two_folders),
+        cmocka_unit_test(test_failure), cmocka_unit_test(test_runs),
         cmocka_unit_test(test_thrift),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -45,9 +45,9 @@ static void write_bundle(const char *dir, const char *json)
     write_script(etp_arena_printf(&s_arena, "%s/etprof-runner", dir), "#!/bin/sh\n");
 }
 
-#define BUNDLE(triple)                                                                             \
-    "{\"schema\":\"etprof.bundle/1\",\"triple\":\"" triple                                          \
-    "\",\"executorch\":{\"version\":\"1.5.1\",\"sha\":\"3b60\"},\"start\":[\"./loader\","            \
+#define BUNDLE(triple)                                                                    \
+    "{\"schema\":\"etprof.bundle/1\",\"triple\":\"" triple                                \
+    "\",\"executorch\":{\"version\":\"1.5.1\",\"sha\":\"3b60\"},\"start\":[\"./loader\"," \
     "\"--library-path\",\".\",\"./etprof-runner\"],\"files\":[{\"sha256\":\"aa\"}]}"
 
 static void bundles_are_found_beside_the_program(void **state)
@@ -61,7 +61,8 @@ static void bundles_are_found_beside_the_program(void **state)
     write_script(ROOT "/tree/build/dev/bin/etprof", "#!/bin/sh\n");
     write_bundle(ROOT "/usr/libexec/etprof/t1", BUNDLE("t1"));
     write_bundle(ROOT "/tree/build/bundle/t1", BUNDLE("t1"));
-    assert_int_equal(etp_bundle_find(NULL, ROOT "/usr/bin/etprof", "t1", &s_arena, &b, &err), ETP_OK);
+    assert_int_equal(etp_bundle_find(NULL, ROOT "/usr/bin/etprof", "t1", &s_arena, &b, &err),
+                     ETP_OK);
     assert_non_null(strstr(b.dir, "/usr/libexec/etprof/t1"));
     assert_string_equal(b.start[0], "./loader");
     assert_string_equal(b.start[3], "./etprof-runner");
@@ -69,20 +70,23 @@ static void bundles_are_found_beside_the_program(void **state)
     assert_true(b.own_libraries);
     assert_string_equal(b.sdk_version, "1.5.1");
     // printf '#!/bin/sh\n' | sha256sum
-    assert_string_equal(b.runner_sha256, "a8076d3d28d21e02012b20eaf7dbf75409a6277134439025f282e368e3305abf");
-    assert_int_equal(etp_bundle_find(NULL, ROOT "/tree/build/dev/bin/etprof", "t1", &s_arena, &b, &err),
-                     ETP_OK);
+    assert_string_equal(b.runner_sha256,
+                        "a8076d3d28d21e02012b20eaf7dbf75409a6277134439025f282e368e3305abf");
+    assert_int_equal(
+        etp_bundle_find(NULL, ROOT "/tree/build/dev/bin/etprof", "t1", &s_arena, &b, &err), ETP_OK);
     assert_non_null(strstr(b.dir, "/tree/build/bundle/t1"));
     assert_int_equal(etp_bundle_find(NULL, ROOT "/usr/bin/etprof", "t2", &s_arena, &b, &err),
                      ETP_ENVIRONMENT);
     assert_non_null(strstr(err.msg, "scripts/build-runner t2"));
     // A named one: a folder, the program in it, a program alone.
-    assert_int_equal(etp_bundle_find(ROOT "/tree/build/bundle/t1", NULL, "t1", &s_arena, &b, &err), ETP_OK);
-    assert_int_equal(etp_bundle_find(ROOT "/tree/build/bundle/t1/etprof-runner", NULL, "t1", &s_arena, &b,
-                                     &err),
+    assert_int_equal(etp_bundle_find(ROOT "/tree/build/bundle/t1", NULL, "t1", &s_arena, &b, &err),
                      ETP_OK);
+    assert_int_equal(
+        etp_bundle_find(ROOT "/tree/build/bundle/t1/etprof-runner", NULL, "t1", &s_arena, &b, &err),
+        ETP_OK);
     assert_true(b.own_libraries);
-    assert_int_equal(etp_bundle_find(ROOT "/usr/bin/etprof", NULL, "t1", &s_arena, &b, &err), ETP_OK);
+    assert_int_equal(etp_bundle_find(ROOT "/usr/bin/etprof", NULL, "t1", &s_arena, &b, &err),
+                     ETP_OK);
     assert_false(b.own_libraries);
     assert_null(b.start[1]);
 }
@@ -91,17 +95,22 @@ static void broken_bundles_are_refused(void **state)
 {
     (void)state;
     static const char *const k_bad[] = {
-        "", "{", "{\"schema\":\"etprof.bundle/2\"}", BUNDLE("other"),
+        "",
+        "{",
+        "{\"schema\":\"etprof.bundle/2\"}",
+        BUNDLE("other"),
         "{\"schema\":\"etprof.bundle/1\",\"triple\":\"t1\"}",
         "{\"schema\":\"etprof.bundle/1\",\"triple\":\"t1\",\"start\":[]}",
         "{\"schema\":\"etprof.bundle/1\",\"triple\":\"t1\",\"start\":[1]}",
-        ("{\"schema\":\"etprof.bundle/1\",\"triple\":\"t1\",\"start\":[\"a\",\"a\",\"a\",\"a\",\"a\",\"a\","
-        "\"a\",\"a\",\"a\",\"a\",\"a\",\"a\",\"a\",\"a\",\"a\",\"a\",\"a\"]}")};
+        ("{\"schema\":\"etprof.bundle/"
+         "1\",\"triple\":\"t1\",\"start\":[\"a\",\"a\",\"a\",\"a\",\"a\",\"a\","
+         "\"a\",\"a\",\"a\",\"a\",\"a\",\"a\",\"a\",\"a\",\"a\",\"a\",\"a\"]}")};
     for (size_t i = 0; i < sizeof k_bad / sizeof *k_bad; i++) {
         etp_bundle b;
         etp_error err;
         write_bundle(ROOT "/b", k_bad[i]);
-        assert_int_equal(etp_bundle_find(ROOT "/b", NULL, "t1", &s_arena, &b, &err), ETP_ENVIRONMENT);
+        assert_int_equal(etp_bundle_find(ROOT "/b", NULL, "t1", &s_arena, &b, &err),
+                         ETP_ENVIRONMENT);
         assert_non_null(strstr(err.msg, "bundle.json"));
     }
 }
@@ -109,19 +118,22 @@ static void broken_bundles_are_refused(void **state)
 static void a_bundle_starts_in_its_folder_with_a_clean_environment(void **state)
 {
     (void)state;
-    write_bundle(ROOT "/b",
-                 "{\"schema\":\"etprof.bundle/1\",\"triple\":\"t\",\"start\":[\"./etprof-runner\",\"--fixed\"]}");
-    write_script(ROOT "/b/etprof-runner",
-                 "#!/bin/sh\npwd\necho \"$*\"\necho \"[$ETPROF_MASK][$LD_LIBRARY_PATH][$ETPROF_NONCE]\"\n");
+    write_bundle(ROOT "/b", "{\"schema\":\"etprof.bundle/1\",\"triple\":\"t\",\"start\":[\"./"
+                            "etprof-runner\",\"--fixed\"]}");
+    write_script(
+        ROOT "/b/etprof-runner",
+        "#!/bin/sh\npwd\necho \"$*\"\necho \"[$ETPROF_MASK][$LD_LIBRARY_PATH][$ETPROF_NONCE]\"\n");
     assert_int_equal(setenv("LD_LIBRARY_PATH", "/elsewhere", 1), 0);
     assert_int_equal(setenv("ETPROF_NONCE", "stale", 1), 0);
     etp_device *d;
     etp_error err = {0};
     etp_os_facts facts;
     etp_os_facts_read(&facts);
-    const char *json = etp_arena_printf(&s_arena, "{\"schema\":\"etprof.bundle/1\",\"triple\":\"%s\","
-                                        "\"start\":[\"./etprof-runner\",\"--fixed\",\"./etprof-runner\"]}",
-                                        facts.triple);
+    const char *json =
+        etp_arena_printf(&s_arena,
+                         "{\"schema\":\"etprof.bundle/1\",\"triple\":\"%s\","
+                         "\"start\":[\"./etprof-runner\",\"--fixed\",\"./etprof-runner\"]}",
+                         facts.triple);
     assert_int_equal(etp_os_write_atomic(ROOT "/b/bundle.json", etp_str_from(json), NULL), ETP_OK);
     const etp_device_options o = {.runner = ROOT "/b", .work_root = ROOT "/work"};
     // What a killed session left goes, what a living one has stays.
@@ -146,9 +158,10 @@ static void a_bundle_starts_in_its_folder_with_a_clean_environment(void **state)
         text[n] = '\0';
     }
     etp_process_dispose(&p);
-    assert_string_equal(text, etp_arena_printf(&s_arena,
-                                               "%s\n--fixed ./etprof-runner --model a b.pte\n[x86_64:none][][]\n",
-                                               d->bundle.dir));
+    assert_string_equal(
+        text, etp_arena_printf(&s_arena,
+                               "%s\n--fixed ./etprof-runner --model a b.pte\n[x86_64:none][][]\n",
+                               d->bundle.dir));
     assert_false(etp_os_is_dir(ROOT "/work/launches-2147483647-abcdef"));
     assert_true(etp_os_is_dir(ROOT "/work/launches-1-abcdef"));
     const char *work = etp_arena_printf(&s_arena, "%s", d->work_dir);
@@ -166,10 +179,13 @@ static void an_old_or_missing_qemu_is_refused(void **state)
     write_script(ROOT "/new", "#!/bin/sh\necho 'qemu-aarch64 version 10.1.0'\n");
     write_script(ROOT "/odd", "#!/bin/sh\necho 'something else'\n");
     assert_int_equal(etp_qemu_find(ROOT "/new", NULL, NULL, &s_arena, &path, &err), ETP_OK);
-    assert_int_equal(etp_qemu_find(ROOT "/old", NULL, NULL, &s_arena, &path, &err), ETP_ENVIRONMENT);
+    assert_int_equal(etp_qemu_find(ROOT "/old", NULL, NULL, &s_arena, &path, &err),
+                     ETP_ENVIRONMENT);
     assert_non_null(strstr(err.msg, "10.1 or newer, but 7.2.11"));
-    assert_int_equal(etp_qemu_find(ROOT "/odd", NULL, NULL, &s_arena, &path, &err), ETP_ENVIRONMENT);
-    assert_int_equal(etp_qemu_find(ROOT "/none", NULL, NULL, &s_arena, &path, &err), ETP_ENVIRONMENT);
+    assert_int_equal(etp_qemu_find(ROOT "/odd", NULL, NULL, &s_arena, &path, &err),
+                     ETP_ENVIRONMENT);
+    assert_int_equal(etp_qemu_find(ROOT "/none", NULL, NULL, &s_arena, &path, &err),
+                     ETP_ENVIRONMENT);
     // In PATH an old one is passed over for a newer one further on.
     assert_int_equal(etp_os_mkdirs(ROOT "/p1", NULL), ETP_OK);
     assert_int_equal(etp_os_mkdirs(ROOT "/p2", NULL), ETP_OK);
@@ -194,7 +210,8 @@ static void a_qemu_of_the_working_directory_is_not_started(void **state)
     write_script(ROOT "/here/.cache/qemu/root/usr/bin/qemu-aarch64", k_answer);
     write_script(ROOT "/here/qemu-aarch64", k_answer);
     assert_int_equal(chdir(ROOT "/here"), 0);
-    etp_status unasked = etp_qemu_find(NULL, ".::bin:.cache/qemu/root/usr/bin", NULL, &s_arena, &path, &err);
+    etp_status unasked =
+        etp_qemu_find(NULL, ".::bin:.cache/qemu/root/usr/bin", NULL, &s_arena, &path, &err);
     bool started = etp_os_is_file("started");
     etp_status named = etp_qemu_find("./qemu-aarch64", NULL, NULL, &s_arena, &path, &err);
     assert_int_equal(chdir("../.."), 0);

@@ -24,14 +24,16 @@ typedef struct pair {
 // mobilenet_v3_small: 41 Conv2d, 11 DepthwiseConv2d, 2 FullyConnected. Its fp16 1×1 convolutions
 // keep fp32 weights; toy_cnn has 3 + 1 Conv2d (one 1×1), one depthwise, one linear.
 static const pair k_pairs[] = {
-    {"mobilenet_v3_small_xnnpack_fp32", "arm64_neon", "arm64_sme2", 54, 43, 11, ETP_REASON_DEPTHWISE},
-    {"mobilenet_v3_small_xnnpack_int8", "arm64_neon", "arm64_sme1", 54, 43, 11, ETP_REASON_DEPTHWISE},
-    {"mobilenet_v3_small_xnnpack_fp16", "arm64_neon", "arm64_sme2", 54, 3, 51,
-     ETP_REASON_FP16_FP32_WEIGHTS},
-    {"vit_tiny_xnnpack_fp32", "arm64_neon", "arm64_sme2", 20, 20, 0, ETP_REASON_NONE},
-    {"toy_cnn_xnnpack_fp32", "arm64_sme2", "arm64_neon", 5, 0, 5, ETP_REASON_MASKED},
-    {"toy_cnn_xnnpack_fp32", "x86_noavx512", "x86_full", 5, 0, 0, ETP_REASON_NONE},
-    {"vit_tiny_xnnpack_int8", "x86_sse", "x86_full", 20, 0, 0, ETP_REASON_NONE},
+    {"mobilenet_v3_small_xnnpack_fp32", "arm64_neon",   "arm64_sme2", 54, 43, 11,
+     ETP_REASON_DEPTHWISE                                                                          },
+    {"mobilenet_v3_small_xnnpack_int8", "arm64_neon",   "arm64_sme1", 54, 43, 11,
+     ETP_REASON_DEPTHWISE                                                                          },
+    {"mobilenet_v3_small_xnnpack_fp16", "arm64_neon",   "arm64_sme2", 54, 3,  51,
+     ETP_REASON_FP16_FP32_WEIGHTS                                                                  },
+    {"vit_tiny_xnnpack_fp32",           "arm64_neon",   "arm64_sme2", 20, 20, 0,  ETP_REASON_NONE  },
+    {"toy_cnn_xnnpack_fp32",            "arm64_sme2",   "arm64_neon", 5,  0,  5,  ETP_REASON_MASKED},
+    {"toy_cnn_xnnpack_fp32",            "x86_noavx512", "x86_full",   5,  0,  0,  ETP_REASON_NONE  },
+    {"vit_tiny_xnnpack_int8",           "x86_sse",      "x86_full",   20, 0,  0,  ETP_REASON_NONE  },
 };
 
 static void check(const etp_ab *ab, const pair *p)
@@ -65,7 +67,8 @@ static void check(const etp_ab *ab, const pair *p)
     }
 }
 
-static etp_ab_session *open_pair_with(const char *model, const char *baseline, const char *candidate, bool program)
+static etp_ab_session *open_pair_with(const char *model, const char *baseline,
+                                      const char *candidate, bool program)
 {
     static char dumps[2][1024], pte[1024];
     const char *const paths[2] = {dumps[0], dumps[1]};
@@ -86,8 +89,8 @@ static etp_ab_session *open_pair(const char *model, const char *baseline, const 
     return open_pair_with(model, baseline, candidate, true);
 }
 
-// What each model is: its nodes by type, and which of them sme2's table lets run on SME. ON and OFF are
-// of an SME arm; what is neither keeps one name at every level (QP8).
+// What each model is: its nodes by type, and which of them sme2's table lets run on SME. ON and OFF
+// are of an SME arm; what is neither keeps one name at every level (QP8).
 typedef struct recorded {
     const char *name;
     uint32_t convs, depthwise, linears, products;
@@ -97,25 +100,26 @@ typedef struct recorded {
 
 static const recorded k_models[] = {
     // fp32: all but depthwise.
-    {"toy_cnn_xnnpack_fp32", 3, 1, 1, 0, 4, 1, false},
-    {"mobilenet_v3_small_xnnpack_fp32", 41, 11, 2, 0, 43, 11, false},
-    {"vit_tiny_xnnpack_fp32", 1, 0, 13, 6, 20, 0, false},
+    {"toy_cnn_xnnpack_fp32",            3,  1,  1,  0, 4,  1,  false},
+    {"mobilenet_v3_small_xnnpack_fp32", 41, 11, 2,  0, 43, 11, false},
+    {"vit_tiny_xnnpack_fp32",           1,  0,  13, 6, 20, 0,  false},
     // Static int8, one scale per channel: the same; the attention of the int8 model is fp32.
-    {"toy_cnn_xnnpack_int8", 3, 1, 1, 0, 4, 1, false},
-    {"mobilenet_v3_small_xnnpack_int8", 41, 11, 2, 0, 43, 11, false},
-    {"vit_tiny_xnnpack_int8", 1, 0, 13, 6, 20, 0, false},
-    // fp16: 1×1 convolutions (1 of 3, 40 of 41) run as linears with fp32 weights, which have no kernel.
-    {"toy_cnn_xnnpack_fp16", 3, 1, 1, 0, 3, 2, false},
-    {"mobilenet_v3_small_xnnpack_fp16", 41, 11, 2, 0, 3, 51, false},
+    {"toy_cnn_xnnpack_int8",            3,  1,  1,  0, 4,  1,  false},
+    {"mobilenet_v3_small_xnnpack_int8", 41, 11, 2,  0, 43, 11, false},
+    {"vit_tiny_xnnpack_int8",           1,  0,  13, 6, 20, 0,  false},
+    // fp16: 1×1 convolutions (1 of 3, 40 of 41) run as linears with fp32 weights, which have no
+    // kernel.
+    {"toy_cnn_xnnpack_fp16",            3,  1,  1,  0, 3,  2,  false},
+    {"mobilenet_v3_small_xnnpack_fp16", 41, 11, 2,  0, 3,  51, false},
     // Dynamic int8: QP8 on NEON and SME alike.
-    {"mlp_xnnpack_int8dyn", 0, 0, 3, 0, 0, 0, true},
+    {"mlp_xnnpack_int8dyn",             0,  0,  3,  0, 0,  0,  true },
 };
 
 // Each level against each other of its family: 6 × 9 + 12 × 8 pairs.
 static void every_pair(void **state)
 {
     (void)state;
-    static const char *const k_levels[] = {"arm64_sme2", "arm64_sme1", "arm64_neon", "x86_full",
+    static const char *const k_levels[] = {"arm64_sme2", "arm64_sme1",   "arm64_neon", "x86_full",
                                            "x86_novnni", "x86_noavx512", "x86_sse"};
     size_t pairs = 0;
     for (size_t m = 0; m < sizeof k_models / sizeof *k_models; m++) {
@@ -128,11 +132,19 @@ static void every_pair(void **state)
                     continue;
                 }
                 bool on_sme = arm && c < 2, hidden = arm && !on_sme;
-                pair expected = {x->name, k_levels[b], k_levels[c], all, on_sme ? x->on : 0,
-                                 on_sme ? x->off : hidden ? told : 0, ETP_REASON_NONE};
+                pair expected = {x->name,
+                                 k_levels[b],
+                                 k_levels[c],
+                                 all,
+                                 on_sme ? x->on : 0,
+                                 on_sme   ? x->off
+                                 : hidden ? told
+                                          : 0,
+                                 ETP_REASON_NONE};
                 etp_ab_session *s = open_pair(x->name, k_levels[b], k_levels[c]);
                 check(etp_ab_answer(s), &expected);
-                assert_int_equal(etp_ab_answer(s)->engagement.unknown, all - expected.engaged - expected.off);
+                assert_int_equal(etp_ab_answer(s)->engagement.unknown,
+                                 all - expected.engaged - expected.off);
                 etp_ab_close(s);
                 pairs++;
             }
@@ -141,10 +153,26 @@ static void every_pair(void **state)
     assert_int_equal(pairs, 6 * 9 + 12 * 8);
 }
 
-// ---- verdicts that were worked out from the Inspector's tables ------------------------------------
+// ---- verdicts that were worked out from the Inspector's tables ----
 
-enum { MODEL, BASELINE, CANDIDATE, BASELINE_NS, CANDIDATE_NS, BEFORE, BEFORE_SHARE, AFTER, AFTER_SHARE,
-       PORTABLE, ON_SME, TIME_ON_SME, MACS_ON_SME, LONGER, FINDINGS, FIELDS };
+enum {
+    MODEL,
+    BASELINE,
+    CANDIDATE,
+    BASELINE_NS,
+    CANDIDATE_NS,
+    BEFORE,
+    BEFORE_SHARE,
+    AFTER,
+    AFTER_SHARE,
+    PORTABLE,
+    ON_SME,
+    TIME_ON_SME,
+    MACS_ON_SME,
+    LONGER,
+    FINDINGS,
+    FIELDS
+};
 
 static bool split(char *line, const char *fields[FIELDS])
 {
@@ -179,7 +207,8 @@ static void sentences(const etp_ab *ab, char *out, size_t size)
     snprintf(out + strlen(out), size - strlen(out), "%s", out[0] ? "" : "-");
 }
 
-// Is each word of B one of A, and their number the same? Findings are ranked by time, the table is not.
+// Is each word of B one of A, and their number the same? Findings are ranked by time, the table is
+// not.
 static bool same_words(const char *a, const char *b)
 {
     char spaced[260], word[64];
@@ -226,14 +255,16 @@ static void check_verdict(const etp_ab *ab, const char *const *f, bool program)
                 ab->engagement.engaged == strtoul(f[ON_SME], NULL, 10) &&
                 is_share(ab->engagement.time_share, f[TIME_ON_SME]) &&
                 is_share(ab->engagement.macs_share, program ? f[MACS_ON_SME] : "-") &&
-                counts_longer(&ab->ledgers[0].ledger, f[LONGER]) &&
-                same_words(said, f[FINDINGS]) && strcmp(ab->comparisons[0].verdict, "unknown") == 0;
+                counts_longer(&ab->ledgers[0].ledger, f[LONGER]) && same_words(said, f[FINDINGS]) &&
+                strcmp(ab->comparisons[0].verdict, "unknown") == 0;
     if (!same) {
-        fail_msg("%s, %s to %s: %lld to %lld ns, %s %.6f to %s %.6f, portable %.6f, %u on SME, %.6f of the time, %.6f of the MACs, %s",
+        fail_msg("%s, %s to %s: %lld to %lld ns, %s %.6f to %s %.6f, portable %.6f, %u on SME, "
+                 "%.6f of the time, %.6f of the MACs, %s",
                  f[MODEL], f[BASELINE], f[CANDIDATE], (long long)ab->arms[0].traced_ns,
-                 (long long)ab->arms[1].traced_ns, etp_ab_part_name(shift->before), shift->before_share,
-                 etp_ab_part_name(shift->after), shift->after_share, shift->portable_after,
-                 ab->engagement.engaged, ab->engagement.time_share, ab->engagement.macs_share, said);
+                 (long long)ab->arms[1].traced_ns, etp_ab_part_name(shift->before),
+                 shift->before_share, etp_ab_part_name(shift->after), shift->after_share,
+                 shift->portable_after, ab->engagement.engaged, ab->engagement.time_share,
+                 ab->engagement.macs_share, said);
     }
 }
 
@@ -248,8 +279,10 @@ static void verdicts_of_the_inspector(void **state)
     assert_non_null(fgets(line, sizeof line, file)); // titles
     while (fgets(line, sizeof line, file)) {
         assert_true(split(line, fields));
-        for (int program = 0; program < 2; program++) { // these sentences rest on names and times alone
-            etp_ab_session *s = open_pair_with(fields[MODEL], fields[BASELINE], fields[CANDIDATE], program);
+        for (int program = 0; program < 2;
+             program++) { // these sentences rest on names and times alone
+            etp_ab_session *s =
+                open_pair_with(fields[MODEL], fields[BASELINE], fields[CANDIDATE], program);
             check_verdict(etp_ab_answer(s), fields, program);
             etp_ab_close(s);
         }
@@ -259,8 +292,8 @@ static void verdicts_of_the_inspector(void **state)
     assert_int_equal(pairs, 6 * 9 + 12 * 8);
 }
 
-// Any two recordings, of whatever models: each against seven others. The ledger closes, or one of them has no
-// execution and the answer is without one.
+// Any two recordings, of whatever models: each against seven others. The ledger closes, or one of
+// them has no execution and the answer is without one.
 static void any_two_recordings(void **state)
 {
     (void)state;
@@ -268,7 +301,9 @@ static void any_two_recordings(void **state)
     etp_arena arena = {0};
     etp_dir_list list = {0};
     size_t n = 0, closed = 0, without = 0;
-    assert_int_equal(etp_os_list(etp_arena_printf(&arena, "%s/dumps", corpus_dir()), &arena, &list, NULL), ETP_OK);
+    assert_int_equal(
+        etp_os_list(etp_arena_printf(&arena, "%s/dumps", corpus_dir()), &arena, &list, NULL),
+        ETP_OK);
     const char **paths = ETP_NEW_ARRAY(&arena, const char *, list.n + 1);
     for (size_t i = 0; i < list.n; i++) {
         if (etp_str_ends(etp_str_from(list.items[i].name), ETP_STR(".etdump"))) {
@@ -295,14 +330,15 @@ static void any_two_recordings(void **state)
                 sum[2] += l->items[r].delta_ns;
             }
             assert_int_equal(both, l->n > 0);
-            assert_true(!both || (sum[0] == ab->arms[0].traced_ns && sum[1] == ab->arms[1].traced_ns &&
-                                  sum[2] == sum[1] - sum[0]));
+            assert_true(!both || (sum[0] == ab->arms[0].traced_ns &&
+                                  sum[1] == ab->arms[1].traced_ns && sum[2] == sum[1] - sum[0]));
             closed += both;
             without += !both;
             etp_ab_close(s);
         }
     }
-    printf("%zu recordings: %zu ledgers close, %zu pairs without an execution\n", n, closed, without);
+    printf("%zu recordings: %zu ledgers close, %zu pairs without an execution\n", n, closed,
+           without);
     assert_true(closed > 400);
     etp_arena_dispose(&arena);
 }

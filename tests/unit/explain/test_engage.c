@@ -36,7 +36,8 @@ static const shape k_rows = {ETP_DTYPE_FLOAT32, ETP_DTYPE_FLOAT32, 2, 8, true, E
 static const shape k_dynamic = {ETP_DTYPE_INT8, ETP_DTYPE_INT8, 2, 8, false, ETP_QUANT_PER_CHANNEL};
 static const shape k_tensor = {ETP_DTYPE_INT8, ETP_DTYPE_INT8, 2, 8, true, ETP_QUANT_PER_TENSOR};
 static const shape k_5d = {ETP_DTYPE_FLOAT32, ETP_DTYPE_FLOAT32, 5, 8, true, ETP_QUANT_NONE};
-static const shape k_4d_dynamic = {ETP_DTYPE_FLOAT32, ETP_DTYPE_FLOAT32, 4, 8, false, ETP_QUANT_NONE};
+static const shape k_4d_dynamic = {ETP_DTYPE_FLOAT32, ETP_DTYPE_FLOAT32, 4, 8, false,
+                                   ETP_QUANT_NONE};
 static const shape k_f64 = {ETP_DTYPE_FLOAT64, ETP_DTYPE_FLOAT64, 2, 8, true, ETP_QUANT_NONE};
 
 #define SME ETP_FEATURE_SME
@@ -46,87 +47,115 @@ static const shape k_f64 = {ETP_DTYPE_FLOAT64, ETP_DTYPE_FLOAT64, 2, 8, true, ET
 #define R(name) ETP_REASON_##name
 
 static const case_of k_cases[] = {
-    {"Convolution (NHWC, PF32) IGEMM #1", SME, ON, R(NONE), NULL, 0, 0, 0, 0, 0},
-    {"Fully Connected (NC, PF32) GEMM #1", SME, ON, R(ROW_KERNEL), &k_row, 0, 0, 0, 0, 0},
-    {"Fully Connected (NC, PF32) GEMM #1", SME, ON, R(NONE), &k_rows, 0, 0, 0, 0, 0},
-    {"Convolution (NHWC, F32) DWConv #1", SME, OFF, R(DEPTHWISE), NULL, 0, 0, 0, 0, 0},
-    {"Fully Connected (NC, QS8, QC8W) GEMM #1", SME, OFF, R(DYNAMIC_WEIGHT), &k_dynamic, 0, 0, 0, 0, 0},
-    {"Fully Connected (NC, QP8, F32, QB4W) GEMM #1", SME, OFF, R(BLOCKWISE_4BIT), NULL, 0, 0, 0, 0, 0},
-    {"Fully Connected (NC, QS8) GEMM #1", SME, OFF, R(PER_TENSOR_WEIGHTS), NULL, 0, 0, 0, 0, 0},
-    {"Fully Connected (NC, QS8, QC8W) GEMM #1", SME, OFF, R(PER_TENSOR_WEIGHTS), &k_tensor, 0, 0, 0, 0, 0},
-    {"Convolution (NHWC, QU8) IGEMM #1", SME, OFF, R(QUINT8), NULL, 0, 0, 0, 0, 0},
-    {"Fully Connected (NC, F16) GEMM #1", SME, OFF, R(FP16_FP32_WEIGHTS), &k_f16_f32, 0, 0, 0, 0, 0},
-    {"Fully Connected (NC, F16) GEMM #1", SME, OFF, R(NOT_BUILT), &k_f16, 0, 0, 0, 0, 0},
-    {"Fully Connected (NC, BF16, F32) GEMM #1", SME, OFF, R(BF16), NULL, 0, 0, 0, 0, 0},
-    {"Convolution (NHWC, QD8, F32, QC8W) IGEMM #1", SME, OFF, R(DYNAMIC_CONV), NULL, 0, 0, 0, 0, 0},
-    {"Deconvolution (NHWC, F32) IGEMM #1", SME, OFF, R(DECONVOLUTION), NULL, 0, 0, 0, 0, 0},
-    {"Fully Connected (NC, QP8, F32, QC8W) GEMM #1", SME, MAYBE, R(SAME_NAMES), NULL, 0, 0, 0, 0, 0},
-    {"Fully Connected (NC, QP8, F32, QC8W) GEMM #1", SME, MAYBE, R(ROW_KERNEL), &k_row, 0, 0, 0, 0, 0},
-    {"Convolution (NHWC, F32) IGEMM #1", SME, OFF, R(MASKED), NULL, 1, 0, 0, 0, 0},
-    {"Convolution (NHWC, F32) IGEMM #1", SME, OFF, R(KERNEL_HIDES), NULL, 0, 1, 0, 0, 0},
-    {"Fully Connected (NC, QP8, F32, QC8W) GEMM #1", SME, OFF, R(KERNEL_HIDES), NULL, 0, 1, 0, 0, 0},
-    {"Convolution (NHWC, F32) DWConv #1", SME, OFF, R(DEPTHWISE), NULL, 0, 1, 0, 0, 0},
-    {"Convolution (NHWC, F32) IGEMM #1", SME, OFF, R(NOT_BUILT), NULL, 0, 0, 0, 0, 0},
-    {"native_call_convolution.out", SME, OFF, R(REFUSED_RANK), &k_5d, 0, 0, 0, 0, 0},
-    {"native_call_convolution.out", SME, OFF, R(REFUSED_WEIGHT), &k_4d_dynamic, 0, 0, 0, 0, 0},
-    {"native_call_addmm.out", SME, OFF, R(REFUSED_DTYPE), &k_f64, 0, 0, 0, 0, 0},
-    {"native_call_addmm.out", SME, OFF, R(REFUSED), &k_rows, 0, 0, 0, 0, 0},
-    {"native_call_addmm.out", SME, OFF, R(NO_PARTITIONER), NULL, 0, 0, 1, 0, 0},
-    {"native_call_custom_sdpa.out", SME, OFF, R(REFUSED_ATTENTION), NULL, 0, 0, 0, 0, 0},
-    {"Fully Connected (NC, QDU8, F32, QC8W) GEMM #1", ETP_FEATURE_VNNI, ON, R(NONE), NULL, 0, 0, 0, 0, 0},
-    {"Fully Connected (NC, QD8, F32, QC8W) GEMM #1", ETP_FEATURE_VNNI, OFF, R(NO_VNNI), NULL, 0, 0, 0, 0, 0},
-    {"Fully Connected (NC, QD8, F32, QC8W) GEMM #1", ETP_FEATURE_VNNI, OFF, R(MASKED), NULL, 1, 0, 0, 0, 0},
+    {"Convolution (NHWC, PF32) IGEMM #1",                  SME,              ON,                 R(NONE),               NULL,          0, 0, 0, 0,  0 },
+    {"Fully Connected (NC, PF32) GEMM #1",                 SME,              ON,                 R(ROW_KERNEL),         &k_row,        0, 0, 0, 0,  0 },
+    {"Fully Connected (NC, PF32) GEMM #1",                 SME,              ON,                 R(NONE),               &k_rows,       0, 0, 0, 0,  0 },
+    {"Convolution (NHWC, F32) DWConv #1",                  SME,              OFF,                R(DEPTHWISE),          NULL,          0, 0, 0, 0,  0 },
+    {"Fully Connected (NC, QS8, QC8W) GEMM #1",            SME,              OFF,                R(DYNAMIC_WEIGHT),     &k_dynamic,    0, 0, 0, 0,
+     0                                                                                                                                                },
+    {"Fully Connected (NC, QP8, F32, QB4W) GEMM #1",       SME,              OFF,                R(BLOCKWISE_4BIT),     NULL,          0, 0, 0, 0,
+     0                                                                                                                                                },
+    {"Fully Connected (NC, QS8) GEMM #1",                  SME,              OFF,                R(PER_TENSOR_WEIGHTS), NULL,          0, 0, 0, 0,  0 },
+    {"Fully Connected (NC, QS8, QC8W) GEMM #1",            SME,              OFF,                R(PER_TENSOR_WEIGHTS), &k_tensor,     0, 0, 0,
+     0,                                                                                                                                             0 },
+    {"Convolution (NHWC, QU8) IGEMM #1",                   SME,              OFF,                R(QUINT8),             NULL,          0, 0, 0, 0,  0 },
+    {"Fully Connected (NC, F16) GEMM #1",                  SME,              OFF,                R(FP16_FP32_WEIGHTS),  &k_f16_f32,    0, 0, 0, 0,
+     0                                                                                                                                                },
+    {"Fully Connected (NC, F16) GEMM #1",                  SME,              OFF,                R(NOT_BUILT),          &k_f16,        0, 0, 0, 0,  0 },
+    {"Fully Connected (NC, BF16, F32) GEMM #1",            SME,              OFF,                R(BF16),               NULL,          0, 0, 0, 0,  0 },
+    {"Convolution (NHWC, QD8, F32, QC8W) IGEMM #1",        SME,              OFF,                R(DYNAMIC_CONV),       NULL,          0, 0, 0, 0,  0 },
+    {"Deconvolution (NHWC, F32) IGEMM #1",                 SME,              OFF,                R(DECONVOLUTION),      NULL,          0, 0, 0, 0,  0 },
+    {"Fully Connected (NC, QP8, F32, QC8W) GEMM #1",       SME,              MAYBE,              R(SAME_NAMES),         NULL,          0, 0, 0, 0,
+     0                                                                                                                                                },
+    {"Fully Connected (NC, QP8, F32, QC8W) GEMM #1",       SME,              MAYBE,              R(ROW_KERNEL),         &k_row,        0, 0, 0, 0,
+     0                                                                                                                                                },
+    {"Convolution (NHWC, F32) IGEMM #1",                   SME,              OFF,                R(MASKED),             NULL,          1, 0, 0, 0,  0 },
+    {"Convolution (NHWC, F32) IGEMM #1",                   SME,              OFF,                R(KERNEL_HIDES),       NULL,          0, 1, 0, 0,  0 },
+    {"Fully Connected (NC, QP8, F32, QC8W) GEMM #1",       SME,              OFF,                R(KERNEL_HIDES),       NULL,          0, 1, 0, 0,
+     0                                                                                                                                                },
+    {"Convolution (NHWC, F32) DWConv #1",                  SME,              OFF,                R(DEPTHWISE),          NULL,          0, 1, 0, 0,  0 },
+    {"Convolution (NHWC, F32) IGEMM #1",                   SME,              OFF,                R(NOT_BUILT),          NULL,          0, 0, 0, 0,  0 },
+    {"native_call_convolution.out",                        SME,              OFF,                R(REFUSED_RANK),       &k_5d,         0, 0, 0, 0,  0 },
+    {"native_call_convolution.out",                        SME,              OFF,                R(REFUSED_WEIGHT),     &k_4d_dynamic, 0, 0, 0, 0,  0 },
+    {"native_call_addmm.out",                              SME,              OFF,                R(REFUSED_DTYPE),      &k_f64,        0, 0, 0, 0,  0 },
+    {"native_call_addmm.out",                              SME,              OFF,                R(REFUSED),            &k_rows,       0, 0, 0, 0,  0 },
+    {"native_call_addmm.out",                              SME,              OFF,                R(NO_PARTITIONER),     NULL,          0, 0, 1, 0,  0 },
+    {"native_call_custom_sdpa.out",                        SME,              OFF,                R(REFUSED_ATTENTION),  NULL,          0, 0, 0, 0,  0 },
+    {"Fully Connected (NC, QDU8, F32, QC8W) GEMM #1",      ETP_FEATURE_VNNI, ON,                 R(NONE),               NULL,          0, 0, 0,
+     0,                                                                                                                                             0 },
+    {"Fully Connected (NC, QD8, F32, QC8W) GEMM #1",       ETP_FEATURE_VNNI, OFF,                R(NO_VNNI),            NULL,          0, 0,
+     0,                                                                                                                                         0,  0 },
+    {"Fully Connected (NC, QD8, F32, QC8W) GEMM #1",       ETP_FEATURE_VNNI, OFF,                R(MASKED),             NULL,          1, 0,
+     0,                                                                                                                                         0,  0 },
     // The rest of XNNPACK's table of SME kernels: what has one…
-    {"Convolution (NHWC, PF16) IGEMM #1", SME, ON, R(NONE), NULL, 0, 0, 0, 0, 0},
-    {"Convolution (NHWC, PQS8, QS8, QC8W) IGEMM #1", SME, ON, R(NONE), NULL, 0, 0, 0, 0, 0},
-    {"Fully Connected (NC, PF16) GEMM #1", SME, ON, R(NONE), &k_f16, 0, 0, 0, 0, 0},
-    {"Fully Connected (NC, PQS8, QS8, QC8W) GEMM #1", SME, ON, R(NONE), NULL, 0, 0, 0, 0, 0},
-    {"Batch Matrix Multiply (NC, PF32) GEMM #1", SME, ON, R(NONE), NULL, 0, 0, 0, 0, 0},
-    {"Batch Matrix Multiply (NC, PF16) GEMM #1", SME, ON, R(NONE), NULL, 0, 0, 0, 0, 0},
-    {"Deconvolution (NHWC, PQS8, QS8, QC8W) IGEMM #1", SME, ON, R(NONE), NULL, 0, 0, 0, 0, 0},
-    {"Fully Connected (NC, QP8, F32, QC4W) GEMM #1", SME, MAYBE, R(SAME_NAMES), NULL, 0, 0, 0, 0, 0},
-    {"Batch Matrix Multiply (NC, F32) GEMM #1", SME, OFF, R(NOT_BUILT), NULL, 0, 0, 0, 0, 0},
-    {"Fully Connected (NC, QD8, F32, QC8W) GEMM #1", SME, OFF, R(NOT_BUILT), NULL, 0, 0, 0, 0, 0},
-    {"Batch Matrix Multiply (NC, QP8, F32, QC8W) GEMM #1", SME, MAYBE, R(SAME_NAMES), NULL, 0, 0, 0, 0, 0},
-    {"Fully Connected (NC, QP8, F16, QC8W) GEMM #1", SME, ON, R(NONE), NULL, 0, 0, 0, 0, 0},
-    {"Fully Connected (NC, QP8, F16, QC4W) GEMM #1", SME, OFF, R(DYNAMIC_FP16), NULL, 0, 0, 0, 0, 0},
+    {"Convolution (NHWC, PF16) IGEMM #1",                  SME,              ON,                 R(NONE),               NULL,          0, 0, 0, 0,  0 },
+    {"Convolution (NHWC, PQS8, QS8, QC8W) IGEMM #1",       SME,              ON,                 R(NONE),               NULL,          0, 0, 0, 0,  0 },
+    {"Fully Connected (NC, PF16) GEMM #1",                 SME,              ON,                 R(NONE),               &k_f16,        0, 0, 0, 0,  0 },
+    {"Fully Connected (NC, PQS8, QS8, QC8W) GEMM #1",      SME,              ON,                 R(NONE),               NULL,          0, 0, 0, 0,  0 },
+    {"Batch Matrix Multiply (NC, PF32) GEMM #1",           SME,              ON,                 R(NONE),               NULL,          0, 0, 0, 0,  0 },
+    {"Batch Matrix Multiply (NC, PF16) GEMM #1",           SME,              ON,                 R(NONE),               NULL,          0, 0, 0, 0,  0 },
+    {"Deconvolution (NHWC, PQS8, QS8, QC8W) IGEMM #1",     SME,              ON,                 R(NONE),               NULL,          0, 0, 0, 0,  0 },
+    {"Fully Connected (NC, QP8, F32, QC4W) GEMM #1",       SME,              MAYBE,              R(SAME_NAMES),         NULL,          0, 0, 0, 0,
+     0                                                                                                                                                },
+    {"Batch Matrix Multiply (NC, F32) GEMM #1",            SME,              OFF,                R(NOT_BUILT),          NULL,          0, 0, 0, 0,  0 },
+    {"Fully Connected (NC, QD8, F32, QC8W) GEMM #1",       SME,              OFF,                R(NOT_BUILT),          NULL,          0, 0, 0, 0,  0 },
+    {"Batch Matrix Multiply (NC, QP8, F32, QC8W) GEMM #1", SME,              MAYBE,              R(SAME_NAMES),         NULL,          0, 0, 0,
+     0,                                                                                                                                             0 },
+    {"Fully Connected (NC, QP8, F16, QC8W) GEMM #1",       SME,              ON,                 R(NONE),               NULL,          0, 0, 0, 0,  0 },
+    {"Fully Connected (NC, QP8, F16, QC4W) GEMM #1",       SME,              OFF,                R(DYNAMIC_FP16),       NULL,          0, 0, 0, 0,
+     0                                                                                                                                                },
     // … and what has none.
-    {"Convolution (NHWC, F32) VMulCAddC #1", SME, OFF, R(DEPTHWISE), NULL, 0, 0, 0, 0, 0},
-    {"Convolution (NHWC, QC8) DWConv #1", SME, OFF, R(DEPTHWISE), NULL, 0, 0, 0, 0, 0},
-    {"Fully Connected (NC, QU8) GEMM #1", SME, OFF, R(QUINT8), NULL, 0, 0, 0, 0, 0},
-    {"Deconvolution (NHWC, QU8) IGEMM #1", SME, OFF, R(QUINT8), NULL, 0, 0, 0, 0, 0},
-    {"Deconvolution (NHWC, F16) IGEMM #1", SME, OFF, R(DECONVOLUTION), NULL, 0, 0, 0, 0, 0},
-    {"Deconvolution (NHWC, F32) Subconv2D #1", SME, OFF, R(DECONVOLUTION), NULL, 0, 0, 0, 0, 0},
-    {"Fully Connected (NC, QD8, F32, QB4W) GEMM #1", SME, OFF, R(BLOCKWISE_4BIT), NULL, 0, 0, 0, 0, 0},
-    {"Fully Connected (NC, QD8, F32, QC2W) GEMM #1", SME, OFF, R(TWO_BIT), NULL, 0, 0, 0, 0, 0},
-    {"Fully Connected (NC, QD8, F16, QC8W) GEMM #1", SME, OFF, R(DYNAMIC_FP16), NULL, 0, 0, 0, 0, 0},
-    {"Fully Connected (NC, F32, QC8W) GEMM #1", SME, OFF, R(WEIGHT_ONLY), NULL, 0, 0, 0, 0, 0},
-    {"Convolution (NCHW, F32) SPMM #1", SME, OFF, R(SPARSE), NULL, 0, 0, 0, 0, 0},
-    {"Convolution (NHWC, F32) Conv2D HWC2CHW #1", SME, OFF, R(SPARSE), NULL, 0, 0, 0, 0, 0},
+    {"Convolution (NHWC, F32) VMulCAddC #1",               SME,              OFF,                R(DEPTHWISE),          NULL,          0, 0, 0, 0,  0 },
+    {"Convolution (NHWC, QC8) DWConv #1",                  SME,              OFF,                R(DEPTHWISE),          NULL,          0, 0, 0, 0,  0 },
+    {"Fully Connected (NC, QU8) GEMM #1",                  SME,              OFF,                R(QUINT8),             NULL,          0, 0, 0, 0,  0 },
+    {"Deconvolution (NHWC, QU8) IGEMM #1",                 SME,              OFF,                R(QUINT8),             NULL,          0, 0, 0, 0,  0 },
+    {"Deconvolution (NHWC, F16) IGEMM #1",                 SME,              OFF,                R(DECONVOLUTION),      NULL,          0, 0, 0, 0,  0 },
+    {"Deconvolution (NHWC, F32) Subconv2D #1",             SME,              OFF,                R(DECONVOLUTION),      NULL,          0, 0, 0, 0,  0 },
+    {"Fully Connected (NC, QD8, F32, QB4W) GEMM #1",       SME,              OFF,                R(BLOCKWISE_4BIT),     NULL,          0, 0, 0, 0,
+     0                                                                                                                                                },
+    {"Fully Connected (NC, QD8, F32, QC2W) GEMM #1",       SME,              OFF,                R(TWO_BIT),            NULL,          0, 0, 0, 0,  0 },
+    {"Fully Connected (NC, QD8, F16, QC8W) GEMM #1",       SME,              OFF,                R(DYNAMIC_FP16),       NULL,          0, 0, 0, 0,
+     0                                                                                                                                                },
+    {"Fully Connected (NC, F32, QC8W) GEMM #1",            SME,              OFF,                R(WEIGHT_ONLY),        NULL,          0, 0, 0, 0,  0 },
+    {"Convolution (NCHW, F32) SPMM #1",                    SME,              OFF,                R(SPARSE),             NULL,          0, 0, 0, 0,  0 },
+    {"Convolution (NHWC, F32) Conv2D HWC2CHW #1",          SME,              OFF,                R(SPARSE),             NULL,          0, 0, 0, 0,  0 },
     // Samples decide what names cannot, and check what they can.
-    {"Fully Connected (NC, QP8, F32, QC8W) GEMM #1", SME, ON, R(NONE), NULL, 0, 0, 0, 20, 15},
-    {"Fully Connected (NC, QP8, F32, QC8W) GEMM #1", SME, OFF, R(OTHER_KERNEL), NULL, 0, 0, 0, 20, 0},
-    {"Fully Connected (NC, QP8, F32, QC8W) GEMM #1", SME, OFF, R(MASKED), NULL, 1, 0, 0, 20, 1},
-    {"Fully Connected (NC, QP8, F32, QC8W) GEMM #1", SME, ETP_PARTLY_ENGAGED, R(PART_OF_TIME), NULL, 0, 0, 0, 20, 5},
-    {"Fully Connected (NC, QP8, F32, QC8W) GEMM #1", SME, MAYBE, R(FEW_SAMPLES), NULL, 0, 0, 0, 9, 9},
-    {"Convolution (NHWC, PF32) IGEMM #1", SME, MAYBE, R(DISAGREE), NULL, 0, 0, 0, 20, 0},
-    {"Convolution (NHWC, F32) DWConv #1", SME, OFF, R(DEPTHWISE), NULL, 0, 0, 0, 20, 0},
+    {"Fully Connected (NC, QP8, F32, QC8W) GEMM #1",       SME,              ON,                 R(NONE),               NULL,          0, 0, 0, 20, 15},
+    {"Fully Connected (NC, QP8, F32, QC8W) GEMM #1",       SME,              OFF,                R(OTHER_KERNEL),       NULL,          0, 0, 0, 20,
+     0                                                                                                                                                },
+    {"Fully Connected (NC, QP8, F32, QC8W) GEMM #1",       SME,              OFF,                R(MASKED),             NULL,          1, 0, 0, 20, 1 },
+    {"Fully Connected (NC, QP8, F32, QC8W) GEMM #1",       SME,              ETP_PARTLY_ENGAGED, R(PART_OF_TIME),       NULL,
+     0,                                                                                                                                   0, 0, 20, 5 },
+    {"Fully Connected (NC, QP8, F32, QC8W) GEMM #1",       SME,              MAYBE,              R(FEW_SAMPLES),        NULL,          0, 0, 0, 9,
+     9                                                                                                                                                },
+    {"Convolution (NHWC, PF32) IGEMM #1",                  SME,              MAYBE,              R(DISAGREE),           NULL,          0, 0, 0, 20, 0 },
+    {"Convolution (NHWC, F32) DWConv #1",                  SME,              OFF,                R(DEPTHWISE),          NULL,          0, 0, 0, 20, 0 },
     // What VNNI has no kernels for says so, sampled or not.
-    {"Batch Matrix Multiply (NC, F32) GEMM #1", ETP_FEATURE_VNNI, OFF, R(FLOAT32), NULL, 0, 0, 0, 0, 0},
-    {"Batch Matrix Multiply (NC, F32) GEMM #1", ETP_FEATURE_VNNI, OFF, R(FLOAT32), NULL, 0, 0, 0, 20, 0},
-    {"Convolution (NHWC, F32) DWConv #1", ETP_FEATURE_VNNI, OFF, R(FLOAT32), NULL, 0, 0, 0, 0, 0},
-    {"Fully Connected (NC, F16) GEMM #1", ETP_FEATURE_VNNI, OFF, R(FLOAT16), NULL, 0, 0, 0, 20, 0},
-    {"Fully Connected (NC, F32, QC8W) GEMM #1", ETP_FEATURE_VNNI, OFF, R(FLOAT_WEIGHT_ONLY), NULL, 0, 0, 0, 0, 0},
-    {"Convolution (NHWC, QC8) DWConv #1", ETP_FEATURE_VNNI, OFF, R(DEPTHWISE_INT8), NULL, 0, 0, 0, 0, 0},
-    {"Convolution (NHWC, QU8) IGEMM #1", ETP_FEATURE_VNNI, OFF, R(UNSIGNED_INT8), NULL, 0, 0, 0, 0, 0},
-    {"Convolution (NHWC, QC8) IGEMM #1", ETP_FEATURE_VNNI, MAYBE, R(SAME_NAMES), NULL, 0, 0, 0, 0, 0},
-    {"Convolution (NHWC, QC8) IGEMM #1", ETP_FEATURE_VNNI, MAYBE, R(FEW_SAMPLES), NULL, 0, 0, 0, 9, 9},
-    {"Convolution (NHWC, QC8) IGEMM #1", ETP_FEATURE_VNNI, ON, R(NONE), NULL, 0, 0, 0, 10, 9},
-    {"Convolution (NHWC, F32) IGEMM #1", ETP_FEATURE_X86, ON, R(NONE), NULL, 0, 0, 0, 10, 5},
-    {"Convolution (NHWC, F32) IGEMM #1", ETP_FEATURE_X86, OFF, R(MASKED), NULL, 1, 0, 0, 40, 2},
-    {"Convolution (NHWC, F32) IGEMM #1", ETP_FEATURE_X86, OFF, R(OTHER_KERNEL), NULL, 0, 0, 0, 40, 2},
-    {"Convolution (NHWC, F32) IGEMM #1", ETP_FEATURE_X86, MAYBE, R(SAME_NAMES), NULL, 0, 0, 0, 0, 0},
-    {"Convolution (NHWC, F32) IGEMM #1", ETP_FEATURE_NONE, MAYBE, R(SAME_NAMES), NULL, 0, 0, 0, 0, 0},
+    {"Batch Matrix Multiply (NC, F32) GEMM #1",            ETP_FEATURE_VNNI, OFF,                R(FLOAT32),            NULL,          0, 0, 0, 0,
+     0                                                                                                                                                },
+    {"Batch Matrix Multiply (NC, F32) GEMM #1",            ETP_FEATURE_VNNI, OFF,                R(FLOAT32),            NULL,          0, 0, 0,
+     20,                                                                                                                                            0 },
+    {"Convolution (NHWC, F32) DWConv #1",                  ETP_FEATURE_VNNI, OFF,                R(FLOAT32),            NULL,          0, 0, 0, 0,  0 },
+    {"Fully Connected (NC, F16) GEMM #1",                  ETP_FEATURE_VNNI, OFF,                R(FLOAT16),            NULL,          0, 0, 0, 20, 0 },
+    {"Fully Connected (NC, F32, QC8W) GEMM #1",            ETP_FEATURE_VNNI, OFF,                R(FLOAT_WEIGHT_ONLY),  NULL,
+     0,                                                                                                                                   0, 0, 0,  0 },
+    {"Convolution (NHWC, QC8) DWConv #1",                  ETP_FEATURE_VNNI, OFF,                R(DEPTHWISE_INT8),     NULL,          0, 0, 0,
+     0,                                                                                                                                             0 },
+    {"Convolution (NHWC, QU8) IGEMM #1",                   ETP_FEATURE_VNNI, OFF,                R(UNSIGNED_INT8),      NULL,          0, 0, 0, 0,
+     0                                                                                                                                                },
+    {"Convolution (NHWC, QC8) IGEMM #1",                   ETP_FEATURE_VNNI, MAYBE,              R(SAME_NAMES),         NULL,          0, 0, 0, 0,
+     0                                                                                                                                                },
+    {"Convolution (NHWC, QC8) IGEMM #1",                   ETP_FEATURE_VNNI, MAYBE,              R(FEW_SAMPLES),        NULL,          0, 0, 0, 9,
+     9                                                                                                                                                },
+    {"Convolution (NHWC, QC8) IGEMM #1",                   ETP_FEATURE_VNNI, ON,                 R(NONE),               NULL,          0, 0, 0, 10, 9 },
+    {"Convolution (NHWC, F32) IGEMM #1",                   ETP_FEATURE_X86,  ON,                 R(NONE),               NULL,          0, 0, 0, 10, 5 },
+    {"Convolution (NHWC, F32) IGEMM #1",                   ETP_FEATURE_X86,  OFF,                R(MASKED),             NULL,          1, 0, 0, 40, 2 },
+    {"Convolution (NHWC, F32) IGEMM #1",                   ETP_FEATURE_X86,  OFF,                R(OTHER_KERNEL),       NULL,          0, 0, 0, 40,
+     2                                                                                                                                                },
+    {"Convolution (NHWC, F32) IGEMM #1",                   ETP_FEATURE_X86,  MAYBE,              R(SAME_NAMES),         NULL,          0, 0, 0, 0,
+     0                                                                                                                                                },
+    {"Convolution (NHWC, F32) IGEMM #1",                   ETP_FEATURE_NONE, MAYBE,              R(SAME_NAMES),         NULL,          0, 0, 0, 0,
+     0                                                                                                                                                },
 };
 
 static void judge(const case_of *c, etp_engage *out)
@@ -142,15 +171,23 @@ static void judge(const case_of *c, etp_engage *out)
         for (uint32_t i = 0; i < 5; i++) {
             dims[i] = i == 0 ? c->shape->rows : 16;
         }
-        values[0] = (etp_value){.kind = ETP_EVALUE_TENSOR, .dtype = c->shape->input, .dims = dims,
+        values[0] = (etp_value){.kind = ETP_EVALUE_TENSOR,
+                                .dtype = c->shape->input,
+                                .dims = dims,
                                 .rank = c->shape->rank};
-        values[1] = (etp_value){.kind = ETP_EVALUE_TENSOR, .dtype = c->shape->weight, .dims = dims,
-                                .rank = 2, .constant = c->shape->constant,
+        values[1] = (etp_value){.kind = ETP_EVALUE_TENSOR,
+                                .dtype = c->shape->weight,
+                                .dims = dims,
+                                .rank = 2,
+                                .constant = c->shape->constant,
                                 .quant = {.kind = c->shape->quant}};
         facts.op = (etp_op_facts){.values = values, .inputs = k_inputs, .n_inputs = 2};
     }
-    etp_engage_case e = {.row = &row, .facts = c->shape ? &facts : NULL, .feature = c->feature,
-                         .masked = c->masked, .cpu_lacks = c->cpu_lacks ? "this CPU has no SME2" : NULL,
+    etp_engage_case e = {.row = &row,
+                         .facts = c->shape ? &facts : NULL,
+                         .feature = c->feature,
+                         .masked = c->masked,
+                         .cpu_lacks = c->cpu_lacks ? "this CPU has no SME2" : NULL,
                          .any_delegate = !c->no_delegate};
     etp_kernel_op sampled = {.sure = c->sure};
     sampled.sure_of[ETP_CODE_SME2] = c->on;
@@ -190,19 +227,25 @@ static void equal_kernels_are_joined(void **state)
         etp_engagement state;
         bool pooled;
     } k_pools[] = {
-        {3, 3, 12, 12, ETP_ENGAGED, true},      {0, 0, 40, 1, ETP_NOT_ENGAGED, true},
-        {9, 0, 12, 3, ETP_PARTLY_ENGAGED, true}, {3, 3, 9, 9, ETP_ENGAGEMENT_UNKNOWN, false},
-        {10, 0, 100, 90, ETP_NOT_ENGAGED, false}, // enough of its own
+        {3,  3, 12,  12, ETP_ENGAGED,            true },
+        {0,  0, 40,  1,  ETP_NOT_ENGAGED,        true },
+        {9,  0, 12,  3,  ETP_PARTLY_ENGAGED,     true },
+        {3,  3, 9,   9,  ETP_ENGAGEMENT_UNKNOWN, false},
+        {10, 0, 100, 90, ETP_NOT_ENGAGED,        false}, // enough of its own
     };
     for (size_t i = 0; i < sizeof k_pools / sizeof *k_pools; i++) {
-        etp_profile_row row = {.name = ETP_STR("Convolution (NHWC, QC8) IGEMM #1"), .kind = ETP_ROW_OPERATOR};
+        etp_profile_row row = {.name = ETP_STR("Convolution (NHWC, QC8) IGEMM #1"),
+                               .kind = ETP_ROW_OPERATOR};
         etp_kernel_op own = {.sure = k_pools[i].sure}, pool = {.sure = k_pools[i].pool_sure};
         etp_engage e;
         etp_op_parse(row.name, &row.parsed);
         own.sure_of[ETP_CODE_AVX512_VNNI] = k_pools[i].on;
         pool.sure_of[ETP_CODE_AVX512_VNNI] = k_pools[i].pool_on;
-        etp_engage_case c = {.row = &row, .feature = ETP_FEATURE_VNNI, .any_delegate = true,
-                             .sampled = own.sure ? &own : NULL, .pool = &pool,
+        etp_engage_case c = {.row = &row,
+                             .feature = ETP_FEATURE_VNNI,
+                             .any_delegate = true,
+                             .sampled = own.sure ? &own : NULL,
+                             .pool = &pool,
                              .classes = 1u << ETP_CODE_AVX512_VNNI};
         etp_engage_judge(&c, &e);
         assert_int_equal(e.state, k_pools[i].state);
@@ -214,12 +257,13 @@ static void equal_kernels_are_joined(void **state)
 static void other_work_is_not_asked(void **state)
 {
     (void)state;
-    static const char *const k_names[] = {"Softmax (NC, F32) #1", "Add (ND) #1",
-                                          "Transpose (ND, X32) #1", "native_call_mean.out",
-                                          "Max Pooling (NHWC, F32) #1", "Mean (ND) Reduce2 #1",
-                                          "Convert (NC, F32, QD8) #1", "Copy (NC, X32) #1",
-                                          "Concatenate (ND, X32) #1", "Slice (ND, X32) #1",
-                                          "Constant Pad (ND, X32) #1", "Resize Bilinear (NHWC, F32) #1"};
+    static const char *const k_names[] = {
+        "Softmax (NC, F32) #1",       "Add (ND) #1",
+        "Transpose (ND, X32) #1",     "native_call_mean.out",
+        "Max Pooling (NHWC, F32) #1", "Mean (ND) Reduce2 #1",
+        "Convert (NC, F32, QD8) #1",  "Copy (NC, X32) #1",
+        "Concatenate (ND, X32) #1",   "Slice (ND, X32) #1",
+        "Constant Pad (ND, X32) #1",  "Resize Bilinear (NHWC, F32) #1"};
     for (size_t i = 0; i < sizeof k_names / sizeof *k_names; i++) {
         case_of c = {.name = k_names[i], .feature = SME};
         etp_engage e;

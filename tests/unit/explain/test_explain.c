@@ -23,8 +23,10 @@ static const char *fixture(const char *name)
     return path;
 }
 
-static const etp_ledger_end k_bare[2] = {{ETP_NS_UNKNOWN, ETP_NS_UNKNOWN, ETP_NS_UNKNOWN},
-                                         {ETP_NS_UNKNOWN, ETP_NS_UNKNOWN, ETP_NS_UNKNOWN}};
+static const etp_ledger_end k_bare[2] = {
+    {ETP_NS_UNKNOWN, ETP_NS_UNKNOWN, ETP_NS_UNKNOWN},
+    {ETP_NS_UNKNOWN, ETP_NS_UNKNOWN, ETP_NS_UNKNOWN}
+};
 
 // Σ rows = Σ Method::execute, for the whole and for each dump.
 static void check_closes(const etp_profile *p)
@@ -69,8 +71,7 @@ static void check_alignment(const etp_alignment *a, const etp_profile *b, const 
                 uint32_t row = side ? a->items[k].candidate : a->items[k].baseline;
                 hits += row == i;
             }
-            bool is_op =
-                p->rows[i].kind == ETP_ROW_OPERATOR || p->rows[i].kind == ETP_ROW_PORTABLE;
+            bool is_op = p->rows[i].kind == ETP_ROW_OPERATOR || p->rows[i].kind == ETP_ROW_PORTABLE;
             assert_int_equal(hits, is_op);
             operators += is_op;
             seen += hits;
@@ -82,15 +83,16 @@ static void check_alignment(const etp_alignment *a, const etp_profile *b, const 
 static void fixture_closes_by_hand(void **state)
 {
     (void)state;
-    // mixed_xnnpack_fp32: linear in a delegate, a portable kernel, another delegate; the Inspector's
-    // table beside it has Method::execute and every part.
+    // mixed_xnnpack_fp32: linear in a delegate, a portable kernel, another delegate; the
+    // Inspector's table beside it has Method::execute and every part.
     etp_file file;
     etp_trace *trace;
     etp_arena arena = {0};
     etp_profile p;
     etp_error err;
     open_dump(fixture("mixed_xnnpack_fp32.etdump"), &file, &trace);
-    assert_int_equal(etp_profile_build((const etp_trace *const[]){trace}, 1, &arena, &p, &err), ETP_OK);
+    assert_int_equal(etp_profile_build((const etp_trace *const[]){trace}, 1, &arena, &p, &err),
+                     ETP_OK);
     check_closes(&p);
     assert_int_equal(p.executions, 3);
     size_t kinds[8] = {0};
@@ -116,7 +118,8 @@ static void load_blocks_do_not_count(void **state)
     etp_profile p;
     etp_error err;
     open_dump(fixture("mixed_xnnpack_fp32_load.etdump"), &file, &trace);
-    assert_int_equal(etp_profile_build((const etp_trace *const[]){trace}, 1, &arena, &p, &err), ETP_OK);
+    assert_int_equal(etp_profile_build((const etp_trace *const[]){trace}, 1, &arena, &p, &err),
+                     ETP_OK);
     check_closes(&p);
     assert_int_equal(p.skipped_executions, 1);
     for (size_t i = 0; i < p.n_rows; i++) {
@@ -127,7 +130,7 @@ static void load_blocks_do_not_count(void **state)
     etp_arena_dispose(&arena);
 }
 
-// ---- synthetic profiles -----------------------------------------------------------------------------
+// ---- synthetic profiles ----
 
 typedef struct planted {
     const char *name;
@@ -152,7 +155,8 @@ static void plant(const planted *rows, size_t n, etp_arena *arena, etp_profile *
         etp_profile_row *r = &out->rows[i];
         *r = (etp_profile_row){
             .name = etp_str_from(rows[i].name),
-            .event = rows[i].kind == ETP_ROW_OPERATOR ? ETP_EVENT_DELEGATE_OP : ETP_EVENT_DELEGATE_CALL,
+            .event =
+                rows[i].kind == ETP_ROW_OPERATOR ? ETP_EVENT_DELEGATE_OP : ETP_EVENT_DELEGATE_CALL,
             .kind = rows[i].kind,
             .instruction = rows[i].instruction,
             .total_ns = rows[i].total_ns,
@@ -174,20 +178,20 @@ static void renamed_inserted_and_vanished_operators_align(void **state)
 {
     (void)state;
     static const planted k_neon[] = {
-        {"Convert (NC, F32, QD8) #1", 0, 100, ETP_ROW_OPERATOR},
-        {"Convolution (NHWC, F32) IGEMM #1", 0, 1001, ETP_ROW_OPERATOR},
-        {"Convolution (NHWC, F32) DWConv #2", 0, 400, ETP_ROW_OPERATOR},
-        {"Add (ND) #1", 0, 50, ETP_ROW_OPERATOR},
-        {"DELEGATE_CALL", 0, 31, ETP_ROW_BOUNDARY},
-        {"Fully Connected (NC, F32) GEMM #1", 2, 700, ETP_ROW_OPERATOR},
+        {"Convert (NC, F32, QD8) #1",         0, 100,  ETP_ROW_OPERATOR},
+        {"Convolution (NHWC, F32) IGEMM #1",  0, 1001, ETP_ROW_OPERATOR},
+        {"Convolution (NHWC, F32) DWConv #2", 0, 400,  ETP_ROW_OPERATOR},
+        {"Add (ND) #1",                       0, 50,   ETP_ROW_OPERATOR},
+        {"DELEGATE_CALL",                     0, 31,   ETP_ROW_BOUNDARY},
+        {"Fully Connected (NC, F32) GEMM #1", 2, 700,  ETP_ROW_OPERATOR},
     };
     static const planted k_sme2[] = {
-        {"Convolution (NHWC, PF32) IGEMM #1", 0, 300, ETP_ROW_OPERATOR},
-        {"Convolution (NHWC, F32) DWConv #2", 0, 402, ETP_ROW_OPERATOR},
-        {"Copy (NC, X32) #1", 0, 21, ETP_ROW_OPERATOR},
-        {"Add (ND) #1", 0, 50, ETP_ROW_OPERATOR},
-        {"DELEGATE_CALL", 0, 33, ETP_ROW_BOUNDARY},
-        {"Fully Connected (NC, PF32) GEMM #1", 2, 90, ETP_ROW_OPERATOR},
+        {"Convolution (NHWC, PF32) IGEMM #1",  0, 300, ETP_ROW_OPERATOR},
+        {"Convolution (NHWC, F32) DWConv #2",  0, 402, ETP_ROW_OPERATOR},
+        {"Copy (NC, X32) #1",                  0, 21,  ETP_ROW_OPERATOR},
+        {"Add (ND) #1",                        0, 50,  ETP_ROW_OPERATOR},
+        {"DELEGATE_CALL",                      0, 33,  ETP_ROW_BOUNDARY},
+        {"Fully Connected (NC, PF32) GEMM #1", 2, 90,  ETP_ROW_OPERATOR},
     };
     etp_arena arena = {0};
     etp_profile neon, sme2;
@@ -201,14 +205,27 @@ static void renamed_inserted_and_vanished_operators_align(void **state)
     assert_true(a.same_skeleton);
     static const struct {
         uint32_t baseline, candidate;
-    } k_expected[] = {{0, ETP_NO_INDEX}, {1, 0}, {2, 1}, {ETP_NO_INDEX, 2}, {3, 3}, {5, 5}};
+    } k_expected[] = {
+        {0,            ETP_NO_INDEX},
+        {1,            0           },
+        {2,            1           },
+        {ETP_NO_INDEX, 2           },
+        {3,            3           },
+        {5,            5           }
+    };
     assert_int_equal(a.n, 6);
     for (size_t i = 0; i < 6; i++) {
         assert_int_equal(a.items[i].baseline, k_expected[i].baseline);
         assert_int_equal(a.items[i].candidate, k_expected[i].candidate);
     }
     // Ends given from outside: Σ = 2282/2 = 1141 and 896/2 = 448 traced; medians 1100 and 450.
-    assert_int_equal(etp_ledger_build(&neon, &sme2, &a, (const etp_ledger_end[2]){{1100, ETP_NS_UNKNOWN, ETP_NS_UNKNOWN}, {450, ETP_NS_UNKNOWN, ETP_NS_UNKNOWN}}, &arena, &l, &err), ETP_OK);
+    assert_int_equal(etp_ledger_build(&neon, &sme2, &a,
+                                      (const etp_ledger_end[2]){
+                                          {1100, ETP_NS_UNKNOWN, ETP_NS_UNKNOWN},
+                                          {450,  ETP_NS_UNKNOWN, ETP_NS_UNKNOWN}
+    },
+                                      &arena, &l, &err),
+                     ETP_OK);
     check_ledger(&l, 1100, 450);
     assert_int_equal(l.items[0].kind, ETP_ROW_VANISHED);
     assert_int_equal(l.items[0].baseline_ns, 50);
@@ -227,8 +244,8 @@ static void renamed_inserted_and_vanished_operators_align(void **state)
     // −350.5, t(0.975, 1) = 12.706, half-width 12.706 · 0.5 = 6.353.
     assert_int_equal(l.items[1].lo_ns, -357);
     assert_int_equal(l.items[1].hi_ns, -344);
-    // scipy: ttest_1samp of −49 −51, −350 −351, 9 12; the others differ by nothing or by no spread (p = 1, 0):
-    // false_discovery_control of the six.
+    // scipy: ttest_1samp of −49 −51, −350 −351, 9 12; the others differ by nothing or by no spread
+    // (p = 1, 0): false_discovery_control of the six.
     static const double k_q[] = {0.01909605, 0.00181632, 0, 0.10840136, 1, 0};
     for (size_t i = 0; i < 6; i++) {
         assert_true(fabs(l.items[i].q - k_q[i]) <= 1e-6);
@@ -237,15 +254,17 @@ static void renamed_inserted_and_vanished_operators_align(void **state)
     etp_arena_dispose(&arena);
 }
 
-// One operator that is 9.5 ns slower, 10 and 9 in the two blocks: p = 0.0335. Alone that is a claim; with
-// three others that did not change it is q = 0.134, and none.
+// One operator that is 9.5 ns slower, 10 and 9 in the two blocks: p = 0.0335. Alone that is a
+// claim; with three others that did not change it is q = 0.134, and none.
 static void many_operators_make_claims_dearer(void **state)
 {
     (void)state;
-    static const planted k_base[] = {{"Convolution (NHWC, F32) IGEMM #1", 0, 201, ETP_ROW_OPERATOR},
-                                     {"Add (ND) #1", 0, 50, ETP_ROW_OPERATOR},
-                                     {"Multiply (ND) #1", 0, 70, ETP_ROW_OPERATOR},
-                                     {"Softmax (NC, F32) #1", 0, 90, ETP_ROW_OPERATOR}};
+    static const planted k_base[] = {
+        {"Convolution (NHWC, F32) IGEMM #1", 0, 201, ETP_ROW_OPERATOR},
+        {"Add (ND) #1",                      0, 50,  ETP_ROW_OPERATOR},
+        {"Multiply (ND) #1",                 0, 70,  ETP_ROW_OPERATOR},
+        {"Softmax (NC, F32) #1",             0, 90,  ETP_ROW_OPERATOR}
+    };
     planted cand[4];
     memcpy(cand, k_base, sizeof cand);
     cand[0].total_ns = 220;
@@ -270,11 +289,16 @@ static void several_instances_of_one_key_keep_their_order(void **state)
 {
     (void)state;
     static const planted k_base[] = {
-        {"Add (ND) #1", 0, 10, ETP_ROW_OPERATOR}, {"Add (ND) #2", 0, 20, ETP_ROW_OPERATOR},
-        {"Add (ND) #3", 0, 30, ETP_ROW_OPERATOR}, {"Multiply (ND) #1", 0, 5, ETP_ROW_OPERATOR}};
-    static const planted k_cand[] = {{"Add (ND) #1", 0, 10, ETP_ROW_OPERATOR},
-                                     {"Multiply (ND) #1", 0, 5, ETP_ROW_OPERATOR},
-                                     {"Add (ND) #2", 0, 30, ETP_ROW_OPERATOR}};
+        {"Add (ND) #1",      0, 10, ETP_ROW_OPERATOR},
+        {"Add (ND) #2",      0, 20, ETP_ROW_OPERATOR},
+        {"Add (ND) #3",      0, 30, ETP_ROW_OPERATOR},
+        {"Multiply (ND) #1", 0, 5,  ETP_ROW_OPERATOR}
+    };
+    static const planted k_cand[] = {
+        {"Add (ND) #1",      0, 10, ETP_ROW_OPERATOR},
+        {"Multiply (ND) #1", 0, 5,  ETP_ROW_OPERATOR},
+        {"Add (ND) #2",      0, 30, ETP_ROW_OPERATOR}
+    };
     etp_arena arena = {0};
     etp_profile base, cand;
     etp_alignment a;
@@ -305,8 +329,9 @@ static etp_truth prove(const char *name, const char *level)
     etp_error err;
     planted row = {name, 0, 10, ETP_ROW_OPERATOR};
     plant(&row, 1, &arena, &p);
-    assert_int_equal(etp_proof_from_names(&p, etp_level_find(ETP_ISA_NONE, level), NULL, &arena, &proof, &err),
-                     ETP_OK);
+    assert_int_equal(
+        etp_proof_from_names(&p, etp_level_find(ETP_ISA_NONE, level), NULL, &arena, &proof, &err),
+        ETP_OK);
     assert_int_equal(proof.lines.n, 1);
     etp_arena_dispose(&arena);
     return proof.truth;
@@ -319,22 +344,22 @@ static void proof_is_three_valued(void **state)
         const char *name, *level;
         etp_truth truth;
     } k_cases[] = {
-        {"Convolution (NHWC, PF32) IGEMM #1", "sme2", ETP_CONFIRMED},
-        {"Convolution (NHWC, PQS8, QS8, QC8W) IGEMM #1", "sme1", ETP_CONFIRMED},
-        {"Fully Connected (NC, PF16) GEMM #1", "neon", ETP_CONTRADICTED},
-        {"Convolution (NHWC, F32) IGEMM #1", "sme2", ETP_CONTRADICTED},
-        {"Convolution (NHWC, F32) IGEMM #1", "neon", ETP_CONFIRMED},
-        {"Convolution (NHWC, F32) DWConv #1", "sme2", ETP_UNPROVEN},
-        {"Convolution (NHWC, QC8) IGEMM #1", "sme2", ETP_CONTRADICTED},
-        {"Fully Connected (NC, QP8, F32, QC8W) GEMM #1", "sme2", ETP_UNPROVEN},
-        {"Fully Connected (NC, QP8, F32, QC8W) GEMM #1", "neon", ETP_UNPROVEN},
-        {"Softmax (NC, F32) #1", "sme2", ETP_UNPROVEN},
-        {"Fully Connected (NC, QDU8, F32, QC8W) GEMM #1", "vnni", ETP_CONFIRMED},
-        {"Fully Connected (NC, QDU8, F32, QC8W) GEMM #1", "avx2", ETP_CONTRADICTED},
-        {"Fully Connected (NC, QD8, F32, QC8W) GEMM #1", "vnni", ETP_CONTRADICTED},
-        {"Fully Connected (NC, QD8, F32, QC8W) GEMM #1", "avx512", ETP_CONFIRMED},
-        {"Convolution (NHWC, QC8) IGEMM #1", "vnni", ETP_UNPROVEN},
-        {"Convolution (NHWC, F32) IGEMM #1", "avx2", ETP_UNPROVEN},
+        {"Convolution (NHWC, PF32) IGEMM #1",             "sme2",   ETP_CONFIRMED   },
+        {"Convolution (NHWC, PQS8, QS8, QC8W) IGEMM #1",  "sme1",   ETP_CONFIRMED   },
+        {"Fully Connected (NC, PF16) GEMM #1",            "neon",   ETP_CONTRADICTED},
+        {"Convolution (NHWC, F32) IGEMM #1",              "sme2",   ETP_CONTRADICTED},
+        {"Convolution (NHWC, F32) IGEMM #1",              "neon",   ETP_CONFIRMED   },
+        {"Convolution (NHWC, F32) DWConv #1",             "sme2",   ETP_UNPROVEN    },
+        {"Convolution (NHWC, QC8) IGEMM #1",              "sme2",   ETP_CONTRADICTED},
+        {"Fully Connected (NC, QP8, F32, QC8W) GEMM #1",  "sme2",   ETP_UNPROVEN    },
+        {"Fully Connected (NC, QP8, F32, QC8W) GEMM #1",  "neon",   ETP_UNPROVEN    },
+        {"Softmax (NC, F32) #1",                          "sme2",   ETP_UNPROVEN    },
+        {"Fully Connected (NC, QDU8, F32, QC8W) GEMM #1", "vnni",   ETP_CONFIRMED   },
+        {"Fully Connected (NC, QDU8, F32, QC8W) GEMM #1", "avx2",   ETP_CONTRADICTED},
+        {"Fully Connected (NC, QD8, F32, QC8W) GEMM #1",  "vnni",   ETP_CONTRADICTED},
+        {"Fully Connected (NC, QD8, F32, QC8W) GEMM #1",  "avx512", ETP_CONFIRMED   },
+        {"Convolution (NHWC, QC8) IGEMM #1",              "vnni",   ETP_UNPROVEN    },
+        {"Convolution (NHWC, F32) IGEMM #1",              "avx2",   ETP_UNPROVEN    },
     };
     for (size_t i = 0; i < sizeof k_cases / sizeof *k_cases; i++) {
         if (prove(k_cases[i].name, k_cases[i].level) != k_cases[i].truth) {
@@ -343,7 +368,7 @@ static void proof_is_three_valued(void **state)
     }
 }
 
-// ---- every dump of the reference corpus --------------------------------------------------------------
+// ---- every dump of the reference corpus ----
 
 static void check_pair(const etp_profile *b, const etp_profile *c, etp_arena *arena)
 {
@@ -354,7 +379,13 @@ static void check_pair(const etp_profile *b, const etp_profile *c, etp_arena *ar
     check_alignment(&a, b, c);
     assert_int_equal(etp_ledger_build(b, c, &a, k_bare, arena, &l, &err), ETP_OK);
     check_ledger(&l, etp_profile_traced_ns(b), etp_profile_traced_ns(c));
-    assert_int_equal(etp_ledger_build(b, c, &a, (const etp_ledger_end[2]){{123456789, ETP_NS_UNKNOWN, ETP_NS_UNKNOWN}, {987654321, ETP_NS_UNKNOWN, ETP_NS_UNKNOWN}}, arena, &l, &err), ETP_OK);
+    assert_int_equal(etp_ledger_build(b, c, &a,
+                                      (const etp_ledger_end[2]){
+                                          {123456789, ETP_NS_UNKNOWN, ETP_NS_UNKNOWN},
+                                          {987654321, ETP_NS_UNKNOWN, ETP_NS_UNKNOWN}
+    },
+                                      arena, &l, &err),
+                     ETP_OK);
     check_ledger(&l, 123456789, 987654321);
 }
 
@@ -392,12 +423,14 @@ static void corpus_closes(void **state)
             assert_int_equal(st, ETP_UNKNOWN);
             assert_non_null(strstr(path, "handmade"));
         }
-        models[n] = etp_arena_strdup(&arena, (etp_str){list.items[i].name, strcspn(list.items[i].name, ".")});
+        models[n] = etp_arena_strdup(
+            &arena, (etp_str){list.items[i].name, strcspn(list.items[i].name, ".")});
         n++;
     }
     for (size_t i = 0; i < n; i++) {
         for (size_t k = 0; k < n; k++) {
-            if (strcmp(models[i], models[k]) == 0 && profiles[i].executions && profiles[k].executions) {
+            if (strcmp(models[i], models[k]) == 0 && profiles[i].executions &&
+                profiles[k].executions) {
                 check_pair(&profiles[i], &profiles[k], &arena);
                 pairs++;
             }

@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 // Pairs of recordings made from real program graphs by the rewrites that XNNPACK is known to do
 // (renamed kernels and micro-kernels, 1×1 convolutions as linears, merged clamps,
-// int8 chains as tables, fp16 falling back to fp32 between converts, swallowed and inserted converts,
-// packing), with planted times: are the groups, the differences and the sums what was planted?
+// int8 chains as tables, fp16 falling back to fp32 between converts, swallowed and inserted
+// converts, packing), with planted times: are the groups, the differences and the sums what was
+// planted?
 #include <math.h>
 #include <setjmp.h>
 #include <stdarg.h>
@@ -41,10 +42,10 @@ typedef struct generator {
     const etp_program *program;
     const etp_method *method;
     uint64_t random;
-    double *node_ns; // planted work per node
-    bool *as_linear; // 1×1 convolutions that run as linears, in both arms
-    bool *merge;     // nodes that take over the next one where they can, tables
-    bool two_builds; // arms decide that apart: what levels of one build never do
+    double *node_ns;                   // planted work per node
+    bool *as_linear;                   // 1×1 convolutions that run as linears, in both arms
+    bool *merge;                       // nodes that take over the next one where they can, tables
+    bool two_builds;                   // arms decide that apart: what levels of one build never do
     size_t tables, linears, fallbacks; // how often these were done
 } generator;
 
@@ -89,31 +90,33 @@ static bool name_node(const etp_partition *p, const etp_node *n, bool sme, bool 
     const char *type = dtype_of(p, n);
     type = fallback && strcmp(type, "F16") == 0 ? "F32" : type;
     bool f32 = strcmp(type, "F32") == 0, f16 = strcmp(type, "F16") == 0;
-    const char *gemm = f32 ? (sme ? "PF32" : "F32") : f16 ? (sme ? "PF16" : "F16")
-                       : sme ? "PQS8, QS8, QC8W" : "QS8, QC8W";
+    const char *gemm = f32   ? (sme ? "PF32" : "F32")
+                       : f16 ? (sme ? "PF16" : "F16")
+                       : sme ? "PQS8, QS8, QC8W"
+                             : "QS8, QC8W";
     const char *word = f32 ? "X32" : f16 ? "X16" : "X8";
     static const struct {
         int type;
         const char *name; // %s: data type
         char which;       // g: gemm's, w: word, t: plain, -: none
     } k_names[] = {
-        {ETP_XNN_CONV_2D, "Convolution (NHWC, %s) IGEMM", 'g'},
-        {ETP_XNN_DEPTHWISE_CONV_2D, "Convolution (NHWC, %s) DWConv", 't'},
-        {ETP_XNN_FULLY_CONNECTED, "Fully Connected (NC, %s) GEMM", 'g'},
-        {ETP_XNN_BATCH_MATRIX_MULTIPLY, "Batch Matrix Multiply (NC, %s) GEMM", 'g'},
-        {ETP_XNN_STATIC_TRANSPOSE, "Transpose (ND, %s)", 'w'},
-        {ETP_XNN_STATIC_RESHAPE, "Copy (NC, %s)", 'w'},
-        {ETP_XNN_STATIC_SLICE, "Slice (ND, %s)", 'w'},
-        {ETP_XNN_SOFTMAX, "Softmax (NC, %s)", 't'},
-        {ETP_XNN_GELU, "ApproxGELU (NC)", '-'},
-        {ETP_XNN_HARDSWISH, "HardSwish (NC)", '-'},
-        {ETP_XNN_SIGMOID, "Sigmoid (NC)", '-'},
-        {ETP_XNN_CLAMP, "Clamp (NC)", '-'},
-        {ETP_XNN_ADD, "Add (ND)", '-'},
-        {ETP_XNN_MULTIPLY, "Multiply (ND)", '-'},
-        {ETP_XNN_DIV, "Divide (ND)", '-'},
-        {ETP_XNN_GLOBAL_AVG_POOLING_2D, "Mean (ND)", '-'},
-        {ETP_XNN_STATIC_RESIZE_BILINEAR_2D, "Resize Bilinear (NHWC, %s)", 't'},
+        {ETP_XNN_CONV_2D,                   "Convolution (NHWC, %s) IGEMM",        'g'},
+        {ETP_XNN_DEPTHWISE_CONV_2D,         "Convolution (NHWC, %s) DWConv",       't'},
+        {ETP_XNN_FULLY_CONNECTED,           "Fully Connected (NC, %s) GEMM",       'g'},
+        {ETP_XNN_BATCH_MATRIX_MULTIPLY,     "Batch Matrix Multiply (NC, %s) GEMM", 'g'},
+        {ETP_XNN_STATIC_TRANSPOSE,          "Transpose (ND, %s)",                  'w'},
+        {ETP_XNN_STATIC_RESHAPE,            "Copy (NC, %s)",                       'w'},
+        {ETP_XNN_STATIC_SLICE,              "Slice (ND, %s)",                      'w'},
+        {ETP_XNN_SOFTMAX,                   "Softmax (NC, %s)",                    't'},
+        {ETP_XNN_GELU,                      "ApproxGELU (NC)",                     '-'},
+        {ETP_XNN_HARDSWISH,                 "HardSwish (NC)",                      '-'},
+        {ETP_XNN_SIGMOID,                   "Sigmoid (NC)",                        '-'},
+        {ETP_XNN_CLAMP,                     "Clamp (NC)",                          '-'},
+        {ETP_XNN_ADD,                       "Add (ND)",                            '-'},
+        {ETP_XNN_MULTIPLY,                  "Multiply (ND)",                       '-'},
+        {ETP_XNN_DIV,                       "Divide (ND)",                         '-'},
+        {ETP_XNN_GLOBAL_AVG_POOLING_2D,     "Mean (ND)",                           '-'},
+        {ETP_XNN_STATIC_RESIZE_BILINEAR_2D, "Resize Bilinear (NHWC, %s)",          't'},
     };
     for (size_t i = 0; i < sizeof k_names / sizeof *k_names; i++) {
         if (k_names[i].type != n->type) {
@@ -134,10 +137,11 @@ static bool name_node(const etp_partition *p, const etp_node *n, bool sme, bool 
     }
     if (n->type == ETP_XNN_CONVERT) {
         etp_dtype to = p->values[n->outputs[0]].dtype;
-        snprintf(out, 64, "Convert (NC, %s, %s)", type, to == ETP_DTYPE_FLOAT32   ? "F32"
-                                                        : to == ETP_DTYPE_FLOAT16 ? "F16"
-                                                        : to == ETP_DTYPE_QDINT8  ? "QD8"
-                                                                                  : "QS8");
+        snprintf(out, 64, "Convert (NC, %s, %s)", type,
+                 to == ETP_DTYPE_FLOAT32   ? "F32"
+                 : to == ETP_DTYPE_FLOAT16 ? "F16"
+                 : to == ETP_DTYPE_QDINT8  ? "QD8"
+                                           : "QS8");
         return true;
     }
     return false;
@@ -231,8 +235,8 @@ static bool make_partition(generator *g, arm *a, const etp_partition *p, uint32_
         const etp_node *after = i + 1 < p->n_nodes ? &p->nodes[i + 1] : NULL;
         char name[64];
         if (uniform(g) < 0.03) { // added by the runtime
-            made *extra = push(g, a, sme ? "Pack LH (NC, X32)" : "Convert (NC, F32, F16)",
-                               instruction);
+            made *extra =
+                push(g, a, sme ? "Pack LH (NC, X32)" : "Convert (NC, F32, F16)", instruction);
             extra->mean_ns = 1000 + 50000 * uniform(g);
         }
         bool as_linear = n->type == ETP_XNN_CONV_2D && g->as_linear[first_node + i];
@@ -340,13 +344,13 @@ static etp_trace_block make_block(generator *g, arm *a)
         size_t first = n;
         for (; i < a->n && a->ops[i].instruction == instruction; i++) {
             a->ops[i].event = (uint32_t)n;
-            e[n++] = (etp_trace_event){
-                .name = etp_str_from(a->ops[i].name),
-                .kind = a->ops[i].portable ? ETP_EVENT_NATIVE_CALL : ETP_EVENT_DELEGATE_OP,
-                .delegated = !a->ops[i].portable,
-                .chain = (int32_t)in->chain,
-                .instruction = (int32_t)in->index,
-                .leaf = true};
+            e[n++] = (etp_trace_event){.name = etp_str_from(a->ops[i].name),
+                                       .kind = a->ops[i].portable ? ETP_EVENT_NATIVE_CALL
+                                                                  : ETP_EVENT_DELEGATE_OP,
+                                       .delegated = !a->ops[i].portable,
+                                       .chain = (int32_t)in->chain,
+                                       .instruction = (int32_t)in->index,
+                                       .leaf = true};
         }
         bool call = in->kind == ETP_INSTR_DELEGATE;
         for (size_t k = first; k < n; k++) {
@@ -363,10 +367,16 @@ static etp_trace_block make_block(generator *g, arm *a)
     for (size_t k = 0; k < n; k++) {
         e[k].parent = e[k].parent == most - 1 ? (uint32_t)n : e[k].parent;
     }
-    e[n] = (etp_trace_event){.name = ETP_STR("Method::execute"), .kind = ETP_EVENT_EXECUTE,
-                             .chain = -1, .instruction = -1, .parent = ETP_NO_INDEX};
-    return (etp_trace_block){.name = ETP_STR("Execute"), .events = e, .n_events = n + 1,
-                             .has_execute = true, .execute = (uint32_t)n};
+    e[n] = (etp_trace_event){.name = ETP_STR("Method::execute"),
+                             .kind = ETP_EVENT_EXECUTE,
+                             .chain = -1,
+                             .instruction = -1,
+                             .parent = ETP_NO_INDEX};
+    return (etp_trace_block){.name = ETP_STR("Execute"),
+                             .events = e,
+                             .n_events = n + 1,
+                             .has_execute = true,
+                             .execute = (uint32_t)n};
 }
 
 // Rows with noise of 2 % per dump, and what etp_profile_join would say of them.
@@ -395,9 +405,13 @@ static void make_profile(generator *g, arm *a, bool join)
     for (size_t i = 0; i < a->n; i++) {
         const etp_trace_event *e = &block.events[a->ops[i].event];
         etp_profile_row *row = &p->rows[i];
-        *row = (etp_profile_row){.name = e->name, .event = e->kind, .kind = etp_row_kind_of(e),
-                                 .delegated = e->delegated, .chain = e->chain,
-                                 .instruction = e->instruction, .calls = DUMPS,
+        *row = (etp_profile_row){.name = e->name,
+                                 .event = e->kind,
+                                 .kind = etp_row_kind_of(e),
+                                 .delegated = e->delegated,
+                                 .chain = e->chain,
+                                 .instruction = e->instruction,
+                                 .calls = DUMPS,
                                  .per_dump_ns = ETP_NEW_ARRAY(g->arena, int64_t, DUMPS)};
         etp_op_parse(row->name, &row->parsed);
         for (int d = 0; d < DUMPS; d++) {
@@ -410,8 +424,10 @@ static void make_profile(generator *g, arm *a, bool join)
         }
         if (join) {
             const etp_join_event *j = &joined.events[a->ops[i].event];
-            facts->rows[i] = (etp_row_facts){.confidence = j->confidence, .method = joined.method,
-                                             .nodes = j->nodes, .n_nodes = j->n_nodes,
+            facts->rows[i] = (etp_row_facts){.confidence = j->confidence,
+                                             .method = joined.method,
+                                             .nodes = j->nodes,
+                                             .n_nodes = j->n_nodes,
                                              .inserted = j->inserted};
         }
     }
@@ -447,7 +463,8 @@ typedef struct score {
 static void judge(generator *g, const arm *b, const arm *c, const etp_alignment *a, score *s)
 {
     size_t n = b->n + c->n;
-    uint32_t *truth = ETP_NEW_ARRAY(g->arena, uint32_t, n), *found = ETP_NEW_ARRAY(g->arena, uint32_t, n);
+    uint32_t *truth = ETP_NEW_ARRAY(g->arena, uint32_t, n),
+             *found = ETP_NEW_ARRAY(g->arena, uint32_t, n);
     double *confidence = ETP_NEW_ARRAY(g->arena, double, n);
     for (uint32_t i = 0; i < n; i++) {
         truth[i] = found[i] = i;
@@ -462,8 +479,8 @@ static void judge(generator *g, const arm *b, const arm *c, const etp_alignment 
     }
     for (size_t i = 0; i < a->n; i++) {
         const etp_pair *p = &a->items[i], *head = p->into == ETP_NO_INDEX ? p : &a->items[p->into];
-        uint32_t lead = head->baseline != ETP_NO_INDEX ? head->baseline
-                                                       : (uint32_t)b->n + head->candidate;
+        uint32_t lead =
+            head->baseline != ETP_NO_INDEX ? head->baseline : (uint32_t)b->n + head->candidate;
         for (int side = 0; side < 2; side++) {
             uint32_t row = side ? p->candidate : p->baseline;
             if (row != ETP_NO_INDEX) {
@@ -519,9 +536,9 @@ static void check_ledger(const arm *b, const arm *c, const etp_alignment *a, con
 }
 
 typedef enum mode { // of a pair
-    ONE_BUILD,  // levels of one build, joined to the program
-    TWO_BUILDS, // as before, but each arm merges as it likes
-    NAMES_ALONE // levels of one build, without the program
+    ONE_BUILD,      // levels of one build, joined to the program
+    TWO_BUILDS,     // as before, but each arm merges as it likes
+    NAMES_ALONE     // levels of one build, without the program
 } mode;
 
 static void one_case(const etp_program *program, const etp_method *method, uint64_t seed, mode how,
@@ -529,7 +546,10 @@ static void one_case(const etp_program *program, const etp_method *method, uint6
 {
     etp_arena arena = {0};
     etp_error err;
-    generator g = {.arena = &arena, .program = program, .method = method, .random = seed,
+    generator g = {.arena = &arena,
+                   .program = program,
+                   .method = method,
+                   .random = seed,
                    .two_builds = how == TWO_BUILDS};
     bool join = how != NAMES_ALONE;
     arm b = {0}, c = {0};
@@ -558,9 +578,11 @@ static void one_case(const etp_program *program, const etp_method *method, uint6
         make_profile(&g, &b, join);
         make_profile(&g, &c, join);
         assert_int_equal(etp_align(&b.profile, &c.profile, &arena, &a, &err), ETP_OK);
-        assert_int_equal(etp_ledger_build(&b.profile, &c.profile, &a,
-                                          (const etp_ledger_end[2]){ETP_LEDGER_BARE, ETP_LEDGER_BARE}, &arena, &l, &err),
-                         ETP_OK);
+        assert_int_equal(
+            etp_ledger_build(&b.profile, &c.profile, &a,
+                             (const etp_ledger_end[2]){ETP_LEDGER_BARE, ETP_LEDGER_BARE}, &arena,
+                             &l, &err),
+            ETP_OK);
         judge(&g, &b, &c, &a, s);
         check_ledger(&b, &c, &a, &l, s);
         s->cases++;
@@ -610,12 +632,11 @@ static score run_all(mode how)
         "toy_cnn_xnnpack_fp32.pte",       "toy_cnn_xnnpack_fp16.pte",
         "toy_cnn_xnnpack_int8.pte",       "image_encoder_xnnpack_fp32.pte",
         "image_encoder_xnnpack_fp16.pte", "image_encoder_xnnpack_int8.pte"};
-    static const char *const k_corpus[] = {"mobilenet_v3_small_xnnpack_fp32.pte",
-                                           "mobilenet_v3_small_xnnpack_fp16.pte",
-                                           "mobilenet_v3_small_xnnpack_int8.pte",
-                                           "mlp_xnnpack_int8dyn.pte", "vit_tiny_xnnpack_fp32.pte",
-                                           "vit_tiny_xnnpack_int8.pte",
-                                           "two_methods_xnnpack_fp32.pte"};
+    static const char *const k_corpus[] = {
+        "mobilenet_v3_small_xnnpack_fp32.pte", "mobilenet_v3_small_xnnpack_fp16.pte",
+        "mobilenet_v3_small_xnnpack_int8.pte", "mlp_xnnpack_int8dyn.pte",
+        "vit_tiny_xnnpack_fp32.pte",           "vit_tiny_xnnpack_int8.pte",
+        "two_methods_xnnpack_fp32.pte"};
     score s = {0};
     char path[1024];
     for (size_t i = 0; i < sizeof k_tree / sizeof *k_tree; i++) {
@@ -626,13 +647,15 @@ static score run_all(mode how)
         snprintf(path, sizeof path, "%s/models/%s", corpus_dir(), k_corpus[i]);
         all_seeds(path, how, &s);
     }
-    printf("%s: %zu cases, %zu of %zu groups right (%.2f %%), %zu wrong and not doubtful, %zu of %zu "
-           "differences (%.2f %%), %zu of %zu ratios (%.2f %%) inside; %zu tables, %zu linears, %zu fallback "
-           "converts\n",
-           k_modes[how], s.cases, s.right, s.groups,
-           100 * (double)s.right / (double)s.groups, s.silent, s.inside, s.intervals,
-           100 * (double)s.inside / (double)s.intervals, s.ratios_inside, s.ratios,
-           100 * (double)s.ratios_inside / (double)s.ratios, s.tables, s.linears, s.fallbacks);
+    printf(
+        "%s: %zu cases, %zu of %zu groups right (%.2f %%), %zu wrong and not doubtful, %zu of %zu "
+        "differences (%.2f %%), %zu of %zu ratios (%.2f %%) inside; %zu tables, %zu linears, %zu "
+        "fallback "
+        "converts\n",
+        k_modes[how], s.cases, s.right, s.groups, 100 * (double)s.right / (double)s.groups,
+        s.silent, s.inside, s.intervals, 100 * (double)s.inside / (double)s.intervals,
+        s.ratios_inside, s.ratios, 100 * (double)s.ratios_inside / (double)s.ratios, s.tables,
+        s.linears, s.fallbacks);
     return s;
 }
 

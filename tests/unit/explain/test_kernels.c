@@ -17,14 +17,15 @@
 // One function per instruction set, 16 bytes apart in one library; machine code by hand.
 #define LIBRARY "libexecutorch_backend_xnnpack.so"
 static const char k_code[] =
-    "module,machine,build_id,start,end,bounds,symbol,code\n"
-    LIBRARY ",x86_64,abcd,0x1000,0x1010,symbol,xnn_f32_gemm_minmax_ukernel_4x8__sse_dup,0f58c1c3\n"
-    LIBRARY ",x86_64,abcd,0x1010,0x1020,unwind,,c5f458c2c3\n"
-    LIBRARY ",x86_64,abcd,0x1020,0x1030,unwind,,62f1744858c2c3\n"
-    LIBRARY ",x86_64,abcd,0x1030,0x1040,unwind,,62f2754850c2c3\n"
+    "module,machine,build_id,start,end,bounds,symbol,code\n" LIBRARY
+    ",x86_64,abcd,0x1000,0x1010,symbol,xnn_f32_gemm_minmax_ukernel_4x8__sse_dup,0f58c1c3\n" LIBRARY
+    ",x86_64,abcd,0x1010,0x1020,unwind,,c5f458c2c3\n" LIBRARY
+    ",x86_64,abcd,0x1020,0x1030,unwind,,62f1744858c2c3\n" LIBRARY
+    ",x86_64,abcd,0x1030,0x1040,unwind,,62f2754850c2c3\n"
     "libc.so.6,x86_64,ef01,0x1000,0x1010,unwind,,62f1744858c2c3\n";
 
-typedef struct mix { // samples in sse, avx2, avx512, avx512-vnni code and in the C library's AVX-512
+typedef struct mix { // samples in sse, avx2, avx512, avx512-vnni code and in the C library's
+                     // AVX-512
     unsigned of[5];
 } mix;
 
@@ -33,12 +34,14 @@ static const char *samples_of(mix m, etp_arena *arena)
     static const unsigned k_address[] = {0x1000, 0x1010, 0x1020, 0x1030, 0x1000};
     etp_strbuf b;
     etp_strbuf_init(&b, arena);
-    etp_strbuf_appendz(&b, "time_ns,thread,module,address,symbol,streaming,iteration,chain,instruction,"
-                           "operator,sure\n");
+    etp_strbuf_appendz(&b,
+                       "time_ns,thread,module,address,symbol,streaming,iteration,chain,instruction,"
+                       "operator,sure\n");
     for (int i = 0; i < 5; i++) {
         for (unsigned n = 0; n < m.of[i]; n++) {
-            etp_strbuf_printf(&b, "%u,7,%s,0x%x,,,3,0,2,\"Fully Connected (NC, QS8, QC8W) GEMM #%d\",%d\n",
-                              1000 + n, i == 4 ? "libc.so.6" : LIBRARY, k_address[i], i / 2 + 1, n > 0);
+            etp_strbuf_printf(
+                &b, "%u,7,%s,0x%x,,,3,0,2,\"Fully Connected (NC, QS8, QC8W) GEMM #%d\",%d\n",
+                1000 + n, i == 4 ? "libc.so.6" : LIBRARY, k_address[i], i / 2 + 1, n > 0);
         }
     }
     etp_strbuf_appendz(&b, "9000,7,,,,,,,,,\n"); // outside any library
@@ -48,7 +51,9 @@ static const char *samples_of(mix m, etp_arena *arena)
 static void read_mix(mix m, etp_arena *arena, etp_kernels *out)
 {
     etp_error err = {0};
-    if (etp_kernels_read(&(etp_kernels_text){etp_str_from(samples_of(m, arena)), etp_str_from(k_code)}, 1, arena, out, &err) != ETP_OK) {
+    if (etp_kernels_read(
+            &(etp_kernels_text){etp_str_from(samples_of(m, arena)), etp_str_from(k_code)}, 1, arena,
+            out, &err) != ETP_OK) {
         fail_msg("%s", err.msg);
     }
 }
@@ -58,7 +63,11 @@ static void samples_are_counted(void **state)
     (void)state;
     etp_arena arena = {0};
     etp_kernels k;
-    read_mix((mix){{10, 20, 30, 40, 5}}, &arena, &k);
+    read_mix(
+        (mix){
+            {10, 20, 30, 40, 5}
+    },
+        &arena, &k);
     assert_int_equal(k.samples, 106);
     assert_int_equal(k.of[ETP_CODE_UNKNOWN], 1);
     assert_int_equal(k.of[ETP_CODE_AVX512], 35);
@@ -82,7 +91,8 @@ static void samples_are_counted(void **state)
     assert_int_equal(k.kernels[3].op, 1);
     assert_string_equal(k.kernels[3].title, "xnn_f32_gemm_minmax_ukernel_4x8__sse_dup");
     assert_string_equal(k.kernels[0].title,
-                        "AVX-512 VNNI kernel of Fully Connected (NC, QS8, QC8W) GEMM [" LIBRARY "+0x1030]");
+                        "AVX-512 VNNI kernel of Fully Connected (NC, QS8, QC8W) GEMM [" LIBRARY
+                        "+0x1030]");
     assert_string_equal(k.kernels[4].title, "AVX-512 code [libc.so.6+0x1000]");
     etp_arena_dispose(&arena);
 }
@@ -116,7 +126,8 @@ static void judge(const judged *cases, size_t n)
     etp_arena_dispose(&arena);
 }
 
-#define JUDGE(...) judge((const judged[]){__VA_ARGS__}, sizeof((const judged[]){__VA_ARGS__}) / sizeof(judged))
+#define JUDGE(...) \
+    judge((const judged[]){__VA_ARGS__}, sizeof((const judged[]){__VA_ARGS__}) / sizeof(judged))
 
 static void levels_are_judged(void **state)
 {
@@ -149,8 +160,9 @@ static void only_what_was_about_to_run_contradicts(void **state)
 {
     (void)state;
     // je to the second ret; vaddps ymm, vaddps zmm, ret; ret.
-    static const char k_two_paths[] = "module,machine,build_id,start,end,bounds,symbol,code\n" LIBRARY
-                                      ",x86_64,abcd,0x1000,0x100e,flow,,740ac5f458c262f1744858c2c3c3\n";
+    static const char k_two_paths[] =
+        "module,machine,build_id,start,end,bounds,symbol,code\n" LIBRARY
+        ",x86_64,abcd,0x1000,0x100e,flow,,740ac5f458c262f1744858c2c3c3\n";
     static const unsigned k_innocent[] = {0x1000, 0x100d}, k_guilty[] = {0x1002, 0x1006};
     for (int guilty = 0; guilty < 2; guilty++) {
         etp_arena arena = {0};
@@ -159,12 +171,16 @@ static void only_what_was_about_to_run_contradicts(void **state)
         etp_kernels k;
         etp_proof proof = {0};
         etp_strbuf_init(&b, &arena);
-        etp_strbuf_appendz(&b, "time_ns,thread,module,address,symbol,streaming,iteration,chain,instruction,operator,sure\n");
+        etp_strbuf_appendz(&b, "time_ns,thread,module,address,symbol,streaming,iteration,chain,"
+                               "instruction,operator,sure\n");
         for (int n = 0; n < 40; n++) {
-            etp_strbuf_printf(&b, "%d,7," LIBRARY ",0x%x,,,3,,,,\n", n, guilty ? k_guilty[n % 2] : k_innocent[n % 2]);
+            etp_strbuf_printf(&b, "%d,7," LIBRARY ",0x%x,,,3,,,,\n", n,
+                              guilty ? k_guilty[n % 2] : k_innocent[n % 2]);
         }
         etp_str code = etp_str_from(k_two_paths);
-        assert_int_equal(etp_kernels_read(&(etp_kernels_text){etp_strbuf_str(&b), code}, 1, &arena, &k, &err), ETP_OK);
+        assert_int_equal(
+            etp_kernels_read(&(etp_kernels_text){etp_strbuf_str(&b), code}, 1, &arena, &k, &err),
+            ETP_OK);
         assert_int_equal(k.of[ETP_CODE_AVX512], 40); // the function is AVX-512 code in both cases
         etp_kernels_arm arm = {&k, ETP_LEVEL_AVX2, 0};
         assert_int_equal(etp_kernels_judge(&arm, 1, 0, &arena, &proof, &err), ETP_OK);
@@ -173,8 +189,8 @@ static void only_what_was_about_to_run_contradicts(void **state)
     }
 }
 
-// Arms at the right level whose samples are misplaced at the rate that docs/kernels.md states, and arms of which
-// one sample in fifty is of hidden code: how many are contradicted?
+// Arms at the right level whose samples are misplaced at the rate that docs/kernels.md states, and
+// arms of which one sample in fifty is of hidden code: how many are contradicted?
 static void strays_are_no_contradiction(void **state)
 {
     (void)state;
@@ -218,36 +234,37 @@ static void names_are_taken_apart(void **state)
     static const struct {
         const char *name, *dtype, *op, *variant, *shape, *arch;
     } k_cases[] = {
-        {"xnn_qd8_f32_qc8w_gemm_minmax_ukernel_4x16c8__avx512vnni_prfm", "qd8_f32_qc8w", "gemm", "minmax",
-         "4x16c8", "avx512vnni_prfm"},
-        {"xnn_qs8_qc8w_igemm_minmax_fp32_ukernel_4x8c8__avx2", "qs8_qc8w", "igemm", "minmax_fp32", "4x8c8",
-         "avx2"},
-        {"xnn_pqs8_qc8w_gemm_minmax_ukernel_32x32c4__neonsme2", "pqs8_qc8w", "gemm", "minmax", "32x32c4",
-         "neonsme2"},
-        {"xnn_pf16_f16_igemm_minmax_fp16_ukernel_32x32c2__neonsme2", "pf16_f16", "igemm", "minmax_fp16",
-         "32x32c2", "neonsme2"},
-        {"xnn_f16_f32acc_gemm_minmax_ukernel_4x32__avx512skx_broadcast", "f16_f32acc", "gemm", "minmax",
-         "4x32", "avx512skx_broadcast"},
-        {"xnn_x32_transposec_ukernel__4x4_aarch64_neon_tbl128", "x32", "transposec", "", "4x4",
-         "aarch64_neon_tbl128"},
-        {"xnn_f32_vadd_minmax_ukernel__avx512f_u32", "f32", "vadd", "minmax", "", "avx512f_u32"},
-        {"xnn_qs8_dwconv_minmax_rndnu_ukernel_9p16c__neon_mla8_ld128", "qs8", "dwconv", "minmax_rndnu",
-         "9p16c", "neon_mla8_ld128"},
-        {"kai_run_matmul_clamp_f32_f32p2vlx1_f32p2vlx1biasf32_sme2_mopa", "f32_f32p2vlx1_f32p2vlx1biasf32",
-         "matmul", "clamp", "", "sme2_mopa"},
-        {"erff", "", "", "", "", ""},
-        {"xnn_", "", "", "", "", ""},
-        {"xnn_init_hardware_config", "", "", "", "", ""},
+        {"xnn_qd8_f32_qc8w_gemm_minmax_ukernel_4x16c8__avx512vnni_prfm",  "qd8_f32_qc8w", "gemm",
+         "minmax",                                                                                                     "4x16c8",  "avx512vnni_prfm"    },
+        {"xnn_qs8_qc8w_igemm_minmax_fp32_ukernel_4x8c8__avx2",            "qs8_qc8w",     "igemm",      "minmax_fp32",
+         "4x8c8",                                                                                                                 "avx2"               },
+        {"xnn_pqs8_qc8w_gemm_minmax_ukernel_32x32c4__neonsme2",           "pqs8_qc8w",    "gemm",       "minmax",
+         "32x32c4",                                                                                                               "neonsme2"           },
+        {"xnn_pf16_f16_igemm_minmax_fp16_ukernel_32x32c2__neonsme2",      "pf16_f16",     "igemm",
+         "minmax_fp16",                                                                                                "32x32c2", "neonsme2"           },
+        {"xnn_f16_f32acc_gemm_minmax_ukernel_4x32__avx512skx_broadcast",  "f16_f32acc",   "gemm",
+         "minmax",                                                                                                     "4x32",    "avx512skx_broadcast"},
+        {"xnn_x32_transposec_ukernel__4x4_aarch64_neon_tbl128",           "x32",          "transposec", "",            "4x4",
+         "aarch64_neon_tbl128"                                                                                                                         },
+        {"xnn_f32_vadd_minmax_ukernel__avx512f_u32",                      "f32",          "vadd",       "minmax",      "",        "avx512f_u32"        },
+        {"xnn_qs8_dwconv_minmax_rndnu_ukernel_9p16c__neon_mla8_ld128",    "qs8",          "dwconv",
+         "minmax_rndnu",                                                                                               "9p16c",   "neon_mla8_ld128"    },
+        {"kai_run_matmul_clamp_f32_f32p2vlx1_f32p2vlx1biasf32_sme2_mopa",
+         "f32_f32p2vlx1_f32p2vlx1biasf32",                                                "matmul",     "clamp",       "",        "sme2_mopa"          },
+        {"erff",                                                          "",             "",           "",            "",        ""                   },
+        {"xnn_",                                                          "",             "",           "",            "",        ""                   },
+        {"xnn_init_hardware_config",                                      "",             "",           "",            "",        ""                   },
     };
     for (size_t i = 0; i < sizeof k_cases / sizeof *k_cases; i++) {
         etp_kernel_name n;
         etp_kernel_name_parse(etp_str_from(k_cases[i].name), &n);
         const etp_str got[] = {n.dtype, n.op, n.variant, n.shape, n.arch};
-        const char *const want[] = {k_cases[i].dtype, k_cases[i].op, k_cases[i].variant, k_cases[i].shape,
-                                    k_cases[i].arch};
+        const char *const want[] = {k_cases[i].dtype, k_cases[i].op, k_cases[i].variant,
+                                    k_cases[i].shape, k_cases[i].arch};
         for (int p = 0; p < 5; p++) {
             if (!etp_str_eqz(got[p], want[p])) {
-                fail_msg("%s: part %d is '%.*s', not '%s'", k_cases[i].name, p, ETP_STR_ARG(got[p]), want[p]);
+                fail_msg("%s: part %d is '%.*s', not '%s'", k_cases[i].name, p, ETP_STR_ARG(got[p]),
+                         want[p]);
             }
         }
         assert_int_equal(n.sme2, etp_str_find(n.arch, ETP_STR("sme2")) < n.arch.len);
@@ -258,7 +275,8 @@ static void broken_files_are_errors(void **state)
 {
     (void)state;
     static const char *const k_bad_code[] = {
-        "", "module,start\n",
+        "",
+        "module,start\n",
         "module,machine,build_id,start,end,bounds,symbol,code\nm,x86_64,,0x10,0x10,none,,\n",
         "module,machine,build_id,start,end,bounds,symbol,code\nm,x86_64,,0x10,zz,none,,\n",
         "module,machine,build_id,start,end,bounds,symbol,code\nm,x86_64,,0x10,0x20,none,,abc\n",
@@ -267,15 +285,21 @@ static void broken_files_are_errors(void **state)
     etp_arena arena = {0};
     etp_kernels k;
     etp_error err;
-    const char *samples = samples_of((mix){{1, 1, 1, 1, 1}}, &arena);
+    const char *samples = samples_of(
+        (mix){
+            {1, 1, 1, 1, 1}
+    },
+        &arena);
     for (size_t i = 0; i < sizeof k_bad_code / sizeof *k_bad_code; i++) {
-        assert_int_equal(etp_kernels_read(&(etp_kernels_text){etp_str_from(samples), etp_str_from(k_bad_code[i])}, 1, &arena,
-                                          &k, &err),
+        assert_int_equal(etp_kernels_read(&(etp_kernels_text){etp_str_from(samples),
+                                                              etp_str_from(k_bad_code[i])},
+                                          1, &arena, &k, &err),
                          ETP_CORRUPT);
     }
-    assert_int_equal(etp_kernels_read(&(etp_kernels_text){ETP_STR("time_ns\n1\n"), etp_str_from(k_code)}, 1, &arena, &k,
-                                      &err),
-                     ETP_CORRUPT);
+    assert_int_equal(
+        etp_kernels_read(&(etp_kernels_text){ETP_STR("time_ns\n1\n"), etp_str_from(k_code)}, 1,
+                         &arena, &k, &err),
+        ETP_CORRUPT);
     // Any byte changed, any length: an error or an answer whose counts still add up.
     uint64_t x = 88172645463325252u;
     size_t len = strlen(samples), code_len = sizeof k_code - 1;

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Operators below round roofs, by hand: one for each verdict, the terms of a roof one by one, and what has none.
+// Operators below round roofs, by hand: one for each verdict, the terms of a roof one by one, and
+// what has none.
 #include <math.h>
 #include <setjmp.h>
 #include <stdarg.h>
@@ -16,12 +17,15 @@
 #define BYTES(what, size, gb) {"", what, "byte/s", 1, size, (gb) * G, (gb) * G}
 
 static etp_roof k_items[] = {
-    OPS("avx2", "fma_f32", 100, 1), OPS("avx512", "fma_f32", 200, 1), OPS("avx512-vnni", "dot_i8", 800, 1),
-    OPS("avx2", "dot_i8", 300, 1),  OPS("neon", "fma_f32", 50, 1),    OPS("neon-fp16", "fma_f16", 100, 1),
-    OPS("sme", "fma_f32", 2000, 1), OPS("sme", "fma_f16", 2000, 1),   OPS("neon", "fma_f32", 80, 4),
-    BYTES("read", 16384, 100),      BYTES("read", 1048576, 50),       BYTES("write", 16384, 40),
-    BYTES("write", 1048576, 20),    BYTES("copy", 16384, 30),         BYTES("copy", 1048576, 10),
-    {"", "region", "ns", 1, 0, 200, 300}, {"", "timer", "ns", 1, 0, 20, 30},
+    OPS("avx2", "fma_f32", 100, 1),       OPS("avx512", "fma_f32", 200, 1),
+    OPS("avx512-vnni", "dot_i8", 800, 1), OPS("avx2", "dot_i8", 300, 1),
+    OPS("neon", "fma_f32", 50, 1),        OPS("neon-fp16", "fma_f16", 100, 1),
+    OPS("sme", "fma_f32", 2000, 1),       OPS("sme", "fma_f16", 2000, 1),
+    OPS("neon", "fma_f32", 80, 4),        BYTES("read", 16384, 100),
+    BYTES("read", 1048576, 50),           BYTES("write", 16384, 40),
+    BYTES("write", 1048576, 20),          BYTES("copy", 16384, 30),
+    BYTES("copy", 1048576, 10),           {"", "region", "ns", 1, 0, 200, 300},
+    {"", "timer",  "ns", 1, 0, 20,  30 },
 };
 static const etp_roof_table k_roofs = {.items = k_items, .n = sizeof k_items / sizeof *k_items};
 
@@ -41,12 +45,24 @@ static void near(double found, double expected)
 
 // A multiplication of float on AVX-512: 1e6 products, 2e6 operations at 200 a nanosecond: 10 µs.
 static const etp_roof_work k_product = {
-    .ns = 12500, .macs = 1000000, .in_bytes = 8000, .out_bytes = 4000, .calls = 1, .type = ETP_ROOF_F32,
-    .delegated = true, .level = ETP_LEVEL_AVX512, .threads = 1,
+    .ns = 12500,
+    .macs = 1000000,
+    .in_bytes = 8000,
+    .out_bytes = 4000,
+    .calls = 1,
+    .type = ETP_ROOF_F32,
+    .delegated = true,
+    .level = ETP_LEVEL_AVX512,
+    .threads = 1,
 };
 // 1 MiB to 1 MiB: reading 21 µs, writing 52 µs, copying 105 µs.
 static const etp_roof_work k_copy = {
-    .ns = 131072, .in_bytes = 1048576, .out_bytes = 1048576, .calls = 1, .level = ETP_LEVEL_AVX512, .threads = 1,
+    .ns = 131072,
+    .in_bytes = 1048576,
+    .out_bytes = 1048576,
+    .calls = 1,
+    .level = ETP_LEVEL_AVX512,
+    .threads = 1,
 };
 
 static void one_fixture_for_each_verdict(void **state)
@@ -77,8 +93,9 @@ static void one_fixture_for_each_verdict(void **state)
     near(p.efficiency, 0.8);
     near(p.overhead_ns, 230);
     assert_int_equal(p.verdict, ETP_ROOF_MEMORY_BOUND);
-    w.in_bytes = w.out_bytes = 1000000; // a copy of that needs less than was measured with 1 MiB: 30 a nanosecond
-    near(placed(&w).memory_ns, 50000);  // so writing decides
+    w.in_bytes = w.out_bytes =
+        1000000; // a copy of that needs less than was measured with 1 MiB: 30 a nanosecond
+    near(placed(&w).memory_ns, 50000); // so writing decides
     w = k_copy;
     w.ns = 1000000;
     assert_int_equal(placed(&w).verdict, ETP_ROOF_INEFFICIENT); // it only moves data
@@ -93,8 +110,8 @@ static void one_fixture_for_each_verdict(void **state)
 static void levels_types_and_units(void **state)
 {
     (void)state;
-    const etp_roof_kernel PRODUCT = ETP_ROOF_KERNEL_PRODUCT,
-                          DEPTHWISE = ETP_ROOF_KERNEL_DEPTHWISE, QUINT8 = ETP_ROOF_KERNEL_QUINT8;
+    const etp_roof_kernel PRODUCT = ETP_ROOF_KERNEL_PRODUCT, DEPTHWISE = ETP_ROOF_KERNEL_DEPTHWISE,
+                          QUINT8 = ETP_ROOF_KERNEL_QUINT8;
     const struct {
         etp_roof_type type;
         etp_level level;
@@ -103,28 +120,33 @@ static void levels_types_and_units(void **state)
         double compute_ns; // of 1e6 products; 0 none
         const char *isa;
     } k_cases[] = {
-        {ETP_ROOF_F32, ETP_LEVEL_AVX2, false, PRODUCT, 20000, "avx2"},
-        {ETP_ROOF_F32, ETP_LEVEL_VNNI, false, PRODUCT, 10000, "avx512"},
-        {ETP_ROOF_I8, ETP_LEVEL_VNNI, false, PRODUCT, 2500, "avx512-vnni"},
-        {ETP_ROOF_I8, ETP_LEVEL_AVX512, false, PRODUCT, 2000000.0 / 300, "avx2"},
-        {ETP_ROOF_I8, ETP_LEVEL_SSE, false, PRODUCT, 0, NULL}, // none was measured that SSE may use
-        {ETP_ROOF_F16, ETP_LEVEL_AVX512, false, PRODUCT, 10000, "avx512"}, // computed in single precision
-        {ETP_ROOF_F16, ETP_LEVEL_NEON, false, PRODUCT, 20000, "neon-fp16"},
-        {ETP_ROOF_F16, ETP_LEVEL_BASE, false, PRODUCT, 40000, "neon"},
-        {ETP_ROOF_F32, ETP_LEVEL_SME2, true, PRODUCT, 1000, "sme"},
-        {ETP_ROOF_F32, ETP_LEVEL_SME2, false, PRODUCT, 40000, "neon"}, // it could not run there
-        {ETP_ROOF_F32, ETP_LEVEL_NEON, true, PRODUCT, 40000, "neon"},  // hidden
-        // XNNPACK's configurations: avx512skx_mul32, avx2_mul32 and mla8 have products in lanes of 32 or 16 bits
-        {ETP_ROOF_I8, ETP_LEVEL_VNNI, false, DEPTHWISE, 10000, "avx512"},
-        {ETP_ROOF_I8, ETP_LEVEL_AVX2, false, DEPTHWISE, 20000, "avx2"},
-        {ETP_ROOF_I8, ETP_LEVEL_SME2, true, DEPTHWISE, 40000, "neon"},
-        {ETP_ROOF_F32, ETP_LEVEL_VNNI, false, DEPTHWISE, 10000, "avx512"},
-        {ETP_ROOF_F32, ETP_LEVEL_SME2, true, DEPTHWISE, 40000, "neon"}, // even if somebody asked for the matrix unit
-        {ETP_ROOF_F16, ETP_LEVEL_VNNI, false, DEPTHWISE, 20000, "avx2"}, // fma3; AVX512-FP16 is not among these roofs
-        {ETP_ROOF_F16, ETP_LEVEL_SME2, true, DEPTHWISE, 20000, "neon-fp16"},
-        {ETP_ROOF_I8, ETP_LEVEL_VNNI, false, QUINT8, 2000000.0 / 300, "avx2"}, // 7x16c8__avx512skx; avx512's is not among these
-        {ETP_ROOF_I8, ETP_LEVEL_SME2, true, QUINT8, 40000, "neon"},            // 4x16__neon_mlal_lane
-        {ETP_ROOF_TYPE_NONE, ETP_LEVEL_SME2, true, PRODUCT, 0, NULL},
+        {ETP_ROOF_F32,       ETP_LEVEL_AVX2,   false, PRODUCT,   20000,           "avx2"       },
+        {ETP_ROOF_F32,       ETP_LEVEL_VNNI,   false, PRODUCT,   10000,           "avx512"     },
+        {ETP_ROOF_I8,        ETP_LEVEL_VNNI,   false, PRODUCT,   2500,            "avx512-vnni"},
+        {ETP_ROOF_I8,        ETP_LEVEL_AVX512, false, PRODUCT,   2000000.0 / 300, "avx2"       },
+        {ETP_ROOF_I8,        ETP_LEVEL_SSE,    false, PRODUCT,   0,               NULL         }, // none was measured that SSE may use
+        {ETP_ROOF_F16,       ETP_LEVEL_AVX512, false, PRODUCT,   10000,
+         "avx512"                                                                              }, // computed in single precision
+        {ETP_ROOF_F16,       ETP_LEVEL_NEON,   false, PRODUCT,   20000,           "neon-fp16"  },
+        {ETP_ROOF_F16,       ETP_LEVEL_BASE,   false, PRODUCT,   40000,           "neon"       },
+        {ETP_ROOF_F32,       ETP_LEVEL_SME2,   true,  PRODUCT,   1000,            "sme"        },
+        {ETP_ROOF_F32,       ETP_LEVEL_SME2,   false, PRODUCT,   40000,           "neon"       }, // it could not run there
+        {ETP_ROOF_F32,       ETP_LEVEL_NEON,   true,  PRODUCT,   40000,           "neon"       }, // hidden
+        // XNNPACK's configurations: avx512skx_mul32, avx2_mul32 and mla8 have products in lanes of
+        // 32 or 16 bits
+        {ETP_ROOF_I8,        ETP_LEVEL_VNNI,   false, DEPTHWISE, 10000,           "avx512"     },
+        {ETP_ROOF_I8,        ETP_LEVEL_AVX2,   false, DEPTHWISE, 20000,           "avx2"       },
+        {ETP_ROOF_I8,        ETP_LEVEL_SME2,   true,  DEPTHWISE, 40000,           "neon"       },
+        {ETP_ROOF_F32,       ETP_LEVEL_VNNI,   false, DEPTHWISE, 10000,           "avx512"     },
+        {ETP_ROOF_F32,       ETP_LEVEL_SME2,   true,  DEPTHWISE, 40000,
+         "neon"                                                                                }, // even if somebody asked for the matrix unit
+        {ETP_ROOF_F16,       ETP_LEVEL_VNNI,   false, DEPTHWISE, 20000,
+         "avx2"                                                                                }, // fma3; AVX512-FP16 is not among these roofs
+        {ETP_ROOF_F16,       ETP_LEVEL_SME2,   true,  DEPTHWISE, 20000,           "neon-fp16"  },
+        {ETP_ROOF_I8,        ETP_LEVEL_VNNI,   false, QUINT8,    2000000.0 / 300,
+         "avx2"                                                                                }, // 7x16c8__avx512skx; avx512's is not among these
+        {ETP_ROOF_I8,        ETP_LEVEL_SME2,   true,  QUINT8,    40000,           "neon"       }, // 4x16__neon_mlal_lane
+        {ETP_ROOF_TYPE_NONE, ETP_LEVEL_SME2,   true,  PRODUCT,   0,               NULL         },
     };
     for (size_t i = 0; i < sizeof k_cases / sizeof *k_cases; i++) {
         etp_roof_work w = k_product;
@@ -147,7 +169,8 @@ static void levels_types_and_units(void **state)
 static void working_sets_calls_and_threads(void **state)
 {
     (void)state;
-    etp_roof_work w = {.ns = 1e6, .in_bytes = 16000, .calls = 1, .level = ETP_LEVEL_NONE, .threads = 1};
+    etp_roof_work w = {
+        .ns = 1e6, .in_bytes = 16000, .calls = 1, .level = ETP_LEVEL_NONE, .threads = 1};
     near(placed(&w).memory_ns, 160); // smaller than all: the smallest
     w.in_bytes = 1000000;
     near(placed(&w).memory_ns, 10000); // not yet the larger one's speed

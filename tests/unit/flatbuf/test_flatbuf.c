@@ -12,15 +12,33 @@
 #include "flatbuf/flatbuf.h"
 #include "flatbuf/repeat.h"
 
-// ---- a schema with every kind of field -----------------------------------------------------------
+// ---- a schema with every kind of field ----
 
-static const etp_fb_field k_leaf_fields[] = {{"value", ETP_FB_SCALAR, .width = 8}};
+static const etp_fb_field k_leaf_fields[] = {
+    {"value", ETP_FB_SCALAR, .width = 8}
+};
 static const etp_fb_schema k_leaf = ETP_FB_SCHEMA("Leaf", k_leaf_fields);
 static const etp_fb_schema *const k_member_tables[] = {NULL, &k_leaf, NULL};
 static const etp_fb_members k_members = ETP_FB_MEMBERS(k_member_tables);
 
-enum { F_U8, F_I16, F_I32, F_F32, F_I64, F_F64, F_NAME, F_LEAF, F_TYPE, F_ANY, F_INTS, F_BLOB, F_NAMES,
-       F_LEAVES, F_SELF, F_OLD };
+enum {
+    F_U8,
+    F_I16,
+    F_I32,
+    F_F32,
+    F_I64,
+    F_F64,
+    F_NAME,
+    F_LEAF,
+    F_TYPE,
+    F_ANY,
+    F_INTS,
+    F_BLOB,
+    F_NAMES,
+    F_LEAVES,
+    F_SELF,
+    F_OLD
+};
 static const etp_fb_schema k_root;
 static const etp_fb_field k_root_fields[F_OLD + 1] = {
     [F_U8] = {"u8", ETP_FB_SCALAR, .width = 1},
@@ -74,7 +92,8 @@ static etp_bytes full_buffer(etp_arena *arena, bool prefix)
     const etp_fbb_ref leaves[] = {leaf(&b, 11), leaf(&b, 12)};
     etp_fbb_ref name = etp_fbb_str(&b, ETP_STR("root")), any = leaf(&b, 99), one = leaf(&b, 5);
     etp_fbb_ref v_ints = etp_fbb_vec(&b, ints, 3, 8, 0), v_blob = etp_fbb_vec(&b, "abc", 3, 1, 16);
-    etp_fbb_ref v_names = etp_fbb_vec_refs(&b, names, 2), v_leaves = etp_fbb_vec_refs(&b, leaves, 2);
+    etp_fbb_ref v_names = etp_fbb_vec_refs(&b, names, 2),
+                v_leaves = etp_fbb_vec_refs(&b, leaves, 2);
     etp_fbb_begin(&b);
     etp_fbb_add(&b, F_U8, 1, 200);
     etp_fbb_add(&b, F_I16, 2, (uint16_t)-5);
@@ -119,7 +138,7 @@ static void check_full(etp_fb_table t)
     assert_int_equal(etp_fb_vec(t, F_SELF).n, 0);
 }
 
-// ---- good buffers --------------------------------------------------------------------------------
+// ---- good buffers ----
 
 static void reads_what_the_builder_wrote(void **state)
 {
@@ -146,11 +165,11 @@ static void reads_what_the_builder_wrote(void **state)
 // Spelled out after the format's description, not by our builder: vtable behind the table, an
 // absent field, a field that the schema does not know.
 static const uint8_t k_by_hand[] = {
-    12,   0,    0,   0,   'T', 'E',  'S',  'T',                              // root at 12
-    0,    0,    0,   0,                                                      // padding
-    0xf4, 0xff, 0xff, 0xff,                                                  // 12: vtable at 12 + 12
-    0x2a, 0,    0,   0,   7,   0,    0,    0,                                // 16: i32; 20: unknown
-    10,   0,    12,  0,   0,   0,    0,    0,   4,   0,                      // 24: vtable, 3 fields
+    12,   0,    0,    0,    'T', 'E', 'S', 'T',       // root at 12
+    0,    0,    0,    0,                              // padding
+    0xf4, 0xff, 0xff, 0xff,                           // 12: vtable at 12 + 12
+    0x2a, 0,    0,    0,    7,   0,   0,   0,         // 16: i32; 20: unknown
+    10,   0,    12,   0,    0,   0,   0,   0,   4, 0, // 24: vtable, 3 fields
 };
 
 static void reads_a_buffer_made_by_hand(void **state)
@@ -187,7 +206,7 @@ static void unknown_union_types_are_skipped(void **state)
     etp_arena_dispose(&arena);
 }
 
-// ---- bad buffers ---------------------------------------------------------------------------------
+// ---- bad buffers ----
 
 static uint8_t *copy_of(etp_arena *arena, etp_bytes b)
 {
@@ -332,7 +351,8 @@ static void depth_and_work_are_bounded(void **state)
     etp_arena arena = {0};
     etp_fb_table root;
     etp_error err = {0};
-    assert_int_equal(etp_fb_verify(nested(&arena, 64, 1), &k_root, &k_options, &root, &err), ETP_OK);
+    assert_int_equal(etp_fb_verify(nested(&arena, 64, 1), &k_root, &k_options, &root, &err),
+                     ETP_OK);
     etp_bytes deep = nested(&arena, 65, 1);
     assert_int_equal(etp_fb_verify(deep, &k_root, &k_options, &root, &err), ETP_CORRUPT);
     assert_string_equal(err.msg, "Root: nested deeper than 64 tables");
@@ -417,7 +437,7 @@ static void fields_have_to_lie_behind_the_vtable_offset(void **state)
     assert_int_equal(err.offset, 28);
 }
 
-// ---- repetitions ---------------------------------------------------------------------------------
+// ---- repetitions ----
 
 static const etp_fb_field k_item_fields[] = {
     {.name = "name", .kind = ETP_FB_STRING},
@@ -513,7 +533,7 @@ static void distant_vtables_end_a_repetition(void **state)
     etp_arena_dispose(&arena);
 }
 
-// ---- every length, every byte --------------------------------------------------------------------
+// ---- every length, every byte ----
 
 static uint64_t visit(etp_fb_table t) // reads everything the schema promises
 {

@@ -11,7 +11,7 @@
 
 // Every number is read as a double: flatc prints 2^64−1, which jansson refuses as an integer.
 json_t *golden_load(const char *path); // NULL when there is no such file; fails on broken JSON
-double golden_number(const json_t *object, const char *key); // 0 when absent, like flatbuffers
+double golden_number(const json_t *object, const char *key);      // 0 when absent, like flatbuffers
 const char *golden_string(const json_t *object, const char *key); // "" when absent
 
 void golden_ids(const json_t *array, etp_i32s v);

@@ -26,7 +26,7 @@ static void start(bench *t)
     etp_fbb_init(&t->b, &t->arena);
 }
 
-// ---- small tables -------------------------------------------------------------------------------
+// ---- small tables ----
 
 static etp_fbb_ref i32_vec(bench *t, const int32_t *items, size_t n)
 {
@@ -76,12 +76,12 @@ typedef struct tensor_spec {
     int scalar_type;
     int32_t sizes[4];
     size_t rank;
-    uint32_t buffer;    // data_buffer_idx
-    bool planned;       // allocation_info
-    bool external;      // extra_tensor_info.location
+    uint32_t buffer; // data_buffer_idx
+    bool planned;    // allocation_info
+    bool external;   // extra_tensor_info.location
     uint64_t mutable_segment;
     uint8_t dynamism;
-    const char *name;   // fully qualified
+    const char *name; // fully qualified
 } tensor_spec;
 
 static etp_fbb_ref tensor(bench *t, tensor_spec s)
@@ -205,7 +205,7 @@ static void expect(bench *t, etp_bytes f, etp_status status, const char *message
     }
 }
 
-// ---- instructions and values --------------------------------------------------------------------
+// ---- instructions and values ----
 
 static void every_instruction(void **state)
 {
@@ -214,13 +214,16 @@ static void every_instruction(void **state)
     start(&t);
     plan_spec s = {.n_values = 3, .n_instructions = 7, .n_operators = 1};
     for (int i = 0; i < 3; i++) {
-        s.values[i] = tensor(&t, (tensor_spec){.scalar_type = 6, .sizes = {2, 3}, .rank = 2});
+        s.values[i] = tensor(&t, (tensor_spec){
+                                     .scalar_type = 6, .sizes = {2, 3},
+                                          .rank = 2
+        });
     }
     etp_fbb_ref name = etp_fbb_str(&t.b, ETP_STR("aten::add"));
     s.operators[0] = one_ref(&t, name); // without overload
     s.instructions[0] = any(&t, 1, call(&t, 0, (const int32_t[]){0, 1, 2, 2}, 4));
-    s.instructions[1] = any(&t, 3, pair(&t, 2, 0)); // move 2 to 0
-    s.instructions[2] = any(&t, 4, pair(&t, 1, 7)); // jump behind the end unless 1
+    s.instructions[1] = any(&t, 3, pair(&t, 2, 0));   // move 2 to 0
+    s.instructions[2] = any(&t, 4, pair(&t, 1, 7));   // jump behind the end unless 1
     s.instructions[3] = any(&t, 5, scalar(&t, 4, 2)); // free 2
     s.instructions[4] = any(&t, 9, scalar(&t, 4, 2)); // of a newer schema
     s.instructions[5] = any(&t, 0, 0);
@@ -232,7 +235,7 @@ static void every_instruction(void **state)
         fail_msg("%s", err.msg);
     }
     const etp_method *m = &p->methods[0];
-    const etp_instruction_kind kinds[] = {ETP_INSTR_KERNEL, ETP_INSTR_MOVE, ETP_INSTR_JUMP_FALSE,
+    const etp_instruction_kind kinds[] = {ETP_INSTR_KERNEL, ETP_INSTR_MOVE,  ETP_INSTR_JUMP_FALSE,
                                           ETP_INSTR_FREE,   ETP_INSTR_OTHER, ETP_INSTR_NONE,
                                           ETP_INSTR_KERNEL};
     for (uint32_t i = 0; i < 7; i++) {
@@ -273,8 +276,8 @@ static void every_value(void **state)
     s.values[6] = any(&t, ETP_EVALUE_INT_LIST, one_ref(&t, etp_fbb_vec(&t.b, ints, 2, 8, 0)));
     s.values[7] = any(&t, ETP_EVALUE_DOUBLE_LIST, one_ref(&t, etp_fbb_vec(&t.b, doubles, 2, 8, 0)));
     s.values[8] = any(&t, ETP_EVALUE_BOOL_LIST, one_ref(&t, etp_fbb_vec(&t.b, bools, 3, 1, 0)));
-    s.values[9] = any(&t, ETP_EVALUE_TENSOR_LIST,
-                      one_ref(&t, i32_vec(&t, (const int32_t[]){4, 4}, 2)));
+    s.values[9] =
+        any(&t, ETP_EVALUE_TENSOR_LIST, one_ref(&t, i32_vec(&t, (const int32_t[]){4, 4}, 2)));
     s.values[10] = any(&t, ETP_EVALUE_OPTIONAL_TENSOR_LIST,
                        one_ref(&t, i32_vec(&t, (const int32_t[]){-1, 4}, 2)));
     s.values[11] = any(&t, 77, scalar(&t, 4, 1)); // of a newer schema
@@ -325,8 +328,7 @@ static void indices_are_checked(void **state)
             any(&t, 5, scalar(&t, 4, 1)),                      // free nothing
         };
         s.instructions[0] = bad[i];
-        expect(&t, program(&t, (program_spec){.plan = plan(&t, &s)}), ETP_CORRUPT,
-               "instruction 0");
+        expect(&t, program(&t, (program_spec){.plan = plan(&t, &s)}), ETP_CORRUPT, "instruction 0");
         etp_arena_dispose(&t.arena);
     }
 }
@@ -338,10 +340,15 @@ static void broken_tensors(void **state)
         tensor_spec spec;
         const char *message;
     } k_bad[] = {
-        {{.scalar_type = 6, .sizes = {2, -3}, .rank = 2}, "-3 elements"},
+        {{.scalar_type = 6, .sizes = {2, -3}, .rank = 2},          "-3 elements"              },
         {{.scalar_type = 6, .sizes = {2}, .rank = 1, .buffer = 9}, "constant 9 does not exist"},
-        {{.scalar_type = 6, .sizes = {2}, .rank = 1, .buffer = 1, .planned = true,
-          .mutable_segment = 3}, "mutable segment 3 does not exist"},
+        {{.scalar_type = 6,
+          .sizes = {2},
+          .rank = 1,
+          .buffer = 1,
+          .planned = true,
+          .mutable_segment = 3},
+         "mutable segment 3 does not exist"                                                   },
     };
     for (size_t i = 0; i < sizeof k_bad / sizeof *k_bad; i++) {
         bench t;
@@ -364,7 +371,7 @@ static void broken_tensors(void **state)
     etp_arena_dispose(&t.arena);
 }
 
-// ---- where data is ------------------------------------------------------------------------------
+// ---- where data is ----
 
 static etp_fbb_ref segment(bench *t, uint64_t offset, uint64_t size)
 {
@@ -469,8 +476,7 @@ static void constants_of_old_exporters(void **state)
     bench t;
     start(&t);
     const uint8_t bytes[] = {1, 2, 3, 4, 5, 6, 7, 8};
-    const etp_fbb_ref buffers[] = {one_ref(&t, 0),
-                                   one_ref(&t, etp_fbb_vec(&t.b, bytes, 8, 1, 16))};
+    const etp_fbb_ref buffers[] = {one_ref(&t, 0), one_ref(&t, etp_fbb_vec(&t.b, bytes, 8, 1, 16))};
     plan_spec s = {.n_values = 1};
     s.values[0] = tensor(&t, (tensor_spec){.scalar_type = 6, .sizes = {2}, .rank = 1, .buffer = 1});
     program_spec p = {.plan = plan(&t, &s)};
@@ -494,7 +500,7 @@ static void newer_versions_are_named(void **state)
     etp_arena_dispose(&t.arena);
 }
 
-// ---- delegates ----------------------------------------------------------------------------------
+// ---- delegates ----
 
 static etp_fbb_ref delegate(bench *t, const char *id, uint32_t index)
 {
@@ -558,7 +564,7 @@ static void unknown_backends_are_listed(void **state)
     etp_arena_dispose(&t.arena);
 }
 
-// ---- memory -------------------------------------------------------------------------------------
+// ---- memory ----
 
 // One operator table, referred to N times: four bytes of file would become a record each.
 static void shared_tables_do_not_multiply(void **state)

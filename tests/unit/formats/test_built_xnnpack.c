@@ -118,53 +118,129 @@ static void must_fail(bench *t, etp_bytes payload, const char *message)
     }
 }
 
-// ---- node types ---------------------------------------------------------------------------------
+// ---- node types ----
 
 // Field numbers by the schema's text, apart from the reader's own tables.
 typedef struct shape {
     unsigned n_fields;
-    unsigned vectors; // bit i: field i is a vector
+    unsigned vectors;          // bit i: field i is a vector
     int inputs[6], outputs[3]; // -1-terminated
     int flags, list, list2, window_fields;
 } shape;
 
-static const shape k_unary = {3, 0, {0, -1}, {1, -1}, 2, -1, -1, 0};
-static const shape k_binary = {4, 0, {0, 1, -1}, {2, -1}, 3, -1, -1, 0};
-static const shape k_fc = {5, 0, {0, 1, 2, -1}, {3, -1}, 4, -1, -1, 0};
-static const shape k_conv = {20, 0, {15, 16, 17, -1}, {18, -1}, 19, -1, -1, 15};
-static const shape k_pool = {13, 0, {10, -1}, {11, -1}, 12, -1, -1, 10};
-static const shape k_argmax = {10, 0, {6, -1}, {7, 8, -1}, 9, -1, -1, 6};
-static const shape k_list = {5, 1 << 1, {2, -1}, {3, -1}, 4, 1, -1, 0};
-static const shape k_resize = {5, 0, {2, -1}, {3, -1}, 4, -1, -1, 0};
-static const shape k_pad = {6, 3, {3, -1}, {4, -1}, 5, 0, 1, 0};
-static const shape k_param = {4, 0, {1, -1}, {2, -1}, 3, -1, -1, 0};
-static const shape k_slice = {6, 6, {3, -1}, {4, -1}, 5, 1, 2, 0};
-static const shape k_sdpa = {7, 0, {0, 1, 2, 3, 4, -1}, {5, -1}, 6, -1, -1, 0};
-static const shape k_cat2 = {8, 0, {1, 2, -1}, {5, -1}, 6, -1, -1, 0};
-static const shape k_cat3 = {8, 0, {1, 2, 3, -1}, {5, -1}, 6, -1, -1, 0};
-static const shape k_cat4 = {8, 0, {1, 2, 3, 4, -1}, {5, -1}, 6, -1, -1, 0};
-static const shape k_cat5 = {8, 0, {1, 2, 3, 4, 7, -1}, {5, -1}, 6, -1, -1, 0};
+static const shape k_unary = {
+    3, 0, {0, -1},
+      {1, -1},
+      2, -1, -1, 0
+};
+static const shape k_binary = {
+    4, 0, {0, 1, -1},
+      {2, -1},
+      3, -1, -1, 0
+};
+static const shape k_fc = {
+    5, 0, {0, 1, 2, -1},
+      {3, -1},
+      4, -1, -1, 0
+};
+static const shape k_conv = {
+    20, 0, {15, 16, 17, -1},
+      {18, -1},
+      19, -1, -1, 15
+};
+static const shape k_pool = {
+    13, 0, {10, -1},
+      {11, -1},
+      12, -1, -1, 10
+};
+static const shape k_argmax = {
+    10, 0, {6, -1},
+      {7, 8, -1},
+      9, -1, -1, 6
+};
+static const shape k_list = {
+    5, 1 << 1, {2, -1},
+        {3, -1},
+        4, 1, -1, 0
+};
+static const shape k_resize = {
+    5, 0, {2, -1},
+      {3, -1},
+      4, -1, -1, 0
+};
+static const shape k_pad = {
+    6, 3, {3, -1},
+      {4, -1},
+      5, 0, 1, 0
+};
+static const shape k_param = {
+    4, 0, {1, -1},
+      {2, -1},
+      3, -1, -1, 0
+};
+static const shape k_slice = {
+    6, 6, {3, -1},
+      {4, -1},
+      5, 1, 2, 0
+};
+static const shape k_sdpa = {
+    7, 0, {0, 1, 2, 3, 4, -1},
+      {5, -1},
+      6, -1, -1, 0
+};
+static const shape k_cat2 = {
+    8, 0, {1, 2, -1},
+      {5, -1},
+      6, -1, -1, 0
+};
+static const shape k_cat3 = {
+    8, 0, {1, 2, 3, -1},
+      {5, -1},
+      6, -1, -1, 0
+};
+static const shape k_cat4 = {
+    8, 0, {1, 2, 3, 4, -1},
+      {5, -1},
+      6, -1, -1, 0
+};
+static const shape k_cat5 = {
+    8, 0, {1, 2, 3, 4, 7, -1},
+      {5, -1},
+      6, -1, -1, 0
+};
 
 static const shape *shape_of(int type)
 {
     switch (type) {
-    case 1: case 8: case 12: case 15: case 16: case 26: case 31: case 37:
+    case 1:
+    case 8:
+    case 12:
+    case 15:
+    case 16:
+    case 26:
+    case 31:
+    case 37:
         return &k_binary;
     case 2:
         return &k_fc;
-    case 5: case 20:
+    case 5:
+    case 20:
         return &k_list;
-    case 7: case 13: case 39:
+    case 7:
+    case 13:
+    case 39:
         return &k_conv;
     case 9:
         return &k_resize;
     case 10:
         return &k_pad;
-    case 11: case 14:
+    case 11:
+    case 14:
         return &k_pool;
     case 21:
         return &k_argmax;
-    case 25: case 29:
+    case 25:
+    case 29:
         return &k_param;
     case 32:
         return &k_cat2;
@@ -333,7 +409,7 @@ static void ids_are_checked(void **state)
     etp_arena_dispose(&t.arena);
 }
 
-// ---- quantisation and constants -----------------------------------------------------------------
+// ---- quantisation and constants ----
 
 static etp_fbb_ref constant_entry(bench *t, uint64_t offset, uint64_t size, const char *key)
 {
@@ -398,10 +474,9 @@ static etp_bytes quantised_graph(bench *t, uint64_t weight_offset)
         quantised(t, 9, 4, 0, ETP_QUANT_PER_TOKEN, per_token),
         quantised(t, 8, 5, 3, 0, 0),
     };
-    const etp_fbb_ref constants[] = {constant_entry(t, UINT64_MAX, 0, NULL),
-                                     constant_entry(t, weight_offset, 48, NULL),
-                                     constant_entry(t, UINT64_MAX, 12, "scale_abc"),
-                                     constant_entry(t, 0, 16, NULL)};
+    const etp_fbb_ref constants[] = {
+        constant_entry(t, UINT64_MAX, 0, NULL), constant_entry(t, weight_offset, 48, NULL),
+        constant_entry(t, UINT64_MAX, 12, "scale_abc"), constant_entry(t, 0, 16, NULL)};
     etp_fbb_ref value_list = etp_fbb_vec_refs(&t->b, values, 6);
     etp_fbb_ref constant_list = etp_fbb_vec_refs(&t->b, constants, 4);
     return with_header(t, graph(t, 0, value_list, constant_list, 0, "XN01"), 64);
@@ -479,8 +554,13 @@ static void headers_are_checked(void **state)
         size_t at;
         uint8_t byte;
         const char *message;
-    } k_bad[] = {{8, 29, "header of 29"}, {13, 0xff, "XNNPACK graph"}, {17, 0xff, "XNNPACK graph"},
-                 {21, 0xff, "constant data"}, {29, 0x7f, "constant data"}};
+    } k_bad[] = {
+        {8,  29,   "header of 29" },
+        {13, 0xff, "XNNPACK graph"},
+        {17, 0xff, "XNNPACK graph"},
+        {21, 0xff, "constant data"},
+        {29, 0x7f, "constant data"}
+    };
     for (size_t i = 0; i < sizeof k_bad / sizeof *k_bad; i++) {
         memcpy(copy, good.ptr, good.len);
         copy[k_bad[i].at] = k_bad[i].byte;
@@ -492,9 +572,12 @@ static void headers_are_checked(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(every_node_type),      cmocka_unit_test(details_of_nodes),
-        cmocka_unit_test(ids_are_checked),      cmocka_unit_test(every_quantisation),
-        cmocka_unit_test(constants_of_old_exporters), cmocka_unit_test(headers_are_checked),
+        cmocka_unit_test(every_node_type),
+        cmocka_unit_test(details_of_nodes),
+        cmocka_unit_test(ids_are_checked),
+        cmocka_unit_test(every_quantisation),
+        cmocka_unit_test(constants_of_old_exporters),
+        cmocka_unit_test(headers_are_checked),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

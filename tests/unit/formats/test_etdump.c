@@ -22,10 +22,14 @@ static etp_bytes small_dump(etp_arena *arena, bool prefix, uint32_t version)
     dump_writer w;
     dump_init(&w, arena);
     dump_allocator(&w, "planned");
-    dump_event(&w, &(dump_profile){.delegate_str = "Add (ND) #1", .delegate_id = -1,
-                                   .start = 5, .end = 9, .metadata = ""});
-    dump_event(&w, &(dump_profile){.name = "Method::execute", .chain = -1, .delegate_id = -1,
-                                   .start = 1, .end = 10});
+    dump_event(&w, &(dump_profile){.delegate_str = "Add (ND) #1",
+                                   .delegate_id = -1,
+                                   .start = 5,
+                                   .end = 9,
+                                   .metadata = ""});
+    dump_event(
+        &w, &(dump_profile){
+                .name = "Method::execute", .chain = -1, .delegate_id = -1, .start = 1, .end = 10});
     dump_run(&w, "Execute", -1);
     return dump_finish_version(&w, prefix, version);
 }
@@ -97,14 +101,20 @@ static void values_of_every_type(void **state)
     dump_writer w;
     dump_init(&w, &arena);
     const etp_fbb_ref values[] = {
-        dump_int(&w, -7, false),       dump_bool(&w, true, true),
-        dump_float(&w, 1.5F, false),   dump_double(&w, -0.25, false),
+        dump_int(&w, -7, false),
+        dump_bool(&w, true, true),
+        dump_float(&w, 1.5F, false),
+        dump_double(&w, -0.25, false),
         dump_tensor(&w, 6, k_shape, 2, 64, true),
-        dump_tensor_list(&w, 4, k_shape, 2, 8, 2, false), 0,
+        dump_tensor_list(&w, 4, k_shape, 2, 8, 2, false),
+        0,
     };
     for (size_t i = 0; i < 7; i++) {
-        dump_debug_event(&w, &(dump_debug){.name = "n", .chain = UINT64_MAX, .instruction = 3,
-                                           .delegate_id = -1, .value = values[i]});
+        dump_debug_event(&w, &(dump_debug){.name = "n",
+                                           .chain = UINT64_MAX,
+                                           .instruction = 3,
+                                           .delegate_id = -1,
+                                           .value = values[i]});
     }
     dump_allocation(&w, 2, (uint64_t)1 << 40);
     dump_run(&w, "Execute", 4);
@@ -159,20 +169,20 @@ static void tensor_data_stays_inside_the_buffer(void **state)
         etp_status status;
         size_t len;
     } k_cases[] = {
-        {6, 1, 5, 5, 0, ETP_OK, 100},
-        {6, 1, 5, 5, 1, ETP_CORRUPT, 0},
-        {0, 2, 3, 4, 76, ETP_OK, 24},
-        {0, 2, 3, 4, 77, ETP_CORRUPT, 0},
-        {0, 2, 3, 4, -1, ETP_CORRUPT, 0},
-        {0, 2, 3, 4, INT64_MAX, ETP_CORRUPT, 0},
-        {7, 0, 3, 4, -1, ETP_OK, 0}, // empty: the offset says nothing
-        {7, INT64_MAX, INT64_MAX, 0, -1, ETP_OK, 0},
-        {7, INT64_MAX, 2, 2, 0, ETP_CORRUPT, 0},
-        {7, (int64_t)1 << 32, (int64_t)1 << 32, 1, 0, ETP_CORRUPT, 0}, // product wraps to 0
-        {7, -1, 1, 1, 0, ETP_CORRUPT, 0},
-        {18, 1, 1, 1, 0, ETP_UNSUPPORTED, 0},
-        {-1, 1, 1, 1, 0, ETP_UNSUPPORTED, 0},
-        {99, 1, 1, 1, 0, ETP_UNSUPPORTED, 0},
+        {6,  1,                5,                5, 0,         ETP_OK,          100},
+        {6,  1,                5,                5, 1,         ETP_CORRUPT,     0  },
+        {0,  2,                3,                4, 76,        ETP_OK,          24 },
+        {0,  2,                3,                4, 77,        ETP_CORRUPT,     0  },
+        {0,  2,                3,                4, -1,        ETP_CORRUPT,     0  },
+        {0,  2,                3,                4, INT64_MAX, ETP_CORRUPT,     0  },
+        {7,  0,                3,                4, -1,        ETP_OK,          0  }, // empty: the offset says nothing
+        {7,  INT64_MAX,        INT64_MAX,        0, -1,        ETP_OK,          0  },
+        {7,  INT64_MAX,        2,                2, 0,         ETP_CORRUPT,     0  },
+        {7,  (int64_t)1 << 32, (int64_t)1 << 32, 1, 0,         ETP_CORRUPT,     0  }, // product wraps to 0
+        {7,  -1,               1,                1, 0,         ETP_CORRUPT,     0  },
+        {18, 1,                1,                1, 0,         ETP_UNSUPPORTED, 0  },
+        {-1, 1,                1,                1, 0,         ETP_UNSUPPORTED, 0  },
+        {99, 1,                1,                1, 0,         ETP_UNSUPPORTED, 0  },
     };
     for (size_t i = 0; i < sizeof k_cases / sizeof *k_cases; i++) {
         uint8_t sizes[24];
@@ -187,7 +197,7 @@ static void tensor_data_stays_inside_the_buffer(void **state)
     }
 }
 
-// ---- every length, every byte --------------------------------------------------------------------
+// ---- every length, every byte ----
 
 // Everything a reader may do with a file that opened.
 static void use_all(etp_bytes bytes, size_t *opened)
@@ -276,15 +286,19 @@ static void broken_debug_events_are_errors(void **state)
     dump_writer w;
     dump_init(&w, &arena);
     for (int run = 0; run < 2; run++) {
-        dump_debug_event(&w, &(dump_debug){.instruction = 0, .delegate_id = -1,
+        dump_debug_event(&w, &(dump_debug){.instruction = 0,
+                                           .delegate_id = -1,
                                            .value = dump_tensor(&w, 6, k_shape, 2, 0, false)});
-        dump_debug_event(&w, &(dump_debug){.instruction = 0, .delegate_id = -1,
-                                           .value = dump_tensor_list(&w, 4, k_shape, 2, 64, 2,
-                                                                     true)});
-        dump_debug_event(&w, &(dump_debug){.instruction = 0, .delegate_str = "d", .delegate_id = -1,
+        dump_debug_event(&w,
+                         &(dump_debug){.instruction = 0,
+                                       .delegate_id = -1,
+                                       .value = dump_tensor_list(&w, 4, k_shape, 2, 64, 2, true)});
+        dump_debug_event(&w, &(dump_debug){.instruction = 0,
+                                           .delegate_str = "d",
+                                           .delegate_id = -1,
                                            .value = dump_double(&w, 1, false)});
-        dump_event(&w, &(dump_profile){.name = "native_call_add.out", .delegate_id = -1,
-                                       .start = 1, .end = 3});
+        dump_event(&w, &(dump_profile){
+                           .name = "native_call_add.out", .delegate_id = -1, .start = 1, .end = 3});
         dump_event(&w, &(dump_profile){.name = "OPERATOR_CALL", .delegate_id = -1, .end = 5});
         dump_allocation(&w, 1, 2);
         dump_run(&w, "Execute", run);
@@ -301,14 +315,21 @@ static void broken_repetitions_are_errors(void **state)
     dump_writer w;
     dump_init(&w, &arena);
     for (uint64_t i = 0; i < 3; i++) {
-        dump_event(&w, &(dump_profile){.delegate_str = "Add (ND) #1", .delegate_id = -1,
-                                       .start = i, .end = i + 9, .metadata = ""});
+        dump_event(&w, &(dump_profile){.delegate_str = "Add (ND) #1",
+                                       .delegate_id = -1,
+                                       .start = i,
+                                       .end = i + 9,
+                                       .metadata = ""});
         dump_event(&w, &(dump_profile){.name = "DELEGATE_CALL", .delegate_id = -1, .end = i});
         dump_run(&w, "Execute", -1);
-        dump_event(&w, &(dump_profile){.name = "native_call_add.out", .chain = 1,
-                                       .instruction = 2, .delegate_id = -1, .end = 2 * i});
-        dump_debug_event(&w, &(dump_debug){.instruction = 0, .delegate_id = -1,
-                                           .value = dump_int(&w, 5, false)});
+        dump_event(&w, &(dump_profile){.name = "native_call_add.out",
+                                       .chain = 1,
+                                       .instruction = 2,
+                                       .delegate_id = -1,
+                                       .end = 2 * i});
+        dump_debug_event(
+            &w,
+            &(dump_debug){.instruction = 0, .delegate_id = -1, .value = dump_int(&w, 5, false)});
         dump_run(&w, "Execute", -1);
     }
     cut_and_flip(dump_finish(&w, true));
@@ -324,8 +345,11 @@ static void runs_may_lead_anywhere(void **state)
     dump_writer w;
     dump_init(&w, &arena);
     for (uint64_t i = 0; i < 4; i++) {
-        dump_event(&w, &(dump_profile){.delegate_str = "Add (ND) #1", .delegate_id = -1,
-                                       .start = i, .end = i + 9, .metadata = ""});
+        dump_event(&w, &(dump_profile){.delegate_str = "Add (ND) #1",
+                                       .delegate_id = -1,
+                                       .start = i,
+                                       .end = i + 9,
+                                       .metadata = ""});
         dump_run(&w, "Execute", -1);
     }
     etp_bytes good = dump_finish(&w, true);

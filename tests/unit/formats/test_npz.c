@@ -15,8 +15,8 @@
 
 static const char k_dir[] = ETP_TEST_SOURCE_DIR "/tests/data/npz/";
 
-static etp_status read_npz(const char *name, uint64_t limit, etp_arena *arena, const etp_npy **out, size_t *n,
-                           etp_error *err)
+static etp_status read_npz(const char *name, uint64_t limit, etp_arena *arena, const etp_npy **out,
+                           size_t *n, etp_error *err)
 {
     char path[1024];
     etp_file file;
@@ -36,7 +36,8 @@ static void positional(void **state)
     size_t n;
     assert_int_equal(read_npz("positional.npz", 1 << 20, &arena, &a, &n, NULL), ETP_OK);
     assert_int_equal(n, 3);
-    assert_true(a[0].dtype == ETP_DTYPE_FLOAT32 && a[0].n_dims == 2 && a[0].sizes[0] == 2 && a[0].sizes[1] == 3);
+    assert_true(a[0].dtype == ETP_DTYPE_FLOAT32 && a[0].n_dims == 2 && a[0].sizes[0] == 2 &&
+                a[0].sizes[1] == 3);
     for (unsigned i = 0; i < 6; i++) {
         float v;
         memcpy(&v, a[0].data.ptr + 4 * i, 4);
@@ -57,16 +58,19 @@ static void named_and_refused(void **state)
     size_t n;
     etp_error err;
     assert_int_equal(read_npz("named.npz", 1 << 20, &arena, &a, &n, NULL), ETP_OK);
-    assert_true(n == 2 && etp_str_eqz(a[0].name, "zeta") && etp_str_eqz(a[1].name, "alpha")); // not by name
+    assert_true(n == 2 && etp_str_eqz(a[0].name, "zeta") &&
+                etp_str_eqz(a[1].name, "alpha")); // not by name
     assert_int_equal(read_npz("mixed.npz", 1 << 20, &arena, &a, &n, &err), ETP_CORRUPT);
     assert_non_null(strstr(err.msg, "order is not known"));
-    assert_int_equal(read_npz("positional.npz", 100, &arena, &a, &n, &err), ETP_CORRUPT); // a bomb's size
+    assert_int_equal(read_npz("positional.npz", 100, &arena, &a, &n, &err),
+                     ETP_CORRUPT); // a bomb's size
     assert_non_null(strstr(err.msg, "more than allowed"));
     assert_int_equal(read_npz("linear.npy", 1 << 20, &arena, &a, &n, &err), ETP_CORRUPT);
     etp_arena_dispose(&arena);
 }
 
-static size_t make(uint8_t *out, unsigned major, const char *header, const char *data, size_t data_len)
+static size_t make(uint8_t *out, unsigned major, const char *header, const char *data,
+                   size_t data_len)
 {
     size_t len = strlen(header), at = major == 1 ? 10 : 12;
     memcpy(out, "\x93NUMPY", 6);
@@ -88,29 +92,33 @@ static void headers(void **state)
         size_t data;
         etp_status status;
     } k_cases[] = {
-        {"{'descr': '<f4', 'fortran_order': False, 'shape': (2,), }\n", 8, ETP_OK},
-        {"{\"shape\": (), 'descr': '|u1', 'fortran_order': True}  \n", 1, ETP_OK},
-        {"{'descr': '<f4', 'fortran_order': False, 'shape': (0, 7), }\n", 0, ETP_OK},
-        {"{'descr': '<f4', 'fortran_order': False, 'shape': (2,), }\n", 7, ETP_CORRUPT},
-        {"{'descr': '<f4', 'fortran_order': False, 'shape': (2,), }\n", 9, ETP_CORRUPT},
-        {"{'descr': '<f4', 'fortran_order': False, 'shape': (2), }\n", 8, ETP_CORRUPT},
-        {"{'descr': '<f4', 'fortran_order': False, 'shape': (-2,), }\n", 8, ETP_CORRUPT},
-        {"{'descr': '<f4', 'fortran_order': False, 'shape': (1 1), }\n", 4, ETP_CORRUPT},
-        {"{'descr': '<f4', 'fortran_order': 0, 'shape': (2,), }\n", 8, ETP_CORRUPT},
-        {"{'descr': '<f4', 'fortran_order': False, }\n", 8, ETP_CORRUPT},
-        {"{'descr': '<f4', 'descr': '<f4', 'fortran_order': False, 'shape': (2,), }\n", 8, ETP_CORRUPT},
-        {"{'descr': '<f4', 'fortran_order': False, 'shape': (2,), 'x': 1, }\n", 8, ETP_CORRUPT},
-        {"{'descr': '<f4', 'fortran_order': False, 'shape': (2,), } import os\n", 8, ETP_CORRUPT},
-        {"{'descr': '<f4', 'fortran_order': False, 'shape': (4294967296, 4294967296, 2), }\n", 8, ETP_CORRUPT},
-        {"{'descr': '<f4', 'fortran_order': False, 'shape': (18446744073709551616,), }\n", 8, ETP_CORRUPT},
-        {"{'descr': '<f4'", 0, ETP_CORRUPT},
-        {"", 0, ETP_CORRUPT},
-        {"{'descr': '>f4', 'fortran_order': False, 'shape': (2,), }\n", 8, ETP_UNSUPPORTED},
-        {"{'descr': '|O', 'fortran_order': False, 'shape': (2,), }\n", 8, ETP_UNSUPPORTED},
-        {"{'descr': '<c8', 'fortran_order': False, 'shape': (1,), }\n", 8, ETP_UNSUPPORTED},
-        {"{'descr': [('a', '<f4')], 'fortran_order': False, 'shape': (2,), }\n", 8, ETP_UNSUPPORTED},
-        {"{'descr': '<f4', 'fortran_order': False, 'shape': (1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1), }\n", 4,
-         ETP_UNSUPPORTED},
+        {"{'descr': '<f4', 'fortran_order': False, 'shape': (2,), }\n",                        8, ETP_OK         },
+        {"{\"shape\": (), 'descr': '|u1', 'fortran_order': True}  \n",                         1, ETP_OK         },
+        {"{'descr': '<f4', 'fortran_order': False, 'shape': (0, 7), }\n",                      0, ETP_OK         },
+        {"{'descr': '<f4', 'fortran_order': False, 'shape': (2,), }\n",                        7, ETP_CORRUPT    },
+        {"{'descr': '<f4', 'fortran_order': False, 'shape': (2,), }\n",                        9, ETP_CORRUPT    },
+        {"{'descr': '<f4', 'fortran_order': False, 'shape': (2), }\n",                         8, ETP_CORRUPT    },
+        {"{'descr': '<f4', 'fortran_order': False, 'shape': (-2,), }\n",                       8, ETP_CORRUPT    },
+        {"{'descr': '<f4', 'fortran_order': False, 'shape': (1 1), }\n",                       4, ETP_CORRUPT    },
+        {"{'descr': '<f4', 'fortran_order': 0, 'shape': (2,), }\n",                            8, ETP_CORRUPT    },
+        {"{'descr': '<f4', 'fortran_order': False, }\n",                                       8, ETP_CORRUPT    },
+        {"{'descr': '<f4', 'descr': '<f4', 'fortran_order': False, 'shape': (2,), }\n",        8,
+         ETP_CORRUPT                                                                                             },
+        {"{'descr': '<f4', 'fortran_order': False, 'shape': (2,), 'x': 1, }\n",                8, ETP_CORRUPT    },
+        {"{'descr': '<f4', 'fortran_order': False, 'shape': (2,), } import os\n",              8, ETP_CORRUPT    },
+        {"{'descr': '<f4', 'fortran_order': False, 'shape': (4294967296, 4294967296, 2), }\n", 8,
+         ETP_CORRUPT                                                                                             },
+        {"{'descr': '<f4', 'fortran_order': False, 'shape': (18446744073709551616,), }\n",     8,
+         ETP_CORRUPT                                                                                             },
+        {"{'descr': '<f4'",                                                                    0, ETP_CORRUPT    },
+        {"",                                                                                   0, ETP_CORRUPT    },
+        {"{'descr': '>f4', 'fortran_order': False, 'shape': (2,), }\n",                        8, ETP_UNSUPPORTED},
+        {"{'descr': '|O', 'fortran_order': False, 'shape': (2,), }\n",                         8, ETP_UNSUPPORTED},
+        {"{'descr': '<c8', 'fortran_order': False, 'shape': (1,), }\n",                        8, ETP_UNSUPPORTED},
+        {"{'descr': [('a', '<f4')], 'fortran_order': False, 'shape': (2,), }\n",               8,
+         ETP_UNSUPPORTED                                                                                         },
+        {"{'descr': '<f4', 'fortran_order': False, 'shape': (1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1), "
+         "}\n",                                                                       4, ETP_UNSUPPORTED},
     };
     for (size_t i = 0; i < sizeof k_cases / sizeof *k_cases; i++) {
         for (unsigned major = 1; major <= 3; major++) {
@@ -120,7 +128,8 @@ static void headers(void **state)
             size_t len = make(file, major, k_cases[i].header, "0123456789", k_cases[i].data);
             etp_status status = etp_npy_read((etp_bytes){file, len, 0}, &a, &err);
             if (status != k_cases[i].status) {
-                fail_msg("%s: status %d, expected %d: %s", k_cases[i].header, status, k_cases[i].status, err.msg);
+                fail_msg("%s: status %d, expected %d: %s", k_cases[i].header, status,
+                         k_cases[i].status, err.msg);
             }
             assert_true(status == ETP_OK || err.msg[0] != '\0');
         }
@@ -150,8 +159,9 @@ static void damaged(void **state)
             etp_npy one;
             size_t count;
             etp_error err = {0};
-            etp_status status = f < 2 ? etp_npz_read((etp_bytes){copy, n, 0}, 1 << 20, &arena, &a, &count, &err)
-                                      : etp_npy_read((etp_bytes){copy, n, 0}, &one, &err);
+            etp_status status =
+                f < 2 ? etp_npz_read((etp_bytes){copy, n, 0}, 1 << 20, &arena, &a, &count, &err)
+                      : etp_npy_read((etp_bytes){copy, n, 0}, &one, &err);
             assert_true(status == ETP_OK || status == ETP_CORRUPT || status == ETP_UNSUPPORTED);
             assert_true(status != ETP_OK || i >= len);
             assert_true(status == ETP_OK || err.msg[0] != '\0');

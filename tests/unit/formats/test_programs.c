@@ -19,18 +19,24 @@
 
 static const char k_data[] = ETP_TEST_SOURCE_DIR "/tests/data";
 
-// ---- names of enums as flatc prints them --------------------------------------------------------
+// ---- names of enums as flatc prints them ----
 
 static etp_dtype scalar_type(const char *name)
 {
     static const struct {
         const char *name;
         etp_dtype dtype;
-    } k_names[] = {{"BYTE", ETP_DTYPE_UINT8},    {"CHAR", ETP_DTYPE_INT8},
-                   {"SHORT", ETP_DTYPE_INT16},   {"INT", ETP_DTYPE_INT32},
-                   {"LONG", ETP_DTYPE_INT64},    {"HALF", ETP_DTYPE_FLOAT16},
-                   {"FLOAT", ETP_DTYPE_FLOAT32}, {"DOUBLE", ETP_DTYPE_FLOAT64},
-                   {"BOOL", ETP_DTYPE_BOOL}};
+    } k_names[] = {
+        {"BYTE",   ETP_DTYPE_UINT8  },
+        {"CHAR",   ETP_DTYPE_INT8   },
+        {"SHORT",  ETP_DTYPE_INT16  },
+        {"INT",    ETP_DTYPE_INT32  },
+        {"LONG",   ETP_DTYPE_INT64  },
+        {"HALF",   ETP_DTYPE_FLOAT16},
+        {"FLOAT",  ETP_DTYPE_FLOAT32},
+        {"DOUBLE", ETP_DTYPE_FLOAT64},
+        {"BOOL",   ETP_DTYPE_BOOL   }
+    };
     for (size_t i = 0; i < sizeof k_names / sizeof *k_names; i++) {
         if (strcmp(name, k_names[i].name) == 0) {
             return k_names[i].dtype;
@@ -42,9 +48,9 @@ static etp_dtype scalar_type(const char *name)
 
 static etp_evalue_kind value_kind(const char *name)
 {
-    static const char *const k_names[] = {"",       "Null",    "Int",        "Bool",     "Double",
-                                          "Tensor", "String", "IntList", "DoubleList",
-                                          "BoolList", "TensorList", "OptionalTensorList"};
+    static const char *const k_names[] = {
+        "",       "Null",    "Int",        "Bool",     "Double",     "Tensor",
+        "String", "IntList", "DoubleList", "BoolList", "TensorList", "OptionalTensorList"};
     for (size_t i = 0; i < sizeof k_names / sizeof *k_names; i++) {
         if (strcmp(name, k_names[i]) == 0) {
             return (etp_evalue_kind)i;
@@ -54,7 +60,7 @@ static etp_evalue_kind value_kind(const char *name)
     return ETP_EVALUE_OTHER;
 }
 
-// ---- program.fbs --------------------------------------------------------------------------------
+// ---- program.fbs ----
 
 static void check_tensor(const json_t *j, const etp_pte_tensor *t)
 {
@@ -68,8 +74,8 @@ static void check_tensor(const json_t *j, const etp_pte_tensor *t)
     assert_true(t->storage_offset == golden_number(j, "storage_offset"));
     assert_true(t->data_buffer_index == golden_number(j, "data_buffer_idx"));
     const char *dynamism = golden_string(j, "shape_dynamism");
-    assert_int_equal(t->dynamism, strcmp(dynamism, "STATIC") == 0 ? ETP_SHAPE_STATIC
-                                                                  : ETP_SHAPE_DYNAMIC_BOUND);
+    assert_int_equal(t->dynamism,
+                     strcmp(dynamism, "STATIC") == 0 ? ETP_SHAPE_STATIC : ETP_SHAPE_DYNAMIC_BOUND);
     const json_t *allocation = json_object_get(j, "allocation_info");
     assert_int_equal(t->has_allocation, allocation != NULL);
     if (allocation) {
@@ -240,7 +246,7 @@ static void check_segments(const json_t *j, const etp_pte *pte)
     }
 }
 
-// ---- XNNPACK's schema.fbs -----------------------------------------------------------------------
+// ---- XNNPACK's schema.fbs ----
 
 static void check_quant(const json_t *j, const etp_quant *q)
 {
@@ -276,12 +282,14 @@ static void check_xnn_value(const json_t *j, const etp_xnn_value *v)
     static const struct {
         const char *name;
         etp_dtype dtype;
-    } k_types[] = {{"xnn_datatype_fp32", ETP_DTYPE_FLOAT32},
-                   {"xnn_datatype_fp16", ETP_DTYPE_FLOAT16},
-                   {"xnn_datatype_qint8", ETP_DTYPE_QINT8},
-                   {"xnn_datatype_qcint8", ETP_DTYPE_QCINT8},
-                   {"xnn_datatype_qcint32", ETP_DTYPE_QCINT32},
-                   {"xnn_datatype_qdint8", ETP_DTYPE_QDINT8}};
+    } k_types[] = {
+        {"xnn_datatype_fp32",    ETP_DTYPE_FLOAT32},
+        {"xnn_datatype_fp16",    ETP_DTYPE_FLOAT16},
+        {"xnn_datatype_qint8",   ETP_DTYPE_QINT8  },
+        {"xnn_datatype_qcint8",  ETP_DTYPE_QCINT8 },
+        {"xnn_datatype_qcint32", ETP_DTYPE_QCINT32},
+        {"xnn_datatype_qdint8",  ETP_DTYPE_QDINT8 }
+    };
     bool known = false;
     for (size_t i = 0; i < sizeof k_types / sizeof *k_types; i++) {
         if (strcmp(golden_string(t, "datatype"), k_types[i].name) == 0) {
@@ -300,10 +308,9 @@ static void check_xnn_value(const json_t *j, const etp_xnn_value *v)
 // Ids by their names in the schema, in the order of etp_xnn_node.
 static void check_xnn_ids(const json_t *u, const etp_xnn_node *n)
 {
-    static const char *const k_in[] = {"input_id",  "input1_id", "query_id",  "key_id",
-                                       "value_id",  "scale_id",  "mask_id",   "input2_id",
-                                       "filter_id", "input3_id", "input4_id", "input5_id",
-                                       "bias_id"};
+    static const char *const k_in[] = {
+        "input_id",  "input1_id", "query_id",  "key_id",    "value_id",  "scale_id", "mask_id",
+        "input2_id", "filter_id", "input3_id", "input4_id", "input5_id", "bias_id"};
     static const char *const k_out[] = {"output_id", "output_value_id", "output_index_id"};
     uint32_t n_in = 0, n_out = 0;
     for (size_t i = 0; i < sizeof k_in / sizeof *k_in; i++) {
@@ -407,7 +414,7 @@ static void check_payload(const json_t *j, const etp_pte *pte, etp_bytes blob, b
     etp_arena_dispose(&arena);
 }
 
-// ---- whole files --------------------------------------------------------------------------------
+// ---- whole files ----
 
 // PAYLOADS: folder of flatc's JSON of the payloads, NULL when there is none.
 static void check_pte(const char *path, const char *golden, const char *payloads)
@@ -432,9 +439,9 @@ static void check_pte(const char *path, const char *golden, const char *payloads
     for (size_t i = 0; i < pte.n_methods; i++) {
         check_method(json_array_get(plans, i), &pte, &pte.methods[i]);
         for (uint32_t d = 0; payloads && d < pte.methods[i].n_delegates; d++) {
-            const char *name = etp_arena_printf(&arena, "%s/%s.%.*s.xnn%u.json.gz", payloads,
-                                                strrchr(path, '/') + 1,
-                                                ETP_STR_ARG(pte.methods[i].name), d);
+            const char *name =
+                etp_arena_printf(&arena, "%s/%s.%.*s.xnn%u.json.gz", payloads,
+                                 strrchr(path, '/') + 1, ETP_STR_ARG(pte.methods[i].name), d);
             json_t *payload = golden_load(name);
             assert_non_null(payload);
             check_payload(payload, &pte, pte.methods[i].delegates[d].data,
@@ -594,7 +601,7 @@ static void corpus_matches_flatc(void **state)
     assert_true(check_all(models, g_payloads, ".bpte", check_bpte) >= 1);
 }
 
-// ---- what files of other kinds say --------------------------------------------------------------
+// ---- what files of other kinds say ----
 
 static void wrong_files_are_refused(void **state)
 {

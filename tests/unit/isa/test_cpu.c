@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Detection against other witnesses: the flags that the kernel prints, the compiler's own detection.
+// Detection against other witnesses: the flags that the kernel prints, the compiler's own
+// detection.
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -20,26 +21,26 @@
 static const char *kernel_name(const char *name)
 {
     static const char *const k_pairs[][2] = {
-        {"sse3", "pni"},
-        {"avxvnni", "avx_vnni"},
-        {"fma3", "fma"},
-        {"avx512vbmi2", "avx512_vbmi2"},
-        {"avx512bitalg", "avx512_bitalg"},
-        {"avx512vpopcntdq", "avx512_vpopcntdq"},
-        {"avx512vnni", "avx512_vnni"},
-        {"avx512bf16", "avx512_bf16"},
-        {"avx512fp16", "avx512_fp16"},
+        {"sse3",               "pni"                },
+        {"avxvnni",            "avx_vnni"           },
+        {"fma3",               "fma"                },
+        {"avx512vbmi2",        "avx512_vbmi2"       },
+        {"avx512bitalg",       "avx512_bitalg"      },
+        {"avx512vpopcntdq",    "avx512_vpopcntdq"   },
+        {"avx512vnni",         "avx512_vnni"        },
+        {"avx512bf16",         "avx512_bf16"        },
+        {"avx512fp16",         "avx512_fp16"        },
         {"avx512vp2intersect", "avx512_vp2intersect"},
-        {"sha", "sha_ni"},
-        {"lzcnt", "abm"},
-        {"bmi", "bmi1"},
-        {"cmpxchg16b", "cx16"},
-        {"lahf_sahf", "lahf_lm"},
-        {"fs_gs_base", "fsgsbase"},
-        {"sysenter", "sep"},
-        {"clflush", "clflush"},
-        {"misaligned_sse", "misalignsse"},
-        {"fxsave", "fxsr"},
+        {"sha",                "sha_ni"             },
+        {"lzcnt",              "abm"                },
+        {"bmi",                "bmi1"               },
+        {"cmpxchg16b",         "cx16"               },
+        {"lahf_sahf",          "lahf_lm"            },
+        {"fs_gs_base",         "fsgsbase"           },
+        {"sysenter",           "sep"                },
+        {"clflush",            "clflush"            },
+        {"misaligned_sse",     "misalignsse"        },
+        {"fxsave",             "fxsr"               },
     };
     for (size_t i = 0; i < sizeof k_pairs / sizeof k_pairs[0]; i++) {
         if (strcmp(k_pairs[i][0], name) == 0) {
@@ -63,12 +64,16 @@ static bool has_word(const char *line, const char *word)
 
 #if defined(__x86_64__) && defined(__linux__)
 static const char *const k_checked[] = {
-    "sse3", "ssse3", "sse4_1", "sse4_2", "sse4a", "avx", "avxvnni", "fma3", "f16c", "avx2",
-    "avx512f", "avx512cd", "avx512dq", "avx512bw", "avx512vl", "avx512ifma", "avx512vbmi",
-    "avx512vbmi2", "avx512bitalg", "avx512vpopcntdq", "avx512vnni", "avx512bf16", "avx512fp16",
-    "amx_bf16", "amx_tile", "amx_int8", "gfni", "vaes", "vpclmulqdq", "aes", "sha", "popcnt",
-    "lzcnt", "bmi", "bmi2", "adx", "movbe", "cmpxchg16b", "lahf_sahf", "rdrand", "rdseed",
-    "clwb", "clflushopt", "rdtscp", "fxsave", "msr", "clzero",
+    "sse3",       "ssse3",      "sse4_1",      "sse4_2",       "sse4a",
+    "avx",        "avxvnni",    "fma3",        "f16c",         "avx2",
+    "avx512f",    "avx512cd",   "avx512dq",    "avx512bw",     "avx512vl",
+    "avx512ifma", "avx512vbmi", "avx512vbmi2", "avx512bitalg", "avx512vpopcntdq",
+    "avx512vnni", "avx512bf16", "avx512fp16",  "amx_bf16",     "amx_tile",
+    "amx_int8",   "gfni",       "vaes",        "vpclmulqdq",   "aes",
+    "sha",        "popcnt",     "lzcnt",       "bmi",          "bmi2",
+    "adx",        "movbe",      "cmpxchg16b",  "lahf_sahf",    "rdrand",
+    "rdseed",     "clwb",       "clflushopt",  "rdtscp",       "fxsave",
+    "msr",        "clzero",
 };
 
 static bool found(const etp_isa_cpu *cpu, const char *name)
@@ -84,7 +89,8 @@ static bool is_this_processor(const char *model_name)
     unsigned brand[13] = {0};
     const char *name = (const char *)brand;
     for (unsigned i = 0; i < 3; i++) {
-        if (!__get_cpuid(0x80000002 + i, &brand[4 * i], &brand[4 * i + 1], &brand[4 * i + 2], &brand[4 * i + 3])) {
+        if (!__get_cpuid(0x80000002 + i, &brand[4 * i], &brand[4 * i + 1], &brand[4 * i + 2],
+                         &brand[4 * i + 3])) {
             return false;
         }
     }
@@ -98,8 +104,8 @@ static bool is_this_processor(const char *model_name)
 }
 #endif
 
-// Kernels switch features off that CPUID goes on showing (errata, mitigations, clearcpuid=): what the kernel
-// says is there must be found; what is found may be more.
+// Kernels switch features off that CPUID goes on showing (errata, mitigations, clearcpuid=): what
+// the kernel says is there must be found; what is found may be more.
 static void finds_what_the_kernel_says(void **unused)
 {
     (void)unused;
@@ -160,23 +166,54 @@ static void finds_what_the_kernel_says(void **unused)
 static void agrees_with_the_compiler(void **unused)
 {
     (void)unused;
-#if defined(__x86_64__) && defined(__linux__) && defined(__GNUC__) && !defined(__clang__) && __GNUC__ >= 11
+#if defined(__x86_64__) && defined(__linux__) && defined(__GNUC__) && !defined(__clang__) && \
+    __GNUC__ >= 11
     etp_isa_cpu cpu;
     etp_isa_cpu_detect(&cpu);
     __builtin_cpu_init();
-#define SAME(ours, theirs)                                                                          \
-    if (found(&cpu, ours) != (__builtin_cpu_supports(theirs) != 0)) {                               \
-        fail_msg("%s: found %d, the compiler's library says otherwise", ours, found(&cpu, ours));   \
-    }
-    SAME("sse3", "sse3") SAME("ssse3", "ssse3") SAME("sse4_1", "sse4.1") SAME("sse4_2", "sse4.2")
-    SAME("sse4a", "sse4a") SAME("avx", "avx") SAME("avx2", "avx2") SAME("fma3", "fma") SAME("f16c", "f16c")
-    SAME("avxvnni", "avxvnni") SAME("avx512f", "avx512f") SAME("avx512cd", "avx512cd") SAME("avx512dq", "avx512dq")
-    SAME("avx512bw", "avx512bw") SAME("avx512vl", "avx512vl") SAME("avx512ifma", "avx512ifma")
-    SAME("avx512vbmi", "avx512vbmi") SAME("avx512vbmi2", "avx512vbmi2") SAME("avx512bitalg", "avx512bitalg")
-    SAME("avx512vpopcntdq", "avx512vpopcntdq") SAME("avx512vnni", "avx512vnni") SAME("avx512bf16", "avx512bf16")
-    SAME("gfni", "gfni") SAME("aes", "aes") SAME("sha", "sha") SAME("popcnt", "popcnt") SAME("lzcnt", "lzcnt")
-    SAME("bmi", "bmi") SAME("bmi2", "bmi2") SAME("adx", "adx") SAME("movbe", "movbe") SAME("rdseed", "rdseed")
-    SAME("rdrand", "rdrnd") SAME("clwb", "clwb") SAME("clflushopt", "clflushopt") SAME("clzero", "clzero")
+#define SAME(ours, theirs)                                                        \
+    do {                                                                          \
+        if (found(&cpu, ours) != (__builtin_cpu_supports(theirs) != 0)) {         \
+            fail_msg("%s: found %d, the compiler's library says otherwise", ours, \
+                     found(&cpu, ours));                                          \
+        }                                                                         \
+    } while (0)
+    SAME("sse3", "sse3");
+    SAME("ssse3", "ssse3");
+    SAME("sse4_1", "sse4.1");
+    SAME("sse4_2", "sse4.2");
+    SAME("sse4a", "sse4a");
+    SAME("avx", "avx");
+    SAME("avx2", "avx2");
+    SAME("fma3", "fma");
+    SAME("f16c", "f16c");
+    SAME("avxvnni", "avxvnni");
+    SAME("avx512f", "avx512f");
+    SAME("avx512cd", "avx512cd");
+    SAME("avx512dq", "avx512dq");
+    SAME("avx512bw", "avx512bw");
+    SAME("avx512vl", "avx512vl");
+    SAME("avx512ifma", "avx512ifma");
+    SAME("avx512vbmi", "avx512vbmi");
+    SAME("avx512vbmi2", "avx512vbmi2");
+    SAME("avx512bitalg", "avx512bitalg");
+    SAME("avx512vpopcntdq", "avx512vpopcntdq");
+    SAME("avx512vnni", "avx512vnni");
+    SAME("avx512bf16", "avx512bf16");
+    SAME("gfni", "gfni");
+    SAME("aes", "aes");
+    SAME("sha", "sha");
+    SAME("popcnt", "popcnt");
+    SAME("lzcnt", "lzcnt");
+    SAME("bmi", "bmi");
+    SAME("bmi2", "bmi2");
+    SAME("adx", "adx");
+    SAME("movbe", "movbe");
+    SAME("rdseed", "rdseed");
+    SAME("rdrand", "rdrnd");
+    SAME("clwb", "clwb");
+    SAME("clflushopt", "clflushopt");
+    SAME("clzero", "clzero");
 #undef SAME
 #else
     print_message("skipped: this compiler cannot be asked\n");

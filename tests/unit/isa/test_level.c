@@ -138,12 +138,12 @@ static void each_level_hides_more(void **unused)
     }
 }
 
-#define CHECK(CPU, LEVEL, AVAILABLE, SWITCHABLE)                      \
-    do {                                                              \
-        etp_level_state s_ = etp_level_state_of(&(CPU), (LEVEL));     \
-        assert_int_equal(s_.available, (AVAILABLE));                  \
-        assert_int_equal(s_.switchable, (SWITCHABLE));                \
-        assert_true(s_.how[0] != '\0');                               \
+#define CHECK(CPU, LEVEL, AVAILABLE, SWITCHABLE)                  \
+    do {                                                          \
+        etp_level_state s_ = etp_level_state_of(&(CPU), (LEVEL)); \
+        assert_int_equal(s_.available, (AVAILABLE));              \
+        assert_int_equal(s_.switchable, (SWITCHABLE));            \
+        assert_true(s_.how[0] != '\0');                           \
     } while (0)
 
 static void an_sme2_phone(void **unused)

@@ -42,7 +42,8 @@ static void known_texts(void **unused)
 static void every_flag_at_once_fits(void **unused)
 {
     (void)unused;
-    etp_isa_cpu cpu = {.family = ETP_ISA_X86_64, .kernel_major = 99999, .kernel_minor = 99999}, back;
+    etp_isa_cpu cpu = {.family = ETP_ISA_X86_64, .kernel_major = 99999, .kernel_minor = 99999},
+                back;
     for (size_t i = 0; i < ETP_X86_FLAGS; i++) {
         etp_x86_add(&cpu.x86, i);
     }
@@ -57,13 +58,30 @@ static void bad_masks(void **unused)
 {
     (void)unused;
     static const char *const k_bad[] = {
-        "", "x86_64", "x86_64:", "x86_64:avx2,", "x86_64:,avx2", "x86_64:avx2,avx2",
-        "x86_64:AVX2", "x86_64: avx2", "x86_64:avx9", "x86_64:none,avx2", "x86_64:none ",
-        "sparc:none", "aarch64:", "aarch64:hwcap=0x0", "aarch64:hwcap=0x0,hwcap2=0x",
-        "aarch64:hwcap=0x0,hwcap2=0x11112222333344445", "aarch64:hwcap=1,hwcap2=0x0",
-        "aarch64:hwcap=0x0,hwcap2=0xG", "aarch64:hwcap=0x0,hwcap2=0xA",
-        "aarch64:hwcap=0x0,hwcap2=0x0,", "aarch64:hwcap2=0x0,hwcap=0x0", "aarch64:none",
-        "x86_64:none\n", "aarch64:hwcap=-0x1,hwcap2=0x0",
+        "",
+        "x86_64",
+        "x86_64:",
+        "x86_64:avx2,",
+        "x86_64:,avx2",
+        "x86_64:avx2,avx2",
+        "x86_64:AVX2",
+        "x86_64: avx2",
+        "x86_64:avx9",
+        "x86_64:none,avx2",
+        "x86_64:none ",
+        "sparc:none",
+        "aarch64:",
+        "aarch64:hwcap=0x0",
+        "aarch64:hwcap=0x0,hwcap2=0x",
+        "aarch64:hwcap=0x0,hwcap2=0x11112222333344445",
+        "aarch64:hwcap=1,hwcap2=0x0",
+        "aarch64:hwcap=0x0,hwcap2=0xG",
+        "aarch64:hwcap=0x0,hwcap2=0xA",
+        "aarch64:hwcap=0x0,hwcap2=0x0,",
+        "aarch64:hwcap2=0x0,hwcap=0x0",
+        "aarch64:none",
+        "x86_64:none\n",
+        "aarch64:hwcap=-0x1,hwcap2=0x0",
     };
     for (size_t i = 0; i < sizeof k_bad / sizeof k_bad[0]; i++) {
         etp_isa_mask mask, zero;
@@ -85,7 +103,8 @@ static void cpus(void **unused)
     (void)unused;
     etp_isa_cpu cpu;
     char why[256] = "", text[ETP_ISA_TEXT_MAX];
-    static const char k_arm[] = "aarch64:hwcap=0xb01fefbffffb,hwcap2=0x7fff9fe43fc761bd,midr=0x410fd8c0,kernel=6.17";
+    static const char k_arm[] =
+        "aarch64:hwcap=0xb01fefbffffb,hwcap2=0x7fff9fe43fc761bd,midr=0x410fd8c0,kernel=6.17";
     assert_true(etp_isa_cpu_parse(k_arm, &cpu, why, sizeof why));
     assert_int_equal(cpu.midr, 0x410fd8c0);
     assert_int_equal(cpu.kernel_minor, 17);
@@ -93,8 +112,12 @@ static void cpus(void **unused)
     (void)etp_isa_cpu_format(&cpu, text, sizeof text);
     assert_string_equal(text, k_arm);
     static const char *const k_bad[] = {
-        "x86_64:avx", "x86_64:kernel=6,avx", "x86_64:kernel=6.1", "x86_64:kernel=6.1,",
-        "x86_64:kernel=123456.1,avx", "aarch64:hwcap=0x1,hwcap2=0x1",
+        "x86_64:avx",
+        "x86_64:kernel=6,avx",
+        "x86_64:kernel=6.1",
+        "x86_64:kernel=6.1,",
+        "x86_64:kernel=123456.1,avx",
+        "aarch64:hwcap=0x1,hwcap2=0x1",
         "aarch64:hwcap=0x1,hwcap2=0x1,midr=0x111112222,kernel=6.1",
         "aarch64:hwcap=0x1,hwcap2=0x1,midr=0x1,kernel=6.1 ",
     };
@@ -108,8 +131,10 @@ static void cpus(void **unused)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(masks_round_trip), cmocka_unit_test(known_texts),
-        cmocka_unit_test(every_flag_at_once_fits), cmocka_unit_test(bad_masks),
+        cmocka_unit_test(masks_round_trip),
+        cmocka_unit_test(known_texts),
+        cmocka_unit_test(every_flag_at_once_fits),
+        cmocka_unit_test(bad_masks),
         cmocka_unit_test(cpus),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// A device with the fake runner on it, and one call for a whole session. ROOT names the folder of the
-// test program and is defined before this is included.
+// A device with the fake runner on it, and one call for a whole session. ROOT names the folder of
+// the test program and is defined before this is included.
 #ifndef ETP_TEST_SESSION_FIXTURE_H
 #define ETP_TEST_SESSION_FIXTURE_H
 
@@ -91,7 +91,8 @@ typedef struct outcome {
     etp_run run; // read back
 } outcome;
 
-static inline void session(fixture *f, const char *script, const etp_session_options *options, outcome *o)
+static inline void session(fixture *f, const char *script, const etp_session_options *options,
+                           outcome *o)
 {
     static const char *const k_levels[] = {"sme2", "neon"};
     const char *model = write_model(f, script);
@@ -105,8 +106,8 @@ static inline void session(fixture *f, const char *script, const etp_session_opt
     opts.has_seed = true;
     opts.seed = opts.seed ? opts.seed : 42;
     *o = (outcome){0};
-    assert_int_equal(
-        etp_session_plan_make(&opts, f->device, &f->cpu, &f->arena, &o->plan, &o->err), ETP_OK);
+    assert_int_equal(etp_session_plan_make(&opts, f->device, &f->cpu, &f->arena, &o->plan, &o->err),
+                     ETP_OK);
     const char *wanted = etp_arena_printf(&f->arena, "%s/runs/linux", f->dir);
     assert_int_equal(etp_run_claim(wanted, false, &f->arena, &o->dir, &o->err), ETP_OK);
     assert_true(etp_os_is_dir(o->dir));
@@ -119,7 +120,8 @@ static inline void session(fixture *f, const char *script, const etp_session_opt
     }
 }
 
-static inline size_t count_samples(const etp_run *run, uint32_t arm, uint32_t block, etp_phase phase)
+static inline size_t count_samples(const etp_run *run, uint32_t arm, uint32_t block,
+                                   etp_phase phase)
 {
     size_t n = 0;
     for (size_t i = 0; i < run->samples.n; i++) {

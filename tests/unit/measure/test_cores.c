@@ -9,21 +9,25 @@
 
 #include "measure/cores.h"
 
-static const char *note_of(const char *level, uint32_t threads, const char *cpus, const char *clusters,
-                           const char *smidr, bool emulated)
+static const char *note_of(const char *level, uint32_t threads, const char *cpus,
+                           const char *clusters, const char *smidr, bool emulated)
 {
     static etp_arena arena;
     static const etp_session_hooks k_silent = {0};
     etp_arena_dispose(&arena);
     arena = (etp_arena){0};
-    etp_plan_arm arms[] = {{.name = "on", .level_name = level, .threads = threads},
-                           {.name = "off", .level_name = "neon", .threads = 8}};
+    etp_plan_arm arms[] = {
+        {.name = "on",  .level_name = level,  .threads = threads},
+        {.name = "off", .level_name = "neon", .threads = 8      }
+    };
     etp_session_plan plan = {.arms = arms, .n_arms = 2, .cpus = cpus};
     etp_device device = {.info = {.emulated = emulated}};
     etp_session s = {.device = &device, .plan = &plan, .hooks = &k_silent};
-    const etp_run_fact facts[] = {{ETP_STR("cpus"), ETP_STR("8")},
-                                  {ETP_STR("clusters"), etp_str_from(clusters)},
-                                  {ETP_STR("smidr"), etp_str_from(smidr)}};
+    const etp_run_fact facts[] = {
+        {ETP_STR("cpus"),     ETP_STR("8")          },
+        {ETP_STR("clusters"), etp_str_from(clusters)},
+        {ETP_STR("smidr"),    etp_str_from(smidr)   }
+    };
     for (size_t i = 0; i < 3; i++) {
         assert_true(ETP_PUSH(&s.arena, &s.run.facts, facts[i]));
     }
@@ -42,8 +46,10 @@ static void units(void **state)
     assert_null(note_of("neon", 8, NULL, TWO, TWO_UNITS, false)); // no SME, no units
     assert_null(note_of("sme2", 1, NULL, TWO, TWO_UNITS, false));
     assert_null(note_of("sme2", 2, NULL, TWO, TWO_UNITS, false));
-    assert_non_null(strstr(note_of("sme2", 3, NULL, TWO, TWO_UNITS, false), "3 threads at an SME level on 2 SME units"));
-    assert_non_null(strstr(note_of("sme1", 2, "6-7", TWO, TWO_UNITS, false), "2 threads at an SME level on 1 SME unit "));
+    assert_non_null(strstr(note_of("sme2", 3, NULL, TWO, TWO_UNITS, false),
+                           "3 threads at an SME level on 2 SME units"));
+    assert_non_null(strstr(note_of("sme1", 2, "6-7", TWO, TWO_UNITS, false),
+                           "2 threads at an SME level on 1 SME unit "));
     // The device does not tell its units: as many as clusters are no surprise, more are.
     assert_null(note_of("sme2", 2, NULL, TWO, "", false));
     assert_non_null(strstr(note_of("sme2", 3, NULL, TWO, "", false), "does not tell how many"));
@@ -67,9 +73,9 @@ static void affinity(void **state)
     (void)state;
     assert_false(noted(NULL, "0-7"));
     assert_false(noted("4-7", "4-7"));
-    assert_false(noted("4-7", "4,6"));   // less is within
+    assert_false(noted("4-7", "4,6"));     // less is within
     assert_false(noted("4-7", "4-5 6-7")); // threads of different lists
-    assert_false(noted("4-7", ""));      // not readable: nothing is claimed
+    assert_false(noted("4-7", ""));        // not readable: nothing is claimed
     assert_true(noted("4-7", "0-7"));
     assert_true(noted("4-7", "4-7 0-3"));
     assert_true(noted("4-7", "all"));

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Runners of others: their log lines, of new and old releases, in pieces and among noise; and what their
-// files show. Lines are as ExecuTorch's executor_runner prints them; the ELF files are put together here.
+// Runners of others: their log lines, of new and old releases, in pieces and among noise; and what
+// their files show. Lines are as ExecuTorch's executor_runner prints them; the ELF files are put
+// together here.
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -37,22 +38,24 @@ static void the_lines_of_every_release(void **state)
         uint64_t n, first_ns, total_ns, load_ns, threads;
     } k_logs[] = {
         // 1.x: times of the iterations
-        {"I 00:00:00.000391 executorch:executor_runner.cpp:394] Resetting threadpool with num threads = 4\n"
+        {"I 00:00:00.000391 executorch:executor_runner.cpp:394] Resetting threadpool with num "
+         "threads = 4\n"
          "I 00:00:00.004 executorch:executor_runner.cpp:538] Model loaded in 3.250000 ms.\n"
          "I 00:00:00.01 executorch:executor_runner.cpp:590] Iteration 1 of 2: 1.234567 ms\n"
          "I 00:00:00.02 executorch:executor_runner.cpp:590] Iteration 2 of 2: 0.000000 ms\n"
-         "I 00:00:00.02 executorch:executor_runner.cpp:600] Model executed successfully 2 time(s) in 1.234567 ms.\n",
-         2, 1234567, 1234567, 3250000, 4},
+         "I 00:00:00.02 executorch:executor_runner.cpp:600] Model executed successfully 2 time(s) "
+         "in 1.234567 ms.\n",                                           2, 1234567, 1234567,  3250000, 4},
         // before: the sum alone
-        {"I 00:00:00.123456 executorch:executor_runner.cpp:270] Model executed successfully 2 time(s) in 24.5 ms.\n",
-         0, 0, 24500000, 0, 0},
+        {"I 00:00:00.123456 executorch:executor_runner.cpp:270] Model executed successfully 2 "
+         "time(s) in 24.5 ms.\n",                                       0, 0,       24500000, 0,       0},
         // logcat's prefix, a carriage return, no end of the last line
         {"11-21 10:00:00.000  1234  1234 I ExecuTorch: Iteration 1 of 2: 7 ms\r\n"
-         "11-21 10:00:00.007  1234  1234 I ExecuTorch: Iteration 2 of 2: 8.5 ms\r\nIteration 3 of 2: 9 ms",
-         2, 7000000, 0, 0, 0},
+         "11-21 10:00:00.007  1234  1234 I ExecuTorch: Iteration 2 of 2: 8.5 ms\r\nIteration 3 of "
+         "2: 9 ms",                                                     2, 7000000, 0,        0,       0},
         // the oldest tell no time at all
-        {"I executorch:executor_runner.cpp:206] Model executed successfully.\n", 0, 0, 0, 0, 0},
-        {"Iteration of Iteration 1 of 2: nan ms\nIteration 1 of 2: -3 ms\nIteration 1 of 2: 1e999 ms\n", 0, 0, 0, 0, 0},
+        {"I executorch:executor_runner.cpp:206] Model executed successfully.\n", 0, 0,       0,        0,       0},
+        {"Iteration of Iteration 1 of 2: nan ms\nIteration 1 of 2: -3 ms\nIteration 1 of 2: 1e999 "
+         "ms\n",                                                        0, 0,       0,        0,       0},
     };
     (void)state;
     for (size_t i = 0; i < sizeof k_logs / sizeof *k_logs; i++) {
@@ -100,9 +103,9 @@ static void contradictions_are_kept(void **state)
     static const struct {
         const char *text, *wrong;
     } k_logs[] = {
-        {"Iteration 1 of 3: 1 ms\n", "executions: 3, told was 2"},
-        {"Iteration 2 of 2: 1 ms\n", "its log has iteration 2, after 0"},
-        {"Model executed successfully 1 time(s) in 24.5 ms.\n", "executions: 1, told was 2"},
+        {"Iteration 1 of 3: 1 ms\n",                            "executions: 3, told was 2"       },
+        {"Iteration 2 of 2: 1 ms\n",                            "its log has iteration 2, after 0"},
+        {"Model executed successfully 1 time(s) in 24.5 ms.\n", "executions: 1, told was 2"       },
     };
     (void)state;
     for (size_t i = 0; i < sizeof k_logs / sizeof *k_logs; i++) {
@@ -122,8 +125,8 @@ static void put(unsigned char *to, uint64_t v, size_t bytes)
 }
 
 // A 64-bit ELF file of MACHINE with the sections .comment and .rodata (and .interp when DYNAMIC).
-static void write_program(const char *path, unsigned machine, bool dynamic, const char *comment, const char *text,
-                          size_t text_len)
+static void write_program(const char *path, unsigned machine, bool dynamic, const char *comment,
+                          const char *text, size_t text_len)
 {
     static const char k_names[] = "\0.comment\0.rodata\0.interp\0.shstrtab";
     static unsigned char file[8192];
@@ -131,22 +134,26 @@ static void write_program(const char *path, unsigned machine, bool dynamic, cons
         uint64_t name;
         const void *data;
         size_t len;
-    } parts[] = {{1, comment, strlen(comment) + 1}, {10, text, text_len}, {26, k_names, sizeof k_names},
-                 {18, "/lib/ld.so", 11}};
+    } parts[] = {
+        {1,  comment,      strlen(comment) + 1},
+        {10, text,         text_len           },
+        {26, k_names,      sizeof k_names     },
+        {18, "/lib/ld.so", 11                 }
+    };
     size_t n = dynamic ? 4 : 3, at = 1024;
     memset(file, 0, sizeof file);
     memcpy(file, "\177ELF\2\1\1", 7);
-    put(file + 16, 2, 2);       // e_type: a program
+    put(file + 16, 2, 2); // e_type: a program
     put(file + 18, machine, 2);
     put(file + 20, 1, 4);
-    put(file + 32, 64, 8);      // e_phoff: one segment with all of it
-    put(file + 40, 128, 8);     // e_shoff
-    put(file + 52, 64, 2);      // e_ehsize
-    put(file + 54, 56, 2);      // e_phentsize
-    put(file + 56, 1, 2);       // e_phnum
-    put(file + 58, 64, 2);      // e_shentsize
-    put(file + 60, n + 1, 2);   // e_shnum
-    put(file + 62, 3, 2);       // e_shstrndx
+    put(file + 32, 64, 8);    // e_phoff: one segment with all of it
+    put(file + 40, 128, 8);   // e_shoff
+    put(file + 52, 64, 2);    // e_ehsize
+    put(file + 54, 56, 2);    // e_phentsize
+    put(file + 56, 1, 2);     // e_phnum
+    put(file + 58, 64, 2);    // e_shentsize
+    put(file + 60, n + 1, 2); // e_shnum
+    put(file + 62, 3, 2);     // e_shstrndx
     for (size_t i = 0; i < n; i++) {
         unsigned char *section = file + 128 + 64 * (i + 1);
         put(section, parts[i].name, 4);
@@ -171,7 +178,8 @@ static void write_program(const char *path, unsigned machine, bool dynamic, cons
 #define FLAGS "model_path\0num_executions\0cpu_threads\0"
 #define LOGS "Iteration %u of %u: %f ms\0Model executed successfully %u time(s) in %f ms.\0"
 #define PATH "test_foreign.elf"
-#define WRITE(machine, dynamic, text) write_program(PATH, machine, dynamic, "GCC: (GNU) 13.2", text, sizeof text)
+#define WRITE(machine, dynamic, text) \
+    write_program(PATH, machine, dynamic, "GCC: (GNU) 13.2", text, sizeof text)
 
 enum { X86_64 = 62, AARCH64 = 183 };
 
@@ -185,14 +193,16 @@ static etp_foreign inspected(etp_arena *arena)
 
 static void a_build_shows_what_it_lacks(void **state)
 {
-    static const char k_whole[] = FLAGS LOGS "etdump_path\0XnnpackBackend\0\0\0\0\x7f\x47\x03\xd5"; // SMSTART
+    static const char k_whole[] =
+        FLAGS LOGS "etdump_path\0XnnpackBackend\0\0\0\0\x7f\x47\x03\xd5"; // SMSTART
     (void)state;
     etp_arena arena = {0};
     WRITE(AARCH64, false, k_whole);
     etp_foreign f = inspected(&arena);
     assert_string_equal(f.machine, "aarch64");
     assert_string_equal(f.compiler, "GCC: (GNU) 13.2");
-    assert_true(f.is_static && f.tracer == ETP_KNOWN_YES && f.xnnpack == ETP_KNOWN_YES && f.logging == ETP_KNOWN_YES);
+    assert_true(f.is_static && f.tracer == ETP_KNOWN_YES && f.xnnpack == ETP_KNOWN_YES &&
+                f.logging == ETP_KNOWN_YES);
     assert_true(f.flags[ETP_FOREIGN_CPU_THREADS] && !f.flags[ETP_FOREIGN_METHOD_NAME]);
 
     WRITE(AARCH64, false, FLAGS LOGS "etdump_path\0");
@@ -203,7 +213,8 @@ static void a_build_shows_what_it_lacks(void **state)
     // What libraries bring cannot be seen in the program.
     WRITE(AARCH64, true, FLAGS LOGS "libexecutorch.so\0");
     f = inspected(&arena);
-    assert_true(!f.is_static && f.tracer == ETP_KNOWN_NO && f.xnnpack == ETP_KNOWN_NOT && f.sme == ETP_KNOWN_NOT);
+    assert_true(!f.is_static && f.tracer == ETP_KNOWN_NO && f.xnnpack == ETP_KNOWN_NOT &&
+                f.sme == ETP_KNOWN_NOT);
 
     // No log; and a log from before it had times.
     WRITE(X86_64, false, FLAGS "etdump_path\0");
@@ -222,11 +233,11 @@ static void sme_code_is_whole_instructions(void **state)
         char code[8];
         etp_known sme;
     } k_codes[] = {
-        {{0x7f, 0x47, 0x03, (char)0xd5, 0}, ETP_KNOWN_YES}, // smstart
-        {{0x7f, 0x43, 0x03, (char)0xd5, 0}, ETP_KNOWN_YES}, // smstart sm
-        {{0x7f, 0x45, 0x03, (char)0xd5, 0}, ETP_KNOWN_YES}, // smstart za
-        {{0x7f, 0x46, 0x03, (char)0xd5, 0}, ETP_KNOWN_NO},  // smstop
-        {{0, 0x7f, 0x47, 0x03, (char)0xd5, 0}, ETP_KNOWN_NO}, // not at the start of an instruction
+        {{0x7f, 0x47, 0x03, (char)0xd5, 0},    ETP_KNOWN_YES}, // smstart
+        {{0x7f, 0x43, 0x03, (char)0xd5, 0},    ETP_KNOWN_YES}, // smstart sm
+        {{0x7f, 0x45, 0x03, (char)0xd5, 0},    ETP_KNOWN_YES}, // smstart za
+        {{0x7f, 0x46, 0x03, (char)0xd5, 0},    ETP_KNOWN_NO }, // smstop
+        {{0, 0x7f, 0x47, 0x03, (char)0xd5, 0}, ETP_KNOWN_NO }, // not at the start of an instruction
     };
     (void)state;
     for (size_t i = 0; i < sizeof k_codes / sizeof *k_codes; i++) {

@@ -58,16 +58,17 @@ static void refused(void **state)
         etp_status status;
         const char *text;
     } k_cases[] = {
-        {DATA "npz/linear_f64.npz", ETP_USAGE, "input 0 is float64[2,4], method forward takes float32[2,4]"},
-        {DATA "npz/linear_wide.npz", ETP_USAGE, "float32[2,5]"},
-        {DATA "npz/positional.npz", ETP_USAGE, "holds 3 inputs, method forward takes 1"},
-        {DATA "npz/mixed.npz", ETP_CORRUPT, "order is not known"},
-        {DATA "npz/none.npz", ETP_IO, "does not exist"},
-        {DATA "linear_xnnpack_fp32.bpte#1", ETP_USAGE, "1 cases"},
-        {DATA "linear_xnnpack_fp32.bpte#x", ETP_USAGE, "no case"},
-        {DATA "linear_xnnpack_fp32.bpte#", ETP_USAGE, "no case"},
-        {DATA "npz/linear.npy," DATA "npz/linear.npy", ETP_USAGE, "takes 1"},
-        {"nowhere.bin", ETP_IO, "does not exist"},
+        {DATA "npz/linear_f64.npz",                    ETP_USAGE,
+         "input 0 is float64[2,4], method forward takes float32[2,4]"                                       },
+        {DATA "npz/linear_wide.npz",                   ETP_USAGE,   "float32[2,5]"                          },
+        {DATA "npz/positional.npz",                    ETP_USAGE,   "holds 3 inputs, method forward takes 1"},
+        {DATA "npz/mixed.npz",                         ETP_CORRUPT, "order is not known"                    },
+        {DATA "npz/none.npz",                          ETP_IO,      "does not exist"                        },
+        {DATA "linear_xnnpack_fp32.bpte#1",            ETP_USAGE,   "1 cases"                               },
+        {DATA "linear_xnnpack_fp32.bpte#x",            ETP_USAGE,   "no case"                               },
+        {DATA "linear_xnnpack_fp32.bpte#",             ETP_USAGE,   "no case"                               },
+        {DATA "npz/linear.npy," DATA "npz/linear.npy", ETP_USAGE,   "takes 1"                               },
+        {"nowhere.bin",                                ETP_IO,      "does not exist"                        },
     };
     for (size_t i = 0; i < sizeof k_cases / sizeof *k_cases; i++) {
         etp_inputs in;
@@ -93,9 +94,12 @@ static void bundled(void **state)
     expect_floats(in.files[0], k_input, 8);
     assert_non_null(in.expected);
     etp_str text;
-    assert_int_equal(etp_os_read_text(etp_arena_printf(&g_arena, "%s/outputs.json", in.expected), 65536, &g_arena,
-                                      &text, NULL), ETP_OK);
-    assert_true(etp_str_find(text, ETP_STR("\"dtype\":\"float32\",\"shape\":[2,3],\"dim_order\":[0,1]")) < text.len);
+    assert_int_equal(etp_os_read_text(etp_arena_printf(&g_arena, "%s/outputs.json", in.expected),
+                                      65536, &g_arena, &text, NULL),
+                     ETP_OK);
+    assert_true(
+        etp_str_find(text, ETP_STR("\"dtype\":\"float32\",\"shape\":[2,3],\"dim_order\":[0,1]")) <
+        text.len);
 }
 
 static void passed_on(void **state)
@@ -104,7 +108,8 @@ static void passed_on(void **state)
     etp_inputs in;
     assert_int_equal(prepare("random:7", &in, NULL), ETP_OK);
     assert_true(in.files == NULL && strcmp(in.spec, "random:7") == 0);
-    assert_int_equal(etp_inputs_prepare(DATA "samples.csv," DATA "README.md", "no.pte", NULL, g_dir, &g_arena, &in, NULL),
+    assert_int_equal(etp_inputs_prepare(DATA "samples.csv," DATA "README.md", "no.pte", NULL, g_dir,
+                                        &g_arena, &in, NULL),
                      ETP_OK); // raw files need no program
     assert_true(in.n == 2 && strcmp(in.files[1], DATA "README.md") == 0);
 }

@@ -34,7 +34,8 @@ static const char *make(etp_arena *arena, const char *name, const char *dtype, c
     const char *dir = etp_arena_printf(arena, ROOT "/%s", name);
     assert_int_equal(etp_os_mkdirs(dir, NULL), ETP_OK);
     const char *list = etp_arena_printf(
-        arena, "{\"outputs\":[{\"index\":0,\"file\":\"output-0.bin\",\"dtype\":\"%s\",\"shape\":%s}]}",
+        arena,
+        "{\"outputs\":[{\"index\":0,\"file\":\"output-0.bin\",\"dtype\":\"%s\",\"shape\":%s}]}",
         dtype, shape);
     assert_int_equal(etp_os_write_atomic(etp_arena_printf(arena, "%s/outputs.json", dir),
                                          etp_str_from(list), NULL),
@@ -68,7 +69,8 @@ static void floats_differ_by_hand(void **state)
 static void nan_and_infinity_are_not_overlooked(void **state)
 {
     etp_arena *arena = *state;
-    const float a[3] = {1, NAN, INFINITY}, same[3] = {1, NAN, INFINITY}, b[3] = {NAN, NAN, INFINITY};
+    const float a[3] = {1, NAN, INFINITY}, same[3] = {1, NAN, INFINITY},
+                b[3] = {NAN, NAN, INFINITY};
     const char *x = make(arena, "a", "float32", "[3]", a, sizeof a);
     const char *s = make(arena, "s", "float32", "[3]", same, sizeof same);
     const char *y = make(arena, "b", "float32", "[3]", b, sizeof b);
@@ -109,17 +111,17 @@ static void every_type_is_decoded(void **state)
         uint8_t a[8], b[8];
         double diff;
     } k_cases[] = {
-        {"float16", 2, {0x00, 0x3c}, {0x00, 0xbe}, 2.5},              // 1 and −1.5
-        {"float16", 2, {0x01, 0x00}, {0x00, 0x00}, 5.9604644775390625e-08}, // smallest subnormal
-        {"bfloat16", 2, {0x80, 0x3f}, {0x40, 0x40}, 2},               // 1 and 3
-        {"float64", 8, {0, 0, 0, 0, 0, 0, 0xf0, 0x3f}, {0}, 1},       // 1 and 0
-        {"int8", 1, {0xff}, {0x02}, 3},                               // −1 and 2
-        {"uint8", 1, {0xff}, {0x02}, 253},
-        {"int16", 2, {0xfe, 0xff}, {0x01, 0x00}, 3},                  // −2 and 1
-        {"int32", 4, {0, 0, 0, 0x80}, {0}, 2147483648.0},
-        {"uint32", 4, {0, 0, 0, 0x80}, {0}, 2147483648.0},
-        {"int64", 8, {0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff}, {0}, 1},
-        {"bool", 1, {1}, {0}, 1},
+        {"float16",  2, {0x00, 0x3c},                                     {0x00, 0xbe}, 2.5                   }, // 1 and −1.5
+        {"float16",  2, {0x01, 0x00},                                     {0x00, 0x00}, 5.9604644775390625e-08}, // smallest subnormal
+        {"bfloat16", 2, {0x80, 0x3f},                                     {0x40, 0x40}, 2                     }, // 1 and 3
+        {"float64",  8, {0, 0, 0, 0, 0, 0, 0xf0, 0x3f},                   {0},          1                     }, // 1 and 0
+        {"int8",     1, {0xff},                                           {0x02},       3                     }, // −1 and 2
+        {"uint8",    1, {0xff},                                           {0x02},       253                   },
+        {"int16",    2, {0xfe, 0xff},                                     {0x01, 0x00}, 3                     }, // −2 and 1
+        {"int32",    4, {0, 0, 0, 0x80},                                  {0},          2147483648.0          },
+        {"uint32",   4, {0, 0, 0, 0x80},                                  {0},          2147483648.0          },
+        {"int64",    8, {0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff}, {0},          1                     },
+        {"bool",     1, {1},                                              {0},          1                     },
     };
     for (size_t i = 0; i < sizeof k_cases / sizeof *k_cases; i++) {
         const char *x = make(arena, "a", k_cases[i].dtype, "[1]", k_cases[i].a, k_cases[i].size);
@@ -135,7 +137,8 @@ static void quantised_steps_are_allowed_only_for_quantised_models(void **state)
 {
     etp_arena *arena = *state;
     const int8_t a[2] = {10, 20}, b[2] = {12, 18}, far[2] = {13, 20};
-    const char *x = make(arena, "a", "int8", "[2]", a, 2), *y = make(arena, "b", "int8", "[2]", b, 2);
+    const char *x = make(arena, "a", "int8", "[2]", a, 2),
+               *y = make(arena, "b", "int8", "[2]", b, 2);
     const char *z = make(arena, "c", "int8", "[2]", far, 2);
     etp_outputs_comparison c;
     assert_int_equal(etp_outputs_compare(x, y, ETP_OUTPUTS_INT8, arena, &c, NULL), ETP_OK);
@@ -168,19 +171,25 @@ static void hostile_folders_are_refused(void **state)
     etp_outputs_comparison c;
     etp_error err;
     const char *bad = make(arena, "bad", "float32", "[5]", a, sizeof a); // file too short
-    assert_int_equal(etp_outputs_compare(bad, bad, ETP_OUTPUTS_FLOAT32, arena, &c, &err), ETP_CORRUPT);
+    assert_int_equal(etp_outputs_compare(bad, bad, ETP_OUTPUTS_FLOAT32, arena, &c, &err),
+                     ETP_CORRUPT);
     assert_non_null(strstr(err.msg, "has 16 bytes, its shape needs 20"));
     static const char *const k_lists[] = {
-        "", "{", "[]", "{\"outputs\":3}", "{\"outputs\":[1]}",
+        "",
+        "{",
+        "[]",
+        "{\"outputs\":3}",
+        "{\"outputs\":[1]}",
         "{\"outputs\":[{\"file\":\"../../secret\",\"dtype\":\"float32\",\"shape\":[4]}]}",
         "{\"outputs\":[{\"file\":\"output-0.bin/../x.bin\",\"dtype\":\"float32\",\"shape\":[4]}]}",
         "{\"outputs\":[{\"file\":\"output-0.bin\",\"dtype\":\"float33\",\"shape\":[4]}]}",
         "{\"outputs\":[{\"file\":\"output-0.bin\",\"dtype\":\"float32\",\"shape\":[-4]}]}",
-        "{\"outputs\":[{\"file\":\"output-0.bin\",\"dtype\":\"float32\",\"shape\":[4611686018427387904,4]}]}",
+        "{\"outputs\":[{\"file\":\"output-0.bin\",\"dtype\":\"float32\",\"shape\":["
+        "4611686018427387904,4]}]}",
         "{\"outputs\":[],\"outputs\":[]}"};
     for (size_t i = 0; i < sizeof k_lists / sizeof *k_lists; i++) {
-        assert_int_equal(etp_os_write_atomic(ROOT "/bad/outputs.json", etp_str_from(k_lists[i]), NULL),
-                         ETP_OK);
+        assert_int_equal(
+            etp_os_write_atomic(ROOT "/bad/outputs.json", etp_str_from(k_lists[i]), NULL), ETP_OK);
         assert_int_equal(etp_outputs_compare(good, bad, ETP_OUTPUTS_FLOAT32, arena, &c, &err),
                          ETP_CORRUPT);
     }

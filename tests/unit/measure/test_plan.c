@@ -41,11 +41,13 @@ static void bad_plans_are_refused_before_anything_starts(void **state)
         size_t len;
         etp_status status;
         const char *says;
-    } k_files[] = {{"", 0, ETP_CORRUPT, "is empty"},
-                   {"abc", 3, ETP_CORRUPT, "it has only 3 bytes"},
-                   {"0000ED000000", 12, ETP_CORRUPT, "an ETDump"},
-                   {"0000ET990000", 12, ETP_UNSUPPORTED, "program format 'ET99'"},
-                   {"hello world!", 12, ETP_CORRUPT, "no ExecuTorch program"}};
+    } k_files[] = {
+        {"",             0,  ETP_CORRUPT,     "is empty"             },
+        {"abc",          3,  ETP_CORRUPT,     "it has only 3 bytes"  },
+        {"0000ED000000", 12, ETP_CORRUPT,     "an ETDump"            },
+        {"0000ET990000", 12, ETP_UNSUPPORTED, "program format 'ET99'"},
+        {"hello world!", 12, ETP_CORRUPT,     "no ExecuTorch program"}
+    };
     for (size_t i = 0; i < sizeof k_files / sizeof *k_files; i++) {
         const char *path = etp_arena_printf(&f->arena, "%s/bad.pte", f->dir);
         assert_int_equal(
@@ -65,13 +67,15 @@ static void several_models_and_threads_make_distinct_arms(void **state)
     assert_int_equal(etp_os_write_atomic(b, ETP_STR("xxxxET12xxxx"), NULL), ETP_OK);
     const char *models[] = {a, b};
     const uint32_t threads[] = {1, 4};
-    const etp_session_options o = {.models = models, .n_models = 2, .threads = threads, .n_threads = 2};
+    const etp_session_options o = {
+        .models = models, .n_models = 2, .threads = threads, .n_threads = 2};
     etp_session_plan plan;
     assert_int_equal(etp_session_plan_make(&o, f->device, &f->cpu, &f->arena, &plan, &err), ETP_OK);
     assert_int_equal(plan.n_arms, 4); // the best level alone: models and threads are the question
     const char *p = f->device->info.platform;
     assert_string_equal(plan.arms[3].name, etp_arena_printf(&f->arena, "other_%s_sme2_t4", p));
-    assert_string_equal(plan.arms[3].prefix, etp_arena_printf(&f->arena, "other_other_%s_sme2_t4_t4", p));
+    assert_string_equal(plan.arms[3].prefix,
+                        etp_arena_printf(&f->arena, "other_other_%s_sme2_t4_t4", p));
     assert_int_equal(plan.baseline, 0);
 }
 

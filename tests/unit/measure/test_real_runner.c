@@ -28,9 +28,14 @@ static void a_real_model_is_measured(void **state)
     etp_level best = etp_isa_best(&cpu.cpu), plain = etp_isa_plain(&cpu.cpu);
     const char *const levels[] = {etp_level_get(best)->name,
                                   etp_level_get(plain != ETP_LEVEL_NONE ? plain : best)->name};
-    const etp_session_options o = {.models = &model, .n_models = 1, .levels = levels,
-                                   .n_levels = plain != ETP_LEVEL_NONE ? 2 : 1, .blocks = 2,
-                                   .warmup = 3, .iterations = 10, .traced = 4,
+    const etp_session_options o = {.models = &model,
+                                   .n_models = 1,
+                                   .levels = levels,
+                                   .n_levels = plain != ETP_LEVEL_NONE ? 2 : 1,
+                                   .blocks = 2,
+                                   .warmup = 3,
+                                   .iterations = 10,
+                                   .traced = 4,
                                    .resident = plain != ETP_LEVEL_NONE};
     etp_session_plan plan;
     if (etp_session_plan_make(&o, s_device, &cpu, &s_arena, &plan, &err) != ETP_OK) {
@@ -53,7 +58,8 @@ static void a_real_model_is_measured(void **state)
     assert_int_equal(run.dumps.n, 2 * plan.n_arms);
     // 2 blocks of (3+10 timed, 3+4 traced) per arm and the baseline's controls of 3+10
     // and, taking turns, 3 alone, 3 to settle and 10 that count per arm
-    assert_int_equal(run.samples.n, 2 * plan.n_arms * 20 + (plan.n_arms > 1 ? 2 * (13 + plan.n_arms * 16) : 0));
+    assert_int_equal(run.samples.n,
+                     2 * plan.n_arms * 20 + (plan.n_arms > 1 ? 2 * (13 + plan.n_arms * 16) : 0));
     uint64_t last_end = 0; // inferences that count never overlap: the clock is one
     for (size_t i = 0, n = 0; i < run.samples.n; i++) {
         const etp_run_sample *s = &run.samples.items[i];
@@ -61,12 +67,18 @@ static void a_real_model_is_measured(void **state)
             const etp_run_sample *other = NULL;
             for (size_t k = 0; k < run.samples.n && !other; k++) {
                 const etp_run_sample *x = &run.samples.items[k];
-                other = x->phase == ETP_PHASE_RESIDENT && x->arm == 1 && x->block == 1 && x->iteration == s->iteration ? x : NULL;
+                other = x->phase == ETP_PHASE_RESIDENT && x->arm == 1 && x->block == 1 &&
+                                x->iteration == s->iteration
+                            ? x
+                            : NULL;
             }
             assert_non_null(other);
-            const etp_run_sample *first = s->start_ns < other->start_ns ? s : other, *then = first == s ? other : s;
-            assert_true(first->start_ns >= last_end && then->start_ns >= first->start_ns + first->duration_ns);
-            assert_true((first == s) == ((n++ % 2 == 0) == (run.order.items[0] == 0))); // forward, back, forward …
+            const etp_run_sample *first = s->start_ns < other->start_ns ? s : other,
+                                 *then = first == s ? other : s;
+            assert_true(first->start_ns >= last_end &&
+                        then->start_ns >= first->start_ns + first->duration_ns);
+            assert_true((first == s) ==
+                        ((n++ % 2 == 0) == (run.order.items[0] == 0))); // forward, back, forward …
             last_end = then->start_ns + then->duration_ns;
         }
     }
@@ -77,11 +89,12 @@ static void a_real_model_is_measured(void **state)
     }
     if (plan.n_arms > 1) {
         etp_outputs_comparison c;
-        const char *a = etp_run_path(&s_arena, dir,
-                                     etp_str_from(etp_run_outputs_name(&s_arena, &run.arms.items[0])));
-        const char *b = etp_run_path(&s_arena, dir,
-                                     etp_str_from(etp_run_outputs_name(&s_arena, &run.arms.items[1])));
-        assert_int_equal(etp_outputs_compare(a, b, ETP_OUTPUTS_FLOAT32, &s_arena, &c, &err), ETP_OK);
+        const char *a = etp_run_path(
+            &s_arena, dir, etp_str_from(etp_run_outputs_name(&s_arena, &run.arms.items[0])));
+        const char *b = etp_run_path(
+            &s_arena, dir, etp_str_from(etp_run_outputs_name(&s_arena, &run.arms.items[1])));
+        assert_int_equal(etp_outputs_compare(a, b, ETP_OUTPUTS_FLOAT32, &s_arena, &c, &err),
+                         ETP_OK);
         assert_true(c.ok);
     }
 }

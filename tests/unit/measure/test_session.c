@@ -29,10 +29,10 @@ static void a_session_records_what_was_planted(void **state)
     assert_int_equal(run->lost.n, 0);
     assert_int_equal(run->arms.n, 2);
     const char *platform = f->device->info.platform;
-    assert_true(etp_str_eqz(run->arms.items[0].name,
-                            etp_arena_printf(&f->arena, "%s_sme2_on", platform)));
-    assert_true(etp_str_eqz(run->arms.items[1].name,
-                            etp_arena_printf(&f->arena, "%s_sme2_off", platform)));
+    assert_true(
+        etp_str_eqz(run->arms.items[0].name, etp_arena_printf(&f->arena, "%s_sme2_on", platform)));
+    assert_true(
+        etp_str_eqz(run->arms.items[1].name, etp_arena_printf(&f->arena, "%s_sme2_off", platform)));
     assert_int_equal(run->baseline, 1); // the one named …off
     // 8 blocks × 2 arms × (timed 2+5, traced 2+3) and in the first 6 a control of 2+5
     assert_int_equal(run->samples.n, 8 * 2 * (7 + 5) + 6 * 7);
@@ -46,7 +46,7 @@ static void a_session_records_what_was_planted(void **state)
     assert_int_equal(count_samples(run, 1, 0, ETP_PHASE_WARMUP), 8 * 4 + 6 * 2);
     for (size_t i = 0; i < run->samples.n; i++) {
         const etp_run_sample *s = &run->samples.items[i];
-        uint64_t expected = s->arm == 0                     ? 1000000
+        uint64_t expected = s->arm == 0                    ? 1000000
                             : s->phase == ETP_PHASE_WARMUP ? 7500000
                                                            : 2500000;
         assert_int_equal(s->duration_ns, expected);
@@ -57,7 +57,8 @@ static void a_session_records_what_was_planted(void **state)
         assert_int_equal(run->order.items[2 * b + 1], run->order.items[2 * b + 2]);
     }
     assert_true(run->launches.items[0].hook_calls == 3);
-    assert_true(run->launches.items[0].hook_cost.calls == 27 && run->launches.items[0].hook_cost.call_ps == 400);
+    assert_true(run->launches.items[0].hook_cost.calls == 27 &&
+                run->launches.items[0].hook_cost.call_ps == 400);
     assert_true(run->launches.items[0].load_ns == 7000000);
     assert_true(etp_str_eqz(run->launches.items[0].mask_hook, "getauxval"));
     assert_true(run->selftest_ok);
@@ -144,26 +145,26 @@ static void a_bad_launch_costs_that_launch(void **state)
         etp_lost_reason reason;
         const char *detail;
     } k_cases[] = {
-        {"crash", "timed", ETP_LOST_CRASH, "signal 11: the fake is about to crash"},
-        {"exit3", "timed", ETP_LOST_CRASH, "status 3: the fake gives up"},
-        {"late_exit", "timed", ETP_LOST_CRASH, "status 9"},
-        {"hang", "timed", ETP_LOST_HANG, "no answer for"},
-        {"silent", "traced", ETP_LOST_HANG, "while starting"},
-        {"garbage", "timed", ETP_LOST_GARBAGE, "in \"Segmentation nonsense {]\""},
-        {"longline", "timed", ETP_LOST_GARBAGE, "a line of more than 16384 bytes"},
-        {"skip", "timed", ETP_LOST_GARBAGE, "iteration 4 after 3"},
-        {"backwards", "timed", ETP_LOST_GARBAGE, "iteration 4 starts before the last one ended"},
-        {"short", "timed", ETP_LOST_GARBAGE, "asked for 2 iterations, got 1"},
-        {"wrong_nonce", "timed", ETP_LOST_GARBAGE, "not from the process that was started"},
-        {"wrong_pid", "timed", ETP_LOST_GARBAGE, "the runner says pid"},
-        {"protocol", "timed", ETP_LOST_GARBAGE, "protocol 2, not 1"},
-        {"ignore_mask", "timed", ETP_LOST_MASK, "the runner ignores its mask"},
-        {"pretend_mask", "timed", ETP_LOST_MASK, "the mask is not in force"},
-        {"no_calls", "timed", ETP_LOST_MASK, "no library of the SDK asked"},
-        {"error:execute", "timed", ETP_LOST_ERROR, "the fake was told to refuse"},
-        {"error:mask", "timed", ETP_LOST_MASK, "the fake was told to refuse"},
-        {"no_dump", "traced", ETP_LOST_FILE, "trace is missing"},
-        {"bad_dump", "traced", ETP_LOST_FILE, "trace is no ETDump (18 bytes)"},
+        {"crash",         "timed",  ETP_LOST_CRASH,   "signal 11: the fake is about to crash"       },
+        {"exit3",         "timed",  ETP_LOST_CRASH,   "status 3: the fake gives up"                 },
+        {"late_exit",     "timed",  ETP_LOST_CRASH,   "status 9"                                    },
+        {"hang",          "timed",  ETP_LOST_HANG,    "no answer for"                               },
+        {"silent",        "traced", ETP_LOST_HANG,    "while starting"                              },
+        {"garbage",       "timed",  ETP_LOST_GARBAGE, "in \"Segmentation nonsense {]\""             },
+        {"longline",      "timed",  ETP_LOST_GARBAGE, "a line of more than 16384 bytes"             },
+        {"skip",          "timed",  ETP_LOST_GARBAGE, "iteration 4 after 3"                         },
+        {"backwards",     "timed",  ETP_LOST_GARBAGE, "iteration 4 starts before the last one ended"},
+        {"short",         "timed",  ETP_LOST_GARBAGE, "asked for 2 iterations, got 1"               },
+        {"wrong_nonce",   "timed",  ETP_LOST_GARBAGE, "not from the process that was started"       },
+        {"wrong_pid",     "timed",  ETP_LOST_GARBAGE, "the runner says pid"                         },
+        {"protocol",      "timed",  ETP_LOST_GARBAGE, "protocol 2, not 1"                           },
+        {"ignore_mask",   "timed",  ETP_LOST_MASK,    "the runner ignores its mask"                 },
+        {"pretend_mask",  "timed",  ETP_LOST_MASK,    "the mask is not in force"                    },
+        {"no_calls",      "timed",  ETP_LOST_MASK,    "no library of the SDK asked"                 },
+        {"error:execute", "timed",  ETP_LOST_ERROR,   "the fake was told to refuse"                 },
+        {"error:mask",    "timed",  ETP_LOST_MASK,    "the fake was told to refuse"                 },
+        {"no_dump",       "traced", ETP_LOST_FILE,    "trace is missing"                            },
+        {"bad_dump",      "traced", ETP_LOST_FILE,    "trace is no ETDump (18 bytes)"               },
     };
     fixture *f = *state;
     for (size_t i = 0; i < sizeof k_cases / sizeof *k_cases; i++) {
@@ -237,7 +238,8 @@ static void an_arm_that_always_fails_ends_the_session(void **state)
 
     session(f, "on * * * crash\n", &opts, &o);
     assert_int_equal(o.status, ETP_CHILD);
-    assert_non_null(strstr(o.err.msg, "cannot be measured (crash): the runner was ended by signal 11"));
+    assert_non_null(
+        strstr(o.err.msg, "cannot be measured (crash): the runner was ended by signal 11"));
     assert_int_equal(o.run.state, ETP_RUN_INTERRUPTED);
     assert_int_equal(o.run.blocks_done, 0);
 }
@@ -270,8 +272,9 @@ static void a_refusal_at_one_level_spares_the_other(void **state)
     fixture *f = *state;
     for (size_t i = 0; i < 6; i++) {
         outcome o;
-        session(f, etp_arena_printf(&f->arena, "on %s * * error:%s\n", k_levels[i % 2], k_codes[i / 2]),
-                &k_small, &o);
+        session(
+            f, etp_arena_printf(&f->arena, "on %s * * error:%s\n", k_levels[i % 2], k_codes[i / 2]),
+            &k_small, &o);
         assert_int_equal(o.status, ETP_OK);
         assert_int_equal(o.run.lost.n, 1); // and not tried again
         assert_int_equal(o.run.lost.items[0].arm, i % 2);
@@ -300,10 +303,15 @@ static void what_the_runner_says_about_the_model_is_final(void **state)
         const char *code;
         etp_status status;
         uint32_t launches; // one; one per arm when it might be the level's fault
-    } k_cases[] = {{"method", ETP_USAGE, 1},     {"not_pte", ETP_CORRUPT, 1},
-                   {"input", ETP_USAGE, 1},      {"file", ETP_IO, 1},
-                   {"load", ETP_UNSUPPORTED, 2}, {"level", ETP_ENVIRONMENT, 2},
-                   {"mask", ETP_ENVIRONMENT, 2}};
+    } k_cases[] = {
+        {"method",  ETP_USAGE,       1},
+        {"not_pte", ETP_CORRUPT,     1},
+        {"input",   ETP_USAGE,       1},
+        {"file",    ETP_IO,          1},
+        {"load",    ETP_UNSUPPORTED, 2},
+        {"level",   ETP_ENVIRONMENT, 2},
+        {"mask",    ETP_ENVIRONMENT, 2}
+    };
     fixture *f = *state;
     for (size_t i = 0; i < sizeof k_cases / sizeof *k_cases; i++) {
         outcome o;
@@ -312,8 +320,9 @@ static void what_the_runner_says_about_the_model_is_final(void **state)
         assert_int_equal(o.status, k_cases[i].status);
         assert_string_equal(o.err.msg, "the fake was told to refuse");
         assert_int_equal(o.result.launches, k_cases[i].launches); // not tried again and again
-        assert_string_equal(f->messages, "");   // the error says it
-        assert_true(etp_os_is_dir(o.dir) == (o.status == ETP_IO)); // a wrong request leaves no folder
+        assert_string_equal(f->messages, "");                     // the error says it
+        assert_true(etp_os_is_dir(o.dir) ==
+                    (o.status == ETP_IO)); // a wrong request leaves no folder
     }
 }
 
@@ -359,8 +368,8 @@ static void an_interrupted_session_goes_on_as_planned(void **state)
 {
     fixture *f = *state;
     outcome whole, o;
-    etp_session_options opts = {.blocks = 6, .warmup = 2, .iterations = 5, .traced = 3, .seed = 7,
-                                .timeout_s = 5};
+    etp_session_options opts = {
+        .blocks = 6, .warmup = 2, .iterations = 5, .traced = 3, .seed = 7, .timeout_s = 5};
     session(f, "", &opts, &whole);
     f->begun = 0;
     f->stop_after = 8; // 5 launches a block (control included): in the middle of block 2
@@ -413,9 +422,9 @@ static void a_talkative_runner_is_cut_short(void **state)
     assert_int_equal(o.status, ETP_OK);
     assert_int_equal(o.run.lost.n, 0);
     assert_true(etp_os_now_ns() - start < 60000000000u);
-    const char *log = etp_run_path(&f->arena, o.dir,
-                                   etp_str_from(etp_run_dump_name(&f->arena, &o.run.arms.items[0], 1,
-                                                                  ".log")));
+    const char *log =
+        etp_run_path(&f->arena, o.dir,
+                     etp_str_from(etp_run_dump_name(&f->arena, &o.run.arms.items[0], 1, ".log")));
     etp_str text;
     assert_int_equal(etp_os_read_text(log, 1 << 20, &f->arena, &text, NULL), ETP_OK);
     assert_int_equal(text.len, 256 << 10); // the beginning is kept
@@ -469,9 +478,10 @@ static void ctrl_c_ends_a_hang_at_once(void **state)
         etp_session_result result = {0};
         const char *dir;
         signal(SIGINT, SIG_DFL); // a script's `&` starts us with it ignored
-        bool ok = etp_os_catch_signals(NULL) == ETP_OK &&
-                  etp_session_plan_make(&opts, f->device, &f->cpu, &f->arena, &plan, NULL) == ETP_OK &&
-                  etp_run_claim(wanted, true, &f->arena, &dir, NULL) == ETP_OK;
+        bool ok =
+            etp_os_catch_signals(NULL) == ETP_OK &&
+            etp_session_plan_make(&opts, f->device, &f->cpu, &f->arena, &plan, NULL) == ETP_OK &&
+            etp_run_claim(wanted, true, &f->arena, &dir, NULL) == ETP_OK;
         const etp_session_config config = {.dir = wanted};
         ok = ok && etp_session_run(f->device, &plan, &config, NULL, &result, NULL) == ETP_OK;
         _exit(ok && result.signal == SIGINT ? 0 : 1);
@@ -547,9 +557,10 @@ static void sleep_is_marked_in_its_block(void **state)
     assert_int_equal(o.run.blocks.items[0].slept_ns, 0);
     assert_int_equal(o.run.blocks.items[1].slept_ns, 9999000000);
     assert_int_equal(o.run.blocks.items[2].slept_ns, 0);
-    // The steady clock stood still and the wall clock, which this test cannot move, did not go on: to us
-    // it was set back by those 10 s.
-    assert_true(o.run.blocks.items[1].clock_jump_s < -8.9 && o.run.blocks.items[1].clock_jump_s > -11.1);
+    // The steady clock stood still and the wall clock, which this test cannot move, did not go on:
+    // to us it was set back by those 10 s.
+    assert_true(o.run.blocks.items[1].clock_jump_s < -8.9 &&
+                o.run.blocks.items[1].clock_jump_s > -11.1);
     assert_true(o.run.blocks.items[0].clock_jump_s == 0 && o.run.blocks.items[2].clock_jump_s == 0);
     assert_non_null(strstr(f->messages, "block 2: the machine slept for 10 s"));
     assert_true(o.run.n_notes >= 2 && etp_str_eqz(o.run.notes[0].id, "slept"));
@@ -565,13 +576,19 @@ static void killing_the_tool_loses_no_block(void **state)
         if (child == 0) {
             static const char *const k_levels[] = {"sme2", "neon"};
             const char *model = write_model(f, "");
-            etp_session_options opts = {.models = &model, .n_models = 1, .levels = k_levels,
-                                        .n_levels = 2, .blocks = 60, .warmup = 1, .iterations = 2,
+            etp_session_options opts = {.models = &model,
+                                        .n_models = 1,
+                                        .levels = k_levels,
+                                        .n_levels = 2,
+                                        .blocks = 60,
+                                        .warmup = 1,
+                                        .iterations = 2,
                                         .traced = 1};
             etp_session_plan plan;
             etp_session_result result;
             const char *dir;
-            if (etp_session_plan_make(&opts, f->device, &f->cpu, &f->arena, &plan, NULL) == ETP_OK &&
+            if (etp_session_plan_make(&opts, f->device, &f->cpu, &f->arena, &plan, NULL) ==
+                    ETP_OK &&
                 etp_run_claim(wanted, true, &f->arena, &dir, NULL) == ETP_OK) {
                 const etp_session_config config = {.dir = dir};
                 etp_status st = etp_session_run(f->device, &plan, &config, NULL, &result, NULL);
@@ -630,14 +647,18 @@ static void outputs_of_the_arms_are_kept_and_compared(void **state)
     fixture *f = *state;
     outcome o;
     session(f, "", &k_small, &o);
-    const char *a = etp_run_path(&f->arena, o.dir, etp_str_from(etp_run_outputs_name(&f->arena, &o.run.arms.items[0])));
-    const char *b = etp_run_path(&f->arena, o.dir, etp_str_from(etp_run_outputs_name(&f->arena, &o.run.arms.items[1])));
+    const char *a = etp_run_path(
+        &f->arena, o.dir, etp_str_from(etp_run_outputs_name(&f->arena, &o.run.arms.items[0])));
+    const char *b = etp_run_path(
+        &f->arena, o.dir, etp_str_from(etp_run_outputs_name(&f->arena, &o.run.arms.items[1])));
     etp_outputs_comparison c;
     assert_int_equal(etp_outputs_compare(a, b, ETP_OUTPUTS_FLOAT32, &f->arena, &c, NULL), ETP_OK);
     assert_true(c.ok);
     session(f, "on neon traced * other_output\n", &k_small, &o);
-    a = etp_run_path(&f->arena, o.dir, etp_str_from(etp_run_outputs_name(&f->arena, &o.run.arms.items[0])));
-    b = etp_run_path(&f->arena, o.dir, etp_str_from(etp_run_outputs_name(&f->arena, &o.run.arms.items[1])));
+    a = etp_run_path(&f->arena, o.dir,
+                     etp_str_from(etp_run_outputs_name(&f->arena, &o.run.arms.items[0])));
+    b = etp_run_path(&f->arena, o.dir,
+                     etp_str_from(etp_run_outputs_name(&f->arena, &o.run.arms.items[1])));
     assert_int_equal(etp_outputs_compare(a, b, ETP_OUTPUTS_FLOAT32, &f->arena, &c, NULL), ETP_OK);
     assert_false(c.ok);
     assert_true(c.max_abs == 3.0); // 2 against 5
@@ -648,7 +669,8 @@ static fixture *s_pulling;
 static unsigned s_pulls;
 static const etp_device_vtable *s_real_ops;
 
-static etp_status pull_ended_by_the_user(etp_device *d, const char *remote, const char *local, etp_error *err)
+static etp_status pull_ended_by_the_user(etp_device *d, const char *remote, const char *local,
+                                         etp_error *err)
 {
     if (++s_pulls < 4) {
         return s_real_ops->pull(d, remote, local, err);

@@ -305,7 +305,11 @@ static void a_program_that_cannot_start_is_named(void **state)
     assert_int_equal(err.os_errno, ENOENT);
     etp_process_dispose(&p);
     const char *text = in_dir(f, "no-program");
-    assert_int_equal(etp_os_write_atomic(text, ETP_STR("\x7f" "ELFgarbage"), &err), ETP_OK);
+    assert_int_equal(etp_os_write_atomic(text,
+                                         ETP_STR("\x7f"
+                                                 "ELFgarbage"),
+                                         &err),
+                     ETP_OK);
     assert_int_equal(chmod(text, 0755), 0);
     const char *const wrong[] = {text, NULL};
     spec.argv = wrong;
@@ -360,8 +364,8 @@ static void what_a_child_leaves_behind_is_ended(void **state)
     etp_process p;
     etp_str out, err_text;
     etp_error err;
-    assert_int_equal(capture(f, "sleep 60 </dev/null >/dev/null 2>&1 & echo $!", 10 * (uint64_t)SECOND,
-                             &p, &out, &err_text, &err),
+    assert_int_equal(capture(f, "sleep 60 </dev/null >/dev/null 2>&1 & echo $!",
+                             10 * (uint64_t)SECOND, &p, &out, &err_text, &err),
                      ETP_OK);
     assert_int_equal(p.exit_code, 0);
     assert_true(gone(atol(out.ptr)));
@@ -391,7 +395,8 @@ static void a_child_dies_with_a_killed_parent(void **state)
     assert_true(gone(child));
 }
 
-// A helper that does all it can to get away: a session of its own, no environment, a parent that is gone.
+// A helper that does all it can to get away: a session of its own, no environment, a parent that is
+// gone.
 #define ESCAPED "env -i setsid sleep 60 </dev/null >/dev/null 2>&1 & echo $!; "
 
 // The first line that a child prints, as a number.
@@ -421,9 +426,9 @@ static void what_escaped_dies_with_a_killed_parent(void **state)
 {
     (void)state;
     static const char *const k_scripts[] = {
-        ESCAPED "wait",           // it has its parent when we die
-        ESCAPED "exec sleep 60",  // so it has, but a parent that does not know it
-        "( " ESCAPED "); cat",    // it was somebody else's
+        ESCAPED "wait",          // it has its parent when we die
+        ESCAPED "exec sleep 60", // so it has, but a parent that does not know it
+        "( " ESCAPED "); cat",   // it was somebody else's
     };
     for (size_t i = 0; i < sizeof k_scripts / sizeof *k_scripts; i++) {
         int fds[2];
@@ -452,15 +457,16 @@ static void what_escaped_dies_with_a_killed_parent(void **state)
 static void what_escaped_ends_as_its_spec_says(void **state)
 {
     fixture *f = *state;
-    const char *const argv[] = {"/bin/sh", "-c",
-                                ESCAPED "until [ \"$(cut -d' ' -f6 /proc/$!/stat)\" = $! ]; do :; done", NULL};
+    const char *const argv[] = {
+        "/bin/sh", "-c", ESCAPED "until [ \"$(cut -d' ' -f6 /proc/$!/stat)\" = $! ]; do :; done",
+        NULL};
     etp_process_spec spec = {.argv = argv};
     etp_str out, err_text;
     for (int leaves = ETP_PROCESS_LEAVES_NOTHING; leaves <= ETP_PROCESS_LEAVES_OTHERS; leaves++) {
         etp_process p;
         spec.leaves = (etp_process_leaves)leaves;
-        assert_int_equal(etp_process_capture(&spec, 10 * (uint64_t)SECOND, 1000, &f->arena, &p, &out,
-                                             &err_text, NULL),
+        assert_int_equal(etp_process_capture(&spec, 10 * (uint64_t)SECOND, 1000, &f->arena, &p,
+                                             &out, &err_text, NULL),
                          ETP_OK);
         int64_t helper = atol(out.ptr);
         assert_true(helper > 0);
@@ -704,7 +710,8 @@ static void nothing_is_written_through_a_link(void **state)
     assert_true(etp_os_is_other(link) && etp_os_is_other(fifo) && !etp_os_is_other(victim));
     assert_int_equal(etp_os_append(link, ETP_STR("more"), NULL), ETP_IO);
     assert_int_equal(etp_os_truncate(link, 1, NULL), ETP_IO);
-    assert_int_equal(etp_os_append(fifo, ETP_STR("more"), NULL), ETP_IO); // and does not wait for a reader
+    assert_int_equal(etp_os_append(fifo, ETP_STR("more"), NULL),
+                     ETP_IO); // and does not wait for a reader
     assert_int_equal(etp_os_read_text(victim, 100, &f->arena, &text, NULL), ETP_OK);
     assert_true(etp_str_eqz(text, "mine"));
 }
@@ -721,7 +728,8 @@ int main(void)
         cmocka_unit_test_setup_teardown(a_full_disk_keeps_the_old_file, set_up, tear_down),
         cmocka_unit_test_setup_teardown(content_in_pieces_is_whole_or_not_there, set_up, tear_down),
         cmocka_unit_test_setup_teardown(folders_are_made_listed_and_removed, set_up, tear_down),
-        cmocka_unit_test_setup_teardown(moving_replaces_and_crosses_file_systems, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(moving_replaces_and_crosses_file_systems, set_up,
+                                        tear_down),
         cmocka_unit_test_setup_teardown(a_child_gets_its_arguments_environment_and_folder, set_up,
                                         tear_down),
         cmocka_unit_test_setup_teardown(output_beyond_the_limit_is_dropped, set_up, tear_down),

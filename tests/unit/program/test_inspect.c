@@ -55,8 +55,8 @@ static void check_program(const etp_inspect *in)
     }
     assert_int_equal(types, in->weight_bytes);
     // Everything that the file stores as weights is found once, and nothing twice.
-    uint64_t stored = bytes_of_kind(pte, ETP_PTE_SEGMENT_NAMED) +
-                      bytes_of_kind(pte, ETP_PTE_SEGMENT_CONSTANT);
+    uint64_t stored =
+        bytes_of_kind(pte, ETP_PTE_SEGMENT_NAMED) + bytes_of_kind(pte, ETP_PTE_SEGMENT_CONSTANT);
     assert_true(in_file <= stored && stored - in_file <= alignment_slack(pte));
     for (size_t i = 1; i < in->n_weights; i++) {
         assert_true(in->weights[i - 1].bytes >= in->weights[i].bytes);
@@ -115,12 +115,14 @@ static void kinds_are_told_apart(void **state)
     const struct {
         const char *name;
         etp_file_kind kind;
-    } k_files[] = {{"linear_xnnpack_fp32.pte", ETP_FILE_PTE},
-                   {"linear_xnnpack_fp32.bpte", ETP_FILE_BPTE},
-                   {"linear_external.ptd", ETP_FILE_PTD},
-                   {"linear_xnnpack_fp32.etdump", ETP_FILE_ETDUMP},
-                   {"mixed_xnnpack_fp32.etrecord", ETP_FILE_ETRECORD},
-                   {"README.md", ETP_FILE_UNKNOWN}};
+    } k_files[] = {
+        {"linear_xnnpack_fp32.pte",     ETP_FILE_PTE     },
+        {"linear_xnnpack_fp32.bpte",    ETP_FILE_BPTE    },
+        {"linear_external.ptd",         ETP_FILE_PTD     },
+        {"linear_xnnpack_fp32.etdump",  ETP_FILE_ETDUMP  },
+        {"mixed_xnnpack_fp32.etrecord", ETP_FILE_ETRECORD},
+        {"README.md",                   ETP_FILE_UNKNOWN }
+    };
     for (size_t i = 0; i < sizeof k_files / sizeof *k_files; i++) {
         char path[512];
         etp_file file;
@@ -177,7 +179,7 @@ static void differences(void **state)
     etp_arena_dispose(&arena);
 }
 
-// ---- logged values ------------------------------------------------------------------------------
+// ---- logged values ----
 
 static bool same_tensor(const json_t *j, const etp_logged_value *v)
 {
@@ -214,11 +216,13 @@ static size_t find_tensors(const json_t *value, const etp_inspect_tensors *t)
         }
         fail_msg("a tensor with the sum %g is missing", golden_number(tensor, "sum"));
     }
-    json_array_foreach(value, i, item) {
+    json_array_foreach(value, i, item)
+    {
         n += find_tensors(item, t);
     }
     if (json_is_object(value)) {
-        json_object_foreach((json_t *)(uintptr_t)value, key, member) {
+        json_object_foreach((json_t *)(uintptr_t)value, key, member)
+        {
             n += find_tensors(member, t);
         }
     }
@@ -244,7 +248,8 @@ static size_t check_tensors(const char *dir, const char *dump)
         fail_msg("%s: %s", dump, err.msg);
     }
     assert_true(t.n_values > 0);
-    json_array_foreach(rows, i, row) {
+    json_array_foreach(rows, i, row)
+    {
         n += find_tensors(json_object_get(row, "debug_data"), &t);
     }
     json_decref(rows);

@@ -49,8 +49,9 @@ static etp_join join_block(joined *j, size_t block)
 {
     etp_join out;
     etp_error err = {0};
-    assert_int_equal(etp_join_block(j->program, etp_trace_block_at(j->trace, block), &j->arena,
-                                    &out, &err), ETP_OK);
+    assert_int_equal(
+        etp_join_block(j->program, etp_trace_block_at(j->trace, block), &j->arena, &out, &err),
+        ETP_OK);
     assert_int_equal(out.n_events, etp_trace_block_at(j->trace, block)->n_events);
     return out;
 }
@@ -63,7 +64,7 @@ static void open_fixture(const char *program, const char *dump, joined *j)
     open_pair(a, b, j);
 }
 
-// ---- fixtures -----------------------------------------------------------------------------------
+// ---- fixtures ----
 
 static void every_event_of_the_mixed_model(void **state)
 {
@@ -147,7 +148,8 @@ static void another_models_recording_is_refused(void **state)
     close_pair(&j);
 }
 
-// The block of the mixed model, changed: without the kernel's events, or with another kernel's name.
+// The block of the mixed model, changed: without the kernel's events, or with another kernel's
+// name.
 static etp_join join_changed(joined *j, bool without_kernel, const char *kernel)
 {
     etp_trace_block block = *etp_trace_block_at(j->trace, 0);
@@ -187,7 +189,7 @@ static void almost_the_same_program_is_refused(void **state)
     close_pair(&j);
 }
 
-// ---- alignment of hand-made lists ---------------------------------------------------------------
+// ---- alignment of hand-made lists ----
 
 // A payload with the dataflow we want: values 2i → node i → value 2i+1 would be dull; NODES form a
 // chain, each with one constant of the given data type where it needs one.
@@ -210,14 +212,23 @@ typedef struct step {
 static void make_chain(chain *c, etp_dtype in, const step *steps, uint32_t n)
 {
     static const int64_t k_dims[] = {1, 4, 4, 8}, k_one[] = {1};
-    *c = (chain){.window = {.kernel_h = 3, .kernel_w = 3, .stride_h = 1, .stride_w = 1,
-                            .groups = 1, .pad_top = 1}};
+    *c = (chain){
+        .window = {
+                   .kernel_h = 3, .kernel_w = 3, .stride_h = 1, .stride_w = 1, .groups = 1, .pad_top = 1}
+    };
     for (uint32_t i = 0; i <= n; i++) { // values 0 … n flow, the last one is a scalar constant
-        c->values[i] = (etp_value){.kind = ETP_EVALUE_TENSOR, .dtype = i ? steps[i - 1].out : in,
-                                   .dims = k_dims, .rank = 4, .bytes = 128};
+        c->values[i] = (etp_value){.kind = ETP_EVALUE_TENSOR,
+                                   .dtype = i ? steps[i - 1].out : in,
+                                   .dims = k_dims,
+                                   .rank = 4,
+                                   .bytes = 128};
     }
-    c->values[n + 1] = (etp_value){.kind = ETP_EVALUE_TENSOR, .dtype = ETP_DTYPE_FLOAT32,
-                                   .dims = k_one, .rank = 1, .bytes = 4, .constant = true};
+    c->values[n + 1] = (etp_value){.kind = ETP_EVALUE_TENSOR,
+                                   .dtype = ETP_DTYPE_FLOAT32,
+                                   .dims = k_one,
+                                   .rank = 1,
+                                   .bytes = 4,
+                                   .constant = true};
     for (uint32_t i = 0; i < n; i++) {
         bool two = steps[i].type == ETP_XNN_ADD || steps[i].type == ETP_XNN_DIV ||
                    steps[i].type == ETP_XNN_CONV_2D || steps[i].type == ETP_XNN_FULLY_CONNECTED;
@@ -225,13 +236,20 @@ static void make_chain(chain *c, etp_dtype in, const step *steps, uint32_t n)
         c->ids[i][1] = n + 1;
         c->ids[i][2] = i + 1;
         c->xnn[i].window = steps[i].type == ETP_XNN_CONV_2D ? &c->window : NULL;
-        c->nodes[i] = (etp_node){.index = i, .type = steps[i].type, .inputs = c->ids[i],
-                                 .n_inputs = two ? 2 : 1, .outputs = &c->ids[i][2],
-                                 .n_outputs = 1, .xnn = &c->xnn[i]};
+        c->nodes[i] = (etp_node){.index = i,
+                                 .type = steps[i].type,
+                                 .inputs = c->ids[i],
+                                 .n_inputs = two ? 2 : 1,
+                                 .outputs = &c->ids[i][2],
+                                 .n_outputs = 1,
+                                 .xnn = &c->xnn[i]};
     }
     c->graph.values = c->xvalues;
-    c->partition = (etp_partition){.graph = &c->graph, .values = c->values, .n_values = n + 2,
-                                   .nodes = c->nodes, .n_nodes = n};
+    c->partition = (etp_partition){.graph = &c->graph,
+                                   .values = c->values,
+                                   .n_values = n + 2,
+                                   .nodes = c->nodes,
+                                   .n_nodes = n};
 }
 
 static etp_alignment align(const chain *c, const char *const *names, uint32_t n, etp_arena *arena)
@@ -261,9 +279,14 @@ static void clamps_go_into_their_producer(void **state)
     (void)state;
     chain c;
     etp_arena arena = {0};
-    const step steps[] = {{ETP_XNN_CONV_2D, ETP_DTYPE_FLOAT32}, {ETP_XNN_CLAMP, ETP_DTYPE_FLOAT32},
-                          {ETP_XNN_ADD, ETP_DTYPE_FLOAT32}, {ETP_XNN_CLAMP, ETP_DTYPE_FLOAT32},
-                          {ETP_XNN_CLAMP, ETP_DTYPE_FLOAT32}, {ETP_XNN_SIGMOID, ETP_DTYPE_FLOAT32}};
+    const step steps[] = {
+        {ETP_XNN_CONV_2D, ETP_DTYPE_FLOAT32},
+        {ETP_XNN_CLAMP,   ETP_DTYPE_FLOAT32},
+        {ETP_XNN_ADD,     ETP_DTYPE_FLOAT32},
+        {ETP_XNN_CLAMP,   ETP_DTYPE_FLOAT32},
+        {ETP_XNN_CLAMP,   ETP_DTYPE_FLOAT32},
+        {ETP_XNN_SIGMOID, ETP_DTYPE_FLOAT32}
+    };
     make_chain(&c, ETP_DTYPE_FLOAT32, steps, 6);
     const char *const names[] = {"Convolution (NHWC, F32) IGEMM #1", "Add (ND) #1", "Clamp (NC) #1",
                                  "Sigmoid (NC) #1"};
@@ -281,10 +304,14 @@ static void tables_cover_their_chain(void **state)
     (void)state;
     chain c;
     etp_arena arena = {0};
-    const step steps[] = {{ETP_XNN_CONV_2D, ETP_DTYPE_QINT8}, {ETP_XNN_CONVERT, ETP_DTYPE_FLOAT32},
-                          {ETP_XNN_HARDSWISH, ETP_DTYPE_FLOAT32},
-                          {ETP_XNN_CONVERT, ETP_DTYPE_QINT8},
-                          {ETP_XNN_CONV_2D, ETP_DTYPE_QINT8}, {ETP_XNN_CONVERT, ETP_DTYPE_FLOAT32}};
+    const step steps[] = {
+        {ETP_XNN_CONV_2D,   ETP_DTYPE_QINT8  },
+        {ETP_XNN_CONVERT,   ETP_DTYPE_FLOAT32},
+        {ETP_XNN_HARDSWISH, ETP_DTYPE_FLOAT32},
+        {ETP_XNN_CONVERT,   ETP_DTYPE_QINT8  },
+        {ETP_XNN_CONV_2D,   ETP_DTYPE_QINT8  },
+        {ETP_XNN_CONVERT,   ETP_DTYPE_FLOAT32}
+    };
     make_chain(&c, ETP_DTYPE_QINT8, steps, 6);
     const char *const fused[] = {"Convolution (NHWC, QC8) IGEMM #1", "Invalid Unary Op #1",
                                  "Convolution (NHWC, QC8) IGEMM #2", "Convert (NC) #1"};
@@ -294,9 +321,12 @@ static void tables_cover_their_chain(void **state)
     assert_placed(&a, 3, 5, 5, 5);
     assert_true(a.fit == 1.0 && a.placed[1].confidence > 0.9);
     // The same program where the runtime did not make a table of it.
-    const char *const plain[] = {"Convolution (NHWC, QC8) IGEMM #1", "Convert (NC) #1",
-                                 "HardSwish (NC) #1", "Convert (NC) #2",
-                                 "Convolution (NHWC, QC8) IGEMM #2", "Convert (NC) #3"};
+    const char *const plain[] = {"Convolution (NHWC, QC8) IGEMM #1",
+                                 "Convert (NC) #1",
+                                 "HardSwish (NC) #1",
+                                 "Convert (NC) #2",
+                                 "Convolution (NHWC, QC8) IGEMM #2",
+                                 "Convert (NC) #3"};
     a = align(&c, plain, 6, &arena);
     for (uint32_t i = 0; i < 6; i++) {
         assert_placed(&a, i, i, i, i);
@@ -310,8 +340,10 @@ static void inserted_converts_have_no_node(void **state)
     (void)state;
     chain c;
     etp_arena arena = {0};
-    const step steps[] = {{ETP_XNN_CONV_2D, ETP_DTYPE_FLOAT16},
-                          {ETP_XNN_SIGMOID, ETP_DTYPE_FLOAT16}};
+    const step steps[] = {
+        {ETP_XNN_CONV_2D, ETP_DTYPE_FLOAT16},
+        {ETP_XNN_SIGMOID, ETP_DTYPE_FLOAT16}
+    };
     make_chain(&c, ETP_DTYPE_FLOAT16, steps, 2);
     const char *const names[] = {"Convert (NC) #1", "Convolution (NHWC, F32) IGEMM #1",
                                  "Sigmoid (NC) #1", "Convert (NC) #2"};
@@ -329,8 +361,12 @@ static void doubt_shows_in_the_confidence(void **state)
     (void)state;
     chain c;
     etp_arena arena = {0};
-    const step steps[] = {{ETP_XNN_ADD, ETP_DTYPE_FLOAT32}, {ETP_XNN_ADD, ETP_DTYPE_FLOAT32},
-                          {ETP_XNN_ADD, ETP_DTYPE_FLOAT32}, {ETP_XNN_SOFTMAX, ETP_DTYPE_FLOAT32}};
+    const step steps[] = {
+        {ETP_XNN_ADD,     ETP_DTYPE_FLOAT32},
+        {ETP_XNN_ADD,     ETP_DTYPE_FLOAT32},
+        {ETP_XNN_ADD,     ETP_DTYPE_FLOAT32},
+        {ETP_XNN_SOFTMAX, ETP_DTYPE_FLOAT32}
+    };
     make_chain(&c, ETP_DTYPE_FLOAT32, steps, 4);
     const char *const missing[] = {"Add (ND) #1", "Add (ND) #2", "Softmax (NC, F32) #1"};
     etp_alignment a = align(&c, missing, 3, &arena); // one addition vanished: which one?
@@ -352,7 +388,9 @@ static void nothing_to_align(void **state)
     (void)state;
     chain c;
     etp_arena arena = {0};
-    const step steps[] = {{ETP_XNN_ADD, ETP_DTYPE_FLOAT32}};
+    const step steps[] = {
+        {ETP_XNN_ADD, ETP_DTYPE_FLOAT32}
+    };
     make_chain(&c, ETP_DTYPE_FLOAT32, steps, 1);
     etp_alignment a = align(&c, NULL, 0, &arena);
     assert_true(a.fit < 1.0);
@@ -379,21 +417,29 @@ static void long_chains_are_aligned_in_windows(void **state)
     etp_error err = {0};
     uint32_t n_ops = 0;
     for (uint32_t i = 0; i <= N; i++) {
-        values[i] = (etp_value){.kind = ETP_EVALUE_TENSOR, .dtype = ETP_DTYPE_FLOAT32,
-                                .dims = k_dims, .rank = 1, .bytes = 16};
+        values[i] = (etp_value){.kind = ETP_EVALUE_TENSOR,
+                                .dtype = ETP_DTYPE_FLOAT32,
+                                .dims = k_dims,
+                                .rank = 1,
+                                .bytes = 16};
     }
     for (uint32_t i = 0; i < N; i++) {
         ids[i][0] = i;
         ids[i][1] = i + 1;
-        nodes[i] = (etp_node){.index = i, .inputs = &ids[i][0], .n_inputs = 1,
-                              .outputs = &ids[i][1], .n_outputs = 1,
-                              .type = i % 3 == 0 ? ETP_XNN_SIGMOID
-                                      : i % 3 == 1 ? ETP_XNN_CLAMP : ETP_XNN_TANH};
+        nodes[i] = (etp_node){.index = i,
+                              .inputs = &ids[i][0],
+                              .n_inputs = 1,
+                              .outputs = &ids[i][1],
+                              .n_outputs = 1,
+                              .type = i % 3 == 0   ? ETP_XNN_SIGMOID
+                                      : i % 3 == 1 ? ETP_XNN_CLAMP
+                                                   : ETP_XNN_TANH};
         names[n_ops++] = i % 3 == 0   ? ETP_STR("Sigmoid (NC) #1")
-                         : i % 3 == 1 ? ETP_STR("Clamp (NC) #1") : ETP_STR("TanH (NC) #1");
+                         : i % 3 == 1 ? ETP_STR("Clamp (NC) #1")
+                                      : ETP_STR("TanH (NC) #1");
     }
-    etp_partition p = {.graph = &graph, .values = values, .n_values = N + 1, .nodes = nodes,
-                       .n_nodes = N};
+    etp_partition p = {
+        .graph = &graph, .values = values, .n_values = N + 1, .nodes = nodes, .n_nodes = N};
     etp_alignment a;
     assert_int_equal(etp_align_operators(&p, names, n_ops, &arena, &a, &err), ETP_OK);
     assert_true(a.fit == 1.0);
@@ -403,7 +449,7 @@ static void long_chains_are_aligned_in_windows(void **state)
     etp_arena_dispose(&arena);
 }
 
-// ---- the corpus ---------------------------------------------------------------------------------
+// ---- the corpus ----
 
 // Node types that no optimisation touches in these models: their k-th operator is their k-th node,
 // which is known without any alignment.
@@ -464,8 +510,7 @@ static size_t check_tables(const joined *j, const etp_trace_block *block, const 
         assert_int_equal(f.n_inputs, 1);
         assert_int_equal(f.values[f.inputs[0]].dtype, ETP_DTYPE_QINT8);
         assert_int_equal(f.values[f.outputs[0]].dtype, ETP_DTYPE_QINT8);
-        assert_int_equal(f.work.bytes,
-                         f.values[f.inputs[0]].bytes + f.values[f.outputs[0]].bytes);
+        assert_int_equal(f.work.bytes, f.values[f.inputs[0]].bytes + f.values[f.outputs[0]].bytes);
         n++;
     }
     return n;
@@ -561,7 +606,7 @@ static void corpus_is_placed(void **state)
     etp_arena_dispose(&arena);
 }
 
-// ---- never silently wrong -----------------------------------------------------------------------
+// ---- never silently wrong ----
 
 typedef enum damage { DROP_ONE, DROP_TWO, FOREIGN, CONVERT, N_DAMAGES } damage;
 
@@ -652,11 +697,10 @@ static void damaged_lists_are_not_trusted(void **state)
         print_message("skipped: no reference corpus (set ETPROF_CORPUS)\n");
         skip();
     }
-    static const char *const k_models[] = {"mobilenet_v3_small_xnnpack_int8",
-                                           "mobilenet_v3_small_xnnpack_fp16",
-                                           "mobilenet_v3_small_xnnpack_fp32",
-                                           "vit_tiny_xnnpack_fp32", "vit_tiny_xnnpack_int8",
-                                           "toy_cnn_xnnpack_int8"};
+    static const char *const k_models[] = {
+        "mobilenet_v3_small_xnnpack_int8", "mobilenet_v3_small_xnnpack_fp16",
+        "mobilenet_v3_small_xnnpack_fp32", "vit_tiny_xnnpack_fp32",
+        "vit_tiny_xnnpack_int8",           "toy_cnn_xnnpack_int8"};
     uint64_t random = 88172645463325252u;
     for (int how = 0; how < N_DAMAGES; how++) {
         tally t = {0};
@@ -709,15 +753,17 @@ static void ambiguous_methods_claim_nothing_that_differs(void **state)
     close_pair(&j);
 }
 
-// What a name alone cannot tell: whether a change of the memory order changes the type, and what a call was that has
-// no name of its own.
+// What a name alone cannot tell: whether a change of the memory order changes the type, and what a
+// call was that has no name of its own.
 static void facts_say_the_category(void **state)
 {
     (void)state;
-    const etp_value values[] = {{.kind = ETP_EVALUE_INT},
-                                {.kind = ETP_EVALUE_TENSOR, .dtype = ETP_DTYPE_INT64},
-                                {.kind = ETP_EVALUE_TENSOR, .dtype = ETP_DTYPE_FLOAT32},
-                                {.kind = ETP_EVALUE_TENSOR, .dtype = ETP_DTYPE_UNKNOWN}};
+    const etp_value values[] = {
+        {.kind = ETP_EVALUE_INT},
+        {.kind = ETP_EVALUE_TENSOR, .dtype = ETP_DTYPE_INT64},
+        {.kind = ETP_EVALUE_TENSOR, .dtype = ETP_DTYPE_FLOAT32},
+        {.kind = ETP_EVALUE_TENSOR, .dtype = ETP_DTYPE_UNKNOWN}
+    };
     static const uint32_t k_in[] = {0, 1}, k_same[] = {1}, k_other[] = {2}, k_unknown[] = {3};
     static const struct {
         const char *name, *node_type;
@@ -725,27 +771,33 @@ static void facts_say_the_category(void **state)
         uint32_t n_out;
         const char *category;
     } k_cases[] = {
-        {"native_call__to_dim_order_copy.out", "", k_other, 1, "Quantize/convert"},
-        {"native_call__to_dim_order_copy.out", "", k_same, 1, "Data movement"},
-        {"native_call__to_dim_order_copy.out", "", k_unknown, 1, "Data movement"},
-        {"native_call__to_dim_order_copy.out", "", NULL, 0, "Data movement"},
-        {"native_call_gt.Scalar_out", "", k_other, 1, "Elementwise"}, // its type follows from what it does
-        {"native_call_index.Tensor_out", "", k_other, 1, "Data movement"},
-        {"OPERATOR_CALL", "executorch_prim::add.Scalar", NULL, 0, "Control flow"},
-        {"OPERATOR_CALL", "executorch_prim::eq.Scalar", NULL, 0, "Control flow"},
-        {"OPERATOR_CALL", "executorch_prim::et_copy_index.tensor", NULL, 0, "Data movement"},
-        {"OPERATOR_CALL", "aten::sym_size.int", NULL, 0, "Control flow"},
-        {"OPERATOR_CALL", "my::conv", NULL, 0, "Convolution"},
-        {"OPERATOR_CALL", "", NULL, 0, "Other"},
+        {"native_call__to_dim_order_copy.out", "",                                      k_other,   1, "Quantize/convert"},
+        {"native_call__to_dim_order_copy.out", "",                                      k_same,    1, "Data movement"   },
+        {"native_call__to_dim_order_copy.out", "",                                      k_unknown, 1, "Data movement"   },
+        {"native_call__to_dim_order_copy.out", "",                                      NULL,      0, "Data movement"   },
+        {"native_call_gt.Scalar_out",          "",                                      k_other,   1,
+         "Elementwise"                                                                                                  }, // its type follows from what it does
+        {"native_call_index.Tensor_out",       "",                                      k_other,   1, "Data movement"   },
+        {"OPERATOR_CALL",                      "executorch_prim::add.Scalar",           NULL,      0, "Control flow"    },
+        {"OPERATOR_CALL",                      "executorch_prim::eq.Scalar",            NULL,      0, "Control flow"    },
+        {"OPERATOR_CALL",                      "executorch_prim::et_copy_index.tensor", NULL,      0, "Data movement"   },
+        {"OPERATOR_CALL",                      "aten::sym_size.int",                    NULL,      0, "Control flow"    },
+        {"OPERATOR_CALL",                      "my::conv",                              NULL,      0, "Convolution"     },
+        {"OPERATOR_CALL",                      "",                                      NULL,      0, "Other"           },
     };
     for (size_t i = 0; i < sizeof k_cases / sizeof *k_cases; i++) {
-        const etp_op_facts facts = {.node_type = etp_str_from(k_cases[i].node_type), .values = values, .inputs = k_in,
-                                    .n_inputs = 2, .outputs = k_cases[i].out, .n_outputs = k_cases[i].n_out};
+        const etp_op_facts facts = {.node_type = etp_str_from(k_cases[i].node_type),
+                                    .values = values,
+                                    .inputs = k_in,
+                                    .n_inputs = 2,
+                                    .outputs = k_cases[i].out,
+                                    .n_outputs = k_cases[i].n_out};
         etp_op_name name;
         etp_op_parse(etp_str_from(k_cases[i].name), &name);
         const char *found = etp_category_name(etp_op_facts_category(&name, &facts));
         if (strcmp(found, k_cases[i].category) != 0) {
-            fail_msg("%s (%s): %s, should be %s", k_cases[i].name, k_cases[i].node_type, found, k_cases[i].category);
+            fail_msg("%s (%s): %s, should be %s", k_cases[i].name, k_cases[i].node_type, found,
+                     k_cases[i].category);
         }
     }
 }

@@ -42,7 +42,7 @@ static void assert_dims(const etp_value *v, uint32_t rank, const int64_t *dims)
     }
 }
 
-// ---- fixtures -----------------------------------------------------------------------------------
+// ---- fixtures ----
 
 static void linear_is_one_node(void **state)
 {
@@ -102,17 +102,26 @@ static void kernels_have_operands(void **state)
     close_program(&file, p);
 }
 
-// ---- work by hand -------------------------------------------------------------------------------
+// ---- work by hand ----
 
 // mobilenet_v3_small at 224 × 224 from the table of its paper (arXiv 1905.02244, table 2).
 static uint64_t mobilenet_v3_small(void)
 {
     static const struct {
         uint64_t kernel, expanded, out, squeeze, stride; // squeeze 0: no squeeze-and-excite
-    } k_blocks[] = {{3, 16, 16, 8, 2},   {3, 72, 24, 0, 2},   {3, 88, 24, 0, 1},
-                    {5, 96, 40, 24, 2},  {5, 240, 40, 64, 1}, {5, 240, 40, 64, 1},
-                    {5, 120, 48, 32, 1}, {5, 144, 48, 40, 1}, {5, 288, 96, 72, 2},
-                    {5, 576, 96, 144, 1}, {5, 576, 96, 144, 1}};
+    } k_blocks[] = {
+        {3, 16,  16, 8,   2},
+        {3, 72,  24, 0,   2},
+        {3, 88,  24, 0,   1},
+        {5, 96,  40, 24,  2},
+        {5, 240, 40, 64,  1},
+        {5, 240, 40, 64,  1},
+        {5, 120, 48, 32,  1},
+        {5, 144, 48, 40,  1},
+        {5, 288, 96, 72,  2},
+        {5, 576, 96, 144, 1},
+        {5, 576, 96, 144, 1}
+    };
     uint64_t size = 112, channels = 16, macs = 112 * 112 * 16 * 27;
     for (size_t i = 0; i < sizeof k_blocks / sizeof *k_blocks; i++) {
         uint64_t e = k_blocks[i].expanded, k = k_blocks[i].kernel;
@@ -141,8 +150,8 @@ static void macs_of_known_models(void **state)
         skip();
     }
     // toy_cnn: three convolutions 3→16→32→64 around a depthwise one, then 64→10.
-    const uint64_t toy = 32 * 32 * 16 * 27 + 16 * 16 * 32 * 9 * 16 + 16 * 16 * 32 * 9 +
-                         16 * 16 * 64 * 32 + 64 * 10;
+    const uint64_t toy =
+        32 * 32 * 16 * 27 + 16 * 16 * 32 * 9 * 16 + 16 * 16 * 32 * 9 + 16 * 16 * 64 * 32 + 64 * 10;
     // vit_tiny: 196 patches of dimension 96, 3 blocks with 3 heads of 32, MLP × 4, 1000 classes.
     const uint64_t t = 196, d = 96;
     const uint64_t block = t * d * 3 * d + 2 * 3 * t * t * 32 + t * d * d + 2 * t * d * 4 * d;
@@ -151,21 +160,21 @@ static void macs_of_known_models(void **state)
     const uint64_t mobilenet = mobilenet_v3_small();
     assert_int_equal(mobilenet, 56510400);
     const model k_models[] = {
-        {"toy_cnn_xnnpack_fp32.pte", toy},
-        {"toy_cnn_xnnpack_fp16.pte", toy},
-        {"toy_cnn_xnnpack_int8.pte", toy},
-        {"toy_cnn_xnnpack_fp32_inline.pte", toy},
-        {"toy_cnn_xnnpack_fp32_perop.pte", toy},
-        {"toy_cnn_portable_fp32.pte", toy},
-        {"vit_tiny_xnnpack_fp32.pte", vit},
-        {"vit_tiny_xnnpack_int8.pte", vit},
-        {"mlp_xnnpack_int8dyn.pte", mlp},
-        {"mlp_xnnpack_fp32_external.pte", mlp},
-        {"mlp_portable_fp32_external.pte", mlp},
-        {"mlp_xnnpack_fp32_dynshape.pte", mlp / 4 * 16}, // bound 16 instead of 4 rows
-        {"mobilenet_v3_small_xnnpack_fp32.pte", mobilenet},
-        {"mobilenet_v3_small_xnnpack_fp16.pte", mobilenet},
-        {"mobilenet_v3_small_xnnpack_int8.pte", mobilenet},
+        {"toy_cnn_xnnpack_fp32.pte",            toy         },
+        {"toy_cnn_xnnpack_fp16.pte",            toy         },
+        {"toy_cnn_xnnpack_int8.pte",            toy         },
+        {"toy_cnn_xnnpack_fp32_inline.pte",     toy         },
+        {"toy_cnn_xnnpack_fp32_perop.pte",      toy         },
+        {"toy_cnn_portable_fp32.pte",           toy         },
+        {"vit_tiny_xnnpack_fp32.pte",           vit         },
+        {"vit_tiny_xnnpack_int8.pte",           vit         },
+        {"mlp_xnnpack_int8dyn.pte",             mlp         },
+        {"mlp_xnnpack_fp32_external.pte",       mlp         },
+        {"mlp_portable_fp32_external.pte",      mlp         },
+        {"mlp_xnnpack_fp32_dynshape.pte",       mlp / 4 * 16}, // bound 16 instead of 4 rows
+        {"mobilenet_v3_small_xnnpack_fp32.pte", mobilenet   },
+        {"mobilenet_v3_small_xnnpack_fp16.pte", mobilenet   },
+        {"mobilenet_v3_small_xnnpack_int8.pte", mobilenet   },
     };
     char models[512];
     snprintf(models, sizeof models, "%s/models", dir);
@@ -218,7 +227,7 @@ static void methods_share_weights(void **state)
     close_program(&file, p);
 }
 
-// ---- shapes that contradict each other ----------------------------------------------------------
+// ---- shapes that contradict each other ----
 
 static etp_value tensor(const int64_t *dims, uint32_t rank, bool constant)
 {
@@ -226,15 +235,24 @@ static etp_value tensor(const int64_t *dims, uint32_t rank, bool constant)
     for (uint32_t i = 0; i < rank; i++) {
         n *= (uint64_t)dims[i];
     }
-    return (etp_value){.kind = ETP_EVALUE_TENSOR, .dtype = ETP_DTYPE_FLOAT32, .dims = dims,
-                       .rank = rank, .bytes = n, .constant = constant, .external = ETP_NO_INDEX};
+    return (etp_value){.kind = ETP_EVALUE_TENSOR,
+                       .dtype = ETP_DTYPE_FLOAT32,
+                       .dims = dims,
+                       .rank = rank,
+                       .bytes = n,
+                       .constant = constant,
+                       .external = ETP_NO_INDEX};
 }
 
 static etp_work work_of(int type, const etp_xnn_node *xnn, const etp_value *values, uint32_t n_in)
 {
     static const uint32_t k_ids[] = {0, 1, 2, 3};
-    etp_node node = {.type = type, .inputs = k_ids, .n_inputs = n_in, .outputs = k_ids + n_in,
-                     .n_outputs = 1, .xnn = xnn};
+    etp_node node = {.type = type,
+                     .inputs = k_ids,
+                     .n_inputs = n_in,
+                     .outputs = k_ids + n_in,
+                     .n_outputs = 1,
+                     .xnn = xnn};
     return etp_work_of_node(&node, values);
 }
 
@@ -242,9 +260,17 @@ static void convolutions_by_hand(void **state)
 {
     (void)state;
     const int64_t in[] = {1, 8, 8, 4}, filter[] = {6, 3, 3, 2}, bias[] = {6}, out[] = {1, 4, 4, 6};
-    etp_xnn_window w = {.pad_top = 1, .pad_bottom = 1, .pad_left = 1, .pad_right = 1,
-                        .kernel_h = 3, .kernel_w = 3, .stride_h = 2, .stride_w = 2,
-                        .dilation_h = 1, .dilation_w = 1, .groups = 2};
+    etp_xnn_window w = {.pad_top = 1,
+                        .pad_bottom = 1,
+                        .pad_left = 1,
+                        .pad_right = 1,
+                        .kernel_h = 3,
+                        .kernel_w = 3,
+                        .stride_h = 2,
+                        .stride_w = 2,
+                        .dilation_h = 1,
+                        .dilation_w = 1,
+                        .groups = 2};
     etp_xnn_node xnn = {.window = &w};
     etp_value v[] = {tensor(in, 4, false), tensor(filter, 4, true), tensor(bias, 1, true),
                      tensor(out, 4, false)};
@@ -270,19 +296,28 @@ static void windows_need_not_be_square(void **state)
 {
     (void)state;
     const int64_t in[] = {1, 9, 7, 4}, filter[] = {2, 5, 1, 4}, out[] = {1, 5, 7, 2};
-    etp_xnn_window w = {.kernel_h = 5, .kernel_w = 1, .stride_h = 1, .stride_w = 1,
-                        .dilation_h = 1, .dilation_w = 1, .groups = 1};
+    etp_xnn_window w = {.kernel_h = 5,
+                        .kernel_w = 1,
+                        .stride_h = 1,
+                        .stride_w = 1,
+                        .dilation_h = 1,
+                        .dilation_w = 1,
+                        .groups = 1};
     etp_xnn_node xnn = {.window = &w};
     etp_value v[] = {tensor(in, 4, false), tensor(filter, 4, true), tensor(out, 4, false)};
     assert_int_equal(work_of(ETP_XNN_CONV_2D, &xnn, v, 2).macs, 5 * 7 * 2 * 5 * 4);
     const int64_t d_in[] = {1, 3, 3, 8}, d_filter[] = {6, 3, 2, 4}, d_out[] = {1, 9, 6, 6};
-    etp_xnn_window d = {.kernel_h = 3, .kernel_w = 2, .stride_h = 3, .stride_w = 2,
-                        .dilation_h = 1, .dilation_w = 1, .groups = 2};
+    etp_xnn_window d = {.kernel_h = 3,
+                        .kernel_w = 2,
+                        .stride_h = 3,
+                        .stride_w = 2,
+                        .dilation_h = 1,
+                        .dilation_w = 1,
+                        .groups = 2};
     etp_xnn_node d_xnn = {.window = &d};
     etp_value dv[] = {tensor(d_in, 4, false), tensor(d_filter, 4, true), tensor(d_out, 4, false)};
     // Every input element meets 3 × 2 taps of the 3 output channels in its group.
-    assert_int_equal(work_of(ETP_XNN_CONV_TRANSPOSE_2D, &d_xnn, dv, 2).macs,
-                     3 * 3 * 8 * 3 * 2 * 3);
+    assert_int_equal(work_of(ETP_XNN_CONV_TRANSPOSE_2D, &d_xnn, dv, 2).macs, 3 * 3 * 8 * 3 * 2 * 3);
 }
 
 static void payload_sizes_are_unsigned(void **state)
@@ -323,14 +358,24 @@ static void transposed_and_depthwise_by_hand(void **state)
 {
     (void)state;
     const int64_t in[] = {2, 5, 5, 8}, filter[] = {4, 2, 2, 8}, out[] = {2, 10, 10, 4};
-    etp_xnn_window w = {.kernel_h = 2, .kernel_w = 2, .stride_h = 2, .stride_w = 2,
-                        .dilation_h = 1, .dilation_w = 1, .groups = 1};
+    etp_xnn_window w = {.kernel_h = 2,
+                        .kernel_w = 2,
+                        .stride_h = 2,
+                        .stride_w = 2,
+                        .dilation_h = 1,
+                        .dilation_w = 1,
+                        .groups = 1};
     etp_xnn_node xnn = {.window = &w};
     etp_value v[] = {tensor(in, 4, false), tensor(filter, 4, true), tensor(out, 4, false)};
     assert_int_equal(work_of(ETP_XNN_CONV_TRANSPOSE_2D, &xnn, v, 2).macs, 2 * 5 * 5 * 8 * 4 * 4);
     const int64_t dw[] = {1, 3, 3, 16}, dw_in[] = {1, 8, 8, 8}, dw_out[] = {1, 6, 6, 16};
-    etp_xnn_window valid = {.kernel_h = 3, .kernel_w = 3, .stride_h = 1, .stride_w = 1,
-                            .dilation_h = 1, .dilation_w = 1, .groups = 8};
+    etp_xnn_window valid = {.kernel_h = 3,
+                            .kernel_w = 3,
+                            .stride_h = 1,
+                            .stride_w = 1,
+                            .dilation_h = 1,
+                            .dilation_w = 1,
+                            .groups = 8};
     etp_xnn_node dw_xnn = {.window = &valid};
     etp_value d[] = {tensor(dw_in, 4, false), tensor(dw, 4, true), tensor(dw_out, 4, false)};
     assert_int_equal(work_of(ETP_XNN_DEPTHWISE_CONV_2D, &dw_xnn, d, 2).macs, 6 * 6 * 16 * 9);
@@ -362,8 +407,12 @@ static void attention_by_hand(void **state)
     etp_xnn_node xnn = {0};
     etp_value v[] = {tensor(q, 4, false), tensor(k, 4, false), tensor(val, 4, false),
                      tensor(scale, 1, true), tensor(out, 4, false)};
-    etp_node node = {.type = ETP_XNN_SCALED_DOT_PRODUCT_ATTENTION, .inputs = k_ids, .n_inputs = 4,
-                     .outputs = k_ids + 4, .n_outputs = 1, .xnn = &xnn};
+    etp_node node = {.type = ETP_XNN_SCALED_DOT_PRODUCT_ATTENTION,
+                     .inputs = k_ids,
+                     .n_inputs = 4,
+                     .outputs = k_ids + 4,
+                     .n_outputs = 1,
+                     .xnn = &xnn};
     assert_int_equal(etp_work_of_node(&node, v).macs, 2 * 4 * 10 * 12 * 16);
 }
 

@@ -25,7 +25,7 @@ static etp_status read_file(const char *path, etp_file *file, etp_arena *arena, 
     return etp_etrecord_read(file->bytes, arena, out, err);
 }
 
-// ---- the fixture --------------------------------------------------------------------------------
+// ---- the fixture ----
 
 static void fixture_by_hand(void **state)
 {
@@ -67,7 +67,7 @@ static void fixture_by_hand(void **state)
     etp_file_close(&file);
 }
 
-// ---- against the Inspector ----------------------------------------------------------------------
+// ---- against the Inspector ----
 
 // Whether one of ROW's module hierarchies ends in MODULE and one of its stacks contains FILE:LINE.
 static bool row_has_source(const json_t *row, const etp_source *s)
@@ -77,13 +77,16 @@ static bool row_has_source(const json_t *row, const etp_source *s)
     bool module = false, line = false;
     char frame[512];
     snprintf(frame, sizeof frame, "File \"%.*s\", line %u,", ETP_STR_ARG(s->file), s->line);
-    json_object_foreach(json_object_get(row, "stack_traces"), key, value) {
+    json_object_foreach(json_object_get(row, "stack_traces"), key, value)
+    {
         line = line || strstr(json_string_value(value), frame) != NULL;
     }
-    json_object_foreach(json_object_get(row, "module_hierarchy"), key, value) {
+    json_object_foreach(json_object_get(row, "module_hierarchy"), key, value)
+    {
         const char *inner = NULL, *last = "";
         json_t *pair = NULL;
-        json_object_foreach(value, inner, pair) {
+        json_object_foreach(value, inner, pair)
+        {
             last = json_string_value(json_array_get(pair, 0));
         }
         module = module || etp_str_eqz(s->module, last);
@@ -250,7 +253,7 @@ static void programs_can_carry_their_own_traces(void **state)
     etp_file_close(&pte);
 }
 
-// ---- hostile archives ---------------------------------------------------------------------------
+// ---- hostile archives ----
 
 typedef struct archive {
     etp_arena arena;

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Writes a sample report to standard output: render full|hostile text|brief|color|ascii|md|html|csv|svg [ID]
+// Writes a sample report to standard output: render full|hostile
+// text|brief|color|ascii|md|html|csv|svg [ID]
 #include <stdlib.h>
 
 #include "sample.h"
@@ -7,27 +8,31 @@
 int main(int argc, char **argv)
 {
     if (argc < 3) {
-        fprintf(stderr, "usage: %s full|hostile text|brief|color|ascii|md|html|csv|svg [ID]\n", argv[0]);
+        fprintf(stderr, "usage: %s full|hostile text|brief|color|ascii|md|html|csv|svg [ID]\n",
+                argv[0]);
         return 2;
     }
     static const struct {
         const char *name;
         etp_format format;
         etp_report_style style;
-    } k_ways[] = {{"text", ETP_FORMAT_TEXT, {.width = 100, .unicode = true}},
-                  {"brief", ETP_FORMAT_TEXT, {.width = 80, .unicode = true, .brief = true}},
-                  {"color", ETP_FORMAT_TEXT, {.width = 100, .unicode = true, .color = true}},
-                  {"ascii", ETP_FORMAT_TEXT, {.width = 80}},
-                  {"md", ETP_FORMAT_MD, {0}},
-                  {"html", ETP_FORMAT_HTML, {0}},
-                  {"csv", ETP_FORMAT_CSV, {0}},
-                  {"svg", ETP_FORMAT_SVG, {0}}};
+    } k_ways[] = {
+        {"text",  ETP_FORMAT_TEXT, {.width = 100, .unicode = true}               },
+        {"brief", ETP_FORMAT_TEXT, {.width = 80, .unicode = true, .brief = true} },
+        {"color", ETP_FORMAT_TEXT, {.width = 100, .unicode = true, .color = true}},
+        {"ascii", ETP_FORMAT_TEXT, {.width = 80}                                 },
+        {"md",    ETP_FORMAT_MD,   {0}                                           },
+        {"html",  ETP_FORMAT_HTML, {0}                                           },
+        {"csv",   ETP_FORMAT_CSV,  {0}                                           },
+        {"svg",   ETP_FORMAT_SVG,  {0}                                           }
+    };
     for (size_t i = 0; i < sizeof k_ways / sizeof *k_ways; i++) {
         if (strcmp(argv[2], k_ways[i].name) != 0) {
             continue;
         }
         etp_arena arena = {0};
-        etp_report *r = strcmp(argv[1], "hostile") == 0 ? sample_hostile(&arena) : sample_full(&arena);
+        etp_report *r =
+            strcmp(argv[1], "hostile") == 0 ? sample_hostile(&arena) : sample_full(&arena);
         etp_report_style style = k_ways[i].style;
         style.select = argc > 3 ? argv[3] : NULL;
         etp_sink out = etp_sink_file(stdout);

@@ -8,8 +8,8 @@
 enum { N_CATEGORIES = 7, N_OPERATORS = 60, N_BLOCKS = 10 };
 
 static const char *const k_category[N_CATEGORIES] = {
-    "Convolution",   "GEMM",          "Data movement",   "Elementwise",
-    "Normalization", "Resize",        "Quantize/convert"};
+    "Convolution",   "GEMM",   "Data movement",   "Elementwise",
+    "Normalization", "Resize", "Quantize/convert"};
 static const double k_neon_ns[N_CATEGORIES] = {612.4e6, 331.9e6, 92.6e6, 61.2e6,
                                                35.4e6,  18.8e6,  9.9e6};
 static const double k_sme2_ns[N_CATEGORIES] = {72.1e6, 44.8e6, 98.3e6, 47.5e6, 22.6e6, 12.0e6, 0};
@@ -27,8 +27,9 @@ static void add_head(etp_report *r)
         .kind = ETP_KIND_RATIO,
         .reference = 1,
         .interval = "95 % t interval over 10 paired blocks, sign-flip p = 0.002",
-        .detail = "1163.0 ms → 297.9 ms. Convolution and GEMM were 81 % of the time and are 39 % now; "
-                  "data movement is the largest category (33 %).",
+        .detail =
+            "1163.0 ms → 297.9 ms. Convolution and GEMM were 81 % of the time and are 39 % now; "
+            "data movement is the largest category (33 %).",
     };
     etp_report_headline(r, &h);
     etp_report_fact(r, "grade", "A · one binary, feature masked");
@@ -37,13 +38,18 @@ static void add_head(etp_report *r)
     etp_report_fact(r, "proof", "names: 31 of 34 operators switched");
     etp_report_fact(r, "outputs", "equal, max |Δ| 3.1e-4");
     etp_keys *k = etp_report_keys(r, NULL);
-    etp_keys_add(k, ETP_PLAIN, "why", "Convolution −540.3 ms · GEMM −287.1 ms · quantize/convert gone "
+    etp_keys_add(k, ETP_PLAIN, "why",
+                 "Convolution −540.3 ms · GEMM −287.1 ms · quantize/convert gone "
                  "−9.9 ms · data movement +5.7 ms · unexplained +0.3 ms");
-    etp_keys_add(k, ETP_PLAIN, "engaged", "96.1 %% of MACs on SME2; not engaged: 3 operators: depthwise "
-                 "(no kernel), fully connected with M = 1 (slower), batch matrix multiply (dynamic weight)");
-    etp_keys_add(k, ETP_BAD, "slower", "fully_connected #7 +1.4 ms (M = 1: the packed SME2 row kernel "
+    etp_keys_add(
+        k, ETP_PLAIN, "engaged",
+        "96.1 %% of MACs on SME2; not engaged: 3 operators: depthwise "
+        "(no kernel), fully connected with M = 1 (slower), batch matrix multiply (dynamic weight)");
+    etp_keys_add(k, ETP_BAD, "slower",
+                 "fully_connected #7 +1.4 ms (M = 1: the packed SME2 row kernel "
                  "was chosen, the NEON dot was faster)");
-    etp_keys_add(k, ETP_PLAIN, "next fix", "1. transpose #4, #9: 31…58 ms (at 11 %% of copy bandwidth) "
+    etp_keys_add(k, ETP_PLAIN, "next fix",
+                 "1. transpose #4, #9: 31…58 ms (at 11 %% of copy bandwidth) "
                  "2. fuse HardSwish into conv: 6…9 ms");
     etp_keys_add(k, ETP_GOOD, "ruled out", "thermal (A/A 0.998) · tracer (0.4 %%) · threads (one)");
 }
@@ -63,7 +69,8 @@ static void add_time_section(etp_report *r)
 
     etp_chart *w = etp_report_chart(r, ETP_CHART_WATERFALL, "ledger",
                                     "From 1163.0 ms to 297.9 ms, every step", ETP_KIND_NS);
-    etp_chart_describe(w, "Steps add up exactly to the measured difference. Whiskers: 95 %% intervals.");
+    etp_chart_describe(
+        w, "Steps add up exactly to the measured difference. Whiskers: 95 %% intervals.");
     etp_chart_total(w, "neon", 1163.0e6);
     etp_chart_step(w, "Convolution", "operator", false, -540.3e6, -548.0e6, -532.6e6);
     etp_chart_step(w, "GEMM", "operator", false, -287.1e6, -291.2e6, -283.0e6);
@@ -76,8 +83,9 @@ static void add_time_section(etp_report *r)
     etp_chart_step(w, "Tracer", "tracer", true, -0.1e6, NONE, NONE);
     etp_chart_step(w, "Unexplained", "unexplained", true, 0.3e6, -1.7e6, 2.3e6);
     etp_chart_total(w, "sme2", 297.9e6);
-    etp_report_note(r, ETP_WARN, "One operator became slower with SME2: fully_connected #7 by 1.4 ms. "
-                                 "Keeping it on NEON would give that back.");
+    etp_report_note(r, ETP_WARN,
+                    "One operator became slower with SME2: fully_connected #7 by 1.4 ms. "
+                    "Keeping it on NEON would give that back.");
 }
 
 static uint32_t next_random(uint32_t *state)
@@ -88,10 +96,13 @@ static uint32_t next_random(uint32_t *state)
 
 static void add_operator_row(etp_table *t, size_t i, uint32_t *seed, int64_t sums[2])
 {
-    static const char *const k_name[] = {
-        "Convolution (NHWC, F16) IGEMM", "Fully Connected (NC, F16) GEMM", "Transpose (ND, X16)",
-        "Add (ND, F16)", "LayerNorm (native_layer_norm.out)", "Resize Bilinear (NHWC, F16)",
-        "Convert (NC, F32, F16)"};
+    static const char *const k_name[] = {"Convolution (NHWC, F16) IGEMM",
+                                         "Fully Connected (NC, F16) GEMM",
+                                         "Transpose (ND, X16)",
+                                         "Add (ND, F16)",
+                                         "LayerNorm (native_layer_norm.out)",
+                                         "Resize Bilinear (NHWC, F16)",
+                                         "Convert (NC, F32, F16)"};
     size_t k = i % N_CATEGORIES;
     double scale = 1.0 / (1.0 + (double)(i / N_CATEGORIES));
     double jitter = 0.8 + 0.4 * (double)(next_random(seed) % 1000) / 1000;
@@ -117,16 +128,21 @@ static void add_operator_section(etp_report *r)
         {.key = "category", .title = "category", .kind = ETP_KIND_TEXT},
         {.key = "neon_ns", .title = "neon", .kind = ETP_KIND_NS, .flags = ETP_COL_BAR},
         {.key = "sme2_ns", .title = "sme2", .kind = ETP_KIND_NS, .flags = ETP_COL_BAR},
-        {.key = "delta_ns", .title = "Δ", .kind = ETP_KIND_NS,
-         .flags = ETP_COL_SIGNED | ETP_COL_LESS_IS_GOOD, .help = "sme2 minus neon"},
+        {.key = "delta_ns",
+         .title = "Δ",
+         .kind = ETP_KIND_NS,
+         .flags = ETP_COL_SIGNED | ETP_COL_LESS_IS_GOOD,
+         .help = "sme2 minus neon"},
         {.key = "speedup", .title = "speedup", .kind = ETP_KIND_RATIO},
         {.key = "macs", .title = "MACs", .kind = ETP_KIND_INT, .flags = ETP_COL_MINOR},
         {.key = "engaged", .title = "on SME2", .kind = ETP_KIND_TEXT, .flags = ETP_COL_MINOR},
     };
     etp_report_section(r, 1, "operators", "Operators");
-    etp_table *t = etp_report_table(r, "operators", "Every operator of both arms, aligned by the "
-                                    "program's graph. Mean exclusive time over all traced iterations.",
-                                    k_columns, sizeof k_columns / sizeof *k_columns);
+    etp_table *t =
+        etp_report_table(r, "operators",
+                         "Every operator of both arms, aligned by the "
+                         "program's graph. Mean exclusive time over all traced iterations.",
+                         k_columns, sizeof k_columns / sizeof *k_columns);
     etp_table_limit(t, 15);
     uint32_t seed = 7;
     int64_t sums[2] = {0, 0};
@@ -135,8 +151,7 @@ static void add_operator_section(etp_report *r)
     }
     ETP_ROW(t, etp_cell_z("all operators"), etp_cell_z(""), etp_cell_ns(sums[0]),
             etp_cell_ns(sums[1]), etp_cell_ns(sums[1] - sums[0]),
-            etp_cell_double((double)sums[0] / (double)sums[1]), etp_cell_missing(),
-            etp_cell_z(""));
+            etp_cell_double((double)sums[0] / (double)sums[1]), etp_cell_missing(), etp_cell_z(""));
     etp_table_row_is_total(t);
 }
 
@@ -165,8 +180,8 @@ static void add_raw_section(etp_report *r)
         }
         etp_chart_row(b, label, values, 2);
     }
-    etp_chart *x = etp_report_chart(r, ETP_CHART_LINES, "threads", "Speedup against threads",
-                                    ETP_KIND_RATIO);
+    etp_chart *x =
+        etp_report_chart(r, ETP_CHART_LINES, "threads", "Speedup against threads", ETP_KIND_RATIO);
     etp_chart_series(x, "fp16");
     etp_chart_series(x, "int8");
     etp_chart_axes(x, "threads", "speedup");
@@ -189,14 +204,17 @@ static void add_evidence_section(etp_report *r)
     };
     etp_report_section(r, 1, "evidence", "Evidence");
     etp_report_section_is_detail(r);
-    etp_report_text(r, "Both arms ran the same binary and the same model file; the level was set by "
-                       "clearing processor features before the runtime started.");
-    etp_table *t = etp_report_table(r, "arms", "Arms", k_columns, sizeof k_columns / sizeof *k_columns);
+    etp_report_text(r,
+                    "Both arms ran the same binary and the same model file; the level was set by "
+                    "clearing processor features before the runtime started.");
+    etp_table *t =
+        etp_report_table(r, "arms", "Arms", k_columns, sizeof k_columns / sizeof *k_columns);
     ETP_ROW(t, etp_cell_z("neon"), etp_cell_u64(26), etp_cell_ns(48200000), etp_cell_u64(183500800),
             etp_cell_double(0), etp_cell_z("hwcap2 0x7e0007e07f800000"));
     ETP_ROW(t, etp_cell_z("sme2"), etp_cell_u64(20), etp_cell_ns(61900000), etp_cell_u64(201326592),
             etp_cell_double(0.961), etp_cell_z("none"));
-    etp_chart *c = etp_report_chart(r, ETP_CHART_COLUMNS, "upright", "The same, upright", ETP_KIND_NS);
+    etp_chart *c =
+        etp_report_chart(r, ETP_CHART_COLUMNS, "upright", "The same, upright", ETP_KIND_NS);
     for (size_t k = 0; k < N_CATEGORIES; k++) {
         etp_chart_series(c, k_category[k]);
     }
@@ -205,7 +223,8 @@ static void add_evidence_section(etp_report *r)
     etp_report_section(r, 2, "notes", "Notes");
     etp_report_note(r, ETP_INFO, "XNNPACK reads the clock around each operator in both arms.");
     etp_report_note(r, ETP_GOOD, "Outputs of both arms agree.");
-    etp_report_note(r, ETP_BAD, "Block 7: the sme2 launch was killed by signal 9; the block is not used.");
+    etp_report_note(r, ETP_BAD,
+                    "Block 7: the sme2 launch was killed by signal 9; the block is not used.");
     etp_report_section(r, 2, "reproduce", "Reproduce");
     etp_report_code(r, "The same measurement again:",
                     ETP_STR("etprof ab encoder_xnnpack_fp16.pte --levels neon,sme2 \\\n"
@@ -222,7 +241,8 @@ etp_report *sample_full(etp_arena *arena)
     add_evidence_section(r);
     etp_report_footer(r, "etprof 0.1.0 · model sha256 9f2c…41 · ExecuTorch 1.5.1 · seed 1 · "
                          "etprof ab encoder_xnnpack_fp16.pte --levels neon,sme2 --blocks 10");
-    etp_report_attach_json(r, "etprof.ab/1", ETP_STR("{\"schema\":\"etprof.ab/1\",\"note\":\"</script>\"}"));
+    etp_report_attach_json(r, "etprof.ab/1",
+                           ETP_STR("{\"schema\":\"etprof.ab/1\",\"note\":\"</script>\"}"));
     return r;
 }
 
@@ -239,8 +259,15 @@ etp_report *sample_hostile(etp_arena *arena)
     etp_report *r = etp_report_create(arena, z);
     etp_report_subtitle(r, "%s", z);
     etp_report_footer(r, "%s", z);
-    etp_headline h = {.label = z, .verdict = z, .severity = ETP_BAD, .value = NONE, .lo = NONE,
-                      .hi = NONE, .kind = ETP_KIND_RATIO, .reference = NONE, .interval = z,
+    etp_headline h = {.label = z,
+                      .verdict = z,
+                      .severity = ETP_BAD,
+                      .value = NONE,
+                      .lo = NONE,
+                      .hi = NONE,
+                      .kind = ETP_KIND_RATIO,
+                      .reference = NONE,
+                      .interval = z,
                       .detail = z};
     etp_report_headline(r, &h);
     etp_report_fact(r, z, "%s", z);
@@ -250,9 +277,14 @@ etp_report *sample_hostile(etp_arena *arena)
     etp_report_code(r, z, k_hostile);
     etp_keys *k = etp_report_keys(r, z);
     etp_keys_add(k, ETP_BAD, z, "%s", z);
-    etp_column columns[] = {{.key = z, .title = z, .flags = ETP_COL_CODE, .help = z},
-                            {.key = "n", .title = z, .kind = ETP_KIND_DOUBLE, .unit = z,
-                             .flags = ETP_COL_BAR | ETP_COL_SIGNED}};
+    etp_column columns[] = {
+        {.key = z, .title = z, .flags = ETP_COL_CODE, .help = z},
+        {.key = "n",
+         .title = z,
+         .kind = ETP_KIND_DOUBLE,
+         .unit = z,
+         .flags = ETP_COL_BAR | ETP_COL_SIGNED}
+    };
     etp_table *t = etp_report_table(r, z, z, columns, 2);
     ETP_ROW(t, etp_cell_str(k_hostile), etp_cell_double(-1e300));
     ETP_ROW(t, etp_cell_z(""), etp_cell_double((double)INFINITY));
@@ -264,7 +296,11 @@ etp_report *sample_hostile(etp_arena *arena)
             char id[16];
             snprintf(id, sizeof id, "odd-%d-%d", kind, rows); // the checker asks for each by name
             etp_chart *c = etp_report_chart(r, (etp_chart_kind)kind, id, z, ETP_KIND_NS);
-            double odd[3][2] = {{0, NONE}, {-5, 1e300}, {(double)INFINITY, 1e-300}};
+            double odd[3][2] = {
+                {0,                NONE  },
+                {-5,               1e300 },
+                {(double)INFINITY, 1e-300}
+            };
             etp_chart_describe(c, "%s", z);
             etp_chart_axes(c, z, z);
             bool single = kind == ETP_CHART_WATERFALL || kind == ETP_CHART_INTERVALS;

@@ -34,7 +34,9 @@ static etp_report *small_tree(etp_arena *arena)
     static const etp_column k_columns[] = {
         {.key = "name", .title = "operator", .kind = ETP_KIND_TEXT, .flags = ETP_COL_CODE},
         {.key = "ns", .title = "time", .kind = ETP_KIND_NS, .flags = ETP_COL_BAR},
-        {.key = "delta_ns", .title = "change", .kind = ETP_KIND_NS,
+        {.key = "delta_ns",
+         .title = "change",
+         .kind = ETP_KIND_NS,
          .flags = ETP_COL_SIGNED | ETP_COL_LESS_IS_GOOD},
         {.key = "share", .title = "share", .kind = ETP_KIND_PERCENT},
         {.key = "speedup", .title = "speedup", .kind = ETP_KIND_RATIO},
@@ -42,8 +44,14 @@ static etp_report *small_tree(etp_arena *arena)
         {.key = "calls", .title = "calls", .kind = ETP_KIND_INT, .flags = ETP_COL_MINOR},
     };
     etp_report *r = etp_report_create(arena, "a|b.pte");
-    etp_headline h = {.label = "on against off", .verdict = "faster", .severity = ETP_GOOD,
-                      .value = 2, .lo = 1.95, .hi = 2.05, .kind = ETP_KIND_RATIO, .reference = 1};
+    etp_headline h = {.label = "on against off",
+                      .verdict = "faster",
+                      .severity = ETP_GOOD,
+                      .value = 2,
+                      .lo = 1.95,
+                      .hi = 2.05,
+                      .kind = ETP_KIND_RATIO,
+                      .reference = 1};
     etp_report_headline(r, &h);
     etp_report_fact(r, "blocks", "%d", 10);
     etp_report_section(r, 1, "ops", "Operators");
@@ -51,10 +59,9 @@ static etp_report *small_tree(etp_arena *arena)
     ETP_ROW(t, etp_cell_z("conv `x`"), etp_cell_ns(8000000), etp_cell_ns(-1500000),
             etp_cell_double(0.8), etp_cell_double(1.1875), etp_cell_u64(2500000), etp_cell_u64(3));
     ETP_ROW(t, etp_cell_z("=add|2"), etp_cell_ns(2000000), etp_cell_ns(250000),
-            etp_cell_double(0.2), etp_cell_missing(), etp_cell_missing(),
-            etp_cell_u64(UINT64_MAX));
-    ETP_ROW(t, etp_cell_z("all"), etp_cell_ns(10000000), etp_cell_ns(-1250000),
-            etp_cell_double(1), etp_cell_missing(), etp_cell_missing(), etp_cell_missing());
+            etp_cell_double(0.2), etp_cell_missing(), etp_cell_missing(), etp_cell_u64(UINT64_MAX));
+    ETP_ROW(t, etp_cell_z("all"), etp_cell_ns(10000000), etp_cell_ns(-1250000), etp_cell_double(1),
+            etp_cell_missing(), etp_cell_missing(), etp_cell_missing());
     etp_table_row_is_total(t);
     etp_report_note(r, ETP_WARN, "look");
     etp_report_footer(r, "end");
@@ -95,7 +102,9 @@ static void text_fits_narrow_terminals(void **state)
     (void)state;
     static const etp_column k_columns[] = {
         {.key = "name", .title = "name", .kind = ETP_KIND_TEXT},
-        {.key = "ns", .title = "time", .kind = ETP_KIND_NS,
+        {.key = "ns",
+         .title = "time",
+         .kind = ETP_KIND_NS,
          .flags = ETP_COL_BAR | ETP_COL_LESS_IS_GOOD | ETP_COL_SIGNED},
         {.key = "long", .title = "a title that needs room", .flags = ETP_COL_MINOR},
     };
@@ -167,15 +176,15 @@ static void markdown_shows_text_as_it_is(void **state)
     static const struct {
         const char *in, *out;
     } k_cases[] = {
-        {"snake_case _x_ a*b", "snake_case \\_x\\_ a\\*b"},
-        {"18.06 ms", "18.06 ms"},
-        {"18. a list", "18\\. a list"},
-        {"1) a list", "1\\) a list"},
-        {"- a list", "\\- a list"},
-        {"# a heading", "\\# a heading"},
-        {"a - b = c", "a - b = c"},
-        {"Add #12 [x](y)", "Add #<!-- -->12 \\[x\\](y)"},
-        {"<b> & \\", "&lt;b&gt; &amp; \\\\"},
+        {"snake_case _x_ a*b", "snake_case \\_x\\_ a\\*b"  },
+        {"18.06 ms",           "18.06 ms"                  },
+        {"18. a list",         "18\\. a list"              },
+        {"1) a list",          "1\\) a list"               },
+        {"- a list",           "\\- a list"                },
+        {"# a heading",        "\\# a heading"             },
+        {"a - b = c",          "a - b = c"                 },
+        {"Add #12 [x](y)",     "Add #<!-- -->12 \\[x\\](y)"},
+        {"<b> & \\",           "&lt;b&gt; &amp; \\\\"      },
     };
     for (size_t i = 0; i < sizeof k_cases / sizeof *k_cases; i++) {
         etp_arena arena = {0};
@@ -239,16 +248,17 @@ static void strings_become_harmless(void **state)
     static const struct {
         const char *in, *out;
     } k_cases[] = {
-        {"plain é × 漢", "plain é × 漢"},
-        {"a\x1b[31mb", "a␛[31mb"},
-        {"a\nb\tc\x7f", "a␊b␉c␡"},
-        {"\xc2\x9b" "x", "�x"},                 // C1 control
-        {"\xe2\x80\xaetxt.exe", "�txt.exe"},    // right-to-left override
-        {"\xe2\x81\xa6x\xe2\x80\x8b", "�x�"},   // isolate, zero width space
-        {"\xff\xc0\xaf", "���"},                // not UTF-8, overlong
-        {"\xed\xa0\x80", "���"},                // surrogate
-        {"\xef\xbf\xbe\xef\xbb\xbf", "��"},     // U+FFFE, byte order mark
-        {"\xf0\x9f\xbf\xbf", "�"},              // U+1FFFF
+        {"plain é × 漢",           "plain é × 漢"},
+        {"a\x1b[31mb",                "a␛[31mb"      },
+        {"a\nb\tc\x7f",               "a␊b␉c␡"   },
+        {"\xc2\x9b"
+         "x",                "�x"           }, // C1 control
+        {"\xe2\x80\xaetxt.exe",       "�txt.exe"     }, // right-to-left override
+        {"\xe2\x81\xa6x\xe2\x80\x8b", "�x�"        }, // isolate, zero width space
+        {"\xff\xc0\xaf",              "���"      }, // not UTF-8, overlong
+        {"\xed\xa0\x80",              "���"      }, // surrogate
+        {"\xef\xbf\xbe\xef\xbb\xbf",  "��"         }, // U+FFFE, byte order mark
+        {"\xf0\x9f\xbf\xbf",          "�"            }, // U+1FFFF
     };
     for (size_t i = 0; i < sizeof k_cases / sizeof *k_cases; i++) {
         etp_arena arena = {0};
@@ -269,13 +279,20 @@ static void numbers_read_well(void **state)
         double max, value;
         const char *text;
     } k_cases[] = {
-        {ETP_KIND_NS, 1163e6, 1163e6, "1163.0 ms"},  {ETP_KIND_NS, 1163e6, -5e3, "0.0 ms"},
-        {ETP_KIND_NS, 297.9e6, 2.345e6, "2.35 ms"},  {ETP_KIND_NS, 9.5e6, 2.3456e6, "2.346 ms"},
-        {ETP_KIND_NS, 20e9, 1e9, "1.00 s"},          {ETP_KIND_NS, 999, 12, "12 ns"},
-        {ETP_KIND_NS, 45e3, 1500, "1.50 µs"},        {ETP_KIND_BYTES, 2048, 2048, "2.048 kB"},
-        {ETP_KIND_BYTES, 12, 12, "12 B"},            {ETP_KIND_RATIO, 0, 3.904, "3.90×"},
-        {ETP_KIND_PERCENT, 1, 0.1234, "12.3 %"},     {ETP_KIND_DOUBLE, 0, -0.0004, "0.000"},
-        {ETP_KIND_INT, 0, 7, "7"},                   {ETP_KIND_RATIO, 0, NONE, "–"},
+        {ETP_KIND_NS,      1163e6,  1163e6,   "1163.0 ms"},
+        {ETP_KIND_NS,      1163e6,  -5e3,     "0.0 ms"   },
+        {ETP_KIND_NS,      297.9e6, 2.345e6,  "2.35 ms"  },
+        {ETP_KIND_NS,      9.5e6,   2.3456e6, "2.346 ms" },
+        {ETP_KIND_NS,      20e9,    1e9,      "1.00 s"   },
+        {ETP_KIND_NS,      999,     12,       "12 ns"    },
+        {ETP_KIND_NS,      45e3,    1500,     "1.50 µs" },
+        {ETP_KIND_BYTES,   2048,    2048,     "2.048 kB" },
+        {ETP_KIND_BYTES,   12,      12,       "12 B"     },
+        {ETP_KIND_RATIO,   0,       3.904,    "3.90×"   },
+        {ETP_KIND_PERCENT, 1,       0.1234,   "12.3 %"   },
+        {ETP_KIND_DOUBLE,  0,       -0.0004,  "0.000"    },
+        {ETP_KIND_INT,     0,       7,        "7"        },
+        {ETP_KIND_RATIO,   0,       NONE,     "–"      },
     };
     for (size_t i = 0; i < sizeof k_cases / sizeof *k_cases; i++) {
         char buf[ETP_VIEW_CHARS];
@@ -349,7 +366,8 @@ static void lists_in_a_row_share_their_columns(void **state)
     etp_report_keys(r, "an empty list is not shown");
     etp_keys_add(etp_report_keys(r, NULL), ETP_PLAIN, "ruled out", "b");
     etp_report_text(r, "x");
-    etp_keys_add(etp_report_keys(r, "T"), ETP_PLAIN, "k", "%s", "words that run over the line's end");
+    etp_keys_add(etp_report_keys(r, "T"), ETP_PLAIN, "k", "%s",
+                 "words that run over the line's end");
     etp_report_style style = {.width = 40};
     assert_string_equal(render(&arena, r, ETP_FORMAT_TEXT, &style),
                         "t\n\nwhy        a\n\nruled out  b\n\nx\n\nT\n"
@@ -394,8 +412,9 @@ static void parts_keep_ids_apart(void **state)
     }
     etp_report_end_part(r);
     etp_report_section(r, 1, "s", "After");
-    assert_string_equal(render(&arena, r, ETP_FORMAT_TEXT, NULL),
-                        "t\n\nFirst\n-----\nInner\nn\n-\n1\n\nSecond\n------\nInner\nn\n-\n2\n\nAfter\n-----\n");
+    assert_string_equal(
+        render(&arena, r, ETP_FORMAT_TEXT, NULL),
+        "t\n\nFirst\n-----\nInner\nn\n-\n1\n\nSecond\n------\nInner\nn\n-\n2\n\nAfter\n-----\n");
     etp_report_style style = {.select = "p2-n"};
     assert_string_equal(render(&arena, r, ETP_FORMAT_CSV, &style), "n\n2\n");
     const char *page = render(&arena, r, ETP_FORMAT_HTML, NULL);

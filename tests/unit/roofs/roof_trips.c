@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// For test_instructions.py. Without arguments: every loop, as "isa what ops on-this-CPU", and every reader, as
-// "isa read 0 on-this-CPU". With a set, what and a number: runs that loop for so many trips, or reads so many
-// bytes, which callgrind counts.
+// For test_instructions.py. Without arguments: every loop, as "isa what ops on-this-CPU", and every
+// reader, as "isa read 0 on-this-CPU". With a set, what and a number: runs that loop for so many
+// trips, or reads so many bytes, which callgrind counts.
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>

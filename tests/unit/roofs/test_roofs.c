@@ -50,21 +50,33 @@ static void levels_hide_the_sets_above_them(void **state)
         etp_level level;
         bool visible;
     } k_cases[] = {
-        {"sse", ETP_LEVEL_SSE, true},          {"ssse3", ETP_LEVEL_SSE, true},
-        {"avx2", ETP_LEVEL_SSE, false},        {"avx2", ETP_LEVEL_AVX2, true},
-        {"avx512", ETP_LEVEL_AVX2, false},     {"avx512", ETP_LEVEL_AVX512, true},
-        {"avx512-vnni", ETP_LEVEL_AVX512, false}, {"avx512-vnni", ETP_LEVEL_VNNI, true},
-        {"avx512-fp16", ETP_LEVEL_AVX512, false}, {"avx512-fp16", ETP_LEVEL_VNNI, true},
-        {"neon", ETP_LEVEL_BASE, true},        {"neon-fp16", ETP_LEVEL_BASE, false},
-        {"neon-fp16", ETP_LEVEL_DOTPROD, true}, {"dotprod", ETP_LEVEL_BASE, false},
-        {"dotprod", ETP_LEVEL_DOTPROD, true},  {"i8mm", ETP_LEVEL_DOTPROD, false},
-        {"i8mm", ETP_LEVEL_NEON, true},        {"sme", ETP_LEVEL_NEON, false},
-        {"sme", ETP_LEVEL_SME1, true},         {"sme2", ETP_LEVEL_SME1, false},
-        {"sme2", ETP_LEVEL_SME2, true},        {"neon", ETP_LEVEL_VNNI, false},
-        {"sme2", ETP_LEVEL_NONE, true},
+        {"sse",         ETP_LEVEL_SSE,     true },
+        {"ssse3",       ETP_LEVEL_SSE,     true },
+        {"avx2",        ETP_LEVEL_SSE,     false},
+        {"avx2",        ETP_LEVEL_AVX2,    true },
+        {"avx512",      ETP_LEVEL_AVX2,    false},
+        {"avx512",      ETP_LEVEL_AVX512,  true },
+        {"avx512-vnni", ETP_LEVEL_AVX512,  false},
+        {"avx512-vnni", ETP_LEVEL_VNNI,    true },
+        {"avx512-fp16", ETP_LEVEL_AVX512,  false},
+        {"avx512-fp16", ETP_LEVEL_VNNI,    true },
+        {"neon",        ETP_LEVEL_BASE,    true },
+        {"neon-fp16",   ETP_LEVEL_BASE,    false},
+        {"neon-fp16",   ETP_LEVEL_DOTPROD, true },
+        {"dotprod",     ETP_LEVEL_BASE,    false},
+        {"dotprod",     ETP_LEVEL_DOTPROD, true },
+        {"i8mm",        ETP_LEVEL_DOTPROD, false},
+        {"i8mm",        ETP_LEVEL_NEON,    true },
+        {"sme",         ETP_LEVEL_NEON,    false},
+        {"sme",         ETP_LEVEL_SME1,    true },
+        {"sme2",        ETP_LEVEL_SME1,    false},
+        {"sme2",        ETP_LEVEL_SME2,    true },
+        {"neon",        ETP_LEVEL_VNNI,    false},
+        {"sme2",        ETP_LEVEL_NONE,    true },
     };
     for (size_t i = 0; i < sizeof k_cases / sizeof *k_cases; i++) {
-        if (etp_roof_set_at(etp_roof_set_find(k_cases[i].isa), k_cases[i].level) != k_cases[i].visible) {
+        if (etp_roof_set_at(etp_roof_set_find(k_cases[i].isa), k_cases[i].level) !=
+            k_cases[i].visible) {
             fail_msg("%s at level %d", k_cases[i].isa, (int)k_cases[i].level);
         }
     }
@@ -79,7 +91,9 @@ static void thread_counts(void **state)
     assert_true(etp_roof_threads_parse("1,2,8", t, &n));
     assert_int_equal(n, 3);
     assert_int_equal(t[2], 8);
-    static const char *const k_bad[] = {"", "0", "1,", ",1", "2,1", "1,1", "257", "1;2", "-1", "1,2,3,4,5,6,7,8,9,10,11,12,13,14,15,16,17"};
+    static const char *const k_bad[] = {
+        "",    "0",   "1,",  ",1", "2,1",
+        "1,1", "257", "1;2", "-1", "1,2,3,4,5,6,7,8,9,10,11,12,13,14,15,16,17"};
     for (size_t i = 0; i < sizeof k_bad / sizeof *k_bad; i++) {
         assert_false(etp_roof_threads_parse(k_bad[i], t, &n));
     }
@@ -164,7 +178,9 @@ static void measured_figures_are_sane(void **state)
     kept k = {0};
     char why[256];
     etp_roofs_request request = {
-        .cpu = &cpu, .threads = {1, 2}, .n_threads = 2, .seconds = 0.2, .now_ns = etp_os_now_ns};
+        .cpu = &cpu, .threads = {1, 2},
+             .n_threads = 2, .seconds = 0.2, .now_ns = etp_os_now_ns
+    };
     request.memory = etp_arena_alloc_raw(&k.arena, ETP_ROOF_MEMORY, 1);
     assert_non_null(request.memory);
     if (!etp_roofs_measure(&request, keep, &k, why, sizeof why)) {
@@ -183,8 +199,8 @@ static void measured_figures_are_sane(void **state)
             assert_false(etp_roof_same(r, &k.table.items[o]));
         }
     }
-    // How fast one set is against another is no test: machines are noisy. That the loops do their work
-    // is checked by instruction counts (roofs.instructions).
+    // How fast one set is against another is no test: machines are noisy. That the loops do their
+    // work is checked by instruction counts (roofs.instructions).
     assert_true(arithmetic >= 2 || cpu.family == ETP_ISA_NONE);
     assert_int_equal(regions, 2);
     assert_int_equal(timers, 1);

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// A speedup as cycles, clock and CPUs at work. Expected values by hand, intervals by printed tables of Student's t.
+// A speedup as cycles, clock and CPUs at work. Expected values by hand, intervals by printed tables
+// of Student's t.
 #include <math.h>
 #include <setjmp.h>
 #include <stdarg.h>
@@ -35,7 +36,8 @@ static void near(double found, double wanted)
     }
 }
 
-// 6000 ns, two threads all of the time, 2 GHz: 24,000 cycles. Then 3200 ns, 1.5 threads, 2.5 GHz: 12,000 cycles.
+// 6000 ns, two threads all of the time, 2 GHz: 24,000 cycles. Then 3200 ns, 1.5 threads, 2.5 GHz:
+// 12,000 cycles.
 static void by_hand(void **state)
 {
     (void)state;
@@ -46,9 +48,9 @@ static void by_hand(void **state)
     }
     etp_clock_split x = split(a, b, BLOCKS, false);
     near(x.speedup.estimate, 1.875);
-    near(x.cycles.estimate, 2);      // half the work
-    near(x.clock.estimate, 1.25);    // 2.5 ÷ 2 GHz
-    near(x.busy.estimate, 0.75);     // 1.5 ÷ 2 threads
+    near(x.cycles.estimate, 2);   // half the work
+    near(x.clock.estimate, 1.25); // 2.5 ÷ 2 GHz
+    near(x.busy.estimate, 0.75);  // 1.5 ÷ 2 threads
     near(x.cycles.estimate * x.clock.estimate * x.busy.estimate, x.speedup.estimate);
     near(x.instructions.estimate, 48.0 / 36);
     near(x.per_cycle.estimate, 1.5); // 3 ÷ 2 instructions per cycle
@@ -61,13 +63,15 @@ static void by_hand(void **state)
 static void intervals(void **state)
 {
     (void)state;
-    static const double k_cycles[BLOCKS] = {0.01, -0.02, 0.03, 0, 0.005, -0.01, 0.02, -0.015}, // ln, added to the candidate
-                        k_clock[BLOCKS] = {0, 0.004, -0.004, 0.002, 0.001, -0.003, 0, 0.002},
+    static const double k_cycles[BLOCKS] = {0.01,  -0.02, 0.03,  0, 0.005,
+                                            -0.01, 0.02,  -0.015}, // ln, added to the candidate
+        k_clock[BLOCKS] = {0, 0.004, -0.004, 0.002, 0.001, -0.003, 0, 0.002},
                         k_busy[BLOCKS] = {-0.01, 0, 0, 0.01, 0.02, 0, -0.02, 0.01};
     etp_counted a[BLOCKS], b[BLOCKS];
     double mean = 0, squares = 0;
     for (int i = 0; i < BLOCKS; i++) {
-        double cycles = log(1e6) + k_cycles[i], cpu = cycles - log(2) - k_clock[i], time = cpu - log(0.9) - k_busy[i];
+        double cycles = log(1e6) + k_cycles[i], cpu = cycles - log(2) - k_clock[i],
+               time = cpu - log(0.9) - k_busy[i];
         a[i] = cell(1e6, 9e5, 2e6, 1e6);
         b[i] = (etp_counted){time, cpu, cycles, cycles};
         mean -= k_cycles[i] / (double)BLOCKS;
@@ -78,9 +82,11 @@ static void intervals(void **state)
     double half = k_t975_7 * sqrt(squares / (BLOCKS - 1)) / sqrt(BLOCKS);
     etp_clock_split x = split(a, b, BLOCKS, false);
     near(x.cycles.estimate, 2 * exp(mean));
-    assert_true(fabs(x.cycles.lo - 2 * exp(mean - half)) < 1e-6 && fabs(x.cycles.hi - 2 * exp(mean + half)) < 1e-6);
+    assert_true(fabs(x.cycles.lo - 2 * exp(mean - half)) < 1e-6 &&
+                fabs(x.cycles.hi - 2 * exp(mean + half)) < 1e-6);
     near(x.speedup.mean_ln, x.cycles.mean_ln + x.clock.mean_ln + x.busy.mean_ln);
-    assert_true(x.clock.hi - x.clock.lo < x.busy.hi - x.busy.lo && x.busy.hi - x.busy.lo < x.cycles.hi - x.cycles.lo);
+    assert_true(x.clock.hi - x.clock.lo < x.busy.hi - x.busy.lo &&
+                x.busy.hi - x.busy.lo < x.cycles.hi - x.cycles.lo);
     // Looking for precision widens them as it does the speedup's: 1 + 1.5/8.
     etp_clock_split wide = split(a, b, BLOCKS, true);
     assert_true(fabs(wide.cycles.half_width_ln / x.cycles.half_width_ln - 1.1875) < 1e-9);

@@ -114,7 +114,8 @@ static void rank_sums_of_many(void **state)
         b[i] = i * 7927 % 10009 / 128.0 + 0.75;
     }
     etp_unpaired u = unpaired(a, N_A, b, N_B);
-    near_rel(u.p, 0.1243097650892567, 1e-9, "p"); // scipy.stats.mannwhitneyu(A, B, method='asymptotic')
+    near_rel(u.p, 0.1243097650892567, 1e-9,
+             "p"); // scipy.stats.mannwhitneyu(A, B, method='asymptotic')
     // numpy: all 20 005 000 differences sorted; 9 762 397 are cut off on each side
     assert_true(u.shift == -0.7421875 && u.lo == -1.6875 && u.hi == 0.203125);
     near_rel(u.cliffs_delta, -0.018823294176455885, 1e-14, "delta");
@@ -275,13 +276,21 @@ static void plans(void **state)
     static const struct {
         double sd;
         uint32_t blocks;
-    } k_need[] = {{.005, 6}, {.02, 18}, {.1, 390}};
+    } k_need[] = {
+        {.005, 6  },
+        {.02,  18 },
+        {.1,   390}
+    };
     for (size_t i = 0; i < N(k_need); i++) {
         double half = k_need[i].sd / sqrt(2.0);
         double pair[2] = {-half, half}; // sd_ln is the pair's sd ÷ c4(2)
         double scaled[2] = {pair[0] * 0.7978845608028654, pair[1] * 0.7978845608028654};
-        etp_pilot two = {.log_ratios = scaled, .blocks = 2, .iterations = 10, .launch_ns = 1,
-                         .iteration_ns = 1, .arms = 2};
+        etp_pilot two = {.log_ratios = scaled,
+                         .blocks = 2,
+                         .iterations = 10,
+                         .launch_ns = 1,
+                         .iteration_ns = 1,
+                         .arms = 2};
         assert_int_equal(etp_plan_make(&two, 0.01).blocks, k_need[i].blocks);
     }
 }
@@ -289,10 +298,10 @@ static void plans(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(signed_ranks),  cmocka_unit_test(rank_sums), cmocka_unit_test(rank_sums_of_many),
-        cmocka_unit_test(false_discovery), cmocka_unit_test(geometric_means),
-        cmocka_unit_test(drift),         cmocka_unit_test(change_points),
-        cmocka_unit_test(plans),
+        cmocka_unit_test(signed_ranks),      cmocka_unit_test(rank_sums),
+        cmocka_unit_test(rank_sums_of_many), cmocka_unit_test(false_discovery),
+        cmocka_unit_test(geometric_means),   cmocka_unit_test(drift),
+        cmocka_unit_test(change_points),     cmocka_unit_test(plans),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

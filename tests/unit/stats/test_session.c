@@ -27,8 +27,8 @@ static uint64_t duration(uint32_t arm, uint32_t b, uint64_t i, bool control)
 {
     static const uint64_t k_base[] = {4000000, 2500000, 3000000};
     uint64_t base = k_base[arm];
-    uint64_t d = base + (b * 7919 + i * 104729 + arm * 1299709 + (control ? 15485863 : 0)) %
-                            (base / 50);
+    uint64_t d =
+        base + (b * 7919 + i * 104729 + arm * 1299709 + (control ? 15485863 : 0)) % (base / 50);
     d += b * base / 100;
     return arm == 0 && b == 3 && i < 2 ? d + base / 10 : d;
 }
@@ -48,7 +48,11 @@ static void make_session(etp_arena *arena, samples *s)
             }
             for (uint64_t i = 0; i < 12; i++) {
                 uint32_t a = control ? 0 : arm;
-                etp_sample x = {a, b, b * 10 + arm, i, control ? ETP_SAMPLE_CONTROL : ETP_SAMPLE_TIMED,
+                etp_sample x = {a,
+                                b,
+                                b * 10 + arm,
+                                i,
+                                control ? ETP_SAMPLE_CONTROL : ETP_SAMPLE_TIMED,
                                 duration(a, b, i, control)};
                 assert_true(ETP_PUSH(arena, s, x));
             }
@@ -91,7 +95,10 @@ static void whole_session(void **state)
     // np.quantile of arm 1's 72 iterations; from scipy.stats.binom.cdf(k, 72, q) the
     // ranks of the intervals: 28 to 45 for the median, 59 to 70 for P90, none above P99
     static const int64_t k_tails[3][3] = {
-        {2625301, 2595756, 2656865}, {2696952, 2684871, 2713245}, {2719345, -1, -1}};
+        {2625301, 2595756, 2656865},
+        {2696952, 2684871, 2713245},
+        {2719345, -1,      -1     }
+    };
     for (int k = 0; k < 3; k++) {
         const etp_tail_quantile *q = &r.arms[1].quantiles[k];
         assert_true(q->ns == k_tails[k][0] && q->lo_ns == k_tails[k][1] &&
@@ -156,21 +163,28 @@ static unsigned flags_of(const double *us, uint32_t k)
 static void shapes_of_launches(void **state)
 {
     (void)state;
-    static const double k_plain[] = {100.3, 99.6, 100.1, 100.9, 99.2, 100.5, 99.9, 100.0, 99.4, 100.7};
+    static const double k_plain[] = {100.3, 99.6, 100.1, 100.9, 99.2,
+                                     100.5, 99.9, 100.0, 99.4,  100.7};
     assert_int_equal(flags_of(k_plain, 10), 0);
-    static const double k_modes[] = {100.3, 107.6, 100.1, 108.9, 107.2, 100.5, 99.9, 108.0, 99.4, 107.7};
+    static const double k_modes[] = {100.3, 107.6, 100.1, 108.9, 107.2,
+                                     100.5, 99.9,  108.0, 99.4,  107.7};
     assert_int_equal(flags_of(k_modes, 10), ETP_FLAG_BIMODAL);
     assert_int_equal(flags_of(k_modes, 5), 0); // too few to tell
-    static const double k_step[] = {100.3, 99.6, 100.1, 100.9, 107.2, 108.5, 107.9, 108.0, 107.4, 108.7};
+    static const double k_step[] = {100.3, 99.6,  100.1, 100.9, 107.2,
+                                    108.5, 107.9, 108.0, 107.4, 108.7};
     assert_int_equal(flags_of(k_step, 10), ETP_FLAG_DRIFT);
-    static const double k_one[] = {100.3, 99.6, 100.1, 115.0, 99.2, 100.5, 99.9, 100.0, 99.4, 100.7};
+    static const double k_one[] = {100.3, 99.6, 100.1, 115.0, 99.2,
+                                   100.5, 99.9, 100.0, 99.4,  100.7};
     assert_int_equal(flags_of(k_one, 10), ETP_FLAG_HEAVY_TAIL);
-    static const double k_near[] = {100.3, 99.6, 100.1, 105.0, 99.2, 100.5, 99.9, 100.0, 99.4, 100.7};
+    static const double k_near[] = {100.3, 99.6, 100.1, 105.0, 99.2,
+                                    100.5, 99.9, 100.0, 99.4,  100.7};
     assert_int_equal(flags_of(k_near, 10), ETP_FLAG_HEAVY_TAIL); // 8 deviations of the others
     // A late step against a falling trend: no monotone drift, two modes, one change of side.
-    static const double k_late[] = {100.9, 100.7, 100.5, 100.3, 100.1, 99.9, 99.7, 99.5, 107.2, 107.9};
+    static const double k_late[] = {100.9, 100.7, 100.5, 100.3, 100.1,
+                                    99.9,  99.7,  99.5,  107.2, 107.9};
     assert_int_equal(flags_of(k_late, 10), ETP_FLAG_DRIFT);
-    static const double k_slope[] = {100.3, 100.6, 102.1, 103.9, 103.2, 105.5, 105.9, 107.0, 107.4, 109.7};
+    static const double k_slope[] = {100.3, 100.6, 102.1, 103.9, 103.2,
+                                     105.5, 105.9, 107.0, 107.4, 109.7};
     assert_int_equal(flags_of(k_slope, 10), ETP_FLAG_DRIFT);
     static const double k_equal[] = {100, 100, 100, 100, 100, 100, 100, 100};
     assert_int_equal(flags_of(k_equal, 8), 0);
@@ -192,8 +206,10 @@ static void tails(uint64_t every_a, uint64_t every_b, double share_a, double sha
     for (uint32_t b = 0; b < 10; b++) {
         for (uint64_t i = 0; i < 20; i++) {
             uint64_t n = b * 20 + i + 1, ns = 100000 + i * 7 % 10 * 100;
-            etp_sample x = {0, b, 1, i, ETP_SAMPLE_TIMED, ns + (i > 0 && n % every_a == 0 ? 25000 : 0)};
-            etp_sample y = {1, b, 2, i, ETP_SAMPLE_TIMED, ns + (i > 0 && n % every_b == 0 ? 25000 : 0)};
+            etp_sample x = {
+                0, b, 1, i, ETP_SAMPLE_TIMED, ns + (i > 0 && n % every_a == 0 ? 25000 : 0)};
+            etp_sample y = {
+                1, b, 2, i, ETP_SAMPLE_TIMED, ns + (i > 0 && n % every_b == 0 ? 25000 : 0)};
             assert_true(ETP_PUSH(&arena, &s, x) && ETP_PUSH(&arena, &s, y));
         }
     }
@@ -209,15 +225,16 @@ static void slow_iterations(void **state)
 {
     (void)state;
     tails(9, 1000, 21.0 / 200, 0, ETP_FLAG_HEAVY_TAIL);
-    tails(9, 9, 21.0 / 200, 21.0 / 200, 0);  // both alike
-    tails(5, 7, 40.0 / 200, 26.0 / 200, 0);  // seven points more, but not twice
-    tails(23, 1000, 7.0 / 200, 0, 0);        // less than five points
+    tails(9, 9, 21.0 / 200, 21.0 / 200, 0); // both alike
+    tails(5, 7, 40.0 / 200, 26.0 / 200, 0); // seven points more, but not twice
+    tails(23, 1000, 7.0 / 200, 0, 0);       // less than five points
 }
 
 // Arm 0 has ten timed launches as in k_timed and ten traced ones, 5 % slower, as in US (in µs).
 static unsigned flags_with_traced(const double *us, bool as_traced)
 {
-    static const double k_timed[] = {100.3, 99.6, 100.1, 100.9, 99.2, 100.5, 99.9, 100.0, 99.4, 100.7};
+    static const double k_timed[] = {100.3, 99.6, 100.1, 100.9, 99.2,
+                                     100.5, 99.9, 100.0, 99.4,  100.7};
     etp_arena arena = {0};
     etp_error err;
     etp_stats r;
@@ -225,7 +242,11 @@ static unsigned flags_with_traced(const double *us, bool as_traced)
     for (uint32_t b = 0; b < 10; b++) {
         etp_sample x = {0, b + 1, 1, 0, ETP_SAMPLE_TIMED, (uint64_t)(k_timed[b] * 1000)};
         etp_sample y = {1, b + 1, 2, 0, ETP_SAMPLE_TIMED, (uint64_t)(k_timed[9 - b] * 500)};
-        etp_sample t = {0, b + 1, 3, 0, as_traced ? ETP_SAMPLE_TRACED : ETP_SAMPLE_UNUSED,
+        etp_sample t = {0,
+                        b + 1,
+                        3,
+                        0,
+                        as_traced ? ETP_SAMPLE_TRACED : ETP_SAMPLE_UNUSED,
                         (uint64_t)(us[b] * 1050)};
         assert_true(ETP_PUSH(&arena, &s, x) && ETP_PUSH(&arena, &s, y) && ETP_PUSH(&arena, &s, t));
     }
@@ -242,12 +263,15 @@ static unsigned flags_with_traced(const double *us, bool as_traced)
 static void traced_launches_show_shapes(void **state)
 {
     (void)state;
-    static const double k_alike[] = {99.7, 100.4, 99.9, 100.2, 100.8, 99.3, 100.0, 99.5, 100.6, 100.1};
+    static const double k_alike[] = {99.7, 100.4, 99.9, 100.2, 100.8,
+                                     99.3, 100.0, 99.5, 100.6, 100.1};
     assert_int_equal(flags_with_traced(k_alike, true), 0); // what the tracer costs is no mode
-    static const double k_slow[] = {99.7, 100.4, 108.9, 100.2, 100.8, 99.3, 100.0, 108.5, 100.6, 100.1};
+    static const double k_slow[] = {99.7, 100.4, 108.9, 100.2, 100.8,
+                                    99.3, 100.0, 108.5, 100.6, 100.1};
     assert_int_equal(flags_with_traced(k_slow, false), 0);
     assert_int_equal(flags_with_traced(k_slow, true), ETP_FLAG_BIMODAL);
-    static const double k_one[] = {99.7, 100.4, 108.9, 100.2, 100.8, 99.3, 100.0, 99.5, 100.6, 100.1};
+    static const double k_one[] = {99.7, 100.4, 108.9, 100.2, 100.8,
+                                   99.3, 100.0, 99.5,  100.6, 100.1};
     assert_int_equal(flags_with_traced(k_one, true), ETP_FLAG_HEAVY_TAIL);
 }
 
@@ -295,7 +319,8 @@ static void sessions_without_pairs(void **state)
     static const uint64_t k_a[] = {401, 398, 405, 400, 399}, k_b[] = {100, 103, 99, 101, 102};
     samples s = {0};
     for (uint32_t i = 0; i < 5; i++) {
-        etp_sample a = {0, i, 0, 0, ETP_SAMPLE_TIMED, k_a[i]}, b = {1, i + 5, 0, 0, ETP_SAMPLE_TIMED, k_b[i]};
+        etp_sample a = {0, i, 0, 0, ETP_SAMPLE_TIMED, k_a[i]},
+                   b = {1, i + 5, 0, 0, ETP_SAMPLE_TIMED, k_b[i]};
         assert_true(ETP_PUSH(&arena, &s, a) && ETP_PUSH(&arena, &s, b));
     }
     assert_int_equal(etp_stats_analyze(s.items, s.n, 2, NULL, &arena, &r, &err), ETP_OK);
@@ -317,8 +342,8 @@ static void odd_sessions(void **state)
     etp_error err;
     etp_stats r;
     etp_sample s[] = {
-        {0, 1, 1, 0, ETP_SAMPLE_TIMED, 200},
-        {1, 1, 2, 0, ETP_SAMPLE_TIMED, 100},
+        {0, 1, 1, 0, ETP_SAMPLE_TIMED,   200},
+        {1, 1, 2, 0, ETP_SAMPLE_TIMED,   100},
         {0, 2, 3, 0, ETP_SAMPLE_CONTROL, 100},
     };
     assert_int_equal(etp_stats_analyze(s, 3, 2, NULL, &arena, &r, &err), ETP_OK);
@@ -331,7 +356,9 @@ static void odd_sessions(void **state)
     assert_int_equal(r.control_blocks, 0);
     assert_true(isnan(r.noise_floor));
     // The control of an arm that is not the first: its own launches are compared, 100 with 80.
-    etp_sample twin[] = {s[0], s[1], {1, 1, 4, 0, ETP_SAMPLE_CONTROL, 80}};
+    etp_sample twin[] = {
+        s[0], s[1], {1, 1, 4, 0, ETP_SAMPLE_CONTROL, 80}
+    };
     assert_int_equal(etp_stats_analyze(twin, 3, 2, NULL, &arena, &r, &err), ETP_OK);
     assert_int_equal(r.control_blocks, 1);
     near_rel(r.control.estimate, 1.25, 1e-14, "control of arm 1");
@@ -382,20 +409,20 @@ static void csv_refusals(void **state)
         const char *text, *message;
         uint64_t offset;
     } k_bad[] = {
-        {"", "empty; a table", 0},
-        {"experiment,block,iteration\na,1,0\n", "line 1: no column 'duration_ns'", 0},
-        {HEAD, "a header and no rows", 39},
-        {HEAD "a,1,0\n", "line 2: 3 cells, the header has 4", 39},
-        {HEAD "a,1,0,5\n\na,1,1,-5\n", "line 4: duration_ns '-5' is not a whole number", 48},
-        {HEAD "a,1,0,0\n", "line 2: duration_ns '0' is not a whole number from 1", 39},
-        {HEAD "a,1,0,1e6\n", "line 2: duration_ns '1e6'", 39},
-        {HEAD "a,1,0,99999999999999999999\n", "line 2: duration_ns '99999999999999999999'", 39},
-        {HEAD "a,one,0,5\n", "line 2: block 'one' is not a whole number", 39},
-        {HEAD "a,4294967296,0,5\n", "line 2: block '4294967296'", 39},
-        {HEAD ",1,0,5\n", "line 2: experiment '' is not a name", 39},
+        {"",                                    "empty; a table",                                       0 },
+        {"experiment,block,iteration\na,1,0\n", "line 1: no column 'duration_ns'",                      0 },
+        {HEAD,                                  "a header and no rows",                                 39},
+        {HEAD "a,1,0\n",                        "line 2: 3 cells, the header has 4",                    39},
+        {HEAD "a,1,0,5\n\na,1,1,-5\n",          "line 4: duration_ns '-5' is not a whole number",       48},
+        {HEAD "a,1,0,0\n",                      "line 2: duration_ns '0' is not a whole number from 1", 39},
+        {HEAD "a,1,0,1e6\n",                    "line 2: duration_ns '1e6'",                            39},
+        {HEAD "a,1,0,99999999999999999999\n",   "line 2: duration_ns '99999999999999999999'",           39},
+        {HEAD "a,one,0,5\n",                    "line 2: block 'one' is not a whole number",            39},
+        {HEAD "a,4294967296,0,5\n",             "line 2: block '4294967296'",                           39},
+        {HEAD ",1,0,5\n",                       "line 2: experiment '' is not a name",                  39},
         {HEAD "a,1,0,5\na,1,1,5\na,1,0,6\n",
-         "line 4: experiment 'a', block 1, iteration 0 was on line 2 already", 55},
-        {HEAD "\"a,1,0,5\n", "a quoted cell is not closed", 39},
+         "line 4: experiment 'a', block 1, iteration 0 was on line 2 already",                          55},
+        {HEAD "\"a,1,0,5\n",                    "a quoted cell is not closed",                          39},
     };
     for (size_t i = 0; i < N(k_bad); i++) {
         etp_arena arena = {0};
@@ -483,14 +510,17 @@ static void check_baseline(const char *names, const int *ranks, const char *want
     size_t n = 0;
     for (const char *p = names; *p; n++) {
         size_t len = strcspn(p, " ");
-        arms[n] = (etp_arm_name){{p, len}, ranks ? ranks[n] : -1};
+        arms[n] = (etp_arm_name){
+            {p, len},
+            ranks ? ranks[n] : -1
+        };
         p += len + (p[len] == ' ');
     }
     uint32_t found = 99;
     etp_error err;
-    assert_int_equal(etp_choose_baseline(arms, n, etp_str_from(wanted), etp_str_from(config),
-                                         &found, &err),
-                     ETP_OK);
+    assert_int_equal(
+        etp_choose_baseline(arms, n, etp_str_from(wanted), etp_str_from(config), &found, &err),
+        ETP_OK);
     if (!etp_str_eqz(arms[found].name, expected)) {
         fail_msg("[%s]: %.*s, should be %s", names, ETP_STR_ARG(arms[found].name), expected);
     }
@@ -527,11 +557,18 @@ static void baselines(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(whole_session), cmocka_unit_test(shapes_of_launches),
-        cmocka_unit_test(slow_iterations), cmocka_unit_test(traced_launches_show_shapes),
-        cmocka_unit_test(unequal_scatter), cmocka_unit_test(sessions_without_pairs), cmocka_unit_test(odd_sessions),
-        cmocka_unit_test(csv_tables),    cmocka_unit_test(csv_refusals),
-        cmocka_unit_test(csv_survives_damage), cmocka_unit_test(memory_shortage_is_an_error), cmocka_unit_test(baselines),
+        cmocka_unit_test(whole_session),
+        cmocka_unit_test(shapes_of_launches),
+        cmocka_unit_test(slow_iterations),
+        cmocka_unit_test(traced_launches_show_shapes),
+        cmocka_unit_test(unequal_scatter),
+        cmocka_unit_test(sessions_without_pairs),
+        cmocka_unit_test(odd_sessions),
+        cmocka_unit_test(csv_tables),
+        cmocka_unit_test(csv_refusals),
+        cmocka_unit_test(csv_survives_damage),
+        cmocka_unit_test(memory_shortage_is_an_error),
+        cmocka_unit_test(baselines),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

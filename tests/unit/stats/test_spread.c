@@ -21,10 +21,16 @@ static void near_rel(double found, double expected, double rel, const char *what
     }
 }
 
-#define LAUNCH(arm_, block_, control_, x, within, kept)                                            \
-    {.arm = (arm_), .block = (block_), .control = (control_), .iterations = (kept) + 2,            \
-     .warmup = {.kind = ETP_WARM_WARMUP, .change = 2, .dropped = 2}, .value_ln = (x),              \
-     .within_ln = (within)}
+#define LAUNCH(arm_, block_, control_, x, within, kept)                 \
+    {                                                                   \
+        .arm = (arm_),                                                  \
+        .block = (block_),                                              \
+        .control = (control_),                                          \
+        .iterations = (kept) + 2,                                       \
+        .warmup = {.kind = ETP_WARM_WARMUP, .change = 2, .dropped = 2}, \
+        .value_ln = (x),                                                \
+        .within_ln = (within) \
+}
 
 // Arm 2 and block 4, in which arm 1 is missing, have to be passed over.
 static const etp_launch_stats k_launches[] = {
@@ -63,7 +69,8 @@ static void all_launches(void **state)
     near_rel(s.noise_var, 1.34695785022662e-05, 1e-12, "noise");
     near_rel(s.doubt, 2.10060200533633e-09, 1e-9, "doubt");
     near_rel(s.df, 5.00286733681418, 1e-9, "df");
-    near_rel(etp_spread_df(&s, 0), 2 * s.between_var * s.between_var / s.doubt, 1e-12, "df without noise");
+    near_rel(etp_spread_df(&s, 0), 2 * s.between_var * s.between_var / s.doubt, 1e-12,
+             "df without noise");
 }
 
 static void tracer_scatters(void **state)
@@ -80,8 +87,8 @@ static void tracer_scatters(void **state)
     near_rel(s.between_var, 2 * 4.91070418032510e-05, 1e-9, "between, timed launches");
 }
 
-// Controls that contradict the ratios are not taken for their spread: a slow minute in which only they
-// ran.
+// Controls that contradict the ratios are not taken for their spread: a slow minute in which only
+// they ran.
 static void controls_scatter(void **state)
 {
     (void)state;
@@ -89,7 +96,8 @@ static void controls_scatter(void **state)
     static const double k_x[] = {.001, -.002, .003, -.001, .002, -.003, .0005, -.0005};
     for (uint32_t b = 0; b < 8; b++) {
         launches[3 * b] = (etp_launch_stats)LAUNCH(0, b + 1, false, 15 + k_x[b], .001, 20);
-        launches[3 * b + 1] = (etp_launch_stats)LAUNCH(0, b + 1, true, 15 + k_x[(b + 3) % 8] + (b % 3 == 1 ? .2 : 0), .001, 20);
+        launches[3 * b + 1] = (etp_launch_stats)LAUNCH(
+            0, b + 1, true, 15 + k_x[(b + 3) % 8] + (b % 3 == 1 ? .2 : 0), .001, 20);
         launches[3 * b + 2] = (etp_launch_stats)LAUNCH(1, b + 1, false, 14 + k_x[7 - b], .001, 20);
     }
     etp_arena arena = {0};
@@ -132,8 +140,10 @@ static void nothing_beside_the_ratios(void **state)
     (void)state;
     etp_arena arena = {0};
     const etp_launch_stats two[] = {
-        LAUNCH(0, 1, false, 15.70, .01, 20), LAUNCH(1, 1, false, 14.30, .01, 20),
-        LAUNCH(0, 2, false, 15.73, .01, 20), LAUNCH(1, 2, false, 14.31, .01, 20),
+        LAUNCH(0, 1, false, 15.70, .01, 20),
+        LAUNCH(1, 1, false, 14.30, .01, 20),
+        LAUNCH(0, 2, false, 15.73, .01, 20),
+        LAUNCH(1, 2, false, 14.31, .01, 20),
     };
     etp_spread s;
     double df;

@@ -35,7 +35,12 @@ static void quantiles_follow_numpy(void **state)
     assert_true(etp_median(equal, 6) == 5);
     static const double k_q[][2] = {
         // np.quantile([3, 1, 2, 10], q)
-        {0, 1}, {.25, 1.75}, {.5, 2.5}, {.75, 4.75}, {.99, 9.79}, {1, 10},
+        {0,   1   },
+        {.25, 1.75},
+        {.5,  2.5 },
+        {.75, 4.75},
+        {.99, 9.79},
+        {1,   10  },
     };
     for (size_t i = 0; i < N(k_q); i++) {
         double x[] = {3, 1, 2, 10};
@@ -86,13 +91,20 @@ static void t_quantiles_of_any_df(void **state)
     static const struct {
         double p, df, t; // scipy.stats.t.ppf(p, df)
     } k_t[] = {
-        {.975, 1, 12.706204736174694},   {.975, 2, 4.302652729749462},
-        {.975, 5, 2.5705818356363146},   {.975, 9, 2.262157162798205},
-        {.975, 29, 2.045229642132703},   {.975, 1000, 1.9623390808264083},
-        {.975, 1e7, 1.959964221767205},  {.8, 5, 0.9195437802408271},
-        {.999, 3, 10.214531852407383},   {.55, 4, 0.13383036711194346},
-        {1e-10, 7, -53.83557948467374},  {.975, .5, 164.55767348048818},
-        {.500001, 9, 2.5770877237522147e-06}, {.975, 2.5, 3.5746548420036817},
+        {.975,    1,    12.706204736174694    },
+        {.975,    2,    4.302652729749462     },
+        {.975,    5,    2.5705818356363146    },
+        {.975,    9,    2.262157162798205     },
+        {.975,    29,   2.045229642132703     },
+        {.975,    1000, 1.9623390808264083    },
+        {.975,    1e7,  1.959964221767205     },
+        {.8,      5,    0.9195437802408271    },
+        {.999,    3,    10.214531852407383    },
+        {.55,     4,    0.13383036711194346   },
+        {1e-10,   7,    -53.83557948467374    },
+        {.975,    .5,   164.55767348048818    },
+        {.500001, 9,    2.5770877237522147e-06},
+        {.975,    2.5,  3.5746548420036817    },
     };
     for (size_t i = 0; i < N(k_t); i++) {
         // p itself has a relative error of 1e-10 next to one half
@@ -101,7 +113,7 @@ static void t_quantiles_of_any_df(void **state)
     }
     assert_true(etp_t_quantile(.5, 3) == 0);
     assert_true(isnan(etp_t_quantile(1, 3)) && isnan(etp_t_quantile(.9, 0)));
-    near_rel(etp_t_cdf(0.5, 3), 0.6742760175759245, 1e-13, "cdf");      // scipy.stats.t.cdf
+    near_rel(etp_t_cdf(0.5, 3), 0.6742760175759245, 1e-13, "cdf"); // scipy.stats.t.cdf
     near_rel(etp_t_cdf(-2.2, 7.5), 0.03059973295305805, 1e-13, "cdf");
     near_rel(etp_t_cdf(3, 1e5), 0.9986497695579677, 1e-13, "cdf");
 }
@@ -111,8 +123,10 @@ static void normal_and_beta(void **state)
     (void)state;
     static const double k_z[][2] = {
         // scipy.stats.norm.ppf
-        {.975, 1.959963984540054},    {.001, -3.090232306167813},
-        {1e-12, -7.034483825301131},  {.9999, 3.719016485455709},
+        {.975,  1.959963984540054 },
+        {.001,  -3.090232306167813},
+        {1e-12, -7.034483825301131},
+        {.9999, 3.719016485455709 },
     };
     for (size_t i = 0; i < N(k_z); i++) {
         near_rel(etp_normal_quantile(k_z[i][0]), k_z[i][1], 1e-12, "z");
@@ -121,9 +135,12 @@ static void normal_and_beta(void **state)
     assert_true(etp_normal_quantile(.5) == 0);
     static const double k_beta[][4] = {
         // scipy.special.betainc(a, b, x)
-        {2, 3, .4, 0.5247999999999999},      {.5, .5, .1, 0.20483276469913345},
-        {50, .5, .99, 0.3173043978741973},   {1000, 3, .998, 0.6755927412783109},
-        {20000, .5, .9999, 0.04549621445155724}, {.1, 5, .01, 0.7690889207843462},
+        {2,     3,  .4,    0.5247999999999999 },
+        {.5,    .5, .1,    0.20483276469913345},
+        {50,    .5, .99,   0.3173043978741973 },
+        {1000,  3,  .998,  0.6755927412783109 },
+        {20000, .5, .9999, 0.04549621445155724},
+        {.1,    5,  .01,   0.7690889207843462 },
     };
     for (size_t i = 0; i < N(k_beta); i++) {
         near_rel(etp_beta_cdf(k_beta[i][0], k_beta[i][1], k_beta[i][2]), k_beta[i][3], 1e-11,
@@ -141,7 +158,9 @@ static void generators_match_their_specification(void **state)
     assert_true(rng.s[1] == UINT64_C(3203168211198807973));
     assert_true(rng.s[2] == UINT64_C(9817491932198370423));
     assert_true(rng.s[3] == UINT64_C(4593380528125082431));
-    rng = (etp_rng){{1, 2, 3, 4}};
+    rng = (etp_rng){
+        {1, 2, 3, 4}
+    };
     static const uint64_t k_first[] = {11520, 0, 1509978240, UINT64_C(1215971899390074240)};
     for (size_t i = 0; i < N(k_first); i++) {
         assert_true(etp_rng_next(&rng) == k_first[i]);
@@ -203,8 +222,10 @@ static void paired_estimate(void **state)
     assert_false(etp_precise_enough(k_x, 4, 10));
     etp_paired_widen(&p, etp_sequential_widening(7), 0.01);
     near_rel(p.widening, 1 + 1.5 / 7, 1e-14, "widening");
-    near_rel(log(p.lo), 0.015571428571428573 - 0.01055644534505511 * (1 + 1.5 / 7), 1e-9, "widened lo");
-    near_rel(log(p.hi), 0.015571428571428573 + 0.01055644534505511 * (1 + 1.5 / 7), 1e-9, "widened hi");
+    near_rel(log(p.lo), 0.015571428571428573 - 0.01055644534505511 * (1 + 1.5 / 7), 1e-9,
+             "widened lo");
+    near_rel(log(p.hi), 0.015571428571428573 + 0.01055644534505511 * (1 + 1.5 / 7), 1e-9,
+             "widened hi");
     p = etp_paired_estimate(k_x, 7, 0.001, 0.95, 1);
     assert_int_equal(p.verdict, ETP_VERDICT_FASTER);
     p = etp_paired_estimate(k_x, 7, 0.05, 0.95, 1);
@@ -361,7 +382,7 @@ static void rounding_keeps_the_sum(void **state)
     static const double k_thirds[] = {10.0 / 3, 10.0 / 3, 10.0 / 3};
     etp_round_to_sum(k_thirds, 3, 10, scratch, out);
     assert_true(out[0] == 4 && out[1] == 3 && out[2] == 3); // a tie goes to the earlier
-    static const double k_parts[] = {1.2, 2.7, -0.5, 3.6}; // floors 1 2 −1 3, two units missing
+    static const double k_parts[] = {1.2, 2.7, -0.5, 3.6};  // floors 1 2 −1 3, two units missing
     etp_round_to_sum(k_parts, 4, 7, scratch, out);
     assert_true(out[0] == 1 && out[1] == 3 && out[2] == -1 && out[3] == 4);
     etp_round_to_sum(k_parts, 1, -3, scratch, out);

@@ -42,10 +42,14 @@ static int set_up(void **state)
     arena = (etp_arena){0};
     *state = &arena;
     s_model = (etp_run_model){ETP_STR("/m/toy \"x\".pte"), ETP_STR("toy"), ETP_STR("ab12"), 99};
-    s_arms[0] = (etp_run_arm){.name = ETP_STR("linux_sme2_on"), .level = ETP_STR("sme2"),
-                              .threads = 2, .runner_sha256 = ETP_STR("cd34"),
+    s_arms[0] = (etp_run_arm){.name = ETP_STR("linux_sme2_on"),
+                              .level = ETP_STR("sme2"),
+                              .threads = 2,
+                              .runner_sha256 = ETP_STR("cd34"),
                               .prefix = ETP_STR("toy_linux_sme2_on_t2"),
-                              .warmup = 3, .iterations = 10, .traced = 5};
+                              .warmup = 3,
+                              .iterations = 10,
+                              .traced = 5};
     s_arms[1] = s_arms[0];
     s_arms[1].name = ETP_STR("linux_sme2_off");
     s_arms[1].level = ETP_STR("neon");
@@ -61,10 +65,16 @@ static int tear_down(void **state)
 
 static etp_run new_run(void)
 {
-    etp_run r = {.tool_version = ETP_STR("0.1.0"), .generated_at = ETP_STR("2026-01-02T03:04:05Z"),
-                 .platform = ETP_STR("linux"), .device_spec = ETP_STR("local"), .seed = 9007199254740991u,
-                 .blocks_planned = 10, .control_blocks = 6, .baseline = 1,
-                 .inputs = ETP_STR("random:0"), .command = ETP_STR("etprof ab x.pte")};
+    etp_run r = {.tool_version = ETP_STR("0.1.0"),
+                 .generated_at = ETP_STR("2026-01-02T03:04:05Z"),
+                 .platform = ETP_STR("linux"),
+                 .device_spec = ETP_STR("local"),
+                 .seed = 9007199254740991u,
+                 .blocks_planned = 10,
+                 .control_blocks = 6,
+                 .baseline = 1,
+                 .inputs = ETP_STR("random:0"),
+                 .command = ETP_STR("etprof ab x.pte")};
     r.executorch.present = true;
     r.executorch.version = ETP_STR("1.5.1");
     r.executorch.sha = ETP_STR("3b60");
@@ -78,23 +88,35 @@ static etp_run new_run(void)
 static etp_status commit_block(etp_run_writer *w, uint32_t block)
 {
     const etp_run_sample samples[] = {
-        {0, block, 10 * block, 0, ETP_PHASE_WARMUP, 1000, 3000000},
-        {0, block, 10 * block, 1, ETP_PHASE_TIMED, 2000, 1000000 + block},
-        {1, block, 10 * block + 1, 0, ETP_PHASE_TIMED, 18446744073709551615u, 2000000},
-        {1, block, 10 * block + 2, 0, ETP_PHASE_CONTROL, 4000, 2100000}};
-    etp_run_launch launch = {
-        .arm = 0, .block = block, .launch = 10 * block, .kind = ETP_LAUNCH_TIMED, .pid = 77,
-        .wall_ns = 5, .load_ns = 6, .first_ns = 3000000, .peak_rss_bytes = 8,
-        .mask_requested = ETP_STR("aarch64:\"quoted\""), .hook_calls = 4};
+        {0, block, 10 * block,     0, ETP_PHASE_WARMUP,  1000,                  3000000        },
+        {0, block, 10 * block,     1, ETP_PHASE_TIMED,   2000,                  1000000 + block},
+        {1, block, 10 * block + 1, 0, ETP_PHASE_TIMED,   18446744073709551615u, 2000000        },
+        {1, block, 10 * block + 2, 0, ETP_PHASE_CONTROL, 4000,                  2100000        }
+    };
+    etp_run_launch launch = {.arm = 0,
+                             .block = block,
+                             .launch = 10 * block,
+                             .kind = ETP_LAUNCH_TIMED,
+                             .pid = 77,
+                             .wall_ns = 5,
+                             .load_ns = 6,
+                             .first_ns = 3000000,
+                             .peak_rss_bytes = 8,
+                             .mask_requested = ETP_STR("aarch64:\"quoted\""),
+                             .hook_calls = 4};
     if (block == 1) { // as macOS tells; everywhere else nothing is counted
         launch.cycles = 9000000000, launch.instructions = 8, launch.fast_cycles = 7;
         launch.asks_missed = 3, launch.asks_left = 5;
         launch.hook_cost.calls = 27, launch.hook_cost.call_ps = 400;
     }
-    static const etp_run_counts k_counts[] = {{5, 9007199254740993, 11, 0}, {6, 0, 12, 4}}; // no cycles in the second
+    static const etp_run_counts k_counts[] = {
+        {5, 9007199254740993, 11, 0},
+        {6, 0,                12, 4}
+    }; // no cycles in the second
     if (block == 2) {
         launch.counted.items = k_counts, launch.counted.n = 2, launch.counted.scaled = 1;
-        launch.counted.events = ETP_STR("hardware"), launch.counted.cache = ETP_STR("ll_cache_miss_rd");
+        launch.counted.events = ETP_STR("hardware"),
+        launch.counted.cache = ETP_STR("ll_cache_miss_rd");
     }
     const etp_str line = ETP_STR("{\"type\":\"block\",\"note\":\"free\"}");
     return etp_run_commit(w, samples, 4, &launch, 1, &line, 1, NULL);
@@ -117,8 +139,8 @@ static void a_session_comes_back_as_it_was_written(void **state)
     etp_run run, back;
     etp_run_writer w;
     begin(arena, &run, &w);
-    const etp_run_lost lost = {1, 2, 33, ETP_LAUNCH_TRACED, ETP_LOST_HANG, 1, true,
-                               ETP_STR("line\none \xff")};
+    const etp_run_lost lost = {
+        1, 2, 33, ETP_LAUNCH_TRACED, ETP_LOST_HANG, 1, true, ETP_STR("line\none \xff")};
     const uint32_t order[] = {0, 1, 1, 0};
     for (size_t i = 0; i < 4; i++) {
         assert_true(ETP_PUSH(arena, &run.order, order[i]));
@@ -165,20 +187,27 @@ static void a_session_comes_back_as_it_was_written(void **state)
     assert_int_equal(back.launches.n, 2);
     assert_int_equal(back.launches.items[0].first_ns, 3000000);
     assert_true(etp_str_eqz(back.launches.items[1].mask_requested, "aarch64:\"quoted\""));
-    assert_true(back.launches.items[0].cycles == 9000000000 && back.launches.items[0].fast_cycles == 7);
-    assert_true(back.launches.items[0].hook_cost.calls == 27 && back.launches.items[0].hook_cost.call_ps == 400);
-    assert_true(back.launches.items[0].asks_missed == 3 && back.launches.items[0].asks_left == 5 && back.launches.items[1].asks_missed == 0);
-    assert_true(back.launches.items[1].hook_cost.calls == 0 && back.launches.items[1].hook_cost.call_ps == 0);
+    assert_true(back.launches.items[0].cycles == 9000000000 &&
+                back.launches.items[0].fast_cycles == 7);
+    assert_true(back.launches.items[0].hook_cost.calls == 27 &&
+                back.launches.items[0].hook_cost.call_ps == 400);
+    assert_true(back.launches.items[0].asks_missed == 3 && back.launches.items[0].asks_left == 5 &&
+                back.launches.items[1].asks_missed == 0);
+    assert_true(back.launches.items[1].hook_cost.calls == 0 &&
+                back.launches.items[1].hook_cost.call_ps == 0);
     assert_true(back.launches.items[0].energy_nj == 0 && back.launches.items[1].cycles == 0);
     const etp_run_launch *counted = &back.launches.items[1];
-    assert_true(back.launches.items[0].counted.n == 0 && counted->counted.n == 2 && counted->counted.scaled == 1);
+    assert_true(back.launches.items[0].counted.n == 0 && counted->counted.n == 2 &&
+                counted->counted.scaled == 1);
     const etp_run_counts *first = &counted->counted.items[0], *second = &counted->counted.items[1];
-    assert_true(first->cycles == 9007199254740993 && first->cpu_ns == 5 && first->cache_misses == 0);
+    assert_true(first->cycles == 9007199254740993 && first->cpu_ns == 5 &&
+                first->cache_misses == 0);
     assert_true(second->cycles == 0 && second->instructions == 12 && second->cache_misses == 4);
-    assert_true(etp_str_eqz(counted->counted.events, "hardware") && etp_str_eqz(counted->counted.cache, "ll_cache_miss_rd"));
+    assert_true(etp_str_eqz(counted->counted.events, "hardware") &&
+                etp_str_eqz(counted->counted.cache, "ll_cache_miss_rd"));
     assert_int_equal(back.dumps.n, 2);
-    assert_true(etp_str_eqz(back.dumps.items[1].path,
-                            "linux_sme2_on/toy_linux_sme2_on_t2_b2.etdump"));
+    assert_true(
+        etp_str_eqz(back.dumps.items[1].path, "linux_sme2_on/toy_linux_sme2_on_t2_b2.etdump"));
     assert_int_equal(etp_run_check_files(&back, arena, NULL, NULL), ETP_OK);
 }
 
@@ -213,15 +242,16 @@ static void a_torn_session_is_read_up_to_its_last_block(void **state)
     assert_int_equal(back.blocks_done, 0);
     assert_int_equal(commit_block(&w, 1), ETP_OK);
     // Block 2 got as far as its rows, the last one torn.
-    assert_int_equal(etp_os_append(RUN "/samples.csv",
-                                   ETP_STR("linux_sme2_on,2,30,0,timed,1,2\nlinux_sme2_on,2,30,1,ti"),
-                                   NULL),
-                     ETP_OK);
-    assert_int_equal(etp_os_append(RUN "/environment.jsonl",
-                                   ETP_STR("{\"type\":\"launch\",\"block\":2,\"launch\":30,\"experiment\":"
-                                           "\"linux_sme2_on\",\"kind\":\"timed\"}\n{\"type\":\"lau"),
-                                   NULL),
-                     ETP_OK);
+    assert_int_equal(
+        etp_os_append(RUN "/samples.csv",
+                      ETP_STR("linux_sme2_on,2,30,0,timed,1,2\nlinux_sme2_on,2,30,1,ti"), NULL),
+        ETP_OK);
+    assert_int_equal(
+        etp_os_append(RUN "/environment.jsonl",
+                      ETP_STR("{\"type\":\"launch\",\"block\":2,\"launch\":30,\"experiment\":"
+                              "\"linux_sme2_on\",\"kind\":\"timed\"}\n{\"type\":\"lau"),
+                      NULL),
+        ETP_OK);
     assert_int_equal(etp_run_open(RUN, arena, &back, NULL), ETP_OK);
     assert_int_equal(back.state, ETP_RUN_RUNNING);
     assert_int_equal(back.blocks_done, 1);
@@ -277,9 +307,9 @@ static void altered_files_are_noticed(void **state)
     // echo -n "dump 1" | sha256sum
     for (size_t i = 0; i < back.files.n; i++) {
         if (etp_str_ends(back.files.items[i].path, ETP_STR(".etdump"))) {
-            assert_true(etp_str_eqz(
-                back.files.items[i].sha256,
-                "d82d9410cba342804df4b0b6269164858bc753381f82c9744520fbe1cb8b8018"));
+            assert_true(
+                etp_str_eqz(back.files.items[i].sha256,
+                            "d82d9410cba342804df4b0b6269164858bc753381f82c9744520fbe1cb8b8018"));
         }
     }
     const char *bad;
@@ -295,7 +325,7 @@ static void altered_files_are_noticed(void **state)
 
 #define ARM "{\"name\":\"a\",\"prefix\":\"p\",\"model\":0,\"threads\":1}"
 #define MANIFEST(arms, more)                                                                       \
-    "{\"schema\":\"etprof.run/1\",\"state\":\"finished\",\"models\":[{\"path\":\"m\"}],\"plan\":{"      \
+    "{\"schema\":\"etprof.run/1\",\"state\":\"finished\",\"models\":[{\"path\":\"m\"}],\"plan\":{" \
     "\"baseline\":0,\"arms\":[" arms "]}" more "}"
 
 static void hostile_manifests_are_refused(void **state)
@@ -321,16 +351,21 @@ static void hostile_manifests_are_refused(void **state)
         {MANIFEST("{\"name\":\"../x\",\"prefix\":\"p\"}", ""), ETP_CORRUPT, "plan.arms[0].name"},
         {MANIFEST("{\"name\":\"x/y\",\"prefix\":\"p\"}", ""), ETP_CORRUPT, "plan.arms[0].name"},
         {MANIFEST("{\"name\":\"..\",\"prefix\":\"p\"}", ""), ETP_CORRUPT, "plan.arms[0].name"},
-        {MANIFEST("{\"name\":\"x\",\"prefix\":\"/etc/passwd\"}", ""), ETP_CORRUPT, "plan.arms[0].prefix"},
-        {MANIFEST("{\"name\":\"x\",\"prefix\":\"p\",\"model\":1}", ""), ETP_CORRUPT, "index into models"},
+        {MANIFEST("{\"name\":\"x\",\"prefix\":\"/etc/passwd\"}", ""), ETP_CORRUPT,
+         "plan.arms[0].prefix"},
+        {MANIFEST("{\"name\":\"x\",\"prefix\":\"p\",\"model\":1}", ""), ETP_CORRUPT,
+         "index into models"},
         {MANIFEST(ARM "," ARM, ""), ETP_CORRUPT, "plan.arms[1].name is not unique"},
         {MANIFEST("3", ""), ETP_CORRUPT, "is not an object"},
         {MANIFEST(ARM, ",\"blocks_done\":-1"), ETP_CORRUPT, "blocks_done"},
         {MANIFEST(ARM, ",\"blocks_done\":99999999"), ETP_CORRUPT, "blocks_done"},
         {MANIFEST(ARM, ",\"blocks_done\":1.5"), ETP_CORRUPT, "blocks_done"},
-        {MANIFEST(ARM, ",\"lost\":[{\"arm\":4,\"kind\":\"timed\",\"reason\":\"hang\"}]"), ETP_CORRUPT, "lost[0].arm"},
-        {MANIFEST(ARM, ",\"lost\":[{\"arm\":0,\"kind\":\"odd\",\"reason\":\"hang\"}]"), ETP_CORRUPT, "lost[0].kind"},
-        {MANIFEST(ARM, ",\"files\":[{\"path\":\"../../etc/passwd\"}]"), ETP_CORRUPT, "files[0].path"},
+        {MANIFEST(ARM, ",\"lost\":[{\"arm\":4,\"kind\":\"timed\",\"reason\":\"hang\"}]"),
+         ETP_CORRUPT, "lost[0].arm"},
+        {MANIFEST(ARM, ",\"lost\":[{\"arm\":0,\"kind\":\"odd\",\"reason\":\"hang\"}]"), ETP_CORRUPT,
+         "lost[0].kind"},
+        {MANIFEST(ARM, ",\"files\":[{\"path\":\"../../etc/passwd\"}]"), ETP_CORRUPT,
+         "files[0].path"},
         {MANIFEST(ARM, ",\"files\":[{\"path\":\"a//b\"}]"), ETP_CORRUPT, "files[0].path"},
         {MANIFEST(ARM, ",\"unreadable\":[3]"), ETP_CORRUPT, "unreadable"},
         {MANIFEST(ARM, ",\"unreadable\":7"), ETP_CORRUPT, "unreadable is not an array"},
@@ -365,19 +400,21 @@ static void hostile_rows_are_refused_with_their_place(void **state)
         uint64_t offset;
         const char *says;
     } k_cases[] = {
-        {"", 0, "no rows"},
-        {"a,b,c\n", 0, "the header is not"},
-        {"experiment,block,launch,iteration,phase,start_ns,duration_ns\nb,1,1,0,timed,1,2\n", 61,
-         "line 2: experiment is not in the plan"},
-        {"experiment,block,launch,iteration,phase,start_ns,duration_ns\na,0,1,0,timed,1,2\n", 61, "block"},
-        {"experiment,block,launch,iteration,phase,start_ns,duration_ns\na,x,1,0,timed,1,2\n", 61, "block"},
-        {"experiment,block,launch,iteration,phase,start_ns,duration_ns\na,1,1,0,odd,1,2\n", 61, "phase"},
+        {"",                                                                                   0,  "no rows"          },
+        {"a,b,c\n",                                                                            0,  "the header is not"},
+        {"experiment,block,launch,iteration,phase,start_ns,duration_ns\nb,1,1,0,timed,1,2\n",  61,
+         "line 2: experiment is not in the plan"                                                                      },
+        {"experiment,block,launch,iteration,phase,start_ns,duration_ns\na,0,1,0,timed,1,2\n",  61,
+         "block"                                                                                                      },
+        {"experiment,block,launch,iteration,phase,start_ns,duration_ns\na,x,1,0,timed,1,2\n",  61,
+         "block"                                                                                                      },
+        {"experiment,block,launch,iteration,phase,start_ns,duration_ns\na,1,1,0,odd,1,2\n",    61,
+         "phase"                                                                                                      },
         {"experiment,block,launch,iteration,phase,start_ns,duration_ns\na,1,1,0,timed,1,-2\n", 61,
-         "duration_ns"},
+         "duration_ns"                                                                                                },
         {"experiment,block,launch,iteration,phase,start_ns,duration_ns\na,1,1,0,timed,1,"
-         "18446744073709551616\n",
-         61, "duration_ns"},
-        {"experiment,block,launch,iteration,phase,start_ns,duration_ns\na,1\n", 61, "launch"},
+         "18446744073709551616\n",                                                    61, "duration_ns"      },
+        {"experiment,block,launch,iteration,phase,start_ns,duration_ns\na,1\n",                61, "launch"           },
     };
     for (size_t i = 0; i < sizeof k_cases / sizeof *k_cases; i++) {
         etp_run run;
@@ -386,7 +423,8 @@ static void hostile_rows_are_refused_with_their_place(void **state)
         write_file(RUN "/environment.jsonl", "");
         write_file(RUN "/samples.csv", k_cases[i].text);
         etp_status st = etp_run_open(RUN, arena, &run, &err);
-        if (st != ETP_CORRUPT || !strstr(err.msg, k_cases[i].says) || err.offset != k_cases[i].offset) {
+        if (st != ETP_CORRUPT || !strstr(err.msg, k_cases[i].says) ||
+            err.offset != k_cases[i].offset) {
             fail_msg("case %zu gave %d \"%s\" at %llu", i, (int)st, err.msg,
                      (unsigned long long)err.offset);
         }
@@ -395,16 +433,25 @@ static void hostile_rows_are_refused_with_their_place(void **state)
     etp_error err = {0};
     write_file(RUN "/samples.csv",
                "experiment,block,launch,iteration,phase,start_ns,duration_ns\na,1,1,0,timed,1,2\n");
-    write_file(RUN "/environment.jsonl", "{\"type\":\"block\"}\n{\"type\":\"launch\",\"kind\":3}\n");
+    write_file(RUN "/environment.jsonl",
+               "{\"type\":\"block\"}\n{\"type\":\"launch\",\"kind\":3}\n");
     assert_int_equal(etp_run_open(RUN, arena, &run, &err), ETP_CORRUPT);
     assert_int_equal(err.offset, 17);
-    static const char *const k_counted[] = { // a column of another length, counts that are none, no list
-        "{\"cycles\":[1,2],\"cpu_ns\":[1]}",      "{\"cycles\":[1,-2]}",      "{\"cycles\":[1,\"2\"]}",
-        "{\"cycles\":[1,2],\"cache_misses\":[]}", "{\"cycles\":7}",           "{\"cycles\":[1.5]}",
-        "{\"cycles\":[18446744073709551616]}",    "{\"cycles\":[1],\"events\":3}", "[1]"};
+    static const char *const k_counted[] = {
+        // a column of another length, counts that are none, no list
+        "{\"cycles\":[1,2],\"cpu_ns\":[1]}",
+        "{\"cycles\":[1,-2]}",
+        "{\"cycles\":[1,\"2\"]}",
+        "{\"cycles\":[1,2],\"cache_misses\":[]}",
+        "{\"cycles\":7}",
+        "{\"cycles\":[1.5]}",
+        "{\"cycles\":[18446744073709551616]}",
+        "{\"cycles\":[1],\"events\":3}",
+        "[1]"};
     for (size_t i = 0; i < sizeof k_counted / sizeof *k_counted; i++) {
         char line[200];
-        snprintf(line, sizeof line, "{\"type\":\"launch\",\"experiment\":\"a\",\"kind\":\"timed\",\"counted\":%s}\n",
+        snprintf(line, sizeof line,
+                 "{\"type\":\"launch\",\"experiment\":\"a\",\"kind\":\"timed\",\"counted\":%s}\n",
                  k_counted[i]);
         write_file(RUN "/environment.jsonl", line);
         bool empty = strstr(k_counted[i], "[]") != NULL; // as good as not there
@@ -465,8 +512,14 @@ static void derived_files_are_listed_with_their_hash(void **state)
            "    {\"path\": \"report.json\", \"sha256\": "
            "\"ba7816bf8f01cfea414140de5dae2223b00361a396177a9cb410ff61f20015ad\", \"bytes\": 3}\n"
            "  ]\n}\n");
-    static const char *const k_raw[] = {"manifest.json", "samples.csv", "e/P.etdump", "../x", "/x",
-                                        "e/outputs/x.bin", "derived.json", ""};
+    static const char *const k_raw[] = {"manifest.json",
+                                        "samples.csv",
+                                        "e/P.etdump",
+                                        "../x",
+                                        "/x",
+                                        "e/outputs/x.bin",
+                                        "derived.json",
+                                        ""};
     for (size_t i = 0; i < sizeof k_raw / sizeof *k_raw; i++) {
         assert_int_equal(etp_run_write_derived(RUN, k_raw[i], ETP_STR("x"), NULL), ETP_INTERNAL);
     }
@@ -478,13 +531,13 @@ static void folders_get_their_names(void **state)
     static const struct {
         const char *model, *dir;
     } k_cases[] = {
-        {"toy_cnn_xnnpack_fp32.pte", "out_toy_cnn/runs/linux"},
-        {"a/b/net.pte", "out_net/runs/linux"},
+        {"toy_cnn_xnnpack_fp32.pte",                                       "out_toy_cnn/runs/linux"},
+        {"a/b/net.pte",                                                    "out_net/runs/linux"    },
         {"model_profiling/out_edgetam/artifacts/edgetam_xnnpack_fp16.pte",
-         "model_profiling/out_edgetam/runs/linux"},
-        {"/x/out_m/m.pte", "/x/out_m/runs/linux"},
-        {"out_.pte", "out_out_/runs/linux"},
-        {"noext", "out_noext/runs/linux"},
+         "model_profiling/out_edgetam/runs/linux"                                                  },
+        {"/x/out_m/m.pte",                                                 "/x/out_m/runs/linux"   },
+        {"out_.pte",                                                       "out_out_/runs/linux"   },
+        {"noext",                                                          "out_noext/runs/linux"  },
     };
     for (size_t i = 0; i < sizeof k_cases / sizeof *k_cases; i++) {
         assert_string_equal(etp_run_default_dir(arena, k_cases[i].model, "linux"), k_cases[i].dir);

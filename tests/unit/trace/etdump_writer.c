@@ -42,8 +42,7 @@ void dump_event(dump_writer *w, const dump_profile *e)
 {
     etp_fbb *b = &w->fbb;
     etp_fbb_ref name = text(w, e->name), delegate = text(w, e->delegate_str);
-    etp_fbb_ref metadata =
-        e->metadata ? etp_fbb_vec(b, e->metadata, strlen(e->metadata), 1, 0) : 0;
+    etp_fbb_ref metadata = e->metadata ? etp_fbb_vec(b, e->metadata, strlen(e->metadata), 1, 0) : 0;
     etp_fbb_begin(b);
     etp_fbb_add(b, 6, 8, e->start);
     etp_fbb_add(b, 7, 8, e->end);
@@ -136,7 +135,7 @@ etp_bytes dump_finish(dump_writer *w, bool size_prefix)
     return dump_finish_version(w, size_prefix, 0);
 }
 
-// ---- values --------------------------------------------------------------------------------------
+// ---- values ----
 
 static etp_fbb_ref scalar(dump_writer *w, size_t width, uint64_t bits)
 {

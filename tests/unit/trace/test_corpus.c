@@ -12,8 +12,8 @@
 #include <etprof/etdump.h>
 
 #include "corpus.h"
-#include "trace_check.h"
 #include "trace/ops.h"
+#include "trace_check.h"
 
 // Walks up from every event, so that the tree is used in the other direction than by the library.
 static size_t check_closure(const etp_trace *t, const char *path)

@@ -14,8 +14,12 @@
 static void add(dump_writer *w, const char *name, const char *delegate, int32_t chain,
                 int32_t instruction, uint64_t ns)
 {
-    dump_event(w, &(dump_profile){.name = name, .delegate_str = delegate, .chain = chain,
-                                  .instruction = instruction, .delegate_id = -1, .start = 50,
+    dump_event(w, &(dump_profile){.name = name,
+                                  .delegate_str = delegate,
+                                  .chain = chain,
+                                  .instruction = instruction,
+                                  .delegate_id = -1,
+                                  .start = 50,
                                   .end = 50 + ns});
 }
 
@@ -139,25 +143,25 @@ static void operators_are_leaves(void **state)
         int32_t chain, instruction;
         bool is_operator;
     } k_events[] = {
-        {NULL, "Add (ND) #1", 0, 0, true},
-        {"DELEGATE_CALL", NULL, 0, 0, false},
-        {"native_call_mean.out", NULL, 0, 1, true},
-        {"OPERATOR_CALL", NULL, 0, 1, false},
-        {"OPERATOR_CALL", NULL, 0, 2, true},  // a primitive without an event of its own
-        {"DELEGATE_CALL", NULL, 0, 3, true},  // a backend that logs nothing
-        {"custom", NULL, 0, 4, false},
-        {"OPERATOR_CALL", NULL, 0, 4, true},  // holds something, but no kernel
-        {"JF_CALL", NULL, 0, 5, false},
-        {"Method::execute", NULL, -1, 0, false},
-        {"native_call_late.out", NULL, 0, 9, true}, // not inside Method::execute
+        {NULL,                   "Add (ND) #1", 0,  0, true },
+        {"DELEGATE_CALL",        NULL,          0,  0, false},
+        {"native_call_mean.out", NULL,          0,  1, true },
+        {"OPERATOR_CALL",        NULL,          0,  1, false},
+        {"OPERATOR_CALL",        NULL,          0,  2, true }, // a primitive without an event of its own
+        {"DELEGATE_CALL",        NULL,          0,  3, true }, // a backend that logs nothing
+        {"custom",               NULL,          0,  4, false},
+        {"OPERATOR_CALL",        NULL,          0,  4, true }, // holds something, but no kernel
+        {"JF_CALL",              NULL,          0,  5, false},
+        {"Method::execute",      NULL,          -1, 0, false},
+        {"native_call_late.out", NULL,          0,  9, true }, // not inside Method::execute
     };
     enum { N = sizeof k_events / sizeof *k_events };
     etp_arena arena = {0};
     dump_writer w;
     dump_init(&w, &arena);
     for (size_t i = 0; i < N; i++) {
-        add(&w, k_events[i].name, k_events[i].delegate, k_events[i].chain,
-            k_events[i].instruction, i == 9 ? 10000 : (uint64_t)1 << i);
+        add(&w, k_events[i].name, k_events[i].delegate, k_events[i].chain, k_events[i].instruction,
+            i == 9 ? 10000 : (uint64_t)1 << i);
     }
     dump_run(&w, "Execute", -1);
     etp_trace *t = open_trace(dump_finish(&w, true));

@@ -9,27 +9,29 @@
 
 #include "trace/timeline.h"
 
-#define KIT "model_id,name,type,delegate_backend,start_us,end_us,duration_ms,pct_total,node_id,run_index,block\n"
+#define KIT                                                                                        \
+    "model_id,name,type,delegate_backend,start_us,end_us,duration_ms,pct_total,node_id,run_index," \
+    "block\n"
 
 // Two executions of: a delegate of two operators, a kernel in its call, a second delegate.
 static const char k_kit[] =
     KIT "m,Method::init,Method::init,portable,1,2,0.001,1,0,0,Default\n"
-    "m,\"Fully Connected (NC, F32) GEMM #1\",x,XnnpackBackend,10,20,0.010,1,1,0,Execute\n"
-    "m,\"Fully Connected (NC, F32) GEMM #1\",x,XnnpackBackend,110,122,0.012,1,1,1,Execute\n"
-    "m,Clamp (NC) #1,x,XnnpackBackend,20,24,0.004,1,2,0,Execute\n"
-    "m,Clamp (NC) #1,x,XnnpackBackend,122,126,0.004,1,2,1,Execute\n"
-    "m,DELEGATE_CALL,x,portable,9,29,0.020,1,3,0,Execute\n"
-    "m,DELEGATE_CALL,x,portable,109,130,0.021,1,3,1,Execute\n"
-    "m,native_call_mean.out,x,portable,30,35,0.005,1,4,0,Execute\n"
-    "m,native_call_mean.out,x,portable,130,135,0.005,1,4,1,Execute\n"
-    "m,OPERATOR_CALL,x,portable,30,36,0.0065,1,5,0,Execute\n"
-    "m,OPERATOR_CALL,x,portable,130,137,0.007,1,5,1,Execute\n"
-    "m,Copy (NC) #1,x,delegated,40,41,0.001,1,6,0,Execute\n"
-    "m,Copy (NC) #1,x,delegated,140,141,0.001,1,6,1,Execute\n"
-    "m,DELEGATE_CALL,x,portable,39,43,0.004,1,7,0,Execute\n"
-    "m,DELEGATE_CALL,x,portable,139,143,0.004,1,7,1,Execute\n"
-    "m,Method::execute,x,portable,8,48,0.040,1,8,0,Execute\n"
-    "m,Method::execute,x,portable,108,150,0.042,1,8,1,Execute\n";
+        "m,\"Fully Connected (NC, F32) GEMM #1\",x,XnnpackBackend,10,20,0.010,1,1,0,Execute\n"
+        "m,\"Fully Connected (NC, F32) GEMM #1\",x,XnnpackBackend,110,122,0.012,1,1,1,Execute\n"
+        "m,Clamp (NC) #1,x,XnnpackBackend,20,24,0.004,1,2,0,Execute\n"
+        "m,Clamp (NC) #1,x,XnnpackBackend,122,126,0.004,1,2,1,Execute\n"
+        "m,DELEGATE_CALL,x,portable,9,29,0.020,1,3,0,Execute\n"
+        "m,DELEGATE_CALL,x,portable,109,130,0.021,1,3,1,Execute\n"
+        "m,native_call_mean.out,x,portable,30,35,0.005,1,4,0,Execute\n"
+        "m,native_call_mean.out,x,portable,130,135,0.005,1,4,1,Execute\n"
+        "m,OPERATOR_CALL,x,portable,30,36,0.0065,1,5,0,Execute\n"
+        "m,OPERATOR_CALL,x,portable,130,137,0.007,1,5,1,Execute\n"
+        "m,Copy (NC) #1,x,delegated,40,41,0.001,1,6,0,Execute\n"
+        "m,Copy (NC) #1,x,delegated,140,141,0.001,1,6,1,Execute\n"
+        "m,DELEGATE_CALL,x,portable,39,43,0.004,1,7,0,Execute\n"
+        "m,DELEGATE_CALL,x,portable,139,143,0.004,1,7,1,Execute\n"
+        "m,Method::execute,x,portable,8,48,0.040,1,8,0,Execute\n"
+        "m,Method::execute,x,portable,108,150,0.042,1,8,1,Execute\n";
 
 static void kit_table(void **state)
 {
@@ -38,9 +40,16 @@ static void kit_table(void **state)
         int32_t instruction;
         uint32_t parent;
         uint64_t ns[2];
-    } k_expected[] = {{0, 2, {10000, 12000}}, {0, 2, {4000, 4000}},   {0, 7, {20000, 21000}},
-                      {1, 4, {5000, 5000}},   {1, 7, {6500, 7000}},   {2, 6, {1000, 1000}},
-                      {2, 7, {4000, 4000}},   {-1, ETP_NO_INDEX, {40000, 42000}}};
+    } k_expected[] = {
+        {0,  2,            {10000, 12000}},
+        {0,  2,            {4000, 4000}  },
+        {0,  7,            {20000, 21000}},
+        {1,  4,            {5000, 5000}  },
+        {1,  7,            {6500, 7000}  },
+        {2,  6,            {1000, 1000}  },
+        {2,  7,            {4000, 4000}  },
+        {-1, ETP_NO_INDEX, {40000, 42000}}
+    };
     etp_arena arena = {0};
     etp_timeline t;
     etp_error err = {.offset = ETP_NO_OFFSET};
@@ -58,27 +67,27 @@ static void kit_table(void **state)
         assert_int_equal(b->events[i].parent, k_expected[i].parent);
         assert_memory_equal(etp_trace_durations(b, i), k_expected[i].ns, sizeof k_expected[i].ns);
     }
-    assert_true(b->events[0].kind == ETP_EVENT_DELEGATE_OP && b->events[5].kind == ETP_EVENT_DELEGATE_OP);
+    assert_true(b->events[0].kind == ETP_EVENT_DELEGATE_OP &&
+                b->events[5].kind == ETP_EVENT_DELEGATE_OP);
     etp_trace_close(t.traces[0]);
     etp_arena_dispose(&arena);
 }
 
-// A run that failed in front of a whole one is no part of it; two bodies of a branch are two blocks.
+// A run that failed in front of a whole one is no part of it; two bodies of a branch are two
+// blocks.
 static void odd_blocks(void **state)
 {
     (void)state;
-    static const char k_failed[] =
-        KIT "m,native_call_a.out,x,portable,1,2,0.001,1,0,0,Execute\n"
-        "m,OPERATOR_CALL,x,portable,1,3,0.002,1,1,0,Execute\n"
-        "m,native_call_b.out,x,portable,11,12,0.001,1,2,0,Execute\n"
-        "m,Method::execute,x,portable,10,20,0.010,1,3,0,Execute\n";
-    static const char k_branch[] =
-        KIT "m,native_call_a.out,x,portable,1,2,0.001,1,0,0,Execute\n"
-        "m,native_call_a.out,x,portable,11,12,0.001,1,0,1,Execute\n"
-        "m,Method::execute,x,portable,0,9,0.009,1,1,0,Execute\n"
-        "m,Method::execute,x,portable,10,19,0.009,1,1,1,Execute\n"
-        "m,native_call_b.out,x,portable,21,22,0.001,1,2,0,Execute\n"
-        "m,Method::execute,x,portable,20,29,0.009,1,3,0,Execute\n";
+    static const char k_failed[] = KIT "m,native_call_a.out,x,portable,1,2,0.001,1,0,0,Execute\n"
+                                       "m,OPERATOR_CALL,x,portable,1,3,0.002,1,1,0,Execute\n"
+                                       "m,native_call_b.out,x,portable,11,12,0.001,1,2,0,Execute\n"
+                                       "m,Method::execute,x,portable,10,20,0.010,1,3,0,Execute\n";
+    static const char k_branch[] = KIT "m,native_call_a.out,x,portable,1,2,0.001,1,0,0,Execute\n"
+                                       "m,native_call_a.out,x,portable,11,12,0.001,1,0,1,Execute\n"
+                                       "m,Method::execute,x,portable,0,9,0.009,1,1,0,Execute\n"
+                                       "m,Method::execute,x,portable,10,19,0.009,1,1,1,Execute\n"
+                                       "m,native_call_b.out,x,portable,21,22,0.001,1,2,0,Execute\n"
+                                       "m,Method::execute,x,portable,20,29,0.009,1,3,0,Execute\n";
     etp_arena arena = {0};
     etp_timeline t;
     assert_int_equal(etp_timeline_open(etp_str_from(k_failed), &arena, &t, NULL), ETP_OK);
@@ -102,25 +111,25 @@ static void refused(void **state)
         etp_status status;
         const char *words;
     } k_cases[] = {
-        {"", ETP_UNSUPPORTED, "column 'name'"},
-        {"experiment,block,iteration,duration_ns\na,1,0,5\n", ETP_UNSUPPORTED, "column 'name'"},
-        {KIT, ETP_UNKNOWN, "no execution"},
-        {KIT "m,a,a,portable,1,2,nan,1,0,0,Execute\n", ETP_CORRUPT, "line 2: duration_ms is 'nan'"},
-        {KIT "m,a,a,portable,1,2,-0.5,1,0,0,Execute\n", ETP_CORRUPT, "duration_ms is '-0.5'"},
-        {KIT "m,a,a,portable,1,2,1e300,1,0,0,Execute\n", ETP_CORRUPT, "duration_ms"},
-        {KIT "m,a,a,portable,1,2,0.5,1,x,0,Execute\n", ETP_CORRUPT, "node_id is 'x'"},
-        {KIT "m,a,a,portable,1,2,0.5,1,-4,0,Execute\n", ETP_CORRUPT, "node_id is '-4'"},
-        {KIT "m,a,a,portable,1,2,0.5,1,0,99999999999,Execute\n", ETP_CORRUPT, "run_index"},
+        {"",                                                                                   ETP_UNSUPPORTED, "column 'name'"                       },
+        {"experiment,block,iteration,duration_ns\na,1,0,5\n",                                  ETP_UNSUPPORTED, "column 'name'"                       },
+        {KIT,                                                                                  ETP_UNKNOWN,     "no execution"                        },
+        {KIT "m,a,a,portable,1,2,nan,1,0,0,Execute\n",                                         ETP_CORRUPT,     "line 2: duration_ms is 'nan'"        },
+        {KIT "m,a,a,portable,1,2,-0.5,1,0,0,Execute\n",                                        ETP_CORRUPT,     "duration_ms is '-0.5'"               },
+        {KIT "m,a,a,portable,1,2,1e300,1,0,0,Execute\n",                                       ETP_CORRUPT,     "duration_ms"                         },
+        {KIT "m,a,a,portable,1,2,0.5,1,x,0,Execute\n",                                         ETP_CORRUPT,     "node_id is 'x'"                      },
+        {KIT "m,a,a,portable,1,2,0.5,1,-4,0,Execute\n",                                        ETP_CORRUPT,     "node_id is '-4'"                     },
+        {KIT "m,a,a,portable,1,2,0.5,1,0,99999999999,Execute\n",                               ETP_CORRUPT,     "run_index"                           },
         {KIT "m,a,a,portable,1,2,0.5,1,0,0,Execute\nm,a,a,portable,1,2,0.5,1,0,0,Execute\n",
-         ETP_CORRUPT, "line 3: node 0 has run 0 after run 0"},
+         ETP_CORRUPT,                                                                                           "line 3: node 0 has run 0 after run 0"},
         {KIT "m,a,a,portable,1,2,0.5,1,0,0,Execute\nm,b,b,portable,1,2,0.5,1,0,1,Execute\n",
-         ETP_CORRUPT, "node 0 is 'b' here and 'a' above"},
+         ETP_CORRUPT,                                                                                           "node 0 is 'b' here and 'a' above"    },
         {KIT "m,a,a,portable,1,2,0.5,1,0,0,Execute\nn,b,b,portable,1,2,0.5,1,1,0,Execute\n",
-         ETP_CORRUPT, "of model 'n'"},
-        {KIT "m,a,a,portable,1,2,0.5,1,0,0,Execute\nm,a,a,porta", ETP_CORRUPT, "cut off"},
-        {KIT "m,\"a,a,portable,1,2,0.5,1,0,0,Execute\n", ETP_CORRUPT, ""},
+         ETP_CORRUPT,                                                                                           "of model 'n'"                        },
+        {KIT "m,a,a,portable,1,2,0.5,1,0,0,Execute\nm,a,a,porta",                              ETP_CORRUPT,     "cut off"                             },
+        {KIT "m,\"a,a,portable,1,2,0.5,1,0,0,Execute\n",                                       ETP_CORRUPT,     ""                                    },
         {KIT "m,a,a,portable,1,2,8e12,1,0,0,Execute\nm,a,a,portable,1,2,8e12,1,0,1,Execute\n",
-         ETP_CORRUPT, "292 years"},
+         ETP_CORRUPT,                                                                                           "292 years"                           },
     };
     for (size_t i = 0; i < sizeof k_cases / sizeof *k_cases; i++) {
         etp_arena arena = {0};

@@ -26,18 +26,26 @@ static etp_trace *open_trace(etp_bytes bytes, const etp_trace_options *options)
 
 static void op(dump_writer *w, const char *id, int32_t instruction, uint64_t start, uint64_t ns)
 {
-    dump_event(w, &(dump_profile){.delegate_str = id, .instruction = instruction, .delegate_id = -1,
-                                  .start = start, .end = start + ns, .metadata = ""});
+    dump_event(w, &(dump_profile){.delegate_str = id,
+                                  .instruction = instruction,
+                                  .delegate_id = -1,
+                                  .start = start,
+                                  .end = start + ns,
+                                  .metadata = ""});
 }
 
 static void event(dump_writer *w, const char *name, int32_t chain, int32_t instruction,
                   uint64_t start, uint64_t ns)
 {
-    dump_event(w, &(dump_profile){.name = name, .chain = chain, .instruction = instruction,
-                                  .delegate_id = -1, .start = start, .end = start + ns});
+    dump_event(w, &(dump_profile){.name = name,
+                                  .chain = chain,
+                                  .instruction = instruction,
+                                  .delegate_id = -1,
+                                  .start = start,
+                                  .end = start + ns});
 }
 
-// ---- grouping ------------------------------------------------------------------------------------
+// ---- grouping ----
 
 static void method_a(dump_writer *w, uint64_t t, uint64_t scale)
 {
@@ -98,10 +106,13 @@ static void every_field_separates_blocks(void **state)
 {
     (void)state;
     static const dump_profile k_events[] = {
-        {"n", NULL, 0, 1, -1, 0, 1, NULL}, {"m", NULL, 0, 1, -1, 0, 1, NULL},
-        {"n", NULL, 1, 1, -1, 0, 1, NULL}, {"n", NULL, 0, 2, -1, 0, 1, NULL},
-        {"n", NULL, 0, 1, 0, 0, 1, NULL},  {"n", "d", 0, 1, -1, 0, 1, NULL},
-        {"n", "e", 0, 1, -1, 0, 1, NULL},
+        {"n", NULL, 0, 1, -1, 0, 1, NULL},
+        {"m", NULL, 0, 1, -1, 0, 1, NULL},
+        {"n", NULL, 1, 1, -1, 0, 1, NULL},
+        {"n", NULL, 0, 2, -1, 0, 1, NULL},
+        {"n", NULL, 0, 1, 0,  0, 1, NULL},
+        {"n", "d",  0, 1, -1, 0, 1, NULL},
+        {"n", "e",  0, 1, -1, 0, 1, NULL},
     };
     enum { N = sizeof k_events / sizeof *k_events };
     etp_arena arena = {0};
@@ -163,7 +174,8 @@ static void events_without_times_are_left_to_the_file_view(void **state)
     for (int i = 0; i < 2; i++) { // with and without other events: the same block
         if (i == 0) {
             dump_allocation(&w, 1, 64);
-            dump_debug_event(&w, &(dump_debug){.instruction = 0, .delegate_id = -1,
+            dump_debug_event(&w, &(dump_debug){.instruction = 0,
+                                               .delegate_id = -1,
                                                .value = dump_int(&w, 5, false)});
             dump_empty_event(&w);
         }
@@ -185,7 +197,7 @@ static void events_without_times_are_left_to_the_file_view(void **state)
     etp_arena_dispose(&arena);
 }
 
-// ---- durations -----------------------------------------------------------------------------------
+// ---- durations ----
 
 static etp_bytes one_event(etp_arena *arena, uint64_t start, uint64_t end)
 {
@@ -250,7 +262,7 @@ static void impossible_times_are_refused(void **state)
     etp_arena_dispose(&arena);
 }
 
-// ---- nesting -------------------------------------------------------------------------------------
+// ---- nesting ----
 
 typedef struct expected {
     const char *name;
@@ -269,8 +281,11 @@ static void check_tree(const expected *want, size_t n)
         // Times are nonsense on purpose: nesting must not come from them.
         dump_event(&w, &(dump_profile){.name = want[i].delegated ? NULL : want[i].name,
                                        .delegate_str = want[i].delegated ? want[i].name : NULL,
-                                       .chain = want[i].chain, .instruction = want[i].instruction,
-                                       .delegate_id = -1, .start = 7 * i, .end = 7 * i + 3});
+                                       .chain = want[i].chain,
+                                       .instruction = want[i].instruction,
+                                       .delegate_id = -1,
+                                       .start = 7 * i,
+                                       .end = 7 * i + 3});
     }
     dump_run(&w, "Execute", -1);
     etp_trace *t = open_trace(dump_finish(&w, true), NULL);
@@ -299,16 +314,16 @@ static void kernels_and_delegates_nest_in_their_calls(void **state)
 {
     (void)state;
     static const expected k_events[] = {
-        {"Add (ND) #1", 0, 0, ETP_EVENT_DELEGATE_OP, 2, true},
-        {"Clamp (NC) #1", 0, 0, ETP_EVENT_DELEGATE_OP, 2, true},
-        {"DELEGATE_CALL", 0, 0, ETP_EVENT_DELEGATE_CALL, 8, false},
-        {"native_call_mean.out", 0, 1, ETP_EVENT_NATIVE_CALL, 4, false},
-        {"OPERATOR_CALL", 0, 1, ETP_EVENT_OPERATOR_CALL, 8, false},
-        {"JF_CALL", 0, 2, ETP_EVENT_CONTROL, 8, false},
-        {"Add (ND) #1", 0, 3, ETP_EVENT_DELEGATE_OP, 7, true},
-        {"DELEGATE_CALL", 0, 3, ETP_EVENT_DELEGATE_CALL, 8, false},
-        {"Method::execute", -1, 0, ETP_EVENT_EXECUTE, TOP, false},
-        {"after", 0, 3, ETP_EVENT_OTHER, TOP, false},
+        {"Add (ND) #1",          0,  0, ETP_EVENT_DELEGATE_OP,   2,   true },
+        {"Clamp (NC) #1",        0,  0, ETP_EVENT_DELEGATE_OP,   2,   true },
+        {"DELEGATE_CALL",        0,  0, ETP_EVENT_DELEGATE_CALL, 8,   false},
+        {"native_call_mean.out", 0,  1, ETP_EVENT_NATIVE_CALL,   4,   false},
+        {"OPERATOR_CALL",        0,  1, ETP_EVENT_OPERATOR_CALL, 8,   false},
+        {"JF_CALL",              0,  2, ETP_EVENT_CONTROL,       8,   false},
+        {"Add (ND) #1",          0,  3, ETP_EVENT_DELEGATE_OP,   7,   true },
+        {"DELEGATE_CALL",        0,  3, ETP_EVENT_DELEGATE_CALL, 8,   false},
+        {"Method::execute",      -1, 0, ETP_EVENT_EXECUTE,       TOP, false},
+        {"after",                0,  3, ETP_EVENT_OTHER,         TOP, false},
     };
     check_tree(k_events, N_OF(k_events));
 }
@@ -317,14 +332,14 @@ static void loops_do_not_swallow_earlier_rounds(void **state)
 {
     (void)state;
     static const expected k_events[] = {
-        {"native_call_add.out", 0, 4, ETP_EVENT_NATIVE_CALL, 1, false},
-        {"OPERATOR_CALL", 0, 4, ETP_EVENT_OPERATOR_CALL, 7, false},
-        {"native_call_add.out", 0, 4, ETP_EVENT_NATIVE_CALL, 3, false},
-        {"OPERATOR_CALL", 0, 4, ETP_EVENT_OPERATOR_CALL, 7, false},
-        {"OPERATOR_CALL", 0, 4, ETP_EVENT_OPERATOR_CALL, 7, false}, // no kernel event inside
-        {"native_call_add.out", 0, 4, ETP_EVENT_NATIVE_CALL, 6, false},
-        {"OPERATOR_CALL", 0, 4, ETP_EVENT_OPERATOR_CALL, 7, false},
-        {"Method::execute", -1, 0, ETP_EVENT_EXECUTE, TOP, false},
+        {"native_call_add.out", 0,  4, ETP_EVENT_NATIVE_CALL,   1,   false},
+        {"OPERATOR_CALL",       0,  4, ETP_EVENT_OPERATOR_CALL, 7,   false},
+        {"native_call_add.out", 0,  4, ETP_EVENT_NATIVE_CALL,   3,   false},
+        {"OPERATOR_CALL",       0,  4, ETP_EVENT_OPERATOR_CALL, 7,   false},
+        {"OPERATOR_CALL",       0,  4, ETP_EVENT_OPERATOR_CALL, 7,   false}, // no kernel event inside
+        {"native_call_add.out", 0,  4, ETP_EVENT_NATIVE_CALL,   6,   false},
+        {"OPERATOR_CALL",       0,  4, ETP_EVENT_OPERATOR_CALL, 7,   false},
+        {"Method::execute",     -1, 0, ETP_EVENT_EXECUTE,       TOP, false},
     };
     check_tree(k_events, N_OF(k_events));
 }
@@ -334,49 +349,49 @@ static void odd_files_nest_as_far_as_they_tell(void **state)
     (void)state;
     // Profiling of methods only: delegate operators without a call around them.
     static const expected k_method_only[] = {
-        {"Add (ND) #1", 0, 0, ETP_EVENT_DELEGATE_OP, 2, true},
-        {"Add (ND) #1", 0, 2, ETP_EVENT_DELEGATE_OP, 2, true},
-        {"Method::execute", -1, 0, ETP_EVENT_EXECUTE, TOP, false},
+        {"Add (ND) #1",     0,  0, ETP_EVENT_DELEGATE_OP, 2,   true },
+        {"Add (ND) #1",     0,  2, ETP_EVENT_DELEGATE_OP, 2,   true },
+        {"Method::execute", -1, 0, ETP_EVENT_EXECUTE,     TOP, false},
     };
     check_tree(k_method_only, N_OF(k_method_only));
     // A failed execution: the last events have nothing around them.
     static const expected k_failed[] = {
-        {"native_call_add.out", 0, 0, ETP_EVENT_NATIVE_CALL, 1, false},
-        {"OPERATOR_CALL", 0, 0, ETP_EVENT_OPERATOR_CALL, TOP, false},
-        {"native_call_embedding.out", 0, 1, ETP_EVENT_NATIVE_CALL, TOP, false},
+        {"native_call_add.out",       0, 0, ETP_EVENT_NATIVE_CALL,   1,   false},
+        {"OPERATOR_CALL",             0, 0, ETP_EVENT_OPERATOR_CALL, TOP, false},
+        {"native_call_embedding.out", 0, 1, ETP_EVENT_NATIVE_CALL,   TOP, false},
     };
     check_tree(k_failed, N_OF(k_failed));
     // Instruction 0 of another chain, and of the framework's chain -1.
     static const expected k_chains[] = {
-        {"native_call_add.out", 1, 0, ETP_EVENT_NATIVE_CALL, 3, false},
-        {"OPERATOR_CALL", 0, 0, ETP_EVENT_OPERATOR_CALL, 3, false},
-        {"OPERATOR_CALL", -1, 0, ETP_EVENT_OPERATOR_CALL, 3, false},
-        {"Method::execute", -1, 0, ETP_EVENT_EXECUTE, TOP, false},
+        {"native_call_add.out", 1,  0, ETP_EVENT_NATIVE_CALL,   3,   false},
+        {"OPERATOR_CALL",       0,  0, ETP_EVENT_OPERATOR_CALL, 3,   false},
+        {"OPERATOR_CALL",       -1, 0, ETP_EVENT_OPERATOR_CALL, 3,   false},
+        {"Method::execute",     -1, 0, ETP_EVENT_EXECUTE,       TOP, false},
     };
     check_tree(k_chains, N_OF(k_chains));
     static const expected k_load[] = {
-        {"Method::init", -1, 0, ETP_EVENT_LOAD, 1, false},
+        {"Method::init",         -1, 0, ETP_EVENT_LOAD, 1,   false},
         {"Program::load_method", -1, 0, ETP_EVENT_LOAD, TOP, false},
-        {"Method::init", -1, 0, ETP_EVENT_LOAD, 3, false},
+        {"Method::init",         -1, 0, ETP_EVENT_LOAD, 3,   false},
         {"Program::load_method", -1, 0, ETP_EVENT_LOAD, TOP, false},
     };
     check_tree(k_load, N_OF(k_load));
     static const expected k_step[] = {
-        {"native_call_add.out", 0, 0, ETP_EVENT_NATIVE_CALL, 1, false},
-        {"OPERATOR_CALL", 0, 0, ETP_EVENT_OPERATOR_CALL, 2, false},
-        {"Method::step", 0, 0, ETP_EVENT_OTHER, TOP, false},
-        {"Add (ND) #1", 0, 1, ETP_EVENT_DELEGATE_OP, 4, true},
-        {"DELEGATE_CALL", 0, 1, ETP_EVENT_DELEGATE_CALL, 5, false},
-        {"Method::step", 0, 1, ETP_EVENT_OTHER, TOP, false},
+        {"native_call_add.out", 0, 0, ETP_EVENT_NATIVE_CALL,   1,   false},
+        {"OPERATOR_CALL",       0, 0, ETP_EVENT_OPERATOR_CALL, 2,   false},
+        {"Method::step",        0, 0, ETP_EVENT_OTHER,         TOP, false},
+        {"Add (ND) #1",         0, 1, ETP_EVENT_DELEGATE_OP,   4,   true },
+        {"DELEGATE_CALL",       0, 1, ETP_EVENT_DELEGATE_CALL, 5,   false},
+        {"Method::step",        0, 1, ETP_EVENT_OTHER,         TOP, false},
     };
     check_tree(k_step, N_OF(k_step));
     // A delegate may call an operator "DELEGATE_CALL"; two executions in one block.
     static const expected k_twice[] = {
-        {"DELEGATE_CALL", 0, 0, ETP_EVENT_DELEGATE_OP, 1, true},
-        {"DELEGATE_CALL", 0, 0, ETP_EVENT_DELEGATE_CALL, 2, false},
-        {"Method::execute", -1, 0, ETP_EVENT_EXECUTE, TOP, false},
-        {"DELEGATE_CALL", 0, 0, ETP_EVENT_DELEGATE_CALL, 4, false},
-        {"Method::execute", -1, 0, ETP_EVENT_EXECUTE, TOP, false},
+        {"DELEGATE_CALL",   0,  0, ETP_EVENT_DELEGATE_OP,   1,   true },
+        {"DELEGATE_CALL",   0,  0, ETP_EVENT_DELEGATE_CALL, 2,   false},
+        {"Method::execute", -1, 0, ETP_EVENT_EXECUTE,       TOP, false},
+        {"DELEGATE_CALL",   0,  0, ETP_EVENT_DELEGATE_CALL, 4,   false},
+        {"Method::execute", -1, 0, ETP_EVENT_EXECUTE,       TOP, false},
     };
     check_tree(k_twice, N_OF(k_twice));
 }
@@ -411,12 +426,17 @@ static void base_names_lose_their_counter(void **state)
         const char *name, *base;
         uint32_t counter;
     } k_cases[] = {
-        {"Add (ND) #1", "Add (ND)", 1},   {"Add (ND) #4294967295", "Add (ND)", 4294967295},
-        {"Add (ND)", "Add (ND)", 0},      {"Add #", "Add #", 0},
-        {"Add#3", "Add#3", 0},            {"#3", "#3", 0},
-        {" #3", "", 3},                   {"x #4294967296", "x #4294967296", 0},
-        {"x #0", "x #0", 0},              {"", "", 0},
-        {"x #12345678901", "x #12345678901", 0},
+        {"Add (ND) #1",          "Add (ND)",       1         },
+        {"Add (ND) #4294967295", "Add (ND)",       4294967295},
+        {"Add (ND)",             "Add (ND)",       0         },
+        {"Add #",                "Add #",          0         },
+        {"Add#3",                "Add#3",          0         },
+        {"#3",                   "#3",             0         },
+        {" #3",                  "",               3         },
+        {"x #4294967296",        "x #4294967296",  0         },
+        {"x #0",                 "x #0",           0         },
+        {"",                     "",               0         },
+        {"x #12345678901",       "x #12345678901", 0         },
     };
     for (size_t i = 0; i < N_OF(k_cases); i++) {
         uint32_t counter = 77;
@@ -426,7 +446,7 @@ static void base_names_lose_their_counter(void **state)
     }
 }
 
-// ---- memory --------------------------------------------------------------------------------------
+// ---- memory ----
 
 typedef struct stingy { // allows a number of allocations and counts what is alive
     size_t allowed, alive;

@@ -37,8 +37,8 @@ size_t check_equals_file(const etp_trace *t)
                 assert_int_equal(want->chain, p.chain_index);
                 assert_int_equal(want->instruction, p.instruction_id);
                 assert_int_equal(want->delegate_id, p.delegate_id);
-                assert_true(p.delegate_id == -1 ||
-                            etp_str_eq(want->name, p.delegate_id_str) || p.delegate_id_str.len == 0);
+                assert_true(p.delegate_id == -1 || etp_str_eq(want->name, p.delegate_id_str) ||
+                            p.delegate_id_str.len == 0);
                 e++;
             }
             assert_int_equal(e, block->n_events);

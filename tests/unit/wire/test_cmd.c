@@ -45,9 +45,25 @@ static void bad(void **unused)
 {
     (void)unused;
     static const char *const k_bad[] = {
-        "run",      "run 0",   "run -1",  "run 1000001", "run 5x", "run 5 6", "run 99999999999999999999",
-        "dump",     "dump ",   "outputs", "samples",  "quit now",    "RUN 5",  "runs 5",  "dumpfile",
-        " run 5",   "execute", "run 0x5", "run 1.5",
+        "run",
+        "run 0",
+        "run -1",
+        "run 1000001",
+        "run 5x",
+        "run 5 6",
+        "run 99999999999999999999",
+        "dump",
+        "dump ",
+        "outputs",
+        "samples",
+        "quit now",
+        "RUN 5",
+        "runs 5",
+        "dumpfile",
+        " run 5",
+        "execute",
+        "run 0x5",
+        "run 1.5",
     };
     for (size_t i = 0; i < sizeof k_bad / sizeof k_bad[0]; i++) {
         if (parse(k_bad[i])) {

@@ -47,7 +47,9 @@ static void expected_bytes(void **unused)
 {
     (void)unused;
     char line[ETP_WIRE_LINE_MAX];
-    etp_wire_msg m = {.type = ETP_WIRE_ITER, .u.iter = {.i = 7, .start_ns = UINT64_MAX}};
+    etp_wire_msg m = {
+        .type = ETP_WIRE_ITER, .u.iter = {.i = 7, .start_ns = UINT64_MAX}
+    };
     size_t n = etp_wire_format(&m, line, sizeof line);
     static const char k_iter[] =
         "{\"type\":\"iter\",\"i\":7,\"start_ns\":18446744073709551615,\"ns\":0}\n";
@@ -55,14 +57,17 @@ static void expected_bytes(void **unused)
     assert_memory_equal(line, k_iter, n);
     assert_int_equal(etp_wire_format(&m, line, n - 1), 0);
 
-    m.u.iter.counts = (etp_wire_counts){.cpu_ns = 1, .cycles = UINT64_MAX, .instructions = 3, .scaled = 1};
+    m.u.iter.counts =
+        (etp_wire_counts){.cpu_ns = 1, .cycles = UINT64_MAX, .instructions = 3, .scaled = 1};
     n = etp_wire_format(&m, line, sizeof line);
     line[n] = '\0';
-    assert_string_equal(line, "{\"type\":\"iter\",\"i\":7,\"start_ns\":18446744073709551615,\"ns\":0,\"cpu_ns\":1,"
-                              "\"cycles\":18446744073709551615,\"instructions\":3,\"scaled\":1}\n");
+    assert_string_equal(
+        line, "{\"type\":\"iter\",\"i\":7,\"start_ns\":18446744073709551615,\"ns\":0,\"cpu_ns\":1,"
+              "\"cycles\":18446744073709551615,\"instructions\":3,\"scaled\":1}\n");
     parses(line);
     assert_memory_equal(&msg.u.iter, &m.u.iter, sizeof m.u.iter);
-    parses("{\"type\":\"iter\",\"i\":1,\"start_ns\":2,\"ns\":3,\"cache_misses\":4,\"faults\":5,\"task_clock_ns\":6}");
+    parses("{\"type\":\"iter\",\"i\":1,\"start_ns\":2,\"ns\":3,\"cache_misses\":4,\"faults\":5,"
+           "\"task_clock_ns\":6}");
     assert_int_equal(msg.u.iter.counts.cache_misses, 4);
     assert_int_equal(msg.u.iter.counts.faults, 5);
     assert_int_equal(msg.u.iter.counts.task_clock_ns, 6);
@@ -73,9 +78,10 @@ static void expected_bytes(void **unused)
     strcpy(e.u.error.message, "a\"b\\c\n\x01\x7f \xc3\xa9 \xff\xc0\x80 \xed\xa0\x80");
     n = etp_wire_format(&e, line, sizeof line);
     line[n] = '\0';
-    assert_string_equal(line, "{\"type\":\"error\",\"code\":\"file\",\"message\":\"a\\\"b\\\\c\\u000a"
-                              "\\u0001\\u007f \xc3\xa9 \xef\xbf\xbd\xef\xbf\xbd\xef\xbf\xbd "
-                              "\xef\xbf\xbd\xef\xbf\xbd\xef\xbf\xbd\"}\n");
+    assert_string_equal(line,
+                        "{\"type\":\"error\",\"code\":\"file\",\"message\":\"a\\\"b\\\\c\\u000a"
+                        "\\u0001\\u007f \xc3\xa9 \xef\xbf\xbd\xef\xbf\xbd\xef\xbf\xbd "
+                        "\xef\xbf\xbd\xef\xbf\xbd\xef\xbf\xbd\"}\n");
     parses(line);
     assert_int_equal(msg.type, ETP_WIRE_ERROR);
     assert_string_equal(msg.u.error.code, "file");
@@ -129,13 +135,20 @@ static void everything_round_trips(void **unused)
 
     memset(&m, 0, sizeof m);
     m.type = ETP_WIRE_ROOF;
-    m.u.roof = (etp_wire_roof){.isa = "avx2", .what = "fma_f32", .unit = "op/s", .threads = 8, .bytes = 7,
-                               .best = UINT64_MAX, .median = 5};
+    m.u.roof = (etp_wire_roof){.isa = "avx2",
+                               .what = "fma_f32",
+                               .unit = "op/s",
+                               .threads = 8,
+                               .bytes = 7,
+                               .best = UINT64_MAX,
+                               .median = 5};
     n = etp_wire_format(&m, line, sizeof line);
     assert_true(n > 0);
     line[n] = '\0';
-    assert_string_equal(line, "{\"type\":\"roof\",\"isa\":\"avx2\",\"what\":\"fma_f32\",\"unit\":\"op/s\",\"threads\":8,"
-                              "\"bytes\":7,\"best\":18446744073709551615,\"median\":5}\n");
+    assert_string_equal(
+        line,
+        "{\"type\":\"roof\",\"isa\":\"avx2\",\"what\":\"fma_f32\",\"unit\":\"op/s\",\"threads\":8,"
+        "\"bytes\":7,\"best\":18446744073709551615,\"median\":5}\n");
     parses(line);
     assert_int_equal(msg.type, ETP_WIRE_ROOF);
     assert_memory_equal(&msg.u.roof, &m.u.roof, sizeof m.u.roof);
@@ -144,7 +157,8 @@ static void everything_round_trips(void **unused)
 static void liberal_where_it_may(void **unused)
 {
     (void)unused;
-    parses(" { \"ns\" : 5 , \"type\" : \"load\" , \"later\" : [1, -2.5e+3, {\"a\": [null, true]}] } ");
+    parses(
+        " { \"ns\" : 5 , \"type\" : \"load\" , \"later\" : [1, -2.5e+3, {\"a\": [null, true]}] } ");
     assert_int_equal(msg.type, ETP_WIRE_LOAD);
     assert_int_equal(msg.u.load.ns, 5);
     assert_int_equal(msg.u.load.rss_bytes, 0);
@@ -165,7 +179,8 @@ static void liberal_where_it_may(void **unused)
     // Unknown keys may repeat.
     parses("{\"type\":\"done\",\"n\":1,\"x\":0,\"x\":0}");
     // The keys of mask are known only inside it.
-    parses("{\"type\":\"hello\",\"protocol\":1,\"calls\":\"no\",\"mask\":{\"calls\":9,\"more\":{}}}");
+    parses(
+        "{\"type\":\"hello\",\"protocol\":1,\"calls\":\"no\",\"mask\":{\"calls\":9,\"more\":{}}}");
     assert_int_equal(msg.u.hello.mask.calls, 9);
 }
 
@@ -175,61 +190,61 @@ static void refused(void **unused)
     static const struct {
         const char *line, *why;
     } k_bad[] = {
-        {"", "byte 0: expected an object"},
-        {"\n", "byte 0: expected an object"},
-        {"Segmentation fault", "byte 0: expected an object"},
-        {"[]", "byte 0: expected an object"},
-        {"{", "byte 1: expected a string"},
-        {"{}", "byte 2: no key \"type\""},
-        {"{\"type\":\"iter\"", "byte 14: expected ',' or '}'"},
-        {"{\"type\":\"iter\",}", "byte 15: expected a string"},
-        {"{\"type\":\"iter\"} x", "byte 16: something after the object"},
-        {"{\"type\":\"iter\"}{}", "byte 15: something after the object"},
-        {"{\"type\":\"iter\",\"i\":1,\"ns\":2}", "no key \"start_ns\""},
-        {"{\"type\":\"iter\",\"i\":-1,\"start_ns\":0,\"ns\":2}", "non-negative integer"},
-        {"{\"type\":\"iter\",\"i\":1.5,\"start_ns\":0,\"ns\":2}", "non-negative integer"},
-        {"{\"type\":\"iter\",\"i\":1e3,\"start_ns\":0,\"ns\":2}", "non-negative integer"},
-        {"{\"type\":\"iter\",\"i\":\"1\",\"start_ns\":0,\"ns\":2}", "non-negative integer"},
-        {"{\"type\":\"iter\",\"i\":null,\"start_ns\":0,\"ns\":2}", "non-negative integer"},
-        {"{\"type\":\"iter\",\"i\":007,\"start_ns\":0,\"ns\":2}", "bad"},
-        {"{\"type\":\"iter\",\"i\":18446744073709551616,\"start_ns\":0,\"ns\":2}", "too large"},
-        {"{\"type\":\"iter\",\"i\":1,\"i\":1,\"start_ns\":0,\"ns\":2}", "twice"},
-        {"{\"type\":\"iter\",\"type\":\"iter\"}", "twice"},
-        {"{\"type\":5}", "expected a string"},
-        {"{\"type\":\"hello\",\"protocol\":1,\"mask\":[]}", "expected an object"},
-        {"{\"type\":\"hello\",\"protocol\":1,\"mask\":{\"calls\":1,\"calls\":1}}", "twice"},
-        {"{\"type\":\"error\",\"code\":\"x\"}", "no key \"message\""},
-        {"{\"type\":\"done\",\"n\":1,\"x\":tru}", "expected a value"},
-        {"{\"type\":\"done\",\"n\":1,\"x\":01}", "expected ',' or '}'"},
-        {"{\"type\":\"done\",\"n\":1,\"x\":.5}", "expected a value"},
-        {"{\"type\":\"done\",\"n\":1,\"x\":1.}", "bad number"},
-        {"{\"type\":\"done\",\"n\":1,\"x\":1e}", "bad number"},
-        {"{\"type\":\"done\",\"n\":1,\"x\":-}", "bad number"},
-        {"{\"type\":\"done\",\"n\":1,\"x\":NaN}", "expected a value"},
-        {"{\"type\":\"done\",\"n\":1,\"x\":[1,]}", "expected a value"},
-        {"{\"type\":\"done\",\"n\":1,\"x\":[1}", "the end of a list"},
-        {"{\"type\":\"done\",\"n\":1,\"x\":{\"a\"}}", "expected ':'"},
-        {"{\"type\":\"done\",\"n\":1,\"x\":\"\\x\"}", "bad escape"},
-        {"{\"type\":\"done\",\"n\":1,\"x\":\"\\u12\"}", "bad \\u escape"},
-        {"{\"type\":\"done\",\"n\":1,\"x\":\"\\ud83d\"}", "half a surrogate pair"},
-        {"{\"type\":\"done\",\"n\":1,\"x\":\"\\ud83dxxxxxx\"}", "half a surrogate pair"},
-        {"{\"type\":\"done\",\"n\":1,\"x\":\"\\ud83d\\u0041\"}", "half a surrogate pair"},
-        {"{\"type\":\"done\",\"n\":1,\"x\":\"\\udc00\"}", "half a surrogate pair"},
-        {"{\"type\":\"done\",\"n\":1,\"x\":\"\\u0000\"}", "NUL in a string"},
-        {"{\"type\":\"done\",\"n\":1,\"x\":\"\t\"}", "control character"},
-        {"{\"type\":\"done\",\"n\":1,\"x\":\"\xc0\x80\"}", "not UTF-8"},
-        {"{\"type\":\"done\",\"n\":1,\"x\":\"\xed\xa0\x80\"}", "not UTF-8"},
-        {"{\"type\":\"done\",\"n\":1,\"x\":\"\xf4\x90\x80\x80\"}", "not UTF-8"},
-        {"{\"type\":\"done\",\"n\":1,\"x\":\"\xe2\x82", "not UTF-8"},
-        {"{\"type\":\"done\",\"n\":1,\"x\":\"", "string without end"},
-        {"{\"type\":\"done\",\"n\":1,\"x\":\"\\", "bad escape"},
-        {"{\"type\":\"done\",\"n\":1,\"x\":[[[[[[[[[1]]]]]]]]]}", "nested too deeply"},
-        {"{\"type\":\"selftest\"}", "no key \"levels\""},
-        {"{\"type\":\"selftest\",\"levels\":{}}", "expected a list"},
-        {"{\"type\":\"selftest\",\"levels\":[1]}", "expected an object"},
-        {"{\"type\":\"selftest\",\"levels\":[{\"level\":\"a\"}]}", "no key \"ok\""},
-        {"{\"type\":\"selftest\",\"levels\":[{\"level\":\"a\",\"ok\":1}]}", "expected a value"},
-        {"{\"type\":\"selftest\",\"levels\":[{\"level\":\"a\",\"ok\":true},]}", "expected a value"},
+        {"",                                                                       "byte 0: expected an object"         },
+        {"\n",                                                                     "byte 0: expected an object"         },
+        {"Segmentation fault",                                                     "byte 0: expected an object"         },
+        {"[]",                                                                     "byte 0: expected an object"         },
+        {"{",                                                                      "byte 1: expected a string"          },
+        {"{}",                                                                     "byte 2: no key \"type\""            },
+        {"{\"type\":\"iter\"",                                                     "byte 14: expected ',' or '}'"       },
+        {"{\"type\":\"iter\",}",                                                   "byte 15: expected a string"         },
+        {"{\"type\":\"iter\"} x",                                                  "byte 16: something after the object"},
+        {"{\"type\":\"iter\"}{}",                                                  "byte 15: something after the object"},
+        {"{\"type\":\"iter\",\"i\":1,\"ns\":2}",                                   "no key \"start_ns\""                },
+        {"{\"type\":\"iter\",\"i\":-1,\"start_ns\":0,\"ns\":2}",                   "non-negative integer"               },
+        {"{\"type\":\"iter\",\"i\":1.5,\"start_ns\":0,\"ns\":2}",                  "non-negative integer"               },
+        {"{\"type\":\"iter\",\"i\":1e3,\"start_ns\":0,\"ns\":2}",                  "non-negative integer"               },
+        {"{\"type\":\"iter\",\"i\":\"1\",\"start_ns\":0,\"ns\":2}",                "non-negative integer"               },
+        {"{\"type\":\"iter\",\"i\":null,\"start_ns\":0,\"ns\":2}",                 "non-negative integer"               },
+        {"{\"type\":\"iter\",\"i\":007,\"start_ns\":0,\"ns\":2}",                  "bad"                                },
+        {"{\"type\":\"iter\",\"i\":18446744073709551616,\"start_ns\":0,\"ns\":2}", "too large"                          },
+        {"{\"type\":\"iter\",\"i\":1,\"i\":1,\"start_ns\":0,\"ns\":2}",            "twice"                              },
+        {"{\"type\":\"iter\",\"type\":\"iter\"}",                                  "twice"                              },
+        {"{\"type\":5}",                                                           "expected a string"                  },
+        {"{\"type\":\"hello\",\"protocol\":1,\"mask\":[]}",                        "expected an object"                 },
+        {"{\"type\":\"hello\",\"protocol\":1,\"mask\":{\"calls\":1,\"calls\":1}}", "twice"                              },
+        {"{\"type\":\"error\",\"code\":\"x\"}",                                    "no key \"message\""                 },
+        {"{\"type\":\"done\",\"n\":1,\"x\":tru}",                                  "expected a value"                   },
+        {"{\"type\":\"done\",\"n\":1,\"x\":01}",                                   "expected ',' or '}'"                },
+        {"{\"type\":\"done\",\"n\":1,\"x\":.5}",                                   "expected a value"                   },
+        {"{\"type\":\"done\",\"n\":1,\"x\":1.}",                                   "bad number"                         },
+        {"{\"type\":\"done\",\"n\":1,\"x\":1e}",                                   "bad number"                         },
+        {"{\"type\":\"done\",\"n\":1,\"x\":-}",                                    "bad number"                         },
+        {"{\"type\":\"done\",\"n\":1,\"x\":NaN}",                                  "expected a value"                   },
+        {"{\"type\":\"done\",\"n\":1,\"x\":[1,]}",                                 "expected a value"                   },
+        {"{\"type\":\"done\",\"n\":1,\"x\":[1}",                                   "the end of a list"                  },
+        {"{\"type\":\"done\",\"n\":1,\"x\":{\"a\"}}",                              "expected ':'"                       },
+        {"{\"type\":\"done\",\"n\":1,\"x\":\"\\x\"}",                              "bad escape"                         },
+        {"{\"type\":\"done\",\"n\":1,\"x\":\"\\u12\"}",                            "bad \\u escape"                     },
+        {"{\"type\":\"done\",\"n\":1,\"x\":\"\\ud83d\"}",                          "half a surrogate pair"              },
+        {"{\"type\":\"done\",\"n\":1,\"x\":\"\\ud83dxxxxxx\"}",                    "half a surrogate pair"              },
+        {"{\"type\":\"done\",\"n\":1,\"x\":\"\\ud83d\\u0041\"}",                   "half a surrogate pair"              },
+        {"{\"type\":\"done\",\"n\":1,\"x\":\"\\udc00\"}",                          "half a surrogate pair"              },
+        {"{\"type\":\"done\",\"n\":1,\"x\":\"\\u0000\"}",                          "NUL in a string"                    },
+        {"{\"type\":\"done\",\"n\":1,\"x\":\"\t\"}",                               "control character"                  },
+        {"{\"type\":\"done\",\"n\":1,\"x\":\"\xc0\x80\"}",                         "not UTF-8"                          },
+        {"{\"type\":\"done\",\"n\":1,\"x\":\"\xed\xa0\x80\"}",                     "not UTF-8"                          },
+        {"{\"type\":\"done\",\"n\":1,\"x\":\"\xf4\x90\x80\x80\"}",                 "not UTF-8"                          },
+        {"{\"type\":\"done\",\"n\":1,\"x\":\"\xe2\x82",                            "not UTF-8"                          },
+        {"{\"type\":\"done\",\"n\":1,\"x\":\"",                                    "string without end"                 },
+        {"{\"type\":\"done\",\"n\":1,\"x\":\"\\",                                  "bad escape"                         },
+        {"{\"type\":\"done\",\"n\":1,\"x\":[[[[[[[[[1]]]]]]]]]}",                  "nested too deeply"                  },
+        {"{\"type\":\"selftest\"}",                                                "no key \"levels\""                  },
+        {"{\"type\":\"selftest\",\"levels\":{}}",                                  "expected a list"                    },
+        {"{\"type\":\"selftest\",\"levels\":[1]}",                                 "expected an object"                 },
+        {"{\"type\":\"selftest\",\"levels\":[{\"level\":\"a\"}]}",                 "no key \"ok\""                      },
+        {"{\"type\":\"selftest\",\"levels\":[{\"level\":\"a\",\"ok\":1}]}",        "expected a value"                   },
+        {"{\"type\":\"selftest\",\"levels\":[{\"level\":\"a\",\"ok\":true},]}",    "expected a value"                   },
     };
     for (size_t i = 0; i < sizeof k_bad / sizeof k_bad[0]; i++) {
         const char *why = parse_fails(k_bad[i].line, strlen(k_bad[i].line));
@@ -272,9 +287,12 @@ static void damaged_lines(void **unused)
 {
     (void)unused;
     static const char *const k_good[] = {
-        "{\"type\":\"hello\",\"protocol\":1,\"pid\":7,\"nonce\":\"\\u00e9\",\"mask\":{\"requested\":"
-        "\"x86_64:none\",\"calls\":2},\"cpu\":\"\xe2\x82\xac\",\"flags\":\"\",\"z\":[1,{\"a\":-1.5e9}]}",
-        "{\"type\":\"selftest\",\"levels\":[{\"level\":\"vnni\",\"ok\":true},{\"level\":\"sse\",\"ok\":null}]}",
+        "{\"type\":\"hello\",\"protocol\":1,\"pid\":7,\"nonce\":\"\\u00e9\",\"mask\":{"
+        "\"requested\":"
+        "\"x86_64:none\",\"calls\":2},\"cpu\":\"\xe2\x82\xac\",\"flags\":\"\",\"z\":[1,{\"a\":-1."
+        "5e9}]}",
+        "{\"type\":\"selftest\",\"levels\":[{\"level\":\"vnni\",\"ok\":true},{\"level\":\"sse\","
+        "\"ok\":null}]}",
     };
     char why[200];
     for (size_t g = 0; g < 2; g++) {
@@ -302,9 +320,12 @@ static void damaged_lines(void **unused)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(expected_bytes),  cmocka_unit_test(everything_round_trips),
-        cmocka_unit_test(liberal_where_it_may), cmocka_unit_test(refused),
-        cmocka_unit_test(too_long),        cmocka_unit_test(damaged_lines),
+        cmocka_unit_test(expected_bytes),
+        cmocka_unit_test(everything_round_trips),
+        cmocka_unit_test(liberal_where_it_may),
+        cmocka_unit_test(refused),
+        cmocka_unit_test(too_long),
+        cmocka_unit_test(damaged_lines),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
