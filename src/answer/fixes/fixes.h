@@ -60,6 +60,13 @@ const char *etp_fix_model(const etp_fixer *f); // what to type for the arm's mod
 // The command that exports the arm's model again, as far as its file name tells how that was done,
 // with OPTIONS; DTYPE: in the same precision. NULL: out of memory.
 const char *etp_fix_export(const etp_fixer *f, bool dtype, const char *options);
+// Work that is not done any more: all of its time, give or take the spread over the blocks and what
+// whole microseconds hide; and the formula in words.
+void etp_fix_goes_away(const etp_fixer *f, etp_fix_found *at);
+extern const char etp_fix_k_goes_away[];
+#define ETP_FIX_BOOKED_ELSEWHERE                                                                    \
+    "what the boundary hides of them: up to 1 µs per delegated operator (truncation), a delegate " \
+    "call's set-up per kernel that joins two partitions"
 // "1 <one> 20.00 µs", "3 <many> 60.00 µs": how many operators and their time. NULL: out of memory.
 const char *etp_fix_told(const etp_fixer *f, const etp_fix_found *at, const char *one,
                          const char *many);

@@ -8,8 +8,6 @@
 #include "answer/fixes/fixes.h"
 #include "base/number.h"
 
-#define CACHE_BYTES ((uint64_t)1 << 20) // more than a core usually has for itself
-
 static etp_status no_memory(etp_error *err)
 {
     return etp_fail_nomem(err, "fixes");
@@ -55,42 +53,6 @@ static uint32_t source_of(const etp_fixer *f, uint32_t op)
 {
     return etp_fix_facts(f, op) ? etp_fix_producer(f, op) : previous(f, op);
 }
-
-// A large copy also pushes other data out of the caches: without it, what comes next may save as
-// much as reading the data once more takes, half of the copy's own time.
-static double read_again(const etp_fixer *f, const etp_fix_found *at)
-{
-    double sum = 0;
-    for (size_t i = 0; i < at->ops.n; i++) {
-        const etp_op_facts *facts = etp_fix_facts(f, at->ops.items[i]);
-        bool large = facts && facts->work.known && facts->work.bytes >= CACHE_BYTES;
-        sum += large && category_of(f, at->ops.items[i]) == ETP_CATEGORY_DATA_MOVEMENT
-                   ? (double)etp_fix_op_ns(f, at->ops.items[i]) / 2
-                   : 0;
-    }
-    return sum;
-}
-
-// Work that is not done any more: all of its time, give or take the spread over the blocks and what
-// whole microseconds hide.
-static void goes_away(const etp_fixer *f, etp_fix_found *at)
-{
-    etp_fix_time t = etp_fix_time_of(f, at);
-    at->lo = t.lo;
-    at->expected = t.mean + t.likely_more;
-    at->hi = t.hi + t.most_more + read_again(f, at);
-}
-
-#define BOOKED_ELSEWHERE                                                                            \
-    "what the boundary hides of them: up to 1 µs per delegated operator (truncation), a delegate " \
-    "call's "                                                                                       \
-    "set-up per kernel that joins two partitions"
-
-static const char k_goes_away[] =
-    "expected: Σ time, as the operators are not run any more, + the likely part "
-    "of " BOOKED_ELSEWHERE "; floor: lower end of the 95 % interval of Σ time over the blocks (0 "
-    "below two); ceiling: its upper end + all of that "
-    "+ half of the time of copies of a megabyte or more, for the caches they fill";
 
 // ---- batch norm ----
 
@@ -228,7 +190,7 @@ static etp_status batch_norm(etp_fixer *f, etp_error *err)
             return no_memory(err);
         }
     }
-    goes_away(f, &at);
+    etp_fix_goes_away(f, &at);
     return etp_fix_show(
         f, &at,
         &(etp_fix_words){
@@ -238,7 +200,7 @@ static etp_status batch_norm(etp_fixer *f, etp_error *err)
                     : etp_fix_told(
                           f, &at, "operator of a batch norm not folded into its convolution takes",
                           "operators of batch norms not folded into their convolutions take"),
-            etp_fix_export(f, true, "--apply fold-conv-bn"), k_goes_away, "fold-conv-bn"},
+            etp_fix_export(f, true, "--apply fold-conv-bn"), etp_fix_k_goes_away, "fold-conv-bn"},
         err);
 }
 
@@ -360,7 +322,7 @@ static const char k_chain[] =
     "per chain: all its time when the permutes undo each other, else all but one "
     "(floor: without the longest, ceiling: without the shortest); ceiling also the elementwise "
     "operators "
-    "between, which XNNPACK may merge into their producer then; + " BOOKED_ELSEWHERE;
+    "between, which XNNPACK may merge into their producer then; + " ETP_FIX_BOOKED_ELSEWHERE;
 
 static etp_status permutes(etp_fixer *f, etp_error *err)
 {
@@ -575,7 +537,7 @@ static etp_status border(etp_fixer *f, etp_error *err)
     if (!inputs) {
         return ETP_OK;
     }
-    goes_away(f, &at);
+    etp_fix_goes_away(f, &at);
     at.expected = isfinite(added) ? at.expected - added : (double)NAN;
     at.lo = images ? 0 : at.lo;
     return etp_fix_show(
@@ -590,7 +552,7 @@ static etp_status border(etp_fixer *f, etp_error *err)
                      "another; ceiling: the 95 % interval over the blocks + "
                      "truncation; floor 0: images leave the delegate, and who takes them channels "
                      "last may copy them back, which can cost more"
-                   : k_goes_away,
+                   : etp_fix_k_goes_away,
             "channels-last"},
         err);
 }
@@ -608,14 +570,14 @@ static etp_status broadcast(etp_fixer *f, etp_error *err)
             return no_memory(err);
         }
     }
-    goes_away(f, &at);
+    etp_fix_goes_away(f, &at);
     return etp_fix_show(
         f, &at,
         &(etp_fix_words){
             ETP_FIX_BROADCAST,
             etp_fix_told(f, &at, "copy for a broadcast that batched products do not need takes",
                          "copies for broadcasts that batched products do not need take"),
-            etp_fix_export(f, true, "--apply fold-expand"), k_goes_away, "fold-expand"},
+            etp_fix_export(f, true, "--apply fold-expand"), etp_fix_k_goes_away, "fold-expand"},
         err);
 }
 
@@ -725,7 +687,7 @@ static etp_status islands(etp_fixer *f, bool pads, etp_error *err)
             return no_memory(err);
         }
     }
-    goes_away(f, &all);
+    etp_fix_goes_away(f, &all);
     all.expected -= longer;
     all.lo = fmax(0, all.lo - 2 * longer);
     if (!pads) {
