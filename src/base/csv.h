@@ -23,18 +23,18 @@ typedef struct etp_csv_reader { // fields are private; needs no cleanup
 
 // Cells borrow from TEXT where no quotes are involved, else from ARENA. A UTF-8 byte order mark is
 // skipped. SEPARATOR is ',' or '\t'.
-ETP_API void etp_csv_open(etp_csv_reader *r, etp_str text, char separator, etp_arena *arena);
+void etp_csv_open(etp_csv_reader *r, etp_str text, char separator, etp_arena *arena);
 // Reads the next row into ROW (zeroed before the first call; its storage is reused). Empty lines
 // are skipped. *more is false at the end.
-ETP_API ETP_NODISCARD etp_status etp_csv_next(etp_csv_reader *r, etp_csv_row *row, bool *more,
-                                              etp_error *err);
+ETP_NODISCARD etp_status etp_csv_next(etp_csv_reader *r, etp_csv_row *row, bool *more,
+                                      etp_error *err);
 // Index of the column named NAME in a header row, or -1.
-ETP_API int etp_csv_column(const etp_csv_row *header, const char *name);
+int etp_csv_column(const etp_csv_row *header, const char *name);
 
 // One cell, quoted only where the separator, a quote or a line break demands it.
-ETP_API void etp_csv_cell(etp_sink *sink, etp_str s, char separator);
+void etp_csv_cell(etp_sink *sink, etp_str s, char separator);
 // The same for tables that people open in a spreadsheet, which would run a text that looks like a
 // formula (= + - @ at its beginning): an apostrophe makes it text again.
-ETP_API void etp_csv_text(etp_sink *sink, etp_str s, char separator);
+void etp_csv_text(etp_sink *sink, etp_str s, char separator);
 
 #endif

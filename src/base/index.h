@@ -21,12 +21,12 @@ typedef struct etp_index { // zeroed is empty; storage lives in the arena given 
 // True when the caller's element at POSITION equals the key in CTX.
 typedef bool etp_index_equal(const void *ctx, uint32_t position);
 
-ETP_API uint32_t etp_index_find(const etp_index *index, uint64_t hash, etp_index_equal *equal,
-                                const void *ctx);
+uint32_t etp_index_find(const etp_index *index, uint64_t hash, etp_index_equal *equal,
+                        const void *ctx);
 // Adds POSITION under HASH; the caller has checked that the key is new. False on out of memory.
-ETP_API bool etp_index_insert(etp_index *index, etp_arena *arena, uint64_t hash, uint32_t position);
+bool etp_index_insert(etp_index *index, etp_arena *arena, uint64_t hash, uint32_t position);
 
 #define ETP_HASH_START 14695981039346656037u
-ETP_API uint64_t etp_hash_bytes(uint64_t hash, const void *ptr, size_t len);
+uint64_t etp_hash_bytes(uint64_t hash, const void *ptr, size_t len);
 
 #endif

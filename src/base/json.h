@@ -19,47 +19,47 @@ typedef struct etp_json {
     } stack[ETP_JSON_MAX_DEPTH];
 } etp_json;
 
-ETP_API void etp_json_init(etp_json *j, etp_sink *sink, bool pretty);
-ETP_API void etp_json_end_document(etp_json *j); // checks balance, writes the final newline
+void etp_json_init(etp_json *j, etp_sink *sink, bool pretty);
+void etp_json_end_document(etp_json *j); // checks balance, writes the final newline
 
-ETP_API void etp_json_begin_object(etp_json *j);
-ETP_API void etp_json_begin_array(etp_json *j);
+void etp_json_begin_object(etp_json *j);
+void etp_json_begin_array(etp_json *j);
 // As above, but everything inside stays on one line even when pretty.
-ETP_API void etp_json_begin_object_inline(etp_json *j);
-ETP_API void etp_json_begin_array_inline(etp_json *j);
-ETP_API void etp_json_end(etp_json *j);
-ETP_API void etp_json_key(etp_json *j, const char *key);
-ETP_API void etp_json_key_str(etp_json *j, etp_str key);
+void etp_json_begin_object_inline(etp_json *j);
+void etp_json_begin_array_inline(etp_json *j);
+void etp_json_end(etp_json *j);
+void etp_json_key(etp_json *j, const char *key);
+void etp_json_key_str(etp_json *j, etp_str key);
 
-ETP_API void etp_json_str(etp_json *j, etp_str s);
-ETP_API void etp_json_z(etp_json *j, const char *z); // NULL writes null
-ETP_API void etp_json_u64(etp_json *j, uint64_t v);
-ETP_API void etp_json_i64(etp_json *j, int64_t v);
-ETP_API void etp_json_double(etp_json *j, double v);
-ETP_API void etp_json_ratio(etp_json *j, double v); // six significant digits, nan = null
-ETP_API void etp_json_bool(etp_json *j, bool v);
-ETP_API void etp_json_null(etp_json *j);
+void etp_json_str(etp_json *j, etp_str s);
+void etp_json_z(etp_json *j, const char *z); // NULL writes null
+void etp_json_u64(etp_json *j, uint64_t v);
+void etp_json_i64(etp_json *j, int64_t v);
+void etp_json_double(etp_json *j, double v);
+void etp_json_ratio(etp_json *j, double v); // six significant digits, nan = null
+void etp_json_bool(etp_json *j, bool v);
+void etp_json_null(etp_json *j);
 
 // key + value in one call, for the common case of an object's member.
-ETP_API void etp_json_kv_str(etp_json *j, const char *key, etp_str s);
-ETP_API void etp_json_kv_z(etp_json *j, const char *key, const char *z);
-ETP_API void etp_json_kv_u64(etp_json *j, const char *key, uint64_t v);
-ETP_API void etp_json_kv_i64(etp_json *j, const char *key, int64_t v);
-ETP_API void etp_json_kv_double(etp_json *j, const char *key, double v);
-ETP_API void etp_json_kv_ratio(etp_json *j, const char *key, double v);
-ETP_API void etp_json_kv_bool(etp_json *j, const char *key, bool v);
-ETP_API void etp_json_kv_null(etp_json *j, const char *key);
+void etp_json_kv_str(etp_json *j, const char *key, etp_str s);
+void etp_json_kv_z(etp_json *j, const char *key, const char *z);
+void etp_json_kv_u64(etp_json *j, const char *key, uint64_t v);
+void etp_json_kv_i64(etp_json *j, const char *key, int64_t v);
+void etp_json_kv_double(etp_json *j, const char *key, double v);
+void etp_json_kv_ratio(etp_json *j, const char *key, double v);
+void etp_json_kv_bool(etp_json *j, const char *key, bool v);
+void etp_json_kv_null(etp_json *j, const char *key);
 // Likewise for what may be unknown: null unless KNOWN. V is always evaluated.
-ETP_API void etp_json_kv_str_if(etp_json *j, const char *key, etp_str s, bool known);
-ETP_API void etp_json_kv_u64_if(etp_json *j, const char *key, uint64_t v, bool known);
-ETP_API void etp_json_kv_i64_if(etp_json *j, const char *key, int64_t v, bool known);
-ETP_API void etp_json_kv_double_if(etp_json *j, const char *key, double v, bool known);
-ETP_API void etp_json_kv_bool_if(etp_json *j, const char *key, bool v, bool known);
+void etp_json_kv_str_if(etp_json *j, const char *key, etp_str s, bool known);
+void etp_json_kv_u64_if(etp_json *j, const char *key, uint64_t v, bool known);
+void etp_json_kv_i64_if(etp_json *j, const char *key, int64_t v, bool known);
+void etp_json_kv_double_if(etp_json *j, const char *key, double v, bool known);
+void etp_json_kv_bool_if(etp_json *j, const char *key, bool v, bool known);
 // The nearest whole number; null for what is not finite or beyond int64.
-ETP_API void etp_json_kv_rounded(etp_json *j, const char *key, double v);
+void etp_json_kv_rounded(etp_json *j, const char *key, double v);
 
 // Decodes one UTF-8 sequence at the start of S; gives its length (≥ 1 for non-empty S) and sets
 // *valid. Shared by every writer that has to refuse broken text.
-ETP_API size_t etp_utf8_next(etp_str s, bool *valid);
+size_t etp_utf8_next(etp_str s, bool *valid);
 
 #endif

@@ -9,18 +9,18 @@
 
 // Whole string, decimal or 0x hexadecimal, no blanks, no sign for unsigned; false when it is not a
 // number or does not fit.
-ETP_API bool etp_parse_u64(etp_str s, uint64_t *out);
-ETP_API bool etp_parse_i64(etp_str s, int64_t *out);
+bool etp_parse_u64(etp_str s, uint64_t *out);
+bool etp_parse_i64(etp_str s, int64_t *out);
 // Whole string, decimal with optional fraction and exponent; no inf, nan, hex, blanks.
-ETP_API bool etp_parse_double(etp_str s, double *out);
+bool etp_parse_double(etp_str s, double *out);
 
 // Shortest decimal that reads back as the same double. Not for inf and nan.
-ETP_API const char *etp_format_double(double v, char buf[static ETP_NUMBER_CHARS]);
+const char *etp_format_double(double v, char buf[static ETP_NUMBER_CHARS]);
 // Six significant digits: how ratios are written everywhere.
-ETP_API const char *etp_format_ratio(double v, char buf[static ETP_NUMBER_CHARS]);
+const char *etp_format_ratio(double v, char buf[static ETP_NUMBER_CHARS]);
 // "1.234 ms", "12.3 µs", "800 ns": three to four significant digits for people.
-ETP_API const char *etp_format_ns(double ns, char buf[static ETP_NUMBER_CHARS]);
+const char *etp_format_ns(double ns, char buf[static ETP_NUMBER_CHARS]);
 // "10.2 MB" (powers of 1000) for people.
-ETP_API const char *etp_format_bytes(uint64_t bytes, char buf[static ETP_NUMBER_CHARS]);
+const char *etp_format_bytes(uint64_t bytes, char buf[static ETP_NUMBER_CHARS]);
 
 #endif

@@ -13,8 +13,8 @@ typedef struct etp_sha256 {
     uint8_t block[64];
 } etp_sha256;
 
-ETP_API void etp_sha256_init(etp_sha256 *h);
-ETP_API void etp_sha256_update(etp_sha256 *h, const void *ptr, size_t len);
-ETP_API void etp_sha256_hex(etp_sha256 *h, char out[static ETP_SHA256_HEX_CHARS]); // ends H
+void etp_sha256_init(etp_sha256 *h);
+void etp_sha256_update(etp_sha256 *h, const void *ptr, size_t len);
+void etp_sha256_hex(etp_sha256 *h, char out[static ETP_SHA256_HEX_CHARS]); // ends H
 
 #endif

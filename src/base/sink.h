@@ -23,25 +23,25 @@ typedef struct etp_strbuf {
     bool failed; // out of memory once: contents are then incomplete
 } etp_strbuf;
 
-ETP_API void etp_strbuf_init(etp_strbuf *buf, etp_arena *arena);
-ETP_API void etp_strbuf_append(etp_strbuf *buf, etp_str s);
-ETP_API void etp_strbuf_appendz(etp_strbuf *buf, const char *z);
-ETP_API void etp_strbuf_printf(etp_strbuf *buf, const char *fmt, ...) ETP_PRINTF(2, 3);
-ETP_API etp_str etp_strbuf_str(const etp_strbuf *buf);
+void etp_strbuf_init(etp_strbuf *buf, etp_arena *arena);
+void etp_strbuf_append(etp_strbuf *buf, etp_str s);
+void etp_strbuf_appendz(etp_strbuf *buf, const char *z);
+void etp_strbuf_printf(etp_strbuf *buf, const char *fmt, ...) ETP_PRINTF(2, 3);
+etp_str etp_strbuf_str(const etp_strbuf *buf);
 
-ETP_API etp_sink etp_sink_strbuf(etp_strbuf *buf);
-ETP_API etp_sink etp_sink_file(FILE *file); // borrows FILE until the sink is no longer used
+etp_sink etp_sink_strbuf(etp_strbuf *buf);
+etp_sink etp_sink_file(FILE *file); // borrows FILE until the sink is no longer used
 
-ETP_API void etp_sink_write(etp_sink *sink, etp_str s);
-ETP_API void etp_sink_z(etp_sink *sink, const char *z);
-ETP_API void etp_sink_char(etp_sink *sink, char c);
-ETP_API void etp_sink_repeat(etp_sink *sink, char c, size_t n);
-ETP_API void etp_sink_xml(etp_sink *sink,
-                          etp_str s); // text or attribute value, escaped for XML and HTML
+void etp_sink_write(etp_sink *sink, etp_str s);
+void etp_sink_z(etp_sink *sink, const char *z);
+void etp_sink_char(etp_sink *sink, char c);
+void etp_sink_repeat(etp_sink *sink, char c, size_t n);
+void etp_sink_xml(etp_sink *sink,
+                  etp_str s); // text or attribute value, escaped for XML and HTML
 // S made safe to show: control characters as pictures (ESC becomes ␛), what is no UTF-8, or hides
 // or reorders text, as U+FFFD. With LINES line breaks and tabs stay.
-ETP_API void etp_sink_shown(etp_sink *sink, etp_str s, bool lines);
-ETP_API bool etp_is_harmless(etp_str s); // printable ASCII: shown as it is
-ETP_API void etp_sink_printf(etp_sink *sink, const char *fmt, ...) ETP_PRINTF(2, 3);
+void etp_sink_shown(etp_sink *sink, etp_str s, bool lines);
+bool etp_is_harmless(etp_str s); // printable ASCII: shown as it is
+void etp_sink_printf(etp_sink *sink, const char *fmt, ...) ETP_PRINTF(2, 3);
 
 #endif

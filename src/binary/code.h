@@ -33,23 +33,22 @@ typedef struct etp_code_count {
 } etp_code_count;
 
 // "avx512-vnni", "AVX-512 VNNI". The finder gives ETP_CODES for unknown text.
-ETP_API const char *etp_code_name(etp_code code);
-ETP_API const char *etp_code_title(etp_code code);
-ETP_API etp_code etp_code_find(etp_str name);
+const char *etp_code_name(etp_code code);
+const char *etp_code_title(etp_code code);
+etp_code etp_code_find(etp_str name);
 
 // Goes through CODE, which begins at an instruction, from its begin: the result is what its most
 // demanding instruction needs. x86 stops at the first byte that is no instruction.
-ETP_API ETP_NODISCARD etp_status etp_code_of(etp_machine machine, etp_bytes code,
-                                             etp_code_count *out_count, etp_code *out,
-                                             etp_error *err);
+ETP_NODISCARD etp_status etp_code_of(etp_machine machine, etp_bytes code, etp_code_count *out_count,
+                                     etp_code *out, etp_error *err);
 // For each byte of CODE at which an instruction begins: what the instructions need that certainly
 // run once this one does, up to the next that may lead elsewhere. ETP_CODE_UNKNOWN inside
 // instructions and where nothing could be decoded. OUT has room for code.len.
-ETP_API ETP_NODISCARD etp_status etp_code_ahead(etp_machine machine, etp_bytes code, uint8_t *out,
-                                                etp_error *err);
+ETP_NODISCARD etp_status etp_code_ahead(etp_machine machine, etp_bytes code, uint8_t *out,
+                                        etp_error *err);
 // One A64 instruction.
-ETP_API etp_code etp_code_of_a64(uint32_t instruction);
+etp_code etp_code_of_a64(uint32_t instruction);
 // One x86-64 instruction of known length.
-ETP_API etp_code etp_code_of_x86(const uint8_t *bytes, size_t len);
+etp_code etp_code_of_x86(const uint8_t *bytes, size_t len);
 
 #endif

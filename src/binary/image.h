@@ -13,8 +13,8 @@ typedef enum etp_machine {
 } etp_machine;
 
 // "x86_64", "aarch64", "unknown"; find gives ETP_MACHINE_UNKNOWN for anything else.
-ETP_API const char *etp_machine_name(etp_machine machine);
-ETP_API etp_machine etp_machine_find(etp_str name);
+const char *etp_machine_name(etp_machine machine);
+etp_machine etp_machine_find(etp_str name);
 
 typedef enum etp_bounds { // who says where a function begins and ends
     ETP_BOUNDS_NONE,
@@ -37,29 +37,28 @@ typedef struct etp_image etp_image; // lives in the arena given to open; borrows
 // ETP_UNSUPPORTED when it is no file of these kinds (of a universal Mach-O the arm64 part is read,
 // else the x86-64 one), ETP_CORRUPT with a position when it is damaged. Damage of a table that
 // other tables can replace (symbols, unwind) loses the table, no more.
-ETP_API ETP_NODISCARD etp_status etp_image_open(etp_bytes file, etp_arena *arena, etp_image **out,
-                                                etp_error *err);
-ETP_API etp_image_format etp_image_format_of(const etp_image *image);
-ETP_API etp_machine etp_image_machine(const etp_image *image);
-ETP_API etp_str
-etp_image_build_id(const etp_image *image); // hexadecimal (Mach-O: the UUID), "" none
+ETP_NODISCARD etp_status etp_image_open(etp_bytes file, etp_arena *arena, etp_image **out,
+                                        etp_error *err);
+etp_image_format etp_image_format_of(const etp_image *image);
+etp_machine etp_image_machine(const etp_image *image);
+etp_str etp_image_build_id(const etp_image *image); // hexadecimal (Mach-O: the UUID), "" none
 // Bytes of the section of that name (".comment", "__eh_frame"), empty when there is none.
-ETP_API etp_bytes etp_image_section(const etp_image *image, const char *name);
-ETP_API size_t etp_image_symbol_count(const etp_image *image); // functions with a name
-ETP_API size_t etp_image_range_count(
+etp_bytes etp_image_section(const etp_image *image, const char *name);
+size_t etp_image_symbol_count(const etp_image *image); // functions with a name
+size_t etp_image_range_count(
     const etp_image *image); // functions in the table beside the symbols, and those of the gaps
 // The I-th of them, with its name where a symbol begins there; those of the gaps come last, both by
 // address.
-ETP_API etp_function etp_image_range_at(const etp_image *image, size_t i);
+etp_function etp_image_range_at(const etp_image *image, size_t i);
 // The I-th function with a name, by address; one without a size has the bounds of the table beside
 // the symbols.
-ETP_API etp_function etp_image_symbol_at(const etp_image *image, size_t i);
+etp_function etp_image_symbol_at(const etp_image *image, size_t i);
 
 // The function that covers ADDRESS. Bounds come from a symbol with a size where there is one,
 // else from the table beside the symbols; the name of a symbol that begins there is used in both
 // cases.
-ETP_API bool etp_image_function(const etp_image *image, uint64_t address, etp_function *out);
+bool etp_image_function(const etp_image *image, uint64_t address, etp_function *out);
 // The code of [start, end); false when that is not wholly executable bytes of the file.
-ETP_API bool etp_image_code(const etp_image *image, uint64_t start, uint64_t end, etp_bytes *out);
+bool etp_image_code(const etp_image *image, uint64_t start, uint64_t end, etp_bytes *out);
 
 #endif

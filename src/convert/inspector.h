@@ -50,24 +50,24 @@ typedef struct etp_inspector_table {
 
 // Strings borrow from the dump's bytes, the rest lives in ARENA. Errors: ETP_NOMEM; ETP_CORRUPT for
 // an event that ends before it starts.
-ETP_API ETP_NODISCARD etp_status etp_inspector_build(const etp_etdump *dump, etp_arena *arena,
-                                                     etp_inspector_table *out, etp_error *err);
+ETP_NODISCARD etp_status etp_inspector_build(const etp_etdump *dump, etp_arena *arena,
+                                             etp_inspector_table *out, etp_error *err);
 
 // Adds operator types, source and backend names from the record's method "forward", the only one
 // Inspector looks at; without that method (there Inspector fails) nothing is added. TABLE borrows
 // from RECORD afterwards. Errors: ETP_NOMEM.
-ETP_API ETP_NODISCARD etp_status etp_inspector_annotate(etp_inspector_table *table,
-                                                        const etp_etrecord *record,
-                                                        etp_arena *arena, etp_error *err);
+ETP_NODISCARD etp_status etp_inspector_annotate(etp_inspector_table *table,
+                                                const etp_etrecord *record, etp_arena *arena,
+                                                etp_error *err);
 
 // What Inspector.save_data_to_tsv writes.
-ETP_API void etp_inspector_tsv(const etp_inspector_table *table, etp_sink *sink);
+void etp_inspector_tsv(const etp_inspector_table *table, etp_sink *sink);
 
 // The rows of Inspector.to_dataframe(): every column, missing values null; a tensor is {dtype,
 // shape, sum, data} or, above 64 elements, the first of them as "head". BUFFER: the debug buffer
 // file, NULL when there is none (tensors are zeros then, as Inspector has it).
-ETP_API ETP_NODISCARD etp_status etp_inspector_json(const etp_inspector_table *table,
-                                                    const etp_bytes *buffer, etp_sink *sink,
-                                                    etp_error *err);
+ETP_NODISCARD etp_status etp_inspector_json(const etp_inspector_table *table,
+                                            const etp_bytes *buffer, etp_sink *sink,
+                                            etp_error *err);
 
 #endif

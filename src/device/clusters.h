@@ -13,11 +13,11 @@ typedef struct etp_cpu_set {
 } etp_cpu_set;
 
 // "0-3,6", or CPUs between blanks; false for anything else, an empty list included.
-ETP_API bool etp_cpu_set_parse(etp_str text, etp_cpu_set *out);
-ETP_API bool etp_cpu_set_within(const etp_cpu_set *inner, const etp_cpu_set *outer);
-ETP_API bool etp_cpu_set_meets(const etp_cpu_set *a, const etp_cpu_set *b);
+bool etp_cpu_set_parse(etp_str text, etp_cpu_set *out);
+bool etp_cpu_set_within(const etp_cpu_set *inner, const etp_cpu_set *outer);
+bool etp_cpu_set_meets(const etp_cpu_set *a, const etp_cpu_set *b);
 // "0-3,6"; NULL on out of memory.
-ETP_API const char *etp_cpu_set_text(const etp_cpu_set *s, etp_arena *arena);
+const char *etp_cpu_set_text(const etp_cpu_set *s, etp_arena *arena);
 
 typedef struct etp_cluster { // CPUs with one clock
     etp_cpu_set cpus;
@@ -30,14 +30,14 @@ typedef struct etp_topology {
 } etp_topology;
 
 // From the fact "clusters" of a device; pieces that make no sense are left out.
-ETP_API void etp_topology_parse(etp_str clusters, etp_topology *out);
+void etp_topology_parse(etp_str clusters, etp_topology *out);
 // "big", "mid" or "little" as a list of CPUs of the device; any other WORD is a list already and
 // comes back. ETP_USAGE when the device has no such kind.
-ETP_API ETP_NODISCARD etp_status etp_cpus_resolve(etp_device *d, const char *word, etp_arena *arena,
-                                                  const char **out, etp_error *err);
+ETP_NODISCARD etp_status etp_cpus_resolve(etp_device *d, const char *word, etp_arena *arena,
+                                          const char **out, etp_error *err);
 
 // SME units that serve CPUS (NULL: all), from the fact "smidr" (SMIDR_EL1 of each CPU: "0:VALUE
 // 4:VALUE" says CPUs 0 to 3 and 4 on). 0: unknown.
-ETP_API uint32_t etp_sme_units(etp_str smidr, const etp_cpu_set *cpus, uint32_t n_cpus);
+uint32_t etp_sme_units(etp_str smidr, const etp_cpu_set *cpus, uint32_t n_cpus);
 
 #endif

@@ -91,17 +91,17 @@ typedef struct etp_device_options {
 } etp_device_options;
 
 // ETP_USAGE for an unknown spec, ETP_ENVIRONMENT when runner or emulator is missing.
-ETP_API ETP_NODISCARD etp_status etp_device_open(const etp_device_options *options,
-                                                 etp_device **out, etp_error *err);
-ETP_API void etp_device_close(etp_device *d); // NULL is fine
+ETP_NODISCARD etp_status etp_device_open(const etp_device_options *options, etp_device **out,
+                                         etp_error *err);
+void etp_device_close(etp_device *d); // NULL is fine
 
 // The folders searched for the bundle of TRIPLE are those that `etprof` is installed or built with.
-ETP_API ETP_NODISCARD etp_status etp_bundle_find(const char *runner, const char *program,
-                                                 const char *triple, etp_arena *arena,
-                                                 etp_bundle *out, etp_error *err);
+ETP_NODISCARD etp_status etp_bundle_find(const char *runner, const char *program,
+                                         const char *triple, etp_arena *arena, etp_bundle *out,
+                                         etp_error *err);
 // Path of a qemu-aarch64 that knows SME2 (10.1 or newer). ETP_ENVIRONMENT when there is none.
-ETP_API ETP_NODISCARD etp_status etp_qemu_find(const char *wanted, const char *search_path,
-                                               const char *program, etp_arena *arena,
-                                               const char **out, etp_error *err);
+ETP_NODISCARD etp_status etp_qemu_find(const char *wanted, const char *search_path,
+                                       const char *program, etp_arena *arena, const char **out,
+                                       etp_error *err);
 
 #endif

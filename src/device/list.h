@@ -19,8 +19,7 @@ typedef struct etp_device_list {
 
 // A missing adb or emulator is no error. Of OPTIONS the search path, qemu, program and ssh_config
 // count.
-ETP_API ETP_NODISCARD etp_status etp_device_list_make(const etp_device_options *options,
-                                                      etp_arena *arena, etp_device_list *out,
-                                                      etp_error *err);
+ETP_NODISCARD etp_status etp_device_list_make(const etp_device_options *options, etp_arena *arena,
+                                              etp_device_list *out, etp_error *err);
 
 #endif

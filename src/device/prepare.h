@@ -7,18 +7,17 @@
 #include "device/device.h"
 
 // ETP_USAGE when MODE is none of boost, app, fixed.
-ETP_API ETP_NODISCARD etp_status etp_prepare_mode(const char *mode, etp_error *err);
+ETP_NODISCARD etp_status etp_prepare_mode(const char *mode, etp_error *err);
 
 // Writes the journal below DIR, applies MODE, reads it back, and adds the facts "prepare" and
 // "prepare_…" to d->extra. A journal of a session that is gone is undone first (*out_undone);
 // ETP_ENVIRONMENT when that session still lives, or when the device does not take the settings:
 // then they are back already.
-ETP_API ETP_NODISCARD etp_status etp_device_prepare(etp_device *d, const char *mode,
-                                                    const char *dir, bool *out_undone,
-                                                    etp_error *err);
+ETP_NODISCARD etp_status etp_device_prepare(etp_device *d, const char *mode, const char *dir,
+                                            bool *out_undone, etp_error *err);
 // Undoes it, also while the user wants to end. Nothing was prepared: ok. After a failure the
 // journal stays.
-ETP_API ETP_NODISCARD etp_status etp_device_restore(etp_device *d, etp_error *err);
+ETP_NODISCARD etp_status etp_device_restore(etp_device *d, etp_error *err);
 
 typedef struct etp_prepare_journal {
     const char *path, *spec, *mode;
@@ -29,9 +28,9 @@ typedef struct etp_prepare_journals {
     size_t n, cap;
 } etp_prepare_journals;
 // No folder: none. A journal that cannot be read is an error.
-ETP_API ETP_NODISCARD etp_status etp_prepare_list(const char *dir, etp_arena *arena,
-                                                  etp_prepare_journals *out, etp_error *err);
+ETP_NODISCARD etp_status etp_prepare_list(const char *dir, etp_arena *arena,
+                                          etp_prepare_journals *out, etp_error *err);
 // Undoes what the journal at PATH says of the device that it names.
-ETP_API ETP_NODISCARD etp_status etp_prepare_undo(etp_device *d, const char *path, etp_error *err);
+ETP_NODISCARD etp_status etp_prepare_undo(etp_device *d, const char *path, etp_error *err);
 
 #endif

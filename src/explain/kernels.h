@@ -63,9 +63,8 @@ typedef struct etp_kernels_text { // of one sampled launch
 
 // Reads the files of N launches of one arm. Texts borrow from them, everything else lives in ARENA.
 // ETP_CORRUPT with a position, ETP_NOMEM.
-ETP_API ETP_NODISCARD etp_status etp_kernels_read(const etp_kernels_text *texts, size_t n,
-                                                  etp_arena *arena, etp_kernels *out,
-                                                  etp_error *err);
+ETP_NODISCARD etp_status etp_kernels_read(const etp_kernels_text *texts, size_t n, etp_arena *arena,
+                                          etp_kernels *out, etp_error *err);
 
 typedef struct etp_kernels_arm {
     const etp_kernels *kernels; // NULL: not sampled
@@ -75,21 +74,20 @@ typedef struct etp_kernels_arm {
 
 // Samples of N that a sampler may misplace: so many or more are misplaced in less than one of
 // 10,000 arms.
-ETP_API uint64_t etp_kernels_strays(uint64_t n);
+uint64_t etp_kernels_strays(uint64_t n);
 
 // Judges arm INDEX by its samples. Instructions that need more than the level allows contradict it.
 // So does the want of what another arm of the same model, which the level allows too, shows plenty
 // of. What is the level's own supports it.
-ETP_API ETP_NODISCARD etp_status etp_kernels_judge(const etp_kernels_arm *arms, size_t n_arms,
-                                                   size_t index, etp_arena *arena, etp_proof *proof,
-                                                   etp_error *err);
+ETP_NODISCARD etp_status etp_kernels_judge(const etp_kernels_arm *arms, size_t n_arms, size_t index,
+                                           etp_arena *arena, etp_proof *proof, etp_error *err);
 
 // Classes of code that a level adds to OTHER, a lower one: 1 << etp_code each. SME levels count SME
 // and SME2 alike against a level without either: packing is SME code at both. 0: unknown.
-ETP_API unsigned etp_kernels_classes(etp_level level, etp_level other);
+unsigned etp_kernels_classes(etp_level level, etp_level other);
 // The sampled operator of that name and place; NULL none.
-ETP_API const etp_kernel_op *etp_kernels_find_op(const etp_kernels *kernels, etp_str name,
-                                                 int32_t chain, int32_t instruction);
+const etp_kernel_op *etp_kernels_find_op(const etp_kernels *kernels, etp_str name, int32_t chain,
+                                         int32_t instruction);
 
 // A micro-kernel's name taken apart:
 //   xnn_qd8_f32_qc8w_gemm_minmax_ukernel_4x16c8__avx512vnni_prfm
@@ -100,6 +98,6 @@ typedef struct etp_kernel_name { // parts borrow from the name; "" where it has 
 } etp_kernel_name;
 // What to call K, of kernels that are wholly read; NULL on out of memory.
 const char *etp_kernel_name_make(const etp_kernels *kernels, const etp_kernel *k, etp_arena *arena);
-ETP_API void etp_kernel_name_parse(etp_str name, etp_kernel_name *out);
+void etp_kernel_name_parse(etp_str name, etp_kernel_name *out);
 
 #endif

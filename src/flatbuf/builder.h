@@ -34,23 +34,21 @@ typedef struct etp_fbb { // fields are private; needs no cleanup
     } vtables; // distinct ones, newest last
 } etp_fbb;
 
-ETP_API void etp_fbb_init(etp_fbb *b, etp_arena *arena);
+void etp_fbb_init(etp_fbb *b, etp_arena *arena);
 
-ETP_API etp_fbb_ref etp_fbb_str(etp_fbb *b, etp_str s);
+etp_fbb_ref etp_fbb_str(etp_fbb *b, etp_str s);
 // N scalars of WIDTH bytes in the machine's own byte order; the first is aligned to ALIGN (0:
 // WIDTH).
-ETP_API etp_fbb_ref etp_fbb_vec(etp_fbb *b, const void *items, size_t n, size_t width,
-                                size_t align);
-ETP_API etp_fbb_ref etp_fbb_vec_refs(etp_fbb *b, const etp_fbb_ref *refs, size_t n);
+etp_fbb_ref etp_fbb_vec(etp_fbb *b, const void *items, size_t n, size_t width, size_t align);
+etp_fbb_ref etp_fbb_vec_refs(etp_fbb *b, const etp_fbb_ref *refs, size_t n);
 
-ETP_API void etp_fbb_begin(etp_fbb *b);
-ETP_API void etp_fbb_add(etp_fbb *b, unsigned id, size_t width, uint64_t value);
-ETP_API void etp_fbb_add_ref(etp_fbb *b, unsigned id, etp_fbb_ref ref); // ref 0: field left out
-ETP_API etp_fbb_ref etp_fbb_end(etp_fbb *b);
+void etp_fbb_begin(etp_fbb *b);
+void etp_fbb_add(etp_fbb *b, unsigned id, size_t width, uint64_t value);
+void etp_fbb_add_ref(etp_fbb *b, unsigned id, etp_fbb_ref ref); // ref 0: field left out
+etp_fbb_ref etp_fbb_end(etp_fbb *b);
 
 // The finished file, in the arena. Alignment counts from its first byte, the size prefix included,
 // as ExecuTorch's runtime has it.
-ETP_API etp_bytes etp_fbb_finish(etp_fbb *b, etp_fbb_ref root, const char identifier[4],
-                                 bool size_prefix);
+etp_bytes etp_fbb_finish(etp_fbb *b, etp_fbb_ref root, const char identifier[4], bool size_prefix);
 
 #endif

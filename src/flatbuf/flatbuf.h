@@ -104,9 +104,9 @@ typedef struct etp_fb_vector { // a zeroed one is empty
 
 // Verifies BYTES (which the caller keeps) from the root table down. Errors: ETP_CORRUPT with the
 // absolute byte position (bytes.base + position), ETP_UNSUPPORTED when the identifier differs.
-ETP_API ETP_NODISCARD etp_status etp_fb_verify(etp_bytes bytes, const etp_fb_schema *root,
-                                               const etp_fb_options *options,
-                                               etp_fb_table *out_root, etp_error *err);
+ETP_NODISCARD etp_status etp_fb_verify(etp_bytes bytes, const etp_fb_schema *root,
+                                       const etp_fb_options *options, etp_fb_table *out_root,
+                                       etp_error *err);
 
 // Position of a table of BYTES in the file, for error messages.
 static inline uint64_t etp_fb_position(etp_bytes bytes, etp_fb_table t)

@@ -39,14 +39,13 @@ struct etp_foreign {   // one build; texts live in the arena given to inspect
 };
 
 // ETP_IO, ETP_ENVIRONMENT when it is not executable.
-ETP_API ETP_NODISCARD etp_status etp_foreign_inspect(const char *path, etp_arena *arena,
-                                                     etp_foreign *out, etp_error *err);
+ETP_NODISCARD etp_status etp_foreign_inspect(const char *path, etp_arena *arena, etp_foreign *out,
+                                             etp_error *err);
 // Does the program take executor_runner's flags? False when it cannot be read.
-ETP_API bool etp_foreign_is(const char *path);
+bool etp_foreign_is(const char *path);
 // In what the files of two builds differ beyond their bytes: "compiler: GCC 12 and clang 19; ...".
 // "" nothing that shows.
-ETP_API const char *etp_foreign_differences(const etp_foreign *a, const etp_foreign *b,
-                                            etp_arena *arena);
+const char *etp_foreign_differences(const etp_foreign *a, const etp_foreign *b, etp_arena *arena);
 
 // Gives the arms of OUT their runners and says in out->runner_notes what that means. Errors are
 // what cannot come to good: a build for another processor, without timing lines, without a flag
@@ -75,13 +74,13 @@ typedef struct etp_foreign_log {
 } etp_foreign_log;
 
 // Takes a piece of output as it comes, NOW being its time; stream 0 is stdout.
-ETP_API void etp_foreign_log_feed(etp_foreign_log *log, unsigned stream, const char *text,
-                                  size_t len, uint64_t now_ns);
+void etp_foreign_log_feed(etp_foreign_log *log, unsigned stream, const char *text, size_t len,
+                          uint64_t now_ns);
 
 // ---- launching ----
 
 // Makes DEVICE start etprof-launch, which lies in its bundle, instead of etprof's own runner.
-ETP_API ETP_NODISCARD etp_status etp_foreign_prepare(etp_device *device, etp_error *err);
+ETP_NODISCARD etp_status etp_foreign_prepare(etp_device *device, etp_error *err);
 
 // Asks etprof-launch on the device which CPU there is.
 ETP_NODISCARD etp_status etp_foreign_probe(etp_device *device, etp_arena *arena,

@@ -47,9 +47,8 @@ typedef enum etp_output_precision {
 //
 // Both folders are untrusted. ETP_CORRUPT when one is not what `outputs` writes, ETP_IO when it is
 // missing.
-ETP_API ETP_NODISCARD etp_status etp_outputs_compare(const char *dir_a, const char *dir_b,
-                                                     etp_output_precision precision,
-                                                     etp_arena *arena, etp_outputs_comparison *out,
-                                                     etp_error *err);
+ETP_NODISCARD etp_status etp_outputs_compare(const char *dir_a, const char *dir_b,
+                                             etp_output_precision precision, etp_arena *arena,
+                                             etp_outputs_comparison *out, etp_error *err);
 
 #endif

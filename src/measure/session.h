@@ -24,9 +24,8 @@ typedef struct etp_device_cpu {
     const char *counters,
         *counters_fix; // "hardware", "none: why …", "" not told; what would allow it, "" nothing
 } etp_device_cpu;
-ETP_API ETP_NODISCARD etp_status etp_session_probe(etp_device *device, double timeout_s,
-                                                   etp_arena *arena, etp_device_cpu *out,
-                                                   etp_error *err);
+ETP_NODISCARD etp_status etp_session_probe(etp_device *device, double timeout_s, etp_arena *arena,
+                                           etp_device_cpu *out, etp_error *err);
 
 // ---- planning ----
 
@@ -107,17 +106,17 @@ typedef struct etp_session_plan { // lives in the arena given to etp_session_pla
 
 // Checks everything that can be known before the first launch: files exist and are programs, levels
 // exist (ETP_USAGE) and can be had on this CPU (ETP_ENVIRONMENT), names are unique.
-ETP_API ETP_NODISCARD etp_status etp_session_plan_make(const etp_session_options *options,
-                                                       const etp_device *device,
-                                                       const etp_device_cpu *cpu, etp_arena *arena,
-                                                       etp_session_plan *out, etp_error *err);
+ETP_NODISCARD etp_status etp_session_plan_make(const etp_session_options *options,
+                                               const etp_device *device, const etp_device_cpu *cpu,
+                                               etp_arena *arena, etp_session_plan *out,
+                                               etp_error *err);
 
 // The options that plan the session of RUN once more: same arms, seed, method and inputs. *out
 // borrows from RUN and ARENA. With etp_session_config.resume it goes on where it stopped; without,
 // it is repeated from the beginning. ETP_UNSUPPORTED when the arms of RUN are not models × levels ×
 // threads.
-ETP_API ETP_NODISCARD etp_status etp_session_options_of(const etp_run *run, etp_arena *arena,
-                                                        etp_session_options *out, etp_error *err);
+ETP_NODISCARD etp_status etp_session_options_of(const etp_run *run, etp_arena *arena,
+                                                etp_session_options *out, etp_error *err);
 
 // ---- running ----
 
@@ -172,9 +171,9 @@ typedef struct etp_session_result {
 // measured (ETP_USAGE, ETP_CORRUPT, ETP_UNSUPPORTED, ETP_ENVIRONMENT) it is removed. No process is
 // left in any case. Resuming: ETP_USAGE when the session is finished, or when model, runner or CPU
 // are not what they were; blocks that are incomplete are made up for.
-ETP_API ETP_NODISCARD etp_status etp_session_run(etp_device *device, const etp_session_plan *plan,
-                                                 const etp_session_config *config,
-                                                 const etp_session_hooks *hooks,
-                                                 etp_session_result *out, etp_error *err);
+ETP_NODISCARD etp_status etp_session_run(etp_device *device, const etp_session_plan *plan,
+                                         const etp_session_config *config,
+                                         const etp_session_hooks *hooks, etp_session_result *out,
+                                         etp_error *err);
 
 #endif

@@ -27,46 +27,44 @@ typedef struct etp_file {
 } etp_file;
 
 // ETP_IO when it cannot be read, ETP_UNSUPPORTED when it is no regular file or larger than LIMIT.
-ETP_API ETP_NODISCARD etp_status etp_file_open(const char *path, uint64_t limit, etp_file *out,
-                                               etp_error *err);
-ETP_API void etp_file_close(etp_file *file); // safe on a zeroed or closed file
+ETP_NODISCARD etp_status etp_file_open(const char *path, uint64_t limit, etp_file *out,
+                                       etp_error *err);
+void etp_file_close(etp_file *file); // safe on a zeroed or closed file
 
 // Small files into an arena. Pseudo files (/proc, /sys) work: their size is not trusted.
-ETP_API ETP_NODISCARD etp_status etp_os_read_text(const char *path, size_t limit, etp_arena *arena,
-                                                  etp_str *out, etp_error *err);
+ETP_NODISCARD etp_status etp_os_read_text(const char *path, size_t limit, etp_arena *arena,
+                                          etp_str *out, etp_error *err);
 
 // Writes PATH through a temporary neighbour, fsync and rename: readers see the old or the new file.
 // The neighbour is made anew: a link that waits under its name is removed, never written through.
-ETP_API ETP_NODISCARD etp_status etp_os_write_atomic(const char *path, etp_str content,
-                                                     etp_error *err);
+ETP_NODISCARD etp_status etp_os_write_atomic(const char *path, etp_str content, etp_error *err);
 // For what can be made again: through a temporary neighbour and rename too, but without waiting for
 // the disk, and in pieces. FILL writes them to SINK and need not check it.
 typedef etp_status etp_os_fill(void *ctx, etp_sink *sink, etp_error *err);
-ETP_API ETP_NODISCARD etp_status etp_os_replace_by(const char *path, etp_os_fill *fill, void *ctx,
-                                                   etp_error *err);
+ETP_NODISCARD etp_status etp_os_replace_by(const char *path, etp_os_fill *fill, void *ctx,
+                                           etp_error *err);
 // Removes the temporary neighbours that processes left in DIR when they were killed. Goes on after
 // failures.
-ETP_API void etp_os_sweep_temporary(const char *dir);
+void etp_os_sweep_temporary(const char *dir);
 // Appends and fsyncs. When not everything could be written the file is cut back to what it was.
 // Neither follows a link, nor does etp_os_truncate.
-ETP_API ETP_NODISCARD etp_status etp_os_append(const char *path, etp_str content, etp_error *err);
-ETP_API ETP_NODISCARD etp_status etp_os_truncate(const char *path, uint64_t size, etp_error *err);
+ETP_NODISCARD etp_status etp_os_append(const char *path, etp_str content, etp_error *err);
+ETP_NODISCARD etp_status etp_os_truncate(const char *path, uint64_t size, etp_error *err);
 // fsync of a file or folder that somebody else wrote.
-ETP_API ETP_NODISCARD etp_status etp_os_sync(const char *path, etp_error *err);
-ETP_API ETP_NODISCARD etp_status etp_os_unlink(const char *path, etp_error *err); // absent = ok
-ETP_API ETP_NODISCARD etp_status etp_os_rmdir(const char *path, etp_error *err);  // must be empty
+ETP_NODISCARD etp_status etp_os_sync(const char *path, etp_error *err);
+ETP_NODISCARD etp_status etp_os_unlink(const char *path, etp_error *err); // absent = ok
+ETP_NODISCARD etp_status etp_os_rmdir(const char *path, etp_error *err);  // must be empty
 // Moves a file or folder, also to another file system; what was at TO is replaced.
-ETP_API ETP_NODISCARD etp_status etp_os_move(const char *from, const char *to, etp_error *err);
+ETP_NODISCARD etp_status etp_os_move(const char *from, const char *to, etp_error *err);
 // Removes a folder and what is in it; does not follow links. Absent = ok.
-ETP_API ETP_NODISCARD etp_status etp_os_remove_tree(const char *path, etp_error *err);
+ETP_NODISCARD etp_status etp_os_remove_tree(const char *path, etp_error *err);
 
-ETP_API ETP_NODISCARD etp_status etp_os_mkdirs(const char *path, etp_error *err); // existing = ok
+ETP_NODISCARD etp_status etp_os_mkdirs(const char *path, etp_error *err); // existing = ok
 // One level, exclusive. *taken tells whether something of that name was there already.
-ETP_API ETP_NODISCARD etp_status etp_os_mkdir_new(const char *path, bool *taken, etp_error *err);
+ETP_NODISCARD etp_status etp_os_mkdir_new(const char *path, bool *taken, etp_error *err);
 // A new folder ROOT/prefix-XXXXXX; ROOT is made when it is not there.
-ETP_API ETP_NODISCARD etp_status etp_os_temp_dir(const char *root, const char *prefix,
-                                                 etp_arena *arena, const char **out,
-                                                 etp_error *err);
+ETP_NODISCARD etp_status etp_os_temp_dir(const char *root, const char *prefix, etp_arena *arena,
+                                         const char **out, etp_error *err);
 
 typedef struct etp_dir_entry {
     const char *name;
@@ -78,18 +76,18 @@ typedef struct etp_dir_list {
     etp_dir_entry *items; // sorted by name, without "." and ".."
     size_t n, cap;
 } etp_dir_list;
-ETP_API ETP_NODISCARD etp_status etp_os_list(const char *path, etp_arena *arena, etp_dir_list *out,
-                                             etp_error *err);
+ETP_NODISCARD etp_status etp_os_list(const char *path, etp_arena *arena, etp_dir_list *out,
+                                     etp_error *err);
 
-ETP_API bool etp_os_is_file(const char *path);
-ETP_API bool etp_os_is_dir(const char *path);
-ETP_API bool etp_os_is_other(const char *path); // as is_other above
-ETP_API bool etp_os_is_executable(const char *path);
-ETP_API bool etp_os_is_writable(const char *path); // by this process
+bool etp_os_is_file(const char *path);
+bool etp_os_is_dir(const char *path);
+bool etp_os_is_other(const char *path); // as is_other above
+bool etp_os_is_executable(const char *path);
+bool etp_os_is_writable(const char *path); // by this process
 // Absolute and without "." and ".." where the file exists; NULL on out of memory or no such file.
-ETP_API const char *etp_os_absolute(const char *path, etp_arena *arena);
-ETP_API const char *etp_os_self_exe(etp_arena *arena); // path of this program, NULL when unknown
-ETP_API uint64_t etp_os_free_bytes(const char *path);  // of its file system, UINT64_MAX unknown
+const char *etp_os_absolute(const char *path, etp_arena *arena);
+const char *etp_os_self_exe(etp_arena *arena); // path of this program, NULL when unknown
+uint64_t etp_os_free_bytes(const char *path);  // of its file system, UINT64_MAX unknown
 
 // A file that says which process is at work here. It holds for as long as the process lives,
 // however that ends: what a killed one left behind is taken over.
@@ -100,17 +98,17 @@ typedef struct etp_os_lock { // fields are private
 } etp_os_lock;
 // *HOLDER: 0 it is ours now; else the process that has it (-1: it did not say), and *out holds
 // nothing. PATH must outlive the lock.
-ETP_API ETP_NODISCARD etp_status etp_os_lock_take(const char *path, etp_os_lock *out,
-                                                  int64_t *holder, etp_error *err);
-ETP_API void etp_os_lock_release(etp_os_lock *lock); // and removes the file; safe when zeroed
+ETP_NODISCARD etp_status etp_os_lock_take(const char *path, etp_os_lock *out, int64_t *holder,
+                                          etp_error *err);
+void etp_os_lock_release(etp_os_lock *lock); // and removes the file; safe when zeroed
 
 // ---- clock and terminal ----
 
-ETP_API uint64_t etp_os_now_ns(void);                    // monotonic, the clock the runner reports
-ETP_API int64_t etp_os_wall_seconds(void);               // since 1970
-ETP_API const char *etp_os_utc_now(char buf[static 24]); // "2026-11-21T09:00:00Z"
-ETP_API void etp_os_sleep_ns(uint64_t ns);
-ETP_API uint64_t etp_os_random_u64(void);
+uint64_t etp_os_now_ns(void);                    // monotonic, the clock the runner reports
+int64_t etp_os_wall_seconds(void);               // since 1970
+const char *etp_os_utc_now(char buf[static 24]); // "2026-11-21T09:00:00Z"
+void etp_os_sleep_ns(uint64_t ns);
+uint64_t etp_os_random_u64(void);
 
 // ---- child processes ----
 
@@ -152,11 +150,11 @@ typedef struct etp_process {
 } etp_process;
 
 // ETP_ENVIRONMENT when the program cannot be started (missing, not executable, wrong machine).
-ETP_API ETP_NODISCARD etp_status etp_process_start(const etp_process_spec *spec, etp_process *out,
-                                                   etp_error *err);
+ETP_NODISCARD etp_status etp_process_start(const etp_process_spec *spec, etp_process *out,
+                                           etp_error *err);
 // All of it, within the time; ETP_CHILD when the child does not take it.
-ETP_API ETP_NODISCARD etp_status etp_process_write(etp_process *p, etp_str s, uint64_t timeout_ns,
-                                                   etp_error *err);
+ETP_NODISCARD etp_status etp_process_write(etp_process *p, etp_str s, uint64_t timeout_ns,
+                                           etp_error *err);
 typedef enum etp_process_event {
     ETP_PROCESS_OUT,     // *got bytes of stdout
     ETP_PROCESS_ERR,     // *got bytes of stderr
@@ -165,27 +163,26 @@ typedef enum etp_process_event {
     ETP_PROCESS_WAKE     // a signal was caught (etp_os_interrupted)
 } etp_process_event;
 // Waits for the next piece of output, at most CAP bytes of it.
-ETP_API etp_process_event etp_process_read(etp_process *p, uint64_t timeout_ns, char *buf,
-                                           size_t cap, size_t *got);
-ETP_API void etp_process_close_input(etp_process *p); // the child sees the end of its input
+etp_process_event etp_process_read(etp_process *p, uint64_t timeout_ns, char *buf, size_t cap,
+                                   size_t *got);
+void etp_process_close_input(etp_process *p); // the child sees the end of its input
 // Waits for the end, also of what it left behind; false when it still runs after the time.
-ETP_API bool etp_process_wait(etp_process *p, uint64_t timeout_ns);
-ETP_API void etp_process_kill(etp_process *p);    // it and what it started, SIGKILL, and waits
-ETP_API void etp_process_dispose(etp_process *p); // kills what still runs, closes; safe when zeroed
+bool etp_process_wait(etp_process *p, uint64_t timeout_ns);
+void etp_process_kill(etp_process *p);    // it and what it started, SIGKILL, and waits
+void etp_process_dispose(etp_process *p); // kills what still runs, closes; safe when zeroed
 
 // A program's whole answer: runs it with empty input. *out and *out_err are at most LIMIT bytes
 // each. *out_process needs no dispose, unless the program leaves its work running and this was
 // ETP_OK.
-ETP_API ETP_NODISCARD etp_status etp_process_capture(const etp_process_spec *spec,
-                                                     uint64_t timeout_ns, size_t limit,
-                                                     etp_arena *arena, etp_process *out_process,
-                                                     etp_str *out, etp_str *out_err,
-                                                     etp_error *err);
+ETP_NODISCARD etp_status etp_process_capture(const etp_process_spec *spec, uint64_t timeout_ns,
+                                             size_t limit, etp_arena *arena,
+                                             etp_process *out_process, etp_str *out,
+                                             etp_str *out_err, etp_error *err);
 
 // Replaces this process by ARGV (searched in PATH), with ENV_SET ("NAME=VALUE", may be NULL) on top
 // of our environment. Returns only when that fails (ETP_ENVIRONMENT).
-ETP_API ETP_NODISCARD etp_status etp_os_become(const char *const *argv, const char *const *env_set,
-                                               etp_error *err);
+ETP_NODISCARD etp_status etp_os_become(const char *const *argv, const char *const *env_set,
+                                       etp_error *err);
 
 // ---- signals ----
 
@@ -193,12 +190,12 @@ ETP_API ETP_NODISCARD etp_status etp_os_become(const char *const *argv, const ch
 // taken by /dev/null, in the direction that fails, so that no file of ours gets their numbers and
 // writing to them is an error. A mapped file that somebody shortens ends the process with a message
 // and exit code 5 instead of a bare SIGBUS.
-ETP_API void etp_os_begin(void);
+void etp_os_begin(void);
 // SIGINT, SIGTERM and SIGHUP set a flag and wake etp_process_read; a second SIGINT or SIGTERM
 // within the session ends the process at once. SIGPIPE and SIGXFSZ are ignored. For the command
 // line only.
-ETP_API ETP_NODISCARD etp_status etp_os_catch_signals(etp_error *err);
-ETP_API int etp_os_interrupted(void); // the signal's number, 0 when none came
+ETP_NODISCARD etp_status etp_os_catch_signals(etp_error *err);
+int etp_os_interrupted(void); // the signal's number, 0 when none came
 
 // ---- facts ----
 
@@ -211,7 +208,7 @@ typedef struct etp_os_facts {
     uint32_t cpus;     // logical, usable by this process
     uint64_t memory_bytes;
 } etp_os_facts;
-ETP_API void etp_os_facts_read(etp_os_facts *out);
+void etp_os_facts_read(etp_os_facts *out);
 
 // More about the machine than the struct above has names for: only what could be read.
 typedef struct etp_os_detail {
@@ -221,26 +218,25 @@ typedef struct etp_os_details {
     etp_os_detail *items;
     size_t n, cap;
 } etp_os_details;
-ETP_API ETP_NODISCARD etp_status etp_os_details_read(etp_arena *arena, etp_os_details *out,
-                                                     etp_error *err);
+ETP_NODISCARD etp_status etp_os_details_read(etp_arena *arena, etp_os_details *out, etp_error *err);
 
 // How the threads of a living process were scheduled so far; UINT64_MAX unreadable.
 typedef struct etp_process_sched {
     uint64_t wait_ns;    // ready to run, but no CPU free
     uint64_t migrations; // from one CPU to another
 } etp_process_sched;
-ETP_API void etp_process_sched_read(int64_t pid, etp_process_sched *out);
+void etp_process_sched_read(int64_t pid, etp_process_sched *out);
 // What the processor counted for a living process so far; 0 unknown (macOS alone tells).
 typedef struct etp_process_counters {
     uint64_t cycles, instructions;
     uint64_t fast_cycles; // of them on performance cores
     uint64_t energy_nj;
 } etp_process_counters;
-ETP_API void etp_process_counters_read(int64_t pid, etp_process_counters *out);
+void etp_process_counters_read(int64_t pid, etp_process_counters *out);
 // CPUs on which its threads may run, "0-3" or "0-3 2"; empty unreadable.
-ETP_API etp_str etp_process_affinity_read(int64_t pid, etp_arena *arena);
-ETP_API bool etp_process_alive(int64_t pid);
-ETP_API int64_t etp_os_self_pid(void);
+etp_str etp_process_affinity_read(int64_t pid, etp_arena *arena);
+bool etp_process_alive(int64_t pid);
+int64_t etp_os_self_pid(void);
 
 // What may disturb a measurement, now. A field that cannot be read is NAN or UINT64_MAX and its
 // name is in `unreadable`.
@@ -267,7 +263,7 @@ typedef struct etp_os_state {
     const char *unreadable[16];
     size_t n_unreadable;
 } etp_os_state;
-ETP_API void etp_os_state_read(etp_os_state *out);
+void etp_os_state_read(etp_os_state *out);
 // Nothing is known but the time: what every reading starts from.
 static inline etp_os_state etp_os_state_unknown(void)
 {

@@ -42,13 +42,13 @@ typedef enum etp_kind {
 
 // The report lives in ARENA. NULL on out of memory, which every function below accepts, so that
 // only etp_report_write's result needs a check.
-ETP_API etp_report *etp_report_create(etp_arena *arena, const char *title);
-ETP_API void etp_report_subtitle(etp_report *r, const char *fmt, ...) ETP_PRINTF(2, 3);
+etp_report *etp_report_create(etp_arena *arena, const char *title);
+void etp_report_subtitle(etp_report *r, const char *fmt, ...) ETP_PRINTF(2, 3);
 // One short line at the very end: tool and version, how to reproduce.
-ETP_API void etp_report_footer(etp_report *r, const char *fmt, ...) ETP_PRINTF(2, 3);
+void etp_report_footer(etp_report *r, const char *fmt, ...) ETP_PRINTF(2, 3);
 // A machine-readable document to carry along in HTML (already JSON, e.g. etprof.ab/1); SCHEMA
 // names it. Borrows JSON until the report is no longer used.
-ETP_API void etp_report_attach_json(etp_report *r, const char *schema, etp_str json);
+void etp_report_attach_json(etp_report *r, const char *schema, etp_str json);
 
 // The big number of the first screen. Several comparisons give several cards.
 typedef struct etp_headline {
@@ -61,31 +61,29 @@ typedef struct etp_headline {
     const char *interval;  // "95 % interval, 10 blocks"; may be NULL
     const char *detail;    // one sentence below; may be NULL
 } etp_headline;
-ETP_API void etp_report_headline(etp_report *r, const etp_headline *h);
+void etp_report_headline(etp_report *r, const etp_headline *h);
 // Small label/value pairs below the headlines: "noise floor" "0.8 %".
-ETP_API void etp_report_fact(etp_report *r, const char *label, const char *fmt, ...)
-    ETP_PRINTF(3, 4);
+void etp_report_fact(etp_report *r, const char *label, const char *fmt, ...) ETP_PRINTF(3, 4);
 
 // Starts a section; what follows belongs to it. LEVEL 1 or 2. ID: lower-case letters, digits, '-',
 // unique; the anchor in HTML.
-ETP_API void etp_report_section(etp_report *r, int level, const char *id, const char *title);
+void etp_report_section(etp_report *r, int level, const char *id, const char *title);
 // The section just started (with its level-2 sections) is left out when the style is `brief`.
-ETP_API void etp_report_section_is_detail(etp_report *r);
+void etp_report_section_is_detail(etp_report *r);
 // Starts a section of level 1 that sections of level 1 belong to: until the part ends they count as
 // level 2, and ids of sections, tables and charts get ID and '-' in front. So the same authors may
 // write several times.
-ETP_API void etp_report_begin_part(etp_report *r, const char *id, const char *title);
-ETP_API void etp_report_end_part(etp_report *r);
+void etp_report_begin_part(etp_report *r, const char *id, const char *title);
+void etp_report_end_part(etp_report *r);
 
-ETP_API void etp_report_text(etp_report *r, const char *fmt, ...) ETP_PRINTF(2, 3);
-ETP_API void etp_report_note(etp_report *r, etp_severity severity, const char *fmt, ...)
-    ETP_PRINTF(3, 4);
+void etp_report_text(etp_report *r, const char *fmt, ...) ETP_PRINTF(2, 3);
+void etp_report_note(etp_report *r, etp_severity severity, const char *fmt, ...) ETP_PRINTF(3, 4);
 // Something to paste: shown verbatim, newlines kept.
-ETP_API void etp_report_code(etp_report *r, const char *caption, etp_str text);
+void etp_report_code(etp_report *r, const char *caption, etp_str text);
 
 // A list "key  value", values wrapped under themselves. TITLE may be NULL.
-ETP_API etp_keys *etp_report_keys(etp_report *r, const char *title);
-ETP_API void etp_keys_add(etp_keys *k, etp_severity severity, const char *key, const char *fmt, ...)
+etp_keys *etp_report_keys(etp_report *r, const char *title);
+void etp_keys_add(etp_keys *k, etp_severity severity, const char *key, const char *fmt, ...)
     ETP_PRINTF(4, 5);
 
 // ---- tables ----
@@ -173,14 +171,14 @@ static inline etp_cell etp_cell_judged(etp_cell c, etp_severity severity)
 #define ETP_TABLE_MAX_COLUMNS 32
 
 // ID as for sections; also what selects the table for CSV. COLUMNS are copied.
-ETP_API etp_table *etp_report_table(etp_report *r, const char *id, const char *caption,
-                                    const etp_column *columns, size_t n_columns);
+etp_table *etp_report_table(etp_report *r, const char *id, const char *caption,
+                            const etp_column *columns, size_t n_columns);
 // Text and Markdown show the first N rows (and totals) and say how many more there are.
-ETP_API void etp_table_limit(etp_table *t, size_t n);
+void etp_table_limit(etp_table *t, size_t n);
 // N must be the number of columns.
-ETP_API void etp_table_add_row(etp_table *t, const etp_cell *cells, size_t n);
+void etp_table_add_row(etp_table *t, const etp_cell *cells, size_t n);
 // The row just added is a total: set apart, and left at the bottom when sorted.
-ETP_API void etp_table_row_is_total(etp_table *t);
+void etp_table_row_is_total(etp_table *t);
 
 // ETP_ROW(table, etp_cell_z("conv"), etp_cell_ns(120), …)
 #define ETP_ROW(table, ...)                                     \
@@ -200,29 +198,29 @@ typedef enum etp_chart_kind {
 } etp_chart_kind;
 
 // KIND: of the values. Charts with series want all etp_chart_series calls before the first row.
-ETP_API etp_chart *etp_report_chart(etp_report *r, etp_chart_kind chart, const char *id,
-                                    const char *title, etp_kind kind);
+etp_chart *etp_report_chart(etp_report *r, etp_chart_kind chart, const char *id, const char *title,
+                            etp_kind kind);
 // What the picture shows, for people who cannot see it and as its caption.
-ETP_API void etp_chart_describe(etp_chart *c, const char *fmt, ...) ETP_PRINTF(2, 3);
-ETP_API void etp_chart_axes(etp_chart *c, const char *x_title, const char *y_title);
-ETP_API void etp_chart_series(etp_chart *c, const char *label);
+void etp_chart_describe(etp_chart *c, const char *fmt, ...) ETP_PRINTF(2, 3);
+void etp_chart_axes(etp_chart *c, const char *x_title, const char *y_title);
+void etp_chart_series(etp_chart *c, const char *label);
 // STACKED, INTERVALS: the next bar begins a group; its first one is what the others are compared
 // with.
-ETP_API void etp_chart_group(etp_chart *c);
+void etp_chart_group(etp_chart *c);
 // STACKED, COLUMNS, BLOCKS: values[i] belongs to series i; NAN = missing.
-ETP_API void etp_chart_row(etp_chart *c, const char *label, const double *values, size_t n);
+void etp_chart_row(etp_chart *c, const char *label, const double *values, size_t n);
 // LINES: one x, values with optional ranges (lo and hi both NULL or both n long).
-ETP_API void etp_chart_point(etp_chart *c, double x, const double *values, const double *lo,
-                             const double *hi, size_t n);
+void etp_chart_point(etp_chart *c, double x, const double *values, const double *lo,
+                     const double *hi, size_t n);
 // INTERVALS: lo and hi NAN = no whisker. NOTE ("3.90× faster") may be NULL.
-ETP_API void etp_chart_interval(etp_chart *c, const char *label, const char *note, double value,
-                                double lo, double hi);
+void etp_chart_interval(etp_chart *c, const char *label, const char *note, double value, double lo,
+                        double hi);
 // WATERFALL. A total restarts the running sum at VALUE. A step's DELTA is added to it; LO and HI
 // bound the delta (NAN = unknown). GROUP names the step's kind ("operator", "boundary"); steps that
 // do not describe the model's own work (tracer, unexplained) are `muted`.
-ETP_API void etp_chart_total(etp_chart *c, const char *label, double value);
-ETP_API void etp_chart_step(etp_chart *c, const char *label, const char *group, bool muted,
-                            double delta, double lo, double hi);
+void etp_chart_total(etp_chart *c, const char *label, double value);
+void etp_chart_step(etp_chart *c, const char *label, const char *group, bool muted, double delta,
+                    double lo, double hi);
 
 // ---- writing ----
 
@@ -244,8 +242,8 @@ typedef struct etp_report_style { // a zeroed struct is a plain 80-column ASCII 
 
 // STYLE may be NULL. Errors: ETP_NOMEM (building or writing ran out of memory), ETP_USAGE (no such
 // table or chart), ETP_IO (the sink failed).
-ETP_API ETP_NODISCARD etp_status etp_report_write(const etp_report *r, etp_format format,
-                                                  const etp_report_style *style, etp_sink *sink,
-                                                  etp_error *err);
+ETP_NODISCARD etp_status etp_report_write(const etp_report *r, etp_format format,
+                                          const etp_report_style *style, etp_sink *sink,
+                                          etp_error *err);
 
 #endif

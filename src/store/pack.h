@@ -15,12 +15,12 @@ typedef struct etp_pack_count {
 } etp_pack_count;
 
 // Writes every file of the run folder DIR into FILE (replacing it). Same folder, same bytes.
-ETP_API ETP_NODISCARD etp_status etp_run_pack(const char *dir, const char *file,
-                                              etp_pack_count *out, etp_error *err);
+ETP_NODISCARD etp_status etp_run_pack(const char *dir, const char *file, etp_pack_count *out,
+                                      etp_error *err);
 // Unpacks FILE into the folder DIR, which must be new or empty. Only regular files with plain names
 // below DIR are made, none twice, within the budgets; anything else is ETP_CORRUPT and nothing is
 // left. So is an archive without a run folder's manifest.
-ETP_API ETP_NODISCARD etp_status etp_run_unpack(const char *file, const char *dir,
-                                                etp_pack_count *out, etp_error *err);
+ETP_NODISCARD etp_status etp_run_unpack(const char *file, const char *dir, etp_pack_count *out,
+                                        etp_error *err);
 
 #endif

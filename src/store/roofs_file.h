@@ -10,7 +10,7 @@
 #define ETP_ROOFS_SCHEMA "etprof.roofs/1"
 
 // ETP_CORRUPT with what is wrong; nothing in TEXT is trusted. Texts live in ARENA.
-ETP_API ETP_NODISCARD etp_status etp_roofs_read(etp_str text, etp_arena *arena, etp_roof_table *out,
-                                                etp_error *err);
+ETP_NODISCARD etp_status etp_roofs_read(etp_str text, etp_arena *arena, etp_roof_table *out,
+                                        etp_error *err);
 
 #endif

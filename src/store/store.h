@@ -59,10 +59,10 @@ typedef enum etp_lost_reason { // why a launch gave nothing
 } etp_lost_reason;
 
 // Static texts as in the files; NULL never. The finders give the enum's count for unknown text.
-ETP_API const char *etp_run_state_name(etp_run_state state);
-ETP_API const char *etp_launch_kind_name(etp_launch_kind kind);
-ETP_API const char *etp_phase_name(etp_phase phase);
-ETP_API const char *etp_lost_reason_name(etp_lost_reason reason);
+const char *etp_run_state_name(etp_run_state state);
+const char *etp_launch_kind_name(etp_launch_kind kind);
+const char *etp_phase_name(etp_phase phase);
+const char *etp_lost_reason_name(etp_lost_reason reason);
 
 typedef struct etp_run_model {
     etp_str path;   // as the user gave it, made absolute
@@ -278,24 +278,23 @@ typedef struct etp_run {
 // A run folder's members are regular files and folders beneath it: no links, which lead out of it,
 // and no FIFOs or devices, which never end. ETP_UNSUPPORTED otherwise. Whatever opens, continues or
 // packs a folder asks this first; the folder itself may be named through a link.
-ETP_API ETP_NODISCARD etp_status etp_run_check_members(const char *dir, etp_error *err);
+ETP_NODISCARD etp_status etp_run_check_members(const char *dir, etp_error *err);
 // Trust: a folder from elsewhere is data. What it says should be started, contacted and read when
 // it is measured again counts when a session of this user said the same before. STATE_DIR is the
 // user's own ("…/state/etprof"); NULL: none, and nothing is trusted.
-ETP_API ETP_NODISCARD etp_status etp_run_trust(const char *state_dir, const etp_run *run,
-                                               etp_error *err);
-ETP_API bool etp_run_trusted(const char *state_dir, const etp_run *run);
+ETP_NODISCARD etp_status etp_run_trust(const char *state_dir, const etp_run *run, etp_error *err);
+bool etp_run_trusted(const char *state_dir, const etp_run *run);
 // "the device ssh:board, the program /x/runner, the model /y.pte": what that would be. NULL when
 // out of memory.
-ETP_API const char *etp_run_wishes(const etp_run *run, etp_arena *arena);
+const char *etp_run_wishes(const etp_run *run, etp_arena *arena);
 
 // True when DIR holds a manifest of ours.
-ETP_API bool etp_run_is(const char *dir);
+bool etp_run_is(const char *dir);
 // Reads a run folder in any state. ETP_CORRUPT with a byte position, ETP_UNSUPPORTED (a newer
 // schema, or somebody else's manifest), ETP_IO, ETP_NOMEM. Every path in it was checked to stay
 // inside the folder; files it names may be missing.
-ETP_API ETP_NODISCARD etp_status etp_run_open(const char *dir, etp_arena *arena, etp_run *out,
-                                              etp_error *err);
+ETP_NODISCARD etp_status etp_run_open(const char *dir, etp_arena *arena, etp_run *out,
+                                      etp_error *err);
 typedef struct etp_run_found_item {
     const char *dir;
     etp_str generated_at; // empty, and no models, when the manifest cannot be read
@@ -309,14 +308,14 @@ typedef struct etp_run_found { // newest first; by the time of measuring, not by
     size_t n, cap;
 } etp_run_found;
 // The run folders in PATH and in PATH/runs: those of a folder like out_<model>.
-ETP_API ETP_NODISCARD etp_status etp_run_find_below(const char *path, etp_arena *arena,
-                                                    etp_run_found *out, etp_error *err);
+ETP_NODISCARD etp_status etp_run_find_below(const char *path, etp_arena *arena, etp_run_found *out,
+                                            etp_error *err);
 // Those that were wanted as PATH: PATH, PATH.2, PATH.3 … (see etp_run_claim).
-ETP_API ETP_NODISCARD etp_status etp_run_find_named(const char *path, etp_arena *arena,
-                                                    etp_run_found *out, etp_error *err);
+ETP_NODISCARD etp_status etp_run_find_named(const char *path, etp_arena *arena, etp_run_found *out,
+                                            etp_error *err);
 // The manifest alone: samples, launches, blocks and dumps of *out stay empty.
-ETP_API ETP_NODISCARD etp_status etp_run_open_manifest(const char *dir, etp_arena *arena,
-                                                       etp_run *out, etp_error *err);
+ETP_NODISCARD etp_status etp_run_open_manifest(const char *dir, etp_arena *arena, etp_run *out,
+                                               etp_error *err);
 
 // The rows of a run folder one at a time, for who must not hold them all. What etp_run_open leaves
 // out is left out here too; an absent file of a folder without blocks has no rows.
@@ -330,23 +329,23 @@ typedef struct etp_run_rows { // fields are private; zeroed is closed
     void *csv;
 } etp_run_rows;
 // Both borrow RUN until etp_run_rows_close, which also has to follow a failure.
-ETP_API ETP_NODISCARD etp_status etp_run_samples_open(etp_run_rows *rows, const etp_run *run,
-                                                      etp_error *err);
-ETP_API ETP_NODISCARD etp_status etp_run_launches_open(etp_run_rows *rows, const etp_run *run,
-                                                       etp_error *err);
-ETP_API ETP_NODISCARD etp_status etp_run_sample_next(etp_run_rows *rows, etp_run_sample *out,
-                                                     bool *more, etp_error *err);
+ETP_NODISCARD etp_status etp_run_samples_open(etp_run_rows *rows, const etp_run *run,
+                                              etp_error *err);
+ETP_NODISCARD etp_status etp_run_launches_open(etp_run_rows *rows, const etp_run *run,
+                                               etp_error *err);
+ETP_NODISCARD etp_status etp_run_sample_next(etp_run_rows *rows, etp_run_sample *out, bool *more,
+                                             etp_error *err);
 // Texts of *out live until the next call.
-ETP_API ETP_NODISCARD etp_status etp_run_launch_next(etp_run_rows *rows, etp_run_launch *out,
-                                                     bool *more, etp_error *err);
-ETP_API void etp_run_rows_close(etp_run_rows *rows);
+ETP_NODISCARD etp_status etp_run_launch_next(etp_run_rows *rows, etp_run_launch *out, bool *more,
+                                             etp_error *err);
+void etp_run_rows_close(etp_run_rows *rows);
 // The record of one launch; NULL: there is none.
-ETP_API const etp_run_launch *etp_run_launch_find(const etp_run *run, uint32_t block,
-                                                  uint32_t launch, etp_launch_kind kind);
+const etp_run_launch *etp_run_launch_find(const etp_run *run, uint32_t block, uint32_t launch,
+                                          etp_launch_kind kind);
 // What the device said of itself under KEY; empty: nothing.
-ETP_API etp_str etp_run_fact_of(const etp_run *run, const char *key);
+etp_str etp_run_fact_of(const etp_run *run, const char *key);
 // What was read at a block's start and end as one figure: the mean, or the one that was read.
-ETP_API double etp_run_between(double start, double end);
+double etp_run_between(double start, double end);
 
 // Waiting for a CPU: Σ over the launches that a figure rests on. Only launches whose waiting was
 // readable count. One thread that waits holds up the others, so the threads' waiting is added up
@@ -355,9 +354,9 @@ ETP_API double etp_run_between(double start, double end);
 typedef struct etp_run_wait {
     uint64_t wait_ns, wall_ns;
 } etp_run_wait;
-ETP_API void etp_run_wait_add(etp_run_wait *sum, const etp_run_launch *launch);
+void etp_run_wait_add(etp_run_wait *sum, const etp_run_launch *launch);
 // At most this share of the time was lost to waiting, 0…1; NAN when nothing was readable.
-ETP_API double etp_run_wait_share(const etp_run_wait *sum);
+double etp_run_wait_share(const etp_run_wait *sum);
 // What the folder must hold by its manifest and the launches that it vouches for: the files with
 // hashes of a session that ended, else the rows and the trace of each traced launch in a committed
 // block.
@@ -365,15 +364,15 @@ typedef struct etp_run_names {
     const char **items; // relative
     size_t n, cap;
 } etp_run_names;
-ETP_API ETP_NODISCARD etp_status etp_run_must_hold(const etp_run *run, etp_arena *arena,
-                                                   etp_run_names *out, etp_error *err);
+ETP_NODISCARD etp_status etp_run_must_hold(const etp_run *run, etp_arena *arena, etp_run_names *out,
+                                           etp_error *err);
 // Compares every raw file with the manifest's hash. *out_bad (may be NULL) names the first that
 // differs; ETP_NO when one does or is missing.
-ETP_API ETP_NODISCARD etp_status etp_run_check_files(const etp_run *run, etp_arena *arena,
-                                                     const char **out_bad, etp_error *err);
+ETP_NODISCARD etp_status etp_run_check_files(const etp_run *run, etp_arena *arena,
+                                             const char **out_bad, etp_error *err);
 
-ETP_API ETP_NODISCARD etp_status etp_run_hash_file(const char *path, char out_hex[static 65],
-                                                   uint64_t *out_bytes, etp_error *err);
+ETP_NODISCARD etp_status etp_run_hash_file(const char *path, char out_hex[static 65],
+                                           uint64_t *out_bytes, etp_error *err);
 typedef struct etp_run_derived { // derived.json; zeroed when there is none
     etp_run_file *files;         // by name
     size_t n;
@@ -381,50 +380,49 @@ typedef struct etp_run_derived { // derived.json; zeroed when there is none
     bool plain;              // the file has exactly the bytes that are written for this content
 } etp_run_derived;
 // ETP_CORRUPT when it cannot be read.
-ETP_API ETP_NODISCARD etp_status etp_run_derived_read(const char *dir, etp_arena *arena,
-                                                      etp_run_derived *out, etp_error *err);
+ETP_NODISCARD etp_status etp_run_derived_read(const char *dir, etp_arena *arena,
+                                              etp_run_derived *out, etp_error *err);
 // Raw files have fixed names, or names like what a launch leaves behind.
-ETP_API bool etp_run_is_raw(etp_str relative);
+bool etp_run_is_raw(etp_str relative);
 // The choices that the folder's report.json was made with: NULL and 0 where it does not tell.
-ETP_API ETP_NODISCARD etp_status etp_run_report_options(const char *dir, etp_arena *arena,
-                                                        const char **out_baseline,
-                                                        double *out_margin, etp_error *err);
+ETP_NODISCARD etp_status etp_run_report_options(const char *dir, etp_arena *arena,
+                                                const char **out_baseline, double *out_margin,
+                                                etp_error *err);
 
 // Paths inside the folder, NUL-terminated, NULL on out of memory.
-ETP_API const char *etp_run_path(etp_arena *arena, const char *dir, etp_str relative);
-ETP_API const char *etp_run_dump_name(etp_arena *arena, const etp_run_arm *arm, uint32_t block,
-                                      const char *suffix); // "exp/P.etdump", "exp/P_b2.log"
-ETP_API const char *etp_run_outputs_name(etp_arena *arena, const etp_run_arm *arm);
+const char *etp_run_path(etp_arena *arena, const char *dir, etp_str relative);
+const char *etp_run_dump_name(etp_arena *arena, const etp_run_arm *arm, uint32_t block,
+                              const char *suffix); // "exp/P.etdump", "exp/P_b2.log"
+const char *etp_run_outputs_name(etp_arena *arena, const etp_run_arm *arm);
 
 // "program/<stem><suffix>" of a model of the run; suffixes are ".pte" and ".sources.csv".
-ETP_API const char *etp_run_program_name(etp_arena *arena, const etp_run *run, size_t model,
-                                         const char *suffix);
+const char *etp_run_program_name(etp_arena *arena, const etp_run *run, size_t model,
+                                 const char *suffix);
 // Reads a .sources.csv into a record that has sources and instructions of kernels only. Texts live
 // in ARENA.
-ETP_API ETP_NODISCARD etp_status etp_run_read_sources(etp_str text, etp_arena *arena,
-                                                      etp_etrecord *out, etp_error *err);
+ETP_NODISCARD etp_status etp_run_read_sources(etp_str text, etp_arena *arena, etp_etrecord *out,
+                                              etp_error *err);
 
 // ---- writing ----
 
 // "<model>" of "<model>_<backend>_<precision>", a name as our exporter gives; others stay whole.
-ETP_API etp_str etp_run_model_name(etp_str stem);
+etp_str etp_run_model_name(etp_str stem);
 // Where a session of MODEL goes by default: [out_<model>]/runs/<platform>; relative to the model's
 // own out_ folder when it lies in one, else to the working directory.
-ETP_API const char *etp_run_default_dir(etp_arena *arena, const char *model_path,
-                                        const char *platform);
+const char *etp_run_default_dir(etp_arena *arena, const char *model_path, const char *platform);
 // Makes the folder. Without EXACT a taken name becomes <name>.2, .3 …; with it an existing folder
 // must be empty (ETP_USAGE otherwise). *out_dir is what was made.
-ETP_API ETP_NODISCARD etp_status etp_run_claim(const char *wanted, bool exact, etp_arena *arena,
-                                               const char **out_dir, etp_error *err);
+ETP_NODISCARD etp_status etp_run_claim(const char *wanted, bool exact, etp_arena *arena,
+                                       const char **out_dir, etp_error *err);
 
 // One session at a time writes into a folder: to be held from before the folder is read or begun
 // until after etp_run_finish. ETP_USAGE when another process has it; what a killed one left is
 // taken over. Release with etp_os_lock_release.
-ETP_API ETP_NODISCARD etp_status etp_run_lock(const char *dir, etp_arena *arena, etp_os_lock *out,
-                                              etp_error *err);
+ETP_NODISCARD etp_status etp_run_lock(const char *dir, etp_arena *arena, etp_os_lock *out,
+                                      etp_error *err);
 // Removes the lock that a killed session left; one that is held stays, and so does one in a folder
 // that cannot be written to.
-ETP_API void etp_run_tidy_lock(const char *dir, etp_arena *arena);
+void etp_run_tidy_lock(const char *dir, etp_arena *arena);
 
 typedef struct etp_run_writer { // fields are private
     const char *dir;
@@ -435,44 +433,40 @@ typedef struct etp_run_writer { // fields are private
 
 // Begins a folder made by etp_run_claim: writes the manifest with state "running". RUN is borrowed
 // and read again by every later call; the caller keeps it up to date (lost, order, facts …).
-ETP_API ETP_NODISCARD etp_status etp_run_begin(const char *dir, etp_arena *arena, etp_run *run,
-                                               etp_run_writer *out, etp_error *err);
+ETP_NODISCARD etp_status etp_run_begin(const char *dir, etp_arena *arena, etp_run *run,
+                                       etp_run_writer *out, etp_error *err);
 // Continues a folder that etp_run_open has read: cuts off what was not committed.
-ETP_API ETP_NODISCARD etp_status etp_run_resume(const char *dir, etp_arena *arena, etp_run *run,
-                                                etp_run_writer *out, etp_error *err);
+ETP_NODISCARD etp_status etp_run_resume(const char *dir, etp_arena *arena, etp_run *run,
+                                        etp_run_writer *out, etp_error *err);
 // Keeps what explanations need of the model at PATH: the program with its weights left out (a file
 // of the same size whose weights are holes), and the sources of the ETRecord beside it. *out_note
 // is a line worth telling when the program could not be kept, else NULL.
-ETP_API ETP_NODISCARD etp_status etp_run_keep_program(etp_run_writer *w, size_t model,
-                                                      const char *path, const char **out_note,
-                                                      etp_error *err);
+ETP_NODISCARD etp_status etp_run_keep_program(etp_run_writer *w, size_t model, const char *path,
+                                              const char **out_note, etp_error *err);
 // Keeps the roofs of the device, an etprof.roofs/1 document.
-ETP_API ETP_NODISCARD etp_status etp_run_keep_roofs(etp_run_writer *w, etp_str document,
-                                                    etp_error *err);
+ETP_NODISCARD etp_status etp_run_keep_roofs(etp_run_writer *w, etp_str document, etp_error *err);
 // Makes the next block durable: its samples, launches and free-form environment lines (each a JSON
 // object without newline), then the manifest with blocks_done + 1.
-ETP_API ETP_NODISCARD etp_status etp_run_commit(etp_run_writer *w, const etp_run_sample *samples,
-                                                size_t n_samples, const etp_run_launch *launches,
-                                                size_t n_launches, const etp_str *environment,
-                                                size_t n_environment, etp_error *err);
+ETP_NODISCARD etp_status etp_run_commit(etp_run_writer *w, const etp_run_sample *samples,
+                                        size_t n_samples, const etp_run_launch *launches,
+                                        size_t n_launches, const etp_str *environment,
+                                        size_t n_environment, etp_error *err);
 // Writes the last manifest, with the hashes of every raw file and the kit's results[].
-ETP_API ETP_NODISCARD etp_status etp_run_finish(etp_run_writer *w, etp_run_state state,
-                                                etp_error *err);
+ETP_NODISCARD etp_status etp_run_finish(etp_run_writer *w, etp_run_state state, etp_error *err);
 
 // Removes what killed processes left half-written in a run folder: files that never got their
 // names.
-ETP_API void etp_run_sweep(const char *dir, etp_arena *arena);
+void etp_run_sweep(const char *dir, etp_arena *arena);
 
 // Writes a derived file (atomically) and records its hash in derived.json. May be called at any
 // time on a folder of any state; refuses the names of raw files.
-ETP_API ETP_NODISCARD etp_status etp_run_write_derived(const char *dir, const char *relative,
-                                                       etp_str content, etp_error *err);
+ETP_NODISCARD etp_status etp_run_write_derived(const char *dir, const char *relative,
+                                               etp_str content, etp_error *err);
 // True when PATH is a file of a run folder's record: raw, or one whose hash derived.json has. Who
 // writes tables of something else into a run folder leaves such files as they are.
-ETP_API bool etp_run_records(const char *path, etp_arena *arena);
+bool etp_run_records(const char *path, etp_arena *arena);
 // The same for content that is made in pieces; see etp_os_replace_by.
-ETP_API ETP_NODISCARD etp_status etp_run_write_derived_by(const char *dir, const char *relative,
-                                                          etp_os_fill *fill, void *ctx,
-                                                          etp_error *err);
+ETP_NODISCARD etp_status etp_run_write_derived_by(const char *dir, const char *relative,
+                                                  etp_os_fill *fill, void *ctx, etp_error *err);
 
 #endif

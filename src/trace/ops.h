@@ -29,15 +29,15 @@ typedef struct etp_op_table {
 } etp_op_table;
 
 // OUT (n_events): which events of BLOCK are operators by the definition above.
-ETP_API void etp_ops_mark(const etp_trace_block *block, bool *out);
+void etp_ops_mark(const etp_trace_block *block, bool *out);
 
 // Errors: ETP_NOMEM.
-ETP_API ETP_NODISCARD etp_status etp_ops_compute(const etp_trace *trace, etp_arena *arena,
-                                                 etp_op_table *out, etp_error *err);
+ETP_NODISCARD etp_status etp_ops_compute(const etp_trace *trace, etp_arena *arena,
+                                         etp_op_table *out, etp_error *err);
 
 // The K-th smallest (0-based) of the N values, all of them within [LO, HI]. SCRATCH: room for N.
 // Linear time for any input: every round looks at 8 bits more.
-ETP_API uint64_t etp_ops_select(const uint64_t *values, size_t n, size_t k, uint64_t lo,
-                                uint64_t hi, uint64_t *scratch);
+uint64_t etp_ops_select(const uint64_t *values, size_t n, size_t k, uint64_t lo, uint64_t hi,
+                        uint64_t *scratch);
 
 #endif

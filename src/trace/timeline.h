@@ -20,7 +20,7 @@ typedef struct etp_timeline {
 // ARENA. The traces have no file: etp_trace_dump gives an empty one. Lines of events outside any
 // execution (run_index below 0) are left out.
 // Errors: ETP_CORRUPT with line and byte position, ETP_UNSUPPORTED (another table), ETP_NOMEM.
-ETP_API ETP_NODISCARD etp_status etp_timeline_open(etp_str text, etp_arena *arena,
-                                                   etp_timeline *out, etp_error *err);
+ETP_NODISCARD etp_status etp_timeline_open(etp_str text, etp_arena *arena, etp_timeline *out,
+                                           etp_error *err);
 
 #endif
