@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Whole run folders, changed by their structure (values, keys, rows, files), through the verbs that read them. A signal,
-exit code 70 or a report of a sanitizer is a finding: the folder is kept.
+"""Whole run folders, changed by their structure (values, keys, rows, files), through the verbs that read them. A
+signal, exit code 70 or a report of a sanitizer is a finding: the folder is kept.
 
 usage: folders.py ETPROF COUNT [SEED]   (build/asan/bin/etprof for a search, any build for a smoke test)"""
 import json
@@ -14,9 +14,15 @@ import tempfile
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1] / "tests" / "tools"))
 import run_folders
 
-ETPROF, COUNT, SEED = str(pathlib.Path(sys.argv[1]).resolve()), int(sys.argv[2]), int(sys.argv[3]) if len(sys.argv) > 3 else 1
-VERBS = [["analyze", "run", "--full"], ["analyze", "run", "--format", "json"], ["verify", "run"], ["validate", "run"], ["stats", "run"],
-         ["report", "run"], ["plan", "run"], ["history", "run"], ["convert", "run", "--to", "parquet", "--output", "o.parquet"],
+ETPROF, COUNT, SEED = (
+    str(pathlib.Path(sys.argv[1]).resolve()),
+    int(sys.argv[2]),
+    int(sys.argv[3]) if len(sys.argv) > 3 else 1,
+)
+VERBS = [["analyze", "run", "--full"], ["analyze", "run", "--format", "json"], ["verify", "run"], ["validate", "run"],
+         ["stats", "run"],
+         ["report", "run"], ["plan", "run"], ["history", "run"],
+         ["convert", "run", "--to", "parquet", "--output", "o.parquet"],
          ["whatif", "run", "drop X"], ["explain", "F1", "run"]]
 VALUES = [None, True, -1, 0, 1, 2**31, 2**63, 1e308, "", "x" * 300, "..", "/", "=1", "\x1b[2J", [], {}, [[]]]
 
@@ -79,7 +85,8 @@ def change(r, root):
 executions = findings = 0
 with tempfile.TemporaryDirectory() as tmp:
     tmp = pathlib.Path(tmp)
-    bases = [run_folders.make(tmp / f"base{n}", n, blocks=b, sweep=s) for n, b, s in ((1, 2, False), (2, 6, False), (3, 2, True), (17, 1, False))]
+    bases = [run_folders.make(tmp / f"base{n}", n, blocks=b, sweep=s) for n, b,
+             s in ((1, 2, False), (2, 6, False), (3, 2, True), (17, 1, False))]
     for i in range(COUNT):
         r = random.Random(SEED * 1000003 + i)
         shutil.rmtree(tmp / "run", ignore_errors=True)
@@ -92,7 +99,12 @@ with tempfile.TemporaryDirectory() as tmp:
         verb = r.choice(VERBS)
         try:
             done = subprocess.run([ETPROF, *verb], cwd=tmp, capture_output=True, timeout=60, check=False)
-            bad = done.returncode < 0 or done.returncode == 70 or b"Sanitizer" in done.stderr or b"runtime error" in done.stderr
+            bad = (
+                done.returncode < 0
+                or done.returncode == 70
+                or b"Sanitizer" in done.stderr
+                or b"runtime error" in done.stderr
+            )
         except subprocess.TimeoutExpired:
             bad = True
         executions += 1

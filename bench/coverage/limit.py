@@ -62,7 +62,8 @@ def marginal(x, density, centre):
 
 
 def main():
-    p = argparse.ArgumentParser(usage=argparse.SUPPRESS, description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    p = argparse.ArgumentParser(usage=argparse.SUPPRESS, description=__doc__,
+                                formatter_class=argparse.RawDescriptionHelpFormatter)
     p.add_argument("--sessions", type=int, default=6000)
     n = p.parse_args().sessions
     noise = medians((400000,))
@@ -83,7 +84,8 @@ def main():
         for samples, null in (([timed], [launches("calm", n)]),
                               ([timed, traced], [launches("calm", n), launches("calm", n)])):
             found, usual = ratio(samples, name)[miss], ratio(null, name)
-            cells.append(" | ".join("%5.1f" % (100 * (found > numpy.quantile(usual, 1 - a)).mean()) for a in (0.01, 0.05, 0.08)))
+            cells.append(" | ".join("%5.1f" % (100 * (found > numpy.quantile(usual, 1 - a)).mean())
+                                    for a in (0.01, 0.05, 0.08)))
         print("%-18s %8.2f   %-24s %s" % (name, 100 * miss.mean(), *cells), flush=True)
 
 

@@ -184,7 +184,8 @@ class MobileBlocks(nn.Module):
         self.stem = nn.Sequential(nn.Conv2d(3, width, 3, 2, 1), act())
         self.blocks = nn.ModuleList(nn.Sequential(
             nn.Conv2d(width, 3 * width, 1), nn.BatchNorm2d(3 * width), act(),
-            nn.Conv2d(3 * width, 3 * width, size, padding=size // 2, groups=3 * width), nn.BatchNorm2d(3 * width), act(),
+            nn.Conv2d(3 * width, 3 * width, size, padding=size // 2, groups=3 * width), nn.BatchNorm2d(3 * width),
+            act(),
             SqueezeExcite(3 * width, width // 2 + 4), nn.Conv2d(3 * width, width, 1), nn.BatchNorm2d(width))
             for _ in range(blocks))
         self.head = nn.Linear(width, 20)
@@ -235,8 +236,10 @@ class PaddedNet(nn.Module):
     def __init__(self):
         super().__init__()
         self.steps = nn.Sequential(
-            SamePadConv(3, 24, 3, 2), nn.ReLU6(), SamePadConv(24, 24, 3, 1, 24), nn.ReLU6(), nn.Conv2d(24, 48, 1), nn.ReLU6(),
-            SamePadConv(48, 48, 3, 2, 48), nn.ReLU6(), nn.Conv2d(48, 64, 1), nn.ReLU6(), SamePadConv(64, 64, 3, 1), nn.ReLU6())
+            SamePadConv(3, 24, 3, 2), nn.ReLU6(), SamePadConv(24, 24, 3, 1, 24), nn.ReLU6(), nn.Conv2d(24, 48, 1),
+            nn.ReLU6(),
+            SamePadConv(48, 48, 3, 2, 48), nn.ReLU6(), nn.Conv2d(48, 64, 1), nn.ReLU6(), SamePadConv(64, 64, 3, 1),
+            nn.ReLU6())
         self.head = nn.Linear(64, 10)
 
     def forward(self, x):
@@ -271,8 +274,10 @@ class PlainCnn(nn.Module):
     def __init__(self, width, out):
         super().__init__()
         self.steps = nn.Sequential(
-            nn.Conv2d(3, width, 3, 2, 1), nn.BatchNorm2d(width), nn.ReLU(), nn.Conv2d(width, 2 * width, 3, 2, 1), nn.BatchNorm2d(2 * width),
-            nn.ReLU(), nn.Conv2d(2 * width, 4 * width, 3, 2, 1), nn.ReLU(), nn.AdaptiveAvgPool2d(1), nn.Flatten(), nn.Linear(4 * width, out))
+            nn.Conv2d(3, width, 3, 2, 1), nn.BatchNorm2d(width), nn.ReLU(), nn.Conv2d(width, 2 * width, 3, 2, 1),
+            nn.BatchNorm2d(2 * width),
+            nn.ReLU(), nn.Conv2d(2 * width, 4 * width, 3, 2, 1), nn.ReLU(), nn.AdaptiveAvgPool2d(1), nn.Flatten(),
+            nn.Linear(4 * width, out))
 
     def forward(self, x):
         return self.steps(x)
@@ -386,7 +391,8 @@ class ResizeUNet(nn.Module):
         b = self.b(F.avg_pool2d(a, 2))
         c = self.c(F.avg_pool2d(b, 2))
         c = self.d(torch.cat([F.interpolate(c, scale_factor=2, mode="bilinear", align_corners=False), b], 1))
-        return self.out(self.e(torch.cat([F.interpolate(c, scale_factor=2, mode="bilinear", align_corners=False), a], 1)))
+        return self.out(self.e(torch.cat([F.interpolate(c, scale_factor=2, mode="bilinear", align_corners=False), a],
+                                         1)))
 
 
 class DilatedCnn(nn.Module):
@@ -396,7 +402,8 @@ class DilatedCnn(nn.Module):
         super().__init__()
         self.stem = nn.Sequential(nn.Conv2d(3, 28, 3, 2, 1), nn.LeakyReLU(0.1))
         self.wide = nn.ModuleList(nn.Sequential(
-            nn.Conv2d(28, 28, (1, 3), padding=(0, d), dilation=(1, d)), nn.Conv2d(28, 28, (3, 1), padding=(d, 0), dilation=(d, 1)), nn.LeakyReLU(0.1))
+            nn.Conv2d(28, 28, (1, 3), padding=(0, d), dilation=(1, d)),
+            nn.Conv2d(28, 28, (3, 1), padding=(d, 0), dilation=(d, 1)), nn.LeakyReLU(0.1))
             for d in (1, 2, 4))
         self.out = nn.Conv2d(28, 6, 1)
 
@@ -426,7 +433,12 @@ class CrossAttention(nn.Module):
     def __init__(self, width=112, heads=7, queries=20):
         super().__init__()
         self.heads, self.queries = heads, nn.Parameter(torch.randn(1, queries, width))
-        self.q, self.kv, self.out, self.norm = nn.Linear(width, width), nn.Linear(width, 2 * width), nn.Linear(width, width), nn.LayerNorm(width)
+        self.q, self.kv, self.out, self.norm = (
+            nn.Linear(width, width),
+            nn.Linear(width, 2 * width),
+            nn.Linear(width, width),
+            nn.LayerNorm(width),
+        )
 
     def forward(self, x):
         n, t, w = x.shape
@@ -440,7 +452,8 @@ class EfficientPads(nn.Module):
     def __init__(self):
         super().__init__()
         def mb(i, o, k, s):
-            return nn.Sequential(nn.Conv2d(i, 4 * i, 1), nn.BatchNorm2d(4 * i), nn.ReLU(), SamePadConv(4 * i, 4 * i, k, s, 4 * i),
+            return nn.Sequential(nn.Conv2d(i, 4 * i, 1), nn.BatchNorm2d(4 * i), nn.ReLU(),
+                                 SamePadConv(4 * i, 4 * i, k, s, 4 * i),
                                  nn.BatchNorm2d(4 * i), nn.ReLU(), nn.Conv2d(4 * i, o, 1), nn.BatchNorm2d(o))
         self.stem = nn.Sequential(SamePadConv(3, 16, 3, 2), nn.ReLU())
         self.steps = nn.Sequential(mb(16, 16, 3, 1), mb(16, 28, 5, 2), mb(28, 28, 5, 1))

@@ -39,7 +39,9 @@ def step_csv(dump, out):
         total[line[9]] = total.get(line[9], 0.0) + line[6]
     for line in lines:
         line[7] = line[6] / total[line[9]] * 100
-    head = "model_id,name,type,delegate_backend,start_us,end_us,duration_ms,pct_total,node_id,run_index,block".split(",")
+    head = "model_id,name,type,delegate_backend,start_us,end_us,duration_ms,pct_total,node_id,run_index,block".split(
+        ","
+    )
     for name, chosen in (("all_runs", lines), ("run0", [x for x in lines if x[9] == 0])):
         with open(out / f"{dump.stem}_exec_{name}_timeline.csv", "w", newline="") as f:
             writer = csv.writer(f)
@@ -69,7 +71,8 @@ def step_operators(path):
 
     frame = pandas.read_csv(path)
     runs = (frame["name"] == "Method::execute").sum()
-    leaves = frame[~frame["name"].isin(["Method::execute", "DELEGATE_CALL", "OPERATOR_CALL", "Program::load_method", "Method::init"])]
+    leaves = frame[~frame["name"].isin(["Method::execute", "DELEGATE_CALL", "OPERATOR_CALL", "Program::load_method",
+                                        "Method::init"])]
     result = [(name, leaves[leaves["name"] == name]["duration_ms"].sum() / runs) for name in leaves["name"].unique()]
     with open(str(path).replace("_exec_all_runs_timeline.csv", "_operator_details.csv"), "w", newline="") as f:
         csv.writer(f).writerows(sorted(result, key=lambda x: -x[1]))
@@ -87,4 +90,5 @@ def step_folder(folder):
 
 
 if __name__ == "__main__":
-    {"csv": step_csv, "robust": step_robust, "operators": step_operators, "folder": step_folder}[sys.argv[1]](*sys.argv[2:])
+    {"csv": step_csv, "robust": step_robust, "operators": step_operators,
+     "folder": step_folder}[sys.argv[1]](*sys.argv[2:])

@@ -25,7 +25,8 @@ class Block(nn.Module):
     def __init__(self, width):
         super().__init__()
         self.q, self.k, self.v, self.o = (nn.Linear(width, width) for _ in range(4))
-        self.gate, self.up, self.down = nn.Linear(width, 2 * width), nn.Linear(width, 2 * width), nn.Linear(2 * width, width)
+        self.gate, self.up, self.down = nn.Linear(width,
+                                                  2 * width), nn.Linear(width, 2 * width), nn.Linear(2 * width, width)
 
     def forward(self, x):
         q, k, v = self.q(x), self.k(x), self.v(x)

@@ -21,7 +21,9 @@ import subprocess
 import sys
 
 ROOT = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
-NOTHING_HIDDEN = "aarch64:hwcap=0x0,hwcap2=0x0" if os.uname().machine == "aarch64" else "x86_64:none"  # as a session sets it
+NOTHING_HIDDEN = (
+    "aarch64:hwcap=0x0,hwcap2=0x0" if os.uname().machine == "aarch64" else "x86_64:none"
+)  # as a session sets it
 T95 = {5: 2.571, 7: 2.365, 9: 2.262, 11: 2.201, 14: 2.145, 19: 2.093, 24: 2.064, 29: 2.045, 39: 2.023}
 
 
@@ -47,7 +49,7 @@ def times(words, warmup, n, **more):
     done = subprocess.run(words, check=True, input=b"run %d\nrun %d\n" % (warmup, n), stdout=subprocess.PIPE,
                           stderr=subprocess.DEVNULL, **more)
     lines = [json.loads(line) for line in done.stdout.splitlines()]
-    return value(l["ns"] for l in lines if l["type"] == "iter" and l["i"] >= warmup)
+    return value(line["ns"] for line in lines if line["type"] == "iter" and line["i"] >= warmup)
 
 
 def ours(binary, o, pin, counters=None):
@@ -67,7 +69,8 @@ def builds():
 
 
 def main():
-    p = argparse.ArgumentParser(usage=argparse.SUPPRESS, description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    p = argparse.ArgumentParser(usage=argparse.SUPPRESS, description=__doc__,
+                                formatter_class=argparse.RawDescriptionHelpFormatter)
     p.add_argument("model")
     p.add_argument("--blocks", type=int, default=20, choices=sorted(k + 1 for k in T95))
     p.add_argument("--iterations", type=int, default=200)
@@ -80,7 +83,9 @@ def main():
     runner = os.path.join(bundle, "etprof-runner")
     names = ("counting", "not counting") if o.counting else ("runner", "bare")
     first = lambda: ours(runner, o, pin, "software" if o.counting else None)  # noqa: E731
-    other = lambda: ours(runner, o, pin, "off") if o.counting else bare(os.path.join(build, "bare"), o, pin)  # noqa: E731
+    def other():
+        return ours(runner, o, pin,
+                             "off") if o.counting else bare(os.path.join(build, "bare"), o, pin)  # noqa: E731
     logs = []
     for block in range(o.blocks):
         if block % 2 == 0:
@@ -88,12 +93,14 @@ def main():
         else:
             b, a = other(), first()
         logs.append([math.log(x / y) for x, y in zip(a, b)])
-        print("block %2d  %s %.0f ns  %s %.0f ns  ratio %.4f" % (block + 1, names[0], a[0], names[1], b[0], a[0] / b[0]))
-    estimate, lo, hi = ratio([l[0] for l in logs])
+        print("block %2d  %s %.0f ns  %s %.0f ns  ratio %.4f" % (block + 1, names[0], a[0], names[1], b[0],
+                                                                 a[0] / b[0]))
+    estimate, lo, hi = ratio([line[0] for line in logs])
     good = 0.99 <= estimate <= 1.01 and lo > 0.98 and hi < 1.02
-    print(("counting / not counting:   " if o.counting else "etprof-runner / bare loop: ") + "%.4f  95%% [%.4f, %.4f]  %d blocks of %d iterations: %s"
+    print(("counting / not counting:   " if o.counting else "etprof-runner / bare loop: ")
+          + "%.4f  95%% [%.4f, %.4f]  %d blocks of %d iterations: %s"
           % (estimate, lo, hi, o.blocks, o.iterations, "within target" if good else "MISSED"))
-    print("10th percentiles:         %.4f  95%% [%.4f, %.4f]" % ratio([l[1] for l in logs]))
+    print("10th percentiles:         %.4f  95%% [%.4f, %.4f]" % ratio([line[1] for line in logs]))
     return 0 if good else 1
 
 

@@ -18,8 +18,8 @@ class EagerModelBase(ABC):
 
     def get_example_kwarg_inputs(self):
         """Keyword inputs, a dict, or None."""
-        return None
+        return
 
     def get_dynamic_shapes(self):
         """What torch.export takes as dynamic_shapes, or None."""
-        return None
+        return

@@ -12,7 +12,6 @@ from pathlib import Path
 from . import bootstrap, packages, registry
 from .errors import EnvironmentProblem, EtprofError, UsageError
 
-
 INIT = '''\
 # Makes the model known: `etprof export {name}`.
 from etprof.registry import register_model

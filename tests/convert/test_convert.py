@@ -41,9 +41,10 @@ def document(*words):
 def same_slices(a, b, what):
     """The two trace formats tell the same of each slice."""
     def key(s):
-        args = {k: v for k, v in s.args.items()}
+        args = dict(s.args.items())
         return s.process, s.start, s.ns, s.name, s.category, tuple(sorted(args.items()))
-    expect(sorted(map(key, a["slices"]), key=repr) == sorted(map(key, b["slices"]), key=repr), f"{what}: the same slices")
+    expect(sorted(map(key, a["slices"]), key=repr) == sorted(map(key, b["slices"]), key=repr),
+           f"{what}: the same slices")
     expect(a["counter"] == b["counter"], f"{what}: the same counter")
 
 
@@ -86,7 +87,8 @@ def check_dump(dump, flatc=None, *more):
     for o in ops["operators"]:
         s = next(s for s in trace["slices"] if s.args.get("op") == o["id"])
         expect(s.category == o["category"] and s.args["instruction"] == o["instruction"], f"{dump}: {o['id']}: {s}")
-        expect(s.args.get("macs") == o["macs"] and s.args.get("node") == o["node"], f"{dump}: {o['id']} facts: {s.args}")
+        expect(s.args.get("macs") == o["macs"] and s.args.get("node") == o["node"],
+               f"{dump}: {o['id']} facts: {s.args}")
     schematic = [t for t in trace["names"].values() if "schematic" in t]
     expect(bool(schematic) == any(o["delegated"] for o in ops["operators"]), f"{dump}: delegates have their own track")
     if flatc:
@@ -119,7 +121,8 @@ def check_stacks_of_dump(dump, ops, totals):
     sums = [n for frames, (n,) in stacks if len(frames) == 2]
     expect(sum(weights) - sum(sums) == sum(totals.values()), f"{dump}: stacks of operators")
     if whole["remainder_ns"] >= 0 and b"below zero" not in run("convert", dump, "--to", "folded").stderr:
-        expect(sum(weights) == whole["execute_ns"] + outside, f"{dump}: stacks add up to the executions: {stacks} {whole}")
+        expect(sum(weights) == whole["execute_ns"] + outside,
+               f"{dump}: stacks add up to the executions: {stacks} {whole}")
     profiles = readers.speedscope(convert("speedscope", dump)) if sum(weights) else {}
     for profile in profiles.values():
         expect(sum(w for _, w in profile) == sum(weights), f"{dump}: speedscope's sum")
@@ -167,7 +170,8 @@ def check_sides(document_words, *operands):
             else:
                 expect(drawn.get(r["id"], 0) == max(r[key], 0), f"{what}: {r['id']} in {key}: {drawn.get(r['id'])} {r}")
         order = [s.args["op"] for s in mine if s.args.get("op", "").startswith("op")]
-        expect(order == [r["id"] for r in rows if r["id"] in drawn and r["id"].startswith("op")], f"{what}: the ledger's order")
+        expect(order == [r["id"] for r in rows if r["id"] in drawn and r["id"].startswith("op")],
+               f"{what}: the ledger's order")
     expect(trace["counter"][-1][1] == ledger["baseline_ns"] - ledger["candidate_ns"], f"{what}: saved in the end")
     both = [r for r in rows if r["id"].startswith("op") and r["kind"] not in ("inserted", "vanished")]
     expect(len(trace["arrows"]) == len(both), f"{what}: {len(trace['arrows'])} arrows, {len(both)} equal operators")
@@ -195,7 +199,7 @@ def check_stacks_of_sides(what, ledger, tracer, operands):
            wanted["baseline_ns"] - wanted["candidate_ns"], f"{what}: gains and losses: {by_kind}")
     picture = readers.flame(convert("flame", *operands))
     grown = shrunk = 0
-    for title, _, _, width, fill in picture["boxes"]:
+    for title, _, _, _width, fill in picture["boxes"]:
         a, b, delta = (int(n) for n in re.search(r": (\d+) ns → (\d+) ns \(([+-]\d+) ns\)$", title).groups())
         expect(b - a == delta, f"{what}: {title}")
         red, blue = int(fill[1:3], 16), int(fill[5:7], 16)
@@ -209,7 +213,8 @@ def check_stacks_of_sides(what, ledger, tracer, operands):
 
 # ---- hostile files --------------------------------------------------------------------------------
 
-NAMES = [b'native_call_a<b>"&\';.out', b"native_call_\xff\xc3(\xed\xa0\x80; x.out", b"native_call_\n\r\x01\x00\x1b[31m.out",
+NAMES = [b'native_call_a<b>"&\';.out', b"native_call_\xff\xc3(\xed\xa0\x80; x.out",
+         b"native_call_\n\r\x01\x00\x1b[31m.out",
          b"native_call_\xef\xbf\xbf\xef\xbf\xbe\xc2\x85\xe2\x80\xa8", b"native_call_]]><!--;;; 12 "]
 
 
@@ -268,11 +273,13 @@ def check_hostile(folder):
         said = run("convert", path, "--to", "chrome").stderr
         expect(b"do not nest" in said, f"change {i}: said to be drawn by durations: {said}")
         starts = [s.start for s in trace["slices"] if s.category == "run"]
-        expect(starts == sorted(starts) and max(starts) < 1 << 53, f"change {i}: executions follow each other: {starts}")
+        expect(starts == sorted(starts) and max(starts) < 1 << 53,
+               f"change {i}: executions follow each other: {starts}")
     # Clocks that start again, or leap, between one execution and the next: each execution is as it was, after the last.
     second = min(e["profile_event"]["start_time"] for e in flatc["run_data"][1]["events"])
     for leap in (-1_000_000_000, 1 << 60):
-        path.write_bytes(times_changed(good, flatc, lambda s, e, n, by=leap: (s + by, e + by) if s >= second else (s, e)))
+        path.write_bytes(times_changed(good, flatc, lambda s, e, n, by=leap: (s + by, e + by) if s >= second
+                                       else (s, e)))
         trace = check_dump(path)
         runs = [s for s in trace["slices"] if s.category == "run"]
         expect(runs[1].start == runs[0].start + runs[0].ns and runs[2].start > runs[1].start + runs[1].ns,
@@ -301,7 +308,8 @@ def check_verdicts(folder, good, flatc):
         trace = readers.chrome(convert("chrome", *sides))
         said = {s.args["verdict"] for s in trace["slices"] if s.category == "Reduction"}
         expect(said == {verdict}, f"{second} against {first}: {said}")
-        expect(all(s.name.endswith(f"({verdict})") for s in trace["slices"] if s.category == "Reduction"), "and in its name")
+        expect(all(s.name.endswith(f"({verdict})") for s in trace["slices"] if s.category == "Reduction"),
+               "and in its name")
         others = {s.args["verdict"] for s in trace["slices"] if s.category == "GEMM"}
         expect(not others & {"slower", "faster"}, f"operators that are alike: {others}")
 
@@ -329,14 +337,16 @@ def fixtures():
     pair = DATA / "mixed_xnnpack_fp32.etdump", DATA / "mixed_xnnpack_fp32_load.etdump"
     check_sides(("compare", *pair), *pair)
     check_sides(("compare", *pair[::-1]), *pair[::-1])
-    check_sides(("compare", *pair, "--pte", DATA / "mixed_xnnpack_fp32.pte"), *pair, "--pte", DATA / "mixed_xnnpack_fp32.pte")
+    check_sides(("compare", *pair, "--pte", DATA / "mixed_xnnpack_fp32.pte"), *pair, "--pte",
+                DATA / "mixed_xnnpack_fp32.pte")
     folder = ROOT / "examples/runs/image_encoder_int8_qemu"
     check_sides(("analyze", folder), folder)
     dump = folder / "linux_sme2_on/image_encoder_xnnpack_int8_linux_sme2_on_t1.etdump"
     check_nodes(dump, ROOT / "examples/models/image_encoder_xnnpack_int8.pte")
     for arm in ("linux_sme1", "linux_sme2_on"):
         named_arm = json.loads(convert("chrome", folder, "--candidate", arm))["traceEvents"]
-        expect(any(e["ph"] == "M" and e["args"]["name"] == f"candidate: {arm}" for e in named_arm), f"--candidate {arm}")
+        expect(any(e["ph"] == "M" and e["args"]["name"] == f"candidate: {arm}" for e in named_arm),
+               f"--candidate {arm}")
     wrong = run("convert", folder, "--to", "chrome", "--candidate", "linux_none", code=2).stderr
     expect(b"linux_none" in wrong and b"linux_sme" in wrong, f"an arm that is not there: {wrong}")
     told = run("convert", folder, "--to", "flame").stderr

@@ -38,8 +38,8 @@ class Bench:
         self.old = {pid for pid, _ in self.runners()}  # of killed sessions: they end a moment later
         out = self.work / f"run{self.count}"
         # Counts that need no pilot, unless the test has its own: what is tested is the way, not the times.
-        counts = [w for name, w in (("--blocks", ["--blocks", "1"]), ("--iterations", ["--iterations", "3", "--warmup", "1"]),
-                                    ("--levels", ["--levels", "avx2,sse"])) if name not in extra for w in w]
+        given = (("--blocks", "1"), ("--iterations", "3", "--warmup", "1"), ("--levels", "avx2,sse"))
+        counts = [word for words in given if words[0] not in extra for word in words]
         words = [self.etprof, "ab", str(model or self.model), "--device", device or self.device, *counts,
                  "--format", "json", "--out", str(out), *map(str, extra)]
         return words, out
@@ -70,7 +70,9 @@ class Bench:
     def wait_for_runner(self):
         for _ in range(600):
             for pid, line in self.runners():
-                if pid not in self.old and b"\0--model\0" in line and b"--probe" not in line:  # not the shell that starts it
+                if (
+                    pid not in self.old and b"\0--model\0" in line and b"--probe" not in line
+                ):  # not the shell that starts it
                     return pid
             time.sleep(0.02)
         raise AssertionError("no runner was started")
@@ -130,7 +132,7 @@ def arguments_stay_arguments(b: Bench):
     done, _ = b.ab("--method", text)
     assert done.returncode == 2, (done.returncode, done.stderr)
     assert not trap.exists()
-    odd = b.work / f"a model;touch trapped 'and' \"more\" $HOME.pte"
+    odd = b.work / "a model;touch trapped 'and' \"more\" $HOME.pte"
     shutil.copyfile(b.model, odd)
     inputs = b.work / "in put'0.bin"
     inputs.write_bytes(bytes(4 * 3 * 96 * 96))  # what toy_cnn takes
@@ -158,10 +160,11 @@ def runner_goes_with_us(b: Bench):
 
 
 def helpers_go_with_us(b: Bench):
-    """What a runner starts there, in a session of its own and without a parent: gone at the runner's end, and when etprof
-    is killed outright. Then the session's folder there goes, too."""
+    """What a runner starts there, in a session of its own and without a parent: gone at the runner's end, and when
+    etprof is killed outright. Then the session's folder there goes, too."""
     bundle = pathlib.Path(b.env["ETPROF_RUNNER"])
-    start = " ".join(f"{bundle}/{w}" if (bundle / w).is_file() else w for w in json.loads((bundle / "bundle.json").read_text())["start"])
+    start = " ".join(f"{bundle}/{w}" if (bundle / w).is_file() else w
+                     for w in json.loads((bundle / "bundle.json").read_text())["start"])
     note = b.work / "helpers"
     wrapper = b.work / "with_helper"
     wrapper.write_text(f"#!/bin/sh\n( setsid sleep 1000 </dev/null >/dev/null 2>&1 & echo $! >>{note} )\n"
@@ -188,7 +191,9 @@ def helpers_go_with_us(b: Bench):
     p = subprocess.Popen(words, cwd=b.work, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL, env=b.env)
     end = time.monotonic() + 30
     last = []
-    while not (set(last) & set(alive())) and time.monotonic() < end:  # the launch that will not end, not the questions before it
+    while (
+        not (set(last) & set(alive())) and time.monotonic() < end
+    ):  # the launch that will not end, not the questions before it
         last = alive()
         time.sleep(0.7)
     assert set(last) & set(alive()) and p.poll() is None, "no helper"
@@ -318,7 +323,8 @@ def other_verbs(b: Bench):
     config = b.work / "config.json"
     config.write_text(json.dumps({
         "model": str(b.model), "output_root": str(b.work / "from_config"), "device": b.device, "blocks": 1,
-        "experiments": [{"name": n, "level": l, "runs": 3, "warmup": 1} for n, l in (("best", "avx2"), ("plain", "sse"))]}))
+        "experiments": [{"name": name, "level": level, "runs": 3, "warmup": 1}
+                        for name, level in (("best", "avx2"), ("plain", "sse"))]}))
     def call(*words, codes=(0,)):
         done = subprocess.run([b.etprof, *map(str, words)], cwd=b.work, env=b.env, capture_output=True, text=True,
                               check=False, timeout=100)
@@ -341,13 +347,15 @@ def other_verbs(b: Bench):
 
 
 def resident_pairs(b: Bench):
-    """Both processes loaded side by side over there, one computing while the other sleeps; what is kept are the runner's own
-    times, in which the way to the device has no part. One that dies costs its block's turns, not the other launches."""
+    """Both processes loaded side by side over there, one computing while the other sleeps; what is kept are the
+    runner's own times, in which the way to the device has no part. One that dies costs its block's turns, not the other
+    launches."""
     words, out = b.command("--resident", "--blocks", "2", "--iterations", "20", "--warmup", "1", "--no-trace")
     p = subprocess.Popen(words, cwd=b.work, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, env=b.env)
     side_by_side = set()
     while p.poll() is None:
-        now = [pid for pid, line in b.runners() if pid not in b.old and line.startswith(b"./ld-") and b"\0--model\0" in line]
+        now = [pid for pid, line in b.runners() if pid not in b.old and line.startswith(b"./ld-")
+               and b"\0--model\0" in line]
         if len(now) >= 2:
             side_by_side.update(now)
         time.sleep(0.03)
@@ -355,14 +363,16 @@ def resident_pairs(b: Bench):
     assert p.returncode == 0, (p.returncode, words)
     assert len(side_by_side) >= 2, "no two runners were seen at one time"
     lines = [json.loads(line) for line in (out / "environment.jsonl").read_text().splitlines()]
-    turns = [l for l in lines if l["type"] == "launch" and l["kind"] == "resident"]
-    assert len(turns) == 4 and len({l["pid"] for l in turns}) == 4, turns
+    turns = [line for line in lines if line["type"] == "launch" and line["kind"] == "resident"]
+    assert len(turns) == 4 and len({line["pid"] for line in turns}) == 4, turns
     with open(out / "samples.csv", newline="") as f:
         rows = [r for r in csv.DictReader(f) if r["phase"] == "resident"]
     assert len(rows) == 2 * 2 * 20, len(rows)
-    # The runner's clock: within a block the inferences of both lie one after the other, and none holds a way there and back.
+    # The runner's clock: within a block the inferences of both lie one after the other, and none holds a way there and
+    # back.
     for block in "12":
-        order = sorted((int(r["start_ns"]), int(r["start_ns"]) + int(r["duration_ns"])) for r in rows if r["block"] == block)
+        order = sorted((int(r["start_ns"]), int(r["start_ns"]) + int(r["duration_ns"])) for r in rows
+                       if r["block"] == block)
         assert all(a[1] <= c[0] for a, c in zip(order, order[1:])), "turns overlap"
     comparison = json.loads(text)["comparisons"][0]
     ratio = comparison["resident"]
@@ -378,16 +388,17 @@ def resident_runner_dies(b: Bench):
     p = subprocess.Popen(words, cwd=b.work, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, env=b.env)
     killed = None
     while p.poll() is None and not killed:
-        now = [pid for pid, line in b.runners() if pid not in b.old and line.startswith(b"./ld-") and b"\0--model\0" in line]
+        now = [pid for pid, line in b.runners() if pid not in b.old and line.startswith(b"./ld-")
+               and b"\0--model\0" in line]
         if len(now) >= 2:
             killed = max(now)
             os.kill(killed, signal.SIGKILL)
     _, text = p.communicate(timeout=100)
     manifest = json.loads((out / "manifest.json").read_text())
-    assert p.returncode == 6 and [(l["kind"], l["reason"]) for l in manifest["lost"]] == [("resident", "crash")], (
-        p.returncode, manifest["lost"], text)
+    lost = [(loss["kind"], loss["reason"]) for loss in manifest["lost"]]
+    assert p.returncode == 6 and lost == [("resident", "crash")], (p.returncode, manifest["lost"], text)
     lines = [json.loads(line) for line in (out / "environment.jsonl").read_text().splitlines()]
-    kinds = [(l["kind"], l["block"]) for l in lines if l["type"] == "launch"]
+    kinds = [(line["kind"], line["block"]) for line in lines if line["type"] == "launch"]
     lost = manifest["lost"][0]["block"]
     assert kinds.count(("timed", 1)) == kinds.count(("timed", 2)) == 2, kinds
     assert kinds.count(("resident", lost)) == 0 and kinds.count(("resident", 3 - lost)) == 2, kinds
@@ -397,15 +408,18 @@ def resident_runner_dies(b: Bench):
 def sweep_with_turns(b: Bench):
     """More processes than one connection of ssh may carry (MaxSessions is 10 there, 4 here)."""
     out = b.work / "sweep"
-    done = subprocess.run([b.etprof, "sweep", str(b.model), "--device", b.device, "--levels", "avx512,avx2,sse", "--threads", "1,2",
-                           "--resident", "--blocks", "1", "--iterations", "3", "--warmup", "1", "--no-trace", "--format", "json",
-                           "--out", str(out)], cwd=b.work, env=b.env, capture_output=True, text=True, check=False, timeout=150)
+    done = subprocess.run([b.etprof, "sweep", str(b.model), "--device", b.device, "--levels", "avx512,avx2,sse",
+                           "--threads", "1,2",
+                           "--resident", "--blocks", "1", "--iterations", "3", "--warmup", "1", "--no-trace",
+                           "--format", "json",
+                           "--out", str(out)], cwd=b.work, env=b.env, capture_output=True, text=True, check=False,
+                          timeout=150)
     if done.returncode == 5 and "avx512" in done.stderr:
         print("skipped: sweep_with_turns: this CPU has no AVX-512")
         return
     assert done.returncode == 0, (done.returncode, done.stderr)
     lines = [json.loads(line) for line in (out / "environment.jsonl").read_text().splitlines()]
-    turns = [l for l in lines if l["type"] == "launch" and l["kind"] == "resident"]
+    turns = [line for line in lines if line["type"] == "launch" and line["kind"] == "resident"]
     assert len(turns) == 6, turns
     b.assert_no_orphans(1)
 
@@ -416,9 +430,11 @@ def affinity_is_checked(b: Bench):
         print("skipped: affinity_is_checked: one CPU")
         return
     bundle = pathlib.Path(b.env["ETPROF_RUNNER"])
-    start = " ".join(f"{bundle}/{w}" if (bundle / w).is_file() else w for w in json.loads((bundle / "bundle.json").read_text())["start"])
+    start = " ".join(f"{bundle}/{w}" if (bundle / w).is_file() else w
+                     for w in json.loads((bundle / "bundle.json").read_text())["start"])
     liar = b.work / "liar"
-    liar.write_text("#!/bin/bash\nwords=()\nwhile [ $# -gt 0 ]; do case $1 in --cpus) shift ;; *) words+=(\"$1\") ;; esac; shift; done\n"
+    liar.write_text("#!/bin/bash\nwords=()\nwhile [ $# -gt 0 ]; do case $1 in --cpus) shift ;; *) words+=(\"$1\") ;; "
+                    "esac; shift; done\n"
                     f"cd {bundle} && exec {start} \"${{words[@]}}\"\n")
     liar.chmod(0o755)
     for extra, honest in ((("--runner", str(liar)), False), ((), True)):
@@ -447,7 +463,8 @@ def bad_runners(b: Bench):
     text = ab(foreign)
     assert "aarch64" in text, text
     loud = b.work / "loud"
-    loud.write_text("#!/bin/sh\ni=0\nwhile [ $i -lt 10000 ]; do i=$((i+1)); echo \"line $i of a long log, which nobody reads\" >&2; done\n"
+    loud.write_text("#!/bin/sh\ni=0\nwhile [ $i -lt 10000 ]; do i=$((i+1)); echo \"line $i of a long log, which nobody "
+                    "reads\" >&2; done\n"
                     "echo 'the reason, last' >&2; exit 3\n")
     loud.chmod(0o755)
     text = ab(loud)
@@ -465,7 +482,8 @@ def run(b: Bench, tests):
 
 
 def leftovers_are_swept(b: Bench):
-    """What a killed client left goes with the next session: folders and parts that were quiet for an hour and run nothing."""
+    """What a killed client left goes with the next session: folders and parts that were quiet for an hour and run
+    nothing."""
     root = next(b.home.rglob("files")).parent
     old = time.time() - 2 * 3600
     for name, pid in (("dead", "999999"), ("works", str(os.getpid())), ("fresh", "999999"), ("empty", None)):

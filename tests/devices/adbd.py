@@ -48,13 +48,15 @@ def fake_sys(where: pathlib.Path) -> list:
             target.parent.mkdir(parents=True, exist_ok=True)
             target.write_text(text)
     for i, khz in ((0, 1800000), (1, 3200000)):
-        for folder, values in ((cpu / "cpufreq" / f"policy{i}", {"related_cpus": i, "cpuinfo_max_freq": khz, "scaling_max_freq": khz}),
+        for folder, values in ((cpu / "cpufreq" / f"policy{i}",
+                                {"related_cpus": i, "cpuinfo_max_freq": khz, "scaling_max_freq": khz}),
                                (cpu / f"cpu{i}" / "cpufreq", {"scaling_cur_freq": khz, "scaling_governor": "walt"})):
             folder.mkdir(parents=True, exist_ok=True)
             for name, value in values.items():
                 (folder / name).write_text(f"{value}\n")
     # Zones as vendors leave them: without a sensor, absurd, and one that counts.
-    for i, (kind, value) in enumerate((("unused", 0), ("modem", -273000), ("bogus", 4294967295), ("skin", 31500), ("soc", 36500))):
+    for i, (kind, value) in enumerate((("unused", 0), ("modem", -273000), ("bogus", 4294967295), ("skin", 31500),
+                                       ("soc", 36500))):
         zone = classes / "thermal" / f"thermal_zone{i}"
         zone.mkdir(parents=True)
         (zone / "type").write_text(kind + "\n")
@@ -88,7 +90,8 @@ class Server:
             self.process = subprocess.Popen(
                 ["unshare", "-m", "sh", "-c", f"{self.enter} cd {self.inside} && exec {adbd}"],
                 env={"PATH": f"{self.inside}:/usr/sbin:/usr/bin:/sbin:/bin", "HOME": str(self.inside),
-                     "TMPDIR": str(self.inside), "LD_LIBRARY_PATH": f"{lib}/android:{lib}", "ADBD_PORT": str(self.port)},
+                     "TMPDIR": str(self.inside), "LD_LIBRARY_PATH": f"{lib}/android:{lib}",
+                     "ADBD_PORT": str(self.port)},
                 stdin=subprocess.DEVNULL, stdout=log, stderr=log, start_new_session=True)
         for _ in range(100):
             with socket.socket() as s:
@@ -155,10 +158,13 @@ TRANSCRIPTS = [
     (HEAD + "R5CT\tunauthorized\n\n", "unlock the device", "unlock the device"),
     ("* daemon not running; starting now at tcp:5037\n* daemon started successfully\n" + HEAD + "R5CT\toffline\n\n",
      "is offline", "is offline"),
-    (HEAD + "R5CT\tno permissions (user in plugdev group; are your udev rules wrong?); see [http://developer.android.com/tools/device.html]\n",
+    (HEAD
+     + "R5CT\tno permissions (user in plugdev group; are your udev rules wrong?); see "
+       "[http://developer.android.com/tools/device.html]\n",
      "udev rules", "udev rules"),
     (HEAD + "R5CT\trecovery\n", "recovery", "recovery"),
-    (HEAD + "R5CTX\tdevice\nXR5CT\tdevice\n", "2 adb devices", "no adb device R5CT; there are: R5CTX (device), XR5CT (device)"),
+    (HEAD + "R5CTX\tdevice\nXR5CT\tdevice\n", "2 adb devices",
+     "no adb device R5CT; there are: R5CTX (device), XR5CT (device)"),
     (HEAD + "\n", "no adb device", "there are: none"),
     ("adb: failed to check server version: cannot connect to daemon\n", "no adb device", "there are: none"),
     ("\xff\x00\t\t\n\t\n", "no adb device", "no adb device"),
@@ -204,7 +210,7 @@ def crashes_there(b):
         time.sleep(0.02)
     _, text = p.communicate(timeout=10)
     lost = json.loads((out / "manifest.json").read_text())["lost"]
-    assert p.returncode == 6 and {l["reason"] for l in lost[1:]} == {"crash"}, (p.returncode, lost, text)
+    assert p.returncode == 6 and {line["reason"] for line in lost[1:]} == {"crash"}, (p.returncode, lost, text)
     assert "signal 11" in lost[0]["detail"] and "signal 9" in lost[1]["detail"], lost
 
 
@@ -216,7 +222,7 @@ def damaged_on_the_way(b):
     done, out = b.ab()
     fake.unlink()
     lost = json.loads((out / "manifest.json").read_text())["lost"]
-    assert done.returncode == 6 and {l["reason"] for l in lost} == {"file"}, (done.returncode, lost, done.stderr)
+    assert done.returncode == 6 and {line["reason"] for line in lost} == {"file"}, (done.returncode, lost, done.stderr)
     assert "arrived damaged" in lost[0]["detail"], lost
     assert not list(out.rglob("*.etdump")) and not list(out.rglob("*.part")), list(out.rglob("*"))
 

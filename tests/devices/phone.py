@@ -126,13 +126,17 @@ def sets_and_restores(b, phone):
         runs[mode] = out
     done = call(b, "compare", f"{runs['boost']}:android_sse", f"{runs['app']}:android_sse", "--format", "json")
     grade = json.loads(done.stdout)
-    assert done.returncode == 0 and grade["grade"] == "D" and grade["grade_facts"]["settings"] == "different", done.stdout[:600]
+    assert (
+        done.returncode == 0 and grade["grade"] == "D" and grade["grade_facts"]["settings"] == "different"
+    ), done.stdout[:600]
     assert "set up differently" in grade["grade_reason"], grade["grade_reason"]
 
 
 def fixed_mode(b, phone):
     done, _ = b.ab("--no-trace", "--prepare", "fixed")
-    assert done.returncode == 5 and "no fixed-performance mode" in done.stderr and "Unknown command" in done.stderr, done
+    assert (
+        done.returncode == 5 and "no fixed-performance mode" in done.stderr and "Unknown command" in done.stderr
+    ), done
     assert not journals(b)
     phone.put("can_fix", "")
     before = phone.settings()
@@ -159,7 +163,9 @@ def killed_outright(b, phone):
     phone.put("stubborn.low_power", "")  # the device does not take it back
     done = call(b, "devices", "restore", "--format", "json")
     answer = json.loads(done.stdout)["devices"]
-    assert done.returncode == 5 and not answer[0]["restored"] and "low_power is 0, not 1" in answer[0]["reason"], done.stdout
+    assert (
+        done.returncode == 5 and not answer[0]["restored"] and "low_power is 0, not 1" in answer[0]["reason"]
+    ), done.stdout
     assert len(journals(b)) == 1
     (phone.state / "stubborn.low_power").unlink()
     done = call(b, "devices", "restore")
@@ -208,7 +214,10 @@ def gone_at_the_end(b, phone):
     p.send_signal(signal.SIGINT)
     _, text = p.communicate(timeout=60)
     b.server.start()
-    assert "could not be restored" in text and "devices restore" in text and p.returncode in (5, 130), (p.returncode, text)
+    assert "could not be restored" in text and "devices restore" in text and p.returncode in (5, 130), (
+        p.returncode,
+        text,
+    )
     assert len(journals(b)) == 1 and phone.settings() == BOOST
     subprocess.run(["adb", "disconnect"], env=b.env, capture_output=True, check=False)
     done = call(b, "devices", "restore", b.device)
@@ -246,7 +255,8 @@ def facts_are_the_devices(b, phone):
     phone.put("prop.ro.board.platform", "board")  # what there is of an SoC when ro.soc.model is empty
     phone.put("prop.ro.build.version.release", "17")
     phone.put("prop.ro.build.version.security_patch", "2026-11-05")
-    phone.put("dumpsys.battery", "Current Battery Service state:\n  AC powered: false\n  USB powered: true\n  level: 81\n"
+    phone.put("dumpsys.battery",
+              "Current Battery Service state:\n  AC powered: false\n  USB powered: true\n  level: 81\n"
                                  "  scale: 100\n  temperature: 312")
     phone.put("dumpsys.thermalservice", "IsStatusOverride: false\nThermal Status: 0\nCached temperatures:\n"
                                         "\tTemperature{mValue=0.0, mType=3, mName=skin, mStatus=0}")
@@ -282,7 +292,8 @@ def cores(b, phone):
         assert p.returncode == 0 and cpu in seen, (p.returncode, seen, text)
         assert {row.get("cpus_allowed") for row in rows(out, "launch")} == {cpu}, rows(out, "launch")
         assert json.loads((out / "manifest.json").read_text())["plan"]["cpus"] == cpu
-    for word, text in (("mid", "no such kind"), ("fast", "none of big, mid, little"), ("1-0", "none of big"), ("0,,1", "none of")):
+    for word, text in (("mid", "no such kind"), ("fast", "none of big, mid, little"), ("1-0", "none of big"),
+                       ("0,,1", "none of")):
         done, _ = b.ab("--cpus", word)
         assert done.returncode == 2 and text in done.stderr, (word, done.stderr)
 
@@ -297,7 +308,9 @@ def local_too(b, phone):
     assert done.returncode == 0, done.stderr
     assert {row.get("cpus_allowed") for row in rows(out, "launch")} == {"1"}, rows(out, "launch")
     facts = facts_of(out)
-    assert facts["clusters"] == "cpus 0 up to 1800000 kHz; cpus 1 up to 3200000 kHz" and facts["governor"] == "walt", facts
+    assert (
+        facts["clusters"] == "cpus 0 up to 1800000 kHz; cpus 1 up to 3200000 kHz" and facts["governor"] == "walt"
+    ), facts
     start_state = rows(out, "block")[0]["start"]
     assert (start_state["temperature_c"], start_state["freq_cap_khz"]) == (36.5, 5000000), start_state
 
@@ -337,7 +350,8 @@ def throttling(b, phone):
     """The system lowers a limit after block 1; Android says so in its own way."""
     limit = b.server.sys / "cpu" / "cpufreq" / "policy1" / "scaling_max_freq"
     for change, back, words in (
-            (lambda: limit.write_text("1600000\n"), lambda: limit.write_text("3200000\n"), "lowered its clock limits by up to 32.0 %"),
+            (lambda: limit.write_text("1600000\n"), lambda: limit.write_text("3200000\n"),
+             "lowered its clock limits by up to 32.0 %"),
             (lambda: phone.put("dumpsys.thermalservice", "Thermal Status: 2"),
              lambda: phone.put("dumpsys.thermalservice", "Thermal Status: 0"), "thermal status up to 2")):
         p, out = start(b, "--blocks", "2", "--iterations", "10")
@@ -391,4 +405,5 @@ def of_two_cores(test):
 
 TESTS = [of_phone(t) for t in (
     *map(of_two_cores, (facts_are_the_devices, cores, local_too, cool_down, throttling, quirks)),
-    sets_and_restores, fixed_mode, killed_outright, next_session_undoes, interrupted, not_taken, gone_at_the_end, refused)]
+    sets_and_restores, fixed_mode, killed_outright, next_session_undoes, interrupted, not_taken, gone_at_the_end,
+    refused)]

@@ -87,7 +87,9 @@ class Server:
         shown = ()
         if not has_user():
             users = self.dir / "passwd"
-            users.write_text(f"{pathlib.Path('/etc/passwd').read_text()}{USER}:x:65534:65534::/run/sshd:/usr/sbin/nologin\n")
+            users.write_text(
+                f"{pathlib.Path('/etc/passwd').read_text()}{USER}:x:65534:65534::/run/sshd:/usr/sbin/nologin\n"
+            )
             shown = (*OWN_MOUNTS, "sh", "-c", SHOWN, users)
         self.process = subprocess.Popen(
             [*shown, FOUND["sshd"], "-D", "-f", self.dir / "sshd_config", "-E", self.dir / "sshd.log"],

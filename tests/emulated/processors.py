@@ -41,6 +41,7 @@ def emulator():
     if ours.returncode == 0 and os.access(beside, os.X_OK):
         return beside
     skip("no qemu-x86_64; on Debian: apt-get install qemu-user")
+    return None
 
 
 def run(words, text="", **env):
@@ -75,11 +76,13 @@ def levels(qemu, model, bundle):
         done = run([qemu, "-cpu", model, runner, "--model", program, "--level", level], "run 3\n", ETPROF_MASK=mask)
         lines = [json.loads(line) for line in done.stdout.splitlines()]
         if level in MODELS[model][0]:
-            expect(done.returncode == 0 and lines[-1].get("n") == 3, model, level, done.stdout[-400:] + done.stderr[-400:])
+            expect(done.returncode == 0 and lines[-1].get("n") == 3, model, level, done.stdout[-400:]
+                   + done.stderr[-400:])
             seen = lines[0].get("flags", "x86_64:none").split(":")[1].split(",")
             expect(not set(seen) & set(mask.split(":")[1].split(",")), model, level, "what is hidden is seen", seen)
         else:
-            expect(done.returncode == 1 and lines[-1].get("code") == "level", model, level, "should be refused", done.stdout[-300:])
+            expect(done.returncode == 1 and lines[-1].get("code") == "level", model, level, "should be refused",
+                   done.stdout[-300:])
 
 
 def main():

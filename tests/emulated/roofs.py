@@ -97,7 +97,8 @@ def device(root, etprof, qemu, tmp):
     help_text = subprocess.run([qemu, "-L", bundle, bundle / "ld-linux-aarch64.so.1", "--library-path", bundle,
                                 bundle / "etprof-runner", "--help"], capture_output=True, text=True).stdout
     if "--roofs" not in help_text:
-        print("the verb was not tried: the bundle's runner is older than --roofs (scripts/build-runner aarch64-linux-gnu)")
+        print("the verb was not tried: the bundle's runner is older than --roofs (scripts/build-runner "
+              "aarch64-linux-gnu)")
         return
     done = subprocess.run([etprof, "roofs", "--device", "qemu:max,sme512=on", "--format", "json"], cwd=tmp,
                           capture_output=True, text=True, timeout=600,

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-"""etprof sweep on an emulated arm64 with SME2: cells are measured and proven, no ratio is made; what only makes sense of
-real times is refused before anything is launched.
+"""etprof sweep on an emulated arm64 with SME2: cells are measured and proven, no ratio is made; what only makes sense
+of real times is refused before anything is launched.
 
 usage: sweep.py ETPROF SOURCE_DIR"""
 import json
@@ -19,7 +19,8 @@ MODEL = ROOT / "examples" / "models" / "toy_cnn_xnnpack_fp32.pte"
 
 
 def run(tmp, qemu, verb, *words):
-    return subprocess.run([ETPROF, verb, MODEL, "--device", "qemu", "--levels", "sme2,neon", "--quiet", "--out", "run", *words],
+    return subprocess.run([ETPROF, verb, MODEL, "--device", "qemu", "--levels", "sme2,neon", "--quiet", "--out", "run",
+                           *words],
                           cwd=tmp, capture_output=True, text=True, check=False, timeout=600,
                           env={**os.environ, "ETPROF_QEMU": qemu, "ETPROF_RUNNER": str(BUNDLE)})
 
@@ -32,7 +33,8 @@ def main():
         skip((found.stderr.strip().splitlines() or ["no QEMU with SME2"])[-1])
     qemu = found.stdout.strip()
     with tempfile.TemporaryDirectory() as tmp:
-        for verb, words, says in (("sweep", ["--precision", "1%"], "precision is of a speedup: an emulator's times have none"),
+        for verb, words, says in (("sweep", ["--precision", "1%"],
+                                   "precision is of a speedup: an emulator's times have none"),
                                   ("ab", ["--resident"], "resident pairs are not possible here: an emulator's times")):
             refused = run(tmp, qemu, verb, *words)
             assert refused.returncode == 2 and says in refused.stderr, (refused.returncode, refused.stderr)
@@ -46,7 +48,8 @@ def main():
     for x in answer["speedups"]:
         assert x["withheld"] == "emulated" and x["verdict"] == "unknown", x
         assert x["speedup"]["estimate"] is x["speedup"]["lo"] is x["speedup"]["hi"] is None, x
-    assert all(x["ratio_of_ratios"]["estimate"] is None and not x["established"] for x in answer["interactions"]), answer["interactions"]
+    assert all(x["ratio_of_ratios"]["estimate"] is None and not x["established"]
+               for x in answer["interactions"]), answer["interactions"]
     print("4 cells, no ratio")
 
 

@@ -34,8 +34,8 @@ class Missing(Exception):
 
 
 def sdk(triple):
-    done = subprocess.run([os.path.join(ROOT, "scripts", "sdk"), triple], stdout=subprocess.PIPE,
-                          stderr=subprocess.PIPE, text=True)
+    done = subprocess.run([os.path.join(ROOT, "scripts", "sdk"), triple], capture_output=True,
+                          text=True)
     if done.returncode != 0:
         raise Missing("no ExecuTorch SDK for %s: %s" % (triple, (done.stderr.strip() or "?").splitlines()[-1]))
     return done.stdout.strip().splitlines()[-1]
@@ -46,7 +46,7 @@ def compiler(triple):
     try:
         subprocess.run([name, "--version"], stdout=subprocess.DEVNULL, check=True)
     except (OSError, subprocess.CalledProcessError):
-        raise Missing("no compiler " + name)
+        raise Missing("no compiler " + name) from None
     return name
 
 

@@ -64,7 +64,8 @@ class Foreign(unittest.TestCase):
         # The SDK's kernels_optimized asks for the sizes of caches; XNNPACK asks cpuinfo, which lies elsewhere.
         for arm in self.answer["arms"]:
             mask = [e["text"] for e in arm["proof"]["evidence"] if e["kind"] == "mask"][0]
-            self.assertRegex(mask, r"asked for CPU features at least \d+ times in every launch; \d+ that choose no kernels")
+            self.assertRegex(mask,
+                             r"asked for CPU features at least \d+ times in every launch; \d+ that choose no kernels")
             self.assertNotIn("could not be reached", mask)
         self.assertEqual(self.answer["grade"], "A")
         self.assertTrue(self.answer["correctness"]["ok"])

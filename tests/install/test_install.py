@@ -101,7 +101,8 @@ class Installed(unittest.TestCase):
         if not shutil.which("groff"):
             return left_out("rendering the pages: no groff")
         for page in sorted((self.prefix / "share/man/man1").iterdir()):
-            done = subprocess.run(["groff", "-man", "-Kutf8", "-Tutf8", "-P-cbou", "-ww", page], capture_output=True, text=True, check=True)
+            done = subprocess.run(["groff", "-man", "-Kutf8", "-Tutf8", "-P-cbou", "-ww", page], capture_output=True,
+                                  text=True, check=True)
             self.assertEqual(done.stderr, "", page.name)
             self.assertIn("NAME", done.stdout)
         return None
@@ -110,7 +111,8 @@ class Installed(unittest.TestCase):
         script = ('. "$1"; shift; COMP_WORDS=("$@"); COMP_CWORD=$(($# - 1)); _etprof; '
                   'printf "%s\\n" "${COMPREPLY[@]}"')
         done = subprocess.run(["bash", "-c", script, "bash", self.prefix / "share/bash-completion/completions/etprof",
-                               "etprof", *words], cwd=self.elsewhere, env=self.env, capture_output=True, text=True, check=False)
+                               "etprof", *words], cwd=self.elsewhere, env=self.env, capture_output=True, text=True,
+                              check=False)
         self.assertEqual(done.stderr, "")
         return done.stdout.split("\n")[:-1]
 
@@ -142,10 +144,12 @@ class Installed(unittest.TestCase):
                                check=True).stdout
         program = self.elsewhere / "reader"
         # A shell reads them: pkg-config writes the blank in the folder's name as one wants it.
-        subprocess.run(f'cc -std=c17 -o "{program}" "{SOURCE}/examples/read_etdump.c" {words.strip()}', shell=True, env=env,
+        subprocess.run(f'cc -std=c17 -o "{program}" "{SOURCE}/examples/read_etdump.c" {words.strip()}', shell=True,
+                       env=env,
                        check=True)
         lib = "DYLD_LIBRARY_PATH" if sys.platform == "darwin" else "LD_LIBRARY_PATH"
-        done = subprocess.run([program, SOURCE / "tests/data/mixed_xnnpack_fp32.etdump"], capture_output=True, text=True,
+        done = subprocess.run([program, SOURCE / "tests/data/mixed_xnnpack_fp32.etdump"], capture_output=True,
+                              text=True,
                               env={**self.env, lib: str(self.prefix / "lib")}, check=True)
         self.assertIn("Execute: 3 executions of 7 events", done.stdout)
 
@@ -154,13 +158,15 @@ class Installed(unittest.TestCase):
             self.skipTest("no dpkg-deb")
         made = self.top / "packages"
         done = subprocess.run([CPACK, "--config", BUILD / "CPackConfig.cmake", "-G", "DEB", "-B", made,
-                               "-D", "CPACK_PACKAGING_INSTALL_PREFIX=/usr"], env=self.env, capture_output=True, text=True,
+                               "-D", "CPACK_PACKAGING_INSTALL_PREFIX=/usr"], env=self.env, capture_output=True,
+                              text=True,
                               check=False)
         self.assertEqual(done.returncode, 0, done.stdout + done.stderr)
         package, = made.glob("*.deb")
         root = self.top / "unpacked"
         subprocess.run(["dpkg-deb", "-x", package, root], check=True)
-        about = subprocess.run(["dpkg-deb", "-f", package, "Package", "Version"], capture_output=True, text=True, check=True)
+        about = subprocess.run(["dpkg-deb", "-f", package, "Package", "Version"], capture_output=True, text=True,
+                               check=True)
         self.assertIn("Package: etprof", about.stdout)
         self.assertIn("etprof 0.", self.etprof("--version", program=root / "usr/bin/etprof"))
         self.assertTrue((root / "usr/share/man/man1/etprof-ab.1").is_file())

@@ -21,7 +21,8 @@ X86 = ROOT / "build/bundle/x86_64-linux-gnu"
 
 
 def kernels(path):
-    done = subprocess.run([str(ETPROF), "kernels", str(path), "--format", "json"], capture_output=True, text=True, timeout=600)
+    done = subprocess.run([str(ETPROF), "kernels", str(path), "--format", "json"], capture_output=True, text=True,
+                          timeout=600)
     if done.returncode != 0:
         raise AssertionError(done.stderr)
     answer = json.loads(done.stdout)["files"][0]
@@ -37,7 +38,8 @@ class Binaries(unittest.TestCase):
     def test_names_and_id_as_llvm_lists_them(self):
         if not shutil.which("llvm-nm") or not shutil.which("llvm-objdump"):
             self.skipTest("no llvm-nm and llvm-objdump")
-        for path in (MAC / "sdk/libexecutorch_backend_xnnpack.dylib", MAC / "sdk/libexecutorch.dylib", MAC / "libetprof-mask.dylib"):
+        for path in (MAC / "sdk/libexecutorch_backend_xnnpack.dylib", MAC / "sdk/libexecutorch.dylib",
+                     MAC / "libetprof-mask.dylib"):
             with self.subTest(path.name):
                 found = kernels(path)
                 names = {line.split()[0] for line in output("llvm-nm", "--defined-only", path).splitlines()

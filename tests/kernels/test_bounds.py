@@ -21,7 +21,8 @@ LIBRARY = "sdk/libexecutorch_backend_xnnpack"
 LIBRARIES = [pathlib.Path(p) for p in sys.argv[2:]] or [
     ROOT / f"build/bundle/{t}-linux-gnu/{LIBRARY}.so" for t in ("x86_64", "aarch64")]
 MAC = next((p for p in (ROOT / f"build/bundle/arm64-macos/{LIBRARY}.dylib",
-                        ROOT / f".cache/sdk/arm64-macos/executorch/lib/{pathlib.Path(LIBRARY).name}.dylib") if p.exists()), None)
+                        ROOT / f".cache/sdk/arm64-macos/executorch/lib/{pathlib.Path(LIBRARY).name}.dylib")
+            if p.exists()), None)
 
 
 def bounds(path):
@@ -57,10 +58,12 @@ def body(rng, words, name, others):
         lines += [f".L{name}_{k}:"] + [rng.choice(words["work"]) for _ in range(rng.randint(1, 9))]
         lines += [words["compare"], f"{words['branch']} .L{name}_{k}"]
     if rng.random() < 0.5:  # returns early; what follows is reached by a branch over it
-        lines += [words["compare"], f"{words['branch']} .L{name}_tail", rng.choice(words["work"]), words["ret"], f".L{name}_tail:"]
+        lines += [words["compare"], f"{words['branch']} .L{name}_tail", rng.choice(words["work"]), words["ret"],
+                  f".L{name}_tail:"]
         lines += [rng.choice(words["work"]) for _ in range(rng.randint(1, 9))]
     if rng.random() < 0.3:  # jumps over a part that jumps back
-        lines += [f"{words['jump']} .L{name}_check", f".L{name}_loop:", rng.choice(words["work"]), words["ret"] if rng.random() < 0.3 else words["compare"],
+        lines += [f"{words['jump']} .L{name}_check", f".L{name}_loop:", rng.choice(words["work"]), words["ret"]
+                  if rng.random() < 0.3 else words["compare"],
                   f".L{name}_check:", words["compare"], f"{words['branch']} .L{name}_loop"]
     lines.append(f"{words['jump']} {rng.choice(others)}" if others and rng.random() < 0.15 else words["ret"])
     return lines
@@ -73,7 +76,8 @@ def source(rng, words, count):
         name = f"kernel{i}"
         if rng.random() < 0.2:
             text += [".p2align 6", ".long " + ", ".join(str(2 * k) for k in range(rng.randint(4, 16)))]
-        text += [f".p2align {rng.choice([4, 4, 5, 6])}" + (f", {words['fill']}" if words["fill"] else ""), f".type {name}, %function", f"{name}:"]
+        text += [f".p2align {rng.choice([4, 4, 5, 6])}" + (f", {words['fill']}" if words["fill"] else ""),
+                 f".type {name}, %function", f"{name}:"]
         text += body(rng, words, name, names[-3:])
         text.append(f".size {name}, . - {name}")
         names.append(name)
@@ -187,7 +191,10 @@ class Published(unittest.TestCase):
                 near += 1
             else:
                 other.append(hex(a))
-        print(f"hand-written A64 kernels without a table: {same} as on macOS, {near} but for two instructions, {len(other)} not there")
+        print(
+            f"hand-written A64 kernels without a table: {same} as on macOS, {near} but for two instructions, "
+            f"{len(other)} not there"
+        )
         self.assertGreater(same + near, 0.85 * (same + near + len(other)))
 
 

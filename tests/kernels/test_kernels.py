@@ -107,7 +107,7 @@ class Kernels(unittest.TestCase):
             self.assertEqual(files[0].read_text().splitlines()[0][:len(head)], head)
             self.assertTrue(all(int(r["count"]) > 0 and r["has_sme2"] == "0" for r in rows))
         self.assertIn("Kernel Name", (self.run_dir / "kernel_view.md").read_text())
-        rows = [set(x for x in (self.run_dir / name).read_text().splitlines() if x.startswith("| `"))
+        rows = [{x for x in (self.run_dir / name).read_text().splitlines() if x.startswith("| `")}
                 for name in ("kernel_view.md", "kernel_view_gemm.md")]
         self.assertTrue(rows[1] and rows[1] < rows[0])
 

@@ -4,7 +4,6 @@ pipeline, robust statistics, category tables and reports, with all the defects t
 Independent of etprof. Medians and percentiles are numpy's rules, done by hand."""
 import csv
 import json
-import pathlib
 import re
 import statistics
 
@@ -58,7 +57,8 @@ class Experiment:
                 "percentiles": {f"p{p}": percentile(x, p) for p in (50, 75, 90, 95, 99)},
                 "outliers": {"count": len(x) - len(kept), "percentage": 100 * (len(x) - len(kept)) / len(x),
                              "values": [v for v in x if not lo <= v <= hi], "bounds": {"lower": lo, "upper": hi}},
-                "robust_stats": {"count": len(kept), "mean_ms": statistics.fmean(kept), "median_ms": statistics.median(kept)},
+                "robust_stats": {"count": len(kept), "mean_ms": statistics.fmean(kept),
+                                 "median_ms": statistics.median(kept)},
                 "latencies_ms": x, "run_indices": list(range(len(x))), "name": stem}
 
 
@@ -72,7 +72,8 @@ def standard(model, name, threads, factor, runs=10, noise=0.0, fixed=0.9):
     whole = [round(c + fixed, 6) for c in call]
     return Experiment(model, name, threads, [
         ("Program::load_method", "portable", [1.5], "Default"), *inside, ("DELEGATE_CALL", "portable", call, "Execute"),
-        ("native_call_mean.out", "portable", wave(0.12), "Execute"), ("OPERATOR_CALL", "portable", wave(0.13), "Execute"),
+        ("native_call_mean.out", "portable", wave(0.12), "Execute"),
+        ("OPERATOR_CALL", "portable", wave(0.13), "Execute"),
         ("Method::execute", "portable", whole, "Execute")])
 
 
@@ -109,12 +110,14 @@ def write_summary(folder, model, experiments, **more):
     for e in experiments:
         r = e.robust("")
         runs.append({"experiment": e.name, "threads": e.threads, "mode": "timing", "status": "ok",
-                     "paths": {"latency_log": f"{e.stem}_latency.log", "timeline_all": f"{e.stem}_exec_all_runs_timeline.csv",
+                     "paths": {"latency_log": f"{e.stem}_latency.log",
+                               "timeline_all": f"{e.stem}_exec_all_runs_timeline.csv",
                                "timeline_run0": f"{e.stem}_exec_run0_timeline.csv", "etdump": f"{e.stem}.etdump"},
                      "metrics": {"median_ms": r["median_ms"], "mean_ms": r["mean_ms"], "cv_percent": r["cv_percent"],
                                  "robust_stats_path": f"{e.stem}_exec_all_runs_timeline_robust_stats.json"},
                      "runs": 10, "warmup": 1})
-    doc = {"model": f"out/{model}.pte", "generated_at": "2026-01-27T10:00:00+00:00", "output_root": str(folder), "runs": runs}
+    doc = {"model": f"out/{model}.pte", "generated_at": "2026-01-27T10:00:00+00:00", "output_root": str(folder),
+           "runs": runs}
     doc.update(more)
     (folder / f"{model}_pipeline_summary.json").write_text(json.dumps(doc, indent=2))
 
@@ -145,5 +148,6 @@ def write_comparison(folder, first, second, name1, name2):
 def write_report(folder, ratio):
     """D4, D18, D38."""
     said = f"SME2 acceleration shows {ratio:.2f}x speedup" if ratio > 1 else f"SME2 shows {1 / ratio:.2f}x slowdown"
-    (folder / "report.md").write_text(f"# Profiling Report: Unknown\n\n## Device Information\n\n- **Processor**: arm\n\n"
-                                      f"## Summary\n\n- {said}\n")
+    (folder / "report.md").write_text(
+        f"# Profiling Report: Unknown\n\n## Device Information\n\n- **Processor**: arm\n\n" f"## Summary\n\n- {said}\n"
+    )

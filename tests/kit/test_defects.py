@@ -37,7 +37,8 @@ CANNOT = {
 
 
 def run(*words, cwd=None, env=None, code=None):
-    done = subprocess.run([*map(str, words)], cwd=cwd, env=env, capture_output=True, text=True, timeout=600, check=False,
+    done = subprocess.run([*map(str, words)], cwd=cwd, env=env, capture_output=True, text=True, timeout=600,
+                          check=False,
                           stdin=subprocess.DEVNULL)
     if code is not None and done.returncode != code:
         raise AssertionError(f"{words}: exit code {done.returncode}, not {code}: {done.stderr}")
@@ -63,11 +64,13 @@ class Case(unittest.TestCase):
 
 class OfFiles(Case):
     def test_D2_baseline_over_candidate(self):
-        off, on = (self.table(f"sme2_{x}", [("Method::execute", "portable", [ms] * 3)]) for x, ms in (("off", 8.0), ("on", 2.0)))
+        off, on = (self.table(f"sme2_{x}", [("Method::execute", "portable", [ms] * 3)])
+                   for x, ms in (("off", 8.0), ("on", 2.0)))
         doc = json.loads(run(ETPROF, "stats", off, on, "--format", "json", code=0).stdout)
         self.assertEqual(doc["comparison"]["speedup"]["median_based"], 4.0)
         run(ETPROF, "compare", off, on, "--out", self.dir / "t", code=0)
-        means = [(r["experiment"], float(r["avg_ms"])) for p in (self.dir / "t").glob("*_e2e_latency.csv") for r in rows(p)]
+        means = [(r["experiment"], float(r["avg_ms"])) for p in (self.dir / "t").glob("*_e2e_latency.csv")
+                 for r in rows(p)]
         self.assertEqual([ms for _, ms in means], [8.0, 2.0], "the first is the baseline, under its own name")
         self.assertIn("off", means[0][0])
 
@@ -83,7 +86,8 @@ class OfFiles(Case):
                 "native_call_hardswish.out": "Elementwise", "native_call_cat.out": "Data Movement",
                 "Batch Matrix Multiply (NC, F32) #12": "GEMM", "Fully Connected (NC, F32) #13": "GEMM"}
         events = [(n, "portable" if n.startswith("native") else "delegated", [0.5]) for n in want]
-        table = self.table("x", [*events, ("DELEGATE_CALL", "portable", [7.0]), ("Method::execute", "portable", [20.0])])
+        table = self.table("x", [*events, ("DELEGATE_CALL", "portable", [7.0]),
+                                 ("Method::execute", "portable", [20.0])])
         run(ETPROF, "analyze", table, "--out", self.dir / "t", code=0)
         found = {r["operator"]: r["five"] for p in (self.dir / "t").glob("*_operator_details.csv") for r in rows(p)}
         self.assertEqual(found, want)
@@ -147,7 +151,7 @@ class OfFiles(Case):
         out = self.dir / "out"
         done = run(ETPROF, "ab", MODELS / "toy_cnn_xnnpack_fp32.pte", "--runner", "/bin/false", "--out", out)
         self.assertIn(done.returncode, (5, 6))
-        self.assertFalse([p for p in self.dir.rglob("*_pipeline_summary.json")])
+        self.assertFalse(list(self.dir.rglob("*_pipeline_summary.json")))
 
     def test_D26_an_unreadable_number_is_an_error(self):
         table = self.table("x", [("Method::execute", "portable", [10.0, 11.0])])
@@ -170,7 +174,8 @@ class OfFiles(Case):
         done = run(ETPROF, "ab", MODELS / "toy_cnn_xnnpack_fp32.pte", "--device", "adb", cwd=self.dir, env=env)
         self.assertEqual(done.returncode, 2)
         self.assertRegex(done.stderr, r"2 adb devices.* one .*two")
-        self.assertEqual(set((self.dir / "calls").read_text().split("\n")) - {""}, {"devices"}, "nothing was sent to either")
+        self.assertEqual(set((self.dir / "calls").read_text().split("\n")) - {""}, {"devices"},
+                         "nothing was sent to either")
         done = run(ETPROF, "ab", MODELS / "toy_cnn_xnnpack_fp32.pte", "--device", "adb:two", cwd=self.dir, env=env)
         self.assertNotEqual(done.returncode, 0)
         said = [c for c in (self.dir / "calls").read_text().splitlines() if " shell " in c or " push " in c]
@@ -184,7 +189,8 @@ class OfFiles(Case):
     def test_D31_from_any_folder_with_any_python(self):
         env = {"PATH": "/usr/bin:/bin", "ETPROF": ETPROF, "HOME": str(self.dir)}
         tool = ROOT / "model_profiling/tools/xnntrace_to_kernels.py"
-        run(sys.executable, tool, "--xnntrace", DATA / "kit/on_xnntrace.log", "--out", "k.csv", cwd=self.dir, env=env, code=0)
+        run(sys.executable, tool, "--xnntrace", DATA / "kit/on_xnntrace.log", "--out", "k.csv", cwd=self.dir, env=env,
+            code=0)
         self.assertEqual(len(rows(self.dir / "k.csv")), 6)
 
     def test_D35_json_is_json(self):
@@ -199,7 +205,8 @@ class OfFiles(Case):
         for key, value in (("cpu_affinity", f"1; touch {mark}"), ("name", f"x_on$(touch {mark})")):
             experiment = {"name": "x_on", "threads": [1], key: value}
             config = self.dir / "c.json"
-            config.write_text(json.dumps({"model": str(MODELS / "toy_cnn_xnnpack_fp32.pte"), "output_root": str(self.dir / "o"),
+            config.write_text(json.dumps({"model": str(MODELS / "toy_cnn_xnnpack_fp32.pte"),
+                                          "output_root": str(self.dir / "o"),
                                           "blocks": 1, "experiments": [experiment, {"name": "x_off", "threads": [1]}]}))
             done = run(ETPROF, "run", config, cwd=self.dir)
             self.assertIn(done.returncode, (0, 2, 4, 5), done.stderr)
@@ -219,7 +226,8 @@ class OfASession(Case):
     def setUpClass(cls):
         cls.work = tempfile.TemporaryDirectory()
         cls.addClassCleanup(cls.work.cleanup)
-        cls.smoke = run(ETPROF, "smoke", "--model", MODELS / "toy_cnn_xnnpack_fp16.pte", "--out", "run", cwd=cls.work.name)
+        cls.smoke = run(ETPROF, "smoke", "--model", MODELS / "toy_cnn_xnnpack_fp16.pte", "--out", "run",
+                        cwd=cls.work.name)
         if "no runner for" in cls.smoke.stdout + cls.smoke.stderr:
             raise unittest.SkipTest("no runner for this machine is built (scripts/build-runner native)")
         cls.out = pathlib.Path(cls.work.name) / "run"
@@ -232,7 +240,8 @@ class OfASession(Case):
         arm = next(e for e in doc["experiments"] if e["experiment"] == self.baseline)
         self.assertEqual(doc["category_totals_of"], self.baseline)
         self.assertIn("Convolution", doc["category_totals_ms"])
-        self.assertEqual(sum(arm["categories_ns"].values()) + arm["boundary_ns"] + arm["framework_ns"] + arm["unexplained_ns"],
+        self.assertEqual(sum(arm["categories_ns"].values()) + arm["boundary_ns"] + arm["framework_ns"]
+                         + arm["unexplained_ns"],
                          arm["execute_ns"])
         self.assertAlmostEqual(sum(doc["category_totals_ms"].values()), sum(arm["categories_ns"].values()) / 1e6, 9)
 
@@ -260,7 +269,8 @@ class OfASession(Case):
         self.assertEqual(list(stale.iterdir()), before, "a taken folder is left as it is")
 
     def test_D7_the_analysis_is_there(self):
-        for name in ("analysis_summary.json", "metrics.json", "manifest.json", "report.md", "report.html", "report.json",
+        for name in ("analysis_summary.json", "metrics.json", "manifest.json", "report.md", "report.html",
+                     "report.json",
                      "toy_cnn_category_summary.csv", "toy_cnn_operator_details.csv", "toy_cnn_comparison.csv",
                      "toy_cnn_xnnpack_fp16_pipeline_summary.json", "toy_cnn_xnnpack_fp16_pipeline_summary.md"):
             self.assertGreater((self.out / name).stat().st_size, 50, name)
@@ -348,10 +358,13 @@ class OfASession(Case):
         """The kit's pages take about 12 commands and a config edited by hand from a model to a first report."""
         (self.dir / "bin").mkdir()
         path = self.dir / "bin/etprof"  # stands in for the exporter, which tests/python runs
-        path.write_text(f"#!/bin/bash\n[ \"$1\" = export ] || exec {ETPROF} \"$@\"\n"
-                        f"mkdir -p out_toy_cnn/artifacts && cp {MODELS}/toy_cnn_xnnpack_fp16.pte out_toy_cnn/artifacts\n")
+        path.write_text(
+            f"#!/bin/bash\n[ \"$1\" = export ] || exec {ETPROF} \"$@\"\n"
+            f"mkdir -p out_toy_cnn/artifacts && cp {MODELS}/toy_cnn_xnnpack_fp16.pte out_toy_cnn/artifacts\n"
+        )
         path.chmod(0o755)
-        commands = re.search(r"<!-- three commands -->\n```\n(.*?)```", (ROOT / "docs/from-the-kit.md").read_text(), re.S)
+        commands = re.search(r"<!-- three commands -->\n```\n(.*?)```", (ROOT / "docs/from-the-kit.md").read_text(),
+                             re.S)
         lines = [x for x in commands[1].splitlines() if x and not x.startswith("#")]
         self.assertLessEqual(len(lines), 3)
         env = {**os.environ, "PATH": f"{path.parent}:{os.environ['PATH']}"}

@@ -102,7 +102,8 @@ class Layouts(Folder):
             self.assertEqual(whole.count(title), 1, whole[:2000])
             part = whole.split(title)[1].split("\n## ")[0]
             tables = [self.dir / f"{e.stem}_exec_all_runs_timeline.csv" for e in (off, on)]
-            alone = etprof("compare", *tables, "--name1", "mac_sme2_off", "--name2", "mac_sme2_on", "--full", "--format", "md").stdout
+            alone = etprof("compare", *tables, "--name1", "mac_sme2_off", "--name2", "mac_sme2_on", "--full",
+                           "--format", "md").stdout
             rows = [line for line in alone.splitlines() if line.startswith("|") and "Convolution" in line]
             self.assertGreater(len(rows), 1, alone)
             for row in rows:
@@ -127,7 +128,8 @@ class Layouts(Folder):
                              (p["end_time"] - p["start_time"]) / 1e6)
             p = first["profile_event"]
             delegated = p.get("delegate_debug_id_int", -1) != -1 or p.get("delegate_debug_id_str")
-            events.append((p.get("delegate_debug_id_str") or p["name"], "delegated" if delegated else "portable", times, "Execute"))
+            events.append((p.get("delegate_debug_id_str") or p["name"], "delegated" if delegated else "portable",
+                           times, "Execute"))
         pair = [kit.Experiment("mixed", f"mac_sme2_{x}", 1, events) for x in ("on", "off")]
         self.write(pair, "mixed")
         shutil.copy(DATA / "mixed_xnnpack_fp32.etdump", self.dir / f"{pair[0].stem}.etdump")
@@ -336,8 +338,10 @@ class Hostile(Folder):
         self.assertIn("its own table gives", " ".join(etprof("analyze", self.dir).stdout.split()))
 
     def test_garbage_does_no_harm(self):
-        for name in ("a_exec_all_runs_timeline.csv", "b_pipeline_summary.json", "c_kernels.csv", "analysis_summary.json",
-                     "d_comparison.csv", "e_robust_comparison.json", "report.md", "_t1.etdump", "x_t99999999999.etdump"):
+        for name in ("a_exec_all_runs_timeline.csv", "b_pipeline_summary.json", "c_kernels.csv",
+                     "analysis_summary.json",
+                     "d_comparison.csv", "e_robust_comparison.json", "report.md", "_t1.etdump",
+                     "x_t99999999999.etdump"):
             for content in (b"", b"\xff\x00\x80" * 100, b"{" * 5000, b'"' * 999, b"model_id,name\n", b"[]", b"NaN"):
                 (self.dir / name).write_bytes(content)
                 done = etprof("analyze", self.dir)

@@ -118,7 +118,8 @@ class Stats(unittest.TestCase):
         self.tmp.cleanup()
 
     def test_statistics_are_those_of_numpy(self):
-        done = etprof("stats", timeline(self.dir / "a_timeline.csv", self.A), "--format", "json", "--out", self.dir / "o")
+        done = etprof("stats", timeline(self.dir / "a_timeline.csv", self.A), "--format", "json", "--out",
+                      self.dir / "o")
         self.assertEqual(done.returncode, 0, done.stderr)
         s = json.loads(done.stdout)["latencies"][0]
         self.assertEqual(json.loads((self.dir / "o/a_timeline_robust_stats.json").read_text()), s)
@@ -135,7 +136,8 @@ class Stats(unittest.TestCase):
         self.assertEqual(s["latencies_ms"], self.A)
 
     def test_comparison_is_first_over_second_without_a_verdict(self):
-        done = etprof("stats", timeline(self.dir / "off_timeline.csv", self.A), timeline(self.dir / "on_timeline.csv", self.B),
+        done = etprof("stats", timeline(self.dir / "off_timeline.csv", self.A),
+                      timeline(self.dir / "on_timeline.csv", self.B),
                       "--name1", "off", "--name2", "on", "--format", "json", "--out", self.dir)
         c = json.loads(done.stdout)["comparison"]
         want = statistics.median(self.A[1:]) / statistics.median(self.B)

@@ -163,12 +163,14 @@ def main():
         root.mkdir()
         make_root(root)
         neon = ("/launch --level neon -- /static", LEVELS["neon"], 0)
-        machines = [({"append": "arm64.nosme"}, [("/launch --level sme2 -- /static", "this CPU has no SME2", 125), neon]),
+        machines = [({"append": "arm64.nosme"}, [("/launch --level sme2 -- /static", "this CPU has no SME2", 125),
+                                                 neon]),
                     # cpuinfo believes this core's number, whatever is hidden
                     ({"cpu": "cortex-a76"}, [("/launch --level base -- /static", "MIDR 0x41", 125)])]
         if os.path.exists(guest + "/vmlinuz-without-sme"):
             machines.append(({"kernel": "vmlinuz-without-sme"},
-                             [("/launch --level sme2 -- /static", "is built without SME and would hide it", 125), neon]))
+                             [("/launch --level sme2 -- /static", "is built without SME and would hide it", 125),
+                              neon]))
         else:
             print("left out: a kernel that hides SME (fetch the machine again: scripts/arm64-guest)")
         total = failures = 0

@@ -178,7 +178,8 @@ python3 -c import\\thashlib;print(hashlib.sha256(b"a").hexdigest())
 python3 -c import\\tzlib;print(zlib.crc32(b"a"*100000))
 python3 -c import\\tos;os.abort()
 python3 -c import\\tsubprocess;print(subprocess.run(["true"]).returncode)
-python3 -c import\\tthreading;t=[threading.Thread(target=print)for\\ti\\tin\\trange(4)];[x.start()for\\tx\\tin\\tt];[x.join()for\\tx\\tin\\tt]
+python3 -c import\\tthreading;t=[threading.Thread(target=print)for\\ti\\tin\\trange(4)];\
+[x.start()for\\tx\\tin\\tt];[x.join()for\\tx\\tin\\tt]
 python3 -c import\\tctypes;print(ctypes.sizeof(ctypes.c_long))
 python3 -c import\\tmultiprocessing\\tas\\tm;p=m.Process(target=print,args=(1,));p.start();p.join();print(p.exitcode)
 python3 -m json.tool --help
@@ -307,7 +308,8 @@ tic -V
 def files(folder):
     lines = ["line %d: %s" % (i, "the quick brown fox jumps over the lazy dog"[i % 40:]) for i in range(200)]
     text = {"a": "\n".join(lines) + "\n", "b": bytes(range(256)) * 64, "empty": "", "table": "x,1,a\ny,22,b\nz,333,c\n",
-            "sorted": "apple\nberry\ncherry\n", "sorted2": "berry\ncherry\ndate\n", "pairs": "a b\nb c\na c\n", "lock": "",
+            "sorted": "apple\nberry\ncherry\n", "sorted2": "berry\ncherry\ndate\n", "pairs": "a b\nb c\na c\n",
+            "lock": "",
             "prog.c": "int main(void) { return 0; }\n"}
     for name, what in text.items():
         with open(os.path.join(folder, name), "wb") as f:
@@ -319,8 +321,8 @@ def files(folder):
 def run(words, folder):
     env = {"PATH": os.environ["PATH"], "LC_ALL": "C", "HOME": folder, "TZ": "UTC"}
     try:
-        done = subprocess.run(words, cwd=folder, env=env, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE,
-                              stderr=subprocess.PIPE, timeout=120)
+        done = subprocess.run(words, cwd=folder, env=env, stdin=subprocess.DEVNULL, capture_output=True,
+                              timeout=120)
     except subprocess.TimeoutExpired:
         return "hangs", b"", b""
     return done.returncode, done.stdout, done.stderr

@@ -38,7 +38,8 @@ def build():
                 sys.exit("%s: %s" % (out, done.stderr))
 
 
-    done = subprocess.run(["cc", "-O1", str(HERE / "states.c"), "-o", program("states")], capture_output=True, text=True)
+    done = subprocess.run(["cc", "-O1", str(HERE / "states.c"), "-o", program("states")], capture_output=True,
+                          text=True)
     if done.returncode != 0:
         sys.exit("states.c: " + done.stderr)
 
@@ -147,7 +148,8 @@ class Launcher(unittest.TestCase):
         """No unwind tables, no symbols, no C library: only the code itself tells where its questions are."""
         source, out = program("alone.c"), program("alone")
         pathlib.Path(source).write_text(ALONE)
-        subprocess.run(["cc", "-O1", "-nostdlib", "-static", "-fno-asynchronous-unwind-tables", "-s", source, "-o", out],
+        subprocess.run(["cc", "-O1", "-nostdlib", "-static", "-fno-asynchronous-unwind-tables", "-s", source, "-o",
+                        out],
                        check=True)
         self.assertEqual(subprocess.run([out]).returncode, 1 + 2 * int(NATIVE["avx2"]))
         done = launch("--level", "sse", "--", out)
@@ -167,7 +169,8 @@ class States(unittest.TestCase):
 
     def reported(self, *words, before=()):
         path = program("report")
-        done = subprocess.run([*before, LAUNCH, "--level", levels()[-1], "--report", path, "--", program("states"), *words],
+        done = subprocess.run([*before, LAUNCH, "--level", levels()[-1], "--report", path, "--", program("states"),
+                               *words],
                               capture_output=True, text=True, timeout=600)
         self.assertEqual((done.returncode, done.stderr), (0, ""))
         return done.stdout, dict(line.split(" ", 1) for line in pathlib.Path(path).read_text().splitlines())
@@ -187,7 +190,8 @@ class States(unittest.TestCase):
                 plain = subprocess.run([program("states"), state], capture_output=True, text=True).stdout
                 out, report = self.reported(state)
                 if report["trap"] != "int80":
-                    print("skipped: this kernel has no 32-bit system calls, or we run under a filter: SIGILL is what is left")
+                    print("skipped: this kernel has no 32-bit system calls, or we run under a filter: SIGILL is what "
+                          "is left")
                     return
                 self.assertEqual(out.split(", seen")[0], plain.split(", seen")[0])
                 self.assertEqual(out.split()[-1], "0") # AVX2 and AVX-512F are hidden
@@ -195,7 +199,7 @@ class States(unittest.TestCase):
 
     def test_topology_is_that_of_the_cpu_that_asks(self):
         plain = subprocess.run([program("states"), "topology"], capture_output=True, text=True).stdout
-        if len(set(line.split(": ")[1] for line in plain.splitlines())) < 2:
+        if len({line.split(": ")[1] for line in plain.splitlines()}) < 2:
             self.skipTest("one CPU, or all of one number")
         self.assertEqual(self.reported("topology")[0], plain)
 

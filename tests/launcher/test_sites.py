@@ -42,7 +42,8 @@ def code_segments(data):
 
 def by_objdump(path):
     data = pathlib.Path(path).read_bytes()
-    text = subprocess.run(["objdump", "-d", "--no-show-raw-insn", path], capture_output=True, text=True, errors="replace").stdout
+    text = subprocess.run(["objdump", "-d", "--no-show-raw-insn", path], capture_output=True, text=True,
+                          errors="replace").stdout
     found = set()
     for line in text.splitlines():
         m = re.match(r" *([0-9a-f]+):\s+cpuid", line)
@@ -85,7 +86,10 @@ def compare():
         unknown += len(missed)
         expect(len(missed) <= counted, path, "neither found nor counted",
                [hex(x) for x in sorted(missed)])
-    print("%d files, %d cpuid instructions by objdump: %d found, %d counted as left alone or not known" % (len(paths), total, found, unknown))
+    print(
+        "%d files, %d cpuid instructions by objdump: %d found, %d counted as left alone or not known"
+        % (len(paths), total, found, unknown)
+    )
     expect(total == 0 or found >= 0.9 * total, "most are to be found")
 
 
@@ -101,7 +105,8 @@ def damage(folder):
             del data[spread.randrange(len(data)):]
         for _ in range(1 + i % 8):
             if data: # mostly in the headers and tables, which lie at both ends
-                at = spread.choice((spread.randrange(min(len(data), 1024)), spread.randrange(len(data)), -1 - spread.randrange(min(len(data), 2048))))
+                at = spread.choice((spread.randrange(min(len(data), 1024)), spread.randrange(len(data)),
+                                    -1 - spread.randrange(min(len(data), 2048))))
                 data[at] = spread.choice((0, 1, 0x7f, 0x80, 0xff, spread.randrange(256)))
         paths.append(os.path.join(folder, "damaged-%d" % i))
         pathlib.Path(paths[-1]).write_bytes(data)

@@ -8,7 +8,6 @@ usage: ab_misbehaviour.py ETPROF FAKE_RUNNER"""
 import csv
 import json
 import math
-import os
 import pathlib
 import signal
 import statistics
@@ -28,7 +27,8 @@ ARGS = ["--levels", "sme2,neon", "--blocks", "6", "--iterations", "8", "--warmup
 
 def model(directory, *directives):
     path = pathlib.Path(directory) / "model.pte"
-    path.write_bytes(b"\x10\0\0\0ET12" + "\n".join(("base sme2 1000000", "base neon 3000000", *directives)).encode() + b"\n")
+    path.write_bytes(b"\x10\0\0\0ET12" + "\n".join(("base sme2 1000000", "base neon 3000000", *directives)).encode()
+                     + b"\n")
     return path
 
 
@@ -87,7 +87,7 @@ def all_there(tmp, done, name):
     expect(report["arms"][0]["median_ns"] in (1000000, 3000000), name, report["arms"][0])
     # The fake's traces are empty: there is no ledger, and the command says so.
     expect(report["ledgers"] == [] or all(
-        sum(r["delta_ns"] for r in l["rows"]) == l["delta_ns"] for l in report["ledgers"]), name, "ledger")
+        sum(r["delta_ns"] for r in line["rows"]) == line["delta_ns"] for line in report["ledgers"]), name, "ledger")
 
 
 def block_lost(tmp, done, name):
@@ -143,7 +143,8 @@ def stopped(reason, least, most):
 T975 = dict(zip(range(2, 42), (12.7062, 4.30265, 3.18245, 2.77645, 2.57058, 2.44691, 2.36462, 2.30600, 2.26216, 2.22814,
                                2.20099, 2.17881, 2.16037, 2.14479, 2.13145, 2.11991, 2.10982, 2.10092, 2.09302, 2.08596,
                                2.07961, 2.07387, 2.06866, 2.06390, 2.05954, 2.05553, 2.05183, 2.04841, 2.04523, 2.04227,
-                               2.03951, 2.03693, 2.03452, 2.03224, 2.03011, 2.02809, 2.02619, 2.02439, 2.02269, 2.02108)))
+                               2.03951, 2.03693, 2.03452, 2.03224, 2.03011, 2.02809, 2.02619, 2.02439, 2.02269,
+                               2.02108)))
 
 
 def launch_medians(tmp):
@@ -303,14 +304,18 @@ def read_only():
 case("well behaved", [], 0, check=all_there)
 case("crash once", ["on neon timed 3 crash"], 6, check=block_lost)
 case("crash always", ["on neon timed * crash"], 6)
-case("precise at the first look", [], 0, extra=("--precision", "1%", "--blocks", "50"), check=stopped("precision", 6, 6))
-case("precise later", ["noise 60"], 0, extra=("--precision", "2.5%", "--blocks", "50"), check=stopped("precision", 8, 40))
+case("precise at the first look", [], 0, extra=("--precision", "1%", "--blocks", "50"),
+     check=stopped("precision", 6, 6))
+case("precise later", ["noise 60"], 0, extra=("--precision", "2.5%", "--blocks", "50"),
+     check=stopped("precision", 8, 40))
 case("not precise", ["noise 60"], 0, extra=("--precision", "0.1%", "--blocks", "8"), check=stopped("blocks", 8, 8))
-case("given up", ["on sme2 timed 2 crash", "on sme2 timed 3 crash", "on sme2 timed 4 crash", "on sme2 timed 5 crash"], 6,
+case("given up", ["on sme2 timed 2 crash", "on sme2 timed 3 crash", "on sme2 timed 4 crash", "on sme2 timed 5 crash"],
+     6,
      check=given_up)
 case("quiet control", [], 0, check=ruled_out_drift(True))
 # Two launches of the baseline, one of each pair, 40 % slower: a floor far above what is left of the effect.
-case("noisy control", ["base sme2 2970000"] + [f"on neon timed {n} slower" for n in (3, 6)], 0, check=ruled_out_drift(False))
+case("noisy control", ["base sme2 2970000"] + [f"on neon timed {n} slower" for n in (3, 6)], 0,
+     check=ruled_out_drift(False))
 case("hang once", ["on neon timed 3 hang"], 6, extra=("--timeout", "1"), check=block_lost)
 case("garbage once", ["on sme2 timed 2 garbage"], 6, check=block_lost)
 case("mask ignored", ["on neon * * ignore_mask"], 6, stderr_has="mask")

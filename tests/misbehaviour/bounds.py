@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Nothing lasts or grows with what others say: runners that talk for ever, manifests whose numbers multiply, inputs with
-many names. Times are ceilings far above what is needed, far below what a quadratic place takes.
+"""Nothing lasts or grows with what others say: runners that talk for ever, manifests whose numbers multiply, inputs
+with many names. Times are ceilings far above what is needed, far below what a quadratic place takes.
 
 usage: bounds.py ETPROF FAKE_RUNNER"""
 import csv
@@ -28,7 +28,8 @@ def call(tmp, *args, timeout=120, memory=None):
     before = resource.getrusage(resource.RUSAGE_CHILDREN)
     begin = time.monotonic()
     try:
-        done = subprocess.run([ETPROF, *map(str, args)], cwd=tmp, capture_output=True, text=True, timeout=timeout, check=False,
+        done = subprocess.run([ETPROF, *map(str, args)], cwd=tmp, capture_output=True, text=True, timeout=timeout,
+                              check=False,
                               stdin=subprocess.DEVNULL, preexec_fn=limit)
     except subprocess.TimeoutExpired:
         done = None
@@ -40,7 +41,8 @@ def talkers(tmp):
     (tmp / "model.pte").write_bytes(b"\x10\0\0\0ET12base sme2 1000000\nbase neon 3000000\n")
     chatter = "while :; do echo '{\"type\":\"news\"}'; sleep 0.05; done"
     flood = "while :; do echo '{\"type\":\"news\"}'; done"
-    iterations = "i=0; while :; do echo \"{\\\"type\\\":\\\"iter\\\",\\\"i\\\":$i,\\\"start_ns\\\":${i}0,\\\"ns\\\":5}\"; i=$((i+1)); done"
+    answer = r"{\"type\":\"iter\",\"i\":$i,\"start_ns\":${i}0,\"ns\":5}"
+    iterations = f'i=0; while :; do echo "{answer}"; i=$((i+1)); done'
     cases = {
         "unknown lines from the beginning": (chatter, ""),
         "a flood of unknown lines": (flood, ""),
@@ -56,7 +58,8 @@ def talkers(tmp):
             loop = f'{FAKE} "$@" </dev/null | head -n 2; {loop}'
         runner.write_text(f"#!/bin/sh\n{honest}\n{loop}\n")
         runner.chmod(0o755)
-        done, _, wall = call(tmp, "ab", "model.pte", *AB, "--runner", runner, "--timeout", "1", "--out", "o-" + str(len(name)))
+        done, _, wall = call(tmp, "ab", "model.pte", *AB, "--runner", runner, "--timeout", "1", "--out", "o-"
+                             + str(len(name)))
         expect(done is not None, name, "is never given up")
         expect(done is None or done.returncode in (5, 6), name, done and (done.returncode, done.stderr[-300:]))
 
@@ -76,21 +79,29 @@ def manifests(tmp):
         change(root, **blocks)
         for verb in ("analyze", "verify", "stats", "validate"):
             done, cpu, _ = call(tmp, verb, root.name, memory=1 << 30)
-            expect(done is not None and done.returncode >= 0 and cpu < 60, name, verb, "took", cpu, done and done.returncode)
+            expect(done is not None and done.returncode >= 0 and cpu < 60, name, verb, "took", cpu, done
+                   and done.returncode)
             if name != "as many as are allowed":
-                expect(done is not None and done.returncode in (1, 4) and cpu < 5, name, verb, done and (done.returncode, cpu, done.stderr[-200:]))
+                expect(done is not None and done.returncode in (1, 4) and cpu < 5, name, verb, done
+                       and (done.returncode, cpu, done.stderr[-200:]))
 
 
 def timeline(path, side, n):
     with open(path, "w", newline="") as out:
         w = csv.writer(out, lineterminator="\n")
-        w.writerow("model_id,name,type,delegate_backend,start_us,end_us,duration_ms,pct_total,node_id,run_index,block".split(","))
+        w.writerow(
+            "model_id,name,type,delegate_backend,start_us,end_us,duration_ms,pct_total,node_id,run_index,block".split(
+                ","
+            )
+        )
         for run in range(2):
             base = 5000 + run * 10 * n
             for k in range(n):
-                w.writerow([side, f"Op {side * (k % 3 == 0)} (NHWC, F32) #{k + 1}", f"Op{k % 7}", "delegated", float(base + k * 5),
+                w.writerow([side, f"Op {side * (k % 3 == 0)} (NHWC, F32) #{k + 1}", f"Op{k % 7}", "delegated",
+                            float(base + k * 5),
                             float(base + k * 5 + 4), 0.004, 0.1, k, run, "Execute"])
-            w.writerow([side, "Method::execute", "Method::execute", "portable", float(base - 10), float(base + 5 * n), 0.1, 100, n, run,
+            w.writerow([side, "Method::execute", "Method::execute", "portable", float(base - 10), float(base + 5 * n),
+                        0.1, 100, n, run,
                         "Execute"])
 
 
@@ -98,8 +109,10 @@ def names(tmp):
     n = 50000
     timeline(tmp / "a.csv", "a", n)
     timeline(tmp / "b.csv", "b", n)
-    (tmp / "k.log").write_text("".join(f"Using gemm microkernel 'xnn_f32_gemm_ukernel_{i}x8__avx'\n" for i in range(99000)))
-    for args in (["analyze", "a.csv"], ["compare", "a.csv", "b.csv"], ["kernels", "k.log"], ["kernels", "k.log", "k.log"]):
+    (tmp / "k.log").write_text("".join(f"Using gemm microkernel 'xnn_f32_gemm_ukernel_{i}x8__avx'\n"
+                                       for i in range(99000)))
+    for args in (["analyze", "a.csv"], ["compare", "a.csv", "b.csv"], ["kernels", "k.log"],
+                 ["kernels", "k.log", "k.log"]):
         done, cpu, _ = call(tmp, *args, "--format", "json", timeout=300)
         expect(done is not None and done.returncode == 0, *args, done and done.stderr[-200:])
         expect(cpu < 8, *args, f"{cpu:.1f} s of processor time")

@@ -24,7 +24,8 @@ RAW = re.compile("[\x00-\x08\x0b-\x1f\x7f-\x9f\u202a-\u202e\u2066-\u2069]")
 
 
 def printed(what, done):
-    """Both streams are text: valid UTF-8, without controls but line breaks (a progress line may return to its start)."""
+    """Both streams are text: valid UTF-8, without controls but line breaks (a progress line may return to its
+    start)."""
     for name, data in (("stdout", done.stdout), ("stderr", done.stderr)):
         try:
             text = data.decode()
@@ -36,8 +37,10 @@ def printed(what, done):
 
 
 def call(tmp, *args, **env):
-    return subprocess.run([os.fsencode(ETPROF), *(a if isinstance(a, bytes) else str(a).encode() for a in args)], cwd=tmp,
-                          capture_output=True, timeout=120, check=False, stdin=subprocess.DEVNULL, env={**os.environ, **env})
+    return subprocess.run([os.fsencode(ETPROF), *(a if isinstance(a, bytes) else str(a).encode() for a in args)],
+                          cwd=tmp,
+                          capture_output=True, timeout=120, check=False, stdin=subprocess.DEVNULL,
+                          env={**os.environ, **env})
 
 
 def manifests(tmp):
@@ -50,7 +53,8 @@ def manifests(tmp):
         "command": lambda m: m.update(command=EVIL),
         "notes": lambda m: m.update(notes=[{"id": "x", "text": EVIL}]),
         "facts": lambda m: m["device"]["facts"].update({EVIL: EVIL}),
-        "lost": lambda m: m.update(lost=[{"arm": 0, "block": 1, "launch": 1, "attempt": 1, "recovered": False, "kind": "timed",
+        "lost": lambda m: m.update(lost=[{"arm": 0, "block": 1, "launch": 1, "attempt": 1, "recovered": False,
+                                          "kind": "timed",
                                           "reason": "crash", "detail": EVIL}]),
         "platform": lambda m: m["device"].update(platform=EVIL),
         "a key": lambda m: m.update({EVIL: 1}),
@@ -62,7 +66,8 @@ def manifests(tmp):
         manifest = json.loads((base / "manifest.json").read_text())
         change(manifest)
         (tmp / "run" / "manifest.json").write_text(json.dumps(manifest, ensure_ascii=False))
-        for verb in (["analyze", "run", "--full"], ["report", "run"], ["verify", "run"], ["validate", "run"], ["rerun", "run"],
+        for verb in (["analyze", "run", "--full"], ["report", "run"], ["verify", "run"], ["validate", "run"],
+                     ["rerun", "run"],
                      ["ab", "--resume", "run"], ["stats", "run"], ["history", "run"], ["gate", "run", "noise <= 1 %"]):
             printed(f"{verb[0]} with {what}", call(tmp, *verb))
 
@@ -73,24 +78,32 @@ def files(tmp):
     (tmp / "d" / os.fsdecode(b"bad\xff\xfe\x1b[2J.etdump")).write_bytes(b"no dump")
     (tmp / os.fsdecode(name)).write_bytes(b"no dump")
     (tmp / "s.csv").write_text(f"experiment,block,iteration,duration_ns\n{EVIL},1,0,{EVIL}\n")
-    (tmp / "c.json").write_text(json.dumps({"model": EVIL, "experiments": [{"name": EVIL, EVIL: 1}]}, ensure_ascii=False))
-    for args in (["ops", name], ["analyze", name], ["analyze", "d"], ["inspect", name], [EVIL], ["ab", EVIL], ["analyze", "--" + EVIL],
+    (tmp / "c.json").write_text(json.dumps({"model": EVIL, "experiments": [{"name": EVIL, EVIL: 1}]},
+                                           ensure_ascii=False))
+    for args in (["ops", name], ["analyze", name], ["analyze", "d"], ["inspect", name], [EVIL], ["ab", EVIL],
+                 ["analyze", "--" + EVIL],
                  ["stats", "s.csv"], ["run", "c.json"], ["validate", "c.json"], ["validate", name], ["unpack", name],
-                 ["compare", name, EVIL], ["kernels", name], ["explain", EVIL, "d"], ["whatif", "d", EVIL], ["ab", "m.pte", "--device", EVIL],
+                 ["compare", name, EVIL], ["kernels", name], ["explain", EVIL, "d"], ["whatif", "d", EVIL],
+                 ["ab", "m.pte", "--device", EVIL],
                  ["convert", name, "--to", EVIL], ["history", name], ["plan", name], ["gate", "d", EVIL]):
         printed(f"{args[0]!r} of hostile names", call(tmp, *args))
 
 
 def programs(tmp):
     """What a runner and adb say."""
-    for kind, text in (("stdout", EVIL), ("stderr", EVIL), ("json", '{"type":"error","code":"x","message":"' + EVIL.encode("unicode_escape").decode() + '"}')):
+    for kind, text in (("stdout", EVIL), ("stderr", EVIL),
+                       ("json", '{"type":"error","code":"x","message":"' + EVIL.encode("unicode_escape").decode()
+                        + '"}')):
         runner = tmp / "etprof-runner"
         runner.write_text(f"#!/bin/sh\nprintf '%s\\n' '{text}'{' >&2' if kind == 'stderr' else ''}\nexit 3\n")
         runner.chmod(0o755)
         (tmp / "m.pte").write_bytes(b"\x10\0\0\0ET12base sme2 1\n")
-        printed(f"a runner's {kind}", call(tmp, "ab", "m.pte", "--runner", runner, "--blocks", "1", "--out", f"o-{kind}"))
+        printed(f"a runner's {kind}", call(tmp, "ab", "m.pte", "--runner", runner, "--blocks", "1", "--out",
+                                           f"o-{kind}"))
     adb = tmp / "adb"
-    adb.write_text(f"#!/bin/sh\nprintf 'List of devices attached\\n%s\\tdevice\\n' '{EVIL}'\nprintf '%s' '{EVIL}' >&2\n")
+    adb.write_text(
+        f"#!/bin/sh\nprintf 'List of devices attached\\n%s\\tdevice\\n' '{EVIL}'\nprintf '%s' '{EVIL}' >&2\n"
+    )
     adb.chmod(0o755)
     printed("devices", call(tmp, "devices", PATH=f"{tmp}:{os.environ['PATH']}"))
     printed("ab on adb", call(tmp, "ab", "m.pte", "--device", "adb", PATH=f"{tmp}:{os.environ['PATH']}"))
@@ -120,7 +133,8 @@ def one_place():
     """Nobody else in the command line writes to standard error."""
     for path in pathlib.Path(ROOT, "src", "cli").glob("*.c"):
         if path.name != "say.c":
-            expect(not re.search(r"fprintf\(stderr|fput[sc]\([^;]*stderr\)|perror\(", path.read_text()), path.name, "prints by itself")
+            expect(not re.search(r"fprintf\(stderr|fput[sc]\([^;]*stderr\)|perror\(", path.read_text()), path.name,
+                   "prints by itself")
 
 
 for part in (manifests, files, programs, spreadsheets):

@@ -33,7 +33,8 @@ def etprof(directory, *words, **env):
 
 def session(tmp, directives, *extra, **env):
     (pathlib.Path(tmp) / "model.pte").write_bytes(b"\x10\0\0\0ET12" + "\n".join(directives).encode() + b"\n")
-    return etprof(tmp, "ab", "model.pte", "--levels", "sme2,neon", "--blocks", "8", "--iterations", "9", "--warmup", "2",
+    return etprof(tmp, "ab", "model.pte", "--levels", "sme2,neon", "--blocks", "8", "--iterations", "9", "--warmup",
+                  "2",
                   "--seed", "7", "--no-trace", "--runner", FAKE, "--out", "run", "--full", *extra, **env)
 
 
@@ -53,15 +54,15 @@ def values(tmp):
         for r in csv.DictReader(f):
             if r["phase"] == "timed":
                 timed.setdefault(int(r["launch"]), []).append((int(r["iteration"]), int(r["duration_ns"])))
-    for l in lines(tmp):
-        if l["type"] != "launch" or l["kind"] != "timed" or l["launch"] not in timed:
+    for line in lines(tmp):
+        if line["type"] != "launch" or line["kind"] != "timed" or line["launch"] not in timed:
             continue
-        at = out.setdefault(l["block"], {}).setdefault(l["experiment"], {})
-        at["ns"] = statistics.median(math.log(ns) for _, ns in timed[l["launch"]])
+        at = out.setdefault(line["block"], {}).setdefault(line["experiment"], {})
+        at["ns"] = statistics.median(math.log(ns) for _, ns in timed[line["launch"]])
         for key in ("cpu_ns", "cycles", "instructions", "cache_misses"):
-            column = l.get("counted", {}).get(key)
-            kept = [column[i] for i, _ in timed[l["launch"]] if column[i]] if column else []
-            if 20 * len(kept) >= len(timed[l["launch"]]):
+            column = line.get("counted", {}).get(key)
+            kept = [column[i] for i, _ in timed[line["launch"]] if column[i]] if column else []
+            if 20 * len(kept) >= len(timed[line["launch"]]):
                 at[key] = statistics.median(map(math.log, kept))
     return out
 
@@ -109,9 +110,11 @@ def planted():
         for key, wanted in logs.items():
             expect(near(c[key], interval(wanted)), name, (key, c[key], interval(wanted)))
         expect(abs(c["cycles"]["estimate"] * c["clock"]["estimate"] * c["busy"]["estimate"] /
-                   report["comparisons"][0]["speedup"]["estimate"] - 1) < 1e-5, name, "the factors do not give the headline")
+                   report["comparisons"][0]["speedup"]["estimate"] - 1) < 1e-5, name,
+               "the factors do not give the headline")
         # By hand: 2.6/0.95 GHz against 3; 0.95 against 2.9/3 CPUs; 9 M instructions against 5.
-        expect(abs(c["clock"]["estimate"] - 2.6 / 0.95 / 3) < 1e-5 and c["clock"]["verdict"] == "slower", name, c["clock"])
+        expect(abs(c["clock"]["estimate"] - 2.6 / 0.95 / 3) < 1e-5 and c["clock"]["verdict"] == "slower", name,
+               c["clock"])
         expect(abs(c["busy"]["estimate"] - 0.95 / (2.9 / 3)) < 1e-5, name, c["busy"])
         expect(c["instructions"]["estimate"] == 1.8, name, c["instructions"])
         arms = {a["name"]: a["counters"] for a in report["arms"]}
@@ -149,7 +152,8 @@ def some_missing():
         expect(len(logs["cycles"]) == 7 and c["blocks"] == 7, name, (len(logs["cycles"]), c))
         expect(near(c["cycles"], interval(logs["cycles"])) and near(c["speedup"], interval(logs["speedup"])), name, c)
         expect(report["comparisons"][0]["speedup"]["blocks"] == 8, name, "the headline lost a block")
-        expect(any(None in l["counted"]["cycles"] for l in lines(tmp) if "counted" in l), name, "nothing was missing")
+        counted = [line["counted"]["cycles"] for line in lines(tmp) if "counted" in line]
+        expect(any(None in cycles for cycles in counted), name, "nothing was missing")
 
 
 def shared():
@@ -157,7 +161,7 @@ def shared():
     with tempfile.TemporaryDirectory() as tmp:
         done = session(tmp, BASE + COUNTS + ["on sme2 timed * shared"])
         expect("was extrapolated" in done.stdout.replace("\n", " "), name, done.stdout[-600:])
-        expect(sum(l["counted"]["scaled"] for l in lines(tmp) if "counted" in l) > 0, name, "not written down")
+        expect(sum(line["counted"]["scaled"] for line in lines(tmp) if "counted" in line) > 0, name, "not written down")
 
 
 def one_arm():
@@ -182,12 +186,14 @@ def refused():
         manifest, report = document(tmp, "manifest.json"), document(tmp, "report.json")
         expect("cycle counters" in manifest["unreadable"], name, manifest["unreadable"])
         expect(manifest["device"]["facts"]["counters"] == "none: the fake was told to refuse", name, manifest["device"])
-        expect(report["comparisons"][0]["counters"] is None and all(a["counters"] is None for a in report["arms"]), name,
+        expect(report["comparisons"][0]["counters"] is None and all(a["counters"] is None for a in report["arms"]),
+               name,
                "counters out of nothing")
-        expect(all("counted" not in l for l in lines(tmp)), name, "counts in the folder")
+        expect(all("counted" not in line for line in lines(tmp)), name, "counts in the folder")
         checks = {c["id"]: c for c in json.loads(
             etprof(tmp, "doctor", "--runner", FAKE, "--format", "json", FAKE_COUNTERS="denied").stdout)["checks"]}
-        expect(checks["counters"]["ok"] is None and checks["counters"]["fix"] == "tell it otherwise", name, checks["counters"])
+        expect(checks["counters"]["ok"] is None and checks["counters"]["fix"] == "tell it otherwise", name,
+               checks["counters"])
         expect("told to refuse" in checks["counters"]["found"], name, checks["counters"])
 
 
@@ -196,7 +202,8 @@ def silent():
     name = "counts nothing"
     with tempfile.TemporaryDirectory() as tmp:
         done = session(tmp, BASE, FAKE_COUNTERS="yes")
-        expect("the runner can count, but no launch was counted" in done.stdout.replace("\n", " "), name, done.stdout[-900:])
+        expect("the runner can count, but no launch was counted" in done.stdout.replace("\n", " "), name,
+               done.stdout[-900:])
         expect(document(tmp, "report.json")["comparisons"][0]["counters"] is None, name, "counters out of nothing")
 
 
@@ -207,7 +214,8 @@ def older_runner():
         done = session(tmp, BASE)
         manifest = document(tmp, "manifest.json")
         expect(done.returncode == 0 and "cycle counters" in manifest["unreadable"], name, manifest["unreadable"])
-        expect("counters" not in manifest["device"]["facts"] and "Cycles and clock" not in done.stdout, name, done.stdout[-600:])
+        expect("counters" not in manifest["device"]["facts"] and "Cycles and clock" not in done.stdout, name,
+               done.stdout[-600:])
 
 
 def too_much():

@@ -49,7 +49,8 @@ expect(checks["mask"]["ok"] is True and "sme2: ok, fake" in checks["mask"]["foun
 text = doctor(FAKE).stdout
 expect("noise now: ±" in text, "the text does not tell the noise")
 text = doctor("/bin/false").stdout
-expect("start the runner by hand with --probe and read what it says" in " ".join(text.split()), "the text cuts what to do: " + text)
+expect("start the runner by hand with --probe and read what it says" in " ".join(text.split()),
+       "the text cuts what to do: " + text)
 
 # A hog is seen as other work. It needs a CPU beside ours.
 if len(os.sched_getaffinity(0)) > 1:
@@ -59,12 +60,14 @@ if len(os.sched_getaffinity(0)) > 1:
     finally:
         hog.kill()
         hog.wait()
-    expect(checks["other_work"]["ok"] is False and float(checks["other_work"]["found"].split()[0]) > 0.3, checks["other_work"])
+    expect(checks["other_work"]["ok"] is False and float(checks["other_work"]["found"].split()[0]) > 0.3,
+           checks["other_work"])
 
 # A runner whose masks do not work: exit code 1, and what to do. One that cannot tell is no obstacle.
 with tempfile.TemporaryDirectory() as tmp:
     for verdict, code in (("false", 1), ("null", 0), (None, 0)):
-        levels = ",".join(f'{{"level":"{l}","ok":{verdict},"why":"planted"}}' for l in ("sme2", "sme1", "neon", "dotprod", "base"))
+        levels = ",".join(f'{{"level":"{line}","ok":{verdict},"why":"planted"}}'
+                          for line in ("sme2", "sme1", "neon", "dotprod", "base"))
         line = f'{{"type":"selftest","levels":[{levels}]}}' if verdict else ""
         script = os.path.join(tmp, "runner")
         with open(script, "w") as f:
@@ -72,6 +75,7 @@ with tempfile.TemporaryDirectory() as tmp:
         os.chmod(script, 0o755)
         done = doctor(script, "--format", "json")
         mask = {c["id"]: c for c in json.loads(done.stdout)["checks"]}["mask"]
-        expect(done.returncode == code and mask["ok"] is {"false": False, "null": True, None: None}[verdict], (verdict, done.returncode, mask))
+        expect(done.returncode == code and mask["ok"] is {"false": False, "null": True, None: None}[verdict],
+               (verdict, done.returncode, mask))
         expect((mask["fix"] is not None) == (code == 1), mask)
 finish("as documented")

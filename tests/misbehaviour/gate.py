@@ -51,7 +51,8 @@ def folders(tmp):
     ]
     for args, code, check in cases:
         done = gate(tmp, *args, "--format", "json")
-        expect(code is None or done.returncode == code, " ".join(args), f"exit {done.returncode}: {done.stderr}{done.stdout}")
+        expect(code is None or done.returncode == code, " ".join(args),
+               f"exit {done.returncode}: {done.stderr}{done.stdout}")
         document = json.loads(done.stdout)
         expect(document["schema"] == "etprof.gate/1", " ".join(args), document)
         if check:
@@ -88,9 +89,11 @@ def bisection(tmp):
         git("commit", "-qm", f"r{number}")
         revisions.append(git("rev-parse", "HEAD").strip())
     script = tmp / "judge"
-    script.write_text(f"#!/bin/sh\nrm -rf '{tmp}/now'\n'{ETPROF}' ab model.pte --levels sme2,neon --blocks 6 --iterations 4 "
-                      f"--warmup 3 --quiet --out '{tmp}/now' --runner '{FAKE}' >/dev/null 2>&1\n"
-                      f"rm -f model.pte.count\nexec '{ETPROF}' gate '{tmp}/now' --against '{tmp}/fast' --bisect\n")
+    script.write_text(
+        f"#!/bin/sh\nrm -rf '{tmp}/now'\n'{ETPROF}' ab model.pte --levels sme2,neon --blocks 6 --iterations 4 "
+        f"--warmup 3 --quiet --out '{tmp}/now' --runner '{FAKE}' >/dev/null 2>&1\n"
+        f"rm -f model.pte.count\nexec '{ETPROF}' gate '{tmp}/now' --against '{tmp}/fast' --bisect\n"
+    )
     script.chmod(0o755)
     git("bisect", "start", revisions[-1], revisions[0])
     said = subprocess.run(["git", "bisect", "run", str(script)], cwd=repo, env=env, capture_output=True, text=True,

@@ -22,13 +22,15 @@ def model(sme2_ns):
 
 
 def measure(folder, out, seed):
-    subprocess.run([ETPROF, "ab", "model.pte", "--levels", "sme2,neon", "--blocks", "6", "--iterations", "4", "--warmup",
+    subprocess.run([ETPROF, "ab", "model.pte", "--levels", "sme2,neon", "--blocks", "6", "--iterations", "4",
+                    "--warmup",
                     "3", "--no-trace", "--seed", str(seed), "--quiet", "--out", out, "--runner", FAKE], cwd=folder,
                    check=False, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
 
 
 def history(folder, *args):
-    return subprocess.run([ETPROF, "history", *args], cwd=folder, capture_output=True, text=True, timeout=600, check=False)
+    return subprocess.run([ETPROF, "history", *args], cwd=folder, capture_output=True, text=True, timeout=600,
+                          check=False)
 
 
 with tempfile.TemporaryDirectory() as name:
@@ -55,7 +57,8 @@ with tempfile.TemporaryDirectory() as name:
     table = history(tmp, "nightly", "--format", "csv")
     (tmp / "nightly.csv").write_text(table.stdout)
     again = history(tmp, "nightly.csv", "--format", "csv")
-    expect(again.stdout == table.stdout and len(table.stdout.splitlines()) == 9, "the table does not read back the same")
+    expect(again.stdout == table.stdout and len(table.stdout.splitlines()) == 9,
+           "the table does not read back the same")
     same = history(tmp, "nightly.csv", "--format", "json")
     expect(json.loads(same.stdout)["series"] == document["series"], "the table gives other changes than the folders")
     # For Apache Otava: its reader takes a number from every cell of a metric's column, so no cell may be empty.
@@ -71,10 +74,12 @@ with tempfile.TemporaryDirectory() as name:
         with open(path, newline="", encoding="utf-8") as f:
             read = list(csv.DictReader(f))
         expect(len(read) == rows and all(float(r[series]) > 0 and r["time"] for r in read), f"{path.name}: {read}")
-        expect(f'  "{series}":\n    type: csv\n    file: "otava/{path.name}"\n    time_column: time\n' in config, config)
+        expect(f'  "{series}":\n    type: csv\n    file: "otava/{path.name}"\n    time_column: time\n' in config,
+               config)
         expect(f'      "{series}": {{column: "{series}", direction: {direction}}}\n' in config, config)
     if shutil.which("otava"):
-        found = subprocess.run(["otava", "analyze", "--config-file", "otava/otava.yaml", "model_linux_sme2_on_t1_ns"], cwd=tmp,
+        found = subprocess.run(["otava", "analyze", "--config-file", "otava/otava.yaml", "model_linux_sme2_on_t1_ns"],
+                               cwd=tmp,
                                capture_output=True, text=True, timeout=600, check=False)
         expect(found.returncode == 0 and "%" in found.stdout, f"otava: {found.stdout}{found.stderr}")
     else:
@@ -88,7 +93,8 @@ with tempfile.TemporaryDirectory() as name:
     for path in outputs:
         path.write_bytes(bytes(b ^ 0x40 for b in path.read_bytes()))
     wrong = json.loads(history(tmp, "wrong", "--format", "json").stdout)
-    expect(sorted(s["name"] for s in wrong["series"]) == ["model_linux_sme2_off_t1_ns", "model_linux_sme2_on_t1_ns"], wrong)
+    expect(sorted(s["name"] for s in wrong["series"]) == ["model_linux_sme2_off_t1_ns", "model_linux_sme2_on_t1_ns"],
+           wrong)
     coarse = history(tmp, "nightly", "--min-change", "20%", "--format", "json")
     expect(all(s["changes"] == [] for s in json.loads(coarse.stdout)["series"]), "--min-change 20% changes nothing")
 finish()

@@ -16,18 +16,24 @@ from checks import expect, finish
 
 ETPROF, FAKE = (str(pathlib.Path(p).resolve()) for p in sys.argv[1:3])
 SECRET = b"secret-of-another-folder\n"
-VERBS = [("analyze",), ("report",), ("verify",), ("validate",), ("stats",), ("plan",), ("kernels",), ("gate", "noise <= 1 %"),
-         ("history",), ("convert", "--to", "parquet", "--output", "out.parquet"), ("pack", "--output", "out.tar.zst"), ("rerun",),
+VERBS = [("analyze",), ("report",), ("verify",), ("validate",), ("stats",), ("plan",), ("kernels",),
+         ("gate", "noise <= 1 %"),
+         ("history",), ("convert", "--to", "parquet", "--output", "out.parquet"), ("pack", "--output", "out.tar.zst"),
+         ("rerun",),
          ("explain", "F1"), ("whatif", "drop X"), ("ab", "--resume")]
-MEMBERS = ["samples.csv", "environment.jsonl", "manifest.json", "derived.json", "report.json", "report.html", "roofs.json",
+MEMBERS = ["samples.csv", "environment.jsonl", "manifest.json", "derived.json", "report.json", "report.html",
+           "roofs.json",
            "session.lock", "arm0/mixed_xnnpack_fp32_arm0_t1.etdump", "arm0/mixed_xnnpack_fp32_arm0_t1.log",
-           "arm0/outputs/outputs.json", "program/mixed_xnnpack_fp32.pte", "arm1", "program", "notes.txt", "arm0/outputs"]
+           "arm0/outputs/outputs.json", "program/mixed_xnnpack_fp32.pte", "arm1", "program", "notes.txt",
+           "arm0/outputs"]
 
 
 def call(directory, verb):
-    args = [ETPROF, verb[0], *(["F1", "run"] if verb[0] == "explain" else [*verb[1:], "run"] if verb[0] == "ab" else ["run", *verb[1:]])]
+    args = [ETPROF, verb[0], *(["F1", "run"] if verb[0] == "explain" else [*verb[1:], "run"] if verb[0] == "ab"
+                               else ["run", *verb[1:]])]
     try:
-        return subprocess.run(args, cwd=directory, capture_output=True, timeout=60, check=False, stdin=subprocess.DEVNULL)
+        return subprocess.run(args, cwd=directory, capture_output=True, timeout=60, check=False,
+                              stdin=subprocess.DEVNULL)
     except subprocess.TimeoutExpired:
         return None
 
@@ -50,7 +56,8 @@ def replace(path, outside, kind):
 
 
 def contents(folder):
-    return {str(p.relative_to(folder)): p.read_bytes() for p in sorted(folder.rglob("*")) if p.is_file() and not p.is_symlink()}
+    return {str(p.relative_to(folder)): p.read_bytes() for p in sorted(folder.rglob("*")) if p.is_file()
+            and not p.is_symlink()}
 
 
 def case(base, member, kind, state):
@@ -97,7 +104,8 @@ def history_stays_below():
         (root / "runs" / "again").symlink_to("a")
         (root / "runs" / "out").symlink_to("../elsewhere")
         (root / "runs" / "circle").symlink_to("..")
-        done = subprocess.run([ETPROF, "history", "runs", "--format", "json"], cwd=tmp, capture_output=True, text=True, timeout=60,
+        done = subprocess.run([ETPROF, "history", "runs", "--format", "json"], cwd=tmp, capture_output=True, text=True,
+                              timeout=60,
                               check=False)
         expect("other" not in done.stdout, "history", "walked through a link")
 

@@ -29,7 +29,8 @@ def program(root, name, *script):
 
 
 def session(root, *words):
-    done = etprof(root, "ab", *words, "--blocks", "6", "--iterations", "8", "--warmup", "3", "--quiet", "--out", "run", "--runner", FAKE)
+    done = etprof(root, "ab", *words, "--blocks", "6", "--iterations", "8", "--warmup", "3", "--quiet", "--out", "run",
+                  "--runner", FAKE)
     expect(done.returncode in (0, 1), root.name, done.stderr)
     return json.loads((root / "run" / "report.json").read_text())
 
@@ -49,12 +50,15 @@ with tempfile.TemporaryDirectory() as tmp:
     program(root, "m.pte", "on sme1 * * other_output")
     report = session(root, "m.pte", "--levels", "sme2,sme1,neon")
     found = withheld(report)
-    expect(sorted(found.values(), key=str) == ["outputs_differ", None] or sorted(map(str, found.values())) == ["None", "outputs_differ"], root.name, found)
+    expect(sorted(found.values(), key=str) == ["outputs_differ", None]
+           or sorted(map(str, found.values())) == ["None", "outputs_differ"], root.name, found)
     expect(all((why is not None) == ("sme1" in arm) for arm, why in found.items()), root.name, found)
     expect(report["correctness"]["ok"] is False, root.name, report["correctness"])
-    expect(report["comparisons"][[c["withheld"] for c in report["comparisons"]].index(None)]["speedup"]["estimate"], root.name, "no ratio")
+    expect(report["comparisons"][[c["withheld"] for c in report["comparisons"]].index(None)]["speedup"]["estimate"],
+           root.name, "no ratio")
     stats = json.loads(etprof(root, "stats", "run", "--format", "json").stdout)
-    expect({c["candidate"]: c["withheld"] for c in stats["comparisons"]} == found, root.name, "stats withholds something else")
+    expect({c["candidate"]: c["withheld"] for c in stats["comparisons"]} == found, root.name,
+           "stats withholds something else")
 
     root = make(tmp, "the baseline")
     program(root, "m.pte", "on neon * * other_output")
@@ -67,8 +71,10 @@ with tempfile.TemporaryDirectory() as tmp:
     program(root, "b.pte", "on sme2 * * other_output")
     report = session(root, "a.pte", "b.pte", "--levels", "sme2,neon")
     found = withheld(report)
-    expect(len(found) == 3 and all((why == "outputs_differ") == arm.startswith("b_") for arm, why in found.items()), root.name, found)
-    expect(any("against those of b_" in f["text"] for f in report["findings"]), root.name, [f["text"] for f in report["findings"]])
+    expect(len(found) == 3 and all((why == "outputs_differ") == arm.startswith("b_") for arm, why in found.items()),
+           root.name, found)
+    expect(any("against those of b_" in f["text"] for f in report["findings"]), root.name,
+           [f["text"] for f in report["findings"]])
 
     # NaN on both sides: a warning, and no claim that anything agrees.
     root = make(tmp, "NaN")
@@ -77,12 +83,14 @@ with tempfile.TemporaryDirectory() as tmp:
     for output in (root / "run").glob("*/outputs/output-0.bin"):
         output.write_bytes(b"\0\0\xc0\x7f" * 2)
     report = json.loads(etprof(root, "analyze", "run", "--format", "json").stdout)
-    expect(report["correctness"]["ok"] is None and report["correctness"]["cosine"] is None, root.name, report["correctness"])
+    expect(report["correctness"]["ok"] is None and report["correctness"]["cosine"] is None, root.name,
+           report["correctness"])
     expect(any("2 of 2 elements are NaN" in f["text"] for f in report["findings"]), root.name, report["findings"])
     for output in (root / "run").glob("*/outputs/output-0.bin"):
         output.write_bytes(b"\0\0\xc0\x7f\0\0\x80\x3f")
     report = json.loads(etprof(root, "analyze", "run", "--format", "json").stdout)
-    expect(report["correctness"]["ok"] is True and report["correctness"]["cosine"] == 1, root.name, report["correctness"])
+    expect(report["correctness"]["ok"] is True and report["correctness"]["cosine"] == 1, root.name,
+           report["correctness"])
     expect(any("1 of 2 elements are NaN" in f["text"] for f in report["findings"]), root.name, report["findings"])
     next((root / "run").glob("*/outputs/output-0.bin")).write_bytes(b"\0\0\x80\x3f\0\0\x80\x3f")
     report = json.loads(etprof(root, "analyze", "run", "--format", "json").stdout)
@@ -92,7 +100,8 @@ with tempfile.TemporaryDirectory() as tmp:
     root = make(tmp, "name")
     program(root, "m.pte")
     shutil.copy(root / "m.pte", bytes(root) + b"/m\xff.pte")
-    done = subprocess.run([ETPROF, "ab", b"m\xff.pte", "--runner", FAKE, "--out", "run"], cwd=root, capture_output=True, timeout=600, check=False)
+    done = subprocess.run([ETPROF, "ab", b"m\xff.pte", "--runner", FAKE, "--out", "run"], cwd=root,
+                          capture_output=True, timeout=600, check=False)
     expect(done.returncode == 2 and b"rename it" in done.stderr and not (root / "run").exists(), root.name, done)
 print(f"{len(FAILURES)} failures" if FAILURES else "as documented")
 sys.exit(1 if FAILURES else 0)

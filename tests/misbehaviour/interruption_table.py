@@ -60,7 +60,8 @@ class Session:
         self.process = None
 
     def words(self, *extra):
-        return [ETPROF, "ab", "model.pte", "--levels", "sme2,neon", "--blocks", str(BLOCKS), "--resident", "--seed", "7",
+        return [ETPROF, "ab", "model.pte", "--levels", "sme2,neon", "--blocks", str(BLOCKS), "--resident", "--seed",
+                "7",
                 "--quiet", "--out", "run", "--runner", FAKE, *extra]
 
     def begin(self, *extra, **how):
@@ -97,7 +98,9 @@ class Session:
             if self.process.poll() is not None and not condition():
                 if self.process.returncode == 0 and what == "between":
                     raise TooLate
-                raise loss.Lost(f"it ended ({self.process.returncode}) before {what}: {self.process.stderr.read()[-300:]}")
+                raise loss.Lost(
+                    f"it ended ({self.process.returncode}) before {what}: {self.process.stderr.read()[-300:]}"
+                )
             if time.monotonic() > deadline:
                 raise loss.Lost(f"waited in vain for {what}")
             time.sleep(0.002)
@@ -203,9 +206,9 @@ def hangs_at(phase, what="hang"):
 
 
 def find_control(whole):
-    lines = [json.loads(l) for l in whole.lines.splitlines()]
-    ours = [(l["block"], l["kind"]) for l in lines if l["type"] == "launch" and l["experiment"] == "linux_sme2_off"
-            and l["kind"] != "traced"]
+    lines = [json.loads(line) for line in whole.lines.splitlines()]
+    launches = [line for line in lines if line["type"] == "launch" and line["experiment"] == "linux_sme2_off"]
+    ours = [(line["block"], line["kind"]) for line in launches if line["kind"] != "traced"]
     PHASES["control"] = ("neon", "timed", 2 + ours.index((2, "control")))  # one is the pilot's, and it counts from 1
 
 
@@ -319,7 +322,8 @@ def at_random(s, _, whole, rng):
         s.process.send_signal(how)
     s.ended({0, 5, 6} if how == "disk" else {-how if how == signal.SIGKILL else 128 + how, -how, 0}, str(how))
     if loss.read(s.tmp / "run" / "manifest.json"):  # else there is nothing to go on with
-        s.complete(before, whole, cut=isinstance(how, int) and how != signal.SIGKILL, codes=(0, 6) if how == "disk" else None)
+        s.complete(before, whole, cut=isinstance(how, int) and how != signal.SIGKILL, codes=(0, 6) if how == "disk"
+                   else None)
     else:
         s.check_no_process()
 
@@ -328,7 +332,8 @@ def table(words):
     if words[:1] == ["--random"]:
         seeds = random.Random(int(words[2]))
         each = [random.Random(seeds.random()) for _ in range(int(words[1]))]
-        return [(f"random {i}", "any", [], lambda s, p, w, rng=rng: at_random(s, p, w, rng)) for i, rng in enumerate(each)]
+        return [(f"random {i}", "any", [], lambda s, p, w, rng=rng: at_random(s, p, w, rng))
+                for i, rng in enumerate(each)]
     return [r for r in whole_table() if all(w in f"{r[0]} × {r[1]}" for w in words)]
 
 

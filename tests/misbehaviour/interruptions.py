@@ -9,7 +9,6 @@ import os
 import pathlib
 import re
 import resource
-import signal
 import subprocess
 import sys
 import tempfile
@@ -24,7 +23,8 @@ ARGS = ["--levels", "sme2,neon", "--iterations", "8", "--warmup", "3", "--seed",
 
 def model(directory, *directives):
     path = pathlib.Path(directory) / "model.pte"
-    path.write_bytes(b"\x10\0\0\0ET12" + "\n".join(("base sme2 1000000", "base neon 3000000", *directives)).encode() + b"\n")
+    path.write_bytes(b"\x10\0\0\0ET12" + "\n".join(("base sme2 1000000", "base neon 3000000", *directives)).encode()
+                     + b"\n")
 
 
 def manifest(directory):
@@ -50,7 +50,8 @@ def report(directory):
 def begun(directory, *extra):
     """A session of 6 blocks whose third one hangs: it has two launches of the baseline a block."""
     model(directory, "on neon timed 6 hang")
-    p = subprocess.Popen([ETPROF, "ab", "model.pte", *ARGS, "--blocks", "6", "--runner", FAKE, "--timeout", "50", *extra],
+    p = subprocess.Popen([ETPROF, "ab", "model.pte", *ARGS, "--blocks", "6", "--runner", FAKE, "--timeout", "50",
+                          *extra],
                          cwd=directory, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
     deadline = time.monotonic() + 30
     count = pathlib.Path(directory) / "model.pte.count"
@@ -68,17 +69,21 @@ def padded():
         seen = set()
         for entry in pathlib.Path("/proc").glob("[0-9]*"):
             try:
-                if tmp.encode() in (entry / "cmdline").read_bytes() and FAKE.encode() in (entry / "cmdline").read_bytes().split(b"\0")[0]:
+                if (
+                    tmp.encode() in (entry / "cmdline").read_bytes()
+                    and FAKE.encode() in (entry / "cmdline").read_bytes().split(b"\0")[0]
+                ):
                     seen |= {v for v in (entry / "environ").read_bytes().split(b"\0") if v.startswith(b"ETPROF_PAD=")}
             except OSError:
                 pass
         p.kill()
         p.wait(timeout=30)
         expect(len(seen) == 1 and re.fullmatch(b"ETPROF_PAD=x{0,4095}", seen.pop()), name, seen)
-        lines = [json.loads(l) for l in (pathlib.Path(tmp) / "run" / "environment.jsonl").read_text().splitlines()]
-        pads = [l["env_pad_bytes"] for l in lines if l["type"] == "launch"]
+        text = (pathlib.Path(tmp) / "run" / "environment.jsonl").read_text()
+        lines = [json.loads(line) for line in text.splitlines()]
+        pads = [line["env_pad_bytes"] for line in lines if line["type"] == "launch"]
         expect(len(pads) >= 8 and len(set(pads)) > len(pads) // 2 and max(pads) < 4096, name, pads)
-        block = [l for l in lines if l["type"] == "block"][0]
+        block = [line for line in lines if line["type"] == "block"][0]
         cpufreq = pathlib.Path("/sys/devices/system/cpu/cpu0/cpufreq/scaling_cur_freq").exists()
         expect((block["start"]["core_khz"] is not None) == cpufreq, name, block["start"])
         expect(("cpu frequency" in manifest(tmp)["unreadable"]) != cpufreq, name, manifest(tmp)["unreadable"])
@@ -137,7 +142,8 @@ def held_by_other():
 
 
 def lock_is_no_file():
-    for name, make in (("lock is a folder", lambda p: p.mkdir()), ("lock is a link", lambda p: p.symlink_to("../victim"))):
+    for name, make in (("lock is a folder", lambda p: p.mkdir()),
+                       ("lock is a link", lambda p: p.symlink_to("../victim"))):
         with tempfile.TemporaryDirectory() as tmp:
             p = begun(tmp)
             p.kill()
@@ -192,7 +198,8 @@ def asked_counts():
 
 
 def renames(how):
-    """Replacing manifest.json fails with a full disk, or etprof is killed right before: each time a session writes it."""
+    """Replacing manifest.json fails with a full disk, or etprof is killed right before: each time a session writes
+    it."""
     if len(sys.argv) < 4:
         print("skipped: renames: no LD_PRELOAD here")
         return
@@ -206,7 +213,8 @@ def renames(how):
             done = ab(tmp, "model.pte", *ARGS, "--blocks", "3", env=env)
             expect(done.returncode == (5 if how == "fail" else -9), name, f"exit {done.returncode}: {done.stderr}")
             if how == "fail":
-                expect("manifest.json: No space left" in done.stderr and len(done.stderr.splitlines()) == 1, name, done.stderr)
+                expect("manifest.json: No space left" in done.stderr and len(done.stderr.splitlines()) == 1, name,
+                       done.stderr)
             kept = manifest(tmp)["blocks_done"]
             expect(kept >= nth - 2, name, f"{kept} blocks")
             run = pathlib.Path(tmp) / "run"
@@ -219,7 +227,8 @@ def renames(how):
             expect(again.returncode == 0 and manifest(tmp)["blocks_done"] == 3, name, (again.returncode, again.stderr))
             expect((run / "samples.csv").read_bytes()[:100] == rows[:100] or not rows, name, "rows changed")
             expect(not list(run.rglob("*.tmp-*")), name, list(run.rglob("*.tmp-*")))
-            sound = subprocess.run([ETPROF, "verify", "run", "--quiet"], cwd=tmp, capture_output=True, text=True, timeout=30,
+            sound = subprocess.run([ETPROF, "verify", "run", "--quiet"], cwd=tmp, capture_output=True, text=True,
+                                   timeout=30,
                                    check=False)
             expect(sound.returncode == 0, name, sound.stdout + sound.stderr)
 
@@ -235,7 +244,8 @@ def moved():
         (pathlib.Path(tmp) / "run").rename(pathlib.Path(tmp) / "deep" / "other name")
         done = ab(tmp, "--resume", "deep/other name", "--quiet")
         expect(done.returncode == 0, name, (done.returncode, done.stderr))
-        done = subprocess.run([ETPROF, "verify", "deep/other name", "--quiet"], cwd=tmp, capture_output=True, timeout=30,
+        done = subprocess.run([ETPROF, "verify", "deep/other name", "--quiet"], cwd=tmp, capture_output=True,
+                              timeout=30,
                               check=False)
         expect(done.returncode == 0, name, done.stderr)
     name = "folder moved under a running session"
@@ -277,13 +287,15 @@ def read_only():
         p = begun(tmp)
         p.kill()
         p.wait(timeout=30)
-        done = subprocess.run(["unshare", "-rm", "sh", "-c", "mount --bind run run && mount -o remount,ro,bind run && exec \"$@\"",
+        done = subprocess.run(["unshare", "-rm", "sh", "-c",
+                               "mount --bind run run && mount -o remount,ro,bind run && exec \"$@\"",
                                "sh", ETPROF, "ab", "--resume", "run", "--quiet", "--runner", FAKE], cwd=tmp,
                               capture_output=True, text=True, timeout=60, check=False)
         if "unshare:" in done.stderr or "mount:" in done.stderr:
             print(f"skipped: {name}: no user namespaces here ({done.stderr.strip()})")
             return
-        expect(done.returncode == 5 and "Read-only file system" in done.stderr and len(done.stderr.splitlines()) == 1, name,
+        expect(done.returncode == 5 and "Read-only file system" in done.stderr and len(done.stderr.splitlines()) == 1,
+               name,
                (done.returncode, done.stderr))
         expect(resume(tmp).returncode == 0, name, "not resumed when it could be written")
 
@@ -332,12 +344,14 @@ moved()
 two_at_once()
 read_only()
 asked_counts()
-one_arm("crash in one arm", "on sme2 timed * crash", "linux_sme2_on could not be measured, the other arm could: each of its 3 launches "
+one_arm("crash in one arm", "on sme2 timed * crash",
+        "linux_sme2_on could not be measured, the other arm could: each of its 3 launches "
         "was lost (crash: the runner was ended by signal 11", False)
 one_arm("some crashes in one arm", "on sme2 timed 2 crash",
         "only linux_sme2_on fails: 1 of its 11 launches were lost, none of the others' (last crash: ", True)
 one_arm("hang in one arm", "on sme2 timed * hang", "(hang: no answer for 1 s while running the model)", False)
-one_arm("model does not load at one level", "on sme2 * * error:load", "each of its 1 launches was lost (error: the fake was told "
+one_arm("model does not load at one level", "on sme2 * * error:load",
+        "each of its 1 launches was lost (error: the fake was told "
         "to refuse)", False)
 both_arms()
 finish("all as documented")

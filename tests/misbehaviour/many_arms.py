@@ -3,7 +3,6 @@
 crashes, and no arm is left out of a table without a word.
 
 usage: many_arms.py ETPROF FAKE_RUNNER [ARMS,ARMS,…]"""
-import json
 import pathlib
 import shutil
 import subprocess
@@ -21,7 +20,8 @@ ROOFS = run_folders.DATA / "roofs"
 
 
 def call(directory, *args, codes=(0, 1, 3)):
-    done = subprocess.run([ETPROF, *map(str, args)], cwd=directory, capture_output=True, text=True, timeout=600, check=False)
+    done = subprocess.run([ETPROF, *map(str, args)], cwd=directory, capture_output=True, text=True, timeout=600,
+                          check=False)
     expect(done.returncode in codes, *args, f"exit {done.returncode}: {done.stderr[-600:]}")
     return done
 
@@ -64,7 +64,8 @@ def dumps(directory, n):
         names.append(f"d{k}.etdump")
         shutil.copy(run_folders.DATA / "mixed_xnnpack_fp32.etdump", directory / names[-1])
     for form in FORMATS if n <= 65 else ("text", "json"):
-        done = call(directory, "analyze", *names, "--full", "--format", form, codes=(0, 1, 2, 3) if n > 512 else (0, 1, 3))
+        done = call(directory, "analyze", *names, "--full", "--format", form, codes=(0, 1, 2, 3) if n > 512
+                    else (0, 1, 3))
         if done.returncode == 2:
             expect("at most" in done.stderr or "more than" in done.stderr, "too many dumps", done.stderr)
         else:
@@ -83,7 +84,8 @@ def session(directory, n):
     """As it was found: 4 levels and 5 thread counts are 20 arms."""
     (directory / "model.pte").write_bytes(b"\x10\0\0\0ET12base sme2 1000000\nbase neon 3000000\n")
     threads = ",".join(str(t) for t in range(1, n // 2 + 1))
-    call(directory, "ab", "model.pte", "--levels", "sme2,neon", "--threads", threads, "--blocks", "2", "--iterations", "3",
+    call(directory, "ab", "model.pte", "--levels", "sme2,neon", "--threads", threads, "--blocks", "2", "--iterations",
+         "3",
          "--warmup", "1", "--out", "run", "--runner", FAKE, "--quiet")
     for verb in ("analyze", "report", "verify", "validate"):
         call(directory, verb, "run")

@@ -30,7 +30,8 @@ def model(cwd, factor):
 
 def measure(cwd, factor, *more):
     model(cwd, factor)
-    done = etprof(cwd, "ab", "m_xnnpack_fp32.pte", "--levels", "sme2,neon", "--blocks", "6", "--iterations", "8", "--warmup",
+    done = etprof(cwd, "ab", "m_xnnpack_fp32.pte", "--levels", "sme2,neon", "--blocks", "6", "--iterations", "8",
+                  "--warmup",
                   "3", "--seed", "7", "--runner", FAKE, *more)
     expect(done.returncode == 0, "measuring", done.stderr)
 
@@ -43,7 +44,8 @@ def redate(folder, at):
 def every_verb(cwd, above, taken, others):
     """VERB operands → the run that its answer is of must be TAKEN, and stderr names it and the OTHERS."""
     verbs = [("analyze",), ("report",), ("verify",), ("validate",), ("stats",), ("plan",), ("gate", "speedup >= 1"),
-             ("convert", "--to", "perfetto", "-o", "x.pftrace"), ("pack", "--out", "x.tar.zst"), ("whatif", "drop nothing*"),
+             ("convert", "--to", "perfetto", "-o", "x.pftrace"), ("pack", "--out", "x.tar.zst"),
+             ("whatif", "drop nothing*"),
              ("kernels",), ("explain", "F99")]
     for verb, *more in verbs:
         at = [above, *more] if verb != "explain" else [*more, above]
@@ -97,7 +99,8 @@ def main(cwd):
     # A manifest that cannot be read is not the newest, and does not hide the others.
     (cwd / NEW / "manifest.json").write_text('{"schema": "etprof.run/1", ')
     done = etprof(cwd, "gate", "out_m", "speedup >= 5")
-    expect(done.returncode == 1 and f"run folder {OLD} (" in done.stderr and "unreadable" in done.stderr, "torn", done.stderr)
+    expect(done.returncode == 1 and f"run folder {OLD} (" in done.stderr and "unreadable" in done.stderr, "torn",
+           done.stderr)
 
 
 with tempfile.TemporaryDirectory() as tmp:

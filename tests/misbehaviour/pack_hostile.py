@@ -88,7 +88,8 @@ HOSTILE = {
 
 def unpack(directory, data, name="evil.tar.zst"):
     (directory / name).write_bytes(data)
-    return subprocess.run([ETPROF, "unpack", name], cwd=directory, capture_output=True, text=True, timeout=600, check=False)
+    return subprocess.run([ETPROF, "unpack", name], cwd=directory, capture_output=True, text=True, timeout=600,
+                          check=False)
 
 
 def hostile(root):
@@ -152,7 +153,8 @@ def round_trip(root):
     rng = random.Random(9)
     damaged = 0
     for at in sorted(rng.sample(range(len(packed)), 60)) + [len(packed) - 1]:
-        damaged += spoiled(root, packed[:at] + bytes([packed[at] ^ 1 << rng.randrange(8)]) + packed[at + 1:], f"bit in byte {at}")
+        damaged += spoiled(root, packed[:at] + bytes([packed[at] ^ 1 << rng.randrange(8)]) + packed[at + 1:],
+                           f"bit in byte {at}")
     for cut in (1, 4, 5, 100):
         damaged += spoiled(root, packed[:-cut], f"cut by {cut}")
     expect(damaged > 50, name, f"only {damaged} damages noticed")
@@ -161,7 +163,8 @@ def round_trip(root):
     if shutil.which("zstd"):
         raw = subprocess.run(["zstd", "-dc", "run.tar.zst"], cwd=root, capture_output=True, check=True).stdout
         with tarfile.open(fileobj=io.BytesIO(raw)) as t:
-            expect({m.name: t.extractfile(m).read() for m in t} == contents(root / "run"), name, "tar reads something else")
+            expect({m.name: t.extractfile(m).read() for m in t} == contents(root / "run"), name,
+                   "tar reads something else")
     else:
         print("skipped: reading with another zstd (none here)")
 

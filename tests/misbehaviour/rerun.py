@@ -38,7 +38,8 @@ CASES = [
 with tempfile.TemporaryDirectory() as tmp:
     tmp = pathlib.Path(tmp)
     (tmp / "model.pte").write_bytes(b"\x10\0\0\0ET12base sme2 1000000\nbase neon 3000000\n")
-    subprocess.run([ETPROF, "ab", "model.pte", "--levels", "sme2,neon", "--blocks", "6", "--iterations", "8", "--warmup",
+    subprocess.run([ETPROF, "ab", "model.pte", "--levels", "sme2,neon", "--blocks", "6", "--iterations", "8",
+                    "--warmup",
                     "3", "--seed", "7", "--quiet", "--out", "first", "--runner", FAKE], cwd=tmp, check=True,
                    stdout=subprocess.DEVNULL)
     for number, (name, change, code, verdict) in enumerate(CASES):

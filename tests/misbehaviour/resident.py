@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-"""etprof ab --resident, cold against warm, the tracer's effect: planted effects must come out, with the intervals worked
-out here from samples.csv and environment.jsonl. The runner is tests/fakes/fake_runner.c.
+"""etprof ab --resident, cold against warm, the tracer's effect: planted effects must come out, with the intervals
+worked out here from samples.csv and environment.jsonl. The runner is tests/fakes/fake_runner.c.
 
 usage: resident.py ETPROF FAKE_RUNNER"""
 import csv
@@ -27,7 +27,8 @@ def ab(directory, *words, verb="ab"):
 def session(tmp, directives, *extra):
     (pathlib.Path(tmp) / "model.pte").write_bytes(
         b"\x10\0\0\0ET12" + "\n".join(("base sme2 1000000", "base neon 3000000", *directives)).encode() + b"\n")
-    return ab(tmp, "model.pte", "--levels", "sme2,neon", "--blocks", "8", "--iterations", "8", "--warmup", "2", "--seed",
+    return ab(tmp, "model.pte", "--levels", "sme2,neon", "--blocks", "8", "--iterations", "8", "--warmup", "2",
+              "--seed",
               "7", "--resident", "--out", "run", "--full", *extra)
 
 
@@ -47,7 +48,7 @@ def rows(tmp, phase):
 
 def launches(tmp, kind):
     lines = [json.loads(line) for line in (pathlib.Path(tmp) / "run" / "environment.jsonl").read_text().splitlines()]
-    return [l for l in lines if l["type"] == "launch" and l["kind"] == kind]
+    return [line for line in lines if line["type"] == "launch" and line["kind"] == kind]
 
 
 def interval(logs):
@@ -67,11 +68,13 @@ def case(name, directives, agrees, finding):
         done = session(tmp, directives)
         expect(done.returncode == 0, name, (done.returncode, done.stderr[-400:]))
         turns, timed = rows(tmp, "resident"), rows(tmp, "timed")
-        expect(sorted(turns) == list(range(1, 9)) and all(len(v) == 8 for b in turns.values() for v in b.values()), name, turns)
+        expect(sorted(turns) == list(range(1, 9)) and all(len(v) == 8 for b in turns.values() for v in b.values()),
+               name, turns)
         c = report(tmp)["comparisons"][0]
         r = c["resident"]
         logs = [statistics.median(math.log(x / y) for x, y in zip(b[OFF], b[ON])) for b in turns.values()]
-        alone = [statistics.median(map(math.log, b[OFF])) - statistics.median(map(math.log, b[ON])) for b in timed.values()]
+        alone = [statistics.median(map(math.log, b[OFF])) - statistics.median(map(math.log, b[ON]))
+                 for b in timed.values()]
         expect(r["blocks"] == 8 and r["rounds"] == 64 and near(r, interval(logs)), name, (r, interval(logs)))
         change = interval([x - y for x, y in zip(logs, alone)])
         expect(near(r["to_launches"], change), name, (r, change))
@@ -109,7 +112,8 @@ def lost():
         done = session(tmp, ["on neon timed 3 crash"])
         m = json.loads((pathlib.Path(tmp) / "run" / "manifest.json").read_text())
         expect(done.returncode == 6, name, done.returncode)
-        expect([(l["kind"], l["block"], l["reason"]) for l in m["lost"]] == [("resident", 1, "crash")], name, m["lost"])
+        lost = [(loss["kind"], loss["block"], loss["reason"]) for loss in m["lost"]]
+        expect(lost == [("resident", 1, "crash")], name, m["lost"])
         turns = rows(tmp, "resident")
         expect(1 not in turns and sorted(turns) == list(range(2, 9)), name, "half a pair was kept")
         expect(sorted(rows(tmp, "timed")) == list(range(1, 9)), name, "the block's launches were lost, too")
@@ -149,22 +153,25 @@ def refused():
 
 
 def pairs(name, tmp):
-    """Each speedup of a sweep says what `ab` says of two arms, from its own two cells; the report has a part on each."""
+    """Each speedup of a sweep says what `ab` says of two arms, from its own two cells; the report has a part on
+    each."""
     turns = rows(tmp, "resident")
     sweep = json.loads((pathlib.Path(tmp) / "run" / "sweep.json").read_text())
     cells = {(c["level"], c["threads"]): c["experiment"] for c in sweep["cells"]}
     by = {}
-    for l in launches(tmp, "timed"):
-        by.setdefault(l["block"], {})[l["experiment"]] = l
+    for line in launches(tmp, "timed"):
+        by.setdefault(line["block"], {})[line["experiment"]] = line
     expect([x["threads"] for x in sweep["speedups"]] == [1, 2], name, sweep["speedups"])
     page = (pathlib.Path(tmp) / "run" / "report.md").read_text()
     for x, ratio in zip(sweep["speedups"], (3, 2.5)):
         off, on = cells["neon", x["threads"]], cells["sme2", x["threads"]]
         logs = [statistics.median(math.log(a / b) for a, b in zip(t[off], t[on])) for t in turns.values()]
-        expect(near(x["resident"], interval(logs)) and abs(x["resident"]["estimate"] / ratio - 1) < 0.01, name, x["resident"])
+        expect(near(x["resident"], interval(logs)) and abs(x["resident"]["estimate"] / ratio - 1) < 0.01, name,
+               x["resident"])
         wanted = interval([math.log(b[off]["load_ns"] / b[on]["load_ns"]) for b in by.values()])
         expect(near(x["load"], wanted), name, (x["load"], wanted))
-        expect({c["id"] for c in x["ruled_out"] + x["not_ruled_out"]} >= {"thermal", "drift", "threads"}, name, x["ruled_out"])
+        expect({c["id"] for c in x["ruled_out"] + x["not_ruled_out"]} >= {"thermal", "drift", "threads"}, name,
+               x["ruled_out"])
         title = f"{x['threads']} thread{'s' if x['threads'] > 1 else ''}: sme2 against neon"
         part = page.split(f"## {title}\n")
         expect(len(part) == 2 and f"{x['threads']} in every arm" in part[1].split("\n## ")[0], name, title)
@@ -175,9 +182,11 @@ def other_verbs():
     with tempfile.TemporaryDirectory() as tmp:
         name = "a sweep with turns"
         model = pathlib.Path(tmp) / "model.pte"
-        model.write_bytes(b"\x10\0\0\0ET12" + b"base sme2 1000000\nbase neon 3000000\nbase sme2 800000 2\nbase neon 2000000 2\n"
+        model.write_bytes(b"\x10\0\0\0ET12"
+                          + b"base sme2 1000000\nbase neon 3000000\nbase sme2 800000 2\nbase neon 2000000 2\n"
                           b"load sme2 9000000\nnoise 4\n" + b"\n" * 20)
-        done = ab(tmp, "model.pte", "--levels", "sme2,neon", "--threads", "1,2", "--blocks", "6", "--iterations", "4", "--warmup",
+        done = ab(tmp, "model.pte", "--levels", "sme2,neon", "--threads", "1,2", "--blocks", "6", "--iterations", "4",
+                  "--warmup",
                   "1", "--resident", "--seed", "1", "--out", "run", verb="sweep")
         expect(done.returncode == 0, name, (done.returncode, done.stderr[-400:]))
         turns = rows(tmp, "resident")
@@ -186,11 +195,13 @@ def other_verbs():
         pairs(name, tmp)
         again = ab(tmp, "--resume", "run", "--resident", verb="sweep")
         expect(again.returncode == 2 and "leave out --resident" in again.stderr, name, again.stderr)
-        for name, key, words, wanted in (("the key", {"resident": True}, (), True), ("the word", {}, ("--resident",), True),
+        for name, key, words, wanted in (("the key", {"resident": True}, (), True),
+                                         ("the word", {}, ("--resident",), True),
                                          ("said no", {"resident": False}, (), False), ("not said", {}, (), False)):
             out = pathlib.Path(tmp) / name.replace(" ", "_")
             config = {"model": str(model), "output_root": str(out), "blocks": 1, **key,
-                      "experiments": [{"name": f"x_{l}", "level": l, "runs": 4, "warmup": 1} for l in ("sme2", "neon")]}
+                      "experiments": [{"name": f"x_{level}", "level": level, "runs": 4, "warmup": 1}
+                                      for level in ("sme2", "neon")]}
             (pathlib.Path(tmp) / "config.json").write_text(json.dumps(config))
             done = ab(tmp, "config.json", *words, verb="run")
             expect(done.returncode == 0, name, (done.returncode, done.stderr[-400:]))
@@ -206,8 +217,8 @@ def states():
         r = report(tmp)
         c = r["comparisons"][0]
         by = {}
-        for l in launches(tmp, "timed"):
-            by.setdefault(l["block"], {})[l["experiment"]] = l
+        for line in launches(tmp, "timed"):
+            by.setdefault(line["block"], {})[line["experiment"]] = line
         for key, field in (("load", "load_ns"), ("first", "first_ns"), ("peak_rss", "peak_rss_bytes")):
             wanted = interval([math.log(b[OFF][field] / b[ON][field]) for b in by.values()])
             expect(near(c[key], wanted), name, (key, c[key], wanted))
@@ -222,7 +233,8 @@ def states():
             expect(near(arm["cold"], cold), name, (arm["cold"], cold))
         slow = [a for a in r["arms"] if a["name"] == ON][0]
         expect(1.35 < slow["observer"]["estimate"] < 1.45 and 3.9 < slow["cold"]["estimate"] < 4.1, name, slow)
-        headline = interval([statistics.median(map(math.log, b[OFF])) - statistics.median(map(math.log, b[ON])) for b in timed.values()])
+        headline = interval([statistics.median(map(math.log, b[OFF])) - statistics.median(map(math.log, b[ON]))
+                             for b in timed.values()])
         expect(near(c["speedup"], headline), name, "the headline is not of the untraced launches")
 
 

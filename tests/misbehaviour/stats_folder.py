@@ -19,8 +19,11 @@ def etprof(root, *words):
 
 
 def session(root, script, *words):
-    (root / "model.pte").write_bytes(b"\x10\0\0\0ET12" + "\n".join(["base sme2 1000000", "base neon 3000000", "noise 30", *script, ""]).encode())
-    done = etprof(root, "ab", "model.pte", "--levels", "sme2,neon", "--iterations", "8", "--warmup", "3", "--seed", "7", "--quiet",
+    (root / "model.pte").write_bytes(b"\x10\0\0\0ET12"
+                                     + "\n".join(["base sme2 1000000", "base neon 3000000", "noise 30", *script,
+                                                  ""]).encode())
+    done = etprof(root, "ab", "model.pte", "--levels", "sme2,neon", "--iterations", "8", "--warmup", "3", "--seed",
+                  "7", "--quiet",
                   "--out", "run", "--runner", FAKE, *words)
     expect(done.returncode in (0, 1), "session", done.stderr)
     return json.loads((root / "run" / "report.json").read_text())["comparisons"][0]
@@ -35,7 +38,8 @@ def stats(root):
 def same(name, root, report):
     found = stats(root)
     for key in ("estimate", "lo", "hi", "blocks", "widening"):
-        expect(found["speedup"][key] == report["speedup"][key], name, f"{key}: {found['speedup'][key]}, the report says {report['speedup'][key]}")
+        expect(found["speedup"][key] == report["speedup"][key], name,
+               f"{key}: {found['speedup'][key]}, the report says {report['speedup'][key]}")
     for key in ("verdict", "withheld", "sign_flip_p", "noise_floor", "margin"):
         expect(found[key] == report[key], name, f"{key}: {found[key]}, the report says {report[key]}")
 
@@ -44,7 +48,8 @@ with tempfile.TemporaryDirectory() as tmp:
     for name, script, words, check in (
             ("fixed blocks", [], ["--blocks", "8"], lambda c: c["speedup"]["widening"] == 1),
             ("stopped by precision", [], ["--precision", "5%"], lambda c: c["speedup"]["widening"] > 1),
-            ("outputs differ", ["on neon * * other_output"], ["--blocks", "6"], lambda c: c["withheld"] == "outputs_differ")):
+            ("outputs differ", ["on neon * * other_output"], ["--blocks", "6"],
+             lambda c: c["withheld"] == "outputs_differ")):
         root = pathlib.Path(tmp) / name.replace(" ", "_")
         root.mkdir()
         report = session(root, script, *words)
@@ -67,5 +72,6 @@ with tempfile.TemporaryDirectory() as tmp:
         f.write(f"{arms[0]},9,90,8,ti")
     same("torn", root, report)
     plan = etprof(root, "plan", "run", "--format", "json")
-    expect(plan.returncode == 0 and json.loads(plan.stdout)["comparisons"][0]["pilot"]["blocks"] == 8, "plan", plan.stdout + plan.stderr)
+    expect(plan.returncode == 0 and json.loads(plan.stdout)["comparisons"][0]["pilot"]["blocks"] == 8, "plan",
+           plan.stdout + plan.stderr)
 finish("as the sessions' own reports")

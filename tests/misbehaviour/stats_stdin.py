@@ -32,14 +32,17 @@ def rows(arms=("a", "b"), blocks=8, durations=None, extra=b""):
 def sound():
     sample = (DATA / "samples.csv").read_bytes()
     piped, file = run(sample, "-", "--format", "json"), run(b"", str(DATA / "samples.csv"), "--format", "json")
-    expect(piped.returncode == 0 and piped.stdout == file.stdout, f"a pipe gives another answer than the file: {piped.stderr}")
+    expect(piped.returncode == 0 and piped.stdout == file.stdout,
+           f"a pipe gives another answer than the file: {piped.stderr}")
     for name, data in (("CR LF", sample.replace(b"\n", b"\r\n")), ("byte order mark", b"\xef\xbb\xbf" + sample),
-                       ("no last newline", sample.rstrip(b"\n")), ("other columns", sample.replace(b"\n", b",x\n").replace(b"_ns,x", b"_ns,more"))):
+                       ("no last newline", sample.rstrip(b"\n")),
+                       ("other columns", sample.replace(b"\n", b",x\n").replace(b"_ns,x", b"_ns,more"))):
         expect(run(data, "-", "--format", "json").stdout == file.stdout, name)
     lines = sample.splitlines(keepends=True)
     shuffled = lines[1:]
     random.Random(3).shuffle(shuffled)
-    one, other = json.loads(file.stdout), json.loads(run(lines[0] + b"".join(shuffled), "-", "--baseline", "demo_sme2_off", "--format", "json").stdout)
+    one, other = json.loads(file.stdout), json.loads(run(lines[0] + b"".join(shuffled), "-", "--baseline",
+                                                         "demo_sme2_off", "--format", "json").stdout)
     expect(one["speedup"] == other["speedup"], "the order of rows changes the ratio")
     planned = run(rows(), "-", "--format", "json", verb="plan")
     expect(planned.returncode == 0 and json.loads(planned.stdout)["comparisons"], f"plan -: {planned.stderr}")
@@ -72,9 +75,11 @@ def hostile():
     }
     for name, (data, words) in cases.items():
         done = run(data, "-")
-        expect(done.returncode == (4 if words else done.returncode) and done.returncode in (0, 4), f"{name}: exit {done.returncode} {done.stderr}")
+        expect(done.returncode == (4 if words else done.returncode) and done.returncode in (0, 4),
+               f"{name}: exit {done.returncode} {done.stderr}")
         if words:
-            expect(words in done.stderr and done.stdout == b"" and done.stderr.count(b"\n") == 1, f"{name}: {done.stderr}")
+            expect(words in done.stderr and done.stdout == b"" and done.stderr.count(b"\n") == 1,
+                   f"{name}: {done.stderr}")
     rng = random.Random(11)
     for number in range(150):
         data = bytearray(good)

@@ -22,7 +22,8 @@ AB = ["--levels", "sme2,neon", "--iterations", "4", "--warmup", "1", "--seed", "
 
 
 def call(tmp, *args, **more):
-    return subprocess.run([ETPROF, *map(str, args)], cwd=tmp, capture_output=True, text=True, timeout=120, check=False, **more)
+    return subprocess.run([ETPROF, *map(str, args)], cwd=tmp, capture_output=True, text=True, timeout=120, check=False,
+                          **more)
 
 
 def streams(tmp):
@@ -30,17 +31,20 @@ def streams(tmp):
     run_folders.make(tmp / "run", 2)
     before = (tmp / "run" / "samples.csv").read_bytes()
     for redirect, code in ((">&-", 5), ("<&- >&-", 5), ("<&- >&- 2>&-", 5), ("<&-", 0), ("2>&-", 0), ("<&- 2>&-", 0)):
-        done = subprocess.run(["sh", "-c", f"'{ETPROF}' report run {redirect}"], cwd=tmp, capture_output=True, text=True, timeout=120,
+        done = subprocess.run(["sh", "-c", f"'{ETPROF}' report run {redirect}"], cwd=tmp, capture_output=True,
+                              text=True, timeout=120,
                               check=False)
         expect(done.returncode == code, "report", redirect, done.returncode, done.stderr[-200:])
         expect((tmp / "run" / "samples.csv").read_bytes() == before, redirect, "a raw file was written to")
         report = tmp / "run" / "report.json"
         expect(not report.exists() or json.loads(report.read_text()), redirect, "report.json is no JSON")
     (tmp / "model.pte").write_bytes(b"\x10\0\0\0ET12base sme2 1000000\nbase neon 3000000\n")
-    done = subprocess.run(["sh", "-c", f"'{ETPROF}' ab model.pte {' '.join(AB)} --blocks 2 --out closed <&- >&- 2>&-"], cwd=tmp, timeout=120,
+    done = subprocess.run(["sh", "-c", f"'{ETPROF}' ab model.pte {' '.join(AB)} --blocks 2 --out closed <&- >&- 2>&-"],
+                          cwd=tmp, timeout=120,
                           check=False)
     expect(done.returncode == 5, "ab with closed streams", done.returncode)
-    expect(json.loads((tmp / "closed" / "manifest.json").read_text())["state"] == "finished", "ab with closed streams", "not finished")
+    expect(json.loads((tmp / "closed" / "manifest.json").read_text())["state"] == "finished", "ab with closed streams",
+           "not finished")
 
 
 def shortened(tmp):
@@ -51,7 +55,8 @@ def shortened(tmp):
     seen = []
     for attempt in range(40):
         path.write_bytes(rows)
-        p = subprocess.Popen([ETPROF, "analyze", "run"], cwd=tmp, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True)
+        p = subprocess.Popen([ETPROF, "analyze", "run"], cwd=tmp, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE,
+                             text=True)
         time.sleep(0.005 + 0.005 * (attempt % 10))
         os.truncate(path, 100)
         text = p.communicate(timeout=120)[1]
@@ -86,7 +91,8 @@ def read_only(tmp):
         print("read-only: the program cannot be started as another user here")
         return
     expect(done.returncode == 0, "a folder that cannot be written to", done.returncode, done.stderr[-300:])
-    done = call(here, "verify", out / "run", user=user, env={**os.environ, "XDG_STATE_HOME": str(state), "HOME": str(state)})
+    done = call(here, "verify", out / "run", user=user,
+                env={**os.environ, "XDG_STATE_HOME": str(state), "HOME": str(state)})
     expect(done.returncode == 0, "verify there", done.returncode, done.stderr[-300:])
     expect(not list(here.iterdir()), "a folder that cannot be written to", "was written to")
 
@@ -96,9 +102,10 @@ def drop(root, block, kinds):
     rows = (root / "samples.csv").read_text().splitlines()
     rows = rows[:1] + [r for r in rows[1:] if not (r.split(",")[1] == str(block) and r.split(",")[4] in kinds)]
     (root / "samples.csv").write_text("\n".join(rows) + "\n")
-    lines = [json.loads(l) for l in (root / "environment.jsonl").read_text().splitlines()]
-    lines = [l for l in lines if not (l["type"] == "launch" and l["block"] == block and l["kind"] in kinds)]
-    (root / "environment.jsonl").write_text("".join(json.dumps(l) + "\n" for l in lines))
+    lines = [json.loads(line) for line in (root / "environment.jsonl").read_text().splitlines()]
+    lines = [line for line in lines
+             if not (line["type"] == "launch" and line["block"] == block and line["kind"] in kinds)]
+    (root / "environment.jsonl").write_text("".join(json.dumps(line) + "\n" for line in lines))
     manifest = json.loads((root / "manifest.json").read_text())
     end = ".etdump" if block == 1 else f"_b{block}.etdump"
     gone = []
@@ -143,7 +150,8 @@ def cut_short(tmp):
 def empty(tmp):
     """Ended before its first block: its own manifest is valid."""
     (tmp / "model.pte").write_bytes(b"\x10\0\0\0ET12base sme2 1000000\nbase neon 3000000\non * timed 2+ hang\n")
-    p = subprocess.Popen([ETPROF, "ab", "model.pte", *AB, "--blocks", "4", "--out", "empty"], cwd=tmp, stdout=subprocess.DEVNULL,
+    p = subprocess.Popen([ETPROF, "ab", "model.pte", *AB, "--blocks", "4", "--out", "empty"], cwd=tmp,
+                         stdout=subprocess.DEVNULL,
                          stderr=subprocess.DEVNULL)
     manifest = tmp / "empty" / "manifest.json"
     end = time.time() + 60

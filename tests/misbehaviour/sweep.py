@@ -24,7 +24,8 @@ ETPROF, FAKE, MODELS = (str(pathlib.Path(p).resolve()) for p in sys.argv[1:4])
 # Nanoseconds by (model, level, threads): int8 gains nothing over fp16 at sme2; 4 threads stop paying.
 NEON = {1: 8_000_000, 2: 4_400_000, 4: 4_200_000}
 PLANTED = {("fp16", "neon"): NEON, ("fp16", "sme2"): {t: v // 4 for t, v in NEON.items()},
-           ("int8", "neon"): {t: v // 2 for t, v in NEON.items()}, ("int8", "sme2"): {t: v // 4 for t, v in NEON.items()}}
+           ("int8", "neon"): {t: v // 2 for t, v in NEON.items()},
+           ("int8", "sme2"): {t: v // 4 for t, v in NEON.items()}}
 ADDITIVE = {**PLANTED, ("int8", "sme2"): {t: v // 8 for t, v in NEON.items()}}  # no interaction at all
 
 
@@ -162,7 +163,8 @@ def wrong_outputs():
         for x in (x for x in d["interactions"] if x["of"] == "model"):
             agree = x["at"].get("level") == "neon"  # all its cells are at the level whose outputs are the reference
             expect((x["ratio_of_ratios"]["estimate"] is None) != agree, name, x)
-        expect(all(g["speedup"]["estimate"] is None for g in d["geometric_means"]), name, "a mean over a withheld model")
+        expect(all(g["speedup"]["estimate"] is None for g in d["geometric_means"]), name,
+               "a mean over a withheld model")
         expect([m["correctness"]["ok"] for m in d["models"]] == [True, False], name, d["models"])
 
 
@@ -226,8 +228,10 @@ def balanced():
 
 
 # Student's t, 97.5 %, from printed tables, by number of blocks.
-T975 = {6: 2.57058, 8: 2.36462, 10: 2.26216, 12: 2.20099, 14: 2.16037, 16: 2.13145, 18: 2.10982, 20: 2.09302, 22: 2.07961,
-        24: 2.06866, 26: 2.05954, 28: 2.05183, 30: 2.04523, 32: 2.03951, 34: 2.03452, 36: 2.03011, 38: 2.02619, 40: 2.02269}
+T975 = {6: 2.57058, 8: 2.36462, 10: 2.26216, 12: 2.20099, 14: 2.16037, 16: 2.13145, 18: 2.10982, 20: 2.09302,
+        22: 2.07961,
+        24: 2.06866, 26: 2.05954, 28: 2.05183, 30: 2.04523, 32: 2.03951, 34: 2.03452, 36: 2.03011, 38: 2.02619,
+        40: 2.02269}
 
 
 def half_widths(tmp, blocks):
@@ -266,7 +270,8 @@ def precise():
         for x in d["speedups"]:
             s = x["speedup"]
             half = [v for (m, t), v in wanted.items() if t == x["threads"] and x["model"] in models[m]][0]
-            expect(abs(math.log(s["hi"] / s["estimate"]) - half) < 1e-5 and abs(s["widening"] - 1 - 1.5 / k) < 1e-5, name, (x, half))
+            expect(abs(math.log(s["hi"] / s["estimate"]) - half) < 1e-5 and abs(s["widening"] - 1 - 1.5 / k) < 1e-5,
+                   name, (x, half))
     with tempfile.TemporaryDirectory() as tmp:
         for m in ("fp16", "int8"):
             model(tmp, m, PLANTED, "noise 60")
@@ -298,7 +303,8 @@ def emulated():
                   for key in ("speedup", "ratio_of_ratios") if key in x]
         expect(len(ratios) >= 6, name, d.keys())
         expect(all(r[k] is None for r in ratios for k in ("estimate", "lo", "hi")), name, ratios)
-        expect(all(x["verdict"] == "unknown" and x["withheld"] == "emulated" for x in d["speedups"]), name, d["speedups"])
+        expect(all(x["verdict"] == "unknown" and x["withheld"] == "emulated" for x in d["speedups"]), name,
+               d["speedups"])
         expect(any("emulator" in s["text"] for s in d["sentences"]) and not claims(d), name, d["sentences"])
         shown = run(tmp, [ETPROF, "report", "run"]).stdout
         expect("emulator" in shown and "4.00×" not in shown and "2.00×" not in shown, name, shown)
@@ -332,13 +338,16 @@ def other_floats():
         (pathlib.Path(tmp) / "x.bin").write_bytes(b"\0" * 16)
         for model_file in ("image_encoder_xnnpack_fp16.pte", "image_encoder_xnnpack_int8.pte"):
             shutil.copy(f"{MODELS}/{model_file}", tmp)
-        args = [ETPROF, "sweep", "image_encoder_xnnpack_fp16.pte", "image_encoder_xnnpack_int8.pte", "--levels", "sme2,neon",
-                "--blocks", "6", "--iterations", "8", "--no-trace", "--runner", FAKE, "--out", "run", "--format", "json"]
+        args = [ETPROF, "sweep", "image_encoder_xnnpack_fp16.pte", "image_encoder_xnnpack_int8.pte", "--levels",
+                "sme2,neon",
+                "--blocks", "6", "--iterations", "8", "--no-trace", "--runner", FAKE, "--out", "run", "--format",
+                "json"]
         done = run(tmp, [*args, "--inputs", "x.bin"])
         expect(done.returncode == 2 and "take different inputs" in done.stderr, name, (done.returncode, done.stderr))
         d = json.loads(run(tmp, args).stdout)
         expect(d["same_inputs"] is True, name, d["same_inputs"])
-        expect(any(s["text"].startswith("fp16 takes float16, int8 float32: inputs of the same shapes") for s in d["sentences"]),
+        expect(any(s["text"].startswith("fp16 takes float16, int8 float32: inputs of the same shapes")
+                   for s in d["sentences"]),
                name, d["sentences"])
         shown = run(tmp, [ETPROF, "report", "run", "-q"]).stdout
         expect("no interaction: over 6 blocks each factor does the same" in " ".join(shown.split()), name, shown[:900])
@@ -350,7 +359,8 @@ def one_of_each():
     with tempfile.TemporaryDirectory() as tmp:
         for m in ("fp16", "int8"):
             model(tmp, m, PLANTED)
-        d = json.loads(run(tmp, [ETPROF, "sweep", "net_fp16.pte", "net_int8.pte", "--levels", "sme2", "--blocks", "1", "--runner",
+        d = json.loads(run(tmp, [ETPROF, "sweep", "net_fp16.pte", "net_int8.pte", "--levels", "sme2", "--blocks", "1",
+                                 "--runner",
                                  FAKE, "--out", "run", "--format", "json"]).stdout)
         expect(any("nothing is compared here" in s["text"] for s in d["sentences"]), name, d["sentences"])
 
@@ -374,7 +384,8 @@ def refused():
             expect(not (pathlib.Path(tmp) / "run").exists(), name, "a folder was left")
 
 
-for test in (planted_exactly, planted_with_noise, absent_with_noise, failing_cells, wrong_outputs, wrong_outputs_in_a_cell, resumed, balanced,
+for test in (planted_exactly, planted_with_noise, absent_with_noise, failing_cells, wrong_outputs,
+             wrong_outputs_in_a_cell, resumed, balanced,
              precise, emulated, real_programs, other_floats, one_of_each, refused):
     started = time.time()
     test()

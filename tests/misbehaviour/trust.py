@@ -22,7 +22,8 @@ ARGS = ["--levels", "sme2,neon", "--blocks", "4", "--iterations", "4", "--warmup
 
 def call(directory, *args, **env):
     own = {k: v for k, v in {**os.environ, **env}.items() if v is not None}
-    return subprocess.run([ETPROF, *map(str, args)], cwd=directory, capture_output=True, text=True, timeout=300, check=False,
+    return subprocess.run([ETPROF, *map(str, args)], cwd=directory, capture_output=True, text=True, timeout=300,
+                          check=False,
                           env=own, stdin=subprocess.DEVNULL)
 
 
@@ -70,14 +71,17 @@ def ours_and_others(tmp):
                     edit(theirs, interrupted)
                 before = {p: p.read_bytes() for p in theirs.rglob("*") if p.is_file()}
                 done = call(tmp, *verb, "--runner", FAKE, "--quiet", XDG_STATE_HOME=other)
-                expect(done.returncode == 2 and "--trust" in done.stderr, name, "another machine's", done.returncode, done.stderr)
-                expect({p: p.read_bytes() for p in theirs.rglob("*") if p.is_file()} == before, name, "the folder was changed")
+                expect(done.returncode == 2 and "--trust" in done.stderr, name, "another machine's", done.returncode,
+                       done.stderr)
+                expect({p: p.read_bytes() for p in theirs.rglob("*") if p.is_file()} == before, name,
+                       "the folder was changed")
                 done = call(tmp, *verb, "--runner", FAKE, *way, "--quiet", XDG_STATE_HOME=other)
                 expect(done.returncode in (0, 1, 3), name, "with", *way, done.returncode, done.stderr)
     done = call(tmp, "rerun", "first", "--runner", FAKE, "--quiet", XDG_STATE_HOME=None, HOME=None)
     expect(done.returncode == 2, "without a home nothing is trusted", done.returncode, done.stderr)
     done = call(tmp, "rerun", "first", "--runner", FAKE, "--quiet", XDG_STATE_HOME="relative")
-    expect(done.returncode == 2 and not (tmp / "relative").exists(), "a relative state folder does not count", done.stderr)
+    expect(done.returncode == 2 and not (tmp / "relative").exists(), "a relative state folder does not count",
+           done.stderr)
 
 
 def hostile(tmp):
@@ -108,7 +112,8 @@ def hostile(tmp):
                 edit(theirs, interrupted)
             done = call(tmp, *verb, "--quiet", PATH=f"{tmp}:{os.environ['PATH']}", ETPROF_RUNNER=FAKE)
             expect(done.returncode == 2 and "--trust" in done.stderr, what, verb[0], done.returncode, done.stderr)
-            expect(not mark.exists(), what, verb[0], "something was started: " + (mark.read_text() if mark.exists() else ""))
+            expect(not mark.exists(), what, verb[0], "something was started: "
+                   + (mark.read_text() if mark.exists() else ""))
 
 
 def journals(tmp):
@@ -127,10 +132,13 @@ def journals(tmp):
     (folder / name).write_text(json.dumps(good))
     env = {"PATH": f"{tmp}:{os.environ['PATH']}", "XDG_STATE_HOME": str(tmp / "state")}
     done = call(tmp, "devices", "restore", **env)
-    expect(done.returncode == 0 and not mark.exists(), "a journal in the working directory", done.returncode, done.stderr)
+    expect(done.returncode == 0 and not mark.exists(), "a journal in the working directory", done.returncode,
+           done.stderr)
     state = tmp / "state" / "etprof" / "devices"
     state.mkdir(parents=True)
-    for what, text, at in (("a command as a value", bad, name), ("a journal of another device", good, name.replace("prepared-", "prepared-f")[:len(name) - 5] + ".json"),
+    for what, text, at in (("a command as a value", bad, name),
+                           ("a journal of another device", good,
+                            name.replace("prepared-", "prepared-f")[:len(name) - 5] + ".json"),
                            ("an unknown mode", {**good, "mode": "boost; evil"}, name)):
         (state / at).write_text(json.dumps(text))
         done = call(tmp, "devices", "restore", **env)

@@ -70,7 +70,9 @@ def by(run, units):
 
 def expectations(run):
     (run / "program" / "expected").mkdir(parents=True, exist_ok=True)
-    (run / "program" / "expected" / "outputs.json").write_bytes((run / "linux_sme2_on" / "outputs" / "outputs.json").read_bytes())
+    (run / "program" / "expected" / "outputs.json").write_bytes(
+        (run / "linux_sme2_on" / "outputs" / "outputs.json").read_bytes()
+    )
 
 
 def last_digit(run):
@@ -110,9 +112,11 @@ def unfinished(run):
 CASES = [
     ("untouched", lambda run: None, 0, "samples.csv", "ok"),
     ("samples.csv", last_digit, 1, "samples.csv", "altered"),
-    ("environment.jsonl", lambda run: change_byte(run / "environment.jsonl", b'"pid":', b'"pit":'), 1, "environment.jsonl", "altered"),
+    ("environment.jsonl", lambda run: change_byte(run / "environment.jsonl", b'"pid":', b'"pit":'), 1,
+     "environment.jsonl", "altered"),
     ("a dump", lambda run: change_byte(run / DUMP), 1, DUMP, "altered"),
-    ("report.json", lambda run: change_byte(run / "report.json", b'"estimate": 3', b'"estimate": 4'), 1, "report.json", "altered"),
+    ("report.json", lambda run: change_byte(run / "report.json", b'"estimate": 3', b'"estimate": 4'), 1, "report.json",
+     "altered"),
     ("metrics.json", lambda run: change_byte(run / "metrics.json"), 1, "metrics.json", "altered"),
     ("a dump is gone", lambda run: (run / DUMP).unlink(), 1, DUMP, "missing"),
     ("report.html is gone", lambda run: (run / "report.html").unlink(), 1, "report.html", "missing"),
@@ -121,25 +125,32 @@ CASES = [
     ("taken off the list", unlist, 1, "report.json", "altered"),
     ("rounding", rounding, 0, "report.json", "within_1e-6"),
     ("more than rounding", lambda run: by(run, 3), 1, "report.json", "differs"),
-    ("a count", lambda run: (change_byte(run / "report.json", b'"blocks": 6', b'"blocks": 7'), rehash(run, "report.json")), 1, "report.json", "differs"),
-    ("outputs nobody recorded", lambda run: (run / "linux_sme2_on" / "outputs" / "output-1.bin").write_bytes(b"1234"), 1,
+    ("a count", lambda run: (change_byte(run / "report.json", b'"blocks": 6', b'"blocks": 7'),
+                             rehash(run, "report.json")), 1, "report.json", "differs"),
+    ("outputs nobody recorded", lambda run: (run / "linux_sme2_on" / "outputs" / "output-1.bin").write_bytes(b"1234"),
+     1,
      "linux_sme2_on/outputs/output-1.bin", "added"),
     ("expectations nobody recorded", expectations, 1, "program/expected/outputs.json", "added"),
     ("roofs nobody recorded", lambda run: (run / "roofs.json").write_text("{}"), 4, None, None),
-    ("the manifest", lambda run: change_byte(run / "manifest.json", b'"generated_at": "2', b'"generated_at": "1'), 1, "manifest.json", "altered"),
+    ("the manifest", lambda run: change_byte(run / "manifest.json", b'"generated_at": "2', b'"generated_at": "1'), 1,
+     "manifest.json", "altered"),
     ("the list of hashes", hash_digit, 1, "derived.json", "altered"),
     ("not finished", unfinished, 3, "samples.csv", "unrecorded"),
     ("samples.csv unreadable", lambda run: change_byte(run / "samples.csv", b",timed,", b",tamed,"), 4, None, None),
-    ("manifest cut", lambda run: (run / "manifest.json").write_text((run / "manifest.json").read_text()[:300]), 4, None, None),
+    ("manifest cut", lambda run: (run / "manifest.json").write_text((run / "manifest.json").read_text()[:300]), 4,
+     None, None),
     ("derived.json outside", lambda run: (run / "derived.json").write_text(
-        '{"schema": "etprof.derived/1", "files": [{"path": "../model.pte", "sha256": "", "bytes": 1}]}'), 4, None, None),
+        '{"schema": "etprof.derived/1", "files": [{"path": "../model.pte", "sha256": "", "bytes": 1}]}'), 4, None,
+     None),
 ]
 
 with tempfile.TemporaryDirectory() as tmp:
     tmp = pathlib.Path(tmp)
     (tmp / "model.pte").write_bytes(SCRIPT)
-    subprocess.run([ETPROF, "ab", "model.pte", "--levels", "sme2,neon", "--blocks", "6", "--iterations", "8", "--warmup",
-                    "3", "--seed", "7", "--margin", "2", "--quiet", "--out", "run", "--runner", FAKE], cwd=tmp, check=True,
+    subprocess.run([ETPROF, "ab", "model.pte", "--levels", "sme2,neon", "--blocks", "6", "--iterations", "8",
+                    "--warmup",
+                    "3", "--seed", "7", "--margin", "2", "--quiet", "--out", "run", "--runner", FAKE], cwd=tmp,
+                   check=True,
                    stdout=subprocess.DEVNULL)
     for name, change, code, path, state in CASES:
         copy = tmp / "case"
@@ -165,7 +176,8 @@ with tempfile.TemporaryDirectory() as tmp:
     for path in sorted(p for p in (tmp / "run").rglob("*") if p.is_file() and p.name != "session.lock"):
         name, data = str(path.relative_to(tmp / "run")), path.read_bytes()
         at = rng.randrange(len(data)) if data else 0
-        for what, changed in (("a byte", data[:at] + bytes([data[at] ^ 1]) + data[at + 1:] if data else b"x"), ("longer", data + b"\n"),
+        for what, changed in (("a byte", data[:at] + bytes([data[at] ^ 1]) + data[at + 1:] if data else b"x"),
+                              ("longer", data + b"\n"),
                               ("cut", data[:-1])):
             if changed == data:
                 continue
@@ -173,7 +185,8 @@ with tempfile.TemporaryDirectory() as tmp:
             done, document, states = verify(tmp)
             changes += 1
             expect(done.returncode in (1, 4), f"{name}, {what} at {at}", f"exit {done.returncode}")
-            expect(states.get(name, "ok") != "ok" or pathlib.Path(name).name in done.stderr, f"{name}, {what} at {at}", f"not named: {done.stderr}{states}")
+            expect(states.get(name, "ok") != "ok" or pathlib.Path(name).name in done.stderr, f"{name}, {what} at {at}",
+                   f"not named: {done.stderr}{states}")
         path.write_bytes(data)
     expect(verify(tmp)[0].returncode == 0, "put back", "not accepted")
 finish(f"{len(CASES)} cases and {changes} changes of single files as documented")

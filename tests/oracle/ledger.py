@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The ledger of a session computed again from samples.csv and the dumps: traced and untraced medians, the kept executions,
-what delegate calls take besides their operators, categories with their intervals. ETDumps are read here by their schema
-alone, and that reading is held against flatc's.
+"""The ledger of a session computed again from samples.csv and the dumps: traced and untraced medians, the kept
+executions, what delegate calls take besides their operators, categories with their intervals. ETDumps are read here by
+their schema alone, and that reading is held against flatc's.
 
 usage: ledger.py ETPROF [FOLDER...]      FOLDER: finished sessions to check beside the made ones
 Skips (77) where python3 has no scipy; without the bundle of the runner for this machine only FOLDERs are checked."""
@@ -93,7 +93,8 @@ def against_flatc():
         wanted = []
         for run in json.loads(gzip.decompress(path.read_bytes()))["run_data"]:
             events = [e["profile_event"] for e in run.get("events", []) if "profile_event" in e]
-            wanted.append([(e.get("delegate_debug_id_str", e.get("name")), "delegate_debug_id_str" in e, e["chain_index"],
+            wanted.append([(e.get("delegate_debug_id_str", e.get("name")), "delegate_debug_id_str" in e,
+                            e["chain_index"],
                             e["instruction_id"], e["end_time"] - e["start_time"]) for e in events])
         found = read_dump(path.with_name(path.name[:-len(".json.gz")]).read_bytes())
         expect(found == wanted, f"{path.name}: the reader of this test does not read what flatc reads")
@@ -102,7 +103,8 @@ def against_flatc():
 # ---- executions ---------------------------------------------------------------------------------------
 
 class Execution:
-    """One run with Method::execute: exclusive ns by (chain, instruction, name, occurrence) and of what is no operator."""
+    """One run with Method::execute: exclusive ns by (chain, instruction, name, occurrence) and of what is no
+    operator."""
     def __init__(self, events):
         self.ns, self.execute, self.boundary, self.framework = {}, None, 0, 0
         self.call_of, self.calls, pending = {}, {}, []
@@ -133,7 +135,7 @@ class Execution:
         k = 0
         while (*place, name, k) in self.ns:
             k += 1
-        self.ns[*place, name, k] = ns
+        self.ns[(*place, name, k)] = ns
         return (*place, name, k)
 
 
@@ -150,7 +152,8 @@ def dropped(x):
     n = len(x)
     if n < 8:
         return 0
-    cost = [(np.abs(x[:w] - np.median(x[:w])).sum() if w else 0) + np.abs(x[w:] - np.median(x[w:])).sum() for w in range(n // 2 + 1)]
+    cost = [(np.abs(x[:w] - np.median(x[:w])).sum() if w else 0) + np.abs(x[w:] - np.median(x[w:])).sum()
+            for w in range(n // 2 + 1)]
     w = next(i for i in range(len(cost)) if cost[i] <= min(cost) + 1e-12 * cost[0])
     if w == 0:
         return 0
@@ -170,13 +173,15 @@ class Arm:
         self.name = name
         self.dumps = []
         for b in blocks:
-            paths = [p for p in (folder / name).glob("*.etdump") if p.stem.endswith(f"_b{b}") or (b == 1 and "_b" not in p.stem[-4:])]
+            paths = [p for p in (folder / name).glob("*.etdump") if p.stem.endswith(f"_b{b}")
+                     or (b == 1 and "_b" not in p.stem[-4:])]
             expect(len(paths) == 1, f"{folder.name}, {name}: {paths} for block {b}")
             all_runs = [Execution(events) for events in read_dump(paths[0].read_bytes())]
             self.dumps.append([e for e in all_runs if e.execute is not None])
         self.kept = [kept(d) for d in self.dumps]
         self.flat = [e for d in self.kept for e in d]
-        ln = {phase: [np.log([ns for _, ns in sorted(samples[name, b, phase])]) for b in blocks] for phase in ("timed", "traced")}
+        ln = {phase: [np.log([ns for _, ns in sorted(samples[name, b, phase])]) for b in blocks]
+              for phase in ("timed", "traced")}
         value = [np.median(x[dropped(x):]) for x in ln["timed"]]
         self.median = math.exp(np.mean(value))
         self.observer = math.exp(np.mean([np.median(x) - v for x, v in zip(ln["traced"], value)]))
@@ -249,8 +254,10 @@ def check_categories(what, report, arms, comparison):
         if all(t > 0 for side in times for t in side):
             logs = np.log(np.array(times[0]) / np.array(times[1]))
             half = sp.t.ppf(0.975, len(logs) - 1) * logs.std(ddof=1) / math.sqrt(len(logs))
-            near(f"{told}, low", c["speedup_lo"][0], math.exp(logs.mean() - half) * after / (after + cut_after), 2e-3 * c["speedup_lo"][0])
-            near(f"{told}, high", c["speedup_hi"][0], math.exp(logs.mean() + half) * (before + cut_before) / before, 2e-3 * c["speedup_hi"][0])
+            near(f"{told}, low", c["speedup_lo"][0], math.exp(logs.mean() - half) * after / (after + cut_after),
+                 2e-3 * c["speedup_lo"][0])
+            near(f"{told}, high", c["speedup_hi"][0], math.exp(logs.mean() + half) * (before + cut_before) / before,
+                 2e-3 * c["speedup_hi"][0])
 
 
 def check(folder):
@@ -260,19 +267,22 @@ def check(folder):
     samples = {}
     with open(folder / "samples.csv", newline="", encoding="ascii") as f:
         for r in csv.DictReader(f):
-            samples.setdefault((r["experiment"], int(r["block"]), r["phase"]), []).append((int(r["iteration"]), int(r["duration_ns"])))
+            samples.setdefault((r["experiment"], int(r["block"]), r["phase"]),
+                               []).append((int(r["iteration"]), int(r["duration_ns"])))
     blocks = sorted({b for _, b, phase in samples if phase == "timed"})
     told = {a["name"]: a for a in report["arms"]}
     arms = {name: Arm(folder, name, samples, blocks) for name in told}
     comparison, ledger = report["comparisons"][0], report["ledgers"][0]
     rows = {r["id"]: (r["baseline_ns"], r["candidate_ns"]) for r in ledger["rows"]}
-    expect(sum(r["delta_ns"] for r in ledger["rows"]) == ledger["delta_ns"], f"{folder.name}: the ledger does not close")
+    expect(sum(r["delta_ns"] for r in ledger["rows"]) == ledger["delta_ns"],
+           f"{folder.name}: the ledger does not close")
     for side, key in enumerate(("baseline", "candidate")):
         check_ends(f"{folder.name}, {comparison[key]}", arms[comparison[key]], told[comparison[key]], rows, side)
     if not comparison["withheld"]:
         check_categories(folder.name, report, arms, comparison)
     for fix in report["next_fixes"]:
-        expect(fix["gain_ns"]["hi"] <= told[comparison["candidate"]]["median_ns"], f"{folder.name}, {fix['id']}: gains more than the inference")
+        expect(fix["gain_ns"]["hi"] <= told[comparison["candidate"]]["median_ns"],
+               f"{folder.name}, {fix['id']}: gains more than the inference")
 
 
 against_flatc()
@@ -283,7 +293,8 @@ if (ROOT / "build/bundle" / f"{platform.machine()}-linux-gnu").is_dir():
         for model in ("toy_cnn_xnnpack_int8", "image_encoder_xnnpack_int8"):
             out = pathlib.Path(tmp) / model
             # As few iterations as still have some that are left out; margins do not matter here.
-            subprocess.run([ETPROF, "ab", ROOT / f"examples/models/{model}.pte", "--blocks", "3", "--iterations", "40", "--warmup", "2",
+            subprocess.run([ETPROF, "ab", ROOT / f"examples/models/{model}.pte", "--blocks", "3", "--iterations", "40",
+                            "--warmup", "2",
                             "--out", out], capture_output=True, check=False)
             check(out)
 elif len(sys.argv) == 2:

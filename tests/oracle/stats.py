@@ -47,7 +47,8 @@ def warmup(x):
     n = len(x)
     if n < 8:
         return 0
-    cost = [np.abs(x[:w] - np.median(x[:w])).sum() + np.abs(x[w:] - np.median(x[w:])).sum() if w else np.abs(x - np.median(x)).sum()
+    cost = [np.abs(x[:w] - np.median(x[:w])).sum() + np.abs(x[w:] - np.median(x[w:])).sum() if w
+            else np.abs(x - np.median(x)).sum()
             for w in range(n // 2 + 1)]
     w = next(i for i in range(len(cost)) if cost[i] <= min(cost) + 1e-12 * cost[0])
     if w == 0:
@@ -154,7 +155,8 @@ def check_arm(name, arm, launches, values, blocks):
         near(name, "quantile interval", entry["lo_ns"], kept[ranks[0]] if ranks else None, 0, 0.5001)
         near(name, "quantile interval", entry["hi_ns"], kept[ranks[1]] if ranks else None, 0, 0.5001)
     if len(blocks) >= 4:
-        slope = np.median([(mine[j] - mine[i]) / (blocks[j] - blocks[i]) for i in range(len(mine)) for j in range(i + 1, len(mine))])
+        slope = np.median([(mine[j] - mine[i]) / (blocks[j] - blocks[i]) for i in range(len(mine))
+                           for j in range(i + 1, len(mine))])
         near(name, "Theil-Sen", arm["drift_per_block"], math.expm1(slope))
         near(name, "Mann-Kendall", arm["drift_p"], mann_kendall(blocks, mine))
 
@@ -199,12 +201,14 @@ def check_unpaired(name, c, a, b):
     ties = len(set(a) | set(b)) < len(a) + len(b)
     method = "exact" if len(a) + len(b) <= 60 and not ties else "asymptotic"
     if not (ties and len(a) + len(b) <= 60):  # scipy has no exact p with ties
-        near(name, "Mann-Whitney", c["mann_whitney_p"], sp.mannwhitneyu(a, b, alternative="two-sided", method=method).pvalue)
+        near(name, "Mann-Whitney", c["mann_whitney_p"],
+             sp.mannwhitneyu(a, b, alternative="two-sided", method=method).pvalue)
     near(name, "Cliff", c["cliffs_delta"], np.sign(ratio).mean())
 
 
 def check(name, text):
-    done = subprocess.run([ETPROF, "stats", "-", "--format", "json"], input=text.encode(), capture_output=True, check=False)
+    done = subprocess.run([ETPROF, "stats", "-", "--format", "json"], input=text.encode(), capture_output=True,
+                          check=False)
     if done.returncode != 0:
         FAILURES.append(name)
         print(f"{name}: exit {done.returncode}: {done.stderr.decode()}")
@@ -244,7 +248,8 @@ def check(name, text):
 
 # ---- tables of many shapes ----------------------------------------------------------------------
 
-def table(rng, blocks, iterations, ratio=2.0, spread=0.01, noise=0.02, drift=0.0, cold=0, arms=("base", "cand"), control=True,
+def table(rng, blocks, iterations, ratio=2.0, spread=0.01, noise=0.02, drift=0.0, cold=0, arms=("base", "cand"),
+          control=True,
           missing=(), apart=False, coarse=1):
     lines = ["experiment,block,launch,iteration,phase,start_ns,duration_ns"]
     launch = 0
@@ -260,7 +265,10 @@ def table(rng, blocks, iterations, ratio=2.0, spread=0.01, noise=0.02, drift=0.0
             ns[:cold] *= 1.4
             number = 2 * block + i if apart else block
             for k, v in enumerate(ns):
-                lines.append(f"{arm},{number},{launch},{k},{'control' if at == len(arms) else 'timed'},0,{max(1, round(v / coarse) * coarse)}")
+                lines.append(
+                    f"{arm},{number},{launch},{k},{'control' if at == len(arms) else 'timed'},0,"
+                    f"{max(1, round(v / coarse) * coarse)}"
+                )
     return "\n".join(lines[:1] + [lines[1 + i] for i in rng.permutation(len(lines) - 1)]) + "\n"
 
 
@@ -283,8 +291,10 @@ def main():
     check("unpaired, three", table(rng, 3, 20, control=False, apart=True))
     check("unpaired, many", table(rng, 40, 9, ratio=1.01, control=False, apart=True))
     for i in range(25):
-        check(f"random {i}", table(rng, int(rng.integers(4, 15)), int(rng.integers(8, 60)), ratio=float(rng.choice([1, 1.005, 1.02, 3])),
-                                   spread=float(rng.choice([0.0005, 0.005, 0.03])), drift=float(rng.choice([0, 0.005, -0.02])),
+        check(f"random {i}", table(rng, int(rng.integers(4, 15)), int(rng.integers(8, 60)),
+                                   ratio=float(rng.choice([1, 1.005, 1.02, 3])),
+                                   spread=float(rng.choice([0.0005, 0.005, 0.03])),
+                                   drift=float(rng.choice([0, 0.005, -0.02])),
                                    cold=int(rng.integers(0, 6))))
     for path in sys.argv[2:]:
         with open(path, encoding="utf-8") as f:

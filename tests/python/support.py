@@ -129,10 +129,9 @@ def operators(entry):
 
 def runtime_events(pte, inputs):
     """The operator events that a real run of the program records, in order."""
+    from etprof.export.verify import native_messages
     from executorch.devtools import Inspector
     from executorch.runtime import Runtime
-
-    from etprof.export.verify import native_messages
 
     with native_messages():
         program = Runtime.get().load_program(str(pte), enable_etdump=True)

@@ -13,9 +13,8 @@ import zipfile
 from pathlib import Path
 from unittest import mock
 
-from support import ROOT, command
-
 from etprof import bootstrap, errors, packages
+from support import ROOT, command
 
 FAKE = '''#!{python}
 import json, os, sys
@@ -209,10 +208,13 @@ class RealPip(unittest.TestCase):
             subprocess.run([sys.executable, "-m", "venv", str(folder / "venv")], check=True)
             tag = f"cp3{sys.version_info.minor}"
             info = "torch-2.13.0+cpu.dist-info"
-            files = {"torch/__init__.py": "raise SystemExit('not torch')",
-                     f"{info}/METADATA": "Metadata-Version: 2.1\nName: torch\nVersion: 2.13.0+cpu\n",
-                     f"{info}/WHEEL": f"Wheel-Version: 1.0\nRoot-Is-Purelib: false\nTag: {tag}-{tag}-linux_{os.uname().machine}\n",
-                     f"{info}/RECORD": ""}
+            files = {
+                "torch/__init__.py": "raise SystemExit('not torch')",
+                f"{info}/METADATA": "Metadata-Version: 2.1\nName: torch\nVersion: 2.13.0+cpu\n",
+                f"{info}/WHEEL": "Wheel-Version: 1.0\nRoot-Is-Purelib: false\n"
+                                        f"Tag: {tag}-{tag}-linux_{os.uname().machine}\n",
+                f"{info}/RECORD": "",
+            }
             wheel = folder / f"torch-2.13.0+cpu-{tag}-{tag}-linux_{os.uname().machine}.whl"
             with zipfile.ZipFile(wheel, "w") as out:
                 for path, text in files.items():

@@ -6,7 +6,7 @@ import struct
 import unittest
 import zipfile
 
-from support import HAVE_TORCH, NEEDS_TORCH, SLOW, ExportCase, command, ROOT
+from support import HAVE_TORCH, NEEDS_TORCH, ROOT, SLOW, ExportCase, command
 
 MODELS = ("toy_cnn", "image_encoder", "squeeze_sam_like", "edgetam_like", "mobilenet_v3_small",
           "torchvision:squeezenet1_1", "executorch:ds_cnn", "executorch:deep_autoencoder")
@@ -114,9 +114,8 @@ class Files(ExportCase):
                 def get_example_inputs(self):
                     return (torch.rand(1, 3, 64, 64),)
         """)
-        from etprof.export import leftovers
-
         import torch
+        from etprof.export import leftovers
 
         space = {}
         exec(path.read_text(), space)

@@ -7,9 +7,8 @@ import tempfile
 import unittest
 from pathlib import Path
 
-from support import ROOT, command
-
 from etprof import bootstrap, errors, models, registry
+from support import ROOT, command
 
 IN_TREE = {"toy_cnn", "image_encoder", "squeeze_sam_like", "edgetam_like", "mobilenet_v3_small",
            "efficient_sam", "edgetam_image_encoder"}

@@ -5,10 +5,9 @@ import io
 import unittest
 from unittest import mock
 
+from etprof import bootstrap, errors, start
 from support import NEEDS_TORCH, ExportCase, hidden
 from test_bootstrap import FakeInterpreter
-
-from etprof import bootstrap, errors, start
 
 LATER = """
     class Later:

@@ -168,13 +168,12 @@ class Quantised(ExportCase):
 
     def test_an_unfolded_scalar_goes_back_to_fp32(self):
         import torch
+        from etprof.export.precision import plain_scalars
         from executorch.backends.xnnpack.quantizer.xnnpack_quantizer import (
             XNNPACKQuantizer,
             get_symmetric_quantization_config,
         )
         from torchao.quantization.pt2e.quantize_pt2e import convert_pt2e, prepare_pt2e
-
-        from etprof.export.precision import plain_scalars
 
         class Half(torch.nn.Module):
             def forward(self, x):

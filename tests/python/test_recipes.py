@@ -276,9 +276,8 @@ class Recipes(ExportCase):
     def test_convolutions_keep_their_numbers_at_every_border(self):
         """Even and odd sizes, kernels and strides, rows that no window reaches, uneven pads."""
         import torch
-        from torch import nn
-
         from etprof.export.recipes import find
+        from torch import nn
 
         torch.manual_seed(3)
         cases = [(k, s, p, size, pad) for k, s in ((2, 2), (3, 2), (4, 4), (5, 3), ((3, 5), (2, 1)))
@@ -306,7 +305,9 @@ class Recipes(ExportCase):
         weight, wide, pad = torch.randn(4, 1, 3, 3), torch.randn(2, 4, 3, 3), torch.nn.functional.pad
         conv = torch.nn.functional.conv2d
         for pads, changed in (((0, 1, 0, 1), 0), ((1, 1, 1, 1), 1)):
-            found, _, why = self.rewritten("align-padding", lambda x, p=pads: conv(pad(x, p), weight, stride=2, groups=4), torch.randn(1, 4, 16, 16))
+            found, _, why = self.rewritten("align-padding", lambda x,
+                                           p=pads: conv(pad(x, p), weight, stride=2, groups=4),
+                                           torch.randn(1, 4, 16, 16))
             self.assertEqual(found, changed)
             self.assertEqual("depthwise" in str(why), not changed)
         self.assertEqual(self.rewritten("align-padding", lambda x: conv(pad(x, (0, 1, 0, 1)), wide, stride=2),
@@ -321,7 +322,6 @@ class Recipes(ExportCase):
     def reasons(self, fix, net):
         """Why the recipe refuses a module of BORDERS whose output must then be untouched."""
         import torch
-
         from etprof.errors import BadInput
         from etprof.export.recipes import find, require_change
 
@@ -340,7 +340,6 @@ class Recipes(ExportCase):
     def rewritten(self, fix, forward, *inputs):
         """How many places FIX changed in FORWARD; what is computed must stay what it was."""
         import torch
-
         from etprof.export.recipes import find
 
         class Net(torch.nn.Module):
@@ -371,14 +370,17 @@ class Recipes(ExportCase):
             "causal, more keys": (lambda q, k, v: attend(q, k, v, is_causal=True), (q, long, long)),
             "causal, scaled": (lambda q, k, v: attend(q, k, v, is_causal=True, scale=0.7), (q, k, v)),
             "grouped": (lambda q, k, v: attend(q, k, v, is_causal=True, enable_gqa=True), (q, few, few)),
-            "boolean": (lambda q, k, v: attend(q, k, v, attn_mask=torch.ones(6, 6, dtype=torch.bool).tril()), (q, k, v)),
-            "infinite": (lambda q, k, v: attend(q, k, v, attn_mask=torch.full((6, 6), float("-inf")).triu(1)), (q, k, v)),
+            "boolean": (lambda q, k, v: attend(q, k, v, attn_mask=torch.ones(6, 6, dtype=torch.bool).tril()),
+                        (q, k, v)),
+            "infinite": (lambda q, k, v: attend(q, k, v, attn_mask=torch.full((6, 6), float("-inf")).triu(1)),
+                         (q, k, v)),
             "added": (lambda q, k, v, m: attend(q, k, v, attn_mask=m), (q, k, v, torch.randn(6, 6))),
         }
         for name, (forward, inputs) in fine.items():
             with self.subTest(name):
                 self.assertEqual(self.rewritten("decompose-attention", forward, *inputs)[:2], (1, 0))
-        changed, kept, why = self.rewritten("decompose-attention", lambda q, k, v, m: attend(q, k, v, attn_mask=m), q, k, v, window)
+        changed, kept, why = self.rewritten("decompose-attention", lambda q, k, v, m: attend(q, k, v, attn_mask=m), q,
+                                            k, v, window)
         self.assertEqual((changed, kept), (0, 1))
         self.assertIn("known at run time only", str(why))
         changed, _, why = self.rewritten("decompose-attention", lambda q, k, v: attend(
@@ -390,12 +392,15 @@ class Recipes(ExportCase):
         import torch
 
         norm, x = torch.nn.functional.layer_norm, torch.randn(2, 5, 4, 6)
-        for forward in (lambda x: norm(x, (6,)), lambda x: norm(x, (4, 6)), lambda x: norm(x, (4, 6), torch.arange(24.0).reshape(4, 6))):
+        for forward in (lambda x: norm(x, (6,)), lambda x: norm(x, (4, 6)),
+                        lambda x: norm(x, (4, 6), torch.arange(24.0).reshape(4, 6))):
             self.assertEqual(self.rewritten("layer-norm", forward, x)[:2], (1, 0))
-        for forward, places in ((lambda x: x[:, 0], 1), (lambda x: x[:, -1, 0] + x.select(2, 1)[:, 1], 4), (lambda x: x[:, :1].squeeze(1), 1),
+        for forward, places in ((lambda x: x[:, 0], 1), (lambda x: x[:, -1, 0] + x.select(2, 1)[:, 1], 4),
+                                (lambda x: x[:, :1].squeeze(1), 1),
                                 (lambda x: torch.stack(x.unbind(-2)), 1), (lambda x: x[:1].squeeze(), 1)):
             self.assertEqual(self.rewritten("unbind-views", forward, x)[:2], (places, 0))
-        for forward, places in ((lambda x: x.mean((2, 3)), 1), (lambda x: x.mean([-1, -2]), 1), (lambda x: x.mean((2, 3), keepdim=True), 0),
+        for forward, places in ((lambda x: x.mean((2, 3)), 1), (lambda x: x.mean([-1, -2]), 1),
+                                (lambda x: x.mean((2, 3), keepdim=True), 0),
                                 (lambda x: x.mean((1, 2)), 0), (lambda x: x.mean(3), 0)):
             self.assertEqual(self.rewritten("keep-dims", forward, x)[0], places)
 

@@ -207,7 +207,6 @@ class FailedCheck(ExportCase):
 
     def test_comparison_itself(self):
         import torch
-
         from etprof.export.verify import compare
 
         ones = torch.ones(4)

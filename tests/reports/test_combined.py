@@ -20,7 +20,8 @@ ETPROF = str(pathlib.Path(sys.argv[1]).resolve())
 
 
 def run(cwd, *words, code=0, program=(ETPROF,)):
-    done = subprocess.run([*program, *map(str, words)], cwd=cwd, capture_output=True, text=True, timeout=600, check=False,
+    done = subprocess.run([*program, *map(str, words)], cwd=cwd, capture_output=True, text=True, timeout=600,
+                          check=False,
                           env={**os.environ, "ETPROF": ETPROF})
     expect(done.returncode == code, f"{words}: exit code {done.returncode}, not {code}: {done.stderr}")
     return done

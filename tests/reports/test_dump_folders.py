@@ -90,11 +90,13 @@ def check_tables(out, stems):
             expect((out / (stem + ending)).is_file(), f"{stem}{ending} was written")
         runs = executions(stem)
         lines = [r for r in rows(out / f"{stem}_exec_all_runs_timeline.csv") if r["name"] == "Method::execute"]
-        expect([int(r["duration_ns"]) for r in lines] == [r["execute"] for r in runs], f"{stem}: the timeline's executions")
+        expect([int(r["duration_ns"]) for r in lines] == [r["execute"] for r in runs],
+               f"{stem}: the timeline's executions")
         first = [r for r in rows(out / f"{stem}_exec_run0_timeline.csv") if r["name"] == "Method::execute"]
         expect([int(r["duration_ns"]) for r in first] == [runs[0]["execute"]], f"{stem}: run 0")
         robust = json.loads((out / f"{stem}_exec_all_runs_timeline_robust_stats.json").read_text())
-        expect(abs(robust["median_ms"] * 1e6 - statistics.median(r["execute"] for r in runs)) < 1, f"{stem}: robust median")
+        expect(abs(robust["median_ms"] * 1e6 - statistics.median(r["execute"] for r in runs)) < 1,
+               f"{stem}: robust median")
     for ending in TABLES:
         expect(len(list(out.glob(f"*_{ending}"))) == 1, f"one {ending}: {sorted(p.name for p in out.iterdir())}")
     latency = {r["model_name"]: r for r in rows(next(out.glob("*_e2e_latency.csv")))}
@@ -109,7 +111,8 @@ def check_tables(out, stems):
         expect((out / name).is_file(), f"{name} was written")
     summary = json.loads((out / "analysis_summary.json").read_text())
     expect(summary["etdump_count"] == len(stems), "the summary counts the dumps")
-    expect(set(summary["csv_files"]) == {p.name for p in out.glob("*.csv")}, "the summary lists every CSV file there is")
+    expect(set(summary["csv_files"]) == {p.name for p in out.glob("*.csv")},
+           "the summary lists every CSV file there is")
 
 
 def main(tmp):
@@ -128,7 +131,8 @@ def main(tmp):
         expect(len(listed) == 3, f"nothing was written into {folder.name}: {listed}")
     same = {p.name: p.read_bytes() for p in (tmp / "flat-out").iterdir()}
     for p in (tmp / "nested-out").iterdir():
-        expect(p.name.split("_")[0] in ("flat", "nested") or same.get(p.name) == p.read_bytes(), f"{p.name} is the same")
+        expect(p.name.split("_")[0] in ("flat", "nested") or same.get(p.name) == p.read_bytes(),
+               f"{p.name} is the same")
 
     one = tmp / "one-out"
     run(tmp, "analyze", DATA / f"{DUMPS[2]}.etdump", "--out", one)

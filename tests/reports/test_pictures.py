@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What is shown around: pictures, headline, line to quote. They say what was measured, group by model and thread count with
-the levels side by side, cut no label off, and give ratios within their group.
+"""What is shown around: pictures, headline, line to quote. They say what was measured, group by model and thread count
+with the levels side by side, cut no label off, and give ratios within their group.
 usage: test_pictures.py ETPROF FAKE_RUNNER (whose durations are exact); 77 = the part with real dumps was skipped."""
 import json
 import pathlib
@@ -57,11 +57,13 @@ def study_of_a_blog(cwd):
     """fp16 and int8, two thread counts, on and off: ratios are exact here, 3 and 6."""
     model(cwd, "net_xnnpack_fp16.pte", {"sme2": 2, "neon": 6})
     model(cwd, "net_xnnpack_int8.pte", {"sme2": 1, "neon": 6})
-    run(cwd, "sweep", "--models", "net_xnnpack_fp16.pte,net_xnnpack_int8.pte", "--levels", "sme2,neon", "--threads", "1,2",
+    run(cwd, "sweep", "--models", "net_xnnpack_fp16.pte,net_xnnpack_int8.pte", "--levels", "sme2,neon", "--threads",
+        "1,2",
         "--blocks", "6", "--iterations", "8", "--warmup", "3", "--runner", FAKE, "--out", "study")
     picture = cwd / "study/latency_comparison.svg"
     labels = rows(picture)
-    want = [f"{m} at {level}, {t}" for m in ("fp16", "int8") for t in ("1 thread", "2 threads") for level in ("NEON", "SME2")]
+    want = [f"{m} at {level}, {t}" for m in ("fp16", "int8") for t in ("1 thread", "2 threads")
+            for level in ("NEON", "SME2")]
     expect(labels == want, "labels", labels)
     everything = " ".join(t for _, _, _, t in texts(picture))
     expect("…" not in everything, "nothing is cut off", everything)
@@ -70,18 +72,21 @@ def study_of_a_blog(cwd):
     expect(notes == ["3.00×", "3.00×", "6.00×", "6.00×"], "ratios are within precision and thread count", notes)
     # The same of a report over two run folders.
     for name in ("one", "two"):
-        run(cwd, "ab", "net_xnnpack_fp16.pte", "--levels", "sme2,neon", "--blocks", "6", "--iterations", "8", "--warmup", "3",
+        run(cwd, "ab", "net_xnnpack_fp16.pte", "--levels", "sme2,neon", "--blocks", "6", "--iterations", "8",
+            "--warmup", "3",
             "--runner", FAKE, "--out", name)
     run(cwd, "report", "one", "two", "--format", "html", "-o", "both.html")
     page = (cwd / "both.html").read_text()
     for level in ("NEON", "SME2"):  # a row of each run, in the picture for wide screens and the one for narrow ones
-        expect(len(re.findall(rf"<text[^>]*>[^<]*: {level}</text>", page)) == 4, "combined", f"{level} is a row of each run")
+        expect(len(re.findall(rf"<text[^>]*>[^<]*: {level}</text>", page)) == 4, "combined",
+               f"{level} is a row of each run")
 
 
 def names_of_wishes(cwd):
     """Experiments that say SME2 where SME without SME2 ran."""
     model(cwd, "net_xnnpack_fp16.pte", {"sme1": 2, "neon": 6})
-    (cwd / "wish.json").write_text(json.dumps({"model": "net_xnnpack_fp16.pte", "output_root": "wish", "blocks": 6, "experiments": [
+    (cwd / "wish.json").write_text(json.dumps({"model": "net_xnnpack_fp16.pte", "output_root": "wish", "blocks": 6,
+                                               "experiments": [
         {"name": f"{HOST}_sme2_on", "level": "sme1", "runs": 8, "warmup": 3},
         {"name": f"{HOST}_sme2_off", "level": "neon", "runs": 8, "warmup": 3}]}))
     text = run(cwd, "run", "wish.json", "--runner", FAKE).stdout
@@ -95,14 +100,18 @@ def names_of_wishes(cwd):
         expect(note in content.replace("\\", ""), form, "has the note")
     finding = [f for f in json.loads(forms["json"])["findings"] if note in f["text"]]
     expect(len(finding) == 1, "one finding", finding)
-    expect("SME against NEON" in forms["text"] and "SME against NEON" in forms["summary.md"], "the headline is of what ran", text[:400])
+    expect("SME against NEON" in forms["text"] and "SME against NEON" in forms["summary.md"],
+           "the headline is of what ran", text[:400])
     quote = forms["md"].split("The line to quote")[1].split("```")[1]
-    expect("SME against NEON" in quote and "sme2" not in quote.lower() and "net_xnnpack_fp16" in quote, "the line to quote", quote)
+    expect("SME against NEON" in quote and "sme2" not in quote.lower() and "net_xnnpack_fp16" in quote,
+           "the line to quote", quote)
     picture = " ".join(t for _, _, _, t in texts(cwd / "wish/latency_comparison.svg"))
-    expect("sme2" not in picture.lower() and "NEON" in picture and "net_xnnpack_fp16" in picture, "the picture", picture)
+    expect("sme2" not in picture.lower() and "NEON" in picture and "net_xnnpack_fp16" in picture, "the picture",
+           picture)
     # True names are no finding.
     model(cwd, "net_xnnpack_fp16.pte", {"sme2": 2, "neon": 6})
-    run(cwd, "ab", "net_xnnpack_fp16.pte", "--levels", "sme2,neon", "--blocks", "6", "--iterations", "8", "--runner", FAKE,
+    run(cwd, "ab", "net_xnnpack_fp16.pte", "--levels", "sme2,neon", "--blocks", "6", "--iterations", "8", "--runner",
+        FAKE,
         "--out", "true")
     found = json.loads((cwd / "true/report.json").read_text())["findings"]
     expect(not any("was measured at" in f["text"] for f in found), "true names", found)
@@ -111,19 +120,23 @@ def names_of_wishes(cwd):
 def threads_of_a_config(cwd):
     """Several thread counts in a config: each is compared with the same count."""
     model(cwd, "net_xnnpack_fp16.pte", {"sme2": 2, "neon": 6})
-    (cwd / "threads.json").write_text(json.dumps({"model": "net_xnnpack_fp16.pte", "output_root": "threads", "blocks": 6,
-        "experiments": [{"name": f"{HOST}_sme2_{s}", "runs": 8, "warmup": 3, "threads": [1, 2]} for s in ("on", "off")]}))
+    (cwd / "threads.json").write_text(json.dumps({"model": "net_xnnpack_fp16.pte", "output_root": "threads",
+                                                  "blocks": 6,
+        "experiments": [{"name": f"{HOST}_sme2_{s}", "runs": 8, "warmup": 3, "threads": [1, 2]}
+                        for s in ("on", "off")]}))
     text = " ".join(run(cwd, "run", "threads.json", "--runner", FAKE).stdout.split())
     document = json.loads((cwd / "threads/sweep.json").read_text())
     pairs = {(x["threads"], round(x["speedup"]["estimate"], 2)) for x in document["speedups"]}
     expect(pairs == {(1, 3.0), (2, 3.0)}, "equal threads are compared", pairs)
     expect("3.00×" in text, "the answer", text[:600])
-    expect(json.loads((cwd / "threads/report.json").read_text())["schema"] == "etprof.ab/1", "report.json", "stays etprof.ab/1")
+    expect(json.loads((cwd / "threads/report.json").read_text())["schema"] == "etprof.ab/1", "report.json",
+           "stays etprof.ab/1")
 
 
 def breakdown(cwd):
     models = ",".join(str(ROOT / f"examples/models/toy_cnn_xnnpack_{p}.pte") for p in ("fp16", "int8"))
-    done = subprocess.run([ETPROF, "sweep", "--models", models, "--threads", "1,2", "--blocks", "1", "--iterations", "5", "--warmup",
+    done = subprocess.run([ETPROF, "sweep", "--models", models, "--threads", "1,2", "--blocks", "1", "--iterations",
+                           "5", "--warmup",
                            "2", "--out", "real"], cwd=cwd, capture_output=True, text=True, timeout=600, check=False)
     if "no runner for" in done.stderr:
         print("skipped: the breakdown of real dumps:", done.stderr.strip())

@@ -1,9 +1,11 @@
 # SPDX-License-Identifier: Apache-2.0
-"""test_sentences.py ETPROF TREE FAKE_RUNNER: no sentence of an answer contradicts another one or the tables it stands beside.
+"""test_sentences.py ETPROF TREE FAKE_RUNNER: no sentence of an answer contradicts another one or the tables it stands
+beside.
 
-Answers are taken over every pair of recordings of one model (those of the tree, and of the reference corpus where it is), the
-example run and a session with a fake runner. Each finding, cause and fix is held against the rows it names, by rules written here
-from the documents' fields alone. A kind of sentence for which there is no rule fails, so that a new one gets its rule."""
+Answers are taken over every pair of recordings of one model (those of the tree, and of the reference corpus where it
+is), the example run and a session with a fake runner. Each finding, cause and fix is held against the rows it names, by
+rules written here from the documents' fields alone. A kind of sentence for which there is no rule fails, so that a new
+one gets its rule."""
 import itertools
 import json
 import os
@@ -86,7 +88,8 @@ def portable(a, f):
     for x in a.d["delegation"]:
         if f"of an inference of {x['arm']}" in f["text"] or f"({x['arm']}:" in f["text"]:
             whole = x["delegated_ns"] + x["portable_ns"] + x["boundary_ns"] + x["rest_ns"]
-            a.fail_unless(says(percents(f["text"]), x["portable_ns"] / whole), f["text"], x["arm"], x["portable_ns"] / whole)
+            a.fail_unless(says(percents(f["text"]), x["portable_ns"] / whole), f["text"], x["arm"],
+                          x["portable_ns"] / whole)
 
 
 def off_feature(a, f):
@@ -101,7 +104,8 @@ def bottleneck(a, f):
     b = next(b for b in a.d["bottlenecks"] if (b["before"], b["after"]) == (before, after))
     comparison = next(c for c in a.d["comparisons"] if c["candidate"] == b["candidate"])
     figures = percents(f["text"])
-    for arm, category in ((comparison["baseline"], before), (comparison["candidate"], after), (comparison["baseline"], after)):
+    for arm, category in ((comparison["baseline"], before), (comparison["candidate"], after),
+                          (comparison["baseline"], after)):
         a.fail_unless(says(figures, a.share(arm, category)), f["text"], arm, category, a.share(arm, category))
 
 
@@ -120,8 +124,10 @@ FINDINGS = {
     "slower": slower, "layout": layout, "portable": portable, "off_feature": off_feature, "bottleneck": bottleneck,
     "tracer": same_as_cause("tracer"), "thermal": same_as_cause("thermal"), "contention": same_as_cause("contention"),
     "statistics": plain, "resident_differs": plain, "clock_effect": plain, "waits": plain, "arm_fails": plain,
-    "lost_launch": plain, "clock_jump": plain, "session_note": plain, "outputs_differ": plain, "outputs_not_compared": plain,
-    "outputs_nan": plain, "no_execution": plain, "trace_not_used": plain, "program_not_used": plain, "samples_not_used": plain,
+    "lost_launch": plain, "clock_jump": plain, "session_note": plain, "outputs_differ": plain,
+    "outputs_not_compared": plain,
+    "outputs_nan": plain, "no_execution": plain, "trace_not_used": plain, "program_not_used": plain,
+    "samples_not_used": plain,
 }
 
 
@@ -146,10 +152,13 @@ def check_causes(a):
 def check_bottlenecks(a):
     for b in [b for b in a.d["bottlenecks"] if b["before_share"] is not None]:
         c = next(c for c in a.d["comparisons"] if c["candidate"] == b["candidate"])
-        for arm, category, share in ((c["baseline"], b["before"], b["before_share"]), (c["candidate"], b["after"], b["after_share"])):
-            a.fail_unless(abs(a.share(arm, category) - share) < 1e-5, "bottleneck", category, share, "table", a.share(arm, category))
+        for arm, category, share in ((c["baseline"], b["before"], b["before_share"]),
+                                     (c["candidate"], b["after"], b["after_share"])):
+            a.fail_unless(abs(a.share(arm, category) - share) < 1e-5, "bottleneck", category, share, "table",
+                          a.share(arm, category))
             largest = max([*a.categories, "Outside operators"], key=lambda n: a.share(arm, n))
-            a.fail_unless(a.share(arm, largest) - share < 1e-5, "bottleneck", category, "but", largest, "is larger in", arm)
+            a.fail_unless(a.share(arm, largest) - share < 1e-5, "bottleneck", category, "but", largest, "is larger in",
+                          arm)
     line = re.search(r"^bottleneck +(.*?)(?:; outside|\n\w|\n\n)", a.text, re.M | re.S)
     if line and a.d["bottlenecks"] and a.d["bottlenecks"][0]["before_share"] is not None:
         words = " ".join(line.group(1).split())
@@ -184,7 +193,8 @@ def check_ratios(a):
         for candidate, ratio in zip((c["candidate"] for c in a.d["comparisons"]), o["speedup"]):
             if ratio is not None and o["delegated"]:
                 short = [n for n in names if o["ns"][n] < RESOLUTION_NS]
-                a.fail_unless(not short, o["label"], ratio, "times of", candidate, "is below what XNNPACK's clock resolves", o["ns"])
+                a.fail_unless(not short, o["label"], ratio, "times of", candidate,
+                              "is below what XNNPACK's clock resolves", o["ns"])
 
 
 def check_words(a):
@@ -263,7 +273,8 @@ def pairs(folder, programs):
                 yield program, low, high
 
 
-n = answer("tree", "compare", TREE / "tests/data/mixed_xnnpack_fp32.etdump", TREE / "tests/data/mixed_xnnpack_fp32_load.etdump",
+n = answer("tree", "compare", TREE / "tests/data/mixed_xnnpack_fp32.etdump",
+           TREE / "tests/data/mixed_xnnpack_fp32_load.etdump",
            "--pte", TREE / "tests/data/mixed_xnnpack_fp32.pte")
 n += answer("example", "analyze", TREE / "examples/runs/image_encoder_int8_qemu")
 if (CORPUS / "dumps").is_dir():
@@ -271,7 +282,8 @@ if (CORPUS / "dumps").is_dir():
         n += answer(f"{low.name} → {high.name}", "compare", low, high, "--pte", program)
 with tempfile.TemporaryDirectory() as scratch:
     model = shutil.copy(TREE / "tests/data/linear_xnnpack_fp32.pte", scratch)  # the fake runner writes beside it
-    subprocess.run([ETPROF, "ab", model, "--levels", "sme2,neon", "--runner", FAKE, "--blocks", "6", "--iterations", "10", "--warmup", "2",
+    subprocess.run([ETPROF, "ab", model, "--levels", "sme2,neon", "--runner", FAKE, "--blocks", "6", "--iterations",
+                    "10", "--warmup", "2",
                     "--out", f"{scratch}/run"], capture_output=True, check=False, cwd=scratch, stdin=subprocess.DEVNULL)
     n += answer("session", "analyze", f"{scratch}/run")
 finish(f"{n} answers say what their tables say")

@@ -16,120 +16,148 @@ sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1] / "tools"))
 from checks import skip
 
 WORDS = {"overhead-bound", "above-roof", "compute-bound", "memory-bound", "below-bandwidth", "inefficient"}
+ETPROF, ROOT = os.path.abspath(sys.argv[1]), pathlib.Path(sys.argv[2]).absolute()
+BUNDLE = ROOT / "build" / "bundle" / "x86_64-linux-gnu"
+MODEL = ROOT / "examples" / "models" / "toy_cnn_xnnpack_fp32.pte"
+
+
+def run(cwd, *args, status=0):
+    done = subprocess.run([ETPROF, *map(str, args)], cwd=cwd, capture_output=True, text=True, timeout=600,
+                          env={**os.environ, "ETPROF_RUNNER": str(BUNDLE)})
+    assert done.returncode == status, (args, done.returncode, done.stdout[-2000:], done.stderr)
+    return done
+
+
+def ab(cwd, out, *more):
+    return run(cwd, "ab", MODEL, "--levels", "avx2,sse", "--blocks", "2", "--iterations", "5", "--warmup", "1",
+               "--seed", "1", "--out", out, "--format", "json", *more)
+
+
+def nothing_known(folder):
+    """Nothing is known: nothing is invented, and the report says how to get it."""
+    bare = json.loads(ab(folder, "none").stdout)
+    assert not (folder / "none" / "roofs.json").exists()
+    assert all("roof" not in op for op in bare["operators"])
+    said = run(folder, "analyze", "none", "--full").stdout
+    assert "roofs: none; 'etprof ab --roofs' measures them first" in said, said
+    run(folder, "whatif", "none", "* at-roof", status=2)
+
+
+def measured(tmp):
+    """The answer of a session in TMP/run that took the roofs from the cache without being asked, and the roofs."""
+    run(tmp, "roofs", "--threads", "1,2", "--seconds", "0.3")
+    answer = json.loads(ab(tmp, "run", "--threads", "1,2").stdout)
+    roofs = (tmp / "run" / "roofs.json").read_bytes()
+    manifest = json.loads((tmp / "run" / "manifest.json").read_text())
+    listed = {f["path"]: f["sha256"] for f in manifest["files"]}
+    assert listed["roofs.json"] == hashlib.sha256(roofs).hexdigest()
+    again = ab(tmp, "again", "--roofs")
+    assert "as measured before in this state" in again.stderr, again.stderr
+    assert (tmp / "again" / "roofs.json").read_bytes() == roofs
+    return answer, roofs
+
+
+def recomputed(answer, roofs):
+    """Each operator's place below its roof, from the rates alone; how many convolutions there were."""
+    rates = {(r["threads"], r["isa"]): r["best"] for r in json.loads(roofs)["roofs"] if r["what"] == "fma_f32"}
+    arms = {a["name"]: a for a in answer["arms"]}
+    convolutions = 0
+    for op in answer["operators"]:
+        for name, place in op["roof"].items():
+            if place["verdict"] is None:
+                assert place["missing"] and place["roof_ns"] is None, place
+                continue
+            assert place["verdict"] in WORDS, place
+            assert abs(place["roof_ns"] - max(place["compute_ns"], place["memory_ns"])) <= 1, place
+            ratio = place["roof_ns"] / op["ns"][name]
+            assert abs(place["efficiency"] - ratio) <= 1e-5 * max(1, ratio) + 1 / op["ns"][name], (place, op["ns"])
+            if op["category"] == "Convolution" and op["macs"]:
+                allowed = {"avx2": ("sse", "avx2"), "sse": ("sse",)}[arms[name]["level"]]
+                assert place["isa"] in allowed, (place, arms[name])
+                rate = rates[arms[name]["threads"], place["isa"]]
+                assert rate == max(rates[arms[name]["threads"], isa] for isa in allowed)
+                products = 2 * op["macs"] / rate * 1e9
+                assert products <= place["compute_ns"] + 1, (products, place)
+                convolutions += 1
+    assert convolutions >= 4, convolutions
+    return convolutions
+
+
+def shown(folder, answer):
+    """The same figures in the report's table, whatever its format: Markdown's columns by their titles."""
+    table = [[cell.strip().strip("`") for cell in line.strip().strip("|").split("|")]
+             for line in (folder / "report.md").read_text().splitlines() if line.startswith("|")]
+    head = next(row for row in table if "of roof" in row)
+    rows = {row[0]: row for row in table[table.index(head) + 2:] if len(row) == len(head)}
+    candidate = answer["comparisons"][0]["candidate"]
+    seen = 0
+    for op in answer["operators"]:
+        place = op["roof"].get(candidate)
+        if op["id"] in rows and place["verdict"]:
+            row = dict(zip(head, rows[op["id"]]))
+            unit, roof = next((k.split("(")[1], v) for k, v in row.items() if k.startswith("roof ("))
+            step = {"ns)": 1, "µs)": 1e3, "ms)": 1e6}[unit]
+            decimals = len(roof.partition(".")[2])  # as many as the column's figures need
+            off = abs(float(roof.replace(",", "")) * step - place["roof_ns"])
+            assert off <= 0.51 * 10 ** -decimals * step, (row, place)
+            assert row["limit"] == place["verdict"], (row, place)
+            assert abs(float(row["of roof"].rstrip(" %")) - 100 * place["efficiency"]) <= 0.051, (row, place)
+            seen += 1
+    assert seen >= 2, (head, rows)
+    page = (folder / "report.html").read_text()
+    assert "of roof" in page and ">roof" in page, "no roofs on the page"
+
+
+def what_if(tmp, answer):
+    """What if, by plain addition of what the document says."""
+    arms = {a["name"]: a for a in answer["arms"]}
+    what = json.loads(run(tmp, "whatif", "run", "conv* at-roof", "--format", "json").stdout)
+    arm, speedup = what["arm"], what["speedup"]
+
+    def above(name):
+        return sum(max(0, op["ns"][name] - op["roof"][name]["roof_ns"]) for op in answer["operators"]
+                   if op["category"] == "Convolution" and op["roof"].get(arm, {}).get("verdict"))
+    touched = what["steps"][0]["operators"]
+    assert abs(what["steps"][0]["gain_ns"] - above(arm)) <= touched + 1, (what, above(arm))
+    assert speedup["blocks"] == 2 and speedup["lo"] <= speedup["estimate"] <= speedup["hi"]
+    assert "roofs" in what["method"]
+    other = [a for a in arms.values()
+             if a["level"] == arms[arm]["level"] and a["threads"] != arms[arm]["threads"]][0]
+    threads = json.loads(run(tmp, "whatif", "run", f"threads {other['threads']}", "--format", "json").stdout)
+    assert threads["now_ns"] == what["now_ns"] and threads["then_ns"] == other["traced_ns"], (threads, other)
+    run(tmp, "whatif", "run", "threads 3", status=2)
+    # Together, in any order: the other arm's times, its roofs, without one operator.
+    name = other["name"]
+    gone = next(op for op in answer["operators"] if op["category"] != "Convolution" and op["ns"].get(name))
+    left = other["traced_ns"] - gone["ns"][name] - above(name)
+    changes = [f"drop {gone['id']}", "conv* at-roof", f"threads {other['threads']}"]
+    for order in (changes, changes[::-1]):
+        both = json.loads(run(tmp, "whatif", "run", *order, "--format", "json").stdout)
+        assert abs(both["then_ns"] - left) <= touched + 2 and both["now_ns"] == what["now_ns"], (both, left)
+        assert sum(step["gain_ns"] for step in both["steps"]) == both["now_ns"] - both["then_ns"], both
+
+
+def elsewhere_too(tmp, folder, roofs):
+    """The folder says the same elsewhere, and notices when somebody else's roofs are put into it."""
+    shutil.copytree(tmp / "run", folder / "run")
+    run(folder, "verify", "run")
+    (folder / "run" / "roofs.json").write_bytes(roofs.replace(b'"device": "local"', b'"device": "other"'))
+    run(folder, "verify", "run", status=1)
+    (folder / "run" / "roofs.json").write_text("{")
+    run(folder, "analyze", "run", status=4)
 
 
 def main():
-    etprof, root = os.path.abspath(sys.argv[1]), pathlib.Path(sys.argv[2]).absolute()
-    bundle = root / "build" / "bundle" / "x86_64-linux-gnu"
-    if os.uname().machine != "x86_64" or not (bundle / "bundle.json").exists():
+    if os.uname().machine != "x86_64" or not (BUNDLE / "bundle.json").exists():
         skip("no native runner bundle (scripts/build-runner native)")
-    model = root / "examples" / "models" / "toy_cnn_xnnpack_fp32.pte"
-
-    def run(cwd, *args, status=0):
-        done = subprocess.run([etprof, *map(str, args)], cwd=cwd, capture_output=True, text=True, timeout=600,
-                              env={**os.environ, "ETPROF_RUNNER": str(bundle)})
-        assert done.returncode == status, (args, done.returncode, done.stdout[-2000:], done.stderr)
-        return done
-
-    def ab(cwd, out, *more):
-        return run(cwd, "ab", model, "--levels", "avx2,sse", "--blocks", "2", "--iterations", "5", "--warmup", "1",
-                   "--seed", "1", "--out", out, "--format", "json", *more)
-
-    with tempfile.TemporaryDirectory() as tmp, tempfile.TemporaryDirectory() as elsewhere:
-        tmp, elsewhere = pathlib.Path(tmp), pathlib.Path(elsewhere)
-        # Nothing is known: nothing is invented, and the report says how to get it.
-        bare = json.loads(ab(elsewhere, "none").stdout)
-        assert not (elsewhere / "none" / "roofs.json").exists()
-        assert all("roof" not in op for op in bare["operators"])
-        said = run(elsewhere, "analyze", "none", "--full").stdout
-        assert "roofs: none; 'etprof ab --roofs' measures them first" in said, said
-        run(elsewhere, "whatif", "none", "* at-roof", status=2)
-
-        run(tmp, "roofs", "--threads", "1,2", "--seconds", "0.3")
-        answer = json.loads(ab(tmp, "run", "--threads", "1,2").stdout) # taken from the cache without being asked
-        roofs = (tmp / "run" / "roofs.json").read_bytes()
-        manifest = json.loads((tmp / "run" / "manifest.json").read_text())
-        listed = {f["path"]: f["sha256"] for f in manifest["files"]}
-        assert listed["roofs.json"] == hashlib.sha256(roofs).hexdigest()
-        again = ab(tmp, "again", "--roofs")
-        assert "as measured before in this state" in again.stderr, again.stderr
-        assert (tmp / "again" / "roofs.json").read_bytes() == roofs
-
-        rates = {(r["threads"], r["isa"]): r["best"] for r in json.loads(roofs)["roofs"] if r["what"] == "fma_f32"}
-        arms = {a["name"]: a for a in answer["arms"]}
-        convolutions = 0
-        for op in answer["operators"]:
-            for name, place in op["roof"].items():
-                if place["verdict"] is None:
-                    assert place["missing"] and place["roof_ns"] is None, place
-                    continue
-                assert place["verdict"] in WORDS, place
-                assert abs(place["roof_ns"] - max(place["compute_ns"], place["memory_ns"])) <= 1, place
-                ratio = place["roof_ns"] / op["ns"][name]
-                assert abs(place["efficiency"] - ratio) <= 1e-5 * max(1, ratio) + 1 / op["ns"][name], (place, op["ns"])
-                if op["category"] == "Convolution" and op["macs"]:
-                    allowed = {"avx2": ("sse", "avx2"), "sse": ("sse",)}[arms[name]["level"]]
-                    assert place["isa"] in allowed, (place, arms[name])
-                    rate = rates[arms[name]["threads"], place["isa"]]
-                    assert rate == max(rates[arms[name]["threads"], isa] for isa in allowed)
-                    products = 2 * op["macs"] / rate * 1e9
-                    assert products <= place["compute_ns"] + 1, (products, place)
-                    convolutions += 1
-        assert convolutions >= 4, convolutions
-
-        # The same figures in the report's table, whatever its format: Markdown's columns by their titles.
-        table = [[cell.strip().strip("`") for cell in line.strip().strip("|").split("|")]
-                 for line in (tmp / "run" / "report.md").read_text().splitlines() if line.startswith("|")]
-        head = next(row for row in table if "of roof" in row)
-        rows = {row[0]: row for row in table[table.index(head) + 2:] if len(row) == len(head)}
-        candidate = answer["comparisons"][0]["candidate"]
-        shown = 0
-        for op in answer["operators"]:
-            place = op["roof"].get(candidate)
-            if op["id"] in rows and place["verdict"]:
-                row = dict(zip(head, rows[op["id"]]))
-                unit, roof = next((k.split("(")[1], v) for k, v in row.items() if k.startswith("roof ("))
-                step = {"ns)": 1, "µs)": 1e3, "ms)": 1e6}[unit]
-                decimals = len(roof.partition(".")[2])  # as many as the column's figures need
-                assert abs(float(roof.replace(",", "")) * step - place["roof_ns"]) <= 0.51 * 10 ** -decimals * step, (row, place)
-                assert row["limit"] == place["verdict"], (row, place)
-                assert abs(float(row["of roof"].rstrip(" %")) - 100 * place["efficiency"]) <= 0.051, (row, place)
-                shown += 1
-        assert shown >= 2, (head, rows)
-        page = (tmp / "run" / "report.html").read_text()
-        assert "of roof" in page and ">roof" in page, "no roofs on the page"
-        # What if, by plain addition of what the document says.
-        what = json.loads(run(tmp, "whatif", "run", "conv* at-roof", "--format", "json").stdout)
-        arm = what["arm"]
-        gain = sum(max(0, op["ns"][arm] - op["roof"][arm]["roof_ns"]) for op in answer["operators"]
-                   if op["category"] == "Convolution" and op["roof"].get(arm, {}).get("verdict"))
-        touched = what["steps"][0]["operators"]
-        assert abs(what["steps"][0]["gain_ns"] - gain) <= touched + 1, (what, gain)
-        assert what["speedup"]["blocks"] == 2 and what["speedup"]["lo"] <= what["speedup"]["estimate"] <= what["speedup"]["hi"]
-        assert "roofs" in what["method"]
-        other = [a for a in arms.values() if a["level"] == arms[arm]["level"] and a["threads"] != arms[arm]["threads"]][0]
-        threads = json.loads(run(tmp, "whatif", "run", f"threads {other['threads']}", "--format", "json").stdout)
-        assert threads["now_ns"] == what["now_ns"] and threads["then_ns"] == other["traced_ns"], (threads, other)
-        run(tmp, "whatif", "run", "threads 3", status=2)
-        # Together, in any order: the other arm's times, its roofs, without one operator.
-        name = other["name"]
-        gone = next(op for op in answer["operators"] if op["category"] != "Convolution" and op["ns"].get(name))
-        left = other["traced_ns"] - gone["ns"][name] - sum(
-            max(0, op["ns"][name] - op["roof"][name]["roof_ns"]) for op in answer["operators"]
-            if op["category"] == "Convolution" and op["roof"].get(arm, {}).get("verdict"))
-        changes = [f"drop {gone['id']}", "conv* at-roof", f"threads {other['threads']}"]
-        for order in (changes, changes[::-1]):
-            both = json.loads(run(tmp, "whatif", "run", *order, "--format", "json").stdout)
-            assert abs(both["then_ns"] - left) <= touched + 2 and both["now_ns"] == what["now_ns"], (both, left)
-            assert sum(step["gain_ns"] for step in both["steps"]) == both["now_ns"] - both["then_ns"], both
-
-        # The folder says the same elsewhere, and notices when somebody else's roofs are put into it.
-        shutil.copytree(tmp / "run", elsewhere / "run")
-        run(elsewhere, "verify", "run")
-        (elsewhere / "run" / "roofs.json").write_bytes(roofs.replace(b'"device": "local"', b'"device": "other"'))
-        run(elsewhere, "verify", "run", status=1)
-        (elsewhere / "run" / "roofs.json").write_text("{")
-        run(elsewhere, "analyze", "run", status=4)
+    with tempfile.TemporaryDirectory() as one, tempfile.TemporaryDirectory() as two:
+        tmp, elsewhere = pathlib.Path(one), pathlib.Path(two)
+        nothing_known(elsewhere)
+        answer, roofs = measured(tmp)
+        convolutions = recomputed(answer, roofs)
+        shown(tmp / "run", answer)
+        what_if(tmp, answer)
+        elsewhere_too(tmp, elsewhere, roofs)
         print(f"{convolutions} convolutions below their roofs; what-if, verify and a copy elsewhere agree")
 
 

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The runner's counters under a real arm64 kernel with an emulated PMU (scripts/arm64-guest): they count, they count all
-threads, and where they are refused or not there the runner says why. Function, not speed: the emulator runs a clock of
-1 GHz, and with `-icount shift=2` every instruction takes 4 ns of it, which is what the counts are held against.
+"""The runner's counters under a real arm64 kernel with an emulated PMU (scripts/arm64-guest): they count, they count
+all threads, and where they are refused or not there the runner says why. Function, not speed: the emulator runs a clock
+of 1 GHz, and with `-icount shift=2` every instruction takes 4 ns of it, which is what the counts are held against.
 Skipped aloud where the machine or the compiler is missing.
 
 usage: guest_counters.py [--no-download]"""
@@ -53,7 +53,8 @@ def counting(machine, root):
     lines = [f"{RUNNER} --model /m.pte < /commands", f"{RUNNER} --model /m.pte --threads 2 < /commands",
              f"{RUNNER} --model /m.pte --kind traced < /commands", f"as 1000 {RUNNER} --probe",
              f"/occupy shared 7 {RUNNER} --model /m.pte < /more", f"/occupy pinned 16 {RUNNER} --probe"]
-    one, two, traced, user, turns, none = said(guest.run_machine(machine, root, lines, cpu="max,pauth-impdef=on,sme512=on",
+    one, two, traced, user, turns, none = said(guest.run_machine(machine, root, lines,
+                                                                 cpu="max,pauth-impdef=on,sme512=on",
                                                     more=("-smp", "1", "-icount", "shift=2,sleep=off")), lines)
     name = "one thread"
     expect(one["hello"][0]["counters"]["events"] == "hardware", name, one["hello"])
@@ -88,7 +89,8 @@ def counting(machine, root):
     # What was seen stands for the rest: the same within the share that was not seen.
     expect(all(0.7 * cycles < c < 1.3 * cycles for c in part), name, f"far from {cycles}: {part}")
     told = none["hello"][0]["counters"]
-    expect(told["events"] == "none" and told["why"] == "the counters can be opened, but do not count", "others have them", told)
+    expect(told["events"] == "none" and told["why"] == "the counters can be opened, but do not count",
+           "others have them", told)
 
 
 def without_pmu(machine, root):
@@ -97,7 +99,8 @@ def without_pmu(machine, root):
     found, = said(guest.run_machine(machine, root, lines, cpu="max,pauth-impdef=on,pmu=off"), lines)
     told = found["hello"][0]["counters"]
     expect(told["events"] == "none" and told["why"].startswith("this machine shows no hardware counters"), name, told)
-    expect(len(found["iter"]) == 9 and all(set(it) == {"type", "i", "start_ns", "ns"} for it in found["iter"]), name, found)
+    expect(len(found["iter"]) == 9 and all(set(it) == {"type", "i", "start_ns", "ns"} for it in found["iter"]), name,
+           found)
 
 
 def main():

@@ -51,7 +51,8 @@ def counted(words, folder, commands="", mask=None):
                            *words], input=commands, env=env, capture_output=True, text=True, timeout=600)
     found = re.search(r"Collected : (\d+)", done.stderr)
     if done.returncode != 0 or not found:
-        raise AssertionError("%s: status %d\n%s%s" % (words[0], done.returncode, done.stdout[-500:], done.stderr[-2000:]))
+        raise AssertionError("%s: status %d\n%s%s" % (words[0], done.returncode, done.stdout[-500:],
+                                                      done.stderr[-2000:]))
     return int(found.group(1)), done.stdout
 
 
@@ -68,7 +69,8 @@ class HookCost(unittest.TestCase):
         return (long - short) / (LONG - SHORT), text
 
     def test_the_bare_loop_has_no_hook(self):
-        symbols = subprocess.run(["nm", "-D", "--defined-only", BARE], capture_output=True, text=True, check=True).stdout
+        symbols = subprocess.run(["nm", "-D", "--defined-only", BARE], capture_output=True, text=True,
+                                 check=True).stdout
         self.assertNotIn("cpuinfo_initialize", symbols)
 
     def test_instructions_of_an_execution(self):
@@ -79,7 +81,8 @@ class HookCost(unittest.TestCase):
             bare, _ = self.execution(lambda n: ([BARE, model, method, "0", str(n)], self.tmp))
             with self.subTest(model=os.path.basename(model)):
                 ours, text = self.execution(
-                    lambda n: ([RUNNER, "--model", model, "--method", method, "--inputs", "ones"], self.tmp, "run %d\n" % n), mask=X86["vnni"])
+                    lambda n: ([RUNNER, "--model", model, "--method", method, "--inputs", "ones"], self.tmp,
+                               "run %d\n" % n), mask=X86["vnni"])
                 done = json.loads(text.splitlines()[-1])
                 calls = done.get("hook_calls", 0)
                 print("%-26s bare %9.0f  runner %9.0f  ratio %.4f  questions %d"

@@ -43,7 +43,9 @@ set(CMAKE_C_COMPILER aarch64-linux-gnu-gcc)
 set(CMAKE_CXX_COMPILER aarch64-linux-gnu-g++)
 """
 # What the two generations of installs look like: newer ones ask for whole archives themselves.
-TARGET = "add_library(%(name)s STATIC IMPORTED)\nset_target_properties(%(name)s PROPERTIES IMPORTED_LOCATION %(file)s)\n"
+TARGET = (
+    "add_library(%(name)s STATIC IMPORTED)\nset_target_properties(%(name)s PROPERTIES IMPORTED_LOCATION %(file)s)\n"
+)
 ASKS = ("target_link_options(%(name)s INTERFACE \"SHELL:LINKER:--whole-archive $<TARGET_FILE:%(name)s> "
         "LINKER:--no-whole-archive\")\n")
 
@@ -56,6 +58,7 @@ def cmake():
         if m and (int(m[1]), int(m[2])) >= (3, 28):
             return found
     skip("no cmake 3.28 or newer")
+    return None
 
 
 class Ndk(unittest.TestCase):
@@ -100,7 +103,8 @@ class Ndk(unittest.TestCase):
     def test_what_is_refused(self):
         sdk = self.install()
         for options, text in (({"version": "17.0.2"}, "Clang 17.0.2 knows no SME2"),
-                              ({"version": "17.0.2"}, "NDK r27"), ({"compiler": "GNU", "version": "13.2"}, "NDK's Clang"),
+                              ({"version": "17.0.2"}, "NDK r27"),
+                              ({"compiler": "GNU", "version": "13.2"}, "NDK's Clang"),
                               ({"abi": "x86_64"}, "ANDROID_ABI=arm64-v8a")):
             with self.subTest(options):
                 self.assertNotEqual(self.configure(sdk, **options), 0)
@@ -153,7 +157,8 @@ class Ndk(unittest.TestCase):
             self.assertEqual((f["bytes"], f["sha256"]), (len(data), hashlib.sha256(data).hexdigest()))
         qemu = subprocess.run([ROOT / "scripts/qemu"], capture_output=True, text=True)
         if qemu.returncode == 0:
-            done = subprocess.run([qemu.stdout.strip(), "-cpu", "max,sve=off,sme512=on", "-L", "/usr/aarch64-linux-gnu", "-E",
+            done = subprocess.run([qemu.stdout.strip(), "-cpu", "max,sve=off,sme512=on", "-L",
+                                   "/usr/aarch64-linux-gnu", "-E",
                                    "LD_LIBRARY_PATH=%s/lib:/usr/aarch64-linux-gnu/lib" % package,
                                    self.dir / "bundle/etprof-runner", "--probe"], capture_output=True, text=True)
             self.assertEqual(json.loads(done.stdout.splitlines()[0])["executorch"], "1.5.1", done.stderr)
@@ -188,7 +193,8 @@ class Script(Ndk):
     def setUp(self):
         super().setUp()
         self.tree = self.dir / "tree"
-        for name in ("runner", "bench/runner", "launcher", "src", "roofs", "include", "cmake", "model_profiling/scripts", "scripts"):
+        for name in ("runner", "bench/runner", "launcher", "src", "roofs", "include", "cmake",
+                     "model_profiling/scripts", "scripts"):
             if (ROOT / name).is_dir():
                 shutil.copytree(ROOT / name, self.tree / name, ignore=shutil.ignore_patterns("__pycache__"))
         noted = self.tree / "scripts/build-runner"
@@ -206,7 +212,8 @@ class Script(Ndk):
     def build(self, **env):
         clean = {k: v for k, v in os.environ.items() if not k.startswith(("ANDROID_", "ETPROF_"))}
         (self.tree / "scripts/noted").unlink(missing_ok=True)
-        done = subprocess.run(["bash", self.tree / "model_profiling/scripts/build_runners.sh"], capture_output=True, text=True,
+        done = subprocess.run(["bash", self.tree / "model_profiling/scripts/build_runners.sh"], capture_output=True,
+                              text=True,
                               env=clean | {k: str(v) for k, v in env.items()}, timeout=900)
         self.noted = (self.tree / "scripts/noted").read_text().split("\n")[:-1]
         return done
@@ -246,7 +253,8 @@ class Script(Ndk):
             self.assertIn("needs no NDK", done.stderr)
 
     def test_against_an_install(self):
-        done = self.build(ANDROID_NDK=self.ndk, ETPROF_EXECUTORCH=self.real_install(), ETPROF_EXECUTORCH_VERSION="1.5.1")
+        done = self.build(ANDROID_NDK=self.ndk, ETPROF_EXECUTORCH=self.real_install(),
+                          ETPROF_EXECUTORCH_VERSION="1.5.1")
         self.assertEqual(done.returncode, 0, done.stderr[-3000:])
         self.assertEqual(self.noted, ["native"])
         self.assertIn("--runner build/bundle/aarch64-linux-android", done.stderr)

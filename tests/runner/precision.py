@@ -17,11 +17,13 @@ MODEL = str(SOURCE / "examples/models/toy_cnn_xnnpack_fp32.pte")
 
 
 def etprof(tmp, *args, stdin=None):
-    return subprocess.run([ETPROF, *args], cwd=tmp, input=stdin, capture_output=True, text=True, timeout=600, check=False)
+    return subprocess.run([ETPROF, *args], cwd=tmp, input=stdin, capture_output=True, text=True, timeout=600,
+                          check=False)
 
 
 def measure(tmp, out, *args):
-    done = etprof(tmp, "ab", MODEL, "--iterations", "20", "--warmup", "5", "--no-trace", "--quiet", "--out", out, "--format",
+    done = etprof(tmp, "ab", MODEL, "--iterations", "20", "--warmup", "5", "--no-trace", "--quiet", "--out", out,
+                  "--format",
                   "json", *args)
     if done.returncode == 5 and "runner" in done.stderr:
         skip(done.stderr.strip().splitlines()[0])
@@ -37,7 +39,8 @@ def half_width(tmp, out, names, session):
     again = etprof(tmp, "stats", out, "--baseline", names[0], "--format", "json")
     piped, folder = json.loads(done.stdout), json.loads(again.stdout)
     for key in ("estimate", "blocks"):
-        expect(piped["speedup"][key] == folder["speedup"][key], f"stats -: {piped['speedup']}, of the folder {folder['speedup']}")
+        expect(piped["speedup"][key] == folder["speedup"][key],
+               f"stats -: {piped['speedup']}, of the folder {folder['speedup']}")
     medians = [{arm["name"]: arm["median_ns"] for arm in document["arms"]} for document in (piped, folder)]
     expect(medians[0] == medians[1], medians)
     for key in ("lo", "hi", "widening"):
@@ -61,7 +64,8 @@ with tempfile.TemporaryDirectory() as tmp:
             if plain["lo"]:
                 # both ends have six digits, so that little is left of them in a narrow interval
                 narrow = math.log(plain["hi"] / plain["lo"]) / 2
-                expect(abs(half / narrow / s["widening"] - 1) < 6e-6 / narrow, f"{half} against {narrow}, widened by {s['widening']}")
+                expect(abs(half / narrow / s["widening"] - 1) < 6e-6 / narrow,
+                       f"{half} against {narrow}, widened by {s['widening']}")
     # One that is not: the number of blocks ends it, and the interval still pays for the looks.
     answer = measure(tmp, "narrow", "--precision", "0.001%", "--blocks", "6")
     if answer:
@@ -70,5 +74,6 @@ with tempfile.TemporaryDirectory() as tmp:
     # A budget that is over before the second block.
     answer = measure(tmp, "short", "--precision", "0.001%", "--budget", "0.01s")
     if answer:
-        expect(answer["stop"]["reason"] == "budget" and answer["comparisons"][0]["verdict"] == "unknown", answer["stop"])
+        expect(answer["stop"]["reason"] == "budget" and answer["comparisons"][0]["verdict"] == "unknown",
+               answer["stop"])
 finish()

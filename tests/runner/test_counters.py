@@ -40,8 +40,9 @@ def refuse(error):
 
 
 def patiently(test):
-    """What a reading costs is measured at the start and taken away from each iteration. Where the machine is busy and system
-    calls are slower for a while, that is off by more than an iteration of a microsecond has: such a test may try again."""
+    """What a reading costs is measured at the start and taken away from each iteration. Where the machine is busy and
+    system calls are slower for a while, that is off by more than an iteration of a microsecond has: such a test may try
+    again."""
     @functools.wraps(test)
     def tries(self):
         for left in reversed(range(6)):
@@ -51,6 +52,7 @@ def patiently(test):
                 if left == 0:
                     raise
                 time.sleep(1)
+        return None
     return tries
 
 

@@ -1,6 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""Tests of etprof-runner through its protocol: test_runner.py protocol|bad_input|mask|selftest|roofs|bundle|qemu|corpus_x86|corpus_aarch64|macos
+"""Tests of etprof-runner through its protocol: test_runner.py
+protocol|bad_input|mask|selftest|roofs|bundle|qemu|corpus_x86|corpus_aarch64|macos
 
 Expected values come from the file formats and from ExecuTorch's own operator names, not from the
 tool that will read these lines. Python's standard library only.
@@ -50,7 +51,7 @@ X86 = {
 
 def script(*words):
     """Last line of a script's output; its skip becomes ours."""
-    done = subprocess.run(words, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+    done = subprocess.run(words, capture_output=True, text=True)
     if done.returncode == 77:
         skip(done.stderr.strip().splitlines()[-1])
     if done.returncode != 0:
@@ -124,14 +125,14 @@ class Case(unittest.TestCase):
         self.assertEqual(result.status, 0, result.text + result.stderr)
         with open(dump, "rb") as f:
             found = re.findall(rb"([A-Z][A-Za-z0-9 ]+\([A-Z0-9, ]+\)[A-Za-z0-9 ]*) #\d+", f.read())
-        return sorted(set(n.decode().strip() for n in found)), result
+        return sorted({n.decode().strip() for n in found}), result
 
 
 class Protocol(Case):
     def test_order_and_counts(self):
         r = self.run_it("--model", LINEAR, nonce="abc-1", commands="run 3\n\nrun 2\nquit\nrun 9\n")
         self.assertEqual(r.status, 0)
-        self.assertEqual([l["type"] for l in r.lines],
+        self.assertEqual([line["type"] for line in r.lines],
                          ["hello", "load"] + ["iter"] * 3 + ["done"] + ["iter"] * 2 + ["done"])
         hello = r.one("hello")
         self.assertEqual(hello["protocol"], 1)
@@ -297,8 +298,8 @@ class Protocol(Case):
         self.assertEqual(error["message"],
                          "the SDK crashed (signal 11, SIGSEGV) while executing the method")
         self.assertGreater(len(lines), 100)
-        self.assertEqual([l["i"] for l in lines], list(range(len(lines))))
-        self.assertTrue(all(l["type"] == "iter" and l["ns"] > 0 for l in lines))
+        self.assertEqual([line["i"] for line in lines], list(range(len(lines))))
+        self.assertTrue(all(line["type"] == "iter" and line["ns"] > 0 for line in lines))
 
     @unittest.skipUnless(sys.platform == "linux", "the end with the parent is Linux's")
     def test_no_orphan(self):
@@ -339,7 +340,8 @@ class BadInput(Case):
     def test_files(self):
         with open(MIXED, "rb") as f:
             good = f.read()
-        model = lambda name, data: ("--model", self.path(name, data))
+        def model(name, data):
+            return ("--model", self.path(name, data))
         self.refused("file", "No such file", "--model", self.path("none.pte"))
         self.refused("file", "is a folder", "--model", self.tmp)
         self.refused("not_pte", "is empty", *model("e", b""))
@@ -488,11 +490,11 @@ class SelfTest(Case):
     def test_every_level_of_this_machine(self):
         r = self.run_it("--selftest")
         self.assertEqual(r.status, 0, r.text + r.stderr)
-        levels = {l["level"]: l for l in r.one("selftest")["levels"]}
+        levels = {line["level"]: line for line in r.one("selftest")["levels"]}
         if platform.machine() == "x86_64":
             self.assertEqual(list(levels), ["vnni", "avx512", "avx2", "sse"])
             if levels["vnni"]["linear"]:  # the CPU has it: then names can prove all four
-                self.assertEqual([l["ok"] for l in levels.values()], [True] * 4)
+                self.assertEqual([line["ok"] for line in levels.values()], [True] * 4)
                 self.assertIn("QDU8", levels["vnni"]["linear"])
                 self.assertIn("QD8", levels["avx512"]["linear"])
         else:
@@ -514,7 +516,7 @@ class Roofs(Case):
     def test_loops_are_checked(self):
         r = self.run_it("--roofs", "0")
         self.assertEqual(r.status, 0, r.text + r.stderr)
-        roofs = [l for l in r.lines if l["type"] == "roof"]
+        roofs = [line for line in r.lines if line["type"] == "roof"]
         self.assertEqual(r.one("done")["n"], len(roofs))
         self.assertIn("fma_f32", [x["what"] for x in roofs])
         self.assertTrue(all(x["best"] == 0 and x["median"] == 0 and x["unit"] == "op/s" for x in roofs))
@@ -522,14 +524,15 @@ class Roofs(Case):
     def test_measures_on_one_and_two_threads(self):
         r = self.run_it("--roofs", "0.2", "--counts", "1,2")
         self.assertEqual(r.status, 0, r.text + r.stderr)
-        roofs = [l for l in r.lines if l["type"] == "roof"]
+        roofs = [line for line in r.lines if line["type"] == "roof"]
         self.assertTrue(all(x["best"] > 0 for x in roofs))
         self.assertEqual({x["what"] for x in roofs} - {"fma_f16"},
                          {"fma_f32", "dot_i8", "read", "write", "copy", "strided_copy", "region", "timer"})
         self.assertEqual([x["threads"] for x in roofs if x["what"] == "region"], [1, 2])
 
     def test_wrong_options(self):
-        for args in (("--roofs", "x"), ("--roofs", "-1"), ("--roofs", "601"), ("--roofs", "nan"), ("--roofs", "0", "--counts", "2,1"),
+        for args in (("--roofs", "x"), ("--roofs", "-1"), ("--roofs", "601"), ("--roofs", "nan"),
+                     ("--roofs", "0", "--counts", "2,1"),
                      ("--roofs", "0", "--counts", "999")):
             r = self.run_it(*args)
             self.assertEqual(r.status, 2, args)

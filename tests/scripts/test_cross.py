@@ -1,6 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
 """Which cross compiler scripts/build-runner takes, and what it says without one. usage: test_cross.py PROJECT"""
-import os
 import pathlib
 import platform
 import shutil
@@ -39,7 +38,8 @@ with tempfile.TemporaryDirectory(prefix="etprof-cross-") as folder:
         kernel, machine = system.split("-")
         (tools / "uname").write_text(f'#!/bin/sh\n[ "$1" = -s ] && echo {kernel} || echo {machine}\n')
         (tools / "uname").chmod(0o755)
-        return subprocess.run([shutil.which("bash"), tree / "scripts/build-runner", "aarch64-linux-gnu"], capture_output=True,
+        return subprocess.run([shutil.which("bash"), tree / "scripts/build-runner", "aarch64-linux-gnu"],
+                              capture_output=True,
                               text=True, env={"PATH": str(tools), "HOME": str(tree)}, check=False)
 
     for system in ("Linux-x86_64", "Darwin-arm64"):

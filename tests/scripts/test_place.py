@@ -76,8 +76,10 @@ with tempfile.TemporaryDirectory(prefix="etprof-place-") as folder:
     second.rename(third)
     do(third, "make_venv; build_preset release")
     expect(answer(third)[0] == "two" and " ".join(answer(third)[1:]) == str(third), "moved", answer(third))
-    found = subprocess.run([third / ".venv/bin/python", third / ".venv/bin/program"], capture_output=True, text=True, check=False)
-    expect(found.stdout.strip() == str(third / ".venv"), "a moved environment's program runs in", found.stdout, found.stderr)
+    found = subprocess.run([third / ".venv/bin/python", third / ".venv/bin/program"], capture_output=True, text=True,
+                           check=False)
+    expect(found.stdout.strip() == str(third / ".venv"), "a moved environment's program runs in", found.stdout,
+           found.stderr)
     # By another name of the same folder it is the same place.
     link = first.parent / "link"
     link.symlink_to(first)

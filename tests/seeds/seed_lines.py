@@ -4,8 +4,8 @@
 Each entry: (page, line, want). Pages: 1 and 2 are the learning path's, R is the kit's README. A line
 is typed in bash with `python` on PATH, after PLACEHOLDERS have been filled in. want is an exit code, or
 (exit code, words in its output), or a string: why it is not run here.
-The pages are written on a Mac. Elsewhere a config that names a Mac is refused, so such lines (ELSEWHERE) are typed twice: as
-printed, and as the reader of another machine types them, with that machine's name for the Mac's.
+The pages are written on a Mac. Elsewhere a config that names a Mac is refused, so such lines (ELSEWHERE) are typed
+twice: as printed, and as the reader of another machine types them, with that machine's name for the Mac's.
 With ETPROF_SEEDS=folder of the pages' texts the test checks that no line of theirs is missing here."""
 import sys
 
@@ -30,7 +30,8 @@ LINES = [
     (1, "bash model_profiling/scripts/build_runners.sh", INSTALLS),
     (1, P + "scripts/run_quick_test.py", (0, "all 7 steps work")),
     (1, P + "scripts/analyze_results.py --run-dir model_profiling/out_toy_cnn/runs/mac", 0),
-    (2, P + "export/export_model.py --model toy_cnn --dtype fp16 --outdir model_profiling/out_toy_cnn/artifacts/", EXPORT),
+    (2, P + "export/export_model.py --model toy_cnn --dtype fp16 --outdir model_profiling/out_toy_cnn/artifacts/",
+     EXPORT),
     (2, "cat model_profiling/configs/templates/mac_template.json", (0, "experiments")),
     (2, "cat model_profiling/configs/examples/mac_mobilenet_fp16.json", (0, "experiments")),
     (2, "adb shell settings put global low_power 0", SETTINGS),
@@ -51,7 +52,8 @@ LINES = [
     (2, P + "scripts/analyze_results.py --run-dir model_profiling/out_toy_cnn/runs/android", 0),
     (2, P + "scripts/mac_pipeline.py --config model_profiling/configs/examples/mac_mobilenet_fp16.json", 0),
     (2, P + "scripts/validate_results.py --results model_profiling/out_toy_cnn/runs/mac", 0),
-    ("R", "git clone https://github.com/ArmDeveloperEcosystem/sme-executorch-profiling.git executorch_sme2_kit", NETWORK),
+    ("R", "git clone https://github.com/ArmDeveloperEcosystem/sme-executorch-profiling.git executorch_sme2_kit",
+     NETWORK),
     ("R", "source .venv/bin/activate", "the reader's shell; etprof finds .venv by itself"),
     ("R", P + "export/export_model.py --model <model_name> --dtype fp16 --outdir out_<model>/artifacts/", EXPORT),
     ("R", "cp model_profiling/configs/templates/mac_template.json model_profiling/configs/my_experiment.json", 0),

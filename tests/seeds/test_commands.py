@@ -57,10 +57,13 @@ def folder_stays_valid(cwd):
     before = {p: p.read_bytes() for p in (cwd / OUT).rglob("*") if p.is_file()}
     tool = "python3 model_profiling/tools/"
     for folder in (OUT, f"{OUT}/{HOST}_sme2_on"):
-        for line in (f"analyze_etdump_csv.py --timeline-csv {off} --compare {on} --output-dir {folder}",
-                     f"analyze_etdump_csv.py --timeline-csv {on} --output-dir {folder}",
-                     f"etdump_to_csv.py --etdump {OUT}/{HOST}_sme2_on/*_t1.etdump --out-dir {folder} --all-runs --json --run-index 1",
-                     f"robust_latency_analysis.py --timeline-csv {on} --output-dir {folder}"):
+        for line in (
+            f"analyze_etdump_csv.py --timeline-csv {off} --compare {on} --output-dir {folder}",
+            f"analyze_etdump_csv.py --timeline-csv {on} --output-dir {folder}",
+            f"etdump_to_csv.py --etdump {OUT}/{HOST}_sme2_on/*_t1.etdump --out-dir {folder} "
+            "--all-runs --json --run-index 1",
+            f"robust_latency_analysis.py --timeline-csv {on} --output-dir {folder}",
+        ):
             sh(cwd, tool + line)
             for verb in ("validate", "verify"):
                 sh(cwd, f"$ETPROF {verb} {OUT}")
@@ -69,14 +72,19 @@ def folder_stays_valid(cwd):
     changed = [str(p) for p, bytes_ in before.items() if p.read_bytes() != bytes_]
     expect(not changed, f"files of the run were replaced: {changed}")
     made = {p.name for p in (cwd / OUT).rglob("*") if p.is_file()} - {p.name for p in before}
-    expect(any("_comparison.csv" in n for n in made) and any("run1_timeline" in n for n in made), f"tables were written: {made}")
+    expect(any("_comparison.csv" in n for n in made) and any("run1_timeline" in n for n in made),
+           f"tables were written: {made}")
 
 
 def tools(cwd):
     tool = "python3 model_profiling/tools/"
     off, on = timelines(cwd)
     sh(cwd, f"{tool}robust_latency_analysis.py --timeline-csv {off} --output-dir robust --verbose --name base")
-    sh(cwd, f"{tool}robust_latency_analysis.py --timeline-csv {off} --compare {on} --name1 off --name2 on --output-dir robust")
+    sh(
+        cwd,
+        f"{tool}robust_latency_analysis.py --timeline-csv {off} --compare {on} --name1 off --name2 on "
+        "--output-dir robust",
+    )
     made = sorted(p.name for p in (cwd / "robust").iterdir())
     expect(len(made) == 3 and sum("_robust_comparison" in n for n in made) == 1, f"robust: {made}")
     log = ROOT / "tests/data/kit/on_xnntrace.log"
@@ -84,7 +92,11 @@ def tools(cwd):
         sh(cwd, f"{tool}xnntrace_to_kernels.py {flag} {log} --out {out} --model-id toy")
     expect((cwd / "a_kernels.csv").read_text() == (cwd / "b_kernels.csv").read_text() != "", "D8: both spellings")
     off_log = ROOT / "tests/data/kit/off_xnntrace.log"
-    sh(cwd, f"{tool}generate_kernel_view.py --sme2-on a_kernels.csv --sme2-off {off_log} --out view.md --filter-op gemm --title T")
+    sh(
+        cwd,
+        f"{tool}generate_kernel_view.py --sme2-on a_kernels.csv --sme2-off {off_log} --out view.md "
+        "--filter-op gemm --title T",
+    )
     sh(cwd, f"{tool}generate_kernel_view.py --sme2-on-kernels {log} --sme2-off-kernels {off_log}")
     view = (cwd / "view.md").read_text()
     expect("SME2-On" in view and "neonsme2" in view and "dwconv" not in view, f"view: {view[:400]}")
@@ -93,13 +105,15 @@ def tools(cwd):
     dump = f"{OUT}/{HOST}_sme2_on/*_t1.etdump"
     sh(cwd, f"{tool}etdump_to_csv.py --etdump {dump} --out-dir rows --json --run-index 3 --model-id own")
     names = {p.name.split("_t1_")[-1] for p in (cwd / "rows").iterdir() if "_t1_" in p.name}
-    for name in ("exec_run3_timeline.csv", "exec_run3_timeline.json", "exec_all_runs_timeline.json", "exec_ops_stats.json"):
+    for name in ("exec_run3_timeline.csv", "exec_run3_timeline.json", "exec_all_runs_timeline.json",
+                 "exec_ops_stats.json"):
         expect(name in names, f"etdump_to_csv wrote {name}: {names}")
     for path in (cwd / "rows").glob("*_exec_*.json"):
         if "robust" not in path.name:
             objects = json.loads(path.read_text())
             lines = list(csv.DictReader(path.with_suffix(".csv").open()))
-            expect(len(objects) == len(lines) > 0 and {o["model_id"] for o in objects} == {"own"}, f"rows of {path.name}")
+            expect(len(objects) == len(lines) > 0 and {o["model_id"] for o in objects} == {"own"},
+                   f"rows of {path.name}")
             expect(all(str(o["name"]) == line["name"] and list(o) == list(line) for o, line in zip(objects, lines)),
                   f"{path.name} says what the CSV says")
     sh(cwd, f"{tool}etdump_to_csv.py --etdump {dump} --out-dir r2 --etrecord none.etrecord", err=["does not exist"])

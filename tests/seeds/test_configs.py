@@ -54,7 +54,8 @@ for path in paths:
               f"{path.name} filled in is read: {done.stderr}")
     elif elsewhere:
         done = run(path)
-        expect(done.returncode == 5 and f"names {ELSEWHERE}" in done.stderr, f"{path.name} is not for here: {done.stderr}")
+        expect(done.returncode == 5 and f"names {ELSEWHERE}" in done.stderr,
+               f"{path.name} is not for here: {done.stderr}")
     else:
         done = run(path)
         wanted = "does not exist, nor does its fallback" if "fallback" in text else "does not exist"

@@ -95,12 +95,21 @@ def main(tmp):
         if isinstance(want, str):
             continue
         want, words = want if isinstance(want, tuple) else (want, "")
-        if "--run-dir" in line and "runs/android" in line:  # there is no phone: the run it would have left, measured here
-            shutil.copytree(cwd / f"model_profiling/out_toy_cnn/runs/{HOST}", cwd / "model_profiling/out_toy_cnn/runs/android")
+        if (
+            "--run-dir" in line and "runs/android" in line
+        ):  # there is no phone: the run it would have left, measured here
+            shutil.copytree(cwd / f"model_profiling/out_toy_cnn/runs/{HOST}",
+                            cwd / "model_profiling/out_toy_cnn/runs/android")
         if HOST != "mac" and any(word in line for word in ELSEWHERE):
             code, text = type_line(cwd, env, line)
-            if "mac_pipeline" in line and "my_experiment" not in line and (code != REFUSED[0] or REFUSED[1] not in text):
-                failures.append(f"page {page}: {line}\n  as printed: exit code {code}, expected {REFUSED}:\n{text[-1500:]}")
+            if (
+                "mac_pipeline" in line
+                and "my_experiment" not in line
+                and (code != REFUSED[0] or REFUSED[1] not in text)
+            ):
+                failures.append(
+                    f"page {page}: {line}\n  as printed: exit code {code}, expected {REFUSED}:\n{text[-1500:]}"
+                )
             for printed, read in READ:
                 line = line.replace(printed, read)
         code, text = type_line(cwd, env, line)

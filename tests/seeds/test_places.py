@@ -57,12 +57,14 @@ def places(cwd):
     config(cwd, [f"{OTHER}_{s}" for s in sides], "out_m/runs/x", device="adb")
     refused(cwd, "a device of another platform", 4, "one session is measured on one device")
     done = run(cwd, ETPROF, "ab", "m_xnnpack_fp16.pte", "--out", "out_m/runs/android")
-    expect(done.returncode == 5 and "names android" in done.stderr and not (cwd / "out_m").exists(), "ab --out", done.stderr)
+    expect(done.returncode == 5 and "names android" in done.stderr and not (cwd / "out_m").exists(), "ab --out",
+           done.stderr)
     for names, root in (([f"{HOST}_{s}" for s in sides], f"out_m/runs/{HOST}"), (sides, "machine_model/x")):
         config(cwd, names, root)
         done = run(cwd, ETPROF, "run", "config.json")
         expect(done.returncode == 0, root, done.stderr)
-        expect(json.loads((cwd / root / "manifest.json").read_text())["device"]["platform"] == HOST, root, "the platform")
+        expect(json.loads((cwd / root / "manifest.json").read_text())["device"]["platform"] == HOST, root,
+               "the platform")
     shutil.rmtree(cwd / "out_m")
     done = run(cwd, ETPROF, "run", "--init", "m_xnnpack_fp16.pte", "--platform", "android")
     made = json.loads((cwd / "m_xnnpack_fp16_android.json").read_text())
@@ -79,7 +81,8 @@ def scripts(cwd):
         expect(done.returncode == 0, "mac_pipeline.py", done.stderr)
     folder = f"out_m/runs/{HOST}"
     old = {p: p.read_bytes() for p in (cwd / folder).rglob("*") if p.is_file()}
-    for line in (["analyze_results.py", "--run-dir", folder], ["generate_report.py", "--run-dir", folder, "--out", "r.md"],
+    for line in (["analyze_results.py", "--run-dir", folder],
+                 ["generate_report.py", "--run-dir", folder, "--out", "r.md"],
                  ["mac_pipeline.py", "--config", "config.json", "--analysis-only"]):
         done = run(cwd, script[0], script[1] + line[0], *line[1:])
         text = (cwd / "r.md").read_text() if "--out" in line else done.stdout

@@ -96,12 +96,14 @@ def heads():
         keys = {line.split(":")[0].strip() for line in path.read_text().split("---\n")[1].splitlines()}
         settings = head.get("settings", {})
         check(f"{path.name}: every key is read", keys == set(head) | set(settings), f"{keys} {head}")
-        check(f"{path.name}: known keys", set(head) <= {"name", "description", "minutes", "next", "settings"}, str(head))
+        check(f"{path.name}: known keys", set(head) <= {"name", "description", "minutes", "next", "settings"},
+              str(head))
         for key in ("name", "description", "next"):
             check(f"{path.name}: {key}", head.get(key) == listed[path.stem][key], f"{head.get(key)}")
         for name, value in settings.items():  # what can be set is what is used
             body = path.read_text().split("---\n", 2)[2] + "".join(map(str, settings.values()))
-            check(f"{path.name}: {{{name}}} is used", f"{{{name}}}" in body or (name == "pte" and "{run}" in body), str(value))
+            check(f"{path.name}: {{{name}}} is used", f"{{{name}}}" in body or (name == "pte" and "{run}" in body),
+                  str(value))
 
 
 def text():
@@ -189,11 +191,13 @@ def changed_settings(where, made):
     words = ("--set", "dtype=fp32", "--set", "blocks=2")
     code, answer = run("05", where, "--set", "dtype=fp32")
     said = json.dumps(answer)
-    check("a model that was not measured", code == 1 and "measure it first" in said and "toy_cnn_xnnpack_fp16" in said, said)
+    check("a model that was not measured", code == 1 and "measure it first" in said and "toy_cnn_xnnpack_fp16" in said,
+          said)
     answer = all_ok("04,05,07", where, *words)
     second = f"out_toy_cnn/runs/{answer_platform()}.2"
     read = [c["command"] for s in answer["skills"] for c in s["commands"] if "runs/" in c["command"]]
-    check("later steps read what was measured", read and all(second in c or "_trace" in c for c in read), "\n".join(read))
+    check("later steps read what was measured", read and all(second in c or "_trace" in c for c in read),
+          "\n".join(read))
     check("the report is the new one", "fp32" in (made / "toy_cnn_fp32_report.md").read_text().splitlines()[0])
     other.write_bytes(other.read_bytes() + b"\0")  # exported again under the same name
     code, answer = run("05", where, "--set", "dtype=fp32")

@@ -26,7 +26,8 @@ for program in sorted(listed | there):
         print(f"{program}: {'not in bench/README.md' if program in there else 'no executable file'}")
         continue
     try:
-        done = subprocess.run([ROOT / program, "--help"], capture_output=True, text=True, timeout=600, cwd=ROOT, check=False)
+        done = subprocess.run([ROOT / program, "--help"], capture_output=True, text=True, timeout=600, cwd=ROOT,
+                              check=False)
     except subprocess.TimeoutExpired:
         failures += 1
         print(f"{program} --help: began to work")

@@ -17,7 +17,10 @@ from checks import expect, finish
 
 WORD = re.compile(r"""'[^']*'|"[^"]*"|[^\s'"`()→·|]+""")
 # Where a sentence goes on behind a command: two words of plain text.
-END = re.compile(r"[`;→·|]|&&|\s(?:measures|measure|shows|says|lists|does|names|with|and|or|for|in|is|to|of|from|repeats)\s|, |: |\.\s|\.$|\)$|\n")
+END = re.compile(
+    r"[`;→·|]|&&|\s(?:measures|measure|shows|says|lists|does|names|with|and|or|for|in|is|to|of|from|repeats)\s"
+    r"|, |: |\.\s|\.$|\)$|\n"
+)
 
 
 def helps(etprof):
@@ -29,7 +32,8 @@ def helps(etprof):
         page = subprocess.run([etprof, verb, "--help"], capture_output=True, text=True, check=False).stdout
         options = {}
         for line in re.findall(r"^ +(?:-\w(?: [A-Z]+)?, )?(--[a-z0-9-]+.*)$", page, re.M):
-            for name, value in re.findall(r"(--[a-z0-9-]+)[ =]?(\{[^}]*\}|\[?[A-Z][^\s]*)?", re.split(r"\s{2,}", line)[0]):
+            for name, value in re.findall(r"(--[a-z0-9-]+)[ =]?(\{[^}]*\}|\[?[A-Z][^\s]*)?",
+                                          re.split(r"\s{2,}", line)[0]):
                 options[name] = value
         # argparse shows options that say nothing of themselves in its usage alone
         for name, value in re.findall(r"\[(--[a-z0-9-]+)(?: (\{[^}]*\}|[A-Z][^\]]*))?\]", page):
@@ -40,7 +44,8 @@ def helps(etprof):
 
 def recipes(root):
     code = "import json; from etprof.export.recipes import all_fixes; print(json.dumps(sorted(all_fixes())))"
-    out = subprocess.run([sys.executable, "-c", code], cwd=root / "python", capture_output=True, text=True, check=True).stdout
+    out = subprocess.run([sys.executable, "-c", code], cwd=root / "python", capture_output=True, text=True,
+                         check=True).stdout
     return set(json.loads(out))
 
 
@@ -48,7 +53,8 @@ def c_strings(text):
     """String literals with their neighbours joined, as the compiler joins them."""
     text = re.sub(r"//[^\n]*|/\*.*?\*/", " ", text, flags=re.S)
     for run in re.findall(r'(?:"(?:[^"\\\n]|\\.)*"\s*)+', text):
-        yield "".join(part.encode().decode("unicode_escape", "replace").encode("latin-1", "replace").decode("utf-8", "replace")
+        yield "".join(part.encode().decode("unicode_escape",
+                                           "replace").encode("latin-1", "replace").decode("utf-8", "replace")
                       for part in re.findall(r'"((?:[^"\\\n]|\\.)*)"', run))
 
 
@@ -93,7 +99,11 @@ def problem(command, verbs, known):
             value, i = words[i], i + 1
         if value.startswith("%") or value in ("X", "FIX", "NAME", "FORMAT"):
             continue
-        if takes.startswith("{") and value not in takes[1:-1].split(",") and not re.fullmatch(r"[\w|-]+\|[\w|-]+", value):
+        if (
+            takes.startswith("{")
+            and value not in takes[1:-1].split(",")
+            and not re.fullmatch(r"[\w|-]+\|[\w|-]+", value)
+        ):
             return f"{name} does not take {value}"
         if name == "--apply" and value not in known | {"list"}:
             return f"there is no recipe {value}"
@@ -103,7 +113,8 @@ def problem(command, verbs, known):
 def printed(etprof, root):
     """(what was run, what it printed) for the recordings of the tree, also with names that say nothing."""
     data = root / "tests/data"
-    dumps = sorted((data / "fixes").glob("*[!2].etdump")) + [data / "mixed_xnnpack_fp32.etdump", data / "linear_xnnpack_fp32.etdump"]
+    dumps = sorted((data / "fixes").glob("*[!2].etdump")) + [data / "mixed_xnnpack_fp32.etdump",
+                                                             data / "linear_xnnpack_fp32.etdump"]
     for dump in dumps:
         program = dump.with_suffix(".pte")
         again = dump.with_name(dump.stem + "_b2.etdump")
@@ -115,9 +126,11 @@ def printed(etprof, root):
 
 
 def self_test(verbs, known):
-    for command in ("export MODEL --apply dynshape", "analyze DIR --loud", "export MODEL --dtype int7", "fly --high", "ab model.pte --apply gelu-tanh"):
+    for command in ("export MODEL --apply dynshape", "analyze DIR --loud", "export MODEL --dtype int7", "fly --high",
+                    "ab model.pte --apply gelu-tanh"):
         expect(problem(command, verbs, known), "not noticed", command)
-    for command in ("export MODEL --dtype int8 --apply fold-expand", "whatif DIR 'drop transpose*'", "ab model.pte --threads 1,2", "analyze"):
+    for command in ("export MODEL --dtype int8 --apply fold-expand", "whatif DIR 'drop transpose*'",
+                    "ab model.pte --threads 1,2", "analyze"):
         expect(problem(command, verbs, known) is None, "wrongly refused", command)
 
 
@@ -126,7 +139,8 @@ def main():
     verbs, known = helps(etprof), recipes(root)
     self_test(verbs, known)
     texts = [(f.relative_to(root), s) for f in sorted((root / "src").rglob("*.c")) for s in c_strings(f.read_text())]
-    texts += [(f.relative_to(root), s) for f in sorted((root / "python/etprof").rglob("*.py")) for s in python_strings(f.read_text())]
+    texts += [(f.relative_to(root), s) for f in sorted((root / "python/etprof").rglob("*.py"))
+              for s in python_strings(f.read_text())]
     texts += list(printed(etprof, root))
     count = 0
     for where, text in texts:

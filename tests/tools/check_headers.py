@@ -48,7 +48,8 @@ with tempfile.TemporaryDirectory() as folder:
     if cxx:
         alone(folder, cxx, "c++17", ".cpp")
         (folder / "program.cc").write_text(PROGRAM)
-        if compiled(cxx, "c++17", folder / "program.cc", LIBRARY, f"-Wl,-rpath,{LIBRARY.parent}", "-o", folder / "program"):
+        if compiled(cxx, "c++17", folder / "program.cc", LIBRARY, f"-Wl,-rpath,{LIBRARY.parent}", "-o",
+                    folder / "program"):
             done = subprocess.run([folder / "program"], capture_output=True, text=True, timeout=20, check=False)
             expect(done.returncode == 0 and done.stdout == "broken file|x", "the C++ program", done.stdout, done.stderr)
 if not cxx:

@@ -261,7 +261,7 @@ def check_stacked(root, chart, problems, upright=False):
         if not near(end.setdefault(y, x), x):
             problems.append("segments do not touch")
         end[y] = x + width
-    if len(set(r.get(line) for r in rects)) != len(chart["entries"]):
+    if len({r.get(line) for r in rects}) != len(chart["entries"]):
         problems.append("bars share a line")
 
 
@@ -361,7 +361,8 @@ def self_test():
               "dead link": ("#x", "#y"), "scope": (' scope="row"', ""), "image": ("<p ", "<img src=\"#\"><p "),
               "caption": ("<caption>c</caption>", ""), "policy": ("'none'", "'self'"),
               "json": ("<p ", "<script type=\"application/json\">{</script><p "),
-              "quote": ("<p ", "<p title=\"a\"b\" "), "direction": ("c</caption>", "\u202e</caption>"), "css": ("<p ", "<p style=\"a:url(x)\" ")}
+              "quote": ("<p ", "<p title=\"a\"b\" "), "direction": ("c</caption>", "\u202e</caption>"),
+              "css": ("<p ", "<p style=\"a:url(x)\" ")}
     noticed = []
     check_structure(sound, noticed)
     assert not noticed, noticed

@@ -1,8 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """What the tests in Python share: all checks of a test are made before it fails, and a skip is one for ctest."""
-import importlib.util
-import os
 import atexit
+import importlib.util
 import os
 import shutil
 import signal

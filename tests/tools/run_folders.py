@@ -41,10 +41,12 @@ def make(folder, n_arms, blocks=2, iterations=3, dumps=True, sweep=False, contro
             now += 10**7
             lines.append(launch(b, number, arms[a], kind, a, now))
             for i in range(iterations):
-                rows.append(f"{arms[a]['name']},{b},{number},{i},{kind},{now + i * 2000000},{1000000 + 1000 * a + b * 10 + i}")
+                rows.append(
+                    f"{arms[a]['name']},{b},{number},{i},{kind},{now + i * 2000000},{1000000 + 1000 * a + b * 10 + i}"
+                )
     files = ["samples.csv", "environment.jsonl", f"program/{MODEL}.pte"]
     (root / "samples.csv").write_text("\n".join(rows) + "\n")
-    (root / "environment.jsonl").write_text("".join(json.dumps(l) + "\n" for l in lines))
+    (root / "environment.jsonl").write_text("".join(json.dumps(line) + "\n" for line in lines))
     (root / "program").mkdir()
     shutil.copy(DATA / f"{MODEL}.pte", root / "program")
     for a in arms:
@@ -59,12 +61,16 @@ def make(folder, n_arms, blocks=2, iterations=3, dumps=True, sweep=False, contro
     manifest = {
         "schema": "etprof.run/1", "state": "finished", "tool": {"name": "etprof", "version": "0.1.0"},
         "generated_at": "2026-11-20T09:00:00Z", "command": "", "config": None, "model": f"/nowhere/{MODEL}.pte",
-        "executorch": {"present": True, "version": "1.5.1", "sha": "", "dirty": False}, "blocks_done": blocks, "signal": 0,
+        "executorch": {"present": True, "version": "1.5.1", "sha": "", "dirty": False}, "blocks_done": blocks,
+        "signal": 0,
         "stopped": "blocks", "selftest": {"ok": True, "text": ""},
-        "models": [{"path": f"/nowhere/{MODEL}.pte", "stem": MODEL, "sha256": model["sha256"], "bytes": model["bytes"]}],
-        "plan": {"seed": 7, "blocks": blocks, "control_blocks": blocks if control else 0, "budget_s": None, "precision": None,
+        "models": [{"path": f"/nowhere/{MODEL}.pte", "stem": MODEL, "sha256": model["sha256"],
+                    "bytes": model["bytes"]}],
+        "plan": {"seed": 7, "blocks": blocks, "control_blocks": blocks if control else 0, "budget_s": None,
+                 "precision": None,
                  "baseline": n_arms - 1, "method": "", "inputs": "random:0", "data": "", "cpus": "",
-                 "asked": {"warmup": 0, "timed": iterations, "traced": iterations if dumps else 0, "trace": dumps, "kernels": False,
+                 "asked": {"warmup": 0, "timed": iterations, "traced": iterations if dumps else 0, "trace": dumps,
+                           "kernels": False,
                            "resident": False},
                  **({"sweep": {"knee": 0.1}} if sweep else {}),
                  "arms": arms, "iterations": [{"warmup": 0, "timed": iterations, "traced": iterations}] * n_arms,

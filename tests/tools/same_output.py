@@ -2,10 +2,11 @@
 # SPDX-License-Identifier: Apache-2.0
 """same_output.py OLD_BUILD NEW_BUILD [FOLDER...]: do two builds of etprof answer alike, byte for byte?
 
-How a refactoring is proven: build the tree before and after, name both build folders. Every verb that reads is run in every format
-over every model, recording, record, table and run folder of this tree (and of ETPROF_CORPUS, of ../shared/corpus where it is, and of the FOLDERs):
-standard output, standard error, exit code, and all files written are compared. What measures cannot be compared; a session with the
-fake runner, made once, stands for it. Differences are printed; --keep DIR keeps both outputs of each. Ends with 1 when there are any."""
+How a refactoring is proven: build the tree before and after, name both build folders. Every verb that reads is run in
+every format over every model, recording, record, table and run folder of this tree (and of ETPROF_CORPUS, of
+../shared/corpus where it is, and of the FOLDERs): standard output, standard error, exit code, and all files written are
+compared. What measures cannot be compared; a session with the fake runner, made once, stands for it. Differences are
+printed; --keep DIR keeps both outputs of each. Ends with 1 when there are any."""
 import argparse
 import concurrent.futures
 import itertools
@@ -101,7 +102,8 @@ def of_words():
         yield ["help", topic]
     for shell in ("bash", "zsh", "fish"):
         yield ["help", "--completion", shell]
-    verbs = ("ab run sweep analyze compare explain whatif gate history report convert validate verify rerun pack unpack kernels "
+    verbs = ("ab run sweep analyze compare explain whatif gate history report convert validate verify rerun pack "
+             "unpack kernels "
              "ops inspect stats plan export models levels doctor smoke devices roofs skills").split()
     for verb in verbs:
         yield ["help", verb]
@@ -127,7 +129,8 @@ class Side:
         work.mkdir(parents=True)
         if folder:
             shutil.copytree(folder, work / "folder", symlinks=True)
-        environment = {"PATH": os.environ["PATH"], "HOME": str(self.root), "LC_ALL": "C.UTF-8", "TZ": "UTC", "SOURCE_DATE_EPOCH": "0"}
+        environment = {"PATH": os.environ["PATH"], "HOME": str(self.root), "LC_ALL": "C.UTF-8", "TZ": "UTC",
+                       "SOURCE_DATE_EPOCH": "0"}
         done = subprocess.run([self.etprof, *arguments], cwd=work, env=environment, capture_output=True, check=False,
                               stdin=subprocess.DEVNULL, timeout=600)
         here = str(work).encode()
@@ -156,14 +159,18 @@ def main():
         session = scratch / "session"
         model = shutil.copy(TREE / "tests/data/linear_xnnpack_fp32.pte", scratch)  # the fake runner writes beside it
         subprocess.run([old_build / "bin/etprof", "ab", model, "--levels", "sme2,neon",
-                        "--runner", old_build / "bin/fake_runner", "--blocks", "6", "--iterations", "8", "--warmup", "2",
-                        "--seed", "1", "--out", session], capture_output=True, check=False, stdin=subprocess.DEVNULL, cwd=scratch)
-        files = sorted({p for place in places for p in place.rglob("*") if p.is_file() and not (p.parent / "manifest.json").exists()
+                        "--runner", old_build / "bin/fake_runner", "--blocks", "6", "--iterations", "8", "--warmup",
+                        "2",
+                        "--seed", "1", "--out", session], capture_output=True, check=False, stdin=subprocess.DEVNULL,
+                       cwd=scratch)
+        files = sorted({p for place in places for p in place.rglob("*") if p.is_file()
+                        and not (p.parent / "manifest.json").exists()
                         and not (p.parent.parent / "manifest.json").exists()})
         folders = sorted({p.parent for place in [*places, session] for p in place.rglob("manifest.json")})
         cases = [(arguments, None) for arguments in of_words()]
         cases += [(arguments, None) for path in files for arguments in of_file(path)]
-        cases += [(a, None) for a in of_pairs([f for f in files if f.suffix == ".pte"], [f for f in files if f.suffix == ".etdump"])]
+        cases += [(a, None) for a in of_pairs([f for f in files if f.suffix == ".pte"],
+                                              [f for f in files if f.suffix == ".etdump"])]
         cases += [(arguments, folder) for folder in folders for arguments in of_folder("folder")]
         sides = [Side(options.old, scratch, "a"), Side(options.new, scratch, "b")]
 

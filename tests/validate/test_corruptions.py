@@ -88,7 +88,8 @@ def both_arms(d):  # the experiments change places, dumps and all
 
 
 def fix(**edited):
-    return {"id": "N1", "kind": "copies", "text": "1 operator that only moves data takes 2 ns", "gain_ns": {"lo": 0, "expected": 1, "hi": 2},
+    return {"id": "N1", "kind": "copies", "text": "1 operator that only moves data takes 2 ns",
+            "gain_ns": {"lo": 0, "expected": 1, "hi": 2},
             "share": 0.1, "recipe": "none", "formula": "none", "evidence": ["op1"], **edited}
 
 
@@ -141,7 +142,8 @@ CASES = [  # name, damage, check that must fail, file it names
     ("timeline with columns in another order", sub(TIMELINE, "name,type", "type,name"), "csv.columns", TIMELINE),
     ("timeline with a column twice", sub(TIMELINE, "exclusive_ns", "duration_ns"), "csv.columns", TIMELINE),
     ("timeline with a cell lost", text(TIMELINE, row(3, lambda s: s.rsplit(",", 1)[0])), "csv.row", TIMELINE),
-    ("timeline with nan", text(TIMELINE, row(3, lambda s: re.sub(r",\d+\.\d{6},", ",nan,", s))), "csv.number", TIMELINE),
+    ("timeline with nan", text(TIMELINE, row(3, lambda s: re.sub(r",\d+\.\d{6},", ",nan,", s))), "csv.number",
+     TIMELINE),
     ("timeline with an open quote", text(TIMELINE, lambda s: s + '"open\n'), "csv.quotes", TIMELINE),
     ("timeline in Latin-1", raw(TIMELINE, lambda b: b + b"\xe9\n"), "csv.utf8", TIMELINE),
     ("timeline without rows", text(TIMELINE, lambda s: s.split("\n")[0] + "\n"), "csv.no_rows", TIMELINE),
@@ -153,11 +155,13 @@ CASES = [  # name, damage, check that must fail, file it names
         r"(\n[^,\n]*,\d+,[\d.]+,[\d.]+,[\d.]+),[\d.]+", r"\1,0.000001"), "e2e.order", "image_encoder_e2e_latency.csv"),
     ("summary with another median", doc(SUMMARY, lambda j: bump("median_ms")(j["runs"][0]["metrics"])),
      "summary.median", SUMMARY),
-    ("summary with a figure that is withheld", doc(SUMMARY, lambda j: j["comparisons"][0]["speedup"].update(estimate=2.5)),
+    ("summary with a figure that is withheld",
+     doc(SUMMARY, lambda j: j["comparisons"][0]["speedup"].update(estimate=2.5)),
      "summary.speedup", SUMMARY),
     ("summary that names files that are not there", doc(SUMMARY, lambda j: j["runs"][0]["paths"].update(etdump="None")),
      "paths", SUMMARY),
-    ("summary with a text for a number", doc(SUMMARY, lambda j: j["runs"][0].update(runs="10")), "schema.type", SUMMARY),
+    ("summary with a text for a number", doc(SUMMARY, lambda j: j["runs"][0].update(runs="10")), "schema.type",
+     SUMMARY),
     ("report with a ledger row edited", doc("report.json", lambda j: j["ledgers"][0]["rows"][0].update(delta_ns=1)),
      "report.ledger", "report.json"),
     ("report with a withheld speedup filled in", doc("report.json", lambda j: j["comparisons"][0]["speedup"].update(
@@ -166,7 +170,8 @@ CASES = [  # name, damage, check that must fail, file it names
         estimate=3.9, lo=4.0, hi=4.1)), "report.interval", "report.json"),
     ("report with a fix that gains more than it can", doc("report.json", lambda j: j["next_fixes"].append(
         fix(gain_ns={"lo": 0, "expected": 3, "hi": 2}))), "report.fix", "report.json"),
-    ("report with a fix of no operator", doc("report.json", lambda j: j["next_fixes"].append(fix(evidence=["op99999"]))),
+    ("report with a fix of no operator",
+     doc("report.json", lambda j: j["next_fixes"].append(fix(evidence=["op99999"]))),
      "report.fix", "report.json"),
     ("report with an arm renamed", doc("report.json", lambda j: j["arms"][0].update(name="other")), "report.arms",
      "report.json"),

@@ -1,7 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """Every verb's --format json: the document names its schema, the schema is in the tree, knows every key of it, and
-`etprof validate` (and Python's jsonschema, where it is installed) finds that it fits, but no longer when a key is taken away.
-A verb, or a document in the sources, that this file does not know fails. usage: test_printed.py ETPROF FAKE_RUNNER"""
+`etprof validate` (and Python's jsonschema, where it is installed) finds that it fits, but no longer when a key is taken
+away. A verb, or a document in the sources, that this file does not know fails. usage: test_printed.py ETPROF
+FAKE_RUNNER"""
 import copy
 import json
 import pathlib
@@ -17,10 +18,12 @@ from checks import in_python_with
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
 ETPROF, FAKE = (str(pathlib.Path(p).resolve()) for p in sys.argv[1:3])
-SCHEMAS = {p.name.split(".")[0]: json.loads(p.read_text()) for p in (ROOT / "model_profiling/schemas").glob("*.schema.json")}
+SCHEMAS = {p.name.split(".")[0]: json.loads(p.read_text())
+           for p in (ROOT / "model_profiling/schemas").glob("*.schema.json")}
 DATA = ROOT / "tests/data"
 BUNDLE = ROOT / "build/bundle" / f"{platform.machine()}-linux-gnu"
-# No document on standard output, or one of others: Python's (tests/python looks at what export writes), of other viewers.
+# No document on standard output, or one of others: Python's (tests/python looks at what export writes), of other
+# viewers.
 SILENT = {"pack", "unpack", "export", "help", "convert"}
 # In the page of a report, in the journal of --prepare: nothing that a user is given as a document.
 INSIDE = {"report", "prepare"}
@@ -41,8 +44,16 @@ def check(ok, what):
 
 
 def unknown_keys(schema, value, at=""):
-    """Keys that the schema says nothing of: what is not described is not checked. A document in a document has its own."""
-    if at and isinstance(value, dict) and "schema" in value or not isinstance(schema, dict) or schema.get("type") == "object" and not {"properties", "additionalProperties"} & set(schema):
+    """Keys that the schema says nothing of: what is not described is not checked. A document in a document has its
+    own."""
+    if (
+        at
+        and isinstance(value, dict)
+        and "schema" in value
+        or not isinstance(schema, dict)
+        or schema.get("type") == "object"
+        and not {"properties", "additionalProperties"} & set(schema)
+    ):
         return
     for option in schema.get("oneOf", []):
         yield from unknown_keys(option, value, at)
@@ -92,14 +103,17 @@ def is_required(schema, document, path):
 
 
 def validated(path):
-    done = subprocess.run([ETPROF, "validate", path, "--format", "json"], capture_output=True, text=True, timeout=600, check=False)
+    done = subprocess.run([ETPROF, "validate", path, "--format", "json"], capture_output=True, text=True, timeout=600,
+                          check=False)
     return [(c["id"], c["ok"], c["found"]) for c in json.loads(done.stdout)["checks"] if c["id"].startswith("schema")]
 
 
 def judge(tmp, label, document):
     own = document.get("schema")
     name = own[len("etprof."):-2] if isinstance(own, str) and re.fullmatch(r"etprof\.[a-z_]+/1", own) else None
-    if not check(name, f"{label}: names no schema: {own}") or not check(name in SCHEMAS, f"{label}: there is no {name}.schema.json"):
+    if not check(name,
+                 f"{label}: names no schema: {own}") or not check(name in SCHEMAS,
+                                                                  f"{label}: there is no {name}.schema.json"):
         return
     first = name not in seen
     seen.setdefault(name, []).append(label)
@@ -113,7 +127,8 @@ def judge(tmp, label, document):
     stray = sorted(set(unknown_keys(schema, document)))
     check(not stray, f"{label}: {name}.schema.json does not know {stray}")
     if jsonschema:
-        errors = [f"{list(e.path)}: {e.message[:200]}" for e in jsonschema.Draft202012Validator(schema).iter_errors(document)]
+        errors = [f"{list(e.path)}: {e.message[:200]}"
+                  for e in jsonschema.Draft202012Validator(schema).iter_errors(document)]
         check(not errors, f"{label}: jsonschema: {errors[:5]}")
     required = [p for p in places(document) if is_required(schema, document, p)] if first else []
     check(not first or len(required) > 1, f"{name}.schema.json requires nothing")
@@ -126,7 +141,8 @@ def printed(tmp, *words, codes=CODES):
     """Calls a verb; its document is judged."""
     words = [str(w) for w in words]
     verbs.add(words[0])
-    done = subprocess.run([ETPROF, *words, "--format", "json", "--quiet"], cwd=tmp, capture_output=True, text=True, timeout=600,
+    done = subprocess.run([ETPROF, *words, "--format", "json", "--quiet"], cwd=tmp, capture_output=True, text=True,
+                          timeout=600,
                           check=False)
     label = " ".join(w.replace(str(tmp), "").replace(str(ROOT), "") for w in words)
     if not check(done.returncode in codes and done.stdout, f"{label}: exit {done.returncode}: {done.stderr[-400:]}"):
@@ -173,7 +189,8 @@ def fixtures(tmp):
     printed(tmp, "explain", "N1", mixed)
     printed(tmp, "whatif", mixed, "drop gemm")
     printed(tmp, "whatif", mixed, *model, "cumsum* at-roof", *roofs)
-    for file in ("linear_xnnpack_fp32.pte", "mixed_xnnpack_fp32.etdump", "mixed_xnnpack_fp32.etrecord", "linear_xnnpack_fp32.bpte",
+    for file in ("linear_xnnpack_fp32.pte", "mixed_xnnpack_fp32.etdump", "mixed_xnnpack_fp32.etrecord",
+                 "linear_xnnpack_fp32.bpte",
                  "linear_external.ptd"):
         printed(tmp, "inspect", DATA / file)
     printed(tmp, "inspect", DATA / "linear_xnnpack_fp32.pte", "--diff", DATA / "linear_portable_fp32.pte")
@@ -196,11 +213,13 @@ def machine(tmp):
     printed(tmp, "skills")
     printed(tmp, "skills", "run", "01,06", "--dry-run")
     verbs.add("models")
-    done = subprocess.run([ETPROF, "models", "--format", "json"], cwd=tmp, capture_output=True, text=True, timeout=600, check=False)
+    done = subprocess.run([ETPROF, "models", "--format", "json"], cwd=tmp, capture_output=True, text=True, timeout=600,
+                          check=False)
     judge(tmp, "models", json.loads(done.stdout) if done.stdout else {"schema": f"nothing: {done.stderr[-300:]}"})
     if (BUNDLE / "bundle.json").exists():
         judge(tmp, "bundle.json", json.loads((BUNDLE / "bundle.json").read_text()))
-        printed(tmp, "ab", ROOT / "examples/models/toy_cnn_xnnpack_fp32.pte", "--kernels", "--blocks", "1", "--iterations", "40",
+        printed(tmp, "ab", ROOT / "examples/models/toy_cnn_xnnpack_fp32.pte", "--kernels", "--blocks", "1",
+                "--iterations", "40",
                 "--warmup", "1", "--out", "sampled", codes={0, 1, 6})
         printed(tmp, "kernels", "sampled")
     else:
@@ -208,10 +227,12 @@ def machine(tmp):
 
 
 def complete():
-    known = re.findall(r"^  ([a-z]+)  ", subprocess.run([ETPROF, "help", "--all"], capture_output=True, text=True, check=True).stdout,
+    known = re.findall(r"^  ([a-z]+)  ", subprocess.run([ETPROF, "help", "--all"], capture_output=True, text=True,
+                                                        check=True).stdout,
                        re.M)
     check(len(known) > 20, f"help --all lists {known}")
-    check(set(known) - SILENT == verbs, f"verbs without a case here, or no verbs: {sorted((set(known) - SILENT) ^ verbs)}")
+    check(set(known) - SILENT == verbs,
+          f"verbs without a case here, or no verbs: {sorted((set(known) - SILENT) ^ verbs)}")
     written = set()
     for folder in ("src", "python", "scripts", "runner"):
         for file in (ROOT / folder).rglob("*"):

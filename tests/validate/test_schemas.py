@@ -62,10 +62,12 @@ def schema_ok(path):
 
 def main(tmp):
     schemas = {p.name.split(".")[0]: json.loads(p.read_text()) for p in SCHEMAS.glob("*.schema.json")}
-    known = set("$schema title description type enum const required properties additionalProperties items oneOf minimum "
+    known = set("$schema title description type enum const required properties additionalProperties items oneOf "
+                "minimum "
                 "maximum exclusiveMinimum minItems maxItems minLength maxLength".split())
     for name, schema in schemas.items():
-        expect(keywords(schema) <= known, f"{name} uses {keywords(schema) - known}: the validator in C does not know them")
+        expect(keywords(schema) <= known,
+               f"{name} uses {keywords(schema) - known}: the validator in C does not know them")
         jsonschema.Draft202012Validator.check_schema(schema)
     run = tmp / "run"
     shutil.copytree(ROOT / "examples/runs/image_encoder_int8_qemu", run)

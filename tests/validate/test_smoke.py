@@ -55,7 +55,8 @@ def main(cwd):
     expect(again["folder"] is None, f"a folder is left: {again['folder']}")
     left = [p.name for p in work.glob("smoke-*")]
     expect(len(left) == 1, f"left behind: {left}")
-    done = subprocess.run([ETPROF, "validate", "kept"], cwd=cwd, capture_output=True, text=True, timeout=600, check=False)
+    done = subprocess.run([ETPROF, "validate", "kept"], cwd=cwd, capture_output=True, text=True, timeout=600,
+                          check=False)
     expect(done.returncode == 0, done.stdout)
     return 0
 

@@ -89,7 +89,8 @@ def parser() -> argparse.ArgumentParser:
     setup.add_argument("--wheel-dir", metavar="DIR", help="look for their wheels here too")
     setup.add_argument("--no-install", action="store_true",
                        help="install nothing that a model needs: say what is missing")
-    setup.add_argument("--allow-cuda", action="store_true", help="accept torch with CUDA where there is no CPU build, without a question")
+    setup.add_argument("--allow-cuda", action="store_true",
+                       help="accept torch with CUDA where there is no CPU build, without a question")
     return p
 
 

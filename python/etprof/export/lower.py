@@ -230,7 +230,7 @@ def tag_external(method: Method, tag: str):
 def parts_for(programs, parts, single):
     if not parts:
         return None
-    return parts if single else {name: parts for name in programs}
+    return parts if single else dict.fromkeys(programs, parts)
 
 
 def lower(model: Model, wanted: dict, options: Options) -> Lowered:

@@ -28,7 +28,7 @@ class Fix:
 
     def partitioners(self):
         """The partitioners to use instead of the default ones, or None."""
-        return None
+        return
 
 
 class GraphFix(Fix):

@@ -126,7 +126,7 @@ def other_sizes(method):
             expression = getattr(getattr(extent, "node", None), "expr", None)
             if expression in symbols:
                 ranges.setdefault(node.name, {})[axis] = symbols[expression]
-    names = [s for s in method.program.graph_signature.user_inputs]
+    names = list(method.program.graph_signature.user_inputs)
     flat, spec = pytree.tree_flatten((method.args, method.kwargs))
     sets = []
     for pick in ("lower", "upper"):

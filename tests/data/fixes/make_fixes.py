@@ -46,7 +46,8 @@ def main():
                 subprocess.run([args.etprof, "export", f"{ROOT}/bench/fixes/models.py:{what[0]}", *what[1:], "--quiet",
                                 "--outdir", folder], check=True)
             run = pathlib.Path(tmp) / "run"
-            subprocess.run([args.etprof, "ab", next(folder.glob("*.pte")), "--levels", best(args.etprof), "--blocks", "2",
+            subprocess.run([args.etprof, "ab", next(folder.glob("*.pte")), "--levels", best(args.etprof), "--blocks",
+                            "2",
                             "--iterations", "5", "--quiet", "--out", run, "--format", "json"],
                            check=True, env=env, stdout=subprocess.DEVNULL)
             shutil.copyfile(next((run / "program").glob("*.pte")), HERE / f"{name}.pte")

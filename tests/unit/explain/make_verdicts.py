@@ -3,17 +3,25 @@
 # ExecuTorch's Inspector made of them (CORPUS/inspector), from flatc's reading of the programs
 # (CORPUS/pte) and from nothing of etprof.
 #   python3 tests/unit/explain/make_verdicts.py CORPUS > tests/data/verdicts.tsv
-import gzip, itertools, json, math, pathlib, re, sys
+import gzip
+import itertools
+import json
+import math
+import pathlib
+import re
+import sys
 
 MODELS = [f"{m}_xnnpack_{p}" for m in ("toy_cnn", "mobilenet_v3_small") for p in ("fp32", "int8", "fp16")]
 MODELS += ["vit_tiny_xnnpack_fp32", "vit_tiny_xnnpack_int8", "mlp_xnnpack_int8dyn"]
-LEVELS = {"arm64": ["arm64_sme2", "arm64_sme1", "arm64_neon"], "x86": ["x86_full", "x86_novnni", "x86_noavx512", "x86_sse"]}
+LEVELS = {"arm64": ["arm64_sme2", "arm64_sme1", "arm64_neon"],
+          "x86": ["x86_full", "x86_novnni", "x86_noavx512", "x86_sse"]}
 
 # Every name of the corpus; one that is not here is an error.
 CATEGORIES = [
     ("Convolution", r"Convolution "),
     ("GEMM", r"(Fully Connected|Batch Matrix Multiply) "),
-    ("Data movement", r"(Transpose|Slice) |Static Reshape|native_call_(expand_copy|squeeze_copy|unsqueeze_copy|_to_dim_order_copy)\."),
+    ("Data movement",
+     r"(Transpose|Slice) |Static Reshape|native_call_(expand_copy|squeeze_copy|unsqueeze_copy|_to_dim_order_copy)\."),
     ("Quantize/convert", r"Convert "),
     ("Elementwise", r"(Add|Divide|Multiply) |Invalid Unary Op"),
     ("Activation", r"(Clamp|HardSwish|Sigmoid|GELU) "),
@@ -76,7 +84,8 @@ def engaged(name):
 
 
 def stays_off(folder, model, candidate, rows, whole):
-    """Reason of the longest group that is not on SME, when it takes more than a twentieth and is not hidden on purpose."""
+    """Reason of the longest group that is not on SME, when it takes more than a twentieth and is not hidden on
+    purpose."""
     if not candidate.startswith("arm64"):
         return None
     # What an operator could be is told by its name where SME is not hidden; the lists are equally long.
@@ -151,7 +160,10 @@ def verdict(folder, model, baseline, candidate):
 
 def main():
     folder = pathlib.Path(sys.argv[1]) / "inspector"
-    print("model\tbaseline\tcandidate\tbaseline_ns\tcandidate_ns\tbefore\tshare\tafter\tshare\tportable\ton_sme\ttime_on_sme\tmacs_on_sme\tlonger\tfindings")
+    print(
+        "model\tbaseline\tcandidate\tbaseline_ns\tcandidate_ns\tbefore\tshare\tafter\tshare\tportable\ton_sme"
+        "\ttime_on_sme\tmacs_on_sme\tlonger\tfindings"
+    )
     for model in MODELS:
         for family in LEVELS.values():
             for baseline, candidate in itertools.permutations(family, 2):

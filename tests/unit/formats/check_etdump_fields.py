@@ -46,7 +46,8 @@ def event(e):
 
 def expected(document):
     return {"version": document["version"],
-            "run_data": [{**({"name": r["name"]} if "name" in r else {}), "bundled_input_index": r["bundled_input_index"],
+            "run_data": [{**({"name": r["name"]} if "name" in r else {}),
+                          "bundled_input_index": r["bundled_input_index"],
                           "allocators": [a["name"] for a in r.get("allocators", [])],
                           "events": [event(e) for e in r.get("events", [])]} for r in document["run_data"]]}
 

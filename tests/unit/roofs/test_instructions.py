@@ -76,7 +76,8 @@ def ops_of(body):
 
 
 def callgrind(program, isa, what, trips):
-    r = subprocess.run(["valgrind", "--tool=callgrind", "--callgrind-out-file=/dev/null", program, isa, what, str(trips)],
+    r = subprocess.run(["valgrind", "--tool=callgrind", "--callgrind-out-file=/dev/null", program, isa, what,
+                        str(trips)],
                        capture_output=True, text=True, timeout=600)
     found = re.search(r"Collected : (\d+)", r.stderr)
     assert r.returncode == 0 and found, r.stderr
