@@ -19,7 +19,7 @@ for row in rows:
         ratios.setdefault(row["command"].split()[-1], []).append(float(row["gain_us"]) / float(row["estimate_us"]))
 source = (ROOT / "src/answer/fixes/factors.c").read_text()
 told = {name: (int(n), float(least), float(usual))
-        for name, n, least, usual in re.findall(r'\{"([a-z0-9-]+)", (\d+), (-?[\d.]+), (-?[\d.]+)\}', source)}
+        for name, n, least, usual in re.findall(r'\{"([a-z0-9-]+)",\s+(\d+),\s+(-?[\d.]+),\s+(-?[\d.]+)\s*\}', source)}
 expect(set(told) == set(ratios), "changes in factors.c and in the table differ", set(told) ^ set(ratios))
 for name in sorted(set(told) & set(ratios)):
     cases, least, usual = told[name]
@@ -27,7 +27,8 @@ for name in sorted(set(told) & set(ratios)):
     expect(cases == len(found), name, f"{cases} cases are told, the table has {len(found)}")
     # the table's figures have a tenth of a microsecond
     expect(abs(least - min(found)) < 0.03, name, f"least {least}, in the table {min(found):.3f}")
-    expect(abs(usual - statistics.median(found)) < 0.03, name, f"usual {usual}, in the table {statistics.median(found):.3f}")
+    expect(abs(usual - statistics.median(found)) < 0.03, name,
+           f"usual {usual}, in the table {statistics.median(found):.3f}")
 sets = {row["case"].split("-")[0]: row["set"] for row in rows}
 listed = (ROOT / "bench/fixes/sets.py").read_text()
 for name, which in sets.items():
