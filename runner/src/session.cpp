@@ -237,6 +237,16 @@ std::optional<Failure> Session::load(etp_wire_load &out)
     return inputs_.make(*method_, options_.inputs);
 }
 
+// Planned memory is reused while the method runs: inputs go in anew each time.
+static Error put_inputs(executorch::runtime::Method &method, const std::vector<EValue> &inputs)
+{
+    Error error = Error::Ok;
+    for (size_t k = 0; k < inputs.size() && error == Error::Ok; k++) {
+        error = method.set_input(inputs[k], k);
+    }
+    return error;
+}
+
 std::optional<Failure> Session::run(uint64_t n, Lines &lines)
 {
     // All memory before the first measurement, and touched.
@@ -269,10 +279,7 @@ std::optional<Failure> Session::run(uint64_t n, Lines &lines)
         }
     }
     while (i < n && error == Error::Ok) {
-        // Planned memory is reused while the method runs: inputs go in anew each time.
-        for (size_t k = 0; k < inputs.size() && error == Error::Ok; k++) {
-            error = method_->set_input(inputs[k], k);
-        }
+        error = put_inputs(*method_, inputs);
         if (error != Error::Ok) {
             break;
         }

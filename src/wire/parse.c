@@ -450,32 +450,35 @@ static bool value_of(in *s, const field *f, unsigned depth)
     return object(s, f->object, f->object_count, depth + 1);
 }
 
+static bool hello_fields(in *s, etp_wire_hello *h)
+{
+    const field mask[] = {
+        TEXT("requested", h->mask.requested, false), TEXT("hook", h->mask.hook, false),
+        TEXT("cleared", h->mask.cleared, false), NUMBER("calls", h->mask.calls, false),
+        TEXT("caller", h->mask.caller, false)};
+    const field counters[] = {
+        TEXT("events", h->counters.events, false), TEXT("cache", h->counters.cache, false),
+        TEXT("why", h->counters.why, false), TEXT("fix", h->counters.fix, false)};
+    const field f[] = {
+        NUMBER("protocol", h->protocol, true),
+        NUMBER("pid", h->pid, false),
+        TEXT("nonce", h->nonce, false),
+        TEXT("executorch", h->executorch, false),
+        TEXT("kind", h->kind, false),
+        NUMBER("threads", h->threads, false),
+        {.name = "mask",     .object = mask,     .object_count = COUNT(mask)    },
+        TEXT("cpu", h->cpu, false),
+        TEXT("flags", h->flags, false),
+        {.name = "counters", .object = counters, .object_count = COUNT(counters)}
+    };
+    return object(s, f, COUNT(f), 0);
+}
+
 static bool fields_of(in *s, etp_wire_msg *m)
 {
     switch (m->type) {
-    case ETP_WIRE_HELLO: {
-        etp_wire_hello *h = &m->u.hello;
-        const field mask[] = {
-            TEXT("requested", h->mask.requested, false), TEXT("hook", h->mask.hook, false),
-            TEXT("cleared", h->mask.cleared, false), NUMBER("calls", h->mask.calls, false),
-            TEXT("caller", h->mask.caller, false)};
-        const field counters[] = {
-            TEXT("events", h->counters.events, false), TEXT("cache", h->counters.cache, false),
-            TEXT("why", h->counters.why, false), TEXT("fix", h->counters.fix, false)};
-        const field f[] = {
-            NUMBER("protocol", h->protocol, true),
-            NUMBER("pid", h->pid, false),
-            TEXT("nonce", h->nonce, false),
-            TEXT("executorch", h->executorch, false),
-            TEXT("kind", h->kind, false),
-            NUMBER("threads", h->threads, false),
-            {.name = "mask",     .object = mask,     .object_count = COUNT(mask)    },
-            TEXT("cpu", h->cpu, false),
-            TEXT("flags", h->flags, false),
-            {.name = "counters", .object = counters, .object_count = COUNT(counters)}
-        };
-        return object(s, f, COUNT(f), 0);
-    }
+    case ETP_WIRE_HELLO:
+        return hello_fields(s, &m->u.hello);
     case ETP_WIRE_LOAD: {
         etp_wire_load *l = &m->u.load;
         const field f[] = {NUMBER("ns", l->ns, true),

@@ -6,18 +6,23 @@
 // its iter lines and exactly one done or error. An error before load is fatal
 // and the runner exits with status 1; after an error the exit status is 1.
 //
-//   {"type":"hello","protocol":1,"pid":7,"nonce":"","executorch":"1.5.1","kind":"timed","threads":1,
-//    "mask":{"requested":"x86_64:...","hook":"cpuinfo_initialize","cleared":"x86_64:...","calls":2,"caller":"lib..."},
-//    "cpu":"x86_64:...","flags":"x86_64:...","counters":{"events":"hardware","cache":"cache-misses","why":"","fix":""}}
-//   {"type":"load","ns":1,"rss_bytes":1,"hook_calls":2,"epoch_ns":1,"method":"forward","inputs":1,"outputs":1}
-//   {"type":"iter","i":0,"start_ns":1,"ns":1,"cpu_ns":1,"cycles":1,"instructions":1,"cache_misses":1}
-//   {"type":"done","cmd":"run","n":10,"bytes":0,"peak_rss_bytes":1,"hook_calls":27,"hook_call_ps":400}
+//   {"type":"hello","protocol":1,"pid":7,"nonce":"","executorch":"1.5.1","kind":"timed",
+//    "threads":1,"mask":{"requested":"x86_64:...","hook":"cpuinfo_initialize",
+//    "cleared":"x86_64:...","calls":2,"caller":"lib..."},"cpu":"x86_64:...","flags":"x86_64:...",
+//    "counters":{"events":"hardware","cache":"cache-misses","why":"","fix":""}}
+//   {"type":"load","ns":1,"rss_bytes":1,"hook_calls":2,"epoch_ns":1,"method":"forward",
+//    "inputs":1,"outputs":1}
+//   {"type":"iter","i":0,"start_ns":1,"ns":1,"cpu_ns":1,"cycles":1,"instructions":1,
+//    "cache_misses":1}
+//   {"type":"done","cmd":"run","n":10,"bytes":0,"peak_rss_bytes":1,"hook_calls":27,
+//    "hook_call_ps":400}
 //   {"type":"error","code":"method","message":"..."}
 // lines of `--roofs`, which come between hello and done (best and median 0: checked, not timed):
-//   {"type":"roof","isa":"avx2","what":"fma_f32","unit":"op/s","threads":1,"bytes":0,"best":1,"median":1}
+//   {"type":"roof","isa":"avx2","what":"fma_f32","unit":"op/s","threads":1,"bytes":0,"best":1,
+//    "median":1}
 // and the only line of `--selftest`, "ok" being true, false or null (these names cannot tell):
-//   {"type":"selftest","levels":[{"level":"vnni","ok":true,"linear":"Fully
-//   ...","conv":"Conv...","why":"..."}]}
+//   {"type":"selftest","levels":[{"level":"vnni","ok":true,"linear":"Fully ...",
+//    "conv":"Conv...","why":"..."}]}
 //
 // Times are CLOCK_MONOTONIC nanoseconds. "ns" of an iteration is Method::execute
 // alone: inputs are put back in place before it, outside the measured time.

@@ -184,8 +184,8 @@ static void hostile_folders_are_refused(void **state)
         "{\"outputs\":[{\"file\":\"output-0.bin/../x.bin\",\"dtype\":\"float32\",\"shape\":[4]}]}",
         "{\"outputs\":[{\"file\":\"output-0.bin\",\"dtype\":\"float33\",\"shape\":[4]}]}",
         "{\"outputs\":[{\"file\":\"output-0.bin\",\"dtype\":\"float32\",\"shape\":[-4]}]}",
-        "{\"outputs\":[{\"file\":\"output-0.bin\",\"dtype\":\"float32\",\"shape\":["
-        "4611686018427387904,4]}]}",
+        ("{\"outputs\":[{\"file\":\"output-0.bin\",\"dtype\":\"float32\",\"shape\":["
+         "4611686018427387904,4]}]}"),
         "{\"outputs\":[],\"outputs\":[]}"};
     for (size_t i = 0; i < sizeof k_lists / sizeof *k_lists; i++) {
         assert_int_equal(

@@ -16,6 +16,19 @@
 static etp_arena s_arena;
 static etp_device *s_device;
 
+// Both levels gave the same outputs.
+static void assert_outputs_agree(const char *dir, const etp_run *run)
+{
+    etp_error err = {0};
+    etp_outputs_comparison c;
+    const char *a = etp_run_path(&s_arena, dir,
+                                 etp_str_from(etp_run_outputs_name(&s_arena, &run->arms.items[0])));
+    const char *b = etp_run_path(&s_arena, dir,
+                                 etp_str_from(etp_run_outputs_name(&s_arena, &run->arms.items[1])));
+    assert_int_equal(etp_outputs_compare(a, b, ETP_OUTPUTS_FLOAT32, &s_arena, &c, &err), ETP_OK);
+    assert_true(c.ok);
+}
+
 static void a_real_model_is_measured(void **state)
 {
     (void)state;
@@ -88,14 +101,7 @@ static void a_real_model_is_measured(void **state)
         assert_true(run.launches.items[i].peak_rss_bytes > 0);
     }
     if (plan.n_arms > 1) {
-        etp_outputs_comparison c;
-        const char *a = etp_run_path(
-            &s_arena, dir, etp_str_from(etp_run_outputs_name(&s_arena, &run.arms.items[0])));
-        const char *b = etp_run_path(
-            &s_arena, dir, etp_str_from(etp_run_outputs_name(&s_arena, &run.arms.items[1])));
-        assert_int_equal(etp_outputs_compare(a, b, ETP_OUTPUTS_FLOAT32, &s_arena, &c, &err),
-                         ETP_OK);
-        assert_true(c.ok);
+        assert_outputs_agree(dir, &run);
     }
 }
 
