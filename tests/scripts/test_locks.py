@@ -18,7 +18,7 @@ except ImportError:
 SYSTEMS = {"Linux x86-64": ("linux", "x86_64", "Linux"), "Linux arm64": ("linux", "aarch64", "Linux"),
            "macOS arm64": ("darwin", "arm64", "Darwin")}
 VERSIONS = ("3.9", "3.10", "3.11", "3.12", "3.13")
-TOGETHER = ("build", "tests", "export", "models", "torch-default")  # what shares .venv
+TOGETHER = ("build", "tests", "lint", "export", "models", "torch-default")  # what shares .venv
 
 
 def entries(path):
@@ -35,13 +35,15 @@ def chosen(path, environment):
     out = {}
     for name, version, marker, _ in entries(path):
         if marker is None or Marker(marker).evaluate(environment):
-            expect(out.get(name, version) == version, path.name, environment, f"{name} twice: {out.get(name)}, {version}")
+            expect(out.get(name, version) == version, path.name, environment,
+                   f"{name} twice: {out.get(name)}, {version}")
             out[name] = version
     return out
 
 
 locks = {p.stem: p for home in HOMES for p in sorted(home.glob("*.txt"))}
-expect({"build", "zig", "tests", "lock", "export", "models", "torch-cpu", "torch-default"} == set(locks), sorted(locks))
+expect({"build", "zig", "tests", "lint", "lock", "export", "models", "torch-cpu", "torch-default"} == set(locks),
+       sorted(locks))
 for home in HOMES:
     for source in home.glob("*.in"):
         wanted = {re.match(r"[a-z0-9.-]+", w).group(0) for w in source.read_text().splitlines() if w and w[0] != "#"}
@@ -49,7 +51,8 @@ for home in HOMES:
         expect(wanted <= have, source.name, f"not locked: {wanted - have}")
 rows = 0
 for path in locks.values():
-    expect("://" not in path.read_text() and "index" not in re.sub(r"#.*", "", path.read_text()), path.name, "names an index")
+    expect("://" not in path.read_text() and "index" not in re.sub(r"#.*", "", path.read_text()), path.name,
+           "names an index")
     for name, _, _, hashes in entries(path):
         rows += 1
         expect(len(set(hashes)) == len(hashes), path.name, name, "a hash stands twice")
@@ -63,14 +66,18 @@ for system, (sys_platform, machine, system_name) in SYSTEMS.items():
             if version == "3.9" and purpose not in ("build", "tests"):
                 continue  # the exporter needs 3.10
             for name, pin in chosen(locks[purpose], environment).items():
-                expect(shared.setdefault(name, pin) == pin, system, version, purpose, f"{name} is {pin} here, {shared[name]} elsewhere")
+                expect(shared.setdefault(name, pin) == pin, system, version, purpose,
+                       f"{name} is {pin} here, {shared[name]} elsewhere")
         if version != "3.9":
-            expect("torch" in shared and "executorch" in shared and "torchao" in shared, system, version, "the exporter is not whole")
+            expect("torch" in shared and "executorch" in shared and "torchao" in shared, system, version,
+                   "the exporter is not whole")
             cuda = [n for n in shared if n.startswith("nvidia-")]
             expect(bool(cuda) == (sys_platform == "linux"), system, version, f"CUDA's packages: {cuda}")
-            expect(not [n for n in chosen(locks["export"], environment) if n.startswith(("nvidia", "cuda", "triton"))], "export.txt has CUDA")
+            expect(not [n for n in chosen(locks["export"], environment) if n.startswith(("nvidia", "cuda", "triton"))],
+                   "export.txt has CUDA")
 # Nobody goes past them: each call of pip that installs names hashes. The SDK's wheel is checked by scripts/sdk itself.
-for path in [*(ROOT / "scripts").iterdir(), *(ROOT / "model_profiling/scripts").glob("*.sh"), ROOT / "tests/python/run"]:
+for path in [*(ROOT / "scripts").iterdir(), *(ROOT / "model_profiling/scripts").glob("*.sh"),
+             ROOT / "tests/python/run"]:
     if not path.is_file():
         continue
     text = re.sub(r"\\\n\s*", " ", path.read_text())

@@ -1,12 +1,10 @@
 # SPDX-License-Identifier: Apache-2.0
 """Holds every #include between rooms, that of a public header included, against the DEPS declared in their
-CMakeLists.txt (both ways: what is declared is used), and keeps files inside their size limit. Usage: check_layers.py SOURCE_DIR ROOMS_TXT"""
+CMakeLists.txt (both ways: what is declared is used). Usage: check_layers.py SOURCE_DIR ROOMS_TXT"""
 import pathlib
 import re
 import sys
 
-LIMIT = 800
-BANNED_NAMES = re.compile(r"^(utils?|misc|common|helpers?)\.")
 BANNED_CALLS = re.compile(r"\b(system|popen|strcpy|strcat|sprintf|strtok|atoi|gets)\s*\(")
 PLATFORM = re.compile(r"#\s*(?:el)?if.*(__linux__|__APPLE__|__ANDROID__|_WIN32)")
 # isa describes processors and is compiled into runner and launcher too, so it may ask which one.
@@ -30,12 +28,6 @@ def main() -> int:
         text = path.read_text()
         lines = text.splitlines()
         where = path.relative_to(root)
-        if len(lines) > LIMIT:
-            problems.append(f"{where}: {len(lines)} lines, limit {LIMIT}")
-        if BANNED_NAMES.match(path.name):
-            problems.append(f"{where}: name says nothing about the content")
-        if not lines or "SPDX-License-Identifier: Apache-2.0" not in lines[0]:
-            problems.append(f"{where}:1: SPDX line missing")
         for number, line in enumerate(lines, 1):
             include = re.match(r'\s*#\s*include\s+(?:"(\w+)/|<etprof/(\w+)\.h>)', line)
             other = include and (include.group(1) or ROOM_OF[include.group(2)])

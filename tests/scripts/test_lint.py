@@ -1,0 +1,68 @@
+# SPDX-License-Identifier: Apache-2.0
+"""A tree that keeps the rules is clean for tests/tools/lint.py; each kind of sin planted in it is found and named."""
+import os
+import pathlib
+import subprocess
+import sys
+import tempfile
+
+ROOT = pathlib.Path(sys.argv[1]).resolve()
+sys.path.insert(0, str(ROOT / "tests/tools"))
+from checks import expect, finish, in_python_with, skip
+
+in_python_with("clang_format", "ruff")
+HEAD = {"c": "// SPDX-License-Identifier: Apache-2.0\n", "py": "# SPDX-License-Identifier: Apache-2.0\n",
+        "sh": "#!/usr/bin/env bash\n# SPDX-License-Identifier: Apache-2.0\n"}
+CLEAN = {
+    "src/sum.c": HEAD["c"] + "int sum(int a, int b)\n{\n    return a + b;\n}\n",
+    # The formatter keeps the columns of a table aligned, whatever its width.
+    "src/rows.c": HEAD["c"] + "static const struct row k_rows[] = {\n" + "".join(
+        '    {%-30s %-59s %-11s %-13s},\n' % row for row in (
+            ('"a",', f'"{"x" * 56}",', "1,", "2"),
+            (f'"{"a" * 27}",', f'"{"x" * 11}",', "1000000000,", "2000000000000"))) + "};\n",
+    "tools/one.py": HEAD["py"] + '"""One."""\nimport sys\n\nprint(sys.argv)\n',
+    "tools/start": HEAD["sh"] + 'echo "$1"\n',
+}
+LONG_C = "int sum(int a, int b)\n{\n" + "    a += b;\n" * 79 + "    return a;\n}\n"
+LONG_PY = "def one(a):\n" + "    a += 1\n" * 79 + "    return a\n"
+# What is planted: the file, its text, what lint has to say.
+SINS = {
+    "formatting of C": ("src/sum.c", HEAD["c"] + "int sum(int a, int b) {\n  return a + b;\n}\n", "clang-format"),
+    "a long line of C": ("src/sum.c", HEAD["c"] + f"#include <{'x' * 100}.h>\n", "113 columns, at most 100"),
+    "a long function of C": ("src/sum.c", HEAD["c"] + LONG_C, "a function of 82 lines, at most 80"),
+    "a long file of C": ("src/sum.c", HEAD["c"] + "extern int a;\n" * 800, "801 lines, at most 800"),
+    "a file of C without a licence": ("src/sum.c", "int sum(int a, int b);\n", "no SPDX-License-Identifier"),
+    "a name that says nothing": ("src/helpers.c", HEAD["c"] + "int sum(int a, int b);\n", "a name that says nothing"),
+    "an import nobody uses": ("tools/one.py", HEAD["py"] + "import os\n", "F401"),
+    "a long line of Python": ("tools/one.py", HEAD["py"] + f"print('{'x ' * 60}')\n", "E501"),
+    "a long function of Python": ("tools/one.py", HEAD["py"] + LONG_PY, "a function of 81 lines, at most 80"),
+    "a long file of Python": ("tools/one.py", HEAD["py"] + "print()\n" * 800, "801 lines, at most 800"),
+    "a script of Python without an ending": (
+        "tools/two", "#!/usr/bin/env python3\n" + HEAD["py"] + "import os\n", "F401"),
+    "an unquoted word in a script": ("tools/start", HEAD["sh"] + "rm -f $1\n", "SC2086"),
+    "a long script": ("tools/start", HEAD["sh"] + "echo\n" * 800, "802 lines, at most 800"),
+}
+
+
+def lint(files):
+    with tempfile.TemporaryDirectory() as name:
+        tree = pathlib.Path(name)
+        for path, text in {**files, ".clang-format": (ROOT / ".clang-format").read_text()}.items():
+            (tree / path).parent.mkdir(parents=True, exist_ok=True)
+            (tree / path).write_text(text)
+        env = {**os.environ, "GIT_CONFIG_GLOBAL": os.devnull}
+        for words in (("init", "--quiet"), ("add", "--all")):
+            subprocess.run(["git", *words], cwd=tree, env=env, check=True)
+        done = subprocess.run([sys.executable, ROOT / "tests/tools/lint.py", tree], env=env, capture_output=True,
+                              text=True, check=False)
+        return done.returncode, done.stdout + done.stderr
+
+
+code, said = lint(CLEAN)
+if code == 77:
+    skip(said.strip().removeprefix("skipped: "))
+expect(code == 0, "a clean tree", code, said)
+for what, (path, text, word) in SINS.items():
+    code, said = lint({**CLEAN, path: text})
+    expect(code == 1 and word in said, what, code, said)
+finish(f"{len(SINS)} kinds of sins found")

