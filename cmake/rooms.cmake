@@ -1,17 +1,19 @@
 # SPDX-License-Identifier: Apache-2.0
-# A room is a folder of src/ built as one object library. DEPS are the rooms it may use; the test
-# `layers` holds the #include lines against the same list, written to rooms.txt.
+# A room is a folder of src/ built as one object library. DEPS are the rooms it may use, PRIVATE the
+# headers that no other room may include; the test `layers` holds the #include lines against the same
+# lists, written to rooms.txt.
 set_property(GLOBAL PROPERTY ETP_ROOMS "")
 
 function(etp_room name)
-  cmake_parse_arguments(ROOM "" "" "SOURCES;DEPS;LIBS" ${ARGN})
+  cmake_parse_arguments(ROOM "" "" "SOURCES;PRIVATE;DEPS;LIBS" ${ARGN})
   add_library(room_${name} OBJECT ${ROOM_SOURCES})
   set_target_properties(room_${name} PROPERTIES POSITION_INDEPENDENT_CODE ON)
   target_link_libraries(room_${name} PRIVATE etp_flags ${ROOM_LIBS})
   set_property(GLOBAL APPEND PROPERTY ETP_ROOMS ${name})
   set_property(GLOBAL APPEND PROPERTY ETP_ROOM_LIBS ${ROOM_LIBS})
   string(REPLACE ";" " " deps "${ROOM_DEPS}")
-  file(APPEND ${PROJECT_BINARY_DIR}/rooms.txt "${name}: ${deps}\n")
+  string(REPLACE ";" " " private "${ROOM_PRIVATE}")
+  file(APPEND ${PROJECT_BINARY_DIR}/rooms.txt "${name}: ${deps} | ${private}\n")
 endfunction()
 
 # etp_unit_test(NAME file.c [extra sources] [LIBS …]): a cmocka program linked to the whole library.

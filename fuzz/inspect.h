@@ -6,8 +6,8 @@
 
 #include <string.h>
 
-#include "answer/inspect/inspect.h"
 #include "fuzz.h"
+#include "inspect/inspect.h"
 
 static inline bool fuzz_discard(etp_sink *sink, const char *ptr, size_t len)
 {

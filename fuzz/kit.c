@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 // What Arm's kit writes: logs and tables of kernels, latencies of timelines, JSON with NaN in it.
-#include "answer/kernels/log.h"
-#include "answer/kit/json.h"
-#include "answer/kit/latency.h"
 #include "fuzz.h"
+#include "inspect/kernels/log.h"
+#include "kit/json.h"
+#include "kit/latency.h"
 
 static void kernels(etp_str text, etp_arena *arena)
 {

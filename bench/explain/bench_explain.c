@@ -7,8 +7,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "answer/ab/build.h"
-#include "answer/ab/json.h"
+#include "judge/open.h"
+#include "show/json.h"
 
 static etp_status explain_once(const char *const paths[2], const etp_ab_options *how, size_t *bytes,
                                etp_error *err)

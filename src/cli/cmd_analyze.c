@@ -2,9 +2,9 @@
 // etprof analyze: explain a run folder or bare dumps. Never measures.
 #include <stddef.h>
 
-#include "answer/kit/folder.h"
 #include "cli/newest.h"
 #include "cli/show_ab.h"
+#include "kit/folder.h"
 
 typedef struct analyze_options {
     const char *baseline;

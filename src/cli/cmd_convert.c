@@ -4,14 +4,14 @@
 #include <stddef.h>
 #include <string.h>
 
-#include "answer/ab/build.h"
-#include "answer/ab/report.h"
 #include "cli/convert_tables.h"
 #include "cli/convert_views.h"
 #include "cli/emit.h"
 #include "cli/ops.h"
 #include "cli/say.h"
+#include "judge/open.h"
 #include "os/os.h"
+#include "show/report.h"
 
 #define DUMP_LIMIT ((uint64_t)4 << 30)
 #define PROGRAM_LIMIT ((uint64_t)64 << 30)

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 // etprof devices: what --device can name here; etprof devices restore: settings that a session
 // left.
-#include "answer/devices.h"
 #include "cli/emit.h"
 #include "cli/measure.h"
+#include "machine/devices.h"
 
 #include <stddef.h>
 #include <string.h>

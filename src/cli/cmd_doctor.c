@@ -2,10 +2,10 @@
 // etprof doctor: is this machine fit to measure on?
 #include <stddef.h>
 
-#include "answer/doctor.h"
 #include "cli/emit.h"
 #include "cli/measure.h"
 #include "cli/setup.h"
+#include "machine/doctor.h"
 
 typedef struct doctor_options {
     const char *runner;

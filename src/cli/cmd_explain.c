@@ -2,10 +2,10 @@
 // etprof explain ID DIR: the rows and the formula behind one sentence.
 #include <stddef.h>
 
-#include "answer/fixes/whatif.h"
 #include "cli/emit.h"
 #include "cli/newest.h"
 #include "cli/show_ab.h"
+#include "judge/fixes/whatif.h"
 
 typedef struct explain_options {
     const char *baseline, *program, *roofs;

@@ -3,12 +3,12 @@
 #include <stddef.h>
 #include <string.h>
 
-#include "answer/ab/build.h"
-#include "answer/gate/gate.h"
 #include "cli/emit.h"
 #include "cli/newest.h"
 #include "cli/say.h"
+#include "judge/open.h"
 #include "os/os.h"
+#include "study/gate/gate.h"
 
 #define BISECT_SKIP 125 // git bisect run: this revision cannot be judged
 

@@ -2,10 +2,10 @@
 // etprof history FOLDER...: figures over many sessions, and where they changed.
 #include <stddef.h>
 
-#include "answer/history/history.h"
 #include "cli/emit.h"
 #include "cli/say.h"
 #include "os/os.h"
+#include "study/history/history.h"
 
 #define CSV_LIMIT ((size_t)256 << 20)
 

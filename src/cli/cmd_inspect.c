@@ -2,9 +2,9 @@
 // etprof inspect FILE: what is in a model or recording, and what makes it big.
 #include <stddef.h>
 
-#include "answer/inspect/inspect.h"
-#include "answer/inspect/tensors.h"
 #include "cli/emit.h"
+#include "inspect/inspect.h"
+#include "inspect/tensors.h"
 #include "os/os.h"
 
 #define FILE_LIMIT ((uint64_t)64 << 30)

@@ -4,11 +4,11 @@
 #include <stddef.h>
 #include <string.h>
 
-#include "answer/kernels/binary.h"
-#include "answer/kernels/kernels.h"
-#include "answer/kernels/log.h"
 #include "cli/emit.h"
 #include "cli/say.h"
+#include "inspect/kernels/binary.h"
+#include "inspect/kernels/kernels.h"
+#include "inspect/kernels/log.h"
 
 #define LOG_LIMIT ((size_t)1 << 30)
 #define BINARY_LIMIT ((uint64_t)2 << 30)

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // etprof levels: which CPU-feature levels this machine has and can be switched to.
-#include "answer/levels.h"
 #include "cli/emit.h"
+#include "machine/levels.h"
 
 static etp_status run(etp_cli *cli, const void *opts, int argc, char **argv, etp_error *err)
 {

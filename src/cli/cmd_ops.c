@@ -2,10 +2,10 @@
 // etprof ops DUMP: every operator of one ETDump.
 #include <stddef.h>
 
-#include "answer/ops.h"
 #include "cli/emit.h"
 #include "cli/ops.h"
 #include "convert/inspector.h"
+#include "inspect/ops.h"
 #include "os/os.h"
 
 #define DUMP_LIMIT ((uint64_t)4 << 30)

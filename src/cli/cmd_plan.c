@@ -3,9 +3,9 @@
 #include <math.h>
 #include <stddef.h>
 
-#include "answer/stats/plan.h"
 #include "cli/emit.h"
 #include "cli/sample_file.h"
+#include "study/stats/plan.h"
 
 typedef struct plan_options {
     const char *baseline;

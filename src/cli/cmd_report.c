@@ -3,8 +3,8 @@
 // over all.
 #include <stddef.h>
 
-#include "answer/kit/folder.h"
 #include "cli/show_ab.h"
+#include "kit/folder.h"
 
 typedef struct report_options {
     const char *baseline, *title;

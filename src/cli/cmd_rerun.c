@@ -3,12 +3,12 @@
 // again.
 #include <stddef.h>
 
-#include "answer/ab/build.h"
-#include "answer/ab/files.h"
-#include "answer/rerun.h"
 #include "cli/emit.h"
 #include "cli/measure.h"
 #include "cli/session_options.h"
+#include "judge/open.h"
+#include "publish/files.h"
+#include "study/rerun.h"
 
 typedef struct rerun_options {
     const char *device, *runner;

@@ -2,9 +2,9 @@
 // etprof roofs: peak arithmetic per instruction set, memory bandwidth and thread costs of a device.
 #include <stddef.h>
 
-#include "answer/roofs.h"
 #include "cli/emit.h"
 #include "cli/measure.h"
+#include "machine/roofs.h"
 
 typedef struct roofs_options {
     bool fresh;

@@ -4,7 +4,6 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "answer/sweep/sweep.h"
 #include "cli/measure.h"
 #include "cli/run_config.h"
 #include "cli/run_platform.h"
@@ -12,6 +11,7 @@
 #include "cli/session_options.h"
 #include "cli/show_ab.h"
 #include "os/os.h"
+#include "study/sweep/sweep.h"
 
 typedef struct run_options {
     etp_opt_list only, fail_on;

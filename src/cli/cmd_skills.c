@@ -3,10 +3,10 @@
 #include <stddef.h>
 #include <string.h>
 
-#include "answer/skills.h"
 #include "cli/emit.h"
 #include "cli/say.h"
 #include "os/os.h"
+#include "playbooks/skills.h"
 
 typedef struct skills_options {
     etp_opt_list set;

@@ -4,9 +4,9 @@
 #include <stddef.h>
 #include <string.h>
 
-#include "answer/smoke.h"
 #include "cli/emit.h"
 #include "cli/measure.h"
+#include "machine/smoke.h"
 
 #define MODEL "toy_cnn_xnnpack_fp32.pte" // float32: its names tell SME from NEON
 #define EXPORT_SECONDS 900

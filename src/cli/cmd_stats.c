@@ -3,12 +3,12 @@
 #include <stddef.h>
 #include <string.h>
 
-#include "answer/ab/build.h"
-#include "answer/kit/latency.h"
-#include "answer/stats/stats.h"
 #include "cli/emit.h"
 #include "cli/sample_file.h"
 #include "cli/show_ab.h"
+#include "judge/open.h"
+#include "kit/latency.h"
+#include "study/stats/stats.h"
 
 #define TIMELINE_LIMIT ((uint64_t)1 << 30)
 

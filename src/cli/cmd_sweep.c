@@ -5,12 +5,12 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "answer/sweep/sweep.h"
 #include "cli/measure.h"
 #include "cli/newest.h"
 #include "cli/say.h"
 #include "cli/session_options.h"
 #include "cli/show_ab.h"
+#include "study/sweep/sweep.h"
 
 #define PROGRAM_LIMIT ((uint64_t)64 << 30)
 

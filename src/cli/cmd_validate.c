@@ -3,11 +3,11 @@
 #include <stddef.h>
 #include <string.h>
 
-#include "answer/validate/validate.h"
 #include "cli/emit.h"
 #include "cli/measure.h"
 #include "cli/newest.h"
 #include "cli/setup.h"
+#include "integrity/validate/validate.h"
 
 typedef struct validate_options {
     const char *runner;
@@ -34,7 +34,7 @@ static etp_status validate(etp_cli *cli, const validate_options *o, const char *
     }
     etp_doctor doctor = {0};
     ETP_TRY(etp_cli_check_setup(cli, o->runner, &doctor, err));
-    return etp_validate_setup(&doctor, &cli->arena, v, err);
+    return etp_validate_setup(&doctor.checks, &cli->arena, v, err);
 }
 
 static etp_status run(etp_cli *cli, const void *opts, int argc, char **argv, etp_error *err)

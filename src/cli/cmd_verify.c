@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // etprof verify FOLDER: is a run folder what was measured, and do its numbers follow from it?
-#include "answer/verify.h"
 #include "cli/emit.h"
 #include "cli/measure.h"
+#include "integrity/verify.h"
 
 static etp_status run(etp_cli *cli, const void *opts, int argc, char **argv, etp_error *err)
 {

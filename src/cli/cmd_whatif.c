@@ -3,9 +3,9 @@
 #include <stddef.h>
 #include <string.h>
 
-#include "answer/fixes/whatif.h"
 #include "cli/emit.h"
 #include "cli/show_ab.h"
+#include "judge/fixes/whatif.h"
 
 typedef struct whatif_options {
     const char *baseline, *program, *roofs;

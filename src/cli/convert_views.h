@@ -3,10 +3,10 @@
 #ifndef ETP_CLI_CONVERT_VIEWS_H
 #define ETP_CLI_CONVERT_VIEWS_H
 
-#include "answer/ab/ab.h"
-#include "answer/ops.h"
+#include "compare/ab.h"
 #include "convert/node_data.h"
 #include "convert/sides.h"
+#include "inspect/ops.h"
 
 // One per row of the answer's table, in its order: category, and what is known of the operator.
 ETP_NODISCARD etp_status etp_convert_ops(const etp_ops_answer *ops, etp_arena *arena,

@@ -6,11 +6,11 @@
 #include <math.h>
 #include <string.h>
 
-#include "answer/roofs.h"
 #include "cli/run_platform.h"
 #include "cli/say.h"
 #include "device/clusters.h"
 #include "device/prepare.h"
+#include "machine/roofs.h"
 #include "measure/foreign.h"
 #include "os/os.h"
 

@@ -4,8 +4,8 @@
 
 #include <math.h>
 
-#include "answer/ab/build.h"
 #include "isa/isa.h"
+#include "judge/open.h"
 #include "os/os.h"
 #include "store/store.h"
 

@@ -3,8 +3,8 @@
 #ifndef ETP_CLI_SETUP_H
 #define ETP_CLI_SETUP_H
 
-#include "answer/doctor.h"
 #include "cli/command.h"
+#include "machine/doctor.h"
 
 // RUNNER NULL: the default. A missing runner is a check that failed, not an error.
 ETP_NODISCARD etp_status etp_cli_check_setup(etp_cli *cli, const char *runner, etp_doctor *out,

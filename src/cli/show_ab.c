@@ -4,16 +4,16 @@
 
 #include <string.h>
 
-#include "answer/ab/files.h"
-#include "answer/ab/json.h"
-#include "answer/ab/report.h"
-#include "answer/kit/combined.h"
-#include "answer/kit/files.h"
-#include "answer/kit/folder.h"
-#include "answer/sweep/sweep.h"
 #include "cli/emit.h"
 #include "cli/say.h"
+#include "kit/combined.h"
+#include "kit/files.h"
+#include "kit/folder.h"
 #include "os/os.h"
+#include "publish/files.h"
+#include "show/json.h"
+#include "show/report.h"
+#include "study/sweep/sweep.h"
 
 static void ab_json(const void *data, etp_json *j)
 {

@@ -3,9 +3,9 @@
 #ifndef ETP_CLI_SHOW_AB_H
 #define ETP_CLI_SHOW_AB_H
 
-#include "answer/ab/build.h"
-#include "answer/kit/files.h"
 #include "cli/command.h"
+#include "judge/open.h"
+#include "kit/files.h"
 
 typedef struct etp_show_options {
     bool full;                  // every section also in text

@@ -1,9 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Fails on files of one room that need each other in a circle, by their calls as the objects' symbol tables tell them
-(a header may hide what a file really uses). Usage: check_circles.py SOURCE_DIR BUILD_DIR
+"""Fails on files of one room that need each other in a circle, by their calls as the objects' symbol tables tell them (a header may hide
+what a file really uses). Usage: check_circles.py SOURCE_DIR BUILD_DIR
 
-Known circles stand in circles.txt beside this file: the list may only become shorter, and a line that is no longer true
-fails, too."""
+Known circles stand in circles.txt beside this file: the list may only become shorter, and a line that is no longer true fails, too."""
 import pathlib
 import subprocess
 import sys
@@ -11,14 +10,15 @@ import sys
 from checks import expect, finish, skip
 
 
-def symbols(path):
-    """(defined, needed) global names of the object at PATH."""
-    defined, needed = set(), set()
-    out = subprocess.run(["nm", "-g", "-P", path], capture_output=True, text=True, check=True).stdout
-    for line in out.splitlines():
-        name, kind = line.split()[:2]
-        (needed if kind in "Uvw" else defined).add(name)
-    return defined, needed
+def symbols(paths):
+    """{path: (defined, needed)} global names of the objects at PATHS, by one run of nm."""
+    out = {str(path): (set(), set()) for path in paths}
+    told = subprocess.run(["nm", "-A", "-g", "-P", *out], capture_output=True, text=True, check=True).stdout
+    for line in told.splitlines():
+        path, _, rest = line.partition(": ")
+        name, kind = rest.split()[:2]
+        out[path][kind in "Uvw"].add(name)
+    return out
 
 
 def circles(graph):
@@ -58,21 +58,18 @@ def circles(graph):
 
 def calls_between_files(root, build):
     """{room: {file: files of the same room whose symbols it needs}}, files named by their path below src."""
-    defined_in, needs, files = {}, {}, []
+    objects = {}
     for path in sorted((root / "src").rglob("*.c")):
         below = path.relative_to(root / "src")
-        room = below.parts[0]
-        inside = pathlib.Path(*below.parts[1:])
-        found = list(build.glob(f"src/{room}/CMakeFiles/*.dir/{inside}.o"))
-        if not found:  # another system's
-            continue
-        defined, needed = symbols(found[0])
-        files.append((room, str(below)))
-        needs[str(below)] = needed
-        for name in defined:
-            defined_in[name] = str(below)
+        found = [*build.glob(f"src/{below.parts[0]}/CMakeFiles/*.dir/{pathlib.Path(*below.parts[1:])}.o")]
+        if found:  # else another system's
+            objects[str(below)] = str(found[0])
+    of = symbols(objects.values())
+    needs = {name: of[path][1] for name, path in objects.items()}
+    defined_in = {symbol: name for name, path in objects.items() for symbol in of[path][0]}
     graph = {}
-    for room, name in files:
+    for name in objects:
+        room = name.split("/")[0]
         others = {defined_in[s] for s in needs[name] if s in defined_in} - {name}
         graph.setdefault(room, {})[name] = {o for o in others if o.split("/")[0] == room}
     return graph
@@ -91,9 +88,7 @@ def main():
     for new in sorted(found - known):
         expect(False, "files that need each other in a circle", new)
     for gone in sorted(known - found):
-        expect(False,
-               f"{listed.name} lists a circle that is none any more (take it out, or write down what is left of it)",
-               gone)
+        expect(False, f"{listed.name} lists a circle that is none any more (take it out, or write down what is left of it)", gone)
     finish(f"{sum(map(len, graph.values()))} files in {len(graph)} rooms, {len(found)} known circles of files")
 
 

@@ -17,7 +17,7 @@ for row in rows:
     expect(row["set"] in ("tuning", "made", "held-out"), "a row of no set", row)
     if row["set"] != "held-out" and row["gain_us"] and row["estimate_us"] and float(row["estimate_us"]):
         ratios.setdefault(row["command"].split()[-1], []).append(float(row["gain_us"]) / float(row["estimate_us"]))
-source = (ROOT / "src/answer/fixes/factors.c").read_text()
+source = (ROOT / "src/judge/fixes/factors.c").read_text()
 told = {name: (int(n), float(least), float(usual))
         for name, n, least, usual in re.findall(r'\{"([a-z0-9-]+)",\s+(\d+),\s+(-?[\d.]+),\s+(-?[\d.]+)\s*\}', source)}
 expect(set(told) == set(ratios), "changes in factors.c and in the table differ", set(told) ^ set(ratios))

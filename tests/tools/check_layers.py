@@ -1,49 +1,98 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Holds every #include between rooms, that of a public header included, against the DEPS declared in their
-CMakeLists.txt (both ways: what is declared is used). Usage: check_layers.py SOURCE_DIR ROOMS_TXT"""
+"""Holds every #include between rooms, that of a public header included, against the DEPS and the PRIVATE headers declared in
+their CMakeLists.txt (both ways: what is declared is used), refuses circles of rooms and of headers, and a room that
+holds too much. Usage: check_layers.py SOURCE_DIR ROOMS_TXT"""
 import pathlib
 import re
 import sys
 
+from check_circles import circles
+
+ROOM_SHARE = 6  # no room has more than a sixth of the lines
 BANNED_CALLS = re.compile(r"\b(system|popen|strcpy|strcat|sprintf|strtok|atoi|gets)\s*\(")
 PLATFORM = re.compile(r"#\s*(?:el)?if.*(__linux__|__APPLE__|__ANDROID__|_WIN32)")
-# isa describes processors and is compiled into runner and launcher too, so it may ask which one.
-PLATFORM_ROOMS = {"os", "isa"}
+# isa and roofs are about processors and are compiled into the runner too, so they may ask which one.
+PLATFORM_ROOMS = {"os", "isa", "roofs"}
 PUBLIC = {"formats": "bundled dtype etdump etrecord flat_tensor npz pte xnnpack", "base": "arena bytes error version",
           "convert": "tables", "operators": "operators", "program": "program", "stats": "stats", "trace": "trace"}
 ROOM_OF = {header: room for room, headers in PUBLIC.items() for header in headers.split()}
 
 
-def main() -> int:
-    root, rooms_txt = pathlib.Path(sys.argv[1]), pathlib.Path(sys.argv[2])
-    allowed = {}
+def rooms_of(rooms_txt):
+    """({room: rooms it may use}, {room: its private headers}) as the build wrote them down."""
+    allowed, private = {}, {}
     for line in rooms_txt.read_text().splitlines():
-        name, _, deps = line.partition(":")
+        name, _, rest = line.partition(":")
+        deps, _, headers = rest.partition("|")
         allowed[name] = set(deps.split()) | {name, "base"}
-    problems, used = [], {}
+        private[name] = {f"{name}/{header}" for header in headers.split()}
+    return allowed, private
+
+
+def walls(root, allowed, private):
+    """Problems with who includes whom."""
+    problems, used, reach, graph, lines_of = [], {}, {}, {}, {}
     files = [*sorted((root / "src").rglob("*.[ch]")), *sorted((root / "include/etprof").glob("*.h"))]
+    owner = {header: room for room, headers in private.items() for header in headers}
     for path in files:
         public = path.is_relative_to(root / "include")
         room = ROOM_OF[path.stem] if public else path.relative_to(root / "src").parts[0]
-        text = path.read_text()
-        lines = text.splitlines()
+        lines = path.read_text().splitlines()
         where = path.relative_to(root)
+        lines_of[room] = lines_of.get(room, 0) + len(lines)
         for number, line in enumerate(lines, 1):
-            include = re.match(r'\s*#\s*include\s+(?:"(\w+)/|<etprof/(\w+)\.h>)', line)
-            other = include and (include.group(1) or ROOM_OF[include.group(2)])
+            include = re.match(r'\s*#\s*include\s+(?:"((\w+)/[\w./]+)"|<etprof/(\w+)\.h>)', line)
+            if not include:
+                continue
+            header, other = include.group(1), include.group(2) or ROOM_OF[include.group(3)]
             used.setdefault(room, set()).add(other)
-            if other and room != "cli" and other not in allowed.get(room, set()):
+            reach.setdefault(header, set()).add(room)
+            if path.suffix == ".h" and header and not public:
+                graph.setdefault(str(path.relative_to(root / "src")), set()).add(header)
+            if room != "cli" and other not in allowed.get(room, set()):
                 problems.append(f"{where}:{number}: room {room} may not use {other}")
+            if owner.get(header, room) != room:
+                problems.append(f"{where}:{number}: {header} is private to {owner[header]}")
+    for room, deps in allowed.items():
+        for other in sorted(deps - used.get(room, deps) - {room, "base"}):
+            problems.append(f"src/{room}/CMakeLists.txt: DEPS names {other}, which room {room} does not use")
+        headers = {str(p.relative_to(root / "src")) for p in (root / "src" / room).rglob("*.h")}
+        for header in sorted(headers - private[room]):
+            if reach.get(header, {room}) <= {room}:
+                problems.append(f"src/{room}/CMakeLists.txt: no other room includes {header}: list it as PRIVATE")
+        for header in sorted(private[room] - headers):
+            problems.append(f"src/{room}/CMakeLists.txt: PRIVATE names {header}, which is not there")
+        if lines_of.get(room, 0) * ROOM_SHARE > sum(lines_of.values()):
+            problems.append(f"src/{room}: {lines_of[room]} of {sum(lines_of.values())} lines, more than one in {ROOM_SHARE}")
+    every = {header: to & set(graph) for header, to in graph.items()}
+    for part in circles({room: deps - {room} for room, deps in allowed.items()}) + circles(every):
+        problems.append(f"a circle: {' '.join(part)}")
+    return problems, len(files)
+
+
+def words(root):
+    """Problems within one file."""
+    problems = []
+    for path in [*sorted((root / "src").rglob("*.[ch]")), *sorted((root / "include/etprof").glob("*.h"))]:
+        lines = path.read_text().splitlines()
+        where = path.relative_to(root)
+        room = path.relative_to(root).parts[1]
+        for number, line in enumerate(lines, 1):
             if BANNED_CALLS.search(line):
                 problems.append(f"{where}:{number}: banned call: {line.strip()}")
             if PLATFORM.search(line) and room not in PLATFORM_ROOMS:
                 problems.append(f"{where}:{number}: platform test outside src/os")
-    for room, deps in allowed.items():
-        for other in sorted(deps - used.get(room, deps) - {room, "base"}):
-            problems.append(f"src/{room}/CMakeLists.txt: DEPS names {other}, which room {room} does not use")
+    return problems
+
+
+def main() -> int:
+    root, rooms_txt = pathlib.Path(sys.argv[1]), pathlib.Path(sys.argv[2])
+    allowed, private = rooms_of(rooms_txt)
+    problems, files = walls(root, allowed, private)
+    problems += words(root)
     for problem in problems:
         print(problem)
-    print(f"{len(files)} files in {len(allowed)} rooms, {len(problems)} problems")
+    print(f"{files} files in {len(allowed)} rooms, {len(problems)} problems")
     return 1 if problems or not files else 0
 
 

@@ -13,7 +13,7 @@
 #include <cmocka.h>
 
 #include "../corpus.h"
-#include "answer/ab/build.h"
+#include "judge/open.h"
 
 typedef struct pair {
     const char *model, *baseline, *candidate;

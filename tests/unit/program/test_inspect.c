@@ -13,8 +13,8 @@
 #include "../corpus.h"
 #include "../formats/golden.h"
 
-#include "answer/inspect/inspect.h"
-#include "answer/inspect/tensors.h"
+#include "inspect/inspect.h"
+#include "inspect/tensors.h"
 
 static const char k_data[] = ETP_TEST_SOURCE_DIR "/tests/data";
 

@@ -1,0 +1,498 @@
+// SPDX-License-Identifier: Apache-2.0
+// The one result of "how much faster, and why": what `ab`, `run`, `compare`, `analyze` and `report`
+// show. Built once from a run folder or from bare dumps; json.c and report.c only present it.
+//
+// Everything lives in one arena. Times are integer nanoseconds, unknown is ETP_NS_UNKNOWN or NAN.
+#ifndef ETP_COMPARE_AB_H
+#define ETP_COMPARE_AB_H
+
+#include "compare/counters.h"
+#include "explain/engage.h"
+#include "explain/kernels.h"
+#include "explain/ledger.h"
+#include "explain/proof.h"
+#include "explain/roof.h"
+#include "isa/isa.h"
+#include <etprof/stats.h>
+
+typedef struct etp_ab_correctness {
+    int ok; // 1 same, 0 differ, -1 not compared
+    double max_abs, max_rel, cosine;
+    double argmax; // least share of rows whose largest element is the same, NAN without such rows
+} etp_ab_correctness;
+typedef struct etp_ab_fact {
+    const char *key, *value;
+} etp_ab_fact;
+
+typedef struct etp_ab_model {
+    const char *path;   // as recorded
+    const char *sha256; // NULL unknown
+    const char *stem;   // file name without ".pte"
+} etp_ab_model;
+
+typedef struct etp_ab_split {          // means per inference that add up to Method::execute exactly
+    int64_t delegated_ns, portable_ns; // operators of delegates, kernels outside
+    int64_t boundary_ns, framework_ns, unexplained_ns;
+    int64_t movement_ns;      // of both: Data movement and Quantize/convert
+    int64_t delegated_cut_ns; // most that the clocks can have cut off delegated_ns
+    uint32_t delegated, portable, calls,
+        movement; // operators, kernels, calls of delegates, operators that move data
+} etp_ab_split;
+
+typedef struct etp_ab_ratio { // over blocks, as the headline; blocks 0: not known
+    double estimate, lo, hi;  // lo and hi NAN below 2 blocks
+    uint32_t blocks;
+    const char *verdict; // faster, slower, same, unknown: of the candidate
+} etp_ab_ratio;
+
+typedef struct etp_ab_drift { // of the launch values over the session
+    bool known;
+    double per_block, p; // Theil–Sen, relative; Mann–Kendall
+    double with_temperature,
+        with_clock; // rank correlation over the blocks, NAN: not read or unchanged
+} etp_ab_drift;
+
+// Inferences of processes that stayed loaded and took turns: the second estimate.
+typedef struct etp_ab_resident {
+    uint32_t blocks; // 0: not measured
+    uint64_t rounds; // over all blocks
+    double estimate, lo, hi;
+    double change, change_lo, change_hi; // its ratio to that of the launches of the same blocks
+    int agrees; // with them, within the margin: 1 yes, 0 no, -1 the interval cannot tell
+} etp_ab_resident;
+
+typedef struct etp_ab_arm {
+    const char *name;       // of the experiment; for bare dumps what tells the file names apart
+    const char *measured;   // what a reader takes away: "VNNI", "int8 at VNNI, 2 threads"; the name
+                            // where no level is known
+    const char *full_name;  // bare dumps: the whole file stem, else NULL
+    const char *level_name; // NULL unknown (bare dumps)
+    etp_level level;
+    uint32_t threads; // 0 unknown
+    uint32_t model;   // index, ETP_NO_INDEX unknown
+    const char *runner_sha256;
+    bool emulated;
+    uint64_t launches;   // timed, kept
+    uint64_t samples;    // timed iterations after the warm-up rule
+    double lo_ns, hi_ns; // 95 % interval of the median over the blocks, NAN unknown
+    int64_t median_ns;   // exp(mean over complete blocks of the launch value); bare dumps: unknown
+    int64_t traced_ns;   // mean Method::execute of the executions kept of the traced launches
+                         // (explain/profile.h)
+    int64_t traced_mean_ns;            // and of all of them: the ETDumps' latency
+    double traced_median_ns;           // and their median, NAN unknown
+    uint64_t traced_runs, traced_kept; // executions: all, and those behind traced_ns
+    int64_t around_ns;  // an iteration of a traced launch less its Method::execute, ETP_NS_UNKNOWN
+    etp_ab_split split; // where traced_ns went
+    int64_t load_ns, first_ns, peak_rss_bytes; // medians over the launches
+    struct { // what hiding features added to an inference: medians over the timed launches; NAN
+             // unknown
+        double calls, call_ns, share;
+    } hook;
+    etp_proof proof;
+    const etp_kernels *kernels; // sampled program counters, NULL without
+    const etp_profile *profile; // NULL when the arm has no usable dump
+    size_t n_dumps;
+    etp_ab_ratio cold;     // first inference of a process ÷ steady
+    etp_ab_ratio observer; // traced ÷ untraced
+    etp_ab_drift drift;
+    etp_ab_correctness expected; // against the outputs that the inputs came with
+    bool outputs_differ; // beyond tolerance: from the arm of its program that is shown first, or
+                         // from `expected`
+} etp_ab_arm;
+
+typedef struct etp_ab_comparison {
+    uint32_t baseline, candidate; // arms
+    double estimate, lo, hi;      // NAN when withheld or unknown
+    uint32_t blocks;
+    double widening;    // of the interval, for looking at it during the session; 1: none
+    const char *method; // "paired-blocks", "unpaired-launches" or "traced-medians"
+    size_t launches[2]; // unpaired: of the baseline and the candidate
+    double mann_whitney_p, cliffs_delta; // unpaired, else NAN
+    double sign_flip_p;                  // NAN unknown
+    const char *verdict;                 // faster, slower, same, unknown
+    double margin;
+    double noise_floor; // half-width of the A/A control's interval of ln, NAN unknown
+    etp_interval
+        control; // of the ratio of two equal arms; of two sessions, the one that reaches farther
+    uint32_t control_blocks;
+    const char *withheld; // NULL or outputs_differ, proof_failed, noise_floor, emulated
+    etp_ab_resident resident;
+    etp_ab_ratio load, first, peak_rss; // of the timed launches
+} etp_ab_comparison;
+
+typedef struct etp_ab_ledger {
+    uint32_t baseline, candidate;
+    etp_ledger ledger;
+} etp_ab_ledger;
+
+typedef struct etp_ab_category {
+    etp_category category;
+    int64_t *ns;     // [n_arms], ETP_NS_UNKNOWN without a profile
+    int64_t *cut_ns; // [n_arms] most that the clocks can have cut off it: by operators, and by the
+                     // delegate calls around them
+    double *share;   // [n_arms] of traced_ns
+    double *speedup; // [n_comparisons], NAN also below what the clocks resolve
+    double *lo, *hi; // [n_comparisons] 95 % interval over the blocks, moved by what the clocks can
+                     // have cut off; NAN
+    double *ceiling; // [n_arms] speedup of the whole if this took no time (Amdahl), NAN
+} etp_ab_category;
+
+typedef struct etp_ab_merged { // one more row of an arm that belongs to the group
+    uint32_t arm;
+    etp_str name;
+    const etp_profile_row *row;
+} etp_ab_merged;
+
+typedef struct etp_ab_operator {
+    const char *id;
+    const char *label;
+    etp_category category;
+    bool delegated;
+    int32_t chain, instruction;
+    etp_str *names;  // [n_arms], empty = the arm has no such operator
+    int64_t *ns;     // [n_arms], ETP_NS_UNKNOWN likewise
+    double *speedup; // [n_comparisons]; NAN also below what the clocks resolve in either
+    const etp_profile_row **rows; // [n_arms] the row that names it, NULL where absent
+    struct {
+        etp_ab_merged *items;
+        size_t n, cap;
+    } merged;
+    etp_engage engaged;          // of the candidate of the first comparison, or the only arm
+    const etp_roof_place *roofs; // [n_arms] below the roofs of the device; NULL without roofs
+    double confidence;
+    bool by_nodes;              // aligned through the program
+    const etp_row_facts *facts; // what the program says, NULL unknown
+    uint64_t macs;              // ETP_AB_NO_MACS unknown
+    const char *source_file;    // NULL unknown
+    uint32_t source_line;
+    const char *module;
+} etp_ab_operator;
+
+// XNNPACK cuts every operator down to whole microseconds. A time below this many times what its
+// clock can have cut off says more of the clock than of code: no ratio is made of it, on either
+// side.
+#define ETP_AB_CLOCKS 5
+#define ETP_AB_READING_NS 40 // what two readings of a clock of nanoseconds take
+
+typedef struct etp_ab_part { // a time, and what its clock can have cut off
+    int64_t ns, cut_ns;
+} etp_ab_part;
+
+// Why an operator with a large part of an inference is worth a look: what is looked at first comes
+// first.
+typedef enum etp_hot_kind {
+    ETP_HOT_PORTABLE, // outside delegates
+    ETP_HOT_MOVEMENT, // moves or converts data
+    ETP_HOT_LITTLE,   // gained less than the inference as a whole
+    ETP_HOT_LARGE,
+    ETP_HOT_KINDS
+} etp_hot_kind;
+
+const char *etp_hot_kind_name(etp_hot_kind kind); // "portable"
+
+#define ETP_HOT_SHARE \
+    0.05 // of an inference: operators above it are bottlenecks, and kernels outside delegates
+#define ETP_HOT_MOVEMENT_SHARE 0.1 // operators that move data, together
+
+typedef struct etp_ab_hot {
+    uint32_t op;
+    etp_hot_kind kind;
+    double share; // of the arm's Method::execute
+} etp_ab_hot;
+
+typedef struct etp_ab_engaged_reason {
+    etp_reason reason;
+    uint32_t operators;
+    int64_t ns; // in the candidate
+} etp_ab_engaged_reason;
+
+#define ETP_AB_SHARE_KNOWN 0.05 // bounds of a share that are nearer than this make it known
+
+typedef struct etp_ab_engagement { // of the candidate of the first comparison, or the only arm
+    etp_feature feature;
+    const char *feature_name; // "SME2", NULL when nothing is compared
+    uint32_t arm;
+    uint32_t eligible, engaged, off, unknown; // operators
+    uint32_t row_kernels; // of the engaged: one row, which keeps the matrix unit mostly idle
+    // On the feature at least and at most; NAN unknown. What lies between is not known: operators
+    // without enough samples. The share is set, their middle, when it is known.
+    double macs_lo, macs_hi, time_lo, time_hi;
+    double macs_share, time_share;
+    double macs_known, time_known;                   // of all eligible operators' MACs and time
+    etp_ab_engaged_reason reasons[ETP_REASON_COUNT]; // of those that stayed off, longest first
+    size_t n_reasons;
+} etp_ab_engagement;
+
+// What could be done next. The test answer_fixes has a recording for each of them.
+#define ETP_FIX_MAP(X)                \
+    X(BATCH_NORM, "batch_norm")       \
+    X(RESHAPE_CHAIN, "reshape_chain") \
+    X(BORDER_LAYOUT, "border_layout") \
+    X(BROADCAST, "broadcast_copies")  \
+    X(ISLANDS, "islands")             \
+    X(COPIES, "copies")               \
+    X(CONVERTS, "converts")           \
+    X(DELEGATE, "delegate")           \
+    X(PARTITIONS, "partitions")       \
+    X(ODD_SIZES, "odd_sizes")         \
+    X(PRECISION, "precision")         \
+    X(THREADS, "threads")             \
+    X(ROOF_GAP, "roof_gap")           \
+    X(SLOWER, "slower")
+
+typedef enum etp_fix_kind {
+#define ETP_FIX_ENUM(name, id) ETP_FIX_##name,
+    ETP_FIX_MAP(ETP_FIX_ENUM)
+#undef ETP_FIX_ENUM
+        ETP_FIX_COUNT
+} etp_fix_kind;
+
+const char *etp_fix_id(etp_fix_kind kind); // "batch_norm"
+
+typedef struct etp_ab_fix {
+    const char *id; // "N1"
+    etp_fix_kind kind;
+    const char *text; // what is wrong, with its figures
+    const char *recipe;
+    int64_t lo_ns, expected_ns, hi_ns; // gain per inference of the arm; expected may be unknown
+    double share;                      // expected gain ÷ inference, NAN
+    int64_t estimate_ns; // what its formula gives before measured cases correct it; may be unknown
+    int64_t concerns_ns; // time of what it is about
+    size_t cases; // models that the change was measured on, whose gains set expected gain, floor
+                  // and ceiling; 0 none
+    const char *formula;
+    const char **evidence; // ids of operators or ledger rows
+    size_t n_evidence;
+} etp_ab_fix;
+
+#define ETP_AB_NO_MACS UINT64_MAX
+
+// What a finding can be about: id in documents, and how its figures come about. The test
+// answer_words holds that each of them goes or changes with the data it rests on.
+#define ETP_FINDING_MAP(X)                                                                           \
+    X(SLOWER, "slower",                                                                              \
+      "candidate − baseline, means over the traced iterations; its 95 % t interval over the "      \
+      "blocks lies above 0, and q ≤ 0.05 (Benjamini–Hochberg over operators)")                       \
+    X(LAYOUT, "layout",                                                                              \
+      "Σ exclusive time of Data movement and Quantize/convert ÷ Method::execute, at least 0.3")      \
+    X(OFF_FEATURE, "off_feature",                                                                    \
+      "Σ time of the operators ÷ Method::execute of the arm, at least 0.05")                         \
+    X(SHIFT, "bottleneck",                                                                           \
+      "share: Σ exclusive time of the category ÷ Method::execute, each arm by itself")               \
+    X(PORTABLE, "portable",                                                                          \
+      "Σ time of kernels outside delegates ÷ Method::execute, at least 0.25")                        \
+    X(STATISTICS, "statistics", "launch values ln(median) by block; docs/statistics.md")             \
+    X(TRACER, "tracer",                                                                              \
+      "exp(mean over blocks of ln(median traced iteration ÷ median untraced one)) − 1, beyond "   \
+      "±0.1")                                                                                        \
+    X(THERMAL, "thermal",                                                                            \
+      "thermal status, limits of the clocks, clock of the last third of the blocks ÷ the first "    \
+      "third, and temperature; environment.jsonl")                                                   \
+    X(CONTENTION, "contention",                                                                      \
+      "Σ time the threads of timed launches were ready without a CPU ÷ Σ time of the launches, "  \
+      "above 0.02; environment.jsonl")                                                               \
+    X(RESIDENT, "resident_differs",                                                                  \
+      "per block: median over the rounds of ln(baseline ÷ candidate), less the log ratio of the "   \
+      "block's launches; its t interval over the blocks lies outside ± the margin")                  \
+    X(CLOCK_EFFECT, "clock_effect",                                                                  \
+      "per block: ln of cycles ÷ CPU time, candidate − baseline; its t interval over the blocks " \
+      "lies outside ± the margin; speedup = cycles · clock · CPUs at work (docs/statistics.md)")     \
+    X(WAITS, "waits",                                                                                \
+      "per block: ln of CPU time ÷ time, candidate − baseline; its t interval over the blocks "   \
+      "lies outside ± the margin; speedup = cycles · clock · CPUs at work (docs/statistics.md)")     \
+    X(ARM_FAILS, "arm_fails",                                                                        \
+      "launches that gave nothing and were not made up for, by arm; those of every other arm: "      \
+      "none")                                                                                        \
+    X(LOST, "lost_launch", "launches the manifest lists as lost")                                    \
+    X(CLOCK, "clock_jump", "slept_ns and clock_jump_s of the blocks; environment.jsonl")             \
+    X(NOTE, "session_note",                                                                          \
+      "what the session wrote down while it measured; notes of the manifest")                        \
+    X(OUTPUTS, "outputs_differ",                                                                     \
+      "outputs of the arms compared element by element; tolerances in docs/run-folder.md")           \
+    X(OUTPUTS_UNREAD, "outputs_not_compared", "the recorded outputs could not be read")              \
+    X(OUTPUTS_NAN, "outputs_nan", "outputs/ of both sides: elements that are NaN in both, any")      \
+    X(NO_EXECUTION, "no_execution", "executions with Method::execute in the arm's traces: none")     \
+    X(TRACE_UNUSED, "trace_not_used", "a recording of the folder could not be read")                 \
+    X(PROGRAM_UNUSED, "program_not_used",                                                            \
+      "events of the recording against the program's instructions")                                  \
+    X(HOOK, "hook_cost",                                                                             \
+      "questions of the SDK in an inference × what the hook adds to each (both by the runner, "     \
+      "environment.jsonl) ÷ untraced median, above 0.005")                                           \
+    X(MISNAMED, "misnamed",                                                                          \
+      "words in the experiments' names against the levels they were measured at")                    \
+    X(SAMPLES_UNUSED, "samples_not_used", "sampled program counters against the runner's libraries")
+
+typedef enum etp_finding_kind {
+#define ETP_FINDING_ENUM(name, id, formula) ETP_FINDING_##name,
+    ETP_FINDING_MAP(ETP_FINDING_ENUM)
+#undef ETP_FINDING_ENUM
+        ETP_FINDING_COUNT
+} etp_finding_kind;
+
+const char *etp_finding_id(etp_finding_kind kind); // "slower"
+
+typedef struct etp_ab_finding {
+    const char *id; // "F1"
+    etp_finding_kind kind;
+    const char *severity; // info, good, warn, bad
+    const char *text;
+    const char *const *evidence; // ids of ledger rows, operators, "comparison:0", "arm:neon"
+    size_t n_evidence;
+    const char *formula; // how the figures came about, NULL: the text says it all
+} etp_ab_finding;
+
+// What else could have made the difference, and whether it did.
+#define ETP_CAUSE_MAP(X)        \
+    X(THERMAL, "thermal")       \
+    X(DRIFT, "drift")           \
+    X(CONTENTION, "contention") \
+    X(TRACER, "tracer")         \
+    X(THREADS, "threads")       \
+    X(BUILDS, "builds")         \
+    X(OUTPUTS, "outputs")
+
+typedef enum etp_cause {
+#define ETP_CAUSE_ENUM(name, id) ETP_CAUSE_##name,
+    ETP_CAUSE_MAP(ETP_CAUSE_ENUM)
+#undef ETP_CAUSE_ENUM
+        ETP_CAUSE_COUNT
+} etp_cause;
+
+typedef enum etp_cause_state {
+    ETP_CAUSE_UNKNOWN,   // the data cannot tell; the text says why
+    ETP_CAUSE_RULED_OUT, // the data could have shown it and did not
+    ETP_CAUSE_SUSPECT,   // the data shows it
+    ETP_CAUSE_STATES
+} etp_cause_state;
+
+const char *etp_cause_id(etp_cause cause);               // "thermal"
+const char *etp_cause_state_name(etp_cause_state state); // "unknown", "ruled_out", "suspect"
+
+typedef struct etp_ab_cause {
+    etp_cause cause;
+    etp_cause_state state;
+    const char *text;    // "tracer (at most +0.4 %, and not in the headline)"
+    const char *formula; // the rule that decided
+    const char *evidence;
+} etp_ab_cause;
+
+typedef struct etp_ab_lost {
+    const char *arm;
+    uint32_t block;
+    const char *text;
+    bool recovered;
+} etp_ab_lost;
+
+// A part of an inference in a report's words. PART: etp_category or ETP_AB_OUTSIDE.
+const char *etp_ab_engaged_word(etp_engagement e); // NULL: unknown
+const char *etp_ab_part_name(int part);
+#define ETP_AB_OUTSIDE \
+    ETP_CATEGORY_COUNT // no operator's time: delegate calls less their operators, framework
+
+typedef struct etp_ab_shift { // per comparison: where the bottleneck was and is
+    int before, after; // etp_category, or ETP_AB_OUTSIDE; each the largest part of its own arm
+    double before_share, after_share; // each of its own arm
+    double before_is, after_was;      // shares of the same two in the other arm
+    bool moved; // false with two names: they are as good as equal in one of the arms
+    double portable_before, portable_after; // share of kernels outside delegates
+} etp_ab_shift;
+
+typedef struct etp_ab {
+    etp_arena *arena;
+    const char *subject; // what all arms have in common: "toy_cnn_xnnpack_fp16 on AMD EPYC, 1
+                         // thread"; NULL bare dumps
+    const char
+        *misnamed;     // names of experiments that say what did not run, as a sentence; NULL: none
+    const char *title; // model stem
+    const char *dir;   // folder it was read from; not part of documents
+    const char *grade; // "A" … "D"
+    const char *grade_reason;
+    etp_ab_fact grade_facts[7]; // what the arms have in common: "session" → "same", "different", …
+    size_t n_grade_facts;
+    bool bare; // from dumps alone
+    bool emulated;
+    const char *state; // "finished", "running", "interrupted", NULL for bare dumps
+    int signal;
+    const char *stopped; // "precision", "budget", "blocks", NULL
+    double precision;    // asked for, relative; 0: none
+    etp_ab_fact *device;
+    size_t n_device;
+    struct etp_ab_surroundings { // of each block, in order; NAN unknown
+        uint32_t block;
+        double load1, cpus_busy, cpus_stolen, temperature_c, clock_khz, memory_free_bytes, slept_ns;
+        double waited_share, migrations, interrupted, minor_faults, major_faults; // of its launches
+        etp_str governor, power;                                                  // empty unknown
+        int boost;                                                                // -1 unknown
+    } *surroundings;
+    size_t n_surroundings;
+    uint64_t env_pad[2]; // least and most bytes by which launches' environments were made larger
+    etp_str *unreadable; // what of it this device does not tell
+    size_t n_unreadable;
+    const char *platform;
+    const char *executorch_version, *executorch_sha; // NULL unknown
+    const char *command;                             // that repeats the measurement, NULL
+    const char *config;                              // that asked for it, NULL
+    const char *tool_version;                        // that measured
+    etp_ab_model *models;
+    size_t n_models;
+    etp_ab_arm *arms;
+    size_t n_arms;
+    uint32_t baseline;
+    uint32_t *shown;                // arm indices in the order of reports: the baseline first
+    etp_ab_comparison *comparisons; // each other arm against the baseline
+    etp_ab_ledger *ledgers;         // parallel, n = 0 rows when an arm has no dump
+    etp_ab_shift *shifts;           // parallel
+    size_t n_comparisons;
+    etp_counters counters;       // arms and splits as arms and comparisons; zeroed: not known
+    etp_ab_category *categories; // in table order, only those that occur
+    size_t n_categories;
+    etp_ab_operator *operators; // program order
+    uint32_t *by_time;          // their indices, slowest in the baseline first
+    size_t n_operators;
+    uint32_t hot_arm; // the candidate of the first comparison, or the only arm
+    struct {
+        etp_ab_hot *items; // by kind, then longest first
+        size_t n, cap;
+    } hot;
+    struct {
+        etp_ab_finding *items;
+        size_t n, cap;
+    } findings;
+    etp_ab_cause
+        causes[ETP_CAUSE_COUNT]; // in the order above; n_causes is 0 when nothing is compared
+    size_t n_causes;
+    struct {
+        etp_ab_lost *items;
+        size_t n, cap;
+    } lost;
+    bool block_lost; // a block is missing for good
+    etp_ab_correctness correctness;
+    etp_ab_engagement engagement;
+    struct {
+        etp_ab_fix *
+            items; // largest expected gain first, then by ceiling, then what is likely not worth it
+        size_t n, cap;
+    } fixes;
+    const char *program_problem; // why operators are not joined to a program, NULL when they are
+    // Launch values per block for the raw plot: [block * n_arms + arm] nanoseconds, NAN missing.
+    double *block_values;
+    uint32_t n_blocks;
+    const struct etp_roof_table *roofs; // of the device, NULL: not measured or not to be had
+    const char *selftest;               // the runner's own proof that masking works, NULL
+} etp_ab;
+
+// Whether a time of NS says something of code beside a clock that can have cut off CUT_NS.
+bool etp_ab_resolved(int64_t ns, int64_t cut_ns);
+// BEFORE ÷ AFTER of one comparison; NAN when its figures are withheld, or when a clock does not
+// resolve either.
+double etp_ab_part_ratio(const etp_ab *ab, size_t comparison, const etp_ab_part *before,
+                         const etp_ab_part *after);
+// True where SPEEDUP is not given although both times are known and the comparison's figures are
+// not withheld.
+bool etp_ab_below_clock(const etp_ab *ab, double speedup, const etp_ab_part *before,
+                        const etp_ab_part *after);
+// An operator's time in an arm, and what its clocks can have cut off.
+etp_ab_part etp_ab_operator_part(const etp_ab *ab, const etp_ab_operator *op, uint32_t arm);
+void etp_ab_part_add(etp_ab_part *sum, const etp_ab_part *part);
+
+#endif

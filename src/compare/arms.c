@@ -1,0 +1,177 @@
+// SPDX-License-Identifier: Apache-2.0
+// The arms of a run folder, its device and models, and which arm the others are compared with.
+#include <math.h>
+#include <string.h>
+
+#include "compare/session.h"
+
+static const char *text_or_null(etp_ab_session *s, etp_str t)
+{
+    return t.len ? etp_arena_strdup(&s->arena, t) : NULL;
+}
+
+static etp_status take_device(etp_ab_session *s, etp_error *err)
+{
+    const etp_run *run = &s->run;
+    etp_ab *ab = &s->ab;
+    ab->platform = text_or_null(s, run->platform);
+    ab->emulated = run->emulated;
+    ab->executorch_version = text_or_null(s, run->executorch.version);
+    ab->executorch_sha = text_or_null(s, run->executorch.sha);
+    ab->command = text_or_null(s, run->command);
+    ab->config = text_or_null(s, run->config);
+    ab->tool_version = text_or_null(s, run->tool_version);
+    ab->state = etp_run_state_name(run->state);
+    ab->signal = run->signal;
+    ab->stopped = text_or_null(s, run->stopped);
+    ab->precision = run->precision;
+    ab->selftest = text_or_null(s, run->selftest);
+    ab->device = ETP_NEW_ARRAY(&s->arena, etp_ab_fact, run->facts.n + 1);
+    if (!ab->device) {
+        return etp_fail_nomem(err, "device");
+    }
+    for (size_t i = 0; i < run->facts.n; i++) {
+        etp_ab_fact fact = {etp_arena_strdup(&s->arena, run->facts.items[i].key),
+                            etp_arena_strdup(&s->arena, run->facts.items[i].value)};
+        if (!fact.key || !fact.value) {
+            return etp_fail_nomem(err, "device");
+        }
+        ab->device[ab->n_device++] = fact;
+    }
+    return ETP_OK;
+}
+
+static etp_status take_models(etp_ab_session *s, etp_error *err)
+{
+    const etp_run *run = &s->run;
+    s->ab.models = ETP_NEW_ARRAY(&s->arena, etp_ab_model, run->models.n + 1);
+    if (!s->ab.models) {
+        return etp_fail_nomem(err, "models");
+    }
+    for (size_t i = 0; i < run->models.n; i++) {
+        s->ab.models[s->ab.n_models++] =
+            (etp_ab_model){text_or_null(s, run->models.items[i].path),
+                           text_or_null(s, run->models.items[i].sha256),
+                           text_or_null(s, run->models.items[i].stem)};
+    }
+    s->ab.title = run->models.n ? text_or_null(s, run->models.items[0].stem) : NULL;
+    s->ab.title = s->ab.title ? s->ab.title : "run";
+    return ETP_OK;
+}
+
+static etp_status take_arms(etp_ab_session *s, etp_error *err)
+{
+    const etp_run *run = &s->run;
+    s->ab.arms = ETP_NEW_ARRAY(&s->arena, etp_ab_arm, run->arms.n + 1);
+    if (!s->ab.arms) {
+        return etp_fail_nomem(err, "arms");
+    }
+    for (size_t i = 0; i < run->arms.n; i++) {
+        const etp_run_arm *in = &run->arms.items[i];
+        etp_ab_arm arm = {
+            .name = etp_arena_strdup(&s->arena, in->name),
+            .level_name = text_or_null(s, in->level),
+            .threads = in->threads,
+            .model = in->model,
+            .runner_sha256 = text_or_null(s, in->runner_sha256),
+            .emulated = in->emulated,
+            .lo_ns = NAN,
+            .hi_ns = NAN,
+            .median_ns = ETP_NS_UNKNOWN,
+            .traced_ns = ETP_NS_UNKNOWN,
+            .traced_mean_ns = ETP_NS_UNKNOWN,
+            .around_ns = ETP_NS_UNKNOWN,
+            .load_ns = ETP_NS_UNKNOWN,
+            .first_ns = ETP_NS_UNKNOWN,
+            .peak_rss_bytes = ETP_NS_UNKNOWN,
+        };
+        if (!arm.name) {
+            return etp_fail_nomem(err, "arms");
+        }
+        arm.level = arm.level_name ? etp_level_find(ETP_ISA_NONE, arm.level_name) : ETP_LEVEL_NONE;
+        s->ab.arms[s->ab.n_arms++] = arm;
+    }
+    for (size_t i = 0; i < run->dumps.n; i++) {
+        const etp_run_dump *d = &run->dumps.items[i];
+        const char *dir = etp_arena_strdup(&s->arena, run->dir);
+        etp_ab_dump dump = {.path = dir ? etp_run_path(&s->arena, dir, d->path) : NULL,
+                            .arm = d->arm,
+                            .block = d->block};
+        if (!dump.path || !ETP_PUSH(&s->arena, &s->dumps, dump)) {
+            return etp_fail_nomem(err, "dumps");
+        }
+    }
+    for (size_t i = 0; i < run->lost.n; i++) {
+        const etp_run_lost *l = &run->lost.items[i];
+        etp_ab_lost lost = {
+            .arm = l->arm < s->ab.n_arms ? s->ab.arms[l->arm].name : "?",
+            .block = l->block,
+            .text = etp_arena_printf(&s->arena, "%s launch: %s%s%.*s",
+                                     etp_launch_kind_name(l->kind), etp_lost_reason_name(l->reason),
+                                     l->detail.len ? ": " : "", ETP_STR_ARG(l->detail)),
+            .recovered = l->recovered,
+        };
+        s->ab.block_lost = s->ab.block_lost || !l->recovered;
+        if (!lost.text || !ETP_PUSH(&s->arena, &s->ab.lost, lost)) {
+            return etp_fail_nomem(err, "lost launches");
+        }
+    }
+    return ETP_OK;
+}
+
+etp_status etp_ab_take_run(etp_ab_session *s, etp_error *err)
+{
+    ETP_TRY(take_device(s, err));
+    ETP_TRY(take_models(s, err));
+    return take_arms(s, err);
+}
+
+// The level that a dump's name ends in ("arm64_neon"), only to choose a baseline by.
+static etp_level level_in_name(const char *name)
+{
+    const char *last = name;
+    for (const char *p = name; *p; p++) {
+        last = strchr("._-/", *p) && p[1] ? p + 1 : last;
+    }
+    return etp_level_find(ETP_ISA_NONE, last);
+}
+
+etp_status etp_ab_choose_baseline(etp_ab_session *s, const etp_ab_options *options, etp_error *err)
+{
+    etp_ab *ab = &s->ab;
+    etp_arm_name *names = ETP_NEW_ARRAY(&s->arena, etp_arm_name, ab->n_arms);
+    if (!names) {
+        return etp_fail_nomem(err, "arms");
+    }
+    for (size_t i = 0; i < ab->n_arms; i++) {
+        // etp_level is in order within its family, best first.
+        etp_level level = ab->bare ? level_in_name(ab->arms[i].name) : ab->arms[i].level;
+        names[i] = (etp_arm_name){etp_str_from(ab->arms[i].name),
+                                  level != ETP_LEVEL_NONE ? (int)level : -1};
+    }
+    etp_str wanted = etp_str_from(options->baseline);
+    // A dump may also be named by its whole stem, or by any part of its end that holds its name.
+    for (size_t i = 0; wanted.len && i < ab->n_arms; i++) {
+        etp_str full = etp_str_from(ab->arms[i].full_name);
+        if (full.len && wanted.len >= strlen(ab->arms[i].name) && etp_str_ends(full, wanted)) {
+            wanted = etp_str_from(ab->arms[i].name);
+            break;
+        }
+    }
+    if (!wanted.len && s->has_run && s->run.baseline < ab->n_arms) {
+        wanted = etp_str_from(ab->arms[s->run.baseline].name);
+    }
+    ETP_TRY(etp_choose_baseline(names, ab->n_arms, wanted, (etp_str){0}, &ab->baseline, err));
+    ab->shown = ETP_NEW_ARRAY(&s->arena, uint32_t, ab->n_arms);
+    if (!ab->shown) {
+        return etp_fail_nomem(err, "arms");
+    }
+    size_t at = 0;
+    ab->shown[at++] = ab->baseline;
+    for (uint32_t i = 0; i < ab->n_arms; i++) {
+        if (i != ab->baseline) {
+            ab->shown[at++] = i;
+        }
+    }
+    return ETP_OK;
+}

@@ -1,0 +1,318 @@
+// SPDX-License-Identifier: Apache-2.0
+// Categories of an arm's operators: their times, how far those can be trusted, and the shift of the
+// bottleneck.
+#include <math.h>
+
+#include "compare/session.h"
+
+// ---- what clocks resolve ----
+
+bool etp_ab_resolved(int64_t ns, int64_t cut_ns)
+{
+    return ns != ETP_NS_UNKNOWN && ns > 0 && cut_ns != ETP_NS_UNKNOWN &&
+           (double)ns >= ETP_AB_CLOCKS * (double)cut_ns;
+}
+
+double etp_ab_part_ratio(const etp_ab *ab, size_t comparison, const etp_ab_part *before,
+                         const etp_ab_part *after)
+{
+    const etp_ab_comparison *c = &ab->comparisons[comparison];
+    bool shown = !c->withheld && !ab->emulated && etp_ab_resolved(before->ns, before->cut_ns) &&
+                 etp_ab_resolved(after->ns, after->cut_ns);
+    return shown ? (double)before->ns / (double)after->ns : (double)NAN;
+}
+
+bool etp_ab_below_clock(const etp_ab *ab, double speedup, const etp_ab_part *before,
+                        const etp_ab_part *after)
+{
+    bool both = before->ns != ETP_NS_UNKNOWN && after->ns != ETP_NS_UNKNOWN &&
+                before->ns + before->cut_ns > 0 && after->ns + after->cut_ns > 0;
+    return isnan(speedup) && both && !ab->emulated && ab->n_comparisons > 0 &&
+           !ab->comparisons[0].withheld;
+}
+
+// ---- sums over the operators of a category ----
+
+typedef struct summer {
+    etp_ab_session *s;
+    const etp_ab_category *category;
+    int64_t *cut_in; // scratch, per row of the arm's profile: what clocks can have cut off the
+                     // parts of that delegate call
+    double *logs;    // scratch, per block
+} summer;
+
+// What the clocks can have cut off an operator's row, and of which delegate call that is a part.
+static void add_cut(const summer *w, const etp_profile *p, const etp_profile_row *row,
+                    etp_ab_part *out)
+{
+    int64_t cut = etp_profile_cut_ns(p, row);
+    if (cut && row->call != ETP_NO_INDEX) {
+        w->cut_in[row->call] += cut;
+    } else {
+        out->cut_ns += cut;
+    }
+}
+
+// The operators of a call ran within it, and its own clock counts nanoseconds: what theirs cut off
+// together is at most what the call took besides them.
+static int64_t within_calls(const summer *w, const etp_profile *p)
+{
+    int64_t sum = 0;
+    for (size_t i = 0; i < p->n_rows; i++) {
+        double besides = fmax(0, etp_profile_mean(p, &p->rows[i]));
+        sum += (double)w->cut_in[i] <= besides ? w->cut_in[i] : llround(besides);
+        w->cut_in[i] = 0;
+    }
+    return sum;
+}
+
+static bool belongs(const summer *w, const etp_ab_operator *op, uint32_t arm)
+{
+    return op->category == w->category->category && op->ns[arm] != ETP_NS_UNKNOWN;
+}
+
+// Time and what the clocks can have cut off it. *OCCURS becomes true when the arm has such an
+// operator.
+static etp_ab_part sum_of(const summer *w, uint32_t arm, bool *occurs)
+{
+    const etp_ab *ab = &w->s->ab;
+    const etp_profile *p = ab->arms[arm].profile;
+    etp_ab_part part = {0, 0};
+    for (size_t i = 0; p && i < ab->n_operators; i++) {
+        const etp_ab_operator *op = &ab->operators[i];
+        if (!belongs(w, op, arm)) {
+            continue;
+        }
+        part.ns += op->ns[arm];
+        *occurs = true;
+        if (op->rows[arm]) {
+            add_cut(w, p, op->rows[arm], &part);
+        }
+        for (size_t k = 0; k < op->merged.n; k++) {
+            const etp_ab_merged *m = &op->merged.items[k];
+            if (m->arm == arm && m->row != op->rows[arm]) {
+                add_cut(w, p, m->row, &part);
+            }
+        }
+    }
+    part.cut_ns += p ? within_calls(w, p) : 0;
+    return part;
+}
+
+// Mean over the kept executions of one dump.
+static double dump_mean(const summer *w, uint32_t arm, size_t dump)
+{
+    const etp_ab *ab = &w->s->ab;
+    const etp_profile *p = ab->arms[arm].profile;
+    int64_t sum = 0;
+    for (size_t i = 0; i < ab->n_operators; i++) {
+        const etp_ab_operator *op = &ab->operators[i];
+        if (!belongs(w, op, arm)) {
+            continue;
+        }
+        sum += op->rows[arm] ? op->rows[arm]->per_dump_ns[dump] : 0;
+        for (size_t k = 0; k < op->merged.n; k++) {
+            const etp_ab_merged *m = &op->merged.items[k];
+            sum += m->arm == arm && m->row != op->rows[arm] ? m->row->per_dump_ns[dump] : 0;
+        }
+    }
+    return p->per_dump_executions[dump] ? (double)sum / (double)p->per_dump_executions[dump]
+                                        : (double)NAN;
+}
+
+// t over the blocks' log ratios, as the headline's; then each end is moved by what the clocks can
+// have cut off.
+static void interval(const summer *w, size_t at, etp_ab_category *c)
+{
+    const etp_ab *ab = &w->s->ab;
+    const etp_ab_comparison *cmp = &ab->comparisons[at];
+    const etp_profile *base = ab->arms[cmp->baseline].profile,
+                      *cand = ab->arms[cmp->candidate].profile;
+    size_t n = base && cand && base->n_dumps == cand->n_dumps && !cmp->withheld && !ab->emulated
+                   ? base->n_dumps
+                   : 0;
+    size_t known = 0;
+    for (size_t d = 0; d < n; d++) {
+        double before = dump_mean(w, cmp->baseline, d), after = dump_mean(w, cmp->candidate, d);
+        if (before > 0 && after > 0) { // false for NAN
+            w->logs[known++] = log(before / after);
+        }
+    }
+    if (known < 2 || known != n) {
+        return;
+    }
+    etp_interval ci = etp_mean_interval(w->logs, n, ETP_CONFIDENCE);
+    double before = (double)c->ns[cmp->baseline], after = (double)c->ns[cmp->candidate];
+    c->lo[at] = exp(ci.lo) / etp_cut_factor(after, (double)c->cut_ns[cmp->candidate]);
+    c->hi[at] = exp(ci.hi) * etp_cut_factor(before, (double)c->cut_ns[cmp->baseline]);
+}
+
+static void take_arm(summer *w, uint32_t a, etp_ab_category *c, bool *occurs)
+{
+    const etp_ab_arm *arm = &w->s->ab.arms[a];
+    etp_ab_part part = sum_of(w, a, occurs);
+    bool known = arm->profile && arm->traced_ns > 0;
+    c->ns[a] = arm->profile ? part.ns : ETP_NS_UNKNOWN;
+    c->cut_ns[a] = arm->profile ? part.cut_ns : ETP_NS_UNKNOWN;
+    c->share[a] = known ? (double)part.ns / (double)arm->traced_ns : (double)NAN;
+    c->ceiling[a] = known && part.ns < arm->traced_ns
+                        ? (double)arm->traced_ns / (double)(arm->traced_ns - part.ns)
+                        : (double)NAN;
+}
+
+static bool make(etp_ab_session *s, etp_category category, etp_ab_category *out)
+{
+    etp_arena *arena = &s->arena;
+    size_t arms = s->ab.n_arms, pairs = s->ab.n_comparisons;
+    *out = (etp_ab_category){
+        .category = category,
+        .ns = ETP_NEW_ARRAY(arena, int64_t, arms),
+        .cut_ns = ETP_NEW_ARRAY(arena, int64_t, arms),
+        .share = ETP_NEW_ARRAY(arena, double, arms),
+        .speedup = ETP_NEW_ARRAY(arena, double, pairs),
+        .lo = ETP_NEW_ARRAY(arena, double, pairs),
+        .hi = ETP_NEW_ARRAY(arena, double, pairs),
+        .ceiling = ETP_NEW_ARRAY(arena, double, arms),
+    };
+    return out->ns && out->cut_ns && out->share && out->speedup && out->lo && out->hi &&
+           out->ceiling;
+}
+
+// Portable kernels have a clock of nanoseconds; reading it is what limits them.
+static int64_t readings(const etp_ab *ab, etp_category category, uint32_t arm)
+{
+    int64_t sum = 0;
+    for (size_t i = 0; i < ab->n_operators; i++) {
+        const etp_ab_operator *op = &ab->operators[i];
+        sum += op->category == category && op->ns[arm] != ETP_NS_UNKNOWN && !op->delegated
+                   ? ETP_AB_READING_NS
+                   : 0;
+    }
+    return sum;
+}
+
+static etp_status build_categories(etp_ab_session *s, etp_error *err)
+{
+    etp_ab *ab = &s->ab;
+    size_t rows = 0, dumps = 0;
+    for (size_t a = 0; a < ab->n_arms; a++) {
+        const etp_profile *p = ab->arms[a].profile;
+        rows = p && p->n_rows > rows ? p->n_rows : rows;
+        dumps = p && p->n_dumps > dumps ? p->n_dumps : dumps;
+    }
+    summer w = {.s = s,
+                .cut_in = ETP_NEW_ARRAY(&s->arena, int64_t, rows + 1),
+                .logs = ETP_NEW_ARRAY(&s->arena, double, dumps + 1)};
+    ab->categories = ETP_NEW_ARRAY(&s->arena, etp_ab_category, ETP_CATEGORY_COUNT);
+    if (!ab->categories || !w.cut_in || !w.logs) {
+        return etp_fail_nomem(err, "categories");
+    }
+    for (int k = 0; k < ETP_CATEGORY_COUNT; k++) {
+        etp_ab_category c;
+        bool occurs = false;
+        if (!make(s, (etp_category)k, &c)) {
+            return etp_fail_nomem(err, "categories");
+        }
+        w.category = &c;
+        for (uint32_t a = 0; a < ab->n_arms; a++) {
+            take_arm(&w, a, &c, &occurs);
+        }
+        for (size_t i = 0; i < ab->n_comparisons; i++) {
+            uint32_t base = ab->comparisons[i].baseline, cand = ab->comparisons[i].candidate;
+            const etp_ab_part before = {c.ns[base],
+                                        c.cut_ns[base] + readings(ab, c.category, base)};
+            const etp_ab_part after = {c.ns[cand], c.cut_ns[cand] + readings(ab, c.category, cand)};
+            c.lo[i] = c.hi[i] = (double)NAN;
+            c.speedup[i] = etp_ab_part_ratio(ab, i, &before, &after);
+            interval(&w, i, &c);
+        }
+        if (occurs) {
+            ab->categories[ab->n_categories++] = c;
+        }
+    }
+    return ETP_OK;
+}
+
+// ---- the bottleneck ----
+
+// Share of a part of an inference: a category's, or all that is no operator's.
+static double share_of(const etp_ab *ab, uint32_t arm, int part)
+{
+    double rest = 1;
+    for (size_t i = 0; i < ab->n_categories; i++) {
+        const etp_ab_category *c = &ab->categories[i];
+        if ((int)c->category == part) {
+            return c->share[arm];
+        }
+        rest -= c->share[arm];
+    }
+    return part == ETP_AB_OUTSIDE ? fmax(0, rest) : 0;
+}
+
+// The largest part; -1 unknown.
+static int dominant(const etp_ab *ab, uint32_t arm)
+{
+    int best = -1;
+    for (size_t i = 0; i < ab->n_categories; i++) {
+        const etp_ab_category *c = &ab->categories[i];
+        bool more = c->ns[arm] != ETP_NS_UNKNOWN && c->ns[arm] > 0;
+        best =
+            more && (best < 0 || c->share[arm] > share_of(ab, arm, best)) ? (int)c->category : best;
+    }
+    return best >= 0 && share_of(ab, arm, ETP_AB_OUTSIDE) > share_of(ab, arm, best) ? ETP_AB_OUTSIDE
+                                                                                    : best;
+}
+
+static double portable_share(const etp_ab_arm *arm)
+{
+    int64_t sum = 0;
+    for (size_t i = 0; arm->profile && i < arm->profile->n_rows; i++) {
+        const etp_profile_row *row = &arm->profile->rows[i];
+        sum += row->kind == ETP_ROW_PORTABLE ? row->total_ns : 0;
+    }
+    return arm->profile && arm->profile->execute_total_ns > 0
+               ? (double)sum / (double)arm->profile->execute_total_ns
+               : (double)NAN;
+}
+
+static etp_status build_shifts(etp_ab_session *s, etp_error *err)
+{
+    const double clear = 0.02; // two that are as good as equal have not changed places
+    etp_ab *ab = &s->ab;
+    ab->shifts = ETP_NEW_ARRAY(&s->arena, etp_ab_shift, ab->n_comparisons);
+    if (!ab->shifts) {
+        return etp_fail_nomem(err, "shifts");
+    }
+    for (size_t i = 0; i < ab->n_comparisons; i++) {
+        uint32_t base = ab->comparisons[i].baseline, cand = ab->comparisons[i].candidate;
+        etp_ab_shift shift = {.before = dominant(ab, base),
+                              .after = dominant(ab, cand),
+                              .before_share = NAN,
+                              .after_share = NAN,
+                              .before_is = NAN,
+                              .after_was = NAN};
+        if (shift.before >= 0 && shift.after >= 0) {
+            shift.before_share = share_of(ab, base, shift.before);
+            shift.before_is = share_of(ab, cand, shift.before);
+            shift.after_was = share_of(ab, base, shift.after);
+            shift.after_share = share_of(ab, cand, shift.after);
+            shift.moved = shift.before_share - shift.after_was > clear &&
+                          shift.after_share - shift.before_is > clear;
+        }
+        shift.portable_before = portable_share(&ab->arms[base]);
+        shift.portable_after = portable_share(&ab->arms[cand]);
+        ab->shifts[i] = shift;
+    }
+    return ETP_OK;
+}
+
+const char *etp_ab_part_name(int part)
+{
+    return part == ETP_AB_OUTSIDE ? "Outside operators" : etp_category_name((etp_category)part);
+}
+
+etp_status etp_ab_categorize(etp_ab_session *s, etp_error *err)
+{
+    ETP_TRY(build_categories(s, err));
+    return build_shifts(s, err);
+}

@@ -1,0 +1,399 @@
+// SPDX-License-Identifier: Apache-2.0
+// From profiles to ledgers and operator groups.
+#include <math.h>
+#include <stdlib.h>
+
+#include "compare/session.h"
+
+// What reading the clock twice takes stands for the resolution of clocks that cut nothing off.
+static int64_t row_cut(const etp_profile *p, const etp_profile_row *row)
+{
+    int64_t cut = etp_profile_cut_ns(p, row);
+    return cut ? cut : ETP_AB_READING_NS;
+}
+
+etp_ab_part etp_ab_operator_part(const etp_ab *ab, const etp_ab_operator *op, uint32_t arm)
+{
+    const etp_profile *p = ab->arms[arm].profile;
+    etp_ab_part part = {op->ns[arm], 0};
+    if (!op->rows[arm]) {
+        return part;
+    }
+    part.cut_ns = row_cut(p, op->rows[arm]);
+    for (size_t i = 0; i < op->merged.n; i++) {
+        const etp_ab_merged *m = &op->merged.items[i];
+        part.cut_ns += m->arm == arm && m->row != op->rows[arm] ? row_cut(p, m->row) : 0;
+    }
+    return part;
+}
+
+void etp_ab_part_add(etp_ab_part *sum, const etp_ab_part *part)
+{
+    sum->ns += part->ns == ETP_NS_UNKNOWN ? 0 : part->ns;
+    sum->cut_ns += part->cut_ns;
+}
+
+// The ends of a ledger of one arm. Like with like: what the tracer costs is known as the ratio of
+// medians.
+static etp_ledger_end end_of(const etp_ab_arm *a)
+{
+    etp_ledger_end end = {a->median_ns, ETP_NS_UNKNOWN, a->around_ns};
+    if (a->median_ns != ETP_NS_UNKNOWN && a->observer.blocks > 0) {
+        end.traced_ns = llround((double)a->median_ns * a->observer.estimate);
+    }
+    return end;
+}
+
+static etp_status build_ledgers(etp_ab_session *s, etp_error *err)
+{
+    etp_ab *ab = &s->ab;
+    ab->ledgers = ETP_NEW_ARRAY(&s->arena, etp_ab_ledger, ab->n_comparisons);
+    s->alignments = ETP_NEW_ARRAY(&s->arena, etp_alignment, ab->n_comparisons);
+    if (!ab->ledgers || !s->alignments) {
+        return etp_fail_nomem(err, "ledgers");
+    }
+    for (size_t i = 0; i < ab->n_comparisons; i++) {
+        etp_ab_comparison *c = &ab->comparisons[i];
+        const etp_ab_arm *base = &ab->arms[c->baseline], *cand = &ab->arms[c->candidate];
+        ab->ledgers[i] = (etp_ab_ledger){.baseline = c->baseline, .candidate = c->candidate};
+        if (!base->profile || !cand->profile) {
+            continue;
+        }
+        ETP_TRY(etp_align(base->profile, cand->profile, &s->arena, &s->alignments[i], err));
+    }
+    const etp_profile *common = ab->n_arms ? ab->arms[ab->baseline].profile : NULL;
+    if (common) {
+        ETP_TRY(etp_align_agree(s->alignments, ab->n_comparisons, common->n_rows, err));
+    }
+    for (size_t i = 0; i < ab->n_comparisons; i++) {
+        const etp_ab_arm *base = &ab->arms[ab->comparisons[i].baseline];
+        const etp_ab_arm *cand = &ab->arms[ab->comparisons[i].candidate];
+        if (!base->profile || !cand->profile) {
+            continue;
+        }
+        const etp_ledger_end ends[2] = {end_of(base), end_of(cand)};
+        ETP_TRY(etp_ledger_build(base->profile, cand->profile, &s->alignments[i], ends, &s->arena,
+                                 &ab->ledgers[i].ledger, err));
+    }
+    return ETP_OK;
+}
+
+// ---- operator groups over all arms ----
+
+typedef struct groups {
+    etp_ab_session *s;
+    struct {
+        etp_ab_operator *items;
+        size_t n, cap;
+    } ops;
+    uint32_t *of_baseline_row; // group of each row of the baseline's profile
+} groups;
+
+static bool new_group(groups *g, const etp_profile_row *row, uint32_t *out)
+{
+    etp_ab *ab = &g->s->ab;
+    etp_arena *arena = &g->s->arena;
+    etp_ab_operator op = {
+        .category = row->parsed.category,
+        .delegated = row->delegated,
+        .chain = row->chain,
+        .instruction = row->instruction,
+        .names = ETP_NEW_ARRAY(arena, etp_str, ab->n_arms),
+        .rows = ETP_NEW_ARRAY(arena, const etp_profile_row *, ab->n_arms),
+        .ns = ETP_NEW_ARRAY(arena, int64_t, ab->n_arms),
+        .speedup = ETP_NEW_ARRAY(arena, double, ab->n_comparisons),
+        .confidence = 1,
+        .macs = ETP_AB_NO_MACS,
+    };
+    if (!op.names || !op.rows || !op.ns || !op.speedup || !ETP_PUSH(arena, &g->ops, op)) {
+        return false;
+    }
+    for (size_t a = 0; a < ab->n_arms; a++) {
+        op.ns[a] = ETP_NS_UNKNOWN;
+    }
+    *out = (uint32_t)(g->ops.n - 1);
+    return true;
+}
+
+static void put(etp_ab_operator *op, uint32_t arm, const etp_profile_row *row, int64_t ns)
+{
+    op->names[arm] = row->name;
+    op->rows[arm] = row;
+    op->ns[arm] = ns;
+}
+
+// A row that another one of the group speaks for, or the only one of its arm in the group.
+static bool put_merged(groups *g, etp_ab_operator *op, uint32_t arm, const etp_profile_row *row)
+{
+    if (!op->rows[arm]) {
+        op->names[arm] = row->name;
+        op->rows[arm] = row;
+        return true;
+    }
+    for (size_t i = 0; i < op->merged.n; i++) { // the baseline's are met once per comparison
+        if (op->merged.items[i].arm == arm && etp_str_eq(op->merged.items[i].name, row->name)) {
+            return true;
+        }
+    }
+    return etp_str_eq(op->names[arm], row->name) ||
+           ETP_PUSH(&g->s->arena, &op->merged, ((etp_ab_merged){arm, row->name, row}));
+}
+
+// Rows that joined other pairs: their times are in the ledger rows of those already.
+static etp_status merge_comparison(groups *g, size_t at, const uint32_t *group_of_pair,
+                                   etp_error *err)
+{
+    etp_ab *ab = &g->s->ab;
+    const etp_ab_comparison *c = &ab->comparisons[at];
+    const etp_alignment *a = &g->s->alignments[at];
+    for (size_t i = 0; i < a->n; i++) {
+        const etp_pair *p = &a->items[i];
+        if (p->into == ETP_NO_INDEX) {
+            continue;
+        }
+        uint32_t group = group_of_pair[p->into];
+        etp_ab_operator *op = &g->ops.items[group];
+        op->confidence = p->confidence < op->confidence ? p->confidence : op->confidence;
+        bool ok = true;
+        if (p->baseline != ETP_NO_INDEX) {
+            g->of_baseline_row[p->baseline] = group;
+            ok = put_merged(g, op, c->baseline, &ab->arms[c->baseline].profile->rows[p->baseline]);
+        }
+        if (ok && p->candidate != ETP_NO_INDEX) {
+            ok = put_merged(g, op, c->candidate,
+                            &ab->arms[c->candidate].profile->rows[p->candidate]);
+        }
+        if (!ok) {
+            return etp_fail_nomem(err, "operators");
+        }
+    }
+    return ETP_OK;
+}
+
+// An operator that only candidates have: the same one in two candidates is one group.
+static uint32_t find_inserted(const groups *g, const etp_profile_row *row, uint32_t arm)
+{
+    for (size_t i = 0; i < g->ops.n; i++) {
+        const etp_ab_operator *op = &g->ops.items[i];
+        if (op->names[g->s->ab.baseline].len == 0 && op->names[arm].len == 0 &&
+            op->chain == row->chain && op->instruction == row->instruction) {
+            for (size_t a = 0; a < g->s->ab.n_arms; a++) {
+                if (etp_str_eq(op->names[a], row->name)) {
+                    return (uint32_t)i;
+                }
+            }
+        }
+    }
+    return ETP_NO_INDEX;
+}
+
+static etp_status group_comparison(groups *g, size_t at, etp_error *err)
+{
+    etp_ab *ab = &g->s->ab;
+    const etp_ab_comparison *c = &ab->comparisons[at];
+    const etp_profile *base = ab->arms[c->baseline].profile, *cand = ab->arms[c->candidate].profile;
+    etp_ledger *ledger = &ab->ledgers[at].ledger;
+    uint32_t *group_of_pair = ETP_NEW_ARRAY(&g->s->arena, uint32_t, g->s->alignments[at].n);
+    if (!group_of_pair) {
+        return etp_fail_nomem(err, "operators");
+    }
+    for (size_t r = 0; r < ledger->n; r++) {
+        etp_ledger_row *row = &ledger->items[r];
+        if (row->pair == ETP_NO_INDEX) {
+            continue;
+        }
+        etp_pair pair = g->s->alignments[at].items[row->pair];
+        uint32_t group = ETP_NO_INDEX;
+        if (pair.baseline != ETP_NO_INDEX) {
+            group = g->of_baseline_row[pair.baseline];
+        } else if (at > 0) { // the first candidate's are all new
+            group = find_inserted(g, &cand->rows[pair.candidate], c->candidate);
+        }
+        const etp_profile_row *any = pair.baseline != ETP_NO_INDEX ? &base->rows[pair.baseline]
+                                                                   : &cand->rows[pair.candidate];
+        if (group == ETP_NO_INDEX && !new_group(g, any, &group)) {
+            return etp_fail_nomem(err, "operators");
+        }
+        etp_ab_operator *op = &g->ops.items[group];
+        if (pair.baseline != ETP_NO_INDEX) {
+            g->of_baseline_row[pair.baseline] = group;
+            put(op, c->baseline, &base->rows[pair.baseline], row->baseline_ns);
+        }
+        if (pair.candidate != ETP_NO_INDEX) {
+            put(op, c->candidate, &cand->rows[pair.candidate], row->candidate_ns);
+        }
+        op->label = op->label ? op->label : row->label;
+        op->confidence = pair.confidence < op->confidence ? pair.confidence : op->confidence;
+        op->by_nodes = op->by_nodes || pair.by_nodes;
+        group_of_pair[row->pair] = group;
+        row->pair = group; // from here on the ledger refers to operators
+    }
+    ETP_TRY(merge_comparison(g, at, group_of_pair, err));
+    for (size_t r = 0; r < ledger->n; r++) { // a side that only merged rows are on
+        const etp_ledger_row *row = &ledger->items[r];
+        etp_ab_operator *op = row->pair == ETP_NO_INDEX ? NULL : &g->ops.items[row->pair];
+        if (op && op->rows[c->baseline] && op->ns[c->baseline] == ETP_NS_UNKNOWN) {
+            op->ns[c->baseline] = row->baseline_ns;
+        }
+        if (op && op->rows[c->candidate] && op->ns[c->candidate] == ETP_NS_UNKNOWN) {
+            op->ns[c->candidate] = row->candidate_ns;
+        }
+    }
+    return ETP_OK;
+}
+
+// A single arm: its operators in program order.
+static etp_status group_alone(groups *g, uint32_t arm, etp_error *err)
+{
+    const etp_profile *p = g->s->ab.arms[arm].profile;
+    etp_alignment alignment;
+    etp_ledger ledger;
+    ETP_TRY(etp_align(p, p, &g->s->arena, &alignment, err));
+    const etp_ledger_end bare[2] = {ETP_LEDGER_BARE, ETP_LEDGER_BARE};
+    ETP_TRY(etp_ledger_build(p, p, &alignment, bare, &g->s->arena, &ledger, err));
+    for (size_t r = 0; r < ledger.n; r++) {
+        if (ledger.items[r].pair == ETP_NO_INDEX) {
+            continue;
+        }
+        const etp_profile_row *row = &p->rows[alignment.items[ledger.items[r].pair].baseline];
+        uint32_t group = 0;
+        if (!new_group(g, row, &group)) {
+            return etp_fail_nomem(err, "operators");
+        }
+        put(&g->ops.items[group], arm, row, ledger.items[r].baseline_ns);
+        g->ops.items[group].by_nodes = alignment.items[ledger.items[r].pair].by_nodes;
+        g->ops.items[group].confidence = alignment.items[ledger.items[r].pair].confidence;
+        g->ops.items[group].label = ledger.items[r].label;
+    }
+    return ETP_OK;
+}
+
+// What the program says of the group, by the candidate's row or else any other's.
+static void facts_of(const etp_ab *ab, etp_ab_operator *op, uint32_t candidate)
+{
+    for (size_t k = 0; k <= ab->n_arms && !(op->facts && op->facts->op.work.known); k++) {
+        size_t a = k == 0 ? candidate : k - 1;
+        const etp_profile *p = ab->arms[a].profile;
+        const etp_profile_row *row = op->rows[a];
+        if (row && p->facts && !p->facts->problem) {
+            const etp_row_facts *f = &p->facts->rows[row - p->rows];
+            op->facts = !op->facts || f->op.work.known ? f : op->facts;
+        }
+    }
+    if (!op->facts) {
+        return;
+    }
+    if (op->facts->op.work.known) {
+        op->macs = op->facts->op.work.macs;
+    }
+    if (op->facts->has_source) {
+        const etp_source *source = &op->facts->source;
+        op->source_file = etp_arena_strdup(ab->arena, source->file);
+        op->source_line = source->line;
+        op->module = source->module.len ? etp_arena_strdup(ab->arena, source->module) : NULL;
+    }
+}
+
+static void finish_operators(etp_ab_session *s)
+{
+    etp_ab *ab = &s->ab;
+    uint32_t candidate = ab->n_comparisons ? ab->comparisons[0].candidate : ab->baseline;
+    for (size_t i = 0; i < ab->n_operators; i++) {
+        etp_ab_operator *op = &ab->operators[i];
+        for (size_t c = 0; c < ab->n_comparisons; c++) {
+            etp_ab_part before = etp_ab_operator_part(ab, op, ab->baseline);
+            etp_ab_part after = etp_ab_operator_part(ab, op, ab->comparisons[c].candidate);
+            op->speedup[c] = etp_ab_part_ratio(ab, c, &before, &after);
+        }
+        facts_of(ab, op, candidate);
+    }
+    for (size_t c = 0; c < ab->n_comparisons; c++) {
+        etp_ledger *l = &ab->ledgers[c].ledger;
+        for (size_t r = 0; r < l->n; r++) {
+            if (l->items[r].pair != ETP_NO_INDEX) {
+                l->items[r].id = ab->operators[l->items[r].pair].id;
+            }
+        }
+    }
+}
+
+typedef struct time_order {
+    int64_t ns;
+    uint32_t index;
+} time_order;
+
+static int slowest_first(const void *pa, const void *pb)
+{
+    const time_order *a = pa, *b = pb;
+    if (a->ns != b->ns) {
+        return a->ns > b->ns ? -1 : 1;
+    }
+    return (a->index > b->index) - (a->index < b->index);
+}
+
+static etp_status order_by_time(etp_ab_session *s, etp_error *err)
+{
+    etp_ab *ab = &s->ab;
+    time_order *order = ETP_NEW_ARRAY(&s->arena, time_order, ab->n_operators);
+    ab->by_time = ETP_NEW_ARRAY(&s->arena, uint32_t, ab->n_operators);
+    if (!order || !ab->by_time) {
+        return etp_fail_nomem(err, "operators");
+    }
+    for (uint32_t i = 0; i < ab->n_operators; i++) {
+        int64_t most = 0;
+        for (size_t a = 0; a < ab->n_arms; a++) {
+            int64_t ns = ab->operators[i].ns[a];
+            most = ns != ETP_NS_UNKNOWN && ns > most ? ns : most;
+        }
+        int64_t own = ab->operators[i].ns[ab->baseline];
+        order[i] = (time_order){own == ETP_NS_UNKNOWN ? most : own, i};
+    }
+    qsort(order, ab->n_operators, sizeof *order, slowest_first);
+    for (size_t i = 0; i < ab->n_operators; i++) {
+        ab->by_time[i] = order[i].index;
+    }
+    return ETP_OK;
+}
+
+static etp_status build_operators(etp_ab_session *s, etp_error *err)
+{
+    etp_ab *ab = &s->ab;
+    const etp_profile *base = ab->n_arms ? ab->arms[ab->baseline].profile : NULL;
+    if (!base) {
+        return ETP_OK;
+    }
+    groups g = {.s = s, .of_baseline_row = ETP_NEW_ARRAY(&s->arena, uint32_t, base->n_rows)};
+    if (!g.of_baseline_row) {
+        return etp_fail_nomem(err, "operators");
+    }
+    for (size_t i = 0; i < base->n_rows; i++) {
+        g.of_baseline_row[i] = ETP_NO_INDEX;
+    }
+    bool any = false;
+    for (size_t i = 0; i < ab->n_comparisons; i++) {
+        if (ab->ledgers[i].ledger.n) {
+            ETP_TRY(group_comparison(&g, i, err));
+            any = true;
+        }
+    }
+    if (!any) {
+        ETP_TRY(group_alone(&g, ab->baseline, err));
+    }
+    ab->operators = g.ops.items;
+    ab->n_operators = g.ops.n;
+    for (uint32_t i = 0; i < ab->n_operators; i++) {
+        ab->operators[i].id = etp_arena_printf(&s->arena, "op%u", i + 1);
+        if (!ab->operators[i].id) {
+            return etp_fail_nomem(err, "operators");
+        }
+    }
+    finish_operators(s);
+    return order_by_time(s, err);
+}
+
+etp_status etp_ab_explain(etp_ab_session *s, etp_error *err)
+{
+    ETP_TRY(build_ledgers(s, err));
+    ETP_TRY(build_operators(s, err));
+    return etp_ab_categorize(s, err);
+}

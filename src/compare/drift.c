@@ -1,0 +1,69 @@
+// SPDX-License-Identifier: Apache-2.0
+// Times that change over the session, and what changed with them: the hottest zone, the fastest
+// clock.
+#include <math.h>
+
+#include <etprof/stats.h>
+
+#include "compare/session.h"
+
+static double mean_of(double a, double b)
+{
+    return isfinite(a) && isfinite(b) ? (a + b) / 2 : isfinite(a) ? a : b;
+}
+
+static double clock_of(uint64_t khz)
+{
+    return khz == UINT64_MAX || khz == 0 ? (double)NAN : (double)khz;
+}
+
+// What the machine was at while BLOCK ran; NAN unknown.
+static void weather_of(const etp_run *run, uint32_t block, double *celsius, double *khz)
+{
+    *celsius = *khz = (double)NAN;
+    for (size_t i = 0; i < run->blocks.n; i++) {
+        const etp_run_block *b = &run->blocks.items[i];
+        if (b->block == block) {
+            *celsius = mean_of(b->start.temperature_c, b->end.temperature_c);
+            *khz = mean_of(clock_of(b->start.freq_max_khz), clock_of(b->end.freq_max_khz));
+        }
+    }
+}
+
+// Correlation of ARM's launch values with one of the two; NAN when it was not read or did not
+// change.
+static etp_status correlate(etp_ab_session *s, uint32_t arm, bool clock, double *out,
+                            etp_error *err)
+{
+    const etp_stats *st = &s->stats;
+    double *values = ETP_NEW_ARRAY(&s->arena, double, st->n_blocks_seen + 1);
+    double *with = ETP_NEW_ARRAY(&s->arena, double, st->n_blocks_seen + 1);
+    if (!values || !with) {
+        return etp_fail_nomem(err, "drift");
+    }
+    size_t n = 0;
+    for (uint32_t b = 0; b < st->n_blocks_seen; b++) {
+        double celsius, khz, value = st->value_ln[(size_t)b * st->n_arms + arm];
+        weather_of(&s->run, st->block_numbers[b], &celsius, &khz);
+        if (isfinite(value) && isfinite(clock ? khz : celsius)) {
+            values[n] = value;
+            with[n++] = clock ? khz : celsius;
+        }
+    }
+    *out = (double)NAN;
+    return n >= ETP_MIN_BLOCKS ? etp_rank_correlation(values, with, n, &s->arena, out, err)
+                               : ETP_OK;
+}
+
+etp_status etp_ab_drifts(etp_ab_session *s, etp_error *err)
+{
+    for (uint32_t a = 0; s->has_stats && !s->ab.emulated && a < s->ab.n_arms; a++) {
+        etp_ab_drift *d = &s->ab.arms[a].drift;
+        d->per_block = s->stats.arms[a].drift_per_block;
+        d->p = s->stats.arms[a].drift_p;
+        d->known = isfinite(d->per_block);
+        ETP_TRY(correlate(s, a, false, &d->with_temperature, err));
+        ETP_TRY(correlate(s, a, true, &d->with_clock, err));
+    }
+    return ETP_OK;
+}

@@ -1,0 +1,69 @@
+// SPDX-License-Identifier: Apache-2.0
+// What lies between the two clocks of a traced launch: the runner's iteration and the recording's
+// Method::execute.
+#include <math.h>
+
+#include "compare/session.h"
+
+// Durations of the launch's traced iterations, in order. *OUT_N 0: not recorded.
+static void iterations(const etp_run *run, const etp_ab_dump *dump, double *out, size_t *out_n)
+{
+    size_t n = 0;
+    for (size_t i = 0; i < run->samples.n; i++) {
+        const etp_run_sample *r = &run->samples.items[i];
+        if (r->phase == ETP_PHASE_TRACED && r->arm == dump->arm && r->block == dump->block) {
+            out[n++] = (double)r->duration_ns;
+        }
+    }
+    *out_n = n;
+}
+
+// Takes from each iteration the execution that it was. False when they do not correspond one to
+// one.
+static bool less_executions(const etp_trace *trace, double *v, size_t n)
+{
+    const etp_trace_block *only = NULL;
+    for (size_t i = 0; i < etp_trace_block_count(trace); i++) {
+        const etp_trace_block *b = etp_trace_block_at(trace, i);
+        if (b->has_execute && only) {
+            return false; // which execution of which kind came when is not known here
+        }
+        only = b->has_execute ? b : only;
+    }
+    if (!only || only->n_runs != n || n == 0) {
+        return false;
+    }
+    for (size_t i = 0; i < n; i++) {
+        v[i] -= (double)etp_trace_durations(only, only->execute)[i];
+    }
+    return true;
+}
+
+etp_status etp_ab_take_ends(etp_ab_session *s, etp_error *err)
+{
+    double *v = ETP_NEW_ARRAY(&s->arena, double, s->run.samples.n + 1);
+    double *sum = ETP_NEW_ARRAY(&s->arena, double, s->ab.n_arms + 1);
+    size_t *n = ETP_NEW_ARRAY(&s->arena, size_t, s->ab.n_arms + 1);
+    if (!v || !sum || !n) {
+        return etp_fail_nomem(err, "traced launches");
+    }
+    for (size_t d = 0; d < s->dumps.n; d++) {
+        const etp_ab_dump *dump = &s->dumps.items[d];
+        size_t count = 0;
+        if (!dump->trace || dump->arm >= s->ab.n_arms) {
+            continue;
+        }
+        iterations(&s->run, dump, v, &count);
+        if (!less_executions(dump->trace, v, count)) {
+            sum[dump->arm] = (double)NAN;
+            continue;
+        }
+        sum[dump->arm] += etp_median(v, count); // differences first, then the centre
+        n[dump->arm]++;
+    }
+    for (size_t a = 0; a < s->ab.n_arms; a++) {
+        double around = n[a] ? sum[a] / (double)n[a] : (double)NAN;
+        s->ab.arms[a].around_ns = around >= 0 ? llround(around) : ETP_NS_UNKNOWN;
+    }
+    return ETP_OK;
+}

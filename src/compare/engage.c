@@ -1,0 +1,364 @@
+// SPDX-License-Identifier: Apache-2.0
+// Engagement of the operators of one arm, and its sum over work and time.
+#include <math.h>
+#include <stdlib.h>
+
+#include "compare/session.h"
+#include "inspect/kernels/kernels.h"
+
+static const char *feature_name(etp_feature feature, etp_level level)
+{
+    switch (feature) {
+    case ETP_FEATURE_SME:
+        return level == ETP_LEVEL_SME2 ? "SME2" : "SME";
+    case ETP_FEATURE_VNNI:
+        return "VNNI";
+    case ETP_FEATURE_X86:
+        return level == ETP_LEVEL_AVX512 ? "AVX-512" : level == ETP_LEVEL_AVX2 ? "AVX2" : "SSE";
+    case ETP_FEATURE_NONE:
+        break;
+    }
+    return NULL;
+}
+
+// The feature is that of the better of the two levels; the arm that is judged may be the other one.
+// False when there is nothing to judge.
+static bool choose_feature(etp_ab *ab, etp_engage_case *common)
+{
+    etp_ab_engagement *e = &ab->engagement;
+    const etp_ab_arm *own = &ab->arms[e->arm], *other = &ab->arms[ab->baseline];
+    etp_level best = own->level;
+    if (own->level == ETP_LEVEL_NONE && other->level == ETP_LEVEL_NONE) {
+        e->feature =
+            own->profile ? etp_feature_of_names(own->profile, common->names) : ETP_FEATURE_NONE;
+        if (e->feature == ETP_FEATURE_NONE && other->profile) {
+            e->feature = etp_feature_of_names(other->profile, common->names);
+            common->masked = e->feature != ETP_FEATURE_NONE;
+        }
+    } else {
+        // Levels of one family are numbered from the best down.
+        if (other->level != ETP_LEVEL_NONE && (best == ETP_LEVEL_NONE || other->level < best)) {
+            best = other->level;
+        }
+        e->feature = etp_feature_of(best);
+        common->masked = e->feature != ETP_FEATURE_NONE && etp_feature_of(own->level) != e->feature;
+    }
+    e->feature_name = feature_name(e->feature, best);
+    // Classes that tell the two levels apart; with one level, those of its own.
+    etp_level lower = own->level == best ? other->level : own->level;
+    common->classes = etp_kernels_classes(best, lower);
+    common->lower_level = best != ETP_LEVEL_NONE && own->level != best;
+    common->feature = e->feature;
+    return own->profile != NULL;
+}
+
+// The run that an arm was measured in; NULL for dumps alone.
+static const etp_run *run_of(const etp_ab_session *s, uint32_t arm)
+{
+    if (s->has_run) {
+        return &s->run;
+    }
+    return s->two_sides && arm < 2 && s->sides[arm].dir ? &s->sides[arm].run : NULL;
+}
+
+// On a core with SME whose kernel hides it nobody could compare SME levels, and that is the answer.
+static void ask_cpu(etp_ab_session *s, etp_engage_case *common)
+{
+    etp_ab_engagement *e = &s->ab.engagement;
+    const etp_run *run = run_of(s, e->arm);
+    const char *text = run ? etp_arena_strdup(&s->arena, run->device_cpu) : NULL;
+    char why[ETP_ISA_WHY_MAX];
+    etp_isa_cpu cpu;
+    if (!text || !etp_isa_cpu_parse(text, &cpu, why, sizeof why) || cpu.family != ETP_ISA_AARCH64) {
+        return;
+    }
+    etp_level_state state = etp_level_state_of(&cpu, ETP_LEVEL_SME1);
+    if (state.available) {
+        return;
+    }
+    common->cpu_lacks = etp_arena_printf(&s->arena, "%s", state.how);
+    if (e->feature == ETP_FEATURE_NONE && etp_isa_hides_sme(&cpu)) {
+        e->feature = common->feature = ETP_FEATURE_SME;
+        e->feature_name = feature_name(ETP_FEATURE_SME, ETP_LEVEL_SME2);
+    }
+}
+
+static bool sme_names(const etp_profile *p, const etp_name_book *book)
+{
+    return etp_feature_of_names(p, book) == ETP_FEATURE_SME;
+}
+
+static void add_reason(etp_ab_engagement *e, etp_reason reason, int64_t ns)
+{
+    size_t i = 0;
+    while (i < e->n_reasons && e->reasons[i].reason != reason) {
+        i++;
+    }
+    if (i == e->n_reasons) {
+        e->reasons[e->n_reasons++] = (etp_ab_engaged_reason){.reason = reason};
+    }
+    e->reasons[i].operators++;
+    e->reasons[i].ns += ns;
+}
+
+static int longest_first(const void *pa, const void *pb)
+{
+    const etp_ab_engaged_reason *a = pa, *b = pb;
+    if (a->ns != b->ns) {
+        return a->ns > b->ns ? -1 : 1;
+    }
+    return (a->reason > b->reason) - (a->reason < b->reason);
+}
+
+// "12 of 14 program counters sampled inside it are in the feature's code, mostly in xnn_…"
+static const char *sampled_text(const etp_ab *ab, const etp_engage *e, const etp_kernels *k,
+                                const etp_engage_case *c)
+{
+    etp_strbuf text;
+    etp_strbuf_init(&text, ab->arena);
+    const etp_kernel_op *from = e->pooled ? c->pool : c->sampled;
+    etp_strbuf_printf(&text, "%.0f of %llu program counters sampled inside %s are in %s code",
+                      e->on_share * (double)from->sure, (unsigned long long)from->sure,
+                      e->pooled ? "operators of the same kernel" : "it",
+                      ab->engagement.feature_name);
+    if (from->kernel < k->n_kernels) {
+        const etp_kernel *f = &k->kernels[from->kernel];
+        etp_strbuf_printf(&text, "; most in %s", f->title);
+        if (f->symbol.len) {
+            etp_strbuf_printf(&text, " (%s)", etp_code_title(f->code));
+        }
+    }
+    return text.failed ? e->evidence : etp_strbuf_str(&text).ptr;
+}
+
+// ---- operators of the same kernel ----
+
+// XNNPACK chooses a kernel by the kind of operator, its types and layout (all in its name), and
+// with one row another than with several; a depthwise one by the size of its window. What was
+// sampled in one operator holds for all others of the same configuration, unless one of them mostly
+// ran another function.
+typedef struct pool {
+    etp_str base;
+    bool one_row;
+    uint32_t window[2]; // of depthwise convolutions
+    etp_kernel_op sum;
+    bool mixed;
+} pool;
+
+typedef struct pools {
+    pool *items;
+    size_t n, cap;
+} pools;
+
+#define MIXED 3u // sure samples from which an operator's own function counts
+
+static pool configuration(const etp_profile_row *row, const etp_row_facts *f)
+{
+    pool p = {.base = row->parsed.base, .sum = {.kernel = UINT32_MAX}};
+    const etp_value *input = etp_row_operand(f, 0), *weight = etp_row_operand(f, 1);
+    p.one_row =
+        input && row->parsed.category != ETP_CATEGORY_CONVOLUTION && etp_value_is_one_row(input);
+    bool windows = weight && etp_op_is_depthwise(&row->parsed) &&
+                   weight->kind == ETP_EVALUE_TENSOR && weight->rank == 4;
+    for (int i = 0; windows && i < 2; i++) {
+        p.window[i] = (uint32_t)weight->dims[1 + i];
+    }
+    return p;
+}
+
+static pool *pool_of(const pools *all, const pool *like)
+{
+    for (size_t i = 0; i < all->n; i++) {
+        pool *p = &all->items[i];
+        if (etp_str_eq(p->base, like->base) && p->one_row == like->one_row &&
+            p->window[0] == like->window[0] && p->window[1] == like->window[1]) {
+            return p;
+        }
+    }
+    return NULL;
+}
+
+static void add_sampled(pool *p, const etp_kernel_op *op)
+{
+    bool own = op->sure >= MIXED && op->kernel != UINT32_MAX;
+    p->mixed = p->mixed || (own && p->sum.kernel != UINT32_MAX && p->sum.kernel != op->kernel);
+    p->sum.kernel = own && p->sum.kernel == UINT32_MAX ? op->kernel : p->sum.kernel;
+    p->sum.sure += op->sure;
+    for (size_t k = 0; k < ETP_CODES; k++) {
+        p->sum.sure_of[k] += op->sure_of[k];
+    }
+}
+
+static const etp_row_facts *facts_of(const etp_profile *p, const etp_profile_row *row)
+{
+    return p->facts && !p->facts->problem ? &p->facts->rows[row - p->rows] : NULL;
+}
+
+// Every operator that was sampled, by configuration. False on out of memory.
+static bool pool_samples(const etp_ab *ab, pools *out)
+{
+    const etp_profile *p = ab->arms[ab->engagement.arm].profile;
+    const etp_kernels *k = ab->arms[ab->engagement.arm].kernels;
+    for (size_t i = 0; k && i < p->n_rows; i++) {
+        const etp_profile_row *row = &p->rows[i];
+        const etp_kernel_op *op =
+            row->kind == ETP_ROW_OPERATOR
+                ? etp_kernels_find_op(k, row->name, row->chain, row->instruction)
+                : NULL;
+        if (!op) {
+            continue;
+        }
+        pool like = configuration(row, facts_of(p, row));
+        pool *found = pool_of(out, &like);
+        if (!found) {
+            if (!ETP_PUSH(ab->arena, out, like)) {
+                return false;
+            }
+            found = &out->items[out->n - 1];
+        }
+        add_sampled(found, op);
+    }
+    return true;
+}
+
+// COMMON: what holds for every operator of the arm.
+static void judge(const etp_ab *ab, etp_ab_operator *op, const etp_engage_case *common,
+                  const pools *all)
+{
+    const etp_ab_engagement *e = &ab->engagement;
+    const etp_profile *p = ab->arms[e->arm].profile;
+    const etp_kernels *k = ab->arms[e->arm].kernels;
+    const etp_profile_row *row = op->rows[e->arm];
+    if (!row) {
+        return;
+    }
+    etp_engage_case c = *common;
+    c.row = row;
+    c.facts = facts_of(p, row);
+    c.any_delegate = !c.facts || p->facts->any_delegate;
+    pool like = configuration(row, c.facts);
+    const pool *same = row->kind == ETP_ROW_OPERATOR ? pool_of(all, &like) : NULL;
+    c.pool = same && !same->mixed ? &same->sum : NULL;
+    c.sampled = k ? etp_kernels_find_op(k, row->name, row->chain, row->instruction) : NULL;
+    etp_engage_judge(&c, &op->engaged);
+    if (op->engaged.by_samples) {
+        op->engaged.evidence = sampled_text(ab, &op->engaged, k, &c);
+        return; // what ran counts, whatever the names of the group's parts
+    }
+    c.sampled = c.pool = NULL;
+    for (size_t i = 0; i < op->merged.n; i++) { // a group that did only part of its work there
+        etp_op_name parsed;
+        etp_op_parse(op->merged.items[i].name, &parsed);
+        bool part = op->merged.items[i].arm == e->arm && op->engaged.eligible &&
+                    parsed.category == row->parsed.category;
+        etp_profile_row other = *row;
+        etp_engage second;
+        other.parsed = parsed;
+        c.row = &other;
+        etp_engage_judge(&c, &second);
+        if (part && second.state != op->engaged.state) {
+            op->engaged.state = ETP_PARTLY_ENGAGED;
+            op->engaged.reason = op->engaged.reason ? op->engaged.reason : second.reason;
+        }
+    }
+}
+
+// ---- sums ----
+
+typedef struct sums {
+    double all, on, maybe; // time or MACs: of eligible operators, on the feature, perhaps on it
+    bool known;            // for every operator
+} sums;
+
+static void add_up(sums *s, double amount, const etp_engage *e, bool of_time)
+{
+    s->all += amount;
+    if (e->state == ETP_ENGAGED) {
+        s->on += amount;
+    } else if (e->state == ETP_PARTLY_ENGAGED && e->by_samples && of_time) {
+        s->on += amount * e->on_share;
+    } else if (e->state != ETP_NOT_ENGAGED) {
+        s->maybe += amount;
+    }
+}
+
+// SHARE is the middle of the two when it is known well enough.
+static void bounds(const sums *s, double whole, double *lo, double *hi, double *share,
+                   double *known)
+{
+    if (!s->known || whole <= 0) {
+        return;
+    }
+    *lo = s->on / whole;
+    *hi = (s->on + s->maybe) / whole;
+    *known = s->all > 0 ? 1 - s->maybe / s->all : (double)NAN;
+    *share = *hi - *lo <= ETP_AB_SHARE_KNOWN ? (*lo + *hi) / 2 : (double)NAN;
+}
+
+static void add_operator(etp_ab_engagement *e, const etp_ab_operator *op, sums *time, sums *macs)
+{
+    int64_t ns = op->ns[e->arm] == ETP_NS_UNKNOWN ? 0 : op->ns[e->arm];
+    bool on = op->engaged.state == ETP_ENGAGED;
+    e->eligible++;
+    e->engaged += on;
+    e->row_kernels += on && op->engaged.reason == ETP_REASON_ROW_KERNEL;
+    e->unknown += op->engaged.state == ETP_ENGAGEMENT_UNKNOWN;
+    macs->known = macs->known && op->macs != ETP_AB_NO_MACS;
+    add_up(macs, op->macs == ETP_AB_NO_MACS ? 0 : (double)op->macs, &op->engaged, false);
+    add_up(time, (double)ns, &op->engaged, true);
+    if (op->engaged.state == ETP_NOT_ENGAGED || op->engaged.state == ETP_PARTLY_ENGAGED) {
+        e->off++;
+        add_reason(e, op->engaged.reason, ns);
+    }
+}
+
+etp_status etp_ab_engage(etp_ab_session *s, etp_error *err)
+{
+    etp_ab *ab = &s->ab;
+    etp_ab_engagement *e = &ab->engagement;
+    *e = (etp_ab_engagement){.macs_share = NAN,
+                             .time_share = NAN,
+                             .macs_lo = NAN,
+                             .macs_hi = NAN,
+                             .time_lo = NAN,
+                             .time_hi = NAN,
+                             .macs_known = NAN,
+                             .time_known = NAN};
+    for (size_t i = 0; i < ab->n_operators; i++) {
+        ab->operators[i].engaged = (etp_engage){.state = ETP_ENGAGEMENT_UNKNOWN};
+    }
+    etp_engage_case common = {0};
+    e->arm = ab->n_comparisons ? ab->comparisons[0].candidate : ab->baseline;
+    if (ab->n_arms > 0 && run_of(s, e->arm)) {
+        common.names = etp_ab_name_book(run_of(s, e->arm), &s->arena);
+    }
+    if (ab->n_arms == 0 || !choose_feature(ab, &common)) {
+        return ETP_OK;
+    }
+    ask_cpu(s, &common);
+    common.sme_elsewhere = sme_names(ab->arms[e->arm].profile, common.names);
+    pools all = {0};
+    if (!pool_samples(ab, &all)) {
+        return etp_fail_nomem(err, "engagement");
+    }
+    sums time = {.known = !ab->emulated}, macs = {.known = true};
+    for (size_t i = 0; i < ab->n_operators; i++) {
+        judge(ab, &ab->operators[i], &common, &all);
+        if (ab->operators[i].engaged.eligible) {
+            add_operator(e, &ab->operators[i], &time, &macs);
+        }
+    }
+    qsort(e->reasons, e->n_reasons, sizeof *e->reasons, longest_first);
+    if (e->unknown < e->eligible) { // shares of what nothing can tell would be wrong
+        bounds(&macs, macs.all, &e->macs_lo, &e->macs_hi, &e->macs_share, &e->macs_known);
+        bounds(&time, (double)ab->arms[e->arm].traced_ns, &e->time_lo, &e->time_hi, &e->time_share,
+               &e->time_known);
+    }
+    return ETP_OK;
+}
+
+const char *etp_ab_engaged_word(etp_engagement e)
+{
+    static const char *const k_words[ETP_ENGAGEMENTS] = {"engaged", "not", NULL, "partly"};
+    return k_words[e];
+}

@@ -1,0 +1,74 @@
+// SPDX-License-Identifier: Apache-2.0
+// What surrounded the blocks of a session, and what of it could not be read.
+#include <math.h>
+
+#include "compare/session.h"
+
+static double known(uint64_t v)
+{
+    return v == UINT64_MAX ? (double)NAN : (double)v;
+}
+
+static double lower(double a, double b)
+{
+    return fmin(a, b); // passes over a NAN
+}
+
+static void take_launches(const etp_run *run, struct etp_ab_surroundings *b)
+{
+    etp_run_wait waited = {0};
+    b->migrations = b->interrupted = b->minor_faults = b->major_faults = 0;
+    for (size_t i = 0; i < run->launches.n; i++) {
+        const etp_run_launch *l = &run->launches.items[i];
+        if (l->block != b->block) {
+            continue;
+        }
+        etp_run_wait_add(&waited, l);
+        b->migrations += known(l->migrations);
+        b->interrupted += (double)l->involuntary_switches;
+        b->minor_faults += (double)l->minor_faults;
+        b->major_faults += (double)l->major_faults;
+    }
+    b->waited_share = etp_run_wait_share(&waited);
+}
+
+etp_status etp_ab_take_environment(etp_ab_session *s, const etp_run *run, etp_error *err)
+{
+    etp_ab *ab = &s->ab;
+    ab->surroundings = ETP_NEW_ARRAY(&s->arena, struct etp_ab_surroundings, run->blocks.n + 1);
+    ab->unreadable = ETP_NEW_ARRAY(&s->arena, etp_str, run->unreadable.n + 1);
+    if (!ab->surroundings || !ab->unreadable) {
+        return etp_fail_nomem(err, "environment");
+    }
+    for (size_t i = 0; i < run->unreadable.n; i++) {
+        ab->unreadable[ab->n_unreadable++] = run->unreadable.items[i];
+    }
+    for (size_t i = 0; i < run->launches.n; i++) {
+        uint64_t pad = run->launches.items[i].env_pad_bytes;
+        ab->env_pad[0] = i == 0 || pad < ab->env_pad[0] ? pad : ab->env_pad[0];
+        ab->env_pad[1] = pad > ab->env_pad[1] ? pad : ab->env_pad[1];
+    }
+    for (size_t i = 0; i < run->blocks.n; i++) {
+        const etp_run_block *in = &run->blocks.items[i];
+        const etp_run_moment *a = &in->start, *z = &in->end;
+        double wall_ms = (known(z->time_ns) - known(a->time_ns)) / 1e6;
+        struct etp_ab_surroundings b = {
+            .block = in->block,
+            .load1 = etp_run_between(a->load1, z->load1),
+            .cpus_busy = wall_ms > 0 ? (known(z->cpu_busy_ms) - known(a->cpu_busy_ms)) / wall_ms
+                                     : (double)NAN,
+            .cpus_stolen = wall_ms > 0 ? (known(z->cpu_steal_ms) - known(a->cpu_steal_ms)) / wall_ms
+                                       : (double)NAN,
+            .temperature_c = fmax(a->temperature_c, z->temperature_c),
+            .clock_khz = lower(known(a->freq_max_khz), known(z->freq_max_khz)),
+            .memory_free_bytes = lower(known(a->memory_free_bytes), known(z->memory_free_bytes)),
+            .slept_ns = (double)in->slept_ns,
+            .governor = a->governor,
+            .power = a->power,
+            .boost = a->boost,
+        };
+        take_launches(run, &b);
+        ab->surroundings[ab->n_surroundings++] = b;
+    }
+    return ETP_OK;
+}

@@ -1,0 +1,154 @@
+// SPDX-License-Identifier: Apache-2.0
+// What backs or takes back a headline: the proof of each arm's level.
+#include <math.h>
+
+#include "compare/session.h"
+#include "inspect/kernels/kernels.h"
+
+// What the sampled launches say of each level; nothing when there are none. ARM_OF: the answer's
+// arm of each arm of the run, ETP_NO_INDEX none.
+etp_status etp_ab_prove_by_samples(etp_ab_session *s, const etp_run *run, const uint32_t *arm_of,
+                                   etp_error *err)
+{
+    etp_kernels_answer kernels;
+    ETP_TRY(etp_kernels_load(run, &s->arena, &kernels, err));
+    for (size_t i = 0; i < kernels.n_arms; i++) {
+        if (arm_of[i] == ETP_NO_INDEX) {
+            continue;
+        }
+        etp_ab_arm *arm = &s->ab.arms[arm_of[i]];
+        const etp_proof *p = &kernels.arms[i].proof;
+        arm->kernels = kernels.arms[i].sampled ? &kernels.arms[i].kernels : NULL;
+        for (size_t k = 0; k < p->lines.n; k++) {
+            ETP_TRY(etp_proof_add(&arm->proof, &s->arena, p->lines.items[k], err));
+        }
+        if (kernels.arms[i].problem) {
+            ETP_TRY(etp_ab_find(s, ETP_FINDING_SAMPLES_UNUSED, "warn", NULL,
+                                etp_arena_printf(&s->arena, "samples of %s not used: %s", arm->name,
+                                                 kernels.arms[i].problem),
+                                err));
+        }
+    }
+    return ETP_OK;
+}
+
+// What etprof-launch did for a runner that is not etprof's.
+static const char *foreign_mask(etp_ab_session *s, const etp_run_launch *l, uint64_t calls)
+{
+    if (l->mask_hook.len == 0) {
+        return "nothing was hidden: this build itself is said to be at the level";
+    }
+    if (etp_str_eqz(l->mask_hook, "etprof-launch:cpuid")) {
+        const char *missed =
+            l->asks_missed == 0
+                ? ""
+                : etp_arena_printf(
+                      &s->arena, "; %llu places of its code that may ask too could not be reached",
+                      (unsigned long long)l->asks_missed);
+        const char *left =
+            l->asks_left == 0
+                ? ""
+                : etp_arena_printf(&s->arena,
+                                   "; %llu that choose no kernels of XNNPACK were left alone",
+                                   (unsigned long long)l->asks_left);
+        return missed && left
+                   ? etp_arena_printf(
+                         &s->arena,
+                         "etprof-launch hid %.*s; the runner asked for CPU features at least "
+                         "%llu times in every launch%s%s",
+                         ETP_STR_ARG(l->mask_cleared), (unsigned long long)calls, missed, left)
+                   : NULL;
+    }
+    return etp_arena_printf(&s->arena, "%.*s hid %.*s; who asked for it is not known",
+                            ETP_STR_ARG(l->mask_hook), ETP_STR_ARG(l->mask_cleared));
+}
+
+const etp_name_book *etp_ab_name_book(const etp_run *run, etp_arena *arena)
+{
+    etp_name_book *book = run->n_names ? ETP_NEW(arena, etp_name_book) : NULL;
+    for (size_t i = 0; book && i < run->n_names; i++) {
+        const char *name = etp_arena_strdup(arena, run->names[i].level);
+        const etp_level_info *level =
+            name ? etp_level_get(etp_level_find(ETP_ISA_NONE, name)) : NULL;
+        if (!level || run->names[i].names.len == 0) {
+            continue;
+        }
+        const char **list = etp_level_is_named(level->level) ? &book->on : &book->off;
+        book->family = level->family;
+        *list = etp_arena_printf(arena, "%s%s%.*s", *list ? *list : "", *list ? "; " : "",
+                                 ETP_STR_ARG(run->names[i].names));
+    }
+    return book;
+}
+
+etp_status etp_ab_prove_arm(etp_ab_session *s, const etp_run *run, uint32_t run_arm, uint32_t at,
+                            etp_error *err)
+{
+    etp_ab_arm *arm = &s->ab.arms[at];
+    ETP_TRY(etp_ab_take_hook(s, run, run_arm, at, err));
+    if (arm->level == ETP_LEVEL_NONE) {
+        return ETP_OK;
+    }
+    const etp_run_launch *launch = NULL;
+    uint64_t calls = UINT64_MAX;
+    for (size_t i = 0; i < run->launches.n; i++) {
+        const etp_run_launch *l = &run->launches.items[i];
+        if (l->arm == run_arm) {
+            launch = launch ? launch : l;
+            calls = l->hook_calls < calls ? l->hook_calls : calls;
+        }
+    }
+    if (launch) {
+        bool foreign = run->arms.items[run_arm].runner.len > 0;
+        const char *cost = etp_ab_hook_words(s, arm);
+        const char *text =
+            foreign ? foreign_mask(s, launch, calls)
+            : cost  ? etp_arena_printf(&s->arena,
+                                       "cleared %.*s; an SDK library asked the hook at least %llu "
+                                        "times in every launch%s",
+                                       ETP_STR_ARG(launch->mask_cleared.len ? launch->mask_cleared
+                                                                            : ETP_STR("nothing")),
+                                       (unsigned long long)calls, cost)
+                    : NULL;
+        ETP_TRY(text ? etp_proof_add(&arm->proof, &s->arena,
+                                     (etp_proof_line){"mask", text, false, false}, err)
+                     : etp_fail_nomem(err, "proof"));
+    }
+    if (run->selftest.len) {
+        const char *text = etp_arena_strdup(&s->arena, run->selftest);
+        ETP_TRY(text ? etp_proof_add(&arm->proof, &s->arena,
+                                     (etp_proof_line){"selftest", text, false, !run->selftest_ok},
+                                     err)
+                     : etp_fail_nomem(err, "proof"));
+    }
+    return arm->profile
+               ? etp_proof_from_names(arm->profile, arm->level, etp_ab_name_book(run, &s->arena),
+                                      &s->arena, &arm->proof, err)
+               : ETP_OK;
+}
+
+// A headline that the evidence does not carry is taken back; the raw samples stay.
+void etp_ab_withhold(etp_ab_session *s, bool control_differs, const char *given)
+{
+    etp_ab *ab = &s->ab;
+    for (size_t i = 0; i < ab->n_comparisons; i++) {
+        etp_ab_comparison *c = &ab->comparisons[i];
+        bool refuted = ab->arms[c->baseline].proof.truth == ETP_CONTRADICTED ||
+                       ab->arms[c->candidate].proof.truth == ETP_CONTRADICTED;
+        if (ab->arms[c->baseline].outputs_differ || ab->arms[c->candidate].outputs_differ) {
+            c->withheld = "outputs_differ";
+        } else if (refuted) {
+            c->withheld = "proof_failed";
+        } else if (ab->emulated) {
+            c->withheld = "emulated";
+        } else if (control_differs) {
+            c->withheld = "noise_floor";
+        } else {
+            c->withheld = given;
+        }
+        if (c->withheld) {
+            c->estimate = c->lo = c->hi = c->sign_flip_p = NAN;
+            c->verdict = "unknown";
+        }
+    }
+}

@@ -1,0 +1,30 @@
+// SPDX-License-Identifier: Apache-2.0
+// What it costs to hide features: the SDK asks the runner's hook while it executes.
+#include <math.h>
+
+#include "compare/session.h"
+
+etp_status etp_ab_take_hook(etp_ab_session *s, const etp_run *run, uint32_t run_arm, uint32_t at,
+                            etp_error *err)
+{
+    etp_ab_arm *arm = &s->ab.arms[at];
+    double *calls = ETP_NEW_ARRAY(&s->arena, double, run->launches.n);
+    double *each = ETP_NEW_ARRAY(&s->arena, double, run->launches.n);
+    size_t n = 0;
+    if (!calls || !each) {
+        return etp_fail_nomem(err, "launches");
+    }
+    for (size_t i = 0; i < run->launches.n; i++) {
+        const etp_run_launch *l = &run->launches.items[i];
+        if (l->arm == run_arm && l->kind == ETP_LAUNCH_TIMED && l->hook_cost.call_ps > 0) {
+            calls[n] = (double)l->hook_cost.calls;
+            each[n++] = (double)l->hook_cost.call_ps / 1000;
+        }
+    }
+    arm->hook.calls = etp_median(calls, n);
+    arm->hook.call_ns = etp_median(each, n);
+    arm->hook.share = arm->median_ns > 0
+                          ? arm->hook.calls * arm->hook.call_ns / (double)arm->median_ns
+                          : (double)NAN;
+    return ETP_OK;
+}

@@ -1,0 +1,300 @@
+// SPDX-License-Identifier: Apache-2.0
+// What takes most of an inference: each arm's ETDump latency, where it went, and the operators that
+// are bottlenecks of the arm that runs now.
+#include <math.h>
+#include <stdlib.h>
+
+#include "base/index.h"
+#include "compare/hot.h"
+#include "compare/means.h"
+#include "compare/session.h"
+
+const char *etp_hot_kind_name(etp_hot_kind kind)
+{
+    static const char *const k_names[ETP_HOT_KINDS] = {
+        [ETP_HOT_PORTABLE] = "portable",
+        [ETP_HOT_MOVEMENT] = "data movement",
+        [ETP_HOT_LITTLE] = "gained little",
+        [ETP_HOT_LARGE] = "large",
+    };
+    return kind < ETP_HOT_KINDS ? k_names[kind] : "";
+}
+
+static bool moves_data(etp_category category)
+{
+    return category == ETP_CATEGORY_DATA_MOVEMENT || category == ETP_CATEGORY_QUANTIZE;
+}
+
+static etp_status take_median(etp_ab_session *s, uint32_t arm, etp_error *err)
+{
+    struct {
+        double *items;
+        size_t n, cap;
+    } v = {0};
+    for (size_t d = 0; d < s->dumps.n; d++) {
+        const etp_trace *trace = s->dumps.items[d].trace;
+        bool mine = trace && s->dumps.items[d].arm == arm;
+        for (size_t i = 0; mine && i < etp_trace_block_count(trace); i++) {
+            const etp_trace_block *b = etp_trace_block_at(trace, i);
+            for (size_t r = 0; b->has_execute && r < b->n_runs; r++) {
+                if (!ETP_PUSH(&s->arena, &v, (double)etp_trace_durations(b, b->execute)[r])) {
+                    return etp_fail_nomem(err, "medians");
+                }
+            }
+        }
+    }
+    s->ab.arms[arm].traced_runs = v.n;
+    s->ab.arms[arm].traced_median_ns = v.n ? etp_median(v.items, v.n) : (double)NAN;
+    return ETP_OK;
+}
+
+static void add_row(etp_ab_split *out, const etp_profile *p, const etp_profile_row *row, int64_t ns)
+{
+    if (row->kind == ETP_ROW_BOUNDARY) {
+        out->calls++;
+    }
+    if (!etp_means_is_operator(row->kind)) {
+        return;
+    }
+    bool portable = row->kind == ETP_ROW_PORTABLE, moves = moves_data(row->parsed.category);
+    out->portable += portable;
+    out->portable_ns += portable ? ns : 0;
+    out->delegated += !portable;
+    out->delegated_ns += portable ? 0 : ns;
+    out->delegated_cut_ns += etp_profile_cut_ns(p, row);
+    out->movement += moves;
+    out->movement_ns += moves ? ns : 0;
+}
+
+etp_status etp_ab_split_arms(etp_ab_session *s, etp_error *err)
+{
+    for (uint32_t a = 0; a < s->ab.n_arms; a++) {
+        etp_ab_arm *arm = &s->ab.arms[a];
+        const etp_profile *p = arm->profile;
+        etp_means mean;
+        ETP_TRY(take_median(s, a, err));
+        ETP_TRY(etp_means_of(p, ETP_MEANS_KEPT, &s->arena, &mean, err));
+        arm->split = (etp_ab_split){.boundary_ns = mean.boundary_ns,
+                                    .framework_ns = mean.framework_ns,
+                                    .unexplained_ns = mean.unexplained_ns};
+        for (size_t i = 0; p && mean.row_ns && i < p->n_rows; i++) {
+            add_row(&arm->split, p, &p->rows[i], mean.row_ns[i]);
+        }
+    }
+    return ETP_OK;
+}
+
+// Of the first comparison's traced means, NAN: nothing is compared, or its figures are withheld.
+static double whole_speedup(const etp_ab *ab)
+{
+    if (ab->n_comparisons == 0 || ab->comparisons[0].withheld) {
+        return (double)NAN;
+    }
+    int64_t before = ab->arms[ab->comparisons[0].baseline].traced_ns;
+    int64_t after = ab->arms[ab->comparisons[0].candidate].traced_ns;
+    return before > 0 && after > 0 ? (double)before / (double)after : (double)NAN;
+}
+
+static etp_hot_kind kind_of(const etp_ab *ab, const etp_ab_operator *op, double whole)
+{
+    const etp_profile_row *row = op->rows[ab->hot_arm];
+    if (row ? row->kind == ETP_ROW_PORTABLE : !op->delegated) {
+        return ETP_HOT_PORTABLE;
+    }
+    if (moves_data(op->category)) {
+        return ETP_HOT_MOVEMENT;
+    }
+    // Without a gain as a whole there is nothing to lag behind.
+    bool lags = whole > 1 + ETP_MARGIN_DEFAULT && ab->n_comparisons && op->speedup[0] < whole;
+    return lags ? ETP_HOT_LITTLE : ETP_HOT_LARGE;
+}
+
+static int first_things_first(const void *pa, const void *pb)
+{
+    const etp_ab_hot *a = pa, *b = pb;
+    if (a->kind != b->kind) {
+        return a->kind < b->kind ? -1 : 1;
+    }
+    if (a->share != b->share) {
+        return a->share > b->share ? -1 : 1;
+    }
+    return (a->op > b->op) - (a->op < b->op);
+}
+
+etp_status etp_ab_find_hot(etp_ab_session *s, etp_error *err)
+{
+    etp_ab *ab = &s->ab;
+    ab->hot_arm = ab->n_comparisons ? ab->comparisons[0].candidate : ab->baseline;
+    int64_t total = ab->n_arms ? ab->arms[ab->hot_arm].traced_ns : ETP_NS_UNKNOWN;
+    if (total == ETP_NS_UNKNOWN || total <= 0 || ab->emulated) {
+        return ETP_OK;
+    }
+    double whole = whole_speedup(ab);
+    for (uint32_t i = 0; i < ab->n_operators; i++) {
+        const etp_ab_operator *op = &ab->operators[i];
+        int64_t ns = op->ns[ab->hot_arm];
+        etp_ab_hot hot = {.op = i, .share = (double)ns / (double)total};
+        if (ns == ETP_NS_UNKNOWN || hot.share <= ETP_HOT_SHARE) {
+            continue;
+        }
+        if (hot.share > 1) { // two clocks: what part of an inference anything took is not known
+            ab->hot.n = 0;
+            return ETP_OK;
+        }
+        hot.kind = kind_of(ab, op, whole);
+        if (!ETP_PUSH(&s->arena, &ab->hot, hot)) {
+            return etp_fail_nomem(err, "bottlenecks");
+        }
+    }
+    if (ab->hot.n) {
+        qsort(ab->hot.items, ab->hot.n, sizeof *ab->hot.items, first_things_first);
+    }
+    return ETP_OK;
+}
+
+// ---- by name ----
+
+static etp_str base_name(etp_str name)
+{
+    uint32_t counter;
+    return etp_trace_base_name(name, &counter);
+}
+
+static int longest_name_first(const void *pa, const void *pb)
+{
+    const etp_ab_named *a = pa, *b = pb;
+    if (a->ns != b->ns) {
+        return a->ns > b->ns ? -1 : 1;
+    }
+    return etp_str_cmp(a->name, b->name);
+}
+
+typedef struct named_list {
+    struct {
+        etp_ab_named *items;
+        size_t n, cap;
+    } names;
+    etp_index index; // a recording may hold as many names as it likes
+    etp_str key;
+} named_list;
+
+static bool same_name(const void *ctx, uint32_t position)
+{
+    const named_list *l = ctx;
+    return etp_str_eq(l->names.items[position].name, l->key);
+}
+
+// The element of that name, made when there is none; NULL out of memory.
+static etp_ab_named *name_at(named_list *l, etp_str name, etp_arena *arena)
+{
+    uint64_t hash = etp_hash_bytes(ETP_HASH_START, name.ptr, name.len);
+    l->key = name;
+    uint32_t at = etp_index_find(&l->index, hash, same_name, l);
+    if (at == ETP_INDEX_NONE) {
+        at = (uint32_t)l->names.n;
+        if (!ETP_PUSH(arena, &l->names, ((etp_ab_named){.name = name})) ||
+            !etp_index_insert(&l->index, arena, hash, at)) {
+            return NULL;
+        }
+    }
+    return &l->names.items[at];
+}
+
+size_t etp_ab_portable_names(const etp_ab *ab, etp_arena *arena, etp_ab_named **out)
+{
+    named_list list = {0};
+    for (size_t i = 0; i < ab->n_operators; i++) {
+        const etp_ab_operator *op = &ab->operators[i];
+        const etp_profile_row *row = op->rows[ab->hot_arm];
+        if (!row || row->kind != ETP_ROW_PORTABLE || op->ns[ab->hot_arm] == ETP_NS_UNKNOWN) {
+            continue;
+        }
+        etp_ab_named *named = name_at(&list, base_name(op->names[ab->hot_arm]), arena);
+        if (!named) {
+            return 0;
+        }
+        named->calls++;
+        named->ns += op->ns[ab->hot_arm];
+    }
+    *out = list.names.items;
+    if (list.names.n) {
+        qsort(*out, list.names.n, sizeof **out, longest_name_first);
+    }
+    return list.names.n;
+}
+
+static int longest_group_first(const void *pa, const void *pb)
+{
+    const etp_ab_kernels *a = pa, *b = pb;
+    int64_t x = a->before_time.ns > a->now_time.ns ? a->before_time.ns : a->now_time.ns;
+    int64_t y = b->before_time.ns > b->now_time.ns ? b->before_time.ns : b->now_time.ns;
+    if (x != y) {
+        return x > y ? -1 : 1;
+    }
+    int by_name = etp_str_cmp(a->before, b->before);
+    by_name = by_name ? by_name : etp_str_cmp(a->now, b->now);
+    return by_name ? by_name : (a->state > b->state) - (a->state < b->state);
+}
+
+typedef struct group_list {
+    struct {
+        etp_ab_kernels *items;
+        size_t n, cap;
+    } groups;
+    etp_index index;
+    const etp_ab_kernels *key;
+} group_list;
+
+static bool same_group(const void *ctx, uint32_t position)
+{
+    const group_list *l = ctx;
+    const etp_ab_kernels *g = &l->groups.items[position], *key = l->key;
+    return etp_str_eq(g->before, key->before) && etp_str_eq(g->now, key->now) &&
+           g->state == key->state && g->reason == key->reason;
+}
+
+static etp_ab_kernels *group_at(group_list *l, const etp_ab_kernels *key, etp_arena *arena)
+{
+    uint64_t hash = etp_hash_bytes(ETP_HASH_START, key->before.ptr, key->before.len);
+    hash = etp_hash_bytes(hash, key->now.ptr, key->now.len);
+    l->key = key;
+    uint32_t at = etp_index_find(&l->index, hash, same_group, l);
+    if (at == ETP_INDEX_NONE) {
+        at = (uint32_t)l->groups.n;
+        if (!ETP_PUSH(arena, &l->groups, *key) || !etp_index_insert(&l->index, arena, hash, at)) {
+            return NULL;
+        }
+    }
+    return &l->groups.items[at];
+}
+
+size_t etp_ab_kernel_groups(const etp_ab *ab, etp_arena *arena, etp_ab_kernels **out)
+{
+    group_list list = {0};
+    bool compared = ab->n_comparisons > 0;
+    for (size_t i = 0; i < ab->n_operators; i++) {
+        const etp_ab_operator *op = &ab->operators[i];
+        etp_ab_kernels key = {.before =
+                                  compared ? base_name(op->names[ab->baseline]) : (etp_str){0},
+                              .now = base_name(op->names[ab->hot_arm]),
+                              .state = op->engaged.state,
+                              .reason = op->engaged.reason};
+        if (!op->engaged.eligible && (!compared || etp_str_eq(key.before, key.now))) {
+            continue;
+        }
+        etp_ab_kernels *g = group_at(&list, &key, arena);
+        if (!g) {
+            return 0;
+        }
+        const etp_ab_part before = etp_ab_operator_part(ab, op, ab->baseline),
+                          now = etp_ab_operator_part(ab, op, ab->hot_arm);
+        g->operators++;
+        etp_ab_part_add(&g->before_time, &before);
+        etp_ab_part_add(&g->now_time, &now);
+    }
+    *out = list.groups.items;
+    if (list.groups.n) {
+        qsort(*out, list.groups.n, sizeof **out, longest_group_first);
+    }
+    return list.groups.n;
+}

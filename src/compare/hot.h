@@ -1,0 +1,28 @@
+// SPDX-License-Identifier: Apache-2.0
+// What takes most of an inference, by name: for whoever shows an answer.
+#ifndef ETP_COMPARE_HOT_H
+#define ETP_COMPARE_HOT_H
+
+#include "compare/ab.h"
+
+// Longest first. The number; 0 also when out of memory.
+typedef struct etp_ab_named {
+    etp_str name;
+    uint32_t calls; // of one inference
+    int64_t ns;
+} etp_ab_named;
+size_t etp_ab_portable_names(const etp_ab *ab, etp_arena *arena, etp_ab_named **out);
+
+typedef struct etp_ab_kernels { // operators whose names changed alike
+    etp_str before, now;        // empty: that arm has none
+    etp_engagement state;
+    etp_reason reason;
+    uint32_t operators;
+    etp_ab_part before_time, now_time;
+} etp_ab_kernels;
+size_t etp_ab_kernel_groups(const etp_ab *ab, etp_arena *arena, etp_ab_kernels **out);
+
+// "local, AMD EPYC": whose roofs they are. Only with roofs.
+const char *etp_ab_roofs_device(const etp_ab *ab);
+
+#endif

@@ -1,0 +1,267 @@
+// SPDX-License-Identifier: Apache-2.0
+// Finding and opening the dumps of an answer, and summing them into one profile per arm.
+#include <math.h>
+#include <stdlib.h>
+
+#include "base/number.h"
+#include "compare/session.h"
+#include "trace/timeline.h"
+
+#define DUMP_LIMIT ((uint64_t)4 << 30)
+#define TIMELINE_LIMIT ((uint64_t)1 << 30)
+#define MAX_BARE_DUMPS 512
+
+static bool is_timeline_name(const char *path)
+{
+    return etp_str_ends(etp_str_from(path), ETP_STR(".csv"));
+}
+
+// Name of a dump's arm: file name without folder and ".etdump"/".etdp" or what timelines of it are
+// called; "_b<k>" is the block.
+static etp_str arm_of_file(const char *path, uint32_t *block)
+{
+    const char *slash = strrchr(path, '/');
+    etp_str name = etp_str_from(slash ? slash + 1 : path);
+    static const char *const k_suffixes[] = {".etdump",   ".etdp", ".csv",  "_timeline",
+                                             "_all_runs", "_run0", "_exec", "_xtrace"};
+    for (size_t i = 0; i < sizeof k_suffixes / sizeof *k_suffixes; i++) {
+        etp_str suffix = etp_str_from(k_suffixes[i]);
+        if (etp_str_ends(name, suffix)) {
+            name.len -= suffix.len;
+        }
+    }
+    *block = 1;
+    for (size_t i = name.len; i > 2; i--) {
+        if (name.ptr[i - 1] >= '0' && name.ptr[i - 1] <= '9') {
+            continue;
+        }
+        uint64_t k = 0;
+        if (i < name.len && name.ptr[i - 1] == 'b' && name.ptr[i - 2] == '_' &&
+            etp_parse_u64((etp_str){name.ptr + i, name.len - i}, &k) && k >= 2 && k < 100000) {
+            *block = (uint32_t)k;
+            name.len = i - 2;
+        }
+        break;
+    }
+    return name;
+}
+
+static etp_status add_dump(etp_ab_session *s, const char *path, etp_error *err)
+{
+    if (s->dumps.n >= MAX_BARE_DUMPS) {
+        return etp_fail(err, ETP_USAGE, "more than %d dumps; name fewer", MAX_BARE_DUMPS);
+    }
+    uint32_t block = 1;
+    etp_str name = arm_of_file(path, &block);
+    size_t arm = 0;
+    while (arm < s->ab.n_arms && !etp_str_eqz(name, s->ab.arms[arm].name)) {
+        arm++;
+    }
+    // The same name twice with the same block is two files of two folders: two arms.
+    for (size_t i = s->first_dump; arm < s->ab.n_arms && i < s->dumps.n; i++) {
+        if (s->dumps.items[i].arm == arm && s->dumps.items[i].block == block) {
+            arm = s->ab.n_arms;
+            name = etp_str_from(path);
+        }
+    }
+    if (arm == s->ab.n_arms) {
+        s->ab.arms[s->ab.n_arms++] = (etp_ab_arm){.name = etp_arena_strdup(&s->arena, name)};
+        if (!s->ab.arms[arm].name) {
+            return etp_fail_nomem(err, "dumps");
+        }
+    }
+    etp_ab_dump dump = {.path = path, .arm = (uint32_t)arm, .block = block};
+    return ETP_PUSH(&s->arena, &s->dumps, dump) ? ETP_OK : etp_fail_nomem(err, "dumps");
+}
+
+static bool is_dump_name(const char *name)
+{
+    etp_str n = etp_str_from(name);
+    return etp_str_ends(n, ETP_STR(".etdump")) || etp_str_ends(n, ETP_STR(".etdp"));
+}
+
+static etp_status collect_dir(etp_ab_session *s, const char *dir, int depth, etp_error *err)
+{
+    etp_dir_list list = {0};
+    ETP_TRY(etp_os_list(dir, &s->arena, &list, err));
+    for (size_t i = 0; i < list.n; i++) {
+        const char *path = etp_arena_printf(&s->arena, "%s/%s", dir, list.items[i].name);
+        if (!path) {
+            return etp_fail_nomem(err, "dumps");
+        }
+        if (list.items[i].is_dir && list.items[i].is_other) {
+            continue; // a link: out of the folder, or round in a circle
+        }
+        if (list.items[i].is_dir && depth < 3 && list.items[i].name[0] != '.') {
+            ETP_TRY(collect_dir(s, path, depth + 1, err));
+        } else if (!list.items[i].is_dir && is_dump_name(list.items[i].name)) {
+            ETP_TRY(add_dump(s, path, err));
+        }
+    }
+    return ETP_OK;
+}
+
+// Length of what all arm names begin with, up to and with a separator; 0 when nothing would be
+// left.
+static size_t common_prefix(const etp_ab *ab)
+{
+    size_t n = ab->n_arms < 2 ? 0 : strlen(ab->arms[0].name);
+    for (size_t i = 1; i < ab->n_arms; i++) {
+        size_t k = 0;
+        while (k < n && ab->arms[i].name[k] && ab->arms[i].name[k] == ab->arms[0].name[k]) {
+            k++;
+        }
+        n = k;
+    }
+    while (n > 0 && !strchr("._-/", ab->arms[0].name[n - 1])) {
+        n--;
+    }
+    for (size_t i = 0; i < ab->n_arms; i++) {
+        n = ab->arms[i].name[n] ? n : 0;
+    }
+    return n;
+}
+
+etp_status etp_ab_collect_dumps(etp_ab_session *s, const char *const *paths, size_t n_paths,
+                                etp_error *err)
+{
+    s->ab.arms = ETP_NEW_ARRAY(&s->arena, etp_ab_arm, MAX_BARE_DUMPS);
+    if (!s->ab.arms) {
+        return etp_fail_nomem(err, "arms");
+    }
+    s->first_dump = s->dumps.n;
+    for (size_t i = 0; i < n_paths; i++) {
+        size_t before = s->dumps.n;
+        if (etp_os_is_dir(paths[i])) {
+            ETP_TRY(collect_dir(s, paths[i], 0, err));
+            if (s->dumps.n == before) {
+                return etp_fail(err, ETP_USAGE, "%s holds no manifest.json and no .etdump file",
+                                paths[i]);
+            }
+        } else {
+            ETP_TRY(add_dump(s, paths[i], err));
+        }
+    }
+    size_t prefix = common_prefix(&s->ab);
+    for (size_t i = 0; i < s->ab.n_arms; i++) {
+        s->ab.arms[i].full_name = s->ab.arms[i].name;
+        s->ab.arms[i].name += prefix;
+        s->ab.arms[i].model = ETP_NO_INDEX;
+        s->ab.arms[i].median_ns = s->ab.arms[i].load_ns = ETP_NS_UNKNOWN;
+        s->ab.arms[i].first_ns = s->ab.arms[i].peak_rss_bytes = ETP_NS_UNKNOWN;
+    }
+    return ETP_OK;
+}
+
+// A timeline of several blocks becomes one dump for each of them.
+static etp_status open_timeline(etp_ab_session *s, size_t at, etp_error *err)
+{
+    etp_ab_dump *d = &s->dumps.items[at];
+    etp_timeline timeline = {0};
+    ETP_TRY(etp_file_open(d->path, TIMELINE_LIMIT, &d->file, err));
+    etp_str text = {(const char *)d->file.bytes.ptr, d->file.bytes.len};
+    etp_status st = etp_timeline_open(text, &s->arena, &timeline, err);
+    if (st != ETP_OK) {
+        return etp_fail_ctx(err, "%s", d->path);
+    }
+    d->trace = timeline.traces[0];
+    d->block = timeline.session_blocks[0];
+    for (size_t i = 1; i < timeline.n; i++) {
+        etp_ab_dump part = {.path = s->dumps.items[at].path,
+                            .arm = s->dumps.items[at].arm,
+                            .block = timeline.session_blocks[i],
+                            .trace = timeline.traces[i]};
+        if (st != ETP_OK || !ETP_PUSH(&s->arena, &s->dumps, part)) {
+            etp_trace_close(timeline.traces[i]);
+            st = ETP_NOMEM;
+        }
+    }
+    return st == ETP_OK ? ETP_OK : etp_fail_nomem(err, "timeline");
+}
+
+static etp_status open_dump(etp_ab_session *s, size_t at, etp_error *err)
+{
+    etp_ab_dump *d = &s->dumps.items[at];
+    if (d->trace) {
+        return ETP_OK; // part of a timeline
+    }
+    if (is_timeline_name(d->path)) {
+        return open_timeline(s, at, err);
+    }
+    ETP_TRY(etp_file_open(d->path, DUMP_LIMIT, &d->file, err));
+    etp_status st = etp_trace_open(d->file.bytes, NULL, &d->trace, err);
+    return st == ETP_OK ? ETP_OK : etp_fail_ctx(err, "%s", d->path);
+}
+
+static int by_block(const void *pa, const void *pb)
+{
+    const etp_ab_dump *const *a = pa, *const *b = pb;
+    return ((*a)->block > (*b)->block) - ((*a)->block < (*b)->block);
+}
+
+// One profile from the dumps of ARM; none when it has no readable dump.
+static etp_status profile_arm(etp_ab_session *s, uint32_t arm, etp_error *err)
+{
+    etp_ab_dump **mine = ETP_NEW_ARRAY(&s->arena, etp_ab_dump *, s->dumps.n);
+    const etp_trace **traces = ETP_NEW_ARRAY(&s->arena, const etp_trace *, s->dumps.n);
+    etp_profile *profile = ETP_NEW(&s->arena, etp_profile);
+    if (!mine || !traces || !profile) {
+        return etp_fail_nomem(err, "profiles");
+    }
+    size_t n = 0;
+    for (size_t i = 0; i < s->dumps.n; i++) {
+        if (s->dumps.items[i].arm == arm && s->dumps.items[i].trace) {
+            mine[n++] = &s->dumps.items[i];
+        }
+    }
+    qsort(mine, n, sizeof(etp_ab_dump *), by_block);
+    for (size_t i = 0; i < n; i++) {
+        traces[i] = mine[i]->trace;
+    }
+    etp_ab_arm *a = &s->ab.arms[arm];
+    a->n_dumps = n;
+    a->traced_ns = a->traced_mean_ns = a->around_ns = ETP_NS_UNKNOWN;
+    if (n == 0) {
+        return ETP_OK;
+    }
+    etp_status st = etp_profile_build(traces, n, &s->arena, profile, err);
+    if (st == ETP_UNKNOWN) {
+        return etp_ab_find(
+            s, ETP_FINDING_NO_EXECUTION, "warn", NULL,
+            etp_arena_printf(&s->arena, "%s: no execution in its traces finished", a->name), err);
+    }
+    if (st != ETP_OK) {
+        return etp_fail_ctx(err, "%s", a->name);
+    }
+    a->profile = profile;
+    a->traced_ns = etp_profile_traced_ns(profile);
+    a->traced_mean_ns = llround((double)profile->all_execute_ns / (double)profile->all_executions);
+    a->traced_kept = profile->executions;
+    return etp_ab_join_arm(s, arm, profile, traces, err);
+}
+
+etp_status etp_ab_load_dumps(etp_ab_session *s, etp_error *err)
+{
+    for (size_t i = 0; i < s->dumps.n; i++) {
+        etp_status st = open_dump(s, i, err);
+        etp_ab_dump *d = &s->dumps.items[i];
+        if (st == ETP_OK) {
+            continue;
+        }
+        // A run folder's other dumps still answer; a dump the user named must be readable.
+        if (!s->has_run || st == ETP_NOMEM) {
+            return st;
+        }
+        // Derived files do not tell where the folder lies: they must come out the same anywhere.
+        size_t at = strlen(s->ab.dir) + 1;
+        bool inside = etp_str_starts(etp_str_from(err->msg), etp_str_from(s->ab.dir)) &&
+                      strlen(err->msg) > at;
+        d->problem = etp_arena_strdup(&s->arena, etp_str_from(err->msg + (inside ? at : 0)));
+        ETP_TRY(etp_ab_find(s, ETP_FINDING_TRACE_UNUSED, "warn", NULL,
+                            etp_arena_printf(&s->arena, "trace not used: %s", d->problem), err));
+    }
+    for (uint32_t arm = 0; arm < s->ab.n_arms; arm++) {
+        ETP_TRY(profile_arm(s, arm, err));
+    }
+    return ETP_OK;
+}

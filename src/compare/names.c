@@ -1,0 +1,184 @@
+// SPDX-License-Identifier: Apache-2.0
+// What arms are called where a reader takes a figure away. An experiment's name is what somebody
+// wished to measure; a headline, a picture and a line to quote say what was measured: level, model,
+// threads, device.
+#include "compare/session.h"
+
+#include <string.h>
+
+#include "base/sink.h"
+
+static etp_str stem_of(const etp_ab *ab, size_t model)
+{
+    const char *stem = ab->models[model].stem;
+    return etp_str_from(stem ? stem : "model");
+}
+
+// How many leading bytes all stems share, up to the end of a word; with TAIL how many trailing
+// ones.
+static size_t shared(const etp_ab *ab, bool tail)
+{
+    etp_str first = stem_of(ab, 0);
+    size_t cut = 0;
+    for (size_t n = 1; n <= first.len; n++) {
+        etp_str part = {tail ? first.ptr + first.len - n : first.ptr, n};
+        for (size_t i = 1; i < ab->n_models; i++) {
+            etp_str s = stem_of(ab, i);
+            if (tail ? !etp_str_ends(s, part) : !etp_str_starts(s, part)) {
+                return cut;
+            }
+        }
+        if (strchr("_-.", part.ptr[tail ? 0 : n - 1])) {
+            cut = n;
+        }
+    }
+    return cut;
+}
+
+// What tells a model from the others of the session: "fp16" of net_xnnpack_fp16 beside
+// net_xnnpack_int8.
+const char *etp_ab_model_word(const etp_ab *ab, size_t model, etp_arena *arena)
+{
+    etp_str s = stem_of(ab, model);
+    size_t front = ab->n_models > 1 ? shared(ab, false) : 0,
+           back = ab->n_models > 1 ? shared(ab, true) : 0;
+    if (front + back >= s.len) {
+        return etp_arena_strdup(arena, s);
+    }
+    return etp_arena_strdup(arena, (etp_str){s.ptr + front, s.len - front - back});
+}
+
+static bool threads_differ(const etp_ab *ab)
+{
+    for (size_t i = 1; i < ab->n_arms; i++) {
+        if (ab->arms[i].threads != ab->arms[0].threads) {
+            return true;
+        }
+    }
+    return false;
+}
+
+static const char *measured(const etp_ab *ab, const etp_ab_arm *a, etp_arena *arena)
+{
+    if (a->level == ETP_LEVEL_NONE) {
+        return a->name;
+    }
+    etp_strbuf buf;
+    etp_strbuf_init(&buf, arena);
+    if (ab->n_models > 1 && a->model < ab->n_models) {
+        const char *word = etp_ab_model_word(ab, a->model, arena);
+        etp_strbuf_printf(&buf, "%s at ", word ? word : "");
+    }
+    etp_strbuf_appendz(&buf, etp_level_get(a->level)->word);
+    if (a->threads && threads_differ(ab)) {
+        etp_strbuf_printf(&buf, ", %u thread%s", a->threads, a->threads == 1 ? "" : "s");
+    }
+    return buf.failed ? NULL : buf.ptr;
+}
+
+// Different builds, folders or days of one level: the names are what tells them apart.
+static bool all_differ(const etp_ab *ab)
+{
+    for (size_t i = 0; i < ab->n_arms; i++) {
+        for (size_t k = 0; k < i; k++) {
+            if (strcmp(ab->arms[i].measured, ab->arms[k].measured) == 0) {
+                return false;
+            }
+        }
+    }
+    return true;
+}
+
+static const char *subject(const etp_ab *ab, etp_arena *arena)
+{
+    const char *cpu = NULL;
+    for (size_t i = 0; i < ab->n_device; i++) {
+        bool name = strcmp(ab->device[i].key, "model") ==
+                    0; // a phone's; else the processor says which machine
+        cpu = name || (!cpu && strcmp(ab->device[i].key, "cpu") == 0) ? ab->device[i].value : cpu;
+    }
+    if (ab->bare || ab->n_models == 0 || ab->n_arms == 0) {
+        return NULL;
+    }
+    etp_strbuf buf;
+    etp_strbuf_init(&buf, arena);
+    for (size_t i = 0; i < ab->n_models; i++) {
+        etp_strbuf_printf(&buf, "%s%.*s", i ? ", " : "", ETP_STR_ARG(stem_of(ab, i)));
+    }
+    etp_strbuf_printf(&buf, "%s%s%s", cpu ? " on " : "",
+                      cpu && ab->emulated ? "an emulator of " : "", cpu ? cpu : "");
+    if (ab->arms[0].threads && !threads_differ(ab)) {
+        etp_strbuf_printf(&buf, ", %u thread%s", ab->arms[0].threads,
+                          ab->arms[0].threads == 1 ? "" : "s");
+    }
+    return buf.failed ? NULL : buf.ptr;
+}
+
+static bool is_letter(char c)
+{
+    return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9');
+}
+
+static bool has_word(const char *name, const char *word)
+{
+    size_t len = strlen(word);
+    for (const char *at = strstr(name, word); at; at = strstr(at + 1, word)) {
+        if ((at == name || !is_letter(at[-1])) && !is_letter(at[len])) {
+            return true;
+        }
+    }
+    return false;
+}
+
+// The level whose name an arm bears although another one was measured; "…_sme2_off" is no claim of
+// SME2.
+static const etp_level_info *claimed(const etp_ab_arm *a)
+{
+    for (int i = 1; i < ETP_LEVEL_COUNT && a->level != ETP_LEVEL_NONE; i++) {
+        const etp_level_info *info = etp_level_get((etp_level)i);
+        if (has_word(a->name, info->name) && !has_word(a->name, "off") && info->level != a->level) {
+            return info;
+        }
+    }
+    return NULL;
+}
+
+static const char *misnamed(const etp_ab *ab, etp_arena *arena)
+{
+    etp_strbuf buf;
+    etp_strbuf_init(&buf, arena);
+    size_t n = 0;
+    const etp_level_info *last = NULL;
+    for (size_t i = 0; i < ab->n_arms; i++) {
+        const etp_level_info *info = claimed(&ab->arms[i]);
+        if (info) {
+            etp_strbuf_printf(&buf, "%sthe experiment %s was measured at %s, not at %s",
+                              n++ ? "; " : "", ab->arms[i].name,
+                              etp_level_get(ab->arms[i].level)->word, info->word);
+            last = info;
+        }
+    }
+    if (n == 0) {
+        return NULL;
+    }
+    etp_strbuf_printf(&buf, ": no figure here is about %s", last->word);
+    return buf.failed ? NULL : buf.ptr;
+}
+
+etp_status etp_ab_name_arms(etp_ab_session *s, etp_error *err)
+{
+    etp_ab *ab = &s->ab;
+    for (size_t i = 0; i < ab->n_arms; i++) {
+        ab->arms[i].measured = measured(ab, &ab->arms[i], &s->arena);
+        if (!ab->arms[i].measured) {
+            return etp_fail_nomem(err, "names");
+        }
+    }
+    bool plain = ab->bare || !all_differ(ab);
+    for (size_t i = 0; i < ab->n_arms && plain; i++) {
+        ab->arms[i].measured = ab->arms[i].name;
+    }
+    ab->subject = subject(ab, &s->arena);
+    ab->misnamed = misnamed(ab, &s->arena);
+    return ETP_OK;
+}

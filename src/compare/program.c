@@ -1,0 +1,124 @@
+// SPDX-License-Identifier: Apache-2.0
+// The programs behind the dumps of an answer: a run folder's own copies, or the .pte that the user
+// names for bare dumps.
+#include "compare/session.h"
+
+#define PROGRAM_LIMIT ((uint64_t)64 << 30)
+
+static etp_status open_program(etp_ab_program *p, const char *path, etp_error *err)
+{
+    ETP_TRY(etp_file_open(path, PROGRAM_LIMIT, &p->file, err));
+    etp_status st = etp_program_open(p->file.bytes, NULL, &p->program, err);
+    return st == ETP_OK ? ETP_OK : etp_fail_ctx(err, "%s", path);
+}
+
+static etp_status open_named(etp_ab_session *s, const etp_ab_options *options, etp_error *err)
+{
+    if (!options->program) {
+        return options->record
+                   ? etp_fail(err, ETP_USAGE,
+                              "--etrecord needs --pte: the program leads from operators "
+                              "to the record")
+                   : ETP_OK;
+    }
+    s->programs = ETP_NEW(&s->arena, etp_ab_program);
+    if (!s->programs) {
+        return etp_fail_nomem(err, "program");
+    }
+    s->n_programs = 1;
+    ETP_TRY(open_program(&s->programs[0], options->program, err));
+    if (!options->record) {
+        return ETP_OK;
+    }
+    etp_file file;
+    ETP_TRY(etp_file_open(options->record, PROGRAM_LIMIT, &file, err));
+    etp_status st = etp_etrecord_read(file.bytes, &s->arena, &s->programs[0].record, err);
+    etp_file_close(&file);
+    s->programs[0].has_record = st == ETP_OK;
+    return st == ETP_OK ? ETP_OK : etp_fail_ctx(err, "%s", options->record);
+}
+
+static void read_sources(etp_ab_session *s, etp_ab_program *p, const char *path)
+{
+    etp_file file;
+    if (!etp_os_is_file(path) || etp_file_open(path, PROGRAM_LIMIT, &file, NULL) != ETP_OK) {
+        return;
+    }
+    etp_str text = {(const char *)file.bytes.ptr, file.bytes.len};
+    // Texts are copied into the arena; lines unknown is no reason to give up the rest.
+    p->has_record = etp_run_read_sources(text, &s->arena, &p->record, NULL) == ETP_OK;
+    etp_file_close(&file);
+}
+
+// A folder without programs (older, or the model was too large) is explained by names alone.
+etp_status etp_ab_open_kept(etp_ab_session *s, const char *dir, const etp_run *run, size_t model,
+                            etp_ab_program *out, etp_error *err)
+{
+    const char *graph = etp_run_program_name(&s->arena, run, model, ".pte");
+    const char *lines = etp_run_program_name(&s->arena, run, model, ".sources.csv");
+    graph = dir && graph ? etp_run_path(&s->arena, dir, etp_str_from(graph)) : NULL;
+    lines = dir && lines ? etp_run_path(&s->arena, dir, etp_str_from(lines)) : NULL;
+    if (!graph || !lines) {
+        return etp_fail_nomem(err, "programs");
+    }
+    etp_error why = {.offset = ETP_NO_OFFSET};
+    if (!etp_os_is_file(graph)) {
+        return ETP_OK;
+    }
+    if (open_program(out, graph, &why) != ETP_OK) {
+        return etp_ab_find(s, ETP_FINDING_PROGRAM_UNUSED, "warn", "program",
+                           etp_arena_printf(&s->arena, "program not used: %s", why.msg), err);
+    }
+    read_sources(s, out, lines);
+    return ETP_OK;
+}
+
+static etp_status open_all_kept(etp_ab_session *s, etp_error *err)
+{
+    const char *dir = etp_arena_strdup(&s->arena, s->run.dir);
+    s->programs = ETP_NEW_ARRAY(&s->arena, etp_ab_program, s->run.models.n + 1);
+    if (!s->programs || !dir) {
+        return etp_fail_nomem(err, "programs");
+    }
+    s->n_programs = s->run.models.n;
+    for (size_t i = 0; i < s->n_programs; i++) {
+        ETP_TRY(etp_ab_open_kept(s, dir, &s->run, i, &s->programs[i], err));
+    }
+    return ETP_OK;
+}
+
+etp_status etp_ab_open_programs(etp_ab_session *s, const etp_ab_options *options, etp_error *err)
+{
+    if (s->has_run && !options->program) {
+        return open_all_kept(s, err);
+    }
+    return s->programs ? ETP_OK : open_named(s, options, err);
+}
+
+etp_status etp_ab_join_arm(etp_ab_session *s, uint32_t arm, etp_profile *profile,
+                           const etp_trace *const *traces, etp_error *err)
+{
+    uint32_t model = s->n_programs == 1 ? 0 : s->ab.arms[arm].model;
+    const etp_ab_program *p = model < s->n_programs ? &s->programs[model] : NULL;
+    if (!p || !p->program) {
+        return ETP_OK;
+    }
+    ETP_TRY(etp_profile_join(profile, traces, p->program, p->has_record ? &p->record : NULL,
+                             &s->arena, err));
+    if (!profile->facts->problem) {
+        return ETP_OK;
+    }
+    s->ab.program_problem = profile->facts->problem;
+    return etp_ab_find(s, ETP_FINDING_PROGRAM_UNUSED, "warn", "program",
+                       etp_arena_printf(&s->arena, "%s: explained by names alone: %s",
+                                        s->ab.arms[arm].name, profile->facts->problem),
+                       err);
+}
+
+void etp_ab_close_programs(etp_ab_session *s)
+{
+    for (size_t i = 0; i < s->n_programs; i++) {
+        etp_program_close(s->programs[i].program);
+        etp_file_close(&s->programs[i].file);
+    }
+}

@@ -1,0 +1,27 @@
+// SPDX-License-Identifier: Apache-2.0
+// A session that is open: what it holds, and its end.
+#include "compare/session.h"
+
+const etp_ab *etp_ab_answer(const etp_ab_session *session)
+{
+    return &session->ab;
+}
+
+const etp_run *etp_ab_run(const etp_ab_session *session)
+{
+    return session->has_run ? &session->run : NULL;
+}
+
+void etp_ab_close(etp_ab_session *s)
+{
+    if (!s) {
+        return;
+    }
+    for (size_t i = 0; i < s->dumps.n; i++) {
+        etp_trace_close(s->dumps.items[i].trace);
+        etp_file_close(&s->dumps.items[i].file);
+    }
+    etp_ab_close_programs(s);
+    etp_arena arena = s->arena; // the session itself lives in it
+    etp_arena_dispose(&arena);
+}

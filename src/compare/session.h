@@ -1,0 +1,172 @@
+// SPDX-License-Identifier: Apache-2.0
+// Private to the files that build an etp_ab.
+#ifndef ETP_COMPARE_SESSION_H
+#define ETP_COMPARE_SESSION_H
+
+#include "compare/opened.h"
+#include "measure/outputs.h"
+#include "os/os.h"
+
+typedef struct etp_ab_dump {
+    const char *path;
+    uint32_t arm;
+    uint32_t block; // from 1; order within the arm for bare dumps
+    etp_file file;
+    etp_trace *trace; // NULL when it could not be read
+    const char *problem;
+} etp_ab_dump;
+
+typedef struct etp_ab_program { // of one model
+    etp_file file;
+    const etp_program *program; // NULL: not there or unreadable
+    etp_etrecord record;
+    bool has_record;
+} etp_ab_program;
+
+typedef struct etp_ab_side { // one of two operands
+    const char *operand;     // as given
+    const char *dir;         // of a run folder, else NULL
+    const char *wanted;      // name of an arm, NULL: the only one
+    etp_run run;
+    uint32_t arm; // of the run
+} etp_ab_side;
+
+struct etp_ab_session {
+    etp_arena arena;
+    etp_run run;
+    bool has_run;
+    bool two_sides; // exactly two operands, each one arm
+    etp_ab_side sides[2];
+    etp_stats stats;
+    bool has_stats;
+    struct {
+        etp_ab_dump *items;
+        size_t n, cap;
+    } dumps;
+    size_t first_dump;         // of the operand that is being collected
+    etp_alignment *alignments; // parallel to ab.comparisons
+    etp_ab_program *programs;  // of the run's models; one for bare dumps with --pte
+    size_t n_programs;
+    etp_ab ab;
+};
+
+// load.c: opens the dumps of ab.arms and sums them into profiles.
+ETP_NODISCARD etp_status etp_ab_load_dumps(etp_ab_session *s, etp_error *err);
+// Collects bare dumps from paths, one arm each (P_b<k>.etdump joins its P.etdump).
+ETP_NODISCARD etp_status etp_ab_collect_dumps(etp_ab_session *s, const char *const *paths,
+                                              size_t n_paths, etp_error *err);
+// program.c: opens the programs, before the dumps are loaded; joins a profile to its program.
+ETP_NODISCARD etp_status etp_ab_open_programs(etp_ab_session *s, const etp_ab_options *options,
+                                              etp_error *err);
+ETP_NODISCARD etp_status etp_ab_join_arm(etp_ab_session *s, uint32_t arm, etp_profile *profile,
+                                         const etp_trace *const *traces, etp_error *err);
+ETP_NODISCARD etp_status etp_ab_open_kept(etp_ab_session *s, const char *dir, const etp_run *run,
+                                          size_t model, etp_ab_program *out, etp_error *err);
+// operands.c: the two sides of a comparison, one arm each, the baseline first.
+ETP_NODISCARD etp_status etp_ab_collect_sides(etp_ab_session *s, const char *const *operands,
+                                              const etp_ab_options *options, etp_error *err);
+// Stem of the one model of both sides, else a word.
+const char *etp_ab_sides_title(etp_ab_session *s);
+bool etp_ab_same_session(const etp_ab_side *x, const etp_ab_side *y);
+// sides.c: headline, proof and outputs of two sides that are run folders; ETP_OK and nothing
+// done when they are not.
+ETP_NODISCARD etp_status etp_ab_judge_sides(etp_ab_session *s, const etp_ab_options *options,
+                                            etp_error *err);
+// pair.c: s->run becomes that of the two arms, which borrows from the whole.
+ETP_NODISCARD etp_status etp_ab_take_pair(etp_ab_session *s, const etp_ab_pair *p, etp_error *err);
+// The whole session's control speaks for a pair that has none.
+void etp_ab_take_control(etp_ab_session *s, const etp_ab_pair *p);
+// arms.c: device, models and arms of the run; the arm that others are compared with.
+ETP_NODISCARD etp_status etp_ab_take_run(etp_ab_session *s, etp_error *err);
+ETP_NODISCARD etp_status etp_ab_choose_baseline(etp_ab_session *s, const etp_ab_options *options,
+                                                etp_error *err);
+// statistics.c
+ETP_NODISCARD etp_status etp_ab_run_statistics(etp_ab_session *s, const etp_ab_options *options,
+                                               etp_error *err);
+etp_sample etp_ab_sample_of(const etp_run_sample *sample);
+// Takes over s->stats.
+ETP_NODISCARD etp_status etp_ab_take_statistics(etp_ab_session *s, etp_error *err);
+ETP_NODISCARD etp_status etp_ab_take_launches(etp_ab_session *s, const etp_run *run,
+                                              uint32_t run_arm, uint32_t arm, etp_error *err);
+void etp_ab_close_programs(etp_ab_session *s);
+// outputs.c: outputs of the run's arms against each other and against expected ones.
+ETP_NODISCARD etp_status etp_ab_compare_outputs(etp_ab_session *s, etp_error *err);
+// Two arms, each of its run; CAND is arm AT of the answer.
+ETP_NODISCARD etp_status etp_ab_compare_two_outputs(etp_ab_session *s, const etp_run *base,
+                                                    uint32_t base_arm, const etp_run *cand,
+                                                    uint32_t cand_arm, uint32_t at, etp_error *err);
+// Arm RUN_ARM of RUN, which is arm AT of the answer.
+ETP_NODISCARD etp_status etp_ab_compare_expected(etp_ab_session *s, const etp_run *run,
+                                                 uint32_t run_arm, uint32_t at, etp_error *err);
+// grade.c: how much the arms have in common.
+ETP_NODISCARD etp_status etp_ab_grade(etp_ab_session *s, etp_error *err);
+// evidence.c
+ETP_NODISCARD etp_status etp_ab_prove_arm(etp_ab_session *s, const etp_run *run, uint32_t run_arm,
+                                          uint32_t arm, etp_error *err);
+ETP_NODISCARD etp_status etp_ab_prove_by_samples(etp_ab_session *s, const etp_run *run,
+                                                 const uint32_t *arm_of, etp_error *err);
+// hook.c: what hiding features adds to an inference; the words end a sentence, NULL on out of
+// memory.
+ETP_NODISCARD etp_status etp_ab_take_hook(etp_ab_session *s, const etp_run *run, uint32_t run_arm,
+                                          uint32_t at, etp_error *err);
+const char *etp_ab_hook_words(etp_ab_session *s, const etp_ab_arm *arm);
+ETP_NODISCARD etp_status etp_ab_hook_findings(etp_ab_session *s, etp_error *err);
+// GIVEN: why the ratios are withheld in any case, NULL.
+void etp_ab_withhold(etp_ab_session *s, bool control_differs, const char *given);
+// hot.c: ETDump latencies and where they went, before comparing; then what takes most of it.
+// What the arms are called where a reader takes a figure away: by what was measured.
+// What tells a model from the others of the session: "fp16" of net_xnnpack_fp16 beside
+// net_xnnpack_int8. NULL on out of memory.
+const char *etp_ab_model_word(const etp_ab *ab, size_t model, etp_arena *arena);
+ETP_NODISCARD etp_status etp_ab_name_arms(etp_ab_session *s, etp_error *err);
+ETP_NODISCARD etp_status etp_ab_split_arms(etp_ab_session *s, etp_error *err);
+ETP_NODISCARD etp_status etp_ab_find_hot(etp_ab_session *s, etp_error *err);
+// engage.c: engagement per operator and in sum.
+// What the names of the build mean that RUN was measured with; NULL: it was not asked.
+const etp_name_book *etp_ab_name_book(const etp_run *run, etp_arena *arena);
+ETP_NODISCARD etp_status etp_ab_engage(etp_ab_session *s, etp_error *err);
+// roofs.c: operators below the roofs, when there are any.
+ETP_NODISCARD etp_status etp_ab_place_roofs(etp_ab_session *s, const char *file, etp_error *err);
+// fixes/fixes.c: what to do next.
+ETP_NODISCARD etp_status etp_ab_next_fixes(etp_ab_session *s, etp_error *err);
+// outputs.c: what the operators that ran compute in, which decides how far outputs may differ.
+etp_output_precision etp_ab_precision_of(const etp_profile *profile); // NULL: float32
+// compare.c: ledgers, operators, categories, shifts from profiles and comparisons.
+ETP_NODISCARD etp_status etp_ab_explain(etp_ab_session *s, etp_error *err);
+// categories.c: categories and shifts; part of it.
+ETP_NODISCARD etp_status etp_ab_categorize(etp_ab_session *s, etp_error *err);
+// ends.c: what is around Method::execute in traced launches.
+ETP_NODISCARD etp_status etp_ab_take_ends(etp_ab_session *s, etp_error *err);
+// words.c: grade and findings.
+ETP_NODISCARD etp_status etp_ab_judge(etp_ab_session *s, etp_error *err);
+
+// environment.c: what surrounded the blocks.
+ETP_NODISCARD etp_status etp_ab_take_environment(etp_ab_session *s, const etp_run *run,
+                                                 etp_error *err);
+// drift.c: change over the session, and what else changed.
+ETP_NODISCARD etp_status etp_ab_drifts(etp_ab_session *s, etp_error *err);
+const char *etp_ab_drift_words(etp_ab_session *s,
+                               const etp_ab_comparison *c); // NULL on out of memory
+// states.c: cold, warm, taking turns, traced.
+ETP_NODISCARD etp_status etp_ab_states(etp_ab_session *s, etp_error *err);
+ETP_NODISCARD etp_status etp_ab_resident_finding(etp_ab_session *s, size_t at, etp_error *err);
+
+// clock.c: cycles, clock and waiting.
+ETP_NODISCARD etp_status etp_ab_count(etp_ab_session *s, etp_error *err);
+ETP_NODISCARD etp_status etp_ab_clock_findings(etp_ab_session *s, size_t at, etp_error *err);
+
+// ruled_out.c: what else could have made the difference; suspects become findings.
+ETP_NODISCARD etp_status etp_ab_weigh_causes(etp_ab_session *s, etp_error *err);
+
+// findings.c: adds a finding with the next id; EVIDENCE is one reference or NULL. TEXT NULL means
+// out of memory. Findings about a part of the time change places among themselves: the largest part
+// first.
+void etp_ab_rank_findings(etp_ab_session *s);
+ETP_NODISCARD etp_status etp_ab_find(etp_ab_session *s, etp_finding_kind kind, const char *severity,
+                                     const char *evidence, const char *text, etp_error *err);
+// The same resting on N rows.
+ETP_NODISCARD etp_status etp_ab_find_rows(etp_ab_session *s, etp_finding_kind kind,
+                                          const char *severity, const char *const *evidence,
+                                          size_t n, const char *text, etp_error *err);
+
+#endif

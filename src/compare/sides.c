@@ -1,0 +1,214 @@
+// SPDX-License-Identifier: Apache-2.0
+// Headline, proof and outputs of two operands that are run folders: paired by block when they are
+// arms of one session, launches without pairs otherwise.
+#include <math.h>
+#include <string.h>
+
+#include "compare/session.h"
+
+bool etp_ab_same_session(const etp_ab_side *x, const etp_ab_side *y)
+{
+    // A copy of a folder is the same session too; a seed is drawn for each.
+    return x->dir && y->dir && etp_str_eq(x->run.generated_at, y->run.generated_at) &&
+           x->run.seed == y->run.seed && x->run.samples.n == y->run.samples.n;
+}
+
+static bool is_timed(const etp_run_sample *s, uint32_t arm)
+{
+    return s->arm == arm && s->phase == ETP_PHASE_TIMED;
+}
+
+static bool has_timed(const etp_ab_side *x)
+{
+    for (size_t i = 0; i < x->run.samples.n; i++) {
+        if (is_timed(&x->run.samples.items[i], x->arm)) {
+            return true;
+        }
+    }
+    return false;
+}
+
+// The session's own statistics, with its own baseline: launch values and noise floor.
+static etp_status analyze_session(etp_ab_session *s, const etp_run *run,
+                                  const etp_ab_options *options, etp_stats *out, etp_error *err)
+{
+    etp_sample *samples;
+    ETP_TRY(etp_ab_samples_of(run, &s->arena, &samples, err));
+    etp_stats_options o =
+        etp_ab_stats_options(run, run->baseline < run->arms.n ? run->baseline : 0, options->margin);
+    return etp_stats_analyze(samples, run->samples.n, (uint32_t)run->arms.n, &o, &s->arena, out,
+                             err);
+}
+
+// Both arms of one session: their blocks are pairs, just as in the session's own report.
+static etp_status judge_pairs(etp_ab_session *s, const etp_ab_options *options,
+                              bool *control_differs, etp_error *err)
+{
+    const etp_ab_side *x = &s->sides[0], *y = &s->sides[1];
+    const etp_run *run = &x->run;
+    etp_stats whole;
+    ETP_TRY(analyze_session(s, run, options, &whole, err));
+    etp_sample *samples = ETP_NEW_ARRAY(&s->arena, etp_sample, 2 * run->samples.n + 1);
+    size_t n = 0;
+    if (!samples) {
+        return etp_fail_nomem(err, "samples");
+    }
+    for (size_t i = 0; i < run->samples.n; i++) {
+        const etp_run_sample *in = &run->samples.items[i];
+        bool control = in->phase == ETP_PHASE_CONTROL && in->arm == x->arm;
+        if (is_timed(in, x->arm) || control) {
+            samples[n] = etp_ab_sample_of(in);
+            samples[n++].arm = 0;
+        }
+        if (is_timed(in, y->arm)) {
+            samples[n] = etp_ab_sample_of(in);
+            samples[n++].arm = 1;
+        }
+    }
+    etp_stats_options o = etp_ab_stats_options(run, 0, options->margin);
+    ETP_TRY(etp_stats_analyze(samples, n, 2, &o, &s->arena, &s->stats, err));
+    etp_stats_take_control(&s->stats, &whole); // it may have been of another arm
+    s->has_stats = true;
+    *control_differs = s->stats.control_differs;
+    s->ab.n_comparisons = 0;
+    return etp_ab_take_statistics(s, err);
+}
+
+// Launch values (ln) of the side's arm in its session's complete blocks.
+static etp_status launch_values(etp_ab_session *s, const etp_ab_side *x, const etp_stats *st,
+                                double **out, size_t *out_n, etp_error *err)
+{
+    *out = ETP_NEW_ARRAY(&s->arena, double, st->n_blocks_seen + 1);
+    *out_n = 0;
+    if (!*out) {
+        return etp_fail_nomem(err, "launches");
+    }
+    for (uint32_t b = 0; b < st->n_blocks_seen; b++) {
+        double ln = st->value_ln[(size_t)b * st->n_arms + x->arm];
+        if (st->block_complete[b] && isfinite(ln)) {
+            (*out)[(*out_n)++] = ln;
+        }
+    }
+    return ETP_OK;
+}
+
+static void describe_arm(etp_ab_session *s, uint32_t at, const etp_stats *st, const double *ln,
+                         size_t n)
+{
+    etp_ab_arm *a = &s->ab.arms[at];
+    const etp_stats_arm *in = &st->arms[s->sides[at].arm];
+    etp_interval ci = n ? etp_mean_interval(ln, n, ETP_CONFIDENCE)
+                        : (etp_interval){(double)NAN, (double)NAN, (double)NAN};
+    a->launches = in->launches;
+    a->samples = in->iterations;
+    a->median_ns = in->median_ns < 0 ? ETP_NS_UNKNOWN : in->median_ns;
+    a->lo_ns = exp(ci.lo);
+    a->hi_ns = exp(ci.hi);
+}
+
+// Nothing paired the launches, so what changed between the sessions is in the ratio: a verdict
+// needs an interval that stays clear of the margin and of both sessions' own noise, and is never
+// "same".
+static etp_verdict unpaired_verdict(const etp_unpaired *u, const size_t n[2], double margin,
+                                    const etp_stats st[2])
+{
+    double floors = st[0].noise_floor + st[1].noise_floor;
+    if (!isfinite(floors) || !isfinite(u->lo) || n[0] < ETP_MIN_BLOCKS || n[1] < ETP_MIN_BLOCKS ||
+        !(u->p <= 0.05)) {
+        return ETP_VERDICT_UNKNOWN;
+    }
+    double far = log1p(margin) + floors;
+    return u->lo > far    ? ETP_VERDICT_FASTER
+           : u->hi < -far ? ETP_VERDICT_SLOWER
+                          : ETP_VERDICT_UNKNOWN;
+}
+
+static etp_status judge_unpaired(etp_ab_session *s, const etp_ab_options *options,
+                                 bool *control_differs, etp_error *err)
+{
+    etp_stats st[2];
+    double *ln[2];
+    size_t n[2];
+    for (uint32_t i = 0; i < 2; i++) {
+        ETP_TRY(analyze_session(s, &s->sides[i].run, options, &st[i], err));
+        ETP_TRY(launch_values(s, &s->sides[i], &st[i], &ln[i], &n[i], err));
+        describe_arm(s, i, &st[i], ln[i], n[i]);
+    }
+    *control_differs = st[0].control_differs || st[1].control_differs;
+    if (n[0] == 0 || n[1] == 0) {
+        return ETP_OK;
+    }
+    etp_unpaired u;
+    etp_arena scratch = {0};
+    etp_status status =
+        etp_unpaired_compare(ln[0], n[0], ln[1], n[1], ETP_CONFIDENCE, &scratch, &u, err);
+    etp_arena_dispose(&scratch);
+    if (status != ETP_OK) {
+        return status;
+    }
+    etp_ab_comparison *c = &s->ab.comparisons[0];
+    uint32_t noisier = !isfinite(st[0].noise_floor) || st[1].noise_floor > st[0].noise_floor;
+    *c = (etp_ab_comparison){
+        .baseline = c->baseline,
+        .candidate = c->candidate,
+        .estimate = exp(u.shift),
+        .lo = exp(u.lo),
+        .hi = exp(u.hi),
+        .widening = 1,
+        .method = "unpaired-launches",
+        .launches = {n[0], n[1]},
+        .sign_flip_p = NAN,
+        .mann_whitney_p = u.p,
+        .cliffs_delta = u.cliffs_delta,
+        .verdict = etp_verdict_name(unpaired_verdict(&u, n, st[0].margin, st)),
+        .margin = st[0].margin,
+        .noise_floor = st[noisier].noise_floor,
+        .control = st[noisier].control,
+        .control_blocks = st[noisier].control_blocks,
+    };
+    return ETP_OK;
+}
+
+static etp_status prove_sides(etp_ab_session *s, etp_error *err)
+{
+    for (uint32_t i = 0; i < 2; i++) {
+        const etp_ab_side *x = &s->sides[i];
+        uint32_t *arm_of = ETP_NEW_ARRAY(&s->arena, uint32_t, x->run.arms.n);
+        if (!arm_of) {
+            return etp_fail_nomem(err, "proof");
+        }
+        for (size_t k = 0; k < x->run.arms.n; k++) {
+            arm_of[k] = k == x->arm ? i : ETP_NO_INDEX;
+        }
+        ETP_TRY(etp_ab_take_launches(s, &x->run, x->arm, i, err));
+        ETP_TRY(etp_ab_prove_arm(s, &x->run, x->arm, i, err));
+        ETP_TRY(etp_ab_prove_by_samples(s, &x->run, arm_of, err));
+    }
+    return ETP_OK;
+}
+
+etp_status etp_ab_judge_sides(etp_ab_session *s, const etp_ab_options *options, etp_error *err)
+{
+    const etp_ab_side *x = &s->sides[0], *y = &s->sides[1];
+    bool control_differs = false;
+    if (!x->dir || !y->dir) {
+        return ETP_OK;
+    }
+    s->ab.bare = false;
+    if (has_timed(x) && has_timed(y)) {
+        ETP_TRY(etp_ab_same_session(x, y) ? judge_pairs(s, options, &control_differs, err)
+                                          : judge_unpaired(s, options, &control_differs, err));
+    }
+    ETP_TRY(prove_sides(s, err));
+    bool same_task = s->ab.arms[0].model == s->ab.arms[1].model &&
+                     etp_str_eq(x->run.inputs, y->run.inputs) &&
+                     etp_str_eq(x->run.method, y->run.method);
+    if (same_task) {
+        ETP_TRY(etp_ab_compare_two_outputs(s, &x->run, x->arm, &y->run, y->arm, 1, err));
+    }
+    for (uint32_t i = 0; i < 2; i++) {
+        ETP_TRY(etp_ab_compare_expected(s, &s->sides[i].run, s->sides[i].arm, i, err));
+    }
+    etp_ab_withhold(s, control_differs, NULL);
+    return ETP_OK;
+}

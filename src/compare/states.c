@@ -1,0 +1,260 @@
+// SPDX-License-Identifier: Apache-2.0
+// The states of an arm, block by block: loading, first inference, steady, taking turns with the
+// others, with the tracer. Each is compared as the headline is: one log ratio per block, t over the
+// blocks.
+#include <math.h>
+
+#include <etprof/stats.h>
+
+#include "compare/session.h"
+
+// ---- taking turns ----
+
+typedef struct columns { // per block: ln durations of both arms, round by round
+    double *a, *b, *logs;
+    size_t n_a, n_b;
+} columns;
+
+// Median over the rounds of ln(baseline ÷ candidate); NAN when the block has no such rounds.
+static double block_ratio(columns *c, uint64_t *rounds)
+{
+    size_t n = c->n_a < c->n_b ? c->n_a : c->n_b;
+    for (size_t i = 0; i < n; i++) {
+        c->logs[i] = c->a[i] - c->b[i];
+    }
+    bool whole = n > 0 && c->n_a == c->n_b; // the session keeps all arms of a block or none
+    *rounds += whole ? n : 0;
+    return whole ? etp_median(c->logs, n) : (double)NAN;
+}
+
+static size_t column(const etp_run *run, uint32_t arm, uint32_t block, double *out)
+{
+    size_t n = 0;
+    for (size_t i = 0; i < run->samples.n; i++) {
+        const etp_run_sample *s = &run->samples.items[i];
+        if (s->phase == ETP_PHASE_RESIDENT && s->arm == arm && s->block == block &&
+            s->duration_ns > 0) {
+            out[n++] = log((double)s->duration_ns);
+        }
+    }
+    return n;
+}
+
+static void compare(etp_ab_session *s, etp_ab_comparison *c, columns *work, double *ratios,
+                    double *changes)
+{
+    const etp_stats *st = &s->stats;
+    size_t k = 0, both = 0;
+    uint64_t rounds = 0;
+    for (uint32_t b = 0; b < st->n_blocks_seen; b++) {
+        work->n_a = column(&s->run, c->baseline, st->block_numbers[b], work->a);
+        work->n_b = column(&s->run, c->candidate, st->block_numbers[b], work->b);
+        double ratio = block_ratio(work, &rounds);
+        if (!isfinite(ratio)) {
+            continue;
+        }
+        ratios[k++] = ratio;
+        const double *values = st->value_ln + (size_t)b * st->n_arms;
+        double launches = values[c->baseline] - values[c->candidate];
+        if (isfinite(launches)) {
+            changes[both++] = ratio - launches;
+        }
+    }
+    if (k == 0) {
+        return;
+    }
+    etp_paired p = etp_paired_estimate(ratios, k, st->margin, st->confidence, s->run.seed);
+    etp_paired d = etp_paired_estimate(changes, both, st->margin, st->confidence, s->run.seed);
+    c->resident = (etp_ab_resident){.blocks = p.blocks,
+                                    .rounds = rounds,
+                                    .estimate = p.estimate,
+                                    .lo = p.lo,
+                                    .hi = p.hi,
+                                    .change = d.estimate,
+                                    .change_lo = d.lo,
+                                    .change_hi = d.hi,
+                                    .agrees = d.verdict == ETP_VERDICT_SAME      ? 1
+                                              : d.verdict == ETP_VERDICT_UNKNOWN ? -1
+                                                                                 : 0};
+}
+
+static etp_status take_turns(etp_ab_session *s, double *ratios, double *changes, etp_error *err)
+{
+    size_t n = 0;
+    for (size_t i = 0; i < s->run.samples.n; i++) {
+        n += s->run.samples.items[i].phase == ETP_PHASE_RESIDENT;
+    }
+    columns work = {.a = ETP_NEW_ARRAY(&s->arena, double, n + 1),
+                    .b = ETP_NEW_ARRAY(&s->arena, double, n + 1),
+                    .logs = ETP_NEW_ARRAY(&s->arena, double, n + 1)};
+    if (!work.a || !work.b || !work.logs) {
+        return etp_fail_nomem(err, "resident pairs");
+    }
+    for (size_t i = 0; i < s->ab.n_comparisons && n > 0; i++) {
+        if (!s->ab.comparisons[i].withheld) {
+            compare(s, &s->ab.comparisons[i], &work, ratios, changes);
+        }
+    }
+    return ETP_OK;
+}
+
+// ---- once per launch ----
+
+// Per block and arm, ln; NAN where a launch does not tell.
+typedef struct states {
+    double *load, *first, *peak, *traced; // [block * n_arms + arm]
+    uint32_t n_arms;
+} states;
+
+static size_t block_index(const etp_stats *st, uint32_t block)
+{
+    size_t low = 0, high = st->n_blocks_seen;
+    while (low < high) {
+        size_t mid = low + (high - low) / 2;
+        *(st->block_numbers[mid] < block ? &low : &high) =
+            st->block_numbers[mid] < block ? mid + 1 : mid;
+    }
+    return low < st->n_blocks_seen && st->block_numbers[low] == block ? low : SIZE_MAX;
+}
+
+static double ln_or_nan(uint64_t v)
+{
+    return v > 0 ? log((double)v) : (double)NAN;
+}
+
+static void take_launches(const etp_ab_session *s, states *x)
+{
+    for (size_t i = 0; i < s->run.launches.n; i++) {
+        const etp_run_launch *l = &s->run.launches.items[i];
+        size_t b = l->kind == ETP_LAUNCH_TIMED ? block_index(&s->stats, l->block) : SIZE_MAX;
+        if (b != SIZE_MAX && l->arm < x->n_arms) {
+            size_t at = b * x->n_arms + l->arm;
+            x->load[at] = ln_or_nan(l->load_ns);
+            x->first[at] = ln_or_nan(l->first_ns);
+            x->peak[at] = ln_or_nan(l->peak_rss_bytes);
+        }
+    }
+}
+
+// Median of each traced launch. Rows of a launch lie together.
+static void take_traced(const etp_ab_session *s, states *x, double *scratch)
+{
+    const etp_run *run = &s->run;
+    for (size_t i = 0; i < run->samples.n;) {
+        const etp_run_sample *first = &run->samples.items[i];
+        size_t n = 0;
+        for (; i < run->samples.n && run->samples.items[i].launch == first->launch; i++) {
+            const etp_run_sample *r = &run->samples.items[i];
+            if (r->phase == ETP_PHASE_TRACED && r->duration_ns > 0) {
+                scratch[n++] = log((double)r->duration_ns);
+            }
+        }
+        size_t b = n > 0 ? block_index(&s->stats, first->block) : SIZE_MAX;
+        if (b != SIZE_MAX && first->arm < x->n_arms) {
+            x->traced[b * x->n_arms + first->arm] = etp_median(scratch, n);
+        }
+    }
+}
+
+// Where the runner did not write its iterations down, what the recording holds of them:
+// Method::execute.
+static void take_recorded(const etp_ab_session *s, states *x, double *scratch)
+{
+    for (size_t d = 0; d < s->dumps.n; d++) {
+        const etp_ab_dump *dump = &s->dumps.items[d];
+        size_t b =
+            dump->trace && dump->arm < x->n_arms ? block_index(&s->stats, dump->block) : SIZE_MAX;
+        if (b == SIZE_MAX || isfinite(x->traced[b * x->n_arms + dump->arm])) {
+            continue;
+        }
+        const etp_trace_block *only = NULL;
+        size_t kinds = 0;
+        for (size_t i = 0; i < etp_trace_block_count(dump->trace); i++) {
+            const etp_trace_block *block = etp_trace_block_at(dump->trace, i);
+            only = block->has_execute ? block : only;
+            kinds += block->has_execute;
+        }
+        if (kinds != 1) {
+            continue;
+        }
+        const uint64_t *ns = etp_trace_durations(only, only->execute);
+        size_t n = 0;
+        for (size_t i = 0; i < only->n_runs && n < s->run.samples.n; i++) {
+            if (ns[i] > 0) {
+                scratch[n++] = log((double)ns[i]);
+            }
+        }
+        x->traced[b * x->n_arms + dump->arm] = n ? etp_median(scratch, n) : (double)NAN;
+    }
+}
+
+// exp of the mean difference of two columns over the blocks that have both.
+static etp_ab_ratio ratio_of(const etp_ab_session *s, const double *top, uint32_t top_arm,
+                             const double *bottom, uint32_t bottom_arm, double *scratch)
+{
+    const etp_stats *st = &s->stats;
+    size_t k = 0;
+    for (uint32_t b = 0; b < st->n_blocks_seen; b++) {
+        double v =
+            top[(size_t)b * st->n_arms + top_arm] - bottom[(size_t)b * st->n_arms + bottom_arm];
+        if (isfinite(v)) {
+            scratch[k++] = v;
+        }
+    }
+    if (k == 0) {
+        return (etp_ab_ratio){.blocks = 0};
+    }
+    etp_paired p = etp_paired_estimate(scratch, k, st->margin, st->confidence, s->run.seed);
+    return (etp_ab_ratio){p.estimate, p.lo, p.hi, p.blocks, etp_verdict_name(p.verdict)};
+}
+
+static etp_status take_states(etp_ab_session *s, double *scratch, etp_error *err)
+{
+    const etp_stats *st = &s->stats;
+    size_t cells = (size_t)st->n_blocks_seen * st->n_arms;
+    states x = {.n_arms = st->n_arms};
+    double **columns_of[] = {&x.load, &x.first, &x.peak, &x.traced};
+    for (size_t c = 0; c < 4; c++) {
+        *columns_of[c] = ETP_NEW_ARRAY(&s->arena, double, cells + 1);
+        if (!*columns_of[c]) {
+            return etp_fail_nomem(err, "launches");
+        }
+        for (size_t i = 0; i < cells; i++) {
+            (*columns_of[c])[i] = (double)NAN;
+        }
+    }
+    double *rows = ETP_NEW_ARRAY(&s->arena, double, s->run.samples.n + 1);
+    if (!rows) {
+        return etp_fail_nomem(err, "launches");
+    }
+    take_launches(s, &x);
+    take_traced(s, &x, rows);
+    take_recorded(s, &x, rows);
+    for (uint32_t a = 0; a < s->ab.n_arms; a++) {
+        s->ab.arms[a].cold = ratio_of(s, x.first, a, st->value_ln, a, scratch);
+        s->ab.arms[a].observer = ratio_of(s, x.traced, a, st->value_ln, a, scratch);
+    }
+    for (size_t i = 0; i < s->ab.n_comparisons; i++) {
+        etp_ab_comparison *c = &s->ab.comparisons[i];
+        if (!c->withheld) {
+            c->load = ratio_of(s, x.load, c->baseline, x.load, c->candidate, scratch);
+            c->first = ratio_of(s, x.first, c->baseline, x.first, c->candidate, scratch);
+            c->peak_rss = ratio_of(s, x.peak, c->baseline, x.peak, c->candidate, scratch);
+        }
+    }
+    return ETP_OK;
+}
+
+etp_status etp_ab_states(etp_ab_session *s, etp_error *err)
+{
+    if (!s->has_stats || s->ab.emulated) {
+        return ETP_OK;
+    }
+    double *a = ETP_NEW_ARRAY(&s->arena, double, s->stats.n_blocks_seen + 1);
+    double *b = ETP_NEW_ARRAY(&s->arena, double, s->stats.n_blocks_seen + 1);
+    if (!a || !b) {
+        return etp_fail_nomem(err, "launches");
+    }
+    ETP_TRY(take_turns(s, a, b, err));
+    return take_states(s, a, err);
+}

@@ -1,0 +1,148 @@
+// SPDX-License-Identifier: Apache-2.0
+// What the samples and launches of a run folder say of each arm and each comparison.
+#include <math.h>
+
+#include "compare/session.h"
+
+static etp_sample_use use_of(etp_phase phase)
+{
+    return phase == ETP_PHASE_TIMED     ? ETP_SAMPLE_TIMED
+           : phase == ETP_PHASE_CONTROL ? ETP_SAMPLE_CONTROL
+           : phase == ETP_PHASE_TRACED  ? ETP_SAMPLE_TRACED
+                                        : ETP_SAMPLE_UNUSED;
+}
+
+etp_sample etp_ab_sample_of(const etp_run_sample *in)
+{
+    return (etp_sample){in->arm,       in->block,         in->launch,
+                        in->iteration, use_of(in->phase), in->duration_ns};
+}
+
+etp_stats_options etp_ab_stats_options(const etp_run *run, uint32_t baseline, double margin)
+{
+    return (etp_stats_options){.baseline = baseline,
+                               .margin = margin,
+                               .seed = run->seed,
+                               .sequential = run->precision > 0};
+}
+
+etp_status etp_ab_samples_of(const etp_run *run, etp_arena *arena, etp_sample **out, etp_error *err)
+{
+    *out = ETP_NEW_ARRAY(arena, etp_sample, run->samples.n);
+    if (!*out) {
+        return etp_fail_nomem(err, "samples");
+    }
+    for (size_t i = 0; i < run->samples.n; i++) {
+        (*out)[i] = etp_ab_sample_of(&run->samples.items[i]);
+    }
+    return ETP_OK;
+}
+
+etp_status etp_ab_run_statistics(etp_ab_session *s, const etp_ab_options *options, etp_error *err)
+{
+    const etp_run *run = &s->run;
+    etp_sample *samples;
+    size_t timed = 0;
+    ETP_TRY(etp_ab_samples_of(run, &s->arena, &samples, err));
+    for (size_t i = 0; i < run->samples.n; i++) {
+        timed += samples[i].use == ETP_SAMPLE_TIMED;
+    }
+    if (timed == 0) {
+        return ETP_OK;
+    }
+    etp_stats_options o = etp_ab_stats_options(run, s->ab.baseline, options->margin);
+    ETP_TRY(etp_stats_analyze(samples, run->samples.n, (uint32_t)s->ab.n_arms, &o, &s->arena,
+                              &s->stats, err));
+    s->has_stats = true;
+    return ETP_OK;
+}
+
+static int64_t rounded(double v)
+{
+    return isfinite(v) ? llround(v) : ETP_NS_UNKNOWN;
+}
+
+// Medians over the timed launches of what the runner reports once per process.
+etp_status etp_ab_take_launches(etp_ab_session *s, const etp_run *run, uint32_t run_arm,
+                                uint32_t at, etp_error *err)
+{
+    double *v[3];
+    size_t n[3] = {0};
+    for (int k = 0; k < 3; k++) {
+        v[k] = ETP_NEW_ARRAY(&s->arena, double, run->launches.n);
+        if (!v[k]) {
+            return etp_fail_nomem(err, "launches");
+        }
+    }
+    for (size_t i = 0; i < run->launches.n; i++) {
+        const etp_run_launch *l = &run->launches.items[i];
+        const uint64_t fields[3] = {l->load_ns, l->first_ns, l->peak_rss_bytes};
+        for (int k = 0; k < 3 && l->arm == run_arm && l->kind == ETP_LAUNCH_TIMED; k++) {
+            if (fields[k]) {
+                v[k][n[k]++] = (double)fields[k];
+            }
+        }
+    }
+    etp_ab_arm *arm = &s->ab.arms[at];
+    arm->load_ns = rounded(etp_median(v[0], n[0]));
+    arm->first_ns = rounded(etp_median(v[1], n[1]));
+    arm->peak_rss_bytes = rounded(etp_median(v[2], n[2]));
+    return ETP_OK;
+}
+
+etp_status etp_ab_take_statistics(etp_ab_session *s, etp_error *err)
+{
+    etp_ab *ab = &s->ab;
+    const etp_stats *st = &s->stats;
+    double *column = ETP_NEW_ARRAY(&s->arena, double, st->n_blocks_seen + 1);
+    ab->block_values = ETP_NEW_ARRAY(&s->arena, double, (size_t)st->n_blocks_seen * ab->n_arms + 1);
+    if (!column || !ab->block_values) {
+        return etp_fail_nomem(err, "statistics");
+    }
+    ab->n_blocks = st->n_blocks_seen;
+    for (size_t a = 0; a < ab->n_arms; a++) {
+        ab->arms[a].launches = st->arms[a].launches;
+        ab->arms[a].samples = st->arms[a].iterations;
+        ab->arms[a].median_ns = st->arms[a].median_ns < 0 ? ETP_NS_UNKNOWN : st->arms[a].median_ns;
+        size_t n = 0;
+        for (uint32_t b = 0; b < st->n_blocks_seen; b++) {
+            double ln = st->value_ln[(size_t)b * ab->n_arms + a];
+            ab->block_values[(size_t)b * ab->n_arms + a] = exp(ln);
+            if (st->block_complete[b] && isfinite(ln)) {
+                column[n++] = ln;
+            }
+        }
+        etp_interval ci = {NAN, NAN, NAN};
+        if (n) {
+            ci = etp_mean_interval(column, n, ETP_CONFIDENCE);
+        }
+        ab->arms[a].lo_ns = exp(ci.lo);
+        ab->arms[a].hi_ns = exp(ci.hi);
+    }
+    ab->comparisons = ETP_NEW_ARRAY(&s->arena, etp_ab_comparison, st->n_comparisons + 1);
+    if (!ab->comparisons) {
+        return etp_fail_nomem(err, "comparisons");
+    }
+    for (uint32_t i = 0; i < st->n_comparisons; i++) {
+        const etp_stats_comparison *c = &st->comparisons[i];
+        ab->comparisons[ab->n_comparisons++] = (etp_ab_comparison){
+            .baseline = c->baseline,
+            .candidate = c->candidate,
+            .estimate = c->paired.estimate,
+            .lo = c->paired.lo,
+            .hi = c->paired.hi,
+            .blocks = c->paired.blocks,
+            .widening = c->paired.widening,
+            .method = "paired-blocks",
+            .sign_flip_p = c->paired.sign_flip_p,
+            .verdict = etp_verdict_name(c->paired.verdict),
+            .margin = st->margin,
+            .noise_floor = st->noise_floor,
+            .control = st->control,
+            .control_blocks = st->control_blocks,
+            .mann_whitney_p = NAN,
+            .cliffs_delta = NAN,
+        };
+    }
+    return ETP_OK;
+}

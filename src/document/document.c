@@ -1,0 +1,76 @@
+// SPDX-License-Identifier: Apache-2.0
+// The members that several documents share.
+#include "document/document.h"
+
+#include "explain/ledger.h"
+
+etp_status etp_checks_add(etp_checks *checks, etp_arena *arena, etp_check c, etp_error *err)
+{
+    c.fix = c.ok == 1 ? NULL : c.fix;
+    return c.found && ETP_PUSH(arena, checks, c) ? ETP_OK : etp_fail_nomem(err, "the checks");
+}
+
+void etp_check_members(etp_json *j, const etp_check *c, bool with_file)
+{
+    etp_json_kv_z(j, "id", c->id);
+    if (with_file) {
+        etp_json_kv_z(j, "file", c->file);
+    }
+    etp_json_kv_bool_if(j, "ok", c->ok == 1, c->ok >= 0);
+    etp_json_kv_bool(j, "required", c->required);
+    etp_json_kv_z(j, "found", c->found);
+    etp_json_kv_z(j, "expected", c->expected);
+    etp_json_kv_z(j, "fix", c->fix);
+}
+
+void etp_ns_member(etp_json *j, const char *key, int64_t ns)
+{
+    etp_json_kv_i64_if(j, key, ns, ns != ETP_NS_UNKNOWN);
+}
+
+void etp_ns_item(etp_json *j, int64_t ns)
+{
+    if (ns == ETP_NS_UNKNOWN) {
+        etp_json_null(j);
+    } else {
+        etp_json_i64(j, ns);
+    }
+}
+
+void etp_estimate_members(etp_json *j, double estimate, double lo, double hi)
+{
+    etp_json_kv_ratio(j, "estimate", estimate);
+    etp_json_kv_ratio(j, "lo", lo);
+    etp_json_kv_ratio(j, "hi", hi);
+}
+
+const char *etp_control_words(etp_arena *arena, const etp_interval *control)
+{
+    return etp_arena_printf(arena, "%+.2f %% to %+.2f %%", 100 * (control->lo - 1),
+                            100 * (control->hi - 1));
+}
+
+void etp_control_member(etp_json *j, const etp_interval *control, uint64_t blocks)
+{
+    etp_json_key(j, "control");
+    if (blocks == 0) {
+        etp_json_null(j);
+        return;
+    }
+    etp_json_begin_object_inline(j);
+    etp_estimate_members(j, control->estimate, control->lo, control->hi);
+    etp_json_kv_u64(j, "blocks", blocks);
+    etp_json_end(j);
+}
+
+void etp_speedup_member(etp_json *j, const char *key, const etp_speedup_facts *s)
+{
+    etp_json_key(j, key);
+    etp_json_begin_object_inline(j);
+    etp_estimate_members(j, s->estimate, s->lo, s->hi);
+    etp_json_kv_ratio(j, "confidence", s->confidence);
+    etp_json_kv_u64(j, "blocks", s->blocks);
+    etp_json_kv_z(j, "method", s->method);
+    etp_json_kv_ratio(j, "widening", s->widening);
+    etp_json_end(j);
+}

@@ -1,0 +1,56 @@
+// SPDX-License-Identifier: Apache-2.0
+// What several etprof.* documents say, said in one way: checks, estimates, times.
+#ifndef ETP_DOCUMENT_DOCUMENT_H
+#define ETP_DOCUMENT_DOCUMENT_H
+
+#include <etprof/arena.h>
+#include <etprof/stats.h>
+
+#include "base/json.h"
+
+typedef struct etp_check {
+    const char *id; // "json.truncated": what was asked, in one or two words
+    int ok;         // 1 yes, 0 no, -1 cannot be told
+    bool required;  // false: worth knowing, does not make the answer no
+    const char *found, *expected;
+    const char *fix; // NULL: nothing to do
+    const char
+        *file; // that was asked about, relative to its folder; NULL: the folder, or the machine
+} etp_check;
+
+typedef struct etp_checks {
+    etp_check *items;
+    size_t n, cap;
+} etp_checks;
+
+// What was found to be fine needs no fix. FOUND NULL is out of memory.
+ETP_NODISCARD etp_status etp_checks_add(etp_checks *checks, etp_arena *arena, etp_check c,
+                                        etp_error *err);
+
+// The members of a check, "file" among them when asked for.
+void etp_check_members(etp_json *j, const etp_check *c, bool with_file);
+
+// A whole number of nanoseconds (or bytes), null for ETP_NS_UNKNOWN; as a member, as an item.
+void etp_ns_member(etp_json *j, const char *key, int64_t ns);
+void etp_ns_item(etp_json *j, int64_t ns);
+
+// The members "estimate", "lo", "hi" of a ratio with its interval.
+void etp_estimate_members(etp_json *j, double estimate, double lo, double hi);
+
+// Both ends of the A/A control's interval, "-14.0 % to +5.2 %": its middle is not 0. NULL on out of
+// memory.
+const char *etp_control_words(etp_arena *arena, const etp_interval *control);
+// The object "control" (null when there is none): a ratio, its ends, and the BLOCKS it is from.
+void etp_control_member(etp_json *j, const etp_interval *control, uint64_t blocks);
+
+typedef struct etp_speedup_facts {
+    double estimate, lo, hi, confidence;
+    uint64_t blocks;
+    const char *method;
+    double widening; // of the interval, for looking at it during the session; 1: none
+} etp_speedup_facts;
+
+// The object "speedup" of a comparison, under KEY.
+void etp_speedup_member(etp_json *j, const char *key, const etp_speedup_facts *s);
+
+#endif

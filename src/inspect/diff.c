@@ -1,0 +1,277 @@
+// SPDX-License-Identifier: Apache-2.0
+// `etprof inspect --diff`: two programs side by side, in structure and size.
+#include "inspect/inspect.h"
+
+#include <inttypes.h>
+
+#include "base/number.h"
+
+typedef struct rows {
+    etp_diff_row *items;
+    size_t n, cap;
+    etp_arena *arena;
+    bool failed;
+} rows;
+
+static void add(rows *list, etp_diff_row row)
+{
+    list->failed = list->failed || !ETP_PUSH(list->arena, list, row);
+}
+
+static void add_named(rows *list, const char *kind, const char *name, uint64_t a, uint64_t b,
+                      bool is_bytes)
+{
+    if (!name) {
+        list->failed = true;
+        return;
+    }
+    add(list, (etp_diff_row){kind, etp_str_from(name), a, b, is_bytes});
+}
+
+// ---- parts and weights ----
+
+static uint64_t part_of(const etp_inspect *in, const char *what)
+{
+    for (size_t i = 0; i < in->n_parts; i++) {
+        if (strcmp(in->parts[i].what, what) == 0) {
+            return in->parts[i].bytes;
+        }
+    }
+    return 0;
+}
+
+static bool has_part(const etp_inspect *in, const char *what)
+{
+    for (size_t i = 0; i < in->n_parts; i++) {
+        if (strcmp(in->parts[i].what, what) == 0) {
+            return true;
+        }
+    }
+    return false;
+}
+
+static void compare_parts(rows *list, const etp_inspect *a, const etp_inspect *b)
+{
+    for (size_t i = 0; i < a->n_parts; i++) {
+        add_named(list, "part", a->parts[i].what, a->parts[i].bytes, part_of(b, a->parts[i].what),
+                  true);
+    }
+    for (size_t i = 0; i < b->n_parts; i++) {
+        if (!has_part(a, b->parts[i].what)) {
+            add_named(list, "part", b->parts[i].what, 0, b->parts[i].bytes, true);
+        }
+    }
+}
+
+static void compare_weights(rows *list, const etp_inspect *a, const etp_inspect *b)
+{
+    add_named(list, "weights", "all", a->weight_bytes, b->weight_bytes, true);
+    for (int d = 0; d < ETP_DTYPE_COUNT; d++) {
+        if (a->by_dtype[d] > 0 || b->by_dtype[d] > 0) {
+            add_named(list, "weights", etp_dtype_name((etp_dtype)d), a->by_dtype[d], b->by_dtype[d],
+                      true);
+        }
+    }
+    if (a->scale_bytes > 0 || b->scale_bytes > 0) {
+        add_named(list, "weights", "scales", a->scale_bytes, b->scale_bytes, true);
+    }
+}
+
+// ---- operators ----
+
+static const etp_inspect_operator *find_operator(const etp_inspect *in,
+                                                 const etp_inspect_operator *like)
+{
+    for (size_t i = 0; i < in->n_operators; i++) {
+        if (in->operators[i].delegated == like->delegated &&
+            etp_str_eq(in->operators[i].name, like->name)) {
+            return &in->operators[i];
+        }
+    }
+    return NULL;
+}
+
+static void compare_operators(rows *list, const etp_inspect *a, const etp_inspect *b)
+{
+    for (size_t i = 0; i < a->n_operators; i++) {
+        const etp_inspect_operator *other = find_operator(b, &a->operators[i]);
+        add(list, (etp_diff_row){a->operators[i].delegated ? "delegated operator" : "kernel",
+                                 a->operators[i].name, a->operators[i].calls,
+                                 other ? other->calls : 0, false});
+    }
+    for (size_t i = 0; i < b->n_operators; i++) {
+        if (!find_operator(a, &b->operators[i])) {
+            add(list, (etp_diff_row){b->operators[i].delegated ? "delegated operator" : "kernel",
+                                     b->operators[i].name, 0, b->operators[i].calls, false});
+        }
+    }
+}
+
+// ---- methods ----
+
+static uint64_t nodes_of(const etp_method *m)
+{
+    uint64_t n = 0;
+    for (uint32_t i = 0; m && i < m->n_partitions; i++) {
+        n += m->partitions[i].n_nodes;
+    }
+    return n;
+}
+
+static uint64_t planned_of(const etp_method *m)
+{
+    uint64_t sum = 0;
+    for (uint32_t i = 1; m && i < m->pte->planned_bytes.n; i++) {
+        uint64_t v = etp_u64_at(m->pte->planned_bytes, i);
+        sum = v > UINT64_MAX - sum ? UINT64_MAX : sum + v;
+    }
+    return sum;
+}
+
+// A or B may be NULL: the method is missing there and everything counts as 0.
+static void compare_method(rows *list, etp_str name, const etp_method *a, const etp_method *b)
+{
+    static const struct {
+        const char *what;
+        bool is_bytes;
+    } k_facts[] = {
+        {"kernel calls",       false},
+        {"delegate calls",     false},
+        {"nodes in delegates", false},
+        {"MACs",               false},
+        {"planned memory",     true }
+    };
+    const etp_method *both[] = {a, b};
+    for (size_t i = 0; i < sizeof k_facts / sizeof *k_facts; i++) {
+        uint64_t values[2] = {0, 0};
+        for (int s = 0; s < 2; s++) {
+            const etp_method *m = both[s];
+            const uint64_t facts[] = {m ? m->n_of_kind[ETP_INSTR_KERNEL] : 0,
+                                      m ? m->n_of_kind[ETP_INSTR_DELEGATE] : 0, nodes_of(m),
+                                      m ? m->macs : 0, planned_of(m)};
+            values[s] = facts[i];
+        }
+        add_named(list, "method",
+                  etp_arena_printf(list->arena, "%.*s: %s", ETP_STR_ARG(name), k_facts[i].what),
+                  values[0], values[1], k_facts[i].is_bytes);
+    }
+}
+
+static void compare_methods(rows *list, const etp_program *a, const etp_program *b)
+{
+    for (uint32_t i = 0; i < a->n_methods; i++) {
+        compare_method(list, a->methods[i].name, &a->methods[i],
+                       etp_program_find_method(b, a->methods[i].name));
+    }
+    for (uint32_t i = 0; i < b->n_methods; i++) {
+        if (!etp_program_find_method(a, b->methods[i].name)) {
+            compare_method(list, b->methods[i].name, NULL, &b->methods[i]);
+        }
+    }
+}
+
+etp_status etp_inspect_compare(const etp_inspect *a, const etp_inspect *b, etp_arena *arena,
+                               etp_inspect_diff *out, etp_error *err)
+{
+    rows list = {.arena = arena};
+    *out = (etp_inspect_diff){.a_path = a->path, .b_path = b->path};
+    if (!a->program || !b->program) {
+        return etp_fail(err, ETP_USAGE, "--diff compares programs (.pte, .bpte), %s is none",
+                        a->program ? b->path : a->path);
+    }
+    add_named(&list, "file", "size", a->size, b->size, true);
+    compare_parts(&list, a, b);
+    compare_weights(&list, a, b);
+    compare_operators(&list, a, b);
+    compare_methods(&list, a->program, b->program);
+    if (list.failed) {
+        return etp_fail_nomem(err, "difference");
+    }
+    for (size_t i = 0; i < list.n; i++) {
+        out->n_different += list.items[i].a != list.items[i].b ? 1 : 0;
+    }
+    out->rows = list.items;
+    out->n_rows = list.n;
+    return ETP_OK;
+}
+
+// ---- showing it ----
+
+void etp_inspect_diff_json(const void *data, etp_json *j)
+{
+    const etp_inspect_diff *d = data;
+    etp_json_begin_object(j);
+    etp_json_kv_z(j, "schema", "etprof.inspect_diff/1");
+    etp_json_kv_z(j, "a", d->a_path);
+    etp_json_kv_z(j, "b", d->b_path);
+    etp_json_kv_u64(j, "different", d->n_different);
+    etp_json_key(j, "rows");
+    etp_json_begin_array(j);
+    for (size_t i = 0; i < d->n_rows; i++) {
+        const etp_diff_row *row = &d->rows[i];
+        etp_json_begin_object_inline(j);
+        etp_json_kv_z(j, "kind", row->kind);
+        etp_json_kv_str(j, "name", row->name);
+        etp_json_kv_z(j, "unit", row->is_bytes ? "bytes" : "count");
+        etp_json_kv_u64(j, "a", row->a);
+        etp_json_kv_u64(j, "b", row->b);
+        etp_json_end(j);
+    }
+    etp_json_end(j);
+    etp_json_end(j);
+    etp_json_end_document(j);
+}
+
+static etp_cell change(const etp_diff_row *row)
+{
+    uint64_t size = row->b > row->a ? row->b - row->a : row->a - row->b;
+    if (size > INT64_MAX) {
+        return etp_cell_missing();
+    }
+    return etp_cell_i64(row->b > row->a ? (int64_t)size : -(int64_t)size);
+}
+
+// The rows that differ, sizes and counts apart: a column has one unit.
+static void table(const etp_inspect_diff *d, etp_report *r, const char *id, const char *caption,
+                  bool is_bytes)
+{
+    const etp_kind kind = is_bytes ? ETP_KIND_BYTES : ETP_KIND_INT;
+    const etp_column columns[] = {
+        {.key = "kind", .title = "of"},
+        {.key = "name", .title = "what", .flags = ETP_COL_CODE},
+        {.key = "a", .title = "first", .kind = kind},
+        {.key = "b", .title = "second", .kind = kind},
+        {.key = "change", .title = "change", .kind = kind, .flags = ETP_COL_SIGNED},
+    };
+    size_t n = 0;
+    for (size_t i = 0; i < d->n_rows; i++) {
+        n += d->rows[i].is_bytes == is_bytes && d->rows[i].a != d->rows[i].b ? 1 : 0;
+    }
+    if (n == 0) {
+        return;
+    }
+    etp_table *t = etp_report_table(r, id, caption, columns, sizeof columns / sizeof *columns);
+    for (size_t i = 0; i < d->n_rows; i++) {
+        const etp_diff_row *row = &d->rows[i];
+        if (row->is_bytes == is_bytes && row->a != row->b) {
+            ETP_ROW(t, etp_cell_z(row->kind), etp_cell_str(row->name), etp_cell_u64(row->a),
+                    etp_cell_u64(row->b), change(row));
+        }
+    }
+}
+
+const etp_report *etp_inspect_diff_report(const etp_inspect_diff *d, etp_arena *arena)
+{
+    etp_report *r = etp_report_create(arena, "Difference of two programs");
+    etp_keys *keys = etp_report_keys(r, NULL);
+    etp_keys_add(keys, ETP_PLAIN, "first", "%s", d->a_path);
+    etp_keys_add(keys, ETP_PLAIN, "second", "%s", d->b_path);
+    if (d->n_different == 0) {
+        etp_report_note(r, ETP_GOOD,
+                        "no difference in size, parts, weights, operators and methods");
+        return r;
+    }
+    table(d, r, "sizes", "Sizes", true);
+    table(d, r, "counts", "Structure", false);
+    return r;
+}

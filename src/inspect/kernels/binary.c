@@ -1,0 +1,263 @@
+// SPDX-License-Identifier: Apache-2.0
+// Kernels that are built into a program file.
+#include "inspect/kernels/binary.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+bool etp_kernel_binary_is(etp_bytes file)
+{
+    static const char *const k_magics[] = {"\177ELF", "\317\372\355\376", "\316\372\355\376",
+                                           "\312\376\272\276", "\312\376\272\277"};
+    for (size_t i = 0; i < sizeof k_magics / sizeof *k_magics; i++) {
+        if (file.len >= 16 && memcmp(file.ptr, k_magics[i], 4) == 0) {
+            return true;
+        }
+    }
+    return false;
+}
+
+typedef struct functions {
+    etp_function *items;
+    size_t n, cap;
+} functions;
+
+// By begin, the longest first, one with a name before one without.
+static int by_place(const void *pa, const void *pb)
+{
+    const etp_function *a = pa, *b = pb;
+    if (a->start != b->start) {
+        return a->start < b->start ? -1 : 1;
+    }
+    if (a->end != b->end) {
+        return a->end > b->end ? -1 : 1;
+    }
+    return (a->symbol.len == 0) - (b->symbol.len == 0);
+}
+
+static etp_status collect(const etp_image *image, etp_arena *arena, functions *out, etp_error *err)
+{
+    size_t ranges = etp_image_range_count(image), symbols = etp_image_symbol_count(image), kept = 0;
+    for (size_t i = 0; i < ranges + symbols; i++) {
+        etp_function f =
+            i < ranges ? etp_image_range_at(image, i) : etp_image_symbol_at(image, i - ranges);
+        if (f.end > f.start && !ETP_PUSH(arena, out, f)) {
+            return etp_fail_nomem(err, "functions");
+        }
+    }
+    if (out->n > 1) {
+        qsort(out->items, out->n, sizeof *out->items, by_place);
+    }
+    for (size_t i = 0; i < out->n; i++) {
+        if (kept == 0 || out->items[i].start >= out->items[kept - 1].end) {
+            out->items[kept++] = out->items[i];
+        }
+    }
+    out->n = kept;
+    return ETP_OK;
+}
+
+static bool is_kernel(etp_str name)
+{
+    bool xnnpack =
+        etp_str_starts(name, ETP_STR("xnn_")) &&
+        etp_str_find(name, ETP_STR("ukernel")) < name.len &&
+        etp_str_find(name, ETP_STR("_get_")) == name.len; // which say how large a tile is
+    return xnnpack || etp_str_starts(name, ETP_STR("kai_kernel_")) ||
+           etp_str_starts(name, ETP_STR("kai_run_"));
+}
+
+static int by_name(const void *pa, const void *pb)
+{
+    const etp_built_kernel *a = pa, *b = pb;
+    int order = etp_str_cmp(a->name, b->name);
+    return order ? order : (a->address > b->address) - (a->address < b->address);
+}
+
+etp_status etp_kernel_binary_read(etp_bytes file, etp_arena *arena, etp_kernel_binary *out,
+                                  etp_error *err)
+{
+    etp_image *image;
+    functions all = {0};
+    *out = (etp_kernel_binary){0};
+    ETP_TRY(etp_image_open(file, arena, &image, err));
+    ETP_TRY(collect(image, arena, &all, err));
+    out->format = etp_image_format_of(image) == ETP_IMAGE_ELF ? "ELF" : "Mach-O";
+    out->machine = etp_machine_name(etp_image_machine(image));
+    out->build_id = etp_image_build_id(image);
+    for (size_t i = 0; i < all.n; i++) {
+        const etp_function *f = &all.items[i];
+        etp_bytes bytes;
+        etp_code_count count;
+        etp_code code = ETP_CODE_UNKNOWN;
+        if (etp_image_code(image, f->start, f->end, &bytes)) {
+            ETP_TRY(etp_code_of(etp_image_machine(image), bytes, &count, &code, err));
+        }
+        out->functions++;
+        out->named += f->symbol.len > 0;
+        out->undecoded += code == ETP_CODE_UNKNOWN;
+        out->of[code]++;
+        out->bytes_of[code] += f->end - f->start;
+        etp_built_kernel k = {f->symbol, f->start, f->end - f->start, code};
+        if (is_kernel(f->symbol) && !ETP_PUSH(arena, &out->kernels, k)) {
+            return etp_fail_nomem(err, "kernels");
+        }
+    }
+    if (out->kernels.n > 1) {
+        qsort(out->kernels.items, out->kernels.n, sizeof *out->kernels.items, by_name);
+    }
+    return out->functions
+               ? ETP_OK
+               : etp_fail(err, ETP_UNSUPPORTED, "no table of the file says where functions begin");
+}
+
+static bool shown(const etp_kernel_binaries *b, const etp_built_kernel *k)
+{
+    return !b->filter || etp_str_find(k->name, etp_str_from(b->filter)) < k->name.len;
+}
+
+// ---- JSON ----
+
+static void file_json(const etp_kernel_binaries *b, const etp_kernel_binary *f, etp_json *j)
+{
+    etp_json_begin_object(j);
+    etp_json_kv_z(j, "name", f->title);
+    etp_json_kv_z(j, "format", f->format);
+    etp_json_kv_z(j, "machine", f->machine);
+    etp_json_kv_str(j, "build_id", f->build_id);
+    etp_json_kv_u64(j, "functions", f->functions);
+    etp_json_kv_u64(j, "named", f->named);
+    etp_json_kv_u64(j, "undecoded", f->undecoded);
+    etp_json_key(j, "isa");
+    etp_json_begin_array(j);
+    for (unsigned c = 1; c < ETP_CODES; c++) {
+        if (f->of[c]) {
+            etp_json_begin_object_inline(j);
+            etp_json_kv_z(j, "isa", etp_code_name((etp_code)c));
+            etp_json_kv_u64(j, "functions", f->of[c]);
+            etp_json_kv_u64(j, "bytes", f->bytes_of[c]);
+            etp_json_end(j);
+        }
+    }
+    etp_json_end(j);
+    etp_json_key(j, "kernels");
+    etp_json_begin_array(j);
+    for (size_t i = 0; i < f->kernels.n; i++) {
+        const etp_built_kernel *k = &f->kernels.items[i];
+        if (shown(b, k)) {
+            etp_json_begin_object_inline(j);
+            etp_json_kv_str(j, "kernel_name", k->name);
+            etp_json_kv_z(j, "isa", etp_code_name(k->code));
+            etp_json_kv_u64(j, "address", k->address);
+            etp_json_kv_u64(j, "bytes", k->bytes);
+            etp_json_end(j);
+        }
+    }
+    etp_json_end(j);
+    etp_json_end(j);
+}
+
+void etp_kernel_binaries_json(const void *binaries, etp_json *j)
+{
+    const etp_kernel_binaries *b = binaries;
+    etp_json_begin_object(j);
+    etp_json_kv_z(j, "schema", "etprof.kernel_binary/1");
+    etp_json_kv_z(j, "means", "built in, not run");
+    etp_json_key(j, "files");
+    etp_json_begin_array(j);
+    for (size_t i = 0; i < b->n; i++) {
+        file_json(b, &b->files[i], j);
+    }
+    etp_json_end(j);
+    etp_json_end(j);
+    etp_json_end_document(j);
+}
+
+// ---- report ----
+
+// What decides whether a level of etprof can change anything: matrix code of the family.
+static void says_matrix(const etp_kernel_binary *f, etp_report *r)
+{
+    static const etp_code k_arm[] = {ETP_CODE_SME2, ETP_CODE_SME, ETP_CODE_I8MM, ETP_CODE_DOTPROD};
+    static const etp_code k_x86[] = {ETP_CODE_AVX512_VNNI, ETP_CODE_AVX512, ETP_CODE_AVX2};
+    bool arm = strcmp(f->machine, "aarch64") == 0;
+    const etp_code *codes = arm ? k_arm : k_x86;
+    etp_keys *keys = etp_report_keys(r, f->title);
+    etp_keys_add(keys, ETP_PLAIN, "file", "%s, %s%s%.*s", f->format, f->machine,
+                 f->build_id.len ? ", build id " : "",
+                 (int)(f->build_id.len < 12 ? f->build_id.len : 12),
+                 f->build_id.ptr ? f->build_id.ptr : "");
+    etp_keys_add(keys, ETP_PLAIN, "functions", "%llu, %llu with a name",
+                 (unsigned long long)f->functions, (unsigned long long)f->named);
+    for (size_t i = 0; i < (arm ? sizeof k_arm / sizeof *k_arm : sizeof k_x86 / sizeof *k_x86);
+         i++) {
+        bool some = f->of[codes[i]] > 0;
+        etp_keys_add(keys, some ? ETP_GOOD : ETP_WARN, etp_code_title(codes[i]),
+                     some ? "needed by %llu function%s" : "built without: no function needs it",
+                     (unsigned long long)f->of[codes[i]], f->of[codes[i]] == 1 ? "" : "s");
+    }
+}
+
+static void isa_table(const etp_kernel_binaries *b, etp_report *r)
+{
+    static const etp_column k_columns[] = {
+        {.key = "file", .title = "file", .flags = ETP_COL_CODE},
+        {.key = "isa", .title = "needs"},
+        {.key = "functions", .title = "functions", .kind = ETP_KIND_INT},
+        {.key = "bytes", .title = "code", .kind = ETP_KIND_BYTES},
+    };
+    etp_report_section(r, 1, "isa", "Code by instruction set");
+    etp_table *t = etp_report_table(r, "isa", NULL, k_columns, 4);
+    for (size_t i = 0; i < b->n; i++) {
+        const etp_kernel_binary *f = &b->files[i];
+        for (unsigned c = ETP_CODES; c-- > 1;) {
+            if (f->of[c]) {
+                ETP_ROW(t, etp_cell_z(f->title), etp_cell_z(etp_code_title((etp_code)c)),
+                        etp_cell_u64(f->of[c]), etp_cell_u64(f->bytes_of[c]));
+            }
+        }
+    }
+}
+
+const etp_report *etp_kernel_binaries_report(const etp_kernel_binaries *b, etp_arena *arena)
+{
+    static const etp_column k_columns[] = {
+        {.key = "file", .title = "file", .flags = ETP_COL_CODE | ETP_COL_MINOR},
+        {.key = "kernel_name", .title = "kernel", .flags = ETP_COL_CODE},
+        {.key = "isa", .title = "needs"},
+        {.key = "bytes", .title = "code", .kind = ETP_KIND_BYTES},
+    };
+    etp_report *r =
+        etp_report_create(arena, b->n == 1 ? b->files[0].title : "kernels of two files");
+    etp_report_subtitle(r, "built in, not run: what a CPU must have for each function");
+    etp_report_section(r, 1, "files", b->n == 1 ? "File" : "Files");
+    for (size_t i = 0; i < b->n; i++) {
+        says_matrix(&b->files[i], r);
+    }
+    isa_table(b, r);
+    size_t listed = 0;
+    for (size_t i = 0; i < b->n; i++) {
+        listed += b->files[i].kernels.n;
+    }
+    if (!b->filter && listed > 0) {
+        etp_report_text(r,
+                        "Micro-kernels with a name: %zu; --filter TEXT lists those with TEXT in "
+                        "it. One without vector "
+                        "instructions hands over to a function without a name.",
+                        listed);
+    }
+    etp_report_section(r, 1, "kernels", "Kernels with a name");
+    etp_report_section_is_detail(r);
+    etp_table *t = etp_report_table(r, "kernels", NULL, k_columns, 4);
+    for (size_t i = 0; i < b->n; i++) {
+        const etp_kernel_binary *f = &b->files[i];
+        for (size_t k = 0; k < f->kernels.n; k++) {
+            const etp_built_kernel *one = &f->kernels.items[k];
+            if (shown(b, one)) {
+                ETP_ROW(t, etp_cell_z(f->title), etp_cell_str(one->name),
+                        etp_cell_z(etp_code_title(one->code)), etp_cell_u64(one->bytes));
+            }
+        }
+    }
+    return r;
+}

@@ -1,0 +1,99 @@
+// SPDX-License-Identifier: Apache-2.0
+// Derived files of sampled kernels: a CSV file for each arm, and the view of the kernels side by
+// side.
+#include "inspect/kernels/kernels.h"
+
+#include <math.h>
+
+#include "base/csv.h"
+#include "os/os.h"
+
+static double share(uint64_t part, uint64_t whole)
+{
+    return whole ? (double)part / (double)whole : (double)NAN;
+}
+
+static void csv_lower(etp_sink *sink, etp_str s)
+{
+    for (size_t i = 0; i < s.len; i++) {
+        char c = s.ptr[i];
+        etp_sink_char(sink, c >= 'A' && c <= 'Z' ? (char)(c + 32) : c == ',' ? ' ' : c);
+    }
+}
+
+static void write_kernel_row(etp_sink *sink, const etp_kernels_of_arm *a, const etp_kernel *f,
+                             etp_arena *arena)
+{
+    const etp_kernels *k = &a->kernels;
+    etp_kernel_name name;
+    etp_kernel_name_parse(f->symbol, &name);
+    // Without a symbol the place: the same in every arm.
+    const char *name_or_place = f->symbol.len
+                                    ? f->title
+                                    : etp_arena_printf(arena, "%.*s+0x%llx", ETP_STR_ARG(f->module),
+                                                       (unsigned long long)f->start);
+    bool sme2 = name.sme2 || f->code == ETP_CODE_SME2;
+    bool sme = name.sme || sme2 || f->code == ETP_CODE_SME;
+    etp_csv_text(sink, etp_str_from(a->model), ',');
+    etp_sink_char(sink, ',');
+    etp_csv_text(sink, etp_str_from(name_or_place ? name_or_place : ""), ',');
+    etp_sink_char(sink, ',');
+    csv_lower(sink, etp_kernel_kind(k, f));
+    etp_sink_printf(sink, ",%llu", (unsigned long long)f->samples);
+    const etp_str parts[] = {name.dtype, name.op, name.variant, name.shape, name.arch};
+    for (size_t i = 0; i < sizeof parts / sizeof *parts; i++) {
+        etp_sink_char(sink, ',');
+        etp_csv_text(sink, parts[i], ',');
+    }
+    char ratio[40];
+    snprintf(ratio, sizeof ratio, "%.6g", share(f->samples, k->samples));
+    etp_sink_printf(sink, ",%d,%d,%s,%s,", sme, sme2, etp_code_name(f->code), ratio);
+    etp_csv_text(sink, f->module, ',');
+    etp_sink_printf(sink, ",%llu,%llu,", (unsigned long long)f->start,
+                    (unsigned long long)(f->end - f->start));
+    etp_csv_text(sink, f->op < k->n_ops ? k->ops[f->op].name : (etp_str){0}, ',');
+    etp_sink_char(sink, '\n');
+}
+
+static etp_status write_arm(const etp_kernels_of_arm *a, const char *dir, etp_arena *arena,
+                            etp_error *err)
+{
+    etp_strbuf buf;
+    etp_strbuf_init(&buf, arena);
+    etp_sink sink = etp_sink_strbuf(&buf);
+    etp_sink_z(&sink,
+               "model_id,kernel_name,category,count,dtype,xnn_op,variant,ukernel_shape,arch_chain,"
+               "has_sme,has_sme2,isa,share,module,offset,bytes,operator\n");
+    for (size_t i = 0; i < a->kernels.n_kernels; i++) {
+        write_kernel_row(&sink, a, &a->kernels.kernels[i], arena);
+    }
+    const char *name = etp_arena_printf(arena, "%s_kernels.csv", a->prefix);
+    if (!name || sink.failed || buf.failed) {
+        return etp_fail_nomem(err, "kernels");
+    }
+    return etp_run_write_derived(dir, name, etp_strbuf_str(&buf), err);
+}
+
+etp_status etp_kernels_write_files(const etp_kernels_answer *answer, const char *dir,
+                                   etp_arena *arena, etp_error *err)
+{
+    for (size_t i = 0; i < answer->n_arms; i++) {
+        if (answer->arms[i].sampled) {
+            ETP_TRY(write_arm(&answer->arms[i], dir, arena, err));
+        }
+    }
+    if (answer->n_sampled == 0) {
+        return ETP_OK;
+    }
+    for (int gemm = 0; gemm < 2; gemm++) {
+        etp_strbuf buf;
+        etp_strbuf_init(&buf, arena);
+        etp_sink sink = etp_sink_strbuf(&buf);
+        etp_report_style style = {.unicode = true};
+        ETP_TRY(etp_report_write(etp_kernels_view(answer, gemm, arena), ETP_FORMAT_MD, &style,
+                                 &sink, err));
+        ETP_TRY(etp_run_write_derived(dir, gemm ? "kernel_view_gemm.md" : "kernel_view.md",
+                                      etp_strbuf_str(&buf), err));
+    }
+    return ETP_OK;
+}

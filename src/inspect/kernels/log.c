@@ -1,0 +1,397 @@
+// SPDX-License-Identifier: Apache-2.0
+// Reading XNNPACK's log of micro-kernels, and showing one or the difference of two.
+#include "inspect/kernels/log.h"
+
+#include <stdlib.h>
+
+#include "base/csv.h"
+#include "base/number.h"
+#include "explain/kernels.h"
+
+#define MOST_KERNELS 100000
+
+static char lower(char c)
+{
+    return c >= 'A' && c <= 'Z' ? (char)(c + 32) : c;
+}
+
+static bool word_char(char c)
+{
+    c = lower(c);
+    return (c >= 'a' && c <= 'z') || (c >= '0' && c <= '9') || c == '_';
+}
+
+// Moves *S behind WORD, in any case, and the blanks after it; false when something else stands
+// there.
+static bool skip_word(etp_str *s, const char *word)
+{
+    size_t n = strlen(word);
+    for (size_t i = 0; i < n; i++) {
+        if (i >= s->len || lower(s->ptr[i]) != word[i]) {
+            return false;
+        }
+    }
+    size_t at = n;
+    while (at < s->len && (s->ptr[at] == ' ' || s->ptr[at] == '\t')) {
+        at++;
+    }
+    if (at == n) {
+        return false;
+    }
+    *s = (etp_str){s->ptr + at, s->len - at};
+    return true;
+}
+
+// "Using <category> microkernel '<name>'" at the start of S.
+static bool parse_use(etp_str s, etp_str *category, etp_str *name)
+{
+    if (!skip_word(&s, "using")) {
+        return false;
+    }
+    size_t n = 0;
+    while (n < s.len && word_char(s.ptr[n])) {
+        n++;
+    }
+    *category = (etp_str){s.ptr, n};
+    s = (etp_str){s.ptr + n, s.len - n};
+    size_t blanks = 0;
+    while (blanks < s.len && (s.ptr[blanks] == ' ' || s.ptr[blanks] == '\t')) {
+        blanks++;
+    }
+    s = (etp_str){s.ptr + blanks, s.len - blanks};
+    if (n == 0 || blanks == 0 || !skip_word(&s, "microkernel") || s.len == 0 || s.ptr[0] != '\'') {
+        return false;
+    }
+    s = (etp_str){s.ptr + 1, s.len - 1};
+    size_t end = etp_str_find(s, ETP_STR("'"));
+    *name = (etp_str){s.ptr, end};
+    return end > 0 && end < s.len && etp_str_find(*name, ETP_STR("\n")) == end;
+}
+
+typedef struct name_key {
+    const etp_kernel_log *log;
+    etp_str name;
+} name_key;
+
+static bool same_name(const void *ctx, uint32_t position)
+{
+    const name_key *key = ctx;
+    return etp_str_eq(key->log->kernels.items[position].name, key->name);
+}
+
+static uint64_t hash_of(etp_str name)
+{
+    return etp_hash_bytes(ETP_HASH_START, name.ptr, name.len);
+}
+
+static const etp_logged_kernel *find(const etp_kernel_log *log, etp_str name)
+{
+    const name_key key = {log, name};
+    uint32_t at = etp_index_find(&log->by_name, hash_of(name), same_name, &key);
+    return at == ETP_INDEX_NONE ? NULL : &log->kernels.items[at];
+}
+
+static etp_status add(etp_kernel_log *log, etp_arena *arena, etp_str category, etp_str name,
+                      uint64_t count, etp_error *err)
+{
+    log->lines += count;
+    const name_key key = {log, name};
+    uint32_t at = etp_index_find(&log->by_name, hash_of(name), same_name, &key);
+    if (at != ETP_INDEX_NONE) {
+        log->kernels.items[at].count += count;
+        return ETP_OK;
+    }
+    if (log->kernels.n >= MOST_KERNELS) {
+        return etp_fail(err, ETP_UNSUPPORTED, "more than %d different kernels", MOST_KERNELS);
+    }
+    char *kind = etp_arena_strdup(arena, category), *copy = etp_arena_strdup(arena, name);
+    for (char *p = kind; p && *p; p++) {
+        *p = lower(*p);
+    }
+    if (!kind || !copy) {
+        return etp_fail_nomem(err, "kernels");
+    }
+    bool transpose = strcmp(kind, "transposec") == 0;
+    etp_logged_kernel k = {
+        {copy, name.len},
+        transpose ? ETP_STR("transpose") : etp_str_from(kind), count
+    };
+    return ETP_PUSH(arena, &log->kernels, k) &&
+                   etp_index_insert(&log->by_name, arena, hash_of(name),
+                                    (uint32_t)(log->kernels.n - 1))
+               ? ETP_OK
+               : etp_fail_nomem(err, "kernels");
+}
+
+static etp_status read_log(etp_str text, etp_arena *arena, etp_kernel_log *out, etp_error *err)
+{
+    for (size_t at = 0; at < text.len; at++) {
+        etp_str category, name;
+        if (lower(text.ptr[at]) == 'u' &&
+            parse_use((etp_str){text.ptr + at, text.len - at}, &category, &name)) {
+            ETP_TRY(add(out, arena, category, name, 1, err));
+            at = (size_t)(name.ptr + name.len - text.ptr);
+        }
+    }
+    return ETP_OK;
+}
+
+static etp_status read_table(etp_str text, etp_arena *arena, etp_kernel_log *out, etp_error *err)
+{
+    static const char *const k_needed[] = {"kernel_name", "category", "count", "model_id"};
+    etp_csv_reader reader;
+    etp_csv_row row = {0};
+    bool more;
+    int at[4];
+    etp_csv_open(&reader, text, ',', arena);
+    ETP_TRY(etp_csv_next(&reader, &row, &more, err));
+    for (size_t i = 0; i < 4; i++) {
+        at[i] = more ? etp_csv_column(&row, k_needed[i]) : -1;
+        if (at[i] < 0) {
+            return etp_fail(err, ETP_CORRUPT, "the table has no column %s", k_needed[i]);
+        }
+    }
+    for (;;) {
+        uint64_t count = 0;
+        ETP_TRY(etp_csv_next(&reader, &row, &more, err));
+        if (!more) {
+            return ETP_OK;
+        }
+        for (size_t i = 0; i < 4; i++) {
+            if ((size_t)at[i] >= row.n) {
+                return etp_fail_at(err, ETP_CORRUPT, row.offset, "line %llu has too few cells",
+                                   (unsigned long long)row.line);
+            }
+        }
+        if (!etp_parse_u64(row.cells[at[2]], &count) || count > UINT32_MAX) {
+            return etp_fail_at(err, ETP_CORRUPT, row.offset,
+                               "line %llu: count is '%.*s', not a number",
+                               (unsigned long long)row.line, ETP_STR_ARG(row.cells[at[2]]));
+        }
+        ETP_TRY(add(out, arena, row.cells[at[1]], row.cells[at[0]], count, err));
+        out->model_id = out->model_id ? out->model_id : etp_arena_strdup(arena, row.cells[at[3]]);
+    }
+}
+
+static int by_count(const void *pa, const void *pb)
+{
+    const etp_logged_kernel *a = pa, *b = pb;
+    return a->count != b->count ? (a->count < b->count) - (a->count > b->count)
+                                : etp_str_cmp(a->name, b->name);
+}
+
+etp_status etp_kernel_log_read(etp_str text, etp_arena *arena, etp_kernel_log *out, etp_error *err)
+{
+    *out = (etp_kernel_log){0};
+    bool table = etp_str_starts(text, ETP_STR("model_id,kernel_name,"));
+    ETP_TRY(table ? read_table(text, arena, out, err) : read_log(text, arena, out, err));
+    if (out->kernels.n == 0 && !table) {
+        return etp_fail(
+            err, ETP_UNSUPPORTED,
+            "no line \"Using … microkernel '…'\": XNNPACK writes them only when it was built with "
+            "-DXNN_LOG_LEVEL=4 or more, the environment changes nothing; 'etprof ab --kernels' "
+            "needs no such build");
+    }
+    if (out->kernels.n) {
+        qsort(out->kernels.items, out->kernels.n, sizeof *out->kernels.items, by_count);
+    }
+    out->by_name = (etp_index){0}; // their places are others now
+    for (size_t i = 0; i < out->kernels.n; i++) {
+        if (!etp_index_insert(&out->by_name, arena, hash_of(out->kernels.items[i].name),
+                              (uint32_t)i)) {
+            return etp_fail_nomem(err, "kernels");
+        }
+    }
+    return ETP_OK;
+}
+
+// ---- showing ----
+
+static bool wanted(const etp_kernel_logs *logs, etp_str name)
+{
+    return !logs->filter || etp_str_find(name, etp_str_from(logs->filter)) < name.len ||
+           !logs->filter[0];
+}
+
+// What the name says it needs.
+static const char *architecture(const etp_kernel_name *name)
+{
+    static const struct {
+        const char *part, *title;
+    } k_parts[] = {
+        {"sme2",       "SME2"        },
+        {"sme",        "SME"         },
+        {"i8mm",       "NEON i8mm"   },
+        {"dot",        "NEON dotprod"},
+        {"neon",       "NEON"        },
+        {"aarch64",    "NEON"        },
+        {"avx512vnni", "AVX-512 VNNI"},
+        {"avx512",     "AVX-512"     },
+        {"avx",        "AVX"         },
+        {"fma3",       "AVX"         },
+        {"f16c",       "AVX"         },
+        {"sse",        "SSE"         },
+        {"ssse",       "SSE"         },
+        {"scalar",     "scalar"      },
+    };
+    for (size_t i = 0; i < sizeof k_parts / sizeof *k_parts; i++) {
+        if (etp_str_find(name->arch, etp_str_from(k_parts[i].part)) < name->arch.len) {
+            return k_parts[i].title;
+        }
+    }
+    return "Other";
+}
+
+static void put_kernel(const etp_logged_kernel *k, etp_json *j)
+{
+    etp_kernel_name name;
+    etp_kernel_name_parse(k->name, &name);
+    etp_json_begin_object_inline(j);
+    etp_json_kv_str(j, "kernel_name", k->name);
+    etp_json_kv_str(j, "category", k->category);
+    etp_json_kv_u64(j, "count", k->count);
+    etp_json_kv_str(j, "dtype", name.dtype);
+    etp_json_kv_str(j, "xnn_op", name.op);
+    etp_json_kv_str(j, "variant", name.variant);
+    etp_json_kv_str(j, "ukernel_shape", name.shape);
+    etp_json_kv_str(j, "arch_chain", name.arch);
+    etp_json_kv_bool(j, "has_sme", name.sme);
+    etp_json_kv_bool(j, "has_sme2", name.sme2);
+    etp_json_end(j);
+}
+
+void etp_kernel_logs_json(const void *data, etp_json *j)
+{
+    const etp_kernel_logs *logs = data;
+    etp_json_begin_object(j);
+    etp_json_kv_z(j, "schema", "etprof.kernel_log/1");
+    etp_json_kv_z(j, "means", "registered for this CPU, not necessarily run");
+    etp_json_key(j, "logs");
+    etp_json_begin_array(j);
+    for (size_t i = 0; i < logs->n; i++) {
+        const etp_kernel_log *log = &logs->logs[i];
+        etp_json_begin_object(j);
+        etp_json_kv_z(j, "name", log->title);
+        etp_json_kv_z(j, "model_id", log->model_id);
+        etp_json_kv_u64(j, "lines", log->lines);
+        etp_json_key(j, "kernels");
+        etp_json_begin_array(j);
+        for (size_t k = 0; k < log->kernels.n; k++) {
+            if (wanted(logs, log->kernels.items[k].name)) {
+                put_kernel(&log->kernels.items[k], j);
+            }
+        }
+        etp_json_end(j);
+        etp_json_end(j);
+    }
+    etp_json_end(j);
+    etp_json_end(j);
+    etp_json_end_document(j);
+}
+
+static void kernels_table(const etp_kernel_logs *logs, etp_report *r)
+{
+    static const etp_column k_columns[] = {
+        {.key = "model_id", .title = "model", .flags = ETP_COL_MINOR},
+        {.key = "kernel_name", .title = "kernel", .flags = ETP_COL_CODE},
+        {.key = "category", .title = "category"},
+        {.key = "count", .title = "lines", .kind = ETP_KIND_INT},
+        {.key = "dtype", .title = "types"},
+        {.key = "xnn_op", .title = "operation"},
+        {.key = "variant", .title = "variant", .flags = ETP_COL_MINOR},
+        {.key = "ukernel_shape", .title = "shape", .flags = ETP_COL_MINOR},
+        {.key = "arch_chain", .title = "architecture"},
+        {.key = "has_sme", .title = "SME", .kind = ETP_KIND_INT, .flags = ETP_COL_MINOR},
+        {.key = "has_sme2", .title = "SME2", .kind = ETP_KIND_INT, .flags = ETP_COL_MINOR},
+    };
+    etp_table *t =
+        etp_report_table(r, "kernels", NULL, k_columns, sizeof k_columns / sizeof *k_columns);
+    for (size_t i = 0; i < logs->n; i++) {
+        for (size_t k = 0; k < logs->logs[i].kernels.n; k++) {
+            const etp_logged_kernel *f = &logs->logs[i].kernels.items[k];
+            etp_kernel_name name;
+            etp_kernel_name_parse(f->name, &name);
+            if (wanted(logs, f->name)) {
+                ETP_ROW(t, etp_cell_z(logs->logs[i].model_id), etp_cell_str(f->name),
+                        etp_cell_str(f->category), etp_cell_u64(f->count), etp_cell_str(name.dtype),
+                        etp_cell_str(name.op), etp_cell_str(name.variant), etp_cell_str(name.shape),
+                        etp_cell_str(name.arch), etp_cell_u64(name.sme), etp_cell_u64(name.sme2));
+            }
+        }
+    }
+}
+
+static int by_name(const void *pa, const void *pb)
+{
+    return etp_str_cmp(*(const etp_str *)pa, *(const etp_str *)pb);
+}
+
+// The union of the names, in order; NULL on out of memory.
+static etp_str *all_names(const etp_kernel_logs *logs, etp_arena *arena, size_t *out_n)
+{
+    size_t n = 0, most = 0;
+    for (size_t i = 0; i < logs->n; i++) {
+        most += logs->logs[i].kernels.n;
+    }
+    etp_str *names = ETP_NEW_ARRAY(arena, etp_str, most);
+    for (size_t i = 0; names && i < logs->n; i++) {
+        for (size_t k = 0; k < logs->logs[i].kernels.n; k++) {
+            etp_str name = logs->logs[i].kernels.items[k].name;
+            if (wanted(logs, name) && (i == 0 || !find(&logs->logs[0], name))) {
+                names[n++] = name;
+            }
+        }
+    }
+    if (names && n) {
+        qsort(names, n, sizeof *names, by_name);
+    }
+    *out_n = n;
+    return names;
+}
+
+void etp_kernel_logs_view(const etp_kernel_logs *logs, etp_report *r, etp_arena *arena)
+{
+    const etp_column columns[] = {
+        {.key = "kernel", .title = "Kernel Name", .flags = ETP_COL_CODE},
+        {.key = "first", .title = logs->logs[0].title},
+        {.key = "second", .title = logs->logs[1].title},
+        {.key = "architecture", .title = "Architecture"},
+        {.key = "delegation", .title = "Delegation"},
+    };
+    size_t n = 0;
+    const etp_str *names = all_names(logs, arena, &n);
+    etp_table *t = names ? etp_report_table(r, "view", NULL, columns, 5) : NULL;
+    for (size_t i = 0; i < n; i++) {
+        etp_kernel_name name;
+        etp_kernel_name_parse(names[i], &name);
+        bool is_xnn =
+            etp_str_starts(names[i], ETP_STR("xnn_")) || etp_str_starts(names[i], ETP_STR("kai_"));
+        ETP_ROW(t, etp_cell_str(names[i]),
+                etp_cell_z(find(&logs->logs[0], names[i]) ? "✅ Present" : "❌ Absent"),
+                etp_cell_z(find(&logs->logs[1], names[i]) ? "✅ Present" : "❌ Absent"),
+                etp_cell_z(architecture(&name)),
+                etp_cell_z(is_xnn ? "XNNPACK Delegated" : "unknown"));
+    }
+    if (n == 0) {
+        etp_report_note(r, ETP_WARN, "no kernel has '%s' in its name",
+                        logs->filter ? logs->filter : "");
+    }
+}
+
+const etp_report *etp_kernel_logs_report(const etp_kernel_logs *logs, etp_arena *arena)
+{
+    etp_report *r =
+        etp_report_create(arena, logs->title ? logs->title : "Kernel view (XNNPACK Delegated)");
+    if (logs->n == 2) {
+        etp_report_section(r, 1, "view", "Which kernels are registered");
+        etp_kernel_logs_view(logs, r, arena);
+    } else {
+        etp_report_section(r, 1, "kernels", "Which kernels are registered");
+        kernels_table(logs, r);
+    }
+    etp_report_text(
+        r, "XNNPACK writes these lines when it fills its tables for this CPU, one for each tile: "
+           "present means "
+           "registered, not run, and counts are not calls. 'etprof ab --kernels' shows what ran.");
+    return r;
+}

@@ -1,0 +1,36 @@
+// SPDX-License-Identifier: Apache-2.0
+// The answer of `etprof ops`: every operator of one dump with its statistics, and what the program
+// (when it is given) says about it.
+#ifndef ETP_INSPECT_OPS_H
+#define ETP_INSPECT_OPS_H
+
+#include <etprof/operators.h>
+#include <etprof/program.h>
+
+#include "base/json.h"
+#include "report/report.h"
+#include "trace/ops.h"
+
+typedef struct etp_ops_answer {
+    const char *dump; // path as given
+    const etp_trace *trace;
+    const etp_program *program; // NULL: names alone
+    etp_op_table table;
+    etp_op_name *names;        // [table.n_rows], parsed
+    etp_op_facts *facts;       // [table.n_rows], NULL without a program
+    double *confidence;        // [table.n_rows], NAN without a program
+    const etp_join *joins;     // [blocks], NULL without a program
+    const etp_source *sources; // [table.n_rows], file.len 0 = unknown; NULL without a program
+} etp_ops_answer;
+
+// TRACE, PROGRAM, RECORD (both may be NULL) and DUMP must outlive *out, which lives in ARENA.
+ETP_NODISCARD etp_status etp_ops_answer_build(const etp_trace *trace, const etp_program *program,
+                                              const etp_etrecord *record, const char *dump,
+                                              etp_arena *arena, etp_ops_answer *out,
+                                              etp_error *err);
+// The list [{dtype, shape}] of the tensors among VALUES[WHICH[0 … n)].
+void etp_tensors_json(const etp_value *values, const uint32_t *which, uint32_t n, etp_json *j);
+void etp_ops_json(const void *answer, etp_json *j); // etprof.ops/1
+const etp_report *etp_ops_report(const etp_ops_answer *answer, etp_arena *arena);
+
+#endif

@@ -1,0 +1,346 @@
+// SPDX-License-Identifier: Apache-2.0
+// Logged values of a recording: reading, figures, document, report.
+#include "inspect/tensors.h"
+
+#include <inttypes.h>
+#include <math.h>
+
+typedef struct values {
+    etp_logged_value *items;
+    size_t n, cap;
+} values;
+
+typedef struct reader {
+    etp_bytes buffer;
+    etp_arena *arena;
+    values list;
+    uint64_t left; // elements that may still be looked at: overlapping tensors cost time otherwise
+    etp_error *err;
+} reader;
+
+// ---- elements ----
+
+static double from_half(uint16_t bits)
+{
+    int exponent = bits >> 10 & 31, fraction = bits & 1023;
+    double v = exponent == 0    ? ldexp(fraction, -24)
+               : exponent == 31 ? (fraction ? (double)NAN : (double)INFINITY)
+                                : ldexp(fraction + 1024, exponent - 25);
+    return (bits & 0x8000) != 0 ? -v : v;
+}
+
+static double from_f32(uint32_t bits)
+{
+    float v;
+    memcpy(&v, &bits, sizeof v);
+    return (double)v;
+}
+
+static double element(etp_dtype dtype, const uint8_t *p)
+{
+    uint64_t bits;
+    double v;
+    switch (dtype) {
+    case ETP_DTYPE_UINT8:
+    case ETP_DTYPE_BOOL:
+        return *p;
+    case ETP_DTYPE_INT8:
+        return (int8_t)*p;
+    case ETP_DTYPE_INT16:
+        return (int16_t)etp_load_u16(p);
+    case ETP_DTYPE_UINT16:
+        return etp_load_u16(p);
+    case ETP_DTYPE_INT32:
+        return (int32_t)etp_load_u32(p);
+    case ETP_DTYPE_UINT32:
+        return etp_load_u32(p);
+    case ETP_DTYPE_INT64:
+        return (double)(int64_t)etp_load_u64(p);
+    case ETP_DTYPE_UINT64:
+        return (double)etp_load_u64(p);
+    case ETP_DTYPE_FLOAT16:
+        return from_half(etp_load_u16(p));
+    case ETP_DTYPE_BFLOAT16:
+        return from_f32((uint32_t)etp_load_u16(p) << 16);
+    case ETP_DTYPE_FLOAT32:
+        return from_f32(etp_load_u32(p));
+    case ETP_DTYPE_FLOAT64:
+        bits = etp_load_u64(p);
+        memcpy(&v, &bits, sizeof v);
+        return v;
+    default:
+        return (double)NAN;
+    }
+}
+
+static bool has_elements(etp_dtype dtype)
+{
+    const uint8_t zero[8] = {0};
+    return element(dtype, zero) == 0.0;
+}
+
+static void take_figures(etp_logged_value *v, etp_bytes data)
+{
+    size_t width = etp_dtype_bits(v->dtype) / 8;
+    uint64_t finite = 0;
+    v->elements = data.len / width;
+    v->min = (double)INFINITY;
+    v->max = -(double)INFINITY;
+    for (uint64_t i = 0; i < v->elements; i++) {
+        double x = element(v->dtype, data.ptr + i * width);
+        if (v->n_head < ETP_LOGGED_HEAD) {
+            v->head[v->n_head++] = x;
+        }
+        if (!isfinite(x)) {
+            v->n_nan += isnan(x) ? 1 : 0;
+            v->n_inf += isnan(x) ? 0 : 1;
+            continue;
+        }
+        v->sum += x;
+        v->min = x < v->min ? x : v->min;
+        v->max = x > v->max ? x : v->max;
+        finite++;
+    }
+    v->mean = v->sum / (double)finite; // NAN without a finite element, shown as missing
+    v->min = finite ? v->min : (double)NAN;
+    v->max = finite ? v->max : (double)NAN;
+    v->has_data = true;
+}
+
+// ---- reading ----
+
+static etp_status push(reader *r, const etp_logged_value *v)
+{
+    return ETP_PUSH(r->arena, &r->list, *v) ? ETP_OK : etp_fail_nomem(r->err, "logged values");
+}
+
+static etp_status add_tensor(reader *r, etp_logged_value v, const etp_etdump_tensor *t)
+{
+    int64_t *sizes = ETP_NEW_ARRAY(r->arena, int64_t, t->n_dims);
+    if (!sizes) {
+        return etp_fail_nomem(r->err, "sizes");
+    }
+    for (size_t i = 0; i < t->n_dims; i++) {
+        sizes[i] = etp_etdump_tensor_size(t, i);
+    }
+    v.type = ETP_ETDUMP_TENSOR;
+    v.dtype = etp_dtype_from_scalar_type(t->scalar_type);
+    v.sizes = sizes;
+    v.rank = t->n_dims;
+    v.offset = t->buffer_offset;
+    if (r->buffer.ptr && v.offset >= 0 && has_elements(v.dtype)) {
+        etp_bytes data;
+        ETP_TRY(etp_etdump_tensor_data(t, r->buffer, &data, r->err));
+        if (data.len > r->left) {
+            return etp_fail(r->err, ETP_CORRUPT,
+                            "the tensors overlap: together they are many times the debug buffer");
+        }
+        r->left -= data.len;
+        take_figures(&v, data);
+    }
+    return push(r, &v);
+}
+
+static etp_status add_value(reader *r, size_t run, const etp_etdump_debug *d)
+{
+    etp_logged_value v = {.run = run,
+                          .instruction = d->instruction_id,
+                          .delegate = d->delegate_id_str,
+                          .is_output = d->value.is_output,
+                          .type = d->value.type};
+    v.chain = d->chain_index == UINT64_MAX ? -1 : (int64_t)(d->chain_index & INT64_MAX);
+    switch (d->value.type) {
+    case ETP_ETDUMP_TENSOR:
+        return add_tensor(r, v, &d->value.tensor);
+    case ETP_ETDUMP_TENSOR_LIST:
+        for (size_t i = 0; i < d->value.n_tensors; i++) {
+            etp_etdump_tensor t = etp_etdump_value_tensor(&d->value, i);
+            v.position = (uint32_t)i;
+            ETP_TRY(add_tensor(r, v, &t));
+        }
+        return ETP_OK;
+    case ETP_ETDUMP_INT:
+        v.scalar = (double)d->value.i;
+        break;
+    case ETP_ETDUMP_BOOL:
+        v.scalar = d->value.b;
+        break;
+    case ETP_ETDUMP_FLOAT:
+    case ETP_ETDUMP_DOUBLE:
+        v.scalar = d->value.d;
+        break;
+    case ETP_ETDUMP_NULL:
+    case ETP_ETDUMP_STRING:
+        break;
+    }
+    return push(r, &v);
+}
+
+etp_status etp_inspect_tensors_read(const char *path, etp_bytes dump, etp_bytes buffer,
+                                    etp_arena *arena, etp_inspect_tensors *out, etp_error *err)
+{
+    etp_etdump file;
+    reader r = {.buffer = buffer, .arena = arena, .err = err};
+    r.left = 16 * (uint64_t)buffer.len + (1u << 20);
+    *out = (etp_inspect_tensors){.path = path, .has_buffer = buffer.ptr != NULL};
+    ETP_TRY(etp_etdump_open(dump, &file, err));
+    for (size_t i = 0; i < file.n_runs; i++) {
+        etp_etdump_run run = etp_etdump_run_at(&file, i);
+        for (size_t e = 0; e < run.n_events; e++) {
+            etp_etdump_debug debug;
+            if (etp_etdump_debug_of(&file, etp_etdump_event_at(&run, e), &debug) &&
+                debug.has_value) {
+                ETP_TRY(add_value(&r, i, &debug));
+            }
+        }
+    }
+    out->values = r.list.items;
+    out->n_values = r.list.n;
+    return ETP_OK;
+}
+
+// ---- document ----
+
+static const char *type_name(etp_etdump_value_type type)
+{
+    static const char *const k_names[] = {"null",   "int",    "bool",        "float",
+                                          "double", "tensor", "tensor_list", "string"};
+    return k_names[type];
+}
+
+static void figures_json(const etp_logged_value *v, etp_json *j)
+{
+    etp_json_kv_u64(j, "elements", v->elements);
+    etp_json_kv_double(j, "min", v->min);
+    etp_json_kv_double(j, "max", v->max);
+    etp_json_kv_double(j, "mean", v->mean);
+    etp_json_kv_double(j, "sum", v->sum);
+    etp_json_kv_u64(j, "nan", v->n_nan);
+    etp_json_kv_u64(j, "inf", v->n_inf);
+    etp_json_key(j, "head");
+    etp_json_begin_array_inline(j);
+    for (uint32_t i = 0; i < v->n_head; i++) {
+        etp_json_double(j, v->head[i]);
+    }
+    etp_json_end(j);
+}
+
+static void value_json(const etp_logged_value *v, etp_json *j)
+{
+    etp_json_begin_object_inline(j);
+    etp_json_kv_u64(j, "run", v->run);
+    etp_json_kv_i64(j, "chain", v->chain);
+    etp_json_kv_i64(j, "instruction", v->instruction);
+    if (v->delegate.len) {
+        etp_json_kv_str(j, "delegate_operator", v->delegate);
+    }
+    etp_json_kv_bool(j, "output", v->is_output);
+    etp_json_kv_z(j, "type", type_name(v->type));
+    if (v->type == ETP_ETDUMP_TENSOR) {
+        etp_json_kv_u64(j, "position", v->position);
+        etp_json_kv_z(j, "dtype", etp_dtype_name(v->dtype));
+        etp_json_key(j, "shape");
+        etp_json_begin_array_inline(j);
+        for (size_t i = 0; i < v->rank; i++) {
+            etp_json_i64(j, v->sizes[i]);
+        }
+        etp_json_end(j);
+        etp_json_kv_i64(j, "offset", v->offset);
+        if (v->has_data) {
+            figures_json(v, j);
+        }
+    } else if (v->type != ETP_ETDUMP_NULL && v->type != ETP_ETDUMP_STRING) {
+        etp_json_kv_double(j, "value", v->scalar);
+    }
+    etp_json_end(j);
+}
+
+void etp_inspect_tensors_json(const void *data, etp_json *j)
+{
+    const etp_inspect_tensors *t = data;
+    etp_json_begin_object(j);
+    etp_json_kv_z(j, "schema", "etprof.inspect_tensors/1");
+    etp_json_kv_z(j, "file", t->path);
+    etp_json_kv_bool(j, "has_buffer", t->has_buffer);
+    etp_json_key(j, "values");
+    etp_json_begin_array(j);
+    for (size_t i = 0; i < t->n_values; i++) {
+        value_json(&t->values[i], j);
+    }
+    etp_json_end(j);
+    etp_json_end(j);
+    etp_json_end_document(j);
+}
+
+// ---- report ----
+
+static const char *shape_text(const etp_logged_value *v, etp_arena *arena)
+{
+    etp_strbuf text;
+    etp_strbuf_init(&text, arena);
+    if (v->type != ETP_ETDUMP_TENSOR) {
+        etp_strbuf_appendz(&text, type_name(v->type));
+    } else {
+        for (size_t i = 0; i < v->rank; i++) {
+            etp_strbuf_printf(&text, "%s%" PRId64, i ? "×" : "", v->sizes[i]);
+        }
+        etp_strbuf_printf(&text, "%s%s", v->rank ? " " : "scalar ", etp_dtype_name(v->dtype));
+    }
+    return etp_strbuf_str(&text).ptr;
+}
+
+static etp_cell figure(const etp_logged_value *v, double x)
+{
+    return v->has_data ? etp_cell_double(x) : etp_cell_missing();
+}
+
+// Numbers have no distribution: their value stands where tensors have their mean.
+static etp_cell middle(const etp_logged_value *v)
+{
+    bool is_number =
+        v->type != ETP_ETDUMP_TENSOR && v->type != ETP_ETDUMP_NULL && v->type != ETP_ETDUMP_STRING;
+    return is_number ? etp_cell_double(v->scalar) : figure(v, v->mean);
+}
+
+const etp_report *etp_inspect_tensors_report(const etp_inspect_tensors *t, etp_arena *arena)
+{
+    static const etp_column k_columns[] = {
+        {.key = "run", .title = "run", .kind = ETP_KIND_INT},
+        {.key = "instruction", .title = "instr", .kind = ETP_KIND_INT},
+        {.key = "shape", .title = "value"},
+        {.key = "min", .title = "min", .kind = ETP_KIND_DOUBLE, .decimals = 5},
+        {.key = "mean", .title = "mean or value", .kind = ETP_KIND_DOUBLE, .decimals = 5},
+        {.key = "max", .title = "max", .kind = ETP_KIND_DOUBLE, .decimals = 5},
+        {.key = "odd", .title = "nan/inf", .kind = ETP_KIND_INT},
+        {.key = "output", .title = "output"},
+        {.key = "offset", .title = "offset", .kind = ETP_KIND_INT, .flags = ETP_COL_MINOR},
+        {.key = "delegate", .title = "delegate operator", .flags = ETP_COL_CODE | ETP_COL_MINOR},
+    };
+    const char *slash = strrchr(t->path, '/');
+    etp_report *r = etp_report_create(arena, slash ? slash + 1 : t->path);
+    etp_report_subtitle(r, "%zu logged values", t->n_values);
+    if (t->n_values == 0) {
+        etp_report_note(r, ETP_INFO,
+                        "the recording was made without intermediate or output values");
+        return r;
+    }
+    if (!t->has_buffer) {
+        etp_report_note(r, ETP_INFO,
+                        "contents are in the debug buffer: give it with --debug-buffer");
+    }
+    etp_table *table = etp_report_table(r, "tensors", NULL, k_columns, 10);
+    etp_table_limit(table, 60);
+    for (size_t i = 0; i < t->n_values; i++) {
+        const etp_logged_value *v = &t->values[i];
+        uint64_t odd = v->n_nan + v->n_inf;
+        ETP_ROW(table, etp_cell_u64(v->run), etp_cell_i64(v->instruction),
+                etp_cell_z(shape_text(v, arena)), figure(v, v->min), middle(v), figure(v, v->max),
+                v->has_data ? etp_cell_judged(etp_cell_u64(odd), odd ? ETP_WARN : ETP_PLAIN)
+                            : etp_cell_missing(),
+                v->is_output ? etp_cell_z("yes") : etp_cell_missing(),
+                v->offset >= 0 && v->type == ETP_ETDUMP_TENSOR ? etp_cell_i64(v->offset)
+                                                               : etp_cell_missing(),
+                v->delegate.len ? etp_cell_str(v->delegate) : etp_cell_missing());
+    }
+    return r;
+}

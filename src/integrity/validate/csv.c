@@ -1,0 +1,355 @@
+// SPDX-License-Identifier: Apache-2.0
+// The tables of a run folder: are all columns there, does every row have all its cells, is every
+// number a number, and do the cells of a row agree?
+#include <math.h>
+
+#include "base/csv.h"
+#include "base/number.h"
+#include "integrity/validate/parts.h"
+
+// What a cell must be: t text, T text or empty, n number ≥ 0, N number or empty, i integer,
+// I integer or empty. One letter per column.
+typedef struct table {
+    const char *suffix; // of the file's name
+    const char *columns, *types;
+    bool may_be_empty; // of rows
+} table;
+
+static const table k_tables[] = {
+    {"_timeline.csv",
+     "model_id,name,type,delegate_backend,start_us,end_us,duration_ms,pct_total,node_id,run_index,"
+     "block",                                                                                        "tTTtnnnNiiT", false},
+    {"_ops_stats.csv",        "model_id,name,type,delegate_backend,count,total_ms,avg_ms,pct_total",
+     "tTTtinnN",                                                                                                    false},
+    {"_category_summary.csv", "category,total_ms,avg_ms,pct_of_e2e,operator_count",                  "tnnNi",       true },
+    {"_operator_details.csv", "operator,category,total_ms,avg_ms,pct_of_e2e,event_count",            "TtnnNi",
+     true                                                                                                                },
+    {"_other_top_ops.csv",    "operator,category,total_ms,avg_ms,pct_of_e2e,event_count",            "TtnnNi",
+     true                                                                                                                },
+    {"_e2e_latency.csv",      "model_name,num_runs,total_ms,avg_ms,min_ms,max_ms",                   "tiNNNN",      false},
+    {"_kernels.csv",
+     "model_id,kernel_name,category,count,dtype,xnn_op,variant,ukernel_shape,arch_chain,has_sme,"
+     "has_sme2",                                                                                     "ttTiTTTTTii", true },
+    {"samples.csv",           "experiment,block,launch,iteration,phase,start_ns,duration_ns",        "tiiitii",
+     true                                                                                                                },
+    {"_comparison.csv",       "category",                                                            "t",           true }, // the others carry names: see comparison_columns
+};
+
+typedef struct reading {
+    etp_validator *v;
+    etp_valid_file *f;
+    const table *table;
+    etp_csv_row *row;
+    size_t n_columns;  // of the header
+    const char *types; // one letter per column of the file
+    char **names;
+    uint64_t rows;
+    struct {
+        uint64_t *items;
+        size_t n, cap;
+    } execute;
+} reading;
+
+static bool fail_row(const reading *r, const char *id, const char *expected, const char *fix,
+                     const char *column, etp_str cell)
+{
+    int n = cell.len > 60 ? 60 : (int)cell.len;
+    etp_valid_note(r->v, r->f->name, id, false, expected, fix, "line %llu, column %s: '%.*s'",
+                   (unsigned long long)r->row->line, column, n, cell.ptr ? cell.ptr : "");
+    return false;
+}
+
+#define AGAIN                                                                                   \
+    "the file is not as it was written: make it again with 'etprof report' or 'etprof analyze " \
+    "--out'"
+
+static bool check_cell(const reading *r, size_t column, etp_str cell)
+{
+    char type = r->types[column];
+    double d;
+    int64_t i;
+    const char *name = r->names[column];
+    bool optional = type == 'T' || type == 'N' || type == 'I';
+    if (cell.len == 0) {
+        return optional || fail_row(r, "csv.empty_cell", "a value", AGAIN, name, cell);
+    }
+    if (type == 'n' || type == 'N') {
+        return (etp_parse_double(cell, &d) && isfinite(d)) ||
+               fail_row(r, "csv.number", "a finite number", AGAIN, name, cell);
+    }
+    if (type == 'i' || type == 'I') {
+        return etp_parse_i64(cell, &i) ||
+               fail_row(r, "csv.integer", "a whole number", AGAIN, name, cell);
+    }
+    return true;
+}
+
+static double cell_number(const reading *r, const char *name)
+{
+    double d = NAN;
+    for (size_t i = 0; i < r->n_columns; i++) {
+        if (strcmp(r->names[i], name) == 0 && etp_parse_double(r->row->cells[i], &d)) {
+            return d;
+        }
+    }
+    return NAN;
+}
+
+static etp_str cell_text(const reading *r, const char *name)
+{
+    for (size_t i = 0; i < r->n_columns; i++) {
+        if (strcmp(r->names[i], name) == 0) {
+            return r->row->cells[i];
+        }
+    }
+    return (etp_str){0};
+}
+
+// Rounding of decimal milliseconds and of microseconds since a far origin.
+static bool near(double a, double b, double absolute)
+{
+    return fabs(a - b) <= absolute + 1e-9 * fmax(fabs(a), fabs(b));
+}
+
+static bool check_timeline_row(reading *r)
+{
+    double ms = cell_number(r, "duration_ms"), ns = cell_number(r, "duration_ns");
+    double start = cell_number(r, "start_us"), end = cell_number(r, "end_us");
+    if (ms < 0) {
+        return fail_row(r, "timeline.negative", "durations of 0 or more", AGAIN, "duration_ms",
+                        cell_text(r, "duration_ms"));
+    }
+    if (!near(end - start, ms * 1000, 0.002 + 1e-6 * fabs(start))) {
+        return fail_row(r, "timeline.end", "end_us = start_us + duration", AGAIN, "end_us",
+                        cell_text(r, "end_us"));
+    }
+    if (isfinite(ns) && !near(ns, ms * 1e6, 0.5)) {
+        return fail_row(r, "timeline.units", "duration_ns is duration_ms", AGAIN, "duration_ns",
+                        cell_text(r, "duration_ns"));
+    }
+    if (cell_number(r, "run_index") >= 0 && etp_str_eqz(cell_text(r, "name"), "Method::execute") &&
+        !ETP_PUSH(r->v->arena, &r->execute, (uint64_t)llround(ms * 1e6))) {
+        r->v->nomem = true;
+    }
+    return true;
+}
+
+static bool check_mean_row(const reading *r, const char *count)
+{
+    double n = cell_number(r, count), total = cell_number(r, "total_ms"),
+           avg = cell_number(r, "avg_ms");
+    if (!(n > 0) || !isfinite(total) || near(total / n, avg, 2e-6 + 1e-6 * fabs(avg))) {
+        return true;
+    }
+    return fail_row(r, "csv.mean", "avg_ms = total_ms / count", AGAIN, "avg_ms",
+                    cell_text(r, "avg_ms"));
+}
+
+static bool check_latency_row(const reading *r)
+{
+    double lo = cell_number(r, "min_ms"), avg = cell_number(r, "avg_ms"),
+           hi = cell_number(r, "max_ms");
+    if (lo > avg * (1 + 1e-6) || avg > hi * (1 + 1e-6)) {
+        return fail_row(r, "e2e.order", "min_ms <= avg_ms <= max_ms", AGAIN, "avg_ms",
+                        cell_text(r, "avg_ms"));
+    }
+    return check_mean_row(r, "num_runs");
+}
+
+static bool check_sample_row(const reading *r)
+{
+    static const char *const k_phases[] = {"warmup",  "timed",   "traced",
+                                           "sampled", "control", "resident"};
+    etp_str phase = cell_text(r, "phase");
+    for (size_t i = 0; i < sizeof k_phases / sizeof *k_phases; i++) {
+        if (etp_str_eqz(phase, k_phases[i])) {
+            return true;
+        }
+    }
+    return fail_row(r, "samples.phase", "warmup, timed, traced, sampled or control",
+                    "samples.csv is raw: restore it from a copy, or measure again", "phase", phase);
+}
+
+static bool ends(etp_str s, const char *suffix)
+{
+    return etp_str_ends(s, etp_str_from(suffix));
+}
+
+static bool check_row(reading *r)
+{
+    const char *file = r->f->name;
+    if (r->row->n != r->n_columns) {
+        etp_valid_note(r->v, file, "csv.row", false,
+                       etp_arena_printf(r->v->arena, "%zu cells as in the header", r->n_columns),
+                       AGAIN, "line %llu has %zu cells", (unsigned long long)r->row->line,
+                       r->row->n);
+        return false;
+    }
+    for (size_t i = 0; i < r->n_columns; i++) {
+        if (!check_cell(r, i, r->row->cells[i])) {
+            return false;
+        }
+    }
+    etp_str name = etp_str_from(file);
+    if (ends(name, "_timeline.csv")) {
+        return check_timeline_row(r);
+    }
+    if (ends(name, "_ops_stats.csv")) {
+        return check_mean_row(r, "count");
+    }
+    if (ends(name, "_e2e_latency.csv")) {
+        return check_latency_row(r);
+    }
+    return !ends(name, "samples.csv") || check_sample_row(r);
+}
+
+// What our own further columns hold follows from their names.
+static char type_of_name(etp_str name)
+{
+    static const char *const k_integers[] = {"_ns",         "chain",         "instruction",
+                                             "parent",      "threads",       "calls",
+                                             "event_block", "session_block", "occurrence"};
+    static const char *const k_numbers[] = {"_ms", "_us", "_pct", "speedup", "share"};
+    for (size_t i = 0; i < sizeof k_integers / sizeof *k_integers; i++) {
+        if (ends(name, k_integers[i])) {
+            return 'I';
+        }
+    }
+    for (size_t i = 0; i < sizeof k_numbers / sizeof *k_numbers; i++) {
+        if (ends(name, k_numbers[i])) {
+            return 'N';
+        }
+    }
+    return 'T';
+}
+
+static bool bad_columns(const reading *r, const char *expected, const char *found)
+{
+    etp_valid_note(r->v, r->f->name, "csv.columns", false, expected,
+                   "columns were renamed, moved or lost: " AGAIN, "%s", found);
+    return false;
+}
+
+// "category,<a>_ms,<b>_ms,speedup,<a>_pct,<b>_pct"
+static bool comparison_columns(const reading *r)
+{
+    static const char *const k_ends[] = {"category", "_ms", "_ms", "speedup", "_pct", "_pct"};
+    for (size_t i = 0; i < 6; i++) {
+        if (i >= r->n_columns || !ends(etp_str_from(r->names[i]), k_ends[i])) {
+            return bad_columns(
+                r, "category,<baseline>_ms,<candidate>_ms,speedup,<baseline>_pct,<candidate>_pct",
+                i < r->n_columns ? r->names[i] : "fewer columns");
+        }
+    }
+    return true;
+}
+
+// The first columns are the kit's, in its order; further ones may follow.
+static bool check_header(reading *r)
+{
+    etp_arena *arena = r->v->arena;
+    r->n_columns = r->row->n;
+    r->names = ETP_NEW_ARRAY(arena, char *, r->n_columns);
+    char *types = ETP_NEW_ARRAY(arena, char, r->n_columns + 1);
+    if (!r->names || !types) {
+        r->v->nomem = true;
+        return false;
+    }
+    for (size_t i = 0; i < r->n_columns; i++) {
+        r->names[i] = etp_arena_strdup(arena, r->row->cells[i]);
+        types[i] = type_of_name(r->row->cells[i]);
+        if (!r->names[i]) {
+            r->v->nomem = true;
+            return false;
+        }
+        for (size_t k = 0; k < i; k++) {
+            if (strcmp(r->names[k], r->names[i]) == 0) {
+                return bad_columns(r, "every column once",
+                                   etp_arena_printf(arena, "column %s twice", r->names[i]));
+            }
+        }
+    }
+    r->types = types;
+    etp_str rest = etp_str_from(r->table->columns);
+    for (size_t i = 0; rest.len > 0; i++) {
+        size_t n = etp_str_find(rest, ETP_STR(","));
+        etp_str wanted = {rest.ptr, n};
+        if (i >= r->n_columns || !etp_str_eqz(wanted, r->names[i])) {
+            return bad_columns(r, r->table->columns,
+                               etp_arena_printf(arena, "column %zu is %s", i + 1,
+                                                i < r->n_columns ? r->names[i] : "missing"));
+        }
+        types[i] = r->table->types[i];
+        size_t skip = n < rest.len ? n + 1 : n;
+        rest = (etp_str){rest.ptr + skip, rest.len - skip};
+    }
+    return strcmp(r->table->suffix, "_comparison.csv") != 0 || comparison_columns(r);
+}
+
+static bool read_rows(reading *r, etp_csv_reader *csv)
+{
+    etp_error why = {.offset = ETP_NO_OFFSET};
+    bool more = false;
+    for (bool header = true;; header = false) {
+        if (etp_csv_next(csv, r->row, &more, &why) != ETP_OK) {
+            etp_valid_note(r->v, r->f->name, "csv.quotes", false, "quotes that close",
+                           "the file is cut off or was edited: " AGAIN, "%s", why.msg);
+            return false;
+        }
+        if (!more) {
+            if (header || (r->rows == 0 && !r->table->may_be_empty)) {
+                etp_valid_note(r->v, r->f->name, "csv.no_rows", false, "a header and rows", AGAIN,
+                               header ? "the file is empty" : "only a header");
+                return false;
+            }
+            return true;
+        }
+        if (header ? !check_header(r) : !check_row(r)) {
+            return false;
+        }
+        r->rows += !header;
+    }
+}
+
+// Written line by line, so a file that does not end with a line break was cut.
+static bool check_text(const reading *r, etp_str text)
+{
+    for (size_t at = 0; at < text.len;) {
+        bool valid = true;
+        at += etp_utf8_next((etp_str){text.ptr + at, text.len - at}, &valid);
+        if (!valid) {
+            etp_valid_note(r->v, r->f->name, "csv.utf8", false, "UTF-8",
+                           "the file was saved in another encoding: " AGAIN, "byte %zu is none",
+                           at - 1);
+            return false;
+        }
+    }
+    if (text.len && text.ptr[text.len - 1] != '\n') {
+        etp_valid_note(r->v, r->f->name, "csv.cut", false, "a line break at the end",
+                       "the last line is cut off: " AGAIN, "none");
+        return false;
+    }
+    return true;
+}
+
+void etp_valid_csv(etp_validator *v, etp_valid_file *f, etp_str text)
+{
+    etp_csv_reader csv;
+    etp_csv_row row = {0};
+    reading r = {.v = v, .f = f, .row = &row};
+    for (size_t i = 0; i < sizeof k_tables / sizeof *k_tables && !r.table; i++) {
+        r.table = ends(etp_str_from(f->name), k_tables[i].suffix) ? &k_tables[i] : NULL;
+    }
+    if (!r.table) {
+        return; // somebody else's table
+    }
+    etp_csv_open(&csv, text, ',', v->arena);
+    if (!check_text(&r, text) || !read_rows(&r, &csv)) {
+        return;
+    }
+    f->readable = true;
+    f->execute_ns = r.execute.items;
+    f->n_execute = r.execute.n;
+    etp_valid_note(v, f->name, "csv", true, "columns and cells of its kind", NULL, "%llu rows",
+                   (unsigned long long)r.rows);
+}

@@ -1,0 +1,308 @@
+// SPDX-License-Identifier: Apache-2.0
+// One file of a folder by itself: what it should be by its name, and whether it is.
+#include <math.h>
+
+#include "inspect/inspect.h"
+#include "integrity/validate/parts.h"
+#include <etprof/trace.h>
+
+#define TEXT_LIMIT ((uint64_t)1 << 30)
+#define FILE_LIMIT ((uint64_t)64 << 30)
+
+static bool ends(const char *name, const char *suffix)
+{
+    return etp_str_ends(etp_str_from(name), etp_str_from(suffix));
+}
+
+static const char *last_part(const char *name)
+{
+    const char *slash = strrchr(name, '/');
+    return slash ? slash + 1 : name;
+}
+
+void etp_valid_classify(etp_valid_file *f)
+{
+    static const struct {
+        const char *suffix;
+        bool whole; // the whole name, not just its end
+        etp_valid_kind kind;
+        const char *schema;
+    } k_kinds[] = {
+        {"manifest.json",           true,  ETP_VALID_JSON,       "run"              },
+        {"metrics.json",            true,  ETP_VALID_JSON,       "metrics"          },
+        {"analysis_summary.json",   true,  ETP_VALID_JSON,       "analysis_summary" },
+        {"derived.json",            true,  ETP_VALID_JSON,       "derived"          },
+        {"report.json",             true,  ETP_VALID_JSON,       "ab"               },
+        {"export.json",             true,  ETP_VALID_JSON,       "export"           },
+        {"outputs.json",            true,  ETP_VALID_JSON,       "outputs"          },
+        {"_pipeline_summary.json",  false, ETP_VALID_JSON,       "pipeline_summary" },
+        {"_robust_stats.json",      false, ETP_VALID_JSON,       "robust_stats"     },
+        {"_robust_comparison.json", false, ETP_VALID_JSON,       "robust_comparison"},
+        {".json",                   false, ETP_VALID_JSON,       NULL               },
+        {"environment.jsonl",       true,  ETP_VALID_JSON_LINES, NULL               },
+        {".csv",                    false, ETP_VALID_CSV,        NULL               },
+        {".etdump",                 false, ETP_VALID_DUMP,       NULL               },
+        {".etdp",                   false, ETP_VALID_DUMP,       NULL               },
+        {".pte",                    false, ETP_VALID_MODEL,      NULL               },
+        {".bpte",                   false, ETP_VALID_MODEL,      NULL               },
+        {".ptd",                    false, ETP_VALID_MODEL,      NULL               },
+        {".etrecord",               false, ETP_VALID_MODEL,      NULL               },
+    };
+    const char *base = last_part(f->name);
+    for (size_t i = 0; i < sizeof k_kinds / sizeof *k_kinds; i++) {
+        if (k_kinds[i].whole ? strcmp(base, k_kinds[i].suffix) == 0
+                             : ends(base, k_kinds[i].suffix)) {
+            f->kind = k_kinds[i].kind;
+            f->schema = k_kinds[i].schema;
+            return;
+        }
+    }
+}
+
+// ---- JSON ----
+
+static void note_fault(etp_validator *v, const char *file, etp_json_fault fault, const char *why)
+{
+    static const struct {
+        const char *id, *expected, *fix;
+    } k_faults[] = {
+        [ETP_JSON_EMPTY] = {"json.empty",         "a document",
+                            "writing stopped before it began: make the file again"                                     },
+        [ETP_JSON_DEEP] = {"json.deep",          "a document of this kind",
+                            "it is not a file of this tool: remove it"                                                 },
+        [ETP_JSON_TWICE] =
+            {"json.duplicate_key", "every key once",
+                            "readers disagree about which one counts: delete one, or make the file again"              },
+        [ETP_JSON_UTF8] = {"json.utf8",          "UTF-8",                   "save it as UTF-8, or make the file again"},
+        [ETP_JSON_CUT] =
+            {"json.truncated",     "a whole document",
+                            "the end is missing (disk full, interrupted copy): copy or make it again"                  },
+        [ETP_JSON_NAN] =
+            {"json.nan",           "numbers, or null",
+                            "NaN is no JSON (Arm's kit writes it for a single run): replace it by null, or "
+             "make the file again"                                                                                     },
+        [ETP_JSON_SYNTAX] = {"json.syntax",        "JSON",
+                            "undo the edit at that line, or make the file again"                                       },
+        [ETP_JSON_NO_OBJECT] = {"json.object",        "an object",
+                            "this is another kind of file: make it again"                                              },
+    };
+    etp_valid_note(v, file, k_faults[fault].id, false, k_faults[fault].expected,
+                   k_faults[fault].fix, "%s", why);
+}
+
+// The schema for DOC: by its own word where it has one, else by the file's name; NULL unknown.
+static const char *schema_of(etp_validator *v, const etp_valid_file *f, const json_t *doc)
+{
+    const char *own = etp_valid_text(doc, "schema");
+    if (f->schema && strcmp(f->schema, "run") == 0 && !own) {
+        return "kit_manifest"; // no manifest of ours
+    }
+    if (f->schema) {
+        return f->schema;
+    }
+    if (!own) {
+        return json_object_get(doc, "experiments") || json_object_get(doc, "model") ? "config"
+                                                                                    : NULL;
+    }
+    size_t prefix = strlen("etprof."), n = strlen(own);
+    bool named =
+        strncmp(own, "etprof.", prefix) == 0 && n > prefix + 2 && strcmp(own + n - 2, "/1") == 0;
+    const char *name =
+        named ? etp_arena_strdup(v->arena, (etp_str){own + prefix, n - prefix - 2}) : NULL;
+    if (name && etp_schema_text(name).len) {
+        return name;
+    }
+    etp_valid_note(v, f->name, "schema.unknown", false, "a document that this version knows",
+                   "read it with the version of etprof that wrote it", "%s", own);
+    return NULL;
+}
+
+static void check_schema(etp_validator *v, etp_valid_file *f, json_t *doc)
+{
+    size_t known = v->out->checks.n;
+    const char *name = schema_of(v, f, doc);
+    if (!name) {
+        if (v->out->checks.n == known) {
+            etp_valid_note(v, f->name, "json", true, "JSON", NULL, "sound, of no known kind");
+        }
+        return;
+    }
+    json_t *schema = NULL;
+    etp_error why = {.offset = ETP_NO_OFFSET};
+    etp_schema_problem problem = {0};
+    if (etp_json_parse(etp_schema_text(name), &schema, NULL, &why) != ETP_OK) {
+        etp_valid_note(v, f->name, "schema.keyword", false, "a schema",
+                       "report this: it is our bug", "%s", why.msg);
+        return;
+    }
+    f->schema = name;
+    if (etp_schema_fits(schema, doc, v->arena, &problem)) {
+        f->json = doc;
+        etp_valid_note(v, f->name, "schema", true,
+                       etp_arena_printf(v->arena, "as in %s.schema.json", name), NULL, "fits");
+    } else {
+        etp_valid_note(
+            v, f->name, problem.id, false, problem.expected,
+            etp_arena_printf(v->arena,
+                             "see model_profiling/schemas/%s.schema.json; undo the edit, or "
+                             "make the file again",
+                             name),
+            "%s: %s", problem.where, problem.found);
+    }
+    json_decref(schema);
+}
+
+static void check_json(etp_validator *v, etp_valid_file *f, etp_str text)
+{
+    json_t *doc = NULL;
+    etp_json_fault fault;
+    etp_error why = {.offset = ETP_NO_OFFSET};
+    if (etp_json_parse(text, &doc, &fault, &why) != ETP_OK) {
+        note_fault(v, f->name, fault, why.msg);
+        return;
+    }
+    if (json_is_array(doc) && !f->schema) { // tables as lists
+        etp_valid_note(v, f->name, "json", true, "JSON", NULL, "%zu entries", json_array_size(doc));
+    } else if (!json_is_object(doc)) {
+        note_fault(v, f->name, ETP_JSON_NO_OBJECT, "no object");
+    } else {
+        check_schema(v, f, doc);
+    }
+    if (!f->json) {
+        json_decref(doc);
+    }
+}
+
+static void check_lines(etp_validator *v, const etp_valid_file *f, etp_str text)
+{
+    size_t line = 0;
+    for (size_t at = 0; at < text.len;) {
+        etp_str rest = {text.ptr + at, text.len - at};
+        size_t n = etp_str_find(rest, ETP_STR("\n"));
+        json_t *doc = NULL;
+        etp_json_fault fault = ETP_JSON_FINE;
+        etp_error why = {.offset = ETP_NO_OFFSET};
+        line++;
+        bool ok = etp_json_parse((etp_str){rest.ptr, n}, &doc, &fault, &why) == ETP_OK;
+        bool typed = ok && json_is_object(doc) && etp_valid_text(doc, "type");
+        json_decref(doc);
+        if (!ok) {
+            note_fault(v, f->name, fault,
+                       etp_arena_printf(v->arena, "line %zu of the file: %s", line, why.msg));
+            return;
+        }
+        if (!typed) {
+            etp_valid_note(v, f->name, "environment.type", false, "objects with a \"type\"",
+                           "environment.jsonl is raw: restore it from a copy, or measure again",
+                           "line %zu", line);
+            return;
+        }
+        at += n < rest.len ? n + 1 : n;
+    }
+    etp_valid_note(v, f->name, "json", true, "one object a line", NULL, "%zu lines", line);
+}
+
+// ---- dumps and models ----
+
+static void take_executions(etp_validator *v, etp_valid_file *f, const etp_trace *trace)
+{
+    size_t n = 0;
+    for (size_t b = 0; b < etp_trace_block_count(trace); b++) {
+        const etp_trace_block *block = etp_trace_block_at(trace, b);
+        n += block->has_execute ? block->n_runs : 0;
+    }
+    f->execute_ns = ETP_NEW_ARRAY(v->arena, uint64_t, n);
+    if (!f->execute_ns) {
+        v->nomem = true;
+        return;
+    }
+    for (size_t b = 0; b < etp_trace_block_count(trace); b++) {
+        const etp_trace_block *block = etp_trace_block_at(trace, b);
+        for (size_t r = 0; block->has_execute && r < block->n_runs; r++) {
+            f->execute_ns[f->n_execute++] = etp_trace_durations(block, block->execute)[r];
+        }
+    }
+}
+
+static void check_dump(etp_validator *v, etp_valid_file *f, etp_bytes bytes)
+{
+    etp_trace *trace = NULL;
+    etp_error why = {.offset = ETP_NO_OFFSET};
+    if (bytes.len == 0) {
+        etp_valid_note(
+            v, f->name, "dump.empty", false, "an ETDump",
+            "the runner wrote nothing: it ended before its first inference, or was built without "
+            "the event tracer; measure again",
+            "0 bytes");
+        return;
+    }
+    if (etp_trace_open(bytes, NULL, &trace, &why) != ETP_OK) {
+        etp_valid_note(v, f->name, "dump.readable", false, "an ETDump that parses",
+                       "the file is cut off, damaged or no ETDump: copy it again from where it was "
+                       "written, or "
+                       "measure again",
+                       "%s", why.msg);
+        return;
+    }
+    take_executions(v, f, trace);
+    etp_trace_close(trace);
+    f->readable = f->n_execute > 0;
+    etp_valid_note(
+        v, f->name, f->readable ? "dump" : "dump.execute", f->readable,
+        "executions with a Method::execute",
+        "no inference finished while it was recorded: read the .log beside it, measure again",
+        "%zu executions", f->n_execute);
+}
+
+static void check_model(etp_validator *v, const etp_valid_file *f, etp_bytes bytes)
+{
+    etp_inspect view = {0};
+    etp_error why = {.offset = ETP_NO_OFFSET};
+    bool ok = etp_inspect_open(f->path, bytes, (etp_bytes){0}, v->arena, &view, &why) == ETP_OK;
+    etp_valid_note(v, f->name, ok ? "model" : "model.readable", ok, "a model file that parses",
+                   "the file is cut off, damaged or of another kind: export or copy it again", "%s",
+                   ok ? "parses" : why.msg);
+    etp_inspect_close(&view);
+}
+
+etp_status etp_valid_file_alone(etp_validator *v, etp_valid_file *f, etp_error *err)
+{
+    if (f->kind == ETP_VALID_OTHER) {
+        return ETP_OK;
+    }
+    bool text =
+        f->kind == ETP_VALID_JSON || f->kind == ETP_VALID_JSON_LINES || f->kind == ETP_VALID_CSV;
+    etp_file file;
+    etp_error why = {.offset = ETP_NO_OFFSET};
+    etp_status st = etp_file_open(f->path, text ? TEXT_LIMIT : FILE_LIMIT, &file, &why);
+    if (st == ETP_NOMEM) {
+        return etp_fail_nomem(err, f->name);
+    }
+    if (st != ETP_OK) {
+        etp_valid_note(v, f->name, "file.readable", false, "a file that can be read",
+                       "give yourself the right to read it, or remove it", "%s", why.msg);
+        return ETP_OK;
+    }
+    etp_str s = {(const char *)file.bytes.ptr, file.bytes.len};
+    switch (f->kind) {
+    case ETP_VALID_JSON:
+        check_json(v, f, s);
+        break;
+    case ETP_VALID_JSON_LINES:
+        check_lines(v, f, s);
+        break;
+    case ETP_VALID_CSV:
+        etp_valid_csv(v, f, s);
+        break;
+    case ETP_VALID_DUMP:
+        check_dump(v, f, file.bytes);
+        break;
+    case ETP_VALID_MODEL:
+        check_model(v, f, file.bytes);
+        break;
+    case ETP_VALID_OTHER:
+        break;
+    }
+    etp_file_close(&file);
+    return v->nomem ? etp_fail_nomem(err, f->name) : ETP_OK;
+}

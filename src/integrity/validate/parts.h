@@ -1,0 +1,80 @@
+// SPDX-License-Identifier: Apache-2.0
+// Private to the files that validate: the files of a folder, and how their checks are written down.
+#ifndef ETP_INTEGRITY_VALIDATE_PARTS_H
+#define ETP_INTEGRITY_VALIDATE_PARTS_H
+
+#include "base/embedded.h"
+#include "integrity/validate/validate.h"
+#include "store/json_in.h"
+#include "store/store.h"
+
+typedef enum etp_valid_kind {
+    ETP_VALID_OTHER, // pictures, logs, pages: only counted
+    ETP_VALID_JSON,
+    ETP_VALID_JSON_LINES,
+    ETP_VALID_CSV,
+    ETP_VALID_DUMP,
+    ETP_VALID_MODEL // .pte, .bpte, .ptd, .etrecord
+} etp_valid_kind;
+
+typedef struct etp_valid_file {
+    const char *name; // relative to the root
+    const char *path;
+    uint64_t size;
+    etp_valid_kind kind;
+    const char *schema; // of JSON by its name, NULL unknown
+    json_t *json;       // JSON that fits its schema, else NULL
+    // Method::execute in file order: of a dump that could be read, or of a timeline CSV.
+    uint64_t *execute_ns;
+    size_t n_execute;
+    bool readable; // dump, CSV: everything checked about the file alone was fine
+} etp_valid_file;
+
+typedef struct etp_validator {
+    const char *root;
+    etp_arena *arena;
+    etp_validation *out;
+    bool nomem;
+    struct {
+        etp_valid_file *items; // by name
+        size_t n, cap;
+    } files;
+} etp_validator;
+
+// Writes down one check. FOUND is printf-shaped.
+void etp_valid_note(etp_validator *v, const char *file, const char *id, bool ok,
+                    const char *expected, const char *fix, const char *found, ...) ETP_PRINTF(7, 8);
+// A file by its name relative to the root, NULL when it is not there.
+etp_valid_file *etp_valid_find(const etp_validator *v, const char *name);
+
+// ---- files.c: one file alone ----
+void etp_valid_classify(etp_valid_file *f);
+ETP_NODISCARD etp_status etp_valid_file_alone(etp_validator *v, etp_valid_file *f, etp_error *err);
+
+// ---- csv.c ----
+void etp_valid_csv(etp_validator *v, etp_valid_file *f, etp_str text);
+
+// ---- cross.c, run.c: files against each other ----
+void etp_valid_cross(etp_validator *v);
+ETP_NODISCARD etp_status etp_valid_run(etp_validator *v, const char *work_root, etp_error *err);
+
+// ---- schema.c: the part of JSON Schema that our schemas use ----
+typedef struct etp_schema_problem {
+    const char *id; // "schema.missing_key", "schema.type", "schema.value", "schema.range", …
+    const char *where, *found, *expected;
+} etp_schema_problem;
+extern const etp_embedded k_etp_schemas[]; // model_profiling/schemas
+// NULL when there is none of that name; else borrowed until the process ends. Names as the files in
+// model_profiling/schemas without ".schema.json".
+etp_str etp_schema_text(const char *name);
+// True when VALUE fits SCHEMA; else *out is the first problem, its texts in ARENA.
+bool etp_schema_fits(const json_t *schema, const json_t *value, etp_arena *arena,
+                     etp_schema_problem *out);
+
+// ---- numbers of documents ----
+// The number at a path like "metrics.median_ms"; NAN when there is none.
+double etp_valid_number(const json_t *object, const char *path);
+const char *etp_valid_text(const json_t *object, const char *path); // NULL when there is none
+bool etp_valid_close(double a, double b); // equal but for the last digits of decimal writing
+
+#endif

@@ -1,0 +1,220 @@
+// SPDX-License-Identifier: Apache-2.0
+// A run folder of ours as a whole: does it open, do its samples fit its plan and its dumps, and are
+// raw and derived files what they were (answered by verify)?
+#include <math.h>
+
+#include "integrity/validate/parts.h"
+#include "integrity/verify.h"
+
+#define RAW \
+    "raw files cannot be made again: restore it from a copy (etprof unpack), or measure again"
+
+// Of a folder that does not open: nobody can say what else it should hold.
+static void check_rows_are_there(etp_validator *v)
+{
+    static const char *const k_needed[] = {ETP_RUN_SAMPLES, ETP_RUN_ENVIRONMENT};
+    for (size_t i = 0; i < 2; i++) {
+        if (!etp_valid_find(v, k_needed[i])) {
+            etp_valid_note(v, k_needed[i], "run.missing", false, "there", RAW, "absent");
+        }
+    }
+}
+
+// Every file that analysis would miss.
+static void check_layout(etp_validator *v, const etp_run *run)
+{
+    etp_run_names names;
+    if (etp_run_must_hold(run, v->arena, &names, NULL) != ETP_OK) {
+        v->nomem = true;
+        return;
+    }
+    for (size_t i = 0; i < names.n; i++) {
+        if (!etp_valid_find(v, names.items[i])) {
+            etp_valid_note(v, names.items[i], "run.missing", false,
+                           "there, as manifest.json and its launches say", RAW, "absent");
+        }
+    }
+}
+
+// Rows of whole blocks only: what the reader keeps.
+static void check_samples(etp_validator *v, const etp_run *run)
+{
+    uint64_t timed = 0;
+    for (size_t i = 0; i < run->samples.n; i++) {
+        const etp_run_sample *s = &run->samples.items[i];
+        timed += s->phase == ETP_PHASE_TIMED;
+        if (s->duration_ns == 0) {
+            etp_valid_note(v, ETP_RUN_SAMPLES, "samples.zero", false, "durations above 0",
+                           "the row was edited, or the device's clock is broken: " RAW,
+                           "block %u, launch %u, iteration %u", s->block, s->launch, s->iteration);
+            return;
+        }
+    }
+    bool launched = false; // a block that was cut short may hold the control and nothing else
+    for (size_t i = 0; i < run->launches.n; i++) {
+        launched = launched || run->launches.items[i].kind == ETP_LAUNCH_TIMED;
+    }
+    bool ok = timed > 0 || !launched;
+    etp_valid_note(v, ETP_RUN_SAMPLES, ok ? "samples" : "samples.none", ok,
+                   "timed rows of whole blocks", "the rows were removed: " RAW,
+                   "%llu timed rows in %u blocks", (unsigned long long)timed, run->blocks_done);
+}
+
+// The runner times around what the dump times: a dump of another experiment or launch does not fit
+// into the traced rows of its own.
+static void check_dump_fits(etp_validator *v, const etp_run *run, const etp_run_dump *dump)
+{
+    const char *name = etp_arena_strdup(v->arena, dump->path);
+    const etp_valid_file *f = name ? etp_valid_find(v, name) : NULL;
+    if (!f || !f->readable) {
+        return;
+    }
+    size_t rows = 0;
+    for (size_t i = 0; i < run->samples.n; i++) {
+        const etp_run_sample *s = &run->samples.items[i];
+        if (s->arm != dump->arm || s->block != dump->block || s->phase != ETP_PHASE_TRACED) {
+            continue;
+        }
+        if (rows < f->n_execute && f->execute_ns[rows] > s->duration_ns) {
+            etp_valid_note(
+                v, name, "dump.samples", false,
+                etp_arena_printf(v->arena, "within the %llu ns of its row in samples.csv",
+                                 (unsigned long long)s->duration_ns),
+                "the dump is of another experiment or launch (two were swapped?): " RAW,
+                "execution %zu of %llu ns", rows, (unsigned long long)f->execute_ns[rows]);
+            return;
+        }
+        rows++;
+    }
+    bool ok = rows == f->n_execute;
+    etp_valid_note(
+        v, name, ok ? "dump.samples" : "dump.count", ok,
+        etp_arena_printf(v->arena, "%zu executions, as traced rows in samples.csv", rows),
+        "the dump is of another launch: " RAW, "%zu executions", f->n_execute);
+}
+
+// metrics.json's latencies are the timed rows.
+static void check_metrics(etp_validator *v, const etp_run *run)
+{
+    const etp_valid_file *f = etp_valid_find(v, "metrics.json");
+    size_t i;
+    json_t *r;
+    json_array_foreach(f ? json_object_get(f->json, "results") : NULL, i, r)
+    {
+        const char *name = etp_valid_text(r, "experiment");
+        const json_t *list = json_object_get(json_object_get(r, "metrics"), "latency_ms");
+        size_t rows = 0;
+        double worst = 0;
+        for (size_t k = 0; k < run->samples.n; k++) {
+            const etp_run_sample *s = &run->samples.items[k];
+            if (s->phase != ETP_PHASE_TIMED || !name ||
+                !etp_str_eqz(run->arms.items[s->arm].name, name)) {
+                continue;
+            }
+            double ms = json_number_value(json_array_get(list, rows++));
+            worst = fmax(worst, fabs(ms - (double)s->duration_ns / 1e6));
+        }
+        if (rows && (rows != json_array_size(list) || worst > 1e-6)) {
+            etp_valid_note(v, f->name, "metrics.samples", false,
+                           etp_arena_printf(v->arena, "the %zu timed rows of samples.csv", rows),
+                           "one of the two was edited: 'etprof verify' says which",
+                           "%s: %zu latencies, off by up to %.6g ms", name, json_array_size(list),
+                           worst);
+            return;
+        }
+    }
+}
+
+// The headline occurs in two files.
+static void check_headlines(etp_validator *v)
+{
+    const etp_valid_file *report = etp_valid_find(v, "report.json");
+    size_t i;
+    json_t *c;
+    for (size_t k = 0; report && report->json && k < v->files.n; k++) {
+        const etp_valid_file *f = &v->files.items[k];
+        if (!f->json || !f->schema || strcmp(f->schema, "pipeline_summary") != 0) {
+            continue;
+        }
+        const json_t *all = json_object_get(report->json, "comparisons");
+        json_array_foreach(json_object_get(f->json, "comparisons"), i, c)
+        {
+            double a = etp_valid_number(c, "speedup.estimate");
+            double b = etp_valid_number(json_array_get(all, i), "speedup.estimate");
+            if (!(isnan(a) && isnan(b)) && !etp_valid_close(a, b)) {
+                etp_valid_note(
+                    v, f->name, "summary.speedup", false,
+                    etp_arena_printf(v->arena, "%.6g as in report.json", b),
+                    "one of the two was edited or is older: make both again with 'etprof report'",
+                    "%.6g", a);
+                return;
+            }
+        }
+    }
+}
+
+static void take_verify(etp_validator *v, const etp_verify *answer)
+{
+    static const struct {
+        const char *id, *expected, *fix;
+    } k_states[ETP_VERIFY_STATES] = {
+        [ETP_VERIFY_ALTERED] = {"hash.altered",    "the bytes that were recorded",
+                                "edited after it was written: raw files from a copy, derived ones "
+                                "with 'etprof report'"                                                        },
+        [ETP_VERIFY_MISSING] =
+            {"hash.missing",    "there, as recorded",
+                                "removed or renamed: raw files from a copy, derived ones with 'etprof report'"},
+        [ETP_VERIFY_ADDED] = {"hash.added",      "only files that the session recorded",
+                                "the session did not write it: move it out of the folder"                     },
+        [ETP_VERIFY_DIFFERS] = {"derived.differs", "what the raw files give",
+                                "its hash was renewed after an edit, or another version wrote it: "
+                                "'etprof report' makes it again"                                              },
+    };
+    for (size_t i = 0; i < answer->files.n; i++) {
+        const etp_verify_file *f = &answer->files.items[i];
+        bool ok = !k_states[f->state].id;
+        if (!ok) {
+            etp_valid_note(v, f->path, k_states[f->state].id, false, k_states[f->state].expected,
+                           k_states[f->state].fix, "%s", etp_verify_state_name(f->state));
+        }
+    }
+    etp_valid_note(v, NULL, "verify", etp_verify_verdict(answer) != 0,
+                   "raw files as recorded, derived ones as they follow",
+                   "see the files above; 'etprof verify' lists all", "%zu files, session %s",
+                   answer->files.n, answer->session);
+}
+
+etp_status etp_valid_run(etp_validator *v, const char *work_root, etp_error *err)
+{
+    etp_run run;
+    etp_error why = {.offset = ETP_NO_OFFSET};
+    etp_status st = etp_run_open(v->root, v->arena, &run, &why);
+    if (st == ETP_NOMEM) {
+        return etp_fail_nomem(err, v->root);
+    }
+    if (st != ETP_OK) {
+        etp_valid_note(v, NULL, "run.open", false, "a run folder that can be read", RAW, "%s",
+                       why.msg);
+        check_rows_are_there(v);
+        return ETP_OK;
+    }
+    check_layout(v, &run);
+    check_samples(v, &run);
+    for (size_t i = 0; i < run.dumps.n; i++) {
+        check_dump_fits(v, &run, &run.dumps.items[i]);
+    }
+    check_metrics(v, &run);
+    check_headlines(v);
+    etp_verify answer;
+    st = etp_verify_folder(v->root, work_root, v->arena, &answer, &why);
+    if (st == ETP_NOMEM) {
+        return etp_fail_nomem(err, v->root);
+    }
+    if (st == ETP_OK) {
+        take_verify(v, &answer);
+    } else {
+        etp_valid_note(v, NULL, "verify", false, "numbers that follow from the raw files", RAW,
+                       "%s", why.msg);
+    }
+    return ETP_OK;
+}

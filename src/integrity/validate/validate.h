@@ -1,0 +1,28 @@
+// SPDX-License-Identifier: Apache-2.0
+// The answer of `etprof validate`: are a folder's or a file's documents well formed, and do their
+// numbers agree with each other? (`verify` asks whether they are still what was measured.)
+#ifndef ETP_INTEGRITY_VALIDATE_VALIDATE_H
+#define ETP_INTEGRITY_VALIDATE_VALIDATE_H
+
+#include "document/document.h"
+#include "report/report.h"
+
+typedef struct etp_validation { // lives in the arena given to the functions below
+    const char *what;           // "run folder", "folder of Arm's kit", "dumps", "file", "setup"
+    etp_checks checks;          // by file, then as checked
+    size_t failed;              // required and not ok
+    size_t files;               // that were looked at
+} etp_validation;
+
+// Checks what lies at PATH; what is wrong with it is in *out, not an error. WORK_ROOT: a temporary
+// folder is made in there and removed again; PATH is only read.
+ETP_NODISCARD etp_status etp_validate_path(const char *path, const char *work_root,
+                                           etp_arena *arena, etp_validation *out, etp_error *err);
+// CHECKS of this machine (etp_doctor) as a validation.
+ETP_NODISCARD etp_status etp_validate_setup(const etp_checks *checks, etp_arena *arena,
+                                            etp_validation *out, etp_error *err);
+
+void etp_validate_json(const void *validation, etp_json *j); // etprof.validate/1
+const etp_report *etp_validate_report(const etp_validation *v, etp_arena *arena);
+
+#endif

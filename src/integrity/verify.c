@@ -1,0 +1,408 @@
+// SPDX-License-Identifier: Apache-2.0
+// Checks a run folder: raw files against the hashes of the manifest, derived files against what the
+// raw ones give now.
+#include "integrity/verify.h"
+
+#include <math.h>
+
+#include "base/number.h"
+#include "publish/files.h"
+
+#define DERIVED_LIMIT ((uint64_t)1 << 30)
+
+const char *etp_verify_state_name(etp_verify_state state)
+{
+    static const char *const k_names[] = {"ok",    "within_1e-6", "altered",   "missing",
+                                          "added", "differs",     "unrecorded"};
+    return state < ETP_VERIFY_STATES ? k_names[state] : "unknown";
+}
+
+// ---- text against text ----
+
+static bool is_word(char c)
+{
+    return (c >= '0' && c <= '9') || (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || c == '_';
+}
+
+// Length of the number that begins at AT and is a word of its own; 0 when there is none.
+static size_t number_at(etp_str s, size_t at)
+{
+    if (at > 0 && (is_word(s.ptr[at - 1]) || s.ptr[at - 1] == '.')) {
+        return 0;
+    }
+    size_t n = at;
+    while (n < s.len &&
+           ((s.ptr[n] >= '0' && s.ptr[n] <= '9') || s.ptr[n] == '.' || s.ptr[n] == 'e' ||
+            ((s.ptr[n] == '-' || s.ptr[n] == '+') && (n == at || s.ptr[n - 1] == 'e')))) {
+        n++;
+    }
+    return n < s.len && is_word(s.ptr[n]) ? 0 : n - at;
+}
+
+// One unit of the sixth significant digit is what rounding to six digits can make of a last bit. An
+// integer below 100,000 has no such digit: it must be equal.
+static bool is_close(double x, double y)
+{
+    double larger = fmax(fabs(x), fabs(y));
+    if (x == y || larger == 0) {
+        return x == y;
+    }
+    double unit = pow(10, floor(log10(larger)) - 5);
+    return fabs(x - y) <= unit * (1 + 1e-6);
+}
+
+bool etp_verify_same_but_rounding(etp_str a, etp_str b)
+{
+    size_t i = 0, k = 0;
+    while (i < a.len && k < b.len) {
+        size_t na = number_at(a, i), nb = number_at(b, k);
+        double x, y;
+        if (na > 0 && nb > 0 && etp_parse_double((etp_str){a.ptr + i, na}, &x) &&
+            etp_parse_double((etp_str){b.ptr + k, nb}, &y)) {
+            if (!is_close(x, y)) {
+                return false;
+            }
+            i += na;
+            k += nb;
+        } else if (a.ptr[i++] != b.ptr[k++]) {
+            return false;
+        }
+    }
+    return i == a.len && k == b.len;
+}
+
+// ---- raw files ----
+
+static etp_status add(etp_verify *v, etp_arena *arena, etp_str path, bool raw,
+                      etp_verify_state state, etp_error *err)
+{
+    etp_verify_file f = {etp_arena_strdup(arena, path), raw, state};
+    if (!f.path || !ETP_PUSH(arena, &v->files, f)) {
+        return etp_fail_nomem(err, "files");
+    }
+    v->n_of[state]++;
+    return ETP_OK;
+}
+
+static etp_status state_of(const char *dir, const etp_run_file *f, etp_arena *arena,
+                           etp_verify_state *out, etp_error *err)
+{
+    const char *path = etp_run_path(arena, dir, f->path);
+    char hex[65];
+    uint64_t bytes;
+    if (!path) {
+        return etp_fail_nomem(err, "files");
+    }
+    if (!etp_os_is_file(path)) {
+        *out = ETP_VERIFY_MISSING;
+        return ETP_OK;
+    }
+    ETP_TRY(etp_run_hash_file(path, hex, &bytes, err));
+    *out = bytes == f->bytes && etp_str_eqz(f->sha256, hex) ? ETP_VERIFY_OK : ETP_VERIFY_ALTERED;
+    return ETP_OK;
+}
+
+static bool recorded(const etp_run *run, etp_str path)
+{
+    for (size_t i = 0; i < run->files.n; i++) {
+        if (etp_str_eq(run->files.items[i].path, path)) {
+            return true;
+        }
+    }
+    return false;
+}
+
+// Raw files below RELATIVE that the session did not write.
+static etp_status find_loose(const etp_run *run, const char *dir, const char *relative, int depth,
+                             etp_verify_state loose, etp_arena *arena, etp_verify *v,
+                             etp_error *err)
+{
+    const char *path = etp_run_path(arena, dir, etp_str_from(relative));
+    etp_dir_list list;
+    if (!path || depth > 4 || !etp_os_is_dir(path)) {
+        return ETP_OK;
+    }
+    ETP_TRY(etp_os_list(path, arena, &list, err));
+    for (size_t i = 0; i < list.n; i++) {
+        const char *name = etp_arena_printf(arena, "%s/%s", relative, list.items[i].name);
+        if (!name) {
+            return etp_fail_nomem(err, "files");
+        }
+        if (list.items[i].is_dir) {
+            ETP_TRY(find_loose(run, dir, name, depth + 1, loose, arena, v, err));
+        } else if (etp_run_is_raw(etp_str_from(name)) && !recorded(run, etp_str_from(name))) {
+            ETP_TRY(add(v, arena, etp_str_from(name), true, loose, err));
+        }
+    }
+    return ETP_OK;
+}
+
+static etp_status check_raw(const etp_run *run, const char *dir, etp_arena *arena, etp_verify *v,
+                            etp_error *err)
+{
+    for (size_t i = 0; i < run->files.n; i++) {
+        etp_verify_state state = ETP_VERIFY_ALTERED;
+        ETP_TRY(state_of(dir, &run->files.items[i], arena, &state, err));
+        ETP_TRY(add(v, arena, run->files.items[i].path, true, state, err));
+    }
+    etp_run_names
+        names; // of a session that did not end there are no hashes, but there are the files
+    ETP_TRY(etp_run_must_hold(run, arena, &names, err));
+    for (size_t i = 0; run->files.n == 0 && i < names.n; i++) {
+        const char *path = etp_run_path(arena, dir, etp_str_from(names.items[i]));
+        if (!path || !etp_os_is_file(path)) {
+            ETP_TRY(path
+                        ? add(v, arena, etp_str_from(names.items[i]), true, ETP_VERIFY_MISSING, err)
+                        : etp_fail_nomem(err, "files"));
+        }
+    }
+    // What analysis would read must have been recorded.
+    etp_verify_state loose =
+        run->state == ETP_RUN_RUNNING ? ETP_VERIFY_UNRECORDED : ETP_VERIFY_ADDED;
+    static const char *const k_rows[] = {ETP_RUN_SAMPLES, ETP_RUN_ENVIRONMENT, ETP_RUN_ROOFS};
+    for (size_t i = 0; i < sizeof k_rows / sizeof *k_rows; i++) {
+        const char *path = etp_run_path(arena, dir, etp_str_from(k_rows[i]));
+        if (!recorded(run, etp_str_from(k_rows[i])) && path && etp_os_is_file(path)) {
+            ETP_TRY(add(v, arena, etp_str_from(k_rows[i]), true, loose, err));
+        }
+    }
+    ETP_TRY(find_loose(run, dir, ETP_RUN_PROGRAMS, 1, loose, arena, v, err));
+    for (size_t i = 0; i < run->arms.n; i++) {
+        const char *name = etp_arena_strdup(arena, run->arms.items[i].name);
+        ETP_TRY(name ? find_loose(run, dir, name, 1, loose, arena, v, err)
+                     : etp_fail_nomem(err, "files"));
+    }
+    return ETP_OK;
+}
+
+// What derived.json says of the manifest, which says everything else.
+static etp_status check_manifest(const char *dir, const etp_run_derived *written, etp_arena *arena,
+                                 etp_verify *v, etp_error *err)
+{
+    const char *path = etp_run_path(arena, dir, ETP_STR(ETP_RUN_MANIFEST));
+    char hex[65];
+    uint64_t bytes;
+    if (written->manifest_sha256.len == 0) {
+        return ETP_OK;
+    }
+    if (!path) {
+        return etp_fail_nomem(err, "files");
+    }
+    ETP_TRY(etp_run_hash_file(path, hex, &bytes, err));
+    bool same = etp_str_eqz(written->manifest_sha256, hex);
+    return add(v, arena, ETP_STR(ETP_RUN_MANIFEST), true, same ? ETP_VERIFY_OK : ETP_VERIFY_ALTERED,
+               err);
+}
+
+// ---- derived files ----
+
+// Computes every derived file once more, into the empty folder TEMP.
+static etp_status derive(const char *dir, const char *temp, etp_arena *arena, etp_error *err)
+{
+    const char *manifest = etp_run_path(arena, temp, ETP_STR(ETP_RUN_MANIFEST));
+    if (!manifest) {
+        return etp_fail_nomem(err, temp);
+    }
+    // Writers of derived files take TEMP for a run folder, and record hashes there.
+    ETP_TRY(etp_os_write_atomic(manifest, ETP_STR("{\"schema\": \"" ETP_RUN_SCHEMA "\"}\n"), err));
+    etp_ab_options how = {0};
+    ETP_TRY(etp_run_report_options(dir, arena, &how.baseline, &how.margin, err));
+    etp_ab_session *session = NULL;
+    ETP_TRY(etp_ab_open(&dir, 1, &how, &session, err));
+    etp_status st = etp_ab_write_files(session, temp, err);
+    etp_ab_close(session);
+    return st;
+}
+
+static const etp_run_file *find(const etp_run_file *list, size_t n, etp_str path)
+{
+    for (size_t i = 0; i < n; i++) {
+        if (etp_str_eq(list[i].path, path)) {
+            return &list[i];
+        }
+    }
+    return NULL;
+}
+
+static etp_status compare_texts(const char *written, const char *computed, etp_verify_state *out,
+                                etp_error *err)
+{
+    etp_file a, b;
+    ETP_TRY(etp_file_open(written, DERIVED_LIMIT, &a, err));
+    etp_status st = etp_file_open(computed, DERIVED_LIMIT, &b, err);
+    if (st == ETP_OK) {
+        *out = etp_verify_same_but_rounding((etp_str){(const char *)a.bytes.ptr, a.bytes.len},
+                                            (etp_str){(const char *)b.bytes.ptr, b.bytes.len})
+                   ? ETP_VERIFY_CLOSE
+                   : ETP_VERIFY_DIFFERS;
+        etp_file_close(&b);
+    }
+    etp_file_close(&a);
+    return st;
+}
+
+// One derived file: as it lies there, as derived.json recorded it, as the raw files give it.
+static etp_status check_derived(const char *dir, const char *temp, const etp_run_file *written,
+                                const etp_run_file *computed, etp_arena *arena,
+                                etp_verify_state *out, bool *out_list_wrong, etp_error *err)
+{
+    ETP_TRY(state_of(dir, written, arena, out, err));
+    if (*out == ETP_VERIFY_ALTERED && computed) { // or is it the list that was changed?
+        etp_verify_state now = ETP_VERIFY_ALTERED;
+        ETP_TRY(state_of(dir, computed, arena, &now, err));
+        *out_list_wrong = *out_list_wrong || now == ETP_VERIFY_OK;
+        *out = now == ETP_VERIFY_OK ? ETP_VERIFY_OK : ETP_VERIFY_ALTERED;
+        return ETP_OK;
+    }
+    if (*out != ETP_VERIFY_OK || (computed && etp_str_eq(computed->sha256, written->sha256))) {
+        return ETP_OK;
+    }
+    if (!computed) {
+        *out = ETP_VERIFY_DIFFERS;
+        return ETP_OK;
+    }
+    const char *a = etp_run_path(arena, dir, written->path);
+    const char *b = etp_run_path(arena, temp, written->path);
+    return a && b ? compare_texts(a, b, out, err) : etp_fail_nomem(err, "files");
+}
+
+static etp_status check_all_derived(const char *dir, const char *temp, etp_arena *arena,
+                                    etp_verify *v, etp_error *err)
+{
+    etp_run_derived written, computed;
+    ETP_TRY(etp_run_derived_read(dir, arena, &written, err));
+    if (written.n == 0) {
+        return ETP_OK; // never reported on: nothing to compare
+    }
+    ETP_TRY(check_manifest(dir, &written, arena, v, err));
+    ETP_TRY(derive(dir, temp, arena, err));
+    ETP_TRY(etp_run_derived_read(temp, arena, &computed, err));
+    bool list_wrong = !written.plain;
+    for (size_t i = 0; i < written.n; i++) {
+        etp_verify_state state = ETP_VERIFY_ALTERED;
+        ETP_TRY(check_derived(dir, temp, &written.files[i],
+                              find(computed.files, computed.n, written.files[i].path), arena,
+                              &state, &list_wrong, err));
+        ETP_TRY(add(v, arena, written.files[i].path, false, state, err));
+    }
+    for (size_t i = 0; i < computed.n; i++) { // taken out of derived.json, or of the folder too
+        if (!find(written.files, written.n, computed.files[i].path)) {
+            etp_verify_state state = ETP_VERIFY_ALTERED;
+            ETP_TRY(state_of(dir, &computed.files[i], arena, &state, err));
+            ETP_TRY(add(v, arena, computed.files[i].path, false, state, err));
+            list_wrong = true;
+        }
+    }
+    return add(v, arena, ETP_STR(ETP_RUN_DERIVED), false,
+               list_wrong ? ETP_VERIFY_ALTERED : ETP_VERIFY_OK, err);
+}
+
+etp_status etp_verify_folder(const char *dir, const char *work_root, etp_arena *arena,
+                             etp_verify *out, etp_error *err)
+{
+    *out = (etp_verify){.dir = dir};
+    etp_run run;
+    ETP_TRY(etp_run_open(dir, arena, &run, err));
+    out->session = etp_run_state_name(run.state);
+    ETP_TRY(check_raw(&run, dir, arena, out, err));
+    const char *temp = NULL;
+    ETP_TRY(etp_os_temp_dir(work_root, "verify", arena, &temp, err));
+    etp_status st = check_all_derived(dir, temp, arena, out, err);
+    etp_status removed = etp_os_remove_tree(temp, st == ETP_OK ? err : NULL);
+    return st == ETP_OK ? removed : st;
+}
+
+int etp_verify_verdict(const etp_verify *v)
+{
+    size_t good = v->n_of[ETP_VERIFY_OK] + v->n_of[ETP_VERIFY_CLOSE];
+    if (good + v->n_of[ETP_VERIFY_UNRECORDED] < v->files.n) {
+        return 0;
+    }
+    return v->n_of[ETP_VERIFY_UNRECORDED] > 0 ? -1 : 1;
+}
+
+// ---- showing ----
+
+static void json_files(const etp_verify *v, bool raw, etp_json *j)
+{
+    etp_json_key(j, raw ? "raw" : "derived");
+    etp_json_begin_array(j);
+    for (size_t i = 0; i < v->files.n; i++) {
+        if (v->files.items[i].raw == raw) {
+            etp_json_begin_object_inline(j);
+            etp_json_kv_z(j, "path", v->files.items[i].path);
+            etp_json_kv_z(j, "state", etp_verify_state_name(v->files.items[i].state));
+            etp_json_end(j);
+        }
+    }
+    etp_json_end(j);
+}
+
+void etp_verify_json(const void *verify, etp_json *j)
+{
+    const etp_verify *v = verify;
+    int verdict = etp_verify_verdict(v);
+    etp_json_begin_object(j);
+    etp_json_kv_z(j, "schema", "etprof.verify/1");
+    etp_json_kv_z(j, "session", v->session);
+    etp_json_kv_bool_if(j, "ok", verdict == 1, verdict >= 0);
+    json_files(v, true, j);
+    json_files(v, false, j);
+    etp_json_end(j);
+    etp_json_end_document(j);
+}
+
+static const char *explain(etp_verify_state state)
+{
+    switch (state) {
+    case ETP_VERIFY_CLOSE:
+        return "recomputed within 1e-6: rounding of another machine";
+    case ETP_VERIFY_ALTERED:
+        return "not the bytes that were recorded";
+    case ETP_VERIFY_MISSING:
+        return "recorded, but not there";
+    case ETP_VERIFY_ADDED:
+        return "would be read, but the session did not write it";
+    case ETP_VERIFY_DIFFERS:
+        return "as written, but the raw files give something else (or another etprof wrote it)";
+    case ETP_VERIFY_UNRECORDED:
+        return "the session did not end, so there is no hash to compare with";
+    case ETP_VERIFY_OK:
+    case ETP_VERIFY_STATES:
+        break;
+    }
+    return NULL;
+}
+
+const etp_report *etp_verify_report(const etp_verify *v, etp_arena *arena)
+{
+    static const etp_column k_columns[] = {
+        {.key = "path", .title = "file", .flags = ETP_COL_CODE},
+        {.key = "kind", .title = "kind"},
+        {.key = "state", .title = "state"},
+        {.key = "why", .title = "why"},
+    };
+    static const char *const k_verdicts[] = {
+        "unknown: the session did not end, so there are no hashes to compare with",
+        "no: files are not what was recorded or computed",
+        "yes: raw files are as recorded, and give the derived files",
+    };
+    int verdict = etp_verify_verdict(v);
+    etp_report *r = etp_report_create(arena, "verification of a run folder");
+    etp_report_section(r, 1, "files", "Files");
+    etp_report_note(r,
+                    verdict == 1   ? ETP_GOOD
+                    : verdict == 0 ? ETP_BAD
+                                   : ETP_WARN,
+                    "%s", k_verdicts[verdict + 1]);
+    etp_table *t = etp_report_table(r, "files", NULL, k_columns, 4);
+    for (size_t i = 0; i < v->files.n; i++) {
+        const etp_verify_file *f = &v->files.items[i];
+        bool fine = f->state == ETP_VERIFY_OK || f->state == ETP_VERIFY_CLOSE;
+        ETP_ROW(
+            t, etp_cell_z(f->path), etp_cell_z(f->raw ? "raw" : "derived"),
+            etp_cell_judged(etp_cell_z(etp_verify_state_name(f->state)), fine ? ETP_GOOD : ETP_BAD),
+            etp_cell_z(explain(f->state)));
+    }
+    return r;
+}

@@ -1,0 +1,165 @@
+// SPDX-License-Identifier: Apache-2.0
+// What the machine and the way of running did to a comparison, in words: clock, waiting, drift, the
+// runner's hook, taking turns.
+#include <math.h>
+
+#include "compare/session.h"
+
+#define HOOK_WORTH_SAYING 0.005 // of an inference
+
+#define FOLLOWS 0.7 // rank correlation over the blocks, in the direction that heat would give it
+
+static bool outside(const etp_paired *p)
+{
+    return p->verdict == ETP_VERDICT_FASTER || p->verdict == ETP_VERDICT_SLOWER;
+}
+
+// What a factor adds to WHOLE or takes of it, in words with its interval.
+static const char *share_words(etp_ab_session *s, const etp_paired *p, const char *whole)
+{
+    bool takes = p->estimate < 1;
+    double at = 100 * fabs(p->estimate - 1), lo = 100 * (takes ? 1 - p->hi : p->lo - 1),
+           hi = 100 * (takes ? 1 - p->lo : p->hi - 1);
+    return etp_arena_printf(&s->arena, "%s %.3g %% [%.3g, %.3g] %s %s", takes ? "takes" : "adds",
+                            at, lo, hi, takes ? "of" : "to", whole);
+}
+
+static etp_status clock_finding(etp_ab_session *s, const etp_ab_comparison *c,
+                                const etp_clock_split *x, etp_error *err)
+{
+    const etp_counters_arm *b = &s->ab.counters.arms[c->baseline],
+                           *a = &s->ab.counters.arms[c->candidate];
+    if (!outside(&x->clock)) {
+        return ETP_OK;
+    }
+    const char *share = share_words(s, &x->clock, "it");
+    if (!share) {
+        return etp_fail_nomem(err, "findings");
+    }
+    // The cycles are the same, or point the other way: without the clock there would be no such
+    // verdict.
+    bool whole = x->speedup.verdict == x->clock.verdict && x->cycles.verdict != x->clock.verdict &&
+                 x->cycles.verdict != ETP_VERDICT_UNKNOWN;
+    const char *said =
+        whole ? etp_arena_printf(&s->arena, "the %s is a clock effect: ",
+                                 x->clock.verdict == ETP_VERDICT_FASTER ? "speedup" : "slowdown")
+              : "";
+    const char *text =
+        said ? etp_arena_printf(&s->arena,
+                                "%s against %s: %scycles say %.3g× [%.3g, %.3g], the clock %s "
+                                "(%.3g GHz against %.3g GHz)",
+                                s->ab.arms[c->candidate].name, s->ab.arms[c->baseline].name, said,
+                                x->cycles.estimate, x->cycles.lo, x->cycles.hi, share, a->clock_ghz,
+                                b->clock_ghz)
+             : NULL;
+    return etp_ab_find(s, ETP_FINDING_CLOCK_EFFECT, "warn", "environment.jsonl", text, err);
+}
+
+// Arms with different numbers of threads keep different numbers of CPUs at work: that is no
+// finding.
+static etp_status waits_finding(etp_ab_session *s, const etp_ab_comparison *c,
+                                const etp_clock_split *x, etp_error *err)
+{
+    const etp_counters_arm *b = &s->ab.counters.arms[c->baseline],
+                           *a = &s->ab.counters.arms[c->candidate];
+    if (!outside(&x->busy) || s->ab.arms[c->baseline].threads != s->ab.arms[c->candidate].threads) {
+        return ETP_OK;
+    }
+    const char *share = share_words(s, &x->busy, "what cycles and clock give");
+    const char *text =
+        share ? etp_arena_printf(
+                    &s->arena,
+                    "%s against %s: waiting differs: %.3g CPUs at work against %.3g, which %s",
+                    s->ab.arms[c->candidate].name, s->ab.arms[c->baseline].name, a->busy, b->busy,
+                    share)
+              : NULL;
+    return etp_ab_find(s, ETP_FINDING_WAITS, "warn", "environment.jsonl", text, err);
+}
+
+etp_status etp_ab_clock_findings(etp_ab_session *s, size_t at, etp_error *err)
+{
+    const etp_ab_comparison *c = &s->ab.comparisons[at];
+    if (!s->ab.counters.splits || c->withheld || s->ab.counters.splits[at].cycles.blocks == 0) {
+        return ETP_OK;
+    }
+    ETP_TRY(clock_finding(s, c, &s->ab.counters.splits[at], err));
+    return waits_finding(s, c, &s->ab.counters.splits[at], err);
+}
+
+const char *etp_ab_hook_words(etp_ab_session *s, const etp_ab_arm *arm)
+{
+    if (!(arm->hook.call_ns > 0) || !isfinite(arm->hook.share)) {
+        return "";
+    }
+    return etp_arena_printf(&s->arena,
+                            "; its %.0f questions in an inference cost %.2g ns each, %.2g %% of it",
+                            arm->hook.calls, arm->hook.call_ns, 100 * arm->hook.share);
+}
+
+etp_status etp_ab_hook_findings(etp_ab_session *s, etp_error *err)
+{
+    for (size_t i = 0; i < s->ab.n_arms; i++) {
+        const etp_ab_arm *arm = &s->ab.arms[i];
+        if (!(arm->hook.share > HOOK_WORTH_SAYING)) {
+            continue;
+        }
+        ETP_TRY(etp_ab_find(
+            s, ETP_FINDING_HOOK, "warn", "environment.jsonl",
+            etp_arena_printf(
+                &s->arena,
+                "hiding features takes %.2g %% of an inference of %s: the SDK asks %.0f times, "
+                "the runner's hook adds %.3g ns to each",
+                100 * arm->hook.share, arm->name, arm->hook.calls, arm->hook.call_ns),
+            err));
+    }
+    return ETP_OK;
+}
+
+static void put_correlation(etp_strbuf *text, double rho, double sign, const char *what)
+{
+    if (isfinite(rho)) {
+        etp_strbuf_printf(text, "; %s the %s (rank correlation %+.2f)",
+                          rho * sign >= FOLLOWS ? "follows" : "does not follow", what, rho);
+    } else {
+        etp_strbuf_printf(text, "; the %s did not change or cannot be read", what);
+    }
+}
+
+const char *etp_ab_drift_words(etp_ab_session *s, const etp_ab_comparison *c)
+{
+    const etp_ab_drift *base = &s->ab.arms[c->baseline].drift,
+                       *cand = &s->ab.arms[c->candidate].drift;
+    if (!base->known && !cand->known) {
+        return "drift";
+    }
+    bool of_candidate = cand->known && (!base->known || !(base->p <= cand->p));
+    const etp_ab_drift *d = of_candidate ? cand : base;
+    etp_strbuf text;
+    etp_strbuf_init(&text, &s->arena);
+    etp_strbuf_printf(&text, "drift: %s changes by %+.2f %% a block, p = %.2g",
+                      s->ab.arms[of_candidate ? c->candidate : c->baseline].name,
+                      100 * d->per_block, d->p);
+    put_correlation(&text, d->with_temperature, 1, "temperature"); // slower when hotter
+    put_correlation(&text, d->with_clock, -1, "clock");            // slower when the clock falls
+    etp_strbuf_printf(&text, "; pairs of blocks cancel it in the ratio");
+    return text.failed ? NULL : text.ptr;
+}
+
+etp_status etp_ab_resident_finding(etp_ab_session *s, size_t at, etp_error *err)
+{
+    const etp_ab_comparison *c = &s->ab.comparisons[at];
+    const etp_ab_resident *r = &c->resident;
+    if (r->blocks == 0 || r->agrees != 0 || c->withheld) {
+        return ETP_OK;
+    }
+    return etp_ab_find(s, ETP_FINDING_RESIDENT, "warn", "samples.csv",
+                       etp_arena_printf(&s->arena,
+                                        "%s against %s: taking turns they differ by %.3g× [%.3g, "
+                                        "%.3g], launched alone by %.3g×: a factor of %.3g "
+                                        "[%.3g, %.3g] comes from how they are run (caches between "
+                                        "inferences, clock, placement in memory)",
+                                        s->ab.arms[c->candidate].name, s->ab.arms[c->baseline].name,
+                                        r->estimate, r->lo, r->hi, c->estimate, r->change,
+                                        r->change_lo, r->change_hi),
+                       err);
+}

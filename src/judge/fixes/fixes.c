@@ -1,0 +1,175 @@
+// SPDX-License-Identifier: Apache-2.0
+// What to do next, in nanoseconds of one inference of the arm that runs now (the candidate of the
+// first comparison). ExecuTorch runs operators one after another, so gains are differences of sums.
+// Each has a ceiling, a floor (0 unless the work goes away altogether), and between them what the
+// evidence makes likely; where nothing does, that is unknown.
+#include "judge/fixes/fixes.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <etprof/stats.h>
+
+#include "base/number.h"
+
+#define RATE_FROM_NS 10000 // shorter operators are mostly truncation
+
+static const char *const k_fixes[ETP_FIX_COUNT] = {
+#define FIX_ROW(name, id) [ETP_FIX_##name] = id,
+    ETP_FIX_MAP(FIX_ROW)
+#undef FIX_ROW
+};
+
+const char *etp_fix_id(etp_fix_kind kind)
+{
+    return k_fixes[kind];
+}
+
+static double best_rate(const etp_fixer *f)
+{
+    double best = 0;
+    for (uint32_t i = 0; i < f->ab->n_operators; i++) {
+        const etp_op_facts *facts = etp_fix_facts(f, i);
+        int64_t ns = etp_fix_op_ns(f, i);
+        etp_category c = f->ab->operators[i].category;
+        bool passes = c == ETP_CATEGORY_DATA_MOVEMENT || c == ETP_CATEGORY_ELEMENTWISE ||
+                      c == ETP_CATEGORY_ACTIVATION; // each byte once
+        bool copies = passes && facts && facts->work.known && ns >= RATE_FROM_NS;
+        best = copies ? fmax(best, (double)facts->work.bytes / (double)ns) : best;
+    }
+    return best > 0 ? best : (double)NAN;
+}
+
+static int compare_ns(int64_t a, int64_t b)
+{
+    return a == b ? 0 : a > b ? -1 : 1; // ETP_NS_UNKNOWN is the least
+}
+
+// 0 what the model or its export can do better; 1 more threads, which mend nothing and cost the
+// other CPUs; 2 what is hardly worth the while.
+static int tier_of(const etp_ab_fix *f)
+{
+    return !isnan(f->share) && f->share < ETP_FIX_WORTH_SHARE ? 2 : f->kind == ETP_FIX_THREADS;
+}
+
+// The likely gain of a fix that cannot but gain; what is at stake where nothing bounds the gain
+// from below: the ceiling, and no more than the time that the fix concerns.
+static int64_t rank_of(const etp_ab_fix *f)
+{
+    bool bounded = f->lo_ns > 0 && f->expected_ns != ETP_NS_UNKNOWN;
+    return bounded ? f->expected_ns : f->hi_ns < f->concerns_ns ? f->hi_ns : f->concerns_ns;
+}
+
+static int best_first(const void *pa, const void *pb)
+{
+    const etp_ab_fix *a = pa, *b = pb;
+    int by_tier = tier_of(a) - tier_of(b);
+    int by_rank = compare_ns(rank_of(a), rank_of(b));
+    int by_ceiling = compare_ns(a->hi_ns, b->hi_ns);
+    int by_kind = (a->kind > b->kind) - (a->kind < b->kind);
+    return by_tier      ? by_tier
+           : by_rank    ? by_rank
+           : by_ceiling ? by_ceiling
+           : by_kind    ? by_kind
+                        : strcmp(a->text, b->text);
+}
+
+static int longest_first(const void *pa, const void *pb)
+{
+    const double *a = pa, *b = pb;
+    return (*a < *b) - (*a > *b);
+}
+
+// Median over the blocks of what ROW (SIZE_MAX: all delegate calls together) takes beside its
+// parts. It is measured execution by execution (exclusive times), not as a difference of usual
+// ones. A block in which the system took the CPU away counts as much as any other.
+static double call_ns(const etp_profile *p, size_t row, double *blocks)
+{
+    size_t n = 0;
+    for (size_t d = 0; d < p->n_dumps; d++) {
+        int64_t sum = 0;
+        for (size_t i = row == SIZE_MAX ? 0 : row; i < (row == SIZE_MAX ? p->n_rows : row + 1);
+             i++) {
+            sum += p->rows[i].kind == ETP_ROW_BOUNDARY ? p->rows[i].per_dump_ns[d] : 0;
+        }
+        if (p->per_dump_executions[d]) {
+            blocks[n++] = (double)sum / (double)p->per_dump_executions[d];
+        }
+    }
+    return fmax(0, etp_median(blocks, n)); // of none: 0
+}
+
+// What is the same in every call is at most what the cheapest one takes, less half of what whole
+// microseconds can hide of its operators: that is what a call less likely saves. The rest grows
+// with the operators, however many calls there are.
+static bool read_boundary(etp_fixer *f)
+{
+    const etp_profile *p = f->ab->arms[f->arm].profile;
+    double *blocks = ETP_NEW_ARRAY(&f->s->arena, double, p->n_dumps + 1);
+    int64_t *cut = ETP_NEW_ARRAY(&f->s->arena, int64_t, p->n_rows + 1);
+    f->call_ns = ETP_NEW_ARRAY(&f->s->arena, double, p->n_rows + 1);
+    if (!blocks || !cut || !f->call_ns) {
+        return false;
+    }
+    for (size_t i = 0; i < p->n_rows; i++) {
+        f->inside += p->rows[i].kind == ETP_ROW_OPERATOR;
+        if (p->rows[i].call != ETP_NO_INDEX) {
+            cut[p->rows[i].call] += etp_profile_cut_ns(p, &p->rows[i]);
+        }
+    }
+    for (size_t i = 0; i < p->n_rows; i++) {
+        if (p->rows[i].kind != ETP_ROW_BOUNDARY) {
+            continue;
+        }
+        double ns = call_ns(p, i, blocks), own = fmax(0, ns - (double)cut[i] / 2);
+        f->join_likely = f->calls ? fmin(f->join_likely, own) : own;
+        f->call_ns[f->calls++] = ns;
+    }
+    if (f->calls) {
+        qsort(f->call_ns, f->calls, sizeof *f->call_ns, longest_first);
+    }
+    f->boundary = call_ns(p, SIZE_MAX, blocks);
+    f->hidden = f->inside ? fmin(ETP_FIX_TRUNCATED_NS / 2.0, f->boundary / (double)f->inside) : 0;
+    return true;
+}
+
+etp_status etp_ab_next_fixes(etp_ab_session *s, etp_error *err)
+{
+    etp_ab *ab = &s->ab;
+    etp_fixer f = {.s = s, .ab = ab};
+    f.arm = ab->n_comparisons ? ab->comparisons[0].candidate : ab->baseline;
+    if (ab->n_arms == 0 || ab->emulated || !ab->arms[f.arm].profile ||
+        ab->arms[f.arm].traced_ns <= 0) {
+        return ETP_OK;
+    }
+    const etp_profile *p = ab->arms[f.arm].profile;
+    for (size_t i = 0; i < p->n_rows; i++) {
+        f.total +=
+            p->rows[i].event == ETP_EVENT_EXECUTE ? llround(etp_fix_row_ns(&f, &p->rows[i])) : 0;
+    }
+    if (f.total <= 0) {
+        return ETP_OK;
+    }
+    if (!read_boundary(&f)) {
+        return etp_fail_nomem(err, "fixes");
+    }
+    f.best_rate = best_rate(&f);
+    f.claimed = ETP_NEW_ARRAY(&s->arena, bool, ab->n_operators + 1);
+    if (!f.claimed) {
+        return etp_fail_nomem(err, "fixes");
+    }
+    ETP_TRY(etp_fixes_of_layout(&f, err));
+    ETP_TRY(etp_fixes_of_work(&f, err));
+    ETP_TRY(etp_fixes_of_moves(&f, err));
+    if (ab->fixes.n) {
+        qsort(ab->fixes.items, ab->fixes.n, sizeof *ab->fixes.items, best_first);
+    }
+    for (size_t i = 0; i < ab->fixes.n; i++) {
+        ab->fixes.items[i].id = etp_arena_printf(&s->arena, "N%zu", i + 1);
+        if (!ab->fixes.items[i].id) {
+            return etp_fail_nomem(err, "fixes");
+        }
+    }
+    return ETP_OK;
+}

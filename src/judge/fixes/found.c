@@ -1,0 +1,457 @@
+// SPDX-License-Identifier: Apache-2.0
+// What every search for fixes asks: times, facts and neighbours of an operator; and how what it
+// found is written down.
+#include "judge/fixes/fixes.h"
+
+#include <math.h>
+#include <string.h>
+
+#include "base/number.h"
+#include "judge/fixes/factors.h"
+
+#define CACHE_BYTES ((uint64_t)1 << 20) // more than a core usually has for itself
+
+// ---- operators of the arm ----
+
+bool etp_fix_add_op(etp_fixer *f, etp_fix_found *at, uint32_t op)
+{
+    for (size_t i = 0; i < at->ops.n; i++) {
+        if (at->ops.items[i] == op) {
+            return true;
+        }
+    }
+    return ETP_PUSH(&f->s->arena, &at->ops, op);
+}
+
+// Mean over the dumps of what an execution usually spends in ROW; DUMP SIZE_MAX: over all of them.
+static double usual(const etp_profile *p, const etp_profile_row *row, size_t dump)
+{
+    double sum = 0;
+    for (size_t d = 0; d < p->n_dumps; d++) {
+        sum += dump == SIZE_MAX || dump == d ? row->per_dump_typical_ns[d] : 0;
+    }
+    return sum / (dump == SIZE_MAX ? (double)p->n_dumps : 1);
+}
+
+double etp_fix_row_ns(const etp_fixer *f, const etp_profile_row *row)
+{
+    return usual(f->ab->arms[f->arm].profile, row, SIZE_MAX);
+}
+
+static double op_ns(const etp_fixer *f, uint32_t at, size_t dump)
+{
+    const etp_ab_operator *op = &f->ab->operators[at];
+    const etp_profile *p = f->ab->arms[f->arm].profile;
+    double sum = op->rows[f->arm] ? usual(p, op->rows[f->arm], dump) : 0;
+    for (size_t i = 0; i < op->merged.n; i++) {
+        const etp_ab_merged *m = &op->merged.items[i];
+        sum += m->arm == f->arm && m->row != op->rows[f->arm] ? usual(p, m->row, dump) : 0;
+    }
+    return sum;
+}
+
+int64_t etp_fix_op_ns(const etp_fixer *f, uint32_t op)
+{
+    return llround(op_ns(f, op, SIZE_MAX));
+}
+
+const etp_profile_row *etp_fix_row(const etp_fixer *f, uint32_t op)
+{
+    return f->ab->operators[op].rows[f->arm];
+}
+
+static const etp_row_facts *row_facts(const etp_fixer *f, uint32_t op)
+{
+    const etp_profile *p = f->ab->arms[f->arm].profile;
+    const etp_profile_row *row = etp_fix_row(f, op);
+    return row && p->facts && !p->facts->problem ? &p->facts->rows[row - p->rows] : NULL;
+}
+
+const etp_op_facts *etp_fix_facts(const etp_fixer *f, uint32_t op)
+{
+    const etp_row_facts *facts = row_facts(f, op);
+    return facts ? &facts->op : NULL;
+}
+
+const char *etp_fix_model(const etp_fixer *f)
+{
+    uint32_t model = f->ab->arms[f->arm].model;
+    const char *path = model < f->ab->n_models ? f->ab->models[model].path : NULL;
+    const char *slash = path ? strrchr(path, '/') : NULL;
+    return slash ? slash + 1 : path ? path : "MODEL.pte";
+}
+
+// What `etprof export --apply` takes; the test recipes_exist holds this against the exporter.
+static const char *const k_recipes[] = {
+    "align-channels", "align-padding", "align-strides",     "channels-last", "decompose-attention",
+    "fold-conv-bn",   "fold-expand",   "fold-transposes",   "gelu-tanh",     "keep-dims",
+    "keep-gemv",      "layer-norm",    "layer-norm-linear", "per-op",        "unbind-views",
+};
+
+static bool is_recipe(const char *name, size_t len)
+{
+    for (size_t i = 0; i < sizeof k_recipes / sizeof *k_recipes; i++) {
+        if (strlen(k_recipes[i]) == len && memcmp(k_recipes[i], name, len) == 0) {
+            return true;
+        }
+    }
+    return false;
+}
+
+// How the arm's program was exported, from its name: MODEL_BACKEND_DTYPE[_RECIPE …].pte. Somebody
+// may have added words of their own, which are no recipes.
+static const char *exported(const etp_fixer *f, bool dtype)
+{
+    static const char *const k_backends[] = {"_xnnpack_", "_portable_"}, *const k_dtypes[] = {
+                                                                             "fp16", "int8-dynamic",
+                                                                             "int8", "int4"};
+    const char *name = etp_fix_model(f), *at = NULL;
+    for (size_t i = 0; i < 2; i++) {
+        for (const char *found = name; (found = strstr(found, k_backends[i])) != NULL;) {
+            found += strlen(k_backends[i]) - 1;         // its last "_" may start the next one
+            at = at && at > found + 1 ? at : found + 1; // the model's own name may hold one, too
+        }
+    }
+    etp_strbuf out;
+    etp_strbuf_init(&out, &f->s->arena);
+    etp_strbuf_appendz(&out, "etprof export MODEL");
+    size_t len = at ? strcspn(at, "_.") : 0;
+    for (size_t i = 0; dtype && i < sizeof k_dtypes / sizeof *k_dtypes; i++) {
+        if (at && strlen(k_dtypes[i]) == len && memcmp(at, k_dtypes[i], len) == 0) {
+            etp_strbuf_printf(&out, " --dtype %s", k_dtypes[i]);
+        }
+    }
+    for (at = at ? at + len : NULL; at && *at == '_'; at += len) {
+        len = strspn(++at, "abcdefghijklmnopqrstuvwxyz0123456789-");
+        if (len == 0 || (at[len] != '_' && at[len] != '.')) {
+            break; // a name that somebody else gave it
+        }
+        if (is_recipe(at, len)) {
+            etp_strbuf_printf(&out, " --apply %.*s", (int)len, at);
+        }
+    }
+    return out.failed ? NULL : etp_strbuf_str(&out).ptr;
+}
+
+const char *etp_fix_export(const etp_fixer *f, bool dtype, const char *options)
+{
+    const char *before = exported(f, dtype);
+    return before ? etp_arena_printf(&f->s->arena, "%s %s", before, options) : NULL;
+}
+
+// A call of two takes at least what the longer of them took: joining saves at most the shorter one.
+double etp_fix_join_most(const etp_fixer *f, double joined)
+{
+    double sum = 0;
+    for (size_t i = 1; i < f->calls && (double)i <= joined; i++) {
+        sum += f->call_ns[i];
+    }
+    return sum;
+}
+
+// The time that is told is that of the tables: somebody who adds up the rows comes to the same.
+const char *etp_fix_told(const etp_fixer *f, const etp_fix_found *at, const char *one,
+                         const char *many)
+{
+    char t[ETP_NUMBER_CHARS];
+    double sum = 0;
+    for (size_t i = 0; i < at->ops.n; i++) {
+        int64_t ns = f->ab->operators[at->ops.items[i]].ns[f->arm];
+        sum += ns == ETP_NS_UNKNOWN ? 0 : (double)ns;
+    }
+    return one && many ? etp_arena_printf(&f->s->arena, "%zu %s %s", at->ops.n,
+                                          at->ops.n == 1 ? one : many, etp_format_ns(sum, t))
+                       : NULL;
+}
+
+etp_fix_time etp_fix_time_of(const etp_fixer *f, const etp_fix_found *at)
+{
+    const etp_profile *p = f->ab->arms[f->arm].profile;
+    etp_fix_time t = {0};
+    size_t delegated = 0;
+    double *blocks = ETP_NEW_ARRAY(&f->s->arena, double, p->n_dumps + 1);
+    for (size_t i = 0; i < at->ops.n; i++) {
+        uint32_t op = at->ops.items[i];
+        t.mean += op_ns(f, op, SIZE_MAX);
+        delegated += f->ab->operators[op].delegated;
+        for (size_t d = 0; blocks && d < p->n_dumps; d++) {
+            blocks[d] += op_ns(f, op, d);
+        }
+    }
+    double joined =
+        f->calls > 1 ? fmin((double)(at->ops.n - delegated), (double)(f->calls - 1)) : 0;
+    if (f->calls) {
+        double truth = f->boundary - (double)f->inside * f->hidden;
+        t.likely_more = (double)delegated * f->hidden + joined * fmax(0, truth) / (double)f->calls;
+        t.most_more = fmin((double)delegated * ETP_FIX_TRUNCATED_NS + etp_fix_join_most(f, joined),
+                           f->boundary);
+    }
+    t.lo = 0; // one block says nothing of the spread
+    t.hi = t.mean;
+    if (blocks && p->n_dumps >= 2) {
+        etp_interval ci = etp_mean_interval(blocks, p->n_dumps, ETP_CONFIDENCE);
+        t.lo = isfinite(ci.lo) && ci.lo > 0 ? ci.lo : 0;
+        t.hi = isfinite(ci.hi) ? ci.hi : t.mean;
+    }
+    return t;
+}
+
+// ---- dataflow ----
+
+static const etp_partition *partition_of(const etp_fixer *f, const etp_row_facts *facts)
+{
+    const etp_program *program = f->ab->arms[f->arm].profile->facts->program;
+    if (facts->method >= program->n_methods) {
+        return NULL;
+    }
+    const etp_method *m = &program->methods[facts->method];
+    for (uint32_t i = 0; i < m->n_partitions; i++) {
+        if (m->partitions[i].values == facts->op.values) {
+            return &m->partitions[i];
+        }
+    }
+    return NULL;
+}
+
+const etp_node *etp_fix_node(const etp_fixer *f, uint32_t op, const etp_partition **out)
+{
+    const etp_row_facts *facts = row_facts(f, op);
+    const etp_partition *p = facts && facts->n_nodes ? partition_of(f, facts) : NULL;
+    *out = p;
+    return p && facts->nodes[0] < p->n_nodes ? &p->nodes[facts->nodes[0]] : NULL;
+}
+
+uint32_t etp_fix_owner(const etp_fixer *f, const etp_partition *p, uint32_t node)
+{
+    for (uint32_t i = 0; i < f->ab->n_operators; i++) {
+        const etp_row_facts *facts = row_facts(f, i);
+        if (!facts || facts->op.values != p->values) {
+            continue;
+        }
+        for (uint32_t k = 0; k < facts->n_nodes; k++) {
+            if (facts->nodes[k] == node) {
+                return i;
+            }
+        }
+    }
+    return ETP_NO_INDEX;
+}
+
+static bool has(const uint32_t *list, uint32_t n, uint32_t v)
+{
+    for (uint32_t i = 0; i < n; i++) {
+        if (list[i] == v) {
+            return true;
+        }
+    }
+    return false;
+}
+
+uint32_t etp_fix_data_input(const etp_value *values, const uint32_t *inputs, uint32_t n)
+{
+    uint32_t found = ETP_NO_INDEX;
+    for (uint32_t i = 0; i < n; i++) {
+        const etp_value *v = &values[inputs[i]];
+        bool larger = found == ETP_NO_INDEX ||
+                      (v->bytes != ETP_BYTES_UNKNOWN && v->bytes > values[found].bytes);
+        found = v->kind == ETP_EVALUE_TENSOR && !v->constant && larger ? inputs[i] : found;
+    }
+    return found;
+}
+
+static uint32_t delegated_producer(const etp_fixer *f, const etp_partition *p, const etp_node *node)
+{
+    for (uint32_t guard = 0; node && guard < p->n_nodes; guard++) {
+        uint32_t value = etp_fix_data_input(p->values, node->inputs, node->n_inputs);
+        const etp_node *from = NULL;
+        for (uint32_t i = 0; value != ETP_NO_INDEX && i < p->n_nodes && !from; i++) {
+            bool makes = has(p->nodes[i].outputs, p->nodes[i].n_outputs, value);
+            from = makes ? &p->nodes[i] : NULL;
+        }
+        uint32_t owner = from ? etp_fix_owner(f, p, from->index) : ETP_NO_INDEX;
+        if (owner != ETP_NO_INDEX) {
+            return owner;
+        }
+        node = from; // a node without an operator passes its data on
+    }
+    return ETP_NO_INDEX;
+}
+
+uint32_t etp_fix_producer(const etp_fixer *f, uint32_t op)
+{
+    const etp_partition *p;
+    const etp_node *node = etp_fix_node(f, op, &p);
+    if (node) {
+        return delegated_producer(f, p, node);
+    }
+    const etp_op_facts *facts = etp_fix_facts(f, op);
+    uint32_t value =
+        facts ? etp_fix_data_input(facts->values, facts->inputs, facts->n_inputs) : ETP_NO_INDEX;
+    for (uint32_t i = op; value != ETP_NO_INDEX && i-- > 0;) {
+        const etp_op_facts *from = etp_fix_facts(f, i);
+        if (from && from->values == facts->values && has(from->outputs, from->n_outputs, value)) {
+            return i;
+        }
+    }
+    return ETP_NO_INDEX;
+}
+
+// ---- rates ----
+
+double etp_fix_copy_ns(const etp_fixer *f, uint32_t op)
+{
+    double roof = etp_fix_memory_ns(f, op);
+    const etp_op_facts *facts = etp_fix_facts(f, op);
+    bool known = facts && facts->work.known;
+    return isfinite(roof) ? roof : known ? (double)facts->work.bytes / f->best_rate : (double)NAN;
+}
+
+// A large copy also pushes other data out of the caches: without it, what comes next may save as
+// much as reading the data once more takes, half of the copy's own time.
+static double read_again(const etp_fixer *f, const etp_fix_found *at)
+{
+    double sum = 0;
+    for (size_t i = 0; i < at->ops.n; i++) {
+        const etp_op_facts *facts = etp_fix_facts(f, at->ops.items[i]);
+        bool large = facts && facts->work.known && facts->work.bytes >= CACHE_BYTES;
+        sum += large && f->ab->operators[at->ops.items[i]].category == ETP_CATEGORY_DATA_MOVEMENT
+                   ? (double)etp_fix_op_ns(f, at->ops.items[i]) / 2
+                   : 0;
+    }
+    return sum;
+}
+
+void etp_fix_goes_away(const etp_fixer *f, etp_fix_found *at)
+{
+    etp_fix_time t = etp_fix_time_of(f, at);
+    at->lo = t.lo;
+    at->expected = t.mean + t.likely_more;
+    at->hi = t.hi + t.most_more + read_again(f, at);
+}
+
+const char etp_fix_k_goes_away[] =
+    "expected: Σ time, as the operators are not run any more, + the likely part "
+    "of " ETP_FIX_BOOKED_ELSEWHERE
+    "; floor: lower end of the 95 % interval of Σ time over the blocks (0 "
+    "below two); ceiling: its upper end + all of that "
+    "+ half of the time of copies of a megabyte or more, for the caches they fill";
+
+// ---- showing ----
+
+// Gains are sums of traced times; the headline is untraced. Floors and ceilings hold for both.
+// ESTIMATE: before measured cases corrected it.
+static void to_headline(const etp_fixer *f, etp_ab_fix *fix, const etp_fix_found *estimate,
+                        const etp_fix_found *at)
+{
+    const etp_ab_arm *a = &f->ab->arms[f->arm];
+    double scale = a->median_ns != ETP_NS_UNKNOWN && a->median_ns > 0
+                       ? (double)a->median_ns / (double)f->total
+                       : 1;
+    double most =
+        (double)f->total * scale; // no gain is more than the inference that it is a part of
+    double hi = fmin(fmax(0, at->hi) * fmax(1, scale), most);
+    double lo = fmin(at->lo * (at->lo > 0 ? fmin(1, scale) : fmax(1, scale)), hi);
+    fix->concerns_ns = llround(fmin((double)fix->concerns_ns, (double)f->total) * scale);
+    fix->lo_ns = llround(lo);
+    fix->hi_ns = llround(hi);
+    fix->estimate_ns =
+        isfinite(estimate->expected) ? llround(estimate->expected * scale) : ETP_NS_UNKNOWN;
+    fix->expected_ns =
+        isfinite(at->expected) ? llround(fmin(fmax(at->expected * scale, lo), hi)) : ETP_NS_UNKNOWN;
+    fix->share = fix->expected_ns == ETP_NS_UNKNOWN
+                     ? (double)NAN
+                     : (double)fix->expected_ns / ((double)f->total * scale);
+}
+
+// What the change brought where it was measured corrects the estimate and gives it a floor. One
+// case is no median.
+static etp_fix_found corrected(const etp_fix_found *at, const etp_fix_factor *factor)
+{
+    etp_fix_found told = *at;
+    if (factor && at->expected > 0) {
+        told.expected = at->expected * (factor->cases > 1 ? factor->usual : 1);
+        told.lo = at->expected * etp_fix_factor_floor(factor);
+    }
+    return told;
+}
+
+static const char *formula_of(const etp_fixer *f, const etp_fix_words *w,
+                              const etp_fix_factor *factor)
+{
+    if (!w->change) {
+        return w->formula;
+    }
+    if (!factor) {
+        return etp_arena_printf(&f->s->arena, "%s; measured on no model", w->formula);
+    }
+    if (factor->cases == 1) {
+        return etp_arena_printf(&f->s->arena,
+                                "%s; one measured model gained %.2f of that estimate: it is "
+                                "expected as it is, the floor is %.2f × it",
+                                w->formula, factor->usual, etp_fix_factor_floor(factor));
+    }
+    return etp_arena_printf(&f->s->arena,
+                            "%s; %zu measured models gained %.2f of that estimate, the least of "
+                            "them %.2f: expected is %.2f × it, the floor %.2f × it",
+                            w->formula, factor->cases, factor->usual, factor->least, factor->usual,
+                            etp_fix_factor_floor(factor));
+}
+
+static etp_status show(etp_fixer *f, const etp_fix_found *at, const char **ids, size_t n,
+                       const etp_fix_words *w, etp_error *err)
+{
+    const etp_fix_factor *factor = etp_fix_factor_of(w->change);
+    const char *formula = formula_of(f, w, factor);
+    if (!ids || !w->text || !w->recipe || !formula) {
+        return etp_fail_nomem(err, "fixes");
+    }
+    etp_ab_fix fix = {.kind = w->kind,
+                      .text = w->text,
+                      .recipe = w->recipe,
+                      .formula = formula,
+                      .cases = factor ? factor->cases : 0,
+                      .evidence = ids,
+                      .n_evidence = n};
+    double concerns = at->concerns;
+    for (size_t i = 0; i < at->ops.n; i++) {
+        concerns += op_ns(f, at->ops.items[i], SIZE_MAX);
+    }
+    fix.concerns_ns = llround(concerns); // traced, as yet
+    etp_fix_found told = corrected(at, factor);
+    to_headline(f, &fix, at, &told);
+    return ETP_PUSH(&f->s->arena, &f->ab->fixes, fix) ? ETP_OK : etp_fail_nomem(err, "fixes");
+}
+
+// A model is not exported again for what likely is below half a per cent: nobody could tell it from
+// noise.
+static bool worth(const etp_fixer *f, const etp_fix_found *at, const etp_fix_words *w)
+{
+    const etp_fix_found told = corrected(at, etp_fix_factor_of(w->change));
+    double least = ETP_FIX_WORTH_SHARE * (double)f->total;
+    bool hardly = w->change && isfinite(told.expected) && told.expected < least;
+    return at->hi >= least && !hardly;
+}
+
+etp_status etp_fix_show(etp_fixer *f, const etp_fix_found *at, const etp_fix_words *w,
+                        etp_error *err)
+{
+    if (at->ops.n == 0 || !worth(f, at, w)) {
+        return ETP_OK;
+    }
+    const char **ids = ETP_NEW_ARRAY(&f->s->arena, const char *, at->ops.n);
+    for (size_t i = 0; ids && i < at->ops.n; i++) {
+        ids[i] = f->ab->operators[at->ops.items[i]].id;
+        f->claimed[at->ops.items[i]] = true;
+    }
+    return show(f, at, ids, at->ops.n, w, err);
+}
+
+etp_status etp_fix_show_sum(etp_fixer *f, const etp_fix_found *at, const char *row,
+                            const etp_fix_words *w, etp_error *err)
+{
+    const char **ids = ETP_NEW_ARRAY(&f->s->arena, const char *, 1);
+    if (ids) {
+        ids[0] = row;
+    }
+    return worth(f, at, w) ? show(f, at, ids, 1, w, err) : ETP_OK;
+}

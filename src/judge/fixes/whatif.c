@@ -1,0 +1,428 @@
+// SPDX-License-Identifier: Apache-2.0
+// Recomputing an inference by addition: operators run one after another.
+#include "judge/fixes/whatif.h"
+
+#include <math.h>
+#include <string.h>
+
+#include <etprof/stats.h>
+
+#include "base/number.h"
+#include "compare/hot.h"
+#include "document/document.h"
+
+#define MAX_STEPS 64
+
+static char lower(char c)
+{
+    return c >= 'A' && c <= 'Z' ? (char)(c - 'A' + 'a') : c;
+}
+
+// * and ?, without regard to case. Linear in pattern × text.
+static bool glob(etp_str pattern, etp_str text)
+{
+    size_t p = 0, t = 0, star = SIZE_MAX, mark = 0;
+    while (t < text.len) {
+        if (p < pattern.len && pattern.ptr[p] == '*') {
+            star = p++;
+            mark = t;
+        } else if (p < pattern.len &&
+                   (pattern.ptr[p] == '?' || lower(pattern.ptr[p]) == lower(text.ptr[t]))) {
+            p++;
+            t++;
+        } else if (star != SIZE_MAX) {
+            p = star + 1;
+            t = ++mark;
+        } else {
+            return false;
+        }
+    }
+    while (p < pattern.len && pattern.ptr[p] == '*') {
+        p++;
+    }
+    return p == pattern.len;
+}
+
+// A pattern that names a category means its operators and no others: "conv*" is Convolution, not
+// Convert.
+static bool names_category(etp_str pattern)
+{
+    bool any = false;
+    for (int c = 0; c < ETP_CATEGORY_COUNT; c++) {
+        any = any || glob(pattern, etp_str_from(etp_category_name((etp_category)c)));
+    }
+    return any;
+}
+
+static bool matches(const etp_ab *ab, const etp_ab_operator *op, etp_str pattern)
+{
+    if (names_category(pattern)) {
+        return glob(pattern, etp_str_from(etp_category_name(op->category)));
+    }
+    if (glob(pattern, etp_str_from(op->id)) || glob(pattern, etp_str_from(op->label))) {
+        return true;
+    }
+    for (size_t a = 0; a < ab->n_arms; a++) {
+        if (op->rows[a] &&
+            (glob(pattern, op->names[a]) || glob(pattern, op->rows[a]->parsed.family))) {
+            return true;
+        }
+    }
+    return false;
+}
+
+typedef enum change_kind {
+    CHANGE_DROP,
+    CHANGE_BACK,
+    CHANGE_SCALE,
+    CHANGE_ROOF,
+    CHANGE_THREADS
+} change_kind;
+
+typedef struct change {
+    change_kind kind;
+    etp_str pattern;
+    double factor;    // SCALE
+    uint64_t threads; // THREADS
+} change;
+
+typedef struct redo {
+    const etp_ab *ab;
+    uint32_t arm;
+    uint32_t in;    // arm whose times are added up: that of another thread count, else the same
+    double *factor; // per operator: share of its time that is left
+    bool *back;     // per operator: the baseline's time instead
+    double *faster; // per operator: this many times faster than its roof instead, NAN none
+} redo;
+
+static size_t split(etp_str s, etp_str *words, size_t max)
+{
+    size_t n = 0, i = 0;
+    while (i < s.len && n < max) {
+        while (i < s.len && s.ptr[i] == ' ') {
+            i++;
+        }
+        size_t from = i;
+        while (i < s.len && s.ptr[i] != ' ') {
+            i++;
+        }
+        if (i > from) {
+            words[n++] = (etp_str){s.ptr + from, i - from};
+        }
+    }
+    return n;
+}
+
+static etp_status parse(const char *text, change *out, etp_error *err)
+{
+    etp_str words[4];
+    size_t n = split(etp_str_from(text), words, 4);
+    *out = (change){0};
+    if (n == 2 && etp_str_eqz(words[0], "drop")) {
+        *out = (change){.kind = CHANGE_DROP, .pattern = words[1]};
+    } else if (n == 2 && etp_str_eqz(words[0], "back")) {
+        *out = (change){.kind = CHANGE_BACK, .pattern = words[1]};
+    } else if (n == 3 && etp_str_eqz(words[0], "scale")) {
+        *out = (change){.kind = CHANGE_SCALE, .pattern = words[1]};
+        if (!etp_parse_double(words[2], &out->factor) || !(out->factor > 0)) {
+            return etp_fail(err, ETP_USAGE, "'%s': how many times faster? a number above 0", text);
+        }
+    } else if (n == 2 && etp_str_eqz(words[0], "threads")) {
+        out->kind = CHANGE_THREADS;
+        if (!etp_parse_u64(words[1], &out->threads) || out->threads == 0) {
+            return etp_fail(err, ETP_USAGE, "'%s': a thread count is a number above 0", text);
+        }
+    } else if (n == 2 && etp_str_eqz(words[1], "at-roof")) {
+        *out = (change){.kind = CHANGE_ROOF, .pattern = words[0]};
+    } else {
+        return etp_fail(
+            err, ETP_USAGE,
+            "'%s' is none of: drop GLOB, back GLOB, scale GLOB N, GLOB at-roof, threads N", text);
+    }
+    return ETP_OK;
+}
+
+// Mean over the executions of DUMP (SIZE_MAX: of all) of an operator's rows in an arm.
+static double op_mean(const etp_ab *ab, const etp_ab_operator *op, uint32_t arm, size_t dump)
+{
+    const etp_profile *p = ab->arms[arm].profile;
+    int64_t sum = 0;
+    uint64_t n = dump == SIZE_MAX ? p->executions : p->per_dump_executions[dump];
+    if (op->rows[arm]) {
+        sum += dump == SIZE_MAX ? op->rows[arm]->total_ns : op->rows[arm]->per_dump_ns[dump];
+    }
+    for (size_t i = 0; i < op->merged.n; i++) {
+        const etp_profile_row *row = op->merged.items[i].row;
+        if (op->merged.items[i].arm == arm) {
+            sum += dump == SIZE_MAX ? row->total_ns : row->per_dump_ns[dump];
+        }
+    }
+    return n ? (double)sum / (double)n : (double)NAN;
+}
+
+static double execute_mean(const etp_profile *p, size_t dump)
+{
+    return dump == SIZE_MAX
+               ? (double)p->execute_total_ns / (double)p->executions
+               : (double)p->per_dump_execute_ns[dump] / (double)p->per_dump_executions[dump];
+}
+
+// Inference time after all changes so far.
+static double total(const redo *w, size_t dump)
+{
+    const etp_ab *ab = w->ab;
+    double sum = execute_mean(ab->arms[w->in].profile, dump);
+    for (size_t i = 0; i < ab->n_operators; i++) {
+        double now = op_mean(ab, &ab->operators[i], w->in, dump);
+        if (w->back[i]) {
+            sum += op_mean(ab, &ab->operators[i], ab->baseline, dump) - now;
+        } else if (isfinite(w->faster[i])) {
+            sum -= fmax(0, now - ab->operators[i].roofs[w->in].roof_ns / w->faster[i]);
+        } else if (w->factor[i] != 1) {
+            sum -= now * (1 - w->factor[i]);
+        }
+    }
+    return sum;
+}
+
+static uint32_t arm_with_threads(const etp_ab *ab, uint32_t arm, uint64_t threads)
+{
+    for (uint32_t a = 0; a < ab->n_arms; a++) {
+        if (ab->arms[a].threads == threads && ab->arms[a].level == ab->arms[arm].level &&
+            ab->arms[a].model == ab->arms[arm].model && ab->arms[a].profile) {
+            return a;
+        }
+    }
+    return ETP_NO_INDEX;
+}
+
+static bool has_roof(const etp_ab_operator *op, uint32_t arm)
+{
+    return op->roofs && op->roofs[arm].verdict != ETP_ROOF_UNKNOWN;
+}
+
+// From here on the times of the arm that ran with so many threads count; what was asked before
+// holds there.
+static etp_status use_threads(redo *w, const change *c, const char *text, size_t *out_operators,
+                              etp_error *err)
+{
+    const etp_ab *ab = w->ab;
+    uint32_t in = arm_with_threads(ab, w->arm, c->threads);
+    if (in == ETP_NO_INDEX) {
+        return etp_fail(err, ETP_USAGE,
+                        "'%s': no arm of this level ran with that many threads; measure one with "
+                        "etprof ab --threads",
+                        text);
+    }
+    for (size_t i = 0; i < ab->n_operators; i++) {
+        if (isfinite(w->faster[i]) && ab->operators[i].rows[in] &&
+            !isfinite(ab->operators[i].roofs[in].roof_ns)) {
+            return etp_fail(
+                err, ETP_USAGE, "'%s': there is no roof of %s for %s (%s); leave its at-roof out",
+                text, ab->operators[i].id, ab->arms[in].name, ab->operators[i].roofs[in].missing);
+        }
+    }
+    w->in = in;
+    *out_operators = ab->n_operators;
+    return ETP_OK;
+}
+
+static etp_status apply(redo *w, const change *c, const char *text, size_t *out_operators,
+                        etp_error *err)
+{
+    const etp_ab *ab = w->ab;
+    *out_operators = 0;
+    if (c->kind == CHANGE_THREADS) {
+        return use_threads(w, c, text, out_operators, err);
+    }
+    if (c->kind == CHANGE_BACK && w->arm == ab->baseline) {
+        return etp_fail(err, ETP_USAGE, "'%s': there is no baseline to go back to", text);
+    }
+    if (c->kind == CHANGE_ROOF && !ab->roofs) {
+        return etp_fail(
+            err, ETP_USAGE,
+            "'%s': no roofs were measured on this device; 'etprof ab --roofs' measures them first, "
+            "for "
+            "what was measured without them name a file with --roofs (etprof roofs --format json)",
+            text);
+    }
+    size_t unknown = 0;
+    for (size_t i = 0; i < ab->n_operators; i++) {
+        const etp_ab_operator *op = &ab->operators[i];
+        if (!op->rows[w->in] || !matches(ab, op, c->pattern)) {
+            continue;
+        }
+        if (c->kind == CHANGE_ROOF && !has_roof(op, w->in)) {
+            unknown++;
+            continue;
+        }
+        (*out_operators)++;
+        w->faster[i] = c->kind == CHANGE_ROOF    ? 1
+                       : c->kind == CHANGE_SCALE ? w->faster[i] * c->factor // NAN stays
+                                                 : (double)NAN;
+        w->back[i] = c->kind == CHANGE_BACK;
+        w->factor[i] = c->kind == CHANGE_DROP    ? 0
+                       : c->kind == CHANGE_SCALE ? w->factor[i] / c->factor
+                                                 : 1;
+    }
+    if (*out_operators == 0 && unknown > 0) {
+        return etp_fail(
+            err, ETP_USAGE,
+            "'%s': there is no roof for any of the %zu operators it matches (their work needs the "
+            "program, "
+            "their level and thread count a measured roof; 'etprof explain op1' says which)",
+            text, unknown);
+    }
+    return *out_operators ? ETP_OK
+                          : etp_fail(err, ETP_USAGE, "'%s' matches no operator of %s", text,
+                                     ab->arms[w->in].name);
+}
+
+static etp_status intervals(const redo *w, etp_whatif *out, etp_error *err)
+{
+    const etp_profile *p = w->ab->arms[w->arm].profile;
+    const etp_profile *base = w->ab->arms[w->ab->baseline].profile;
+    bool pairs = w->ab->arms[w->in].profile->n_dumps == p->n_dumps &&
+                 (w->arm == w->ab->baseline || (base && base->n_dumps == p->n_dumps));
+    double *ln = ETP_NEW_ARRAY(w->ab->arena, double, p->n_dumps);
+    size_t n = 0;
+    if (!ln) {
+        return etp_fail_nomem(err, "what if");
+    }
+    for (size_t d = 0; pairs && d < p->n_dumps; d++) {
+        double ratio = execute_mean(p, d) / total(w, d);
+        if (isfinite(ratio) && ratio > 0) {
+            ln[n++] = log(ratio);
+        }
+    }
+    out->lo = out->hi = NAN;
+    out->blocks = n;
+    if (n >= 2) {
+        etp_interval ci = etp_mean_interval(ln, n, ETP_CONFIDENCE);
+        out->lo = exp(ci.lo);
+        out->hi = exp(ci.hi);
+    }
+    return ETP_OK;
+}
+
+etp_status etp_whatif_build(const etp_ab *ab, const char *const *expressions, size_t n,
+                            etp_whatif *out, etp_error *err)
+{
+    uint32_t arm = ab->n_comparisons ? ab->comparisons[0].candidate : ab->baseline;
+    redo w = {.ab = ab, .arm = arm, .in = arm};
+    *out = (etp_whatif){.ab = ab, .arm = arm, .against_baseline = NAN};
+    if (ab->n_arms == 0 || !ab->arms[arm].profile) {
+        return etp_fail(err, ETP_UNKNOWN, "there is no trace to recompute");
+    }
+    if (ab->emulated) {
+        return etp_fail(err, ETP_UNKNOWN, "times of an emulator cannot be recomputed into others");
+    }
+    if (n > MAX_STEPS) {
+        return etp_fail(err, ETP_USAGE, "more than %d changes at once", MAX_STEPS);
+    }
+    w.factor = ETP_NEW_ARRAY(ab->arena, double, ab->n_operators);
+    w.back = ETP_NEW_ARRAY(ab->arena, bool, ab->n_operators);
+    w.faster = ETP_NEW_ARRAY(ab->arena, double, ab->n_operators);
+    out->steps = ETP_NEW_ARRAY(ab->arena, etp_whatif_step, n);
+    if (!w.factor || !w.back || !w.faster || !out->steps) {
+        return etp_fail_nomem(err, "what if");
+    }
+    for (size_t i = 0; i < ab->n_operators; i++) {
+        w.factor[i] = 1;
+        w.faster[i] = (double)NAN;
+    }
+    out->now_ns = llround(total(&w, SIZE_MAX));
+    double before = total(&w, SIZE_MAX);
+    const double now = before;
+    for (size_t i = 0; i < n; i++) {
+        change c;
+        etp_whatif_step *step = &out->steps[out->n_steps++];
+        step->expression = expressions[i];
+        ETP_TRY(parse(expressions[i], &c, err));
+        ETP_TRY(apply(&w, &c, expressions[i], &step->operators, err));
+        out->uses_roofs = out->uses_roofs || c.kind == CHANGE_ROOF;
+        double after = total(&w, SIZE_MAX);
+        step->gain_ns = llround(before) - llround(after);
+        before = after;
+    }
+    out->then_ns = llround(before);
+    out->speedup = before > 0 ? now / before : (double)NAN;
+    const etp_profile *base = ab->arms[ab->baseline].profile;
+    if (arm != ab->baseline && base && before > 0) {
+        out->against_baseline = execute_mean(base, SIZE_MAX) / before;
+    }
+    return intervals(&w, out, err);
+}
+
+void etp_whatif_json(const void *whatif, etp_json *j)
+{
+    const etp_whatif *w = whatif;
+    etp_json_begin_object(j);
+    etp_json_kv_z(j, "schema", "etprof.whatif/1");
+    etp_json_kv_z(j, "arm", w->ab->arms[w->arm].name);
+    etp_json_kv_z(j, "method",
+                  w->uses_roofs ? "plain addition of traced times and roofs"
+                                : "plain addition of traced times");
+    etp_json_kv_i64(j, "now_ns", w->now_ns);
+    etp_json_kv_i64(j, "then_ns", w->then_ns);
+    etp_json_key(j, "speedup");
+    etp_json_begin_object_inline(j);
+    etp_estimate_members(j, w->speedup, w->lo, w->hi);
+    etp_json_kv_u64(j, "blocks", w->blocks);
+    etp_json_end(j);
+    etp_json_kv_ratio(j, "against_baseline", w->against_baseline);
+    etp_json_key(j, "steps");
+    etp_json_begin_array(j);
+    for (size_t i = 0; i < w->n_steps; i++) {
+        etp_json_begin_object_inline(j);
+        etp_json_kv_z(j, "expression", w->steps[i].expression);
+        etp_json_kv_u64(j, "operators", w->steps[i].operators);
+        etp_json_kv_i64(j, "gain_ns", w->steps[i].gain_ns);
+        etp_json_end(j);
+    }
+    etp_json_end(j);
+    etp_json_end(j);
+    etp_json_end_document(j);
+}
+
+const etp_report *etp_whatif_report(const etp_whatif *w, etp_arena *arena)
+{
+    static const etp_column k_columns[] = {
+        {.key = "expression", .title = "change", .flags = ETP_COL_CODE},
+        {.key = "operators", .title = "operators", .kind = ETP_KIND_INT},
+        {.key = "gain_ns", .title = "gain", .kind = ETP_KIND_NS, .flags = ETP_COL_SIGNED},
+    };
+    char now[ETP_NUMBER_CHARS], then[ETP_NUMBER_CHARS];
+    etp_report *r = etp_report_create(arena, w->ab->title);
+    etp_report_subtitle(r, "what if, for %s", w->ab->arms[w->arm].name);
+    etp_report_section(r, 1, "whatif", "What if");
+    etp_keys *keys = etp_report_keys(r, NULL);
+    etp_keys_add(keys, ETP_PLAIN, "inference", "%s → %s (traced)",
+                 etp_format_ns((double)w->now_ns, now), etp_format_ns((double)w->then_ns, then));
+    if (isfinite(w->lo)) {
+        etp_keys_add(keys, ETP_PLAIN, "speedup", "%.3f× [%.3f, %.3f] (%zu blocks)", w->speedup,
+                     w->lo, w->hi, w->blocks);
+    } else {
+        etp_keys_add(keys, ETP_PLAIN, "speedup", "%.3f× (no interval: fewer than 2 blocks)",
+                     w->speedup);
+    }
+    if (isfinite(w->against_baseline)) {
+        etp_keys_add(keys, ETP_PLAIN, "altogether", "%.3f× against %s", w->against_baseline,
+                     w->ab->arms[w->ab->baseline].name);
+    }
+    etp_keys_add(keys, ETP_PLAIN, "by",
+                 "plain addition of measured times: operators run one after "
+                 "another; caches and clocks are assumed unchanged");
+    if (w->uses_roofs) {
+        etp_keys_add(keys, ETP_PLAIN, "at-roof",
+                     "the least time possible on %s, for operators whose roof is known: a "
+                     "ceiling; the interval holds the noise of the times, not that of the roofs",
+                     etp_ab_roofs_device(w->ab));
+    }
+    etp_table *t = etp_report_table(r, "steps", NULL, k_columns, 3);
+    for (size_t i = 0; i < w->n_steps; i++) {
+        ETP_ROW(t, etp_cell_z(w->steps[i].expression), etp_cell_u64(w->steps[i].operators),
+                etp_cell_ns(w->steps[i].gain_ns));
+    }
+    return r;
+}

@@ -1,0 +1,599 @@
+// SPDX-License-Identifier: Apache-2.0
+// Next fixes for work that could be done faster: kernels outside delegates, many small delegates,
+// channel counts that leave a tile idle, one thread, float32, distance to the roof, and operators
+// that lost.
+#include <math.h>
+#include <string.h>
+
+#include "base/number.h"
+#include "judge/fixes/fixes.h"
+
+#define OPERATOR_NS 1000.0 // what a delegated operator takes for itself, however little it does
+
+static etp_status no_memory(etp_error *err)
+{
+    return etp_fail_nomem(err, "fixes");
+}
+
+static bool is_kind(const etp_fixer *f, uint32_t op, etp_row_kind kind)
+{
+    const etp_profile_row *row = etp_fix_row(f, op);
+    return row && row->kind == kind && etp_fix_op_ns(f, op) > 0;
+}
+
+static bool multiplies(const etp_fixer *f, uint32_t op)
+{
+    etp_category c = f->ab->operators[op].category;
+    return c == ETP_CATEGORY_CONVOLUTION || c == ETP_CATEGORY_GEMM || c == ETP_CATEGORY_ATTENTION;
+}
+
+// ---- delegate ----
+
+// Kernels that a recipe brings into the delegate: what they become there moves PASSES times the
+// kernel's own bytes.
+typedef struct way_in {
+    const char *family;
+    const char *recipe;
+    const char *one, *many; // what they are, to the reader
+    double passes;
+    const char *overload; // NULL any
+} way_in;
+
+#define SAFE_SOFTMAX(family, overload)                                  \
+    {family,                                                            \
+     "decompose-attention",                                             \
+     "kernel of attention's safe softmax, outside the delegate, takes", \
+     "kernels of attention's safe softmax, outside the delegate, take", \
+     0,                                                                 \
+     overload} // it goes away
+
+static const way_in k_ways_in[] = {
+    {"native_layer_norm", "layer-norm",   "layer norm outside the delegate takes",
+     "layer norms outside the delegate take",                                                                               7,
+     NULL                                                                                                                            }, // two means, a difference, three products, a sum
+    {"gelu",              "gelu-tanh",    "GELU outside the delegate takes",             "GELUs outside the delegate take", 9,
+     NULL                                                                                                                            },
+    {"squeeze_copy",      "unbind-views", "squeeze outside the delegate takes",
+     "squeezes outside the delegate take",                                                                                  1,   NULL},
+    {"mean",              "keep-dims",    "mean over images outside the delegate takes",
+     "means over images outside the delegate take",                                                                         0.5, NULL},
+    SAFE_SOFTMAX("any", NULL),
+    SAFE_SOFTMAX("logical_not", NULL),
+    SAFE_SOFTMAX("where", NULL),
+    SAFE_SOFTMAX("eq", NULL),
+    SAFE_SOFTMAX("full_like", NULL),
+    // the causal mask, made anew in every inference
+    SAFE_SOFTMAX("full", NULL),
+    SAFE_SOFTMAX("arange", NULL),
+    SAFE_SOFTMAX("scalar_tensor", NULL),
+    SAFE_SOFTMAX("sub", NULL),
+    SAFE_SOFTMAX("le", NULL),
+    SAFE_SOFTMAX("logical_and", NULL),
+    // queries and keys times the square root of the scale: once, inside
+    SAFE_SOFTMAX("mul", "Scalar_out"),
+};
+
+// Only the safe softmax asks whether any score is left; the rest of its kernels may be of something
+// else.
+bool etp_fix_has_safe_softmax(const etp_fixer *f)
+{
+    bool any = false;
+    for (uint32_t i = 0; i < f->ab->n_operators; i++) {
+        const etp_profile_row *row = etp_fix_row(f, i);
+        any =
+            any || (row && row->kind == ETP_ROW_PORTABLE && etp_str_eqz(row->parsed.family, "any"));
+    }
+    return any;
+}
+
+// A mean over both spatial axes that drops them: [N, C, H, W] to [N, C].
+static bool is_spatial_mean(const etp_fixer *f, uint32_t op)
+{
+    const etp_op_facts *facts = etp_fix_facts(f, op);
+    if (!facts || facts->n_inputs == 0 || facts->n_outputs == 0) {
+        return false;
+    }
+    const etp_value *in = &facts->values[facts->inputs[0]],
+                    *out = &facts->values[facts->outputs[0]];
+    return in->rank == 4 && out->rank == 2 && in->dims[0] == out->dims[0] &&
+           in->dims[1] == out->dims[1] && !in->dynamic;
+}
+
+// Recipes write sizes down, so they leave alone what has none at export.
+static bool has_fixed_shape(const etp_fixer *f, uint32_t op)
+{
+    const etp_op_facts *facts = etp_fix_facts(f, op);
+    return !facts || facts->n_inputs == 0 || !facts->values[facts->inputs[0]].dynamic;
+}
+
+static const way_in *way_in_of(const etp_fixer *f, uint32_t op, bool safe_softmax)
+{
+    const etp_profile_row *row = etp_fix_row(f, op);
+    for (size_t i = 0; i < sizeof k_ways_in / sizeof *k_ways_in; i++) {
+        const way_in *w = &k_ways_in[i];
+        if (etp_str_eqz(row->parsed.family, w->family) &&
+            (!w->overload || etp_str_eqz(row->parsed.overload, w->overload))) {
+            bool applies = strcmp(w->family, "mean") == 0 ? is_spatial_mean(f, op)
+                                                          : w->passes > 0 || safe_softmax;
+            return applies && has_fixed_shape(f, op) ? w : NULL;
+        }
+    }
+    return NULL;
+}
+
+// Adds what OP would take in the delegate; NAN when nothing says.
+static double likely_inside(const etp_fixer *f, uint32_t op, const way_in *way)
+{
+    if (!way) {
+        return 2 * etp_fix_roof_ns(f, op); // half of the roof is what XNNPACK usually reaches
+    }
+    return way->passes == 0 ? 0 : way->passes * (etp_fix_copy_ns(f, op) + OPERATOR_NS);
+}
+
+static etp_status show_group(etp_fixer *f, etp_fix_found *at, double inside, const char *recipe,
+                             const char *change, const char *text, etp_error *err)
+{
+    etp_fix_time t = etp_fix_time_of(f, at);
+    at->expected = t.mean + t.likely_more - inside; // NAN stays
+    at->hi = t.hi + t.most_more;
+    at->concerns = t.most_more; // the set-up that goes with them
+    if (text &&
+        f->calls > 1) { // else the gain may be larger than their own time, and nobody sees why
+        text = etp_arena_printf(
+            &f->s->arena, at->ops.n == 1 ? "%s and splits a partition" : "%s and split partitions",
+            text);
+    }
+    return etp_fix_show(
+        f, at,
+        &(etp_fix_words){ETP_FIX_DELEGATE, text, recipe,
+                         "ceiling: Σ time + one delegate call's set-up per kernel that joins two "
+                         "partitions; expected: Σ (time − passes of the "
+                         "replacement × (what a copy of the bytes takes + 1 µs)), without a recipe "
+                         "Σ (time − 2 × roof), unknown without bytes or roofs; floor: 0",
+                         change},
+        err);
+}
+
+static etp_status nothing_delegated(etp_fixer *f, etp_error *err)
+{
+    etp_fix_found at = {0};
+    double inside = 0;
+    for (uint32_t i = 0; i < f->ab->n_operators; i++) {
+        if (is_kind(f, i, ETP_ROW_PORTABLE) && !f->claimed[i]) {
+            inside += likely_inside(f, i, NULL);
+            if (!etp_fix_add_op(f, &at, i)) {
+                return no_memory(err);
+            }
+        }
+    }
+    return show_group(f, &at, inside, etp_fix_export(f, true, "--backend xnnpack"), "xnnpack",
+                      etp_fix_told(f, &at, "kernel of a program without any delegate takes",
+                                   "kernels of a program without any delegate take"),
+                      err);
+}
+
+static etp_status undelegated(etp_fixer *f, etp_error *err)
+{
+    if (f->inside == 0) {
+        return nothing_delegated(f, err);
+    }
+    bool safe = etp_fix_has_safe_softmax(f);
+    for (size_t w = 0; w <= sizeof k_ways_in / sizeof *k_ways_in; w++) {
+        const way_in *way = w < sizeof k_ways_in / sizeof *k_ways_in ? &k_ways_in[w] : NULL;
+        etp_fix_found at = {0};
+        double inside = 0;
+        for (uint32_t i = 0; i < f->ab->n_operators; i++) {
+            const way_in *own =
+                is_kind(f, i, ETP_ROW_PORTABLE) && !f->claimed[i] ? way_in_of(f, i, safe) : NULL;
+            bool moves = etp_category_five(f->ab->operators[i].category) == ETP_FIVE_DATA_MOVEMENT;
+            bool mine = way ? own && strcmp(own->recipe, way->recipe) == 0
+                            : is_kind(f, i, ETP_ROW_PORTABLE) && !f->claimed[i] && !moves;
+            if (mine && !etp_fix_add_op(f, &at, i)) {
+                return no_memory(err);
+            }
+            inside += mine ? likely_inside(f, i, own) : 0;
+        }
+        const char *recipe = way ? etp_arena_printf(&f->s->arena, "--apply %s", way->recipe) : NULL;
+        recipe = recipe ? etp_fix_export(f, true, recipe)
+                        : "the partitioner left them out: etprof export MODEL says why; replace "
+                          "what it cannot take";
+        const char *text = way ? etp_fix_told(f, &at, way->one, way->many)
+                               : etp_fix_told(f, &at, "kernel outside the delegate takes",
+                                              "kernels outside the delegate take");
+        ETP_TRY(show_group(f, &at, inside, recipe, way ? way->recipe : NULL, text, err));
+    }
+    return ETP_OK;
+}
+
+static etp_status partitions(etp_fixer *f, etp_error *err)
+{
+    if (f->calls < 2 || f->boundary <= 0) {
+        return ETP_OK;
+    }
+    double fewer = (double)(f->calls - 1);
+    etp_fix_found at = {.expected = fewer * f->join_likely,
+                        .hi = etp_fix_join_most(f, fewer),
+                        .concerns = f->boundary};
+    char t[ETP_NUMBER_CHARS];
+    return etp_fix_show_sum(
+        f, &at, "boundary",
+        &(etp_fix_words){
+            ETP_FIX_PARTITIONS,
+            etp_arena_printf(&f->s->arena, "%zu delegate calls take %s besides their operators",
+                             f->calls, etp_format_ns(f->boundary, t)),
+            "fewer, larger partitions: bring the operators between them into the delegate",
+            "ceiling: Σ over the calls but the longest of what each takes besides its operators; "
+            "expected: (calls − 1) × what the "
+            "cheapest takes, less 0.5 µs for each of its operators, which truncation put there; "
+            "floor: 0",
+            NULL},
+        err);
+}
+
+// ---- compute ----
+
+// Output channels that a kernel computes at a time: 32 with SME and with AVX-512 in float32, as its
+// times over channel counts show, 16 with what is older. Unknown levels count as the older ones.
+static int64_t tile_of(const etp_fixer *f)
+{
+    etp_level level = f->ab->arms[f->arm].level;
+    bool wide = level == ETP_LEVEL_SME2 || level == ETP_LEVEL_SME1 || level == ETP_LEVEL_VNNI ||
+                level == ETP_LEVEL_AVX512 || f->ab->engagement.feature == ETP_FEATURE_SME;
+    return wide ? 32 : 16;
+}
+
+// Output channels of a delegated convolution or linear layer, 0 for anything else.
+static int64_t channels_of(const etp_fixer *f, uint32_t op)
+{
+    const etp_op_facts *facts = etp_fix_facts(f, op);
+    const etp_profile_row *row = etp_fix_row(f, op);
+    bool mine = is_kind(f, op, ETP_ROW_OPERATOR) && multiplies(f, op) && facts &&
+                facts->n_outputs > 0 && facts->weight_bytes != ETP_BYTES_UNKNOWN &&
+                facts->weight_bytes > 0 && !etp_op_is_depthwise(&row->parsed);
+    const etp_value *v = mine ? &facts->values[facts->outputs[0]] : NULL;
+    return v && v->kind == ETP_EVALUE_TENSOR && v->rank ? v->dims[v->rank - 1] : 0;
+}
+
+// Kernels work on whole tiles of channels: one channel above a tile costs as much as a tile.
+static etp_status odd_sizes(etp_fixer *f, etp_error *err)
+{
+    const int64_t tile = tile_of(f), wide = 32;
+    double left_out = 0;
+    etp_fix_found at = {0};
+    for (uint32_t i = 0; i < f->ab->n_operators; i++) {
+        int64_t n = channels_of(f, i), kept = n / tile * tile;
+        if (kept == 0 || n % tile == 0) {
+            continue; // below one tile there is nothing to choose
+        }
+        double ns = (double)etp_fix_op_ns(f, i);
+        at.expected += ns * (1 - (double)kept / (double)((n + tile - 1) / tile * tile));
+        at.hi += ns * (1 - (double)kept / (double)((n + wide - 1) / wide * wide));
+        left_out = fmax(left_out, 1 - (double)kept / (double)n);
+        if (!etp_fix_add_op(f, &at, i)) {
+            return no_memory(err);
+        }
+    }
+    at.hi += left_out * (double)f->total; // what else works on these channels
+    return etp_fix_show(
+        f, &at,
+        &(etp_fix_words){
+            ETP_FIX_ODD_SIZES,
+            etp_fix_told(f, &at,
+                         etp_arena_printf(&f->s->arena,
+                                          "convolution or linear layer with channels that are no "
+                                          "multiple of %lld (an idle part of a tile) takes",
+                                          (long long)tile),
+                         etp_arena_printf(&f->s->arena,
+                                          "convolutions and linear layers with channels that are "
+                                          "no multiple of %lld (an idle part of a tile) take",
+                                          (long long)tile)),
+            "train with channel counts that are multiples of 32 (16 below AVX-512 and SME); zeros "
+            "in their place save nothing",
+            "expected: Σ time × (1 − channels in whole tiles ÷ channels rounded up to the tile); "
+            "ceiling: the same with tiles of 32, + the share of the "
+            "channels above the last whole tile of everything; floor: 0",
+            NULL},
+        err);
+}
+
+static bool is_float32(const etp_profile_row *row)
+{
+    etp_str t = row->parsed.n_dtypes ? row->parsed.dtypes[0] : (etp_str){0};
+    return row->parsed.n_dtypes == 1 && (etp_str_eqz(t, "F32") || etp_str_eqz(t, "PF32"));
+}
+
+static bool has_int8(const etp_profile_row *row)
+{
+    static const char *const k_tokens[] = {"QS8", "QU8", "QC8", "PQS8", "QD8", "QDU8", "QP8"};
+    bool any = false;
+    for (size_t i = 0; i < row->parsed.n_dtypes; i++) {
+        for (size_t k = 0; k < sizeof k_tokens / sizeof *k_tokens; k++) {
+            any = any || etp_str_eqz(row->parsed.dtypes[i], k_tokens[k]);
+        }
+    }
+    return any;
+}
+
+// Some of what multiplies has eight bits: the program was quantised, and what did not follow cannot
+// be.
+static bool is_quantised_program(const etp_fixer *f)
+{
+    bool any = false;
+    for (uint32_t i = 0; i < f->ab->n_operators; i++) {
+        const etp_profile_row *row = etp_fix_row(f, i);
+        any = any || (is_kind(f, i, ETP_ROW_OPERATOR) && multiplies(f, i) && has_int8(row));
+    }
+    return any;
+}
+
+static etp_status show_precision(etp_fixer *f, const etp_fix_found *at, bool done, etp_error *err)
+{
+    if (done) {
+        return etp_fix_show(
+            f, at,
+            &(etp_fix_words){
+                ETP_FIX_PRECISION,
+                etp_fix_told(
+                    f, at,
+                    "convolution or matrix product runs in float32 (not quantised) and takes",
+                    "convolutions and matrix products run in float32 (not quantised) and take"),
+                "quantisation leaves products of two activations in float32: fewer or smaller ones "
+                "(windows, fewer heads or keys), or a quantizer that has a pattern for them",
+                "ceiling: Σ time × (1 − 1 ÷ 2r), r = int8 ÷ float32 roof of the level (8 in place "
+                "of 2r without roofs), and three quarters of the other delegated operators; "
+                "expected: Σ time × (1 − 1 ÷ r), unknown without roofs; floor: 0",
+                NULL},
+            err);
+    }
+    return etp_fix_show(
+        f, at,
+        &(etp_fix_words){
+            ETP_FIX_PRECISION,
+            etp_fix_told(f, at, "convolution or matrix product in float32 takes",
+                         "convolutions and matrix products in float32 take"),
+            etp_arena_printf(&f->s->arena,
+                             "%s; its check says what that does to the outputs, --calibrate "
+                             "FILE.npz gives it samples of yours",
+                             etp_fix_export(f, false, "--dtype int8")),
+            "estimate: Σ time of convolutions and products with a weight × (1 − 1 ÷ r), r = int8 ÷ "
+            "float32 roof of the level, − the time of depthwise "
+            "convolutions of more than 9 taps on x86 again, − 1.5 × activations and pads that stay "
+            "in float between converts; unknown without roofs; ceiling: twice "
+            "that r (8 without roofs), and three quarters of the other delegated operators, which "
+            "move a quarter of the bytes",
+            "int8"},
+        err);
+}
+
+// Kernel positions of a depthwise convolution, 0 unknown: its weight is [1, height, width,
+// channels].
+static int64_t taps_of(const etp_fixer *f, uint32_t op)
+{
+    const etp_op_facts *facts = etp_fix_facts(f, op);
+    const etp_value *w = facts && facts->n_inputs > 1 ? &facts->values[facts->inputs[1]] : NULL;
+    return w && w->kind == ETP_EVALUE_TENSOR && w->rank == 4 ? (int64_t)w->dims[1] * w->dims[2] : 0;
+}
+
+// What quantising OP itself brings; negative when it costs. What is quantised: convolutions,
+// products with a weight.
+static double gain_of_int8(const etp_fixer *f, uint32_t op, double ratio)
+{
+    const etp_profile_row *row = etp_fix_row(f, op);
+    const etp_level_info *level = etp_level_get(f->ab->arms[f->arm].level);
+    double ns = (double)etp_fix_op_ns(f, op);
+    bool x86 = level && level->family == ETP_ISA_X86_64;
+    if (etp_op_is_depthwise(
+            &row->parsed)) { // lane by lane: the 25-tap kernel of int8 takes twice the time on x86
+        return x86 && taps_of(f, op) > 9 ? -ns : 0;
+    }
+    if (multiplies(f, op) && is_float32(row) &&
+        !etp_str_eqz(row->parsed.family, "Batch Matrix Multiply")) {
+        return ns * (1 - 1 / ratio);
+    }
+    // The quantizer has no pattern for these: a convert before and one behind, 10 bytes an element
+    // where they move 8.
+    bool converted = f->ab->operators[op].category == ETP_CATEGORY_ACTIVATION &&
+                     !etp_str_eqz(row->parsed.family, "Clamp");
+    return converted ? -1.5 * ns : 0;
+}
+
+// Pads that XNNPACK merges into convolutions in float32 stay on their own, in float, between two
+// converts.
+static double pads_left_by_int8(const etp_fixer *f)
+{
+    const etp_profile_facts *facts = f->ab->arms[f->arm].profile->facts;
+    const etp_method *m =
+        facts && !facts->problem && facts->program->n_methods ? &facts->program->methods[0] : NULL;
+    double bytes = 0;
+    for (uint32_t i = 0; m && i < m->n_partitions; i++) {
+        const etp_partition *p = &m->partitions[i];
+        for (uint32_t k = 0; k < p->n_nodes; k++) {
+            bool pad =
+                p->nodes[k].type == ETP_XNN_STATIC_CONSTANT_PAD && p->nodes[k].n_outputs == 1;
+            uint64_t own = pad ? p->values[p->nodes[k].outputs[0]].bytes : 0;
+            bytes += own != ETP_BYTES_UNKNOWN ? 4.5 * (double)own
+                                              : 0; // 2 of the pad, 1.25 of each convert
+        }
+    }
+    return bytes > 0 && isfinite(f->best_rate) ? bytes / f->best_rate : 0;
+}
+
+static etp_status precision(etp_fixer *f, etp_error *err)
+{
+    double ratio = etp_fix_int8_ratio(f), multiplied = 0, rest = 0;
+    etp_fix_found at = {0};
+    at.expected = -pads_left_by_int8(f);
+    for (uint32_t i = 0; i < f->ab->n_operators; i++) {
+        const etp_profile_row *row = etp_fix_row(f, i);
+        if (!is_kind(f, i, ETP_ROW_OPERATOR)) {
+            continue;
+        }
+        bool mine = multiplies(f, i) && is_float32(row);
+        multiplied += mine ? (double)etp_fix_op_ns(f, i) : 0;
+        rest += mine ? 0 : (double)etp_fix_op_ns(f, i);
+        at.expected += gain_of_int8(f, i, ratio); // NAN stays
+        if (mine && !etp_fix_add_op(f, &at, i)) {
+            return no_memory(err);
+        }
+    }
+    bool done = is_quantised_program(f);
+    if (multiplied < 0.2 * (double)f->total || (!done && at.expected <= 0)) {
+        return ETP_OK; // what multiplies is not what takes the time, or quantised it would take
+                       // more
+    }
+    double most =
+        isfinite(ratio) ? 2 * ratio : 8; // int8 kernels may also come closer to their roof
+    at.expected = done ? multiplied * (1 - 1 / ratio) : at.expected;
+    at.hi = multiplied * (1 - 1 / most) + rest * 3 / 4;
+    return show_precision(
+        f, &at, done,
+        err); // the general view of the arm: other fixes of these operators stay as they are
+}
+
+static uint32_t cpus_of(const etp_ab *ab)
+{
+    for (size_t i = 0; i < ab->n_device; i++) {
+        uint64_t n = 0;
+        if (strcmp(ab->device[i].key, "cpus") == 0 &&
+            etp_parse_u64(etp_str_from(ab->device[i].value), &n) && n <= 4096) {
+            return (uint32_t)n;
+        }
+    }
+    return 0;
+}
+
+static etp_status threads(etp_fixer *f, etp_error *err)
+{
+    const etp_ab *ab = f->ab;
+    const etp_ab_arm *own = &ab->arms[f->arm];
+    uint32_t cpus = cpus_of(ab);
+    bool measured = false;
+    for (size_t a = 0; a < ab->n_arms; a++) {
+        measured = measured || (ab->arms[a].threads > 1 && ab->arms[a].model == own->model);
+    }
+    if (own->threads != 1 || cpus < 2 || measured) {
+        return ETP_OK;
+    }
+    double region = etp_fix_region_ns(f, cpus), share = 1 - 1 / (double)cpus;
+    etp_fix_found at = {0};
+    for (uint32_t i = 0; i < ab->n_operators; i++) {
+        if (!is_kind(f, i, ETP_ROW_OPERATOR)) {
+            continue;
+        }
+        double gain = (double)etp_fix_op_ns(f, i) * share;
+        at.hi += gain;
+        at.expected += multiplies(f, i) ? fmax(0, gain - region) : 0;
+        if (!etp_fix_add_op(f, &at, i)) {
+            return no_memory(err);
+        }
+    }
+    at.lo = isfinite(region) ? -region * (double)at.ops.n : 0; // a busy machine loses with threads
+    at.expected = isfinite(region) ? at.expected : (double)NAN;
+    return etp_fix_show(
+        f, &at,
+        &(etp_fix_words){ETP_FIX_THREADS,
+                         etp_arena_printf(&f->s->arena,
+                                          "%zu delegated operators run on one of %u CPUs", at.ops.n,
+                                          cpus),
+                         etp_arena_printf(&f->s->arena, "etprof ab %s --threads 1,%u measures it",
+                                          etp_fix_model(f), cpus),
+                         "ceiling: Σ time × (1 − 1 ÷ CPUs); expected: that of convolutions and "
+                         "matrix products, less one parallel region each (measured "
+                         "roof), unknown without roofs; floor: a loss of one parallel region for "
+                         "each operator, 0 without roofs",
+                         NULL},
+        err);
+}
+
+// ---- roofs and losses ----
+
+// What keeps convolutions and matrix products below their roof, as far as the best of them shows
+// that it can be reached here.
+static etp_status roof_gap(etp_fixer *f, etp_error *err)
+{
+    etp_fix_found at = {0};
+    double best = 0;
+    for (int pass = 0; pass < 2; pass++) {
+        for (uint32_t i = 0; i < f->ab->n_operators; i++) {
+            double ns = (double)etp_fix_op_ns(f, i), roof = etp_fix_roof_ns(f, i);
+            if (!is_kind(f, i, ETP_ROW_OPERATOR) || !multiplies(f, i) || !(roof > 0) ||
+                ns < 10000 || roof >= ns) {
+                continue;
+            }
+            best = fmax(best, roof / ns);
+            if (pass == 0) {
+                continue;
+            }
+            at.expected += fmax(0, ns - roof / best);
+            at.hi += ns - roof;
+            if (!etp_fix_add_op(f, &at, i)) {
+                return no_memory(err);
+            }
+        }
+    }
+    return etp_fix_show(
+        f, &at,
+        &(etp_fix_words){ETP_FIX_ROOF_GAP,
+                         etp_fix_told(f, &at, "convolution or matrix product below its roof takes",
+                                      "convolutions and matrix products below their roofs take"),
+                         "etprof explain OP DIR names shape and kernel: give it more rows or "
+                         "channels at a time, or report it with the shape",
+                         "ceiling: Σ (time − roof); expected: Σ (time − roof ÷ best share of the "
+                         "roof that an operator of this kind reaches here); floor: 0",
+                         NULL},
+        err);
+}
+
+// Operators that lost with the feature on, beyond their noise: sending only them back.
+static etp_status slower(etp_fixer *f, etp_error *err)
+{
+    if (f->ab->n_comparisons == 0) {
+        return ETP_OK;
+    }
+    etp_fix_found at = {0};
+    etp_strbuf whatif;
+    bool rows = true;
+    etp_strbuf_init(&whatif, &f->s->arena);
+    const etp_ledger *l = &f->ab->ledgers[0].ledger;
+    for (size_t i = 0; i < l->n; i++) {
+        const etp_ledger_row *row = &l->items[i];
+        if (!etp_ledger_row_slower(row)) {
+            continue;
+        }
+        at.lo += (double)row->lo_ns;
+        at.expected += (double)row->delta_ns;
+        at.hi += (double)row->hi_ns;
+        rows = rows && f->ab->operators[row->pair].engaged.reason == ETP_REASON_ROW_KERNEL;
+        etp_strbuf_printf(&whatif, " 'back %s'", row->id);
+        if (!etp_fix_add_op(f, &at, row->pair)) {
+            return no_memory(err);
+        }
+    }
+    const char *recipe =
+        etp_arena_printf(&f->s->arena,
+                         "%s%setprof whatif DIR%s; a level is chosen per process: report them, or "
+                         "run that part of the model at the other level",
+                         rows ? etp_fix_export(f, true, "--apply keep-gemv") : "",
+                         rows ? ", or: " : "", etp_strbuf_str(&whatif).ptr);
+    return etp_fix_show(
+        f, &at,
+        &(etp_fix_words){ETP_FIX_SLOWER,
+                         etp_fix_told(f, &at, "operator got slower with the change; it takes",
+                                      "operators got slower with the change; they take"),
+                         recipe,
+                         "Σ (candidate − baseline) of rows whose 95 % interval over the blocks "
+                         "lies above 0, with q ≤ 0.05; floor and ceiling: Σ of its ends",
+                         NULL},
+        err);
+}
+
+etp_status etp_fixes_of_work(etp_fixer *f, etp_error *err)
+{
+    ETP_TRY(undelegated(f, err));
+    ETP_TRY(partitions(f, err));
+    ETP_TRY(odd_sizes(f, err));
+    ETP_TRY(precision(f, err));
+    ETP_TRY(threads(f, err));
+    ETP_TRY(roof_gap(f, err));
+    return slower(f, err);
+}

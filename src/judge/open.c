@@ -1,0 +1,160 @@
+// SPDX-License-Identifier: Apache-2.0
+// The whole answer of a run folder or of bare dumps: loaded, compared, judged.
+#include "judge/open.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "compare/session.h"
+
+// ---- run folder ----
+
+// Proof of every arm; arms of the answer are those of the run.
+static etp_status prove(etp_ab_session *s, etp_error *err)
+{
+    uint32_t *same = ETP_NEW_ARRAY(&s->arena, uint32_t, s->ab.n_arms);
+    if (!same) {
+        return etp_fail_nomem(err, "proof");
+    }
+    for (uint32_t a = 0; a < s->ab.n_arms; a++) {
+        same[a] = a;
+        ETP_TRY(etp_ab_prove_arm(s, &s->run, a, a, err));
+    }
+    return etp_ab_prove_by_samples(s, &s->run, same, err);
+}
+
+static etp_status open_run(etp_ab_session *s, const char *dir, const etp_ab_options *options,
+                           etp_error *err)
+{
+    ETP_TRY(options->pair ? etp_ab_take_pair(s, options->pair, err)
+                          : etp_run_open(dir, &s->arena, &s->run, err));
+    s->has_run = true;
+    s->ab.dir = dir;
+    ETP_TRY(etp_ab_take_run(s, err));
+    if (s->ab.n_arms == 0) {
+        return etp_fail(err, ETP_CORRUPT, "%s has no arms", dir);
+    }
+    ETP_TRY(etp_ab_choose_baseline(s, options, err));
+    ETP_TRY(etp_ab_open_programs(s, options, err));
+    ETP_TRY(etp_ab_load_dumps(s, err));
+    ETP_TRY(etp_ab_split_arms(s, err));
+    ETP_TRY(etp_ab_run_statistics(s, options, err));
+    if (options->pair) {
+        etp_ab_take_control(s, options->pair);
+    }
+    if (s->has_stats) {
+        ETP_TRY(etp_ab_take_statistics(s, err));
+    }
+    for (uint32_t a = 0; a < s->ab.n_arms; a++) {
+        ETP_TRY(etp_ab_take_launches(s, &s->run, a, a, err));
+    }
+    ETP_TRY(prove(s, err));
+    ETP_TRY(etp_ab_compare_outputs(s, err));
+    etp_ab_withhold(s, s->has_stats && s->stats.control_differs,
+                    options->pair ? options->pair->withheld : NULL);
+    ETP_TRY(etp_ab_states(s, err));
+    ETP_TRY(etp_ab_take_ends(s, err));
+    ETP_TRY(etp_ab_count(s, err));
+    ETP_TRY(etp_ab_drifts(s, err));
+    ETP_TRY(etp_ab_take_environment(s, &s->run, err));
+    return ETP_OK;
+}
+
+// ---- bare dumps ----
+
+static etp_status open_bare(etp_ab_session *s, const char *const *paths, size_t n,
+                            const etp_ab_options *options, etp_error *err)
+{
+    etp_ab *ab = &s->ab;
+    ab->bare = true;
+    s->two_sides = options->two_sides;
+    ab->correctness = (etp_ab_correctness){-1, NAN, NAN, NAN, NAN};
+    ETP_TRY(options->two_sides ? etp_ab_collect_sides(s, paths, options, err)
+                               : etp_ab_collect_dumps(s, paths, n, err));
+    for (size_t i = 0; i < ab->n_arms; i++) {
+        ab->arms[i].lo_ns = ab->arms[i].hi_ns = NAN;
+        ab->arms[i].expected = ab->correctness;
+    }
+    etp_ab_options chosen = *options;
+    chosen.baseline = options->two_sides ? ab->arms[0].name : options->baseline;
+    ETP_TRY(etp_ab_choose_baseline(s, &chosen, err));
+    ETP_TRY(etp_ab_open_programs(s, options, err));
+    ETP_TRY(etp_ab_load_dumps(s, err));
+    ETP_TRY(etp_ab_split_arms(s, err));
+    ab->title = n == 1 ? paths[0] : etp_ab_sides_title(s);
+    const char *slash = strrchr(ab->title, '/');
+    ab->title = slash && slash[1] ? slash + 1 : ab->title;
+    ab->comparisons = ETP_NEW_ARRAY(&s->arena, etp_ab_comparison, ab->n_arms);
+    if (!ab->comparisons) {
+        return etp_fail_nomem(err, "comparisons");
+    }
+    double before = ab->arms[ab->baseline].traced_median_ns;
+    for (uint32_t a = 0; a < ab->n_arms; a++) {
+        if (a == ab->baseline) {
+            continue;
+        }
+        double after = ab->arms[a].traced_median_ns;
+        ab->comparisons[ab->n_comparisons++] = (etp_ab_comparison){
+            .baseline = ab->baseline,
+            .candidate = a,
+            .estimate = before > 0 && after > 0 ? before / after : (double)NAN,
+            .lo = NAN,
+            .hi = NAN,
+            .widening = 1,
+            .method = "traced-medians",
+            .sign_flip_p = NAN,
+            .verdict = etp_verdict_name(ETP_VERDICT_UNKNOWN),
+            .margin = ETP_MARGIN_DEFAULT,
+            .noise_floor = NAN,
+            .mann_whitney_p = NAN,
+            .cliffs_delta = NAN,
+        };
+    }
+    return options->two_sides ? etp_ab_judge_sides(s, options, err) : ETP_OK;
+}
+
+etp_status etp_ab_open(const char *const *paths, size_t n_paths, const etp_ab_options *options,
+                       etp_ab_session **out, etp_error *err)
+{
+    static const etp_ab_options k_defaults = {0};
+    etp_error local = {.offset = ETP_NO_OFFSET};
+    err = err ? err : &local;
+    *out = NULL;
+    etp_arena arena = {0};
+    etp_ab_session *s = ETP_NEW(&arena, etp_ab_session);
+    if (!s) {
+        return etp_fail_nomem(err, "answer");
+    }
+    s->arena = arena;
+    s->ab.arena = &s->arena;
+    options = options ? options : &k_defaults;
+    etp_status st = !options->two_sides && n_paths == 1 && etp_run_is(paths[0])
+                        ? open_run(s, paths[0], options, err)
+                        : open_bare(s, paths, n_paths, options, err);
+    if (st == ETP_OK) {
+        st = etp_ab_name_arms(s, err);
+    }
+    if (st == ETP_OK) {
+        st = etp_ab_explain(s, err);
+    }
+    if (st == ETP_OK) {
+        ETP_TRY(etp_ab_engage(s, err));
+        st = etp_ab_place_roofs(s, options->roofs, err);
+    }
+    if (st == ETP_OK) {
+        st = etp_ab_find_hot(s, err);
+    }
+    if (st == ETP_OK) {
+        st = etp_ab_next_fixes(s, err);
+    }
+    if (st == ETP_OK) {
+        st = etp_ab_judge(s, err);
+    }
+    if (st != ETP_OK) {
+        etp_ab_close(s);
+        return st;
+    }
+    *out = s;
+    return ETP_OK;
+}

@@ -1,0 +1,346 @@
+// SPDX-License-Identifier: Apache-2.0
+// What else could have made the difference: heat, drift, other programs, the tracer, threads,
+// builds, wrong outputs. Each is ruled out only by data that could have shown it; what is not
+// readable stays open and says so.
+#include <math.h>
+#include <string.h>
+
+#include "base/number.h"
+#include "compare/session.h"
+#include "document/document.h"
+
+#define SMALL_SHARE 0.25  // of an effect (ln): what is below cannot have made it
+#define CLOCK_FALL 0.03   // of the clock, first to last third of the blocks
+#define CAP_FALL 0.01     // of the clocks that the system allows
+#define HOT_CELSIUS 90.0  // where processors throttle
+#define COOL_CELSIUS 70.0 // where none does
+
+static const char *const k_causes[ETP_CAUSE_COUNT] = {
+#define CAUSE_ROW(name, id) [ETP_CAUSE_##name] = id,
+    ETP_CAUSE_MAP(CAUSE_ROW)
+#undef CAUSE_ROW
+};
+
+const char *etp_cause_id(etp_cause cause)
+{
+    return k_causes[cause];
+}
+
+const char *etp_cause_state_name(etp_cause_state state)
+{
+    static const char *const k_names[ETP_CAUSE_STATES] = {"unknown", "ruled_out", "suspect"};
+    return k_names[state];
+}
+
+typedef struct verdict {
+    etp_cause_state state;
+    const char *text; // NULL: out of memory
+} verdict;
+
+static verdict say(etp_cause_state state, const char *text)
+{
+    return (verdict){state, text};
+}
+
+// ---- heat ----
+
+typedef struct weather {
+    size_t temperatures, clocks; // moments that could be read
+    double first_c, hottest_c;
+    double first_khz, last_khz;               // means over the first and last third of the blocks
+    uint64_t highest_cap_khz, lowest_cap_khz; // 0: the limits of the clocks are not known
+    uint64_t worst_status;                    // of Android; 0 none or not known
+    bool has_status;
+    uint32_t block; // the first that was throttled, 0 none
+} weather;
+
+// What the system itself says about slowing down: limits of the clocks, and Android's status.
+static void read_throttling(const etp_run *run, weather *w)
+{
+    for (size_t i = 0; i < run->blocks.n; i++) {
+        const etp_run_block *b = &run->blocks.items[i];
+        const etp_run_moment moments[] = {b->start, b->end};
+        for (int k = 0; k < 2; k++) {
+            uint64_t cap = moments[k].freq_cap_khz, status = moments[k].thermal_status;
+            if (cap != UINT64_MAX && cap > 0) {
+                w->highest_cap_khz = cap > w->highest_cap_khz ? cap : w->highest_cap_khz;
+                bool lower = w->lowest_cap_khz == 0 || cap < w->lowest_cap_khz;
+                w->lowest_cap_khz = lower ? cap : w->lowest_cap_khz;
+            }
+            w->has_status = w->has_status || status != UINT64_MAX;
+            if (status != UINT64_MAX && status > w->worst_status) {
+                w->worst_status = status;
+            }
+            bool slow =
+                (status != UINT64_MAX && status > 0) ||
+                (cap != UINT64_MAX && (double)cap < (1 - CAP_FALL) * (double)w->highest_cap_khz);
+            w->block = slow && w->block == 0 ? b->block : w->block;
+        }
+    }
+}
+
+static void read_weather(const etp_run *run, weather *w)
+{
+    size_t n = run->blocks.n, third = n / 3 ? n / 3 : 1, early = 0, late = 0;
+    *w = (weather){.first_c = NAN, .hottest_c = NAN};
+    for (size_t i = 0; i < n; i++) {
+        const etp_run_moment moments[] = {run->blocks.items[i].start, run->blocks.items[i].end};
+        for (int k = 0; k < 2; k++) {
+            double c = moments[k].temperature_c, khz = (double)moments[k].freq_max_khz;
+            if (isfinite(c)) {
+                w->first_c = w->temperatures++ ? w->first_c : c;
+                w->hottest_c = fmax(w->hottest_c, c); // of a NAN and a number: the number
+            }
+            if (moments[k].freq_max_khz == UINT64_MAX || moments[k].freq_max_khz == 0) {
+                continue;
+            }
+            w->clocks++;
+            w->first_khz += i < third ? khz : 0;
+            w->last_khz += i >= n - third ? khz : 0;
+            early += i < third;
+            late += i >= n - third;
+        }
+    }
+    w->first_khz = early ? w->first_khz / (double)early : (double)NAN;
+    w->last_khz = late ? w->last_khz / (double)late : (double)NAN;
+}
+
+static verdict thermal(etp_ab_session *s)
+{
+    weather w;
+    if (!s->has_run) {
+        return say(ETP_CAUSE_UNKNOWN, "thermal (dumps alone: no record of temperature and clock)");
+    }
+    read_weather(&s->run, &w);
+    read_throttling(&s->run, &w);
+    double fall = 1 - w.last_khz / w.first_khz; // NAN: not readable
+    const char *celsius = w.temperatures
+                              ? etp_arena_printf(&s->arena, ", hottest zone %.0f → at most %.0f °C",
+                                                 w.first_c, w.hottest_c)
+                              : ", temperature not readable here";
+    if (!celsius) {
+        return say(ETP_CAUSE_UNKNOWN, NULL);
+    }
+    if (w.worst_status > 0) {
+        return say(
+            ETP_CAUSE_SUSPECT,
+            etp_arena_printf(
+                &s->arena,
+                "thermal (the device throttled, first in block %u: thermal status up to %llu%s)",
+                w.block, (unsigned long long)w.worst_status, celsius));
+    }
+    if (w.block > 0) {
+        return say(
+            ETP_CAUSE_SUSPECT,
+            etp_arena_printf(&s->arena,
+                             "thermal (the system lowered its clock limits by up to %.1f %%, first "
+                             "in block %u%s)",
+                             100 * (1 - (double)w.lowest_cap_khz / (double)w.highest_cap_khz),
+                             w.block, celsius));
+    }
+    if (fall > CLOCK_FALL) {
+        return say(ETP_CAUSE_SUSPECT,
+                   etp_arena_printf(&s->arena,
+                                    "thermal (the clock fell by %.1f %% over the session%s)",
+                                    100 * fall, celsius));
+    }
+    if (w.hottest_c >= HOT_CELSIUS) {
+        return say(
+            ETP_CAUSE_SUSPECT,
+            etp_arena_printf(&s->arena, "thermal (the hottest zone reached %.0f °C)", w.hottest_c));
+    }
+    if (isfinite(fall)) {
+        return say(ETP_CAUSE_RULED_OUT,
+                   etp_arena_printf(&s->arena, "thermal (clock %+.1f %% over the session%s)",
+                                    0 - 100 * fall, celsius));
+    }
+    if (w.temperatures == 0) {
+        return say(ETP_CAUSE_UNKNOWN, "thermal (temperature and clock are not readable here)");
+    }
+    return say(
+        w.hottest_c < COOL_CELSIUS ? ETP_CAUSE_RULED_OUT : ETP_CAUSE_UNKNOWN,
+        etp_arena_printf(&s->arena,
+                         "thermal (hottest zone %.0f → at most %.0f °C, clock not readable here)",
+                         w.first_c, w.hottest_c));
+}
+
+// ---- drift and other programs ----
+
+// The A/A control speaks against drift only as far as it is finer than what was found: an interval
+// that reaches to 20 % rules nothing out beside an effect of 30 %. Its farther end counts.
+static verdict drift(etp_ab_session *s)
+{
+    etp_interval control =
+        s->has_stats ? s->stats.control : (etp_interval){(double)NAN, (double)NAN, (double)NAN};
+    double reach = etp_interval_reach(&control);
+    const char *words = isfinite(reach) ? etp_control_words(&s->arena, &control) : "";
+    if (s->has_stats && s->stats.control_differs) {
+        return say(ETP_CAUSE_SUSPECT,
+                   words ? etp_arena_printf(
+                               &s->arena,
+                               "drift of the machine (two equal arms differed: A/A control %s)",
+                               words)
+                         : NULL);
+    }
+    if (!isfinite(reach) || s->ab.emulated) {
+        return say(ETP_CAUSE_UNKNOWN, "drift of the machine (no A/A control)");
+    }
+    bool fine = s->ab.n_comparisons > 0;
+    for (size_t i = 0; i < s->ab.n_comparisons; i++) {
+        const etp_ab_comparison *c = &s->ab.comparisons[i];
+        fine = fine && (reach <= log1p(c->margin) || reach <= SMALL_SHARE * fabs(log(c->estimate)));
+    }
+    return say(fine ? ETP_CAUSE_RULED_OUT : ETP_CAUSE_UNKNOWN,
+               words ? etp_arena_printf(&s->arena, "drift of the machine (A/A control %s%s)", words,
+                                        fine ? "" : ": too wide beside the effect")
+                     : NULL);
+}
+
+static verdict contention(etp_ab_session *s)
+{
+    etp_run_wait waited = {0};
+    for (size_t i = 0; i < s->run.launches.n; i++) {
+        if (s->run.launches.items[i].kind == ETP_LAUNCH_TIMED) {
+            etp_run_wait_add(&waited, &s->run.launches.items[i]);
+        }
+    }
+    double share = etp_run_wait_share(&waited);
+    if (!isfinite(share)) {
+        return say(ETP_CAUSE_UNKNOWN, "other programs (time without a CPU is not readable here)");
+    }
+    return say(
+        share > ETP_WAIT_MUCH ? ETP_CAUSE_SUSPECT : ETP_CAUSE_RULED_OUT,
+        etp_arena_printf(
+            &s->arena,
+            "other programs (timed launches waited for a CPU for up to %.1f %% of their time)",
+            100 * share));
+}
+
+// ---- the rest ----
+
+// Traced against untraced, medians of iterations paired by block: what the tracer costs each arm.
+static verdict tracer(etp_ab_session *s)
+{
+    const etp_ab *ab = &s->ab;
+    double worst = 0;
+    size_t known = 0;
+    for (size_t i = 0; i < ab->n_arms; i++) {
+        const etp_ab_arm *a = &ab->arms[i];
+        if (a->observer.blocks > 0) {
+            double rel = a->observer.estimate - 1;
+            worst = fabs(rel) > fabs(worst) ? rel : worst;
+            known++;
+        }
+    }
+    if (known < ab->n_arms || ab->emulated) {
+        return say(ETP_CAUSE_UNKNOWN, "tracer (an arm lacks traced or untraced launches)");
+    }
+    bool small = fabs(worst) <= 0.10;
+    return say(
+        small ? ETP_CAUSE_RULED_OUT : ETP_CAUSE_SUSPECT,
+        etp_arena_printf(&s->arena,
+                         small ? "tracer (at most %+.1f %%, and not in the headline)"
+                               : "tracer (traced inferences take %+.1f %% against untraced ones; "
+                                 "the breakdown is of the traced ones)",
+                         100 * worst));
+}
+
+static verdict threads(etp_ab_session *s)
+{
+    const etp_ab *ab = &s->ab;
+    bool same = true, known = !ab->bare;
+    for (size_t i = 0; i < ab->n_arms; i++) {
+        same = same && ab->arms[i].threads == ab->arms[0].threads;
+        known = known && ab->arms[i].threads > 0;
+    }
+    if (!known) {
+        return say(ETP_CAUSE_UNKNOWN, "threads (not recorded)");
+    }
+    return say(same ? ETP_CAUSE_RULED_OUT : ETP_CAUSE_SUSPECT,
+               same ? etp_arena_printf(&s->arena, "threads (%u in every arm)", ab->arms[0].threads)
+                    : "threads (the arms ran with different numbers of them)");
+}
+
+static verdict builds(etp_ab_session *s)
+{
+    const etp_ab *ab = &s->ab;
+    bool same = true;
+    for (size_t i = 0; i < ab->n_arms; i++) {
+        const char *a = ab->arms[0].runner_sha256, *b = ab->arms[i].runner_sha256;
+        if (!a || !b) {
+            return say(ETP_CAUSE_UNKNOWN, "different binaries (not recorded)");
+        }
+        same = same && strcmp(a, b) == 0;
+    }
+    return say(same ? ETP_CAUSE_RULED_OUT : ETP_CAUSE_SUSPECT,
+               same ? "different binaries (one runner, same SHA-256)"
+                    : "different binaries (the arms ran different runners)");
+}
+
+static verdict outputs(etp_ab_session *s)
+{
+    switch (s->ab.correctness.ok) {
+    case 1:
+        return say(ETP_CAUSE_RULED_OUT, "wrong outputs (those of all arms agree)");
+    case 0:
+        return say(ETP_CAUSE_SUSPECT, "wrong outputs (they differ beyond tolerance)");
+    default:
+        return say(ETP_CAUSE_UNKNOWN, "wrong outputs (not compared)");
+    }
+}
+
+// ---- all of them ----
+
+static const struct {
+    verdict (*judge)(etp_ab_session *s);
+    etp_finding_kind finding; // ETP_FINDING_COUNT: the headline says it already
+    const char *formula, *evidence;
+} k_rules[ETP_CAUSE_COUNT] = {
+    [ETP_CAUSE_THERMAL] =
+        {thermal,    ETP_FINDING_THERMAL,
+                             "suspect: a thermal status above 0, limits of the clocks more than 1 % below the "
+         "session's highest, mean clock of the last third of the blocks more than 3 % below the "
+         "first third's, or a zone at 90 °C; "
+         "ruled out: the clock did not fall, or, where it is not readable, no zone reached 70 °C",   "environment.jsonl"},
+    [ETP_CAUSE_DRIFT] = {drift,      ETP_FINDING_COUNT,
+                             "ruled out: the farther end of the A/A control's interval (ln) is below "
+                         "the margin or a quarter of each effect; "
+                         "suspect: that interval excludes 1",                                         "samples.csv"      },
+    [ETP_CAUSE_CONTENTION] = {contention, ETP_FINDING_CONTENTION,
+                             "Σ time the threads of timed launches were ready without a CPU ÷ Σ "
+                              "time of the launches; suspect above 2 %",                              "environment.jsonl"},
+    [ETP_CAUSE_TRACER] = {tracer,     ETP_FINDING_TRACER,
+                             "largest |traced ÷ untraced − 1| over the arms, medians of iterations "
+                          "paired by block; suspect above 10 %",                                      "tracer"           },
+    [ETP_CAUSE_THREADS] = {threads,    ETP_FINDING_COUNT,      "thread counts of the arms",
+                             "manifest.json"                                                                             },
+    [ETP_CAUSE_BUILDS] = {builds,     ETP_FINDING_COUNT,      "SHA-256 of the runner of each arm",
+                             "manifest.json"                                                                             },
+    [ETP_CAUSE_OUTPUTS] = {outputs,    ETP_FINDING_COUNT,
+                             "outputs of all arms with the same model, element by element",           "outputs"          },
+};
+
+etp_status etp_ab_weigh_causes(etp_ab_session *s, etp_error *err)
+{
+    etp_ab *ab = &s->ab;
+    if (ab->n_comparisons == 0) {
+        return ETP_OK;
+    }
+    for (int c = 0; c < ETP_CAUSE_COUNT; c++) {
+        verdict v = k_rules[c].judge(s);
+        if (!v.text) {
+            return etp_fail_nomem(err, "causes");
+        }
+        ab->causes[ab->n_causes++] = (etp_ab_cause){.cause = (etp_cause)c,
+                                                    .state = v.state,
+                                                    .text = v.text,
+                                                    .formula = k_rules[c].formula,
+                                                    .evidence = k_rules[c].evidence};
+        if (v.state == ETP_CAUSE_SUSPECT && k_rules[c].finding != ETP_FINDING_COUNT &&
+            !ab->emulated) {
+            ETP_TRY(etp_ab_find(s, k_rules[c].finding, "warn", k_rules[c].evidence,
+                                etp_arena_printf(&s->arena, "suspect: %s", v.text), err));
+        }
+    }
+    return ETP_OK;
+}

@@ -1,0 +1,324 @@
+// SPDX-License-Identifier: Apache-2.0
+// What an answer says in words: grade and findings. Every sentence names the rows it rests on.
+#include <math.h>
+#include <string.h>
+
+#include "base/number.h"
+#include "compare/session.h"
+
+static bool silent(const etp_ab *ab, size_t comparison)
+{
+    return ab->emulated || ab->comparisons[comparison].withheld;
+}
+
+static etp_status shift_finding(etp_ab_session *s, size_t at, etp_error *err)
+{
+    const etp_ab *ab = &s->ab;
+    const etp_ab_shift *shift = &ab->shifts[at];
+    if (!shift->moved || silent(ab, at)) {
+        return ETP_OK;
+    }
+    const char *before = etp_ab_part_name(shift->before), *after = etp_ab_part_name(shift->after);
+    const char *evidence[] = {before, after};
+    return etp_ab_find_rows(
+        s, ETP_FINDING_SHIFT, "info", evidence, 2,
+        etp_arena_printf(&s->arena,
+                         "the bottleneck moved: %s was %.0f %% of an inference, now %s is the "
+                         "largest part with %.0f %% (before: %.0f %%)",
+                         before, 100 * shift->before_share, after, 100 * shift->after_share,
+                         100 * shift->after_was),
+        err);
+}
+
+// What got slower comes first, the worst loss first, with the inference that is left when only
+// this operator goes back: the same addition as etprof whatif 'back ID'.
+static etp_status slower_findings(etp_ab_session *s, size_t at, etp_error *err)
+{
+    enum { SHOWN = 3 };
+    const etp_ledger *l = &s->ab.ledgers[at].ledger;
+    const etp_ab_arm *cand = &s->ab.arms[s->ab.ledgers[at].candidate];
+    const etp_ledger_row *worst[SHOWN] = {NULL};
+    for (size_t i = 0; !silent(&s->ab, at) && i < l->n; i++) {
+        const etp_ledger_row *row = &l->items[i];
+        for (size_t k = 0; k < SHOWN && row && etp_ledger_row_slower(row); k++) {
+            if (!worst[k] || row->delta_ns > worst[k]->delta_ns) {
+                const etp_ledger_row *next = worst[k];
+                worst[k] = row;
+                row = next;
+            }
+        }
+    }
+    for (size_t k = 0; k < SHOWN && worst[k]; k++) {
+        char d[ETP_NUMBER_CHARS], lo[ETP_NUMBER_CHARS], hi[ETP_NUMBER_CHARS];
+        char now[ETP_NUMBER_CHARS], then[ETP_NUMBER_CHARS];
+        const etp_ledger_row *row = worst[k];
+        // Ids of two sides are their own: a folder's whatif may number its operators otherwise.
+        const char *try_it =
+            s->two_sides ? ""
+                         : etp_arena_printf(&s->arena, ", etprof whatif DIR 'back %s'", row->id);
+        const char *text =
+            !try_it
+                ? NULL
+                : etp_arena_printf(
+                      &s->arena,
+                      "%s got slower by %s [%s, %s]; sending only it back: %s → %s (traced%s)",
+                      row->label, etp_format_ns((double)row->delta_ns, d),
+                      etp_format_ns((double)row->lo_ns, lo), etp_format_ns((double)row->hi_ns, hi),
+                      etp_format_ns((double)cand->traced_ns, now),
+                      etp_format_ns((double)(cand->traced_ns - row->delta_ns), then), try_it);
+        ETP_TRY(etp_ab_find_rows(s, ETP_FINDING_SLOWER, "warn", &row->id, 1, text, err));
+    }
+    return ETP_OK;
+}
+
+// Layout work and converts together are a large part of what runs now.
+static etp_status layout_finding(etp_ab_session *s, etp_error *err)
+{
+    const etp_ab *ab = &s->ab;
+    uint32_t arm = ab->engagement.arm;
+    double share = 0;
+    for (size_t i = 0; i < ab->n_categories; i++) {
+        const etp_ab_category *c = &ab->categories[i];
+        bool moves =
+            c->category == ETP_CATEGORY_DATA_MOVEMENT || c->category == ETP_CATEGORY_QUANTIZE;
+        share += moves && isfinite(c->share[arm]) ? c->share[arm] : 0;
+    }
+    if (share < 0.3 || ab->emulated) {
+        return ETP_OK;
+    }
+    static const char *const k_evidence[] = {"Data movement", "Quantize/convert"};
+    return etp_ab_find_rows(
+        s, ETP_FINDING_LAYOUT, "warn", k_evidence, 2,
+        etp_arena_printf(&s->arena,
+                         "%s is dominated by layout: moving and converting data takes "
+                         "%.0f %% of an inference",
+                         ab->arms[arm].name, 100 * share),
+        err);
+}
+
+// The largest group of operators that the feature could not or did not reach.
+static etp_status engagement_finding(etp_ab_session *s, etp_error *err)
+{
+    const etp_ab *ab = &s->ab;
+    const etp_ab_engagement *e = &ab->engagement;
+    bool worth = e->n_reasons > 0 && ab->arms[e->arm].traced_ns > 0 &&
+                 e->reasons[0].ns * 20 > ab->arms[e->arm].traced_ns;
+    if (!worth || ab->emulated || e->reasons[0].reason == ETP_REASON_MASKED) {
+        return ETP_OK;
+    }
+    struct {
+        const char **items;
+        size_t n, cap;
+    } ids = {0};
+    for (size_t i = 0; i < ab->n_operators; i++) {
+        const etp_ab_operator *op = &ab->operators[i];
+        if (op->engaged.eligible && op->engaged.reason == e->reasons[0].reason &&
+            op->engaged.state != ETP_ENGAGED && !ETP_PUSH(&s->arena, &ids, op->id)) {
+            return etp_fail_nomem(err, "findings");
+        }
+    }
+    return etp_ab_find_rows(
+        s, ETP_FINDING_OFF_FEATURE, "info", ids.items, ids.n,
+        etp_arena_printf(&s->arena,
+                         "%u operators with %.0f %% of an inference stay off "
+                         "%s: %s",
+                         e->reasons[0].operators,
+                         100 * (double)e->reasons[0].ns / (double)ab->arms[e->arm].traced_ns,
+                         e->feature_name ? e->feature_name : "XNNPACK",
+                         etp_reason_text(e->reasons[0].reason)),
+        err);
+}
+
+static etp_status flag_findings(etp_ab_session *s, size_t at, etp_error *err)
+{
+    unsigned flags = s->stats.comparisons[at].flags;
+    for (unsigned bit = 1; bit <= ETP_FLAG_DRIFT; bit <<= 1) {
+        if (!(flags & bit)) {
+            continue;
+        }
+        const etp_ab_comparison *c = &s->ab.comparisons[at];
+        const char *what =
+            bit == ETP_FLAG_DRIFT ? etp_ab_drift_words(s, c) : etp_stats_flag_name(bit);
+        ETP_TRY(etp_ab_find(
+            s, ETP_FINDING_STATISTICS, bit == ETP_FLAG_DRIFT ? "info" : "warn", "samples.csv",
+            what ? etp_arena_printf(&s->arena, "%s against %s: %s", s->ab.arms[c->candidate].name,
+                                    s->ab.arms[c->baseline].name, what)
+                 : NULL,
+            err));
+    }
+    return ETP_OK;
+}
+
+// Kernels outside delegates are a large part of what runs now.
+static etp_status portable_finding(etp_ab_session *s, etp_error *err)
+{
+    const etp_ab *ab = &s->ab;
+    uint32_t arm = ab->engagement.arm;
+    const etp_profile *p = ab->n_arms ? ab->arms[arm].profile : NULL;
+    struct {
+        const char **items;
+        size_t n, cap;
+    } ids = {0};
+    int64_t ns = 0;
+    for (size_t i = 0; p && i < ab->n_operators; i++) {
+        const etp_ab_operator *op = &ab->operators[i];
+        bool portable = op->rows[arm] && op->rows[arm]->kind == ETP_ROW_PORTABLE && op->ns[arm] > 0;
+        if (portable && !ETP_PUSH(&s->arena, &ids, op->id)) {
+            return etp_fail_nomem(err, "findings");
+        }
+        ns += portable ? op->ns[arm] : 0;
+    }
+    double share =
+        p && ab->arms[arm].traced_ns > 0 ? (double)ns / (double)ab->arms[arm].traced_ns : 0;
+    if (share < 0.25 || ab->emulated) {
+        return ETP_OK;
+    }
+    const char *was = "";
+    if (ab->n_comparisons && isfinite(ab->shifts[0].portable_before)) {
+        was = etp_arena_printf(&s->arena, " (%s: %.0f %%)", ab->arms[ab->baseline].name,
+                               100 * ab->shifts[0].portable_before);
+    }
+    return etp_ab_find_rows(
+        s, ETP_FINDING_PORTABLE, "warn", ids.items, ids.n,
+        was ? etp_arena_printf(
+                  &s->arena,
+                  "%zu kernels outside any delegate take %.0f %% of an inference of %s%s", ids.n,
+                  100 * share, ab->arms[arm].name, was)
+            : NULL,
+        err);
+}
+
+static etp_status lost_words(etp_ab_session *s, etp_error *err)
+{
+    for (size_t i = 0; i < s->ab.lost.n; i++) {
+        const etp_ab_lost *l = &s->ab.lost.items[i];
+        ETP_TRY(etp_ab_find(s, ETP_FINDING_LOST, l->recovered ? "warn" : "bad", "manifest.json",
+                            etp_arena_printf(&s->arena, "%s, block %u: %s%s", l->arm, l->block,
+                                             l->text, l->recovered ? " (repeated)" : ""),
+                            err));
+    }
+    return ETP_OK;
+}
+
+// An arm that fails where the others do not says something about that arm: its level, its model.
+static etp_status arm_fails_finding(etp_ab_session *s, etp_error *err)
+{
+    const etp_run_lost *last = NULL;
+    size_t n_lost = 0, n_good = 0;
+    for (size_t i = 0; s->has_run && i < s->run.lost.n; i++) {
+        const etp_run_lost *l = &s->run.lost.items[i];
+        if (l->recovered) {
+            continue;
+        }
+        if (last && last->arm != l->arm) {
+            return ETP_OK; // not one arm's matter
+        }
+        last = l;
+        n_lost++;
+    }
+    if (!last || s->ab.n_arms < 2 || last->arm >= s->ab.n_arms) {
+        return ETP_OK;
+    }
+    for (size_t i = 0; i < s->run.launches.n; i++) {
+        n_good += s->run.launches.items[i].arm == last->arm;
+    }
+    const char *name = s->ab.arms[last->arm].name;
+    const char *evidence = etp_arena_printf(&s->arena, "arm:%s", name);
+    const char *text =
+        n_good == 0
+            ? etp_arena_printf(&s->arena,
+                               "%s could not be measured, the other %s could: each of its %zu "
+                               "launches was lost (%s: %.*s)",
+                               name, s->ab.n_arms == 2 ? "arm" : "arms", n_lost,
+                               etp_lost_reason_name(last->reason), ETP_STR_ARG(last->detail))
+            : etp_arena_printf(&s->arena,
+                               "only %s fails: %zu of its %zu launches were lost, none of the "
+                               "others' (last %s: %.*s)",
+                               name, n_lost, n_lost + n_good, etp_lost_reason_name(last->reason),
+                               ETP_STR_ARG(last->detail));
+    return evidence ? etp_ab_find_rows(s, ETP_FINDING_ARM_FAILS, "bad", &evidence, 1, text, err)
+                    : etp_fail_nomem(err, "findings");
+}
+
+// Blocks in which time did something else than pass.
+static etp_status clock_finding(etp_ab_session *s, bool *out_found, etp_error *err)
+{
+    enum { SHOWN = 5 };
+    etp_strbuf text;
+    size_t n = 0;
+    etp_strbuf_init(&text, &s->arena);
+    for (size_t i = 0; s->has_run && i < s->run.blocks.n; i++) {
+        const etp_run_block *b = &s->run.blocks.items[i];
+        if ((b->slept_ns == 0 && b->clock_jump_s == 0) || n++ >= SHOWN) {
+            continue;
+        }
+        etp_strbuf_printf(&text, "%sblock %u: ", n > 1 ? ", " : "", b->block);
+        if (b->slept_ns) {
+            etp_strbuf_printf(&text, "%.3g s asleep", (double)b->slept_ns / 1e9);
+        }
+        if (b->clock_jump_s != 0) {
+            etp_strbuf_printf(&text, "%swall clock %+.3g s", b->slept_ns ? " and " : "",
+                              b->clock_jump_s);
+        }
+    }
+    *out_found = n > 0;
+    if (n == 0) {
+        return ETP_OK;
+    }
+    if (n > SHOWN) {
+        etp_strbuf_printf(&text, " and %zu more", n - SHOWN);
+    }
+    return etp_ab_find(
+        s, ETP_FINDING_CLOCK, "warn", "environment.jsonl",
+        text.failed ? NULL
+                    : etp_arena_printf(
+                          &s->arena, "the clocks did not run evenly (%s): what followed began cold",
+                          etp_strbuf_str(&text).ptr),
+        err);
+}
+
+// What the session itself noticed while it measured.
+static etp_status note_words(etp_ab_session *s, etp_error *err)
+{
+    bool clocks;
+    ETP_TRY(clock_finding(s, &clocks, err));
+    for (size_t i = 0; s->has_run && i < s->run.n_notes; i++) {
+        etp_str id = s->run.notes[i].id, text = s->run.notes[i].text;
+        if (etp_str_eqz(id, "cpu_contended") ||
+            (clocks && (etp_str_eqz(id, "clock_jump") || etp_str_eqz(id, "slept")))) {
+            continue; // said with its blocks, or weighed among the causes
+        }
+        ETP_TRY(etp_ab_find(s, ETP_FINDING_NOTE, etp_str_eqz(id, "arm_given_up") ? "bad" : "warn",
+                            "manifest.json", etp_arena_printf(&s->arena, "%.*s", ETP_STR_ARG(text)),
+                            err));
+    }
+    return ETP_OK;
+}
+
+etp_status etp_ab_judge(etp_ab_session *s, etp_error *err)
+{
+    ETP_TRY(etp_ab_grade(s, err));
+    if (s->ab.misnamed) { // first: whoever reads one finding reads this one
+        ETP_TRY(etp_ab_find(s, ETP_FINDING_MISNAMED, "warn", NULL, s->ab.misnamed, err));
+    }
+    for (size_t i = 0; i < s->ab.n_comparisons; i++) {
+        ETP_TRY(slower_findings(s, i, err));
+    }
+    ETP_TRY(layout_finding(s, err));
+    ETP_TRY(portable_finding(s, err));
+    ETP_TRY(engagement_finding(s, err));
+    for (size_t i = 0; i < s->ab.n_comparisons; i++) {
+        ETP_TRY(shift_finding(s, i, err));
+        ETP_TRY(etp_ab_resident_finding(s, i, err));
+        ETP_TRY(etp_ab_clock_findings(s, i, err));
+        if (s->has_stats && !s->ab.emulated) {
+            ETP_TRY(flag_findings(s, i, err));
+        }
+    }
+    ETP_TRY(etp_ab_hook_findings(s, err));
+    ETP_TRY(arm_fails_finding(s, err));
+    ETP_TRY(note_words(s, err));
+    ETP_TRY(lost_words(s, err));
+    etp_ab_rank_findings(s);
+    return etp_ab_weigh_causes(s, err);
+}

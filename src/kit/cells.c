@@ -1,0 +1,85 @@
+// SPDX-License-Identifier: Apache-2.0
+// What the files in the kit's form share: how they write a value, which comparison an arm has.
+#include "kit/parts.h"
+
+#include <math.h>
+
+#include "base/number.h"
+
+// V ÷ 10^DECIMALS, exactly. By hand: a timeline has millions of them, and printf is half its time.
+static void put_decimal(etp_sink *sink, bool negative, uint64_t v, unsigned decimals)
+{
+    char buf[32]; // 20 digits, point, sign
+    size_t at = sizeof buf;
+    for (unsigned done = 0; v > 0 || done <= decimals; done++) {
+        if (decimals && done == decimals) {
+            buf[--at] = '.';
+        }
+        buf[--at] = (char)('0' + v % 10);
+        v /= 10;
+    }
+    if (negative) {
+        buf[--at] = '-';
+    }
+    etp_sink_write(sink, (etp_str){buf + at, sizeof buf - at});
+}
+
+void etp_kit_put_ms(etp_sink *sink, int64_t ns)
+{
+    put_decimal(sink, ns < 0, ns < 0 ? 0 - (uint64_t)ns : (uint64_t)ns, 6);
+}
+
+void etp_kit_put_us(etp_sink *sink, uint64_t ns)
+{
+    put_decimal(sink, false, ns, 3);
+}
+
+void etp_kit_put_i64(etp_sink *sink, int64_t v)
+{
+    put_decimal(sink, v < 0, v < 0 ? 0 - (uint64_t)v : (uint64_t)v, 0);
+}
+
+void etp_kit_put_ratio(etp_sink *sink, double v)
+{
+    char buf[ETP_NUMBER_CHARS];
+    if (isfinite(v)) {
+        etp_sink_z(sink, etp_format_ratio(v, buf));
+    }
+}
+
+void etp_kit_put_ns(etp_sink *sink, int64_t ns)
+{
+    if (ns != ETP_NS_UNKNOWN) {
+        etp_kit_put_i64(sink, ns);
+    }
+}
+
+void etp_kit_put_threads(etp_sink *sink, uint32_t threads)
+{
+    if (threads) {
+        etp_sink_printf(sink, "%lu", (unsigned long)threads);
+    }
+}
+
+const etp_ab_comparison *etp_kit_comparison_of(const etp_kit *kit, const etp_kit_arm *arm)
+{
+    for (size_t i = 0; i < kit->ab->n_comparisons; i++) {
+        if (kit->ab->comparisons[i].candidate == arm->index) {
+            return &kit->ab->comparisons[i];
+        }
+    }
+    return NULL;
+}
+
+double etp_kit_speedup(const etp_kit *kit, const etp_ab_comparison *c, int64_t before,
+                       int64_t after)
+{
+    bool shown = c && !c->withheld && !kit->ab->emulated && before != ETP_NS_UNKNOWN &&
+                 after != ETP_NS_UNKNOWN && before > 0 && after > 0;
+    return shown ? (double)before / (double)after : (double)NAN;
+}
+
+const char *etp_kit_arm_file(const etp_kit *kit, const etp_kit_arm *arm, const char *suffix)
+{
+    return etp_arena_printf(kit->arena, "%s%s%s", arm->folder, arm->stem, suffix);
+}

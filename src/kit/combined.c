@@ -1,0 +1,343 @@
+// SPDX-License-Identifier: Apache-2.0
+// Several answers as one report.
+#include "kit/combined.h"
+
+#include <math.h>
+#include <string.h>
+
+#include <etprof/version.h>
+
+#include "show/json.h"
+
+// ---- names ----
+
+static const char *fact(const etp_ab *ab, const char *key)
+{
+    for (size_t i = 0; i < ab->n_device; i++) {
+        if (strcmp(ab->device[i].key, key) == 0) {
+            return ab->device[i].value;
+        }
+    }
+    return NULL;
+}
+
+// What tells runs apart, shortest first: "android"; "toy_cnn"; both; with the processor.
+static const char *name_by(const etp_ab *ab, int rule, etp_arena *arena)
+{
+    const char *platform = ab->platform ? ab->platform
+                           : ab->bare   ? "recordings"
+                                        : "unknown platform";
+    const char *cpu = fact(ab, "cpu");
+    switch (rule) {
+    case 0:
+        return platform;
+    case 1:
+        return ab->title;
+    case 2:
+        return etp_arena_printf(arena, "%s %s", ab->title, platform);
+    default:
+        return etp_arena_printf(arena, "%s %s %s", ab->title, platform,
+                                cpu ? cpu : "unknown processor");
+    }
+}
+
+enum { RULES = 4 };
+
+static bool told_apart(const char *const *names, size_t n)
+{
+    for (size_t i = 0; i < n; i++) {
+        for (size_t k = 0; k < i; k++) {
+            if (strcmp(names[i], names[k]) == 0) {
+                return false;
+            }
+        }
+    }
+    return true;
+}
+
+static etp_status name_runs(const etp_ab *const *answers, struct etp_ab_view *views,
+                            etp_combined *out, etp_error *err)
+{
+    size_t n = out->runs.n;
+    const char **names = ETP_NEW_ARRAY(out->arena, const char *, n);
+    for (int rule = 0; names && rule < RULES; rule++) {
+        for (size_t i = 0; i < n; i++) {
+            names[i] = name_by(answers[i], rule, out->arena);
+            if (!names[i]) {
+                return etp_fail_nomem(err, "names");
+            }
+        }
+        if (told_apart(names, n)) {
+            break;
+        }
+    }
+    for (size_t i = 0; names && i < n; i++) { // nothing tells them apart: by place
+        bool taken = false;
+        for (size_t k = 0; k < n; k++) {
+            taken = taken || (k != i && strcmp(names[i], names[k]) == 0);
+        }
+        views[i].run = taken ? etp_arena_printf(out->arena, "%s ~%zu", names[i], i + 1) : names[i];
+    }
+    return names && views[n - 1].run ? ETP_OK : etp_fail_nomem(err, "names");
+}
+
+// ---- like for like ----
+
+static etp_status note(etp_combined *c, const char *text, etp_error *err)
+{
+    return text && ETP_PUSH(c->arena, &c->notes, text) ? ETP_OK : etp_fail_nomem(err, "notes");
+}
+
+static bool same_text(const char *a, const char *b)
+{
+    return a == b || (a && b && strcmp(a, b) == 0);
+}
+
+static const char *first_sha(const etp_ab *ab)
+{
+    return ab->n_models ? ab->models[0].sha256 : NULL;
+}
+
+static uint32_t threads_of(const etp_ab *ab)
+{
+    return ab->n_arms ? ab->arms[ab->hot_arm].threads : 0;
+}
+
+static etp_status compare_runs(etp_combined *c, etp_error *err)
+{
+    const struct etp_ab_view *v = c->runs.items;
+    bool models = false, titles = false, versions = false, threads = false, bare = v[0].ab->bare;
+    for (size_t i = 1; i < c->runs.n; i++) {
+        bare = bare || v[i].ab->bare;
+        titles = titles || !same_text(v[i].ab->title, v[0].ab->title);
+        models = models || !same_text(first_sha(v[i].ab), first_sha(v[0].ab));
+        versions = versions || !same_text(v[i].ab->executorch_sha, v[0].ab->executorch_sha);
+        threads = threads || threads_of(v[i].ab) != threads_of(v[0].ab);
+    }
+    if (bare) {
+        ETP_TRY(
+            note(c, "recordings alone do not say of which model, build and threads they are", err));
+    } else if (titles) {
+        ETP_TRY(note(c, "the runs are of different models", err));
+    } else if (models) {
+        ETP_TRY(note(
+            c,
+            "the runs are of different files of the model: exported differently, or one is unknown",
+            err));
+    }
+    if (versions && !bare) {
+        ETP_TRY(note(c, "the runs used different revisions of ExecuTorch, or one is unknown", err));
+    }
+    if (threads && !bare) {
+        ETP_TRY(note(c, "the runs used different numbers of threads, or one is unknown", err));
+    }
+    for (size_t i = 0; i < c->runs.n; i++) {
+        if (v[i].ab->emulated) {
+            ETP_TRY(note(c,
+                         etp_arena_printf(c->arena,
+                                          "%s: times of an emulator; they say nothing about speed",
+                                          v[i].run),
+                         err));
+        }
+    }
+    return ETP_OK;
+}
+
+// "N1 of mac = N2 of android" for one fix of run RUN, when other runs want it too and none before
+// said so.
+static bool say_common(const etp_combined *c, size_t run, etp_fix_kind kind, etp_strbuf *text)
+{
+    size_t hits = 0;
+    for (size_t k = 0; k < c->runs.n; k++) {
+        const etp_ab *ab = c->runs.items[k].ab;
+        for (size_t g = 0; g < ab->fixes.n; g++) {
+            if (ab->fixes.items[g].kind != kind) {
+                continue;
+            }
+            if (k < run) {
+                return false;
+            }
+            etp_strbuf_printf(text, "%s%s of %s", hits++ ? " = " : "", ab->fixes.items[g].id,
+                              c->runs.items[k].run);
+            break;
+        }
+    }
+    return hits > 1;
+}
+
+// A fix that several runs ask for comes before one that a single device asks for.
+static etp_status common_fixes(etp_combined *c, etp_error *err)
+{
+    etp_strbuf all;
+    etp_strbuf_init(&all, c->arena);
+    for (size_t i = 0; i < c->runs.n; i++) {
+        const etp_ab *ab = c->runs.items[i].ab;
+        for (size_t f = 0; f < ab->fixes.n; f++) {
+            etp_strbuf one;
+            etp_strbuf_init(&one, c->arena);
+            if (say_common(c, i, ab->fixes.items[f].kind, &one)) {
+                etp_strbuf_printf(&all, "%s%s", all.len ? " · " : "", etp_strbuf_str(&one).ptr);
+            }
+        }
+    }
+    if (all.len == 0) {
+        return ETP_OK;
+    }
+    return note(
+        c, etp_arena_printf(c->arena, "fixes that several runs want: %s", etp_strbuf_str(&all).ptr),
+        err);
+}
+
+static const char *title_of(const etp_combined *c)
+{
+    for (size_t i = 1; i < c->runs.n; i++) {
+        if (strcmp(c->runs.items[i].ab->title, c->runs.items[0].ab->title) != 0) {
+            return etp_arena_printf(c->arena, "%zu runs", c->runs.n);
+        }
+    }
+    return c->runs.items[0].ab->title;
+}
+
+etp_status etp_combined_build(const etp_ab *const *answers, size_t n, const char *title,
+                              etp_arena *arena, etp_combined *out, etp_error *err)
+{
+    *out = (etp_combined){.arena = arena};
+    struct etp_ab_view *views = ETP_NEW_ARRAY(arena, struct etp_ab_view, n);
+    if (n == 0 || !views) {
+        return etp_fail_nomem(err, "report");
+    }
+    out->runs = (etp_ab_views){views, n};
+    for (size_t i = 0; i < n; i++) {
+        views[i].ab = answers[i];
+    }
+    ETP_TRY(name_runs(answers, views, out, err));
+    ETP_TRY(compare_runs(out, err));
+    ETP_TRY(common_fixes(out, err));
+    out->title = title ? title : title_of(out);
+    return out->title ? ETP_OK : etp_fail_nomem(err, "report");
+}
+
+// ---- report ----
+
+static void what_ran(const etp_combined *c, etp_report *r, etp_arena *arena)
+{
+    static const etp_column k_columns[] = {
+        {.key = "run", .title = "run"},
+        {.key = "model", .title = "model"},
+        {.key = "platform", .title = "platform"},
+        {.key = "cpu", .title = "processor"},
+        {.key = "experiments",
+         .title = "experiments",
+         .kind = ETP_KIND_INT,
+         .flags = ETP_COL_MINOR},
+        {.key = "executorch", .title = "ExecuTorch"},
+        {.key = "executorch_sha", .title = "revision", .flags = ETP_COL_CODE | ETP_COL_MINOR},
+        {.key = "grade", .title = "grade"},
+        {.key = "config", .title = "Config File", .flags = ETP_COL_CODE | ETP_COL_MINOR},
+    };
+    etp_report_section(r, 1, "runs", "Runs");
+    etp_table *t = etp_report_table(r, "runs", NULL, k_columns, 9);
+    for (size_t i = 0; i < c->runs.n; i++) {
+        const etp_ab *ab = c->runs.items[i].ab;
+        const char *sha =
+            ab->executorch_sha ? etp_arena_printf(arena, "%.12s", ab->executorch_sha) : NULL;
+        ETP_ROW(t, etp_cell_z(c->runs.items[i].run), etp_cell_z(ab->bare ? NULL : ab->title),
+                etp_cell_z(ab->platform), etp_cell_z(fact(ab, "cpu")), etp_cell_u64(ab->n_arms),
+                etp_cell_z(ab->executorch_version), etp_cell_z(sha), etp_cell_z(ab->grade),
+                etp_cell_z(ab->config));
+    }
+    etp_report_text(r, "Each run's figures are its own: nothing paired the runs, so nothing is "
+                       "computed between them.");
+    for (size_t i = 0; i < c->notes.n; i++) {
+        etp_report_note(r, ETP_INFO, "%s", c->notes.items[i]);
+    }
+}
+
+static void latency(const etp_combined *c, etp_report *r)
+{
+    etp_report_section(r, 1, "latency-section", "Latency");
+    etp_ab_latency_chart(&c->runs, r);
+    etp_ab_latency_table(&c->runs, r);
+}
+
+static void shifts(const etp_combined *c, etp_report *r)
+{
+    for (size_t i = 0; i < c->runs.n; i++) {
+        const etp_ab *ab = c->runs.items[i].ab;
+        if (ab->n_comparisons && ab->ledgers[0].ledger.n && !ab->emulated) {
+            etp_ab_shift_key(ab, 0, etp_report_keys(r, c->runs.items[i].run));
+        }
+    }
+}
+
+static void proofs(const etp_combined *c, etp_report *r, etp_arena *arena)
+{
+    etp_report_section(r, 1, "evidence", "Evidence");
+    etp_report_section_is_detail(r);
+    for (size_t i = 0; i < c->runs.n; i++) {
+        const etp_ab *ab = c->runs.items[i].ab;
+        etp_keys *keys = etp_report_keys(r, c->runs.items[i].run);
+        etp_keys_add(keys, ETP_PLAIN, "grade", "%s: %s", ab->grade, ab->grade_reason);
+        etp_ab_proof_keys(ab, keys, arena);
+        for (size_t f = 0; f < ab->findings.n; f++) {
+            bool bad = strcmp(ab->findings.items[f].severity, "bad") == 0;
+            etp_keys_add(keys, bad ? ETP_BAD : ETP_INFO, ab->findings.items[f].id, "%s",
+                         ab->findings.items[f].text);
+        }
+    }
+}
+
+const etp_report *etp_combined_report(const etp_combined *c, etp_arena *arena)
+{
+    etp_report *r = etp_report_create(arena, c->title);
+    etp_strbuf names;
+    etp_strbuf_init(&names, arena);
+    for (size_t i = 0; i < c->runs.n; i++) {
+        etp_strbuf_printf(&names, "%s%s", i ? ", " : "", c->runs.items[i].run);
+        etp_ab_headline_cards(&c->runs.items[i], r, arena);
+    }
+    etp_report_subtitle(r, "%zu runs: %s", c->runs.n,
+                        names.failed ? "" : etp_strbuf_str(&names).ptr);
+    what_ran(c, r, arena);
+    latency(c, r);
+    etp_report_section(r, 1, "categories", "Where the time goes");
+    etp_ab_breakdown_chart(&c->runs, r);
+    etp_ab_category_table(&c->runs, r);
+    shifts(c, r);
+    etp_ab_hot_section(&c->runs, r, arena);
+    etp_ab_split_section(&c->runs, r, arena);
+    etp_ab_kernel_section(&c->runs, r, arena);
+    etp_ab_fix_section(&c->runs, r);
+    proofs(c, r, arena);
+    return r;
+}
+
+void etp_combined_json(const void *combined, etp_json *j)
+{
+    const etp_combined *c = combined;
+    etp_json_begin_object(j);
+    etp_json_kv_z(j, "schema", "etprof.combined/1");
+    etp_json_key(j, "tool");
+    etp_json_begin_object_inline(j);
+    etp_json_kv_z(j, "version", ETP_VERSION);
+    etp_json_end(j);
+    etp_json_kv_z(j, "title", c->title);
+    etp_json_key(j, "notes");
+    etp_json_begin_array(j);
+    for (size_t i = 0; i < c->notes.n; i++) {
+        etp_json_z(j, c->notes.items[i]);
+    }
+    etp_json_end(j);
+    etp_json_key(j, "runs");
+    etp_json_begin_array(j);
+    for (size_t i = 0; i < c->runs.n; i++) {
+        etp_json_begin_object(j);
+        etp_json_kv_z(j, "run", c->runs.items[i].run);
+        etp_json_key(j, "answer");
+        etp_ab_json_value(c->runs.items[i].ab, j);
+        etp_json_end(j);
+    }
+    etp_json_end(j);
+    etp_json_end(j);
+    etp_json_end_document(j);
+}

@@ -1,0 +1,432 @@
+// SPDX-License-Identifier: Apache-2.0
+// Writes the files that Arm's kit writes too: the session by experiment, names, one file after the
+// other.
+#include "kit/files.h"
+
+#include <math.h>
+#include <stdlib.h>
+
+#include "base/number.h"
+#include "kit/parts.h"
+#include <etprof/etdump.h>
+
+// ---- names ----
+
+// Room for the longest ending within what a name in a run folder may have.
+#define STEM_BYTES 150
+
+// One path component from any text: no separators or control characters, not too long.
+static char *safe_name(etp_str s, etp_arena *arena)
+{
+    if (s.len > STEM_BYTES) {
+        s.len = STEM_BYTES;
+        while (s.len > 0 && ((unsigned char)s.ptr[s.len] & 0xC0) == 0x80) {
+            s.len--; // not in the middle of a character
+        }
+    }
+    char *name = etp_arena_strdup(arena, s.len ? s : ETP_STR("dump"));
+    for (char *p = name; p && *p; p++) {
+        unsigned char c = (unsigned char)*p;
+        *p = c < 0x20 || c == 0x7f || c == '/' || c == '\\' ? '_' : *p;
+    }
+    if (name && name[0] == '.') {
+        name[0] = '_';
+    }
+    return name;
+}
+
+static bool stem_taken(const etp_kit *kit, const char *folder, const char *stem)
+{
+    for (size_t i = 0; i < kit->n_arms; i++) {
+        if (strcmp(kit->arms[i].folder, folder) == 0 && strcmp(kit->arms[i].stem, stem) == 0) {
+            return true;
+        }
+    }
+    return false;
+}
+
+static etp_status name_arm(etp_kit *kit, etp_kit_arm *arm, etp_error *err)
+{
+    const etp_ab_arm *a = arm->arm;
+    etp_str wanted = etp_str_from(a->full_name ? a->full_name : a->name);
+    arm->folder = "";
+    if (kit->run) {
+        wanted = kit->run->arms.items[arm->index].prefix;
+        arm->folder = etp_arena_printf(kit->arena, "%s/", a->name);
+    }
+    const char *stem = safe_name(wanted, kit->arena);
+    for (unsigned k = 2; stem && arm->folder && stem_taken(kit, arm->folder, stem); k++) {
+        const char *plain = safe_name(wanted, kit->arena);
+        stem = plain ? etp_arena_printf(kit->arena, "%s~%u", plain, k) : NULL;
+    }
+    arm->stem = stem;
+    arm->model_id = kit->wish->model_id ? kit->wish->model_id : stem;
+    return stem && arm->folder ? ETP_OK : etp_fail_nomem(err, "file names");
+}
+
+// What the full names of bare dumps have in common, without a separator at its end.
+static etp_str common_stem(const etp_ab *ab)
+{
+    etp_str s = etp_str_from(ab->n_arms ? ab->arms[0].full_name : NULL);
+    for (size_t i = 1; i < ab->n_arms; i++) {
+        size_t k = 0;
+        const char *other = ab->arms[i].full_name ? ab->arms[i].full_name : "";
+        while (k < s.len && other[k] && other[k] == s.ptr[k]) {
+            k++;
+        }
+        s.len = k;
+    }
+    for (size_t i = 0; ab->n_arms > 1 && s.len > 0 && i < ab->n_arms; i++) {
+        const char *name = ab->arms[i].full_name;
+        if (name[s.len] && !strchr("._-/", name[s.len])) { // not in the middle of a word: on, off
+            while (s.len > 0 && !strchr("._-/", s.ptr[s.len - 1])) {
+                s.len--;
+            }
+        }
+    }
+    while (s.len > 0 && ab->n_arms > 1 && strchr("._-/", s.ptr[s.len - 1])) {
+        s.len--;
+    }
+    return s.len ? s : ETP_STR("dumps");
+}
+
+static etp_status name_tables(etp_kit *kit, etp_error *err)
+{
+    etp_str stem = kit->run ? etp_str_from(kit->ab->title) : common_stem(kit->ab);
+    kit->stem = safe_name(stem, kit->arena);
+    kit->model = kit->run ? safe_name(etp_run_model_name(stem), kit->arena) : kit->stem;
+    return kit->stem && kit->model ? ETP_OK : etp_fail_nomem(err, "file names");
+}
+
+// ---- the session by experiment ----
+
+static const char *last_part(const char *path)
+{
+    const char *slash = strrchr(path, '/');
+    return slash ? slash + 1 : path;
+}
+
+static int by_block(const void *pa, const void *pb)
+{
+    const etp_ab_dump *const *a = pa, *const *b = pb;
+    return ((*a)->block > (*b)->block) - ((*a)->block < (*b)->block);
+}
+
+static etp_status take_dumps(etp_kit *kit, etp_kit_arm *arm, etp_error *err)
+{
+    const etp_ab_session *s = kit->session;
+    arm->dumps = ETP_NEW_ARRAY(kit->arena, const etp_ab_dump *, s->dumps.n);
+    arm->dump_names = ETP_NEW_ARRAY(kit->arena, const char *, s->dumps.n);
+    if (!arm->dumps || !arm->dump_names) {
+        return etp_fail_nomem(err, "dumps");
+    }
+    for (size_t i = 0; i < s->dumps.n; i++) {
+        if (s->dumps.items[i].arm == arm->index && s->dumps.items[i].trace) {
+            arm->dumps[arm->n_dumps++] = &s->dumps.items[i];
+        }
+    }
+    qsort(arm->dumps, arm->n_dumps, sizeof *arm->dumps, by_block);
+    for (size_t d = 0; d < arm->n_dumps; d++) {
+        arm->dump_names[d] = kit->run
+                                 ? etp_run_dump_name(kit->arena, &kit->run->arms.items[arm->index],
+                                                     arm->dumps[d]->block, ".etdump")
+                                 : last_part(arm->dumps[d]->path);
+        if (!arm->dump_names[d]) {
+            return etp_fail_nomem(err, "dumps");
+        }
+    }
+    return ETP_OK;
+}
+
+static void take_block_latencies(const etp_trace *trace, etp_kit_arm *arm)
+{
+    for (size_t b = 0; b < etp_trace_block_count(trace); b++) {
+        const etp_trace_block *block = etp_trace_block_at(trace, b);
+        for (size_t r = 0; block->has_execute && r < block->n_runs; r++) {
+            arm->latency_ns[arm->n_runs++] = etp_trace_durations(block, block->execute)[r];
+        }
+    }
+}
+
+static etp_status take_latencies(etp_kit *kit, etp_kit_arm *arm, etp_error *err)
+{
+    size_t most = 0;
+    for (size_t d = 0; d < arm->n_dumps; d++) {
+        const etp_trace *trace = arm->dumps[d]->trace;
+        for (size_t b = 0; b < etp_trace_block_count(trace); b++) {
+            most += etp_trace_block_at(trace, b)->n_runs;
+        }
+    }
+    arm->latency_ns = ETP_NEW_ARRAY(kit->arena, uint64_t, most);
+    if (!arm->latency_ns) {
+        return etp_fail_nomem(err, "latencies");
+    }
+    for (size_t d = 0; d < arm->n_dumps; d++) {
+        const etp_trace *trace = arm->dumps[d]->trace;
+        etp_kit_place *places;
+        size_t n;
+        if (etp_trace_dump(trace)->n_runs == 0) { // a table counts its runs in each block
+            take_block_latencies(trace, arm);
+            continue;
+        }
+        ETP_TRY(etp_kit_places(trace, kit->arena, &places, &n, err));
+        for (size_t r = 0; r < n; r++) {
+            const etp_trace_block *block = etp_trace_block_at(trace, places[r].block);
+            if (block->has_execute) {
+                arm->latency_ns[arm->n_runs++] =
+                    etp_trace_durations(block, block->execute)[places[r].run];
+            }
+        }
+    }
+    return ETP_OK;
+}
+
+static etp_status take_samples(etp_kit *kit, etp_kit_arm *arm, etp_error *err)
+{
+    if (!kit->run) {
+        return ETP_OK;
+    }
+    size_t n = 0;
+    for (size_t i = 0; i < kit->run->samples.n; i++) {
+        const etp_run_sample *s = &kit->run->samples.items[i];
+        n += s->arm == arm->index && s->phase == ETP_PHASE_TIMED;
+    }
+    arm->untraced_ns = ETP_NEW_ARRAY(kit->arena, uint64_t, n);
+    if (!arm->untraced_ns) {
+        return etp_fail_nomem(err, "samples");
+    }
+    for (size_t i = 0; i < kit->run->samples.n; i++) {
+        const etp_run_sample *s = &kit->run->samples.items[i];
+        if (s->arm == arm->index && s->phase == ETP_PHASE_TIMED) {
+            arm->untraced_ns[arm->n_untraced++] = s->duration_ns;
+        }
+    }
+    return ETP_OK;
+}
+
+static etp_status take_arms(etp_kit *kit, etp_error *err)
+{
+    const etp_ab *ab = kit->ab;
+    kit->arms = ETP_NEW_ARRAY(kit->arena, etp_kit_arm, ab->n_arms);
+    if (!kit->arms) {
+        return etp_fail_nomem(err, "experiments");
+    }
+    for (size_t i = 0; i < ab->n_arms; i++) {
+        etp_kit_arm *arm = &kit->arms[i];
+        arm->index = ab->shown[i];
+        arm->arm = &ab->arms[arm->index];
+        ETP_TRY(name_arm(kit, arm, err));
+        ETP_TRY(take_dumps(kit, arm, err));
+        ETP_TRY(take_latencies(kit, arm, err));
+        ETP_TRY(take_samples(kit, arm, err));
+        ETP_TRY(etp_means_of(arm->arm->profile, ETP_MEANS_ALL_DUMPS, kit->arena, &arm->mean, err));
+        kit->n_arms++;
+    }
+    return ETP_OK;
+}
+
+// ---- writing ----
+
+// A file that is being written; its content goes to the disk in pieces.
+typedef struct file_job {
+    const etp_kit *kit;
+    const etp_kit_arm *arm;
+    etp_kit_render *render;
+    etp_arena scratch;
+} file_job;
+
+static etp_status fill(void *ctx, etp_sink *sink, etp_error *err)
+{
+    file_job *job = ctx;
+    return job->render(job->kit, job->arm, sink, &job->scratch, err);
+}
+
+// Writes beside the files of a run folder, never over one of them.
+etp_status etp_kit_keep(etp_kit_kept *kept, const char *path, bool *out_is_kept, etp_error *err)
+{
+    etp_arena arena = {0};
+    *out_is_kept = etp_run_records(path, &arena);
+    etp_arena_dispose(&arena);
+    if (!*out_is_kept || !kept) {
+        return ETP_OK;
+    }
+    const char *name = etp_arena_strdup(kept->arena, etp_str_from(path));
+    return name && ETP_PUSH(kept->arena, kept, name) ? ETP_OK : etp_fail_nomem(err, path);
+}
+
+static etp_status save(const etp_kit *kit, const char *name, file_job *job, etp_error *err)
+{
+    if (kit->is_run_folder && !kit->beyond) {
+        return etp_run_write_derived_by(kit->dir, name, fill, job, err);
+    }
+    const char *path = etp_run_path(kit->arena, kit->dir, etp_str_from(name));
+    bool kept = false;
+    if (path) {
+        ETP_TRY(etp_kit_keep(kit->wish->kept, path, &kept, err));
+    }
+    if (kept) {
+        return ETP_OK;
+    }
+    return path ? etp_os_replace_by(path, fill, job, err) : etp_fail_nomem(err, name);
+}
+
+static etp_status render(etp_kit *kit, const char *name, etp_kit_render *content,
+                         const etp_kit_arm *arm, etp_error *err)
+{
+    if (!name) {
+        return etp_fail_nomem(err, "file names");
+    }
+    file_job job = {.kit = kit, .arm = arm, .render = content};
+    etp_status st = save(kit, name, &job, err);
+    etp_arena_dispose(&job.scratch);
+    if (st == ETP_OK && !kit->beyond && etp_str_ends(etp_str_from(name), ETP_STR(".csv")) &&
+        !ETP_PUSH(kit->arena, &kit->csv_files, name)) {
+        st = etp_fail_nomem(err, name);
+    }
+    return st;
+}
+
+// Flat, and in a folder per experiment when there is a run folder to take after.
+static etp_status make_folders(const etp_kit *kit, etp_error *err)
+{
+    if (!kit->is_run_folder) {
+        ETP_TRY(etp_os_mkdirs(kit->dir, err));
+    }
+    for (size_t i = 0; i < kit->n_arms && !kit->is_run_folder; i++) {
+        if (kit->arms[i].folder[0]) {
+            etp_str folder = etp_str_from(kit->arms[i].folder);
+            const char *path = etp_run_path(kit->arena, kit->dir, folder);
+            ETP_TRY(path ? etp_os_mkdirs(path, err) : etp_fail_nomem(err, kit->dir));
+        }
+    }
+    return ETP_OK;
+}
+
+static etp_status write_arm(etp_kit *kit, const etp_kit_arm *arm, etp_error *err)
+{
+    static const struct {
+        const char *suffix;
+        etp_kit_render *render, *json;
+    } k_files[] = {
+        {"_exec_all_runs_timeline", etp_kit_timeline_all, etp_kit_timeline_all_json},
+        {"_exec_run0_timeline",     etp_kit_timeline_run, etp_kit_timeline_run_json},
+        {"_exec_run%s_timeline",    etp_kit_timeline_run, etp_kit_timeline_run_json},
+        {"_exec_ops_stats",         etp_kit_ops_stats,    etp_kit_ops_stats_json   },
+    };
+    if (kit->wish->run_index > 0 && kit->wish->run_index >= arm->n_runs) {
+        return etp_fail(err, ETP_USAGE,
+                        "%s has %zu finished executions, counted from 0; there is no run %lu",
+                        arm->stem, arm->n_runs, (unsigned long)kit->wish->run_index);
+    }
+    for (size_t i = 0; i < sizeof k_files / sizeof *k_files && arm->n_dumps > 0; i++) {
+        const char *suffix = k_files[i].suffix;
+        bool wished = strchr(suffix, '%') != NULL;
+        if (wished && kit->wish->run_index == 0) {
+            continue;
+        }
+        kit->run_index = wished ? kit->wish->run_index : 0;
+        if (wished) {
+            suffix = etp_arena_printf(kit->arena, "_exec_run%lu_timeline",
+                                      (unsigned long)kit->run_index);
+        }
+        for (int json = 0; json <= kit->wish->json; json++) {
+            const char *name =
+                suffix ? etp_arena_printf(kit->arena, "%s%s", suffix, json ? ".json" : ".csv")
+                       : NULL;
+            name = name ? etp_kit_arm_file(kit, arm, name) : NULL;
+            kit->beyond = wished || json;
+            ETP_TRY(render(kit, name, json ? k_files[i].json : k_files[i].render, arm, err));
+            kit->beyond = false;
+        }
+    }
+    if (arm->n_runs > 0) {
+        ETP_TRY(render(kit, etp_kit_arm_file(kit, arm, ETP_KIT_ROBUST_STATS), etp_kit_robust_stats,
+                       arm, err));
+    }
+    return ETP_OK;
+}
+
+static etp_status write_tables(etp_kit *kit, etp_error *err)
+{
+    static const struct {
+        const char *suffix;
+        etp_kit_render *render;
+    } k_files[] = {
+        {"category_summary.csv", etp_kit_category_summary},
+        {"operator_details.csv", etp_kit_operator_details},
+        {"other_top_ops.csv",    etp_kit_other_top_ops   },
+        {"e2e_latency.csv",      etp_kit_e2e_latency     },
+        {"comparison.csv",       etp_kit_comparison      },
+    };
+    for (size_t i = 0; i < sizeof k_files / sizeof *k_files; i++) {
+        if (k_files[i].render == etp_kit_comparison && kit->n_arms < 2) {
+            continue;
+        }
+        const char *name = etp_arena_printf(kit->arena, "%s_%s", kit->model, k_files[i].suffix);
+        ETP_TRY(render(kit, name, k_files[i].render, NULL, err));
+    }
+    return ETP_OK;
+}
+
+// Timeline tables have neither starts nor what was outside the executions.
+static bool of_tables(const etp_ab_session *s)
+{
+    for (size_t i = 0; i < s->dumps.n; i++) {
+        if (s->dumps.items[i].trace && etp_trace_dump(s->dumps.items[i].trace)->n_runs == 0 &&
+            etp_trace_block_count(s->dumps.items[i].trace) > 0) {
+            return true;
+        }
+    }
+    return false;
+}
+
+static etp_status write_all(etp_kit *kit, etp_error *err)
+{
+    ETP_TRY(take_arms(kit, err));
+    ETP_TRY(name_tables(kit, err));
+    if (kit->wish->model_id && kit->n_arms != 1) {
+        return etp_fail(err, ETP_USAGE, "one model id for %zu experiments; give one dump",
+                        kit->n_arms);
+    }
+    ETP_TRY(make_folders(kit, err));
+    if (of_tables(kit->session)) {
+        return write_tables(kit, err);
+    }
+    for (size_t i = 0; i < kit->n_arms; i++) {
+        ETP_TRY(write_arm(kit, &kit->arms[i], err));
+    }
+    ETP_TRY(write_tables(kit, err));
+    ETP_TRY(render(kit, "metrics.json", etp_kit_metrics, NULL, err));
+    ETP_TRY(render(kit, "analysis_summary.json", etp_kit_analysis_summary, NULL, err));
+    const char *json = etp_arena_printf(kit->arena, "%s_pipeline_summary.json", kit->stem);
+    const char *md = etp_arena_printf(kit->arena, "%s_pipeline_summary.md", kit->stem);
+    ETP_TRY(render(kit, json, etp_kit_pipeline_json, NULL, err));
+    return render(kit, md, etp_kit_pipeline_md, NULL, err);
+}
+
+etp_status etp_kit_write_files(const etp_ab_session *session, const char *dir,
+                               const etp_kit_wish *wish, etp_error *err)
+{
+    static const etp_kit_wish k_usual = {0};
+    etp_arena arena = {0};
+    wish = wish ? wish : &k_usual;
+    etp_kit kit = {
+        .session = session,
+        .ab = etp_ab_answer(session),
+        .run = etp_ab_run(session),
+        .arena = &arena,
+        .dir = dir,
+        // of this session; verify derives into a folder that says it is one
+        .is_run_folder = etp_run_is(dir) && etp_ab_run(session) && !wish->model_id,
+        .wish = wish,
+    };
+    if (kit.is_run_folder && wish->kept) { // asked for with --out: is it this session's own folder?
+        const char *from = etp_arena_strdup(&arena, kit.run->dir);
+        const char *own = from ? etp_os_absolute(from, &arena) : NULL,
+                   *to = etp_os_absolute(dir, &arena);
+        kit.is_run_folder = own && to && strcmp(own, to) == 0;
+    }
+    etp_status st = write_all(&kit, err);
+    etp_arena_dispose(&arena);
+    return st == ETP_OK ? ETP_OK : etp_fail_ctx(err, "%s", dir);
+}

@@ -1,0 +1,512 @@
+// SPDX-License-Identifier: Apache-2.0
+// Reading a folder of Arm's kit: which files belong to which experiment, and its latencies.
+#include "kit/folder.h"
+
+#include <math.h>
+#include <stdlib.h>
+
+#include <etprof/stats.h>
+
+#include "base/number.h"
+#include "base/sha256.h"
+#include "kit/json.h"
+#include "store/store.h"
+#include "trace/timeline.h"
+
+#define MAX_FILES 20000
+#define MAX_DEPTH 4
+#define FILE_LIMIT ((uint64_t)1 << 30)
+
+// What the names of an experiment's files end with, longest first; later names are older spellings.
+static const char *const k_timelines[] = {
+    "_exec_all_runs_timeline.csv", "_xtrace_all_runs_timeline.csv",
+    "_all_runs_timeline.csv",      "_exec_run0_timeline.csv",
+    "_run0_timeline.csv",          NULL};
+static const char *const k_dumps[] = {".etdump", NULL};
+static const char *const k_robust[] = {"_exec_all_runs_timeline_robust_stats.json",
+                                       "_all_runs_timeline_robust_stats.json", "_robust_stats.json",
+                                       NULL};
+static const char *const k_kernels[] = {"_kernels.csv", NULL};
+static const char *const k_logs[] = {"_xnntrace.log", NULL};
+static const char k_summary[] = "_pipeline_summary.json";
+
+static bool ends(const char *path, const char *suffix)
+{
+    return etp_str_ends(etp_str_from(path), etp_str_from(suffix));
+}
+
+static const char *base_of(const char *path)
+{
+    const char *slash = strrchr(path, '/');
+    return slash ? slash + 1 : path;
+}
+
+static etp_status walk(etp_kit_folder *f, const char *relative, int depth, etp_error *err)
+{
+    etp_dir_list list = {0};
+    const char *dir =
+        relative[0] ? etp_arena_printf(f->arena, "%s/%s", f->path, relative) : f->path;
+    ETP_TRY(dir ? etp_os_list(dir, f->arena, &list, err) : etp_fail_nomem(err, "files"));
+    for (size_t i = 0; i < list.n; i++) {
+        const char *name = list.items[i].name;
+        const char *path =
+            etp_arena_printf(f->arena, "%s%s%s", relative, relative[0] ? "/" : "", name);
+        if (!path || f->files.n >= MAX_FILES) {
+            return path ? etp_fail(err, ETP_UNSUPPORTED, "more than %d files in it", MAX_FILES)
+                        : etp_fail_nomem(err, "files");
+        }
+        if (list.items[i].is_dir) {
+            if (!list.items[i].is_other && depth < MAX_DEPTH && name[0] != '.') {
+                ETP_TRY(walk(f, path, depth + 1, err));
+            }
+        } else if (!ETP_PUSH(f->arena, &f->files, ((etp_kit_file){.path = path}))) {
+            return etp_fail_nomem(err, "files");
+        }
+    }
+    return ETP_OK;
+}
+
+// A table or summary of the kit's, not of `analyze --out`, which has more columns and keys.
+static bool is_mark(const char *path, etp_arena *arena)
+{
+    bool table = ends(path, "_timeline.csv");
+    etp_str text;
+    if ((!table && !ends(path, k_summary)) ||
+        etp_os_read_text(path, FILE_LIMIT, arena, &text, NULL) != ETP_OK) {
+        return false;
+    }
+    text.len = table ? etp_str_find(text, ETP_STR("\n")) : text.len;
+    return etp_str_find(text, table ? ETP_STR("session_block")
+                                    : ETP_STR("\"untraced_iterations\"")) == text.len;
+}
+
+static bool has_mark(const char *dir, int depth, etp_arena *arena)
+{
+    etp_dir_list list = {0};
+    if (etp_os_list(dir, arena, &list, NULL) != ETP_OK) {
+        return false;
+    }
+    for (size_t i = 0; i < list.n; i++) {
+        const char *path = etp_arena_printf(arena, "%s/%s", dir, list.items[i].name);
+        bool hit = !list.items[i].is_dir
+                       ? path && is_mark(path, arena)
+                       : path && depth < MAX_DEPTH && list.items[i].name[0] != '.' &&
+                             !etp_run_is(path) && has_mark(path, depth + 1, arena);
+        if (hit) {
+            return true;
+        }
+    }
+    return false;
+}
+
+bool etp_kit_folder_is(const char *path)
+{
+    if (!etp_os_is_dir(path) || etp_run_is(path)) {
+        return false;
+    }
+    etp_arena arena = {0};
+    bool yes = has_mark(path, 0, &arena);
+    etp_arena_dispose(&arena);
+    return yes;
+}
+
+// ---- units ----
+
+// The stem of PATH when it ends with one of SUFFIXES.
+static bool stem_of(const char *path, const char *const *suffixes, etp_str *dir, etp_str *stem)
+{
+    const char *base = base_of(path);
+    for (size_t i = 0; suffixes[i]; i++) {
+        size_t n = strlen(base), k = strlen(suffixes[i]);
+        if (n > k && ends(base, suffixes[i])) {
+            *stem = (etp_str){base, n - k};
+            *dir = (etp_str){path, base > path ? (size_t)(base - path) - 1 : 0};
+            return true;
+        }
+    }
+    return false;
+}
+
+static etp_kit_unit *unit_of(etp_kit_folder *f, etp_str dir, etp_str stem)
+{
+    for (size_t i = 0; i < f->units.n; i++) {
+        if (etp_str_eqz(dir, f->units.items[i].dir) && etp_str_eqz(stem, f->units.items[i].stem)) {
+            return &f->units.items[i];
+        }
+    }
+    etp_kit_unit u = {.dir = etp_arena_strdup(f->arena, dir),
+                      .stem = etp_arena_strdup(f->arena, stem)};
+    u.kit_median_ms = u.reported_median_ms = u.reported_outliers = u.median_ns = NAN;
+    u.dump_median_ns = u.table_median_ns = u.execute_share = NAN;
+    return u.dir && u.stem && ETP_PUSH(f->arena, &f->units, u) ? &f->units.items[f->units.n - 1]
+                                                               : NULL;
+}
+
+static etp_status collect_units(etp_kit_folder *f, etp_error *err)
+{
+    for (size_t i = 0; i < f->files.n; i++) {
+        const char *path = f->files.items[i].path;
+        const char *const *const kinds[] = {k_timelines, k_dumps, k_robust, k_kernels, k_logs};
+        for (size_t k = 0; k < 5; k++) {
+            etp_str dir, stem;
+            if (!stem_of(path, kinds[k], &dir, &stem)) {
+                continue;
+            }
+            if (k == 1 && (etp_str_ends(stem, ETP_STR("_xtrace")) || etp_str_eqz(stem, "model"))) {
+                continue; // Instruments, or the stray dump of a warm-up
+            }
+            etp_kit_unit *u = unit_of(f, dir, stem);
+            if (!u) {
+                return etp_fail_nomem(err, "experiments");
+            }
+            const char **slot =
+                (const char **[]){&u->timeline, &u->dump, &u->robust, &u->kernels, &u->log}[k];
+            bool better = !*slot || ends(*slot, "_run0_timeline.csv");
+            *slot = better ? path : *slot;
+        }
+    }
+    size_t kept = 0; // statistics without what they are of
+    for (size_t i = 0; i < f->units.n; i++) {
+        const etp_kit_unit *u = &f->units.items[i];
+        if (u->timeline || u->dump || u->kernels || u->log) {
+            f->units.items[kept++] = *u;
+        }
+    }
+    f->units.n = kept;
+    return ETP_OK;
+}
+
+// The longest model stem that a summary of the folder names and STEM begins with.
+static etp_str known_model(const etp_kit_folder *f, const char *stem)
+{
+    etp_str best = {0};
+    for (size_t i = 0; i < f->files.n; i++) {
+        const char *base = base_of(f->files.items[i].path);
+        if (!ends(base, k_summary)) {
+            continue;
+        }
+        etp_str model = {base, strlen(base) - (sizeof k_summary - 1)};
+        if (model.len > best.len && etp_str_starts(etp_str_from(stem), model) &&
+            stem[model.len] == '_') {
+            best = model;
+        }
+    }
+    return best;
+}
+
+// Where the experiment's name starts: at the platform that the kit's own configs begin it with.
+static size_t guess_model(etp_str stem)
+{
+    static const char *const k_marks[] = {"_mac_", "_android_", "_linux_",
+                                          "_sme2", "_no_sme2",  "_base_"};
+    for (size_t i = 0; i < sizeof k_marks / sizeof *k_marks; i++) {
+        size_t at = etp_str_find(stem, etp_str_from(k_marks[i]));
+        if (at > 0 && at < stem.len) {
+            return at;
+        }
+    }
+    return 0;
+}
+
+static etp_status name_unit(etp_kit_folder *f, etp_kit_unit *u, etp_error *err)
+{
+    etp_str rest = etp_str_from(u->stem), model = known_model(f, u->stem);
+    uint64_t threads = 0;
+    size_t at = rest.len;
+    while (at > 0 && rest.ptr[at - 1] >= '0' && rest.ptr[at - 1] <= '9') {
+        at--;
+    }
+    if (at > 2 && at < rest.len && rest.ptr[at - 1] == 't' && rest.ptr[at - 2] == '_' &&
+        etp_parse_u64((etp_str){rest.ptr + at, rest.len - at}, &threads) && threads <= 4096) {
+        u->threads = (uint32_t)threads;
+        rest.len = at - 2;
+    }
+    if (model.len == 0) {
+        model = (etp_str){rest.ptr, guess_model(rest)};
+    }
+    if (model.len && model.len + 1 < rest.len) {
+        u->model = etp_arena_strdup(f->arena, model);
+        rest = (etp_str){rest.ptr + model.len + 1, rest.len - model.len - 1};
+    }
+    u->experiment = etp_arena_strdup(f->arena, rest);
+    u->side = etp_kit_side_of(rest);
+    if (u->side == ETP_KIT_NO_SIDE) { // legacy: a folder for each experiment
+        u->side = etp_kit_side_of(etp_str_from(base_of(u->dir)));
+    }
+    return u->experiment ? ETP_OK : etp_fail_nomem(err, "experiments");
+}
+
+static int by_name(const void *pa, const void *pb)
+{
+    const etp_kit_unit *a = pa, *b = pb;
+    int d = strcmp(a->model ? a->model : "", b->model ? b->model : "");
+    d = d ? d : strcmp(a->experiment, b->experiment);
+    d = d ? d : (a->threads > b->threads) - (a->threads < b->threads);
+    return d ? d : strcmp(a->dir, b->dir);
+}
+
+// ---- latencies ----
+
+static double median_of(etp_kit_folder *f, const double *x, size_t n)
+{
+    double *copy = ETP_NEW_ARRAY(f->arena, double, n);
+    if (!copy || n == 0) {
+        return NAN;
+    }
+    memcpy(copy, x, n * sizeof *copy);
+    return etp_median(copy, n);
+}
+
+static double median_ns(etp_kit_folder *f, const uint64_t *ns, size_t n)
+{
+    double *x = ETP_NEW_ARRAY(f->arena, double, n);
+    for (size_t i = 0; x && i < n; i++) {
+        x[i] = (double)ns[i];
+    }
+    return x && n ? etp_median(x, n) : (double)NAN;
+}
+
+static etp_status keep_trace(etp_kit_folder *f, etp_trace *t, etp_error *err)
+{
+    if (!ETP_PUSH(f->arena, &f->traces, t)) {
+        etp_trace_close(t);
+        return etp_fail_nomem(err, "traces");
+    }
+    return ETP_OK;
+}
+
+static etp_status take_profile(etp_kit_folder *f, etp_kit_unit *u, const etp_trace *const *traces,
+                               size_t n, etp_error *err)
+{
+    etp_profile *p = ETP_NEW(f->arena, etp_profile);
+    etp_status st = p ? etp_profile_build(traces, n, f->arena, p, err) : ETP_NOMEM;
+    if (st == ETP_NOMEM) {
+        return etp_fail_nomem(err, "profiles");
+    }
+    if (st != ETP_OK) {
+        return ETP_OK;
+    }
+    u->profile = p;
+    memset(u->five_ns, 0, sizeof u->five_ns);
+    u->leaves_ms = 0;
+    for (size_t i = 0; i < p->n_rows; i++) {
+        if (etp_means_is_operator(p->rows[i].kind)) {
+            double mean = etp_profile_all_mean(p, &p->rows[i]);
+            u->five_ns[etp_category_five(p->rows[i].parsed.category)] += llround(mean);
+            u->leaves_ms += mean / 1e6;
+        }
+    }
+    return ETP_OK;
+}
+
+// The executions of a trace; KIT: by the kit's run index, which starts anew in every block, added
+// up.
+static etp_status take_executions(etp_kit_folder *f, etp_kit_unit *u, const etp_trace *t,
+                                  etp_error *err)
+{
+    size_t most = 0, n = 0;
+    for (size_t b = 0; b < etp_trace_block_count(t); b++) {
+        const etp_trace_block *block = etp_trace_block_at(t, b);
+        most += block->has_execute ? block->n_runs : 0;
+    }
+    double *kit = ETP_NEW_ARRAY(f->arena, double, most);
+    u->ns = ETP_NEW_ARRAY(f->arena, uint64_t, most);
+    if (!kit || !u->ns) {
+        return etp_fail_nomem(err, "executions");
+    }
+    for (size_t b = 0; b < etp_trace_block_count(t); b++) {
+        const etp_trace_block *block = etp_trace_block_at(t, b);
+        for (size_t r = 0; block->has_execute && r < block->n_runs; r++) {
+            uint64_t ns = etp_trace_durations(block, block->execute)[r];
+            kit[r] += (double)ns / 1e6;
+            n = r + 1 > n ? r + 1 : n;
+            u->ns[u->n_runs++] = ns;
+        }
+    }
+    u->dump_median_ns = u->median_ns = median_ns(f, u->ns, u->n_runs);
+    if (!u->timeline) {
+        u->kit_median_ms = median_of(f, kit, n);
+        u->kit_runs = n;
+    }
+    return ETP_OK;
+}
+
+static etp_status read_dump(etp_kit_folder *f, etp_kit_unit *u, etp_error *err)
+{
+    etp_file file = {0};
+    etp_trace *t = NULL;
+    etp_error why = {.offset = ETP_NO_OFFSET};
+    const char *path = etp_arena_printf(f->arena, "%s/%s", f->path, u->dump);
+    etp_status st = path ? etp_file_open(path, FILE_LIMIT, &file, &why) : ETP_NOMEM;
+    if (st == ETP_OK) {
+        etp_sha256 h;
+        etp_sha256_init(&h);
+        etp_sha256_update(&h, file.bytes.ptr, file.bytes.len);
+        etp_sha256_hex(&h, u->dump_sha256);
+        u->dump_empty = file.bytes.len == 0;
+        st = etp_trace_open(file.bytes, NULL, &t, &why);
+    }
+    if (st != ETP_OK) {
+        etp_file_close(&file);
+        u->problem =
+            etp_arena_printf(f->arena, "%s: %s", u->dump, u->dump_empty ? "empty" : why.msg);
+        return st == ETP_NOMEM || !u->problem ? etp_fail_nomem(err, u->dump) : ETP_OK;
+    }
+    if (!ETP_PUSH(f->arena, &f->maps, file)) {
+        etp_trace_close(t);
+        etp_file_close(&file);
+        return etp_fail_nomem(err, u->dump);
+    }
+    ETP_TRY(keep_trace(f, t, err));
+    ETP_TRY(take_executions(f, u, t, err));
+    const etp_trace *traces[] = {t};
+    return take_profile(f, u, traces, 1, err);
+}
+
+static etp_status read_timeline(etp_kit_folder *f, etp_kit_unit *u, etp_error *err)
+{
+    etp_str text = {0};
+    etp_kit_timeline x;
+    etp_error why = {.offset = ETP_NO_OFFSET};
+    const char *path = etp_arena_printf(f->arena, "%s/%s", f->path, u->timeline);
+    etp_status st = path ? etp_os_read_text(path, FILE_LIMIT, f->arena, &text, &why) : ETP_NOMEM;
+    st = st == ETP_OK ? etp_kit_timeline_read(text, f->arena, &x, &why) : st;
+    if (st != ETP_OK) {
+        u->problem = etp_arena_printf(f->arena, "%s: %s", u->timeline, why.msg);
+        return st == ETP_NOMEM || !u->problem ? etp_fail_nomem(err, u->timeline) : ETP_OK;
+    }
+    u->kit_median_ms = median_of(f, x.kit_ms, x.kit_n);
+    u->kit_runs = x.kit_n;
+    u->execute_share = x.execute_share;
+    u->table_median_ns = median_ns(f, x.ns, x.n);
+    if (u->n_runs > 0) {
+        return ETP_OK; // the dump is the source
+    }
+    u->ns = x.ns;
+    u->n_runs = x.n;
+    u->median_ns = u->table_median_ns;
+    etp_timeline lines = {0};
+    if (etp_timeline_open(text, f->arena, &lines, NULL) != ETP_OK) {
+        return ETP_OK; // latencies without operators
+    }
+    for (size_t i = 0; i < lines.n; i++) {
+        ETP_TRY(keep_trace(f, lines.traces[i], err));
+    }
+    return take_profile(f, u, (const etp_trace *const *)lines.traces, lines.n, err);
+}
+
+static etp_status read_robust(etp_kit_folder *f, etp_kit_unit *u, etp_error *err)
+{
+    json_t *doc = NULL;
+    ETP_TRY(etp_kit_json_load(etp_kit_folder_text(f, u->robust), f->arena, &doc, &u->reported_nan,
+                              err));
+    u->reported_median_ms = etp_kit_json_number(doc, "median_ms");
+    u->reported_outliers = etp_kit_json_number(json_object_get(doc, "outliers"), "count");
+    json_decref(doc);
+    return ETP_OK;
+}
+
+// ---- pairs ----
+
+static const char *parent_of(etp_kit_folder *f, const etp_kit_unit *u)
+{
+    // In the nested layout each experiment has a folder of its own: what they share is its parent.
+    const char *base = base_of(u->dir);
+    bool own = etp_kit_side_of(etp_str_from(base)) != ETP_KIT_NO_SIDE;
+    size_t n = own ? (size_t)(base > u->dir ? base - u->dir - 1 : 0) : strlen(u->dir);
+    const char *dir = etp_arena_strdup(f->arena, (etp_str){u->dir, n});
+    return dir ? dir : "";
+}
+
+static bool same_z(const char *a, const char *b)
+{
+    return strcmp(a ? a : "", b ? b : "") == 0;
+}
+
+static etp_status find_pairs(etp_kit_folder *f, etp_error *err)
+{
+    for (size_t i = 0; i < f->units.n; i++) {
+        const etp_kit_unit *off = &f->units.items[i];
+        for (size_t k = 0; k < f->units.n && off->side == ETP_KIT_OFF; k++) {
+            const etp_kit_unit *on = &f->units.items[k];
+            if (on->side != ETP_KIT_ON || on->threads != off->threads ||
+                !same_z(on->model, off->model) || !same_z(parent_of(f, on), parent_of(f, off)) ||
+                !(on->median_ns > 0) || !(off->median_ns > 0)) {
+                continue;
+            }
+            etp_kit_pair pair = {.off = i, .on = k, .ratio = off->median_ns / on->median_ns};
+            if (!ETP_PUSH(f->arena, &f->pairs, pair)) {
+                return etp_fail_nomem(err, "pairs");
+            }
+        }
+    }
+    return ETP_OK;
+}
+
+// The first experiment on and the first off, of one model, that say which kernels were registered.
+static etp_status find_logs(etp_kit_folder *f, etp_error *err)
+{
+    for (size_t i = 0; i < f->units.n && !f->logged[1]; i++) {
+        const etp_kit_unit *on = &f->units.items[i];
+        for (size_t k = 0; k < f->units.n && on->side == ETP_KIT_ON && (on->log || on->kernels);
+             k++) {
+            const etp_kit_unit *off = &f->units.items[k];
+            if (off->side == ETP_KIT_OFF && (off->log || off->kernels) &&
+                same_z(on->model, off->model)) {
+                f->logged[0] = on;
+                f->logged[1] = off;
+                break;
+            }
+        }
+    }
+    for (int i = 0; i < 2 && f->logged[1]; i++) {
+        const etp_kit_unit *u = f->logged[i];
+        etp_str text = etp_kit_folder_text(f, u->log ? u->log : u->kernels);
+        etp_status st = etp_kernel_log_read(text, f->arena, &f->logs[i], NULL);
+        if (st != ETP_OK) { // a build without log lines leaves an empty one
+            f->logged[0] = f->logged[1] = NULL;
+            return st == ETP_NOMEM ? etp_fail_nomem(err, "kernel logs") : ETP_OK;
+        }
+        f->logs[i].title = u->stem;
+        f->logs[i].model_id = u->stem;
+    }
+    return ETP_OK;
+}
+
+etp_status etp_kit_folder_open(const char *path, etp_arena *arena, etp_kit_folder *out,
+                               etp_error *err)
+{
+    *out = (etp_kit_folder){.path = path, .arena = arena};
+    ETP_TRY(walk(out, "", 0, err));
+    ETP_TRY(collect_units(out, err));
+    for (size_t i = 0; i < out->units.n; i++) {
+        etp_kit_unit *u = &out->units.items[i];
+        ETP_TRY(name_unit(out, u, err));
+        ETP_TRY(u->dump ? read_dump(out, u, err) : ETP_OK);
+        ETP_TRY(u->timeline ? read_timeline(out, u, err) : ETP_OK);
+        ETP_TRY(u->robust ? read_robust(out, u, err) : ETP_OK);
+    }
+    if (out->units.n == 0) {
+        return etp_fail(err, ETP_USAGE,
+                        "%s holds a summary of Arm's kit but neither a dump nor a timeline", path);
+    }
+    qsort(out->units.items, out->units.n, sizeof *out->units.items, by_name);
+    ETP_TRY(find_pairs(out, err));
+    ETP_TRY(find_logs(out, err));
+    ETP_TRY(etp_kit_answer_pairs(out, err));
+    return etp_kit_find_differences(out, err);
+}
+
+void etp_kit_folder_close(etp_kit_folder *f)
+{
+    for (size_t i = 0; i < f->pairs.n; i++) {
+        etp_ab_close(f->pairs.items[i].session);
+    }
+    for (size_t i = 0; i < f->traces.n; i++) {
+        etp_trace_close(f->traces.items[i]);
+    }
+    for (size_t i = 0; i < f->maps.n; i++) {
+        etp_file_close(&f->maps.items[i]);
+    }
+    f->traces.n = f->maps.n = f->pairs.n = 0;
+}

@@ -1,0 +1,44 @@
+// SPDX-License-Identifier: Apache-2.0
+// Off against on of a kit's folder, each pair answered as `compare` answers it.
+#include "kit/folder.h"
+
+#define MAX_ANSWERED 16 // pairs; a folder of a whole fleet is read with compare
+
+static const char *recording(const etp_kit_folder *f, const etp_kit_unit *u)
+{
+    const char *name = u->dump && !u->dump_empty ? u->dump : u->timeline;
+    return name ? etp_arena_printf(f->arena, "%s/%s", f->path, name) : NULL;
+}
+
+static const char *label_of(const etp_kit_folder *f, const etp_kit_unit *off,
+                            const etp_kit_unit *on)
+{
+    const char *threads = on->threads ? etp_arena_printf(f->arena, ", %u %s", on->threads,
+                                                         on->threads == 1 ? "thread" : "threads")
+                                      : "";
+    return threads ? etp_arena_printf(f->arena, "%s%s: %s against %s",
+                                      on->model ? on->model : "unknown model", threads,
+                                      on->experiment, off->experiment)
+                   : NULL;
+}
+
+etp_status etp_kit_answer_pairs(etp_kit_folder *f, etp_error *err)
+{
+    for (size_t i = 0; i < f->pairs.n && i < MAX_ANSWERED; i++) {
+        etp_kit_pair *p = &f->pairs.items[i];
+        const etp_kit_unit *off = &f->units.items[p->off], *on = &f->units.items[p->on];
+        const char *const paths[2] = {recording(f, off), recording(f, on)};
+        const etp_ab_options options = {
+            .two_sides = true, .names = {off->experiment, on->experiment}
+        };
+        p->label = label_of(f, off, on);
+        if (!p->label) {
+            return etp_fail_nomem(err, "pairs");
+        }
+        // What cannot be read has been said of its experiment.
+        if (paths[0] && paths[1] && etp_ab_open(paths, 2, &options, &p->session, NULL) != ETP_OK) {
+            p->session = NULL;
+        }
+    }
+    return ETP_OK;
+}

@@ -1,0 +1,61 @@
+// SPDX-License-Identifier: Apache-2.0
+// NaN, Infinity and -Infinity outside strings become empty strings, so that positions stay.
+#include "kit/json.h"
+
+#include <math.h>
+
+static bool word_at(const char *text, size_t len, size_t at, const char *word)
+{
+    size_t n = strlen(word);
+    return len - at >= n && memcmp(text + at, word, n) == 0;
+}
+
+static bool replace_words(char *text, size_t len)
+{
+    static const char *const k_words[] = {"NaN", "-Infinity", "Infinity"};
+    bool found = false, in_string = false;
+    for (size_t i = 0; i < len; i++) {
+        if (in_string) {
+            i += text[i] == '\\';
+            in_string = i >= len || text[i] != '"';
+            continue;
+        }
+        in_string = text[i] == '"';
+        for (size_t w = 0; w < 3 && !in_string; w++) {
+            size_t n = strlen(k_words[w]);
+            if (word_at(text, len, i, k_words[w])) {
+                memset(text + i, ' ', n);
+                memcpy(text + i, "\"\"", 2); // as little a number as null, and fits three bytes
+                found = true;
+                i += n - 1;
+                break;
+            }
+        }
+    }
+    return found;
+}
+
+etp_status etp_kit_json_load(etp_str text, etp_arena *arena, json_t **out, bool *out_nan,
+                             etp_error *err)
+{
+    *out = NULL;
+    *out_nan = false;
+    char *copy = etp_arena_strdup(arena, text);
+    if (!copy) {
+        return etp_fail_nomem(err, "JSON");
+    }
+    *out_nan = replace_words(copy, text.len);
+    etp_status st = text.len ? etp_json_parse((etp_str){copy, text.len}, out, NULL, NULL) : ETP_OK;
+    return st == ETP_NOMEM ? etp_fail_nomem(err, "JSON") : ETP_OK;
+}
+
+double etp_kit_json_number(const json_t *object, const char *key)
+{
+    const json_t *v = json_object_get(object, key);
+    return json_is_number(v) ? json_number_value(v) : (double)NAN;
+}
+
+const char *etp_kit_json_text(const json_t *object, const char *key)
+{
+    return json_string_value(json_object_get(object, key));
+}

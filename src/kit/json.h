@@ -1,0 +1,14 @@
+// SPDX-License-Identifier: Apache-2.0
+// Reading the kit's JSON, which may hold NaN (that is no JSON): as no number, and said so.
+#ifndef ETP_KIT_JSON_H
+#define ETP_KIT_JSON_H
+
+#include "store/json_in.h"
+
+// *out is NULL for text that is no JSON otherwise either, and for no text. The caller frees it.
+ETP_NODISCARD etp_status etp_kit_json_load(etp_str text, etp_arena *arena, json_t **out,
+                                           bool *out_nan, etp_error *err);
+double etp_kit_json_number(const json_t *object, const char *key);    // NAN when it is none
+const char *etp_kit_json_text(const json_t *object, const char *key); // NULL likewise
+
+#endif

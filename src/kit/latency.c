@@ -1,0 +1,319 @@
+// SPDX-License-Identifier: Apache-2.0
+// Reading the latencies of timeline CSVs; statistics of one, comparison of two.
+#include "kit/latency.h"
+
+#include <math.h>
+#include <stdlib.h>
+
+#include "base/csv.h"
+#include "base/number.h"
+
+#define NAME_BYTES 100 // of each stem in <a>_vs_<b>…: file names end at 255
+
+typedef struct execution {
+    int64_t run;
+    size_t order;
+    double ms;
+} execution;
+
+typedef struct columns {
+    int name, ms, run, model, pct;
+} columns;
+
+bool etp_kit_is_timeline(etp_str text)
+{
+    size_t end = etp_str_find(text, ETP_STR("\n"));
+    etp_str head = {text.ptr, end};
+    return etp_str_find(head, ETP_STR("duration_ms")) < end &&
+           etp_str_find(head, ETP_STR("run_index")) < end;
+}
+
+static etp_status find_columns(const etp_csv_row *head, columns *out, etp_error *err)
+{
+    *out = (columns){etp_csv_column(head, "name"), etp_csv_column(head, "duration_ms"),
+                     etp_csv_column(head, "run_index"), etp_csv_column(head, "model_id"),
+                     etp_csv_column(head, "pct_total")};
+    return out->name >= 0 && out->ms >= 0 && out->run >= 0
+               ? ETP_OK
+               : etp_fail(err, ETP_UNSUPPORTED,
+                          "no timeline: it needs the columns name, duration_ms and run_index");
+}
+
+static etp_status bad_cell(const etp_csv_row *row, const char *column, etp_str cell, etp_error *err)
+{
+    return etp_fail_at(err, ETP_CORRUPT, row->offset, "line %llu, column %s: '%.*s' is no number",
+                       (unsigned long long)row->line, column, cell.len > 40 ? 40 : (int)cell.len,
+                       cell.ptr ? cell.ptr : "");
+}
+
+static int by_run(const void *pa, const void *pb)
+{
+    const execution *a = pa, *b = pb;
+    return a->run != b->run ? (a->run > b->run) - (a->run < b->run)
+                            : (a->order > b->order) - (a->order < b->order);
+}
+
+static etp_status fill(const execution *e, size_t n, etp_arena *arena, etp_kit_timeline *out,
+                       etp_error *err)
+{
+    out->ns = ETP_NEW_ARRAY(arena, uint64_t, n);
+    out->run = ETP_NEW_ARRAY(arena, int64_t, n);
+    out->kit_ms = ETP_NEW_ARRAY(arena, double, n);
+    out->kit_run = ETP_NEW_ARRAY(arena, int64_t, n);
+    if (!out->ns || !out->run || !out->kit_ms || !out->kit_run) {
+        return etp_fail_nomem(err, "latencies");
+    }
+    for (size_t i = 0; i < n; i++) {
+        out->ns[out->n] = (uint64_t)llround(e[i].ms * 1e6);
+        out->run[out->n++] = e[i].run;
+        if (i == 0 || e[i].run != e[i - 1].run) {
+            out->kit_run[out->kit_n++] = e[i].run;
+        }
+        out->kit_ms[out->kit_n - 1] += e[i].ms;
+    }
+    return ETP_OK;
+}
+
+etp_status etp_kit_timeline_read(etp_str text, etp_arena *arena, etp_kit_timeline *out,
+                                 etp_error *err)
+{
+    *out = (etp_kit_timeline){.execute_share = NAN};
+    etp_csv_reader reader;
+    etp_csv_row row = {0};
+    columns at;
+    bool more;
+    double shares = 0;
+    struct {
+        execution *items;
+        size_t n, cap;
+    } e = {0};
+    etp_csv_open(&reader, text, ',', arena);
+    ETP_TRY(etp_csv_next(&reader, &row, &more, err));
+    ETP_TRY(find_columns(&row, &at, err));
+    size_t width = row.n;
+    for (;;) {
+        double ms, pct;
+        int64_t run;
+        ETP_TRY(etp_csv_next(&reader, &row, &more, err));
+        if (!more) {
+            break;
+        }
+        if (row.n != width) {
+            return etp_fail_at(err, ETP_CORRUPT, row.offset,
+                               "line %llu has %zu cells, the header %zu",
+                               (unsigned long long)row.line, row.n, width);
+        }
+        if (!etp_parse_double(row.cells[at.ms], &ms) || !(ms >= 0) || ms > 9e9) {
+            return bad_cell(&row, "duration_ms", row.cells[at.ms], err);
+        }
+        if (!etp_parse_i64(row.cells[at.run], &run)) {
+            return bad_cell(&row, "run_index", row.cells[at.run], err);
+        }
+        if (!etp_str_eqz(row.cells[at.name], "Method::execute") || run < 0) {
+            continue;
+        }
+        if (at.model >= 0 && !out->model_id) {
+            out->model_id = etp_arena_strdup(arena, row.cells[at.model]);
+        }
+        shares +=
+            at.pct >= 0 && etp_parse_double(row.cells[at.pct], &pct) ? pct / 100 : (double)NAN;
+        if (!ETP_PUSH(arena, &e, ((execution){run, e.n, ms}))) {
+            return etp_fail_nomem(err, "latencies");
+        }
+    }
+    if (e.n == 0) {
+        return etp_fail(err, ETP_UNKNOWN,
+                        "no Method::execute in it: nothing finished while it was recorded");
+    }
+    qsort(e.items, e.n, sizeof *e.items, by_run);
+    out->execute_share = shares / (double)e.n;
+    return fill(e.items, e.n, arena, out, err);
+}
+
+etp_status etp_kit_latencies_of(const etp_kit_timeline *timelines, const char *const *stems,
+                                const char *const *names, size_t n, etp_arena *arena,
+                                etp_kit_latencies *out, etp_error *err)
+{
+    *out = (etp_kit_latencies){.n = n};
+    for (size_t i = 0; i < n; i++) {
+        const etp_kit_timeline *t = &timelines[i];
+        out->series[i] = (etp_kit_series){stems[i], t->ns, t->run, t->n};
+        out->names[i] = names[i] ? names[i] : stems[i];
+        out->summed[i] = t->kit_n;
+        ETP_TRY(etp_kit_robust_of(&out->series[i], arena, &out->robust[i], err));
+    }
+    return ETP_OK;
+}
+
+// ---- the comparison of two ----
+
+static void put_side(const etp_kit_latencies *x, size_t i, etp_json *j)
+{
+    const etp_kit_robust *r = &x->robust[i];
+    etp_json_begin_object(j);
+    etp_json_kv_z(j, "name", x->names[i]);
+    etp_json_kv_double(j, "median_ms", r->kept.median / 1e6);
+    etp_json_kv_double(j, "trimmed_mean_ms", r->trimmed_5 / 1e6);
+    etp_json_kv_ratio(j, "cv_percent", r->kept.cv_percent);
+    etp_json_kv_u64(j, "count", x->series[i].n);
+    etp_json_end(j);
+}
+
+static double ratio(double a, double b)
+{
+    return a > 0 && b > 0 ? a / b : (double)NAN;
+}
+
+static const char *describe(const etp_kit_latencies *x, char *buf, size_t size)
+{
+    double s = ratio(x->robust[0].kept.median, x->robust[1].kept.median);
+    if (!isfinite(s)) {
+        snprintf(buf, size, "unknown: a median is 0");
+    } else if (s == 1) {
+        snprintf(buf, size, "the medians are equal");
+    } else {
+        snprintf(buf, size, "%s's median is %.2f times as long as %s's; no interval, no verdict",
+                 x->names[s < 1], s < 1 ? 1 / s : s, x->names[s > 1]);
+    }
+    return buf;
+}
+
+static void put_comparison(const etp_kit_latencies *x, etp_json *j)
+{
+    char text[300];
+    const etp_kit_robust *a = &x->robust[0], *b = &x->robust[1];
+    double cv1 = a->kept.cv_percent, cv2 = b->kept.cv_percent;
+    etp_json_key(j, "config1");
+    put_side(x, 0, j);
+    etp_json_key(j, "config2");
+    put_side(x, 1, j);
+    etp_json_key(j, "speedup");
+    etp_json_begin_object(j);
+    etp_json_kv_ratio(j, "median_based", ratio(a->kept.median, b->kept.median));
+    etp_json_kv_ratio(j, "trimmed_mean_based", ratio(a->trimmed_5, b->trimmed_5));
+    etp_json_kv_z(j, "description", describe(x, text, sizeof text));
+    etp_json_end(j);
+    etp_json_key(j, "variability");
+    etp_json_begin_object(j);
+    etp_json_kv_ratio(j, "config1_cv", cv1);
+    etp_json_kv_ratio(j, "config2_cv", cv2);
+    etp_json_kv_z(j, "more_variable",
+                  isfinite(cv1) && isfinite(cv2) && cv1 != cv2 ? x->names[cv2 > cv1] : NULL);
+    etp_json_kv_ratio(j, "cv_ratio", ratio(fmax(cv1, cv2), fmin(cv1, cv2)));
+    etp_json_end(j);
+}
+
+void etp_kit_latencies_json(const void *data, etp_json *j)
+{
+    const etp_kit_latencies *x = data;
+    etp_json_begin_object(j);
+    etp_json_kv_z(j, "schema", "etprof.latency/1");
+    etp_json_key(j, "latencies");
+    etp_json_begin_array(j);
+    for (size_t i = 0; i < x->n; i++) {
+        etp_json_begin_object(j);
+        etp_kit_robust_keys(&x->series[i], &x->robust[i], j);
+        etp_json_end(j);
+    }
+    etp_json_end(j);
+    etp_json_key(j, "comparison");
+    if (x->n == 2) {
+        etp_json_begin_object(j);
+        put_comparison(x, j);
+        etp_json_end(j);
+    } else {
+        etp_json_null(j);
+    }
+    etp_json_end(j);
+    etp_json_end_document(j);
+}
+
+const etp_report *etp_kit_latencies_report(const etp_kit_latencies *x, etp_arena *arena)
+{
+    static const etp_column k_columns[] = {
+        {.key = "name", .title = "timeline", .flags = ETP_COL_CODE},
+        {.key = "count", .title = "runs", .kind = ETP_KIND_INT},
+        {.key = "median_ns", .title = "median", .kind = ETP_KIND_NS},
+        {.key = "mean_ns", .title = "mean", .kind = ETP_KIND_NS},
+        {.key = "min_ns", .title = "min", .kind = ETP_KIND_NS},
+        {.key = "max_ns", .title = "max", .kind = ETP_KIND_NS},
+        {.key = "trimmed_mean_5_ns",
+         .title = "5 % trimmed",
+         .kind = ETP_KIND_NS,
+         .flags = ETP_COL_MINOR},
+        {.key = "cv", .title = "CV", .kind = ETP_KIND_PERCENT},
+        {.key = "outliers", .title = "outliers", .kind = ETP_KIND_INT},
+    };
+    char text[300];
+    etp_report *r = etp_report_create(arena, "latencies of traced inferences");
+    etp_report_section(r, 1, "latencies", "Method::execute");
+    etp_table *t =
+        etp_report_table(r, "latencies", NULL, k_columns, sizeof k_columns / sizeof *k_columns);
+    for (size_t i = 0; i < x->n; i++) {
+        const etp_kit_robust *b = &x->robust[i];
+        ETP_ROW(t, etp_cell_z(x->names[i]), etp_cell_u64(x->series[i].n),
+                etp_cell_double(b->all.median), etp_cell_double(b->all.mean),
+                etp_cell_double(b->all.min), etp_cell_double(b->all.max),
+                etp_cell_double(b->trimmed_5), etp_cell_double(b->all.cv_percent / 100),
+                etp_cell_u64(x->series[i].n - b->kept.n));
+        if (x->summed[i] < x->series[i].n) {
+            etp_report_note(
+                r, ETP_WARN,
+                "%s: several executions have one run index; Arm's kit adds them up and sees "
+                "%zu runs instead of %zu",
+                x->names[i], x->summed[i], x->series[i].n);
+        }
+    }
+    if (x->n == 2) {
+        etp_report_text(r, "%s", describe(x, text, sizeof text));
+    }
+    etp_report_text(r, "Descriptions of single launches with a tracer attached: two of them cannot "
+                       "tell a speedup from "
+                       "drift. 'etprof ab' measures in pairs.");
+    return r;
+}
+
+typedef struct writing {
+    const etp_kit_latencies *x;
+    size_t i; // 2: the comparison
+} writing;
+
+static etp_status fill_file(void *ctx, etp_sink *sink, etp_error *err)
+{
+    (void)err;
+    const writing *w = ctx;
+    etp_json j;
+    etp_json_init(&j, sink, true);
+    etp_json_begin_object(&j);
+    if (w->i == 2) {
+        put_comparison(w->x, &j);
+    } else {
+        etp_kit_robust_keys(&w->x->series[w->i], &w->x->robust[w->i], &j);
+    }
+    etp_json_end(&j);
+    etp_json_end_document(&j);
+    return ETP_OK;
+}
+
+etp_status etp_kit_latencies_write(const etp_kit_latencies *x, const char *dir, etp_kit_kept *kept,
+                                   etp_arena *arena, etp_error *err)
+{
+    ETP_TRY(etp_os_mkdirs(dir, err));
+    for (size_t i = 0; i < x->n + (x->n == 2); i++) {
+        writing w = {x, i};
+        const char *path =
+            i < x->n
+                ? etp_arena_printf(arena, "%s/%s_robust_stats.json", dir, x->series[i].name)
+                : etp_arena_printf(arena, "%s/%.*s_vs_%.*s_robust_comparison.json", dir, NAME_BYTES,
+                                   x->series[0].name, NAME_BYTES, x->series[1].name);
+        if (!path) {
+            return etp_fail_nomem(err, dir);
+        }
+        bool keep = false;
+        ETP_TRY(etp_kit_keep(kept, path, &keep, err));
+        if (!keep) {
+            ETP_TRY(etp_os_replace_by(path, fill_file, &w, err));
+        }
+    }
+    return ETP_OK;
+}

@@ -1,0 +1,334 @@
+// SPDX-License-Identifier: Apache-2.0
+// Tables over all experiments: categories, operators, end-to-end latency, comparison.
+#include "kit/parts.h"
+
+#include <math.h>
+#include <stdlib.h>
+
+#include "base/csv.h"
+
+static double percent_of(const etp_kit_arm *arm, int64_t ns)
+{
+    int64_t whole = arm->mean.execute_ns;
+    bool known = ns != ETP_NS_UNKNOWN && whole > 0;
+    return known ? 100 * ((double)ns / (double)whole) : (double)NAN;
+}
+
+// experiment, threads, level: the first of our own columns in tables over all experiments.
+static void put_experiment(etp_sink *s, const etp_kit_arm *arm)
+{
+    etp_sink_char(s, ',');
+    etp_csv_text(s, etp_str_from(arm->arm->name), ',');
+    etp_sink_char(s, ',');
+    etp_kit_put_threads(s, arm->arm->threads);
+    etp_sink_char(s, ',');
+    etp_csv_text(s, etp_str_from(arm->arm->level_name), ',');
+}
+
+// ---- categories ----
+
+typedef struct ranked {
+    int64_t ns;
+    uint32_t index;
+} ranked;
+
+static int slowest_first(const void *pa, const void *pb)
+{
+    const ranked *a = pa, *b = pb;
+    if (a->ns != b->ns) {
+        return a->ns > b->ns ? -1 : 1;
+    }
+    return (a->index > b->index) - (a->index < b->index);
+}
+
+static int64_t category_total(const etp_profile *p, etp_category c)
+{
+    int64_t sum = 0;
+    for (size_t i = 0; i < p->n_rows; i++) {
+        const etp_profile_row *row = &p->rows[i];
+        sum += etp_means_is_operator(row->kind) && row->parsed.category == c ? row->all_ns : 0;
+    }
+    return sum;
+}
+
+static void arm_categories(const etp_kit_arm *arm, etp_sink *s)
+{
+    ranked order[ETP_CATEGORY_COUNT];
+    size_t n = 0;
+    for (uint32_t c = 0; c < ETP_CATEGORY_COUNT; c++) {
+        if (arm->mean.category_rows[c]) {
+            order[n++] = (ranked){arm->mean.category_ns[c], c};
+        }
+    }
+    qsort(order, n, sizeof *order, slowest_first);
+    for (size_t i = 0; i < n; i++) {
+        etp_category c = (etp_category)order[i].index;
+        etp_sink_printf(s, "%s,", etp_category_name(c));
+        etp_kit_put_ms(s, category_total(arm->arm->profile, c));
+        etp_sink_char(s, ',');
+        etp_kit_put_ms(s, order[i].ns);
+        etp_sink_char(s, ',');
+        etp_kit_put_ratio(s, percent_of(arm, order[i].ns));
+        etp_sink_printf(s, ",%zu", arm->mean.category_rows[c]);
+        put_experiment(s, arm);
+        etp_sink_printf(s, ",%s,%lld\n", etp_five_name(etp_category_five(c)),
+                        (long long)order[i].ns);
+    }
+}
+
+etp_status etp_kit_category_summary(const etp_kit *kit, const etp_kit_arm *none, etp_sink *sink,
+                                    etp_arena *scratch, etp_error *err)
+{
+    (void)none, (void)scratch, (void)err;
+    etp_sink_z(sink, "category,total_ms,avg_ms,pct_of_e2e,operator_count,experiment,threads,level,"
+                     "five,mean_ns\n");
+    for (size_t i = 0; i < kit->n_arms; i++) {
+        if (kit->arms[i].arm->profile) {
+            arm_categories(&kit->arms[i], sink);
+        }
+    }
+    return ETP_OK;
+}
+
+// ---- operators ----
+
+static void operator_line(const etp_kit_arm *arm, uint32_t index, etp_sink *s)
+{
+    const etp_profile_row *row = &arm->arm->profile->rows[index];
+    etp_category c = row->parsed.category;
+    int64_t ns = arm->mean.row_ns[index];
+    etp_csv_text(s, row->name, ',');
+    etp_sink_printf(s, ",%s,", etp_category_name(c));
+    etp_kit_put_ms(s, row->all_ns);
+    etp_sink_char(s, ',');
+    etp_kit_put_ms(s, ns);
+    etp_sink_char(s, ',');
+    etp_kit_put_ratio(s, percent_of(arm, ns));
+    etp_sink_printf(s, ",%llu", (unsigned long long)row->calls);
+    put_experiment(s, arm);
+    etp_sink_printf(s, ",%s,%lld,%ld,%ld,%lu,%s,%s\n", etp_five_name(etp_category_five(c)),
+                    (long long)ns, (long)row->chain, (long)row->instruction,
+                    (unsigned long)row->occurrence, etp_row_kind_name(row->kind),
+                    row->delegated ? "delegated" : "portable");
+}
+
+// Operators of one experiment, slowest first; only those of category ONLY unless it is COUNT, at
+// most LIMIT.
+// What the kit has no group for.
+static bool is_other(etp_category c)
+{
+    return c == ETP_CATEGORY_OTHER || c == ETP_CATEGORY_EMBEDDING || c == ETP_CATEGORY_SEARCH ||
+           c == ETP_CATEGORY_FILL || c == ETP_CATEGORY_CONTROL;
+}
+
+static etp_status arm_operators(const etp_kit_arm *arm, etp_category only, size_t limit,
+                                etp_sink *sink, etp_arena *scratch, etp_error *err)
+{
+    const etp_profile *p = arm->arm->profile;
+    if (!p) {
+        return ETP_OK;
+    }
+    ranked *order = ETP_NEW_ARRAY(scratch, ranked, p->n_rows);
+    if (!order) {
+        return etp_fail_nomem(err, "operators");
+    }
+    size_t n = 0;
+    for (uint32_t i = 0; i < p->n_rows; i++) {
+        if (arm->mean.row_ns[i] != ETP_NS_UNKNOWN &&
+            (only == ETP_CATEGORY_COUNT || is_other(p->rows[i].parsed.category))) {
+            order[n++] = (ranked){arm->mean.row_ns[i], i};
+        }
+    }
+    qsort(order, n, sizeof *order, slowest_first);
+    for (size_t i = 0; i < n && i < limit; i++) {
+        operator_line(arm, order[i].index, sink);
+    }
+    return ETP_OK;
+}
+
+static etp_status operators(const etp_kit *kit, etp_category only, size_t limit, etp_sink *sink,
+                            etp_arena *scratch, etp_error *err)
+{
+    etp_sink_z(sink, "operator,category,total_ms,avg_ms,pct_of_e2e,event_count,experiment,threads,"
+                     "level,five,mean_ns,chain,instruction,occurrence,kind,delegate_backend\n");
+    for (size_t i = 0; i < kit->n_arms; i++) {
+        ETP_TRY(arm_operators(&kit->arms[i], only, limit, sink, scratch, err));
+    }
+    return ETP_OK;
+}
+
+etp_status etp_kit_operator_details(const etp_kit *kit, const etp_kit_arm *none, etp_sink *sink,
+                                    etp_arena *scratch, etp_error *err)
+{
+    (void)none;
+    return operators(kit, ETP_CATEGORY_COUNT, SIZE_MAX, sink, scratch, err);
+}
+
+etp_status etp_kit_other_top_ops(const etp_kit *kit, const etp_kit_arm *none, etp_sink *sink,
+                                 etp_arena *scratch, etp_error *err)
+{
+    (void)none;
+    return operators(kit, ETP_CATEGORY_OTHER, 2, sink, scratch, err); // the kit keeps two
+}
+
+// ---- end to end ----
+
+static void latency_line(const etp_kit_arm *arm, etp_sink *s)
+{
+    const etp_profile *p = arm->arm->profile;
+    uint64_t lo = UINT64_MAX, hi = 0;
+    for (size_t i = 0; i < arm->n_runs; i++) {
+        lo = arm->latency_ns[i] < lo ? arm->latency_ns[i] : lo;
+        hi = arm->latency_ns[i] > hi ? arm->latency_ns[i] : hi;
+    }
+    etp_csv_text(s, etp_str_from(arm->stem), ',');
+    etp_sink_printf(s, ",%zu,", arm->n_runs);
+    if (p) {
+        etp_kit_put_ms(s, p->all_execute_ns);
+        etp_sink_char(s, ',');
+        etp_kit_put_ms(s, arm->mean.execute_ns);
+        etp_sink_char(s, ',');
+        etp_kit_put_ms(s, (int64_t)lo);
+        etp_sink_char(s, ',');
+        etp_kit_put_ms(s, (int64_t)hi);
+    } else {
+        etp_sink_z(s, ",,,");
+    }
+    put_experiment(s, arm);
+    int64_t parts[] = {arm->mean.execute_ns, 0, arm->mean.boundary_ns, arm->mean.framework_ns,
+                       arm->mean.unexplained_ns};
+    for (int c = 0; c < ETP_CATEGORY_COUNT; c++) {
+        parts[1] += arm->mean.category_ns[c];
+    }
+    for (size_t i = 0; i < sizeof parts / sizeof *parts; i++) {
+        etp_sink_char(s, ',');
+        etp_kit_put_ns(s, p ? parts[i] : ETP_NS_UNKNOWN);
+    }
+    etp_sink_char(s, ',');
+    etp_kit_put_ns(s, arm->arm->median_ns);
+    bool interval = isfinite(arm->arm->lo_ns) && isfinite(arm->arm->hi_ns);
+    etp_sink_char(s, ',');
+    etp_kit_put_ns(s, interval ? llround(arm->arm->lo_ns) : ETP_NS_UNKNOWN);
+    etp_sink_char(s, ',');
+    etp_kit_put_ns(s, interval ? llround(arm->arm->hi_ns) : ETP_NS_UNKNOWN);
+    etp_sink_char(s, '\n');
+}
+
+etp_status etp_kit_e2e_latency(const etp_kit *kit, const etp_kit_arm *none, etp_sink *sink,
+                               etp_arena *scratch, etp_error *err)
+{
+    (void)none, (void)scratch, (void)err;
+    etp_sink_z(sink, "model_name,num_runs,total_ms,avg_ms,min_ms,max_ms,experiment,threads,level,"
+                     "traced_mean_ns,operators_ns,boundary_ns,framework_ns,unexplained_ns,"
+                     "untraced_median_ns,untraced_lo_ns,untraced_hi_ns\n");
+    for (size_t i = 0; i < kit->n_arms; i++) {
+        latency_line(&kit->arms[i], sink);
+    }
+    return ETP_OK;
+}
+
+// ---- comparison ----
+
+static void put_named(etp_sink *sink, const etp_kit_arm *arm, const char *suffix,
+                      etp_arena *scratch)
+{
+    const char *name = etp_arena_printf(scratch, "%s%s", arm->arm->name, suffix);
+    etp_sink_char(sink, ',');
+    if (name) {
+        etp_csv_text(sink, etp_str_from(name), ',');
+    } else {
+        sink->failed = true;
+    }
+}
+
+// The kit's columns stand for the baseline and the first candidate; every further candidate adds
+// three of its own.
+static void comparison_header(const etp_kit *kit, etp_sink *sink, etp_arena *scratch)
+{
+    const etp_kit_arm *base = &kit->arms[0];
+    etp_sink_z(sink, "category");
+    put_named(sink, base, "_ms", scratch);
+    put_named(sink, &kit->arms[1], "_ms", scratch);
+    etp_sink_z(sink, ",speedup");
+    put_named(sink, base, "_pct", scratch);
+    put_named(sink, &kit->arms[1], "_pct", scratch);
+    for (size_t i = 2; i < kit->n_arms; i++) {
+        put_named(sink, &kit->arms[i], "_ms", scratch);
+        put_named(sink, &kit->arms[i], "_speedup", scratch);
+        put_named(sink, &kit->arms[i], "_pct", scratch);
+    }
+    etp_sink_z(sink, ",five");
+    for (size_t i = 0; i < kit->n_arms; i++) {
+        put_named(sink, &kit->arms[i], "_ns", scratch);
+    }
+    etp_sink_char(sink, '\n');
+}
+
+static int64_t category_of(const etp_kit_arm *arm, int c)
+{
+    return arm->arm->profile ? arm->mean.category_ns[c] : ETP_NS_UNKNOWN;
+}
+
+static void put_category_ms(etp_sink *sink, const etp_kit_arm *arm, int c)
+{
+    etp_sink_char(sink, ',');
+    if (arm->arm->profile) {
+        etp_kit_put_ms(sink, arm->mean.category_ns[c]);
+    }
+}
+
+static void put_category_percent(etp_sink *sink, const etp_kit_arm *arm, int c)
+{
+    etp_sink_char(sink, ',');
+    etp_kit_put_ratio(sink, percent_of(arm, category_of(arm, c)));
+}
+
+static void put_category_speedup(etp_sink *sink, const etp_kit *kit, const etp_kit_arm *arm, int c)
+{
+    const etp_kit_arm *base = &kit->arms[0];
+    bool resolved = etp_ab_resolved(category_of(base, c), base->mean.category_cut_ns[c]) &&
+                    etp_ab_resolved(category_of(arm, c), arm->mean.category_cut_ns[c]);
+    double speedup = etp_kit_speedup(kit, etp_kit_comparison_of(kit, arm), category_of(base, c),
+                                     category_of(arm, c));
+    etp_sink_char(sink, ',');
+    etp_kit_put_ratio(sink, resolved ? speedup : (double)NAN);
+}
+
+static void comparison_line(const etp_kit *kit, int c, etp_sink *sink)
+{
+    const etp_kit_arm *base = &kit->arms[0], *first = &kit->arms[1];
+    etp_sink_z(sink, etp_category_name((etp_category)c));
+    put_category_ms(sink, base, c);
+    put_category_ms(sink, first, c);
+    put_category_speedup(sink, kit, first, c);
+    put_category_percent(sink, base, c);
+    put_category_percent(sink, first, c);
+    for (size_t i = 2; i < kit->n_arms; i++) {
+        put_category_ms(sink, &kit->arms[i], c);
+        put_category_speedup(sink, kit, &kit->arms[i], c);
+        put_category_percent(sink, &kit->arms[i], c);
+    }
+    etp_sink_printf(sink, ",%s", etp_five_name(etp_category_five((etp_category)c)));
+    for (size_t i = 0; i < kit->n_arms; i++) {
+        etp_sink_char(sink, ',');
+        etp_kit_put_ns(sink, category_of(&kit->arms[i], c));
+    }
+    etp_sink_char(sink, '\n');
+}
+
+etp_status etp_kit_comparison(const etp_kit *kit, const etp_kit_arm *none, etp_sink *sink,
+                              etp_arena *scratch, etp_error *err)
+{
+    (void)none, (void)err;
+    comparison_header(kit, sink, scratch);
+    for (int c = 0; c < ETP_CATEGORY_COUNT; c++) {
+        bool occurs = false;
+        for (size_t i = 0; i < kit->n_arms; i++) {
+            occurs = occurs || kit->arms[i].mean.category_rows[c] > 0;
+        }
+        if (occurs) {
+            comparison_line(kit, c, sink);
+        }
+    }
+    return ETP_OK;
+}

@@ -1,0 +1,400 @@
+// SPDX-License-Identifier: Apache-2.0
+// Timeline CSVs (one line per event and execution) and operator statistics by type.
+#include "kit/parts.h"
+
+#include <math.h>
+#include <stdlib.h>
+
+#include "base/csv.h"
+#include "base/index.h"
+#include "base/number.h"
+#include <etprof/etdump.h>
+
+etp_status etp_kit_places(const etp_trace *trace, etp_arena *arena, etp_kit_place **out,
+                          size_t *out_n, etp_error *err)
+{
+    *out_n = etp_trace_dump(trace)->n_runs;
+    *out = ETP_NEW_ARRAY(arena, etp_kit_place, *out_n);
+    if (!*out) {
+        return etp_fail_nomem(err, "executions");
+    }
+    for (uint32_t b = 0; b < etp_trace_block_count(trace); b++) {
+        const etp_trace_block *block = etp_trace_block_at(trace, b);
+        for (uint32_t r = 0; r < block->n_runs; r++) {
+            (*out)[block->runs[r]] = (etp_kit_place){b, r};
+        }
+    }
+    return ETP_OK;
+}
+
+static const char *backend_of(const etp_trace_event *e)
+{
+    return e->delegated ? "delegated" : "portable";
+}
+
+// Parents follow their parts in file order, so one backward pass tells what is inside.
+static bool *mark_inside(const etp_trace_block *block, etp_arena *arena)
+{
+    bool *inside = ETP_NEW_ARRAY(arena, bool, block->n_events);
+    for (uint32_t e = (uint32_t)block->n_events; inside && e-- > 0;) {
+        uint32_t parent = block->events[e].parent;
+        inside[e] = e == block->execute || (parent != ETP_NO_INDEX && inside[parent]);
+    }
+    return inside;
+}
+
+// ---- timeline ----
+
+// What is equal in all lines of one event, rendered once.
+typedef struct event_text {
+    etp_str head; // model_id … delegate_backend
+    etp_str tail; // kind … event_block
+} event_text;
+
+typedef struct block_text {
+    event_text *events;
+    uint32_t first_node; // node_id of its first event
+    int64_t *exclusive;  // scratch of one execution
+} block_text;
+
+typedef struct timeline {
+    const etp_kit_arm *arm;
+    etp_sink *sink;
+    etp_arena *scratch;
+    int64_t only;     // this run_index alone, -1 all
+    int64_t next_run; // run_index of the next execution
+} timeline;
+
+static const char k_timeline_header[] =
+    "model_id,name,type,delegate_backend,start_us,end_us,duration_ms,pct_total,node_id,run_index,"
+    "block,duration_ns,exclusive_ns,kind,category,five,chain,instruction,parent,event_block,"
+    "session_block\n";
+
+static etp_str head_text(const timeline *t, const etp_trace_event *e)
+{
+    etp_strbuf buf;
+    etp_strbuf_init(&buf, t->scratch);
+    etp_sink s = etp_sink_strbuf(&buf);
+    uint32_t counter;
+    etp_csv_text(&s, etp_str_from(t->arm->model_id), ',');
+    etp_sink_char(&s, ',');
+    etp_csv_text(&s, e->name, ',');
+    etp_sink_char(&s, ',');
+    etp_csv_text(&s, etp_trace_base_name(e->name, &counter), ',');
+    etp_sink_printf(&s, ",%s,", backend_of(e));
+    return buf.failed ? (etp_str){0} : etp_strbuf_str(&buf);
+}
+
+static etp_str tail_text(const timeline *t, const etp_trace_event *e, bool inside, uint32_t block,
+                         uint32_t first_node, uint32_t session_block)
+{
+    etp_strbuf buf;
+    etp_strbuf_init(&buf, t->scratch);
+    etp_row_kind kind = etp_row_kind_of(e);
+    bool is_operator = inside && etp_means_is_operator(kind);
+    etp_category c = is_operator ? etp_op_category(e->name) : ETP_CATEGORY_OTHER;
+    int64_t parent = e->parent == ETP_NO_INDEX ? -1 : (int64_t)first_node + e->parent;
+    etp_strbuf_printf(&buf, ",%s,%s,%s,%ld,%ld,%lld,%lu,%lu\n",
+                      inside ? etp_row_kind_name(kind) : "outside",
+                      is_operator ? etp_category_name(c) : "",
+                      is_operator ? etp_five_name(etp_category_five(c)) : "", (long)e->chain,
+                      (long)e->instruction, (long long)parent, (unsigned long)block,
+                      (unsigned long)session_block);
+    return buf.failed ? (etp_str){0} : etp_strbuf_str(&buf);
+}
+
+static etp_status prepare_block(const timeline *t, const etp_trace_block *block, uint32_t index,
+                                uint32_t first_node, uint32_t session_block, block_text *out,
+                                etp_error *err)
+{
+    bool *inside = mark_inside(block, t->scratch);
+    *out = (block_text){
+        .events = ETP_NEW_ARRAY(t->scratch, event_text, block->n_events),
+        .first_node = first_node,
+        .exclusive = ETP_NEW_ARRAY(t->scratch, int64_t, block->n_events),
+    };
+    bool ok = inside && out->events && out->exclusive;
+    for (size_t e = 0; ok && e < block->n_events; e++) {
+        event_text *text = &out->events[e];
+        text->head = head_text(t, &block->events[e]);
+        text->tail = tail_text(t, &block->events[e], inside[e], index, first_node, session_block);
+        ok = text->head.len && text->tail.len;
+    }
+    return ok ? ETP_OK : etp_fail_nomem(err, "timeline");
+}
+
+static void exclusive_times(const etp_trace_block *block, uint32_t run, int64_t *out)
+{
+    for (uint32_t e = 0; e < block->n_events; e++) {
+        out[e] = (int64_t)etp_trace_durations(block, e)[run];
+    }
+    for (uint32_t e = 0; e < block->n_events; e++) {
+        uint32_t parent = block->events[e].parent;
+        if (parent != ETP_NO_INDEX) {
+            out[parent] -= (int64_t)etp_trace_durations(block, e)[run];
+        }
+    }
+}
+
+static void write_line(const timeline *t, const etp_trace_block *block, const block_text *text,
+                       uint32_t e, uint32_t run, uint64_t start, int64_t run_index)
+{
+    uint64_t ns = etp_trace_durations(block, e)[run];
+    etp_sink *s = t->sink;
+    etp_sink_write(s, text->events[e].head);
+    etp_kit_put_us(s, start);
+    etp_sink_char(s, ',');
+    if (ns <= UINT64_MAX - start) {
+        etp_kit_put_us(s, start + ns);
+    }
+    etp_sink_char(s, ',');
+    etp_kit_put_ms(s, (int64_t)ns);
+    etp_sink_char(s, ',');
+    uint64_t whole = block->has_execute ? etp_trace_durations(block, block->execute)[run] : 0;
+    etp_kit_put_ratio(s, whole ? 100 * ((double)ns / (double)whole) : (double)NAN);
+    etp_sink_char(s, ',');
+    etp_kit_put_i64(s, (int64_t)text->first_node + e);
+    etp_sink_char(s, ',');
+    etp_kit_put_i64(s, run_index);
+    etp_sink_char(s, ',');
+    etp_csv_text(s, block->name, ',');
+    etp_sink_char(s, ',');
+    etp_kit_put_i64(s, (int64_t)ns);
+    etp_sink_char(s, ',');
+    etp_kit_put_i64(s, text->exclusive[e]);
+    etp_sink_write(s, text->events[e].tail);
+}
+
+static etp_status prepare_dump(const timeline *t, const etp_ab_dump *dump, block_text **out,
+                               etp_error *err)
+{
+    size_t n_blocks = etp_trace_block_count(dump->trace);
+    *out = ETP_NEW_ARRAY(t->scratch, block_text, n_blocks);
+    if (!*out) {
+        return etp_fail_nomem(err, "timeline");
+    }
+    uint32_t node = 0;
+    for (uint32_t b = 0; b < n_blocks; b++) {
+        const etp_trace_block *block = etp_trace_block_at(dump->trace, b);
+        ETP_TRY(prepare_block(t, block, b, node, dump->block, &(*out)[b], err));
+        node += (uint32_t)block->n_events;
+    }
+    return ETP_OK;
+}
+
+static etp_status write_dump(timeline *t, const etp_ab_dump *dump, etp_error *err)
+{
+    const etp_trace *trace = dump->trace;
+    etp_kit_place *places;
+    size_t n_runs;
+    block_text *texts;
+    ETP_TRY(prepare_dump(t, dump, &texts, err));
+    ETP_TRY(etp_kit_places(trace, t->scratch, &places, &n_runs, err));
+    for (size_t r = 0; r < n_runs; r++) {
+        const etp_trace_block *block = etp_trace_block_at(trace, places[r].block);
+        int64_t run_index = block->has_execute ? t->next_run++ : -1;
+        if (t->only >= 0 && run_index != t->only) {
+            continue;
+        }
+        etp_etdump_run run = etp_etdump_run_at(etp_trace_dump(trace), r);
+        block_text *text = &texts[places[r].block];
+        exclusive_times(block, places[r].run, text->exclusive);
+        // Of a file's events only those with a profile part are events of the block.
+        etp_etdump_profile p;
+        for (size_t i = 0, e = 0; i < run.n_events && e < block->n_events; i++) {
+            if (etp_etdump_profile_of(etp_etdump_event_at(&run, i), &p)) {
+                write_line(t, block, text, (uint32_t)e, places[r].run, p.start, run_index);
+                e++;
+            }
+        }
+    }
+    return ETP_OK;
+}
+
+static etp_status write_timeline(const etp_kit_arm *arm, int64_t only, etp_sink *sink,
+                                 etp_error *err)
+{
+    timeline t = {.arm = arm, .sink = sink, .only = only};
+    etp_sink_z(sink, k_timeline_header);
+    etp_status st = ETP_OK;
+    for (size_t d = 0; d < arm->n_dumps && st == ETP_OK && !(only >= 0 && t.next_run > only); d++) {
+        etp_arena scratch = {0}; // there may be hundreds of dumps
+        t.scratch = &scratch;
+        st = write_dump(&t, arm->dumps[d], err);
+        etp_arena_dispose(&scratch);
+    }
+    return st;
+}
+
+etp_status etp_kit_timeline_all(const etp_kit *kit, const etp_kit_arm *arm, etp_sink *sink,
+                                etp_arena *scratch, etp_error *err)
+{
+    (void)kit, (void)scratch;
+    return write_timeline(arm, -1, sink, err);
+}
+
+etp_status etp_kit_timeline_run(const etp_kit *kit, const etp_kit_arm *arm, etp_sink *sink,
+                                etp_arena *scratch, etp_error *err)
+{
+    (void)scratch;
+    return write_timeline(arm, kit->run_index, sink, err);
+}
+
+// ---- statistics by type ----
+
+typedef struct type_stats { // one (type, backend)
+    etp_str type;
+    bool delegated;
+    etp_row_kind kind;
+    etp_category category;
+    bool is_operator;
+    size_t events;        // distinct ones of the program
+    uint64_t calls;       // samples
+    int64_t total_ns;     // inclusive, over all executions
+    int64_t exclusive_ns; // likewise
+    size_t order;         // of first appearance
+} type_stats;
+
+typedef struct type_table {
+    struct {
+        type_stats *items;
+        size_t n, cap;
+    } types;
+    etp_index index;
+    etp_arena *arena;
+} type_table;
+
+typedef struct type_query {
+    const type_stats *types;
+    etp_str type;
+    bool delegated;
+} type_query;
+
+static bool same_type(const void *ctx, uint32_t position)
+{
+    const type_query *q = ctx;
+    const type_stats *t = &q->types[position];
+    return t->delegated == q->delegated && etp_str_eq(t->type, q->type);
+}
+
+static type_stats *type_of(type_table *t, etp_str name, bool delegated, etp_row_kind kind)
+{
+    uint32_t counter;
+    type_query q = {t->types.items, etp_trace_base_name(name, &counter), delegated};
+    uint64_t hash = etp_hash_bytes(ETP_HASH_START + delegated, q.type.ptr, q.type.len);
+    uint32_t at = etp_index_find(&t->index, hash, same_type, &q);
+    if (at != ETP_INDEX_NONE) {
+        return &t->types.items[at];
+    }
+    bool is_operator = etp_means_is_operator(kind);
+    type_stats fresh = {
+        .type = q.type,
+        .delegated = delegated,
+        .kind = kind,
+        .category = is_operator ? etp_op_category(name) : ETP_CATEGORY_OTHER,
+        .is_operator = is_operator,
+        .order = t->types.n,
+    };
+    if (!ETP_PUSH(t->arena, &t->types, fresh) ||
+        !etp_index_insert(&t->index, t->arena, hash, (uint32_t)(t->types.n - 1))) {
+        return NULL;
+    }
+    return &t->types.items[t->types.n - 1];
+}
+
+static etp_status add_inclusive(type_table *t, const etp_trace_block *block, etp_error *err)
+{
+    bool *inside = mark_inside(block, t->arena);
+    if (!inside) {
+        return etp_fail_nomem(err, "operator statistics");
+    }
+    for (uint32_t e = 0; e < block->n_events; e++) {
+        const etp_trace_event *event = &block->events[e];
+        if (!inside[e]) {
+            continue;
+        }
+        type_stats *s = type_of(t, event->name, event->delegated, etp_row_kind_of(event));
+        if (!s) {
+            return etp_fail_nomem(err, "operator statistics");
+        }
+        const uint64_t *ns = etp_trace_durations(block, e);
+        for (size_t r = 0; r < block->n_runs; r++) {
+            if (ns[r] > (uint64_t)(INT64_MAX - s->total_ns)) {
+                return etp_fail(err, ETP_CORRUPT, "durations add up to more than 292 years");
+            }
+            s->total_ns += (int64_t)ns[r];
+        }
+        s->calls += block->n_runs;
+    }
+    return ETP_OK;
+}
+
+static int longest_first(const void *pa, const void *pb)
+{
+    const type_stats *a = pa, *b = pb;
+    if (a->total_ns != b->total_ns) {
+        return a->total_ns > b->total_ns ? -1 : 1;
+    }
+    return (a->order > b->order) - (a->order < b->order);
+}
+
+static void write_types(const etp_kit_arm *arm, type_table *t, etp_sink *s)
+{
+    const etp_profile *p = arm->arm->profile;
+    double runs = (double)p->all_executions, whole = (double)p->all_execute_ns;
+    for (size_t i = 0; i < t->types.n; i++) {
+        const type_stats *r = &t->types.items[i];
+        double mean = (double)r->total_ns / runs;
+        etp_csv_text(s, etp_str_from(arm->model_id), ',');
+        for (int twice = 0; twice < 2; twice++) { // name and type are one in this table
+            etp_sink_char(s, ',');
+            etp_csv_text(s, r->type, ',');
+        }
+        etp_sink_printf(s, ",%s,%zu,", r->delegated ? "delegated" : "portable", r->events);
+        etp_kit_put_ms(s, llround(mean));
+        etp_sink_char(s, ',');
+        etp_kit_put_ms(s, llround(mean / (double)r->events));
+        etp_sink_char(s, ',');
+        etp_kit_put_ratio(s, whole > 0 ? 100 * ((double)r->total_ns / whole) : (double)NAN);
+        etp_sink_printf(s, ",%llu,%lld,%lld,%s,%s,%s\n", (unsigned long long)r->calls,
+                        llround(mean), llround((double)r->exclusive_ns / runs),
+                        etp_row_kind_name(r->kind),
+                        r->is_operator ? etp_category_name(r->category) : "",
+                        r->is_operator ? etp_five_name(etp_category_five(r->category)) : "");
+    }
+}
+
+etp_status etp_kit_ops_stats(const etp_kit *kit, const etp_kit_arm *arm, etp_sink *sink,
+                             etp_arena *scratch, etp_error *err)
+{
+    (void)kit;
+    etp_sink_z(sink, "model_id,name,type,delegate_backend,count,total_ms,avg_ms,pct_total,calls,"
+                     "mean_ns,exclusive_ns,kind,category,five\n");
+    const etp_profile *p = arm->arm->profile;
+    if (!p) {
+        return ETP_OK;
+    }
+    type_table t = {.arena = scratch};
+    for (size_t d = 0; d < arm->n_dumps; d++) {
+        const etp_trace *trace = arm->dumps[d]->trace;
+        for (size_t b = 0; b < etp_trace_block_count(trace); b++) {
+            if (etp_trace_block_at(trace, b)->has_execute) {
+                ETP_TRY(add_inclusive(&t, etp_trace_block_at(trace, b), err));
+            }
+        }
+    }
+    for (size_t i = 0; i < p->n_rows; i++) {
+        const etp_profile_row *row = &p->rows[i];
+        type_stats *s = type_of(&t, row->name, row->delegated, row->kind);
+        if (!s) {
+            return etp_fail_nomem(err, "operator statistics");
+        }
+        s->category = s->is_operator ? row->parsed.category
+                                     : s->category; // the program may know better than the name
+        s->events++;
+        s->exclusive_ns += row->all_ns;
+    }
+    qsort(t.types.items, t.types.n, sizeof *t.types.items, longest_first);
+    write_types(arm, &t, sink);
+    return ETP_OK;
+}

@@ -1,0 +1,273 @@
+// SPDX-License-Identifier: Apache-2.0
+// Checks of the machine before anything is measured on it.
+#include "machine/doctor.h"
+
+#include <math.h>
+#include <string.h>
+
+#include "measure/selftest.h"
+
+#define SELFTEST_NS ((uint64_t)60 * 1000000000u)
+#define MOST_LOAD_PER_CPU 0.1
+#define LEAST_FREE_BYTES ((uint64_t)1 << 30)
+#define WORST_CLOCK_NS 1000u
+#define HOT_C 85.0
+
+// Levels that the runner can be switched to, as a list.
+static const char *levels_of(const etp_isa_cpu *cpu, etp_arena *arena, size_t *out_n)
+{
+    etp_level list[ETP_LEVEL_COUNT];
+    size_t n = etp_level_list(cpu->family, list);
+    const char *text = "";
+    *out_n = 0;
+    for (size_t i = 0; i < n && text; i++) {
+        if (etp_level_state_of(cpu, list[i]).available) {
+            text = etp_arena_printf(arena, "%s%s%s", text, text[0] ? ", " : "",
+                                    etp_level_get(list[i])->name);
+            (*out_n)++;
+        }
+    }
+    return text;
+}
+
+// The runner's own proof that hiding features works, at each level that can be had.
+static etp_status mask_check(etp_doctor *d, etp_device *device, const etp_device_cpu *cpu,
+                             etp_arena *arena, etp_error *err)
+{
+    etp_level list[ETP_LEVEL_COUNT];
+    etp_plan_arm arms[ETP_LEVEL_COUNT] = {{0}};
+    size_t n = etp_level_list(cpu->cpu.family, list);
+    etp_session_plan plan = {.arms = arms, .timeout_ns = SELFTEST_NS, .cpu = *cpu};
+    for (size_t i = 0; i < n; i++) {
+        etp_isa_mask mask = etp_level_mask(list[i]);
+        etp_plan_arm *a = &arms[plan.n_arms];
+        if (etp_level_state_of(&cpu->cpu, list[i]).available &&
+            etp_isa_mask_format(&mask, a->mask, sizeof a->mask) > 0) {
+            a->level = list[i];
+            a->level_name = etp_level_get(list[i])->name;
+            plan.n_arms++;
+        }
+    }
+    etp_selftest_result t = {.ran = false};
+    if (plan.n_arms > 0) {
+        ETP_TRY(etp_selftest_run(device, &plan, NULL, arena, &t, err));
+    }
+    bool failed = t.ran && !t.ok;
+    return etp_checks_add(
+        &d->checks, arena,
+        (etp_check){"mask",
+                    failed  ? 0
+                    : t.ran ? 1
+                            : -1,
+                    true, plan.n_arms > 0 ? t.text : "no level can be had",
+                    "two tiny models take the kernels of their level, or cannot tell",
+                    failed ? "levels cannot be compared with this runner: build it again with "
+                             "scripts/build-runner"
+                           : NULL,
+                    NULL},
+        err);
+}
+
+// Not a fault of the machine: times are as good without, but nothing takes them apart.
+static etp_status counters_check(etp_doctor *d, const etp_device_cpu *cpu, etp_arena *arena,
+                                 etp_error *err)
+{
+    bool told = cpu->counters[0] != '\0',
+         counts = told && !etp_str_starts(etp_str_from(cpu->counters), ETP_STR("none"));
+    return etp_checks_add(&d->checks, arena,
+                          (etp_check){"counters", counts ? 1 : -1, false,
+                                      told ? cpu->counters : "this runner does not tell",
+                                      "cycles and instructions, which tell work from clock",
+                                      cpu->counters_fix[0] ? cpu->counters_fix : NULL, NULL},
+                          err);
+}
+
+etp_status etp_doctor_runner(etp_doctor *d, etp_device *device, const char *why, etp_arena *arena,
+                             etp_error *err)
+{
+    etp_device_cpu cpu;
+    etp_error probe = {.offset = ETP_NO_OFFSET};
+    bool works = device && etp_session_probe(device, 0, arena, &cpu, &probe) == ETP_OK;
+    ETP_TRY(etp_checks_add(
+        &d->checks, arena,
+        (etp_check){"runner", device != NULL, true, device ? device->bundle.runner : why,
+                    "a runner bundle",
+                    "build it with scripts/build-runner, or name one with --runner", NULL},
+        err));
+    if (!device) {
+        return ETP_OK;
+    }
+    ETP_TRY(etp_checks_add(
+        &d->checks, arena,
+        (etp_check){"runner_answers", works, true,
+                    works ? etp_arena_printf(arena, "ExecuTorch %s", cpu.executorch)
+                          : etp_arena_strdup(arena, etp_str_from(probe.msg)),
+                    "the runner starts and says what the CPU has",
+                    "start the runner by hand with --probe and read what it says", NULL},
+        err));
+    if (!works) {
+        return ETP_OK;
+    }
+    size_t n;
+    const char *levels = levels_of(&cpu.cpu, arena, &n);
+    ETP_TRY(
+        etp_checks_add(&d->checks, arena,
+                       (etp_check){"levels", n >= 2, false, levels, "two levels or more",
+                                   "compare models or threads instead, or use --device qemu", NULL},
+                       err));
+    ETP_TRY(counters_check(d, &cpu, arena, err));
+    return mask_check(d, device, &cpu, arena, err);
+}
+
+static etp_status clock_check(etp_doctor *d, etp_arena *arena, etp_error *err)
+{
+    uint64_t smallest = UINT64_MAX;
+    for (int i = 0; i < 1000; i++) {
+        uint64_t a = etp_os_now_ns(), b = etp_os_now_ns();
+        smallest = b > a && b - a < smallest ? b - a : smallest;
+    }
+    return etp_checks_add(
+        &d->checks, arena,
+        (etp_check){"clock", smallest <= WORST_CLOCK_NS, false,
+                    etp_arena_printf(arena, "%llu ns", (unsigned long long)smallest),
+                    "steps of 1000 ns or less", "use a machine or clock source with a finer clock",
+                    NULL},
+        err);
+}
+
+static etp_status text_check(etp_doctor *d, etp_arena *arena, const char *id, const char *found,
+                             const char *wanted, const char *fix, etp_error *err)
+{
+    bool known = found[0] != '\0';
+    return etp_checks_add(
+        &d->checks, arena,
+        (etp_check){id, known ? strcmp(found, wanted) == 0 : -1, false,
+                    known ? etp_arena_strdup(arena, etp_str_from(found)) : "unreadable", wanted,
+                    known ? fix : NULL, NULL},
+        err);
+}
+
+etp_status etp_doctor_machine(etp_doctor *d, const char *folder, const char *qemu, etp_arena *arena,
+                              etp_error *err)
+{
+    etp_os_state s;
+    etp_os_facts facts;
+    etp_os_state_read(&s);
+    etp_os_facts_read(&facts);
+    ETP_TRY(clock_check(d, arena, err));
+    double most = MOST_LOAD_PER_CPU * (facts.cpus ? facts.cpus : 1);
+    ETP_TRY(etp_checks_add(
+        &d->checks, arena,
+        (etp_check){"load", isfinite(s.load1) ? s.load1 <= most : -1, false,
+                    isfinite(s.load1) ? etp_arena_printf(arena, "%.2f", s.load1) : "unreadable",
+                    etp_arena_printf(arena, "at most %.2f", most),
+                    "end other work, or measure on a machine that is idle", NULL},
+        err));
+    ETP_TRY(text_check(d, arena, "governor", s.governor, "performance",
+                       "cpupower frequency-set -g performance", err));
+    ETP_TRY(text_check(d, arena, "boost",
+                       s.boost < 0 ? ""
+                       : s.boost   ? "on"
+                                   : "off",
+                       "off", "switch boost off: clocks then depend less on heat", err));
+    ETP_TRY(text_check(d, arena, "power", s.power, "mains", "plug in", err));
+    bool warm = isfinite(s.temperature_c);
+    ETP_TRY(etp_checks_add(
+        &d->checks, arena,
+        (etp_check){"temperature", warm ? s.temperature_c < HOT_C : -1, false,
+                    warm ? etp_arena_printf(arena, "%.0f C", s.temperature_c) : "unreadable",
+                    "below 85 C", warm ? "let it cool down" : NULL, NULL},
+        err));
+    uint64_t free_bytes = etp_os_free_bytes(folder);
+    bool known = free_bytes != UINT64_MAX;
+    ETP_TRY(
+        etp_checks_add(&d->checks, arena,
+                       (etp_check){"disk", known ? free_bytes >= LEAST_FREE_BYTES : -1, false,
+                                   known ? etp_arena_printf(arena, "%llu MiB",
+                                                            (unsigned long long)(free_bytes >> 20))
+                                         : "unreadable",
+                                   "1024 MiB for run folders", "make room", NULL},
+                       err));
+    return etp_checks_add(&d->checks, arena,
+                          (etp_check){"qemu", qemu ? 1 : -1, false, qemu ? qemu : "none",
+                                      "qemu-aarch64 10.1 or newer, for --device qemu only",
+                                      "scripts/qemu builds one", NULL},
+                          err);
+}
+
+bool etp_doctor_fit(const etp_doctor *d)
+{
+    for (size_t i = 0; i < d->checks.n; i++) {
+        const etp_check *c = &d->checks.items[i];
+        bool proof = strcmp(c->id, "mask") == 0; // a runner that cannot tell is no obstacle
+        if (c->required && (proof ? c->ok == 0 : c->ok != 1)) {
+            return false;
+        }
+    }
+    return true;
+}
+
+void etp_doctor_json(const void *doctor, etp_json *j)
+{
+    const etp_doctor *d = doctor;
+    etp_json_begin_object(j);
+    etp_json_kv_z(j, "schema", "etprof.doctor/1");
+    etp_json_kv_bool(j, "ok", etp_doctor_fit(d));
+    etp_json_key(j, "checks");
+    etp_json_begin_array(j);
+    for (size_t i = 0; i < d->checks.n; i++) {
+        const etp_check *c = &d->checks.items[i];
+        etp_json_begin_object(j);
+        etp_check_members(j, c, false);
+        etp_json_end(j);
+    }
+    etp_json_end(j);
+    etp_json_end(j);
+    etp_json_end_document(j);
+}
+
+const etp_report *etp_doctor_report(const etp_doctor *d, etp_arena *arena)
+{
+    static const etp_column k_columns[] = {
+        {.key = "id", .title = "check", .flags = ETP_COL_CODE},
+        {.key = "ok", .title = "ok"},
+        {.key = "found", .title = "found"},
+        {.key = "expected", .title = "expected"},
+        {.key = "fix", .title = "fix", .flags = ETP_COL_MINOR}, // in full above the table
+    };
+    etp_report *r = etp_report_create(arena, "doctor");
+    etp_report_section(r, 1, "checks", "Is this machine fit to measure on?");
+    bool fit = etp_doctor_fit(d);
+    etp_report_note(r, fit ? ETP_GOOD : ETP_BAD, "%s",
+                    fit ? "yes; what says no below adds noise"
+                        : "no: something required is missing");
+    for (size_t i = 0; i < d->checks.n; i++) {
+        const etp_check *c = &d->checks.items[i];
+        if (strcmp(c->id, "noise_floor") == 0) {
+            etp_report_note(r, c->ok == 1 ? ETP_GOOD : ETP_WARN, "noise now: %s%s%s", c->found,
+                            c->fix ? "; what would lower it: " : "", c->fix ? c->fix : "");
+        }
+    }
+    etp_keys *todo = etp_report_keys(r, "What would help");
+    for (size_t i = 0; i < d->checks.n; i++) {
+        const etp_check *c = &d->checks.items[i];
+        if (c->fix && c->ok != 1 && strcmp(c->id, "noise_floor") != 0) {
+            etp_keys_add(todo, c->ok == 0 ? (c->required ? ETP_BAD : ETP_WARN) : ETP_PLAIN, c->id,
+                         "%s: %s", c->found, c->fix);
+        }
+    }
+    etp_table *t = etp_report_table(r, "checks", NULL, k_columns, 5);
+    for (size_t i = 0; i < d->checks.n; i++) {
+        const etp_check *c = &d->checks.items[i];
+        etp_severity bad = c->required ? ETP_BAD : ETP_WARN;
+        ETP_ROW(t, etp_cell_z(c->id),
+                etp_cell_judged(etp_cell_z(c->ok < 0 ? "?"
+                                           : c->ok   ? "yes"
+                                                     : "no"),
+                                c->ok == 1  ? ETP_GOOD
+                                : c->ok < 0 ? ETP_PLAIN
+                                            : bad),
+                etp_cell_z(c->found), etp_cell_z(c->expected), etp_cell_z(c->fix));
+    }
+    return r;
+}

@@ -1,0 +1,29 @@
+// SPDX-License-Identifier: Apache-2.0
+// The answer of `etprof doctor`: is this machine fit to measure on, and what would make it better?
+#ifndef ETP_MACHINE_DOCTOR_H
+#define ETP_MACHINE_DOCTOR_H
+
+#include "document/document.h"
+#include "measure/session.h"
+#include "report/report.h"
+
+typedef struct etp_doctor { // lives in the arena given to the checks
+    etp_checks checks;      // required: nothing can be measured without it
+} etp_doctor;
+
+// What is wrong with the runner: DEVICE NULL, WHY tells. Else its answer and its levels.
+ETP_NODISCARD etp_status etp_doctor_runner(etp_doctor *d, etp_device *device, const char *why,
+                                           etp_arena *arena, etp_error *err);
+// Clock, load, frequency, temperature, free space in FOLDER; QEMU NULL: none found.
+ETP_NODISCARD etp_status etp_doctor_machine(etp_doctor *d, const char *folder, const char *qemu,
+                                            etp_arena *arena, etp_error *err);
+// Measures for about a second how restless the machine is now, after the checks above, whose
+// findings it names as what would lower it.
+ETP_NODISCARD etp_status etp_doctor_noise(etp_doctor *d, etp_arena *arena, etp_error *err);
+// 1 fit, 0 something required is missing.
+bool etp_doctor_fit(const etp_doctor *d);
+
+void etp_doctor_json(const void *doctor, etp_json *j); // etprof.doctor/1
+const etp_report *etp_doctor_report(const etp_doctor *d, etp_arena *arena);
+
+#endif

@@ -1,0 +1,137 @@
+// SPDX-License-Identifier: Apache-2.0
+// How restless this machine is now: the same work against itself, in pairs, judged as a session
+// judges its A/A control. No model and no launch is in it: a session can only be noisier.
+#include <math.h>
+
+#include <etprof/stats.h>
+
+#include "machine/doctor.h"
+
+#define PAIRS 10u
+#define SLICES 20u         // of a piece of work; a piece counts by their median, as a launch does
+#define SLICE_NS 1500000.0 // aimed at
+#define WARM_NS ((uint64_t)150000000)
+#define MOST_NOISE 0.01  // the default margin of a verdict
+#define MOST_OTHERS 0.1  // CPUs that other programs keep busy
+#define MOST_STOLEN 0.01 // of the time, taken by the host of a virtual machine
+
+// A chain of dependent additions: nothing to predict, to cache or to vectorise. Its value is used
+// so that it is computed.
+static double work(uint64_t rounds, double seed)
+{
+    double x = seed;
+    for (uint64_t i = 0; i < rounds; i++) {
+        x = x * 0.999999 + 1e-6;
+    }
+    return x;
+}
+
+static double slice_ns(uint64_t rounds, double *sink)
+{
+    uint64_t start = etp_os_now_ns();
+    *sink += work(rounds, *sink);
+    uint64_t ns = etp_os_now_ns() - start;
+    return ns > 0 ? (double)ns : 1;
+}
+
+// Rounds of a slice, found while the clock of the CPU comes up.
+static uint64_t warm_up(double *sink)
+{
+    uint64_t rounds = 1000, begin = etp_os_now_ns();
+    while (etp_os_now_ns() - begin < WARM_NS) {
+        double ns = slice_ns(rounds, sink);
+        rounds = (uint64_t)fmax(1000, fmin((double)rounds * SLICE_NS / ns, 1e9));
+    }
+    return rounds;
+}
+
+static double piece_ln(uint64_t rounds, double *sink)
+{
+    double slices[SLICES];
+    for (size_t i = 0; i < SLICES; i++) {
+        slices[i] = log(slice_ns(rounds, sink));
+    }
+    return etp_median(slices, SLICES);
+}
+
+typedef struct noise {
+    double floor;  // relative half-width of the 95 % interval
+    double others; // CPUs busy with something else meanwhile, NAN unreadable
+    double stolen; // share of the time, NAN unreadable
+} noise;
+
+static noise measure(void)
+{
+    double sink = 0.5, ratios[PAIRS];
+    uint64_t rounds = warm_up(&sink);
+    etp_os_state before, after;
+    etp_os_state_read(&before);
+    for (size_t i = 0; i < PAIRS; i++) { // odd pairs run the other way round, as blocks do
+        double first = piece_ln(rounds, &sink), second = piece_ln(rounds, &sink);
+        ratios[i] = i % 2 ? second - first : first - second;
+    }
+    etp_os_state_read(&after);
+    etp_interval ln = etp_mean_interval(ratios, PAIRS, ETP_CONFIDENCE);
+    double wall_ms = (double)(after.time_ns - before.time_ns) / 1e6;
+    bool busy = before.cpu_busy_ms != UINT64_MAX && after.cpu_busy_ms != UINT64_MAX;
+    bool steal = before.cpu_steal_ms != UINT64_MAX && after.cpu_steal_ms != UINT64_MAX;
+    noise n = {.floor = sink > 0 ? expm1((ln.hi - ln.lo) / 2) : (double)NAN};
+    n.others = busy
+                   ? fmax(0, ((double)after.cpu_busy_ms - (double)before.cpu_busy_ms) / wall_ms - 1)
+                   : (double)NAN;
+    n.stolen =
+        steal ? ((double)after.cpu_steal_ms - (double)before.cpu_steal_ms) / wall_ms : (double)NAN;
+    return n;
+}
+
+// What the other checks found that makes a machine restless, with what to do about it.
+static const char *remedies(const etp_doctor *d, etp_arena *arena)
+{
+    static const char *const k_restless[] = {"load",  "other_work", "stolen",     "governor",
+                                             "boost", "power",      "temperature"};
+    const char *text = NULL;
+    for (size_t i = 0; i < d->checks.n; i++) {
+        const etp_check *c = &d->checks.items[i];
+        bool counts = false;
+        for (size_t k = 0; k < sizeof k_restless / sizeof *k_restless; k++) {
+            counts = counts || strcmp(c->id, k_restless[k]) == 0;
+        }
+        if (counts && c->ok == 0 && c->fix) {
+            text = etp_arena_printf(arena, "%s%s%s (%s: %s)", text ? text : "", text ? "; " : "",
+                                    c->fix, c->id, c->found);
+        }
+    }
+    return text ? text
+                : "nothing readable explains it: pin the runner with --cpus, and let 'etprof ab "
+                  "--precision' measure for longer";
+}
+
+etp_status etp_doctor_noise(etp_doctor *d, etp_arena *arena, etp_error *err)
+{
+    noise n = measure();
+    bool others = isfinite(n.others), stolen = isfinite(n.stolen);
+    ETP_TRY(etp_checks_add(
+        &d->checks, arena,
+        (etp_check){"other_work", others ? n.others <= MOST_OTHERS : -1, false,
+                    others ? etp_arena_printf(arena, "%.2f CPUs busy with other work", n.others)
+                           : "unreadable",
+                    "at most 0.10 CPUs", others ? "end other programs" : NULL, NULL},
+        err));
+    ETP_TRY(etp_checks_add(
+        &d->checks, arena,
+        (etp_check){"stolen", stolen ? n.stolen <= MOST_STOLEN : -1, false,
+                    stolen ? etp_arena_printf(arena, "%.1f %% of the time", 100 * n.stolen)
+                           : "unreadable",
+                    "at most 1 %, taken by the host of a virtual machine",
+                    stolen ? "use a machine of its own" : NULL, NULL},
+        err));
+    bool quiet = n.floor <= MOST_NOISE;
+    return etp_checks_add(
+        &d->checks, arena,
+        (etp_check){
+            "noise_floor", quiet, false,
+            etp_arena_printf(arena, "±%.3f %% (95 %%, %u pairs of the same work, no launches)",
+                             100 * n.floor, PAIRS),
+            "at most ±1 %: differences below it are lost", quiet ? NULL : remedies(d, arena), NULL},
+        err);
+}

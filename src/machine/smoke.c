@@ -1,0 +1,252 @@
+// SPDX-License-Identifier: Apache-2.0
+// The steps of a smoke test after measuring, and how they are shown.
+#include "machine/smoke.h"
+
+#include <math.h>
+#include <stdarg.h>
+#include <stdio.h>
+
+#include "integrity/validate/validate.h"
+#include "publish/files.h"
+
+etp_status etp_smoke_note(etp_smoke *s, etp_arena *arena, etp_error *err, const char *id, int ok,
+                          const char *fix, const char *text, ...)
+{
+    char buf[512];
+    va_list args;
+    va_start(args, text);
+    vsnprintf(buf, sizeof buf, text, args);
+    va_end(args);
+    etp_smoke_step step = {id, ok, etp_arena_strdup(arena, etp_str_from(buf)),
+                           ok == 1 ? NULL : fix};
+    if (!step.text || !ETP_PUSH(arena, &s->steps, step)) {
+        return etp_fail_nomem(err, "steps");
+    }
+    s->failed += ok == 0;
+    return ETP_OK;
+}
+
+// Every arm has latencies and traces.
+static etp_status note_samples(etp_smoke *s, const etp_ab *ab, etp_arena *arena, etp_error *err)
+{
+    uint64_t samples = 0, dumps = 0;
+    const char *without = NULL;
+    for (size_t i = 0; i < ab->n_arms; i++) {
+        samples += ab->arms[i].samples;
+        dumps += ab->arms[i].n_dumps;
+        if (ab->arms[i].samples == 0 || !ab->arms[i].profile) {
+            without = ab->arms[i].name;
+        }
+    }
+    return etp_smoke_note(
+        s, arena, err, "measure", without == NULL, "read the .log files in the experiment's folder",
+        "%zu arms, %llu timed inferences, %llu dumps%s%s", ab->n_arms, (unsigned long long)samples,
+        (unsigned long long)dumps, without ? "; nothing usable of " : "", without ? without : "");
+}
+
+static etp_status note_evidence(etp_smoke *s, const etp_ab *ab, etp_arena *arena, etp_error *err)
+{
+    size_t confirmed = 0;
+    const char *contradicted = NULL;
+    for (size_t i = 0; i < ab->n_arms; i++) {
+        confirmed += ab->arms[i].proof.truth == ETP_CONFIRMED;
+        if (ab->arms[i].proof.truth == ETP_CONTRADICTED) {
+            contradicted = ab->arms[i].name;
+        }
+    }
+    if (contradicted) {
+        return etp_smoke_note(s, arena, err, "evidence", 0,
+                              "etprof report FOLDER shows the evidence; the mask did not work",
+                              "%s did not run at its level", contradicted);
+    }
+    bool masked = ab->selftest != NULL;
+    return etp_smoke_note(s, arena, err, "evidence", confirmed || masked ? 1 : -1, NULL,
+                          "self-test of masking %s; %zu of %zu levels proved by what ran",
+                          masked ? "passed" : "not run", confirmed, ab->n_arms);
+}
+
+static etp_status note_analysis(etp_smoke *s, const etp_ab *ab, etp_arena *arena, etp_error *err)
+{
+    for (size_t i = 0; i < ab->n_comparisons; i++) {
+        const etp_ledger *l = &ab->ledgers[i].ledger;
+        int64_t sum = 0;
+        for (size_t k = 0; k < l->n; k++) {
+            sum += l->items[k].delta_ns;
+        }
+        if (l->n == 0 || sum != l->delta_ns) {
+            return etp_smoke_note(s, arena, err, "analyse", 0,
+                                  l->n ? "report this: it is our bug" : "see the traces above",
+                                  l->n ? "the ledger of %s does not add up"
+                                       : "no ledger for %s: a trace is missing",
+                                  ab->arms[ab->ledgers[i].candidate].name);
+        }
+    }
+    bool outputs = ab->correctness.ok != 0;
+    return etp_smoke_note(s, arena, err, "analyse", outputs && ab->n_operators > 0,
+                          "etprof report FOLDER says which outputs differ",
+                          "%zu operators in %zu categories, %zu ledgers that add up, outputs %s",
+                          ab->n_operators, ab->n_categories, ab->n_comparisons,
+                          ab->correctness.ok == 1 ? "alike"
+                          : outputs               ? "not compared"
+                                                  : "differ");
+}
+
+static etp_status note_report(etp_smoke *s, const etp_ab_session *session, const char *dir,
+                              etp_arena *arena, etp_error *err)
+{
+    static const char *const k_files[] = {"report.html", "report.md", "report.json", "metrics.json",
+                                          "analysis_summary.json"};
+    etp_error why = {.offset = ETP_NO_OFFSET};
+    const char *missing = NULL;
+    if (etp_ab_write_files(session, dir, &why) != ETP_OK) {
+        return etp_smoke_note(s, arena, err, "report", 0, "make room, or name a folder with --out",
+                              "%s", why.msg);
+    }
+    for (size_t i = 0; i < sizeof k_files / sizeof *k_files; i++) {
+        const char *path = etp_run_path(arena, dir, etp_str_from(k_files[i]));
+        missing = path && etp_os_is_file(path) ? missing : k_files[i];
+    }
+    return etp_smoke_note(
+        s, arena, err, "report", missing == NULL, "report this: it is our bug", "%s%s",
+        missing ? "not written: " : "report.html, report.md, report.json, tables and pictures",
+        missing ? missing : "");
+}
+
+static etp_status analyse(etp_smoke *s, const char *dir, etp_arena *arena, etp_error *err)
+{
+    etp_ab_session *session = NULL;
+    etp_error why = {.offset = ETP_NO_OFFSET};
+    if (etp_ab_open(&dir, 1, NULL, &session, &why) != ETP_OK) {
+        return etp_smoke_note(s, arena, err, "analyse", 0,
+                              "etprof validate FOLDER says what is wrong with it", "%s", why.msg);
+    }
+    const etp_ab *ab = etp_ab_answer(session);
+    etp_status st = note_samples(s, ab, arena, err);
+    st = st == ETP_OK ? note_evidence(s, ab, arena, err) : st;
+    st = st == ETP_OK ? note_analysis(s, ab, arena, err) : st;
+    st = st == ETP_OK ? note_report(s, session, dir, arena, err) : st;
+    etp_ab_close(session);
+    return st;
+}
+
+static etp_status note_validation(etp_smoke *s, const char *dir, const char *work_root,
+                                  etp_arena *arena, etp_error *err)
+{
+    etp_validation v;
+    ETP_TRY(etp_validate_path(dir, work_root, arena, &v, err));
+    const char *first = "";
+    for (size_t i = v.checks.n; i-- > 0;) {
+        const etp_check *c = &v.checks.items[i];
+        first = c->required && c->ok == 0
+                    ? etp_arena_printf(arena, ": %s %s", c->file ? c->file : "", c->id)
+                    : first;
+    }
+    return etp_smoke_note(
+        s, arena, err, "validate", v.failed == 0, "etprof validate FOLDER says what to do",
+        "%zu checks of %zu files, %zu failed%s", v.checks.n, v.files, v.failed, first ? first : "");
+}
+
+// The dumps must tell the same without the rest of the folder.
+static etp_status note_dumps(etp_smoke *s, const char *dir, etp_arena *arena, etp_error *err)
+{
+    etp_run run;
+    etp_error why = {.offset = ETP_NO_OFFSET};
+    etp_ab_session *session = NULL;
+    if (etp_run_open(dir, arena, &run, &why) != ETP_OK || run.dumps.n == 0) {
+        return etp_smoke_note(s, arena, err, "dumps", 0,
+                              "no launch left a trace: read the .log files", "no dump");
+    }
+    const char **paths = ETP_NEW_ARRAY(arena, const char *, run.dumps.n);
+    for (size_t i = 0; paths && i < run.dumps.n; i++) {
+        paths[i] = etp_run_path(arena, dir, run.dumps.items[i].path);
+    }
+    if (!paths) {
+        return etp_fail_nomem(err, "dumps");
+    }
+    if (etp_ab_open(paths, run.dumps.n, NULL, &session, &why) != ETP_OK) {
+        return etp_smoke_note(s, arena, err, "dumps", 0, "etprof validate FOLDER says which", "%s",
+                              why.msg);
+    }
+    const etp_ab *ab = etp_ab_answer(session);
+    bool alike = ab->n_arms == run.arms.n;
+    etp_status st = etp_smoke_note(s, arena, err, "dumps", alike, "report this: it is our bug",
+                                   "%zu dumps read alone, %zu arms", run.dumps.n, ab->n_arms);
+    etp_ab_close(session);
+    return st;
+}
+
+etp_status etp_smoke_examine(etp_smoke *s, const char *dir, const char *work_root, etp_arena *arena,
+                             etp_error *err)
+{
+    ETP_TRY(analyse(s, dir, arena, err));
+    ETP_TRY(note_validation(s, dir, work_root, arena, err));
+    return note_dumps(s, dir, arena, err);
+}
+
+// ---- showing ----
+
+void etp_smoke_json(const void *smoke, etp_json *j)
+{
+    const etp_smoke *s = smoke;
+    etp_json_begin_object(j);
+    etp_json_kv_z(j, "schema", "etprof.smoke/1");
+    etp_json_kv_bool(j, "ok", s->failed == 0);
+    etp_json_kv_double(j, "seconds", round(s->seconds * 10) / 10);
+    etp_json_kv_z(j, "folder", s->folder);
+    etp_json_key(j, "steps");
+    etp_json_begin_array(j);
+    for (size_t i = 0; i < s->steps.n; i++) {
+        const etp_smoke_step *step = &s->steps.items[i];
+        etp_json_begin_object_inline(j);
+        etp_json_kv_z(j, "id", step->id);
+        etp_json_kv_bool_if(j, "ok", step->ok, step->ok >= 0);
+        etp_json_kv_z(j, "text", step->text);
+        etp_json_kv_z(j, "fix", step->fix);
+        etp_json_end(j);
+    }
+    etp_json_end(j);
+    etp_json_end(j);
+    etp_json_end_document(j);
+}
+
+const etp_report *etp_smoke_report(const etp_smoke *s, etp_arena *arena)
+{
+    static const etp_column k_columns[] = {
+        {.key = "id", .title = "step", .flags = ETP_COL_CODE},
+        {.key = "ok", .title = "ok"},
+        {.key = "text", .title = "found"},
+        {.key = "fix", .title = "next step", .flags = ETP_COL_MINOR},
+    };
+    etp_report *r = etp_report_create(arena, "smoke test");
+    etp_report_section(r, 1, "answer", "Does everything work here?");
+    if (s->failed) {
+        etp_report_note(r, ETP_BAD, "no: %zu of %zu steps failed", s->failed, s->steps.n);
+    } else {
+        etp_report_note(r, ETP_GOOD, "yes: all %zu steps work", s->steps.n);
+    }
+    etp_table *t = etp_report_table(r, "steps", NULL, k_columns, 4);
+    for (size_t i = 0; i < s->steps.n; i++) {
+        const etp_smoke_step *step = &s->steps.items[i];
+        ETP_ROW(t, etp_cell_z(step->id),
+                etp_cell_judged(etp_cell_z(step->ok < 0 ? "?"
+                                           : step->ok   ? "yes"
+                                                        : "no"),
+                                step->ok == 1  ? ETP_GOOD
+                                : step->ok < 0 ? ETP_PLAIN
+                                               : ETP_BAD),
+                etp_cell_z(step->text), etp_cell_z(step->fix));
+    }
+    for (size_t i = 0; i < s->steps.n; i++) {
+        if (s->steps.items[i].ok == 0) {
+            etp_report_note(r, ETP_BAD, "%s: %s; %s", s->steps.items[i].id, s->steps.items[i].text,
+                            s->steps.items[i].fix);
+        }
+    }
+    if (s->folder) {
+        etp_report_text(r, "run folder %s", s->folder);
+    }
+    etp_report_text(
+        r, "%.1f s. These few inferences test the way, not the speed: 'etprof ab' measures.",
+        s->seconds);
+    return r;
+}

@@ -1,0 +1,39 @@
+// SPDX-License-Identifier: Apache-2.0
+// The answer of `etprof smoke`: does the whole way from a model to a checked report work here?
+#ifndef ETP_MACHINE_SMOKE_H
+#define ETP_MACHINE_SMOKE_H
+
+#include "base/json.h"
+#include "report/report.h"
+#include "store/store.h"
+
+typedef struct etp_smoke_step {
+    const char *id;   // model, measure, evidence, analyse, report, validate, dumps
+    int ok;           // 1 yes, 0 no, -1 cannot be told here
+    const char *text; // what was found
+    const char *fix;  // NULL when ok
+} etp_smoke_step;
+
+typedef struct etp_smoke { // lives in the arena given to the functions below
+    struct {
+        etp_smoke_step *items;
+        size_t n, cap;
+    } steps;
+    const char *folder; // run folder, NULL: none, or it was removed
+    double seconds;
+    size_t failed;
+} etp_smoke;
+
+// Writes down a step. TEXT is printf-shaped.
+ETP_NODISCARD etp_status etp_smoke_note(etp_smoke *s, etp_arena *arena, etp_error *err,
+                                        const char *id, int ok, const char *fix, const char *text,
+                                        ...) ETP_PRINTF(7, 8);
+// Everything after measuring: analyses DIR, writes its reports, validates them, reads the dumps
+// alone. What goes wrong is a failed step, not an error. WORK_ROOT as for etp_validate_path.
+ETP_NODISCARD etp_status etp_smoke_examine(etp_smoke *s, const char *dir, const char *work_root,
+                                           etp_arena *arena, etp_error *err);
+
+void etp_smoke_json(const void *smoke, etp_json *j); // etprof.smoke/1
+const etp_report *etp_smoke_report(const etp_smoke *s, etp_arena *arena);
+
+#endif

@@ -1,0 +1,118 @@
+// SPDX-License-Identifier: Apache-2.0
+// Writing the derived files of a run folder.
+#include "publish/files.h"
+
+#include "inspect/kernels/kernels.h"
+#include "kit/files.h"
+#include "show/json.h"
+#include "show/report.h"
+#include "study/sweep/sweep.h"
+
+typedef struct writer {
+    const char *dir;
+    etp_arena *arena;
+    const etp_report *report;
+} writer;
+
+static etp_status render(const writer *w, const char *name, etp_format format, const char *select,
+                         etp_error *err)
+{
+    etp_strbuf buf;
+    etp_strbuf_init(&buf, w->arena);
+    etp_sink sink = etp_sink_strbuf(&buf);
+    etp_report_style style = {.unicode = true, .select = select};
+    ETP_TRY(etp_report_write(w->report, format, &style, &sink, err));
+    return etp_run_write_derived(w->dir, name, etp_strbuf_str(&buf), err);
+}
+
+static etp_status document(const writer *w, const char *name,
+                           void (*json)(const void *, etp_json *), const void *data, etp_error *err)
+{
+    etp_strbuf buf;
+    etp_strbuf_init(&buf, w->arena);
+    etp_sink sink = etp_sink_strbuf(&buf);
+    etp_json j;
+    etp_json_init(&j, &sink, true);
+    json(data, &j);
+    if (buf.failed) {
+        return etp_fail_nomem(err, name);
+    }
+    return etp_run_write_derived(w->dir, name, etp_strbuf_str(&buf), err);
+}
+
+static void ab_json(const void *data, etp_json *j)
+{
+    etp_ab_json(data, j);
+}
+
+// A session that was interrupted before its first block has no time to draw.
+static bool has_latency(const etp_ab *ab)
+{
+    for (size_t i = 0; i < ab->n_arms; i++) {
+        if (ab->arms[i].median_ns != ETP_NS_UNKNOWN || ab->arms[i].traced_ns != ETP_NS_UNKNOWN) {
+            return true;
+        }
+    }
+    return false;
+}
+
+static etp_status write_pages(writer *w, const etp_report *report, etp_error *err)
+{
+    w->report = report;
+    ETP_TRY(render(w, "report.html", ETP_FORMAT_HTML, NULL, err));
+    return render(w, "report.md", ETP_FORMAT_MD, NULL, err);
+}
+
+// The report of a sweep is that of its factorial; report.json stays the comparison of its arms.
+static etp_status write_sweep(const etp_ab_session *session, writer *w, etp_error *err)
+{
+    etp_sweep sweep;
+    ETP_TRY(etp_sweep_build(session, w->arena, &sweep, err));
+    etp_status st = document(w, "sweep.json", etp_sweep_json, &sweep, err);
+    if (st == ETP_OK) {
+        st = write_pages(w, etp_sweep_report(&sweep, w->arena), err);
+    }
+    if (st == ETP_OK && etp_sweep_has_times(&sweep)) {
+        st = render(w, "sweep.svg", ETP_FORMAT_SVG, ETP_SWEEP_CHART, err);
+    }
+    etp_sweep_close(&sweep);
+    return st;
+}
+
+static etp_status write_all(const etp_ab_session *session, writer *w, etp_error *err)
+{
+    const etp_ab *ab = etp_ab_answer(session);
+    const etp_run *run = etp_ab_run(session);
+    ETP_TRY(document(w, "report.json", ab_json, ab, err));
+    const etp_report *plain = etp_ab_report(ab, w->arena);
+    ETP_TRY(run && run->sweep ? write_sweep(session, w, err) : write_pages(w, plain, err));
+    w->report = plain;
+    if (has_latency(ab)) {
+        ETP_TRY(render(w, "latency_comparison.svg", ETP_FORMAT_SVG, ETP_AB_CHART_LATENCY, err));
+    }
+    if (ab->n_categories) {
+        ETP_TRY(render(w, "operator_breakdown_stacked.svg", ETP_FORMAT_SVG, ETP_AB_CHART_BREAKDOWN,
+                       err));
+    }
+    return ETP_OK;
+}
+
+etp_status etp_ab_write_files(const etp_ab_session *session, const char *dir, etp_error *err)
+{
+    etp_arena arena = {0};
+    writer w = {.dir = dir, .arena = &arena};
+    etp_run_sweep(dir, &arena);
+    etp_status st = write_all(session, &w, err);
+    etp_kernels_answer kernels;
+    if (st == ETP_OK) {
+        st = etp_kernels_load(etp_ab_run(session), &arena, &kernels, err);
+    }
+    if (st == ETP_OK) {
+        st = etp_kernels_write_files(&kernels, dir, &arena, err);
+    }
+    etp_arena_dispose(&arena);
+    if (st == ETP_OK) {
+        st = etp_kit_write_files(session, dir, NULL, err);
+    }
+    return st == ETP_OK ? ETP_OK : etp_fail_ctx(err, "%s", dir);
+}

@@ -1,0 +1,267 @@
+// SPDX-License-Identifier: Apache-2.0
+// One sentence of an answer with the rows and the formula behind it.
+#include <math.h>
+#include <string.h>
+
+#include "base/number.h"
+#include "judge/fixes/whatif.h"
+#include "show/json.h"
+
+static bool from_findings(const etp_ab_finding *items, size_t n, const char *id, etp_claim *out)
+{
+    for (size_t i = 0; i < n; i++) {
+        if (strcmp(items[i].id, id) == 0) {
+            out->id = items[i].id;
+            out->text = items[i].text;
+            out->formula = items[i].formula;
+            out->evidence = items[i].evidence;
+            out->n_evidence = items[i].n_evidence;
+            return true;
+        }
+    }
+    return false;
+}
+
+static bool from_causes(const etp_ab *ab, const char *id, etp_claim *out)
+{
+    for (size_t i = 0; i < ab->n_causes; i++) {
+        const etp_ab_cause *c = &ab->causes[i];
+        if (strcmp(etp_cause_id(c->cause), id) == 0) {
+            out->id = etp_cause_id(c->cause);
+            out->text = c->text;
+            out->formula = c->formula;
+            out->evidence = &c->evidence;
+            out->n_evidence = c->evidence ? 1 : 0;
+            return true;
+        }
+    }
+    return false;
+}
+
+static bool from_fixes(const etp_ab *ab, const char *id, etp_claim *out)
+{
+    for (size_t i = 0; i < ab->fixes.n; i++) {
+        const etp_ab_fix *f = &ab->fixes.items[i];
+        if (strcmp(f->id, id) == 0) {
+            out->id = f->id;
+            out->text = f->text;
+            out->formula = f->formula;
+            out->recipe = f->recipe;
+            out->evidence = f->evidence;
+            out->n_evidence = f->n_evidence;
+            return true;
+        }
+    }
+    return false;
+}
+
+static bool from_operators(const etp_ab *ab, const char *id, etp_claim *out)
+{
+    for (size_t i = 0; i < ab->n_operators; i++) {
+        const etp_ab_operator *op = &ab->operators[i];
+        if (strcmp(op->id, id) == 0) {
+            out->id = op->id;
+            out->text = op->label;
+            out->op = op;
+            out->evidence = &op->id;
+            out->n_evidence = 1;
+            return true;
+        }
+    }
+    return false;
+}
+
+etp_status etp_claim_find(const etp_ab *ab, const char *id, etp_claim *out, etp_error *err)
+{
+    *out = (etp_claim){.ab = ab};
+    if (from_findings(ab->findings.items, ab->findings.n, id, out) || from_fixes(ab, id, out) ||
+        from_causes(ab, id, out) || from_operators(ab, id, out)) {
+        return ETP_OK;
+    }
+    return etp_fail(
+        err, ETP_USAGE,
+        "no claim '%s' here; there are %zu findings (F1 …), %zu fixes (N1 …), %zu causes "
+        "(thermal, tracer …) and %zu operators (op1 …)",
+        id, ab->findings.n, ab->fixes.n, ab->n_causes, ab->n_operators);
+}
+
+// Ledger rows that the claim names: by id, or all of a category for "categories".
+static bool cited(const etp_claim *c, const etp_ledger_row *row)
+{
+    for (size_t i = 0; i < c->n_evidence; i++) {
+        const char *e = c->evidence[i];
+        bool category =
+            row->category >= 0 && strcmp(e, etp_category_name((etp_category)row->category)) == 0;
+        if (strcmp(e, row->id) == 0 || category) {
+            return true;
+        }
+    }
+    return false;
+}
+
+void etp_claim_json(const void *claim, etp_json *j)
+{
+    const etp_claim *c = claim;
+    etp_json_begin_object(j);
+    etp_json_kv_z(j, "schema", "etprof.explain/1");
+    etp_json_kv_z(j, "id", c->id);
+    etp_json_kv_z(j, "text", c->text);
+    etp_json_kv_z(j, "formula", c->formula);
+    etp_json_kv_z(j, "recipe", c->recipe);
+    etp_json_key(j, "evidence");
+    etp_json_begin_array_inline(j);
+    for (size_t i = 0; i < c->n_evidence; i++) {
+        etp_json_z(j, c->evidence[i]);
+    }
+    etp_json_end(j);
+    etp_json_key(j, "rows");
+    etp_json_begin_array(j);
+    for (size_t k = 0; k < c->ab->n_comparisons; k++) {
+        const etp_ledger *l = &c->ab->ledgers[k].ledger;
+        for (size_t i = 0; i < l->n; i++) {
+            if (cited(c, &l->items[i])) {
+                etp_json_begin_object_inline(j);
+                etp_json_kv_z(j, "candidate", c->ab->arms[c->ab->ledgers[k].candidate].name);
+                etp_json_kv_z(j, "id", l->items[i].id);
+                etp_json_kv_z(j, "label", l->items[i].label);
+                etp_json_kv_i64(j, "baseline_ns", l->items[i].baseline_ns);
+                etp_json_kv_i64(j, "candidate_ns", l->items[i].candidate_ns);
+                etp_json_kv_i64(j, "delta_ns", l->items[i].delta_ns);
+                etp_json_end(j);
+            }
+        }
+    }
+    etp_json_end(j);
+    if (c->op) {
+        etp_ab_operator_roofs_json(j, c->ab, c->op);
+    }
+    etp_json_end(j);
+    etp_json_end_document(j);
+}
+
+// The figures behind the verdict, per arm.
+static void operator_roofs(const etp_claim *c, etp_keys *keys)
+{
+    for (size_t i = 0; c->op->roofs && i < c->ab->n_arms; i++) {
+        uint32_t a = c->ab->shown[i];
+        const etp_roof_place *p = &c->op->roofs[a];
+        char roof[ETP_NUMBER_CHARS], compute[ETP_NUMBER_CHARS], memory[ETP_NUMBER_CHARS],
+            took[ETP_NUMBER_CHARS];
+        if (p->verdict == ETP_ROOF_UNKNOWN) {
+            etp_keys_add(keys, ETP_PLAIN, "roof", "%s: unknown, %s", c->ab->arms[a].name,
+                         p->missing);
+            continue;
+        }
+        etp_keys_add(keys, ETP_PLAIN, "roof",
+                     "%s: %s, %.3g %% = %s ÷ %s; the larger of arithmetic%s%s %s and memory %s",
+                     c->ab->arms[a].name, etp_roof_verdict_name(p->verdict), 100 * p->efficiency,
+                     etp_format_ns(p->roof_ns, roof), etp_format_ns((double)c->op->ns[a], took),
+                     p->isa ? " with " : "", p->isa ? p->isa : "",
+                     etp_format_ns(p->compute_ns, compute), etp_format_ns(p->memory_ns, memory));
+    }
+}
+
+// How much faster it got, against each other arm; sums of a group count as one.
+static void operator_ratios(const etp_claim *c, etp_keys *keys)
+{
+    for (size_t k = 0; k < c->ab->n_comparisons; k++) {
+        const etp_ab_ledger *l = &c->ab->ledgers[k];
+        const char *name = c->ab->arms[l->candidate].name;
+        for (size_t i = 0; i < l->ledger.n; i++) {
+            const etp_ledger_row *row = &l->ledger.items[i];
+            if (strcmp(row->id, c->op->id) != 0 || row->candidate_ns <= 0 ||
+                row->baseline_ns <= 0) {
+                continue;
+            }
+            double ratio = (double)row->baseline_ns / (double)row->candidate_ns;
+            if (!isfinite(c->op->speedup[k])) {
+                double least =
+                    ratio / etp_cut_factor((double)row->candidate_ns, (double)row->cut_ns[1]);
+                double most =
+                    ratio * etp_cut_factor((double)row->baseline_ns, (double)row->cut_ns[0]);
+                etp_keys_add(keys, ETP_PLAIN, "speedup",
+                             "with %s below what the clock resolves: anything from %.3g× to %.3g×",
+                             name, isfinite(row->ratio_lo) ? row->ratio_lo : least,
+                             isfinite(row->ratio_hi) ? row->ratio_hi : most);
+            } else if (isfinite(row->ratio_lo)) {
+                etp_keys_add(keys, ETP_PLAIN, "speedup", "%.3f× [%.3f, %.3f] with %s", ratio,
+                             row->ratio_lo, row->ratio_hi, name);
+            } else {
+                etp_keys_add(keys, ETP_PLAIN, "speedup",
+                             "%.3f× with %s (no interval: fewer than 2 blocks)", ratio, name);
+            }
+        }
+    }
+}
+
+static void operator_keys(const etp_claim *c, etp_keys *keys)
+{
+    const etp_ab_operator *op = c->op;
+    for (size_t i = 0; i < c->ab->n_arms; i++) {
+        uint32_t a = c->ab->shown[i];
+        if (op->rows[a]) {
+            etp_keys_add(keys, ETP_PLAIN, c->ab->arms[a].name, "%.*s", ETP_STR_ARG(op->names[a]));
+        }
+    }
+    operator_ratios(c, keys);
+    etp_keys_add(keys, ETP_PLAIN, "aligned", "%s, confidence %.2f",
+                 op->by_nodes ? "through the program" : "by names and order", op->confidence);
+    static const char *const k_states[ETP_ENGAGEMENTS] = {"yes", "no", "unknown", "partly"};
+    if (op->engaged.eligible) {
+        const char *reason = etp_reason_text(op->engaged.reason);
+        etp_keys_add(keys, ETP_PLAIN, "engaged", "%s%s%s%s%s", k_states[op->engaged.state],
+                     reason ? ": " : "", reason ? reason : "",
+                     op->engaged.evidence ? "; from: " : "",
+                     op->engaged.evidence ? op->engaged.evidence : "");
+    }
+    operator_roofs(c, keys);
+    if (op->source_file) {
+        etp_keys_add(keys, ETP_PLAIN, "source", "%s:%u %s", op->source_file, op->source_line,
+                     op->module ? op->module : "");
+    }
+}
+
+const etp_report *etp_claim_report(const etp_claim *c, etp_arena *arena)
+{
+    static const etp_column k_columns[] = {
+        {.key = "id", .title = "id"},
+        {.key = "label", .title = "row", .flags = ETP_COL_CODE},
+        {.key = "baseline_ns", .title = "baseline", .kind = ETP_KIND_NS},
+        {.key = "candidate_ns", .title = "candidate", .kind = ETP_KIND_NS},
+        {.key = "delta_ns", .title = "difference", .kind = ETP_KIND_NS, .flags = ETP_COL_SIGNED},
+    };
+    etp_report *r = etp_report_create(arena, c->ab->title);
+    etp_report_subtitle(r, "%s", c->id);
+    etp_report_section(r, 1, "claim", c->text);
+    etp_keys *keys = etp_report_keys(r, NULL);
+    if (c->op) {
+        operator_keys(c, keys);
+    }
+    if (c->formula) {
+        etp_keys_add(keys, ETP_PLAIN, "formula", "%s", c->formula);
+    }
+    if (c->recipe) {
+        etp_keys_add(keys, ETP_PLAIN, "recipe", "%s", c->recipe);
+    }
+    etp_strbuf text;
+    etp_strbuf_init(&text, arena);
+    for (size_t i = 0; i < c->n_evidence; i++) {
+        etp_strbuf_printf(&text, "%s%s", i ? ", " : "", c->evidence[i]);
+    }
+    if (c->n_evidence) {
+        etp_keys_add(keys, ETP_PLAIN, "rests on", "%s", etp_strbuf_str(&text).ptr);
+    }
+    etp_table *t = NULL;
+    for (size_t k = 0; k < c->ab->n_comparisons; k++) {
+        const etp_ledger *l = &c->ab->ledgers[k].ledger;
+        for (size_t i = 0; i < l->n; i++) {
+            if (cited(c, &l->items[i])) {
+                t = t ? t : etp_report_table(r, "rows", NULL, k_columns, 5);
+                ETP_ROW(t, etp_cell_z(l->items[i].id), etp_cell_z(l->items[i].label),
+                        etp_cell_ns(l->items[i].baseline_ns), etp_cell_ns(l->items[i].candidate_ns),
+                        etp_cell_ns(l->items[i].delta_ns));
+            }
+        }
+    }
+    return r;
+}

@@ -1,0 +1,202 @@
+// SPDX-License-Identifier: Apache-2.0
+// What the processor counted, as JSON and as a section.
+#include "show/counters.h"
+
+#include <math.h>
+#include <string.h>
+
+#include "base/number.h"
+#include "document/document.h"
+#include "show/report.h"
+
+// ---- JSON ----
+
+void etp_counters_arm_json(const etp_counters *c, uint32_t arm, etp_json *j)
+{
+    const etp_counters_arm *a = c->events ? &c->arms[arm] : NULL;
+    etp_json_key(j, "counters");
+    if (!a || a->blocks == 0) {
+        etp_json_null(j);
+        return;
+    }
+    etp_json_begin_object_inline(j);
+    etp_json_kv_z(j, "events", c->events);
+    etp_json_kv_u64(j, "blocks", a->blocks);
+    etp_json_kv_ratio(j, "cycles", a->cycles);
+    etp_json_kv_ratio(j, "instructions", a->instructions);
+    etp_json_kv_ratio(j, "per_cycle", a->per_cycle);
+    etp_json_kv_ratio(j, "clock_ghz", a->clock_ghz);
+    etp_json_kv_ratio(j, "busy", a->busy);
+    etp_json_kv_ratio(j, "cache_misses", a->cache_misses);
+    etp_json_kv_z(j, "cache", c->cache);
+    etp_json_end(j);
+}
+
+static void factor_json(etp_json *j, const char *key, const etp_paired *p)
+{
+    etp_json_key(j, key);
+    if (p->blocks == 0) {
+        etp_json_null(j);
+        return;
+    }
+    etp_json_begin_object_inline(j);
+    etp_estimate_members(j, p->estimate, p->lo, p->hi);
+    etp_json_kv_z(j, "verdict", etp_verdict_name(p->verdict));
+    etp_json_end(j);
+}
+
+void etp_counters_split_json(const etp_counters *c, uint32_t comparison, bool withheld, etp_json *j)
+{
+    const etp_clock_split *s = c->splits && !withheld ? &c->splits[comparison] : NULL;
+    etp_json_key(j, "counters");
+    if (!s || s->cycles.blocks == 0) {
+        etp_json_null(j);
+        return;
+    }
+    etp_json_begin_object(j);
+    etp_json_kv_u64(j, "blocks", s->cycles.blocks);
+    factor_json(j, "speedup", &s->speedup);
+    factor_json(j, "cycles", &s->cycles);
+    factor_json(j, "clock", &s->clock);
+    factor_json(j, "busy", &s->busy);
+    factor_json(j, "instructions", &s->instructions);
+    factor_json(j, "per_cycle", &s->per_cycle);
+    etp_json_end(j);
+}
+
+// ---- section ----
+
+static const etp_column k_factors[] = {
+    {.key = "what", .title = "what"},
+    {.key = "candidate_arm", .title = "of", .flags = ETP_COL_CODE},
+    {.key = "baseline", .title = "baseline"},
+    {.key = "candidate", .title = "candidate"},
+    {.key = "factor", .title = "factor", .kind = ETP_KIND_RATIO, .decimals = 3},
+    {.key = "lo", .title = "from", .kind = ETP_KIND_RATIO, .decimals = 3},
+    {.key = "hi", .title = "to", .kind = ETP_KIND_RATIO, .decimals = 3},
+    {.key = "blocks", .title = "blocks", .kind = ETP_KIND_INT},
+    {.key = "verdict", .title = "verdict"},
+};
+
+static etp_cell time_cell(double ns, etp_arena *arena)
+{
+    char text[ETP_NUMBER_CHARS];
+    return etp_cell_z(isfinite(ns) ? etp_arena_printf(arena, "%s", etp_format_ns(ns, text)) : NULL);
+}
+
+// 3 significant digits with k, M, G.
+static etp_cell count_cell(double v, etp_arena *arena)
+{
+    static const char *const k_units[] = {"", " k", " M", " G", " T"};
+    size_t unit = 0;
+    for (; v >= 999.5 && unit < 4; unit++) {
+        v /= 1000;
+    }
+    return etp_cell_z(isfinite(v) ? etp_arena_printf(arena, "%.3g%s", v, k_units[unit]) : NULL);
+}
+
+static etp_cell number_cell(double v, const char *unit, etp_arena *arena)
+{
+    return etp_cell_z(isfinite(v) ? etp_arena_printf(arena, "%.3g%s", v, unit) : NULL);
+}
+
+static void put(etp_table *t, const char *what, const char *of, etp_cell before, etp_cell after,
+                const etp_paired *p)
+{
+    if (p->blocks > 0) {
+        ETP_ROW(t, etp_cell_z(what), etp_cell_z(of), before, after, etp_cell_double(p->estimate),
+                etp_cell_double(p->lo), etp_cell_double(p->hi), etp_cell_u64(p->blocks),
+                etp_cell_z(etp_verdict_name(p->verdict)));
+    }
+}
+
+static void put_split(const etp_counters *c, const etp_counters_names *who,
+                      const etp_clock_split *s, etp_table *t, etp_arena *arena)
+{
+    const etp_counters_arm *b = &c->arms[who->baseline_arm], *x = &c->arms[who->candidate_arm];
+    const char *of = who->candidate;
+    put(t, "speedup", of, time_cell(b->time_ns, arena), time_cell(x->time_ns, arena), &s->speedup);
+    put(t, "= cycles", of, count_cell(b->cycles, arena), count_cell(x->cycles, arena), &s->cycles);
+    put(t, "× clock", of, number_cell(b->clock_ghz, " GHz", arena),
+        number_cell(x->clock_ghz, " GHz", arena), &s->clock);
+    put(t, "× CPUs at work", of, number_cell(b->busy, "", arena), number_cell(x->busy, "", arena),
+        &s->busy);
+    put(t, "instructions", of, count_cell(b->instructions, arena),
+        count_cell(x->instructions, arena), &s->instructions);
+    put(t, "per cycle", of, number_cell(b->per_cycle, "", arena),
+        number_cell(x->per_cycle, "", arena), &s->per_cycle);
+}
+
+static void arms_alone(const etp_counters *c, const etp_counters_names *who, etp_table *t,
+                       etp_arena *arena)
+{
+    const uint32_t arms[2] = {who->baseline_arm, who->candidate_arm};
+    const etp_counters_arm *b = &c->arms[arms[0]], *x = &c->arms[arms[1]];
+    if (!c->cache) {
+        return;
+    }
+    etp_cell none = etp_cell_missing();
+    ETP_ROW(t, etp_cell_z("cache misses"), etp_cell_z(who->candidate),
+            count_cell(b->cache_misses, arena), count_cell(x->cache_misses, arena), none, none,
+            none, etp_cell_u64(b->blocks < x->blocks ? b->blocks : x->blocks), none);
+}
+
+void etp_counters_section(const etp_counters *c, const etp_counters_names *comparisons, size_t n,
+                          etp_report *r, etp_arena *arena)
+{
+    if (!c->events && !c->why) {
+        return; // folders of before
+    }
+    etp_report_section(r, 1, "counters", "Cycles and clock");
+    etp_report_section_is_detail(r);
+    if (!c->events) {
+        etp_report_note(r, ETP_INFO, "not counted: %s%s%s", c->why,
+                        c->fix ? "; what would allow it: " : "", c->fix ? c->fix : "");
+        return;
+    }
+    etp_table *t = NULL;
+    for (size_t i = 0; i < n; i++) {
+        const etp_clock_split *s = &c->splits[i];
+        if (s->cycles.blocks == 0 || comparisons[i].withheld) {
+            continue;
+        }
+        t = t ? t
+              : etp_report_table(r, "clock_split", "Above 1: makes the candidate faster", k_factors,
+                                 9);
+        put_split(c, &comparisons[i], s, t, arena);
+        arms_alone(c, &comparisons[i], t, arena);
+    }
+    if (!t) {
+        etp_report_note(
+            r, ETP_INFO,
+            "nothing to take apart: no comparison has blocks with counted launches of both arms");
+    }
+    if (t) {
+        etp_report_note(r, ETP_PLAIN,
+                        "speedup = cycles × clock × CPUs at work, where clock is cycles ÷ CPU time "
+                        "and CPUs at work are CPU time ÷ time; "
+                        "cycles = instructions ÷ per cycle. Counted in %s, all threads%s%s.",
+                        strcmp(c->events, "process") == 0 ? "the whole process, kernel included"
+                                                          : "user space",
+                        c->cache ? "; cache misses: " : "", c->cache ? c->cache : "");
+    }
+    if (c->scaled > 0) {
+        etp_report_note(r, ETP_WARN,
+                        "in %llu of %llu iterations the counters were shared with other programs: "
+                        "what they saw was extrapolated",
+                        (unsigned long long)c->scaled, (unsigned long long)c->counted);
+    }
+}
+
+void etp_ab_counters_section(const etp_ab *ab, etp_report *r, etp_arena *arena)
+{
+    etp_counters_names *names = ETP_NEW_ARRAY(arena, etp_counters_names, ab->n_comparisons + 1);
+    for (size_t i = 0; names && i < ab->n_comparisons; i++) {
+        const etp_ab_comparison *c = &ab->comparisons[i];
+        names[i] = (etp_counters_names){ab->arms[c->baseline].name, ab->arms[c->candidate].name,
+                                        c->baseline, c->candidate, c->withheld != NULL};
+    }
+    if (names) {
+        etp_counters_section(&ab->counters, names, ab->n_comparisons, r, arena);
+    }
+}

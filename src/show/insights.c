@@ -1,0 +1,635 @@
+// SPDX-License-Identifier: Apache-2.0
+// Sections for readers who ask what to look at: latencies beside each other, operators with a large
+// part of an inference, delegates against kernels outside, which kernels a feature changed, what to
+// do next. Each takes one answer or several: of several, a first column says whose row it is.
+#include <math.h>
+#include <string.h>
+
+#include "base/number.h"
+#include "show/report.h"
+
+#define MAX_COLUMNS 16
+#define MAX_ROWS 40 // in text and Markdown
+
+static double known(int64_t ns)
+{
+    return ns == ETP_NS_UNKNOWN ? (double)NAN : (double)ns;
+}
+
+static etp_cell ns_cell(int64_t ns)
+{
+    return ns == ETP_NS_UNKNOWN ? etp_cell_missing() : etp_cell_ns(ns);
+}
+
+static etp_cell round_cell(double ns)
+{
+    return isfinite(ns) ? etp_cell_ns(llround(ns)) : etp_cell_missing();
+}
+
+// Columns of this flag are left out when nothing is compared in any of the answers.
+#define OF_COMPARISON 0x10000u
+
+typedef struct insight {
+    const etp_ab_views *views;
+    const etp_column *columns;
+    size_t n;
+    bool compared;
+    etp_table *table; // NULL until the first row
+    const char *id, *caption;
+} insight;
+
+static bool any_compared(const etp_ab_views *v)
+{
+    for (size_t k = 0; k < v->n; k++) {
+        if (v->items[k].ab->n_comparisons) {
+            return true;
+        }
+    }
+    return false;
+}
+
+static bool is_shown(const insight *t, size_t column)
+{
+    return t->compared || !(t->columns[column].flags & OF_COMPARISON);
+}
+
+// The first row opens the table, so that there is none without rows.
+static void add_row(insight *t, etp_report *r, size_t view, const etp_cell *cells)
+{
+    if (!t->table) {
+        etp_column all[MAX_COLUMNS] = {
+            {.key = "run", .title = "run"}
+        };
+        size_t at = t->views->n > 1;
+        t->compared = any_compared(t->views);
+        for (size_t i = 0; i < t->n && at < MAX_COLUMNS; i++) {
+            if (is_shown(t, i)) {
+                all[at] = t->columns[i];
+                all[at++].flags &= ~OF_COMPARISON;
+            }
+        }
+        t->table = etp_report_table(r, t->id, t->caption, all, at);
+        etp_table_limit(t->table, MAX_ROWS);
+    }
+    etp_cell all[MAX_COLUMNS] = {etp_cell_z(t->views->items[view].run)};
+    size_t at = t->views->n > 1;
+    for (size_t i = 0; i < t->n && at < MAX_COLUMNS; i++) {
+        if (is_shown(t, i)) {
+            all[at++] = cells[i];
+        }
+    }
+    etp_table_add_row(t->table, all, at);
+}
+
+#define INSIGHT(v, columns, id, caption) \
+    {(v), (columns), sizeof(columns) / sizeof *(columns), false, NULL, id, caption}
+#define ADD_ROW(t, r, view, ...) add_row((t), (r), (view), (const etp_cell[]){__VA_ARGS__})
+
+// The baseline's time ÷ the arm's, NAN for the baseline and where figures are withheld.
+static double gained_part(const etp_ab *ab, uint32_t arm, etp_ab_part before, etp_ab_part after)
+{
+    for (size_t i = 0; i < ab->n_comparisons; i++) {
+        if (ab->comparisons[i].candidate == arm) {
+            return etp_ab_part_ratio(ab, i, &before, &after);
+        }
+    }
+    return (double)NAN;
+}
+
+static double gained(const etp_ab *ab, uint32_t arm, int64_t before, int64_t after)
+{
+    return gained_part(ab, arm, (etp_ab_part){before, 0}, (etp_ab_part){after, 0});
+}
+
+static const char *prefix(const etp_ab_views *v, size_t view, etp_arena *arena)
+{
+    const char *text = v->n > 1 ? etp_arena_printf(arena, "%s: ", v->items[view].run) : "";
+    return text ? text : "";
+}
+
+static void say_share(etp_strbuf *text, double share, double lo, double hi, const char *what)
+{
+    if (isfinite(share)) {
+        etp_strbuf_printf(text, "%.0f %% of %s, ", 100 * share, what);
+    } else if (isfinite(lo)) {
+        etp_strbuf_printf(text, "%.0f to %.0f %% of %s, ", 100 * lo, 100 * hi, what);
+    }
+}
+
+// "engaged  92 % of MACs, 61 % of the time on SME2 · off: 3 depthwise convolution: …".
+void etp_ab_engaged_key(const etp_ab *ab, etp_keys *keys, etp_arena *arena)
+{
+    const etp_ab_engagement *e = &ab->engagement;
+    if (!e->feature_name || e->eligible == 0) {
+        return;
+    }
+    if (e->unknown == e->eligible) {
+        etp_keys_add(keys, ETP_PLAIN, "engaged",
+                     "not provable from names: %u convolutions and matrix multiplications keep one "
+                     "name at every level",
+                     e->eligible);
+        return;
+    }
+    etp_strbuf text;
+    etp_strbuf_init(&text, arena);
+    say_share(&text, e->macs_share, e->macs_lo, e->macs_hi, "MACs");
+    say_share(&text, e->time_share, e->time_lo, e->time_hi, "the time");
+    etp_strbuf_printf(&text, "%u of %u convolutions and matrix multiplications on %s", e->engaged,
+                      e->eligible, e->feature_name);
+    if (e->row_kernels) {
+        etp_strbuf_printf(&text, " (%u with a row kernel: M = 1)", e->row_kernels);
+    }
+    for (size_t i = 0; i < e->n_reasons && i < 2; i++) {
+        etp_strbuf_printf(&text, " · %u off: %s", e->reasons[i].operators,
+                          etp_reason_text(e->reasons[i].reason));
+    }
+    if (e->unknown) {
+        etp_strbuf_printf(&text, " · %u not known", e->unknown);
+        if (isfinite(e->time_hi) && isfinite(e->time_lo)) {
+            etp_strbuf_printf(&text, " (%.1f %% of the time)", 100 * (e->time_hi - e->time_lo));
+        }
+    }
+    etp_keys_add(keys, e->off ? ETP_INFO : ETP_GOOD, "engaged", "%s", etp_strbuf_str(&text).ptr);
+}
+
+// ---- latency ----
+
+void etp_ab_latency_table(const etp_ab_views *v, etp_report *r)
+{
+    static const etp_column k_columns[] = {
+        {.key = "experiment", .title = "experiment", .flags = ETP_COL_CODE},
+        {.key = "level", .title = "level", .flags = ETP_COL_MINOR},
+        {.key = "threads", .title = "threads", .kind = ETP_KIND_INT, .flags = ETP_COL_MINOR},
+        {.key = "untraced_ns", .title = "untraced", .kind = ETP_KIND_NS},
+        {.key = "untraced_lo_ns", .title = "low", .kind = ETP_KIND_NS, .flags = ETP_COL_MINOR},
+        {.key = "untraced_hi_ns", .title = "high", .kind = ETP_KIND_NS, .flags = ETP_COL_MINOR},
+        {.key = "speedup",
+         .title = "speedup",
+         .kind = ETP_KIND_RATIO,
+         .flags = ETP_COL_MORE_IS_GOOD | OF_COMPARISON},
+        {.key = "etdump_mean_ns", .title = "ETDump mean", .kind = ETP_KIND_NS},
+        {.key = "etdump_median_ns", .title = "ETDump median", .kind = ETP_KIND_NS},
+        {.key = "etdump_runs", .title = "executions", .kind = ETP_KIND_INT, .flags = ETP_COL_MINOR},
+        {.key = "etdump_speedup",
+         .title = "ETDump speedup",
+         .kind = ETP_KIND_RATIO,
+         .flags = ETP_COL_MORE_IS_GOOD | ETP_COL_MINOR | OF_COMPARISON},
+        {.key = "difference",
+         .title = "tracer",
+         .kind = ETP_KIND_PERCENT,
+         .flags = ETP_COL_SIGNED | ETP_COL_MINOR},
+    };
+    insight t = INSIGHT(v, k_columns, "latencies", "Latency Comparison");
+    for (size_t k = 0; k < v->n; k++) {
+        const etp_ab *ab = v->items[k].ab;
+        const etp_ab_arm *base = &ab->arms[ab->baseline];
+        for (size_t i = 0; i < ab->n_arms; i++) {
+            uint32_t at = ab->shown[i];
+            const etp_ab_arm *a = &ab->arms[at];
+            double cost = a->observer.blocks > 0 ? a->observer.estimate - 1 : (double)NAN;
+            ADD_ROW(&t, r, k, etp_cell_z(a->name), etp_cell_z(a->level_name),
+                    a->threads ? etp_cell_u64(a->threads) : etp_cell_missing(),
+                    ns_cell(a->median_ns), round_cell(a->lo_ns), round_cell(a->hi_ns),
+                    etp_cell_double(gained(ab, at, base->median_ns, a->median_ns)),
+                    ns_cell(a->traced_mean_ns), round_cell(a->traced_median_ns),
+                    a->traced_runs ? etp_cell_u64(a->traced_runs) : etp_cell_missing(),
+                    etp_cell_double(gained(ab, at, base->traced_mean_ns, a->traced_mean_ns)),
+                    etp_cell_double(cost));
+        }
+    }
+    etp_report_text(r, "Untraced: no tracer attached, geometric mean of the launches' medians; the "
+                       "verdict rests on it. "
+                       "ETDump: Method::execute of traced launches, with what tracing costs.");
+}
+
+// ---- categories ----
+
+// Rows per run, where arms of one run would be columns: names of experiments differ between
+// platforms.
+void etp_ab_category_table(const etp_ab_views *v, etp_report *r)
+{
+    static const etp_column k_columns[] = {
+        {.key = "category", .title = "category"},
+        {.key = "five", .title = "group", .flags = ETP_COL_MINOR},
+        {.key = "before_ns", .title = "before", .kind = ETP_KIND_NS, .flags = OF_COMPARISON},
+        {.key = "before_share", .title = "share", .kind = ETP_KIND_PERCENT, .flags = OF_COMPARISON},
+        {.key = "now_ns", .title = "now", .kind = ETP_KIND_NS},
+        {.key = "now_share", .title = "share", .kind = ETP_KIND_PERCENT},
+        {.key = "speedup",
+         .title = "speedup",
+         .kind = ETP_KIND_RATIO,
+         .flags = ETP_COL_MORE_IS_GOOD | OF_COMPARISON},
+    };
+    insight t = INSIGHT(v, k_columns, "categories", "Operator Category Breakdown");
+    for (size_t k = 0; k < v->n; k++) {
+        const etp_ab *ab = v->items[k].ab;
+        bool compared = ab->n_comparisons > 0;
+        for (size_t i = 0; i < ab->n_categories; i++) {
+            const etp_ab_category *c = &ab->categories[i];
+            ADD_ROW(&t, r, k, etp_cell_z(etp_category_name(c->category)),
+                    etp_cell_z(etp_five_name(etp_category_five(c->category))),
+                    compared ? ns_cell(c->ns[ab->baseline]) : etp_cell_missing(),
+                    etp_cell_double(compared ? c->share[ab->baseline] : (double)NAN),
+                    ns_cell(c->ns[ab->hot_arm]), etp_cell_double(c->share[ab->hot_arm]),
+                    etp_cell_double(compared ? c->speedup[0] : (double)NAN));
+        }
+    }
+}
+
+// ---- bottlenecks ----
+
+// Ids of the fixes that rest on the operator: "N1, N3".
+static const char *fixes_of(const etp_ab *ab, const char *id, etp_arena *arena)
+{
+    etp_strbuf text;
+    etp_strbuf_init(&text, arena);
+    for (size_t f = 0; f < ab->fixes.n; f++) {
+        for (size_t e = 0; e < ab->fixes.items[f].n_evidence; e++) {
+            if (strcmp(ab->fixes.items[f].evidence[e], id) == 0) {
+                etp_strbuf_printf(&text, "%s%s", text.len ? ", " : "", ab->fixes.items[f].id);
+                break;
+            }
+        }
+    }
+    return text.len && !text.failed ? etp_strbuf_str(&text).ptr : NULL;
+}
+
+static void hot_table(const etp_ab_views *v, etp_report *r, etp_arena *arena)
+{
+    static const etp_column k_columns[] = {
+        {.key = "id", .title = "id"},
+        {.key = "operator", .title = "operator", .flags = ETP_COL_CODE},
+        {.key = "why", .title = "why"},
+        {.key = "before_ns",
+         .title = "before",
+         .kind = ETP_KIND_NS,
+         .flags = ETP_COL_MINOR | OF_COMPARISON},
+        {.key = "now_ns", .title = "now", .kind = ETP_KIND_NS},
+        {.key = "share", .title = "share", .kind = ETP_KIND_PERCENT},
+        {.key = "speedup",
+         .title = "speedup",
+         .kind = ETP_KIND_RATIO,
+         .flags = ETP_COL_MORE_IS_GOOD | OF_COMPARISON},
+        {.key = "fixes", .title = "fixes"},
+        {.key = "source", .title = "from", .flags = ETP_COL_MINOR},
+    };
+    insight t = INSIGHT(v, k_columns, "bottlenecks", NULL);
+    for (size_t k = 0; k < v->n; k++) {
+        const etp_ab *ab = v->items[k].ab;
+        for (size_t i = 0; i < ab->hot.n; i++) {
+            const etp_ab_hot *hot = &ab->hot.items[i];
+            const etp_ab_operator *op = &ab->operators[hot->op];
+            bool compared = ab->n_comparisons > 0;
+            const char *source =
+                op->source_file ? etp_arena_printf(arena, "%s:%u", op->source_file, op->source_line)
+                                : NULL;
+            ADD_ROW(&t, r, k, etp_cell_z(op->id), etp_cell_z(op->label),
+                    etp_cell_z(etp_hot_kind_name(hot->kind)),
+                    compared ? ns_cell(op->ns[ab->baseline]) : etp_cell_missing(),
+                    ns_cell(op->ns[ab->hot_arm]), etp_cell_double(hot->share),
+                    etp_cell_double(compared ? op->speedup[0] : (double)NAN),
+                    etp_cell_z(fixes_of(ab, op->id, arena)), etp_cell_z(source));
+        }
+    }
+}
+
+static void hot_notes(const etp_ab_views *v, size_t view, etp_report *r, etp_arena *arena)
+{
+    const etp_ab *ab = v->items[view].ab;
+    const etp_ab_arm *arm = &ab->arms[ab->hot_arm];
+    const etp_ab_split *s = &arm->split;
+    double total = known(arm->traced_ns);
+    if (!(total > 0)) {
+        return;
+    }
+    const char *who = prefix(v, view, arena);
+    if (ab->hot.n == 0) {
+        uint32_t longest = 0;
+        for (uint32_t i = 1; i < ab->n_operators; i++) {
+            int64_t ns = ab->operators[i].ns[ab->hot_arm];
+            longest =
+                ns != ETP_NS_UNKNOWN && ns > ab->operators[longest].ns[ab->hot_arm] ? i : longest;
+        }
+        double most =
+            ab->n_operators ? known(ab->operators[longest].ns[ab->hot_arm]) / total : (double)NAN;
+        if (most > 1) {
+            etp_report_note(r, ETP_WARN,
+                            "%san operator, %s, takes longer than the inference that it is part of "
+                            "(%.3g times): the delegate's clock is "
+                            "not the runtime's, or the dump is damaged; shares mean nothing here",
+                            who, ab->operators[longest].label, most);
+            return;
+        }
+        if (isfinite(most)) {
+            etp_report_note(
+                r, ETP_INFO,
+                "%sno operator takes more than %.0f %% of an inference; the longest, %s, %.1f %%",
+                who, 100 * ETP_HOT_SHARE, ab->operators[longest].label, 100 * most);
+        }
+    }
+    double portable = known(s->portable_ns) / total, movement = known(s->movement_ns) / total;
+    if (s->portable) {
+        etp_report_note(r, portable > ETP_HOT_SHARE ? ETP_WARN : ETP_INFO,
+                        "%skernels outside delegates take %.1f %% of an inference (%u of them)",
+                        who, 100 * portable, s->portable);
+    }
+    if (s->movement) {
+        etp_report_note(
+            r, movement > ETP_HOT_MOVEMENT_SHARE ? ETP_WARN : ETP_INFO,
+            "%soperators that only move or convert data take %.1f %% of an inference (%u of them)",
+            who, 100 * movement, s->movement);
+    }
+}
+
+void etp_ab_hot_section(const etp_ab_views *v, etp_report *r, etp_arena *arena)
+{
+    bool any = false;
+    for (size_t k = 0; k < v->n; k++) {
+        const etp_ab *ab = v->items[k].ab;
+        any = any || (ab->n_operators && !ab->emulated);
+    }
+    if (!any) {
+        return;
+    }
+    etp_report_section(r, 1, "bottlenecks-section", "Bottlenecks");
+    etp_report_section_is_detail(r);
+    etp_report_text(
+        r,
+        "Operators with more than %.0f %% of an inference (Method::execute): first portable "
+        "kernels, "
+        "then those that only move or convert data, then those that gained less than the whole.",
+        100 * ETP_HOT_SHARE);
+    hot_table(v, r, arena);
+    for (size_t k = 0; k < v->n; k++) {
+        if (!v->items[k].ab->emulated) {
+            hot_notes(v, k, r, arena);
+        }
+    }
+}
+
+// ---- delegates against kernels outside ----
+
+static void split_table(const etp_ab_views *v, etp_report *r)
+{
+    static const etp_column k_columns[] = {
+        {.key = "experiment", .title = "experiment", .flags = ETP_COL_CODE},
+        {.key = "delegated_ns", .title = "delegated", .kind = ETP_KIND_NS},
+        {.key = "delegated_share", .title = "share", .kind = ETP_KIND_PERCENT},
+        {.key = "delegated_operators",
+         .title = "operators",
+         .kind = ETP_KIND_INT,
+         .flags = ETP_COL_MINOR},
+        {.key = "delegated_speedup",
+         .title = "speedup",
+         .kind = ETP_KIND_RATIO,
+         .flags = ETP_COL_MORE_IS_GOOD | ETP_COL_MINOR | OF_COMPARISON},
+        {.key = "portable_ns", .title = "portable", .kind = ETP_KIND_NS},
+        {.key = "portable_share", .title = "share", .kind = ETP_KIND_PERCENT},
+        {.key = "portable_kernels",
+         .title = "kernels",
+         .kind = ETP_KIND_INT,
+         .flags = ETP_COL_MINOR},
+        {.key = "portable_speedup",
+         .title = "speedup",
+         .kind = ETP_KIND_RATIO,
+         .flags = ETP_COL_MORE_IS_GOOD | ETP_COL_MINOR | OF_COMPARISON},
+        {.key = "boundary_ns",
+         .title = "around operators",
+         .kind = ETP_KIND_NS,
+         .help = "delegate calls less their operators: set-up, and what whole microseconds cut off "
+                 "the operators"},
+        {.key = "calls", .title = "calls", .kind = ETP_KIND_INT, .flags = ETP_COL_MINOR},
+        {.key = "rest_ns", .title = "rest", .kind = ETP_KIND_NS},
+        {.key = "etdump_mean_ns", .title = "inference", .kind = ETP_KIND_NS},
+    };
+    insight t = INSIGHT(v, k_columns, "delegation", NULL);
+    for (size_t k = 0; k < v->n; k++) {
+        const etp_ab *ab = v->items[k].ab;
+        const etp_ab_split *base = &ab->arms[ab->baseline].split;
+        for (size_t i = 0; i < ab->n_arms; i++) {
+            uint32_t at = ab->shown[i];
+            const etp_ab_arm *a = &ab->arms[at];
+            const etp_ab_split *s = &a->split;
+            if (!a->profile) {
+                continue;
+            }
+            double total = known(a->traced_ns);
+            ADD_ROW(
+                &t, r, k, etp_cell_z(a->name), etp_cell_ns(s->delegated_ns),
+                etp_cell_double((double)s->delegated_ns / total), etp_cell_u64(s->delegated),
+                etp_cell_double(
+                    gained_part(ab, at, (etp_ab_part){base->delegated_ns, base->delegated_cut_ns},
+                                (etp_ab_part){s->delegated_ns, s->delegated_cut_ns})),
+                etp_cell_ns(s->portable_ns), etp_cell_double((double)s->portable_ns / total),
+                etp_cell_u64(s->portable),
+                etp_cell_double(gained_part(
+                    ab, at, (etp_ab_part){base->portable_ns, base->portable * ETP_AB_READING_NS},
+                    (etp_ab_part){s->portable_ns, s->portable * ETP_AB_READING_NS})),
+                etp_cell_ns(s->boundary_ns), etp_cell_u64(s->calls),
+                etp_cell_ns(s->framework_ns + s->unexplained_ns), ns_cell(a->traced_ns));
+        }
+    }
+}
+
+// The kernels outside delegates of the arm that runs now, by name: what the partitioner left
+// behind.
+static void portable_table(const etp_ab_views *v, etp_report *r, etp_arena *arena)
+{
+    static const etp_column k_columns[] = {
+        {.key = "kernel", .title = "kernel outside delegates", .flags = ETP_COL_CODE   },
+        {.key = "calls",  .title = "calls",                    .kind = ETP_KIND_INT    },
+        {.key = "ns",     .title = "time",                     .kind = ETP_KIND_NS     },
+        {.key = "share",  .title = "share",                    .kind = ETP_KIND_PERCENT},
+    };
+    enum { MOST = 10 }; // of one run
+    insight t = INSIGHT(v, k_columns, "portable", NULL);
+    for (size_t k = 0; k < v->n; k++) {
+        const etp_ab *ab = v->items[k].ab;
+        const etp_ab_arm *arm = &ab->arms[ab->hot_arm];
+        etp_ab_named *names = NULL;
+        size_t n = etp_ab_portable_names(ab, arena, &names);
+        for (size_t i = 0; i < n && i < MOST; i++) {
+            ADD_ROW(&t, r, k, etp_cell_str(names[i].name), etp_cell_u64(names[i].calls),
+                    etp_cell_ns(names[i].ns),
+                    etp_cell_double((double)names[i].ns / known(arm->traced_ns)));
+        }
+        if (n > MOST) {
+            etp_report_note(r, ETP_PLAIN, "%s%zu more kernels outside delegates, shorter ones",
+                            prefix(v, k, arena), n - MOST);
+        }
+    }
+}
+
+void etp_ab_split_section(const etp_ab_views *v, etp_report *r, etp_arena *arena)
+{
+    bool any = false, emulated = false;
+    for (size_t k = 0; k < v->n; k++) {
+        const etp_ab *ab = v->items[k].ab;
+        emulated = emulated || ab->emulated;
+        for (size_t a = 0; a < ab->n_arms; a++) {
+            any = any || ab->arms[a].profile;
+        }
+    }
+    if (!any) {
+        return;
+    }
+    etp_report_section(r, 1, "delegation-section", "Portable against delegated");
+    etp_report_section_is_detail(r);
+    etp_report_text(r,
+                    "Means of one traced inference, over the executions around each launch's "
+                    "median; delegated, portable, around operators and rest add up to it.%s",
+                    emulated ? " Times of an emulator say nothing about speed." : "");
+    split_table(v, r);
+    portable_table(v, r, arena);
+}
+
+// ---- kernels ----
+
+static const etp_column k_kernel_columns[] = {
+    {.key = "kernels", .title = "kernels", .flags = ETP_COL_CODE},
+    {.key = "operators", .title = "operators", .kind = ETP_KIND_INT, .flags = ETP_COL_MINOR},
+    {.key = "before_ns", .title = "before", .kind = ETP_KIND_NS, .flags = OF_COMPARISON},
+    {.key = "now_ns", .title = "now", .kind = ETP_KIND_NS},
+    {.key = "speedup",
+     .title = "speedup",
+     .kind = ETP_KIND_RATIO,
+     .flags = ETP_COL_MORE_IS_GOOD | OF_COMPARISON},
+    {.key = "feature", .title = "feature"},
+    {.key = "reason", .title = "why", .flags = ETP_COL_MINOR},
+};
+
+static bool is_word(char c)
+{
+    return (c >= '0' && c <= '9') || (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || c == '_';
+}
+
+// "Convolution (NHWC, F32 → PF32) IGEMM": names that change keep the parts they have in common.
+static const char *change_text(const etp_ab *ab, const etp_ab_kernels *g, etp_arena *arena)
+{
+    etp_str a = g->before, b = g->now;
+    if (ab->n_comparisons == 0 || etp_str_eq(a, b)) {
+        return etp_arena_printf(arena, "%.*s", (int)b.len, b.ptr);
+    }
+    if (a.len == 0 || b.len == 0) {
+        etp_str name = a.len ? a : b;
+        return etp_arena_printf(arena, "%.*s, only %s", (int)name.len, name.ptr,
+                                a.len ? "before" : "now");
+    }
+    size_t head = 0, tail = 0, shorter = a.len < b.len ? a.len : b.len;
+    while (head < shorter && a.ptr[head] == b.ptr[head]) {
+        head++;
+    }
+    while (head > 0 && is_word(a.ptr[head - 1])) {
+        head--; // not within a word
+    }
+    while (tail < shorter - head && a.ptr[a.len - tail - 1] == b.ptr[b.len - tail - 1]) {
+        tail++;
+    }
+    while (tail > 0 && is_word(a.ptr[a.len - tail])) {
+        tail--;
+    }
+    return etp_arena_printf(arena, "%.*s%.*s → %.*s%.*s", (int)head, a.ptr,
+                            (int)(a.len - head - tail), a.ptr + head, (int)(b.len - head - tail),
+                            b.ptr + head, (int)tail, a.ptr + a.len - tail);
+}
+
+static void kernel_rows(insight *t, size_t view, etp_report *r, etp_arena *arena)
+{
+    static const char *const k_words[ETP_ENGAGEMENTS] = {"engaged", "not", NULL, "partly"};
+    const etp_ab *ab = t->views->items[view].ab;
+    etp_ab_kernels *groups = NULL;
+    size_t n = etp_ab_kernel_groups(ab, arena, &groups);
+    for (size_t i = 0; i < n; i++) {
+        const etp_ab_kernels *g = &groups[i];
+        bool timed = !ab->emulated;
+        etp_cell engaged = etp_cell_z(k_words[g->state]);
+        ADD_ROW(t, r, view, etp_cell_z(change_text(ab, g, arena)), etp_cell_u64(g->operators),
+                timed && g->before.len ? etp_cell_ns(g->before_time.ns) : etp_cell_missing(),
+                timed && g->now.len ? etp_cell_ns(g->now_time.ns) : etp_cell_missing(),
+                etp_cell_double(gained_part(ab, ab->hot_arm, g->before_time, g->now_time)),
+                g->state == ETP_ENGAGED ? etp_cell_judged(engaged, ETP_GOOD) : engaged,
+                etp_cell_z(etp_reason_text(g->reason)));
+    }
+}
+
+void etp_ab_kernel_section(const etp_ab_views *v, etp_report *r, etp_arena *arena)
+{
+    bool any = false;
+    for (size_t k = 0; k < v->n; k++) {
+        any = any || v->items[k].ab->engagement.eligible;
+    }
+    if (!any) {
+        return;
+    }
+    etp_report_section(r, 1, "kernels", "Kernel insights");
+    etp_report_section_is_detail(r);
+    etp_report_text(r,
+                    "Convolutions and matrix multiplications%s, by the names that their kernels "
+                    "have in the recordings.",
+                    any_compared(v) ? ", and whatever runs under another name than before" : "");
+    for (size_t k = 0; k < v->n; k++) {
+        etp_ab_engaged_key(v->items[k].ab, etp_report_keys(r, v->n > 1 ? v->items[k].run : NULL),
+                           arena);
+    }
+    insight t = INSIGHT(v, k_kernel_columns, "kernel-insights", NULL);
+    bool silent = false;
+    for (size_t k = 0; k < v->n; k++) {
+        kernel_rows(&t, k, r, arena);
+        const etp_ab_engagement *e = &v->items[k].ab->engagement;
+        silent = silent || e->unknown;
+    }
+    if (silent) {
+        etp_report_note(r, ETP_PLAIN,
+                        "names do not tell everywhere what ran; 'etprof ab --kernels' samples it");
+    }
+}
+
+// ---- what to do next ----
+
+void etp_ab_fix_section(const etp_ab_views *v, etp_report *r)
+{
+    static const etp_column k_columns[] = {
+        {.key = "id", .title = "id"},
+        {.key = "kind", .title = "kind"},
+        {.key = "expected_ns", .title = "likely gain", .kind = ETP_KIND_NS},
+        {.key = "share", .title = "of inference", .kind = ETP_KIND_PERCENT},
+        {.key = "lo_ns", .title = "at least", .kind = ETP_KIND_NS},
+        {.key = "hi_ns", .title = "at most", .kind = ETP_KIND_NS},
+        {.key = "concerns_ns", .title = "concerns", .kind = ETP_KIND_NS},
+        {.key = "cases", .title = "cases", .kind = ETP_KIND_INT},
+    };
+    size_t rows = 0;
+    for (size_t k = 0; k < v->n; k++) {
+        rows += v->items[k].ab->fixes.n;
+    }
+    if (rows == 0) {
+        return;
+    }
+    etp_report_section(r, 1, "fixes", "Next fixes");
+    etp_report_section_is_detail(r);
+    const etp_ab *first = v->items[0].ab;
+    etp_report_text(r,
+                    "Gain per inference of %s, by plain addition of measured times; fixes of the "
+                    "same operators do not add up. First what is largest: the likely gain, or, "
+                    "where nothing says how much of it "
+                    "can be had, what is at stake. Cases: measured models that the range rests on. "
+                    "'etprof explain N1 DIR' shows the operators and the formula of one.",
+                    v->n > 1 ? "the candidate" : first->arms[first->hot_arm].name);
+    insight t = INSIGHT(v, k_columns, "fixes", NULL);
+    for (size_t k = 0; k < v->n; k++) {
+        for (size_t i = 0; i < v->items[k].ab->fixes.n; i++) {
+            const etp_ab_fix *f = &v->items[k].ab->fixes.items[i];
+            ADD_ROW(&t, r, k, etp_cell_z(f->id), etp_cell_z(etp_fix_id(f->kind)),
+                    ns_cell(f->expected_ns), etp_cell_double(f->share), etp_cell_ns(f->lo_ns),
+                    etp_cell_ns(f->hi_ns), etp_cell_ns(f->concerns_ns), etp_cell_u64(f->cases));
+        }
+    }
+    etp_keys *keys = etp_report_keys(r, NULL);
+    for (size_t k = 0; k < v->n; k++) {
+        for (size_t i = 0; i < v->items[k].ab->fixes.n; i++) {
+            const etp_ab_fix *f = &v->items[k].ab->fixes.items[i];
+            etp_keys_add(keys, ETP_PLAIN, f->id, "%s%s%s → %s", v->n > 1 ? v->items[k].run : "",
+                         v->n > 1 ? ": " : "", f->text, f->recipe);
+        }
+    }
+}

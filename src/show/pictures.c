@@ -1,0 +1,215 @@
+// SPDX-License-Identifier: Apache-2.0
+// The two pictures that are shown around: latency and its breakdown. Arms of one model and thread
+// count stand together, the lowest level first, and a ratio is one within its group.
+#include <math.h>
+#include <stdlib.h>
+
+#include "show/report.h"
+
+typedef struct bar {
+    const struct etp_ab_view *view;
+    const etp_ab *ab;
+    uint32_t arm, at; // index in arms; position in what is shown
+    bool begins_group;
+    const etp_ab_arm *first; // of its group
+} bar;
+
+typedef struct bars {
+    bar *items;
+    size_t n;
+    bool groups; // more than one
+} bars;
+
+static bool same_group(const bar *a, const bar *b)
+{
+    const etp_ab_arm *x = &a->ab->arms[a->arm], *y = &b->ab->arms[b->arm];
+    return a->ab == b->ab && (a->ab->bare || (x->model == y->model && x->threads == y->threads));
+}
+
+// Runs stay in their order; within one by model, threads, then from the lowest level up. Dumps keep
+// their order.
+static int by_group(const void *pa, const void *pb)
+{
+    const bar *a = pa, *b = pb;
+    const etp_ab_arm *x = &a->ab->arms[a->arm], *y = &b->ab->arms[b->arm];
+    if (a->view != b->view) {
+        return a->view < b->view ? -1 : 1;
+    }
+    if (!a->ab->bare && x->model != y->model) {
+        return x->model < y->model ? -1 : 1;
+    }
+    if (!a->ab->bare && x->threads != y->threads) {
+        return x->threads < y->threads ? -1 : 1;
+    }
+    if (!a->ab->bare && x->level != y->level) { // within a family the best comes first
+        return x->level > y->level ? -1 : 1;
+    }
+    return (a->at > b->at) - (a->at < b->at);
+}
+
+static bars collect(const etp_ab_views *views, etp_arena *arena)
+{
+    bars out = {0};
+    size_t most = 0;
+    for (size_t v = 0; v < views->n; v++) {
+        most += views->items[v].ab->n_arms;
+    }
+    out.items = ETP_NEW_ARRAY(arena, bar, most + 1);
+    for (size_t v = 0; v < views->n && out.items; v++) {
+        const etp_ab *ab = views->items[v].ab;
+        for (uint32_t i = 0; i < ab->n_arms; i++) {
+            out.items[out.n++] =
+                (bar){.view = &views->items[v], .ab = ab, .arm = ab->shown[i], .at = i};
+        }
+    }
+    if (out.n > 0) {
+        qsort(out.items, out.n, sizeof *out.items, by_group);
+    }
+    for (size_t i = 0; i < out.n; i++) {
+        bar *b = &out.items[i];
+        b->begins_group = i == 0 || !same_group(b - 1, b);
+        b->first = b->begins_group ? &b->ab->arms[b->arm] : b[-1].first;
+        out.groups = out.groups || (i > 0 && b->begins_group);
+    }
+    return out;
+}
+
+static const char *label_of(const bar *b, etp_arena *arena)
+{
+    const char *what = b->ab->arms[b->arm].measured;
+    const char *label = b->view->run ? etp_arena_printf(arena, "%s: %s", b->view->run, what) : what;
+    return label ? label : what;
+}
+
+// "toy_cnn on AMD EPYC, 1 thread. ": what all bars have in common.
+static const char *common(const etp_ab_views *views)
+{
+    return views->n == 1 ? views->items[0].ab->subject : NULL;
+}
+
+static int64_t latency_of(const etp_ab_arm *a)
+{
+    return a->median_ns != ETP_NS_UNKNOWN ? a->median_ns : a->traced_ns;
+}
+
+// Of the arm against the first of its group. With two arms that is the headline; a withheld one is
+// none here either.
+static void ratio_note(const bar *b, char *note, size_t cap)
+{
+    const etp_ab *ab = b->ab;
+    const etp_ab_arm *a = &ab->arms[b->arm];
+    for (size_t i = 0; i < ab->n_comparisons; i++) {
+        const etp_ab_comparison *c = &ab->comparisons[i];
+        if (c->withheld) {
+            return; // nothing of this session is shown as a ratio
+        }
+        if (c->candidate == b->arm && &ab->arms[c->baseline] == b->first && isfinite(c->estimate)) {
+            snprintf(note, cap, "%.2f×", c->estimate);
+            return;
+        }
+    }
+    bool sound =
+        !ab->emulated && !ab->bare && !a->outputs_differ && a->proof.truth != ETP_CONTRADICTED;
+    if (sound && ab->n_comparisons > 0 && a != b->first && a->median_ns > 0 &&
+        b->first->median_ns > 0) {
+        snprintf(note, cap, "%.2f×", (double)b->first->median_ns / (double)a->median_ns);
+    }
+}
+
+void etp_ab_latency_chart(const etp_ab_views *views, etp_report *r)
+{
+    etp_arena arena = {0};
+    bars all = collect(views, &arena);
+    const char *what = common(views);
+    const etp_ab *first = views->n ? views->items[0].ab : NULL;
+    etp_chart *c = NULL;
+    for (size_t i = 0; i < all.n; i++) {
+        const bar *b = &all.items[i];
+        const etp_ab_arm *a = &b->ab->arms[b->arm];
+        char note[64] = "";
+        if (latency_of(a) == ETP_NS_UNKNOWN) {
+            continue;
+        }
+        if (!c) {
+            c = etp_report_chart(r, ETP_CHART_INTERVALS, ETP_AB_CHART_LATENCY,
+                                 "Latency of one inference", ETP_KIND_NS);
+            etp_chart_describe(
+                c, "%s%s%s%s", what ? what : "", what ? ". " : "",
+                views->n > 1
+                    ? "Untraced where it was measured, else Method::execute of the recording."
+                : first->bare     ? "Traced: mean of Method::execute."
+                : first->emulated ? "Times of an emulator; they say nothing about speed."
+                                  : "Untraced: geometric mean of the launches' medians.",
+                all.groups ? " Ratios are within each group, to its first bar." : "");
+        }
+        if (b->begins_group && all.groups) {
+            etp_chart_group(c);
+        }
+        ratio_note(b, note, sizeof note);
+        if (views->n > 1 && a->median_ns == ETP_NS_UNKNOWN) {
+            snprintf(note, sizeof note, "traced");
+        }
+        etp_chart_interval(c, label_of(b, &arena), note[0] ? note : NULL, (double)latency_of(a),
+                           a->lo_ns, a->hi_ns);
+    }
+    etp_arena_dispose(&arena);
+}
+
+// Time of a category in an arm; NAN: it has none of it, as another run may have.
+static double time_of(const bar *b, etp_category category)
+{
+    for (size_t k = 0; k < b->ab->n_categories; k++) {
+        if (b->ab->categories[k].category == category) {
+            int64_t ns = b->ab->categories[k].ns[b->arm];
+            return ns == ETP_NS_UNKNOWN ? (double)NAN : (double)ns;
+        }
+    }
+    return NAN;
+}
+
+void etp_ab_breakdown_chart(const etp_ab_views *views, etp_report *r)
+{
+    etp_arena arena = {0};
+    bars all = collect(views, &arena);
+    const char *what = common(views);
+    etp_category shown[ETP_CATEGORY_COUNT];
+    size_t n = 0;
+    bool has[ETP_CATEGORY_COUNT] = {false}, emulated = false;
+    for (size_t v = 0; v < views->n; v++) {
+        const etp_ab *ab = views->items[v].ab;
+        emulated = emulated || ab->emulated;
+        for (size_t k = 0; k < ab->n_categories; k++) {
+            etp_category category = ab->categories[k].category;
+            if (!has[category]) {
+                shown[n++] = category;
+            }
+            has[category] = true;
+        }
+    }
+    etp_chart *c = etp_report_chart(r, ETP_CHART_STACKED, ETP_AB_CHART_BREAKDOWN,
+                                    "One inference by operator category", ETP_KIND_NS);
+    etp_chart_describe(
+        c, "%s%sMean time of one traced inference by operator category, one bar per arm.%s",
+        what ? what : "", what ? ". " : "", emulated ? " Times of an emulator." : "");
+    for (size_t k = 0; k < n; k++) {
+        etp_chart_series(c, etp_category_name(shown[k]));
+    }
+    etp_chart_series(c, "Outside operators");
+    for (size_t i = 0; i < all.n; i++) {
+        const bar *b = &all.items[i];
+        double values[ETP_CATEGORY_COUNT + 1], rest = (double)b->ab->arms[b->arm].traced_ns;
+        if (b->begins_group && all.groups) {
+            etp_chart_group(c);
+        }
+        if (!b->ab->arms[b->arm].profile) {
+            continue;
+        }
+        for (size_t k = 0; k < n; k++) {
+            values[k] = time_of(b, shown[k]);
+            rest -= isfinite(values[k]) ? values[k] : 0;
+        }
+        values[n] = rest > 0 ? rest : 0;
+        etp_chart_row(c, label_of(b, &arena), values, n + 1);
+    }
+    etp_arena_dispose(&arena);
+}

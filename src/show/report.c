@@ -1,0 +1,572 @@
+// SPDX-License-Identifier: Apache-2.0
+// The first screen of an ab answer: headline, why, proof, what became dominant, what got slower.
+#include "show/report.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <etprof/version.h>
+
+#include "base/number.h"
+#include "document/document.h"
+
+const char *etp_ab_withheld_text(const char *code)
+{
+    static const struct {
+        const char *code, *text;
+    } k_texts[] = {
+        {"outputs_differ", "the arms' outputs differ beyond tolerance"                             },
+        {"proof_failed",   "the evidence contradicts an arm's level"                               },
+        {"noise_floor",    "two equal baseline launches differed: this machine is too restless now"},
+        {"emulated",       "an emulator's times say nothing about speed"                           },
+    };
+    for (size_t i = 0; i < sizeof k_texts / sizeof *k_texts; i++) {
+        if (strcmp(code, k_texts[i].code) == 0) {
+            return k_texts[i].text;
+        }
+    }
+    return code;
+}
+
+const char *etp_ab_headline_text(const etp_ab_comparison *c, etp_arena *arena)
+{
+    if (c->withheld) {
+        return etp_arena_printf(arena, "withheld: %s", etp_ab_withheld_text(c->withheld));
+    }
+    if (!isfinite(c->estimate)) {
+        return etp_arena_printf(arena, "%s", c->verdict);
+    }
+    if (!isfinite(c->lo)) {
+        return etp_arena_printf(arena, "%s: %.2f× (no interval)", c->verdict, c->estimate);
+    }
+    return etp_arena_printf(arena, "%s: %.2f× [%.2f, %.2f]", c->verdict, c->estimate, c->lo, c->hi);
+}
+
+static etp_severity verdict_severity(const etp_ab_comparison *c)
+{
+    if (c->withheld) {
+        return ETP_WARN;
+    }
+    if (strcmp(c->verdict, "faster") == 0) {
+        return ETP_GOOD;
+    }
+    if (strcmp(c->verdict, "slower") == 0) {
+        return ETP_BAD;
+    }
+    return strcmp(c->verdict, "same") == 0 ? ETP_INFO : ETP_WARN;
+}
+
+static const char *ends_text(const etp_ab *ab, const etp_ab_comparison *c, etp_arena *arena)
+{
+    const etp_ab_arm *base = &ab->arms[c->baseline], *cand = &ab->arms[c->candidate];
+    int64_t from = base->median_ns != ETP_NS_UNKNOWN ? base->median_ns : base->traced_ns;
+    int64_t to = cand->median_ns != ETP_NS_UNKNOWN ? cand->median_ns : cand->traced_ns;
+    char a[ETP_NUMBER_CHARS], b[ETP_NUMBER_CHARS];
+    if (ab->emulated || from == ETP_NS_UNKNOWN || to == ETP_NS_UNKNOWN) {
+        return NULL;
+    }
+    return etp_arena_printf(arena, "%s → %s%s", etp_format_ns((double)from, a),
+                            etp_format_ns((double)to, b),
+                            base->median_ns == ETP_NS_UNKNOWN ? " (traced)" : "");
+}
+
+static bool is_unpaired(const etp_ab_comparison *c)
+{
+    return strcmp(c->method, "unpaired-launches") == 0;
+}
+
+// What was measured; what the experiments are called stands beside it.
+static const char *headline_label(const struct etp_ab_view *view, const etp_ab_comparison *c,
+                                  etp_arena *arena)
+{
+    const etp_ab_arm *base = &view->ab->arms[c->baseline], *cand = &view->ab->arms[c->candidate];
+    bool named = strcmp(cand->measured, cand->name) != 0 || strcmp(base->measured, base->name) != 0;
+    const char *label = etp_arena_printf(arena, "%s%s%s against %s", view->run ? view->run : "",
+                                         view->run ? ": " : "", cand->measured, base->measured);
+    return label && named ? etp_arena_printf(arena, "%s (%s, %s)", label, cand->name, base->name)
+                          : label;
+}
+
+void etp_ab_headline_cards(const struct etp_ab_view *view, etp_report *r, etp_arena *arena)
+{
+    const etp_ab *ab = view->ab;
+    for (size_t i = 0; i < ab->n_comparisons; i++) {
+        const etp_ab_comparison *c = &ab->comparisons[i];
+        const char *verdict = c->verdict;
+        if (c->withheld) {
+            verdict = etp_arena_printf(arena, "withheld: %s", etp_ab_withheld_text(c->withheld));
+        } else if (is_unpaired(c) && strcmp(c->verdict, "unknown") == 0) {
+            verdict = "unknown: two sessions, and the difference is not clear of their noise";
+        } else if (isfinite(c->lo) && strcmp(c->verdict, "unknown") == 0 && c->blocks < 6) {
+            verdict = etp_arena_printf(arena, "unknown (%u of at least 6 blocks)", c->blocks);
+        }
+        const char *label = headline_label(view, c, arena);
+        etp_headline h = {
+            .label = label ? label : "",
+            .verdict = verdict ? verdict : "",
+            .severity = verdict_severity(c),
+            .value = c->withheld ? (double)NAN : c->estimate,
+            .lo = c->withheld ? (double)NAN : c->lo,
+            .hi = c->withheld ? (double)NAN : c->hi,
+            .kind = ETP_KIND_RATIO,
+            .reference = 1,
+            .interval = etp_arena_printf(arena, "95 %% interval, %u blocks", c->blocks),
+            .detail = ends_text(ab, c, arena),
+        };
+        if (is_unpaired(c)) {
+            h.interval = etp_arena_printf(arena,
+                                          "95 %% Hodges–Lehmann interval, %zu and %zu launches "
+                                          "that nothing pairs",
+                                          c->launches[0], c->launches[1]);
+        }
+        if (!isfinite(c->lo)) {
+            h.interval = NULL;
+        }
+        etp_report_headline(r, &h);
+    }
+    if (ab->n_comparisons == 0 && ab->n_arms == 1 && ab->arms[0].traced_ns != ETP_NS_UNKNOWN) {
+        char t[ETP_NUMBER_CHARS];
+        etp_report_fact(r, "traced inference", "%s",
+                        etp_format_ns((double)ab->arms[0].traced_ns, t));
+    }
+}
+
+static void facts(const etp_ab *ab, etp_report *r, etp_arena *arena)
+{
+    etp_report_fact(r, "grade", "%s: %s", ab->grade, ab->grade_reason);
+    for (size_t i = 0; i < ab->n_comparisons; i++) {
+        const etp_ab_comparison *c = &ab->comparisons[i];
+        const char *control =
+            isfinite(c->noise_floor) ? etp_control_words(arena, &c->control) : NULL;
+        if (control) {
+            etp_report_fact(r, "A/A control", "%s", control);
+            break;
+        }
+    }
+    if (ab->precision > 0) {
+        static const char *const k_ends[][2] = {
+            {"precision", "reached"                              },
+            {"budget",    "not reached within the budget"        },
+            {"blocks",    "not reached within the planned blocks"}
+        };
+        const char *end = "not reached";
+        for (size_t i = 0; ab->stopped && i < sizeof k_ends / sizeof *k_ends; i++) {
+            end = strcmp(ab->stopped, k_ends[i][0]) == 0 ? k_ends[i][1] : end;
+        }
+        etp_report_fact(r, "stop rule",
+                        "±%.3g %% wanted, %s; looked after every second block, "
+                        "intervals widened by 1 + 1.5/blocks for it",
+                        100 * ab->precision, end);
+    }
+    if (ab->state && strcmp(ab->state, "finished") != 0) {
+        etp_report_fact(r, "state", "%s", ab->state);
+    }
+    if (ab->emulated) {
+        etp_report_fact(r, "times", "of an emulator; they say nothing about speed");
+    }
+}
+
+// Sum of the ledger's differences of one category, or of one kind when category is negative.
+static int64_t delta_of(const etp_ledger *l, int category, etp_row_kind kind)
+{
+    int64_t sum = 0;
+    for (size_t i = 0; i < l->n; i++) {
+        const etp_ledger_row *row = &l->items[i];
+        bool hit =
+            category >= 0 ? row->category == category : row->category < 0 && row->kind == kind;
+        sum += hit ? row->delta_ns : 0;
+    }
+    return sum;
+}
+
+typedef struct part {
+    const char *label;
+    int64_t delta;
+} part;
+
+static void why(const etp_ab *ab, size_t at, etp_keys *keys, etp_arena *arena)
+{
+    const etp_ledger *l = &ab->ledgers[at].ledger;
+    part parts[ETP_CATEGORY_COUNT + 4];
+    size_t n = 0;
+    for (int c = 0; c < ETP_CATEGORY_COUNT; c++) {
+        parts[n++] = (part){etp_category_name((etp_category)c), delta_of(l, c, ETP_ROW_OPERATOR)};
+    }
+    static const etp_row_kind k_kinds[] = {ETP_ROW_BOUNDARY, ETP_ROW_FRAMEWORK, ETP_ROW_TRACER,
+                                           ETP_ROW_UNEXPLAINED};
+    for (size_t i = 0; i < sizeof k_kinds / sizeof *k_kinds; i++) {
+        parts[n++] = (part){etp_row_kind_name(k_kinds[i]), delta_of(l, -1, k_kinds[i])};
+    }
+    for (size_t i = 1; i < n; i++) { // by size, stable
+        for (size_t k = i; k > 0 && llabs(parts[k].delta) > llabs(parts[k - 1].delta); k--) {
+            part t = parts[k];
+            parts[k] = parts[k - 1];
+            parts[k - 1] = t;
+        }
+    }
+    etp_strbuf text;
+    etp_strbuf_init(&text, arena);
+    // Parts below one per cent of the biggest go together, so that the line still adds up.
+    int64_t rest = 0;
+    char t[ETP_NUMBER_CHARS];
+    for (size_t i = 0; i < n && parts[i].delta != 0; i++) {
+        if (i > 0 && llabs(parts[i].delta) < llabs(parts[0].delta) / 100) {
+            rest += parts[i].delta;
+            continue;
+        }
+        etp_strbuf_printf(&text, "%s%s %s%s", i ? " · " : "", parts[i].label,
+                          parts[i].delta > 0 ? "+" : "−",
+                          etp_format_ns((double)llabs(parts[i].delta), t));
+    }
+    if (rest != 0) {
+        etp_strbuf_printf(&text, " · rest %s%s", rest > 0 ? "+" : "−",
+                          etp_format_ns((double)llabs(rest), t));
+    }
+    char total[ETP_NUMBER_CHARS];
+    etp_keys_add(keys, ETP_PLAIN, "why", "%s = %s%s", etp_strbuf_str(&text).ptr,
+                 l->delta_ns > 0 ? "+" : "−", etp_format_ns((double)llabs(l->delta_ns), total));
+}
+
+void etp_ab_shift_key(const etp_ab *ab, size_t at, etp_keys *keys)
+{
+    const etp_ab_shift *s = &ab->shifts[at];
+    if (!isfinite(s->before_share) || !isfinite(s->after_share)) {
+        return;
+    }
+    // Kernels outside delegates, when there are any worth a word.
+    char portable[96] = "";
+    if (isfinite(s->portable_before) && isfinite(s->portable_after) &&
+        fmax(s->portable_before, s->portable_after) >= 0.01) {
+        snprintf(portable, sizeof portable, "; outside delegates %.0f %% → %.0f %%",
+                 100 * s->portable_before, 100 * s->portable_after);
+    }
+    const char *before = etp_ab_part_name(s->before), *after = etp_ab_part_name(s->after);
+    if (s->moved) {
+        etp_keys_add(keys, ETP_INFO, "bottleneck",
+                     "moved from %s (%.0f %% of the time) to %s (%.0f %%, was %.0f %%)%s", before,
+                     100 * s->before_share, after, 100 * s->after_share, 100 * s->after_was,
+                     portable);
+    } else if (s->before == s->after) {
+        etp_keys_add(keys, ETP_PLAIN, "bottleneck",
+                     "stays %s: %.0f %% of the time before, %.0f %% after%s", before,
+                     100 * s->before_share, 100 * s->after_share, portable);
+    } else { // as good as equal in one of the arms
+        etp_keys_add(
+            keys, ETP_PLAIN, "bottleneck",
+            "%s: %.0f %% of the time before, %.0f %% after; %s: %.0f %% before, %.0f %% after%s",
+            before, 100 * s->before_share, 100 * s->before_is, after, 100 * s->after_was,
+            100 * s->after_share, portable);
+    }
+}
+
+// Of single launches: what is longer in each iteration, the largest first. It proves nothing of
+// other launches.
+static void longer(const etp_ledger *l, etp_keys *keys, etp_arena *arena)
+{
+    enum { SHOWN = 3 };
+    const etp_ledger_row *worst[SHOWN] = {NULL};
+    size_t n = 0;
+    for (size_t i = 0; i < l->n; i++) {
+        const etp_ledger_row *row = &l->items[i];
+        n += row->each_longer;
+        for (size_t k = 0; k < SHOWN && row && row->each_longer; k++) {
+            if (!worst[k] || row->delta_ns > worst[k]->delta_ns) {
+                const etp_ledger_row *next = worst[k];
+                worst[k] = row;
+                row = next;
+            }
+        }
+    }
+    etp_strbuf text;
+    etp_strbuf_init(&text, arena);
+    for (size_t k = 0; k < SHOWN && worst[k]; k++) {
+        char t[ETP_NUMBER_CHARS];
+        etp_strbuf_printf(&text, "%s%s +%s", k ? " · " : "", worst[k]->label,
+                          etp_format_ns((double)worst[k]->delta_ns, t));
+    }
+    if (n > SHOWN) {
+        etp_strbuf_printf(&text, " · and %zu more", n - SHOWN);
+    }
+    if (n == 0 || text.failed) {
+        etp_keys_add(keys, ETP_PLAIN, "slower", "unknown: single operators need at least 2 blocks");
+    } else {
+        etp_keys_add(keys, ETP_PLAIN, "slower",
+                     "in every iteration of these two launches, which proves nothing of others: %s",
+                     etp_strbuf_str(&text).ptr);
+    }
+}
+
+static void slower(const etp_ab *ab, size_t at, etp_keys *keys, etp_arena *arena)
+{
+    const etp_ledger *l = &ab->ledgers[at].ledger;
+    etp_strbuf text;
+    etp_strbuf_init(&text, arena);
+    size_t n = 0, more = 0, judged = 0;
+    for (size_t i = 0; i < l->n; i++) {
+        const etp_ledger_row *row = &l->items[i];
+        judged += row->lo_ns != ETP_NS_UNKNOWN;
+        if (!etp_ledger_row_slower(row)) {
+            continue;
+        }
+        if (n++ < 3) {
+            char t[ETP_NUMBER_CHARS];
+            etp_strbuf_printf(&text, "%s%s +%s", n > 1 ? " · " : "", row->label,
+                              etp_format_ns((double)row->delta_ns, t));
+        } else {
+            more++;
+        }
+    }
+    if (judged == 0) {
+        longer(l, keys, arena);
+    } else if (n == 0) {
+        etp_keys_add(keys, ETP_PLAIN, "slower", "no operator beyond its noise");
+    } else if (more) {
+        etp_keys_add(keys, ETP_WARN, "slower", "%s · and %zu more", etp_strbuf_str(&text).ptr,
+                     more);
+    } else {
+        etp_keys_add(keys, ETP_WARN, "slower", "%s", etp_strbuf_str(&text).ptr);
+    }
+}
+
+static void next_fix(const etp_ab *ab, etp_keys *keys)
+{
+    if (ab->fixes.n == 0) {
+        return;
+    }
+    const etp_ab_fix *f = &ab->fixes.items[0];
+    char lo[ETP_NUMBER_CHARS], expected[ETP_NUMBER_CHARS], hi[ETP_NUMBER_CHARS];
+    const char *more = ab->fixes.n > 1 ? " · more under Next fixes" : "";
+    etp_format_ns((double)f->lo_ns, lo);
+    etp_format_ns((double)f->hi_ns, hi);
+    if (f->expected_ns == ETP_NS_UNKNOWN) {
+        etp_keys_add(keys, ETP_PLAIN, "next fix",
+                     "%s %s: %s to %s to gain, how much of it is unknown → %s%s", f->id, f->text,
+                     lo, hi, f->recipe, more);
+        return;
+    }
+    etp_keys_add(keys, ETP_PLAIN, "next fix", "%s %s: about %s (%.1f %%) to gain, %s to %s → %s%s",
+                 f->id, f->text, etp_format_ns((double)f->expected_ns, expected), 100 * f->share,
+                 lo, hi, f->recipe, more);
+}
+
+// The line of an arm's proof that a reader needs first: what contradicts, else what confirms, else
+// names.
+static const etp_proof_line *main_line(const etp_proof *p)
+{
+    const etp_proof_line *names = NULL, *supports = NULL;
+    for (size_t k = 0; k < p->lines.n; k++) {
+        const etp_proof_line *line = &p->lines.items[k];
+        if (line->contradicts) {
+            return line;
+        }
+        names = strcmp(line->kind, "names") == 0 ? line : names;
+        supports = line->supports && !supports ? line : supports;
+    }
+    return supports ? supports : names;
+}
+
+static bool same_proof(const etp_ab_arm *a, const etp_ab_arm *b)
+{
+    const etp_proof_line *x = main_line(&a->proof), *y = main_line(&b->proof);
+    return x && y && a->proof.truth == b->proof.truth && strcmp(x->text, y->text) == 0;
+}
+
+void etp_ab_proof_keys(const etp_ab *ab, etp_keys *keys, etp_arena *arena)
+{
+    static const char *const k_words[] = {"level set by mask, not provable from names", "confirmed",
+                                          "CONTRADICTED"};
+    static const etp_severity k_severity[] = {ETP_PLAIN, ETP_GOOD, ETP_BAD};
+    const char *key = "proof";
+    for (size_t i = 0; i < ab->n_arms; i++) {
+        const etp_ab_arm *a = &ab->arms[i];
+        const etp_proof_line *line = main_line(&a->proof);
+        bool said = false;
+        for (size_t k = 0; k < i; k++) {
+            said = said || same_proof(&ab->arms[k], a);
+        }
+        if (!line || said) {
+            continue;
+        }
+        etp_strbuf arms;
+        etp_strbuf_init(&arms, arena);
+        size_t alike = 0;
+        for (size_t k = i; k < ab->n_arms; k++) {
+            if (same_proof(a, &ab->arms[k])) {
+                etp_strbuf_printf(&arms, "%s%s", alike++ ? ", " : "", ab->arms[k].name);
+            }
+        }
+        if (alike == ab->n_arms && alike > 4) { // a sweep has dozens
+            etp_strbuf_init(&arms, arena);
+            etp_strbuf_printf(&arms, "all %zu arms", alike);
+        }
+        etp_keys_add(keys, k_severity[a->proof.truth], key, "%s: %s; %s", etp_strbuf_str(&arms).ptr,
+                     k_words[a->proof.truth], line->text);
+        key = "";
+    }
+    if (ab->selftest) {
+        etp_keys_add(keys, ETP_PLAIN, key, "self-test of the runner: %s", ab->selftest);
+    }
+}
+
+// "ruled out  tracer (…) · threads (…)", and what stays possible.
+static void causes(const etp_ab *ab, etp_keys *keys, etp_arena *arena)
+{
+    etp_strbuf text[ETP_CAUSE_STATES];
+    for (int k = 0; k < ETP_CAUSE_STATES; k++) {
+        etp_strbuf_init(&text[k], arena);
+    }
+    for (size_t i = 0; i < ab->n_causes; i++) {
+        etp_strbuf *t = &text[ab->causes[i].state];
+        etp_strbuf_printf(t, "%s%s", t->len ? " · " : "", ab->causes[i].text);
+    }
+    if (text[ETP_CAUSE_RULED_OUT].len) {
+        etp_keys_add(keys, ETP_PLAIN, "ruled out", "%s",
+                     etp_strbuf_str(&text[ETP_CAUSE_RULED_OUT]).ptr);
+    }
+    if (text[ETP_CAUSE_SUSPECT].len) {
+        etp_keys_add(keys, ETP_WARN, "suspect", "%s", etp_strbuf_str(&text[ETP_CAUSE_SUSPECT]).ptr);
+    }
+    // Bare dumps tell none of it: their grade says so.
+    if (text[ETP_CAUSE_UNKNOWN].len && !ab->bare && !ab->emulated) {
+        etp_keys_add(keys, ETP_PLAIN, "not ruled out", "%s",
+                     etp_strbuf_str(&text[ETP_CAUSE_UNKNOWN]).ptr);
+    }
+}
+
+static void agreement(etp_keys *keys, const char *key, int ok, const etp_ab_correctness *c,
+                      const char *right, const char *wrong)
+{
+    if (ok < 0 || !isfinite(c->cosine)) { // nothing was compared
+        return;
+    }
+    etp_keys_add(keys, ok ? ETP_GOOD : ETP_BAD, key,
+                 "%s (largest difference %.3g, relative %.3g, cosine %.6f)", ok ? right : wrong,
+                 c->max_abs, c->max_rel, c->cosine);
+    if (isfinite(c->argmax) && c->argmax < 1) {
+        etp_keys_add(keys, ETP_WARN, "",
+                     "the largest element is another one in %.3g %% of the rows",
+                     100 * (1 - c->argmax));
+    }
+}
+
+void etp_ab_answer_lines(const etp_ab *ab, etp_report *r, etp_arena *arena)
+{
+    for (size_t i = 0; i < ab->n_comparisons; i++) {
+        const char *title = NULL;
+        if (ab->n_comparisons > 1) {
+            title = etp_arena_printf(arena, "%s against %s",
+                                     ab->arms[ab->comparisons[i].candidate].name,
+                                     ab->arms[ab->comparisons[i].baseline].name);
+        }
+        etp_keys *keys = etp_report_keys(r, title);
+        if (ab->ledgers[i].ledger.n && !ab->emulated) {
+            why(ab, i, keys, arena);
+            etp_ab_shift_key(ab, i, keys);
+            slower(ab, i, keys, arena);
+        }
+    }
+    etp_keys *keys = etp_report_keys(r, NULL);
+    etp_ab_engaged_key(ab, keys, arena);
+    next_fix(ab, keys);
+    etp_ab_proof_keys(ab, keys, arena);
+    agreement(keys, "outputs", ab->correctness.ok, &ab->correctness, "agree within tolerance",
+              "DIFFER beyond tolerance");
+    for (size_t i = 0; i < ab->n_arms; i++) {
+        const char *right =
+            etp_arena_printf(arena, "%s: as its inputs' author expects", ab->arms[i].name);
+        const char *wrong =
+            etp_arena_printf(arena, "%s: NOT what its inputs' author expects", ab->arms[i].name);
+        agreement(keys, "expected", ab->arms[i].expected.ok, &ab->arms[i].expected,
+                  right ? right : "as expected", wrong ? wrong : "NOT as expected");
+    }
+    for (size_t i = 0; i < ab->findings.n; i++) {
+        const etp_ab_finding *f = &ab->findings.items[i];
+        etp_severity s = strcmp(f->severity, "bad") == 0    ? ETP_BAD
+                         : strcmp(f->severity, "warn") == 0 ? ETP_WARN
+                         : strcmp(f->severity, "good") == 0 ? ETP_GOOD
+                                                            : ETP_INFO;
+        etp_report_note(r, s, "%s %s", f->id, f->text);
+    }
+    causes(ab, keys, arena);
+}
+
+void etp_ab_reason_sections(const etp_ab *ab, etp_report *r, etp_arena *arena)
+{
+    const etp_ab_views one = {
+        &(struct etp_ab_view){ab, NULL},
+         1
+    };
+    etp_ab_category_section(ab, r);
+    etp_ab_hot_section(&one, r, arena);
+    etp_ab_split_section(&one, r, arena);
+    etp_ab_kernel_section(&one, r, arena);
+    etp_ab_fix_section(&one, r);
+    etp_ab_ledger_section(ab, r);
+    etp_ab_operator_section(ab, r);
+}
+
+static void reproducibility(const etp_ab *ab, etp_report *r, etp_arena *arena)
+{
+    etp_report_section(r, 1, "reproduce", "Reproduce");
+    if (ab->config) {
+        etp_keys_add(etp_report_keys(r, NULL), ETP_PLAIN, "Config File", "%s", ab->config);
+    }
+    if (ab->command) {
+        etp_report_code(r, "The command that measures this again", etp_str_from(ab->command));
+    }
+    etp_strbuf line;
+    etp_strbuf_init(&line, arena);
+    etp_strbuf_printf(&line, "etprof %s", ab->tool_version ? ab->tool_version : ETP_VERSION);
+    if (ab->executorch_version) {
+        etp_strbuf_printf(&line, " · ExecuTorch %s (%s)", ab->executorch_version,
+                          ab->executorch_sha ? ab->executorch_sha : "SHA unknown");
+    }
+    for (size_t i = 0; i < ab->n_models; i++) {
+        etp_strbuf_printf(&line, " · %s, sha256 %.12s",
+                          ab->models[i].stem ? ab->models[i].stem : "model",
+                          ab->models[i].sha256 ? ab->models[i].sha256 : "unknown");
+    }
+    for (size_t i = 0; i < ab->n_device; i++) {
+        if (strcmp(ab->device[i].key, "cpu") == 0) {
+            etp_strbuf_printf(&line, " · %s%s", ab->emulated ? "emulated on " : "",
+                              ab->device[i].value);
+        }
+    }
+    for (size_t i = 0; i < ab->n_comparisons; i++) {
+        const char *text = etp_ab_headline_text(&ab->comparisons[i], arena);
+        const etp_ab_arm *base = &ab->arms[ab->comparisons[i].baseline],
+                         *cand = &ab->arms[ab->comparisons[i].candidate];
+        etp_strbuf_printf(&line, " · %s against %s %s", cand->measured, base->measured,
+                          text ? text : "");
+    }
+    etp_strbuf_printf(&line, " · grade %s", ab->grade);
+    etp_report_code(r, "The line to quote", etp_strbuf_str(&line));
+}
+
+const etp_report *etp_ab_report(const etp_ab *ab, etp_arena *arena)
+{
+    const etp_ab_views one = {
+        &(struct etp_ab_view){ab, NULL},
+         1
+    };
+    etp_report *r = etp_report_create(arena, ab->title);
+    if (ab->n_comparisons) {
+        etp_report_subtitle(
+            r, "%s against %s%s%s%s", ab->arms[ab->comparisons[0].candidate].measured,
+            ab->arms[ab->baseline].measured, ab->n_comparisons > 1 ? " and others" : "",
+            ab->subject ? " · " : "", ab->subject ? ab->subject : "");
+    }
+    etp_ab_headline_cards(one.items, r, arena);
+    facts(ab, r, arena);
+    etp_report_section(r, 1, "answer", "Answer");
+    etp_ab_answer_lines(ab, r, arena);
+    etp_ab_reason_sections(ab, r, arena);
+    etp_ab_blocks_section(ab, r);
+    etp_ab_states_section(&one, ab, r, arena);
+    etp_ab_counters_section(ab, r, arena);
+    etp_ab_environment_section(ab, r, arena);
+    etp_ab_evidence_section(ab, r);
+    reproducibility(ab, r, arena);
+    return r;
+}

@@ -1,0 +1,82 @@
+// SPDX-License-Identifier: Apache-2.0
+// Author of the report of an etp_ab: one tree for terminal, HTML, Markdown, CSV and the pictures.
+#ifndef ETP_SHOW_REPORT_H
+#define ETP_SHOW_REPORT_H
+
+#include "compare/ab.h"
+#include "compare/hot.h"
+#include "report/report.h"
+
+// Ids of charts and tables that callers select.
+#define ETP_AB_CHART_LATENCY "latency"
+#define ETP_AB_CHART_BREAKDOWN "breakdown"
+#define ETP_AB_TABLE_OPERATORS "operators"
+
+// The report lives in ARENA; the answer may go afterwards.
+const etp_report *etp_ab_report(const etp_ab *ab, etp_arena *arena);
+
+// What ran where: operator names of all arms side by side, no times. For emulated runs and reviews.
+const etp_report *etp_ab_proof_report(const etp_ab *ab, etp_arena *arena);
+
+// Lines "proof": what the evidence says of each arm.
+void etp_ab_proof_keys(const etp_ab *ab, etp_keys *keys, etp_arena *arena);
+
+// "faster: 2.31× [2.28, 2.34]", "withheld: emulated": one comparison in words, without its arms.
+const char *etp_ab_headline_text(const etp_ab_comparison *c, etp_arena *arena);
+
+// A code of `withheld` in words; the text is a literal.
+const char *etp_ab_withheld_text(const char *code);
+
+// Line "engaged": how much of the model runs on the feature; nothing where none is compared.
+void etp_ab_engaged_key(const etp_ab *ab, etp_keys *keys, etp_arena *arena);
+
+// One answer, or those of several runs side by side.
+typedef struct etp_ab_views {
+    const struct etp_ab_view {
+        const etp_ab *ab;
+        const char *run; // its name among several
+    } *items;
+    size_t n;
+} etp_ab_views;
+
+// Cards of an answer's comparisons, and where the bottleneck was and is in one of them.
+void etp_ab_headline_cards(const struct etp_ab_view *view, etp_report *r, etp_arena *arena);
+void etp_ab_shift_key(const etp_ab *ab, size_t comparison, etp_keys *keys);
+
+// Sections of either, in insights.c.
+void etp_ab_latency_chart(const etp_ab_views *v, etp_report *r); // pictures.c
+void etp_ab_breakdown_chart(const etp_ab_views *v, etp_report *r);
+void etp_ab_category_table(const etp_ab_views *v, etp_report *r);
+void etp_ab_latency_table(const etp_ab_views *v, etp_report *r);
+void etp_ab_hot_section(const etp_ab_views *v, etp_report *r, etp_arena *arena);
+void etp_ab_split_section(const etp_ab_views *v, etp_report *r, etp_arena *arena);
+void etp_ab_kernel_section(const etp_ab_views *v, etp_report *r, etp_arena *arena);
+void etp_ab_fix_section(const etp_ab_views *v, etp_report *r);
+
+// The lines of the section "Answer": why, what moved, what is slower, what proves it, what else
+// could have made it.
+void etp_ab_answer_lines(const etp_ab *ab, etp_report *r, etp_arena *arena);
+// The sections on where the time goes, what to do about it, the ledger and the operators.
+void etp_ab_reason_sections(const etp_ab *ab, etp_report *r, etp_arena *arena);
+
+// Tables of so many arms that each gets a row instead of columns.
+void etp_ab_long_category_table(const etp_ab *ab, etp_report *r);
+void etp_ab_long_operator_table(const etp_ab *ab, etp_report *r);
+void etp_ab_long_name_table(const etp_ab *ab, etp_report *r);
+
+// Sections, in sections.c.
+void etp_ab_category_section(const etp_ab *ab, etp_report *r);
+void etp_ab_ledger_section(const etp_ab *ab, etp_report *r);
+void etp_ab_operator_section(const etp_ab *ab, etp_report *r);
+// Comparisons of all views; what each arm is against itself is of ARMS. In states_report.c.
+void etp_ab_states_section(const etp_ab_views *v, const etp_ab *arms, etp_report *r,
+                           etp_arena *arena);
+void etp_ab_counters_section(const etp_ab *ab, etp_report *r, etp_arena *arena); // counters.c
+void etp_ab_blocks_section(const etp_ab *ab, etp_report *r);
+void etp_ab_evidence_section(const etp_ab *ab, etp_report *r);
+
+// What surrounded the blocks, and what could not be read, in environment.c; nothing without a
+// session.
+void etp_ab_environment_section(const etp_ab *ab, etp_report *r, etp_arena *arena);
+
+#endif

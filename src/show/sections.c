@@ -1,0 +1,536 @@
+// SPDX-License-Identifier: Apache-2.0
+// The tables and pictures of an ab report.
+#include <math.h>
+
+#include "show/report.h"
+
+#define MAX_COLUMNS 24 // wider ones are written with a row for each arm: tables_long.c
+
+static double known(int64_t ns)
+{
+    return ns == ETP_NS_UNKNOWN ? (double)NAN : (double)ns;
+}
+
+static etp_cell ns_cell(int64_t ns)
+{
+    return ns == ETP_NS_UNKNOWN ? etp_cell_missing() : etp_cell_ns(ns);
+}
+
+// Columns for speedups: one for each comparison.
+static size_t speedups_of(const etp_ab *ab)
+{
+    return ab->emulated ? 0 : ab->n_comparisons;
+}
+
+// ---- categories ----
+
+// Who did the work: delegates, kernels outside them, or nobody's operators.
+static void delegation_chart(const etp_ab *ab, etp_report *r)
+{
+    bool any = false;
+    for (size_t i = 0; i < ab->n_comparisons; i++) {
+        any = any || ab->shifts[i].portable_before >= 0.01 || ab->shifts[i].portable_after >= 0.01;
+    }
+    if (!any) {
+        return;
+    }
+    etp_chart *c = etp_report_chart(r, ETP_CHART_STACKED, "delegation",
+                                    "One inference by who does the work", ETP_KIND_NS);
+    etp_chart_describe(c,
+                       "Mean time of one traced inference in operators of delegates, in kernels "
+                       "outside them, and in neither.%s",
+                       ab->emulated ? " Times of an emulator." : "");
+    etp_chart_series(c, "Delegated");
+    etp_chart_series(c, "Outside delegates");
+    etp_chart_series(c, "Neither");
+    for (size_t i = 0; i < ab->n_arms; i++) {
+        const etp_profile *p = ab->arms[ab->shown[i]].profile;
+        double values[3] = {0};
+        for (size_t k = 0; p && k < p->n_rows; k++) {
+            int at = p->rows[k].kind == ETP_ROW_OPERATOR   ? 0
+                     : p->rows[k].kind == ETP_ROW_PORTABLE ? 1
+                                                           : 2;
+            values[at] += etp_profile_mean(p, &p->rows[k]);
+        }
+        if (p) {
+            values[2] = values[2] > 0 ? values[2] : 0;
+            etp_chart_row(c, ab->arms[ab->shown[i]].name, values, 3);
+        }
+    }
+}
+
+static void category_table(const etp_ab *ab, etp_report *r)
+{
+    if (ab->n_arms > MAX_COLUMNS || 2 + 2 * ab->n_arms + speedups_of(ab) + 1 > MAX_COLUMNS) {
+        etp_ab_long_category_table(ab, r);
+        return;
+    }
+    etp_column columns[MAX_COLUMNS] = {
+        {.key = "category", .title = "category"},
+        {.key = "five", .title = "group", .flags = ETP_COL_MINOR}
+    };
+    size_t n = 2, arms = ab->n_arms;
+    for (size_t i = 0; i < arms; i++) {
+        const char *name = ab->arms[ab->shown[i]].name;
+        columns[n++] = (etp_column){.key = name, .title = name, .kind = ETP_KIND_NS};
+        columns[n++] = (etp_column){.key = "share", .title = "share", .kind = ETP_KIND_PERCENT};
+    }
+    for (size_t i = 0; i < speedups_of(ab); i++) {
+        columns[n++] = (etp_column){.key = "speedup",
+                                    .title = "speedup",
+                                    .kind = ETP_KIND_RATIO,
+                                    .flags = ETP_COL_MORE_IS_GOOD};
+    }
+    bool interval = ab->n_comparisons == 1 && !ab->emulated;
+    if (interval) {
+        columns[n++] = (etp_column){
+            .key = "speedup_lo",
+            .title = "low",
+            .kind = ETP_KIND_RATIO,
+            .flags = ETP_COL_MINOR,
+            .help = "95 % interval over the blocks, and what the clocks can have cut off"};
+        columns[n++] = (etp_column){
+            .key = "speedup_hi", .title = "high", .kind = ETP_KIND_RATIO, .flags = ETP_COL_MINOR};
+    }
+    bool limits = !ab->emulated;
+    uint32_t judged = ab->n_comparisons ? ab->comparisons[0].candidate : ab->baseline;
+    if (limits) { // speedup of the whole if the category took no time in the arm that is explained
+        columns[n++] = (etp_column){.key = "ceiling",
+                                    .title = "if it took none",
+                                    .kind = ETP_KIND_RATIO,
+                                    .flags = ETP_COL_MINOR};
+    }
+    etp_table *t = etp_report_table(r, "categories", "Operator Category Breakdown", columns, n);
+    size_t short_ones = 0;
+    for (size_t k = 0; k < ab->n_categories; k++) {
+        const etp_ab_category *c = &ab->categories[k];
+        etp_cell cells[MAX_COLUMNS] = {etp_cell_z(etp_category_name(c->category)),
+                                       etp_cell_z(etp_five_name(etp_category_five(c->category)))};
+        size_t at = 2;
+        for (size_t a = 0; a < arms; a++) {
+            cells[at++] = ns_cell(c->ns[ab->shown[a]]);
+            cells[at++] = etp_cell_double(c->share[ab->shown[a]]);
+        }
+        for (size_t i = 0; i < speedups_of(ab); i++) {
+            cells[at++] = etp_cell_double(c->speedup[i]);
+            short_ones +=
+                i == 0 &&
+                etp_ab_below_clock(ab, c->speedup[0],
+                                   &(etp_ab_part){c->ns[ab->baseline], c->cut_ns[ab->baseline]},
+                                   &(etp_ab_part){c->ns[judged], c->cut_ns[judged]});
+        }
+        if (interval) {
+            cells[at++] = etp_cell_double(c->lo[0]);
+            cells[at++] = etp_cell_double(isfinite(c->hi[0]) ? c->hi[0] : (double)NAN);
+        }
+        if (limits) {
+            cells[at++] = etp_cell_double(c->ceiling[judged]);
+        }
+        etp_table_add_row(t, cells, n);
+    }
+    if (short_ones > 0) {
+        etp_report_note(r, ETP_PLAIN,
+                        "no speedup for %zu %s: in one of the arms less than five times what the "
+                        "clocks can have cut off%s",
+                        short_ones, short_ones == 1 ? "category" : "categories",
+                        interval ? " (the interval holds what is possible)" : "");
+    }
+}
+
+void etp_ab_category_section(const etp_ab *ab, etp_report *r)
+{
+    if (ab->n_categories == 0) {
+        return;
+    }
+    etp_report_section(r, 1, "categories", "Where the time goes");
+    etp_ab_breakdown_chart(
+        &(etp_ab_views){
+            &(struct etp_ab_view){ab, NULL},
+             1
+    },
+        r);
+    delegation_chart(ab, r);
+    category_table(ab, r);
+}
+
+// ---- ledger ----
+
+// Sum over the rows of a category (or of a kind, when category is negative) of difference and, for
+// single rows, its interval.
+static void waterfall_step(const etp_ledger *l, int category, etp_row_kind kind, const char *label,
+                           etp_chart *c)
+{
+    int64_t delta = 0;
+    size_t hits = 0;
+    double lo = NAN, hi = NAN;
+    for (size_t i = 0; i < l->n; i++) {
+        const etp_ledger_row *row = &l->items[i];
+        if (category >= 0 ? row->category != category : row->category >= 0 || row->kind != kind) {
+            continue;
+        }
+        delta += row->delta_ns;
+        hits++;
+        lo = known(row->lo_ns);
+        hi = known(row->hi_ns);
+    }
+    if (hits == 0) {
+        return;
+    }
+    bool muted = category < 0 && (kind == ETP_ROW_TRACER || kind == ETP_ROW_UNEXPLAINED);
+    etp_chart_step(c, label, category >= 0 ? "operator" : etp_row_kind_name(kind), muted,
+                   (double)delta, hits == 1 ? lo : (double)NAN, hits == 1 ? hi : (double)NAN);
+}
+
+static void waterfall(const etp_ab *ab, size_t at, etp_report *r)
+{
+    const etp_ledger *l = &ab->ledgers[at].ledger;
+    const char *base = ab->arms[ab->ledgers[at].baseline].name;
+    const char *cand = ab->arms[ab->ledgers[at].candidate].name;
+    char id[32];
+    snprintf(id, sizeof id, "waterfall-%zu", at + 1);
+    etp_chart *c =
+        etp_report_chart(r, ETP_CHART_WATERFALL, id, "From baseline to candidate", ETP_KIND_NS);
+    etp_chart_describe(c, "Every step from %s to %s; the steps add up exactly.", base, cand);
+    etp_chart_total(c, base, (double)l->baseline_ns);
+    for (size_t k = 0; k < ab->n_categories; k++) {
+        etp_category category = ab->categories[k].category;
+        waterfall_step(l, (int)category, ETP_ROW_OPERATOR, etp_category_name(category), c);
+    }
+    static const etp_row_kind k_kinds[] = {ETP_ROW_BOUNDARY, ETP_ROW_FRAMEWORK, ETP_ROW_UNEXPLAINED,
+                                           ETP_ROW_TRACER};
+    for (size_t i = 0; i < sizeof k_kinds / sizeof *k_kinds; i++) {
+        waterfall_step(l, -1, k_kinds[i], etp_row_kind_name(k_kinds[i]), c);
+    }
+    etp_chart_total(c, cand, (double)l->candidate_ns);
+}
+
+static void ledger_table(const etp_ab *ab, size_t at, etp_report *r)
+{
+    static const etp_column k_columns[] = {
+        {.key = "id", .title = "id", .flags = ETP_COL_MINOR},
+        {.key = "label", .title = "row", .flags = ETP_COL_CODE},
+        {.key = "kind", .title = "kind"},
+        {.key = "category", .title = "category", .flags = ETP_COL_MINOR},
+        {.key = "baseline_ns", .title = "baseline", .kind = ETP_KIND_NS},
+        {.key = "candidate_ns", .title = "candidate", .kind = ETP_KIND_NS},
+        {.key = "delta_ns",
+         .title = "difference",
+         .kind = ETP_KIND_NS,
+         .flags = ETP_COL_SIGNED | ETP_COL_LESS_IS_GOOD},
+        {.key = "lo_ns",
+         .title = "low",
+         .kind = ETP_KIND_NS,
+         .flags = ETP_COL_SIGNED | ETP_COL_MINOR},
+        {.key = "hi_ns",
+         .title = "high",
+         .kind = ETP_KIND_NS,
+         .flags = ETP_COL_SIGNED | ETP_COL_MINOR},
+        {.key = "q",
+         .title = "q",
+         .kind = ETP_KIND_DOUBLE,
+         .flags = ETP_COL_MINOR,
+         .help = "chance of a false claim among all operators with this or a smaller q"},
+        {.key = "bound_ns", .title = "truncation ≤", .kind = ETP_KIND_NS, .flags = ETP_COL_MINOR},
+    };
+    const etp_ledger *l = &ab->ledgers[at].ledger;
+    char id[32];
+    snprintf(id, sizeof id, at ? "ledger-%zu" : "ledger", at + 1);
+    etp_table *t = etp_report_table(r, id, NULL, k_columns, 11);
+    etp_table_limit(t, 0);
+    for (size_t i = 0; i < l->n; i++) {
+        const etp_ledger_row *row = &l->items[i];
+        ETP_ROW(
+            t, etp_cell_z(row->id), etp_cell_z(row->label),
+            etp_cell_z(etp_row_kind_name(row->kind)),
+            etp_cell_z(row->category < 0 ? NULL : etp_category_name((etp_category)row->category)),
+            etp_cell_ns(row->baseline_ns), etp_cell_ns(row->candidate_ns),
+            etp_cell_ns(row->delta_ns), ns_cell(row->lo_ns), ns_cell(row->hi_ns),
+            etp_cell_double(row->q), ns_cell(row->bound_ns));
+    }
+    ETP_ROW(t, etp_cell_z("total"), etp_cell_z("total"), etp_cell_missing(), etp_cell_missing(),
+            etp_cell_ns(l->baseline_ns), etp_cell_ns(l->candidate_ns), etp_cell_ns(l->delta_ns),
+            etp_cell_missing(), etp_cell_missing(), etp_cell_missing(), etp_cell_missing());
+    etp_table_row_is_total(t);
+}
+
+void etp_ab_ledger_section(const etp_ab *ab, etp_report *r)
+{
+    for (size_t i = 0; i < ab->n_comparisons; i++) {
+        if (ab->ledgers[i].ledger.n == 0) {
+            continue;
+        }
+        char id[32], title[160];
+        snprintf(id, sizeof id, i ? "ledger-section-%zu" : "ledger-section", i + 1);
+        snprintf(title, sizeof title, "Ledger: %s to %s", ab->arms[ab->ledgers[i].baseline].name,
+                 ab->arms[ab->ledgers[i].candidate].name);
+        etp_report_section(r, 1, id, title);
+        etp_report_section_is_detail(r);
+        etp_report_text(r,
+                        "Exclusive times, means over the executions around the median of each "
+                        "traced launch; integer nanoseconds "
+                        "that add up to the two ends exactly.%s",
+                        ab->emulated ? " These are times of an emulator." : "");
+        waterfall(ab, i, r);
+        ledger_table(ab, i, r);
+    }
+}
+
+// ---- operators ----
+
+static bool any_engagement(const etp_ab *ab)
+{
+    for (size_t i = 0; i < ab->n_operators; i++) {
+        if (ab->operators[i].engaged.state != ETP_ENGAGEMENT_UNKNOWN) {
+            return true;
+        }
+    }
+    return false;
+}
+
+// Where the roofs are from, or how to get some: only where the work is known that they are for.
+static void roofs_note(const etp_ab *ab, etp_report *r, uint32_t candidate)
+{
+    bool known = false, placed = false;
+    for (size_t i = 0; i < ab->n_operators; i++) {
+        const etp_ab_operator *op = &ab->operators[i];
+        known = known || (op->facts && op->facts->op.work.known);
+        placed = placed || (op->roofs && op->roofs[candidate].verdict != ETP_ROOF_UNKNOWN);
+    }
+    if (!known || ab->emulated) {
+        return;
+    }
+    const etp_ab_arm *arm = &ab->arms[candidate];
+    if (!ab->roofs) {
+        etp_report_note(
+            r, ETP_PLAIN,
+            ab->bare ? "roofs: none; measure the device with 'etprof roofs --format json' and "
+                       "name the file with --roofs"
+                     : "roofs: none; 'etprof ab --roofs' measures them first");
+    } else if (!placed) {
+        etp_report_note(r, ETP_WARN,
+                        "roofs: none for %s with %u threads at level %s; 'etprof roofs --threads' "
+                        "measures more",
+                        arm->name, arm->threads ? arm->threads : 1,
+                        arm->level_name ? arm->level_name : "unknown");
+    } else {
+        etp_report_note(r, ETP_PLAIN, "roofs: of %s, %s%s", etp_ab_roofs_device(ab), arm->name,
+                        arm->threads ? "" : "; its threads are unknown, one is assumed");
+    }
+}
+
+static void operator_table(const etp_ab *ab, etp_report *r, uint32_t candidate)
+{
+    size_t fixed = ab->roofs ? 6 : 3; // columns behind the arms'
+    if (ab->n_arms > MAX_COLUMNS || 3 + ab->n_arms + speedups_of(ab) + fixed > MAX_COLUMNS) {
+        etp_ab_long_operator_table(ab, r);
+        return;
+    }
+    etp_column columns[MAX_COLUMNS] = {
+        {.key = "id",       .title = "id",       .flags = ETP_COL_MINOR},
+        {.key = "label",    .title = "operator", .flags = ETP_COL_CODE },
+        {.key = "category", .title = "category", .flags = ETP_COL_MINOR},
+    };
+    size_t n = 3, arms = ab->n_arms;
+    for (size_t i = 0; i < arms; i++) {
+        const char *name = ab->arms[ab->shown[i]].name;
+        columns[n++] = (etp_column){
+            .key = name, .title = name, .kind = ETP_KIND_NS, .flags = i == 0 ? ETP_COL_BAR : 0};
+    }
+    for (size_t i = 0; i < speedups_of(ab); i++) {
+        columns[n++] = (etp_column){.key = "speedup",
+                                    .title = "speedup",
+                                    .kind = ETP_KIND_RATIO,
+                                    .flags = ETP_COL_MORE_IS_GOOD};
+    }
+    if (ab->roofs) {
+        columns[n++] = (etp_column){.key = "t_roof_ns",
+                                    .title = "roof",
+                                    .kind = ETP_KIND_NS,
+                                    .flags = ETP_COL_MINOR,
+                                    .help = "least time that its work can take on this device"};
+        columns[n++] = (etp_column){
+            .key = "of_roof",
+            .title = "of roof",
+            .kind = ETP_KIND_PERCENT,
+            .help = "least time that its work can take on this device, of the time it took"};
+        columns[n++] = (etp_column){.key = "limit", .title = "limit"};
+    }
+    columns[n++] = (etp_column){
+        .key = "engaged", .title = "feature", .flags = any_engagement(ab) ? 0 : ETP_COL_MINOR};
+    columns[n++] =
+        (etp_column){.key = "name_now", .title = "runs as", .flags = ETP_COL_CODE | ETP_COL_MINOR};
+    columns[n++] = (etp_column){.key = "reason", .title = "why", .flags = ETP_COL_MINOR};
+    etp_table *t = etp_report_table(r, ETP_AB_TABLE_OPERATORS, NULL, columns, n);
+    etp_table_limit(t, 15);
+    for (size_t i = 0; i < ab->n_operators; i++) {
+        const etp_ab_operator *op = &ab->operators[ab->by_time[i]];
+        etp_cell cells[MAX_COLUMNS] = {etp_cell_z(op->id), etp_cell_z(op->label),
+                                       etp_cell_z(etp_category_name(op->category))};
+        size_t at = 3;
+        for (size_t a = 0; a < arms; a++) {
+            cells[at++] = ns_cell(op->ns[ab->shown[a]]);
+        }
+        for (size_t c = 0; c < speedups_of(ab); c++) {
+            cells[at++] = etp_cell_double(op->speedup[c]);
+        }
+        if (ab->roofs && op->roofs) {
+            const etp_roof_place *p = &op->roofs[candidate];
+            cells[at] = p->verdict == ETP_ROOF_UNKNOWN ? etp_cell_missing()
+                                                       : etp_cell_ns(llround(p->roof_ns));
+            cells[at + 1] = etp_cell_double(p->efficiency);
+            cells[at + 2] = etp_cell_z(etp_roof_verdict_name(p->verdict));
+        }
+        at += ab->roofs ? 3 : 0;
+        etp_cell engaged = etp_cell_z(etp_ab_engaged_word(op->engaged.state));
+        cells[at++] =
+            op->engaged.state == ETP_ENGAGED ? etp_cell_judged(engaged, ETP_GOOD) : engaged;
+        cells[at++] =
+            op->names[candidate].len ? etp_cell_str(op->names[candidate]) : etp_cell_missing();
+        cells[at++] = etp_cell_z(etp_reason_text(op->engaged.reason));
+        etp_table_add_row(t, cells, n);
+    }
+}
+
+void etp_ab_operator_section(const etp_ab *ab, etp_report *r)
+{
+    if (ab->n_operators == 0) {
+        return;
+    }
+    etp_report_section(r, 1, "operators", "Operators");
+    uint32_t candidate = ab->n_comparisons ? ab->comparisons[0].candidate : ab->baseline;
+    operator_table(ab, r, candidate);
+    size_t short_ones = 0;
+    for (size_t i = 0; i < ab->n_operators; i++) {
+        const etp_ab_operator *op = &ab->operators[i];
+        const etp_ab_part before = etp_ab_operator_part(ab, op, ab->baseline),
+                          after = etp_ab_operator_part(ab, op, candidate);
+        short_ones +=
+            ab->n_comparisons > 0 && etp_ab_below_clock(ab, op->speedup[0], &before, &after);
+    }
+    if (short_ones > 0) {
+        etp_report_note(r, ETP_PLAIN,
+                        "no speedup for %zu operator%s below what the clock resolves in one of the "
+                        "arms (under 5 µs: XNNPACK records whole microseconds)",
+                        short_ones, short_ones == 1 ? "" : "s");
+    }
+    roofs_note(ab, r, candidate);
+}
+
+// ---- raw blocks ----
+
+void etp_ab_blocks_section(const etp_ab *ab, etp_report *r)
+{
+    etp_report_section(r, 1, "latency-section", "Latency");
+    etp_report_section_is_detail(r);
+    etp_ab_latency_chart(
+        &(etp_ab_views){
+            &(struct etp_ab_view){ab, NULL},
+             1
+    },
+        r);
+    etp_ab_latency_table(
+        &(etp_ab_views){
+            &(struct etp_ab_view){ab, NULL},
+             1
+    },
+        r);
+    if (ab->n_blocks == 0 || ab->emulated) {
+        return;
+    }
+    etp_chart *c = etp_report_chart(r, ETP_CHART_BLOCKS, "blocks", "Every launch", ETP_KIND_NS);
+    enum { MAX_SERIES = 16 };
+    double values[MAX_SERIES];
+    size_t arms = ab->n_arms < MAX_SERIES ? ab->n_arms : MAX_SERIES;
+    etp_chart_describe(c,
+                       "One dot per launch: its median after warm-up. Launches of one block ran "
+                       "right after each other and are joined.%s",
+                       arms < ab->n_arms ? " The first sixteen arms are shown." : "");
+    etp_chart_axes(c, "block", "latency");
+    for (size_t i = 0; i < arms; i++) {
+        etp_chart_series(c, ab->arms[ab->shown[i]].name);
+    }
+    for (uint32_t b = 0; b < ab->n_blocks; b++) {
+        char label[16];
+        snprintf(label, sizeof label, "%u", b + 1);
+        for (size_t i = 0; i < arms; i++) {
+            values[i] = ab->block_values[(size_t)b * ab->n_arms + ab->shown[i]];
+        }
+        etp_chart_row(c, label, values, arms);
+    }
+}
+
+// ---- evidence ----
+
+static void arm_table(const etp_ab *ab, etp_report *r)
+{
+    static const etp_column k_columns[] = {
+        {.key = "arm", .title = "arm", .flags = ETP_COL_CODE},
+        {.key = "level", .title = "level"},
+        {.key = "threads", .title = "threads", .kind = ETP_KIND_INT},
+        {.key = "launches", .title = "launches", .kind = ETP_KIND_INT},
+        {.key = "samples", .title = "samples", .kind = ETP_KIND_INT},
+        {.key = "median_ns", .title = "untraced", .kind = ETP_KIND_NS},
+        {.key = "traced_ns", .title = "traced", .kind = ETP_KIND_NS},
+        {.key = "load_ns", .title = "load", .kind = ETP_KIND_NS},
+        {.key = "first_ns", .title = "first run", .kind = ETP_KIND_NS},
+        {.key = "peak_rss_bytes", .title = "peak memory", .kind = ETP_KIND_BYTES},
+    };
+    etp_table *t = etp_report_table(r, "arms", "Arms", k_columns, 10);
+    for (size_t i = 0; i < ab->n_arms; i++) {
+        const etp_ab_arm *a = &ab->arms[i];
+        ETP_ROW(t, etp_cell_z(a->name), etp_cell_z(a->level_name),
+                a->threads ? etp_cell_u64(a->threads) : etp_cell_missing(),
+                etp_cell_u64(a->launches), etp_cell_u64(a->samples), ns_cell(a->median_ns),
+                ns_cell(a->traced_ns), ns_cell(a->load_ns), ns_cell(a->first_ns),
+                ns_cell(a->peak_rss_bytes));
+    }
+}
+
+static void proof_table(const etp_ab *ab, etp_report *r)
+{
+    static const etp_column k_columns[] = {
+        {.key = "arm", .title = "arm", .flags = ETP_COL_CODE},
+        {.key = "evidence", .title = "evidence"},
+        {.key = "says", .title = "says"},
+        {.key = "text", .title = "what was seen"},
+    };
+    etp_table *t = etp_report_table(r, "proof", "Proof", k_columns, 4);
+    for (size_t i = 0; i < ab->n_arms; i++) {
+        for (size_t k = 0; k < ab->arms[i].proof.lines.n; k++) {
+            const etp_proof_line *line = &ab->arms[i].proof.lines.items[k];
+            etp_severity s = line->contradicts ? ETP_BAD : line->supports ? ETP_GOOD : ETP_PLAIN;
+            ETP_ROW(t, etp_cell_z(ab->arms[i].name), etp_cell_z(line->kind),
+                    etp_cell_judged(etp_cell_z(line->contradicts ? "contradicted"
+                                               : line->supports  ? "confirmed"
+                                                                 : "nothing"),
+                                    s),
+                    etp_cell_z(line->text));
+        }
+    }
+}
+
+void etp_ab_evidence_section(const etp_ab *ab, etp_report *r)
+{
+    etp_report_section(r, 1, "evidence", "Evidence");
+    etp_report_section_is_detail(r);
+    arm_table(ab, r);
+    proof_table(ab, r);
+    if (ab->lost.n) {
+        static const etp_column k_columns[] = {
+            {.key = "arm", .title = "arm", .flags = ETP_COL_CODE},
+            {.key = "block", .title = "block", .kind = ETP_KIND_INT},
+            {.key = "text", .title = "what happened"},
+            {.key = "recovered", .title = "recovered"},
+        };
+        etp_table *t = etp_report_table(r, "lost", "Lost launches", k_columns, 4);
+        for (size_t i = 0; i < ab->lost.n; i++) {
+            const etp_ab_lost *l = &ab->lost.items[i];
+            ETP_ROW(t, etp_cell_z(l->arm), etp_cell_u64(l->block), etp_cell_z(l->text),
+                    etp_cell_z(l->recovered ? "yes" : "no"));
+        }
+    }
+    etp_keys *keys = etp_report_keys(r, "Device");
+    for (size_t i = 0; i < ab->n_device; i++) {
+        etp_keys_add(keys, ETP_PLAIN, ab->device[i].key, "%s", ab->device[i].value);
+    }
+}

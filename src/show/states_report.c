@@ -1,0 +1,128 @@
+// SPDX-License-Identifier: Apache-2.0
+// The section "Cold, warm, traced": every state of the arms, one against the other, as a table.
+#include <math.h>
+
+#include "base/number.h"
+#include "show/report.h"
+
+typedef struct row { // what is compared
+    const char *what;
+    etp_cell baseline, candidate;
+    const etp_ab_ratio *ratio;
+} row;
+
+static const etp_column k_states[] = {
+    {.key = "what", .title = "what"},
+    {.key = "candidate_arm", .title = "of", .flags = ETP_COL_CODE},
+    {.key = "baseline", .title = "baseline"},
+    {.key = "candidate", .title = "candidate"},
+    {.key = "ratio", .title = "ratio", .kind = ETP_KIND_RATIO},
+    {.key = "lo", .title = "from", .kind = ETP_KIND_RATIO},
+    {.key = "hi", .title = "to", .kind = ETP_KIND_RATIO},
+    {.key = "blocks", .title = "blocks", .kind = ETP_KIND_INT},
+    {.key = "verdict", .title = "verdict"},
+};
+
+static etp_cell time_cell(int64_t ns, etp_arena *arena)
+{
+    char text[ETP_NUMBER_CHARS];
+    return etp_cell_z(ns == ETP_NS_UNKNOWN
+                          ? NULL
+                          : etp_arena_printf(arena, "%s", etp_format_ns((double)ns, text)));
+}
+
+static etp_cell bytes_cell(int64_t bytes, etp_arena *arena)
+{
+    return etp_cell_z(
+        bytes == ETP_NS_UNKNOWN ? NULL : etp_arena_printf(arena, "%.1f MB", (double)bytes / 1e6));
+}
+
+static void put(etp_table *t, const char *of, const row *r)
+{
+    if (r->ratio->blocks == 0) {
+        return;
+    }
+    ETP_ROW(t, etp_cell_z(r->what), etp_cell_z(of), r->baseline, r->candidate,
+            etp_cell_double(r->ratio->estimate), etp_cell_double(r->ratio->lo),
+            etp_cell_double(r->ratio->hi), etp_cell_u64(r->ratio->blocks),
+            etp_cell_z(r->ratio->verdict));
+}
+
+static void put_comparison(etp_table *t, const struct etp_ab_view *view, const etp_ab_comparison *c,
+                           etp_arena *arena)
+{
+    const etp_ab *ab = view->ab;
+    const etp_ab_arm *b = &ab->arms[c->baseline], *x = &ab->arms[c->candidate];
+    const etp_ab_resident *turns = &c->resident;
+    const etp_ab_ratio steady = {c->estimate, c->lo, c->hi, c->withheld ? 0 : c->blocks,
+                                 c->verdict};
+    const etp_ab_ratio resident = {turns->estimate, turns->lo, turns->hi, turns->blocks,
+                                   turns->agrees > 0    ? "agrees"
+                                   : turns->agrees == 0 ? "differs"
+                                                        : "unknown"};
+    const row rows[] = {
+        {"loading", time_cell(b->load_ns, arena), time_cell(x->load_ns, arena), &c->load},
+        {"first inference", time_cell(b->first_ns, arena), time_cell(x->first_ns, arena),
+         &c->first},
+        {"steady", time_cell(b->median_ns, arena), time_cell(x->median_ns, arena), &steady},
+        {"taking turns", etp_cell_missing(), etp_cell_missing(), &resident},
+        {"peak memory", bytes_cell(b->peak_rss_bytes, arena), bytes_cell(x->peak_rss_bytes, arena),
+         &c->peak_rss},
+    };
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+        put(t, view->run ? view->run : ab->arms[c->candidate].name, &rows[i]);
+    }
+}
+
+static void observer_table(const etp_ab *ab, etp_report *r)
+{
+    static const etp_column k_columns[] = {
+        {.key = "arm",       .title = "arm",                .flags = ETP_COL_CODE },
+        {.key = "cold",      .title = "first ÷ steady",    .kind = ETP_KIND_RATIO},
+        {.key = "cold_lo",   .title = "from",               .kind = ETP_KIND_RATIO},
+        {.key = "cold_hi",   .title = "to",                 .kind = ETP_KIND_RATIO},
+        {.key = "traced",    .title = "traced ÷ untraced", .kind = ETP_KIND_RATIO},
+        {.key = "traced_lo", .title = "from",               .kind = ETP_KIND_RATIO},
+        {.key = "traced_hi", .title = "to",                 .kind = ETP_KIND_RATIO},
+    };
+    etp_table *t = etp_report_table(r, "observer", "Each arm against itself", k_columns, 7);
+    for (size_t k = 0; k < ab->n_arms; k++) {
+        const etp_ab_arm *a = &ab->arms[ab->shown[k]];
+        const etp_ab_ratio *c = &a->cold, *o = &a->observer;
+        double none = (double)NAN;
+        ETP_ROW(
+            t, etp_cell_z(a->name), etp_cell_double(c->blocks ? c->estimate : none),
+            etp_cell_double(c->blocks ? c->lo : none), etp_cell_double(c->blocks ? c->hi : none),
+            etp_cell_double(o->blocks ? o->estimate : none),
+            etp_cell_double(o->blocks ? o->lo : none), etp_cell_double(o->blocks ? o->hi : none));
+    }
+}
+
+void etp_ab_states_section(const etp_ab_views *v, const etp_ab *arms, etp_report *r,
+                           etp_arena *arena)
+{
+    bool any = false;
+    size_t compared = 0;
+    for (size_t a = 0; a < arms->n_arms; a++) {
+        any = any || arms->arms[a].cold.blocks > 0 || arms->arms[a].observer.blocks > 0;
+    }
+    if (!any) {
+        return;
+    }
+    for (size_t k = 0; k < v->n; k++) {
+        compared += v->items[k].ab->n_comparisons;
+    }
+    etp_report_section(r, 1, "states", "Cold, warm, traced");
+    etp_report_section_is_detail(r);
+    if (compared > 0) {
+        etp_table *t = etp_report_table(
+            r, "states", "Baseline ÷ candidate; loading packs the weights", k_states, 9);
+        for (size_t k = 0; k < v->n; k++) {
+            const etp_ab *ab = v->items[k].ab;
+            for (size_t i = 0; i < ab->n_comparisons; i++) {
+                put_comparison(t, &v->items[k], &ab->comparisons[i], arena);
+            }
+        }
+    }
+    observer_table(arms, r);
+}

@@ -1,0 +1,147 @@
+// SPDX-License-Identifier: Apache-2.0
+// The tables of an ab report that have columns for each arm, in their other form: with many arms
+// the table grows downwards, a row for each arm, so that none is left out.
+#include <math.h>
+
+#include "show/report.h"
+
+static etp_cell ns_cell(int64_t ns)
+{
+    return ns == ETP_NS_UNKNOWN ? etp_cell_missing() : etp_cell_ns(ns);
+}
+
+// The comparison of ARM with the baseline; n_comparisons when there is none.
+static size_t against_baseline(const etp_ab *ab, uint32_t arm)
+{
+    size_t i = 0;
+    while (i < ab->n_comparisons &&
+           (ab->comparisons[i].candidate != arm || ab->comparisons[i].baseline != ab->baseline)) {
+        i++;
+    }
+    return i;
+}
+
+static etp_cell speedup_cell(const etp_ab *ab, const double *speedup, uint32_t arm)
+{
+    size_t at = ab->emulated ? ab->n_comparisons : against_baseline(ab, arm);
+    return at < ab->n_comparisons ? etp_cell_double(speedup[at]) : etp_cell_missing();
+}
+
+void etp_ab_long_category_table(const etp_ab *ab, etp_report *r)
+{
+    static const etp_column k_columns[] = {
+        {.key = "category", .title = "category"},
+        {.key = "five", .title = "group", .flags = ETP_COL_MINOR},
+        {.key = "arm", .title = "arm", .flags = ETP_COL_CODE},
+        {.key = "ns", .title = "time", .kind = ETP_KIND_NS},
+        {.key = "share", .title = "share", .kind = ETP_KIND_PERCENT},
+        {.key = "speedup",
+         .title = "speedup",
+         .kind = ETP_KIND_RATIO,
+         .flags = ETP_COL_MORE_IS_GOOD},
+        {.key = "ceiling",
+         .title = "if it took none",
+         .kind = ETP_KIND_RATIO,
+         .flags = ETP_COL_MINOR},
+    };
+    etp_table *t = etp_report_table(r, "categories", "Operator Category Breakdown", k_columns, 7);
+    for (size_t k = 0; k < ab->n_categories; k++) {
+        const etp_ab_category *c = &ab->categories[k];
+        for (size_t i = 0; i < ab->n_arms; i++) {
+            uint32_t a = ab->shown[i];
+            ETP_ROW(t, etp_cell_z(etp_category_name(c->category)),
+                    etp_cell_z(etp_five_name(etp_category_five(c->category))),
+                    etp_cell_z(ab->arms[a].name), ns_cell(c->ns[a]), etp_cell_double(c->share[a]),
+                    speedup_cell(ab, c->speedup, a),
+                    ab->emulated ? etp_cell_missing() : etp_cell_double(c->ceiling[a]));
+        }
+    }
+}
+
+void etp_ab_long_operator_table(const etp_ab *ab, etp_report *r)
+{
+    static const etp_column k_columns[] = {
+        {.key = "id", .title = "id", .flags = ETP_COL_MINOR},
+        {.key = "label", .title = "operator", .flags = ETP_COL_CODE},
+        {.key = "category", .title = "category", .flags = ETP_COL_MINOR},
+        {.key = "arm", .title = "arm", .flags = ETP_COL_CODE},
+        {.key = "ns", .title = "time", .kind = ETP_KIND_NS, .flags = ETP_COL_BAR},
+        {.key = "speedup",
+         .title = "speedup",
+         .kind = ETP_KIND_RATIO,
+         .flags = ETP_COL_MORE_IS_GOOD},
+        {.key = "t_roof_ns",
+         .title = "roof",
+         .kind = ETP_KIND_NS,
+         .flags = ETP_COL_MINOR,
+         .help = "least time that its work can take on this device"},
+        {.key = "of_roof",
+         .title = "of roof",
+         .kind = ETP_KIND_PERCENT,
+         .help = "least time that its work can take on this device, of the time it took"},
+        {.key = "limit", .title = "limit"},
+        {.key = "engaged", .title = "feature", .flags = ETP_COL_MINOR},
+        {.key = "name_now", .title = "runs as", .flags = ETP_COL_CODE | ETP_COL_MINOR},
+        {.key = "reason", .title = "why", .flags = ETP_COL_MINOR},
+    };
+    enum { BEFORE_ROOFS = 6, ROOFS = 3, COLUMNS = sizeof k_columns / sizeof *k_columns };
+    etp_column columns[COLUMNS];
+    size_t n = 0;
+    for (size_t i = 0; i < COLUMNS; i++) {
+        if (ab->roofs || i < BEFORE_ROOFS || i >= BEFORE_ROOFS + ROOFS) {
+            columns[n++] = k_columns[i];
+        }
+    }
+    etp_table *t = etp_report_table(r, ETP_AB_TABLE_OPERATORS, NULL, columns, n);
+    etp_table_limit(t, 15 * ab->n_arms);
+    uint32_t candidate = ab->n_comparisons ? ab->comparisons[0].candidate : ab->baseline;
+    for (size_t i = 0; i < ab->n_operators; i++) {
+        const etp_ab_operator *op = &ab->operators[ab->by_time[i]];
+        for (size_t k = 0; k < ab->n_arms; k++) {
+            uint32_t a = ab->shown[k];
+            etp_cell cells[COLUMNS] = {etp_cell_z(op->id),
+                                       etp_cell_z(op->label),
+                                       etp_cell_z(etp_category_name(op->category)),
+                                       etp_cell_z(ab->arms[a].name),
+                                       ns_cell(op->ns[a]),
+                                       speedup_cell(ab, op->speedup, a)};
+            size_t at = BEFORE_ROOFS;
+            if (ab->roofs && op->roofs) {
+                const etp_roof_place *p = &op->roofs[a];
+                cells[at] = p->verdict == ETP_ROOF_UNKNOWN ? etp_cell_missing()
+                                                           : etp_cell_ns(llround(p->roof_ns));
+                cells[at + 1] = etp_cell_double(p->efficiency);
+                cells[at + 2] = etp_cell_z(etp_roof_verdict_name(p->verdict));
+            }
+            at += ab->roofs ? ROOFS : 0;
+            bool judged = a == candidate; // the others' features were not looked for
+            cells[at++] = etp_cell_z(judged ? etp_ab_engaged_word(op->engaged.state) : NULL);
+            cells[at++] = op->names[a].len ? etp_cell_str(op->names[a]) : etp_cell_missing();
+            cells[at++] = etp_cell_z(judged ? etp_reason_text(op->engaged.reason) : NULL);
+            etp_table_add_row(t, cells, n);
+        }
+    }
+}
+
+void etp_ab_long_name_table(const etp_ab *ab, etp_report *r)
+{
+    static const etp_column k_columns[] = {
+        {.key = "id", .title = "id"},
+        {.key = "arm", .title = "arm", .flags = ETP_COL_CODE},
+        {.key = "name", .title = "name", .flags = ETP_COL_CODE},
+        {.key = "engaged", .title = "feature"},
+        {.key = "reason", .title = "why"},
+    };
+    etp_table *t = etp_report_table(r, "names", NULL, k_columns, 5);
+    uint32_t candidate = ab->n_comparisons ? ab->comparisons[0].candidate : ab->baseline;
+    for (size_t i = 0; i < ab->n_operators; i++) {
+        const etp_ab_operator *op = &ab->operators[i];
+        for (size_t k = 0; k < ab->n_arms; k++) {
+            uint32_t a = ab->shown[k];
+            ETP_ROW(t, etp_cell_z(op->id), etp_cell_z(ab->arms[a].name),
+                    op->names[a].len ? etp_cell_str(op->names[a]) : etp_cell_missing(),
+                    etp_cell_z(a == candidate ? etp_ab_engaged_word(op->engaged.state) : NULL),
+                    etp_cell_z(a == candidate ? etp_reason_text(op->engaged.reason) : NULL));
+        }
+    }
+}

@@ -1,0 +1,524 @@
+// SPDX-License-Identifier: Apache-2.0
+// Judges a measurement by rules.
+#include "study/gate/gate.h"
+
+#include <ctype.h>
+#include <math.h>
+#include <string.h>
+
+#include "base/number.h"
+
+typedef enum metric {
+    SPEEDUP,
+    LATENCY,
+    LOAD,
+    FIRST,
+    MEMORY,
+    SHARE,
+    NOISE,
+    ENGAGED,
+    METRICS
+} metric;
+
+typedef enum dimension { RATIO, TIME, BYTES, PERCENT } dimension;
+
+static const struct {
+    const char *name;
+    dimension dim;
+} k_metrics[METRICS] = {
+    [SPEEDUP] = {"speedup", RATIO  },
+      [LATENCY] = {"latency", TIME   },
+      [LOAD] = {"load",    TIME   },
+    [FIRST] = {"first",   TIME   },
+      [MEMORY] = {"memory",  BYTES  },
+      [SHARE] = {"share",   PERCENT},
+    [NOISE] = {"noise",   PERCENT},
+      [ENGAGED] = {"engaged", PERCENT},
+};
+
+static const char k_blanks[] = " \t\n\v\f\r"; // as isspace in the C locale
+
+static const char k_rule_forms[] =
+    "rules are 'speedup [ARM] >= 1.3', 'latency [ARM] <= 5 ms', 'load', 'first' likewise, "
+    "'memory [ARM] <= 60 MB', 'share CATEGORY [of ARM] <= 30 %', 'noise <= 1 %', "
+    "'engaged macs|time >= 90 %'";
+
+typedef struct rule {
+    const char *text;
+    metric metric;
+    etp_str subject; // between the metric and the sign; empty: all there are
+    bool at_least;
+    double limit; // ns, bytes or a plain ratio
+} rule;
+
+// VALUE with its unit, as the metric wants it.
+static bool parse_limit(etp_str s, dimension dim, double *out)
+{
+    static const struct {
+        const char *suffix;
+        dimension dim;
+        double factor;
+    } k_units[] = {
+        {"ns",        TIME,    1         },
+        {"us",        TIME,    1e3       },
+        {"\xC2\xB5s", TIME,    1e3       },
+        {"ms",        TIME,    1e6       },
+        {"s",         TIME,    1e9       },
+        {"KiB",       BYTES,   1024      },
+        {"MiB",       BYTES,   1048576   },
+        {"GiB",       BYTES,   1073741824},
+        {"kB",        BYTES,   1e3       },
+        {"MB",        BYTES,   1e6       },
+        {"GB",        BYTES,   1e9       },
+        {"B",         BYTES,   1         },
+        {"%",         PERCENT, 100       },
+        {"x",         RATIO,   1         },
+        {"\xC3\x97",  RATIO,   1         },
+    };
+    s = etp_str_trim(s, k_blanks);
+    double factor = dim == RATIO || dim == PERCENT ? 1 : 0; // times and sizes need a unit
+    for (size_t i = 0; i < sizeof k_units / sizeof *k_units; i++) {
+        etp_str suffix = etp_str_from(k_units[i].suffix);
+        if (k_units[i].dim == dim && etp_str_ends(s, suffix)) {
+            factor = k_units[i].factor;
+            s.len -= suffix.len;
+            break;
+        }
+    }
+    if (factor == 0 || !etp_parse_double(etp_str_trim(s, k_blanks), out) || *out < 0) {
+        return false;
+    }
+    *out = dim == PERCENT ? *out / factor : *out * factor; // 95 / 100 is 0.95, 95 * 0.01 is not
+    return true;
+}
+
+static etp_status parse(const char *text, rule *out, etp_error *err)
+{
+    static const char *const k_wanted[] = {"a ratio like 1.3", "a time like 5 ms",
+                                           "a size like 60 MB", "a share like 30 %"};
+    *out = (rule){.text = text, .metric = METRICS};
+    etp_str all = etp_str_trim(etp_str_from(text), k_blanks);
+    size_t most = etp_str_find(all, ETP_STR("<=")), least = etp_str_find(all, ETP_STR(">="));
+    size_t at = most < least ? most : least;
+    size_t word = 0;
+    while (word < at && !isspace((unsigned char)all.ptr[word])) {
+        word++;
+    }
+    for (size_t m = 0; m < METRICS; m++) {
+        out->metric =
+            etp_str_eqz((etp_str){all.ptr, word}, k_metrics[m].name) ? (metric)m : out->metric;
+    }
+    if (at == all.len || out->metric == METRICS) {
+        return etp_fail(err, ETP_USAGE, "'%s' is no rule: %s", text, k_rule_forms);
+    }
+    out->at_least = at == least;
+    out->subject = etp_str_trim((etp_str){all.ptr + word, at - word}, k_blanks);
+    if (!parse_limit((etp_str){all.ptr + at + 2, all.len - at - 2}, k_metrics[out->metric].dim,
+                     &out->limit)) {
+        return etp_fail(err, ETP_USAGE, "'%s': behind %.2s comes %s", text, all.ptr + at,
+                        k_wanted[k_metrics[out->metric].dim]);
+    }
+    return ETP_OK;
+}
+
+etp_gate_state etp_gate_judge(double lo, double hi, bool at_least, double limit)
+{
+    if (!isfinite(lo) || !isfinite(hi)) {
+        return ETP_GATE_UNKNOWN;
+    }
+    bool low = at_least ? lo >= limit : lo <= limit, high = at_least ? hi >= limit : hi <= limit;
+    return low && high ? ETP_GATE_YES : low || high ? ETP_GATE_UNKNOWN : ETP_GATE_NO;
+}
+
+static etp_status add(etp_gate *g, etp_gate_check check, etp_error *err)
+{
+    bool ok = check.id && check.found && check.expected && ETP_PUSH(g->arena, &g->checks, check);
+    return ok ? ETP_OK : etp_fail_nomem(err, "the gate's checks");
+}
+
+static const char *figure(etp_arena *arena, dimension dim, double v)
+{
+    char buf[ETP_NUMBER_CHARS];
+    if (!isfinite(v)) {
+        return "unknown";
+    }
+    switch (dim) {
+    case TIME:
+        return etp_arena_strdup(arena, etp_str_from(etp_format_ns(v, buf)));
+    case BYTES:
+        return etp_arena_strdup(arena, etp_str_from(etp_format_bytes((uint64_t)v, buf)));
+    case PERCENT:
+        return etp_arena_printf(arena, "%.3g %%", 100 * v);
+    case RATIO:
+        break;
+    }
+    return etp_arena_printf(arena, "%.4g", v);
+}
+
+static const char *with_interval(etp_arena *arena, dimension dim, double v, double lo, double hi)
+{
+    const char *value = figure(arena, dim, v);
+    if (!isfinite(lo) || !isfinite(hi) || (lo == v && hi == v) || !value) {
+        return value;
+    }
+    const char *from = figure(arena, dim, lo), *to = figure(arena, dim, hi);
+    return from && to ? etp_arena_printf(arena, "%s [%s, %s]", value, from, to) : NULL;
+}
+
+static etp_status add_figure(etp_gate *g, const rule *r, const char *of, double v, double lo,
+                             double hi, const char *why_unknown, etp_error *err)
+{
+    dimension dim = k_metrics[r->metric].dim;
+    const char *limit = figure(g->arena, dim, r->limit);
+    etp_gate_check c = {
+        .id = etp_arena_printf(g->arena, "%s:%s", k_metrics[r->metric].name, of),
+        .expected =
+            limit ? etp_arena_printf(g->arena, "%s %s", r->at_least ? ">=" : "<=", limit) : NULL,
+        .found = with_interval(g->arena, dim, v, lo, hi),
+        .value = v,
+        .lo = lo,
+        .hi = hi,
+        .limit = r->limit,
+        .state = why_unknown ? ETP_GATE_UNKNOWN : etp_gate_judge(lo, hi, r->at_least, r->limit),
+    };
+    if (why_unknown && c.found) {
+        c.found = etp_arena_printf(g->arena, "%s (%s)", c.found, why_unknown);
+    }
+    if (c.state == ETP_GATE_UNKNOWN) {
+        c.fix = why_unknown ? "measure more blocks; the report says what else withholds it"
+                : isfinite(v)
+                    ? "the interval reaches across the limit: measure more blocks (etprof plan "
+                      "says how many)"
+                    : "the folder does not hold this figure; measure it again with this version";
+    } else if (c.state == ETP_GATE_NO) {
+        c.fix = r->metric == NOISE
+                    ? "quieten the machine (etprof doctor says what disturbs it)"
+                    : "etprof analyze says where the time went, and what to fix first";
+    }
+    return add(g, c, err);
+}
+
+static bool is_of(const rule *r, const char *name)
+{
+    return r->subject.len == 0 || etp_str_eqz(r->subject, name);
+}
+
+static etp_status no_such(const rule *r, const etp_ab *ab, etp_error *err)
+{
+    char names[200] = "";
+    for (size_t i = 0; i < ab->n_arms && strlen(names) + 40 < sizeof names; i++) {
+        size_t at = strlen(names);
+        snprintf(names + at, sizeof names - at, "%s%.36s", at ? ", " : "", ab->arms[i].name);
+    }
+    return etp_fail(err, ETP_USAGE, "'%s': the folder has no '%.*s' of that kind; its arms are %s",
+                    r->text, ETP_STR_ARG(r->subject), names);
+}
+
+// Why the answer itself says less of this comparison than its interval; NULL: it does not. A rule
+// must not pass on that.
+static const char *unsettled(const etp_ab_comparison *c, etp_arena *arena)
+{
+    if (c->withheld) {
+        return etp_arena_printf(arena, "withheld: %s", c->withheld);
+    }
+    bool paired = c->launches[0] == 0;
+    size_t n = paired                            ? c->blocks
+               : c->launches[0] < c->launches[1] ? c->launches[0]
+                                                 : c->launches[1];
+    if (n < ETP_MIN_BLOCKS) {
+        return etp_arena_printf(arena, "%zu of at least %d %s", n, ETP_MIN_BLOCKS,
+                                paired ? "blocks" : "launches on each side");
+    }
+    bool apart = log(c->lo) > log1p(c->margin) || log(c->hi) < -log1p(c->margin);
+    return apart && strcmp(c->verdict, "unknown") == 0
+               ? "the interval and the second test do not agree"
+               : NULL;
+}
+
+static etp_status check_comparisons(etp_gate *g, const etp_ab *ab, const rule *r, etp_error *err)
+{
+    size_t before = g->checks.n;
+    for (size_t i = 0; i < ab->n_comparisons; i++) {
+        const etp_ab_comparison *c = &ab->comparisons[i];
+        const char *name = ab->arms[c->candidate].name;
+        if (!is_of(r, name)) {
+            continue;
+        }
+        if (r->metric == NOISE) {
+            double noise = expm1(etp_interval_reach(&c->control));
+            ETP_TRY(add_figure(g, r, name, noise, noise, noise, NULL, err));
+        } else {
+            ETP_TRY(add_figure(g, r, name, c->estimate, c->lo, c->hi, unsettled(c, g->arena), err));
+        }
+    }
+    return g->checks.n > before ? ETP_OK : no_such(r, ab, err);
+}
+
+static double known(int64_t v)
+{
+    return v == ETP_NS_UNKNOWN || v < 0 ? (double)NAN : (double)v;
+}
+
+static etp_status check_arms(etp_gate *g, const etp_ab *ab, const rule *r, etp_error *err)
+{
+    size_t before = g->checks.n;
+    for (size_t i = 0; i < ab->n_arms; i++) {
+        const etp_ab_arm *a = &ab->arms[i];
+        if (!is_of(r, a->name)) {
+            continue;
+        }
+        double v = known(r->metric == LATENCY ? a->median_ns
+                         : r->metric == LOAD  ? a->load_ns
+                         : r->metric == FIRST ? a->first_ns
+                                              : a->peak_rss_bytes);
+        bool spread = r->metric == LATENCY; // one block gives no interval, and then no answer
+        ETP_TRY(add_figure(
+            g, r, a->name, v, spread ? a->lo_ns : v, spread ? a->hi_ns : v,
+            a->emulated && r->metric != MEMORY ? "emulated: its times say nothing" : NULL, err));
+    }
+    return g->checks.n > before ? ETP_OK : no_such(r, ab, err);
+}
+
+// "Data movement", "Data movement of linux_vnni".
+static etp_status check_share(etp_gate *g, const etp_ab *ab, const rule *r, etp_error *err)
+{
+    etp_str category = r->subject, arm = {0};
+    size_t of = etp_str_find(r->subject, ETP_STR(" of "));
+    if (of < r->subject.len) {
+        category = etp_str_trim((etp_str){r->subject.ptr, of}, k_blanks);
+        arm = etp_str_trim((etp_str){r->subject.ptr + of + 4, r->subject.len - of - 4}, k_blanks);
+    }
+    etp_category wanted = etp_category_find(category);
+    if (!etp_str_eqz(category, etp_category_name(wanted))) {
+        return etp_fail(err, ETP_USAGE,
+                        "'%s': no category '%.*s'; for example Convolution, GEMM, Data movement",
+                        r->text, ETP_STR_ARG(category));
+    }
+    size_t before = g->checks.n;
+    for (size_t a = 0; a < ab->n_arms; a++) {
+        if (arm.len > 0 && !etp_str_eqz(arm, ab->arms[a].name)) {
+            continue;
+        }
+        double share =
+            ab->arms[a].profile ? 0 : (double)NAN; // a category that does not occur takes no time
+        for (size_t i = 0; i < ab->n_categories; i++) {
+            share = ab->categories[i].category == wanted ? ab->categories[i].share[a] : share;
+        }
+        const char *name =
+            etp_arena_printf(g->arena, "%.*s:%s", ETP_STR_ARG(category), ab->arms[a].name);
+        ETP_TRY(add_figure(g, r, name, share, share, share, NULL, err));
+    }
+    return g->checks.n > before ? ETP_OK : no_such(r, ab, err);
+}
+
+static etp_status check_engaged(etp_gate *g, const etp_ab *ab, const rule *r, etp_error *err)
+{
+    bool macs = etp_str_eqz(r->subject, "macs");
+    if (!macs && !etp_str_eqz(r->subject, "time")) {
+        return etp_fail(err, ETP_USAGE, "'%s': engaged of what? 'engaged macs' or 'engaged time'",
+                        r->text);
+    }
+    const etp_ab_engagement *e = &ab->engagement;
+    double v = macs ? e->macs_share : e->time_share, lo = macs ? e->macs_lo : e->time_lo;
+    return add_figure(g, r, macs ? "macs" : "time", isfinite(v) ? v : lo, lo,
+                      macs ? e->macs_hi : e->time_hi, NULL, err);
+}
+
+static etp_status check_rule(etp_gate *g, const etp_ab *ab, const rule *r, etp_error *err)
+{
+    switch (r->metric) {
+    case SPEEDUP:
+    case NOISE:
+        return check_comparisons(g, ab, r, err);
+    case SHARE:
+        return check_share(g, ab, r, err);
+    case ENGAGED:
+        return check_engaged(g, ab, r, err);
+    default:
+        return check_arms(g, ab, r, err);
+    }
+}
+
+static etp_status check_proofs(etp_gate *g, const etp_ab *ab, etp_error *err)
+{
+    static const char *const k_words[] = {"unproven", "confirmed", "contradicted"};
+    for (size_t i = 0; i < ab->n_arms; i++) {
+        etp_truth truth = ab->arms[i].proof.truth;
+        etp_gate_check c = {.id = etp_arena_printf(g->arena, "proof:%s", ab->arms[i].name),
+                            .found = k_words[truth],
+                            .expected = "not contradicted",
+                            .state = truth == ETP_CONTRADICTED ? ETP_GATE_NO : ETP_GATE_YES,
+                            .value = (double)NAN,
+                            .lo = (double)NAN,
+                            .hi = (double)NAN,
+                            .limit = (double)NAN};
+        c.fix = c.state == ETP_GATE_NO
+                    ? "the arm did not run at its level: etprof analyze DIR --proof"
+                    : NULL;
+        ETP_TRY(add(g, c, err));
+    }
+    return ETP_OK;
+}
+
+static etp_status check_soundness(etp_gate *g, const etp_ab *ab, const etp_gate_options *o,
+                                  etp_error *err)
+{
+    const etp_gate_check plain = {
+        .value = (double)NAN, .lo = (double)NAN, .hi = (double)NAN, .limit = (double)NAN};
+    etp_gate_check c = plain;
+    ETP_TRY(check_proofs(g, ab, err));
+    c.id = "outputs";
+    c.expected = "no difference";
+    c.state = ab->correctness.ok == 0 ? ETP_GATE_NO : ETP_GATE_YES;
+    c.found = ab->correctness.ok == 0  ? "differ"
+              : ab->correctness.ok > 0 ? "agree within tolerance"
+                                       : "not compared";
+    c.fix = c.state == ETP_GATE_NO
+                ? "a speedup with other results is none: see outputs in the report"
+                : NULL;
+    ETP_TRY(add(g, c, err));
+    if (!ab->bare) {
+        c = plain;
+        c.id = "complete";
+        c.expected = "no block lost";
+        c.state = ab->block_lost ? ETP_GATE_NO : ETP_GATE_YES;
+        c.found = ab->block_lost ? "a block is missing for good" : "every block";
+        c.fix = ab->block_lost ? "etprof ab --resume DIR measures what is missing" : NULL;
+        ETP_TRY(add(g, c, err));
+    }
+    if (!o->min_grade) {
+        return ETP_OK;
+    }
+    c = plain;
+    c.id = "grade";
+    c.expected = etp_arena_printf(g->arena, "%s or better", o->min_grade);
+    c.state = ab->grade[0] <= o->min_grade[0] ? ETP_GATE_YES : ETP_GATE_NO;
+    c.found =
+        etp_arena_printf(g->arena, "%s: %s", ab->grade, ab->grade_reason ? ab->grade_reason : "");
+    c.fix = c.state == ETP_GATE_NO ? "measure the arms in one session with one runner: etprof ab"
+                                   : NULL;
+    return add(g, c, err);
+}
+
+// What is asked when nothing is: no comparison is slower.
+static etp_status check_verdicts(etp_gate *g, const etp_ab *ab, etp_error *err)
+{
+    for (size_t i = 0; i < ab->n_comparisons; i++) {
+        const etp_ab_comparison *c = &ab->comparisons[i];
+        bool unknown = c->withheld || strcmp(c->verdict, "unknown") == 0;
+        const char *figures = with_interval(g->arena, RATIO, c->estimate, c->lo, c->hi);
+        etp_gate_check check = {
+            .id = etp_arena_printf(g->arena, "verdict:%s", ab->arms[c->candidate].name),
+            .found = figures ? etp_arena_printf(g->arena, "%s: %s",
+                                                c->withheld ? c->withheld : c->verdict, figures)
+                             : NULL,
+            .expected = "not slower than the baseline",
+            .state = unknown                             ? ETP_GATE_UNKNOWN
+                     : strcmp(c->verdict, "slower") == 0 ? ETP_GATE_NO
+                                                         : ETP_GATE_YES,
+            .value = c->estimate,
+            .lo = c->lo,
+            .hi = c->hi,
+            .limit = (double)NAN};
+        check.fix = check.state == ETP_GATE_UNKNOWN
+                        ? "measure more blocks, or see what withholds it in the report"
+                    : check.state == ETP_GATE_NO ? "etprof analyze says which operators lose"
+                                                 : NULL;
+        ETP_TRY(add(g, check, err));
+    }
+    return ETP_OK;
+}
+
+// ---- an earlier measurement ----
+
+static size_t launch_values(const etp_ab *ab, uint32_t arm, double *out)
+{
+    size_t n = 0;
+    for (uint32_t b = 0; b < ab->n_blocks; b++) {
+        double v = ab->block_values[(size_t)b * ab->n_arms + arm];
+        if (isfinite(v) && v > 0) {
+            out[n++] = log(v);
+        }
+    }
+    return n;
+}
+
+// Launches of different sessions are no pairs: Hodges-Lehmann shift of the logarithms.
+static etp_status against_arm(etp_gate *g, const etp_ab *ab, uint32_t arm, const etp_ab *old,
+                              uint32_t old_arm, double margin, etp_error *err)
+{
+    double *now = ETP_NEW_ARRAY(g->arena, double, ab->n_blocks + 1);
+    double *then = ETP_NEW_ARRAY(g->arena, double, old->n_blocks + 1);
+    if (!now || !then) {
+        return etp_fail_nomem(err, "launches");
+    }
+    size_t n = launch_values(ab, arm, now), n_then = launch_values(old, old_arm, then);
+    etp_unpaired u = {.shift = (double)NAN, .lo = (double)NAN, .hi = (double)NAN};
+    if (n >= ETP_MIN_BLOCKS && n_then >= ETP_MIN_BLOCKS) {
+        ETP_TRY(etp_unpaired_compare(now, n, then, n_then, ETP_CONFIDENCE, g->arena, &u, err));
+    }
+    double most = 1 + margin;
+    etp_gate_check c = {.id = etp_arena_printf(g->arena, "against:%s", ab->arms[arm].name),
+                        .expected = etp_arena_printf(g->arena, "<= %.4g of before", most),
+                        .found = with_interval(g->arena, RATIO, exp(u.shift), exp(u.lo), exp(u.hi)),
+                        .value = exp(u.shift),
+                        .lo = exp(u.lo),
+                        .hi = exp(u.hi),
+                        .limit = most,
+                        .state = ab->arms[arm].emulated || old->arms[old_arm].emulated
+                                     ? ETP_GATE_UNKNOWN
+                                     : etp_gate_judge(exp(u.lo), exp(u.hi), false, most)};
+    c.fix = c.state == ETP_GATE_NO    ? "etprof compare of the two folders says where the time went"
+            : c.state == ETP_GATE_YES ? NULL
+            : ab->arms[arm].emulated  ? "emulated: its times say nothing"
+            : !isfinite(u.shift)
+                ? "each side needs 6 complete blocks"
+                : "the interval reaches across the limit: measure more blocks on both sides";
+    return add(g, c, err);
+}
+
+static etp_status check_against(etp_gate *g, const etp_ab *ab, const etp_gate_options *o,
+                                etp_error *err)
+{
+    size_t before = g->checks.n;
+    double margin = o->margin > 0 ? o->margin : ETP_GATE_MARGIN;
+    if (!ab->block_values || !o->against->block_values) {
+        return etp_fail(err, ETP_USAGE,
+                        "bare dumps have no untraced latency: both must be run folders");
+    }
+    for (uint32_t i = 0; i < ab->n_arms; i++) {
+        for (uint32_t k = 0; k < o->against->n_arms; k++) {
+            if (strcmp(ab->arms[i].name, o->against->arms[k].name) == 0) {
+                ETP_TRY(against_arm(g, ab, i, o->against, k, margin, err));
+            }
+        }
+    }
+    return g->checks.n > before
+               ? ETP_OK
+               : etp_fail(err, ETP_USAGE, "the two folders have no arm of the same name");
+}
+
+etp_status etp_gate_build(const etp_ab *ab, const char *const *rules, size_t n,
+                          const etp_gate_options *options, etp_arena *arena, etp_gate *out,
+                          etp_error *err)
+{
+    *out = (etp_gate){.arena = arena, .title = ab->title, .dir = ab->dir};
+    ETP_TRY(check_soundness(out, ab, options, err));
+    for (size_t i = 0; i < n; i++) {
+        rule r;
+        ETP_TRY(parse(rules[i], &r, err));
+        ETP_TRY(check_rule(out, ab, &r, err));
+    }
+    if (options->against) {
+        ETP_TRY(check_against(out, ab, options, err));
+    } else if (n == 0) {
+        ETP_TRY(check_verdicts(out, ab, err));
+    }
+    bool no = false, unknown = false;
+    for (size_t i = 0; i < out->checks.n; i++) {
+        no = no || out->checks.items[i].state == ETP_GATE_NO;
+        unknown = unknown || out->checks.items[i].state == ETP_GATE_UNKNOWN;
+    }
+    out->state = no ? ETP_GATE_NO : unknown ? ETP_GATE_UNKNOWN : ETP_GATE_YES;
+    return ETP_OK;
+}

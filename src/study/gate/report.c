@@ -1,0 +1,118 @@
+// SPDX-License-Identifier: Apache-2.0
+// How a gate's answer is written down.
+#include "study/gate/gate.h"
+
+#include <math.h>
+
+#include "base/sink.h"
+
+static const char *const k_words[] = {"unknown", "yes", "no"};
+
+void etp_gate_json(const void *gate, etp_json *j)
+{
+    const etp_gate *g = gate;
+    etp_json_begin_object(j);
+    etp_json_kv_z(j, "schema", "etprof.gate/1");
+    etp_json_kv_z(j, "verdict", k_words[g->state]);
+    etp_json_key(j, "checks");
+    etp_json_begin_array(j);
+    for (size_t i = 0; i < g->checks.n; i++) {
+        const etp_gate_check *c = &g->checks.items[i];
+        etp_json_begin_object_inline(j);
+        etp_json_kv_z(j, "id", c->id);
+        etp_json_kv_bool_if(j, "ok", c->state == ETP_GATE_YES, c->state != ETP_GATE_UNKNOWN);
+        etp_json_kv_z(j, "found", c->found);
+        etp_json_kv_z(j, "expected", c->expected);
+        etp_json_kv_z(j, "fix", c->fix);
+        if (isfinite(c->limit)) {
+            etp_json_kv_ratio(j, "value", c->value);
+            etp_json_kv_ratio(j, "lo", c->lo);
+            etp_json_kv_ratio(j, "hi", c->hi);
+            etp_json_kv_ratio(j, "limit", c->limit);
+        }
+        etp_json_end(j);
+    }
+    etp_json_end(j);
+    etp_json_end(j);
+    etp_json_end_document(j);
+}
+
+const etp_report *etp_gate_report(const etp_gate *g, etp_arena *arena)
+{
+    static const etp_column k_columns[] = {
+        {.key = "check", .title = "check", .flags = ETP_COL_CODE},
+        {.key = "ok", .title = "ok"},
+        {.key = "found", .title = "found"},
+        {.key = "expected", .title = "expected"},
+    };
+    static const etp_severity k_severity[] = {ETP_WARN, ETP_GOOD, ETP_BAD};
+    static const char *const k_headline[] = {"unknown: not enough data to say yes or no",
+                                             "yes: every check holds",
+                                             "no: at least one check fails"};
+    etp_report *r = etp_report_create(arena, "gate");
+    etp_report_section(r, 1, "checks", g->title);
+    etp_report_note(r, k_severity[g->state], "%s", k_headline[g->state]);
+    etp_table *t = etp_report_table(r, "checks", NULL, k_columns, 4);
+    for (size_t i = 0; i < g->checks.n; i++) {
+        const etp_gate_check *c = &g->checks.items[i];
+        ETP_ROW(t, etp_cell_z(c->id),
+                etp_cell_judged(etp_cell_z(k_words[c->state]), k_severity[c->state]),
+                etp_cell_z(c->found), etp_cell_z(c->expected));
+    }
+    for (size_t i = 0; i < g->checks.n; i++) {
+        const etp_gate_check *c = &g->checks.items[i];
+        if (c->fix) {
+            etp_report_note(r, k_severity[c->state], "%s: %s, expected %s; next: %s", c->id,
+                            c->found, c->expected, c->fix);
+        }
+    }
+    return r;
+}
+
+// XML 1.0 has no way to write most control characters, not even escaped.
+static void xml(etp_sink *sink, const char *text)
+{
+    for (const char *p = text; *p; p++) {
+        etp_sink_xml(sink, (unsigned char)*p < 0x20 ? ETP_STR(" ") : (etp_str){p, 1});
+    }
+}
+
+bool etp_gate_junit(const etp_gate *g, etp_arena *arena, etp_str *out)
+{
+    etp_strbuf buf;
+    etp_strbuf_init(&buf, arena);
+    etp_sink sink = etp_sink_strbuf(&buf);
+    size_t count[3] = {0};
+    for (size_t i = 0; i < g->checks.n; i++) {
+        count[g->checks.items[i].state]++;
+    }
+    etp_sink_z(&sink, "<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n<testsuite name=\"");
+    xml(&sink, g->title);
+    etp_sink_printf(&sink, "\" tests=\"%zu\" failures=\"%zu\" skipped=\"%zu\">\n", g->checks.n,
+                    count[ETP_GATE_NO], count[ETP_GATE_UNKNOWN]);
+    for (size_t i = 0; i < g->checks.n; i++) {
+        const etp_gate_check *c = &g->checks.items[i];
+        etp_sink_z(&sink, "  <testcase classname=\"etprof.gate\" name=\"");
+        xml(&sink, c->id);
+        if (c->state == ETP_GATE_YES) {
+            etp_sink_z(&sink, "\"/>\n");
+            continue;
+        }
+        etp_sink_z(&sink,
+                   c->state == ETP_GATE_NO ? "\"><failure message=\"" : "\"><skipped message=\"");
+        xml(&sink, c->found);
+        etp_sink_z(&sink, ", expected ");
+        xml(&sink, c->expected);
+        etp_sink_z(&sink, "\"");
+        if (c->state == ETP_GATE_NO) {
+            etp_sink_z(&sink, ">");
+            xml(&sink, c->fix ? c->fix : "");
+            etp_sink_z(&sink, "</failure></testcase>\n");
+        } else {
+            etp_sink_z(&sink, "/></testcase>\n");
+        }
+    }
+    etp_sink_z(&sink, "</testsuite>\n");
+    *out = etp_strbuf_str(&buf);
+    return !buf.failed && !sink.failed;
+}

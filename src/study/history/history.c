@@ -1,0 +1,401 @@
+// SPDX-License-Identifier: Apache-2.0
+// Where histories come from, and where they change.
+#include "study/history/history.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/csv.h"
+#include "base/number.h"
+#include "judge/open.h"
+#include "os/os.h"
+#include "store/store.h"
+
+#define DEPTH_MAX 4
+#define RUNS_MAX 10000
+#define SERIES_MAX 5000 // each arm of a session is one or two
+
+enum { PROGRAM, RUNNER, EXECUTORCH, ETPROF, CPU, N_ATTRIBUTES };
+static const char *const k_attributes[] = {"program", "runner", "executorch", "etprof", "cpu"};
+
+static etp_status no_memory(etp_error *err)
+{
+    return etp_fail_nomem(err, "the history");
+}
+
+// ---- run folders ----
+
+typedef struct found { // a session and its figures
+    etp_history_run run;
+    const char *path;
+    struct {
+        struct figure {
+            etp_str name;
+            double value;
+        } *items;
+        size_t n, cap;
+    } figures;
+} found;
+
+typedef struct finder {
+    etp_arena *arena;
+    size_t left_out;
+    struct {
+        found *items;
+        size_t n, cap;
+    } sessions;
+} finder;
+
+static bool add_figure(finder *f, found *to, const char *name, double value)
+{
+    struct figure x = {etp_str_from(name), value};
+    return name && (!isfinite(value) || ETP_PUSH(f->arena, &to->figures, x));
+}
+
+// Figures are those of the session's own answer: no speedup that it withholds.
+static etp_status take_figures(finder *f, const char *path, const etp_run *run, found *to,
+                               etp_error *err)
+{
+    etp_ab_session *session;
+    ETP_TRY(etp_ab_open(&path, 1, &(etp_ab_options){0}, &session, err));
+    const etp_ab *ab = etp_ab_answer(session);
+    bool ok = true;
+    for (uint32_t a = 0; a < ab->n_arms; a++) {
+        int64_t median = ab->arms[a].median_ns;
+        double ns = median != ETP_NS_UNKNOWN && median > 0 ? (double)median : (double)NAN;
+        etp_str prefix = run->arms.items[a].prefix;
+        ok =
+            ok && add_figure(f, to, etp_arena_printf(f->arena, "%.*s_ns", ETP_STR_ARG(prefix)), ns);
+    }
+    for (size_t i = 0; i < ab->n_comparisons; i++) {
+        const etp_ab_comparison *c = &ab->comparisons[i];
+        etp_str prefix = run->arms.items[c->candidate].prefix;
+        ok =
+            ok && add_figure(f, to, etp_arena_printf(f->arena, "%.*s_speedup", ETP_STR_ARG(prefix)),
+                             c->withheld ? (double)NAN : c->estimate);
+    }
+    etp_ab_close(session);
+    return ok ? ETP_OK : no_memory(err);
+}
+
+// "sha256:" keeps one that has digits alone from being read back as a number.
+static bool add_hash(etp_strbuf *to, etp_str sha)
+{
+    etp_strbuf_printf(to, "%ssha256:%.*s", to->len ? " " : "", sha.len < 12 ? (int)sha.len : 12,
+                      sha.ptr);
+    return !to->failed;
+}
+
+static etp_status take_attributes(finder *f, const etp_run *run, found *to, etp_error *err)
+{
+    etp_strbuf programs, runner;
+    etp_strbuf_init(&programs, f->arena);
+    etp_strbuf_init(&runner, f->arena);
+    etp_str *to_set = ETP_NEW_ARRAY(f->arena, etp_str, N_ATTRIBUTES);
+    bool ok = to_set != NULL;
+    for (size_t i = 0; i < run->models.n; i++) {
+        ok = ok && add_hash(&programs, run->models.items[i].sha256);
+    }
+    if (run->arms.n > 0 && run->arms.items[0].runner_sha256.len > 0) {
+        ok = ok && add_hash(&runner, run->arms.items[0].runner_sha256);
+    }
+    if (!ok) {
+        return no_memory(err);
+    }
+    to_set[PROGRAM] = etp_strbuf_str(&programs);
+    to_set[RUNNER] = etp_strbuf_str(&runner);
+    to_set[EXECUTORCH] = run->executorch.version;
+    to_set[ETPROF] = run->tool_version;
+    to_set[CPU] = etp_run_fact_of(run, "cpu");
+    to->run = (etp_history_run){run->generated_at, to_set};
+    return ETP_OK;
+}
+
+static etp_status take_folder(finder *f, const char *path, etp_error *err)
+{
+    etp_run run;
+    ETP_TRY(etp_run_open(path, f->arena, &run, err));
+    bool timed = false;
+    for (size_t i = 0; i < run.samples.n; i++) {
+        timed = timed || run.samples.items[i].phase == ETP_PHASE_TIMED;
+    }
+    if (run.emulated || run.state != ETP_RUN_FINISHED || !timed || run.baseline >= run.arms.n) {
+        f->left_out++;
+        return ETP_OK;
+    }
+    found x = {.path = path};
+    if (take_attributes(f, &run, &x, err) != ETP_OK ||
+        take_figures(f, path, &run, &x, err) != ETP_OK) {
+        return etp_fail_ctx(err, "%s", path);
+    }
+    if (f->sessions.n >= RUNS_MAX) {
+        return etp_fail(err, ETP_UNSUPPORTED, "more than %d run folders", RUNS_MAX);
+    }
+    return ETP_PUSH(f->arena, &f->sessions, x) ? ETP_OK : no_memory(err);
+}
+
+static etp_status look_into(finder *f, const char *path, int depth, etp_error *err)
+{
+    if (etp_run_is(path)) {
+        return take_folder(f, path, err);
+    }
+    if (depth == DEPTH_MAX || !etp_os_is_dir(path)) {
+        return ETP_OK;
+    }
+    etp_dir_list list = {0};
+    ETP_TRY(etp_os_list(path, f->arena, &list, err));
+    for (size_t i = 0; i < list.n; i++) {
+        if (list.items[i].is_dir && !list.items[i].is_other && list.items[i].name[0] != '.') {
+            const char *inner = etp_arena_printf(f->arena, "%s/%s", path, list.items[i].name);
+            if (!inner) {
+                return no_memory(err);
+            }
+            ETP_TRY(look_into(f, inner, depth + 1, err));
+        }
+    }
+    return ETP_OK;
+}
+
+static int by_time(const void *pa, const void *pb)
+{
+    const found *a = pa, *b = pb;
+    int order = etp_str_cmp(a->run.time, b->run.time);
+    return order != 0 ? order : strcmp(a->path, b->path);
+}
+
+static etp_status add_series(etp_history *h, etp_str name, size_t n_runs, etp_history_series **out,
+                             etp_error *err)
+{
+    for (size_t i = 0; i < h->series.n; i++) {
+        if (etp_str_eq(h->series.items[i].name, name)) {
+            *out = &h->series.items[i];
+            return ETP_OK;
+        }
+    }
+    etp_history_series s = {.name = name, .values = ETP_NEW_ARRAY(h->arena, double, n_runs)};
+    if (h->series.n == SERIES_MAX) {
+        return etp_fail(err, ETP_UNSUPPORTED, "more than %d series", SERIES_MAX);
+    }
+    if (!s.values || !ETP_PUSH(h->arena, &h->series, s)) {
+        return no_memory(err);
+    }
+    for (size_t i = 0; i < n_runs; i++) {
+        s.values[i] = (double)NAN;
+    }
+    *out = &h->series.items[h->series.n - 1];
+    return ETP_OK;
+}
+
+static etp_status put_value(etp_history *h, etp_str name, size_t run, size_t n_runs, double value,
+                            etp_error *err)
+{
+    etp_history_series *s = NULL;
+    ETP_TRY(add_series(h, name, n_runs, &s, err));
+    s->n_known += isnan(s->values[run]) ? 1 : 0;
+    s->values[run] = value;
+    return ETP_OK;
+}
+
+etp_status etp_history_of_folders(const char *const *paths, size_t n, etp_history *out,
+                                  size_t *out_left_out, etp_error *err)
+{
+    finder f = {.arena = out->arena};
+    for (size_t i = 0; i < n; i++) {
+        if (!etp_os_is_dir(paths[i])) {
+            return etp_fail(
+                err, ETP_IO,
+                "%s is no folder; a history is read from run folders or from one CSV file",
+                paths[i]);
+        }
+        ETP_TRY(look_into(&f, paths[i], 0, err));
+    }
+    *out_left_out = f.left_out;
+    if (f.sessions.n == 0) {
+        return etp_fail(err, ETP_CORRUPT,
+                        "no finished session that was measured on a real device%s",
+                        f.left_out ? "; unfinished and emulated ones do not count" : " in there");
+    }
+    qsort(f.sessions.items, f.sessions.n, sizeof *f.sessions.items, by_time);
+    for (int i = 0; i < N_ATTRIBUTES; i++) {
+        if (!ETP_PUSH(out->arena, &out->attributes, etp_str_from(k_attributes[i]))) {
+            return no_memory(err);
+        }
+    }
+    for (size_t i = 0; i < f.sessions.n; i++) {
+        found *x = &f.sessions.items[i];
+        if (!ETP_PUSH(out->arena, &out->runs, x->run)) {
+            return no_memory(err);
+        }
+        for (size_t k = 0; k < x->figures.n; k++) {
+            ETP_TRY(put_value(out, x->figures.items[k].name, i, f.sessions.n,
+                              x->figures.items[k].value, err));
+        }
+    }
+    return ETP_OK;
+}
+
+// ---- tables ----
+
+typedef struct table_of_rows { // header first
+    etp_csv_row *items;
+    size_t n, cap;
+} table_of_rows;
+
+static etp_status read_rows(etp_str text, etp_arena *arena, table_of_rows *out, etp_error *err)
+{
+    etp_csv_reader csv;
+    etp_csv_open(&csv, text, ',', arena);
+    for (;;) {
+        etp_csv_row row = {0};
+        bool more = false;
+        ETP_TRY(etp_csv_next(&csv, &row, &more, err));
+        if (!more) {
+            break;
+        }
+        if (out->n > 0 && row.n != out->items[0].n) {
+            return etp_fail_at(err, ETP_CORRUPT, row.offset,
+                               "line %llu: %zu cells, the header has %zu",
+                               (unsigned long long)row.line, row.n, out->items[0].n);
+        }
+        if (out->n > RUNS_MAX) {
+            return etp_fail_at(err, ETP_UNSUPPORTED, row.offset, "more than %d rows", RUNS_MAX);
+        }
+        if (!ETP_PUSH(arena, out, row)) {
+            return no_memory(err);
+        }
+    }
+    return out->n > 1
+               ? ETP_OK
+               : etp_fail_at(err, ETP_CORRUPT, text.len,
+                             "a header with a column 'time' and rows below it were expected");
+}
+
+static bool is_series(const table_of_rows *t, size_t column)
+{
+    bool any = false;
+    for (size_t i = 1; i < t->n; i++) {
+        double v;
+        etp_str cell = t->items[i].cells[column];
+        if (cell.len > 0 && !etp_parse_double(cell, &v)) {
+            return false;
+        }
+        any = any || cell.len > 0;
+    }
+    return any;
+}
+
+static etp_status read_column(etp_history *h, const table_of_rows *t, size_t column, etp_error *err)
+{
+    etp_str name = t->items[0].cells[column];
+    if (is_series(t, column)) {
+        for (size_t i = 1; i < t->n; i++) {
+            double v;
+            if (etp_parse_double(t->items[i].cells[column], &v)) {
+                ETP_TRY(put_value(h, name, i - 1, t->n - 1, v, err));
+            }
+        }
+        return ETP_OK;
+    }
+    for (size_t i = 1; i < t->n; i++) {
+        h->runs.items[i - 1].attributes[h->attributes.n] = t->items[i].cells[column];
+    }
+    return ETP_PUSH(h->arena, &h->attributes, name) ? ETP_OK : no_memory(err);
+}
+
+static etp_status refuse_twin_columns(const etp_csv_row *header, etp_error *err)
+{
+    for (size_t i = 0; i < header->n; i++) {
+        for (size_t j = 0; j < i; j++) {
+            if (etp_str_eq(header->cells[i], header->cells[j])) {
+                return etp_fail_at(err, ETP_CORRUPT, header->offset,
+                                   "two columns are called '%.*s'", ETP_STR_ARG(header->cells[i]));
+            }
+        }
+    }
+    return ETP_OK;
+}
+
+etp_status etp_history_of_csv(etp_str text, etp_history *out, etp_error *err)
+{
+    table_of_rows t = {0};
+    ETP_TRY(read_rows(text, out->arena, &t, err));
+    const etp_csv_row *header = &t.items[0];
+    int time = etp_csv_column(header, "time");
+    if (time < 0) {
+        return etp_fail_at(err, ETP_CORRUPT, header->offset, "no column 'time' in the header");
+    }
+    if (header->n > SERIES_MAX) {
+        return etp_fail_at(err, ETP_UNSUPPORTED, header->offset, "more than %d columns",
+                           SERIES_MAX);
+    }
+    ETP_TRY(refuse_twin_columns(header, err));
+    for (size_t i = 1; i < t.n; i++) {
+        etp_history_run run = {t.items[i].cells[time],
+                               ETP_NEW_ARRAY(out->arena, etp_str, header->n)};
+        if (!run.attributes || !ETP_PUSH(out->arena, &out->runs, run)) {
+            return no_memory(err);
+        }
+    }
+    for (size_t c = 0; c < header->n; c++) {
+        if (c != (size_t)time) {
+            ETP_TRY(read_column(out, &t, c, err));
+        }
+    }
+    return out->series.n > 0 ? ETP_OK
+                             : etp_fail_at(err, ETP_CORRUPT, header->offset,
+                                           "no column of numbers beside 'time'");
+}
+
+// ---- changes ----
+
+static bool also_changed(const etp_history *h, size_t before, size_t run, etp_str *out)
+{
+    etp_strbuf names;
+    etp_strbuf_init(&names, h->arena);
+    for (size_t a = 0; a < h->attributes.n; a++) {
+        if (!etp_str_eq(h->runs.items[before].attributes[a], h->runs.items[run].attributes[a])) {
+            etp_strbuf_printf(&names, "%s%.*s", names.len ? ", " : "",
+                              ETP_STR_ARG(h->attributes.items[a]));
+        }
+    }
+    *out = etp_strbuf_str(&names);
+    return !names.failed;
+}
+
+static etp_status find_changes(etp_history *h, etp_history_series *s, etp_error *err)
+{
+    double *known = ETP_NEW_ARRAY(h->arena, double, h->runs.n);
+    size_t *run_of = ETP_NEW_ARRAY(h->arena, size_t, h->runs.n), n = 0;
+    if (!known || !run_of) {
+        return no_memory(err);
+    }
+    for (size_t i = 0; i < h->runs.n; i++) {
+        if (!isnan(s->values[i])) {
+            run_of[n] = i;
+            known[n++] = s->values[i];
+        }
+    }
+    etp_change *points = NULL;
+    if (etp_change_points(known, n, ETP_HISTORY_MAX_P, h->min_change, h->arena, &points,
+                          &s->n_changes, err) != ETP_OK) {
+        return etp_fail_ctx(err, "series '%.*s'", ETP_STR_ARG(s->name));
+    }
+    s->changes = ETP_NEW_ARRAY(h->arena, etp_history_change, s->n_changes);
+    bool ok = s->changes != NULL;
+    for (size_t i = 0; i < s->n_changes && ok; i++) {
+        const etp_change *c = &points[i];
+        s->changes[i] = (etp_history_change){run_of[c->at], c->before, c->after, c->p, {0}};
+        ok = also_changed(h, run_of[c->at - 1], run_of[c->at], &s->changes[i].also);
+    }
+    return ok ? ETP_OK : no_memory(err);
+}
+
+etp_status etp_history_find_changes(etp_history *h, double min_change, etp_error *err)
+{
+    h->min_change = min_change > 0 ? min_change : ETP_HISTORY_MIN_CHANGE;
+    for (size_t i = 0; i < h->series.n; i++) {
+        ETP_TRY(find_changes(h, &h->series.items[i], err));
+    }
+    return ETP_OK;
+}

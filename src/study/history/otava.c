@@ -1,0 +1,108 @@
+// SPDX-License-Identifier: Apache-2.0
+// A history for Apache Otava: one table per series and the configuration that names them. A table
+// of its own each, because Otava takes no empty cells and not every session has every series.
+#include <math.h>
+
+#include "base/csv.h"
+#include "base/number.h"
+#include "os/os.h"
+#include "study/history/history.h"
+
+// "03_toy_ns.csv": the number keeps names apart that are alike once odd characters are gone.
+static const char *file_of(const etp_history *h, size_t i)
+{
+    etp_str name = h->series.items[i].name;
+    char *text = etp_arena_printf(h->arena, "%02zu_%.*s.csv", i + 1,
+                                  (int)(name.len < 100 ? name.len : 100), name.ptr);
+    for (size_t k = 0; text && text[k]; k++) {
+        char c = text[k];
+        bool plain = (c >= '0' && c <= '9') || (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') ||
+                     c == '.' || c == '_' || c == '-';
+        text[k] = plain ? c : '_';
+    }
+    return text;
+}
+
+static void write_table(const etp_history *h, const etp_history_series *s, etp_sink *sink)
+{
+    etp_sink_z(sink, "time");
+    for (size_t a = 0; a < h->attributes.n; a++) {
+        etp_sink_z(sink, ",");
+        etp_csv_cell(sink, h->attributes.items[a], ',');
+    }
+    etp_sink_z(sink, ",");
+    etp_csv_cell(sink, s->name, ',');
+    etp_sink_z(sink, "\n");
+    for (size_t r = 0; r < h->runs.n; r++) {
+        char text[ETP_NUMBER_CHARS] = "";
+        if (isnan(s->values[r])) {
+            continue;
+        }
+        etp_csv_cell(sink, h->runs.items[r].time, ',');
+        for (size_t a = 0; a < h->attributes.n; a++) {
+            etp_sink_z(sink, ",");
+            etp_csv_cell(sink, h->runs.items[r].attributes[a], ',');
+        }
+        (void)etp_format_double(s->values[r], text);
+        etp_sink_z(sink, ",");
+        etp_sink_z(sink, text);
+        etp_sink_z(sink, "\n");
+    }
+}
+
+// A string of JSON is one of YAML.
+static void quoted(etp_sink *sink, etp_str text)
+{
+    etp_json j;
+    etp_json_init(&j, sink, false);
+    etp_json_str(&j, text);
+}
+
+static void write_test(const etp_history *h, const etp_history_series *s, const char *path,
+                       etp_sink *sink)
+{
+    bool time = etp_str_ends(s->name, ETP_STR("_ns"));
+    etp_sink_z(sink, "  ");
+    quoted(sink, s->name);
+    etp_sink_z(sink, ":\n    type: csv\n    file: ");
+    quoted(sink, etp_str_from(path));
+    etp_sink_z(sink, "\n    time_column: time\n    csv_options: {delimiter: \",\", quote_char: "
+                     "'\"'}\n    attributes: [");
+    for (size_t a = 0; a < h->attributes.n; a++) {
+        etp_sink_z(sink, a > 0 ? ", " : "");
+        quoted(sink, h->attributes.items[a]);
+    }
+    etp_sink_z(sink, "]\n    metrics:\n      ");
+    quoted(sink, s->name);
+    etp_sink_z(sink, ": {column: ");
+    quoted(sink, s->name);
+    etp_sink_z(sink, time ? ", direction: -1}\n" : ", direction: 1}\n");
+}
+
+static etp_status write_file(const char *path, const etp_strbuf *text, etp_error *err)
+{
+    if (!path || text->failed) {
+        return etp_fail_nomem(err, "history");
+    }
+    return etp_os_write_atomic(path, etp_strbuf_str(text), err);
+}
+
+etp_status etp_history_otava(const etp_history *h, const char *dir, etp_error *err)
+{
+    etp_strbuf config;
+    etp_strbuf_init(&config, h->arena);
+    etp_sink to_config = etp_sink_strbuf(&config);
+    etp_sink_z(&to_config, "tests:\n");
+    ETP_TRY(etp_os_mkdirs(dir, err));
+    for (size_t i = 0; i < h->series.n; i++) {
+        const char *name = file_of(h, i);
+        const char *path = name ? etp_arena_printf(h->arena, "%s/%s", dir, name) : NULL;
+        etp_strbuf table;
+        etp_strbuf_init(&table, h->arena);
+        etp_sink to_table = etp_sink_strbuf(&table);
+        write_table(h, &h->series.items[i], &to_table);
+        ETP_TRY(write_file(path, &table, err));
+        write_test(h, &h->series.items[i], path, &to_config);
+    }
+    return write_file(etp_arena_printf(h->arena, "%s/otava.yaml", dir), &config, err);
+}

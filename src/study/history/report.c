@@ -1,0 +1,232 @@
+// SPDX-License-Identifier: Apache-2.0
+// A history as a document, as a report and as a table.
+#include <math.h>
+
+#include "base/csv.h"
+#include "base/number.h"
+#include "study/history/history.h"
+
+void etp_history_json(const void *data, etp_json *j)
+{
+    const etp_history *h = data;
+    etp_json_begin_object(j);
+    etp_json_kv_z(j, "schema", "etprof.history/1");
+    etp_json_kv_ratio(j, "min_change", h->min_change);
+    etp_json_key(j, "runs");
+    etp_json_begin_array(j);
+    for (size_t i = 0; i < h->runs.n; i++) {
+        etp_json_begin_object_inline(j);
+        etp_json_kv_str(j, "time", h->runs.items[i].time);
+        etp_json_key(j, "attributes");
+        etp_json_begin_array_inline(j);
+        for (size_t a = 0; a < h->attributes.n; a++) {
+            etp_json_begin_object_inline(j);
+            etp_json_kv_str(j, "name", h->attributes.items[a]);
+            etp_json_kv_str(j, "value", h->runs.items[i].attributes[a]);
+            etp_json_end(j);
+        }
+        etp_json_end(j);
+        etp_json_end(j);
+    }
+    etp_json_end(j);
+    etp_json_key(j, "series");
+    etp_json_begin_array(j);
+    for (size_t i = 0; i < h->series.n; i++) {
+        const etp_history_series *s = &h->series.items[i];
+        etp_json_begin_object(j);
+        etp_json_kv_str(j, "name", s->name);
+        etp_json_key(j, "values");
+        etp_json_begin_array_inline(j);
+        for (size_t r = 0; r < h->runs.n; r++) {
+            etp_json_double(j, s->values[r]);
+        }
+        etp_json_end(j);
+        etp_json_key(j, "changes");
+        etp_json_begin_array(j);
+        for (size_t k = 0; k < s->n_changes; k++) {
+            const etp_history_change *c = &s->changes[k];
+            etp_json_begin_object_inline(j);
+            etp_json_kv_u64(j, "run", c->run);
+            etp_json_kv_str(j, "time", h->runs.items[c->run].time);
+            etp_json_kv_ratio(j, "before", c->before);
+            etp_json_kv_ratio(j, "after", c->after);
+            etp_json_kv_ratio(j, "change", c->before != 0 ? c->after / c->before - 1 : (double)NAN);
+            etp_json_kv_ratio(j, "p", c->p);
+            etp_json_kv_str(j, "also_changed", c->also);
+            etp_json_end(j);
+        }
+        etp_json_end(j);
+        etp_json_end(j);
+    }
+    etp_json_end(j);
+    etp_json_end(j);
+    etp_json_end_document(j);
+}
+
+static bool is_time(const etp_history_series *s)
+{
+    return etp_str_ends(s->name, ETP_STR("_ns"));
+}
+
+static etp_severity judgement(const etp_history_series *s, const etp_history_change *c)
+{
+    bool more_is_good = etp_str_ends(s->name, ETP_STR("_speedup"));
+    if (!more_is_good && !is_time(s)) {
+        return ETP_INFO;
+    }
+    return (c->after > c->before) == more_is_good ? ETP_GOOD : ETP_BAD;
+}
+
+static const char *figure(const etp_history_series *s, double v, etp_arena *arena)
+{
+    char text[ETP_NUMBER_CHARS] = "–";
+    if (isfinite(v)) {
+        (void)(is_time(s) ? etp_format_ns(v, text) : etp_format_ratio(v, text));
+    }
+    return etp_arena_printf(arena, "%s", text);
+}
+
+static void series_table(const etp_history *h, etp_report *r, etp_arena *arena)
+{
+    static const etp_column k_columns[] = {
+        {.key = "series", .title = "series", .flags = ETP_COL_CODE},
+        {.key = "runs", .title = "runs", .kind = ETP_KIND_INT},
+        {.key = "first", .title = "first"},
+        {.key = "last", .title = "last"},
+        {.key = "difference",
+         .title = "last against first",
+         .kind = ETP_KIND_PERCENT,
+         .flags = ETP_COL_SIGNED},
+        {.key = "changes", .title = "changes", .kind = ETP_KIND_INT},
+    };
+    etp_table *t =
+        etp_report_table(r, "series", NULL, k_columns, sizeof k_columns / sizeof *k_columns);
+    for (size_t i = 0; i < h->series.n; i++) {
+        const etp_history_series *s = &h->series.items[i];
+        double first = (double)NAN, last = (double)NAN;
+        for (size_t k = 0; k < h->runs.n; k++) {
+            if (!isnan(s->values[k])) {
+                first = isnan(first) ? s->values[k] : first;
+                last = s->values[k];
+            }
+        }
+        ETP_ROW(t, etp_cell_str(s->name), etp_cell_u64(s->n_known),
+                etp_cell_z(figure(s, first, arena)), etp_cell_z(figure(s, last, arena)),
+                etp_cell_double(last / first - 1), etp_cell_u64(s->n_changes));
+    }
+}
+
+static void changes_table(const etp_history *h, etp_report *r, etp_arena *arena)
+{
+    static const etp_column k_columns[] = {
+        {.key = "time", .title = "from"},
+        {.key = "series", .title = "series", .flags = ETP_COL_CODE},
+        {.key = "before", .title = "before"},
+        {.key = "after", .title = "after"},
+        {.key = "change", .title = "change", .kind = ETP_KIND_PERCENT, .flags = ETP_COL_SIGNED},
+        {.key = "p", .title = "p", .kind = ETP_KIND_DOUBLE, .decimals = 6, .flags = ETP_COL_MINOR},
+        {.key = "also_changed", .title = "what else changed there"},
+    };
+    etp_table *t =
+        etp_report_table(r, "changes", NULL, k_columns, sizeof k_columns / sizeof *k_columns);
+    for (size_t run = 0; run < h->runs.n; run++) {
+        for (size_t i = 0; i < h->series.n; i++) {
+            const etp_history_series *s = &h->series.items[i];
+            for (size_t k = 0; k < s->n_changes; k++) {
+                const etp_history_change *c = &s->changes[k];
+                if (c->run == run) {
+                    ETP_ROW(
+                        t, etp_cell_str(h->runs.items[run].time), etp_cell_str(s->name),
+                        etp_cell_z(figure(s, c->before, arena)),
+                        etp_cell_z(figure(s, c->after, arena)),
+                        etp_cell_judged(etp_cell_double(c->after / c->before - 1), judgement(s, c)),
+                        etp_cell_double(c->p),
+                        c->also.len ? etp_cell_str(c->also) : etp_cell_missing());
+                }
+            }
+        }
+    }
+}
+
+static void chart(const etp_history *h, size_t at, etp_report *r, etp_arena *arena)
+{
+    const etp_history_series *s = &h->series.items[at];
+    const char *id = etp_arena_printf(arena, "series-%zu", at + 1);
+    const char *name = etp_arena_strdup(arena, s->name);
+    etp_chart *c = etp_report_chart(r, ETP_CHART_LINES, id ? id : "series", name ? name : "series",
+                                    is_time(s) ? ETP_KIND_NS : ETP_KIND_DOUBLE);
+    etp_chart_describe(c, "One point per run; the line of means moves where the series changed.");
+    etp_chart_axes(c, "run", NULL);
+    etp_chart_series(c, "run");
+    etp_chart_series(c, "mean of its segment");
+    double sum = 0;
+    size_t n = 0, next = 0;
+    for (size_t i = 0; i < h->runs.n; i++) {
+        sum += isnan(s->values[i]) ? 0 : s->values[i];
+        n += isnan(s->values[i]) ? 0 : 1;
+    }
+    double level = s->n_changes > 0 ? s->changes[0].before : sum / (double)n;
+    for (size_t i = 0; i < h->runs.n; i++) {
+        if (next < s->n_changes && s->changes[next].run == i) {
+            level = s->changes[next++].after;
+        }
+        const double values[] = {s->values[i], level};
+        etp_chart_point(c, (double)(i + 1), values, NULL, NULL, 2);
+    }
+}
+
+const etp_report *etp_history_report(const etp_history *h, etp_arena *arena)
+{
+    etp_report *r = etp_report_create(arena, "history");
+    size_t changes = 0;
+    for (size_t i = 0; i < h->series.n; i++) {
+        changes += h->series.items[i].n_changes;
+    }
+    etp_report_subtitle(r, "%zu runs, %.*s to %.*s", h->runs.n, ETP_STR_ARG(h->runs.items[0].time),
+                        ETP_STR_ARG(h->runs.items[h->runs.n - 1].time));
+    etp_report_fact(r, "changes", "%zu in %zu series (at least %g %%, p ≤ %g, E-divisive)", changes,
+                    h->series.n, 100 * h->min_change, ETP_HISTORY_MAX_P);
+    etp_report_section(r, 1, "changes", "Changes");
+    if (h->runs.n < 6) {
+        etp_report_note(
+            r, ETP_INFO,
+            "a change needs three runs on either side: with fewer than six none is found");
+    }
+    changes_table(h, r, arena);
+    etp_report_section(r, 1, "series", "Series");
+    series_table(h, r, arena);
+    for (size_t i = 0; i < h->series.n && i < 12; i++) {
+        chart(h, i, r, arena);
+    }
+    return r;
+}
+
+void etp_history_csv(const etp_history *h, etp_sink *sink)
+{
+    etp_sink_z(sink, "time");
+    for (size_t a = 0; a < h->attributes.n; a++) {
+        etp_sink_z(sink, ",");
+        etp_csv_cell(sink, h->attributes.items[a], ',');
+    }
+    for (size_t i = 0; i < h->series.n; i++) {
+        etp_sink_z(sink, ",");
+        etp_csv_cell(sink, h->series.items[i].name, ',');
+    }
+    etp_sink_z(sink, "\n");
+    for (size_t r = 0; r < h->runs.n; r++) {
+        etp_csv_cell(sink, h->runs.items[r].time, ',');
+        for (size_t a = 0; a < h->attributes.n; a++) {
+            etp_sink_z(sink, ",");
+            etp_csv_cell(sink, h->runs.items[r].attributes[a], ',');
+        }
+        for (size_t i = 0; i < h->series.n; i++) {
+            char text[ETP_NUMBER_CHARS] = "";
+            if (!isnan(h->series.items[i].values[r])) {
+                (void)etp_format_double(h->series.items[i].values[r], text);
+            }
+            etp_sink_z(sink, ",");
+            etp_sink_z(sink, text);
+        }
+        etp_sink_z(sink, "\n");
+    }
+}

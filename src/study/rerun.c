@@ -1,0 +1,189 @@
+// SPDX-License-Identifier: Apache-2.0
+// Compares the ratios of two sessions of one plan.
+#include "study/rerun.h"
+
+#include <math.h>
+#include <string.h>
+
+#include "document/document.h"
+
+static const char *verdict_name(etp_rerun_verdict v)
+{
+    static const char *const k_names[] = {"unknown", "reproduced", "not"};
+    return k_names[v];
+}
+
+// Variance of the mean log ratio, back from its t interval.
+static double variance(const etp_rerun_ratio *r)
+{
+    double half = (log(r->hi) - log(r->lo)) / 2;
+    double se = half / etp_t_quantile(0.5 + ETP_CONFIDENCE / 2, (double)r->blocks - 1);
+    return se * se;
+}
+
+etp_rerun_verdict etp_rerun_judge(const etp_rerun_ratio *first, const etp_rerun_ratio *second,
+                                  double margin, etp_rerun_ratio *out_change)
+{
+    *out_change = (etp_rerun_ratio){NAN, NAN, NAN, 0};
+    if (first->blocks < 2 || second->blocks < 2 || !(first->lo > 0) || !(second->lo > 0)) {
+        return ETP_RERUN_UNKNOWN;
+    }
+    double d = log(second->estimate) - log(first->estimate);
+    double v1 = variance(first), v2 = variance(second), k1 = first->blocks - 1,
+           k2 = second->blocks - 1;
+    double half = 0;
+    if (v1 + v2 > 0) { // Welch–Satterthwaite
+        double df = (v1 + v2) * (v1 + v2) / (v1 * v1 / k1 + v2 * v2 / k2);
+        half = etp_t_quantile(0.5 + ETP_CONFIDENCE / 2, df) * sqrt(v1 + v2);
+    }
+    *out_change = (etp_rerun_ratio){exp(d), exp(d - half), exp(d + half), 0};
+    double most = log1p(margin);
+    if (d - half >= -most && d + half <= most) {
+        return ETP_RERUN_REPRODUCED;
+    }
+    return d - half > most || d + half < -most ? ETP_RERUN_NOT : ETP_RERUN_UNKNOWN;
+}
+
+static const etp_ab_comparison *find(const etp_ab *ab, const char *baseline, const char *candidate)
+{
+    for (size_t i = 0; i < ab->n_comparisons; i++) {
+        const etp_ab_comparison *c = &ab->comparisons[i];
+        if (strcmp(ab->arms[c->baseline].name, baseline) == 0 &&
+            strcmp(ab->arms[c->candidate].name, candidate) == 0) {
+            return c;
+        }
+    }
+    return NULL;
+}
+
+static etp_rerun_ratio ratio_of(const etp_ab_comparison *c)
+{
+    return (etp_rerun_ratio){c->estimate, c->lo, c->hi, c->blocks};
+}
+
+static etp_status judge_row(const etp_ab_comparison *c1, const etp_ab_comparison *c2, double margin,
+                            etp_arena *arena, etp_rerun_row *row, etp_error *err)
+{
+    row->first = ratio_of(c1);
+    row->change = row->second = (etp_rerun_ratio){NAN, NAN, NAN, 0};
+    if (!c2) {
+        row->why = "the second session has no such comparison";
+        return ETP_OK;
+    }
+    row->second = ratio_of(c2);
+    if (c1->withheld || c2->withheld) {
+        row->why = etp_arena_printf(arena, "the %s session withholds it: %s",
+                                    c1->withheld ? "first" : "second",
+                                    c1->withheld ? c1->withheld : c2->withheld);
+        return row->why ? ETP_OK : etp_fail_nomem(err, "the comparison");
+    }
+    row->verdict = etp_rerun_judge(&row->first, &row->second, margin, &row->change);
+    if (row->verdict == ETP_RERUN_UNKNOWN) {
+        row->why = isfinite(row->change.estimate)
+                       ? "the interval of the change reaches across the margin"
+                       : "fewer than 2 complete blocks";
+    }
+    return ETP_OK;
+}
+
+etp_status etp_rerun_compare(const etp_ab *first, const etp_ab *second, double margin,
+                             etp_arena *arena, etp_rerun *out, etp_error *err)
+{
+    *out = (etp_rerun){.margin = margin > 0 ? margin : ETP_RERUN_MARGIN};
+    out->rows = ETP_NEW_ARRAY(arena, etp_rerun_row, first->n_comparisons + 1);
+    if (!out->rows) {
+        return etp_fail_nomem(err, "the comparison");
+    }
+    bool any_not = false, all = first->n_comparisons > 0;
+    for (size_t i = 0; i < first->n_comparisons; i++) {
+        const etp_ab_comparison *c = &first->comparisons[i];
+        etp_rerun_row *row = &out->rows[out->n_rows++];
+        *row = (etp_rerun_row){
+            .baseline = etp_arena_strdup(arena, etp_str_from(first->arms[c->baseline].name)),
+            .candidate = etp_arena_strdup(arena, etp_str_from(first->arms[c->candidate].name))};
+        if (!row->baseline || !row->candidate) {
+            return etp_fail_nomem(err, "the comparison");
+        }
+        ETP_TRY(judge_row(c, find(second, row->baseline, row->candidate), out->margin, arena, row,
+                          err));
+        any_not = any_not || row->verdict == ETP_RERUN_NOT;
+        all = all && row->verdict == ETP_RERUN_REPRODUCED;
+    }
+    out->verdict = any_not ? ETP_RERUN_NOT : all ? ETP_RERUN_REPRODUCED : ETP_RERUN_UNKNOWN;
+    const char *a = first->arms[0].runner_sha256, *b = second->arms[0].runner_sha256;
+    out->other_runner = !a || !b || strcmp(a, b) != 0;
+    return ETP_OK;
+}
+
+static void ratio_json(const char *key, const etp_rerun_ratio *r, etp_json *j)
+{
+    etp_json_key(j, key);
+    etp_json_begin_object_inline(j);
+    etp_estimate_members(j, r->estimate, r->lo, r->hi);
+    if (r->blocks) {
+        etp_json_kv_u64(j, "blocks", r->blocks);
+    }
+    etp_json_end(j);
+}
+
+void etp_rerun_json(const void *rerun, etp_json *j)
+{
+    const etp_rerun *r = rerun;
+    etp_json_begin_object(j);
+    etp_json_kv_z(j, "schema", "etprof.rerun/1");
+    etp_json_kv_z(j, "verdict", verdict_name(r->verdict));
+    etp_json_kv_ratio(j, "margin", r->margin);
+    etp_json_kv_bool(j, "same_runner", !r->other_runner);
+    etp_json_key(j, "comparisons");
+    etp_json_begin_array(j);
+    for (size_t i = 0; i < r->n_rows; i++) {
+        const etp_rerun_row *row = &r->rows[i];
+        etp_json_begin_object(j);
+        etp_json_kv_z(j, "baseline", row->baseline);
+        etp_json_kv_z(j, "candidate", row->candidate);
+        ratio_json("first", &row->first, j);
+        ratio_json("second", &row->second, j);
+        ratio_json("change", &row->change, j);
+        etp_json_kv_z(j, "verdict", verdict_name(row->verdict));
+        etp_json_kv_z(j, "why", row->why);
+        etp_json_end(j);
+    }
+    etp_json_end(j);
+    etp_json_end(j);
+    etp_json_end_document(j);
+}
+
+const etp_report *etp_rerun_report(const etp_rerun *rerun, etp_arena *arena)
+{
+    static const etp_column k_columns[] = {
+        {.key = "comparison", .title = "comparison", .flags = ETP_COL_CODE},
+        {.key = "first", .title = "first", .kind = ETP_KIND_RATIO, .decimals = 3},
+        {.key = "second", .title = "second", .kind = ETP_KIND_RATIO, .decimals = 3},
+        {.key = "change", .title = "second ÷ first", .kind = ETP_KIND_RATIO, .decimals = 3},
+        {.key = "lo", .title = "from", .kind = ETP_KIND_RATIO, .decimals = 3},
+        {.key = "hi", .title = "to", .kind = ETP_KIND_RATIO, .decimals = 3},
+        {.key = "verdict", .title = "verdict"},
+        {.key = "why", .title = "why"},
+    };
+    static const etp_severity k_severity[] = {ETP_WARN, ETP_GOOD, ETP_BAD};
+    etp_report *r = etp_report_create(arena, "rerun");
+    etp_report_section(r, 1, "comparisons", "Speedups of both sessions");
+    etp_report_note(r, k_severity[rerun->verdict], "%s: margin %.3g %%",
+                    rerun->verdict == ETP_RERUN_NOT ? "not reproduced"
+                                                    : verdict_name(rerun->verdict),
+                    100 * rerun->margin);
+    if (rerun->other_runner) {
+        etp_report_note(r, ETP_WARN, "the sessions ran different runners");
+    }
+    etp_table *t = etp_report_table(r, "comparisons", NULL, k_columns, 8);
+    for (size_t i = 0; i < rerun->n_rows; i++) {
+        const etp_rerun_row *row = &rerun->rows[i];
+        const char *name = etp_arena_printf(arena, "%s against %s", row->candidate, row->baseline);
+        ETP_ROW(t, etp_cell_z(name), etp_cell_double(row->first.estimate),
+                etp_cell_double(row->second.estimate), etp_cell_double(row->change.estimate),
+                etp_cell_double(row->change.lo), etp_cell_double(row->change.hi),
+                etp_cell_judged(etp_cell_z(verdict_name(row->verdict)), k_severity[row->verdict]),
+                etp_cell_z(row->why));
+    }
+    return r;
+}

@@ -1,0 +1,43 @@
+// SPDX-License-Identifier: Apache-2.0
+// The answer of `etprof stats`: the session analysis of a sample table, with names.
+#ifndef ETP_STUDY_STATS_STATS_H
+#define ETP_STUDY_STATS_STATS_H
+
+#include <etprof/stats.h>
+
+#include "base/json.h"
+#include "compare/ab.h"
+#include "report/report.h"
+#include "store/store.h"
+
+typedef struct etp_stats_answer {
+    const char *source;   // file as given, "-" for standard input; not part of documents
+    const etp_str *names; // [stats.n_arms]
+    etp_stats stats;
+    // What a run folder knows besides; NULL and NAN for bare tables. Set by etp_stats_take_records.
+    uint64_t (*slow)[ETP_SLOW_CAUSES]; // [stats.n_arms], slow iterations by cause
+    struct etp_stats_link {
+        double rho, p; // Spearman, of the block means
+        size_t n;      // blocks with a reading; 0: none
+    } temperature, clock;
+    etp_counters counters; // zeroed for bare tables
+    const char **withheld; // [stats.n_arms] by candidate, why its session withholds it or NULL. Set
+                           // by etp_stats_take_withheld; NULL for bare tables
+} etp_stats_answer;
+
+// Adds what RUN recorded: causes of slow iterations, temperature and clock, what the processor
+// counted. Launches are found by block and number.
+ETP_NODISCARD etp_status etp_stats_take_records(etp_stats_answer *answer, const etp_run *run,
+                                                etp_arena *arena, etp_error *err);
+
+// What the session of a run folder withholds stays withheld: AB is its answer, same baseline and
+// experiments.
+ETP_NODISCARD etp_status etp_stats_take_withheld(etp_stats_answer *answer, const etp_ab *ab,
+                                                 etp_arena *arena, etp_error *err);
+
+// NULL, or why the figures of comparison C are not given: a code of ab's `withheld`.
+const char *etp_stats_withheld(const etp_stats_answer *answer, const etp_stats_comparison *c);
+void etp_stats_json(const void *answer, etp_json *j); // etprof.stats/1
+const etp_report *etp_stats_report(const etp_stats_answer *answer, etp_arena *arena);
+
+#endif

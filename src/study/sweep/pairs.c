@@ -1,0 +1,74 @@
+// SPDX-License-Identifier: Apache-2.0
+// The pairs of a sweep, each answered as `ab` answers it: why the one is faster, what proves it,
+// what else could have made it.
+#include "study/sweep/sweep.h"
+
+static const char *label_of(const etp_sweep *s, const uint32_t at[ETP_FACTORS], etp_arena *arena)
+{
+    const char *model = s->grid.n[ETP_FACTOR_MODEL] > 1 ? s->models[at[ETP_FACTOR_MODEL]].name : "";
+    const char *threads = "";
+    if (s->grid.n[ETP_FACTOR_THREADS] > 1) {
+        uint32_t n = s->threads[at[ETP_FACTOR_THREADS]];
+        threads = etp_arena_printf(arena, "%s%u %s", model[0] ? ", " : "", n,
+                                   n == 1 ? "thread" : "threads");
+    }
+    return threads ? etp_arena_printf(arena, "%s%s%s%s against %s", model, threads,
+                                      model[0] || threads[0] ? ": " : "",
+                                      s->levels[at[ETP_FACTOR_LEVEL]],
+                                      s->levels[s->grid.reference[ETP_FACTOR_LEVEL]])
+                   : NULL;
+}
+
+etp_status etp_sweep_open_pairs(etp_sweep *s, const etp_ab_session *whole, etp_arena *arena,
+                                etp_error *err)
+{
+    s->pairs = ETP_NEW_ARRAY(arena, etp_sweep_pair, s->result.n_speedups + 1);
+    if (!s->pairs) {
+        return etp_fail_nomem(err, "pairs");
+    }
+    for (size_t i = 0; i < s->result.n_speedups; i++) {
+        const uint32_t *at = s->result.speedups[i].at;
+        const uint32_t base[ETP_FACTORS] = {at[0], s->grid.reference[ETP_FACTOR_LEVEL], at[2]};
+        const etp_sweep_cell *x = &s->cells[etp_cell_of(&s->grid, base)],
+                             *y = &s->cells[etp_cell_of(&s->grid, at)];
+        if (x->arm == ETP_NO_INDEX || y->arm == ETP_NO_INDEX || s->ab->n_comparisons == 0 ||
+            s->ab->arms[x->arm].launches == 0 || s->ab->arms[y->arm].launches == 0) {
+            continue;
+        }
+        const etp_ab_pair pair = {
+            whole, {x->arm, y->arm},
+             etp_sweep_withheld(s, at)
+        };
+        const etp_ab_options options = {.margin = s->grid.margin, .pair = &pair};
+        etp_sweep_pair *p = &s->pairs[s->n_pairs];
+        *p = (etp_sweep_pair){
+            .at = {at[0], at[1], at[2]},
+              .label = label_of(s, at, arena)
+        };
+        if (!p->label) {
+            return etp_fail_nomem(err, "pairs");
+        }
+        ETP_TRY(etp_ab_open(&s->ab->dir, 1, &options, &p->session, err));
+        p->ab = etp_ab_answer(p->session);
+        s->n_pairs++;
+    }
+    return ETP_OK;
+}
+
+const etp_sweep_pair *etp_sweep_pair_at(const etp_sweep *s, const uint32_t at[ETP_FACTORS])
+{
+    for (size_t i = 0; i < s->n_pairs; i++) {
+        if (memcmp(s->pairs[i].at, at, sizeof s->pairs[i].at) == 0) {
+            return &s->pairs[i];
+        }
+    }
+    return NULL;
+}
+
+void etp_sweep_close(etp_sweep *s)
+{
+    for (size_t i = 0; i < s->n_pairs; i++) {
+        etp_ab_close(s->pairs[i].session);
+    }
+    s->n_pairs = 0;
+}

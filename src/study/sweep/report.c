@@ -1,0 +1,678 @@
+// SPDX-License-Identifier: Apache-2.0
+// Author of the report of a sweep.
+#include <math.h>
+#include <stdio.h>
+
+#include <etprof/version.h>
+
+#include "document/document.h"
+#include "show/report.h"
+#include "study/sweep/sweep.h"
+
+#define MAX_NOTES 8   // sentences of one kind; the rest is in the tables
+#define MAX_SERIES 12 // the chart has that many colours
+
+static etp_cell known_ns(double v)
+{
+    return isfinite(v) ? etp_cell_ns(llround(v)) : etp_cell_missing();
+}
+
+static etp_severity severity_of(etp_verdict v)
+{
+    return v == ETP_VERDICT_FASTER ? ETP_GOOD : v == ETP_VERDICT_SLOWER ? ETP_BAD : ETP_PLAIN;
+}
+
+static const char *thread_words(const etp_sweep *s, uint32_t at, etp_arena *arena)
+{
+    const char *text = etp_arena_printf(arena, "%u %s", (unsigned)s->threads[at],
+                                        s->threads[at] == 1 ? "thread" : "threads");
+    return text ? text : "";
+}
+
+// ---- first screen ----
+
+static void card(const etp_sweep *s, const char *label, const etp_effect *e, const char *withheld,
+                 const char *detail, etp_report *r, etp_arena *arena)
+{
+    const char *verdict =
+        withheld ? etp_arena_printf(arena, "withheld: %s", withheld) : etp_verdict_name(e->verdict);
+    if (!withheld && e->paired.blocks < ETP_MIN_BLOCKS) {
+        verdict = etp_arena_printf(arena, "unknown (%u of at least %d blocks)",
+                                   (unsigned)e->paired.blocks, ETP_MIN_BLOCKS);
+    }
+    etp_headline h = {
+        .label = label ? label : "",
+        .verdict = verdict ? verdict : "",
+        .severity =
+            withheld || e->verdict == ETP_VERDICT_UNKNOWN ? ETP_WARN : severity_of(e->verdict),
+        .value = e->paired.estimate,
+        .lo = e->paired.lo,
+        .hi = e->paired.hi,
+        .kind = ETP_KIND_RATIO,
+        .reference = 1,
+        .interval = isfinite(e->paired.lo) ? etp_arena_printf(arena, "95 %% interval, %u blocks",
+                                                              (unsigned)e->paired.blocks)
+                                           : NULL,
+        .detail = detail,
+    };
+    (void)s;
+    etp_report_headline(r, &h);
+}
+
+// One card per level at the lowest thread count: the geometric mean over the models, or the only
+// model's.
+static void headlines(const etp_sweep *s, etp_report *r, etp_arena *arena)
+{
+    const etp_factorial *g = &s->grid;
+    const char *base = s->levels[g->reference[ETP_FACTOR_LEVEL]];
+    const char *threads = thread_words(s, g->reference[ETP_FACTOR_THREADS], arena);
+    for (size_t i = 0; i < s->result.n_means; i++) {
+        const etp_level_mean *m = &s->result.means[i];
+        const uint32_t at[ETP_FACTORS] = {0, m->level, m->threads};
+        if (m->threads == g->reference[ETP_FACTOR_THREADS]) {
+            card(s, etp_arena_printf(arena, "%s against %s", s->levels[m->level], base), &m->effect,
+                 m->effect.paired.blocks ? NULL : etp_sweep_withheld(s, at),
+                 etp_arena_printf(arena, "geometric mean of %u models, %s", (unsigned)g->n[0],
+                                  threads),
+                 r, arena);
+        }
+    }
+    for (size_t i = 0; i < s->result.n_speedups && s->result.n_means == 0; i++) {
+        const etp_cell_speedup *x = &s->result.speedups[i];
+        if (x->at[ETP_FACTOR_THREADS] == g->reference[ETP_FACTOR_THREADS]) {
+            card(s, etp_arena_printf(arena, "%s against %s", s->levels[x->at[1]], base), &x->effect,
+                 etp_sweep_withheld(s, x->at), threads, r, arena);
+        }
+    }
+}
+
+static void facts(const etp_sweep *s, etp_report *r, etp_arena *arena)
+{
+    etp_report_fact(r, "grade", "%s: %s", s->ab->grade, s->ab->grade_reason);
+    const char *control = s->control_blocks > 1 ? etp_control_words(arena, &s->control) : NULL;
+    if (control) {
+        etp_report_fact(r, "A/A control", "%s", control);
+    }
+    if (s->ab->precision > 0) {
+        bool reached = s->ab->stopped && strcmp(s->ab->stopped, "precision") == 0;
+        etp_report_fact(r, "precision", "±%.3g %% of every speedup %s", 100 * s->ab->precision,
+                        reached ? "reached; intervals are widened for looking" : "not reached");
+    }
+    if (s->ab->state && strcmp(s->ab->state, "finished") != 0) {
+        etp_report_fact(r, "state", "%s", s->ab->state);
+    }
+    if (s->ab->emulated) {
+        etp_report_fact(r, "times", "of an emulator; they say nothing about speed");
+    }
+}
+
+static etp_severity sentence_severity(const etp_sweep_sentence *x)
+{
+    return strcmp(x->severity, "bad") == 0    ? ETP_BAD
+           : strcmp(x->severity, "warn") == 0 ? ETP_WARN
+                                              : ETP_INFO;
+}
+
+static void sentences(const etp_sweep *s, char letter, etp_report *r)
+{
+    size_t shown = 0, more = 0;
+    for (size_t i = 0; i < s->sentences.n; i++) {
+        const etp_sweep_sentence *x = &s->sentences.items[i];
+        if (x->id[0] == letter && shown < MAX_NOTES) {
+            etp_report_note(r, sentence_severity(x), "%s %s", x->id, x->text);
+            shown++;
+        } else {
+            more += x->id[0] == letter;
+        }
+    }
+    if (more) {
+        etp_report_note(r, ETP_INFO, "and %zu more of these in the tables", more);
+    }
+}
+
+static bool any_interaction(const etp_sweep *s)
+{
+    for (size_t i = 0; i < s->sentences.n; i++) {
+        if (s->sentences.items[i].id[0] == 'I') {
+            return true;
+        }
+    }
+    return false;
+}
+
+// What may have made a difference, and which pairs it touches.
+static void suspects(const etp_sweep *s, etp_keys *keys, etp_arena *arena)
+{
+    for (etp_cause cause = 0; cause < ETP_CAUSE_COUNT; cause++) {
+        const char *text = NULL;
+        etp_strbuf where;
+        etp_strbuf_init(&where, arena);
+        size_t hits = 0;
+        for (size_t i = 0; i < s->n_pairs; i++) {
+            const etp_ab *ab = s->pairs[i].ab;
+            for (size_t c = 0; c < ab->n_causes; c++) {
+                if (ab->causes[c].cause == cause && ab->causes[c].state == ETP_CAUSE_SUSPECT) {
+                    etp_strbuf_printf(&where, "%s%s", hits++ ? "; " : "", s->pairs[i].label);
+                    text = text ? text : ab->causes[c].text;
+                }
+            }
+        }
+        if (hits == s->n_pairs && hits > 1) {
+            etp_keys_add(keys, ETP_WARN, "suspect", "%s (and alike in all %zu pairs)", text, hits);
+        } else if (hits > 3) {
+            etp_keys_add(keys, ETP_WARN, "suspect", "%s (in %zu of %zu pairs)", text, hits,
+                         s->n_pairs);
+        } else if (hits) {
+            etp_keys_add(keys, ETP_WARN, "suspect", "%s (in %s)", text, etp_strbuf_str(&where).ptr);
+        }
+    }
+}
+
+static void screen(const etp_sweep *s, etp_report *r, etp_arena *arena)
+{
+    etp_report_section(r, 1, "answer", "Answer");
+    sentences(s, 'W', r);
+    sentences(s, 'I', r);
+    bool judged = false;
+    size_t none = 0;
+    for (size_t i = 0; i < s->result.n_interactions; i++) {
+        none += s->result.interactions[i].ratio.verdict == ETP_VERDICT_SAME;
+        judged = judged || s->result.interactions[i].ratio.paired.blocks >= ETP_MIN_BLOCKS;
+    }
+    if (judged && !any_interaction(s)) {
+        if (none == s->result.n_interactions) {
+            etp_report_note(r, ETP_INFO,
+                            "no interaction: over %zu blocks each factor does the same, within the "
+                            "margin, whatever "
+                            "the others are",
+                            s->grid.n_blocks);
+        } else {
+            etp_report_note(
+                r, ETP_INFO,
+                "no interaction is established over %zu blocks; %zu of %zu are not excluded either",
+                s->grid.n_blocks, s->result.n_interactions - none, s->result.n_interactions);
+        }
+    }
+    sentences(s, 'K', r);
+    etp_keys *keys = etp_report_keys(r, NULL);
+    for (uint32_t m = 0; m < s->grid.n[ETP_FACTOR_MODEL]; m++) {
+        const etp_ab_correctness *c = &s->models[m].correctness;
+        if (c->ok >= 0) {
+            etp_keys_add(
+                keys, c->ok ? ETP_GOOD : ETP_BAD, m ? "" : "outputs",
+                "%s: %s (largest difference %.3g, relative %.3g, cosine %.6f)", s->models[m].name,
+                c->ok ? "agree within tolerance in all its cells"
+                      : etp_arena_printf(arena, "DIFFER beyond tolerance in %u of its cells",
+                                         (unsigned)s->models[m].differing),
+                c->max_abs, c->max_rel, c->cosine);
+        }
+    }
+    etp_ab_proof_keys(s->ab, keys, arena);
+    suspects(s, keys, arena);
+}
+
+// ---- tables ----
+
+static const etp_cell_speedup *speedup_at(const etp_sweep *s, const uint32_t at[ETP_FACTORS])
+{
+    for (size_t i = 0; i < s->result.n_speedups; i++) {
+        if (memcmp(s->result.speedups[i].at, at, sizeof s->result.speedups[i].at) == 0) {
+            return &s->result.speedups[i];
+        }
+    }
+    return NULL;
+}
+
+static const char *proof_word(const etp_ab_arm *arm)
+{
+    static const char *const k_words[] = {"mask only", "confirmed", "CONTRADICTED"};
+    return arm ? k_words[arm->proof.truth] : NULL;
+}
+
+static void cell_table(const etp_sweep *s, etp_report *r)
+{
+    static const etp_column k_columns[] = {
+        {.key = "model", .title = "model", .flags = ETP_COL_CODE},
+        {.key = "threads", .title = "threads", .kind = ETP_KIND_INT},
+        {.key = "level", .title = "level"},
+        {.key = "time_ns", .title = "time", .kind = ETP_KIND_NS, .flags = ETP_COL_BAR},
+        {.key = "lo_ns", .title = "low", .kind = ETP_KIND_NS, .flags = ETP_COL_MINOR},
+        {.key = "hi_ns", .title = "high", .kind = ETP_KIND_NS, .flags = ETP_COL_MINOR},
+        {.key = "speedup",
+         .title = "speedup",
+         .kind = ETP_KIND_RATIO,
+         .flags = ETP_COL_MORE_IS_GOOD},
+        {.key = "lo", .title = "from", .kind = ETP_KIND_RATIO},
+        {.key = "hi", .title = "to", .kind = ETP_KIND_RATIO},
+        {.key = "verdict", .title = "verdict"},
+        {.key = "q", .title = "q", .kind = ETP_KIND_DOUBLE, .flags = ETP_COL_MINOR},
+        {.key = "blocks", .title = "blocks", .kind = ETP_KIND_INT, .flags = ETP_COL_MINOR},
+        {.key = "proof", .title = "proof", .flags = ETP_COL_MINOR},
+        {.key = "withheld", .title = "withheld", .flags = ETP_COL_MINOR},
+    };
+    const etp_factorial *g = &s->grid;
+    etp_report_section(r, 1, "cells-section", "Cells");
+    etp_report_text(
+        r,
+        "Untraced inference, geometric mean of the launches' medians with its 95 %% interval; "
+        "speedup over %s of the same model and threads, paired by block, verdicts at "
+        "q ≤ 0.05 (Benjamini–Hochberg).%s",
+        s->levels[g->reference[ETP_FACTOR_LEVEL]],
+        s->ab->emulated ? " These are times of an emulator." : "");
+    etp_table *t = etp_report_table(r, ETP_SWEEP_TABLE_CELLS, NULL, k_columns,
+                                    sizeof k_columns / sizeof *k_columns);
+    etp_table_limit(t, 0);
+    for (uint32_t m = 0; m < g->n[0]; m++) {
+        for (uint32_t threads = 0; threads < g->n[2]; threads++) {
+            for (uint32_t level = 0; level < g->n[1]; level++) { // what is compared stands together
+                const uint32_t at[ETP_FACTORS] = {m, level, threads};
+                uint32_t c = etp_cell_of(g, at);
+                const etp_factorial_cell *x = &s->result.cells[c];
+                const etp_cell_speedup *up = speedup_at(s, at);
+                const etp_ab_arm *arm =
+                    s->cells[c].arm == ETP_NO_INDEX ? NULL : &s->ab->arms[s->cells[c].arm];
+                double gone = (double)NAN;
+                ETP_ROW(t, etp_cell_z(s->models[m].name), etp_cell_u64(s->threads[threads]),
+                        etp_cell_z(s->levels[level]), known_ns(x->ns.estimate), known_ns(x->ns.lo),
+                        known_ns(x->ns.hi), etp_cell_double(up ? up->effect.paired.estimate : gone),
+                        etp_cell_double(up ? up->effect.paired.lo : gone),
+                        etp_cell_double(up ? up->effect.paired.hi : gone),
+                        up ? etp_cell_judged(etp_cell_z(etp_verdict_name(up->effect.verdict)),
+                                             severity_of(up->effect.verdict))
+                           : etp_cell_z("reference"),
+                        etp_cell_double(up ? up->effect.q : gone), etp_cell_u64(x->blocks),
+                        etp_cell_z(proof_word(arm)), etp_cell_z(etp_sweep_withheld(s, at)));
+            }
+        }
+    }
+}
+
+static const char *knee_word(const etp_sweep *s, const etp_knee *k, etp_arena *arena)
+{
+    uint32_t last = s->grid.n[ETP_FACTOR_THREADS] - 1;
+    if (k->from == k->to && k->from == last) {
+        return etp_arena_printf(arena, "%u or more", (unsigned)s->threads[last]);
+    }
+    if (k->from == k->to) {
+        return etp_arena_printf(arena, "%u", (unsigned)s->threads[k->from]);
+    }
+    return etp_arena_printf(arena, "%u to %u", (unsigned)s->threads[k->from],
+                            (unsigned)s->threads[k->to]);
+}
+
+// A row for each thread count instead of a column.
+static void long_thread_map(const etp_sweep *s, etp_report *r, etp_arena *arena)
+{
+    static const etp_column k_columns[] = {
+        {.key = "model", .title = "model", .flags = ETP_COL_CODE},
+        {.key = "level", .title = "level"},
+        {.key = "threads", .title = "threads", .kind = ETP_KIND_INT},
+        {.key = "speedup", .title = "speedup", .kind = ETP_KIND_RATIO},
+        {.key = "knee", .title = "knee"},
+    };
+    const etp_factorial *g = &s->grid;
+    etp_table *t = etp_report_table(r, "threads", NULL, k_columns, 5);
+    etp_table_limit(t, 0);
+    for (size_t i = 0; i < s->result.n_knees; i++) {
+        const etp_knee *k = &s->result.knees[i];
+        for (uint32_t x = 0; x < g->n[2]; x++) {
+            const uint32_t at[ETP_FACTORS] = {k->model, k->level, x};
+            double v = s->result.cells[etp_cell_of(g, at)].relative.estimate;
+            ETP_ROW(t, etp_cell_z(s->models[k->model].name), etp_cell_z(s->levels[k->level]),
+                    etp_cell_u64(s->threads[x]), etp_cell_double(v),
+                    etp_cell_z(isfinite(v) ? knee_word(s, k, arena) : NULL));
+        }
+    }
+}
+
+static void thread_map(const etp_sweep *s, etp_report *r, etp_arena *arena)
+{
+    const etp_factorial *g = &s->grid;
+    if (s->result.n_knees == 0) {
+        return;
+    }
+    etp_report_section(r, 1, "threads-section", "Threads and levels");
+    etp_report_text(
+        r,
+        "Speedup over %s with %s of the same model. The knee is the thread count beyond which no "
+        "measured count is %g %% faster, by its 95 %% interval.",
+        s->levels[g->reference[1]], thread_words(s, g->reference[2], arena), 100 * g->knee);
+    if (g->n[2] + 3 > ETP_TABLE_MAX_COLUMNS) {
+        long_thread_map(s, r, arena);
+        return;
+    }
+    etp_column columns[ETP_TABLE_MAX_COLUMNS] = {
+        {.key = "model", .title = "model", .flags = ETP_COL_CODE},
+        {.key = "level", .title = "level"}
+    };
+    size_t n = 2;
+    for (uint32_t t = 0; t < g->n[2]; t++) {
+        const char *title = thread_words(s, t, arena);
+        columns[n++] = (etp_column){.key = title, .title = title, .kind = ETP_KIND_RATIO};
+    }
+    columns[n++] = (etp_column){.key = "knee", .title = "knee"};
+    etp_table *t = etp_report_table(r, "threads", NULL, columns, n);
+    etp_table_limit(t, 0);
+    for (size_t i = 0; i < s->result.n_knees; i++) {
+        const etp_knee *k = &s->result.knees[i];
+        etp_cell cells[ETP_TABLE_MAX_COLUMNS] = {etp_cell_z(s->models[k->model].name),
+                                                 etp_cell_z(s->levels[k->level])};
+        bool known = false;
+        for (uint32_t x = 0; x + 3 < n; x++) {
+            const uint32_t at[ETP_FACTORS] = {k->model, k->level, x};
+            double v = s->result.cells[etp_cell_of(g, at)].relative.estimate;
+            cells[2 + x] = etp_cell_double(v);
+            known = known || isfinite(v);
+        }
+        cells[n - 1] = etp_cell_z(known ? knee_word(s, k, arena) : NULL);
+        etp_table_add_row(t, cells, n);
+    }
+}
+
+static void mean_table(const etp_sweep *s, etp_report *r)
+{
+    static const etp_column k_columns[] = {
+        {.key = "level", .title = "level"},
+        {.key = "threads", .title = "threads", .kind = ETP_KIND_INT},
+        {.key = "speedup",
+         .title = "geometric mean",
+         .kind = ETP_KIND_RATIO,
+         .flags = ETP_COL_MORE_IS_GOOD},
+        {.key = "lo", .title = "from", .kind = ETP_KIND_RATIO},
+        {.key = "hi", .title = "to", .kind = ETP_KIND_RATIO},
+        {.key = "verdict", .title = "verdict"},
+        {.key = "over_models_lo",
+         .title = "over models from",
+         .kind = ETP_KIND_RATIO,
+         .flags = ETP_COL_MINOR},
+        {.key = "over_models_hi", .title = "to", .kind = ETP_KIND_RATIO, .flags = ETP_COL_MINOR},
+    };
+    if (s->result.n_means == 0) {
+        return;
+    }
+    etp_report_section(r, 1, "means-section", "Geometric mean over the models");
+    etp_report_text(r,
+                    "The interval is that of these %u models. The one over models (bootstrap, from "
+                    "three models "
+                    "up) is for models like these; it is wide when they differ.",
+                    (unsigned)s->grid.n[0]);
+    etp_table *t =
+        etp_report_table(r, "means", NULL, k_columns, sizeof k_columns / sizeof *k_columns);
+    for (size_t i = 0; i < s->result.n_means; i++) {
+        const etp_level_mean *m = &s->result.means[i];
+        ETP_ROW(t, etp_cell_z(s->levels[m->level]), etp_cell_u64(s->threads[m->threads]),
+                etp_cell_double(m->effect.paired.estimate), etp_cell_double(m->effect.paired.lo),
+                etp_cell_double(m->effect.paired.hi),
+                etp_cell_z(etp_verdict_name(m->effect.verdict)), etp_cell_double(m->models_lo),
+                etp_cell_double(m->models_hi));
+    }
+}
+
+static const char *value_word(const etp_sweep *s, etp_factor f, uint32_t at, etp_arena *arena)
+{
+    return f == ETP_FACTOR_MODEL   ? s->models[at].name
+           : f == ETP_FACTOR_LEVEL ? s->levels[at]
+                                   : thread_words(s, at, arena);
+}
+
+static void interaction_table(const etp_sweep *s, etp_report *r, etp_arena *arena)
+{
+    static const etp_column k_columns[] = {
+        {.key = "of", .title = "effect of"},
+        {.key = "with", .title = "depends on"},
+        {.key = "at", .title = "at", .flags = ETP_COL_MINOR},
+        {.key = "reference", .title = "at its reference", .kind = ETP_KIND_RATIO},
+        {.key = "value", .title = "there", .kind = ETP_KIND_RATIO},
+        {.key = "ratio", .title = "ratio of ratios", .kind = ETP_KIND_RATIO, .decimals = 3},
+        {.key = "lo", .title = "from", .kind = ETP_KIND_RATIO, .decimals = 3},
+        {.key = "hi", .title = "to", .kind = ETP_KIND_RATIO, .decimals = 3},
+        {.key = "q", .title = "q (Holm)", .kind = ETP_KIND_DOUBLE},
+        {.key = "established", .title = "established"},
+    };
+    if (s->result.n_interactions == 0) {
+        return;
+    }
+    etp_report_section(r, 1, "interactions-section", "Interactions");
+    etp_report_section_is_detail(r);
+    etp_report_text(
+        r,
+        "Does one factor do more or less where another one is changed? A ratio of ratios of 1 says "
+        "no. "
+        "Established: q ≤ 0.05 by Holm over all %zu, sign-flip p ≤ 0.05, and its 95 %% interval "
+        "beyond the margin of %g %%.",
+        s->result.n_interactions, 100 * s->grid.margin);
+    etp_table *t =
+        etp_report_table(r, "interactions", NULL, k_columns, sizeof k_columns / sizeof *k_columns);
+    etp_table_limit(t, 24);
+    for (size_t i = 0; i < s->result.n_interactions; i++) {
+        const etp_interaction *x = &s->result.interactions[i];
+        bool yes = x->ratio.verdict == ETP_VERDICT_FASTER || x->ratio.verdict == ETP_VERDICT_SLOWER;
+        ETP_ROW(t, etp_cell_z(value_word(s, x->a, x->a_at, arena)),
+                etp_cell_z(value_word(s, x->b, x->b_at, arena)),
+                etp_cell_z(value_word(s, x->c, x->c_at, arena)),
+                etp_cell_double(x->a_effect[0].estimate), etp_cell_double(x->a_effect[1].estimate),
+                etp_cell_double(x->ratio.paired.estimate), etp_cell_double(x->ratio.paired.lo),
+                etp_cell_double(x->ratio.paired.hi), etp_cell_double(x->ratio.q),
+                etp_cell_z(yes                                    ? "yes"
+                           : x->ratio.verdict == ETP_VERDICT_SAME ? "none"
+                                                                  : "unknown"));
+    }
+}
+
+// ---- the picture ----
+
+static bool any_ratio(const etp_sweep *s)
+{
+    for (uint32_t c = 0; c < s->n_cells; c++) {
+        if (isfinite(s->result.cells[c].relative.estimate)) {
+            return true;
+        }
+    }
+    return false;
+}
+
+// With several thread counts: a line per model and level over threads.
+static void lines(const etp_sweep *s, etp_report *r, etp_arena *arena)
+{
+    const etp_factorial *g = &s->grid;
+    bool ratios = any_ratio(s);
+    uint32_t series = g->n[0] * g->n[1] < MAX_SERIES ? g->n[0] * g->n[1] : MAX_SERIES;
+    etp_chart *c =
+        etp_report_chart(r, ETP_CHART_LINES, ETP_SWEEP_CHART,
+                         ratios ? "Speedup by threads and level" : "Time by threads and level",
+                         ratios ? ETP_KIND_RATIO : ETP_KIND_NS);
+    etp_chart_axes(c, "threads", ratios ? "speedup" : "time");
+    if (ratios) {
+        etp_chart_describe(c, "Over %s with %s of the same model, with 95 %% intervals.%s",
+                           s->levels[g->reference[1]], thread_words(s, g->reference[2], arena),
+                           g->n[0] * g->n[1] > MAX_SERIES ? " The first twelve series are shown."
+                                                          : "");
+    } else {
+        etp_chart_describe(c, "%s",
+                           s->ab->emulated ? "Times of an emulator; they say nothing about speed."
+                                           : "Untraced inference; ratios are withheld.");
+    }
+    double v[MAX_SERIES], lo[MAX_SERIES], hi[MAX_SERIES];
+    for (uint32_t k = 0; k < series; k++) {
+        const char *label =
+            etp_arena_printf(arena, "%s %s", s->models[k / g->n[1]].name, s->levels[k % g->n[1]]);
+        etp_chart_series(c, label ? label : "");
+    }
+    for (uint32_t t = 0; t < g->n[2]; t++) {
+        for (uint32_t k = 0; k < series; k++) {
+            const uint32_t at[ETP_FACTORS] = {k / g->n[1], k % g->n[1], t};
+            const etp_factorial_cell *x = &s->result.cells[etp_cell_of(g, at)];
+            v[k] = ratios ? x->relative.estimate : x->ns.estimate;
+            lo[k] = ratios ? x->relative.lo : x->ns.lo;
+            hi[k] = ratios ? x->relative.hi : x->ns.hi;
+        }
+        etp_chart_point(c, s->threads[t], v, lo, hi, series);
+    }
+}
+
+static void bars(const etp_sweep *s, etp_report *r, etp_arena *arena)
+{
+    etp_chart *c = etp_report_chart(r, ETP_CHART_INTERVALS, ETP_SWEEP_CHART,
+                                    "Time of one inference", ETP_KIND_NS);
+    etp_chart_describe(c, "%s",
+                       s->ab->emulated
+                           ? "Times of an emulator; they say nothing about speed."
+                           : "Untraced, with 95 % intervals; speedups are over the reference "
+                             "level of the same model.");
+    for (uint32_t k = 0; k < s->n_cells; k++) {
+        const etp_sweep_cell *cell = &s->cells[k];
+        const etp_factorial_cell *x = &s->result.cells[k];
+        const char *label =
+            etp_arena_printf(arena, "%s %s", s->models[cell->at[0]].name, s->levels[cell->at[1]]);
+        char note[32] = "";
+        if (isfinite(x->relative.estimate) && cell->at[1] != s->grid.reference[1]) {
+            snprintf(note, sizeof note, "%.2f×", x->relative.estimate);
+        }
+        if (isfinite(x->ns.estimate)) {
+            etp_chart_interval(c, label ? label : "", note[0] ? note : NULL, x->ns.estimate,
+                               x->ns.lo, x->ns.hi);
+        }
+    }
+}
+
+bool etp_sweep_has_times(const etp_sweep *s)
+{
+    for (uint32_t c = 0; c < s->n_cells; c++) {
+        if (isfinite(s->result.cells[c].ns.estimate)) {
+            return true;
+        }
+    }
+    return false;
+}
+
+// ---- whole ----
+
+// ---- each pair as `ab` shows it ----
+
+// A row for each cause that some pair cannot rule out, and how often it is ruled out.
+static void cause_table(const etp_sweep *s, etp_report *r)
+{
+    static const etp_column k_columns[] = {
+        {.key = "cause", .title = "other cause"},
+        {.key = "ruled_out", .title = "ruled out in", .kind = ETP_KIND_INT},
+        {.key = "suspect", .title = "suspect in", .kind = ETP_KIND_INT},
+        {.key = "unknown", .title = "unknown in", .kind = ETP_KIND_INT},
+        {.key = "text", .title = "for example"},
+    };
+    if (s->n_pairs == 0) {
+        return;
+    }
+    etp_report_section(r, 1, "causes-section", "Other causes");
+    etp_report_section_is_detail(r);
+    etp_report_text(r,
+                    "What else could have made the differences, over %zu %s; each pair's own words "
+                    "are in its part below.",
+                    s->n_pairs, s->n_pairs == 1 ? "pair" : "pairs");
+    etp_table *t =
+        etp_report_table(r, "causes", NULL, k_columns, sizeof k_columns / sizeof *k_columns);
+    for (etp_cause cause = 0; cause < ETP_CAUSE_COUNT; cause++) {
+        uint64_t n[ETP_CAUSE_STATES] = {0};
+        const etp_ab_cause *shown = NULL; // the gravest
+        for (size_t i = 0; i < s->n_pairs; i++) {
+            const etp_ab *ab = s->pairs[i].ab;
+            for (size_t c = 0; c < ab->n_causes; c++) {
+                const etp_ab_cause *x = &ab->causes[c];
+                if (x->cause == cause) {
+                    n[x->state]++;
+                    bool graver =
+                        shown && x->state == ETP_CAUSE_SUSPECT && shown->state != ETP_CAUSE_SUSPECT;
+                    shown = !shown || graver ? x : shown;
+                }
+            }
+        }
+        if (shown) {
+            etp_cell suspect = etp_cell_u64(n[ETP_CAUSE_SUSPECT]);
+            ETP_ROW(t, etp_cell_z(etp_cause_id(cause)), etp_cell_u64(n[ETP_CAUSE_RULED_OUT]),
+                    n[ETP_CAUSE_SUSPECT] ? etp_cell_judged(suspect, ETP_WARN) : suspect,
+                    etp_cell_u64(n[ETP_CAUSE_UNKNOWN]), etp_cell_z(shown->text));
+        }
+    }
+}
+
+static void states(const etp_sweep *s, etp_report *r, etp_arena *arena)
+{
+    struct etp_ab_view *views = ETP_NEW_ARRAY(arena, struct etp_ab_view, s->n_pairs + 1);
+    for (size_t i = 0; views && i < s->n_pairs; i++) {
+        views[i] = (struct etp_ab_view){s->pairs[i].ab, s->pairs[i].label};
+    }
+    if (views) {
+        etp_ab_states_section(&(etp_ab_views){views, s->n_pairs}, s->ab, r, arena);
+    }
+}
+
+static void parts(const etp_sweep *s, etp_report *r, etp_arena *arena)
+{
+    for (size_t i = 0; i < s->n_pairs; i++) {
+        const etp_sweep_pair *p = &s->pairs[i];
+        const etp_cell_speedup *x = speedup_at(s, p->at);
+        const char *withheld = etp_sweep_withheld(s, p->at);
+        char id[32];
+        snprintf(id, sizeof id, "pair-%zu", i + 1);
+        etp_report_begin_part(r, id, p->label);
+        etp_report_section_is_detail(r);
+        if (x && !withheld && isfinite(x->effect.paired.estimate)) {
+            etp_keys_add(etp_report_keys(r, NULL), severity_of(x->effect.verdict), "speedup",
+                         "%s: %.2f× [%.2f, %.2f], %u blocks", etp_verdict_name(x->effect.verdict),
+                         x->effect.paired.estimate, x->effect.paired.lo, x->effect.paired.hi,
+                         (unsigned)x->effect.paired.blocks);
+        } else if (withheld) {
+            etp_keys_add(etp_report_keys(r, NULL), ETP_WARN, "speedup", "withheld: %s", withheld);
+        }
+        etp_ab_answer_lines(p->ab, r, arena);
+        etp_ab_reason_sections(p->ab, r, arena);
+        etp_ab_counters_section(p->ab, r, arena);
+        etp_report_end_part(r);
+    }
+}
+
+static void reproducibility(const etp_sweep *s, etp_report *r)
+{
+    etp_report_section(r, 1, "reproduce", "Reproduce");
+    if (s->ab->command) {
+        etp_report_code(r, "The command that measures this again", etp_str_from(s->ab->command));
+    }
+    etp_report_text(
+        r,
+        "etprof %s, grade %s. Everything here can be derived again from the raw files of the run "
+        "folder: etprof verify. Other pairs than these: etprof compare FOLDER:ARM FOLDER:ARM.",
+        s->ab->tool_version ? s->ab->tool_version : ETP_VERSION, s->ab->grade);
+}
+
+const etp_report *etp_sweep_report(const etp_sweep *s, etp_arena *arena)
+{
+    const etp_factorial *g = &s->grid;
+    etp_report *r = etp_report_create(arena, "sweep");
+    etp_report_subtitle(r, "%u %s × %u %s × %u thread %s, %zu blocks", (unsigned)g->n[0],
+                        g->n[0] == 1 ? "model" : "models", (unsigned)g->n[1],
+                        g->n[1] == 1 ? "level" : "levels", (unsigned)g->n[2],
+                        g->n[2] == 1 ? "count" : "counts", g->n_blocks);
+    headlines(s, r, arena);
+    facts(s, r, arena);
+    screen(s, r, arena);
+    cell_table(s, r);
+    if (etp_sweep_has_times(s)) {
+        etp_report_section(r, 1, "picture", "Picture");
+        etp_report_section_is_detail(r);
+        if (g->n[ETP_FACTOR_THREADS] > 1) {
+            lines(s, r, arena);
+        } else {
+            bars(s, r, arena);
+        }
+    }
+    thread_map(s, r, arena);
+    mean_table(s, r);
+    interaction_table(s, r, arena);
+    etp_ab_blocks_section(s->ab, r);
+    states(s, r, arena);
+    etp_ab_environment_section(s->ab, r, arena);
+    cause_table(s, r);
+    parts(s, r, arena);
+    etp_ab_evidence_section(s->ab, r);
+    reproducibility(s, r);
+    return r;
+}

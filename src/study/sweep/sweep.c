@@ -1,0 +1,390 @@
+// SPDX-License-Identifier: Apache-2.0
+// From the run folder of a sweep to its factorial: which arm is which cell, which cells may be
+// compared, and the contrasts over them.
+#include "study/sweep/sweep.h"
+
+#include <math.h>
+#include <stdlib.h>
+
+#include "base/number.h"
+#include "compare/session.h"
+#include "measure/outputs.h"
+
+typedef struct builder {
+    const etp_ab_session *s;
+    etp_arena *arena;
+    etp_sweep *out;
+    bool *silent; // [cell] of out->grid
+} builder;
+
+// ---- factors ----
+
+static int by_number(const void *pa, const void *pb)
+{
+    uint32_t a = *(const uint32_t *)pa, b = *(const uint32_t *)pb;
+    return (a > b) - (a < b);
+}
+
+// Lowest first: ranks count from the best level.
+static int by_level(const void *pa, const void *pb)
+{
+    const etp_ab_arm *const *a = pa, *const *b = pb;
+    return ((*a)->level < (*b)->level) - ((*a)->level > (*b)->level);
+}
+
+static etp_status find_factors(builder *b, etp_error *err)
+{
+    const etp_ab *ab = &b->s->ab;
+    etp_sweep *out = b->out;
+    const etp_ab_arm **levels = ETP_NEW_ARRAY(b->arena, const etp_ab_arm *, ab->n_arms);
+    out->levels = ETP_NEW_ARRAY(b->arena, const char *, ab->n_arms);
+    out->threads = ETP_NEW_ARRAY(b->arena, uint32_t, ab->n_arms);
+    if (!levels || !out->levels || !out->threads) {
+        return etp_fail_nomem(err, "the sweep");
+    }
+    uint32_t n_levels = 0, n_threads = 0;
+    for (size_t a = 0; a < ab->n_arms; a++) {
+        bool new_level = ab->arms[a].level_name != NULL, new_threads = true;
+        for (uint32_t i = 0; new_level && i < n_levels; i++) {
+            new_level = strcmp(levels[i]->level_name, ab->arms[a].level_name) != 0;
+        }
+        for (uint32_t i = 0; i < n_threads; i++) {
+            new_threads = new_threads && out->threads[i] != ab->arms[a].threads;
+        }
+        if (new_level) {
+            levels[n_levels++] = &ab->arms[a];
+        }
+        if (new_threads) {
+            out->threads[n_threads++] = ab->arms[a].threads;
+        }
+    }
+    if (n_levels == 0) {
+        return etp_fail(err, ETP_CORRUPT, "%s: a sweep whose arms have no level", ab->dir);
+    }
+    qsort(levels, n_levels, sizeof *levels, by_level);
+    qsort(out->threads, n_threads, sizeof *out->threads, by_number);
+    out->grid.n[ETP_FACTOR_MODEL] = (uint32_t)ab->n_models;
+    out->grid.n[ETP_FACTOR_LEVEL] = n_levels;
+    out->grid.n[ETP_FACTOR_THREADS] = n_threads;
+    for (uint32_t i = 0; i < n_levels; i++) {
+        out->levels[i] = levels[i]->level_name;
+        if (strcmp(out->levels[i], ab->arms[ab->baseline].level_name) == 0) {
+            out->grid.reference[ETP_FACTOR_LEVEL] = i;
+        }
+    }
+    return ETP_OK;
+}
+
+static bool is_separator(char c)
+{
+    return c == '_' || c == '-' || c == '.' || c == ' ';
+}
+
+// Lengths of what all names begin and end with, cut back to whole words; names stay non-empty.
+static void common_ends(const etp_str *names, size_t n, size_t *out_head, size_t *out_tail)
+{
+    size_t head = names[0].len, tail = names[0].len, shortest = names[0].len;
+    for (size_t i = 1; i < n; i++) {
+        size_t k = 0;
+        while (k < head && k < names[i].len && names[i].ptr[k] == names[0].ptr[k]) {
+            k++;
+        }
+        head = k;
+        k = 0;
+        while (k < tail && k < names[i].len &&
+               names[i].ptr[names[i].len - 1 - k] == names[0].ptr[names[0].len - 1 - k]) {
+            k++;
+        }
+        tail = k;
+        shortest = names[i].len < shortest ? names[i].len : shortest;
+    }
+    while (head > 0 && !is_separator(names[0].ptr[head - 1])) {
+        head--;
+    }
+    while (tail > 0 && !is_separator(names[0].ptr[names[0].len - tail])) {
+        tail--;
+    }
+    tail = head + tail < shortest ? tail : 0;
+    *out_head = head < shortest ? head : 0;
+    *out_tail = tail;
+}
+
+static etp_status name_models(builder *b, etp_error *err)
+{
+    const etp_run *run = &b->s->run;
+    size_t n = run->models.n, head = 0, tail = 0;
+    b->out->models = ETP_NEW_ARRAY(b->arena, etp_sweep_model, n);
+    etp_str *stems = ETP_NEW_ARRAY(b->arena, etp_str, n);
+    if (!b->out->models || !stems) {
+        return etp_fail_nomem(err, "the sweep");
+    }
+    for (size_t i = 0; i < n; i++) {
+        stems[i] = run->models.items[i].stem;
+    }
+    if (n > 1) {
+        common_ends(stems, n, &head, &tail);
+    }
+    for (size_t i = 0; i < n; i++) {
+        etp_str name = {stems[i].ptr + head, stems[i].len - head - tail};
+        b->out->models[i] = (etp_sweep_model){
+            .name = etp_arena_strdup(b->arena, name), .correctness = {-1, NAN, NAN, NAN, NAN}
+        };
+        if (!b->out->models[i].name) {
+            return etp_fail_nomem(err, "the sweep");
+        }
+    }
+    return ETP_OK;
+}
+
+// ---- cells ----
+
+static uint32_t level_index(const etp_sweep *out, const char *name)
+{
+    uint32_t i = 0;
+    while (name && i < out->grid.n[ETP_FACTOR_LEVEL] && strcmp(out->levels[i], name) != 0) {
+        i++;
+    }
+    return i;
+}
+
+static etp_status place_arms(builder *b, etp_error *err)
+{
+    const etp_ab *ab = &b->s->ab;
+    etp_sweep *out = b->out;
+    etp_factorial *g = &out->grid;
+    g->sequential = ab->precision > 0;
+    out->n_cells = g->n[0] * g->n[1] * g->n[2];
+    out->cells = ETP_NEW_ARRAY(b->arena, etp_sweep_cell, out->n_cells);
+    uint32_t *column = ETP_NEW_ARRAY(b->arena, uint32_t, out->n_cells);
+    b->silent = ETP_NEW_ARRAY(b->arena, bool, out->n_cells);
+    if (!out->cells || !column || !b->silent) {
+        return etp_fail_nomem(err, "the sweep");
+    }
+    for (uint32_t c = 0; c < out->n_cells; c++) {
+        out->cells[c] = (etp_sweep_cell){
+            .at = {c / (g->n[1] * g->n[2]), c / g->n[2] % g->n[1], c % g->n[2]},
+            .arm = ETP_NO_INDEX
+        };
+        column[c] = UINT32_MAX;
+    }
+    for (uint32_t a = 0; a < ab->n_arms; a++) {
+        uint32_t at[ETP_FACTORS] = {ab->arms[a].model, level_index(out, ab->arms[a].level_name), 0};
+        while (out->threads[at[ETP_FACTOR_THREADS]] != ab->arms[a].threads) {
+            at[ETP_FACTOR_THREADS]++;
+        }
+        if (at[ETP_FACTOR_MODEL] >= g->n[0] || at[ETP_FACTOR_LEVEL] >= g->n[1]) {
+            return etp_fail(err, ETP_CORRUPT, "%s: arm %s is no cell of the sweep", ab->dir,
+                            ab->arms[a].name);
+        }
+        uint32_t c = etp_cell_of(g, at);
+        out->cells[c].arm = a;
+        column[c] = a;
+    }
+    for (size_t i = 0; i < b->s->run.lost.n; i++) {
+        const etp_run_lost *l = &b->s->run.lost.items[i];
+        for (uint32_t c = 0; c < out->n_cells && l->kind == ETP_LAUNCH_TIMED && !l->recovered;
+             c++) {
+            if (out->cells[c].arm == l->arm) {
+                out->cells[c].lost++;
+                out->cells[c].lost_why = etp_lost_reason_name(l->reason);
+            }
+        }
+    }
+    g->column = column;
+    g->silent = b->silent;
+    return ETP_OK;
+}
+
+// ---- correctness, per model ----
+
+static const char *outputs_dir(builder *b, uint32_t arm)
+{
+    const char *dir = etp_arena_strdup(b->arena, b->s->run.dir);
+    const char *name = etp_run_outputs_name(b->arena, &b->s->run.arms.items[arm]);
+    return dir && name ? etp_run_path(b->arena, dir, etp_str_from(name)) : NULL;
+}
+
+static etp_status compare_cell(builder *b, etp_sweep_cell *cell, uint32_t reference, etp_error *err)
+{
+    etp_sweep_model *m = &b->out->models[cell->at[0]];
+    uint32_t arm = cell->arm;
+    const char *x = outputs_dir(b, reference), *y = outputs_dir(b, arm);
+    if (!x || !y) {
+        return etp_fail_nomem(err, "outputs");
+    }
+    etp_outputs_comparison c;
+    const etp_ab *ab = &b->s->ab;
+    if (!etp_os_is_dir(x) || !etp_os_is_dir(y) ||
+        etp_outputs_compare(x, y, etp_ab_precision_of(ab->arms[reference].profile), b->arena, &c,
+                            NULL) != ETP_OK) {
+        return ETP_OK; // nothing recorded: the model's correctness stays unknown
+    }
+    etp_ab_correctness *out = &m->correctness;
+    out->ok = out->ok < 0 ? c.ok : out->ok && c.ok;
+    out->max_abs = isfinite(out->max_abs) ? fmax(out->max_abs, c.max_abs) : c.max_abs;
+    out->max_rel = isfinite(out->max_rel) ? fmax(out->max_rel, c.max_rel) : c.max_rel;
+    out->cosine = isfinite(out->cosine) ? fmin(out->cosine, c.cosine) : c.cosine;
+    cell->differs = !c.ok;
+    m->differing += cell->differs;
+    if (!c.ok && !m->differs) {
+        m->differs =
+            etp_arena_printf(b->arena, "%s: %s", ab->arms[arm].name, c.why ? c.why : "differs");
+        return m->differs ? ETP_OK : etp_fail_nomem(err, "outputs");
+    }
+    return ETP_OK;
+}
+
+static etp_status compare_outputs(builder *b, etp_error *err)
+{
+    const etp_factorial *g = &b->out->grid;
+    for (uint32_t m = 0; m < g->n[ETP_FACTOR_MODEL]; m++) {
+        uint32_t reference = ETP_NO_INDEX;
+        const uint32_t at[ETP_FACTORS] = {m, g->reference[1], g->reference[2]};
+        reference = b->out->cells[etp_cell_of(g, at)].arm;
+        for (uint32_t c = 0; c < b->out->n_cells && reference != ETP_NO_INDEX; c++) {
+            etp_sweep_cell *cell = &b->out->cells[c];
+            if (cell->at[0] == m && cell->arm != ETP_NO_INDEX && cell->arm != reference) {
+                ETP_TRY(compare_cell(b, cell, reference, err));
+            }
+        }
+    }
+    return ETP_OK;
+}
+
+static void withhold(builder *b)
+{
+    etp_sweep *out = b->out;
+    for (uint32_t c = 0; c < out->n_cells; c++) {
+        etp_sweep_cell *cell = &out->cells[c];
+        if (cell->arm == ETP_NO_INDEX) {
+            continue;
+        }
+        if (cell->differs) {
+            cell->withheld = "outputs_differ";
+        } else if (b->s->ab.arms[cell->arm].proof.truth == ETP_CONTRADICTED) {
+            cell->withheld = "proof_failed";
+        } else if (b->s->ab.emulated) {
+            cell->withheld = "emulated";
+        } else if (out->control_differs) {
+            cell->withheld = "noise_floor";
+        }
+        b->silent[c] = cell->withheld != NULL;
+    }
+}
+
+const char *etp_sweep_withheld(const etp_sweep *s, const uint32_t at[ETP_FACTORS])
+{
+    const etp_factorial *g = &s->grid;
+    const uint32_t base[ETP_FACTORS] = {at[0], g->reference[ETP_FACTOR_LEVEL], at[2]};
+    const char *why = s->cells[etp_cell_of(g, at)].withheld;
+    return why ? why : s->cells[etp_cell_of(g, base)].withheld;
+}
+
+// ---- inputs of the models ----
+
+static const etp_method *method_of(const etp_ab_session *s, size_t model)
+{
+    const etp_program *p = model < s->n_programs ? s->programs[model].program : NULL;
+    if (!p || p->n_methods == 0) {
+        return NULL;
+    }
+    const etp_method *named = s->run.method.len ? etp_program_find_method(p, s->run.method) : NULL;
+    return named ? named : &p->methods[0];
+}
+
+static bool is_float(etp_dtype d)
+{
+    return d == ETP_DTYPE_FLOAT32 || d == ETP_DTYPE_FLOAT16 || d == ETP_DTYPE_BFLOAT16;
+}
+
+etp_sweep_inputs etp_sweep_match_inputs(const etp_method *a, const etp_method *b)
+{
+    etp_sweep_inputs match =
+        a->n_inputs == b->n_inputs ? ETP_SWEEP_SAME_INPUTS : ETP_SWEEP_OTHER_INPUTS;
+    for (uint32_t i = 0; match && i < a->n_inputs; i++) {
+        const etp_value *x = &a->values[a->inputs[i]], *y = &b->values[b->inputs[i]];
+        bool same = x->kind == y->kind && x->rank == y->rank &&
+                    (x->dtype == y->dtype || (is_float(x->dtype) && is_float(y->dtype)));
+        for (uint32_t d = 0; same && d < x->rank; d++) {
+            same = x->dims[d] == y->dims[d];
+        }
+        match = !same                  ? ETP_SWEEP_OTHER_INPUTS
+                : x->dtype != y->dtype ? ETP_SWEEP_OTHER_FLOATS
+                                       : match;
+    }
+    return match;
+}
+
+static const char *first_type(const etp_method *m)
+{
+    return m->n_inputs ? etp_dtype_name(m->values[m->inputs[0]].dtype) : "nothing";
+}
+
+// Programs that were not kept say nothing against it.
+static etp_status match_all_inputs(builder *b, etp_error *err)
+{
+    const etp_method *first = method_of(b->s, 0);
+    b->out->same_inputs = true;
+    for (size_t i = 1; first && i < b->s->n_programs; i++) {
+        const etp_method *other = method_of(b->s, i);
+        etp_sweep_inputs match =
+            other ? etp_sweep_match_inputs(first, other) : ETP_SWEEP_SAME_INPUTS;
+        b->out->same_inputs = b->out->same_inputs && match != ETP_SWEEP_OTHER_INPUTS;
+        if (match == ETP_SWEEP_OTHER_FLOATS && !b->out->floats) {
+            b->out->floats =
+                etp_arena_printf(b->arena, "%s takes %s, %s %s", b->out->models[0].name,
+                                 first_type(first), b->out->models[i].name, first_type(other));
+            if (!b->out->floats) {
+                return etp_fail_nomem(err, "inputs");
+            }
+        }
+    }
+    return ETP_OK;
+}
+
+static uint32_t device_cpus(const etp_ab *ab)
+{
+    uint64_t n = 0;
+    for (size_t i = 0; i < ab->n_device; i++) {
+        if (strcmp(ab->device[i].key, "cpus") == 0 &&
+            etp_parse_u64(etp_str_from(ab->device[i].value), &n) && n < UINT32_MAX) {
+            return (uint32_t)n;
+        }
+    }
+    return 0;
+}
+
+etp_status etp_sweep_build(const etp_ab_session *session, etp_arena *arena, etp_sweep *out,
+                           etp_error *err)
+{
+    const etp_run *run = &session->run;
+    const etp_stats *st = session->has_stats ? &session->stats : NULL;
+    *out = (etp_sweep){
+        .ab = &session->ab,
+        .noise_floor = st ? st->noise_floor : (double)NAN,
+        .control = st ? st->control : (etp_interval){(double)NAN, (double)NAN, (double)NAN},
+        .control_blocks = st ? st->control_blocks : 0,
+        .control_differs = st && st->control_differs,
+        .cpus = device_cpus(&session->ab)
+    };
+    builder b = {.s = session, .arena = arena, .out = out};
+    ETP_TRY(find_factors(&b, err));
+    ETP_TRY(name_models(&b, err));
+    ETP_TRY(match_all_inputs(&b, err));
+    ETP_TRY(place_arms(&b, err));
+    ETP_TRY(compare_outputs(&b, err));
+    withhold(&b);
+    out->grid.value_ln = st ? st->value_ln : NULL;
+    out->grid.n_blocks = st ? st->n_blocks_seen : 0;
+    out->grid.n_columns = session->ab.n_arms;
+    out->grid.margin = st ? st->margin : ETP_MARGIN_DEFAULT;
+    out->grid.knee = run->knee > 0 ? run->knee : ETP_SWEEP_KNEE;
+    out->grid.seed = run->seed;
+    ETP_TRY(etp_factorial_analyze(&out->grid, arena, &out->result, err));
+    etp_status status = etp_sweep_open_pairs(out, session, arena, err);
+    status = status == ETP_OK ? etp_sweep_say(out, arena, err) : status;
+    if (status != ETP_OK) {
+        etp_sweep_close(out);
+    }
+    return status;
+}

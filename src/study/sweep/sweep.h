@@ -1,0 +1,104 @@
+// SPDX-License-Identifier: Apache-2.0
+// The answer of `etprof sweep`: a factorial of models, levels and threads, from its run folder.
+// json.c and report.c only present it. docs/sweep.md says what the parts mean.
+#ifndef ETP_STUDY_SWEEP_SWEEP_H
+#define ETP_STUDY_SWEEP_SWEEP_H
+
+#include <etprof/program.h>
+
+#include "base/json.h"
+#include "judge/open.h"
+#include "report/report.h"
+#include "stats/factorial.h"
+
+#define ETP_SWEEP_KNEE 0.1 // by default: a step is worth its threads from 10 % on
+#define ETP_SWEEP_CHART "sweep"
+#define ETP_SWEEP_TABLE_CELLS "cells"
+
+typedef struct etp_sweep_model {
+    const char *name;               // short: what tells the models' file names apart
+    etp_ab_correctness correctness; // its cells against its cell at the reference level and threads
+    uint32_t differing;             // cells whose outputs differ
+    const char *differs;            // the first of them and how, NULL
+} etp_sweep_model;
+
+typedef struct etp_sweep_cell {
+    uint32_t at[ETP_FACTORS]; // model, level, threads
+    uint32_t arm;             // ETP_NO_INDEX: the plan has no such cell
+    uint32_t lost;            // timed launches that gave nothing
+    const char *lost_why;     // of the last of them, NULL
+    bool differs;             // its outputs from those of its model's reference cell
+    const char *withheld;     // no ratio is made of it: as etp_ab_comparison.withheld; NULL
+} etp_sweep_cell;
+
+typedef struct etp_sweep_sentence {
+    const char *id;       // "I1" interactions, "K1" knees, "W1" warnings
+    const char *severity; // info, warn, bad
+    const char *text;
+} etp_sweep_sentence;
+
+typedef struct etp_sweep_pair { // a level against the baseline's, same model and threads
+    uint32_t at[ETP_FACTORS];
+    const char *label;       // "int8, 2 threads: avx512 against avx2"
+    etp_ab_session *session; // as if the two had been measured alone
+    const etp_ab *ab;
+} etp_sweep_pair;
+
+typedef struct etp_sweep {
+    const etp_ab *ab; // arms, device, proof, grade
+    etp_sweep_model *models;
+    const char **levels; // lowest first
+    uint32_t *threads;   // ascending
+    etp_factorial grid;
+    etp_factorial_result result;
+    etp_sweep_cell *cells; // [models × levels × threads]
+    uint32_t n_cells;
+    bool same_inputs;     // of all models: their times may be compared with each other
+    const char *floats;   // how their inputs' types differ nevertheless: "fp16 takes float16, int8
+                          // float32"; NULL
+    double noise_floor;   // half-width of the A/A control's interval of ln, NAN unknown
+    etp_interval control; // of the ratio
+    uint32_t control_blocks;
+    bool control_differs;
+    uint32_t cpus; // of the device, 0 unknown
+    etp_sweep_pair
+        *pairs; // in the order of result.speedups; those without a common block are left out
+    size_t n_pairs;
+    struct {
+        etp_sweep_sentence *items;
+        size_t n, cap;
+    } sentences;
+} etp_sweep;
+
+// SESSION must be of a run folder whose plan is a sweep, and outlive *out, which lives in ARENA; on
+// success the caller closes it, after what was made of it has been written.
+ETP_NODISCARD etp_status etp_sweep_build(const etp_ab_session *session, etp_arena *arena,
+                                         etp_sweep *out, etp_error *err);
+void etp_sweep_close(etp_sweep *s);
+// Answers of the pairs of WHOLE; called by etp_sweep_build.
+ETP_NODISCARD etp_status etp_sweep_open_pairs(etp_sweep *s, const etp_ab_session *whole,
+                                              etp_arena *arena, etp_error *err);
+// NULL when that speedup has no pair.
+const etp_sweep_pair *etp_sweep_pair_at(const etp_sweep *s, const uint32_t at[ETP_FACTORS]);
+// Sentences of interactions, knees and what to be careful about; called by etp_sweep_build.
+ETP_NODISCARD etp_status etp_sweep_say(etp_sweep *s, etp_arena *arena, etp_error *err);
+
+// What is withheld of all cells of one contrast; NULL nothing.
+const char *etp_sweep_withheld(const etp_sweep *s, const uint32_t at[ETP_FACTORS]);
+
+typedef enum etp_sweep_inputs {
+    ETP_SWEEP_OTHER_INPUTS, // other shapes, another number, or integers where the other has none:
+                            // other work
+    ETP_SWEEP_OTHER_FLOATS, // the same shapes, one in float16 where the other has float32: the same
+                            // work
+    ETP_SWEEP_SAME_INPUTS
+} etp_sweep_inputs;
+etp_sweep_inputs etp_sweep_match_inputs(const etp_method *a, const etp_method *b);
+
+// At least one cell was measured: there is a chart.
+bool etp_sweep_has_times(const etp_sweep *s);
+
+void etp_sweep_json(const void *sweep, etp_json *j); // etprof.sweep/1
+const etp_report *etp_sweep_report(const etp_sweep *s, etp_arena *arena);
+
+#endif

@@ -1,0 +1,328 @@
+// SPDX-License-Identifier: Apache-2.0
+// What a sweep says in sentences: which factors depend on each other, where threads stop paying,
+// and what to be careful about.
+#include <math.h>
+#include <stdio.h>
+
+#include "study/sweep/sweep.h"
+
+typedef struct speaker {
+    etp_sweep *s;
+    etp_arena *arena;
+    unsigned n_of[128]; // by letter of the id
+} speaker;
+
+// TEXT NULL: out of memory.
+static etp_status say(speaker *w, char letter, const char *severity, const char *text,
+                      etp_error *err)
+{
+    etp_sweep_sentence x = {
+        etp_arena_printf(w->arena, "%c%u", letter, ++w->n_of[(unsigned char)letter & 127]),
+        severity, text};
+    return x.id && text && ETP_PUSH(w->arena, &w->s->sentences, x)
+               ? ETP_OK
+               : etp_fail_nomem(err, "the sweep");
+}
+
+// "vnni", "int8", "4 threads".
+static const char *value_name(const speaker *w, etp_factor f, uint32_t at)
+{
+    switch (f) {
+    case ETP_FACTOR_MODEL:
+        return w->s->models[at].name;
+    case ETP_FACTOR_LEVEL:
+        return w->s->levels[at];
+    case ETP_FACTOR_THREADS:
+        return etp_arena_printf(w->arena, "%u %s", (unsigned)w->s->threads[at],
+                                w->s->threads[at] == 1 ? "thread" : "threads");
+    case ETP_FACTORS:
+        break;
+    }
+    return "";
+}
+
+// "at vnni", "with int8", "with 4 threads".
+static const char *condition(const speaker *w, etp_factor f, uint32_t at)
+{
+    const char *name = value_name(w, f, at);
+    return name ? etp_arena_printf(w->arena, "%s %s", f == ETP_FACTOR_LEVEL ? "at" : "with", name)
+                : NULL;
+}
+
+// "int8 is 2.10× [2.05, 2.15] faster than fp16", "int8 is no faster than fp16 (1.00×
+// [0.99, 1.01])".
+static const char *effect_words(const speaker *w, const char *who, bool plural, const char *than,
+                                const etp_paired *p)
+{
+    const char *is = plural ? "are" : "is";
+    if (!who || !than) {
+        return NULL;
+    }
+    if (p->verdict == ETP_VERDICT_FASTER) {
+        return etp_arena_printf(w->arena, "%s %s %.2f× [%.2f, %.2f] faster than %s", who, is,
+                                p->estimate, p->lo, p->hi, than);
+    }
+    if (p->verdict == ETP_VERDICT_SLOWER) {
+        return etp_arena_printf(w->arena, "%s %s %.2f× [%.2f, %.2f] slower than %s", who, is,
+                                1 / p->estimate, 1 / p->hi, 1 / p->lo, than);
+    }
+    return etp_arena_printf(
+        w->arena, "%s %s %s %s (%.2f× [%.2f, %.2f])", who, is,
+        p->verdict == ETP_VERDICT_SAME ? "no faster than" : "neither surely faster nor slower than",
+        than, p->estimate, p->lo, p->hi);
+}
+
+static bool established(const etp_interaction *x)
+{
+    return x->ratio.verdict == ETP_VERDICT_FASTER || x->ratio.verdict == ETP_VERDICT_SLOWER;
+}
+
+static bool same_but_third(const etp_interaction *x, const etp_interaction *y)
+{
+    return x->a == y->a && x->b == y->b && x->a_at == y->a_at && x->b_at == y->b_at;
+}
+
+// The strongest of the interactions that differ in the third factor alone.
+static bool strongest(const etp_factorial_result *r, size_t at)
+{
+    const etp_interaction *x = &r->interactions[at];
+    for (size_t i = 0; i < r->n_interactions; i++) {
+        const etp_interaction *y = &r->interactions[i];
+        double more = fabs(y->ratio.paired.mean_ln) - fabs(x->ratio.paired.mean_ln);
+        if (i != at && established(y) && same_but_third(x, y) &&
+            (more > 0 || (more == 0 && i < at))) {
+            return false;
+        }
+    }
+    return true;
+}
+
+// " · the same with 1 thread, with 2 threads": where else it is established.
+static const char *elsewhere(const speaker *w, size_t at)
+{
+    const etp_factorial_result *r = &w->s->result;
+    const char *text = "";
+    for (size_t i = 0; i < r->n_interactions && text; i++) {
+        const etp_interaction *y = &r->interactions[i];
+        if (i != at && established(y) && same_but_third(&r->interactions[at], y)) {
+            const char *where = condition(w, y->c, y->c_at);
+            text = where ? etp_arena_printf(w->arena, "%s%s%s", text, text[0] ? ", " : " · also ",
+                                            where)
+                         : NULL;
+        }
+    }
+    return text;
+}
+
+static etp_status say_interaction(speaker *w, size_t at, etp_error *err)
+{
+    const etp_interaction *x = &w->s->result.interactions[at];
+    const uint32_t *reference = w->s->grid.reference;
+    // Models that take different inputs are not compared with each other: the other factor is,
+    // model by model.
+    bool by_b = x->a == ETP_FACTOR_MODEL && !w->s->same_inputs;
+    etp_factor who = by_b ? x->b : x->a, when = by_b ? x->a : x->b;
+    uint32_t who_at = by_b ? x->b_at : x->a_at, when_at = by_b ? x->a_at : x->b_at;
+    const etp_paired *effect = by_b ? x->b_effect : x->a_effect;
+    const char *subject = value_name(w, who, who_at), *other = value_name(w, who, reference[who]);
+    bool plural = who == ETP_FACTOR_THREADS;
+    const char *first = effect_words(w, subject, plural, other, &effect[0]);
+    const char *second = effect_words(w, plural ? "they" : "it", plural, other, &effect[1]);
+    const char *at_first = condition(w, when, reference[when]),
+               *at_second = condition(w, when, when_at);
+    const char *third = w->s->grid.n[x->c] > 1 ? condition(w, x->c, x->c_at) : "";
+    const char *also = elsewhere(w, at);
+    if (!first || !second || !at_first || !at_second || !third || !also) {
+        return etp_fail_nomem(err, "the sweep");
+    }
+    return say(w, 'I', "info",
+               etp_arena_printf(w->arena, "%s%s%s %s; %s %s: ratio of ratios %.3f [%.3f, %.3f]%s",
+                                third, third[0] ? ": " : "", first, at_first, at_second, second,
+                                x->ratio.paired.estimate, x->ratio.paired.lo, x->ratio.paired.hi,
+                                also),
+               err);
+}
+
+static etp_status say_interactions(speaker *w, etp_error *err)
+{
+    const etp_factorial_result *r = &w->s->result;
+    bool *said = ETP_NEW_ARRAY(w->arena, bool, r->n_interactions + 1);
+    if (!said) {
+        return etp_fail_nomem(err, "the sweep");
+    }
+    for (;;) { // strongest first
+        size_t best = SIZE_MAX;
+        for (size_t i = 0; i < r->n_interactions; i++) {
+            bool candidate = established(&r->interactions[i]) && !said[i] && strongest(r, i);
+            if (candidate &&
+                (best == SIZE_MAX || fabs(r->interactions[i].ratio.paired.mean_ln) >
+                                         fabs(r->interactions[best].ratio.paired.mean_ln))) {
+                best = i;
+            }
+        }
+        if (best == SIZE_MAX) {
+            return ETP_OK;
+        }
+        said[best] = true;
+        ETP_TRY(say_interaction(w, best, err));
+    }
+}
+
+static const etp_thread_step *step_from(const etp_sweep *s, const etp_knee *k, uint32_t from)
+{
+    for (size_t i = 0; i < s->result.n_steps; i++) {
+        const etp_thread_step *x = &s->result.steps[i];
+        if (x->model == k->model && x->level == k->level && x->from == from) {
+            return x;
+        }
+    }
+    return NULL;
+}
+
+static etp_status say_knee(speaker *w, const etp_knee *k, etp_error *err)
+{
+    const etp_sweep *s = w->s;
+    uint32_t last = s->grid.n[ETP_FACTOR_THREADS] - 1;
+    const etp_thread_step *step = step_from(s, k, k->from);
+    const char *cell =
+        etp_arena_printf(w->arena, "%s %s", s->models[k->model].name, s->levels[k->level]);
+    double percent = 100 * s->grid.knee;
+    if (!cell) {
+        return etp_fail_nomem(err, "the sweep");
+    }
+    if (step && step->effect.paired.blocks == 0) {
+        return ETP_OK; // withheld, or not measured: said elsewhere
+    }
+    if (k->from != k->to) {
+        return say(
+            w, 'K', "warn",
+            etp_arena_printf(
+                w->arena,
+                "%s: the knee lies between %u and %u threads; the intervals do not tell where",
+                cell, (unsigned)s->threads[k->from], (unsigned)s->threads[k->to]),
+            err);
+    }
+    if (k->from == last || !step) {
+        return say(w, 'K', "info",
+                   etp_arena_printf(w->arena,
+                                    "%s: more threads pay (%g %% or more) up to the %u measured",
+                                    cell, percent, (unsigned)s->threads[last]),
+                   err);
+    }
+    const etp_paired *p = &step->effect.paired;
+    return say(w, 'K', "info",
+               etp_arena_printf(
+                   w->arena,
+                   "%s: %u %s enough: %u are %.2f× [%.2f, %.2f] as fast, and no more gain %g %%",
+                   cell, (unsigned)s->threads[k->from],
+                   s->threads[k->from] == 1 ? "thread is" : "threads are",
+                   (unsigned)s->threads[step->to], p->estimate, p->lo, p->hi, percent),
+               err);
+}
+
+// ---- warnings ----
+
+static etp_status warn_of_cells(speaker *w, etp_error *err)
+{
+    const etp_sweep *s = w->s;
+    for (uint32_t c = 0; c < s->n_cells; c++) {
+        const etp_sweep_cell *cell = &s->cells[c];
+        const char *name = cell->arm == ETP_NO_INDEX ? NULL : s->ab->arms[cell->arm].name;
+        uint32_t blocks = s->result.cells[c].blocks;
+        if (name && cell->lost > 0) {
+            ETP_TRY(say(
+                w, 'W', "bad",
+                blocks ? etp_arena_printf(
+                             w->arena,
+                             "%s: %u launches lost (%s); it is compared over the %u blocks it has",
+                             name, (unsigned)cell->lost, cell->lost_why, (unsigned)blocks)
+                       : etp_arena_printf(w->arena,
+                                          "%s: every launch was lost (%s): the cell stays empty",
+                                          name, cell->lost_why),
+                err));
+        } else if (name && blocks == 0) {
+            ETP_TRY(say(w, 'W', "warn", etp_arena_printf(w->arena, "%s: not measured", name), err));
+        }
+        if (name && cell->withheld && strcmp(cell->withheld, "proof_failed") == 0) {
+            ETP_TRY(say(w, 'W', "bad",
+                        etp_arena_printf(
+                            w->arena,
+                            "%s: the evidence contradicts its level; no ratio is made of it", name),
+                        err));
+        }
+    }
+    return ETP_OK;
+}
+
+static etp_status warn(speaker *w, etp_error *err)
+{
+    const etp_sweep *s = w->s;
+    if (s->ab->emulated) {
+        ETP_TRY(say(w, 'W', "warn",
+                    "an emulator's times say nothing about speed: every ratio is withheld", err));
+    } else if (s->control_differs) {
+        ETP_TRY(say(w, 'W', "bad",
+                    "two equal baseline launches differed: this machine is too restless now, every "
+                    "ratio is withheld",
+                    err));
+    }
+    for (uint32_t m = 0; m < s->grid.n[ETP_FACTOR_MODEL]; m++) {
+        if (s->models[m].differs) {
+            ETP_TRY(say(w, 'W', "bad",
+                        etp_arena_printf(
+                            w->arena, "outputs of %s%s; ratios with %s are withheld",
+                            s->models[m].differs,
+                            s->models[m].differing > 1
+                                ? etp_arena_printf(w->arena, " (and %u more cells of this model)",
+                                                   (unsigned)s->models[m].differing - 1)
+                                : "",
+                            s->models[m].differing > 1 ? "them" : "it"),
+                        err));
+        }
+    }
+    if (!s->same_inputs) {
+        ETP_TRY(say(w, 'W', "info",
+                    "the models take different inputs: levels and threads are compared within "
+                    "each, their times are not "
+                    "compared with each other",
+                    err));
+    }
+    if (s->same_inputs && s->floats) {
+        ETP_TRY(say(
+            w, 'W', "info",
+            etp_arena_printf(
+                w->arena,
+                "%s: inputs of the same shapes, so their times are compared; converting between "
+                "the types is the application's and in none of them",
+                s->floats),
+            err));
+    }
+    if (s->result.n_speedups == 0 && s->result.n_steps == 0 && s->grid.n[ETP_FACTOR_MODEL] > 1) {
+        ETP_TRY(say(w, 'W', "info",
+                    "one level and one thread count: nothing is compared here; 'etprof ab A.pte "
+                    "B.pte' compares models",
+                    err));
+    }
+    uint32_t most = s->threads[s->grid.n[ETP_FACTOR_THREADS] - 1];
+    if (s->cpus > 0 && most > s->cpus) {
+        ETP_TRY(
+            say(w, 'W', "warn",
+                etp_arena_printf(
+                    w->arena,
+                    "%u threads on %u CPUs: those cells measure how the system shares its CPUs too",
+                    (unsigned)most, (unsigned)s->cpus),
+                err));
+    }
+    return warn_of_cells(w, err);
+}
+
+etp_status etp_sweep_say(etp_sweep *s, etp_arena *arena, etp_error *err)
+{
+    speaker w = {.s = s, .arena = arena};
+    ETP_TRY(warn(&w, err));
+    ETP_TRY(say_interactions(&w, err));
+    for (size_t i = 0; i < s->result.n_knees; i++) {
+        ETP_TRY(say_knee(&w, &s->result.knees[i], err));
+    }
+    return ETP_OK;
+}

@@ -1,0 +1,196 @@
+// SPDX-License-Identifier: Apache-2.0
+// What is remembered of roofs, what is not believed, and documents that are none.
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+
+#include "machine/roofs.h"
+#include "store/roofs_file.h"
+
+typedef struct fixture {
+    etp_arena arena;
+    const char *dir;
+} fixture;
+
+static int setup(void **state)
+{
+    static fixture f;
+    f = (fixture){0};
+    *state = &f;
+    return etp_os_temp_dir(".", "roofs", &f.arena, &f.dir, NULL) == ETP_OK ? 0 : -1;
+}
+
+static int teardown(void **state)
+{
+    fixture *f = *state;
+    etp_status st = etp_os_remove_tree(f->dir, NULL);
+    etp_arena_dispose(&f->arena);
+    return st == ETP_OK ? 0 : -1;
+}
+
+static etp_roofs_answer roofs(fixture *f, uint32_t threads, bool fresh)
+{
+    etp_roofs_options o = {.threads = {threads}, .n_threads = 1, .seconds = 0.1};
+    etp_roofs_answer a;
+    etp_error err;
+    if (etp_roofs_of(NULL, f->dir, &o, fresh, &f->arena, &a, &err) != ETP_OK) {
+        fail_msg("%s", err.msg);
+    }
+    assert_true(a.table.n > 0);
+    return a;
+}
+
+static const char *only_file(fixture *f)
+{
+    etp_dir_list list;
+    assert_int_equal(etp_os_list(f->dir, &f->arena, &list, NULL), ETP_OK);
+    assert_int_equal(list.n, 1);
+    return etp_arena_printf(&f->arena, "%s/%s", f->dir, list.items[0].name);
+}
+
+static size_t of_threads(const etp_roofs_answer *a, uint32_t threads)
+{
+    size_t n = 0;
+    for (size_t i = 0; i < a->table.n; i++) {
+        n += a->table.items[i].threads == threads && strcmp(a->table.items[i].what, "timer") != 0;
+    }
+    return n;
+}
+
+static void remembers(void **state)
+{
+    fixture *f = *state;
+    etp_roofs_answer first = roofs(f, 1, false), again = roofs(f, 1, false);
+    assert_false(first.cached);
+    assert_true(again.cached);
+    assert_int_equal(first.table.n, again.table.n);
+    for (size_t i = 0; i < first.table.n; i++) {
+        assert_true(etp_roof_same(&first.table.items[i], &again.table.items[i]));
+        assert_int_equal(first.table.items[i].best, again.table.items[i].best);
+    }
+    assert_false(roofs(f, 1, true).cached);
+}
+
+static void keeps_other_thread_counts(void **state)
+{
+    fixture *f = *state;
+    size_t n = of_threads(&(etp_roofs_answer){.table = roofs(f, 1, false).table}, 1);
+    etp_roofs_answer two = roofs(f, 2, false);
+    assert_false(two.cached);
+    assert_int_equal(of_threads(&two, 2), n);
+    assert_int_equal(of_threads(&two, 1), n);
+    etp_roofs_answer one = roofs(f, 1, false);
+    assert_true(one.cached);
+    assert_int_equal(of_threads(&one, 2), n);
+}
+
+// The file as it is, with FROM replaced by TO, or with TO alone.
+static void spoil(fixture *f, const char *from, const char *to)
+{
+    const char *path = only_file(f);
+    etp_str text;
+    assert_int_equal(etp_os_read_text(path, 1 << 20, &f->arena, &text, NULL), ETP_OK);
+    etp_strbuf b;
+    etp_strbuf_init(&b, &f->arena);
+    size_t at = from ? etp_str_find(text, etp_str_from(from)) : text.len;
+    assert_true(!from || at < text.len);
+    etp_strbuf_append(&b, (etp_str){text.ptr, from ? at : 0});
+    etp_strbuf_appendz(&b, to);
+    if (from) {
+        at += strlen(from);
+        etp_strbuf_append(&b, (etp_str){text.ptr + at, text.len - at});
+    }
+    assert_int_equal(etp_os_write_atomic(path, etp_strbuf_str(&b), NULL), ETP_OK);
+}
+
+static void does_not_believe(void **state)
+{
+    fixture *f = *state;
+    static const struct {
+        const char *from, *to;
+    } k_spoilt[] = {
+        {NULL,                    ""                                               },
+        {NULL,                    "what,isa\n"                                     },
+        {NULL,                    "{\"schema\": \"etprof.roofs/1\", \"roofs\": []}"},
+        {"\"device\": \"local\"", "\"device\": \"ssh:other\""                      },
+        {"\"cpus\": ",            "\"cpus\": 9"                                    }, // another number of processors
+        {"\"emulated\": false",   "\"emulated\": true"                             },
+        {"\"governor\": ",        "\"governor\": \"other\", \"was\": "             },
+        {"\"boost\": ",           "\"boost\": true, \"max_khz\": 7, \"was\": "     },
+        {"\"unit\": \"op/s\"",    "\"unit\": \"m/s\""                              },
+    };
+    (void)roofs(f, 1, false);
+    for (size_t i = 0; i < sizeof k_spoilt / sizeof *k_spoilt; i++) {
+        spoil(f, k_spoilt[i].from, k_spoilt[i].to);
+        etp_roofs_answer a;
+        assert_int_equal(etp_roofs_cached(NULL, f->dir, &f->arena, &a, NULL), ETP_OK);
+        if (a.table.n != 0) {
+            fail_msg("case %zu was believed", i);
+        }
+        assert_false(roofs(f, 1, false).cached);
+        assert_true(roofs(f, 1, false).cached); // the file was put right
+    }
+}
+
+#define ROOF                                                                                    \
+    "{\"isa\": \"avx2\", \"what\": \"fma_f32\", \"unit\": \"op/s\", \"threads\": 1, \"best\": " \
+    "20, \"median\": 10}"
+#define DOCUMENT(roof) \
+    "{\"schema\": \"etprof.roofs/1\", \"device\": \"local\", \"cpus\": 2, \"roofs\": [" roof "]}"
+
+static void documents(void **state)
+{
+    fixture *f = *state;
+    etp_roof_table t;
+    etp_error err;
+    assert_int_equal(etp_roofs_read(etp_str_from(DOCUMENT(ROOF)), &f->arena, &t, &err), ETP_OK);
+    assert_int_equal(t.n, 1);
+    assert_int_equal(t.items[0].best, 20);
+    assert_int_equal(t.boost, -1);
+    assert_int_equal(t.cpus, 2);
+    static const char *const k_bad[] = {
+        "",
+        "[]",
+        "{}",
+        "{\"schema\": \"etprof.ab/1\"}",
+        DOCUMENT(""),
+        DOCUMENT("1"),
+        DOCUMENT("{}"),
+        DOCUMENT("{\"what\": \"copy\", \"unit\": \"byte/s\", \"threads\": 0, \"best\": 1, "
+                 "\"median\": 1}"),
+        DOCUMENT("{\"what\": \"copy\", \"unit\": \"byte/s\", \"threads\": 257, \"best\": 1, "
+                 "\"median\": 1}"),
+        DOCUMENT("{\"what\": \"copy\", \"unit\": \"byte/s\", \"threads\": 1, \"best\": 1, "
+                 "\"median\": 2}"),
+        DOCUMENT(
+            "{\"what\": \"region\", \"unit\": \"ns\", \"threads\": 1, \"best\": 2, \"median\": 1}"),
+        DOCUMENT("{\"what\": \"copy\", \"unit\": \"byte/s\", \"threads\": 1, \"best\": 0, "
+                 "\"median\": 2}"),
+        DOCUMENT("{\"what\": \"copy\", \"unit\": \"byte/s\", \"threads\": 1, \"best\": -5, "
+                 "\"median\": -6}"),
+        DOCUMENT("{\"what\": \"copy\", \"unit\": \"byte/s\", \"threads\": 1, \"best\": 2.5, "
+                 "\"median\": 2}"),
+        DOCUMENT("{\"what\": \"copy\", \"unit\": \"byte/s\", \"threads\": 1, \"best\": "
+                 "9000000000000000000, \"median\": 2}"),
+        DOCUMENT("{\"what\": 7, \"unit\": \"byte/s\", \"threads\": 1, \"best\": 2, \"median\": 2}"),
+    };
+    for (size_t i = 0; i < sizeof k_bad / sizeof *k_bad; i++) {
+        if (etp_roofs_read(etp_str_from(k_bad[i]), &f->arena, &t, &err) != ETP_CORRUPT) {
+            fail_msg("accepted: %s", k_bad[i]);
+        }
+    }
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test_setup_teardown(remembers, setup, teardown),
+        cmocka_unit_test_setup_teardown(keeps_other_thread_counts, setup, teardown),
+        cmocka_unit_test_setup_teardown(does_not_believe, setup, teardown),
+        cmocka_unit_test_setup_teardown(documents, setup, teardown),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

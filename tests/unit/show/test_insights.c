@@ -1,0 +1,388 @@
+// SPDX-License-Identifier: Apache-2.0
+// Bottlenecks, delegates against kernels outside, kernels that changed, latencies beside each
+// other, and several runs in one report: made sessions whose figures are known by hand.
+#include <math.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "../folder.h"
+#include "../made.h"
+#include "kit/combined.h"
+
+static etp_ab_session *open_folder(const char *dir)
+{
+    etp_error err = ERROR_NONE;
+    etp_ab_session *s = NULL;
+    if (etp_ab_open(&dir, 1, NULL, &s, &err) != ETP_OK) {
+        fail_msg("%s", err.msg);
+    }
+    return s;
+}
+
+static etp_ab_session *open_made(const made *m, folder *f)
+{
+    folder_make(f);
+    return open_folder(made_write(m, f));
+}
+
+static void close_made(etp_ab_session *s, folder *f)
+{
+    etp_ab_close(s);
+    folder_remove(f);
+}
+
+static etp_str markdown(const etp_report *r, etp_arena *arena)
+{
+    etp_strbuf text;
+    etp_strbuf_init(&text, arena);
+    etp_sink sink = etp_sink_strbuf(&text);
+    assert_int_equal(etp_report_write(r, ETP_FORMAT_MD, NULL, &sink, NULL), ETP_OK);
+    return etp_strbuf_str(&text);
+}
+
+static bool says(etp_str text, const char *words)
+{
+    return etp_str_find(text, etp_str_from(words)) < text.len;
+}
+
+static void must_say(etp_str text, const char *words)
+{
+    if (!says(text, words)) {
+        fail_msg("no '%s' in\n%.*s", words, (int)text.len, text.ptr);
+    }
+}
+
+static void near(double found, double expected) // the made blocks wobble by less than this
+{
+    if (!(fabs(found - expected) <= 0.004 * fabs(expected))) {
+        fail_msg("%.9g, expected %.9g", found, expected);
+    }
+}
+
+// sme2: 200 + 100 + 80 + 340 + 270 + 10 = 1000 µs; neon 1570 µs, so the whole gained 1.57.
+static void bottlenecks_by_hand(void **state)
+{
+    (void)state;
+    static const struct {
+        const char *label;
+        etp_hot_kind kind;
+        double share;
+    } k_expected[] = {
+        {"native_layer_norm", ETP_HOT_PORTABLE, 0.27},
+        {"Transpose",         ETP_HOT_MOVEMENT, 0.34},
+        {"DWConv",            ETP_HOT_LITTLE,   0.10},
+        {"Fully Connected",   ETP_HOT_LITTLE,   0.08},
+        {"IGEMM",             ETP_HOT_LARGE,    0.20},
+    };
+    made m = made_base();
+    folder f;
+    etp_ab_session *s = open_made(&m, &f);
+    const etp_ab *ab = etp_ab_answer(s);
+    assert_string_equal(ab->arms[ab->hot_arm].level_name, "sme2");
+    assert_int_equal(ab->hot.n, 5);
+    for (size_t i = 0; i < 5; i++) {
+        const etp_ab_hot *h = &ab->hot.items[i];
+        assert_true(says(etp_str_from(ab->operators[h->op].label), k_expected[i].label));
+        assert_int_equal(h->kind, k_expected[i].kind);
+        near(h->share, k_expected[i].share);
+    }
+    etp_str md = markdown(etp_ab_report(ab, &f.arena), &f.arena);
+    must_say(md,
+             "> [!WARNING]\n> kernels outside delegates take 27.0 % of an inference (1 of them)");
+    must_say(md, "> [!WARNING]\n> operators that only move or convert data take 34.0 % of an "
+                 "inference (1 of them)");
+    close_made(s, &f);
+}
+
+static size_t hot_operators(const made *m, const char *words, bool *out_said)
+{
+    folder f;
+    etp_ab_session *s = open_made(m, &f);
+    size_t n = etp_ab_answer(s)->hot.n;
+    *out_said = says(markdown(etp_ab_report(etp_ab_answer(s), &f.arena), &f.arena), words);
+    close_made(s, &f);
+    return n;
+}
+
+static void thresholds(void **state)
+{
+    (void)state;
+    bool said;
+    made m = made_base();
+    m.ops[1].us[1] = 47; // of 947: 4.96 %
+    assert_int_equal(hot_operators(&m, "kernels outside", &said), 4);
+    m.ops[1].us[1] = 48; // of 948: 5.06 %
+    assert_int_equal(hot_operators(&m, "kernels outside", &said), 5);
+    m.ops[4].us[1] = 35; // of 713: 4.9 %
+    assert_int_equal(hot_operators(&m, "> [!WARNING]\n> kernels outside", &said), 4);
+    assert_false(said);
+    m = made_base();
+    m.ops[3].us[1] = 70; // of 730: 9.6 %, a bottleneck by itself, but not 10 % together
+    assert_int_equal(hot_operators(&m, "> [!WARNING]\n> operators that only move", &said), 5);
+    assert_false(said);
+    hot_operators(&m, "> [!NOTE]\n> operators that only move or convert data take 9.6 %", &said);
+    assert_true(said);
+    m.ops[3].us[1] = 76; // of 736: 10.3 %
+    hot_operators(&m, "> [!WARNING]\n> operators that only move", &said);
+    assert_true(said);
+    m.ops[4].name[0] = m.ops[4].name[1] = NULL;
+    hot_operators(&m, "kernels outside delegates", &said);
+    assert_false(said);
+    for (int i = 0; i < MADE_OPS;
+         i++) { // each in a call of its own with 10 µs of boundary: 8 of 216, 3.7 %
+        m.ops[i] = (made_op){
+            {"Add (ND) #1", "Add (ND) #1"},
+            2 * i, {8,             8            }
+        };
+    }
+    assert_int_equal(
+        hot_operators(&m, "no operator takes more than 5 % of an inference; the longest, ", &said),
+        0);
+    assert_true(said);
+    m.ops[3].us[1] = 12; // of 220: 5.5 %
+    assert_int_equal(hot_operators(&m, "no operator takes more than 5 % of an inference", &said),
+                     1);
+    assert_false(said);
+}
+
+// A delegate that counts in units of its own, or a damaged dump: no part of the inference is known.
+static void longer_than_the_whole(void **state)
+{
+    (void)state;
+    bool said;
+    made m = made_base();
+    m.execute_us = 170; // the transpose alone takes 340
+    assert_int_equal(
+        hot_operators(&m, "takes longer than the inference that it is part of (2 times)", &said),
+        0);
+    assert_true(said);
+    m.execute_us = 341;
+    assert_int_equal(hot_operators(&m, "takes longer than the inference", &said), 5);
+    assert_false(said);
+}
+
+// What gains less than the whole is said only when the whole gained and its figure stands.
+static void lagging_needs_a_gain(void **state)
+{
+    (void)state;
+    folder f;
+    made m = made_base();
+    m.output[1] = 3; // outputs differ: withheld
+    etp_ab_session *s = open_made(&m, &f);
+    for (size_t i = 0; i < etp_ab_answer(s)->hot.n; i++) {
+        assert_int_not_equal(etp_ab_answer(s)->hot.items[i].kind, ETP_HOT_LITTLE);
+    }
+    etp_str md = markdown(etp_ab_report(etp_ab_answer(s), &f.arena), &f.arena);
+    assert_false(says(md, "1.57×"));
+    close_made(s, &f);
+    m = made_base();
+    m.ops[0].us[1] = 800; // the whole got slower
+    s = open_made(&m, &f);
+    for (size_t i = 0; i < etp_ab_answer(s)->hot.n; i++) {
+        assert_int_not_equal(etp_ab_answer(s)->hot.items[i].kind, ETP_HOT_LITTLE);
+    }
+    close_made(s, &f);
+}
+
+static void an_inference_is_split_exactly(void **state)
+{
+    (void)state;
+    made m = made_base();
+    folder f;
+    etp_ab_session *s = open_made(&m, &f);
+    const etp_ab *ab = etp_ab_answer(s);
+    static const double k_delegated[] = {1290e3, 720e3};
+    for (uint32_t a = 0; a < 2; a++) {
+        const etp_ab_split *p = &ab->arms[a].split;
+        near((double)p->delegated_ns, k_delegated[a]);
+        near((double)p->portable_ns, 270e3);
+        near((double)p->boundary_ns, 10e3);
+        near((double)p->movement_ns, 340e3);
+        assert_int_equal(p->delegated + p->portable + p->movement + p->calls, 4 + 1 + 1 + 1);
+        assert_int_equal(p->delegated_ns + p->portable_ns + p->boundary_ns + p->framework_ns +
+                             p->unexplained_ns,
+                         ab->arms[a].traced_ns);
+        assert_int_equal(ab->arms[a].traced_runs, MADE_BLOCKS * MADE_RUNS);
+        near(ab->arms[a].traced_median_ns, a ? 1000e3 : 1570e3);
+    }
+    etp_ab_named *names = NULL;
+    assert_int_equal(etp_ab_portable_names(ab, &f.arena, &names), 1);
+    assert_true(etp_str_eqz(names[0].name, "native_call_native_layer_norm.out") &&
+                names[0].calls == 1);
+    near((double)names[0].ns, 270e3);
+    close_made(s, &f);
+}
+
+static void kernels_that_changed(void **state)
+{
+    (void)state;
+    made m = made_base();
+    folder f;
+    m.ops[5] = (made_op){
+        {"Clamp (NC) #1", NULL},
+        0, {30,              0   }
+    };
+    m.ops[5].instruction = 2;
+    m.ops[6] = (made_op){
+        {NULL, "Pack LH (NC, X32) #1"},
+        3, {0,    20                    }
+    };
+    etp_ab_session *s = open_made(&m, &f);
+    etp_ab_kernels *groups = NULL;
+    size_t n = etp_ab_kernel_groups(etp_ab_answer(s), &f.arena, &groups);
+    assert_int_equal(n, 5); // the transpose and the layer norm are what they were
+    assert_true(etp_str_eqz(groups[0].before, "Convolution (NHWC, F32) IGEMM"));
+    assert_true(etp_str_eqz(groups[0].now, "Convolution (NHWC, PF32) IGEMM"));
+    assert_true(groups[0].operators == 1 && groups[0].state == ETP_ENGAGED);
+    near((double)groups[0].before_time.ns, 800e3);
+    near((double)groups[0].now_time.ns, 200e3);
+    assert_int_equal(groups[1].reason, ETP_REASON_DEPTHWISE);
+    etp_str md = markdown(etp_ab_report(etp_ab_answer(s), &f.arena), &f.arena);
+    must_say(md, "`Convolution (NHWC, F32 → PF32) IGEMM`");
+    must_say(md, "`Fully Connected (NC, F32 → PF32) GEMM`");
+    must_say(md, "`Clamp (NC), only before`");
+    must_say(md, "`Pack LH (NC, X32), only now`");
+    close_made(s, &f);
+}
+
+// Untraced 2 ms and 1 ms beside traced 1.57 ms and 1 ms: each under its own title.
+static void latencies_are_labelled(void **state)
+{
+    (void)state;
+    made m = made_base();
+    folder f;
+    m.untraced_us[0] = 2000;
+    m.untraced_us[1] = 1000;
+    etp_ab_session *s = open_made(&m, &f);
+    etp_str md = markdown(etp_ab_report(etp_ab_answer(s), &f.arena), &f.arena);
+    must_say(md, "\nLatency Comparison\n\n| experiment | level | threads | untraced (ms) | low "
+                 "(ms) | high (ms) | speedup | "
+                 "ETDump mean (ms) | ETDump median (ms) | executions | ETDump speedup | tracer |");
+    must_say(md, "| `linux_neon_0` | neon | 1 | 2.00");
+    must_say(md, " | – | 1.57");
+    must_say(md, " | 32 | – | -21.5 % |");
+    must_say(md, " | 2.00× | 1.00");
+    must_say(md, " | 32 | 1.57× | ");
+    must_say(md, "\nOperator Category Breakdown\n");
+    close_made(s, &f);
+}
+
+// ---- several runs ----
+
+static const char *made_elsewhere(const made *m, folder *f, const char *from, const char *to)
+{
+    folder_make(f);
+    const char *dir = made_write(m, f);
+    etp_str text = folder_read(f, "run/manifest.json");
+    size_t at = etp_str_find(text, etp_str_from(from));
+    assert_true(at < text.len);
+    char *changed = etp_arena_strdup(
+        &f->arena, (etp_str){etp_arena_printf(&f->arena, "%.*s%s%.*s", (int)at, text.ptr, to,
+                                              (int)(text.len - at - strlen(from)),
+                                              text.ptr + at + strlen(from)),
+                             text.len - strlen(from) + strlen(to)});
+    assert_int_equal(
+        etp_os_write_atomic(folder_path(f, "run/manifest.json"), etp_str_from(changed), NULL),
+        ETP_OK);
+    return dir;
+}
+
+static etp_combined combine(etp_ab_session *a, etp_ab_session *b, folder *f)
+{
+    const etp_ab *answers[] = {etp_ab_answer(a), etp_ab_answer(b)};
+    etp_combined c;
+    assert_int_equal(etp_combined_build(answers, 2, NULL, &f->arena, &c, NULL), ETP_OK);
+    return c;
+}
+
+static bool notes_say(const etp_combined *c, const char *words)
+{
+    for (size_t i = 0; i < c->notes.n; i++) {
+        if (says(etp_str_from(c->notes.items[i]), words)) {
+            return true;
+        }
+    }
+    return false;
+}
+
+static void platforms_side_by_side(void **state)
+{
+    (void)state;
+    folder f, g;
+    made mac = made_base(), android = made_base();
+    android.ops[0].us[1] = 400; // 1.57 ÷ 1.2 = 1.31
+    etp_ab_session *a =
+        open_folder(made_elsewhere(&mac, &f, "\"platform\": \"linux\"", "\"platform\": \"mac\""));
+    etp_ab_session *b = open_folder(
+        made_elsewhere(&android, &g, "\"platform\": \"linux\"", "\"platform\": \"android\""));
+    etp_combined c = combine(a, b, &f);
+    assert_string_equal(c.runs.items[0].run, "mac");
+    assert_string_equal(c.runs.items[1].run, "android");
+    assert_string_equal(c.title, "toy_xnnpack_fp32");
+    assert_false(notes_say(&c, "different"));
+    assert_true(notes_say(&c, "fixes that several runs want: N1 of mac = N1 of android"));
+    assert_false(notes_say(&c, "· N1 of")); // once, not once for each run
+    etp_str md = markdown(etp_combined_report(&c, &f.arena), &f.arena);
+    must_say(md, "mac: SME2 against NEON (linux_sme2_1, linux_neon_0)");
+    must_say(
+        md,
+        "| mac | Convolution | CONV | 900.38 | 57.3 % | 300.00 | 30.0 % | 3.00× |"); // of 1570 and
+                                                                                     // of 1000
+    must_say(
+        md,
+        "| android | Convolution | CONV | 900.38 | 57.3 % | 500.12 | 41.7 % | 1.80× |"); // of 1200
+    must_say(md, "| mac | op5 |");
+    must_say(md, "| android | op5 |"); // the layer norm is a bottleneck of both
+    must_say(md, "nothing is computed between them");
+    must_say(md, "fixes that several runs want: N1 of mac = N1 of android");
+    assert_false(etp_os_is_file(folder_path(&f, "run/report.md"))); // and nothing is written
+    etp_ab_close(a);
+    etp_ab_close(b);
+    folder_remove(&f);
+    folder_remove(&g);
+}
+
+static void what_keeps_runs_apart_is_said(void **state)
+{
+    (void)state;
+    folder f, g;
+    made one = made_base(), two = made_base();
+    two.threads[0] = two.threads[1] = 4;
+    etp_ab_session *a = open_made(&one, &f), *b = open_made(&two, &g);
+    etp_combined c = combine(a, b, &f);
+    assert_string_equal(c.runs.items[0].run, "toy_xnnpack_fp32 linux unknown processor ~1");
+    assert_string_equal(c.runs.items[1].run, "toy_xnnpack_fp32 linux unknown processor ~2");
+    assert_true(notes_say(&c, "different numbers of threads"));
+    assert_false(notes_say(&c, "different models"));
+    etp_ab_close(b);
+    folder_remove(&g);
+    b = open_folder(made_elsewhere(&one, &g, "\"stem\": \"toy_xnnpack_fp32\"",
+                                   "\"stem\": \"other_xnnpack_fp32\""));
+    c = combine(a, b, &f);
+    assert_string_equal(c.runs.items[1].run, "other_xnnpack_fp32");
+    assert_string_equal(c.title, "2 runs");
+    assert_true(notes_say(&c, "different models"));
+    assert_false(notes_say(&c, "threads"));
+    etp_ab_close(a);
+    etp_ab_close(b);
+    folder_remove(&f);
+    folder_remove(&g);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(bottlenecks_by_hand),           cmocka_unit_test(thresholds),
+        cmocka_unit_test(longer_than_the_whole),         cmocka_unit_test(lagging_needs_a_gain),
+        cmocka_unit_test(an_inference_is_split_exactly), cmocka_unit_test(kernels_that_changed),
+        cmocka_unit_test(latencies_are_labelled),        cmocka_unit_test(platforms_side_by_side),
+        cmocka_unit_test(what_keeps_runs_apart_is_said),
+    };
+    return cmocka_run_group_tests_name("answer insights", tests, NULL, NULL);
+}

@@ -1,0 +1,321 @@
+// SPDX-License-Identifier: Apache-2.0
+// Rules of the gate on an answer made by hand.
+#include <math.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdio.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "study/gate/gate.h"
+
+#define BLOCKS 8u
+
+typedef struct fixture {
+    etp_arena arena;
+    etp_ab ab, old;
+    etp_ab_arm arms[2], old_arms[2];
+    etp_ab_comparison comparison;
+    etp_ab_category category;
+    double share[2];
+    double values[BLOCKS * 2], old_values[BLOCKS * 2];
+    etp_gate gate;
+    etp_error err;
+} fixture;
+
+// off 10 ms [9.9, 10.1], on 5 ms [4.9, 5.1]: 2.00 [1.95, 2.05].
+static int set_up(void **state)
+{
+    static fixture f;
+    f = (fixture){.err = {.offset = ETP_NO_OFFSET}};
+    f.arms[0] = (etp_ab_arm){.name = "off",
+                             .median_ns = 10000000,
+                             .lo_ns = 9.9e6,
+                             .hi_ns = 10.1e6,
+                             .load_ns = 3000000,
+                             .first_ns = ETP_NS_UNKNOWN,
+                             .peak_rss_bytes = 50000000,
+                             .profile = (const etp_profile *)&f}; // only asked whether there is one
+    f.arms[1] = f.arms[0];
+    f.arms[1].name = "on";
+    f.arms[1].median_ns = 5000000;
+    f.arms[1].lo_ns = 4.9e6;
+    f.arms[1].hi_ns = 5.1e6;
+    f.comparison = (etp_ab_comparison){
+        .baseline = 0,
+        .candidate = 1,
+        .estimate = 2,
+        .lo = 1.95,
+        .hi = 2.05,
+        .blocks = BLOCKS,
+        .verdict = "faster",
+        .noise_floor = 0.008,
+        .control = {1, 1 / 1.0079, 1.006}
+    };
+    f.share[0] = 0.2;
+    f.share[1] = 0.31;
+    f.category = (etp_ab_category){.category = etp_category_find(ETP_STR("Data movement")),
+                                   .share = f.share};
+    f.ab = (etp_ab){
+        .arena = &f.arena,
+        .title = "toy",
+        .grade = "B",
+        .grade_reason = "two sessions",
+        .arms = f.arms,
+        .n_arms = 2,
+        .comparisons = &f.comparison,
+        .n_comparisons = 1,
+        .categories = &f.category,
+        .n_categories = 1,
+        .correctness = {.ok = 1},
+        .block_values = f.values,
+        .n_blocks = BLOCKS,
+        .engagement = {.macs_share = 0.95,
+                        .macs_lo = 0.95,
+                        .macs_hi = 0.95,
+                        .time_share = (double)NAN,
+                        .time_lo = (double)NAN,
+                        .time_hi = (double)NAN}
+    };
+    f.old = f.ab;
+    memcpy(f.old_arms, f.arms, sizeof f.arms);
+    f.old.arms = f.old_arms;
+    f.old.block_values = f.old_values;
+    for (unsigned b = 0; b < BLOCKS; b++) { // a little of spread, the same on both sides
+        double spread = 1 + 0.001 * (b % 4);
+        f.old_values[2 * b] = f.values[2 * b] = 10e6 * spread;
+        f.old_values[2 * b + 1] = f.values[2 * b + 1] = 5e6 * spread;
+    }
+    *state = &f;
+    return 0;
+}
+
+static int tear_down(void **state)
+{
+    etp_arena_dispose(&((fixture *)*state)->arena);
+    return 0;
+}
+
+static etp_gate_state ask(fixture *f, const char *rule, const etp_gate_options *options)
+{
+    static const etp_gate_options k_none = {0};
+    etp_status st = etp_gate_build(&f->ab, &rule, rule ? 1 : 0, options ? options : &k_none,
+                                   &f->arena, &f->gate, &f->err);
+    if (st != ETP_OK) {
+        fail_msg("%s: %s", rule ? rule : "(none)", f->err.msg);
+    }
+    return f->gate.state;
+}
+
+static const etp_gate_check *find(const fixture *f, const char *id)
+{
+    for (size_t i = 0; i < f->gate.checks.n; i++) {
+        if (strcmp(f->gate.checks.items[i].id, id) == 0) {
+            return &f->gate.checks.items[i];
+        }
+    }
+    fail_msg("no check %s", id);
+    return NULL;
+}
+
+static void an_interval_decides(void **state)
+{
+    (void)state;
+    assert_int_equal(etp_gate_judge(1.2, 1.4, true, 1.2), ETP_GATE_YES);
+    assert_int_equal(etp_gate_judge(1.2, 1.4, true, 1.3), ETP_GATE_UNKNOWN);
+    assert_int_equal(etp_gate_judge(1.2, 1.4, true, 1.5), ETP_GATE_NO);
+    assert_int_equal(etp_gate_judge(1.2, 1.4, false, 1.4), ETP_GATE_YES);
+    assert_int_equal(etp_gate_judge(1.2, 1.4, false, 1.3), ETP_GATE_UNKNOWN);
+    assert_int_equal(etp_gate_judge(1.2, 1.4, false, 1.1), ETP_GATE_NO);
+    assert_int_equal(etp_gate_judge((double)NAN, 1.4, false, 1.1), ETP_GATE_UNKNOWN);
+}
+
+static void every_metric_has_its_rule(void **state)
+{
+    static const struct {
+        const char *rule;
+        etp_gate_state state;
+    } k_cases[] = {
+        {"speedup >= 1.9",                    ETP_GATE_YES    },
+        {"speedup on >= 2x",                  ETP_GATE_UNKNOWN},
+        {"speedup on >= 2.1",                 ETP_GATE_NO     },
+        {"latency on <= 5.2 ms",              ETP_GATE_YES    },
+        {"latency on <= 5000us",              ETP_GATE_UNKNOWN},
+        {"latency <= 0.0052 s",               ETP_GATE_NO     }, // of both arms
+        {"load <= 3ms",                       ETP_GATE_YES    },
+        {"load on <= 2.9 ms",                 ETP_GATE_NO     },
+        {"first on <= 1 s",                   ETP_GATE_UNKNOWN}, // not recorded
+        {"memory <= 50 MB",                   ETP_GATE_YES    },
+        {"memory <= 47 MiB",                  ETP_GATE_NO     }, // 49.3 MB
+        {"share Data movement <= 31 %",       ETP_GATE_YES    },
+        {"share Data movement of on <= 30%",  ETP_GATE_NO     },
+        {"share Data movement of off <= 0.2", ETP_GATE_YES    },
+        {"share Convolution <= 0",            ETP_GATE_YES    }, // there is none
+        {"noise <= 0.8 %",                    ETP_GATE_YES    },
+        {"noise <= 0.5 %",                    ETP_GATE_NO     },
+        {"engaged macs >= 95 %",              ETP_GATE_YES    },
+        {"engaged time >= 95 %",              ETP_GATE_UNKNOWN},
+    };
+    for (size_t i = 0; i < sizeof k_cases / sizeof *k_cases; i++) {
+        if (ask(*state, k_cases[i].rule, NULL) != k_cases[i].state) {
+            fail_msg("%s: %d", k_cases[i].rule, ((fixture *)*state)->gate.state);
+        }
+    }
+}
+
+static void nonsense_is_refused(void **state)
+{
+    static const char *const k_bad[] = {"",
+                                        "speedup",
+                                        "speedup 1.3",
+                                        "speedup > 1.3",
+                                        "speedup >= fast",
+                                        "speedup >= -1",
+                                        "speedup >= 1.3 ms",
+                                        "speedup nobody >= 1.3",
+                                        "latency <= 5",
+                                        "latency <= 5 MB",
+                                        "memory <= 5",
+                                        "share Nothing <= 5 %",
+                                        "share Data movement of nobody <= 5 %",
+                                        "engaged >= 5 %",
+                                        "beauty >= 5"};
+    fixture *f = *state;
+    const etp_gate_options none = {0};
+    for (size_t i = 0; i < sizeof k_bad / sizeof *k_bad; i++) {
+        etp_status st = etp_gate_build(&f->ab, &k_bad[i], 1, &none, &f->arena, &f->gate, &f->err);
+        if (st != ETP_USAGE) {
+            fail_msg("'%s' was taken", k_bad[i]);
+        }
+    }
+}
+
+static void unsound_measurements_fail(void **state)
+{
+    fixture *f = *state;
+    assert_int_equal(ask(f, "speedup >= 1.9", NULL), ETP_GATE_YES);
+    f->arms[1].proof.truth = ETP_CONTRADICTED;
+    assert_int_equal(ask(f, "speedup >= 1.9", NULL), ETP_GATE_NO);
+    assert_int_equal(find(f, "proof:on")->state, ETP_GATE_NO);
+    f->arms[1].proof.truth = ETP_CONFIRMED;
+    f->ab.correctness.ok = 0;
+    assert_int_equal(ask(f, "speedup >= 1.9", NULL), ETP_GATE_NO);
+    f->ab.correctness.ok = 1;
+    f->ab.block_lost = true;
+    assert_int_equal(ask(f, "speedup >= 1.9", NULL), ETP_GATE_NO);
+    f->ab.block_lost = false;
+    f->comparison.withheld = "noise_floor";
+    assert_int_equal(ask(f, "speedup >= 1.9", NULL), ETP_GATE_UNKNOWN);
+    assert_int_equal(ask(f, NULL, NULL), ETP_GATE_UNKNOWN);
+}
+
+// What the answer calls unknown passes no rule, however far from the limit the interval lies.
+static void no_rule_passes_on_less_than_the_answer_says(void **state)
+{
+    fixture *f = *state;
+    f->comparison.blocks = 3;
+    f->comparison.verdict = "unknown";
+    assert_int_equal(ask(f, "speedup >= 1.3", NULL), ETP_GATE_UNKNOWN);
+    f->comparison.blocks = ETP_MIN_BLOCKS;
+    assert_int_equal(ask(f, "speedup >= 1.3", NULL), ETP_GATE_UNKNOWN); // sign-flip p above 0.05
+    f->comparison.verdict = "faster";
+    assert_int_equal(ask(f, "speedup >= 1.3", NULL), ETP_GATE_YES);
+    f->comparison.verdict = "unknown"; // neither faster nor the same, and clear of the limit
+    f->comparison.lo = 0.98;
+    f->comparison.hi = 1.04;
+    assert_int_equal(ask(f, "speedup >= 0.95", NULL), ETP_GATE_YES);
+    f->comparison.launches[0] = f->comparison.launches[1] = 5; // two sessions, too few launches
+    assert_int_equal(ask(f, "speedup >= 0.95", NULL), ETP_GATE_UNKNOWN);
+}
+
+static void without_rules_nothing_may_be_slower(void **state)
+{
+    fixture *f = *state;
+    static const struct {
+        const char *verdict;
+        etp_gate_state state;
+    } k_cases[] = {
+        {"faster",  ETP_GATE_YES    },
+        {"same",    ETP_GATE_YES    },
+        {"unknown", ETP_GATE_UNKNOWN},
+        {"slower",  ETP_GATE_NO     }
+    };
+    for (size_t i = 0; i < 4; i++) {
+        f->comparison.verdict = k_cases[i].verdict;
+        assert_int_equal(ask(f, NULL, NULL), k_cases[i].state);
+    }
+}
+
+static void grades_have_an_order(void **state)
+{
+    const etp_gate_options c = {.min_grade = "C"}, b = {.min_grade = "B"}, a = {.min_grade = "A"};
+    assert_int_equal(ask(*state, NULL, &c), ETP_GATE_YES);
+    assert_int_equal(ask(*state, NULL, &b), ETP_GATE_YES);
+    assert_int_equal(ask(*state, NULL, &a), ETP_GATE_NO);
+}
+
+static void earlier_measurements_are_held_against(void **state)
+{
+    fixture *f = *state;
+    const etp_gate_options options = {.against = &f->old};
+    assert_int_equal(ask(f, NULL, &options), ETP_GATE_YES);
+    assert_true(fabs(find(f, "against:on")->value - 1) < 1e-9);
+    for (unsigned b = 0; b < BLOCKS; b++) { // 4 % slower: within the margin of 5 %
+        f->values[2 * b + 1] = f->old_values[2 * b + 1] * 1.04;
+    }
+    assert_int_equal(ask(f, NULL, &options), ETP_GATE_YES);
+    for (unsigned b = 0; b < BLOCKS; b++) {
+        f->values[2 * b + 1] = f->old_values[2 * b + 1] * 1.1;
+    }
+    assert_int_equal(ask(f, NULL, &options), ETP_GATE_NO);
+    assert_true(fabs(find(f, "against:on")->value - 1.1) < 1e-3);
+    assert_int_equal(find(f, "against:off")->state, ETP_GATE_YES);
+    const etp_gate_options wide = {.against = &f->old, .margin = 0.2};
+    assert_int_equal(ask(f, NULL, &wide), ETP_GATE_YES);
+    for (unsigned b = 0; b < BLOCKS; b++) { // noise as large as the question
+        f->values[2 * b + 1] = f->old_values[2 * b + 1] * (b % 2 ? 0.9 : 1.2);
+    }
+    assert_int_equal(ask(f, NULL, &options), ETP_GATE_UNKNOWN);
+    f->ab.n_blocks = 5;
+    assert_int_equal(ask(f, NULL, &options), ETP_GATE_UNKNOWN);
+    f->ab.n_blocks = BLOCKS;
+    f->old_arms[0].name = "x";
+    f->old_arms[1].name = "y";
+    assert_int_equal(etp_gate_build(&f->ab, NULL, 0, &options, &f->arena, &f->gate, &f->err),
+                     ETP_USAGE);
+}
+
+static void junit_counts_and_escapes(void **state)
+{
+    fixture *f = *state;
+    f->ab.title = "a<b>&\"c\"\x01";
+    f->arms[1].proof.truth = ETP_CONTRADICTED;
+    assert_int_equal(ask(f, "engaged time >= 95 %", NULL), ETP_GATE_NO);
+    etp_str xml;
+    assert_true(etp_gate_junit(&f->gate, &f->arena, &xml));
+    assert_non_null(strstr(xml.ptr, "<testsuite name=\"a&lt;b&gt;&amp;&quot;c&quot; \" tests=\"5\" "
+                                    "failures=\"1\" skipped=\"1\">"));
+    assert_non_null(
+        strstr(xml.ptr,
+               "name=\"proof:on\"><failure message=\"contradicted, expected not contradicted\">"));
+    assert_non_null(strstr(xml.ptr, "name=\"engaged:time\"><skipped message="));
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test_setup_teardown(an_interval_decides, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(every_metric_has_its_rule, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(nonsense_is_refused, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(unsound_measurements_fail, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(no_rule_passes_on_less_than_the_answer_says, set_up,
+                                        tear_down),
+        cmocka_unit_test_setup_teardown(without_rules_nothing_may_be_slower, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(grades_have_an_order, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(earlier_measurements_are_held_against, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(junit_counts_and_escapes, set_up, tear_down),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,75 @@
+// SPDX-License-Identifier: Apache-2.0
+// The interval of a rerun against hand calculation, and what verify takes for rounding.
+#include <math.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+
+#include <cmocka.h>
+
+#include "integrity/verify.h"
+#include "study/rerun.h"
+
+// Ten blocks, standard error 0.01 of the log ratio: t(0.975, 9) = 2.262157.
+static etp_rerun_ratio ten_blocks(double estimate)
+{
+    double half = 2.262157 * 0.01;
+    return (etp_rerun_ratio){estimate, estimate * exp(-half), estimate * exp(half), 10};
+}
+
+static void welch(void **state)
+{
+    (void)state;
+    etp_rerun_ratio a = ten_blocks(3.0), b = ten_blocks(3.03), change;
+    // Equal variances: 18 degrees of freedom, t = 2.100922, standard error 0.01·√2.
+    assert_int_equal(etp_rerun_judge(&a, &b, 0.05, &change), ETP_RERUN_REPRODUCED);
+    assert_true(fabs(change.estimate - 1.01) < 1e-9);
+    assert_true(fabs(log(change.hi) - log(change.estimate) - 2.100922 * 0.01414214) < 1e-6);
+    b = ten_blocks(3.3);
+    assert_int_equal(etp_rerun_judge(&a, &b, 0.05, &change), ETP_RERUN_NOT);
+    b = ten_blocks(3.15);
+    assert_int_equal(etp_rerun_judge(&a, &b, 0.05, &change), ETP_RERUN_UNKNOWN);
+    b.blocks = 1;
+    assert_int_equal(etp_rerun_judge(&a, &b, 0.05, &change), ETP_RERUN_UNKNOWN);
+    assert_true(isnan(change.estimate));
+}
+
+static void rounding(void **state)
+{
+    (void)state;
+    const struct {
+        const char *a, *b;
+        bool same;
+    } k_cases[] = {
+        {"x 1.00000 y",  "x 1.00000 y",  true },
+        {"x 1.000001 y", "x 1 y",        true },
+        {"x 1.00001 y",  "x 1 y",        true }, // one unit of the sixth digit, all that six digits can show
+        {"x 1.00002 y",  "x 1 y",        false},
+        {"9.99999",      "10",           true },
+        {"9.99998",      "10.0001",      false},
+        {"1.23456",      "1.23457",      true },
+        {"123456",       "123457",       true },
+        {"12345",        "12346",        false}, // a count
+        {"7",            "8",            false},
+        {"-2.5e-3,",     "-2.50001e-3,", true },
+        {"-2.5e-3,",     "-2.50002e-3,", false},
+        {"2.5",          "-2.5",         false},
+        {"a1000000",     "a1000001",     false}, // part of a word: no number
+        {"1000000f",     "1000001f",     false}, // a hash
+        {"1.2.3000000",  "1.2.3000001",  false},
+        {"1",            "1 ",           false},
+        {"",             "",             true },
+        {"0",            "0.0",          true },
+    };
+    for (size_t i = 0; i < sizeof k_cases / sizeof *k_cases; i++) {
+        assert_int_equal(
+            etp_verify_same_but_rounding(etp_str_from(k_cases[i].a), etp_str_from(k_cases[i].b)),
+            k_cases[i].same);
+    }
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {cmocka_unit_test(welch), cmocka_unit_test(rounding)};
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
