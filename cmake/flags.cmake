@@ -9,7 +9,7 @@ target_compile_options(etp_flags INTERFACE
   -ffp-contract=off
   -Wall -Wextra -Wpedantic -Wshadow -Wconversion -Wsign-conversion -Wdouble-promotion -Wformat=2
   -Wundef -Wvla -Wcast-qual -Wcast-align -Wpointer-arith -Wwrite-strings -Wstrict-prototypes
-  -Wmissing-prototypes -Wold-style-definition -Wimplicit-fallthrough -fno-common
+  -Werror=implicit-function-declaration -Wmissing-prototypes -Wold-style-definition -Wimplicit-fallthrough -fno-common
   -fvisibility=hidden -fstack-protector-strong)
 if(CMAKE_C_COMPILER_ID STREQUAL "GNU")
   target_compile_options(etp_flags INTERFACE -Wlogical-op -Wduplicated-cond -Wjump-misses-init

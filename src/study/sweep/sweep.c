@@ -272,14 +272,6 @@ static void withhold(builder *b)
     }
 }
 
-const char *etp_sweep_withheld(const etp_sweep *s, const uint32_t at[ETP_FACTORS])
-{
-    const etp_factorial *g = &s->grid;
-    const uint32_t base[ETP_FACTORS] = {at[0], g->reference[ETP_FACTOR_LEVEL], at[2]};
-    const char *why = s->cells[etp_cell_of(g, at)].withheld;
-    return why ? why : s->cells[etp_cell_of(g, base)].withheld;
-}
-
 // ---- inputs of the models ----
 
 static const etp_method *method_of(const etp_ab_session *s, size_t model)

@@ -1,0 +1,136 @@
+// SPDX-License-Identifier: Apache-2.0
+// The three tables: which columns they have.
+#include "convert/table.h"
+
+#include <string.h>
+
+#define I64 ETP_COLUMN_I64
+#define F64 ETP_COLUMN_F64
+#define BOOL ETP_COLUMN_BOOL
+#define TEXT ETP_COLUMN_TEXT
+#define TIME ETP_COLUMN_TIME
+
+// What every row begins with: etp_table_keys writes them.
+#define KEYS                                                                            \
+    {"run", TEXT, false}, {"run_id", TEXT, false}, {"generated_at", TIME, true},        \
+        {"platform", TEXT, true}, {"device", TEXT, true}, {"cpu", TEXT, true},          \
+        {"emulated", BOOL, false}, {"model", TEXT, true}, {"model_sha256", TEXT, true}, \
+        {"experiment", TEXT, false}, {"level", TEXT, true},                             \
+    {                                                                                   \
+        "threads", I64, true                                                            \
+    }
+
+static const etp_column_def k_samples[] = {
+    KEYS,
+    {"block",       I64,  false},
+    {"launch",      I64,  false},
+    {"iteration",   I64,  false},
+    {"phase",       TEXT, false},
+    {"start_ns",    I64,  false},
+    {"duration_ns", I64,  false},
+};
+
+static const etp_column_def k_launches[] = {
+    KEYS,
+    {"block",                I64,  false},
+    {"launch",               I64,  false},
+    {"position",             I64,  false},
+    {"kind",                 TEXT, false},
+    {"pid",                  I64,  true },
+    {"start_ns",             I64,  true },
+    {"wall_ns",              I64,  true },
+    {"load_ns",              I64,  true },
+    {"first_ns",             I64,  true },
+    {"rss_bytes",            I64,  true },
+    {"peak_rss_bytes",       I64,  true },
+    {"user_ns",              I64,  true },
+    {"system_ns",            I64,  true },
+    {"minor_faults",         I64,  true },
+    {"major_faults",         I64,  true },
+    {"voluntary_switches",   I64,  true },
+    {"involuntary_switches", I64,  true },
+    {"wait_ns",              I64,  true },
+    {"migrations",           I64,  true },
+    {"cycles",               I64,  true },
+    {"instructions",         I64,  true },
+    {"fast_cycles",          I64,  true },
+    {"energy_nj",            I64,  true },
+    {"hook_calls",           I64,  true },
+    {"hook_cost_calls",      I64,  true },
+    {"hook_cost_call_ps",    I64,  true },
+    {"mask_requested",       TEXT, true },
+    {"mask_cleared",         TEXT, true },
+    {"mask_hook",            TEXT, true },
+    {"mask_caller",          TEXT, true },
+    {"flags",                TEXT, true },
+    {"cpus_allowed",         TEXT, true },
+};
+
+static const etp_column_def k_operators[] = {
+    KEYS,
+    {"id",                TEXT, false},
+    {"label",             TEXT, true },
+    {"category",          TEXT, true },
+    {"five",              TEXT, true },
+    {"delegated",         BOOL, true },
+    {"chain",             I64,  true },
+    {"instruction",       I64,  true },
+    {"names",             TEXT, true },
+    {"ns",                I64,  true },
+    {"untraced_ns",       I64,  true },
+    {"baseline",          TEXT, true },
+    {"speedup",           F64,  true },
+    {"macs",              I64,  true },
+    {"bytes",             I64,  true },
+    {"node_type",         TEXT, true },
+    {"source_file",       TEXT, true },
+    {"source_line",       I64,  true },
+    {"module",            TEXT, true },
+    {"engaged",           TEXT, true },
+    {"engaged_evidence",  TEXT, true },
+    {"engaged_reason_id", TEXT, true },
+    {"roof_ns",           I64,  true },
+    {"roof_compute_ns",   I64,  true },
+    {"roof_memory_ns",    I64,  true },
+    {"roof_overhead_ns",  I64,  true },
+    {"roof_efficiency",   F64,  true },
+    {"roof_isa",          TEXT, true },
+    {"roof_verdict",      TEXT, true },
+    {"roof_missing",      TEXT, true },
+    {"aligned_by",        TEXT, true },
+    {"doubtful",          BOOL, true },
+    {"confidence",        F64,  true },
+};
+
+typedef struct table {
+    const char *name;
+    const etp_column_def *columns;
+    size_t n_columns;
+} table;
+
+#define TABLE(name) {#name, k_##name, sizeof k_##name / sizeof k_##name[0]}
+static const table k_tables[ETP_RUN_TABLES] = {
+    [ETP_RUN_TABLE_OPERATORS] = TABLE(operators),
+    [ETP_RUN_TABLE_SAMPLES] = TABLE(samples),
+    [ETP_RUN_TABLE_LAUNCHES] = TABLE(launches),
+};
+
+const char *etp_run_table_name(etp_run_table t)
+{
+    return t < ETP_RUN_TABLES ? k_tables[t].name : "";
+}
+
+etp_run_table etp_run_table_find(const char *name)
+{
+    etp_run_table t = ETP_RUN_TABLE_OPERATORS;
+    while (t < ETP_RUN_TABLES && strcmp(k_tables[t].name, name) != 0) {
+        t++;
+    }
+    return t;
+}
+
+const etp_column_def *etp_run_table_columns(etp_run_table t, size_t *out_n)
+{
+    *out_n = k_tables[t].n_columns;
+    return k_tables[t].columns;
+}

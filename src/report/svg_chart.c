@@ -1,0 +1,56 @@
+// SPDX-License-Identifier: Apache-2.0
+// A chart as SVG: by its kind, as a picture of its own or within a page.
+#include "report/svg.h"
+
+void etp_svg_chart(etp_svg *o, const etp_chart *c)
+{
+    if (c->entries.n == 0) {
+        etp_svg_begin(o, c, 30);
+        etp_svg_textz(o, 0, 20, ETP_LEFT, "m", "no data");
+        etp_svg_end(o);
+        return;
+    }
+    switch (c->chart) {
+    case ETP_CHART_STACKED:
+        etp_svg_stacked(o, c);
+        break;
+    case ETP_CHART_COLUMNS:
+        etp_svg_columns(o, c);
+        break;
+    case ETP_CHART_WATERFALL:
+        etp_svg_waterfall(o, c);
+        break;
+    case ETP_CHART_INTERVALS:
+        etp_svg_intervals(o, c);
+        break;
+    case ETP_CHART_BLOCKS:
+        etp_svg_blocks(o, c);
+        break;
+    case ETP_CHART_LINES:
+        etp_svg_lines(o, c);
+        break;
+    }
+}
+
+bool etp_chart_write_svg(const etp_chart *c, etp_sink *sink)
+{
+    etp_arena arena;
+    etp_arena_init(&arena, c->report->arena->alloc);
+    etp_svg o = {.sink = sink, .width = 860, .standalone = true};
+    etp_strbuf_init(&o.scratch, &arena);
+    etp_svg_chart(&o, c);
+    bool complete = !o.scratch.failed;
+    etp_arena_dispose(&arena);
+    return complete;
+}
+
+bool etp_svg_for_page(etp_sink *sink, const etp_chart *c, unsigned serial, etp_arena *arena)
+{
+    etp_svg o = {.sink = sink, .width = 860, .serial = serial};
+    etp_strbuf_init(&o.scratch, arena);
+    etp_svg_chart(&o, c);
+    o.width = 360;
+    o.narrow = true;
+    etp_svg_chart(&o, c);
+    return !o.scratch.failed;
+}

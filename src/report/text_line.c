@@ -1,0 +1,117 @@
+// SPDX-License-Identifier: Apache-2.0
+// What every part of a report for a terminal is put together from: colours, text in cells, wrapped
+// lines, ASCII where the terminal has no more.
+#include "report/text.h"
+
+#include "base/json.h"
+
+const char *const k_etp_sgr_severity[5] = {"", "36", "32", "33", "31"};
+
+void etp_text_sgr(etp_text *o, const char *sgr)
+{
+    if (o->color && *sgr) {
+        etp_sink_printf(o->sink, "\x1b[%sm", sgr);
+    }
+}
+
+void etp_text_plain(etp_text *o, const char *sgr)
+{
+    if (o->color && *sgr) {
+        etp_sink_z(o->sink, "\x1b[0m");
+    }
+}
+
+// The ASCII stand-in of one non-ASCII character. One for one, so that widths stay what they were.
+static char ascii_for(etp_str c)
+{
+    static const struct {
+        const char *utf8;
+        char ascii;
+    } k_stand_in[] = {
+        {"×",     'x' },
+        {"µ",     'u' },
+        {"–",    '-' },
+        {"—",    '-' },
+        {"−",    '-' },
+        {"…",    '~' },
+        {"→",    '>' },
+        {"·",     '|' },
+        {"±",     '~' },
+        {"’",    '\''},
+        {"“",    '"' },
+        {"”",    '"' },
+        {"≤",    '<' },
+        {"≥",    '>' },
+        {"Δ",     'd' },
+        {"\u00A0", ' ' },
+        {"\u202F", ' ' }
+    };
+    for (size_t i = 0; i < sizeof k_stand_in / sizeof *k_stand_in; i++) {
+        if (etp_str_eqz(c, k_stand_in[i].utf8)) {
+            return k_stand_in[i].ascii;
+        }
+    }
+    return '?';
+}
+
+void etp_text_put(etp_text *o, etp_str s)
+{
+    if (o->unicode) {
+        etp_sink_write(o->sink, s);
+        return;
+    }
+    while (s.len) {
+        bool valid = false;
+        size_t n = etp_utf8_next(s, &valid);
+        etp_sink_char(o->sink, n == 1 ? s.ptr[0] : ascii_for((etp_str){s.ptr, n}));
+        s = (etp_str){s.ptr + n, s.len - n};
+    }
+}
+
+void etp_text_putz(etp_text *o, const char *z)
+{
+    etp_text_put(o, etp_str_from(z));
+}
+
+void etp_text_rule(etp_text *o, size_t width)
+{
+    for (size_t i = 0; i < width; i++) {
+        etp_sink_z(o->sink, o->unicode ? "─" : "-");
+    }
+    etp_sink_char(o->sink, '\n');
+}
+
+void etp_text_cell(etp_text *o, etp_str s, size_t width, bool right)
+{
+    o->scratch.len = 0;
+    etp_str cut = etp_truncate(&o->scratch, s, width, "…");
+    size_t w = etp_width(cut), pad = w < width ? width - w : 0;
+    etp_sink_repeat(o->sink, ' ', right ? pad : 0);
+    etp_text_put(o, cut);
+    etp_sink_repeat(o->sink, ' ', right ? 0 : pad);
+}
+
+void etp_text_wrap(etp_text *o, etp_str s, size_t at, size_t indent)
+{
+    bool first_word = true;
+    while (s.len) {
+        size_t n = etp_str_find(s, ETP_STR(" "));
+        etp_str word = {s.ptr, n};
+        s = n < s.len ? (etp_str){s.ptr + n + 1, s.len - n - 1} : (etp_str){s.ptr + n, 0};
+        size_t w = etp_width(word);
+        if (!first_word && at + 1 + w > o->width) {
+            etp_sink_char(o->sink, '\n');
+            etp_sink_repeat(o->sink, ' ', indent);
+            at = indent;
+            first_word = true;
+        }
+        if (!first_word) {
+            etp_sink_char(o->sink, ' ');
+            at++;
+        }
+        etp_text_put(o, word);
+        at += w;
+        first_word = false;
+    }
+    etp_sink_char(o->sink, '\n');
+}
