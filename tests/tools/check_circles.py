@@ -1,8 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Fails on files of one room that need each other in a circle, by their calls as the objects' symbol tables tell them (a header may hide
-what a file really uses). Usage: check_circles.py SOURCE_DIR BUILD_DIR
+"""Fails on files of one room that need each other in a circle, by their calls as the objects' symbol tables tell them
+(a header may hide what a file really uses). Usage: check_circles.py SOURCE_DIR BUILD_DIR
 
-Known circles stand in circles.txt beside this file: the list may only become shorter, and a line that is no longer true fails, too."""
+Known circles stand in circles.txt beside this file: the list may only become shorter, and a line that is no longer
+true fails, too."""
 import pathlib
 import subprocess
 import sys
@@ -88,7 +89,7 @@ def main():
     for new in sorted(found - known):
         expect(False, "files that need each other in a circle", new)
     for gone in sorted(known - found):
-        expect(False, f"{listed.name} lists a circle that is none any more (take it out, or write down what is left of it)", gone)
+        expect(False, f"{listed.name} lists a circle that is none any more (take it out, or write what is left)", gone)
     finish(f"{sum(map(len, graph.values()))} files in {len(graph)} rooms, {len(found)} known circles of files")
 
 

@@ -27,7 +27,8 @@ def exported():
 def preprocessed(header):
     """The lines of HEADER as a compiler sees them, without those of what it includes."""
     compiler = shutil.which(os.environ.get("CC", "cc"))
-    text = subprocess.run([compiler, "-std=c17", "-E", f"-I{HEADERS}", "-include", "etprof/error.h", "-x", "c", str(header)],
+    text = subprocess.run([compiler, "-std=c17", "-E", f"-I{HEADERS}", "-include", "etprof/error.h", "-x", "c",
+                           str(header)],
                           capture_output=True, text=True, check=True).stdout
     ours, lines = False, []
     for line in text.splitlines():
