@@ -156,14 +156,15 @@ def main(argv) -> int:
     p.add_argument("name", nargs="?")
     p.add_argument("--dir", type=Path, default=Path("model_profiling") / "models",
                    help="where `new` puts the folder (default model_profiling/models)")
-    p.add_argument("--format", choices=("text", "json"), default="text")
+    p.add_argument("-f", "--format", choices=("text", "json"), default="text")
+    p.add_argument("-q", "--quiet", action="store_true", help="no progress, no hints")
     try:
         options = p.parse_args(argv)
         if options.action == "new":
             if not options.name:
                 raise UsageError("models new needs a name")
             folder = new_model(options.name, options.dir)
-            print(f"{folder}\nnext: etprof export {options.name}")
+            print(folder if options.quiet else f"{folder}\nnext: etprof export {options.name}")
             return 0
         if options.name:
             raise UsageError("models list takes no name")

@@ -68,6 +68,7 @@ static const etp_opt k_options[] = {
     OPT("trust", 0, ETP_OPT_FLAG, session.trust, NULL, ETP_TRUST_HELP),
     OPT("full", 0, ETP_OPT_FLAG, session.full, NULL, "every section, also in text"),
     OPT("fail-on", 0, ETP_OPT_LIST, session.fail_on, "WORDS", ETP_FAIL_ON_HELP),
+    OPT("runs", 0, ETP_OPT_COUNT, session.iterations, "N", NULL), // the word of configs
     {0},
 };
 

@@ -21,11 +21,11 @@ static const etp_opt k_options[] = {
      "compare the others with this arm", NULL},
     {"margin", 0, ETP_OPT_NUMBER, offsetof(analyze_options, margin_percent), "PERCENT",
      "differences below this are 'same' (default 1)", NULL},
-    {"pte", 'p', ETP_OPT_STRING, offsetof(analyze_options, program), "FILE",
+    {"pte", 0, ETP_OPT_STRING, offsetof(analyze_options, program), "FILE",
      "the program of bare dumps: adds nodes, work and reasons", NULL},
     {"etrecord", 'r', ETP_OPT_STRING, offsetof(analyze_options, record), "FILE",
      "the exporter's record: adds source lines (needs --pte)", NULL},
-    {"roofs", 0, ETP_OPT_STRING, offsetof(analyze_options, roofs), "FILE",
+    {"roofs-file", 0, ETP_OPT_STRING, offsetof(analyze_options, roofs), "FILE",
      "roofs of the device, from 'etprof roofs --format json'", NULL},
     {"full", 0, ETP_OPT_FLAG, offsetof(analyze_options, full), NULL, "every section, also in text",
      NULL},
@@ -41,6 +41,8 @@ static const etp_opt k_options[] = {
      "with --out, of one dump: the column model_id", NULL},
     {"fail-on", 0, ETP_OPT_LIST, offsetof(analyze_options, fail_on), "WORDS", ETP_FAIL_ON_HELP,
      NULL},
+    {"pte", 'p', ETP_OPT_STRING, offsetof(analyze_options, program), "FILE", NULL, NULL},
+    {"roofs", 0, ETP_OPT_STRING, offsetof(analyze_options, roofs), "FILE", NULL, NULL},
     {0},
 };
 

@@ -12,11 +12,11 @@ typedef struct compare_options {
 } compare_options;
 
 static const etp_opt k_options[] = {
-    {"pte", 'p', ETP_OPT_STRING, offsetof(compare_options, program), "FILE",
+    {"pte", 0, ETP_OPT_STRING, offsetof(compare_options, program), "FILE",
      "the program of bare dumps: adds nodes, work and reasons", NULL},
     {"etrecord", 'r', ETP_OPT_STRING, offsetof(compare_options, record), "FILE",
      "the exporter's record: adds source lines (needs --pte)", NULL},
-    {"roofs", 0, ETP_OPT_STRING, offsetof(compare_options, roofs), "FILE",
+    {"roofs-file", 0, ETP_OPT_STRING, offsetof(compare_options, roofs), "FILE",
      "roofs of the device, from 'etprof roofs --format json'", NULL},
     {"name1", 0, ETP_OPT_STRING, offsetof(compare_options, name1), "NAME", "what to call A", NULL},
     {"name2", 0, ETP_OPT_STRING, offsetof(compare_options, name2), "NAME", "what to call B", NULL},
@@ -26,6 +26,8 @@ static const etp_opt k_options[] = {
      NULL},
     {"fail-on", 0, ETP_OPT_LIST, offsetof(compare_options, fail_on), "WORDS", ETP_FAIL_ON_HELP,
      NULL},
+    {"pte", 'p', ETP_OPT_STRING, offsetof(compare_options, program), "FILE", NULL, NULL},
+    {"roofs", 0, ETP_OPT_STRING, offsetof(compare_options, roofs), "FILE", NULL, NULL},
     {0},
 };
 

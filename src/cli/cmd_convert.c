@@ -42,10 +42,10 @@ static const char *const k_to[] = {
 static const convert_options k_defaults = {.to = -1, .table = -1};
 
 static const etp_opt k_options[] = {
-    {"to", 't', ETP_OPT_CHOICE, offsetof(convert_options, to), "FORMAT", "what to write", k_to},
+    {"to", 0, ETP_OPT_CHOICE, offsetof(convert_options, to), "FORMAT", "what to write", k_to},
     {"output", 'o', ETP_OPT_STRING, offsetof(convert_options, output), "FILE",
-     "write to FILE instead of standard output", NULL},
-    {"pte", 'p', ETP_OPT_STRING, offsetof(convert_options, program), "FILE",
+     "write there instead of to standard output", NULL},
+    {"pte", 0, ETP_OPT_STRING, offsetof(convert_options, program), "FILE",
      "the program of bare dumps: adds nodes, shapes and work", NULL},
     {"etrecord", 'r', ETP_OPT_STRING, offsetof(convert_options, record), "FILE",
      "the exporter's record: adds source lines (needs --pte)", NULL},
@@ -63,6 +63,8 @@ static const etp_opt k_options[] = {
      "parquet: which rows (default: operators)", k_etp_table_words},
     {"uncompressed", 0, ETP_OPT_FLAG, offsetof(convert_options, uncompressed), NULL,
      "parquet: pages as they are, for readers without zstd", NULL},
+    {"pte", 'p', ETP_OPT_STRING, offsetof(convert_options, program), "FILE", NULL, NULL},
+    {"to", 't', ETP_OPT_CHOICE, offsetof(convert_options, to), "FORMAT", NULL, k_to},
     {0},
 };
 

@@ -14,10 +14,12 @@ typedef struct explain_options {
 static const etp_opt k_options[] = {
     {"baseline", 'b', ETP_OPT_STRING, offsetof(explain_options, baseline), "ARM",
      "compare the others with this arm", NULL},
-    {"pte", 'p', ETP_OPT_STRING, offsetof(explain_options, program), "FILE",
+    {"pte", 0, ETP_OPT_STRING, offsetof(explain_options, program), "FILE",
      "the program of bare dumps", NULL},
-    {"roofs", 0, ETP_OPT_STRING, offsetof(explain_options, roofs), "FILE",
+    {"roofs-file", 0, ETP_OPT_STRING, offsetof(explain_options, roofs), "FILE",
      "roofs of the device, from 'etprof roofs --format json'", NULL},
+    {"pte", 'p', ETP_OPT_STRING, offsetof(explain_options, program), "FILE", NULL, NULL},
+    {"roofs", 0, ETP_OPT_STRING, offsetof(explain_options, roofs), "FILE", NULL, NULL},
     {0},
 };
 

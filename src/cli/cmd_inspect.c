@@ -16,9 +16,9 @@ typedef struct inspect_options {
 } inspect_options;
 
 static const etp_opt k_options[] = {
-    {"tree", 't', ETP_OPT_FLAG, offsetof(inspect_options, tree), NULL,
+    {"tree", 0, ETP_OPT_FLAG, offsetof(inspect_options, tree), NULL,
      "list every instruction and node", NULL},
-    {"diff", 'd', ETP_OPT_STRING, offsetof(inspect_options, other), "OTHER",
+    {"diff", 0, ETP_OPT_STRING, offsetof(inspect_options, other), "OTHER",
      "compare with another program", NULL},
     {"etrecord", 'r', ETP_OPT_STRING, offsetof(inspect_options, record), "FILE",
      "exporter's record: adds source lines and modules", NULL},
@@ -26,8 +26,11 @@ static const etp_opt k_options[] = {
      "a recording of the program: adds what its operators cost", NULL},
     {"tensor", 0, ETP_OPT_FLAG, offsetof(inspect_options, tensor), NULL,
      "list the tensors and numbers that a recording logged", NULL},
-    {"debug-buffer", 'b', ETP_OPT_STRING, offsetof(inspect_options, buffer), "FILE",
+    {"debug-buffer", 0, ETP_OPT_STRING, offsetof(inspect_options, buffer), "FILE",
      "debug buffer written beside the dump (--tensor)", NULL},
+    {"tree", 't', ETP_OPT_FLAG, offsetof(inspect_options, tree), NULL, NULL, NULL},
+    {"diff", 'd', ETP_OPT_STRING, offsetof(inspect_options, other), "OTHER", NULL, NULL},
+    {"debug-buffer", 'b', ETP_OPT_STRING, offsetof(inspect_options, buffer), "FILE", NULL, NULL},
     {0},
 };
 

@@ -16,12 +16,13 @@ typedef struct ops_options {
 } ops_options;
 
 static const etp_opt k_options[] = {
-    {"pte", 'p', ETP_OPT_STRING, offsetof(ops_options, program), "FILE",
+    {"pte", 0, ETP_OPT_STRING, offsetof(ops_options, program), "FILE",
      "the program: adds nodes, shapes, work and names of methods", NULL},
     {"etrecord", 'r', ETP_OPT_STRING, offsetof(ops_options, record), "FILE",
      "the exporter's record: adds source lines and modules (needs --pte)", NULL},
     {"debug-buffer", 0, ETP_OPT_STRING, offsetof(ops_options, buffer), "FILE",
      "debug buffer written beside the dump (inspector-json)", NULL},
+    {"pte", 'p', ETP_OPT_STRING, offsetof(ops_options, program), "FILE", NULL, NULL},
     {0},
 };
 

@@ -15,8 +15,9 @@ typedef struct pack_options {
 } pack_options;
 
 static const etp_opt k_pack_options[] = {
-    {"out", 0, ETP_OPT_STRING, offsetof(pack_options, out), "FILE",
+    {"output", 'o', ETP_OPT_STRING, offsetof(pack_options, out), "FILE",
      "file to write (default: FOLDER" SUFFIX ")", NULL},
+    {"out", 0, ETP_OPT_STRING, offsetof(pack_options, out), "FILE", NULL, NULL},
     {0},
 };
 
@@ -77,9 +78,9 @@ const etp_command etp_cmd_pack = {
     .name = "pack",
     .summary = "a run folder as one file",
     .usage = "FOLDER",
-    .description = "Writes FOLDER.tar.zst, or the file of --out. Same folder, same bytes; 'tar "
+    .description = "Writes FOLDER.tar.zst, or the file of --output. Same folder, same bytes; 'tar "
                    "--zstd' reads it.",
-    .examples = "  etprof pack out_model\n  etprof pack out_model --out result.tar.zst",
+    .examples = "  etprof pack out_model\n  etprof pack out_model --output result.tar.zst",
     .opts = k_pack_options,
     .opts_size = sizeof(pack_options),
     .takes_runs = true,

@@ -15,7 +15,7 @@ typedef struct plan_options {
 static const etp_opt k_options[] = {
     {"precision", 'p', ETP_OPT_PERCENT, offsetof(plan_options, precision_percent), "PERCENT",
      "wanted half-width of the ratio's interval (default 1)", NULL},
-    {"baseline", 'b', ETP_OPT_STRING, offsetof(plan_options, baseline), "NAME",
+    {"baseline", 'b', ETP_OPT_STRING, offsetof(plan_options, baseline), "ARM",
      "experiment the others are compared with", NULL},
     {"launch-cost", 0, ETP_OPT_TIME, offsetof(plan_options, launch_cost_s), "TIME",
      "time of a launch besides its iterations (run folders know it; else 0.5)", NULL},

@@ -17,15 +17,15 @@ typedef struct rerun_options {
 } rerun_options;
 
 static const etp_opt k_options[] = {
-    {"margin", 0, ETP_OPT_NUMBER, offsetof(rerun_options, margin_percent), "PERCENT",
+    {"margin", 0, ETP_OPT_PERCENT, offsetof(rerun_options, margin_percent), "PERCENT",
      "ratios this close are the same (default 5)", NULL},
     {"device", 'd', ETP_OPT_STRING, offsetof(rerun_options, device), "SPEC",
      "another device than the folder's", NULL},
     {"trust", 0, ETP_OPT_FLAG, offsetof(rerun_options, trust), NULL, ETP_TRUST_HELP, NULL},
     {"runner", 0, ETP_OPT_STRING, offsetof(rerun_options, runner), "PATH",
      "runner program or bundle folder", NULL},
-    {"timeout", 0, ETP_OPT_NUMBER, offsetof(rerun_options, timeout), "SECONDS",
-     "longest silence of a runner (default 60)", NULL},
+    {"timeout", 0, ETP_OPT_TIME, offsetof(rerun_options, timeout), "TIME",
+     "longest silence of a runner (default 60s)", NULL},
     {0},
 };
 

@@ -11,7 +11,7 @@
 typedef struct skills_options {
     etp_opt_list set;
     bool dry_run;
-    uint64_t timeout_s;
+    double timeout_s;
 } skills_options;
 
 static const skills_options k_defaults = {.timeout_s = 3600};
@@ -21,8 +21,8 @@ static const etp_opt k_options[] = {
      "a setting of the skills, e.g. model=my_net (repeatable)", NULL},
     {"dry-run", 'n', ETP_OPT_FLAG, offsetof(skills_options, dry_run), NULL,
      "with run: print the commands, filled in, and stop", NULL},
-    {"timeout", 0, ETP_OPT_COUNT, offsetof(skills_options, timeout_s), "SECONDS",
-     "with run: longest time for one command (3600)", NULL},
+    {"timeout", 0, ETP_OPT_TIME, offsetof(skills_options, timeout_s), "TIME",
+     "with run: longest time for one command (default 1h)", NULL},
     {0},
 };
 
@@ -90,7 +90,7 @@ static etp_status execute(etp_cli *cli, const skills_options *o, const char *pla
     etp_skill_environment env = {.platform = platform,
                                  .program = cli->program,
                                  .search_path = cli->env_path,
-                                 .timeout_ns = o->timeout_s * UINT64_C(1000000000),
+                                 .timeout_ns = (uint64_t)(o->timeout_s * 1e9),
                                  .progress = progress,
                                  .ctx = cli};
     if (!env.program) {

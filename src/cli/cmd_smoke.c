@@ -21,13 +21,14 @@ typedef struct smoke_options {
 
 static const etp_opt k_options[] = {
     OPT("device", 'd', device, "SPEC", "local (default), adb[:SERIAL], ssh:HOST or qemu[:CPU]"),
-    OPT("model", 'm', model, "FILE.pte", "this program instead of the bundled one"),
+    OPT("model", 0, model, "MODEL", "this program instead of the bundled one"),
     OPT("export", 0, export_name, "NAME", "export this model first (PyTorch), in float16"),
     OPT("runner", 0, runner, "PATH", "runner program or bundle folder"),
     OPT("remote", 0, remote, "HOST:PORT", "the adb device at that address"),
     OPT("ssh-config", 0, ssh_config, "FILE", "of ssh:HOST, instead of the user's own"),
     OPT("out", 0, out, "DIR",
         "keep the run folder there (default: it is removed unless a step fails)"),
+    OPT("model", 'm', model, "MODEL", NULL),
     {0},
 };
 

@@ -19,9 +19,9 @@ typedef struct stats_options {
 } stats_options;
 
 static const etp_opt k_options[] = {
-    {"baseline", 'b', ETP_OPT_STRING, offsetof(stats_options, baseline), "NAME",
+    {"baseline", 'b', ETP_OPT_STRING, offsetof(stats_options, baseline), "ARM",
      "experiment the others are compared with", NULL},
-    {"margin", 0, ETP_OPT_NUMBER, offsetof(stats_options, margin_percent), "PERCENT",
+    {"margin", 0, ETP_OPT_PERCENT, offsetof(stats_options, margin_percent), "PERCENT",
      "differences below this are 'same' (default 1)", NULL},
     {"name1", 0, ETP_OPT_STRING, offsetof(stats_options, name1), "NAME",
      "timelines: what to call the first", NULL},

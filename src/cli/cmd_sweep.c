@@ -29,7 +29,7 @@ static const etp_opt k_options[] = {
         "levels (default: the best against plain SIMD)"),
     OPT("threads", 't', ETP_OPT_LIST, session.threads, "N,...",
         "thread counts of the runner (default 1)"),
-    OPT("baseline", 'b', ETP_OPT_STRING, session.baseline, "LEVEL",
+    OPT("baseline", 'b', ETP_OPT_STRING, session.baseline, "ARM",
         "level the others are compared with (default: lowest)"),
     OPT("blocks", 'k', ETP_OPT_COUNT, session.blocks, "K",
         "exactly K blocks (default 10); with --precision at most"),
@@ -69,6 +69,7 @@ static const etp_opt k_options[] = {
     OPT("trust", 0, ETP_OPT_FLAG, session.trust, NULL, ETP_TRUST_HELP),
     OPT("full", 0, ETP_OPT_FLAG, session.full, NULL, "every section, also in text"),
     OPT("fail-on", 0, ETP_OPT_LIST, session.fail_on, "WORDS", ETP_FAIL_ON_HELP),
+    OPT("runs", 0, ETP_OPT_COUNT, session.iterations, "N", NULL), // the word of configs
     {0},
 };
 

@@ -28,9 +28,9 @@ typedef struct etp_opt {
     const char *name; // without the dashes
     char short_name;  // 0: none
     etp_opt_type type;
-    size_t offset;             // of the field in the command's options struct
-    const char *arg;           // shown in help: "FILE"; NULL for flags
-    const char *help;          // one line, lower case, no full stop
+    size_t offset;    // of the field in the command's options struct
+    const char *arg;  // shown in help: "FILE"; NULL for flags
+    const char *help; // one line, lower case, no full stop; NULL: an old word, taken and not shown
     const char *const *values; // NULL-terminated, for ETP_OPT_CHOICE
 } etp_opt;
 
@@ -102,6 +102,8 @@ void etp_cli_outcome(etp_cli *cli, int exit_code);
 ETP_NODISCARD etp_status etp_options_parse(etp_cli *cli, const etp_command *cmd, int argc,
                                            char **argv, void *opts, int *n_operands, bool *help,
                                            etp_error *err);
+// The first option from O on that is shown to users; the end of the table when there is none.
+const etp_opt *etp_option_shown(const etp_opt *o);
 // Name of the first option of TABLE (all defaults zero) that was given, EXCEPT (NULL-terminated)
 // aside; NULL: none.
 const char *etp_option_given(const etp_opt *table, const void *opts, const char *const *except);

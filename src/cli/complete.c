@@ -35,7 +35,8 @@ static void each_option(FILE *out, const etp_command *cmd, print_option *print)
     if (cmd->raw_args) {
         return;
     }
-    for (const etp_opt *o = cmd->opts; o && o->name; o++) {
+    for (const etp_opt *o = etp_option_shown(cmd->opts); o && o->name;
+         o = etp_option_shown(o + 1)) {
         print(out, cmd, o, o->values);
     }
     if (cmd->formats) {

@@ -65,7 +65,8 @@ void etp_help_command(FILE *out, const etp_command *cmd)
         return;
     }
     fputs("\noptions\n", out);
-    for (const etp_opt *o = cmd->opts; o && o->name; o++) {
+    for (const etp_opt *o = etp_option_shown(cmd->opts); o && o->name;
+         o = etp_option_shown(o + 1)) {
         option_line(out, o);
     }
     if (cmd->formats) {

@@ -68,11 +68,20 @@ const char *etp_suggest(const char *word, const char *const *candidates)
     return best;
 }
 
+const etp_opt *etp_option_shown(const etp_opt *o)
+{
+    while (o && o->name && !o->help) {
+        o++;
+    }
+    return o;
+}
+
 static etp_status unknown_option(parse_state *s, const char *name, etp_error *err)
 {
     const char *names[64];
     size_t n = 0;
-    for (const etp_opt *o = s->cmd->opts; o && o->name && n < 58; o++) {
+    for (const etp_opt *o = etp_option_shown(s->cmd->opts); o && o->name && n < 58;
+         o = etp_option_shown(o + 1)) {
         names[n++] = o->name;
     }
     names[n++] = "format";

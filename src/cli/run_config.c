@@ -21,8 +21,9 @@ static const char *const k_top_keys[] = {"$schema",  "model",    "output_root", 
                                          "method",   "inputs",   "data",        "seed",
                                          "fallback", "resident", "description", NULL};
 static const char *const k_experiment_keys[] = {
-    "name",   "level",   "runner_path", "quiet_runner", "mode",         "runs",        "num_runs",
-    "warmup", "threads", "num_threads", "extra_args",   "cpu_affinity", "description", NULL};
+    "name",        "level",      "runner_path",  "quiet_runner", "mode",
+    "runs",        "num_runs",   "iterations",   "warmup",       "threads",
+    "num_threads", "extra_args", "cpu_affinity", "description",  NULL};
 static const char *const k_analysis_keys[] = {"compare_pairs", NULL};
 static const char *const k_pair_keys[] = {"baseline", "candidate", "label", NULL};
 static const char *const k_side_keys[] = {"experiment", "threads", NULL};
@@ -420,6 +421,9 @@ static etp_status read_experiment(reader *r, node object, etp_config *out)
     ETP_TRY(get_text(r, object, "quiet_runner", &e.runner_path));
     ETP_TRY(get_text(r, object, "runner_path", &e.runner_path));
     ETP_TRY(get_alias(r, object, "runs", "num_runs", &n));
+    node typed = member(r, object, "iterations"); // the word of the command line
+    ETP_TRY(both_given(r, n, typed));
+    n = typed.value ? typed : n;
     e.runs = DEFAULT_RUNS;
     if (n.value) {
         ETP_TRY(get_count(r, n, 1, 1000000, &e.runs));

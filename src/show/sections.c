@@ -304,7 +304,7 @@ static void roofs_note(const etp_ab *ab, etp_report *r, uint32_t candidate)
         etp_report_note(
             r, ETP_PLAIN,
             ab->bare ? "roofs: none; measure the device with 'etprof roofs --format json' and "
-                       "name the file with --roofs"
+                       "name the file with --roofs-file"
                      : "roofs: none; 'etprof ab --roofs' measures them first");
     } else if (!placed) {
         etp_report_note(r, ETP_WARN,

@@ -70,9 +70,8 @@ class Bench:
     def wait_for_runner(self):
         for _ in range(600):
             for pid, line in self.runners():
-                if (
-                    pid not in self.old and b"\0--model\0" in line and b"--probe" not in line
-                ):  # not the shell that starts it
+                # Not the shell that starts it.
+                if pid not in self.old and b"\0--model\0" in line and b"--probe" not in line:
                     return pid
             time.sleep(0.02)
         raise AssertionError("no runner was started")
@@ -191,9 +190,8 @@ def helpers_go_with_us(b: Bench):
     p = subprocess.Popen(words, cwd=b.work, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL, env=b.env)
     end = time.monotonic() + 30
     last = []
-    while (
-        not (set(last) & set(alive())) and time.monotonic() < end
-    ):  # the launch that will not end, not the questions before it
+    # The launch that will not end, not the questions before it.
+    while not (set(last) & set(alive())) and time.monotonic() < end:
         last = alive()
         time.sleep(0.7)
     assert set(last) & set(alive()) and p.poll() is None, "no helper"

@@ -76,12 +76,12 @@ def parser() -> argparse.ArgumentParser:
     p.add_argument("--save-graph", action="store_true", help="write <file>.graph.json")
     p.add_argument("--fallback", metavar="MODEL",
                    help="export this model instead when MODEL needs something that is missing")
-    p.add_argument("--seed", type=int, default=0, help="of weights and inputs (default 0)")
+    p.add_argument("--seed", type=int, default=0, metavar="N", help="of weights and inputs (default 0)")
     p.add_argument("--tolerance", type=float, metavar="COSINE",
                    help="accept this agreement with eager instead of the precision's own limits")
-    p.add_argument("--format", choices=("text", "json"), default="text")
+    p.add_argument("-f", "--format", choices=("text", "json"), default="text")
     p.add_argument("--verbose", action="store_true", help="show the libraries' own messages")
-    p.add_argument("--quiet", action="store_true", help="no progress on stderr")
+    p.add_argument("-q", "--quiet", action="store_true", help="no progress, no hints")
     setup = p.add_argument_group("where torch and executorch come from")
     setup.add_argument("--python", metavar="PATH", help="an interpreter that has them")
     setup.add_argument("--pip-arg", action="append", default=[], metavar="ARG",

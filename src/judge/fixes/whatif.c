@@ -243,7 +243,8 @@ static etp_status apply(redo *w, const change *c, const char *text, size_t *out_
             err, ETP_USAGE,
             "'%s': no roofs were measured on this device; 'etprof ab --roofs' measures them first, "
             "for "
-            "what was measured without them name a file with --roofs (etprof roofs --format json)",
+            "what was measured without them name a file with --roofs-file (etprof roofs --format "
+            "json)",
             text);
     }
     size_t unknown = 0;

@@ -1,0 +1,117 @@
+# SPDX-License-Identifier: Apache-2.0
+"""A word means the same in every verb: check_options.py ETPROF
+
+Reads the options of all verbs as `etprof help VERB` prints them from the tables. One word has one kind of value, one
+letter (or none), and a meaning that is written down here; one letter stands for one word. Words of before are taken
+still, although no help shows them."""
+import re
+import subprocess
+import sys
+
+from checks import expect, finish
+
+ETPROF = sys.argv[1]
+EVERYWHERE = {"quiet": "q", "help": "h", "format": "f"}
+KIND = r"(?:[A-Z][A-Za-z0-9_]*(?:[^\sa-z]\S*)?|\{\S*\})(?![a-z])"
+# What the values of a word may be called: a narrower word for the same kind of thing.
+KINDS = {"NAME[=ATTR]": "NAME"}
+# What each word says that several verbs have, as a pattern that all its help texts match. A new one needs a meaning.
+MEANS = {
+    "baseline": r"compared with|compare the others with|to start from",
+    "blocks": r"^exactly K blocks",
+    "budget": r"",
+    "color": r"^auto, always, never",
+    "cool": r"",
+    "cpus": r"",
+    "data": r"external weights",
+    "debug-buffer": r"^debug buffer written beside the dump",
+    "device": r"^local|where to run|another device",
+    "etrecord": r"record: adds source lines",
+    "export": r"export",
+    "fail-on": r"exit 1 when",
+    "format": r"",
+    "full": r"every section|also the checks that passed",
+    "help": r"",
+    "inputs": r"^random:SEED, ones, FILE.npz",
+    "iterations": r"timed iterations per launch",
+    "levels": r"^levels",
+    "margin": r"same|no regression",
+    "method": r"method",
+    "model": r"the same as the operand|this program instead",
+    "model-id": r"column model_id",
+    "name1": r"what to call (A|the first)",
+    "name2": r"what to call (B|the second)",
+    "no-trace": r"latency alone",
+    "out": r"run folder|write .*there|folder to make|artifacts folder|^\.\.\.",
+    "output": r"write there instead of to standard output|file to write",
+    "precision": r"interval",
+    "prepare": r"",
+    "pte": r"^the program",
+    "quiet": r"^no progress",
+    "remote": r"adb device",
+    "resident": r"",
+    "resume": r"^go on with an interrupted",
+    "roofs-file": r"^roofs of the device",
+    "runner": r"runner",
+    "seed": r"^of (order|weights) and inputs",
+    "ssh-config": r"ssh|hosts of this file",
+    "threads": r"^(threads|thread counts)",
+    "timeout": r"^longest silence of a runner|longest time for one command",
+    "title": r"of what is shown|heading",
+    "trust": r"",
+    "verbose": r"",
+    "warmup": r"warm-up iterations",
+}
+# Words of before, with an operand that makes them reach the file that is not there: a usage error would come first.
+OLD = ["analyze no.etdump -p no.pte", "analyze no.etdump --roofs no.json", "compare no.etdump no.etdump --roofs no.json",
+       "explain no slower --roofs no.json", "whatif no 'drop op1' --roofs no.json", "inspect -t no.pte",
+       "inspect no.pte -d no.pte", "inspect no.etdump -b no.bin --tensor", "convert no.etdump -t chrome",
+       "pack no --out no.tar.zst", "rerun no --timeout 60", "smoke -m no.pte", "ops no.etdump -p no.pte"]
+
+
+def options(verb):
+    """(letter, word, kind of value, help) of each option, from argparse's pages too."""
+    text = subprocess.run([ETPROF, verb, "--help"], capture_output=True, text=True, check=True).stdout
+    text = text.partition("\noptions")[2]
+    for entry in re.findall(r"^ {2,6}-.*(?:\n {20,}.*)*", text, re.M):
+        entry = " ".join(entry.split())
+        # "-x, --word KIND", as argparse has it "-x KIND, --word KIND" and "--word KIND, --other KIND".
+        head = re.match(rf"(?:-(\w)(?: {KIND})?, )?((?:--[\w-]+(?: {KIND})?(?:, )?)+)", entry)
+        for word, kind in re.findall(rf"--([\w-]+)(?: ({KIND}))?", head[2]):
+            yield head[1], word, KINDS.get(kind, kind), entry[head.end():].strip()
+
+
+def verbs():
+    said = subprocess.run([ETPROF, "help"], capture_output=True, text=True, check=True).stdout
+    return re.findall(r"^  ([a-z]+) +\S", said, re.M)
+
+
+found = {}
+for verb in verbs():
+    mine = list(options(verb))
+    for word, letter in EVERYWHERE.items():
+        if word == "format" and verb in ("convert", "pack", "unpack"):
+            continue  # what they write is chosen by --to, and files are files
+        expect((letter, word) in {o[:2] for o in mine}, verb, f"has no -{letter}, --{word}")
+    for letter, word, kind, told in mine:
+        found.setdefault(word, []).append((verb, letter, kind, told))
+letters = {}
+for word, rows in sorted(found.items()):
+    for verb, letter, _, _ in rows:
+        if letter:
+            letters.setdefault(letter, {}).setdefault(word, []).append(verb)
+    if len(rows) == 1:
+        continue
+    for what, at in (("a letter", 1), ("a kind of value", 2)):
+        given = {row[at] for row in rows} - ({None} if at == 1 else set())
+        expect(len(given) <= 1 or word == "format", f"--{word}", f"has not one {what}: {given}",
+               [(row[0], row[at]) for row in rows])
+    expect(word in MEANS, f"--{word}", "is in several verbs: write down what it means", [row[0] for row in rows])
+    for verb, _, _, told in rows:
+        expect(re.search(MEANS.get(word, ""), told), f"{verb} --{word}", f"means something else: {told}")
+for letter, words in sorted(letters.items()):
+    expect(len(words) == 1, f"-{letter}", f"stands for several words: {words}")
+for line in OLD:
+    done = subprocess.run(f'"{ETPROF}" {line}', shell=True, capture_output=True, text=True, check=False)
+    expect("has no option" not in done.stderr and "takes one of" not in done.stderr, line, done.stderr)
+finish(f"{len(found)} words in {len(verbs())} verbs")
