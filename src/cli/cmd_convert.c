@@ -269,7 +269,7 @@ static etp_status write_sides(etp_cli *cli, const convert_options *o, const etp_
         ETP_TRY(etp_stacks_of_sides(&sides, &cli->arena, &stacks, err));
         ETP_TRY(write_stacks(cli, o, &stacks, err));
     }
-    const char *withheld = ab->comparisons[at].withheld;
+    etp_withheld withheld = ab->comparisons[at].withheld;
     if (withheld && !cli->quiet) {
         etp_say("etprof: the comparison is withheld: %s\n", etp_ab_withheld_text(withheld));
     }

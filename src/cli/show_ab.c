@@ -52,7 +52,7 @@ static void record_outcome(etp_cli *cli, const etp_ab *ab, const etp_show_option
     for (size_t i = 0; i < ab->n_comparisons; i++) {
         const etp_ab_comparison *c = &ab->comparisons[i];
         if ((c->withheld && contains(show, "withheld")) ||
-            (!c->withheld && contains(show, c->verdict))) {
+            (!c->withheld && contains(show, etp_verdict_name(c->verdict)))) {
             etp_cli_outcome(cli, 1);
         }
     }
@@ -68,7 +68,7 @@ static void record_sweep(etp_cli *cli, const etp_sweep *s, const etp_show_option
     }
     for (size_t i = 0; i < s->result.n_speedups; i++) {
         const etp_cell_speedup *x = &s->result.speedups[i];
-        const char *withheld = etp_sweep_withheld(s, x->at);
+        etp_withheld withheld = etp_sweep_withheld(s, x->at);
         if (contains(show, withheld ? "withheld" : etp_verdict_name(x->effect.verdict))) {
             etp_cli_outcome(cli, 1);
         }

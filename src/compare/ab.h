@@ -42,7 +42,7 @@ typedef struct etp_ab_split {          // means per inference that add up to Met
 typedef struct etp_ab_ratio { // over blocks, as the headline; blocks 0: not known
     double estimate, lo, hi;  // lo and hi NAN below 2 blocks
     uint32_t blocks;
-    const char *verdict; // faster, slower, same, unknown: of the candidate
+    etp_verdict verdict; // of the candidate
 } etp_ab_ratio;
 
 typedef struct etp_ab_drift { // of the launch values over the session
@@ -100,22 +100,41 @@ typedef struct etp_ab_arm {
                          // from `expected`
 } etp_ab_arm;
 
+// Why the figures of a comparison are not given. The order is that of the reasons: the first that
+// holds is told.
+typedef enum etp_withheld {
+    ETP_WITHHELD_NOT, // they are given
+    ETP_WITHHELD_OUTPUTS_DIFFER,
+    ETP_WITHHELD_PROOF_FAILED,
+    ETP_WITHHELD_EMULATED,
+    ETP_WITHHELD_NOISE_FLOOR,
+    ETP_WITHHELD_COUNT
+} etp_withheld;
+const char *etp_withheld_name(etp_withheld w); // "outputs_differ"; NULL: they are given
+
+typedef enum etp_ab_method {
+    ETP_PAIRED_BLOCKS,
+    ETP_UNPAIRED_LAUNCHES,
+    ETP_TRACED_MEDIANS
+} etp_ab_method;
+const char *etp_ab_method_name(etp_ab_method m); // "paired-blocks"
+
 typedef struct etp_ab_comparison {
     uint32_t baseline, candidate; // arms
     double estimate, lo, hi;      // NAN when withheld or unknown
     uint32_t blocks;
-    double widening;    // of the interval, for looking at it during the session; 1: none
-    const char *method; // "paired-blocks", "unpaired-launches" or "traced-medians"
-    size_t launches[2]; // unpaired: of the baseline and the candidate
+    double widening; // of the interval, for looking at it during the session; 1: none
+    etp_ab_method method;
+    size_t launches[2];                  // unpaired: of the baseline and the candidate
     double mann_whitney_p, cliffs_delta; // unpaired, else NAN
     double sign_flip_p;                  // NAN unknown
-    const char *verdict;                 // faster, slower, same, unknown
+    etp_verdict verdict;
     double margin;
     double noise_floor; // half-width of the A/A control's interval of ln, NAN unknown
     etp_interval
         control; // of the ratio of two equal arms; of two sessions, the one that reaches farther
     uint32_t control_blocks;
-    const char *withheld; // NULL or outputs_differ, proof_failed, noise_floor, emulated
+    etp_withheld withheld;
     etp_ab_resident resident;
     etp_ab_ratio load, first, peak_rss; // of the timed launches
 } etp_ab_comparison;
@@ -331,10 +350,19 @@ typedef enum etp_finding_kind {
 
 const char *etp_finding_id(etp_finding_kind kind); // "slower"
 
+// How much a sentence matters to a reader.
+typedef enum etp_finding_severity {
+    ETP_SEVERITY_INFO,
+    ETP_SEVERITY_GOOD,
+    ETP_SEVERITY_WARN,
+    ETP_SEVERITY_BAD
+} etp_finding_severity;
+const char *etp_severity_name(etp_finding_severity s); // "info", "good", "warn", "bad"
+
 typedef struct etp_ab_finding {
     const char *id; // "F1"
     etp_finding_kind kind;
-    const char *severity; // info, good, warn, bad
+    etp_finding_severity severity;
     const char *text;
     const char *const *evidence; // ids of ledger rows, operators, "comparison:0", "arm:neon"
     size_t n_evidence;

@@ -23,7 +23,7 @@ etp_status etp_ab_prove_by_samples(etp_ab_session *s, const etp_run *run, const 
             ETP_TRY(etp_proof_add(&arm->proof, &s->arena, p->lines.items[k], err));
         }
         if (kernels.arms[i].problem) {
-            ETP_TRY(etp_ab_find(s, ETP_FINDING_SAMPLES_UNUSED, "warn", NULL,
+            ETP_TRY(etp_ab_find(s, ETP_FINDING_SAMPLES_UNUSED, ETP_SEVERITY_WARN, NULL,
                                 etp_arena_printf(&s->arena, "samples of %s not used: %s", arm->name,
                                                  kernels.arms[i].problem),
                                 err));
@@ -128,7 +128,7 @@ etp_status etp_ab_prove_arm(etp_ab_session *s, const etp_run *run, uint32_t run_
 }
 
 // A headline that the evidence does not carry is taken back; the raw samples stay.
-void etp_ab_withhold(etp_ab_session *s, bool control_differs, const char *given)
+void etp_ab_withhold(etp_ab_session *s, bool control_differs, etp_withheld given)
 {
     etp_ab *ab = &s->ab;
     for (size_t i = 0; i < ab->n_comparisons; i++) {
@@ -136,19 +136,19 @@ void etp_ab_withhold(etp_ab_session *s, bool control_differs, const char *given)
         bool refuted = ab->arms[c->baseline].proof.truth == ETP_CONTRADICTED ||
                        ab->arms[c->candidate].proof.truth == ETP_CONTRADICTED;
         if (ab->arms[c->baseline].outputs_differ || ab->arms[c->candidate].outputs_differ) {
-            c->withheld = "outputs_differ";
+            c->withheld = ETP_WITHHELD_OUTPUTS_DIFFER;
         } else if (refuted) {
-            c->withheld = "proof_failed";
+            c->withheld = ETP_WITHHELD_PROOF_FAILED;
         } else if (ab->emulated) {
-            c->withheld = "emulated";
+            c->withheld = ETP_WITHHELD_EMULATED;
         } else if (control_differs) {
-            c->withheld = "noise_floor";
+            c->withheld = ETP_WITHHELD_NOISE_FLOOR;
         } else {
             c->withheld = given;
         }
         if (c->withheld) {
             c->estimate = c->lo = c->hi = c->sign_flip_p = NAN;
-            c->verdict = "unknown";
+            c->verdict = ETP_VERDICT_UNKNOWN;
         }
     }
 }

@@ -17,7 +17,7 @@ const char *etp_finding_id(etp_finding_kind kind)
     return k_findings[kind].id;
 }
 
-etp_status etp_ab_find_rows(etp_ab_session *s, etp_finding_kind kind, const char *severity,
+etp_status etp_ab_find_rows(etp_ab_session *s, etp_finding_kind kind, etp_finding_severity severity,
                             const char *const *evidence, size_t n, const char *text, etp_error *err)
 {
     const char **refs = ETP_NEW_ARRAY(&s->arena, const char *, n + 1);
@@ -38,7 +38,7 @@ etp_status etp_ab_find_rows(etp_ab_session *s, etp_finding_kind kind, const char
     return ETP_PUSH(&s->arena, &s->ab.findings, f) ? ETP_OK : etp_fail_nomem(err, "findings");
 }
 
-etp_status etp_ab_find(etp_ab_session *s, etp_finding_kind kind, const char *severity,
+etp_status etp_ab_find(etp_ab_session *s, etp_finding_kind kind, etp_finding_severity severity,
                        const char *evidence, const char *text, etp_error *err)
 {
     return etp_ab_find_rows(s, kind, severity, &evidence, evidence ? 1 : 0, text, err);

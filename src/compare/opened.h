@@ -14,8 +14,8 @@ typedef struct etp_ab_session etp_ab_session;
 
 typedef struct etp_ab_pair { // two arms of a session that is open already and stays so
     const etp_ab_session *whole;
-    uint32_t arms[2];     // the baseline first
-    const char *withheld; // why their ratio is withheld in any case, NULL
+    uint32_t arms[2];      // the baseline first
+    etp_withheld withheld; // why their ratio is withheld in any case
 } etp_ab_pair;
 
 typedef struct etp_ab_options {

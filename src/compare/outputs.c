@@ -33,7 +33,7 @@ static etp_status mention_nan(etp_ab_session *s, const char *whose, const char *
         return ETP_OK;
     }
     return etp_ab_find(
-        s, ETP_FINDING_OUTPUTS_NAN, "warn", "outputs",
+        s, ETP_FINDING_OUTPUTS_NAN, ETP_SEVERITY_WARN, "outputs",
         etp_arena_printf(
             &s->arena,
             "outputs of %s%s: %llu of %llu elements are NaN on both sides, which says nothing%s",
@@ -67,7 +67,7 @@ static etp_status take_comparison(etp_ab_session *s, const char *whose, const ch
     if (c->ok || !c->why) {
         return ETP_OK;
     }
-    return etp_ab_find(s, ETP_FINDING_OUTPUTS, "bad", "outputs",
+    return etp_ab_find(s, ETP_FINDING_OUTPUTS, ETP_SEVERITY_BAD, "outputs",
                        etp_arena_printf(&s->arena, "outputs of %s%s: %s", whose, against, c->why),
                        err);
 }
@@ -99,7 +99,7 @@ static etp_status compare_dirs(etp_ab_session *s, uint32_t arm, const char *x, c
         return ETP_OK;
     }
     if (etp_outputs_compare(x, y, precision, &s->arena, &c, &why) != ETP_OK) {
-        return etp_ab_find(s, ETP_FINDING_OUTPUTS_UNREAD, "warn", NULL,
+        return etp_ab_find(s, ETP_FINDING_OUTPUTS_UNREAD, ETP_SEVERITY_WARN, NULL,
                            etp_arena_printf(&s->arena, "outputs of %s not compared%s: %s",
                                             s->ab.arms[arm].name, against, why.msg),
                            err);

@@ -66,7 +66,7 @@ etp_status etp_ab_open_kept(etp_ab_session *s, const char *dir, const etp_run *r
         return ETP_OK;
     }
     if (open_program(out, graph, &why) != ETP_OK) {
-        return etp_ab_find(s, ETP_FINDING_PROGRAM_UNUSED, "warn", "program",
+        return etp_ab_find(s, ETP_FINDING_PROGRAM_UNUSED, ETP_SEVERITY_WARN, "program",
                            etp_arena_printf(&s->arena, "program not used: %s", why.msg), err);
     }
     read_sources(s, out, lines);
@@ -109,7 +109,7 @@ etp_status etp_ab_join_arm(etp_ab_session *s, uint32_t arm, etp_profile *profile
         return ETP_OK;
     }
     s->ab.program_problem = profile->facts->problem;
-    return etp_ab_find(s, ETP_FINDING_PROGRAM_UNUSED, "warn", "program",
+    return etp_ab_find(s, ETP_FINDING_PROGRAM_UNUSED, ETP_SEVERITY_WARN, "program",
                        etp_arena_printf(&s->arena, "%s: explained by names alone: %s",
                                         s->ab.arms[arm].name, profile->facts->problem),
                        err);

@@ -111,8 +111,8 @@ ETP_NODISCARD etp_status etp_ab_take_hook(etp_ab_session *s, const etp_run *run,
                                           uint32_t at, etp_error *err);
 const char *etp_ab_hook_words(etp_ab_session *s, const etp_ab_arm *arm);
 ETP_NODISCARD etp_status etp_ab_hook_findings(etp_ab_session *s, etp_error *err);
-// GIVEN: why the ratios are withheld in any case, NULL.
-void etp_ab_withhold(etp_ab_session *s, bool control_differs, const char *given);
+// GIVEN: why the ratios are withheld in any case.
+void etp_ab_withhold(etp_ab_session *s, bool control_differs, etp_withheld given);
 // hot.c: ETDump latencies and where they went, before comparing; then what takes most of it.
 // What the arms are called where a reader takes a figure away: by what was measured.
 // What tells a model from the others of the session: "fp16" of net_xnnpack_fp16 beside
@@ -162,11 +162,13 @@ ETP_NODISCARD etp_status etp_ab_weigh_causes(etp_ab_session *s, etp_error *err);
 // out of memory. Findings about a part of the time change places among themselves: the largest part
 // first.
 void etp_ab_rank_findings(etp_ab_session *s);
-ETP_NODISCARD etp_status etp_ab_find(etp_ab_session *s, etp_finding_kind kind, const char *severity,
-                                     const char *evidence, const char *text, etp_error *err);
+ETP_NODISCARD etp_status etp_ab_find(etp_ab_session *s, etp_finding_kind kind,
+                                     etp_finding_severity severity, const char *evidence,
+                                     const char *text, etp_error *err);
 // The same resting on N rows.
 ETP_NODISCARD etp_status etp_ab_find_rows(etp_ab_session *s, etp_finding_kind kind,
-                                          const char *severity, const char *const *evidence,
-                                          size_t n, const char *text, etp_error *err);
+                                          etp_finding_severity severity,
+                                          const char *const *evidence, size_t n, const char *text,
+                                          etp_error *err);
 
 #endif

@@ -155,12 +155,12 @@ static etp_status judge_unpaired(etp_ab_session *s, const etp_ab_options *option
         .lo = exp(u.lo),
         .hi = exp(u.hi),
         .widening = 1,
-        .method = "unpaired-launches",
+        .method = ETP_UNPAIRED_LAUNCHES,
         .launches = {n[0], n[1]},
         .sign_flip_p = NAN,
         .mann_whitney_p = u.p,
         .cliffs_delta = u.cliffs_delta,
-        .verdict = etp_verdict_name(unpaired_verdict(&u, n, st[0].margin, st)),
+        .verdict = unpaired_verdict(&u, n, st[0].margin, st),
         .margin = st[0].margin,
         .noise_floor = st[noisier].noise_floor,
         .control = st[noisier].control,
@@ -209,6 +209,6 @@ etp_status etp_ab_judge_sides(etp_ab_session *s, const etp_ab_options *options, 
     for (uint32_t i = 0; i < 2; i++) {
         ETP_TRY(etp_ab_compare_expected(s, &s->sides[i].run, s->sides[i].arm, i, err));
     }
-    etp_ab_withhold(s, control_differs, NULL);
+    etp_ab_withhold(s, control_differs, ETP_WITHHELD_NOT);
     return ETP_OK;
 }

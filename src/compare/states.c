@@ -205,7 +205,7 @@ static etp_ab_ratio ratio_of(const etp_ab_session *s, const double *top, uint32_
         return (etp_ab_ratio){.blocks = 0};
     }
     etp_paired p = etp_paired_estimate(scratch, k, st->margin, st->confidence, s->run.seed);
-    return (etp_ab_ratio){p.estimate, p.lo, p.hi, p.blocks, etp_verdict_name(p.verdict)};
+    return (etp_ab_ratio){p.estimate, p.lo, p.hi, p.blocks, p.verdict};
 }
 
 static etp_status take_states(etp_ab_session *s, double *scratch, etp_error *err)

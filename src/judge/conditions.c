@@ -52,7 +52,8 @@ static etp_status clock_finding(etp_ab_session *s, const etp_ab_comparison *c,
                                 x->cycles.estimate, x->cycles.lo, x->cycles.hi, share, a->clock_ghz,
                                 b->clock_ghz)
              : NULL;
-    return etp_ab_find(s, ETP_FINDING_CLOCK_EFFECT, "warn", "environment.jsonl", text, err);
+    return etp_ab_find(s, ETP_FINDING_CLOCK_EFFECT, ETP_SEVERITY_WARN, "environment.jsonl", text,
+                       err);
 }
 
 // Arms with different numbers of threads keep different numbers of CPUs at work: that is no
@@ -73,7 +74,7 @@ static etp_status waits_finding(etp_ab_session *s, const etp_ab_comparison *c,
                     s->ab.arms[c->candidate].name, s->ab.arms[c->baseline].name, a->busy, b->busy,
                     share)
               : NULL;
-    return etp_ab_find(s, ETP_FINDING_WAITS, "warn", "environment.jsonl", text, err);
+    return etp_ab_find(s, ETP_FINDING_WAITS, ETP_SEVERITY_WARN, "environment.jsonl", text, err);
 }
 
 etp_status etp_ab_clock_findings(etp_ab_session *s, size_t at, etp_error *err)
@@ -104,7 +105,7 @@ etp_status etp_ab_hook_findings(etp_ab_session *s, etp_error *err)
             continue;
         }
         ETP_TRY(etp_ab_find(
-            s, ETP_FINDING_HOOK, "warn", "environment.jsonl",
+            s, ETP_FINDING_HOOK, ETP_SEVERITY_WARN, "environment.jsonl",
             etp_arena_printf(
                 &s->arena,
                 "hiding features takes %.2g %% of an inference of %s: the SDK asks %.0f times, "
@@ -152,7 +153,7 @@ etp_status etp_ab_resident_finding(etp_ab_session *s, size_t at, etp_error *err)
     if (r->blocks == 0 || r->agrees != 0 || c->withheld) {
         return ETP_OK;
     }
-    return etp_ab_find(s, ETP_FINDING_RESIDENT, "warn", "samples.csv",
+    return etp_ab_find(s, ETP_FINDING_RESIDENT, ETP_SEVERITY_WARN, "samples.csv",
                        etp_arena_printf(&s->arena,
                                         "%s against %s: taking turns they differ by %.3g× [%.3g, "
                                         "%.3g], launched alone by %.3g×: a factor of %.3g "

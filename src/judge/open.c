@@ -52,7 +52,7 @@ static etp_status open_run(etp_ab_session *s, const char *dir, const etp_ab_opti
     ETP_TRY(prove(s, err));
     ETP_TRY(etp_ab_compare_outputs(s, err));
     etp_ab_withhold(s, s->has_stats && s->stats.control_differs,
-                    options->pair ? options->pair->withheld : NULL);
+                    options->pair ? options->pair->withheld : ETP_WITHHELD_NOT);
     ETP_TRY(etp_ab_states(s, err));
     ETP_TRY(etp_ab_take_ends(s, err));
     ETP_TRY(etp_ab_count(s, err));
@@ -102,9 +102,9 @@ static etp_status open_bare(etp_ab_session *s, const char *const *paths, size_t 
             .lo = NAN,
             .hi = NAN,
             .widening = 1,
-            .method = "traced-medians",
+            .method = ETP_TRACED_MEDIANS,
             .sign_flip_p = NAN,
-            .verdict = etp_verdict_name(ETP_VERDICT_UNKNOWN),
+            .verdict = ETP_VERDICT_UNKNOWN,
             .margin = ETP_MARGIN_DEFAULT,
             .noise_floor = NAN,
             .mann_whitney_p = NAN,

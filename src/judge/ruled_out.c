@@ -338,7 +338,7 @@ etp_status etp_ab_weigh_causes(etp_ab_session *s, etp_error *err)
                                                     .evidence = k_rules[c].evidence};
         if (v.state == ETP_CAUSE_SUSPECT && k_rules[c].finding != ETP_FINDING_COUNT &&
             !ab->emulated) {
-            ETP_TRY(etp_ab_find(s, k_rules[c].finding, "warn", k_rules[c].evidence,
+            ETP_TRY(etp_ab_find(s, k_rules[c].finding, ETP_SEVERITY_WARN, k_rules[c].evidence,
                                 etp_arena_printf(&s->arena, "suspect: %s", v.text), err));
         }
     }

@@ -21,7 +21,7 @@ static etp_status shift_finding(etp_ab_session *s, size_t at, etp_error *err)
     const char *before = etp_ab_part_name(shift->before), *after = etp_ab_part_name(shift->after);
     const char *evidence[] = {before, after};
     return etp_ab_find_rows(
-        s, ETP_FINDING_SHIFT, "info", evidence, 2,
+        s, ETP_FINDING_SHIFT, ETP_SEVERITY_INFO, evidence, 2,
         etp_arena_printf(&s->arena,
                          "the bottleneck moved: %s was %.0f %% of an inference, now %s is the "
                          "largest part with %.0f %% (before: %.0f %%)",
@@ -66,7 +66,7 @@ static etp_status slower_findings(etp_ab_session *s, size_t at, etp_error *err)
                       etp_format_ns((double)row->lo_ns, lo), etp_format_ns((double)row->hi_ns, hi),
                       etp_format_ns((double)cand->traced_ns, now),
                       etp_format_ns((double)(cand->traced_ns - row->delta_ns), then), try_it);
-        ETP_TRY(etp_ab_find_rows(s, ETP_FINDING_SLOWER, "warn", &row->id, 1, text, err));
+        ETP_TRY(etp_ab_find_rows(s, ETP_FINDING_SLOWER, ETP_SEVERITY_WARN, &row->id, 1, text, err));
     }
     return ETP_OK;
 }
@@ -88,7 +88,7 @@ static etp_status layout_finding(etp_ab_session *s, etp_error *err)
     }
     static const char *const k_evidence[] = {"Data movement", "Quantize/convert"};
     return etp_ab_find_rows(
-        s, ETP_FINDING_LAYOUT, "warn", k_evidence, 2,
+        s, ETP_FINDING_LAYOUT, ETP_SEVERITY_WARN, k_evidence, 2,
         etp_arena_printf(&s->arena,
                          "%s is dominated by layout: moving and converting data takes "
                          "%.0f %% of an inference",
@@ -118,7 +118,7 @@ static etp_status engagement_finding(etp_ab_session *s, etp_error *err)
         }
     }
     return etp_ab_find_rows(
-        s, ETP_FINDING_OFF_FEATURE, "info", ids.items, ids.n,
+        s, ETP_FINDING_OFF_FEATURE, ETP_SEVERITY_INFO, ids.items, ids.n,
         etp_arena_printf(&s->arena,
                          "%u operators with %.0f %% of an inference stay off "
                          "%s: %s",
@@ -140,7 +140,8 @@ static etp_status flag_findings(etp_ab_session *s, size_t at, etp_error *err)
         const char *what =
             bit == ETP_FLAG_DRIFT ? etp_ab_drift_words(s, c) : etp_stats_flag_name(bit);
         ETP_TRY(etp_ab_find(
-            s, ETP_FINDING_STATISTICS, bit == ETP_FLAG_DRIFT ? "info" : "warn", "samples.csv",
+            s, ETP_FINDING_STATISTICS,
+            bit == ETP_FLAG_DRIFT ? ETP_SEVERITY_INFO : ETP_SEVERITY_WARN, "samples.csv",
             what ? etp_arena_printf(&s->arena, "%s against %s: %s", s->ab.arms[c->candidate].name,
                                     s->ab.arms[c->baseline].name, what)
                  : NULL,
@@ -179,7 +180,7 @@ static etp_status portable_finding(etp_ab_session *s, etp_error *err)
                                100 * ab->shifts[0].portable_before);
     }
     return etp_ab_find_rows(
-        s, ETP_FINDING_PORTABLE, "warn", ids.items, ids.n,
+        s, ETP_FINDING_PORTABLE, ETP_SEVERITY_WARN, ids.items, ids.n,
         was ? etp_arena_printf(
                   &s->arena,
                   "%zu kernels outside any delegate take %.0f %% of an inference of %s%s", ids.n,
@@ -192,7 +193,8 @@ static etp_status lost_words(etp_ab_session *s, etp_error *err)
 {
     for (size_t i = 0; i < s->ab.lost.n; i++) {
         const etp_ab_lost *l = &s->ab.lost.items[i];
-        ETP_TRY(etp_ab_find(s, ETP_FINDING_LOST, l->recovered ? "warn" : "bad", "manifest.json",
+        ETP_TRY(etp_ab_find(s, ETP_FINDING_LOST,
+                            l->recovered ? ETP_SEVERITY_WARN : ETP_SEVERITY_BAD, "manifest.json",
                             etp_arena_printf(&s->arena, "%s, block %u: %s%s", l->arm, l->block,
                                              l->text, l->recovered ? " (repeated)" : ""),
                             err));
@@ -236,7 +238,8 @@ static etp_status arm_fails_finding(etp_ab_session *s, etp_error *err)
                                "others' (last %s: %.*s)",
                                name, n_lost, n_lost + n_good, etp_lost_reason_name(last->reason),
                                ETP_STR_ARG(last->detail));
-    return evidence ? etp_ab_find_rows(s, ETP_FINDING_ARM_FAILS, "bad", &evidence, 1, text, err)
+    return evidence ? etp_ab_find_rows(s, ETP_FINDING_ARM_FAILS, ETP_SEVERITY_BAD, &evidence, 1,
+                                       text, err)
                     : etp_fail_nomem(err, "findings");
 }
 
@@ -269,7 +272,7 @@ static etp_status clock_finding(etp_ab_session *s, bool *out_found, etp_error *e
         etp_strbuf_printf(&text, " and %zu more", n - SHOWN);
     }
     return etp_ab_find(
-        s, ETP_FINDING_CLOCK, "warn", "environment.jsonl",
+        s, ETP_FINDING_CLOCK, ETP_SEVERITY_WARN, "environment.jsonl",
         text.failed ? NULL
                     : etp_arena_printf(
                           &s->arena, "the clocks did not run evenly (%s): what followed began cold",
@@ -288,7 +291,8 @@ static etp_status note_words(etp_ab_session *s, etp_error *err)
             (clocks && (etp_str_eqz(id, "clock_jump") || etp_str_eqz(id, "slept")))) {
             continue; // said with its blocks, or weighed among the causes
         }
-        ETP_TRY(etp_ab_find(s, ETP_FINDING_NOTE, etp_str_eqz(id, "arm_given_up") ? "bad" : "warn",
+        ETP_TRY(etp_ab_find(s, ETP_FINDING_NOTE,
+                            etp_str_eqz(id, "arm_given_up") ? ETP_SEVERITY_BAD : ETP_SEVERITY_WARN,
                             "manifest.json", etp_arena_printf(&s->arena, "%.*s", ETP_STR_ARG(text)),
                             err));
     }
@@ -299,7 +303,7 @@ etp_status etp_ab_judge(etp_ab_session *s, etp_error *err)
 {
     ETP_TRY(etp_ab_grade(s, err));
     if (s->ab.misnamed) { // first: whoever reads one finding reads this one
-        ETP_TRY(etp_ab_find(s, ETP_FINDING_MISNAMED, "warn", NULL, s->ab.misnamed, err));
+        ETP_TRY(etp_ab_find(s, ETP_FINDING_MISNAMED, ETP_SEVERITY_WARN, NULL, s->ab.misnamed, err));
     }
     for (size_t i = 0; i < s->ab.n_comparisons; i++) {
         ETP_TRY(slower_findings(s, i, err));

@@ -280,7 +280,7 @@ static void proofs(const etp_combined *c, etp_report *r, etp_arena *arena)
         etp_keys_add(keys, ETP_PLAIN, "grade", "%s: %s", ab->grade, ab->grade_reason);
         etp_ab_proof_keys(ab, keys, arena);
         for (size_t f = 0; f < ab->findings.n; f++) {
-            bool bad = strcmp(ab->findings.items[f].severity, "bad") == 0;
+            bool bad = ab->findings.items[f].severity == ETP_SEVERITY_BAD;
             etp_keys_add(keys, bad ? ETP_BAD : ETP_INFO, ab->findings.items[f].id, "%s",
                          ab->findings.items[f].text);
         }

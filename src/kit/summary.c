@@ -394,8 +394,10 @@ static void speedup_table(const etp_kit *kit, etp_report *r, etp_arena *scratch)
         ETP_ROW(t, etp_cell_z(kit->ab->arms[c->baseline].name),
                 etp_cell_z(kit->ab->arms[c->candidate].name), etp_cell_z(measured),
                 etp_cell_double(c->estimate), etp_cell_double(c->lo), etp_cell_double(c->hi),
-                c->blocks ? etp_cell_u64(c->blocks) : etp_cell_missing(), etp_cell_z(c->verdict),
-                etp_cell_z(c->withheld), etp_cell_z(c->method));
+                c->blocks ? etp_cell_u64(c->blocks) : etp_cell_missing(),
+                etp_cell_z(etp_verdict_name(c->verdict)),
+                etp_cell_z(etp_withheld_name(c->withheld)),
+                etp_cell_z(etp_ab_method_name(c->method)));
     }
     etp_report_text(r, "Speedup is the baseline's time divided by the candidate's: above 1 the "
                        "candidate is faster.");

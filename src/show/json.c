@@ -116,7 +116,7 @@ static void ratio_over_blocks(etp_json *j, const char *key, const etp_ab_ratio *
     etp_estimate_members(j, r->estimate, r->lo, r->hi);
     etp_json_kv_u64(j, "blocks", r->blocks);
     if (compared) {
-        etp_json_kv_z(j, "verdict", r->verdict);
+        etp_json_kv_z(j, "verdict", etp_verdict_name(r->verdict));
     }
     etp_json_end(j);
 }
@@ -220,19 +220,20 @@ void etp_ab_comparison_json(const etp_ab *ab, const etp_ab_comparison *c, etp_js
     etp_json_kv_z(j, "candidate", ab->arms[c->candidate].name);
     etp_speedup_member(j, "speedup",
                        &(etp_speedup_facts){c->estimate, c->lo, c->hi, ETP_CONFIDENCE, c->blocks,
-                                            c->method, c->widening});
+                                            etp_ab_method_name(c->method), c->widening});
     etp_json_kv_ratio(j, "sign_flip_p", c->sign_flip_p);
     if (isfinite(c->mann_whitney_p)) {
         etp_json_kv_ratio(j, "mann_whitney_p", c->mann_whitney_p);
         etp_json_kv_ratio(j, "cliffs_delta", c->cliffs_delta);
     }
-    etp_json_kv_z(j, "verdict", c->verdict);
+    etp_json_kv_z(j, "verdict", etp_verdict_name(c->verdict));
     etp_json_kv_double(j, "margin", c->margin);
     etp_json_kv_ratio(j, "noise_floor", c->noise_floor);
     etp_control_member(j, &c->control, c->control_blocks);
-    etp_json_kv_z(j, "withheld", c->withheld);
+    etp_json_kv_z(j, "withheld", etp_withheld_name(c->withheld));
     etp_ab_states_json(j, c);
-    etp_counters_split_json(&ab->counters, (uint32_t)(c - ab->comparisons), c->withheld != NULL, j);
+    etp_counters_split_json(&ab->counters, (uint32_t)(c - ab->comparisons),
+                            c->withheld != ETP_WITHHELD_NOT, j);
     etp_json_kv_z(j, "grade", ab->grade);
     etp_json_end(j);
 }
@@ -571,7 +572,7 @@ void etp_ab_findings_json(etp_json *j, const etp_ab *ab)
         etp_json_begin_object(j);
         etp_json_kv_z(j, "id", f->id);
         etp_json_kv_z(j, "kind", etp_finding_id(f->kind));
-        etp_json_kv_z(j, "severity", f->severity);
+        etp_json_kv_z(j, "severity", etp_severity_name(f->severity));
         etp_json_kv_z(j, "text", f->text);
         etp_json_key(j, "evidence");
         etp_json_begin_array_inline(j);

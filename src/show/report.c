@@ -11,22 +11,29 @@
 #include "base/number.h"
 #include "document/document.h"
 
-const char *etp_ab_withheld_text(const char *code)
+const char *etp_ab_withheld_text(etp_withheld why)
 {
-    static const struct {
-        const char *code, *text;
-    } k_texts[] = {
-        {"outputs_differ", "the arms' outputs differ beyond tolerance"                             },
-        {"proof_failed",   "the evidence contradicts an arm's level"                               },
-        {"noise_floor",    "two equal baseline launches differed: this machine is too restless now"},
-        {"emulated",       "an emulator's times say nothing about speed"                           },
+    static const char *const k_texts[ETP_WITHHELD_COUNT] = {
+        [ETP_WITHHELD_NOT] = "",
+        [ETP_WITHHELD_OUTPUTS_DIFFER] = "the arms' outputs differ beyond tolerance",
+        [ETP_WITHHELD_PROOF_FAILED] = "the evidence contradicts an arm's level",
+        [ETP_WITHHELD_EMULATED] = "an emulator's times say nothing about speed",
+        [ETP_WITHHELD_NOISE_FLOOR] =
+            "two equal baseline launches differed: this machine is too restless now",
     };
-    for (size_t i = 0; i < sizeof k_texts / sizeof *k_texts; i++) {
-        if (strcmp(code, k_texts[i].code) == 0) {
-            return k_texts[i].text;
-        }
-    }
-    return code;
+    return k_texts[why];
+}
+
+etp_severity etp_ab_severity_of(etp_finding_severity s)
+{
+    static const etp_severity k_severity[] = {ETP_INFO, ETP_GOOD, ETP_WARN, ETP_BAD};
+    return k_severity[s];
+}
+
+etp_severity etp_ab_severity_of_verdict(etp_verdict v)
+{
+    static const etp_severity k_severity[] = {ETP_WARN, ETP_GOOD, ETP_BAD, ETP_INFO};
+    return k_severity[v];
 }
 
 const char *etp_ab_headline_text(const etp_ab_comparison *c, etp_arena *arena)
@@ -35,26 +42,14 @@ const char *etp_ab_headline_text(const etp_ab_comparison *c, etp_arena *arena)
         return etp_arena_printf(arena, "withheld: %s", etp_ab_withheld_text(c->withheld));
     }
     if (!isfinite(c->estimate)) {
-        return etp_arena_printf(arena, "%s", c->verdict);
+        return etp_arena_printf(arena, "%s", etp_verdict_name(c->verdict));
     }
     if (!isfinite(c->lo)) {
-        return etp_arena_printf(arena, "%s: %.2f× (no interval)", c->verdict, c->estimate);
+        return etp_arena_printf(arena, "%s: %.2f× (no interval)", etp_verdict_name(c->verdict),
+                                c->estimate);
     }
-    return etp_arena_printf(arena, "%s: %.2f× [%.2f, %.2f]", c->verdict, c->estimate, c->lo, c->hi);
-}
-
-static etp_severity verdict_severity(const etp_ab_comparison *c)
-{
-    if (c->withheld) {
-        return ETP_WARN;
-    }
-    if (strcmp(c->verdict, "faster") == 0) {
-        return ETP_GOOD;
-    }
-    if (strcmp(c->verdict, "slower") == 0) {
-        return ETP_BAD;
-    }
-    return strcmp(c->verdict, "same") == 0 ? ETP_INFO : ETP_WARN;
+    return etp_arena_printf(arena, "%s: %.2f× [%.2f, %.2f]", etp_verdict_name(c->verdict),
+                            c->estimate, c->lo, c->hi);
 }
 
 static const char *ends_text(const etp_ab *ab, const etp_ab_comparison *c, etp_arena *arena)
@@ -73,7 +68,7 @@ static const char *ends_text(const etp_ab *ab, const etp_ab_comparison *c, etp_a
 
 static bool is_unpaired(const etp_ab_comparison *c)
 {
-    return strcmp(c->method, "unpaired-launches") == 0;
+    return c->method == ETP_UNPAIRED_LAUNCHES;
 }
 
 // What was measured; what the experiments are called stands beside it.
@@ -93,19 +88,19 @@ void etp_ab_headline_cards(const struct etp_ab_view *view, etp_report *r, etp_ar
     const etp_ab *ab = view->ab;
     for (size_t i = 0; i < ab->n_comparisons; i++) {
         const etp_ab_comparison *c = &ab->comparisons[i];
-        const char *verdict = c->verdict;
+        const char *verdict = etp_verdict_name(c->verdict);
         if (c->withheld) {
             verdict = etp_arena_printf(arena, "withheld: %s", etp_ab_withheld_text(c->withheld));
-        } else if (is_unpaired(c) && strcmp(c->verdict, "unknown") == 0) {
+        } else if (is_unpaired(c) && c->verdict == ETP_VERDICT_UNKNOWN) {
             verdict = "unknown: two sessions, and the difference is not clear of their noise";
-        } else if (isfinite(c->lo) && strcmp(c->verdict, "unknown") == 0 && c->blocks < 6) {
+        } else if (isfinite(c->lo) && c->verdict == ETP_VERDICT_UNKNOWN && c->blocks < 6) {
             verdict = etp_arena_printf(arena, "unknown (%u of at least 6 blocks)", c->blocks);
         }
         const char *label = headline_label(view, c, arena);
         etp_headline h = {
             .label = label ? label : "",
             .verdict = verdict ? verdict : "",
-            .severity = verdict_severity(c),
+            .severity = c->withheld ? ETP_WARN : etp_ab_severity_of_verdict(c->verdict),
             .value = c->withheld ? (double)NAN : c->estimate,
             .lo = c->withheld ? (double)NAN : c->lo,
             .hi = c->withheld ? (double)NAN : c->hi,
@@ -482,11 +477,7 @@ void etp_ab_answer_lines(const etp_ab *ab, etp_report *r, etp_arena *arena)
     }
     for (size_t i = 0; i < ab->findings.n; i++) {
         const etp_ab_finding *f = &ab->findings.items[i];
-        etp_severity s = strcmp(f->severity, "bad") == 0    ? ETP_BAD
-                         : strcmp(f->severity, "warn") == 0 ? ETP_WARN
-                         : strcmp(f->severity, "good") == 0 ? ETP_GOOD
-                                                            : ETP_INFO;
-        etp_report_note(r, s, "%s %s", f->id, f->text);
+        etp_report_note(r, etp_ab_severity_of(f->severity), "%s %s", f->id, f->text);
     }
     causes(ab, keys, arena);
 }

@@ -24,8 +24,12 @@ void etp_ab_proof_keys(const etp_ab *ab, etp_keys *keys, etp_arena *arena);
 // "faster: 2.31× [2.28, 2.34]", "withheld: emulated": one comparison in words, without its arms.
 const char *etp_ab_headline_text(const etp_ab_comparison *c, etp_arena *arena);
 
-// A code of `withheld` in words; the text is a literal.
-const char *etp_ab_withheld_text(const char *code);
+// Why the figures are not given, in words; the text is a literal.
+const char *etp_ab_withheld_text(etp_withheld why);
+
+// How a sentence and a verdict are shown.
+etp_severity etp_ab_severity_of(etp_finding_severity s);
+etp_severity etp_ab_severity_of_verdict(etp_verdict v);
 
 // Line "engaged": how much of the model runs on the feature; nothing where none is compared.
 void etp_ab_engaged_key(const etp_ab *ab, etp_keys *keys, etp_arena *arena);

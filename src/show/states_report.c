@@ -9,6 +9,7 @@ typedef struct row { // what is compared
     const char *what;
     etp_cell baseline, candidate;
     const etp_ab_ratio *ratio;
+    const char *verdict; // NULL: the ratio's own
 } row;
 
 static const etp_column k_states[] = {
@@ -45,7 +46,7 @@ static void put(etp_table *t, const char *of, const row *r)
     ETP_ROW(t, etp_cell_z(r->what), etp_cell_z(of), r->baseline, r->candidate,
             etp_cell_double(r->ratio->estimate), etp_cell_double(r->ratio->lo),
             etp_cell_double(r->ratio->hi), etp_cell_u64(r->ratio->blocks),
-            etp_cell_z(r->ratio->verdict));
+            etp_cell_z(r->verdict ? r->verdict : etp_verdict_name(r->ratio->verdict)));
 }
 
 static void put_comparison(etp_table *t, const struct etp_ab_view *view, const etp_ab_comparison *c,
@@ -57,17 +58,16 @@ static void put_comparison(etp_table *t, const struct etp_ab_view *view, const e
     const etp_ab_ratio steady = {c->estimate, c->lo, c->hi, c->withheld ? 0 : c->blocks,
                                  c->verdict};
     const etp_ab_ratio resident = {turns->estimate, turns->lo, turns->hi, turns->blocks,
-                                   turns->agrees > 0    ? "agrees"
-                                   : turns->agrees == 0 ? "differs"
-                                                        : "unknown"};
+                                   ETP_VERDICT_UNKNOWN};
+    const char *agrees = turns->agrees > 0 ? "agrees" : turns->agrees == 0 ? "differs" : "unknown";
     const row rows[] = {
-        {"loading", time_cell(b->load_ns, arena), time_cell(x->load_ns, arena), &c->load},
-        {"first inference", time_cell(b->first_ns, arena), time_cell(x->first_ns, arena),
-         &c->first},
-        {"steady", time_cell(b->median_ns, arena), time_cell(x->median_ns, arena), &steady},
-        {"taking turns", etp_cell_missing(), etp_cell_missing(), &resident},
+        {"loading", time_cell(b->load_ns, arena), time_cell(x->load_ns, arena), &c->load, NULL},
+        {"first inference", time_cell(b->first_ns, arena), time_cell(x->first_ns, arena), &c->first,
+         NULL},
+        {"steady", time_cell(b->median_ns, arena), time_cell(x->median_ns, arena), &steady, NULL},
+        {"taking turns", etp_cell_missing(), etp_cell_missing(), &resident, agrees},
         {"peak memory", bytes_cell(b->peak_rss_bytes, arena), bytes_cell(x->peak_rss_bytes, arena),
-         &c->peak_rss},
+         &c->peak_rss, NULL},
     };
     for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
         put(t, view->run ? view->run : ab->arms[c->candidate].name, &rows[i]);

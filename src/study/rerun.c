@@ -74,7 +74,7 @@ static etp_status judge_row(const etp_ab_comparison *c1, const etp_ab_comparison
     if (c1->withheld || c2->withheld) {
         row->why = etp_arena_printf(arena, "the %s session withholds it: %s",
                                     c1->withheld ? "first" : "second",
-                                    c1->withheld ? c1->withheld : c2->withheld);
+                                    etp_withheld_name(c1->withheld ? c1->withheld : c2->withheld));
         return row->why ? ETP_OK : etp_fail_nomem(err, "the comparison");
     }
     row->verdict = etp_rerun_judge(&row->first, &row->second, margin, &row->change);

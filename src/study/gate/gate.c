@@ -219,7 +219,7 @@ static etp_status no_such(const rule *r, const etp_ab *ab, etp_error *err)
 static const char *unsettled(const etp_ab_comparison *c, etp_arena *arena)
 {
     if (c->withheld) {
-        return etp_arena_printf(arena, "withheld: %s", c->withheld);
+        return etp_arena_printf(arena, "withheld: %s", etp_withheld_name(c->withheld));
     }
     bool paired = c->launches[0] == 0;
     size_t n = paired                            ? c->blocks
@@ -230,7 +230,7 @@ static const char *unsettled(const etp_ab_comparison *c, etp_arena *arena)
                                 paired ? "blocks" : "launches on each side");
     }
     bool apart = log(c->lo) > log1p(c->margin) || log(c->hi) < -log1p(c->margin);
-    return apart && strcmp(c->verdict, "unknown") == 0
+    return apart && c->verdict == ETP_VERDICT_UNKNOWN
                ? "the interval and the second test do not agree"
                : NULL;
 }
@@ -405,17 +405,19 @@ static etp_status check_verdicts(etp_gate *g, const etp_ab *ab, etp_error *err)
 {
     for (size_t i = 0; i < ab->n_comparisons; i++) {
         const etp_ab_comparison *c = &ab->comparisons[i];
-        bool unknown = c->withheld || strcmp(c->verdict, "unknown") == 0;
+        bool unknown = c->withheld || c->verdict == ETP_VERDICT_UNKNOWN;
         const char *figures = with_interval(g->arena, RATIO, c->estimate, c->lo, c->hi);
         etp_gate_check check = {
             .id = etp_arena_printf(g->arena, "verdict:%s", ab->arms[c->candidate].name),
             .found = figures ? etp_arena_printf(g->arena, "%s: %s",
-                                                c->withheld ? c->withheld : c->verdict, figures)
+                                                c->withheld ? etp_withheld_name(c->withheld)
+                                                            : etp_verdict_name(c->verdict),
+                                                figures)
                              : NULL,
             .expected = "not slower than the baseline",
-            .state = unknown                             ? ETP_GATE_UNKNOWN
-                     : strcmp(c->verdict, "slower") == 0 ? ETP_GATE_NO
-                                                         : ETP_GATE_YES,
+            .state = unknown                            ? ETP_GATE_UNKNOWN
+                     : c->verdict == ETP_VERDICT_SLOWER ? ETP_GATE_NO
+                                                        : ETP_GATE_YES,
             .value = c->estimate,
             .lo = c->lo,
             .hi = c->hi,

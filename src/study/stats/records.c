@@ -105,7 +105,7 @@ etp_status etp_stats_take_records(etp_stats_answer *a, const etp_run *run, etp_a
 etp_status etp_stats_take_withheld(etp_stats_answer *a, const etp_ab *ab, etp_arena *arena,
                                    etp_error *err)
 {
-    a->withheld = ETP_NEW_ARRAY(arena, const char *, a->stats.n_arms);
+    a->withheld = ETP_NEW_ARRAY(arena, etp_withheld, a->stats.n_arms);
     if (!a->withheld) {
         return etp_fail_nomem(err, "comparisons");
     }

@@ -23,26 +23,29 @@ static etp_interval ratio_of(const etp_stats_comparison *c)
     return (etp_interval){c->paired.estimate, c->paired.lo, c->paired.hi};
 }
 
-const char *etp_stats_withheld(const etp_stats_answer *answer, const etp_stats_comparison *c)
+etp_withheld etp_stats_withheld(const etp_stats_answer *answer, const etp_stats_comparison *c)
 {
-    const char *why = c && answer->withheld ? answer->withheld[c->candidate] : NULL;
-    return why ? why : answer->stats.control_differs ? "noise_floor" : NULL;
+    etp_withheld why = c && answer->withheld ? answer->withheld[c->candidate] : ETP_WITHHELD_NOT;
+    return why != ETP_WITHHELD_NOT         ? why
+           : answer->stats.control_differs ? ETP_WITHHELD_NOISE_FLOOR
+                                           : ETP_WITHHELD_NOT;
 }
 
 // ---- document ----
 
 static void speedup_json(const etp_stats_answer *a, const etp_stats_comparison *c, etp_json *j)
 {
-    bool hidden = etp_stats_withheld(a, c) != NULL;
+    bool hidden = etp_stats_withheld(a, c) != ETP_WITHHELD_NOT;
     etp_interval ratio = {(double)NAN, (double)NAN, (double)NAN};
     if (c && !hidden) {
         ratio = ratio_of(c);
     }
-    etp_speedup_member(j, "speedup",
-                       &(etp_speedup_facts){ratio.estimate, ratio.lo, ratio.hi, a->stats.confidence,
-                                            c ? c->paired.blocks : 0,
-                                            is_unpaired(c) ? "unpaired-launches" : "paired-blocks",
-                                            c ? c->paired.widening : 1});
+    etp_speedup_member(
+        j, "speedup",
+        &(etp_speedup_facts){
+            ratio.estimate, ratio.lo, ratio.hi, a->stats.confidence, c ? c->paired.blocks : 0,
+            etp_ab_method_name(is_unpaired(c) ? ETP_UNPAIRED_LAUNCHES : ETP_PAIRED_BLOCKS),
+            c ? c->paired.widening : 1});
 }
 
 static void flags_json(unsigned flags, etp_json *j)
@@ -60,7 +63,7 @@ static void flags_json(unsigned flags, etp_json *j)
 // The members of one comparison; C is NULL when there is only one experiment.
 static void comparison_json(const etp_stats_answer *a, const etp_stats_comparison *c, etp_json *j)
 {
-    const char *withheld = etp_stats_withheld(a, c);
+    etp_withheld withheld = etp_stats_withheld(a, c);
     etp_json_kv_str(j, "baseline", a->names[a->stats.baseline]);
     etp_json_key(j, "candidate");
     if (c) {
@@ -75,7 +78,7 @@ static void comparison_json(const etp_stats_answer *a, const etp_stats_compariso
                   etp_verdict_name(c && !withheld ? c->paired.verdict : ETP_VERDICT_UNKNOWN));
     etp_json_kv_ratio(j, "margin", a->stats.margin);
     etp_json_kv_ratio(j, "noise_floor", a->stats.noise_floor);
-    etp_json_kv_z(j, "withheld", withheld);
+    etp_json_kv_z(j, "withheld", etp_withheld_name(withheld));
     etp_json_key(j, "more_blocks");
     if (c && !withheld && c->more_blocks != UINT32_MAX) {
         etp_json_u64(j, c->more_blocks);
@@ -195,12 +198,6 @@ void etp_stats_json(const void *data, etp_json *j)
 
 // ---- report ----
 
-static etp_severity verdict_severity(etp_verdict v)
-{
-    static const etp_severity k_severity[] = {ETP_WARN, ETP_GOOD, ETP_BAD, ETP_INFO};
-    return k_severity[v];
-}
-
 static const char *verdict_words(const etp_stats_answer *a, const etp_stats_comparison *c,
                                  etp_arena *arena)
 {
@@ -231,7 +228,7 @@ static void add_headline(const etp_stats_answer *a, const etp_stats_comparison *
                          etp_arena *arena)
 {
     const etp_stats *s = &a->stats;
-    bool hidden = etp_stats_withheld(a, c) != NULL;
+    bool hidden = etp_stats_withheld(a, c) != ETP_WITHHELD_NOT;
     etp_interval ratio = ratio_of(c);
     char before[ETP_NUMBER_CHARS] = "?", after[ETP_NUMBER_CHARS] = "?";
     const char *words = verdict_words(a, c, arena);
@@ -245,7 +242,7 @@ static void add_headline(const etp_stats_answer *a, const etp_stats_comparison *
     etp_headline h = {
         .label = label ? label : "",
         .verdict = words ? words : "",
-        .severity = hidden ? ETP_WARN : verdict_severity(c->paired.verdict),
+        .severity = hidden ? ETP_WARN : etp_ab_severity_of_verdict(c->paired.verdict),
         .value = hidden ? (double)NAN : ratio.estimate,
         .lo = hidden ? (double)NAN : ratio.lo,
         .hi = hidden ? (double)NAN : ratio.hi,
@@ -314,7 +311,7 @@ static void comparisons_table(const etp_stats_answer *a, etp_report *r)
     for (uint32_t i = 0; i < a->stats.n_comparisons; i++) {
         const etp_stats_comparison *c = &a->stats.comparisons[i];
         const etp_paired *p = &c->paired;
-        const char *withheld = etp_stats_withheld(a, c);
+        etp_withheld withheld = etp_stats_withheld(a, c);
         double gone = withheld ? (double)NAN : 0;
         etp_interval ratio = ratio_of(c);
         ETP_ROW(t, etp_cell_str(a->names[c->baseline]), etp_cell_str(a->names[c->candidate]),
@@ -322,7 +319,7 @@ static void comparisons_table(const etp_stats_answer *a, etp_report *r)
                 etp_cell_double(ratio.hi + gone),
                 etp_cell_z(etp_verdict_name(withheld ? ETP_VERDICT_UNKNOWN : p->verdict)),
                 etp_cell_u64(p->blocks), etp_cell_double(p->sign_flip_p + gone),
-                etp_cell_double(c->wilcoxon_p + gone), etp_cell_z(withheld));
+                etp_cell_double(c->wilcoxon_p + gone), etp_cell_z(etp_withheld_name(withheld)));
     }
 }
 
@@ -470,7 +467,7 @@ static void counters_section(const etp_stats_answer *a, etp_report *r, etp_arena
         names[i] =
             (etp_counters_names){etp_arena_strdup(arena, a->names[c->baseline]),
                                  etp_arena_strdup(arena, a->names[c->candidate]), c->baseline,
-                                 c->candidate, etp_stats_withheld(a, c) != NULL};
+                                 c->candidate, etp_stats_withheld(a, c) != ETP_WITHHELD_NOT};
     }
     if (names) {
         etp_counters_section(&a->counters, names, a->stats.n_comparisons, r, arena);

@@ -20,9 +20,9 @@ typedef struct etp_stats_answer {
         double rho, p; // Spearman, of the block means
         size_t n;      // blocks with a reading; 0: none
     } temperature, clock;
-    etp_counters counters; // zeroed for bare tables
-    const char **withheld; // [stats.n_arms] by candidate, why its session withholds it or NULL. Set
-                           // by etp_stats_take_withheld; NULL for bare tables
+    etp_counters counters;  // zeroed for bare tables
+    etp_withheld *withheld; // [stats.n_arms] by candidate, why its session withholds it. Set
+                            // by etp_stats_take_withheld; NULL for bare tables
 } etp_stats_answer;
 
 // Adds what RUN recorded: causes of slow iterations, temperature and clock, what the processor
@@ -35,8 +35,8 @@ ETP_NODISCARD etp_status etp_stats_take_records(etp_stats_answer *answer, const 
 ETP_NODISCARD etp_status etp_stats_take_withheld(etp_stats_answer *answer, const etp_ab *ab,
                                                  etp_arena *arena, etp_error *err);
 
-// NULL, or why the figures of comparison C are not given: a code of ab's `withheld`.
-const char *etp_stats_withheld(const etp_stats_answer *answer, const etp_stats_comparison *c);
+// Why the figures of comparison C are not given.
+etp_withheld etp_stats_withheld(const etp_stats_answer *answer, const etp_stats_comparison *c);
 void etp_stats_json(const void *answer, etp_json *j); // etprof.stats/1
 const etp_report *etp_stats_report(const etp_stats_answer *answer, etp_arena *arena);
 

@@ -116,7 +116,7 @@ static void cells(etp_json *j, const etp_sweep *s)
         etp_json_kv_u64(j, "lost", cell->lost);
         etp_truth truth = arm ? arm->proof.truth : ETP_UNPROVEN;
         etp_json_kv_bool_if(j, "proof_ok", truth == ETP_CONFIRMED, truth != ETP_UNPROVEN);
-        etp_json_kv_z(j, "withheld", cell->withheld);
+        etp_json_kv_z(j, "withheld", etp_withheld_name(cell->withheld));
         ratio(j, "relative", &r->relative);
         etp_json_end(j);
     }
@@ -132,12 +132,12 @@ static void speedups(etp_json *j, const etp_sweep *s)
         etp_json_begin_object(j);
         place(j, s, x->at);
         effect(j, "speedup", &x->effect);
-        etp_json_kv_z(j, "withheld", etp_sweep_withheld(s, x->at));
+        etp_json_kv_z(j, "withheld", etp_withheld_name(etp_sweep_withheld(s, x->at)));
         const etp_sweep_pair *pair = etp_sweep_pair_at(s, x->at);
         if (pair && pair->ab->n_comparisons) {
             const etp_ab_comparison *c = &pair->ab->comparisons[0];
             etp_ab_states_json(j, c);
-            etp_counters_split_json(&pair->ab->counters, 0, c->withheld != NULL, j);
+            etp_counters_split_json(&pair->ab->counters, 0, c->withheld != ETP_WITHHELD_NOT, j);
             etp_ab_findings_json(j, pair->ab);
         }
         etp_json_end(j);
@@ -240,7 +240,7 @@ void etp_sweep_json(const void *sweep, etp_json *j)
         const etp_sweep_sentence *x = &s->sentences.items[i];
         etp_json_begin_object_inline(j);
         etp_json_kv_z(j, "id", x->id);
-        etp_json_kv_z(j, "severity", x->severity);
+        etp_json_kv_z(j, "severity", etp_severity_name(x->severity));
         etp_json_kv_z(j, "text", x->text);
         etp_json_end(j);
     }

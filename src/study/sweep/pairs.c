@@ -73,10 +73,10 @@ void etp_sweep_close(etp_sweep *s)
     s->n_pairs = 0;
 }
 
-const char *etp_sweep_withheld(const etp_sweep *s, const uint32_t at[ETP_FACTORS])
+etp_withheld etp_sweep_withheld(const etp_sweep *s, const uint32_t at[ETP_FACTORS])
 {
     const etp_factorial *g = &s->grid;
     const uint32_t base[ETP_FACTORS] = {at[0], g->reference[ETP_FACTOR_LEVEL], at[2]};
-    const char *why = s->cells[etp_cell_of(g, at)].withheld;
-    return why ? why : s->cells[etp_cell_of(g, base)].withheld;
+    etp_withheld why = s->cells[etp_cell_of(g, at)].withheld;
+    return why != ETP_WITHHELD_NOT ? why : s->cells[etp_cell_of(g, base)].withheld;
 }

@@ -31,11 +31,12 @@ static const char *thread_words(const etp_sweep *s, uint32_t at, etp_arena *aren
 
 // ---- first screen ----
 
-static void card(const etp_sweep *s, const char *label, const etp_effect *e, const char *withheld,
+static void card(const etp_sweep *s, const char *label, const etp_effect *e, etp_withheld withheld,
                  const char *detail, etp_report *r, etp_arena *arena)
 {
-    const char *verdict =
-        withheld ? etp_arena_printf(arena, "withheld: %s", withheld) : etp_verdict_name(e->verdict);
+    const char *verdict = withheld
+                              ? etp_arena_printf(arena, "withheld: %s", etp_withheld_name(withheld))
+                              : etp_verdict_name(e->verdict);
     if (!withheld && e->paired.blocks < ETP_MIN_BLOCKS) {
         verdict = etp_arena_printf(arena, "unknown (%u of at least %d blocks)",
                                    (unsigned)e->paired.blocks, ETP_MIN_BLOCKS);
@@ -71,7 +72,7 @@ static void headlines(const etp_sweep *s, etp_report *r, etp_arena *arena)
         const uint32_t at[ETP_FACTORS] = {0, m->level, m->threads};
         if (m->threads == g->reference[ETP_FACTOR_THREADS]) {
             card(s, etp_arena_printf(arena, "%s against %s", s->levels[m->level], base), &m->effect,
-                 m->effect.paired.blocks ? NULL : etp_sweep_withheld(s, at),
+                 m->effect.paired.blocks ? ETP_WITHHELD_NOT : etp_sweep_withheld(s, at),
                  etp_arena_printf(arena, "geometric mean of %u models, %s", (unsigned)g->n[0],
                                   threads),
                  r, arena);
@@ -106,20 +107,13 @@ static void facts(const etp_sweep *s, etp_report *r, etp_arena *arena)
     }
 }
 
-static etp_severity sentence_severity(const etp_sweep_sentence *x)
-{
-    return strcmp(x->severity, "bad") == 0    ? ETP_BAD
-           : strcmp(x->severity, "warn") == 0 ? ETP_WARN
-                                              : ETP_INFO;
-}
-
 static void sentences(const etp_sweep *s, char letter, etp_report *r)
 {
     size_t shown = 0, more = 0;
     for (size_t i = 0; i < s->sentences.n; i++) {
         const etp_sweep_sentence *x = &s->sentences.items[i];
         if (x->id[0] == letter && shown < MAX_NOTES) {
-            etp_report_note(r, sentence_severity(x), "%s %s", x->id, x->text);
+            etp_report_note(r, etp_ab_severity_of(x->severity), "%s %s", x->id, x->text);
             shown++;
         } else {
             more += x->id[0] == letter;
@@ -281,7 +275,8 @@ static void cell_table(const etp_sweep *s, etp_report *r)
                                              severity_of(up->effect.verdict))
                            : etp_cell_z("reference"),
                         etp_cell_double(up ? up->effect.q : gone), etp_cell_u64(x->blocks),
-                        etp_cell_z(proof_word(arm)), etp_cell_z(etp_sweep_withheld(s, at)));
+                        etp_cell_z(proof_word(arm)),
+                        etp_cell_z(etp_withheld_name(etp_sweep_withheld(s, at))));
             }
         }
     }
@@ -610,7 +605,7 @@ static void parts(const etp_sweep *s, etp_report *r, etp_arena *arena)
     for (size_t i = 0; i < s->n_pairs; i++) {
         const etp_sweep_pair *p = &s->pairs[i];
         const etp_cell_speedup *x = speedup_at(s, p->at);
-        const char *withheld = etp_sweep_withheld(s, p->at);
+        etp_withheld withheld = etp_sweep_withheld(s, p->at);
         char id[32];
         snprintf(id, sizeof id, "pair-%zu", i + 1);
         etp_report_begin_part(r, id, p->label);
@@ -621,7 +616,8 @@ static void parts(const etp_sweep *s, etp_report *r, etp_arena *arena)
                          x->effect.paired.estimate, x->effect.paired.lo, x->effect.paired.hi,
                          (unsigned)x->effect.paired.blocks);
         } else if (withheld) {
-            etp_keys_add(etp_report_keys(r, NULL), ETP_WARN, "speedup", "withheld: %s", withheld);
+            etp_keys_add(etp_report_keys(r, NULL), ETP_WARN, "speedup", "withheld: %s",
+                         etp_withheld_name(withheld));
         }
         etp_ab_answer_lines(p->ab, r, arena);
         etp_ab_reason_sections(p->ab, r, arena);

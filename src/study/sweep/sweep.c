@@ -260,15 +260,15 @@ static void withhold(builder *b)
             continue;
         }
         if (cell->differs) {
-            cell->withheld = "outputs_differ";
+            cell->withheld = ETP_WITHHELD_OUTPUTS_DIFFER;
         } else if (b->s->ab.arms[cell->arm].proof.truth == ETP_CONTRADICTED) {
-            cell->withheld = "proof_failed";
+            cell->withheld = ETP_WITHHELD_PROOF_FAILED;
         } else if (b->s->ab.emulated) {
-            cell->withheld = "emulated";
+            cell->withheld = ETP_WITHHELD_EMULATED;
         } else if (out->control_differs) {
-            cell->withheld = "noise_floor";
+            cell->withheld = ETP_WITHHELD_NOISE_FLOOR;
         }
-        b->silent[c] = cell->withheld != NULL;
+        b->silent[c] = cell->withheld != ETP_WITHHELD_NOT;
     }
 }
 

@@ -28,12 +28,12 @@ typedef struct etp_sweep_cell {
     uint32_t lost;            // timed launches that gave nothing
     const char *lost_why;     // of the last of them, NULL
     bool differs;             // its outputs from those of its model's reference cell
-    const char *withheld;     // no ratio is made of it: as etp_ab_comparison.withheld; NULL
+    etp_withheld withheld;    // no ratio is made of it: as etp_ab_comparison.withheld
 } etp_sweep_cell;
 
 typedef struct etp_sweep_sentence {
-    const char *id;       // "I1" interactions, "K1" knees, "W1" warnings
-    const char *severity; // info, warn, bad
+    const char *id; // "I1" interactions, "K1" knees, "W1" warnings
+    etp_finding_severity severity;
     const char *text;
 } etp_sweep_sentence;
 
@@ -83,8 +83,8 @@ const etp_sweep_pair *etp_sweep_pair_at(const etp_sweep *s, const uint32_t at[ET
 // Sentences of interactions, knees and what to be careful about; called by etp_sweep_build.
 ETP_NODISCARD etp_status etp_sweep_say(etp_sweep *s, etp_arena *arena, etp_error *err);
 
-// What is withheld of all cells of one contrast; NULL nothing.
-const char *etp_sweep_withheld(const etp_sweep *s, const uint32_t at[ETP_FACTORS]);
+// Why no ratio is made of the cells of one contrast.
+etp_withheld etp_sweep_withheld(const etp_sweep *s, const uint32_t at[ETP_FACTORS]);
 
 typedef enum etp_sweep_inputs {
     ETP_SWEEP_OTHER_INPUTS, // other shapes, another number, or integers where the other has none:

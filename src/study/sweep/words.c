@@ -13,7 +13,7 @@ typedef struct speaker {
 } speaker;
 
 // TEXT NULL: out of memory.
-static etp_status say(speaker *w, char letter, const char *severity, const char *text,
+static etp_status say(speaker *w, char letter, etp_finding_severity severity, const char *text,
                       etp_error *err)
 {
     etp_sweep_sentence x = {
@@ -135,7 +135,7 @@ static etp_status say_interaction(speaker *w, size_t at, etp_error *err)
     if (!first || !second || !at_first || !at_second || !third || !also) {
         return etp_fail_nomem(err, "the sweep");
     }
-    return say(w, 'I', "info",
+    return say(w, 'I', ETP_SEVERITY_INFO,
                etp_arena_printf(w->arena, "%s%s%s %s; %s %s: ratio of ratios %.3f [%.3f, %.3f]%s",
                                 third, third[0] ? ": " : "", first, at_first, at_second, second,
                                 x->ratio.paired.estimate, x->ratio.paired.lo, x->ratio.paired.hi,
@@ -195,7 +195,7 @@ static etp_status say_knee(speaker *w, const etp_knee *k, etp_error *err)
     }
     if (k->from != k->to) {
         return say(
-            w, 'K', "warn",
+            w, 'K', ETP_SEVERITY_WARN,
             etp_arena_printf(
                 w->arena,
                 "%s: the knee lies between %u and %u threads; the intervals do not tell where",
@@ -203,14 +203,14 @@ static etp_status say_knee(speaker *w, const etp_knee *k, etp_error *err)
             err);
     }
     if (k->from == last || !step) {
-        return say(w, 'K', "info",
+        return say(w, 'K', ETP_SEVERITY_INFO,
                    etp_arena_printf(w->arena,
                                     "%s: more threads pay (%g %% or more) up to the %u measured",
                                     cell, percent, (unsigned)s->threads[last]),
                    err);
     }
     const etp_paired *p = &step->effect.paired;
-    return say(w, 'K', "info",
+    return say(w, 'K', ETP_SEVERITY_INFO,
                etp_arena_printf(
                    w->arena,
                    "%s: %u %s enough: %u are %.2f× [%.2f, %.2f] as fast, and no more gain %g %%",
@@ -231,7 +231,7 @@ static etp_status warn_of_cells(speaker *w, etp_error *err)
         uint32_t blocks = s->result.cells[c].blocks;
         if (name && cell->lost > 0) {
             ETP_TRY(say(
-                w, 'W', "bad",
+                w, 'W', ETP_SEVERITY_BAD,
                 blocks ? etp_arena_printf(
                              w->arena,
                              "%s: %u launches lost (%s); it is compared over the %u blocks it has",
@@ -241,10 +241,11 @@ static etp_status warn_of_cells(speaker *w, etp_error *err)
                                           name, cell->lost_why),
                 err));
         } else if (name && blocks == 0) {
-            ETP_TRY(say(w, 'W', "warn", etp_arena_printf(w->arena, "%s: not measured", name), err));
+            ETP_TRY(say(w, 'W', ETP_SEVERITY_WARN,
+                        etp_arena_printf(w->arena, "%s: not measured", name), err));
         }
-        if (name && cell->withheld && strcmp(cell->withheld, "proof_failed") == 0) {
-            ETP_TRY(say(w, 'W', "bad",
+        if (name && cell->withheld == ETP_WITHHELD_PROOF_FAILED) {
+            ETP_TRY(say(w, 'W', ETP_SEVERITY_BAD,
                         etp_arena_printf(
                             w->arena,
                             "%s: the evidence contradicts its level; no ratio is made of it", name),
@@ -258,17 +259,17 @@ static etp_status warn(speaker *w, etp_error *err)
 {
     const etp_sweep *s = w->s;
     if (s->ab->emulated) {
-        ETP_TRY(say(w, 'W', "warn",
+        ETP_TRY(say(w, 'W', ETP_SEVERITY_WARN,
                     "an emulator's times say nothing about speed: every ratio is withheld", err));
     } else if (s->control_differs) {
-        ETP_TRY(say(w, 'W', "bad",
+        ETP_TRY(say(w, 'W', ETP_SEVERITY_BAD,
                     "two equal baseline launches differed: this machine is too restless now, every "
                     "ratio is withheld",
                     err));
     }
     for (uint32_t m = 0; m < s->grid.n[ETP_FACTOR_MODEL]; m++) {
         if (s->models[m].differs) {
-            ETP_TRY(say(w, 'W', "bad",
+            ETP_TRY(say(w, 'W', ETP_SEVERITY_BAD,
                         etp_arena_printf(
                             w->arena, "outputs of %s%s; ratios with %s are withheld",
                             s->models[m].differs,
@@ -281,7 +282,7 @@ static etp_status warn(speaker *w, etp_error *err)
         }
     }
     if (!s->same_inputs) {
-        ETP_TRY(say(w, 'W', "info",
+        ETP_TRY(say(w, 'W', ETP_SEVERITY_INFO,
                     "the models take different inputs: levels and threads are compared within "
                     "each, their times are not "
                     "compared with each other",
@@ -289,7 +290,7 @@ static etp_status warn(speaker *w, etp_error *err)
     }
     if (s->same_inputs && s->floats) {
         ETP_TRY(say(
-            w, 'W', "info",
+            w, 'W', ETP_SEVERITY_INFO,
             etp_arena_printf(
                 w->arena,
                 "%s: inputs of the same shapes, so their times are compared; converting between "
@@ -298,7 +299,7 @@ static etp_status warn(speaker *w, etp_error *err)
             err));
     }
     if (s->result.n_speedups == 0 && s->result.n_steps == 0 && s->grid.n[ETP_FACTOR_MODEL] > 1) {
-        ETP_TRY(say(w, 'W', "info",
+        ETP_TRY(say(w, 'W', ETP_SEVERITY_INFO,
                     "one level and one thread count: nothing is compared here; 'etprof ab A.pte "
                     "B.pte' compares models",
                     err));
@@ -306,7 +307,7 @@ static etp_status warn(speaker *w, etp_error *err)
     uint32_t most = s->threads[s->grid.n[ETP_FACTOR_THREADS] - 1];
     if (s->cpus > 0 && most > s->cpus) {
         ETP_TRY(
-            say(w, 'W', "warn",
+            say(w, 'W', ETP_SEVERITY_WARN,
                 etp_arena_printf(
                     w->arena,
                     "%u threads on %u CPUs: those cells measure how the system shares its CPUs too",

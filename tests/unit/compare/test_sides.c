@@ -170,17 +170,17 @@ static void pairs_of_one_session(void **state)
     const etp_ab *ab = etp_ab_answer(s);
     const etp_ab_comparison *c = &ab->comparisons[0];
     assert_string_equal(ab->grade, "A");
-    assert_string_equal(c->method, "paired-blocks");
-    assert_string_equal(c->verdict, "faster");
+    assert_int_equal(c->method, ETP_PAIRED_BLOCKS);
+    assert_int_equal(c->verdict, ETP_VERDICT_FASTER);
     assert_int_equal(c->blocks, BLOCKS);
     assert_true(fabs(c->estimate - 2) < 1e-6 && fabs(c->lo - 2) < 1e-5 && fabs(c->hi - 2) < 1e-5);
     assert_true(fabs(c->sign_flip_p - 2.0 / 256) < 1e-12); // all 8 signs equal
-    assert_null(c->withheld);
+    assert_int_equal(c->withheld, ETP_WITHHELD_NOT);
     closes(ab);
     etp_ab_close(s);
     // The other way round the control is of the candidate: the session's noise floor still counts.
     s = open_sides(arm_of(&f, dir, "linux_on"), arm_of(&f, dir, "linux_off"));
-    assert_string_equal(etp_ab_answer(s)->comparisons[0].verdict, "slower");
+    assert_int_equal(etp_ab_answer(s)->comparisons[0].verdict, ETP_VERDICT_SLOWER);
     assert_true(etp_ab_answer(s)->comparisons[0].noise_floor > 0.0005);
     etp_ab_close(s);
     s = open_sides(arm_of(&f, dir, "linux_on"), arm_of(&f, dir, "linux_on"));
@@ -250,8 +250,8 @@ static void two_sessions(void **state)
         if (!strstr(ab->grade_reason, k_cases[i].words)) {
             fail_msg("case %zu: %s", i, ab->grade_reason);
         }
-        assert_string_equal(c->method, "unpaired-launches");
-        assert_string_equal(c->verdict, k_cases[i].verdict);
+        assert_int_equal(c->method, ETP_UNPAIRED_LAUNCHES);
+        assert_string_equal(etp_verdict_name(c->verdict), k_cases[i].verdict);
         double ratio = 200000000.0 / (double)k_cases[i].on_ns;
         assert_true(fabs(c->estimate / ratio - 1) < 1e-6); // the blocks drift alike: medians cancel
         if (ratio == 2) { // 8 against 8, all on one side: 2 ÷ C(16, 8)

@@ -256,7 +256,7 @@ static void check_verdict(const etp_ab *ab, const char *const *f, bool program)
                 is_share(ab->engagement.time_share, f[TIME_ON_SME]) &&
                 is_share(ab->engagement.macs_share, program ? f[MACS_ON_SME] : "-") &&
                 counts_longer(&ab->ledgers[0].ledger, f[LONGER]) && same_words(said, f[FINDINGS]) &&
-                strcmp(ab->comparisons[0].verdict, "unknown") == 0;
+                ab->comparisons[0].verdict == ETP_VERDICT_UNKNOWN;
     if (!same) {
         fail_msg("%s, %s to %s: %lld to %lld ns, %s %.6f to %s %.6f, portable %.6f, %u on SME, "
                  "%.6f of the time, %.6f of the MACs, %s",

@@ -50,7 +50,7 @@ static int set_up(void **state)
         .lo = 1.95,
         .hi = 2.05,
         .blocks = BLOCKS,
-        .verdict = "faster",
+        .verdict = ETP_VERDICT_FASTER,
         .noise_floor = 0.008,
         .control = {1, 1 / 1.0079, 1.006}
     };
@@ -206,7 +206,7 @@ static void unsound_measurements_fail(void **state)
     f->ab.block_lost = true;
     assert_int_equal(ask(f, "speedup >= 1.9", NULL), ETP_GATE_NO);
     f->ab.block_lost = false;
-    f->comparison.withheld = "noise_floor";
+    f->comparison.withheld = ETP_WITHHELD_NOISE_FLOOR;
     assert_int_equal(ask(f, "speedup >= 1.9", NULL), ETP_GATE_UNKNOWN);
     assert_int_equal(ask(f, NULL, NULL), ETP_GATE_UNKNOWN);
 }
@@ -216,13 +216,14 @@ static void no_rule_passes_on_less_than_the_answer_says(void **state)
 {
     fixture *f = *state;
     f->comparison.blocks = 3;
-    f->comparison.verdict = "unknown";
+    f->comparison.verdict = ETP_VERDICT_UNKNOWN;
     assert_int_equal(ask(f, "speedup >= 1.3", NULL), ETP_GATE_UNKNOWN);
     f->comparison.blocks = ETP_MIN_BLOCKS;
     assert_int_equal(ask(f, "speedup >= 1.3", NULL), ETP_GATE_UNKNOWN); // sign-flip p above 0.05
-    f->comparison.verdict = "faster";
+    f->comparison.verdict = ETP_VERDICT_FASTER;
     assert_int_equal(ask(f, "speedup >= 1.3", NULL), ETP_GATE_YES);
-    f->comparison.verdict = "unknown"; // neither faster nor the same, and clear of the limit
+    f->comparison.verdict =
+        ETP_VERDICT_UNKNOWN; // neither faster nor the same, and clear of the limit
     f->comparison.lo = 0.98;
     f->comparison.hi = 1.04;
     assert_int_equal(ask(f, "speedup >= 0.95", NULL), ETP_GATE_YES);
@@ -234,13 +235,13 @@ static void without_rules_nothing_may_be_slower(void **state)
 {
     fixture *f = *state;
     static const struct {
-        const char *verdict;
+        etp_verdict verdict;
         etp_gate_state state;
     } k_cases[] = {
-        {"faster",  ETP_GATE_YES    },
-        {"same",    ETP_GATE_YES    },
-        {"unknown", ETP_GATE_UNKNOWN},
-        {"slower",  ETP_GATE_NO     }
+        {ETP_VERDICT_FASTER,  ETP_GATE_YES    },
+        {ETP_VERDICT_SAME,    ETP_GATE_YES    },
+        {ETP_VERDICT_UNKNOWN, ETP_GATE_UNKNOWN},
+        {ETP_VERDICT_SLOWER,  ETP_GATE_NO     }
     };
     for (size_t i = 0; i < 4; i++) {
         f->comparison.verdict = k_cases[i].verdict;
