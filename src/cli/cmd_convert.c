@@ -4,6 +4,7 @@
 #include <stddef.h>
 #include <string.h>
 
+#include "base/path.h"
 #include "cli/convert_tables.h"
 #include "cli/convert_views.h"
 #include "cli/emit.h"
@@ -155,8 +156,7 @@ typedef struct inputs {
 // "model" of "dir/model.etdump".
 static etp_str stem(const char *path)
 {
-    const char *slash = strrchr(path, '/');
-    etp_str name = etp_str_from(slash ? slash + 1 : path);
+    etp_str name = etp_str_from(etp_path_name(path));
     if (etp_str_ends(name, ETP_STR(".etdump")) && name.len > 7) {
         name.len -= 7;
     }
@@ -166,10 +166,9 @@ static etp_str stem(const char *path)
 static etp_status write_nodes(etp_cli *cli, const etp_ops_answer *ops, const char *program,
                               etp_error *err)
 {
-    const char *slash = strrchr(program, '/');
     etp_convert_nodes nodes;
-    ETP_TRY(etp_convert_nodes_of(ops, etp_str_from(slash ? slash + 1 : program), &cli->arena,
-                                 &nodes, err));
+    ETP_TRY(
+        etp_convert_nodes_of(ops, etp_str_from(etp_path_name(program)), &cli->arena, &nodes, err));
     view v = {.to = TO_NODES, .nodes = nodes.data.items, .n_nodes = nodes.data.n};
     ETP_TRY(etp_cli_emit_by(cli, fill, &v, err));
     if (nodes.placed_ns < nodes.whole_ns && !cli->quiet) {

@@ -3,6 +3,7 @@
 // Python. These verbs find it and become it.
 #include <string.h>
 
+#include "base/path.h"
 #include "cli/command.h"
 #include "device/remote.h"
 #include "os/os.h"
@@ -12,13 +13,12 @@ static const char *package_folder(etp_cli *cli)
 {
     static const char *const k_places[] = {"../share/etprof/python", "../../../python",
                                            "../python"};
-    const char *slash = cli->program ? strrchr(cli->program, '/') : NULL;
-    for (size_t i = 0; slash && i < sizeof k_places / sizeof *k_places; i++) {
+    etp_str folder = cli->program ? etp_path_folder(cli->program) : (etp_str){0};
+    for (size_t i = 0; folder.ptr && i < sizeof k_places / sizeof *k_places; i++) {
         const char *path = etp_arena_printf(&cli->arena, "%.*s/%s/etprof/export",
-                                            (int)(slash - cli->program), cli->program, k_places[i]);
+                                            ETP_STR_ARG(folder), k_places[i]);
         if (path && etp_os_is_dir(path)) {
-            return etp_arena_printf(&cli->arena, "%.*s/%s", (int)(slash - cli->program),
-                                    cli->program, k_places[i]);
+            return etp_arena_printf(&cli->arena, "%.*s/%s", ETP_STR_ARG(folder), k_places[i]);
         }
     }
     return NULL;

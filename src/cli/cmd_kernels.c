@@ -4,6 +4,7 @@
 #include <stddef.h>
 #include <string.h>
 
+#include "base/path.h"
 #include "cli/emit.h"
 #include "cli/say.h"
 #include "inspect/kernels/binary.h"
@@ -29,14 +30,6 @@ static const etp_opt k_options[] = {
     {0},
 };
 
-static const char *stem_of(etp_cli *cli, const char *path)
-{
-    const char *slash = strrchr(path, '/');
-    const char *base = slash ? slash + 1 : path, *dot = strrchr(base, '.');
-    size_t n = dot && dot > base ? (size_t)(dot - base) : strlen(base);
-    return etp_arena_strdup(&cli->arena, (etp_str){base, n});
-}
-
 static etp_status show_logs(etp_cli *cli, const kernels_options *o, int argc, char **argv,
                             etp_error *err)
 {
@@ -48,7 +41,7 @@ static etp_status show_logs(etp_cli *cli, const kernels_options *o, int argc, ch
         if (etp_kernel_log_read(text, &cli->arena, &logs[i], err) != ETP_OK) {
             return etp_fail_ctx(err, "%s", argv[i]);
         }
-        const char *stem = stem_of(cli, argv[i]);
+        const char *stem = etp_arena_strdup(&cli->arena, etp_path_stem(argv[i]));
         logs[i].title = names[i] ? names[i] : stem;
         logs[i].model_id = o->model_id ? o->model_id : logs[i].model_id ? logs[i].model_id : stem;
         if (!stem) {
@@ -78,8 +71,7 @@ static etp_status show_binaries(etp_cli *cli, const kernels_options *o, int argc
             status = etp_kernel_binary_read(held[i].bytes, &cli->arena, &files[i], err);
             status = status == ETP_OK ? ETP_OK : etp_fail_ctx(err, "%s", argv[i]);
         }
-        const char *slash = strrchr(argv[i], '/');
-        files[i].title = names[i] ? names[i] : slash ? slash + 1 : argv[i];
+        files[i].title = names[i] ? names[i] : etp_path_name(argv[i]);
     }
     etp_kernel_binaries view = {files, (size_t)argc, o->filter};
     if (status == ETP_OK) {

@@ -4,6 +4,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "base/path.h"
 #include "cli/command.h"
 #include "cli/say.h"
 #include "store/pack.h"
@@ -58,8 +59,7 @@ static etp_status run_unpack(etp_cli *cli, const void *opts, int argc, char **ar
 {
     (void)argc;
     const pack_options *o = opts;
-    const char *slash = strrchr(argv[0], '/');
-    etp_str name = etp_str_from(slash ? slash + 1 : argv[0]);
+    etp_str name = etp_str_from(etp_path_name(argv[0]));
     const char *dir = o->out;
     if (!dir) {
         if (!etp_str_ends(name, ETP_STR(SUFFIX)) || name.len <= strlen(SUFFIX)) {

@@ -4,6 +4,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "base/path.h"
 #include "cli/measure.h"
 #include "cli/run_config.h"
 #include "cli/run_platform.h"
@@ -155,12 +156,6 @@ static etp_status choose_arms(const run_options *o, plan *p, etp_error *err)
     return ETP_OK;
 }
 
-static const char *base_name(const char *path)
-{
-    const char *slash = strrchr(path, '/');
-    return slash ? slash + 1 : path;
-}
-
 // The kit's rule: executorch/<path>, then <path>. What is there is used: an executor_runner,
 // started at the level when all experiments name the same, or two builds that are the switch
 // themselves. Those that the names of the kit's presets promise but nobody built are replaced by
@@ -179,7 +174,7 @@ static etp_status choose_runner(const run_options *o, plan *p, const char **out,
         }
         const char *bundle = etp_arena_printf(&p->cli->arena, "%s/bundle.json", path);
         bool ours =
-            strcmp(base_name(path), "etprof-runner") == 0 || (bundle && etp_os_is_file(bundle));
+            strcmp(etp_path_name(path), "etprof-runner") == 0 || (bundle && etp_os_is_file(bundle));
         if (!ours) {
             p->runners[i] = path;
             p->n_runners++;
@@ -324,15 +319,15 @@ static const char *baseline_of(const plan *p)
 static etp_status find_model(plan *p, const char **model, const char **output_root, etp_error *err)
 {
     const etp_config *c = p->config;
-    const char *slash = strrchr(c->path, '/');
+    etp_str folder = etp_path_folder(c->path);
     *model = c->model;
     *output_root = c->output_root;
     if (etp_os_is_file(c->model)) {
         return ETP_OK;
     }
     const char *beside =
-        slash && c->model[0] != '/'
-            ? etp_arena_printf(&p->cli->arena, "%.*s/%s", (int)(slash - c->path), c->path, c->model)
+        folder.ptr && c->model[0] != '/'
+            ? etp_arena_printf(&p->cli->arena, "%.*s/%s", ETP_STR_ARG(folder), c->model)
             : NULL;
     if (beside && etp_os_is_file(beside)) {
         *model = beside;
@@ -512,13 +507,13 @@ static etp_status init(etp_cli *cli, const run_options *o, int argc, char **argv
     if (!etp_os_is_file(o->init)) {
         return etp_fail(err, ETP_IO, "model %s does not exist", o->init);
     }
-    size_t len = strlen(base_name(o->init));
-    len -= len > 4 && strcmp(base_name(o->init) + len - 4, ".pte") == 0 ? 4 : 0;
-    const char *path =
-        argc          ? argv[0]
-        : cli->output ? cli->output
-                      : etp_arena_printf(&cli->arena, "%.*s_%s%s.json", (int)len,
-                                         base_name(o->init), platform, o->trace ? "_trace" : "");
+    size_t len = strlen(etp_path_name(o->init));
+    len -= len > 4 && strcmp(etp_path_name(o->init) + len - 4, ".pte") == 0 ? 4 : 0;
+    const char *path = argc          ? argv[0]
+                       : cli->output ? cli->output
+                                     : etp_arena_printf(&cli->arena, "%.*s_%s%s.json", (int)len,
+                                                        etp_path_name(o->init), platform,
+                                                        o->trace ? "_trace" : "");
     const char *folder = etp_arena_printf(&cli->arena, "%s%s", platform, o->trace ? "_trace" : "");
     const char *root = folder ? etp_run_default_dir(&cli->arena, o->init, folder) : NULL;
     if (!path || !root) {

@@ -4,6 +4,7 @@
 #include <stddef.h>
 #include <string.h>
 
+#include "base/path.h"
 #include "cli/emit.h"
 #include "cli/measure.h"
 #include "machine/smoke.h"
@@ -38,10 +39,10 @@ static const char *bundled_model(etp_cli *cli)
     static const char *const k_places[] = {"../share/etprof/models", "../../../examples/models",
                                            "../examples/models", "examples/models"};
     const char *self = cli->program ? etp_os_absolute(cli->program, &cli->arena) : NULL;
-    const char *slash = self ? strrchr(self, '/') : NULL;
-    for (size_t i = 0; slash && i < sizeof k_places / sizeof *k_places; i++) {
+    etp_str folder = self ? etp_path_folder(self) : (etp_str){0};
+    for (size_t i = 0; folder.ptr && i < sizeof k_places / sizeof *k_places; i++) {
         const char *path =
-            etp_arena_printf(&cli->arena, "%.*s/%s/" MODEL, (int)(slash - self), self, k_places[i]);
+            etp_arena_printf(&cli->arena, "%.*s/%s/" MODEL, ETP_STR_ARG(folder), k_places[i]);
         if (path && etp_os_is_file(path)) {
             return path;
         }

@@ -3,6 +3,7 @@
 #include <stddef.h>
 #include <string.h>
 
+#include "base/path.h"
 #include "cli/emit.h"
 #include "cli/sample_file.h"
 #include "cli/show_ab.h"
@@ -32,14 +33,6 @@ static const etp_opt k_options[] = {
     {0},
 };
 
-static const char *stem_of(etp_cli *cli, const char *path)
-{
-    const char *slash = strrchr(path, '/');
-    const char *base = slash ? slash + 1 : path, *dot = strrchr(base, '.');
-    return etp_arena_strdup(
-        &cli->arena, (etp_str){base, dot && dot > base ? (size_t)(dot - base) : strlen(base)});
-}
-
 static etp_status show_timelines(etp_cli *cli, const stats_options *o, int argc, char **argv,
                                  etp_error *err)
 {
@@ -57,7 +50,7 @@ static etp_status show_timelines(etp_cli *cli, const stats_options *o, int argc,
         if (etp_kit_timeline_read(text, &cli->arena, &timelines[i], err) != ETP_OK) {
             return etp_fail_ctx(err, "%s", argv[i]);
         }
-        stems[i] = stem_of(cli, argv[i]);
+        stems[i] = etp_arena_strdup(&cli->arena, etp_path_stem(argv[i]));
         if (!stems[i]) {
             return etp_fail_nomem(err, argv[i]);
         }

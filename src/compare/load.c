@@ -4,6 +4,7 @@
 #include <stdlib.h>
 
 #include "base/number.h"
+#include "base/path.h"
 #include "compare/session.h"
 #include "trace/timeline.h"
 
@@ -20,8 +21,7 @@ static bool is_timeline_name(const char *path)
 // called; "_b<k>" is the block.
 static etp_str arm_of_file(const char *path, uint32_t *block)
 {
-    const char *slash = strrchr(path, '/');
-    etp_str name = etp_str_from(slash ? slash + 1 : path);
+    etp_str name = etp_str_from(etp_path_name(path));
     static const char *const k_suffixes[] = {".etdump",   ".etdp", ".csv",  "_timeline",
                                              "_all_runs", "_run0", "_exec", "_xtrace"};
     for (size_t i = 0; i < sizeof k_suffixes / sizeof *k_suffixes; i++) {

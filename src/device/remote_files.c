@@ -7,6 +7,7 @@
 #include <unistd.h>
 
 #include "base/number.h"
+#include "base/path.h"
 #include "base/sha256.h"
 
 #define HASH_NS ((uint64_t)120 * 1000000000u) // a slow card reads a big model
@@ -259,7 +260,7 @@ etp_status etp_remote_push_bundle(etp_device *d, etp_error *err)
         r->sent.n = 0; // whoever took the bundle away may have taken more
         ETP_TRY(list_bundle(d, &found, err));
         if (b->sdk_digest[0] == '\0') { // a bare program
-            ETP_TRY(push_part(d, &found, b->runner, strrchr(b->runner, '/') + 1, err));
+            ETP_TRY(push_part(d, &found, b->runner, etp_path_name(b->runner), err));
         } else {
             ETP_TRY(push_folder(d, &found, "", 0, err));
         }

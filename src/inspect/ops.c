@@ -6,6 +6,7 @@
 #include <stdlib.h>
 
 #include "base/number.h"
+#include "base/path.h"
 
 #define MOST_OF_EXECUTE 1.01 // ticks are truncated event by event
 
@@ -345,8 +346,7 @@ static void category_table(const etp_ops_answer *a, etp_report *r)
 const etp_report *etp_ops_report(const etp_ops_answer *a, etp_arena *arena)
 {
     const etp_op_table *t = &a->table;
-    const char *slash = strrchr(a->dump, '/');
-    etp_report *r = etp_report_create(arena, slash ? slash + 1 : a->dump);
+    etp_report *r = etp_report_create(arena, etp_path_name(a->dump));
     etp_report_section(r, 1, "totals", "Totals");
     etp_keys *keys = etp_report_keys(r, NULL);
     for (size_t i = 0; i < etp_trace_block_count(a->trace); i++) {

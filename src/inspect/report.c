@@ -5,6 +5,7 @@
 #include <inttypes.h>
 
 #include "base/number.h"
+#include "base/path.h"
 
 #define TEXT 160
 #define MANY_ROWS 20
@@ -379,8 +380,7 @@ const etp_report *etp_inspect_report(const etp_inspect *in, etp_arena *arena)
     static const char *const k_kinds[] = {"ExecuTorch program", "ETDump recording", "ETRecord",
                                           "bundled program",    "flat tensor file", "unknown file"};
     char number[ETP_NUMBER_CHARS];
-    const char *slash = strrchr(in->path, '/');
-    etp_report *r = etp_report_create(arena, slash ? slash + 1 : in->path);
+    etp_report *r = etp_report_create(arena, etp_path_name(in->path));
     etp_report_subtitle(r, "%s, %s", k_kinds[in->kind], bytes_text(in->size, number));
     if (in->bundled) {
         bundled_report(in->bundled, r);

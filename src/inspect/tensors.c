@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Logged values of a recording: reading, figures, document, report.
 #include "inspect/tensors.h"
+#include "base/path.h"
 
 #include <inttypes.h>
 #include <math.h>
@@ -316,8 +317,7 @@ const etp_report *etp_inspect_tensors_report(const etp_inspect_tensors *t, etp_a
         {.key = "offset", .title = "offset", .kind = ETP_KIND_INT, .flags = ETP_COL_MINOR},
         {.key = "delegate", .title = "delegate operator", .flags = ETP_COL_CODE | ETP_COL_MINOR},
     };
-    const char *slash = strrchr(t->path, '/');
-    etp_report *r = etp_report_create(arena, slash ? slash + 1 : t->path);
+    etp_report *r = etp_report_create(arena, etp_path_name(t->path));
     etp_report_subtitle(r, "%zu logged values", t->n_values);
     if (t->n_values == 0) {
         etp_report_note(r, ETP_INFO,

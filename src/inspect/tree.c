@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // `etprof inspect --tree`: a program as an indented list of instructions and nodes.
+#include "base/path.h"
 #include "inspect/inspect.h"
 
 #include <inttypes.h>
@@ -120,8 +121,7 @@ static void tree_text(const etp_inspect *in, etp_sink *out)
 
 const etp_report *etp_inspect_tree(const etp_inspect *in, etp_arena *arena)
 {
-    const char *slash = strrchr(in->path, '/');
-    etp_report *r = etp_report_create(arena, slash ? slash + 1 : in->path);
+    etp_report *r = etp_report_create(arena, etp_path_name(in->path));
     etp_strbuf text;
     etp_strbuf_init(&text, arena);
     etp_sink sink = etp_sink_strbuf(&text);

@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/path.h"
 #include "compare/session.h"
 
 // ---- run folder ----
@@ -82,9 +83,7 @@ static etp_status open_bare(etp_ab_session *s, const char *const *paths, size_t 
     ETP_TRY(etp_ab_open_programs(s, options, err));
     ETP_TRY(etp_ab_load_dumps(s, err));
     ETP_TRY(etp_ab_split_arms(s, err));
-    ab->title = n == 1 ? paths[0] : etp_ab_sides_title(s);
-    const char *slash = strrchr(ab->title, '/');
-    ab->title = slash && slash[1] ? slash + 1 : ab->title;
+    ab->title = etp_path_name(n == 1 ? paths[0] : etp_ab_sides_title(s));
     ab->comparisons = ETP_NEW_ARRAY(&s->arena, etp_ab_comparison, ab->n_arms);
     if (!ab->comparisons) {
         return etp_fail_nomem(err, "comparisons");

@@ -9,6 +9,7 @@
 
 #include "base/csv.h"
 #include "base/number.h"
+#include "base/path.h"
 #include "explain/kernels.h"
 #include "kit/json.h"
 
@@ -55,12 +56,6 @@ static const char *five_text(etp_kit_folder *f, const etp_kit_unit *u)
 static bool contains(etp_str text, const char *part)
 {
     return etp_str_find(text, etp_str_from(part)) < text.len;
-}
-
-static const char *base_of(const char *path)
-{
-    const char *slash = strrchr(path, '/');
-    return slash ? slash + 1 : path;
 }
 
 // The first line of TEXT with PART in it, without Markdown's marks around; NULL without one.
@@ -320,7 +315,7 @@ static etp_status d4(etp_kit_folder *f, etp_error *err)
         }
     }
     for (size_t i = 0; i < f->files.n; i++) {
-        const char *base = base_of(f->files.items[i].path);
+        const char *base = etp_path_name(f->files.items[i].path);
         if (!said && (strcmp(base, "report.md") == 0 || strcmp(base, "combined_report.md") == 0)) {
             etp_str text = etp_kit_folder_text(f, f->files.items[i].path);
             const char *line = line_with(f, text, "x slowdown");
@@ -534,7 +529,7 @@ static etp_status summary(etp_kit_folder *f, const char *path, const json_t *doc
                           etp_error *err)
 {
     const json_t *runs = json_object_get(doc, "runs");
-    const char *base = base_of(path);
+    const char *base = etp_path_name(path);
     etp_str model = {base, strlen(base) - strlen("_pipeline_summary.json")};
     for (size_t i = 0; i < json_array_size(runs); i++) {
         ETP_TRY(summary_run(f, path, runs, i, err));
@@ -561,12 +556,12 @@ static etp_status documents(etp_kit_folder *f, etp_error *err)
 {
     bool analysed = false;
     for (size_t i = 0; i < f->files.n; i++) {
-        const char *base = base_of(f->files.items[i].path);
+        const char *base = etp_path_name(f->files.items[i].path);
         analysed = analysed || strcmp(base, "analysis_summary.json") == 0 ||
                    strstr(base, "_category_summary.csv");
     }
     for (size_t i = 0; i < f->files.n; i++) {
-        const char *path = f->files.items[i].path, *base = base_of(path);
+        const char *path = f->files.items[i].path, *base = etp_path_name(path);
         etp_str name = etp_str_from(base);
         bool is_nan = false, is_summary = etp_str_ends(name, ETP_STR("_pipeline_summary.json"));
         json_t *doc = NULL;
@@ -609,7 +604,7 @@ static etp_status d18_d38(etp_kit_folder *f, etp_error *err)
 {
     for (size_t i = 0; i < f->files.n; i++) {
         const char *path = f->files.items[i].path;
-        if (strcmp(base_of(path), "report.md") != 0) {
+        if (strcmp(etp_path_name(path), "report.md") != 0) {
             continue;
         }
         etp_str text = etp_kit_folder_text(f, path);

@@ -7,6 +7,7 @@
 #include <stdlib.h>
 
 #include "base/number.h"
+#include "base/path.h"
 #include "kit/parts.h"
 #include <etprof/etdump.h>
 
@@ -100,12 +101,6 @@ static etp_status name_tables(etp_kit *kit, etp_error *err)
 
 // ---- the session by experiment ----
 
-static const char *last_part(const char *path)
-{
-    const char *slash = strrchr(path, '/');
-    return slash ? slash + 1 : path;
-}
-
 static int by_block(const void *pa, const void *pb)
 {
     const etp_ab_dump *const *a = pa, *const *b = pb;
@@ -130,7 +125,7 @@ static etp_status take_dumps(etp_kit *kit, etp_kit_arm *arm, etp_error *err)
         arm->dump_names[d] = kit->run
                                  ? etp_run_dump_name(kit->arena, &kit->run->arms.items[arm->index],
                                                      arm->dumps[d]->block, ".etdump")
-                                 : last_part(arm->dumps[d]->path);
+                                 : etp_path_name(arm->dumps[d]->path);
         if (!arm->dump_names[d]) {
             return etp_fail_nomem(err, "dumps");
         }

@@ -8,6 +8,7 @@
 #include <etprof/stats.h>
 
 #include "base/number.h"
+#include "base/path.h"
 #include "base/sha256.h"
 #include "kit/json.h"
 #include "store/store.h"
@@ -33,12 +34,6 @@ static const char k_summary[] = "_pipeline_summary.json";
 static bool ends(const char *path, const char *suffix)
 {
     return etp_str_ends(etp_str_from(path), etp_str_from(suffix));
-}
-
-static const char *base_of(const char *path)
-{
-    const char *slash = strrchr(path, '/');
-    return slash ? slash + 1 : path;
 }
 
 static etp_status walk(etp_kit_folder *f, const char *relative, int depth, etp_error *err)
@@ -115,7 +110,7 @@ bool etp_kit_folder_is(const char *path)
 // The stem of PATH when it ends with one of SUFFIXES.
 static bool stem_of(const char *path, const char *const *suffixes, etp_str *dir, etp_str *stem)
 {
-    const char *base = base_of(path);
+    const char *base = etp_path_name(path);
     for (size_t i = 0; suffixes[i]; i++) {
         size_t n = strlen(base), k = strlen(suffixes[i]);
         if (n > k && ends(base, suffixes[i])) {
@@ -181,7 +176,7 @@ static etp_str known_model(const etp_kit_folder *f, const char *stem)
 {
     etp_str best = {0};
     for (size_t i = 0; i < f->files.n; i++) {
-        const char *base = base_of(f->files.items[i].path);
+        const char *base = etp_path_name(f->files.items[i].path);
         if (!ends(base, k_summary)) {
             continue;
         }
@@ -231,7 +226,7 @@ static etp_status name_unit(etp_kit_folder *f, etp_kit_unit *u, etp_error *err)
     u->experiment = etp_arena_strdup(f->arena, rest);
     u->side = etp_kit_side_of(rest);
     if (u->side == ETP_KIT_NO_SIDE) { // legacy: a folder for each experiment
-        u->side = etp_kit_side_of(etp_str_from(base_of(u->dir)));
+        u->side = etp_kit_side_of(etp_str_from(etp_path_name(u->dir)));
     }
     return u->experiment ? ETP_OK : etp_fail_nomem(err, "experiments");
 }
@@ -411,7 +406,7 @@ static etp_status read_robust(etp_kit_folder *f, etp_kit_unit *u, etp_error *err
 static const char *parent_of(etp_kit_folder *f, const etp_kit_unit *u)
 {
     // In the nested layout each experiment has a folder of its own: what they share is its parent.
-    const char *base = base_of(u->dir);
+    const char *base = etp_path_name(u->dir);
     bool own = etp_kit_side_of(etp_str_from(base)) != ETP_KIT_NO_SIDE;
     size_t n = own ? (size_t)(base > u->dir ? base - u->dir - 1 : 0) : strlen(u->dir);
     const char *dir = etp_arena_strdup(f->arena, (etp_str){u->dir, n});

@@ -2,6 +2,7 @@
 // One file of a folder by itself: what it should be by its name, and whether it is.
 #include <math.h>
 
+#include "base/path.h"
 #include "inspect/inspect.h"
 #include "integrity/validate/parts.h"
 #include <etprof/trace.h>
@@ -12,12 +13,6 @@
 static bool ends(const char *name, const char *suffix)
 {
     return etp_str_ends(etp_str_from(name), etp_str_from(suffix));
-}
-
-static const char *last_part(const char *name)
-{
-    const char *slash = strrchr(name, '/');
-    return slash ? slash + 1 : name;
 }
 
 void etp_valid_classify(etp_valid_file *f)
@@ -48,7 +43,7 @@ void etp_valid_classify(etp_valid_file *f)
         {".ptd",                    false, ETP_VALID_MODEL,      NULL               },
         {".etrecord",               false, ETP_VALID_MODEL,      NULL               },
     };
-    const char *base = last_part(f->name);
+    const char *base = etp_path_name(f->name);
     for (size_t i = 0; i < sizeof k_kinds / sizeof *k_kinds; i++) {
         if (k_kinds[i].whole ? strcmp(base, k_kinds[i].suffix) == 0
                              : ends(base, k_kinds[i].suffix)) {

@@ -4,6 +4,7 @@
 
 #include <stdlib.h>
 
+#include "base/path.h"
 #include "integrity/validate/parts.h"
 
 #define MOST_FILES 100000
@@ -118,12 +119,6 @@ static etp_status check_folder(etp_validator *v, const char *work_root, etp_erro
     return etp_valid_run(v, work_root, err);
 }
 
-static const char *last_part(const char *path)
-{
-    const char *slash = strrchr(path, '/');
-    return slash && slash[1] ? slash + 1 : path;
-}
-
 static etp_status check_all(etp_validator *v, const char *work_root, etp_error *err)
 {
     bool folder = etp_os_is_dir(v->root);
@@ -147,7 +142,7 @@ static etp_status check_all(etp_validator *v, const char *work_root, etp_error *
             qsort(v->files.items, v->files.n, sizeof *v->files.items, by_name);
         }
     } else {
-        ETP_TRY(add_file(v, last_part(v->root), v->root, 0, err));
+        ETP_TRY(add_file(v, etp_path_name(v->root), v->root, 0, err));
     }
     v->out->files = v->files.n;
     for (size_t i = 0; i < v->files.n; i++) {

@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "base/number.h"
+#include "base/path.h"
 #include "judge/fixes/factors.h"
 
 #define CACHE_BYTES ((uint64_t)1 << 20) // more than a core usually has for itself
@@ -77,8 +78,7 @@ const char *etp_fix_model(const etp_fixer *f)
 {
     uint32_t model = f->ab->arms[f->arm].model;
     const char *path = model < f->ab->n_models ? f->ab->models[model].path : NULL;
-    const char *slash = path ? strrchr(path, '/') : NULL;
-    return slash ? slash + 1 : path ? path : "MODEL.pte";
+    return path ? etp_path_name(path) : "MODEL.pte";
 }
 
 // What `etprof export --apply` takes; the test recipes_exist holds this against the exporter.

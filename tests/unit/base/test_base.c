@@ -13,6 +13,7 @@
 #include "base/csv.h"
 #include "base/json.h"
 #include "base/number.h"
+#include "base/path.h"
 #include "base/sha256.h"
 
 static void bytes_sub_refuses_wrapping_ranges(void **state)
@@ -242,9 +243,33 @@ static void blanks_are_trimmed(void **state)
     assert_int_equal(etp_str_trim((etp_str){"a\0", 2}, " ").len, 2); // a zero is no blank
 }
 
+static void parts_of_paths(void **unused)
+{
+    (void)unused;
+    static const struct {
+        const char *path, *name, *stem, *folder;
+    } k_cases[] = {
+        {"a/b.pte", "b.pte", "b",    "a"  },
+        {"b.pte",   "b.pte", "b",    NULL },
+        {"/b",      "b",     "b",    ""   },
+        {"a/.pte",  ".pte",  ".pte", "a"  },
+        {"a.b/c",   "c",     "c",    "a.b"},
+        {"a/",      "a/",    "a/",   "a"  },
+        {"",        "",      "",     NULL },
+    };
+    for (size_t i = 0; i < sizeof k_cases / sizeof *k_cases; i++) {
+        assert_string_equal(etp_path_name(k_cases[i].path), k_cases[i].name);
+        assert_true(etp_str_eqz(etp_path_stem(k_cases[i].path), k_cases[i].stem));
+        etp_str folder = etp_path_folder(k_cases[i].path);
+        assert_int_equal(folder.ptr != NULL, k_cases[i].folder != NULL);
+        assert_true(etp_str_eqz(folder, k_cases[i].folder ? k_cases[i].folder : ""));
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
+        cmocka_unit_test(parts_of_paths),
         cmocka_unit_test(blanks_are_trimmed),
         cmocka_unit_test(bytes_sub_refuses_wrapping_ranges),
         cmocka_unit_test(errors_gather_context),

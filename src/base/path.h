@@ -1,0 +1,15 @@
+// SPDX-License-Identifier: Apache-2.0
+// Parts of a path as it is spelled; nothing is looked up.
+#ifndef ETP_BASE_PATH_H
+#define ETP_BASE_PATH_H
+
+#include <etprof/bytes.h>
+
+// What follows the last '/': "b.pte" of "a/b.pte". All of PATH where nothing does.
+const char *etp_path_name(const char *path);
+// The name without its last suffix: "b" of "a/b.pte"; ".pte" alone is a name.
+etp_str etp_path_stem(const char *path);
+// What stands before the last '/': "a" of "a/b.pte", empty of "/b.pte"; NULL: there is none.
+etp_str etp_path_folder(const char *path);
+
+#endif
