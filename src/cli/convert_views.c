@@ -163,7 +163,13 @@ static bool side_args(const etp_ledger_row *row, const etp_ab_operator *op, uint
     if (!ok || !op) {
         return ok;
     }
-    if (op->names[arm].len) {
+    if (strcmp(verdict_of(row), "unknown") == 0) {
+        ok = etp_slice_text(args, arena, "why",
+                            row->hi_ns == ETP_NS_UNKNOWN
+                                ? ETP_STR("no interval")
+                                : ETP_STR("the interval is too wide to tell"));
+    }
+    if (ok && op->names[arm].len) {
         ok = etp_slice_text(args, arena, "name", op->names[arm]);
     }
     etp_strbuf merged;

@@ -2,6 +2,9 @@
 // The members that several documents share.
 #include "document/document.h"
 
+#include <inttypes.h>
+#include <math.h>
+
 #include "explain/ledger.h"
 
 etp_status etp_checks_add(etp_checks *checks, etp_arena *arena, etp_check c, etp_error *err)
@@ -73,4 +76,24 @@ void etp_speedup_member(etp_json *j, const char *key, const etp_speedup_facts *s
     etp_json_kv_z(j, "method", s->method);
     etp_json_kv_ratio(j, "widening", s->widening);
     etp_json_end(j);
+}
+
+const char *etp_verdict_words(etp_arena *arena, etp_verdict verdict, double lo, uint64_t blocks)
+{
+    return verdict != ETP_VERDICT_UNKNOWN ? etp_verdict_name(verdict)
+           : !isfinite(lo)                ? "unknown: no interval"
+           : blocks < ETP_MIN_BLOCKS
+               ? etp_arena_printf(arena, "unknown (%" PRIu64 " of at least %d blocks)", blocks,
+                                  ETP_MIN_BLOCKS)
+               : "unknown: the interval is too wide to tell";
+}
+
+const char *etp_verdict_cell(etp_arena *arena, etp_verdict verdict, double lo, uint64_t blocks)
+{
+    if (verdict == ETP_VERDICT_UNKNOWN && isfinite(lo)) {
+        return blocks < ETP_MIN_BLOCKS
+                   ? etp_arena_printf(arena, "unknown: %" PRIu64 " of %d", blocks, ETP_MIN_BLOCKS)
+                   : "unknown: wide";
+    }
+    return etp_verdict_words(arena, verdict, lo, blocks);
 }

@@ -43,6 +43,14 @@ const char *etp_control_words(etp_arena *arena, const etp_interval *control);
 // The object "control" (null when there is none): a ratio, its ends, and the BLOCKS it is from.
 void etp_control_member(etp_json *j, const etp_interval *control, uint64_t blocks);
 
+// VERDICT for a reader: "unknown" says why. LO is the interval's lower end, NAN without one. NULL
+// on out of memory.
+const char *etp_verdict_words(etp_arena *arena, etp_verdict verdict, double lo, uint64_t blocks);
+
+// The same for a cell of a table, which has the blocks and the interval beside it: "unknown: 2 of
+// 6".
+const char *etp_verdict_cell(etp_arena *arena, etp_verdict verdict, double lo, uint64_t blocks);
+
 typedef struct etp_speedup_facts {
     double estimate, lo, hi, confidence;
     uint64_t blocks;

@@ -26,7 +26,7 @@ static const char *name_by(const etp_ab *ab, int rule, etp_arena *arena)
 {
     const char *platform = ab->platform ? ab->platform
                            : ab->bare   ? "recordings"
-                                        : "unknown platform";
+                                        : "platform not recorded";
     const char *cpu = fact(ab, "cpu");
     switch (rule) {
     case 0:
@@ -37,7 +37,7 @@ static const char *name_by(const etp_ab *ab, int rule, etp_arena *arena)
         return etp_arena_printf(arena, "%s %s", ab->title, platform);
     default:
         return etp_arena_printf(arena, "%s %s %s", ab->title, platform,
-                                cpu ? cpu : "unknown processor");
+                                cpu ? cpu : "processor not recorded");
     }
 }
 

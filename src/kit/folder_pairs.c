@@ -17,7 +17,7 @@ static const char *label_of(const etp_kit_folder *f, const etp_kit_unit *off,
                                                          on->threads == 1 ? "thread" : "threads")
                                       : "";
     return threads ? etp_arena_printf(f->arena, "%s%s: %s against %s",
-                                      on->model ? on->model : "unknown model", threads,
+                                      on->model ? on->model : "a model without a name", threads,
                                       on->experiment, off->experiment)
                    : NULL;
 }

@@ -235,7 +235,7 @@ const etp_report *etp_kit_folder_report(const etp_kit_folder *f, etp_arena *aren
             ETP_ROW(t, etp_cell_z(on->model),
                     on->threads ? etp_cell_u64(on->threads) : etp_cell_missing(),
                     etp_cell_double(off->median_ns), etp_cell_double(on->median_ns),
-                    etp_cell_double(f->pairs.items[i].ratio), etp_cell_z("unknown"));
+                    etp_cell_double(f->pairs.items[i].ratio), etp_cell_z("unknown: no interval"));
         }
         const etp_kit_unit *off = &f->units.items[f->pairs.items[0].off],
                            *on = &f->units.items[f->pairs.items[0].on];

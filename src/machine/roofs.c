@@ -212,7 +212,7 @@ const etp_report *etp_roofs_report(const etp_roofs_answer *a, etp_arena *arena)
     const etp_roof_table *table = &a->table;
     etp_report *r = etp_report_create(arena, "roofs");
     etp_report_subtitle(r, "%s, %s%s%s%s", table->device,
-                        table->cpu[0] ? table->cpu : "unknown CPU",
+                        table->cpu[0] ? table->cpu : "CPU not told",
                         table->governor[0] ? ", governor " : "", table->governor,
                         a->cached ? " (measured earlier; --fresh measures again)" : "");
     etp_report_section(r, 1, "roofs-section", "What it can do at most");

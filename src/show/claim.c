@@ -210,7 +210,10 @@ static void operator_keys(const etp_claim *c, etp_keys *keys)
     if (op->engaged.eligible) {
         const char *reason = etp_reason_text(op->engaged.reason);
         etp_keys_add(keys, ETP_PLAIN, "engaged", "%s%s%s%s%s", k_states[op->engaged.state],
-                     reason ? ": " : "", reason ? reason : "",
+                     reason || op->engaged.state == ETP_ENGAGEMENT_UNKNOWN ? ": " : "",
+                     reason                                        ? reason
+                     : op->engaged.state == ETP_ENGAGEMENT_UNKNOWN ? "nothing here tells"
+                                                                   : "",
                      op->engaged.evidence ? "; from: " : "",
                      op->engaged.evidence ? op->engaged.evidence : "");
     }

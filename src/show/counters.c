@@ -101,12 +101,12 @@ static etp_cell number_cell(double v, const char *unit, etp_arena *arena)
 }
 
 static void put(etp_table *t, const char *what, const char *of, etp_cell before, etp_cell after,
-                const etp_paired *p)
+                const etp_paired *p, etp_arena *arena)
 {
     if (p->blocks > 0) {
         ETP_ROW(t, etp_cell_z(what), etp_cell_z(of), before, after, etp_cell_double(p->estimate),
                 etp_cell_double(p->lo), etp_cell_double(p->hi), etp_cell_u64(p->blocks),
-                etp_cell_z(etp_verdict_name(p->verdict)));
+                etp_cell_z(etp_verdict_cell(arena, p->verdict, p->lo, p->blocks)));
     }
 }
 
@@ -115,16 +115,18 @@ static void put_split(const etp_counters *c, const etp_counters_names *who,
 {
     const etp_counters_arm *b = &c->arms[who->baseline_arm], *x = &c->arms[who->candidate_arm];
     const char *of = who->candidate;
-    put(t, "speedup", of, time_cell(b->time_ns, arena), time_cell(x->time_ns, arena), &s->speedup);
-    put(t, "= cycles", of, count_cell(b->cycles, arena), count_cell(x->cycles, arena), &s->cycles);
+    put(t, "speedup", of, time_cell(b->time_ns, arena), time_cell(x->time_ns, arena), &s->speedup,
+        arena);
+    put(t, "= cycles", of, count_cell(b->cycles, arena), count_cell(x->cycles, arena), &s->cycles,
+        arena);
     put(t, "× clock", of, number_cell(b->clock_ghz, " GHz", arena),
-        number_cell(x->clock_ghz, " GHz", arena), &s->clock);
+        number_cell(x->clock_ghz, " GHz", arena), &s->clock, arena);
     put(t, "× CPUs at work", of, number_cell(b->busy, "", arena), number_cell(x->busy, "", arena),
-        &s->busy);
+        &s->busy, arena);
     put(t, "instructions", of, count_cell(b->instructions, arena),
-        count_cell(x->instructions, arena), &s->instructions);
+        count_cell(x->instructions, arena), &s->instructions, arena);
     put(t, "per cycle", of, number_cell(b->per_cycle, "", arena),
-        number_cell(x->per_cycle, "", arena), &s->per_cycle);
+        number_cell(x->per_cycle, "", arena), &s->per_cycle, arena);
 }
 
 static void arms_alone(const etp_counters *c, const etp_counters_names *who, etp_table *t,

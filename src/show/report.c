@@ -42,7 +42,7 @@ const char *etp_ab_headline_text(const etp_ab_comparison *c, etp_arena *arena)
         return etp_arena_printf(arena, "withheld: %s", etp_ab_withheld_text(c->withheld));
     }
     if (!isfinite(c->estimate)) {
-        return etp_arena_printf(arena, "%s", etp_verdict_name(c->verdict));
+        return etp_verdict_words(arena, c->verdict, NAN, c->blocks);
     }
     if (!isfinite(c->lo)) {
         return etp_arena_printf(arena, "%s: %.2f× (no interval)", etp_verdict_name(c->verdict),
@@ -93,8 +93,8 @@ void etp_ab_headline_cards(const struct etp_ab_view *view, etp_report *r, etp_ar
             verdict = etp_arena_printf(arena, "withheld: %s", etp_ab_withheld_text(c->withheld));
         } else if (is_unpaired(c) && c->verdict == ETP_VERDICT_UNKNOWN) {
             verdict = "unknown: two sessions, and the difference is not clear of their noise";
-        } else if (isfinite(c->lo) && c->verdict == ETP_VERDICT_UNKNOWN && c->blocks < 6) {
-            verdict = etp_arena_printf(arena, "unknown (%u of at least 6 blocks)", c->blocks);
+        } else {
+            verdict = etp_verdict_words(arena, c->verdict, c->lo, c->blocks);
         }
         const char *label = headline_label(view, c, arena);
         etp_headline h = {
@@ -511,12 +511,13 @@ static void reproducibility(const etp_ab *ab, etp_report *r, etp_arena *arena)
     etp_strbuf_printf(&line, "etprof %s", ab->tool_version ? ab->tool_version : ETP_VERSION);
     if (ab->executorch_version) {
         etp_strbuf_printf(&line, " · ExecuTorch %s (%s)", ab->executorch_version,
-                          ab->executorch_sha ? ab->executorch_sha : "SHA unknown");
+                          ab->executorch_sha ? ab->executorch_sha : "SHA not recorded");
     }
     for (size_t i = 0; i < ab->n_models; i++) {
-        etp_strbuf_printf(&line, " · %s, sha256 %.12s",
-                          ab->models[i].stem ? ab->models[i].stem : "model",
-                          ab->models[i].sha256 ? ab->models[i].sha256 : "unknown");
+        const char *sha256 = ab->models[i].sha256;
+        etp_strbuf_printf(&line, " · %s, sha256 %.*s",
+                          ab->models[i].stem ? ab->models[i].stem : "model", sha256 ? 12 : 20,
+                          sha256 ? sha256 : "not recorded");
     }
     for (size_t i = 0; i < ab->n_device; i++) {
         if (strcmp(ab->device[i].key, "cpu") == 0) {

@@ -311,7 +311,7 @@ static void roofs_note(const etp_ab *ab, etp_report *r, uint32_t candidate)
                         "roofs: none for %s with %u threads at level %s; 'etprof roofs --threads' "
                         "measures more",
                         arm->name, arm->threads ? arm->threads : 1,
-                        arm->level_name ? arm->level_name : "unknown");
+                        arm->level_name ? arm->level_name : "(not recorded)");
     } else {
         etp_report_note(r, ETP_PLAIN, "roofs: of %s, %s%s", etp_ab_roofs_device(ab), arm->name,
                         arm->threads ? "" : "; its threads are unknown, one is assumed");

@@ -3,6 +3,7 @@
 #include <math.h>
 
 #include "base/number.h"
+#include "document/document.h"
 #include "show/report.h"
 
 typedef struct row { // what is compared
@@ -38,7 +39,7 @@ static etp_cell bytes_cell(int64_t bytes, etp_arena *arena)
         bytes == ETP_NS_UNKNOWN ? NULL : etp_arena_printf(arena, "%.1f MB", (double)bytes / 1e6));
 }
 
-static void put(etp_table *t, const char *of, const row *r)
+static void put(etp_table *t, const char *of, const row *r, etp_arena *arena)
 {
     if (r->ratio->blocks == 0) {
         return;
@@ -46,7 +47,9 @@ static void put(etp_table *t, const char *of, const row *r)
     ETP_ROW(t, etp_cell_z(r->what), etp_cell_z(of), r->baseline, r->candidate,
             etp_cell_double(r->ratio->estimate), etp_cell_double(r->ratio->lo),
             etp_cell_double(r->ratio->hi), etp_cell_u64(r->ratio->blocks),
-            etp_cell_z(r->verdict ? r->verdict : etp_verdict_name(r->ratio->verdict)));
+            etp_cell_z(r->verdict ? r->verdict
+                                  : etp_verdict_cell(arena, r->ratio->verdict, r->ratio->lo,
+                                                     r->ratio->blocks)));
 }
 
 static void put_comparison(etp_table *t, const struct etp_ab_view *view, const etp_ab_comparison *c,
@@ -59,7 +62,9 @@ static void put_comparison(etp_table *t, const struct etp_ab_view *view, const e
                                  c->verdict};
     const etp_ab_ratio resident = {turns->estimate, turns->lo, turns->hi, turns->blocks,
                                    ETP_VERDICT_UNKNOWN};
-    const char *agrees = turns->agrees > 0 ? "agrees" : turns->agrees == 0 ? "differs" : "unknown";
+    const char *agrees = turns->agrees > 0    ? "agrees"
+                         : turns->agrees == 0 ? "differs"
+                                              : "unknown: no interval of the steady ratio";
     const row rows[] = {
         {"loading", time_cell(b->load_ns, arena), time_cell(x->load_ns, arena), &c->load, NULL},
         {"first inference", time_cell(b->first_ns, arena), time_cell(x->first_ns, arena), &c->first,
@@ -70,7 +75,7 @@ static void put_comparison(etp_table *t, const struct etp_ab_view *view, const e
          &c->peak_rss, NULL},
     };
     for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
-        put(t, view->run ? view->run : ab->arms[c->candidate].name, &rows[i]);
+        put(t, view->run ? view->run : ab->arms[c->candidate].name, &rows[i], arena);
     }
 }
 

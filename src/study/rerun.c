@@ -169,8 +169,9 @@ const etp_report *etp_rerun_report(const etp_rerun *rerun, etp_arena *arena)
     etp_report *r = etp_report_create(arena, "rerun");
     etp_report_section(r, 1, "comparisons", "Speedups of both sessions");
     etp_report_note(r, k_severity[rerun->verdict], "%s: margin %.3g %%",
-                    rerun->verdict == ETP_RERUN_NOT ? "not reproduced"
-                                                    : verdict_name(rerun->verdict),
+                    rerun->verdict == ETP_RERUN_NOT       ? "not reproduced"
+                    : rerun->verdict == ETP_RERUN_UNKNOWN ? "unknown, each row says why"
+                                                          : verdict_name(rerun->verdict),
                     100 * rerun->margin);
     if (rerun->other_runner) {
         etp_report_note(r, ETP_WARN, "the sessions ran different runners");

@@ -62,11 +62,12 @@ MEANS = {
     "verbose": r"",
     "warmup": r"warm-up iterations",
 }
-# Words of before, with an operand that makes them reach the file that is not there: a usage error would come first.
-OLD = ["analyze no.etdump -p no.pte", "analyze no.etdump --roofs no.json", "compare no.etdump no.etdump --roofs no.json",
-       "explain no slower --roofs no.json", "whatif no 'drop op1' --roofs no.json", "inspect -t no.pte",
-       "inspect no.pte -d no.pte", "inspect no.etdump -b no.bin --tensor", "convert no.etdump -t chrome",
-       "pack no --out no.tar.zst", "rerun no --timeout 60", "smoke -m no.pte", "ops no.etdump -p no.pte"]
+# Words of before; the operands are not there.
+OLD = ["analyze no.etdump -p no.pte", "analyze no.etdump --roofs no.json",
+       "compare no.etdump no.etdump --roofs no.json", "explain no slower --roofs no.json",
+       "whatif no 'drop op1' --roofs no.json", "inspect -t no.pte", "inspect no.pte -d no.pte",
+       "inspect no.etdump -b no.bin --tensor", "convert no.etdump -t chrome", "pack no --out no.tar.zst",
+       "rerun no --timeout 60", "smoke -m no.pte", "ops no.etdump -p no.pte"]
 
 
 def options(verb):

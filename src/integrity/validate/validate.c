@@ -155,7 +155,7 @@ static etp_status check_all(etp_validator *v, const char *work_root, etp_error *
     if (v->out->checks.n == 0) {
         etp_valid_note(v, v->files.items[0].name, "file.kind", false,
                        ".etdump, .pte, .json, .csv and the like",
-                       "there is nothing to check in a file of this kind", "unknown");
+                       "there is nothing to check in a file of this kind", "none of these kinds");
     }
     return ETP_OK;
 }

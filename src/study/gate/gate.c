@@ -181,6 +181,9 @@ static etp_status add_figure(etp_gate *g, const rule *r, const char *of, double 
         .limit = r->limit,
         .state = why_unknown ? ETP_GATE_UNKNOWN : etp_gate_judge(lo, hi, r->at_least, r->limit),
     };
+    if (!why_unknown && !isfinite(v)) {
+        c.found = "unknown: the folder does not hold it";
+    }
     if (why_unknown && c.found) {
         c.found = etp_arena_printf(g->arena, "%s (%s)", c.found, why_unknown);
     }

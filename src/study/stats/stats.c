@@ -221,7 +221,7 @@ static const char *verdict_words(const etp_stats_answer *a, const etp_stats_comp
         return etp_arena_printf(arena, "unknown (about %u more blocks would tell)",
                                 (unsigned)c->more_blocks);
     }
-    return etp_verdict_name(p->verdict);
+    return etp_verdict_words(arena, p->verdict, p->lo, p->blocks);
 }
 
 static void add_headline(const etp_stats_answer *a, const etp_stats_comparison *c, etp_report *r,
@@ -284,7 +284,7 @@ static void add_facts(const etp_stats_answer *a, etp_report *r, etp_arena *arena
     }
 }
 
-static void comparisons_table(const etp_stats_answer *a, etp_report *r)
+static void comparisons_table(const etp_stats_answer *a, etp_report *r, etp_arena *arena)
 {
     static const etp_column k_columns[] = {
         {.key = "baseline", .title = "baseline", .flags = ETP_COL_CODE},
@@ -317,7 +317,10 @@ static void comparisons_table(const etp_stats_answer *a, etp_report *r)
         ETP_ROW(t, etp_cell_str(a->names[c->baseline]), etp_cell_str(a->names[c->candidate]),
                 etp_cell_double(ratio.estimate + gone), etp_cell_double(ratio.lo + gone),
                 etp_cell_double(ratio.hi + gone),
-                etp_cell_z(etp_verdict_name(withheld ? ETP_VERDICT_UNKNOWN : p->verdict)),
+                etp_cell_z(withheld ? "withheld"
+                           : is_unpaired(c)
+                               ? "unpaired"
+                               : etp_verdict_cell(arena, p->verdict, p->lo, p->blocks)),
                 etp_cell_u64(p->blocks), etp_cell_double(p->sign_flip_p + gone),
                 etp_cell_double(c->wilcoxon_p + gone), etp_cell_z(etp_withheld_name(withheld)));
     }
@@ -484,7 +487,7 @@ const etp_report *etp_stats_report(const etp_stats_answer *a, etp_arena *arena)
     add_facts(a, r, arena);
     etp_report_section(r, 1, "comparisons", "Comparisons");
     add_notes(a, r, arena);
-    comparisons_table(a, r);
+    comparisons_table(a, r, arena);
     etp_report_section(r, 1, "arms", "Experiments");
     arms_table(a, r);
     counters_section(a, r, arena);

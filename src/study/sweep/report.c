@@ -31,16 +31,22 @@ static const char *thread_words(const etp_sweep *s, uint32_t at, etp_arena *aren
 
 // ---- first screen ----
 
+static const char *verdict_cell(const etp_effect *e, etp_arena *arena)
+{
+    return etp_verdict_cell(arena, e->verdict, e->paired.lo, e->paired.blocks);
+}
+
+static const char *verdict_words(const etp_effect *e, etp_arena *arena)
+{
+    return etp_verdict_words(arena, e->verdict, e->paired.lo, e->paired.blocks);
+}
+
 static void card(const etp_sweep *s, const char *label, const etp_effect *e, etp_withheld withheld,
                  const char *detail, etp_report *r, etp_arena *arena)
 {
     const char *verdict = withheld
                               ? etp_arena_printf(arena, "withheld: %s", etp_withheld_name(withheld))
-                              : etp_verdict_name(e->verdict);
-    if (!withheld && e->paired.blocks < ETP_MIN_BLOCKS) {
-        verdict = etp_arena_printf(arena, "unknown (%u of at least %d blocks)",
-                                   (unsigned)e->paired.blocks, ETP_MIN_BLOCKS);
-    }
+                              : verdict_words(e, arena);
     etp_headline h = {
         .label = label ? label : "",
         .verdict = verdict ? verdict : "",
@@ -223,7 +229,7 @@ static const char *proof_word(const etp_ab_arm *arm)
     return arm ? k_words[arm->proof.truth] : NULL;
 }
 
-static void cell_table(const etp_sweep *s, etp_report *r)
+static void cell_table(const etp_sweep *s, etp_report *r, etp_arena *arena)
 {
     static const etp_column k_columns[] = {
         {.key = "model", .title = "model", .flags = ETP_COL_CODE},
@@ -271,7 +277,7 @@ static void cell_table(const etp_sweep *s, etp_report *r)
                         known_ns(x->ns.hi), etp_cell_double(up ? up->effect.paired.estimate : gone),
                         etp_cell_double(up ? up->effect.paired.lo : gone),
                         etp_cell_double(up ? up->effect.paired.hi : gone),
-                        up ? etp_cell_judged(etp_cell_z(etp_verdict_name(up->effect.verdict)),
+                        up ? etp_cell_judged(etp_cell_z(verdict_cell(&up->effect, arena)),
                                              severity_of(up->effect.verdict))
                            : etp_cell_z("reference"),
                         etp_cell_double(up ? up->effect.q : gone), etp_cell_u64(x->blocks),
@@ -364,7 +370,7 @@ static void thread_map(const etp_sweep *s, etp_report *r, etp_arena *arena)
     }
 }
 
-static void mean_table(const etp_sweep *s, etp_report *r)
+static void mean_table(const etp_sweep *s, etp_report *r, etp_arena *arena)
 {
     static const etp_column k_columns[] = {
         {.key = "level", .title = "level"},
@@ -397,9 +403,8 @@ static void mean_table(const etp_sweep *s, etp_report *r)
         const etp_level_mean *m = &s->result.means[i];
         ETP_ROW(t, etp_cell_z(s->levels[m->level]), etp_cell_u64(s->threads[m->threads]),
                 etp_cell_double(m->effect.paired.estimate), etp_cell_double(m->effect.paired.lo),
-                etp_cell_double(m->effect.paired.hi),
-                etp_cell_z(etp_verdict_name(m->effect.verdict)), etp_cell_double(m->models_lo),
-                etp_cell_double(m->models_hi));
+                etp_cell_double(m->effect.paired.hi), etp_cell_z(verdict_cell(&m->effect, arena)),
+                etp_cell_double(m->models_lo), etp_cell_double(m->models_hi));
     }
 }
 
@@ -448,9 +453,10 @@ static void interaction_table(const etp_sweep *s, etp_report *r, etp_arena *aren
                 etp_cell_double(x->a_effect[0].estimate), etp_cell_double(x->a_effect[1].estimate),
                 etp_cell_double(x->ratio.paired.estimate), etp_cell_double(x->ratio.paired.lo),
                 etp_cell_double(x->ratio.paired.hi), etp_cell_double(x->ratio.q),
-                etp_cell_z(yes                                    ? "yes"
-                           : x->ratio.verdict == ETP_VERDICT_SAME ? "none"
-                                                                  : "unknown"));
+                etp_cell_z(yes ? "yes"
+                           : x->ratio.verdict == ETP_VERDICT_SAME
+                               ? "none"
+                               : verdict_cell(&x->ratio, arena)));
     }
 }
 
@@ -612,7 +618,7 @@ static void parts(const etp_sweep *s, etp_report *r, etp_arena *arena)
         etp_report_section_is_detail(r);
         if (x && !withheld && isfinite(x->effect.paired.estimate)) {
             etp_keys_add(etp_report_keys(r, NULL), severity_of(x->effect.verdict), "speedup",
-                         "%s: %.2f× [%.2f, %.2f], %u blocks", etp_verdict_name(x->effect.verdict),
+                         "%s: %.2f× [%.2f, %.2f], %u blocks", verdict_cell(&x->effect, arena),
                          x->effect.paired.estimate, x->effect.paired.lo, x->effect.paired.hi,
                          (unsigned)x->effect.paired.blocks);
         } else if (withheld) {
@@ -650,7 +656,7 @@ const etp_report *etp_sweep_report(const etp_sweep *s, etp_arena *arena)
     headlines(s, r, arena);
     facts(s, r, arena);
     screen(s, r, arena);
-    cell_table(s, r);
+    cell_table(s, r, arena);
     if (etp_sweep_has_times(s)) {
         etp_report_section(r, 1, "picture", "Picture");
         etp_report_section_is_detail(r);
@@ -661,7 +667,7 @@ const etp_report *etp_sweep_report(const etp_sweep *s, etp_arena *arena)
         }
     }
     thread_map(s, r, arena);
-    mean_table(s, r);
+    mean_table(s, r, arena);
     interaction_table(s, r, arena);
     etp_ab_blocks_section(s->ab, r);
     states(s, r, arena);
