@@ -143,7 +143,8 @@ class Ndk(unittest.TestCase):
         (folder / "include").symlink_to(package / "include")
         more = ["-DCMAKE_BUILD_TYPE=Release", "-DETPROF_EXECUTORCH_VERSION=1.5.1", "-DCMAKE_SYSTEM_NAME=Linux",
                 "-DCMAKE_SYSTEM_PROCESSOR=aarch64", "-DCMAKE_C_COMPILER=aarch64-linux-gnu-gcc",
-                "-DCMAKE_CXX_COMPILER=aarch64-linux-gnu-g++", "-DCMAKE_EXE_LINKER_FLAGS=-Wl,--no-as-needed"]
+                "-DCMAKE_CXX_COMPILER=aarch64-linux-gnu-g++", "-DCMAKE_EXE_LINKER_FLAGS=-Wl,--no-as-needed",
+                "-DCMAKE_C_FLAGS_RELEASE=-O0 -DNDEBUG", "-DCMAKE_CXX_FLAGS_RELEASE=-O0 -DNDEBUG"]
         self.assertEqual(self.configure(folder, android=False, more=more), 0, self.said)
         for words in (["--build", self.dir / "build", "--parallel", "2"],
                       ["--install", self.dir / "build", "--prefix", self.dir / "bundle"]):
@@ -169,6 +170,8 @@ set(CMAKE_SYSTEM_PROCESSOR aarch64)
 set(CMAKE_C_COMPILER aarch64-linux-gnu-gcc)
 set(CMAKE_CXX_COMPILER aarch64-linux-gnu-g++)
 set(CMAKE_EXE_LINKER_FLAGS_INIT -Wl,--no-as-needed)
+set(CMAKE_C_FLAGS_RELEASE "-O0 -DNDEBUG" CACHE STRING "how it is built is tested here, not how fast it is")
+set(CMAKE_CXX_FLAGS_RELEASE "-O0 -DNDEBUG" CACHE STRING "")
 """
 # A checkout whose build does nothing but note its options and install what lies in it.
 CHECKOUT = """cmake_minimum_required(VERSION 3.28)
