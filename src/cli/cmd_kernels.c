@@ -135,7 +135,10 @@ static etp_status run(etp_cli *cli, const void *opts, int argc, char **argv, etp
                         "%s has no sampled launches; measure with 'etprof ab MODEL.pte --kernels'",
                         argv[0]);
     }
-    ETP_TRY(etp_kernels_write_files(&answer, argv[0], &cli->arena, err));
+    etp_run_deriving deriving;
+    etp_run_derive_begin(argv[0], &cli->arena, &deriving);
+    etp_status written = etp_kernels_write_files(&answer, &deriving, &cli->arena, err);
+    ETP_TRY(etp_run_derive_end(&deriving, written, err));
     etp_cli_answer out = {
         .json = etp_kernels_json,
         .data = &answer,

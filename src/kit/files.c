@@ -251,8 +251,8 @@ etp_status etp_kit_keep(etp_kit_kept *kept, const char *path, bool *out_is_kept,
 
 static etp_status save(const etp_kit *kit, const char *name, file_job *job, etp_error *err)
 {
-    if (kit->is_run_folder && !kit->beyond) {
-        return etp_run_write_derived_by(kit->dir, name, fill, job, err);
+    if (kit->deriving && !kit->beyond) {
+        return etp_run_derive_by(kit->deriving, name, fill, job, err);
     }
     const char *path = etp_run_path(kit->arena, kit->dir, etp_str_from(name));
     bool kept = false;
@@ -284,10 +284,10 @@ static etp_status render(etp_kit *kit, const char *name, etp_kit_render *content
 // Flat, and in a folder per experiment when there is a run folder to take after.
 static etp_status make_folders(const etp_kit *kit, etp_error *err)
 {
-    if (!kit->is_run_folder) {
+    if (!kit->deriving) {
         ETP_TRY(etp_os_mkdirs(kit->dir, err));
     }
-    for (size_t i = 0; i < kit->n_arms && !kit->is_run_folder; i++) {
+    for (size_t i = 0; i < kit->n_arms && !kit->deriving; i++) {
         if (kit->arms[i].folder[0]) {
             etp_str folder = etp_str_from(kit->arms[i].folder);
             const char *path = etp_run_path(kit->arena, kit->dir, folder);
@@ -399,29 +399,58 @@ static etp_status write_all(etp_kit *kit, etp_error *err)
     return render(kit, md, etp_kit_pipeline_md, NULL, err);
 }
 
-etp_status etp_kit_write_files(const etp_ab_session *session, const char *dir,
-                               const etp_kit_wish *wish, etp_error *err)
+static etp_status write_kit(const etp_ab_session *session, const char *dir,
+                            const etp_kit_wish *wish, etp_run_deriving *deriving, etp_error *err)
 {
-    static const etp_kit_wish k_usual = {0};
     etp_arena arena = {0};
-    wish = wish ? wish : &k_usual;
     etp_kit kit = {
         .session = session,
         .ab = etp_ab_answer(session),
         .run = etp_ab_run(session),
         .arena = &arena,
         .dir = dir,
-        // of this session; verify derives into a folder that says it is one
-        .is_run_folder = etp_run_is(dir) && etp_ab_run(session) && !wish->model_id,
+        .deriving = deriving,
         .wish = wish,
     };
-    if (kit.is_run_folder && wish->kept) { // asked for with --out: is it this session's own folder?
-        const char *from = etp_arena_strdup(&arena, kit.run->dir);
-        const char *own = from ? etp_os_absolute(from, &arena) : NULL,
-                   *to = etp_os_absolute(dir, &arena);
-        kit.is_run_folder = own && to && strcmp(own, to) == 0;
-    }
     etp_status st = write_all(&kit, err);
+    etp_arena_dispose(&arena);
+    return st;
+}
+
+etp_status etp_kit_derive_files(const etp_ab_session *session, etp_run_deriving *to, etp_error *err)
+{
+    static const etp_kit_wish k_usual = {0};
+    return write_kit(session, to->dir, &k_usual, to, err);
+}
+
+// Asked for with --out: is DIR the folder that SESSION was opened on?
+static bool is_own(const etp_ab_session *session, const char *dir, const etp_kit_wish *wish)
+{
+    if (!etp_run_is(dir) || !etp_ab_run(session) || wish->model_id) {
+        return false;
+    }
+    etp_arena arena = {0};
+    const char *from = etp_arena_strdup(&arena, etp_ab_run(session)->dir);
+    const char *own = from ? etp_os_absolute(from, &arena) : NULL;
+    const char *to = etp_os_absolute(dir, &arena);
+    bool same = own && to && strcmp(own, to) == 0;
+    etp_arena_dispose(&arena);
+    return same;
+}
+
+etp_status etp_kit_write_files(const etp_ab_session *session, const char *dir,
+                               const etp_kit_wish *wish, etp_error *err)
+{
+    etp_arena arena = {0};
+    etp_run_deriving deriving;
+    etp_status st;
+    if (is_own(session, dir, wish)) {
+        etp_run_derive_begin(dir, &arena, &deriving);
+        st = write_kit(session, dir, wish, &deriving, err);
+        st = etp_run_derive_end(&deriving, st, err);
+    } else {
+        st = write_kit(session, dir, wish, NULL, err);
+    }
     etp_arena_dispose(&arena);
     return st == ETP_OK ? ETP_OK : etp_fail_ctx(err, "%s", dir);
 }

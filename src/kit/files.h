@@ -25,6 +25,10 @@ typedef struct etp_kit_wish { // beyond the usual files; zeroed: nothing
     etp_kit_kept *kept;       // takes the names of what was not written; NULL: not wanted
 } etp_kit_wish;
 
+// Writes the usual ones into the run folder SESSION was opened on, with what else TO writes.
+ETP_NODISCARD etp_status etp_kit_derive_files(const etp_ab_session *session, etp_run_deriving *to,
+                                              etp_error *err);
+
 // Writes them into DIR: the run folder SESSION was opened on (their hashes then go to derived.json)
 // or any other folder, which is made when it is not there. In a run folder of something else, and
 // for what goes beyond the usual files, nothing is recorded and no file of the folder's own record

@@ -31,9 +31,9 @@ typedef struct etp_kit {
     const etp_run *run; // NULL: bare dumps
     etp_arena *arena;   // as long as the writing takes
     const char *dir;
-    bool is_run_folder; // the session's own: what is written is recorded
-    bool beyond;        // what is written now is not of the usual files
-    uint32_t run_index; // of etp_kit_timeline_run
+    etp_run_deriving *deriving; // the session's own folder: what is written is recorded; or NULL
+    bool beyond;                // what is written now is not of the usual files
+    uint32_t run_index;         // of etp_kit_timeline_run
     const etp_kit_wish *wish;
     const char *model; // begins the names of the tables over all experiments
     const char *stem;  // begins the names of the pipeline summary

@@ -390,13 +390,13 @@ static etp_status write_files(const keeper *k, const etp_sampled_files *files, e
     if (sink.failed || text.failed) {
         return etp_fail_nomem(err, "samples");
     }
-    ETP_TRY(etp_os_write_atomic(files->samples, etp_strbuf_str(&text), err));
+    ETP_TRY(etp_os_write_below(files->dir, files->samples, etp_strbuf_str(&text), err));
     text.len = 0;
     write_code(k, &sink);
     if (sink.failed || text.failed) {
         return etp_fail_nomem(err, "code");
     }
-    return etp_os_write_atomic(files->code, etp_strbuf_str(&text), err);
+    return etp_os_write_below(files->dir, files->code, etp_strbuf_str(&text), err);
 }
 
 // ---- all together ----

@@ -15,10 +15,11 @@
 // Iterations of a sampled launch whose iterations take EACH_NS (0 unknown).
 uint64_t etp_sampled_iterations(uint64_t each_ns);
 
-typedef struct etp_sampled_files { // all local paths
-    const char *raw;               // what the runner wrote on "samples"
-    const char *dump;              // its recording of the same iterations
-    const char *samples, *code;    // to be written
+typedef struct etp_sampled_files {
+    const char *raw;            // local path: what the runner wrote on "samples"
+    const char *dump;           // local path: its recording of the same iterations
+    const char *dir;            // the run folder, and in it
+    const char *samples, *code; // what is to be written
 } etp_sampled_files;
 
 // Joins RAW with DUMP and the iterations of O, writes both files. EPOCH_NS is the runner's clock at

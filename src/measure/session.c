@@ -70,11 +70,7 @@ static etp_status describe(etp_session *s, etp_error *err)
         if (!ETP_PUSH(&s->arena, &r->arms, arm)) {
             return etp_fail_nomem(err, "the session");
         }
-        const char *folder = etp_run_path(&s->arena, s->config->dir, arm.name);
-        if (!folder) {
-            return etp_fail_nomem(err, "the session");
-        }
-        ETP_TRY(etp_os_mkdirs(folder, err));
+        ETP_TRY(etp_os_mkdirs_below(s->config->dir, p->arms[i].name, err));
     }
     for (size_t i = 0; i < p->n_runner_notes; i++) {
         etp_session_note(s, p->runner_notes[i].id, p->runner_notes[i].text);
@@ -167,16 +163,7 @@ static etp_status keep_programs(etp_session *s, etp_error *err)
 static etp_status keep_expected(etp_session *s, etp_error *err)
 {
     const char *from = s->plan->inputs[0].expected;
-    const char *parent = etp_run_path(&s->arena, s->config->dir, ETP_STR(ETP_RUN_PROGRAMS));
-    const char *to = etp_run_path(&s->arena, s->config->dir, ETP_STR(ETP_RUN_EXPECTED));
-    if (!from) {
-        return ETP_OK;
-    }
-    if (!parent || !to) {
-        return etp_fail_nomem(err, "expected outputs");
-    }
-    ETP_TRY(etp_os_mkdirs(parent, err));
-    return etp_os_move(from, to, err);
+    return from ? etp_os_move_below(from, s->config->dir, ETP_RUN_EXPECTED, err) : ETP_OK;
 }
 
 // From the beginning: also what a killed session leaves can be gone on with.
@@ -237,14 +224,11 @@ static void remove_folder(etp_session *s)
                                           ETP_RUN_ROOFS, ETP_RUN_LOCK};
     etp_status ignored = ETP_OK;
     for (uint32_t i = 0; i < s->plan->n_arms; i++) {
-        const char *path = etp_run_path(&s->arena, s->config->dir, s->run.arms.items[i].name);
-        ignored = path ? etp_os_remove_tree(path, NULL) : ETP_NOMEM;
+        ignored = etp_os_remove_below(s->config->dir, s->plan->arms[i].name, NULL);
     }
-    const char *programs = etp_run_path(&s->arena, s->config->dir, ETP_STR(ETP_RUN_PROGRAMS));
-    ignored = programs ? etp_os_remove_tree(programs, NULL) : ETP_NOMEM;
+    ignored = etp_os_remove_below(s->config->dir, ETP_RUN_PROGRAMS, NULL);
     for (size_t i = 0; i < sizeof k_files / sizeof *k_files; i++) {
-        const char *path = etp_run_path(&s->arena, s->config->dir, etp_str_from(k_files[i]));
-        ignored = path ? etp_os_unlink(path, NULL) : ETP_NOMEM;
+        ignored = etp_os_remove_below(s->config->dir, k_files[i], NULL);
     }
     ignored = etp_os_rmdir(s->config->dir, NULL);
     (void)ignored; // what cannot be removed stays, and is a folder without blocks

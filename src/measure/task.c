@@ -28,9 +28,8 @@ static etp_status keep_log(etp_session *s, const etp_task *t, const etp_launch_o
                            etp_error *err)
 {
     const char *name = log_name(s, t, !o->ok);
-    const char *path =
-        name ? etp_run_path(&s->block_arena, s->config->dir, etp_str_from(name)) : NULL;
-    return path ? etp_os_write_atomic(path, o->log, err) : etp_fail_nomem(err, "a log");
+    return name ? etp_os_write_below(s->config->dir, name, o->log, err)
+                : etp_fail_nomem(err, "a log");
 }
 
 // A trace is there, of a bearable size, and begins like one (with or without a size in front).
@@ -51,40 +50,45 @@ static bool is_dump(const char *path, char *why, size_t why_cap)
     return ok;
 }
 
+// Where a launch's files are looked at before they go into the run folder; NULL on out of memory.
+static const char *scratch(etp_session *s, const char *name)
+{
+    return etp_arena_printf(&s->block_arena, "%s/%s", s->device->work_dir, name);
+}
+
 static etp_status take_dump(etp_session *s, const etp_task *t, const char *remote,
                             etp_launch_outcome *o, etp_error *err)
 {
     const char *name =
         etp_run_dump_name(&s->block_arena, &s->run.arms.items[t->arm], t->block, ".etdump");
-    const char *path =
-        name ? etp_run_path(&s->block_arena, s->config->dir, etp_str_from(name)) : NULL;
-    if (!path) {
+    const char *local = scratch(s, "here.etdump");
+    if (!name || !local) {
         return etp_fail_nomem(err, "a trace");
     }
     etp_error pull_err;
     char why[600];
-    etp_status pulled = s->device->ops->pull(s->device, remote, path, &pull_err);
+    etp_status pulled = s->device->ops->pull(s->device, remote, local, &pull_err);
     if (pulled == ETP_INTERRUPTED) { // the user's wish, not the launch's fault
         o->ok = false;
         o->interrupted = true;
-        return etp_os_unlink(path, err);
+        return etp_os_remove_tree(local, err);
+    }
+    if (pulled == ETP_OK && is_dump(local, why, sizeof why)) {
+        ETP_TRY(etp_os_sync(local, err));
+        return etp_os_move_below(local, s->config->dir, name, err);
     }
     if (pulled != ETP_OK) {
         snprintf(why, sizeof why, "its trace is missing: %s", pull_err.msg);
-    } else if (is_dump(path, why, sizeof why)) {
-        return etp_os_sync(path, err);
     }
     o->ok = false;
     o->reason = ETP_LOST_FILE;
     o->detail = etp_arena_printf(&s->block_arena, "%s", why);
-    return etp_os_unlink(path, err);
+    return etp_os_remove_tree(local, err);
 }
 
 static const char *file_of(etp_session *s, const etp_task *t, const char *suffix)
 {
-    const char *name =
-        etp_run_dump_name(&s->block_arena, &s->run.arms.items[t->arm], t->block, suffix);
-    return name ? etp_run_path(&s->block_arena, s->config->dir, etp_str_from(name)) : NULL;
+    return etp_run_dump_name(&s->block_arena, &s->run.arms.items[t->arm], t->block, suffix);
 }
 
 // Program counters of a sampled launch, joined to what ran at the time, and the code they point
@@ -92,8 +96,11 @@ static const char *file_of(etp_session *s, const etp_task *t, const char *suffix
 static etp_status take_samples(etp_session *s, const etp_task *t, const etp_launch_request *q,
                                etp_launch_outcome *o, etp_error *err)
 {
-    etp_sampled_files files = {file_of(s, t, "_raw.samples"), file_of(s, t, "_sampled.etdump"),
-                               file_of(s, t, ".samples"), file_of(s, t, ".code")};
+    etp_sampled_files files = {.raw = scratch(s, "here.samples"),
+                               .dump = scratch(s, "here.etdump"),
+                               .dir = s->config->dir,
+                               .samples = file_of(s, t, ".samples"),
+                               .code = file_of(s, t, ".code")};
     if (!files.raw || !files.dump || !files.samples || !files.code) {
         return etp_fail_nomem(err, "samples");
     }
@@ -105,8 +112,8 @@ static etp_status take_samples(etp_session *s, const etp_task *t, const etp_laun
     if (st == ETP_OK) {
         st = etp_sampled_keep(s->device, o, &files, &s->block_arena, &why);
     }
-    ETP_TRY(etp_os_unlink(files.raw, err));
-    ETP_TRY(etp_os_unlink(files.dump, err));
+    ETP_TRY(etp_os_remove_tree(files.raw, err));
+    ETP_TRY(etp_os_remove_tree(files.dump, err));
     if (st == ETP_INTERRUPTED) {
         o->ok = false;
         o->interrupted = true;
@@ -122,19 +129,19 @@ static void take_outputs(etp_session *s, const etp_task *t, const char *remote)
 {
     etp_error err;
     const char *name = etp_run_outputs_name(&s->block_arena, &s->run.arms.items[t->arm]);
-    const char *path =
-        name ? etp_run_path(&s->block_arena, s->config->dir, etp_str_from(name)) : NULL;
-    bool ok = path && s->device->ops->pull(s->device, remote, path, &err) == ETP_OK;
+    const char *local = scratch(s, "here.outputs");
+    bool ok = name && local && s->device->ops->pull(s->device, remote, local, &err) == ETP_OK;
     const etp_plan_arm *arm = &s->plan->arms[t->arm];
     if (ok && arm->foreign) { // its files come without their shapes
-        ok = etp_foreign_list_outputs(path, s->plan->model_paths[arm->model], s->plan->method,
+        ok = etp_foreign_list_outputs(local, s->plan->model_paths[arm->model], s->plan->method,
                                       &s->block_arena, &err) == ETP_OK;
     }
+    ok = ok && etp_os_move_below(local, s->config->dir, name, &err) == ETP_OK;
     if (ok) {
         s->arms[t->arm].has_outputs = true;
     } else {
         etp_session_say(s, "outputs of %s could not be kept: %s", s->plan->arms[t->arm].name,
-                        path ? err.msg : "out of memory");
+                        name && local ? err.msg : "out of memory");
     }
 }
 

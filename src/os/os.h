@@ -46,10 +46,6 @@ ETP_NODISCARD etp_status etp_os_replace_by(const char *path, etp_os_fill *fill, 
 // Removes the temporary neighbours that processes left in DIR when they were killed. Goes on after
 // failures.
 void etp_os_sweep_temporary(const char *dir);
-// Appends and fsyncs. When not everything could be written the file is cut back to what it was.
-// Neither follows a link, nor does etp_os_truncate.
-ETP_NODISCARD etp_status etp_os_append(const char *path, etp_str content, etp_error *err);
-ETP_NODISCARD etp_status etp_os_truncate(const char *path, uint64_t size, etp_error *err);
 // fsync of a file or folder that somebody else wrote.
 ETP_NODISCARD etp_status etp_os_sync(const char *path, etp_error *err);
 ETP_NODISCARD etp_status etp_os_unlink(const char *path, etp_error *err); // absent = ok
@@ -58,6 +54,35 @@ ETP_NODISCARD etp_status etp_os_rmdir(const char *path, etp_error *err);  // mus
 ETP_NODISCARD etp_status etp_os_move(const char *from, const char *to, etp_error *err);
 // Removes a folder and what is in it; does not follow links. Absent = ok.
 ETP_NODISCARD etp_status etp_os_remove_tree(const char *path, etp_error *err);
+
+// The members of a folder others may write to: ROOT/RELATIVE, RELATIVE being names and slashes.
+// From ROOT on each folder is opened within the one before, and none may be a link
+// (ETP_UNSUPPORTED), so that one that is swapped for a link meanwhile leads nowhere. Folders that
+// are missing are made, except by truncate, unstage and remove. As etp_os_write_atomic; what is no
+// file under that name is replaced, never written to.
+ETP_NODISCARD etp_status etp_os_write_below(const char *root, const char *relative, etp_str content,
+                                            etp_error *err);
+ETP_NODISCARD etp_status etp_os_replace_below(const char *root, const char *relative,
+                                              etp_os_fill *fill, void *ctx, etp_error *err);
+// The same in two steps, for files that shall change together: the content goes beside its place,
+// and later gets its name (KEEP) or is removed.
+ETP_NODISCARD etp_status etp_os_stage_below(const char *root, const char *relative,
+                                            etp_os_fill *fill, void *ctx, etp_error *err);
+ETP_NODISCARD etp_status etp_os_unstage_below(const char *root, const char *relative, bool keep,
+                                              etp_error *err);
+// Appends and fsyncs. When not everything could be written the file is cut back to what it was.
+ETP_NODISCARD etp_status etp_os_append_below(const char *root, const char *relative,
+                                             etp_str content, etp_error *err);
+ETP_NODISCARD etp_status etp_os_truncate_below(const char *root, const char *relative,
+                                               uint64_t size, etp_error *err);
+ETP_NODISCARD etp_status etp_os_mkdirs_below(const char *root, const char *relative,
+                                             etp_error *err);
+// Moves a file or folder there, also to another file system; what was there is replaced.
+ETP_NODISCARD etp_status etp_os_move_below(const char *from, const char *root, const char *relative,
+                                           etp_error *err);
+// Removes a file, or a folder and what is in it. Absent = ok.
+ETP_NODISCARD etp_status etp_os_remove_below(const char *root, const char *relative,
+                                             etp_error *err);
 
 ETP_NODISCARD etp_status etp_os_mkdirs(const char *path, etp_error *err); // existing = ok
 // One level, exclusive. *taken tells whether something of that name was there already.

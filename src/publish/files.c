@@ -9,7 +9,7 @@
 #include "study/sweep/sweep.h"
 
 typedef struct writer {
-    const char *dir;
+    etp_run_deriving *to;
     etp_arena *arena;
     const etp_report *report;
 } writer;
@@ -22,7 +22,7 @@ static etp_status render(const writer *w, const char *name, etp_format format, c
     etp_sink sink = etp_sink_strbuf(&buf);
     etp_report_style style = {.unicode = true, .select = select};
     ETP_TRY(etp_report_write(w->report, format, &style, &sink, err));
-    return etp_run_write_derived(w->dir, name, etp_strbuf_str(&buf), err);
+    return etp_run_derive(w->to, name, etp_strbuf_str(&buf), err);
 }
 
 static etp_status document(const writer *w, const char *name,
@@ -37,7 +37,7 @@ static etp_status document(const writer *w, const char *name,
     if (buf.failed) {
         return etp_fail_nomem(err, name);
     }
-    return etp_run_write_derived(w->dir, name, etp_strbuf_str(&buf), err);
+    return etp_run_derive(w->to, name, etp_strbuf_str(&buf), err);
 }
 
 static void ab_json(const void *data, etp_json *j)
@@ -100,19 +100,22 @@ static etp_status write_all(const etp_ab_session *session, writer *w, etp_error 
 etp_status etp_ab_write_files(const etp_ab_session *session, const char *dir, etp_error *err)
 {
     etp_arena arena = {0};
-    writer w = {.dir = dir, .arena = &arena};
+    etp_run_deriving deriving;
+    writer w = {.to = &deriving, .arena = &arena};
     etp_run_sweep(dir, &arena);
+    etp_run_derive_begin(dir, &arena, &deriving);
     etp_status st = write_all(session, &w, err);
     etp_kernels_answer kernels;
     if (st == ETP_OK) {
         st = etp_kernels_load(etp_ab_run(session), &arena, &kernels, err);
     }
     if (st == ETP_OK) {
-        st = etp_kernels_write_files(&kernels, dir, &arena, err);
+        st = etp_kernels_write_files(&kernels, &deriving, &arena, err);
     }
-    etp_arena_dispose(&arena);
     if (st == ETP_OK) {
-        st = etp_kit_write_files(session, dir, NULL, err);
+        st = etp_kit_derive_files(session, &deriving, err);
     }
+    st = etp_run_derive_end(&deriving, st, err);
+    etp_arena_dispose(&arena);
     return st == ETP_OK ? ETP_OK : etp_fail_ctx(err, "%s", dir);
 }

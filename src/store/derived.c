@@ -2,6 +2,7 @@
 // Files computed from the raw ones, and derived.json with their hashes. None is fsynced: what a
 // power cut takes can be computed again, and its hash tells.
 #include <stdio.h>
+#include <stdlib.h>
 
 #include "base/json.h"
 #include "base/sha256.h"
@@ -95,26 +96,6 @@ etp_status etp_run_report_options(const char *dir, etp_arena *arena, const char 
     return ETP_OK;
 }
 
-static bool put(file_list *list, etp_run_file f, etp_arena *arena)
-{
-    size_t at = 0;
-    while (at < list->n && etp_str_cmp(list->items[at].path, f.path) < 0) {
-        at++;
-    }
-    if (at < list->n && etp_str_eq(list->items[at].path, f.path)) {
-        list->items[at] = f;
-        return true;
-    }
-    if (!ETP_PUSH(arena, list, f)) {
-        return false;
-    }
-    for (size_t i = list->n - 1; i > at; i--) {
-        list->items[i] = list->items[i - 1];
-    }
-    list->items[at] = f;
-    return true;
-}
-
 static etp_str format_list(const file_list *list, etp_arena *arena)
 {
     etp_strbuf text;
@@ -140,18 +121,6 @@ static etp_str format_list(const file_list *list, etp_arena *arena)
     etp_json_end(&j);
     etp_json_end_document(&j);
     return text.failed ? (etp_str){0} : etp_strbuf_str(&text);
-}
-
-static etp_status make_parent(const char *dir, etp_str relative, etp_arena *arena, etp_error *err)
-{
-    while (relative.len > 0 && relative.ptr[relative.len - 1] != '/') {
-        relative.len--;
-    }
-    if (relative.len == 0) {
-        return ETP_OK;
-    }
-    const char *parent = etp_run_path(arena, dir, (etp_str){relative.ptr, relative.len - 1});
-    return parent ? etp_os_mkdirs(parent, err) : etp_fail_nomem(err, dir);
 }
 
 // Hashes what goes through to another sink.
@@ -205,61 +174,137 @@ void etp_run_sweep(const char *dir, etp_arena *arena)
     }
 }
 
-// The manifest holds the hashes of the raw files and can hold none of itself: here is one.
-static etp_status record(const char *dir, const char *list_path, etp_str name, tee *t,
-                         etp_arena *arena, etp_error *err)
+// ---- a batch ----
+
+void etp_run_derive_begin(const char *dir, etp_arena *arena, etp_run_deriving *out)
 {
-    char hex[ETP_SHA256_HEX_CHARS], manifest_hex[ETP_SHA256_HEX_CHARS];
+    *out = (etp_run_deriving){.dir = dir, .arena = arena};
+}
+
+etp_status etp_run_derive_by(etp_run_deriving *d, const char *relative, etp_os_fill *fill,
+                             void *ctx, etp_error *err)
+{
+    char hex[ETP_SHA256_HEX_CHARS];
+    etp_str name = etp_str_from(relative);
+    tee t = {.fill = fill, .ctx = ctx};
+    if (!etp_run_path_ok(name) || etp_run_is_raw(name)) {
+        return etp_fail(err, ETP_INTERNAL, "%s is no name for a derived file", relative);
+    }
+    ETP_TRY(etp_os_stage_below(d->dir, relative, tee_fill, &t, err));
+    etp_sha256_hex(&t.hash, hex);
+    const char *kept = etp_arena_strdup(d->arena, name);
+    const char *hash = etp_arena_strdup(d->arena, etp_str_from(hex));
+    etp_run_file f = {etp_str_from(kept), etp_str_from(hash), t.bytes};
+    if (kept && hash && ETP_PUSH(d->arena, &d->made, f)) {
+        return ETP_OK;
+    }
+    etp_status ignored = etp_os_unstage_below(d->dir, relative, false, NULL);
+    (void)ignored;
+    return etp_fail_nomem(err, relative);
+}
+
+etp_status etp_run_derive(etp_run_deriving *d, const char *relative, etp_str content,
+                          etp_error *err)
+{
+    return etp_run_derive_by(d, relative, fill_text, &content, err);
+}
+
+// By name; of those with one name, the one that was made last in front.
+static int by_name(const void *pa, const void *pb)
+{
+    const etp_run_file *const *a = pa, *const *b = pb;
+    int order = etp_str_cmp((*a)->path, (*b)->path);
+    return order ? order : (*a < *b) - (*a > *b);
+}
+
+// The last file of each name among the N of ALL, by name.
+static bool take_last(const etp_run_file *all, size_t n, etp_arena *arena, file_list *out)
+{
+    const etp_run_file **sorted = ETP_NEW_ARRAY(arena, const etp_run_file *, n);
+    for (size_t i = 0; sorted && i < n; i++) {
+        sorted[i] = &all[i];
+    }
+    if (sorted && n > 0) {
+        qsort(sorted, n, sizeof *sorted, by_name);
+    }
+    for (size_t i = 0; sorted && i < n; i++) {
+        if (i > 0 && etp_str_eq(sorted[i]->path, sorted[i - 1]->path)) {
+            continue;
+        }
+        if (!ETP_PUSH(arena, out, *sorted[i])) {
+            return false;
+        }
+    }
+    return sorted != NULL;
+}
+
+// LIST, with what was made in place of or besides what it holds.
+static bool merge(file_list *list, const etp_run_deriving *d, etp_arena *arena)
+{
+    size_t n = list->n + d->made.n;
+    etp_run_file *all = ETP_NEW_ARRAY(arena, etp_run_file, n);
+    file_list out = {.manifest = list->manifest};
+    for (size_t i = 0; all && i < n; i++) {
+        all[i] = i < list->n ? list->items[i] : d->made.items[i - list->n];
+    }
+    if (!all || !take_last(all, n, arena, &out)) {
+        return false;
+    }
+    *list = out;
+    return true;
+}
+
+// The manifest holds the hashes of the raw files and can hold none of itself: here is one.
+static etp_status record(const etp_run_deriving *d, etp_error *err)
+{
+    etp_arena arena = {0};
+    char manifest_hex[ETP_SHA256_HEX_CHARS];
     file_list list = {0};
     etp_str text = {0};
     uint64_t bytes;
-    const char *manifest = etp_run_path(arena, dir, ETP_STR(ETP_RUN_MANIFEST));
-    etp_sha256_hex(&t->hash, hex);
-    if (read_list(list_path, arena, &list, NULL) != ETP_OK) {
+    const char *list_path = etp_run_path(&arena, d->dir, ETP_STR(ETP_RUN_DERIVED));
+    const char *manifest = etp_run_path(&arena, d->dir, ETP_STR(ETP_RUN_MANIFEST));
+    if (list_path && read_list(list_path, &arena, &list, NULL) != ETP_OK) {
         list.n = 0; // a broken list is written anew: it can always be computed again
     }
     list.manifest = manifest && etp_run_hash_file(manifest, manifest_hex, &bytes, NULL) == ETP_OK
                         ? etp_str_from(manifest_hex)
                         : (etp_str){0};
-    etp_run_file f = {name, etp_str_from(hex), t->bytes};
-    if (put(&list, f, arena)) {
-        text = format_list(&list, arena);
+    if (list_path && merge(&list, d, &arena)) {
+        text = format_list(&list, &arena);
     }
-    return text.len > 0 ? etp_os_replace_by(list_path, fill_text, &text, err)
-                        : etp_fail_nomem(err, ETP_RUN_DERIVED);
-}
-
-etp_status etp_run_write_derived_by(const char *dir, const char *relative, etp_os_fill *fill,
-                                    void *ctx, etp_error *err)
-{
-    etp_arena arena = {0};
-    etp_str name = etp_str_from(relative);
-    const char *path = etp_run_path(&arena, dir, name);
-    const char *list_path = etp_run_path(&arena, dir, ETP_STR(ETP_RUN_DERIVED));
-    etp_status status = ETP_OK;
-    tee t = {.fill = fill, .ctx = ctx};
-    if (!path || !list_path) {
-        status = etp_fail_nomem(err, relative);
-    } else if (!etp_run_path_ok(name) || etp_run_is_raw(name)) {
-        status = etp_fail(err, ETP_INTERNAL, "%s is no name for a derived file", relative);
-    }
-    if (status == ETP_OK) {
-        status = make_parent(dir, name, &arena, err);
-    }
-    if (status == ETP_OK) {
-        status = etp_os_replace_by(path, tee_fill, &t, err);
-    }
-    if (status == ETP_OK) {
-        status = record(dir, list_path, name, &t, &arena, err);
-    }
+    etp_status status = text.len > 0
+                            ? etp_os_replace_below(d->dir, ETP_RUN_DERIVED, fill_text, &text, err)
+                            : etp_fail_nomem(err, ETP_RUN_DERIVED);
     etp_arena_dispose(&arena);
     return status;
 }
 
-etp_status etp_run_write_derived(const char *dir, const char *relative, etp_str content,
-                                 etp_error *err)
+etp_status etp_run_derive_end(etp_run_deriving *d, etp_status so_far, etp_error *err)
 {
-    return etp_run_write_derived_by(dir, relative, fill_text, &content, err);
+    etp_status status = so_far;
+    file_list once = {0};
+    if (status == ETP_OK && !take_last(d->made.items, d->made.n, d->arena, &once)) {
+        status = etp_fail_nomem(err, ETP_RUN_DERIVED);
+    }
+    const file_list made = {.items = d->made.items, .n = d->made.n};
+    const file_list *staged = status == ETP_OK ? &once : &made;
+    size_t named = 0;
+    for (size_t i = 0; i < staged->n; i++) {
+        bool keep = status == ETP_OK;
+        etp_status st =
+            etp_os_unstage_below(d->dir, staged->items[i].path.ptr, keep, keep ? err : NULL);
+        status = keep ? st : status;
+        named += keep && st == ETP_OK;
+    }
+    if (named > 0) { // after a failure these have their names all the same
+        d->made.items = staged->items;
+        d->made.n = named;
+        etp_status st = record(d, status == ETP_OK ? err : NULL);
+        status = status == ETP_OK ? st : status;
+    }
+    d->made.n = d->made.cap = 0;
+    return status;
 }
 
 // RELATIVE in the run folder DIR.

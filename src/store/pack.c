@@ -251,20 +251,15 @@ static etp_status unpack_file(unpacker *u, const char *dir, etp_str name, uint64
                            (unsigned long long)(ETP_PACK_MAX_BYTES >> 30));
     }
     etp_arena arena = {0};
-    etp_str parent = name;
-    while (parent.len > 0 && parent.ptr[parent.len - 1] != '/') {
-        parent.len--;
-    }
     const char *path = etp_run_path(&arena, dir, name);
-    const char *folder =
-        parent.len > 0 ? etp_run_path(&arena, dir, (etp_str){parent.ptr, parent.len - 1}) : dir;
-    etp_status st = path && folder ? etp_os_mkdirs(folder, err) : etp_fail_nomem(err, dir);
+    const char *member = etp_arena_strdup(&arena, name);
+    etp_status st = path && member ? ETP_OK : etp_fail_nomem(err, dir);
     if (st == ETP_OK && (etp_os_is_file(path) || etp_os_is_dir(path))) {
         st = etp_fail_at(err, ETP_CORRUPT, u->in.pos, "the archive holds the same name twice");
     }
     if (st == ETP_OK) {
         u->left = size;
-        st = etp_os_replace_by(path, fill_file, u, err);
+        st = etp_os_replace_below(dir, member, fill_file, u, err);
     }
     if (st == ETP_OK) {
         u->count->files++;

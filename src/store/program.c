@@ -73,10 +73,10 @@ static range *needed_ranges(const etp_pte *pte, etp_arena *arena, size_t *out_n,
 }
 
 // Offsets stay as they are: what is left out becomes a hole that reads as zeros.
-static etp_status write_ranges(const char *path, etp_bytes file, const range *ranges, size_t n,
-                               etp_error *err)
+static etp_status write_ranges(const char *dir, const char *name, etp_bytes file,
+                               const range *ranges, size_t n, etp_error *err)
 {
-    ETP_TRY(etp_os_unlink(path, err));
+    ETP_TRY(etp_os_write_below(dir, name, (etp_str){0}, err));
     uint64_t at = 0;
     for (size_t i = 0; i < n; i++) {
         uint64_t from = ranges[i].from > at ? ranges[i].from : at; // segments may overlap
@@ -84,16 +84,16 @@ static etp_status write_ranges(const char *path, etp_bytes file, const range *ra
             continue;
         }
         if (from > at) {
-            ETP_TRY(etp_os_truncate(path, from, err));
+            ETP_TRY(etp_os_truncate_below(dir, name, from, err));
         }
         etp_str part = {(const char *)file.ptr + from, (size_t)(ranges[i].to - from)};
-        ETP_TRY(etp_os_append(path, part, err));
+        ETP_TRY(etp_os_append_below(dir, name, part, err));
         at = ranges[i].to;
     }
-    return at < file.len ? etp_os_truncate(path, file.len, err) : ETP_OK;
+    return at < file.len ? etp_os_truncate_below(dir, name, file.len, err) : ETP_OK;
 }
 
-static etp_status keep_graph(const char *from, const char *to, etp_arena *arena,
+static etp_status keep_graph(const char *from, const char *dir, const char *to, etp_arena *arena,
                              const char **out_note, etp_error *err)
 {
     etp_file file;
@@ -110,7 +110,7 @@ static etp_status keep_graph(const char *from, const char *to, etp_arena *arena,
         } else if (bytes > KEPT_LIMIT) {
             *out_note = "the program is too large to be kept beside the measurement";
         } else {
-            st = write_ranges(to, file.bytes, ranges, n, err);
+            st = write_ranges(dir, to, file.bytes, ranges, n, err);
         }
     } else if (st != ETP_NOMEM) { // not ours to say: the runner will load it, or tell why not
         st = ETP_OK;
@@ -136,8 +136,8 @@ static void write_source(etp_sink *sink, etp_str method, const etp_source *s)
     }
 }
 
-static etp_status write_sources(const char *path, const etp_etrecord *record, etp_arena *arena,
-                                etp_error *err)
+static etp_status write_sources(const char *dir, const char *name, const etp_etrecord *record,
+                                etp_arena *arena, etp_error *err)
 {
     etp_strbuf text;
     etp_strbuf_init(&text, arena);
@@ -157,10 +157,11 @@ static etp_status write_sources(const char *path, const etp_etrecord *record, et
         }
     }
     return text.failed ? etp_fail_nomem(err, "sources")
-                       : etp_os_write_atomic(path, etp_strbuf_str(&text), err);
+                       : etp_os_write_below(dir, name, etp_strbuf_str(&text), err);
 }
 
-static etp_status keep_sources(const char *model, const char *to, etp_arena *arena, etp_error *err)
+static etp_status keep_sources(const char *model, const char *dir, const char *to, etp_arena *arena,
+                               etp_error *err)
 {
     size_t len = strlen(model);
     const char *names[2] = {etp_arena_printf(arena, "%s.etrecord", model), NULL};
@@ -176,7 +177,7 @@ static etp_status keep_sources(const char *model, const char *to, etp_arena *are
         }
         etp_status st = etp_etrecord_read(file.bytes, arena, &record, NULL);
         bool usable = st == ETP_OK; // a broken record costs the source lines, not the session
-        st = usable ? write_sources(to, &record, arena, err) : ETP_OK;
+        st = usable ? write_sources(dir, to, &record, arena, err) : ETP_OK;
         etp_file_close(&file);
         if (usable) {
             return st;
@@ -189,17 +190,14 @@ etp_status etp_run_keep_program(etp_run_writer *w, size_t model, const char *pat
                                 const char **out_note, etp_error *err)
 {
     *out_note = NULL;
-    const char *folder = etp_run_path(w->arena, w->dir, ETP_STR(ETP_RUN_PROGRAMS));
     const char *graph = etp_run_program_name(w->arena, w->run, model, ".pte");
     const char *sources = etp_run_program_name(w->arena, w->run, model, ".sources.csv");
-    graph = graph ? etp_run_path(w->arena, w->dir, etp_str_from(graph)) : NULL;
-    sources = sources ? etp_run_path(w->arena, w->dir, etp_str_from(sources)) : NULL;
-    if (!folder || !graph || !sources) {
+    if (!graph || !sources) {
         return etp_fail_nomem(err, "the program");
     }
-    ETP_TRY(etp_os_mkdirs(folder, err));
-    ETP_TRY(keep_graph(path, graph, w->arena, out_note, err));
-    return keep_sources(path, sources, w->arena, err);
+    ETP_TRY(etp_os_mkdirs_below(w->dir, ETP_RUN_PROGRAMS, err));
+    ETP_TRY(keep_graph(path, w->dir, graph, w->arena, out_note, err));
+    return keep_sources(path, w->dir, sources, w->arena, err);
 }
 
 // ---- reading ----

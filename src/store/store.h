@@ -458,15 +458,26 @@ ETP_NODISCARD etp_status etp_run_finish(etp_run_writer *w, etp_run_state state, 
 // names.
 void etp_run_sweep(const char *dir, etp_arena *arena);
 
-// Writes a derived file (atomically) and records its hash in derived.json. May be called at any
-// time on a folder of any state; refuses the names of raw files.
-ETP_NODISCARD etp_status etp_run_write_derived(const char *dir, const char *relative,
-                                               etp_str content, etp_error *err);
+// Derived files change together: each is made beside its place, and at the end all get their names
+// and derived.json their hashes, so that who is stopped before leaves the folder as it was. On a
+// folder of any state; the names of raw files are refused.
+typedef struct etp_run_deriving { // fields are private
+    const char *dir;
+    etp_arena *arena;
+    struct {
+        etp_run_file *items;
+        size_t n, cap;
+    } made;
+} etp_run_deriving;
+void etp_run_derive_begin(const char *dir, etp_arena *arena, etp_run_deriving *out);
+ETP_NODISCARD etp_status etp_run_derive(etp_run_deriving *d, const char *relative, etp_str content,
+                                        etp_error *err);
+// The same for content that is made in pieces; see etp_os_replace_by.
+ETP_NODISCARD etp_status etp_run_derive_by(etp_run_deriving *d, const char *relative,
+                                           etp_os_fill *fill, void *ctx, etp_error *err);
+// SO_FAR: how the making went; what was made is removed unless ETP_OK, and SO_FAR returned.
+ETP_NODISCARD etp_status etp_run_derive_end(etp_run_deriving *d, etp_status so_far, etp_error *err);
 // True when PATH is a file of a run folder's record: raw, or one whose hash derived.json has. Who
 // writes tables of something else into a run folder leaves such files as they are.
 bool etp_run_records(const char *path, etp_arena *arena);
-// The same for content that is made in pieces; see etp_os_replace_by.
-ETP_NODISCARD etp_status etp_run_write_derived_by(const char *dir, const char *relative,
-                                                  etp_os_fill *fill, void *ctx, etp_error *err);
-
 #endif

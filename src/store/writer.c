@@ -20,9 +20,8 @@ static etp_status write_manifest(etp_run_writer *w, etp_error *err)
     etp_arena scratch = {0};
     etp_str text;
     etp_status status = etp_run_manifest_write(w->run, &scratch, &text, err);
-    const char *path = path_of(w, ETP_RUN_MANIFEST, &scratch);
     if (status == ETP_OK) {
-        status = path ? etp_os_write_atomic(path, text, err) : etp_fail_nomem(err, "the manifest");
+        status = etp_os_write_below(w->dir, ETP_RUN_MANIFEST, text, err);
     }
     etp_arena_dispose(&scratch);
     return status;
@@ -34,17 +33,9 @@ etp_status etp_run_begin(const char *dir, etp_arena *arena, etp_run *run, etp_ru
     *out = (etp_run_writer){.dir = dir, .arena = arena, .run = run};
     run->state = ETP_RUN_RUNNING;
     run->blocks_done = 0;
-    const char *samples = path_of(out, ETP_RUN_SAMPLES, arena);
-    if (!samples) {
-        return etp_fail_nomem(err, "the run folder");
-    }
-    ETP_TRY(etp_os_write_atomic(samples, ETP_STR(k_header), err));
+    ETP_TRY(etp_os_write_below(dir, ETP_RUN_SAMPLES, ETP_STR(k_header), err));
     out->samples_bytes = sizeof k_header - 1;
-    const char *environment = path_of(out, ETP_RUN_ENVIRONMENT, arena);
-    if (!environment) {
-        return etp_fail_nomem(err, "the run folder");
-    }
-    ETP_TRY(etp_os_write_atomic(environment, ETP_STR(""), err));
+    ETP_TRY(etp_os_write_below(dir, ETP_RUN_ENVIRONMENT, ETP_STR(""), err));
     return write_manifest(out, err);
 }
 
@@ -83,26 +74,29 @@ static etp_status remove_leftovers(etp_run_writer *w, uint32_t block, etp_error 
     for (size_t i = 0; i < n * w->run->arms.n; i++) {
         const char *name =
             etp_run_dump_name(w->arena, &w->run->arms.items[i / n], block, k_suffixes[i % n]);
-        const char *path = name ? path_of(w, name, w->arena) : NULL;
-        if (!path) {
+        if (!name) {
             return etp_fail_nomem(err, "the run folder");
         }
-        ETP_TRY(etp_os_unlink(path, err));
+        ETP_TRY(etp_os_remove_below(w->dir, name, err));
     }
     return ETP_OK;
 }
 
-static etp_status cut_back(const char *path, uint32_t last, bool is_csv, uint64_t *out_bytes,
+static etp_status cut_back(etp_run_writer *w, const char *name, uint32_t last, uint64_t *out_bytes,
                            etp_error *err)
 {
     etp_file file;
+    const char *path = path_of(w, name, w->arena);
+    if (!path) {
+        return etp_fail_nomem(err, "the run folder");
+    }
     ETP_TRY(etp_file_open(path, ETP_RUN_ROWS_LIMIT, &file, err));
     etp_str text = {(const char *)file.bytes.ptr, file.bytes.len};
-    size_t keep = committed_length(text, last, is_csv);
+    size_t keep = committed_length(text, last, etp_str_ends(etp_str_from(name), ETP_STR(".csv")));
     bool all = keep == text.len;
     etp_file_close(&file);
     *out_bytes = keep;
-    return all ? ETP_OK : etp_os_truncate(path, keep, err);
+    return all ? ETP_OK : etp_os_truncate_below(w->dir, name, keep, err);
 }
 
 etp_status etp_run_resume(const char *dir, etp_arena *arena, etp_run *run, etp_run_writer *out,
@@ -112,13 +106,8 @@ etp_status etp_run_resume(const char *dir, etp_arena *arena, etp_run *run, etp_r
     if (run->state == ETP_RUN_FINISHED) {
         return etp_fail(err, ETP_USAGE, "the session in %s is finished", dir);
     }
-    const char *samples = path_of(out, ETP_RUN_SAMPLES, arena);
-    const char *environment = path_of(out, ETP_RUN_ENVIRONMENT, arena);
-    if (!samples || !environment) {
-        return etp_fail_nomem(err, "the run folder");
-    }
-    ETP_TRY(cut_back(samples, run->blocks_done, true, &out->samples_bytes, err));
-    ETP_TRY(cut_back(environment, run->blocks_done, false, &out->environment_bytes, err));
+    ETP_TRY(cut_back(out, ETP_RUN_SAMPLES, run->blocks_done, &out->samples_bytes, err));
+    ETP_TRY(cut_back(out, ETP_RUN_ENVIRONMENT, run->blocks_done, &out->environment_bytes, err));
     ETP_TRY(remove_leftovers(out, run->blocks_done + 1, err));
     etp_run_sweep(dir, arena);
     run->state = ETP_RUN_RUNNING;
@@ -248,12 +237,12 @@ static void write_launch(etp_sink *sink, const etp_run *run, const etp_run_launc
     etp_json_end_document(&j);
 }
 
-static etp_status append(const char *path, etp_strbuf *text, etp_error *err)
+static etp_status append(etp_run_writer *w, const char *name, etp_strbuf *text, etp_error *err)
 {
-    if (text->failed || !path) {
+    if (text->failed) {
         return etp_fail_nomem(err, "the run folder");
     }
-    return text->len > 0 ? etp_os_append(path, etp_strbuf_str(text), err) : ETP_OK;
+    return text->len > 0 ? etp_os_append_below(w->dir, name, etp_strbuf_str(text), err) : ETP_OK;
 }
 
 static etp_status append_block(etp_run_writer *w, etp_arena *scratch, const etp_run_sample *samples,
@@ -274,21 +263,19 @@ static etp_status append_block(etp_run_writer *w, etp_arena *scratch, const etp_
     for (size_t i = 0; i < n_launches; i++) {
         write_launch(&sink, w->run, &launches[i]);
     }
-    ETP_TRY(append(path_of(w, ETP_RUN_SAMPLES, scratch), &rows, err));
-    ETP_TRY(append(path_of(w, ETP_RUN_ENVIRONMENT, scratch), &lines, err));
+    ETP_TRY(append(w, ETP_RUN_SAMPLES, &rows, err));
+    ETP_TRY(append(w, ETP_RUN_ENVIRONMENT, &lines, err));
     *out_rows = rows.len;
     *out_lines = lines.len;
     return ETP_OK;
 }
 
 // After a failure: readers would leave the rows out, but a later commit must not repeat them.
-static void take_back(etp_run_writer *w, etp_arena *scratch)
+static void take_back(etp_run_writer *w)
 {
-    const char *samples = path_of(w, ETP_RUN_SAMPLES, scratch);
-    const char *environment = path_of(w, ETP_RUN_ENVIRONMENT, scratch);
-    bool done = samples && environment &&
-                etp_os_truncate(samples, w->samples_bytes, NULL) == ETP_OK &&
-                etp_os_truncate(environment, w->environment_bytes, NULL) == ETP_OK;
+    bool done =
+        etp_os_truncate_below(w->dir, ETP_RUN_SAMPLES, w->samples_bytes, NULL) == ETP_OK &&
+        etp_os_truncate_below(w->dir, ETP_RUN_ENVIRONMENT, w->environment_bytes, NULL) == ETP_OK;
     (void)done; // the disk fails us already; the manifest protects the readers
 }
 
@@ -309,7 +296,7 @@ etp_status etp_run_commit(etp_run_writer *w, const etp_run_sample *samples, size
         w->samples_bytes += rows;
         w->environment_bytes += lines;
     } else {
-        take_back(w, &scratch);
+        take_back(w);
     }
     etp_arena_dispose(&scratch);
     return status;
@@ -317,8 +304,7 @@ etp_status etp_run_commit(etp_run_writer *w, const etp_run_sample *samples, size
 
 etp_status etp_run_keep_roofs(etp_run_writer *w, etp_str document, etp_error *err)
 {
-    const char *path = path_of(w, ETP_RUN_ROOFS, w->arena);
-    return path ? etp_os_write_atomic(path, document, err) : etp_fail_nomem(err, "the roofs");
+    return etp_os_write_below(w->dir, ETP_RUN_ROOFS, document, err);
 }
 
 // ---- finishing ----

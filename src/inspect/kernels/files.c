@@ -55,7 +55,7 @@ static void write_kernel_row(etp_sink *sink, const etp_kernels_of_arm *a, const 
     etp_sink_char(sink, '\n');
 }
 
-static etp_status write_arm(const etp_kernels_of_arm *a, const char *dir, etp_arena *arena,
+static etp_status write_arm(const etp_kernels_of_arm *a, etp_run_deriving *to, etp_arena *arena,
                             etp_error *err)
 {
     etp_strbuf buf;
@@ -71,15 +71,15 @@ static etp_status write_arm(const etp_kernels_of_arm *a, const char *dir, etp_ar
     if (!name || sink.failed || buf.failed) {
         return etp_fail_nomem(err, "kernels");
     }
-    return etp_run_write_derived(dir, name, etp_strbuf_str(&buf), err);
+    return etp_run_derive(to, name, etp_strbuf_str(&buf), err);
 }
 
-etp_status etp_kernels_write_files(const etp_kernels_answer *answer, const char *dir,
+etp_status etp_kernels_write_files(const etp_kernels_answer *answer, etp_run_deriving *to,
                                    etp_arena *arena, etp_error *err)
 {
     for (size_t i = 0; i < answer->n_arms; i++) {
         if (answer->arms[i].sampled) {
-            ETP_TRY(write_arm(&answer->arms[i], dir, arena, err));
+            ETP_TRY(write_arm(&answer->arms[i], to, arena, err));
         }
     }
     if (answer->n_sampled == 0) {
@@ -92,8 +92,8 @@ etp_status etp_kernels_write_files(const etp_kernels_answer *answer, const char 
         etp_report_style style = {.unicode = true};
         ETP_TRY(etp_report_write(etp_kernels_view(answer, gemm, arena), ETP_FORMAT_MD, &style,
                                  &sink, err));
-        ETP_TRY(etp_run_write_derived(dir, gemm ? "kernel_view_gemm.md" : "kernel_view.md",
-                                      etp_strbuf_str(&buf), err));
+        ETP_TRY(etp_run_derive(to, gemm ? "kernel_view_gemm.md" : "kernel_view.md",
+                               etp_strbuf_str(&buf), err));
     }
     return ETP_OK;
 }

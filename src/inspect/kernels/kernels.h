@@ -38,9 +38,10 @@ const etp_report *etp_kernels_report(const etp_kernels_answer *answer, etp_arena
 const etp_report *etp_kernels_view(const etp_kernels_answer *answer, bool gemm, etp_arena *arena);
 // What kind of micro-kernel F is ("gemm", "dwconv"): by its name, else by its operator; "" unknown.
 etp_str etp_kernel_kind(const etp_kernels *k, const etp_kernel *f);
-// Writes kernel_view.md, kernel_view_gemm.md and each arm's P_kernels.csv into the run folder DIR;
-// nothing without samples.
-ETP_NODISCARD etp_status etp_kernels_write_files(const etp_kernels_answer *answer, const char *dir,
-                                                 etp_arena *arena, etp_error *err);
+// Writes kernel_view.md, kernel_view_gemm.md and each arm's P_kernels.csv with what else TO
+// writes; nothing without samples.
+ETP_NODISCARD etp_status etp_kernels_write_files(const etp_kernels_answer *answer,
+                                                 etp_run_deriving *to, etp_arena *arena,
+                                                 etp_error *err);
 
 #endif

@@ -12,17 +12,13 @@
 
 #include "base/number.h"
 #include "base/sink.h"
-#include "os/system.h"
+#include "os/posix/place.h"
 
 #define TEMPORARY ".tmp-" // and the number of the process
 
 static int open_retry(const char *path, int flags)
 {
-    int fd;
-    do {
-        fd = open(path, flags | O_CLOEXEC, 0666);
-    } while (fd < 0 && errno == EINTR);
-    return fd;
+    return etp_place_open(AT_FDCWD, path, flags);
 }
 
 // Reads up to LEN bytes; short only at the end of the file. -1 on error.
@@ -151,8 +147,13 @@ etp_status etp_os_read_text(const char *path, size_t limit, etp_arena *arena, et
 }
 
 // The folder's entry must reach the disk too, or a rename may be forgotten in a power cut.
-static void sync_parent(const char *path)
+static void sync_parent(const etp_place *p)
 {
+    const char *path = p->name;
+    if (p->folder >= 0) {
+        fsync(p->folder);
+        return;
+    }
     etp_arena arena = {0};
     etp_str s = etp_str_from(path);
     while (s.len > 0 && s.ptr[s.len - 1] != '/') {
@@ -206,23 +207,23 @@ static bool stream_write(etp_sink *sink, const char *ptr, size_t len)
 
 // A file that nobody else has made: what lies under its name (of a killed process of our number, or
 // a link that somebody put there for us to write through) is removed first.
-static int open_new(const char *path)
+static int open_new(int folder, const char *name)
 {
     const int flags = O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW;
-    int fd = open_retry(path, flags);
-    if (fd < 0 && errno == EEXIST && unlink(path) == 0) {
-        fd = open_retry(path, flags);
+    int fd = etp_place_open(folder, name, flags);
+    if (fd < 0 && errno == EEXIST && unlinkat(folder, name, 0) == 0) {
+        fd = etp_place_open(folder, name, flags);
     }
     return fd;
 }
 
-// Writes to a new file TEMP, or to the device or pipe of that name.
-static etp_status write_temp(const char *temp, bool device, etp_os_fill *fill, void *ctx, bool sync,
-                             etp_error *err)
+// Writes to FD, which is of P, and closes it.
+static etp_status write_fd(int fd, const etp_place *p, etp_os_fill *fill, void *ctx, bool sync,
+                           etp_error *err)
 {
-    file_stream f = {.fd = device ? open_retry(temp, O_WRONLY) : open_new(temp)};
-    if (f.fd < 0) {
-        return etp_fail_errno(err, ETP_IO, "cannot create %s", temp);
+    file_stream f = {.fd = fd};
+    if (fd < 0) {
+        return etp_fail_errno(err, ETP_IO, "cannot create %s", p->shown);
     }
     etp_sink sink = {.write = stream_write, .target = &f};
     etp_status status = fill(ctx, &sink, err);
@@ -234,39 +235,67 @@ static etp_status write_temp(const char *temp, bool device, etp_os_fill *fill, v
     }
     if (!ok) {
         errno = saved;
-        return etp_fail_errno(err, ETP_IO, "cannot write %s", temp);
+        return etp_fail_errno(err, ETP_IO, "cannot write %s", p->shown);
     }
-    return status == ETP_OK && sink.failed ? etp_fail_nomem(err, temp) : status;
+    return status == ETP_OK && sink.failed ? etp_fail_nomem(err, p->shown) : status;
 }
 
 // Devices and pipes (/dev/null, /dev/stdout) are written to; a rename would put a file in their
-// place.
-static bool is_no_file(const char *path)
+// place. Never below a folder of ours: what is none of its files is replaced there.
+static bool is_no_file(const etp_place *p)
 {
     struct stat st;
-    return stat(path, &st) == 0 && !S_ISREG(st.st_mode) && !S_ISDIR(st.st_mode);
+    return p->folder < 0 && fstatat(p->folder, p->name, &st, 0) == 0 && !S_ISREG(st.st_mode) &&
+           !S_ISDIR(st.st_mode);
 }
 
-static etp_status replace(const char *path, etp_os_fill *fill, void *ctx, bool sync, etp_error *err)
+// The name that P's next content has until it is whole; NULL on out of memory.
+static const char *temporary(const etp_place *p, etp_arena *arena)
 {
-    if (is_no_file(path)) {
-        return write_temp(path, true, fill, ctx, false, err);
-    }
+    return etp_arena_printf(arena, "%s" TEMPORARY "%ld", p->name, (long)getpid());
+}
+
+// Makes the next content of P under its temporary name.
+static etp_status stage(const etp_place *p, etp_os_fill *fill, void *ctx, bool sync, etp_error *err)
+{
     etp_arena arena = {0};
-    const char *temp = etp_arena_printf(&arena, "%s" TEMPORARY "%ld", path, (long)getpid());
-    etp_status status =
-        temp ? write_temp(temp, false, fill, ctx, sync, err) : etp_fail_nomem(err, path);
-    if (status == ETP_OK && rename(temp, path) != 0) {
-        status = etp_fail_errno(err, ETP_IO, "cannot write %s", path);
-    }
-    if (status == ETP_OK && sync) {
-        sync_parent(path);
-    }
+    const char *temp = temporary(p, &arena);
+    etp_status status = temp ? write_fd(open_new(p->folder, temp), p, fill, ctx, sync, err)
+                             : etp_fail_nomem(err, p->shown);
     if (status != ETP_OK && temp) {
-        unlink(temp);
+        unlinkat(p->folder, temp, 0);
     }
     etp_arena_dispose(&arena);
     return status;
+}
+
+// Gives it its name, or removes it.
+static etp_status unstage(const etp_place *p, bool keep, bool sync, etp_error *err)
+{
+    etp_arena arena = {0};
+    const char *temp = temporary(p, &arena);
+    etp_status status = temp ? ETP_OK : etp_fail_nomem(err, p->shown);
+    if (temp && keep && renameat(p->folder, temp, p->folder, p->name) != 0) {
+        status = etp_fail_errno(err, ETP_IO, "cannot write %s", p->shown);
+        keep = false;
+    }
+    if (temp && !keep) {
+        unlinkat(p->folder, temp, 0);
+    } else if (temp && sync) {
+        sync_parent(p);
+    }
+    etp_arena_dispose(&arena);
+    return status;
+}
+
+static etp_status replace(const etp_place *p, etp_os_fill *fill, void *ctx, bool sync,
+                          etp_error *err)
+{
+    if (is_no_file(p)) {
+        return write_fd(open_retry(p->name, O_WRONLY), p, fill, ctx, false, err);
+    }
+    ETP_TRY(stage(p, fill, ctx, sync, err));
+    return unstage(p, true, sync, err);
 }
 
 void etp_os_sweep_temporary(const char *dir)
@@ -301,43 +330,97 @@ static etp_status fill_text(void *ctx, etp_sink *sink, etp_error *err)
 
 etp_status etp_os_write_atomic(const char *path, etp_str content, etp_error *err)
 {
-    return replace(path, fill_text, &content, true, err);
+    const etp_place p = etp_place_of(path);
+    return replace(&p, fill_text, &content, true, err);
 }
 
 etp_status etp_os_replace_by(const char *path, etp_os_fill *fill, void *ctx, etp_error *err)
 {
-    return replace(path, fill, ctx, false, err);
+    const etp_place p = etp_place_of(path);
+    return replace(&p, fill, ctx, false, err);
 }
 
-etp_status etp_os_append(const char *path, etp_str content, etp_error *err)
+static etp_status replace_below(const char *root, const char *relative, etp_os_fill *fill,
+                                void *ctx, bool sync, etp_error *err)
 {
-    int fd = open_retry(path, O_WRONLY | O_CREAT | O_APPEND | O_NOFOLLOW | O_NONBLOCK);
-    if (fd < 0) {
-        return etp_fail_errno(err, ETP_IO, "cannot open %s", path);
-    }
-    struct stat st;
-    bool ok = fstat(fd, &st) == 0;
-    if (ok && !(write_full(fd, content) && etp_os_full_sync(fd))) {
-        int saved = errno; // the cause; a cut that fails as well would only hide it
-        int ignored = ftruncate(fd, st.st_size);
-        (void)ignored;
-        ok = false;
-        errno = saved;
-    }
-    etp_status status = ok ? ETP_OK : etp_fail_errno(err, ETP_IO, "cannot write %s", path);
-    close(fd);
+    etp_place p;
+    ETP_TRY(etp_place_below(root, relative, true, &p, err));
+    etp_status status = replace(&p, fill, ctx, sync, err);
+    etp_place_close(&p);
     return status;
 }
 
-etp_status etp_os_truncate(const char *path, uint64_t size, etp_error *err)
+etp_status etp_os_write_below(const char *root, const char *relative, etp_str content,
+                              etp_error *err)
 {
-    int fd = open_retry(path, O_WRONLY | O_NOFOLLOW | O_NONBLOCK);
-    etp_status status = fd >= 0 && ftruncate(fd, (off_t)size) == 0
-                            ? ETP_OK
-                            : etp_fail_errno(err, ETP_IO, "cannot shorten %s", path);
+    return replace_below(root, relative, fill_text, &content, true, err);
+}
+
+etp_status etp_os_replace_below(const char *root, const char *relative, etp_os_fill *fill,
+                                void *ctx, etp_error *err)
+{
+    return replace_below(root, relative, fill, ctx, false, err);
+}
+
+etp_status etp_os_stage_below(const char *root, const char *relative, etp_os_fill *fill, void *ctx,
+                              etp_error *err)
+{
+    etp_place p;
+    ETP_TRY(etp_place_below(root, relative, true, &p, err));
+    etp_status status = stage(&p, fill, ctx, false, err);
+    etp_place_close(&p);
+    return status;
+}
+
+etp_status etp_os_unstage_below(const char *root, const char *relative, bool keep, etp_error *err)
+{
+    etp_place p;
+    ETP_TRY(etp_place_below(root, relative, false, &p, err));
+    etp_status status = unstage(&p, keep, false, err);
+    etp_place_close(&p);
+    return status;
+}
+
+etp_status etp_os_append_below(const char *root, const char *relative, etp_str content,
+                               etp_error *err)
+{
+    etp_place p;
+    ETP_TRY(etp_place_below(root, relative, true, &p, err));
+    int fd =
+        etp_place_open(p.folder, p.name, O_WRONLY | O_CREAT | O_APPEND | O_NOFOLLOW | O_NONBLOCK);
+    struct stat st;
+    etp_status status = ETP_OK;
+    if (fd < 0) {
+        status = etp_fail_errno(err, ETP_IO, "cannot open %s", p.shown);
+    } else if (fstat(fd, &st) != 0) {
+        status = etp_fail_errno(err, ETP_IO, "cannot write %s", p.shown);
+    } else if (!S_ISREG(st.st_mode)) {
+        status = etp_fail(err, ETP_UNSUPPORTED, "%s is no regular file", p.shown);
+    } else if (!(write_full(fd, content) && etp_os_full_sync(fd))) {
+        status = etp_fail_errno(err, ETP_IO, "cannot write %s", p.shown);
+        int ignored = ftruncate(fd, st.st_size); // a cut that fails as well would hide the cause
+        (void)ignored;
+    }
     if (fd >= 0) {
         close(fd);
     }
+    etp_place_close(&p);
+    return status;
+}
+
+etp_status etp_os_truncate_below(const char *root, const char *relative, uint64_t size,
+                                 etp_error *err)
+{
+    etp_place p;
+    ETP_TRY(etp_place_below(root, relative, false, &p, err));
+    int fd = etp_place_open(p.folder, p.name, O_WRONLY | O_NOFOLLOW | O_NONBLOCK);
+    etp_status status = fd >= 0 && ftruncate(fd, (off_t)size) == 0
+                            ? ETP_OK
+                            : etp_fail_errno(err, ETP_IO, "cannot shorten %s", p.shown);
+    if (fd >= 0) {
+        close(fd);
+    }
+    etp_place_close(&p);
     return status;
 }
 

@@ -10,7 +10,7 @@
 #include <sys/statvfs.h>
 #include <unistd.h>
 
-#include "os/system.h"
+#include "os/posix/place.h"
 
 #define MAX_DEPTH 32
 
@@ -111,36 +111,102 @@ etp_status etp_os_list(const char *path, etp_arena *arena, etp_dir_list *out, et
     return status;
 }
 
-static etp_status remove_tree(const char *path, int depth, etp_error *err)
+static etp_status remove_at(int folder, const char *name, const char *shown, int depth,
+                            etp_error *err);
+
+// Everything in the folder FD, which is closed.
+static etp_status empty_folder(int fd, const char *shown, int depth, etp_error *err)
+{
+    DIR *dir = fdopendir(fd);
+    if (!dir) {
+        etp_status status = etp_fail_errno(err, ETP_IO, "cannot open folder %s", shown);
+        close(fd);
+        return status;
+    }
+    etp_status status = ETP_OK;
+    const struct dirent *d;
+    errno = 0;
+    while (status == ETP_OK && (d = readdir(dir)) != NULL) {
+        if (strcmp(d->d_name, ".") != 0 && strcmp(d->d_name, "..") != 0) {
+            etp_arena arena = {0};
+            const char *path = etp_arena_printf(&arena, "%s/%s", shown, d->d_name);
+            status =
+                path ? remove_at(fd, d->d_name, path, depth + 1, err) : etp_fail_nomem(err, shown);
+            etp_arena_dispose(&arena);
+        }
+        errno = 0;
+    }
+    if (status == ETP_OK && errno != 0) {
+        status = etp_fail_errno(err, ETP_IO, "cannot read folder %s", shown);
+    }
+    closedir(dir);
+    return status;
+}
+
+// A folder is entered by its descriptor and never through a link, whatever is put in its place
+// meanwhile.
+static etp_status remove_at(int folder, const char *name, const char *shown, int depth,
+                            etp_error *err)
 {
     struct stat st;
-    if (lstat(path, &st) != 0) {
-        return errno == ENOENT ? ETP_OK : etp_fail_errno(err, ETP_IO, "cannot remove %s", path);
+    if (fstatat(folder, name, &st, AT_SYMLINK_NOFOLLOW) != 0) {
+        return errno == ENOENT ? ETP_OK : etp_fail_errno(err, ETP_IO, "cannot remove %s", shown);
     }
-    if (!S_ISDIR(st.st_mode)) {
-        return etp_os_unlink(path, err);
-    }
-    if (depth == MAX_DEPTH) {
-        return etp_fail(err, ETP_IO, "cannot remove %s: more than %d levels of folders", path,
+    bool is_dir = S_ISDIR(st.st_mode);
+    if (is_dir && depth == MAX_DEPTH) {
+        return etp_fail(err, ETP_IO, "cannot remove %s: more than %d levels of folders", shown,
                         MAX_DEPTH);
     }
-    etp_arena arena = {0};
-    etp_dir_list list;
-    etp_status status = etp_os_list(path, &arena, &list, err);
-    for (size_t i = 0; status == ETP_OK && i < list.n; i++) {
-        const char *sub = etp_arena_printf(&arena, "%s/%s", path, list.items[i].name);
-        status = sub ? remove_tree(sub, depth + 1, err) : etp_fail_nomem(err, path);
+    if (is_dir) {
+        int fd = etp_place_open(folder, name, O_RDONLY | O_DIRECTORY | O_NOFOLLOW);
+        if (fd < 0) {
+            return etp_fail_errno(err, ETP_IO, "cannot open folder %s", shown);
+        }
+        ETP_TRY(empty_folder(fd, shown, depth, err));
     }
-    if (status == ETP_OK && rmdir(path) != 0) {
-        status = etp_fail_errno(err, ETP_IO, "cannot remove %s", path);
+    if (unlinkat(folder, name, is_dir ? AT_REMOVEDIR : 0) != 0 && errno != ENOENT) {
+        return etp_fail_errno(err, ETP_IO, "cannot remove %s", shown);
     }
-    etp_arena_dispose(&arena);
-    return status;
+    return ETP_OK;
 }
 
 etp_status etp_os_remove_tree(const char *path, etp_error *err)
 {
-    return remove_tree(path, 0, err);
+    return remove_at(AT_FDCWD, path, path, 0, err);
+}
+
+etp_status etp_os_remove_below(const char *root, const char *relative, etp_error *err)
+{
+    etp_place p;
+    etp_error why = {.offset = ETP_NO_OFFSET};
+    etp_status status = etp_place_below(root, relative, false, &p, &why);
+    if (status != ETP_OK) {
+        if (why.os_errno == ENOENT) {
+            return ETP_OK;
+        }
+        if (err) {
+            *err = why;
+        }
+        return status;
+    }
+    status = remove_at(p.folder, p.name, p.shown, 0, err);
+    etp_place_close(&p);
+    return status;
+}
+
+etp_status etp_os_mkdirs_below(const char *root, const char *relative, etp_error *err)
+{
+    etp_arena arena = {0};
+    etp_place p;
+    // A name within it, so that the walk makes and checks all of RELATIVE.
+    const char *inside = etp_arena_printf(&arena, "%s/x", relative);
+    etp_status status =
+        inside ? etp_place_below(root, inside, true, &p, err) : etp_fail_nomem(err, relative);
+    if (status == ETP_OK) {
+        etp_place_close(&p);
+    }
+    etp_arena_dispose(&arena);
+    return status;
 }
 
 etp_status etp_os_rmdir(const char *path, etp_error *err)
@@ -151,13 +217,15 @@ etp_status etp_os_rmdir(const char *path, etp_error *err)
     return ETP_OK;
 }
 
-static etp_status copy_tree(const char *from, const char *to, int depth, etp_error *err)
+// FROM is of our own making; ROOT/RELATIVE is not there.
+static etp_status copy_tree(const char *from, const char *root, const char *relative, int depth,
+                            etp_error *err)
 {
     if (!etp_os_is_dir(from)) {
         etp_file file;
         ETP_TRY(etp_file_open(from, UINT64_MAX, &file, err));
         etp_str content = {(const char *)file.bytes.ptr, file.bytes.len};
-        etp_status status = etp_os_write_atomic(to, content, err);
+        etp_status status = etp_os_write_below(root, relative, content, err);
         etp_file_close(&file);
         return status;
     }
@@ -167,30 +235,48 @@ static etp_status copy_tree(const char *from, const char *to, int depth, etp_err
     }
     etp_arena arena = {0};
     etp_dir_list list = {0};
-    etp_status status = etp_os_mkdirs(to, err);
+    etp_status status = etp_os_mkdirs_below(root, relative, err);
     if (status == ETP_OK) {
         status = etp_os_list(from, &arena, &list, err);
     }
     for (size_t i = 0; status == ETP_OK && i < list.n; i++) {
         const char *a = etp_arena_printf(&arena, "%s/%s", from, list.items[i].name);
-        const char *b = etp_arena_printf(&arena, "%s/%s", to, list.items[i].name);
-        status = a && b ? copy_tree(a, b, depth + 1, err) : etp_fail_nomem(err, from);
+        const char *b = etp_arena_printf(&arena, "%s/%s", relative, list.items[i].name);
+        status = a && b ? copy_tree(a, root, b, depth + 1, err) : etp_fail_nomem(err, from);
     }
     etp_arena_dispose(&arena);
     return status;
 }
 
+etp_status etp_os_move_below(const char *from, const char *root, const char *relative,
+                             etp_error *err)
+{
+    etp_place p;
+    ETP_TRY(etp_place_below(root, relative, true, &p, err));
+    etp_status status = remove_at(p.folder, p.name, p.shown, 0, err);
+    bool copy = false;
+    if (status == ETP_OK && renameat(AT_FDCWD, from, p.folder, p.name) != 0) {
+        copy = errno == EXDEV;
+        status = copy ? ETP_OK : etp_fail_errno(err, ETP_IO, "cannot move %s to %s", from, p.shown);
+    }
+    etp_place_close(&p);
+    if (copy && status == ETP_OK) {
+        ETP_TRY(copy_tree(from, root, relative, 0, err));
+        return etp_os_remove_tree(from, err);
+    }
+    return status;
+}
+
 etp_status etp_os_move(const char *from, const char *to, etp_error *err)
 {
-    ETP_TRY(etp_os_remove_tree(to, err));
-    if (rename(from, to) == 0) {
-        return ETP_OK;
-    }
-    if (errno != EXDEV) {
-        return etp_fail_errno(err, ETP_IO, "cannot move %s to %s", from, to);
-    }
-    ETP_TRY(copy_tree(from, to, 0, err));
-    return etp_os_remove_tree(from, err);
+    etp_arena arena = {0};
+    const char *slash = strrchr(to, '/');
+    const char *parent =
+        slash ? etp_arena_strdup(&arena, (etp_str){to, (size_t)(slash - to) + 1}) : ".";
+    etp_status status = parent ? etp_os_move_below(from, parent, slash ? slash + 1 : to, err)
+                               : etp_fail_nomem(err, to);
+    etp_arena_dispose(&arena);
+    return status;
 }
 
 bool etp_os_is_file(const char *path)

@@ -110,11 +110,11 @@ static void append_adds_and_truncate_cuts(void **state)
     fixture *f = *state;
     const char *path = in_dir(f, "log");
     etp_str text;
-    assert_int_equal(etp_os_append(path, ETP_STR("one\n"), NULL), ETP_OK);
-    assert_int_equal(etp_os_append(path, ETP_STR("two\n"), NULL), ETP_OK);
+    assert_int_equal(etp_os_append_below(f->dir, "log", ETP_STR("one\n"), NULL), ETP_OK);
+    assert_int_equal(etp_os_append_below(f->dir, "log", ETP_STR("two\n"), NULL), ETP_OK);
     assert_int_equal(etp_os_read_text(path, 100, &f->arena, &text, NULL), ETP_OK);
     assert_true(etp_str_eqz(text, "one\ntwo\n"));
-    assert_int_equal(etp_os_truncate(path, 4, NULL), ETP_OK);
+    assert_int_equal(etp_os_truncate_below(f->dir, "log", 4, NULL), ETP_OK);
     assert_int_equal(etp_os_read_text(path, 100, &f->arena, &text, NULL), ETP_OK);
     assert_true(etp_str_eqz(text, "one\n"));
     assert_int_equal(etp_os_read_text(path, 3, &f->arena, &text, NULL), ETP_UNSUPPORTED);
@@ -124,7 +124,7 @@ static void a_full_disk_keeps_the_old_file(void **state)
 {
     fixture *f = *state;
     const char *path = in_dir(f, "log");
-    assert_int_equal(etp_os_append(path, ETP_STR("0123456789"), NULL), ETP_OK);
+    assert_int_equal(etp_os_append_below(f->dir, "log", ETP_STR("0123456789"), NULL), ETP_OK);
     // A size limit of 15 bytes takes the place of a full disk: 5 bytes still fit, then EFBIG.
     signal(SIGXFSZ, SIG_IGN);
     struct rlimit old, small;
@@ -133,7 +133,8 @@ static void a_full_disk_keeps_the_old_file(void **state)
     small.rlim_cur = 15;
     assert_int_equal(setrlimit(RLIMIT_FSIZE, &small), 0);
     etp_error append_err, write_err;
-    etp_status append = etp_os_append(path, ETP_STR("aaaaaaaaaaaaaaaaaaaa"), &append_err);
+    etp_status append =
+        etp_os_append_below(f->dir, "log", ETP_STR("aaaaaaaaaaaaaaaaaaaa"), &append_err);
     etp_status atomic = etp_os_write_atomic(path, ETP_STR("bbbbbbbbbbbbbbbbbbbb"), &write_err);
     assert_int_equal(setrlimit(RLIMIT_FSIZE, &old), 0);
     assert_int_equal(append, ETP_IO);
@@ -708,12 +709,55 @@ static void nothing_is_written_through_a_link(void **state)
     assert_int_equal(symlink("victim", link), 0);
     assert_int_equal(mkfifo(fifo, 0600), 0);
     assert_true(etp_os_is_other(link) && etp_os_is_other(fifo) && !etp_os_is_other(victim));
-    assert_int_equal(etp_os_append(link, ETP_STR("more"), NULL), ETP_IO);
-    assert_int_equal(etp_os_truncate(link, 1, NULL), ETP_IO);
-    assert_int_equal(etp_os_append(fifo, ETP_STR("more"), NULL),
+    assert_int_equal(etp_os_append_below(f->dir, "samples.csv", ETP_STR("more"), NULL), ETP_IO);
+    assert_int_equal(etp_os_truncate_below(f->dir, "samples.csv", 1, NULL), ETP_IO);
+    assert_int_equal(etp_os_append_below(f->dir, "fifo", ETP_STR("more"), NULL),
                      ETP_IO); // and does not wait for a reader
     assert_int_equal(etp_os_read_text(victim, 100, &f->arena, &text, NULL), ETP_OK);
     assert_true(etp_str_eqz(text, "mine"));
+}
+
+// A folder on the way that is a link now, whatever it was when the run folder was checked.
+static void nothing_goes_below_a_folder_through_a_link(void **state)
+{
+    fixture *f = *state;
+    const char *root = in_dir(f, "run"), *outside = in_dir(f, "outside");
+    const char *from = in_dir(f, "from"), *kept = in_dir(f, "outside/kept");
+    etp_error err;
+    etp_str text;
+    etp_dir_list list;
+    assert_int_equal(etp_os_mkdirs(root, NULL), ETP_OK);
+    assert_int_equal(etp_os_mkdirs(outside, NULL), ETP_OK);
+    assert_int_equal(etp_os_write_atomic(kept, ETP_STR("mine"), NULL), ETP_OK);
+    assert_int_equal(etp_os_write_atomic(from, ETP_STR("new"), NULL), ETP_OK);
+    assert_int_equal(symlink("../outside", in_dir(f, "run/arm")), 0);
+    assert_int_equal(symlink("run", in_dir(f, "way")), 0);
+    etp_str s = ETP_STR("x");
+    assert_int_equal(etp_os_write_below(root, "arm/kept", s, &err), ETP_UNSUPPORTED);
+    assert_non_null(strstr(err.msg, "run/arm/kept: arm is a link"));
+    assert_int_equal(etp_os_replace_below(root, "arm/a", fill_pieces, &(pieces){1, ETP_OK}, NULL),
+                     ETP_UNSUPPORTED);
+    assert_int_equal(etp_os_stage_below(root, "arm/a", fill_pieces, &(pieces){1, ETP_OK}, NULL),
+                     ETP_UNSUPPORTED);
+    assert_int_equal(etp_os_unstage_below(root, "arm/a", true, NULL), ETP_UNSUPPORTED);
+    assert_int_equal(etp_os_append_below(root, "arm/kept", s, NULL), ETP_UNSUPPORTED);
+    assert_int_equal(etp_os_truncate_below(root, "arm/kept", 0, NULL), ETP_UNSUPPORTED);
+    assert_int_equal(etp_os_mkdirs_below(root, "arm/new", NULL), ETP_UNSUPPORTED);
+    assert_int_equal(etp_os_mkdirs_below(root, "arm", NULL), ETP_UNSUPPORTED);
+    assert_int_equal(etp_os_move_below(from, root, "arm/kept", NULL), ETP_UNSUPPORTED);
+    assert_int_equal(etp_os_remove_below(root, "arm/kept", NULL), ETP_UNSUPPORTED);
+    assert_int_equal(etp_os_write_below(root, "../x", s, NULL), ETP_INTERNAL);
+    assert_int_equal(etp_os_write_below(root, "a/../../x", s, NULL), ETP_INTERNAL);
+    assert_int_equal(etp_os_write_below(root, "/x", s, NULL), ETP_INTERNAL);
+    assert_int_equal(etp_os_read_text(kept, 100, &f->arena, &text, NULL), ETP_OK);
+    assert_true(etp_str_eqz(text, "mine"));
+    assert_int_equal(etp_os_list(outside, &f->arena, &list, NULL), ETP_OK);
+    assert_int_equal(list.n, 1);
+    // The folder itself may be named through one, and the link itself may go.
+    assert_int_equal(etp_os_write_below(in_dir(f, "way"), "own/a", s, NULL), ETP_OK);
+    assert_true(etp_os_is_file(in_dir(f, "run/own/a")));
+    assert_int_equal(etp_os_remove_below(root, "arm", NULL), ETP_OK);
+    assert_true(etp_os_is_file(kept));
 }
 
 int main(void)
@@ -724,6 +768,8 @@ int main(void)
         cmocka_unit_test_setup_teardown(pipes_and_devices_are_written_to_not_replaced, set_up,
                                         tear_down),
         cmocka_unit_test_setup_teardown(what_is_no_file_is_refused, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(nothing_goes_below_a_folder_through_a_link, set_up,
+                                        tear_down),
         cmocka_unit_test_setup_teardown(append_adds_and_truncate_cuts, set_up, tear_down),
         cmocka_unit_test_setup_teardown(a_full_disk_keeps_the_old_file, set_up, tear_down),
         cmocka_unit_test_setup_teardown(content_in_pieces_is_whole_or_not_there, set_up, tear_down),

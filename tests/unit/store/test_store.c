@@ -242,15 +242,15 @@ static void a_torn_session_is_read_up_to_its_last_block(void **state)
     assert_int_equal(back.blocks_done, 0);
     assert_int_equal(commit_block(&w, 1), ETP_OK);
     // Block 2 got as far as its rows, the last one torn.
+    assert_int_equal(etp_os_append_below(
+                         RUN, "samples.csv",
+                         ETP_STR("linux_sme2_on,2,30,0,timed,1,2\nlinux_sme2_on,2,30,1,ti"), NULL),
+                     ETP_OK);
     assert_int_equal(
-        etp_os_append(RUN "/samples.csv",
-                      ETP_STR("linux_sme2_on,2,30,0,timed,1,2\nlinux_sme2_on,2,30,1,ti"), NULL),
-        ETP_OK);
-    assert_int_equal(
-        etp_os_append(RUN "/environment.jsonl",
-                      ETP_STR("{\"type\":\"launch\",\"block\":2,\"launch\":30,\"experiment\":"
-                              "\"linux_sme2_on\",\"kind\":\"timed\"}\n{\"type\":\"lau"),
-                      NULL),
+        etp_os_append_below(RUN, "environment.jsonl",
+                            ETP_STR("{\"type\":\"launch\",\"block\":2,\"launch\":30,\"experiment\":"
+                                    "\"linux_sme2_on\",\"kind\":\"timed\"}\n{\"type\":\"lau"),
+                            NULL),
         ETP_OK);
     assert_int_equal(etp_run_open(RUN, arena, &back, NULL), ETP_OK);
     assert_int_equal(back.state, ETP_RUN_RUNNING);
@@ -498,9 +498,17 @@ static void cut_files_do_no_harm(void **state)
 static void derived_files_are_listed_with_their_hash(void **state)
 {
     etp_arena *arena = *state;
-    assert_int_equal(etp_run_write_derived(RUN, "report.json", ETP_STR("abc"), NULL), ETP_OK);
-    assert_int_equal(etp_run_write_derived(RUN, "a/b.csv", ETP_STR("x"), NULL), ETP_OK);
-    assert_int_equal(etp_run_write_derived(RUN, "report.json", ETP_STR("abc"), NULL), ETP_OK);
+    etp_run_deriving d;
+    assert_int_equal(etp_os_mkdirs(RUN, NULL), ETP_OK);
+    etp_run_derive_begin(RUN, arena, &d);
+    assert_int_equal(etp_run_derive(&d, "old.md", ETP_STR("1"), NULL), ETP_OK);
+    assert_int_equal(etp_run_derive(&d, "report.json", ETP_STR("first"), NULL), ETP_OK);
+    assert_int_equal(etp_run_derive_end(&d, ETP_OK, NULL), ETP_OK);
+    assert_int_equal(etp_run_derive(&d, "report.json", ETP_STR("second"), NULL), ETP_OK);
+    assert_int_equal(etp_run_derive(&d, "a/b.csv", ETP_STR("x"), NULL), ETP_OK);
+    assert_int_equal(etp_run_derive(&d, "report.json", ETP_STR("abc"), NULL), ETP_OK);
+    assert_false(etp_os_is_file(RUN "/a/b.csv")); // all at once, and not before the end
+    assert_int_equal(etp_run_derive_end(&d, ETP_OK, NULL), ETP_OK);
     etp_str text;
     assert_int_equal(etp_os_read_text(RUN "/derived.json", 1 << 20, arena, &text, NULL), ETP_OK);
     const char *z = etp_arena_strdup(arena, text);
@@ -509,6 +517,8 @@ static void derived_files_are_listed_with_their_hash(void **state)
         z, "{\n  \"schema\": \"etprof.derived/1\",\n  \"files\": [\n"
            "    {\"path\": \"a/b.csv\", \"sha256\": "
            "\"2d711642b726b04401627ca9fbac32f5c8530fb1903cc4db02258717921a4881\", \"bytes\": 1},\n"
+           "    {\"path\": \"old.md\", \"sha256\": "
+           "\"6b86b273ff34fce19d6b804eff5a3f5747ada4eaa22f1d49c01e52ddb7875b4b\", \"bytes\": 1},\n"
            "    {\"path\": \"report.json\", \"sha256\": "
            "\"ba7816bf8f01cfea414140de5dae2223b00361a396177a9cb410ff61f20015ad\", \"bytes\": 3}\n"
            "  ]\n}\n");
@@ -521,7 +531,30 @@ static void derived_files_are_listed_with_their_hash(void **state)
                                         "derived.json",
                                         ""};
     for (size_t i = 0; i < sizeof k_raw / sizeof *k_raw; i++) {
-        assert_int_equal(etp_run_write_derived(RUN, k_raw[i], ETP_STR("x"), NULL), ETP_INTERNAL);
+        assert_int_equal(etp_run_derive(&d, k_raw[i], ETP_STR("x"), NULL), ETP_INTERNAL);
+    }
+}
+
+// Who is stopped on the way leaves the folder as it was.
+static void what_is_not_whole_changes_nothing(void **state)
+{
+    etp_arena *arena = *state;
+    etp_run_deriving d;
+    etp_str text;
+    etp_dir_list list;
+    assert_int_equal(etp_os_mkdirs(RUN, NULL), ETP_OK);
+    etp_run_derive_begin(RUN, arena, &d);
+    assert_int_equal(etp_run_derive(&d, "report.json", ETP_STR("old"), NULL), ETP_OK);
+    assert_int_equal(etp_run_derive_end(&d, ETP_OK, NULL), ETP_OK);
+    assert_int_equal(etp_run_derive(&d, "report.json", ETP_STR("new"), NULL), ETP_OK);
+    assert_int_equal(etp_run_derive(&d, "more.md", ETP_STR("new"), NULL), ETP_OK);
+    assert_int_equal(etp_run_derive_end(&d, ETP_IO, NULL), ETP_IO);
+    assert_int_equal(etp_os_read_text(RUN "/report.json", 100, arena, &text, NULL), ETP_OK);
+    assert_true(etp_str_eqz(text, "old"));
+    assert_int_equal(etp_os_list(RUN, arena, &list, NULL), ETP_OK);
+    for (size_t i = 0; i < list.n; i++) {
+        assert_null(strstr(list.items[i].name, "more.md"));
+        assert_null(strstr(list.items[i].name, ".tmp-"));
     }
 }
 
@@ -570,6 +603,7 @@ int main(void)
         TEST(hostile_rows_are_refused_with_their_place),
         TEST(cut_files_do_no_harm),
         TEST(derived_files_are_listed_with_their_hash),
+        TEST(what_is_not_whole_changes_nothing),
         TEST(folders_get_their_names),
     };
     return cmocka_run_group_tests(tests, enter_scratch, leave_scratch);

@@ -1,0 +1,95 @@
+// SPDX-License-Identifier: Apache-2.0
+// Names in open folders.
+#include "os/posix/place.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+int etp_place_open(int folder, const char *name, int flags)
+{
+    int fd;
+    do {
+        fd = openat(folder, name, flags | O_CLOEXEC, 0666);
+    } while (fd < 0 && errno == EINTR);
+    return fd;
+}
+
+etp_place etp_place_of(const char *path)
+{
+    return (etp_place){.folder = AT_FDCWD, .name = path, .shown = path};
+}
+
+void etp_place_close(etp_place *p)
+{
+    if (p->folder >= 0) {
+        close(p->folder);
+    }
+    etp_arena_dispose(&p->arena);
+    *p = (etp_place){.folder = -1};
+}
+
+// Goes one folder down.
+static etp_status enter(etp_place *p, const char *part, bool make, etp_error *err)
+{
+    if (make && mkdirat(p->folder, part, 0777) != 0 && errno != EEXIST) {
+        return etp_fail_errno(err, ETP_IO, "cannot create folder %s on the way to %s", part,
+                              p->shown);
+    }
+    int fd = etp_place_open(p->folder, part, O_RDONLY | O_DIRECTORY | O_NOFOLLOW);
+    if (fd < 0 && (errno == ELOOP || errno == ENOTDIR)) {
+        return etp_fail(err, ETP_UNSUPPORTED,
+                        "%s: %s is a link or no folder, and nothing is written through it: remove "
+                        "it, or put the folder itself there",
+                        p->shown, part);
+    }
+    if (fd < 0) {
+        return etp_fail_errno(err, ETP_IO, "cannot open folder %s on the way to %s", part,
+                              p->shown);
+    }
+    close(p->folder);
+    p->folder = fd;
+    return ETP_OK;
+}
+
+static bool plain_part(const char *part)
+{
+    return part[0] && strcmp(part, ".") != 0 && strcmp(part, "..") != 0;
+}
+
+static etp_status walk(etp_place *p, char *relative, bool make, etp_error *err)
+{
+    for (char *slash; (slash = strchr(relative, '/')) != NULL; relative = slash + 1) {
+        *slash = '\0';
+        if (!plain_part(relative)) {
+            break;
+        }
+        ETP_TRY(enter(p, relative, make, err));
+    }
+    if (!plain_part(relative)) {
+        return etp_fail(err, ETP_INTERNAL, "%s is no place below a folder", p->shown);
+    }
+    p->name = relative;
+    return ETP_OK;
+}
+
+etp_status etp_place_below(const char *root, const char *relative, bool make, etp_place *out,
+                           etp_error *err)
+{
+    *out = (etp_place){.folder = -1};
+    char *copy = etp_arena_strdup(&out->arena, etp_str_from(relative));
+    out->shown = etp_arena_printf(&out->arena, "%s/%s", root, relative);
+    etp_status status = ETP_OK;
+    if (!copy || !out->shown) {
+        status = etp_fail_nomem(err, root);
+    } else if ((out->folder = etp_place_open(AT_FDCWD, root, O_RDONLY | O_DIRECTORY)) < 0) {
+        status = etp_fail_errno(err, ETP_IO, "cannot open folder %s", root);
+    } else {
+        status = walk(out, copy, make, err);
+    }
+    if (status != ETP_OK) {
+        etp_place_close(out);
+    }
+    return status;
+}

@@ -1,0 +1,27 @@
+// SPDX-License-Identifier: Apache-2.0
+// Where a file is made, changed or removed: a name in a folder. Private to this room.
+#ifndef ETP_OS_POSIX_PLACE_H
+#define ETP_OS_POSIX_PLACE_H
+
+#include "os/system.h"
+
+typedef struct etp_place {
+    int folder;        // open, or AT_FDCWD: NAME is a path that is used as it is
+    const char *name;  // in FOLDER
+    const char *shown; // the whole path, for messages
+    etp_arena arena;   // of etp_place_below
+} etp_place;
+
+// A path as it is; needs no close.
+etp_place etp_place_of(const char *path);
+// ROOT/RELATIVE. ROOT may lie behind links; from there on each folder is opened within the one
+// before and none may be a link, so that a folder somebody swaps for a link meanwhile leads
+// nowhere. MAKE: folders that are missing are made.
+ETP_NODISCARD etp_status etp_place_below(const char *root, const char *relative, bool make,
+                                         etp_place *out, etp_error *err);
+void etp_place_close(etp_place *p);
+
+// open(2) in FOLDER, again after a signal.
+int etp_place_open(int folder, const char *name, int flags);
+
+#endif
