@@ -41,18 +41,19 @@ typedef enum etp_category {
         ETP_CATEGORY_COUNT
 } etp_category;
 
-typedef enum etp_five {
-    ETP_FIVE_CONV,
-    ETP_FIVE_GEMM,
-    ETP_FIVE_DATA_MOVEMENT,
-    ETP_FIVE_ELEMENTWISE,
-    ETP_FIVE_OTHER,
-    ETP_FIVE_COUNT
-} etp_five;
+typedef enum etp_kit_category {
+    ETP_KIT_CATEGORY_CONV,
+    ETP_KIT_CATEGORY_GEMM,
+    ETP_KIT_CATEGORY_DATA_MOVEMENT,
+    ETP_KIT_CATEGORY_ELEMENTWISE,
+    ETP_KIT_CATEGORY_OTHER,
+    ETP_KIT_CATEGORY_COUNT
+} etp_kit_category;
 
 ETP_API const char *etp_category_name(etp_category category); // "Data movement"
-ETP_API etp_five etp_category_five(etp_category category);
-ETP_API const char *etp_five_name(etp_five five); // "CONV", "GEMM", "Data Movement", …
+ETP_API etp_kit_category etp_kit_category_of(etp_category category);
+ETP_API const char *
+etp_kit_category_name(etp_kit_category category); // "CONV", "GEMM", "Data Movement", …
 // The category of that exact text, ETP_CATEGORY_COUNT when there is none.
 ETP_API etp_category etp_category_find(etp_str name);
 

@@ -5,7 +5,7 @@
 #include "cli/emit.h"
 #include "cli/newest.h"
 #include "cli/show_ab.h"
-#include "judge/fixes/whatif.h"
+#include "show/explanation.h"
 
 typedef struct explain_options {
     const char *baseline, *program, *roofs;
@@ -25,11 +25,11 @@ static const etp_opt k_options[] = {
 
 static etp_status show(etp_cli *cli, const etp_ab_session *session, const char *id, etp_error *err)
 {
-    etp_claim claim;
-    ETP_TRY(etp_claim_find(etp_ab_answer(session), id, &claim, err));
-    etp_cli_answer answer = {.json = etp_claim_json, .data = &claim};
+    etp_explanation explanation;
+    ETP_TRY(etp_explanation_find(etp_ab_answer(session), id, &explanation, err));
+    etp_cli_answer answer = {.json = etp_explanation_json, .data = &explanation};
     if (cli->format != ETP_CLI_JSON) {
-        answer.report = etp_claim_report(&claim, &cli->arena);
+        answer.report = etp_explanation_report(&explanation, &cli->arena);
     }
     return etp_cli_emit(cli, &answer, err);
 }

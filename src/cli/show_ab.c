@@ -136,10 +136,10 @@ static etp_status show_session(etp_cli *cli, const etp_ab_session *session,
     }
     if (show->tables_dir) {
         ETP_TRY(etp_os_mkdirs(show->tables_dir, err));
-        etp_kit_wish wish = show->tables;
+        etp_kit_options options = show->tables;
         etp_kit_kept kept = {.arena = &cli->arena};
-        wish.kept = &kept;
-        ETP_TRY(etp_kit_write_files(session, show->tables_dir, &wish, err));
+        options.kept = &kept;
+        ETP_TRY(etp_kit_write_files(session, show->tables_dir, &options, err));
         etp_cli_say_kept(cli, &kept);
     }
     if (show->sweep && etp_ab_run(session) && etp_ab_run(session)->sweep) {

@@ -11,7 +11,7 @@ typedef struct etp_show_options {
     bool full;                  // every section also in text
     bool proof;                 // operator names side by side instead of times
     const char *tables_dir;     // write the tables as files there; NULL: do not
-    etp_kit_wish tables;        // what they are to be like
+    etp_kit_options tables;     // what they are to be like
     bool sweep;                 // a sweep is shown as one, not as comparisons with one arm
     const char *title;          // of the report, NULL: the model's
     bool write_files;           // renew the derived files of the run folder

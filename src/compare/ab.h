@@ -445,14 +445,14 @@ typedef struct etp_ab {
     double precision;    // asked for, relative; 0: none
     etp_ab_fact *device;
     size_t n_device;
-    struct etp_ab_surroundings { // of each block, in order; NAN unknown
+    struct etp_ab_conditions { // of each block, in order; NAN unknown
         uint32_t block;
         double load1, cpus_busy, cpus_stolen, temperature_c, clock_khz, memory_free_bytes, slept_ns;
         double waited_share, migrations, interrupted, minor_faults, major_faults; // of its launches
         etp_str governor, power;                                                  // empty unknown
         int boost;                                                                // -1 unknown
-    } *surroundings;
-    size_t n_surroundings;
+    } *conditions;
+    size_t n_conditions;
     uint64_t env_pad[2]; // least and most bytes by which launches' environments were made larger
     etp_str *unreadable; // what of it this device does not tell
     size_t n_unreadable;

@@ -147,7 +147,7 @@ static etp_status merge_comparison(groups *g, size_t at, const uint32_t *group_o
     const etp_ab_comparison *c = &ab->comparisons[at];
     const etp_alignment *a = &g->s->alignments[at];
     for (size_t i = 0; i < a->n; i++) {
-        const etp_pair *p = &a->items[i];
+        const etp_aligned_pair *p = &a->items[i];
         if (p->into == ETP_NO_INDEX) {
             continue;
         }
@@ -202,7 +202,7 @@ static etp_status group_comparison(groups *g, size_t at, etp_error *err)
         if (row->pair == ETP_NO_INDEX) {
             continue;
         }
-        etp_pair pair = g->s->alignments[at].items[row->pair];
+        etp_aligned_pair pair = g->s->alignments[at].items[row->pair];
         uint32_t group = ETP_NO_INDEX;
         if (pair.baseline != ETP_NO_INDEX) {
             group = g->of_baseline_row[pair.baseline];

@@ -14,7 +14,7 @@ static double lower(double a, double b)
     return fmin(a, b); // passes over a NAN
 }
 
-static void take_launches(const etp_run *run, struct etp_ab_surroundings *b)
+static void take_launches(const etp_run *run, struct etp_ab_conditions *b)
 {
     etp_run_wait waited = {0};
     b->migrations = b->interrupted = b->minor_faults = b->major_faults = 0;
@@ -35,9 +35,9 @@ static void take_launches(const etp_run *run, struct etp_ab_surroundings *b)
 etp_status etp_ab_take_environment(etp_ab_session *s, const etp_run *run, etp_error *err)
 {
     etp_ab *ab = &s->ab;
-    ab->surroundings = ETP_NEW_ARRAY(&s->arena, struct etp_ab_surroundings, run->blocks.n + 1);
+    ab->conditions = ETP_NEW_ARRAY(&s->arena, struct etp_ab_conditions, run->blocks.n + 1);
     ab->unreadable = ETP_NEW_ARRAY(&s->arena, etp_str, run->unreadable.n + 1);
-    if (!ab->surroundings || !ab->unreadable) {
+    if (!ab->conditions || !ab->unreadable) {
         return etp_fail_nomem(err, "environment");
     }
     for (size_t i = 0; i < run->unreadable.n; i++) {
@@ -52,7 +52,7 @@ etp_status etp_ab_take_environment(etp_ab_session *s, const etp_run *run, etp_er
         const etp_run_block *in = &run->blocks.items[i];
         const etp_run_moment *a = &in->start, *z = &in->end;
         double wall_ms = (known(z->time_ns) - known(a->time_ns)) / 1e6;
-        struct etp_ab_surroundings b = {
+        struct etp_ab_conditions b = {
             .block = in->block,
             .load1 = etp_run_between(a->load1, z->load1),
             .cpus_busy = wall_ms > 0 ? (known(z->cpu_busy_ms) - known(a->cpu_busy_ms)) / wall_ms
@@ -68,7 +68,7 @@ etp_status etp_ab_take_environment(etp_ab_session *s, const etp_run *run, etp_er
             .boost = a->boost,
         };
         take_launches(run, &b);
-        ab->surroundings[ab->n_surroundings++] = b;
+        ab->conditions[ab->n_conditions++] = b;
     }
     return ETP_OK;
 }

@@ -137,7 +137,7 @@ ETP_NODISCARD etp_status etp_ab_explain(etp_ab_session *s, etp_error *err);
 ETP_NODISCARD etp_status etp_ab_categorize(etp_ab_session *s, etp_error *err);
 // ends.c: what is around Method::execute in traced launches.
 ETP_NODISCARD etp_status etp_ab_take_ends(etp_ab_session *s, etp_error *err);
-// words.c: grade and findings.
+// judge/judge.c: grade and findings.
 ETP_NODISCARD etp_status etp_ab_judge(etp_ab_session *s, etp_error *err);
 
 // environment.c: what surrounded the blocks.

@@ -94,7 +94,7 @@ static span next_instruction(const op_list *list, size_t from)
 static bool push(aligner *a, uint32_t baseline, uint32_t candidate, double confidence)
 {
     return ETP_PUSH(a->arena, a->out,
-                    ((etp_pair){baseline, candidate, confidence, ETP_NO_INDEX, false}));
+                    ((etp_aligned_pair){baseline, candidate, confidence, ETP_NO_INDEX, false}));
 }
 
 // What the program says of a row; NULL when the arms are not joined to one and the same program.
@@ -341,7 +341,7 @@ static bool run(aligner *a, const etp_profile *baseline, const etp_profile *cand
 // group.
 static void merge_one_sided(aligner *a, size_t from, size_t to)
 {
-    etp_pair *pairs = a->out->items;
+    etp_aligned_pair *pairs = a->out->items;
     for (size_t i = from; i < to; i++) {
         bool vanished = pairs[i].candidate == ETP_NO_INDEX;
         if (!vanished && pairs[i].baseline != ETP_NO_INDEX) {
@@ -386,8 +386,8 @@ static void merge_groups(aligner *a)
 {
     size_t from = 0;
     for (size_t i = 0; a->joined && i <= a->out->n; i++) {
-        const etp_pair *p = i < a->out->n ? &a->out->items[i] : NULL;
-        const etp_pair *q = i > from ? &a->out->items[i - 1] : NULL;
+        const etp_aligned_pair *p = i < a->out->n ? &a->out->items[i] : NULL;
+        const etp_aligned_pair *q = i > from ? &a->out->items[i - 1] : NULL;
         const etp_profile_row *x = NULL, *y = NULL;
         if (p && q) {
             x = p->baseline != ETP_NO_INDEX ? &a->base.profile->rows[p->baseline]
@@ -434,7 +434,7 @@ static void follow(etp_alignment *a, uint32_t *parent, uint32_t *lead, size_t n_
         lead[r] = ETP_NO_INDEX;
     }
     for (uint32_t i = 0; i < a->n; i++) {
-        etp_pair *p = &a->items[i];
+        etp_aligned_pair *p = &a->items[i];
         if (p->baseline != ETP_NO_INDEX && p->into == ETP_NO_INDEX) {
             uint32_t root = root_of(parent, p->baseline);
             if (lead[root] == ETP_NO_INDEX) {
@@ -463,8 +463,9 @@ etp_status etp_align_agree(etp_alignment *alignments, size_t n, size_t n_rows, e
     }
     for (size_t k = 0; ok && k < n; k++) {
         for (size_t i = 0; i < alignments[k].n; i++) {
-            const etp_pair *p = &alignments[k].items[i];
-            const etp_pair *q = p->into == ETP_NO_INDEX ? NULL : &alignments[k].items[p->into];
+            const etp_aligned_pair *p = &alignments[k].items[i];
+            const etp_aligned_pair *q =
+                p->into == ETP_NO_INDEX ? NULL : &alignments[k].items[p->into];
             if (q && p->baseline != ETP_NO_INDEX && q->baseline != ETP_NO_INDEX) {
                 parent[root_of(parent, p->baseline)] = root_of(parent, q->baseline);
             }

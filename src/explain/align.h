@@ -11,19 +11,19 @@
 
 #include "explain/profile.h"
 
-typedef struct etp_pair {
+typedef struct etp_aligned_pair {
     uint32_t baseline;  // row of the baseline's profile, ETP_NO_INDEX: inserted
     uint32_t candidate; // row of the candidate's profile, ETP_NO_INDEX: vanished
     double confidence;  // 0…1; below ETP_ALIGN_DOUBTFUL the pair is a guess and is shown as one
     uint32_t into;      // pair that does the work of this one-sided row: together they are one
                         // group; ETP_NO_INDEX: the pair stands for itself
     bool by_nodes;      // matched through the program, not by name and order
-} etp_pair;
+} etp_aligned_pair;
 
 #define ETP_ALIGN_DOUBTFUL 0.7
 
 typedef struct etp_alignment {
-    etp_pair *items; // each operator row of both profiles exactly once, in program order
+    etp_aligned_pair *items; // each operator row of both profiles exactly once, in program order
     size_t n, cap;
     bool same_skeleton; // both arms execute the same instructions
 } etp_alignment;

@@ -74,7 +74,7 @@ static double group_dump_mean(const maker *m, uint32_t pair, int side, size_t du
 {
     double sum = 0;
     for (uint32_t i = m->first_member[pair]; i != ETP_NO_INDEX; i = m->next_member[i]) {
-        const etp_pair *p = &m->alignment->items[i];
+        const etp_aligned_pair *p = &m->alignment->items[i];
         uint32_t row = side ? p->candidate : p->baseline;
         sum += row == ETP_NO_INDEX ? 0.0 : dump_mean(m->arm[side], row, ETP_ROW_OPERATOR, dump);
     }
@@ -84,7 +84,7 @@ static double group_dump_mean(const maker *m, uint32_t pair, int side, size_t du
 static bool group_has(const maker *m, uint32_t pair, int side)
 {
     for (uint32_t i = m->first_member[pair]; i != ETP_NO_INDEX; i = m->next_member[i]) {
-        const etp_pair *p = &m->alignment->items[i];
+        const etp_aligned_pair *p = &m->alignment->items[i];
         if ((side ? p->candidate : p->baseline) != ETP_NO_INDEX) {
             return true;
         }
@@ -96,7 +96,7 @@ static int64_t group_cut(const maker *m, uint32_t pair, int side)
 {
     int64_t sum = 0;
     for (uint32_t i = m->first_member[pair]; i != ETP_NO_INDEX; i = m->next_member[i]) {
-        const etp_pair *p = &m->alignment->items[i];
+        const etp_aligned_pair *p = &m->alignment->items[i];
         uint32_t row = side ? p->candidate : p->baseline;
         sum += row == ETP_NO_INDEX ? 0 : etp_profile_cut_ns(m->arm[side], &m->arm[side]->rows[row]);
     }
@@ -107,7 +107,7 @@ static double group_mean(const maker *m, uint32_t pair, int side)
 {
     int64_t sum = 0; // integers: the order of members must not matter
     for (uint32_t i = m->first_member[pair]; i != ETP_NO_INDEX; i = m->next_member[i]) {
-        const etp_pair *p = &m->alignment->items[i];
+        const etp_aligned_pair *p = &m->alignment->items[i];
         uint32_t row = side ? p->candidate : p->baseline;
         sum += row == ETP_NO_INDEX ? 0 : m->arm[side]->rows[row].total_ns;
     }
@@ -195,7 +195,7 @@ static bool each_longer(const maker *m, uint32_t pair)
     bool few = m->arm[0]->all_executions < ETP_LEDGER_ITERATIONS ||
                m->arm[1]->all_executions < ETP_LEDGER_ITERATIONS;
     for (uint32_t i = m->first_member[pair]; i != ETP_NO_INDEX && !few; i = m->next_member[i]) {
-        const etp_pair *p = &m->alignment->items[i];
+        const etp_aligned_pair *p = &m->alignment->items[i];
         const etp_profile_row *base =
             p->baseline == ETP_NO_INDEX ? NULL : &m->arm[0]->rows[p->baseline];
         const etp_profile_row *cand =
@@ -250,7 +250,7 @@ static const char *label_of(etp_arena *arena, const etp_profile_row *base,
 static etp_status operator_rows(maker *m, etp_error *err)
 {
     for (uint32_t i = 0; i < m->alignment->n; i++) {
-        etp_pair pair = m->alignment->items[i];
+        etp_aligned_pair pair = m->alignment->items[i];
         if (pair.into != ETP_NO_INDEX) {
             continue; // part of another row
         }

@@ -171,7 +171,7 @@ static void operator_json(const etp_ops_answer *a, size_t i, etp_json *j)
         etp_json_null(j);
     }
     etp_json_kv_z(j, "category", etp_category_name(category));
-    etp_json_kv_z(j, "five", etp_five_name(etp_category_five(category)));
+    etp_json_kv_z(j, "five", etp_kit_category_name(etp_kit_category_of(category)));
     etp_json_kv_u64(j, "calls", row->calls);
     etp_json_key(j, "ns");
     etp_json_begin_object_inline(j);
@@ -337,7 +337,7 @@ static void category_table(const etp_ops_answer *a, etp_report *r)
             double share =
                 a->table.execute_ns > 0 ? (double)total / (double)a->table.execute_ns : (double)NAN;
             ETP_ROW(table, etp_cell_z(etp_category_name((etp_category)c)),
-                    etp_cell_z(etp_five_name(etp_category_five((etp_category)c))),
+                    etp_cell_z(etp_kit_category_name(etp_kit_category_of((etp_category)c))),
                     etp_cell_u64(total), etp_cell_double(share), etp_cell_u64(n));
         }
     }

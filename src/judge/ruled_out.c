@@ -15,23 +15,6 @@
 #define HOT_CELSIUS 90.0  // where processors throttle
 #define COOL_CELSIUS 70.0 // where none does
 
-static const char *const k_causes[ETP_CAUSE_COUNT] = {
-#define CAUSE_ROW(name, id) [ETP_CAUSE_##name] = id,
-    ETP_CAUSE_MAP(CAUSE_ROW)
-#undef CAUSE_ROW
-};
-
-const char *etp_cause_id(etp_cause cause)
-{
-    return k_causes[cause];
-}
-
-const char *etp_cause_state_name(etp_cause_state state)
-{
-    static const char *const k_names[ETP_CAUSE_STATES] = {"unknown", "ruled_out", "suspect"};
-    return k_names[state];
-}
-
 typedef struct verdict {
     etp_cause_state state;
     const char *text; // NULL: out of memory

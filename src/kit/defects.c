@@ -44,9 +44,10 @@ static const char *five_text(etp_kit_folder *f, const etp_kit_unit *u)
 {
     etp_strbuf s;
     etp_strbuf_init(&s, f->arena);
-    for (int c = 0; c < ETP_FIVE_COUNT; c++) {
+    for (int c = 0; c < ETP_KIT_CATEGORY_COUNT; c++) {
         if (u->five_ns[c] > 0) {
-            etp_strbuf_printf(&s, "%s%s %.3f ms", s.len ? ", " : "", etp_five_name((etp_five)c),
+            etp_strbuf_printf(&s, "%s%s %.3f ms", s.len ? ", " : "",
+                              etp_kit_category_name((etp_kit_category)c),
                               (double)u->five_ns[c] / 1e6);
         }
     }
@@ -161,32 +162,32 @@ static etp_status d16(etp_kit_folder *f, const etp_kit_unit *u, etp_error *err)
 }
 
 // The kit's report: lower-case substrings, the first hit wins.
-static etp_five kit_category(etp_str name)
+static etp_kit_category kit_category(etp_str name)
 {
     static const struct {
         const char *part;
-        etp_five five;
+        etp_kit_category five;
     } k_parts[] = {
-        {"conv",       ETP_FIVE_CONV         },
-        {"matmul",     ETP_FIVE_GEMM         },
-        {"linear",     ETP_FIVE_GEMM         },
-        {"gemm",       ETP_FIVE_GEMM         },
-        {"transpose",  ETP_FIVE_DATA_MOVEMENT},
-        {"reshape",    ETP_FIVE_DATA_MOVEMENT},
-        {"copy",       ETP_FIVE_DATA_MOVEMENT},
-        {"convert",    ETP_FIVE_DATA_MOVEMENT},
-        {"pad",        ETP_FIVE_DATA_MOVEMENT},
-        {"relu",       ETP_FIVE_ELEMENTWISE  },
-        {"gelu",       ETP_FIVE_ELEMENTWISE  },
-        {"sigmoid",    ETP_FIVE_ELEMENTWISE  },
-        {"tanh",       ETP_FIVE_ELEMENTWISE  },
-        {"hardswish",  ETP_FIVE_ELEMENTWISE  },
-        {"hard_swish", ETP_FIVE_ELEMENTWISE  },
-        {"clamp",      ETP_FIVE_ELEMENTWISE  },
-        {"add",        ETP_FIVE_ELEMENTWISE  },
-        {"mul",        ETP_FIVE_ELEMENTWISE  },
-        {"sub",        ETP_FIVE_ELEMENTWISE  },
-        {"div",        ETP_FIVE_ELEMENTWISE  },
+        {"conv",       ETP_KIT_CATEGORY_CONV         },
+        {"matmul",     ETP_KIT_CATEGORY_GEMM         },
+        {"linear",     ETP_KIT_CATEGORY_GEMM         },
+        {"gemm",       ETP_KIT_CATEGORY_GEMM         },
+        {"transpose",  ETP_KIT_CATEGORY_DATA_MOVEMENT},
+        {"reshape",    ETP_KIT_CATEGORY_DATA_MOVEMENT},
+        {"copy",       ETP_KIT_CATEGORY_DATA_MOVEMENT},
+        {"convert",    ETP_KIT_CATEGORY_DATA_MOVEMENT},
+        {"pad",        ETP_KIT_CATEGORY_DATA_MOVEMENT},
+        {"relu",       ETP_KIT_CATEGORY_ELEMENTWISE  },
+        {"gelu",       ETP_KIT_CATEGORY_ELEMENTWISE  },
+        {"sigmoid",    ETP_KIT_CATEGORY_ELEMENTWISE  },
+        {"tanh",       ETP_KIT_CATEGORY_ELEMENTWISE  },
+        {"hardswish",  ETP_KIT_CATEGORY_ELEMENTWISE  },
+        {"hard_swish", ETP_KIT_CATEGORY_ELEMENTWISE  },
+        {"clamp",      ETP_KIT_CATEGORY_ELEMENTWISE  },
+        {"add",        ETP_KIT_CATEGORY_ELEMENTWISE  },
+        {"mul",        ETP_KIT_CATEGORY_ELEMENTWISE  },
+        {"sub",        ETP_KIT_CATEGORY_ELEMENTWISE  },
+        {"div",        ETP_KIT_CATEGORY_ELEMENTWISE  },
     };
     char low[256];
     size_t n = name.len < sizeof low - 1 ? name.len : sizeof low - 1;
@@ -198,12 +199,12 @@ static etp_five kit_category(etp_str name)
             return k_parts[i].five;
         }
     }
-    return ETP_FIVE_OTHER;
+    return ETP_KIT_CATEGORY_OTHER;
 }
 
 static etp_status d6(etp_kit_folder *f, const etp_kit_unit *u, etp_error *err)
 {
-    double kit[ETP_FIVE_COUNT] = {0}, moved = 0, largest = -1;
+    double kit[ETP_KIT_CATEGORY_COUNT] = {0}, moved = 0, largest = -1;
     const etp_profile_row *worst = NULL;
     const etp_profile *p = u->profile;
     for (size_t i = 0; p && i < p->n_rows; i++) {
@@ -212,9 +213,9 @@ static etp_status d6(etp_kit_folder *f, const etp_kit_unit *u, etp_error *err)
             continue;
         }
         double ms = etp_profile_all_mean(p, row) / 1e6;
-        etp_five theirs = kit_category(row->name);
+        etp_kit_category theirs = kit_category(row->name);
         kit[theirs] += ms;
-        if (theirs != etp_category_five(row->parsed.category)) {
+        if (theirs != etp_kit_category_of(row->parsed.category)) {
             moved += ms;
             worst = ms > largest ? row : worst;
             largest = ms > largest ? ms : largest;
@@ -227,9 +228,9 @@ static etp_status d6(etp_kit_folder *f, const etp_kit_unit *u, etp_error *err)
         f, "D6", name_of(f, u),
         say(f,
             "%.*s is %s: CONV %.3f, GEMM %.3f, Data Movement %.3f, Elementwise %.3f, Other %.3f ms",
-            ETP_STR_ARG(worst->name), etp_five_name(kit_category(worst->name)), kit[0], kit[1],
-            kit[2], kit[3], kit[4]),
-        say(f, "it is %s: %s", etp_five_name(etp_category_five(worst->parsed.category)),
+            ETP_STR_ARG(worst->name), etp_kit_category_name(kit_category(worst->name)), kit[0],
+            kit[1], kit[2], kit[3], kit[4]),
+        say(f, "it is %s: %s", etp_kit_category_name(etp_kit_category_of(worst->parsed.category)),
             five_text(f, u)),
         say(f, "substrings of names: %.3f ms are in the wrong category", moved), err);
 }

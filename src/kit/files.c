@@ -61,7 +61,7 @@ static etp_status name_arm(etp_kit *kit, etp_kit_arm *arm, etp_error *err)
         stem = plain ? etp_arena_printf(kit->arena, "%s~%u", plain, k) : NULL;
     }
     arm->stem = stem;
-    arm->model_id = kit->wish->model_id ? kit->wish->model_id : stem;
+    arm->model_id = kit->options->model_id ? kit->options->model_id : stem;
     return stem && arm->folder ? ETP_OK : etp_fail_nomem(err, "file names");
 }
 
@@ -257,7 +257,7 @@ static etp_status save(const etp_kit *kit, const char *name, file_job *job, etp_
     const char *path = etp_run_path(kit->arena, kit->dir, etp_str_from(name));
     bool kept = false;
     if (path) {
-        ETP_TRY(etp_kit_keep(kit->wish->kept, path, &kept, err));
+        ETP_TRY(etp_kit_keep(kit->options->kept, path, &kept, err));
     }
     if (kept) {
         return ETP_OK;
@@ -308,28 +308,28 @@ static etp_status write_arm(etp_kit *kit, const etp_kit_arm *arm, etp_error *err
         {"_exec_run%s_timeline",    etp_kit_timeline_run, etp_kit_timeline_run_json},
         {"_exec_ops_stats",         etp_kit_ops_stats,    etp_kit_ops_stats_json   },
     };
-    if (kit->wish->run_index > 0 && kit->wish->run_index >= arm->n_runs) {
+    if (kit->options->run_index > 0 && kit->options->run_index >= arm->n_runs) {
         return etp_fail(err, ETP_USAGE,
                         "%s has %zu finished executions, counted from 0; there is no run %lu",
-                        arm->stem, arm->n_runs, (unsigned long)kit->wish->run_index);
+                        arm->stem, arm->n_runs, (unsigned long)kit->options->run_index);
     }
     for (size_t i = 0; i < sizeof k_files / sizeof *k_files && arm->n_dumps > 0; i++) {
         const char *suffix = k_files[i].suffix;
-        bool wished = strchr(suffix, '%') != NULL;
-        if (wished && kit->wish->run_index == 0) {
+        bool wanted = strchr(suffix, '%') != NULL;
+        if (wanted && kit->options->run_index == 0) {
             continue;
         }
-        kit->run_index = wished ? kit->wish->run_index : 0;
-        if (wished) {
+        kit->run_index = wanted ? kit->options->run_index : 0;
+        if (wanted) {
             suffix = etp_arena_printf(kit->arena, "_exec_run%lu_timeline",
                                       (unsigned long)kit->run_index);
         }
-        for (int json = 0; json <= kit->wish->json; json++) {
+        for (int json = 0; json <= kit->options->json; json++) {
             const char *name =
                 suffix ? etp_arena_printf(kit->arena, "%s%s", suffix, json ? ".json" : ".csv")
                        : NULL;
             name = name ? etp_kit_arm_file(kit, arm, name) : NULL;
-            kit->beyond = wished || json;
+            kit->beyond = wanted || json;
             ETP_TRY(render(kit, name, json ? k_files[i].json : k_files[i].render, arm, err));
             kit->beyond = false;
         }
@@ -379,7 +379,7 @@ static etp_status write_all(etp_kit *kit, etp_error *err)
 {
     ETP_TRY(take_arms(kit, err));
     ETP_TRY(name_tables(kit, err));
-    if (kit->wish->model_id && kit->n_arms != 1) {
+    if (kit->options->model_id && kit->n_arms != 1) {
         return etp_fail(err, ETP_USAGE, "one model id for %zu experiments; give one dump",
                         kit->n_arms);
     }
@@ -400,7 +400,8 @@ static etp_status write_all(etp_kit *kit, etp_error *err)
 }
 
 static etp_status write_kit(const etp_ab_session *session, const char *dir,
-                            const etp_kit_wish *wish, etp_run_deriving *deriving, etp_error *err)
+                            const etp_kit_options *options, etp_run_deriving *deriving,
+                            etp_error *err)
 {
     etp_arena arena = {0};
     etp_kit kit = {
@@ -410,7 +411,7 @@ static etp_status write_kit(const etp_ab_session *session, const char *dir,
         .arena = &arena,
         .dir = dir,
         .deriving = deriving,
-        .wish = wish,
+        .options = options,
     };
     etp_status st = write_all(&kit, err);
     etp_arena_dispose(&arena);
@@ -419,14 +420,14 @@ static etp_status write_kit(const etp_ab_session *session, const char *dir,
 
 etp_status etp_kit_derive_files(const etp_ab_session *session, etp_run_deriving *to, etp_error *err)
 {
-    static const etp_kit_wish k_usual = {0};
+    static const etp_kit_options k_usual = {0};
     return write_kit(session, to->dir, &k_usual, to, err);
 }
 
 // Asked for with --out: is DIR the folder that SESSION was opened on?
-static bool is_own(const etp_ab_session *session, const char *dir, const etp_kit_wish *wish)
+static bool is_own(const etp_ab_session *session, const char *dir, const etp_kit_options *options)
 {
-    if (!etp_run_is(dir) || !etp_ab_run(session) || wish->model_id) {
+    if (!etp_run_is(dir) || !etp_ab_run(session) || options->model_id) {
         return false;
     }
     etp_arena arena = {0};
@@ -439,17 +440,19 @@ static bool is_own(const etp_ab_session *session, const char *dir, const etp_kit
 }
 
 etp_status etp_kit_write_files(const etp_ab_session *session, const char *dir,
-                               const etp_kit_wish *wish, etp_error *err)
+                               const etp_kit_options *options, etp_error *err)
 {
+    static const etp_kit_options k_usual = {0};
     etp_arena arena = {0};
     etp_run_deriving deriving;
     etp_status st;
-    if (is_own(session, dir, wish)) {
+    options = options ? options : &k_usual;
+    if (is_own(session, dir, options)) {
         etp_run_derive_begin(dir, &arena, &deriving);
-        st = write_kit(session, dir, wish, &deriving, err);
+        st = write_kit(session, dir, options, &deriving, err);
         st = etp_run_derive_end(&deriving, st, err);
     } else {
-        st = write_kit(session, dir, wish, NULL, err);
+        st = write_kit(session, dir, options, NULL, err);
     }
     etp_arena_dispose(&arena);
     return st == ETP_OK ? ETP_OK : etp_fail_ctx(err, "%s", dir);

@@ -18,12 +18,12 @@ typedef struct etp_kit_kept { // files that a run folder had already and that we
 ETP_NODISCARD etp_status etp_kit_keep(etp_kit_kept *kept, const char *path, bool *out_is_kept,
                                       etp_error *err);
 
-typedef struct etp_kit_wish { // beyond the usual files; zeroed: nothing
-    const char *model_id;     // of the tables of the only experiment, instead of the dump's name
-    uint32_t run_index;       // the timeline of one run is of this one
-    bool json;                // timelines and operator statistics also as lists of JSON objects
-    etp_kit_kept *kept;       // takes the names of what was not written; NULL: not wanted
-} etp_kit_wish;
+typedef struct etp_kit_options { // beyond the usual files; zeroed: nothing
+    const char *model_id;        // of the tables of the only experiment, instead of the dump's name
+    uint32_t run_index;          // the timeline of one run is of this one
+    bool json;                   // timelines and operator statistics also as lists of JSON objects
+    etp_kit_kept *kept;          // takes the names of what was not written; NULL: not wanted
+} etp_kit_options;
 
 // Writes the usual ones into the run folder SESSION was opened on, with what else TO writes.
 ETP_NODISCARD etp_status etp_kit_derive_files(const etp_ab_session *session, etp_run_deriving *to,
@@ -35,6 +35,6 @@ ETP_NODISCARD etp_status etp_kit_derive_files(const etp_ab_session *session, etp
 // is replaced. Same raw files, same bytes. Of timeline tables only what the kit derives from those
 // is written: the tables over all experiments.
 ETP_NODISCARD etp_status etp_kit_write_files(const etp_ab_session *session, const char *dir,
-                                             const etp_kit_wish *wish, etp_error *err);
+                                             const etp_kit_options *options, etp_error *err);
 
 #endif

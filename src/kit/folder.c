@@ -287,7 +287,7 @@ static etp_status take_profile(etp_kit_folder *f, etp_kit_unit *u, const etp_tra
     for (size_t i = 0; i < p->n_rows; i++) {
         if (etp_means_is_operator(p->rows[i].kind)) {
             double mean = etp_profile_all_mean(p, &p->rows[i]);
-            u->five_ns[etp_category_five(p->rows[i].parsed.category)] += llround(mean);
+            u->five_ns[etp_kit_category_of(p->rows[i].parsed.category)] += llround(mean);
             u->leaves_ms += mean / 1e6;
         }
     }

@@ -32,13 +32,13 @@ typedef struct etp_kit_unit { // one experiment with one thread count: the files
     double reported_outliers;  // deleted, NAN unknown
     uint64_t *ns;              // our executions, from the dump, else from the table
     size_t n_runs;
-    double median_ns;                       // NAN
-    double execute_share;                   // what pct_total says of Method::execute, NAN
-    double dump_median_ns, table_median_ns; // NAN
-    const etp_profile *profile;             // NULL without operators
-    int64_t five_ns[ETP_FIVE_COUNT];        // mean per inference
-    double leaves_ms;                       // their sum
-    const char *problem;                    // why its figures are missing
+    double median_ns;                        // NAN
+    double execute_share;                    // what pct_total says of Method::execute, NAN
+    double dump_median_ns, table_median_ns;  // NAN
+    const etp_profile *profile;              // NULL without operators
+    int64_t five_ns[ETP_KIT_CATEGORY_COUNT]; // mean per inference
+    double leaves_ms;                        // their sum
+    const char *problem;                     // why its figures are missing
 } etp_kit_unit;
 
 typedef struct etp_kit_difference {

@@ -45,8 +45,8 @@ static void put_unit(const etp_kit_unit *u, etp_json *j)
     etp_json_kv_double(j, "median_ns", u->median_ns);
     etp_json_key(j, "five_ns");
     etp_json_begin_object_inline(j);
-    for (int c = 0; u->profile && c < ETP_FIVE_COUNT; c++) {
-        etp_json_kv_i64(j, etp_five_name((etp_five)c), u->five_ns[c]);
+    for (int c = 0; u->profile && c < ETP_KIT_CATEGORY_COUNT; c++) {
+        etp_json_kv_i64(j, etp_kit_category_name((etp_kit_category)c), u->five_ns[c]);
     }
     etp_json_end(j);
     etp_json_end(j);
@@ -172,19 +172,19 @@ static void picture(const etp_kit_folder *f, etp_report *r, etp_arena *arena)
     etp_chart_describe(
         c,
         "Mean exclusive times of the operators of one traced inference, by the kit's five groups.");
-    for (int k = 0; k < ETP_FIVE_COUNT; k++) {
-        etp_chart_series(c, etp_five_name((etp_five)k));
+    for (int k = 0; k < ETP_KIT_CATEGORY_COUNT; k++) {
+        etp_chart_series(c, etp_kit_category_name((etp_kit_category)k));
     }
     for (size_t i = 0; i < f->units.n; i++) {
         const etp_kit_unit *u = &f->units.items[i];
         const char *label =
             etp_arena_printf(arena, u->threads ? "%s t%u" : "%s", u->experiment, u->threads);
-        double values[ETP_FIVE_COUNT];
-        for (int k = 0; k < ETP_FIVE_COUNT; k++) {
+        double values[ETP_KIT_CATEGORY_COUNT];
+        for (int k = 0; k < ETP_KIT_CATEGORY_COUNT; k++) {
             values[k] = (double)u->five_ns[k];
         }
         if (u->profile && label) {
-            etp_chart_row(c, label, values, ETP_FIVE_COUNT);
+            etp_chart_row(c, label, values, ETP_KIT_CATEGORY_COUNT);
         }
     }
 }

@@ -34,7 +34,7 @@ typedef struct etp_kit {
     etp_run_deriving *deriving; // the session's own folder: what is written is recorded; or NULL
     bool beyond;                // what is written now is not of the usual files
     uint32_t run_index;         // of etp_kit_timeline_run
-    const etp_kit_wish *wish;
+    const etp_kit_options *options;
     const char *model; // begins the names of the tables over all experiments
     const char *stem;  // begins the names of the pipeline summary
     etp_kit_arm *arms; // in the order of reports, baseline first

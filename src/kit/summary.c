@@ -162,8 +162,8 @@ static etp_status put_dump(const etp_kit *kit, const etp_kit_arm *arm, size_t d,
 
 static void put_experiment(const etp_kit_arm *arm, etp_json *j)
 {
-    int64_t five[ETP_FIVE_COUNT] = {0};
-    bool occurs[ETP_FIVE_COUNT] = {false};
+    int64_t five[ETP_KIT_CATEGORY_COUNT] = {0};
+    bool occurs[ETP_KIT_CATEGORY_COUNT] = {false};
     etp_json_begin_object(j);
     etp_json_kv_z(j, "experiment", arm->arm->name);
     put_threads(j, arm);
@@ -173,7 +173,7 @@ static void put_experiment(const etp_kit_arm *arm, etp_json *j)
     etp_json_begin_object(j);
     for (int c = 0; c < ETP_CATEGORY_COUNT; c++) {
         if (arm->mean.category_rows[c]) {
-            etp_five f = etp_category_five((etp_category)c);
+            etp_kit_category f = etp_kit_category_of((etp_category)c);
             five[f] += arm->mean.category_ns[c];
             occurs[f] = true;
             etp_json_kv_i64(j, etp_category_name((etp_category)c), arm->mean.category_ns[c]);
@@ -182,9 +182,9 @@ static void put_experiment(const etp_kit_arm *arm, etp_json *j)
     etp_json_end(j);
     etp_json_key(j, "five_ns");
     etp_json_begin_object(j);
-    for (int f = 0; f < ETP_FIVE_COUNT; f++) {
+    for (int f = 0; f < ETP_KIT_CATEGORY_COUNT; f++) {
         if (occurs[f]) {
-            etp_json_kv_i64(j, etp_five_name((etp_five)f), five[f]);
+            etp_json_kv_i64(j, etp_kit_category_name((etp_kit_category)f), five[f]);
         }
     }
     etp_json_end(j);

@@ -71,7 +71,7 @@ static void arm_categories(const etp_kit_arm *arm, etp_sink *s)
         etp_kit_put_ratio(s, percent_of(arm, order[i].ns));
         etp_sink_printf(s, ",%zu", arm->mean.category_rows[c]);
         put_experiment(s, arm);
-        etp_sink_printf(s, ",%s,%lld\n", etp_five_name(etp_category_five(c)),
+        etp_sink_printf(s, ",%s,%lld\n", etp_kit_category_name(etp_kit_category_of(c)),
                         (long long)order[i].ns);
     }
 }
@@ -106,10 +106,10 @@ static void operator_line(const etp_kit_arm *arm, uint32_t index, etp_sink *s)
     etp_kit_put_ratio(s, percent_of(arm, ns));
     etp_sink_printf(s, ",%llu", (unsigned long long)row->calls);
     put_experiment(s, arm);
-    etp_sink_printf(s, ",%s,%lld,%ld,%ld,%lu,%s,%s\n", etp_five_name(etp_category_five(c)),
-                    (long long)ns, (long)row->chain, (long)row->instruction,
-                    (unsigned long)row->occurrence, etp_row_kind_name(row->kind),
-                    row->delegated ? "delegated" : "portable");
+    etp_sink_printf(s, ",%s,%lld,%ld,%ld,%lu,%s,%s\n",
+                    etp_kit_category_name(etp_kit_category_of(c)), (long long)ns, (long)row->chain,
+                    (long)row->instruction, (unsigned long)row->occurrence,
+                    etp_row_kind_name(row->kind), row->delegated ? "delegated" : "portable");
 }
 
 // Operators of one experiment, slowest first; only those of category ONLY unless it is COUNT, at
@@ -308,7 +308,7 @@ static void comparison_line(const etp_kit *kit, int c, etp_sink *sink)
         put_category_speedup(sink, kit, &kit->arms[i], c);
         put_category_percent(sink, &kit->arms[i], c);
     }
-    etp_sink_printf(sink, ",%s", etp_five_name(etp_category_five((etp_category)c)));
+    etp_sink_printf(sink, ",%s", etp_kit_category_name(etp_kit_category_of((etp_category)c)));
     for (size_t i = 0; i < kit->n_arms; i++) {
         etp_sink_char(sink, ',');
         etp_kit_put_ns(sink, category_of(&kit->arms[i], c));

@@ -97,8 +97,8 @@ static etp_str tail_text(const timeline *t, const etp_trace_event *e, bool insid
     etp_strbuf_printf(&buf, ",%s,%s,%s,%ld,%ld,%lld,%lu,%lu\n",
                       inside ? etp_row_kind_name(kind) : "outside",
                       is_operator ? etp_category_name(c) : "",
-                      is_operator ? etp_five_name(etp_category_five(c)) : "", (long)e->chain,
-                      (long)e->instruction, (long long)parent, (unsigned long)block,
+                      is_operator ? etp_kit_category_name(etp_kit_category_of(c)) : "",
+                      (long)e->chain, (long)e->instruction, (long long)parent, (unsigned long)block,
                       (unsigned long)session_block);
     return buf.failed ? (etp_str){0} : etp_strbuf_str(&buf);
 }
@@ -356,11 +356,11 @@ static void write_types(const etp_kit_arm *arm, type_table *t, etp_sink *s)
         etp_kit_put_ms(s, llround(mean / (double)r->events));
         etp_sink_char(s, ',');
         etp_kit_put_ratio(s, whole > 0 ? 100 * ((double)r->total_ns / whole) : (double)NAN);
-        etp_sink_printf(s, ",%llu,%lld,%lld,%s,%s,%s\n", (unsigned long long)r->calls,
-                        llround(mean), llround((double)r->exclusive_ns / runs),
-                        etp_row_kind_name(r->kind),
-                        r->is_operator ? etp_category_name(r->category) : "",
-                        r->is_operator ? etp_five_name(etp_category_five(r->category)) : "");
+        etp_sink_printf(
+            s, ",%llu,%lld,%lld,%s,%s,%s\n", (unsigned long long)r->calls, llround(mean),
+            llround((double)r->exclusive_ns / runs), etp_row_kind_name(r->kind),
+            r->is_operator ? etp_category_name(r->category) : "",
+            r->is_operator ? etp_kit_category_name(etp_kit_category_of(r->category)) : "");
     }
 }
 

@@ -8,18 +8,18 @@ static const char *const k_names[ETP_CATEGORY_COUNT] = {
 #undef CATEGORY_TEXT
 };
 
-static const etp_five k_fives[ETP_CATEGORY_COUNT] = {
-#define CATEGORY_FIVE(name, text, five) [ETP_CATEGORY_##name] = ETP_FIVE_##five,
+static const etp_kit_category k_fives[ETP_CATEGORY_COUNT] = {
+#define CATEGORY_FIVE(name, text, five) [ETP_CATEGORY_##name] = ETP_KIT_CATEGORY_##five,
     ETP_CATEGORY_MAP(CATEGORY_FIVE)
 #undef CATEGORY_FIVE
 };
 
-static const char *const k_five_names[ETP_FIVE_COUNT] = {
-    [ETP_FIVE_CONV] = "CONV",
-    [ETP_FIVE_GEMM] = "GEMM",
-    [ETP_FIVE_DATA_MOVEMENT] = "Data Movement",
-    [ETP_FIVE_ELEMENTWISE] = "Elementwise",
-    [ETP_FIVE_OTHER] = "Other",
+static const char *const k_kit_names[ETP_KIT_CATEGORY_COUNT] = {
+    [ETP_KIT_CATEGORY_CONV] = "CONV",
+    [ETP_KIT_CATEGORY_GEMM] = "GEMM",
+    [ETP_KIT_CATEGORY_DATA_MOVEMENT] = "Data Movement",
+    [ETP_KIT_CATEGORY_ELEMENTWISE] = "Elementwise",
+    [ETP_KIT_CATEGORY_OTHER] = "Other",
 };
 
 const char *etp_category_name(etp_category category)
@@ -27,14 +27,14 @@ const char *etp_category_name(etp_category category)
     return (unsigned)category < ETP_CATEGORY_COUNT ? k_names[category] : "Other";
 }
 
-etp_five etp_category_five(etp_category category)
+etp_kit_category etp_kit_category_of(etp_category category)
 {
-    return (unsigned)category < ETP_CATEGORY_COUNT ? k_fives[category] : ETP_FIVE_OTHER;
+    return (unsigned)category < ETP_CATEGORY_COUNT ? k_fives[category] : ETP_KIT_CATEGORY_OTHER;
 }
 
-const char *etp_five_name(etp_five five)
+const char *etp_kit_category_name(etp_kit_category category)
 {
-    return (unsigned)five < ETP_FIVE_COUNT ? k_five_names[five] : "Other";
+    return (unsigned)category < ETP_KIT_CATEGORY_COUNT ? k_kit_names[category] : "Other";
 }
 
 etp_category etp_category_find(etp_str name)

@@ -205,7 +205,7 @@ static void write_keys(page *p, const etp_keys *k)
     element(p, "p", "", k->title);
     z(p, "<dl class=\"keys\">\n");
     for (size_t i = 0; i < k->pairs.n; i++) {
-        const etp_pair *pair = &k->pairs.items[i];
+        const etp_key_value *pair = &k->pairs.items[i];
         etp_sink_printf(p->sink, "<dt class=\"%s\">", k_etp_css_severity[pair->severity]);
         text(p, pair->key);
         z(p, "</dt><dd>");

@@ -337,7 +337,7 @@ static void write_keys(writer *w, const etp_keys *k)
         putz(w, "\n\n");
     }
     for (size_t i = 0; i < k->pairs.n; i++) {
-        const etp_pair *p = &k->pairs.items[i];
+        const etp_key_value *p = &k->pairs.items[i];
         putz(w, p->key.len ? "- **" : "  - "); // without a key: more of the one before
         put(w, p->key, false);
         putz(w, p->key.len ? "** " : "");

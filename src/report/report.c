@@ -124,7 +124,7 @@ void etp_report_fact(etp_report *r, const char *label, const char *fmt, ...)
     }
     va_list ap;
     va_start(ap, fmt);
-    etp_pair fact = {.key = clean_z(r, label), .value = format(r, fmt, ap)};
+    etp_key_value fact = {.key = clean_z(r, label), .value = format(r, fmt, ap)};
     va_end(ap);
     r->failed = !ETP_PUSH(r->arena, &r->facts, fact) || r->failed;
 }
@@ -275,7 +275,8 @@ void etp_keys_add(etp_keys *k, etp_severity severity, const char *key, const cha
     etp_report *r = k->report;
     va_list ap;
     va_start(ap, fmt);
-    etp_pair pair = {.key = clean_z(r, key), .value = format(r, fmt, ap), .severity = severity};
+    etp_key_value pair = {
+        .key = clean_z(r, key), .value = format(r, fmt, ap), .severity = severity};
     va_end(ap);
     r->failed = !ETP_PUSH(r->arena, &k->pairs, pair) || r->failed;
 }

@@ -50,7 +50,7 @@ static void write_facts(etp_text *o, const etp_report *r)
 {
     size_t at = 0;
     for (size_t i = 0; i < r->facts.n; i++) {
-        const etp_pair *fact = &r->facts.items[i];
+        const etp_key_value *fact = &r->facts.items[i];
         size_t w = etp_width(fact->key) + 1 + etp_width(fact->value);
         if (at && at + 3 + w > o->width) {
             etp_sink_char(o->sink, '\n');
@@ -113,7 +113,7 @@ static void write_keys(etp_text *o, const etp_keys *k, size_t key_width)
         etp_text_wrap(o, k->title, 0, 0);
     }
     for (size_t i = 0; i < k->pairs.n; i++) {
-        const etp_pair *p = &k->pairs.items[i];
+        const etp_key_value *p = &k->pairs.items[i];
         const char *sgr = p->severity == ETP_PLAIN ? k_bold : k_etp_sgr_severity[p->severity];
         etp_text_sgr(o, sgr);
         etp_text_cell(o, p->key, key_width, false);

@@ -14,16 +14,16 @@ typedef enum etp_block_kind {
     ETP_BLOCK_CHART
 } etp_block_kind;
 
-typedef struct etp_pair {
+typedef struct etp_key_value {
     etp_str key, value;
     etp_severity severity;
-} etp_pair;
+} etp_key_value;
 
 struct etp_keys {
     etp_report *report;
     etp_str title;
     struct {
-        etp_pair *items;
+        etp_key_value *items;
         size_t n, cap;
     } pairs;
 };
@@ -102,7 +102,7 @@ struct etp_report {
         size_t n, cap;
     } cards;
     struct {
-        etp_pair *items;
+        etp_key_value *items;
         size_t n, cap;
     } facts;
     struct {

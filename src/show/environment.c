@@ -6,53 +6,53 @@
 #include "show/json.h"
 #include "show/report.h"
 
-typedef double (*figure)(const struct etp_ab_surroundings *b);
+typedef double (*figure)(const struct etp_ab_conditions *b);
 
-static double load1(const struct etp_ab_surroundings *b)
+static double load1(const struct etp_ab_conditions *b)
 {
     return b->load1;
 }
-static double cpus_busy(const struct etp_ab_surroundings *b)
+static double cpus_busy(const struct etp_ab_conditions *b)
 {
     return b->cpus_busy;
 }
-static double cpus_stolen(const struct etp_ab_surroundings *b)
+static double cpus_stolen(const struct etp_ab_conditions *b)
 {
     return b->cpus_stolen;
 }
-static double waited(const struct etp_ab_surroundings *b)
+static double waited(const struct etp_ab_conditions *b)
 {
     return b->waited_share;
 }
-static double temperature(const struct etp_ab_surroundings *b)
+static double temperature(const struct etp_ab_conditions *b)
 {
     return b->temperature_c;
 }
-static double clock_khz(const struct etp_ab_surroundings *b)
+static double clock_khz(const struct etp_ab_conditions *b)
 {
     return b->clock_khz;
 }
-static double memory(const struct etp_ab_surroundings *b)
+static double memory(const struct etp_ab_conditions *b)
 {
     return b->memory_free_bytes;
 }
-static double migrations(const struct etp_ab_surroundings *b)
+static double migrations(const struct etp_ab_conditions *b)
 {
     return b->migrations;
 }
-static double interrupted(const struct etp_ab_surroundings *b)
+static double interrupted(const struct etp_ab_conditions *b)
 {
     return b->interrupted;
 }
-static double minor(const struct etp_ab_surroundings *b)
+static double minor(const struct etp_ab_conditions *b)
 {
     return b->minor_faults;
 }
-static double major(const struct etp_ab_surroundings *b)
+static double major(const struct etp_ab_conditions *b)
 {
     return b->major_faults;
 }
-static double slept(const struct etp_ab_surroundings *b)
+static double slept(const struct etp_ab_conditions *b)
 {
     return b->slept_ns;
 }
@@ -97,11 +97,11 @@ static etp_cell cell_of(etp_kind kind, double v)
 
 // Settings that all blocks had, or that they changed.
 static void setting(const etp_ab *ab, const char *name,
-                    etp_str (*of)(const struct etp_ab_surroundings *), etp_keys *keys)
+                    etp_str (*of)(const struct etp_ab_conditions *), etp_keys *keys)
 {
-    etp_str first = of(&ab->surroundings[0]);
-    for (size_t i = 1; i < ab->n_surroundings; i++) {
-        if (!etp_str_eq(of(&ab->surroundings[i]), first)) {
+    etp_str first = of(&ab->conditions[0]);
+    for (size_t i = 1; i < ab->n_conditions; i++) {
+        if (!etp_str_eq(of(&ab->conditions[i]), first)) {
             etp_keys_add(keys, ETP_WARN, name, "changed during the session");
             return;
         }
@@ -111,15 +111,15 @@ static void setting(const etp_ab *ab, const char *name,
     }
 }
 
-static etp_str governor(const struct etp_ab_surroundings *b)
+static etp_str governor(const struct etp_ab_conditions *b)
 {
     return b->governor;
 }
-static etp_str power(const struct etp_ab_surroundings *b)
+static etp_str power(const struct etp_ab_conditions *b)
 {
     return b->power;
 }
-static etp_str boost(const struct etp_ab_surroundings *b)
+static etp_str boost(const struct etp_ab_conditions *b)
 {
     return b->boost < 0 ? ETP_STR("") : b->boost > 0 ? ETP_STR("on") : ETP_STR("off");
 }
@@ -158,14 +158,14 @@ void etp_ab_environment_section(const etp_ab *ab, etp_report *r, etp_arena *aren
         {.key = "block", .title = "block", .kind = ETP_KIND_INT}
     };
     size_t chosen[FIGURES], n = 0;
-    if (ab->n_surroundings == 0) {
+    if (ab->n_conditions == 0) {
         return;
     }
     for (size_t k = 0; k < FIGURES;
          k++) { // what no block has is said above, not a column of dashes
         bool any = false;
-        for (size_t b = 0; b < ab->n_surroundings; b++) {
-            double v = k_figures[k].of(&ab->surroundings[b]);
+        for (size_t b = 0; b < ab->n_conditions; b++) {
+            double v = k_figures[k].of(&ab->conditions[b]);
             any = any || (isfinite(v) && (v > 0 || k_figures[k].of != slept));
         }
         if (any) {
@@ -181,11 +181,11 @@ void etp_ab_environment_section(const etp_ab *ab, etp_report *r, etp_arena *aren
     etp_report_section_is_detail(r);
     settings(ab, r, arena);
     etp_table *t = etp_report_table(r, "environment", NULL, columns, n + 1);
-    for (size_t b = 0; b < ab->n_surroundings; b++) {
-        etp_cell cells[FIGURES + 1] = {etp_cell_u64(ab->surroundings[b].block)};
+    for (size_t b = 0; b < ab->n_conditions; b++) {
+        etp_cell cells[FIGURES + 1] = {etp_cell_u64(ab->conditions[b].block)};
         for (size_t k = 0; k < n; k++) {
             cells[k + 1] =
-                cell_of(k_figures[chosen[k]].kind, k_figures[chosen[k]].of(&ab->surroundings[b]));
+                cell_of(k_figures[chosen[k]].kind, k_figures[chosen[k]].of(&ab->conditions[b]));
         }
         etp_table_add_row(t, cells, n + 1);
     }
@@ -203,8 +203,8 @@ void etp_ab_environment_json(etp_json *j, const etp_ab *ab)
     etp_json_end(j);
     etp_json_key(j, "blocks");
     etp_json_begin_array(j);
-    for (size_t b = 0; b < ab->n_surroundings; b++) {
-        const struct etp_ab_surroundings *at = &ab->surroundings[b];
+    for (size_t b = 0; b < ab->n_conditions; b++) {
+        const struct etp_ab_conditions *at = &ab->conditions[b];
         etp_json_begin_object_inline(j);
         etp_json_kv_u64(j, "block", at->block);
         for (size_t k = 0; k < FIGURES; k++) {

@@ -227,7 +227,7 @@ void etp_ab_category_table(const etp_ab_views *v, etp_report *r)
         for (size_t i = 0; i < ab->n_categories; i++) {
             const etp_ab_category *c = &ab->categories[i];
             ADD_ROW(&t, r, k, etp_cell_z(etp_category_name(c->category)),
-                    etp_cell_z(etp_five_name(etp_category_five(c->category))),
+                    etp_cell_z(etp_kit_category_name(etp_kit_category_of(c->category))),
                     compared ? ns_cell(c->ns[ab->baseline]) : etp_cell_missing(),
                     etp_cell_double(compared ? c->share[ab->baseline] : (double)NAN),
                     ns_cell(c->ns[ab->hot_arm]), etp_cell_double(c->share[ab->hot_arm]),

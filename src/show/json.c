@@ -317,7 +317,7 @@ static void categories(etp_json *j, const etp_ab *ab)
         const etp_ab_category *c = &ab->categories[i];
         etp_json_begin_object(j);
         etp_json_kv_z(j, "category", etp_category_name(c->category));
-        etp_json_kv_z(j, "five", etp_five_name(etp_category_five(c->category)));
+        etp_json_kv_z(j, "five", etp_kit_category_name(etp_kit_category_of(c->category)));
         etp_json_key(j, "arms");
         etp_json_begin_object(j);
         for (size_t a = 0; a < ab->n_arms; a++) {
@@ -467,7 +467,7 @@ static void one_operator(etp_json *j, const etp_ab *ab, const etp_ab_operator *o
     etp_json_kv_z(j, "id", op->id);
     etp_json_kv_z(j, "label", op->label);
     etp_json_kv_z(j, "category", etp_category_name(op->category));
-    etp_json_kv_z(j, "five", etp_five_name(etp_category_five(op->category)));
+    etp_json_kv_z(j, "five", etp_kit_category_name(etp_kit_category_of(op->category)));
     etp_json_kv_bool(j, "delegated", op->delegated);
     etp_json_kv_i64(j, "chain", op->chain);
     etp_json_kv_i64(j, "instruction", op->instruction);

@@ -50,7 +50,7 @@ void etp_ab_long_category_table(const etp_ab *ab, etp_report *r)
         for (size_t i = 0; i < ab->n_arms; i++) {
             uint32_t a = ab->shown[i];
             ETP_ROW(t, etp_cell_z(etp_category_name(c->category)),
-                    etp_cell_z(etp_five_name(etp_category_five(c->category))),
+                    etp_cell_z(etp_kit_category_name(etp_kit_category_of(c->category))),
                     etp_cell_z(ab->arms[a].name), ns_cell(c->ns[a]), etp_cell_double(c->share[a]),
                     speedup_cell(ab, c->speedup, a),
                     ab->emulated ? etp_cell_missing() : etp_cell_double(c->ceiling[a]));

@@ -15,17 +15,6 @@
 
 #define RATE_FROM_NS 10000 // shorter operators are mostly truncation
 
-static const char *const k_fixes[ETP_FIX_COUNT] = {
-#define FIX_ROW(name, id) [ETP_FIX_##name] = id,
-    ETP_FIX_MAP(FIX_ROW)
-#undef FIX_ROW
-};
-
-const char *etp_fix_id(etp_fix_kind kind)
-{
-    return k_fixes[kind];
-}
-
 static double best_rate(const etp_fixer *f)
 {
     double best = 0;

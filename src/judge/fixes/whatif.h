@@ -34,18 +34,4 @@ ETP_NODISCARD etp_status etp_whatif_build(const etp_ab *ab, const char *const *e
 void etp_whatif_json(const void *whatif, etp_json *j);
 const etp_report *etp_whatif_report(const etp_whatif *w, etp_arena *arena);
 
-typedef struct etp_claim { // a finding, a fix, something ruled out, or an operator
-    const etp_ab *ab;
-    const char *id, *text, *formula, *recipe; // the last two may be NULL
-    const char *const *evidence;
-    size_t n_evidence;
-    const etp_ab_operator *op; // the operator itself, else NULL
-} etp_claim;
-
-// ETP_USAGE with the known ids when there is no such claim.
-ETP_NODISCARD etp_status etp_claim_find(const etp_ab *ab, const char *id, etp_claim *out,
-                                        etp_error *err);
-void etp_claim_json(const void *claim, etp_json *j);
-const etp_report *etp_claim_report(const etp_claim *c, etp_arena *arena);
-
 #endif

@@ -185,7 +185,8 @@ static etp_status undelegated(etp_fixer *f, etp_error *err)
         for (uint32_t i = 0; i < f->ab->n_operators; i++) {
             const way_in *own =
                 is_kind(f, i, ETP_ROW_PORTABLE) && !f->claimed[i] ? way_in_of(f, i, safe) : NULL;
-            bool moves = etp_category_five(f->ab->operators[i].category) == ETP_FIVE_DATA_MOVEMENT;
+            bool moves =
+                etp_kit_category_of(f->ab->operators[i].category) == ETP_KIT_CATEGORY_DATA_MOVEMENT;
             bool mine = way ? own && strcmp(own->recipe, way->recipe) == 0
                             : is_kind(f, i, ETP_ROW_PORTABLE) && !f->claimed[i] && !moves;
             if (mine && !etp_fix_add_op(f, &at, i)) {

@@ -47,8 +47,8 @@ static void check(const etp_ab *ab, const pair *p)
     assert_true(l->delta_ns == ab->arms[1].traced_ns - ab->arms[0].traced_ns);
     for (size_t i = 0; i < ab->n_operators; i++) {
         const etp_ab_operator *op = &ab->operators[i];
-        bool asked = etp_category_five(op->category) == ETP_FIVE_CONV ||
-                     etp_category_five(op->category) == ETP_FIVE_GEMM;
+        bool asked = etp_kit_category_of(op->category) == ETP_KIT_CATEGORY_CONV ||
+                     etp_kit_category_of(op->category) == ETP_KIT_CATEGORY_GEMM;
         assert_true(op->engaged.eligible == asked);
         assert_true(!asked || op->engaged.state == ETP_ENGAGED || op->engaged.reason);
         assert_true(!asked || op->macs != ETP_AB_NO_MACS);

@@ -478,7 +478,8 @@ static void judge(generator *g, const arm *b, const arm *c, const etp_alignment 
         }
     }
     for (size_t i = 0; i < a->n; i++) {
-        const etp_pair *p = &a->items[i], *head = p->into == ETP_NO_INDEX ? p : &a->items[p->into];
+        const etp_aligned_pair *p = &a->items[i],
+                               *head = p->into == ETP_NO_INDEX ? p : &a->items[p->into];
         uint32_t lead =
             head->baseline != ETP_NO_INDEX ? head->baseline : (uint32_t)b->n + head->candidate;
         for (int side = 0; side < 2; side++) {
@@ -518,7 +519,7 @@ static void check_ledger(const arm *b, const arm *c, const etp_alignment *a, con
         }
         double planted[2] = {0, 0};
         for (uint32_t k = 0; k < a->n; k++) {
-            const etp_pair *p = &a->items[k];
+            const etp_aligned_pair *p = &a->items[k];
             if (k == row->pair || p->into == row->pair) {
                 planted[0] += p->baseline == ETP_NO_INDEX ? 0 : b->ops[p->baseline].mean_ns;
                 planted[1] += p->candidate == ETP_NO_INDEX ? 0 : c->ops[p->candidate].mean_ns;

@@ -154,7 +154,7 @@ static void check_rows(const expected_category *rows, size_t n)
             fail_msg("%s: %s, should be %s", rows[i].name, etp_category_name(found),
                      rows[i].category);
         }
-        assert_string_equal(etp_five_name(etp_category_five(found)), rows[i].five);
+        assert_string_equal(etp_kit_category_name(etp_kit_category_of(found)), rows[i].five);
     }
 }
 

@@ -24,3 +24,31 @@ const char *etp_severity_name(etp_finding_severity s)
     static const char *const k_names[] = {"info", "good", "warn", "bad"};
     return k_names[s];
 }
+
+static const char *const k_causes[ETP_CAUSE_COUNT] = {
+#define CAUSE_ROW(name, id) [ETP_CAUSE_##name] = id,
+    ETP_CAUSE_MAP(CAUSE_ROW)
+#undef CAUSE_ROW
+};
+
+const char *etp_cause_id(etp_cause cause)
+{
+    return k_causes[cause];
+}
+
+const char *etp_cause_state_name(etp_cause_state state)
+{
+    static const char *const k_names[ETP_CAUSE_STATES] = {"unknown", "ruled_out", "suspect"};
+    return k_names[state];
+}
+
+static const char *const k_fixes[ETP_FIX_COUNT] = {
+#define FIX_ROW(name, id) [ETP_FIX_##name] = id,
+    ETP_FIX_MAP(FIX_ROW)
+#undef FIX_ROW
+};
+
+const char *etp_fix_id(etp_fix_kind kind)
+{
+    return k_fixes[kind];
+}

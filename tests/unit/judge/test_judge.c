@@ -15,6 +15,7 @@
 #include "../folder.h"
 #include "../made.h"
 #include "judge/fixes/whatif.h"
+#include "show/explanation.h"
 #include "show/report.h"
 
 typedef void change(made *m);
@@ -62,8 +63,8 @@ static const char *finding_of(etp_finding_kind kind, change *a, change *b)
         if (x->kind == kind) {
             snprintf(text, sizeof texts[0], "%s", x->text);
             assert_non_null(x->formula);
-            etp_claim claim; // and it can be asked for
-            assert_int_equal(etp_claim_find(ab, x->id, &claim, NULL), ETP_OK);
+            etp_explanation claim; // and it can be asked for
+            assert_int_equal(etp_explanation_find(ab, x->id, &claim, NULL), ETP_OK);
             assert_string_equal(claim.formula, x->formula);
         }
     }
@@ -510,8 +511,8 @@ static void every_cause_rests_on_data(void **state)
                      etp_cause_state_name(c->state), c->text,
                      etp_cause_state_name(k_causes[i].state), k_causes[i].words);
         }
-        etp_claim claim;
-        assert_int_equal(etp_claim_find(ab, etp_cause_id(c->cause), &claim, NULL), ETP_OK);
+        etp_explanation claim;
+        assert_int_equal(etp_explanation_find(ab, etp_cause_id(c->cause), &claim, NULL), ETP_OK);
         assert_non_null(claim.formula);
         seen[c->cause][c->state] = true;
         close_made(s, &f);

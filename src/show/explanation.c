@@ -1,13 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
 // One sentence of an answer with the rows and the formula behind it.
+#include "show/explanation.h"
+
 #include <math.h>
 #include <string.h>
 
 #include "base/number.h"
-#include "judge/fixes/whatif.h"
 #include "show/json.h"
 
-static bool from_findings(const etp_ab_finding *items, size_t n, const char *id, etp_claim *out)
+static bool from_findings(const etp_ab_finding *items, size_t n, const char *id,
+                          etp_explanation *out)
 {
     for (size_t i = 0; i < n; i++) {
         if (strcmp(items[i].id, id) == 0) {
@@ -22,7 +24,7 @@ static bool from_findings(const etp_ab_finding *items, size_t n, const char *id,
     return false;
 }
 
-static bool from_causes(const etp_ab *ab, const char *id, etp_claim *out)
+static bool from_causes(const etp_ab *ab, const char *id, etp_explanation *out)
 {
     for (size_t i = 0; i < ab->n_causes; i++) {
         const etp_ab_cause *c = &ab->causes[i];
@@ -38,7 +40,7 @@ static bool from_causes(const etp_ab *ab, const char *id, etp_claim *out)
     return false;
 }
 
-static bool from_fixes(const etp_ab *ab, const char *id, etp_claim *out)
+static bool from_fixes(const etp_ab *ab, const char *id, etp_explanation *out)
 {
     for (size_t i = 0; i < ab->fixes.n; i++) {
         const etp_ab_fix *f = &ab->fixes.items[i];
@@ -55,7 +57,7 @@ static bool from_fixes(const etp_ab *ab, const char *id, etp_claim *out)
     return false;
 }
 
-static bool from_operators(const etp_ab *ab, const char *id, etp_claim *out)
+static bool from_operators(const etp_ab *ab, const char *id, etp_explanation *out)
 {
     for (size_t i = 0; i < ab->n_operators; i++) {
         const etp_ab_operator *op = &ab->operators[i];
@@ -71,9 +73,10 @@ static bool from_operators(const etp_ab *ab, const char *id, etp_claim *out)
     return false;
 }
 
-etp_status etp_claim_find(const etp_ab *ab, const char *id, etp_claim *out, etp_error *err)
+etp_status etp_explanation_find(const etp_ab *ab, const char *id, etp_explanation *out,
+                                etp_error *err)
 {
-    *out = (etp_claim){.ab = ab};
+    *out = (etp_explanation){.ab = ab};
     if (from_findings(ab->findings.items, ab->findings.n, id, out) || from_fixes(ab, id, out) ||
         from_causes(ab, id, out) || from_operators(ab, id, out)) {
         return ETP_OK;
@@ -85,8 +88,8 @@ etp_status etp_claim_find(const etp_ab *ab, const char *id, etp_claim *out, etp_
         id, ab->findings.n, ab->fixes.n, ab->n_causes, ab->n_operators);
 }
 
-// Ledger rows that the claim names: by id, or all of a category for "categories".
-static bool cited(const etp_claim *c, const etp_ledger_row *row)
+// Ledger rows that the explanation names: by id, or all of a category for "categories".
+static bool cited(const etp_explanation *c, const etp_ledger_row *row)
 {
     for (size_t i = 0; i < c->n_evidence; i++) {
         const char *e = c->evidence[i];
@@ -99,9 +102,9 @@ static bool cited(const etp_claim *c, const etp_ledger_row *row)
     return false;
 }
 
-void etp_claim_json(const void *claim, etp_json *j)
+void etp_explanation_json(const void *explanation, etp_json *j)
 {
-    const etp_claim *c = claim;
+    const etp_explanation *c = explanation;
     etp_json_begin_object(j);
     etp_json_kv_z(j, "schema", "etprof.explain/1");
     etp_json_kv_z(j, "id", c->id);
@@ -140,7 +143,7 @@ void etp_claim_json(const void *claim, etp_json *j)
 }
 
 // The figures behind the verdict, per arm.
-static void operator_roofs(const etp_claim *c, etp_keys *keys)
+static void operator_roofs(const etp_explanation *c, etp_keys *keys)
 {
     for (size_t i = 0; c->op->roofs && i < c->ab->n_arms; i++) {
         uint32_t a = c->ab->shown[i];
@@ -162,7 +165,7 @@ static void operator_roofs(const etp_claim *c, etp_keys *keys)
 }
 
 // How much faster it got, against each other arm; sums of a group count as one.
-static void operator_ratios(const etp_claim *c, etp_keys *keys)
+static void operator_ratios(const etp_explanation *c, etp_keys *keys)
 {
     for (size_t k = 0; k < c->ab->n_comparisons; k++) {
         const etp_ab_ledger *l = &c->ab->ledgers[k];
@@ -194,7 +197,7 @@ static void operator_ratios(const etp_claim *c, etp_keys *keys)
     }
 }
 
-static void operator_keys(const etp_claim *c, etp_keys *keys)
+static void operator_keys(const etp_explanation *c, etp_keys *keys)
 {
     const etp_ab_operator *op = c->op;
     for (size_t i = 0; i < c->ab->n_arms; i++) {
@@ -224,7 +227,7 @@ static void operator_keys(const etp_claim *c, etp_keys *keys)
     }
 }
 
-const etp_report *etp_claim_report(const etp_claim *c, etp_arena *arena)
+const etp_report *etp_explanation_report(const etp_explanation *c, etp_arena *arena)
 {
     static const etp_column k_columns[] = {
         {.key = "id", .title = "id"},

@@ -1,0 +1,24 @@
+// SPDX-License-Identifier: Apache-2.0
+// The answer of `etprof explain ID`: one sentence with the rows and the formula behind it.
+#ifndef ETP_SHOW_EXPLANATION_H
+#define ETP_SHOW_EXPLANATION_H
+
+#include "base/json.h"
+#include "compare/ab.h"
+#include "report/report.h"
+
+typedef struct etp_explanation { // a finding, a fix, something ruled out, or an operator
+    const etp_ab *ab;
+    const char *id, *text, *formula, *recipe; // the last two may be NULL
+    const char *const *evidence;
+    size_t n_evidence;
+    const etp_ab_operator *op; // the operator itself, else NULL
+} etp_explanation;
+
+// ETP_USAGE with the known ids when there is no such sentence.
+ETP_NODISCARD etp_status etp_explanation_find(const etp_ab *ab, const char *id,
+                                              etp_explanation *out, etp_error *err);
+void etp_explanation_json(const void *claim, etp_json *j);
+const etp_report *etp_explanation_report(const etp_explanation *c, etp_arena *arena);
+
+#endif
