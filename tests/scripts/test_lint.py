@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-"""A tree that keeps the rules is clean for tests/tools/lint.py; each kind of sin planted in it is found and named."""
+"""A tree that keeps the rules is clean for tests/tools/lint.py and check_layers.py; each kind of sin planted in it is
+found and named."""
 import os
 import pathlib
 import subprocess
@@ -44,6 +45,31 @@ SINS = {
 }
 
 
+# Words that library code does not say: one room of one file, with them and without.
+WORDS = {
+    "int *p = malloc(4);": "memory is the arena's", 'printf("%d", 1);': "library code neither prints",
+    'const char *h = getenv("HOME");': "library code neither prints", "exit(1);": "library code neither prints",
+    "goto end;": "a goto goes to done", "static int s_count = 0;": "a global that changes",
+    "strcpy(a, b);": "banned call",
+}
+
+
+def layers(line):
+    with tempfile.TemporaryDirectory() as name:
+        tree = pathlib.Path(name)
+        (tree / "src/room").mkdir(parents=True)
+        (tree / "include/etprof").mkdir(parents=True)
+        rooms = ["room", *(f"room{i}" for i in range(6))]  # no room has more than a sixth
+        (tree / "rooms.txt").write_text("".join(f"{room}:  |\n" for room in ("base", *rooms)))
+        for room in rooms[1:]:
+            (tree / "src" / room).mkdir()
+            (tree / "src" / room / "one.c").write_text(HEAD["c"] + "\n" * 8)
+        (tree / "src/room/one.c").write_text(f"{HEAD['c']}void one(void)\n{{\n    {line}\n}}\n")
+        done = subprocess.run([sys.executable, ROOT / "tests/tools/check_layers.py", tree, tree / "rooms.txt"],
+                              capture_output=True, text=True, check=False)
+        return done.returncode, done.stdout + done.stderr
+
+
 def lint(files):
     with tempfile.TemporaryDirectory() as name:
         tree = pathlib.Path(name)
@@ -58,6 +84,11 @@ def lint(files):
         return done.returncode, done.stdout + done.stderr
 
 
+code, said = layers('static const char k_one[] = "printf(1)"; // malloc()')
+expect(code == 0, "a clean room", code, said)
+for line, word in WORDS.items():
+    code, said = layers(line)
+    expect(code == 1 and word in said, line, code, said)
 code, said = lint(CLEAN)
 if code == 77:
     skip(said.strip().removeprefix("skipped: "))
@@ -65,4 +96,4 @@ expect(code == 0, "a clean tree", code, said)
 for what, (path, text, word) in SINS.items():
     code, said = lint({**CLEAN, path: text})
     expect(code == 1 and word in said, what, code, said)
-finish(f"{len(SINS)} kinds of sins found")
+finish(f"{len(SINS) + len(WORDS)} kinds of sins found")

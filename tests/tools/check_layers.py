@@ -10,6 +10,16 @@ from check_circles import circles
 
 ROOM_SHARE = 6  # no room has more than a sixth of the lines
 BANNED_CALLS = re.compile(r"\b(system|popen|strcpy|strcat|sprintf|strtok|atoi|gets)\s*\(")
+# What CONTRIBUTING.md forbids: the words, what is said, and where they may stand all the same. os talks to the system
+# for all; roofs are compiled into the runner, which has no arena.
+FORBIDDEN = [(re.compile(words), said, places) for words, said, places in (
+    (r"\b(malloc|calloc|realloc|strdup)\s*\(", "memory is the arena's", ("src/base/arena.c", "src/os/", "src/roofs/")),
+    (r"\b(v?f?printf|f?puts|putchar|perror|getenv|_?exit|abort)\s*\(",
+     "library code neither prints nor exits nor reads the environment", ("src/cli/", "src/os/")),
+    (r"\bgoto (?!done;)", "a goto goes to done", ()),
+    (r"^\s*static (?!.*\bconst\b)[^(){}]*(=[^=].*|;)$", "a global that changes", ("src/os/posix/", "src/os/linux/")),
+)]
+STRING = re.compile(r'"(?:\\.|[^"\\])*"|//.*')
 PLATFORM = re.compile(r"#\s*(?:el)?if.*(__linux__|__APPLE__|__ANDROID__|_WIN32)")
 # isa and roofs are about processors and are compiled into the runner too, so they may ask which one.
 PLATFORM_ROOMS = {"os", "isa", "roofs"}
@@ -81,6 +91,9 @@ def words(root):
         for number, line in enumerate(lines, 1):
             if BANNED_CALLS.search(line):
                 problems.append(f"{where}:{number}: banned call: {line.strip()}")
+            bare = STRING.sub('""', line)
+            problems += [f"{where}:{number}: {said}: {line.strip()}" for pattern, said, places in FORBIDDEN
+                         if pattern.search(bare) and not str(where).startswith(places or ("-",))]
             if PLATFORM.search(line) and room not in PLATFORM_ROOMS:
                 problems.append(f"{where}:{number}: platform test outside src/os")
     return problems
