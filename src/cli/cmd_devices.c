@@ -81,10 +81,10 @@ static etp_status restore(etp_cli *cli, const etp_device_options *how, bool forc
                         "no session left settings on %s; 'etprof devices' lists where any are",
                         argv[1]);
     }
-    etp_cli_answer answer = {.json = etp_restored_json,
-                             .data = &done,
-                             .report = etp_restored_report(&done, &cli->arena),
-                             .csv_table = "restored"};
+    etp_answer answer = {.json = etp_restored_json,
+                         .data = &done,
+                         .report = etp_restored_report(&done, &cli->arena),
+                         .csv_table = "restored"};
     return etp_cli_emit(cli, &answer, err);
 }
 
@@ -114,7 +114,7 @@ static etp_status run(etp_cli *cli, const void *opts, int argc, char **argv, etp
     ETP_TRY(etp_device_list_make(&how, &cli->arena, &found.list, err));
     const char *dir = etp_cli_state(cli, ETP_PREPARE_DIR);
     ETP_TRY(etp_prepare_list(dir ? dir : "", &cli->arena, &found.prepared, err));
-    etp_cli_answer answer = {
+    etp_answer answer = {
         .json = etp_devices_json,
         .data = &found,
         .report = etp_devices_report(&found, &cli->arena),

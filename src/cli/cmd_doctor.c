@@ -55,7 +55,7 @@ static etp_status run(etp_cli *cli, const void *opts, int argc, char **argv, etp
     etp_doctor doctor = {0};
     ETP_TRY(etp_cli_check_setup(cli, o->runner, &doctor, err));
     ETP_TRY(etp_doctor_noise(&doctor, &cli->arena, err));
-    etp_cli_answer answer = {
+    etp_answer answer = {
         .json = etp_doctor_json,
         .data = &doctor,
         .report = etp_doctor_report(&doctor, &cli->arena),

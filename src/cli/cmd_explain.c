@@ -27,7 +27,7 @@ static etp_status show(etp_cli *cli, const etp_ab_session *session, const char *
 {
     etp_explanation explanation;
     ETP_TRY(etp_explanation_find(etp_ab_answer(session), id, &explanation, err));
-    etp_cli_answer answer = {.json = etp_explanation_json, .data = &explanation};
+    etp_answer answer = {.json = etp_explanation_json, .data = &explanation};
     if (cli->format != ETP_CLI_JSON) {
         answer.report = etp_explanation_report(&explanation, &cli->arena);
     }

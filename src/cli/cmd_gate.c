@@ -47,7 +47,7 @@ static etp_status show(etp_cli *cli, const gate_options *o, const etp_gate *gate
         }
         ETP_TRY(etp_os_write_atomic(o->junit, xml, err));
     }
-    etp_cli_answer answer = {
+    etp_answer answer = {
         .json = etp_gate_json,
         .data = gate,
         .report = etp_gate_report(gate, &cli->arena),

@@ -56,7 +56,7 @@ static etp_status run(etp_cli *cli, const void *opts, int argc, char **argv, etp
         return text.failed ? etp_fail_nomem(err, "the table")
                            : etp_cli_emit_bytes(cli, etp_strbuf_str(&text), err);
     }
-    etp_cli_answer answer = {
+    etp_answer answer = {
         .json = etp_history_json, .data = &h, .report = etp_history_report(&h, &cli->arena)};
     return etp_cli_emit(cli, &answer, err);
 }

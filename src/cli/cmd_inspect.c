@@ -55,7 +55,7 @@ static etp_status answer_diff(etp_cli *cli, const inspect_options *o, inputs *in
     etp_inspect_diff diff;
     ETP_TRY(open_file(cli, o->other, (etp_bytes){0}, &in->other_file, &in->other_view, err));
     ETP_TRY(etp_inspect_compare(&in->file_view, &in->other_view, &cli->arena, &diff, err));
-    etp_cli_answer answer = {
+    etp_answer answer = {
         .json = etp_inspect_diff_json,
         .data = &diff,
         .report = cli->format == ETP_CLI_JSON ? NULL : etp_inspect_diff_report(&diff, &cli->arena),
@@ -76,7 +76,7 @@ static etp_status answer_tensors(etp_cli *cli, const char *path, const inspect_o
                                  err) != ETP_OK) {
         return etp_fail_ctx(err, "%s", path);
     }
-    etp_cli_answer out = {
+    etp_answer out = {
         .json = etp_inspect_tensors_json,
         .data = &tensors,
         .report =
@@ -123,7 +123,7 @@ static etp_status answer(etp_cli *cli, const char *path, const inspect_options *
         report = o->tree ? etp_inspect_tree(&in->file_view, &cli->arena)
                          : etp_inspect_report(&in->file_view, &cli->arena);
     }
-    etp_cli_answer out = {
+    etp_answer out = {
         .json = etp_inspect_json,
         .data = &in->file_view,
         .report = report,

@@ -49,7 +49,7 @@ static etp_status show_logs(etp_cli *cli, const kernels_options *o, int argc, ch
         }
     }
     etp_kernel_logs view = {logs, (size_t)argc, o->filter, o->title};
-    etp_cli_answer answer = {
+    etp_answer answer = {
         .json = etp_kernel_logs_json,
         .data = &view,
         .report = etp_kernel_logs_report(&view, &cli->arena),
@@ -75,11 +75,11 @@ static etp_status show_binaries(etp_cli *cli, const kernels_options *o, int argc
     }
     etp_kernel_binaries view = {files, (size_t)argc, o->filter};
     if (status == ETP_OK) {
-        etp_cli_answer answer = {.json = etp_kernel_binaries_json,
-                                 .data = &view,
-                                 .report = etp_kernel_binaries_report(&view, &cli->arena),
-                                 .csv_table = "kernels",
-                                 .brief = !o->filter};
+        etp_answer answer = {.json = etp_kernel_binaries_json,
+                             .data = &view,
+                             .report = etp_kernel_binaries_report(&view, &cli->arena),
+                             .csv_table = "kernels",
+                             .brief = !o->filter};
         status = etp_cli_emit(cli, &answer, err);
     }
     for (int i = 0; i < argc; i++) {
@@ -139,7 +139,7 @@ static etp_status run(etp_cli *cli, const void *opts, int argc, char **argv, etp
     etp_run_derive_begin(argv[0], &cli->arena, &deriving);
     etp_status written = etp_kernels_write_files(&answer, &deriving, &cli->arena, err);
     ETP_TRY(etp_run_derive_end(&deriving, written, err));
-    etp_cli_answer out = {
+    etp_answer out = {
         .json = etp_kernels_json,
         .data = &answer,
         .report = etp_kernels_report(&answer, &cli->arena),

@@ -10,7 +10,7 @@ static etp_status run(etp_cli *cli, const void *opts, int argc, char **argv, etp
     (void)argv;
     etp_levels levels;
     etp_levels_here(&levels);
-    etp_cli_answer answer = {
+    etp_answer answer = {
         .json = etp_levels_json,
         .data = &levels,
         .report = etp_levels_report(&levels, &cli->arena),

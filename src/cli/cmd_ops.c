@@ -126,7 +126,7 @@ static etp_status answer_from(etp_cli *cli, const char *path, const ops_options 
     etp_ops_answer ops;
     ETP_TRY(etp_ops_answer_build(in->trace, in->program, o->record ? &in->record : NULL, path,
                                  &cli->arena, &ops, err));
-    etp_cli_answer answer = {
+    etp_answer answer = {
         .json = etp_ops_json,
         .data = &ops,
         .report = cli->format == ETP_CLI_JSON ? NULL : etp_ops_report(&ops, &cli->arena),

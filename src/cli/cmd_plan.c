@@ -49,7 +49,7 @@ static etp_status run(etp_cli *cli, const void *opts, int argc, char **argv, etp
     etp_plan_answer plan;
     ETP_TRY(etp_plan_answer_build(&stats, file.table.arms, file.name, o->precision_percent / 100,
                                   launch_ns, &cli->arena, &plan, err));
-    etp_cli_answer answer = {
+    etp_answer answer = {
         .json = etp_plan_json,
         .data = &plan,
         .report = cli->format == ETP_CLI_JSON ? NULL : etp_plan_report(&plan, &cli->arena),

@@ -62,7 +62,7 @@ static etp_status show(etp_cli *cli, const etp_ab_session *first, const etp_ab_s
     etp_rerun rerun;
     ETP_TRY(etp_rerun_compare(etp_ab_answer(first), etp_ab_answer(second), margin, &cli->arena,
                               &rerun, err));
-    etp_cli_answer answer = {
+    etp_answer answer = {
         .json = etp_rerun_json,
         .data = &rerun,
         .report = etp_rerun_report(&rerun, &cli->arena),

@@ -74,7 +74,7 @@ static etp_status run(etp_cli *cli, const void *opts, int argc, char **argv, etp
     if (status != ETP_OK) {
         return status;
     }
-    etp_cli_answer out = {
+    etp_answer out = {
         .json = etp_roofs_json,
         .data = &answer,
         .report = etp_roofs_report(&answer, &cli->arena),

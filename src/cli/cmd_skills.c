@@ -132,7 +132,7 @@ static etp_status run(etp_cli *cli, const void *opts, int argc, char **argv, etp
     } else if (argc == 1 && cli->format == ETP_CLI_TEXT) {
         return etp_cli_emit_bytes(cli, list.items[0].text, err);
     }
-    etp_cli_answer answer = {
+    etp_answer answer = {
         .json = etp_skills_json,
         .data = &list,
         .report = cli->format == ETP_CLI_JSON ? NULL : etp_skills_report(&list, &cli->arena),

@@ -170,7 +170,7 @@ static etp_status run(etp_cli *cli, const void *opts, int argc, char **argv, etp
         st = st == ETP_OK ? removed : st;
     }
     if (st == ETP_OK) {
-        etp_cli_answer answer = {
+        etp_answer answer = {
             .json = etp_smoke_json,
             .data = &s,
             .report = etp_smoke_report(&s, &cli->arena),

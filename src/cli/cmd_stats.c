@@ -61,7 +61,7 @@ static etp_status show_timelines(etp_cli *cli, const stats_options *o, int argc,
         ETP_TRY(etp_kit_latencies_write(&x, o->out, &kept, &cli->arena, err));
         etp_cli_say_kept(cli, &kept);
     }
-    etp_cli_answer answer = {
+    etp_answer answer = {
         .json = etp_kit_latencies_json,
         .data = &x,
         .report = etp_kit_latencies_report(&x, &cli->arena),
@@ -125,7 +125,7 @@ static etp_status run(etp_cli *cli, const void *opts, int argc, char **argv, etp
         ETP_TRY(etp_stats_take_records(&stats, file.run, &cli->arena, err));
         ETP_TRY(take_withheld(cli, argv[0], &stats, err));
     }
-    etp_cli_answer answer = {
+    etp_answer answer = {
         .json = etp_stats_json,
         .data = &stats,
         .report = cli->format == ETP_CLI_JSON ? NULL : etp_stats_report(&stats, &cli->arena),

@@ -43,7 +43,7 @@ static etp_status run(etp_cli *cli, const void *opts, int argc, char **argv, etp
     const validate_options *o = opts;
     etp_validation v;
     ETP_TRY(validate(cli, o, argv[0], &v, err));
-    etp_cli_answer answer = {
+    etp_answer answer = {
         .json = etp_validate_json,
         .data = &v,
         .report = etp_validate_report(&v, &cli->arena),

@@ -14,7 +14,7 @@ static etp_status run(etp_cli *cli, const void *opts, int argc, char **argv, etp
     }
     etp_verify v;
     ETP_TRY(etp_verify_folder(argv[0], etp_cli_work(cli), &cli->arena, &v, err));
-    etp_cli_answer answer = {
+    etp_answer answer = {
         .json = etp_verify_json,
         .data = &v,
         .report = etp_verify_report(&v, &cli->arena),

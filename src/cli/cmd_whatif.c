@@ -28,7 +28,7 @@ static etp_status show(etp_cli *cli, const etp_ab_session *session, char **chang
 {
     etp_whatif w;
     ETP_TRY(etp_whatif_build(etp_ab_answer(session), (const char *const *)changes, n, &w, err));
-    etp_cli_answer answer = {.json = etp_whatif_json, .data = &w};
+    etp_answer answer = {.json = etp_whatif_json, .data = &w};
     if (cli->format != ETP_CLI_JSON) {
         answer.report = etp_whatif_report(&w, &cli->arena);
     }

@@ -25,49 +25,28 @@ etp_status etp_cli_emit_by(etp_cli *cli, etp_os_fill *fill, void *ctx, etp_error
                : ETP_OK;
 }
 
-static etp_status render(const etp_cli *cli, const etp_cli_answer *answer, etp_sink *sink,
-                         etp_error *err)
+// The format that was asked for; those of Inspector are written by their verb.
+static etp_output_format format_of(const etp_cli *cli)
 {
-    if (cli->format == ETP_CLI_JSON) {
-        etp_json j;
-        etp_json_init(&j, sink, true);
-        answer->json(answer->data, &j);
-        return ETP_OK;
-    }
-    etp_report_style style = {
-        .width = (int)cli->width,
-        .color = cli->color && !cli->output,
-        .unicode = true,
-        .brief = answer->brief && cli->format == ETP_CLI_TEXT,
+    static const etp_output_format k_formats[ETP_CLI_FORMATS] = {
+        [ETP_CLI_TEXT] = ETP_OUTPUT_TEXT, [ETP_CLI_JSON] = ETP_OUTPUT_JSON,
+        [ETP_CLI_CSV] = ETP_OUTPUT_CSV,   [ETP_CLI_MD] = ETP_OUTPUT_MD,
+        [ETP_CLI_HTML] = ETP_OUTPUT_HTML,
     };
-    etp_format format = ETP_FORMAT_TEXT;
-    switch (cli->format) {
-    case ETP_CLI_MD:
-        format = ETP_FORMAT_MD;
-        break;
-    case ETP_CLI_HTML:
-        format = ETP_FORMAT_HTML;
-        break;
-    case ETP_CLI_CSV:
-        format = ETP_FORMAT_CSV;
-        style.select = answer->csv_table;
-        break;
-    case ETP_CLI_TEXT:
-    case ETP_CLI_JSON:
-    case ETP_CLI_INSPECTOR:
-    case ETP_CLI_INSPECTOR_JSON:
-    case ETP_CLI_FORMATS:
-        break;
-    }
-    return etp_report_write(answer->report, format, &style, sink, err);
+    return k_formats[cli->format];
 }
 
-etp_status etp_cli_emit(etp_cli *cli, const etp_cli_answer *answer, etp_error *err)
+etp_status etp_cli_emit(etp_cli *cli, const etp_answer *answer, etp_error *err)
 {
     etp_strbuf buf;
     etp_strbuf_init(&buf, &cli->arena);
     etp_sink sink = etp_sink_strbuf(&buf);
-    ETP_TRY(render(cli, answer, &sink, err));
+    etp_report_style style = {
+        .width = (int)cli->width,
+        .color = cli->color && !cli->output,
+        .unicode = true,
+    };
+    ETP_TRY(etp_answer_write(answer, format_of(cli), &style, &sink, err));
     if (buf.failed) {
         return etp_fail_nomem(err, "output");
     }

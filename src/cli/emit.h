@@ -3,22 +3,12 @@
 #ifndef ETP_CLI_EMIT_H
 #define ETP_CLI_EMIT_H
 
-#include "base/json.h"
 #include "cli/command.h"
 #include "os/os.h"
-#include "report/report.h"
-
-typedef struct etp_cli_answer {
-    // Author of the JSON document, called with `data`.
-    void (*json)(const void *data, etp_json *j);
-    const void *data;
-    const etp_report *report; // for text, md, csv, html
-    const char *csv_table;    // id of the table that --format csv writes; NULL: the first
-    bool brief;               // text shows the short form
-} etp_cli_answer;
+#include "report/answer.h"
 
 // Writes to --output or standard output in cli->format.
-ETP_NODISCARD etp_status etp_cli_emit(etp_cli *cli, const etp_cli_answer *answer, etp_error *err);
+ETP_NODISCARD etp_status etp_cli_emit(etp_cli *cli, const etp_answer *answer, etp_error *err);
 // Writes bytes that a special format produced itself.
 ETP_NODISCARD etp_status etp_cli_emit_bytes(etp_cli *cli, etp_str bytes, etp_error *err);
 // The same in pieces, for what need not be in memory as a whole: FILL writes them and need not

@@ -11,14 +11,8 @@
 #include "kit/folder.h"
 #include "os/os.h"
 #include "publish/files.h"
-#include "show/json.h"
-#include "show/report.h"
+#include "publish/shown.h"
 #include "study/sweep/sweep.h"
-
-static void ab_json(const void *data, etp_json *j)
-{
-    etp_ab_json(data, j);
-}
 
 static bool contains(const etp_show_options *show, const char *word)
 {
@@ -75,31 +69,6 @@ static void record_sweep(etp_cli *cli, const etp_sweep *s, const etp_show_option
     }
 }
 
-static etp_status show_sweep(etp_cli *cli, const etp_ab_session *session,
-                             const etp_show_options *show, etp_error *err)
-{
-    etp_sweep sweep;
-    ETP_TRY(etp_sweep_build(session, &cli->arena, &sweep, err));
-    etp_cli_answer answer = {
-        .json = etp_sweep_json,
-        .data = &sweep,
-        .csv_table = ETP_SWEEP_TABLE_CELLS,
-        .brief = !show->full,
-        .report = cli->format == ETP_CLI_JSON ? NULL : etp_sweep_report(&sweep, &cli->arena),
-    };
-    etp_status st = etp_cli_emit(cli, &answer, err);
-    if (st == ETP_OK && cli->format == ETP_CLI_TEXT && !cli->output && !cli->quiet) {
-        const char *dir = sweep.ab->dir;
-        fflush(stdout); // the hint comes after the answer
-        etp_say("\nmore       %s/report.html · %s/sweep.svg · etprof report %s\n", dir, dir, dir);
-    }
-    if (st == ETP_OK) {
-        record_sweep(cli, &sweep, show);
-    }
-    etp_sweep_close(&sweep);
-    return st;
-}
-
 static etp_status check_fail_on(const etp_show_options *show, etp_error *err)
 {
     static const char *const k_words[] = {"slower", "unknown", "withheld", NULL};
@@ -125,6 +94,21 @@ void etp_cli_say_kept(const etp_cli *cli, const etp_kit_kept *kept)
     }
 }
 
+// Where the rest is; after the answer.
+static void say_more(const etp_cli *cli, const char *dir, bool is_sweep)
+{
+    if (cli->format != ETP_CLI_TEXT || cli->output || cli->quiet) {
+        return;
+    }
+    fflush(stdout);
+    if (is_sweep) {
+        etp_say("\nmore       %s/report.html · %s/sweep.svg · etprof report %s\n", dir, dir, dir);
+    } else {
+        etp_say("\nmore       %s/report.html · etprof report %s · etprof analyze %s --full\n", dir,
+                dir, dir);
+    }
+}
+
 static etp_status show_session(etp_cli *cli, const etp_ab_session *session,
                                const etp_show_options *show, etp_error *err)
 {
@@ -142,33 +126,28 @@ static etp_status show_session(etp_cli *cli, const etp_ab_session *session,
         ETP_TRY(etp_kit_write_files(session, show->tables_dir, &options, err));
         etp_cli_say_kept(cli, &kept);
     }
-    if (show->sweep && etp_ab_run(session) && etp_ab_run(session)->sweep) {
-        if (show->title) {
-            return etp_fail(err, ETP_USAGE,
-                            "the report of a sweep is called after its models; leave out --title");
-        }
-        return show_sweep(cli, session, show, err);
-    }
-    etp_cli_answer answer = {
-        .json = ab_json,
-        .data = ab,
-        .csv_table = ETP_AB_TABLE_OPERATORS,
+    const etp_ab_showing how = {
         .brief = !show->full,
+        .proof = show->proof,
+        .sweep = show->sweep,
+        .document = cli->format == ETP_CLI_JSON,
+        .title = show->title,
     };
-    if (cli->format != ETP_CLI_JSON) {
-        etp_ab titled = *ab;
-        titled.title = show->title ? show->title : ab->title;
-        answer.report = show->proof ? etp_ab_proof_report(ab, &cli->arena)
-                                    : etp_ab_report(&titled, &cli->arena);
+    etp_ab_shown shown;
+    ETP_TRY(etp_ab_show(session, &how, &cli->arena, &shown, err));
+    etp_status st = etp_cli_emit(cli, &shown.answer, err);
+    if (st == ETP_OK) {
+        if (ab->dir && !show->proof) {
+            say_more(cli, ab->dir, shown.is_sweep);
+        }
+        if (shown.is_sweep) {
+            record_sweep(cli, &shown.sweep, show);
+        } else {
+            record_outcome(cli, ab, show);
+        }
     }
-    ETP_TRY(etp_cli_emit(cli, &answer, err));
-    if (ab->dir && cli->format == ETP_CLI_TEXT && !cli->output && !cli->quiet && !show->proof) {
-        fflush(stdout); // the hint comes after the answer
-        etp_say("\nmore       %s/report.html · etprof report %s · etprof analyze %s --full\n",
-                ab->dir, ab->dir, ab->dir);
-    }
-    record_outcome(cli, ab, show);
-    return ETP_OK;
+    etp_ab_shown_dispose(&shown);
+    return st;
 }
 
 etp_status etp_show_ab(etp_cli *cli, const char *const *paths, size_t n_paths,
@@ -195,7 +174,7 @@ static etp_status show_combined(etp_cli *cli, etp_ab_session *const *sessions, s
     }
     etp_combined combined;
     ETP_TRY(etp_combined_build(answers, n, title, &cli->arena, &combined, err));
-    etp_cli_answer answer = {
+    etp_answer answer = {
         .json = etp_combined_json,
         .data = &combined,
         .csv_table = ETP_COMBINED_TABLE,
@@ -239,7 +218,7 @@ etp_status etp_show_kit_folder(etp_cli *cli, const char *path, bool full, etp_er
     etp_kit_folder folder;
     etp_status st = etp_kit_folder_open(path, &cli->arena, &folder, err);
     if (st == ETP_OK) {
-        etp_cli_answer answer = {
+        etp_answer answer = {
             .json = etp_kit_folder_json,
             .data = &folder,
             .report = etp_kit_folder_report(&folder, &cli->arena),

@@ -1,0 +1,67 @@
+// SPDX-License-Identifier: Apache-2.0
+// Which document and which report a session gets.
+#include "publish/shown.h"
+
+#include "show/json.h"
+#include "show/report.h"
+
+static void ab_json(const void *data, etp_json *j)
+{
+    etp_ab_json(data, j);
+}
+
+static etp_status show_sweep(const etp_ab_session *session, const etp_ab_showing *how,
+                             etp_arena *arena, etp_ab_shown *out, etp_error *err)
+{
+    if (how->title) {
+        return etp_fail(err, ETP_USAGE,
+                        "the report of a sweep is called after its models; leave out --title");
+    }
+    ETP_TRY(etp_sweep_build(session, arena, &out->sweep, err));
+    out->is_sweep = true;
+    out->answer = (etp_answer){
+        .json = etp_sweep_json,
+        .data = &out->sweep,
+        .csv_table = ETP_SWEEP_TABLE_CELLS,
+        .brief = how->brief,
+        .report = how->document ? NULL : etp_sweep_report(&out->sweep, arena),
+    };
+    return ETP_OK;
+}
+
+static const etp_report *report_of(const etp_ab *ab, const etp_ab_showing *how, etp_arena *arena)
+{
+    if (how->document) {
+        return NULL;
+    }
+    etp_ab titled = *ab;
+    titled.title = how->title ? how->title : ab->title;
+    return how->proof ? etp_ab_proof_report(ab, arena) : etp_ab_report(&titled, arena);
+}
+
+etp_status etp_ab_show(const etp_ab_session *session, const etp_ab_showing *how, etp_arena *arena,
+                       etp_ab_shown *out, etp_error *err)
+{
+    const etp_run *run = etp_ab_run(session);
+    *out = (etp_ab_shown){0};
+    if (how->sweep && run && run->sweep) {
+        return show_sweep(session, how, arena, out, err);
+    }
+    const etp_ab *ab = etp_ab_answer(session);
+    out->answer = (etp_answer){
+        .json = ab_json,
+        .data = ab,
+        .csv_table = ETP_AB_TABLE_OPERATORS,
+        .brief = how->brief,
+        .report = report_of(ab, how, arena),
+    };
+    return ETP_OK;
+}
+
+void etp_ab_shown_dispose(etp_ab_shown *shown)
+{
+    if (shown->is_sweep) {
+        etp_sweep_close(&shown->sweep);
+        shown->is_sweep = false;
+    }
+}

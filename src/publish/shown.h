@@ -1,0 +1,30 @@
+// SPDX-License-Identifier: Apache-2.0
+// What a session is shown as: its comparisons, the operator names that prove them, or the factorial
+// that a sweep is.
+#ifndef ETP_PUBLISH_SHOWN_H
+#define ETP_PUBLISH_SHOWN_H
+
+#include "judge/open.h"
+#include "report/answer.h"
+#include "study/sweep/sweep.h"
+
+typedef struct etp_ab_showing { // zeroed: comparisons, every section
+    bool brief;                 // the short form in text
+    bool proof;                 // operator names side by side instead of times
+    bool sweep;                 // a sweep as one, not as comparisons with one arm
+    bool document;              // JSON alone is wanted: no report is made
+    const char *title;          // of the report, NULL: the model's; not of a sweep
+} etp_ab_showing;
+
+typedef struct etp_ab_shown {
+    etp_answer answer;
+    bool is_sweep;
+    etp_sweep sweep; // when it is one
+} etp_ab_shown;
+
+// *out lives in ARENA and borrows from SESSION; the caller disposes of it in any case.
+ETP_NODISCARD etp_status etp_ab_show(const etp_ab_session *session, const etp_ab_showing *how,
+                                     etp_arena *arena, etp_ab_shown *out, etp_error *err);
+void etp_ab_shown_dispose(etp_ab_shown *shown);
+
+#endif

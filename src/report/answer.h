@@ -1,0 +1,26 @@
+// SPDX-License-Identifier: Apache-2.0
+// An answer in the forms it can take: its author's JSON document, or a report tree in the formats
+// that the tree's writers have.
+#ifndef ETP_REPORT_ANSWER_H
+#define ETP_REPORT_ANSWER_H
+
+#include <etprof/output.h>
+
+#include "base/json.h"
+#include "report/report.h"
+
+typedef struct etp_answer {
+    void (*json)(const void *data, etp_json *j); // author of the document, called with `data`
+    const void *data;
+    const etp_report *report; // for every other form; NULL where JSON alone is wanted
+    const char *csv_table;    // id of the table that CSV is of; NULL: the first
+    bool brief;               // text shows the short form
+} etp_answer;
+
+// The caller checks SINK. STYLE may be NULL; its `brief` is the answer's to say, its `select` goes
+// before the answer's own table. Errors: those of etp_report_write.
+ETP_NODISCARD etp_status etp_answer_write(const etp_answer *answer, etp_output_format format,
+                                          const etp_report_style *style, etp_sink *sink,
+                                          etp_error *err);
+
+#endif
