@@ -12,8 +12,13 @@ foreach(inserted etprof-mask etprof-level)
   endif()
 endforeach()
 
-# For programs of others: the library, its headers, pkg-config.
-install(TARGETS etprof_static etprof_shared ARCHIVE DESTINATION lib LIBRARY DESTINATION lib COMPONENT etprof)
+# For programs of others: the library, its headers, pkg-config, find_package(etprof).
+install(TARGETS etprof_static ARCHIVE DESTINATION lib COMPONENT etprof)
+install(TARGETS etprof_shared EXPORT etprof LIBRARY DESTINATION lib COMPONENT etprof)
+install(EXPORT etprof NAMESPACE etprof:: FILE etprofConfig.cmake DESTINATION lib/cmake/etprof COMPONENT etprof)
+include(CMakePackageConfigHelpers)
+write_basic_package_version_file(${PROJECT_BINARY_DIR}/etprofConfigVersion.cmake COMPATIBILITY SameMajorVersion)
+install(FILES ${PROJECT_BINARY_DIR}/etprofConfigVersion.cmake DESTINATION lib/cmake/etprof COMPONENT etprof)
 install(DIRECTORY include/etprof DESTINATION include COMPONENT etprof)
 file(WRITE ${PROJECT_BINARY_DIR}/etprof.pc "prefix=\${pcfiledir}/../..
 Name: etprof

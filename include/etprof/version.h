@@ -3,6 +3,15 @@
 #ifndef ETPROF_VERSION_H
 #define ETPROF_VERSION_H
 
+#include <etprof/error.h>
+
+ETP_C_BEGIN
+
 #define ETP_VERSION "0.1.0"
+
+// That of the library a program runs with; the macro is that of the headers it was compiled with.
+ETP_API const char *etp_version(void); // static
+
+ETP_C_END
 
 #endif

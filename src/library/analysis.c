@@ -1,0 +1,124 @@
+// SPDX-License-Identifier: Apache-2.0
+// Opening: the caller's words become those of an ab session, which keeps copies of them.
+#include <math.h>
+
+#include "library/handle.h"
+#include "library/sized.h"
+#include "store/store.h"
+
+// TEXT in the analysis' own arena. False on out of memory.
+static bool keep(etp_analysis *a, const char **text)
+{
+    if (*text) {
+        *text = etp_arena_strdup(&a->arena, etp_str_from(*text));
+        return *text != NULL;
+    }
+    return true;
+}
+
+static etp_status take_options(etp_analysis *a, const etp_analysis_options *given, bool two_sides,
+                               etp_ab_options *out, etp_error *err)
+{
+    etp_analysis_options o;
+    ETP_TRY(etp_options_take(&o, sizeof o, ETP_SIZE_TO(etp_analysis_options, names), given,
+                             "etp_analysis_options", err));
+    if (!isfinite(o.margin) || o.margin < 0) {
+        return etp_fail(err, ETP_USAGE, "the margin is %g, not a ratio from 0 on", o.margin);
+    }
+    if (two_sides && o.baseline) {
+        return etp_fail(err, ETP_USAGE, "of two sides the first is the baseline: leave it out");
+    }
+    *out = (etp_ab_options){
+        .baseline = o.baseline,
+        .margin = o.margin,
+        .program = o.program,
+        .record = o.record,
+        .roofs = o.roofs,
+        .two_sides = two_sides,
+        .names = {o.names[0], o.names[1]},
+    };
+    return keep(a, &out->baseline) && keep(a, &out->program) && keep(a, &out->record) &&
+                   keep(a, &out->roofs) && keep(a, &out->names[0]) && keep(a, &out->names[1])
+               ? ETP_OK
+               : etp_fail_nomem(err, "analysis");
+}
+
+static etp_status open_paths(etp_analysis *a, const char *const *paths, size_t n,
+                             const etp_analysis_options *given, bool two_sides, etp_error *err)
+{
+    etp_ab_options options;
+    ETP_TRY(take_options(a, given, two_sides, &options, err));
+    const char **own = ETP_NEW_ARRAY(&a->arena, const char *, n);
+    for (size_t i = 0; own && i < n; i++) {
+        if (!paths[i] || !paths[i][0]) {
+            return etp_fail(err, ETP_USAGE, "path %zu of %zu is empty", i + 1, n);
+        }
+        own[i] = paths[i];
+        if (!keep(a, &own[i])) {
+            return etp_fail_nomem(err, "analysis");
+        }
+    }
+    return own ? etp_ab_open(own, n, &options, &a->session, err) : etp_fail_nomem(err, "analysis");
+}
+
+static etp_status analysis_open(const char *const *paths, size_t n,
+                                const etp_analysis_options *options, bool two_sides,
+                                etp_analysis **out, etp_error *err)
+{
+    if (!out) {
+        return etp_fail(err, ETP_USAGE, "no place for the analysis");
+    }
+    *out = NULL;
+    if (!paths || n == 0) {
+        return etp_fail(err, ETP_USAGE, "no paths to analyse");
+    }
+    etp_arena arena = {0};
+    etp_analysis *a = ETP_NEW(&arena, etp_analysis);
+    if (!a) {
+        return etp_fail_nomem(err, "analysis");
+    }
+    a->arena = arena;
+    etp_status st = open_paths(a, paths, n, options, two_sides, err);
+    if (st != ETP_OK) {
+        etp_analysis_close(a);
+        return st;
+    }
+    *out = a;
+    return ETP_OK;
+}
+
+etp_status etp_analysis_open_run(const char *dir, const etp_analysis_options *options,
+                                 etp_analysis **out, etp_error *err)
+{
+    if (out) {
+        *out = NULL;
+    }
+    if (!dir || !etp_run_is(dir)) {
+        return etp_fail(err, ETP_USAGE, "%s is no run folder (no manifest.json of etprof in it)",
+                        dir ? dir : "NULL");
+    }
+    return analysis_open(&dir, 1, options, false, out, err);
+}
+
+etp_status etp_analysis_open_dumps(const char *const *paths, size_t n_paths,
+                                   const etp_analysis_options *options, etp_analysis **out,
+                                   etp_error *err)
+{
+    return analysis_open(paths, n_paths, options, false, out, err);
+}
+
+etp_status etp_analysis_compare(const char *a, const char *b, const etp_analysis_options *options,
+                                etp_analysis **out, etp_error *err)
+{
+    const char *sides[2] = {a, b};
+    return analysis_open(sides, 2, options, true, out, err);
+}
+
+void etp_analysis_close(etp_analysis *analysis)
+{
+    if (analysis) {
+        etp_ab_close(analysis->session);
+        etp_arena arena = analysis->arena;
+        etp_arena_dispose(&arena);
+    }
+}

@@ -1,0 +1,135 @@
+// SPDX-License-Identifier: Apache-2.0
+// The answer as a document, a report or files.
+#include "base/buffer.h"
+#include "kit/files.h"
+#include "library/handle.h"
+#include "library/sized.h"
+#include "publish/files.h"
+#include "publish/shown.h"
+
+typedef struct output { // what is written, and how
+    const etp_analysis *analysis;
+    etp_analysis_output how;
+} output;
+
+static etp_status take(const etp_analysis *analysis, const etp_analysis_output *given, output *out,
+                       etp_error *err)
+{
+    if (!analysis) {
+        return etp_fail(err, ETP_USAGE, "no analysis");
+    }
+    out->analysis = analysis;
+    ETP_TRY(etp_options_take(&out->how, sizeof out->how, ETP_SIZE_TO(etp_analysis_output, select),
+                             given, "etp_analysis_output", err));
+    if ((unsigned)out->how.format >= ETP_OUTPUT_FORMATS) {
+        return etp_fail(err, ETP_USAGE, "no format %u: there are %d", (unsigned)out->how.format,
+                        ETP_OUTPUT_FORMATS);
+    }
+    return out->how.width <= 10000
+               ? ETP_OK
+               : etp_fail(err, ETP_USAGE, "%u columns are too many", out->how.width);
+}
+
+static etp_status write_shown(const output *o, etp_arena *arena, etp_sink *sink, etp_error *err)
+{
+    const etp_ab_showing showing = {
+        .brief = o->how.brief,
+        .proof = o->how.proof,
+        .sweep = !o->how.as_arms,
+        .document = o->how.format == ETP_OUTPUT_JSON,
+        .title = o->how.title,
+    };
+    const etp_report_style style = {
+        .width = (int)o->how.width,
+        .color = o->how.color,
+        .unicode = !o->how.ascii,
+        .select = o->how.select,
+    };
+    etp_ab_shown shown;
+    etp_status st = etp_ab_show(o->analysis->session, &showing, arena, &shown, err);
+    if (st == ETP_OK) {
+        st = etp_answer_write(&shown.answer, o->how.format, &style, sink, err);
+    }
+    etp_ab_shown_dispose(&shown);
+    return st;
+}
+
+static etp_status fill(void *ctx, etp_sink *sink, etp_error *err)
+{
+    etp_arena arena = {0};
+    etp_status st = write_shown(ctx, &arena, sink, err);
+    etp_arena_dispose(&arena);
+    return st;
+}
+
+typedef struct receiver {
+    etp_output_write *write;
+    void *ctx;
+} receiver;
+
+static bool hand_over(etp_sink *sink, const char *ptr, size_t len)
+{
+    const receiver *r = sink->target;
+    return r->write(r->ctx, ptr, len);
+}
+
+etp_status etp_analysis_write(const etp_analysis *analysis, const etp_analysis_output *how,
+                              etp_output_write *write, void *ctx, etp_error *err)
+{
+    output o;
+    ETP_TRY(take(analysis, how, &o, err));
+    if (!write) {
+        return etp_fail(err, ETP_USAGE, "no function to write to");
+    }
+    receiver r = {write, ctx};
+    etp_sink sink = {.write = hand_over, .target = &r};
+    etp_status st = fill(&o, &sink, err);
+    return sink.failed ? etp_fail(err, ETP_IO, "the receiver of the output ended it") : st;
+}
+
+etp_status etp_analysis_write_file(const etp_analysis *analysis, const etp_analysis_output *how,
+                                   const char *path, etp_error *err)
+{
+    output o;
+    ETP_TRY(take(analysis, how, &o, err));
+    if (!path || !path[0]) {
+        return etp_fail(err, ETP_USAGE, "no path of a file to write");
+    }
+    return etp_os_replace_by(path, fill, &o, err);
+}
+
+etp_status etp_analysis_text(const etp_analysis *analysis, const etp_analysis_output *how,
+                             etp_buffer *out, etp_error *err)
+{
+    output o;
+    if (!out) {
+        return etp_fail(err, ETP_USAGE, "no place for the text");
+    }
+    *out = (etp_buffer){0};
+    ETP_TRY(take(analysis, how, &o, err));
+    return etp_buffer_make(fill, &o, out, err);
+}
+
+etp_status etp_analysis_json(const etp_analysis *analysis, etp_buffer *out, etp_error *err)
+{
+    const etp_analysis_output how = {.struct_size = sizeof how, .format = ETP_OUTPUT_JSON};
+    return etp_analysis_text(analysis, &how, out, err);
+}
+
+etp_status etp_analysis_renew_folder(const etp_analysis *analysis, etp_error *err)
+{
+    const etp_run *run = analysis ? etp_ab_run(analysis->session) : NULL;
+    if (!run) {
+        return etp_fail(err, ETP_USAGE, "only the analysis of a run folder has one to renew");
+    }
+    return etp_ab_write_files(analysis->session, etp_ab_answer(analysis->session)->dir, err);
+}
+
+etp_status etp_analysis_write_tables(const etp_analysis *analysis, const char *dir, etp_error *err)
+{
+    if (!analysis || !dir || !dir[0]) {
+        return etp_fail(err, ETP_USAGE, analysis ? "no folder for the tables" : "no analysis");
+    }
+    ETP_TRY(etp_os_mkdirs(dir, err));
+    return etp_kit_write_files(analysis->session, dir, NULL, err);
+}

@@ -1,0 +1,49 @@
+// SPDX-License-Identifier: Apache-2.0
+// struct_size: read, checked, kept.
+#include "library/sized.h"
+
+static etp_status size_of(const void *given, size_t first, const char *what, size_t *out,
+                          etp_error *err)
+{
+    memcpy(out, given, sizeof *out);
+    if (*out < first) {
+        return etp_fail(err, ETP_USAGE,
+                        "struct_size of %s is %zu, not at least %zu: set it to sizeof the struct",
+                        what, *out, first);
+    }
+    return ETP_OK;
+}
+
+etp_status etp_options_take(void *options, size_t size, size_t first, const void *given,
+                            const char *what, etp_error *err)
+{
+    memset(options, 0, size);
+    if (!given) {
+        return ETP_OK;
+    }
+    size_t has;
+    ETP_TRY(size_of(given, first, what, &has, err));
+    for (size_t i = size; i < has; i++) {
+        if (((const unsigned char *)given)[i] != 0) {
+            return etp_fail(err, ETP_UNSUPPORTED,
+                            "%s sets what this version of the library does not know (byte %zu)",
+                            what, i);
+        }
+    }
+    memcpy(options, given, has < size ? has : size);
+    return ETP_OK;
+}
+
+etp_status etp_result_give(const void *result, size_t size, size_t first, void *out,
+                           const char *what, etp_error *err)
+{
+    if (!out) {
+        return etp_fail(err, ETP_USAGE, "no place for %s", what);
+    }
+    size_t has;
+    ETP_TRY(size_of(out, first, what, &has, err));
+    memset(out, 0, has);
+    memcpy(out, result, has < size ? has : size);
+    memcpy(out, &has, sizeof has);
+    return ETP_OK;
+}

@@ -1,0 +1,363 @@
+// SPDX-License-Identifier: Apache-2.0
+// What a program of others sees of libetprof: installed headers and the shared library alone.
+// usage: test_api DATA RUN_FOLDER SCRATCH
+#include <etprof/etprof.h>
+
+#include <math.h>
+#include <pthread.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+#include <cmocka.h>
+
+static const char *s_data, *s_run, *s_scratch;
+
+static const char *in(const char *folder, const char *name, char *path, size_t size)
+{
+    snprintf(path, size, "%s/%s", folder, name);
+    return path;
+}
+
+#define DATA(name) in(s_data, (name), (char[512]){0}, 512)
+#define SCRATCH(name) in(s_scratch, (name), (char[512]){0}, 512)
+
+static etp_analysis *run(void)
+{
+    etp_analysis *a = NULL;
+    etp_error err = {0};
+    if (etp_analysis_open_run(s_run, NULL, &a, &err) != ETP_OK) {
+        fail_msg("%s", err.msg);
+    }
+    return a;
+}
+
+static etp_analysis *both(void)
+{
+    etp_analysis *a = NULL;
+    etp_error err = {0};
+    const etp_analysis_options o = {
+        .struct_size = sizeof o, .names = {"first", "second"}
+    };
+    if (etp_analysis_compare(DATA("mixed_xnnpack_fp32.etdump"), DATA("mixed_xnnpack_fp32.etdump"),
+                             &o, &a, &err) != ETP_OK) {
+        fail_msg("%s", err.msg);
+    }
+    return a;
+}
+
+static void version_is_that_of_the_headers(void **state)
+{
+    (void)state;
+    assert_string_equal(etp_version(), ETP_VERSION);
+}
+
+static void a_mapping_has_the_bytes(void **state)
+{
+    (void)state;
+    etp_mapping *m = NULL;
+    etp_error err = {0};
+    assert_int_equal(etp_mapping_open(DATA("mixed_xnnpack_fp32.etdump"), &m, &err), ETP_OK);
+    etp_bytes bytes = etp_mapping_bytes(m);
+    assert_true(bytes.len > 100);
+    etp_trace *t = NULL;
+    assert_int_equal(etp_trace_open(bytes, NULL, &t, &err), ETP_OK);
+    etp_trace_close(t);
+    etp_mapping_close(m);
+    assert_int_equal(etp_mapping_open(DATA("no such file"), &m, &err), ETP_IO);
+    assert_non_null(strstr(err.msg, "no such file"));
+    assert_null(m);
+    assert_int_equal(etp_mapping_open(s_data, &m, &err), ETP_IO);
+    assert_int_equal(etp_mapping_open(NULL, &m, &err), ETP_USAGE);
+    assert_int_equal(etp_mapping_open(s_data, NULL, NULL), ETP_USAGE);
+    assert_true(etp_mapping_bytes(NULL).len == 0);
+    etp_mapping_close(NULL);
+}
+
+// The folder's manifest: three arms on an emulator, 1 block each, the model image_encoder.
+static void a_run_folder_tells_its_arms(void **state)
+{
+    (void)state;
+    etp_analysis *a = run();
+    etp_analysis_summary about = {.struct_size = sizeof about};
+    assert_int_equal(etp_analysis_about(a, &about, NULL), ETP_OK);
+    assert_int_equal(about.arms, 3);
+    assert_int_equal(about.comparisons, 2);
+    assert_true(about.emulated && !about.bare && !about.sweep);
+    assert_true(etp_str_eqz(about.state, "finished"));
+    assert_true(etp_str_ends(about.folder, ETP_STR("image_encoder_int8_qemu")));
+    bool seen[3] = {false};
+    for (uint32_t i = 0; i < about.arms; i++) {
+        static const char *const k_names[] = {"linux_sme2_on", "linux_sme2_off", "linux_sme1"};
+        etp_arm_result arm = {.struct_size = sizeof arm};
+        assert_int_equal(etp_analysis_arm(a, i, &arm, NULL), ETP_OK);
+        for (int k = 0; k < 3; k++) {
+            seen[k] = seen[k] || etp_str_eqz(arm.name, k_names[k]);
+        }
+        assert_int_equal(arm.threads, 1);
+        assert_true(arm.struct_size == sizeof arm);
+    }
+    assert_true(seen[0] && seen[1] && seen[2]);
+    etp_comparison_result c = {.struct_size = sizeof c};
+    assert_int_equal(etp_analysis_comparison(a, 1, &c, NULL), ETP_OK);
+    assert_true(etp_str_eqz(c.withheld, "emulated") && isnan(c.speedup));
+    assert_true(c.withheld_text.len > 10 && c.verdict == ETP_VERDICT_UNKNOWN);
+    for (uint32_t i = 0; i < about.findings; i++) {
+        etp_finding_result f = {.struct_size = sizeof f};
+        assert_int_equal(etp_analysis_finding(a, i, &f, NULL), ETP_OK);
+        assert_true(f.id.ptr[0] == 'F' && f.text.len > 0 && f.severity.len > 0 && f.kind.len > 0);
+    }
+    etp_analysis_close(a);
+}
+
+// native_call_cumsum.out: 227 ns by ExecuTorch's Inspector (mixed_xnnpack_fp32.etdump.tsv).
+static void a_recording_against_itself(void **state)
+{
+    (void)state;
+    etp_analysis *a = both();
+    etp_comparison_result c = {.struct_size = sizeof c};
+    assert_int_equal(etp_analysis_comparison(a, 0, &c, NULL), ETP_OK);
+    assert_float_equal(c.speedup, 1.0, 1e-12);
+    assert_true(c.verdict == ETP_VERDICT_UNKNOWN && etp_str_eqz(c.method, "traced-medians"));
+    etp_arm_result arm = {.struct_size = sizeof arm};
+    assert_int_equal(etp_analysis_arm(a, c.candidate, &arm, NULL), ETP_OK);
+    assert_true(etp_str_eqz(arm.name, "second") && arm.median_ns == ETP_UNKNOWN_NS);
+    etp_analysis_summary about = {.struct_size = sizeof about};
+    assert_int_equal(etp_analysis_about(a, &about, NULL), ETP_OK);
+    bool found = false;
+    for (uint32_t i = 0; i < about.operators; i++) {
+        etp_str name;
+        int64_t ns;
+        assert_int_equal(etp_analysis_operator_in(a, i, 1, &name, &ns, NULL), ETP_OK);
+        etp_operator_result op = {.struct_size = sizeof op};
+        assert_int_equal(etp_analysis_operator(a, i, &op, NULL), ETP_OK);
+        if (etp_str_eqz(name, "native_call_cumsum.out")) {
+            found = true;
+            assert_int_equal(ns, 227);
+            assert_false(op.delegated);
+        }
+    }
+    assert_true(found);
+    etp_analysis_close(a);
+}
+
+static void wrong_words_are_refused(void **state)
+{
+    (void)state;
+    etp_analysis *a = NULL;
+    etp_error err = {0};
+    const char *paths[] = {DATA("mixed_xnnpack_fp32.etdump"), NULL};
+    assert_int_equal(etp_analysis_open_run(NULL, NULL, &a, &err), ETP_USAGE);
+    assert_int_equal(etp_analysis_open_run(DATA("kit"), NULL, &a, &err), ETP_USAGE);
+    assert_non_null(strstr(err.msg, "manifest.json"));
+    assert_int_equal(etp_analysis_open_run("/no/such/folder", NULL, &a, &err), ETP_USAGE);
+    assert_int_equal(etp_analysis_open_run(s_run, NULL, NULL, &err), ETP_USAGE);
+    assert_int_equal(etp_analysis_open_dumps(paths, 2, NULL, &a, &err), ETP_USAGE);
+    assert_int_equal(etp_analysis_open_dumps(NULL, 1, NULL, &a, &err), ETP_USAGE);
+    assert_int_equal(etp_analysis_open_dumps(paths, 0, NULL, &a, &err), ETP_USAGE);
+    assert_int_equal(etp_analysis_compare(paths[0], NULL, NULL, &a, NULL), ETP_USAGE);
+    assert_int_not_equal(etp_analysis_compare(paths[0], DATA("no.etdump"), NULL, &a, &err), ETP_OK);
+    assert_non_null(strstr(err.msg, "no.etdump"));
+    etp_analysis_options o = {.struct_size = sizeof o, .baseline = "nobody"};
+    assert_int_equal(etp_analysis_open_run(s_run, &o, &a, &err), ETP_USAGE);
+    assert_non_null(strstr(err.msg, "nobody"));
+    o.baseline = NULL;
+    o.margin = -1;
+    assert_int_equal(etp_analysis_open_run(s_run, &o, &a, &err), ETP_USAGE);
+    assert_null(a);
+    etp_analysis_close(NULL);
+}
+
+static void damaged_recordings_say_where(void **state)
+{
+    (void)state;
+    char bytes[65536];
+    FILE *f = fopen(DATA("mixed_xnnpack_fp32.etdump"), "rb");
+    assert_non_null(f);
+    size_t n = fread(bytes, 1, sizeof bytes, f);
+    fclose(f);
+    assert_true(n > 64 && n < sizeof bytes);
+    memset(bytes + 12, 0xff, 16);
+    f = fopen(SCRATCH("damaged.etdump"), "wb");
+    assert_non_null(f);
+    assert_true(fwrite(bytes, 1, n, f) == n);
+    fclose(f);
+    const char *path = SCRATCH("damaged.etdump");
+    etp_analysis *a = NULL;
+    etp_error err = {0};
+    etp_status st = etp_analysis_open_dumps(&path, 1, NULL, &a, &err);
+    if (st == ETP_OK) { // said in the answer instead
+        etp_analysis_summary about = {.struct_size = sizeof about};
+        assert_int_equal(etp_analysis_about(a, &about, NULL), ETP_OK);
+        etp_arm_result arm = {.struct_size = sizeof arm};
+        assert_int_equal(etp_analysis_arm(a, 0, &arm, NULL), ETP_OK);
+        assert_true(about.findings > 0 && arm.traced_ns == ETP_UNKNOWN_NS);
+        etp_analysis_close(a);
+    } else {
+        assert_int_equal(st, ETP_CORRUPT);
+        assert_non_null(strstr(err.msg, "damaged.etdump"));
+        assert_null(a);
+    }
+}
+
+static void sizes_of_other_versions(void **state)
+{
+    (void)state;
+    etp_analysis *a = NULL;
+    etp_error err = {0};
+    struct {
+        etp_analysis_options now;
+        uint64_t later;
+    } newer = {.now = {.struct_size = sizeof newer}};
+    assert_int_equal(etp_analysis_open_run(s_run, &newer.now, &a, &err), ETP_OK);
+    etp_analysis_close(a);
+    newer.later = 1;
+    assert_int_equal(etp_analysis_open_run(s_run, &newer.now, &a, &err), ETP_UNSUPPORTED);
+    newer.now.struct_size = 0;
+    assert_int_equal(etp_analysis_open_run(s_run, &newer.now, &a, &err), ETP_USAGE);
+    assert_non_null(strstr(err.msg, "struct_size"));
+
+    a = run();
+    struct {
+        etp_arm_result now;
+        uint64_t later;
+    } out = {.now = {.struct_size = sizeof out}, .later = 7};
+    assert_int_equal(etp_analysis_arm(a, 0, &out.now, &err), ETP_OK);
+    assert_true(out.later == 0 && out.now.struct_size == sizeof out && out.now.name.len > 0);
+    etp_arm_result arm = {0};
+    assert_int_equal(etp_analysis_arm(a, 0, &arm, &err), ETP_USAGE);
+    assert_int_equal(etp_analysis_arm(a, 0, NULL, &err), ETP_USAGE);
+    arm.struct_size = sizeof arm;
+    assert_int_equal(etp_analysis_arm(a, 3, &arm, &err), ETP_USAGE);
+    assert_non_null(strstr(err.msg, "3"));
+    assert_int_equal(etp_analysis_arm(NULL, 0, &arm, &err), ETP_USAGE);
+    assert_int_equal(etp_analysis_operator_in(a, 0, 3, NULL, NULL, NULL), ETP_USAGE);
+    etp_analysis_close(a);
+}
+
+typedef struct received {
+    size_t bytes, calls, limit;
+} received;
+
+static bool receive(void *ctx, const char *bytes, size_t len)
+{
+    received *r = ctx;
+    assert_true(bytes || len == 0);
+    r->bytes += len;
+    r->calls++;
+    return r->bytes <= r->limit;
+}
+
+static void every_format_to_every_receiver(void **state)
+{
+    (void)state;
+    etp_analysis *a = both();
+    for (int f = 0; f < ETP_OUTPUT_FORMATS; f++) {
+        const etp_analysis_output how = {.struct_size = sizeof how, .format = (etp_output_format)f};
+        etp_buffer text = {0};
+        etp_error err = {0};
+        if (etp_analysis_text(a, &how, &text, &err) != ETP_OK) {
+            fail_msg("format %d: %s", f, err.msg);
+        }
+        assert_true(text.len > 50 && text.ptr[text.len] == '\0' && strlen(text.ptr) == text.len);
+        received r = {.limit = SIZE_MAX};
+        assert_int_equal(etp_analysis_write(a, &how, receive, &r, NULL), ETP_OK);
+        assert_true(r.bytes == text.len);
+        r = (received){.limit = 20};
+        assert_int_equal(etp_analysis_write(a, &how, receive, &r, &err), ETP_IO);
+        assert_int_equal(etp_analysis_write_file(a, &how, SCRATCH("out"), NULL), ETP_OK);
+        etp_mapping *m = NULL;
+        assert_int_equal(etp_mapping_open(SCRATCH("out"), &m, NULL), ETP_OK);
+        assert_true(etp_mapping_bytes(m).len == text.len &&
+                    memcmp(etp_mapping_bytes(m).ptr, text.ptr, text.len) == 0);
+        etp_mapping_close(m);
+        etp_buffer_dispose(&text);
+        assert_null(text.ptr);
+    }
+    etp_analysis_close(a);
+}
+
+static void output_that_cannot_be(void **state)
+{
+    (void)state;
+    etp_analysis *a = both();
+    etp_error err = {0};
+    etp_buffer text = {0};
+    etp_analysis_output how = {.struct_size = sizeof how, .format = (etp_output_format)99};
+    assert_int_equal(etp_analysis_text(a, &how, &text, &err), ETP_USAGE);
+    how.format = ETP_OUTPUT_CSV;
+    how.select = "no such table";
+    assert_int_equal(etp_analysis_text(a, &how, &text, &err), ETP_USAGE);
+    assert_null(text.ptr);
+    assert_int_equal(etp_analysis_text(a, NULL, NULL, &err), ETP_USAGE);
+    assert_int_equal(etp_analysis_text(NULL, NULL, &text, &err), ETP_USAGE);
+    assert_int_equal(etp_analysis_json(NULL, &text, &err), ETP_USAGE);
+    assert_int_equal(etp_analysis_write(a, NULL, NULL, NULL, &err), ETP_USAGE);
+    assert_int_equal(etp_analysis_write_file(a, NULL, NULL, &err), ETP_USAGE);
+    assert_int_equal(etp_analysis_write_file(a, NULL, "/no/such/folder/report", &err), ETP_IO);
+    assert_int_equal(etp_analysis_renew_folder(a, &err), ETP_USAGE);
+    assert_int_equal(etp_analysis_renew_folder(NULL, &err), ETP_USAGE);
+    assert_int_equal(etp_analysis_write_tables(a, NULL, &err), ETP_USAGE);
+    etp_buffer_dispose(NULL);
+    etp_analysis_close(a);
+}
+
+// Two threads read one analysis while each opens one of its own; all say the same.
+static void *read_and_open(void *shared)
+{
+    etp_buffer one = {0}, other = {0};
+    etp_analysis *own = NULL;
+    bool same = etp_analysis_open_run(s_run, NULL, &own, NULL) == ETP_OK &&
+                etp_analysis_json(shared, &one, NULL) == ETP_OK &&
+                etp_analysis_json(own, &other, NULL) == ETP_OK && one.len == other.len &&
+                memcmp(one.ptr, other.ptr, one.len) == 0;
+    const etp_analysis_output html = {.struct_size = sizeof html, .format = ETP_OUTPUT_HTML};
+    etp_buffer page = {0};
+    same = same && etp_analysis_text(shared, &html, &page, NULL) == ETP_OK;
+    etp_buffer_dispose(&page);
+    etp_buffer_dispose(&one);
+    etp_buffer_dispose(&other);
+    etp_analysis_close(own);
+    return same ? shared : NULL;
+}
+
+static void threads_do_not_meet(void **state)
+{
+    (void)state;
+    etp_analysis *a = run();
+    pthread_t threads[4];
+    for (int i = 0; i < 4; i++) {
+        assert_int_equal(pthread_create(&threads[i], NULL, read_and_open, a), 0);
+    }
+    for (int i = 0; i < 4; i++) {
+        void *result = NULL;
+        assert_int_equal(pthread_join(threads[i], &result), 0);
+        assert_ptr_equal(result, a);
+    }
+    etp_analysis_close(a);
+}
+
+int main(int argc, char **argv)
+{
+    if (argc != 4) {
+        fprintf(stderr, "usage: test_api DATA RUN_FOLDER SCRATCH\n");
+        return 2;
+    }
+    s_data = argv[1];
+    s_run = argv[2];
+    s_scratch = argv[3];
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(version_is_that_of_the_headers),
+        cmocka_unit_test(a_mapping_has_the_bytes),
+        cmocka_unit_test(a_run_folder_tells_its_arms),
+        cmocka_unit_test(a_recording_against_itself),
+        cmocka_unit_test(wrong_words_are_refused),
+        cmocka_unit_test(damaged_recordings_say_where),
+        cmocka_unit_test(sizes_of_other_versions),
+        cmocka_unit_test(every_format_to_every_receiver),
+        cmocka_unit_test(output_that_cannot_be),
+        cmocka_unit_test(threads_do_not_meet),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
