@@ -8,10 +8,8 @@ sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1]))
 from seed_entry import FLAG, ROOT, become, fresh, has_torch, host, options, say, then  # noqa: E402
 
 o = options(("--platform", {"choices": ["mac", "android", "linux"], "default": host()}), ("--no-export", FLAG))
-model, out = (
-    ROOT / "model_profiling/out_toy_cnn/artifacts/toy_cnn_xnnpack_fp16.pte",
-    fresh(f"out_toy_cnn/runs/{o.platform}"),
-)
+model = ROOT / "model_profiling/out_toy_cnn/artifacts/toy_cnn_xnnpack_fp16.pte"
+out = fresh(f"out_toy_cnn/runs/{o.platform}")
 model.parent.mkdir(parents=True, exist_ok=True)
 if not o.no_export and has_torch():
     then("export", "toy_cnn", "--dtype", "fp16", "--outdir", model.parent)
