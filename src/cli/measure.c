@@ -10,6 +10,7 @@
 #include "cli/say.h"
 #include "device/clusters.h"
 #include "device/prepare.h"
+#include "judge/open.h"
 #include "machine/roofs.h"
 #include "measure/foreign.h"
 #include "os/os.h"
@@ -54,6 +55,49 @@ static void on_message(void *ctx, const char *text)
         clear_progress(line);
     }
     etp_say("%s\n", text);
+}
+
+// ---- what the samples tell so far ----
+
+// The answer itself is asked: what it would call unknown is what more samples are for.
+static bool ask(const char *dir, const etp_ab_pair *pair, double times, double share[2])
+{
+    etp_ab_session *session = NULL;
+    const etp_ab_options how = {.pair = pair};
+    if (etp_ab_open(&dir, 1, &how, &session, NULL) != ETP_OK) {
+        return false;
+    }
+    share[0] = etp_ab_engage_reach(etp_ab_answer(session), 0);
+    share[1] = etp_ab_engage_reach(etp_ab_answer(session), times);
+    etp_ab_close(session);
+    return true;
+}
+
+static bool on_known(void *ctx, const char *dir, double times, etp_session_known *arms, size_t n)
+{
+    (void)ctx;
+    etp_ab_session *whole = NULL;
+    double share[2];
+    if (etp_ab_open(&dir, 1, NULL, &whole, NULL) != ETP_OK) {
+        return false;
+    }
+    const etp_ab *ab = etp_ab_answer(whole);
+    uint32_t first = ab->engagement.arm;
+    if (first < n) {
+        arms[first] =
+            (etp_session_known){etp_ab_engage_reach(ab, 0), etp_ab_engage_reach(ab, times)};
+    }
+    for (size_t i = 1; i < ab->n_comparisons; i++) { // the other candidates, as `ab` shows them
+        const etp_ab_comparison *c = &ab->comparisons[i];
+        const etp_ab_pair pair = {
+            .whole = whole, .arms = {c->baseline, c->candidate}
+        };
+        if (c->candidate < n && c->candidate != first && ask(dir, &pair, times, share)) {
+            arms[c->candidate] = (etp_session_known){share[0], share[1]};
+        }
+    }
+    etp_ab_close(whole);
+    return true;
 }
 
 static void say_what_happened(etp_cli *cli, const char *dir, const etp_session_result *r)
@@ -175,6 +219,7 @@ static etp_status measure_on(etp_cli *cli, etp_device *device, const etp_measure
         .progress = cli->progress ? on_progress : NULL,
         .message = cli->quiet ? NULL : on_message,
         .plan = cli->quiet ? NULL : on_message,
+        .known = on_known,
     };
     etp_session_result result = {0};
     etp_status st = etp_session_run(device, &plan, &config, &hooks, &result, err);

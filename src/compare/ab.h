@@ -240,6 +240,8 @@ typedef struct etp_ab_engagement { // of the candidate of the first comparison, 
     double macs_known, time_known;                   // of all eligible operators' MACs and time
     etp_ab_engaged_reason reasons[ETP_REASON_COUNT]; // of those that stayed off, longest first
     size_t n_reasons;
+    uint32_t sampled;     // launches that sampled the arm
+    const char *sampling; // why there were no more: "known", "budget", "bound", "no_gain"; NULL
 } etp_ab_engagement;
 
 // What could be done next. The test answer_fixes has a recording for each of them.
@@ -522,5 +524,9 @@ bool etp_ab_below_clock(const etp_ab *ab, double speedup, const etp_ab_part *bef
 // An operator's time in an arm, and what its clocks can have cut off.
 etp_ab_part etp_ab_operator_part(const etp_ab *ab, const etp_ab_operator *op, uint32_t arm);
 void etp_ab_part_add(etp_ab_part *sum, const etp_ab_part *part);
+
+// What share of the time of the operators that are asked about is known, or would be with TIMES as
+// many samples at best; TIMES 0: now. NAN: nothing is asked.
+double etp_ab_engage_reach(const etp_ab *ab, double times);
 
 #endif

@@ -312,6 +312,37 @@ static void add_operator(etp_ab_engagement *e, const etp_ab_operator *op, sums *
     }
 }
 
+double etp_ab_engage_reach(const etp_ab *ab, double times)
+{
+    const etp_ab_engagement *e = &ab->engagement;
+    double all = 0, unknown = 0;
+    for (size_t i = 0; e->feature_name && i < ab->n_operators; i++) {
+        const etp_ab_operator *op = &ab->operators[i];
+        if (!op->engaged.eligible || op->ns[e->arm] == ETP_NS_UNKNOWN) {
+            continue;
+        }
+        bool few = op->engaged.reason == ETP_REASON_FEW_SAMPLES;
+        // One more than was seen: none in one launch does not mean none ever.
+        bool reached = few && ((double)op->engaged.seen + 1) * times >= ETP_ENGAGE_SAMPLES;
+        all += (double)op->ns[e->arm];
+        unknown +=
+            op->engaged.state == ETP_ENGAGEMENT_UNKNOWN && !reached ? (double)op->ns[e->arm] : 0;
+    }
+    return all > 0 ? 1 - unknown / all : (double)NAN;
+}
+
+static void take_sampling(etp_ab_session *s)
+{
+    etp_ab_engagement *e = &s->ab.engagement;
+    for (size_t i = 0; i < s->run.launches.n && s->has_run; i++) {
+        const etp_run_launch *l = &s->run.launches.items[i];
+        e->sampled += l->kind == ETP_LAUNCH_SAMPLED && l->arm == e->arm;
+    }
+    etp_str why =
+        s->has_run && e->arm < s->run.arms.n ? s->run.arms.items[e->arm].sampling : (etp_str){0};
+    e->sampling = why.len ? etp_arena_strdup(&s->arena, why) : NULL;
+}
+
 etp_status etp_ab_engage(etp_ab_session *s, etp_error *err)
 {
     etp_ab *ab = &s->ab;
@@ -335,6 +366,7 @@ etp_status etp_ab_engage(etp_ab_session *s, etp_error *err)
     if (ab->n_arms == 0 || !choose_feature(ab, &common)) {
         return ETP_OK;
     }
+    take_sampling(s);
     ask_cpu(s, &common);
     common.sme_elsewhere = sme_names(ab->arms[e->arm].profile, common.names);
     pools all = {0};

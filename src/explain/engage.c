@@ -339,6 +339,7 @@ static void judge_by_samples(const etp_engage_case *c, etp_engage *out)
         sure = c->pool->sure;
         on = count_on(c->pool, c->classes);
     }
+    out->seen = sure;
     if (sure < ETP_ENGAGE_SAMPLES) {
         out->reason = out->reason == ETP_REASON_SAME_NAMES ? ETP_REASON_FEW_SAMPLES : out->reason;
         return;
@@ -350,6 +351,7 @@ static void judge_by_samples(const etp_engage_case *c, etp_engage *out)
                             .eligible = true,
                             .sure = out->sure,
                             .on = out->on,
+                            .seen = out->seen,
                             .reason = ETP_REASON_DISAGREE};
         return;
     }

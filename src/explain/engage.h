@@ -117,6 +117,7 @@ typedef struct etp_engage {
     const char *evidence; // what the state rests on, NULL for unknown
     bool by_samples;      // the state rests on sampled code
     uint64_t sure, on;    // sampled program counters inside it, and those in the feature's code
+    uint64_t seen;        // sure ones that the judgement looked at, pooled or not
     bool pooled;     // too few of them: the state rests on those of operators of the same kernel
     double on_share; // of its samples, or the pool's, in the feature's code; meaningful with
                      // by_samples

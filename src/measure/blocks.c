@@ -132,13 +132,15 @@ static etp_status order_block(etp_session *s, uint32_t block, block_order *out, 
     return ETP_OK;
 }
 
-// Kernel evidence needs no blocks: what ran is a fact, not an estimate. One launch per arm, last.
+// Kernel evidence needs no blocks: what ran is a fact, not an estimate. One launch per arm, last;
+// more of them once it is known what these leave open.
 static etp_status sample_arms(etp_session *s, uint32_t block, const uint32_t *arms,
                               uint32_t position, etp_error *err)
 {
     etp_launch_outcome o;
     for (uint32_t i = 0; i < s->plan->n_arms && s->plan->kernels && block == 1; i++) {
-        const etp_task t = {arms[i], block, position + i, ETP_LAUNCH_SAMPLED};
+        const etp_task t = {arms[i], block, position + i, ETP_LAUNCH_SAMPLED, 1};
+        s->positions = t.position + 1;
         if (s->arms[t.arm].dead) {
             continue;
         }
@@ -159,7 +161,7 @@ static etp_status launch_block(etp_session *s, uint32_t block, const block_order
     etp_launch_outcome o;
     for (uint32_t i = 0; i <= n; i++) {
         if (order->control == (int)i && !s->arms[s->plan->baseline].dead) {
-            const etp_task t = {s->plan->baseline, block, position++, ETP_LAUNCH_CONTROL};
+            const etp_task t = {s->plan->baseline, block, position++, ETP_LAUNCH_CONTROL, 0};
             ETP_TRY(etp_session_launch(s, &t, &o, err));
             if (o.interrupted) {
                 return ETP_OK;
@@ -168,7 +170,7 @@ static etp_status launch_block(etp_session *s, uint32_t block, const block_order
         if (i == n || s->arms[order->arms[i]].dead) {
             continue;
         }
-        const etp_task t = {order->arms[i], block, position++, ETP_LAUNCH_TIMED};
+        const etp_task t = {order->arms[i], block, position++, ETP_LAUNCH_TIMED, 0};
         ETP_TRY(etp_session_launch(s, &t, &o, err));
         if (o.interrupted) {
             return ETP_OK;
@@ -183,7 +185,7 @@ static etp_status launch_block(etp_session *s, uint32_t block, const block_order
         }
     }
     for (uint32_t i = 0; i < n && s->plan->trace; i++) {
-        const etp_task t = {order->arms[i], block, position, ETP_LAUNCH_TRACED};
+        const etp_task t = {order->arms[i], block, position, ETP_LAUNCH_TRACED, 0};
         if (s->arms[t.arm].dead || lost[t.arm]) {
             continue;
         }
@@ -308,6 +310,9 @@ etp_status etp_session_blocks(etp_session *s, etp_error *err)
         etp_status status = run_block(s, block, err);
         etp_arena_dispose(&s->block_arena);
         ETP_TRY(status);
+        if (block == 1 && s->run.blocks_done == 1) {
+            ETP_TRY(etp_session_sample_more(s, block, err));
+        }
         if (etp_session_interrupted(s) == 0) {
             ETP_TRY(refused_by_all(s, err));
         }

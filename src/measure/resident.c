@@ -42,7 +42,7 @@ static etp_status gather(etp_session *s, uint32_t block, const uint32_t *order, 
     for (uint32_t i = 0; i < n; i++) {
         if (!s->arms[order[i]].dead && !lost[order[i]]) {
             t->tasks[t->n] =
-                (etp_task){order[i], block, position + (uint32_t)t->n, ETP_LAUNCH_RESIDENT};
+                (etp_task){order[i], block, position + (uint32_t)t->n, ETP_LAUNCH_RESIDENT, 0};
             ETP_TRY(etp_session_request(s, &t->tasks[t->n], &t->requests[t->n], err));
             t->n++;
         }

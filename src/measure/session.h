@@ -52,7 +52,7 @@ typedef struct etp_session_options { // zeroed = the defaults
         precision; // stop when every interval is this narrow (relative half-width); 0: no such rule
     uint64_t warmup, iterations, traced; // per launch; 0: the pilot decides
     bool no_trace;                       // timed launches only
-    bool kernels;                        // one sampled launch per arm in block 1
+    bool kernels;                        // sampled launches per arm in block 1
     bool resident;     // in every block the arms also take turns, loaded side by side
     bool no_control;   // without the A/A control
     double sweep_knee; // above 0: a sweep; gain that more threads must reach to be worth them
@@ -129,6 +129,17 @@ typedef struct etp_session_progress {
     double elapsed_s, remaining_s; // remaining NAN while unknown
 } etp_session_progress;
 
+// What the samples so far tell of one arm: shares of the time of its operators that are asked
+// about.
+typedef struct etp_session_known {
+    double share;     // NAN: nothing is asked of this arm
+    double reachable; // with so many times more samples
+} etp_session_known;
+
+#define ETP_SAMPLING_GOAL 0.9     // of the operators' time: known is enough
+#define ETP_SAMPLING_LAUNCHES 10u // of an arm, at most
+#define ETP_SAMPLING_PART 3u      // of the budget one such part, at most
+
 typedef struct etp_session_hooks { // all may be NULL
     void *ctx;
     void (*progress)(void *ctx, const etp_session_progress *p);
@@ -136,6 +147,9 @@ typedef struct etp_session_hooks { // all may be NULL
     int (*interrupted)(void *ctx); // signal number that wants the session to end, 0 none;
                                    // NULL: etp_os_interrupted
     void (*plan)(void *ctx, const char *text); // one line about time and precision to expect
+    // Fills what the samples in DIR, the run folder, tell of each of the N arms, and what TIMES as
+    // many would. False: it cannot be told. NULL: one sampled launch per arm.
+    bool (*known)(void *ctx, const char *dir, double times, etp_session_known *arms, size_t n);
 } etp_session_hooks;
 
 typedef struct etp_session_config {

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // State of a running session, shared by the files that run it: session.c begins and ends it,
-// blocks.c decides what is launched next, stop.c when it is enough, task.c launches and keeps what
-// comes of it, progress.c tells the user.
+// blocks.c decides what is launched next, stop.c when it is enough, sampling.c how long program
+// counters are sampled, task.c launches and keeps what comes of it, progress.c tells the user.
 #ifndef ETP_MEASURE_STATE_H
 #define ETP_MEASURE_STATE_H
 
@@ -20,6 +20,7 @@ typedef struct etp_arm_state {
     const char *refusal_text;
     bool has_outputs;
     uint32_t lost_in_row;
+    uint64_t sampled_wall_ns; // of the last sampled launch; 0: none
 } etp_arm_state;
 
 typedef struct etp_session {
@@ -42,6 +43,7 @@ typedef struct etp_session {
     etp_run_wait waited;      // of the timed launches of blocks
     uint64_t highest_cap_khz; // of the clocks that the device allowed, over the session
     uint32_t next_launch, expected_launches;
+    uint32_t positions; // of launches in the current block so far
     etp_session_progress progress;
     // Launch values (ln) of the committed blocks, n_arms each; NAN where an arm is missing.
     struct {
@@ -67,6 +69,7 @@ typedef struct etp_session {
 typedef struct etp_task {          // one launch to make
     uint32_t arm, block, position; // block 0: pilot
     etp_launch_kind kind;
+    uint32_t nth; // sampled: which of the arm's in its block, from 1; 0: the only one
 } etp_task;
 
 // ---- progress.c ----
@@ -102,6 +105,11 @@ ETP_NODISCARD etp_status etp_session_lose(etp_session *s, const etp_task *t,
 // One process per living arm of the block, all loaded, taking turns; LOST arms sit out.
 ETP_NODISCARD etp_status etp_session_resident(etp_session *s, uint32_t block, const uint32_t *order,
                                               const bool *lost, uint32_t position, etp_error *err);
+
+// ---- sampling.c ----
+
+// After the block that sampled for the first time: more of it, until enough is known.
+ETP_NODISCARD etp_status etp_session_sample_more(etp_session *s, uint32_t block, etp_error *err);
 
 // ---- blocks.c ----
 

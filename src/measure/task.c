@@ -17,8 +17,9 @@ static const char *log_name(etp_session *s, const etp_task *t, bool lost)
     etp_arena *arena = &s->block_arena;
     const etp_run_arm *arm = &s->run.arms.items[t->arm];
     if (!lost) {
-        return etp_run_dump_name(arena, arm, t->block,
-                                 t->kind == ETP_LAUNCH_SAMPLED ? "_sampled.log" : ".log");
+        return t->kind == ETP_LAUNCH_SAMPLED
+                   ? etp_run_sampled_name(arena, arm, t->block, t->nth, "_sampled.log")
+                   : etp_run_dump_name(arena, arm, t->block, ".log");
     }
     const char *suffix = etp_arena_printf(arena, "_%s_lost.log", etp_launch_kind_name(t->kind));
     return suffix ? etp_run_dump_name(arena, arm, t->block, suffix) : NULL;
@@ -88,7 +89,8 @@ static etp_status take_dump(etp_session *s, const etp_task *t, const char *remot
 
 static const char *file_of(etp_session *s, const etp_task *t, const char *suffix)
 {
-    return etp_run_dump_name(&s->block_arena, &s->run.arms.items[t->arm], t->block, suffix);
+    return etp_run_sampled_name(&s->block_arena, &s->run.arms.items[t->arm], t->block, t->nth,
+                                suffix);
 }
 
 // Program counters of a sampled launch, joined to what ran at the time, and the code they point
@@ -290,6 +292,9 @@ static void add_up(etp_session *s, const etp_task *t, const etp_launch_outcome *
     etp_session_result *r = s->result;
     r->launches++;
     r->launch_wall_ns += o->record.wall_ns;
+    if (t->kind == ETP_LAUNCH_SAMPLED && o->ok) {
+        s->arms[t->arm].sampled_wall_ns = o->record.wall_ns;
+    }
     if (t->kind == ETP_LAUNCH_TIMED && t->block > 0 && o->ok) {
         etp_run_wait_add(&s->waited, &o->record);
         r->timed_wall_ns += o->record.wall_ns;

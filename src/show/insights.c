@@ -116,6 +116,26 @@ static void say_share(etp_strbuf *text, double share, double lo, double hi, cons
     }
 }
 
+// " · sampled in 4 launches, no more: …"; nothing where one was enough.
+static void say_sampling(etp_strbuf *text, const etp_ab_engagement *e)
+{
+    static const struct {
+        const char *id, *words;
+    } k_ends[] = {
+        {"known",   "what ran is known for 90 % of their time"},
+        {"budget",  "the rest of the budget is for blocks"    },
+        {"bound",   "that is the most"                        },
+        {"no_gain", "more samples would not tell more"        },
+    };
+    for (size_t i = 0; e->sampling && i < sizeof k_ends / sizeof *k_ends; i++) {
+        bool early = strcmp(e->sampling, "known") == 0 && e->sampled == 1;
+        if (strcmp(e->sampling, k_ends[i].id) == 0 && !early) {
+            etp_strbuf_printf(text, " · sampled in %u %s and then no more: %s", e->sampled,
+                              e->sampled == 1 ? "launch" : "launches", k_ends[i].words);
+        }
+    }
+}
+
 // "engaged  92 % of MACs, 61 % of the time on SME2 · off: 3 depthwise convolution: …".
 void etp_ab_engaged_key(const etp_ab *ab, etp_keys *keys, etp_arena *arena)
 {
@@ -149,6 +169,7 @@ void etp_ab_engaged_key(const etp_ab *ab, etp_keys *keys, etp_arena *arena)
             etp_strbuf_printf(&text, " (%.1f %% of the time)", 100 * (e->time_hi - e->time_lo));
         }
     }
+    say_sampling(&text, e);
     etp_keys_add(keys, e->off ? ETP_INFO : ETP_GOOD, "engaged", "%s", etp_strbuf_str(&text).ptr);
 }
 

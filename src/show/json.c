@@ -405,6 +405,13 @@ static void engagement(etp_json *j, const etp_ab *ab)
     etp_json_kv_ratio(j, "time_lo", e->time_lo);
     etp_json_kv_ratio(j, "time_hi", e->time_hi);
     etp_json_kv_ratio(j, "time_known", e->time_known);
+    if (e->sampled > 0) {
+        etp_json_key(j, "sampling");
+        etp_json_begin_object_inline(j);
+        etp_json_kv_u64(j, "launches", e->sampled);
+        etp_json_kv_z(j, "ended", e->sampling);
+        etp_json_end(j);
+    }
     etp_json_key(j, "reasons");
     etp_json_begin_array(j);
     for (size_t i = 0; i < e->n_reasons; i++) {

@@ -104,6 +104,13 @@ const char *etp_run_dump_name(etp_arena *arena, const etp_run_arm *arm, uint32_t
                             ETP_STR_ARG(arm->prefix), block, suffix);
 }
 
+const char *etp_run_sampled_name(etp_arena *arena, const etp_run_arm *arm, uint32_t block,
+                                 uint32_t nth, const char *suffix)
+{
+    const char *end = nth <= 1 ? suffix : etp_arena_printf(arena, "_r%u%s", nth, suffix);
+    return end ? etp_run_dump_name(arena, arm, block, end) : NULL;
+}
+
 const char *etp_run_outputs_name(etp_arena *arena, const etp_run_arm *arm)
 {
     return etp_arena_printf(arena, "%.*s/outputs", ETP_STR_ARG(arm->name));

@@ -42,7 +42,8 @@ static void read_arms(const etp_json_object *plan, etp_run *run)
                          .runner = etp_json_get_str(&o, "runner"),
                          .build = etp_json_get_str(&o, "build"),
                          .prefix = etp_json_get_str(&o, "prefix"),
-                         .emulated = etp_json_get_bool(&o, "emulated")};
+                         .emulated = etp_json_get_bool(&o, "emulated"),
+                         .sampling = etp_json_get_str(&o, "sampling")};
         if (o.object && !etp_run_name_ok(a.name)) {
             etp_json_reject(&o, "name", "a plain file name");
         }

@@ -41,6 +41,9 @@ static void write_arms(etp_json *j, const etp_run *run)
         }
         etp_json_kv_str(j, "prefix", a->prefix);
         etp_json_kv_bool(j, "emulated", a->emulated);
+        if (a->sampling.len > 0) {
+            etp_json_kv_str(j, "sampling", a->sampling);
+        }
         etp_json_end(j);
     }
     etp_json_end(j);

@@ -81,6 +81,7 @@ typedef struct etp_run_arm {
     etp_str prefix;        // P of the files: <stem>_<experiment>_t<threads>
     bool emulated;
     uint64_t warmup, iterations, traced; // per launch, fixed by the pilot
+    etp_str sampling; // why no more was sampled: "known", "budget", "bound", "no_gain"; "" not told
 } etp_run_arm;
 
 typedef struct etp_run_sample {
@@ -393,6 +394,9 @@ ETP_NODISCARD etp_status etp_run_report_options(const char *dir, etp_arena *aren
 const char *etp_run_path(etp_arena *arena, const char *dir, etp_str relative);
 const char *etp_run_dump_name(etp_arena *arena, const etp_run_arm *arm, uint32_t block,
                               const char *suffix); // "exp/P.etdump", "exp/P_b2.log"
+// Of the NTH sampled launch (from 1) of an arm in a block: "exp/P.samples", "exp/P_r2.samples".
+const char *etp_run_sampled_name(etp_arena *arena, const etp_run_arm *arm, uint32_t block,
+                                 uint32_t nth, const char *suffix);
 const char *etp_run_outputs_name(etp_arena *arena, const etp_run_arm *arm);
 
 // "program/<stem><suffix>" of a model of the run; suffixes are ".pte" and ".sources.csv".
@@ -451,6 +455,10 @@ ETP_NODISCARD etp_status etp_run_commit(etp_run_writer *w, const etp_run_sample 
                                         size_t n_samples, const etp_run_launch *launches,
                                         size_t n_launches, const etp_str *environment,
                                         size_t n_environment, etp_error *err);
+// More launches of the block that was committed last.
+ETP_NODISCARD etp_status etp_run_commit_more(etp_run_writer *w, const etp_run_sample *samples,
+                                             size_t n_samples, const etp_run_launch *launches,
+                                             size_t n_launches, etp_error *err);
 // Writes the last manifest, with the hashes of every raw file and the kit's results[].
 ETP_NODISCARD etp_status etp_run_finish(etp_run_writer *w, etp_run_state state, etp_error *err);
 

@@ -279,18 +279,18 @@ static void take_back(etp_run_writer *w)
     (void)done; // the disk fails us already; the manifest protects the readers
 }
 
-etp_status etp_run_commit(etp_run_writer *w, const etp_run_sample *samples, size_t n_samples,
-                          const etp_run_launch *launches, size_t n_launches,
-                          const etp_str *environment, size_t n_environment, etp_error *err)
+static etp_status commit(etp_run_writer *w, uint32_t blocks, const etp_run_sample *samples,
+                         size_t n_samples, const etp_run_launch *launches, size_t n_launches,
+                         const etp_str *environment, size_t n_environment, etp_error *err)
 {
     etp_arena scratch = {0};
     size_t rows = 0, lines = 0;
     etp_status status = append_block(w, &scratch, samples, n_samples, launches, n_launches,
                                      environment, n_environment, &rows, &lines, err);
     if (status == ETP_OK) {
-        w->run->blocks_done++;
+        w->run->blocks_done += blocks;
         status = write_manifest(w, err);
-        w->run->blocks_done -= status != ETP_OK;
+        w->run->blocks_done -= status != ETP_OK ? blocks : 0;
     }
     if (status == ETP_OK) {
         w->samples_bytes += rows;
@@ -300,6 +300,19 @@ etp_status etp_run_commit(etp_run_writer *w, const etp_run_sample *samples, size
     }
     etp_arena_dispose(&scratch);
     return status;
+}
+
+etp_status etp_run_commit(etp_run_writer *w, const etp_run_sample *samples, size_t n_samples,
+                          const etp_run_launch *launches, size_t n_launches,
+                          const etp_str *environment, size_t n_environment, etp_error *err)
+{
+    return commit(w, 1, samples, n_samples, launches, n_launches, environment, n_environment, err);
+}
+
+etp_status etp_run_commit_more(etp_run_writer *w, const etp_run_sample *samples, size_t n_samples,
+                               const etp_run_launch *launches, size_t n_launches, etp_error *err)
+{
+    return commit(w, 0, samples, n_samples, launches, n_launches, NULL, 0, err);
 }
 
 etp_status etp_run_keep_roofs(etp_run_writer *w, etp_str document, etp_error *err)

@@ -299,9 +299,22 @@ static void dump(fake *f, const char *path)
 {
     if (strcmp(path, "-") != 0 && !is(f, "no_dump")) {
         int bad = is(f, "bad_dump");
-        write_file(path, bad ? "not a trace at all" : "\x08\0\0\0ED00FAKE", bad ? 18 : 12);
+        if (strcmp(f->kind, "sampled") == 0) { // is read: a whole ETDump, without a run
+            static const char k_empty[] = "\x10\0\0\0ED00\x08\0\x0c\0\x04\0\x08\0"
+                                          "\x08\0\0\0\0\0\0\0\x04\0\0\0\0\0\0\0";
+            write_file(path, k_empty, 32);
+        } else {
+            write_file(path, bad ? "not a trace at all" : "\x08\0\0\0ED00FAKE", bad ? 18 : 12);
+        }
     }
     finish("dump");
+}
+
+static void samples(const char *path)
+{
+    static const char k_head[] = "time_ns,thread,module,address,symbol,streaming\n";
+    write_file(path, k_head, sizeof k_head - 1);
+    finish("samples");
 }
 
 static void outputs(fake *f, const char *dir)
@@ -335,6 +348,8 @@ static void serve(fake *f)
             dump(f, cmd.path);
         } else if (cmd.verb == ETP_WIRE_OUTPUTS) {
             outputs(f, cmd.path);
+        } else if (cmd.verb == ETP_WIRE_SAMPLES) {
+            samples(cmd.path);
         } else if (cmd.verb == ETP_WIRE_QUIT) {
             break;
         }

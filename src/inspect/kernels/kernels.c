@@ -16,28 +16,31 @@ typedef struct launch_texts {
     size_t n, cap;
 } launch_texts;
 
-static etp_status read_text(const etp_run *run, uint32_t index, uint32_t block, const char *suffix,
-                            etp_arena *arena, etp_str *out, etp_error *err)
+static etp_status read_text(const etp_run *run, uint32_t index, uint32_t block, uint32_t nth,
+                            const char *suffix, etp_arena *arena, etp_str *out, etp_error *err)
 {
     const char *dir = etp_arena_strdup(arena, run->dir);
-    const char *name = etp_run_dump_name(arena, &run->arms.items[index], block, suffix);
+    const char *name = etp_run_sampled_name(arena, &run->arms.items[index], block, nth, suffix);
     const char *path = name && dir ? etp_run_path(arena, dir, etp_str_from(name)) : NULL;
     return path ? etp_os_read_text(path, FILE_LIMIT, arena, out, err)
                 : etp_fail_nomem(err, "samples");
 }
 
-// All sampled launches of an arm, one per block at most.
+// All sampled launches of an arm.
 static etp_status read_arm(const etp_run *run, uint32_t index, etp_arena *arena,
                            etp_kernels_of_arm *out, launch_texts *texts, etp_error *err)
 {
+    uint32_t block = 0, nth = 0;
     for (size_t i = 0; i < run->launches.n; i++) {
         const etp_run_launch *l = &run->launches.items[i];
         etp_kernels_text text;
         if (l->arm != index || l->kind != ETP_LAUNCH_SAMPLED) {
             continue;
         }
-        ETP_TRY(read_text(run, index, l->block, ".samples", arena, &text.samples, err));
-        ETP_TRY(read_text(run, index, l->block, ".code", arena, &text.code, err));
+        nth = l->block == block ? nth + 1 : 1;
+        block = l->block;
+        ETP_TRY(read_text(run, index, block, nth, ".samples", arena, &text.samples, err));
+        ETP_TRY(read_text(run, index, block, nth, ".code", arena, &text.code, err));
         if (!ETP_PUSH(arena, texts, text)) {
             return etp_fail_nomem(err, "samples");
         }

@@ -302,12 +302,37 @@ static void slower_in_compared_sides(void **state)
     }
 }
 
+// 600 ns known, 250 with 1 sample, 100 with 0, 40 that no sample can tell, 10 of no interest: of
+// 990 600/990 are known; (1 + 1) × 5 = 10 samples reach 850/990, (0 + 1) × 10 all but the 40.
+static void more_samples_reach_so_much(void **state)
+{
+    (void)state;
+    int64_t ns[5] = {600, 250, 100, 40, 10};
+    etp_ab_operator ops[5] = {0};
+    for (size_t i = 0; i < 5; i++) {
+        ops[i].ns = &ns[i];
+        ops[i].engaged =
+            (etp_engage){.eligible = i < 4,
+                         .state = i ? ETP_ENGAGEMENT_UNKNOWN : ETP_ENGAGED,
+                         .reason = i == 3 ? ETP_REASON_DISAGREE : ETP_REASON_FEW_SAMPLES,
+                         .seen = i == 1};
+    }
+    etp_ab ab = {.operators = ops, .n_operators = 5};
+    assert_true(isnan(etp_ab_engage_reach(&ab, 0))); // no feature, nothing asked
+    ab.engagement.feature_name = "VNNI";
+    assert_float_equal(etp_ab_engage_reach(&ab, 0), 600.0 / 990, 1e-9);
+    assert_float_equal(etp_ab_engage_reach(&ab, 4.9), 600.0 / 990, 1e-9);
+    assert_float_equal(etp_ab_engage_reach(&ab, 5), 850.0 / 990, 1e-9);
+    assert_float_equal(etp_ab_engage_reach(&ab, 10), 950.0 / 990, 1e-9);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(every_reason_through_the_answer),
         cmocka_unit_test(a_core_without_sme_is_not_accused),
         cmocka_unit_test(macs_and_rows),
+        cmocka_unit_test(more_samples_reach_so_much),
         cmocka_unit_test(slower_in_compared_sides),
     };
     return cmocka_run_group_tests_name("answer engaged", tests, NULL, NULL);

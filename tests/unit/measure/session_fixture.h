@@ -23,6 +23,10 @@ typedef struct fixture {
     char messages[8192];
     unsigned stop_after; // interrupt once so many launches have begun; 0 never
     unsigned begun;
+    const double *shares;    // of the operators' time that are known after each round of samples;
+    const double *reachable; // NULL: nobody is asked
+    unsigned rounds;         // asked so far
+    double times[16];        // what was asked for
 } fixture;
 
 static inline void on_progress(void *ctx, const etp_session_progress *p)
@@ -42,6 +46,17 @@ static inline int on_interrupted(void *ctx)
 {
     const fixture *f = ctx;
     return f->stop_after > 0 && f->begun > f->stop_after ? SIGINT : 0;
+}
+
+// The second arm is the one that something is asked about.
+static inline bool on_known(void *ctx, const char *dir, double times, etp_session_known *arms,
+                            size_t n)
+{
+    fixture *f = ctx;
+    assert_true(etp_run_is(dir) && n == 2 && f->rounds < 16);
+    arms[1] = (etp_session_known){f->shares[f->rounds], f->reachable[f->rounds]};
+    f->times[f->rounds++] = times;
+    return true;
 }
 
 static inline int set_up(void **state)
@@ -112,7 +127,8 @@ static inline void session(fixture *f, const char *script, const etp_session_opt
     assert_int_equal(etp_run_claim(wanted, false, &f->arena, &o->dir, &o->err), ETP_OK);
     assert_true(etp_os_is_dir(o->dir));
     const etp_session_config config = {.dir = o->dir, .command = "etprof ab fake.pte"};
-    const etp_session_hooks hooks = {f, on_progress, on_message, on_interrupted, NULL};
+    const etp_session_hooks hooks = {
+        f, on_progress, on_message, on_interrupted, NULL, f->shares ? on_known : NULL};
     o->status = etp_session_run(f->device, &o->plan, &config, &hooks, &o->result, &o->err);
     etp_error err = {0};
     if (etp_os_is_dir(o->dir) && etp_run_open(o->dir, &f->arena, &o->run, &err) != ETP_OK) {
