@@ -99,6 +99,7 @@ double etp_fix_copy_ns(const etp_fixer *f, uint32_t op);
 double etp_fix_roof_ns(const etp_fixer *f, uint32_t op);   // least time of OP
 double etp_fix_memory_ns(const etp_fixer *f, uint32_t op); // of its bytes alone
 double etp_fix_int8_ratio(const etp_fixer *f); // int8 ÷ float32 operations at the arm's level
+double etp_fix_product_ns(const etp_fixer *f); // one product of float32 at the arm's level
 double etp_fix_region_ns(const etp_fixer *f, uint32_t threads); // one parallel region
 
 ETP_NODISCARD etp_status etp_fixes_of_layout(etp_fixer *f, etp_error *err);

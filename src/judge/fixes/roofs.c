@@ -46,6 +46,11 @@ double etp_fix_int8_ratio(const etp_fixer *f)
     return f->ab->roofs ? products_ns(f, ETP_ROOF_F32) / products_ns(f, ETP_ROOF_I8) : (double)NAN;
 }
 
+double etp_fix_product_ns(const etp_fixer *f)
+{
+    return f->ab->roofs ? products_ns(f, ETP_ROOF_F32) / 1e9 : (double)NAN;
+}
+
 double etp_fix_region_ns(const etp_fixer *f, uint32_t threads)
 {
     const etp_roof_table *t = f->ab->roofs;

@@ -130,12 +130,34 @@ static double likely_inside(const etp_fixer *f, uint32_t op, const way_in *way)
     return way->passes == 0 ? 0 : way->passes * (etp_fix_copy_ns(f, op) + OPERATOR_NS);
 }
 
+// Time of the transposes that make the images of a mean outside the delegate contiguous. Inside,
+// the mean takes them as they are.
+static double turned_for(const etp_fixer *f, uint32_t mean)
+{
+    const etp_op_facts *facts = etp_fix_facts(f, mean);
+    const etp_value *image = &facts->values[facts->inputs[0]];
+    double ns = 0;
+    for (uint32_t i = 0; i < mean; i++) {
+        const etp_profile_row *row = etp_fix_row(f, i);
+        const etp_op_facts *from = etp_fix_facts(f, i);
+        bool turns = is_kind(f, i, ETP_ROW_OPERATOR) &&
+                     etp_str_eqz(row->parsed.family, "Transpose") && from && from->n_outputs == 1;
+        const etp_value *out = turns ? &from->values[from->outputs[0]] : NULL;
+        bool same = out && out->rank == 4;
+        for (uint32_t k = 0; same && k < 4; k++) {
+            same = out->dims[k] == image->dims[k];
+        }
+        ns = same ? (double)etp_fix_op_ns(f, i) : ns; // the last one before it
+    }
+    return ns;
+}
+
 static etp_status show_group(etp_fixer *f, etp_fix_found *at, double inside, const char *recipe,
                              const char *change, const char *text, etp_error *err)
 {
     etp_fix_time t = etp_fix_time_of(f, at);
     at->expected = t.mean + t.likely_more - inside; // NAN stays
-    at->hi = t.hi + t.most_more;
+    at->hi += t.hi + t.most_more;
     at->concerns = t.most_more; // the set-up that goes with them
     if (text &&
         f->calls > 1) { // else the gain may be larger than their own time, and nobody sees why
@@ -145,12 +167,13 @@ static etp_status show_group(etp_fixer *f, etp_fix_found *at, double inside, con
     }
     return etp_fix_show(
         f, at,
-        &(etp_fix_words){ETP_FIX_DELEGATE, text, recipe,
-                         "ceiling: Σ time + one delegate call's set-up per kernel that joins two "
-                         "partitions; expected: Σ (time − passes of the "
-                         "replacement × (what a copy of the bytes takes + 1 µs)), without a recipe "
-                         "Σ (time − 2 × roof), unknown without bytes or roofs; floor: 0",
-                         change},
+        &(etp_fix_words){
+            ETP_FIX_DELEGATE, text, recipe,
+            "ceiling: Σ time + one delegate call's set-up per kernel that joins two "
+            "partitions + the transpose in front of a mean; expected: Σ (time − passes of the "
+            "replacement × (what a copy of the bytes takes + 1 µs)), without a recipe "
+            "Σ (time − 2 × roof), unknown without bytes or roofs; floor: 0",
+            change},
         err);
 }
 
@@ -193,6 +216,7 @@ static etp_status undelegated(etp_fixer *f, etp_error *err)
                 return no_memory(err);
             }
             inside += mine ? likely_inside(f, i, own) : 0;
+            at.hi += mine && own && strcmp(own->family, "mean") == 0 ? turned_for(f, i) : 0;
         }
         const char *recipe = way ? etp_arena_printf(&f->s->arena, "--apply %s", way->recipe) : NULL;
         recipe = recipe ? etp_fix_export(f, true, recipe)
@@ -356,12 +380,16 @@ static etp_status show_precision(etp_fixer *f, const etp_fix_found *at, bool don
                              "%s; its check says what that does to the outputs, --calibrate "
                              "FILE.npz gives it samples of yours",
                              etp_fix_export(f, false, "--dtype int8")),
-            "estimate: Σ time of convolutions and products with a weight × (1 − 1 ÷ r), r = int8 ÷ "
-            "float32 roof of the level, − the time of depthwise "
-            "convolutions of more than 9 taps on x86 again, − 1.5 × activations and pads that stay "
-            "in float between converts; unknown without roofs; ceiling: twice "
-            "that r (8 without roofs), and three quarters of the other delegated operators, which "
-            "move a quarter of the bytes",
+            "estimate: Σ time of convolutions and products with a weight × (1 − c ÷ r − 6.5 ÷ k), "
+            "r = "
+            "int8 ÷ float32 roof of the level, c = input channels in whole eights ÷ input "
+            "channels, k = products of an output, − the time of depthwise convolutions of more "
+            "than 9 taps on x86 again, − 0.7 × elementwise operators that repeat an input "
+            "(multiplications: what is above 15 products of float32 an element), − 2 × images of "
+            "few channels that go channels last, + 0.75 × GELU, − 1.5 × other activations and "
+            "pads that stay in float between converts; unknown without roofs; ceiling: twice that "
+            "r (8 without roofs), and three quarters of the other delegated operators, which move "
+            "a quarter of the bytes",
             "int8"},
         err);
 }
@@ -375,6 +403,64 @@ static int64_t taps_of(const etp_fixer *f, uint32_t op)
     return w && w->kind == ETP_EVALUE_TENSOR && w->rank == 4 ? (int64_t)w->dims[1] * w->dims[2] : 0;
 }
 
+#define CHANNELS_AT_ONCE 8 // of an int8 convolution or product
+
+// An operator that takes a whole tensor and one that is repeated over it, as a batch norm of its
+// own or a gate does: int8 has no faster kernel for it.
+static bool repeats_an_input(const etp_op_facts *facts)
+{
+    return facts && facts->n_inputs == 2 &&
+           facts->values[facts->inputs[0]].bytes != facts->values[facts->inputs[1]].bytes;
+}
+
+// An image of few channels goes channels last: byte by byte that takes three times as long as with
+// floats.
+static bool turns_few_channels(const etp_profile_row *row, const etp_op_facts *facts)
+{
+    if (!etp_str_eqz(row->parsed.family, "Transpose") || !facts || facts->n_inputs != 1 ||
+        facts->n_outputs != 1) {
+        return false;
+    }
+    const etp_value *in = &facts->values[facts->inputs[0]];
+    const etp_value *out = &facts->values[facts->outputs[0]];
+    return in->kind == ETP_EVALUE_TENSOR && in->rank == 4 && out->rank == 4 && in->dims[1] > 1 &&
+           in->dims[1] < CHANNELS_AT_ONCE && out->dims[3] == in->dims[1] &&
+           out->dims[1] == in->dims[2];
+}
+
+// Share of its float32 time that a convolution or product keeps in int8. Two things keep it from 1
+// / RATIO: channels are taken in eights, and each output is scaled and rounded again, which takes
+// as long as REQUANTISED of its products in float32.
+#define REQUANTISED 6.5
+
+static double share_left(const etp_op_facts *facts, double ratio)
+{
+    const etp_value *w = facts && facts->n_inputs > 1 ? &facts->values[facts->inputs[1]] : NULL;
+    bool known = w && w->kind == ETP_EVALUE_TENSOR && (w->rank == 4 || w->rank == 2) && !w->dynamic;
+    // The weight of a depthwise convolution is [1, height, width, channels]: one channel a group,
+    // also where a kernel for whole groups takes it.
+    bool lanes = known && etp_str_eqz(facts->node_type, "DepthwiseConv2d");
+    int64_t channels = !known ? 0 : lanes ? 1 : w->dims[w->rank - 1];
+    double taps = known && w->rank == 4 ? (double)w->dims[1] * (double)w->dims[2] : 1;
+    if (channels < 1 || taps < 1) {
+        return 1 / ratio;
+    }
+    double eights = ceil((double)channels / CHANNELS_AT_ONCE);
+    double padded = eights * CHANNELS_AT_ONCE / (double)channels;
+    return padded / ratio + REQUANTISED / (taps * (double)channels);
+}
+
+// Two int8 tensors multiplied element by element: each element takes as long as 15 products of
+// float32, however long the multiplication takes in float32.
+static double multiplied_in_int8(const etp_fixer *f, uint32_t op)
+{
+    const etp_op_facts *facts = etp_fix_facts(f, op);
+    bool one = facts && facts->n_outputs == 1;
+    const etp_value *out = one ? &facts->values[facts->outputs[0]] : NULL;
+    bool known = out && out->kind == ETP_EVALUE_TENSOR && out->bytes != ETP_BYTES_UNKNOWN;
+    return known ? 15 * ((double)out->bytes / 4) * etp_fix_product_ns(f) : (double)NAN;
+}
+
 // What quantising OP itself brings; negative when it costs. What is quantised: convolutions,
 // products with a weight.
 static double gain_of_int8(const etp_fixer *f, uint32_t op, double ratio)
@@ -382,6 +468,7 @@ static double gain_of_int8(const etp_fixer *f, uint32_t op, double ratio)
     const etp_profile_row *row = etp_fix_row(f, op);
     const etp_level_info *level = etp_level_get(f->ab->arms[f->arm].level);
     double ns = (double)etp_fix_op_ns(f, op);
+    etp_category category = f->ab->operators[op].category;
     bool x86 = level && level->family == ETP_ISA_X86_64;
     if (etp_op_is_depthwise(
             &row->parsed)) { // lane by lane: the 25-tap kernel of int8 takes twice the time on x86
@@ -389,13 +476,39 @@ static double gain_of_int8(const etp_fixer *f, uint32_t op, double ratio)
     }
     if (multiplies(f, op) && is_float32(row) &&
         !etp_str_eqz(row->parsed.family, "Batch Matrix Multiply")) {
-        return ns * (1 - 1 / ratio);
+        return ns * (1 - share_left(etp_fix_facts(f, op), ratio));
     }
-    // The quantizer has no pattern for these: a convert before and one behind, 10 bytes an element
-    // where they move 8.
-    bool converted = f->ab->operators[op].category == ETP_CATEGORY_ACTIVATION &&
-                     !etp_str_eqz(row->parsed.family, "Clamp");
+    if (category == ETP_CATEGORY_ELEMENTWISE && repeats_an_input(etp_fix_facts(f, op))) {
+        return etp_str_eqz(row->parsed.family, "Multiply") ? ns - multiplied_in_int8(f, op)
+                                                           : -0.7 * ns;
+    }
+    if (turns_few_channels(row, etp_fix_facts(f, op))) {
+        return -2 * ns;
+    }
+    // XNNPACK looks eight bits up in a table. That is little beside a GELU; others take longer that
+    // way, or stay in float where several operators read them: a convert before and one behind, 10
+    // bytes an element where they move 8.
+    if (etp_str_eqz(row->parsed.family, "GELU")) {
+        return 0.75 * ns;
+    }
+    bool converted =
+        category == ETP_CATEGORY_ACTIVATION && !etp_str_eqz(row->parsed.family, "Clamp");
     return converted ? -1.5 * ns : 0;
+}
+
+// Bytes per nanosecond at which pads and converts move data: what the best copy of the arm reaches,
+// else less than half of what the level's memory roof says.
+static double moving_rate(const etp_fixer *f)
+{
+    double rate = f->best_rate;
+    for (uint32_t i = 0; i < f->ab->n_operators && !isfinite(rate); i++) {
+        const etp_op_facts *facts = etp_fix_facts(f, i);
+        double roof = etp_fix_memory_ns(f, i);
+        rate = facts && facts->work.known && isfinite(roof)
+                   ? 0.43 * (double)facts->work.bytes / roof
+                   : rate;
+    }
+    return rate;
 }
 
 // Pads that XNNPACK merges into convolutions in float32 stay on their own, in float, between two
@@ -405,7 +518,7 @@ static double pads_left_by_int8(const etp_fixer *f)
     const etp_profile_facts *facts = f->ab->arms[f->arm].profile->facts;
     const etp_method *m =
         facts && !facts->problem && facts->program->n_methods ? &facts->program->methods[0] : NULL;
-    double bytes = 0;
+    double bytes = 0, rate = moving_rate(f);
     for (uint32_t i = 0; m && i < m->n_partitions; i++) {
         const etp_partition *p = &m->partitions[i];
         for (uint32_t k = 0; k < p->n_nodes; k++) {
@@ -416,7 +529,7 @@ static double pads_left_by_int8(const etp_fixer *f)
                                               : 0; // 2 of the pad, 1.25 of each convert
         }
     }
-    return bytes > 0 && isfinite(f->best_rate) ? bytes / f->best_rate : 0;
+    return bytes > 0 && isfinite(rate) ? bytes / rate : 0;
 }
 
 static etp_status precision(etp_fixer *f, etp_error *err)
