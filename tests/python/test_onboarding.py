@@ -191,6 +191,17 @@ class EdgeTam(ExportCase):
         run = self.run_with(lambda: self.exported("edgetam_image_encoder"), EDGETAM_CHECKPOINT="seeded")
         self.assertIn("random weights", run.err)
 
+    def test_random_weights_are_calibrated_with_seeded_images(self):
+        run = self.run_with(lambda: self.exported("edgetam_image_encoder", "--dtype", "int8"),
+                            EDGETAM_CHECKPOINT="seeded")
+        self.assertEqual(run.entry["calibration"], {"source": "model", "samples": 4})
+        self.assertFalse(any("--calibrate" in w for w in run.entry["warnings"]), run.entry["warnings"])
+
+    def test_a_checkpoint_asks_for_samples(self):
+        run = self.run_with(lambda: self.exported("edgetam_image_encoder", "--dtype", "int8"))
+        self.assertEqual(run.entry["calibration"], {"source": "example-inputs", "samples": 1})
+        self.assertTrue(any("--calibrate FILE.npz" in w for w in run.entry["warnings"]), run.entry["warnings"])
+
     def test_needs_are_said_at_once(self):
         with hidden("hydra", "omegaconf", "timm", "torchvision"), mock.patch.dict(os.environ, self.environment):
             run = self.refused(5, "hydra, omegaconf, timm, torchvision", "edgetam_image_encoder")

@@ -253,5 +253,39 @@ class Quantised(ExportCase):
         self.refused(2, "no such file", "toy_cnn", "--dtype", "int8", "--calibrate", "none.npz")
 
 
+@NEEDS_TORCH
+class Rounding(unittest.TestCase):
+    """Two int8 implementations may round a deep network apart; what computes something else is further from fp32."""
+
+    def setUp(self):
+        import torch
+        from etprof.export import verify
+
+        draw = torch.Generator().manual_seed(0)
+        self.fp32, one, other = (torch.randn(1, 20000, generator=draw) for _ in range(3))
+        self.eager, self.program = self.fp32 + 0.2 * one, self.fp32 + 0.2 * other
+        self.verify, self.more = verify, self.fp32 + 0.3 * other
+
+    def as_near(self, program):
+        return self.verify.as_near([program], [self.eager], [self.fp32])
+
+    def test_two_roundings(self):
+        apart = self.verify.compare([self.program], [self.eager], self.verify.SAME["int8"])
+        self.assertFalse(apart.ok)  # cosine 1 / 1.04 by the variances
+        self.assertAlmostEqual(apart.cosine, 1 / 1.04, delta=0.003)
+        self.assertTrue(self.as_near(self.program))
+
+    def test_something_else(self):
+        self.assertFalse(self.as_near(self.more))
+        self.assertFalse(self.as_near(self.fp32.roll(1)))
+        self.assertFalse(self.as_near(-self.program))
+        one_wrong = self.program.clone()
+        one_wrong[0, 7] += 3
+        self.assertFalse(self.as_near(one_wrong))
+        one_wrong[0, 7] = float("nan")
+        self.assertFalse(self.as_near(one_wrong))
+        self.assertFalse(self.verify.as_near([self.program], [self.eager] * 2, [self.fp32] * 2))
+
+
 if __name__ == "__main__":
     unittest.main()

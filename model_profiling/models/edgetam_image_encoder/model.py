@@ -16,6 +16,7 @@ from torch import nn
 
 SIZE = 1024
 SEEDED = "seeded"
+CALIBRATED_WITH = 4  # images, of random weights
 PREFIX = "image_encoder."
 NOTICE = (
     "EdgeTAM is third-party software under the Apache License 2.0: keep its LICENSE and copyright "
@@ -141,7 +142,16 @@ class EdgeTamImageEncoder:
         if isinstance(getattr(encoder, "neck", None), nn.Module):
             encoder.neck.position_encoding = NoEncoding()
         model = Normalized(encoder).eval()
-        return model if weights else settle(model, (1, 3, SIZE, SIZE), batch=1)
+        # Images are 0...1: batch norms settled on normal numbers would see others afterwards.
+        return model if weights else settle(model, (1, 3, SIZE, SIZE), batch=1, draw=torch.rand)
 
     def get_example_inputs(self):
         return (torch.rand(1, 3, SIZE, SIZE),)
+
+    def get_calibration_inputs(self):
+        """Seeded noise for random weights. With a checkpoint noise is no picture: then --calibrate
+        is asked for."""
+        if os.environ.get("EDGETAM_CHECKPOINT") != SEEDED:
+            return None
+        seeds = (torch.Generator().manual_seed(i) for i in range(CALIBRATED_WITH))
+        return [(torch.rand(1, 3, SIZE, SIZE, generator=seed),) for seed in seeds]

@@ -105,11 +105,12 @@ class Simple:
         return (torch.randn(*self._shape),)
 
 
-def settle(model, shape, batch=4):
+def settle(model, shape, batch=4, draw=None):
     """Gives the batch norms of a random network the statistics of its own activations.
 
     Freshly initialised, deep networks shrink their activations until float16 and int8 see nothing
-    but zeros (MobileNetV3: outputs of 1e-9), and no comparison means anything any more.
+    but zeros (MobileNetV3: outputs of 1e-9), and no comparison means anything any more. DRAW makes
+    inputs like those that the model will get; normal ones without it.
     """
     import torch
 
@@ -122,7 +123,7 @@ def settle(model, shape, batch=4):
         norm.momentum = None  # the plain average
     model.train()
     with torch.no_grad():
-        model(torch.randn(batch, *shape[1:]))
+        model((draw or torch.randn)(batch, *shape[1:]))
     for norm, momentum in zip(norms, momenta):
         norm.momentum = momentum
     return model.eval()

@@ -6,7 +6,7 @@ import math
 import os
 import tempfile
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import torch
 from torch.utils import _pytree as pytree
@@ -109,6 +109,21 @@ def compare(got: list, want: list, tolerance) -> Figures:
     return worst
 
 
+def as_near(got: list, eager: list, fp32: list) -> bool:
+    """Whether the program is as near to the fp32 model as quantised eager is, output by output.
+
+    Kernels round otherwise than eager does. Over a deep network that takes both as far from each
+    other as from fp32; a program that computes something else is further from fp32."""
+    if not len(got) == len(eager) == len(fp32):
+        return False
+    for g, e, f in zip(got, eager, fp32):
+        ours, theirs = compare([g], [f], (None, -1.0)), compare([e], [f], (None, -1.0))
+        if not (ours.ok and 1 - ours.cosine <= 1.1 * (1 - theirs.cosine) + 1e-6
+                and ours.max_rel <= 1.5 * theirs.max_rel + 1e-6):
+            return False
+    return True
+
+
 def outputs_of(tree) -> list:
     return [x for x in pytree.tree_flatten(tree)[0] if x is not None]
 
@@ -154,7 +169,10 @@ def check_method(loaded, method, dtype, tolerance_cosine) -> dict:
     with torch.no_grad():
         eager = outputs_of(method.module(*method.args, **method.kwargs))
     against_same = compare(got, eager, same)
-    against_fp32 = compare(got, outputs_of(method.reference), fp32)
+    reference = outputs_of(method.reference)
+    against_fp32 = compare(got, reference, fp32)
+    if dtype == "int8" and tolerance_cosine is None and as_near(got, eager, reference):
+        against_same = replace(against_same, ok=True, why="")
     shapes = []
     for args, kwargs in other_sizes(method):
         with torch.no_grad():
