@@ -385,16 +385,6 @@ static etp_status measure_again(etp_cli *cli, const etp_measure_again_request *a
     etp_session_options options;
     ETP_TRY(etp_session_options_of(&run, &cli->arena, &options, err));
     options.timeout_s = again->timeout_s;
-    bool alike =
-        run.arms.n > 0 && !run.asked.known; // counts that the user fixed are the same in all arms
-    for (size_t i = 1; i < run.arms.n; i++) {
-        alike = alike && run.arms.items[i].warmup == run.arms.items[0].warmup &&
-                run.arms.items[i].iterations == run.arms.items[0].iterations;
-    }
-    if (alike) {
-        options.warmup = run.arms.items[0].warmup;
-        options.iterations = run.arms.items[0].iterations;
-    }
     etp_measure_request request = {
         .device = again->device ? again->device : etp_arena_strdup(&cli->arena, run.device_spec),
         .runner = again->runner,

@@ -127,18 +127,12 @@ etp_status etp_session_options_of(const etp_run *run, etp_arena *arena, etp_sess
                                  .has_seed = true,
                                  .seed = run->seed};
     ETP_TRY(options_runners(run, levels.n, threads.n, arena, out, err));
-    if (run->asked.known) {
-        out->warmup = run->asked.warmup;
-        out->iterations = run->asked.iterations;
-        out->traced = run->asked.traced;
-        out->no_trace = run->asked.no_trace;
-        out->kernels = run->asked.kernels;
-        out->resident = run->asked.resident;
-        return ETP_OK;
-    }
-    for (size_t i = 0; i < run->arms.n; i++) { // 0 where the pilot did not come so far
-        out->no_trace = run->arms.items[i].iterations > 0 && run->arms.items[i].traced == 0;
-    }
+    out->warmup = run->asked.warmup;
+    out->iterations = run->asked.iterations;
+    out->traced = run->asked.traced;
+    out->no_trace = run->asked.no_trace;
+    out->kernels = run->asked.kernels;
+    out->resident = run->asked.resident;
     return ETP_OK;
 }
 

@@ -39,7 +39,6 @@ static etp_status describe(etp_session *s, etp_error *err)
     r->inputs = etp_str_from(p->inputs[0].spec);
     r->data = etp_str_from(p->data);
     r->cpus = etp_str_from(p->cpus);
-    r->asked.known = true;
     r->asked.warmup = p->warmup;
     r->asked.iterations = p->iterations;
     r->asked.traced = p->traced;
@@ -48,7 +47,6 @@ static etp_status describe(etp_session *s, etp_error *err)
     r->cool_c = p->cool_c;
     r->cool_wait_s = p->cool_wait_s;
     r->asked.resident = p->resident;
-    r->sweep = p->sweep_knee > 0;
     r->knee = p->sweep_knee;
     for (size_t i = 0; i < p->n_models; i++) {
         if (!ETP_PUSH(&s->arena, &r->models, p->models[i])) {

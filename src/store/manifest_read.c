@@ -107,16 +107,12 @@ static void read_plan(const etp_json_object *root, etp_run *run)
     run->data = etp_json_get_str(&plan, "data");
     run->cpus = etp_json_get_str(&plan, "cpus");
     etp_json_object asked = etp_json_get_object(&plan, "asked");
-    if (asked.object) {
-        run->asked.known = true;
-        run->asked.warmup = etp_json_get_u64(&asked, "warmup", INT64_MAX);
-        run->asked.iterations = etp_json_get_u64(&asked, "timed", INT64_MAX);
-        run->asked.traced = etp_json_get_u64(&asked, "traced", INT64_MAX);
-        run->asked.no_trace = !etp_json_get_bool(&asked, "trace");
-        run->asked.kernels = etp_json_get_bool(&asked, "kernels");
-        run->asked.resident =
-            json_object_get(asked.object, "resident") && etp_json_get_bool(&asked, "resident");
-    }
+    run->asked.warmup = etp_json_get_u64(&asked, "warmup", INT64_MAX);
+    run->asked.iterations = etp_json_get_u64(&asked, "timed", INT64_MAX);
+    run->asked.traced = etp_json_get_u64(&asked, "traced", INT64_MAX);
+    run->asked.no_trace = asked.object && !etp_json_get_bool(&asked, "trace");
+    run->asked.kernels = etp_json_get_bool(&asked, "kernels");
+    run->asked.resident = etp_json_get_bool(&asked, "resident");
     etp_json_object cool = etp_json_get_object(&plan, "cool");
     if (cool.object) {
         run->cool_c = etp_json_get_double(&cool, "celsius");
@@ -124,7 +120,6 @@ static void read_plan(const etp_json_object *root, etp_run *run)
     }
     etp_json_object sweep = etp_json_get_object(&plan, "sweep");
     if (sweep.object) {
-        run->sweep = true;
         run->knee = etp_json_get_double(&sweep, "knee");
         if (!(run->knee > 0)) {
             etp_json_reject(&sweep, "knee", "a gain above 0");
@@ -276,7 +271,7 @@ static void check_cost(const etp_json_object *root, const etp_run *run)
     if (cells > ETP_RUN_MAX_CELLS) {
         etp_json_reject(root, "blocks_done", "at most 2000000 divided by the number of arms");
     }
-    if (run->sweep && run->arms.n > ETP_RUN_MAX_SWEPT) {
+    if (run->knee > 0 && run->arms.n > ETP_RUN_MAX_SWEPT) {
         etp_json_reject(root, "plan", "a sweep of at most 64 arms");
     }
 }

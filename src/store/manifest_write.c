@@ -83,25 +83,15 @@ static void write_plan(etp_json *j, const etp_run *run)
 {
     etp_json_key(j, "plan");
     etp_json_begin_object(j);
-    etp_json_kv_u64(j, "seed", run->seed);
-    etp_json_kv_u64(j, "blocks", run->blocks_planned);
     etp_json_kv_u64(j, "control_blocks", run->control_blocks);
-    etp_json_kv_double_if(j, "budget_s", run->budget_s, run->budget_s > 0);
-    etp_json_kv_double_if(j, "precision", run->precision, run->precision > 0);
     etp_json_kv_u64(j, "baseline", run->baseline);
-    etp_json_kv_str(j, "method", run->method);
-    etp_json_kv_str(j, "inputs", run->inputs);
-    etp_json_kv_str(j, "data", run->data);
-    etp_json_kv_str(j, "cpus", run->cpus);
-    if (run->asked.known) {
-        etp_json_key(j, "asked");
+    etp_json_kv_u64(j, "blocks", run->blocks_planned);
+    etp_json_kv_double_if(j, "precision", run->precision, run->precision > 0);
+    etp_json_kv_double_if(j, "budget_s", run->budget_s, run->budget_s > 0);
+    if (run->knee > 0) {
+        etp_json_key(j, "sweep");
         etp_json_begin_object_inline(j);
-        etp_json_kv_u64(j, "warmup", run->asked.warmup);
-        etp_json_kv_u64(j, "timed", run->asked.iterations);
-        etp_json_kv_u64(j, "traced", run->asked.traced);
-        etp_json_kv_bool(j, "trace", !run->asked.no_trace);
-        etp_json_kv_bool(j, "kernels", run->asked.kernels);
-        etp_json_kv_bool(j, "resident", run->asked.resident);
+        etp_json_kv_double(j, "knee", run->knee);
         etp_json_end(j);
     }
     if (run->cool_c > 0) {
@@ -111,12 +101,20 @@ static void write_plan(etp_json *j, const etp_run *run)
         etp_json_kv_double(j, "wait_s", run->cool_wait_s);
         etp_json_end(j);
     }
-    if (run->sweep) {
-        etp_json_key(j, "sweep");
-        etp_json_begin_object_inline(j);
-        etp_json_kv_double(j, "knee", run->knee);
-        etp_json_end(j);
-    }
+    etp_json_kv_str(j, "method", run->method);
+    etp_json_kv_str(j, "inputs", run->inputs);
+    etp_json_kv_str(j, "data", run->data);
+    etp_json_kv_str(j, "cpus", run->cpus);
+    etp_json_kv_u64(j, "seed", run->seed);
+    etp_json_key(j, "asked");
+    etp_json_begin_object_inline(j);
+    etp_json_kv_u64(j, "timed", run->asked.iterations);
+    etp_json_kv_u64(j, "warmup", run->asked.warmup);
+    etp_json_kv_u64(j, "traced", run->asked.traced);
+    etp_json_kv_bool(j, "trace", !run->asked.no_trace);
+    etp_json_kv_bool(j, "kernels", run->asked.kernels);
+    etp_json_kv_bool(j, "resident", run->asked.resident);
+    etp_json_end(j);
     write_arms(j, run);
     write_iterations(j, run);
     write_order(j, run);

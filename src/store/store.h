@@ -212,12 +212,10 @@ typedef struct etp_run {
     etp_str data, cpus; // its --data and --cpus, "" not given
     struct { // of each launch, as the user fixed it before the first; 0: the pilot decides
         uint64_t warmup, iterations, traced;
-        bool known; // older folders do not tell
         bool no_trace, kernels, resident;
     } asked;
-    bool sweep; // a factorial: every pair of arms is of interest, not those with the baseline alone
     double cool_c, cool_wait_s; // start temperature of blocks and patience; 0: none
-    double knee;                // its threshold: gain that more threads must reach; 0 no sweep
+    double knee; // above 0: a sweep, every pair of arms is of interest; gain that more threads must reach
     struct {
         etp_run_arm *items;
         size_t n, cap;
