@@ -81,8 +81,8 @@ static etp_status session_options(etp_cli *cli, const ab_options *o, int argc, c
     out->n_threads = g->threads.n;
     out->models = (const char *const *)argv;
     out->n_models = (size_t)argc;
-    out->inputs = g->inputs ? g->inputs : etp_inputs_beside(cli, argv[0], g->method);
-    out->kernels = o->kernels;
+    out->settings.inputs = g->inputs ? g->inputs : etp_inputs_beside(cli, argv[0], g->method);
+    out->settings.kernels = o->kernels;
     return ETP_OK;
 }
 

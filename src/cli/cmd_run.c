@@ -268,10 +268,10 @@ static etp_status settle(void *ctx, const etp_device *device, const etp_device_c
     options->names = p->names;
     options->levels = p->levels;
     options->n_levels = p->n_arms;
-    options->sweep_knee = is_grid(p, options) ? ETP_SWEEP_KNEE : 0;
+    options->settings.knee = is_grid(p, options) ? ETP_SWEEP_KNEE : 0;
     say_arms(p, &cpu->cpu);
     if (p->kernels && device->info.emulated) {
-        options->kernels = false;
+        options->settings.kernels = false;
         say(p, "xnntrace",
             "emulated: operator names of the traced launches are the evidence, none are sampled");
     } else if (p->kernels) {
@@ -355,19 +355,21 @@ static void set_counts(const run_options *o, const plan *p, etp_session_options 
     for (size_t i = 0; i < p->n_arms; i++) {
         const etp_config_experiment *e = p->arms[i];
         differ = differ || e->runs != p->arms[0]->runs || e->warmup != p->arms[0]->warmup;
-        options->iterations = e->runs > options->iterations ? e->runs : options->iterations;
-        options->warmup = e->warmup > options->warmup ? e->warmup : options->warmup;
+        options->settings.iterations =
+            e->runs > options->settings.iterations ? e->runs : options->settings.iterations;
+        options->settings.warmup =
+            e->warmup > options->settings.warmup ? e->warmup : options->settings.warmup;
     }
     if (differ) {
         say(p, "runs",
             "experiments differ in runs or warmup; all get the largest, so that they can be "
             "compared");
     }
-    options->budget_s = o->budget > 0 ? o->budget : c->budget_s;
-    options->precision = o->precision_percent / 100;
-    options->blocks = (uint32_t)(o->blocks ? o->blocks : c->blocks);
-    if (p->trace_only && !options->blocks && !(options->budget_s > 0)) {
-        options->blocks = 1; // evidence needs no repetition, and no latency is claimed
+    options->settings.budget_s = o->budget > 0 ? o->budget : c->budget_s;
+    options->settings.precision = o->precision_percent / 100;
+    options->settings.blocks = o->blocks ? o->blocks : c->blocks;
+    if (p->trace_only && !options->settings.blocks && !(options->settings.budget_s > 0)) {
+        options->settings.blocks = 1; // evidence needs no repetition, and no latency is claimed
     }
 }
 
@@ -414,25 +416,24 @@ static etp_status measure(etp_cli *cli, const run_options *o, plan *p, const cha
         .threads = p->arms[0]->threads,
         .n_threads = p->arms[0]->n_threads,
         .compare_baseline = baseline_of(p),
-        .data = c->data,
-        .method = c->method,
-        .inputs = c->inputs ? c->inputs : etp_inputs_beside(cli, model, c->method),
-        .cpus = p->arms[0]->cpus,
-        .kernels = p->kernels,
-        .resident = o->resident || c->resident,
-        .has_seed = c->seed != 0,
-        .seed = c->seed,
+        .settings = {.data = c->data,
+                     .method = c->method,
+                     .inputs = c->inputs ? c->inputs : etp_inputs_beside(cli, model, c->method),
+                     .cpus = p->arms[0]->cpus,
+                     .kernels = p->kernels,
+                     .resident = o->resident || c->resident,
+                     .seed = c->seed},
     };
     set_counts(o, p, &options);
-    ETP_TRY(etp_cool_parse(o->cool, &options, err));
+    ETP_TRY(etp_cool_parse(o->cool, &options.settings.cool, err));
     if (o->runner) {
         ETP_TRY(etp_foreign_option(cli, o->runner, NULL, NULL, &options, &request.runner, err));
     } else if (p->n_runners > 0) {
         options.runners = p->runners;
         options.n_runners = p->n_runners;
     }
-    if (options.n_runners > 0 && options.kernels) {
-        p->kernels = options.kernels = false;
+    if (options.n_runners > 0 && options.settings.kernels) {
+        p->kernels = options.settings.kernels = false;
         say(p, "xnntrace",
             "operator names of the traced launches are the evidence: others' runners are not "
             "sampled");

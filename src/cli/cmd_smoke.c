@@ -106,9 +106,9 @@ static etp_status settle(void *ctx, const etp_device *device, const etp_device_c
     (void)ctx;
     (void)cpu;
     (void)err;
-    options->blocks = device->info.emulated ? 1 : 2;
-    options->warmup = device->info.emulated ? 0 : 3;
-    options->iterations = device->info.emulated ? 0 : 10;
+    options->settings.blocks = device->info.emulated ? 1 : 2;
+    options->settings.warmup = device->info.emulated ? 0 : 3;
+    options->settings.iterations = device->info.emulated ? 0 : 10;
     return ETP_OK;
 }
 
@@ -131,7 +131,7 @@ static etp_status steps(etp_cli *cli, const smoke_options *o, const char *work, 
         device = etp_arena_printf(&cli->arena, "adb:%s", o->remote);
     }
     const char *wanted = o->out ? o->out : etp_arena_printf(&cli->arena, "%s/run", work);
-    etp_session_options options = {.models = &model, .n_models = 1, .has_seed = true, .seed = 1};
+    etp_session_options options = {.models = &model, .n_models = 1, .settings.seed = 1};
     etp_measure_request request = {
         .device = device, .runner = o->runner, .dir = wanted, .exact = o->out == NULL};
     st = wanted ? etp_measure(cli, &request, &options, settle, NULL, &dir, &why)

@@ -121,9 +121,10 @@ static size_t least_alike(const etp_session_options *o, etp_sweep_inputs *match)
     const etp_program *programs[2] = {NULL, NULL};
     const etp_method *methods[2];
     size_t different = 0;
-    bool opened = open_model(o->models[0], o->method, &files[0], &programs[0], &methods[0]);
+    bool opened =
+        open_model(o->models[0], o->settings.method, &files[0], &programs[0], &methods[0]);
     for (size_t i = 1; opened && methods[0] && i < o->n_models; i++) {
-        if (open_model(o->models[i], o->method, &files[1], &programs[1], &methods[1])) {
+        if (open_model(o->models[i], o->settings.method, &files[1], &programs[1], &methods[1])) {
             etp_sweep_inputs m =
                 methods[1] ? etp_sweep_match_inputs(methods[0], methods[1]) : ETP_SWEEP_SAME_INPUTS;
             different = m < *match ? i : different;
@@ -157,7 +158,8 @@ static etp_status choose_inputs(etp_cli *cli, const char *given, etp_session_opt
                 "each other\n",
                 out->models[0], out->models[other]);
     }
-    out->inputs = given || other ? given : etp_inputs_beside(cli, out->models[0], out->method);
+    out->settings.inputs =
+        given || other ? given : etp_inputs_beside(cli, out->models[0], out->settings.method);
     return ETP_OK;
 }
 
@@ -196,7 +198,7 @@ static etp_status measure_new(etp_cli *cli, const sweep_options *o, int argc, ch
     const etp_session_given *g = &o->session;
     etp_session_options options;
     ETP_TRY(etp_session_options_given(g, &options, err));
-    options.sweep_knee = o->knee_percent > 0 ? o->knee_percent / 100 : ETP_SWEEP_KNEE;
+    options.settings.knee = o->knee_percent > 0 ? o->knee_percent / 100 : ETP_SWEEP_KNEE;
     ETP_TRY(all_models(cli, o, argc, argv, &options, err));
     ETP_TRY(choose_threads(cli, &g->threads, &options, err));
     ETP_TRY(choose_inputs(cli, g->inputs, &options, err));

@@ -197,7 +197,8 @@ static etp_status measure_on(etp_cli *cli, etp_device *device, const etp_measure
     if (settle) {
         ETP_TRY(settle(ctx, device, &cpu, options, err));
     }
-    ETP_TRY(etp_cpus_resolve(device, options->cpus, &cli->arena, &options->cpus, err));
+    ETP_TRY(etp_cpus_resolve(device, options->settings.cpus, &cli->arena, &options->settings.cpus,
+                             err));
     ETP_TRY(etp_session_plan_make(options, device, &cpu, &cli->arena, &plan, err));
     etp_str known = ETP_STR("");
     ETP_TRY(roofs(cli, device, request, &plan, &known, err));

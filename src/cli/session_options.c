@@ -87,18 +87,17 @@ etp_status etp_foreign_option(etp_cli *cli, const char *runner, const char *on, 
     return ETP_OK;
 }
 
-etp_status etp_cool_parse(const char *text, etp_session_options *options, etp_error *err)
+etp_status etp_cool_parse(const char *text, etp_cool *out, etp_error *err)
 {
     if (!text) {
         return ETP_OK;
     }
     etp_str all = etp_str_from(text), celsius = {text, etp_str_find(all, ETP_STR(","))};
-    bool ok =
-        etp_parse_double(celsius, &options->cool_c) && options->cool_c > 0 && options->cool_c < 150;
-    options->cool_wait_s = COOL_WAIT_S;
+    bool ok = etp_parse_double(celsius, &out->celsius) && out->celsius > 0 && out->celsius < 150;
+    out->wait_s = COOL_WAIT_S;
     if (ok && celsius.len < all.len) {
         ok = etp_opt_seconds((etp_str){text + celsius.len + 1, all.len - celsius.len - 1},
-                             &options->cool_wait_s);
+                             &out->wait_s);
     }
     return ok ? ETP_OK
               : etp_fail(err, ETP_USAGE,
@@ -135,21 +134,20 @@ etp_status etp_session_options_given(const etp_session_given *g, etp_session_opt
         .levels = g->levels.items,
         .n_levels = g->levels.n,
         .baseline = g->baseline,
-        .data = g->data,
-        .method = g->method,
-        .cpus = g->cpus,
-        .blocks = (uint32_t)g->blocks,
-        .budget_s = g->budget,
-        .precision = g->precision_percent / 100,
-        .warmup = g->warmup,
-        .iterations = g->iterations,
-        .resident = g->resident,
-        .no_trace = g->no_trace,
-        .has_seed = g->seed != 0,
-        .seed = g->seed,
+        .settings = {.data = g->data,
+                     .method = g->method,
+                     .cpus = g->cpus,
+                     .blocks = g->blocks,
+                     .budget_s = g->budget,
+                     .precision = g->precision_percent / 100,
+                     .warmup = g->warmup,
+                     .iterations = g->iterations,
+                     .resident = g->resident,
+                     .no_trace = g->no_trace,
+                     .seed = g->seed},
         .timeout_s = g->timeout,
     };
-    return etp_cool_parse(g->cool, out, err);
+    return etp_cool_parse(g->cool, &out->settings.cool, err);
 }
 
 etp_status etp_resume_check(const etp_opt *table, const void *opts, const char *operands,

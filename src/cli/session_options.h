@@ -40,9 +40,8 @@ ETP_NODISCARD etp_status etp_foreign_option(etp_cli *cli, const char *runner, co
                                             const char *off, etp_session_options *options,
                                             const char **out_runner, etp_error *err);
 
-// --cool "C" or "C,TIME" into OPTIONS; TEXT NULL: nothing.
-ETP_NODISCARD etp_status etp_cool_parse(const char *text, etp_session_options *options,
-                                        etp_error *err);
+// --cool "C" or "C,TIME" into OUT; TEXT NULL: nothing.
+ETP_NODISCARD etp_status etp_cool_parse(const char *text, etp_cool *out, etp_error *err);
 
 // --threads as numbers of 1 to 1024.
 ETP_NODISCARD etp_status etp_threads_parse(etp_cli *cli, const etp_opt_list *list,

@@ -53,7 +53,7 @@ etp_status etp_ab_take_pair(etp_ab_session *s, const etp_ab_pair *p, etp_error *
     run->arms.n = run->arms.cap = 2;
     run->order.n = 0; // of all arms
     run->baseline = 0;
-    run->knee = 0;
+    run->settings.knee = 0;
     return ETP_OK;
 }
 

@@ -10,7 +10,7 @@ bool etp_ab_same_session(const etp_ab_side *x, const etp_ab_side *y)
 {
     // A copy of a folder is the same session too; a seed is drawn for each.
     return x->dir && y->dir && etp_str_eq(x->run.generated_at, y->run.generated_at) &&
-           x->run.seed == y->run.seed && x->run.samples.n == y->run.samples.n;
+           x->run.settings.seed == y->run.settings.seed && x->run.samples.n == y->run.samples.n;
 }
 
 static bool is_timed(const etp_run_sample *s, uint32_t arm)
@@ -200,9 +200,10 @@ etp_status etp_ab_judge_sides(etp_ab_session *s, const etp_ab_options *options, 
                                           : judge_unpaired(s, options, &control_differs, err));
     }
     ETP_TRY(prove_sides(s, err));
-    bool same_task = s->ab.arms[0].model == s->ab.arms[1].model &&
-                     etp_str_eq(x->run.inputs, y->run.inputs) &&
-                     etp_str_eq(x->run.method, y->run.method);
+    bool same_task =
+        s->ab.arms[0].model == s->ab.arms[1].model &&
+        etp_str_eq(etp_str_from(x->run.settings.inputs), etp_str_from(y->run.settings.inputs)) &&
+        etp_str_eq(etp_str_from(x->run.settings.method), etp_str_from(y->run.settings.method));
     if (same_task) {
         ETP_TRY(etp_ab_compare_two_outputs(s, &x->run, x->arm, &y->run, y->arm, 1, err));
     }

@@ -63,8 +63,9 @@ static void compare(etp_ab_session *s, etp_ab_comparison *c, columns *work, doub
     if (k == 0) {
         return;
     }
-    etp_paired p = etp_paired_estimate(ratios, k, st->margin, st->confidence, s->run.seed);
-    etp_paired d = etp_paired_estimate(changes, both, st->margin, st->confidence, s->run.seed);
+    etp_paired p = etp_paired_estimate(ratios, k, st->margin, st->confidence, s->run.settings.seed);
+    etp_paired d =
+        etp_paired_estimate(changes, both, st->margin, st->confidence, s->run.settings.seed);
     c->resident = (etp_ab_resident){.blocks = p.blocks,
                                     .rounds = rounds,
                                     .estimate = p.estimate,
@@ -204,7 +205,8 @@ static etp_ab_ratio ratio_of(const etp_ab_session *s, const double *top, uint32_
     if (k == 0) {
         return (etp_ab_ratio){.blocks = 0};
     }
-    etp_paired p = etp_paired_estimate(scratch, k, st->margin, st->confidence, s->run.seed);
+    etp_paired p =
+        etp_paired_estimate(scratch, k, st->margin, st->confidence, s->run.settings.seed);
     return (etp_ab_ratio){p.estimate, p.lo, p.hi, p.blocks, p.verdict};
 }
 

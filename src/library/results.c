@@ -46,7 +46,7 @@ etp_status etp_analysis_about(const etp_analysis *analysis, etp_analysis_summary
         .findings = (uint32_t)ab->findings.n,
         .bare = ab->bare,
         .emulated = ab->emulated,
-        .sweep = run && run->knee > 0,
+        .sweep = run && run->settings.knee > 0,
         .outputs = (int8_t)ab->correctness.ok,
         .launch_lost = ab->block_lost,
     };

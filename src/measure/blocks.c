@@ -27,7 +27,7 @@ static uint32_t living(const etp_session *s)
 // Can a comparison still come of it? In a sweep any two cells make one.
 static bool comparable(const etp_session *s)
 {
-    bool has_baseline = !s->arms[s->plan->baseline].dead || s->plan->sweep_knee > 0;
+    bool has_baseline = !s->arms[s->plan->baseline].dead || s->plan->settings.knee > 0;
     return has_baseline && living(s) >= (s->plan->n_arms > 1 ? 2u : 1u);
 }
 
@@ -97,7 +97,7 @@ etp_status etp_session_pilot(etp_session *s, etp_error *err)
         etp_run_arm *arm = &s->run.arms.items[i];
         arm->warmup = s->arms[i].counts.warmup;
         arm->iterations = s->arms[i].counts.iterations;
-        arm->traced = s->plan->trace ? s->arms[i].counts.traced : 0;
+        arm->traced = !s->plan->settings.no_trace ? s->arms[i].counts.traced : 0;
     }
     etp_arena_dispose(&s->block_arena);
     if (etp_session_interrupted(s) != 0) {
@@ -121,9 +121,10 @@ static etp_status order_block(etp_session *s, uint32_t block, block_order *out, 
     if (!out->arms) {
         return etp_fail_nomem(err, "a block");
     }
-    etp_block_order(s->plan->seed, block, n, out->arms);
-    out->control =
-        block <= s->plan->control_blocks ? (int)etp_control_position(s->plan->seed, block, n) : -1;
+    etp_block_order(s->plan->settings.seed, block, n, out->arms);
+    out->control = block <= s->plan->control_blocks
+                       ? (int)etp_control_position(s->plan->settings.seed, block, n)
+                       : -1;
     for (uint32_t i = 0; i < n; i++) {
         if (!ETP_PUSH(&s->arena, &s->run.order, out->arms[i])) {
             return etp_fail_nomem(err, "a block");
@@ -138,7 +139,7 @@ static etp_status sample_arms(etp_session *s, uint32_t block, const uint32_t *ar
                               uint32_t position, etp_error *err)
 {
     etp_launch_outcome o;
-    for (uint32_t i = 0; i < s->plan->n_arms && s->plan->kernels && block == 1; i++) {
+    for (uint32_t i = 0; i < s->plan->n_arms && s->plan->settings.kernels && block == 1; i++) {
         const etp_task t = {arms[i], block, position + i, ETP_LAUNCH_SAMPLED, 1};
         s->positions = t.position + 1;
         if (s->arms[t.arm].dead) {
@@ -177,14 +178,14 @@ static etp_status launch_block(etp_session *s, uint32_t block, const block_order
         }
         lost[t.arm] = !o.ok;
     }
-    if (s->plan->resident) {
+    if (s->plan->settings.resident) {
         ETP_TRY(etp_session_resident(s, block, order->arms, lost, position, err));
         position += n;
         if (etp_session_interrupted(s) != 0) {
             return ETP_OK;
         }
     }
-    for (uint32_t i = 0; i < n && s->plan->trace; i++) {
+    for (uint32_t i = 0; i < n && !s->plan->settings.no_trace; i++) {
         const etp_task t = {order->arms[i], block, position, ETP_LAUNCH_TRACED, 0};
         if (s->arms[t.arm].dead || lost[t.arm]) {
             continue;
@@ -278,7 +279,7 @@ static etp_status run_block(etp_session *s, uint32_t block, etp_error *err)
 static bool fits_budget(const etp_session *s, uint32_t block, uint64_t measured_ns,
                         uint32_t measured)
 {
-    if (s->plan->budget_s <= 0 || block == 1) {
+    if (s->plan->settings.budget_s <= 0 || block == 1) {
         return true;
     }
     double each = (double)etp_session_block_ns(s, block <= s->plan->control_blocks);
@@ -286,7 +287,7 @@ static bool fits_budget(const etp_session *s, uint32_t block, uint64_t measured_
         each = fmax(each, (double)measured_ns / measured);
     }
     double elapsed = (double)(etp_os_now_ns() - s->start_ns);
-    return elapsed + each <= s->plan->budget_s * 1e9;
+    return elapsed + each <= s->plan->settings.budget_s * 1e9;
 }
 
 etp_status etp_session_blocks(etp_session *s, etp_error *err)

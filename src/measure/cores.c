@@ -38,7 +38,8 @@ etp_status etp_cores_units(etp_session *s, etp_error *err)
     etp_topology t;
     etp_cpu_set set;
     uint64_t cpus = 0;
-    bool pinned = s->plan->cpus && etp_cpu_set_parse(etp_str_from(s->plan->cpus), &set);
+    bool pinned =
+        s->plan->settings.cpus && etp_cpu_set_parse(etp_str_from(s->plan->settings.cpus), &set);
     bool counted = etp_parse_u64(fact(&s->run, "cpus"), &cpus) && cpus <= ETP_CPUS_MAX;
     etp_topology_parse(fact(&s->run, "clusters"), &t);
     uint32_t units =
@@ -70,13 +71,13 @@ etp_status etp_cores_units(etp_session *s, etp_error *err)
 void etp_cores_check(etp_session *s, const etp_plan_arm *arm, etp_str allowed)
 {
     etp_cpu_set wanted, found = {0};
-    if (!s->plan->cpus || allowed.len == 0 ||
-        !etp_cpu_set_parse(etp_str_from(s->plan->cpus), &wanted)) {
+    if (!s->plan->settings.cpus || allowed.len == 0 ||
+        !etp_cpu_set_parse(etp_str_from(s->plan->settings.cpus), &wanted)) {
         return;
     }
     if (!etp_cpu_set_parse(allowed, &found) || !etp_cpu_set_within(&found, &wanted)) {
         etp_session_say(s, "%s: its threads may run on CPUs %.*s, not only on %s", arm->name,
-                        ETP_STR_ARG(allowed), s->plan->cpus);
+                        ETP_STR_ARG(allowed), s->plan->settings.cpus);
         etp_session_note(s, "affinity_not_kept",
                          "threads of a runner were allowed on other CPUs than --cpus names "
                          "(cpus_allowed in environment.jsonl)");

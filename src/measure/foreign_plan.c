@@ -67,9 +67,10 @@ static etp_status check_flags(const etp_foreign *f, const etp_session_plan *p, u
             f->path, f->flags[ETP_FOREIGN_MODEL_PATH] ? "num_executions" : "model_path");
     }
     ETP_TRY(need_flag(f, ETP_FOREIGN_CPU_THREADS, threads > 1, "cpu_threads", "--threads", err));
+    ETP_TRY(need_flag(f, ETP_FOREIGN_METHOD_NAME, p->settings.method != NULL, "method_name",
+                      "--method", err));
     ETP_TRY(
-        need_flag(f, ETP_FOREIGN_METHOD_NAME, p->method != NULL, "method_name", "--method", err));
-    ETP_TRY(need_flag(f, ETP_FOREIGN_DATA_PATH, p->data != NULL, "data_path", "--data", err));
+        need_flag(f, ETP_FOREIGN_DATA_PATH, p->settings.data != NULL, "data_path", "--data", err));
     ETP_TRY(need_flag(f, ETP_FOREIGN_INPUTS, files, "inputs", "--inputs", err));
     if (files && strncmp(inputs, "random:", 7) == 0) {
         return etp_fail(
@@ -156,7 +157,7 @@ static void judge_tracers(etp_session_plan *p, etp_arena *arena)
              "and its "
              "recordings include the warm-up, so that the breakdown is slower than the latency");
     }
-    p->trace = p->trace && without == 0;
+    p->settings.no_trace = p->settings.no_trace || without > 0;
 }
 
 static void judge_builds(etp_session_plan *p, etp_arena *arena)
@@ -208,7 +209,7 @@ etp_status etp_foreign_plan(const etp_session_options *o, const etp_device *devi
     if (o->n_runners != 1 && o->n_runners != n_levels) {
         return etp_fail(err, ETP_USAGE, "%zu runners for %zu levels", o->n_runners, n_levels);
     }
-    if (p->kernels) {
+    if (p->settings.kernels) {
         return etp_fail(
             err, ETP_UNSUPPORTED,
             "program counters are sampled by etprof's own runner only: leave out --kernels, or "

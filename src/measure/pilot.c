@@ -24,18 +24,21 @@ static uint64_t count_for(double ns, double each, uint64_t least, uint64_t most)
 
 static uint64_t traced_count(const etp_session_plan *plan, uint64_t iterations)
 {
-    return plan->traced ? plan->traced : iterations < TRACED_MAX ? iterations : TRACED_MAX;
+    return plan->settings.traced     ? plan->settings.traced
+           : iterations < TRACED_MAX ? iterations
+                                     : TRACED_MAX;
 }
 
 bool etp_pilot_needed(const etp_session_plan *plan)
 {
-    return plan->warmup == 0 || plan->iterations == 0;
+    return plan->settings.warmup == 0 || plan->settings.iterations == 0;
 }
 
 etp_arm_counts etp_pilot_fixed(const etp_session_plan *plan)
 {
-    etp_arm_counts c = {.warmup = plan->warmup ? plan->warmup : WARMUP_MIN,
-                        .iterations = plan->iterations ? plan->iterations : TIMED_MIN};
+    etp_arm_counts c = {.warmup = plan->settings.warmup ? plan->settings.warmup : WARMUP_MIN,
+                        .iterations =
+                            plan->settings.iterations ? plan->settings.iterations : TIMED_MIN};
     c.traced = traced_count(plan, c.iterations);
     return c;
 }
@@ -63,10 +66,10 @@ etp_arm_counts etp_pilot_counts(const etp_session_plan *plan, const etp_launch_o
     }
     uint64_t later = count_for(WARMUP_NS, each, WARMUP_MIN, 1000000);
     c.warmup = c.warmup > later ? c.warmup : later;
-    c.warmup = plan->warmup ? plan->warmup : c.warmup;
+    c.warmup = plan->settings.warmup ? plan->settings.warmup : c.warmup;
     double rest = other + (double)c.warmup * each;
-    c.iterations = plan->iterations
-                       ? plan->iterations
+    c.iterations = plan->settings.iterations
+                       ? plan->settings.iterations
                        : count_for(fmax(TIMED_NS, OTHER_FACTOR * rest), each, TIMED_MIN, TIMED_MAX);
     c.traced = traced_count(plan, c.iterations);
     c.timed_wall_ns = (uint64_t)(rest + (double)c.iterations * each);

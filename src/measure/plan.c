@@ -193,8 +193,8 @@ static etp_status choose_levels(const etp_session_options *o, const etp_isa_cpu 
     }
     out->items[out->n++] = best;
     // Several models or thread counts are a comparison already.
-    if ((o->n_models == 1 && o->n_threads <= 1) || o->sweep_knee > 0) {
-        if (plain == ETP_LEVEL_NONE && o->sweep_knee > 0) {
+    if ((o->n_models == 1 && o->n_threads <= 1) || o->settings.knee > 0) {
+        if (plain == ETP_LEVEL_NONE && o->settings.knee > 0) {
             return ETP_OK;
         }
         if (plain == ETP_LEVEL_NONE) {
@@ -317,7 +317,7 @@ static const char *arm_of_level(const etp_session_plan *plan, const char *wanted
             n++;
         }
     }
-    return n == 1 || plan->sweep_knee > 0 ? found : wanted;
+    return n == 1 || plan->settings.knee > 0 ? found : wanted;
 }
 
 static etp_status choose_baseline(const etp_session_options *o, etp_arena *arena,
@@ -359,58 +359,53 @@ static etp_status check_resident(const etp_session_options *o, const etp_device 
     } else if (n_arms < 2) {
         why = "there is one arm only";
     }
-    return o->resident && why ? etp_fail(err, ETP_USAGE,
-                                         "resident pairs are not possible here: %s; leave out "
-                                         "--resident (in a config: \"resident\")",
-                                         why)
-                              : ETP_OK;
+    return o->settings.resident && why
+               ? etp_fail(err, ETP_USAGE,
+                          "resident pairs are not possible here: %s; leave out "
+                          "--resident (in a config: \"resident\")",
+                          why)
+               : ETP_OK;
 }
 
 static etp_status set_counts(const etp_session_options *o, bool emulated, etp_session_plan *out,
                              etp_error *err)
 {
-    if (o->blocks > ETP_MAX_BLOCKS) {
-        return etp_fail(err, ETP_USAGE, "blocks: %u is more than %d", o->blocks, ETP_MAX_BLOCKS);
+    etp_settings *set = &out->settings;
+    if (set->blocks > ETP_MAX_BLOCKS) {
+        return etp_fail(err, ETP_USAGE, "blocks: %llu is more than %d",
+                        (unsigned long long)set->blocks, ETP_MAX_BLOCKS);
     }
-    if (o->iterations > 1000000 || o->warmup > 1000000 || o->traced > 100000) {
+    if (set->iterations > 1000000 || set->warmup > 1000000 || set->traced > 100000) {
         return etp_fail(err, ETP_USAGE, "more than 1000000 iterations, or more than 100000 traced");
     }
-    out->blocks_exact = o->blocks > 0;
-    out->budget_s = o->budget_s;
-    out->precision = o->precision;
-    if (!(o->precision >= 0 && o->precision < 1)) {
-        return etp_fail(err, ETP_USAGE, "precision: %g %% is not below 100 %%", 100 * o->precision);
+    out->blocks_exact = set->blocks > 0;
+    if (!(set->precision >= 0 && set->precision < 1)) {
+        return etp_fail(err, ETP_USAGE, "precision: %g %% is not below 100 %%",
+                        100 * set->precision);
     }
-    if (o->precision > 0 && (out->n_arms < 2 || emulated)) {
+    if (set->precision > 0 && (out->n_arms < 2 || emulated)) {
         return etp_fail(err, ETP_USAGE, "precision is of a speedup: %s",
                         emulated ? "an emulator's times have none" : "there is one arm only");
     }
-    out->warmup = o->warmup;
-    out->iterations = o->iterations;
-    out->traced = o->traced;
     if (emulated) { // minutes per launch, and the times mean nothing
-        out->blocks = o->blocks ? o->blocks : 1;
-        out->warmup = o->warmup ? o->warmup : 1;
-        out->iterations = o->iterations ? o->iterations : 3;
-    } else {
-        bool open = o->budget_s > 0 || o->precision > 0;
-        uint32_t most = open ? ETP_BUDGET_BLOCKS : ETP_DEFAULT_BLOCKS;
-        out->blocks = o->blocks ? o->blocks : most;
+        set->warmup = set->warmup ? set->warmup : 1;
+        set->iterations = set->iterations ? set->iterations : 3;
     }
+    bool open = set->budget_s > 0 || set->precision > 0;
+    uint32_t most = emulated ? 1 : open ? ETP_BUDGET_BLOCKS : ETP_DEFAULT_BLOCKS;
+    out->blocks = set->blocks ? (uint32_t)set->blocks : most;
+    set->blocks = out->blocks;
     out->control_blocks = o->no_control || emulated || out->n_arms < 2 ? 0 : ETP_CONTROL_BLOCKS;
     double seconds = o->timeout_s > 0 ? o->timeout_s : emulated ? 600 : 60;
     seconds = fmin(fmax(seconds, 0.05), 86400);
     out->timeout_ns = (uint64_t)(seconds * 1e9);
-    out->trace = !o->no_trace;
-    out->kernels = o->kernels;
-    out->resident = o->resident;
-    if (o->kernels && emulated) {
+    if (set->kernels && emulated) {
         return etp_fail(
             err, ETP_ENVIRONMENT,
             "program counters cannot be sampled under emulation (signals break SME state "
             "there, and the counters would be the emulator's); leave out --kernels");
     }
-    out->seed = (o->has_seed ? o->seed : etp_os_random_u64()) & (((uint64_t)1 << SEED_BITS) - 1);
+    set->seed = (set->seed ? set->seed : etp_os_random_u64()) & (((uint64_t)1 << SEED_BITS) - 1);
     return ETP_OK;
 }
 
@@ -419,37 +414,37 @@ static etp_status prepare_inputs(const etp_session_options *o, const etp_device 
                                  etp_arena *arena, etp_session_plan *out, etp_error *err)
 {
     const char *fallback = o->n_runners ? "ones" : "random:0"; // a stock runner fills in ones
-    const char *spec = o->inputs ? o->inputs : fallback;
+    const char *spec = o->settings.inputs ? o->settings.inputs : fallback;
     out->inputs = ETP_NEW_ARRAY(arena, etp_inputs, out->n_models);
     for (size_t m = 0; out->inputs && m < out->n_models; m++) {
         const char *dir = etp_arena_printf(arena, "%s/inputs-%zu", device->work_dir, m);
         if (!dir) {
             return etp_fail_nomem(err, "inputs");
         }
-        ETP_TRY(etp_inputs_prepare(spec, out->model_paths[m], o->method, dir, arena,
+        ETP_TRY(etp_inputs_prepare(spec, out->model_paths[m], o->settings.method, dir, arena,
                                    &out->inputs[m], err));
     }
-    return out->inputs ? ETP_OK : etp_fail_nomem(err, "inputs");
+    if (!out->inputs) {
+        return etp_fail_nomem(err, "inputs");
+    }
+    out->settings.inputs = out->inputs[0].spec;
+    return ETP_OK;
 }
 
 etp_status etp_session_plan_make(const etp_session_options *options, const etp_device *device,
                                  const etp_device_cpu *cpu, etp_arena *arena, etp_session_plan *out,
                                  etp_error *err)
 {
-    *out = (etp_session_plan){.cpu = *cpu,
-                              .method = options->method,
-                              .cpus = options->cpus,
-                              .sweep_knee = options->sweep_knee,
-                              .cool_c = options->cool_c,
-                              .cool_wait_s = options->cool_wait_s};
+    *out = (etp_session_plan){.cpu = *cpu, .settings = options->settings};
     ETP_TRY(read_models(options, arena, out, err));
     ETP_TRY(make_arms(options, device->info.platform, &cpu->cpu, arena, out, err));
     ETP_TRY(choose_baseline(options, arena, out, err));
     ETP_TRY(set_counts(options, device->info.emulated, out, err));
     ETP_TRY(check_resident(options, device, out->n_arms, err));
     ETP_TRY(prepare_inputs(options, device, arena, out, err));
-    if (options->data) {
-        ETP_TRY(absolute_file(options->data, "data file", arena, &out->data, err));
+    if (options->settings.data) {
+        ETP_TRY(
+            absolute_file(options->settings.data, "data file", arena, &out->settings.data, err));
     }
     return etp_foreign_plan(options, device, arena, out, err);
 }

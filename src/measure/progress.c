@@ -40,8 +40,9 @@ uint64_t etp_session_block_ns(const etp_session *s, bool control)
     for (uint32_t i = 0; i < s->plan->n_arms; i++) {
         if (!s->arms[i].dead) {
             sum += expected_wall(s, i, ETP_LAUNCH_TIMED);
-            sum += s->plan->trace ? expected_wall(s, i, ETP_LAUNCH_TRACED) : 0;
-            sum += s->plan->resident ? expected_wall(s, i, ETP_LAUNCH_RESIDENT) : 0; // at most
+            sum += !s->plan->settings.no_trace ? expected_wall(s, i, ETP_LAUNCH_TRACED) : 0;
+            sum += s->plan->settings.resident ? expected_wall(s, i, ETP_LAUNCH_RESIDENT)
+                                              : 0; // at most
         }
     }
     return sum;
@@ -52,7 +53,7 @@ void etp_session_show(etp_session *s, const char *stage, const etp_task *t)
     etp_session_progress *p = &s->progress;
     p->stage = stage;
     p->block = t ? t->block : 0;
-    p->blocks = s->run.blocks_planned;
+    p->blocks = s->plan->blocks;
     p->launch = s->result->launches;
     p->launches = s->expected_launches;
     p->arm = t ? s->plan->arms[t->arm].name : NULL;
@@ -62,11 +63,13 @@ void etp_session_show(etp_session *s, const char *stage, const etp_task *t)
     p->remaining_s = (double)NAN;
     if (t && t->block > 0 && p->launches > p->launch) {
         // By the share of launches still to come, priced at what the plan expects of them.
-        uint32_t per_block = s->plan->n_arms * ((s->plan->trace ? 2u : 1u) + s->plan->resident);
+        uint32_t per_block = s->plan->n_arms *
+                             ((!s->plan->settings.no_trace ? 2u : 1u) + s->plan->settings.resident);
         double each = (double)etp_session_block_ns(s, false) / per_block;
         p->remaining_s = (p->launches - p->launch) * each / 1e9;
-        if (s->plan->budget_s > 0) {
-            p->remaining_s = fmin(p->remaining_s, fmax(s->plan->budget_s - p->elapsed_s, 0));
+        if (s->plan->settings.budget_s > 0) {
+            p->remaining_s =
+                fmin(p->remaining_s, fmax(s->plan->settings.budget_s - p->elapsed_s, 0));
         }
     }
     if (s->hooks->progress) {

@@ -38,12 +38,6 @@ static bool add_number(number_set *set, uint32_t v, etp_arena *arena)
     return ETP_PUSH(arena, set, v);
 }
 
-// NULL for "": not given.
-static const char *given(etp_str s, etp_arena *arena)
-{
-    return s.len > 0 ? etp_arena_strdup(arena, s) : NULL;
-}
-
 // The plan makes arms in the order models × levels × threads: RUN's must be that.
 static etp_status check_product(const etp_run *run, const text_set *levels,
                                 const number_set *threads, etp_error *err)
@@ -113,27 +107,9 @@ etp_status etp_session_options_of(const etp_run *run, etp_arena *arena, etp_sess
                                  .names = names.items,
                                  .n_names = names.n,
                                  .baseline = names.items[run->baseline],
-                                 .data = given(run->data, arena),
-                                 .method = given(run->method, arena),
-                                 .inputs = given(run->inputs, arena),
-                                 .cpus = given(run->cpus, arena),
-                                 .blocks = run->blocks_planned,
-                                 .budget_s = run->budget_s,
-                                 .precision = run->precision,
-                                 .no_control = run->control_blocks == 0,
-                                 .sweep_knee = run->knee,
-                                 .cool_c = run->cool_c,
-                                 .cool_wait_s = run->cool_wait_s,
-                                 .has_seed = true,
-                                 .seed = run->seed};
-    ETP_TRY(options_runners(run, levels.n, threads.n, arena, out, err));
-    out->warmup = run->asked.warmup;
-    out->iterations = run->asked.iterations;
-    out->traced = run->asked.traced;
-    out->no_trace = run->asked.no_trace;
-    out->kernels = run->asked.kernels;
-    out->resident = run->asked.resident;
-    return ETP_OK;
+                                 .settings = run->settings,
+                                 .no_control = run->control_blocks == 0};
+    return options_runners(run, levels.n, threads.n, arena, out, err);
 }
 
 // ---- taking up ----
@@ -146,7 +122,8 @@ static etp_status changed(const char *what, etp_error *err)
 static etp_status check_same(const etp_session *s, const etp_run *old, etp_error *err)
 {
     const etp_session_plan *p = s->plan;
-    if (old->models.n != p->n_models || old->arms.n != p->n_arms || old->seed != p->seed) {
+    if (old->models.n != p->n_models || old->arms.n != p->n_arms ||
+        old->settings.seed != p->settings.seed) {
         return changed("the plan", err);
     }
     for (size_t i = 0; i < p->n_models; i++) {

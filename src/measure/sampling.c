@@ -12,8 +12,8 @@
 static bool fits(const etp_session *s, uint32_t arm)
 {
     double elapsed = (double)(etp_os_now_ns() - s->start_ns);
-    double part = s->plan->budget_s * 1e9 / ETP_SAMPLING_PART;
-    return s->plan->budget_s <= 0 || elapsed + (double)s->arms[arm].sampled_wall_ns <= part;
+    double part = s->plan->settings.budget_s * 1e9 / ETP_SAMPLING_PART;
+    return s->plan->settings.budget_s <= 0 || elapsed + (double)s->arms[arm].sampled_wall_ns <= part;
 }
 
 // Why ARM is not sampled once more after DONE launches; NULL: it is.
@@ -55,7 +55,7 @@ etp_status etp_session_sample_more(etp_session *s, uint32_t block, etp_error *er
     if (!known || !ended) {
         return etp_fail_nomem(err, "sampling");
     }
-    bool asked = s->plan->kernels && s->hooks->known, more = true;
+    bool asked = s->plan->settings.kernels && s->hooks->known, more = true;
     for (uint32_t done = 1; asked && more; done++) {
         for (uint32_t a = 0; a < n; a++) {
             known[a] = (etp_session_known){(double)NAN, (double)NAN};

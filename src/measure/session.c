@@ -29,25 +29,9 @@ static etp_status describe(etp_session *s, etp_error *err)
     r->device_spec = etp_str_from(s->device->info.spec);
     r->device_cpu = etp_str_from(p->cpu.text);
     r->emulated = s->device->info.emulated;
-    r->seed = p->seed;
-    r->blocks_planned = p->blocks;
-    r->budget_s = p->budget_s;
-    r->precision = p->precision;
+    r->settings = p->settings;
     r->control_blocks = p->control_blocks;
     r->baseline = p->baseline;
-    r->method = etp_str_from(p->method);
-    r->inputs = etp_str_from(p->inputs[0].spec);
-    r->data = etp_str_from(p->data);
-    r->cpus = etp_str_from(p->cpus);
-    r->asked.warmup = p->warmup;
-    r->asked.iterations = p->iterations;
-    r->asked.traced = p->traced;
-    r->asked.no_trace = !p->trace;
-    r->asked.kernels = p->kernels;
-    r->cool_c = p->cool_c;
-    r->cool_wait_s = p->cool_wait_s;
-    r->asked.resident = p->resident;
-    r->knee = p->sweep_knee;
     for (size_t i = 0; i < p->n_models; i++) {
         if (!ETP_PUSH(&s->arena, &r->models, p->models[i])) {
             return etp_fail_nomem(err, "the session");
@@ -109,8 +93,9 @@ static etp_status push_files(etp_session *s, etp_error *err)
                 s->device->ops->push(s->device, foreign->path, &s->arena, &foreign->there, err));
         }
     }
-    return s->plan->data ? s->device->ops->push(s->device, s->plan->data, &s->arena, &s->data, err)
-                         : ETP_OK;
+    return s->plan->settings.data
+               ? s->device->ops->push(s->device, s->plan->settings.data, &s->arena, &s->data, err)
+               : ETP_OK;
 }
 
 static etp_status test_runner(etp_session *s, etp_error *err)
@@ -135,13 +120,14 @@ static etp_status test_runner(etp_session *s, etp_error *err)
 
 static void expect_launches(etp_session *s)
 {
-    uint32_t per_block = s->plan->n_arms * ((s->plan->trace ? 2u : 1u) + s->plan->resident);
+    uint32_t per_block =
+        s->plan->n_arms * ((!s->plan->settings.no_trace ? 2u : 1u) + s->plan->settings.resident);
     uint32_t done = s->run.blocks_done, goal = s->plan->blocks + s->incomplete;
     s->expected_launches = (goal - (done < goal ? done : goal)) * per_block;
     for (uint32_t b = done + 1; b <= goal && b <= s->plan->control_blocks; b++) {
         s->expected_launches++;
     }
-    s->expected_launches += s->plan->kernels && done == 0 ? s->plan->n_arms : 0;
+    s->expected_launches += s->plan->settings.kernels && done == 0 ? s->plan->n_arms : 0;
     s->expected_launches += etp_pilot_needed(s->plan) && !s->config->resume ? s->plan->n_arms : 0;
 }
 

@@ -42,25 +42,9 @@ typedef struct etp_session_options { // zeroed = the defaults
     size_t n_names;       // none: <platform>_<level>…
     const char *baseline; // name of an experiment or level; NULL: the rule of design "Levels"
     const char *compare_baseline; // from a config's compare_pairs
-    const char *data;             // .ptd beside the model
-    const char *method;           // NULL: the runner chooses
-    const char *inputs;           // see etp_inputs_prepare; NULL: random:0
-    const char *cpus;             // "0-3,6" (etp_cpus_resolve makes it of words); NULL: not pinned
-    uint32_t blocks;              // 0: ETP_DEFAULT_BLOCKS; emulated: 1
-    double budget_s;              // 0: none
-    double
-        precision; // stop when every interval is this narrow (relative half-width); 0: no such rule
-    uint64_t warmup, iterations, traced; // per launch; 0: the pilot decides
-    bool no_trace;                       // timed launches only
-    bool kernels;                        // sampled launches per arm in block 1
-    bool resident;     // in every block the arms also take turns, loaded side by side
-    bool no_control;   // without the A/A control
-    double sweep_knee; // above 0: a sweep; gain that more threads must reach to be worth them
-    double cool_c,
-        cool_wait_s; // each block begins at most this warm, and waits at most this long; 0: at once
-    bool has_seed;
-    uint64_t seed;    // 53 bits are used
-    double timeout_s; // longest silence of a runner; 0: 60, emulated 600
+    etp_settings settings; // inputs NULL: random:0; cpus as etp_cpus_resolve makes it of words
+    bool no_control;       // without the A/A control
+    double timeout_s;      // longest silence of a runner; 0: 60, emulated 600
     const char *const
         *runners;     // stock executor_runners instead of the device's: one, at every level, or
     size_t n_runners; // one per level, which then is what the build is said to be
@@ -87,17 +71,11 @@ typedef struct etp_session_plan { // lives in the arena given to etp_session_pla
     uint32_t n_arms;
     uint32_t baseline;
     uint32_t blocks, control_blocks;
-    double sweep_knee;          // 0: no sweep
-    bool blocks_exact;          // asked for: lost blocks are not made up for
-    double budget_s, precision; // 0: none
-    double cool_c, cool_wait_s;
-    uint64_t seed;
-    uint64_t warmup, iterations, traced; // 0: the pilot decides
-    bool trace, kernels, resident;
+    bool blocks_exact;     // asked for: lost blocks are not made up for
+    etp_settings settings; // seed drawn, blocks and inputs chosen, paths absolute
     uint64_t timeout_ns;
     etp_device_cpu cpu;
-    const char *data, *method, *cpus; // paths absolute; NULL where not given
-    etp_inputs *inputs;               // of each model
+    etp_inputs *inputs; // of each model
     struct {
         const char *id, *text;
     } runner_notes[6]; // what foreign runners mean for the comparison

@@ -74,8 +74,8 @@ etp_status etp_session_learn(etp_session *s, const etp_run_sample *samples, size
 static uint32_t reference_of(const etp_session *s, uint32_t arm)
 {
     const etp_plan_arm *arms = s->plan->arms, *a = &arms[arm];
-    uint32_t found = s->plan->sweep_knee > 0 ? UINT32_MAX : s->plan->baseline;
-    for (uint32_t i = 0; i < s->plan->n_arms && s->plan->sweep_knee > 0; i++) {
+    uint32_t found = s->plan->settings.knee > 0 ? UINT32_MAX : s->plan->baseline;
+    for (uint32_t i = 0; i < s->plan->n_arms && s->plan->settings.knee > 0; i++) {
         bool same = arms[i].model == a->model && arms[i].threads == a->threads;
         found = same && arms[i].level == arms[s->plan->baseline].level ? i : found;
     }
@@ -134,13 +134,13 @@ static bool look(const etp_session *s, progress *out)
         size_t k = ratios_of(s, reference, a, ratios);
         etp_paired p = etp_paired_estimate(ratios, k, ETP_MARGIN_DEFAULT, ETP_CONFIDENCE, 0);
         etp_paired_widen(&p, etp_sequential_widening(k), ETP_MARGIN_DEFAULT);
-        out->enough = out->enough && etp_precise_enough(ratios, k, s->plan->precision);
+        out->enough = out->enough && etp_precise_enough(ratios, k, s->plan->settings.precision);
         double width = expm1(p.half_width_ln);
         if (isfinite(width) && width > out->half_width) {
             out->half_width = width;
             out->blocks = k;
             out->sd_ln = expected_sd(s, reference, a, &p, &scratch, &out->df);
-            out->needed = etp_plan_sequential(out->sd_ln, s->plan->precision);
+            out->needed = etp_plan_sequential(out->sd_ln, s->plan->settings.precision);
         }
     }
     etp_arena_dispose(&scratch);
@@ -151,7 +151,7 @@ static bool look(const etp_session *s, progress *out)
 bool etp_session_precise(const etp_session *s)
 {
     progress p;
-    return s->plan->precision > 0 && look(s, &p) && p.enough;
+    return s->plan->settings.precision > 0 && look(s, &p) && p.enough;
 }
 
 // ---- words ----
@@ -206,7 +206,7 @@ void etp_session_say_plan(etp_session *s)
 {
     const etp_session_plan *p = s->plan;
     uint32_t left = p->blocks > s->run.blocks_done ? p->blocks - s->run.blocks_done : 0;
-    uint32_t least = p->precision > 0 && left > ETP_MIN_BLOCKS ? ETP_MIN_BLOCKS : left;
+    uint32_t least = p->settings.precision > 0 && left > ETP_MIN_BLOCKS ? ETP_MIN_BLOCKS : left;
     double each = (double)etp_session_block_ns(s, false);
     double control = (double)etp_session_block_ns(s, true) - each;
     if (!(each > 0) || left == 0) {
@@ -214,12 +214,13 @@ void etp_session_say_plan(etp_session *s)
     }
     uint32_t n_control = p->control_blocks < left ? p->control_blocks : left;
     char a[32], b[32], one[32], rule[96] = "", budget[64] = "", width[96] = "";
-    if (p->precision > 0) {
+    if (p->settings.precision > 0) {
         snprintf(rule, sizeof rule, ", stops at ±%.3g %% (not before %u blocks, %s)",
-                 100 * p->precision, least, duration(least * (each + control), a));
+                 100 * p->settings.precision, least, duration(least * (each + control), a));
     }
-    if (p->budget_s > 0) {
-        snprintf(budget, sizeof budget, ", stops within %s", duration(p->budget_s * 1e9, a));
+    if (p->settings.budget_s > 0) {
+        snprintf(budget, sizeof budget, ", stops within %s",
+                 duration(p->settings.budget_s * 1e9, a));
     }
     if (p->n_arms > 1 && least >= 2 && least_width(s, least) > 0) {
         snprintf(
@@ -228,8 +229,8 @@ void etp_session_say_plan(etp_session *s)
             100 * least_width(s, least));
     }
     tell(s, "plan       %s%u blocks of %s, %s%s%s%s",
-         p->precision > 0 || p->budget_s > 0 ? "at most " : "", left, duration(each, one),
-         duration(left * each + n_control * control, b), rule, budget, width);
+         p->settings.precision > 0 || p->settings.budget_s > 0 ? "at most " : "", left,
+         duration(each, one), duration(left * each + n_control * control, b), rule, budget, width);
 }
 
 // "14 (10 to 22)": the estimate, and what it may be when the spread is not what it seemed.
@@ -253,12 +254,12 @@ void etp_session_say_precision(etp_session *s, double each_ns)
     uint32_t done = s->run.blocks_done, goal = s->plan->blocks;
     progress p;
     char left[32], needed[64];
-    bool worth =
-        done == 2 || (s->plan->precision > 0 && (done == ETP_MIN_BLOCKS || done % 10 == 0));
+    bool worth = done == 2 ||
+                 (s->plan->settings.precision > 0 && (done == ETP_MIN_BLOCKS || done % 10 == 0));
     if (!worth || s->plan->n_arms < 2 || done >= goal || !look(s, &p)) {
         return;
     }
-    if (s->plan->precision <= 0) {
+    if (s->plan->settings.precision <= 0) {
         if (done == 2 && p.blocks == 2) {
             double lo =
                 etp_plan_half_width(p.sd_ln * etp_sd_factor(0.5 - ETP_PLAN_RANGE / 2, p.df), goal);
@@ -272,11 +273,12 @@ void etp_session_say_precision(etp_session *s, double each_ns)
     }
     if (p.needed == UINT32_MAX || p.needed > goal) {
         tell(s, "precision  ±%.2g %% after %u blocks; ±%.3g %% is not expected within %u blocks",
-             100 * p.half_width, done, 100 * s->plan->precision, goal);
+             100 * p.half_width, done, 100 * s->plan->settings.precision, goal);
         return;
     }
     uint32_t more = p.needed > p.blocks ? p.needed - (uint32_t)p.blocks : 0;
     tell(s, "precision  ±%.2g %% after %u blocks; ±%.3g %% expected after %s, %s more",
-         100 * p.half_width, done, 100 * s->plan->precision,
-         blocks_needed(&p, s->plan->precision, goal, needed), duration(more * each_ns, left));
+         100 * p.half_width, done, 100 * s->plan->settings.precision,
+         blocks_needed(&p, s->plan->settings.precision, goal, needed),
+         duration(more * each_ns, left));
 }

@@ -135,8 +135,8 @@ static void take_outputs(etp_session *s, const etp_task *t, const char *remote)
     bool ok = name && local && s->device->ops->pull(s->device, remote, local, &err) == ETP_OK;
     const etp_plan_arm *arm = &s->plan->arms[t->arm];
     if (ok && arm->foreign) { // its files come without their shapes
-        ok = etp_foreign_list_outputs(local, s->plan->model_paths[arm->model], s->plan->method,
-                                      &s->block_arena, &err) == ETP_OK;
+        ok = etp_foreign_list_outputs(local, s->plan->model_paths[arm->model],
+                                      s->plan->settings.method, &s->block_arena, &err) == ETP_OK;
     }
     ok = ok && etp_os_move_below(local, s->config->dir, name, &err) == ETP_OK;
     if (ok) {
@@ -255,8 +255,8 @@ static etp_status make_request(etp_session *s, const etp_task *t, bool pilot, et
         .model = arm->model,
         .data = s->data,
         .inputs = arm->inputs,
-        .method = s->plan->method,
-        .cpus = s->plan->cpus,
+        .method = s->plan->settings.method,
+        .cpus = s->plan->settings.cpus,
         .kind = t->kind,
         .warmup = arm->counts.warmup,
         .iterations = sampled  ? etp_sampled_iterations(arm->counts.iteration_ns)
@@ -281,7 +281,8 @@ static etp_status make_request(etp_session *s, const etp_task *t, bool pilot, et
         ETP_TRY(
             s->device->ops->scratch(s->device, "samples.csv", &s->block_arena, &q->samples, err));
     }
-    if (!arm->has_outputs && t->kind == (s->plan->trace ? ETP_LAUNCH_TRACED : ETP_LAUNCH_TIMED)) {
+    if (!arm->has_outputs &&
+        t->kind == (!s->plan->settings.no_trace ? ETP_LAUNCH_TRACED : ETP_LAUNCH_TIMED)) {
         ETP_TRY(s->device->ops->scratch(s->device, "outputs", &s->block_arena, &q->outputs, err));
     }
     return ETP_OK;

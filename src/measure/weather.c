@@ -11,7 +11,8 @@
 
 static bool too_hot(const etp_session *s, const etp_os_state *now)
 {
-    return now->temperature_c > s->plan->cool_c || now->thermal_status > 0; // a NAN is not above
+    return now->temperature_c > s->plan->settings.cool.celsius ||
+           now->thermal_status > 0; // a NAN is not above
 }
 
 static void nap(etp_session *s, uint64_t end)
@@ -36,7 +37,7 @@ static void describe(const etp_os_state *now, char *out, size_t cap)
 void etp_weather_begin(etp_session *s, etp_block_environment *e)
 {
     s->device->ops->state(s->device, &e->start);
-    if (s->plan->cool_c <= 0) {
+    if (s->plan->settings.cool.celsius <= 0) {
         return;
     }
     if (isnan(e->start.temperature_c) && e->start.thermal_status < 0) {
@@ -44,7 +45,7 @@ void etp_weather_begin(etp_session *s, etp_block_environment *e)
                          "--cool could not be kept: the device tells no temperature");
         return;
     }
-    uint64_t begin = etp_os_now_ns(), wait_ns = (uint64_t)(s->plan->cool_wait_s * 1e9);
+    uint64_t begin = etp_os_now_ns(), wait_ns = (uint64_t)(s->plan->settings.cool.wait_s * 1e9);
     bool told = false;
     char words[96] = "";
     while (too_hot(s, &e->start) && etp_session_interrupted(s) == 0) {
@@ -52,7 +53,7 @@ void etp_weather_begin(etp_session *s, etp_block_environment *e)
         describe(&e->start, words, sizeof words);
         if (now - begin >= wait_ns) {
             etp_session_say(s, "block %u: still %s after %.0f s: begun all the same", e->block,
-                            words, s->plan->cool_wait_s);
+                            words, s->plan->settings.cool.wait_s);
             etp_session_note(s, "started_hot",
                              "a block began above the temperature of --cool, which the device did "
                              "not reach in time");
@@ -60,7 +61,7 @@ void etp_weather_begin(etp_session *s, etp_block_environment *e)
         }
         if (!told) {
             etp_session_say(s, "block %u: %s, waiting for %.1f C", e->block, words,
-                            s->plan->cool_c);
+                            s->plan->settings.cool.celsius);
             told = true;
         }
         uint64_t next = now + LOOK_NS, last = begin + wait_ns;

@@ -85,7 +85,8 @@ static etp_status write_all(const etp_ab_session *session, writer *w, etp_error 
     const etp_run *run = etp_ab_run(session);
     ETP_TRY(document(w, "report.json", ab_json, ab, err));
     const etp_report *plain = etp_ab_report(ab, w->arena);
-    ETP_TRY(run && run->knee > 0 ? write_sweep(session, w, err) : write_pages(w, plain, err));
+    ETP_TRY(run && run->settings.knee > 0 ? write_sweep(session, w, err)
+                                          : write_pages(w, plain, err));
     w->report = plain;
     if (has_latency(ab)) {
         ETP_TRY(render(w, "latency_comparison.svg", ETP_FORMAT_SVG, ETP_AB_CHART_LATENCY, err));

@@ -44,7 +44,7 @@ etp_status etp_ab_show(const etp_ab_session *session, const etp_ab_showing *how,
 {
     const etp_run *run = etp_ab_run(session);
     *out = (etp_ab_shown){0};
-    if (how->sweep && run && run->knee > 0) {
+    if (how->sweep && run && run->settings.knee > 0) {
         return show_sweep(session, how, arena, out, err);
     }
     const etp_ab *ab = etp_ab_answer(session);

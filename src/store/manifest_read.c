@@ -90,6 +90,50 @@ static void read_order(const etp_json_object *plan, etp_run *run)
     }
 }
 
+static double read_knee(const etp_json_object *plan, const char *key)
+{
+    etp_json_object sweep = etp_json_get_object(plan, key);
+    double knee = etp_json_get_double(&sweep, "knee");
+    if (sweep.object && !(knee > 0)) {
+        etp_json_reject(&sweep, "knee", "a gain above 0");
+    }
+    return knee;
+}
+
+static void read_setting(const etp_json_object *o, const etp_setting *row, etp_settings *settings)
+{
+    void *field = (char *)settings + row->offset;
+    switch (row->type) {
+    case ETP_SETTING_TEXT: {
+        etp_str text = etp_json_get_str(o, row->key);
+        *(const char **)field = text.len > 0 ? text.ptr : NULL;
+        return;
+    }
+    case ETP_SETTING_COUNT:
+        *(uint64_t *)field = etp_json_get_u64(o, row->key, row->limit);
+        return;
+    case ETP_SETTING_RATIO:
+    case ETP_SETTING_TIME:
+        *(double *)field = etp_json_get_double(o, row->key);
+        return;
+    case ETP_SETTING_FLAG:
+        *(bool *)field = etp_json_get_bool(o, row->key);
+        return;
+    case ETP_SETTING_OFF:
+        *(bool *)field = o->object && !etp_json_get_bool(o, row->key);
+        return;
+    case ETP_SETTING_KNEE:
+        *(double *)field = read_knee(o, row->key);
+        return;
+    case ETP_SETTING_COOL: {
+        etp_json_object cool = etp_json_get_object(o, row->key);
+        *(etp_cool *)field = (etp_cool){.celsius = etp_json_get_double(&cool, "celsius"),
+                                        .wait_s = etp_json_get_double(&cool, "wait_s")};
+        return;
+    }
+    }
+}
+
 static void read_plan(const etp_json_object *root, etp_run *run)
 {
     etp_json_object plan = etp_json_get_object(root, "plan");
@@ -97,34 +141,11 @@ static void read_plan(const etp_json_object *root, etp_run *run)
         etp_json_reject(root, "plan", "there");
         return;
     }
-    run->seed = etp_json_get_u64(&plan, "seed", INT64_MAX);
-    run->blocks_planned = etp_json_get_u32(&plan, "blocks", ETP_RUN_MAX_BLOCKS);
-    run->control_blocks = etp_json_get_u32(&plan, "control_blocks", ETP_RUN_MAX_BLOCKS);
-    run->budget_s = etp_json_get_double(&plan, "budget_s");
-    run->precision = etp_json_get_double(&plan, "precision");
-    run->method = etp_json_get_str(&plan, "method");
-    run->inputs = etp_json_get_str(&plan, "inputs");
-    run->data = etp_json_get_str(&plan, "data");
-    run->cpus = etp_json_get_str(&plan, "cpus");
     etp_json_object asked = etp_json_get_object(&plan, "asked");
-    run->asked.warmup = etp_json_get_u64(&asked, "warmup", INT64_MAX);
-    run->asked.iterations = etp_json_get_u64(&asked, "timed", INT64_MAX);
-    run->asked.traced = etp_json_get_u64(&asked, "traced", INT64_MAX);
-    run->asked.no_trace = asked.object && !etp_json_get_bool(&asked, "trace");
-    run->asked.kernels = etp_json_get_bool(&asked, "kernels");
-    run->asked.resident = etp_json_get_bool(&asked, "resident");
-    etp_json_object cool = etp_json_get_object(&plan, "cool");
-    if (cool.object) {
-        run->cool_c = etp_json_get_double(&cool, "celsius");
-        run->cool_wait_s = etp_json_get_double(&cool, "wait_s");
+    for (const etp_setting *row = k_etp_settings; row->key; row++) {
+        read_setting(row->asked ? &asked : &plan, row, &run->settings);
     }
-    etp_json_object sweep = etp_json_get_object(&plan, "sweep");
-    if (sweep.object) {
-        run->knee = etp_json_get_double(&sweep, "knee");
-        if (!(run->knee > 0)) {
-            etp_json_reject(&sweep, "knee", "a gain above 0");
-        }
-    }
+    run->control_blocks = etp_json_get_u32(&plan, "control_blocks", ETP_RUN_MAX_BLOCKS);
     read_arms(&plan, run);
     run->baseline = etp_json_get_u32(&plan, "baseline", ETP_RUN_MAX_ARMS);
     if (run->baseline >= run->arms.n) {
@@ -271,7 +292,7 @@ static void check_cost(const etp_json_object *root, const etp_run *run)
     if (cells > ETP_RUN_MAX_CELLS) {
         etp_json_reject(root, "blocks_done", "at most 2000000 divided by the number of arms");
     }
-    if (run->knee > 0 && run->arms.n > ETP_RUN_MAX_SWEPT) {
+    if (run->settings.knee > 0 && run->arms.n > ETP_RUN_MAX_SWEPT) {
         etp_json_reject(root, "plan", "a sweep of at most 64 arms");
     }
 }

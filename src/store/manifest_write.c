@@ -79,41 +79,65 @@ static void write_order(etp_json *j, const etp_run *run)
     etp_json_end(j);
 }
 
+static void write_setting(etp_json *j, const etp_setting *row, const etp_settings *settings)
+{
+    const void *field = (const char *)settings + row->offset;
+    switch (row->type) {
+    case ETP_SETTING_TEXT:
+        etp_json_kv_str(j, row->key, etp_str_from(*(const char *const *)field));
+        return;
+    case ETP_SETTING_COUNT:
+        etp_json_kv_u64(j, row->key, *(const uint64_t *)field);
+        return;
+    case ETP_SETTING_RATIO:
+    case ETP_SETTING_TIME:
+        etp_json_kv_double_if(j, row->key, *(const double *)field, *(const double *)field > 0);
+        return;
+    case ETP_SETTING_FLAG:
+        etp_json_kv_bool(j, row->key, *(const bool *)field);
+        return;
+    case ETP_SETTING_OFF:
+        etp_json_kv_bool(j, row->key, !*(const bool *)field);
+        return;
+    case ETP_SETTING_KNEE:
+        if (*(const double *)field > 0) {
+            etp_json_key(j, row->key);
+            etp_json_begin_object_inline(j);
+            etp_json_kv_double(j, "knee", *(const double *)field);
+            etp_json_end(j);
+        }
+        return;
+    case ETP_SETTING_COOL:
+        if (((const etp_cool *)field)->celsius > 0) {
+            etp_json_key(j, row->key);
+            etp_json_begin_object_inline(j);
+            etp_json_kv_double(j, "celsius", ((const etp_cool *)field)->celsius);
+            etp_json_kv_double(j, "wait_s", ((const etp_cool *)field)->wait_s);
+            etp_json_end(j);
+        }
+        return;
+    }
+}
+
+static void write_settings(etp_json *j, const etp_settings *settings, bool asked)
+{
+    for (const etp_setting *row = k_etp_settings; row->key; row++) {
+        if (row->asked == asked) {
+            write_setting(j, row, settings);
+        }
+    }
+}
+
 static void write_plan(etp_json *j, const etp_run *run)
 {
     etp_json_key(j, "plan");
     etp_json_begin_object(j);
     etp_json_kv_u64(j, "control_blocks", run->control_blocks);
     etp_json_kv_u64(j, "baseline", run->baseline);
-    etp_json_kv_u64(j, "blocks", run->blocks_planned);
-    etp_json_kv_double_if(j, "precision", run->precision, run->precision > 0);
-    etp_json_kv_double_if(j, "budget_s", run->budget_s, run->budget_s > 0);
-    if (run->knee > 0) {
-        etp_json_key(j, "sweep");
-        etp_json_begin_object_inline(j);
-        etp_json_kv_double(j, "knee", run->knee);
-        etp_json_end(j);
-    }
-    if (run->cool_c > 0) {
-        etp_json_key(j, "cool");
-        etp_json_begin_object_inline(j);
-        etp_json_kv_double(j, "celsius", run->cool_c);
-        etp_json_kv_double(j, "wait_s", run->cool_wait_s);
-        etp_json_end(j);
-    }
-    etp_json_kv_str(j, "method", run->method);
-    etp_json_kv_str(j, "inputs", run->inputs);
-    etp_json_kv_str(j, "data", run->data);
-    etp_json_kv_str(j, "cpus", run->cpus);
-    etp_json_kv_u64(j, "seed", run->seed);
+    write_settings(j, &run->settings, false);
     etp_json_key(j, "asked");
     etp_json_begin_object_inline(j);
-    etp_json_kv_u64(j, "timed", run->asked.iterations);
-    etp_json_kv_u64(j, "warmup", run->asked.warmup);
-    etp_json_kv_u64(j, "traced", run->asked.traced);
-    etp_json_kv_bool(j, "trace", !run->asked.no_trace);
-    etp_json_kv_bool(j, "kernels", run->asked.kernels);
-    etp_json_kv_bool(j, "resident", run->asked.resident);
+    write_settings(j, &run->settings, true);
     etp_json_end(j);
     write_arms(j, run);
     write_iterations(j, run);

@@ -11,6 +11,7 @@
 #define ETP_STORE_STORE_H
 
 #include "os/os.h"
+#include "store/settings.h"
 
 #include <etprof/arena.h>
 #include <etprof/etrecord.h>
@@ -201,21 +202,9 @@ typedef struct etp_run {
     } models;
 
     // plan
-    uint64_t seed;
-    uint32_t blocks_planned; // the goal; with a budget the most that could be
-    double budget_s;         // 0: none
-    double precision;        // wanted half-width of the ratio, relative; 0: none
+    etp_settings settings; // blocks: the goal; with a budget the most that could be
     uint32_t control_blocks;
     uint32_t baseline; // index of the baseline arm
-    etp_str method;
-    etp_str inputs;     // the runner's --inputs
-    etp_str data, cpus; // its --data and --cpus, "" not given
-    struct { // of each launch, as the user fixed it before the first; 0: the pilot decides
-        uint64_t warmup, iterations, traced;
-        bool no_trace, kernels, resident;
-    } asked;
-    double cool_c, cool_wait_s; // start temperature of blocks and patience; 0: none
-    double knee; // above 0: a sweep, every pair of arms is of interest; gain that more threads must reach
     struct {
         etp_run_arm *items;
         size_t n, cap;

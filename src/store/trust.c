@@ -23,10 +23,12 @@ static void hash_of(const etp_run *run, char out_hex[static ETP_SHA256_HEX_CHARS
     add(&h, ETP_STR("what a run folder names, 1"));
     add(&h, run->device_spec);
     add(&h, etp_run_fact_of(run, "prepare"));
-    add(&h, run->method);
-    add(&h, run->inputs);
-    add(&h, run->data);
-    add(&h, run->cpus);
+    for (const etp_setting *row = k_etp_settings; row->key; row++) {
+        const void *field = (const char *)&run->settings + row->offset;
+        if (row->type == ETP_SETTING_TEXT) {
+            add(&h, etp_str_from(*(const char *const *)field));
+        }
+    }
     for (size_t i = 0; i < run->models.n; i++) {
         add(&h, run->models.items[i].path);
         add(&h, run->models.items[i].sha256);
@@ -82,11 +84,11 @@ const char *etp_run_wishes(const etp_run *run, etp_arena *arena)
     for (size_t i = 0; i < run->models.n; i++) {
         etp_strbuf_printf(&s, ", the model %.*s", ETP_STR_ARG(run->models.items[i].path));
     }
-    if (run->data.len > 0) {
-        etp_strbuf_printf(&s, ", the file %.*s", ETP_STR_ARG(run->data));
+    if (run->settings.data) {
+        etp_strbuf_printf(&s, ", the file %s", run->settings.data);
     }
-    if (etp_str_find(run->inputs, ETP_STR("/")) < run->inputs.len) {
-        etp_strbuf_printf(&s, ", the inputs %.*s", ETP_STR_ARG(run->inputs));
+    if (run->settings.inputs && strchr(run->settings.inputs, '/')) {
+        etp_strbuf_printf(&s, ", the inputs %s", run->settings.inputs);
     }
     return s.failed ? NULL : s.ptr;
 }

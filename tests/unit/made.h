@@ -303,9 +303,9 @@ static inline const char *made_write(const made *m, folder *f)
     etp_run run = {.platform = ETP_STR("linux"),
                    .generated_at = ETP_STR("2026-01-02T03:04:05Z"),
                    .tool_version = ETP_STR("0.1.0"),
-                   .blocks_planned = MADE_BLOCKS,
+                   .settings.blocks = MADE_BLOCKS,
                    .control_blocks = MADE_BLOCKS,
-                   .seed = 1,
+                   .settings.seed = 1,
                    .device_cpu = m->cpu ? etp_str_from(m->cpu) : ETP_STR("")};
     etp_run_model model = {
         .path = etp_str_from(etp_arena_printf(&f->arena, "/somewhere/%s.pte", m->stem)),

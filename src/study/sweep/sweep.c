@@ -280,7 +280,9 @@ static const etp_method *method_of(const etp_ab_session *s, size_t model)
     if (!p || p->n_methods == 0) {
         return NULL;
     }
-    const etp_method *named = s->run.method.len ? etp_program_find_method(p, s->run.method) : NULL;
+    const etp_method *named = s->run.settings.method
+                                  ? etp_program_find_method(p, etp_str_from(s->run.settings.method))
+                                  : NULL;
     return named ? named : &p->methods[0];
 }
 
@@ -370,8 +372,8 @@ etp_status etp_sweep_build(const etp_ab_session *session, etp_arena *arena, etp_
     out->grid.n_blocks = st ? st->n_blocks_seen : 0;
     out->grid.n_columns = session->ab.n_arms;
     out->grid.margin = st ? st->margin : ETP_MARGIN_DEFAULT;
-    out->grid.knee = run->knee > 0 ? run->knee : ETP_SWEEP_KNEE;
-    out->grid.seed = run->seed;
+    out->grid.knee = run->settings.knee > 0 ? run->settings.knee : ETP_SWEEP_KNEE;
+    out->grid.seed = run->settings.seed;
     ETP_TRY(etp_factorial_analyze(&out->grid, arena, &out->result, err));
     etp_status status = etp_sweep_open_pairs(out, session, arena, err);
     status = status == ETP_OK ? etp_sweep_say(out, arena, err) : status;

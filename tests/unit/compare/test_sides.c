@@ -50,10 +50,10 @@ static const char *make_session(folder *f, const plan *p)
     etp_run_writer w;
     etp_run run = {.platform = ETP_STR("linux"),
                    .generated_at = etp_str_from(p->day),
-                   .seed = p->seed,
+                   .settings.seed = p->seed,
                    .tool_version = ETP_STR("0.1.0"),
                    .device_cpu = etp_str_from(p->cpu),
-                   .blocks_planned = BLOCKS,
+                   .settings.blocks = BLOCKS,
                    .control_blocks = 6};
     const char *dir = folder_path(f, p->name);
     etp_run_model model = {

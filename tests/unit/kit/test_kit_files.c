@@ -407,7 +407,7 @@ static void make_run_folder(session *s, folder *f, bool emulated)
     s->run.generated_at = ETP_STR("2026-01-02T03:04:05Z");
     s->run.tool_version = ETP_STR("0.1.0");
     s->run.executorch.sha = ETP_STR("0123abcd");
-    s->run.blocks_planned = 2;
+    s->run.settings.blocks = 2;
     s->run.emulated = emulated;
     etp_run_model model = {.path = ETP_STR("/somewhere/toy_xnnpack_fp32.pte"),
                            .stem = ETP_STR("toy_xnnpack_fp32")};

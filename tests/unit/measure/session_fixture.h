@@ -118,8 +118,7 @@ static inline void session(fixture *f, const char *script, const etp_session_opt
         opts.levels = k_levels;
         opts.n_levels = 2;
     }
-    opts.has_seed = true;
-    opts.seed = opts.seed ? opts.seed : 42;
+    opts.settings.seed = opts.settings.seed ? opts.settings.seed : 42;
     *o = (outcome){0};
     assert_int_equal(etp_session_plan_make(&opts, f->device, &f->cpu, &f->arena, &o->plan, &o->err),
                      ETP_OK);

@@ -20,7 +20,7 @@ static const char *note_of(const char *level, uint32_t threads, const char *cpus
         {.name = "on",  .level_name = level,  .threads = threads},
         {.name = "off", .level_name = "neon", .threads = 8      }
     };
-    etp_session_plan plan = {.arms = arms, .n_arms = 2, .cpus = cpus};
+    etp_session_plan plan = {.arms = arms, .n_arms = 2, .settings.cpus = cpus};
     etp_device device = {.info = {.emulated = emulated}};
     etp_session s = {.device = &device, .plan = &plan, .hooks = &k_silent};
     const etp_run_fact facts[] = {
@@ -62,7 +62,7 @@ static bool noted(const char *cpus, const char *allowed)
 {
     static const etp_session_hooks k_silent = {0};
     etp_plan_arm arm = {.name = "on"};
-    etp_session_plan plan = {.arms = &arm, .n_arms = 1, .cpus = cpus};
+    etp_session_plan plan = {.arms = &arm, .n_arms = 1, .settings.cpus = cpus};
     etp_session s = {.plan = &plan, .hooks = &k_silent};
     etp_cores_check(&s, &arm, etp_str_from(allowed));
     return s.run.n_notes > 0;

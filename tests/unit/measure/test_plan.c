@@ -30,9 +30,9 @@ static void bad_plans_are_refused_before_anything_starts(void **state)
     assert_int_equal(plan_error(f, &o, &err), ETP_USAGE);
     o.baseline = "sme2"; // a level names its arm
     assert_int_equal(plan_error(f, &o, &err), ETP_OK);
-    o.inputs = "ones,nowhere.bin";
+    o.settings.inputs = "ones,nowhere.bin";
     assert_int_equal(plan_error(f, &o, &err), ETP_IO);
-    o.inputs = NULL;
+    o.settings.inputs = NULL;
     const char *missing = "nowhere.pte";
     o.models = &missing;
     assert_int_equal(plan_error(f, &o, &err), ETP_IO);

@@ -45,11 +45,11 @@ static void a_real_model_is_measured(void **state)
                                    .n_models = 1,
                                    .levels = levels,
                                    .n_levels = plain != ETP_LEVEL_NONE ? 2 : 1,
-                                   .blocks = 2,
-                                   .warmup = 3,
-                                   .iterations = 10,
-                                   .traced = 4,
-                                   .resident = plain != ETP_LEVEL_NONE};
+                                   .settings.blocks = 2,
+                                   .settings.warmup = 3,
+                                   .settings.iterations = 10,
+                                   .settings.traced = 4,
+                                   .settings.resident = plain != ETP_LEVEL_NONE};
     etp_session_plan plan;
     if (etp_session_plan_make(&o, s_device, &cpu, &s_arena, &plan, &err) != ETP_OK) {
         fail_msg("plan: %s", err.msg);

@@ -13,14 +13,19 @@
 #define ROOT "session-test"
 #include "session_fixture.h"
 
-static const etp_session_options k_small = {
-    .blocks = 3, .warmup = 2, .iterations = 5, .traced = 3, .no_control = true, .timeout_s = 5};
+static const etp_session_options k_small = {.settings.blocks = 3,
+                                            .settings.warmup = 2,
+                                            .settings.iterations = 5,
+                                            .settings.traced = 3,
+                                            .no_control = true,
+                                            .timeout_s = 5};
 
 static void a_session_records_what_was_planted(void **state)
 {
     fixture *f = *state;
     outcome o;
-    const etp_session_options opts = {.blocks = 8, .warmup = 2, .iterations = 5, .traced = 3};
+    const etp_session_options opts = {
+        .settings.blocks = 8, .settings.warmup = 2, .settings.iterations = 5, .settings.traced = 3};
     session(f, "base sme2 1000000\nbase neon 2500000\nwarm neon 2 300\n", &opts, &o);
     assert_int_equal(o.status, ETP_OK);
     const etp_run *run = &o.run;
@@ -71,7 +76,8 @@ static void launches_follow_the_seeded_order(void **state)
     fixture *f = *state;
     outcome o;
     static const char *const k_levels[] = {"sme2", "sme1", "neon"};
-    etp_session_options opts = {.blocks = 6, .warmup = 1, .iterations = 1, .traced = 1};
+    etp_session_options opts = {
+        .settings.blocks = 6, .settings.warmup = 1, .settings.iterations = 1, .settings.traced = 1};
     opts.levels = k_levels;
     opts.n_levels = 3;
     session(f, "", &opts, &o);
@@ -105,7 +111,7 @@ static void the_pilot_fixes_the_counts(void **state)
 {
     fixture *f = *state;
     outcome o;
-    const etp_session_options opts = {.blocks = 1, .no_control = true};
+    const etp_session_options opts = {.settings.blocks = 1, .no_control = true};
     session(f, "base sme2 1000000\nbase neon 20000000\n", &opts, &o);
     assert_int_equal(o.status, ETP_OK);
     // 1 ms: warm-up 0.2 s = 200; timed 3.2 × 0.2 s = 0.64 s = 640; traced at most 50.
@@ -122,7 +128,8 @@ static void slow_and_fast_models_stay_within_limits(void **state)
 {
     fixture *f = *state;
     outcome o;
-    const etp_session_options opts = {.blocks = 1, .no_control = true, .no_trace = true};
+    const etp_session_options opts = {
+        .settings.blocks = 1, .no_control = true, .settings.no_trace = true};
     session(f, "base sme2 100000\nbase neon 900000000\n", &opts, &o);
     assert_int_equal(o.status, ETP_OK);
     assert_int_equal(o.run.arms.items[0].warmup, 2000);
@@ -153,9 +160,9 @@ static void sampling_goes_on_until_enough_is_known(void **state)
     for (size_t i = 0; i < sizeof k_cases / sizeof *k_cases; i++) {
         outcome o;
         etp_session_options opts = k_small;
-        opts.blocks = 2;
-        opts.kernels = true;
-        opts.budget_s = k_cases[i].budget_s;
+        opts.settings.blocks = 2;
+        opts.settings.kernels = true;
+        opts.settings.budget_s = k_cases[i].budget_s;
         f->shares = k_cases[i].shares;
         f->reachable = k_cases[i].reachable;
         f->rounds = 0;
@@ -262,11 +269,11 @@ static void lost_blocks_are_made_up_for_within_reason(void **state)
     fixture *f = *state;
     outcome o;
     etp_session_options opts = k_small;
-    opts.blocks = 0; // 10, not exact
+    opts.settings.blocks = 0; // 10, not exact
     session(f, "on neon timed 2 crash\n", &opts, &o);
     assert_int_equal(o.status, ETP_OK);
     assert_int_equal(o.run.blocks_done, 11);
-    assert_int_equal(o.run.blocks_planned, 10);
+    assert_int_equal(o.run.settings.blocks, 10);
 }
 
 static void an_arm_that_always_fails_ends_the_session(void **state)
@@ -274,7 +281,7 @@ static void an_arm_that_always_fails_ends_the_session(void **state)
     fixture *f = *state;
     outcome o;
     etp_session_options opts = k_small;
-    opts.blocks = 10;
+    opts.settings.blocks = 10;
     session(f, "on sme2 * * crash\n", &opts, &o);
     assert_int_equal(o.status, ETP_OK); // neon was measured: a folder with losses, not an error
     assert_int_equal(o.run.blocks_done, 3);
@@ -298,7 +305,7 @@ static void a_pilot_that_fails_spares_the_other_arm(void **state)
 {
     fixture *f = *state;
     outcome o;
-    const etp_session_options opts = {.blocks = 8, .no_control = true};
+    const etp_session_options opts = {.settings.blocks = 8, .no_control = true};
     session(f, "base * 50000000\non sme2 * * exit3\n", &opts, &o);
     assert_int_equal(o.status, ETP_OK);
     assert_int_equal(o.run.lost.n, 2); // two tries
@@ -338,7 +345,8 @@ static void two_good_arms_go_on_without_the_third(void **state)
     fixture *f = *state;
     outcome o;
     static const char *const k_levels[] = {"sme2", "sme1", "neon"};
-    etp_session_options opts = {.blocks = 2, .no_control = true, .levels = k_levels, .n_levels = 3};
+    etp_session_options opts = {
+        .settings.blocks = 2, .no_control = true, .levels = k_levels, .n_levels = 3};
     session(f, "base * 50000000\non sme1 * * exit3\n", &opts, &o);
     assert_int_equal(o.status, ETP_OK);
     assert_int_equal(o.run.blocks_done, 2);
@@ -418,8 +426,12 @@ static void an_interrupted_session_goes_on_as_planned(void **state)
 {
     fixture *f = *state;
     outcome whole, o;
-    etp_session_options opts = {
-        .blocks = 6, .warmup = 2, .iterations = 5, .traced = 3, .seed = 7, .timeout_s = 5};
+    etp_session_options opts = {.settings.blocks = 6,
+                                .settings.warmup = 2,
+                                .settings.iterations = 5,
+                                .settings.traced = 3,
+                                .settings.seed = 7,
+                                .timeout_s = 5};
     session(f, "", &opts, &whole);
     f->begun = 0;
     f->stop_after = 8; // 5 launches a block (control included): in the middle of block 2
@@ -486,7 +498,7 @@ static void helpers_of_a_runner_do_not_outlive_it(void **state)
     fixture *f = *state;
     outcome o;
     etp_session_options opts = k_small;
-    opts.blocks = 1;
+    opts.settings.blocks = 1;
     session(f, "on sme2 timed 1 orphan\n", &opts, &o);
     etp_str text;
     const char *path = etp_arena_printf(&f->arena, "%s/fake_xnnpack_fp32.pte.orphan", f->dir);
@@ -561,7 +573,7 @@ static void a_full_disk_is_told_and_keeps_whole_blocks(void **state)
     fixture *f = *state;
     outcome o;
     etp_session_options opts = k_small;
-    opts.blocks = 20;
+    opts.settings.blocks = 20;
     signal(SIGXFSZ, SIG_IGN);
     struct rlimit old, small;
     assert_int_equal(getrlimit(RLIMIT_FSIZE, &old), 0);
@@ -630,10 +642,10 @@ static void killing_the_tool_loses_no_block(void **state)
                                         .n_models = 1,
                                         .levels = k_levels,
                                         .n_levels = 2,
-                                        .blocks = 60,
-                                        .warmup = 1,
-                                        .iterations = 2,
-                                        .traced = 1};
+                                        .settings.blocks = 60,
+                                        .settings.warmup = 1,
+                                        .settings.iterations = 2,
+                                        .settings.traced = 1};
             etp_session_plan plan;
             etp_session_result result;
             const char *dir;
@@ -683,13 +695,13 @@ static void a_budget_ends_the_session_after_a_whole_block(void **state)
     fixture *f = *state;
     outcome o;
     etp_session_options opts = k_small;
-    opts.blocks = 0;
-    opts.budget_s = 0.000001;
+    opts.settings.blocks = 0;
+    opts.settings.budget_s = 0.000001;
     session(f, "", &opts, &o);
     assert_int_equal(o.status, ETP_OK);
     assert_int_equal(o.run.state, ETP_RUN_FINISHED);
     assert_int_equal(o.run.blocks_done, 1); // the first one is always made
-    assert_int_equal(o.run.blocks_planned, ETP_BUDGET_BLOCKS);
+    assert_int_equal(o.run.settings.blocks, ETP_BUDGET_BLOCKS);
 }
 
 static void outputs_of_the_arms_are_kept_and_compared(void **state)

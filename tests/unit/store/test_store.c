@@ -65,16 +65,26 @@ static int tear_down(void **state)
 
 static etp_run new_run(void)
 {
-    etp_run r = {.tool_version = ETP_STR("0.1.0"),
-                 .generated_at = ETP_STR("2026-01-02T03:04:05Z"),
-                 .platform = ETP_STR("linux"),
-                 .device_spec = ETP_STR("local"),
-                 .seed = 9007199254740991u,
-                 .blocks_planned = 10,
-                 .control_blocks = 6,
-                 .baseline = 1,
-                 .inputs = ETP_STR("random:0"),
-                 .command = ETP_STR("etprof ab x.pte")};
+    etp_run r = {
+        .tool_version = ETP_STR("0.1.0"),
+        .generated_at = ETP_STR("2026-01-02T03:04:05Z"),
+        .platform = ETP_STR("linux"),
+        .device_spec = ETP_STR("local"),
+        .settings.seed = 9007199254740991u,
+        .settings.blocks = 10,
+        .control_blocks = 6,
+        .baseline = 1,
+        .settings.inputs = "random:0",
+        .settings.cpus = "0-3",
+        .settings.precision = 0.01,
+        .settings.budget_s = 90,
+        .settings.knee = 0.25,
+        .settings.cool = {38, 300},
+        .settings.iterations = 7,
+        .settings.no_trace = true,
+        .settings.resident = true,
+        .command = ETP_STR("etprof ab x.pte")
+    };
     r.executorch.present = true;
     r.executorch.version = ETP_STR("1.5.1");
     r.executorch.sha = ETP_STR("3b60");
@@ -163,7 +173,17 @@ static void a_session_comes_back_as_it_was_written(void **state)
     assert_true(etp_run_is(RUN));
     assert_int_equal(etp_run_open(RUN, arena, &back, NULL), ETP_OK);
     assert_int_equal(back.state, ETP_RUN_FINISHED);
-    assert_int_equal(back.seed, 9007199254740991u);
+    assert_int_equal(back.settings.seed, 9007199254740991u);
+    assert_int_equal(back.settings.blocks, 10);
+    assert_string_equal(back.settings.inputs, "random:0");
+    assert_string_equal(back.settings.cpus, "0-3");
+    assert_null(back.settings.method);
+    assert_true(back.settings.precision == 0.01 && back.settings.budget_s == 90 &&
+                back.settings.knee == 0.25);
+    assert_true(back.settings.cool.celsius == 38 && back.settings.cool.wait_s == 300);
+    assert_int_equal(back.settings.iterations, 7);
+    assert_int_equal(back.settings.warmup, 0);
+    assert_true(back.settings.no_trace && back.settings.resident && !back.settings.kernels);
     assert_int_equal(back.blocks_done, 2);
     assert_int_equal(back.baseline, 1);
     assert_true(etp_str_eqz(back.models.items[0].path, "/m/toy \"x\".pte"));
