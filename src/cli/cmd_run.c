@@ -33,17 +33,18 @@ static const etp_opt k_options[] = {
     OPT("trace", 0, ETP_OPT_FLAG, trace, NULL,
         "with --init: which kernels run (mode xnntrace), no latency"),
     OPT("platform", 0, ETP_OPT_STRING, platform, "NAME", "with --init: mac, android or linux"),
-    OPT("device", 'd', ETP_OPT_STRING, device, "SPEC",
-        "where to run, instead of the config's device"),
-    OPT("prepare", 0, ETP_OPT_STRING, prepare, "MODE", ETP_PREPARE_HELP),
-    OPT("cool", 0, ETP_OPT_STRING, cool, "C[,TIME]", ETP_COOL_HELP),
     OPT("remote-device", 0, ETP_OPT_STRING, remote_device, "HOST:PORT",
         "an adb device in the network"),
-    OPT("runner", 0, ETP_OPT_STRING, runner, "PATH",
-        "etprof's runner or an executor_runner, instead of runner_path"),
-    OPT("blocks", 'k', ETP_OPT_COUNT, blocks, "K", "exactly K blocks, instead of the config's"),
+    OPT("blocks", 'k', ETP_OPT_COUNT, blocks, "K",
+        "exactly K blocks (default 10); with --precision at most"),
     OPT("precision", 'p', ETP_OPT_PERCENT, precision_percent, "PERCENT", ETP_PRECISION_HELP),
     OPT("budget", 0, ETP_OPT_TIME, budget, "TIME", ETP_BUDGET_HELP),
+    OPT("device", 'd', ETP_OPT_STRING, device, "SPEC",
+        "local (default), adb[:SERIAL], ssh:HOST or qemu[:CPU]"),
+    OPT("prepare", 0, ETP_OPT_STRING, prepare, "MODE", ETP_PREPARE_HELP),
+    OPT("cool", 0, ETP_OPT_STRING, cool, "C[,TIME]", ETP_COOL_HELP),
+    OPT("runner", 0, ETP_OPT_STRING, runner, "PATH",
+        "etprof's runner or its bundle; in ab and run also an executor_runner"),
     OPT("resident", 0, ETP_OPT_FLAG, resident, NULL, ETP_RESIDENT_HELP),
     OPT("full", 0, ETP_OPT_FLAG, full, NULL, "every section, also in text"),
     OPT("fail-on", 0, ETP_OPT_LIST, fail_on, "WORDS", ETP_FAIL_ON_HELP),
@@ -573,7 +574,8 @@ const etp_command etp_cmd_run = {
                    "measured in one session, interleaved in paired blocks. An experiment's level "
                    "is its \"level\", or\n"
                    "its name's: _on is the best level of the machine, _off plain SIMD. Unknown "
-                   "keys are errors.",
+                   "keys are errors.\n"
+                   "Options take the place of what the config says.",
     .examples = "  etprof run --init model.pte && etprof run model_linux.json\n"
                 "  etprof run model_profiling/configs/examples/linux_mobilenet_fp16.json\n"
                 "  etprof run config.json --only linux_sme2_on,linux_sme2_off --budget 60s",
