@@ -14,7 +14,7 @@
 
 typedef struct gate_options {
     const char *against, *baseline, *junit;
-    double margin_percent;
+    double margin;
     int min_grade; // index into k_grades
     bool bisect;
 } gate_options;
@@ -24,7 +24,7 @@ static const char *const k_grades[] = {"any", "A", "B", "C", "D", NULL};
 static const etp_opt k_options[] = {
     {"against", 'a', ETP_OPT_STRING, offsetof(gate_options, against), "FOLDER",
      "an earlier run folder: no arm may have become slower", NULL},
-    {"margin", 0, ETP_OPT_PERCENT, offsetof(gate_options, margin_percent), "PERCENT",
+    {"margin", 0, ETP_OPT_PERCENT, offsetof(gate_options, margin), "PERCENT",
      "how much slower than the earlier one is no regression (default 5%)", NULL},
     {"min-grade", 0, ETP_OPT_CHOICE, offsetof(gate_options, min_grade), "GRADE",
      "refuse comparisons whose arms have less in common", k_grades},
@@ -75,7 +75,7 @@ static etp_status judge(etp_cli *cli, const gate_options *o, int argc, char **ar
     if (st == ETP_OK) {
         etp_gate_options options = {.min_grade = o->min_grade ? k_grades[o->min_grade] : NULL,
                                     .against = earlier ? etp_ab_answer(earlier) : NULL,
-                                    .margin = o->margin_percent / 100};
+                                    .margin = o->margin};
         st = etp_gate_build(etp_ab_answer(session), (const char *const *)argv + 1, (size_t)argc - 1,
                             &options, &cli->arena, &gate, err);
     }

@@ -10,12 +10,12 @@
 #define CSV_LIMIT ((size_t)256 << 20)
 
 typedef struct history_options {
-    double min_change_percent;
+    double min_change;
     const char *otava;
 } history_options;
 
 static const etp_opt k_options[] = {
-    {"min-change", 0, ETP_OPT_PERCENT, offsetof(history_options, min_change_percent), "PERCENT",
+    {"min-change", 0, ETP_OPT_PERCENT, offsetof(history_options, min_change), "PERCENT",
      "smaller changes are not worth telling (default 2%)", NULL},
     {"otava", 0, ETP_OPT_STRING, offsetof(history_options, otava), "DIR",
      "also write the series and otava.yaml there, for Apache Otava", NULL},
@@ -44,7 +44,7 @@ static etp_status run(etp_cli *cli, const void *opts, int argc, char **argv, etp
     const history_options *o = opts;
     etp_history h = {.arena = &cli->arena};
     ETP_TRY(read_all(cli, argc, argv, &h, err));
-    ETP_TRY(etp_history_find_changes(&h, o->min_change_percent / 100, err));
+    ETP_TRY(etp_history_find_changes(&h, o->min_change, err));
     if (o->otava) {
         ETP_TRY(etp_history_otava(&h, o->otava, err));
     }

@@ -9,11 +9,11 @@
 
 typedef struct plan_options {
     const char *baseline;
-    double precision_percent, launch_cost_s;
+    double precision, launch_cost_s;
 } plan_options;
 
 static const etp_opt k_options[] = {
-    {"precision", 'p', ETP_OPT_PERCENT, offsetof(plan_options, precision_percent), "PERCENT",
+    {"precision", 'p', ETP_OPT_PERCENT, offsetof(plan_options, precision), "PERCENT",
      "wanted half-width of the ratio's interval (default 1)", NULL},
     {"baseline", 'b', ETP_OPT_STRING, offsetof(plan_options, baseline), "ARM",
      "experiment the others are compared with", NULL},
@@ -22,13 +22,13 @@ static const etp_opt k_options[] = {
     {0},
 };
 
-static const plan_options k_defaults = {.precision_percent = 1};
+static const plan_options k_defaults = {.precision = 0.01};
 
 static etp_status run(etp_cli *cli, const void *opts, int argc, char **argv, etp_error *err)
 {
     (void)argc;
     const plan_options *o = opts;
-    if (!(o->precision_percent > 0)) {
+    if (!(o->precision > 0)) {
         return etp_fail(err, ETP_USAGE, "--precision must be more than 0");
     }
     if (etp_str_ends(etp_str_from(argv[0]), ETP_STR(".pte"))) {
@@ -47,8 +47,8 @@ static etp_status run(etp_cli *cli, const void *opts, int argc, char **argv, etp
     }
     double launch_ns = o->launch_cost_s > 0 ? o->launch_cost_s * 1e9 : file.launch_ns;
     etp_plan_answer plan;
-    ETP_TRY(etp_plan_answer_build(&stats, file.table.arms, file.name, o->precision_percent / 100,
-                                  launch_ns, &cli->arena, &plan, err));
+    ETP_TRY(etp_plan_answer_build(&stats, file.table.arms, file.name, o->precision, launch_ns,
+                                  &cli->arena, &plan, err));
     etp_answer answer = {
         .json = etp_plan_json,
         .data = &plan,

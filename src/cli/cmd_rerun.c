@@ -12,16 +12,17 @@
 
 typedef struct rerun_options {
     const char *device, *runner;
-    double margin_percent, timeout;
+    double margin, timeout;
     bool trust;
 } rerun_options;
 
 static const etp_opt k_options[] = {
-    {"margin", 0, ETP_OPT_PERCENT, offsetof(rerun_options, margin_percent), "PERCENT",
+    {"margin", 0, ETP_OPT_PERCENT, offsetof(rerun_options, margin), "PERCENT",
      "ratios this close are the same (default 5)", NULL},
     {"device", 'd', ETP_OPT_STRING, offsetof(rerun_options, device), "SPEC",
      "another device than the folder's", NULL},
-    {"trust", 0, ETP_OPT_FLAG, offsetof(rerun_options, trust), NULL, ETP_TRUST_HELP, NULL},
+    {"trust", 0, ETP_OPT_FLAG, offsetof(rerun_options, trust), NULL,
+     "use what a folder names although another machine made it", NULL},
     {"runner", 0, ETP_OPT_STRING, offsetof(rerun_options, runner), "PATH",
      "runner program or bundle folder", NULL},
     {"timeout", 0, ETP_OPT_TIME, offsetof(rerun_options, timeout), "TIME",
@@ -102,7 +103,7 @@ static etp_status run(etp_cli *cli, const void *opts, int argc, char **argv, etp
         st = etp_ab_write_files(second, new_dir, err);
     }
     if (st == ETP_OK) {
-        st = show(cli, first, second, o->margin_percent / 100, err);
+        st = show(cli, first, second, o->margin, err);
     }
     etp_ab_close(second);
     etp_ab_close(first);

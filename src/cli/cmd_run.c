@@ -15,39 +15,28 @@
 #include "study/sweep/sweep.h"
 
 typedef struct run_options {
-    etp_opt_list only, fail_on;
-    bool analysis_only, full, resident, trace;
-    const char *init, *platform, *device, *remote_device, *runner, *prepare, *cool;
-    uint64_t blocks;
-    double budget, precision_percent;
+    etp_session_given session;
+    etp_opt_list only;
+    bool analysis_only, trace;
+    const char *init, *platform, *remote_device;
 } run_options;
 
-#define OPT(name, short, type, field, arg, help) \
-    {name, short, type, offsetof(run_options, field), arg, help, NULL}
+#define OPT(name, type, field, arg, help) \
+    {name, 0, type, offsetof(run_options, field), arg, help, NULL}
 
 static const etp_opt k_options[] = {
-    OPT("only", 0, ETP_OPT_LIST, only, "NAMES", "run these experiments alone"),
-    OPT("analysis-only", 0, ETP_OPT_FLAG, analysis_only, NULL,
+    OPT("only", ETP_OPT_LIST, only, "NAMES", "run these experiments alone"),
+    OPT("analysis-only", ETP_OPT_FLAG, analysis_only, NULL,
         "measure nothing; analyse output_root again"),
-    OPT("init", 0, ETP_OPT_STRING, init, "MODEL.pte", "write a config for this model and stop"),
-    OPT("trace", 0, ETP_OPT_FLAG, trace, NULL,
+    OPT("init", ETP_OPT_STRING, init, "MODEL.pte", "write a config for this model and stop"),
+    OPT("trace", ETP_OPT_FLAG, trace, NULL,
         "with --init: which kernels run (mode xnntrace), no latency"),
-    OPT("platform", 0, ETP_OPT_STRING, platform, "NAME", "with --init: mac, android or linux"),
-    OPT("remote-device", 0, ETP_OPT_STRING, remote_device, "HOST:PORT",
+    OPT("platform", ETP_OPT_STRING, platform, "NAME", "with --init: mac, android or linux"),
+    OPT("remote-device", ETP_OPT_STRING, remote_device, "HOST:PORT",
         "an adb device in the network"),
-    OPT("blocks", 'k', ETP_OPT_COUNT, blocks, "K",
-        "exactly K blocks (default 10); with --precision at most"),
-    OPT("precision", 'p', ETP_OPT_PERCENT, precision_percent, "PERCENT", ETP_PRECISION_HELP),
-    OPT("budget", 0, ETP_OPT_TIME, budget, "TIME", ETP_BUDGET_HELP),
-    OPT("device", 'd', ETP_OPT_STRING, device, "SPEC",
-        "local (default), adb[:SERIAL], ssh:HOST or qemu[:CPU]"),
-    OPT("prepare", 0, ETP_OPT_STRING, prepare, "MODE", ETP_PREPARE_HELP),
-    OPT("cool", 0, ETP_OPT_STRING, cool, "C[,TIME]", ETP_COOL_HELP),
-    OPT("runner", 0, ETP_OPT_STRING, runner, "PATH",
-        "etprof's runner or its bundle; in ab and run also an executor_runner"),
-    OPT("resident", 0, ETP_OPT_FLAG, resident, NULL, ETP_RESIDENT_HELP),
-    OPT("full", 0, ETP_OPT_FLAG, full, NULL, "every section, also in text"),
-    OPT("fail-on", 0, ETP_OPT_LIST, fail_on, "WORDS", ETP_FAIL_ON_HELP),
+#define OPTION(where, field, type, key, limit, ab, sweep, run, resume, config, ...) \
+    ETP_ROW_##run(where, field, type, __VA_ARGS__)
+#include "store/options.def"
     {0},
 };
 
@@ -163,9 +152,9 @@ static etp_status choose_arms(const run_options *o, plan *p, etp_error *err)
 // one runner and masks.
 static etp_status choose_runner(const run_options *o, plan *p, const char **out, etp_error *err)
 {
-    *out = o->runner;
+    *out = o->session.runner;
     const char *first = p->arms[0]->runner_path, *missing = NULL;
-    for (size_t i = 0; i < p->n_arms && !o->runner; i++) {
+    for (size_t i = 0; i < p->n_arms && !o->session.runner; i++) {
         const char *given = p->arms[i]->runner_path;
         const char *below = given ? etp_arena_printf(&p->cli->arena, "executorch/%s", given) : NULL;
         const char *path = below && (etp_os_is_file(below) || etp_os_is_dir(below)) ? below : given;
@@ -349,9 +338,8 @@ static etp_status find_model(plan *p, const char **model, const char **output_ro
                     c->fallback_model ? c->fallback_model : "");
 }
 
-static void set_counts(const run_options *o, const plan *p, etp_session_options *options)
+static void set_counts(const plan *p, etp_session_options *options)
 {
-    const etp_config *c = p->config;
     bool differ = false;
     for (size_t i = 0; i < p->n_arms; i++) {
         const etp_config_experiment *e = p->arms[i];
@@ -366,9 +354,6 @@ static void set_counts(const run_options *o, const plan *p, etp_session_options 
             "experiments differ in runs or warmup; all get the largest, so that they can be "
             "compared");
     }
-    options->settings.budget_s = o->budget > 0 ? o->budget : c->budget_s;
-    options->settings.precision = o->precision_percent / 100;
-    options->settings.blocks = o->blocks ? o->blocks : c->blocks;
     if (p->trace_only && !options->settings.blocks && !(options->settings.budget_s > 0)) {
         options->settings.blocks = 1; // evidence needs no repetition, and no latency is claimed
     }
@@ -398,12 +383,12 @@ static etp_status choose_device(plan *p, const char **device, etp_error *err)
 static etp_status measure(etp_cli *cli, const run_options *o, plan *p, const char **out_dir,
                           etp_error *err)
 {
-    const etp_config *c = p->config;
-    if (o->blocks > ETP_MAX_BLOCKS) {
-        return etp_fail(err, ETP_USAGE, "--blocks is at most %d", ETP_MAX_BLOCKS);
-    }
+    etp_session_given given = p->config->given;
+    etp_session_given_over(k_options, &o->session, &given);
+    etp_session_options options;
+    ETP_TRY(etp_session_options_given(&given, &options, err));
     etp_measure_request request = {
-        .config = c->path, .device = o->device ? o->device : c->device, .prepare = o->prepare};
+        .config = p->config->path, .device = given.device, .prepare = given.prepare};
     if (o->remote_device) {
         request.device = etp_arena_printf(&cli->arena, "adb:%s", o->remote_device);
     }
@@ -411,24 +396,20 @@ static etp_status measure(etp_cli *cli, const run_options *o, plan *p, const cha
     const char *model = NULL;
     ETP_TRY(find_model(p, &model, &request.dir, err));
     ETP_TRY(choose_runner(o, p, &request.runner, err));
-    etp_session_options options = {
-        .models = &model,
-        .n_models = 1,
-        .threads = p->arms[0]->threads,
-        .n_threads = p->arms[0]->n_threads,
-        .compare_baseline = baseline_of(p),
-        .settings = {.data = c->data,
-                     .method = c->method,
-                     .inputs = c->inputs ? c->inputs : etp_inputs_beside(cli, model, c->method),
-                     .cpus = p->arms[0]->cpus,
-                     .kernels = p->kernels,
-                     .resident = o->resident || c->resident,
-                     .seed = c->seed},
-    };
-    set_counts(o, p, &options);
-    ETP_TRY(etp_cool_parse(o->cool, &options.settings.cool, err));
-    if (o->runner) {
-        ETP_TRY(etp_foreign_option(cli, o->runner, NULL, NULL, &options, &request.runner, err));
+    options.models = &model;
+    options.n_models = 1;
+    options.threads = p->arms[0]->threads;
+    options.n_threads = p->arms[0]->n_threads;
+    options.compare_baseline = baseline_of(p);
+    options.settings.cpus = p->arms[0]->cpus;
+    options.settings.kernels = p->kernels;
+    if (!options.settings.inputs) {
+        options.settings.inputs = etp_inputs_beside(cli, model, options.settings.method);
+    }
+    set_counts(p, &options);
+    if (o->session.runner) {
+        ETP_TRY(
+            etp_foreign_option(cli, o->session.runner, NULL, NULL, &options, &request.runner, err));
     } else if (p->n_runners > 0) {
         options.runners = p->runners;
         options.n_runners = p->n_runners;
@@ -556,13 +537,13 @@ static etp_status run(etp_cli *cli, const void *opts, int argc, char **argv, etp
     ETP_TRY(o->analysis_only ? measured_before(p, &dir, err) : measure(cli, o, p, &dir, err));
     etp_ab_options answer = {.baseline = o->analysis_only ? baseline_of(p) : NULL};
     if (cli->format == ETP_CLI_JSON) { // etprof.ab/1, several thread counts or not
-        const etp_show_options show = {.full = o->full,
+        const etp_show_options show = {.full = o->session.full,
                                        .write_files = true,
-                                       .fail_on = o->fail_on.items,
-                                       .n_fail_on = o->fail_on.n};
+                                       .fail_on = o->session.fail_on.items,
+                                       .n_fail_on = o->session.fail_on.n};
         return etp_show_ab(cli, &dir, 1, &answer, &show, err);
     }
-    return etp_show_measured(cli, dir, &answer, o->full, &o->fail_on, err);
+    return etp_show_measured(cli, dir, &answer, o->session.full, &o->session.fail_on, err);
 }
 
 const etp_command etp_cmd_run = {

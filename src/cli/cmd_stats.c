@@ -15,14 +15,14 @@
 
 typedef struct stats_options {
     const char *baseline;
-    double margin_percent;
+    double margin;
     const char *name1, *name2, *out;
 } stats_options;
 
 static const etp_opt k_options[] = {
     {"baseline", 'b', ETP_OPT_STRING, offsetof(stats_options, baseline), "ARM",
      "experiment the others are compared with", NULL},
-    {"margin", 0, ETP_OPT_PERCENT, offsetof(stats_options, margin_percent), "PERCENT",
+    {"margin", 0, ETP_OPT_PERCENT, offsetof(stats_options, margin), "PERCENT",
      "differences below this are 'same' (default 1)", NULL},
     {"name1", 0, ETP_OPT_STRING, offsetof(stats_options, name1), "NAME",
      "timelines: what to call the first", NULL},
@@ -39,7 +39,7 @@ static etp_status show_timelines(etp_cli *cli, const stats_options *o, int argc,
     etp_kit_timeline timelines[2];
     const char *stems[2] = {0}, *names[2] = {o->name1, o->name2};
     etp_kit_latencies x;
-    if (o->baseline || o->margin_percent > 0) {
+    if (o->baseline || o->margin > 0) {
         return etp_fail(
             err, ETP_USAGE,
             "--baseline and --margin are for tables of samples; timelines have no verdict");
@@ -112,7 +112,7 @@ static etp_status run(etp_cli *cli, const void *opts, int argc, char **argv, etp
     etp_sample_file file;
     ETP_TRY(etp_sample_file_read(cli, argv[0], o->baseline, &file, err));
     etp_stats_answer stats = {.source = file.name, .names = file.table.arms};
-    double margin = o->margin_percent / 100;
+    double margin = o->margin;
     etp_stats_options how = {.baseline = file.baseline, .margin = margin};
     if (file.run) {
         how = etp_ab_stats_options(file.run, file.baseline, margin);

@@ -17,60 +17,14 @@
 typedef struct sweep_options {
     etp_session_given session;
     etp_opt_list models;
-    double knee_percent;
 } sweep_options;
 
-#define OPT(name, short, type, field, arg, help) \
-    {name, short, type, offsetof(sweep_options, field), arg, help, NULL}
-
 static const etp_opt k_options[] = {
-    OPT("models", 'm', ETP_OPT_LIST, models, "A.pte,...", "models, beside those named as operands"),
-    OPT("levels", 'l', ETP_OPT_LIST, session.levels, "A,B,...",
-        "levels to compare, see 'etprof levels' (default: the best against plain SIMD)"),
-    OPT("threads", 't', ETP_OPT_LIST, session.threads, "N,...",
-        "thread counts of the runner (default 1)"),
-    OPT("baseline", 'b', ETP_OPT_STRING, session.baseline, "ARM",
-        "level or arm the others are compared with (default: the lowest level)"),
-    OPT("blocks", 'k', ETP_OPT_COUNT, session.blocks, "K",
-        "exactly K blocks (default 10); with --precision at most"),
-    OPT("precision", 'p', ETP_OPT_PERCENT, session.precision_percent, "PERCENT",
-        ETP_PRECISION_HELP),
-    OPT("budget", 0, ETP_OPT_TIME, session.budget, "TIME", ETP_BUDGET_HELP),
-    OPT("knee", 0, ETP_OPT_PERCENT, knee_percent, "PERCENT",
-        "gain that more threads must reach (default 10)"),
-    OPT("device", 'd', ETP_OPT_STRING, session.device, "SPEC",
-        "local (default), adb[:SERIAL], ssh:HOST or qemu[:CPU]"),
-    OPT("ssh-config", 0, ETP_OPT_STRING, session.ssh_config, "FILE",
-        "of ssh:HOST, instead of the user's own"),
-    OPT("prepare", 0, ETP_OPT_STRING, session.prepare, "MODE", ETP_PREPARE_HELP),
-    OPT("cool", 0, ETP_OPT_STRING, session.cool, "C[,TIME]", ETP_COOL_HELP),
-    OPT("out", 0, ETP_OPT_STRING, session.out, "DIR", "run folder; must be empty or new"),
-    OPT("method", 0, ETP_OPT_STRING, session.method, "NAME",
-        "method of the program (default: its first)"),
-    OPT("inputs", 0, ETP_OPT_STRING, session.inputs, "SPEC",
-        "random:SEED, ones, FILE.npz, FILE.bpte[#CASE], or FILE,... (raw or .npy)"),
-    OPT("data", 0, ETP_OPT_STRING, session.data, "FILE.ptd", "external weights"),
-    OPT("cpus", 0, ETP_OPT_STRING, session.cpus, "LIST", ETP_CPUS_HELP),
-    OPT("runner", 0, ETP_OPT_STRING, session.runner, "PATH",
-        "etprof's runner or its bundle; in ab and run also an executor_runner"),
-    OPT("iterations", 0, ETP_OPT_COUNT, session.iterations, "N",
-        "timed iterations per launch (default: 0.5 s worth)"),
-    OPT("warmup", 0, ETP_OPT_COUNT, session.warmup, "N",
-        "warm-up iterations per launch (default: 0.2 s worth)"),
-    OPT("seed", 0, ETP_OPT_COUNT, session.seed, "N", "of order and inputs (default: drawn)"),
-    OPT("timeout", 0, ETP_OPT_TIME, session.timeout, "TIME",
-        "longest silence of a runner (default 60s)"),
-    OPT("margin", 0, ETP_OPT_PERCENT, session.margin_percent, "PERCENT",
-        "smaller differences are 'same' (default 1)"),
-    OPT("no-trace", 0, ETP_OPT_FLAG, session.no_trace, NULL,
-        "latency alone: no operator breakdown, no proof by names"),
-    OPT("resident", 0, ETP_OPT_FLAG, session.resident, NULL, ETP_RESIDENT_HELP),
-    OPT("resume", 0, ETP_OPT_STRING, session.resume, "DIR",
-        "go on with an interrupted session, same plan and seed"),
-    OPT("trust", 0, ETP_OPT_FLAG, session.trust, NULL, ETP_TRUST_HELP),
-    OPT("full", 0, ETP_OPT_FLAG, session.full, NULL, "every section, also in text"),
-    OPT("fail-on", 0, ETP_OPT_LIST, session.fail_on, "WORDS", ETP_FAIL_ON_HELP),
-    OPT("runs", 0, ETP_OPT_COUNT, session.iterations, "N", NULL), // the word of configs
+    {"models", 'm', ETP_OPT_LIST, offsetof(sweep_options, models), "A.pte,...",
+     "models, beside those named as operands", NULL},
+#define OPTION(where, field, type, key, limit, ab, sweep, run, resume, config, ...) \
+    ETP_ROW_##sweep(where, field, type, __VA_ARGS__)
+#include "store/options.def"
     {0},
 };
 
@@ -199,10 +153,10 @@ static etp_status measure_new(etp_cli *cli, const sweep_options *o, int argc, ch
     const etp_session_given *g = &o->session;
     etp_session_options options;
     ETP_TRY(etp_session_options_given(g, &options, err));
-    options.settings.knee = o->knee_percent > 0 ? o->knee_percent / 100 : ETP_SWEEP_KNEE;
+    options.settings.knee = options.settings.knee > 0 ? options.settings.knee : ETP_SWEEP_KNEE;
     ETP_TRY(all_models(cli, o, argc, argv, &options, err));
     ETP_TRY(choose_threads(cli, &g->threads, &options, err));
-    ETP_TRY(choose_inputs(cli, g->inputs, &options, err));
+    ETP_TRY(choose_inputs(cli, g->settings.inputs, &options, err));
     etp_measure_request request = {.device = g->device,
                                    .runner = g->runner,
                                    .dir = g->out,
@@ -231,7 +185,7 @@ static etp_status run(etp_cli *cli, const void *opts, int argc, char **argv, etp
     } else {
         ETP_TRY(measure_new(cli, o, argc, argv, &dir, err));
     }
-    etp_ab_options answer = {.margin = g->margin_percent / 100};
+    etp_ab_options answer = {.margin = g->margin};
     return etp_show_measured(cli, dir, &answer, g->full, &g->fail_on, err);
 }
 

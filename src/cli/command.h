@@ -8,14 +8,17 @@
 
 #include <etprof/arena.h>
 
+#include "store/settings.h"
+
 typedef enum etp_opt_type {
     ETP_OPT_FLAG,    // bool
     ETP_OPT_STRING,  // const char *
     ETP_OPT_LIST,    // etp_opt_list: comma-separated and repeatable
     ETP_OPT_COUNT,   // uint64_t ≥ 1
     ETP_OPT_NUMBER,  // double ≥ 0
-    ETP_OPT_PERCENT, // double ≥ 0 in percent: "1%" or "1"
+    ETP_OPT_PERCENT, // double ≥ 0, a ratio typed in percent: "1%" or "1" is 0.01
     ETP_OPT_TIME,    // double > 0 in seconds: "90", "90s", "2m", "1.5h"
+    ETP_OPT_COOL,    // etp_cool: "38" or "38,5m"
     ETP_OPT_CHOICE   // int: index into values[]
 } etp_opt_type;
 
@@ -87,9 +90,6 @@ typedef struct etp_command {
     etp_status (*run)(etp_cli *cli, const void *opts, int argc, char **argv, etp_error *err);
 } etp_command;
 
-// "90", "90s", "2m", "1.5h" in seconds; false when it is no time.
-bool etp_opt_seconds(etp_str text, double *out);
-
 // NULL-terminated, in the order of help.
 extern const etp_command *const k_etp_commands[];
 
@@ -104,6 +104,8 @@ ETP_NODISCARD etp_status etp_options_parse(etp_cli *cli, const etp_command *cmd,
                                            etp_error *err);
 // The first option from O on that is shown to users; the end of the table when there is none.
 const etp_opt *etp_option_shown(const etp_opt *o);
+size_t etp_option_size(etp_opt_type type); // bytes of the field
+bool etp_option_is_given(const etp_opt *option, const void *opts);
 // Name of the first option of TABLE (all defaults zero) that was given, EXCEPT (NULL-terminated)
 // aside; NULL: none.
 const char *etp_option_given(const etp_opt *table, const void *opts, const char *const *except);

@@ -6,6 +6,8 @@
 #include "base/number.h"
 #include "cli/command.h"
 
+#define COOL_WAIT_S 600.0
+
 static const char *const k_format_names[ETP_CLI_FORMATS] = {
     "text", "json", "csv", "md", "html", "inspector", "inspector-json"};
 
@@ -156,10 +158,19 @@ static double seconds(etp_str text)
     return etp_parse_double(text, &v) && v > 0 && v * factor <= 1e9 ? v * factor : 0;
 }
 
-bool etp_opt_seconds(etp_str text, double *out)
+static etp_status parse_cool(const char *name, const char *text, etp_cool *out, etp_error *err)
 {
-    *out = seconds(text);
-    return *out > 0;
+    etp_str all = etp_str_from(text), celsius = {text, etp_str_find(all, ETP_STR(","))};
+    *out = (etp_cool){.wait_s = COOL_WAIT_S};
+    bool ok = etp_parse_double(celsius, &out->celsius) && out->celsius > 0 && out->celsius < 150;
+    if (ok && celsius.len < all.len) {
+        out->wait_s = seconds((etp_str){text + celsius.len + 1, all.len - celsius.len - 1});
+    }
+    return ok && out->wait_s > 0
+               ? ETP_OK
+               : etp_fail(err, ETP_USAGE,
+                          "--%s '%s' is no temperature in degrees Celsius, or C,TIME like 38,5m",
+                          name, text);
 }
 
 static etp_status store(parse_state *s, const etp_opt *o, const char *value, etp_error *err)
@@ -209,6 +220,13 @@ static etp_status store(parse_state *s, const etp_opt *o, const char *value, etp
             return etp_fail(err, ETP_USAGE, "--%s takes a percentage such as 1%% or 0.5, not '%s'",
                             o->name, value);
         }
+        v /= 100;
+        memcpy(field, &v, sizeof v);
+        return ETP_OK;
+    }
+    case ETP_OPT_COOL: {
+        etp_cool v;
+        ETP_TRY(parse_cool(o->name, value, &v, err));
         memcpy(field, &v, sizeof v);
         return ETP_OK;
     }
@@ -362,8 +380,7 @@ etp_status etp_options_parse(etp_cli *cli, const etp_command *cmd, int argc, cha
     return ETP_OK;
 }
 
-// Bytes that store() writes for a value.
-static size_t field_size(etp_opt_type type)
+size_t etp_option_size(etp_opt_type type)
 {
     switch (type) {
     case ETP_OPT_FLAG:
@@ -378,21 +395,28 @@ static size_t field_size(etp_opt_type type)
     case ETP_OPT_PERCENT:
     case ETP_OPT_TIME:
         return sizeof(double);
+    case ETP_OPT_COOL:
+        return sizeof(etp_cool);
     case ETP_OPT_CHOICE:
         return sizeof(int);
     }
     return 0;
 }
 
-const char *etp_option_given(const etp_opt *table, const void *opts, const char *const *except)
+bool etp_option_is_given(const etp_opt *o, const void *opts)
 {
     static const char k_zero[sizeof(etp_opt_list)] = {0};
+    return memcmp((const char *)opts + o->offset, k_zero, etp_option_size(o->type)) != 0;
+}
+
+const char *etp_option_given(const etp_opt *table, const void *opts, const char *const *except)
+{
     for (const etp_opt *o = table; o->name; o++) {
         bool skip = false;
         for (size_t i = 0; except[i]; i++) {
             skip = skip || strcmp(except[i], o->name) == 0;
         }
-        if (!skip && memcmp((const char *)opts + o->offset, k_zero, field_size(o->type)) != 0) {
+        if (!skip && etp_option_is_given(o, opts)) {
             return o->name;
         }
     }

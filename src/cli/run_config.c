@@ -16,10 +16,15 @@
 #define MAX_EXPERIMENTS 64
 #define DEFAULT_RUNS 10 // the documents' promise
 
+#define KEY_0(...)
+#define NAME_1(name) name,
+#define NAME_0(name)
 static const char *const k_top_keys[] = {"$schema",  "model",    "output_root", "experiments",
-                                         "analysis", "blocks",   "budget",      "device",
-                                         "method",   "inputs",   "data",        "seed",
-                                         "fallback", "resident", "description", NULL};
+                                         "analysis", "fallback", "description",
+#define OPTION(where, field, type, key, limit, ab, sweep, run, resume, config, name, ...) \
+    NAME_##config(name)
+#include "store/options.def"
+                                         NULL};
 static const char *const k_experiment_keys[] = {
     "name",        "level",      "runner_path",  "quiet_runner", "mode",
     "runs",        "num_runs",   "iterations",   "warmup",       "threads",
@@ -517,6 +522,43 @@ static etp_status read_pairs(reader *r, node root, etp_config *out)
 
 // ---- the whole ----
 
+// The keys that are options of a session.
+typedef struct config_key {
+    const char *name;
+    etp_opt_type type;
+    size_t offset; // in etp_session_given
+    uint64_t limit;
+} config_key;
+
+#define KEY_1(where, field, type, limit, name) \
+    {name, ETP_TYPED_##type, ETP_AT_##where(field), limit},
+static const config_key k_session_keys[] = {
+#define OPTION(where, field, type, key, limit, ab, sweep, run, resume, config, name, ...) \
+    KEY_##config(where, field, type, limit, name)
+#include "store/options.def"
+    {0},
+};
+
+static etp_status get_option(reader *r, node root, const config_key *key, etp_session_given *out)
+{
+    void *field = (char *)out + key->offset;
+    node n = member(r, root, key->name);
+    switch (key->type) {
+    case ETP_OPT_STRING:
+        return get_text(r, root, key->name, field);
+    case ETP_OPT_COUNT:
+        return n.value ? get_count(r, n, 1, key->limit, field) : ETP_OK;
+    case ETP_OPT_FLAG:
+        *(bool *)field = json_is_true(n.value);
+        return !n.value || json_is_boolean(n.value) ? ETP_OK : wrong(r, n, "true or false");
+    case ETP_OPT_TIME:
+        *(double *)field = json_number_value(n.value);
+        return !n.value || *(double *)field > 0 ? ETP_OK : wrong(r, n, "a number of seconds");
+    default: // a type that no key has yet
+        return etp_fail(r->err, ETP_INTERNAL, "key %s has an unknown type", key->name);
+    }
+}
+
 static etp_status read_top(reader *r, node root, etp_config *out)
 {
     ETP_TRY(check_object(r, root, k_top_keys));
@@ -525,29 +567,10 @@ static etp_status read_top(reader *r, node root, etp_config *out)
         return etp_fail_at(r->err, ETP_CORRUPT, root.at, "the config names no \"model\"");
     }
     ETP_TRY(get_text(r, root, "output_root", &out->output_root));
-    ETP_TRY(get_text(r, root, "device", &out->device));
-    ETP_TRY(get_text(r, root, "method", &out->method));
-    ETP_TRY(get_text(r, root, "inputs", &out->inputs));
-    ETP_TRY(get_text(r, root, "data", &out->data));
-    node n = member(r, root, "blocks");
-    if (n.value) {
-        ETP_TRY(get_count(r, n, 1, 1000, &out->blocks));
+    for (const config_key *key = k_session_keys; key->name; key++) {
+        ETP_TRY(get_option(r, root, key, &out->given));
     }
-    n = member(r, root, "seed");
-    if (n.value) {
-        ETP_TRY(get_count(r, n, 1, ((uint64_t)1 << 53) - 1, &out->seed));
-    }
-    n = member(r, root, "budget");
-    if (n.value && !(json_number_value(n.value) > 0)) {
-        return wrong(r, n, "a number of seconds");
-    }
-    out->budget_s = json_number_value(n.value);
-    n = member(r, root, "resident");
-    if (n.value && !json_is_boolean(n.value)) {
-        return wrong(r, n, "true or false");
-    }
-    out->resident = json_is_true(n.value);
-    n = member(r, root, "fallback");
+    node n = member(r, root, "fallback");
     if (n.value) {
         ETP_TRY(check_object(r, n, k_fallback_keys));
         ETP_TRY(get_text(r, n, "model", &out->fallback_model));

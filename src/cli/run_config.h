@@ -4,7 +4,7 @@
 #ifndef ETP_CLI_RUN_CONFIG_H
 #define ETP_CLI_RUN_CONFIG_H
 
-#include "cli/command.h"
+#include "cli/session_options.h"
 
 typedef enum etp_config_role { // what the name says about the level
     ETP_ROLE_NONE,
@@ -38,10 +38,7 @@ typedef struct etp_config { // texts live in the arena
     const char *path;
     const char *model, *output_root;                   // as written
     const char *fallback_model, *fallback_output_root; // used when the model is not there
-    const char *device, *method, *inputs, *data;
-    uint64_t blocks, seed; // 0: not given
-    double budget_s;
-    bool resident; // the arms also take turns
+    etp_session_given given; // the keys that are options of a session by the same name
     struct {
         etp_config_experiment *items;
         size_t n, cap;

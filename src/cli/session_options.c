@@ -9,8 +9,6 @@
 #include "measure/foreign.h"
 #include "os/os.h"
 
-#define COOL_WAIT_S 600.0
-
 // Folder with the inputs of one method: that of --method, or the only one there is.
 static const char *method_folder(etp_cli *cli, const char *dir, const char *method)
 {
@@ -87,24 +85,6 @@ etp_status etp_foreign_option(etp_cli *cli, const char *runner, const char *on, 
     return ETP_OK;
 }
 
-etp_status etp_cool_parse(const char *text, etp_cool *out, etp_error *err)
-{
-    if (!text) {
-        return ETP_OK;
-    }
-    etp_str all = etp_str_from(text), celsius = {text, etp_str_find(all, ETP_STR(","))};
-    bool ok = etp_parse_double(celsius, &out->celsius) && out->celsius > 0 && out->celsius < 150;
-    out->wait_s = COOL_WAIT_S;
-    if (ok && celsius.len < all.len) {
-        ok = etp_opt_seconds((etp_str){text + celsius.len + 1, all.len - celsius.len - 1},
-                             &out->wait_s);
-    }
-    return ok ? ETP_OK
-              : etp_fail(err, ETP_USAGE,
-                         "--cool '%s' is no temperature in degrees Celsius, or C,TIME like 38,5m",
-                         text);
-}
-
 etp_status etp_threads_parse(etp_cli *cli, const etp_opt_list *list, const uint32_t **out,
                              etp_error *err)
 {
@@ -124,38 +104,41 @@ etp_status etp_threads_parse(etp_cli *cli, const etp_opt_list *list, const uint3
     return ETP_OK;
 }
 
+void etp_session_given_over(const etp_opt *table, const etp_session_given *given,
+                            etp_session_given *config)
+{
+    for (const etp_opt *o = table; o->name; o++) {
+        if (o->offset < sizeof *given && etp_option_is_given(o, given)) {
+            memcpy((char *)config + o->offset, (const char *)given + o->offset,
+                   etp_option_size(o->type));
+        }
+    }
+}
+
 etp_status etp_session_options_given(const etp_session_given *g, etp_session_options *out,
                                      etp_error *err)
 {
-    if (g->blocks > ETP_MAX_BLOCKS) {
-        return etp_fail(err, ETP_USAGE, "--blocks is at most %d", ETP_MAX_BLOCKS);
-    }
-    *out = (etp_session_options){
-        .levels = g->levels.items,
-        .n_levels = g->levels.n,
-        .baseline = g->baseline,
-        .settings = {.data = g->data,
-                     .method = g->method,
-                     .cpus = g->cpus,
-                     .blocks = g->blocks,
-                     .budget_s = g->budget,
-                     .precision = g->precision_percent / 100,
-                     .warmup = g->warmup,
-                     .iterations = g->iterations,
-                     .resident = g->resident,
-                     .no_trace = g->no_trace,
-                     .seed = g->seed},
-        .timeout_s = g->timeout,
-    };
-    return etp_cool_parse(g->cool, &out->settings.cool, err);
+    *out = (etp_session_options){.levels = g->levels.items,
+                                 .n_levels = g->levels.n,
+                                 .baseline = g->baseline,
+                                 .settings = g->settings,
+                                 .timeout_s = g->timeout};
+    return g->settings.blocks > ETP_MAX_BLOCKS
+               ? etp_fail(err, ETP_USAGE, "--blocks is at most %d", ETP_MAX_BLOCKS)
+               : ETP_OK;
 }
 
 etp_status etp_resume_check(const etp_opt *table, const void *opts, const char *operands,
                             etp_error *err)
 {
     // how it is shown, and what may differ from one half of a session to the other
-    static const char *const k_free[] = {"resume",  "trust",  "device", "runner",  "ssh-config",
-                                         "timeout", "margin", "full",   "fail-on", NULL};
+#define FREE_0(name)
+#define FREE_1(name) name,
+    static const char *const k_free[] = {
+#define OPTION(where, field, type, key, limit, ab, sweep, run, resume, config, name, ...) \
+    FREE_##resume(name)
+#include "store/options.def"
+        NULL};
     const char *name = etp_option_given(table, opts, k_free);
     if (!operands && !name) {
         return ETP_OK;

@@ -1,29 +1,46 @@
 // SPDX-License-Identifier: Apache-2.0
-// What a user may say about a session, the same way for every verb that measures.
+// What a user may say about a session, the same way for every verb that measures: the rows of
+// store/options.def as fields and as options.
 #ifndef ETP_CLI_SESSION_OPTIONS_H
 #define ETP_CLI_SESSION_OPTIONS_H
 
+#include <stddef.h>
+
 #include "cli/command.h"
+#include "cli/show_ab.h"
 #include "measure/session.h"
 
-// Rows of option tables that measuring verbs share.
-#define ETP_PRECISION_HELP "stop when every speedup's interval is within ± this, e.g. 1%"
-#define ETP_BUDGET_HELP "stop after the last whole block that fits, e.g. 2m"
-#define ETP_RESIDENT_HELP "also let the arms take turns, loaded side by side: a second estimate"
-#define ETP_CPUS_HELP "pin the runner: big, mid, little, or a list like 0 or 2-3,6"
-#define ETP_COOL_HELP "begin each block at most C degrees warm; wait TIME at most (default 10m)"
-#define ETP_TRUST_HELP "use what a folder names although another machine made it"
-#define ETP_PREPARE_HELP \
-    "set an Android device up: boost, app, fixed or none (default); undone at the end"
-
-typedef struct etp_session_given { // as typed for ab and sweep; zero: not given
-    etp_opt_list levels, threads, fail_on;
-    const char *baseline, *device, *runner, *out, *method, *inputs, *data, *cpus, *ssh_config,
-        *resume, *prepare, *cool;
-    uint64_t blocks, iterations, warmup, seed;
-    double budget, timeout, margin_percent, precision_percent;
-    bool full, no_trace, resident, trust;
+#define ETP_C_LIST etp_opt_list
+#define ETP_GIVEN_PLAN(type, field)
+#define ETP_GIVEN_ASKED(type, field)
+#define ETP_GIVEN_CALL(type, field) ETP_C_##type field;
+typedef struct etp_session_given { // as typed, or as a config says; zero: not given
+    etp_settings settings;
+#define OPTION(where, field, type, ...) ETP_GIVEN_##where(type, field)
+#include "store/options.def"
 } etp_session_given;
+
+// The rows of a verb: define OPTION with the verb's column after ETP_ROW_. The verb's own struct
+// begins with the etp_session_given.
+#define ETP_ROW_0(...)
+#define ETP_ROW_1(where, field, type, name, letter, arg, help) \
+    {name, letter, ETP_TYPED_##type, ETP_AT_##where(field), arg, help, NULL},
+#define ETP_AT_PLAN(field) offsetof(etp_session_given, settings.field)
+#define ETP_AT_ASKED(field) offsetof(etp_session_given, settings.field)
+#define ETP_AT_CALL(field) offsetof(etp_session_given, field)
+#define ETP_TYPED_TEXT ETP_OPT_STRING
+#define ETP_TYPED_LIST ETP_OPT_LIST
+#define ETP_TYPED_FLAG ETP_OPT_FLAG
+#define ETP_TYPED_OFF ETP_OPT_FLAG
+#define ETP_TYPED_COUNT ETP_OPT_COUNT
+#define ETP_TYPED_RATIO ETP_OPT_PERCENT
+#define ETP_TYPED_KNEE ETP_OPT_PERCENT
+#define ETP_TYPED_TIME ETP_OPT_TIME
+#define ETP_TYPED_COOL ETP_OPT_COOL
+
+// What of GIVEN is typed takes the place of what CONFIG says. TABLE has the rows of GIVEN.
+void etp_session_given_over(const etp_opt *table, const etp_session_given *given,
+                            etp_session_given *config);
 
 // Everything in GIVEN but models, threads and inputs, which each verb chooses in its own way.
 ETP_NODISCARD etp_status etp_session_options_given(const etp_session_given *given,
@@ -39,9 +56,6 @@ ETP_NODISCARD etp_status etp_resume_check(const etp_opt *table, const void *opts
 ETP_NODISCARD etp_status etp_foreign_option(etp_cli *cli, const char *runner, const char *on,
                                             const char *off, etp_session_options *options,
                                             const char **out_runner, etp_error *err);
-
-// --cool "C" or "C,TIME" into OUT; TEXT NULL: nothing.
-ETP_NODISCARD etp_status etp_cool_parse(const char *text, etp_cool *out, etp_error *err);
 
 // --threads as numbers of 1 to 1024.
 ETP_NODISCARD etp_status etp_threads_parse(etp_cli *cli, const etp_opt_list *list,

@@ -10,7 +10,6 @@
 #include "measure/foreign.h"
 #include "measure/session.h"
 
-#define SEED_BITS 53 // JSON readers everywhere keep that many
 #define MAX_ARMS 64
 
 // ---- models ----
@@ -405,7 +404,7 @@ static etp_status set_counts(const etp_session_options *o, bool emulated, etp_se
             "program counters cannot be sampled under emulation (signals break SME state "
             "there, and the counters would be the emulator's); leave out --kernels");
     }
-    set->seed = (set->seed ? set->seed : etp_os_random_u64()) & (((uint64_t)1 << SEED_BITS) - 1);
+    set->seed = (set->seed ? set->seed : etp_os_random_u64()) & ETP_MAX_SEED;
     return ETP_OK;
 }
 

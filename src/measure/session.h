@@ -11,7 +11,6 @@
 #include "store/store.h"
 
 #define ETP_DEFAULT_BLOCKS 10
-#define ETP_MAX_BLOCKS 1000
 #define ETP_BUDGET_BLOCKS 100 // most blocks of a session that only has a budget or a precision
 
 // ---- asking the device ----

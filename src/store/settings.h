@@ -8,7 +8,8 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#define ETP_RUN_MAX_BLOCKS 100000u
+#define ETP_MAX_BLOCKS 1000
+#define ETP_MAX_SEED (((uint64_t)1 << 53) - 1) // JSON readers everywhere keep that many bits
 
 typedef struct etp_cool { // start temperature of blocks, and how long to wait for it; 0: none
     double celsius, wait_s;
