@@ -14,10 +14,10 @@ static const etp_opt k_options[] = {
     {0},
 };
 
-static etp_status session_options(etp_cli *cli, const etp_session_given *g, int argc, char **argv,
-                                  etp_session_options *out, etp_error *err)
+static etp_status plan_options(etp_cli *cli, const etp_session_given *g, int argc, char **argv,
+                               etp_plan_options *out, etp_error *err)
 {
-    ETP_TRY(etp_session_options_given(g, out, err));
+    ETP_TRY(etp_plan_options_given(g, out, err));
     ETP_TRY(etp_threads_parse(cli, &g->threads, &out->threads, err));
     out->n_threads = g->threads.n;
     out->models = (const char *const *)argv;
@@ -35,8 +35,6 @@ static etp_status measure_new(etp_cli *cli, const etp_session_given *g, int argc
         return etp_fail(err, ETP_USAGE,
                         "a MODEL.pte is missing (or --resume DIR); see 'etprof help ab'");
     }
-    etp_session_options options;
-    ETP_TRY(session_options(cli, g, argc, argv, &options, err));
     const char *device = g->device;
     if (g->remote) {
         if (device && strcmp(device, "adb") != 0) {
@@ -48,14 +46,15 @@ static etp_status measure_new(etp_cli *cli, const etp_session_given *g, int argc
             return etp_fail_nomem(err, "options");
         }
     }
-    etp_measure_request request = {.device = device,
+    etp_session_options options = {.device = device,
                                    .dir = g->out,
                                    .exact = g->out != NULL,
                                    .roofs = g->roofs,
                                    .prepare = g->prepare};
-    ETP_TRY(etp_foreign_option(cli, g->runner, g->runner_on, g->runner_off, &options,
-                               &request.runner, err));
-    return etp_measure(cli, &request, &options, NULL, NULL, out_dir, err);
+    ETP_TRY(plan_options(cli, g, argc, argv, &options.plan, err));
+    ETP_TRY(etp_session_runners(g->runner, g->runner_on, g->runner_off, &cli->arena, &options.plan,
+                                &options.runner, err));
+    return etp_cli_measure(cli, &options, NULL, NULL, out_dir, err);
 }
 
 static etp_status run(etp_cli *cli, const void *opts, int argc, char **argv, etp_error *err)
@@ -66,13 +65,13 @@ static etp_status run(etp_cli *cli, const void *opts, int argc, char **argv, etp
     if (g->resume) {
         ETP_TRY(etp_resume_check(k_options, g, argc > 0 ? "the model" : NULL, err));
         ETP_TRY(etp_cli_newest(cli, true, &dir, err));
-        etp_measure_again_request again = {.dir = dir,
-                                           .device = g->device,
-                                           .runner = g->runner,
-                                           .timeout_s = g->timeout,
-                                           .resume = true,
-                                           .trust = g->trust};
-        ETP_TRY(etp_measure_again(cli, &again, &dir, err));
+        etp_session_again again = {.dir = dir,
+                                   .device = g->device,
+                                   .runner = g->runner,
+                                   .timeout_s = g->timeout,
+                                   .resume = true,
+                                   .trust = g->trust};
+        ETP_TRY(etp_cli_measure_again(cli, &again, &dir, err));
     } else {
         ETP_TRY(measure_new(cli, g, argc, argv, &dir, err));
     }

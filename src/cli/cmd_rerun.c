@@ -31,13 +31,13 @@ static const etp_opt k_options[] = {
 };
 
 // Another model would be another experiment.
-static etp_status check_models(etp_cli *cli, const etp_measure_again_request *again, etp_error *err)
+static etp_status check_models(etp_cli *cli, const etp_session_again *again, etp_error *err)
 {
     etp_run run;
     etp_arena *arena = &cli->arena;
     const char *dir = again->dir;
     ETP_TRY(etp_run_open(dir, arena, &run, err));
-    ETP_TRY(etp_measure_allowed(cli, again, &run, err)); // before anything that it names is read
+    ETP_TRY(etp_session_allowed(again, &run, arena, err)); // before anything that it names is read
     for (size_t i = 0; i < run.models.n; i++) {
         const char *path = etp_arena_strdup(arena, run.models.items[i].path);
         char hex[65];
@@ -83,13 +83,14 @@ static etp_status run(etp_cli *cli, const void *opts, int argc, char **argv, etp
         return etp_fail(err, ETP_USAGE, "%s is no run folder (no manifest.json of etprof in it)",
                         old_dir);
     }
-    etp_measure_again_request again = {.dir = old_dir,
-                                       .device = o->device,
-                                       .runner = o->runner,
-                                       .timeout_s = o->timeout,
-                                       .trust = o->trust};
+    etp_session_again again = {.dir = old_dir,
+                               .device = o->device,
+                               .runner = o->runner,
+                               .timeout_s = o->timeout,
+                               .trust = o->trust,
+                               .place = etp_cli_place(cli)};
     ETP_TRY(check_models(cli, &again, err));
-    ETP_TRY(etp_measure_again(cli, &again, &new_dir, err));
+    ETP_TRY(etp_cli_measure_again(cli, &again, &new_dir, err));
     etp_ab_session *first = NULL, *second = NULL;
     etp_ab_options how = {0};
     etp_status st = etp_run_report_options(old_dir, &cli->arena, &how.baseline, &how.margin, err);

@@ -65,7 +65,8 @@ static etp_status run(etp_cli *cli, const void *opts, int argc, char **argv, etp
     if (o->device && strcmp(o->device, "local") != 0) {
         cli->env_ssh_config = o->ssh_config ? o->ssh_config : cli->env_ssh_config;
         ETP_TRY(etp_os_catch_signals(err));
-        ETP_TRY(etp_measure_open(cli, o->device, o->runner, 0, &device, err));
+        etp_session_place place = etp_cli_place(cli);
+        ETP_TRY(etp_session_open_device(&place, o->device, o->runner, 0, &device, err));
     }
     etp_roofs_answer answer;
     etp_status status =

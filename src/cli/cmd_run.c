@@ -40,7 +40,7 @@ static const etp_opt k_options[] = {
     {0},
 };
 
-typedef struct plan { // what of the config is carried out
+typedef struct setup { // what of the config is carried out
     etp_cli *cli;
     const etp_config *config;
     const etp_config_experiment *arms[64]; // timing first; each is models × levels × threads
@@ -52,9 +52,9 @@ typedef struct plan { // what of the config is carried out
     const char *runners[64]; // executor_runners that the config names, one per arm
     size_t n_runners;
     etp_platform_claim claim; // what names say about where this is measured
-} plan;
+} setup;
 
-static void say(const plan *p, const char *topic, const char *text)
+static void say(const setup *p, const char *topic, const char *text)
 {
     if (!p->cli->quiet) {
         etp_say("%-10s %s\n", topic, text);
@@ -106,7 +106,7 @@ static bool same_role(const etp_config_experiment *a, const etp_config_experimen
 
 // A trace experiment beside a timing one of the same level is no arm of its own: the arm's traced
 // and sampled launches are its evidence.
-static etp_status choose_arms(const run_options *o, plan *p, etp_error *err)
+static etp_status choose_arms(const run_options *o, setup *p, etp_error *err)
 {
     const etp_config *c = p->config;
     for (int trace = 0; trace < 2; trace++) {
@@ -150,7 +150,7 @@ static etp_status choose_arms(const run_options *o, plan *p, etp_error *err)
 // started at the level when all experiments name the same, or two builds that are the switch
 // themselves. Those that the names of the kit's presets promise but nobody built are replaced by
 // one runner and masks.
-static etp_status choose_runner(const run_options *o, plan *p, const char **out, etp_error *err)
+static etp_status choose_runner(const run_options *o, setup *p, const char **out, etp_error *err)
 {
     *out = o->session.runner;
     const char *first = p->arms[0]->runner_path, *missing = NULL;
@@ -200,7 +200,7 @@ static const char *arm_name(etp_cli *cli, const etp_config_experiment *e, uint32
     return e->n_threads == 1 ? e->name : etp_arena_printf(&cli->arena, "%s_t%u", e->name, threads);
 }
 
-static void say_arms(const plan *p, const etp_isa_cpu *cpu)
+static void say_arms(const setup *p, const etp_isa_cpu *cpu)
 {
     bool stand_in = false;
     for (size_t i = 0; i < p->n_arms; i++) {
@@ -220,7 +220,7 @@ static void say_arms(const plan *p, const etp_isa_cpu *cpu)
 
 // Several thread counts of several levels are a grid: each count is compared with the same count of
 // the baseline's level, as in a sweep.
-static bool is_grid(const plan *p, const etp_session_options *options)
+static bool is_grid(const setup *p, const etp_plan_options *options)
 {
     for (size_t i = 0; i < p->n_arms; i++) {
         for (size_t k = 0; k < i; k++) {
@@ -234,9 +234,9 @@ static bool is_grid(const plan *p, const etp_session_options *options)
 
 // Levels and names can be settled when the processor is known.
 static etp_status settle(void *ctx, const etp_device *device, const etp_device_cpu *cpu,
-                         etp_session_options *options, etp_error *err)
+                         etp_plan_options *options, etp_error *err)
 {
-    plan *p = ctx;
+    setup *p = ctx;
     ETP_TRY(etp_platform_check(&p->claim, device->info.spec, device->info.platform, err));
     for (size_t i = 0; i < p->n_arms; i++) {
         const etp_config_experiment *e = p->arms[i];
@@ -272,7 +272,7 @@ static etp_status settle(void *ctx, const etp_device *device, const etp_device_c
     return ETP_OK;
 }
 
-static const etp_config_experiment *arm_of(const plan *p, const char *name)
+static const etp_config_experiment *arm_of(const setup *p, const char *name)
 {
     for (size_t i = 0; i < p->n_arms; i++) {
         if (strcmp(p->arms[i]->name, name) == 0) {
@@ -283,7 +283,7 @@ static const etp_config_experiment *arm_of(const plan *p, const char *name)
 }
 
 // The first pair that was run gives the baseline; pairs with another one are one command away.
-static const char *baseline_of(const plan *p)
+static const char *baseline_of(const setup *p)
 {
     const char *baseline = NULL;
     for (size_t i = 0; i < p->config->pairs.n; i++) {
@@ -306,7 +306,7 @@ static const char *baseline_of(const plan *p)
 }
 
 // As written from here, else beside the config.
-static etp_status find_model(plan *p, const char **model, const char **output_root, etp_error *err)
+static etp_status find_model(setup *p, const char **model, const char **output_root, etp_error *err)
 {
     const etp_config *c = p->config;
     etp_str folder = etp_path_folder(c->path);
@@ -338,7 +338,7 @@ static etp_status find_model(plan *p, const char **model, const char **output_ro
                     c->fallback_model ? c->fallback_model : "");
 }
 
-static void set_counts(const plan *p, etp_session_options *options)
+static void set_counts(const setup *p, etp_plan_options *options)
 {
     bool differ = false;
     for (size_t i = 0; i < p->n_arms; i++) {
@@ -361,7 +361,7 @@ static void set_counts(const plan *p, etp_session_options *options)
 
 // What was named, else what the names need. This machine's platform is known before anything else
 // is looked at.
-static etp_status choose_device(plan *p, const char **device, etp_error *err)
+static etp_status choose_device(setup *p, const char **device, etp_error *err)
 {
     ETP_TRY(etp_platform_of_config(p->config, *device, p->arms, p->n_arms, &p->claim, err));
     if (!*device) {
@@ -380,51 +380,51 @@ static etp_status choose_device(plan *p, const char **device, etp_error *err)
     return local ? etp_platform_check(&p->claim, *device, facts.platform, err) : ETP_OK;
 }
 
-static etp_status measure(etp_cli *cli, const run_options *o, plan *p, const char **out_dir,
+static etp_status measure(etp_cli *cli, const run_options *o, setup *p, const char **out_dir,
                           etp_error *err)
 {
     etp_session_given given = p->config->given;
     etp_session_given_over(k_options, &o->session, &given);
-    etp_session_options options;
-    ETP_TRY(etp_session_options_given(&given, &options, err));
-    etp_measure_request request = {
+    etp_session_options options = {
         .config = p->config->path, .device = given.device, .prepare = given.prepare};
+    etp_plan_options *plan = &options.plan;
+    ETP_TRY(etp_plan_options_given(&given, plan, err));
     if (o->remote_device) {
-        request.device = etp_arena_printf(&cli->arena, "adb:%s", o->remote_device);
+        options.device = etp_arena_printf(&cli->arena, "adb:%s", o->remote_device);
     }
-    ETP_TRY(choose_device(p, &request.device, err));
+    ETP_TRY(choose_device(p, &options.device, err));
     const char *model = NULL;
-    ETP_TRY(find_model(p, &model, &request.dir, err));
-    ETP_TRY(choose_runner(o, p, &request.runner, err));
-    options.models = &model;
-    options.n_models = 1;
-    options.threads = p->arms[0]->threads;
-    options.n_threads = p->arms[0]->n_threads;
-    options.compare_baseline = baseline_of(p);
-    options.settings.cpus = p->arms[0]->cpus;
-    options.settings.kernels = p->kernels;
-    if (!options.settings.inputs) {
-        options.settings.inputs = etp_inputs_beside(cli, model, options.settings.method);
+    ETP_TRY(find_model(p, &model, &options.dir, err));
+    ETP_TRY(choose_runner(o, p, &options.runner, err));
+    plan->models = &model;
+    plan->n_models = 1;
+    plan->threads = p->arms[0]->threads;
+    plan->n_threads = p->arms[0]->n_threads;
+    plan->compare_baseline = baseline_of(p);
+    plan->settings.cpus = p->arms[0]->cpus;
+    plan->settings.kernels = p->kernels;
+    if (!plan->settings.inputs) {
+        plan->settings.inputs = etp_inputs_beside(cli, model, plan->settings.method);
     }
-    set_counts(p, &options);
+    set_counts(p, plan);
     if (o->session.runner) {
-        ETP_TRY(
-            etp_foreign_option(cli, o->session.runner, NULL, NULL, &options, &request.runner, err));
+        ETP_TRY(etp_session_runners(o->session.runner, NULL, NULL, &cli->arena, plan,
+                                    &options.runner, err));
     } else if (p->n_runners > 0) {
-        options.runners = p->runners;
-        options.n_runners = p->n_runners;
+        plan->runners = p->runners;
+        plan->n_runners = p->n_runners;
     }
-    if (options.n_runners > 0 && options.settings.kernels) {
-        p->kernels = options.settings.kernels = false;
+    if (plan->n_runners > 0 && plan->settings.kernels) {
+        p->kernels = plan->settings.kernels = false;
         say(p, "xnntrace",
             "operator names of the traced launches are the evidence: others' runners are not "
             "sampled");
     }
-    return etp_measure(cli, &request, &options, settle, p, out_dir, err);
+    return etp_cli_measure(cli, &options, settle, p, out_dir, err);
 }
 
 // The folder that --analysis-only reads again.
-static etp_status measured_before(plan *p, const char **out, etp_error *err)
+static etp_status measured_before(setup *p, const char **out, etp_error *err)
 {
     const char *model = NULL, *dir = NULL;
     if (find_model(p, &model, &dir, NULL) != ETP_OK) {
@@ -527,11 +527,11 @@ static etp_status run(etp_cli *cli, const void *opts, int argc, char **argv, etp
     etp_config config;
     ETP_TRY(etp_config_read(argv[0], &cli->arena, &config, err));
     ETP_TRY(check_only(cli, o, &config, err));
-    plan *p = ETP_NEW(&cli->arena, plan);
+    setup *p = ETP_NEW(&cli->arena, setup);
     if (!p) {
         return etp_fail_nomem(err, "the plan");
     }
-    *p = (plan){.cli = cli, .config = &config};
+    *p = (setup){.cli = cli, .config = &config};
     ETP_TRY(choose_arms(o, p, err));
     const char *dir = NULL;
     ETP_TRY(o->analysis_only ? measured_before(p, &dir, err) : measure(cli, o, p, &dir, err));

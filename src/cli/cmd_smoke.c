@@ -101,7 +101,7 @@ static etp_status find_model(etp_cli *cli, const smoke_options *o, const char *w
 
 // An emulator keeps its own few counts; a real device gets enough for medians.
 static etp_status settle(void *ctx, const etp_device *device, const etp_device_cpu *cpu,
-                         etp_session_options *options, etp_error *err)
+                         etp_plan_options *options, etp_error *err)
 {
     (void)ctx;
     (void)cpu;
@@ -131,10 +131,14 @@ static etp_status steps(etp_cli *cli, const smoke_options *o, const char *work, 
         device = etp_arena_printf(&cli->arena, "adb:%s", o->remote);
     }
     const char *wanted = o->out ? o->out : etp_arena_printf(&cli->arena, "%s/run", work);
-    etp_session_options options = {.models = &model, .n_models = 1, .settings.seed = 1};
-    etp_measure_request request = {
-        .device = device, .runner = o->runner, .dir = wanted, .exact = o->out == NULL};
-    st = wanted ? etp_measure(cli, &request, &options, settle, NULL, &dir, &why)
+    etp_session_options options = {
+        .plan = {.models = &model, .n_models = 1, .settings.seed = 1},
+        .device = device,
+        .runner = o->runner,
+        .dir = wanted,
+        .exact = o->out == NULL,
+    };
+    st = wanted ? etp_cli_measure(cli, &options, settle, NULL, &dir, &why)
                 : etp_fail_nomem(err, work);
     if (st != ETP_OK) {
         etp_cli_outcome(cli, etp_status_exit_code(st));

@@ -29,7 +29,7 @@ static const etp_opt k_options[] = {
 };
 
 static etp_status all_models(etp_cli *cli, const sweep_options *o, int argc, char **argv,
-                             etp_session_options *out, etp_error *err)
+                             etp_plan_options *out, etp_error *err)
 {
     size_t n = 0;
     const char **models = ETP_NEW_ARRAY(&cli->arena, const char *, o->models.n + (size_t)argc + 1);
@@ -70,7 +70,7 @@ static bool open_model(const char *path, const char *method, etp_file *file,
 
 // Index of the model whose inputs are least like those of the first one, and how much; 0 when all
 // are alike.
-static size_t least_alike(const etp_session_options *o, etp_sweep_inputs *match)
+static size_t least_alike(const etp_plan_options *o, etp_sweep_inputs *match)
 {
     etp_file files[2];
     const etp_program *programs[2] = {NULL, NULL};
@@ -96,7 +96,7 @@ static size_t least_alike(const etp_session_options *o, etp_sweep_inputs *match)
 }
 
 // One --inputs for all: files must fit every model.
-static etp_status choose_inputs(etp_cli *cli, const char *given, etp_session_options *out,
+static etp_status choose_inputs(etp_cli *cli, const char *given, etp_plan_options *out,
                                 etp_error *err)
 {
     etp_sweep_inputs match = ETP_SWEEP_SAME_INPUTS;
@@ -124,7 +124,7 @@ static int ascending(const void *pa, const void *pb)
     return (a > b) - (a < b);
 }
 
-static etp_status choose_threads(etp_cli *cli, const etp_opt_list *list, etp_session_options *out,
+static etp_status choose_threads(etp_cli *cli, const etp_opt_list *list, etp_plan_options *out,
                                  etp_error *err)
 {
     const uint32_t *given = NULL;
@@ -151,18 +151,18 @@ static etp_status measure_new(etp_cli *cli, const sweep_options *o, int argc, ch
                               const char **out_dir, etp_error *err)
 {
     const etp_session_given *g = &o->session;
-    etp_session_options options;
-    ETP_TRY(etp_session_options_given(g, &options, err));
-    options.settings.knee = options.settings.knee > 0 ? options.settings.knee : ETP_SWEEP_KNEE;
-    ETP_TRY(all_models(cli, o, argc, argv, &options, err));
-    ETP_TRY(choose_threads(cli, &g->threads, &options, err));
-    ETP_TRY(choose_inputs(cli, g->settings.inputs, &options, err));
-    etp_measure_request request = {.device = g->device,
+    etp_session_options options = {.device = g->device,
                                    .runner = g->runner,
                                    .dir = g->out,
                                    .exact = g->out != NULL,
                                    .prepare = g->prepare};
-    return etp_measure(cli, &request, &options, NULL, NULL, out_dir, err);
+    etp_plan_options *plan = &options.plan;
+    ETP_TRY(etp_plan_options_given(g, plan, err));
+    plan->settings.knee = plan->settings.knee > 0 ? plan->settings.knee : ETP_SWEEP_KNEE;
+    ETP_TRY(all_models(cli, o, argc, argv, plan, err));
+    ETP_TRY(choose_threads(cli, &g->threads, plan, err));
+    ETP_TRY(choose_inputs(cli, g->settings.inputs, plan, err));
+    return etp_cli_measure(cli, &options, NULL, NULL, out_dir, err);
 }
 
 static etp_status run(etp_cli *cli, const void *opts, int argc, char **argv, etp_error *err)
@@ -175,13 +175,13 @@ static etp_status run(etp_cli *cli, const void *opts, int argc, char **argv, etp
         ETP_TRY(
             etp_resume_check(k_options, o, argc > 0 || o->models.n > 0 ? "the models" : NULL, err));
         ETP_TRY(etp_cli_newest(cli, true, &dir, err));
-        etp_measure_again_request again = {.dir = dir,
-                                           .device = g->device,
-                                           .runner = g->runner,
-                                           .timeout_s = g->timeout,
-                                           .resume = true,
-                                           .trust = g->trust};
-        ETP_TRY(etp_measure_again(cli, &again, &dir, err));
+        etp_session_again again = {.dir = dir,
+                                   .device = g->device,
+                                   .runner = g->runner,
+                                   .timeout_s = g->timeout,
+                                   .resume = true,
+                                   .trust = g->trust};
+        ETP_TRY(etp_cli_measure_again(cli, &again, &dir, err));
     } else {
         ETP_TRY(measure_new(cli, o, argc, argv, &dir, err));
     }

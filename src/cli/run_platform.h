@@ -1,21 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
-// The platform that names speak of. An experiment (android_sme2_on) or a run folder (runs/android)
-// that names one is measured there or not at all: nothing else would keep a laptop's times out of a
-// phone's folder.
+// The platform that a config speaks of (session/platform.h).
 #ifndef ETP_CLI_RUN_PLATFORM_H
 #define ETP_CLI_RUN_PLATFORM_H
 
 #include "cli/run_config.h"
-
-// "mac", "android" or "linux" when NAME has it as a word ("android_sme2_on"), else NULL.
-const char *etp_platform_of_name(const char *name);
-// The same of a run folder's path: …/runs/android, …/runs/mac_trace, android.2.
-const char *etp_platform_of_folder(const char *dir);
-
-typedef struct etp_platform_claim { // who names it, for messages
-    const char *platform;           // NULL: nobody does
-    const char *what, *name;        // "experiment" "android_sme2_on"
-} etp_platform_claim;
+#include "session/platform.h"
 
 // What a config speaks of, with the experiments ARMS that are run and the device SPEC (NULL: none
 // named). ETP_CORRUPT when they contradict each other.
@@ -25,9 +14,5 @@ ETP_NODISCARD etp_status etp_platform_of_config(const etp_config *config, const 
                                                 etp_error *err);
 // The device that a claim needs where none was named: NULL is this machine.
 const char *etp_platform_device(const etp_platform_claim *claim);
-// ETP_ENVIRONMENT when PLATFORM, that of the device SPEC (NULL: this machine), is not the one that
-// was claimed.
-ETP_NODISCARD etp_status etp_platform_check(const etp_platform_claim *claim, const char *spec,
-                                            const char *platform, etp_error *err);
 
 #endif

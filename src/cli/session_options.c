@@ -6,7 +6,6 @@
 #include <string.h>
 
 #include "base/number.h"
-#include "measure/foreign.h"
 #include "os/os.h"
 
 // Folder with the inputs of one method: that of --method, or the only one there is.
@@ -54,37 +53,6 @@ const char *etp_inputs_beside(etp_cli *cli, const char *model, const char *metho
     return buf.ptr;
 }
 
-etp_status etp_foreign_option(etp_cli *cli, const char *runner, const char *on, const char *off,
-                              etp_session_options *options, const char **out_runner, etp_error *err)
-{
-    *out_runner = runner;
-    bool foreign = runner && !etp_os_is_dir(runner) && etp_foreign_is(runner);
-    if (!on && !off && !foreign) {
-        return ETP_OK;
-    }
-    if ((on != NULL) != (off != NULL) || (on && runner)) {
-        return etp_fail(err, ETP_USAGE, "%s",
-                        on && runner ? "--runner is for both, --runner-on and "
-                                       "--runner-off for one each: not all three"
-                                     : "--runner-on and --runner-off go together");
-    }
-    if (on && options->n_levels != 0 && options->n_levels != 2) {
-        return etp_fail(err, ETP_USAGE,
-                        "--runner-on and --runner-off are two builds: give two --levels, "
-                        "what they are said to run at, or none");
-    }
-    const char **list = ETP_NEW_ARRAY(&cli->arena, const char *, 2);
-    if (!list) {
-        return etp_fail_nomem(err, "options");
-    }
-    list[0] = on ? on : runner;
-    list[1] = off;
-    options->runners = list;
-    options->n_runners = on ? 2 : 1;
-    *out_runner = NULL;
-    return ETP_OK;
-}
-
 etp_status etp_threads_parse(etp_cli *cli, const etp_opt_list *list, const uint32_t **out,
                              etp_error *err)
 {
@@ -115,14 +83,13 @@ void etp_session_given_over(const etp_opt *table, const etp_session_given *given
     }
 }
 
-etp_status etp_session_options_given(const etp_session_given *g, etp_session_options *out,
-                                     etp_error *err)
+etp_status etp_plan_options_given(const etp_session_given *g, etp_plan_options *out, etp_error *err)
 {
-    *out = (etp_session_options){.levels = g->levels.items,
-                                 .n_levels = g->levels.n,
-                                 .baseline = g->baseline,
-                                 .settings = g->settings,
-                                 .timeout_s = g->timeout};
+    *out = (etp_plan_options){.levels = g->levels.items,
+                              .n_levels = g->levels.n,
+                              .baseline = g->baseline,
+                              .settings = g->settings,
+                              .timeout_s = g->timeout};
     return g->settings.blocks > ETP_MAX_BLOCKS
                ? etp_fail(err, ETP_USAGE, "--blocks is at most %d", ETP_MAX_BLOCKS)
                : ETP_OK;

@@ -43,19 +43,13 @@ void etp_session_given_over(const etp_opt *table, const etp_session_given *given
                             etp_session_given *config);
 
 // Everything in GIVEN but models, threads and inputs, which each verb chooses in its own way.
-ETP_NODISCARD etp_status etp_session_options_given(const etp_session_given *given,
-                                                   etp_session_options *out, etp_error *err);
+ETP_NODISCARD etp_status etp_plan_options_given(const etp_session_given *given,
+                                                etp_plan_options *out, etp_error *err);
 
 // The plan of a resumed session is in its folder: an option of TABLE that could contradict it is
 // refused. OPERANDS: what the operands are called when there are any, else NULL.
 ETP_NODISCARD etp_status etp_resume_check(const etp_opt *table, const void *opts,
                                           const char *operands, etp_error *err);
-
-// --runner, --runner-on and --runner-off: a stock executor_runner goes into OPTIONS; *out_runner is
-// what is left for the device.
-ETP_NODISCARD etp_status etp_foreign_option(etp_cli *cli, const char *runner, const char *on,
-                                            const char *off, etp_session_options *options,
-                                            const char **out_runner, etp_error *err);
 
 // --threads as numbers of 1 to 1024.
 ETP_NODISCARD etp_status etp_threads_parse(etp_cli *cli, const etp_opt_list *list,

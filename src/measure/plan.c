@@ -107,7 +107,7 @@ static etp_status read_model(const char *path, etp_arena *arena, etp_run_model *
     return status;
 }
 
-static etp_status read_models(const etp_session_options *o, etp_arena *arena, etp_session_plan *out,
+static etp_status read_models(const etp_plan_options *o, etp_arena *arena, etp_session_plan *out,
                               etp_error *err)
 {
     if (o->n_models == 0 || o->n_models > MAX_ARMS) {
@@ -166,8 +166,8 @@ typedef struct level_choice {
     size_t n;
 } level_choice;
 
-static etp_status choose_levels(const etp_session_options *o, const etp_isa_cpu *cpu,
-                                etp_arena *arena, level_choice *out, etp_error *err)
+static etp_status choose_levels(const etp_plan_options *o, const etp_isa_cpu *cpu, etp_arena *arena,
+                                level_choice *out, etp_error *err)
 {
     out->n = 0;
     if (o->n_levels > MAX_ARMS) {
@@ -208,7 +208,7 @@ static etp_status choose_levels(const etp_session_options *o, const etp_isa_cpu 
 
 // ---- arms ----
 
-static const char *experiment_name(const etp_session_options *o, const char *platform,
+static const char *experiment_name(const etp_plan_options *o, const char *platform,
                                    const level_choice *levels, etp_level level,
                                    const etp_run_model *model, uint32_t threads, etp_arena *arena)
 {
@@ -233,7 +233,7 @@ static const char *experiment_name(const etp_session_options *o, const char *pla
     return name;
 }
 
-static etp_status add_arm(const etp_session_options *o, const char *platform,
+static etp_status add_arm(const etp_plan_options *o, const char *platform,
                           const level_choice *levels, etp_level level, uint32_t model,
                           uint32_t threads, etp_arena *arena, etp_session_plan *out, etp_error *err)
 {
@@ -271,9 +271,8 @@ static etp_status add_arm(const etp_session_options *o, const char *platform,
     return ETP_OK;
 }
 
-static etp_status make_arms(const etp_session_options *o, const char *platform,
-                            const etp_isa_cpu *cpu, etp_arena *arena, etp_session_plan *out,
-                            etp_error *err)
+static etp_status make_arms(const etp_plan_options *o, const char *platform, const etp_isa_cpu *cpu,
+                            etp_arena *arena, etp_session_plan *out, etp_error *err)
 {
     level_choice levels;
     ETP_TRY(choose_levels(o, cpu, arena, &levels, err));
@@ -319,7 +318,7 @@ static const char *arm_of_level(const etp_session_plan *plan, const char *wanted
     return n == 1 || plan->settings.knee > 0 ? found : wanted;
 }
 
-static etp_status choose_baseline(const etp_session_options *o, etp_arena *arena,
+static etp_status choose_baseline(const etp_plan_options *o, etp_arena *arena,
                                   etp_session_plan *out, etp_error *err)
 {
     etp_arm_name *names = ETP_NEW_ARRAY(arena, etp_arm_name, out->n_arms);
@@ -347,7 +346,7 @@ static etp_status absolute_file(const char *path, const char *what, etp_arena *a
 
 // Processes that take turns must be ours to take turns at all, and their times must be the
 // device's.
-static etp_status check_resident(const etp_session_options *o, const etp_device *device,
+static etp_status check_resident(const etp_plan_options *o, const etp_device *device,
                                  uint32_t n_arms, etp_error *err)
 {
     const char *why = NULL;
@@ -366,7 +365,7 @@ static etp_status check_resident(const etp_session_options *o, const etp_device 
                : ETP_OK;
 }
 
-static etp_status set_counts(const etp_session_options *o, bool emulated, etp_session_plan *out,
+static etp_status set_counts(const etp_plan_options *o, bool emulated, etp_session_plan *out,
                              etp_error *err)
 {
     etp_settings *set = &out->settings;
@@ -409,7 +408,7 @@ static etp_status set_counts(const etp_session_options *o, bool emulated, etp_se
 }
 
 // Per model: the same arrays may lie differently in memory.
-static etp_status prepare_inputs(const etp_session_options *o, const etp_device *device,
+static etp_status prepare_inputs(const etp_plan_options *o, const etp_device *device,
                                  etp_arena *arena, etp_session_plan *out, etp_error *err)
 {
     const char *fallback = o->n_runners ? "ones" : "random:0"; // a stock runner fills in ones
@@ -430,7 +429,7 @@ static etp_status prepare_inputs(const etp_session_options *o, const etp_device 
     return ETP_OK;
 }
 
-etp_status etp_session_plan_make(const etp_session_options *options, const etp_device *device,
+etp_status etp_session_plan_make(const etp_plan_options *options, const etp_device *device,
                                  const etp_device_cpu *cpu, etp_arena *arena, etp_session_plan *out,
                                  etp_error *err)
 {

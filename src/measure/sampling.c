@@ -13,7 +13,8 @@ static bool fits(const etp_session *s, uint32_t arm)
 {
     double elapsed = (double)(etp_os_now_ns() - s->start_ns);
     double part = s->plan->settings.budget_s * 1e9 / ETP_SAMPLING_PART;
-    return s->plan->settings.budget_s <= 0 || elapsed + (double)s->arms[arm].sampled_wall_ns <= part;
+    return s->plan->settings.budget_s <= 0 ||
+           elapsed + (double)s->arms[arm].sampled_wall_ns <= part;
 }
 
 // Why ARM is not sampled once more after DONE launches; NULL: it is.

@@ -239,9 +239,9 @@ static void finish_folder(etp_session *s, etp_status *status, etp_error *err)
     }
 }
 
-etp_status etp_session_run(etp_device *device, const etp_session_plan *plan,
-                           const etp_session_config *config, const etp_session_hooks *hooks,
-                           etp_session_result *out, etp_error *err)
+etp_status etp_session_measure(etp_device *device, const etp_session_plan *plan,
+                               const etp_session_config *config, const etp_session_hooks *hooks,
+                               etp_session_result *out, etp_error *err)
 {
     static const etp_session_hooks k_silent = {0};
     *out = (etp_session_result){0};

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// A measuring session: etp_session_plan_make says what will be launched, etp_session_run launches
-// it block by block on a device and leaves a run folder. Nothing is analysed here; readers of the
-// folder do that.
+// A measuring session: etp_session_plan_make says what will be launched, etp_session_measure
+// launches it block by block on a device and leaves a run folder. Nothing is analysed here; readers
+// of the folder do that.
 #ifndef ETP_MEASURE_SESSION_H
 #define ETP_MEASURE_SESSION_H
 
@@ -28,8 +28,8 @@ ETP_NODISCARD etp_status etp_session_probe(etp_device *device, double timeout_s,
 
 // ---- planning ----
 
-typedef struct etp_session_options { // zeroed = the defaults
-    const char *const *models;       // paths of .pte files; at least one
+typedef struct etp_plan_options { // zeroed = the defaults
+    const char *const *models;    // paths of .pte files; at least one
     size_t n_models;
     const char *const *levels; // none: the best level against plain SIMD; with several models the
                                // best alone, unless it is a sweep
@@ -47,7 +47,7 @@ typedef struct etp_session_options { // zeroed = the defaults
     const char *const
         *runners;     // stock executor_runners instead of the device's: one, at every level, or
     size_t n_runners; // one per level, which then is what the build is said to be
-} etp_session_options;
+} etp_plan_options;
 
 typedef struct etp_foreign etp_foreign; // measure/foreign.h
 
@@ -83,7 +83,7 @@ typedef struct etp_session_plan { // lives in the arena given to etp_session_pla
 
 // Checks everything that can be known before the first launch: files exist and are programs, levels
 // exist (ETP_USAGE) and can be had on this CPU (ETP_ENVIRONMENT), names are unique.
-ETP_NODISCARD etp_status etp_session_plan_make(const etp_session_options *options,
+ETP_NODISCARD etp_status etp_session_plan_make(const etp_plan_options *options,
                                                const etp_device *device, const etp_device_cpu *cpu,
                                                etp_arena *arena, etp_session_plan *out,
                                                etp_error *err);
@@ -92,8 +92,8 @@ ETP_NODISCARD etp_status etp_session_plan_make(const etp_session_options *option
 // borrows from RUN and ARENA. With etp_session_config.resume it goes on where it stopped; without,
 // it is repeated from the beginning. ETP_UNSUPPORTED when the arms of RUN are not models × levels ×
 // threads.
-ETP_NODISCARD etp_status etp_session_options_of(const etp_run *run, etp_arena *arena,
-                                                etp_session_options *out, etp_error *err);
+ETP_NODISCARD etp_status etp_plan_options_of(const etp_run *run, etp_arena *arena,
+                                             etp_plan_options *out, etp_error *err);
 
 // ---- running ----
 
@@ -162,9 +162,9 @@ typedef struct etp_session_result {
 // measured (ETP_USAGE, ETP_CORRUPT, ETP_UNSUPPORTED, ETP_ENVIRONMENT) it is removed. No process is
 // left in any case. Resuming: ETP_USAGE when the session is finished, or when model, runner or CPU
 // are not what they were; blocks that are incomplete are made up for.
-ETP_NODISCARD etp_status etp_session_run(etp_device *device, const etp_session_plan *plan,
-                                         const etp_session_config *config,
-                                         const etp_session_hooks *hooks, etp_session_result *out,
-                                         etp_error *err);
+ETP_NODISCARD etp_status etp_session_measure(etp_device *device, const etp_session_plan *plan,
+                                             const etp_session_config *config,
+                                             const etp_session_hooks *hooks,
+                                             etp_session_result *out, etp_error *err);
 
 #endif

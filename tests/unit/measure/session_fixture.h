@@ -106,12 +106,12 @@ typedef struct outcome {
     etp_run run; // read back
 } outcome;
 
-static inline void session(fixture *f, const char *script, const etp_session_options *options,
+static inline void session(fixture *f, const char *script, const etp_plan_options *options,
                            outcome *o)
 {
     static const char *const k_levels[] = {"sme2", "neon"};
     const char *model = write_model(f, script);
-    etp_session_options opts = *options;
+    etp_plan_options opts = *options;
     opts.models = &model;
     opts.n_models = 1;
     if (opts.n_levels == 0) {
@@ -128,7 +128,7 @@ static inline void session(fixture *f, const char *script, const etp_session_opt
     const etp_session_config config = {.dir = o->dir, .command = "etprof ab fake.pte"};
     const etp_session_hooks hooks = {
         f, on_progress, on_message, on_interrupted, NULL, f->shares ? on_known : NULL};
-    o->status = etp_session_run(f->device, &o->plan, &config, &hooks, &o->result, &o->err);
+    o->status = etp_session_measure(f->device, &o->plan, &config, &hooks, &o->result, &o->err);
     etp_error err = {0};
     if (etp_os_is_dir(o->dir) && etp_run_open(o->dir, &f->arena, &o->run, &err) != ETP_OK) {
         fail_msg("cannot read the folder back: %s", err.msg);

@@ -1,0 +1,105 @@
+// SPDX-License-Identifier: Apache-2.0
+// A session with the plan of a run folder: gone on with, or repeated beside it.
+#include "measure/foreign.h"
+#include "os/os.h"
+#include "session/session.h"
+
+etp_status etp_session_allowed(const etp_session_again *again, const etp_run *run, etp_arena *arena,
+                               etp_error *err)
+{
+    if (again->trust || (again->device && again->runner) ||
+        etp_run_trusted(again->place.state_dir, run)) {
+        return ETP_OK;
+    }
+    const char *wishes = etp_run_wishes(run, arena);
+    return etp_fail(
+        err, ETP_USAGE,
+        "%s was not measured by you on this machine, and names %s: look at its manifest.json; "
+        "--trust uses what it names, --device together with --runner your own",
+        again->dir, wishes ? wishes : "what to start");
+}
+
+etp_status etp_session_runners(const char *runner, const char *on, const char *off,
+                               etp_arena *arena, etp_plan_options *plan, const char **out_runner,
+                               etp_error *err)
+{
+    *out_runner = runner;
+    bool foreign = runner && !etp_os_is_dir(runner) && etp_foreign_is(runner);
+    if (!on && !off && !foreign) {
+        return ETP_OK;
+    }
+    if ((on != NULL) != (off != NULL) || (on && runner)) {
+        return etp_fail(err, ETP_USAGE, "%s",
+                        on && runner ? "--runner is for both, --runner-on and "
+                                       "--runner-off for one each: not all three"
+                                     : "--runner-on and --runner-off go together");
+    }
+    if (on && plan->n_levels != 0 && plan->n_levels != 2) {
+        return etp_fail(err, ETP_USAGE,
+                        "--runner-on and --runner-off are two builds: give two --levels, "
+                        "what they are said to run at, or none");
+    }
+    const char **list = ETP_NEW_ARRAY(arena, const char *, 2);
+    if (!list) {
+        return etp_fail_nomem(err, "options");
+    }
+    list[0] = on ? on : runner;
+    list[1] = off;
+    plan->runners = list;
+    plan->n_runners = on ? 2 : 1;
+    *out_runner = NULL;
+    return ETP_OK;
+}
+
+static etp_status run_again(const etp_session_again *again, const etp_session_callbacks *callbacks,
+                            etp_arena *arena, etp_session_outcome *out, etp_error *err)
+{
+    etp_run run;
+    const char *dir = again->dir;
+    ETP_TRY(etp_run_open(dir, arena, &run, err));
+    if (again->resume && run.state == ETP_RUN_FINISHED) {
+        return etp_fail(err, ETP_USAGE,
+                        "%s is finished: nothing to resume; 'etprof rerun' repeats it", dir);
+    }
+    ETP_TRY(etp_session_allowed(again, &run, arena, err));
+    etp_session_options o = {
+        .device = again->device ? again->device : etp_arena_strdup(arena, run.device_spec),
+        .runner = again->runner,
+        .dir = dir,
+        .command = again->command,
+        .resume = again->resume ? &run : NULL,
+        .place = again->place,
+    };
+    ETP_TRY(etp_plan_options_of(&run, arena, &o.plan, err));
+    o.plan.timeout_s = again->timeout_s;
+    if (again->runner && !again->trust &&
+        o.plan.n_runners > 0) { // the folder's own programs are not asked for
+        o.plan.runners = NULL;
+        o.plan.n_runners = 0;
+        ETP_TRY(etp_session_runners(again->runner, NULL, NULL, arena, &o.plan, &o.runner, err));
+    }
+    etp_str prepared =
+        etp_run_fact_of(&run, "prepare"); // blocks under other settings would be another session
+    if (prepared.len > 0) {
+        o.prepare = etp_arena_strdup(arena, prepared);
+    }
+    return o.device ? etp_session_run(&o, callbacks, arena, out, err) : etp_fail_nomem(err, dir);
+}
+
+etp_status etp_session_run_again(const etp_session_again *again,
+                                 const etp_session_callbacks *callbacks, etp_arena *arena,
+                                 etp_session_outcome *out, etp_error *err)
+{
+    *out = (etp_session_outcome){0};
+    if (!etp_run_is(again->dir)) {
+        return etp_fail(err, ETP_USAGE, "%s is no run folder (no manifest.json of etprof in it)",
+                        again->dir);
+    }
+    etp_os_lock lock = {0};
+    if (again->resume) { // before it is read: what another session adds meanwhile would be cut off
+        ETP_TRY(etp_run_lock(again->dir, arena, &lock, err));
+    }
+    etp_status st = run_again(again, callbacks, arena, out, err);
+    etp_os_lock_release(&lock);
+    return st;
+}

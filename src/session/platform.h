@@ -1,0 +1,26 @@
+// SPDX-License-Identifier: Apache-2.0
+// The platform that names speak of. An experiment (android_sme2_on) or a run folder (runs/android)
+// that names one is measured there or not at all: nothing else would keep a laptop's times out of a
+// phone's folder.
+#ifndef ETP_SESSION_PLATFORM_H
+#define ETP_SESSION_PLATFORM_H
+
+#include <etprof/bytes.h>
+#include <etprof/error.h>
+
+// "mac", "android" or "linux" when NAME has it as a word ("android_sme2_on"), else NULL.
+const char *etp_platform_of_name(const char *name);
+// The same of a run folder's path: …/runs/android, …/runs/mac_trace, android.2.
+const char *etp_platform_of_folder(const char *dir);
+
+typedef struct etp_platform_claim { // who names it, for messages
+    const char *platform;           // NULL: nobody does
+    const char *what, *name;        // "experiment" "android_sme2_on"
+} etp_platform_claim;
+
+// ETP_ENVIRONMENT when PLATFORM, that of the device SPEC (NULL: this machine), is not the one that
+// was claimed.
+ETP_NODISCARD etp_status etp_platform_check(const etp_platform_claim *claim, const char *spec,
+                                            const char *platform, etp_error *err);
+
+#endif

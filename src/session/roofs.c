@@ -1,0 +1,181 @@
+// SPDX-License-Identifier: Apache-2.0
+// Roofs of a device: measuring or remembering them, and their document.
+#include "session/roofs.h"
+
+#include <etprof/version.h>
+
+#include "base/number.h"
+#include "base/sha256.h"
+#include "store/roofs_file.h"
+
+#define CACHE_LIMIT ((size_t)4 << 20)
+
+// ---- cache ----
+
+// One file per device, features, clock state and version of the tool: what was measured in another
+// state is not found, so it cannot be used by mistake.
+static const char *cache_path(const etp_roof_table *t, const char *dir, etp_arena *arena)
+{
+    char hex[ETP_SHA256_HEX_CHARS];
+    const char *key = etp_arena_printf(arena, "%s|%s|%s|%s|%s|%u|%llu|%d", ETP_VERSION, t->device,
+                                       t->cpu, t->features, t->governor, t->cpus,
+                                       (unsigned long long)t->max_khz, t->boost);
+    if (!key) {
+        return NULL;
+    }
+    etp_sha256 h;
+    etp_sha256_init(&h);
+    etp_sha256_update(&h, key, strlen(key));
+    etp_sha256_hex(&h, hex);
+    return etp_arena_printf(arena, "%s/%.16s.json", dir, hex);
+}
+
+static bool same_state(const etp_roof_table *a, const etp_roof_table *b)
+{
+    return strcmp(a->device, b->device) == 0 && strcmp(a->cpu, b->cpu) == 0 &&
+           strcmp(a->features, b->features) == 0 && strcmp(a->governor, b->governor) == 0 &&
+           a->cpus == b->cpus && a->max_khz == b->max_khz && a->boost == b->boost &&
+           a->emulated == b->emulated;
+}
+
+// Roofs of PATH that are of T's state; none when the file is missing or not to be believed.
+static etp_roof_table read_cache(const char *path, const etp_roof_table *t, etp_arena *arena)
+{
+    etp_str text;
+    etp_roof_table found = {0};
+    bool ok = etp_os_is_file(path) &&
+              etp_os_read_text(path, CACHE_LIMIT, arena, &text, NULL) == ETP_OK &&
+              etp_roofs_read(text, arena, &found, NULL) == ETP_OK && same_state(&found, t);
+    return ok ? found : (etp_roof_table){0};
+}
+
+static bool has_threads(const etp_roof_table *t, uint32_t threads)
+{
+    for (size_t i = 0; i < t->n; i++) {
+        if (t->items[i].threads == threads && strcmp(t->items[i].what, "region") == 0) {
+            return true;
+        }
+    }
+    return false;
+}
+
+static bool has_all(const etp_roof_table *t, const etp_roofs_options *o)
+{
+    bool all = t->n > 0;
+    for (size_t i = 0; i < o->n_threads; i++) {
+        all = all && has_threads(t, o->threads[i]);
+    }
+    return all;
+}
+
+// What OLD has of thread counts that were not measured this time.
+static etp_status keep_others(const etp_roof_table *old, etp_roof_table *t, etp_arena *arena,
+                              etp_error *err)
+{
+    etp_roof_table now = *t;
+    for (size_t i = 0; i < old->n; i++) {
+        bool again = has_threads(&now, old->items[i].threads);
+        for (size_t k = 0; k < now.n; k++) {
+            again = again || etp_roof_same(&now.items[k], &old->items[i]);
+        }
+        if (!again && !ETP_PUSH(arena, t, old->items[i])) {
+            return etp_fail_nomem(err, "roofs");
+        }
+    }
+    return ETP_OK;
+}
+
+etp_status etp_roofs_cached(etp_device *device, const char *cache_dir, etp_arena *arena,
+                            etp_roofs_answer *out, etp_error *err)
+{
+    *out = (etp_roofs_answer){.cached = true};
+    ETP_TRY(etp_roofs_describe(device, arena, &out->table, err));
+    const char *path = cache_path(&out->table, cache_dir, arena);
+    if (!path) {
+        return etp_fail_nomem(err, "roofs");
+    }
+    etp_roof_table found = read_cache(path, &out->table, arena);
+    out->table.items = found.items;
+    out->table.n = out->table.cap = found.n;
+    return ETP_OK;
+}
+
+etp_status etp_roofs_of(etp_device *device, const char *cache_dir, const etp_roofs_options *options,
+                        bool fresh, etp_arena *arena, etp_roofs_answer *out, etp_error *err)
+{
+    etp_roofs_options o = *options;
+    ETP_TRY(etp_roofs_cached(device, cache_dir, arena, out, err));
+    etp_roof_table known = out->table;
+    if (o.n_threads == 0) {
+        o.n_threads = etp_roof_default_threads(known.cpus, o.threads);
+    }
+    if (!fresh && has_all(&known, &o)) {
+        return ETP_OK;
+    }
+    out->cached = false;
+    out->table.items = NULL;
+    out->table.n = out->table.cap = 0;
+    ETP_TRY(etp_roofs_gather(device, &o, arena, &out->table, err));
+    if (out->table.emulated) {
+        return ETP_OK;
+    }
+    ETP_TRY(keep_others(&known, &out->table, arena, err));
+    const char *path = cache_path(&out->table, cache_dir, arena);
+    etp_str text;
+    ETP_TRY(etp_roofs_document(out, arena, &text, err));
+    ETP_TRY(etp_os_mkdirs(cache_dir, err));
+    return path ? etp_os_write_atomic(path, text, err) : etp_fail_nomem(err, "roofs");
+}
+
+static void number_or_null(etp_json *j, const char *key, uint64_t n)
+{
+    etp_json_kv_u64_if(j, key, n, n);
+}
+
+void etp_roofs_json(const void *data, etp_json *j)
+{
+    const etp_roof_table *t = &((const etp_roofs_answer *)data)->table;
+    etp_json_begin_object(j);
+    etp_json_kv_z(j, "schema", ETP_ROOFS_SCHEMA);
+    etp_json_kv_z(j, "device", t->device);
+    etp_json_kv_z(j, "cpu", t->cpu[0] ? t->cpu : NULL);
+    etp_json_kv_z(j, "features", t->features);
+    number_or_null(j, "cpus", t->cpus);
+    etp_json_kv_z(j, "governor", t->governor[0] ? t->governor : NULL);
+    number_or_null(j, "max_khz", t->max_khz);
+    etp_json_kv_bool_if(j, "boost", t->boost > 0, t->boost >= 0);
+    etp_json_kv_bool(j, "emulated", t->emulated);
+    etp_json_key(j, "roofs");
+    etp_json_begin_array(j);
+    for (size_t i = 0; i < t->n; i++) {
+        const etp_roof *r = &t->items[i];
+        etp_json_begin_object_inline(j);
+        etp_json_kv_z(j, "isa", r->isa[0] ? r->isa : NULL);
+        etp_json_kv_z(j, "what", r->what);
+        etp_json_kv_z(j, "unit", r->unit);
+        etp_json_kv_u64(j, "threads", r->threads);
+        number_or_null(j, "working_set_bytes", r->bytes);
+        number_or_null(j, "best", r->best);
+        number_or_null(j, "median", r->median);
+        etp_json_end(j);
+    }
+    etp_json_end(j);
+    etp_json_end(j);
+    etp_json_end_document(j);
+}
+
+etp_status etp_roofs_document(const etp_roofs_answer *a, etp_arena *arena, etp_str *out,
+                              etp_error *err)
+{
+    etp_strbuf b;
+    etp_json j;
+    etp_strbuf_init(&b, arena);
+    etp_sink sink = etp_sink_strbuf(&b);
+    etp_json_init(&j, &sink, true);
+    etp_roofs_json(a, &j);
+    if (b.failed) {
+        return etp_fail_nomem(err, "roofs");
+    }
+    *out = etp_strbuf_str(&b);
+    return ETP_OK;
+}

@@ -1,0 +1,31 @@
+// SPDX-License-Identifier: Apache-2.0
+// What a device can do at most, measured once per state of it and remembered.
+#ifndef ETP_SESSION_ROOFS_H
+#define ETP_SESSION_ROOFS_H
+
+#include "base/json.h"
+#include "measure/roofs.h"
+
+#define ETP_ROOFS_CACHE ".etprof/roofs" // in the working directory
+#define ETP_ROOFS_SECONDS 6             // for each thread count, by default
+
+typedef struct etp_roofs_answer {
+    etp_roof_table table;
+    bool cached; // measured earlier; not part of the document
+} etp_roofs_answer;
+
+// Takes the roofs of DEVICE (NULL: this machine) in its present clock state from CACHE_DIR, or
+// measures them and puts them there. FRESH measures in any case; what other thread counts had is
+// kept. A cache that cannot be read, or is of another state, is as good as none. Under emulation
+// nothing is kept.
+ETP_NODISCARD etp_status etp_roofs_of(etp_device *device, const char *cache_dir,
+                                      const etp_roofs_options *options, bool fresh,
+                                      etp_arena *arena, etp_roofs_answer *out, etp_error *err);
+// The same from the cache alone; out->table.n is 0 when there is nothing for this state.
+ETP_NODISCARD etp_status etp_roofs_cached(etp_device *device, const char *cache_dir,
+                                          etp_arena *arena, etp_roofs_answer *out, etp_error *err);
+void etp_roofs_json(const void *answer, etp_json *j); // etprof.roofs/1
+ETP_NODISCARD etp_status etp_roofs_document(const etp_roofs_answer *answer, etp_arena *arena,
+                                            etp_str *out, etp_error *err);
+
+#endif

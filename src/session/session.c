@@ -1,0 +1,254 @@
+// SPDX-License-Identifier: Apache-2.0
+// The order of a session's steps, and what is undone on every way out.
+#include "session/session.h"
+
+#include <stdio.h>
+#include <string.h>
+
+#include "device/clusters.h"
+#include "device/prepare.h"
+#include "measure/foreign.h"
+#include "os/os.h"
+#include "session/platform.h"
+#include "session/roofs.h"
+
+typedef struct run { // of etp_session_run
+    const etp_session_options *o;
+    const etp_session_callbacks *callbacks;
+    etp_plan_options plan_options; // as the caller gave them, then settled
+    etp_device *device;
+    etp_arena *arena;
+    etp_session_outcome *out;
+} run;
+
+static void tell(const run *r, const char *fmt, ...) ETP_PRINTF(2, 3);
+
+static void tell(const run *r, const char *fmt, ...)
+{
+    char text[4096 + 300]; // a path and some words
+    if (!r->callbacks->message) {
+        return;
+    }
+    va_list ap;
+    va_start(ap, fmt);
+    vsnprintf(text, sizeof text, fmt, ap);
+    va_end(ap);
+    r->callbacks->message(r->callbacks->ctx, text);
+}
+
+// Makes the folder of a new session, or takes that of a resumed one.
+static etp_status folder(run *r, etp_error *err)
+{
+    const etp_session_options *o = r->o;
+    const char *platform = r->device->info.platform;
+    if (o->resume) {
+        r->out->dir = o->dir;
+        tell(r, "run folder %s: going on after block %u", o->dir, o->resume->blocks_done);
+        return ETP_OK;
+    }
+    const char *wanted =
+        o->dir ? o->dir : etp_run_default_dir(r->arena, o->plan.models[0], platform);
+    if (!wanted) {
+        return etp_fail_nomem(err, "run folder");
+    }
+    etp_platform_claim claim = {etp_platform_of_folder(wanted), "the run folder", wanted};
+    ETP_TRY(etp_platform_check(&claim, o->device, platform, err));
+    ETP_TRY(etp_run_claim(wanted, o->exact, r->arena, &r->out->dir, err));
+    tell(r, "run folder %s%s", r->out->dir,
+         strcmp(r->out->dir, wanted) == 0 ? "" : " (the name without a number is taken)");
+    return ETP_OK;
+}
+
+// What the device can do at most goes into the folder: measured now when that was asked for, else
+// when it is known for the device's present state.
+static etp_status roofs(const run *r, const etp_session_plan *plan, etp_str *out, etp_error *err)
+{
+    if (r->device->info.emulated || r->o->resume) {
+        return r->o->roofs ? etp_fail(err, ETP_USAGE, "--roofs: an emulator's speed says nothing")
+                           : ETP_OK;
+    }
+    etp_roofs_answer answer;
+    if (!r->o->roofs) {
+        if (etp_roofs_cached(r->device, ETP_ROOFS_CACHE, r->arena, &answer, NULL) != ETP_OK ||
+            answer.table.n == 0) {
+            return ETP_OK; // it was not asked for
+        }
+        return etp_roofs_document(&answer, r->arena, out, err);
+    }
+    etp_roofs_options o = {.seconds = ETP_ROOFS_SECONDS};
+    for (uint32_t next = 1; next <= ETP_ROOF_THREADS_MAX && o.n_threads < ETP_ROOF_COUNTS_MAX;
+         next++) {
+        bool wanted = false;
+        for (uint32_t i = 0; i < plan->n_arms; i++) {
+            wanted = wanted || plan->arms[i].threads == next;
+        }
+        if (wanted) {
+            o.threads[o.n_threads++] = next;
+        }
+    }
+    ETP_TRY(etp_roofs_of(r->device, ETP_ROOFS_CACHE, &o, false, r->arena, &answer, err));
+    tell(r, "roofs      %s",
+         answer.cached ? "as measured before in this state (etprof roofs --fresh measures again)"
+                       : "measured");
+    return etp_roofs_document(&answer, r->arena, out, err);
+}
+
+static etp_status make_plan(run *r, etp_session_plan *out, etp_error *err)
+{
+    etp_plan_options *p = &r->plan_options;
+    etp_device_cpu cpu;
+    if (p->n_runners > 0) {
+        ETP_TRY(etp_foreign_prepare(r->device, err));
+        ETP_TRY(etp_foreign_probe(r->device, r->arena, &cpu, err));
+    } else {
+        ETP_TRY(etp_session_probe(r->device, p->timeout_s, r->arena, &cpu, err));
+    }
+    if (r->callbacks->settle) {
+        ETP_TRY(r->callbacks->settle(r->callbacks->ctx, r->device, &cpu, p, err));
+    }
+    ETP_TRY(etp_cpus_resolve(r->device, p->settings.cpus, r->arena, &p->settings.cpus, err));
+    return etp_session_plan_make(p, r->device, &cpu, r->arena, out, err);
+}
+
+static etp_status measure(run *r, etp_error *err)
+{
+    const etp_session_options *o = r->o;
+    etp_session_plan planned;
+    etp_str known = ETP_STR("");
+    ETP_TRY(make_plan(r, &planned, err));
+    ETP_TRY(roofs(r, &planned, &known, err));
+    ETP_TRY(folder(r, err));
+    etp_os_lock lock = {0}; // a resumed folder is locked since before it was read
+    if (!o->resume) {
+        ETP_TRY(etp_run_lock(r->out->dir, r->arena, &lock, err));
+    }
+    etp_session_config config = {.dir = r->out->dir,
+                                 .config = o->config,
+                                 .resume = o->resume,
+                                 .command = o->command,
+                                 .roofs = known,
+                                 .state_dir = o->place.state_dir,
+                                 .cache_dir = ".etprof/cache"};
+    etp_session_hooks hooks = {
+        .ctx = r->callbacks->ctx,
+        .progress = r->callbacks->progress,
+        .message = r->callbacks->message,
+        .plan = r->callbacks->message,
+        .interrupted = r->callbacks->interrupted,
+        .known = r->callbacks->known,
+    };
+    etp_status st = etp_session_measure(r->device, &planned, &config, &hooks, &r->out->result, err);
+    etp_os_lock_release(&lock);
+    return st;
+}
+
+// Settings that an earlier session left behind are part of what is measured now.
+static void warn_of_journal(const run *r, const char *dir)
+{
+    etp_prepare_journals list;
+    if (!dir || etp_prepare_list(dir, r->arena, &list, NULL) != ETP_OK) {
+        return;
+    }
+    for (size_t i = 0; i < list.n; i++) {
+        if (strcmp(list.items[i].spec, r->device->info.spec) == 0) {
+            tell(r,
+                 "%s still has the settings of an earlier session (--prepare %s); "
+                 "'etprof devices restore' undoes them",
+                 r->device->info.spec, list.items[i].mode);
+        }
+    }
+}
+
+static etp_status prepare(const run *r, const char *mode, etp_error *err)
+{
+    const char *state = r->o->place.state_dir;
+    const char *dir = state ? etp_arena_printf(r->arena, "%s/" ETP_PREPARE_DIR, state) : NULL;
+    bool undone;
+    if (!mode) {
+        warn_of_journal(r, dir);
+        return ETP_OK;
+    }
+    if (!dir) {
+        return etp_fail(err, ETP_ENVIRONMENT,
+                        "--prepare notes in your home what it changes, and there is none: set HOME "
+                        "or XDG_STATE_HOME");
+    }
+    ETP_TRY(etp_device_prepare(r->device, mode, dir, &undone, err));
+    if (undone) {
+        tell(r, "the settings that an earlier session had left on %s were restored first",
+             r->device->info.spec);
+    }
+    return ETP_OK;
+}
+
+// On every way out. The measurement counts, so that a failure here is no error.
+static void restore(run *r)
+{
+    etp_error why;
+    if (etp_device_restore(r->device, &why) != ETP_OK) {
+        const char *text = etp_arena_printf(
+            r->arena,
+            "the settings of %s could not be restored (%s): run 'etprof devices restore' here "
+            "when it is back",
+            r->device->info.spec, why.msg);
+        r->out->not_restored = text ? text : "the device's settings could not be restored";
+    }
+}
+
+// etprof-launch of this machine lies beside the program; else the bundle has one.
+static const char *launcher_beside(const char *program, etp_arena *arena)
+{
+    const char *exe = program ? etp_os_absolute(program, arena) : NULL;
+    const char *slash = exe ? strrchr(exe, '/') : NULL;
+    const char *path =
+        slash ? etp_arena_printf(arena, "%.*s/etprof-launch", (int)(slash - exe), exe) : NULL;
+    return path && etp_os_is_executable(path) ? path : NULL;
+}
+
+etp_status etp_session_open_device(const etp_session_place *place, const char *spec,
+                                   const char *runner, double timeout_s, etp_device **out,
+                                   etp_error *err)
+{
+    etp_device_options how = {
+        .spec = spec,
+        .runner = runner ? runner : place->runner,
+        .qemu = place->qemu,
+        .ssh_config = place->ssh_config,
+        .android_serial = place->android_serial,
+        .search_path = place->search_path,
+        .program = place->program,
+        .timeout_s = timeout_s,
+        .work_root = place->work_dir,
+    };
+    return etp_device_open(&how, out, err);
+}
+
+etp_status etp_session_run(const etp_session_options *o, const etp_session_callbacks *callbacks,
+                           etp_arena *arena, etp_session_outcome *out, etp_error *err)
+{
+    static const etp_session_callbacks k_silent = {0};
+    *out = (etp_session_outcome){0};
+    run r = {.o = o,
+             .callbacks = callbacks ? callbacks : &k_silent,
+             .plan_options = o->plan,
+             .arena = arena,
+             .out = out};
+    const char *mode = o->prepare && strcmp(o->prepare, "none") != 0 ? o->prepare : NULL;
+    if (mode) {
+        ETP_TRY(etp_prepare_mode(mode, err));
+    }
+    bool local = !o->device || strcmp(o->device, "local") == 0;
+    const char *runner = o->runner;
+    if (o->plan.n_runners > 0) { // the device needs no runner of ours
+        runner = local ? launcher_beside(o->place.program, arena) : NULL;
+    }
+    ETP_TRY(
+        etp_session_open_device(&o->place, o->device, runner, o->plan.timeout_s, &r.device, err));
+    etp_status st = prepare(&r, mode, err);
+    if (st == ETP_OK) {
+        st = measure(&r, err);
+    }
+    restore(&r);
+    etp_device_close(r.device);
+    return st;
+}

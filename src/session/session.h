@@ -1,0 +1,96 @@
+// SPDX-License-Identifier: Apache-2.0
+// A whole session from what a user asks for to a run folder: open the device, set it up, ask it,
+// plan, measure its roofs, make and lock the folder, measure, set the device back. Says what
+// happens through callbacks and prints nothing, so that any program can run one.
+#ifndef ETP_SESSION_SESSION_H
+#define ETP_SESSION_SESSION_H
+
+#include "measure/session.h"
+
+#define ETP_PREPARE_DIR "devices" // journals of --prepare, in the user's state
+
+// What the user and the machine offer; texts may be NULL where there is nothing.
+typedef struct etp_session_place {
+    const char *program;       // path of this executable: runners and etprof-launch lie beside it
+    const char *runner, *qemu; // instead of the defaults
+    const char *ssh_config, *android_serial, *search_path;
+    const char *work_dir;  // for temporary files
+    const char *state_dir; // of the user: journals, and notes of what was measured here
+} etp_session_place;
+
+typedef struct etp_session_options {
+    etp_plan_options plan;
+    const char *device, *runner; // NULL: the defaults
+    const char *dir;             // run folder wanted; NULL: out_<model>/runs/<platform>
+    bool exact;                  // it must be empty or new; else a taken one becomes <dir>.2
+    const char *prepare;         // how to set the device up; NULL: leave it as it is
+    const char *config;          // path of the config that asked for it, NULL
+    const char *command;         // the line that repeats it, NULL
+    bool roofs;                  // measure the device's roofs first unless they are known
+    etp_run *resume; // the folder `dir` as it was read: go on with it; NULL: a new session
+    etp_session_place place;
+} etp_session_options;
+
+typedef struct etp_session_callbacks { // all may be NULL
+    void *ctx;
+    // Options that depend on the device can be settled once it is known.
+    etp_status (*settle)(void *ctx, const etp_device *device, const etp_device_cpu *cpu,
+                         etp_plan_options *plan, etp_error *err);
+    void (*progress)(void *ctx, const etp_session_progress *p);
+    void (*message)(void *ctx, const char *text); // one line worth telling
+    int (*interrupted)(void *ctx); // signal number that wants the session to end, 0 none;
+                                   // NULL: etp_os_interrupted
+    // As of etp_session_hooks: what the samples so far tell. NULL: one sampled launch per arm.
+    bool (*known)(void *ctx, const char *dir, double times, etp_session_known *arms, size_t n);
+} etp_session_callbacks;
+
+typedef struct etp_session_outcome {
+    const char *dir; // the run folder; NULL when there is none
+    etp_session_result result;
+    const char *not_restored; // why the device's settings could not be set back; NULL: they are
+} etp_session_outcome;
+
+// *OUT says what happened in any case; texts in it live in ARENA. Errors: those of opening the
+// device, of etp_session_plan_make and of etp_session_measure. ETP_OK also when launches were lost
+// or a signal ended it.
+ETP_NODISCARD etp_status etp_session_run(const etp_session_options *options,
+                                         const etp_session_callbacks *callbacks, etp_arena *arena,
+                                         etp_session_outcome *out, etp_error *err);
+
+// ---- once more ----
+
+typedef struct etp_session_again {
+    const char *dir;             // run folder whose plan it is
+    const char *device, *runner; // NULL: the folder's device, the default runner
+    const char *command;         // as of etp_session_options
+    double timeout_s;            // 0: the default
+    bool resume;                 // go on with it; else repeat it in a folder beside it
+    bool trust;                  // start, contact and read what the folder names, whoever made it
+    etp_session_place place;
+} etp_session_again;
+
+// May what the folder names be started, contacted and read? Yes when this machine made it, when it
+// is trusted, or when device and runner were both named again. ETP_USAGE otherwise. The one answer
+// for everybody (docs/trust.md).
+ETP_NODISCARD etp_status etp_session_allowed(const etp_session_again *again, const etp_run *run,
+                                             etp_arena *arena, etp_error *err);
+// Measures with the plan of a run folder. ETP_USAGE when there is nothing to go on with, or it is
+// not allowed.
+ETP_NODISCARD etp_status etp_session_run_again(const etp_session_again *again,
+                                               const etp_session_callbacks *callbacks,
+                                               etp_arena *arena, etp_session_outcome *out,
+                                               etp_error *err);
+
+// ---- parts that others need alone ----
+
+// Opens the device of SPEC with RUNNER (NULL: the defaults).
+ETP_NODISCARD etp_status etp_session_open_device(const etp_session_place *place, const char *spec,
+                                                 const char *runner, double timeout_s,
+                                                 etp_device **out, etp_error *err);
+// RUNNER, or one runner per arm of two (ON, OFF): a stock executor_runner goes into PLAN;
+// *out_runner is what is left for the device.
+ETP_NODISCARD etp_status etp_session_runners(const char *runner, const char *on, const char *off,
+                                             etp_arena *arena, etp_plan_options *plan,
+                                             const char **out_runner, etp_error *err);
+
+#endif
