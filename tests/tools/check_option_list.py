@@ -1,0 +1,71 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Is the list of a session's options in docs/options.md that of src/store/options.def, and does the help of each verb
+show just its options? Usage: check_option_list.py SOURCE_DIR ETPROF, or SOURCE_DIR --write to write the list."""
+import pathlib
+import re
+import subprocess
+import sys
+
+COLUMNS = "where field type key limit ab sweep run resume config name letter arg help".split()
+VERBS = ("ab", "sweep", "run")
+
+
+def split(text):
+    """The arguments of one OPTION(...): commas inside texts do not separate."""
+    parts = re.findall(r'(?:"(?:[^"\\]|\\.)*"|[^",])+', text)
+    return ["".join(re.findall(r'"((?:[^"\\]|\\.)*)"', p)) if '"' in p else p.strip() for p in parts]
+
+
+def rows(source):
+    text = (source / "src/store/options.def").read_text()
+    text = re.sub(r"^\s*//.*$", "", text, flags=re.M)
+    words = re.search(r'ETP_FAIL_ON_HELP\s*"([^"]*)"', (source / "src/cli/show_ab.h").read_text()).group(1)
+    found = []
+    for call in re.findall(r"OPTION\((.*?)\)\n(?=OPTION|#undef)", text, flags=re.S):
+        row = dict(zip(COLUMNS, split(call), strict=True))
+        row["help"] = row["help"].replace("ETP_FAIL_ON_HELP", words)
+        found.append(row)
+    return found
+
+
+def page_of(options):
+    lines = ["| Option | `ab` | `sweep` | `run` | config | manifest | with `--resume` | |",
+             "|---|---|---|---|---|---|---|---|"]
+    for o in options:
+        if not any(o[v] == "1" for v in VERBS):
+            continue
+        short = f"`-{o['letter'].strip(chr(39))}`, " if o["letter"] != "0" else ""
+        arg = "" if o["arg"] == "NULL" else " " + o["arg"]
+        place = {"PLAN": "plan.", "ASKED": "plan.asked."}.get(o["where"])
+        cells = [f"{short}`--{o['name']}{arg}`", *("✓" if o[v] == "1" else "" for v in VERBS),
+                 f"`{o['name']}`" if o["config"] == "1" else "", f"`{place}{o['key']}`" if place else "",
+                 "✓" if o["resume"] == "1" else "", o["help"].replace("|", "\\|")]
+        lines.append("| " + " | ".join(cells) + " |")
+    return "\n".join(lines) + "\n"
+
+
+def main():
+    source = pathlib.Path(sys.argv[1])
+    options = rows(source)
+    page = source / "docs/options.md"
+    head, mark, old = page.read_text().partition("<!-- made by tests/tools/check_option_list.py --write -->\n")
+    new = page_of(options)
+    if sys.argv[2:] == ["--write"]:
+        page.write_text(head + mark + new)
+        return 0
+    problems = []
+    if not mark or old != new:
+        problems.append("docs/options.md is not what options.def says: run check_option_list.py . --write")
+    for verb in VERBS:
+        text = subprocess.run([sys.argv[2], "help", verb], capture_output=True, text=True, check=True).stdout
+        shown = set(re.findall(r"^ +(?:-\w, )?--([\w-]+)", text, flags=re.M))
+        for o in options:
+            if (o["name"] in shown) != (o[verb] == "1"):
+                problems.append(f"help {verb}: --{o['name']} is {'there' if o['name'] in shown else 'missing'}")
+            if o[verb] == "1" and o["help"] not in " ".join(text.split()):
+                problems.append(f"help {verb}: --{o['name']} has another text")
+    print(*problems, f"{len(options)} options, {len(problems)} problems", sep="\n")
+    return 1 if problems or len(options) < 20 else 0
+
+
+sys.exit(main())
