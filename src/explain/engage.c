@@ -305,7 +305,7 @@ static void judge_by_names(const etp_engage_case *c, etp_engage *out)
         out->evidence =
             c->feature == ETP_FEATURE_SME
                 ? "operator name: PF32, PF16, PQS8 and QP8 with F16 exist on SME and SME2 only"
-                : "operator name: QDU8 exists on VNNI only";
+                : "operator name: QDU8 with QC8W exists on VNNI only";
         bool row = !(c->row->parsed.category == ETP_CATEGORY_CONVOLUTION) &&
                    etp_value_is_one_row(etp_row_operand(c->facts, 0));
         out->reason = row ? ETP_REASON_ROW_KERNEL : ETP_REASON_NONE;

@@ -2,7 +2,8 @@
 // Did an arm really run at the level it claims? Three-valued: the operator names of its traces
 // confirm it, contradict it, or cannot tell for this model.
 //
-// Names prove a kernel family, no more: PF32, PF16 and PQS8 mean SME (1 or 2), QDU8 means VNNI;
+// Names prove a kernel family, no more: PF32, PF16 and PQS8 mean SME (1 or 2), QDU8 with QC8W
+// means VNNI;
 // QP8 and everything else say nothing. That holds for one XNNPACK; what they mean in the build that
 // ran is learned from it (etp_name_book).
 #ifndef ETP_EXPLAIN_PROOF_H

@@ -136,7 +136,7 @@ bool etp_x86_cpuid_hide(const etp_x86_set *hide, uint32_t leaf, uint32_t subleaf
 typedef enum etp_name_proof {
     ETP_PROVES_NOTHING = 0,
     ETP_PROVES_SME,  // PF32, PF16, PQS8, QP8 with F16 and QC8W: an SME kernel, generation 1 or 2
-    ETP_PROVES_VNNI, // QDU8: an x86 VNNI kernel
+    ETP_PROVES_VNNI, // QDU8 with QC8W: an x86 VNNI kernel
     ETP_PROVES_NOT_VNNI, // a dynamic linear with QD8: on x86-64 no VNNI kernel; elsewhere nothing
 } etp_name_proof;
 

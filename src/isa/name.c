@@ -32,8 +32,9 @@ etp_name_proof etp_isa_name_proof(const char *name, size_t len)
         has_token(name, len, "PQS8")) {
         return ETP_PROVES_SME;
     }
+    // With 4-bit weights AVX-512 and AVX2 have kernels for unsigned bytes, too (…skx_madd).
     if (has_token(name, len, "QDU8")) {
-        return ETP_PROVES_VNNI;
+        return has_token(name, len, "QC8W") ? ETP_PROVES_VNNI : ETP_PROVES_NOTHING;
     }
     static const char k_linear[] = "Fully Connected";
     if (len >= sizeof k_linear - 1 && memcmp(name, k_linear, sizeof k_linear - 1) == 0 &&
