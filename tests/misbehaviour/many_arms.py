@@ -99,8 +99,8 @@ def session(directory, n):
 
 
 def with_dumps(directory, n):
-    """A dump of each arm. The cost is that of the arms, not of their square: what five verbs may use is bounded, at about
-    four times what they do (quadratic lists of files took 60 times as much)."""
+    """A dump of each arm. The cost is that of the arms, not of their square: what five verbs may use is bounded, at
+    about four times what they do (quadratic lists of files took 60 times as much)."""
     run_folders.make(directory / "run", n, blocks=1)
     arms = [f"arm{k}" for k in range(n)]
     told(call(directory, "analyze", "run", "--full", "--format", "json"), arms, f"analyze of {n} arms with dumps")

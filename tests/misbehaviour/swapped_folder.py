@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-"""A folder within a run folder that somebody swaps for a link, there and back, while reports are written: none of it arrives
-behind the link, and nothing that lay there is removed.
+"""A folder within a run folder that somebody swaps for a link, there and back, while reports are written: none of it
+arrives behind the link, and nothing that lay there is removed.
 
 usage: swapped_folder.py ETPROF"""
 import ctypes
@@ -44,7 +44,8 @@ def main():
         codes, end = [], time.monotonic() + SECONDS
         try:
             while len(codes) < REPORTS and time.monotonic() < end:
-                codes.append(subprocess.run([ETPROF, "report", "run"], cwd=tmp, capture_output=True, check=False).returncode)
+                codes.append(subprocess.run([ETPROF, "report", "run"], cwd=tmp, capture_output=True,
+                                            check=False).returncode)
         finally:
             os.kill(swapper, 9)
             os.waitpid(swapper, 0)
