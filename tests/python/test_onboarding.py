@@ -268,6 +268,9 @@ class RealEdgeTam(ExportCase):
     def test_exports_without_a_download_and_without_encodings(self):
         import urllib.request
 
+        from etprof.export.torchvision_ops import declare_operators
+
+        declare_operators()  # timm imports torchvision, whose own may not load beside this torch
         import timm.models._builder as builder
 
         fetch = mock.Mock(side_effect=AssertionError("fetches"))
