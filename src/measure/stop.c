@@ -151,7 +151,8 @@ static bool look(const etp_session *s, progress *out)
 bool etp_session_precise(const etp_session *s)
 {
     progress p;
-    return s->plan->settings.precision > 0 && look(s, &p) && p.enough;
+    const etp_settings *set = &s->plan->settings;
+    return set->precision > 0 && s->run.blocks_done >= set->min_blocks && look(s, &p) && p.enough;
 }
 
 // ---- words ----
@@ -206,7 +207,9 @@ void etp_session_say_plan(etp_session *s)
 {
     const etp_session_plan *p = s->plan;
     uint32_t left = p->blocks > s->run.blocks_done ? p->blocks - s->run.blocks_done : 0;
-    uint32_t least = p->settings.precision > 0 && left > ETP_MIN_BLOCKS ? ETP_MIN_BLOCKS : left;
+    uint32_t first =
+        p->settings.min_blocks > ETP_MIN_BLOCKS ? (uint32_t)p->settings.min_blocks : ETP_MIN_BLOCKS;
+    uint32_t least = p->settings.precision > 0 && left > first ? first : left;
     double each = (double)etp_session_block_ns(s, false);
     double control = (double)etp_session_block_ns(s, true) - each;
     if (!(each > 0) || left == 0) {

@@ -19,6 +19,7 @@ KINDS = {"NAME[=ATTR]": "NAME"}
 MEANS = {
     "baseline": r"compared with|compare the others with|to start from",
     "blocks": r"^exactly K blocks",
+    "min-blocks": r"^with --precision",
     "budget": r"",
     "color": r"^auto, always, never",
     "cool": r"",
