@@ -306,6 +306,12 @@ static etp_status intervals(const redo *w, etp_whatif *out, etp_error *err)
     return ETP_OK;
 }
 
+// As nanoseconds, of which two can be subtracted.
+static bool fits(double ns)
+{
+    return fabs(ns) < 4.6e18;
+}
+
 etp_status etp_whatif_build(const etp_ab *ab, const char *const *expressions, size_t n,
                             etp_whatif *out, etp_error *err)
 {
@@ -332,6 +338,10 @@ etp_status etp_whatif_build(const etp_ab *ab, const char *const *expressions, si
         w.factor[i] = 1;
         w.faster[i] = (double)NAN;
     }
+    if (!fits(total(&w, SIZE_MAX))) {
+        return etp_fail(err, ETP_UNSUPPORTED,
+                        "the recorded times of an inference exceed 146 years");
+    }
     out->now_ns = llround(total(&w, SIZE_MAX));
     double before = total(&w, SIZE_MAX);
     const double now = before;
@@ -343,6 +353,10 @@ etp_status etp_whatif_build(const etp_ab *ab, const char *const *expressions, si
         ETP_TRY(apply(&w, &c, expressions[i], &step->operators, err));
         out->uses_roofs = out->uses_roofs || c.kind == CHANGE_ROOF;
         double after = total(&w, SIZE_MAX);
+        if (!fits(after)) {
+            return etp_fail(err, ETP_USAGE, "'%s': with it an inference takes more than 146 years",
+                            expressions[i]);
+        }
         step->gain_ns = llround(before) - llround(after);
         before = after;
     }

@@ -44,7 +44,11 @@ static etp_status find_factors(builder *b, etp_error *err)
     }
     uint32_t n_levels = 0, n_threads = 0;
     for (size_t a = 0; a < ab->n_arms; a++) {
-        bool new_level = ab->arms[a].level_name != NULL, new_threads = true;
+        bool new_level = true, new_threads = true;
+        if (!ab->arms[a].level_name) {
+            return etp_fail(err, ETP_CORRUPT, "%s: a sweep, but its arm %s has no level", ab->dir,
+                            ab->arms[a].name);
+        }
         for (uint32_t i = 0; new_level && i < n_levels; i++) {
             new_level = strcmp(levels[i]->level_name, ab->arms[a].level_name) != 0;
         }
@@ -59,7 +63,7 @@ static etp_status find_factors(builder *b, etp_error *err)
         }
     }
     if (n_levels == 0) {
-        return etp_fail(err, ETP_CORRUPT, "%s: a sweep whose arms have no level", ab->dir);
+        return etp_fail(err, ETP_CORRUPT, "%s: a sweep without arms", ab->dir);
     }
     qsort(levels, n_levels, sizeof *levels, by_level);
     qsort(out->threads, n_threads, sizeof *out->threads, by_number);

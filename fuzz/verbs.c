@@ -1,0 +1,180 @@
+// SPDX-License-Identifier: Apache-2.0
+// What the verbs do with a run folder, in this process.
+#include "verbs.h"
+
+#include "convert/table.h"
+#include "inspect/kernels/kernels.h"
+#include "integrity/validate/validate.h"
+#include "integrity/verify.h"
+#include "judge/fixes/whatif.h"
+#include "os/os.h"
+#include "publish/files.h"
+#include "show/explanation.h"
+#include "show/json.h"
+#include "show/report.h"
+#include "store/pack.h"
+#include "study/history/history.h"
+#include "study/sweep/sweep.h"
+
+typedef struct fuzz_folder {
+    etp_arena arena;
+    const char *root; // of this process, removed when it ends
+    const char *dir, *work;
+} fuzz_folder;
+
+static fuzz_folder g_folder;
+
+static void remove_folder(void)
+{
+    etp_status ignored = g_folder.root ? etp_os_remove_tree(g_folder.root, NULL) : ETP_OK;
+    (void)ignored;
+}
+
+// An empty folder; the same one each time.
+const char *empty_folder(void)
+{
+    if (!g_folder.root) {
+        const char *base = etp_os_is_writable("/dev/shm") ? "/dev/shm" : "/tmp";
+        FUZZ_CHECK(etp_os_temp_dir(base, "fuzz", &g_folder.arena, &g_folder.root, NULL) == ETP_OK);
+        g_folder.dir = etp_arena_printf(&g_folder.arena, "%s/run", g_folder.root);
+        g_folder.work = etp_arena_printf(&g_folder.arena, "%s/work", g_folder.root);
+        atexit(remove_folder);
+    }
+    FUZZ_CHECK(etp_os_remove_tree(g_folder.dir, NULL) == ETP_OK);
+    FUZZ_CHECK(etp_os_mkdirs(g_folder.dir, NULL) == ETP_OK);
+    return g_folder.dir;
+}
+
+etp_status fill_member(void *ctx, etp_sink *sink, etp_error *err)
+{
+    (void)err;
+    etp_sink_write(sink, *(etp_str *)ctx);
+    return ETP_OK;
+}
+
+// What a report or document becomes is thrown away, byte by byte.
+static bool count_bytes(etp_sink *sink, const char *ptr, size_t len)
+{
+    *(size_t *)sink->target += len + (ptr == NULL && len > 0);
+    return true;
+}
+
+void render(const etp_report *report, const char *table)
+{
+    for (int f = ETP_FORMAT_TEXT; report && f <= ETP_FORMAT_CSV; f++) {
+        size_t bytes = 0;
+        etp_sink sink = {.write = count_bytes, .target = &bytes};
+        const etp_report_style style = {
+            .unicode = true, .select = f == ETP_FORMAT_CSV ? table : NULL, .width = 100};
+        etp_status ignored = etp_report_write(report, (etp_format)f, &style, &sink, NULL);
+        (void)ignored;
+    }
+}
+
+void as_json(void (*write)(const void *, etp_json *), const void *data)
+{
+    size_t bytes = 0;
+    etp_sink sink = {.write = count_bytes, .target = &bytes};
+    etp_json j;
+    etp_json_init(&j, &sink, true);
+    write(data, &j);
+}
+
+static void ab_json(const void *data, etp_json *j)
+{
+    etp_ab_json(data, j);
+}
+
+static void as_tables(const char *dir, etp_run_table table)
+{
+    etp_run_table_source *source = NULL;
+    if (etp_run_table_open(table, &dir, 1, &source, NULL) != ETP_OK) {
+        return;
+    }
+    for (size_t n = 0; n < 64; n++) {
+        etp_batch batch = {0};
+        etp_status st = etp_batch_init(&batch, table, NULL);
+        st = st == ETP_OK ? etp_run_table_next(source, &batch, NULL) : st;
+        bool end = st != ETP_OK || batch.rows == 0;
+        etp_batch_dispose(&batch);
+        if (end) {
+            break;
+        }
+    }
+    etp_run_table_close(source);
+}
+
+// What analyze, report, explain, whatif, kernels and sweep make of an open session.
+static void of_session(const etp_ab_session *session, const char *dir, unsigned verb)
+{
+    etp_arena arena = {0};
+    const etp_ab *ab = etp_ab_answer(session);
+    static const char *const k_changes[] = {"drop X", "scale op1 2"};
+    static const char *const k_claims[] = {"F1", "N1", "op1", "tracer"};
+    etp_sweep sweep;
+    etp_explanation claim;
+    etp_whatif w;
+    if (verb == 0) {
+        render(etp_ab_report(ab, &arena), ETP_AB_TABLE_OPERATORS);
+        as_json(ab_json, ab);
+    } else if (verb == 1 && etp_ab_run(session)) { // bare dumps have no folder to write into
+        etp_status ignored = etp_ab_write_files(session, dir, NULL);
+        (void)ignored;
+    } else if (verb == 2 && etp_ab_run(session) && etp_ab_run(session)->settings.knee > 0 &&
+               etp_sweep_build(session, &arena, &sweep, NULL) == ETP_OK) {
+        render(etp_sweep_report(&sweep, &arena), NULL);
+        as_json(etp_sweep_json, &sweep);
+        etp_sweep_close(&sweep);
+    } else if (verb == 3) {
+        for (size_t i = 0; i < 4; i++) {
+            if (etp_explanation_find(ab, k_claims[i], &claim, NULL) == ETP_OK) {
+                render(etp_explanation_report(&claim, &arena), NULL);
+                as_json(etp_explanation_json, &claim);
+            }
+        }
+        if (etp_whatif_build(ab, k_changes, 2, &w, NULL) == ETP_OK) {
+            render(etp_whatif_report(&w, &arena), NULL);
+            as_json(etp_whatif_json, &w);
+        }
+    }
+    etp_arena_dispose(&arena);
+}
+
+void run_verb(const char *dir, unsigned verb)
+{
+    etp_arena arena = {0};
+    const char *pack = etp_arena_printf(&arena, "%s/x.tar.zst", g_folder.root);
+    etp_ab_session *session = NULL;
+    const etp_ab_options how = {0};
+    etp_verify verify;
+    etp_validation validation;
+    etp_history history = {.arena = &arena};
+    etp_pack_count count;
+    size_t left_out;
+    if (verb < 4) {
+        if (etp_ab_open(&dir, 1, &how, &session, NULL) == ETP_OK) {
+            of_session(session, dir, verb);
+        }
+        etp_ab_close(session);
+    } else if (verb == 4) {
+        etp_status ignored = etp_verify_folder(dir, g_folder.work, &arena, &verify, NULL);
+        (void)ignored;
+    } else if (verb == 5) {
+        if (etp_validate_path(dir, g_folder.work, &arena, &validation, NULL) == ETP_OK) {
+            render(etp_validate_report(&validation, &arena), NULL);
+        }
+    } else if (verb == 6) {
+        if (etp_history_of_folders(&dir, 1, &history, &left_out, NULL) == ETP_OK) {
+            etp_status ignored = etp_history_find_changes(&history, 0, NULL);
+            (void)ignored;
+            as_json(etp_history_json, &history);
+        }
+    } else if (verb == 7) {
+        as_tables(dir, ETP_RUN_TABLE_OPERATORS);
+        as_tables(dir, ETP_RUN_TABLE_SAMPLES);
+    } else {
+        etp_status ignored = etp_run_pack(dir, pack, &count, NULL);
+        (void)ignored;
+    }
+    etp_arena_dispose(&arena);
+}
