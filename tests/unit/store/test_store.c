@@ -143,6 +143,20 @@ static void write_file(const char *path, const char *text)
     assert_int_equal(etp_os_write_atomic(path, etp_str_from(text), NULL), ETP_OK);
 }
 
+static void assert_settings(const etp_settings *s)
+{
+    assert_int_equal(s->seed, 9007199254740991u);
+    assert_int_equal(s->blocks, 10);
+    assert_string_equal(s->inputs, "random:0");
+    assert_string_equal(s->cpus, "0-3");
+    assert_null(s->method);
+    assert_true(s->precision == 0.01 && s->budget_s == 90 && s->knee == 0.25);
+    assert_true(s->cool.celsius == 38 && s->cool.wait_s == 300);
+    assert_int_equal(s->iterations, 7);
+    assert_int_equal(s->warmup, 0);
+    assert_true(s->no_trace && s->resident && !s->kernels);
+}
+
 static void a_session_comes_back_as_it_was_written(void **state)
 {
     etp_arena *arena = *state;
@@ -173,17 +187,7 @@ static void a_session_comes_back_as_it_was_written(void **state)
     assert_true(etp_run_is(RUN));
     assert_int_equal(etp_run_open(RUN, arena, &back, NULL), ETP_OK);
     assert_int_equal(back.state, ETP_RUN_FINISHED);
-    assert_int_equal(back.settings.seed, 9007199254740991u);
-    assert_int_equal(back.settings.blocks, 10);
-    assert_string_equal(back.settings.inputs, "random:0");
-    assert_string_equal(back.settings.cpus, "0-3");
-    assert_null(back.settings.method);
-    assert_true(back.settings.precision == 0.01 && back.settings.budget_s == 90 &&
-                back.settings.knee == 0.25);
-    assert_true(back.settings.cool.celsius == 38 && back.settings.cool.wait_s == 300);
-    assert_int_equal(back.settings.iterations, 7);
-    assert_int_equal(back.settings.warmup, 0);
-    assert_true(back.settings.no_trace && back.settings.resident && !back.settings.kernels);
+    assert_settings(&back.settings);
     assert_int_equal(back.blocks_done, 2);
     assert_int_equal(back.baseline, 1);
     assert_true(etp_str_eqz(back.models.items[0].path, "/m/toy \"x\".pte"));
