@@ -267,6 +267,7 @@ static etp_status run_block(etp_session *s, uint32_t block, etp_error *err)
     note_clocks(s, &e);
     count_losses(s, block, lost);
     if (s->launches.n == 0) { // nothing came of it: no block
+        s->cut_short = false;
         s->run.order.n -= s->plan->n_arms;
         return ETP_OK;
     }

@@ -7,6 +7,7 @@
 // A runner that has said its last word gets this long to end.
 #define END_NS ((uint64_t)15 * 1000000000u)
 #define END_SLICE_NS ((uint64_t)20 * 1000000u)
+#define ASK_SLICE_NS ((uint64_t)100 * 1000000u)
 
 static int default_interrupted(void *ctx)
 {
@@ -89,6 +90,12 @@ etp_str etp_talk_words(const etp_talk *t)
     return log;
 }
 
+// A signal ends the waiting by itself; whoever is asked otherwise is asked now and then.
+static uint64_t patience(const etp_talk *t, uint64_t left_ns)
+{
+    return t->interrupted == default_interrupted || left_ns < ASK_SLICE_NS ? left_ns : ASK_SLICE_NS;
+}
+
 // Reads until DEADLINE. OK: there is something new on stdout.
 static etp_talk_result fill(etp_talk *t, uint64_t deadline)
 {
@@ -108,7 +115,7 @@ static etp_talk_result fill(etp_talk *t, uint64_t deadline)
         char text[4096];
         size_t got;
         size_t room = sizeof t->buf - t->end;
-        etp_process_event event = etp_process_read(&t->process, deadline - now, text,
+        etp_process_event event = etp_process_read(&t->process, patience(t, deadline - now), text,
                                                    room < sizeof text ? room : sizeof text, &got);
         if (event == ETP_PROCESS_OUT) {
             memcpy(t->buf + t->end, text, got);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // What a program of others sees of libetprof: installed headers and the shared library alone.
-// usage: test_api DATA RUN_FOLDER SCRATCH
+// usage: test_api DATA RUN_FOLDER SCRATCH MODEL runner|none
 #include <etprof/etprof.h>
 
 #include <math.h>
@@ -12,7 +12,8 @@
 
 #include <cmocka.h>
 
-static const char *s_data, *s_run, *s_scratch;
+static const char *s_data, *s_run, *s_scratch, *s_model_path;
+static bool s_has_runner;
 
 static const char *in(const char *folder, const char *name, char *path, size_t size)
 {
@@ -338,15 +339,159 @@ static void threads_do_not_meet(void **state)
     etp_analysis_close(a);
 }
 
+static etp_measurement *measurement(const char *runner, const char *folder,
+                                    const etp_measurement_callbacks *on)
+{
+    const etp_measurement_options o = {.struct_size = sizeof o,
+                                       .models = &s_model_path,
+                                       .n_models = 1,
+                                       .runner = runner,
+                                       .folder = folder,
+                                       .blocks = 2,
+                                       .warmup = 1,
+                                       .iterations = 3,
+                                       .work_dir = s_scratch};
+    etp_measurement *m = NULL;
+    etp_error err = {0};
+    if (etp_measurement_create(&o, on, &m, &err) != ETP_OK) {
+        fail_msg("%s", err.msg);
+    }
+    return m;
+}
+
+static void wrong_measurements_are_refused(void **state)
+{
+    (void)state;
+    etp_measurement *m = NULL;
+    etp_error err = {0};
+    const char *models[] = {"a.pte", NULL};
+    etp_measurement_options o = {.struct_size = sizeof o, .models = models, .n_models = 2};
+    assert_int_equal(etp_measurement_create(NULL, NULL, &m, &err), ETP_USAGE);
+    assert_int_equal(etp_measurement_create(&o, NULL, &m, &err), ETP_USAGE);
+    assert_non_null(strstr(err.msg, "model 2 of 2"));
+    o.n_models = 1;
+    assert_int_equal(etp_measurement_create(&o, NULL, NULL, &err), ETP_USAGE);
+    o.precision = -1;
+    assert_int_equal(etp_measurement_create(&o, NULL, &m, &err), ETP_USAGE);
+    assert_non_null(strstr(err.msg, "precision"));
+    o.precision = 0;
+    o.n_threads = 1;
+    assert_int_equal(etp_measurement_create(&o, NULL, &m, &err), ETP_USAGE);
+    o.n_threads = 0;
+    o.struct_size = 4;
+    assert_int_equal(etp_measurement_create(&o, NULL, &m, &err), ETP_USAGE);
+    assert_null(m);
+    assert_int_equal(etp_measurement_run(NULL, &err), ETP_USAGE);
+    assert_int_equal(etp_measurement_about(NULL, NULL, &err), ETP_USAGE);
+    etp_measurement_cancel(NULL);
+    etp_measurement_destroy(NULL);
+}
+
+static void what_cannot_run_leaves_nothing(void **state)
+{
+    (void)state;
+    etp_error err = {0};
+    etp_measurement *m = measurement("/no/such/runner", SCRATCH("never"), NULL);
+    assert_int_equal(etp_measurement_run(m, &err), ETP_ENVIRONMENT);
+    assert_non_null(strstr(err.msg, "/no/such/runner"));
+    assert_int_equal(etp_measurement_run(m, &err), ETP_USAGE);
+    etp_measurement_summary about = {.struct_size = sizeof about};
+    assert_int_equal(etp_measurement_about(m, &about, &err), ETP_OK);
+    assert_true(about.folder.len == 0 && about.blocks == 0);
+    etp_measurement_destroy(m);
+    m = measurement("/no/such/runner", SCRATCH("never"), NULL);
+    etp_measurement_cancel(m);
+    assert_int_equal(etp_measurement_run(m, &err), ETP_INTERRUPTED);
+    etp_measurement_destroy(m);
+    etp_mapping *none = NULL;
+    assert_int_equal(etp_mapping_open(SCRATCH("never/manifest.json"), &none, &err), ETP_IO);
+}
+
+typedef struct told {
+    etp_measurement *m;
+    unsigned calls, cancel_in; // block in which to cancel, 0 never
+} told;
+
+static void cancel_there(void *ctx, const etp_measurement_progress *p)
+{
+    told *t = ctx;
+    t->calls++;
+    if (t->cancel_in && p->block == t->cancel_in) {
+        etp_measurement_cancel(t->m);
+    }
+}
+
+static void cancelling_keeps_whole_blocks(void **state)
+{
+    (void)state;
+    if (!s_has_runner) {
+        skip();
+    }
+    told t = {.cancel_in = 2};
+    const etp_measurement_callbacks on = {
+        .struct_size = sizeof on, .ctx = &t, .progress = cancel_there};
+    etp_error err = {0};
+    t.m = measurement(NULL, SCRATCH("cancelled"), &on);
+    if (etp_measurement_run(t.m, &err) != ETP_OK) {
+        fail_msg("%s", err.msg);
+    }
+    etp_measurement_summary about = {.struct_size = sizeof about};
+    assert_int_equal(etp_measurement_about(t.m, &about, &err), ETP_OK);
+    assert_true(about.cancelled && about.restored && t.calls > 1);
+    assert_int_equal(about.blocks, 1);
+    etp_measurement_destroy(t.m);
+    etp_analysis *a = NULL;
+    etp_analysis_summary found = {.struct_size = sizeof found};
+    assert_int_equal(etp_analysis_open_run(SCRATCH("cancelled"), NULL, &a, &err), ETP_OK);
+    assert_int_equal(etp_analysis_about(a, &found, &err), ETP_OK);
+    assert_true(etp_str_eqz(found.state, "interrupted"));
+    etp_analysis_close(a);
+}
+
+static void *measure_there(void *folder)
+{
+    told t = {0};
+    const etp_measurement_callbacks on = {
+        .struct_size = sizeof on, .ctx = &t, .progress = cancel_there};
+    etp_measurement *m = measurement(NULL, folder, &on);
+    etp_status st = etp_measurement_run(m, NULL);
+    etp_measurement_summary about = {.struct_size = sizeof about};
+    bool whole = st == ETP_OK && etp_measurement_about(m, &about, NULL) == ETP_OK &&
+                 about.blocks == 2 && !about.cancelled && t.calls > 0;
+    etp_measurement_destroy(m);
+    return whole ? folder : NULL;
+}
+
+static void two_sessions_at_once(void **state)
+{
+    (void)state;
+    if (!s_has_runner) {
+        skip();
+    }
+    char one[512], other[512];
+    in(s_scratch, "one", one, sizeof one);
+    in(s_scratch, "other", other, sizeof other);
+    pthread_t threads[2];
+    void *results[2] = {NULL, NULL};
+    assert_int_equal(pthread_create(&threads[0], NULL, measure_there, one), 0);
+    assert_int_equal(pthread_create(&threads[1], NULL, measure_there, other), 0);
+    assert_int_equal(pthread_join(threads[0], &results[0]), 0);
+    assert_int_equal(pthread_join(threads[1], &results[1]), 0);
+    assert_ptr_equal(results[0], one);
+    assert_ptr_equal(results[1], other);
+}
+
 int main(int argc, char **argv)
 {
-    if (argc != 4) {
-        fprintf(stderr, "usage: test_api DATA RUN_FOLDER SCRATCH\n");
+    if (argc != 6) {
+        fprintf(stderr, "usage: test_api DATA RUN_FOLDER SCRATCH MODEL runner|none\n");
         return 2;
     }
     s_data = argv[1];
     s_run = argv[2];
     s_scratch = argv[3];
+    s_model_path = argv[4];
+    s_has_runner = strcmp(argv[5], "runner") == 0;
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(version_is_that_of_the_headers),
         cmocka_unit_test(a_mapping_has_the_bytes),
@@ -358,6 +503,10 @@ int main(int argc, char **argv)
         cmocka_unit_test(every_format_to_every_receiver),
         cmocka_unit_test(output_that_cannot_be),
         cmocka_unit_test(threads_do_not_meet),
+        cmocka_unit_test(wrong_measurements_are_refused),
+        cmocka_unit_test(what_cannot_run_leaves_nothing),
+        cmocka_unit_test(cancelling_keeps_whole_blocks),
+        cmocka_unit_test(two_sessions_at_once),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

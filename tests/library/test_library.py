@@ -14,6 +14,7 @@ import unittest
 SOURCE, BUILD = (pathlib.Path(p).resolve() for p in sys.argv[1:3])
 CMAKE, FLAGS = sys.argv[3], sys.argv[4:]
 DATA, RUN = SOURCE / "tests/data", SOURCE / "examples/runs/image_encoder_int8_qemu"
+MODEL = SOURCE / "examples/models/toy_cnn_xnnpack_fp32.pte"
 EXAMPLES = sorted((SOURCE / "examples").glob("*.c"))
 CC = os.environ.get("CC", "cc")
 PROJECT = """cmake_minimum_required(VERSION 3.16)
@@ -117,7 +118,21 @@ class Library(unittest.TestCase):
         for name, folder in self.built.items():
             scratch = self.top / f"scratch-{name}"
             scratch.mkdir()
-            run(folder / "test_api", DATA, RUN, scratch, env=self.env)
+            print(run(folder / "test_api", DATA, RUN, scratch, MODEL, "runner" if self.has_runner() else "none",
+                      env=self.env, cwd=scratch), end="")
+
+    def has_runner(self):
+        return any(self.prefix.glob("libexec/etprof/*/bundle.json"))
+
+    def test_measure_a_model(self):
+        self.each("measure_model", code=2)
+        if not self.has_runner():
+            self.skipTest("no runner bundle (scripts/build-runner native)")
+        for name, folder in self.built.items():
+            told = run(folder / "measure_model", MODEL, self.top / f"measured-{name}", env=self.env, cwd=self.top)
+            self.assertRegex(told, r"^(faster|slower|same|unknown): ")
+            manifest = json.loads((self.top / f"measured-{name}/manifest.json").read_text())
+            self.assertEqual((manifest["state"], manifest["blocks_done"]), ("finished", 2))
 
     def test_a_folder_is_renewed_as_the_tool_does(self):
         etprof = self.prefix / "bin/etprof"

@@ -1,0 +1,240 @@
+// SPDX-License-Identifier: Apache-2.0
+// A session for programs of others: their options and callbacks in the words of the session room.
+#include <etprof/measurement.h>
+
+#include <signal.h>
+#include <stdatomic.h>
+
+#include "library/sized.h"
+#include "os/os.h"
+#include "session/session.h"
+
+struct etp_measurement { // lives in its arena
+    etp_arena arena;
+    etp_session_options options;
+    etp_measurement_callbacks callbacks;
+    etp_session_outcome outcome;
+    atomic_bool cancelled;
+    bool begun;
+};
+
+static bool keep(etp_measurement *m, const char *given, const char **out)
+{
+    *out = given ? etp_arena_strdup(&m->arena, etp_str_from(given)) : NULL;
+    return !given || *out;
+}
+
+static etp_status keep_list(etp_measurement *m, const char *const *given, size_t n,
+                            const char *what, const char *const **out, etp_error *err)
+{
+    const char **own = ETP_NEW_ARRAY(&m->arena, const char *, n);
+    for (size_t i = 0; own && i < n; i++) {
+        if (!given || !given[i] || !given[i][0]) {
+            return etp_fail(err, ETP_USAGE, "%s %zu of %zu is empty", what, i + 1, n);
+        }
+        if (!keep(m, given[i], &own[i])) {
+            return etp_fail_nomem(err, "measurement");
+        }
+    }
+    *out = own;
+    return own ? ETP_OK : etp_fail_nomem(err, "measurement");
+}
+
+static etp_status keep_lists(etp_measurement *m, const etp_measurement_options *o, etp_error *err)
+{
+    etp_plan_options *plan = &m->options.plan;
+    if (o->n_models == 0) {
+        return etp_fail(err, ETP_USAGE, "no model to measure");
+    }
+    if (o->n_threads > 0 && !o->threads) {
+        return etp_fail(err, ETP_USAGE, "%zu thread counts and no list of them", o->n_threads);
+    }
+    ETP_TRY(keep_list(m, o->models, o->n_models, "model", &plan->models, err));
+    ETP_TRY(keep_list(m, o->levels, o->n_levels, "level", &plan->levels, err));
+    uint32_t *threads = ETP_NEW_ARRAY(&m->arena, uint32_t, o->n_threads);
+    if (!threads) {
+        return etp_fail_nomem(err, "measurement");
+    }
+    if (o->n_threads) {
+        memcpy(threads, o->threads, o->n_threads * sizeof *threads);
+    }
+    plan->threads = threads;
+    plan->n_models = o->n_models;
+    plan->n_levels = o->n_levels;
+    plan->n_threads = o->n_threads;
+    return ETP_OK;
+}
+
+static bool keep_texts(etp_measurement *m, const etp_measurement_options *o)
+{
+    etp_session_options *s = &m->options;
+    etp_settings *set = &s->plan.settings;
+    etp_session_place *place = &s->place;
+    place->program = etp_os_library_path(&m->arena);
+    return keep(m, o->baseline, &s->plan.baseline) && keep(m, o->device, &s->device) &&
+           keep(m, o->runner, &s->runner) && keep(m, o->folder, &s->dir) &&
+           keep(m, o->method, &set->method) && keep(m, o->inputs, &set->inputs) &&
+           keep(m, o->data, &set->data) && keep(m, o->cpus, &set->cpus) &&
+           keep(m, o->work_dir ? o->work_dir : ".etprof/work", &place->work_dir) &&
+           keep(m, o->state_dir, &place->state_dir) &&
+           keep(m, o->search_path, &place->search_path) && keep(m, o->qemu, &place->qemu) &&
+           keep(m, o->ssh_config, &place->ssh_config) &&
+           keep(m, o->android_serial, &place->android_serial);
+}
+
+static etp_status keep_numbers(etp_measurement *m, const etp_measurement_options *o, etp_error *err)
+{
+    const double ratios[] = {o->budget_s, o->precision, o->timeout_s};
+    for (size_t i = 0; i < sizeof ratios / sizeof *ratios; i++) {
+        if (!(ratios[i] >= 0) || ratios[i] > 1e9) {
+            return etp_fail(err, ETP_USAGE, "%s is %g, not a number from 0 on",
+                            i == 0   ? "budget_s"
+                            : i == 1 ? "precision"
+                                     : "timeout_s",
+                            ratios[i]);
+        }
+    }
+    if (o->blocks > ETP_MAX_BLOCKS || o->seed > ETP_MAX_SEED || o->warmup > 1000000 ||
+        o->iterations > 1000000) {
+        return etp_fail(err, ETP_USAGE,
+                        "at most %d blocks, 1000000 iterations and a seed of 53 bits",
+                        ETP_MAX_BLOCKS);
+    }
+    etp_settings *set = &m->options.plan.settings;
+    set->blocks = o->blocks;
+    set->budget_s = o->budget_s;
+    set->precision = o->precision;
+    set->warmup = o->warmup;
+    set->iterations = o->iterations;
+    set->seed = o->seed;
+    set->no_trace = o->no_trace;
+    set->kernels = o->kernels;
+    set->resident = o->resident;
+    m->options.plan.timeout_s = o->timeout_s;
+    m->options.exact = o->exact_folder;
+    return ETP_OK;
+}
+
+static etp_status take(etp_measurement *m, const etp_measurement_options *given,
+                       const etp_measurement_callbacks *callbacks, etp_error *err)
+{
+    etp_measurement_options o;
+    ETP_TRY(etp_options_take(&o, sizeof o, ETP_SIZE_TO(etp_measurement_options, android_serial),
+                             given, "etp_measurement_options", err));
+    ETP_TRY(etp_options_take(&m->callbacks, sizeof m->callbacks,
+                             ETP_SIZE_TO(etp_measurement_callbacks, message), callbacks,
+                             "etp_measurement_callbacks", err));
+    ETP_TRY(keep_lists(m, &o, err));
+    ETP_TRY(keep_numbers(m, &o, err));
+    return keep_texts(m, &o) ? ETP_OK : etp_fail_nomem(err, "measurement");
+}
+
+etp_status etp_measurement_create(const etp_measurement_options *options,
+                                  const etp_measurement_callbacks *callbacks, etp_measurement **out,
+                                  etp_error *err)
+{
+    if (!out) {
+        return etp_fail(err, ETP_USAGE, "no place for the measurement");
+    }
+    *out = NULL;
+    etp_arena arena = {0};
+    etp_measurement *m = ETP_NEW(&arena, etp_measurement);
+    if (!m) {
+        return etp_fail_nomem(err, "measurement");
+    }
+    m->arena = arena;
+    atomic_init(&m->cancelled, false);
+    etp_status st = take(m, options, callbacks, err);
+    if (st != ETP_OK) {
+        etp_measurement_destroy(m);
+        return st;
+    }
+    *out = m;
+    return ETP_OK;
+}
+
+static void on_progress(void *ctx, const etp_session_progress *p)
+{
+    const etp_measurement *m = ctx;
+    const etp_measurement_progress told = {
+        .struct_size = sizeof told,
+        .stage = etp_str_from(p->stage),
+        .arm = etp_str_from(p->arm),
+        .launch_kind = etp_str_from(p->blocks ? etp_launch_kind_name(p->kind) : NULL),
+        .block = p->block,
+        .blocks = p->blocks,
+        .launch = p->launch,
+        .launches = p->launches,
+        .elapsed_s = p->elapsed_s,
+        .remaining_s = p->remaining_s,
+    };
+    m->callbacks.progress(m->callbacks.ctx, &told);
+}
+
+static void on_message(void *ctx, const char *text)
+{
+    const etp_measurement *m = ctx;
+    m->callbacks.message(m->callbacks.ctx, etp_str_from(text));
+}
+
+// The manifest says what would have ended the tool: cancelling is the program's SIGINT.
+static int on_interrupted(void *ctx)
+{
+    etp_measurement *m = ctx;
+    return atomic_load(&m->cancelled) ? SIGINT : 0;
+}
+
+etp_status etp_measurement_run(etp_measurement *m, etp_error *err)
+{
+    if (!m || m->begun) {
+        return etp_fail(err, ETP_USAGE, m ? "a measurement runs once" : "no measurement");
+    }
+    m->begun = true;
+    if (atomic_load(&m->cancelled)) {
+        return etp_fail(err, ETP_INTERRUPTED, "cancelled before it began");
+    }
+    const etp_session_callbacks callbacks = {
+        .ctx = m,
+        .progress = m->callbacks.progress ? on_progress : NULL,
+        .message = m->callbacks.message ? on_message : NULL,
+        .interrupted = on_interrupted,
+    };
+    return etp_session_run(&m->options, &callbacks, &m->arena, &m->outcome, err);
+}
+
+void etp_measurement_cancel(etp_measurement *m)
+{
+    if (m) {
+        atomic_store(&m->cancelled, true);
+    }
+}
+
+etp_status etp_measurement_about(const etp_measurement *m, etp_measurement_summary *out,
+                                 etp_error *err)
+{
+    if (!m) {
+        return etp_fail(err, ETP_USAGE, "no measurement");
+    }
+    const etp_session_result *r = &m->outcome.result;
+    const etp_measurement_summary result = {
+        .folder = etp_str_from(m->outcome.dir),
+        .stopped = etp_str_from(r->stopped),
+        .cancelled = r->signal != 0 || atomic_load(&m->cancelled),
+        .restored = !m->outcome.not_restored,
+        .blocks = r->blocks,
+        .blocks_lost = r->blocks_lost,
+        .launches = r->launches,
+        .launches_lost = r->launches_lost,
+        .wall_ns = r->wall_ns,
+    };
+    return etp_result_give(&result, sizeof result, ETP_SIZE_TO(etp_measurement_summary, wall_ns),
+                           out, "etp_measurement_summary", err);
+}
+
+void etp_measurement_destroy(etp_measurement *m)
+{
+    if (m) {
+        etp_arena arena = m->arena;
+        etp_arena_dispose(&arena);
+    }
+}
