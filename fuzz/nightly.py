@@ -1,11 +1,12 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Runs each fuzz target for a while, one after the other at the lowest priority, and adds what it executed to the totals.
+"""Runs each fuzz target for a while, one after the other at the lowest priority, and adds what it executed to the
+totals.
 
 usage: nightly.py BIN TOTALS SECONDS [TARGET …]
 
-BIN holds fuzz_NAME of the preset "fuzz". TOTALS (fuzz/totals.tsv) has a line per target: executions, seconds, findings. New
-inputs are kept beside TOTALS in corpus-grown/NAME and begin the next night; inputs that end a target are kept in findings/.
-Exit code 1: a target ended badly."""
+BIN holds fuzz_NAME of the preset "fuzz". TOTALS (fuzz/totals.tsv) has a line per target: executions, seconds,
+findings. New inputs are kept beside TOTALS in corpus-grown/NAME and begin the next night; inputs that end a target
+are kept in findings/. Exit code 1: a target ended badly."""
 import os
 import pathlib
 import re
@@ -24,7 +25,8 @@ def read():
 
 
 def write(totals):
-    lines = ["target\texecutions\tseconds\tfindings"] + ["\t".join(map(str, (k, *v))) for k, v in sorted(totals.items())]
+    rows = ["\t".join(map(str, (name, *counts))) for name, counts in sorted(totals.items())]
+    lines = ["target\texecutions\tseconds\tfindings", *rows]
     new = TOTALS.with_suffix(".new")
     new.write_text("\n".join(lines) + "\n")
     new.replace(TOTALS)
@@ -35,13 +37,16 @@ def run(name):
     grown.mkdir(parents=True, exist_ok=True)
     FINDINGS.mkdir(exist_ok=True)
     begin = time.monotonic()
-    done = subprocess.run([str(BIN / f"fuzz_{name}"), f"-max_total_time={SECONDS}", "-print_final_stats=1", "-rss_limit_mb=2048",
+    done = subprocess.run([str(BIN / f"fuzz_{name}"), f"-max_total_time={SECONDS}", "-print_final_stats=1",
+                           "-rss_limit_mb=2048",
                            "-timeout=30", f"-artifact_prefix={FINDINGS}/{name}-", str(grown), str(CORPUS / name)],
                           stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, errors="replace", check=False)
-    executed = re.findall(r"stat::number_of_executed_units:\s*(\d+)", done.stderr) or re.findall(r"^#(\d+)", done.stderr, re.M)
+    executed = (re.findall(r"stat::number_of_executed_units:\s*(\d+)", done.stderr)
+                or re.findall(r"^#(\d+)", done.stderr, re.M))
     if done.returncode != 0 or not executed:
         print(f"{name}: exit code {done.returncode}\n{done.stderr[-4000:]}", flush=True)
-    return int(executed[-1]) if executed else 0, round(time.monotonic() - begin), int(done.returncode != 0 or not executed)
+    failed = int(done.returncode != 0 or not executed)
+    return int(executed[-1]) if executed else 0, round(time.monotonic() - begin), failed
 
 
 os.nice(15)
