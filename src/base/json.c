@@ -7,6 +7,7 @@
 #include <math.h>
 
 #include "base/number.h"
+#include "base/utf8.h"
 
 void etp_json_init(etp_json *j, etp_sink *sink, bool pretty)
 {
@@ -97,33 +98,15 @@ void etp_json_end(etp_json *j)
     etp_sink_char(j->sink, j->stack[j->depth].is_object ? '}' : ']');
 }
 
-size_t etp_utf8_next(etp_str s, bool *valid)
+// As JSON's escapes, so that nothing is lost: a terminal takes U+009B for the beginning of a
+// command.
+static void write_unit(etp_sink *sink, uint32_t c)
 {
-    *valid = false;
-    if (s.len == 0) {
-        return 0;
+    if (c >= 0x10000) {
+        etp_sink_printf(sink, "\\u%04x", (unsigned)(0xD800 + ((c - 0x10000) >> 10)));
+        c = 0xDC00 + ((c - 0x10000) & 0x3FF);
     }
-    const unsigned char *p = (const unsigned char *)s.ptr;
-    if (p[0] < 0x80) {
-        *valid = true;
-        return 1;
-    }
-    size_t n = p[0] >= 0xF0 ? 4 : p[0] >= 0xE0 ? 3 : 2;
-    if (p[0] < 0xC2 || p[0] > 0xF4 || n > s.len) {
-        return 1;
-    }
-    for (size_t i = 1; i < n; i++) {
-        if ((p[i] & 0xC0) != 0x80) {
-            return 1;
-        }
-    }
-    // Overlong forms, surrogates, beyond U+10FFFF.
-    if ((p[0] == 0xE0 && p[1] < 0xA0) || (p[0] == 0xED && p[1] > 0x9F) ||
-        (p[0] == 0xF0 && p[1] < 0x90) || (p[0] == 0xF4 && p[1] > 0x8F)) {
-        return 1;
-    }
-    *valid = true;
-    return n;
+    etp_sink_printf(sink, "\\u%04x", (unsigned)c);
 }
 
 static void write_escaped(etp_sink *sink, etp_str s)
@@ -146,6 +129,9 @@ static void write_escaped(etp_sink *sink, etp_str s)
             etp_sink_z(sink, "\\r");
         } else if (c < 0x20 || c == 0x7F) {
             etp_sink_printf(sink, "\\u%04x", c);
+        } else if (n > 1 &&
+                   etp_is_deceptive(etp_utf8_code_point((const unsigned char *)s.ptr, n))) {
+            write_unit(sink, etp_utf8_code_point((const unsigned char *)s.ptr, n));
         } else {
             etp_sink_write(sink, (etp_str){s.ptr, n});
         }

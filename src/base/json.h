@@ -58,8 +58,4 @@ void etp_json_kv_bool_if(etp_json *j, const char *key, bool v, bool known);
 // The nearest whole number; null for what is not finite or beyond int64.
 void etp_json_kv_rounded(etp_json *j, const char *key, double v);
 
-// Decodes one UTF-8 sequence at the start of S; gives its length (≥ 1 for non-empty S) and sets
-// *valid. Shared by every writer that has to refuse broken text.
-size_t etp_utf8_next(etp_str s, bool *valid);
-
 #endif

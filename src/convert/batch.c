@@ -4,6 +4,7 @@
 #include <math.h>
 
 #include "base/json.h"
+#include "base/utf8.h"
 #include "convert/clean.h"
 #include "convert/table.h"
 

@@ -3,6 +3,7 @@
 #include "convert/clean.h"
 
 #include "base/json.h"
+#include "base/utf8.h"
 
 #define REPLACEMENT ETP_STR("\xEF\xBF\xBD")
 

@@ -7,6 +7,7 @@
 
 #include "base/json.h"
 #include "base/sha256.h"
+#include "base/utf8.h"
 #include "measure/foreign.h"
 #include "measure/session.h"
 

@@ -4,6 +4,7 @@
 #include "report/text.h"
 
 #include "base/json.h"
+#include "base/utf8.h"
 
 const char *const k_etp_sgr_severity[5] = {"", "36", "32", "33", "31"};
 

@@ -3,6 +3,7 @@
 #include <math.h>
 
 #include "base/json.h"
+#include "base/utf8.h"
 #include "report/text.h"
 
 #define BAR_WIDTH 10

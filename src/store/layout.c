@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Names and places inside a run folder, and where the folder itself goes.
 #include "base/json.h"
+#include "base/utf8.h"
 #include "os/os.h"
 #include "store/internal.h"
 

@@ -68,7 +68,9 @@ def manifests(tmp):
         (tmp / "run" / "manifest.json").write_text(json.dumps(manifest, ensure_ascii=False))
         for verb in (["analyze", "run", "--full"], ["report", "run"], ["verify", "run"], ["validate", "run"],
                      ["rerun", "run"],
-                     ["ab", "--resume", "run"], ["stats", "run"], ["history", "run"], ["gate", "run", "noise <= 1 %"]):
+                     ["ab", "--resume", "run"], ["stats", "run"], ["history", "run"], ["gate", "run", "noise <= 1 %"],
+                     ["analyze", "run", "--format", "json"], ["stats", "run", "--format", "json"],
+                     ["history", "run", "--format", "json"]):
             printed(f"{verb[0]} with {what}", call(tmp, *verb))
 
 
@@ -120,12 +122,14 @@ def spreadsheets(tmp):
     done = call(tmp, "report", "run")
     expect(done.returncode == 0, "report", done.stderr)
     seen = 0
-    for path in [p for p in base.rglob("*.csv") if p.name != "samples.csv"]:
-        for row in csv.reader(io.StringIO(path.read_text())):
+    tables = [(p.name, p.read_text()) for p in base.rglob("*.csv") if p.name != "samples.csv"]
+    tables.append(("history", call(tmp, "history", "run", "--format", "csv").stdout.decode()))
+    for name, text in tables:
+        for row in csv.reader(io.StringIO(text)):
             for cell in row:
                 seen += 1
                 risky = cell[:1] in ("=", "+", "-", "@") and not re.fullmatch(r"[+-][0-9.eE+-]+", cell)
-                expect(not risky, path.name, "a cell begins with", cell[:20])
+                expect(not risky, name, "a cell begins with", cell[:20])
     expect(seen > 50, "spreadsheets", f"only {seen} cells were seen")
 
 

@@ -5,6 +5,7 @@
 
 #include "base/csv.h"
 #include "base/number.h"
+#include "base/utf8.h"
 #include "integrity/validate/parts.h"
 
 // What a cell must be: t text, T text or empty, n number ≥ 0, N number or empty, i integer,

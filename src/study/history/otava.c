@@ -28,20 +28,20 @@ static void write_table(const etp_history *h, const etp_history_series *s, etp_s
     etp_sink_z(sink, "time");
     for (size_t a = 0; a < h->attributes.n; a++) {
         etp_sink_z(sink, ",");
-        etp_csv_cell(sink, h->attributes.items[a], ',');
+        etp_csv_text(sink, h->attributes.items[a], ',');
     }
     etp_sink_z(sink, ",");
-    etp_csv_cell(sink, s->name, ',');
+    etp_csv_text(sink, s->name, ',');
     etp_sink_z(sink, "\n");
     for (size_t r = 0; r < h->runs.n; r++) {
         char text[ETP_NUMBER_CHARS] = "";
         if (isnan(s->values[r])) {
             continue;
         }
-        etp_csv_cell(sink, h->runs.items[r].time, ',');
+        etp_csv_text(sink, h->runs.items[r].time, ',');
         for (size_t a = 0; a < h->attributes.n; a++) {
             etp_sink_z(sink, ",");
-            etp_csv_cell(sink, h->runs.items[r].attributes[a], ',');
+            etp_csv_text(sink, h->runs.items[r].attributes[a], ',');
         }
         (void)etp_format_double(s->values[r], text);
         etp_sink_z(sink, ",");

@@ -206,18 +206,18 @@ void etp_history_csv(const etp_history *h, etp_sink *sink)
     etp_sink_z(sink, "time");
     for (size_t a = 0; a < h->attributes.n; a++) {
         etp_sink_z(sink, ",");
-        etp_csv_cell(sink, h->attributes.items[a], ',');
+        etp_csv_text(sink, h->attributes.items[a], ',');
     }
     for (size_t i = 0; i < h->series.n; i++) {
         etp_sink_z(sink, ",");
-        etp_csv_cell(sink, h->series.items[i].name, ',');
+        etp_csv_text(sink, h->series.items[i].name, ',');
     }
     etp_sink_z(sink, "\n");
     for (size_t r = 0; r < h->runs.n; r++) {
-        etp_csv_cell(sink, h->runs.items[r].time, ',');
+        etp_csv_text(sink, h->runs.items[r].time, ',');
         for (size_t a = 0; a < h->attributes.n; a++) {
             etp_sink_z(sink, ",");
-            etp_csv_cell(sink, h->runs.items[r].attributes[a], ',');
+            etp_csv_text(sink, h->runs.items[r].attributes[a], ',');
         }
         for (size_t i = 0; i < h->series.n; i++) {
             char text[ETP_NUMBER_CHARS] = "";

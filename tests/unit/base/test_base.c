@@ -123,7 +123,7 @@ static void json_escapes_and_nests(void **state)
     etp_json j;
     etp_json_init(&j, &sink, false);
     etp_json_begin_object(&j);
-    etp_json_kv_str(&j, "a\"b", (etp_str){"\x01<b>\\\xFF\n", 7});
+    etp_json_kv_str(&j, "a\"b", (etp_str){"\x01<b>\\\xFF\n\xC2\x9B\xC2\xA0\xF3\xA0\x81\x81", 15});
     etp_json_kv_u64(&j, "u", UINT64_MAX);
     etp_json_kv_double(&j, "nan", NAN);
     etp_json_key(&j, "v");
@@ -137,9 +137,10 @@ static void json_escapes_and_nests(void **state)
     etp_json_end(&j);
     etp_json_end_document(&j);
     assert_false(sink.failed);
-    assert_string_equal(buf.ptr,
-                        "{\"a\\\"b\":\"\\u0001<b>\\\\\xEF\xBF\xBD\\n\",\"u\":18446744073709551615,"
-                        "\"nan\":null,\"v\":[-1,true,0.666667,{}]}\n");
+    assert_string_equal(
+        buf.ptr, "{\"a\\\"b\":\"\\u0001<b>\\\\\xEF\xBF\xBD\\n\\u009b\xC2\xA0\\udb40\\udc41\",\"u\":"
+                 "18446744073709551615,"
+                 "\"nan\":null,\"v\":[-1,true,0.666667,{}]}\n");
     etp_arena_dispose(&arena);
 }
 

@@ -1,0 +1,58 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "base/utf8.h"
+
+size_t etp_utf8_next(etp_str s, bool *valid)
+{
+    *valid = false;
+    if (s.len == 0) {
+        return 0;
+    }
+    const unsigned char *p = (const unsigned char *)s.ptr;
+    if (p[0] < 0x80) {
+        *valid = true;
+        return 1;
+    }
+    size_t n = p[0] >= 0xF0 ? 4 : p[0] >= 0xE0 ? 3 : 2;
+    if (p[0] < 0xC2 || p[0] > 0xF4 || n > s.len) {
+        return 1;
+    }
+    for (size_t i = 1; i < n; i++) {
+        if ((p[i] & 0xC0) != 0x80) {
+            return 1;
+        }
+    }
+    // Overlong forms, surrogates, beyond U+10FFFF.
+    if ((p[0] == 0xE0 && p[1] < 0xA0) || (p[0] == 0xED && p[1] > 0x9F) ||
+        (p[0] == 0xF0 && p[1] < 0x90) || (p[0] == 0xF4 && p[1] > 0x8F)) {
+        return 1;
+    }
+    *valid = true;
+    return n;
+}
+
+uint32_t etp_utf8_code_point(const unsigned char *p, size_t n)
+{
+    switch (n) {
+    case 1:
+        return p[0];
+    case 2:
+        return (uint32_t)(p[0] & 0x1F) << 6 | (p[1] & 0x3F);
+    case 3:
+        return (uint32_t)(p[0] & 0x0F) << 12 | (uint32_t)(p[1] & 0x3F) << 6 | (p[2] & 0x3F);
+    default:
+        return (uint32_t)(p[0] & 0x07) << 18 | (uint32_t)(p[1] & 0x3F) << 12 |
+               (uint32_t)(p[2] & 0x3F) << 6 | (p[3] & 0x3F);
+    }
+}
+
+bool etp_is_deceptive(uint32_t c)
+{
+    return (c >= 0x80 && c <= 0x9F) ||     // C1 controls
+           c == 0xAD ||                    // soft hyphen
+           c == 0x61C ||                   // Arabic letter mark
+           (c >= 0x200B && c <= 0x200F) || // zero width, directional marks
+           (c >= 0x2028 && c <= 0x202E) || // line separators, embeddings, overrides
+           (c >= 0x2060 && c <= 0x206F) || // word joiner … isolates
+           c == 0xFEFF || (c & 0xFFFE) == 0xFFFE || (c >= 0xFFF9 && c <= 0xFFFB) ||
+           (c >= 0xE0000 && c <= 0xE007F); // tags
+}
