@@ -3,9 +3,7 @@
 #include <limits.h>
 #include <math.h>
 #include <sched.h>
-#include <signal.h>
 #include <stdio.h>
-#include <sys/prctl.h>
 #include <sys/utsname.h>
 #include <time.h>
 #include <unistd.h>
@@ -13,31 +11,6 @@
 #include "base/number.h"
 #include "os/linux/proc.h"
 #include "os/system.h"
-
-void etp_os_child_follow_parent(pid_t parent)
-{
-    prctl(PR_SET_PDEATHSIG, SIGKILL);
-    if (getppid() != parent) { // it died in between
-        _exit(127);
-    }
-}
-
-extern char **environ;
-
-char **etp_os_environ(void)
-{
-    return environ;
-}
-
-uint64_t etp_os_rss_bytes(long ru_maxrss)
-{
-    return (uint64_t)ru_maxrss * 1024u;
-}
-
-bool etp_os_full_sync(int fd)
-{
-    return fsync(fd) == 0;
-}
 
 const char *etp_os_self_exe(etp_arena *arena)
 {

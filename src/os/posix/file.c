@@ -14,8 +14,6 @@
 #include "base/sink.h"
 #include "os/posix/place.h"
 
-#define TEMPORARY ".tmp-" // and the number of the process
-
 static int open_retry(const char *path, int flags)
 {
     return etp_place_open(AT_FDCWD, path, flags);
@@ -252,7 +250,7 @@ static bool is_no_file(const etp_place *p)
 // The name that P's next content has until it is whole; NULL on out of memory.
 static const char *temporary(const etp_place *p, etp_arena *arena)
 {
-    return etp_arena_printf(arena, "%s" TEMPORARY "%ld", p->name, (long)getpid());
+    return etp_arena_printf(arena, "%s" ETP_TEMPORARY "%ld", p->name, (long)getpid());
 }
 
 // Makes the next content of P under its temporary name.
@@ -296,29 +294,6 @@ static etp_status replace(const etp_place *p, etp_os_fill *fill, void *ctx, bool
     }
     ETP_TRY(stage(p, fill, ctx, sync, err));
     return unstage(p, true, sync, err);
-}
-
-void etp_os_sweep_temporary(const char *dir)
-{
-    etp_arena arena = {0};
-    etp_dir_list list = {0};
-    if (etp_os_list(dir, &arena, &list, NULL) != ETP_OK) {
-        list.n = 0;
-    }
-    for (size_t i = 0; i < list.n; i++) {
-        const char *mark = strstr(list.items[i].name, TEMPORARY);
-        int64_t pid;
-        if (!mark || list.items[i].is_dir ||
-            !etp_parse_i64(etp_str_from(mark + strlen(TEMPORARY)), &pid) || pid <= 0 ||
-            pid > INT32_MAX || etp_process_alive(pid)) {
-            continue;
-        }
-        const char *path = etp_arena_printf(&arena, "%s/%s", dir, list.items[i].name);
-        if (path) {
-            unlink(path);
-        }
-    }
-    etp_arena_dispose(&arena);
 }
 
 static etp_status fill_text(void *ctx, etp_sink *sink, etp_error *err)

@@ -24,4 +24,7 @@ void etp_place_close(etp_place *p);
 // open(2) in FOLDER, again after a signal.
 int etp_place_open(int folder, const char *name, int flags);
 
+// What the name of a file ends in until its content is whole; the number of the process follows.
+#define ETP_TEMPORARY ".tmp-"
+
 #endif

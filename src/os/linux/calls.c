@@ -1,0 +1,32 @@
+// SPDX-License-Identifier: Apache-2.0
+// What posix/ asks Linux to do in its own way.
+#include <signal.h>
+#include <sys/prctl.h>
+#include <unistd.h>
+
+#include "os/system.h"
+
+void etp_os_child_follow_parent(pid_t parent)
+{
+    prctl(PR_SET_PDEATHSIG, SIGKILL);
+    if (getppid() != parent) { // it died in between
+        _exit(127);
+    }
+}
+
+extern char **environ;
+
+char **etp_os_environ(void)
+{
+    return environ;
+}
+
+uint64_t etp_os_rss_bytes(long ru_maxrss)
+{
+    return (uint64_t)ru_maxrss * 1024u;
+}
+
+bool etp_os_full_sync(int fd)
+{
+    return fsync(fd) == 0;
+}
