@@ -443,8 +443,8 @@ typedef struct etp_ab {
     bool emulated;
     const char *state; // "finished", "running", "interrupted", NULL for bare dumps
     int signal;
-    const char *stopped; // "precision", "budget", "blocks", NULL
-    double precision;    // asked for, relative; 0: none
+    etp_run_stop stopped; // what ended the session
+    double precision;     // asked for, relative; 0: none
     etp_ab_fact *device;
     size_t n_device;
     struct etp_ab_conditions { // of each block, in order; NAN unknown

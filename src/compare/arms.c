@@ -23,7 +23,7 @@ static etp_status take_device(etp_ab_session *s, etp_error *err)
     ab->tool_version = text_or_null(s, run->tool_version);
     ab->state = etp_run_state_name(run->state);
     ab->signal = run->signal;
-    ab->stopped = text_or_null(s, run->stopped);
+    ab->stopped = run->stopped;
     ab->precision = run->settings.precision;
     ab->selftest = text_or_null(s, run->selftest);
     ab->device = ETP_NEW_ARRAY(&s->arena, etp_ab_fact, run->facts.n + 1);

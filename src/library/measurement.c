@@ -218,7 +218,7 @@ etp_status etp_measurement_about(const etp_measurement *m, etp_measurement_summa
     const etp_session_result *r = &m->outcome.result;
     const etp_measurement_summary result = {
         .folder = etp_str_from(m->outcome.dir),
-        .stopped = etp_str_from(r->stopped),
+        .stopped = etp_str_from(etp_run_stop_name(r->stopped)),
         .cancelled = r->signal != 0 || atomic_load(&m->cancelled),
         .restored = !m->outcome.not_restored,
         .blocks = r->blocks,

@@ -296,16 +296,16 @@ etp_status etp_session_blocks(etp_session *s, etp_error *err)
     uint32_t goal = s->plan->blocks + s->incomplete;
     uint64_t start = etp_os_now_ns();
     uint32_t tried = 0;
-    s->result->stopped = "blocks";
+    s->result->stopped = ETP_STOP_BLOCKS;
     etp_session_say_plan(s);
     for (uint32_t block = s->run.blocks_done + 1; block <= goal && etp_session_interrupted(s) == 0;
          tried++) {
         if (etp_session_precise(s)) {
-            s->result->stopped = "precision";
+            s->result->stopped = ETP_STOP_PRECISION;
             break;
         }
         if (!fits_budget(s, block, etp_os_now_ns() - start, tried)) {
-            s->result->stopped = "budget";
+            s->result->stopped = ETP_STOP_BUDGET;
             break;
         }
         uint32_t lost_before = s->result->blocks_lost;
@@ -322,7 +322,7 @@ etp_status etp_session_blocks(etp_session *s, etp_error *err)
         // when nothing is left to compare, a few blocks of it will do.
         bool enough = !comparable(s) && s->run.blocks_done >= GIVE_UP_AFTER;
         if (living(s) == 0 || enough) {
-            s->result->stopped = NULL;
+            s->result->stopped = ETP_STOP_OTHER;
             break;
         }
         etp_session_say_precision(s, (double)(etp_os_now_ns() - start) / (tried + 1));
@@ -334,12 +334,12 @@ etp_status etp_session_blocks(etp_session *s, etp_error *err)
         // not for ever.
         block = s->run.blocks_done + 1;
         if (tried > goal + GIVE_UP_AFTER) {
-            s->result->stopped = NULL;
+            s->result->stopped = ETP_STOP_OTHER;
             break;
         }
     }
     if (etp_session_interrupted(s) != 0) {
-        s->result->stopped = NULL;
+        s->result->stopped = ETP_STOP_OTHER;
     }
     return s->run.blocks_done > 0 || etp_session_interrupted(s) != 0 ? ETP_OK
                                                                      : give_up_error(s, err);

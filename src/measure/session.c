@@ -228,7 +228,7 @@ static void finish_folder(etp_session *s, etp_status *status, etp_error *err)
     }
     judge_contention(s);
     s->run.signal = s->result->signal;
-    s->run.stopped = etp_str_from(s->result->stopped);
+    s->run.stopped = s->result->stopped;
     etp_error finish_err;
     etp_status finished = etp_run_finish(&s->writer, s->result->state, &finish_err);
     if (*status == ETP_OK && finished != ETP_OK) { // else the first error is the cause

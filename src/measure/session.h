@@ -147,7 +147,7 @@ typedef struct etp_session_result {
     uint32_t blocks;      // in the folder, without one that a signal cut short
     uint32_t blocks_lost; // of them without one or more launches
     uint32_t launches;
-    const char *stopped;    // what ended it: "precision", "budget", "blocks"; NULL: none of them
+    etp_run_stop stopped;   // what ended it
     uint32_t launches_lost; // pilots too; not those that only could not be started at the first try
     uint64_t wall_ns;       // of the session
     uint64_t launch_wall_ns; // Σ over launches, spawn to exit

@@ -35,7 +35,7 @@ void etp_ab_stop_json(etp_json *j, const etp_ab *ab)
 {
     etp_json_key(j, "stop");
     etp_json_begin_object_inline(j);
-    etp_json_kv_z(j, "reason", ab->stopped);
+    etp_json_kv_z(j, "reason", ab->stopped ? etp_run_stop_name(ab->stopped) : NULL);
     etp_json_kv_ratio(j, "precision", ab->precision > 0 ? ab->precision : (double)NAN);
     etp_json_end(j);
 }

@@ -140,19 +140,16 @@ static void facts(const etp_ab *ab, etp_report *r, etp_arena *arena)
         }
     }
     if (ab->precision > 0) {
-        static const char *const k_ends[][2] = {
-            {"precision", "reached"                              },
-            {"budget",    "not reached within the budget"        },
-            {"blocks",    "not reached within the planned blocks"}
+        static const char *const k_ends[] = {
+            [ETP_STOP_OTHER] = "not reached",
+            [ETP_STOP_PRECISION] = "reached",
+            [ETP_STOP_BUDGET] = "not reached within the budget",
+            [ETP_STOP_BLOCKS] = "not reached within the planned blocks",
         };
-        const char *end = "not reached";
-        for (size_t i = 0; ab->stopped && i < sizeof k_ends / sizeof *k_ends; i++) {
-            end = strcmp(ab->stopped, k_ends[i][0]) == 0 ? k_ends[i][1] : end;
-        }
         etp_report_fact(r, "stop rule",
                         "±%.3g %% wanted, %s; looked after every second block, "
                         "intervals widened by 1 + 1.5/blocks for it",
-                        100 * ab->precision, end);
+                        100 * ab->precision, k_ends[ab->stopped]);
     }
     if (ab->state && strcmp(ab->state, "finished") != 0) {
         etp_report_fact(r, "state", "%s", ab->state);

@@ -271,7 +271,9 @@ static void read_head(const etp_json_object *root, etp_run *run)
     run->executorch.dirty = etp_json_get_bool(&et, "dirty");
     run->blocks_done = etp_json_get_u32(root, "blocks_done", ETP_RUN_MAX_BLOCKS);
     run->signal = (int)etp_json_get_u32(root, "signal", 128);
-    run->stopped = etp_json_get_str(root, "stopped");
+    if (!etp_run_stop_find(etp_json_get_str(root, "stopped"), &run->stopped)) {
+        etp_json_reject(root, "stopped", "precision, budget or blocks");
+    }
     etp_json_object selftest = etp_json_get_object(root, "selftest");
     run->selftest_ok = etp_json_get_bool(&selftest, "ok");
     run->selftest = etp_json_get_str(&selftest, "text");

@@ -323,7 +323,8 @@ static void write_head(etp_json *j, const etp_run *run)
     etp_json_end(j);
     etp_json_kv_u64(j, "blocks_done", run->blocks_done);
     etp_json_kv_i64(j, "signal", run->signal);
-    etp_json_kv_str_if(j, "stopped", run->stopped, run->stopped.len > 0);
+    const char *stopped = etp_run_stop_name(run->stopped);
+    etp_json_kv_z(j, "stopped", stopped[0] ? stopped : NULL);
     etp_json_key(j, "selftest");
     etp_json_begin_object_inline(j);
     etp_json_kv_bool(j, "ok", run->selftest_ok);

@@ -28,6 +28,13 @@
 
 typedef enum etp_run_state { ETP_RUN_RUNNING, ETP_RUN_FINISHED, ETP_RUN_INTERRUPTED } etp_run_state;
 
+typedef enum etp_run_stop { // what ended a session
+    ETP_STOP_OTHER,         // none of the rules: a signal, or nothing left to measure
+    ETP_STOP_PRECISION,     // every interval is as narrow as was asked for
+    ETP_STOP_BUDGET,
+    ETP_STOP_BLOCKS, // all that were planned
+} etp_run_stop;
+
 typedef enum etp_launch_kind { // of a process
     ETP_LAUNCH_TIMED,
     ETP_LAUNCH_TRACED,
@@ -61,6 +68,7 @@ typedef enum etp_lost_reason { // why a launch gave nothing
 
 // Static texts as in the files; NULL never. The finders give the enum's count for unknown text.
 const char *etp_run_state_name(etp_run_state state);
+const char *etp_run_stop_name(etp_run_stop stop); // "" of ETP_STOP_OTHER
 const char *etp_launch_kind_name(etp_launch_kind kind);
 const char *etp_phase_name(etp_phase phase);
 const char *etp_lost_reason_name(etp_lost_reason reason);
@@ -217,7 +225,7 @@ typedef struct etp_run {
     // results
     uint32_t blocks_done; // blocks 1 … blocks_done are in the folder
     int signal;           // that interrupted the session, 0
-    etp_str stopped;      // what ended it: "precision", "budget", "blocks"; "" none of them
+    etp_run_stop stopped;
     struct {
         etp_run_lost *items;
         size_t n, cap;

@@ -101,7 +101,7 @@ static void facts(const etp_sweep *s, etp_report *r, etp_arena *arena)
         etp_report_fact(r, "A/A control", "%s", control);
     }
     if (s->ab->precision > 0) {
-        bool reached = s->ab->stopped && strcmp(s->ab->stopped, "precision") == 0;
+        bool reached = s->ab->stopped == ETP_STOP_PRECISION;
         etp_report_fact(r, "precision", "±%.3g %% of every speedup %s", 100 * s->ab->precision,
                         reached ? "reached; intervals are widened for looking" : "not reached");
     }
