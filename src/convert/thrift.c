@@ -40,12 +40,6 @@ void etp_thrift_end(etp_thrift *t)
     etp_little_endian(t->out, 0, 1);
 }
 
-void etp_thrift_i8(etp_thrift *t, int id, int8_t v)
-{
-    field(t, id, I8);
-    etp_little_endian(t->out, (uint8_t)v, 1);
-}
-
 void etp_thrift_i32(etp_thrift *t, int id, int32_t v)
 {
     field(t, id, I32);

@@ -24,7 +24,6 @@ typedef struct etp_thrift {
 // one.
 void etp_thrift_begin(etp_thrift *t, int id);
 void etp_thrift_end(etp_thrift *t);
-void etp_thrift_i8(etp_thrift *t, int id, int8_t v);
 void etp_thrift_i32(etp_thrift *t, int id, int32_t v);
 void etp_thrift_i64(etp_thrift *t, int id, int64_t v);
 void etp_thrift_bool(etp_thrift *t, int id, bool v);

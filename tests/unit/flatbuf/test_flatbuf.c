@@ -8,7 +8,7 @@
 
 #include <cmocka.h>
 
-#include "flatbuf/builder.h"
+#include "builder.h"
 #include "flatbuf/flatbuf.h"
 #include "flatbuf/repeat.h"
 

@@ -10,7 +10,7 @@
 
 #include <cmocka.h>
 
-#include "flatbuf/builder.h"
+#include "../flatbuf/builder.h"
 #include "formats/pte_schema.h"
 
 #include <etprof/program.h>

@@ -9,7 +9,7 @@
 
 #include <cmocka.h>
 
-#include "flatbuf/builder.h"
+#include "../flatbuf/builder.h"
 #include "formats/xnnpack_schema.h"
 
 #define N_VALUES 24 // more than any node has fields, so that field numbers can be value ids

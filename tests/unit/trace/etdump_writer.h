@@ -3,7 +3,7 @@
 #ifndef ETP_TESTS_ETDUMP_WRITER_H
 #define ETP_TESTS_ETDUMP_WRITER_H
 
-#include "flatbuf/builder.h"
+#include "../flatbuf/builder.h"
 
 typedef struct dump_profile { // NULL strings and values equal to the schema's default are left out
     const char *name, *delegate_str;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // FlatBuffers writer.
-#include "flatbuf/builder.h"
+#include "builder.h"
 
 #include <assert.h>
 

@@ -10,8 +10,8 @@
 //   etp_bytes file = etp_fbb_finish(&b, etp_fbb_end(&b), "PT01", false);
 //
 // Running out of memory is remembered and gives an empty file. Tables do not nest while open.
-#ifndef ETP_FLATBUF_BUILDER_H
-#define ETP_FLATBUF_BUILDER_H
+#ifndef ETP_TESTS_FLATBUF_BUILDER_H
+#define ETP_TESTS_FLATBUF_BUILDER_H
 
 #include <etprof/arena.h>
 #include <etprof/bytes.h>
