@@ -65,7 +65,35 @@ static const char *kind_of(etp_bytes b)
     if (memcmp(id + 4, "FT01", 4) == 0) {
         return "a .ptd data file";
     }
+    if (memcmp(id, "PK\003\004", 4) == 0) {
+        return "a zip archive, as torch.save and torch.export write them (.pt, .pt2): export it to "
+               "a "
+               ".pte first, with ExecuTorch or as 'etprof export --help' says";
+    }
+    if (memcmp(id + 4, "TFL3", 4) == 0) {
+        return "a LiteRT (TensorFlow Lite) model; etprof measures ExecuTorch programs (.pte)";
+    }
     return "no ExecuTorch program (no ET12 at byte 4)";
+}
+
+etp_status etp_model_check(const char *path, etp_bytes bytes, etp_error *err)
+{
+    if (bytes.len == 0) {
+        return etp_fail(err, ETP_CORRUPT, "%s is empty", path);
+    }
+    if (bytes.len < 12) {
+        return etp_fail(err, ETP_CORRUPT, "%s is no ExecuTorch program: it has only %zu bytes",
+                        path, bytes.len);
+    }
+    if (memcmp(bytes.ptr + 4, "ET", 2) != 0) {
+        return etp_fail(err, ETP_CORRUPT, "%s is %s", path, kind_of(bytes));
+    }
+    if (memcmp(bytes.ptr + 4, "ET12", 4) != 0) {
+        return etp_fail(err, ETP_UNSUPPORTED,
+                        "%s has program format '%.4s', this etprof knows ET12", path,
+                        (const char *)bytes.ptr + 4);
+    }
+    return ETP_OK;
 }
 
 static etp_status read_model(const char *path, etp_arena *arena, etp_run_model *out,
@@ -73,19 +101,7 @@ static etp_status read_model(const char *path, etp_arena *arena, etp_run_model *
 {
     etp_file file;
     ETP_TRY(etp_file_open(path, UINT64_MAX, &file, err));
-    etp_status status = ETP_OK;
-    if (file.bytes.len == 0) {
-        status = etp_fail(err, ETP_CORRUPT, "%s is empty", path);
-    } else if (file.bytes.len < 12) {
-        status = etp_fail(err, ETP_CORRUPT, "%s is no ExecuTorch program: it has only %zu bytes",
-                          path, file.bytes.len);
-    } else if (memcmp(file.bytes.ptr + 4, "ET", 2) != 0) {
-        status = etp_fail(err, ETP_CORRUPT, "%s is %s", path, kind_of(file.bytes));
-    } else if (memcmp(file.bytes.ptr + 4, "ET12", 4) != 0) {
-        status =
-            etp_fail(err, ETP_UNSUPPORTED, "%s has program format '%.4s', this etprof knows ET12",
-                     path, (const char *)file.bytes.ptr + 4);
-    }
+    etp_status status = etp_model_check(path, file.bytes, err);
     if (status == ETP_OK) {
         char hex[ETP_SHA256_HEX_CHARS];
         etp_sha256 h;

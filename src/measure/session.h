@@ -81,6 +81,8 @@ typedef struct etp_session_plan { // lives in the arena given to etp_session_pla
     size_t n_runner_notes;
 } etp_session_plan;
 
+// Do the BYTES of PATH look like a program that can be measured? The error says what they are.
+ETP_NODISCARD etp_status etp_model_check(const char *path, etp_bytes bytes, etp_error *err);
 // Checks everything that can be known before the first launch: files exist and are programs, levels
 // exist (ETP_USAGE) and can be had on this CPU (ETP_ENVIRONMENT), names are unique.
 ETP_NODISCARD etp_status etp_session_plan_make(const etp_plan_options *options,

@@ -9,6 +9,7 @@
 #include "device/prepare.h"
 #include "measure/foreign.h"
 #include "os/os.h"
+#include "program/data_file.h"
 #include "session/platform.h"
 #include "session/roofs.h"
 
@@ -93,10 +94,49 @@ static etp_status roofs(const run *r, const etp_session_plan *plan, etp_str *out
     return etp_roofs_document(&answer, r->arena, out, err);
 }
 
+// MODEL can be measured with DATA, as far as its bytes tell. What cannot be read here is the
+// runner's to judge.
+static etp_status check_model(const char *model, bool data, etp_bytes bytes, etp_error *err)
+{
+    const etp_program *program = NULL;
+    ETP_TRY(etp_model_check(model, bytes, err));
+    if (data || etp_program_open(bytes, NULL, &program, NULL) != ETP_OK) {
+        return ETP_OK;
+    }
+    etp_str name = etp_program_outside(program);
+    bool shown = name.len <= 40; // XNNPACK's are hashes
+    etp_status st =
+        name.len == 0
+            ? ETP_OK
+            : etp_fail(err, ETP_USAGE,
+                       "%s keeps weights in a data file (.ptd)%s%.*s; give that file: --data FILE",
+                       model, shown ? ", the first of them " : "", shown ? (int)name.len : 0,
+                       name.ptr);
+    etp_program_close(program);
+    return st;
+}
+
+// Before anything is launched: what is no program, or has not all its weights, ends the runner
+// while it is loaded, launch after launch.
+static etp_status check_models(const etp_plan_options *p, etp_error *err)
+{
+    for (uint32_t i = 0; i < p->n_models; i++) {
+        etp_file file;
+        if (etp_file_open(p->models[i], UINT64_MAX, &file, NULL) != ETP_OK) {
+            continue; // said where the models are read
+        }
+        etp_status st = check_model(p->models[i], p->settings.data != NULL, file.bytes, err);
+        etp_file_close(&file);
+        ETP_TRY(st);
+    }
+    return ETP_OK;
+}
+
 static etp_status make_plan(run *r, etp_session_plan *out, etp_error *err)
 {
     etp_plan_options *p = &r->plan_options;
     etp_device_cpu cpu;
+    ETP_TRY(check_models(p, err));
     if (p->n_runners > 0) {
         ETP_TRY(etp_foreign_prepare(r->device, err));
         ETP_TRY(etp_foreign_probe(r->device, r->arena, &cpu, err));
