@@ -32,7 +32,8 @@ etp_name_proof etp_isa_name_proof(const char *name, size_t len)
         has_token(name, len, "PQS8")) {
         return ETP_PROVES_SME;
     }
-    // With 4-bit weights AVX-512 and AVX2 have kernels for unsigned bytes, too (…skx_madd).
+    // With QC4W the name was also seen where AVX-512 ran without VNNI (six builds). AVX2 and other
+    // 4-bit weights were not asked: that they prove nothing either is by analogy.
     if (has_token(name, len, "QDU8")) {
         return has_token(name, len, "QC8W") ? ETP_PROVES_VNNI : ETP_PROVES_NOTHING;
     }
