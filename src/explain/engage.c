@@ -302,10 +302,15 @@ static void judge_by_names(const etp_engage_case *c, etp_engage *out)
     bool shown = c->feature == ETP_FEATURE_SME ? proof == ETP_PROVES_SME : proof == ETP_PROVES_VNNI;
     if (shown) {
         out->state = ETP_ENGAGED;
+        bool asked = c->names && c->names->off;
         out->evidence =
             c->feature == ETP_FEATURE_SME
-                ? "operator name: PF32, PF16, PQS8 and QP8 with F16 exist on SME and SME2 only"
-                : "operator name: QDU8 with QC8W exists on VNNI only";
+                ? asked ? "operator name: this build has its like with SME or SME2 only"
+                        : "operator name: PF32, PF16, PQS8 and QP8 with F16 exist on SME and SME2 "
+                          "only in today's XNNPACK; names not asked of this runner"
+            : asked ? "operator name: this build has its like with VNNI only"
+                    : "operator name: QDU8 with QC8W exists on VNNI only in today's XNNPACK; "
+                      "names not asked of this runner";
         bool row = !(c->row->parsed.category == ETP_CATEGORY_CONVOLUTION) &&
                    etp_value_is_one_row(etp_row_operand(c->facts, 0));
         out->reason = row ? ETP_REASON_ROW_KERNEL : ETP_REASON_NONE;

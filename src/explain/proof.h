@@ -22,6 +22,7 @@ typedef struct etp_proof_line {
 
 typedef struct etp_proof {
     etp_truth truth;
+    bool by_table; // names were judged, and what they mean in the build that ran was not asked
     struct {
         etp_proof_line *items;
         size_t n, cap;
@@ -38,6 +39,8 @@ bool etp_op_must_use_sme(const etp_op_name *op);
 ETP_NODISCARD etp_status etp_proof_from_names(const etp_profile *profile, etp_level level,
                                               const etp_name_book *book, etp_arena *arena,
                                               etp_proof *proof, etp_error *err);
+// What to say beside a proof by names that rests on the table alone, NULL when it does not.
+const char *etp_proof_names_note(const etp_proof *proof);
 // Appends evidence of another kind that has been judged elsewhere.
 ETP_NODISCARD etp_status etp_proof_add(etp_proof *proof, etp_arena *arena, etp_proof_line line,
                                        etp_error *err);

@@ -76,6 +76,8 @@ static void proof(etp_json *j, const etp_proof *p)
     etp_json_key(j, "proof");
     etp_json_begin_object(j);
     etp_json_kv_bool_if(j, "ok", p->truth == ETP_CONFIRMED, p->truth != ETP_UNPROVEN);
+    etp_json_kv_bool(j, "by_table", p->by_table);
+    etp_json_kv_z(j, "note", etp_proof_names_note(p));
     etp_json_key(j, "evidence");
     etp_json_begin_array(j);
     for (size_t i = 0; i < p->lines.n; i++) {

@@ -361,7 +361,8 @@ static const etp_proof_line *main_line(const etp_proof *p)
 static bool same_proof(const etp_ab_arm *a, const etp_ab_arm *b)
 {
     const etp_proof_line *x = main_line(&a->proof), *y = main_line(&b->proof);
-    return x && y && a->proof.truth == b->proof.truth && strcmp(x->text, y->text) == 0;
+    return x && y && a->proof.truth == b->proof.truth && a->proof.by_table == b->proof.by_table &&
+           strcmp(x->text, y->text) == 0;
 }
 
 void etp_ab_proof_keys(const etp_ab *ab, etp_keys *keys, etp_arena *arena)
@@ -392,8 +393,10 @@ void etp_ab_proof_keys(const etp_ab *ab, etp_keys *keys, etp_arena *arena)
             etp_strbuf_init(&arms, arena);
             etp_strbuf_printf(&arms, "all %zu arms", alike);
         }
-        etp_keys_add(keys, k_severity[a->proof.truth], key, "%s: %s; %s", etp_strbuf_str(&arms).ptr,
-                     k_words[a->proof.truth], line->text);
+        const char *note = strcmp(line->kind, "names") == 0 ? etp_proof_names_note(&a->proof) : NULL;
+        etp_keys_add(keys, k_severity[a->proof.truth], key, "%s: %s; %s%s%s",
+                     etp_strbuf_str(&arms).ptr, k_words[a->proof.truth], line->text,
+                     note ? "; " : "", note ? note : "");
         key = "";
     }
     if (ab->selftest) {

@@ -507,6 +507,10 @@ static void proof_table(const etp_ab *ab, etp_report *r)
                                     s),
                     etp_cell_z(line->text));
         }
+        if (ab->arms[i].proof.by_table) {
+            ETP_ROW(t, etp_cell_z(ab->arms[i].name), etp_cell_z("names"), etp_cell_missing(),
+                    etp_cell_z(etp_proof_names_note(&ab->arms[i].proof)));
+        }
     }
 }
 

@@ -61,6 +61,9 @@ class Foreign(unittest.TestCase):
         self.assertIn("QDU8", self.names("linux_vnni"))
         self.assertNotIn("QDU8", self.names("linux_avx2"))
         self.assertEqual(self.proofs(), {"linux_vnni": True, "linux_avx2": True})
+        for arm in self.answer["arms"]:
+            self.assertIs(arm["proof"]["by_table"], True)
+            self.assertIn("not asked", arm["proof"]["note"])
         # The SDK's kernels_optimized asks for the sizes of caches; XNNPACK asks cpuinfo, which lies elsewhere.
         for arm in self.answer["arms"]:
             mask = [e["text"] for e in arm["proof"]["evidence"] if e["kind"] == "mask"][0]

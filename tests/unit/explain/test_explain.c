@@ -368,6 +368,46 @@ static void proof_is_three_valued(void **state)
     }
 }
 
+// Whether names were judged by the table alone is said of the proof.
+static void unasked_names_are_said(void **state)
+{
+    (void)state;
+    static const char k_note[] =
+        "names not asked of this runner: judged by the table of today's XNNPACK";
+    static const etp_name_book k_asked = {.family = ETP_ISA_AARCH64,
+                                          .on = "Fully Connected (NC, PF16) GEMM",
+                                          .off = "Fully Connected (NC, F16) GEMM"},
+                               k_half = {.family = ETP_ISA_AARCH64, // with the feature alone
+                                         .on = "Fully Connected (NC, PF16) GEMM"};
+    static const struct {
+        const etp_name_book *book;
+        const char *level;
+        bool by_table;
+    } k_cases[] = {
+        {NULL,     "sme2", true },
+        {NULL,     "neon", true },
+        {&k_half,  "sme2", true },
+        {&k_asked, "sme2", false},
+        {&k_asked, "neon", false},
+        {NULL,     "none", false}, // nothing is judged
+    };
+    for (size_t i = 0; i < sizeof k_cases / sizeof *k_cases; i++) {
+        etp_arena arena = {0};
+        etp_profile p;
+        etp_proof proof = {0};
+        etp_error err;
+        planted row = {"Fully Connected (NC, PF16) GEMM #1", 0, 10, ETP_ROW_OPERATOR};
+        plant(&row, 1, &arena, &p);
+        assert_int_equal(etp_proof_from_names(&p, etp_level_find(ETP_ISA_NONE, k_cases[i].level),
+                                              k_cases[i].book, &arena, &proof, &err),
+                         ETP_OK);
+        const char *note = etp_proof_names_note(&proof);
+        assert_int_equal(proof.by_table, k_cases[i].by_table);
+        assert_true(k_cases[i].by_table ? note && strcmp(note, k_note) == 0 : note == NULL);
+        etp_arena_dispose(&arena);
+    }
+}
+
 // ---- every dump of the reference corpus ----
 
 static void check_pair(const etp_profile *b, const etp_profile *c, etp_arena *arena)
@@ -454,6 +494,7 @@ int main(void)
         cmocka_unit_test(many_operators_make_claims_dearer),
         cmocka_unit_test(several_instances_of_one_key_keep_their_order),
         cmocka_unit_test(proof_is_three_valued),
+        cmocka_unit_test(unasked_names_are_said),
         cmocka_unit_test(corpus_closes),
     };
     return cmocka_run_group_tests_name("explain", tests, NULL, NULL);
