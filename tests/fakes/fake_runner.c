@@ -12,6 +12,8 @@
 //   (timed launches);
 //                              longer ones as much more. FAKE_COUNTERS=denied in the environment:
 //                              nothing, and why
+//                              FAKE_NAMES_<level>: what the self-test says its operators are called
+//                              there; FAKE_ETDUMP_<level>: the file that every dump there is
 //   helper                     every launch leaves one behind, in a session of its own
 //   on LEVEL KIND NTH WHAT [THREADS]  the NTH launch (from 1; *: all; 3+: from the 3rd on) of that
 //   level and
@@ -295,9 +297,33 @@ static void finish(const char *cmd)
     send(&m);
 }
 
+// VARIABLE_<level> of the environment.
+static const char *of_level(const fake *f, const char *variable)
+{
+    char name[128];
+    snprintf(name, sizeof name, "%s_%s", variable, f->level);
+    return getenv(name);
+}
+
+static void copy_file(const char *from, const char *to)
+{
+    static char bytes[1 << 16];
+    FILE *file = fopen(from, "rb");
+    if (!file) {
+        fail("file", "the fake's dump is missing");
+        exit(1);
+    }
+    size_t n = fread(bytes, 1, sizeof bytes, file);
+    fclose(file);
+    write_file(to, bytes, n);
+}
+
 static void dump(fake *f, const char *path)
 {
-    if (strcmp(path, "-") != 0 && !is(f, "no_dump")) {
+    const char *given = of_level(f, "FAKE_ETDUMP");
+    if (given && strcmp(path, "-") != 0) {
+        copy_file(given, path);
+    } else if (strcmp(path, "-") != 0 && !is(f, "no_dump")) {
         int bad = is(f, "bad_dump");
         if (strcmp(f->kind, "sampled") == 0) { // is read: a whole ETDump, without a run
             static const char k_empty[] = "\x10\0\0\0ED00\x08\0\x0c\0\x04\0\x08\0"
@@ -403,8 +429,9 @@ static void behave(fake *f)
 
 static int selftest(const fake *f)
 {
-    printf("{\"type\":\"selftest\",\"levels\":[{\"level\":\"%s\",\"ok\":true,\"why\":\"fake\"}]}\n",
-           f->level);
+    const char *names = of_level(f, "FAKE_NAMES");
+    printf("{\"type\":\"selftest\",\"levels\":[{\"level\":\"%s\",\"ok\":true,\"why\":\"fake\"%s%s%s}]}\n",
+           f->level, names ? ",\"types\":\"" : "", names ? names : "", names ? "\"" : "");
     return 0;
 }
 
