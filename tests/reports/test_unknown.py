@@ -20,8 +20,8 @@ from checks import expect, finish
 ETPROF, TREE, FAKE = os.path.abspath(sys.argv[1]), pathlib.Path(sys.argv[2]).resolve(), os.path.abspath(sys.argv[3])
 CORPUS = pathlib.Path(os.environ.get("ETPROF_CORPUS", TREE.parent / "shared" / "corpus"))
 DATA = TREE / "tests/data"
-# "unknown: why", "unknown (3 of at least 6 blocks)", "unknown, each row says why"
-REASON = re.compile(r"unknown(: | \(|, each row says why)\S*")
+# "unknown: why", "unknown:…y" (shortened), "unknown (3 of at least 6 blocks)", "unknown, each row says why"
+REASON = re.compile(r"unknown(:[ …]| \(|, each row says why)\S*")
 # Sentences with "unknown" in their middle, and what in them is the reason.
 SENTENCES = [re.compile(p) for p in (
     r"(dumps alone|timelines in CSV|its)[:,]?.*\b(are|is) unknown",  # the kind of file is why
