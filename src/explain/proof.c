@@ -166,7 +166,8 @@ etp_status etp_proof_from_names(const etp_profile *profile, etp_level level,
     if (!info) {
         return say(proof, arena, false, false, "no level is claimed", err);
     }
-    proof->by_table = !book || !book->off; // a name proves what the build has with the feature alone
+    proof->by_table =
+        !book || !book->off; // a name proves what the build has with the feature alone
     name_counts c = count_names(profile, book);
     if (info->family == ETP_ISA_X86_64) {
         return judge_x86(&c, level == ETP_LEVEL_VNNI, arena, proof, err);

@@ -430,7 +430,8 @@ static void behave(fake *f)
 static int selftest(const fake *f)
 {
     const char *names = of_level(f, "FAKE_NAMES");
-    printf("{\"type\":\"selftest\",\"levels\":[{\"level\":\"%s\",\"ok\":true,\"why\":\"fake\"%s%s%s}]}\n",
+    printf("{\"type\":\"selftest\",\"levels\":[{\"level\":\"%s\",\"ok\":true,\"why\":\"fake\"%s%s%"
+           "s}]}\n",
            f->level, names ? ",\"types\":\"" : "", names ? names : "", names ? "\"" : "");
     return 0;
 }

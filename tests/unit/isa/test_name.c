@@ -22,7 +22,8 @@ static void names(void **unused)
         {"Batch Matrix Multiply (NC, PF32) GEMM #2",      ETP_PROVES_SME     },
         {"Convolution (NHWC, PQS8, QS8, QC8W) IGEMM #3",  ETP_PROVES_SME     },
         {"Fully Connected (NC, QDU8, F32, QC8W) GEMM #1", ETP_PROVES_VNNI    },
-        // seen with AVX-512 without VNNI (tests/kernels/asked_names.tsv); QB4W by analogy, not asked
+        // seen with AVX-512 without VNNI (tests/kernels/asked_names.tsv); QB4W by analogy, not
+        // asked
         {"Fully Connected (NC, QDU8, F32, QC4W) GEMM #1", ETP_PROVES_NOTHING },
         {"Fully Connected (NC, QDU8, F32, QB4W) GEMM #1", ETP_PROVES_NOTHING },
         {"Fully Connected (NC, QD8, F32, QC8W) GEMM #1",  ETP_PROVES_NOT_VNNI},
