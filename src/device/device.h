@@ -75,6 +75,7 @@ struct etp_device {
     void *data;             // of the implementation
     etp_device_facts extra; // told by probe, too; texts live in `arena`
     const char *journal;    // of prepare.h, NULL: nothing is prepared
+    bool changed; // somebody else answers there (host key): nothing is started there any more
 };
 
 typedef struct etp_device_options {

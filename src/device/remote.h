@@ -8,7 +8,7 @@
 #include "device/internal.h"
 
 #define ETP_REMOTE_NS ((uint64_t)20 * 1000000000u) // longest silence of a call
-#define ETP_REMOTE_MAX_PREFIX 24
+#define ETP_REMOTE_MAX_PREFIX 32
 
 // A launch that has not been judged yet. Several may run side by side.
 typedef struct etp_remote_launch {

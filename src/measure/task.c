@@ -230,6 +230,10 @@ static etp_status lose_launch(etp_session *s, const etp_task *t, const etp_launc
     bool at_level;
     ETP_TRY(record_loss(s, t, o, attempt, err));
     s->result->launches_lost++;
+    // Waiting does not mend it, and what it says is for the user to judge.
+    if (s->device->changed && o->reason == ETP_LOST_START) {
+        return etp_fail(err, ETP_ENVIRONMENT, "%s", o->detail);
+    }
     etp_status fatal = arm->succeeded ? ETP_OK : status_of_code(o->code, &at_level);
     if (fatal != ETP_OK && !at_level) {
         return etp_fail(err, fatal, "%s", o->detail);

@@ -525,7 +525,43 @@ def test_ssh(etprof, root, bundle, tmp):
             done, _ = b.ab(device="ssh:-oProxyCommand=true")
             assert done.returncode == 2, (done.returncode, done.stderr)
 
-        run(b, [no_such_host, affinity_is_checked] + COMMON)
+        def host_key_changes(b):
+            """Between two uses, in one, and where the user's own configuration would go on: said once, at once."""
+            config, lenient = server.config, b.work / "lenient_config"
+            lenient.write_text(config.read_text().replace("Checking yes", "Checking no\n  LogLevel QUIET"))
+            begin = time.monotonic()
+            words, out = b.command("--blocks", "500", "--iterations", "50", "--no-trace")
+            running = subprocess.Popen(words, cwd=b.work, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True,
+                                       env=b.env)
+            line = out / "environment.jsonl"
+            while running.poll() is None and not (line.exists() and line.stat().st_size > 0):
+                time.sleep(0.02)
+            known = server.change_host_key()
+            try:
+                texts = [running.communicate(timeout=60)[1]]
+                assert running.returncode == 5, (running.returncode, texts)
+                assert (out / "manifest.json").exists(), texts
+                assert json.loads((out / "manifest.json").read_text())["state"] == "interrupted", texts
+                for file in (config, lenient):
+                    before = set(b.home.rglob("work/*"))
+                    done, out = b.ab("--ssh-config", file)
+                    assert done.returncode == 5 and not out.exists(), (file, done.returncode, done.stderr)
+                    assert set(b.home.rglob("work/*")) == before, "something was done there"
+                    texts.append(done.stderr)
+                for text in texts:
+                    said = [line for line in text.splitlines() if "host key" in line]
+                    assert len(said) == 1 and "@@@" not in text, text
+                    assert "ssh board" in said[0] and f'ssh-keygen -f "{server.dir}/known_hosts" -R "[127.0.0.1]:' \
+                        f'{server.port}"' in said[0], said
+            finally:
+                (server.dir / "known_hosts").write_text(server.line_of_key())
+            print(f"host key: {time.monotonic() - begin:.0f} s")
+            assert known != server.line_of_key()
+            done, _ = b.ab("--no-trace")
+            assert done.returncode == 0, done.stderr
+            b.assert_no_orphans()
+
+        run(b, [no_such_host, affinity_is_checked, *COMMON, host_key_changes])
     finally:
         server.stop()
 

@@ -56,8 +56,7 @@ class Server:
         for name in ("hostkey", "userkey"):
             subprocess.run(["ssh-keygen", "-q", "-t", "ed25519", "-N", "", "-f", where / name], check=True)
         (where / "authorized_keys").write_text((where / "userkey.pub").read_text())
-        key = (where / "hostkey.pub").read_text().split()
-        (where / "known_hosts").write_text(f"[127.0.0.1]:{self.port} {key[0]} {key[1]}\n")
+        (where / "known_hosts").write_text(self.line_of_key())
         (where / "sshd_config").write_text(
             f"Port {self.port}\nListenAddress 127.0.0.1\nHostKey {where}/hostkey\nPidFile {where}/sshd.pid\n"
             f"AuthorizedKeysFile {where}/authorized_keys\nPasswordAuthentication no\n"
@@ -80,6 +79,21 @@ class Server:
             "Host closed\n  HostName 127.0.0.1\n  Port 1\n")
         self.process = None
         self.start()
+
+    def line_of_key(self) -> str:
+        """What known_hosts says of the key that the server has now."""
+        key = (self.dir / "hostkey.pub").read_text().split()
+        return f"[127.0.0.1]:{self.port} {key[0]} {key[1]}\n"
+
+    def change_host_key(self) -> str:
+        """A board that was set up anew: it comes back with another key. The line of the old one."""
+        known = self.line_of_key()
+        self.kill()
+        for name in ("hostkey", "hostkey.pub"):
+            (self.dir / name).unlink()
+        subprocess.run(["ssh-keygen", "-q", "-t", "ed25519", "-N", "", "-f", self.dir / "hostkey"], check=True)
+        self.start()
+        return known
 
     def start(self):
         if os.getuid() == 0:
