@@ -6,11 +6,11 @@ import re
 HERE = pathlib.Path(__file__).resolve().parent
 AIM = 10**8
 rows = [line.split("\t") for line in (HERE / "totals.tsv").read_text().splitlines()[1:]]
-table = ["| target | executions | per second | open findings | nights to 10⁸ |", "|---|---|---|---|---|"]
+table = ["| target | executions | seconds | per second | open findings | nights to 10⁸ |", "|---|---|---|---|---|---|"]
 for name, executions, seconds, findings in rows:
     rate = int(executions) / max(int(seconds), 1)
     nights = max(0, (AIM - int(executions)) / (rate * 1800)) if rate else 0
-    table.append(f"| `{name}` | {int(executions):,} | {rate:,.0f} | {findings} | {nights:,.0f} |")
+    table.append(f"| `{name}` | {int(executions):,} | {int(seconds):,} | {rate:,.0f} | {findings} | {nights:,.0f} |")
 readme = HERE / "README.md"
 text = readme.read_text()
 readme.write_text(re.sub(r"(?:TABLE\n|\| target \|.*?\n(?:\|.*\n)+)", "\n".join(table) + "\n", text, count=1))
