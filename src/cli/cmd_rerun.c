@@ -30,32 +30,6 @@ static const etp_opt k_options[] = {
     {0},
 };
 
-// Another model would be another experiment.
-static etp_status check_models(etp_cli *cli, const etp_session_again *again, etp_error *err)
-{
-    etp_run run;
-    etp_arena *arena = &cli->arena;
-    const char *dir = again->dir;
-    ETP_TRY(etp_run_open(dir, arena, &run, err));
-    ETP_TRY(etp_session_allowed(again, &run, arena, err)); // before anything that it names is read
-    for (size_t i = 0; i < run.models.n; i++) {
-        const char *path = etp_arena_strdup(arena, run.models.items[i].path);
-        char hex[65];
-        uint64_t bytes;
-        if (!path) {
-            return etp_fail_nomem(err, dir);
-        }
-        ETP_TRY(etp_run_hash_file(path, hex, &bytes, err));
-        if (!etp_str_eqz(run.models.items[i].sha256, hex)) {
-            return etp_fail(err, ETP_USAGE,
-                            "%s is not the model that was measured: its hash differs from the "
-                            "manifest's",
-                            path);
-        }
-    }
-    return ETP_OK;
-}
-
 static etp_status show(etp_cli *cli, const etp_ab_session *first, const etp_ab_session *second,
                        double margin, etp_error *err)
 {
@@ -89,7 +63,6 @@ static etp_status run(etp_cli *cli, const void *opts, int argc, char **argv, etp
                                .timeout_s = o->timeout,
                                .trust = o->trust,
                                .place = etp_cli_place(cli)};
-    ETP_TRY(check_models(cli, &again, err));
     ETP_TRY(etp_cli_measure_again(cli, &again, &new_dir, err));
     etp_ab_session *first = NULL, *second = NULL;
     etp_ab_options how = {0};

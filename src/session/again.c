@@ -4,12 +4,22 @@
 #include "os/os.h"
 #include "session/session.h"
 
-etp_status etp_session_allowed(const etp_session_again *again, const etp_run *run, etp_arena *arena,
-                               etp_error *err)
+// May what the folder names be started, contacted and read? Yes when this machine made it, when it
+// is trusted, or when device and runner were both named again and no file outside the folder is
+// wanted but models, whose hashes are known. The one answer for everybody (docs/trust.md).
+static etp_status allowed(const etp_session_again *again, const etp_run *run, etp_arena *arena,
+                          etp_error *err)
 {
-    if (again->trust || (again->device && again->runner) ||
-        etp_run_trusted(again->place.state_dir, run)) {
+    if (again->trust || etp_run_trusted(again->place.state_dir, run)) {
         return ETP_OK;
+    }
+    if (again->device && again->runner) {
+        const char *outside = etp_run_outside(run, arena);
+        return outside ? etp_fail(err, ETP_USAGE,
+                                  "%s was not measured by you on this machine, and wants %.300s "
+                                  "read, which is no file of its own: --trust lets it",
+                                  again->dir, outside)
+                       : ETP_OK;
     }
     const char *wishes = etp_run_wishes(run, arena);
     return etp_fail(
@@ -61,7 +71,8 @@ static etp_status run_again(const etp_session_again *again, const etp_session_ca
         return etp_fail(err, ETP_USAGE,
                         "%s is finished: nothing to resume; 'etprof rerun' repeats it", dir);
     }
-    ETP_TRY(etp_session_allowed(again, &run, arena, err));
+    ETP_TRY(allowed(again, &run, arena, err));     // before anything that it names is read
+    ETP_TRY(etp_run_models_are(&run, arena, err)); // another model would be another experiment
     etp_session_options o = {
         .device = again->device ? again->device : etp_arena_strdup(arena, run.device_spec),
         .runner = again->runner,

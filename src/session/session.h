@@ -69,13 +69,9 @@ typedef struct etp_session_again {
     etp_session_place place;
 } etp_session_again;
 
-// May what the folder names be started, contacted and read? Yes when this machine made it, when it
-// is trusted, or when device and runner were both named again. ETP_USAGE otherwise. The one answer
-// for everybody (docs/trust.md).
-ETP_NODISCARD etp_status etp_session_allowed(const etp_session_again *again, const etp_run *run,
-                                             etp_arena *arena, etp_error *err);
-// Measures with the plan of a run folder. ETP_USAGE when there is nothing to go on with, or it is
-// not allowed.
+// Measures with the plan of a run folder. ETP_USAGE when there is nothing to go on with, when what
+// it names may not be used (docs/trust.md), or when a model is not the one that was measured;
+// nothing was opened, started or read for it then but the models.
 ETP_NODISCARD etp_status etp_session_run_again(const etp_session_again *again,
                                                const etp_session_callbacks *callbacks,
                                                etp_arena *arena, etp_session_outcome *out,

@@ -280,6 +280,11 @@ ETP_NODISCARD etp_status etp_run_check_members(const char *dir, etp_error *err);
 // user's own ("…/state/etprof"); NULL: none, and nothing is trusted.
 ETP_NODISCARD etp_status etp_run_trust(const char *state_dir, const etp_run *run, etp_error *err);
 bool etp_run_trusted(const char *state_dir, const etp_run *run);
+// Weights or inputs that it names and that are not files of the folder itself; NULL: none. Of these
+// no hash is known: a folder of somebody else could give any file to a runner by them.
+const char *etp_run_outside(const etp_run *run, etp_arena *arena);
+// Are the models what was measured? ETP_USAGE when a hash differs, ETP_IO.
+ETP_NODISCARD etp_status etp_run_models_are(const etp_run *run, etp_arena *arena, etp_error *err);
 // "the device ssh:board, the program /x/runner, the model /y.pte": what that would be. NULL when
 // out of memory.
 const char *etp_run_wishes(const etp_run *run, etp_arena *arena);

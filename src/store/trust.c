@@ -70,6 +70,77 @@ bool etp_run_trusted(const char *state_dir, const etp_run *run)
     return known;
 }
 
+// ---- files that no hash is known of ----
+
+// Does PATH lie below DIR (absolute, without links)? *seen: it exists.
+static bool beneath(const char *dir, etp_str path, bool *seen, etp_arena *arena)
+{
+    const char *name = etp_arena_strdup(arena, path);
+    const char *real = name ? etp_os_absolute(name, arena) : NULL;
+    size_t n = strlen(dir);
+    *seen = *seen || real != NULL;
+    return name && (!real || (strncmp(real, dir, n) == 0 && real[n] == '/'));
+}
+
+// TEXT as one path, and as it is when a "#CASE" is taken off: whichever is meant lies below DIR.
+static bool all_beneath(const char *dir, etp_str text, bool *seen, etp_arena *arena)
+{
+    bool ok = beneath(dir, text, seen, arena);
+    for (size_t i = 0; ok && i < text.len; i++) {
+        ok = text.ptr[i] != '#' || i == 0 || beneath(dir, (etp_str){text.ptr, i}, seen, arena);
+    }
+    return ok;
+}
+
+// FILE,…: each exists below DIR, and so does the whole if that is a name.
+static bool list_beneath(const char *dir, etp_str list, etp_arena *arena)
+{
+    bool seen = false, ok = all_beneath(dir, list, &seen, arena);
+    for (etp_str rest = list; ok;) {
+        etp_str one = {rest.ptr, etp_str_find(rest, ETP_STR(","))};
+        seen = false;
+        ok = all_beneath(dir, one, &seen, arena) && seen;
+        if (one.len == rest.len) {
+            break;
+        }
+        rest = (etp_str){rest.ptr + one.len + 1, rest.len - one.len - 1};
+    }
+    return ok;
+}
+
+const char *etp_run_outside(const etp_run *run, etp_arena *arena)
+{
+    const char *given = etp_arena_strdup(arena, run->dir);
+    const char *dir = given ? etp_os_absolute(given, arena) : NULL;
+    const char *data = run->settings.data, *inputs = run->settings.inputs;
+    bool seen = false;
+    if (data && (!dir || !beneath(dir, etp_str_from(data), &seen, arena) || !seen)) {
+        return data;
+    }
+    bool made = !inputs || strcmp(inputs, "ones") == 0 || strncmp(inputs, "random:", 7) == 0;
+    return made || (dir && list_beneath(dir, etp_str_from(inputs), arena)) ? NULL : inputs;
+}
+
+etp_status etp_run_models_are(const etp_run *run, etp_arena *arena, etp_error *err)
+{
+    for (size_t i = 0; i < run->models.n; i++) {
+        const char *path = etp_arena_strdup(arena, run->models.items[i].path);
+        char hex[ETP_SHA256_HEX_CHARS];
+        uint64_t bytes;
+        if (!path) {
+            return etp_fail_nomem(err, "a model");
+        }
+        ETP_TRY(etp_run_hash_file(path, hex, &bytes, err));
+        if (!etp_str_eqz(run->models.items[i].sha256, hex)) {
+            return etp_fail(err, ETP_USAGE,
+                            "%s is not the model that was measured: its hash differs from the "
+                            "manifest's",
+                            path);
+        }
+    }
+    return ETP_OK;
+}
+
 const char *etp_run_wishes(const etp_run *run, etp_arena *arena)
 {
     etp_strbuf s;

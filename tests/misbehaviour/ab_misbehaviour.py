@@ -250,7 +250,8 @@ def resume_refused():
         before = (pathlib.Path(tmp) / "run" / "manifest.json").read_bytes()
         path.write_bytes(path.read_bytes() + b"# another\n")
         done = resume(tmp)
-        expect(done.returncode == 2 and "a model changed" in done.stderr, name, (done.returncode, done.stderr))
+        expect(done.returncode == 2 and "not the model that was measured" in done.stderr, name,
+               (done.returncode, done.stderr))
         expect((pathlib.Path(tmp) / "run" / "manifest.json").read_bytes() == before, name, "manifest changed")
 
 

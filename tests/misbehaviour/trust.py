@@ -116,6 +116,54 @@ def hostile(tmp):
                    + (mark.read_text() if mark.exists() else ""))
 
 
+def named_again(tmp):
+    """With --device and --runner named again a folder of others still names files: those that nothing holds against a
+    hash lie in it or are refused, and a model that is another is not given to anybody, --trust or not."""
+    first = make(tmp)
+    log = tmp / "asked"
+    (tmp / "watched").write_text(f"#!/bin/sh\necho \"$*\" >> {log}\nexec {FAKE} \"$@\"\n")
+    (tmp / "watched").chmod(0o755)
+    other = {"XDG_STATE_HOME": str(tmp / "nobody")}
+    edits = {
+        "/etc/hostname as weights": ("/etc/hostname", lambda m: m["plan"].update(data="/etc/hostname")),
+        "/etc/hostname as inputs": ("/etc/hostname", lambda m: m["plan"].update(inputs="/etc/hostname")),
+        "the second of two": ("/etc/hostname", lambda m: m["plan"].update(
+            inputs=f"{tmp}/theirs/samples.csv,/etc/hostname")),
+        "a way out of the folder": ("/etc/hostname", lambda m: m["plan"].update(
+            inputs=f"{tmp}/theirs/../../../../../../etc/hostname")),
+        "a neighbour with a longer name": ("theirs2", lambda m: m["plan"].update(data=f"{tmp}/theirs2/x.ptd")),
+        "a file of the working directory": ("secret", lambda m: m["plan"].update(data="secret")),
+        "another model": ("hash", lambda m: m["models"][0].update(path=str(tmp / "other.pte"))),
+    }
+    (tmp / "secret").write_text("secret")
+    (tmp / "other.pte").write_bytes(b"\x10\0\0\0ET12base sme2 2000000\nbase neon 3000000\n")
+    for what, (words, change) in edits.items():
+        for verb in (["rerun", "theirs"], ["ab", "--resume", "theirs"]):
+            theirs = tmp / "theirs"
+            shutil.rmtree(theirs, ignore_errors=True)
+            shutil.copytree(first, theirs)
+            edit(theirs, change)
+            if verb[0] == "ab":
+                edit(theirs, interrupted)
+            model = what == "another model"
+            for way in ((), ("--trust",)) if model else ((),):
+                done = call(tmp, *verb, "--runner", tmp / "watched", "--device", "local", *way, "--quiet", **other)
+                expect(done.returncode == 2 and words in done.stderr and (model or "--trust" in done.stderr), what,
+                       verb[0], *way, done.returncode, done.stderr)
+            asked = log.read_text() if log.exists() else ""
+            expect(not asked and not (tmp / "theirs.2").exists(), what, verb[0], "the runner got", asked)
+            if log.exists():
+                log.unlink()
+    # What lies in the folder is the sender's own.
+    shutil.rmtree(tmp / "theirs")
+    shutil.copytree(first, tmp / "theirs")
+    (tmp / "theirs" / "program").mkdir(exist_ok=True)
+    (tmp / "theirs" / "program" / "in.bin").write_bytes(bytes(4))
+    edit(tmp / "theirs", lambda m: m["plan"].update(inputs=f"{tmp}/theirs/program/in.bin"))
+    done = call(tmp, "rerun", "theirs", "--runner", FAKE, "--device", "local", "--quiet", **other)
+    expect(done.returncode in (0, 1, 3), "inputs in the folder itself", done.returncode, done.stderr)
+
+
 def journals(tmp):
     """A journal of prepared settings that lies in the working directory is nobody's; one in the state is checked."""
     mark = tmp / "called"
@@ -151,7 +199,7 @@ def journals(tmp):
     expect("evil" not in script, "script", script[-300:])
 
 
-for part in (ours_and_others, hostile, journals):
+for part in (ours_and_others, hostile, named_again, journals):
     with tempfile.TemporaryDirectory() as tmp:
         part(pathlib.Path(tmp).resolve())
 finish()
