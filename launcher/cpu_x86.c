@@ -352,6 +352,7 @@ cpu_event cpu_signal(tracer *t, tracee *thread, int signal)
         return CPU_NOT_OURS;
     }
     regs.rip += 2;
+    t->launch->signals++;
     return answer(t, thread, &regs) ? CPU_HANDLED : CPU_FAILED;
 }
 

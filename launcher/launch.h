@@ -33,6 +33,7 @@ typedef struct launch {
                         // instructions
     unsigned long answers; // cpuid questions answered
     unsigned long changed; // of them with something hidden
+    unsigned long signals; // of them by SIGILL, which is unblocked and no longer ignored then
     uint64_t hwcap_before, hwcap2_before, hwcap_after, hwcap2_after; // of the last program
     bool cpuid_faulting;                                             // the system offers it
 } launch;

@@ -138,11 +138,12 @@ static void report(const options *o, const launch *l)
     (void)fprintf(f, "method %s\nmask %s\nprograms %u\n", l->method ? l->method : "none", mask,
                   l->programs);
     if (l->method && strcmp(l->method, "cpuid") == 0) {
-        (void)fprintf(
-            f,
-            "sites %u\nleft %u\nmissed %u\nanswers %lu\nchanged %lu\ntrap %s\ncpuid_faulting %s\n",
-            l->sites, l->left, l->missed, l->answers, l->changed,
-            l->trap == TRAP_INT80 ? "int80" : "ud2", l->cpuid_faulting ? "offered" : "not offered");
+        (void)fprintf(f,
+                      "sites %u\nleft %u\nmissed %u\nanswers %lu\nchanged %lu\nsignals %lu\ntrap "
+                      "%s\ncpuid_faulting %s\n",
+                      l->sites, l->left, l->missed, l->answers, l->changed, l->signals,
+                      l->trap == TRAP_INT80 ? "int80" : "ud2",
+                      l->cpuid_faulting ? "offered" : "not offered");
     }
     if (l->hwcap_before != 0) {
         (void)fprintf(f, "hwcap 0x%llx 0x%llx\nhwcap2 0x%llx 0x%llx\n",

@@ -222,6 +222,9 @@ static void write_launch(etp_sink *sink, const etp_run *run, const etp_run_launc
     if (l->asks_missed > 0) {
         etp_json_kv_u64(&j, "asks_missed", l->asks_missed);
     }
+    if (l->asks_signalled > 0) {
+        etp_json_kv_u64(&j, "asks_signalled", l->asks_signalled);
+    }
     if (l->hook_cost.call_ps > 0) {
         etp_json_key(&j, "hook_cost");
         etp_json_begin_object(&j);

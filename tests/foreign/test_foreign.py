@@ -4,11 +4,13 @@
 Expected operator names are ExecuTorch's: a dynamic linear is QDU8 with VNNI and QD8 without.
 
 usage: test_foreign.py ETPROF"""
+import ctypes
 import json
 import os
 import pathlib
 import platform
 import shutil
+import struct
 import subprocess
 import sys
 import tempfile
@@ -30,6 +32,16 @@ def has_vnni():
     return "avx512_vnni" in pathlib.Path("/proc/cpuinfo").read_text()
 
 
+def refuse_32_bit_calls():
+    """A seccomp filter as containers have one, for this process and its children."""
+    rows = ((0x20, 0, 0, 4), (0x15, 1, 0, 0xC000003E), (6, 0, 0, 0x00050001), (6, 0, 0, 0x7FFF0000))
+    code = ctypes.create_string_buffer(b"".join(struct.pack("HBBI", *row) for row in rows))
+    program = ctypes.create_string_buffer(struct.pack("HxxxxxxQ", len(rows), ctypes.addressof(code)))
+    libc = ctypes.CDLL(None, use_errno=True)
+    if libc.prctl(38, 1, 0, 0, 0) != 0 or libc.prctl(22, 2, program, 0, 0) != 0:
+        raise OSError(ctypes.get_errno(), "seccomp")
+
+
 class Foreign(unittest.TestCase):
     def setUp(self):
         self.tmp = tempfile.TemporaryDirectory()
@@ -37,12 +49,13 @@ class Foreign(unittest.TestCase):
         self.dir = pathlib.Path(self.tmp.name)
         (self.dir / "linear.pte").write_bytes(build.selftest_model("linear"))
 
-    def ab(self, *words, fault=None, levels="vnni,avx2", blocks=6):
+    def ab(self, *words, fault=None, levels="vnni,avx2", blocks=6, before=None):
         shutil.rmtree(self.dir / "run", ignore_errors=True)
         env = {**os.environ, **({"STOCK_FAULT": fault} if fault else {})}
         done = subprocess.run([ETPROF, "ab", "linear.pte", "--levels", levels, "--blocks", str(blocks),
                                "--iterations", "12", "--warmup", "3", "--out", "run", "--format", "json", *words],
-                              cwd=self.dir, env=env, capture_output=True, text=True, timeout=600)
+                              cwd=self.dir, env=env, capture_output=True, text=True, timeout=600,
+                              preexec_fn=before)
         self.answer = json.loads(done.stdout) if done.stdout.startswith("{") else None
         self.stderr = done.stderr
         return done.returncode
@@ -73,6 +86,18 @@ class Foreign(unittest.TestCase):
         self.assertEqual(self.answer["grade"], "A")
         self.assertTrue(self.answer["correctness"]["ok"])
         self.assertIn("runner_always_traces", self.notes())
+
+    def test_signals_under_a_filter_are_told(self):
+        for before in (None, refuse_32_bit_calls):
+            self.assertEqual(self.ab("--runner", str(RUNNERS / "stock"), blocks=1, before=before), 0, self.stderr)
+            lines = [json.loads(line) for line in (self.dir / "run" / "environment.jsonl").read_text().splitlines()]
+            signals = {line.get("asks_signalled", 0) > 0 for line in lines if line["type"] == "launch"}
+            texts = [e["text"] for a in self.answer["arms"] for e in a["proof"]["evidence"] if e["kind"] == "mask"]
+            self.assertEqual(self.proofs(), {"linux_vnni": True, "linux_avx2": True})
+            if before:
+                self.assertIn(True, signals)
+            told = any("SIGILL is neither blocked nor ignored" in text for text in texts)
+            self.assertEqual(told, True in signals, texts)
 
     def test_every_level(self):
         self.assertEqual(self.ab("--runner", str(RUNNERS / "stock"), levels="vnni,avx512,avx2,sse", blocks=1), 0)

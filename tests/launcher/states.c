@@ -3,7 +3,9 @@
 // x86-64.
 //   shared FILE     maps FILE, a copy of this program, shared and writable, and asks CPUID from
 //   there blocked, ignored, handled
-//                   asks CPUID with SIGILL in that state, and says the state afterwards
+//                   asks CPUID with SIGILL in that state (a handled one is blocked, too), and says
+//                   the state afterwards
+//   caught          the same with a handler and nothing blocked
 //   topology        asks on every CPU it may use who that CPU is
 //   filtered        asks under a seccomp filter of its own that refuses 32-bit system calls
 //   under PROGRAM ARG...
@@ -84,13 +86,13 @@ static int state(const char *what)
     struct sigaction sa, now;
     sigset_t set, left;
     memset(&sa, 0, sizeof sa);
-    sa.sa_handler = strcmp(what, "ignored") == 0   ? SIG_IGN
-                    : strcmp(what, "handled") == 0 ? on_ill
-                                                   : SIG_DFL;
+    sa.sa_handler = strcmp(what, "ignored") == 0                                  ? SIG_IGN
+                    : strcmp(what, "handled") == 0 || strcmp(what, "caught") == 0 ? on_ill
+                                                                                  : SIG_DFL;
     (void)sigemptyset(&set);
     (void)sigaddset(&set, SIGILL);
     (void)sigaction(SIGILL, &sa, NULL);
-    if (strcmp(what, "ignored") != 0) { // blocked, also when handled
+    if (strcmp(what, "ignored") != 0 && strcmp(what, "caught") != 0) { // blocked, also when handled
         (void)sigprocmask(SIG_BLOCK, &set, NULL);
     }
     unsigned seen = ask();

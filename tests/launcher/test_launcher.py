@@ -209,6 +209,28 @@ class States(unittest.TestCase):
         out, report = self.reported("filtered", before=(program("states"), "under"))
         self.assertEqual((out, report["trap"]), ("0 0\n", "ud2"))
 
+    def test_the_answer_tells_of_signals(self):
+        """Under a filter of others SIGILL is what is left. The kernel then forgets that it was blocked or ignored, and
+        a program can see that: it is counted. A handler that nothing blocks stays, and is not called."""
+        def state(what, before=()):
+            out, report = self.reported(what, before=before)
+            return out.split(", seen")[0], report
+
+        out, report = state("caught")
+        if report["trap"] == "int80":
+            self.assertEqual(report["signals"], "0")
+            _, own = self.reported("filtered")  # a filter of its own: the second question
+            self.assertEqual(own["signals"], "1")
+        else:
+            self.assertEqual(report["signals"], report["answers"])
+        under = (program("states"), "under")
+        for what, after in (("caught", "handler own, blocked 0"), ("blocked", "handler default, blocked 0"),
+                            ("ignored", "handler default, blocked 0"), ("handled", "handler default, blocked 0")):
+            with self.subTest(what):
+                out, report = state(what, under)
+                self.assertEqual((out, report["trap"], report["signals"]), (after, "ud2", report["answers"]))
+                self.assertNotEqual(report["signals"], "0")
+
 
 if __name__ == "__main__":
     if platform.system() != "Linux" or platform.machine() != "x86_64":
