@@ -42,8 +42,8 @@ def chosen(path, environment):
 
 
 locks = {p.stem: p for home in HOMES for p in sorted(home.glob("*.txt"))}
-expect({"build", "zig", "tests", "lint", "lock", "export", "models", "torch-cpu", "torch-default"} == set(locks),
-       sorted(locks))
+expect({"build", "zig", "tests", "lint", "lock", "wheel", "export", "models", "torch-cpu", "torch-default"} ==
+       set(locks), sorted(locks))
 for home in HOMES:
     for source in home.glob("*.in"):
         wanted = {re.match(r"[a-z0-9.-]+", w).group(0) for w in source.read_text().splitlines() if w and w[0] != "#"}

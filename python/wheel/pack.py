@@ -1,0 +1,127 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Packs an installed tree of etprof as a wheel and prints its path: the same tree gives the same bytes.
+
+usage: pack.py PREFIX FOLDER --triple TRIPLE --glibc VERSION"""
+import argparse
+import base64
+import hashlib
+import os
+import pathlib
+import re
+import sys
+import tempfile
+import zipfile
+
+ROOT = pathlib.Path(__file__).resolve().parents[2]
+HERE = pathlib.Path(__file__).resolve().parent
+# The first moment that a zip file can name: when a wheel was made is none of its content.
+MADE = (1980, 1, 1, 0, 0, 0)
+# Of the installed tree, by what its paths begin with. Headers and what links programs stay with the packages for
+# developers; pages and completions are where a shell looks for them only below a prefix.
+TAKEN = ("bin/", "share/etprof/", "share/doc/etprof/LICENSE", "share/doc/etprof/copyright",
+         "share/doc/etprof/README.md", "share/doc/etprof/CHANGELOG.md")
+
+
+def die(why):
+    sys.exit(f"pack: {why}")
+
+
+def project():
+    """Version and description, from where the program has them."""
+    text = (ROOT / "CMakeLists.txt").read_text(encoding="utf-8")
+    found = re.search(r'project\(etprof VERSION ([0-9.]+) .*DESCRIPTION "([^"]+)"\)', text)
+    return found.groups() if found else die("CMakeLists.txt names no version")
+
+
+def requirements(purpose):
+    """What `pip install etprof[PURPOSE]` adds: the lines that the lock file is made from."""
+    lines = (ROOT / f"python/etprof/requirements/{purpose}.in").read_text(encoding="utf-8").splitlines()
+    found = [line.strip() for line in lines if line.strip() and not line.startswith("#")]
+    return found or die(f"{purpose}.in requires nothing")
+
+
+def metadata(version, summary):
+    head = ["Metadata-Version: 2.1", "Name: etprof", f"Version: {version}", f"Summary: {summary}",
+            "License: Apache-2.0", "Requires-Python: >=3.9", "Provides-Extra: export"]
+    head += [f'Requires-Dist: {line} ; extra == "export"' for line in requirements("export")]
+    head += ["Description-Content-Type: text/markdown"]
+    return "\n".join(head) + "\n\n" + (ROOT / "README.md").read_text(encoding="utf-8")
+
+
+def tree(prefix, triple):
+    """(path in the package, bytes, executable) of what the program needs."""
+    bundle = f"libexec/etprof/{triple}/"
+    for path in sorted(prefix.rglob("*")):
+        name = path.relative_to(prefix).as_posix()
+        if path.is_file() and not path.is_symlink() and name.startswith((*TAKEN, bundle)):
+            yield f"etprof/tree/{name}", path.read_bytes(), os.access(path, os.X_OK)
+    library = prefix / "lib/libetprof.so" # a link, which wheels cannot hold
+    yield "etprof/tree/lib/libetprof.so", library.read_bytes(), True
+
+
+def contents(prefix, triple, tag, version, summary):
+    """Every file of the wheel but RECORD."""
+    files = {name: (data, runs) for name, data, runs in tree(prefix, triple)}
+    for needed in ("bin/etprof", "bin/etprof-launch", f"libexec/etprof/{triple}/bundle.json",
+                   f"libexec/etprof/{triple}/etprof-runner", "share/etprof/models/toy_cnn_xnnpack_fp32.pte"):
+        if f"etprof/tree/{needed}" not in files:
+            die(f"{prefix} has no {needed}")
+    for path in sorted((HERE / "etprof").glob("*.py")):
+        files[f"etprof/{path.name}"] = (path.read_bytes(), False)
+    info = f"etprof-{version}.dist-info"
+    texts = {"METADATA": metadata(version, summary), "entry_points.txt": "[console_scripts]\netprof = etprof:command\n",
+             "WHEEL": f"Wheel-Version: 1.0\nGenerator: etprof\nRoot-Is-Purelib: false\nTag: {tag}\n",
+             "licenses/LICENSE": (ROOT / "LICENSE").read_text(encoding="utf-8"),
+             "licenses/copyright": (ROOT / "cmake/copyright").read_text(encoding="utf-8")}
+    for name, text in texts.items():
+        files[f"{info}/{name}"] = (text.encode(), False)
+    return files, info
+
+
+def record(files, info):
+    """RECORD: each file with its hash and length, itself without."""
+    lines = []
+    for name in sorted(files):
+        data = files[name][0]
+        digest = base64.urlsafe_b64encode(hashlib.sha256(data).digest()).rstrip(b"=").decode()
+        lines.append(f"{name},sha256={digest},{len(data)}\n")
+    return "".join(lines) + f"{info}/RECORD,,\n"
+
+
+def write(path, files, info):
+    """RECORD comes last, as the format recommends."""
+    rows = [(name, *files[name]) for name in sorted(files)] + [(f"{info}/RECORD", record(files, info).encode(), False)]
+    handle, work = tempfile.mkstemp(dir=path.parent, suffix=".part")
+    try:
+        with os.fdopen(handle, "wb") as out, zipfile.ZipFile(out, "w") as wheel:
+            for name, data, runs in rows:
+                entry = zipfile.ZipInfo(name, MADE)
+                entry.create_system = 3 # Unix, which has modes
+                entry.external_attr = (0o100755 if runs else 0o100644) << 16
+                entry.compress_type = zipfile.ZIP_DEFLATED
+                wheel.writestr(entry, data, compresslevel=9)
+        os.chmod(work, 0o644)
+        os.replace(work, path)
+    except BaseException:
+        os.unlink(work)
+        raise
+
+
+def main():
+    options = argparse.ArgumentParser(usage="pack.py PREFIX FOLDER --triple TRIPLE --glibc VERSION")
+    options.add_argument("prefix", type=pathlib.Path)
+    options.add_argument("folder", type=pathlib.Path)
+    options.add_argument("--triple", required=True)
+    options.add_argument("--glibc", required=True)
+    given = options.parse_args()
+    version, summary = project()
+    tag = f"py3-none-manylinux_{given.glibc.replace('.', '_')}_{given.triple.split('-')[0]}"
+    files, info = contents(given.prefix, given.triple, tag, version, summary)
+    given.folder.mkdir(parents=True, exist_ok=True)
+    path = given.folder / f"etprof-{version}-{tag}.whl"
+    write(path, files, info)
+    print(path)
+
+
+if __name__ == "__main__":
+    main()

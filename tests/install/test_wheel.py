@@ -1,0 +1,195 @@
+# SPDX-License-Identifier: Apache-2.0
+"""`scripts/wheel`, then what a stranger does with its file: pip in an empty environment and HOME, `etprof ab`.
+
+usage: test_wheel.py SOURCE_DIR"""
+import base64
+import csv
+import hashlib
+import io
+import os
+import pathlib
+import shutil
+import subprocess
+import sys
+import tempfile
+import unittest
+import zipfile
+
+SOURCE = pathlib.Path(sys.argv[1]).resolve()
+ENV = {"PATH": "/usr/bin:/bin", "LC_ALL": "C.UTF-8"}
+TAG = "manylinux_2_28_x86_64"
+MODEL = "share/etprof/models/toy_cnn_xnnpack_fp32.pte"
+
+
+def run(*words, code=0, **options):
+    done = subprocess.run(words, capture_output=True, text=True, check=False, timeout=900, stdin=subprocess.DEVNULL,
+                          **options)
+    if done.returncode != code:
+        raise AssertionError(f"{' '.join(map(str, words))}: exit {done.returncode}\n{done.stdout}{done.stderr}")
+    return done
+
+
+def empty_environment(folder):
+    run(sys.executable, "-m", "venv", folder)
+    return folder / "bin"
+
+
+class Wheel(unittest.TestCase):
+    @classmethod
+    def setUpClass(cls):
+        folder = tempfile.TemporaryDirectory(prefix="etprof-wheel-", dir="/tmp")
+        cls.addClassCleanup(folder.cleanup)
+        cls.top = pathlib.Path(folder.name)
+        cls.home, cls.elsewhere = cls.top / "home", cls.top / "elsewhere"
+        for place in (cls.home, cls.elsewhere):
+            place.mkdir()
+        made = subprocess.run([SOURCE / "scripts/wheel", cls.top / "first"], capture_output=True, text=True,
+                              check=False)
+        if made.returncode == 77:
+            raise unittest.SkipTest(made.stderr.splitlines()[-1])
+        if made.returncode != 0:
+            raise AssertionError(made.stderr)
+        cls.wheel = pathlib.Path(made.stdout.strip())
+        cls.env = {**ENV, "HOME": str(cls.home)}
+        cls.bin = empty_environment(cls.top / "venv")
+        run(cls.bin / "pip", "--isolated", "install", "--no-index", "--no-cache-dir", cls.wheel, env=cls.env)
+        cls.package = next((cls.top / "venv/lib").glob("python3.*")) / "site-packages/etprof"
+
+    def etprof(self, *words, code=0):
+        return run(self.bin / "etprof", *words, code=code, cwd=self.elsewhere, env=self.env)
+
+    def test_its_name_and_size(self):
+        self.assertRegex(self.wheel.name, rf"^etprof-[0-9.]+-py3-none-{TAG}\.whl$")
+        self.assertLessEqual(self.wheel.stat().st_size, 25_000_000)
+        info = next(self.package.parent.glob("etprof-*.dist-info"))
+        self.assertIn(f"\nTag: py3-none-{TAG}\n", (info / "WHEEL").read_text())
+
+    def test_the_command(self):
+        version = self.wheel.name.split("-")[1]
+        self.assertEqual(self.etprof("--version").stdout, f"etprof {version}\n")
+        module = run(self.bin / "python", "-m", "etprof", "--version", cwd=self.elsewhere, env=self.env)
+        self.assertEqual(module.stdout, f"etprof {version}\n")
+        self.assertEqual(self.etprof("no-such-verb", code=2).stdout, "")
+
+    def test_the_job(self):
+        self.etprof("ab", self.package / "tree" / MODEL, "--blocks", "2", "--iterations", "5", "--warmup", "2",
+                    "--out", "run")
+        self.assertIn("toy_cnn", self.etprof("report", "run", "--format", "md").stdout)
+        self.etprof("verify", "run")
+        self.assertEqual(list(self.home.rglob("*.pte")), [])
+
+    def test_the_python_part_and_the_models_are_found(self):
+        self.assertIn("toy_cnn", self.etprof("models").stdout)
+        self.assertIn("bundled", self.etprof("smoke").stdout)
+
+    def test_the_library_loads(self):
+        run(self.bin / "python", "-c", "import ctypes, sys; ctypes.CDLL(sys.argv[1]).etp_version",
+            self.package / "tree/lib/libetprof.so", env=self.env)
+
+    def test_the_library_shows_no_names_of_others(self):
+        if not shutil.which("nm"):
+            self.skipTest("no nm")
+        names = run("nm", "-D", "--defined-only", self.package / "tree/lib/libetprof.so").stdout.split("\n")
+        names = [line.split()[-1] for line in names if line]
+        self.assertGreater(len(names), 100)
+        self.assertEqual([n for n in names if not n.startswith("etp_")], [])
+
+    def test_record_names_every_file(self):
+        with zipfile.ZipFile(self.wheel) as wheel:
+            names = [i.filename for i in wheel.infolist()]
+            rows = list(csv.reader(io.StringIO(wheel.read(names[-1]).decode())))
+            self.assertEqual(sorted(names), sorted(row[0] for row in rows))
+            self.assertEqual(names[:-1], sorted(names[:-1]))
+            for name, digest, size in rows[:-1]:
+                data = wheel.read(name)
+                found = base64.urlsafe_b64encode(hashlib.sha256(data).digest()).rstrip(b"=").decode()
+                self.assertEqual((digest, int(size)), (f"sha256={found}", len(data)), name)
+
+    def test_twice_the_same_bytes(self):
+        # Another umask and moment, and a tree whose files another program copied in another order.
+        prefix = self.top / "prefix"
+        run("cp", "-r", SOURCE / "build/wheel/prefix", prefix, preexec_fn=lambda: os.umask(0o077))
+        run(sys.executable, SOURCE / "python/wheel/pack.py", prefix, self.top / "second", "--triple",
+            "x86_64-linux-gnu", "--glibc", "2.28", preexec_fn=lambda: os.umask(0o077))
+        again = (self.top / "second" / self.wheel.name).read_bytes()
+        self.assertTrue(again == self.wheel.read_bytes(), "other bytes") # 15 MB are no message
+
+    def test_no_file_knows_the_tree(self):
+        for path in (self.package / "tree").rglob("*"):
+            if path.is_file():
+                self.assertNotIn(os.fsencode(SOURCE), path.read_bytes(), path)
+
+    def test_export_is_declared(self):
+        show = ("import importlib.metadata as m; d = m.metadata('etprof'); "
+                "print(*d.get_all('Provides-Extra'), *m.requires('etprof'), sep='\\n')")
+        lines = run(self.bin / "python", "-c", show, env=self.env).stdout.splitlines()
+        self.assertEqual(lines[0], "export")
+        self.assertEqual({line.split("==")[0] for line in lines[1:]}, {"torch", "executorch", "torchao"})
+        self.assertTrue(all('extra == "export"' in line for line in lines[1:]), lines)
+
+    def test_pip_refuses_other_platforms(self):
+        for platform in ("macosx_11_0_arm64", "manylinux_2_28_aarch64", "manylinux_2_17_x86_64", "win_amd64"):
+            done = run(self.bin / "pip", "--isolated", "install", "--no-index", "--no-deps", "--only-binary=:all:",
+                       "--platform", platform, "--target", self.top / "never", self.wheel, code=1, env=self.env)
+            self.assertIn("not a supported wheel on this platform", done.stderr)
+        run(self.bin / "pip", "--isolated", "install", "--no-index", "--no-deps", "--only-binary=:all:", "--platform",
+            TAG, "--target", self.top / "other", self.wheel, env=self.env)
+
+    def test_where_it_cannot_run_it_says_a_sentence(self):
+        start = "import os, platform, sys, etprof; {}; sys.exit(etprof.command())"
+        for change, says in (
+                ("os.confstr = lambda name: 'glibc 2.17'", "needs glibc 2.28 or newer; this system has 2.17"),
+                ("os.confstr = lambda name: None", "this system has another C library"),
+                ("platform.machine = lambda: 'aarch64'", "is for x86_64 Linux; this is aarch64 Linux"),
+                ("etprof.PROGRAM += '.gone'", "No such file or directory; install it again")):
+            done = run(self.bin / "python", "-c", start.format(change), code=5, env=self.env)
+            self.assertEqual((done.stdout, done.stderr.count("\n")), ("", 1), done.stderr)
+            self.assertIn(says, done.stderr)
+
+    def test_the_runner_brings_all_it_needs(self):
+        bundle = self.package / "tree/libexec/etprof/x86_64-linux-gnu"
+        listed = run("./ld-linux-x86-64.so.2", "--library-path", ".", "--list", "./etprof-runner", cwd=bundle).stdout
+        found = [line.split(" => ")[1].split(" (")[0] for line in listed.splitlines() if " => " in line]
+        self.assertGreater(len(found), 8)
+        for place in found:
+            self.assertTrue((bundle / place).resolve().is_relative_to(bundle.resolve()), place)
+
+    def audited(self, wheel):
+        """What auditwheel says of WHEEL: the words and the tag."""
+        tools = self.top / "auditwheel"
+        if not tools.exists():
+            run(sys.executable, "-m", "venv", tools)
+            done = subprocess.run([tools / "bin/python", "-m", "pip", "install", "-q", "--no-deps", "--only-binary",
+                                   ":all:", "--require-hashes", "-r", SOURCE / "scripts/requirements/wheel.txt"],
+                                  capture_output=True, text=True, check=False)
+            if done.returncode != 0:
+                self.skipTest(f"pip could not install auditwheel: {done.stderr.splitlines()[-1]}")
+        return " ".join(run(tools / "bin/auditwheel", "show", wheel).stdout.split())
+
+    def test_auditwheel_agrees_with_the_tag(self):
+        # The bundle is started by a loader of its own with a C library of its own, as the test above shows. Auditwheel
+        # takes these for names that the system must have, so it is asked about everything else.
+        folder = self.top / "without the bundle"
+        folder.mkdir()
+        rest = folder / self.wheel.name
+        with zipfile.ZipFile(self.wheel) as whole, zipfile.ZipFile(rest, "w") as out:
+            for entry in whole.infolist():
+                data = whole.read(entry)
+                if entry.filename.endswith("/RECORD"):
+                    data = b"".join(r for r in data.splitlines(keepends=True) if b"/tree/libexec/" not in r)
+                if "/tree/libexec/" not in entry.filename:
+                    out.writestr(entry.filename, data)
+        said = self.audited(rest)
+        found = [int(word.split("_")[2]) for word in said.replace('"', " ").split() if word.startswith("manylinux_2_")]
+        self.assertTrue(found, said)
+        self.assertLessEqual(min(found), 28, said)
+
+
+if __name__ == "__main__":
+    if not (SOURCE / "build/wheel").is_dir():
+        print("skipped: scripts/wheel has not been run here (it takes minutes and fetches sources)")
+        sys.exit(77)
+    program = unittest.main(argv=[sys.argv[0], *sys.argv[2:]], exit=False, verbosity=1)
+    if not program.result.wasSuccessful():
+        sys.exit(1)
+    sys.exit(77 if program.result.skipped and not program.result.testsRun else 0)
