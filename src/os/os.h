@@ -157,13 +157,13 @@ typedef struct etp_process_spec {
 } etp_process_spec;
 
 // A child in a process group of its own, stdin, stdout and stderr being pipes to us. Its parent is
-// a keeper (a process that sleeps meanwhile), which ends it and what it started when we die,
+// a supervisor (a process that sleeps meanwhile), which ends it and what it started when we die,
 // however that happens. Linux: also what left the group or the session. macOS: the group, and what
 // still descends from the child.
 typedef struct etp_process {
     int64_t pid;               // 0: none
-    int64_t keeper;            // private
-    int keeper_fd;             // private
+    int64_t supervisor;        // private
+    int supervisor_fd;         // private
     int in_fd, out_fd, err_fd; // -1: closed
     bool ended;
     int exit_code; // valid when ended and signal == 0

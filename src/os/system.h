@@ -21,10 +21,10 @@
 void etp_os_child_follow_parent(pid_t parent);
 // Makes this process one that listings do not take for us. ADOPT: orphans among its descendants
 // become its children, where the system can do that.
-void etp_os_be_keeper(bool adopt);
+void etp_os_become_supervisor(bool adopt);
 // Processes to end so that nothing stays of what this process started: its children, and theirs
 // where orphans are not adopted. At most CAP; call again when those are gone.
-size_t etp_os_offspring(pid_t *out, size_t cap);
+size_t etp_os_descendants(pid_t *out, size_t cap);
 // Closes every descriptor from FIRST on but KEEP.
 void etp_os_close_from(int first, int keep);
 // rusage.ru_maxrss in bytes.

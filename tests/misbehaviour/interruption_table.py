@@ -89,7 +89,7 @@ class Session:
         return found
 
     def runners(self):
-        """Neither the helpers, which have sessions of their own, nor the keepers, which look like the tool."""
+        """Neither the helpers, which have sessions of their own, nor the supervisors, which look like the tool."""
         return [pid for pid, line in self.marked() if line.startswith(FAKE.encode()) and os.getpgid(pid) == pid]
 
     def wait_until(self, condition, what):

@@ -18,17 +18,17 @@
 
 void etp_os_child_follow_parent(pid_t parent)
 {
-    (void)parent; // there is no such request; the keeper ends it, and a runner ends when its input
-                  // does
+    (void)parent; // there is no such request; the supervisor ends it, and a runner ends when its
+                  // input does
 }
 
-void etp_os_be_keeper(bool adopt)
+void etp_os_become_supervisor(bool adopt)
 {
     (void)adopt; // orphans go to launchd, whatever we ask for
 }
 
 // Generation after generation: a process whose parent is gone cannot be found this way.
-size_t etp_os_offspring(pid_t *out, size_t cap)
+size_t etp_os_descendants(pid_t *out, size_t cap)
 {
     size_t n = 0;
     pid_t parent = getpid();

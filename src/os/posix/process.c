@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Child processes: fork and exec from an argument vector under a keeper, pipes read with poll.
+// Child processes: fork and exec from an argument vector under a supervisor, pipes read with poll.
 #include <errno.h>
 #include <fcntl.h>
 #include <poll.h>
@@ -13,7 +13,7 @@
 #include <unistd.h>
 
 #include "base/sink.h"
-#include "os/posix/keeper.h"
+#include "os/posix/supervisor.h"
 #include "os/system.h"
 
 static void close_fd(int *fd)
@@ -149,8 +149,8 @@ static int exec_result(int fd)
     return got == (ssize_t)sizeof failed ? failed : 0;
 }
 
-// All LEN bytes of what the keeper says; false when it is gone.
-static bool hear_keeper(int fd, void *to, size_t len)
+// All LEN bytes of what the supervisor says; false when it is gone.
+static bool read_supervisor(int fd, void *to, size_t len)
 {
     for (size_t done = 0; done < len;) {
         ssize_t n = read(fd, (char *)to + done, len - done);
@@ -163,17 +163,17 @@ static bool hear_keeper(int fd, void *to, size_t len)
 }
 
 // The end of its input makes it end everything. It ends by itself then, within seconds at most.
-static void dismiss_keeper(etp_process *p)
+static void reap_supervisor(etp_process *p)
 {
-    close_fd(&p->keeper_fd);
-    kill((pid_t)p->keeper, SIGCONT); // in case somebody stopped it
-    while (waitpid((pid_t)p->keeper, NULL, 0) < 0 && errno == EINTR) {
+    close_fd(&p->supervisor_fd);
+    kill((pid_t)p->supervisor, SIGCONT); // in case somebody stopped it
+    while (waitpid((pid_t)p->supervisor, NULL, 0) < 0 && errno == EINTR) {
     }
-    p->keeper = 0;
+    p->supervisor = 0;
 }
 
 static etp_status spawn(const etp_process_spec *spec, child_setup *setup, int report[2],
-                        int keeper[2], etp_process *out, etp_error *err)
+                        int supervisor[2], etp_process *out, etp_error *err)
 {
     // A signal that arrives between fork and exec must not run our handler in the child.
     sigset_t all;
@@ -181,38 +181,38 @@ static etp_status spawn(const etp_process_spec *spec, child_setup *setup, int re
     sigprocmask(SIG_SETMASK, &all, &setup->mask);
     pid_t pid = fork();
     if (pid == 0) {
-        etp_keeper_run(keeper[1], spec->leaves, child_exec, setup);
+        etp_supervisor_run(supervisor[1], spec->leaves, child_exec, setup);
     }
     int failed = errno;
     sigprocmask(SIG_SETMASK, &setup->mask, NULL);
-    close_fd(&keeper[1]);
+    close_fd(&supervisor[1]);
     close_fd(&report[1]);
     if (pid < 0) {
         errno = failed;
         return etp_fail_errno(err, ETP_ENVIRONMENT, "cannot start a process");
     }
-    out->keeper = pid;
-    out->keeper_fd = keeper[0];
-    keeper[0] = -1;
-    etp_keeper_hello hello = {.failed = ESRCH};
-    bool heard = hear_keeper(out->keeper_fd, &hello, sizeof hello);
-    failed = heard && hello.pid > 0 ? exec_result(report[0]) : hello.failed;
+    out->supervisor = pid;
+    out->supervisor_fd = supervisor[0];
+    supervisor[0] = -1;
+    etp_supervisor_started started = {.failed = ESRCH};
+    bool heard = read_supervisor(out->supervisor_fd, &started, sizeof started);
+    failed = heard && started.pid > 0 ? exec_result(report[0]) : started.failed;
     if (failed != 0) {
-        dismiss_keeper(out);
+        reap_supervisor(out);
         errno = failed;
         return etp_fail_errno(err, ETP_ENVIRONMENT, "cannot start %s", spec->argv[0]);
     }
-    out->pid = hello.pid;
-    out->start_ns = hello.start_ns;
+    out->pid = started.pid;
+    out->start_ns = started.start_ns;
     return ETP_OK;
 }
 
 etp_status etp_process_start(const etp_process_spec *spec, etp_process *out, etp_error *err)
 {
-    *out = (etp_process){.keeper_fd = -1, .in_fd = -1, .out_fd = -1, .err_fd = -1};
+    *out = (etp_process){.supervisor_fd = -1, .in_fd = -1, .out_fd = -1, .err_fd = -1};
     etp_arena arena = {0};
     int in[2] = {-1, -1}, sout[2] = {-1, -1}, serr[2] = {-1, -1}, report[2] = {-1, -1};
-    int keeper[2] = {-1, -1};
+    int supervisor[2] = {-1, -1};
     etp_status status = ETP_OK;
     child_setup setup = {.argv = child_arguments(spec, &arena),
                          .env = child_environment(spec, &arena),
@@ -222,7 +222,7 @@ etp_status etp_process_start(const etp_process_spec *spec, etp_process *out, etp
         goto done;
     }
     if (!make_pair(in, false) || !make_pair(sout, false) || !make_pair(serr, false) ||
-        !make_pair(report, false) || !make_pair(keeper, true)) {
+        !make_pair(report, false) || !make_pair(supervisor, true)) {
         status = etp_fail_errno(err, ETP_ENVIRONMENT, "cannot make pipes");
         goto done;
     }
@@ -230,7 +230,7 @@ etp_status etp_process_start(const etp_process_spec *spec, etp_process *out, etp
     setup.out_fd = sout[1];
     setup.err_fd = serr[1];
     setup.report_fd = report[1];
-    status = spawn(spec, &setup, report, keeper, out, err);
+    status = spawn(spec, &setup, report, supervisor, out, err);
     if (status == ETP_OK) {
         out->in_fd = in[1];
         out->out_fd = sout[0];
@@ -246,7 +246,7 @@ done:
         close_fd(&sout[i]);
         close_fd(&serr[i]);
         close_fd(&report[i]);
-        close_fd(&keeper[i]);
+        close_fd(&supervisor[i]);
     }
     etp_arena_dispose(&arena);
     return status;
@@ -384,24 +384,24 @@ static bool reap(etp_process *p, uint64_t deadline)
     if (p->ended || p->pid <= 0) {
         return true;
     }
-    struct pollfd fd = {.fd = p->keeper_fd, .events = POLLIN};
+    struct pollfd fd = {.fd = p->supervisor_fd, .events = POLLIN};
     while (poll(&fd, 1, poll_ms(deadline)) <= 0) {
         if (etp_os_now_ns() >= deadline) {
             return false;
         }
     }
-    etp_keeper_news news = {0};
-    if (!hear_keeper(p->keeper_fd, &news, sizeof news)) {
-        // Somebody killed the keeper. The system has ended the child with it (Linux); its group is
-        // still named.
+    etp_supervisor_ended ended = {0};
+    if (!read_supervisor(p->supervisor_fd, &ended, sizeof ended)) {
+        // Somebody killed the supervisor. The system has ended the child with it (Linux); its group
+        // is still named.
         kill((pid_t)-p->pid, SIGKILL);
-        news = (etp_keeper_news){.status = SIGKILL, .end_ns = etp_os_now_ns()};
+        ended = (etp_supervisor_ended){.status = SIGKILL, .end_ns = etp_os_now_ns()};
     }
     p->ended = true;
-    p->end_ns = news.end_ns;
-    p->exit_code = WIFEXITED(news.status) ? WEXITSTATUS(news.status) : 0;
-    p->signal = WIFSIGNALED(news.status) ? WTERMSIG(news.status) : 0;
-    take_usage(p, &news.usage);
+    p->end_ns = ended.end_ns;
+    p->exit_code = WIFEXITED(ended.status) ? WEXITSTATUS(ended.status) : 0;
+    p->signal = WIFSIGNALED(ended.status) ? WTERMSIG(ended.status) : 0;
+    take_usage(p, &ended.usage);
     return true;
 }
 
@@ -426,10 +426,11 @@ void etp_process_kill(etp_process *p)
         return;
     }
     p->killed = true;
-    shutdown(p->keeper_fd, SHUT_WR); // the order to end everything; the keeper still answers
-    kill((pid_t)p->keeper, SIGCONT); // in case somebody stopped it
-    // A process that hangs in the kernel cannot be killed; the keeper leaves it to the system after
-    // a while.
+    shutdown(p->supervisor_fd,
+             SHUT_WR); // the order to end everything; the supervisor still answers
+    kill((pid_t)p->supervisor, SIGCONT); // in case somebody stopped it
+    // A process that hangs in the kernel cannot be killed; the supervisor leaves it to the system
+    // after a while.
     bool gone = reap(p, deadline_after(6000000000u));
     (void)gone;
 }
@@ -440,7 +441,7 @@ void etp_process_dispose(etp_process *p)
         return;
     }
     etp_process_kill(p);
-    dismiss_keeper(p);
+    reap_supervisor(p);
     close_fd(&p->in_fd);
     close_fd(&p->out_fd);
     close_fd(&p->err_fd);

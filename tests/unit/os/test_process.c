@@ -259,7 +259,7 @@ static void what_escaped_ends_as_its_spec_says(void **state)
     }
 }
 
-static void a_killed_keeper_takes_its_child_along(void **state)
+static void a_killed_supervisor_takes_its_child_along(void **state)
 {
     (void)state;
     const char *const argv[] = {"/bin/sleep", "60", NULL};
@@ -267,7 +267,7 @@ static void a_killed_keeper_takes_its_child_along(void **state)
     etp_process p;
     assert_int_equal(etp_process_start(&spec, &p, NULL), ETP_OK);
     int64_t pid = p.pid;
-    assert_int_equal(kill((pid_t)p.keeper, SIGKILL), 0);
+    assert_int_equal(kill((pid_t)p.supervisor, SIGKILL), 0);
     assert_true(etp_process_wait(&p, 5 * (uint64_t)SECOND));
     assert_int_equal(p.signal, SIGKILL);
     etp_process_dispose(&p);
@@ -287,8 +287,8 @@ static void an_ignored_sigchld_hides_no_exit_code(void **state)
     assert_int_equal(p.exit_code, 3);
 }
 
-// A stopped keeper, and a child that the keeper's stop left without anybody to end it.
-static void a_stopped_keeper_is_woken(void **state)
+// A stopped supervisor, and a child that the supervisor's stop left without anybody to end it.
+static void a_stopped_supervisor_is_woken(void **state)
 {
     (void)state;
     const char *const argv[] = {"/bin/sleep", "60", NULL};
@@ -296,7 +296,7 @@ static void a_stopped_keeper_is_woken(void **state)
     etp_process p;
     assert_int_equal(etp_process_start(&spec, &p, NULL), ETP_OK);
     int64_t pid = p.pid;
-    assert_int_equal(kill((pid_t)p.keeper, SIGSTOP), 0);
+    assert_int_equal(kill((pid_t)p.supervisor, SIGSTOP), 0);
     etp_process_dispose(&p);
     assert_true(gone(pid));
 }
@@ -382,9 +382,9 @@ int main(void)
         cmocka_unit_test(a_child_dies_with_a_killed_parent),
         cmocka_unit_test(what_escaped_dies_with_a_killed_parent),
         cmocka_unit_test_setup_teardown(what_escaped_ends_as_its_spec_says, set_up, tear_down),
-        cmocka_unit_test(a_killed_keeper_takes_its_child_along),
+        cmocka_unit_test(a_killed_supervisor_takes_its_child_along),
         cmocka_unit_test_setup_teardown(an_ignored_sigchld_hides_no_exit_code, set_up, tear_down),
-        cmocka_unit_test(a_stopped_keeper_is_woken),
+        cmocka_unit_test(a_stopped_supervisor_is_woken),
         cmocka_unit_test(conversation_over_pipes),
         cmocka_unit_test(writing_to_a_child_that_left_is_an_error),
         cmocka_unit_test_setup_teardown(descriptors_do_not_leak, set_up, tear_down),

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What a keeper needs of Linux: orphans come to it, and /proc names its children.
+// What a supervisor needs of Linux: orphans come to it, and /proc names its children.
 #include <dirent.h>
 #include <fcntl.h>
 #include <stdio.h>
@@ -11,10 +11,10 @@
 
 #include "os/system.h"
 
-void etp_os_be_keeper(bool adopt)
+void etp_os_become_supervisor(bool adopt)
 {
     // killall and pkill by our name are meant for us: it shall outlive that.
-    prctl(PR_SET_NAME, "keeper");
+    prctl(PR_SET_NAME, "supervisor");
     if (adopt) {
         prctl(PR_SET_CHILD_SUBREAPER, 1);
     }
@@ -40,7 +40,7 @@ static pid_t parent_of(const char *name)
     return end && sscanf(end + 1, " %*c %d", &parent) == 1 ? parent : 0;
 }
 
-size_t etp_os_offspring(pid_t *out, size_t cap)
+size_t etp_os_descendants(pid_t *out, size_t cap)
 {
     size_t n = 0;
     pid_t self = getpid();
