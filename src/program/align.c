@@ -9,13 +9,13 @@
 #define WINDOW 1024 // operators and nodes aligned at a time: bounds time and memory for any input
 
 typedef struct aligner {
-    const etp_flow *flow;
+    const etp_value_flow *flow;
     const etp_match_op *ops;
     uint32_t n_ops, n_nodes;
     uint32_t *skip_node, *skip_op; // costs
     uint32_t *cost;                // of matches: ops × nodes of the window
     uint32_t *forward, *backward;  // (ops + 1) × (nodes + 1) of the window
-    etp_placed *placed;
+    etp_placed_operator *placed;
     uint32_t *owner; // per node: operator that did its work, ETP_NO_INDEX
     uint32_t hard;   // operators and nodes that contradict
 } aligner;
@@ -207,12 +207,14 @@ static void own_merged(aligner *a)
 {
     const etp_partition *p = a->flow->partition;
     for (uint32_t n = 0; n < p->n_nodes; n++) { // producers come first
-        if (a->owner[n] == ETP_NO_INDEX && etp_flow_fate(a->flow, n) == ETP_FATE_INTO_PRODUCER) {
+        if (a->owner[n] == ETP_NO_INDEX &&
+            etp_value_flow_fate(a->flow, n) == ETP_FATE_INTO_PRODUCER) {
             a->owner[n] = a->owner[etp_flow_sole_producer(a->flow, n)];
         }
     }
     for (uint32_t n = p->n_nodes; n-- > 0;) {
-        if (a->owner[n] == ETP_NO_INDEX && etp_flow_fate(a->flow, n) == ETP_FATE_INTO_CONSUMER) {
+        if (a->owner[n] == ETP_NO_INDEX &&
+            etp_value_flow_fate(a->flow, n) == ETP_FATE_INTO_CONSUMER) {
             uint32_t consumer = a->flow->consumer[p->nodes[n].outputs[0]];
             a->owner[n] = consumer == ETP_NO_INDEX ? ETP_NO_INDEX : a->owner[consumer];
         }
@@ -222,7 +224,7 @@ static void own_merged(aligner *a)
     }
 }
 
-static etp_status collect(aligner *a, etp_arena *arena, etp_alignment *out, etp_error *err)
+static etp_status collect(aligner *a, etp_arena *arena, etp_operator_placement *out, etp_error *err)
 {
     uint32_t *covered = ETP_NEW_ARRAY(arena, uint32_t, a->n_nodes);
     uint32_t *next = ETP_NEW_ARRAY(arena, uint32_t, a->n_ops);
@@ -276,15 +278,15 @@ static etp_status prepare(aligner *a, const etp_str *names, etp_arena *scratch, 
 }
 
 etp_status etp_align_operators(const etp_partition *partition, const etp_str *names, uint32_t n,
-                               etp_arena *arena, etp_alignment *out, etp_error *err)
+                               etp_arena *arena, etp_operator_placement *out, etp_error *err)
 {
     etp_arena scratch;
     etp_arena_init(&scratch, arena->alloc);
-    etp_flow flow;
+    etp_value_flow flow;
     aligner a = {.flow = &flow, .n_ops = n, .n_nodes = partition->n_nodes};
-    *out = (etp_alignment){0};
+    *out = (etp_operator_placement){0};
     etp_status status = etp_flow_make(partition, &scratch, &flow, err);
-    a.placed = ETP_NEW_ARRAY(arena, etp_placed, n);
+    a.placed = ETP_NEW_ARRAY(arena, etp_placed_operator, n);
     if (status == ETP_OK && !a.placed) {
         status = etp_fail_nomem(err, "alignment");
     }

@@ -4,9 +4,10 @@
 
 #define MAX_TABLE_CHAIN 10 // XNNPACK stops after as many nodes
 
-etp_status etp_flow_make(const etp_partition *p, etp_arena *arena, etp_flow *out, etp_error *err)
+etp_status etp_flow_make(const etp_partition *p, etp_arena *arena, etp_value_flow *out,
+                         etp_error *err)
 {
-    *out = (etp_flow){.partition = p};
+    *out = (etp_value_flow){.partition = p};
     out->producer = ETP_NEW_ARRAY(arena, uint32_t, p->n_values);
     out->consumer = ETP_NEW_ARRAY(arena, uint32_t, p->n_values);
     out->n_consumers = ETP_NEW_ARRAY(arena, uint32_t, p->n_values);
@@ -42,7 +43,7 @@ etp_status etp_flow_make(const etp_partition *p, etp_arena *arena, etp_flow *out
 }
 
 // The only operand of NODE that is not a constant, ETP_NO_INDEX when there are several or none.
-static uint32_t sole_operand(const etp_flow *f, uint32_t node)
+static uint32_t sole_operand(const etp_value_flow *f, uint32_t node)
 {
     const etp_node *n = &f->partition->nodes[node];
     uint32_t found = ETP_NO_INDEX;
@@ -59,7 +60,7 @@ static uint32_t sole_operand(const etp_flow *f, uint32_t node)
     return found;
 }
 
-uint32_t etp_flow_sole_producer(const etp_flow *f, uint32_t node)
+uint32_t etp_flow_sole_producer(const etp_value_flow *f, uint32_t node)
 {
     uint32_t v = sole_operand(f, node);
     if (v == ETP_NO_INDEX || f->n_consumers[v] != 1 || f->producer[v] == ETP_NO_INDEX ||
@@ -79,7 +80,7 @@ static bool is_one_element(const etp_value *v)
     return true;
 }
 
-bool etp_flow_is_unary(const etp_flow *f, uint32_t node)
+bool etp_flow_is_unary(const etp_value_flow *f, uint32_t node)
 {
     const etp_node *n = &f->partition->nodes[node];
     switch (n->type) {
@@ -126,7 +127,7 @@ static bool is_8_bit(const etp_value *v)
     return etp_dtype_bits(v->dtype) == 8;
 }
 
-uint32_t etp_flow_lut_start(const etp_flow *f, uint32_t node)
+uint32_t etp_flow_lut_start(const etp_value_flow *f, uint32_t node)
 {
     const etp_partition *p = f->partition;
     const etp_node *last = &p->nodes[node];
@@ -177,7 +178,7 @@ static bool takes_weights(int type)
     return type == ETP_XNN_FULLY_CONNECTED || type == ETP_XNN_BATCH_MATRIX_MULTIPLY;
 }
 
-etp_fate etp_flow_fate(const etp_flow *f, uint32_t node)
+etp_node_fate etp_value_flow_fate(const etp_value_flow *f, uint32_t node)
 {
     const etp_partition *p = f->partition;
     const etp_node *n = &p->nodes[node];

@@ -180,12 +180,12 @@ static etp_status place(const joiner *j, candidate *c, const uint32_t *members, 
     for (uint32_t i = 0; i < n; i++) {
         names[i] = j->block->events[members[i]].name;
     }
-    etp_alignment alignment;
+    etp_operator_placement alignment;
     ETP_TRY(etp_align_operators(&c->method->partitions[partition], names, n, j->arena, &alignment,
                                 j->err));
     for (uint32_t i = 0; i < n; i++) {
         etp_join_event *e = &c->events[members[i]];
-        const etp_placed *p = &alignment.placed[i];
+        const etp_placed_operator *p = &alignment.placed[i];
         e->node = p->node;
         e->nodes = alignment.covered + p->first;
         e->n_nodes = p->n;

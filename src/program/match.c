@@ -194,7 +194,7 @@ static uint32_t convolution_cost(const etp_node *n, const etp_op_name *op)
     return says_depthwise ? 0 : ETP_COST_UNIT / 2; // a depthwise node
 }
 
-static uint32_t table_cost(const etp_flow *f, uint32_t node)
+static uint32_t table_cost(const etp_value_flow *f, uint32_t node)
 {
     if (!etp_flow_is_unary(f, node)) {
         return ETP_COST_NEVER;
@@ -202,7 +202,7 @@ static uint32_t table_cost(const etp_flow *f, uint32_t node)
     return etp_flow_lut_start(f, node) != node ? 0 : ETP_COST_UNIT;
 }
 
-uint32_t etp_match_cost(const etp_flow *f, uint32_t node, const etp_match_op *op)
+uint32_t etp_match_cost(const etp_value_flow *f, uint32_t node, const etp_match_op *op)
 {
     const etp_node *n = &f->partition->nodes[node];
     const uint8_t *types = op->types;
@@ -231,9 +231,9 @@ uint32_t etp_match_cost(const etp_flow *f, uint32_t node, const etp_match_op *op
     return cost;
 }
 
-uint32_t etp_skip_node_cost(const etp_flow *f, uint32_t node)
+uint32_t etp_skip_node_cost(const etp_value_flow *f, uint32_t node)
 {
-    switch (etp_flow_fate(f, node)) {
+    switch (etp_value_flow_fate(f, node)) {
     case ETP_FATE_INTO_PRODUCER:
     case ETP_FATE_INTO_TABLE:
         return ETP_COST_UNIT / 20;

@@ -73,9 +73,10 @@ static void make_chain(chain *c, etp_dtype in, const step *steps, uint32_t n)
                                    .n_nodes = n};
 }
 
-static etp_alignment align(const chain *c, const char *const *names, uint32_t n, etp_arena *arena)
+static etp_operator_placement align(const chain *c, const char *const *names, uint32_t n,
+                                    etp_arena *arena)
 {
-    etp_alignment out;
+    etp_operator_placement out;
     etp_error err = {0};
     etp_str list[32] = {0};
     for (uint32_t i = 0; i < n; i++) {
@@ -85,8 +86,8 @@ static etp_alignment align(const chain *c, const char *const *names, uint32_t n,
     return out;
 }
 
-static void assert_placed(const etp_alignment *a, uint32_t op, uint32_t node, uint32_t first,
-                          uint32_t last)
+static void assert_placed(const etp_operator_placement *a, uint32_t op, uint32_t node,
+                          uint32_t first, uint32_t last)
 {
     assert_int_equal(a->placed[op].node, node);
     assert_int_equal(a->placed[op].n, last - first + 1);
@@ -111,7 +112,7 @@ static void clamps_go_into_their_producer(void **state)
     make_chain(&c, ETP_DTYPE_FLOAT32, steps, 6);
     const char *const names[] = {"Convolution (NHWC, F32) IGEMM #1", "Add (ND) #1", "Clamp (NC) #1",
                                  "Sigmoid (NC) #1"};
-    etp_alignment a = align(&c, names, 4, &arena);
+    etp_operator_placement a = align(&c, names, 4, &arena);
     assert_placed(&a, 0, 0, 0, 1); // convolution with its clamp
     assert_placed(&a, 1, 2, 2, 2);
     assert_placed(&a, 2, 3, 3, 4); // the first clamp keeps both limits
@@ -136,7 +137,7 @@ static void tables_cover_their_chain(void **state)
     make_chain(&c, ETP_DTYPE_QINT8, steps, 6);
     const char *const fused[] = {"Convolution (NHWC, QC8) IGEMM #1", "Invalid Unary Op #1",
                                  "Convolution (NHWC, QC8) IGEMM #2", "Convert (NC) #1"};
-    etp_alignment a = align(&c, fused, 4, &arena);
+    etp_operator_placement a = align(&c, fused, 4, &arena);
     assert_placed(&a, 1, 2, 1, 3); // named after the hardswish
     assert_placed(&a, 2, 4, 4, 4);
     assert_placed(&a, 3, 5, 5, 5);
@@ -168,7 +169,7 @@ static void inserted_converts_have_no_node(void **state)
     make_chain(&c, ETP_DTYPE_FLOAT16, steps, 2);
     const char *const names[] = {"Convert (NC) #1", "Convolution (NHWC, F32) IGEMM #1",
                                  "Sigmoid (NC) #1", "Convert (NC) #2"};
-    etp_alignment a = align(&c, names, 4, &arena);
+    etp_operator_placement a = align(&c, names, 4, &arena);
     assert_true(a.placed[0].inserted && a.placed[3].inserted);
     assert_int_equal(a.placed[0].node, ETP_NO_INDEX);
     assert_placed(&a, 1, 0, 0, 0);
@@ -190,7 +191,7 @@ static void doubt_shows_in_the_confidence(void **state)
     };
     make_chain(&c, ETP_DTYPE_FLOAT32, steps, 4);
     const char *const missing[] = {"Add (ND) #1", "Add (ND) #2", "Softmax (NC, F32) #1"};
-    etp_alignment a = align(&c, missing, 3, &arena); // one addition vanished: which one?
+    etp_operator_placement a = align(&c, missing, 3, &arena); // one addition vanished: which one?
     assert_true(a.fit < 1.0);
     assert_true(a.placed[0].confidence <= 0.5 && a.placed[1].confidence <= 0.5);
     assert_true(a.placed[2].confidence > 0.9);
@@ -213,7 +214,7 @@ static void nothing_to_align(void **state)
         {ETP_XNN_ADD, ETP_DTYPE_FLOAT32}
     };
     make_chain(&c, ETP_DTYPE_FLOAT32, steps, 1);
-    etp_alignment a = align(&c, NULL, 0, &arena);
+    etp_operator_placement a = align(&c, NULL, 0, &arena);
     assert_true(a.fit < 1.0);
     c.partition.n_nodes = 0;
     const char *const names[] = {"Add (ND) #1"};
@@ -261,7 +262,7 @@ static void long_chains_are_aligned_in_windows(void **state)
     }
     etp_partition p = {
         .graph = &graph, .values = values, .n_values = N + 1, .nodes = nodes, .n_nodes = N};
-    etp_alignment a;
+    etp_operator_placement a;
     assert_int_equal(etp_align_operators(&p, names, n_ops, &arena, &a, &err), ETP_OK);
     assert_true(a.fit == 1.0);
     for (uint32_t i = 0; i < N; i++) {

@@ -372,7 +372,7 @@ static void damage_and_align(const etp_partition *p, const etp_str *names, const
     uint32_t want[MAX + 1], m = 0;
     uint32_t a = next_random(random, n), b = next_random(random, n);
     etp_arena arena = {0};
-    etp_alignment out;
+    etp_operator_placement out;
     etp_error err = {0};
     for (uint32_t i = 0; i < n && i < MAX; i++) {
         if ((how == DROP_ONE && i == a) || (how == DROP_TWO && (i == a || i == b))) {
