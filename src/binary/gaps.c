@@ -41,7 +41,7 @@ typedef struct filler {
         size_t n, cap;
     } begins;
     etp_addresses named; // by other code or a table, sorted
-    size_t next_named;   // the first one behind where the sweep is
+    size_t next_named;   // the first one behind where the linear sweep is
     uint64_t end;        // of the last function
 } filler;
 
@@ -88,25 +88,25 @@ static bool is_named(filler *w, uint64_t here)
 }
 
 // Where to go on behind what is no code: at a named address, else at an aligned one.
-static uint64_t resume(const filler *w, uint64_t here)
+static uint64_t next_start(const filler *w, uint64_t here)
 {
     uint64_t aligned = (here | (ALIGNED - 1)) + 1;
     bool named = w->next_named < w->named.n && w->named.items[w->next_named] < aligned;
     return named ? w->named.items[w->next_named] : aligned;
 }
 
-typedef struct stand { // of the sweep
-    bool away;         // control does not come here from above
-    bool behind_call;  // perhaps not
-    bool cases;        // only by a table of cases, unless a function begins here
-    bool broken;       // what precedes is no code
+typedef struct sweep_state {
+    bool away;        // control does not come here from above
+    bool behind_call; // perhaps not
+    bool cases;       // only by a table of cases, unless a function begins here
+    bool broken;      // what precedes is no code
     bool padding;
-} stand;
+} sweep_state;
 
 // Goes through the code of the gap once. False on out of memory.
-static bool sweep(filler *w, uint64_t first, uint64_t last, etp_bytes code)
+static bool linear_sweep(filler *w, uint64_t first, uint64_t last, etp_bytes code)
 {
-    stand is = {.away = true};
+    sweep_state is = {.away = true};
     w->end = first;
     for (size_t at = 0; at < code.len;) {
         uint64_t here = first + at;
@@ -115,8 +115,8 @@ static bool sweep(filler *w, uint64_t first, uint64_t last, etp_bytes code)
         etp_flow f = skip ? (etp_flow){ETP_FLOW_PADDING, skip, 0} : flow_at(w, code, at);
         bool over = w->next_named < w->named.n && w->named.items[w->next_named] - here < f.length;
         if (f.kind == ETP_FLOW_NONE || over) {
-            is = (stand){.away = true, .broken = true};
-            at = (size_t)(resume(w, here) - first);
+            is = (sweep_state){.away = true, .broken = true};
+            at = (size_t)(next_start(w, here) - first);
             continue;
         }
         at += f.length;
@@ -140,10 +140,10 @@ static bool sweep(filler *w, uint64_t first, uint64_t last, etp_bytes code)
         if (!keep_target(w, first, last, here, &f)) {
             return false;
         }
-        is = (stand){.away = f.kind == ETP_FLOW_AWAY || f.kind == ETP_FLOW_JUMP ||
-                             f.kind == ETP_FLOW_INDIRECT,
-                     .cases = f.kind == ETP_FLOW_INDIRECT,
-                     .behind_call = f.kind == ETP_FLOW_CALL};
+        is = (sweep_state){.away = f.kind == ETP_FLOW_AWAY || f.kind == ETP_FLOW_JUMP ||
+                                   f.kind == ETP_FLOW_INDIRECT,
+                           .cases = f.kind == ETP_FLOW_INDIRECT,
+                           .behind_call = f.kind == ETP_FLOW_CALL};
         w->end = is.away || is.behind_call ? first + at : w->end;
     }
     w->end = is.away && !is.broken ? w->end : last;
@@ -231,7 +231,7 @@ static bool fill(filler *w, uint64_t first, uint64_t last)
     etp_bytes code;
     w->arcs.n = w->begins.n = w->next_named = 0;
     return !etp_image_code(w->image, first, last, &code) ||
-           (sweep(w, first, last, code) && keep(w));
+           (linear_sweep(w, first, last, code) && keep(w));
 }
 
 static int by_start(const void *pa, const void *pb)

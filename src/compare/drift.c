@@ -18,7 +18,7 @@ static double clock_of(uint64_t khz)
 }
 
 // What the machine was at while BLOCK ran; NAN unknown.
-static void weather_of(const etp_run *run, uint32_t block, double *celsius, double *khz)
+static void temperature_and_clock(const etp_run *run, uint32_t block, double *celsius, double *khz)
 {
     *celsius = *khz = (double)NAN;
     for (size_t i = 0; i < run->blocks.n; i++) {
@@ -44,7 +44,7 @@ static etp_status correlate(etp_ab_session *s, uint32_t arm, bool clock, double 
     size_t n = 0;
     for (uint32_t b = 0; b < st->n_blocks_seen; b++) {
         double celsius, khz, value = st->value_ln[(size_t)b * st->n_arms + arm];
-        weather_of(&s->run, st->block_numbers[b], &celsius, &khz);
+        temperature_and_clock(&s->run, st->block_numbers[b], &celsius, &khz);
         if (isfinite(value) && isfinite(clock ? khz : celsius)) {
             values[n] = value;
             with[n++] = clock ? khz : celsius;

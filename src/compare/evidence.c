@@ -134,7 +134,7 @@ etp_status etp_ab_prove_arm(etp_ab_session *s, const etp_run *run, uint32_t run_
 }
 
 // A headline that the evidence does not carry is taken back; the raw samples stay.
-void etp_ab_withhold(etp_ab_session *s, bool control_differs, etp_withheld given)
+void etp_ab_withhold(etp_ab_session *s, bool control_differs, etp_withheld reason)
 {
     etp_ab *ab = &s->ab;
     for (size_t i = 0; i < ab->n_comparisons; i++) {
@@ -150,7 +150,7 @@ void etp_ab_withhold(etp_ab_session *s, bool control_differs, etp_withheld given
         } else if (control_differs) {
             c->withheld = ETP_WITHHELD_NOISE_FLOOR;
         } else {
-            c->withheld = given;
+            c->withheld = reason;
         }
         if (c->withheld) {
             c->estimate = c->lo = c->hi = c->sign_flip_p = NAN;

@@ -132,7 +132,7 @@ static bool has_word(const char *name, const char *word)
 
 // The level whose name an arm bears although another one was measured; "…_sme2_off" is no claim of
 // SME2.
-static const etp_level_info *claimed(const etp_ab_arm *a)
+static const etp_level_info *level_in_name(const etp_ab_arm *a)
 {
     for (int i = 1; i < ETP_LEVEL_COUNT && a->level != ETP_LEVEL_NONE; i++) {
         const etp_level_info *info = etp_level_get((etp_level)i);
@@ -150,7 +150,7 @@ static const char *misnamed(const etp_ab *ab, etp_arena *arena)
     size_t n = 0;
     const etp_level_info *last = NULL;
     for (size_t i = 0; i < ab->n_arms; i++) {
-        const etp_level_info *info = claimed(&ab->arms[i]);
+        const etp_level_info *info = level_in_name(&ab->arms[i]);
         if (info) {
             etp_strbuf_printf(&buf, "%sthe experiment %s was measured at %s, not at %s",
                               n++ ? "; " : "", ab->arms[i].name,

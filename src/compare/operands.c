@@ -195,9 +195,9 @@ static etp_status name_arms(etp_ab_session *s, const char *const *operands,
                             const etp_ab_options *options, etp_error *err)
 {
     etp_ab_arm *arms = s->ab.arms;
-    const char *const *given = options->names;
-    if (given[0] && given[1] && strcmp(given[0], given[1]) == 0) {
-        return etp_fail(err, ETP_USAGE, "both sides are called '%s'; give two names", given[0]);
+    const char *const *names = options->names;
+    if (names[0] && names[1] && strcmp(names[0], names[1]) == 0) {
+        return etp_fail(err, ETP_USAGE, "both sides are called '%s'; give two names", names[0]);
     }
     if (strcmp(arms[0].name, arms[1].name) == 0) {
         for (int i = 0; i < 2; i++) {
@@ -209,10 +209,10 @@ static etp_status name_arms(etp_ab_session *s, const char *const *operands,
         arms[1].name = operands[1];
     }
     for (int i = 0; i < 2; i++) {
-        if (given[i] && given[i][0] == '\0') {
+        if (names[i] && names[i][0] == '\0') {
             return etp_fail(err, ETP_USAGE, "--name%d is empty", i + 1);
         }
-        arms[i].name = given[i] ? given[i] : arms[i].name;
+        arms[i].name = names[i] ? names[i] : arms[i].name;
     }
     if (strcmp(arms[0].name, arms[1].name) == 0) {
         arms[1].name = etp_arena_printf(&s->arena, "%s (again)", arms[1].name);

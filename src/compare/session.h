@@ -112,7 +112,7 @@ ETP_NODISCARD etp_status etp_ab_take_hook(etp_ab_session *s, const etp_run *run,
 const char *etp_ab_hook_words(etp_ab_session *s, const etp_ab_arm *arm);
 ETP_NODISCARD etp_status etp_ab_hook_findings(etp_ab_session *s, etp_error *err);
 // GIVEN: why the ratios are withheld in any case.
-void etp_ab_withhold(etp_ab_session *s, bool control_differs, etp_withheld given);
+void etp_ab_withhold(etp_ab_session *s, bool control_differs, etp_withheld reason);
 // hot.c: ETDump latencies and where they went, before comparing; then what takes most of it.
 // What the arms are called where a reader takes a figure away: by what was measured.
 // What tells a model from the others of the session: "fp16" of net_xnnpack_fp16 beside

@@ -112,7 +112,7 @@ static etp_status reconnect(etp_device *d, etp_error *err)
 {
     const etp_remote *r = d->data;
     const char *adb = r->prefix[0], *serial = r->prefix[2];
-    uint64_t deadline = etp_os_now_ns() + r->patience_ns;
+    uint64_t deadline = etp_os_now_ns() + r->silence_limit_ns;
     const etp_adb_device *item = NULL;
     while (etp_os_now_ns() < deadline && etp_os_interrupted() == 0) {
         etp_adb_devices list;
@@ -131,7 +131,7 @@ static etp_status reconnect(etp_device *d, etp_error *err)
     }
     return etp_fail(err, ETP_ENVIRONMENT,
                     "adb %s: the device is gone and did not come back within %.3g s", serial,
-                    (double)r->patience_ns / 1e9);
+                    (double)r->silence_limit_ns / 1e9);
 }
 
 // The one that is meant, never another one.

@@ -21,11 +21,12 @@ static etp_remote *remote_of(const etp_device *d)
 
 // Ends what carries a mark. A helper of the runner may have left its group and session; its
 // environment names it still. Where /proc is no folder of processes (macOS) this does nothing.
-static const char k_sweep[] = "sweep() {\n"
-                              "  for e in $(grep -ls \"$1\" /proc/[0-9]*/environ 2>/dev/null); do\n"
-                              "    e=${e#/proc/}; kill -9 ${e%/environ} 2>/dev/null\n"
-                              "  done\n"
-                              "}\n";
+static const char k_kill_marked[] =
+    "kill_marked() {\n"
+    "  for e in $(grep -ls \"$1\" /proc/[0-9]*/environ 2>/dev/null); do\n"
+    "    e=${e#/proc/}; kill -9 ${e%/environ} 2>/dev/null\n"
+    "  done\n"
+    "}\n";
 
 static void append_command(etp_device *d, const etp_remote_launch *l, const char *const *args,
                            const char *const *env, etp_strbuf *s)
@@ -71,7 +72,7 @@ static const char k_after_start[] =
     "mkdir -p \"$w\"; echo $r >\"$f\"\n"
     "t=\n"
     "if [ -d /proc/$PPID ]; then\n"
-    "  ( while kill -0 $r && [ -d /proc/$PPID ]; do sleep 5; done; kill -9 $r; sweep \"$k\"\n"
+    "  ( while kill -0 $r && [ -d /proc/$PPID ]; do sleep 5; done; kill -9 $r; kill_marked \"$k\"\n"
     "    [ ! -d /proc/$PPID ] || ! kill -0 $$ || exit\n"
     "    rm -f \"$f\"\n"
     "    for x in \"$w\"/pid.*; do [ ! -f \"$x\" ] || exit; done\n"
@@ -81,7 +82,7 @@ static const char k_after_start[] =
     "wait $r; s=$?\n"
     "if [ -z \"$t\" ]; then :; elif [ -d /proc/$PPID ]; then kill $t 2>/dev/null; else wait $t; "
     "fi\n"
-    "sweep \"$k\"\n"
+    "kill_marked \"$k\"\n"
     "rm -f \"$f\"\n"
     "echo \"$m$s\" >&2\n"
     "exit $s\n";
@@ -127,7 +128,7 @@ static etp_status remote_start(etp_device *d, const char *const *args, const cha
     l->number = r->n_started++;
     snprintf(l->marker, sizeof l->marker, "etprof-end %016llx ",
              (unsigned long long)etp_os_random_u64());
-    etp_strbuf_appendz(&script, k_sweep);
+    etp_strbuf_appendz(&script, k_kill_marked);
     etp_strbuf_printf(&script, "k=" MARK "%u-\nw=", r->nonce, (unsigned)l->number);
     etp_remote_quote(&script, r->work);
     etp_strbuf_printf(&script, "\nf=\"$w/pid.%u\"\nm='%s'\n{ mkdir -p \"$w\" && cd ",
@@ -168,13 +169,13 @@ static void end_there(etp_device *d, const etp_remote_launch *one)
     etp_strbuf_printf(&script,
                       "\nfor f in \"$w\"/pid.%s; do\n  [ -f \"$f\" ] || continue\n%sdone\n",
                       which ? which : "*", k_kill);
-    etp_strbuf_printf(&script, "%ssweep " MARK "%s%s\n", k_sweep, r->nonce, one ? which : "",
+    etp_strbuf_printf(&script, "%ssweep " MARK "%s%s\n", k_kill_marked, r->nonce, one ? which : "",
                       one ? "-" : "");
     etp_strbuf_appendz(&script, one ? "" : "rm -rf \"$w\"\n");
     const uint64_t most = (uint64_t)10 * 1000000000u;
     etp_remote_call call = {.script = script.ptr,
                             .cleanup = true,
-                            .timeout_ns = r->patience_ns < most ? r->patience_ns : most};
+                            .timeout_ns = r->silence_limit_ns < most ? r->silence_limit_ns : most};
     if (!script.failed) {
         etp_status ignored = etp_remote_do(d, &call, &arena, NULL);
         (void)ignored; // the watch over there does it a little later
@@ -389,9 +390,9 @@ etp_status etp_remote_open(etp_device *d, const etp_device_options *o, etp_remot
     d->data = r;
     snprintf(r->nonce, sizeof r->nonce, "%016llx", (unsigned long long)etp_os_random_u64());
     r->connected = true;
-    r->patience_ns = ETP_REMOTE_NS;
+    r->silence_limit_ns = ETP_REMOTE_NS;
     if (o->timeout_s > 0 && o->timeout_s * 1e9 < (double)ETP_REMOTE_NS) {
-        r->patience_ns = (uint64_t)(fmax(o->timeout_s, 1) * 1e9);
+        r->silence_limit_ns = (uint64_t)(fmax(o->timeout_s, 1) * 1e9);
     }
     etp_str system = {0}, machine = {0};
     ETP_TRY(settle(d, &system, &machine, err));

@@ -35,8 +35,8 @@ struct etp_remote {
     const char *work;   // folder of this session there
     bool connected;     // the scripts of close are worth a try
     bool bundle_checked;
-    uint64_t patience_ns; // longest silence of a call that does not know better
-    bool suspect;         // a launch ended badly: look after the connection before the next one
+    uint64_t silence_limit_ns; // longest silence of a call that does not know better
+    bool suspect; // a launch ended badly: look after the connection before the next one
     uint32_t n_started;
     struct {
         etp_remote_launch *items;

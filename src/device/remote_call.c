@@ -132,13 +132,13 @@ static void take(attempt *a, etp_process_event event, const char *buf, size_t go
     }
 }
 
-static uint64_t patience_of(const etp_remote *r, const etp_remote_call *c)
+static uint64_t silence_limit_of(const etp_remote *r, const etp_remote_call *c)
 {
-    return c->timeout_ns ? c->timeout_ns : r->patience_ns;
+    return c->timeout_ns ? c->timeout_ns : r->silence_limit_ns;
 }
 
 // Feeds the input and reads until both streams end.
-static attempt_end pump(attempt *a, uint64_t patience)
+static attempt_end pump(attempt *a, uint64_t silence_limit)
 {
     const etp_remote_call *c = a->call;
     while (a->sent < c->input.len) {
@@ -146,8 +146,8 @@ static attempt_end pump(attempt *a, uint64_t patience)
         n = n < WRITE_PIECE ? n : WRITE_PIECE;
         uint64_t before = etp_os_now_ns();
         if (etp_process_write(&a->process, (etp_str){(const char *)c->input.ptr + a->sent, n},
-                              patience, NULL) != ETP_OK) {
-            if (etp_os_now_ns() - before >= patience) {
+                              silence_limit, NULL) != ETP_OK) {
+            if (etp_os_now_ns() - before >= silence_limit) {
                 return STALLED;
             }
             break; // it does not listen any more: its words and its end say why
@@ -165,12 +165,12 @@ static attempt_end pump(attempt *a, uint64_t patience)
         etp_process_event event = etp_process_read(&a->process, SLICE_NS, buf, sizeof buf, &got);
         uint64_t now = etp_os_now_ns();
         if (event == ETP_PROCESS_EOF) {
-            return etp_process_wait(&a->process, patience) ? ENDED : STALLED;
+            return etp_process_wait(&a->process, silence_limit) ? ENDED : STALLED;
         }
         if (event == ETP_PROCESS_OUT || event == ETP_PROCESS_ERR) {
             take(a, event, buf, got);
             last = now;
-        } else if (now - last >= patience) {
+        } else if (now - last >= silence_limit) {
             return STALLED;
         } else if (event == ETP_PROCESS_TIMEOUT && etp_process_wait(&a->process, 0)) {
             return ENDED; // a helper that it left behind may hold the pipes open
@@ -203,7 +203,7 @@ static etp_status try_once(etp_device *d, etp_remote_call *c, etp_arena *arena, 
     }
     etp_status status = etp_process_start(&spec, &a.process, err);
     if (status == ETP_OK) {
-        *end = pump(&a, patience_of(r, c));
+        *end = pump(&a, silence_limit_of(r, c));
         etp_process_dispose(&a.process);
         c->out = etp_strbuf_str(&a.out);
         c->log = etp_strbuf_str(&a.log);
@@ -234,7 +234,7 @@ etp_status etp_remote_do(etp_device *d, etp_remote_call *call, etp_arena *arena,
             return etp_fail(err, ETP_INTERRUPTED, "interrupted");
         case STALLED:
             return etp_fail(err, ETP_CHILD, "%s: no answer for %.3g s", r->name,
-                            (double)patience_of(r, call) / 1e9);
+                            (double)silence_limit_of(r, call) / 1e9);
         case LOST:
             break;
         }

@@ -100,7 +100,7 @@ static etp_status reconnect(etp_device *d, etp_error *err)
     const etp_remote *r = d->data;
     const ssh_client *c = r->client;
     const char *socket = etp_arena_printf(&d->arena, "%s/m", c->dir);
-    uint64_t deadline = etp_os_now_ns() + r->patience_ns;
+    uint64_t deadline = etp_os_now_ns() + r->silence_limit_ns;
     for (;;) {
         if (socket) {
             ETP_TRY(etp_os_unlink(socket, err));

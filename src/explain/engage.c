@@ -302,15 +302,16 @@ static void judge_by_names(const etp_engage_case *c, etp_engage *out)
     bool shown = c->feature == ETP_FEATURE_SME ? proof == ETP_PROVES_SME : proof == ETP_PROVES_VNNI;
     if (shown) {
         out->state = ETP_ENGAGED;
-        bool asked = c->names && c->names->off;
+        bool names_known = c->names && c->names->off;
         out->evidence =
             c->feature == ETP_FEATURE_SME
-                ? asked ? "operator name: this build has its like with SME or SME2 only"
-                        : "operator name: PF32, PF16, PQS8 and QP8 with F16 exist on SME and SME2 "
-                          "only in today's XNNPACK; names not asked of this runner"
-            : asked ? "operator name: this build has its like with VNNI only"
-                    : "operator name: QDU8 with QC8W exists on VNNI only in today's XNNPACK; "
-                      "names not asked of this runner";
+                ? names_known
+                      ? "operator name: this build has its like with SME or SME2 only"
+                      : "operator name: PF32, PF16, PQS8 and QP8 with F16 exist on SME and SME2 "
+                        "only in today's XNNPACK; names not asked of this runner"
+            : names_known ? "operator name: this build has its like with VNNI only"
+                          : "operator name: QDU8 with QC8W exists on VNNI only in today's XNNPACK; "
+                            "names not asked of this runner";
         bool row = !(c->row->parsed.category == ETP_CATEGORY_CONVOLUTION) &&
                    etp_value_is_one_row(etp_row_operand(c->facts, 0));
         out->reason = row ? ETP_REASON_ROW_KERNEL : ETP_REASON_NONE;
@@ -385,8 +386,8 @@ void etp_engage_judge(const etp_engage_case *c, etp_engage *out)
         return;
     }
     judge_by_names(c, out);
-    bool asked = (c->sampled || c->pool) && c->classes != 0 && c->row->kind == ETP_ROW_OPERATOR;
-    if (asked && c->feature != ETP_FEATURE_NONE) {
+    bool judged = (c->sampled || c->pool) && c->classes != 0 && c->row->kind == ETP_ROW_OPERATOR;
+    if (judged && c->feature != ETP_FEATURE_NONE) {
         judge_by_samples(c, out);
     }
 }

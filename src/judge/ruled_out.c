@@ -27,7 +27,7 @@ static verdict say(etp_cause_state state, const char *text)
 
 // ---- heat ----
 
-typedef struct weather {
+typedef struct thermal_record {
     size_t temperatures, clocks; // moments that could be read
     double first_c, hottest_c;
     double first_khz, last_khz;               // means over the first and last third of the blocks
@@ -35,10 +35,10 @@ typedef struct weather {
     uint64_t worst_status;                    // of Android; 0 none or not known
     bool has_status;
     uint32_t block; // the first that was throttled, 0 none
-} weather;
+} thermal_record;
 
 // What the system itself says about slowing down: limits of the clocks, and Android's status.
-static void read_throttling(const etp_run *run, weather *w)
+static void read_throttling(const etp_run *run, thermal_record *w)
 {
     for (size_t i = 0; i < run->blocks.n; i++) {
         const etp_run_block *b = &run->blocks.items[i];
@@ -62,10 +62,10 @@ static void read_throttling(const etp_run *run, weather *w)
     }
 }
 
-static void read_weather(const etp_run *run, weather *w)
+static void read_temperatures(const etp_run *run, thermal_record *w)
 {
     size_t n = run->blocks.n, third = n / 3 ? n / 3 : 1, early = 0, late = 0;
-    *w = (weather){.first_c = NAN, .hottest_c = NAN};
+    *w = (thermal_record){.first_c = NAN, .hottest_c = NAN};
     for (size_t i = 0; i < n; i++) {
         const etp_run_moment moments[] = {run->blocks.items[i].start, run->blocks.items[i].end};
         for (int k = 0; k < 2; k++) {
@@ -90,11 +90,11 @@ static void read_weather(const etp_run *run, weather *w)
 
 static verdict thermal(etp_ab_session *s)
 {
-    weather w;
+    thermal_record w;
     if (!s->has_run) {
         return say(ETP_CAUSE_UNKNOWN, "thermal (dumps alone: no record of temperature and clock)");
     }
-    read_weather(&s->run, &w);
+    read_temperatures(&s->run, &w);
     read_throttling(&s->run, &w);
     double fall = 1 - w.last_khz / w.first_khz; // NAN: not readable
     const char *celsius = w.temperatures

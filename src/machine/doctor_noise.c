@@ -17,9 +17,9 @@
 
 // A chain of dependent additions: nothing to predict, to cache or to vectorise. Its value is used
 // so that it is computed.
-static double work(uint64_t rounds, double seed)
+static double work(uint64_t rounds, double start)
 {
-    double x = seed;
+    double x = start;
     for (uint64_t i = 0; i < rounds; i++) {
         x = x * 0.999999 + 1e-6;
     }

@@ -144,8 +144,8 @@ etp_status etp_ab_next_fixes(etp_ab_session *s, etp_error *err)
         return etp_fail_nomem(err, "fixes");
     }
     f.best_rate = best_rate(&f);
-    f.claimed = ETP_NEW_ARRAY(&s->arena, bool, ab->n_operators + 1);
-    if (!f.claimed) {
+    f.covered = ETP_NEW_ARRAY(&s->arena, bool, ab->n_operators + 1);
+    if (!f.covered) {
         return etp_fail_nomem(err, "fixes");
     }
     ETP_TRY(etp_fixes_of_layout(&f, err));

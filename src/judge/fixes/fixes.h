@@ -15,7 +15,7 @@ typedef struct etp_fixer {
     etp_ab *ab;
     uint32_t arm;
     int64_t total;   // traced inference of the arm, as it usually takes (profile.h)
-    bool *claimed;   // [n_operators] a fix of its own is about it: the general ones leave it out
+    bool *covered;   // [n_operators] a fix of its own is about it: the general ones leave it out
     double boundary; // Σ (DELEGATE_CALL − its operators), median of the blocks' means
     size_t calls, inside; // delegate calls, operators in them
     double *call_ns;    // [calls] what each takes beside its operators, likewise, the longest first
@@ -103,7 +103,7 @@ double etp_fix_product_ns(const etp_fixer *f); // one product of float32 at the 
 double etp_fix_region_ns(const etp_fixer *f, uint32_t threads); // one parallel region
 
 ETP_NODISCARD etp_status etp_fixes_of_layout(etp_fixer *f, etp_error *err);
-// What no fix of its own claimed; after the others.
+// What no fix of its own covered; after the others.
 ETP_NODISCARD etp_status etp_fixes_of_moves(etp_fixer *f, etp_error *err);
 ETP_NODISCARD etp_status etp_fixes_of_work(etp_fixer *f, etp_error *err);
 

@@ -441,7 +441,7 @@ etp_status etp_fix_show(etp_fixer *f, const etp_fix_found *at, const etp_fix_wor
     const char **ids = ETP_NEW_ARRAY(&f->s->arena, const char *, at->ops.n);
     for (size_t i = 0; ids && i < at->ops.n; i++) {
         ids[i] = f->ab->operators[at->ops.items[i]].id;
-        f->claimed[at->ops.items[i]] = true;
+        f->covered[at->ops.items[i]] = true;
     }
     return show(f, at, ids, at->ops.n, w, err);
 }

@@ -378,9 +378,9 @@ static etp_status copies_in_a_row(etp_fixer *f, etp_error *err)
     double first = 0;
     for (uint32_t i = 0; i < f->ab->n_operators; i++) {
         bool moves = category_of(f, i) == ETP_CATEGORY_DATA_MOVEMENT && etp_fix_op_ns(f, i) > 0 &&
-                     !f->claimed[i];
+                     !f->covered[i];
         uint32_t from = moves ? source_of(f, i) : ETP_NO_INDEX;
-        if (from == ETP_NO_INDEX || f->claimed[from] || etp_fix_op_ns(f, from) <= 0 ||
+        if (from == ETP_NO_INDEX || f->covered[from] || etp_fix_op_ns(f, from) <= 0 ||
             category_of(f, from) != ETP_CATEGORY_DATA_MOVEMENT) {
             continue;
         }
@@ -525,8 +525,8 @@ static etp_status border(etp_fixer *f, etp_error *err)
         return ETP_OK;
     }
     for (uint32_t i = 0; i < f->ab->n_operators; i++) {
-        bool in = !f->claimed[i] && reorders_input(f, i);
-        bool mine = in || (!f->claimed[i] && reorders_output(f, i));
+        bool in = !f->covered[i] && reorders_input(f, i);
+        bool mine = in || (!f->covered[i] && reorders_output(f, i));
         added += in ? copies_added(f, i) : 0;
         images = images || (mine && images_leave(f, i));
         inputs = inputs || in;
@@ -730,7 +730,7 @@ static etp_status moved(etp_fixer *f, bool convert, etp_error *err)
     size_t known = 0;
     for (uint32_t i = 0; i < f->ab->n_operators; i++) {
         double ns = (double)etp_fix_op_ns(f, i);
-        if (category_of(f, i) != category || ns <= 0 || f->claimed[i]) {
+        if (category_of(f, i) != category || ns <= 0 || f->covered[i]) {
             continue;
         }
         double copied = etp_fix_copy_ns(f, i);

@@ -182,7 +182,7 @@ static etp_status nothing_delegated(etp_fixer *f, etp_error *err)
     etp_fix_found at = {0};
     double inside = 0;
     for (uint32_t i = 0; i < f->ab->n_operators; i++) {
-        if (is_kind(f, i, ETP_ROW_PORTABLE) && !f->claimed[i]) {
+        if (is_kind(f, i, ETP_ROW_PORTABLE) && !f->covered[i]) {
             inside += likely_inside(f, i, NULL);
             if (!etp_fix_add_op(f, &at, i)) {
                 return no_memory(err);
@@ -207,11 +207,11 @@ static etp_status undelegated(etp_fixer *f, etp_error *err)
         double inside = 0;
         for (uint32_t i = 0; i < f->ab->n_operators; i++) {
             const way_in *own =
-                is_kind(f, i, ETP_ROW_PORTABLE) && !f->claimed[i] ? way_in_of(f, i, safe) : NULL;
+                is_kind(f, i, ETP_ROW_PORTABLE) && !f->covered[i] ? way_in_of(f, i, safe) : NULL;
             bool moves =
                 etp_kit_category_of(f->ab->operators[i].category) == ETP_KIT_CATEGORY_DATA_MOVEMENT;
             bool mine = way ? own && strcmp(own->recipe, way->recipe) == 0
-                            : is_kind(f, i, ETP_ROW_PORTABLE) && !f->claimed[i] && !moves;
+                            : is_kind(f, i, ETP_ROW_PORTABLE) && !f->covered[i] && !moves;
             if (mine && !etp_fix_add_op(f, &at, i)) {
                 return no_memory(err);
             }
