@@ -6,9 +6,9 @@
 
 #include <etprof/stats.h>
 
+#include "measure/block_environment.h"
 #include "measure/environment.h"
 #include "measure/state.h"
-#include "measure/weather.h"
 
 #define GIVE_UP_AFTER 3u // blocks in a row that an arm may lose
 #define EXTRA_BLOCKS 2u  // at most, in place of incomplete ones
@@ -259,11 +259,11 @@ static etp_status run_block(etp_session *s, uint32_t block, etp_error *err)
                                .order = order.arms,
                                .n_arms = s->plan->n_arms,
                                .control_position = order.control};
-    etp_weather_begin(s, &e);
+    etp_block_environment_begin(s, &e);
     e.wall_start = etp_os_wall_seconds();
     ETP_TRY(launch_block(s, block, &order, lost, err));
     e.wall_end = etp_os_wall_seconds();
-    etp_weather_end(s, &e);
+    etp_block_environment_end(s, &e);
     note_clocks(s, &e);
     count_losses(s, block, lost);
     if (s->launches.n == 0) { // nothing came of it: no block

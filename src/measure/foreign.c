@@ -27,9 +27,9 @@ typedef struct run { // state of one call
     uint64_t warmup;
 } run;
 
-static bool lose(run *r, etp_lost_reason reason, const char *fmt, ...) ETP_PRINTF(3, 4);
+static bool mark_lost(run *r, etp_lost_reason reason, const char *fmt, ...) ETP_PRINTF(3, 4);
 
-static bool lose(run *r, etp_lost_reason reason, const char *fmt, ...)
+static bool mark_lost(run *r, etp_lost_reason reason, const char *fmt, ...)
 {
     if (!r->out->detail) {
         char text[1400];
@@ -131,7 +131,7 @@ static bool build_arguments(run *r, words *w)
     add(w, r->foreign->there);
     flag(r, w, ETP_FOREIGN_MODEL_PATH, "model_path", q->model);
     flag(r, w, ETP_FOREIGN_NUM_EXECUTIONS, "num_executions",
-         etp_arena_printf(a, "%llu", (unsigned long long)r->log.asked));
+         etp_arena_printf(a, "%llu", (unsigned long long)r->log.executions));
     flag(r, w, ETP_FOREIGN_CPU_THREADS, "cpu_threads", etp_arena_printf(a, "%u", q->arm->threads));
     flag(r, w, ETP_FOREIGN_ETDUMP_PATH, "etdump_path", q->dump);
     flag(r, w, ETP_FOREIGN_DATA_PATH, "data_path", q->data);
@@ -152,10 +152,10 @@ static void keep(run *r, const char *text, size_t len)
 }
 
 // Until it closes its output; false when it was lost or the session is to end.
-static bool listen(run *r, uint64_t patience_ns)
+static bool read_output(run *r, uint64_t silence_limit_ns)
 {
     const etp_launch_request *q = r->request;
-    uint64_t deadline = etp_os_now_ns() + patience_ns;
+    uint64_t deadline = etp_os_now_ns() + silence_limit_ns;
     for (;;) {
         char piece[4096];
         size_t got = 0;
@@ -165,7 +165,8 @@ static bool listen(run *r, uint64_t patience_ns)
             return false;
         }
         if (now >= deadline) {
-            return lose(r, ETP_LOST_HANG, "no word for %.3g s", (double)patience_ns / 1e9);
+            return mark_lost(r, ETP_LOST_HANG, "no word for %.3g s",
+                             (double)silence_limit_ns / 1e9);
         }
         etp_process_event e =
             etp_process_read(&r->process, deadline - now, piece, sizeof piece, &got);
@@ -176,22 +177,22 @@ static bool listen(run *r, uint64_t patience_ns)
             now = etp_os_now_ns();
             etp_foreign_log_feed(&r->log, e == ETP_PROCESS_ERR, piece, got, now);
             keep(r, piece, got);
-            deadline = now + patience_ns;
+            deadline = now + silence_limit_ns;
         }
     }
 }
 
-static bool wait_for_end(run *r, uint64_t patience_ns)
+static bool wait_for_end(run *r, uint64_t silence_limit_ns)
 {
     const etp_launch_request *q = r->request;
-    uint64_t deadline = etp_os_now_ns() + patience_ns;
+    uint64_t deadline = etp_os_now_ns() + silence_limit_ns;
     while (!etp_process_wait(&r->process, 20000000)) {
         if (q->interrupted(q->interrupted_ctx) != 0) {
             r->out->interrupted = true;
             return false;
         }
         if (etp_os_now_ns() >= deadline) {
-            return lose(r, ETP_LOST_HANG, "it closed its output and did not end");
+            return mark_lost(r, ETP_LOST_HANG, "it closed its output and did not end");
         }
     }
     return true;
@@ -223,14 +224,16 @@ static bool check_end(run *r)
     (void)last_words(r, said, sizeof said);
     const char *colon = said[0] ? ": " : "";
     if (p->signal != 0) {
-        return lose(r, ETP_LOST_CRASH, "it was ended by signal %d%s%s", p->signal, colon, said);
+        return mark_lost(r, ETP_LOST_CRASH, "it was ended by signal %d%s%s", p->signal, colon,
+                         said);
     }
     if (p->exit_code >= 125 && p->exit_code <= 127) {
-        return lose(r, p->exit_code == 125 ? ETP_LOST_MASK : ETP_LOST_CRASH, "%s",
-                    said[0] ? said : "etprof-launch could not start it");
+        return mark_lost(r, p->exit_code == 125 ? ETP_LOST_MASK : ETP_LOST_CRASH, "%s",
+                         said[0] ? said : "etprof-launch could not start it");
     }
     if (p->exit_code != 0) {
-        return lose(r, ETP_LOST_CRASH, "it ended with status %d%s%s", p->exit_code, colon, said);
+        return mark_lost(r, ETP_LOST_CRASH, "it ended with status %d%s%s", p->exit_code, colon,
+                         said);
     }
     return true;
 }
@@ -242,9 +245,9 @@ static bool check_end(run *r)
 static bool spread_total(run *r)
 {
     etp_foreign_log *log = &r->log;
-    uint64_t mean = log->total_ns / log->asked;
+    uint64_t mean = log->total_ns / log->executions;
     uint64_t start = r->process.start_ns + log->load_ns;
-    for (uint64_t i = 0; i < log->asked && !log->failed; i++) {
+    for (uint64_t i = 0; i < log->executions && !log->failed; i++) {
         etp_launch_iteration item = {start + i * mean, mean ? mean : 1};
         log->failed = !ETP_PUSH(log->arena, &log->iterations, item);
     }
@@ -256,29 +259,30 @@ static bool check_log(run *r)
 {
     etp_foreign_log *log = &r->log;
     if (log->wrong[0]) {
-        return lose(r, ETP_LOST_GARBAGE, "the runner ignores its flags: %s", log->wrong);
+        return mark_lost(r, ETP_LOST_GARBAGE, "the runner ignores its flags: %s", log->wrong);
     }
     if (log->threads != 0 && log->threads != r->request->arm->threads) {
-        return lose(r, ETP_LOST_GARBAGE, "the runner ignores its flags: %llu threads, told was %u",
-                    (unsigned long long)log->threads, r->request->arm->threads);
+        return mark_lost(r, ETP_LOST_GARBAGE,
+                         "the runner ignores its flags: %llu threads, told was %u",
+                         (unsigned long long)log->threads, r->request->arm->threads);
     }
-    if (log->iterations.n == 0 && log->total_n == log->asked && !spread_total(r)) {
-        return lose(r, ETP_LOST_START, "out of memory");
+    if (log->iterations.n == 0 && log->total_n == log->executions && !spread_total(r)) {
+        return mark_lost(r, ETP_LOST_START, "out of memory");
     }
     if (log->failed) {
-        return lose(r, ETP_LOST_START, "out of memory");
+        return mark_lost(r, ETP_LOST_START, "out of memory");
     }
     if (log->iterations.n == 0) {
-        return lose(
+        return mark_lost(
             r, ETP_LOST_GARBAGE, "no timing line in its log (\"Iteration 1 of %llu: ... ms\"): %s",
-            (unsigned long long)log->asked,
+            (unsigned long long)log->executions,
             r->foreign->logging == ETP_KNOWN_NO
                 ? "it was built without logging; configure it with -DEXECUTORCH_ENABLE_LOGGING=ON"
                 : "it was built without logging, or logs elsewhere (Android: logcat)");
     }
-    if (log->iterations.n != log->asked) {
-        return lose(r, ETP_LOST_GARBAGE, "its log has %zu iterations, asked were %llu",
-                    log->iterations.n, (unsigned long long)log->asked);
+    if (log->iterations.n != log->executions) {
+        return mark_lost(r, ETP_LOST_GARBAGE, "its log has %zu iterations, asked were %llu",
+                         log->iterations.n, (unsigned long long)log->executions);
     }
     return true;
 }
@@ -310,7 +314,7 @@ static bool take_report(run *r)
     }
     if (!local || r->device->ops->pull(r->device, r->report, local, &err) != ETP_OK ||
         etp_os_read_text(local, REPORT_LIMIT, r->arena, &text, &err) != ETP_OK) {
-        return lose(r, ETP_LOST_MASK, "etprof-launch left no report: the level is unknown");
+        return mark_lost(r, ETP_LOST_MASK, "etprof-launch left no report: the level is unknown");
     }
     uint64_t answers = 0, changed = 0, left = 0, missed = 0, signals = 0;
     etp_str method = value_of(text, "method"), why = value_of(text, "why");
@@ -327,8 +331,8 @@ static bool take_report(run *r)
     record->asks_signalled =
         etp_parse_u64(value_of(text, "signals"), &signals) ? signals : 0; // an older launcher
     if (counted && answers == 0) {
-        return lose(r, ETP_LOST_MASK, "nothing in the runner asked for CPU features%s%.*s",
-                    why.len ? ": " : "", ETP_STR_ARG(why));
+        return mark_lost(r, ETP_LOST_MASK, "nothing in the runner asked for CPU features%s%.*s",
+                         why.len ? ": " : "", ETP_STR_ARG(why));
     }
     return true;
 }
@@ -354,11 +358,11 @@ static void record_end(run *r)
 static bool go(run *r)
 {
     const etp_launch_request *q = r->request;
-    uint64_t each = q->expected_iteration_ns, n = r->log.asked;
+    uint64_t each = q->expected_iteration_ns, n = r->log.executions;
     uint64_t extra = each < UINT64_MAX / 20 / (n + 1) ? 10 * n * each : 0;
-    uint64_t patience = q->timeout_ns + extra;
+    uint64_t silence_limit = q->timeout_ns + extra;
     etp_process_close_input(&r->process); // it reads nothing
-    bool ok = listen(r, patience) && wait_for_end(r, patience);
+    bool ok = read_output(r, silence_limit) && wait_for_end(r, silence_limit);
     if (!r->process.ended) {
         r->device->ops->kill(r->device, &r->process, 0);
     }
@@ -384,7 +388,7 @@ etp_status etp_foreign_run(etp_device *device, const etp_launch_request *request
     bool pilot = request->pilot_warmup_ns > 0;
     r->warmup = pilot ? PILOT_WARMUP : request->warmup;
     r->log.arena = arena;
-    r->log.asked = r->warmup + request->iterations;
+    r->log.executions = r->warmup + request->iterations;
     etp_strbuf_init(&r->text, arena);
     ETP_TRY(device->ops->scratch(device, "launch-report", arena, &r->report, err));
     // A tracer writes a file in any case; not into the folder it stands in.
@@ -400,7 +404,7 @@ etp_status etp_foreign_run(etp_device *device, const etp_launch_request *request
     const char *const env[] = {NULL};
     etp_error start_err;
     if (device->ops->start(device, w.items, env, &r->process, &start_err) != ETP_OK) {
-        lose(r, ETP_LOST_START, "%s", start_err.msg);
+        mark_lost(r, ETP_LOST_START, "%s", start_err.msg);
         return ETP_OK;
     }
     out->ok = go(r);

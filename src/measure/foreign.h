@@ -57,7 +57,7 @@ ETP_NODISCARD etp_status etp_foreign_plan(const etp_plan_options *options, const
 
 typedef struct etp_foreign_log {
     etp_arena *arena;
-    uint64_t asked; // executions
+    uint64_t executions; // that were requested
     struct {
         etp_launch_iteration *items;
         size_t n, cap;

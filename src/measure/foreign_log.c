@@ -75,8 +75,8 @@ static void wrong(etp_foreign_log *log, const char *what, uint64_t said, const c
 
 static void take_iteration(etp_foreign_log *log, uint64_t i, uint64_t n, uint64_t ns, uint64_t now)
 {
-    if (n != log->asked) {
-        wrong(log, "executions:", n, "told was", log->asked);
+    if (n != log->executions) {
+        wrong(log, "executions:", n, "told was", log->executions);
         return;
     }
     if (i != log->iterations.n + 1) {
@@ -104,8 +104,8 @@ static void take_line(etp_foreign_log *log, etp_str line, uint64_t now)
                skip(&rest, " time(s) in ") && milliseconds(&rest, &ns)) {
         log->total_n = n;
         log->total_ns = ns;
-        if (n != log->asked) {
-            wrong(log, "executions:", n, "told was", log->asked);
+        if (n != log->executions) {
+            wrong(log, "executions:", n, "told was", log->executions);
         }
     } else if (after(line, "Model loaded in ", &rest) && milliseconds(&rest, &ns)) {
         log->load_ns = ns;

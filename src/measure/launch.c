@@ -6,7 +6,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-#include "measure/conversation.h"
+#include "measure/channel.h"
 #include "measure/foreign.h"
 
 #define MAX_ARGS 24
@@ -17,7 +17,7 @@ struct etp_launch {
     const etp_launch_request *request;
     etp_device *device;
     etp_arena *arena;
-    etp_talk *talk;
+    etp_channel *channel;
     etp_launch_outcome *out;
     char nonce[17];
     struct {
@@ -32,10 +32,10 @@ struct etp_launch {
 };
 typedef struct etp_launch launch;
 
-static bool lose(launch *l, etp_lost_reason reason, const char *fmt, ...) ETP_PRINTF(3, 4);
+static bool mark_lost(launch *l, etp_lost_reason reason, const char *fmt, ...) ETP_PRINTF(3, 4);
 
 // Records the first reason; always false.
-static bool lose(launch *l, etp_lost_reason reason, const char *fmt, ...)
+static bool mark_lost(launch *l, etp_lost_reason reason, const char *fmt, ...)
 {
     if (!l->out->detail) {
         char text[1400];
@@ -55,61 +55,64 @@ static bool lose(launch *l, etp_lost_reason reason, const char *fmt, ...)
 // Tells what ended the process when it stopped talking. It has ended or is made to.
 static void explain_end(launch *l)
 {
-    etp_talk *t = l->talk;
-    bool ended = etp_talk_finish(t);
-    etp_str words = etp_talk_words(t);
+    etp_channel *t = l->channel;
+    bool ended = etp_channel_finish(t);
+    etp_str words = etp_channel_last_line(t);
     const char *colon = words.len > 0 ? ": " : "";
     if (!ended) {
-        lose(l, ETP_LOST_HANG, "the runner closed its output and did not end");
+        mark_lost(l, ETP_LOST_HANG, "the runner closed its output and did not end");
     } else if (t->lost) {
-        lose(l, ETP_LOST_CONNECTION,
-             "the connection to the device was lost while the runner ran%s%.*s", colon,
-             ETP_STR_ARG(words));
+        mark_lost(l, ETP_LOST_CONNECTION,
+                  "the connection to the device was lost while the runner ran%s%.*s", colon,
+                  ETP_STR_ARG(words));
     } else if (t->process.signal != 0) {
-        lose(l, ETP_LOST_CRASH, "the runner was ended by signal %d%s%.*s", t->process.signal, colon,
-             ETP_STR_ARG(words));
+        mark_lost(l, ETP_LOST_CRASH, "the runner was ended by signal %d%s%.*s", t->process.signal,
+                  colon, ETP_STR_ARG(words));
     } else {
-        lose(l, ETP_LOST_CRASH, "the runner ended with status %d%s%.*s", t->process.exit_code,
-             colon, ETP_STR_ARG(words));
+        mark_lost(l, ETP_LOST_CRASH, "the runner ended with status %d%s%.*s", t->process.exit_code,
+                  colon, ETP_STR_ARG(words));
     }
 }
 
-static bool lose_talk(launch *l, etp_talk_result r, const char *doing, uint64_t patience_ns)
+static bool channel_failed(launch *l, etp_channel_result r, const char *doing,
+                           uint64_t silence_limit_ns)
 {
     switch (r) {
-    case ETP_TALK_SIGNAL:
+    case ETP_CHANNEL_SIGNAL:
         l->out->interrupted = true;
         break;
-    case ETP_TALK_END:
+    case ETP_CHANNEL_END:
         explain_end(l);
         break;
-    case ETP_TALK_SILENCE:
-        lose(l, ETP_LOST_HANG, "no answer for %.3g s while %s", (double)patience_ns / 1e9, doing);
+    case ETP_CHANNEL_SILENCE:
+        mark_lost(l, ETP_LOST_HANG, "no answer for %.3g s while %s", (double)silence_limit_ns / 1e9,
+                  doing);
         break;
-    case ETP_TALK_GARBAGE:
-        lose(l, ETP_LOST_GARBAGE, "not the runner's protocol while %s: %s", doing, l->why);
+    case ETP_CHANNEL_GARBAGE:
+        mark_lost(l, ETP_LOST_GARBAGE, "not the runner's protocol while %s: %s", doing, l->why);
         break;
-    case ETP_TALK_OK:
+    case ETP_CHANNEL_OK:
         break;
     }
     return false;
 }
 
-// Next message, which must be of type WANTED; errors of the runner are taken as its word.
+// Next message, which must be of type WANTED; errors that the runner reports are believed.
 static bool expect(launch *l, etp_wire_type wanted, uint64_t extra_ns, const char *doing,
                    etp_wire_msg *msg)
 {
-    etp_talk_result r = etp_talk_next(l->talk, extra_ns, msg, l->why, sizeof l->why);
-    if (r != ETP_TALK_OK) {
-        return lose_talk(l, r, doing, l->talk->timeout_ns + extra_ns);
+    etp_channel_result r = etp_channel_next(l->channel, extra_ns, msg, l->why, sizeof l->why);
+    if (r != ETP_CHANNEL_OK) {
+        return channel_failed(l, r, doing, l->channel->timeout_ns + extra_ns);
     }
     if (msg->type == ETP_WIRE_ERROR) {
         snprintf(l->out->code, sizeof l->out->code, "%s", msg->u.error.code);
         bool mask = strcmp(msg->u.error.code, "mask") == 0;
-        return lose(l, mask ? ETP_LOST_MASK : ETP_LOST_ERROR, "%s", msg->u.error.message);
+        return mark_lost(l, mask ? ETP_LOST_MASK : ETP_LOST_ERROR, "%s", msg->u.error.message);
     }
     if (msg->type != wanted) {
-        return lose(l, ETP_LOST_GARBAGE, "unexpected \"%s\" message while %s", msg->word, doing);
+        return mark_lost(l, ETP_LOST_GARBAGE, "unexpected \"%s\" message while %s", msg->word,
+                         doing);
     }
     return true;
 }
@@ -129,8 +132,8 @@ static bool check_mask(launch *l, const etp_wire_hello *h)
         return true;
     }
     if (strcmp(h->mask.requested, arm->mask) != 0) {
-        return lose(l, ETP_LOST_MASK, "the runner ignores its mask: told %.200s, says %.200s",
-                    arm->mask, h->mask.requested[0] ? h->mask.requested : "nothing");
+        return mark_lost(l, ETP_LOST_MASK, "the runner ignores its mask: told %.200s, says %.200s",
+                         arm->mask, h->mask.requested[0] ? h->mask.requested : "nothing");
     }
     etp_isa_mask mask;
     etp_isa_cpu seen;
@@ -139,13 +142,13 @@ static bool check_mask(launch *l, const etp_wire_hello *h)
     }
     if (!etp_isa_mask_parse(arm->mask, &mask, l->why, sizeof l->why) ||
         !etp_isa_cpu_parse(h->flags, &seen, l->why, sizeof l->why)) {
-        return lose(l, ETP_LOST_GARBAGE, "the runner's \"flags\": %.200s", l->why);
+        return mark_lost(l, ETP_LOST_GARBAGE, "the runner's \"flags\": %.200s", l->why);
     }
     etp_isa_cpu expected = etp_isa_cpu_masked(l->request->cpu, &mask);
     if (!same_features(&seen, &expected)) {
-        return lose(l, ETP_LOST_MASK,
-                    "the mask is not in force: what the SDK sees is not the CPU without %.300s",
-                    arm->mask);
+        return mark_lost(
+            l, ETP_LOST_MASK,
+            "the mask is not in force: what the SDK sees is not the CPU without %.300s", arm->mask);
     }
     return true;
 }
@@ -164,33 +167,34 @@ static bool hear_hello(launch *l)
         return false;
     }
     const etp_wire_hello *h = &msg.u.hello;
-    etp_talk *t = l->talk;
+    etp_channel *t = l->channel;
     etp_run_launch *r = &l->out->record;
     r->pid = h->pid;
     if (h->protocol != ETP_WIRE_PROTOCOL) {
-        return lose(l, ETP_LOST_GARBAGE, "the runner speaks protocol %llu, not %d",
-                    (unsigned long long)h->protocol, ETP_WIRE_PROTOCOL);
+        return mark_lost(l, ETP_LOST_GARBAGE, "the runner speaks protocol %llu, not %d",
+                         (unsigned long long)h->protocol, ETP_WIRE_PROTOCOL);
     }
     if (strcmp(h->nonce, l->nonce) != 0) {
-        return lose(l, ETP_LOST_GARBAGE, "the answer is not from the process that was started");
+        return mark_lost(l, ETP_LOST_GARBAGE,
+                         "the answer is not from the process that was started");
     }
     if (t->device->info.local_pid && h->pid != (uint64_t)t->process.pid) {
-        return lose(l, ETP_LOST_GARBAGE, "the runner says pid %llu, started was %lld",
-                    (unsigned long long)h->pid, (long long)t->process.pid);
+        return mark_lost(l, ETP_LOST_GARBAGE, "the runner says pid %llu, started was %lld",
+                         (unsigned long long)h->pid, (long long)t->process.pid);
     }
     t->pid = h->pid;
     if (!keep(l, &r->mask_requested, h->mask.requested) || !keep(l, &r->mask_hook, h->mask.hook) ||
         !keep(l, &r->mask_cleared, h->mask.cleared) || !keep(l, &r->flags, h->flags)) {
-        return lose(l, ETP_LOST_START, "out of memory");
+        return mark_lost(l, ETP_LOST_START, "out of memory");
     }
     if (h->threads != 0 && h->threads != l->request->arm->threads) {
-        return lose(l, ETP_LOST_GARBAGE, "the runner uses %llu threads, told was %u",
-                    (unsigned long long)h->threads, l->request->arm->threads);
+        return mark_lost(l, ETP_LOST_GARBAGE, "the runner uses %llu threads, told was %u",
+                         (unsigned long long)h->threads, l->request->arm->threads);
     }
     if (!keep(l, &r->mask_caller, h->mask.caller) ||
         !keep(l, &r->counted.events, h->counters.events) ||
         !keep(l, &r->counted.cache, h->counters.cache)) {
-        return lose(l, ETP_LOST_START, "out of memory");
+        return mark_lost(l, ETP_LOST_START, "out of memory");
     }
     return check_mask(l, h);
 }
@@ -207,8 +211,8 @@ static bool hear_load(launch *l)
     r->rss_bytes = msg.u.load.rss_bytes;
     r->hook_calls = msg.u.load.hook_calls;
     if (l->request->arm->mask[0] != '\0' && r->mask_hook.len > 0 && r->hook_calls == 0) {
-        return lose(l, ETP_LOST_MASK,
-                    "no library of the SDK asked for CPU features under the mask");
+        return mark_lost(l, ETP_LOST_MASK,
+                         "no library of the SDK asked for CPU features under the mask");
     }
     return true;
 }
@@ -218,18 +222,18 @@ static bool hear_load(launch *l)
 static bool take_iteration(launch *l, const etp_wire_iter *it)
 {
     if (it->i != l->iterations.n) {
-        return lose(l, ETP_LOST_GARBAGE, "iteration %llu after %zu", (unsigned long long)it->i,
-                    l->iterations.n);
+        return mark_lost(l, ETP_LOST_GARBAGE, "iteration %llu after %zu", (unsigned long long)it->i,
+                         l->iterations.n);
     }
     if (it->ns == 0 || it->ns > INT64_MAX) {
-        return lose(l, ETP_LOST_GARBAGE, "iteration %llu took %llu ns", (unsigned long long)it->i,
-                    (unsigned long long)it->ns);
+        return mark_lost(l, ETP_LOST_GARBAGE, "iteration %llu took %llu ns",
+                         (unsigned long long)it->i, (unsigned long long)it->ns);
     }
     if (l->iterations.n > 0) {
         const etp_launch_iteration *last = &l->iterations.items[l->iterations.n - 1];
         if (it->start_ns < last->start_ns || it->start_ns - last->start_ns < last->ns) {
-            return lose(l, ETP_LOST_GARBAGE, "iteration %llu starts before the last one ended",
-                        (unsigned long long)it->i);
+            return mark_lost(l, ETP_LOST_GARBAGE, "iteration %llu starts before the last one ended",
+                             (unsigned long long)it->i);
         }
     }
     etp_launch_iteration item = {it->start_ns, it->ns};
@@ -237,11 +241,11 @@ static bool take_iteration(launch *l, const etp_wire_iter *it)
     etp_run_counts counts = {c->cpu_ns, c->cycles, c->instructions, c->cache_misses};
     if (c->cpu_ns > INT64_MAX || c->cycles > INT64_MAX || c->instructions > INT64_MAX ||
         c->cache_misses > INT64_MAX) {
-        return lose(l, ETP_LOST_GARBAGE, "iteration %llu counted more than can be",
-                    (unsigned long long)it->i);
+        return mark_lost(l, ETP_LOST_GARBAGE, "iteration %llu counted more than can be",
+                         (unsigned long long)it->i);
     }
     if (!ETP_PUSH(l->arena, &l->iterations, item) || !ETP_PUSH(l->arena, &l->counts, counts)) {
-        return lose(l, ETP_LOST_START, "out of memory");
+        return mark_lost(l, ETP_LOST_START, "out of memory");
     }
     etp_run_launch *r = &l->out->record;
     r->counted.scaled += c->scaled != 0;
@@ -255,7 +259,7 @@ static bool run_iterations(launch *l, uint64_t n)
 {
     char line[32];
     snprintf(line, sizeof line, "run %llu\n", (unsigned long long)n);
-    bool sent = etp_talk_send(l->talk, etp_str_from(line));
+    bool sent = etp_channel_send(l->channel, etp_str_from(line));
     (void)sent; // a runner that does not listen shows in its answer
     size_t before = l->iterations.n;
     // The runner may keep quiet over the whole run: ten times what it should take.
@@ -263,14 +267,14 @@ static bool run_iterations(launch *l, uint64_t n)
     uint64_t extra = each < UINT64_MAX / 20 / (n + 1) ? 10 * n * each : 0;
     for (;;) {
         etp_wire_msg msg;
-        etp_talk_result r = etp_talk_next(l->talk, extra, &msg, l->why, sizeof l->why);
-        if (r != ETP_TALK_OK) {
-            return lose_talk(l, r, "running the model", l->talk->timeout_ns + extra);
+        etp_channel_result r = etp_channel_next(l->channel, extra, &msg, l->why, sizeof l->why);
+        if (r != ETP_CHANNEL_OK) {
+            return channel_failed(l, r, "running the model", l->channel->timeout_ns + extra);
         }
         if (msg.type == ETP_WIRE_ITER) {
             if (l->iterations.n - before == n) { // or they could go on for ever
-                return lose(l, ETP_LOST_GARBAGE, "asked for %llu iterations, got more",
-                            (unsigned long long)n);
+                return mark_lost(l, ETP_LOST_GARBAGE, "asked for %llu iterations, got more",
+                                 (unsigned long long)n);
             }
             if (!take_iteration(l, &msg.u.iter)) {
                 return false;
@@ -279,14 +283,15 @@ static bool run_iterations(launch *l, uint64_t n)
         }
         if (msg.type == ETP_WIRE_ERROR) {
             snprintf(l->out->code, sizeof l->out->code, "%s", msg.u.error.code);
-            return lose(l, ETP_LOST_ERROR, "%s", msg.u.error.message);
+            return mark_lost(l, ETP_LOST_ERROR, "%s", msg.u.error.message);
         }
         if (msg.type != ETP_WIRE_DONE || strcmp(msg.u.done.cmd, "run") != 0) {
-            return lose(l, ETP_LOST_GARBAGE, "unexpected \"%s\" message while running", msg.word);
+            return mark_lost(l, ETP_LOST_GARBAGE, "unexpected \"%s\" message while running",
+                             msg.word);
         }
         if (msg.u.done.n != n || l->iterations.n - before != n) {
-            return lose(l, ETP_LOST_GARBAGE, "asked for %llu iterations, got %zu",
-                        (unsigned long long)n, l->iterations.n - before);
+            return mark_lost(l, ETP_LOST_GARBAGE, "asked for %llu iterations, got %zu",
+                             (unsigned long long)n, l->iterations.n - before);
         }
         l->out->record.peak_rss_bytes = msg.u.done.peak_rss_bytes;
         l->out->record.hook_cost.calls = msg.u.done.hook_calls;
@@ -300,15 +305,16 @@ static bool command(launch *l, const char *cmd, const char *path)
     char *line = etp_arena_printf(l->arena, "%s %s\n", cmd, path);
     etp_wire_msg msg;
     if (!line) {
-        return lose(l, ETP_LOST_START, "out of memory");
+        return mark_lost(l, ETP_LOST_START, "out of memory");
     }
-    bool sent = etp_talk_send(l->talk, etp_str_from(line));
+    bool sent = etp_channel_send(l->channel, etp_str_from(line));
     (void)sent;
     if (!expect(l, ETP_WIRE_DONE, 0, "writing its files", &msg)) {
         return false;
     }
     if (strcmp(msg.u.done.cmd, cmd) != 0) {
-        return lose(l, ETP_LOST_GARBAGE, "answer to \"%s\" instead of \"%s\"", msg.u.done.cmd, cmd);
+        return mark_lost(l, ETP_LOST_GARBAGE, "answer to \"%s\" instead of \"%s\"", msg.u.done.cmd,
+                         cmd);
     }
     return true;
 }
@@ -396,7 +402,7 @@ static void build_arguments(const etp_launch_request *q, const char *threads, co
 
 static void record_end(launch *l)
 {
-    const etp_process *p = &l->talk->process;
+    const etp_process *p = &l->channel->process;
     etp_run_launch *r = &l->out->record;
     r->start_ns = p->start_ns;
     r->wall_ns = p->ended ? p->end_ns - p->start_ns : 0;
@@ -406,7 +412,7 @@ static void record_end(launch *l)
     r->major_faults = p->usage.major_faults;
     r->voluntary_switches = p->usage.voluntary_switches;
     r->involuntary_switches = p->usage.involuntary_switches;
-    if (r->peak_rss_bytes == 0 && l->talk->device->info.local_pid) {
+    if (r->peak_rss_bytes == 0 && l->channel->device->info.local_pid) {
         r->peak_rss_bytes = p->usage.peak_rss_bytes;
     }
     r->first_ns = l->iterations.n > 0 ? l->iterations.items[0].ns : 0;
@@ -415,7 +421,7 @@ static void record_end(launch *l)
 
 static void finish(launch *l, bool good)
 {
-    etp_talk *t = l->talk;
+    etp_channel *t = l->channel;
     etp_launch_outcome *out = l->out;
     etp_process_sched sched = {UINT64_MAX, UINT64_MAX};
     etp_process_counters counters = {0};
@@ -427,17 +433,17 @@ static void finish(launch *l, bool good)
             etp_process_sched_read(t->process.pid, &sched);
             etp_process_counters_read(t->process.pid, &counters);
         }
-        bool sent = etp_talk_send(t, ETP_STR("quit\n"));
+        bool sent = etp_channel_send(t, ETP_STR("quit\n"));
         (void)sent;
-        if (!etp_talk_finish(t)) {
+        if (!etp_channel_finish(t)) {
             out->interrupted = t->interrupted(t->ctx) != 0;
-            good = lose(l, ETP_LOST_HANG, "the runner did not end after its work");
+            good = mark_lost(l, ETP_LOST_HANG, "the runner did not end after its work");
         } else if (t->lost || t->process.signal != 0 || t->process.exit_code != 0) {
             explain_end(l);
             good = false;
         }
     } else if (!t->process.ended) {
-        etp_talk_kill(t);
+        etp_channel_kill(t);
     }
     record_end(l);
     out->record.wait_ns = sched.wait_ns;
@@ -476,8 +482,8 @@ static etp_status start(launch *l, bool *started, etp_error *err)
     const etp_launch_request *request = l->request;
     *l->out = (etp_launch_outcome){0};
     *started = false;
-    l->talk = ETP_NEW(l->arena, etp_talk);
-    if (!l->talk) {
+    l->channel = ETP_NEW(l->arena, etp_channel);
+    if (!l->channel) {
         return etp_fail_nomem(err, "a launch");
     }
     snprintf(l->nonce, sizeof l->nonce, "%016llx", (unsigned long long)etp_os_random_u64());
@@ -497,13 +503,13 @@ static etp_status start(launch *l, bool *started, etp_error *err)
     if (l->device->info.local_pid && !pad_environment(l, next)) {
         return etp_fail_nomem(err, "a launch");
     }
-    l->talk->timeout_ns = request->timeout_ns;
-    l->talk->interrupted = request->interrupted;
-    l->talk->ctx = request->interrupted_ctx;
+    l->channel->timeout_ns = request->timeout_ns;
+    l->channel->interrupted = request->interrupted;
+    l->channel->ctx = request->interrupted_ctx;
     etp_error start_err;
-    *started = etp_talk_start(l->device, args, env, l->arena, l->talk, &start_err) == ETP_OK;
+    *started = etp_channel_start(l->device, args, env, l->arena, l->channel, &start_err) == ETP_OK;
     if (!*started) {
-        lose(l, ETP_LOST_START, "%s", start_err.msg);
+        mark_lost(l, ETP_LOST_START, "%s", start_err.msg);
     }
     return ETP_OK;
 }
@@ -519,7 +525,7 @@ etp_status etp_launch_run(etp_device *device, const etp_launch_request *request,
     ETP_TRY(start(&l, &started, err));
     if (started) {
         finish(&l, converse(&l));
-        etp_talk_dispose(l.talk);
+        etp_channel_dispose(l.channel);
     }
     return ETP_OK;
 }
@@ -558,5 +564,5 @@ void etp_launch_warm(etp_launch *l)
 void etp_launch_close(etp_launch *l, bool good)
 {
     finish(l, good);
-    etp_talk_dispose(l->talk);
+    etp_channel_dispose(l->channel);
 }

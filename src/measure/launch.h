@@ -14,7 +14,7 @@ typedef struct etp_launch_request {
     uint64_t warmup, iterations; // both counts; warm-up may be 0
     // The pilot: warm-up until this long and this many, then `iterations`. 0: not a pilot.
     uint64_t pilot_warmup_ns;
-    uint64_t expected_iteration_ns; // 0 unknown; lengthens the patience with long runs
+    uint64_t expected_iteration_ns; // 0 unknown; lengthens the timeout with long runs
     const char *dump;    // where to write the trace (device path); kinds TRACED and SAMPLED
     const char *samples; // where to write program counters (device path); kind SAMPLED
     const char *outputs; // where to write the outputs (device path), NULL: not wanted

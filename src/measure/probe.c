@@ -2,43 +2,44 @@
 // Asks the runner which CPU it sees.
 #include <stdio.h>
 
-#include "measure/conversation.h"
+#include "measure/channel.h"
 #include "measure/session.h"
 
 #define PROBE_NS ((uint64_t)60 * 1000000000u)
 
-static etp_status explain(etp_talk *talk, etp_talk_result r, const char *why, etp_error *err)
+static etp_status explain(etp_channel *channel, etp_channel_result r, const char *why,
+                          etp_error *err)
 {
-    if (r == ETP_TALK_SIGNAL) {
+    if (r == ETP_CHANNEL_SIGNAL) {
         return etp_fail(err, ETP_INTERRUPTED, "interrupted");
     }
-    if (r == ETP_TALK_SILENCE) {
+    if (r == ETP_CHANNEL_SILENCE) {
         return etp_fail(err, ETP_CHILD,
                         "the runner does not say within %.3g s who it is (--timeout)",
-                        (double)talk->timeout_ns / 1e9);
+                        (double)channel->timeout_ns / 1e9);
     }
-    if (r == ETP_TALK_GARBAGE) {
+    if (r == ETP_CHANNEL_GARBAGE) {
         return etp_fail(err, ETP_CHILD, "the runner does not speak etprof's protocol: %s", why);
     }
-    bool ended = etp_talk_finish(talk);
-    etp_str log = etp_talk_words(talk);
-    if (talk->lost) {
+    bool ended = etp_channel_finish(channel);
+    etp_str log = etp_channel_last_line(channel);
+    if (channel->lost) {
         return etp_fail(err, ETP_ENVIRONMENT,
                         "the connection to the device was lost while the runner started");
     }
     return etp_fail(err, ETP_ENVIRONMENT, "the runner does not start (%s %d)%s%.*s",
-                    ended && talk->process.signal ? "signal" : "status",
-                    talk->process.signal ? talk->process.signal : talk->process.exit_code,
+                    ended && channel->process.signal ? "signal" : "status",
+                    channel->process.signal ? channel->process.signal : channel->process.exit_code,
                     log.len > 0 ? ": " : "", ETP_STR_ARG(log));
 }
 
-static etp_status ask(etp_talk *talk, etp_arena *arena, etp_device_cpu *out, etp_error *err)
+static etp_status ask(etp_channel *channel, etp_arena *arena, etp_device_cpu *out, etp_error *err)
 {
     etp_wire_msg msg;
     char why[256];
-    etp_talk_result r = etp_talk_next(talk, 0, &msg, why, sizeof why);
-    if (r != ETP_TALK_OK) {
-        return explain(talk, r, why, err);
+    etp_channel_result r = etp_channel_next(channel, 0, &msg, why, sizeof why);
+    if (r != ETP_CHANNEL_OK) {
+        return explain(channel, r, why, err);
     }
     if (msg.type == ETP_WIRE_ERROR) {
         return etp_fail(err, ETP_ENVIRONMENT, "the runner says: %s", msg.u.error.message);
@@ -66,22 +67,22 @@ etp_status etp_session_probe(etp_device *device, double timeout_s, etp_arena *ar
 {
     *out = (etp_device_cpu){0};
     etp_arena scratch = {0};
-    etp_talk *talk = ETP_NEW(&scratch, etp_talk);
-    if (!talk) {
+    etp_channel *channel = ETP_NEW(&scratch, etp_channel);
+    if (!channel) {
         return etp_fail_nomem(err, "the probe");
     }
     const char *const args[] = {"--probe", NULL};
     const char *const env[] = {NULL};
-    talk->timeout_ns = timeout_s > 0 ? (uint64_t)(timeout_s * 1e9) : PROBE_NS;
-    etp_status status = etp_talk_start(device, args, env, &scratch, talk, err);
+    channel->timeout_ns = timeout_s > 0 ? (uint64_t)(timeout_s * 1e9) : PROBE_NS;
+    etp_status status = etp_channel_start(device, args, env, &scratch, channel, err);
     if (status == ETP_OK) {
-        status = ask(talk, arena, out, err);
+        status = ask(channel, arena, out, err);
     }
     if (status == ETP_OK) { // it has said all and ends by itself
-        bool ended = etp_talk_finish(talk);
+        bool ended = etp_channel_finish(channel);
         (void)ended;
     }
-    etp_talk_dispose(talk);
+    etp_channel_dispose(channel);
     etp_arena_dispose(&scratch);
     return status;
 }

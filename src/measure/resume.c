@@ -203,7 +203,7 @@ static uint32_t count_incomplete(const etp_run *run, etp_arena *arena, bool *nom
     return incomplete;
 }
 
-etp_status etp_session_take_up(etp_session *s, etp_error *err)
+etp_status etp_session_resume(etp_session *s, etp_error *err)
 {
     const etp_run *old = s->config->resume;
     ETP_TRY(check_same(s, old, err));

@@ -5,7 +5,7 @@
 #include <string.h>
 
 #include "base/number.h"
-#include "measure/conversation.h"
+#include "measure/channel.h"
 #include "measure/session.h"
 
 #define MAX_ROOFS 4096 // more than any machine has; what a runner says is not trusted
@@ -126,15 +126,15 @@ static const char *counts_of(const etp_roofs_options *o, etp_arena *arena)
     return b.failed ? NULL : b.ptr;
 }
 
-static etp_status listen(etp_talk *talk, uint64_t extra_ns, taker *t, etp_error *err)
+static etp_status read_output(etp_channel *channel, uint64_t extra_ns, taker *t, etp_error *err)
 {
     for (;;) {
         etp_wire_msg msg;
         char why[256] = "";
-        etp_talk_result r = etp_talk_next(talk, extra_ns, &msg, why, sizeof why);
-        if (r != ETP_TALK_OK) {
-            return r == ETP_TALK_SIGNAL ? etp_fail(err, ETP_INTERRUPTED, "interrupted")
-                   : r == ETP_TALK_GARBAGE
+        etp_channel_result r = etp_channel_next(channel, extra_ns, &msg, why, sizeof why);
+        if (r != ETP_CHANNEL_OK) {
+            return r == ETP_CHANNEL_SIGNAL ? etp_fail(err, ETP_INTERRUPTED, "interrupted")
+                   : r == ETP_CHANNEL_GARBAGE
                        ? etp_fail(err, ETP_CHILD, "the runner does not speak etprof's protocol: %s",
                                   why)
                        : etp_fail(err, ETP_CHILD,
@@ -169,20 +169,20 @@ static etp_status gather_there(etp_device *device, const etp_roofs_options *o, e
                                etp_roof_table *table, etp_error *err)
 {
     taker t = {arena, table, false};
-    etp_talk *talk = ETP_NEW(arena, etp_talk);
+    etp_channel *channel = ETP_NEW(arena, etp_channel);
     const char *counts = counts_of(o, arena);
     const char *seconds = etp_arena_printf(arena, "%.3f", device->info.emulated ? 0 : o->seconds);
-    if (!talk || !counts || !seconds) {
+    if (!channel || !counts || !seconds) {
         return etp_fail_nomem(err, "roofs");
     }
     const char *const args[] = {"--roofs", seconds, "--counts", counts, NULL};
     const char *const env[] = {NULL};
-    talk->timeout_ns = LINE_NS;
-    etp_status status = etp_talk_start(device, args, env, arena, talk, err);
+    channel->timeout_ns = LINE_NS;
+    etp_status status = etp_channel_start(device, args, env, arena, channel, err);
     if (status == ETP_OK) {
-        status = listen(talk, (uint64_t)(o->seconds * 1e9), &t, err);
+        status = read_output(channel, (uint64_t)(o->seconds * 1e9), &t, err);
     }
-    etp_talk_dispose(talk);
+    etp_channel_dispose(channel);
     return status;
 }
 

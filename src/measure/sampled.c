@@ -54,7 +54,7 @@ typedef struct part { // code that samples point into
     etp_function function;
 } part;
 
-typedef struct keeper {
+typedef struct sampled_launch {
     etp_arena *arena;
     struct {
         sample *items;
@@ -66,11 +66,11 @@ typedef struct keeper {
         part *items;
         size_t n, cap;
     } parts;
-} keeper;
+} sampled_launch;
 
 // ---- what the runner wrote ----
 
-static uint32_t module_of(keeper *k, etp_str name)
+static uint32_t module_of(sampled_launch *k, etp_str name)
 {
     if (name.len == 0) {
         return NO_MODULE;
@@ -87,7 +87,7 @@ static uint32_t module_of(keeper *k, etp_str name)
     return k->n_modules++;
 }
 
-static etp_status read_raw(keeper *k, etp_str text, etp_error *err)
+static etp_status read_raw(sampled_launch *k, etp_str text, etp_error *err)
 {
     static const char *const k_names[] = {"time_ns", "thread", "module",
                                           "address", "symbol", "streaming"};
@@ -139,7 +139,7 @@ static int by_time(const void *pa, const void *pb)
     return (a->thread > b->thread) - (a->thread < b->thread);
 }
 
-static void place_in_iterations(keeper *k, const etp_launch_outcome *o)
+static void place_in_iterations(sampled_launch *k, const etp_launch_outcome *o)
 {
     uint64_t i = o->n_warmup, end = o->n_warmup + o->n_iterations;
     for (size_t n = 0; n < k->samples.n; n++) {
@@ -159,7 +159,7 @@ typedef struct placing { // of operators within one partition, as they follow ea
 } placing;
 
 // Gives the samples [first, last) that lie in an event of RUN its name; the shortest event wins.
-static void place_in_run(keeper *k, const etp_etdump_run *run, uint64_t epoch, size_t first,
+static void place_in_run(sampled_launch *k, const etp_etdump_run *run, uint64_t epoch, size_t first,
                          size_t last)
 {
     placing p = {-2, -2, 0};
@@ -215,7 +215,7 @@ static bool execute_of(const etp_etdump_run *run, uint64_t *start, uint64_t *end
     return false;
 }
 
-static void place_in_operators(keeper *k, const etp_etdump *dump, uint64_t epoch)
+static void place_in_operators(sampled_launch *k, const etp_etdump *dump, uint64_t epoch)
 {
     size_t first = 0;
     for (size_t r = 0; r < dump->n_runs && first < k->samples.n; r++) {
@@ -238,7 +238,7 @@ static void place_in_operators(keeper *k, const etp_etdump *dump, uint64_t epoch
 
 // ---- code ----
 
-static void open_modules(keeper *k, const etp_device *device)
+static void open_modules(sampled_launch *k, const etp_device *device)
 {
     static const char *const k_folders[] = {"", "sdk/", "lib/"};
     for (uint32_t m = 0; m < k->n_modules; m++) {
@@ -290,7 +290,7 @@ static part part_of(const module *mod, uint32_t index, uint64_t address)
     return p;
 }
 
-static etp_status collect_parts(keeper *k, etp_error *err)
+static etp_status collect_parts(sampled_launch *k, etp_error *err)
 {
     for (size_t i = 0; i < k->samples.n; i++) {
         const sample *s = &k->samples.items[i];
@@ -322,7 +322,7 @@ static const char *bounds_name(etp_bounds bounds)
     return k_names[bounds];
 }
 
-static void write_code(const keeper *k, etp_sink *sink)
+static void write_code(const sampled_launch *k, etp_sink *sink)
 {
     size_t total = 0;
     etp_sink_z(sink, "module,machine,build_id,start,end,bounds,symbol,code\n");
@@ -349,7 +349,7 @@ static void write_code(const keeper *k, etp_sink *sink)
     }
 }
 
-static void write_samples(const keeper *k, etp_sink *sink)
+static void write_samples(const sampled_launch *k, etp_sink *sink)
 {
     etp_sink_z(
         sink, "time_ns,thread,module,address,symbol,streaming,iteration,chain,instruction,operator,"
@@ -381,7 +381,8 @@ static void write_samples(const keeper *k, etp_sink *sink)
     }
 }
 
-static etp_status write_files(const keeper *k, const etp_sampled_files *files, etp_error *err)
+static etp_status write_files(const sampled_launch *k, const etp_sampled_files *files,
+                              etp_error *err)
 {
     etp_strbuf text;
     etp_strbuf_init(&text, k->arena);
@@ -401,8 +402,9 @@ static etp_status write_files(const keeper *k, const etp_sampled_files *files, e
 
 // ---- all together ----
 
-static etp_status join(keeper *k, const etp_launch_outcome *o, const etp_sampled_files *files,
-                       etp_file *raw, etp_file *recording, etp_error *err)
+static etp_status join(sampled_launch *k, const etp_launch_outcome *o,
+                       const etp_sampled_files *files, etp_file *raw, etp_file *recording,
+                       etp_error *err)
 {
     etp_etdump dump;
     ETP_TRY(etp_file_open(files->raw, RAW_LIMIT, raw, err));
@@ -431,7 +433,7 @@ static etp_status join(keeper *k, const etp_launch_outcome *o, const etp_sampled
 etp_status etp_sampled_keep(const etp_device *device, const etp_launch_outcome *o,
                             const etp_sampled_files *files, etp_arena *arena, etp_error *err)
 {
-    keeper *k = ETP_NEW(arena, keeper);
+    sampled_launch *k = ETP_NEW(arena, sampled_launch);
     if (!k) {
         return etp_fail_nomem(err, "samples");
     }

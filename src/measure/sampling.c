@@ -56,15 +56,15 @@ etp_status etp_session_sample_more(etp_session *s, uint32_t block, etp_error *er
     if (!known || !ended) {
         return etp_fail_nomem(err, "sampling");
     }
-    bool asked = s->plan->settings.kernels && s->hooks->known, more = true;
-    for (uint32_t done = 1; asked && more; done++) {
+    bool answered = s->plan->settings.kernels && s->hooks->known, more = true;
+    for (uint32_t done = 1; answered && more; done++) {
         for (uint32_t a = 0; a < n; a++) {
             known[a] = (etp_session_known){(double)NAN, (double)NAN};
         }
         double times = (double)ETP_SAMPLING_LAUNCHES / done;
         more = false;
-        asked = s->hooks->known(s->hooks->ctx, s->config->dir, times, known, n);
-        for (uint32_t a = 0; asked && a < n; a++) {
+        answered = s->hooks->known(s->hooks->ctx, s->config->dir, times, known, n);
+        for (uint32_t a = 0; answered && a < n; a++) {
             bool out = ended[a] || s->arms[a].dead || s->arms[a].sampled_wall_ns == 0;
             if (out || isnan(known[a].share) || etp_session_interrupted(s) != 0) {
                 continue;

@@ -6,7 +6,7 @@
 #include <stdio.h>
 
 #include "base/sha256.h"
-#include "measure/conversation.h"
+#include "measure/channel.h"
 
 typedef struct answer { // of one level
     const char *level;
@@ -49,28 +49,28 @@ static bool read_answer(etp_str line, etp_arena *arena, answer *out)
 static etp_status ask(etp_device *device, const char *mask_text, uint64_t timeout_ns,
                       etp_arena *arena, answer *out, etp_error *err)
 {
-    etp_talk *talk = ETP_NEW(arena, etp_talk);
+    etp_channel *channel = ETP_NEW(arena, etp_channel);
     const char *mask = etp_arena_printf(arena, "ETPROF_MASK=%s", mask_text);
-    if (!talk || !mask) {
+    if (!channel || !mask) {
         return etp_fail_nomem(err, "the self-test");
     }
     const char *const args[] = {"--selftest", NULL};
     const char *const env[] = {mask, NULL};
-    talk->timeout_ns = timeout_ns;
-    if (etp_talk_start(device, args, env, arena, talk, NULL) == ETP_OK) {
-        etp_process_close_input(&talk->process);
+    channel->timeout_ns = timeout_ns;
+    if (etp_channel_start(device, args, env, arena, channel, NULL) == ETP_OK) {
+        etp_process_close_input(&channel->process);
         etp_str line;
         char why[256];
         bool found = false;
-        while (!found && etp_talk_line(talk, 0, &line, why, sizeof why) == ETP_TALK_OK) {
+        while (!found && etp_channel_line(channel, 0, &line, why, sizeof why) == ETP_CHANNEL_OK) {
             found = read_answer(line, arena, out);
         }
         if (found) {
-            bool ended = etp_talk_finish(talk);
+            bool ended = etp_channel_finish(channel);
             (void)ended;
         }
     }
-    etp_talk_dispose(talk);
+    etp_channel_dispose(channel);
     return ETP_OK;
 }
 

@@ -162,7 +162,7 @@ static void trust(etp_session *s)
 static etp_status measure(etp_session *s, etp_error *err)
 {
     if (s->config->resume) {
-        ETP_TRY(etp_session_take_up(s, err));
+        ETP_TRY(etp_session_resume(s, err));
         ETP_TRY(etp_run_resume(s->config->dir, &s->arena, &s->run, &s->writer, err));
     } else {
         ETP_TRY(describe(s, err));

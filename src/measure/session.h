@@ -132,7 +132,7 @@ typedef struct etp_session_hooks { // all may be NULL
 } etp_session_hooks;
 
 typedef struct etp_session_config {
-    const char *dir;     // made by etp_run_claim, held by etp_run_lock
+    const char *dir;     // made by etp_run_create_folder, held by etp_run_lock
     const char *config;  // path of the config that asked for it, NULL
     const char *command; // the line that repeats the session, NULL
     etp_str roofs; // of the device, an etprof.roofs/1 document to keep in the folder; empty: none

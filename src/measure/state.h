@@ -132,6 +132,6 @@ void etp_session_say_precision(etp_session *s, double each_ns);
 
 // Fills s->run and s->arms from the folder to go on with, after checking that model, runner, CPU
 // and arms are the same.
-ETP_NODISCARD etp_status etp_session_take_up(etp_session *s, etp_error *err);
+ETP_NODISCARD etp_status etp_session_resume(etp_session *s, etp_error *err);
 
 #endif

@@ -21,7 +21,7 @@ typedef struct heard {
 
 static heard hear(const char *text, size_t piece, uint64_t asked)
 {
-    heard h = {.log = {.asked = asked}};
+    heard h = {.log = {.executions = asked}};
     size_t len = strlen(text);
     h.log.arena = &h.arena;
     for (size_t i = 0; i < len; i += piece) {

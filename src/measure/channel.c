@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Talking to one started runner.
-#include "measure/conversation.h"
+#include "measure/channel.h"
 
 #include <stdio.h>
 
@@ -15,15 +15,15 @@ static int default_interrupted(void *ctx)
     return etp_os_interrupted();
 }
 
-etp_status etp_talk_start(etp_device *device, const char *const *args, const char *const *env,
-                          etp_arena *arena, etp_talk *out, etp_error *err)
+etp_status etp_channel_start(etp_device *device, const char *const *args, const char *const *env,
+                             etp_arena *arena, etp_channel *out, etp_error *err)
 {
     out->device = device;
     out->process = (etp_process){.in_fd = -1, .out_fd = -1, .err_fd = -1};
     etp_strbuf_init(&out->log, arena);
     out->log_dropped = out->pid = 0;
     out->tail_len = 0;
-    out->lost = out->judged = false;
+    out->lost = out->end_known = false;
     out->start = out->end = 0;
     out->out_closed = false;
     if (!out->interrupted) {
@@ -32,12 +32,12 @@ etp_status etp_talk_start(etp_device *device, const char *const *args, const cha
     return device->ops->start(device, args, env, &out->process, err);
 }
 
-bool etp_talk_send(etp_talk *t, etp_str line)
+bool etp_channel_send(etp_channel *t, etp_str line)
 {
     return etp_process_write(&t->process, line, t->timeout_ns, NULL) == ETP_OK;
 }
 
-static void keep_log(etp_talk *t, const char *ptr, size_t len)
+static void keep_log(etp_channel *t, const char *ptr, size_t len)
 {
     size_t room = ETP_LOG_LIMIT - t->log.len;
     size_t kept = len < room ? len : room;
@@ -54,13 +54,13 @@ static void keep_log(etp_talk *t, const char *ptr, size_t len)
     t->tail_len = old + len;
 }
 
-// The device's own word about the end, wherever in the log it is.
-static void hear_end(etp_talk *t)
+// What the device itself tells about the end, wherever in the log it is.
+static void record_end(etp_channel *t)
 {
-    if (!t->device->ops->ended || t->judged) {
+    if (!t->device->ops->ended || t->end_known) {
         return;
     }
-    t->judged = true; // its mark is cut off the log: there is no second time
+    t->end_known = true; // its mark is cut off the log: there is no second time
     etp_str log = etp_strbuf_str(&t->log), tail = {t->tail, t->tail_len};
     t->lost = !t->device->ops->ended(t->device, &t->process, t->log_dropped ? &tail : &log);
     if (t->log_dropped == 0) {
@@ -69,7 +69,7 @@ static void hear_end(etp_talk *t)
     t->tail_len = tail.len;
 }
 
-etp_str etp_talk_words(const etp_talk *t)
+etp_str etp_channel_last_line(const etp_channel *t)
 {
     etp_str log = etp_strbuf_str(&t->log);
     if (t->log_dropped > 0) {
@@ -91,36 +91,36 @@ etp_str etp_talk_words(const etp_talk *t)
 }
 
 // A signal ends the waiting by itself; whoever is asked otherwise is asked now and then.
-static uint64_t patience(const etp_talk *t, uint64_t left_ns)
+static uint64_t poll_limit(const etp_channel *t, uint64_t left_ns)
 {
     return t->interrupted == default_interrupted || left_ns < ASK_SLICE_NS ? left_ns : ASK_SLICE_NS;
 }
 
 // Reads until DEADLINE. OK: there is something new on stdout.
-static etp_talk_result fill(etp_talk *t, uint64_t deadline)
+static etp_channel_result fill(etp_channel *t, uint64_t deadline)
 {
     for (;;) {
         if (t->interrupted(t->ctx) != 0) {
-            return ETP_TALK_SIGNAL;
+            return ETP_CHANNEL_SIGNAL;
         }
         if (t->out_closed || t->process.out_fd < 0) {
             t->out_closed = true;
-            return ETP_TALK_END;
+            return ETP_CHANNEL_END;
         }
         uint64_t now = etp_os_now_ns();
         if (now >= deadline) {
-            return ETP_TALK_SILENCE;
+            return ETP_CHANNEL_SILENCE;
         }
         // One buffer for both streams; stderr is copied out at once.
         char text[4096];
         size_t got;
         size_t room = sizeof t->buf - t->end;
-        etp_process_event event = etp_process_read(&t->process, patience(t, deadline - now), text,
+        etp_process_event event = etp_process_read(&t->process, poll_limit(t, deadline - now), text,
                                                    room < sizeof text ? room : sizeof text, &got);
         if (event == ETP_PROCESS_OUT) {
             memcpy(t->buf + t->end, text, got);
             t->end += got;
-            return ETP_TALK_OK;
+            return ETP_CHANNEL_OK;
         }
         if (event == ETP_PROCESS_ERR) {
             keep_log(t, text, got);
@@ -130,8 +130,8 @@ static etp_talk_result fill(etp_talk *t, uint64_t deadline)
     }
 }
 
-static etp_talk_result line_until(etp_talk *t, uint64_t deadline, etp_str *out, char *why,
-                                  size_t why_cap)
+static etp_channel_result line_until(etp_channel *t, uint64_t deadline, etp_str *out, char *why,
+                                     size_t why_cap)
 {
     for (;;) {
         const char *begin = t->buf + t->start;
@@ -139,28 +139,28 @@ static etp_talk_result line_until(etp_talk *t, uint64_t deadline, etp_str *out, 
         if (newline) {
             *out = (etp_str){begin, (size_t)(newline - begin)};
             t->start += out->len + 1;
-            return ETP_TALK_OK;
+            return ETP_CHANNEL_OK;
         }
         memmove(t->buf, begin, t->end - t->start);
         t->end -= t->start;
         t->start = 0;
         if (t->end == sizeof t->buf) {
             snprintf(why, why_cap, "a line of more than %d bytes", ETP_WIRE_LINE_MAX);
-            return ETP_TALK_GARBAGE;
+            return ETP_CHANNEL_GARBAGE;
         }
-        etp_talk_result r = fill(t, deadline);
-        if (r == ETP_TALK_END && t->end > 0) {
+        etp_channel_result r = fill(t, deadline);
+        if (r == ETP_CHANNEL_END && t->end > 0) {
             snprintf(why, why_cap, "its last line has no end");
-            return ETP_TALK_GARBAGE;
+            return ETP_CHANNEL_GARBAGE;
         }
-        if (r != ETP_TALK_OK) {
+        if (r != ETP_CHANNEL_OK) {
             return r;
         }
     }
 }
 
-etp_talk_result etp_talk_line(etp_talk *t, uint64_t extra_ns, etp_str *out, char *why,
-                              size_t why_cap)
+etp_channel_result etp_channel_line(etp_channel *t, uint64_t extra_ns, etp_str *out, char *why,
+                                    size_t why_cap)
 {
     return line_until(t, etp_os_now_ns() + t->timeout_ns + extra_ns, out, why, why_cap);
 }
@@ -178,32 +178,32 @@ static void quote(etp_str line, char *why, size_t why_cap)
     snprintf(why + used, why_cap - used, " in \"%s%s\"", text, n < line.len ? "..." : "");
 }
 
-etp_talk_result etp_talk_next(etp_talk *t, uint64_t extra_ns, etp_wire_msg *out, char *why,
-                              size_t why_cap)
+etp_channel_result etp_channel_next(etp_channel *t, uint64_t extra_ns, etp_wire_msg *out, char *why,
+                                    size_t why_cap)
 {
-    // One patience for one message: lines that we do not know are no sign of life, or they could go
+    // One timeout for one message: lines that we do not know are no sign of life, or they could go
     // on for ever.
     uint64_t deadline = etp_os_now_ns() + t->timeout_ns + extra_ns;
     for (;;) {
         if (etp_os_now_ns() >= deadline || t->interrupted(t->ctx) != 0) { // also with lines waiting
-            return t->interrupted(t->ctx) != 0 ? ETP_TALK_SIGNAL : ETP_TALK_SILENCE;
+            return t->interrupted(t->ctx) != 0 ? ETP_CHANNEL_SIGNAL : ETP_CHANNEL_SILENCE;
         }
         etp_str line;
-        etp_talk_result r = line_until(t, deadline, &line, why, why_cap);
-        if (r != ETP_TALK_OK) {
+        etp_channel_result r = line_until(t, deadline, &line, why, why_cap);
+        if (r != ETP_CHANNEL_OK) {
             return r;
         }
         if (!etp_wire_parse(line.ptr, line.len, out, why, why_cap)) {
             quote(line, why, why_cap);
-            return ETP_TALK_GARBAGE;
+            return ETP_CHANNEL_GARBAGE;
         }
         if (out->type != ETP_WIRE_UNKNOWN) { // later runners may say more
-            return ETP_TALK_OK;
+            return ETP_CHANNEL_OK;
         }
     }
 }
 
-bool etp_talk_finish(etp_talk *t)
+bool etp_channel_finish(etp_channel *t)
 {
     etp_process_close_input(&t->process);
     uint64_t deadline = etp_os_now_ns() + END_NS;
@@ -224,23 +224,23 @@ bool etp_talk_finish(etp_talk *t)
     }
     uint64_t now = etp_os_now_ns();
     if (etp_process_wait(&t->process, now < deadline ? deadline - now : 0)) {
-        hear_end(t);
+        record_end(t);
         return true;
     }
-    etp_talk_kill(t);
+    etp_channel_kill(t);
     return false;
 }
 
-void etp_talk_kill(etp_talk *t)
+void etp_channel_kill(etp_channel *t)
 {
     t->device->ops->kill(t->device, &t->process, t->pid);
 }
 
-void etp_talk_dispose(etp_talk *t)
+void etp_channel_dispose(etp_channel *t)
 {
     if (t->process.pid > 0) {
         if (!t->process.ended) {
-            etp_talk_kill(t);
+            etp_channel_kill(t);
         }
         etp_process_dispose(&t->process);
     }

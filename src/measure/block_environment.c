@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Heat around blocks: waiting until the device is cool enough, and noticing when it slows down.
-#include "measure/weather.h"
+#include "measure/block_environment.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -34,7 +34,7 @@ static void describe(const etp_os_state *now, char *out, size_t cap)
     }
 }
 
-void etp_weather_begin(etp_session *s, etp_block_environment *e)
+void etp_block_environment_begin(etp_session *s, etp_block_environment *e)
 {
     s->device->ops->state(s->device, &e->start);
     if (s->plan->settings.cool.celsius <= 0) {
@@ -71,7 +71,7 @@ void etp_weather_begin(etp_session *s, etp_block_environment *e)
     e->cooled_ns = told ? etp_os_now_ns() - begin : 0;
 }
 
-void etp_weather_end(etp_session *s, etp_block_environment *e)
+void etp_block_environment_end(etp_session *s, etp_block_environment *e)
 {
     s->device->ops->state(s->device, &e->end);
     const etp_os_state *moments[] = {&e->start, &e->end};
