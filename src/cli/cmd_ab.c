@@ -14,10 +14,10 @@ static const etp_opt k_options[] = {
     {0},
 };
 
-static etp_status plan_options(etp_cli *cli, const etp_session_given *g, int argc, char **argv,
+static etp_status plan_options(etp_cli *cli, const etp_session_arguments *g, int argc, char **argv,
                                etp_plan_options *out, etp_error *err)
 {
-    ETP_TRY(etp_plan_options_given(g, out, err));
+    ETP_TRY(etp_plan_options_from_arguments(g, out, err));
     ETP_TRY(etp_threads_parse(cli, &g->threads, &out->threads, err));
     out->n_threads = g->threads.n;
     out->models = (const char *const *)argv;
@@ -28,7 +28,7 @@ static etp_status plan_options(etp_cli *cli, const etp_session_given *g, int arg
     return ETP_OK;
 }
 
-static etp_status measure_new(etp_cli *cli, const etp_session_given *g, int argc, char **argv,
+static etp_status measure_new(etp_cli *cli, const etp_session_arguments *g, int argc, char **argv,
                               const char **out_dir, etp_error *err)
 {
     if (argc == 0) {
@@ -59,7 +59,7 @@ static etp_status measure_new(etp_cli *cli, const etp_session_given *g, int argc
 
 static etp_status run(etp_cli *cli, const void *opts, int argc, char **argv, etp_error *err)
 {
-    const etp_session_given *g = opts;
+    const etp_session_arguments *g = opts;
     const char *dir = g->resume;
     cli->env_ssh_config = g->ssh_config ? g->ssh_config : cli->env_ssh_config;
     if (g->resume) {
@@ -96,7 +96,7 @@ const etp_command etp_cmd_ab = {
                 "  etprof ab model.pte --device qemu --levels sme2,sme1,neon\n"
                 "  etprof ab --resume out_model",
     .opts = k_options,
-    .opts_size = sizeof(etp_session_given),
+    .opts_size = sizeof(etp_session_arguments),
     .formats = ETP_CLI_STANDARD_FORMATS | ETP_CLI_FORMAT_BIT(ETP_CLI_HTML),
     .min_args = 0,
     .max_args = 8,

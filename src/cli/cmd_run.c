@@ -15,7 +15,7 @@
 #include "study/sweep/sweep.h"
 
 typedef struct run_options {
-    etp_session_given session;
+    etp_session_arguments session;
     etp_opt_list only;
     bool analysis_only, trace;
     const char *init, *platform, *remote_device;
@@ -51,7 +51,7 @@ typedef struct setup { // what of the config is carried out
     const char *levels[64];
     const char *runners[64]; // executor_runners that the config names, one per arm
     size_t n_runners;
-    etp_platform_claim claim; // what names say about where this is measured
+    etp_expected_platform expected; // what names say about where this is measured
 } setup;
 
 static void say(const setup *p, const char *topic, const char *text)
@@ -155,11 +155,11 @@ static etp_status choose_runner(const run_options *o, setup *p, const char **out
     *out = o->session.runner;
     const char *first = p->arms[0]->runner_path, *missing = NULL;
     for (size_t i = 0; i < p->n_arms && !o->session.runner; i++) {
-        const char *given = p->arms[i]->runner_path;
-        const char *below = given ? etp_arena_printf(&p->cli->arena, "executorch/%s", given) : NULL;
-        const char *path = below && (etp_os_is_file(below) || etp_os_is_dir(below)) ? below : given;
-        if (!given || (!etp_os_is_file(path) && !etp_os_is_dir(path))) {
-            missing = given ? given : missing;
+        const char *named = p->arms[i]->runner_path;
+        const char *below = named ? etp_arena_printf(&p->cli->arena, "executorch/%s", named) : NULL;
+        const char *path = below && (etp_os_is_file(below) || etp_os_is_dir(below)) ? below : named;
+        if (!named || (!etp_os_is_file(path) && !etp_os_is_dir(path))) {
+            missing = named ? named : missing;
             continue;
         }
         const char *bundle = etp_arena_printf(&p->cli->arena, "%s/bundle.json", path);
@@ -170,7 +170,7 @@ static etp_status choose_runner(const run_options *o, setup *p, const char **out
             p->n_runners++;
             continue;
         }
-        if (!first || strcmp(first, given) != 0) {
+        if (!first || strcmp(first, named) != 0) {
             return etp_fail(err, ETP_UNSUPPORTED,
                             "%s: experiments differ in runner_path; one session has "
                             "one runner, levels come from masks",
@@ -237,7 +237,7 @@ static etp_status settle(void *ctx, const etp_device *device, const etp_device_c
                          etp_plan_options *options, etp_error *err)
 {
     setup *p = ctx;
-    ETP_TRY(etp_platform_check(&p->claim, device->info.spec, device->info.platform, err));
+    ETP_TRY(etp_platform_check(&p->expected, device->info.spec, device->info.platform, err));
     for (size_t i = 0; i < p->n_arms; i++) {
         const etp_config_experiment *e = p->arms[i];
         etp_level level =
@@ -363,12 +363,12 @@ static void set_counts(const setup *p, etp_plan_options *options)
 // is looked at.
 static etp_status choose_device(setup *p, const char **device, etp_error *err)
 {
-    ETP_TRY(etp_platform_of_config(p->config, *device, p->arms, p->n_arms, &p->claim, err));
+    ETP_TRY(etp_platform_of_config(p->config, *device, p->arms, p->n_arms, &p->expected, err));
     if (!*device) {
-        *device = etp_platform_device(&p->claim);
+        *device = etp_platform_device(&p->expected);
         const char *text =
             *device ? etp_arena_printf(&p->cli->arena, "%s, because %s \"%s\" names %s", *device,
-                                       p->claim.what, p->claim.name, p->claim.platform)
+                                       p->expected.what, p->expected.name, p->expected.platform)
                     : NULL;
         if (text) {
             say(p, "device", text);
@@ -377,18 +377,18 @@ static etp_status choose_device(setup *p, const char **device, etp_error *err)
     etp_os_facts facts;
     etp_os_facts_read(&facts);
     bool local = !*device || strcmp(*device, "local") == 0;
-    return local ? etp_platform_check(&p->claim, *device, facts.platform, err) : ETP_OK;
+    return local ? etp_platform_check(&p->expected, *device, facts.platform, err) : ETP_OK;
 }
 
 static etp_status measure(etp_cli *cli, const run_options *o, setup *p, const char **out_dir,
                           etp_error *err)
 {
-    etp_session_given given = p->config->given;
-    etp_session_given_over(k_options, &o->session, &given);
+    etp_session_arguments arguments = p->config->arguments;
+    etp_session_arguments_override(k_options, &o->session, &arguments);
     etp_session_options options = {
-        .config = p->config->path, .device = given.device, .prepare = given.prepare};
+        .config = p->config->path, .device = arguments.device, .prepare = arguments.prepare};
     etp_plan_options *plan = &options.plan;
-    ETP_TRY(etp_plan_options_given(&given, plan, err));
+    ETP_TRY(etp_plan_options_from_arguments(&arguments, plan, err));
     if (o->remote_device) {
         options.device = etp_arena_printf(&cli->arena, "adb:%s", o->remote_device);
     }

@@ -15,7 +15,7 @@
 #define PROGRAM_LIMIT ((uint64_t)64 << 30)
 
 typedef struct sweep_options {
-    etp_session_given session;
+    etp_session_arguments session;
     etp_opt_list models;
 } sweep_options;
 
@@ -96,12 +96,12 @@ static size_t least_alike(const etp_plan_options *o, etp_sweep_inputs *match)
 }
 
 // One --inputs for all: files must fit every model.
-static etp_status choose_inputs(etp_cli *cli, const char *given, etp_plan_options *out,
+static etp_status choose_inputs(etp_cli *cli, const char *inputs, etp_plan_options *out,
                                 etp_error *err)
 {
     etp_sweep_inputs match = ETP_SWEEP_SAME_INPUTS;
     size_t other = least_alike(out, &match);
-    bool files = given && strcmp(given, "ones") != 0 && strncmp(given, "random:", 7) != 0;
+    bool files = inputs && strcmp(inputs, "ones") != 0 && strncmp(inputs, "random:", 7) != 0;
     if (other && files) {
         return etp_fail(
             err, ETP_USAGE,
@@ -114,7 +114,7 @@ static etp_status choose_inputs(etp_cli *cli, const char *given, etp_plan_option
                 out->models[0], out->models[other]);
     }
     out->settings.inputs =
-        given || other ? given : etp_inputs_beside(cli, out->models[0], out->settings.method);
+        inputs || other ? inputs : etp_inputs_beside(cli, out->models[0], out->settings.method);
     return ETP_OK;
 }
 
@@ -127,14 +127,14 @@ static int ascending(const void *pa, const void *pb)
 static etp_status choose_threads(etp_cli *cli, const etp_opt_list *list, etp_plan_options *out,
                                  etp_error *err)
 {
-    const uint32_t *given = NULL;
-    ETP_TRY(etp_threads_parse(cli, list, &given, err));
+    const uint32_t *parsed = NULL;
+    ETP_TRY(etp_threads_parse(cli, list, &parsed, err));
     uint32_t *threads = ETP_NEW_ARRAY(&cli->arena, uint32_t, list->n + 1);
     if (!threads) {
         return etp_fail_nomem(err, "options");
     }
     for (size_t i = 0; i < list->n; i++) {
-        threads[i] = given[i];
+        threads[i] = parsed[i];
     }
     qsort(threads, list->n, sizeof *threads, ascending);
     for (size_t i = 1; i < list->n; i++) {
@@ -150,14 +150,14 @@ static etp_status choose_threads(etp_cli *cli, const etp_opt_list *list, etp_pla
 static etp_status measure_new(etp_cli *cli, const sweep_options *o, int argc, char **argv,
                               const char **out_dir, etp_error *err)
 {
-    const etp_session_given *g = &o->session;
+    const etp_session_arguments *g = &o->session;
     etp_session_options options = {.device = g->device,
                                    .runner = g->runner,
                                    .dir = g->out,
                                    .exact = g->out != NULL,
                                    .prepare = g->prepare};
     etp_plan_options *plan = &options.plan;
-    ETP_TRY(etp_plan_options_given(g, plan, err));
+    ETP_TRY(etp_plan_options_from_arguments(g, plan, err));
     plan->settings.knee = plan->settings.knee > 0 ? plan->settings.knee : ETP_SWEEP_KNEE;
     ETP_TRY(all_models(cli, o, argc, argv, plan, err));
     ETP_TRY(choose_threads(cli, &g->threads, plan, err));
@@ -168,7 +168,7 @@ static etp_status measure_new(etp_cli *cli, const sweep_options *o, int argc, ch
 static etp_status run(etp_cli *cli, const void *opts, int argc, char **argv, etp_error *err)
 {
     const sweep_options *o = opts;
-    const etp_session_given *g = &o->session;
+    const etp_session_arguments *g = &o->session;
     const char *dir = g->resume;
     cli->env_ssh_config = g->ssh_config ? g->ssh_config : cli->env_ssh_config;
     if (g->resume) {

@@ -20,7 +20,7 @@ static void append_run(etp_strbuf *buf, const etp_run_found_item *r)
                                                         : "");
 }
 
-static void say_taken(const etp_cli *cli, const char *asked, const etp_run_found *f)
+static void say_taken(const etp_cli *cli, const char *operand, const etp_run_found *f)
 {
     if (cli->quiet) {
         return;
@@ -30,7 +30,7 @@ static void say_taken(const etp_cli *cli, const char *asked, const etp_run_found
     etp_strbuf_init(&buf, &arena);
     append_run(&buf, &f->items[0]);
     if (f->n > 1) {
-        etp_strbuf_printf(&buf, ", the newest of %zu for %s; others: ", f->n, asked);
+        etp_strbuf_printf(&buf, ", the newest of %zu for %s; others: ", f->n, operand);
     }
     for (size_t i = 1; i < f->n && i <= MOST_LISTED; i++) {
         etp_strbuf_appendz(&buf, i > 1 ? ", " : "");

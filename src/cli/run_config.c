@@ -526,7 +526,7 @@ static etp_status read_pairs(reader *r, node root, etp_config *out)
 typedef struct config_key {
     const char *name;
     etp_opt_type type;
-    size_t offset; // in etp_session_given
+    size_t offset; // in etp_session_arguments
     uint64_t limit;
 } config_key;
 
@@ -539,7 +539,8 @@ static const config_key k_session_keys[] = {
     {0},
 };
 
-static etp_status get_option(reader *r, node root, const config_key *key, etp_session_given *out)
+static etp_status get_option(reader *r, node root, const config_key *key,
+                             etp_session_arguments *out)
 {
     void *field = (char *)out + key->offset;
     node n = member(r, root, key->name);
@@ -568,7 +569,7 @@ static etp_status read_top(reader *r, node root, etp_config *out)
     }
     ETP_TRY(get_text(r, root, "output_root", &out->output_root));
     for (const config_key *key = k_session_keys; key->name; key++) {
-        ETP_TRY(get_option(r, root, key, &out->given));
+        ETP_TRY(get_option(r, root, key, &out->arguments));
     }
     node n = member(r, root, "fallback");
     if (n.value) {

@@ -12,9 +12,9 @@ static const char *only_platform(const char *spec)
 
 etp_status etp_platform_of_config(const etp_config *config, const char *spec,
                                   const etp_config_experiment *const *arms, size_t n_arms,
-                                  etp_platform_claim *out, etp_error *err)
+                                  etp_expected_platform *out, etp_error *err)
 {
-    *out = (etp_platform_claim){only_platform(spec), "device", spec};
+    *out = (etp_expected_platform){only_platform(spec), "device", spec};
     for (size_t i = 0; i <= n_arms; i++) {
         bool folder = i == n_arms;
         const char *name = folder ? config->output_root : arms[i]->name;
@@ -30,13 +30,13 @@ etp_status etp_platform_of_config(const etp_config *config, const char *spec,
                 config->path, out->what, out->name, out->platform, what, name, platform);
         }
         if (platform && !out->platform) {
-            *out = (etp_platform_claim){platform, what, name};
+            *out = (etp_expected_platform){platform, what, name};
         }
     }
     return ETP_OK;
 }
 
-const char *etp_platform_device(const etp_platform_claim *claim)
+const char *etp_platform_device(const etp_expected_platform *expected)
 {
-    return claim->platform && strcmp(claim->platform, "android") == 0 ? "adb" : NULL;
+    return expected->platform && strcmp(expected->platform, "android") == 0 ? "adb" : NULL;
 }

@@ -10,9 +10,9 @@
 // named). ETP_CORRUPT when they contradict each other.
 ETP_NODISCARD etp_status etp_platform_of_config(const etp_config *config, const char *spec,
                                                 const etp_config_experiment *const *arms,
-                                                size_t n_arms, etp_platform_claim *out,
+                                                size_t n_arms, etp_expected_platform *out,
                                                 etp_error *err);
-// The device that a claim needs where none was named: NULL is this machine.
-const char *etp_platform_device(const etp_platform_claim *claim);
+// The device that the expected platform needs where none was named: NULL is this machine.
+const char *etp_platform_device(const etp_expected_platform *expected);
 
 #endif

@@ -72,18 +72,19 @@ etp_status etp_threads_parse(etp_cli *cli, const etp_opt_list *list, const uint3
     return ETP_OK;
 }
 
-void etp_session_given_over(const etp_opt *table, const etp_session_given *given,
-                            etp_session_given *config)
+void etp_session_arguments_override(const etp_opt *table, const etp_session_arguments *arguments,
+                                    etp_session_arguments *config)
 {
     for (const etp_opt *o = table; o->name; o++) {
-        if (o->offset < sizeof *given && etp_option_is_given(o, given)) {
-            memcpy((char *)config + o->offset, (const char *)given + o->offset,
+        if (o->offset < sizeof *arguments && etp_option_is_given(o, arguments)) {
+            memcpy((char *)config + o->offset, (const char *)arguments + o->offset,
                    etp_option_size(o->type));
         }
     }
 }
 
-etp_status etp_plan_options_given(const etp_session_given *g, etp_plan_options *out, etp_error *err)
+etp_status etp_plan_options_from_arguments(const etp_session_arguments *g, etp_plan_options *out,
+                                           etp_error *err)
 {
     *out = (etp_plan_options){.levels = g->levels.items,
                               .n_levels = g->levels.n,

@@ -11,23 +11,23 @@
 #include "measure/session.h"
 
 #define ETP_C_LIST etp_opt_list
-#define ETP_GIVEN_PLAN(type, field)
-#define ETP_GIVEN_ASKED(type, field)
-#define ETP_GIVEN_CALL(type, field) ETP_C_##type field;
-typedef struct etp_session_given { // as typed, or as a config says; zero: not given
+#define ETP_ARGUMENT_PLAN(type, field)
+#define ETP_ARGUMENT_REQUESTED(type, field)
+#define ETP_ARGUMENT_CALL(type, field) ETP_C_##type field;
+typedef struct etp_session_arguments { // as typed, or as a config says; zero: not given
     etp_settings settings;
-#define OPTION(where, field, type, ...) ETP_GIVEN_##where(type, field)
+#define OPTION(where, field, type, ...) ETP_ARGUMENT_##where(type, field)
 #include "store/options.def"
-} etp_session_given;
+} etp_session_arguments;
 
 // The rows of a verb: define OPTION with the verb's column after ETP_ROW_. The verb's own struct
-// begins with the etp_session_given.
+// begins with the etp_session_arguments.
 #define ETP_ROW_0(...)
 #define ETP_ROW_1(where, field, type, name, letter, arg, help) \
     {name, letter, ETP_TYPED_##type, ETP_AT_##where(field), arg, help, NULL},
-#define ETP_AT_PLAN(field) offsetof(etp_session_given, settings.field)
-#define ETP_AT_ASKED(field) offsetof(etp_session_given, settings.field)
-#define ETP_AT_CALL(field) offsetof(etp_session_given, field)
+#define ETP_AT_PLAN(field) offsetof(etp_session_arguments, settings.field)
+#define ETP_AT_REQUESTED(field) offsetof(etp_session_arguments, settings.field)
+#define ETP_AT_CALL(field) offsetof(etp_session_arguments, field)
 #define ETP_TYPED_TEXT ETP_OPT_STRING
 #define ETP_TYPED_LIST ETP_OPT_LIST
 #define ETP_TYPED_FLAG ETP_OPT_FLAG
@@ -39,12 +39,12 @@ typedef struct etp_session_given { // as typed, or as a config says; zero: not g
 #define ETP_TYPED_COOL ETP_OPT_COOL
 
 // What of GIVEN is typed takes the place of what CONFIG says. TABLE has the rows of GIVEN.
-void etp_session_given_over(const etp_opt *table, const etp_session_given *given,
-                            etp_session_given *config);
+void etp_session_arguments_override(const etp_opt *table, const etp_session_arguments *arguments,
+                                    etp_session_arguments *config);
 
 // Everything in GIVEN but models, threads and inputs, which each verb chooses in its own way.
-ETP_NODISCARD etp_status etp_plan_options_given(const etp_session_given *given,
-                                                etp_plan_options *out, etp_error *err);
+ETP_NODISCARD etp_status etp_plan_options_from_arguments(const etp_session_arguments *arguments,
+                                                         etp_plan_options *out, etp_error *err);
 
 // The plan of a resumed session is in its folder: an option of TABLE that could contradict it is
 // refused. OPERANDS: what the operands are called when there are any, else NULL.

@@ -21,12 +21,12 @@ static etp_status allowed(const etp_session_again *again, const etp_run *run, et
                                   again->dir, outside)
                        : ETP_OK;
     }
-    const char *wishes = etp_run_wishes(run, arena);
+    const char *names = etp_run_names_used(run, arena);
     return etp_fail(
         err, ETP_USAGE,
         "%s was not measured by you on this machine, and names %s: look at its manifest.json; "
         "--trust uses what it names, --device together with --runner your own",
-        again->dir, wishes ? wishes : "what to start");
+        again->dir, names ? names : "what to start");
 }
 
 etp_status etp_session_runners(const char *runner, const char *on, const char *off,

@@ -64,10 +64,10 @@ const char *etp_platform_of_folder(const char *dir)
     return NULL;
 }
 
-etp_status etp_platform_check(const etp_platform_claim *claim, const char *spec,
+etp_status etp_platform_check(const etp_expected_platform *expected, const char *spec,
                               const char *platform, etp_error *err)
 {
-    if (!claim->platform || strcmp(claim->platform, platform) == 0) {
+    if (!expected->platform || strcmp(expected->platform, platform) == 0) {
         return ETP_OK;
     }
     bool local = !spec || strcmp(spec, "local") == 0;
@@ -76,9 +76,9 @@ etp_status etp_platform_check(const etp_platform_claim *claim, const char *spec,
         "%s \"%s\" names %s, but %s is %s: what names a platform is measured there or not at all; "
         "%s, or use "
         "names of %s ('etprof run --init MODEL.pte' writes a config with them)",
-        claim->what, claim->name, claim->platform, local ? "this machine" : spec, platform,
-        strcmp(claim->platform, "mac") == 0       ? "run it on a Mac"
-        : strcmp(claim->platform, "android") == 0 ? "name a phone ('etprof devices' lists them)"
-                                                  : "name another --device",
+        expected->what, expected->name, expected->platform, local ? "this machine" : spec, platform,
+        strcmp(expected->platform, "mac") == 0       ? "run it on a Mac"
+        : strcmp(expected->platform, "android") == 0 ? "name a phone ('etprof devices' lists them)"
+                                                     : "name another --device",
         platform);
 }

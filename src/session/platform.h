@@ -13,14 +13,14 @@ const char *etp_platform_of_name(const char *name);
 // The same of a run folder's path: …/runs/android, …/runs/mac_trace, android.2.
 const char *etp_platform_of_folder(const char *dir);
 
-typedef struct etp_platform_claim { // who names it, for messages
-    const char *platform;           // NULL: nobody does
-    const char *what, *name;        // "experiment" "android_sme2_on"
-} etp_platform_claim;
+typedef struct etp_expected_platform { // who names it, for messages
+    const char *platform;              // NULL: nobody does
+    const char *what, *name;           // "experiment" "android_sme2_on"
+} etp_expected_platform;
 
 // ETP_ENVIRONMENT when PLATFORM, that of the device SPEC (NULL: this machine), is not the one that
-// was claimed.
-ETP_NODISCARD etp_status etp_platform_check(const etp_platform_claim *claim, const char *spec,
+// was expected.
+ETP_NODISCARD etp_status etp_platform_check(const etp_expected_platform *expected, const char *spec,
                                             const char *platform, etp_error *err);
 
 #endif

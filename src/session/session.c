@@ -52,9 +52,9 @@ static etp_status folder(run *r, etp_error *err)
     if (!wanted) {
         return etp_fail_nomem(err, "run folder");
     }
-    etp_platform_claim claim = {etp_platform_of_folder(wanted), "the run folder", wanted};
-    ETP_TRY(etp_platform_check(&claim, o->device, platform, err));
-    ETP_TRY(etp_run_claim(wanted, o->exact, r->arena, &r->out->dir, err));
+    etp_expected_platform expected = {etp_platform_of_folder(wanted), "the run folder", wanted};
+    ETP_TRY(etp_platform_check(&expected, o->device, platform, err));
+    ETP_TRY(etp_run_create_folder(wanted, o->exact, r->arena, &r->out->dir, err));
     tell(r, "run folder %s%s", r->out->dir,
          strcmp(r->out->dir, wanted) == 0 ? "" : " (the name without a number is taken)");
     return ETP_OK;

@@ -159,7 +159,7 @@ const char *etp_run_default_dir(etp_arena *arena, const char *model_path, const 
     return etp_arena_printf(arena, "out_%.*s/runs/%s", ETP_STR_ARG(model), platform);
 }
 
-static etp_status claim_exact(const char *wanted, etp_arena *arena, etp_error *err)
+static etp_status create_exact(const char *wanted, etp_arena *arena, etp_error *err)
 {
     ETP_TRY(etp_os_mkdirs(wanted, err));
     etp_dir_list list;
@@ -171,12 +171,12 @@ static etp_status claim_exact(const char *wanted, etp_arena *arena, etp_error *e
     return ETP_OK;
 }
 
-etp_status etp_run_claim(const char *wanted, bool exact, etp_arena *arena, const char **out_dir,
-                         etp_error *err)
+etp_status etp_run_create_folder(const char *wanted, bool exact, etp_arena *arena,
+                                 const char **out_dir, etp_error *err)
 {
     *out_dir = wanted;
     if (exact) {
-        return claim_exact(wanted, arena, err);
+        return create_exact(wanted, arena, err);
     }
     etp_str parent = etp_str_from(wanted);
     while (parent.len > 0 && parent.ptr[parent.len - 1] != '/') {

@@ -141,9 +141,9 @@ static void read_plan(const etp_json_object *root, etp_run *run)
         etp_json_reject(root, "plan", "there");
         return;
     }
-    etp_json_object asked = etp_json_get_object(&plan, "asked");
+    etp_json_object requested = etp_json_get_object(&plan, "asked");
     for (const etp_setting *row = k_etp_settings; row->key; row++) {
-        read_setting(row->asked ? &asked : &plan, row, &run->settings);
+        read_setting(row->requested ? &requested : &plan, row, &run->settings);
     }
     run->control_blocks = etp_json_get_u32(&plan, "control_blocks", ETP_RUN_MAX_BLOCKS);
     read_arms(&plan, run);

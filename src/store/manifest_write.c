@@ -119,10 +119,10 @@ static void write_setting(etp_json *j, const etp_setting *row, const etp_setting
     }
 }
 
-static void write_settings(etp_json *j, const etp_settings *settings, bool asked)
+static void write_settings(etp_json *j, const etp_settings *settings, bool requested)
 {
     for (const etp_setting *row = k_etp_settings; row->key; row++) {
-        if (row->asked == asked) {
+        if (row->requested == requested) {
             write_setting(j, row, settings);
         }
     }

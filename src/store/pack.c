@@ -356,7 +356,7 @@ etp_status etp_run_unpack(const char *file, const char *dir, etp_pack_count *out
             : etp_fail_nomem(err, "zstd");
     if (st == ETP_OK) {
         u.in = (ZSTD_inBuffer){packed.bytes.ptr, packed.bytes.len, 0};
-        st = etp_run_claim(dir, true, &arena, &made, err);
+        st = etp_run_create_folder(dir, true, &arena, &made, err);
         made = st == ETP_OK ? made : NULL;
     }
     if (st == ETP_OK) {

@@ -2,10 +2,10 @@
 // The settings of options.def as rows.
 #include "store/settings.h"
 
-#define ROW(field, type, key, limit, asked) \
-    {key, ETP_SETTING_##type, asked, offsetof(etp_settings, field), limit},
+#define ROW(field, type, key, limit, requested) \
+    {key, ETP_SETTING_##type, requested, offsetof(etp_settings, field), limit},
 #define ROW_PLAN(...) ROW(__VA_ARGS__, false)
-#define ROW_ASKED(...) ROW(__VA_ARGS__, true)
+#define ROW_REQUESTED(...) ROW(__VA_ARGS__, true)
 #define ROW_CALL(...)
 
 const etp_setting k_etp_settings[] = {

@@ -37,7 +37,7 @@ typedef enum etp_setting_type {
 #define ETP_C_COOL etp_cool
 #define ETP_C_KNEE double // above 0: a sweep
 #define ETP_FIELD_PLAN(type, field) ETP_C_##type field;
-#define ETP_FIELD_ASKED(type, field) ETP_C_##type field;
+#define ETP_FIELD_REQUESTED(type, field) ETP_C_##type field;
 #define ETP_FIELD_CALL(type, field)
 typedef struct etp_settings {
 #define OPTION(where, field, type, ...) ETP_FIELD_##where(type, field)
@@ -47,7 +47,7 @@ typedef struct etp_settings {
 typedef struct etp_setting { // one row of the table as the manifest needs it
     const char *key;
     etp_setting_type type;
-    bool asked; // in plan.asked, else in plan
+    bool requested; // in plan.asked, else in plan
     size_t offset;
     uint64_t limit;
 } etp_setting;

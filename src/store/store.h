@@ -289,7 +289,7 @@ const char *etp_run_outside(const etp_run *run, etp_arena *arena);
 ETP_NODISCARD etp_status etp_run_models_are(const etp_run *run, etp_arena *arena, etp_error *err);
 // "the device ssh:board, the program /x/runner, the model /y.pte": what that would be. NULL when
 // out of memory.
-const char *etp_run_wishes(const etp_run *run, etp_arena *arena);
+const char *etp_run_names_used(const etp_run *run, etp_arena *arena);
 
 // True when DIR holds a manifest of ours.
 bool etp_run_is(const char *dir);
@@ -313,7 +313,7 @@ typedef struct etp_run_found { // newest first; by the time of measuring, not by
 // The run folders in PATH and in PATH/runs: those of a folder like out_<model>.
 ETP_NODISCARD etp_status etp_run_find_below(const char *path, etp_arena *arena, etp_run_found *out,
                                             etp_error *err);
-// Those that were wanted as PATH: PATH, PATH.2, PATH.3 … (see etp_run_claim).
+// Those that were wanted as PATH: PATH, PATH.2, PATH.3 … (see etp_run_create_folder).
 ETP_NODISCARD etp_status etp_run_find_named(const char *path, etp_arena *arena, etp_run_found *out,
                                             etp_error *err);
 // The manifest alone: samples, launches, blocks and dumps of *out stay empty.
@@ -418,8 +418,8 @@ etp_str etp_run_model_name(etp_str stem);
 const char *etp_run_default_dir(etp_arena *arena, const char *model_path, const char *platform);
 // Makes the folder. Without EXACT a taken name becomes <name>.2, .3 …; with it an existing folder
 // must be empty (ETP_USAGE otherwise). *out_dir is what was made.
-ETP_NODISCARD etp_status etp_run_claim(const char *wanted, bool exact, etp_arena *arena,
-                                       const char **out_dir, etp_error *err);
+ETP_NODISCARD etp_status etp_run_create_folder(const char *wanted, bool exact, etp_arena *arena,
+                                               const char **out_dir, etp_error *err);
 
 // One session at a time writes into a folder: to be held from before the folder is read or begun
 // until after etp_run_finish. ETP_USAGE when another process has it; what a killed one left is
@@ -437,8 +437,9 @@ typedef struct etp_run_writer { // fields are private
     uint64_t samples_bytes, environment_bytes; // committed
 } etp_run_writer;
 
-// Begins a folder made by etp_run_claim: writes the manifest with state "running". RUN is borrowed
-// and read again by every later call; the caller keeps it up to date (lost, order, facts …).
+// Begins a folder made by etp_run_create_folder: writes the manifest with state "running". RUN is
+// borrowed and read again by every later call; the caller keeps it up to date (lost, order, facts
+// …).
 ETP_NODISCARD etp_status etp_run_begin(const char *dir, etp_arena *arena, etp_run *run,
                                        etp_run_writer *out, etp_error *err);
 // Continues a folder that etp_run_open has read: cuts off what was not committed.

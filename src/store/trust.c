@@ -141,7 +141,7 @@ etp_status etp_run_models_are(const etp_run *run, etp_arena *arena, etp_error *e
     return ETP_OK;
 }
 
-const char *etp_run_wishes(const etp_run *run, etp_arena *arena)
+const char *etp_run_names_used(const etp_run *run, etp_arena *arena)
 {
     etp_strbuf s;
     etp_strbuf_init(&s, arena);

@@ -36,7 +36,7 @@ def page_of(options):
             continue
         short = f"`-{o['letter'].strip(chr(39))}`, " if o["letter"] != "0" else ""
         arg = "" if o["arg"] == "NULL" else " " + o["arg"]
-        place = {"PLAN": "plan.", "ASKED": "plan.asked."}.get(o["where"])
+        place = {"PLAN": "plan.", "REQUESTED": "plan.asked."}.get(o["where"])
         cells = [f"{short}`--{o['name']}{arg}`", *("✓" if o[v] == "1" else "" for v in VERBS),
                  f"`{o['name']}`" if o["config"] == "1" else "", f"`{place}{o['key']}`" if place else "",
                  "✓" if o["resume"] == "1" else "", o["help"].replace("|", "\\|")]

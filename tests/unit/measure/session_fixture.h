@@ -123,7 +123,7 @@ static inline void session(fixture *f, const char *script, const etp_plan_option
     assert_int_equal(etp_session_plan_make(&opts, f->device, &f->cpu, &f->arena, &o->plan, &o->err),
                      ETP_OK);
     const char *wanted = etp_arena_printf(&f->arena, "%s/runs/linux", f->dir);
-    assert_int_equal(etp_run_claim(wanted, false, &f->arena, &o->dir, &o->err), ETP_OK);
+    assert_int_equal(etp_run_create_folder(wanted, false, &f->arena, &o->dir, &o->err), ETP_OK);
     assert_true(etp_os_is_dir(o->dir));
     const etp_session_config config = {.dir = o->dir, .command = "etprof ab fake.pte"};
     const etp_session_hooks hooks = {

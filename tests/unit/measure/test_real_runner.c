@@ -55,7 +55,7 @@ static void a_real_model_is_measured(void **state)
         fail_msg("plan: %s", err.msg);
     }
     const char *dir;
-    assert_int_equal(etp_run_claim(ROOT "/run", true, &s_arena, &dir, &err), ETP_OK);
+    assert_int_equal(etp_run_create_folder(ROOT "/run", true, &s_arena, &dir, &err), ETP_OK);
     const etp_session_config config = {.dir = dir};
     etp_session_result result;
     if (etp_session_measure(s_device, &plan, &config, NULL, &result, &err) != ETP_OK) {

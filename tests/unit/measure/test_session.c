@@ -543,7 +543,7 @@ static void ctrl_c_ends_a_hang_at_once(void **state)
         bool ok =
             etp_os_catch_signals(NULL) == ETP_OK &&
             etp_session_plan_make(&opts, f->device, &f->cpu, &f->arena, &plan, NULL) == ETP_OK &&
-            etp_run_claim(wanted, true, &f->arena, &dir, NULL) == ETP_OK;
+            etp_run_create_folder(wanted, true, &f->arena, &dir, NULL) == ETP_OK;
         const etp_session_config config = {.dir = wanted};
         ok = ok && etp_session_measure(f->device, &plan, &config, NULL, &result, NULL) == ETP_OK;
         _exit(ok && result.signal == SIGINT ? 0 : 1);
@@ -651,7 +651,7 @@ static void killing_the_tool_loses_no_block(void **state)
             const char *dir;
             if (etp_session_plan_make(&opts, f->device, &f->cpu, &f->arena, &plan, NULL) ==
                     ETP_OK &&
-                etp_run_claim(wanted, true, &f->arena, &dir, NULL) == ETP_OK) {
+                etp_run_create_folder(wanted, true, &f->arena, &dir, NULL) == ETP_OK) {
                 const etp_session_config config = {.dir = dir};
                 etp_status st = etp_session_measure(f->device, &plan, &config, NULL, &result, NULL);
                 (void)st;

@@ -602,16 +602,20 @@ static void folders_get_their_names(void **state)
         assert_string_equal(etp_run_default_dir(arena, k_cases[i].model, "linux"), k_cases[i].dir);
     }
     const char *dir;
-    assert_int_equal(etp_run_claim(ROOT "/out_x/runs/linux", false, arena, &dir, NULL), ETP_OK);
+    assert_int_equal(etp_run_create_folder(ROOT "/out_x/runs/linux", false, arena, &dir, NULL),
+                     ETP_OK);
     assert_string_equal(dir, ROOT "/out_x/runs/linux");
-    assert_int_equal(etp_run_claim(ROOT "/out_x/runs/linux", false, arena, &dir, NULL), ETP_OK);
+    assert_int_equal(etp_run_create_folder(ROOT "/out_x/runs/linux", false, arena, &dir, NULL),
+                     ETP_OK);
     assert_string_equal(dir, ROOT "/out_x/runs/linux.2");
-    assert_int_equal(etp_run_claim(ROOT "/out_x/runs/linux", false, arena, &dir, NULL), ETP_OK);
+    assert_int_equal(etp_run_create_folder(ROOT "/out_x/runs/linux", false, arena, &dir, NULL),
+                     ETP_OK);
     assert_string_equal(dir, ROOT "/out_x/runs/linux.3");
     etp_error err;
-    assert_int_equal(etp_run_claim(ROOT "/exact/one", true, arena, &dir, &err), ETP_OK);
-    assert_int_equal(etp_run_claim(ROOT "/exact/one", true, arena, &dir, &err), ETP_OK); // empty
-    assert_int_equal(etp_run_claim(ROOT "/exact", true, arena, &dir, &err), ETP_USAGE);
+    assert_int_equal(etp_run_create_folder(ROOT "/exact/one", true, arena, &dir, &err), ETP_OK);
+    assert_int_equal(etp_run_create_folder(ROOT "/exact/one", true, arena, &dir, &err),
+                     ETP_OK); // empty
+    assert_int_equal(etp_run_create_folder(ROOT "/exact", true, arena, &dir, &err), ETP_USAGE);
     assert_non_null(strstr(err.msg, "is not empty"));
 }
 
