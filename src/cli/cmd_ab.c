@@ -15,9 +15,9 @@ static const etp_opt k_options[] = {
 };
 
 static etp_status plan_options(etp_cli *cli, const etp_session_arguments *g, int argc, char **argv,
-                               etp_plan_options *out, etp_error *err)
+                               etp_session_plan_options *out, etp_error *err)
 {
-    ETP_TRY(etp_plan_options_from_arguments(g, out, err));
+    ETP_TRY(etp_session_plan_options_from_arguments(g, out, err));
     ETP_TRY(etp_threads_parse(cli, &g->threads, &out->threads, err));
     out->n_threads = g->threads.n;
     out->models = (const char *const *)argv;

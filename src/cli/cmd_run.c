@@ -220,7 +220,7 @@ static void say_arms(const setup *p, const etp_isa_cpu *cpu)
 
 // Several thread counts of several levels are a grid: each count is compared with the same count of
 // the baseline's level, as in a sweep.
-static bool is_grid(const setup *p, const etp_plan_options *options)
+static bool is_grid(const setup *p, const etp_session_plan_options *options)
 {
     for (size_t i = 0; i < p->n_arms; i++) {
         for (size_t k = 0; k < i; k++) {
@@ -234,7 +234,7 @@ static bool is_grid(const setup *p, const etp_plan_options *options)
 
 // Levels and names can be settled when the processor is known.
 static etp_status settle(void *ctx, const etp_device *device, const etp_device_cpu *cpu,
-                         etp_plan_options *options, etp_error *err)
+                         etp_session_plan_options *options, etp_error *err)
 {
     setup *p = ctx;
     ETP_TRY(etp_platform_check(&p->expected, device->info.spec, device->info.platform, err));
@@ -338,7 +338,7 @@ static etp_status find_model(setup *p, const char **model, const char **output_r
                     c->fallback_model ? c->fallback_model : "");
 }
 
-static void set_counts(const setup *p, etp_plan_options *options)
+static void set_counts(const setup *p, etp_session_plan_options *options)
 {
     bool differ = false;
     for (size_t i = 0; i < p->n_arms; i++) {
@@ -387,8 +387,8 @@ static etp_status measure(etp_cli *cli, const run_options *o, setup *p, const ch
     etp_session_arguments_override(k_options, &o->session, &arguments);
     etp_session_options options = {
         .config = p->config->path, .device = arguments.device, .prepare = arguments.prepare};
-    etp_plan_options *plan = &options.plan;
-    ETP_TRY(etp_plan_options_from_arguments(&arguments, plan, err));
+    etp_session_plan_options *plan = &options.plan;
+    ETP_TRY(etp_session_plan_options_from_arguments(&arguments, plan, err));
     if (o->remote_device) {
         options.device = etp_arena_printf(&cli->arena, "adb:%s", o->remote_device);
     }

@@ -101,7 +101,7 @@ static etp_status find_model(etp_cli *cli, const smoke_options *o, const char *w
 
 // An emulator keeps its own few counts; a real device gets enough for medians.
 static etp_status settle(void *ctx, const etp_device *device, const etp_device_cpu *cpu,
-                         etp_plan_options *options, etp_error *err)
+                         etp_session_plan_options *options, etp_error *err)
 {
     (void)ctx;
     (void)cpu;

@@ -29,7 +29,7 @@ static const etp_opt k_options[] = {
 };
 
 static etp_status all_models(etp_cli *cli, const sweep_options *o, int argc, char **argv,
-                             etp_plan_options *out, etp_error *err)
+                             etp_session_plan_options *out, etp_error *err)
 {
     size_t n = 0;
     const char **models = ETP_NEW_ARRAY(&cli->arena, const char *, o->models.n + (size_t)argc + 1);
@@ -70,7 +70,7 @@ static bool open_model(const char *path, const char *method, etp_file *file,
 
 // Index of the model whose inputs are least like those of the first one, and how much; 0 when all
 // are alike.
-static size_t least_alike(const etp_plan_options *o, etp_sweep_inputs *match)
+static size_t least_alike(const etp_session_plan_options *o, etp_sweep_inputs *match)
 {
     etp_file files[2];
     const etp_program *programs[2] = {NULL, NULL};
@@ -96,7 +96,7 @@ static size_t least_alike(const etp_plan_options *o, etp_sweep_inputs *match)
 }
 
 // One --inputs for all: files must fit every model.
-static etp_status choose_inputs(etp_cli *cli, const char *inputs, etp_plan_options *out,
+static etp_status choose_inputs(etp_cli *cli, const char *inputs, etp_session_plan_options *out,
                                 etp_error *err)
 {
     etp_sweep_inputs match = ETP_SWEEP_SAME_INPUTS;
@@ -124,8 +124,8 @@ static int ascending(const void *pa, const void *pb)
     return (a > b) - (a < b);
 }
 
-static etp_status choose_threads(etp_cli *cli, const etp_opt_list *list, etp_plan_options *out,
-                                 etp_error *err)
+static etp_status choose_threads(etp_cli *cli, const etp_opt_list *list,
+                                 etp_session_plan_options *out, etp_error *err)
 {
     const uint32_t *parsed = NULL;
     ETP_TRY(etp_threads_parse(cli, list, &parsed, err));
@@ -156,8 +156,8 @@ static etp_status measure_new(etp_cli *cli, const sweep_options *o, int argc, ch
                                    .dir = g->out,
                                    .exact = g->out != NULL,
                                    .prepare = g->prepare};
-    etp_plan_options *plan = &options.plan;
-    ETP_TRY(etp_plan_options_from_arguments(g, plan, err));
+    etp_session_plan_options *plan = &options.plan;
+    ETP_TRY(etp_session_plan_options_from_arguments(g, plan, err));
     plan->settings.knee = plan->settings.knee > 0 ? plan->settings.knee : ETP_SWEEP_KNEE;
     ETP_TRY(all_models(cli, o, argc, argv, plan, err));
     ETP_TRY(choose_threads(cli, &g->threads, plan, err));

@@ -51,7 +51,7 @@ static void on_message(void *ctx, const char *text)
 }
 
 static etp_status on_settle(void *ctx, const etp_device *device, const etp_device_cpu *cpu,
-                            etp_plan_options *plan, etp_error *err)
+                            etp_session_plan_options *plan, etp_error *err)
 {
     terminal *t = ctx;
     return t->settle ? t->settle(t->ctx, device, cpu, plan, err) : ETP_OK;

@@ -19,7 +19,7 @@ etp_session_place etp_cli_place(etp_cli *cli);
 
 // etp_session_run and etp_session_run_again: command and place are filled in. SETTLE may be NULL.
 typedef etp_status etp_cli_settle(void *ctx, const etp_device *device, const etp_device_cpu *cpu,
-                                  etp_plan_options *plan, etp_error *err);
+                                  etp_session_plan_options *plan, etp_error *err);
 ETP_NODISCARD etp_status etp_cli_measure(etp_cli *cli, etp_session_options *options,
                                          etp_cli_settle *settle, void *ctx, const char **out_dir,
                                          etp_error *err);

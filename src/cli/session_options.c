@@ -83,14 +83,14 @@ void etp_session_arguments_override(const etp_opt *table, const etp_session_argu
     }
 }
 
-etp_status etp_plan_options_from_arguments(const etp_session_arguments *g, etp_plan_options *out,
-                                           etp_error *err)
+etp_status etp_session_plan_options_from_arguments(const etp_session_arguments *g,
+                                                   etp_session_plan_options *out, etp_error *err)
 {
-    *out = (etp_plan_options){.levels = g->levels.items,
-                              .n_levels = g->levels.n,
-                              .baseline = g->baseline,
-                              .settings = g->settings,
-                              .timeout_s = g->timeout};
+    *out = (etp_session_plan_options){.levels = g->levels.items,
+                                      .n_levels = g->levels.n,
+                                      .baseline = g->baseline,
+                                      .settings = g->settings,
+                                      .timeout_s = g->timeout};
     return g->settings.blocks > ETP_MAX_BLOCKS
                ? etp_fail(err, ETP_USAGE, "--blocks is at most %d", ETP_MAX_BLOCKS)
                : ETP_OK;

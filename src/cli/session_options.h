@@ -43,8 +43,8 @@ void etp_session_arguments_override(const etp_opt *table, const etp_session_argu
                                     etp_session_arguments *config);
 
 // Everything in GIVEN but models, threads and inputs, which each verb chooses in its own way.
-ETP_NODISCARD etp_status etp_plan_options_from_arguments(const etp_session_arguments *arguments,
-                                                         etp_plan_options *out, etp_error *err);
+ETP_NODISCARD etp_status etp_session_plan_options_from_arguments(
+    const etp_session_arguments *arguments, etp_session_plan_options *out, etp_error *err);
 
 // The plan of a resumed session is in its folder: an option of TABLE that could contradict it is
 // refused. OPERANDS: what the operands are called when there are any, else NULL.

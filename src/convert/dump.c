@@ -17,17 +17,17 @@ typedef struct place {   // an execution of the file
     uint32_t block, run; // block ETP_NO_INDEX: not among the blocks
 } place;
 
-typedef struct plan {           // what is equal in all executions of a block
+typedef struct block_layout {   // what is equal in all executions of a block
     uint32_t *preorder, *depth; // events outside delegates, containers first; depth by event
     size_t n_preorder;
     etp_slice_args *args; // by event; those of operators are the caller's
     const char **category;
-} plan;
+} block_layout;
 
 typedef struct drawing {
     const etp_trace *trace;
     etp_arena *arena;
-    plan *plans;
+    block_layout *layouts;
     etp_slices *out;
     uint64_t *start, *extent, *cursor; // of one execution's events
     uint64_t now, schematic; // where the last execution and its last delegate operator end
@@ -67,7 +67,8 @@ static uint32_t container(const etp_trace_block *b, uint32_t event)
 
 // Events follow what they contain, so that from the last to the first every container comes before
 // its parts, and linking in at the front puts the parts in order.
-static etp_status order_events(const etp_trace_block *b, plan *p, etp_arena *arena, etp_error *err)
+static etp_status order_events(const etp_trace_block *b, block_layout *p, etp_arena *arena,
+                               etp_error *err)
 {
     size_t n = b->n_events;
     uint32_t *first = ETP_NEW_ARRAY(arena, uint32_t, n + 1); // index + 1, [n]: the top
@@ -101,13 +102,13 @@ static etp_status plan_blocks(drawing *d, const etp_op_table *table, const etp_s
                               etp_error *err)
 {
     size_t n_blocks = etp_trace_block_count(d->trace), most = 0;
-    d->plans = ETP_NEW_ARRAY(d->arena, plan, n_blocks);
-    if (!d->plans) {
+    d->layouts = ETP_NEW_ARRAY(d->arena, block_layout, n_blocks);
+    if (!d->layouts) {
         return etp_fail_nomem(err, "slices");
     }
     for (size_t k = 0; k < n_blocks; k++) {
         const etp_trace_block *b = etp_trace_block_at(d->trace, k);
-        plan *p = &d->plans[k];
+        block_layout *p = &d->layouts[k];
         most = b->n_events > most ? b->n_events : most;
         p->args = ETP_NEW_ARRAY(d->arena, etp_slice_args, b->n_events);
         p->category = ETP_NEW_ARRAY(d->arena, const char *, b->n_events);
@@ -125,7 +126,7 @@ static etp_status plan_blocks(drawing *d, const etp_op_table *table, const etp_s
         }
     }
     for (size_t i = 0; i < table->n_rows; i++) {
-        plan *p = &d->plans[table->rows[i].block];
+        block_layout *p = &d->layouts[table->rows[i].block];
         p->args[table->rows[i].event] = ops[i].args;
         p->category[table->rows[i].event] = ops[i].category;
     }
@@ -173,7 +174,7 @@ static bool by_clock(drawing *d, const etp_trace_block *b, uint32_t run)
 }
 
 // Whether what by_clock found lies within its container and after what came before it there.
-static bool nests(drawing *d, const etp_trace_block *b, const plan *p)
+static bool nests(drawing *d, const etp_trace_block *b, const block_layout *p)
 {
     size_t n = b->n_events;
     for (size_t i = 0; i <= n; i++) {
@@ -192,7 +193,7 @@ static bool nests(drawing *d, const etp_trace_block *b, const plan *p)
 }
 
 // Without a clock: parts one after the other from their container's start, containers long enough.
-static void by_durations(drawing *d, const etp_trace_block *b, const plan *p, uint32_t run)
+static void by_durations(drawing *d, const etp_trace_block *b, const block_layout *p, uint32_t run)
 {
     size_t n = b->n_events;
     for (size_t i = 0; i <= n; i++) {
@@ -223,8 +224,8 @@ static etp_status push(drawing *d, size_t track, etp_slice slice, etp_error *err
     return ETP_PUSH(d->arena, t, slice) ? ETP_OK : etp_fail_nomem(err, "slices");
 }
 
-static etp_status schematic_track(drawing *d, const etp_trace_block *b, const plan *p, uint32_t run,
-                                  uint64_t shift, etp_error *err)
+static etp_status schematic_track(drawing *d, const etp_trace_block *b, const block_layout *p,
+                                  uint32_t run, uint64_t shift, etp_error *err)
 {
     for (uint32_t i = 0; i < b->n_events; i++) {
         if (drawn(&b->events[i])) {
@@ -248,7 +249,7 @@ static etp_status schematic_track(drawing *d, const etp_trace_block *b, const pl
 static etp_status draw(drawing *d, uint32_t block, uint32_t run, etp_error *err)
 {
     const etp_trace_block *b = etp_trace_block_at(d->trace, block);
-    const plan *p = &d->plans[block];
+    const block_layout *p = &d->layouts[block];
     size_t n = b->n_events;
     if (n == 0) {
         return ETP_OK;

@@ -53,7 +53,7 @@ typedef struct member { // a run in a block
     const shape *shape;
 } member;
 
-typedef struct block {
+typedef struct event_block {
     const shape *shape; // of the first member
     struct {
         member *items;
@@ -61,14 +61,14 @@ typedef struct block {
     } members;
     size_t next;        // index + 1 in the same bucket
     size_t followed_by; // index + 1 of the block that came after it last time
-} block;
+} event_block;
 
 typedef struct builder {
     const etp_etdump *dump;
     etp_arena *arena;  // results
     etp_arena scratch; // the rest
     struct {
-        block *items;
+        event_block *items;
         size_t n, cap;
     } blocks;
     size_t buckets[1024];
@@ -384,7 +384,7 @@ static etp_status place_run(builder *b, uint32_t index, size_t *place)
         *place = b->blocks.items[last - 1].followed_by;
     }
     if (*place != 0) { // most runs repeat what came at this point before
-        const block *guess = &b->blocks.items[*place - 1];
+        const event_block *guess = &b->blocks.items[*place - 1];
         const member *m = &guess->members.items[guess->members.n - 1];
         if (same_events(b, &run, m)) {
             b->blocks.items[last - 1].followed_by = *place;
@@ -399,7 +399,7 @@ static etp_status place_run(builder *b, uint32_t index, size_t *place)
         i = b->blocks.items[i - 1].next;
     }
     if (i == 0) {
-        block new_block = {.shape = s, .next = *bucket};
+        event_block new_block = {.shape = s, .next = *bucket};
         if (!ETP_PUSH(&b->scratch, &b->blocks, new_block)) {
             return etp_fail_nomem(b->err, "Inspector's table");
         }
@@ -541,7 +541,8 @@ static etp_status name_row(builder *b, const identity *id, etp_inspector_row *ro
     return ETP_OK;
 }
 
-static etp_status fill_times(builder *b, const block *bl, size_t index, etp_inspector_row *row)
+static etp_status fill_times(builder *b, const event_block *bl, size_t index,
+                             etp_inspector_row *row)
 {
     size_t n = bl->members.n;
     double *raw = etp_arena_alloc_raw(b->arena, n, sizeof *raw);
@@ -575,7 +576,7 @@ static etp_status make_rows(builder *b, etp_inspector_table *out)
         return etp_fail_nomem(b->err, "Inspector's table");
     }
     for (size_t i = 0; i < b->blocks.n; i++) {
-        const block *bl = &b->blocks.items[i];
+        const event_block *bl = &b->blocks.items[i];
         const shape *s = bl->shape;
         for (size_t k = 0; k < s->n_items; k++) {
             const item *it = &s->items[k];

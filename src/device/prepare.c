@@ -232,14 +232,14 @@ static etp_status read_before(etp_device *d, etp_arena *arena, journal *out, etp
         return etp_fail(err, ETP_ENVIRONMENT,
                         "%s has no 'settings' command: --prepare needs Android", r->name);
     }
-    etp_str line, words = etp_remote_words(c.log);
+    etp_str line, reason = etp_remote_last_line(c.log);
     for (size_t i = 0; i < N_SETTINGS; i++) {
         const char *z =
             c.status == 0 && next_line(&c.out, &line) ? etp_arena_strdup(arena, line) : NULL;
         bool unset = z && strcmp(z, "null") == 0;
         if (!z || (!unset && !can_be(&k_settings[i], z))) {
             return etp_fail(err, ETP_ENVIRONMENT, "%s: cannot read the setting %s%s%.*s", r->name,
-                            k_settings[i].key, words.len ? ": " : "", ETP_STR_ARG(words));
+                            k_settings[i].key, reason.len ? ": " : "", ETP_STR_ARG(reason));
         }
         out->before[i] = unset ? NULL : z;
     }
@@ -297,8 +297,8 @@ static etp_status undo(etp_device *d, const journal *j, etp_error *err)
     if (status != ETP_OK) {
         status = etp_fail(err, status, "%s", first.msg);
     } else if (c.status != 0) {
-        etp_str words = etp_remote_words(c.log);
-        status = etp_fail(err, ETP_ENVIRONMENT, "%s: %.*s", r->name, ETP_STR_ARG(words));
+        etp_str reason = etp_remote_last_line(c.log);
+        status = etp_fail(err, ETP_ENVIRONMENT, "%s: %.*s", r->name, ETP_STR_ARG(reason));
     }
     etp_arena_dispose(&arena);
     return status;
@@ -340,15 +340,15 @@ static etp_status apply(etp_device *d, const journal *j, bool *out_untouched, et
                        "exit 0\n");
     etp_remote_call c;
     ETP_TRY(call(d, &s, false, &d->arena, &c, err));
-    etp_str words = etp_remote_words(c.log), line;
+    etp_str reason = etp_remote_last_line(c.log), line;
     if (c.status == NO_FIXED_MODE) {
         *out_untouched = true;
         return etp_fail(err, ETP_ENVIRONMENT, "%s has no fixed-performance mode: %.*s", r->name,
-                        ETP_STR_ARG(words));
+                        ETP_STR_ARG(reason));
     }
     if (c.status != 0) {
         return etp_fail(err, ETP_ENVIRONMENT, "%s does not take the settings: %.*s", r->name,
-                        ETP_STR_ARG(words));
+                        ETP_STR_ARG(reason));
     }
     static const char *const k_reads[] = {"prepare_stay_on_while_plugged_in", "prepare_low_power"};
     bool ok = true;

@@ -253,10 +253,10 @@ static etp_status remote_scratch(etp_device *d, const char *name, etp_arena *are
     }
     ETP_TRY(etp_remote_do(d, &call, arena, err));
     *out_remote = path;
-    etp_str words = etp_remote_words(call.log);
+    etp_str reason = etp_remote_last_line(call.log);
     return call.status == 0 ? ETP_OK
                             : etp_fail(err, ETP_ENVIRONMENT, "%s: cannot clear %s: %.*s", r->name,
-                                       path, ETP_STR_ARG(words));
+                                       path, ETP_STR_ARG(reason));
 }
 
 static void remote_close(etp_device *d)
@@ -336,9 +336,9 @@ static etp_status settle(etp_device *d, etp_str *system, etp_str *machine, etp_e
     *system = next_line(&rest);
     *machine = next_line(&rest);
     if (call.status != 0 || root.len == 0 || root.ptr[0] != '/' || machine->len == 0) {
-        etp_str words = etp_remote_words(call.log);
+        etp_str reason = etp_remote_last_line(call.log);
         return etp_fail(err, ETP_ENVIRONMENT, "%s: cannot make a folder there: %.*s", r->name,
-                        ETP_STR_ARG(words));
+                        ETP_STR_ARG(reason));
     }
     r->root = etp_arena_strdup(&d->arena, root);
     r->work = r->root ? etp_arena_printf(&d->arena, "%s/work/%s", r->root, r->nonce) : NULL;

@@ -71,7 +71,7 @@ static etp_status send(etp_device *d, etp_bytes bytes, const char *hex, const ch
         return etp_fail_nomem(err, remote);
     }
     ETP_TRY(etp_remote_do(d, &call, arena, err));
-    etp_str words = etp_remote_words(call.log);
+    etp_str reason = etp_remote_last_line(call.log);
     switch (call.status) {
     case RECEIVED:
         return ETP_OK;
@@ -82,7 +82,7 @@ static etp_status send(etp_device *d, etp_bytes bytes, const char *hex, const ch
         return etp_fail(err, ETP_IO, "%s: the file arrived damaged", r->name);
     default:
         return etp_fail(err, ETP_ENVIRONMENT, "%s: cannot write %s: %.*s", r->name, remote,
-                        ETP_STR_ARG(words));
+                        ETP_STR_ARG(reason));
     }
 }
 
@@ -299,9 +299,9 @@ static etp_status fetch(etp_device *d, const char *remote, etp_str hex, const ch
     etp_status status = etp_remote_do(d, &call, arena, err);
     etp_file file;
     if (status == ETP_OK && call.status != 0) {
-        etp_str words = etp_remote_words(call.log);
+        etp_str reason = etp_remote_last_line(call.log);
         status =
-            etp_fail(err, ETP_IO, "%s: cannot read %s: %.*s", r->name, remote, ETP_STR_ARG(words));
+            etp_fail(err, ETP_IO, "%s: cannot read %s: %.*s", r->name, remote, ETP_STR_ARG(reason));
     }
     if (status == ETP_OK && (status = etp_file_open(part, UINT64_MAX, &file, err)) == ETP_OK) {
         char found[ETP_SHA256_HEX_CHARS];

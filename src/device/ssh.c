@@ -82,12 +82,12 @@ static etp_status connect_master(etp_device *d, etp_error *err)
                          : etp_fail_nomem(err, "ssh");
     if (st == ETP_OK && (c->master.signal != 0 || c->master.exit_code != 0)) {
         etp_process_dispose(&c->master);
-        etp_str words = etp_remote_words(log);
+        etp_str reason = etp_remote_last_line(log);
         static const char k_changed[] = "REMOTE HOST IDENTIFICATION HAS CHANGED";
         d->changed = etp_str_find(log, ETP_STR(k_changed)) < log.len;
         st = d->changed ? fail_other_key(r, log, err)
                         : etp_fail(err, ETP_ENVIRONMENT, "%s: no connection: %.*s", r->name,
-                                   ETP_STR_ARG(words));
+                                   ETP_STR_ARG(reason));
     }
     etp_arena_dispose(&arena);
     return st;

@@ -47,7 +47,7 @@ void etp_estimate_members(etp_json *j, double estimate, double lo, double hi)
     etp_json_kv_ratio(j, "hi", hi);
 }
 
-const char *etp_control_words(etp_arena *arena, const etp_interval *control)
+const char *etp_control_text(etp_arena *arena, const etp_interval *control)
 {
     return etp_arena_printf(arena, "%+.2f %% to %+.2f %%", 100 * (control->lo - 1),
                             100 * (control->hi - 1));

@@ -20,7 +20,7 @@ typedef struct ref {
     uint8_t kind; // etp_fb_kind of the field
 } ref;
 
-typedef struct plan {            // what one vtable means for one schema
+typedef struct vtable_map {      // what one vtable means for one schema
     const etp_fb_schema *schema; // NULL: free slot
     size_t vtable;
     uint32_t table_size;
@@ -28,7 +28,7 @@ typedef struct plan {            // what one vtable means for one schema
     uint32_t lonely_union;           // id of a union with a type field but no value; 0: none
     uint32_t n_refs;
     ref refs[MAX_REFS];
-} plan;
+} vtable_map;
 
 typedef struct verifier {
     const uint8_t *p;
@@ -38,7 +38,7 @@ typedef struct verifier {
     uint64_t tables_left, bytes_left;
     unsigned max_depth;
     etp_error *err;
-    plan cache[CACHE_SLOTS];
+    vtable_map cache[CACHE_SLOTS];
     etp_fb_repeats *repeats;
     etp_fb_shape shapes[SHAPES];
     uint32_t followed_by[SHAPES]; // shape that came after it last time
@@ -66,7 +66,7 @@ static size_t inline_size(const etp_fb_field *f)
 }
 
 // Adds field ID at OFF of the table to what PLAN demands of a table's position.
-static bool add_alignment(verifier *v, plan *out, size_t off, size_t width)
+static bool add_alignment(verifier *v, vtable_map *out, size_t off, size_t width)
 {
     uint32_t mask = (uint32_t)(width < v->max_align ? width : v->max_align) - 1;
     uint32_t want = (uint32_t)(0 - off) & mask;
@@ -79,7 +79,8 @@ static bool add_alignment(verifier *v, plan *out, size_t off, size_t width)
     return true;
 }
 
-static etp_status make_plan(verifier *v, const etp_fb_schema *s, size_t pos, size_t vt, plan *out)
+static etp_status make_vtable_map(verifier *v, const etp_fb_schema *s, size_t pos, size_t vt,
+                                  vtable_map *out)
 {
     if ((vt & 1) != 0) {
         return etp_fail_at(v->err, ETP_CORRUPT, v->base + pos, "%s: vtable at odd position %llu",
@@ -96,7 +97,7 @@ static etp_status make_plan(verifier *v, const etp_fb_schema *s, size_t pos, siz
                            "%s: vtable of %zu bytes for a table of %zu bytes, %zu bytes remain",
                            s->name, vt_len, table_size, v->len - vt);
     }
-    *out = (plan){.schema = NULL, .vtable = vt, .table_size = (uint32_t)table_size};
+    *out = (vtable_map){.schema = NULL, .vtable = vt, .table_size = (uint32_t)table_size};
     out->align_mask = 3;
     size_t n = (vt_len - 4) / 2;
     for (unsigned id = 0; id < s->n_fields; id++) {
@@ -137,10 +138,10 @@ static etp_status bad_vtable_offset(verifier *v, const etp_fb_schema *s, size_t 
                        (long)(int32_t)etp_load_u32(v->p + pos), v->len);
 }
 
-// The plan of the table at POS; NULL with *status set when there is none. It stays valid until the
+// The map of the table at POS; NULL with *status set when there is none. It stays valid until the
 // next call, which may need its slot.
-static inline const plan *find_plan(verifier *v, const etp_fb_schema *s, size_t pos,
-                                    etp_status *status)
+static inline const vtable_map *find_vtable_map(verifier *v, const etp_fb_schema *s, size_t pos,
+                                                etp_status *status)
 {
     // Modulo 2^64, so that offsets in front of the buffer are behind its end too.
     size_t vt = pos - (size_t)(int64_t)(int32_t)etp_load_u32(v->p + pos);
@@ -149,10 +150,10 @@ static inline const plan *find_plan(verifier *v, const etp_fb_schema *s, size_t 
         return NULL;
     }
     // Which slot is taken changes speed only, never the result.
-    plan *slot = &v->cache[(vt / 2 + (uintptr_t)s / 8) & (CACHE_SLOTS - 1)];
+    vtable_map *slot = &v->cache[(vt / 2 + (uintptr_t)s / 8) & (CACHE_SLOTS - 1)];
     if (slot->schema != s || slot->vtable != vt) {
         slot->schema = NULL;
-        *status = make_plan(v, s, pos, vt, slot);
+        *status = make_vtable_map(v, s, pos, vt, slot);
         if (*status != ETP_OK) {
             return NULL;
         }
@@ -329,7 +330,7 @@ static etp_status check_union(verifier *v, const etp_fb_schema *s, unsigned id, 
 }
 
 // Type code of the union ID of the table at POS, whose vtable is verified; 0 when absent.
-static unsigned union_type(const verifier *v, const plan *p, size_t pos, unsigned id)
+static unsigned union_type(const verifier *v, const vtable_map *p, size_t pos, unsigned id)
 {
     size_t at = 4 + 2 * ((size_t)id - 1);
     size_t off = at < etp_load_u16(v->p + p->vtable) ? etp_load_u16(v->p + p->vtable + at) : 0;
@@ -349,7 +350,7 @@ static etp_status verify_table(verifier *v, const etp_fb_schema *s, size_t pos, 
                            s->name, v->max_depth);
     }
     etp_status status = ETP_OK;
-    const plan *p = find_plan(v, s, pos, &status);
+    const vtable_map *p = find_vtable_map(v, s, pos, &status);
     if (!p) {
         return status;
     }
@@ -385,7 +386,7 @@ static etp_status verify_table(verifier *v, const etp_fb_schema *s, size_t pos, 
             break;
         }
         if (i + 1 < n) { // what was just visited may have taken the slot
-            p = find_plan(v, s, pos, &status);
+            p = find_vtable_map(v, s, pos, &status);
             if (!p) {
                 return status;
             }

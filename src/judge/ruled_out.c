@@ -156,14 +156,14 @@ static verdict drift(etp_ab_session *s)
     etp_interval control =
         s->has_stats ? s->stats.control : (etp_interval){(double)NAN, (double)NAN, (double)NAN};
     double reach = etp_interval_reach(&control);
-    const char *words = isfinite(reach) ? etp_control_words(&s->arena, &control) : "";
+    const char *text = isfinite(reach) ? etp_control_text(&s->arena, &control) : "";
     if (s->has_stats && s->stats.control_differs) {
         return say(ETP_CAUSE_SUSPECT,
-                   words ? etp_arena_printf(
-                               &s->arena,
-                               "drift of the machine (two equal arms differed: A/A control %s)",
-                               words)
-                         : NULL);
+                   text
+                       ? etp_arena_printf(
+                             &s->arena,
+                             "drift of the machine (two equal arms differed: A/A control %s)", text)
+                       : NULL);
     }
     if (!isfinite(reach) || s->ab.emulated) {
         return say(ETP_CAUSE_UNKNOWN, "drift of the machine (no A/A control)");
@@ -174,9 +174,9 @@ static verdict drift(etp_ab_session *s)
         fine = fine && (reach <= log1p(c->margin) || reach <= SMALL_SHARE * fabs(log(c->estimate)));
     }
     return say(fine ? ETP_CAUSE_RULED_OUT : ETP_CAUSE_UNKNOWN,
-               words ? etp_arena_printf(&s->arena, "drift of the machine (A/A control %s%s)", words,
-                                        fine ? "" : ": too wide beside the effect")
-                     : NULL);
+               text ? etp_arena_printf(&s->arena, "drift of the machine (A/A control %s%s)", text,
+                                       fine ? "" : ": too wide beside the effect")
+                    : NULL);
 }
 
 static verdict contention(etp_ab_session *s)

@@ -42,7 +42,7 @@ static etp_status keep_list(etp_measurement *m, const char *const *given, size_t
 
 static etp_status keep_lists(etp_measurement *m, const etp_measurement_options *o, etp_error *err)
 {
-    etp_plan_options *plan = &m->options.plan;
+    etp_session_plan_options *plan = &m->options.plan;
     if (o->n_models == 0) {
         return etp_fail(err, ETP_USAGE, "no model to measure");
     }

@@ -47,20 +47,20 @@ void etp_block_environment_begin(etp_session *s, etp_block_environment *e)
     }
     uint64_t begin = etp_os_now_ns(), wait_ns = (uint64_t)(s->plan->settings.cool.wait_s * 1e9);
     bool told = false;
-    char words[96] = "";
+    char text[96] = "";
     while (too_hot(s, &e->start) && etp_session_interrupted(s) == 0) {
         uint64_t now = etp_os_now_ns();
-        describe(&e->start, words, sizeof words);
+        describe(&e->start, text, sizeof text);
         if (now - begin >= wait_ns) {
             etp_session_say(s, "block %u: still %s after %.0f s: begun all the same", e->block,
-                            words, s->plan->settings.cool.wait_s);
+                            text, s->plan->settings.cool.wait_s);
             etp_session_note(s, "started_hot",
                              "a block began above the temperature of --cool, which the device did "
                              "not reach in time");
             break;
         }
         if (!told) {
-            etp_session_say(s, "block %u: %s, waiting for %.1f C", e->block, words,
+            etp_session_say(s, "block %u: %s, waiting for %.1f C", e->block, text,
                             s->plan->settings.cool.celsius);
             told = true;
         }

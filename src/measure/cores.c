@@ -28,7 +28,7 @@ etp_status etp_cores_units(etp_session *s, etp_error *err)
 {
     uint32_t most = 0;
     for (uint32_t i = 0; i < s->plan->n_arms; i++) {
-        const etp_plan_arm *a = &s->plan->arms[i];
+        const etp_session_plan_arm *a = &s->plan->arms[i];
         bool sme = a->level_name && strncmp(a->level_name, "sme", 3) == 0;
         most = sme && a->threads > most ? a->threads : most;
     }
@@ -68,7 +68,7 @@ etp_status etp_cores_units(etp_session *s, etp_error *err)
     return ETP_OK;
 }
 
-void etp_cores_check(etp_session *s, const etp_plan_arm *arm, etp_str allowed)
+void etp_cores_check(etp_session *s, const etp_session_plan_arm *arm, etp_str allowed)
 {
     etp_cpu_set wanted, found = {0};
     if (!s->plan->settings.cpus || allowed.len == 0 ||

@@ -9,6 +9,6 @@
 // facts tell.
 ETP_NODISCARD etp_status etp_cores_units(etp_session *s, etp_error *err);
 // Notes when a launch was ALLOWED (from /proc; empty: not read) on other CPUs than --cpus names.
-void etp_cores_check(etp_session *s, const etp_plan_arm *arm, etp_str allowed);
+void etp_cores_check(etp_session *s, const etp_session_plan_arm *arm, etp_str allowed);
 
 #endif

@@ -14,7 +14,7 @@
 #define REPORT_LIMIT ((size_t)64 << 10)
 #define PILOT_WARMUP 3
 
-typedef struct run { // state of one call
+typedef struct foreign_launch { // state of one call
     etp_device *device;
     const etp_launch_request *request;
     const etp_foreign *foreign;
@@ -25,11 +25,12 @@ typedef struct run { // state of one call
     etp_strbuf text;    // what is kept of stderr and, where that is empty, stdout
     const char *report; // of etprof-launch, on the device
     uint64_t warmup;
-} run;
+} foreign_launch;
 
-static bool mark_lost(run *r, etp_lost_reason reason, const char *fmt, ...) ETP_PRINTF(3, 4);
+static bool mark_lost(foreign_launch *r, etp_lost_reason reason, const char *fmt, ...)
+    ETP_PRINTF(3, 4);
 
-static bool mark_lost(run *r, etp_lost_reason reason, const char *fmt, ...)
+static bool mark_lost(foreign_launch *r, etp_lost_reason reason, const char *fmt, ...)
 {
     if (!r->out->detail) {
         char text[1400];
@@ -78,13 +79,13 @@ etp_status etp_foreign_probe(etp_device *device, etp_arena *arena, etp_device_cp
 
 // ---- the command line ----
 
-typedef struct words {
+typedef struct argument_list {
     const char *items[MAX_ARGS + 1];
     size_t n;
     bool failed;
-} words;
+} argument_list;
 
-static void add(words *w, const char *word)
+static void add(argument_list *w, const char *word)
 {
     w->failed = w->failed || !word || w->n == MAX_ARGS;
     if (!w->failed) {
@@ -93,7 +94,8 @@ static void add(words *w, const char *word)
     }
 }
 
-static void flag(run *r, words *w, etp_foreign_flag known, const char *name, const char *value)
+static void flag(foreign_launch *r, argument_list *w, etp_foreign_flag known, const char *name,
+                 const char *value)
 {
     if (value && r->foreign->flags[known]) {
         add(w, etp_arena_printf(r->arena, "--%s=%s", name, value));
@@ -101,7 +103,7 @@ static void flag(run *r, words *w, etp_foreign_flag known, const char *name, con
 }
 
 // etprof-launch's part first.
-static bool build_arguments(run *r, words *w)
+static bool build_arguments(foreign_launch *r, argument_list *w)
 {
     const etp_launch_request *q = r->request;
     etp_arena *a = r->arena;
@@ -145,14 +147,14 @@ static bool build_arguments(run *r, words *w)
 
 // ---- listening ----
 
-static void keep(run *r, const char *text, size_t len)
+static void keep(foreign_launch *r, const char *text, size_t len)
 {
     size_t room = LOG_LIMIT - r->text.len;
     etp_strbuf_append(&r->text, (etp_str){text, len < room ? len : room});
 }
 
 // Until it closes its output; false when it was lost or the session is to end.
-static bool read_output(run *r, uint64_t silence_limit_ns)
+static bool read_output(foreign_launch *r, uint64_t silence_limit_ns)
 {
     const etp_launch_request *q = r->request;
     uint64_t deadline = etp_os_now_ns() + silence_limit_ns;
@@ -182,7 +184,7 @@ static bool read_output(run *r, uint64_t silence_limit_ns)
     }
 }
 
-static bool wait_for_end(run *r, uint64_t silence_limit_ns)
+static bool wait_for_end(foreign_launch *r, uint64_t silence_limit_ns)
 {
     const etp_launch_request *q = r->request;
     uint64_t deadline = etp_os_now_ns() + silence_limit_ns;
@@ -199,7 +201,7 @@ static bool wait_for_end(run *r, uint64_t silence_limit_ns)
 }
 
 // Its last line of text, as printable ASCII.
-static const char *last_words(const run *r, char *buf, size_t cap)
+static const char *last_words(const foreign_launch *r, char *buf, size_t cap)
 {
     etp_str s = etp_strbuf_str(&r->text);
     while (s.len > 0 && (s.ptr[s.len - 1] == '\n' || s.ptr[s.len - 1] == ' ')) {
@@ -217,7 +219,7 @@ static const char *last_words(const run *r, char *buf, size_t cap)
     return buf;
 }
 
-static bool check_end(run *r)
+static bool check_end(foreign_launch *r)
 {
     char said[301];
     const etp_process *p = &r->process;
@@ -242,7 +244,7 @@ static bool check_end(run *r)
 
 // A release that tells the sum only: its mean stands for every execution, so that a launch's value
 // is what it said; the session notes it.
-static bool spread_total(run *r)
+static bool spread_total(foreign_launch *r)
 {
     etp_foreign_log *log = &r->log;
     uint64_t mean = log->total_ns / log->executions;
@@ -255,7 +257,7 @@ static bool spread_total(run *r)
     return !log->failed;
 }
 
-static bool check_log(run *r)
+static bool check_log(foreign_launch *r)
 {
     etp_foreign_log *log = &r->log;
     if (log->wrong[0]) {
@@ -303,7 +305,7 @@ static etp_str value_of(etp_str report, const char *key)
 }
 
 // What etprof-launch did, as the evidence of the mask.
-static bool take_report(run *r)
+static bool take_report(foreign_launch *r)
 {
     etp_str text = {0};
     etp_error err;
@@ -337,7 +339,7 @@ static bool take_report(run *r)
     return true;
 }
 
-static void record_end(run *r)
+static void record_end(foreign_launch *r)
 {
     const etp_process *p = &r->process;
     etp_run_launch *record = &r->out->record;
@@ -355,7 +357,7 @@ static void record_end(run *r)
     }
 }
 
-static bool go(run *r)
+static bool go(foreign_launch *r)
 {
     const etp_launch_request *q = r->request;
     uint64_t each = q->expected_iteration_ns, n = r->log.executions;
@@ -373,11 +375,11 @@ etp_status etp_foreign_run(etp_device *device, const etp_launch_request *request
                            etp_launch_outcome *out, etp_error *err)
 {
     *out = (etp_launch_outcome){0};
-    run *r = ETP_NEW(arena, run);
+    foreign_launch *r = ETP_NEW(arena, foreign_launch);
     if (!r) {
         return etp_fail_nomem(err, "a launch");
     }
-    *r = (run){
+    *r = (foreign_launch){
         .device = device,
         .request = request,
         .foreign = request->arm->foreign,
@@ -397,7 +399,7 @@ etp_status etp_foreign_run(etp_device *device, const etp_launch_request *request
         ETP_TRY(device->ops->scratch(device, "unwanted.etdump", arena, &with_dump.dump, err));
     }
     r->request = &with_dump;
-    words w = {0};
+    argument_list w = {0};
     if (!build_arguments(r, &w)) {
         return etp_fail_nomem(err, "a launch");
     }

@@ -197,8 +197,8 @@ static void judge_builds(etp_session_plan *p, etp_arena *arena)
              what[0] ? what : "their files do not show what"));
 }
 
-etp_status etp_foreign_plan(const etp_plan_options *o, const etp_device *device, etp_arena *arena,
-                            etp_session_plan *p, etp_error *err)
+etp_status etp_foreign_plan(const etp_session_plan_options *o, const etp_device *device,
+                            etp_arena *arena, etp_session_plan *p, etp_error *err)
 {
     (void)device;
     if (o->n_runners == 0) {

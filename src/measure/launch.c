@@ -57,20 +57,20 @@ static void explain_end(launch *l)
 {
     etp_channel *t = l->channel;
     bool ended = etp_channel_finish(t);
-    etp_str words = etp_channel_last_line(t);
-    const char *colon = words.len > 0 ? ": " : "";
+    etp_str line = etp_channel_last_line(t);
+    const char *colon = line.len > 0 ? ": " : "";
     if (!ended) {
         mark_lost(l, ETP_LOST_HANG, "the runner closed its output and did not end");
     } else if (t->lost) {
         mark_lost(l, ETP_LOST_CONNECTION,
                   "the connection to the device was lost while the runner ran%s%.*s", colon,
-                  ETP_STR_ARG(words));
+                  ETP_STR_ARG(line));
     } else if (t->process.signal != 0) {
         mark_lost(l, ETP_LOST_CRASH, "the runner was ended by signal %d%s%.*s", t->process.signal,
-                  colon, ETP_STR_ARG(words));
+                  colon, ETP_STR_ARG(line));
     } else {
         mark_lost(l, ETP_LOST_CRASH, "the runner ended with status %d%s%.*s", t->process.exit_code,
-                  colon, ETP_STR_ARG(words));
+                  colon, ETP_STR_ARG(line));
     }
 }
 
@@ -127,7 +127,7 @@ static bool same_features(const etp_isa_cpu *a, const etp_isa_cpu *b)
 
 static bool check_mask(launch *l, const etp_wire_hello *h)
 {
-    const etp_plan_arm *arm = l->request->arm;
+    const etp_session_plan_arm *arm = l->request->arm;
     if (arm->mask[0] == '\0') {
         return true;
     }

@@ -7,7 +7,7 @@
 #include "wire/wire.h"
 
 typedef struct etp_launch_request {
-    const etp_plan_arm *arm;
+    const etp_session_plan_arm *arm;
     const char *model, *data;           // on the device; data may be NULL
     const char *inputs, *method, *cpus; // NULL: left out
     etp_launch_kind kind;

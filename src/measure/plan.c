@@ -124,8 +124,8 @@ static etp_status read_model(const char *path, etp_arena *arena, etp_run_model *
     return status;
 }
 
-static etp_status read_models(const etp_plan_options *o, etp_arena *arena, etp_session_plan *out,
-                              etp_error *err)
+static etp_status read_models(const etp_session_plan_options *o, etp_arena *arena,
+                              etp_session_plan *out, etp_error *err)
 {
     if (o->n_models == 0 || o->n_models > MAX_ARMS) {
         return etp_fail(err, ETP_USAGE, "give 1 to %d models", MAX_ARMS);
@@ -183,8 +183,8 @@ typedef struct level_choice {
     size_t n;
 } level_choice;
 
-static etp_status choose_levels(const etp_plan_options *o, const etp_isa_cpu *cpu, etp_arena *arena,
-                                level_choice *out, etp_error *err)
+static etp_status choose_levels(const etp_session_plan_options *o, const etp_isa_cpu *cpu,
+                                etp_arena *arena, level_choice *out, etp_error *err)
 {
     out->n = 0;
     if (o->n_levels > MAX_ARMS) {
@@ -225,7 +225,7 @@ static etp_status choose_levels(const etp_plan_options *o, const etp_isa_cpu *cp
 
 // ---- arms ----
 
-static const char *experiment_name(const etp_plan_options *o, const char *platform,
+static const char *experiment_name(const etp_session_plan_options *o, const char *platform,
                                    const level_choice *levels, etp_level level,
                                    const etp_run_model *model, uint32_t threads, etp_arena *arena)
 {
@@ -250,19 +250,19 @@ static const char *experiment_name(const etp_plan_options *o, const char *platfo
     return name;
 }
 
-static etp_status add_arm(const etp_plan_options *o, const char *platform,
+static etp_status add_arm(const etp_session_plan_options *o, const char *platform,
                           const level_choice *levels, etp_level level, uint32_t model,
                           uint32_t threads, etp_arena *arena, etp_session_plan *out, etp_error *err)
 {
     if (out->n_arms == MAX_ARMS) {
         return etp_fail(err, ETP_USAGE, "more than %d arms (models x levels x threads)", MAX_ARMS);
     }
-    etp_plan_arm *a = &out->arms[out->n_arms];
+    etp_session_plan_arm *a = &out->arms[out->n_arms];
     const etp_run_model *m = &out->models[model];
-    *a = (etp_plan_arm){.level = level,
-                        .level_name = etp_level_get(level)->name,
-                        .threads = threads,
-                        .model = model};
+    *a = (etp_session_plan_arm){.level = level,
+                                .level_name = etp_level_get(level)->name,
+                                .threads = threads,
+                                .model = model};
     a->name = o->n_names > out->n_arms
                   ? etp_arena_strdup(arena, etp_str_from(o->names[out->n_arms]))
                   : experiment_name(o, platform, levels, level, m, threads, arena);
@@ -288,12 +288,13 @@ static etp_status add_arm(const etp_plan_options *o, const char *platform,
     return ETP_OK;
 }
 
-static etp_status make_arms(const etp_plan_options *o, const char *platform, const etp_isa_cpu *cpu,
-                            etp_arena *arena, etp_session_plan *out, etp_error *err)
+static etp_status make_arms(const etp_session_plan_options *o, const char *platform,
+                            const etp_isa_cpu *cpu, etp_arena *arena, etp_session_plan *out,
+                            etp_error *err)
 {
     level_choice levels;
     ETP_TRY(choose_levels(o, cpu, arena, &levels, err));
-    out->arms = ETP_NEW_ARRAY(arena, etp_plan_arm, MAX_ARMS);
+    out->arms = ETP_NEW_ARRAY(arena, etp_session_plan_arm, MAX_ARMS);
     if (!out->arms) {
         return etp_fail_nomem(err, "the plan");
     }
@@ -335,7 +336,7 @@ static const char *arm_of_level(const etp_session_plan *plan, const char *wanted
     return n == 1 || plan->settings.knee > 0 ? found : wanted;
 }
 
-static etp_status choose_baseline(const etp_plan_options *o, etp_arena *arena,
+static etp_status choose_baseline(const etp_session_plan_options *o, etp_arena *arena,
                                   etp_session_plan *out, etp_error *err)
 {
     etp_arm_name *names = ETP_NEW_ARRAY(arena, etp_arm_name, out->n_arms);
@@ -363,7 +364,7 @@ static etp_status absolute_file(const char *path, const char *what, etp_arena *a
 
 // Processes that take turns must be ours to take turns at all, and their times must be the
 // device's.
-static etp_status check_resident(const etp_plan_options *o, const etp_device *device,
+static etp_status check_resident(const etp_session_plan_options *o, const etp_device *device,
                                  uint32_t n_arms, etp_error *err)
 {
     const char *why = NULL;
@@ -382,8 +383,8 @@ static etp_status check_resident(const etp_plan_options *o, const etp_device *de
                : ETP_OK;
 }
 
-static etp_status set_counts(const etp_plan_options *o, bool emulated, etp_session_plan *out,
-                             etp_error *err)
+static etp_status set_counts(const etp_session_plan_options *o, bool emulated,
+                             etp_session_plan *out, etp_error *err)
 {
     etp_settings *set = &out->settings;
     if (set->blocks > ETP_MAX_BLOCKS) {
@@ -425,7 +426,7 @@ static etp_status set_counts(const etp_plan_options *o, bool emulated, etp_sessi
 }
 
 // Per model: the same arrays may lie differently in memory.
-static etp_status prepare_inputs(const etp_plan_options *o, const etp_device *device,
+static etp_status prepare_inputs(const etp_session_plan_options *o, const etp_device *device,
                                  etp_arena *arena, etp_session_plan *out, etp_error *err)
 {
     const char *fallback = o->n_runners ? "ones" : "random:0"; // a stock runner fills in ones
@@ -446,7 +447,7 @@ static etp_status prepare_inputs(const etp_plan_options *o, const etp_device *de
     return ETP_OK;
 }
 
-etp_status etp_session_plan_make(const etp_plan_options *options, const etp_device *device,
+etp_status etp_session_plan_make(const etp_session_plan_options *options, const etp_device *device,
                                  const etp_device_cpu *cpu, etp_arena *arena, etp_session_plan *out,
                                  etp_error *err)
 {

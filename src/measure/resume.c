@@ -62,7 +62,7 @@ static etp_status check_product(const etp_run *run, const text_set *levels,
 
 // Runners that are not ours, one for all arms or one per level.
 static etp_status options_runners(const etp_run *run, size_t n_levels, size_t n_threads,
-                                  etp_arena *arena, etp_plan_options *out, etp_error *err)
+                                  etp_arena *arena, etp_session_plan_options *out, etp_error *err)
 {
     if (run->arms.n == 0 || run->arms.items[0].runner.len == 0) {
         return ETP_OK;
@@ -79,7 +79,7 @@ static etp_status options_runners(const etp_run *run, size_t n_levels, size_t n_
     return ok ? ETP_OK : etp_fail_nomem(err, "the plan");
 }
 
-etp_status etp_plan_options_of(const etp_run *run, etp_arena *arena, etp_plan_options *out,
+etp_status etp_plan_options_of(const etp_run *run, etp_arena *arena, etp_session_plan_options *out,
                                etp_error *err)
 {
     text_set models = {0}, levels = {0}, names = {0};
@@ -98,17 +98,17 @@ etp_status etp_plan_options_of(const etp_run *run, etp_arena *arena, etp_plan_op
         return etp_fail_nomem(err, "the plan");
     }
     ETP_TRY(check_product(run, &levels, &threads, err));
-    *out = (etp_plan_options){.models = models.items,
-                              .n_models = models.n,
-                              .levels = levels.items,
-                              .n_levels = levels.n,
-                              .threads = threads.items,
-                              .n_threads = threads.n,
-                              .names = names.items,
-                              .n_names = names.n,
-                              .baseline = names.items[run->baseline],
-                              .settings = run->settings,
-                              .no_control = run->control_blocks == 0};
+    *out = (etp_session_plan_options){.models = models.items,
+                                      .n_models = models.n,
+                                      .levels = levels.items,
+                                      .n_levels = levels.n,
+                                      .threads = threads.items,
+                                      .n_threads = threads.n,
+                                      .names = names.items,
+                                      .n_names = names.n,
+                                      .baseline = names.items[run->baseline],
+                                      .settings = run->settings,
+                                      .no_control = run->control_blocks == 0};
     return options_runners(run, levels.n, threads.n, arena, out, err);
 }
 

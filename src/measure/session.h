@@ -28,8 +28,8 @@ ETP_NODISCARD etp_status etp_session_probe(etp_device *device, double timeout_s,
 
 // ---- planning ----
 
-typedef struct etp_plan_options { // zeroed = the defaults
-    const char *const *models;    // paths of .pte files; at least one
+typedef struct etp_session_plan_options { // zeroed = the defaults
+    const char *const *models;            // paths of .pte files; at least one
     size_t n_models;
     const char *const *levels; // none: the best level against plain SIMD; with several models the
                                // best alone, unless it is a sweep
@@ -47,11 +47,11 @@ typedef struct etp_plan_options { // zeroed = the defaults
     const char *const
         *runners;     // stock executor_runners instead of the device's: one, at every level, or
     size_t n_runners; // one per level, which then is what the build is said to be
-} etp_plan_options;
+} etp_session_plan_options;
 
 typedef struct etp_foreign etp_foreign; // measure/foreign.h
 
-typedef struct etp_plan_arm {
+typedef struct etp_session_plan_arm {
     const char *name;   // experiment
     const char *prefix; // P of its files
     etp_level level;
@@ -60,13 +60,13 @@ typedef struct etp_plan_arm {
     uint32_t threads;
     uint32_t model;
     etp_foreign *foreign; // somebody else's runner; NULL: the device's own
-} etp_plan_arm;
+} etp_session_plan_arm;
 
 typedef struct etp_session_plan { // lives in the arena given to etp_session_plan_make
     etp_run_model *models;
     size_t n_models;
     const char **model_paths; // local, absolute
-    etp_plan_arm *arms;
+    etp_session_plan_arm *arms;
     uint32_t n_arms;
     uint32_t baseline;
     uint32_t blocks, control_blocks;
@@ -85,7 +85,7 @@ typedef struct etp_session_plan { // lives in the arena given to etp_session_pla
 ETP_NODISCARD etp_status etp_model_check(const char *path, etp_bytes bytes, etp_error *err);
 // Checks everything that can be known before the first launch: files exist and are programs, levels
 // exist (ETP_USAGE) and can be had on this CPU (ETP_ENVIRONMENT), names are unique.
-ETP_NODISCARD etp_status etp_session_plan_make(const etp_plan_options *options,
+ETP_NODISCARD etp_status etp_session_plan_make(const etp_session_plan_options *options,
                                                const etp_device *device, const etp_device_cpu *cpu,
                                                etp_arena *arena, etp_session_plan *out,
                                                etp_error *err);
@@ -95,7 +95,7 @@ ETP_NODISCARD etp_status etp_session_plan_make(const etp_plan_options *options,
 // it is repeated from the beginning. ETP_UNSUPPORTED when the arms of RUN are not models × levels ×
 // threads.
 ETP_NODISCARD etp_status etp_plan_options_of(const etp_run *run, etp_arena *arena,
-                                             etp_plan_options *out, etp_error *err);
+                                             etp_session_plan_options *out, etp_error *err);
 
 // ---- running ----
 

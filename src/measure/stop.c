@@ -73,7 +73,7 @@ etp_status etp_session_learn(etp_session *s, const etp_run_sample *samples, size
 // has its model and threads. UINT32_MAX: it is compared with nothing, or that arm has died.
 static uint32_t reference_of(const etp_session *s, uint32_t arm)
 {
-    const etp_plan_arm *arms = s->plan->arms, *a = &arms[arm];
+    const etp_session_plan_arm *arms = s->plan->arms, *a = &arms[arm];
     uint32_t found = s->plan->settings.knee > 0 ? UINT32_MAX : s->plan->baseline;
     for (uint32_t i = 0; i < s->plan->n_arms && s->plan->settings.knee > 0; i++) {
         bool same = arms[i].model == a->model && arms[i].threads == a->threads;

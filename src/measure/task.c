@@ -133,7 +133,7 @@ static void take_outputs(etp_session *s, const etp_task *t, const char *remote)
     const char *name = etp_run_outputs_name(&s->block_arena, &s->run.arms.items[t->arm]);
     const char *local = scratch(s, "here.outputs");
     bool ok = name && local && s->device->ops->pull(s->device, remote, local, &err) == ETP_OK;
-    const etp_plan_arm *arm = &s->plan->arms[t->arm];
+    const etp_session_plan_arm *arm = &s->plan->arms[t->arm];
     if (ok && arm->foreign) { // its files come without their shapes
         ok = etp_foreign_list_outputs(local, s->plan->model_paths[arm->model],
                                       s->plan->settings.method, &s->block_arena, &err) == ETP_OK;

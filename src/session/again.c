@@ -30,8 +30,8 @@ static etp_status allowed(const etp_session_again *again, const etp_run *run, et
 }
 
 etp_status etp_session_runners(const char *runner, const char *on, const char *off,
-                               etp_arena *arena, etp_plan_options *plan, const char **out_runner,
-                               etp_error *err)
+                               etp_arena *arena, etp_session_plan_options *plan,
+                               const char **out_runner, etp_error *err)
 {
     *out_runner = runner;
     bool foreign = runner && !etp_os_is_dir(runner) && etp_foreign_is(runner);

@@ -13,18 +13,18 @@
 #include "session/platform.h"
 #include "session/roofs.h"
 
-typedef struct run { // of etp_session_run
+typedef struct request { // of etp_session_run
     const etp_session_options *o;
     const etp_session_callbacks *callbacks;
-    etp_plan_options plan_options; // as the caller gave them, then settled
+    etp_session_plan_options plan_options; // as the caller gave them, then settled
     etp_device *device;
     etp_arena *arena;
     etp_session_outcome *out;
-} run;
+} request;
 
-static void tell(const run *r, const char *fmt, ...) ETP_PRINTF(2, 3);
+static void tell(const request *r, const char *fmt, ...) ETP_PRINTF(2, 3);
 
-static void tell(const run *r, const char *fmt, ...)
+static void tell(const request *r, const char *fmt, ...)
 {
     char text[4096 + 300]; // a path and some words
     if (!r->callbacks->message) {
@@ -38,7 +38,7 @@ static void tell(const run *r, const char *fmt, ...)
 }
 
 // Makes the folder of a new session, or takes that of a resumed one.
-static etp_status folder(run *r, etp_error *err)
+static etp_status folder(request *r, etp_error *err)
 {
     const etp_session_options *o = r->o;
     const char *platform = r->device->info.platform;
@@ -62,7 +62,8 @@ static etp_status folder(run *r, etp_error *err)
 
 // What the device can do at most goes into the folder: measured now when that was asked for, else
 // when it is known for the device's present state.
-static etp_status roofs(const run *r, const etp_session_plan *plan, etp_str *out, etp_error *err)
+static etp_status roofs(const request *r, const etp_session_plan *plan, etp_str *out,
+                        etp_error *err)
 {
     if (r->device->info.emulated || r->o->resume) {
         return r->o->roofs ? etp_fail(err, ETP_USAGE, "--roofs: an emulator's speed says nothing")
@@ -118,7 +119,7 @@ static etp_status check_model(const char *model, bool data, etp_bytes bytes, etp
 
 // Before anything is launched: what is no program, or has not all its weights, ends the runner
 // while it is loaded, launch after launch.
-static etp_status check_models(const etp_plan_options *p, etp_error *err)
+static etp_status check_models(const etp_session_plan_options *p, etp_error *err)
 {
     for (uint32_t i = 0; i < p->n_models; i++) {
         etp_file file;
@@ -132,9 +133,9 @@ static etp_status check_models(const etp_plan_options *p, etp_error *err)
     return ETP_OK;
 }
 
-static etp_status make_plan(run *r, etp_session_plan *out, etp_error *err)
+static etp_status make_plan(request *r, etp_session_plan *out, etp_error *err)
 {
-    etp_plan_options *p = &r->plan_options;
+    etp_session_plan_options *p = &r->plan_options;
     etp_device_cpu cpu;
     ETP_TRY(check_models(p, err));
     if (p->n_runners > 0) {
@@ -150,7 +151,7 @@ static etp_status make_plan(run *r, etp_session_plan *out, etp_error *err)
     return etp_session_plan_make(p, r->device, &cpu, r->arena, out, err);
 }
 
-static etp_status measure(run *r, etp_error *err)
+static etp_status measure(request *r, etp_error *err)
 {
     const etp_session_options *o = r->o;
     etp_session_plan planned;
@@ -183,7 +184,7 @@ static etp_status measure(run *r, etp_error *err)
 }
 
 // Settings that an earlier session left behind are part of what is measured now.
-static void warn_of_journal(const run *r, const char *dir)
+static void warn_of_journal(const request *r, const char *dir)
 {
     etp_prepare_journals list;
     if (!dir || etp_prepare_list(dir, r->arena, &list, NULL) != ETP_OK) {
@@ -199,7 +200,7 @@ static void warn_of_journal(const run *r, const char *dir)
     }
 }
 
-static etp_status prepare(const run *r, const char *mode, etp_error *err)
+static etp_status prepare(const request *r, const char *mode, etp_error *err)
 {
     const char *state = r->o->place.state_dir;
     const char *dir = state ? etp_arena_printf(r->arena, "%s/" ETP_PREPARE_DIR, state) : NULL;
@@ -222,7 +223,7 @@ static etp_status prepare(const run *r, const char *mode, etp_error *err)
 }
 
 // On every way out. The measurement counts, so that a failure here is no error.
-static void restore(run *r)
+static void restore(request *r)
 {
     etp_error why;
     if (etp_device_restore(r->device, &why) != ETP_OK) {
@@ -268,11 +269,11 @@ etp_status etp_session_run(const etp_session_options *o, const etp_session_callb
 {
     static const etp_session_callbacks k_silent = {0};
     *out = (etp_session_outcome){0};
-    run r = {.o = o,
-             .callbacks = callbacks ? callbacks : &k_silent,
-             .plan_options = o->plan,
-             .arena = arena,
-             .out = out};
+    request r = {.o = o,
+                 .callbacks = callbacks ? callbacks : &k_silent,
+                 .plan_options = o->plan,
+                 .arena = arena,
+                 .out = out};
     const char *mode = o->prepare && strcmp(o->prepare, "none") != 0 ? o->prepare : NULL;
     if (mode) {
         ETP_TRY(etp_prepare_mode(mode, err));

@@ -19,7 +19,7 @@ typedef struct etp_session_place {
 } etp_session_place;
 
 typedef struct etp_session_options {
-    etp_plan_options plan;
+    etp_session_plan_options plan;
     const char *device, *runner; // NULL: the defaults
     const char *dir;             // run folder wanted; NULL: out_<model>/runs/<platform>
     bool exact;                  // it must be empty or new; else a taken one becomes <dir>.2
@@ -35,7 +35,7 @@ typedef struct etp_session_callbacks { // all may be NULL
     void *ctx;
     // Options that depend on the device can be settled once it is known.
     etp_status (*settle)(void *ctx, const etp_device *device, const etp_device_cpu *cpu,
-                         etp_plan_options *plan, etp_error *err);
+                         etp_session_plan_options *plan, etp_error *err);
     void (*progress)(void *ctx, const etp_session_progress *p);
     void (*message)(void *ctx, const char *text); // one line worth telling
     int (*interrupted)(void *ctx); // signal number that wants the session to end, 0 none;
@@ -86,7 +86,7 @@ ETP_NODISCARD etp_status etp_session_open_device(const etp_session_place *place,
 // RUNNER, or one runner per arm of two (ON, OFF): a stock executor_runner goes into PLAN;
 // *out_runner is what is left for the device.
 ETP_NODISCARD etp_status etp_session_runners(const char *runner, const char *on, const char *off,
-                                             etp_arena *arena, etp_plan_options *plan,
+                                             etp_arena *arena, etp_session_plan_options *plan,
                                              const char **out_runner, etp_error *err);
 
 #endif

@@ -34,13 +34,13 @@ typedef struct etp_fix_found {
     double concerns;         // time of what it is about beside that of OPS
 } etp_fix_found;
 
-typedef struct etp_fix_words {
+typedef struct etp_fix_text {
     etp_fix_kind kind;
     const char *text;   // with "%zu" and "%s" already filled in; NULL: out of memory
     const char *recipe; // NULL: out of memory
     const char *formula;
     const char *change; // of factors.h, NULL: no command does it
-} etp_fix_words;
+} etp_fix_text;
 
 typedef struct etp_fix_time { // of a set of operators in the arm, ns per inference
     double mean, lo, hi;      // 95 % interval over the blocks; below two blocks lo = 0, hi = mean
@@ -81,11 +81,11 @@ uint32_t etp_fix_owner(const etp_fixer *f, const etp_partition *p, uint32_t node
 // Operator of the arm that makes the data OP works on, ETP_NO_INDEX when unknown.
 uint32_t etp_fix_producer(const etp_fixer *f, uint32_t op);
 // Shows the fix when it is worth it, and claims its operators.
-ETP_NODISCARD etp_status etp_fix_show(etp_fixer *f, const etp_fix_found *at, const etp_fix_words *w,
+ETP_NODISCARD etp_status etp_fix_show(etp_fixer *f, const etp_fix_found *at, const etp_fix_text *w,
                                       etp_error *err);
 // The same for a fix about one ledger row that is a sum.
 ETP_NODISCARD etp_status etp_fix_show_sum(etp_fixer *f, const etp_fix_found *at, const char *row,
-                                          const etp_fix_words *w, etp_error *err);
+                                          const etp_fix_text *w, etp_error *err);
 // Attention is still torch's own, with its safe softmax outside the delegate: the exporter writes
 // its permutes, and a recipe that looks for the model's finds none.
 bool etp_fix_has_safe_softmax(const etp_fixer *f);

@@ -375,7 +375,7 @@ static etp_fix_found corrected(const etp_fix_found *at, const etp_fix_factor *fa
     return told;
 }
 
-static const char *formula_of(const etp_fixer *f, const etp_fix_words *w,
+static const char *formula_of(const etp_fixer *f, const etp_fix_text *w,
                               const etp_fix_factor *factor)
 {
     if (!w->change) {
@@ -398,7 +398,7 @@ static const char *formula_of(const etp_fixer *f, const etp_fix_words *w,
 }
 
 static etp_status show(etp_fixer *f, const etp_fix_found *at, const char **ids, size_t n,
-                       const etp_fix_words *w, etp_error *err)
+                       const etp_fix_text *w, etp_error *err)
 {
     const etp_fix_factor *factor = etp_fix_factor_of(w->change);
     const char *formula = formula_of(f, w, factor);
@@ -424,7 +424,7 @@ static etp_status show(etp_fixer *f, const etp_fix_found *at, const char **ids, 
 
 // A model is not exported again for what likely is below half a per cent: nobody could tell it from
 // noise.
-static bool worth(const etp_fixer *f, const etp_fix_found *at, const etp_fix_words *w)
+static bool worth(const etp_fixer *f, const etp_fix_found *at, const etp_fix_text *w)
 {
     const etp_fix_found told = corrected(at, etp_fix_factor_of(w->change));
     double least = ETP_FIX_WORTH_SHARE * (double)f->total;
@@ -432,7 +432,7 @@ static bool worth(const etp_fixer *f, const etp_fix_found *at, const etp_fix_wor
     return at->hi >= least && !hardly;
 }
 
-etp_status etp_fix_show(etp_fixer *f, const etp_fix_found *at, const etp_fix_words *w,
+etp_status etp_fix_show(etp_fixer *f, const etp_fix_found *at, const etp_fix_text *w,
                         etp_error *err)
 {
     if (at->ops.n == 0 || !worth(f, at, w)) {
@@ -447,7 +447,7 @@ etp_status etp_fix_show(etp_fixer *f, const etp_fix_found *at, const etp_fix_wor
 }
 
 etp_status etp_fix_show_sum(etp_fixer *f, const etp_fix_found *at, const char *row,
-                            const etp_fix_words *w, etp_error *err)
+                            const etp_fix_text *w, etp_error *err)
 {
     const char **ids = ETP_NEW_ARRAY(&f->s->arena, const char *, 1);
     if (ids) {

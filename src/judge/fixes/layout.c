@@ -193,7 +193,7 @@ static etp_status batch_norm(etp_fixer *f, etp_error *err)
     etp_fix_goes_away(f, &at);
     return etp_fix_show(
         f, &at,
-        &(etp_fix_words){
+        &(etp_fix_text){
             ETP_FIX_BATCH_NORM,
             kernels ? etp_fix_told(f, &at, "batch norm not folded into its convolution takes",
                                    "batch norms not folded into their convolutions take")
@@ -349,25 +349,25 @@ static etp_status permutes(etp_fixer *f, etp_error *err)
     }
     ETP_TRY(etp_fix_show(
         f, &mixed,
-        &(etp_fix_words){ETP_FIX_RESHAPE_CHAIN,
-                         etp_fix_told(f, &mixed,
-                                      "permute beside a convolution's own change of layout takes",
-                                      "permutes beside convolutions' own changes of layout take"),
-                         "the exporter reorders what a convolution takes or makes, the model "
-                         "permutes it again: leave "
-                         "the model's permute out and work on channels last there",
-                         k_chain, NULL},
+        &(etp_fix_text){ETP_FIX_RESHAPE_CHAIN,
+                        etp_fix_told(f, &mixed,
+                                     "permute beside a convolution's own change of layout takes",
+                                     "permutes beside convolutions' own changes of layout take"),
+                        "the exporter reorders what a convolution takes or makes, the model "
+                        "permutes it again: leave "
+                        "the model's permute out and work on channels last there",
+                        k_chain, NULL},
         err));
     if (etp_fix_has_safe_softmax(f)) {
         return ETP_OK;
     }
     return etp_fix_show(
         f, &at,
-        &(etp_fix_words){ETP_FIX_RESHAPE_CHAIN,
-                         etp_fix_told(f, &at, "permute of data permuted just before takes",
-                                      "permutes of data permuted just before take"),
-                         etp_fix_export(f, true, "--apply fold-transposes"), k_chain,
-                         "fold-transposes"},
+        &(etp_fix_text){ETP_FIX_RESHAPE_CHAIN,
+                        etp_fix_told(f, &at, "permute of data permuted just before takes",
+                                     "permutes of data permuted just before take"),
+                        etp_fix_export(f, true, "--apply fold-transposes"), k_chain,
+                        "fold-transposes"},
         err);
 }
 
@@ -398,7 +398,7 @@ static etp_status copies_in_a_row(etp_fixer *f, etp_error *err)
     at.hi = t.hi + t.most_more;
     return etp_fix_show(
         f, &at,
-        &(etp_fix_words){
+        &(etp_fix_text){
             ETP_FIX_RESHAPE_CHAIN,
             etp_fix_told(f, &at, "operator moves data that was moved just before and takes",
                          "operators move the same data several times in a row and take"),
@@ -542,7 +542,7 @@ static etp_status border(etp_fixer *f, etp_error *err)
     at.lo = images ? 0 : at.lo;
     return etp_fix_show(
         f, &at,
-        &(etp_fix_words){
+        &(etp_fix_text){
             ETP_FIX_BORDER_LAYOUT,
             etp_fix_told(f, &at, "transpose of an image at the model's border takes",
                          "transposes of images at the model's border take"),
@@ -573,7 +573,7 @@ static etp_status broadcast(etp_fixer *f, etp_error *err)
     etp_fix_goes_away(f, &at);
     return etp_fix_show(
         f, &at,
-        &(etp_fix_words){
+        &(etp_fix_text){
             ETP_FIX_BROADCAST,
             etp_fix_told(f, &at, "copy for a broadcast that batched products do not need takes",
                          "copies for broadcasts that batched products do not need take"),
@@ -698,7 +698,7 @@ static etp_status islands(etp_fixer *f, bool pads, etp_error *err)
     }
     return etp_fix_show(
         f, &all,
-        &(etp_fix_words){
+        &(etp_fix_text){
             ETP_FIX_ISLANDS,
             pads ? etp_fix_told(f, &all, "pad in float before an int8 convolution takes",
                                 "pads in float between int8 convolutions and their converts take")
@@ -747,7 +747,7 @@ static etp_status moved(etp_fixer *f, bool convert, etp_error *err)
     at.expected = known ? expected : (double)NAN;
     return etp_fix_show(
         f, &at,
-        &(etp_fix_words){
+        &(etp_fix_text){
             convert ? ETP_FIX_CONVERTS : ETP_FIX_COPIES,
             convert ? etp_fix_told(f, &at, "convert between data types takes",
                                    "converts between data types take")

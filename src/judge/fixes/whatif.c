@@ -95,7 +95,7 @@ typedef struct redo {
     double *faster; // per operator: this many times faster than its roof instead, NAN none
 } redo;
 
-static size_t split(etp_str s, etp_str *words, size_t max)
+static size_t split(etp_str s, etp_str *tokens, size_t max)
 {
     size_t n = 0, i = 0;
     while (i < s.len && n < max) {
@@ -107,7 +107,7 @@ static size_t split(etp_str s, etp_str *words, size_t max)
             i++;
         }
         if (i > from) {
-            words[n++] = (etp_str){s.ptr + from, i - from};
+            tokens[n++] = (etp_str){s.ptr + from, i - from};
         }
     }
     return n;
@@ -115,25 +115,25 @@ static size_t split(etp_str s, etp_str *words, size_t max)
 
 static etp_status parse(const char *text, change *out, etp_error *err)
 {
-    etp_str words[4];
-    size_t n = split(etp_str_from(text), words, 4);
+    etp_str tokens[4];
+    size_t n = split(etp_str_from(text), tokens, 4);
     *out = (change){0};
-    if (n == 2 && etp_str_eqz(words[0], "drop")) {
-        *out = (change){.kind = CHANGE_DROP, .pattern = words[1]};
-    } else if (n == 2 && etp_str_eqz(words[0], "back")) {
-        *out = (change){.kind = CHANGE_BACK, .pattern = words[1]};
-    } else if (n == 3 && etp_str_eqz(words[0], "scale")) {
-        *out = (change){.kind = CHANGE_SCALE, .pattern = words[1]};
-        if (!etp_parse_double(words[2], &out->factor) || !(out->factor > 0)) {
+    if (n == 2 && etp_str_eqz(tokens[0], "drop")) {
+        *out = (change){.kind = CHANGE_DROP, .pattern = tokens[1]};
+    } else if (n == 2 && etp_str_eqz(tokens[0], "back")) {
+        *out = (change){.kind = CHANGE_BACK, .pattern = tokens[1]};
+    } else if (n == 3 && etp_str_eqz(tokens[0], "scale")) {
+        *out = (change){.kind = CHANGE_SCALE, .pattern = tokens[1]};
+        if (!etp_parse_double(tokens[2], &out->factor) || !(out->factor > 0)) {
             return etp_fail(err, ETP_USAGE, "'%s': how many times faster? a number above 0", text);
         }
-    } else if (n == 2 && etp_str_eqz(words[0], "threads")) {
+    } else if (n == 2 && etp_str_eqz(tokens[0], "threads")) {
         out->kind = CHANGE_THREADS;
-        if (!etp_parse_u64(words[1], &out->threads) || out->threads == 0) {
+        if (!etp_parse_u64(tokens[1], &out->threads) || out->threads == 0) {
             return etp_fail(err, ETP_USAGE, "'%s': a thread count is a number above 0", text);
         }
-    } else if (n == 2 && etp_str_eqz(words[1], "at-roof")) {
-        *out = (change){.kind = CHANGE_ROOF, .pattern = words[0]};
+    } else if (n == 2 && etp_str_eqz(tokens[1], "at-roof")) {
+        *out = (change){.kind = CHANGE_ROOF, .pattern = tokens[0]};
     } else {
         return etp_fail(
             err, ETP_USAGE,

@@ -167,7 +167,7 @@ static etp_status show_group(etp_fixer *f, etp_fix_found *at, double inside, con
     }
     return etp_fix_show(
         f, at,
-        &(etp_fix_words){
+        &(etp_fix_text){
             ETP_FIX_DELEGATE, text, recipe,
             "ceiling: Σ time + one delegate call's set-up per kernel that joins two "
             "partitions + the transpose in front of a mean; expected: Σ (time − passes of the "
@@ -242,7 +242,7 @@ static etp_status partitions(etp_fixer *f, etp_error *err)
     char t[ETP_NUMBER_CHARS];
     return etp_fix_show_sum(
         f, &at, "boundary",
-        &(etp_fix_words){
+        &(etp_fix_text){
             ETP_FIX_PARTITIONS,
             etp_arena_printf(&f->s->arena, "%zu delegate calls take %s besides their operators",
                              f->calls, etp_format_ns(f->boundary, t)),
@@ -301,7 +301,7 @@ static etp_status odd_sizes(etp_fixer *f, etp_error *err)
     at.hi += left_out * (double)f->total; // what else works on these channels
     return etp_fix_show(
         f, &at,
-        &(etp_fix_words){
+        &(etp_fix_text){
             ETP_FIX_ODD_SIZES,
             etp_fix_told(f, &at,
                          etp_arena_printf(&f->s->arena,
@@ -356,7 +356,7 @@ static etp_status show_precision(etp_fixer *f, const etp_fix_found *at, bool don
     if (done) {
         return etp_fix_show(
             f, at,
-            &(etp_fix_words){
+            &(etp_fix_text){
                 ETP_FIX_PRECISION,
                 etp_fix_told(
                     f, at,
@@ -372,7 +372,7 @@ static etp_status show_precision(etp_fixer *f, const etp_fix_found *at, bool don
     }
     return etp_fix_show(
         f, at,
-        &(etp_fix_words){
+        &(etp_fix_text){
             ETP_FIX_PRECISION,
             etp_fix_told(f, at, "convolution or matrix product in float32 takes",
                          "convolutions and matrix products in float32 take"),
@@ -605,17 +605,17 @@ static etp_status threads(etp_fixer *f, etp_error *err)
     at.expected = isfinite(region) ? at.expected : (double)NAN;
     return etp_fix_show(
         f, &at,
-        &(etp_fix_words){ETP_FIX_THREADS,
-                         etp_arena_printf(&f->s->arena,
-                                          "%zu delegated operators run on one of %u CPUs", at.ops.n,
-                                          cpus),
-                         etp_arena_printf(&f->s->arena, "etprof ab %s --threads 1,%u measures it",
-                                          etp_fix_model(f), cpus),
-                         "ceiling: Σ time × (1 − 1 ÷ CPUs); expected: that of convolutions and "
-                         "matrix products, less one parallel region each (measured "
-                         "roof), unknown without roofs; floor: a loss of one parallel region for "
-                         "each operator, 0 without roofs",
-                         NULL},
+        &(etp_fix_text){ETP_FIX_THREADS,
+                        etp_arena_printf(&f->s->arena,
+                                         "%zu delegated operators run on one of %u CPUs", at.ops.n,
+                                         cpus),
+                        etp_arena_printf(&f->s->arena, "etprof ab %s --threads 1,%u measures it",
+                                         etp_fix_model(f), cpus),
+                        "ceiling: Σ time × (1 − 1 ÷ CPUs); expected: that of convolutions and "
+                        "matrix products, less one parallel region each (measured "
+                        "roof), unknown without roofs; floor: a loss of one parallel region for "
+                        "each operator, 0 without roofs",
+                        NULL},
         err);
 }
 
@@ -647,14 +647,14 @@ static etp_status roof_gap(etp_fixer *f, etp_error *err)
     }
     return etp_fix_show(
         f, &at,
-        &(etp_fix_words){ETP_FIX_ROOF_GAP,
-                         etp_fix_told(f, &at, "convolution or matrix product below its roof takes",
-                                      "convolutions and matrix products below their roofs take"),
-                         "etprof explain OP DIR names shape and kernel: give it more rows or "
-                         "channels at a time, or report it with the shape",
-                         "ceiling: Σ (time − roof); expected: Σ (time − roof ÷ best share of the "
-                         "roof that an operator of this kind reaches here); floor: 0",
-                         NULL},
+        &(etp_fix_text){ETP_FIX_ROOF_GAP,
+                        etp_fix_told(f, &at, "convolution or matrix product below its roof takes",
+                                     "convolutions and matrix products below their roofs take"),
+                        "etprof explain OP DIR names shape and kernel: give it more rows or "
+                        "channels at a time, or report it with the shape",
+                        "ceiling: Σ (time − roof); expected: Σ (time − roof ÷ best share of the "
+                        "roof that an operator of this kind reaches here); floor: 0",
+                        NULL},
         err);
 }
 
@@ -691,13 +691,13 @@ static etp_status slower(etp_fixer *f, etp_error *err)
                          rows ? ", or: " : "", etp_strbuf_str(&whatif).ptr);
     return etp_fix_show(
         f, &at,
-        &(etp_fix_words){ETP_FIX_SLOWER,
-                         etp_fix_told(f, &at, "operator got slower with the change; it takes",
-                                      "operators got slower with the change; they take"),
-                         recipe,
-                         "Σ (candidate − baseline) of rows whose 95 % interval over the blocks "
-                         "lies above 0, with q ≤ 0.05; floor and ceiling: Σ of its ends",
-                         NULL},
+        &(etp_fix_text){ETP_FIX_SLOWER,
+                        etp_fix_told(f, &at, "operator got slower with the change; it takes",
+                                     "operators got slower with the change; they take"),
+                        recipe,
+                        "Σ (candidate − baseline) of rows whose 95 % interval over the blocks "
+                        "lies above 0, with q ≤ 0.05; floor and ceiling: Σ of its ends",
+                        NULL},
         err);
 }
 

@@ -198,8 +198,8 @@ void etp_stats_json(const void *data, etp_json *j)
 
 // ---- report ----
 
-static const char *verdict_words(const etp_stats_answer *a, const etp_stats_comparison *c,
-                                 etp_arena *arena)
+static const char *verdict_text(const etp_stats_answer *a, const etp_stats_comparison *c,
+                                etp_arena *arena)
 {
     const etp_paired *p = &c->paired;
     if (etp_stats_withheld(a, c)) {
@@ -231,7 +231,7 @@ static void add_headline(const etp_stats_answer *a, const etp_stats_comparison *
     bool hidden = etp_stats_withheld(a, c) != ETP_WITHHELD_NOT;
     etp_interval ratio = ratio_of(c);
     char before[ETP_NUMBER_CHARS] = "?", after[ETP_NUMBER_CHARS] = "?";
-    const char *words = verdict_words(a, c, arena);
+    const char *text = verdict_text(a, c, arena);
     const char *label =
         etp_arena_printf(arena, "%.*s against %.*s", ETP_STR_ARG(a->names[c->candidate]),
                          ETP_STR_ARG(a->names[c->baseline]));
@@ -241,7 +241,7 @@ static void add_headline(const etp_stats_answer *a, const etp_stats_comparison *
     }
     etp_headline h = {
         .label = label ? label : "",
-        .verdict = words ? words : "",
+        .verdict = text ? text : "",
         .severity = hidden ? ETP_WARN : etp_ab_severity_of_verdict(c->paired.verdict),
         .value = hidden ? (double)NAN : ratio.estimate,
         .lo = hidden ? (double)NAN : ratio.lo,
@@ -265,7 +265,7 @@ static void add_headline(const etp_stats_answer *a, const etp_stats_comparison *
 static void add_facts(const etp_stats_answer *a, etp_report *r, etp_arena *arena)
 {
     const etp_stats *s = &a->stats;
-    const char *control = isfinite(s->noise_floor) ? etp_control_words(arena, &s->control) : NULL;
+    const char *control = isfinite(s->noise_floor) ? etp_control_text(arena, &s->control) : NULL;
     if (control) {
         etp_report_fact(r, "A/A control", "%s, %u blocks", control, (unsigned)s->control_blocks);
     } else {

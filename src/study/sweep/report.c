@@ -36,7 +36,7 @@ static const char *verdict_cell(const etp_effect *e, etp_arena *arena)
     return etp_verdict_cell(arena, e->verdict, e->paired.lo, e->paired.blocks);
 }
 
-static const char *verdict_words(const etp_effect *e, etp_arena *arena)
+static const char *verdict_text(const etp_effect *e, etp_arena *arena)
 {
     return etp_verdict_words(arena, e->verdict, e->paired.lo, e->paired.blocks);
 }
@@ -46,7 +46,7 @@ static void card(const etp_sweep *s, const char *label, const etp_effect *e, etp
 {
     const char *verdict = withheld
                               ? etp_arena_printf(arena, "withheld: %s", etp_withheld_name(withheld))
-                              : verdict_words(e, arena);
+                              : verdict_text(e, arena);
     etp_headline h = {
         .label = label ? label : "",
         .verdict = verdict ? verdict : "",
@@ -96,7 +96,7 @@ static void headlines(const etp_sweep *s, etp_report *r, etp_arena *arena)
 static void facts(const etp_sweep *s, etp_report *r, etp_arena *arena)
 {
     etp_report_fact(r, "grade", "%s: %s", s->ab->grade, s->ab->grade_reason);
-    const char *control = s->control_blocks > 1 ? etp_control_words(arena, &s->control) : NULL;
+    const char *control = s->control_blocks > 1 ? etp_control_text(arena, &s->control) : NULL;
     if (control) {
         etp_report_fact(r, "A/A control", "%s", control);
     }

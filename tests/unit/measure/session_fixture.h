@@ -106,12 +106,12 @@ typedef struct outcome {
     etp_run run; // read back
 } outcome;
 
-static inline void session(fixture *f, const char *script, const etp_plan_options *options,
+static inline void session(fixture *f, const char *script, const etp_session_plan_options *options,
                            outcome *o)
 {
     static const char *const k_levels[] = {"sme2", "neon"};
     const char *model = write_model(f, script);
-    etp_plan_options opts = *options;
+    etp_session_plan_options opts = *options;
     opts.models = &model;
     opts.n_models = 1;
     if (opts.n_levels == 0) {

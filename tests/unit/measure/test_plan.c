@@ -3,7 +3,7 @@
 #define ROOT "plan-test"
 #include "session_fixture.h"
 
-static etp_status plan_error(fixture *f, const etp_plan_options *o, etp_error *err)
+static etp_status plan_error(fixture *f, const etp_session_plan_options *o, etp_error *err)
 {
     etp_session_plan plan;
     return etp_session_plan_make(o, f->device, &f->cpu, &f->arena, &plan, err);
@@ -15,7 +15,7 @@ static void bad_plans_are_refused_before_anything_starts(void **state)
     etp_error err;
     const char *model = write_model(f, "");
     const char *levels[2] = {"sme2", "neon"};
-    etp_plan_options o = {.models = &model, .n_models = 1, .levels = levels, .n_levels = 2};
+    etp_session_plan_options o = {.models = &model, .n_models = 1, .levels = levels, .n_levels = 2};
     levels[1] = "fast";
     assert_int_equal(plan_error(f, &o, &err), ETP_USAGE);
     assert_non_null(strstr(err.msg, "unknown level fast; aarch64 has: sme2, sme1, neon"));
@@ -67,7 +67,7 @@ static void several_models_and_threads_make_distinct_arms(void **state)
     assert_int_equal(etp_os_write_atomic(b, ETP_STR("xxxxET12xxxx"), NULL), ETP_OK);
     const char *models[] = {a, b};
     const uint32_t threads[] = {1, 4};
-    const etp_plan_options o = {
+    const etp_session_plan_options o = {
         .models = models, .n_models = 2, .threads = threads, .n_threads = 2};
     etp_session_plan plan;
     assert_int_equal(etp_session_plan_make(&o, f->device, &f->cpu, &f->arena, &plan, &err), ETP_OK);

@@ -41,15 +41,15 @@ static void a_real_model_is_measured(void **state)
     etp_level best = etp_isa_best(&cpu.cpu), plain = etp_isa_plain(&cpu.cpu);
     const char *const levels[] = {etp_level_get(best)->name,
                                   etp_level_get(plain != ETP_LEVEL_NONE ? plain : best)->name};
-    const etp_plan_options o = {.models = &model,
-                                .n_models = 1,
-                                .levels = levels,
-                                .n_levels = plain != ETP_LEVEL_NONE ? 2 : 1,
-                                .settings.blocks = 2,
-                                .settings.warmup = 3,
-                                .settings.iterations = 10,
-                                .settings.traced = 4,
-                                .settings.resident = plain != ETP_LEVEL_NONE};
+    const etp_session_plan_options o = {.models = &model,
+                                        .n_models = 1,
+                                        .levels = levels,
+                                        .n_levels = plain != ETP_LEVEL_NONE ? 2 : 1,
+                                        .settings.blocks = 2,
+                                        .settings.warmup = 3,
+                                        .settings.iterations = 10,
+                                        .settings.traced = 4,
+                                        .settings.resident = plain != ETP_LEVEL_NONE};
     etp_session_plan plan;
     if (etp_session_plan_make(&o, s_device, &cpu, &s_arena, &plan, &err) != ETP_OK) {
         fail_msg("plan: %s", err.msg);

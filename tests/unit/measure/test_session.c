@@ -13,18 +13,18 @@
 #define ROOT "session-test"
 #include "session_fixture.h"
 
-static const etp_plan_options k_small = {.settings.blocks = 3,
-                                         .settings.warmup = 2,
-                                         .settings.iterations = 5,
-                                         .settings.traced = 3,
-                                         .no_control = true,
-                                         .timeout_s = 5};
+static const etp_session_plan_options k_small = {.settings.blocks = 3,
+                                                 .settings.warmup = 2,
+                                                 .settings.iterations = 5,
+                                                 .settings.traced = 3,
+                                                 .no_control = true,
+                                                 .timeout_s = 5};
 
 static void a_session_records_what_was_planted(void **state)
 {
     fixture *f = *state;
     outcome o;
-    const etp_plan_options opts = {
+    const etp_session_plan_options opts = {
         .settings.blocks = 8, .settings.warmup = 2, .settings.iterations = 5, .settings.traced = 3};
     session(f, "base sme2 1000000\nbase neon 2500000\nwarm neon 2 300\n", &opts, &o);
     assert_int_equal(o.status, ETP_OK);
@@ -76,7 +76,7 @@ static void launches_follow_the_seeded_order(void **state)
     fixture *f = *state;
     outcome o;
     static const char *const k_levels[] = {"sme2", "sme1", "neon"};
-    etp_plan_options opts = {
+    etp_session_plan_options opts = {
         .settings.blocks = 6, .settings.warmup = 1, .settings.iterations = 1, .settings.traced = 1};
     opts.levels = k_levels;
     opts.n_levels = 3;
@@ -111,7 +111,7 @@ static void the_pilot_fixes_the_counts(void **state)
 {
     fixture *f = *state;
     outcome o;
-    const etp_plan_options opts = {.settings.blocks = 1, .no_control = true};
+    const etp_session_plan_options opts = {.settings.blocks = 1, .no_control = true};
     session(f, "base sme2 1000000\nbase neon 20000000\n", &opts, &o);
     assert_int_equal(o.status, ETP_OK);
     // 1 ms: warm-up 0.2 s = 200; timed 3.2 × 0.2 s = 0.64 s = 640; traced at most 50.
@@ -128,7 +128,7 @@ static void slow_and_fast_models_stay_within_limits(void **state)
 {
     fixture *f = *state;
     outcome o;
-    const etp_plan_options opts = {
+    const etp_session_plan_options opts = {
         .settings.blocks = 1, .no_control = true, .settings.no_trace = true};
     session(f, "base sme2 100000\nbase neon 900000000\n", &opts, &o);
     assert_int_equal(o.status, ETP_OK);
@@ -159,7 +159,7 @@ static void sampling_goes_on_until_enough_is_known(void **state)
     fixture *f = *state;
     for (size_t i = 0; i < sizeof k_cases / sizeof *k_cases; i++) {
         outcome o;
-        etp_plan_options opts = k_small;
+        etp_session_plan_options opts = k_small;
         opts.settings.blocks = 2;
         opts.settings.kernels = true;
         opts.settings.budget_s = k_cases[i].budget_s;
@@ -226,7 +226,7 @@ static void a_bad_launch_costs_that_launch(void **state)
     fixture *f = *state;
     for (size_t i = 0; i < sizeof k_cases / sizeof *k_cases; i++) {
         outcome o;
-        etp_plan_options opts = k_small;
+        etp_session_plan_options opts = k_small;
         opts.timeout_s = 2; // much longer than any launch of the fake, also on a busy machine
         const char *model = etp_arena_printf(&f->arena, "%s/fake_xnnpack_fp32.pte.count", f->dir);
         assert_int_equal(etp_os_unlink(model, NULL), ETP_OK);
@@ -268,7 +268,7 @@ static void lost_blocks_are_made_up_for_within_reason(void **state)
 {
     fixture *f = *state;
     outcome o;
-    etp_plan_options opts = k_small;
+    etp_session_plan_options opts = k_small;
     opts.settings.blocks = 0; // 10, not exact
     session(f, "on neon timed 2 crash\n", &opts, &o);
     assert_int_equal(o.status, ETP_OK);
@@ -280,7 +280,7 @@ static void an_arm_that_always_fails_ends_the_session(void **state)
 {
     fixture *f = *state;
     outcome o;
-    etp_plan_options opts = k_small;
+    etp_session_plan_options opts = k_small;
     opts.settings.blocks = 10;
     session(f, "on sme2 * * crash\n", &opts, &o);
     assert_int_equal(o.status, ETP_OK); // neon was measured: a folder with losses, not an error
@@ -305,7 +305,7 @@ static void a_pilot_that_fails_spares_the_other_arm(void **state)
 {
     fixture *f = *state;
     outcome o;
-    const etp_plan_options opts = {.settings.blocks = 8, .no_control = true};
+    const etp_session_plan_options opts = {.settings.blocks = 8, .no_control = true};
     session(f, "base * 50000000\non sme2 * * exit3\n", &opts, &o);
     assert_int_equal(o.status, ETP_OK);
     assert_int_equal(o.run.lost.n, 2); // two tries
@@ -345,7 +345,7 @@ static void two_good_arms_go_on_without_the_third(void **state)
     fixture *f = *state;
     outcome o;
     static const char *const k_levels[] = {"sme2", "sme1", "neon"};
-    etp_plan_options opts = {
+    etp_session_plan_options opts = {
         .settings.blocks = 2, .no_control = true, .levels = k_levels, .n_levels = 3};
     session(f, "base * 50000000\non sme1 * * exit3\n", &opts, &o);
     assert_int_equal(o.status, ETP_OK);
@@ -405,7 +405,7 @@ static void an_interruption_keeps_what_was_measured(void **state)
     assert_int_equal(etp_run_check_files(&o.run, &f->arena, NULL, NULL), ETP_OK);
 }
 
-static etp_status go_on(fixture *f, outcome *o, etp_plan_options *opts)
+static etp_status go_on(fixture *f, outcome *o, etp_session_plan_options *opts)
 {
     etp_session_plan plan;
     etp_status st = etp_plan_options_of(&o->run, &f->arena, opts, &o->err);
@@ -426,12 +426,12 @@ static void an_interrupted_session_goes_on_as_planned(void **state)
 {
     fixture *f = *state;
     outcome whole, o;
-    etp_plan_options opts = {.settings.blocks = 6,
-                             .settings.warmup = 2,
-                             .settings.iterations = 5,
-                             .settings.traced = 3,
-                             .settings.seed = 7,
-                             .timeout_s = 5};
+    etp_session_plan_options opts = {.settings.blocks = 6,
+                                     .settings.warmup = 2,
+                                     .settings.iterations = 5,
+                                     .settings.traced = 3,
+                                     .settings.seed = 7,
+                                     .timeout_s = 5};
     session(f, "", &opts, &whole);
     f->begun = 0;
     f->stop_after = 8; // 5 launches a block (control included): in the middle of block 2
@@ -462,7 +462,7 @@ static void a_session_does_not_go_on_with_another_model(void **state)
 {
     fixture *f = *state;
     outcome o;
-    etp_plan_options opts = k_small;
+    etp_session_plan_options opts = k_small;
     f->stop_after = 6;
     session(f, "", &opts, &o);
     f->stop_after = 0;
@@ -477,7 +477,7 @@ static void a_talkative_runner_is_cut_short(void **state)
 {
     fixture *f = *state;
     outcome o;
-    etp_plan_options opts = k_small;
+    etp_session_plan_options opts = k_small;
     opts.timeout_s = 5; // a busy machine may be silent for a second
     uint64_t start = etp_os_now_ns();
     session(f, "on * * * spam\n", &opts, &o); // 100,000 lines on stderr stop nothing
@@ -497,7 +497,7 @@ static void helpers_of_a_runner_do_not_outlive_it(void **state)
 {
     fixture *f = *state;
     outcome o;
-    etp_plan_options opts = k_small;
+    etp_session_plan_options opts = k_small;
     opts.settings.blocks = 1;
     session(f, "on sme2 timed 1 orphan\n", &opts, &o);
     etp_str text;
@@ -529,7 +529,7 @@ static void ctrl_c_ends_a_hang_at_once(void **state)
     const char *model = write_model(f, "on neon timed 2 hang\n");
     pid_t child = fork();
     if (child == 0) {
-        etp_plan_options opts = k_small;
+        etp_session_plan_options opts = k_small;
         static const char *const k_levels[] = {"sme2", "neon"};
         opts.models = &model;
         opts.n_models = 1;
@@ -572,7 +572,7 @@ static void a_full_disk_is_told_and_keeps_whole_blocks(void **state)
 {
     fixture *f = *state;
     outcome o;
-    etp_plan_options opts = k_small;
+    etp_session_plan_options opts = k_small;
     opts.settings.blocks = 20;
     signal(SIGXFSZ, SIG_IGN);
     struct rlimit old, small;
@@ -638,14 +638,14 @@ static void killing_the_tool_loses_no_block(void **state)
         if (child == 0) {
             static const char *const k_levels[] = {"sme2", "neon"};
             const char *model = write_model(f, "");
-            etp_plan_options opts = {.models = &model,
-                                     .n_models = 1,
-                                     .levels = k_levels,
-                                     .n_levels = 2,
-                                     .settings.blocks = 60,
-                                     .settings.warmup = 1,
-                                     .settings.iterations = 2,
-                                     .settings.traced = 1};
+            etp_session_plan_options opts = {.models = &model,
+                                             .n_models = 1,
+                                             .levels = k_levels,
+                                             .n_levels = 2,
+                                             .settings.blocks = 60,
+                                             .settings.warmup = 1,
+                                             .settings.iterations = 2,
+                                             .settings.traced = 1};
             etp_session_plan plan;
             etp_session_result result;
             const char *dir;
@@ -679,7 +679,7 @@ static void killing_the_tool_loses_no_block(void **state)
         assert_int_equal(run.dumps.n, 2 * run.blocks_done);
         if (i % 6 == 5) { // and what was left can be finished
             outcome o = {.run = run, .dir = wanted};
-            etp_plan_options opts;
+            etp_session_plan_options opts;
             assert_int_equal(go_on(f, &o, &opts), ETP_OK);
             assert_int_equal(o.run.state, ETP_RUN_FINISHED);
             assert_int_equal(o.run.blocks_done, 60);
@@ -694,7 +694,7 @@ static void a_budget_ends_the_session_after_a_whole_block(void **state)
 {
     fixture *f = *state;
     outcome o;
-    etp_plan_options opts = k_small;
+    etp_session_plan_options opts = k_small;
     opts.settings.blocks = 0;
     opts.settings.budget_s = 0.000001;
     session(f, "", &opts, &o);
