@@ -1,8 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // The report as one self-contained page: no network, readable without script, on a phone and on
 // paper. Style and script are page.css and page.js.
-#include <math.h>
-
 #include "report/page.h"
 #include "report/svg.h"
 
@@ -34,76 +32,7 @@ static void element(page *p, const char *tag, const char *cls, etp_str s)
     }
 }
 
-void etp_html_id(etp_sink *sink, etp_str id)
-{
-    for (size_t i = 0; i < id.len; i++) {
-        char c = id.ptr[i];
-        bool fine = (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') ||
-                    c == '-' || c == '_';
-        etp_sink_char(sink, fine ? c : '-');
-    }
-}
-
 // ---- head ----
-
-// The interval on a line with the point of no difference: where the estimate stands, at a glance.
-static void strip(page *p, const etp_card *card)
-{
-    if (!isfinite(card->value) || !isfinite(card->lo) || !isfinite(card->hi) ||
-        !isfinite(card->reference)) {
-        return;
-    }
-    etp_svg o = {.sink = p->sink, .width = 320};
-    etp_view v = etp_view_card(card);
-    char buf[ETP_VIEW_CHARS];
-    double lo = fmin(card->reference, card->lo), hi = fmax(card->reference, card->hi);
-    double room = (hi - lo) * 0.08;
-    etp_scale x = {lo - room, hi + room, 4, 316};
-    double reference = etp_scale_at(&x, card->reference);
-    z(p, "<svg class=\"strip\" viewBox=\"0 0 320 40\" role=\"img\" "
-         "aria-label=\"estimate and interval against no difference\">\n");
-    etp_svg_line(&o, 4, 14, 316, 14, "grid");
-    etp_svg_line(&o, reference, 4, reference, 24, "axis");
-    etp_anchor anchor = reference < 160 ? ETP_LEFT : ETP_RIGHT;
-    char label[ETP_VIEW_CHARS + 20];
-    snprintf(label, sizeof label, "%s no difference", etp_view_value(&v, card->reference, buf));
-    etp_svg_textz(&o, reference, 37, anchor, "m c", label);
-    etp_svg_rect(&o, etp_scale_at(&x, card->lo), 10,
-                 fmax(etp_scale_at(&x, card->hi) - etp_scale_at(&x, card->lo), 2), 8, "ci");
-    etp_sink_z(p->sink, "<circle r=\"5\" cy=\"14\" class=\"est\" cx=\"");
-    etp_svg_number(p->sink, etp_scale_at(&x, card->value));
-    etp_sink_z(p->sink, "\"/>\n</svg>\n");
-}
-
-static void write_card(page *p, const etp_card *card)
-{
-    char buf[ETP_VIEW_CHARS];
-    etp_view v = etp_view_card(card), bare = etp_view_bare(&v);
-    etp_sink_printf(p->sink, "<article class=\"card %s\">\n", k_etp_css_severity[card->severity]);
-    element(p, "p", "label", card->label);
-    z(p, "<p class=\"value\">");
-    if (isfinite(card->value)) {
-        z(p, "<b>");
-        z(p, etp_view_value(&v, card->value, buf));
-        z(p, "</b> ");
-    }
-    z(p, "<span class=\"verdict\">");
-    text(p, card->verdict);
-    z(p, "</span></p>\n");
-    z(p, "<p class=\"interval\">");
-    if (isfinite(card->lo) && isfinite(card->hi)) {
-        z(p, "<b>");
-        z(p, etp_view_number(&bare, card->lo, buf));
-        z(p, " … ");
-        z(p, etp_view_number(&bare, card->hi, buf));
-        z(p, "</b> ");
-    }
-    text(p, card->interval);
-    z(p, "</p>\n");
-    strip(p, card);
-    element(p, "p", "detail", card->detail);
-    z(p, "</article>\n");
-}
 
 static void write_head(page *p)
 {
@@ -142,7 +71,8 @@ static void write_navigation(page *p, const etp_report_style *style)
     z(p, "<nav aria-label=\"Sections\"><ul>");
     for (size_t i = 0; i < r->blocks.n; i++) {
         const etp_block *b = &r->blocks.items[i];
-        if (b->kind == ETP_BLOCK_SECTION && b->level == 1 && etp_block_shown(b, style)) {
+        if (b->kind == ETP_BLOCK_SECTION && b->level == 1 &&
+            etp_block_shown(b, style, ETP_ON_PAGE)) {
             z(p, "<li><a href=\"#");
             section_id(p, i);
             z(p, "\">");
@@ -151,29 +81,6 @@ static void write_navigation(page *p, const etp_report_style *style)
         }
     }
     z(p, "</ul></nav>\n");
-}
-
-static void write_summary(page *p)
-{
-    const etp_report *r = p->report;
-    if (r->cards.n) {
-        z(p, "<div class=\"cards\">\n");
-        for (size_t i = 0; i < r->cards.n; i++) {
-            write_card(p, &r->cards.items[i]);
-        }
-        z(p, "</div>\n");
-    }
-    if (r->facts.n) {
-        z(p, "<dl class=\"facts\">\n");
-        for (size_t i = 0; i < r->facts.n; i++) {
-            z(p, "<div><dt>");
-            text(p, r->facts.items[i].key);
-            z(p, "</dt><dd>");
-            text(p, r->facts.items[i].value);
-            z(p, "</dd></div>\n");
-        }
-        z(p, "</dl>\n");
-    }
 }
 
 // ---- blocks ----
@@ -235,6 +142,10 @@ static void write_block(page *p, const etp_block *b)
         text(p, b->text);
         etp_sink_printf(p->sink, "</h%d>\n", b->level + 1);
         break;
+    case ETP_BLOCK_FOLD:
+        z(p, "<details class=\"fold\">");
+        element(p, "summary", "", b->text);
+        break;
     case ETP_BLOCK_TEXT:
         write_note(p, b);
         break;
@@ -279,21 +190,27 @@ bool etp_report_write_html(const etp_report *r, const etp_report_style *style, e
     write_head(&p);
     write_navigation(&p, style);
     z(&p, "<main>\n");
-    write_summary(&p);
-    int open_sections = 0;
+    etp_html_summary(sink, r);
+    bool in_section = false, in_fold = false;
     for (size_t i = 0; i < r->blocks.n; i++) {
         const etp_block *b = &r->blocks.items[i];
-        if (!etp_block_shown(b, style)) {
+        if (!etp_block_shown(b, style, ETP_ON_PAGE)) {
             continue;
         }
-        if (b->kind == ETP_BLOCK_SECTION && b->level == 1) {
-            z(&p, open_sections ? "</section>\n<section>\n" : "<section>\n");
-            open_sections = 1;
+        if (in_fold && (b->kind == ETP_BLOCK_SECTION || b->kind == ETP_BLOCK_FOLD)) {
+            z(&p, "</details>\n");
+            in_fold = false;
         }
+        if (b->kind == ETP_BLOCK_SECTION && b->level == 1) {
+            z(&p, in_section ? "</section>\n<section>\n" : "<section>\n");
+            in_section = true;
+        }
+        in_fold = in_fold || b->kind == ETP_BLOCK_FOLD;
         p.ordinal = i;
         write_block(&p, b);
     }
-    z(&p, open_sections ? "</section>\n</main>\n" : "</main>\n");
+    z(&p, in_fold ? "</details>\n" : "");
+    z(&p, in_section ? "</section>\n</main>\n" : "</main>\n");
     if (r->footer.len) {
         z(&p, "<footer><p>");
         text(&p, r->footer);

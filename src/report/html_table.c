@@ -12,6 +12,16 @@ const char *const k_etp_css_severity[5] = {"", "info", "good", "warn", "bad"};
 
 enum { TALL = 24 }; // rows from which a table scrolls under a fixed header
 
+void etp_html_id(etp_sink *sink, etp_str id)
+{
+    for (size_t i = 0; i < id.len; i++) {
+        char c = id.ptr[i];
+        bool fine = (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') ||
+                    c == '-' || c == '_';
+        etp_sink_char(sink, fine ? c : '-');
+    }
+}
+
 static void write_header(etp_sink *sink, const etp_table *t, const etp_view *views)
 {
     etp_sink_z(sink, "<thead><tr>");

@@ -395,6 +395,8 @@ static void write_block(writer *w, const etp_block *b)
     case ETP_BLOCK_CHART:
         write_chart(w, b->chart);
         break;
+    case ETP_BLOCK_FOLD: // of the page alone
+        break;
     }
 }
 
@@ -403,7 +405,7 @@ void etp_report_write_md(const etp_report *r, const etp_report_style *style, etp
     writer w = {.sink = sink};
     write_head(&w, r);
     for (size_t i = 0; i < r->blocks.n; i++) {
-        if (etp_block_shown(&r->blocks.items[i], style)) {
+        if (etp_block_shown(&r->blocks.items[i], style, ETP_OFF_PAGE)) {
             write_block(&w, &r->blocks.items[i]);
         }
     }

@@ -16,6 +16,8 @@ extern const char *const k_etp_css_severity[5]; // "", "info", "good", "warn", "
 
 // ID with everything but letters, digits, '-' and '_' replaced: fit for an attribute and a link.
 void etp_html_id(etp_sink *sink, etp_str id);
+// The big numbers, what to do next, small facts.
+void etp_html_summary(etp_sink *sink, const etp_report *r);
 // HEADING of the section names a table without a caption to those who cannot see the page.
 void etp_html_table(etp_sink *sink, const etp_table *t, size_t ordinal, etp_str heading);
 

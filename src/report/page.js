@@ -96,15 +96,16 @@
     addFilter(table);
   });
 
-  document.querySelectorAll('figure.code').forEach(function (figure) {
+  document.querySelectorAll('figure.code, .copy').forEach(function (place) {
     if (!navigator.clipboard) return;
-    var button = make('button', 'Copy');
+    var button = make('button', 'Copy'), code = place.querySelector('code').textContent;
+    if (place.className === 'copy') button.setAttribute('aria-label', 'Copy: ' + code);
     button.onclick = function () {
-      navigator.clipboard.writeText(figure.querySelector('code').textContent).then(function () {
+      navigator.clipboard.writeText(code).then(function () {
         button.textContent = 'Copied';
         setTimeout(function () { button.textContent = 'Copy'; }, 1500);
       });
     };
-    figure.appendChild(button);
+    place.appendChild(button);
   });
 })();

@@ -113,8 +113,40 @@ void etp_report_headline(etp_report *r, const etp_headline *h)
                      .value = h->value,
                      .lo = h->lo,
                      .hi = h->hi,
-                     .reference = h->reference};
+                     .reference = h->reference,
+                     .has_ends = h->ends[0].name && h->ends[1].name,
+                     .ends_kind = h->ends_kind};
+    for (int i = 0; i < 2; i++) {
+        card.ends[i].name = clean_z(r, h->ends[i].name);
+        card.ends[i].value = h->ends[i].value;
+        card.ends[i].lo = h->ends[i].lo;
+        card.ends[i].hi = h->ends[i].hi;
+    }
     r->failed = !ETP_PUSH(r->arena, &r->cards, card) || r->failed;
+}
+
+void etp_report_action(etp_report *r, const etp_action *a)
+{
+    if (!r) {
+        return;
+    }
+    etp_action_card card = {.id = clean_z(r, a->id),
+                            .text = clean_z(r, a->text),
+                            .advice = clean_z(r, a->advice),
+                            .command = clean_z(r, a->command),
+                            .whole = a->whole,
+                            .gain = a->gain,
+                            .lo = a->lo,
+                            .hi = a->hi,
+                            .kind = a->kind};
+    r->failed = !ETP_PUSH(r->arena, &r->actions, card) || r->failed;
+}
+
+void etp_report_medium(etp_report *r, etp_medium medium)
+{
+    if (r) {
+        r->medium = medium;
+    }
 }
 
 void etp_report_fact(etp_report *r, const char *label, const char *fmt, ...)
@@ -134,6 +166,7 @@ static etp_block *add_block(etp_report *r, etp_block_kind kind)
     etp_block block = {
         .kind = kind,
         .detail = r->detail_level > 0,
+        .medium = r->medium,
         .id = {"", 0},
         .text = {"", 0},
         .caption = {"", 0}
@@ -171,6 +204,18 @@ void etp_report_section(etp_report *r, int level, const char *id, const char *ti
         b->level = level;
         b->id = clean_id;
         b->text = text;
+    }
+}
+
+void etp_report_fold(etp_report *r, const char *title)
+{
+    if (r) {
+        etp_str text = clean_z(r, title);
+        etp_block *b = add_block(r, ETP_BLOCK_FOLD);
+        if (b) {
+            b->medium = ETP_ON_PAGE;
+            b->text = text;
+        }
     }
 }
 

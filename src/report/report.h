@@ -60,10 +60,36 @@ typedef struct etp_headline {
     double reference;      // no-difference point drawn in the strip, usually 1; NAN = no strip
     const char *interval;  // "95 % interval, 10 blocks"; may be NULL
     const char *detail;    // one sentence below; may be NULL
+    // What the value is made of, as two bars in HTML: before and after. A name of NULL: no bars.
+    struct etp_headline_end {
+        const char *name;
+        double value, lo, hi; // NAN = not known
+    } ends[2];
+    etp_kind ends_kind;
 } etp_headline;
 void etp_report_headline(etp_report *r, const etp_headline *h);
 // Small label/value pairs below the headlines: "noise floor" "0.8 %".
 void etp_report_fact(etp_report *r, const char *label, const char *fmt, ...) ETP_PRINTF(3, 4);
+
+// Something to do, as a card of the HTML page's first screen and nowhere else: the other formats
+// have it where their author puts it.
+typedef struct etp_action {
+    const char *id;      // "N1"; links to the drawer of this id when there is one
+    const char *text;    // what is wrong
+    const char *advice;  // what to do, in words; may be NULL
+    const char *command; // to copy; may be NULL
+    double whole;        // what the gain is a part of
+    double gain, lo, hi; // NAN = not known
+    etp_kind kind;
+} etp_action;
+void etp_report_action(etp_report *r, const etp_action *a);
+
+// What follows, until the next call, is for all formats, for the HTML page alone, or for all but
+// it.
+typedef enum etp_medium { ETP_EVERYWHERE, ETP_ON_PAGE, ETP_OFF_PAGE } etp_medium;
+void etp_report_medium(etp_report *r, etp_medium medium);
+// What follows, until the next section or fold, is folded away under TITLE in HTML: for who asks.
+void etp_report_fold(etp_report *r, const char *title);
 
 // Starts a section; what follows belongs to it. LEVEL 1 or 2. ID: lower-case letters, digits, '-',
 // unique; the anchor in HTML.

@@ -181,6 +181,8 @@ static void write_block(etp_text *o, const etp_report *r, size_t block)
     case ETP_BLOCK_CHART:
         etp_text_chart(o, b->chart);
         break;
+    case ETP_BLOCK_FOLD: // of the page alone
+        break;
     }
 }
 
@@ -198,7 +200,7 @@ bool etp_report_write_text(const etp_report *r, const etp_report_style *style, e
     bool after_heading = false;
     for (size_t i = 0; i < r->blocks.n; i++) {
         const etp_block *b = &r->blocks.items[i];
-        if (!etp_block_shown(b, style)) {
+        if (!etp_block_shown(b, style, ETP_OFF_PAGE)) {
             continue;
         }
         if (!after_heading) {

@@ -7,6 +7,7 @@
 
 typedef enum etp_block_kind {
     ETP_BLOCK_SECTION,
+    ETP_BLOCK_FOLD, // HTML only
     ETP_BLOCK_TEXT, // a paragraph; a note when severity is not ETP_PLAIN
     ETP_BLOCK_CODE,
     ETP_BLOCK_KEYS,
@@ -78,7 +79,8 @@ typedef struct etp_block {
     etp_severity severity;
     int level;   // sections
     bool detail; // this block is inside a detail section, or is one
-    etp_str id;  // sections
+    etp_medium medium;
+    etp_str id; // sections
     etp_str text;
     etp_str caption; // code
     etp_keys *keys;
@@ -91,7 +93,19 @@ typedef struct etp_card { // a headline
     etp_severity severity;
     etp_kind kind;
     double value, lo, hi, reference;
+    struct {
+        etp_str name;
+        double value, lo, hi;
+    } ends[2];
+    bool has_ends;
+    etp_kind ends_kind;
 } etp_card;
+
+typedef struct etp_action_card {
+    etp_str id, text, advice, command;
+    double whole, gain, lo, hi;
+    etp_kind kind;
+} etp_action_card;
 
 struct etp_report {
     etp_arena *arena;
@@ -106,17 +120,25 @@ struct etp_report {
         size_t n, cap;
     } facts;
     struct {
+        etp_action_card *items;
+        size_t n, cap;
+    } actions;
+    struct {
         etp_block *items;
         size_t n, cap;
     } blocks;
-    int detail_level; // level of the open detail section, 0 = none
-    etp_str part;     // id of the open part, "" none
+    int detail_level;  // level of the open detail section, 0 = none
+    etp_medium medium; // of what is added now
+    etp_str part;      // id of the open part, "" none
 };
 
-static inline bool etp_block_shown(const etp_block *b, const etp_report_style *style)
+// MEDIUM: ETP_ON_PAGE for HTML, ETP_OFF_PAGE for the others.
+static inline bool etp_block_shown(const etp_block *b, const etp_report_style *style,
+                                   etp_medium medium)
 {
     bool empty = b->keys && b->keys->pairs.n == 0;
-    return !empty && !(b->detail && style->brief);
+    return !empty && !(b->detail && style->brief) &&
+           (b->medium == ETP_EVERYWHERE || b->medium == medium);
 }
 
 // Writers. The sink remembers failed writes; those with scratch memory give false when it ran out.

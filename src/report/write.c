@@ -6,7 +6,7 @@ static const etp_table *find_table(const etp_report *r, const char *id)
 {
     for (size_t i = 0; i < r->blocks.n; i++) {
         const etp_table *t = r->blocks.items[i].table;
-        if (t && (!id || etp_str_eqz(t->id, id))) {
+        if (t && r->blocks.items[i].medium != ETP_ON_PAGE && (!id || etp_str_eqz(t->id, id))) {
             return t;
         }
     }
@@ -17,7 +17,7 @@ static const etp_chart *find_chart(const etp_report *r, const char *id)
 {
     for (size_t i = 0; i < r->blocks.n; i++) {
         const etp_chart *c = r->blocks.items[i].chart;
-        if (c && (!id || etp_str_eqz(c->id, id))) {
+        if (c && r->blocks.items[i].medium != ETP_ON_PAGE && (!id || etp_str_eqz(c->id, id))) {
             return c;
         }
     }

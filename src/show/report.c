@@ -83,6 +83,24 @@ static const char *headline_label(const struct etp_ab_view *view, const etp_ab_c
                           : label;
 }
 
+// Two bars, of untraced times alone: a recording's are shown, not judged.
+static void headline_ends(const etp_ab *ab, const etp_ab_comparison *c, etp_headline *h)
+{
+    const uint32_t arms[2] = {c->baseline, c->candidate};
+    for (int i = 0; i < 2; i++) {
+        const etp_ab_arm *a = &ab->arms[arms[i]];
+        if (ab->emulated || c->withheld || a->median_ns == ETP_NS_UNKNOWN) {
+            h->ends[0].name = NULL;
+            return;
+        }
+        h->ends[i].name = a->measured;
+        h->ends[i].value = (double)a->median_ns;
+        h->ends[i].lo = a->lo_ns;
+        h->ends[i].hi = a->hi_ns;
+    }
+    h->ends_kind = ETP_KIND_NS;
+}
+
 void etp_ab_headline_cards(const struct etp_ab_view *view, etp_report *r, etp_arena *arena)
 {
     const etp_ab *ab = view->ab;
@@ -118,6 +136,7 @@ void etp_ab_headline_cards(const struct etp_ab_view *view, etp_report *r, etp_ar
         if (!isfinite(c->lo)) {
             h.interval = NULL;
         }
+        headline_ends(ab, c, &h);
         etp_report_headline(r, &h);
     }
     if (ab->n_comparisons == 0 && ab->n_arms == 1 && ab->arms[0].traced_ns != ETP_NS_UNKNOWN) {
@@ -446,7 +465,15 @@ static void agreement(etp_keys *keys, const char *key, int ok, const etp_ab_corr
     }
 }
 
-void etp_ab_answer_lines(const etp_ab *ab, etp_report *r, etp_arena *arena)
+static void finding_notes(const etp_ab *ab, etp_report *r)
+{
+    for (size_t i = 0; i < ab->findings.n; i++) {
+        const etp_ab_finding *f = &ab->findings.items[i];
+        etp_report_note(r, etp_ab_severity_of(f->severity), "%s %s", f->id, f->text);
+    }
+}
+
+static void answer_keys(const etp_ab *ab, etp_report *r, etp_arena *arena)
 {
     for (size_t i = 0; i < ab->n_comparisons; i++) {
         const char *title = NULL;
@@ -476,11 +503,13 @@ void etp_ab_answer_lines(const etp_ab *ab, etp_report *r, etp_arena *arena)
         agreement(keys, "expected", ab->arms[i].expected.ok, &ab->arms[i].expected,
                   right ? right : "as expected", wrong ? wrong : "NOT as expected");
     }
-    for (size_t i = 0; i < ab->findings.n; i++) {
-        const etp_ab_finding *f = &ab->findings.items[i];
-        etp_report_note(r, etp_ab_severity_of(f->severity), "%s %s", f->id, f->text);
-    }
     causes(ab, keys, arena);
+}
+
+void etp_ab_answer_lines(const etp_ab *ab, etp_report *r, etp_arena *arena)
+{
+    answer_keys(ab, r, arena);
+    finding_notes(ab, r);
 }
 
 void etp_ab_reason_sections(const etp_ab *ab, etp_report *r, etp_arena *arena)
@@ -552,9 +581,18 @@ const etp_report *etp_ab_report(const etp_ab *ab, etp_arena *arena)
     }
     etp_ab_headline_cards(one.items, r, arena);
     facts(ab, r, arena);
+    etp_report_medium(r, ETP_OFF_PAGE);
     etp_report_section(r, 1, "answer", "Answer");
     etp_ab_answer_lines(ab, r, arena);
     etp_ab_reason_sections(ab, r, arena);
+    etp_report_medium(r, ETP_ON_PAGE);
+    etp_ab_page_first(ab, r, arena);
+    etp_report_section(r, 1, "answer", "What was found");
+    finding_notes(ab, r);
+    etp_report_fold(r, "How it came about, and what was checked");
+    answer_keys(ab, r, arena);
+    etp_ab_page_more(ab, r, arena);
+    etp_report_medium(r, ETP_EVERYWHERE);
     etp_ab_blocks_section(ab, r);
     etp_ab_states_section(&one, ab, r, arena);
     etp_ab_counters_section(ab, r, arena);

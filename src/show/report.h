@@ -60,6 +60,9 @@ void etp_ab_fix_section(const etp_ab_views *v, etp_report *r);
 // The lines of the section "Answer": why, what moved, what is slower, what proves it, what else
 // could have made it.
 void etp_ab_answer_lines(const etp_ab *ab, etp_report *r, etp_arena *arena);
+// What only the HTML page has, around its findings: what decides comes first. In page.c.
+void etp_ab_page_first(const etp_ab *ab, etp_report *r, etp_arena *arena);
+void etp_ab_page_more(const etp_ab *ab, etp_report *r, etp_arena *arena);
 // The sections on where the time goes, what to do about it, the ledger and the operators.
 void etp_ab_reason_sections(const etp_ab *ab, etp_report *r, etp_arena *arena);
 

@@ -259,22 +259,31 @@ etp_report *sample_hostile(etp_arena *arena)
     etp_report *r = etp_report_create(arena, z);
     etp_report_subtitle(r, "%s", z);
     etp_report_footer(r, "%s", z);
-    etp_headline h = {.label = z,
-                      .verdict = z,
-                      .severity = ETP_BAD,
-                      .value = NONE,
-                      .lo = NONE,
-                      .hi = NONE,
-                      .kind = ETP_KIND_RATIO,
-                      .reference = NONE,
-                      .interval = z,
-                      .detail = z};
+    etp_headline h = {
+        .label = z,
+        .verdict = z,
+        .severity = ETP_BAD,
+        .value = NONE,
+        .lo = NONE,
+        .hi = NONE,
+        .kind = ETP_KIND_RATIO,
+        .reference = NONE,
+        .interval = z,
+        .detail = z,
+        .ends = {{z, 1, NONE, 1e300}, {z, -1, -1e300, NONE}}
+    };
     etp_report_headline(r, &h);
+    for (int i = 0; i < 5; i++) {
+        etp_action a = {z, z, z, z, i ? 1 : 0, i ? 1e300 : NONE, NONE, 1, ETP_KIND_NS};
+        etp_report_action(r, &a);
+    }
     etp_report_fact(r, z, "%s", z);
     etp_report_section(r, 1, z, z);
     etp_report_text(r, "%s", z);
     etp_report_note(r, ETP_WARN, "%s", z);
+    etp_report_fold(r, z);
     etp_report_code(r, z, k_hostile);
+    etp_report_fold(r, z);
     etp_keys *k = etp_report_keys(r, z);
     etp_keys_add(k, ETP_BAD, z, "%s", z);
     etp_column columns[] = {

@@ -1,0 +1,221 @@
+// SPDX-License-Identifier: Apache-2.0
+// The first screen of the HTML page: the big numbers, what they are made of, what to do next.
+#include <math.h>
+
+#include "report/page.h"
+#include "report/svg.h"
+
+static void z(etp_sink *sink, const char *s)
+{
+    etp_sink_z(sink, s);
+}
+
+static void element(etp_sink *sink, const char *tag, const char *cls, etp_str s)
+{
+    if (s.len) {
+        etp_sink_printf(sink, "<%s class=\"%s\">", tag, cls);
+        etp_sink_xml(sink, s);
+        etp_sink_printf(sink, "</%s>\n", tag);
+    }
+}
+
+// The interval on a line with the point of no difference: where the estimate stands, at a glance.
+static void strip(etp_sink *sink, const etp_card *card)
+{
+    if (!isfinite(card->value) || !isfinite(card->lo) || !isfinite(card->hi) ||
+        !isfinite(card->reference)) {
+        return;
+    }
+    etp_svg o = {.sink = sink, .width = 320};
+    etp_view v = etp_view_card(card);
+    char buf[ETP_VIEW_CHARS];
+    double lo = fmin(card->reference, card->lo), hi = fmax(card->reference, card->hi);
+    double room = (hi - lo) * 0.08;
+    etp_scale x = {lo - room, hi + room, 4, 316};
+    double reference = etp_scale_at(&x, card->reference);
+    z(sink, "<svg class=\"strip\" viewBox=\"0 0 320 40\" role=\"img\" "
+            "aria-label=\"estimate and interval against no difference\">\n");
+    etp_svg_line(&o, 4, 14, 316, 14, "grid");
+    etp_svg_line(&o, reference, 4, reference, 24, "axis");
+    etp_anchor anchor = reference < 160 ? ETP_LEFT : ETP_RIGHT;
+    char label[ETP_VIEW_CHARS + 20];
+    snprintf(label, sizeof label, "%s no difference", etp_view_value(&v, card->reference, buf));
+    etp_svg_textz(&o, reference, 37, anchor, "m c", label);
+    etp_svg_rect(&o, etp_scale_at(&x, card->lo), 10,
+                 fmax(etp_scale_at(&x, card->hi) - etp_scale_at(&x, card->lo), 2), 8, "ci");
+    etp_sink_z(sink, "<circle r=\"5\" cy=\"14\" class=\"est\" cx=\"");
+    etp_svg_number(sink, etp_scale_at(&x, card->value));
+    etp_sink_z(sink, "\"/>\n</svg>\n");
+}
+
+// Before and after as bars from zero, with their intervals.
+static void write_ends(etp_sink *sink, const etp_card *card)
+{
+    char buf[ETP_VIEW_CHARS], other[ETP_VIEW_CHARS];
+    double most = 0;
+    for (int i = 0; i < 2; i++) {
+        most = fmax(most, fmax(card->ends[i].value, card->ends[i].hi));
+    }
+    if (!(most > 0)) {
+        return;
+    }
+    etp_view v = etp_view_for(card->ends_kind, most, NULL, 0), bare = etp_view_bare(&v);
+    z(sink, "<dl class=\"ends\">\n");
+    for (int i = 0; i < 2; i++) {
+        double lo = card->ends[i].lo, hi = card->ends[i].hi;
+        etp_sink_printf(sink, "<div class=\"%s\"><dt>", i ? "after" : "before");
+        etp_sink_xml(sink, card->ends[i].name);
+        etp_sink_printf(sink, "</dt><dd><span class=\"track\"><i style=\"width:%.2f%%\"></i>",
+                        100 * fmax(card->ends[i].value, 0) / most);
+        if (isfinite(lo) && isfinite(hi)) {
+            etp_sink_printf(sink, "<u style=\"left:%.2f%%;width:%.2f%%\"></u>",
+                            100 * fmax(lo, 0) / most, 100 * (hi - fmax(lo, 0)) / most);
+        }
+        etp_sink_printf(sink, "</span><b>%s</b>", etp_view_value(&v, card->ends[i].value, buf));
+        if (isfinite(lo) && isfinite(hi)) {
+            etp_sink_printf(sink, " <small>%s … %s</small>", etp_view_number(&bare, lo, buf),
+                            etp_view_number(&bare, hi, other));
+        }
+        z(sink, "</dd></div>\n");
+    }
+    z(sink, "</dl>\n");
+}
+
+static void write_card(etp_sink *sink, const etp_card *card)
+{
+    char buf[ETP_VIEW_CHARS];
+    etp_view v = etp_view_card(card), bare = etp_view_bare(&v);
+    etp_sink_printf(sink, "<article class=\"card %s\">\n", k_etp_css_severity[card->severity]);
+    element(sink, "p", "label", card->label);
+    z(sink, "<p class=\"value\">");
+    if (isfinite(card->value)) {
+        z(sink, "<b>");
+        z(sink, etp_view_value(&v, card->value, buf));
+        z(sink, "</b> ");
+    }
+    z(sink, "<span class=\"verdict\">");
+    etp_sink_xml(sink, card->verdict);
+    z(sink, "</span></p>\n");
+    z(sink, "<p class=\"interval\">");
+    if (isfinite(card->lo) && isfinite(card->hi)) {
+        z(sink, "<b>");
+        z(sink, etp_view_number(&bare, card->lo, buf));
+        z(sink, " … ");
+        z(sink, etp_view_number(&bare, card->hi, buf));
+        z(sink, "</b> ");
+    }
+    etp_sink_xml(sink, card->interval);
+    z(sink, "</p>\n");
+    if (card->has_ends) {
+        write_ends(sink, card);
+    } else {
+        strip(sink, card);
+        element(sink, "p", "detail", card->detail);
+    }
+    z(sink, "</article>\n");
+}
+
+// ---- what to do next ----
+
+enum { ACTIONS_SHOWN = 3 }; // the others are folded away
+
+static double share(double part, double whole)
+{
+    return whole > 0 && part > 0 ? fmin(100 * part / whole, 100) : 0;
+}
+
+// "0.759 to 1.304 ms of 4.276 ms", whether or not the middle is known.
+static void write_range(etp_sink *sink, const etp_action_card *a, const etp_view *v)
+{
+    char lo[ETP_VIEW_CHARS], hi[ETP_VIEW_CHARS], whole[ETP_VIEW_CHARS];
+    etp_view bare = etp_view_bare(v);
+    etp_sink_printf(sink, "<p class=\"range\">%s to %s", etp_view_number(&bare, a->lo, lo),
+                    etp_view_value(v, a->hi, hi));
+    if (a->whole > 0) {
+        etp_view all = etp_view_for(a->kind, a->whole, NULL, 0);
+        etp_sink_printf(sink, " of %s", etp_view_value(&all, a->whole, whole));
+    }
+    z(sink, "</p>\n");
+}
+
+static void write_action(etp_sink *sink, const etp_action_card *a)
+{
+    char buf[ETP_VIEW_CHARS];
+    double most = fmax(isfinite(a->gain) ? a->gain : 0, isfinite(a->hi) ? a->hi : 0);
+    etp_view v = etp_view_for(a->kind, most, NULL, 0);
+    z(sink, "<li><p class=\"gain\">");
+    if (isfinite(a->gain)) {
+        etp_sink_printf(sink, "<b>−%s</b>", etp_view_value(&v, a->gain, buf));
+        if (a->whole > 0) {
+            etp_sink_printf(sink, " <span>%.1f %%</span>", 100 * a->gain / a->whole);
+        }
+    } else {
+        etp_sink_printf(sink, "<b>up to −%s</b>", etp_view_value(&v, a->hi, buf));
+    }
+    etp_sink_printf(sink,
+                    "</p>\n<p class=\"track\"><i style=\"width:%.2f%%\"></i>"
+                    "<u style=\"left:%.2f%%;width:%.2f%%\"></u>",
+                    share(a->lo, a->whole), share(a->lo, a->whole),
+                    fmax(share(a->hi, a->whole) - share(a->lo, a->whole), 0));
+    if (isfinite(a->gain)) {
+        etp_sink_printf(sink, "<s style=\"left:%.2f%%\"></s>", share(a->gain, a->whole));
+    }
+    z(sink, "</p>\n");
+    write_range(sink, a, &v);
+    z(sink, "<p class=\"what\"><a class=\"id\" href=\"#");
+    etp_html_id(sink, a->id);
+    z(sink, "\">");
+    etp_sink_xml(sink, a->id);
+    z(sink, "</a> ");
+    etp_sink_xml(sink, a->text);
+    z(sink, "</p>\n");
+    element(sink, "p", "advice", a->advice);
+    if (a->command.len) {
+        z(sink, "<div class=\"copy\"><code>");
+        etp_sink_xml(sink, a->command);
+        z(sink, "</code></div>");
+    }
+    z(sink, "</li>\n");
+}
+
+static void write_actions(etp_sink *sink, const etp_report *r)
+{
+    if (r->actions.n == 0) {
+        return;
+    }
+    z(sink,
+      "<section class=\"actions\" aria-labelledby=\"next\"><h2 id=\"next\">What to do next</h2>"
+      "<ol>\n");
+    for (size_t i = 0; i < r->actions.n; i++) {
+        if (i == ACTIONS_SHOWN) {
+            etp_sink_printf(sink,
+                            "</ol>\n<details class=\"fold\"><summary>%zu more</summary><ol>\n",
+                            r->actions.n - ACTIONS_SHOWN);
+        }
+        write_action(sink, &r->actions.items[i]);
+    }
+    z(sink, r->actions.n > ACTIONS_SHOWN ? "</ol></details></section>\n" : "</ol></section>\n");
+}
+
+void etp_html_summary(etp_sink *sink, const etp_report *r)
+{
+    if (r->cards.n) {
+        z(sink, "<div class=\"cards\">\n");
+        for (size_t i = 0; i < r->cards.n; i++) {
+            write_card(sink, &r->cards.items[i]);
+        }
+        z(sink, "</div>\n");
+    }
+    write_actions(sink, r);
+    if (r->facts.n) {
+        z(sink, "<dl class=\"facts\">\n");
+        for (size_t i = 0; i < r->facts.n; i++) {
+            z(sink, "<div><dt>");
+            etp_sink_xml(sink, r->facts.items[i].key);
+            z(sink, "</dt><dd>");
+            etp_sink_xml(sink, r->facts.items[i].value);
+            z(sink, "</dd></div>\n");
+        }
+        z(sink, "</dl>\n");
+    }
+}
