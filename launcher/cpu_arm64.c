@@ -81,12 +81,18 @@ bool cpu_mapping_ended(tracer *t, tracee *thread, bool *out_again)
     return true;
 }
 
-cpu_event cpu_signal(tracer *t, tracee *thread, int signal)
+cpu_event cpu_stopped(tracer *t, tracee *thread)
 {
     (void)t;
     (void)thread;
-    (void)signal;
     return CPU_NOT_OURS;
+}
+
+bool cpu_may_spin(tracer *t, const tracee *thread)
+{
+    (void)t;
+    (void)thread;
+    return false;
 }
 
 launch_trap cpu_choose_trap(void)

@@ -26,8 +26,8 @@
 #define ARCH_GET_CPUID_ 0x1011
 #define ARCH_SET_CPUID_ 0x1012
 
-static const unsigned char k_cpuid[2] = {0x0f, 0xa2}, k_ud2[2] = {0x0f, 0x0b},
-                           k_int80[2] = {0xcd, 0x80};
+static const unsigned char k_cpuid[2] = {0x0f, 0xa2}, k_int80[2] = {0xcd, 0x80},
+                           k_spin[2] = {0xeb, 0xfe}; // jumps to itself
 
 // ---- replaced instructions of each process ----
 
@@ -83,6 +83,7 @@ bool cpu_after_fork(tracer *t, pid_t parent, pid_t child)
     }
     if (from) {
         to->filtered = from->filtered;
+        to->spins = from->spins;
     }
     return to != NULL;
 }
@@ -120,12 +121,18 @@ static int open_memory(launch *l, pid_t tid)
     return fd;
 }
 
-static bool put(launch *l, const space *s, int mem_fd, uint64_t address)
+static bool put(tracer *t, space *s, int mem_fd, uint64_t address)
 {
-    const unsigned char *trap = l->trap == TRAP_INT80 && !s->filtered ? k_int80 : k_ud2;
+    launch *l = t->launch;
+    bool spin = l->trap != TRAP_INT80 || s->filtered;
+    const unsigned char *trap = spin ? k_spin : k_int80;
     if (pwrite(mem_fd, trap, 2, (off_t)address) != 2) {
         launch_why(l, "cannot change the code of process %d: %s", (int)s->tgid, strerror(errno));
         return false;
+    }
+    if (spin) {
+        s->spins = true;
+        spin_expect(t);
     }
     return true;
 }
@@ -136,7 +143,7 @@ static bool replace(tracer *t, space *s, int mem_fd, uint64_t address)
     if (pread(mem_fd, now, 2, (off_t)address) != 2 || memcmp(now, k_cpuid, 2) != 0) {
         return true; // not what the file says: somebody else's change
     }
-    if (!put(t->launch, s, mem_fd, address)) {
+    if (!put(t, s, mem_fd, address)) {
         return false;
     }
     if (!remember(s, address)) {
@@ -186,6 +193,7 @@ bool cpu_after_exec(tracer *t, tracee *thread)
     space *s = space_of(t, thread->tgid, true);
     if (s) {
         s->n = 0; // what it was before; its filters stay
+        s->spins = false;
     }
     if (!s || ptrace(PTRACE_GETREGS, thread->tid, NULL, &regs) != 0) {
         launch_why(l, "cannot read the registers of process %d: %s", (int)thread->tid,
@@ -303,19 +311,7 @@ static bool is_site(tracer *t, pid_t tgid, uint64_t address)
 // Some leaves tell about the CPU that asks (its number, its kind of core): go there.
 static void follow_to_cpu(pid_t tid)
 {
-    char path[64], text[1024];
-    (void)snprintf(path, sizeof path, "/proc/%d/stat", (int)tid);
-    FILE *f = fopen(path, "re");
-    size_t n = f ? fread(text, 1, sizeof text - 1, f) : 0;
-    if (f) {
-        (void)fclose(f);
-    }
-    text[n] = '\0';
-    const char *p = strrchr(text, ')'); // the second field is the name, which may hold anything
-    for (int field = 2; p && field < 39; field++) {
-        p = strchr(p + 1, ' ');
-    }
-    int cpu = p ? (int)strtol(p, NULL, 10) : -1;
+    int cpu = (int)thread_stat(tid, STAT_CPU);
     if (cpu < 0 || cpu >= CPU_SETSIZE || cpu == sched_getcpu()) {
         return;
     }
@@ -344,15 +340,21 @@ static bool answer(tracer *t, tracee *thread, struct user_regs_struct *regs)
     return true;
 }
 
-cpu_event cpu_signal(tracer *t, tracee *thread, int signal)
+bool cpu_may_spin(tracer *t, const tracee *thread)
+{
+    const space *s = space_of(t, thread->tgid, false);
+    return s && s->spins;
+}
+
+cpu_event cpu_stopped(tracer *t, tracee *thread)
 {
     struct user_regs_struct regs;
-    if (signal != SIGILL || ptrace(PTRACE_GETREGS, thread->tid, NULL, &regs) != 0 ||
+    if (!cpu_may_spin(t, thread) || ptrace(PTRACE_GETREGS, thread->tid, NULL, &regs) != 0 ||
         !is_site(t, thread->tgid, regs.rip)) {
         return CPU_NOT_OURS;
     }
     regs.rip += 2;
-    t->launch->signals++;
+    spin_expect(t);
     return answer(t, thread, &regs) ? CPU_HANDLED : CPU_FAILED;
 }
 
@@ -373,7 +375,7 @@ static bool filter_begins(tracer *t, tracee *thread)
     for (size_t i = 0; ok && i < s->n; i++) {
         unsigned char now[2];
         if (pread(fd, now, 2, (off_t)s->sites[i]) == 2 && memcmp(now, k_int80, 2) == 0) {
-            ok = put(t->launch, s, fd, s->sites[i]);
+            ok = put(t, s, fd, s->sites[i]);
         }
     }
     if (fd >= 0) {

@@ -3,10 +3,11 @@
 // may take the place of `cpuid`.
 //
 // `int $0x80` is two bytes long as cpuid is, keeps every register and raises no signal: the filter
-// hands the 32-bit system call to the tracer, which makes none of it. An illegal instruction (ud2)
-// raises SIGILL, and the kernel then forgets that a program blocks or ignores it. It is what is
-// left where the kernel has no 32-bit system calls, or where another filter would see the call
-// first and refuse it (containers).
+// hands the 32-bit system call to the tracer, which makes none of it. Where the kernel has no
+// 32-bit system calls, or where another filter would see the call first and refuse it (containers),
+// it is a jump to itself, and the tracer looks where threads are (spin_linux.c). Instructions that
+// trap (ud2, int3, hlt) force a signal, and the kernel then forgets that a program blocks or
+// ignores it.
 #include "trace.h"
 
 #include <errno.h>
@@ -100,7 +101,7 @@ static int ask_pid(void)
 launch_trap cpu_choose_trap(void)
 {
     if (is_filtered()) {
-        return TRAP_UD2;
+        return TRAP_SPIN;
     }
     pid_t pid = fork(); // where there are no 32-bit calls the instruction faults
     if (pid == 0) {
@@ -109,5 +110,5 @@ launch_trap cpu_choose_trap(void)
     int status = 1;
     while (pid > 0 && waitpid(pid, &status, 0) < 0 && errno == EINTR) {
     }
-    return status == 0 ? TRAP_INT80 : TRAP_UD2;
+    return status == 0 ? TRAP_INT80 : TRAP_SPIN;
 }

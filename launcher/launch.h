@@ -14,7 +14,7 @@
 // Exit statuses of our own; everything else is the program's. The same numbers as env and nohup.
 enum { LAUNCH_FAILED = 125, LAUNCH_NOT_EXECUTABLE = 126, LAUNCH_NOT_FOUND = 127 };
 
-typedef enum launch_trap { TRAP_NONE, TRAP_INT80, TRAP_UD2 } launch_trap; // see filter_x86.c
+typedef enum launch_trap { TRAP_NONE, TRAP_INT80, TRAP_SPIN } launch_trap; // see filter_x86.c
 
 typedef struct launch {
     char **argv;       // program and its arguments
@@ -33,7 +33,7 @@ typedef struct launch {
                         // instructions
     unsigned long answers; // cpuid questions answered
     unsigned long changed; // of them with something hidden
-    unsigned long signals; // of them by SIGILL, which is unblocked and no longer ignored then
+    unsigned long looks;   // stops of threads to see whether they wait for an answer
     uint64_t hwcap_before, hwcap2_before, hwcap_after, hwcap2_after; // of the last program
     bool cpuid_faulting;                                             // the system offers it
 } launch;

@@ -139,10 +139,10 @@ static void report(const options *o, const launch *l)
                   l->programs);
     if (l->method && strcmp(l->method, "cpuid") == 0) {
         (void)fprintf(f,
-                      "sites %u\nleft %u\nmissed %u\nanswers %lu\nchanged %lu\nsignals %lu\ntrap "
+                      "sites %u\nleft %u\nmissed %u\nanswers %lu\nchanged %lu\nlooks %lu\ntrap "
                       "%s\ncpuid_faulting %s\n",
-                      l->sites, l->left, l->missed, l->answers, l->changed, l->signals,
-                      l->trap == TRAP_INT80 ? "int80" : "ud2",
+                      l->sites, l->left, l->missed, l->answers, l->changed, l->looks,
+                      l->trap == TRAP_INT80 ? "int80" : "spin",
                       l->cpuid_faulting ? "offered" : "not offered");
     }
     if (l->hwcap_before != 0) {

@@ -9,6 +9,7 @@ typedef struct tracee { // one thread
     pid_t tid, tgid;
     bool mapping; // its next stop is the end of an mmap that makes code
     bool shared;  // that mmap is of the file itself, not of a copy
+    bool asked;   // where it is: its next stop may be ours (spin_linux.c)
     char *mapped; // file of that mmap
     uint64_t offset, length;
 } tracee;
@@ -16,6 +17,7 @@ typedef struct tracee { // one thread
 typedef struct space { // replaced instructions of one process
     pid_t tgid;
     bool filtered; // has seccomp filters of its own
+    bool spins;    // there are sites where its threads wait in a jump to itself
     uint64_t *sites;
     size_t n, cap;
 } space;
@@ -26,6 +28,7 @@ typedef struct tracer {
     size_t n, cap;
     space *spaces;
     size_t n_spaces, cap_spaces;
+    unsigned look_us; // how often threads are asked where they are, 0 never
 } tracer;
 
 typedef enum cpu_event { CPU_NOT_OURS, CPU_HANDLED, CPU_FAILED } cpu_event;
@@ -44,12 +47,25 @@ void cpu_process_gone(tracer *t, pid_t tgid);
 bool cpu_syscall_begins(tracer *t, tracee *thread);
 // A mmap that makes code has ended.
 bool cpu_mapping_ended(tracer *t, tracee *thread, bool *out_again);
-// SIGNAL is about to be delivered.
-cpu_event cpu_signal(tracer *t, tracee *thread, int signal);
+// The thread was stopped to see where it is: answered when that is one of its sites.
+cpu_event cpu_stopped(tracer *t, tracee *thread);
+// Whether the thread's process has sites where threads wait to be found.
+bool cpu_may_spin(tracer *t, const tracee *thread);
 // What takes the place of cpuid (x86-64); asks the system.
 launch_trap cpu_choose_trap(void);
 // Whether the system offers to trap CPUID (x86-64).
 bool cpu_faulting(void);
 void cpu_free(tracer *t);
+
+// ---- spin_linux.c ----
+
+// Fields of /proc/<tid>/stat, counted from 1: its state as a letter, the CPU it ran on last.
+enum { STAT_STATE = 3, STAT_CPU = 39 };
+// -1: the thread is gone.
+long long thread_stat(pid_t tid, int wanted);
+// Questions may come soon: look often.
+void spin_expect(tracer *t);
+// Asks running threads where they are; called when waitpid was interrupted.
+void spin_look(tracer *t);
 
 #endif

@@ -255,7 +255,7 @@ static bool on_event(tracer *t, tracee *thread, int signal, int event)
         if (is_stop_signal(signal)) {
             return resume(thread, PTRACE_LISTEN, 0);
         }
-        return resume(thread, PTRACE_CONT, 0);
+        return cpu_stopped(t, thread) != CPU_FAILED && resume(thread, PTRACE_CONT, 0);
     default:
         return resume(thread, PTRACE_CONT, 0);
     }
@@ -265,6 +265,7 @@ static bool on_stop(tracer *t, tracee *thread, int status)
 {
     int signal = WSTOPSIG(status), event = status >> 16;
     pid_t tid = thread->tid;
+    thread->asked = false; // any stop takes the place of the one that was asked for
     if (event != 0) {
         bool forked = event == PTRACE_EVENT_FORK || event == PTRACE_EVENT_VFORK ||
                       event == PTRACE_EVENT_CLONE;
@@ -280,14 +281,6 @@ static bool on_stop(tracer *t, tracee *thread, int status)
         }
         return resume(thread, again ? PTRACE_SYSCALL : PTRACE_CONT, 0);
     }
-    switch (cpu_signal(t, thread, signal)) {
-    case CPU_HANDLED:
-        return resume(thread, PTRACE_CONT, 0);
-    case CPU_FAILED:
-        return false;
-    case CPU_NOT_OURS:
-        break;
-    }
     return resume(thread, PTRACE_CONT, signal);
 }
 
@@ -299,6 +292,7 @@ static bool follow(tracer *t, pid_t program, int *out_status)
         int status;
         pid_t tid = waitpid(-1, &status, __WALL);
         if (tid < 0 && errno == EINTR) {
+            spin_look(t);
             continue;
         }
         if (tid < 0) {

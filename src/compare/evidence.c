@@ -51,18 +51,20 @@ static const char *foreign_mask(etp_ab_session *s, const etp_run_launch *l, uint
                 : etp_arena_printf(&s->arena,
                                    "; %llu that choose no kernels of XNNPACK were left alone",
                                    (unsigned long long)l->asks_left);
-        const char *signalled =
-            l->asks_signalled == 0
+        const char *looks =
+            l->asks_looks == 0
                 ? ""
-                : "; it was answered by a signal (a seccomp filter is in force), after which "
-                  "SIGILL is neither blocked nor ignored in it";
-        return missed && left
+                : etp_arena_printf(&s->arena,
+                                   "; under a seccomp filter its threads were stopped %llu times "
+                                   "to find the questions",
+                                   (unsigned long long)l->asks_looks);
+        return missed && left && looks
                    ? etp_arena_printf(
                          &s->arena,
                          "etprof-launch hid %.*s; the runner asked for CPU features at least "
                          "%llu times in every launch%s%s%s",
                          ETP_STR_ARG(l->mask_cleared), (unsigned long long)calls, missed, left,
-                         signalled)
+                         looks)
                    : NULL;
     }
     return etp_arena_printf(&s->arena, "%.*s hid %.*s; who asked for it is not known",

@@ -318,7 +318,7 @@ static bool take_report(foreign_launch *r)
         etp_os_read_text(local, REPORT_LIMIT, r->arena, &text, &err) != ETP_OK) {
         return mark_lost(r, ETP_LOST_MASK, "etprof-launch left no report: the level is unknown");
     }
-    uint64_t answers = 0, changed = 0, left = 0, missed = 0, signals = 0;
+    uint64_t answers = 0, changed = 0, left = 0, missed = 0, looks = 0;
     etp_str method = value_of(text, "method"), why = value_of(text, "why");
     bool counted = etp_parse_u64(value_of(text, "answers"), &answers) &&
                    etp_parse_u64(value_of(text, "changed"), &changed);
@@ -330,8 +330,7 @@ static bool take_report(foreign_launch *r)
     record->asks_left = etp_parse_u64(value_of(text, "left"), &left) ? left : 0;
     record->asks_missed =
         etp_parse_u64(value_of(text, "missed"), &missed) ? missed : 0; // arm64 asks nowhere else
-    record->asks_signalled =
-        etp_parse_u64(value_of(text, "signals"), &signals) ? signals : 0; // an older launcher
+    record->asks_looks = etp_parse_u64(value_of(text, "looks"), &looks) ? looks : 0;
     if (counted && answers == 0) {
         return mark_lost(r, ETP_LOST_MASK, "nothing in the runner asked for CPU features%s%.*s",
                          why.len ? ": " : "", ETP_STR_ARG(why));

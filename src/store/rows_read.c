@@ -225,7 +225,7 @@ static void read_launch(const etp_json_object *o, etp_run *run)
         .asks_left = etp_json_get_u64(o, "asks_left", INT64_MAX),
         .asks_missed =
             etp_json_get_u64(o, "asks_missed", INT64_MAX), // absent: none, or an older folder
-        .asks_signalled = etp_json_get_u64(o, "asks_signalled", INT64_MAX), // absent: none
+        .asks_looks = etp_json_get_u64(o, "asks_looks", INT64_MAX), // absent: none
         .flags = etp_json_get_str(o, "flags"),
         .cpus_allowed = etp_json_get_str(o, "cpus_allowed")};
     etp_json_object mask = etp_json_get_object(o, "mask");

@@ -133,9 +133,9 @@ typedef struct etp_run_launch {
                         // choose kernels
     uint64_t asks_missed; // places of a foreign runner that ask for features, or may, and could not
                           // be reached
-    uint64_t asks_signalled; // questions of a foreign runner that were answered by a signal: SIGILL
-                             // is unblocked and no longer ignored after it
-    struct { // what hiding features adds to an execution; call_ps is 0: not measured
+    uint64_t asks_looks;  // stops of a foreign runner's threads to find questions, under a filter
+                          // is unblocked and no longer ignored after it
+    struct {              // what hiding features adds to an execution; call_ps is 0: not measured
         uint64_t calls, call_ps; // questions of one execution, picoseconds added to each
     } hook_cost;
 } etp_run_launch;

@@ -222,8 +222,8 @@ static void write_launch(etp_sink *sink, const etp_run *run, const etp_run_launc
     if (l->asks_missed > 0) {
         etp_json_kv_u64(&j, "asks_missed", l->asks_missed);
     }
-    if (l->asks_signalled > 0) {
-        etp_json_kv_u64(&j, "asks_signalled", l->asks_signalled);
+    if (l->asks_looks > 0) {
+        etp_json_kv_u64(&j, "asks_looks", l->asks_looks);
     }
     if (l->hook_cost.call_ps > 0) {
         etp_json_key(&j, "hook_cost");

@@ -7,6 +7,8 @@
 //                   the state afterwards
 //   caught          the same with a handler and nothing blocked
 //   topology        asks on every CPU it may use who that CPU is
+//   threads         asks in eight threads at once, and in a forked process a little later
+//   computes        asks, and computes for two seconds
 //   filtered        asks under a seccomp filter of its own that refuses 32-bit system calls
 //   under PROGRAM ARG...
 //                   runs PROGRAM under such a filter, as containers do
@@ -18,6 +20,7 @@
 #include <linux/audit.h>
 #include <linux/filter.h>
 #include <linux/seccomp.h>
+#include <pthread.h>
 #include <sched.h>
 #include <signal.h>
 #include <stdbool.h>
@@ -28,6 +31,8 @@
 #include <sys/mman.h>
 #include <sys/prctl.h>
 #include <sys/stat.h>
+#include <sys/wait.h>
+#include <time.h>
 #include <unistd.h>
 
 typedef unsigned ask_function(void);
@@ -133,6 +138,48 @@ static int topology(void)
     return 0;
 }
 
+static void *ask_in_thread(void *out)
+{
+    *(unsigned *)out = ask();
+    return NULL;
+}
+
+static int threads(void)
+{
+    pthread_t all[8];
+    unsigned seen[8];
+    for (int i = 0; i < 8; i++) {
+        if (pthread_create(&all[i], NULL, ask_in_thread, &seen[i]) != 0) {
+            return 2;
+        }
+    }
+    for (int i = 0; i < 8; i++) {
+        (void)pthread_join(all[i], NULL);
+        printf("%x\n", seen[i]);
+    }
+    (void)fflush(stdout);
+    pid_t pid = fork();
+    if (pid == 0) {
+        (void)usleep(300000);
+        printf("%x\n", ask());
+        (void)fflush(stdout);
+        _exit(0);
+    }
+    return pid < 0 || waitpid(pid, NULL, 0) != pid;
+}
+
+static int computes(void)
+{
+    unsigned seen = ask();
+    struct timespec begin, now;
+    (void)clock_gettime(CLOCK_MONOTONIC, &begin);
+    do {
+        (void)clock_gettime(CLOCK_MONOTONIC, &now);
+    } while (now.tv_sec - begin.tv_sec < 2 ||
+             (now.tv_sec - begin.tv_sec == 2 && now.tv_nsec < begin.tv_nsec));
+    return printf("%x\n", seen) < 0;
+}
+
 static bool filter(void)
 {
     struct sock_filter code[] = {
@@ -165,5 +212,7 @@ int main(int argc, char **argv)
     return strcmp(what, "shared") == 0     ? argc == 3 ? shared(argv[2]) : 2
            : strcmp(what, "topology") == 0 ? topology()
            : strcmp(what, "filtered") == 0 ? filtered()
+           : strcmp(what, "threads") == 0  ? threads()
+           : strcmp(what, "computes") == 0 ? computes()
                                            : state(what);
 }

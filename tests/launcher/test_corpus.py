@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """Programs of the system under etprof-launch: the same output, the same complaints, the same exit status as
-without it.
+without it; and the same again under a seccomp filter that refuses 32-bit system calls, as containers have.
 
 The list is fixed; what a machine does not have is left out, what does not say the same twice by itself too.
 Every program works on files made here. Both are counted and printed.
@@ -19,6 +19,7 @@ sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1] / "tools"))
 from checks import expect, finish, skip
 
 LAUNCH = str(pathlib.Path(sys.argv[1]).resolve())
+FILTERED = []
 LEAST = 120  # fewer say little; a Debian with a compiler has more than 200
 
 # One a line: a program and its arguments between blanks; \\t is a blank inside an argument.
@@ -330,7 +331,17 @@ def run(words, folder):
 
 def check(words, folder):
     plain = run(words, folder)
-    return plain if plain == run(words, folder) else None, run([LAUNCH, "--level", "sse", "--", *words], folder)
+    ours = [LAUNCH, "--level", "sse", "--", *words]
+    return plain if plain == run(words, folder) else None, run(ours, folder), run([*FILTERED, *ours], folder)
+
+
+def filtered(folder):
+    """A program that runs another under such a filter."""
+    program = os.path.join(folder, "states")
+    done = subprocess.run(["cc", "-O1", "-pthread", str(pathlib.Path(__file__).parent / "states.c"), "-o", program],
+                          capture_output=True, text=True)
+    expect(done.returncode == 0, "states.c", done.stderr)
+    return [program, "under"]
 
 
 def main():
@@ -338,21 +349,23 @@ def main():
         skip("written for Linux on x86-64, where the launcher changes code")
     if subprocess.run([LAUNCH, "--level", "sse", "--", "true"], capture_output=True).returncode != 0:
         skip("this CPU has nothing that level sse hides, or tracing is not permitted")
-    with tempfile.TemporaryDirectory() as folder:
+    with tempfile.TemporaryDirectory() as folder, tempfile.TemporaryDirectory() as built:
+        FILTERED[:] = filtered(built)
         files(folder)
         wanted = [[w.replace("\\t", " ") for w in line.split(" ")] for line in WORK]
         here = [w for w in wanted if shutil.which(w[0])]
         same = unsteady = 0
         with concurrent.futures.ThreadPoolExecutor(3) as pool:
-            for words, (plain, ours) in zip(here, pool.map(lambda w: check(w, folder), here)):
+            for words, (plain, ours, under) in zip(here, pool.map(lambda w: check(w, folder), here)):
                 if plain is None:
                     unsteady += 1
                     print("not the same twice by itself:", " ".join(words))
                     continue
-                same += plain == ours
-                expect(plain == ours, " ".join(words), "without the launcher %r, under it %r" % (
-                    tuple(x[-200:] if isinstance(x, bytes) else x for x in plain),
-                    tuple(x[-200:] if isinstance(x, bytes) else x for x in ours)))
+                same += plain == ours == under
+                for how, other in (("under it", ours), ("under it and a filter", under)):
+                    expect(plain == other, " ".join(words), "without the launcher %r, %s %r" % (
+                        tuple(x[-200:] if isinstance(x, bytes) else x for x in plain), how,
+                        tuple(x[-200:] if isinstance(x, bytes) else x for x in other)))
     print("%d programs: %d the same, %d not the same twice by themselves, %d are not on this machine"
           % (len(wanted), same, unsteady, len(wanted) - len(here)))
     expect(same + unsteady >= LEAST, "only %d programs of the list are here" % len(here))
